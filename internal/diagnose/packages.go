@@ -93,7 +93,7 @@ func (d *Checker) previewImage(ctx context.Context, c config.Config, repo string
 	defer b.Close()
 	trust := config.OpenTrust(os.LookupEnv)
 	req := image.Request{
-		Toolchains: p.Toolchains, Spare: p.Spare, Checks: p.Gates, Offline: c.Container.Deps == "off", Without: c.Deps.Without, UseLogins: trust.MayUseLogins(ctx, repo),
+		Toolchains: p.Toolchains, Spare: p.Spare, Unneeded: p.Unneeded, Checks: p.Gates, Offline: c.Container.Deps == "off", Without: c.Deps.Without, UseLogins: trust.MayUseLogins(ctx, repo),
 		Repo: &image.Repo{MirrorDir: m.Dir(), Commit: base.OID},
 	}
 	if file := c.Container.Dockerfile; file != "" {

@@ -45,6 +45,7 @@ type Project struct {
 	Gates      []company.GateCommand
 	Toolchains []string // what the image needs, by the names of ecosystems; c and cgo are compilers for them
 	Spare      []string // those of them that no check needs: a project has the manifest alone
+	Unneeded   []string // the same, where it is known that no check calls them: their packages are not installed
 	Services   []service.Wish
 	// MoreServices says that servers may be added for which the checks of the base look in vain.
 	MoreServices bool
@@ -82,7 +83,7 @@ func Detect(ctx context.Context, m *gitops.Mirror, base company.OID, o Options) 
 	}
 	parts = limitFolders(t, parts)
 	p := Project{Gates: gatesFor(parts, o)}
-	if p.Toolchains, p.Spare = neededToolchains(t, parts, o); t.Err() != nil {
+	if p.Toolchains, p.Spare, p.Unneeded = neededToolchains(t, parts, o); t.Err() != nil {
 		return Project{}, t.Err()
 	}
 	p.Services, p.MoreServices = service.Choose(t, o.Services), slices.Contains(o.Services, service.Auto)

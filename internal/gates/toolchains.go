@@ -11,7 +11,7 @@ import (
 
 // neededToolchains are the toolchains of the parts and of the commands that were
 // given; spare are those of projects that have a manifest and no check.
-func neededToolchains(t *ecosystem.Tree, parts []ecosystem.Component, o Options) (all, spare []string) {
+func neededToolchains(t *ecosystem.Tree, parts []ecosystem.Component, o Options) (all, spare, unneeded []string) {
 	need := map[string]bool{}
 	var commands []string
 	for _, p := range parts {
@@ -38,7 +38,19 @@ func neededToolchains(t *ecosystem.Tree, parts []ecosystem.Component, o Options)
 			spare = append(spare, name)
 		}
 	}
-	return catalog.SortToolchains(slices.Collect(maps.Keys(need))), catalog.SortToolchains(spare)
+	spare = catalog.SortToolchains(spare)
+	// In folders that the task names the packages are for work, whatever the checks are.
+	if len(o.Paths) == 0 && len(commands) > 0 && !slices.ContainsFunc(commands, mayCallAnything) {
+		unneeded = spare
+	}
+	return catalog.SortToolchains(slices.Collect(maps.Keys(need))), spare, unneeded
+}
+
+// mayCallAnything reports whether it is not known what a command calls: one of make, or of a
+// program such as ./ci.sh.
+func mayCallAnything(command string) bool {
+	toolchain := ToolchainOf(command)
+	return toolchain == "" || toolchain == "make"
 }
 
 // addNeeds adds the toolchains of commands, of what the files of needed ecosystems

@@ -62,6 +62,7 @@ type Request struct {
 	Base       string   // "" or "auto" = built from Debian; name@sha256:… = pulled
 	Toolchains []string // names of the ecosystems, and what goes with them; none for a plain shell
 	Spare      []string // those of them that no check needs: their packages may be missing
+	Unneeded   []string // those of them whose packages are not installed
 	// Checks are the commands that judge the project: what they look at is compiled ahead.
 	// None: all is.
 	Checks []company.GateCommand

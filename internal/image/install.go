@@ -81,6 +81,9 @@ func (p *layerPlan) addInstalls(req Request, s *sources, set toolSet) error {
 		if err != nil {
 			return err
 		}
+		if slices.Contains(req.Unneeded, e.Name()) {
+			all = p.withoutRemote(all)
+		}
 		missing := false // the layers above a layer need it
 		for _, in := range all {
 			if in.Fetch != nil && req.Offline {
@@ -97,6 +100,22 @@ func (p *layerPlan) addInstalls(req Request, s *sources, set toolSet) error {
 		}
 	}
 	return nil
+}
+
+// withoutRemote leaves out and notes the packages of registries, which no check needs, and
+// the layers above them. Each costs time, and a registry that is away would stop the work.
+func (p *layerPlan) withoutRemote(all []ecosystem.Install) (kept []ecosystem.Install) {
+	missing := false
+	for _, in := range all {
+		switch {
+		case in.Remote:
+			p.addNote("the packages of %s are not installed: no check needs them", in.What)
+			missing = true
+		case !missing || !in.Runs():
+			kept = append(kept, in)
+		}
+	}
+	return kept
 }
 
 // addInstall adds a layer of an ecosystem; not added: its registry cannot be asked,

@@ -39,7 +39,7 @@ func (b *Builder) Resolve(ctx context.Context, req Request) (Resolved, error) {
 	}
 	s := newSources(ctx, &layerPlan{b: b}, tree, req)
 	for _, e := range catalog.Of[ecosystem.Resolver]() {
-		if !slices.Contains(req.Toolchains, e.Name()) {
+		if !slices.Contains(req.Toolchains, e.Name()) || slices.Contains(req.Unneeded, e.Name()) {
 			continue
 		}
 		all, err := e.Resolutions(s)

@@ -75,7 +75,7 @@ func (p Project) gateOptions() gates.Options {
 // gates count.
 func (p Project) imageRequest(ctx context.Context, m *gitops.Mirror, at, detected company.OID, found gates.Project) (image.Request, error) {
 	req := image.Request{
-		Base: p.Image, Toolchains: found.Toolchains, Spare: found.Spare, Checks: found.Gates, Services: found.Services, Setup: p.Setup, SetupEnv: p.SetupEnv, Offline: p.Offline, UseLogins: p.Logins, Scripts: p.Scripts, Without: p.Without,
+		Base: p.Image, Toolchains: found.Toolchains, Spare: found.Spare, Unneeded: found.Unneeded, Checks: found.Gates, Services: found.Services, Setup: p.Setup, SetupEnv: p.SetupEnv, Offline: p.Offline, UseLogins: p.Logins, Scripts: p.Scripts, Without: p.Without,
 		Repo: &image.Repo{MirrorDir: m.Dir(), Commit: at},
 	}
 	if p.Dockerfile == "" {

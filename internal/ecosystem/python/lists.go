@@ -13,6 +13,7 @@ import (
 var (
 	// testWords: the tests need it.
 	testWords = []string{"test", "tests", "testing", "unittest", "unittests", "pytest", "dev", "develop", "development", "ci", "local"}
+	devWords  = []string{"dev", "develop", "development", "local", "ci"}
 	// baseWords: the project needs it, and so do its tests.
 	baseWords = []string{"base", "common", "core", "main", "default", "install", "runtime", "app", "package"}
 	// otherWords: something else than the tests needs it.
@@ -34,8 +35,9 @@ const (
 )
 
 // chooseLists are those lists of requirements of a tree that its tests need. A
-// list in a folder called requirements or tests belongs to the folder above.
-func chooseLists(files []string) []string {
+// list in a folder called requirements or tests belongs to the folder above. Where tox, nox
+// or CI name lists of a project, its others are for the tools of its people.
+func chooseLists(files []string, named map[string]bool) []string {
 	type ranked struct {
 		file string
 		rank int
@@ -63,6 +65,9 @@ func chooseLists(files []string) []string {
 		all := byProject[project]
 		if slices.ContainsFunc(all, func(l ranked) bool { return l.rank == listWanted }) {
 			all = slices.DeleteFunc(all, func(l ranked) bool { return l.rank != listWanted })
+		}
+		if slices.ContainsFunc(all, func(l ranked) bool { return named[l.file] }) {
+			all = slices.DeleteFunc(all, func(l ranked) bool { return !named[l.file] && !isForProject(l.file) })
 		}
 		for _, l := range all {
 			out = append(out, l.file)
@@ -107,13 +112,7 @@ func isSideFolder(dir string) bool {
 
 // rankList says by its name what a list is for.
 func rankList(file string) int {
-	dir, base := path.Dir(file), path.Base(file)
-	stem := strings.ToLower(strings.TrimSuffix(base, path.Ext(base)))
-	words := strings.FieldsFunc(stem, func(r rune) bool { return strings.ContainsRune("-_. ", r) })
-	words = slices.DeleteFunc(words, func(w string) bool { return slices.Contains(listWords, w) })
-	if slices.Contains([]string{"test", "tests"}, path.Base(dir)) {
-		words = append(words, "test")
-	}
+	words := wordsOfList(file)
 	is := func(known []string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(known, w) })
 	}
@@ -124,4 +123,30 @@ func rankList(file string) int {
 		return listWanted
 	}
 	return listUnknown
+}
+
+// isForProject says that a list has what the project itself needs.
+func isForProject(file string) bool {
+	words := wordsOfList(file)
+	return len(words) == 0 || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(baseWords, w) })
+}
+
+// isForDevelopment says that a list is for people at work on the project: it often includes
+// those for documents and linters, too.
+func isForDevelopment(file string) bool {
+	words := wordsOfList(file)
+	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(devWords, w) }) &&
+		!slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "test") })
+}
+
+// wordsOfList are the words of a list's name that say what it is for.
+func wordsOfList(file string) []string {
+	dir, base := path.Dir(file), path.Base(file)
+	stem := strings.ToLower(strings.TrimSuffix(base, path.Ext(base)))
+	words := strings.FieldsFunc(stem, func(r rune) bool { return strings.ContainsRune("-_. ", r) })
+	words = slices.DeleteFunc(words, func(w string) bool { return slices.Contains(listWords, w) })
+	if slices.Contains([]string{"test", "tests"}, path.Base(dir)) {
+		words = append(words, "test")
+	}
+	return words
 }

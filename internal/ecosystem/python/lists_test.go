@@ -24,7 +24,7 @@ func TestChooseLists(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			files := strings.Fields(c.files)
 			slices.Sort(files)
-			if got := strings.Join(chooseLists(files), " "); got != c.want {
+			if got := strings.Join(chooseLists(files, nil), " "); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})

@@ -48,7 +48,11 @@ type requirements struct {
 // readRequirements reads the lists and manifests of a tree.
 func readRequirements(s ecosystem.Sources) (*requirements, error) {
 	r := &requirements{s: s, env: debianEnvironment(runtime.GOARCH), locks: map[string][]byte{}, fileOf: map[string]string{}, pinned: map[string]string{}, seen: map[string]bool{}, extras: map[string][]string{}}
-	for _, name := range ecosystem.LimitProjects(s, chooseLists(s.Files()), "lists of requirements are installed") {
+	named, err := readNamedLists(s)
+	if err != nil {
+		return r, err
+	}
+	for _, name := range ecosystem.LimitProjects(s, chooseLists(s.Files(), named), "lists of requirements are installed") {
 		if err := r.readList(name, false, 0); err != nil {
 			return r, err
 		}
@@ -120,7 +124,7 @@ func (r *requirements) readList(name string, constrains bool, depth int) error {
 		line = strings.Join(strings.Fields(line), " ")
 		bare := stripHashes(line)
 		if m := includeRE.FindStringSubmatch(line); m != nil {
-			if to := path.Join(path.Dir(name), m[2]); filepath.IsLocal(to) {
+			if to := path.Join(path.Dir(name), m[2]); filepath.IsLocal(to) && !(isForDevelopment(name) && rankList(to) == listOfOthers) {
 				if err := r.readList(to, constrains || strings.HasPrefix(m[1], "-c") || m[1] == "--constraint", depth+1); err != nil {
 					return err
 				}

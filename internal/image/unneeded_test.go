@@ -1,0 +1,49 @@
+package image
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"company/internal/depproxy"
+)
+
+// Packages that no check needs, and those of a registry that deps.without names, are not
+// asked for: their layer is not planned, and a note says so. The layers below keep their keys.
+func TestPackagesLeftOut(t *testing.T) {
+	store, err := depproxy.Open(t.TempDir(), upstreams())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(store.Close)
+	b, err := New(Config{CacheDir: t.TempDir(), Registries: store})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Close)
+	repo := newProject(t).commit(map[string]string{"requirements.txt": "codespell==2.4.3\n"})
+	plan := func(req Request) (kinds []string, notes string) {
+		req.Toolchains, req.Repo = []string{"python"}, repo
+		steps, all, err := b.planLayers(newContext(t), req, newBuiltBase())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range steps {
+			kinds = append(kinds, s.kind)
+		}
+		return kinds, strings.Join(all, "; ")
+	}
+	whole, _ := plan(Request{})
+	if !slices.Contains(whole, "pip") {
+		t.Fatalf("layers %q", whole)
+	}
+	for want, req := range map[string]Request{
+		"the packages of requirements.txt are not installed: no check needs them": {Spare: []string{"python"}, Unneeded: []string{"python"}},
+		"requirements.txt is not installed: deps.without has pypi":                {Without: []string{"pypi"}},
+	} {
+		kinds, notes := plan(req)
+		if rest := slices.DeleteFunc(slices.Clone(whole), func(k string) bool { return k == "pip" }); !slices.Equal(kinds, rest) || !strings.Contains(notes, want) {
+			t.Errorf("layers %q, notes %q, want %q", kinds, notes, want)
+		}
+	}
+}
