@@ -113,9 +113,18 @@ type Install struct {
 	// memory: the layer has what was kept until then, or nothing. Empty: there is no
 	// image then.
 	IfKilled string
+	// Resume says how an interrupted layer goes on at the next try. Nil: it begins anew.
+	Resume *Resume
 	// Fetch fills a folder of this host in place of steps, where a client needs the
 	// operator's own settings.
 	Fetch func(ctx context.Context, h FetchHost) error
+}
+
+// Resume says how what the steps of a layer have made is kept while they run.
+type Resume struct {
+	Save  string // a command, run beside the steps, that copies new files to Places.Build
+	Clear string // a command that removes them there again
+	From  string // where the steps find the files of an interrupted try
 }
 
 // Resolver is an ecosystem whose client can make the lock files that a tree lacks.
@@ -222,6 +231,8 @@ type Step struct {
 	Env          map[string]string
 	Progress     string // what it does, for people
 	Failure, Fix string // where it fails
+	// Resumes: what the step makes is kept while it runs, as Install.Resume says.
+	Resumes bool
 	// MayLack: the client does without what a registry that is away does not have. Another
 	// one is ended when its registry is away.
 	MayLack bool

@@ -139,6 +139,8 @@ type Builder struct {
 
 	trees map[string]*hostLookup // of this host, by the name of the toolchain
 
+	checkpointEvery time.Duration // of a layer that goes on after an interruption
+
 	stepTimeout time.Duration    // of one command of a build, for a project of usual size
 	sizes       *container.Sizes // of build containers, by the mirror of a project
 	learnedMu   sync.Mutex
@@ -179,7 +181,7 @@ func New(cfg Config) (*Builder, error) {
 		trees[t.Name] = &hostLookup{}
 	}
 	return &Builder{docker: docker, trees: trees, refused: map[string]refusal{}, runtime: cfg.Runtime, memory: container.HostMemory, log: cfg.Logger, dir: dir, progress: cfg.Progress,
-		sizes: container.NewSizes(container.Limits{MemoryBytes: container.BuildMemory}, cfg.MaxMemory), learned: map[string]bool{}, stepTimeout: toolproto.MaxCommandTimeout, resolved: filepath.Join(dir, "resolved"),
+		sizes: container.NewSizes(container.Limits{MemoryBytes: container.BuildMemory}, cfg.MaxMemory), learned: map[string]bool{}, stepTimeout: toolproto.MaxCommandTimeout, checkpointEvery: checkpointEvery, resolved: filepath.Join(dir, "resolved"),
 		timeout: cfg.Timeout, onBuilt: cfg.OnBuilt, toolboxFor: cfg.Toolbox, registries: cfg.Registries, withLogins: cfg.WithLogins}, nil
 }
 
@@ -303,6 +305,9 @@ func (b *Builder) planLayers(ctx context.Context, req Request, base baseSource) 
 	}
 	if tools.links {
 		p.appendTarStep("ready", "the script that links dependencies into a tree", fillLinkDeps, buildLinkDepsScript())
+	}
+	if !base.pulled {
+		p.addServicePackages(req, tools)
 	}
 	if len(req.Setup) > 0 {
 		names := slices.Sorted(maps.Keys(req.SetupEnv))

@@ -12,7 +12,6 @@ import (
 	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
-	"company/internal/service"
 )
 
 // toolchains are those that a request may name, in the order of the catalog; those
@@ -99,8 +98,6 @@ func (b *Builder) toolsFor(ctx context.Context, req Request, base baseSource) (t
 	}
 	if base.pulled && len(req.Services) > 0 {
 		note("the image %s is taken as it is: what gates.services names must be in it", base.ref)
-	} else {
-		set.packages = append(set.packages, service.Packages(req.Services)...)
 	}
 	slices.Sort(set.packages)
 	set.packages = slices.Compact(set.packages)

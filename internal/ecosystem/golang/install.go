@@ -148,11 +148,11 @@ func (m *modules) compiled() ecosystem.Install {
 		}
 	}
 	return compiles(ecosystem.Install{
-		Layer: "godeps", Why: "those modules and the base tree, compiled", What: "the compiled base tree", Inputs: inputs, History: true, IfKilled: excuse(137),
+		Layer: "godeps", Why: "those modules and the base tree, compiled", What: "the compiled base tree", Inputs: inputs, History: true, IfKilled: excuse(137), Resume: resumeCache,
 		Steps: []ecosystem.Step{
-			{Dir: ".", Progress: "laying out the base tree", Failure: failure, Fix: fix, Excuse: tooLarge, Command: "cp -rs " + cachePath + " " + buildCache + " && git clone -q --shared " + m.s.Places().History + " " + workspace},
+			{Dir: ".", Progress: "laying out the base tree", Failure: failure, Fix: fix, Excuse: tooLarge, Command: "cp -rs " + cachePath + " " + buildCache + " && if test -d " + interruptedCache + "; then cp -rsf " + interruptedCache + "/. " + buildCache + "; fi && git clone -q --shared " + m.s.Places().History + " " + workspace},
 			{
-				Dir: ".", Env: cacheEnv, Progress: "compiling the base tree", Failure: failure, Fix: fix, Excuse: excuse,
+				Dir: ".", Env: cacheEnv, Resumes: true, Progress: "compiling the base tree", Failure: failure, Fix: fix, Excuse: excuse,
 				Command: `timeout -k 10 ${COMPANY_STEP_SECONDS:-870} /bin/sh -c '
 rc=0 vet=0
 for d in ` + strings.Join(m.dirs, " ") + `; do

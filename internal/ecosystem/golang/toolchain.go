@@ -83,6 +83,20 @@ func compiles(in ecosystem.Install) ecosystem.Install {
 // collected.
 const saveCache = `out=$PWD; cd ` + buildCache + ` && find . -type f -path './??/*' -exec cp --parents -t "$out" {} +`
 
+// interruptedCache has what an interrupted try compiled.
+const interruptedCache = "/opt/company/compiled"
+
+// resumeCache keeps the files of the cache while the base is compiled. One of the last two
+// seconds may not be whole yet: it is copied the next time.
+var resumeCache = &ecosystem.Resume{
+	From: interruptedCache,
+	Save: `set -eu; test -d ` + buildCache + `; out=$PWD; mark=/tmp/gocache.kept; touch -d '-2 seconds' $mark.new; cd ` + buildCache + `
+if test -e $mark; then newer="-newer $mark"; else newer=; fi
+find . -type f -path './??/*' $newer ! -newer $mark.new -exec cp --parents -t "$out" {} +
+mv $mark.new $mark`,
+	Clear: `rm -rf ./??`,
+}
+
 var cacheEnv = map[string]string{"GOCACHE": buildCache}
 
 // standardLibrary is compiled the three ways that people do: build, vet (whose
