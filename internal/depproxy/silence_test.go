@@ -47,7 +47,12 @@ func TestSilentRegistry(t *testing.T) {
 				}
 			}
 			want := "the registry " + strings.TrimPrefix(r.URL, "http://") + " " + c.want
-			if len(told) != 2 || told[0].Why != want+" (asked for npm/one)" || told[1].Why != want+" (asked for npm/two)" || told[1].Fix != told[0].Fix || told[0].Lasts != c.lasts {
+			for i, name := range []string{"one", "two"} { // where others may answer, the package is named
+				if i < len(told) {
+					told[i].Why = strings.TrimSuffix(told[i].Why, " (asked for npm/"+name+")")
+				}
+			}
+			if len(told) != 2 || told[0].Why != want || told[1] != told[0] || told[0].Lasts != c.lasts {
 				t.Errorf("told %+v, want %q", told, want)
 			}
 			if n := len(r.requests()); strings.HasPrefix(c.want, "accepts") && n != 1 {
