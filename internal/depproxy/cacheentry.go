@@ -63,7 +63,7 @@ type httpError struct {
 	status int
 	host   string // for the operator
 	origin string
-	path   string // what was asked for
+	path   string // of the URL
 }
 
 func (e *httpError) Error() string {

@@ -11,7 +11,7 @@ import (
 
 const (
 	// resendPause is the pause before a failed request is sent again, and resends how often
-	// that is done. Clients are told not to repeat requests: their pauses take minutes.
+	// that happens. Clients do not repeat requests: their pauses take minutes.
 	resendPause = time.Second
 	resends     = 2
 	// unreachableTTL is how long a host that could not be reached is not asked again.

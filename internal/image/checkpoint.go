@@ -144,7 +144,7 @@ func (c *checkpoints) watch(s *buildSession) (stop func()) {
 			return nil
 		})
 	})
-	return func() { // what is being kept is kept to its end: the next step writes to the same folder
+	return func() { // waits for a running checkpoint: the next step writes to the same folder
 		close(ended)
 		keeper.Wait()
 	}

@@ -19,8 +19,8 @@ type registryAccess struct {
 	mu       sync.Mutex
 	withheld error             // the first refusal of a package that is not for this repository
 	failure  *depproxy.Failure // the first one of a registry
-	// cancelStep ends the client that is running; nil: none is, or it does without what a
-	// registry that is away does not have.
+	// cancelStep ends the client that is running. Nil means that none is, or that it does
+	// without what a registry that is away does not have.
 	cancelStep context.CancelCauseFunc
 }
 

@@ -55,7 +55,7 @@ func readNamedLists(s ecosystem.Sources) (map[string]bool, error) {
 	return named, nil
 }
 
-// isDefinition reports whether a file says what is installed for the tests.
+// isDefinition reports whether a file installs lists of requirements for the tests.
 func isDefinition(file string) bool {
 	dir, base := path.Split(file)
 	if slices.Contains([]string{"tox.ini", "noxfile.py"}, base) {
