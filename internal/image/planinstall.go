@@ -17,6 +17,7 @@ func (p *layerPlan) addInstalls(req Request, s *sources, set toolSet) error {
 			continue
 		}
 		spare := slices.Contains(req.Spare, e.Name())
+		noted := len(p.notes)
 		all, err := e.Installs(s)
 		if err != nil && spare {
 			p.addNote("the packages of %s are left out, since no check needs them: %v", e.Name(), err)
@@ -26,7 +27,11 @@ func (p *layerPlan) addInstalls(req Request, s *sources, set toolSet) error {
 			return err
 		}
 		if slices.Contains(req.Unneeded, e.Name()) {
-			all = p.withoutRemote(all)
+			hasMore := len(p.notes) > noted // on packages that are not installed either
+			p.notes = p.notes[:noted]
+			if all = p.withoutRemote(all); hasMore && len(p.notes) == noted {
+				p.addNote("the packages of %s are not installed: no check needs them", e.Name())
+			}
 		}
 		missing := false // the layers above a layer need it
 		for _, in := range all {

@@ -46,4 +46,8 @@ func TestPackagesLeftOut(t *testing.T) {
 			t.Errorf("layers %q, notes %q, want %q", kinds, notes, want)
 		}
 	}
+	repo = newProject(t).commit(map[string]string{"setup.py": "setup(install_requires=['a'])\n"})
+	if _, notes := plan(Request{Spare: []string{"python"}, Unneeded: []string{"python"}}); notes != "the packages of setup.py are not installed: no check needs them" {
+		t.Errorf("notes %q", notes)
+	}
 }
