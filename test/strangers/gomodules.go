@@ -63,7 +63,7 @@ func (m GoModule) downloadModule(ctx context.Context) (dir string, err error) {
 	if err := json.Unmarshal(out, &got); err != nil {
 		return "", err
 	}
-	if got.Sum != m.Sum {
+	if m.Sum != "" && got.Sum != m.Sum { // without one the checksum database alone has looked at it
 		return "", fmt.Errorf("%s@%s has the sum %s, not that of the list, %s", m.Path, m.At, got.Sum, m.Sum)
 	}
 	return got.Dir, nil
