@@ -132,9 +132,18 @@ mutants: ## break the core and its checker on purpose: the named mutants and a s
 	@$(GO) run ./test/mutants -package internal/company/history -seed $${SEED:-1} -n $${N:-400} -most 5
 
 .PHONY: strangers
-strangers: setup build ## the company on repositories that others made; writes docs/strangers.md (RESUME=1: go on)
+strangers: setup build ## the company on N=20 repositories that SEED=1 and the commit draw; writes docs/strangers.md (RESUME=1: go on)
 	@scripts/setup.sh test
-	$(GO) test ./test/strangers -run TestStrangers -count=1 -timeout 3h -args -all -table docs/strangers.md $(if $(RESUME),-resume)
+	$(GO) test ./test/strangers -run 'TestDraw$$' -count=1 -timeout 8h -v -args -draw $${SEED:-1} -cases $${N:-20} -draw-table docs/strangers.md $(if $(RESUME),-resume) $(if $(COMMIT),-draw-commit $(COMMIT))
+
+.PHONY: strangers/lists
+strangers/lists: ## the frozen lists that draws are made from, made anew: draws of old commits change
+	$(GO) run ./test/strangers/makelists test/strangers/lists
+
+.PHONY: strangers/pinned
+strangers/pinned: setup build ## the company on the fixed list of repositories; writes docs/strangers-pinned.md (RESUME=1: go on)
+	@scripts/setup.sh test
+	$(GO) test ./test/strangers -run TestStrangers -count=1 -timeout 3h -args -all -table docs/strangers-pinned.md $(if $(RESUME),-resume)
 
 .PHONY: strangers/gitea
 strangers/gitea: ## the Gitea driver against a real Gitea, built from its module; writes docs/gitea.md

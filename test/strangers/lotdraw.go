@@ -32,7 +32,7 @@ type drawnPlace struct {
 	Number     int // from 1
 	Stratum    Stratum
 	Candidates []Listed
-	random     *rand.Rand // of the mutant
+	seed       string // of the draw
 }
 
 // seedText names a draw: the commit that is measured, and which of its draws.
@@ -82,7 +82,7 @@ func drawPlaces(seed string, n int, read func(Stratum) ([]Listed, error)) ([]dra
 		}
 		taken[p.Stratum]++
 		p.Number = i + 1
-		p.random = newRandom(seed, fmt.Sprint("mutant ", p.Number))
+		p.seed = seed
 	}
 	return places[:min(max(n, 0), len(places))], nil
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// writePage is docs/strangers.md. missing are strangers of the list without a row.
+// writePage is docs/strangers-pinned.md. missing are strangers of the list without a row.
 func writePage(rows []Row, missing []string) string {
 	var foreign, ours []Row
 	right := 0
@@ -22,9 +22,9 @@ func writePage(rows []Row, missing []string) string {
 		foreign = append(foreign, r)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, `# Strangers
+	fmt.Fprintf(&b, `# Strangers of a fixed list
 
-`+"`make strangers`"+` runs the company on %d repositories that others made, with nothing
+`+"`make strangers/pinned`"+` runs the company on %d repositories that others made, with nothing
 configured but the model: Go modules of the module proxy, source packages of
 Debian, packages of npm's registry that ship their tests, and what real tools make
 for whom begins a project. Names, versions and digests are pinned in

@@ -165,3 +165,22 @@ func (p *Process) Tell() string {
 	b.WriteString(p.rest.String())
 	return b.String()
 }
+
+// WaitUpTo waits for the end of the process. One that is not over in time is interrupted,
+// as by Ctrl-C, and killed where that does not end it within a minute. over reports
+// whether it ended by itself.
+func (p *Process) WaitUpTo(timeout time.Duration) (r Result, over bool) {
+	p.h.T.Helper()
+	select {
+	case <-p.done:
+		return p.Wait(Patience), true
+	case <-time.After(timeout):
+	}
+	p.Signal(syscall.SIGINT)
+	select {
+	case <-p.done:
+	case <-time.After(time.Minute):
+		p.Signal(syscall.SIGKILL)
+	}
+	return p.Wait(Patience), false
+}

@@ -1,0 +1,225 @@
+package strangers
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Verdict is what came of one case.
+type Verdict string
+
+// The verdicts. Right and AskedSensibly count as right; RegistryTold counts within the
+// cases whose registry cannot be reached, which have a rate of their own.
+const (
+	Right          Verdict = "right"
+	AskedSensibly  Verdict = "asked sensibly"
+	SaidSo         Verdict = "said so"
+	RegistryTold   Verdict = "registry away, told"
+	RegistryMissed Verdict = "registry away, not told"
+	MergedNamed    Verdict = "merged, check named"
+	MergedBlind    Verdict = "merged blind"
+	RefusedWrongly Verdict = "refused wrongly"
+	RefusedUnnamed Verdict = "refused without a name"
+	AskedVaguely   Verdict = "asked without a line"
+	CountedWrong   Verdict = "counted wrong"
+	Cut            Verdict = "cut"
+	NotDrawn       Verdict = "no candidate"
+)
+
+// CaseRow is what a draw keeps of one case. It is one line of JSON in draws/.
+type CaseRow struct {
+	Commit     string // of the company that was measured
+	Draw       int
+	Number     int
+	Stratum    Stratum
+	Name       string
+	Version    string
+	PassedOver []string      `json:",omitempty"` // candidates before it, with the reason
+	Theirs     []string      // commands that are green outside
+	NotRun     []string      `json:",omitempty"` // of theirs, with the reason
+	Mutation   string        // file, line and change
+	Red        string        // the command that sees it
+	Good       string        // how the good change ended
+	Broken     string        // how the breaking one ended
+	Verdict    Verdict       //
+	Why        string        `json:",omitempty"`
+	Cause      string        `json:",omitempty"` // F1 to F16, or a new letter; read and set by people
+	Doctor     time.Duration //
+	First      time.Duration // from the submission to the first request to the model
+	Whole      time.Duration // of the company's part
+	Prepared   time.Duration // of the part outside
+	Measured   time.Time
+}
+
+// isAway reports whether the case counts in the rate of registries that cannot be reached.
+func (r CaseRow) isAway() bool { return r.Verdict == RegistryTold || r.Verdict == RegistryMissed }
+
+// isRight reports whether the case counts as right.
+func (r CaseRow) isRight() bool {
+	return r.Verdict == Right || r.Verdict == AskedSensibly || r.Verdict == RegistryTold
+}
+
+// drawFile is where the rows of a draw are kept.
+func drawFile(root, commit string, draw int) string {
+	return filepath.Join(root, "test", "strangers", "draws", fmt.Sprintf("%s-%d.jsonl", shortCommit(commit), draw))
+}
+
+// appendRow writes a row as it comes: an interrupted draw keeps what it has.
+func appendRow(file string, row CaseRow) error {
+	text, err := json.Marshal(row)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(append(text, '\n'))
+	return errors.Join(err, f.Sync(), f.Close())
+}
+
+// readRows reads the rows of a draw. A line that was cut by an interruption is left out;
+// of two rows of one case the later one counts.
+func readRows(file string) (rows []CaseRow, err error) {
+	f, err := os.Open(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var row CaseRow
+		if json.Unmarshal(lines.Bytes(), &row) != nil || row.Number == 0 {
+			continue
+		}
+		if at := slices.IndexFunc(rows, func(r CaseRow) bool { return r.Number == row.Number }); at >= 0 {
+			rows[at] = row
+			continue
+		}
+		rows = append(rows, row)
+	}
+	slices.SortFunc(rows, func(a, b CaseRow) int { return a.Number - b.Number })
+	return rows, lines.Err()
+}
+
+// readDraws reads all draws that the repository keeps, the oldest first.
+func readDraws(root string) (draws [][]CaseRow, err error) {
+	files, err := filepath.Glob(filepath.Join(root, "test", "strangers", "draws", "*.jsonl"))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		rows, err := readRows(file)
+		if err != nil {
+			return nil, err
+		}
+		if len(rows) > 0 {
+			draws = append(draws, rows)
+		}
+	}
+	first := func(rows []CaseRow) time.Time {
+		return slices.MinFunc(rows, func(a, b CaseRow) int { return a.Measured.Compare(b.Measured) }).Measured
+	}
+	slices.SortStableFunc(draws, func(a, b []CaseRow) int { return first(a).Compare(first(b)) })
+	return draws, nil
+}
+
+// writeDraws is docs/strangers.md.
+func writeDraws(draws [][]CaseRow) string {
+	var b strings.Builder
+	b.WriteString(`# Strangers
+
+` + "`make strangers SEED=n N=k`" + ` runs the company on repositories that others made and that nobody
+chose: they are drawn from frozen lists of what archives hold, in
+[test/strangers/lists](../test/strangers/lists). The seed is sha256 of the commit that is
+measured, a slash and n. A whole draw has 20 cases: 8 of Node and TypeScript, 5 of Go, 4 of
+Python, 2 of C or C++, and one of Rust or PHP. Nothing is configured but a scripted model.
+
+Each case has two changes: a small good one with a test, and one that breaks something
+that the maintainers' own commands see. Their commands are read from their CI definition,
+package.json, Makefile or packaging by a fixed rule, and run in a plain container of
+Debian: no network, the same packages, nothing of the company. A repository counts where
+a command is green there and red with the breaking change; others are passed over, and
+named. The company has six minutes for a case.
+
+- **right**: the good change ends COMPLETE with the count that the runner printed, and the
+  breaking one is refused with the name of the test or check.
+- **asked sensibly**: it asked once, offered a line, and was right with that line.
+- **said so**: a sentence names the check, which cannot run in the plain container either.
+- **merged blind**: a change that a command of theirs refuses was merged, and that command
+  was not named. **merged, check named**: it was merged, and the command was named.
+- **refused wrongly**: the good change was not merged.
+- **registry away**: packages cannot be had here; told means within 15 seconds of the first
+  failed request, with the line that goes on. These have a rate of their own.
+- **cut**: not over in six minutes.
+
+` + leftOut + `
+
+The fixed list of earlier measurements is in [strangers-pinned.md](strangers-pinned.md).
+`)
+	for _, rows := range draws {
+		writeDraw(&b, rows)
+	}
+	if len(draws) == 0 {
+		b.WriteString("\nNo draw has been measured yet.\n")
+	}
+	return b.String()
+}
+
+func writeDraw(b *strings.Builder, rows []CaseRow) {
+	right, counted, told, away := 0, 0, 0, 0
+	for _, r := range rows {
+		switch {
+		case r.Verdict == NotDrawn:
+		case r.isAway():
+			away++
+			if r.isRight() {
+				told++
+			}
+		default:
+			counted++
+			if r.isRight() {
+				right++
+			}
+		}
+	}
+	fmt.Fprintf(b, "\n## Draw %d of commit %s\n\n**Right: %d of %d.** Registry away: %d of %d told. Cases: %d of %d, from %s.\n\n", rows[0].Draw, shortCommit(rows[0].Commit), right, counted, told, away, len(rows), wholeDraw, formatDate(rows[0].Measured))
+	b.WriteString("| case | drawn | their commands | breaking change | seen by | good | broken | verdict | cause | doctor | first request | whole |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+	for _, r := range rows {
+		writeCells(b, fmt.Sprint(r.Number), string(r.Stratum)+": "+r.Name+" "+r.Version, quoteAll(r.Theirs), r.Mutation, quoteAll(nonEmpty(r.Red)), r.Good, r.Broken, string(r.Verdict), r.Cause, formatSeconds(r.Doctor), formatSeconds(r.First), formatSeconds(r.Whole))
+	}
+	for _, r := range rows {
+		if r.Why != "" {
+			fmt.Fprintf(b, "\n- Case %d, %s: %s", r.Number, r.Name, flattenText(clipText(r.Why, 500)))
+		}
+		if len(r.NotRun) > 0 {
+			fmt.Fprintf(b, "\n- Case %d, %s, not green outside: %s", r.Number, r.Name, flattenText(clipText(strings.Join(r.NotRun, "; "), 500)))
+		}
+		for _, p := range r.PassedOver {
+			fmt.Fprintf(b, "\n- Case %d passed over %s", r.Number, flattenText(p))
+		}
+	}
+	b.WriteString("\n")
+}
+
+func nonEmpty(s string) []string {
+	if s == "" {
+		return nil
+	}
+	return []string{s}
+}

@@ -1,0 +1,123 @@
+package strangers
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestOutputIsCounted(t *testing.T) {
+	for _, c := range []struct {
+		about, output string
+		want          int
+	}{
+		{"jest", "Tests:       1 failed, 4 passed, 5 total\nTime: 1 s", 5},
+		{"vitest", " Test Files  1 passed (1)\n\x1b[2m      Tests \x1b[22m \x1b[32m12 passed\x1b[39m (12)", 12},
+		{"tape", "1..3\n# tests 3\n# pass  3\n", 3},
+		{"mocha", "  4 passing (12ms)", 4},
+		{"pytest", "===== 7 passed, 1 skipped in 0.1s =====", 7},
+		{"unittest", "Ran 3 tests in 0.1s\n\nOK", 3},
+		{"two crates", "test result: ok. 2 passed; 0 failed\ntest result: ok. 3 passed; 0 failed", 5},
+		{"ctest", "100% tests passed, 0 tests failed out of 9", 9},
+		{"go prints none", "ok  \tx\t0.1s", -1},
+	} {
+		if got := countPrinted(c.output); got != c.want {
+			t.Errorf("%s: %d tests, want %d", c.about, got, c.want)
+		}
+	}
+	names := newNames("ok", "--- FAIL: TestA (0.1s)\n    --- FAIL: TestA/b (0.1s)\nFAILED tests/test_x.py::test_y - boom\nsrc/app.ts:12:3 - error")
+	if got := strings.Join(names, " "); got != "TestA TestA/b tests/test_x.py::test_y src/app.ts" {
+		t.Errorf("names %q", got)
+	}
+	if namesAny("gate test failed: test_y", names) == "" || namesAny("gate test failed", names) != "" {
+		t.Error("the name of a test is found by its own part alone")
+	}
+}
+
+func TestCasesAreJudged(t *testing.T) {
+	c := lotCase{Green: []theirCommand{{Text: "npm test"}, {Text: "npm run build"}}, Counts: []int{4, -1}, Red: theirCommand{Text: "npm run build"}, Names: []string{"src/app.ts"}}
+	good := outcome{Result: "COMPLETE", Over: true, Counts: []int{4}}
+	refused := outcome{Result: "ERROR", Over: true, Why: "gate build failed", Said: "src/app.ts: error", Failed: []string{"build"}}
+	now := time.Now()
+	for _, d := range []struct {
+		about        string
+		good, broken outcome
+		asked        string
+		want         Verdict
+	}{
+		{"both as they should", good, refused, "", Right},
+		{"with a line", good, refused, "gates.services: [redis]", AskedSensibly},
+		{"merged without a word", good, outcome{Result: "COMPLETE", Over: true}, "", MergedBlind},
+		{"merged, with a word", good, outcome{Result: "COMPLETE", Over: true, Said: "not run: npm run build"}, "", MergedNamed},
+		{"refused by no name", good, outcome{Result: "ERROR", Over: true, Why: "it failed"}, "", RefusedUnnamed},
+		{"the good one is refused", outcome{Result: "ERROR", Over: true, Failed: []string{"lint"}}, outcome{}, "", RefusedWrongly},
+		{"a question without a line", outcome{Result: "INCOMPLETE", Over: true, Question: "let it pass?"}, outcome{}, "", AskedVaguely},
+		{"untested, though tests ran", outcome{Result: "COMPLETE", Over: true, Untested: "ran no test"}, outcome{}, "", CountedWrong},
+		{"another count", outcome{Result: "COMPLETE", Over: true, Counts: []int{9}}, outcome{}, "", CountedWrong},
+		{"no count at all", outcome{Result: "COMPLETE", Over: true}, refused, "", Right},
+		{"not over", outcome{Result: "INCOMPLETE"}, outcome{}, "", Cut},
+		{"a registry that is away", outcome{Result: "INCOMPLETE", Over: true, Away: awayRegistry{now, now.Add(3 * time.Second), true}}, outcome{}, "", RegistryTold},
+		{"told too late", outcome{Result: "INCOMPLETE", Over: true, Away: awayRegistry{now, now.Add(time.Minute), true}}, outcome{}, "", RegistryMissed},
+		{"told without a line", outcome{Result: "INCOMPLETE", Over: true, Away: awayRegistry{now, now, false}}, outcome{}, "", RegistryMissed},
+	} {
+		if got, why := c.judge(d.good, d.broken, d.asked); got != d.want {
+			t.Errorf("%s: %s (%s), want %s", d.about, got, why, d.want)
+		}
+	}
+	bare := lotCase{Green: []theirCommand{{Text: "npm run build"}}, Counts: []int{-1}, Red: theirCommand{Text: "npm run build"}}
+	if got, _ := bare.judge(outcome{Result: "COMPLETE", Over: true, Untested: "none of them is a test"}, refused, ""); got != Right {
+		t.Errorf("a project without tests that is said to be untested: %s", got)
+	}
+}
+
+func TestOffersAreFound(t *testing.T) {
+	for text, want := range map[string]string{
+		"start it with gates.services: [redis, postgres]?":            "gates.services [redis, postgres]",
+		"go on without its packages, with container.deps: off: later": "container.deps off",
+		`set gates.test="npx vitest run" in company.yaml`:             "gates.test npx vitest run",
+		"let it pass, unverified?":                                    " ",
+	} {
+		key, value, _ := findOffer(text)
+		if key+" "+value != want {
+			t.Errorf("%q: %q, want %q", text, key+" "+value, want)
+		}
+	}
+}
+
+// A draw that was interrupted goes on from the rows that are there.
+func TestRowsAreKept(t *testing.T) {
+	root := t.TempDir()
+	file := drawFile(root, strings.Repeat("a", 40), 1)
+	for _, r := range []CaseRow{{Number: 2, Name: "b", Verdict: MergedBlind}, {Number: 1, Name: "a", Verdict: Right}, {Number: 2, Name: "c", Verdict: Cut}} {
+		r.Commit, r.Draw, r.Measured = strings.Repeat("a", 40), 1, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+		if err := appendRow(file, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, append(text, `{"Number":3,"Na`...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := readRows(file)
+	if err != nil || len(rows) != 2 || rows[0].Name != "a" || rows[1].Name != "c" {
+		t.Fatalf("%v, %v", rows, err)
+	}
+	draws, err := readDraws(root)
+	if err != nil || len(draws) != 1 {
+		t.Fatalf("%v, %v", draws, err)
+	}
+	page := writeDraws(draws)
+	for _, want := range []string{"## Draw 1 of commit aaaaaaaaaaaa", "**Right: 1 of 2.**", "| merged blind |", "| right |"} {
+		if strings.Contains(page, want) == (want == "| merged blind |") {
+			t.Errorf("%q is wrong in the page:\n%s", want, page)
+		}
+	}
+	if rows, err := readRows(filepath.Join(root, "none")); err != nil || rows != nil {
+		t.Errorf("a draw that has not begun: %v, %v", rows, err)
+	}
+}
