@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 )
@@ -21,6 +22,7 @@ type lotCase struct {
 	Mutation mutation
 	Red      theirCommand // the command that sees the mutation
 	Names    []string     // that its output has and the base's has not: tests, files, rules
+	Away     string       // why its packages cannot be had here: no command is run outside then
 	Prepared time.Duration
 }
 
@@ -30,6 +32,9 @@ const (
 	// mostPrepare bounds all that is done on a repository before the company sees it.
 	mostPrepare = 6 * time.Minute
 )
+
+// hostAwayRE is what clients say of a host that cannot be reached.
+var hostAwayRE = regexp.MustCompile(`[^\n]*(ENOTFOUND|EAI_AGAIN|Could not resolve host|no such host|Temporary failure in name resolution)[^\n]*`)
 
 // errPassedOver says that a repository cannot be a case; the next candidate is tried.
 var errPassedOver = errors.New("passed over")
@@ -46,7 +51,7 @@ func prepareCase(ctx context.Context, place drawnPlace, l Listed) (_ lotCase, er
 	defer cancel()
 	c := lotCase{Listed: l}
 	if c.From, err = fetchListed(ctx, l); err != nil {
-		return c, passOver("it cannot be fetched: %s", firstLine(err.Error()))
+		return c, passOver("it cannot be fetched: %s", tellEnd(err.Error()))
 	}
 	commands := findCommands(c.From)
 	if len(commands) == 0 {
@@ -61,8 +66,12 @@ func prepareCase(ctx context.Context, place drawnPlace, l Listed) (_ lotCase, er
 		}
 	}
 	plain, err := openPlain(ctx, l, c.From)
+	if err != nil && hostAwayRE.MatchString(err.Error()) {
+		c.Away, c.Prepared = hostAwayRE.FindString(err.Error()), time.Since(start)
+		return c, nil
+	}
 	if err != nil {
-		return c, passOver("its packages cannot be installed outside: %s", firstLine(err.Error()))
+		return c, passOver("its packages cannot be installed outside: %s", tellEnd(err.Error()))
 	}
 	defer func() { err = errors.Join(err, plain.remove()) }()
 	base, err := c.runBase(ctx, plain, commands)
@@ -187,11 +196,8 @@ func (c *lotCase) tryMutation(ctx context.Context, plain *plainPlace, m mutation
 	return -1, "", nil
 }
 
-func firstLine(s string) string {
-	for line := range strings.Lines(s) {
-		if line = strings.TrimSpace(line); line != "" {
-			return clipText(line, 200)
-		}
-	}
-	return ""
+// tellEnd is the end of what a program of this host said.
+func tellEnd(said string) string {
+	lines := strings.Fields(said)
+	return strings.Join(lines[max(0, len(lines)-40):], " ")
 }

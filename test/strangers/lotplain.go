@@ -69,16 +69,17 @@ func (p *plainPlace) source() string { return filepath.Join(p.dir, "src") }
 // prepareNode installs the packages by the client whose lock file is there.
 func (p *plainPlace) prepareNode(ctx context.Context) error {
 	home := filepath.Join(p.dir, "home")
-	env := append(nodeEnv(home), "PATH="+filepath.Join(home, "tools", "node_modules", ".bin")+":"+os.Getenv("PATH"))
+	env := append(nodeEnv(home), "PATH="+filepath.Join(home, "tools", "node_modules", ".bin")+":"+os.Getenv("PATH"), "npm_config_fetch_retries=1", "npm_config_fetch_retry_mintimeout=1000")
 	has := func(name string) bool { _, err := os.Stat(filepath.Join(p.source(), name)); return err == nil }
-	script := npmInstall + " --no-package-lock"
+	const install = "npm install --loglevel=error --ignore-scripts --no-audit --no-fund"
+	script := install + " --no-package-lock"
 	switch {
 	case has("pnpm-lock.yaml"):
 		script = installManager(pnpm10) + "pnpm install --ignore-scripts --silent"
 	case has("yarn.lock"):
 		script = installManager(yarn1) + "yarn install --ignore-scripts --silent"
 	case has("package-lock.json"):
-		script = "npm ci --silent --ignore-scripts --no-audit --no-fund || " + npmInstall
+		script = "npm ci --loglevel=error --ignore-scripts --no-audit --no-fund || " + install
 	}
 	ctx, cancel := context.WithTimeout(ctx, 4*time.Minute)
 	defer cancel()
@@ -94,8 +95,19 @@ func (p *plainPlace) prepareNode(ctx context.Context) error {
 		return err
 	}
 	modules := strings.TrimSpace(string(npm))
+	// npm's own starters look for the folder that Node was installed to.
+	bin := filepath.Join(p.dir, "bin")
+	if err := os.Mkdir(bin, 0o755); err != nil {
+		return err
+	}
+	for _, name := range []string{"npm", "npx"} {
+		starter := "#!/bin/sh\nexec node " + path.Join(modules, "npm", "bin", name+"-cli.js") + " \"$@\"\n"
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(starter), 0o755); err != nil { //nolint:gosec // it is a program
+			return err
+		}
+	}
 	p.args = append(p.args, "-v", node+":/opt/node/bin/node:ro", "-v", modules+":"+modules+":ro",
-		"-e", "PATH=/work/home/tools/node_modules/.bin:/opt/node/bin:"+path.Join(modules, "npm", "bin")+":/usr/local/bin:/usr/bin:/bin", "-e", "CI=1", "-e", "npm_config_update_notifier=false",
+		"-e", "PATH=/work/home/tools/node_modules/.bin:/opt/node/bin:/work/bin:/usr/local/bin:/usr/bin:/bin", "-e", "CI=1", "-e", "npm_config_update_notifier=false",
 		"-e", "NEXT_TELEMETRY_DISABLED=1", "-e", "NX_DAEMON=false")
 	return nil
 }

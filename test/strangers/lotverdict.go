@@ -78,6 +78,17 @@ func (c lotCase) judge(good, broken outcome, asked string) (Verdict, string) {
 	return Right, ""
 }
 
+// judgeAway is the verdict on a case whose packages cannot be had here.
+func (c lotCase) judgeAway(o outcome, asked string) (Verdict, string) {
+	switch {
+	case o.Away.wasTold() && (o.Result != "COMPLETE" || asked == ""):
+		return RegistryTold, clipText(o.Why, 300)
+	case !o.Over:
+		return RegistryMissed, "not over in time; " + describeSilence(o.Away) + c.Away
+	}
+	return RegistryMissed, describeSilence(o.Away) + clipText(o.Why, 300)
+}
+
 // judgeGood is the verdict on the good change.
 func (c lotCase) judgeGood(o outcome) (Verdict, string) {
 	switch {

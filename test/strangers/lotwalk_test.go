@@ -105,24 +105,25 @@ func walkCase(t *testing.T, c lotCase, row *CaseRow) {
 	if at := staff.firstRequest(); !at.IsZero() {
 		row.First = at.Sub(submitted)
 	}
-	asked := ""
+	asked, told := "", first
 	if v, _ := c.judgeGood(first); v != Right && v != Cut && time.Now().Before(end) {
 		if line, ok := applyOffer(h, first); ok {
 			asked = line
-			told := first
 			first = submitLot(t, h, staff, "t2", good, end)
-			if again, _ := c.judgeGood(first); again == Right && told.Away.seen() {
-				first.Away = told.Away
-				row.Good, row.Whole = "with "+line+": "+first.describe(), time.Since(start)
-				row.Verdict, row.Why = RegistryMissed, describeSilence(told.Away)
-				if told.Away.wasTold() {
-					row.Verdict, row.Why = RegistryTold, "it goes on with "+line
-				}
-				return
-			}
 		}
 	}
 	row.Good = first.describe()
+	if asked != "" {
+		row.Good = "with " + asked + ": " + row.Good
+	}
+	if c.Away != "" || told.Away.seen() && told.Result != "COMPLETE" {
+		row.Verdict, row.Why = c.judgeAway(told, asked)
+		if row.Verdict == RegistryTold && asked != "" && first.Result != "COMPLETE" {
+			row.Verdict, row.Why = RegistryMissed, "it does not go on with "+asked
+		}
+		row.Whole = time.Since(start)
+		return
+	}
 	var broken outcome
 	if v, _ := c.judgeGood(first); v == Right {
 		broken = submitLot(t, h, staff, nextTask(asked), c.Mutation.replyBreaking, end)
