@@ -37,6 +37,10 @@ func countAway(rows []CaseRow) (n int) {
 // mostCandidates bounds how many repositories are tried for one case.
 const mostCandidates = 12
 
+// mostMissing bounds those of them that the archive does not give: some archives have
+// only a part of Debian's sources.
+const mostMissing = 25
+
 // Repositories that nobody chose, drawn by the commit that is measured.
 func TestDraw(t *testing.T) {
 	if *draw == 0 && *drawTable == "" {
@@ -101,11 +105,17 @@ func runDraw(t *testing.T, root string) {
 
 // runCase takes the first candidate that can be a case, and walks it.
 func runCase(t *testing.T, place drawnPlace, row *CaseRow, away bool) {
-	for i, l := range place.Candidates {
-		if i == mostCandidates {
+	tried, missing := 0, 0
+	for _, l := range place.Candidates {
+		if tried == mostCandidates || missing == mostMissing {
 			break
 		}
 		c, err := prepareCase(t.Context(), place, l)
+		if errors.Is(err, errNotHad) {
+			missing++
+		} else {
+			tried++
+		}
 		if errors.Is(err, errPassedOver) {
 			t.Logf("%s: %v", l, err)
 			row.PassedOver = append(row.PassedOver, l.String()+": "+strings.TrimPrefix(err.Error(), errPassedOver.Error()+": "))

@@ -36,8 +36,12 @@ const (
 // hostAwayRE is what clients say of a host that cannot be reached.
 var hostAwayRE = regexp.MustCompile(`[^\n]*(ENOTFOUND|EAI_AGAIN|Could not resolve host|no such host|Temporary failure in name resolution)[^\n]*`)
 
-// errPassedOver says that a repository cannot be a case; the next candidate is tried.
-var errPassedOver = errors.New("passed over")
+var (
+	// errPassedOver says that a repository cannot be a case; the next candidate is tried.
+	errPassedOver = errors.New("passed over")
+	// errNotHad is errPassedOver for one that the archive does not give.
+	errNotHad = fmt.Errorf("%w: cannot be fetched", errPassedOver)
+)
 
 func passOver(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errPassedOver, fmt.Sprintf(format, args...))
@@ -51,7 +55,7 @@ func prepareCase(ctx context.Context, place drawnPlace, l Listed) (_ lotCase, er
 	defer cancel()
 	c := lotCase{Listed: l}
 	if c.From, err = fetchListed(ctx, l); err != nil {
-		return c, passOver("it cannot be fetched: %s", tellEnd(err.Error()))
+		return c, fmt.Errorf("%w: %s", errNotHad, tellEnd(err.Error()))
 	}
 	commands := findCommands(c.From)
 	if len(commands) == 0 {

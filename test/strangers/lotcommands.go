@@ -58,9 +58,6 @@ func findCommands(from Checkout) []theirCommand {
 	if len(found) == 0 {
 		found = append(found, findTargets(from.Dir)...)
 	}
-	if len(found) == 0 && from.Packaging != "" {
-		found = append(found, findPackagingTests(from)...)
-	}
 	if native := nativeSequence(from.Dir); native.Run != "" {
 		// Steps of a native build need each other; they run as one command.
 		found = append([]theirCommand{native}, slices.DeleteFunc(found, func(c theirCommand) bool { return isNativeStep(c.Text) })...)
@@ -230,20 +227,6 @@ func findTargets(dir string) (out []theirCommand) {
 	}
 	for _, m := range targetRE.FindAllStringSubmatch(string(text), 3) {
 		out = append(out, theirCommand{File: "Makefile", Text: "make " + m[1], Run: "make " + m[1]})
-	}
-	return out
-}
-
-// findPackagingTests returns what Debian runs of the upstream's tests.
-func findPackagingTests(from Checkout) (out []theirCommand) {
-	for _, name := range []string{"tests/pkg-js/test", "tests/pkg-perl/test"} {
-		text, err := readBounded(filepath.Join(from.Packaging, filepath.FromSlash(name)))
-		if err != nil {
-			continue
-		}
-		if run := strings.TrimSpace(string(text)); run != "" && !strings.Contains(run, "AUTOPKGTEST") {
-			out = append(out, theirCommand{File: "debian/" + name, Text: strings.Join(splitCommands(run), "; "), Run: run})
-		}
 	}
 	return out
 }

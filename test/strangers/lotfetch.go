@@ -2,11 +2,12 @@ package strangers
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // fetchListed brings a repository of a list to this machine and holds it against the
@@ -21,20 +22,43 @@ func fetchListed(ctx context.Context, l Listed) (Checkout, error) {
 	case GoProxy:
 		return GoModule{Path: l.Name, Sum: l.Digest}.Fetch(ctx, s)
 	}
-	from, err := DebianSource{Package: l.Name, Suite: "bookworm"}.Fetch(ctx, s)
+	parent, err := cacheDir("upstream")
 	if err != nil {
-		return from, err
+		return Checkout{}, err
 	}
-	descriptions, err := filepath.Glob(filepath.Join(filepath.Dir(from.Dir), "*.dsc"))
-	if err != nil || len(descriptions) != 1 {
-		return from, fmt.Errorf("%s: %d descriptions: %w", l, len(descriptions), err)
+	dir := filepath.Join(parent, l.Name+"_"+l.Version)
+	return Checkout{Dir: filepath.Join(dir, "tree")}, keepIn(dir, func(temp string) error { return fetchUpstream(ctx, l, temp) })
+}
+
+// fetchUpstream fetches the upstream's archive of a source package, which apt holds
+// against the digest, and unpacks it to the folder tree. What differs from a clone is
+// what the upstream or Debian left out of the archive.
+func fetchUpstream(ctx context.Context, l Listed, temp string) error {
+	archive := filepath.Join(temp, filepath.Base(l.Path))
+	address := strings.TrimRight(findArchive(ctx), "/") + "/" + strings.ReplaceAll(l.Path, "+", "%2b")
+	if err := runHere(ctx, temp, nil, "/usr/lib/apt/apt-helper", "download-file", address, archive, "SHA256:"+l.Digest); err != nil {
+		return err
 	}
-	text, err := os.ReadFile(descriptions[0])
+	tree := filepath.Join(temp, "tree")
+	unpacked := filepath.Join(temp, "unpacked")
+	if err := os.Mkdir(unpacked, 0o755); err != nil {
+		return err
+	}
+	if err := runHere(ctx, temp, nil, "tar", "-xf", archive, "-C", unpacked, "--no-same-permissions", "--no-same-owner"); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(unpacked)
 	if err != nil {
-		return from, err
+		return err
 	}
-	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != l.Digest {
-		return from, fmt.Errorf("%s has the digest %x, not that of the list", filepath.Base(descriptions[0]), sum)
+	if len(entries) == 1 && entries[0].IsDir() {
+		unpacked = filepath.Join(unpacked, entries[0].Name())
 	}
-	return from, nil
+	if err := os.Rename(unpacked, tree); err != nil {
+		return err
+	}
+	if _, err := os.Lstat(filepath.Join(tree, ".git")); !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s has a .git of its own", filepath.Base(archive))
+	}
+	return os.Remove(archive)
 }

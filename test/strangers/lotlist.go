@@ -27,7 +27,8 @@ type Listed struct {
 	Stratum Stratum
 	Name    string
 	Version string
-	Digest  string // of the .dsc, the module or the archive; empty where no list told it
+	Digest  string // of the upstream's archive or the module; empty where no list told it
+	Path    string // of the upstream's archive below the archive of Debian
 }
 
 func (l Listed) String() string { return string(l.Stratum) + "/" + l.Name + "@" + l.Version }
@@ -59,12 +60,15 @@ func parseList(stratum Stratum, text string) (out []Listed, err error) {
 			continue
 		}
 		fields := strings.Fields(line)
-		if len(fields) < 2 || len(fields) > 3 {
-			return nil, fmt.Errorf("lists/%s.txt:%d: %d fields, want a name, a version and perhaps a digest", stratum, n, len(fields))
+		if len(fields) < 2 || len(fields) > 4 {
+			return nil, fmt.Errorf("lists/%s.txt:%d: %d fields, want a name, a version and perhaps a digest and a path", stratum, n, len(fields))
 		}
 		one := Listed{Stratum: stratum, Name: fields[0], Version: fields[1]}
-		if len(fields) == 3 {
+		if len(fields) > 2 {
 			one.Digest = fields[2]
+		}
+		if len(fields) > 3 {
+			one.Path = fields[3]
 		}
 		out = append(out, one)
 	}
@@ -76,7 +80,7 @@ func formatList(about string, list []Listed) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# %s\n# Made by make strangers/lists; draws depend on the order.\n", about)
 	for _, l := range list {
-		b.WriteString(strings.TrimSpace(l.Name+" "+l.Version+" "+l.Digest) + "\n")
+		b.WriteString(strings.TrimSpace(l.Name+" "+l.Version+" "+l.Digest+" "+l.Path) + "\n")
 	}
 	return b.String()
 }

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -19,31 +20,43 @@ const mostListed = 500
 // mostModules is how many modules of the Go proxy are listed.
 const mostModules = 2000
 
-// WriteLists makes the frozen lists below a folder: of Debian's index of sources, of
-// the go.sum files of large modules, and of an installed graph of npm packages. Each
-// archive is asked by its own client, and only for what the lists are made of.
-func WriteLists(ctx context.Context, folder string) error {
-	sources, err := readDebianSources(ctx)
-	if err != nil {
-		return err
-	}
+// WriteLists makes the frozen lists of the named strata, or all of them, below a folder:
+// of Debian's index of sources, of the go.sum files of large modules, and of an installed
+// graph of npm packages. Each archive is asked by its own client, and only for what the
+// lists are made of.
+func WriteLists(ctx context.Context, folder string, only ...string) error {
+	wanted := func(stratum Stratum) bool { return len(only) == 0 || slices.Contains(only, string(stratum)) }
 	write := func(stratum Stratum, about string, list []Listed) error {
 		if len(list) == 0 {
 			return fmt.Errorf("the list %s is empty", stratum)
 		}
 		return os.WriteFile(filepath.Join(folder, string(stratum)+".txt"), []byte(formatList(about, list)), 0o644)
 	}
-	for _, d := range debianStrata {
-		if err := write(d.stratum, d.about, chooseSources(sources, d)); err != nil {
+	if slices.ContainsFunc(debianStrata, func(d debianStratum) bool { return wanted(d.stratum) }) {
+		sources, err := readDebianSources(ctx)
+		if err != nil {
+			return err
+		}
+		for _, d := range debianStrata {
+			if !wanted(d.stratum) {
+				continue
+			}
+			if err := write(d.stratum, d.about, chooseSources(sources, d)); err != nil {
+				return err
+			}
+		}
+	}
+	if wanted(GoProxy) {
+		modules, err := listModules(ctx)
+		if err != nil {
+			return err
+		}
+		if err := write(GoProxy, "Modules that go.sum files of large modules name: path, version, sum of the archive.", modules); err != nil {
 			return err
 		}
 	}
-	modules, err := listModules(ctx)
-	if err != nil {
-		return err
-	}
-	if err := write(GoProxy, "Modules that go.sum files of large modules name: path, version, sum of the archive.", modules); err != nil {
-		return err
+	if !wanted(Npm) {
+		return nil
 	}
 	packages, err := listNpmPackages(ctx)
 	if err != nil {
@@ -62,23 +75,23 @@ type debianStratum struct {
 // debianStrata are the lists made of Debian's index of sources. Packages with a
 // Testsuite come from upstreams with tests, as a rule.
 var debianStrata = []debianStratum{
-	{DebianNode, "Debian's source packages of Node libraries: name, version, sha256 of the .dsc.", func(s debianSource) bool {
+	{DebianNode, "Debian's source packages of Node libraries: name, version, sha256 and path of the upstream archive.", func(s debianSource) bool {
 		return strings.HasPrefix(s.name(), "node-") && s["Testsuite"] != ""
 	}},
-	{DebianGo, "Debian's source packages with a Go-Import-Path: name, version, sha256 of the .dsc.", func(s debianSource) bool {
+	{DebianGo, "Debian's source packages with a Go-Import-Path: name, version, sha256 and path of the upstream archive.", func(s debianSource) bool {
 		return s["Go-Import-Path"] != "" && s["Testsuite"] != ""
 	}},
-	{Python, "Debian's source packages that build with dh-python and pytest: name, version, sha256 of the .dsc.", func(s debianSource) bool {
+	{Python, "Debian's source packages that build with dh-python and pytest: name, version, sha256 and path of the upstream archive.", func(s debianSource) bool {
 		return s.buildsWith("dh-python", "dh-sequence-python3") && s.buildsWith("python3-pytest", "python3-nose", "python3-nose2", "tox")
 	}},
-	{Native, "Debian's source packages in C and C++ with CMake, Meson or the autotools: name, version, sha256 of the .dsc.", func(s debianSource) bool {
+	{Native, "Debian's source packages in C and C++ with CMake, Meson or the autotools: name, version, sha256 and path of the upstream archive.", func(s debianSource) bool {
 		return s["Testsuite"] != "" && s.buildsWith("cmake", "meson", "autoconf", "automake", "dh-autoreconf") &&
-			!s.buildsWith("dh-python", "dh-sequence-python3", "default-jdk", "cargo", "golang-any", "ghc", "ocaml", "nodejs") && (s["Section"] == "libs" || s["Section"] == "utils" || s["Section"] == "text")
+			!s.buildsWith("dh-python", "dh-sequence-python3", "default-jdk", "cargo", "golang-any", "ghc", "ocaml", "nodejs") && slices.Contains([]string{"libs", "libdevel", "utils", "text", "math", "graphics", "sound", "net", "admin", "misc", "devel"}, s["Section"])
 	}},
-	{Rust, "Debian's source packages of crates: name, version, sha256 of the .dsc.", func(s debianSource) bool {
+	{Rust, "Debian's source packages of crates: name, version, sha256 and path of the upstream archive.", func(s debianSource) bool {
 		return strings.HasPrefix(s.name(), "rust-") && s.buildsWith("dh-cargo")
 	}},
-	{PHP, "Debian's source packages of PHP libraries that build with PHPUnit: name, version, sha256 of the .dsc.", func(s debianSource) bool {
+	{PHP, "Debian's source packages of PHP libraries that build with PHPUnit: name, version, sha256 and path of the upstream archive.", func(s debianSource) bool {
 		return s.buildsWith("phpunit") && s.buildsWith("pkg-php-tools", "dh-sequence-phpcomposer", "php-cli", "dh-php")
 	}},
 }
@@ -100,15 +113,19 @@ func (s debianSource) buildsWith(names ...string) bool {
 	return false
 }
 
-// descriptionDigest returns the sha256 of the package's .dsc.
-func (s debianSource) descriptionDigest() string {
+// upstreamArchive returns the path and the sha256 of the upstream's own archive: the one
+// without a component's name. Debian's packaging and other components are not needed, and
+// some archives do not serve them.
+func (s debianSource) upstreamArchive() (at, digest string) {
 	for line := range strings.Lines(s["Checksums-Sha256"]) {
-		if f := strings.Fields(line); len(f) == 3 && strings.HasSuffix(f[2], ".dsc") {
-			return f[0]
+		if f := strings.Fields(line); len(f) == 3 && upstreamRE.MatchString(f[2]) {
+			return s["Directory"] + "/" + f[2], f[0]
 		}
 	}
-	return ""
+	return "", ""
 }
+
+var upstreamRE = regexp.MustCompile(`\.orig\.tar\.(gz|xz|bz2)$`)
 
 // readDebianSources has apt fetch and check the signed index, and reads it.
 func readDebianSources(ctx context.Context) ([]debianSource, error) {
@@ -163,7 +180,9 @@ func chooseSources(sources []debianSource, d debianStratum) (out []Listed) {
 			continue
 		}
 		seen[s.name()] = true
-		out = append(out, Listed{Stratum: d.stratum, Name: s.name(), Version: s["Version"], Digest: s.descriptionDigest()})
+		if at, digest := s.upstreamArchive(); at != "" {
+			out = append(out, Listed{Stratum: d.stratum, Name: s.name(), Version: s["Version"], Digest: digest, Path: at})
+		}
 	}
 	return limitList(out, mostListed)
 }

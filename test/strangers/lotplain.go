@@ -59,7 +59,7 @@ func openPlain(ctx context.Context, l Listed, from Checkout) (_ *plainPlace, err
 	case GoProxy, DebianGo:
 		err = p.prepareGo(ctx)
 	default:
-		err = p.prepareDebian(ctx, l, from)
+		err = p.prepareDebian(ctx, l)
 	}
 	return p, err
 }
@@ -147,13 +147,13 @@ func goVariable(ctx context.Context, name string) (string, error) {
 
 // prepareDebian installs the build dependencies of the source package into an image of
 // this case, with a network; what runs later has none.
-func (p *plainPlace) prepareDebian(ctx context.Context, l Listed, from Checkout) error {
+func (p *plainPlace) prepareDebian(ctx context.Context, l Listed) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	name := "company-plain-" + p.token
-	script := "apt-get update -qq && mkdir /tmp/package && cp -r /packaging /tmp/package/debian && cd /tmp/package && DEBIAN_FRONTEND=noninteractive apt-get build-dep -qq -y --no-install-recommends . && apt-get clean"
+	script := "sed 's/^deb /deb-src /' /etc/apt/sources.list >/etc/apt/sources.list.d/sources.list && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get build-dep -qq -y --no-install-recommends " + l.Name + " && apt-get clean"
 	defer func() { _ = exec.CommandContext(context.WithoutCancel(ctx), "docker", "rm", "-f", name).Run() }()
-	if err := runHere(ctx, p.dir, nil, "docker", "run", "--name", name, "--network", "host", "-v", from.Packaging+":/packaging:ro", p.image, "bash", "-ec", script); err != nil {
+	if err := runHere(ctx, p.dir, nil, "docker", "run", "--name", name, "--network", "host", p.image, "bash", "-ec", script); err != nil {
 		return err
 	}
 	made := "company-strangers/case:" + p.token

@@ -12,11 +12,11 @@ import (
 )
 
 func main() {
-	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: makelists FOLDER")
+	if len(os.Args) < 2 {
+		fmt.Fprintln(os.Stderr, "usage: makelists FOLDER [STRATUM]...")
 		os.Exit(2)
 	}
-	if err := strangers.WriteLists(context.Background(), os.Args[1]); err != nil {
+	if err := strangers.WriteLists(context.Background(), os.Args[1], os.Args[2:]...); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
