@@ -202,6 +202,9 @@ func (c *lotCase) tryMutation(ctx context.Context, plain *plainPlace, m mutation
 
 // tellEnd is the end of what a program of this host said.
 func tellEnd(said string) string {
+	if strings.Contains(said, "404  Not Found") || strings.Contains(said, "404 Not Found") {
+		return "the archive answers 404 for its file"
+	}
 	lines := strings.Fields(said)
 	return strings.Join(lines[max(0, len(lines)-40):], " ")
 }

@@ -24,12 +24,18 @@ var countREs = []*regexp.Regexp{
 	regexp.MustCompile(`(?m)^(?:OK \(|Tests: )(\d+)(?: test|,)`), // PHPUnit
 }
 
+// goTestRE finds the line that go test -v prints of each test that ran.
+var goTestRE = regexp.MustCompile(`(?m)^\s*--- (?:PASS|FAIL): \S+`)
+
 var colourRE = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
 
 // countPrinted returns the number of tests that a runner printed, or -1 where it printed
 // none.
 func countPrinted(output string) int {
 	output = colourRE.ReplaceAllString(output, "")
+	if verbose := goTestRE.FindAllString(output, -1); len(verbose) > 0 {
+		return len(verbose)
+	}
 	for _, re := range countREs {
 		sum, found := 0, false
 		for _, m := range re.FindAllStringSubmatch(output, -1) {

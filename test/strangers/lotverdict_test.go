@@ -21,6 +21,7 @@ func TestOutputIsCounted(t *testing.T) {
 		{"unittest", "Ran 3 tests in 0.1s\n\nOK", 3},
 		{"two crates", "test result: ok. 2 passed; 0 failed\ntest result: ok. 3 passed; 0 failed", 5},
 		{"ctest", "100% tests passed, 0 tests failed out of 9", 9},
+		{"go test -v", "=== RUN   TestA\n    --- PASS: TestA/b (0.1s)\n--- PASS: TestA (0.1s)\n--- SKIP: TestC (0s)\nok  \tx", 2},
 		{"go prints none", "ok  \tx\t0.1s", -1},
 	} {
 		if got := countPrinted(c.output); got != c.want {

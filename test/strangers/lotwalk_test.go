@@ -51,6 +51,9 @@ func (s *lotStaff) firstRequest() time.Time {
 	return s.first
 }
 
+// unplanned is what a worker says whose calls were refused by their tools.
+const unplanned = "no further turn is planned"
+
 // replyBreaking plays the staff for one edit of one line. A worker that is sent back
 // cannot mend it, and says so.
 func (m mutation) replyBreaking(x scripted.Exchange) scripted.Reply {
@@ -73,16 +76,18 @@ func (m mutation) replyBreaking(x scripted.Exchange) scripted.Reply {
 		case again:
 			return call("escalate", object{"reason": "the line is to be so, and the checks do not take it"})
 		case x.Turn == 0:
-			return call("edit_file", object{"path": m.File, "old": m.Old, "new": m.New})
+			return call("read_file", object{"path": m.File})
 		case x.Turn == 1:
-			return call("git_commit", object{"message": "Change a line"})
+			return call("edit_file", object{"path": m.File, "old": m.Old, "new": m.New})
 		case x.Turn == 2:
+			return call("git_commit", object{"message": "Change a line"})
+		case x.Turn == 3:
 			return call("finish", object{"summary": "changed"})
 		}
 	case company.Reviewer:
 		return call("submit_review", object{"verdict": "approve", "findings": []object{}, "evidence": []string{"the diff; the checks ran", "the diff: one line"}})
 	}
-	return scripted.Reply{Calls: []scripted.Call{{Tool: "escalate", Args: object{"reason": "no further turn is planned"}}}}
+	return scripted.Reply{Calls: []scripted.Call{{Tool: "escalate", Args: object{"reason": unplanned}}}}
 }
 
 // walkCase has the company do both changes of a case and judges it.
@@ -128,6 +133,9 @@ func walkCase(t *testing.T, c lotCase, row *CaseRow) {
 	if v, _ := c.judgeGood(first); v == Right {
 		broken = submitLot(t, h, staff, nextTask(asked), c.Mutation.replyBreaking, end)
 		broken.Said += doctor.Stdout
+		if strings.Contains(broken.Said, unplanned) {
+			t.Errorf("the staff could not make the breaking change: %s\n%s", broken.Why, broken.Said)
+		}
 		row.Broken = broken.describe()
 	}
 	row.Whole = time.Since(start)

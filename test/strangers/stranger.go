@@ -3,9 +3,14 @@
 // tools, all made by others, and projects in the shapes that people have
 // (test/fixtures). Each goes the whole way as a user's would: nothing configured
 // but the model, the image prepared, the baseline run, one change with its test
-// merged, and a pull request. It owns the list, the fetchers, the walk, the
-// comparison with the suite outside of our containers, and the table in
-// docs/strangers.md.
+// merged, and a pull request.
+//
+// There are two ways to choose them. A draw takes repositories from the frozen
+// lists in lists/ by the commit that is measured (lot*.go); its rows are kept in
+// draws/ and make docs/strangers.md. The fixed list has pinned repositories whose
+// checks were read by people, and makes docs/strangers-pinned.md. The package owns
+// the lists, the fetchers, the walks, the comparison with what the maintainers'
+// own commands say outside of our containers, and both tables.
 package strangers
 
 import (
