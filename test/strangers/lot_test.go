@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -73,6 +74,9 @@ func runDraw(t *testing.T, root string) {
 		house := &testenv.House{T: t, Env: os.Environ()}
 		commit = house.Git(root, "rev-parse", "HEAD")
 	}
+	if *drawTable != "" {
+		checkMeasured(t, root, commit)
+	}
 	places, err := drawPlaces(seedText(commit, *draw), *cases, ReadList)
 	if err != nil {
 		t.Fatal(err)
@@ -100,6 +104,17 @@ func runDraw(t *testing.T, root string) {
 			done = append(done, row)
 			t.Logf("%+v", row)
 		})
+	}
+}
+
+// checkMeasured fails where the program that is built here is not that of the commit
+// whose draw this is: rows say which commit was measured.
+func checkMeasured(t *testing.T, root, commit string) {
+	t.Helper()
+	cmd := exec.Command("git", "diff", "--quiet", commit, "--", "cmd", "internal", "runtime", "go.mod", "go.sum")
+	cmd.Dir = root
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("the sources of the program differ from those of %s: commit them, or check that commit out (%v)", commit, err)
 	}
 }
 

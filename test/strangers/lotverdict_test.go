@@ -52,6 +52,7 @@ func TestCasesAreJudged(t *testing.T) {
 		{"with a line", good, refused, "gates.services: [redis]", AskedSensibly},
 		{"merged without a word", good, outcome{Result: "COMPLETE", Over: true}, "", MergedBlind},
 		{"merged, with a word", good, outcome{Result: "COMPLETE", Over: true, Said: "not run: npm run build"}, "", MergedNamed},
+		{"merged, since the same command passed here", good, outcome{Result: "COMPLETE", Over: true, Said: "build | `npm run build` | passed"}, "", MergedBlind},
 		{"refused by no name", good, outcome{Result: "ERROR", Over: true, Why: "it failed"}, "", RefusedUnnamed},
 		{"the good one is refused", outcome{Result: "ERROR", Over: true, Failed: []string{"lint"}}, outcome{}, "", RefusedWrongly},
 		{"a question without a line", outcome{Result: "INCOMPLETE", Over: true, Question: "let it pass?"}, outcome{}, "", AskedVaguely},
