@@ -17,6 +17,8 @@ type mutation struct {
 	Line int // from 1
 	Old  string
 	New  string
+
+	constant bool // it changes a constant or a type, and is tried after those that change a decision
 }
 
 // mutableFiles are the ends of source files, by the language of the stratum.
@@ -65,15 +67,26 @@ func listMutations(dir string, stratum Stratum, random *rand.Rand) (out []mutati
 		return nil
 	})
 	random.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
+	slices.SortStableFunc(out, func(a, b mutation) int {
+		switch {
+		case a.constant == b.constant:
+			return 0
+		case a.constant:
+			return 1
+		}
+		return -1
+	})
 	return out, err
+}
+
+type swap struct {
+	find *regexp.Regexp
+	put  string
 }
 
 // swaps are the small changes: a condition is turned round, a bound is off by one, a
 // constant is another. The first that a line has is taken of each.
-var swaps = []struct {
-	find *regexp.Regexp
-	put  string
-}{
+var swaps = []swap{
 	{regexp.MustCompile(` === `), ` !== `},
 	{regexp.MustCompile(` !== `), ` === `},
 	{regexp.MustCompile(` == `), ` != `},
@@ -96,6 +109,16 @@ var swaps = []struct {
 	{regexp.MustCompile(`^(\s*)return (?:[a-z][A-Za-z0-9_.]*)\(.*\);$`), `${1}return null;`},
 }
 
+// constantSwaps are for code that decides nothing, as new projects have: a number, a word
+// or a type is another one.
+var constantSwaps = []swap{
+	{regexp.MustCompile(`=\{\d+\}`), `={true}`},
+	{regexp.MustCompile(`\)!`), `)`},
+	{regexp.MustCompile(`\{\{ (\w+) \}\}`), `{{ !$1 }}`},
+	{regexp.MustCompile(`\b[1-9]\d{0,3}\b`), `0`},
+	{regexp.MustCompile(`(['"` + "`" + `])([A-Za-z][A-Za-z ,]+)`), `${1}x$2`},
+}
+
 // commentRE are lines without code that runs.
 var commentRE = regexp.MustCompile(`^\s*(//|/?\*|#|--|"""|'''|import |from |use |package |require\()`)
 
@@ -111,13 +134,13 @@ func mutateText(file, text string) (out []mutation) {
 		if commentRE.MatchString(line) || len(line) > 300 || count[line] > 1 || strings.Count(text, line) > 1 {
 			continue
 		}
-		for _, s := range swaps {
+		for n, s := range slices.Concat(swaps, constantSwaps) {
 			at := s.find.FindStringSubmatchIndex(line)
 			if at == nil || inQuotes(line, at[0]) {
 				continue
 			}
 			changed := line[:at[0]] + string(s.find.ExpandString(nil, s.put, line, at)) + line[at[1]:]
-			out = append(out, mutation{File: file, Line: i + 1, Old: line, New: changed})
+			out = append(out, mutation{File: file, Line: i + 1, Old: line, New: changed, constant: n >= len(swaps)})
 		}
 	}
 	return out

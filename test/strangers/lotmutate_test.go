@@ -10,12 +10,15 @@ import (
 func TestTextIsMutated(t *testing.T) {
 	for _, c := range []struct{ about, text, want string }{
 		{"a condition", "if a == b {", "if a != b {"},
-		{"within a string", `x := "a == b"`, ""},
+		{"within a string", `x := "1 == b"`, ""},
 		{"a comment", "// a == b", ""},
 		{"a bound and a part", "for i <= n && ok {", "for i < n && ok {|for i <= n || ok {"},
 		{"a constant", "\treturn 0", "\treturn 1"},
 		{"a line that stands twice", "\treturn 0\n\treturn 0", ""},
 		{"python", "    if not x and y:", "    if not x or y:|    if x and y:"},
+		{"a page", "  <p class={c}>{{ msg }}</p>", "  <p class={c}>{{ !msg }}</p>"},
+		{"a type", "createRoot(find(id)!).render(app)", "createRoot(find(id)).render(app)"},
+		{"words", "x = 'Hello'", "x = 'xHello'"},
 		{"javascript", "  return call(x);", "  return null;"},
 	} {
 		var got []string
@@ -38,7 +41,7 @@ func TestMutationsAreOfSources(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("if (a === b) {}\nx = true;\ny = c && d;\n"), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("const z = 5;\nif (a === b) {}\nx = true;\ny = c && d;\n"), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -50,7 +53,7 @@ func TestMutationsAreOfSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(first) != 6 || len(again) != 6 {
+	if len(first) != 8 || len(again) != 8 || first[5].constant || !first[6].constant {
 		t.Fatalf("%d mutations: %v", len(first), first)
 	}
 	for i, m := range first {
