@@ -134,12 +134,15 @@ func describeNotRun(commands []theirCommand) string {
 // checkGood runs the commands with the good change: a case needs one that all of them
 // take. It notes what tests they count.
 func (c *lotCase) checkGood(ctx context.Context, plain *plainPlace) (err error) {
-	for _, f := range c.Good {
+	for i, f := range c.Good {
 		restore, err := plain.write(f.Path, f.Text)
 		if err != nil {
 			return err
 		}
 		defer func() { err = errors.Join(err, restore()) }()
+		if c.Good[i].Text, err = plain.format(ctx, f); err != nil {
+			return err
+		}
 	}
 	for _, command := range c.Green {
 		exit, output, err := plain.run(ctx, command)

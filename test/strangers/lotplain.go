@@ -203,6 +203,21 @@ func (p *plainPlace) write(name, text string) (restore func() error, err error) 
 	return restore, os.WriteFile(at, []byte(text), 0o644)
 }
 
+// format has the repository's own prettier write a file that was put into the copy, and
+// returns its text: a good change has the form that the repository wants. Where there is
+// none, or it cannot, the text stays.
+func (p *plainPlace) format(ctx context.Context, f File) (string, error) {
+	const prettier = "node_modules/.bin/prettier"
+	if _, err := os.Stat(filepath.Join(p.source(), filepath.FromSlash(prettier))); err != nil {
+		return f.Text, nil //nolint:nilerr // it has none
+	}
+	if _, _, err := p.run(ctx, theirCommand{Run: prettier + " --log-level error --write '" + f.Path + "'"}); err != nil {
+		return "", err
+	}
+	text, err := os.ReadFile(filepath.Join(p.source(), filepath.FromSlash(f.Path)))
+	return string(text), err
+}
+
 func (p *plainPlace) remove() error {
 	err := removeCopy(p.dir)
 	if p.made {
