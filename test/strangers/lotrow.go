@@ -21,9 +21,8 @@ type Verdict string
 const (
 	Right          Verdict = "right"
 	AskedSensibly  Verdict = "asked sensibly"
-	SaidSo         Verdict = "said so"
-	RegistryTold   Verdict = "registry away, told"
-	RegistryMissed Verdict = "registry away, not told"
+	RegistryTold   Verdict = "registry away, named"
+	RegistryMissed Verdict = "registry away, silent"
 	MergedNamed    Verdict = "merged, check named"
 	MergedBlind    Verdict = "merged blind"
 	RefusedWrongly Verdict = "refused wrongly"
@@ -144,33 +143,33 @@ func writeDraws(draws [][]CaseRow) string {
 	var b strings.Builder
 	b.WriteString(`# Strangers
 
-` + "`make strangers SEED=n N=k`" + ` runs the company on repositories that others made and that nobody
-chose: they are drawn from frozen lists of what archives hold, in
-[test/strangers/lists](../test/strangers/lists). The seed is sha256 of the commit that is
-measured, a slash and n. A whole draw has 20 cases: 8 of Node and TypeScript, 5 of Go, 4 of
-Python, 2 of C or C++, and one of Rust or PHP. Nothing is configured but a scripted model.
+` + "`make strangers SEED=n N=k`" + ` runs the company on repositories of other people. They are
+drawn by a seed from frozen lists of public archives, in
+[test/strangers/lists](../test/strangers/lists). The seed is sha256 of the measured commit, a
+slash and n. A whole draw has 20 cases: 8 of Node and TypeScript, 5 of Go, 4 of Python, 2 of C
+or C++, and one of Rust or PHP. Nothing is configured but a scripted model.
 
-Each case has two changes: a small good one with a test, and one that breaks something
-that the maintainers' own commands see. Their commands are read from their CI definition,
-package.json, Makefile or packaging by a fixed rule, and run in a plain container of
-Debian: no network, the same packages, nothing of the company. A repository counts where
-a command is green there and red with the breaking change; others are passed over, and
-named. The company has six minutes for a case.
+Each case has two changes: a small good one with a test, and a breaking one that the
+maintainers' own commands refuse. The commands are read from the CI definition, package.json
+or Makefile by a fixed rule, and run in a plain container of Debian: no network, the same
+packages, no part of the company. A repository counts if a command is green there and red
+with the breaking change. Others are passed over and named. The company has six minutes for a
+case.
 
-- **right**: the good change ends COMPLETE with the count that the runner printed, and the
-  breaking one is refused with the name of the test or check.
-- **asked sensibly**: it asked once, offered a line, and was right with that line.
-- **said so**: a sentence names the check, which cannot run in the plain container either.
-- **merged blind**: a change that a command of theirs refuses was merged, and that command
-  was not named. **merged, check named**: it was merged, and the command was named.
+- **right**: the good change ends COMPLETE with the runner's own count, and the breaking one
+  is refused with the name of the test or check.
+- **asked sensibly**: the company asked once, offered a line, and was right with that line.
+- **merged blind**: a change was merged although a command of the maintainers refuses it, and
+  no sentence names that command as not run. **merged, check named**: a sentence does.
 - **refused wrongly**: the good change was not merged.
-- **registry away**: packages cannot be had here; told means within 15 seconds of the first
-  failed request, with the line that goes on. These have a rate of their own.
+- **counted wrong**: the count is not the runner's.
+- **registry away**: packages cannot be fetched here. The task has to say so within 15 seconds
+  of the first failed request, with the line that goes on. These cases have their own rate.
 - **cut**: not over in six minutes.
 
 ` + leftOut + `
 
-The fixed list of earlier measurements is in [strangers-pinned.md](strangers-pinned.md).
+Earlier measurements, of a fixed list: [strangers-pinned.md](strangers-pinned.md).
 `)
 	for _, rows := range draws {
 		writeDraw(&b, rows)
@@ -198,7 +197,7 @@ func writeDraw(b *strings.Builder, rows []CaseRow) {
 			}
 		}
 	}
-	fmt.Fprintf(b, "\n## Draw %d of commit %s\n\n**Right: %d of %d.** Registry away: %d of %d told. Cases: %d of %d, from %s.\n\n", rows[0].Draw, shortCommit(rows[0].Commit), right, counted, told, away, len(rows), wholeDraw, formatDate(rows[0].Measured))
+	fmt.Fprintf(b, "\n## Draw %d of commit %s\n\n**Right: %d of %d.** Registry away: %d of %d. Cases: %d of %d, from %s.\n\n", rows[0].Draw, shortCommit(rows[0].Commit), right, counted, told, away, len(rows), wholeDraw, formatDate(rows[0].Measured))
 	b.WriteString("| case | drawn | their commands | breaking change | seen by | good | broken | verdict | cause | doctor | first request | whole |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range rows {
 		writeCells(b, fmt.Sprint(r.Number), string(r.Stratum)+": "+r.Name+" "+r.Version, quoteAll(r.Theirs), r.Mutation, quoteAll(nonEmpty(r.Red)), r.Good, r.Broken, string(r.Verdict), r.Cause, formatSeconds(r.Doctor), formatSeconds(r.First), formatSeconds(r.Whole))
