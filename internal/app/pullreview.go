@@ -108,7 +108,7 @@ func (r PullReview) CheckMerged(ctx context.Context, t *company.Task) error {
 	if t.PR.IsOnForge() {
 		return refused.Fix(fmt.Sprintf("open it again at %s, then: company pr sync %d && company pr merge %d", t.PR.URL, t.PR.Number, t.PR.Number))
 	}
-	return refused.Fix(fmt.Sprintf("company pr diff %d shows it; merge %s with your own git, then: company pr merge %d", t.PR.Number, t.PR.Head.Short(), t.PR.Number))
+	return refused.Fix(fmt.Sprintf("see it by company pr diff %d; merge %s with your own git, then: company pr merge %d", t.PR.Number, t.PR.Head.Short(), t.PR.Number))
 }
 
 // checkForge is nil when the forge says that the pull request is merged.

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // Definition is one file that defines jobs.
@@ -55,6 +56,15 @@ type Step struct {
 type Action struct {
 	Name string // without its version
 	Line int
+}
+
+// checkerRE is the name of an action that checks.
+var checkerRE = lazyregexp.New(`(?i)(lint|vet|staticcheck|typos|spell|reviewdog|semgrep|pre-commit|ruff|black|mypy|biome|eslint|prettier|test)`)
+
+// IsCheck says, by its name, whether an action checks the repository.
+func (a Action) IsCheck() bool {
+	name := path.Base(a.Name)
+	return checkerRE.MatchString(name) && !strings.HasPrefix(name, "setup-")
 }
 
 // Bounds of a read, for a repository that has hundreds of workflows.

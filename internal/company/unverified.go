@@ -48,7 +48,7 @@ func (t *Task) ExplainUnverified() []string {
 	return out
 }
 
-// NameUnverified is ExplainUnverified in a few words, for a line; empty where there is nothing.
+// NameUnverified is ExplainUnverified in one line; empty where everything was verified.
 func (t *Task) NameUnverified() string {
 	all := t.ExplainUnverified()
 	if len(all) == 0 {

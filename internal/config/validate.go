@@ -45,7 +45,7 @@ func describeAllowed(tag reflect.StructTag) string {
 // there is no image.
 var packageRegistries = []string{"go", "npm", "pypi", "crates"}
 
-// Services are the words that gates.services takes: those of package service, and auto.
+// Services are the values of gates.services: the names of package service, and auto.
 func Services() []string {
 	return []string{Auto, "postgres", "redis", "mysql", "rabbitmq", "memcached", "mosquitto"}
 }

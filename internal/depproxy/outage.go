@@ -52,8 +52,8 @@ func (o *outages) stateOf(origin string) *hostState {
 	return s
 }
 
-// check returns the error of a host that did not answer a moment ago.
-func (o *outages) check(origin string) error {
+// refuseAway returns the error of a host that did not answer a moment ago.
+func (o *outages) refuseAway(origin string) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if s := o.stateOf(origin); time.Now().Before(s.until) {
@@ -106,12 +106,12 @@ func (o *outages) isAway(origin string) bool {
 	return time.Now().Before(s.until) || len(s.failing) >= failingPaths
 }
 
-// send is RoundTrip of one hop. A request that fails on its way or is answered with 5xx is
+// sendWithRetry is RoundTrip of one hop. A request that fails on its way or is answered with 5xx is
 // sent again; one to a host that is known to be away fails at once.
-func (o *outages) send(to http.RoundTripper, r *http.Request) (*http.Response, error) {
+func (o *outages) sendWithRetry(to http.RoundTripper, r *http.Request) (*http.Response, error) {
 	origin, began := originOf(r.URL), time.Now()
 	for try := 0; ; try++ {
-		if err := o.check(origin); err != nil {
+		if err := o.refuseAway(origin); err != nil {
 			return nil, err
 		}
 		resp, err := o.sendOnce(to, r)
@@ -145,7 +145,7 @@ func (o *outages) send(to http.RoundTripper, r *http.Request) (*http.Response, e
 func (o *outages) sendOnce(to http.RoundTripper, r *http.Request) (*http.Response, error) {
 	// The context ends with that of the request, which the reader of the body ends.
 	ctx, end := context.WithCancelCause(r.Context())
-	stop := o.watch(r.Context(), to, r, end)
+	stop := o.watchReply(r.Context(), to, r, end)
 	resp, err := to.RoundTrip(r.WithContext(ctx))
 	stop()
 	if err != nil {

@@ -38,9 +38,9 @@ func (o *outages) noteSilence(origin string, began time.Time) {
 	}
 }
 
-// watch ends a request with errSilent where its host answers neither the request nor a probe.
+// watchReply ends a request with errSilent where its host answers neither the request nor a probe.
 // A host that is only slow answers the probe. The caller calls stop when the answer has come.
-func (o *outages) watch(ctx context.Context, to http.RoundTripper, r *http.Request, end context.CancelCauseFunc) (stop func()) {
+func (o *outages) watchReply(ctx context.Context, to http.RoundTripper, r *http.Request, end context.CancelCauseFunc) (stop func()) {
 	began, origin := time.Now(), originOf(r.URL)
 	ended := make(chan struct{})
 	var watcher sync.WaitGroup

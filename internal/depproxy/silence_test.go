@@ -63,13 +63,13 @@ func TestSilentRegistry(t *testing.T) {
 	s := newOutages(time.Millisecond)
 	began := time.Now()
 	s.noteAnswer("a")
-	if s.noteSilence("a", began); s.check("a") != nil {
+	if s.noteSilence("a", began); s.refuseAway("a") != nil {
 		t.Error("one slow request has silenced a registry that answers others")
 	}
-	if s.noteSilence("a", time.Now().Add(time.Hour)); s.check("a") == nil {
+	if s.noteSilence("a", time.Now().Add(time.Hour)); s.refuseAway("a") == nil {
 		t.Error("a silent registry is waited for")
 	}
-	if s.noteAnswer("a"); s.check("a") != nil {
+	if s.noteAnswer("a"); s.refuseAway("a") != nil {
 		t.Error("a registry that speaks is not asked")
 	}
 }

@@ -134,9 +134,9 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 		if p, err := http.ProxyFromEnvironment(r); err == nil && p != nil {
-			return t.outages.send(t.viaProxy, r)
+			return t.outages.sendWithRetry(t.viaProxy, r)
 		}
-		return t.outages.send(t.direct, r)
+		return t.outages.sendWithRetry(t.direct, r)
 	}
 	longest := -1
 	for _, e := range t.auth[kind] {
@@ -156,7 +156,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 			r.Header.Set("Authorization", header)
 		}
 	}
-	return t.outages.send(own, r)
+	return t.outages.sendWithRetry(own, r)
 }
 
 // checkForeignURL refuses an address that is not of one of the operator's registries

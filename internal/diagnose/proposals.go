@@ -81,9 +81,9 @@ func proposalLines(all []Proposed) []string {
 	return out
 }
 
-// hasTestGate says whether a command runs tests.
+// hasTestGate says whether a command runs tests, whatever it says of the base.
 func hasTestGate(p gates.Project) bool {
-	return slices.ContainsFunc(p.Gates, func(g company.GateCommand) bool { return g.IsTest() })
+	return slices.ContainsFunc(p.Gates, func(g company.GateCommand) bool { return g.IsTest() && !g.Provisional })
 }
 
 // firstSetting is the line of company.yaml for the strongest test command that can

@@ -2,30 +2,28 @@ package gates
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
 	"company/internal/cifile"
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
 	"company/internal/proposal"
 	"company/internal/safetext"
 	"company/internal/shell"
 	"company/internal/testreport"
 )
 
-// Bounds of what a repository's own people run beside what was found.
+// Bounds of the checks of a repository's own people.
 const (
 	maxOwnGates  = 6  // that are gates of their own
 	maxUnrun     = 24 // that are named
 	maxNameCells = 40 // of a command in the name of its gate
 )
 
-// addMaintainerChecks makes gates of the checks that the CI runs and what was found does not. They
-// judge only where they are green on the base: a CI may have what a check here has not. What
-// cannot be a gate is named.
+// addMaintainerChecks makes gates of the checks that the CI runs and no gate does. They judge only
+// where they are green on the base: a CI may have a device or a network. A check that cannot be a
+// gate is named.
 func (p *Project) addMaintainerChecks(t *ecosystem.Tree, found *proposal.Found, o Options) {
 	own := 0
 	for i := range found.Commands {
@@ -56,16 +54,13 @@ func (p *Project) addMaintainerChecks(t *ecosystem.Tree, found *proposal.Found, 
 	for _, d := range cifile.ReadDefinitions(t) {
 		for _, j := range d.Jobs {
 			for _, a := range j.Actions {
-				if checksRE.MatchString(path.Base(a.Name)) && !strings.HasPrefix(path.Base(a.Name), "setup-") {
+				if a.IsCheck() {
 					p.addUnrunAt(fmt.Sprintf("%s:%d", d.File, a.Line), a.Name, "an action of others, not a command of this repository", false)
 				}
 			}
 		}
 	}
 }
-
-// checksRE is the name of an action that checks.
-var checksRE = lazyregexp.New(`(?i)(lint|vet|staticcheck|typos|spell|reviewdog|semgrep|pre-commit|ruff|black|mypy|biome|eslint|prettier|test)`)
 
 // addUnrun names a check that no gate runs.
 func (p *Project) addUnrun(c *proposal.Command, why string) {

@@ -62,8 +62,8 @@ func removeOldFiles(dir string, age time.Duration) {
 	}
 }
 
-// stage puts the files of earlier tries where the steps look for them.
-func (c *checkpoints) stage(to *layer) error {
+// stageEarlier puts the files of earlier tries where the steps look for them.
+func (c *checkpoints) stageEarlier(to *layer) error {
 	if c == nil {
 		return nil
 	}
@@ -115,8 +115,8 @@ func (c *checkpoints) readEarlier(each func(below string, h *tar.Header, r io.Re
 	return nil
 }
 
-// watch keeps what a step makes, again and again, until stop is called.
-func (c *checkpoints) watch(s *buildSession) (stop func()) {
+// keepWhileRunning keeps what a step makes, again and again, until stop is called.
+func (c *checkpoints) keepWhileRunning(s *buildSession) (stop func()) {
 	if c == nil {
 		return func() {}
 	}
@@ -136,7 +136,7 @@ func (c *checkpoints) watch(s *buildSession) (stop func()) {
 					return nil
 				case <-time.After(c.b.checkpointEvery):
 				}
-				n, err := c.keep(ctx, s, left)
+				n, err := c.keepFiles(ctx, s, left)
 				if left -= n; err != nil && ctx.Err() == nil {
 					c.b.log.InfoContext(ctx, "the files of a layer are not kept", "layer", c.name, "err", err)
 				}
@@ -152,8 +152,8 @@ func (c *checkpoints) watch(s *buildSession) (stop func()) {
 
 var errTooManyCheckpoints = errors.New("the files of an interrupted layer are over their bound")
 
-// keep writes the files that are new to a file of the cache.
-func (c *checkpoints) keep(ctx context.Context, s *buildSession, most int64) (kept int64, err error) {
+// keepFiles writes the files that are new to a file of the cache.
+func (c *checkpoints) keepFiles(ctx context.Context, s *buildSession, most int64) (kept int64, err error) {
 	if r, err := s.runWithin(ctx, ".", c.in.Resume.Save, nil); err != nil || r.ExitCode != 0 {
 		return 0, errors.Join(err, ctx.Err())
 	}
@@ -181,7 +181,7 @@ func (c *checkpoints) keep(ctx context.Context, s *buildSession, most int64) (ke
 	})
 	if err == nil && files > 0 {
 		if err = l.close(); err == nil {
-			err = os.Rename(file+".part", file)
+			err = placeFile(file+".part", file)
 		}
 		c.next++
 	}
@@ -191,8 +191,8 @@ func (c *checkpoints) keep(ctx context.Context, s *buildSession, most int64) (ke
 	return kept, err
 }
 
-// remove removes the files once their layer is made.
-func (c *checkpoints) remove() {
+// removeAll removes the files once their layer is made.
+func (c *checkpoints) removeAll() {
 	if c == nil {
 		return
 	}

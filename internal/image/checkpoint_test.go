@@ -63,7 +63,7 @@ func TestInterruptedLayerGoesOn(t *testing.T) {
 		all, _ := filepath.Glob(filepath.Join(be.dir, checkpointFolder, filepath.Base(work)+"-*.tar"))
 		return all
 	}
-	t.Cleanup(be.openCheckpoints(in, filepath.Base(work), "").remove)
+	t.Cleanup(be.openCheckpoints(in, filepath.Base(work), "").removeAll)
 	ctx, interrupt := context.WithCancel(newContext(t))
 	ended := make(chan error, 1)
 	go func() {

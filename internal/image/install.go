@@ -81,7 +81,7 @@ func (b *Builder) fillInstall(in ecosystem.Install, repo *Repo, access *registry
 		}
 		kept := b.openCheckpoints(in, filepath.Base(work), dockerapi.BuildPrefix+in.Layer+"-"+filepath.Base(work))
 		stage := func(s *layer) error {
-			if err := kept.stage(s); err != nil {
+			if err := kept.stageEarlier(s); err != nil {
 				return err
 			}
 			if in.History {
@@ -94,7 +94,7 @@ func (b *Builder) fillInstall(in ecosystem.Install, repo *Repo, access *registry
 		do := func(h *buildSession) error {
 			return b.runSteps(ctx, in, func(step ecosystem.Step) (toolproto.RunResult, error) {
 				if step.Resumes {
-					stop := kept.watch(h)
+					stop := kept.keepWhileRunning(h)
 					defer stop()
 				}
 				return h.runStep(step)
@@ -115,7 +115,7 @@ func (b *Builder) fillInstall(in ecosystem.Install, repo *Repo, access *registry
 			ifKilled: in.IfKilled, project: project, timeout: layerTimeout, leaveForLater: l.leaveForLater}, work)
 		if err == nil {
 			if err = kept.addTo(l); err == nil {
-				kept.remove()
+				kept.removeAll()
 			}
 		}
 		return b.doWithout(ctx, in, access, err, l)

@@ -231,7 +231,7 @@ func (c call) checkKind() string {
 // goMeasureRE is a flag by which go test runs benchmarks, or a search for inputs that fail.
 var goMeasureRE = lazyregexp.New(`^--?(bench|fuzz)(=|$)`)
 
-// asksToWatch says whether a word has its program wait for changes.
+// asksToWatch says whether an argument has its program wait for changes.
 func asksToWatch(word string) bool {
 	flag, value, _ := strings.Cut(word, "=")
 	return (flag == "--watch" || flag == "--watchAll") && value != "false" || watchWord.MatchString(word) && !strings.HasPrefix(word, "-")

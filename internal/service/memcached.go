@@ -7,11 +7,11 @@ var memcached = server{
 	packages: []string{"memcached"},
 	program:  "memcached",
 	start:    `memcached -l 127.0.0.1 -p 11211 -U 0 -m 64`,
-	ready:    connects("11211"),
+	ready:    listensAt("11211"),
 	env: func(Account) map[string]string {
 		return map[string]string{"MEMCACHED_HOST": "127.0.0.1", "MEMCACHED_PORT": "11211", "MEMCACHED_SERVERS": "127.0.0.1:11211"}
 	},
 }
 
-// connects is a command that succeeds where something listens at a port.
-func connects(port string) string { return `bash -c 'exec 3<>/dev/tcp/127.0.0.1/` + port + `'` }
+// listensAt is a command that succeeds where something listens at a port.
+func listensAt(port string) string { return `bash -c 'exec 3<>/dev/tcp/127.0.0.1/` + port + `'` }

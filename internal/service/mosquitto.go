@@ -7,7 +7,7 @@ var mosquitto = server{
 	packages: []string{"mosquitto"},
 	program:  "mosquitto",
 	start:    `mosquitto -c "$files/mosquitto.conf"`,
-	ready:    connects("1883"),
+	ready:    listensAt("1883"),
 	files: func(Account) map[string]string {
 		return map[string]string{"mosquitto.conf": "listener 1883 127.0.0.1\nallow_anonymous true\npersistence false\n"}
 	},

@@ -11,15 +11,15 @@ var rabbitmq = server{
 	hosts:    []string{"rabbitmq", "rabbit"},
 	packages: []string{"rabbitmq-server"},
 	program:  "rabbitmq-server",
-	// The cookie of Erlang's nodes is made in the home of whoever starts them.
+	// Erlang makes the cookie of its nodes in the home folder.
 	start: `env HOME="$dir" RABBITMQ_NODENAME=rabbit@localhost RABBITMQ_NODE_IP_ADDRESS=127.0.0.1 RABBITMQ_DIST_PORT=25672 ERL_EPMD_ADDRESS=127.0.0.1 RABBITMQ_MNESIA_BASE="$dir/mnesia" RABBITMQ_LOG_BASE="$dir/logs" RABBITMQ_LOGS=-` +
 		` RABBITMQ_PID_FILE="$dir/pid" RABBITMQ_ENABLED_PLUGINS_FILE="$files/enabled_plugins" RABBITMQ_CONFIG_FILE="$files/rabbitmq.conf" RABBITMQ_CONF_ENV_FILE=/dev/null /usr/lib/rabbitmq/bin/rabbitmq-server`,
-	ready: connects("5672"),
+	ready: listensAt("5672"),
 	files: func(a Account) map[string]string {
 		a = a.forRabbitMQ()
 		return map[string]string{
 			"enabled_plugins": "[].\n",
-			"rabbitmq.conf":   "default_user = " + a.User + "\ndefault_pass = " + a.Password + "\ndefault_vhost = " + a.vhost() + "\nloopback_users = none\nvm_memory_high_watermark.absolute = 256MB\ndisk_free_limit.absolute = 1MB\n",
+			"rabbitmq.conf":   "default_user = " + a.User + "\ndefault_pass = " + a.Password + "\ndefault_vhost = " + a.virtualHost() + "\nloopback_users = none\nvm_memory_high_watermark.absolute = 256MB\ndisk_free_limit.absolute = 1MB\n",
 		}
 	},
 	env: func(a Account) map[string]string {
@@ -40,4 +40,4 @@ func (a Account) forRabbitMQ() Account {
 	return a
 }
 
-func (a Account) vhost() string { return cmp.Or(a.Database, "/") }
+func (a Account) virtualHost() string { return cmp.Or(a.Database, "/") }

@@ -124,7 +124,7 @@ func (s Summary) RenderText() string {
 	result := s.Result
 	if s.UntestedWhy != "" {
 		result += ", UNTESTED"
-	} else if why := s.unverified(); why != "" {
+	} else if why := s.nameUnverified(); why != "" {
 		result += ", UNVERIFIED (" + why + ")"
 	}
 	return fmt.Sprintf(`=== TASK SUMMARY ===
@@ -138,8 +138,8 @@ func (s Summary) RenderText() string {
 `, result, s.Task, s.Instruction, s.Next, s.Why, s.costText(), s.Hint)
 }
 
-// unverified names what was not verified of work that tests stand behind; empty: all was.
-func (s Summary) unverified() string {
+// nameUnverified is what was not verified of a complete task that has tests; empty where all was.
+func (s Summary) nameUnverified() string {
 	if s.Result != "COMPLETE" || s.UntestedWhy != "" || len(s.Unverified) == 0 {
 		return ""
 	}
@@ -173,7 +173,7 @@ func (s Summary) Render(style Style) string {
 		state, color = "is planned", screen.Green
 	case s.Result == "COMPLETE" && s.UntestedWhy != "":
 		state, color = "is done, UNTESTED,", screen.Yellow
-	case s.unverified() != "":
+	case s.nameUnverified() != "":
 		state, color = "is done, UNVERIFIED,", screen.Yellow
 	case s.Result == "COMPLETE":
 		state, color = "is done", screen.Green

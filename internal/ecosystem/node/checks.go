@@ -168,6 +168,6 @@ func (r *typeReport) ReadLine(line string) {
 }
 
 func (r *typeReport) Finish() *testreport.Results {
-	r.res.Uncounted = true // a compiler does not count what is well
+	r.res.Uncounted = true // a compiler counts its findings alone
 	return &r.res
 }

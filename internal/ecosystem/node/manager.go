@@ -60,9 +60,9 @@ func (m Manager) Detect(tree *ecosystem.Tree) []ecosystem.Component {
 			}
 		}
 		manifest.managed = m.RunsItself != nil && m.RunsItself(dir)
-		checks := scriptChecks{m, tree, dir, manifest, root, ciScripts, &left}.find()
+		checks := scriptChecks{m, tree, dir, manifest, root, ciScripts, &left}.findAll()
 		for _, above := range order { // one of its workspaces is checked already
-			if ecosystem.IsUnder(dir, above) && found[above].has() && !isSeparate(tree, dir) {
+			if ecosystem.IsUnder(dir, above) && found[above].hasAny() && !isSeparate(tree, dir) {
 				checks.leaveOutCovered(tree, dir, found[above])
 				break
 			}

@@ -47,7 +47,7 @@ func (s scriptChecks) findProjects(runner string) *runnerProjects {
 			text = "projects: " + string(settings.Projects)
 		}
 	}
-	for _, name := range s.configs(runner) {
+	for _, name := range s.listConfigs(runner) {
 		own := s.tree.ReadManifest(s.dir, name)
 		if strings.HasPrefix(name, "vitest.workspace") || strings.HasPrefix(name, "vitest.projects") {
 			text = "projects: " + own
@@ -87,8 +87,8 @@ func (s scriptChecks) findScriptProjects(c *packageChecks) {
 	}
 }
 
-// configs are the files of the package that configure a runner, its workspaces first.
-func (s scriptChecks) configs(runner string) (out []string) {
+// listConfigs are the files of the package that configure a runner, its workspaces first.
+func (s scriptChecks) listConfigs(runner string) (out []string) {
 	names := []string{"jest.config"}
 	if runner == "vitest" {
 		names = []string{"vitest.workspace", "vitest.projects", "vitest.config", "vite.config"}
@@ -103,9 +103,9 @@ func (s scriptChecks) configs(runner string) (out []string) {
 	return out
 }
 
-// has reports whether the tests of a folder are among the projects' tests. Patterns that are
+// isConfigured reports whether the tests of a folder are among the projects' tests. Patterns that are
 // computed are taken for all folders.
-func (p *runnerProjects) has(tree *ecosystem.Tree, dir string) bool {
+func (p *runnerProjects) isConfigured(tree *ecosystem.Tree, dir string) bool {
 	rel := strings.TrimPrefix(strings.TrimPrefix(dir, p.dir), "/")
 	budget := projectSteps
 	names := []string{rel, rel + "/src/a.test.ts", rel + "/test/a.test.ts", rel + "/tests/a.test.ts"}
@@ -131,9 +131,9 @@ func (s scriptChecks) findRunner(c *packageChecks) *company.GateCommand {
 			}
 			continue
 		}
-		configured := len(s.configs(runner)) > 0 && s.dir != "" && s.root.dependsOn(runner)
+		configured := len(s.listConfigs(runner)) > 0 && s.dir != "" && s.root.dependsOn(runner)
 		if runner == "vitest" && configured { // vite builds what has no tests, too
-			configured = slices.ContainsFunc(s.configs(runner), func(name string) bool {
+			configured = slices.ContainsFunc(s.listConfigs(runner), func(name string) bool {
 				return !strings.HasPrefix(name, "vite.config") || vitestSettingsRE.MatchString(s.tree.ReadManifest(s.dir, name))
 			})
 		}
@@ -164,7 +164,7 @@ func (c *packageChecks) reachesPackages() bool {
 }
 
 // maxSeparate is how many packages of a root without tests have gates of their own. Beyond it one
-// command runs the tests of all.
+// commandOf runs the tests of all.
 const maxSeparate = 8
 
 // addForAll adds a check for the tests of all packages to a root that has no script for them: where the packages show

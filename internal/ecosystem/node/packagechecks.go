@@ -16,8 +16,8 @@ type packageChecks struct {
 	projects            *runnerProjects // packages whose tests run with these, where that is known
 }
 
-// find finds the checks of a package.
-func (s scriptChecks) find() *packageChecks {
+// findAll finds the checks of a package.
+func (s scriptChecks) findAll() *packageChecks {
 	c := &packageChecks{build: s.findBuild()}
 	for _, known := range []struct {
 		into *[]namedGate
@@ -31,8 +31,8 @@ func (s scriptChecks) find() *packageChecks {
 	return c
 }
 
-// has reports whether there is a check of any kind.
-func (c *packageChecks) has() bool {
+// hasAny reports whether there is a check of any kind.
+func (c *packageChecks) hasAny() bool {
 	return len(c.lints)+len(c.types)+len(c.tests) > 0 || c.build != nil
 }
 
@@ -57,7 +57,7 @@ func (c *packageChecks) leaveOutCovered(tree *ecosystem.Tree, dir string, above 
 		c.tests = nil
 	default:
 		c.tests = slices.DeleteFunc(c.tests, func(g namedGate) bool {
-			return g.gate.Parse == above.projects.format && above.projects.has(tree, dir)
+			return g.gate.Parse == above.projects.format && above.projects.isConfigured(tree, dir)
 		})
 	}
 }

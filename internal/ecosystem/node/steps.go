@@ -50,13 +50,13 @@ type stepReader struct {
 // commands until one fails, or what it runs depends on a command before.
 func (m Manager) readSteps(manifest packageJSON, script string, left *int) (steps []step, ok bool) {
 	r := stepReader{m, manifest, maxSteps, left}
-	return r.read(script, nil, 0)
+	return r.readScript(script, nil, 0)
 }
 
 // stateful are commands of a shell that change what the commands after them do.
 var stateful = []string{"cd", "pushd", "popd", "export", "unset", "set", "source", ".", "exit", "trap", "alias", "eval", "exec", "shift", "ulimit", "umask", "wait"}
 
-func (r *stepReader) read(script string, via *scriptCall, depth int) (out []step, ok bool) {
+func (r *stepReader) readScript(script string, via *scriptCall, depth int) (out []step, ok bool) {
 	if *r.left -= len(script); len(script) > maxScript || *r.left < 0 {
 		return nil, false
 	}
@@ -86,7 +86,7 @@ func (r *stepReader) read(script string, via *scriptCall, depth int) (out []step
 		if len(one.words) > 0 && slices.Contains(stateful, one.words[0]) {
 			return nil, false
 		}
-		inner, followed := r.follow(one, call, script, depth)
+		inner, followed := r.followCall(one, call, script, depth)
 		if !followed {
 			inner = []step{one}
 		}
@@ -146,13 +146,13 @@ func literalWord(w *syntax.Word) string {
 	return b.String()
 }
 
-// follow returns the steps of the scripts that a command runs. Not ok: it runs none.
-func (r *stepReader) follow(s step, call *syntax.CallExpr, script string, depth int) (out []step, ok bool) {
+// followCall returns the steps of the scripts that a command runs. Not ok: it runs none.
+func (r *stepReader) followCall(s step, call *syntax.CallExpr, script string, depth int) (out []step, ok bool) {
 	if len(s.words) == 0 {
 		return nil, false
 	}
 	if text, ok := r.readWireit(s); ok {
-		return r.read(text, s.via, depth+1)
+		return r.readScript(text, s.via, depth+1)
 	}
 	names, args := r.findScripts(s.words)
 	if len(names) == 0 {
@@ -180,7 +180,7 @@ func (r *stepReader) follow(s step, call *syntax.CallExpr, script string, depth 
 			if strings.TrimSpace(part) == "" {
 				continue
 			}
-			inner, ok := r.read(part, via, depth+1)
+			inner, ok := r.readScript(part, via, depth+1)
 			if !ok {
 				return nil, false
 			}

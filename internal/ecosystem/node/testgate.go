@@ -58,12 +58,12 @@ func (s scriptChecks) splitTests(manifest packageJSON, c *packageChecks) (ok boo
 		if len(checks[stepTests])+len(browsers) == 1 {
 			return ""
 		}
-		return t.label(one, used)
+		return t.labelOf(one, used)
 	}
 	for i, one := range checks[stepTests] {
 		label := label(one)
 		_, program := one.classify()
-		c.tests = append(c.tests, namedGate{label, t.gate(i, one, i == len(checks[stepTests])-1), program})
+		c.tests = append(c.tests, namedGate{label, t.gateOf(i, one, i == len(checks[stepTests])-1), program})
 	}
 	for _, b := range browsers {
 		_, program := b.step.classify()
@@ -133,8 +133,8 @@ func (s step) hidesRunner() bool {
 	return s.words == nil && slices.ContainsFunc(strings.FieldsFunc(s.text, isBetweenWords), isRunner)
 }
 
-// label names the part of a script that a step is: the script that runs it alone, else its program.
-func (t testScript) label(one step, used map[string]bool) string {
+// labelOf names the part of a script that a step is: the script that runs it alone, else its program.
+func (t testScript) labelOf(one step, used map[string]bool) string {
 	_, name := one.classify()
 	if name == "node --test" {
 		name = "node"
@@ -150,9 +150,9 @@ func (t testScript) label(one step, used map[string]bool) string {
 	return label
 }
 
-// gate is the check of one step: with those before it that prepare, and, for the last
+// gateOf is the check of one step: with those before it that prepare, and, for the last
 // check, those after it.
-func (t testScript) gate(which int, one step, last bool) *company.GateCommand {
+func (t testScript) gateOf(which int, one step, last bool) *company.GateCommand {
 	report := t.m.reportOf(one)
 	gate := &company.GateCommand{Parse: report.format}
 	if report.tool != "" {
@@ -160,11 +160,11 @@ func (t testScript) gate(which int, one step, last bool) *company.GateCommand {
 	}
 	gate.Command = t.m.formatTestCommand(t.manifest)
 	if !t.whole || which > 0 || !last {
-		gate.Command = t.command(which, one, last)
+		gate.Command = t.commandOf(which, one, last)
 	}
-	gate.Report = t.pin(which, report.env, report.text, last)
+	gate.Report = t.pinStep(which, report.env, report.text, last)
 	if report.alone != "" {
-		gate.Canary = t.pin(which, report.env, report.alone, last)
+		gate.Canary = t.pinStep(which, report.env, report.alone, last)
 	}
 	if gate.Canary != "" {
 		gate.Plant = plantScript
@@ -175,8 +175,8 @@ func (t testScript) gate(which int, one step, last bool) *company.GateCommand {
 	return gate
 }
 
-// steps returns the steps that a check needs, by group, with another text for the check itself.
-func (t testScript) steps(which int, text string, last bool) [][]step {
+// stepsOf returns the steps that a check needs, by group, with another text for the check itself.
+func (t testScript) stepsOf(which int, text string, last bool) [][]step {
 	var out [][]step
 	n := 0
 	for _, group := range t.groups {
@@ -200,10 +200,10 @@ func (t testScript) steps(which int, text string, last bool) [][]step {
 	return out
 }
 
-// pin is the text of a gate that needs no manager. Empty: only the manager can run it.
-func (t testScript) pin(which int, env, text string, last bool) string {
+// pinStep is the text of a gate that needs no manager. Empty: only the manager can run it.
+func (t testScript) pinStep(which int, env, text string, last bool) string {
 	var texts []string
-	for _, group := range t.steps(which, text, last) {
+	for _, group := range t.stepsOf(which, text, last) {
 		var all []string
 		for _, one := range group {
 			all = append(all, one.text)
@@ -217,10 +217,10 @@ func (t testScript) pin(which int, env, text string, last bool) string {
 	return t.manifest.pinTexts(t.dir, texts...)
 }
 
-// command is a check of a script as people run it.
-func (t testScript) command(which int, one step, last bool) string {
+// commandOf is a check of a script as people run it.
+func (t testScript) commandOf(which int, one step, last bool) string {
 	var out []string
-	for _, group := range t.steps(which, one.text, last) {
+	for _, group := range t.stepsOf(which, one.text, last) {
 		for _, s := range group {
 			command := t.m.commandOf(s)
 			if s.via != nil && (s.via == one.via && one.via.steps == 1 || s.via != one.via && s.via.steps == 0) {

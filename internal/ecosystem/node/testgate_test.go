@@ -47,9 +47,9 @@ func TestScriptsTakenApart(t *testing.T) {
 		`"test":"xo && nyc --reporter text ava && nyc report"`: {
 			`lint : npx --no-install xo [] ( xo )`, `test : npx --no-install nyc --reporter text ava && npx --no-install nyc report [tap] ( nyc --reporter text ava --tap && nyc report )`},
 		`"lint":"eslint .","pretest":"npm run lint","test":"nyc tape test/*.js"`: {
-			`lint : npm run lint [] ( eslint . )`, `test : npx --no-install nyc tape test/*.js [tap] ( nyc tape test/*.js )`},
+			`lint : npm run lint [lint] ( eslint . )`, `test : npx --no-install nyc tape test/*.js [tap] ( nyc tape test/*.js )`},
 		`"lint":"eslint src","test":"eslint . && jest"`: {
-			`lint : npm run lint [] ( eslint src )`, `test : npx --no-install jest [jest-json] ( jest JEST )`, `lint eslint: npx --no-install eslint . [] ( eslint . )`},
+			`lint : npm run lint [lint] ( eslint src )`, `test : npx --no-install jest [jest-json] ( jest JEST )`, `lint eslint: npx --no-install eslint . [] ( eslint . )`},
 		`"test":"tsc --noEmit && mocha"`: {`types : npx --no-install tsc --noEmit [tsc] ( tsc --noEmit )`, `test : npx --no-install mocha [tap] ( mocha --reporter tap )`},
 		`"test":"run-s test:*","test:a":"mocha a","test:b":"mocha b"`: {
 			`test a: npm run test:a [tap] ( mocha a --reporter tap )`, `test b: npm run test:b [tap] ( mocha b --reporter tap )`},

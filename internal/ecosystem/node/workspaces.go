@@ -65,7 +65,7 @@ func (w *workspaces) isInstalledAbove(dir string, locks map[string]string) bool 
 	return false
 }
 
-// read parses the patterns of the manifest in a folder. One that cannot be read is
+// readScript parses the patterns of the manifest in a folder. One that cannot be read is
 // noted, and matches no folder.
 func (w *workspaces) read(top string) []glob.Glob {
 	if globs, ok := w.globs[top]; ok {

@@ -139,7 +139,7 @@ func isForDevelopment(file string) bool {
 		!slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "test") })
 }
 
-// wordsOfList returns the words in the name of a list that tell its purpose.
+// wordsOfList splits the name of a list.
 func wordsOfList(file string) []string {
 	dir, base := path.Dir(file), path.Base(file)
 	stem := strings.ToLower(strings.TrimSuffix(base, path.Ext(base)))
