@@ -92,13 +92,8 @@ func (b *Builder) fillInstall(in ecosystem.Install, repo *Repo, access *registry
 			return stageFiles(s, in)
 		}
 		do := func(h *buildSession) error {
-			return b.runSteps(ctx, in, func(step ecosystem.Step) (toolproto.RunResult, error) {
-				if step.Resumes {
-					stop := kept.keepWhileRunning(h)
-					defer stop()
-				}
-				return h.runStep(step)
-			})
+			h.kept = kept
+			return b.runSteps(ctx, in, h.runStep)
 		}
 		collect := func(ctx context.Context, name string) error { return b.collectInstall(ctx, name, in, l) }
 		var receive func(io.Reader) error

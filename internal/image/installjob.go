@@ -70,6 +70,7 @@ type buildSession struct {
 	ctx      context.Context
 	client   *toolproto.Client
 	access   *registryAccess // of its steps; nil = none
+	kept     *checkpoints    // of what its steps make; nil = nothing is kept
 	limit    time.Duration   // of one command
 	step     string          // the present work, for people
 	answered bool            // a command came to its end
@@ -109,6 +110,10 @@ func (s *buildSession) runWithin(ctx context.Context, dir, command string, env m
 // runStep runs a step of a layer. It ends when a registry that the step needs is away.
 func (s *buildSession) runStep(step ecosystem.Step) (toolproto.RunResult, error) {
 	s.step = step.Progress
+	if step.Resumes {
+		stop := s.kept.keepWhileRunning(s)
+		defer stop()
+	}
 	if step.MayLack {
 		return s.runCommand(step.Dir, step.Command, step.Env)
 	}

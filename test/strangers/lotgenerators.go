@@ -63,14 +63,13 @@ func fetchGenerated(ctx context.Context, l Listed) (Checkout, error) {
 			return Checkout{}, err
 		}
 		dir := filepath.Join(parent, l.Name+"@"+l.Version)
-		return Checkout{Dir: filepath.Join(dir, "app")}, keepIn(dir, g.callIn)
+		return Checkout{Dir: filepath.Join(dir, "app")}, keepIn(dir, func(temp string) error { return g.callIn(ctx, temp) })
 	}
 	return Checkout{}, fmt.Errorf("unknown generator %q", l.Name)
 }
 
 // callIn calls the generator in a folder, with a home of its own.
-func (g generator) callIn(temp string) error {
-	ctx := context.Background()
+func (g generator) callIn(ctx context.Context, temp string) error {
 	home, err := os.MkdirTemp("", "company-generator-")
 	if err != nil {
 		return err

@@ -129,7 +129,7 @@ var emptyProjectRE = lazyregexp.New(`"files"\s*:\s*\[\s*\]`)
 // scriptGate is a script that serves as a check. What it runs of the package's other scripts is pinned
 // with it.
 func (s scriptChecks) scriptGate(name, tool string) *company.GateCommand {
-	gate := &company.GateCommand{Command: s.m.Name + " run " + name, Report: s.manifest.pinScript(s.dir, name, "", ""), Probe: s.m.Probe(tool)}
+	gate := &company.GateCommand{Command: s.m.Name + " run " + name, Report: s.manifest.pinScript(s.dir, name, ""), Probe: s.m.Probe(tool)}
 	if steps, ok := s.m.readSteps(s.manifest, s.manifest.Scripts[name], s.left); ok && slices.ContainsFunc(steps, func(one step) bool { return one.via != nil }) {
 		var all []string
 		for _, one := range steps {

@@ -33,10 +33,10 @@ func (p packageJSON) dependsOn(name string) bool {
 }
 
 // pinScript is a script as the base has it, with what its manager runs before
-// and after it: a branch that rewrites its scripts does not rewrite its gate. env and
-// args go to the script itself. Empty: only the manager can run it.
-func (p packageJSON) pinScript(dir, name, env, args string) string {
-	return p.pinTexts(dir, p.Scripts["pre"+name], env+p.Scripts[name]+args, p.Scripts["post"+name])
+// and after it: a branch that rewrites its scripts does not rewrite its gate. env goes to
+// the script itself. Empty: only the manager can run it.
+func (p packageJSON) pinScript(dir, name, env string) string {
+	return p.pinTexts(dir, p.Scripts["pre"+name], env+p.Scripts[name], p.Scripts["post"+name])
 }
 
 // pinTexts makes one command of the texts of scripts. Empty: only the manager can run them.
@@ -149,7 +149,7 @@ func (s scriptChecks) findTests(c *packageChecks) {
 
 // wholeTest is a test script that is run as it stands. Its last line may be a runner that reports.
 func (m Manager) wholeTest(dir string, manifest packageJSON) *company.GateCommand {
-	gate := &company.GateCommand{Command: m.formatTestCommand(manifest), Report: manifest.pinScript(dir, "test", "", ""), Parse: testreport.FormatPlain}
+	gate := &company.GateCommand{Command: m.formatTestCommand(manifest), Report: manifest.pinScript(dir, "test", ""), Parse: testreport.FormatPlain}
 	script := strings.TrimSpace(manifest.Scripts["test"])
 	last := script
 	if at := strings.LastIndex(last, "&&"); at >= 0 {
@@ -165,7 +165,7 @@ func (m Manager) wholeTest(dir string, manifest packageJSON) *company.GateComman
 	pin := func(env, text string) string {
 		own := packageJSON{Scripts: maps.Clone(manifest.Scripts), managed: manifest.managed}
 		own.Scripts["test"] = strings.TrimSuffix(script, last) + text
-		return own.pinScript(dir, "test", env, "")
+		return own.pinScript(dir, "test", env)
 	}
 	if kind, program := one.classify(); kind != stepTests {
 		if gate.Report != "" {

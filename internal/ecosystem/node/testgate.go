@@ -339,7 +339,7 @@ func (s scriptChecks) addSeparate(c *packageChecks, one step, kind stepKind, pro
 		list, name = &c.types, "types"
 	}
 	own := packageJSON{Scripts: map[string]string{name: one.text}, managed: s.manifest.managed}
-	gate := &company.GateCommand{Command: s.m.commandOf(one), Report: own.pinScript(s.dir, name, "", ""), Probe: s.m.Probe(program)}
+	gate := &company.GateCommand{Command: s.m.commandOf(one), Report: own.pinScript(s.dir, name, ""), Probe: s.m.Probe(program)}
 	if program == "tsc" {
 		gate.Parse = formatTypeScript
 	}
