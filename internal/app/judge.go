@@ -41,7 +41,7 @@ func OpenJudge(ctx context.Context, o TaskImageOptions, limit time.Duration) (*J
 		return nil, err
 	}
 	j := &Judge{task: task, path: o.Checkout, office: "judge" + strings.ToLower(rand.Text()[:6]), used: map[string]bool{}}
-	found, err := gates.Detect(ctx, task.mirror, task.request.Repo.Commit, gates.Options{Lint: gates.None, Types: gates.None, Build: gates.None, Test: ToOverride(o.Config.Gates.Test), Services: o.Config.Gates.Services})
+	found, err := gates.Detect(ctx, task.mirror, task.request.Repo.Commit, gates.Options{Lint: gates.None, Types: gates.None, Build: gates.None, Test: ToOverride(o.Config.Gates.Test), Services: o.Config.ServiceNames()})
 	if err == nil && len(found.Gates) != 1 {
 		err = company.E(company.EGates, "there is no command to judge by").Fix("set gates.test")
 	}

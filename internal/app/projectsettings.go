@@ -48,7 +48,7 @@ func (s projectSettings) SettingsOf(ctx context.Context, t *company.Task) (intak
 func intakeProject(c config.Config, setupEnv map[string]secret.Value) intake.Project {
 	return intake.Project{
 		Image: c.Container.Image, Dockerfile: c.Container.Dockerfile, Setup: c.Container.Setup, SetupEnv: setupEnv, Offline: c.Container.Deps == "off", Scripts: c.Deps.Scripts, Without: c.Deps.Without,
-		Services: c.Gates.Services,
+		Services: c.ServiceNames(),
 		Lint:     ToOverride(c.Gates.Lint), Types: ToOverride(c.Gates.Types), Build: ToOverride(c.Gates.Build), Test: ToOverride(c.Gates.Test),
 	}
 }

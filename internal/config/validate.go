@@ -50,6 +50,15 @@ func Services() []string {
 	return []string{Auto, "postgres", "redis", "mysql", "rabbitmq", "memcached", "mosquitto"}
 }
 
+// ServiceNames is gates.services as far as an image can have them: one that container.image names is
+// taken as it is, so that none of the CI's are added to it.
+func (c Config) ServiceNames() []string {
+	if c.Container.Image == Auto {
+		return c.Gates.Services
+	}
+	return slices.DeleteFunc(slices.Clone(c.Gates.Services), func(name string) bool { return name == Auto })
+}
+
 // textRule is a check that a text's tag names.
 type textRule struct {
 	allowed string

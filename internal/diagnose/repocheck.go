@@ -35,7 +35,7 @@ func CheckRepo(ctx context.Context, c config.Config, repo, ref string) (RepoChec
 	defer done()
 	s := RepoCheck{Base: base}
 	s.Project, s.GatesError = gates.Detect(ctx, m, base.OID, gates.Options{Lint: officeapp.ToOverride(c.Gates.Lint), Types: officeapp.ToOverride(c.Gates.Types), Build: officeapp.ToOverride(c.Gates.Build),
-		Test: officeapp.ToOverride(c.Gates.Test), Paths: c.Git.Paths, Proposals: true})
+		Test: officeapp.ToOverride(c.Gates.Test), Paths: c.Git.Paths, Services: c.ServiceNames(), Proposals: true})
 	return s, nil
 }
 

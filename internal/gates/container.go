@@ -105,9 +105,13 @@ const (
 
 // timeLimit is how long one run of a check may take. What is known of the base sets
 // it: three times as long in any case, since the host may be busy; and not so long
-// that a test which hangs holds up everything for as much as a suite of an hour.
-func (r *Runner) timeLimit(base *company.GateCheck) time.Duration {
+// that a test which hangs holds up everything for as much as a suite of an hour. A provisional
+// check, which is left out where the base is red by it, gets no more there than a quick one.
+func (r *Runner) timeLimit(g company.GateCommand, base *company.GateCheck) time.Duration {
 	limit := cmp.Or(r.Timeout, defaultTimeout)
+	if g.Provisional && base == nil {
+		return min(limit, leastTimeout)
+	}
 	if base == nil || base.Absent || base.Skipped || base.ExitCode == exitTimeout {
 		return limit
 	}
@@ -122,7 +126,7 @@ func (j Job) redProves() bool { return j.Baseline || j.Files != nil || j.ExtraFi
 // runInContainer runs a check in one container of its own.
 func (r *Runner) runInContainer(ctx context.Context, j Job, n, attempt int, limits container.Limits) (company.GateCheck, *testreport.Results, error) {
 	g := j.Gates[n]
-	limit := r.timeLimit(j.baselineCheck(n))
+	limit := r.timeLimit(g, j.baselineCheck(n))
 	cctx, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
 	defer cancel()
 	labels := container.Labels{Office: r.Office, Run: j.Label, Epoch: j.Epoch, Role: "gate"}

@@ -12,7 +12,9 @@ var CanaryPlaces = canaryPlaces
 const MaxCanaries = maxCanaries
 
 // TimeLimit is how long one run of a check may take, given the base's.
-func TimeLimit(r *Runner, base *company.GateCheck) time.Duration { return r.timeLimit(base) }
+func TimeLimit(r *Runner, g company.GateCommand, base *company.GateCheck) time.Duration {
+	return r.timeLimit(g, base)
+}
 
 // RedGreenLimit is how long one run without the change may take, given the check with it
 // and that of the base.

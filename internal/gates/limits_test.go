@@ -31,9 +31,13 @@ func TestTimeLimit(t *testing.T) {
 		"long by the config":   {2 * time.Hour, ran(20 * time.Minute), 2 * time.Hour},
 		"longer by the config": {9 * time.Hour, ran(20 * time.Minute), 200 * time.Minute},
 	} {
-		if got := gates.TimeLimit(&gates.Runner{Timeout: c.timeout}, c.base); got != c.want {
+		if got := gates.TimeLimit(&gates.Runner{Timeout: c.timeout}, company.GateCommand{}, c.base); got != c.want {
 			t.Errorf("%s: %s, not %s", name, got, c.want)
 		}
+	}
+	ofCI := company.GateCommand{Name: "test (make e2e)", Provisional: true, From: "ci.yml:3"}
+	if got := gates.TimeLimit(&gates.Runner{}, ofCI, nil); got != 10*time.Minute {
+		t.Errorf("a check of the CI alone has %s on the base", got)
 	}
 }
 

@@ -3,7 +3,6 @@ package intake
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"company/internal/company"
 	"company/internal/config"
@@ -12,7 +11,6 @@ import (
 	"company/internal/image"
 	"company/internal/safetext"
 	"company/internal/secret"
-	"company/internal/service"
 )
 
 // Project is what the config of a task's project says of its images and gates.
@@ -65,9 +63,6 @@ func (p Project) requestImageAt(ctx context.Context, m *gitops.Mirror, at, detec
 }
 
 func (p Project) gateOptions() gates.Options {
-	if p.Image != config.Auto { // it is taken as it is, and has no servers but its own
-		p.Services = slices.DeleteFunc(slices.Clone(p.Services), func(name string) bool { return name == service.Auto })
-	}
 	return gates.Options{Lint: p.Lint, Types: p.Types, Build: p.Build, Test: p.Test, Paths: p.Paths, Services: p.Services}
 }
 

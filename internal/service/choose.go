@@ -42,6 +42,9 @@ func Choose(t *ecosystem.Tree, names []string) []Wish {
 		}
 		out = append(out, w)
 	}
+	if auto && len(chosen) > 0 {
+		t.AddNote("beside the checks: %s, which the CI runs or gates.services names", strings.Join(chosen, ", "))
+	}
 	noteOthers(t, found, chosen, auto)
 	for _, name := range others {
 		t.AddNote("CI runs %s beside its jobs, which Debian does not have: an image that has it (container.dockerfile) and a gates.test that starts it bring it", ecosystem.PrintablePath(name))
