@@ -60,14 +60,26 @@ func (t *Task) NameUnverified() string {
 	return all[0]
 }
 
-// ListUnrun are the checks of the repository's own people that no gate runs, for people and agents.
+// mostUnrun bounds the checks that ListUnrun names.
+const mostUnrun = 8
+
+// ListUnrun are the checks of the repository's own people that no gate runs, for agents: those of its
+// CI first, and at most eight.
 func (t *Task) ListUnrun() []string {
 	if t.Prepared == nil {
 		return nil
 	}
-	var out []string
+	var out, others []string
 	for _, u := range t.Prepared.Unrun {
-		out = append(out, u.String())
+		if u.OfCI {
+			out = append(out, u.String())
+		} else {
+			others = append(others, u.String())
+		}
+	}
+	out = append(out, others...)
+	if n := len(out) - mostUnrun; n > 0 {
+		out = append(out[:mostUnrun], "and "+itoa(n)+" more")
 	}
 	return out
 }

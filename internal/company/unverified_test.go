@@ -5,6 +5,18 @@ import (
 	"testing"
 )
 
+// Agents read of a few checks, and of those of the CI before others.
+func TestListUnrun(t *testing.T) {
+	task := &Task{Prepared: &TaskPrepared{}}
+	for i := range 10 {
+		task.Prepared.Unrun = append(task.Prepared.Unrun, UnrunCheck{Command: "make " + itoa(i), At: "Makefile:1", Why: "x", OfCI: i == 9})
+	}
+	got := task.ListUnrun()
+	if len(got) != 9 || !strings.HasPrefix(got[0], "make 9 ") || got[8] != "and 2 more" {
+		t.Errorf("%q", got)
+	}
+}
+
 // What a maintainer would look at and no check did is told, each with its reason; a check that is
 // green on the work has looked, whatever it says of the base.
 func TestExplainUnverified(t *testing.T) {

@@ -19,8 +19,8 @@ type selection struct {
 func (c call) readSelection(key string) selection {
 	words := c.unwrapCommand()
 	program, sub, _ := strings.Cut(key, " ")
-	if len(words) == 0 || program == "tox" || program == "nox" {
-		return selection{} // their session is in the key
+	if len(words) == 0 || program == "tox" || program == "nox" || targetOf(words) != "" {
+		return selection{} // their session, or their target, is in the key
 	}
 	interpreted := pythonRE.MatchString(path.Base(words[0])) // python3 setup.py test
 	words = words[1:]

@@ -3,6 +3,7 @@ package proposal
 import (
 	"testing"
 
+	"company/internal/company"
 	"company/internal/ecosystem/ecosystemtest"
 )
 
@@ -75,5 +76,31 @@ func TestWatchersAreNoChecks(t *testing.T) {
 	}), nil)
 	if got := printed(f); got != "test / jest --watch=false (.gitlab-ci.yml:4)\ntest / npm test (package.json:1)\n" {
 		t.Error(got)
+	}
+}
+
+// A call of a task runner is a check for each of its targets, and one for all packages has those of
+// every form that names it.
+func TestTargetsOfTaskRunners(t *testing.T) {
+	tree := ecosystemtest.Tree(map[string]string{".github/workflows/ci.yml": `jobs:
+  a:
+    steps:
+      - run: npx nx affected -t lint test build --parallel=3
+      - run: npx nx run-many --targets=typecheck,test
+      - run: pnpm exec turbo run test --filter=...[origin/main]
+      - run: npx lerna run lint --since main
+`})
+	found := Find(tree, []company.GateCommand{{Name: "test", Command: "npx --no-install nx run-many -t test"}})
+	const want = `test = npx nx run-many -t test (.github/workflows/ci.yml:4, .github/workflows/ci.yml:5)
+test / pnpm exec turbo run test (.github/workflows/ci.yml:6)
+lint / npx nx run-many -t lint (.github/workflows/ci.yml:4)
+lint / npx nx run-many -t typecheck (.github/workflows/ci.yml:5)
+lint / npx lerna run lint (.github/workflows/ci.yml:7)
+`
+	if got := printed(found); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if env := found.Commands[2].Env; len(env) != 3 || env[0] != "NX_DAEMON=false" {
+		t.Errorf("variables %q", env)
 	}
 }

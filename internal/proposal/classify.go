@@ -96,6 +96,9 @@ func (c call) commandKey() string {
 		return ""
 	}
 	program := path.Base(words[0])
+	if target := targetOf(words); target != "" {
+		return program + " target " + target
+	}
 	if pythonRE.MatchString(program) || slices.Contains([]string{"bash", "sh", "ruby", "node", "perl", "php"}, program) {
 		rest := skipFlags(words[1:], nil)
 		if program == "node" && slices.ContainsFunc(words[1:], func(w string) bool { return w == "--test" }) {
@@ -209,6 +212,9 @@ func (c call) checkKind() string {
 	}
 	key := c.commandKey()
 	name, sub, _ := strings.Cut(key, " ")
+	if target := targetOf(words); target != "" {
+		return kindOfWord(target)
+	}
 	switch {
 	case key == "go test" && slices.ContainsFunc(words, func(w string) bool { return goMeasureRE.MatchString(w) }):
 		return "" // it measures, or looks for inputs

@@ -184,7 +184,7 @@ func (c *collector) addScript(text string, from source) {
 		}
 		c.addCommand(Command{
 			Kind: kind, Command: flattenLines(call.text), Dir: at, CIOnly: call.open || strings.HasPrefix(at, ".."),
-			OfCI: from.ofCI, Env: from.env, call: call, in: from.dir,
+			OfCI: from.ofCI, Env: append(slices.Clone(from.env), runnerVariables[path.Base(call.unwrapCommand()[0])]...), call: call, in: from.dir,
 		}, from.file, from.line+call.line)
 	}
 }

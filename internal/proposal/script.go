@@ -55,7 +55,7 @@ func parseScript(text string) []call {
 	})
 	r := scriptReader{text: text, values: values}
 	if r.readText() {
-		return r.calls
+		return splitAll(r.calls)
 	}
 	var out []call // a text that is no script as a whole may be commands, each on its line
 	for i, line := range strings.Split(text, "\n") {
@@ -65,6 +65,14 @@ func parseScript(text string) []call {
 				out = append(out, c)
 			}
 		}
+	}
+	return splitAll(out)
+}
+
+// splitAll is the calls with those of task runners taken apart.
+func splitAll(calls []call) (out []call) {
+	for _, c := range calls {
+		out = append(out, c.splitTargets()...)
 	}
 	return out
 }
