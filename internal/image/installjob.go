@@ -18,6 +18,7 @@ import (
 	"company/internal/ecosystem"
 	"company/internal/image/toolboxbin"
 	"company/internal/mux"
+	"company/internal/lazyregexp"
 	"company/internal/safetext"
 	"company/internal/toolproto"
 )
@@ -327,11 +328,19 @@ func clientError(says ecosystem.Words, step ecosystem.Step, r toolproto.RunResul
 	}
 	e := company.E(company.EImage, step.Failure).Because(why).Fix(says.FindRemedy(text, step.Fix))
 	e.Details = text
+	if asked := gitRE.FindString(text); asked != "" {
+		return e.Because("a package comes from a git repository, and no container of an image reaches one: " + safetext.EscapeLine(asked, maxWhy)).
+			Fix("name a version that the registry has in the place of the git address, and commit that; or go on without such packages (deps.without in your config)").NeedsPerson()
+	}
 	if isPermanent(r.ExitCode, text, says.Permanent) {
 		return e.NeedsPerson()
 	}
 	return e
 }
+
+// gitRE is a client's message that it asks git for a package. Clients give up on it in many words,
+// the words of ssh and of git among them, and each try ends alike.
+var gitRE = lazyregexp.New(`git (--\S+ )*ls-remote [^\n]*|git clone [^\n]*|syscall spawn git\b|Cannot find command 'git'|Couldn't find the binary git|failed to fetch into: [^\n]*git[^\n]*|Unable to update https?://[^\n]*\.git[^\n]*`)
 
 // isPermanent recognises a failure that every try repeats: the program is not
 // there, memory ran out, or the client blames the files themselves. A registry

@@ -30,6 +30,9 @@ func TestPermanentFailures(t *testing.T) {
 		"what the client blames": {1, "error: a digest that does not fit", true},
 		"a package nobody has":   {1, "reading http://127.0.0.1/go: 404 Not Found", true},
 		"for others only":        {1, "the npm registry of @corp needs your login, and this repository may not use it", true},
+		"npm asks git":           {128, "npm error code 128\nnpm error command git --no-replace-objects ls-remote ssh://git@github.com/a/b.git\nnpm error ssh: Could not resolve hostname github.com: Temporary failure in name resolution", true},
+		"pip asks git":           {1, "ERROR: Cannot find command 'git' - do you have 'git' installed and in your PATH?", true},
+		"yarn asks git":          {1, "error Command failed.\nExit code: 128\nCommand: git\nArguments: ls-remote --tags\nerror Couldn't find the binary git", true},
 
 		"the registry is away":         {1, "npm error code E502\nnpm error 502 the registry cannot be reached now", false},
 		"the registry is away, in all": {1, "ERROR: Could not find a version that satisfies the requirement x (503 Service Unavailable)", false},
