@@ -17,8 +17,8 @@ import (
 	"company/internal/dockerapi"
 	"company/internal/ecosystem"
 	"company/internal/image/toolboxbin"
-	"company/internal/mux"
 	"company/internal/lazyregexp"
+	"company/internal/mux"
 	"company/internal/safetext"
 	"company/internal/toolproto"
 )
