@@ -29,6 +29,7 @@ const (
 	RefusedUnnamed Verdict = "refused without a name"
 	AskedVaguely   Verdict = "asked without a line"
 	CountedWrong   Verdict = "counted wrong"
+	NotPlain       Verdict = "complete, unverified"
 	Cut            Verdict = "cut"
 	NotDrawn       Verdict = "no candidate"
 )
@@ -165,6 +166,8 @@ case.
 - **counted wrong**: the count is not the runner's.
 - **registry away**: packages cannot be fetched here. The task has to say so within 15 seconds
   of the first failed request, with the line that goes on. These cases have their own rate.
+- **complete, unverified**: both changes were judged rightly, and the company says of a check that
+  it judged nothing.
 - **cut**: not over in six minutes.
 
 ` + leftOut + `

@@ -10,15 +10,16 @@ import (
 
 // An outcome is how one submission of a case ended.
 type outcome struct {
-	Result   string // COMPLETE, INCOMPLETE, ERROR; empty: it did not begin
-	Why      string
-	Untested string   // why no test stands behind it
-	Said     string   // all that the company said of the task: feed, summary, pull request
-	Question string   // that is open
-	Counts   []int    // tests that each check of the last verdict counted
-	Failed   []string // checks of it that are red
-	Over     bool     // it ended by itself in time
-	Away     awayRegistry
+	Result     string // COMPLETE, INCOMPLETE, ERROR; empty: it did not begin
+	Why        string
+	Untested   string   // why no test stands behind it
+	Unverified []string // what of its checks judged nothing
+	Said       string   // all that the company said of the task: feed, summary, pull request
+	Question   string   // that is open
+	Counts     []int    // tests that each check of the last verdict counted
+	Failed     []string // checks of it that are red
+	Over       bool     // it ended by itself in time
+	Away       awayRegistry
 }
 
 // awayRegistry is when a registry was found away, and when the task said so.
@@ -45,6 +46,8 @@ func (o outcome) describe() string {
 		return "did not begin: " + clipText(o.Why, 120)
 	case o.Untested != "":
 		return o.Result + ", UNTESTED: " + o.Untested
+	case len(o.Unverified) > 0:
+		return o.Result + ", UNVERIFIED: " + strings.Join(o.Unverified, "; ")
 	}
 	out := o.Result
 	if len(o.Counts) > 0 {
@@ -113,6 +116,9 @@ func (c lotCase) judgeGood(o outcome) (Verdict, string) {
 	}
 	if sum := sumOf(o.Counts); len(printed) > 0 && len(o.Counts) > 0 && sum != sumOf(printed) && !slices.Contains(printed, sum) && !sharesCount(o.Counts, printed) {
 		return CountedWrong, fmt.Sprintf("%v tests counted, their runners printed %v", o.Counts, printed)
+	}
+	if len(o.Unverified) > 0 {
+		return NotPlain, clipText(strings.Join(o.Unverified, "; "), 400)
 	}
 	return Right, ""
 }

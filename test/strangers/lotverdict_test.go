@@ -58,6 +58,7 @@ func TestCasesAreJudged(t *testing.T) {
 		{"a question without a line", outcome{Result: "INCOMPLETE", Over: true, Question: "let it pass?"}, outcome{}, "", AskedVaguely},
 		{"untested, though tests ran", outcome{Result: "COMPLETE", Over: true, Untested: "ran no test"}, outcome{}, "", CountedWrong},
 		{"another count", outcome{Result: "COMPLETE", Over: true, Counts: []int{9}}, outcome{}, "", CountedWrong},
+		{"a check that judged nothing", outcome{Result: "COMPLETE", Over: true, Counts: []int{4}, Unverified: []string{"make e2e is not run here"}}, refused, "", NotPlain},
 		{"no count at all", outcome{Result: "COMPLETE", Over: true}, refused, "", Right},
 		{"not over", outcome{Result: "INCOMPLETE"}, outcome{}, "", Cut},
 		{"a registry that is away", outcome{Result: "INCOMPLETE", Over: true, Away: awayRegistry{now, now.Add(3 * time.Second), true}}, outcome{}, "", RegistryTold},

@@ -180,13 +180,14 @@ func submitLot(t *testing.T, h *testenv.House, staff *lotStaff, task string, rep
 	var sum struct {
 		Result, Why, Hint, Next string
 		UntestedWhy             string `json:"untested_why"`
+		Unverified              []string
 		PR                      *int
 	}
 	if err := json.Unmarshal([]byte(r.Stdout), &sum); err != nil {
 		o.Why = strings.TrimSpace(r.Stderr)
 		return o
 	}
-	o.Result, o.Why, o.Untested = sum.Result, sum.Why, sum.UntestedWhy
+	o.Result, o.Why, o.Untested, o.Unverified = sum.Result, sum.Why, sum.UntestedWhy, sum.Unverified
 	said.WriteString(r.Stdout + "\n" + h.Run(testenv.Patience, "show", task).Stdout + "\n" + h.Run(testenv.Patience, "show", task+"-01").Stdout)
 	if sum.PR != nil {
 		said.WriteString(h.Run(testenv.Patience, "pr", "show", fmt.Sprint(*sum.PR)).Stdout)
