@@ -237,7 +237,7 @@ func TestGatesStartWithoutDeps(t *testing.T) {
 	be.dropAtEnd(t, req, newBuiltBase())
 	_, err := be.Ensure(newContext(t), req)
 	var e *company.Error
-	if !errors.As(err, &e) || !strings.Contains(e.Hint, "container.deps: off") {
+	if !errors.As(err, &e) || !strings.Contains(e.Hint, "deps.without: [pypi]") {
 		t.Fatalf("no such advice: %v", err)
 	}
 	if e.Class == company.HumanRequired {
