@@ -139,7 +139,7 @@ func TestManyServicesCostWhatTheyAre(t *testing.T) {
 	_, allocated := parsetest.Measure(func() {
 		found, _ = Find(ecosystemtest.Tree(map[string]string{".github/workflows/a.yml": text}))
 	})
-	if allocated > 96*parsetest.MiB { // a copy of the variables for each service would take ten times that
+	if allocated > 64*parsetest.MiB {
 		t.Errorf("%d MiB allocated", allocated/parsetest.MiB)
 	}
 	if len(found) != 2001 || found[0].Account.User != "own" || found[0].Account.Database != "top" {
