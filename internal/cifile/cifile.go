@@ -3,7 +3,7 @@
 // owns their shapes as far as commands and services go, and promises that a file
 // which cannot be read is a problem with its line, and costs no more than its
 // bounds. It is text in and data out, and judges no command: that is for package
-// proposal.
+// proposal. Of actions it says, by their names alone, whether they check.
 package cifile
 
 import (

@@ -71,7 +71,7 @@ func (r *Runner) runWithReruns(ctx context.Context, j Job, i int) (company.GateC
 	return check, err
 }
 
-// cannotJudge says whether an unasked check is no use: on the base it is red, or was killed for its
+// cannotJudge says whether a provisional check is no use: on the base it is red, or was killed for its
 // memory.
 func cannotJudge(g company.GateCommand, c company.GateCheck, err error) bool {
 	if err != nil {

@@ -89,6 +89,7 @@ func TestTargetsOfTaskRunners(t *testing.T) {
       - run: npx nx run-many --targets=typecheck,test
       - run: pnpm exec turbo run test --filter=...[origin/main]
       - run: npx lerna run lint --since main
+      - run: npx nx run-many -t 'test; true'
 `})
 	found := Find(tree, []company.GateCommand{{Name: "test", Command: "npx --no-install nx run-many -t test"}})
 	const want = `test = npx nx run-many -t test (.github/workflows/ci.yml:4, .github/workflows/ci.yml:5)

@@ -3,7 +3,8 @@
 // of CONTRIBUTING and README. It owns which shell command is a check, of which kind,
 // and whether two commands come to the same; it promises to say where each comes
 // from, by file and line, and that no model has a part in it. It is text in and data
-// out: nothing of what it finds is run until a person writes it into company.yaml.
+// out, and runs nothing: package gates makes gates of what the CI alone runs, and the rest
+// is run once a person writes it into company.yaml.
 package proposal
 
 import (

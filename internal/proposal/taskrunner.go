@@ -4,6 +4,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"company/internal/lazyregexp"
 )
 
 // taskRunners run targets, such as test and lint, in all packages of a workspace.
@@ -24,6 +26,9 @@ func (c call) splitTargets() []call {
 		return []call{c}
 	}
 	before, program := c.words[:len(c.words)-len(words)], path.Base(words[0])
+	if slices.ContainsFunc(before, func(w string) bool { return !plainWordRE.MatchString(w) }) {
+		return []call{c} // its text cannot be put together of its words
+	}
 	var out []call
 	for _, target := range targetsOf(program, words[1:]) {
 		one := c
@@ -44,7 +49,7 @@ func (c call) splitTargets() []call {
 func targetsOf(program string, words []string) (out []string) {
 	add := func(list string) {
 		for _, target := range strings.Split(list, ",") {
-			if target != "" && !strings.Contains(target, unknown) && !slices.Contains(out, target) && len(out) < maxTargets {
+			if targetRE.MatchString(target) && !slices.Contains(out, target) && len(out) < maxTargets {
 				out = append(out, target)
 			}
 		}
@@ -81,6 +86,12 @@ func targetsOf(program string, words []string) (out []string) {
 	}
 	return out
 }
+
+// targetRE is a target that stands in a command without quotes.
+var targetRE = lazyregexp.New(`^[A-Za-z0-9_@./:-]+$`)
+
+// plainWordRE is an argument that a shell leaves as it is.
+var plainWordRE = lazyregexp.New(`^[A-Za-z0-9_@./:=+-]+$`)
 
 // maxTargets bounds the targets of one call.
 const maxTargets = 12

@@ -110,7 +110,7 @@ func (s scriptChecks) compilerGate(command string) *company.GateCommand {
 	return &company.GateCommand{Command: s.m.Exec + command, Report: own.pinTexts(s.dir, command), Probe: s.m.Probe("tsc"), Parse: formatTypeScript, Provisional: true}
 }
 
-// findBuild is the build script. It counts as unasked: it may need what a check has not, such as a
+// findBuild is the build script. It is provisional: it may need what a check has not, such as a
 // network.
 func (s scriptChecks) findBuild() *company.GateCommand {
 	tool := s.toolOf("build", buildTools)

@@ -36,7 +36,7 @@ func (c *packageChecks) hasAny() bool {
 	return len(c.lints)+len(c.types)+len(c.tests) > 0 || c.build != nil
 }
 
-// leaveOutCovered leaves out the kinds of checks that the package above has. An unasked one
+// leaveOutCovered leaves out the kinds of checks that the package above has. A provisional one
 // above stands for no script of a workspace.
 func (c *packageChecks) leaveOutCovered(tree *ecosystem.Tree, dir string, above *packageChecks) {
 	stands := func(own, above []namedGate) bool {
