@@ -39,9 +39,7 @@ func (a *App) noteImagesAtWork() {
 	var atWork []string
 	s := a.View()
 	for _, id := range s.Open {
-		if t := s.Tasks[id]; t.IsPrepared() {
-			atWork = append(atWork, t.Prepared.Image)
-		}
+		atWork = append(atWork, s.Tasks[id].ListImages()...)
 	}
 	if !slices.Equal(atWork, a.imagesAtWork) {
 		a.imagesAtWork = atWork

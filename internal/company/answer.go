@@ -231,7 +231,7 @@ func (d *ApprovalAnswered) apply(s *State, e Event) {
 			for key, f := range t.Failures {
 				if a.Key == t.troubleKey(key, f) {
 					delete(t.Failures, key)
-					t.BaseMayHaveMoved = t.BaseMayHaveMoved || key == "prepare" && t.imageDue()
+					t.BaseMayHaveMoved = t.BaseMayHaveMoved || key == "prepare" && t.imageDue() && t.baseMayMove()
 					if key == deliverFailure {
 						t.TakeIns = 0
 					}

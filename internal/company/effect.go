@@ -201,11 +201,11 @@ func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
 				s.dueSubtask(add, t, sub)
 			}
 		}
-		if e, ok := s.dueMerge(t); ok {
+		if e, ok := s.dueMerge(t); ok && s.mayJudge(t) {
 			add(e)
 		}
 	}
-	if t.Status == StatusReviewing {
+	if t.Status == StatusReviewing && s.mayJudge(t) {
 		switch {
 		case s.gateDue(t):
 			add(Effect{Key: "gate " + id + " " + string(t.Head), Kind: EffectGate, Fail: "gate"})
@@ -249,7 +249,7 @@ func (s *State) dueSubtask(add func(Effect), t *Task, sub *Subtask) {
 			add(Effect{Key: "work " + string(r.ID), Kind: EffectWork, Subtask: sub.ID, Run: r.ID, Fail: "run " + id})
 		}
 	case SubtaskInGate:
-		if !s.awaitsUnreadVerdict(t, sub.headGateResult()) && !t.awaitsRedGreen(sub) {
+		if s.mayJudge(t) && !s.awaitsUnreadVerdict(t, sub.headGateResult()) && !t.awaitsRedGreen(sub) {
 			add(Effect{Key: "gate " + id + " " + string(sub.Head), Kind: EffectGate, Subtask: sub.ID, Fail: "gate " + id})
 		}
 	case SubtaskReviewing:

@@ -154,6 +154,9 @@ func (c RecordGateResult) decide(s *State, m Meta) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !s.mayJudge(t) {
+		return nil, nil // the verdict is of an image or a base that is judged anew
+	}
 	check := s.checkVerdict
 	if c.Subtask == "" {
 		check = s.checkWholeVerdict

@@ -303,6 +303,7 @@ func goldenHistory(t *testing.T, seed uint64) []Event {
 	w.kind = false
 	w.splitStuck()
 	w.missServices()
+	w.startEarly()
 	for range 60 {
 		w.step()
 	}
@@ -331,6 +332,20 @@ func (w *world) splitStuck() {
 	w.k.Replan, w.k.GiveUp, w.k.Escalate, w.k.Stop = 100, 0, 60, 0
 	for range 600 {
 		if w.step(); w.log[len(w.log)-1].Kind == "subtask.replanned" {
+			break
+		}
+	}
+	w.k = before
+}
+
+// startEarly has the workers of a new task begin before its base is judged.
+func (w *world) startEarly() {
+	w.t.Helper()
+	w.must(President, Submit{Instruction: "do a fourth thing", Project: Project{ID: "p", Path: "/p"}, Settings: Settings{Cap: Amount{MicroUSD: 100_000, Tokens: NoCap}}})
+	before := w.k
+	w.k.Early, w.k.Stop = 100, 0
+	for range 600 {
+		if w.step(); w.log[len(w.log)-1].Kind == "task.early_start" {
 			break
 		}
 	}

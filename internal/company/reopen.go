@@ -162,7 +162,7 @@ func (d *TaskReopened) apply(s *State, e Event) {
 	if !t.Review.Allows(t.Head) {
 		t.Review.withdrawLast(t.Settings)
 	}
-	t.BaseMayHaveMoved = !d.Plan && t.Prepared != nil && t.Prepared.Image == "" // as that of a new task
+	t.BaseMayHaveMoved = !d.Plan && t.baseMayMove() // as that of a new task
 	switch {
 	case t.Prepared == nil:
 		t.Status = StatusPending

@@ -48,6 +48,9 @@ func (d *ServicesRequired) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
 	p := *t.Prepared
 	p.Services = append(slices.Clone(p.Services), d.Services...)
+	if t.Early != nil && t.Early.Image == "" { // work goes on in the image that it began in
+		t.Early = &EarlyStart{Base: t.Early.Base, Image: p.Image}
+	}
 	p.Image, p.ImageLayers = "", nil
 	t.Prepared = &p
 	delete(t.Failures, "baseline")

@@ -90,6 +90,7 @@ type Task struct {
 	// for: the base is looked for again first.
 	BaseMayHaveMoved bool                 `json:"base_may_have_moved,omitempty"`
 	Baseline         *GateResult          `json:"baseline,omitempty"` // what the gates say of the base
+	Early            *EarlyStart          `json:"early,omitempty"`    // nil: workers wait until the base is judged
 	Plan             Planning             `json:"plan"`
 	Subtasks         []*Subtask           `json:"subtasks,omitempty"`
 	Runs             map[RunID]*Run       `json:"runs,omitempty"`

@@ -56,6 +56,12 @@ func (s *State) decideBase(m Meta, t *Task, d TaskBased) ([]Event, error) {
 // looksForBase says whether the task's base is to be found, for the first time or again.
 func (t *Task) looksForBase() bool { return t.Status == StatusPending || t.BaseMayHaveMoved }
 
+// baseMayMove says whether another base may take the place of the task's: its image is not
+// made, and no worker could begin from it.
+func (t *Task) baseMayMove() bool {
+	return t.Prepared != nil && t.Prepared.Image == "" && t.Early == nil
+}
+
 // IsPrepared says whether the image of the task is there, and with it all that its
 // containers need.
 func (t *Task) IsPrepared() bool { return t.Prepared != nil && t.Prepared.Image != "" }
@@ -128,7 +134,7 @@ func (t *Task) imageDue() bool {
 
 // baselineDue says whether the gates are to be run on the base tree.
 func (t *Task) baselineDue() bool {
-	return (t.Status == StatusDecomposing || t.Status == StatusExecuting) && t.IsPrepared() && !t.baselineKnown() && !t.DryRun
+	return (t.Status == StatusDecomposing || t.Status == StatusExecuting || t.Status == StatusReviewing) && t.IsPrepared() && !t.baselineKnown() && !t.DryRun
 }
 
 // baselineKnown says whether it is known what the gates say of the base.
@@ -152,10 +158,4 @@ func (s *State) mayPlan(t *Task) bool {
 		return true
 	}
 	return (t.hasGates() || s.untestedAllowed(t)) && !t.looksForBase()
-}
-
-// mayWork reports whether workers may begin: the image is there, the base is judged, and
-// something will judge their work or need not. Once true of a task, it stays true.
-func (s *State) mayWork(t *Task) bool {
-	return t.IsPrepared() && t.baselineKnown() && (t.hasGates() || s.untestedAllowed(t))
 }

@@ -77,6 +77,10 @@ func describeEvent(e company.Event, t *company.Task) Item {
 		}
 	case *company.ServicesRequired:
 		it.Text = safetext.EscapeLine(d.Check, 100) + " on the base looks for " + safetext.EscapeLine(strings.Join(d.Services, ", "), 100) + " in vain: it is run again with that beside it"
+	case *company.EarlyStart:
+		if it.Text = "the checks still run on the base: workers begin meanwhile, and their work waits for that verdict"; d.Image != "" {
+			it.Text = "the base is still being compiled: workers begin meanwhile, in an image that has nothing compiled"
+		}
 	case *company.TaskPrepared:
 		if it.Text = "the image is ready"; !d.Based {
 			it.Text = baseText(d.Base, d.Gates)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
+	"time"
 
 	"company/internal/company"
 	"company/internal/container"
@@ -26,6 +28,9 @@ type Handler struct {
 	// RedGreen has the new tests of a change run without it, of a ticket and of a whole
 	// task, where the task's own settings do not say.
 	RedGreen bool
+	// EarlyAfter is how long the checks may take on a base before workers begin; 0:
+	// company.EarlyAfter.
+	EarlyAfter time.Duration
 }
 
 // NewHandler checks that a handler has what it needs.
@@ -152,6 +157,7 @@ func (g *Handler) RunBaseline(ctx context.Context, e company.Effect) (company.Co
 	if err := g.Runner.fitTree(ctx, m, tree); err != nil {
 		return nil, err
 	}
+	defer g.startEarly(ctx, t)()
 	res, err := g.Runner.evaluateCached(ctx, s, t, Job{Mirror: m, Tree: tree, Image: image, Label: string(t.ID), Baseline: true, OnCheckStarted: func(check string) {
 		g.Watcher.WatchCheck(t.ID, "", check+" on the base")
 	}})
@@ -165,6 +171,25 @@ func (g *Handler) RunBaseline(ctx context.Context, e company.Effect) (company.Co
 		return nil, err
 	}
 	return company.RecordBaseline{Task: t.ID, Result: res}, nil
+}
+
+// startEarly has the workers of a task begin where its base is not judged in a while. stop ends
+// that, and waits for it.
+func (g *Handler) startEarly(ctx context.Context, t *company.Task) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var beside sync.WaitGroup
+	beside.Go(func() {
+		select {
+		case <-ctx.Done():
+		case <-time.After(cmp.Or(g.EarlyAfter, company.EarlyAfter)):
+			// Refused or not decided: they wait for the verdict.
+			_, _ = g.Decider.Do(ctx, company.Company, company.StartEarly{Task: t.ID, EarlyStart: company.EarlyStart{Base: t.Prepared.Base.OID}})
+		}
+	})
+	return func() {
+		cancel()
+		beside.Wait()
+	}
 }
 
 // findMissingServices names servers that the task's containers have not, and that a red check of its

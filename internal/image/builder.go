@@ -76,6 +76,8 @@ type Request struct {
 	// know.
 	Dockerfile *dockerfile.Source
 	Offline    bool // take no dependency from a registry (container.deps: off)
+	// Uncompiled leaves out what is compiled of the base ahead.
+	Uncompiled bool
 	// Without are kinds of registries that are not asked for packages (deps.without).
 	Without []string
 	// Services are servers that the containers of the image have beside commands.
@@ -215,6 +217,29 @@ func (b *Builder) Ensure(ctx context.Context, req Request) (Image, error) {
 		b.log.WarnContext(ctx, "base image fell back to a build", "base", req.Base, "err", err)
 		base = newBuiltBase()
 	}
+}
+
+// EnsureUncompiled is Ensure without what is compiled of the base ahead. ok is false, and
+// nothing is made, where nothing is.
+func (b *Builder) EnsureUncompiled(ctx context.Context, req Request) (img Image, ok bool, err error) {
+	if err := req.validateRequest(); err != nil {
+		return img, false, err
+	}
+	base, err := b.findBase(ctx, req)
+	if err != nil {
+		return img, false, err
+	}
+	with, _, err := b.planLayers(ctx, req, base)
+	if err != nil {
+		return img, false, err
+	}
+	req.Uncompiled = true
+	without, _, err := b.planLayers(ctx, req, base)
+	if err != nil || with[len(with)-1].key == without[len(without)-1].key {
+		return img, false, err
+	}
+	img, err = b.Ensure(ctx, req)
+	return img, err == nil, err
 }
 
 // findBase finds where the lowest layers of a request come from, without a call to the

@@ -35,6 +35,9 @@ func (p *layerPlan) addInstalls(req Request, s *sources, set toolSet) error {
 		}
 		missing := false // the layers above a layer need it
 		for _, in := range all {
+			if in.Resume != nil && req.Uncompiled {
+				continue
+			}
 			if in.Fetch != nil && req.Offline {
 				return company.E(company.EInternal, "packages of "+e.Name()+" would be fetched, and container.deps is off")
 			}

@@ -3,6 +3,7 @@ package intake
 import (
 	"context"
 	"errors"
+	"time"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
@@ -22,6 +23,9 @@ type Config struct {
 	Log      *gitops.OpLog
 	Watcher  Watcher       `part:"optional"`
 	Branches BranchLocator `part:"optional"` // nil: at the project's remote
+	// EarlyAfter is how long an image may take before workers get one that has nothing compiled;
+	// 0: company.EarlyAfter.
+	EarlyAfter time.Duration
 }
 
 // Watcher follows preparations. Its methods must be quick.
@@ -37,6 +41,9 @@ type ImageMaker interface {
 	FindLocal(ctx context.Context, key string) (id string, err error)
 	// Ensure has an image there.
 	Ensure(ctx context.Context, req image.Request) (image.Image, error)
+	// EnsureUncompiled has an image there without what is compiled of its base; ok is false
+	// where nothing is.
+	EnsureUncompiled(ctx context.Context, req image.Request) (img image.Image, ok bool, err error)
 	// Explain tells what an image is made from.
 	Explain(ctx context.Context, req image.Request) (image.Explanation, error)
 	// Resolve makes the lock files that the tree of a request lacks.
@@ -140,11 +147,9 @@ func (in *Intake) MakeImage(ctx context.Context, e company.Effect) (company.Comm
 	if err != nil {
 		return nil, err
 	}
-	req, err := in.requestImage(ctx, t, m)
-	if err != nil {
-		return nil, err
-	}
-	img, locks, err := in.ensureImage(ctx, t, m, req)
+	stop := in.startEarly(ctx, t, m)
+	img, locks, err := in.ensureImage(ctx, t, m)
+	stop()
 	if err != nil {
 		return nil, err
 	}
@@ -155,25 +160,35 @@ func (in *Intake) MakeImage(ctx context.Context, e company.Effect) (company.Comm
 
 // ensureImage makes the image of a task and reports its notes. locks is the tree
 // with the lock files that were made for it; empty: the project has its own.
-func (in *Intake) ensureImage(ctx context.Context, t *company.Task, m *gitops.Mirror, req image.Request) (img image.Image, locks company.OID, err error) {
-	resolved, err := in.Images.Resolve(ctx, req)
+func (in *Intake) ensureImage(ctx context.Context, t *company.Task, m *gitops.Mirror) (img image.Image, locks company.OID, err error) {
+	req, notes, err := in.resolveImage(ctx, t, m)
 	if err != nil {
 		return img, "", err
-	}
-	if len(resolved.Locks) > 0 {
-		if locks, err = m.AddFiles(ctx, req.Repo.Commit, resolved.Locks); err != nil {
-			return img, "", err
-		}
-		req.Repo.Locks = locks
 	}
 	img, err = in.Images.Ensure(ctx, req)
 	if err != nil {
 		return img, "", err
 	}
-	for _, n := range append(resolved.Notes, img.Notes...) {
+	for _, n := range append(notes, img.Notes...) {
 		in.Watcher.WatchImage(t.ID, n)
 	}
-	return img, locks, nil
+	return img, req.Repo.Locks, nil
+}
+
+// resolveImage is what the image of a task is asked for, with the lock files that are made
+// where its project has none.
+func (in *Intake) resolveImage(ctx context.Context, t *company.Task, m *gitops.Mirror) (req image.Request, notes []string, err error) {
+	if req, err = in.requestImage(ctx, t, m); err != nil {
+		return req, nil, err
+	}
+	resolved, err := in.Images.Resolve(ctx, req)
+	if err != nil {
+		return req, nil, err
+	}
+	if len(resolved.Locks) > 0 {
+		req.Repo.Locks, err = m.AddFiles(ctx, req.Repo.Commit, resolved.Locks)
+	}
+	return req, resolved.Notes, err
 }
 
 // maxNotes and maxNote bound an image's notes in the ledger: they hold text of

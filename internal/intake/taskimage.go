@@ -32,10 +32,11 @@ func imageHere(img image.Image) gates.Image {
 	return gates.Image{Key: string(img.Key), ID: img.ID}
 }
 
-// taskImage is the image that the task was prepared with, on this daemon. One that was
-// removed is made again from what the task was prepared from.
+// taskImage is the image that the task was prepared with, on this daemon; or, until it is
+// there, the one that workers begin in. One that was removed is made again from what the
+// task was prepared from.
 func (st *TreeImages) taskImage(ctx context.Context, t *company.Task, m *gitops.Mirror) (gates.Image, error) {
-	key := t.Prepared.Image
+	key := t.WorkImage()
 	if again, ok := st.made.Load(key); ok {
 		key = again.(string)
 	}
@@ -48,6 +49,7 @@ func (st *TreeImages) taskImage(ctx context.Context, t *company.Task, m *gitops.
 		return gates.Image{}, nameRemaking(t, err)
 	}
 	st.intake.Watcher.WatchImage(t.ID, "the worker image was removed; it is made again")
+	req.Uncompiled = !t.IsPrepared()
 	img, err := st.intake.Images.Ensure(ctx, req)
 	if err == nil {
 		err = st.intake.compareImage(ctx, t, req, img)
@@ -55,7 +57,7 @@ func (st *TreeImages) taskImage(ctx context.Context, t *company.Task, m *gitops.
 	if err != nil {
 		return gates.Image{}, nameRemaking(t, err)
 	}
-	st.made.Store(t.Prepared.Image, string(img.Key))
+	st.made.Store(t.WorkImage(), string(img.Key))
 	return imageHere(img), nil
 }
 
@@ -64,7 +66,7 @@ func (st *TreeImages) taskImage(ctx context.Context, t *company.Task, m *gitops.
 // can anything where an older version kept no layers.
 func (in *Intake) compareImage(ctx context.Context, t *company.Task, req image.Request, img image.Image) error {
 	was := t.Prepared.ImageLayers
-	if string(img.Key) == t.Prepared.Image || len(was) == 0 {
+	if string(img.Key) == t.WorkImage() || len(was) == 0 {
 		return nil
 	}
 	kind := firstDifference(was, shortLayers(img.Layers))

@@ -43,7 +43,7 @@ func NewTreeImages(in *Intake, stores *depproxy.Stores) *TreeImages {
 func (st *TreeImages) ImageForTree(ctx context.Context, t *company.Task, m *gitops.Mirror, at company.OID) (_ gates.Image, refused string, err error) {
 	own, err := st.taskImage(ctx, t, m)
 	store := st.stores.ForCheckout(ctx, t.Project.Path)
-	if err != nil || store == nil {
+	if err != nil || store == nil || !t.IsPrepared() {
 		return own, "", err
 	}
 	base := t.Prepared.Base.OID

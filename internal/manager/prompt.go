@@ -70,7 +70,11 @@ func describeLimits(t *company.Task) string {
 // of it yet.
 func describeBaseline(t *company.Task) string {
 	if t.Baseline == nil && len(t.Prepared.Gates) > 0 {
-		return "\nWhat these checks say of the base is not known yet. What is red there already need not be mended unless the instruction says so.\n"
+		text := "\nWhat these checks say of the base is not known yet. What is red there already need not be mended unless the instruction says so.\n"
+		if t.Early != nil && !t.IsPrepared() {
+			text += "The base is still being compiled for the checks. Nothing is compiled in your container, so a first build or test run takes long: read and edit before it, and build only what you need.\n"
+		}
+		return text
 	}
 	red := t.KnownRed()
 	if len(red) == 0 {

@@ -72,7 +72,7 @@ func (s *Session) workInSandbox(ctx context.Context, r Role, spec sandbox.Spec) 
 	if spec.Attached, err = s.loadAttached(ctx); err != nil {
 		return company.EndRun{}, err
 	}
-	image := gates.ImageByID(s.Task.Prepared.Image)
+	image := gates.ImageByID(s.Task.WorkImage())
 	spec.Need.Memory, spec.Need.Disk = s.Task.Baseline.Needs()
 	if spec.Log, err = sandbox.OpenLog(s.service.Runs, s.Run, s.service.Watcher.WatchFile); err != nil {
 		return company.EndRun{}, err

@@ -82,12 +82,13 @@ func (u *Keeper) listImageProjects() (projects []image.Project, needed []string,
 	}
 	for _, t := range s.SortedTasks() {
 		p, atWork := of[t.Project.ID], !t.Status.Ended() || t.HeldRun()
-		if t.Prepared != nil && t.Prepared.Image != "" {
-			add(t.Project.ID, t.Prepared.Image)
+		for _, key := range t.ListImages() {
+			add(t.Project.ID, key)
 			if atWork {
-				needed = append(needed, t.Prepared.Image)
+				needed = append(needed, key)
 			}
-		} else if p != nil && atWork {
+		}
+		if !t.IsPrepared() && p != nil && atWork {
 			// Its image may be there already and not recorded.
 			p.Recent = max(p.Recent, u.State.Now().Sub(t.Submitted)+time.Minute)
 		}

@@ -240,12 +240,10 @@ func (k retentionPolicy) listContainers(ctx context.Context, rt container.Runtim
 func (k retentionPolicy) listImages(ctx context.Context, b *image.Builder) ([]Garbage, error) {
 	o := officeImages{mirrors: k.office.Git}
 	for _, t := range k.state.SortedTasks() {
-		switch {
-		case t.Prepared == nil || t.Prepared.Image == "":
-		case k.isFinished(t):
-			o.gone = append(o.gone, t.Prepared.Image)
-		default:
-			o.keep = append(o.keep, t.Prepared.Image)
+		if k.isFinished(t) {
+			o.gone = append(o.gone, t.ListImages()...)
+		} else {
+			o.keep = append(o.keep, t.ListImages()...)
 		}
 	}
 	for id, p := range k.state.Past {

@@ -70,7 +70,7 @@ var names = []named{
 	{"take a subtask of too many paths", "planCheck.checkGranularity", remove, []trait{mentions("add", "MaxWriteSet")}, "TestGranularityIsSet"},
 	{"take a subtask that is too large", "planCheck.checkGranularity", remove, []trait{mentions("add", "MaxEffort")}, "TestGranularityOfATask"},
 	{"work before there is an image", "Offer.decide", drop, []trait{mentions("mayWork"), lacks("IsReady")}, "TestWorkWaitsForTheImage"},
-	{"work before the base is judged", "State.mayWork", drop, []trait{mentions("baselineKnown"), lacks("IsPrepared")}, "TestWorkWaitsForTheBaseline"},
+	{"work before the base is judged", "State.mayJudge", drop, []trait{mentions("baselineKnown"), lacks("IsPrepared")}, "TestWorkWaitsForTheBaseline"},
 	{"take a plan of an old base", "EndRun.managerSays", remove, []trait{under("plansOnOldBase")}, "TestPlanOfAnOldBaseIsDropped"},
 	{"keep the plan when the base moves", "TaskBased.apply", remove, []trait{mentions("Subtasks")}, "TestMovedBaseIsPlannedAnew"},
 	{"take an image of another base", "RecordPreparation.decide", drop, []trait{mentions("startsFrom"), lacks("imageDue")}, "TestLateImageIsNotTaken"},

@@ -37,49 +37,53 @@ func (c *Checker) observeNumber(d *company.TaskSubmitted, id company.TaskID) err
 
 // observedTask is the checker's own record of one task.
 type observedTask struct {
-	settings  company.Settings
-	prepared  *company.TaskPrepared
-	base      *company.GateResult // the baseline
-	dryRun    bool
-	ended     bool
-	completed bool
-	planned   company.RunID
-	waves     []int                 // by subtask: its wave
-	after     [][]company.SubtaskID // by subtask: which it names in after
-	head      company.OID
-	trees     map[company.OID]company.OID        // by integration head: its tree
-	green     map[company.OID]bool               // trees with a good verdict
-	whole     map[company.OID]company.OID        // by integration head: the tree of its good verdict
-	reviewing map[company.OID]bool               // integration heads that were reviewed as a whole
-	approved  map[string]bool                    // (subtask, head) that stand approved or waived
-	judged    map[string]*company.ReviewRecorded // approvals of tickets by (subtask, head)
-	unshown   map[company.SubtaskID]bool         // its green verdict has no test that shows it, and one is required
-	carried   company.OID                        // integration head that the approval of the only ticket is to hold for, next
-	merged    map[company.SubtaskID]company.OID
-	heads     map[company.SubtaskID]company.OID      // that was handed in last
-	paused    map[company.SubtaskID]bool             // by themselves
-	protected map[company.SubtaskID]bool             // its head changes paths that need the president
-	changes   map[company.SubtaskID][]company.Change // of its head
-	created   map[string]bool                        // paths that merged subtasks of the task added
-	intent    *company.MergeIntentRecorded
-	stack     []company.StackMember // merges that are intended at once, and not recorded
-	halfway   bool                  // some of them are recorded: the others are next
-	runs      map[company.RunID]*observedRun
-	cap       company.Amount
-	spent     company.Amount
-	overdrawn bool // a run spent more than it was granted: the cap is no promise any more
-	prs       int
-	follows   company.TaskID                    // the task whose pull request it works on, at last
-	begins    []company.TaskID                  // the tasks that it begins after
-	settled   bool                              // its pull request is merged or closed
-	inBase    bool                              // it is merged
-	branch    company.BranchChange              // of its open pull request, as recorded last
-	takenIn   map[company.SubtaskID]company.OID // by subtask: the last commit of others that it takes in
-	takeIns   int                               // since the president last had the delivery tried again
-	remote    company.OID                       // at which its branch is expected at the remote; empty: where it began
-	added     map[company.Dependency]bool       // names of dependencies
-	lookedUp  map[company.Dependency]bool       // names that went out
-	archive   company.Hash                      // of the tasks with which it left the state; empty: it is there
+	settings company.Settings
+	prepared *company.TaskPrepared
+	base     *company.GateResult // the baseline
+	// early: workers may begin before it. earlyImage is the one that they have until there is
+	// the task's own.
+	early      bool
+	earlyImage string
+	dryRun     bool
+	ended      bool
+	completed  bool
+	planned    company.RunID
+	waves      []int                 // by subtask: its wave
+	after      [][]company.SubtaskID // by subtask: which it names in after
+	head       company.OID
+	trees      map[company.OID]company.OID        // by integration head: its tree
+	green      map[company.OID]bool               // trees with a good verdict
+	whole      map[company.OID]company.OID        // by integration head: the tree of its good verdict
+	reviewing  map[company.OID]bool               // integration heads that were reviewed as a whole
+	approved   map[string]bool                    // (subtask, head) that stand approved or waived
+	judged     map[string]*company.ReviewRecorded // approvals of tickets by (subtask, head)
+	unshown    map[company.SubtaskID]bool         // its green verdict has no test that shows it, and one is required
+	carried    company.OID                        // integration head that the approval of the only ticket is to hold for, next
+	merged     map[company.SubtaskID]company.OID
+	heads      map[company.SubtaskID]company.OID      // that was handed in last
+	paused     map[company.SubtaskID]bool             // by themselves
+	protected  map[company.SubtaskID]bool             // its head changes paths that need the president
+	changes    map[company.SubtaskID][]company.Change // of its head
+	created    map[string]bool                        // paths that merged subtasks of the task added
+	intent     *company.MergeIntentRecorded
+	stack      []company.StackMember // merges that are intended at once, and not recorded
+	halfway    bool                  // some of them are recorded: the others are next
+	runs       map[company.RunID]*observedRun
+	cap        company.Amount
+	spent      company.Amount
+	overdrawn  bool // a run spent more than it was granted: the cap is no promise any more
+	prs        int
+	follows    company.TaskID                    // the task whose pull request it works on, at last
+	begins     []company.TaskID                  // the tasks that it begins after
+	settled    bool                              // its pull request is merged or closed
+	inBase     bool                              // it is merged
+	branch     company.BranchChange              // of its open pull request, as recorded last
+	takenIn    map[company.SubtaskID]company.OID // by subtask: the last commit of others that it takes in
+	takeIns    int                               // since the president last had the delivery tried again
+	remote     company.OID                       // at which its branch is expected at the remote; empty: where it began
+	added      map[company.Dependency]bool       // names of dependencies
+	lookedUp   map[company.Dependency]bool       // names that went out
+	archive    company.Hash                      // of the tasks with which it left the state; empty: it is there
 }
 
 func newObservedTask(d *company.TaskSubmitted, follows company.TaskID) *observedTask {
@@ -210,7 +214,7 @@ func (c *Checker) observe(before *company.State, d company.Data, e company.Event
 func isEffect(d company.Data) bool {
 	switch d.(type) {
 	case *company.RunOffered, *company.RunClaimed, *company.BudgetReserved, *company.BudgetWaiting, *company.BudgetExhausted, *company.MergeIntentRecorded, *company.MergeGated, *company.StackIntended, *company.StackRed, *company.ConflictReported,
-		*company.GateFinished, *company.DependencyAdded, *company.DependencyLookedUp, *company.DeliveryIntended, *company.DeliveryHeld, *company.PROpened, *company.PushTakenIn, *company.TaskBased, *company.TaskPrepared, *company.ServicesRequired, *company.BaselineRecorded, *company.TaskSubmitted, *company.EffectFailed, *company.ReviewVoided:
+		*company.GateFinished, *company.DependencyAdded, *company.DependencyLookedUp, *company.DeliveryIntended, *company.DeliveryHeld, *company.PROpened, *company.PushTakenIn, *company.TaskBased, *company.TaskPrepared, *company.ServicesRequired, *company.EarlyStart, *company.BaselineRecorded, *company.TaskSubmitted, *company.EffectFailed, *company.ReviewVoided:
 		return true
 	}
 	return false

@@ -111,7 +111,7 @@ func TestStop(t *testing.T) {
 	t.Parallel()
 	for _, what := range []Data{
 		&RunOffered{}, &RunClaimed{}, &BudgetReserved{}, &BudgetWaiting{}, &BudgetExhausted{}, &MergeIntentRecorded{}, &MergeGated{}, &ConflictReported{},
-		&GateFinished{}, &DependencyAdded{}, &DependencyLookedUp{}, &DeliveryIntended{}, &DeliveryHeld{}, &PROpened{}, &TaskBased{}, &TaskPrepared{}, &BaselineRecorded{},
+		&GateFinished{}, &DependencyAdded{}, &DependencyLookedUp{}, &DeliveryIntended{}, &DeliveryHeld{}, &PROpened{}, &TaskBased{}, &EarlyStart{}, &TaskPrepared{}, &BaselineRecorded{},
 		&TaskSubmitted{}, &EffectFailed{}, &ReviewVoided{},
 	} {
 		_, _, err := reviewed().office(&OfficeStopped{}).ticket(1, what).watch()

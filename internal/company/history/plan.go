@@ -15,6 +15,8 @@ func (c *Checker) observePlan(t *observedTask, d company.Data, e company.Event) 
 		return t.observeBase(d, e)
 	case *company.TaskPrepared:
 		return t.observePreparation(d, e)
+	case *company.EarlyStart:
+		return t.observeEarlyStart(d, e)
 	case *company.ServicesRequired:
 		return t.observeServices(d, e)
 	case *company.BaselineRecorded:
@@ -150,7 +152,7 @@ func (t *observedTask) comesBefore(task company.TaskID, first, second company.Su
 // observeBase: a base may move until the image is made, and what was planned on another
 // one is given up.
 func (t *observedTask) observeBase(d *company.TaskBased, e company.Event) error {
-	if t.prepared != nil && t.prepared.Image != "" {
+	if t.prepared != nil && (t.prepared.Image != "" || t.early) {
 		return fmt.Errorf("%s gets another base after its image", e.Task)
 	}
 	if isMainBranch(d.Integration) {
@@ -181,19 +183,31 @@ func (t *observedTask) observePreparation(d *company.TaskPrepared, e company.Eve
 	return nil
 }
 
-// observeOffer: a worker begins when there are a plan and an image, when the base is judged,
-// and when it is known that something will judge its work or that it may go unjudged.
+// observeOffer: a worker begins when there are a plan and an image, when the base is judged or
+// takes long to be, and when it is known that something will judge its work or that it may go
+// unjudged.
 func (c *Checker) observeOffer(t *observedTask, e company.Event) error {
 	switch {
-	case t.prepared == nil || t.prepared.Image == "":
+	case t.prepared == nil || t.prepared.Image == "" && t.earlyImage == "":
 		return fmt.Errorf("%s is offered before there is an image", e.Run)
 	case t.planned == "":
 		return fmt.Errorf("%s is offered before there is a plan", e.Run)
+	case t.early:
 	case len(t.prepared.Gates) > 0 && t.base == nil:
 		return fmt.Errorf("%s is offered before its base is judged", e.Run)
 	case !t.hasGates() && !c.untestedAllowed(t, e.Task):
 		return fmt.Errorf("%s is offered before it is known that there is a gate", e.Run)
 	}
+	return nil
+}
+
+// observeEarlyStart: workers begin before their base is judged from the task's own, and in an
+// image.
+func (t *observedTask) observeEarlyStart(d *company.EarlyStart, e company.Event) error {
+	if t.prepared == nil || t.base != nil || d.Base != t.prepared.Base.OID || t.prepared.Image == "" && d.Image == "" {
+		return fmt.Errorf("workers of %s begin early without a base or an image, or too late", e.Task)
+	}
+	t.early, t.earlyImage = true, d.Image
 	return nil
 }
 
@@ -203,6 +217,9 @@ func (t *observedTask) observeServices(d *company.ServicesRequired, e company.Ev
 		return fmt.Errorf("%s gets services that no check of its base can have looked for", e.Task)
 	}
 	p := *t.prepared
+	if t.early && t.earlyImage == "" {
+		t.earlyImage = p.Image
+	}
 	p.Image = ""
 	t.prepared = &p
 	return nil

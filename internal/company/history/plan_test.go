@@ -111,12 +111,20 @@ func TestWorkComesAfterThePreparation(t *testing.T) {
 		return s.task(&BaselineRecorded{Result: GateResult{GateHash: "gates", Tree: oid("base tree"), Checks: []GateCheck{absentLint()}, Untested: true}}).offer(worker(1))
 	}, settings(func(s *Settings) { s.NoGates = "allow" }))
 	unjudged := "t1-01.1 is offered before its base is judged"
+	early := func() *story {
+		return planBased().task(&EarlyStart{Base: the[TaskBased](based(), 0).Base.OID, Image: "draft"}).work(1).image().baseline().gate(1, base)
+	}
+	requireKept(t, map[string]func() *story{"work begins early": early})
 	checkBroken(t, []broken{
 		{"the image", offered, func(s *story) { drop[TaskPrepared](s, 0); drop[BaselineRecorded](s, 0) }, "t1-01.1 is offered before there is an image"},
 		{"the plan", offered, func(s *story) { drop[PlanAccepted](s, 0) }, "t1-01 is an orphan"},
 		{"the baseline", offered, func(s *story) { drop[BaselineRecorded](s, 0) }, unjudged},
 		{"the baseline in spite of leave", with(offered, settings(func(s *Settings) { s.NoGates = "allow" })), func(s *story) { drop[BaselineRecorded](s, 0) }, unjudged},
 		{"the baseline is no later", offered, func(s *story) { moveBefore[RunOffered, BaselineRecorded](s) }, unjudged},
+		{"the image of an early start", early, func(s *story) { the[EarlyStart](s, 0).Image = "" }, "workers of t1 begin early without a base or an image, or too late"},
+		{"the base of an early start", early, func(s *story) { the[EarlyStart](s, 0).Base = oid("other") }, "workers of t1 begin early without a base or an image, or too late"},
+		{"an early start", early, func(s *story) { drop[EarlyStart](s, 0) }, "t1-01.1 is offered before there is an image"},
+		{"a verdict after an early start", early, func(s *story) { drop[BaselineRecorded](s, 0) }, "a verdict before the base is judged"},
 		{"absent gates are none", absent, settings(func(s *Settings) { s.NoGates = "ask" }), "t1-01.1 is offered before it is known that there is a gate"},
 	})
 }

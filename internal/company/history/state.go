@@ -106,7 +106,7 @@ func checkTask(t *company.Task) error {
 	} else if t.Status != company.StatusPending && !t.Status.Ended() {
 		return fmt.Errorf("%s is %s and was not prepared", t.ID, t.Status)
 	}
-	if !t.IsPrepared() && slices.ContainsFunc(t.Subtasks, func(sub *company.Subtask) bool { return sub.Started > 0 }) {
+	if t.WorkImage() == "" && slices.ContainsFunc(t.Subtasks, func(sub *company.Subtask) bool { return sub.Started > 0 }) {
 		return fmt.Errorf("%s is worked on without an image", t.ID)
 	}
 	for _, check := range []func(*company.Task) error{checkRuns, checkSubtasks, checkMergeQueue} {

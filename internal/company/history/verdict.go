@@ -28,6 +28,9 @@ func (c *Checker) observeVerdict(t *observedTask, d company.Data, e company.Even
 	}
 	switch d := d.(type) {
 	case *company.GateFinished:
+		if t.early && t.base == nil {
+			return errors.New("a verdict before the base is judged")
+		}
 		asked := judgeWhole
 		if e.Subtask != "" {
 			asked = judge
