@@ -182,8 +182,11 @@ func (g *Handler) startEarly(ctx context.Context, t *company.Task) (stop func())
 		select {
 		case <-ctx.Done():
 		case <-time.After(cmp.Or(g.EarlyAfter, company.EarlyAfter)):
-			// Refused or not decided: they wait for the verdict.
-			_, _ = g.Decider.Do(ctx, company.Company, company.StartEarly{Task: t.ID, EarlyStart: company.EarlyStart{Base: t.Prepared.Base.OID}})
+			// What goes wrong is no reason to end the checks: workers wait for the verdict.
+			_ = company.Guard("having workers begin", func() error {
+				_, err := g.Decider.Do(ctx, company.Company, company.StartEarly{Task: t.ID, EarlyStart: company.EarlyStart{Base: t.Prepared.Base.OID}})
+				return err
+			})
 		}
 	})
 	return func() {
