@@ -117,7 +117,8 @@ func TestReadDefinitionsOfOddFiles(t *testing.T) {
 		for _, j := range d.Jobs {
 			n += len(j.Steps)
 		}
-		if d.Problem != "" || n > maxJobs || n > 0 && d.File != ".github/workflows/c.yml" {
+		// Of what is beyond the bounds the file says that it was not read.
+		if (d.Problem != "") != (d.File == ".github/workflows/c.yml") || n > maxJobs || n > 0 && d.File != ".github/workflows/c.yml" {
 			t.Errorf("%s: %d steps, %s", d.File, n, d.Problem)
 		}
 	}
