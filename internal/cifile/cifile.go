@@ -1,5 +1,5 @@
 // Package cifile reads what a repository's CI definitions say that is run: the
-// workflows of GitHub (Gitea's and Forgejo's, too), .gitlab-ci.yml and .travis.yml. It
+// workflows of GitHub (Gitea's and Forgejo's, too) with the actions of the repository itself, .gitlab-ci.yml and .travis.yml. It
 // owns their shapes as far as commands and services go, and promises that a file
 // which cannot be read is a problem with its line, and costs no more than its
 // bounds. It is text in and data out, and judges no command: that is for package
@@ -48,7 +48,8 @@ type Service struct {
 // Step is a script for a shell. It may hold ${{ … }}, whose value only the CI knows.
 type Step struct {
 	Script string
-	Line   int // of the script's first line
+	File   string // that has it, where that is not the definition
+	Line   int    // of the script's first line
 	Dir    string
 	// Elsewhere says that its folder is out of the tree, or known to the CI alone; Dir is empty then.
 	Elsewhere bool
@@ -114,6 +115,7 @@ func ReadDefinitions(t *ecosystem.Tree) []Definition {
 			out = append(out, Definition{File: r.file, Problem: err.Error()})
 		case root != nil:
 			d := Definition{File: r.file, Jobs: r.read(root)}
+			addLocalActions(t, d.Jobs)
 			if len(d.Jobs) == maxJobs || slices.ContainsFunc(d.Jobs, func(j Job) bool { return len(j.Steps) >= maxSteps }) {
 				d.Problem = fmt.Sprintf("of its jobs the first %d are read, and of each the first %d steps", maxJobs, maxSteps)
 			}

@@ -149,3 +149,22 @@ func TestVariablesAreBounded(t *testing.T) {
 		t.Errorf("%d variables", len(env))
 	}
 }
+
+// Steps of an action that the repository has itself are steps of the job; actions that use one another,
+// or lie out of the tree, end.
+func TestLocalActions(t *testing.T) {
+	defs := ReadDefinitions(ecosystemtest.Tree(map[string]string{
+		".github/workflows/ci.yml":         "jobs:\n  a:\n    steps:\n      - uses: ./.github/actions/check\n      - uses: ./../outside\n      - uses: ./nothing\n",
+		".github/actions/check/action.yml": "runs:\n  using: composite\n  steps:\n    - run: make check\n      shell: bash\n    - {run: dir, shell: pwsh}\n    - uses: ./circle\n",
+		"circle/action.yaml":               "runs: {steps: [{uses: ./circle}, {run: make circle, shell: sh, working-directory: sub}]}\n",
+		"outside/action.yml":               "runs: {steps: [{run: make outside, shell: sh}]}\n",
+	}))
+	var got []string
+	for _, s := range defs[0].Jobs[0].Steps {
+		got = append(got, fmt.Sprintf("%s:%d %s in %q", s.File, s.Line, s.Script, s.Dir))
+	}
+	const want = `.github/actions/check/action.yml:4 make check in ""|circle/action.yaml:1 make circle in "sub"|circle/action.yaml:1 make circle in "sub"`
+	if strings.Join(got, "|") != want {
+		t.Errorf("%s", strings.Join(got, "|"))
+	}
+}

@@ -58,7 +58,7 @@ func (p *Project) addMaintainerChecks(t *ecosystem.Tree, found *proposal.Found, 
 	for _, d := range cifile.ReadDefinitions(t) {
 		for _, j := range d.Jobs {
 			for _, a := range j.Actions {
-				if a.IsCheck() {
+				if a.IsCheck() && !strings.HasPrefix(a.Name, "./") { // the repository's own are read
 					p.addUnrunAt(fmt.Sprintf("%s:%d", d.File, a.Line), a.Name, "an action of others, not a command of this repository", false)
 				}
 			}

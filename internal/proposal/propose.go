@@ -8,6 +8,7 @@
 package proposal
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -101,7 +102,7 @@ func Find(t *ecosystem.Tree, gates []company.GateCommand) Found {
 			shared := literalVariables(j.Env)
 			for _, s := range j.Steps {
 				env := append(slices.Clone(shared), literalVariables(s.Env)...)
-				c.addScript(s.Script, source{file: d.File, line: s.Line, dir: s.Dir, elsewhere: s.Elsewhere, ofCI: true, env: env})
+				c.addScript(s.Script, source{file: cmp.Or(s.File, d.File), line: s.Line, dir: s.Dir, elsewhere: s.Elsewhere, ofCI: true, env: env})
 			}
 		}
 	}
