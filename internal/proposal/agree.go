@@ -141,6 +141,8 @@ func (s selection) covers(o selection, key string) bool {
 type chosenCall struct {
 	key string
 	dir string // that it runs in
+	// assigns are the variables before it that may choose what is checked.
+	assigns []string
 	selection
 }
 
@@ -189,7 +191,9 @@ func (c *collector) coverageOf(one call, dir string, chosen []chosenCall, depth 
 		return noCheck
 	}
 	key, wants := scopeKey(bare, at), one.readSelection(bare)
-	if slices.ContainsFunc(chosen, func(g chosenCall) bool { return g.key == key && g.covers(wants, bare) && c.reaches(g, at, bare) }) {
+	if slices.ContainsFunc(chosen, func(g chosenCall) bool {
+		return g.key == key && slices.Equal(g.assigns, keepChoosing(one.assigns)) && g.covers(wants, bare) && c.reaches(g, at, bare)
+	}) {
 		return covered
 	}
 	got := noCheck

@@ -129,14 +129,17 @@ func Find(t *ecosystem.Tree, gates []company.GateCommand) Found {
 			if cmd.Kind != kind || n >= maxCommands && !cmd.OfCI {
 				continue
 			}
-			cmd.Agrees = c.coverageOf(cmd.call, cmd.in, chosen, 0) == covered && !(cmd.elsewhere && cmd.OfCI) && !cmd.isAnotherVariant(f.Commands)
-			if n++; n > maxCommands && cmd.Agrees {
-				continue // a check of the CI that no gate runs is told in any case
-			}
+			cmd.Agrees = c.coverageOf(cmd.call, cmd.in, chosen, 0) == covered && !(cmd.elsewhere && cmd.OfCI)
 			if cmd.Agrees && cmd.OfCI {
 				if i := slices.IndexFunc(byGate, func(own []chosenCall) bool { return c.coverageOf(cmd.call, cmd.in, own, 0) == covered }); i >= 0 {
 					cmd.Gate = gates[i].Name
 				}
+				if cmd.isAnotherVariant(f.Commands) {
+					cmd.Agrees, cmd.Gate = false, ""
+				}
+			}
+			if n++; n > maxCommands && cmd.Agrees {
+				continue // a check of the CI that no gate runs is told in any case
 			}
 			f.Commands = append(f.Commands, cmd)
 		}
@@ -236,9 +239,9 @@ func (c *collector) followCommand(text, dir string, depth int, out *[]chosenCall
 		if key == "" {
 			continue
 		}
-		one := chosenCall{scopeKey(key, at), at, call.readSelection(key)}
+		one := chosenCall{scopeKey(key, at), at, keepChoosing(call.assigns), call.readSelection(key)}
 		if slices.ContainsFunc(*out, func(o chosenCall) bool {
-			return o.key == one.key && o.dir == one.dir && slices.Equal(o.flags, one.flags) && slices.Equal(o.names, one.names)
+			return o.key == one.key && o.dir == one.dir && slices.Equal(o.assigns, one.assigns) && slices.Equal(o.flags, one.flags) && slices.Equal(o.names, one.names)
 		}) {
 			continue
 		}

@@ -46,16 +46,19 @@ func (c Command) variables() []string {
 }
 
 // choosingVariables are the variables that may make the command another check than it is without them.
-func (c Command) choosingVariables() []string {
-	return slices.DeleteFunc(c.variables(), func(kv string) bool {
+func (c Command) choosingVariables() []string { return keepChoosing(c.variables()) }
+
+// keepChoosing is a list of variables, NAME=value each, without those that choose nothing.
+func keepChoosing(all []string) []string {
+	return slices.DeleteFunc(slices.Clone(all), func(kv string) bool {
 		name, value, _ := strings.Cut(kv, "=")
 		return !steeringRE.MatchString(name) && quietRE.MatchString(name) || steeringRE.MatchString(name) && isOff(value)
 	})
 }
 
 // isAnotherVariant says that a command of the CI, though a gate has its program and arguments, is not
-// what that gate checks: a variable chooses what is checked, or an earlier command, which the gate stands
-// for, has the same arguments and other variables.
+// what that gate checks: a variable chooses what is checked, or the gate stands for an earlier command
+// that has other variables.
 func (c Command) isAnotherVariant(earlier []Command) bool {
 	if !c.OfCI {
 		return false
@@ -68,7 +71,7 @@ func (c Command) isAnotherVariant(earlier []Command) bool {
 		return true
 	}
 	return slices.ContainsFunc(earlier, func(o Command) bool {
-		return o.OfCI && o.Agrees && o.Kind == c.Kind && o.Dir == c.Dir && slices.Equal(o.call.words, c.call.words) && !slices.Equal(o.choosingVariables(), own)
+		return o.OfCI && o.Agrees && o.Kind == c.Kind && o.Gate == c.Gate && !slices.Equal(o.choosingVariables(), own)
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 
 // findInCI is what a workflow with these steps, beside these files, proposes where the gate is go test of the root.
 func findInCI(steps string, files ...string) Found {
-	tree := map[string]string{"go.mod": "module example.com/a\n", ".github/workflows/ci.yml": "jobs:\n  a:\n    strategy: {matrix: {db: [lite, pg], dir: [tools, other]}}\n    steps:\n" + steps}
+	tree := map[string]string{"go.mod": "module example.com/a\n", "Makefile": "test-slow:\n\tDB=b go test ./...\n", ".github/workflows/ci.yml": "jobs:\n  a:\n    strategy: {matrix: {db: [lite, pg], dir: [tools, other]}}\n    steps:\n" + steps}
 	for _, f := range files {
 		tree[f] = "module example.com/b\n"
 	}
@@ -59,11 +59,15 @@ func TestChecksByTheirVariables(t *testing.T) {
 		"a choice before it":  {"      - run: RUN_E2E=1 go test ./...\n", "/ RUN_E2E=1"},
 		"a choice turned off": {"      - run: RUN_E2E=0 go test ./...\n      - run: go test ./...\n", "= RUN_E2E=0|= "},
 		"how it is shown":     {"      - {run: go test ./..., env: {CI: true, FORCE_COLOR: 1}}\n      - {run: go test ./..., env: {GO_VERSION: 1.22}}\n", "= CI=true FORCE_COLOR=1"},
+		"before a part":       {"      - run: make test-slow\n", "/ "},
+		"another word for it": {"      - run: go test ./...\n      - {run: go test -v ./..., env: {DB: b}}\n", "= |/ DB=b"},
 		"known to the CI":     {"      - {run: go test ./..., env: {KEY: '${{ secrets.KEY }}'}}\n      - run: go test ./...\n", "= "},
 	} {
 		var got []string
 		for _, cmd := range findInCI(c.steps).Commands {
-			got = append(got, map[bool]string{true: "= ", false: "/ "}[cmd.Agrees]+strings.Join(cmd.variables(), " "))
+			if cmd.OfCI {
+				got = append(got, map[bool]string{true: "= ", false: "/ "}[cmd.Agrees]+strings.Join(cmd.variables(), " "))
+			}
 		}
 		if strings.Join(got, "|") != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
@@ -85,6 +89,7 @@ test / go test ./... in other (.github/workflows/ci.yml:5)
 test /? go test ./... (.github/workflows/ci.yml:6)
 test /? go test -v ./... (.github/workflows/ci.yml:8)
 test = go test -race ./... (.github/workflows/ci.yml:9)
+test / make test-slow (Makefile:1)
 lint /? go vet ./... (.github/workflows/ci.yml:7)
 `
 	if got := printed(f); got != want {
