@@ -194,7 +194,7 @@ func (r *runner) runSteps(ctx context.Context) (End, error) {
 		case end:
 			return s.end, nil
 		case fail:
-			return "", r.withRunID(s.err)
+			return "", OwnFault(r.withRunID(s.err))
 		case run:
 			err = r.runPendingCalls(ctx)
 		case tell:

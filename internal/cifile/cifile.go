@@ -1,5 +1,5 @@
 // Package cifile reads what a repository's CI definitions say that is run: the
-// workflows of GitHub (Gitea's and Forgejo's, too), .gitlab-ci.yml and .travis.yml. It
+// workflows of GitHub (Gitea's and Forgejo's, too) with the actions of the repository itself, .gitlab-ci.yml and .travis.yml. It
 // owns their shapes as far as commands and services go, and promises that a file
 // which cannot be read is a problem with its line, and costs no more than its
 // bounds. It is text in and data out, and judges no command: that is for package
@@ -7,6 +7,7 @@
 package cifile
 
 import (
+	"fmt"
 	"maps"
 	"path"
 	"slices"
@@ -20,7 +21,7 @@ import (
 type Definition struct {
 	File    string
 	Jobs    []Job
-	Problem string // why it could not be read, for people
+	Problem string // why it could not be read, or not all of it, for people
 }
 
 // Job is one job: the services that run beside it, and its steps.
@@ -47,9 +48,12 @@ type Service struct {
 // Step is a script for a shell. It may hold ${{ … }}, whose value only the CI knows.
 type Step struct {
 	Script string
-	Line   int // of the script's first line
+	File   string // that has it, where that is not the definition
+	Line   int    // of the script's first line
 	Dir    string
-	Env    map[string]string // of the step alone
+	// Elsewhere says that its folder is out of the tree, or known to the CI alone; Dir is empty then.
+	Elsewhere bool
+	Env       map[string]string // of the step alone
 }
 
 // Action is a step that others have written, such as golangci/golangci-lint-action.
@@ -101,13 +105,21 @@ func ReadDefinitions(t *ecosystem.Tree) []Definition {
 	}
 	slices.SortStableFunc(all, func(a, b reader) int { return strings.Compare(a.file, b.file) })
 	var out []Definition
+	if len(all) > maxFiles {
+		out = append(out, Definition{File: all[maxFiles].file, Problem: fmt.Sprintf("there are %d definitions, and the first %d are read", len(all), maxFiles)})
+	}
 	for _, r := range all[:min(len(all), maxFiles)] {
 		dir, name := ecosystem.SplitPath(r.file)
 		switch root, err := t.ReadYAML(dir, name); {
 		case err != nil:
 			out = append(out, Definition{File: r.file, Problem: err.Error()})
 		case root != nil:
-			out = append(out, Definition{File: r.file, Jobs: r.read(root)})
+			d := Definition{File: r.file, Jobs: r.read(root)}
+			addLocalActions(t, d.Jobs)
+			if len(d.Jobs) == maxJobs || slices.ContainsFunc(d.Jobs, func(j Job) bool { return len(j.Steps) >= maxSteps }) {
+				d.Problem = fmt.Sprintf("of its jobs the first %d are read, and of each the first %d steps", maxJobs, maxSteps)
+			}
+			out = append(out, d)
 		}
 	}
 	return out
@@ -132,15 +144,21 @@ func readEnv(v *ecosystem.YAMLValue, above map[string]string) map[string]string 
 	return out
 }
 
-// joinDir is a working folder of a step as a folder of the tree; what points out
-// of the tree, or has a value that only the CI knows, is the root.
-func joinDir(dir string) string {
-	dir = strings.TrimPrefix(strings.TrimSpace(dir), "./")
-	if dir == "" || strings.Contains(dir, "$") || path.IsAbs(dir) {
-		return ""
+// workspaceRE is the root of the tree, as a CI names it.
+var workspaceRE = lazyregexp.New(`^(\$\{\{\s*github\.workspace\s*\}\}|\$GITHUB_WORKSPACE|\$\{GITHUB_WORKSPACE\})(/|$)`)
+
+// joinDir is a working folder of a step as a folder of the tree. It is elsewhere where it points out
+// of the tree, or has a value that only the CI knows.
+func joinDir(dir string) (folder string, elsewhere bool) {
+	dir = strings.TrimPrefix(workspaceRE.ReplaceAllString(strings.TrimSpace(dir), ""), "./")
+	if dir == "" {
+		return "", false
 	}
-	if dir = path.Clean(dir); dir == "." || strings.HasPrefix(dir, "..") {
-		return ""
+	if dir = path.Clean(dir); strings.Contains(dir, "$") || path.IsAbs(dir) || dir == ".." || strings.HasPrefix(dir, "../") {
+		return "", true
 	}
-	return dir
+	if dir == "." {
+		dir = ""
+	}
+	return dir, false
 }

@@ -117,7 +117,8 @@ func TestReadDefinitionsOfOddFiles(t *testing.T) {
 		for _, j := range d.Jobs {
 			n += len(j.Steps)
 		}
-		if d.Problem != "" || n > maxJobs || n > 0 && d.File != ".github/workflows/c.yml" {
+		// Of what is beyond the bounds the file says that it was not read.
+		if (d.Problem != "") != (d.File == ".github/workflows/c.yml") || n > maxJobs || n > 0 && d.File != ".github/workflows/c.yml" {
 			t.Errorf("%s: %d steps, %s", d.File, n, d.Problem)
 		}
 	}
@@ -146,5 +147,24 @@ func TestVariablesAreBounded(t *testing.T) {
 	env := ReadDefinitions(ecosystemtest.Tree(map[string]string{".github/workflows/a.yml": text}))[0].Jobs[0].Env
 	if len(env) != 500 || env["V0"] != "1" || env["FIRST"] != "b" {
 		t.Errorf("%d variables", len(env))
+	}
+}
+
+// Steps of an action that the repository has itself are steps of the job; actions that use one another,
+// or lie out of the tree, end.
+func TestLocalActions(t *testing.T) {
+	defs := ReadDefinitions(ecosystemtest.Tree(map[string]string{
+		".github/workflows/ci.yml":         "jobs:\n  a:\n    steps:\n      - uses: ./.github/actions/check\n      - uses: ./../outside\n      - uses: ./nothing\n",
+		".github/actions/check/action.yml": "runs:\n  using: composite\n  steps:\n    - run: make check\n      shell: bash\n    - {run: dir, shell: pwsh}\n    - uses: ./circle\n",
+		"circle/action.yaml":               "runs: {steps: [{uses: ./circle}, {run: make circle, shell: sh, working-directory: sub}]}\n",
+		"outside/action.yml":               "runs: {steps: [{run: make outside, shell: sh}]}\n",
+	}))
+	var got []string
+	for _, s := range defs[0].Jobs[0].Steps {
+		got = append(got, fmt.Sprintf("%s:%d %s in %q", s.File, s.Line, s.Script, s.Dir))
+	}
+	const want = `.github/actions/check/action.yml:4 make check in ""|circle/action.yaml:1 make circle in "sub"|circle/action.yaml:1 make circle in "sub"`
+	if strings.Join(got, "|") != want {
+		t.Errorf("%s", strings.Join(got, "|"))
 	}
 }

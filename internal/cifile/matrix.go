@@ -1,6 +1,7 @@
 package cifile
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -51,25 +52,44 @@ func readMatrix(v *ecosystem.YAMLValue) matrix {
 // matrixRE is a value of the matrix in a script.
 var matrixRE = lazyregexp.New(`\$\{\{\s*matrix\.([A-Za-z0-9_-]+)\s*\}\}`)
 
-// expandAll are the scripts that a script stands for: one for each value of the first key that it
-// names; of further keys the first value counts. Where no value is known the script stays as it is.
-func (m matrix) expandAll(script string) []string {
-	first := matrixRE.FindStringSubmatch(script)
-	if first == nil || len(m[first[1]]) == 0 {
-		return []string{script}
+// expandStep are the steps that a step stands for: one for each value of the first key that its script
+// names, or else its folder, or one of its variables; of further keys the first value counts. Where no
+// value is known the step stays as it is.
+func (m matrix) expandStep(s Step) []Step {
+	texts := []string{s.Script, s.Dir}
+	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+		texts = append(texts, s.Env[name])
 	}
-	var out []string
-	for _, value := range m[first[1]] {
-		out = append(out, matrixRE.ReplaceAllStringFunc(script, func(found string) string {
-			key := matrixRE.FindStringSubmatch(found)[1]
-			switch {
-			case key == first[1]:
-				return value
-			case len(m[key]) > 0:
-				return m[key][0]
-			}
-			return found
-		}))
+	first := ""
+	for _, text := range texts {
+		if found := matrixRE.FindStringSubmatch(text); found != nil && len(m[found[1]]) > 0 {
+			first = found[1]
+			break
+		}
+	}
+	if first == "" {
+		return []Step{s}
+	}
+	var out []Step
+	for _, value := range m[first] {
+		put := func(text string) string {
+			return matrixRE.ReplaceAllStringFunc(text, func(found string) string {
+				key := matrixRE.FindStringSubmatch(found)[1]
+				switch {
+				case key == first:
+					return value
+				case len(m[key]) > 0:
+					return m[key][0]
+				}
+				return found
+			})
+		}
+		one := s
+		one.Script, one.Dir, one.Env = put(s.Script), put(s.Dir), make(map[string]string, len(s.Env))
+		for name, text := range s.Env {
+			one.Env[name] = put(text)
+		}
+		out = append(out, one)
 	}
 	return out
 }

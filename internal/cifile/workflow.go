@@ -54,9 +54,17 @@ func readWorkflow(root *ecosystem.YAMLValue) []Job {
 				continue
 			}
 			dir := cmp.Or(s.FieldText("working-directory"), own.FieldText("working-directory"), top.FieldText("working-directory"))
-			for _, script := range variants.expandAll(run.Text) {
+			// What the job says of a variant counts for each of its steps.
+			env := readEnv(s.Field("env"), nil)
+			for name, value := range j.Env {
+				if _, has := env[name]; !has && matrixRE.MatchString(value) {
+					env[name] = value
+				}
+			}
+			for _, one := range variants.expandStep(Step{Script: run.Text, Line: run.Line, Dir: dir, Env: env}) {
 				if len(j.Steps) < maxSteps {
-					j.Steps = append(j.Steps, Step{Script: script, Line: run.Line, Dir: joinDir(dir), Env: readEnv(s.Field("env"), nil)})
+					one.Dir, one.Elsewhere = joinDir(one.Dir)
+					j.Steps = append(j.Steps, one)
 				}
 			}
 		}

@@ -51,10 +51,14 @@ func (p *Project) addMaintainerChecks(t *ecosystem.Tree, found *proposal.Found, 
 		p.Gates, c.Gate = append(p.Gates, g), g.Name
 		p.Notes = append(p.Notes, fmt.Sprintf("%s: %s of %s, where it is green on the base", c.Kind, safetext.EscapeLine(c.Command, 160), safetext.EscapeLine(c.At[0], 120)))
 	}
+	for _, u := range found.Unread {
+		file := ecosystem.PrintablePath(u.File)
+		p.addUnrunAt(file, "the jobs of "+file, "not all of it can be read: "+safetext.EscapeLine(u.Why, 160), true)
+	}
 	for _, d := range cifile.ReadDefinitions(t) {
 		for _, j := range d.Jobs {
 			for _, a := range j.Actions {
-				if a.IsCheck() {
+				if a.IsCheck() && !strings.HasPrefix(a.Name, "./") { // the repository's own are read
 					p.addUnrunAt(fmt.Sprintf("%s:%d", d.File, a.Line), a.Name, "an action of others, not a command of this repository", false)
 				}
 			}

@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -83,5 +84,26 @@ func TestChecksOfTheCIBesideTheConfig(t *testing.T) {
 	p := detectUnrun(t, "jobs: {a: {steps: [{run: go test -tags x ./...}]}}\n", Options{Test: "make check"})
 	if len(p.Gates) != 2 || len(p.Unrun) != 1 || p.Unrun[0].Why != "gates.test names another command" {
 		t.Errorf("%+v %+v", p.Gates, p.Unrun)
+	}
+}
+
+// A definition of which not all can be read is named: nobody knows which checks it has.
+func TestUnreadDefinitionsOfTheCI(t *testing.T) {
+	many := "jobs:\n"
+	for i := range 900 {
+		many += fmt.Sprintf("  j%d: {steps: [{run: a}]}\n", i)
+	}
+	for ci, want := range map[string]string{
+		"jobs:\n  a: [\n": "the jobs of .github/workflows/ci.yml (.github/workflows/ci.yml) is not run here: not all of it can be read: line 2",
+		many:              "the first 200",
+		"on: push\njobs: {a: {steps: [{run: go test ./...}]}}\n": "",
+	} {
+		p := detectUnrun(t, ci, Options{})
+		if want == "" && len(p.Unrun) == 0 {
+			continue
+		}
+		if len(p.Unrun) != 1 || !p.Unrun[0].OfCI || want == "" || !strings.Contains(p.Unrun[0].String(), want) {
+			t.Errorf("%.60q: %+v", ci, p.Unrun)
+		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/repomap"
+	"company/internal/safetext"
 	"company/internal/sandbox"
 	"company/internal/session"
 )
@@ -91,11 +92,14 @@ func (g management) Brief(ctx context.Context, s *session.Session) (session.Brie
 }
 
 func (management) Finish(_ context.Context, s *session.Session, out agent.Outcome, failed error) (company.EndRun, error) {
-	if failed != nil {
+	if failed != nil && !agent.IsOwnFault(failed) {
 		return company.EndRun{}, failed
 	}
-	if g := giveUpUndecided(s, out); g != nil {
+	if g := giveUpUndecided(s, out, failed); g != nil {
 		return company.EndRun{Outcome: company.RunEnded{Status: company.RunSuccess, Summary: g.Text}, Guide: g}, nil
+	}
+	if failed != nil {
+		return company.EndRun{}, failed
 	}
 	if out.End != agent.EndFinal {
 		return company.EndRun{}, company.E(company.EModel, "the manager ended without a decision: "+string(out.End)).Fix(out.NoToolsHint())
@@ -115,11 +119,15 @@ func (management) Finish(_ context.Context, s *session.Session, out agent.Outcom
 // is given up, so that the president is asked what its worker asks, and can answer that. Otherwise he
 // would be asked about the manager's failure alone, and could only have it tried again or give
 // up the whole task.
-func giveUpUndecided(s *session.Session, out agent.Outcome) *company.Guide {
+func giveUpUndecided(s *session.Session, out agent.Outcome, failed error) *company.Guide {
 	if out.End == agent.EndFinal || s.Claimed.About == "" || !s.Task.IsLastPlanningRun() {
 		return nil
 	}
-	text := "none of its runs came to a decision, the last one ended as: " + string(out.End)
+	how := string(out.End)
+	if failed != nil {
+		how = safetext.EscapeLine(failed.Error(), 300)
+	}
+	text := "none of its runs came to a decision, the last one ended as: " + how
 	if hint := out.NoToolsHint(); hint != "" {
 		text += "; " + hint
 	}

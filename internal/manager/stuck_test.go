@@ -114,6 +114,8 @@ func TestUndecidedManagerGivesUp(t *testing.T) {
 		{"calls in its text", "t1-01", settings.EffectRetries, agent.Outcome{End: agent.EndNoTools, WroteCalls: true}, nil, true},
 		{"another one follows", "t1-01", settings.EffectRetries - 1, agent.Outcome{End: agent.EndStuck}, nil, false},
 		{"plans", "", settings.EffectRetries, agent.Outcome{End: agent.EndStuck}, nil, false},
+		{"no replies", "t1-01", settings.EffectRetries, agent.Outcome{}, agent.OwnFault(errors.New("3 replies in a row that are none")), true},
+		{"no replies, and another one follows", "t1-01", settings.EffectRetries - 1, agent.Outcome{}, agent.OwnFault(errors.New("none")), false},
 		{"a server that is away", "t1-01", settings.EffectRetries, agent.Outcome{}, errors.New("away"), false},
 	} {
 		s := &session.Session{Assignment: company.Assignment{Task: &company.Task{ID: "t1", Settings: settings, Failures: map[string]company.Failure{"plan": {Attempt: c.failed}}}}}

@@ -140,7 +140,38 @@ func (s selection) covers(o selection, key string) bool {
 // chosenCall is a command that a gate comes to.
 type chosenCall struct {
 	key string
+	dir string // that it runs in
+	// assigns are the variables before it that may choose what is checked.
+	assigns []string
 	selection
+}
+
+// ownRoots are files by which a folder is a project of its own, at which a program that runs above it
+// may not look.
+var ownRoots = []string{"go.mod", "Cargo.toml", "package.json", "pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "pom.xml", "build.gradle", "build.gradle.kts", "composer.json", "Gemfile", "CMakeLists.txt"}
+
+// reaches says whether a chosen call looks at what the same one in the folder dir looks at: it runs
+// there, or above, over all of its folder, and no project of its own is in between.
+func (c *collector) reaches(g chosenCall, dir, key string) bool {
+	if g.dir == dir {
+		return true
+	}
+	program, _, _ := strings.Cut(key, " ")
+	wide := len(g.names) == 0 && program != "go" || slices.ContainsFunc(g.names, func(n string) bool {
+		return slices.Contains(wholeTree, n) && (program != "go" || n == "...")
+	})
+	if g.dir != "" && !strings.HasPrefix(dir, g.dir+"/") || !wide {
+		return false
+	}
+	for at := dir; at != g.dir && at != "" && at != "."; at = path.Dir(at) {
+		for _, name := range ownRoots {
+			member := name == "Cargo.toml" && len(withoutWorkspace(g.flags)) < len(g.flags)
+			if c.tree.HasFile(at, name) && !member {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // coverage says whether a call is checked.
@@ -160,7 +191,9 @@ func (c *collector) coverageOf(one call, dir string, chosen []chosenCall, depth 
 		return noCheck
 	}
 	key, wants := scopeKey(bare, at), one.readSelection(bare)
-	if slices.ContainsFunc(chosen, func(g chosenCall) bool { return g.key == key && g.covers(wants, bare) }) {
+	if slices.ContainsFunc(chosen, func(g chosenCall) bool {
+		return g.key == key && slices.Equal(g.assigns, keepChoosing(one.assigns)) && g.covers(wants, bare) && c.reaches(g, at, bare)
+	}) {
 		return covered
 	}
 	got := noCheck

@@ -181,7 +181,7 @@ var linters = strings.Fields(`golangci-lint staticcheck revive errcheck gofmt go
 var preparing = strings.Fields(`install i ci add get mod build generate download update upgrade sync lock init fetch publish pack clean restore tool env version login config cache link run-script compile release deploy docs doc fmt format fix`)
 
 var (
-	testWord  = lazyregexp.New(`(?i)(^|[-_:./])(tests?|check|checks|spec|specs|unittests?|runtests?|testsuite|verify|nextest)($|[-_:./])`)
+	testWord  = lazyregexp.New(`(?i)(^|[-_:./])(tests?|check|checks|spec|specs|unittests?|runtests?|testsuite|verify|nextest|e2e|integration|acceptance|smoke|functional|conformance)($|[-_:./])`)
 	watchWord = lazyregexp.New(`(?i)(^|[-_:.])watch($|[-_:.])`)
 	lintWord  = lazyregexp.New(`(?i)(^|[-_:./])(lint|linters?|vet|clippy|typecheck|type-check|types|stylecheck|check-format|format-check|fmt-check|check-fmt|lint-check)($|[-_:./])`)
 )

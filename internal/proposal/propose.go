@@ -8,8 +8,8 @@
 package proposal
 
 import (
+	"cmp"
 	"fmt"
-	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -18,7 +18,6 @@ import (
 	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
-	"company/internal/lazyregexp"
 )
 
 // Kinds of checks, by the gates that they are for.
@@ -43,6 +42,8 @@ type Command struct {
 	Why    string   // that no gate runs it
 	call   call
 	in     string // the folder that its script begins in
+	// elsewhere says that it runs in a folder that is not known, or is none of the tree.
+	elsewhere bool
 }
 
 // Setting is the line of company.yaml by which the command becomes the gate, or
@@ -62,7 +63,11 @@ func (c Command) Setting() string {
 type Found struct {
 	Commands []Command // tests before lints, the strongest first
 	Problems []string  // files that could not be read, and gates that ask a person
+	Unread   []Unread  // definitions of the CI of which not all could be read
 }
+
+// Unread is a definition of the CI of which not all could be read.
+type Unread struct{ File, Why string }
 
 // asking are programs and words of a shell that wait for a person.
 var asking = []string{"read", "select", "vim", "vi", "nano", "emacs", "less", "more", "dialog", "whiptail", "gdb", "script watch"}
@@ -80,7 +85,7 @@ const (
 // Find looks through a tree. gates are what detection chose, or the config gave.
 func Find(t *ecosystem.Tree, gates []company.GateCommand) Found {
 	var f Found
-	c := collector{scripts: map[string][]string{}, room: maxFollowed}
+	c := collector{tree: t, scripts: map[string][]string{}, room: maxFollowed}
 	var named []ecosystem.Proposal
 	for _, e := range catalog.Of[ecosystem.Proposer]() {
 		named = append(named, e.Propose(t)...)
@@ -91,12 +96,13 @@ func Find(t *ecosystem.Tree, gates []company.GateCommand) Found {
 	for _, d := range cifile.ReadDefinitions(t) {
 		if d.Problem != "" {
 			f.Problems = append(f.Problems, ecosystem.PrintablePath(d.File)+" cannot be read: "+d.Problem)
+			f.Unread = append(f.Unread, Unread{d.File, d.Problem})
 		}
 		for _, j := range d.Jobs {
 			shared := literalVariables(j.Env)
 			for _, s := range j.Steps {
 				env := append(slices.Clone(shared), literalVariables(s.Env)...)
-				c.addScript(s.Script, source{file: d.File, line: s.Line, dir: s.Dir, ofCI: true, env: env})
+				c.addScript(s.Script, source{file: cmp.Or(s.File, d.File), line: s.Line, dir: s.Dir, elsewhere: s.Elsewhere, ofCI: true, env: env})
 			}
 		}
 	}
@@ -120,15 +126,20 @@ func Find(t *ecosystem.Tree, gates []company.GateCommand) Found {
 	for _, kind := range []string{Test, Lint} {
 		n := 0
 		for _, cmd := range c.commands {
-			if cmd.Kind != kind || n == maxCommands {
+			if cmd.Kind != kind || n >= maxCommands && !cmd.OfCI {
 				continue
 			}
-			n++
-			cmd.Agrees = c.coverageOf(cmd.call, cmd.in, chosen, 0) == covered
+			cmd.Agrees = c.coverageOf(cmd.call, cmd.in, chosen, 0) == covered && !(cmd.elsewhere && cmd.OfCI)
 			if cmd.Agrees && cmd.OfCI {
 				if i := slices.IndexFunc(byGate, func(own []chosenCall) bool { return c.coverageOf(cmd.call, cmd.in, own, 0) == covered }); i >= 0 {
 					cmd.Gate = gates[i].Name
 				}
+				if cmd.isAnotherVariant(f.Commands) {
+					cmd.Agrees, cmd.Gate = false, ""
+				}
+			}
+			if n++; n > maxCommands && cmd.Agrees {
+				continue // a check of the CI that no gate runs is told in any case
 			}
 			f.Commands = append(f.Commands, cmd)
 		}
@@ -148,6 +159,7 @@ func (f Found) OfKind(kind string) (out []Command) {
 
 // collector gathers commands, each once, with all the places that name it.
 type collector struct {
+	tree     *ecosystem.Tree
 	commands []Command
 	scripts  map[string][]string // by key: what a target or a script comes to
 	room     int                 // what is left of maxFollowed
@@ -169,7 +181,9 @@ type source struct {
 	line int
 	dir  string
 	ofCI bool
-	env  []string
+	// elsewhere says that it runs in a folder that is not known.
+	elsewhere bool
+	env       []string
 }
 
 // addScript adds the checks among the commands of a script.
@@ -184,8 +198,9 @@ func (c *collector) addScript(text string, from source) {
 			at = path.Join(from.dir, call.dir)
 		}
 		c.addCommand(Command{
-			Kind: kind, Command: flattenLines(call.text), Dir: at, CIOnly: call.open || strings.HasPrefix(at, ".."),
-			OfCI: from.ofCI, Env: append(slices.Clone(from.env), runnerVariables[path.Base(call.unwrapCommand()[0])]...), call: call, in: from.dir,
+			Kind: kind, Command: flattenLines(call.text), Dir: at, CIOnly: call.open || from.elsewhere || strings.HasPrefix(at, ".."),
+			elsewhere: from.elsewhere || call.lost || strings.HasPrefix(at, ".."),
+			OfCI:      from.ofCI, Env: append(slices.Clone(from.env), runnerVariables[path.Base(call.unwrapCommand()[0])]...), call: call, in: from.dir,
 		}, from.file, from.line+call.line)
 	}
 }
@@ -193,7 +208,7 @@ func (c *collector) addScript(text string, from source) {
 func (c *collector) addCommand(cmd Command, file string, line int) {
 	at := fmt.Sprintf("%s:%d", ecosystem.PrintablePath(file), line)
 	if i := slices.IndexFunc(c.commands, func(o Command) bool {
-		return o.Kind == cmd.Kind && o.Command == cmd.Command && o.Dir == cmd.Dir
+		return o.Kind == cmd.Kind && o.Command == cmd.Command && o.Dir == cmd.Dir && o.CIOnly == cmd.CIOnly && (!o.OfCI || !cmd.OfCI || slices.Equal(o.choosingVariables(), cmd.choosingVariables()))
 	}); i >= 0 {
 		c.commands[i].OfCI = c.commands[i].OfCI || cmd.OfCI
 		if len(c.commands[i].At) < maxPlaces && !slices.Contains(c.commands[i].At, at) {
@@ -204,23 +219,6 @@ func (c *collector) addCommand(cmd Command, file string, line int) {
 	cmd.At = []string{at}
 	c.commands = append(c.commands, cmd)
 }
-
-// maxVariables bounds the variables of a step that a check is given.
-const maxVariables = 40
-
-// literalVariables are those of a CI whose values its file gives, in the order of their names.
-func literalVariables(env map[string]string) []string {
-	var out []string
-	for _, name := range slices.Sorted(maps.Keys(env)) {
-		value := env[name]
-		if len(out) < maxVariables && variableNameRE.MatchString(name) && !strings.ContainsAny(value, "$\n\x00") && len(value) <= 500 {
-			out = append(out, name+"="+value)
-		}
-	}
-	return out
-}
-
-var variableNameRE = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 
 // maxIndirection bounds targets that call one another.
 const maxIndirection = 4
@@ -241,9 +239,9 @@ func (c *collector) followCommand(text, dir string, depth int, out *[]chosenCall
 		if key == "" {
 			continue
 		}
-		one := chosenCall{scopeKey(key, at), call.readSelection(key)}
+		one := chosenCall{scopeKey(key, at), at, keepChoosing(call.assigns), call.readSelection(key)}
 		if slices.ContainsFunc(*out, func(o chosenCall) bool {
-			return o.key == one.key && slices.Equal(o.flags, one.flags) && slices.Equal(o.names, one.names)
+			return o.key == one.key && o.dir == one.dir && slices.Equal(o.assigns, one.assigns) && slices.Equal(o.flags, one.flags) && slices.Equal(o.names, one.names)
 		}) {
 			continue
 		}

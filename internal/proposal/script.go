@@ -16,9 +16,12 @@ import (
 type call struct {
 	text  string   // as the script has it
 	words []string // without the assignments before them; unknown where only a shell can tell
-	line  int      // of the script, from 0
-	dir   string   // that the script has gone into, from where it began
-	open  bool     // it has a value that the script does not give
+	// assigns are the assignments before them, NAME=value each.
+	assigns []string
+	line    int    // of the script, from 0
+	dir     string // that the script has gone into, from where it began
+	open    bool   // it has a value that the script does not give
+	lost    bool   // the script has gone into a folder that is not known
 }
 
 // unknown stands for an argument that only a shell can expand.
@@ -147,7 +150,7 @@ func (r *scriptReader) readCall(c *syntax.CallExpr, within bool) {
 	if len(c.Args) == 0 {
 		return
 	}
-	one := call{line: int(c.Pos().Line()) - 1, dir: r.dir, open: r.lost}
+	one := call{line: int(c.Pos().Line()) - 1, dir: r.dir, open: r.lost, lost: r.lost}
 	from, to := int(c.Pos().Offset()), int(c.End().Offset())
 	one.text = r.restoreVariables(r.text[from:to])
 	one.open = one.open || one.text != r.text[from:to]
@@ -155,6 +158,12 @@ func (r *scriptReader) readCall(c *syntax.CallExpr, within bool) {
 		word, variable := wordText(w)
 		one.open = one.open || variable || within && strings.Contains(word, unknown)
 		one.words = append(one.words, r.restoreVariables(word))
+	}
+	for _, a := range c.Assigns {
+		if a.Name != nil && a.Value != nil {
+			value, _ := wordText(a.Value)
+			one.assigns = append(one.assigns, a.Name.Value+"="+r.restoreVariables(value))
+		}
 	}
 	if one.words[0] == "cd" || one.words[0] == "pushd" {
 		if len(one.words) != 2 || strings.Contains(one.words[1], unknown) || path.IsAbs(one.words[1]) || one.words[1] == "-" || strings.HasPrefix(one.words[1], "~") {

@@ -70,3 +70,42 @@ func TestChecksOfTheRepositorysPeople(t *testing.T) {
 	checkHolds(t, "show", show, "beside: mosquitto", "test (sh ./words-test.sh)")
 	checkHolds(t, "the pull request", h.MustRun(patience, "pr", "show", "1").Stdout, "UNVERIFIED", "device-test.sh")
 }
+
+// TestChecksOfTheCIThatDiffer: what the CI runs with another variable, under another name or in an action of the
+// repository is run here, too, and a change that breaks it alone goes back; a check whose program no image has is
+// left out and named.
+func TestChecksOfTheCIThatDiffer(t *testing.T) {
+	hosttest.Variant(t, "tests of internal/proposal, cifile and gates have each of these alone")
+	for name, c := range map[string]struct {
+		step string
+		bars bool
+	}{
+		"a variable of the matrix": {"run: make test\n        env: {DB: '${{ matrix.db }}'}", true},
+		"another target":           {"run: make e2e", true},
+		"an action of its own":     {"uses: ./.github/actions/check", true},
+		"a program that is away":   {"run: bats tests", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := testenv.New(t, &staff{
+				manager: submitPlan([]m{ticket("Add a page", "Add a page to pages.txt.", "pages.txt")}),
+				worker: replyByRun(
+					replyInSteps(call("run_command", m{"command": "echo b >>pages.txt"}), call("git_commit", m{"message": "Add a page"}), call("finish", m{"summary": "it is there"})),
+					replyInSteps(call("run_command", m{"command": "sed -i s/b/c/ pages.txt"}), call("git_commit", m{"message": "Name it c"}), call("finish", m{"summary": "it is c"})),
+				),
+			}, map[string]string{
+				"Makefile":                         "test:\n\tsh ./unit-test.sh\ne2e:\n\tDB=b sh ./unit-test.sh\n",
+				"unit-test.sh":                     "! grep -q \"^$DB\\$\" pages.txt\n",
+				"pages.txt":                        "one\n",
+				".github/actions/check/action.yml": "runs:\n  using: composite\n  steps:\n    - run: sh ./unit-test.sh\n      shell: bash\n      env: {DB: b}\n",
+				".github/workflows/ci.yml":         "on: push\njobs:\n  t:\n    strategy: {matrix: {db: [a, b]}}\n    steps:\n      - run: make test\n      - " + c.step + "\n",
+			})
+			h.Config("gates: {red_green: off}\n")
+			p := h.Start("submit", "add a page")
+			sum := waitForSummary(t, p, 0)
+			if runs := h.Model.Calls().ByRun; sum.Result != "COMPLETE" || (runs["t1-01.2"] > 0) != c.bars || (len(sum.Unverified) == 0) != c.bars {
+				t.Errorf("%+v after %v\n%s", sum, runs, p.Tell())
+			}
+		})
+	}
+}
