@@ -1,9 +1,7 @@
 package office
 
 import (
-	"io/fs"
 	"net"
-	"os"
 	"sync"
 	"time"
 )
@@ -20,28 +18,21 @@ type socketListener struct {
 	done  chan struct{} // closed by Close
 	once  sync.Once
 
-	mu   sync.Mutex
-	ln   *net.UnixListener
-	path string
-	made fs.FileInfo // the socket as it was made
+	mu sync.Mutex
+	ln boundSocket
 }
 
 // open listens, in the place of the listener before, if there was one.
 func (s *socketListener) open() error {
-	ln, path, err := bindSocket(s.lock, s.env)
+	ln, err := bindSocket(s.lock, s.env)
 	if err != nil {
 		return err
 	}
-	made, err := os.Lstat(path)
-	if err != nil {
-		_ = ln.Close()
-		return socketError(path, err)
-	}
 	s.mu.Lock()
 	before := s.ln
-	s.ln, s.path, s.made = ln, path, made
+	s.ln = ln
 	s.mu.Unlock()
-	if before != nil {
+	if before.UnixListener != nil {
 		before.SetUnlinkOnClose(false) // what is at its path is not its own
 		_ = before.Close()
 	}
@@ -66,9 +57,9 @@ func (s *socketListener) keepReachable() {
 // the next look: the work does not need it.
 func (s *socketListener) renew() {
 	s.mu.Lock()
-	path, made := s.path, s.made
+	ln := s.ln
 	s.mu.Unlock()
-	if there, err := os.Lstat(path); err == nil && os.SameFile(there, made) {
+	if ln.isThere() {
 		return
 	}
 	_ = s.open()
@@ -85,7 +76,7 @@ func (s *socketListener) Accept() (net.Conn, error) {
 			return conn, nil
 		}
 		s.mu.Lock()
-		replaced := s.ln != ln
+		replaced := s.ln.UnixListener != ln.UnixListener
 		s.mu.Unlock()
 		if !replaced {
 			return nil, err
