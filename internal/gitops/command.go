@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"company/internal/company"
@@ -139,9 +140,27 @@ func (s *Store) run(ctx context.Context, c call) (result, error) {
 func (s *Store) runOK(ctx context.Context, c call) (result, error) {
 	r, err := s.run(ctx, c)
 	if err == nil && r.exit != 0 {
-		err = company.E(company.EGit, "git "+c.args[0]+" failed").Because(r.failureReason())
+		failed := company.E(company.EGit, "git "+c.args[0]+" failed").Because(r.failureReason())
+		if r.hadNoRoom() {
+			failed = failed.Wrap(syscall.ENOSPC).Fix(makeRoom)
+		}
+		err = failed
 	}
 	return r, err
+}
+
+// makeRoom is what to do about a disk of ours that is full.
+const makeRoom = "make room on the office's disk; company cleanup --dry-run lists what company itself could give back"
+
+// hadNoRoom says that git told of a full disk of this host. What a remote says of its own is
+// not meant.
+func (r result) hadNoRoom() bool {
+	for line := range strings.Lines(r.stderr) {
+		if !strings.HasPrefix(line, "remote:") && noRoomReason([]byte(line)) != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // contextError is the error of a git process that was ended by its context.

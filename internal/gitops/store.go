@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"sync"
+	"syscall"
 
 	"company/internal/company"
 	"company/internal/folder"
@@ -190,7 +191,11 @@ func storeError(what string, err error) error {
 	if errors.As(err, &own) {
 		return err
 	}
-	return company.E(company.EGit, what).Wrap(err)
+	e := company.E(company.EGit, what).Wrap(err)
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		e = e.Fix(makeRoom)
+	}
+	return e
 }
 
 // cleanTemp removes what a killed process left half made.

@@ -57,44 +57,71 @@ func socketError(path string, err error) error {
 // ListenSocket opens the office's socket, mode 0600. Only the lock's holder
 // may: a socket at the path is then a dead process's, and is removed. Close the
 // listener before the lock is released. The holder's signature in the lock file
-// names the path from then on.
+// names the path from then on. A socket that somebody takes away, as a logout does with
+// XDG_RUNTIME_DIR, is opened anew within socketLookEvery, where it can be by then.
 func ListenSocket(l *Lock, env func(string) (string, bool)) (net.Listener, error) {
+	s := &socketListener{lock: l, env: env, done: make(chan struct{})}
+	if err := s.open(); err != nil {
+		return nil, err
+	}
+	s.watch.Go(s.keepReachable)
+	return s, nil
+}
+
+// boundSocket is a socket as it was made.
+type boundSocket struct {
+	*net.UnixListener
+	path string
+	made fs.FileInfo
+}
+
+// isThere says whether it is still what others find at its path.
+func (b boundSocket) isThere() bool {
+	there, err := os.Lstat(b.path)
+	return err == nil && os.SameFile(there, b.made)
+}
+
+// bindSocket makes the socket and has the lock's file name it.
+func bindSocket(l *Lock, env func(string) (string, bool)) (bound boundSocket, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	path := SocketPath(l.paths, env)
 	if l.file == nil {
-		return nil, company.E(company.EInternal, "the socket was asked for without the lock")
+		return bound, company.E(company.EInternal, "the socket was asked for without the lock")
 	}
 	dir := filepath.Dir(path)
 	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
-		return nil, socketError(path, err)
+		return bound, socketError(path, err)
 	}
 	if err := requirePrivateDir(dir); err != nil {
-		return nil, socketError(path, err)
+		return bound, socketError(path, err)
 	}
 	if info, err := os.Lstat(path); err == nil {
 		if info.Mode().Type() != fs.ModeSocket {
-			return nil, socketError(path, errors.New("something that is no socket is there"))
+			return bound, socketError(path, errors.New("something that is no socket is there"))
 		}
 		if err := os.Remove(path); err != nil {
-			return nil, socketError(path, err)
+			return bound, socketError(path, err)
 		}
 	}
 	ln, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 	if err != nil {
-		return nil, socketError(path, err)
+		return bound, socketError(path, err)
 	}
 	// Until here the folder alone keeps others out.
-	err = os.Chmod(path, 0o600)
+	var made fs.FileInfo
+	if err = os.Chmod(path, 0o600); err == nil {
+		made, err = os.Lstat(path)
+	}
 	if err == nil {
 		l.who.Socket = path
 		err = l.writeHolder()
 	}
 	if err != nil {
 		_ = ln.Close()
-		return nil, socketError(path, err)
+		return bound, socketError(path, err)
 	}
-	return ln, nil
+	return boundSocket{ln, path, made}, nil
 }
 
 // DialSocket connects to the holder of an office, over a path of a folder that

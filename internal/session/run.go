@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"syscall"
 	"time"
 
 	"company/internal/agent"
@@ -107,7 +108,8 @@ func (s *Session) carryRun(ctx context.Context, r Role) error {
 			werr = company.E(company.ETimeout, "the run took longer than "+limit.String()).Fix("raise workers.run_timeout, or split the task")
 		case company.CodeOf(werr) == company.EStale, company.CodeOf(werr) == company.EStopped:
 			return werr
-		case errors.As(werr, new(*agent.NotKept)):
+		case errors.As(werr, new(*agent.NotKept)), errors.Is(werr, syscall.ENOSPC), errors.Is(werr, syscall.EDQUOT):
+			// A full disk is no failure of the work (decision 0009).
 			return werr // the run goes on from its journal when that can be written again
 		case errors.Is(werr, errPaused):
 			return errPaused

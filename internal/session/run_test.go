@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -660,12 +661,19 @@ func TestPauseLetsTheTurnEnd(t *testing.T) {
 }
 
 // What cannot be recorded, because of the host, does not end the run: it is let
-// go with a failure, and goes on from its journal.
+// go with a failure, and goes on from its journal. The same of a disk that is full before
+// or beside its conversation: it is no attempt of the work.
 func TestNotKeptIsNoEnd(t *testing.T) {
-	b := setup(t, company.Settings{})
-	err := b.carry(t.Context(), t, asking{before: func(context.Context) error { return &agent.NotKept{Err: errors.New("no space left on device")} }})
-	task := b.Task(b.task)
-	if r := task.Runs[b.run]; err != nil || r.Held || r.Ended || task.Failures["plan"].Attempt != 1 {
-		t.Fatalf("%v %+v %+v", err, r, task.Failures)
+	for _, failed := range []error{
+		&agent.NotKept{Err: errors.New("no space left on device")},
+		company.E(company.EGit, "no repository can be made").Wrap(syscall.ENOSPC),
+		fmt.Errorf("clone: %w", company.E(company.EGit, "git init failed").Wrap(syscall.EDQUOT)),
+	} {
+		b := setup(t, company.Settings{})
+		err := b.carry(t.Context(), t, asking{before: func(context.Context) error { return failed }})
+		task := b.Task(b.task)
+		if r := task.Runs[b.run]; err != nil || r.Held || r.Ended || task.Failures["plan"].Attempt != 1 {
+			t.Errorf("%v: %v %+v %+v", failed, err, r, task.Failures)
+		}
 	}
 }

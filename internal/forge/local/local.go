@@ -52,20 +52,17 @@ func (f *Forge) commentsPath(number int) string {
 	return f.Dir + "/" + strconv.Itoa(number) + ".comments.md"
 }
 
-// Open writes the page and then the record: a record has its page.
+// Open writes the page and then the record: a record has its page. The number is another one than
+// pr wants where that belongs to a task that the ledger does not know.
 func (f *Forge) Open(_ context.Context, pr forge.PR) (forge.OpenedPR, error) {
 	if pr.Number < 1 {
 		return forge.OpenedPR{}, company.E(company.EInternal, "a local pull request needs a number")
 	}
-	was, err := f.ReadRecord(pr.Number)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return forge.OpenedPR{}, company.E(company.EForge, fmt.Sprintf("the record of pull request %d cannot be read", pr.Number)).Wrap(err).
-			Fix("remove " + f.Office.Join(f.recordPath(pr.Number)) + ": it is made anew from the ledger")
-	case was.Office != pr.Office || was.Task != pr.Task:
-		return forge.OpenedPR{}, company.E(company.EConflict, fmt.Sprintf("pull request %d belongs to %s of office %s", pr.Number, was.Task, was.Office))
+	number, err := f.chooseNumber(pr)
+	if err != nil {
+		return forge.OpenedPR{}, err
 	}
+	pr.Number = number
 	text, err := json.MarshalIndent(Record{
 		SchemaVersion: 1, Number: pr.Number, Office: pr.Office, Task: pr.Task, Title: pr.Title, Branch: pr.Branch, Base: pr.Base, Head: pr.Head,
 	}, "", "  ")
@@ -82,6 +79,33 @@ func (f *Forge) Open(_ context.Context, pr forge.PR) (forge.OpenedPR, error) {
 		return forge.OpenedPR{}, pageWriteError(err)
 	}
 	return forge.OpenedPR{Number: pr.Number, URL: "file://" + f.FullPagePath(pr.Number), Base: pr.Base, State: company.PROpen}, nil
+}
+
+// chooseNumber is the number under which a pull request is kept. One that was delivered before
+// keeps its own. A new one takes the first from the wanted number on that is free or its own: pages
+// outlive a ledger that has lost events, which then gives their numbers again.
+func (f *Forge) chooseNumber(pr forge.PR) (int, error) {
+	number := pr.Number
+	if pr.Known > 0 {
+		number = pr.Known
+	}
+	for {
+		was, err := f.ReadRecord(number)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			return number, nil
+		case err != nil:
+			return 0, company.E(company.EForge, fmt.Sprintf("the record of pull request %d cannot be read", number)).Wrap(err).
+				Fix("remove " + f.Office.Join(f.recordPath(number)) + ": it is made anew from the ledger")
+		case was.Office == pr.Office && was.Task == pr.Task:
+			return number, nil
+		case pr.Known > 0:
+			return 0, company.E(company.EConflict, fmt.Sprintf("pull request %d belongs to %s of office %s", number, was.Task, was.Office)).
+				Because("so says " + f.Office.Join(f.recordPath(number))).
+				Fix("move that file away: it is made anew from the ledger").NeedsPerson()
+		}
+		number++
+	}
 }
 
 // ReadRecord is the record of one pull request; fs.ErrNotExist when there is none.

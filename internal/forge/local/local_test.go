@@ -92,7 +92,7 @@ func TestOpenRefused(t *testing.T) {
 	} {
 		pr := newPR()
 		change(&pr)
-		pr.Title = "taken over"
+		pr.Title, pr.Known = "taken over", 7
 		if _, err := f.Open(t.Context(), pr); err == nil {
 			t.Errorf("%s: taken", name)
 		} else {
@@ -120,6 +120,34 @@ func TestOpenRefused(t *testing.T) {
 	requireCode(t, err, company.EForge)
 	if e := (*company.Error)(nil); errors.As(err, &e) && e.Hint == "" {
 		t.Errorf("no hint: %v", err)
+	}
+}
+
+// TestLostNumbersAreSkipped: the ledger has lost the tasks to which numbers 7 and 8 were given, and
+// gives 7 again. The new pull request is kept beside them, under the same number each time.
+func TestLostNumbersAreSkipped(t *testing.T) {
+	f := newForgeIn(t, "pulls")
+	forgetest.MustOpen(t, f, newPR())
+	other := newPR()
+	other.Task, other.Number = "t13", 8
+	forgetest.MustOpen(t, f, other)
+	anew := newPR()
+	anew.Task, anew.Title = "t20", "what came later"
+	first := forgetest.MustOpen(t, f, anew)
+	if first.Number != 9 || first.URL != "file://"+f.FullPagePath(9) {
+		t.Errorf("%+v", first)
+	}
+	if again := forgetest.MustOpen(t, f, anew); again != first {
+		t.Errorf("another one: %+v", again)
+	}
+	anew.Known, anew.Body = first.Number, "a follow-up, for which the ledger wants its first number"
+	if again := forgetest.MustOpen(t, f, anew); again != first {
+		t.Errorf("another one: %+v", again)
+	}
+	for number, want := range map[int]company.TaskID{7: "t12", 8: "t13", 9: "t20"} {
+		if r, err := f.ReadRecord(number); err != nil || r.Task != want || r.Number != number {
+			t.Errorf("%d: %+v, %v", number, r, err)
+		}
 	}
 }
 
