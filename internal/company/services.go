@@ -10,6 +10,8 @@ type BesideChecks struct {
 	Unrun []UnrunCheck `json:"unrun,omitempty"`
 	// MoreServices says that servers may be added for which the checks of the base look in vain.
 	MoreServices bool `json:"more_services,omitempty"`
+	// Line is a line of the config by which the base has a check, where none was found.
+	Line *ConfigLine `json:"line,omitempty"`
 }
 
 // RequireServices adds servers to those that run beside the checks of a task. Its base is not

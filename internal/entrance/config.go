@@ -60,7 +60,7 @@ func (ent *Entrance) readConfig(ctx context.Context, p office.Paths, project str
 
 // LoadOptions are those of a config of the office, with these flags.
 func (ent *Entrance) LoadOptions(p office.Paths, flags map[string]string) config.LoadOptions {
-	return config.LoadOptions{OfficeDir: p.Root, Env: ent.Console.LookupEnv, Environ: ent.Console.Environ, Flags: flags}
+	return config.LoadOptions{OfficeDir: p.Root, Checkout: p.Repo, Env: ent.Console.LookupEnv, Environ: ent.Console.Environ, Flags: flags}
 }
 
 // LoadReady is the office and a config that it can work with.
@@ -168,7 +168,11 @@ func (c projectConfigs) ConfigFor(ctx context.Context, project string) (config.L
 // moved, and from when on they count for the company at work in the office. Without an office
 // nobody is at work.
 func (ent *Entrance) ChangeConfig(ctx context.Context, paths office.Paths, c config.Change) (config.ChangeReport, error) {
-	changed, err := config.ChangeFile(ctx, ent.LoadOptions(paths, nil), c)
+	return ent.changeConfig(ctx, paths, ent.LoadOptions(paths, nil), c)
+}
+
+func (ent *Entrance) changeConfig(ctx context.Context, paths office.Paths, o config.LoadOptions, c config.Change) (config.ChangeReport, error) {
+	changed, err := config.ChangeFile(ctx, o, c)
 	if err != nil {
 		return config.ChangeReport{}, err
 	}
@@ -193,6 +197,23 @@ func (ent *Entrance) ChangeOfficeConfig(ctx context.Context, c config.Change) (c
 	}
 	c.File = paths.Config
 	return ent.ChangeConfig(ctx, paths, c)
+}
+
+// ChangeOwnConfig changes one key of the user's own file for the repository of the checkout.
+func (ent *Entrance) ChangeOwnConfig(ctx context.Context, c config.Change) (config.ChangeReport, error) {
+	paths, err := ent.FindOffice()
+	if err != nil {
+		return config.ChangeReport{}, err
+	}
+	checkout, err := ent.FindCheckout(paths)
+	if err != nil {
+		return config.ChangeReport{}, err
+	}
+	if c.File, err = config.RepositoryFile(ent.Console.LookupEnv, checkout); err != nil {
+		return config.ChangeReport{}, err
+	}
+	c.Begin = beginOwnFile(checkout)
+	return ent.changeConfig(ctx, paths, ent.loadOptionsFor(paths, checkout), c)
 }
 
 // ListConfig is every key of the config of a project with its value and where it comes

@@ -22,6 +22,8 @@ type Config struct {
 	Log      *gitops.OpLog
 	Watcher  Watcher       `part:"optional"`
 	Branches BranchLocator `part:"optional"` // nil: at the project's remote
+	// PlaceLine finds the file that a line of the config for a task belongs into, or gives nil.
+	PlaceLine func(ctx context.Context, t company.TaskID, l company.ConfigLine) *company.ConfigLine `part:"optional"`
 }
 
 // Watcher follows preparations. Its methods must be quick.
@@ -122,8 +124,12 @@ func (in *Intake) FindBase(ctx context.Context, e company.Effect) (company.Comma
 	if !info.RemoteHasBranch && info.DefaultBranch != "" {
 		base.PRBranch = info.DefaultBranch
 	}
+	beside := found.BesideChecks()
+	if line, ok := found.TestLine(); ok && len(found.Gates) == 0 && in.PlaceLine != nil {
+		beside.Line = in.PlaceLine(ctx, t.ID, line)
+	}
 	return company.RecordBase{Task: t.ID, TaskBased: company.TaskBased{
-		Base: base, Gates: found.Gates, GateHash: gates.HashGates(found.Gates), Integration: branch, BesideChecks: found.BesideChecks(),
+		Base: base, Gates: found.Gates, GateHash: gates.HashGates(found.Gates), Integration: branch, BesideChecks: beside,
 	}}, nil
 }
 

@@ -78,6 +78,9 @@ type Config struct {
 	// LatePatience is how long an effect may take to return once its context has ended;
 	// 0: ten seconds.
 	LatePatience time.Duration
+	// PlaceLine finds the file that a line of the config for a task belongs into, or gives nil
+	// where it cannot be written. Nil: no question offers to write one.
+	PlaceLine func(ctx context.Context, t company.TaskID, l company.ConfigLine) *company.ConfigLine `part:"optional"`
 	// OnLate is called once when an effect takes longer, and once more when it returns.
 	OnLate func(LateEffect) `part:"optional"`
 }

@@ -15,7 +15,6 @@ safetext
 page
 patch
 shell
-health
 retry
 secret
 hosttest
@@ -30,6 +29,7 @@ screen
 
 company
 
+health
 company/history
 attachment
 testreport

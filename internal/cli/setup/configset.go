@@ -15,7 +15,7 @@ import (
 )
 
 // configTarget says which file a change is for.
-type configTarget struct{ user, project bool }
+type configTarget struct{ user, project, own bool }
 
 func newConfigSet(env *command.Environment) *cobra.Command {
 	var target configTarget
@@ -25,8 +25,9 @@ func newConfigSet(env *command.Environment) *cobra.Command {
   company config set --user models.default '{adapter: openai, model: gpt-5, api_key_env: OPENAI_API_KEY}'
   company config set gates.protected '[".github/**", "deploy/**"]'`,
 		Long: `Changes one key of a config file and leaves its comments, its order and all
-other lines as they are. The file is the project's company.yaml, or with --user
-your own, which config show names as the source of its keys.
+other lines as they are. The file is the project's company.yaml, with --own your
+own for this repository (container, deps and gates alone), or with --user your own
+for all, which config show names as the source of its keys.
 
 A list, a section or a profile of a model is written as YAML; a list may be
 separated by commas, too. The whole config is read with the change first: a fault
@@ -60,6 +61,7 @@ be taken out, too.`,
 
 func (t *configTarget) addFlags(c *cobra.Command) {
 	c.Flags().BoolVar(&t.user, "user", false, "change your own file, which counts in every project")
+	c.Flags().BoolVar(&t.own, "own", false, "change your own file for this repository, which counts above its company.yaml")
 	c.Flags().BoolVar(&t.project, "project", false, "change the project's company.yaml (the default, where there is one)")
 }
 
@@ -88,8 +90,13 @@ func runConfigChange(ctx context.Context, env *command.Environment, target confi
 
 // changeKey changes a key of the file that the flags name.
 func (t configTarget) changeKey(ctx context.Context, env *command.Environment, c config.Change) (config.ChangeReport, error) {
-	if t.user && t.project {
+	switch {
+	case t.user && t.project:
 		return config.ChangeReport{}, company.E(company.EUsage, "--user and --project name two files").Fix("leave one of them out")
+	case t.own && (t.user || t.project):
+		return config.ChangeReport{}, company.E(company.EUsage, "--own names another file than --user and --project").Fix("leave one of them out")
+	case t.own:
+		return env.ChangeOwnConfig(ctx, c)
 	}
 	if !t.user {
 		return env.ChangeOfficeConfig(ctx, c)

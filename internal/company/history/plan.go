@@ -208,6 +208,21 @@ func (t *observedTask) observeServices(d *company.ServicesRequired, e company.Ev
 	return nil
 }
 
+// prepareAnew: with a line more in the config the base is found again, and all that hangs on it, until a
+// worker may begin.
+func (c *Checker) prepareAnew(t *observedTask, id company.TaskID) {
+	if t.prepared == nil {
+		return
+	}
+	judged := t.prepared.Image != "" && (len(t.prepared.Gates) == 0 || t.base != nil)
+	if judged && (t.hasGates() || c.untestedAllowed(t, id)) {
+		return
+	}
+	p := *t.prepared
+	p.Image = ""
+	t.prepared, t.base = &p, nil
+}
+
 // observeBaseline: taken once, with the image, before a worker begins, of every pinned
 // gate.
 func (t *observedTask) observeBaseline(d *company.BaselineRecorded, e company.Event) error {
