@@ -23,7 +23,7 @@ func (s *State) requiredApprovals(t *Task) []PendingQuestion {
 	}
 	out := s.afterQuestions(t)
 	id := string(t.ID)
-	if t.Untested() && t.Settings.NoGates == "ask" {
+	if t.Untested() && t.Settings.NoGates == "ask" && !t.looksForBase() {
 		why := "No lint or test command was found in this repository."
 		if len(t.Prepared.Gates) > 0 {
 			why = "The only checks of this repository are linters that the image does not have."

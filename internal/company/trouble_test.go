@@ -147,6 +147,11 @@ func TestNoGatesOffersALine(t *testing.T) {
 	if !s.isDue(EffectPrepare) || s.isDue(EffectManage) {
 		t.Fatal("it goes on unchecked")
 	}
+	for _, e := range s.due(9) {
+		if _, asks := e.Command.(OpenApproval); asks {
+			t.Fatalf("%s is asked before the base was looked at again", e.Key)
+		}
+	}
 	base.Line = nil
 	s.must(Company, RecordBase{Task: s.id, TaskBased: base})
 	if again := s.ask(AskNoGates); again.ID == q.ID || again.Line != nil {
