@@ -66,7 +66,7 @@ type App struct {
 	imagesDue     chan struct{}
 	imagesAtWork  []string // of tasks, when imagesJob was last called for
 	configs       ConfigSource
-	lines         LineWriter // nil: no line of the config is written
+	lines         LineWriter // or nil: then no line of the config is written
 	desk          api.Desk
 	bell          io.Writer   // a terminal, or nil
 	notices       notify.Loop // to the president
@@ -101,7 +101,7 @@ type Options struct {
 	Lock    *office.Lock   // is released then
 	Config  config.Loaded
 	Configs ConfigSource
-	Lines   LineWriter // of the config; nil: no question offers to write one
+	Lines   LineWriter // of the config, or nil: then no question offers to write one
 	Desk    api.Desk   // of its API; nil without one
 	Bell    io.Writer  // the terminal whose bell notices ring, or nil
 	Env     func(string) (string, bool)
@@ -153,7 +153,7 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 		Ledger: a.ledger, Clock: officeTime, Office: a.ledgerID(), Pacer: a.stage.orderCommands(), Version: o.Version, Active: loaded.Config.Limits.ConcurrentTasks, Caps: new(loaded.Config.OfficeCaps()), Agents: ListAgentModels(loaded, a.envValue), Logger: log,
 		Checks: a.stage.gatesAtOnce(maxParallelGates(host, memory, cpus)), Containers: a.stage.containersAtOnce(a.containers),
 		Readers: loaded.Config.Limits.Readers, Writers: loaded.Config.Limits.Writers,
-		Projection: announcer{a}, OnLate: a.reportLate, Marks: a.marks, PlaceLine: a.placeLine,
+		Projection: announcer{a}, OnLate: a.reportLate, Marks: a.marks, Lines: a,
 	})
 	if err != nil {
 		return nil, addCrashHint(off.Paths, addDamageHint(off.Paths, err))

@@ -17,9 +17,9 @@ type LineWriter interface {
 	WriteLine(ctx context.Context, checkout string, l company.ConfigLine) error
 }
 
-// placeLine is where a line for a task belongs, or nil where it cannot be written: the question
+// PlaceLine gives a line for a task with its file, or nil where it cannot be written: the question
 // then offers none. A follow-up is judged by the gates of the task that it follows.
-func (a *App) placeLine(ctx context.Context, id company.TaskID, l company.ConfigLine) *company.ConfigLine {
+func (a *App) PlaceLine(ctx context.Context, id company.TaskID, l company.ConfigLine) *company.ConfigLine {
 	t := a.View().Tasks[id]
 	if a.lines == nil || t == nil || t.Follows != "" && strings.HasPrefix(l.Key, "gates.") {
 		return nil
@@ -32,7 +32,7 @@ func (a *App) placeLine(ctx context.Context, id company.TaskID, l company.Config
 }
 
 // writeAnsweredLine writes the line of a question that is answered so. It is in the file before
-// the answer counts: what is tried again reads it.
+// the answer counts, since the next try reads it.
 func (a *App) writeAnsweredLine(ctx context.Context, c company.Command) error {
 	ans, ok := c.(company.Answer)
 	if !ok || ans.Option != company.OptWrite {
@@ -41,7 +41,7 @@ func (a *App) writeAnsweredLine(ctx context.Context, c company.Command) error {
 	s := a.View()
 	q := s.Approvals[ans.Approval]
 	if q == nil || q.Line == nil || !q.Open() || s.Tasks[q.Task] == nil || s.Tasks[q.Task].Status.Ended() {
-		return nil // the core says what is wrong with the answer
+		return nil // the core refuses the answer
 	}
 	if a.lines == nil {
 		return company.E(company.EConfig, "this company cannot write its config").Fix("write it by hand, then: company approve " + string(q.ID))

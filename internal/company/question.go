@@ -13,7 +13,7 @@ type PendingQuestion struct {
 	Task     TaskID
 	Subtask  SubtaskID
 	Question string
-	Line     *ConfigLine // that would mend the cause; nil: none is known
+	Line     *ConfigLine // that would mend the cause, or nil
 }
 
 // requiredApprovals lists the questions that a task's state calls for, asked or not.

@@ -40,7 +40,7 @@ type Change struct {
 
 // Changed is the outcome of a change.
 type Changed struct {
-	TextBefore, TextAfter []byte         // the text of the file; nil: there is none
+	TextBefore, TextAfter []byte         // the text of the file, or nil without one
 	Was, Now              string         // the key in the file, as YAML on one line; empty: not set
 	Before                *Loaded        // the config without the change; nil: it did not load
 	After                 Loaded         // the config with it, as though each file were trusted

@@ -10,7 +10,7 @@ import (
 
 // PlanLine is the change by which a file gets a line that was proposed. l is the config as it
 // is. A key that something sets already keeps its value; of a list that the file itself sets, or
-// nothing, what is missing is added. Not ok: what the line asks for holds already. EConflict: the
+// nothing, missing items are added. Not ok: the line holds already. EConflict: the
 // key is set, and is not the file's to change.
 func PlanLine(l Loaded, file string, line company.ConfigLine) (c Change, ok bool, err error) {
 	field, fault := findKey(line.Key)
@@ -54,7 +54,7 @@ func PlanLine(l Loaded, file string, line company.ConfigLine) (c Change, ok bool
 		return Change{}, false, nil
 	case isSet && where != file:
 		return Change{}, false, setElsewhere(line, at, now)
-	case isSet && len(have.items) == 0: // somebody wants none
+	case isSet && len(have.items) == 0: // an empty list is a choice
 		return Change{}, false, setElsewhere(line, at, now)
 	}
 	c.Value = renderNode(all)

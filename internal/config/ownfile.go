@@ -11,7 +11,7 @@ import (
 )
 
 // ownSections are the sections that a user's own file for one repository may have: how the
-// repository is built and judged, and what is fetched for it.
+// repository is built and judged, and the packages that are fetched for it.
 var ownSections = []string{"version", "container", "deps", "gates"}
 
 // CheckoutID names a checkout for people and files: its folder's name, and a hash of its path.

@@ -58,9 +58,15 @@ func (ent *Entrance) Subject(ctx context.Context) diagnose.Subject {
 	return s
 }
 
-// PlaceLines names the file that each proposed line would be written to. A line that holds
+// FindFaults runs the checks of doctor, and places the lines that they propose.
+func (ent *Entrance) FindFaults(ctx context.Context, o diagnose.Options) []health.Finding {
+	subject := ent.Subject(ctx)
+	return ent.placeLines(ctx, subject, diagnose.Run(ctx, ent.Checker().Checks(subject, o)))
+}
+
+// placeLines names the file that each proposed line would be written to. A line that holds
 // already, or whose key something else sets, gets none.
-func (ent *Entrance) PlaceLines(ctx context.Context, s diagnose.Subject, all []health.Finding) []health.Finding {
+func (ent *Entrance) placeLines(ctx context.Context, s diagnose.Subject, all []health.Finding) []health.Finding {
 	for i := range all {
 		lines := slices.Clone(all[i].Lines)
 		for n, l := range lines {

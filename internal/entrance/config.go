@@ -242,3 +242,40 @@ func (ent *Entrance) ListConfig(ctx context.Context, project string) (view.Confi
 	}
 	return list, nil
 }
+
+// trackedFile is the company.yaml that a line for a checkout is written to.
+func trackedFile(paths office.Paths, checkout string) (file, begin string, err error) {
+	switch _, missing := os.Lstat(paths.Config); {
+	case checkout != paths.Repo:
+		return "", "", company.E(company.EUsage, "this checkout is not the office's own").Because("the office is at " + paths.Root).
+			Fix("run it in the office's folder, or leave --project out: your own file for this repository")
+	case errors.Is(missing, fs.ErrNotExist):
+		return "", "", company.E(company.EUsage, "there is no "+config.ConfigName+" here").Fix("company init writes one; or leave --project out: your own file for this repository")
+	}
+	return paths.Config, "", nil
+}
+
+// ConfigTarget says which file a change is for; without any it is the project's company.yaml.
+type ConfigTarget struct{ User, Project, Own bool }
+
+// ChangeTargetConfig changes one key of the file that a target means.
+func (ent *Entrance) ChangeTargetConfig(ctx context.Context, t ConfigTarget, c config.Change) (config.ChangeReport, error) {
+	switch {
+	case t.User && t.Project:
+		return config.ChangeReport{}, company.E(company.EUsage, "--user and --project name two files").Fix("leave one of them out")
+	case t.Own && (t.User || t.Project):
+		return config.ChangeReport{}, company.E(company.EUsage, "--own names another file than --user and --project").Fix("leave one of them out")
+	case t.Own:
+		return ent.ChangeOwnConfig(ctx, c)
+	case !t.User:
+		return ent.ChangeOfficeConfig(ctx, c)
+	}
+	paths, err := ent.FindOffice()
+	if err != nil { // a user's own file needs no project
+		paths = office.Paths{}
+	}
+	if c.File, err = config.UserFile(ent.Console.LookupEnv); err != nil {
+		return config.ChangeReport{}, err
+	}
+	return ent.ChangeConfig(ctx, paths, c)
+}

@@ -2,9 +2,6 @@ package entrance
 
 import (
 	"context"
-	"errors"
-	"io/fs"
-	"os"
 
 	officeapp "company/internal/app"
 	"company/internal/company"
@@ -72,19 +69,7 @@ func (ent *Entrance) loadOptionsFor(paths office.Paths, checkout string) config.
 	return o
 }
 
-// trackedFile is the company.yaml that a line for a checkout is written to.
-func trackedFile(paths office.Paths, checkout string) (file, begin string, err error) {
-	switch _, missing := os.Lstat(paths.Config); {
-	case checkout != paths.Repo:
-		return "", "", company.E(company.EUsage, "this checkout is not the office's own").Because("the office is at " + paths.Root).
-			Fix("run it in the office's folder, or leave --project out: your own file for this repository")
-	case errors.Is(missing, fs.ErrNotExist):
-		return "", "", company.E(company.EUsage, "there is no "+config.ConfigName+" here").Fix("company init writes one; or leave --project out: your own file for this repository")
-	}
-	return paths.Config, "", nil
-}
-
-// WriteLine writes what was planned.
+// WriteLine writes a planned line.
 // The keys that count only once the file is trusted are given.
 func (ent *Entrance) WriteLine(ctx context.Context, p LinePlan) ([]config.TrustRequest, error) {
 	if p.Holds {

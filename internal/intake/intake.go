@@ -22,8 +22,14 @@ type Config struct {
 	Log      *gitops.OpLog
 	Watcher  Watcher       `part:"optional"`
 	Branches BranchLocator `part:"optional"` // nil: at the project's remote
-	// PlaceLine finds the file that a line of the config for a task belongs into, or gives nil.
-	PlaceLine func(ctx context.Context, t company.TaskID, l company.ConfigLine) *company.ConfigLine `part:"optional"`
+	// Lines places the line by which a base has a check. Nil: none is offered.
+	Lines LinePlacer `part:"optional"`
+}
+
+// LinePlacer finds the file that a line of the config for a task belongs into.
+type LinePlacer interface {
+	// PlaceLine gives the line with its file, or nil where it cannot be written.
+	PlaceLine(ctx context.Context, t company.TaskID, l company.ConfigLine) *company.ConfigLine
 }
 
 // Watcher follows preparations. Its methods must be quick.
@@ -125,8 +131,8 @@ func (in *Intake) FindBase(ctx context.Context, e company.Effect) (company.Comma
 		base.PRBranch = info.DefaultBranch
 	}
 	beside := found.BesideChecks()
-	if line, ok := found.TestLine(); ok && len(found.Gates) == 0 && in.PlaceLine != nil {
-		beside.Line = in.PlaceLine(ctx, t.ID, line)
+	if line, ok := found.TestLine(); ok && len(found.Gates) == 0 && in.Lines != nil {
+		beside.Line = in.Lines.PlaceLine(ctx, t.ID, line)
 	}
 	return company.RecordBase{Task: t.ID, TaskBased: company.TaskBased{
 		Base: base, Gates: found.Gates, GateHash: gates.HashGates(found.Gates), Integration: branch, BesideChecks: beside,

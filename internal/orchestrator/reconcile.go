@@ -218,8 +218,8 @@ func (o *Orchestrator) carryOut(ctx context.Context, e company.Effect) {
 	var ce *company.Error
 	if errors.As(err, &ce) {
 		fail.Hint, fail.Human = ce.Hint, company.NeedsPerson(ce)
-		if ce.Line != nil && o.cfg.PlaceLine != nil {
-			fail.Line = o.cfg.PlaceLine(ctx, e.Task, *ce.Line)
+		if ce.Line != nil && o.cfg.Lines != nil {
+			fail.Line = o.cfg.Lines.PlaceLine(ctx, e.Task, *ce.Line)
 		}
 	}
 	cause := err

@@ -54,7 +54,11 @@ func (c Command) Line() (l company.ConfigLine, ok bool) {
 	if c.Dir != "" {
 		text = "cd " + c.Dir + " && " + text
 	}
-	return company.ConfigLine{Key: "gates." + c.Kind, Value: text, Why: "its people run it: " + c.At[0]}, true
+	l = company.ConfigLine{Key: "gates." + c.Kind, Value: text}
+	if len(c.At) > 0 {
+		l.Why = "its people run it: " + c.At[0]
+	}
+	return l, true
 }
 
 // Setting is Line as company.yaml has it, or nothing.

@@ -30,6 +30,7 @@ screen
 company
 
 health
+
 company/history
 attachment
 testreport

@@ -1,75 +1,61 @@
-package setup
+package attend
 
 import (
 	"context"
 	"fmt"
 	"strings"
 
-	"company/internal/cli/command"
 	"company/internal/company"
 	"company/internal/diagnose"
+	"company/internal/entrance"
 	"company/internal/safetext"
 )
 
-// fixOptions say whether doctor writes what it proposes, and where.
-type fixOptions struct {
-	on      bool
-	project bool // into the project's company.yaml
-}
-
-// fixedLine is what became of one proposed line.
-type fixedLine struct {
+// FixedLine is a proposed line and its fate.
+type FixedLine struct {
 	company.ConfigLine
 	State string `json:"state"` // written, declined, or kept: its key is set already
 	Diff  string `json:"diff,omitempty"`
 	Note  string `json:"note,omitempty"`
 }
 
-// runFix writes the lines that the checks propose. What was written before a line that cannot be
-// written stays written: each line mends something of its own.
-func runFix(ctx context.Context, env *command.Environment, o diagnose.Options, fix fixOptions) error {
-	if !fix.on {
-		return company.E(company.EUsage, "--project is for --fix alone").Fix("company doctor --fix --project")
-	}
+// FixLines writes the lines that the checks propose, each after a yes, into the user's own file for the
+// checkout, or with project into its company.yaml. Lines that were written before one that cannot
+// be stay written: each mends something of its own.
+func FixLines(ctx context.Context, ent *entrance.Entrance, o diagnose.Options, project bool) ([]FixedLine, error) {
 	checking, cancel := context.WithTimeout(ctx, o.Timeout())
 	defer cancel()
-	subject := env.Subject(checking)
+	subject := ent.Subject(checking)
 	switch {
 	case subject.CheckoutErr != nil:
-		return subject.CheckoutErr
+		return nil, subject.CheckoutErr
 	case subject.ConfigErr != nil:
-		return subject.ConfigErr
+		return nil, subject.ConfigErr
 	}
-	lines := diagnose.ProposedLines(diagnose.Run(checking, env.Checker().Checks(subject, o)))
-	done := []fixedLine{}
-	for _, l := range lines {
-		one, err := fixLine(ctx, env, subject, fix, l)
+	done := []FixedLine{}
+	for _, l := range diagnose.ProposedLines(diagnose.Run(checking, ent.Checker().Checks(subject, o))) {
+		one, err := fixLine(ctx, ent, subject, project, l)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if one.State != "" {
 			done = append(done, one)
 		}
 	}
-	if env.Output == "json" {
-		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "lines": done})
-	}
-	if len(done) == 0 {
-		fmt.Fprintln(env.Out, "nothing is to do: no check proposes a line that is not there")
-	}
-	return nil
+	return done, nil
 }
 
 // fixLine shows a line as a change of its file, and writes it after a yes. A line that holds
 // already gives no state.
-func fixLine(ctx context.Context, env *command.Environment, subject diagnose.Subject, fix fixOptions, l company.ConfigLine) (fixedLine, error) {
+func fixLine(ctx context.Context, ent *entrance.Entrance, subject diagnose.Subject, project bool, l company.ConfigLine) (FixedLine, error) {
+	con := ent.Console
 	show := func(format string, args ...any) {
-		if env.Output != "json" {
-			fmt.Fprintf(env.Out, format, args...)
+		if con.Output != "json" {
+			fmt.Fprintf(con.Out, format, args...)
 		}
 	}
-	plan, err := env.PlanLine(ctx, subject.Paths, subject.Checkout, fix.project, l)
-	one := fixedLine{ConfigLine: plan.Line, Diff: plan.Diff}
+	plan, err := ent.PlanLine(ctx, subject.Paths, subject.Checkout, project, l)
+	one := FixedLine{ConfigLine: plan.Line, Diff: plan.Diff}
 	switch {
 	case company.CodeOf(err) == company.EConflict:
 		r := diagnose.ErrorResult(err)
@@ -83,15 +69,15 @@ func fixLine(ctx context.Context, env *command.Environment, subject diagnose.Sub
 	if l.Why != "" {
 		show("  since %s\n", safetext.EscapeLine(l.Why, 300))
 	}
-	if !env.Yes {
+	if !con.Yes {
 		again := "company doctor --fix --yes"
-		if fix.project {
+		if project {
 			again = "company doctor --fix --project --yes"
 		}
-		if !env.CanPrompt() {
+		if !con.CanPrompt() {
 			return one, company.E(company.EWaiting, l.Key+" is not written").Because("nobody is there who could say yes").Fix(again)
 		}
-		yes, err := env.Confirm(ctx, "write it? [y/N] ")
+		yes, err := con.Confirm(ctx, "write it? [y/N] ")
 		if err != nil {
 			return one, err
 		}
@@ -101,7 +87,7 @@ func fixLine(ctx context.Context, env *command.Environment, subject diagnose.Sub
 			return one, nil
 		}
 	}
-	requests, err := env.WriteLine(ctx, plan)
+	requests, err := ent.WriteLine(ctx, plan)
 	if err != nil {
 		return one, err
 	}
