@@ -66,6 +66,7 @@ type App struct {
 	imagesDue     chan struct{}
 	imagesAtWork  []string // of tasks, when imagesJob was last called for
 	configs       ConfigSource
+	lines         LineWriter // or nil: then no line of the config is written
 	desk          api.Desk
 	bell          io.Writer   // a terminal, or nil
 	notices       notify.Loop // to the president
@@ -100,8 +101,9 @@ type Options struct {
 	Lock    *office.Lock   // is released then
 	Config  config.Loaded
 	Configs ConfigSource
-	Desk    api.Desk  // of its API; nil without one
-	Bell    io.Writer // the terminal whose bell notices ring, or nil
+	Lines   LineWriter // of the config, or nil: then no question offers to write one
+	Desk    api.Desk   // of its API; nil without one
+	Bell    io.Writer  // the terminal whose bell notices ring, or nil
 	Env     func(string) (string, bool)
 	Clocks  clock.Sources // of the machine
 	Version string        // of the program
@@ -114,7 +116,7 @@ type Options struct {
 // and neither Docker nor a model is needed.
 func Open(ctx context.Context, o Options) (_ *App, err error) {
 	off, loaded, log := o.Office, o.Config, o.Logger
-	a := &App{office: off, desk: o.Desk, bell: o.Bell, loaded: loaded, lock: o.Lock, env: o.Env, version: o.Version, configs: o.Configs, stage: o.stage, log: log}
+	a := &App{office: off, desk: o.Desk, bell: o.Bell, loaded: loaded, lock: o.Lock, env: o.Env, version: o.Version, configs: o.Configs, lines: o.Lines, stage: o.stage, log: log}
 	a.imagesDue = make(chan struct{}, 1)
 	a.imagesDue <- struct{}{} // one round at the beginning of work
 	officeTime := clock.New(o.Clocks)
@@ -151,7 +153,7 @@ func Open(ctx context.Context, o Options) (_ *App, err error) {
 		Ledger: a.ledger, Clock: officeTime, Office: a.ledgerID(), Pacer: a.stage.orderCommands(), Version: o.Version, Active: loaded.Config.Limits.ConcurrentTasks, Caps: new(loaded.Config.OfficeCaps()), Agents: ListAgentModels(loaded, a.envValue), Logger: log,
 		Checks: a.stage.gatesAtOnce(maxParallelGates(host, memory, cpus)), Containers: a.stage.containersAtOnce(a.containers),
 		Readers: loaded.Config.Limits.Readers, Writers: loaded.Config.Limits.Writers,
-		Projection: announcer{a}, OnLate: a.reportLate, Marks: a.marks,
+		Projection: announcer{a}, OnLate: a.reportLate, Marks: a.marks, Lines: a,
 	})
 	if err != nil {
 		return nil, addCrashHint(off.Paths, addDamageHint(off.Paths, err))
@@ -224,6 +226,9 @@ func (a *App) Now() time.Time { return a.orch.Now() }
 // command names some.
 func (a *App) DoID(ctx context.Context, id, actor string, c company.Command) ([]company.Event, error) {
 	c, err := a.bindCommand(ctx, c)
+	if err == nil {
+		err = a.writeAnsweredLine(ctx, c)
+	}
 	if err == nil {
 		c, err = a.storeAttachments(ctx, c)
 	}

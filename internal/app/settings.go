@@ -1,9 +1,6 @@
 package app
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -97,14 +94,7 @@ func zeroAsNone[T int | time.Duration](n T) T {
 
 // ProjectOf names the project of a checkout.
 func ProjectOf(path string) company.Project {
-	sum := sha256.Sum256([]byte(path))
-	name := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
-			return r
-		}
-		return '-'
-	}, strings.ToLower(filepath.Base(path)))
-	return company.Project{ID: strings.Trim(name, "-") + "-" + hex.EncodeToString(sum[:4]), Path: path}
+	return company.Project{ID: config.CheckoutID(path), Path: path}
 }
 
 // ToOverride is the config's word on a gate, for the gates.

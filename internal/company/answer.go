@@ -49,6 +49,9 @@ func (c Answer) decide(s *State, m Meta) ([]Event, error) {
 		}
 		answered.Rebind = c.Rebind.changes(t)
 	}
+	if t := s.Tasks[a.Task]; t != nil && a.Kind == AskTrouble && c.Option != OptReject {
+		answered.Also = t.failuresLike(a)
+	}
 	evs := []Event{m.newEvent(a.Task, a.Subtask, "", answered)}
 	if scope := a.Kind.scopeOf(); scope != "" && c.Option == OptApprove {
 		raise := c.Raise
@@ -150,6 +153,9 @@ type ApprovalAnswered struct {
 	By     string     `json:"by,omitempty"`
 	// Rebind gives the task other agents.
 	Rebind *Rebinding `json:"rebind,omitempty"`
+	// Also are keys of further failures of the same cause, which are tried again, too. Events of
+	// older versions have none.
+	Also []string `json:"also,omitempty"`
 }
 
 var _ = registerKind[ApprovalAnswered]()
@@ -229,7 +235,8 @@ func (d *ApprovalAnswered) apply(s *State, e Event) {
 		if !reject {
 			t.rebindAgents(d.Rebind)
 			for key, f := range t.Failures {
-				if a.Key == t.troubleKey(key, f) {
+				if a.Key == t.troubleKey(key, f) || slices.Contains(d.Also, key) {
+					s.withdrawOpenKey(t.troubleKey(key, f), "its cause was answered with "+string(a.ID), e)
 					delete(t.Failures, key)
 					t.BaseMayHaveMoved = t.BaseMayHaveMoved || key == "prepare" && t.imageDue() && t.baseMayMove()
 					if key == deliverFailure {
@@ -237,6 +244,12 @@ func (d *ApprovalAnswered) apply(s *State, e Event) {
 					}
 				}
 			}
+		}
+	}
+	if d.Option == OptWrite {
+		s.prepareAnew(t, e)
+		if a.Kind == AskNoGates { // where the line brings no check, it is asked again
+			s.retireKey(a, e)
 		}
 	}
 }

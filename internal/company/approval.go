@@ -42,6 +42,7 @@ type Approval struct {
 	Task     TaskID       `json:"task,omitempty"`
 	Subtask  SubtaskID    `json:"subtask,omitempty"`
 	Question string       `json:"question"`
+	Line     *ConfigLine  `json:"line,omitempty"` // that OptWrite writes
 	Asked    time.Time    `json:"asked"`
 	Answered time.Time    `json:"answered,omitzero"`
 	By       string       `json:"by,omitempty"`

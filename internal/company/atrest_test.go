@@ -1,6 +1,7 @@
 package company_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -54,7 +55,7 @@ func TestAtRest(t *testing.T) {
 	d.Must(company.Offer{Run: company.NewRunID(id, company.NewSubtaskID(id, 2), company.Worker, 1)})
 	for n := range 2 {
 		d.Must(company.ReportEffectFailure{Task: id, Key: "run " + string(company.NewSubtaskID(id, n+1)),
-			EffectFailed: company.EffectFailed{Code: company.EInternal, Error: "the queue is broken", Human: true}})
+			EffectFailed: company.EffectFailed{Code: company.EInternal, Error: fmt.Sprintf("the queue is broken at its part %d", n+1), Human: true}})
 		is("an offer cannot be put on the queue, and the question is due", false)
 		doDueCommands()
 		is("the president is asked about an offer", n == 1)

@@ -44,6 +44,17 @@ func (c StartEarly) decide(s *State, m Meta) ([]Event, error) {
 func (*EarlyStart) Kind() string              { return "task.early_start" }
 func (d *EarlyStart) apply(s *State, e Event) { s.editTask(e.Task).Early = d }
 
+// dropImage has the image of the task made anew. Workers that have begun go on in the one that
+// they began in.
+func (t *Task) dropImage() {
+	if t.Early != nil && t.Early.Image == "" {
+		t.Early = &EarlyStart{Base: t.Early.Base, Image: t.Prepared.Image}
+	}
+	p := *t.Prepared
+	p.Image, p.ImageLayers = "", nil
+	t.Prepared = &p
+}
+
 // WorkImage is the key of the image that agents of the task work in.
 func (t *Task) WorkImage() string {
 	switch {

@@ -86,3 +86,21 @@ func TestEarlyWorkWaitsForLeave(t *testing.T) {
 	s.must(President, Answer{Approval: s.ask(AskNoGates).ID, Option: OptApprove})
 	s.requireDue(EffectGate)
 }
+
+// A line that is written for a check that cannot start has the image made anew, also under workers
+// that have begun, and the base stays.
+func TestEarlyWorkGoesOnWhenALineIsWritten(t *testing.T) {
+	t.Parallel()
+	s := newBasedStory(t, Settings{}).plan(1)
+	s.must(Company, s.image())
+	s.must(Company, s.early(""))
+	line := ConfigLine{Key: "container.setup", Value: `["true"]`, File: "/own.yaml", Text: `container.setup: ["true"]`}
+	s.must(Company, ReportEffectFailure{Task: s.id, Key: "baseline", EffectFailed: EffectFailed{Code: EGates, Error: "it cannot start", Human: true, Line: &line}})
+	s.must(President, Answer{Approval: s.ask(AskTrouble).ID, Option: OptWrite})
+	if task := s.task(); task.WorkImage() != "img" || task.BaseMayHaveMoved {
+		t.Fatalf("they work in %q", task.WorkImage())
+	}
+	s.requireDue(EffectImage)
+	s.work(1)
+	s.checkSubStatus(1, SubtaskInGate)
+}

@@ -334,6 +334,8 @@ type EffectFailed struct {
 	Error     string `json:"error"`
 	Hint      string `json:"hint,omitempty"`
 	Human     bool   `json:"human,omitempty"`
+	// Line is a line of the config that mends it, with the file that it would be written to.
+	Line *ConfigLine `json:"line,omitempty"`
 }
 
 var _ = registerKind[EffectFailed]()
@@ -356,7 +358,7 @@ func (c ReportEffectFailure) decide(s *State, m Meta) ([]Event, error) {
 const maxFailureText = 16 << 10
 
 func (d EffectFailed) truncated() *EffectFailed {
-	d.Error, d.Hint = cutText(d.Error, maxFailureText), cutText(d.Hint, maxFailureText)
+	d.Error, d.Hint, d.Line = cutText(d.Error, maxFailureText), cutText(d.Hint, maxFailureText), placedLine(d.Line)
 	return &d
 }
 
@@ -380,7 +382,7 @@ func (t *Task) countFailure(key string, now time.Time, d EffectFailed) {
 	f.Attempt++
 	wait := time.Second << min(2*(f.Attempt-1), 10)
 	f.NotBefore = now.Add(min(wait, 5*time.Minute))
-	f.Code, f.Error, f.Hint, f.NeedsPerson = d.Code, d.Error, d.Hint, d.Human
+	f.Code, f.Error, f.Hint, f.NeedsPerson, f.Line = d.Code, d.Error, d.Hint, d.Human, d.Line
 	t.Failures[key] = f
 }
 

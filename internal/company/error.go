@@ -70,6 +70,8 @@ type Error struct {
 	RunID   RunID  `json:"run_id,omitempty"`  //
 	Details string `json:"details,omitempty"` // long text, shown with -v
 
+	Line *ConfigLine `json:"-"` // a line of the config that mends it, where one is known
+
 	CurrentTask  TaskID     `json:"current_task,omitempty"`  // unfinished, and in the way
 	CurrentState TaskStatus `json:"current_state,omitempty"` // of that task
 }
@@ -82,6 +84,9 @@ func (e *Error) Because(why string) *Error { c := *e; c.Why = why; return &c }
 
 // Fix adds what to do next.
 func (e *Error) Fix(hint string) *Error { c := *e; c.Hint = hint; return &c }
+
+// MendedBy adds a line of the config that mends it.
+func (e *Error) MendedBy(l ConfigLine) *Error { c := *e; c.Line = &l; return &c }
 
 // NeedsPerson says that only a person can mend it: trying again is no use.
 func (e *Error) NeedsPerson() *Error { c := *e; c.Class = HumanRequired; return &c }

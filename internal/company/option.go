@@ -11,6 +11,9 @@ const (
 	OptReject  = "reject"
 	OptAnswer  = "answer" // in words alone
 	OptWait    = "wait"
+	// OptWrite writes the line that the question names into the operator's own config, and
+	// tries again with it. The line is written by who takes the answer, before it counts.
+	OptWrite = "write"
 
 	OptWithdrawn = "withdrawn" // by the company: what it asked about is no more
 )
@@ -114,10 +117,15 @@ func (s *State) UseOptions(table OptionTable) { s.options = table }
 
 // OptionsOf lists how a question can be answered, in the order in which it is offered.
 func (s *State) OptionsOf(a *Approval) []Option {
+	table := standardOptions
 	if s.options != nil {
-		return slices.Clone(s.options[a.Kind])
+		table = s.options
 	}
-	return slices.Clone(standardOptions[a.Kind])
+	options := slices.Clone(table[a.Kind])
+	if a.Line != nil { // behind the yes, which changes nothing
+		options = slices.Insert(options, min(1, len(options)), Option{Name: OptWrite, Means: "write the line into your own file, and try again with it"})
+	}
+	return options
 }
 
 // checkOption refuses an answer that the question does not offer.

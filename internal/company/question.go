@@ -2,7 +2,6 @@ package company
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -14,6 +13,7 @@ type PendingQuestion struct {
 	Task     TaskID
 	Subtask  SubtaskID
 	Question string
+	Line     *ConfigLine // that would mend the cause, or nil
 }
 
 // requiredApprovals lists the questions that a task's state calls for, asked or not.
@@ -23,13 +23,13 @@ func (s *State) requiredApprovals(t *Task) []PendingQuestion {
 	}
 	out := s.afterQuestions(t)
 	id := string(t.ID)
-	if t.Untested() && t.Settings.NoGates == "ask" {
+	if t.Untested() && t.Settings.NoGates == "ask" && !t.looksForBase() {
 		why := "No lint or test command was found in this repository."
 		if len(t.Prepared.Gates) > 0 {
 			why = "The only checks of this repository are linters that the image does not have."
 		}
-		out = append(out, PendingQuestion{Key: "no_gates " + id, Kind: AskNoGates, Task: t.ID,
-			Question: why + " Go on with nothing checked before a merge? gates.test in company.yaml names a command; without one the pull request will say UNTESTED."})
+		out = append(out, PendingQuestion{Key: "no_gates " + id, Kind: AskNoGates, Task: t.ID, Line: t.Prepared.Line,
+			Question: t.Prepared.Line.offer(why + " Go on with nothing checked before a merge? gates.test in company.yaml names a command; without one the pull request will say UNTESTED.")})
 	}
 	if t.Status == StatusExecuting && t.asksPlan() {
 		out = append(out, PendingQuestion{Key: t.planKey(), Kind: AskPlan, Task: t.ID,
@@ -59,16 +59,7 @@ func (s *State) requiredApprovals(t *Task) []PendingQuestion {
 	if t.Status == StatusReviewing && t.gateDone() {
 		out = append(out, s.unreadGateQuestions(t, "", t.Gate)...)
 	}
-	for _, key := range slices.Sorted(maps.Keys(t.Failures)) {
-		f := t.Failures[key]
-		if t.retriesExhausted(key, f) {
-			q := fmt.Sprintf("%s failed %s: %s", key, Count(f.Attempt, "time"), f.Error)
-			if f.Hint != "" {
-				q += " Fix: " + f.Hint
-			}
-			out = append(out, PendingQuestion{Key: t.troubleKey(key, f), Kind: AskTrouble, Task: t.ID, Question: q})
-		}
-	}
+	out = append(out, s.troubleQuestions(t)...)
 	if t.BudgetShortfall != nil {
 		out = append(out, PendingQuestion{Key: fmt.Sprintf("budget %s %d %d", id, t.Cap.MicroUSD, t.Cap.Tokens), Kind: AskBudget, Task: t.ID,
 			Question: fmt.Sprintf("The next model call may cost %s, and %s of %s are used. Raise the cap?", t.BudgetShortfall, t.Spent.Add(t.Reserved()), t.Held())})
@@ -104,10 +95,6 @@ func onceEach(wants []PendingQuestion) []PendingQuestion {
 		seen[w.Key] = true
 		return was
 	})
-}
-
-func (t *Task) troubleKey(key string, f Failure) string {
-	return fmt.Sprintf("trouble %s %s %d", t.ID, key, f.NotBefore.UnixNano())
 }
 
 // planStands says whether work may begin: there is a plan, and the president's
@@ -197,7 +184,7 @@ func openApproval(s *State, m Meta, w PendingQuestion) []Event {
 // openQuestion makes the event that asks a question, whether its key was asked before or not.
 func openQuestion(s *State, m Meta, w PendingQuestion) Event {
 	id := ApprovalID("a" + itoa(s.LastApproval+1))
-	return m.newEvent(w.Task, w.Subtask, "", &ApprovalOpened{ID: id, Key: w.Key, AskKind: w.Kind, Question: cutText(w.Question, maxQuestion)})
+	return m.newEvent(w.Task, w.Subtask, "", &ApprovalOpened{ID: id, Key: w.Key, AskKind: w.Kind, Question: cutText(w.Question, maxQuestion), Line: w.Line})
 }
 
 // ApprovalOpened is a question to the president.
@@ -206,13 +193,15 @@ type ApprovalOpened struct {
 	Key      string       `json:"key"`
 	AskKind  ApprovalKind `json:"kind"`
 	Question string       `json:"question"`
+	// Line is a line of the config that mends the cause, which the question names.
+	Line *ConfigLine `json:"line,omitempty"`
 }
 
 var _ = registerKind[ApprovalOpened]()
 
 func (*ApprovalOpened) Kind() string { return "approval.opened" }
 func (d *ApprovalOpened) apply(s *State, e Event) {
-	s.setApproval(&Approval{ID: d.ID, Key: d.Key, Kind: d.AskKind, Task: e.Task, Subtask: e.Subtask, Question: d.Question, Asked: e.Time})
+	s.setApproval(&Approval{ID: d.ID, Key: d.Key, Kind: d.AskKind, Task: e.Task, Subtask: e.Subtask, Question: d.Question, Line: d.Line, Asked: e.Time})
 	s.LastApproval = max(s.LastApproval, d.ID.sequenceNumber())
 	if d.AskKind.scopeOf() != "" {
 		s.Spending.Question = d.ID

@@ -10,6 +10,8 @@ type BesideChecks struct {
 	Unrun []UnrunCheck `json:"unrun,omitempty"`
 	// MoreServices says that servers may be added for which the checks of the base look in vain.
 	MoreServices bool `json:"more_services,omitempty"`
+	// Line is a line of the config by which the base has a check, where none was found.
+	Line *ConfigLine `json:"line,omitempty"`
 }
 
 // RequireServices adds servers to those that run beside the checks of a task. Its base is not
@@ -46,12 +48,7 @@ func (c RequireServices) decide(s *State, m Meta) ([]Event, error) {
 func (*ServicesRequired) Kind() string { return "task.services_required" }
 func (d *ServicesRequired) apply(s *State, e Event) {
 	t := s.editTask(e.Task)
-	p := *t.Prepared
-	p.Services = append(slices.Clone(p.Services), d.Services...)
-	if t.Early != nil && t.Early.Image == "" { // work goes on in the image that it began in
-		t.Early = &EarlyStart{Base: t.Early.Base, Image: p.Image}
-	}
-	p.Image, p.ImageLayers = "", nil
-	t.Prepared = &p
+	t.dropImage()
+	t.Prepared.Services = append(slices.Clone(t.Prepared.Services), d.Services...)
 	delete(t.Failures, "baseline")
 }

@@ -142,6 +142,8 @@ type Failure struct {
 	Error       string    `json:"error"`
 	Hint        string    `json:"hint,omitempty"`
 	NeedsPerson bool      `json:"human,omitempty"` // only a person can mend it
+	// Line is a line of the config that mends it, where one is known.
+	Line *ConfigLine `json:"line,omitempty"`
 }
 
 // cloneForEdit returns a copy that apply may change, but for its subtasks and runs: they are shared

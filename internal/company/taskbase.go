@@ -45,6 +45,7 @@ func (s *State) decideBase(m Meta, t *Task, d TaskBased) ([]Event, error) {
 	if err := s.checkFollowUpBase(t, &d); err != nil {
 		return nil, err
 	}
+	d.Line = placedLine(d.Line)
 	evs := []Event{m.newEvent(t.ID, "", "", &d)}
 	if len(d.Gates) == 0 && t.Settings.NoGates == "fail" {
 		evs = append(evs, m.newEvent(t.ID, "", "", &TaskFailed{Code: EGates,
@@ -104,6 +105,15 @@ const baseMoved = "the base has moved"
 // can be asked again.
 func (s *State) withdrawOpen(id TaskID, kind ApprovalKind, why string, e Event) {
 	for _, a := range s.selectApprovals(func(a *Approval) bool { return a.Task == id && a.Kind == kind && a.Open() }) {
+		c := *a
+		c.Answered, c.Option, c.By = e.Time, withdrawn, why
+		s.retireKey(c, e)
+	}
+}
+
+// withdrawOpenKey closes the open question with a key, if there is one.
+func (s *State) withdrawOpenKey(key, why string, e Event) {
+	if a := s.Approvals[s.ByKey[key]]; a != nil && a.Open() {
 		c := *a
 		c.Answered, c.Option, c.By = e.Time, withdrawn, why
 		s.retireKey(c, e)

@@ -25,6 +25,10 @@ type Change struct {
 	Key   string // workers.max, models.strong, agents.worker
 	Value string // as --set takes it; of a section or a profile: a mapping in YAML
 	Unset bool
+	// Begin is what a file that is not there yet begins with: comments, in whole lines.
+	Begin string
+	// DryRun has the change planned, and nothing written.
+	DryRun bool
 
 	// Digest is the FileDigest of the file as the caller read it. A file with another one is
 	// left as it is. With nil any file is changed.
@@ -36,11 +40,12 @@ type Change struct {
 
 // Changed is the outcome of a change.
 type Changed struct {
-	Was, Now string         // the key in the file, as YAML on one line; empty: not set
-	Before   *Loaded        // the config without the change; nil: it did not load
-	After    Loaded         // the config with it, as though each file were trusted
-	Requests []TrustRequest // keys of the file that count only once it is trusted
-	trusted  bool           // what the file asked for before counts already
+	TextBefore, TextAfter []byte         // the text of the file, or nil without one
+	Was, Now              string         // the key in the file, as YAML on one line; empty: not set
+	Before                *Loaded        // the config without the change; nil: it did not load
+	After                 Loaded         // the config with it, as though each file were trusted
+	Requests              []TrustRequest // keys of the file that count only once it is trusted
+	trusted               bool           // what the file asked for before counts already
 }
 
 // UserFile is the user's own config file, which need not exist.
@@ -67,8 +72,8 @@ func ChangeFile(ctx context.Context, o LoadOptions, c Change) (Changed, error) {
 	}
 	dir, err := folder.Open(filepath.Dir(c.File))
 	if errors.Is(err, fs.ErrNotExist) {
-		if _, _, err := planChange(ctx, o, c, nil); err != nil {
-			return Changed{}, err
+		if _, changed, err := planChange(ctx, o, c, nil); err != nil || c.DryRun {
+			return changed, err
 		}
 		dir, err = folder.Make(filepath.Dir(c.File))
 	}
@@ -96,7 +101,7 @@ func ChangeFile(ctx context.Context, o LoadOptions, c Change) (Changed, error) {
 		return Changed{}, unwritableError(c.File, err)
 	}
 	text, changed, err := planChange(ctx, o, c, old)
-	if err != nil || bytes.Equal(text, old) {
+	if err != nil || c.DryRun || bytes.Equal(text, old) {
 		return changed, err
 	}
 	// An editor takes no lock.
@@ -195,14 +200,14 @@ func planChange(ctx context.Context, o LoadOptions, c Change, old []byte) ([]byt
 			return nil, Changed{}, problems{*err}.asError("")
 		}
 	}
-	text, err := editText(c.File, startText(old), path, value)
+	text, err := editText(c.File, startText(old, c.Begin), path, value)
 	if errors.Is(err, errLayout) || errors.Is(err, errComment) {
 		return nil, Changed{}, company.E(company.EConfig, c.Key+" cannot be changed in "+c.File+" by a command").Wrap(err).Fix("edit the file by hand, then: company config check")
 	}
 	if err != nil {
 		return nil, Changed{}, err
 	}
-	out := Changed{}
+	out := Changed{TextBefore: old, TextAfter: text}
 	before := o
 	before.trial = &trialFile{path: c.File, data: old}
 	if loaded, err := Load(ctx, before); err == nil {
@@ -233,9 +238,9 @@ func planChange(ctx context.Context, o LoadOptions, c Change, old []byte) ([]byt
 }
 
 // startText is the text that a change begins with.
-func startText(old []byte) []byte {
+func startText(old []byte, begin string) []byte {
 	if old == nil {
-		return []byte("version: 1\n")
+		return []byte(begin + "version: 1\n")
 	}
 	return old
 }

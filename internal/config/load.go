@@ -37,6 +37,9 @@ type LoadOptions struct {
 	// count, above the office's: they say how that repository is built and
 	// judged. The rest of the file counts only for an office in that checkout.
 	Project string
+	// Checkout is the checkout that the office is in, for the user's own file for that
+	// repository (RepositoryFile); empty: none is read. With Project that of Project is.
+	Checkout string
 	// Env looks a variable up, as os.LookupEnv does.
 	Env func(string) (string, bool)
 	// Environ is the whole environment, as os.Environ gives it; nil: not looked
@@ -73,9 +76,9 @@ type Loaded struct {
 	Unused []string
 }
 
-// Load reads the config: flag > COMPANY_* > company.yaml of the office >
-// $XDG_CONFIG_HOME/company/config.yaml > default (CFG-3); of a project that is
-// not the office's own, its gates and container come above the office's. The
+// Load reads the config: flag > COMPANY_* > the user's own file for the repository >
+// company.yaml of the office > $XDG_CONFIG_HOME/company/config.yaml > default (CFG-3); of a
+// project that is not the office's own, its gates and container come above the office's. The
 // environment name of a key is COMPANY_ and the key in capitals, with _ for each dot and dash.
 // No .env file is read.
 //
@@ -116,6 +119,11 @@ func Load(ctx context.Context, o LoadOptions) (Loaded, error) {
 			if err := l.requireTrust(ctx, path, sum, lower); err != nil {
 				return Loaded{}, err
 			}
+		}
+	}
+	if own, err := RepositoryFile(o.Env, cmp.Or(o.Project, o.Checkout)); err == nil {
+		if err := l.loadOwnFile(own); err != nil {
+			return Loaded{}, err
 		}
 	}
 	lower := l.cfg

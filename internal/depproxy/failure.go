@@ -13,6 +13,8 @@ type Failure struct {
 	Why   string
 	Fix   string
 	Lasts bool // every try ends alike
+	// Without is the kind of registry that the work may go on without; empty: that would not help.
+	Without string
 	// Away: the registry cannot be reached, is silent, or fails for all that it is asked.
 	Away bool
 }
@@ -54,9 +56,9 @@ func describeFailure(kind string, err error, patience time.Duration) Failure {
 	}
 	reach := "see that this machine reaches the registry, and the task goes on; or go on without its packages, with deps.without: [" + kind + "] in company.yaml"
 	if h := (*httpError)(nil); errors.As(err, &h) {
-		f := Failure{Why: fmt.Sprintf("the registry %s answers with status %d", h.host, h.status), Fix: reach}
+		f := Failure{Why: fmt.Sprintf("the registry %s answers with status %d", h.host, h.status), Fix: reach, Without: kind}
 		if h.status == http.StatusUnauthorized || h.status == http.StatusForbidden {
-			f.Fix, f.Lasts = "give the client on this machine a login that the registry accepts", true
+			f.Fix, f.Lasts, f.Without = "give the client on this machine a login that the registry accepts", true, ""
 		}
 		return f
 	}
@@ -66,10 +68,10 @@ func describeFailure(kind string, err error, patience time.Duration) Failure {
 		}
 	}
 	if errors.Is(err, errSilent) {
-		return Failure{Why: fmt.Sprintf("%s accepts requests and does not answer within %s", host, min(patience, probeAfter+probeTimeout)), Fix: reach}
+		return Failure{Why: fmt.Sprintf("%s accepts requests and does not answer within %s", host, min(patience, probeAfter+probeTimeout)), Fix: reach, Without: kind}
 	}
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
 		err = inner
 	}
-	return Failure{Why: fmt.Sprintf("%s cannot be reached: %v", host, err), Fix: reach}
+	return Failure{Why: fmt.Sprintf("%s cannot be reached: %v", host, err), Fix: reach, Without: kind}
 }

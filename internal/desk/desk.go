@@ -110,7 +110,7 @@ func (d Desk) Diagnose(ctx context.Context, online bool) (view.Diagnosis, error)
 	ent, o := d.NewCall(), diagnose.Options{Online: online}
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout())
 	defer cancel()
-	return view.Diagnose(diagnose.Run(ctx, ent.Checker().Checks(ent.Subject(ctx), o))), nil
+	return view.Diagnose(ent.FindFaults(ctx, o)), nil
 }
 
 // Config is company config show.

@@ -90,7 +90,7 @@ func Run(ctx context.Context, checks []Check) []health.Finding {
 		}
 		for _, v := range results[i] {
 			if v.Status = v.Label(); v.OK {
-				v.Warn, v.Fix = false, "" // there is nothing to do
+				v.Warn, v.Fix, v.Lines = false, "", nil // there is nothing to do
 			}
 			all = append(all, v)
 		}

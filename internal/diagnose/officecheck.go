@@ -82,11 +82,11 @@ func (d *Checker) checkProject(ctx context.Context, s Subject) []health.Finding 
 	case len(seen.Project.Gates) == 0:
 		checks.OK, checks.Warn = false, true
 		checks.Needed = "a lint or test command, or nothing is checked before a merge"
-		checks.Fix = untestedRemedy(seen.Project)
+		checks.Fix, checks.Lines = untestedRemedy(seen.Project), testLines(seen.Project)
 	case !hasTestGate(seen.Project) && c.Gates.Test.Mode == config.Auto:
 		checks.OK, checks.Warn = false, true
 		checks.Needed = "a test command: without one, what is complete says UNTESTED"
-		checks.Fix = untestedRemedy(seen.Project)
+		checks.Fix, checks.Lines = untestedRemedy(seen.Project), testLines(seen.Project)
 	}
 	out = append(out, health.Finding{Name: "checks", Result: checks})
 	out = append(out, checkProposals(c, seen)...)

@@ -12,6 +12,7 @@ import (
 	"company/internal/company"
 	"company/internal/config"
 	mirrors "company/internal/depproxy"
+	"company/internal/ecosystem/catalog"
 	"company/internal/gates"
 	"company/internal/gitops"
 	"company/internal/health"
@@ -40,6 +41,7 @@ func (d *Checker) checkPackages(ctx context.Context, c config.Config, repo strin
 	if missing := unknownPrograms(p.Gates, c.Container.Setup); len(missing) > 0 {
 		wanting = append(wanting, "gates run "+strings.Join(missing, ", ")+", which no image has by itself")
 		r.Fix = `install it with container.setup: ["apt-get update && apt-get install -y …"], or name another command with gates.lint and gates.test`
+		r.Lines = installLines(missing)
 	}
 	if len(wanting) > 0 {
 		r.OK, r.Warn, r.Found = false, true, safetext.EscapeLine(strings.Join(wanting, "; "), 600)
@@ -54,6 +56,24 @@ func (d *Checker) checkPackages(ctx context.Context, c config.Config, repo strin
 		r.Found += "; fetched: " + safetext.EscapeLine(f, 120)
 	}
 	return singleResult("packages", r)
+}
+
+// installLines are the lines of the config that install programs, where Debian's packages of all of
+// them are known.
+func installLines(programs []string) []company.ConfigLine {
+	var names []string
+	for _, program := range programs {
+		name := catalog.PackageOfProgram(program)
+		if name == "" {
+			return nil
+		}
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	line := company.InstallPackages(names...)
+	line.Why = "gates run " + strings.Join(programs, ", ")
+	return []company.ConfigLine{line}
 }
 
 // needsPackages says whether packages are put into a project's image: something of the

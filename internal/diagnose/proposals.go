@@ -97,6 +97,27 @@ func firstSetting(all []Proposed) string {
 	return ""
 }
 
+// testLines are the lines of the config that give a repository a test gate: one, or none.
+func testLines(p gates.Project) []company.ConfigLine {
+	if line, ok := p.TestLine(); ok {
+		return []company.ConfigLine{line}
+	}
+	return nil
+}
+
+// ProposedLines are the lines of the config that findings propose, each once.
+func ProposedLines(all []health.Finding) []company.ConfigLine {
+	var out []company.ConfigLine
+	for _, f := range all {
+		for _, l := range f.Lines {
+			if !slices.ContainsFunc(out, func(o company.ConfigLine) bool { return o.Key == l.Key && o.Value == l.Value }) {
+				out = append(out, l)
+			}
+		}
+	}
+	return out
+}
+
 // untestedRemedy is how a repository without a test gate comes to have one.
 func untestedRemedy(p gates.Project) string {
 	all := newProposed(p.Proposals)
@@ -131,7 +152,7 @@ func checkProposals(c config.Config, seen RepoCheck) []health.Finding {
 		r.OK, r.Warn = false, true
 		r.Needed = "the tests that its maintainers run"
 		if r.Fix = "see whether what was found runs the same tests"; firstSetting(all) != "" {
-			r.Fix = "where they are others: " + untestedRemedy(seen.Project)
+			r.Fix, r.Lines = "where they are others: "+untestedRemedy(seen.Project), testLines(seen.Project)
 		}
 	}
 	return []health.Finding{{Name: "maintainers", Result: r}}

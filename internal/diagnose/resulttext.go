@@ -23,7 +23,7 @@ func RenderResults(all []health.Finding, whole bool, s screen.Style) string {
 			continue
 		}
 		if name := first[v.Found]; name != "" && !v.OK {
-			v.Found, v.Needed, v.Fix = "for the same reason as "+name, "", ""
+			v.Found, v.Needed, v.Fix, v.Lines = "for the same reason as "+name, "", "", nil
 		} else if !v.OK {
 			first[v.Found] = v.Name
 		}
@@ -33,6 +33,12 @@ func RenderResults(all []health.Finding, whole bool, s screen.Style) string {
 		for _, l := range []struct{ title, text string }{{"    needed: ", v.Needed}, {"    fix:    ", v.Fix}} {
 			if !v.OK && l.text != "" {
 				b.WriteString(l.title + s.Wrap(safetext.EscapeLine(l.text, 300), strings.Repeat(" ", len(l.title))) + "\n")
+			}
+		}
+		for _, l := range v.Lines {
+			if !v.OK && l.File != "" { // one that cannot be written is in the advice alone
+				text := l.String() + ", which company doctor --fix writes into " + l.File
+				b.WriteString("    line:   " + s.Wrap(safetext.EscapeLine(text, 600), strings.Repeat(" ", 12)) + "\n")
 			}
 		}
 	}

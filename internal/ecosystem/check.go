@@ -46,6 +46,13 @@ type Starter interface {
 	CannotStart(command string, exitCode int, output string) bool
 }
 
+// PackageFinder is an ecosystem that knows which package of Debian has what a build did not find.
+type PackageFinder interface {
+	Ecosystem
+	// MissingPackages are the packages by the output of a build that failed; none: it is not known.
+	MissingPackages(output string) []string
+}
+
 // Explainer is an ecosystem that knows what some output of its toolchain means in a
 // container.
 type Explainer interface {

@@ -2,10 +2,12 @@ package entrance
 
 import (
 	"context"
+	"slices"
 
 	officeapp "company/internal/app"
 	"company/internal/config"
 	"company/internal/diagnose"
+	"company/internal/health"
 	"company/internal/office"
 )
 
@@ -48,5 +50,31 @@ func (ent *Entrance) Subject(ctx context.Context) diagnose.Subject {
 		s.Config.Config = config.Default()
 	}
 	s.Checkout, s.CheckoutErr = ent.FindCheckout(s.Paths)
+	if s.ConfigErr == nil && s.CheckoutErr == nil && s.Checkout != s.Paths.Repo { // as a submission from here has it
+		if s.Config, s.ConfigErr = ent.loadProjectConfig(ctx, s.Paths, s.Checkout); s.ConfigErr != nil {
+			s.Config.Config = config.Default()
+		}
+	}
 	return s
+}
+
+// FindFaults runs the checks of doctor, and places the lines that they propose.
+func (ent *Entrance) FindFaults(ctx context.Context, o diagnose.Options) []health.Finding {
+	subject := ent.Subject(ctx)
+	return ent.placeLines(ctx, subject, diagnose.Run(ctx, ent.Checker().Checks(subject, o)))
+}
+
+// placeLines names the file that each proposed line would be written to. A line that holds
+// already, or whose key something else sets, gets none.
+func (ent *Entrance) placeLines(ctx context.Context, s diagnose.Subject, all []health.Finding) []health.Finding {
+	for i := range all {
+		lines := slices.Clone(all[i].Lines)
+		for n, l := range lines {
+			if p, err := ent.PlanLine(ctx, s.Paths, s.Checkout, false, l); err == nil && !p.Holds {
+				lines[n] = p.Line
+			}
+		}
+		all[i].Lines = lines
+	}
+	return all
 }

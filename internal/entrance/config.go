@@ -60,7 +60,7 @@ func (ent *Entrance) readConfig(ctx context.Context, p office.Paths, project str
 
 // LoadOptions are those of a config of the office, with these flags.
 func (ent *Entrance) LoadOptions(p office.Paths, flags map[string]string) config.LoadOptions {
-	return config.LoadOptions{OfficeDir: p.Root, Env: ent.Console.LookupEnv, Environ: ent.Console.Environ, Flags: flags}
+	return config.LoadOptions{OfficeDir: p.Root, Checkout: p.Repo, Env: ent.Console.LookupEnv, Environ: ent.Console.Environ, Flags: flags}
 }
 
 // LoadReady is the office and a config that it can work with.
@@ -168,7 +168,11 @@ func (c projectConfigs) ConfigFor(ctx context.Context, project string) (config.L
 // moved, and from when on they count for the company at work in the office. Without an office
 // nobody is at work.
 func (ent *Entrance) ChangeConfig(ctx context.Context, paths office.Paths, c config.Change) (config.ChangeReport, error) {
-	changed, err := config.ChangeFile(ctx, ent.LoadOptions(paths, nil), c)
+	return ent.changeConfig(ctx, paths, ent.LoadOptions(paths, nil), c)
+}
+
+func (ent *Entrance) changeConfig(ctx context.Context, paths office.Paths, o config.LoadOptions, c config.Change) (config.ChangeReport, error) {
+	changed, err := config.ChangeFile(ctx, o, c)
 	if err != nil {
 		return config.ChangeReport{}, err
 	}
@@ -193,6 +197,23 @@ func (ent *Entrance) ChangeOfficeConfig(ctx context.Context, c config.Change) (c
 	}
 	c.File = paths.Config
 	return ent.ChangeConfig(ctx, paths, c)
+}
+
+// ChangeOwnConfig changes one key of the user's own file for the repository of the checkout.
+func (ent *Entrance) ChangeOwnConfig(ctx context.Context, c config.Change) (config.ChangeReport, error) {
+	paths, err := ent.FindOffice()
+	if err != nil {
+		return config.ChangeReport{}, err
+	}
+	checkout, err := ent.FindCheckout(paths)
+	if err != nil {
+		return config.ChangeReport{}, err
+	}
+	if c.File, err = config.RepositoryFile(ent.Console.LookupEnv, checkout); err != nil {
+		return config.ChangeReport{}, err
+	}
+	c.Begin = beginOwnFile(checkout)
+	return ent.changeConfig(ctx, paths, ent.loadOptionsFor(paths, checkout), c)
 }
 
 // ListConfig is every key of the config of a project with its value and where it comes
@@ -220,4 +241,41 @@ func (ent *Entrance) ListConfig(ctx context.Context, project string) (view.Confi
 		list.Values = append(list.Values, view.ConfigValue{Key: key, Value: values[key], Origin: loaded.Origin[key]})
 	}
 	return list, nil
+}
+
+// trackedFile is the company.yaml that a line for a checkout is written to.
+func trackedFile(paths office.Paths, checkout string) (file, begin string, err error) {
+	switch _, missing := os.Lstat(paths.Config); {
+	case checkout != paths.Repo:
+		return "", "", company.E(company.EUsage, "this checkout is not the office's own").Because("the office is at " + paths.Root).
+			Fix("run it in the office's folder, or leave --project out: your own file for this repository")
+	case errors.Is(missing, fs.ErrNotExist):
+		return "", "", company.E(company.EUsage, "there is no "+config.ConfigName+" here").Fix("company init writes one; or leave --project out: your own file for this repository")
+	}
+	return paths.Config, "", nil
+}
+
+// ConfigTarget says which file a change is for; without any it is the project's company.yaml.
+type ConfigTarget struct{ User, Project, Own bool }
+
+// ChangeTargetConfig changes one key of the file that a target means.
+func (ent *Entrance) ChangeTargetConfig(ctx context.Context, t ConfigTarget, c config.Change) (config.ChangeReport, error) {
+	switch {
+	case t.User && t.Project:
+		return config.ChangeReport{}, company.E(company.EUsage, "--user and --project name two files").Fix("leave one of them out")
+	case t.Own && (t.User || t.Project):
+		return config.ChangeReport{}, company.E(company.EUsage, "--own names another file than --user and --project").Fix("leave one of them out")
+	case t.Own:
+		return ent.ChangeOwnConfig(ctx, c)
+	case !t.User:
+		return ent.ChangeOfficeConfig(ctx, c)
+	}
+	paths, err := ent.FindOffice()
+	if err != nil { // a user's own file needs no project
+		paths = office.Paths{}
+	}
+	if c.File, err = config.UserFile(ent.Console.LookupEnv); err != nil {
+		return config.ChangeReport{}, err
+	}
+	return ent.ChangeConfig(ctx, paths, c)
 }

@@ -123,7 +123,7 @@ func (ent *Entrance) OpenOrDial(ctx context.Context, paths office.Paths, patienc
 func (ent *Entrance) openOptions(off *office.Office, lock *office.Lock, loaded config.Loaded) officeapp.Options {
 	return officeapp.Options{
 		Office: off, Lock: lock, Config: loaded, Env: ent.Console.LookupEnv, Clocks: ent.Clocks, Version: ent.Version, Logger: ent.Console.Log,
-		Configs: ent.ProjectConfigs(off.Paths), Desk: ent.Desk, Bell: ent.findBell(),
+		Configs: ent.ProjectConfigs(off.Paths), Lines: lineWriter{ent, off.Paths}, Desk: ent.Desk, Bell: ent.findBell(),
 	}
 }
 

@@ -66,6 +66,10 @@ func (p Project) BesideChecks() company.BesideChecks {
 	return out
 }
 
+// TestLine is the line of the config by which a command of the repository's own people becomes the
+// test. Not ok: there is none.
+func (p Project) TestLine() (company.ConfigLine, bool) { return p.Proposals.TestLine() }
+
 // maxComponents is how many folders of a repository get gates of their own. Beyond
 // it a verdict would take longer than the work.
 const maxComponents = 8

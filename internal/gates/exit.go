@@ -38,7 +38,7 @@ func cannotStart(c company.GateCheck) bool {
 // done yet, so the set-up is at fault, and it must be mended.
 func cannotStartError(g company.GateCommand, c company.GateCheck) error {
 	key, _, _ := strings.Cut(g.Name, " ")
-	e := company.E(company.EGates, fmt.Sprintf("the gate %s (%s) cannot start on the base commit", g.Name, testreport.CleanName(g.Command, 100))).NeedsPerson()
+	e := withLine(c.Output, company.E(company.EGates, fmt.Sprintf("the gate %s (%s) cannot start on the base commit", g.Name, testreport.CleanName(g.Command, 100))).NeedsPerson())
 	if why := explainOutput(c.Output); why != "" {
 		return e.Because(why).Fix("do what it says, or name another command with gates." + key + ", then submit again")
 	}
@@ -49,6 +49,40 @@ func cannotStartError(g company.GateCommand, c company.GateCheck) error {
 	return e.Because("the image has no such program, or it is not executable: " + line).
 		Fix("have it installed with container.setup, or name another command with gates." + key + ", then submit again")
 }
+
+// withLine adds the line of the config that installs what a check did not find, where the package
+// is known.
+func withLine(output string, e *company.Error) *company.Error {
+	names := missingPackages(output)
+	if len(names) == 0 {
+		return e
+	}
+	line := company.InstallPackages(names...)
+	line.Why = "the image has no " + strings.Join(names, ", ")
+	return e.MendedBy(line)
+}
+
+// missingPackages are the packages of Debian with what the output of a check says that it lacks.
+func missingPackages(output string) []string {
+	for _, e := range catalog.Of[ecosystem.PackageFinder]() {
+		names := slices.DeleteFunc(e.MissingPackages(output), func(name string) bool { return !packageNameRE.MatchString(name) })
+		if len(names) > 0 {
+			return names
+		}
+	}
+	if said := unknownProgramRE.FindStringSubmatch(missingProgramLine(output)); said != nil {
+		if name := catalog.PackageOfProgram(said[1]); name != "" {
+			return []string{name}
+		}
+	}
+	return nil
+}
+
+// packageNameRE is how Debian names packages. The names stand in a command of a shell.
+var packageNameRE = lazyregexp.New(`^[a-z0-9][a-z0-9+.-]+$`)
+
+// unknownProgramRE matches the name in a shell's message about a program that it does not find.
+var unknownProgramRE = lazyregexp.New(`(?:^|[\s:])([A-Za-z0-9_.+-]+): (?:command )?not found$`)
 
 // explainOutput is the reason of a failure by its output, in one line, where an ecosystem knows it.
 func explainOutput(output string) string {

@@ -2,7 +2,11 @@
 // room brings its own checks; this package runs none.
 package health
 
-import "context"
+import (
+	"context"
+
+	"company/internal/company"
+)
 
 // Check is one check of doctor.
 type Check struct {
@@ -17,4 +21,6 @@ type Result struct {
 	Found  string `json:"found"`
 	Needed string `json:"needed,omitempty"`
 	Fix    string `json:"fix,omitempty"` // the exact command, where there is one
+	// Lines are lines of the config that put it right, which company doctor --fix writes.
+	Lines []company.ConfigLine `json:"lines,omitempty"`
 }

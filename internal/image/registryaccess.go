@@ -127,5 +127,9 @@ func (f *registryAccess) explainError(err error) error {
 	if f.failure.Lasts {
 		c.Class = company.HumanRequired
 	}
-	return c.Because(f.failure.Why).Fix(f.failure.Fix)
+	told := c.Because(f.failure.Why).Fix(f.failure.Fix)
+	if f.failure.Without != "" {
+		return told.MendedBy(company.ConfigLine{Key: "deps.without", Value: f.failure.Without, Why: f.failure.Why})
+	}
+	return told
 }

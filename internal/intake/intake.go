@@ -26,6 +26,14 @@ type Config struct {
 	// EarlyAfter is how long an image may take before workers get one that has nothing compiled;
 	// 0: company.EarlyAfter.
 	EarlyAfter time.Duration
+	// Lines places the line by which a base has a check. Nil: none is offered.
+	Lines LinePlacer `part:"optional"`
+}
+
+// LinePlacer finds the file that a line of the config for a task belongs into.
+type LinePlacer interface {
+	// PlaceLine gives the line with its file, or nil where it cannot be written.
+	PlaceLine(ctx context.Context, t company.TaskID, l company.ConfigLine) *company.ConfigLine
 }
 
 // Watcher follows preparations. Its methods must be quick.
@@ -129,8 +137,12 @@ func (in *Intake) FindBase(ctx context.Context, e company.Effect) (company.Comma
 	if !info.RemoteHasBranch && info.DefaultBranch != "" {
 		base.PRBranch = info.DefaultBranch
 	}
+	beside := found.BesideChecks()
+	if line, ok := found.TestLine(); ok && len(found.Gates) == 0 && in.Lines != nil {
+		beside.Line = in.Lines.PlaceLine(ctx, t.ID, line)
+	}
 	return company.RecordBase{Task: t.ID, TaskBased: company.TaskBased{
-		Base: base, Gates: found.Gates, GateHash: gates.HashGates(found.Gates), Integration: branch, BesideChecks: found.BesideChecks(),
+		Base: base, Gates: found.Gates, GateHash: gates.HashGates(found.Gates), Integration: branch, BesideChecks: beside,
 	}}, nil
 }
 

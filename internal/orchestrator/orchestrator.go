@@ -78,8 +78,16 @@ type Config struct {
 	// LatePatience is how long an effect may take to return once its context has ended;
 	// 0: ten seconds.
 	LatePatience time.Duration
+	// Lines places lines of the config that errors name. Nil: no question offers to write one.
+	Lines LinePlacer `part:"optional"`
 	// OnLate is called once when an effect takes longer, and once more when it returns.
 	OnLate func(LateEffect) `part:"optional"`
+}
+
+// LinePlacer finds the file that a line of the config for a task belongs into.
+type LinePlacer interface {
+	// PlaceLine gives the line with its file, or nil where it cannot be written.
+	PlaceLine(ctx context.Context, t company.TaskID, l company.ConfigLine) *company.ConfigLine
 }
 
 // Projection is made from what happens.

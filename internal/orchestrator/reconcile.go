@@ -218,6 +218,9 @@ func (o *Orchestrator) carryOut(ctx context.Context, e company.Effect) {
 	var ce *company.Error
 	if errors.As(err, &ce) {
 		fail.Hint, fail.Human = ce.Hint, company.NeedsPerson(ce)
+		if ce.Line != nil && o.cfg.Lines != nil {
+			fail.Line = o.cfg.Lines.PlaceLine(ctx, e.Task, *ce.Line)
+		}
 	}
 	cause := err
 	if _, err := o.Do(ctx, company.Company, fail); err != nil && ctx.Err() == nil {

@@ -46,17 +46,40 @@ type Command struct {
 	elsewhere bool
 }
 
-// Setting is the line of company.yaml by which the command becomes the gate, or
-// nothing where it cannot.
-func (c Command) Setting() string {
+// Line is the line of the config by which the command becomes the gate. Not ok: it cannot.
+func (c Command) Line() (l company.ConfigLine, ok bool) {
 	if c.CIOnly {
-		return ""
+		return company.ConfigLine{}, false
 	}
 	text := c.Command
 	if c.Dir != "" {
 		text = "cd " + c.Dir + " && " + text
 	}
-	return "gates." + c.Kind + ": '" + strings.ReplaceAll(text, "'", "''") + "'"
+	l = company.ConfigLine{Key: "gates." + c.Kind, Value: text}
+	if len(c.At) > 0 {
+		l.Why = "its people run it: " + c.At[0]
+	}
+	return l, true
+}
+
+// Setting is Line as company.yaml has it, or nothing.
+func (c Command) Setting() string {
+	l, ok := c.Line()
+	if !ok {
+		return ""
+	}
+	return l.Key + ": '" + strings.ReplaceAll(l.Value, "'", "''") + "'"
+}
+
+// TestLine is the line by which the strongest test command becomes the gate that can.
+func (f Found) TestLine() (l company.ConfigLine, ok bool) {
+	for _, c := range f.OfKind(Test) {
+		// A value in brackets would be read as a list of arguments.
+		if l, ok := c.Line(); ok && !strings.ContainsAny(l.Value[:1], "[{\"'") {
+			return l, true
+		}
+	}
+	return company.ConfigLine{}, false
 }
 
 // Found is what the files of a repository propose.

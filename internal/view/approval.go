@@ -25,6 +25,7 @@ type Approval struct {
 	Answered *time.Time           `json:"answered"`
 	Option   string               `json:"option,omitempty"`
 	Text     string               `json:"text,omitempty"`
+	Line     *company.ConfigLine  `json:"line,omitempty"`    // of the config, which the answer write writes
 	Next     string               `json:"next,omitempty"`    // the command that answers it
 	Details  []string             `json:"details,omitempty"` // of a plan: its subtasks
 }
@@ -66,7 +67,7 @@ func describePlace(t *company.Task, sub *company.Subtask) string {
 func newApproval(s *company.State, a *company.Approval) Approval {
 	v := Approval{
 		ID: a.ID, Kind: a.Kind, Task: a.Task, Subtask: a.Subtask, Question: a.Question, Options: s.OptionsOf(a), Asked: a.Asked.UTC(),
-		Option: a.Option, Text: a.Text,
+		Option: a.Option, Text: a.Text, Line: a.Line,
 	}
 	if a.Open() {
 		v.Next = v.answerCommand()

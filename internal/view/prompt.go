@@ -116,6 +116,8 @@ func AnsweredText(v Approval, t Progress) string {
 			merged = fmt.Sprintf("%d of %s stay merged on %s", t.Merged, company.Count(t.Subtasks, "subtask"), t.Branch)
 		}
 		return fmt.Sprintf("%s: %s. %s is %s; %s.", v.ID, text, t.ID, t.endText(), merged)
+	case v.Option == company.OptWrite && v.Line != nil:
+		text = v.Line.String() + " is written into " + v.Line.File + ", and it is tried again"
 	case v.Option == company.OptApprove && (given.Input == company.InputAmount || v.Text != ""):
 	case v.Option == company.OptReject && v.Text == "":
 	case given.Input == company.InputNeedsWords && v.AsksForWords():

@@ -15,7 +15,6 @@ safetext
 page
 patch
 shell
-health
 retry
 secret
 hosttest
@@ -29,6 +28,8 @@ boundedparse
 screen
 
 company
+
+health
 
 company/history
 attachment

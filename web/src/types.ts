@@ -101,8 +101,18 @@ export interface Approval {
   answered: string | null;
   option?: string;
   text?: string;
+  line?: ConfigLine;
   next?: string;
   details?: string[];
+}
+
+/** ConfigLine is a line of the config that the answer "write" writes, once the question has named it. */
+export interface ConfigLine {
+  key: string;
+  value: string;
+  why?: string;
+  file?: string;
+  text?: string;
 }
 
 export interface Cache {

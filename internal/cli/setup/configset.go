@@ -8,25 +8,21 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/cli/command"
-	"company/internal/company"
 	"company/internal/config"
-	"company/internal/office"
+	"company/internal/entrance"
 	"company/internal/safetext"
 )
 
-// configTarget says which file a change is for.
-type configTarget struct{ user, project bool }
-
 func newConfigSet(env *command.Environment) *cobra.Command {
-	var target configTarget
+	var target entrance.ConfigTarget
 	c := &cobra.Command{
 		Use: "set <key> <value>", Short: "Give a key another value in company.yaml, or in your own file",
 		Example: `  company config set workers.max 5
   company config set --user models.default '{adapter: openai, model: gpt-5, api_key_env: OPENAI_API_KEY}'
   company config set gates.protected '[".github/**", "deploy/**"]'`,
 		Long: `Changes one key of a config file and leaves its comments, its order and all
-other lines as they are. The file is the project's company.yaml, or with --user
-your own, which config show names as the source of its keys.
+other lines as they are. The file is the project's company.yaml, with --own yours for this
+repository (container, deps and gates alone), or with --user yours for all.
 
 A list, a section or a profile of a model is written as YAML; a list may be
 separated by commas, too. The whole config is read with the change first: a fault
@@ -36,12 +32,12 @@ in it is shown, and nothing is written. Then the file is replaced at once.`,
 			return runConfigChange(c.Context(), env, target, config.Change{Key: args[0], Value: args[1]})
 		},
 	}
-	target.addFlags(c)
+	addTargetFlags(c, &target)
 	return c
 }
 
 func newConfigUnset(env *command.Environment) *cobra.Command {
-	var target configTarget
+	var target entrance.ConfigTarget
 	c := &cobra.Command{
 		Use: "unset <key>", Short: "Take a key out of company.yaml, or of your own file",
 		Example: "  company config unset workers.max\n  company config unset --user models.strong",
@@ -54,13 +50,14 @@ be taken out, too.`,
 			return runConfigChange(c.Context(), env, target, config.Change{Key: args[0], Unset: true})
 		},
 	}
-	target.addFlags(c)
+	addTargetFlags(c, &target)
 	return c
 }
 
-func (t *configTarget) addFlags(c *cobra.Command) {
-	c.Flags().BoolVar(&t.user, "user", false, "change your own file, which counts in every project")
-	c.Flags().BoolVar(&t.project, "project", false, "change the project's company.yaml (the default, where there is one)")
+func addTargetFlags(c *cobra.Command, t *entrance.ConfigTarget) {
+	c.Flags().BoolVar(&t.User, "user", false, "change your own file, which counts in every project")
+	c.Flags().BoolVar(&t.Own, "own", false, "change your own file for this repository, which counts above its company.yaml")
+	c.Flags().BoolVar(&t.Project, "project", false, "change the project's company.yaml (the default, where there is one)")
 }
 
 // completeKeys completes the first argument with the keys of the config.
@@ -74,8 +71,8 @@ func completeKeys(_ *cobra.Command, args []string, _ string) ([]string, cobra.Sh
 	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
-func runConfigChange(ctx context.Context, env *command.Environment, target configTarget, c config.Change) error {
-	out, err := target.changeKey(ctx, env, c)
+func runConfigChange(ctx context.Context, env *command.Environment, target entrance.ConfigTarget, c config.Change) error {
+	out, err := env.ChangeTargetConfig(ctx, target, c)
 	switch {
 	case err != nil:
 		return err
@@ -84,22 +81,4 @@ func runConfigChange(ctx context.Context, env *command.Environment, target confi
 	}
 	_, err = fmt.Fprint(env.Out, safetext.Escape(out.RenderText()))
 	return err
-}
-
-// changeKey changes a key of the file that the flags name.
-func (t configTarget) changeKey(ctx context.Context, env *command.Environment, c config.Change) (config.ChangeReport, error) {
-	if t.user && t.project {
-		return config.ChangeReport{}, company.E(company.EUsage, "--user and --project name two files").Fix("leave one of them out")
-	}
-	if !t.user {
-		return env.ChangeOfficeConfig(ctx, c)
-	}
-	paths, err := env.FindOffice()
-	if err != nil { // a user's own file needs no project
-		paths = office.Paths{}
-	}
-	if c.File, err = config.UserFile(env.LookupEnv); err != nil {
-		return config.ChangeReport{}, err
-	}
-	return env.ChangeConfig(ctx, paths, c)
 }

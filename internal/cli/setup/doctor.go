@@ -6,7 +6,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"company/internal/attend"
 	"company/internal/cli/command"
+	"company/internal/company"
 	"company/internal/diagnose"
 	"company/internal/health"
 )
@@ -15,9 +17,10 @@ import (
 func NewDoctor(env *command.Environment) *cobra.Command {
 	var o diagnose.Options
 	var orphans, whole bool
+	var fix, project bool
 	c := &cobra.Command{
 		Use: "doctor", Short: "Check that this machine and this office can work",
-		Example: "  company doctor\n  company doctor --all\n  company doctor --online -o json\n  company doctor --deep",
+		Example: "  company doctor\n  company doctor --all\n  company doctor --online -o json\n  company doctor --deep\n  company doctor --fix",
 		Long: `Each check tells what it found, what is needed, and how to put it right; the last
 line lists the faults to mend. ! is a warning: work goes on, but look at it;
 ? could not be checked. Nothing outside of
@@ -28,27 +31,50 @@ passed are one number; --all shows them. JSON has all of them, without --quiet.
 office at rest and of one that is at work. That takes as long as the disk needs for
 all of it. company serve does the same by itself once a day, a little at a time.
 
+--fix writes the lines of the config that the checks propose: each is shown as a change
+of its file and written after your yes, with --yes at once. The file is your own for this
+repository, or with --project its company.yaml. A key that is set keeps its value.
+
 --list-orphans lists containers of ours that no company looks after any more.
 It removes none: those of this office go with its next start.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if orphans {
 				return listOrphans(c.Context(), env)
 			}
+			if project && !fix {
+				return company.E(company.EUsage, "--project is for --fix alone").Fix("company doctor --fix --project")
+			}
+			if fix {
+				return runFix(c.Context(), env, o, project)
+			}
 			return runDoctor(c.Context(), env, o, whole)
 		},
 	}
 	c.Flags().BoolVar(&o.Deep, "deep", false, "also read the whole ledger and every blob, and hold them to their hashes")
 	c.Flags().BoolVar(&o.Online, "online", false, "also ask the models' servers, each model for a short reply, the git remote, the forge and the registries")
+	c.Flags().BoolVar(&fix, "fix", false, "write the lines of the config that the checks propose, each shown before")
+	c.Flags().BoolVar(&project, "project", false, "with --fix: write them into the project's company.yaml")
 	c.Flags().BoolVar(&whole, "all", false, "also show the checks that passed")
 	c.Flags().BoolVar(&orphans, "list-orphans", false, "list containers without a company, and check nothing")
 	return c
+}
+
+func runFix(ctx context.Context, env *command.Environment, o diagnose.Options, project bool) error {
+	lines, err := attend.FixLines(ctx, env.Entrance, o, project)
+	if err == nil && env.Output == "json" {
+		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "lines": lines})
+	}
+	if err == nil && len(lines) == 0 {
+		fmt.Fprintln(env.Out, "nothing is to do: no check proposes a line that is not there")
+	}
+	return err
 }
 
 func runDoctor(ctx context.Context, env *command.Environment, o diagnose.Options, whole bool) error {
 	ctx, cancel := context.WithTimeout(ctx, o.Timeout())
 	defer cancel()
 	all, code := []health.Finding{}, command.ExitComplete
-	for _, r := range diagnose.Run(ctx, env.Checker().Checks(env.Subject(ctx), o)) {
+	for _, r := range env.FindFaults(ctx, o) {
 		if r.Status != "pass" || !env.Quiet {
 			all = append(all, r)
 		}

@@ -2,6 +2,7 @@ package history
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"company/internal/company"
@@ -254,8 +255,15 @@ func (c *Checker) observeOffice(d company.Data, e company.Event) error {
 		}
 		delete(c.asked, d.ID)
 		c.yes[q.Key] = d.Option == company.OptApprove
-		if t := c.tasks[e.Task]; t != nil && c.yes[q.Key] && strings.HasPrefix(q.Key, "trouble "+string(e.Task)+" deliver ") {
+		t, again := c.tasks[e.Task], d.Option == company.OptApprove || d.Option == company.OptWrite
+		if t != nil && again && (strings.HasPrefix(q.Key, "trouble "+string(e.Task)+" deliver ") || slices.Contains(d.Also, "deliver")) {
 			t.takeIns = 0
+		}
+		if d.Option == company.OptWrite {
+			if q.Line == nil || t == nil {
+				return fmt.Errorf("%s is answered with a line, and names none", d.ID)
+			}
+			c.prepareAnew(t, e.Task)
 		}
 	}
 	return nil

@@ -216,13 +216,32 @@ func (t *observedTask) observeServices(d *company.ServicesRequired, e company.Ev
 	if t.prepared == nil || t.prepared.Image == "" || t.base != nil || len(d.Services) == 0 {
 		return fmt.Errorf("%s gets services that no check of its base can have looked for", e.Task)
 	}
+	t.dropImage()
+	return nil
+}
+
+// dropImage: the image is made anew. Workers that have begun go on in the one that they began in.
+func (t *observedTask) dropImage() {
 	p := *t.prepared
 	if t.early && t.earlyImage == "" {
 		t.earlyImage = p.Image
 	}
 	p.Image = ""
 	t.prepared = &p
-	return nil
+}
+
+// prepareAnew: with a line more in the config the base is found again, and all that hangs on it, until a
+// worker may begin.
+func (c *Checker) prepareAnew(t *observedTask, id company.TaskID) {
+	if t.prepared == nil {
+		return
+	}
+	judged := t.prepared.Image != "" && (len(t.prepared.Gates) == 0 || t.base != nil)
+	if judged && (t.hasGates() || c.untestedAllowed(t, id)) {
+		return
+	}
+	t.dropImage()
+	t.base = nil
 }
 
 // observeBaseline: taken once, with the image, before a worker begins, of every pinned

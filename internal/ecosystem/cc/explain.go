@@ -2,6 +2,7 @@ package cc
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"company/internal/lazyregexp"
@@ -41,17 +42,10 @@ func (CMake) ExplainOutput(output string) string {
 	case !stoppedWords.MatchString(output):
 		return ""
 	}
-	for _, m := range missingWords {
-		said := m.says.FindStringSubmatch(output)
-		if said == nil {
-			continue
-		}
-		name := safetext.Cut(safetext.StripLine(said[1]), 60)
+	if name, packages, ok := findMissing(output); ok {
 		install := "PACKAGE"
-		if packages, ok := packagesOf(m.kind, name); m.kind != "" && ok && len(packages) > 0 {
+		if len(packages) > 0 {
 			install = strings.Join(packages, " ")
-		} else if p := programPackages[name]; m.kind == "" && p != "" {
-			install = p
 		}
 		return fmt.Sprintf("\n[the build asks for %s, which the image does not have; "+setup+" installs it]", name, install)
 	}
@@ -60,6 +54,45 @@ func (CMake) ExplainOutput(output string) string {
 	}
 	if m := configureSays.FindStringSubmatch(output); m != nil {
 		return fmt.Sprintf("\n[configure ended: %s; what it needs of the system comes with "+setup+"]", safetext.Cut(safetext.StripLine(m[1]), 120), "PACKAGE")
+	}
+	return ""
+}
+
+// findMissing is what a configuration says that the system lacks, and the packages of Debian that
+// have it; none: they are not known.
+func findMissing(output string) (name string, packages []string, ok bool) {
+	for _, m := range missingWords {
+		said := m.says.FindStringSubmatch(output)
+		if said == nil {
+			continue
+		}
+		name = safetext.Cut(safetext.StripLine(said[1]), 60)
+		if known, ok := packagesOf(m.kind, name); m.kind != "" && ok {
+			packages = known
+		} else if p := programPackages[name]; m.kind == "" && p != "" {
+			packages = []string{p}
+		}
+		return name, packages, true
+	}
+	return "", nil, false
+}
+
+// MissingPackages are the packages of what a configuration did not find.
+func (CMake) MissingPackages(output string) []string {
+	if !stoppedWords.MatchString(output) {
+		return nil
+	}
+	_, packages, _ := findMissing(output)
+	return packages
+}
+
+// PackageOfProgram is the package of Debian that has a program; empty: it is not known.
+func PackageOfProgram(name string) string {
+	if p := programPackages[name]; p != "" {
+		return p
+	}
+	if slices.Contains(otherPackages, name) {
+		return name
 	}
 	return ""
 }

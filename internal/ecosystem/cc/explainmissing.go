@@ -25,23 +25,40 @@ var missingLibrary = []struct {
 // ExplainOutput says which package of Debian has a library that a build did not find.
 // Builds that stopped while they were configured are explained by CMake's.
 func (Autotools) ExplainOutput(output string) string {
-	if stoppedWords.MatchString(output) {
+	name, packages, ok := findMissingLibrary(output)
+	if !ok {
 		return ""
+	}
+	install := "PACKAGE"
+	if len(packages) > 0 {
+		install = strings.Join(packages, " ")
+	}
+	return fmt.Sprintf("\n[the build asks for %s, which the image does not have; container.setup: [\"apt-get update && apt-get install -y %s\"] installs it]", name, install)
+}
+
+// MissingPackages are the packages of a library that a build did not find.
+func (Autotools) MissingPackages(output string) []string {
+	_, packages, _ := findMissingLibrary(output)
+	return packages
+}
+
+// findMissingLibrary is the library that a build did not find, and its packages; none: they are
+// not known.
+func findMissingLibrary(output string) (name string, packages []string, ok bool) {
+	if stoppedWords.MatchString(output) {
+		return "", nil, false
 	}
 	for _, m := range missingLibrary {
 		said := m.says.FindStringSubmatch(output)
-		if said == nil {
+		switch {
+		case said == nil:
 			continue
+		case m.kind == "":
+			return "pkg-config", []string{"pkg-config"}, true
 		}
-		name := "pkg-config"
-		install := "pkg-config"
-		if m.kind != "" {
-			name, install = safetext.Cut(safetext.StripLine(said[1]), 60), "PACKAGE"
-			if packages, ok := packagesOf(m.kind, name); ok && len(packages) > 0 {
-				install = strings.Join(packages, " ")
-			}
-		}
-		return fmt.Sprintf("\n[the build asks for %s, which the image does not have; container.setup: [\"apt-get update && apt-get install -y %s\"] installs it]", name, install)
+		name = safetext.Cut(safetext.StripLine(said[1]), 60)
+		packages, _ = packagesOf(m.kind, name)
+		return name, packages, true
 	}
-	return ""
+	return "", nil, false
 }
