@@ -6,7 +6,7 @@ import (
 )
 
 // ConfigLine is a line of the config that mends what stands in the way of a task, or that
-// doctor proposes. It is a proposal: nothing is written until a person has said so.
+// doctor proposes. It is a proposal: a person says yes before any file is written.
 type ConfigLine struct {
 	Key   string `json:"key"`           // gates.test
 	Value string `json:"value"`         // as company config set takes it; of a list: the items to be added

@@ -18,8 +18,8 @@ type StartEarly struct {
 type EarlyStart struct {
 	// Base is the commit that workers begin from. From then on the base is settled.
 	Base OID `json:"base"`
-	// Image is the key of an image that lacks what is compiled of the base, and nothing
-	// else. Empty: the task's own image is there.
+	// Image is the key of an image like the task's own, without the layers that compile
+	// the base. Empty: the task's own image is there.
 	Image string `json:"image,omitempty"`
 }
 

@@ -12,7 +12,7 @@ const (
 	OptAnswer  = "answer" // in words alone
 	OptWait    = "wait"
 	// OptWrite writes the line that the question names into the operator's own config, and
-	// tries again with it. The line is written by who takes the answer, before it counts.
+	// tries again with it. The process that holds the office writes the line before the answer counts.
 	OptWrite = "write"
 
 	OptWithdrawn = "withdrawn" // by the company: what it asked about is no more

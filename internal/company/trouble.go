@@ -49,8 +49,8 @@ func (s *State) troubleQuestions(t *Task) []PendingQuestion {
 	return out
 }
 
-// hasCauseOf reports whether two failures have one cause, as far as their words tell: one line, or one
-// try, mends both.
+// hasCauseOf reports whether two failures have one cause, by their texts: one line or one
+// try mends both.
 func (f Failure) hasCauseOf(o Failure) bool {
 	if f.Line != nil && o.Line != nil {
 		return f.Line.IsSame(*o.Line)

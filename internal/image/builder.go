@@ -76,7 +76,7 @@ type Request struct {
 	// know.
 	Dockerfile *dockerfile.Source
 	Offline    bool // take no dependency from a registry (container.deps: off)
-	// Uncompiled leaves out what is compiled of the base ahead.
+	// Uncompiled leaves out the layers that compile the base ahead.
 	Uncompiled bool
 	// Without are kinds of registries that are not asked for packages (deps.without).
 	Without []string
@@ -219,8 +219,8 @@ func (b *Builder) Ensure(ctx context.Context, req Request) (Image, error) {
 	}
 }
 
-// EnsureUncompiled is Ensure without what is compiled of the base ahead. ok is false, and
-// nothing is made, where nothing is.
+// EnsureUncompiled is Ensure without the layers that compile the base ahead. Where the plan
+// has no such layer, ok is false and no image is made.
 func (b *Builder) EnsureUncompiled(ctx context.Context, req Request) (img Image, ok bool, err error) {
 	if err := req.validateRequest(); err != nil {
 		return img, false, err

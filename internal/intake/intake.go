@@ -49,8 +49,8 @@ type ImageMaker interface {
 	FindLocal(ctx context.Context, key string) (id string, err error)
 	// Ensure has an image there.
 	Ensure(ctx context.Context, req image.Request) (image.Image, error)
-	// EnsureUncompiled has an image there without what is compiled of its base; ok is false
-	// where nothing is.
+	// EnsureUncompiled has an image there without the layers that compile its base; ok is
+	// false where it would have none.
 	EnsureUncompiled(ctx context.Context, req image.Request) (img image.Image, ok bool, err error)
 	// Explain tells what an image is made from.
 	Explain(ctx context.Context, req image.Request) (image.Explanation, error)

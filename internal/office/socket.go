@@ -57,8 +57,8 @@ func socketError(path string, err error) error {
 // ListenSocket opens the office's socket, mode 0600. Only the lock's holder
 // may: a socket at the path is then a dead process's, and is removed. Close the
 // listener before the lock is released. The holder's signature in the lock file
-// names the path from then on. A socket that somebody takes away, as a logout does with
-// XDG_RUNTIME_DIR, is opened anew within socketLookEvery, where it can be by then.
+// names the path from then on. A socket that a logout takes away with
+// XDG_RUNTIME_DIR is opened anew within socketLookEvery.
 func ListenSocket(l *Lock, env func(string) (string, bool)) (net.Listener, error) {
 	s := &socketListener{lock: l, env: env, done: make(chan struct{})}
 	if err := s.open(); err != nil {

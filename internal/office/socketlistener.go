@@ -10,7 +10,7 @@ import (
 const socketLookEvery = 5 * time.Second
 
 // socketListener listens at the office's socket, and at a new one where the socket is gone.
-// Who has connected stays so. Its methods may be called by many goroutines.
+// Open connections stay. Its methods may be called by many goroutines.
 type socketListener struct {
 	lock  *Lock
 	env   func(string) (string, bool)
@@ -33,7 +33,7 @@ func (s *socketListener) open() error {
 	s.ln = ln
 	s.mu.Unlock()
 	if before.UnixListener != nil {
-		before.SetUnlinkOnClose(false) // what is at its path is not its own
+		before.SetUnlinkOnClose(false) // another socket may lie at its path
 		_ = before.Close()
 	}
 	return nil

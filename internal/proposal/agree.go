@@ -141,7 +141,7 @@ func (s selection) covers(o selection, key string) bool {
 type chosenCall struct {
 	key string
 	dir string // that it runs in
-	// assigns are the variables before it that may choose what is checked.
+	// assigns are the variables before it that may choose other tests.
 	assigns []string
 	selection
 }

@@ -162,7 +162,7 @@ func Find(t *ecosystem.Tree, gates []company.GateCommand) Found {
 				}
 			}
 			if n++; n > maxCommands && cmd.Agrees {
-				continue // a check of the CI that no gate runs is told in any case
+				continue // the CI's checks without a gate are told in any case
 			}
 			f.Commands = append(f.Commands, cmd)
 		}

@@ -56,9 +56,9 @@ func keepChoosing(all []string) []string {
 	})
 }
 
-// isAnotherVariant says that a command of the CI, though a gate has its program and arguments, is not
-// what that gate checks: a variable chooses what is checked, or the gate stands for an earlier command
-// that has other variables.
+// isAnotherVariant says that a command of the CI checks more than the gate with its program and
+// arguments: a variable chooses other tests, or the gate stands for an earlier command with other
+// variables.
 func (c Command) isAnotherVariant(earlier []Command) bool {
 	if !c.OfCI {
 		return false
