@@ -11,8 +11,8 @@ import (
 	"company/test/testenv"
 )
 
-// notesProject is a project with a database in Go that compiles for a minute and more.
-func notesProject(t *testing.T) map[string]string {
+// sqliteProject is a project with a database in Go that compiles for a minute and more.
+func sqliteProject(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{
 		"go.mod":   "module example.com/notes\n\ngo 1.24\n\nrequire modernc.org/sqlite v1.40.0\n",
@@ -74,7 +74,7 @@ func TestWorkersBeginWhileTheBaseIsCompiled(t *testing.T) {
 			call("finish", m{"summary": "two are allowed"}),
 		),
 		reviewer: approveAfter("cat notes.go"),
-	}, notesProject(t))
+	}, sqliteProject(t))
 	h.Config("gates: {red_green: off}\n")
 	p := h.Start("submit", "allow two notes")
 	start := p.Event(10*time.Minute, "task.early_start", "")
