@@ -247,7 +247,7 @@ func (d *ApprovalAnswered) apply(s *State, e Event) {
 		}
 	}
 	if d.Option == OptWrite {
-		s.prepareAnew(t, e)
+		s.prepareAnew(t)
 		if a.Kind == AskNoGates { // where the line brings no check, it is asked again
 			s.retireKey(a, e)
 		}

@@ -78,7 +78,7 @@ func (t *Task) failuresLike(a *Approval) []string {
 
 // prepareAnew has the base looked at again, and the image made again, where nothing may be judged
 // yet: the config has a line that it had not. Where workers have begun, the base stays.
-func (s *State) prepareAnew(t *Task, e Event) {
+func (s *State) prepareAnew(t *Task) {
 	if t.Prepared == nil || s.mayJudge(t) {
 		return
 	}

@@ -24,7 +24,7 @@ func PlanLine(l Loaded, file string, line company.ConfigLine) (c Change, ok bool
 	c = Change{File: file, Key: line.Key, Value: line.Value}
 	now := flattenConfig(l.Config)[line.Key]
 	at := l.Origin[line.Key]
-	where, _, _ := splitPosition(at)
+	where, _ := cutPosition(at)
 	isSet := at != "" && at != OriginDefault
 	if field.of.Kind() != reflect.Slice {
 		value, fault := field.readValue(line.Key, line.Value)

@@ -11,7 +11,7 @@ import (
 func (l Loaded) Sources() []string {
 	seen := map[string]bool{}
 	for _, at := range l.Origin {
-		if file, _, ok := splitPosition(at); ok {
+		if file, ok := cutPosition(at); ok {
 			at = file
 		}
 		if at != OriginDefault {
@@ -21,14 +21,14 @@ func (l Loaded) Sources() []string {
 	return append([]string{}, slices.Sorted(maps.Keys(seen))...)
 }
 
-// splitPosition takes line and column off file:line:column.
-func splitPosition(at string) (file, place string, ok bool) {
+// cutPosition takes line and column off file:line:column.
+func cutPosition(at string) (file string, ok bool) {
 	i := strings.LastIndexByte(at, ':')
 	if i < 0 {
-		return at, "", false
+		return at, false
 	}
 	if i = strings.LastIndexByte(at[:i], ':'); i < 0 {
-		return at, "", false
+		return at, false
 	}
-	return at[:i], at[i+1:], true
+	return at[:i], true
 }

@@ -244,15 +244,15 @@ func (ent *Entrance) ListConfig(ctx context.Context, project string) (view.Confi
 }
 
 // trackedFile is the company.yaml that a line for a checkout is written to.
-func trackedFile(paths office.Paths, checkout string) (file, begin string, err error) {
+func trackedFile(paths office.Paths, checkout string) (string, error) {
 	switch _, missing := os.Lstat(paths.Config); {
 	case checkout != paths.Repo:
-		return "", "", company.E(company.EUsage, "this checkout is not the office's own").Because("the office is at " + paths.Root).
+		return "", company.E(company.EUsage, "this checkout is not the office's own").Because("the office is at " + paths.Root).
 			Fix("run it in the office's folder, or leave --project out: your own file for this repository")
 	case errors.Is(missing, fs.ErrNotExist):
-		return "", "", company.E(company.EUsage, "there is no "+config.ConfigName+" here").Fix("company init writes one; or leave --project out: your own file for this repository")
+		return "", company.E(company.EUsage, "there is no "+config.ConfigName+" here").Fix("company init writes one; or leave --project out: your own file for this repository")
 	}
-	return paths.Config, "", nil
+	return paths.Config, nil
 }
 
 // ConfigTarget says which file a change is for; without any it is the project's company.yaml.

@@ -27,7 +27,8 @@ func (ent *Entrance) PlanLine(ctx context.Context, paths office.Paths, checkout 
 	file, err := config.RepositoryFile(ent.Console.LookupEnv, checkout)
 	begin := beginOwnFile(checkout)
 	if tracked {
-		file, begin, err = trackedFile(paths, checkout)
+		begin = "" // it is there
+		file, err = trackedFile(paths, checkout)
 	}
 	if err != nil {
 		return LinePlan{}, err
