@@ -30,8 +30,8 @@ const (
 	mostDefinition = 1 << 20
 )
 
-// findCommands reads the commands of a repository by a fixed rule: CI definitions, else
-// the scripts and targets that are called what checks are called, else Debian's tests,
+// findCommands reads the commands of a repository by a fixed rule: CI definitions and
+// package.json's script lint, else the scripts and targets that are called what checks are called, else Debian's tests,
 // else what the build files imply. None of the company's own detection is used.
 func findCommands(from Checkout) []theirCommand {
 	var found []theirCommand
@@ -53,7 +53,9 @@ func findCommands(from Checkout) []theirCommand {
 		}
 	}
 	if len(found) == 0 {
-		found = append(found, findScripts(from.Dir)...)
+		found = append(found, findScripts(from.Dir, checkScripts...)...)
+	} else { // a CI of others' workflows often hides it, and a change that it refuses is no good one
+		found = append(found, findScripts(from.Dir, "lint")...)
 	}
 	if len(found) == 0 {
 		found = append(found, findTargets(from.Dir)...)
@@ -193,8 +195,8 @@ func isNativeStep(line string) bool {
 // checkScripts are the names of scripts and targets that check.
 var checkScripts = []string{"test", "lint", "build", "typecheck", "type-check", "check-types", "types", "check", "test:unit", "test:e2e"}
 
-// findScripts returns the scripts of package.json that are called what checks are called.
-func findScripts(dir string) (out []theirCommand) {
+// findScripts returns the scripts of package.json that have these names.
+func findScripts(dir string, names ...string) (out []theirCommand) {
 	text, err := readBounded(filepath.Join(dir, "package.json"))
 	if err != nil {
 		return nil
@@ -203,7 +205,7 @@ func findScripts(dir string) (out []theirCommand) {
 	if json.Unmarshal(text, &manifest) != nil {
 		return nil
 	}
-	for _, name := range checkScripts {
+	for _, name := range names {
 		script := manifest.Scripts[name]
 		if script == "" || strings.Contains(script, "no test specified") {
 			continue

@@ -16,6 +16,8 @@ func TestCommandsAreFound(t *testing.T) {
 	}{
 		{"a workflow", map[string]string{".github/workflows/ci.yml": "jobs:\n  a:\n    steps:\n    - run: npm ci\n    - run: |\n        npm run lint && npm test\n        npm publish\n    - run: npm run build\n      working-directory: web\n", "package.json": `{"scripts":{"test":"x"}}`},
 			".github/workflows/ci.yml: npm run lint|.github/workflows/ci.yml: npm test|.github/workflows/ci.yml: npm run build in web"},
+		{"a script lint beside the workflow", map[string]string{".github/workflows/ci.yml": "jobs: {a: {steps: [{run: npm run tests-only}]}}", "package.json": `{"scripts":{"tests-only":"x","lint":"eslint ."}}`},
+			".github/workflows/ci.yml: npm run tests-only|package.json: npm run lint"},
 		{"words of a server", map[string]string{".github/workflows/ci.yml": "jobs: {a: {steps: [{run: 'go test ${{ matrix.flags }} ./...'}]}}", "go.mod": "module x\n"},
 			".github/workflows/ci.yml: not run"},
 		{"travis", map[string]string{".travis.yml": "install: pip install .\nscript:\n- pytest -q\n- codecov\n", "setup.py": ""}, ".travis.yml: pytest -q"},
