@@ -69,7 +69,7 @@ func prepareCase(ctx context.Context, place drawnPlace, l Listed) (_ lotCase, er
 			return c, passOver("%s is there already", f.Path)
 		}
 	}
-	plain, err := openPlain(ctx, l, c.From)
+	plain, err := openPlain(ctx, l, c.From, commands)
 	if err != nil && hostAwayRE.MatchString(err.Error()) {
 		c.Away, c.Prepared = hostAwayRE.FindString(err.Error()), time.Since(start)
 		return c, nil

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -30,7 +31,7 @@ type plainPlace struct {
 
 // openPlain copies a checkout and installs what it names: npm's and Go's packages with
 // this host's clients, Debian's build dependencies in the image.
-func openPlain(ctx context.Context, l Listed, from Checkout) (_ *plainPlace, err error) {
+func openPlain(ctx context.Context, l Listed, from Checkout, commands []theirCommand) (_ *plainPlace, err error) {
 	image, err := buildOutsideImage(ctx)
 	if err != nil {
 		return nil, err
@@ -55,7 +56,7 @@ func openPlain(ctx context.Context, l Listed, from Checkout) (_ *plainPlace, err
 	}
 	switch l.Stratum {
 	case DebianNode, Npm, Generator:
-		err = p.prepareNode(ctx)
+		err = p.prepareNode(ctx, commands)
 	case GoProxy, DebianGo:
 		err = p.prepareGo(ctx)
 	default:
@@ -66,8 +67,9 @@ func openPlain(ctx context.Context, l Listed, from Checkout) (_ *plainPlace, err
 
 func (p *plainPlace) source() string { return filepath.Join(p.dir, "src") }
 
-// prepareNode installs the packages by the client whose lock file is there.
-func (p *plainPlace) prepareNode(ctx context.Context) error {
+// prepareNode installs the packages by the client whose lock file is there, and yarn where a
+// command calls it.
+func (p *plainPlace) prepareNode(ctx context.Context, commands []theirCommand) error {
 	home := filepath.Join(p.dir, "home")
 	env := append(nodeEnv(home), "PATH="+filepath.Join(home, "tools", "node_modules", ".bin")+":"+os.Getenv("PATH"), "npm_config_fetch_retries=1", "npm_config_fetch_retry_mintimeout=1000")
 	has := func(name string) bool { _, err := os.Stat(filepath.Join(p.source(), name)); return err == nil }
@@ -80,6 +82,8 @@ func (p *plainPlace) prepareNode(ctx context.Context) error {
 		script = installManager(yarn1) + "yarn install --ignore-scripts --silent"
 	case has("package-lock.json"):
 		script = "npm ci --loglevel=error --ignore-scripts --no-audit --no-fund || " + install
+	case slices.ContainsFunc(commands, func(c theirCommand) bool { return strings.HasPrefix(c.Run, "yarn") }):
+		script = installManager(yarn1) + script
 	}
 	ctx, cancel := context.WithTimeout(ctx, 4*time.Minute)
 	defer cancel()
@@ -151,7 +155,11 @@ func (p *plainPlace) prepareDebian(ctx context.Context, l Listed) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	name := "company-plain-" + p.token
-	script := "sed 's/^deb /deb-src /' /etc/apt/sources.list >/etc/apt/sources.list.d/sources.list && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get build-dep -qq -y --no-install-recommends " + l.Name + " && apt-get clean"
+	script := "sed 's/^deb /deb-src /' /etc/apt/sources.list >/etc/apt/sources.list.d/sources.list && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get build-dep -qq -y --no-install-recommends " + l.Name
+	if l.Stratum == Python { // what maintainers' commands call, and Debian's own do not
+		script += " && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends flake8 mypy black pylint isort"
+	}
+	script += " && apt-get clean"
 	defer func() { _ = exec.CommandContext(context.WithoutCancel(ctx), "docker", "rm", "-f", name).Run() }()
 	if err := runHere(ctx, p.dir, nil, "docker", "run", "--name", name, "--network", "host", p.image, "bash", "-ec", script); err != nil {
 		return err
