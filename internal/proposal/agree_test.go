@@ -68,10 +68,10 @@ func TestAgreement(t *testing.T) {
 	}
 }
 
-// What waits for changes is no check.
+// What waits for changes is no check, and neither is what is run for a debugger.
 func TestWatchersAreNoChecks(t *testing.T) {
 	f := Find(ecosystemtest.Tree(map[string]string{
-		"package.json":   `{"scripts": {"test:watch": "jest --watch", "check:watch": "svelte-check --watch", "test": "jest"}}`,
+		"package.json":   `{"scripts": {"test:watch": "jest --watch", "test:debug": "vitest --inspect --no-file-parallelism", "test:wait": "node --inspect-brk=9229 node_modules/.bin/jest --runInBand", "check:watch": "svelte-check --watch", "test": "jest"}}`,
 		".gitlab-ci.yml": "t:\n  script:\n    - jest --watchAll\n    - jest --watch=false\n    - tsc --watch\n    - npm run lint:watch\n",
 	}), nil)
 	if got := printed(f); got != "test / jest --watch=false (.gitlab-ci.yml:4)\ntest / npm test (package.json:1)\n" {
