@@ -68,11 +68,11 @@ func (s scriptChecks) toolOf(name string, tools map[string]string) string {
 // watchesRE finds a flag with which a compiler waits for changes.
 var watchesRE = lazyregexp.New(`\s(--watch|-w)(\s|$)`)
 
-// findLint is the lint script, where its first program is one of the dependencies.
+// findLint is the lint script, where its first program is one of the dependencies, else what Nx runs.
 func (s scriptChecks) findLint() *company.GateCommand {
 	script := s.manifest.Scripts["lint"]
 	if script == "" {
-		return nil
+		return s.findNxLint()
 	}
 	tool := programName(script)
 	if steps, ok := s.m.readSteps(s.manifest, script, s.left); ok {
