@@ -68,6 +68,16 @@ func TestAgreement(t *testing.T) {
 	}
 }
 
+// What brings browsers or shows a report is no check, though the program is one that tests.
+func TestBrowsersAreFetchedByNoCheck(t *testing.T) {
+	f := Find(ecosystemtest.Tree(map[string]string{
+		".gitlab-ci.yml": "t:\n  script:\n    - npx playwright install --with-deps\n    - npx playwright install-deps\n    - npx cypress verify\n    - npx playwright test\n    - npx cypress run\n    - npx playwright show-report\n",
+	}), nil)
+	if got := printed(f); got != "test / npx playwright test (.gitlab-ci.yml:6)\ntest / npx cypress run (.gitlab-ci.yml:7)\n" {
+		t.Error(got)
+	}
+}
+
 // What waits for changes is no check, and neither is what is run for a debugger.
 func TestWatchersAreNoChecks(t *testing.T) {
 	f := Find(ecosystemtest.Tree(map[string]string{
