@@ -97,6 +97,39 @@ test:
 	}
 }
 
+// What is switched off checks nothing, and no service of it runs.
+func TestSwitchedOffJobsAreLeftOut(t *testing.T) {
+	got := printed(ReadDefinitions(ecosystemtest.Tree(map[string]string{
+		".github/actions/check/action.yml": `runs:
+  steps:
+    - {run: make old, shell: bash, if: false}
+    - {run: make check, shell: bash}
+`,
+		".github/workflows/ci.yml": `jobs:
+  bench:
+    if: false
+    services: {redis: {image: "redis:7"}}
+    steps: [{run: make bench}]
+  lint:
+    if: ${{ False }}
+    steps: [{uses: golangci/golangci-lint-action@v6}]
+  test:
+    if: ${{ false || true }}
+    steps:
+      - {run: make slow, if: "false"}
+      - {run: make test, if: "github.event_name == 'push'"}
+      - uses: ./.github/actions/check
+`})))
+	const want = `.github/workflows/ci.yml 
+  test:9  map[]
+    13 "make test" in ""
+    4 "make check" in ""
+`
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
 // Templates that extend one another in a circle, thousands of jobs, and shapes that
 // no CI knows cost little and name nothing.
 func TestReadDefinitionsOfOddFiles(t *testing.T) {

@@ -36,6 +36,9 @@ func (j *Job) addSteps(t *ecosystem.Tree, name string, depth int) {
 		return
 	}
 	for _, s := range root.Field("runs").Field("steps").List() {
+		if neverRuns(s) {
+			continue
+		}
 		used, _, _ := strings.Cut(s.FieldText("uses"), "@")
 		j.addSteps(t, used, depth+1)
 		run := s.Field("run")

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // readWorkflow reads a workflow: its jobs on systems with a POSIX shell, and of
@@ -24,6 +25,9 @@ func readWorkflow(root *ecosystem.YAMLValue) []Job {
 			break
 		}
 		v := f.Value
+		if neverRuns(v) {
+			continue
+		}
 		if slices.ContainsFunc(v.Field("runs-on").List(), func(on *ecosystem.YAMLValue) bool {
 			return strings.HasPrefix(on.Text, "windows") || strings.HasPrefix(on.Text, "macos")
 		}) {
@@ -43,6 +47,9 @@ func readWorkflow(root *ecosystem.YAMLValue) []Job {
 		}
 		own := v.Field("defaults").Field("run")
 		for _, s := range v.Field("steps").List() {
+			if neverRuns(s) {
+				continue
+			}
 			if name, _, _ := strings.Cut(s.FieldText("uses"), "@"); name != "" && len(j.Actions) < maxSteps {
 				j.Actions = append(j.Actions, Action{Name: name, Line: s.Line})
 			}
@@ -73,4 +80,12 @@ func readWorkflow(root *ecosystem.YAMLValue) []Job {
 		}
 	}
 	return out
+}
+
+// neverRE is a condition that holds for no event: what has it is switched off.
+var neverRE = lazyregexp.New(`^(false|\$\{\{\s*false\s*\}\})$`)
+
+// neverRuns says whether a job or a step is switched off.
+func neverRuns(v *ecosystem.YAMLValue) bool {
+	return neverRE.MatchString(strings.ToLower(strings.TrimSpace(v.FieldText("if"))))
 }

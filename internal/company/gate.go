@@ -1,6 +1,9 @@
 package company
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // GateCommand is one pinned gate.
 type GateCommand struct {
@@ -66,6 +69,19 @@ type Canary struct {
 
 // Hollow says whether a gate stopped looking at what the change touches.
 func (c GateCheck) Hollow() bool { return c.Canary != nil && len(c.Canary.Hollow) > 0 }
+
+// Overlooked are the folders of the change at which a check does not look, without those at which
+// another one does: unit tests and end-to-end tests have folders of their own.
+func (r GateResult) Overlooked(c GateCheck) []string {
+	if c.Canary == nil {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(c.Canary.Blind), func(folder string) bool {
+		return slices.ContainsFunc(r.Checks, func(other GateCheck) bool {
+			return other.Canary != nil && slices.Contains(other.Canary.Proven, folder)
+		})
+	})
+}
 
 // TestCounts is how many tests a check reports.
 type TestCounts struct {

@@ -22,8 +22,8 @@ func (it *Item) describeGate(d *company.GateFinished) {
 		if c.Part != nil {
 			it.Text += "; of " + c.Name + " " + c.Part.String() + ", all when it is merged"
 		}
-		if k := c.Canary; k != nil && !c.Hollow() && len(k.Blind) > 0 {
-			it.Text += "; " + c.Name + " does not look at " + joinFirst(k.Blind)
+		if blind := d.Result.Overlooked(c); !c.Hollow() && len(blind) > 0 {
+			it.Text += "; " + c.Name + " does not look at " + joinFirst(blind)
 		}
 		switch {
 		case c.Hollow():

@@ -31,7 +31,7 @@ func prGates(t *company.Task, o PROptions) string {
 		fmt.Sprintf("\n\nRun on the tree of %s in a fresh container without a network; the exit code is the daemon's.\n", t.Head.Short()))
 	var notes []string
 	for _, c := range checks {
-		notes = append(notes, gateNotes(c, o)...)
+		notes = append(notes, gateNotes(c, t.Gate.Result.Overlooked(c), o)...)
 	}
 	notes = append(notes, unrunNotes(t, o)...)
 	notes = append(notes, firstStepNotes(t, o)...)
@@ -114,7 +114,7 @@ func noTests(c company.GateCheck) bool {
 	return c.Counts != nil && *c.Counts == (company.TestCounts{}) && (company.GateCommand{Name: c.Name}).IsTest()
 }
 
-func gateNotes(c company.GateCheck, o PROptions) []string {
+func gateNotes(c company.GateCheck, blind []string, o PROptions) []string {
 	var out []string
 	name := escapeMarkdown(c.Name)
 	switch c.Excused {
@@ -133,7 +133,7 @@ func gateNotes(c company.GateCheck, o PROptions) []string {
 		}
 		out = append(out, name+" is **UNVERIFIED**: it is red on the base too, and new failures in it cannot be recognised: "+why+" The president saw that and let it pass.")
 	}
-	out = append(out, canaryNotes(c, o)...)
+	out = append(out, canaryNotes(c, blind, o)...)
 	if len(c.Flaky) > 0 {
 		out = append(out, fmt.Sprintf("%s is **flaky**: it failed, and not in a further run of the same tree: %s", name, joinCode(c.Flaky, o)))
 	}
@@ -146,16 +146,16 @@ func gateNotes(c company.GateCheck, o PROptions) []string {
 	return out
 }
 
-// canaryNotes say whether a check looks at what the change touches.
-func canaryNotes(c company.GateCheck, o PROptions) []string {
+// canaryNotes say whether a check looks at what the change touches; blind are folders at which none does.
+func canaryNotes(c company.GateCheck, blind []string, o PROptions) []string {
 	k := c.Canary
 	if k == nil {
 		return nil
 	}
 	name := escapeMarkdown(c.Name)
 	var out []string
-	if len(k.Blind) > 0 {
-		out = append(out, name+" **does not run the tests** in "+joinCode(k.Blind, o)+": company put a test there that must fail, and the check passed. On the base it is the same.")
+	if len(blind) > 0 {
+		out = append(out, name+" **does not run the tests** in "+joinCode(blind, o)+": company put a test there that must fail, and the check passed. On the base it is the same.")
 	}
 	if k.Reason != "" {
 		out = append(out, name+" is **unproven**: "+escapeWithin(k.Reason, 200)+".")

@@ -304,6 +304,10 @@ func TestPRBodyCanary(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, text)
 		}
 	}
+	task.Gate.Result.Checks = append(task.Gate.Result.Checks, company.GateCheck{Name: "test (e2e)", Passed: true, Canary: &company.Canary{Proven: []string{"docs/x"}, Blind: []string{"cli"}}})
+	if text := PRBody(task, PROptions{}); strings.Contains(text, "does not run the tests") {
+		t.Errorf("another check looks there:\n%s", text)
+	}
 }
 
 // The pull request says which tests show the change, and when none do.

@@ -68,10 +68,20 @@ func TestAgreement(t *testing.T) {
 	}
 }
 
-// What waits for changes is no check.
+// What brings browsers or shows a report is no check, though the program is one that tests.
+func TestBrowsersAreFetchedByNoCheck(t *testing.T) {
+	f := Find(ecosystemtest.Tree(map[string]string{
+		".gitlab-ci.yml": "t:\n  script:\n    - npx playwright install --with-deps\n    - npx playwright install-deps\n    - npx cypress verify\n    - npx playwright test\n    - npx cypress run\n    - npx playwright show-report\n",
+	}), nil)
+	if got := printed(f); got != "test / npx playwright test (.gitlab-ci.yml:6)\ntest / npx cypress run (.gitlab-ci.yml:7)\n" {
+		t.Error(got)
+	}
+}
+
+// What waits for changes is no check, and neither is what is run for a debugger.
 func TestWatchersAreNoChecks(t *testing.T) {
 	f := Find(ecosystemtest.Tree(map[string]string{
-		"package.json":   `{"scripts": {"test:watch": "jest --watch", "check:watch": "svelte-check --watch", "test": "jest"}}`,
+		"package.json":   `{"scripts": {"test:watch": "jest --watch", "test:debug": "vitest --inspect --no-file-parallelism", "test:wait": "node --inspect-brk=9229 node_modules/.bin/jest --runInBand", "check:watch": "svelte-check --watch", "test": "jest"}}`,
 		".gitlab-ci.yml": "t:\n  script:\n    - jest --watchAll\n    - jest --watch=false\n    - tsc --watch\n    - npm run lint:watch\n",
 	}), nil)
 	if got := printed(f); got != "test / jest --watch=false (.gitlab-ci.yml:4)\ntest / npm test (package.json:1)\n" {

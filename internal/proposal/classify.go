@@ -186,6 +186,9 @@ var (
 	lintWord  = lazyregexp.New(`(?i)(^|[-_:./])(lint|linters?|vet|clippy|typecheck|type-check|types|stylecheck|check-format|format-check|fmt-check|check-fmt|lint-check)($|[-_:./])`)
 )
 
+// testsBy are the subcommands by which programs that do more than test do test.
+var testsBy = map[string]string{"playwright": "test", "cypress": "run"}
+
 // checkKind says which check a command is: Test, ProposedLint, or none.
 func (c call) checkKind() string {
 	words := c.unwrapCommand()
@@ -205,6 +208,8 @@ func (c call) checkKind() string {
 			return kindOfSession(session)
 		}
 		return Test
+	case testsBy[program] != "" && (len(words) < 2 || words[1] != testsBy[program]):
+		return "" // it fetches browsers, or shows a report
 	case slices.Contains(testers, program):
 		return Test
 	case slices.Contains(linters, program):

@@ -76,7 +76,7 @@ func reviewBrief(t *company.Task, sub *company.Subtask, x subject) string {
 			w.WriteString("\nThe work touches what the gates are made of. Is a check weakened by it?\n" + agent.Quote("gate_files", "", strings.Join(changed, "\n")))
 		}
 		for _, c := range gate.Result.Checks {
-			w.WriteString(lookedAt(c))
+			w.WriteString(lookedAt(c, gate.Result.Overlooked(c)))
 		}
 		if len(x.flags) > 0 {
 			w.WriteString("\nThese could keep tests from running, or from counting, and no check can see all of it. Read them closely; what makes a suite say less than before, or behave by what it finds around it, is blocking:\n" + agent.Quote("flags", "", strings.Join(x.flags, "\n")))
@@ -227,15 +227,15 @@ func redToGreen(r *company.RedGreen) string {
 	return out
 }
 
-// lookedAt says where a check looks, where that is not everywhere.
-func lookedAt(c company.GateCheck) string {
+// lookedAt says where a check looks, where that is not everywhere; blind are folders at which none does.
+func lookedAt(c company.GateCheck, blind []string) string {
 	k := c.Canary
 	if k == nil {
 		return ""
 	}
 	out := ""
-	if len(k.Blind) > 0 {
-		out += "\n" + agent.EscapeHeadings(agent.JoinLines(c.Name)) + " does not look at these folders of the change, and did not before it: run their tests yourself.\n" + agent.Quote("not_looked_at", "", strings.Join(k.Blind, "\n"))
+	if len(blind) > 0 {
+		out += "\n" + agent.EscapeHeadings(agent.JoinLines(c.Name)) + " does not look at these folders of the change, and did not before it: run their tests yourself.\n" + agent.Quote("not_looked_at", "", strings.Join(blind, "\n"))
 	}
 	if k.Reason != "" {
 		out += "\nWhether " + agent.JoinLines(c.Name) + " looks at what is changed is not proven: " + agent.JoinLines(k.Reason) + "\n"

@@ -21,8 +21,9 @@ func (Ecosystem) Plants() []string { return []string{plantScript} }
 var scriptEndings = []string{".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"}
 
 // scriptTestRE takes the name of a test file apart: what comes before its own
-// name and what comes after it, ending included.
-var scriptTestRE = lazyregexp.New(`^(test[-_.])?.*?([._-](?:test|spec))?(\.[cm]?[jt]sx?)$`)
+// name and what comes after it, ending included. Of what comes after it a word for the kind is a part,
+// as in app.e2e-spec.ts: a runner may look for that kind alone.
+var scriptTestRE = lazyregexp.New(`^(test[-_.])?.*?((?:[._-]\w+)?[._-](?:test|spec))?(\.[cm]?[jt]sx?)$`)
 
 var importRE = lazyregexp.New(`(?m)^\s*import[\s{*'"]`)
 

@@ -65,3 +65,25 @@ func TestPlacesWhereTheGateIsSteered(t *testing.T) {
 		})
 	}
 }
+
+// A failing test has the ending of its neighbour, the word for its kind included: a runner of one kind
+// looks for no other.
+func TestCanaryHasItsNeighboursEnding(t *testing.T) {
+	for neighbour, want := range map[string]string{
+		"test/app.e2e-spec.ts":                   "test/w.e2e-spec.ts",
+		"src/orders/orders.service.spec.ts":      "src/orders/w.service.spec.ts",
+		"src/a.spec.ts":                          "src/w.spec.ts",
+		"test/db.integration.test.mjs":           "test/w.integration.test.mjs",
+		"test/price-test.js":                     "test/w-test.js",
+		"test/test-price.js":                     "test/test-w.js",
+		"test/price.js":                          "test/w.js",
+		"test/deep.name.of.it.test.tsx":          "test/w.it.test.tsx",
+		"spec/old_price_spec.js":                 "spec/w_price_spec.js",
+		"test/some-long-name.acceptance-test.ts": "test/w.acceptance-test.ts",
+	} {
+		places, _ := Ecosystem{}.CanaryPlaces(ecosystemtest.NewChange(Ecosystem{}, map[string]string{neighbour: "1;\n"}, map[string]string{neighbour: "2;\n"}), company.GateCommand{Plant: plantScript})
+		if len(places) != 1 || places[0].Path("w") != want {
+			t.Errorf("beside %s: %d places, want %s", neighbour, len(places), want)
+		}
+	}
+}

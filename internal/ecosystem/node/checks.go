@@ -1,7 +1,9 @@
 package node
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"company/internal/company"
@@ -15,12 +17,14 @@ var checkTools = map[string]string{
 	"eslint": "eslint", "biome": "@biomejs/biome", "tsc": "typescript", "prettier": "prettier", "standard": "standard",
 	"xo": "xo", "oxlint": "oxlint", "next": "next", "vue-tsc": "vue-tsc", "jshint": "jshint", "stylelint": "stylelint",
 	"svelte-check": "svelte-check", "astro": "astro", "nuxt": "nuxt", "nuxi": "nuxi",
+	"react-router": "@react-router/dev",
 }
 
 // buildTools says the same of a script that builds.
 var buildTools = map[string]string{
 	"tsc": "typescript", "vue-tsc": "vue-tsc", "tsup": "tsup", "tsdown": "tsdown", "vite": "vite", "rollup": "rollup", "webpack": "webpack", "ng": "@angular/cli",
 	"esbuild": "esbuild", "unbuild": "unbuild", "next": "next", "nest": "@nestjs/cli", "svelte-kit": "@sveltejs/kit", "astro": "astro", "nuxt": "nuxt", "rspack": "@rspack/cli",
+	"react-router": "@react-router/dev",
 }
 
 // typeScripts are names of scripts that check types. One of checks is it where its program is in typeTools.
@@ -64,11 +68,11 @@ func (s scriptChecks) toolOf(name string, tools map[string]string) string {
 // watchesRE finds a flag with which a compiler waits for changes.
 var watchesRE = lazyregexp.New(`\s(--watch|-w)(\s|$)`)
 
-// findLint is the lint script, where its first program is one of the dependencies.
+// findLint is the lint script, where its first program is one of the dependencies, else what Nx runs.
 func (s scriptChecks) findLint() *company.GateCommand {
 	script := s.manifest.Scripts["lint"]
 	if script == "" {
-		return nil
+		return s.findNxLint()
 	}
 	tool := programName(script)
 	if steps, ok := s.m.readSteps(s.manifest, script, s.left); ok {
@@ -101,13 +105,48 @@ func (s scriptChecks) findTypes() *company.GateCommand {
 	if s.toolOf("lint", checkTools) == "tsc" {
 		return nil // the same again
 	}
-	return s.compilerGate("tsc --noEmit")
+	return s.compilerGate(append(s.makeTypes(), "tsc --noEmit")...)
 }
 
-// compilerGate is TypeScript's compiler by itself.
-func (s scriptChecks) compilerGate(command string) *company.GateCommand {
+// compilerGate is TypeScript's compiler by itself, after what makes types for it.
+func (s scriptChecks) compilerGate(commands ...string) *company.GateCommand {
 	own := packageJSON{} // the compiler is run without the manager, too
-	return &company.GateCommand{Command: s.m.Exec + command, Report: own.pinTexts(s.dir, command), Probe: s.m.Probe("tsc"), Parse: formatTypeScript, Provisional: true}
+	return &company.GateCommand{Command: s.m.Exec + strings.Join(commands, " && "+s.m.Exec), Report: own.pinTexts(s.dir, commands...), Probe: s.m.Probe("tsc"), Parse: formatTypeScript, Provisional: true}
+}
+
+// typeMakers are frameworks that make types of a project's routes, from the version on that has the
+// command. What they make is in no commit, and without it the compiler finds names that are not there.
+var typeMakers = []struct {
+	pkg          string
+	major, minor int
+	command      string
+}{
+	{"next", 15, 5, "next typegen"},
+	{"@react-router/dev", 7, 0, "react-router typegen"},
+}
+
+// makeTypes finds the commands that make types for the compiler.
+func (s scriptChecks) makeTypes() (commands []string) {
+	for _, maker := range typeMakers {
+		if wanted := cmp.Or(s.manifest.versionOf(maker.pkg), s.root.versionOf(maker.pkg)); wanted != "" && reachesVersion(wanted, maker.major, maker.minor) {
+			commands = append(commands, maker.command)
+		}
+	}
+	return commands
+}
+
+// rangeRE finds the version with which a range of versions begins.
+var rangeRE = lazyregexp.New(`^[\^~>=v\s]*(\d+)(?:\.(\d+))?`)
+
+// reachesVersion says whether a range begins at a version or later. A name such as latest is later.
+func reachesVersion(wanted string, major, minor int) bool {
+	match := rangeRE.FindStringSubmatch(wanted)
+	if match == nil {
+		return true
+	}
+	hasMajor, _ := strconv.Atoi(match[1])
+	hasMinor, _ := strconv.Atoi(match[2])
+	return hasMajor > major || hasMajor == major && hasMinor >= minor
 }
 
 // findBuild is the build script. It is provisional: it may need what a check has not, such as a

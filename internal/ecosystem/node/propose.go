@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // maxProposed bounds the packages whose scripts are named.
@@ -16,6 +17,9 @@ const (
 	maxProposed = 20
 	maxScripts  = 200 // of one package: each is looked for in the manifest
 )
+
+// inspectRE finds the flag with which a script is run for a debugger: it checks nothing of its own.
+var inspectRE = lazyregexp.New(`(^|\s)--inspect(-brk|-wait)?([=\s]|$)`)
 
 // Propose names the scripts of the packages of a tree, as their own client is
 // asked for them.
@@ -32,7 +36,7 @@ func (Ecosystem) Propose(t *ecosystem.Tree) []ecosystem.Proposal {
 		names := slices.Sorted(maps.Keys(p.Scripts))
 		for _, name := range names[:min(len(names), maxScripts)] {
 			script := p.Scripts[name]
-			if script == "" || strings.Contains(script, "no test specified") || strings.ContainsAny(name, " \t\n'\"$`\\") {
+			if script == "" || inspectRE.MatchString(script) || strings.Contains(script, "no test specified") || strings.ContainsAny(name, " \t\n'\"$`\\") {
 				continue
 			}
 			command := client + " run " + name

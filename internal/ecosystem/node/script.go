@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"path"
@@ -29,7 +30,12 @@ type packageJSON struct {
 }
 
 func (p packageJSON) dependsOn(name string) bool {
-	return p.Dependencies[name] != "" || p.DevDependencies[name] != ""
+	return p.versionOf(name) != ""
+}
+
+// versionOf is the range of versions that a package asks for of a dependency.
+func (p packageJSON) versionOf(name string) string {
+	return cmp.Or(p.Dependencies[name], p.DevDependencies[name])
 }
 
 // pinScript is a script as the base has it, with what its manager runs before
