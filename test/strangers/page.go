@@ -2,6 +2,7 @@ package strangers
 
 import (
 	"fmt"
+	"regexp"
 	"runtime"
 	"strings"
 	"time"
@@ -235,7 +236,12 @@ func quoteAll(commands []string) string {
 	return strings.Join(out, "; ")
 }
 
-func flattenText(s string) string { return strings.Join(strings.Fields(s), " ") }
+func flattenText(s string) string {
+	return sentBackRE.ReplaceAllString(strings.Join(strings.Fields(s), " "), "the worker was sent back, and has one answer alone ($1)")
+}
+
+// sentBackRE is the scripted model's message to a worker that was sent back.
+var sentBackRE = regexp.MustCompile(`run \S+ failed 1 time: ask the model: scripted gave no answer: model: bad_request \(HTTP 400\): nobody expected turn \d+ of (\S+)( Fix: check the model's name an(d base_url in company\.yaml)?)?`)
 
 // clipText keeps a long text from filling the page.
 func clipText(s string, most int) string {
