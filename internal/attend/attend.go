@@ -1,6 +1,6 @@
 // Package attend is what stays at a console for as long as work lasts: with a job until
 // its tasks have come to rest, with tasks that others work on, with the feed, with the
-// conversation of a run.
+// conversation of a run; and with a person who is shown the lines that doctor would write.
 //
 // It owns the foreground of a company: the feed that is printed meanwhile, the questions
 // that are put to the person there and what they type, an interrupt, and the change from

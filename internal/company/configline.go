@@ -53,8 +53,8 @@ func placedLine(l *ConfigLine) *ConfigLine {
 	return &c
 }
 
-// offer is a question with the line at its end. Without a line it is the question.
-func (l *ConfigLine) offer(question string) string {
+// addToQuestion puts the line behind a question. Without a line the question stays as it is.
+func (l *ConfigLine) addToQuestion(question string) string {
 	if l == nil {
 		return question
 	}

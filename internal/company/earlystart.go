@@ -13,8 +13,8 @@ type StartEarly struct {
 	EarlyStart
 }
 
-// EarlyStart says what workers begin with whose base is not judged yet. Their work waits for the
-// verdict on the base before any check judges it.
+// EarlyStart lets workers begin before the checks have judged their base. No check judges their
+// work before that.
 type EarlyStart struct {
 	// Base is the commit that workers begin from. From then on the base is settled.
 	Base OID `json:"base"`

@@ -327,39 +327,30 @@ func (w *world) addProjects() {
 // splitStuck has the manager plan a stuck subtask anew, of a task that is new.
 func (w *world) splitStuck() {
 	w.t.Helper()
-	w.must(President, Submit{Instruction: "do two things", Project: Project{ID: "p", Path: "/p"}, Settings: Settings{Cap: Amount{MicroUSD: 100_000, Tokens: NoCap}}})
-	before := w.k
-	w.k.Replan, w.k.GiveUp, w.k.Escalate, w.k.Stop = 100, 0, 60, 0
-	for range 600 {
-		if w.step(); w.log[len(w.log)-1].Kind == "subtask.replanned" {
-			break
-		}
-	}
-	w.k = before
+	w.submitUntil("do two things", "subtask.replanned", func(k *knobs) { k.Replan, k.GiveUp, k.Escalate = 100, 0, 60 })
 }
 
 // startEarly has the workers of a new task begin before its base is judged.
 func (w *world) startEarly() {
 	w.t.Helper()
-	w.must(President, Submit{Instruction: "do a fourth thing", Project: Project{ID: "p", Path: "/p"}, Settings: Settings{Cap: Amount{MicroUSD: 100_000, Tokens: NoCap}}})
-	before := w.k
-	w.k.Early, w.k.Stop = 100, 0
-	for range 600 {
-		if w.step(); w.log[len(w.log)-1].Kind == "task.early_start" {
-			break
-		}
-	}
-	w.k = before
+	w.submitUntil("do a fourth thing", "task.early_start", func(k *knobs) { k.Early = 100 })
 }
 
 // missServices has a check of a new task's base look for a server in vain.
 func (w *world) missServices() {
 	w.t.Helper()
-	w.must(President, Submit{Instruction: "do a third thing", Project: Project{ID: "p", Path: "/p"}, Settings: Settings{Cap: Amount{MicroUSD: 100_000, Tokens: NoCap}}})
+	w.submitUntil("do a third thing", "task.services_required", func(k *knobs) { k.Services = 100 })
+}
+
+// submitUntil submits a task, and lives with other knobs until an event of that kind comes.
+func (w *world) submitUntil(instruction, kind string, change func(*knobs)) {
+	w.t.Helper()
+	w.must(President, Submit{Instruction: instruction, Project: Project{ID: "p", Path: "/p"}, Settings: Settings{Cap: Amount{MicroUSD: 100_000, Tokens: NoCap}}})
 	before := w.k
-	w.k.Services, w.k.Stop = 100, 0
+	change(&w.k)
+	w.k.Stop = 0
 	for range 600 {
-		if w.step(); w.log[len(w.log)-1].Kind == "task.services_required" {
+		if w.step(); w.log[len(w.log)-1].Kind == kind {
 			break
 		}
 	}

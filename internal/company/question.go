@@ -29,7 +29,7 @@ func (s *State) requiredApprovals(t *Task) []PendingQuestion {
 			why = "The only checks of this repository are linters that the image does not have."
 		}
 		out = append(out, PendingQuestion{Key: "no_gates " + id, Kind: AskNoGates, Task: t.ID, Line: t.Prepared.Line,
-			Question: t.Prepared.Line.offer(why + " Go on with nothing checked before a merge? gates.test in company.yaml names a command; without one the pull request will say UNTESTED.")})
+			Question: t.Prepared.Line.addToQuestion(why + " Go on with nothing checked before a merge? gates.test in company.yaml names a command; without one the pull request will say UNTESTED.")})
 	}
 	if t.Status == StatusExecuting && t.asksPlan() {
 		out = append(out, PendingQuestion{Key: t.planKey(), Kind: AskPlan, Task: t.ID,

@@ -44,7 +44,7 @@ func (s *State) troubleQuestions(t *Task) []PendingQuestion {
 		if n := len(keys) - 1; n > 0 {
 			q += fmt.Sprintf(" (and %s for the same reason)", Count(n, "other step"))
 		}
-		out = append(out, PendingQuestion{Key: t.troubleKey(first, f), Kind: AskTrouble, Task: t.ID, Line: f.Line, Question: f.Line.offer(q)})
+		out = append(out, PendingQuestion{Key: t.troubleKey(first, f), Kind: AskTrouble, Task: t.ID, Line: f.Line, Question: f.Line.addToQuestion(q)})
 	}
 	return out
 }

@@ -56,7 +56,8 @@ func (ent *Entrance) PlanLine(ctx context.Context, paths office.Paths, checkout 
 	return p, nil
 }
 
-// beginOwnFile is what the user's own file for a repository begins with: its name tells little.
+// beginOwnFile is the first line of the user's own file for a repository. It names the checkout,
+// which the file's name does not.
 func beginOwnFile(checkout string) string {
 	return "# " + safetext.EscapeLine(checkout, 300) + ": your own settings for this repository, above its company.yaml.\n"
 }

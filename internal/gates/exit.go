@@ -50,8 +50,8 @@ func cannotStartError(g company.GateCommand, c company.GateCheck) error {
 		Fix("have it installed with container.setup, or name another command with gates." + key + ", then submit again")
 }
 
-// withLine adds the line of the config that installs what a check did not find, where the package
-// is known.
+// withLine adds to an error the line of the config that installs a missing program or library,
+// where its Debian package is known.
 func withLine(output string, e *company.Error) *company.Error {
 	names := missingPackages(output)
 	if len(names) == 0 {

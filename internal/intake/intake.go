@@ -50,7 +50,7 @@ type ImageMaker interface {
 	// Ensure has an image there.
 	Ensure(ctx context.Context, req image.Request) (image.Image, error)
 	// EnsureUncompiled has an image there without the layers that compile its base; ok is
-	// false where it would have none.
+	// false, and no image is made, where the image has no such layer.
 	EnsureUncompiled(ctx context.Context, req image.Request) (img image.Image, ok bool, err error)
 	// Explain tells what an image is made from.
 	Explain(ctx context.Context, req image.Request) (image.Explanation, error)

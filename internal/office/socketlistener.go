@@ -48,14 +48,14 @@ func (s *socketListener) keepReachable() {
 		case <-s.done:
 			return
 		case <-look.C:
-			s.renew()
+			s.openIfGone()
 		}
 	}
 }
 
-// renew opens the socket anew where it is gone. What cannot be opened now is tried again at
+// openIfGone opens the socket anew where it is gone. What cannot be opened now is tried again at
 // the next look: the work does not need it.
-func (s *socketListener) renew() {
+func (s *socketListener) openIfGone() {
 	s.mu.Lock()
 	ln := s.ln
 	s.mu.Unlock()

@@ -50,17 +50,17 @@ func TestSocketThatIsTakenAway(t *testing.T) {
 	}
 	reach("at first")
 	listener := ln.(*socketListener)
-	listener.renew()
+	listener.openIfGone()
 	reach("nothing was taken away")
 	if err := os.Remove(l.Holder().Socket); err != nil {
 		t.Fatal(err)
 	}
-	listener.renew()
+	listener.openIfGone()
 	reach("without its socket")
 	if err := os.RemoveAll(run); err != nil {
 		t.Fatal(err)
 	}
-	listener.renew()
+	listener.openIfGone()
 	reach("without its folder")
 	if at := l.Holder().Socket; filepath.Dir(at) == run {
 		t.Errorf("it listens at %s", at)

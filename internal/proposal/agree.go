@@ -150,9 +150,9 @@ type chosenCall struct {
 // may not look.
 var ownRoots = []string{"go.mod", "Cargo.toml", "package.json", "pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "pom.xml", "build.gradle", "build.gradle.kts", "composer.json", "Gemfile", "CMakeLists.txt"}
 
-// reaches says whether a chosen call looks at what the same one in the folder dir looks at: it runs
+// coversFolder says whether a chosen call looks at what the same one in the folder dir looks at: it runs
 // there, or above, over all of its folder, and no project of its own is in between.
-func (c *collector) reaches(g chosenCall, dir, key string) bool {
+func (c *collector) coversFolder(g chosenCall, dir, key string) bool {
 	if g.dir == dir {
 		return true
 	}
@@ -192,7 +192,7 @@ func (c *collector) coverageOf(one call, dir string, chosen []chosenCall, depth 
 	}
 	key, wants := scopeKey(bare, at), one.readSelection(bare)
 	if slices.ContainsFunc(chosen, func(g chosenCall) bool {
-		return g.key == key && slices.Equal(g.assigns, keepChoosing(one.assigns)) && g.covers(wants, bare) && c.reaches(g, at, bare)
+		return g.key == key && slices.Equal(g.assigns, keepChoosing(one.assigns)) && g.covers(wants, bare) && c.coversFolder(g, at, bare)
 	}) {
 		return covered
 	}

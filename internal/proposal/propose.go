@@ -46,7 +46,8 @@ type Command struct {
 	elsewhere bool
 }
 
-// Line is the line of the config by which the command becomes the gate. Not ok: it cannot.
+// Line is the line of the config that makes the command a gate. ok is false for commands that
+// only a CI runs.
 func (c Command) Line() (l company.ConfigLine, ok bool) {
 	if c.CIOnly {
 		return company.ConfigLine{}, false

@@ -33,8 +33,8 @@ var steeringRE = lazyregexp.New(`(?i)^(GOFLAGS|PYTEST_ADDOPTS|TOXENV|NOXSESSION|
 // language. A check that differs in nothing else is the same.
 var quietRE = lazyregexp.New(`(?i)^(CI|OS|SHELL|TERM|TZ|LANG|LC_[A-Z]+|PATH|HOME|PYTHON|NODE|RUBY|JAVA|GO|RUST|PHP|NODE_OPTIONS|NODE_ENV|CGO_ENABLED|GOPROXY|GOSUMDB|GOPRIVATE|GOTOOLCHAIN|GOTRACEBACK|JOBS|MAKEFLAGS|(CARGO|RUSTC|PIP|UV|POETRY|NPM_CONFIG|YARN|PNPM|HUSKY|NX|TURBO|GITHUB|RUNNER|CODECOV|COVERALLS)_[A-Z0-9_]*)$|VERSION|COLOR|TOKEN|SECRET|CACHE|TELEMETRY|TIMEOUT|DEBUG|VERBOSE|BACKTRACE|UNBUFFERED|coverage`)
 
-// variables are those that the command is run with, NAME=value each: of its step, and before its name.
-func (c Command) variables() []string {
+// listVariables lists the variables that the command is run with, NAME=value each: of its step, and before its name.
+func (c Command) listVariables() []string {
 	out := slices.Clone(c.Env)
 	for _, assign := range c.call.assigns {
 		name, _, _ := strings.Cut(assign, "=")
@@ -46,7 +46,7 @@ func (c Command) variables() []string {
 }
 
 // choosingVariables are the variables that may make the command another check than it is without them.
-func (c Command) choosingVariables() []string { return keepChoosing(c.variables()) }
+func (c Command) choosingVariables() []string { return keepChoosing(c.listVariables()) }
 
 // keepChoosing is a list of variables, NAME=value each, without those that choose nothing.
 func keepChoosing(all []string) []string {

@@ -66,7 +66,7 @@ func TestChecksByTheirVariables(t *testing.T) {
 		var got []string
 		for _, cmd := range findInCI(c.steps).Commands {
 			if cmd.OfCI {
-				got = append(got, map[bool]string{true: "= ", false: "/ "}[cmd.Agrees]+strings.Join(cmd.variables(), " "))
+				got = append(got, map[bool]string{true: "= ", false: "/ "}[cmd.Agrees]+strings.Join(cmd.listVariables(), " "))
 			}
 		}
 		if strings.Join(got, "|") != c.want {

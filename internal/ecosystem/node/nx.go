@@ -28,7 +28,8 @@ func (s scriptChecks) findNxLint() *company.GateCommand {
 	return &company.GateCommand{Command: s.m.commandOf(one), Report: own.pinTexts(s.dir, env+report), Probe: s.m.Probe("nx"), Parse: testreport.FormatLint, Provisional: true}
 }
 
-// nxLintTarget is the name of the target that the plugin gives; empty: the workspace has no such plugin.
+// nxLintTarget is the target by which Nx's ESLint plugin lints a package. Empty: the workspace does not
+// use the plugin.
 func nxLintTarget(nx string) string {
 	var config struct{ Plugins []json.RawMessage }
 	if json.Unmarshal([]byte(nx), &config) != nil {
