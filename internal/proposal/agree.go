@@ -5,6 +5,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"company/internal/lazyregexp"
 )
 
 // selection is what the arguments of a command make of its program's default: flags that change what
@@ -79,14 +81,15 @@ var reportFlags = map[string][]string{
 	"cargo":    {"--no-fail-fast", "--locked", "--offline", "--frozen", "-j V", "--jobs V", "--message-format V", "--color V", "--nocapture", "--no-capture"},
 	"script": {"--silent", "-s", "--if-present", "--coverage", "--ci", "--run", "--reporter V", "--reporters V", "--watch=false", "--watchAll=false", "--no-watch", "--passWithNoTests", "--runInBand", "-i", "--maxWorkers V",
 		"--forceExit", "--detectOpenHandles", "--bail", "--no-cache"},
-	"jest":   {"--coverage", "--coverage*", "--ci", "--json", "--outputFile V", "--reporters V", "--watch=false", "--watchAll=false", "--passWithNoTests", "--runInBand", "-i", "--maxWorkers V", "--forceExit", "--detectOpenHandles", "--bail", "--no-cache", "--silent", "--logHeapUsage"},
-	"vitest": {"--coverage", "--coverage*", "--run", "--reporter V", "--outputFile V", "--watch=false", "--no-watch", "--passWithNoTests", "--silent", "--bail", "--no-cache"},
-	"mocha":  {"--reporter V", "-R V", "--bail", "-b", "--parallel", "--jobs V", "-j V", "--exit", "--timeout V", "-t V"},
-	"eslint": {"--cache", "--cache-*", "--format V", "-f V"},
-	"ruff":   {"--output-format V", "--no-cache", "--no-fix"},
-	"ctest":  {"--output-on-failure", "-V", "-VV", "-j V", "--parallel V", "--timeout V", "--test-dir V"},
-	"meson":  {"-C V", "--print-errorlogs", "-j V", "--num-processes V"},
-	"mvn":    {"-B", "--batch-mode", "-ntp", "--no-transfer-progress", "-e", "-o", "--offline"}, "mvnw": {"-B", "--batch-mode", "-ntp", "--no-transfer-progress", "-e"},
+	"jest":       {"--coverage", "--coverage*", "--ci", "--json", "--outputFile V", "--reporters V", "--watch=false", "--watchAll=false", "--passWithNoTests", "--runInBand", "-i", "--maxWorkers V", "--forceExit", "--detectOpenHandles", "--bail", "--no-cache", "--silent", "--logHeapUsage"},
+	"vitest":     {"--coverage", "--coverage*", "--run", "--reporter V", "--outputFile V", "--watch=false", "--no-watch", "--passWithNoTests", "--silent", "--bail", "--no-cache"},
+	"mocha":      {"--reporter V", "-R V", "--bail", "-b", "--parallel", "--jobs V", "-j V", "--exit", "--timeout V", "-t V"},
+	"playwright": {"--reporter V", "--workers V", "-j V", "--forbid-only", "--pass-with-no-tests", "--retries V", "--trace V", "--timeout V", "--output V", "--max-failures V", "-x"},
+	"eslint":     {"--cache", "--cache-*", "--format V", "-f V"},
+	"ruff":       {"--output-format V", "--no-cache", "--no-fix"},
+	"ctest":      {"--output-on-failure", "-V", "-VV", "-j V", "--parallel V", "--timeout V", "--test-dir V"},
+	"meson":      {"-C V", "--print-errorlogs", "-j V", "--num-processes V"},
+	"mvn":        {"-B", "--batch-mode", "-ntp", "--no-transfer-progress", "-e", "-o", "--offline"}, "mvnw": {"-B", "--batch-mode", "-ntp", "--no-transfer-progress", "-e"},
 	"gradle": {"--no-daemon", "--stacktrace", "--info", "--scan", "--offline", "--console V"}, "gradlew": {"--no-daemon", "--stacktrace", "--info", "--scan", "--console V"},
 	"phpunit": {"--coverage-*", "--testdox", "--no-coverage", "--log-junit V", "--stop-on-failure"},
 	"rspec":   {"--format V", "-f V", "--fail-fast", "--out V", "-o V"},
@@ -108,8 +111,18 @@ func withoutWorkspace(flags []string) []string {
 // filtering are runners to which names are filters of what they run by themselves.
 var filtering = []string{"jest", "vitest"}
 
-// covers reports whether a command with the selection s checks all that one with the selection o does.
+// ownBrowserRE matches a flag by which Playwright's tests run in the browser that images have.
+var ownBrowserRE = lazyregexp.New(`(?i)^--project=.*(?:chrom|pixel|galaxy)`)
+
+// covers reports whether a command with the selection s checks all that one with the selection o does. Tests that run in
+// the browser of our images stand for those that run in every browser.
 func (s selection) covers(o selection, key string) bool {
+	isProject := func(f string) bool { return strings.HasPrefix(f, "--project=") }
+	if !slices.ContainsFunc(o.flags, isProject) {
+		s.flags = slices.DeleteFunc(slices.Clone(s.flags), ownBrowserRE.MatchString)
+	} else if !slices.ContainsFunc(o.flags, func(f string) bool { return isProject(f) && !slices.Contains(s.flags, f) }) {
+		s.flags = slices.DeleteFunc(slices.Clone(s.flags), func(f string) bool { return isProject(f) && !slices.Contains(o.flags, f) })
+	}
 	// All crates of a workspace are more than those of a folder.
 	if !slices.Equal(withoutWorkspace(s.flags), withoutWorkspace(o.flags)) || len(o.flags) > len(s.flags) {
 		return false

@@ -35,6 +35,12 @@ func TestAgreement(t *testing.T) {
 		{"npm test", "npm run ci", true},
 		{"npm test", "npm test -- --coverage", true},
 		{"npm test", "npm test -- --grep slow", false},
+		{"npx --no-install playwright test '--project=chromium' '--project=Mobile Chrome'", "npx playwright test --workers 1", true},
+		{"npx --no-install playwright test --project=chromium", "npx playwright test --project=chromium", true},
+		{"npx --no-install playwright test --project=chromium", "npx playwright test --project=firefox", false},
+		{"npx --no-install playwright test --project=chromium --project=edge", "npx playwright test --project=chromium", true},
+		{"npx --no-install playwright test --project=smoke", "npx playwright test", false},
+		{"npm run test:e2e -- --project=chromium", "npm run test:e2e", true},
 		{"python3 -m pytest", "pytest tests/unit --cov own -q", false}, // --cov may have taken no value
 		{"python3 -m pytest", "pytest tests/unit --cov=own -q", true},
 		{"python3 -m pytest", "pytest bench/", false},

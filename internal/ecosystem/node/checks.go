@@ -39,8 +39,8 @@ type scriptChecks struct {
 	tree           *ecosystem.Tree
 	dir            string
 	manifest, root packageJSON
-	ciScripts      map[string]bool // scripts that continuous integration runs
-	left           *int            // bytes of scripts that may be parsed
+	ci             ciCalls
+	left           *int // bytes of scripts that may be parsed
 }
 
 // isInstalled says whether a package is installed.

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"company/internal/ecosystem"
@@ -21,8 +22,19 @@ const maxCIFiles = 30
 
 var scriptCallRE = lazyregexp.New(`\b(?:npm|pnpm|yarn|bun)(?:[ \t]+-[\w-]+)*(?:[ \t]+run(?:-script)?)?[ \t]+([A-Za-z0-9][\w:.-]{0,39})`)
 
-// findCIScripts returns the names of the scripts that the definitions of continuous integration run.
-func findCIScripts(t *ecosystem.Tree) map[string]bool {
+// playwrightCallRE matches a call of Playwright's runner that stands in a definition, up to what a shell or a matrix
+// makes of it.
+var playwrightCallRE = lazyregexp.New(`\b(?:npx|bunx|npm exec|pnpm|pnpm exec|yarn|yarn exec)(?:[ \t]+-[\w-]+)*[ \t]+playwright[ \t]+test((?:[ \t]+[\w@./:=,-]+)*)[ \t]*(\S?)`)
+
+// ciCalls are the calls of programs of a package that definitions of continuous integration make.
+type ciCalls struct {
+	scripts map[string]bool // by their names
+	// playwright are the arguments of Playwright's runner, each once.
+	playwright []string
+}
+
+// findCICalls finds the calls in the definitions of continuous integration.
+func findCICalls(t *ecosystem.Tree) ciCalls {
 	var files []string
 	for _, dir := range ciFolders {
 		for _, name := range slices.Sorted(slices.Values(t.Dirs[dir])) {
@@ -36,10 +48,19 @@ func findCIScripts(t *ecosystem.Tree) map[string]bool {
 			files = append(files, name)
 		}
 	}
-	out := map[string]bool{}
+	out := ciCalls{scripts: map[string]bool{}}
 	for _, file := range files[:min(len(files), maxCIFiles)] {
-		for _, m := range scriptCallRE.FindAllStringSubmatch(t.ReadManifest("", file), maxProposed*maxScripts) {
-			out[m[1]] = true
+		text := t.ReadManifest("", file)
+		for _, m := range scriptCallRE.FindAllStringSubmatch(text, maxProposed*maxScripts) {
+			out.scripts[m[1]] = true
+		}
+		for _, m := range playwrightCallRE.FindAllStringSubmatch(text, maxProposed*maxScripts) {
+			if m[2] != "" && !strings.ContainsAny(m[2], "#&;|)") {
+				m[1] = "" // a matrix or a shell makes the rest: all browsers that can be are run
+			}
+			if !slices.Contains(out.playwright, m[1]) {
+				out.playwright = append(out.playwright, m[1])
+			}
 		}
 	}
 	return out
@@ -49,32 +70,55 @@ func findCIScripts(t *ecosystem.Tree) map[string]bool {
 // their runners report by name.
 func (s scriptChecks) addCIParts(c *packageChecks) {
 	for _, name := range slices.Sorted(maps.Keys(s.manifest.Scripts)) {
-		if !partScriptRE.MatchString(name) || otherScriptRE.MatchString(name) || !s.ciScripts[name] || len(c.tests) >= maxTestGates {
+		if !partScriptRE.MatchString(name) || otherScriptRE.MatchString(name) || !s.ci.scripts[name] || len(c.tests) >= maxTestGates {
 			continue
 		}
-		own := s.manifest
-		own.parted = true
-		own.Scripts = maps.Clone(s.manifest.Scripts)
-		delete(own.Scripts, "pretest")
-		delete(own.Scripts, "posttest")
-		own.Scripts["test"] = "npm run " + name
-		part := &packageChecks{lints: c.lints, types: c.types}
-		if !s.splitTests(own, part) || len(c.tests)+len(part.tests) > maxTestGates {
+		s.addPart(c, "npm run "+name, partLabel(name))
+	}
+}
+
+// addCIBrowsers adds the calls of Playwright's runner that continuous integration makes by themselves, where no script
+// of the package makes one.
+func (s scriptChecks) addCIBrowsers(c *packageChecks) {
+	if !s.manifest.dependsOn("@playwright/test") || slices.Contains(c.browsers, "playwright") {
+		return
+	}
+	for i, args := range s.ci.playwright {
+		label := "playwright"
+		if i > 0 {
+			label += " " + strconv.Itoa(i+1)
+		}
+		s.addPart(c, "playwright test"+args, label)
+	}
+}
+
+// addPart adds the checks that a command comes to, under a label. Those that are there already are not added.
+func (s scriptChecks) addPart(c *packageChecks, command, label string) {
+	own := s.manifest
+	own.parted = true
+	own.Scripts = maps.Clone(s.manifest.Scripts)
+	if own.Scripts == nil {
+		own.Scripts = map[string]string{}
+	}
+	delete(own.Scripts, "pretest")
+	delete(own.Scripts, "posttest")
+	own.Scripts["test"] = command
+	part := &packageChecks{lints: c.lints, types: c.types}
+	if !s.splitTests(own, part) || len(c.tests)+len(part.tests) > maxTestGates {
+		return
+	}
+	c.lints, c.types = part.lints, part.types
+	c.browsers = append(c.browsers, part.browsers...)
+	for _, g := range part.tests {
+		if slices.ContainsFunc(c.tests, func(known namedGate) bool {
+			return known.gate.Report == g.gate.Report || known.label == g.label && g.label != ""
+		}) {
 			continue
 		}
-		c.lints, c.types = part.lints, part.types
-		c.browsers = append(c.browsers, part.browsers...)
-		for _, g := range part.tests {
-			if slices.ContainsFunc(c.tests, func(known namedGate) bool {
-				return known.gate.Report == g.gate.Report || known.label == g.label && g.label != ""
-			}) {
-				continue
-			}
-			if g.label == "" {
-				g.label = partLabel(name)
-			}
-			c.tests = append(c.tests, g)
+		if g.label == "" && len(c.tests) > 0 {
+			g.label = label
 		}
+		c.tests = append(c.tests, g)
 	}
 }
 

@@ -35,7 +35,7 @@ func (m Manager) Detect(tree *ecosystem.Tree) []ecosystem.Component {
 	root := packageJSON{}
 	found := map[string]*packageChecks{} // by folder
 	var order []string
-	ciScripts, left := findCIScripts(tree), maxParsed
+	ci, left := findCICalls(tree), maxParsed
 	for _, dir := range tree.FoldersWith("package.json") {
 		text := tree.ReadManifest(dir, "package.json")
 		var manifest packageJSON
@@ -60,7 +60,7 @@ func (m Manager) Detect(tree *ecosystem.Tree) []ecosystem.Component {
 			}
 		}
 		manifest.managed = m.RunsItself != nil && m.RunsItself(dir)
-		checks := scriptChecks{m, tree, dir, manifest, root, ciScripts, &left}.findAll()
+		checks := scriptChecks{m, tree, dir, manifest, root, ci, &left}.findAll()
 		for _, above := range order { // one of its workspaces is checked already
 			if ecosystem.IsUnder(dir, above) && found[above].hasAny() && !isSeparate(tree, dir) {
 				checks.leaveOutCovered(tree, dir, found[above])
@@ -71,7 +71,7 @@ func (m Manager) Detect(tree *ecosystem.Tree) []ecosystem.Component {
 		order = append(order, dir)
 	}
 	if top := found[""]; top != nil && len(top.tests) == 0 && len(root.Workspaces) > 0 {
-		scriptChecks{m, tree, "", root, root, ciScripts, &left}.addForAll(top, found)
+		scriptChecks{m, tree, "", root, root, ci, &left}.addForAll(top, found)
 	}
 	for _, dir := range order {
 		got := found[dir].components(ecosystem.Component{Dir: dir, Kind: m.Kind, Description: m.Description})

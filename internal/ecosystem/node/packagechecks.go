@@ -11,7 +11,7 @@ import (
 type packageChecks struct {
 	lints, types, tests []namedGate
 	build               *company.GateCommand
-	browsers            []string        // programs that drive a browser, and are left out
+	browsers            []string        // programs in its scripts that drive a browser
 	scripted            bool            // its tests are those of a script called test
 	projects            *runnerProjects // packages whose tests run with these, where that is known
 }

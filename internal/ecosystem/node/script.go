@@ -132,6 +132,7 @@ func runnerOf(gate *company.GateCommand) string {
 // findTests finds the commands for the tests of a package. Steps before and after a runner
 // stay; the runner gets a report option.
 func (s scriptChecks) findTests(c *packageChecks) {
+	defer s.addCIBrowsers(c)
 	if !s.manifest.hasTestScript() {
 		s.manifest.useParts()
 	}

@@ -135,9 +135,14 @@ func TestBrowserGates(t *testing.T) {
 		"alone":           {`"test":"node prepare.js && npx playwright test"`, "", "test : node prepare.js && npx playwright test [junit] ( " + report + "node prepare.js && npx playwright test" + ends, ""},
 		"another browser": {`"test":"playwright test"`, "use: { browserName: 'firefox' }", "", "names browsers other than Chromium alone"},
 		"a vendor's":      {`"test":"playwright test"`, "use: { channel: 'msedge' }", "", "asks for a browser of a vendor"},
+		"of the CI alone": {`"test":"vitest"`, browsers, "test : npm test [junit] ( vitest --run VITEST )|test playwright: npx --no-install playwright test '--project=chromium' '--project=Mobile Chrome' [junit] ( " + report + "playwright test '--project=chromium' '--project=Mobile Chrome'" + ends,
+			"of the browsers of Playwright's configuration Chromium is run"},
 		"another program": {`"test":"mocha && cypress run"`, "", "test : npx --no-install mocha [tap] ( mocha --reporter tap )", "the script test drives a browser (cypress), and images have no browser that it finds"},
 	} {
 		files := map[string]string{"package.json": `{"scripts":{` + c.scripts + `},"devDependencies":{"@playwright/test":"1"}}`, "playwright.config.ts": c.config}
+		if name == "of the CI alone" {
+			files[".github/workflows/ci.yml"] = "jobs:\n  e2e:\n    steps:\n      - run: npx playwright install --with-deps\n      - run: npx playwright test\n"
+		}
 		got, notes := describeChecks(files)
 		if strings.Join(got, "|") != c.want || !strings.Contains(notes, c.notes) || (notes == "") != (c.notes == "") {
 			t.Errorf("%s:\n%s\nwant\n%s\n%s", name, strings.Join(got, "|"), c.want, notes)
