@@ -108,7 +108,7 @@ func (c *Change) TouchedFolders(gate company.GateCommand, endings ...string) []s
 	var out []string
 	for _, p := range c.Changed {
 		dir, name := SplitPath(p)
-		if of(name) && IsUnder(dir, gate.Dir) && !IsForeignDir(dir) && slices.ContainsFunc(c.Dirs[dir], of) {
+		if of(name) && IsUnder(dir, gate.Dir) && !IsForeignToTests(dir) && slices.ContainsFunc(c.Dirs[dir], of) {
 			out = append(out, dir)
 		}
 	}

@@ -33,6 +33,14 @@ type Packager interface {
 	Packages(s Sources) ([]string, error)
 }
 
+// Substituter is an ecosystem of whose packages Debian has some, too.
+type Substituter interface {
+	Ecosystem
+	// Substitutes are the Debian packages that stand for those that a tree asks a registry for, where that one is not to
+	// be asked. They are of lists that the ecosystem has, and never names out of the tree.
+	Substitutes(s Sources) (registry string, packages []string, err error)
+}
+
 // Sources are the files of a tree whose packages go into an image, and the
 // places of the image.
 type Sources interface {

@@ -294,6 +294,11 @@ func IsForeignDir(dir string) bool {
 	return PrintablePath(dir) != dir // a shell and a person must be able to say it
 }
 
+// IsForeignToTests is IsForeignDir for a folder of tests: __tests__ holds the project's own, as far as tests go.
+func IsForeignToTests(dir string) bool {
+	return IsForeignDir(strings.ReplaceAll(dir, "__tests__", "tests"))
+}
+
 // SplitPath is the folder of a path, "" for the root, and the name in it.
 func SplitPath(p string) (dir, name string) {
 	dir, name = path.Split(p)

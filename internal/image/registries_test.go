@@ -243,7 +243,13 @@ func TestGatesStartWithoutDeps(t *testing.T) {
 	if e.Class == company.HumanRequired {
 		t.Error("a registry that is away is asked about at once")
 	}
-	req.Offline = true
+	// With the line of the advice Debian's packages stand for those of PyPI.
+	req.Without = []string{ecosystem.PyPI}
+	be.dropAtEnd(t, req, newBuiltBase())
+	if out := be.runInTree(t, be.mustEnsure(t, req), `python3 -m pytest -q | tail -1`); !strings.Contains(out, "2 passed") {
+		t.Errorf("%q", out)
+	}
+	req.Without, req.Offline = nil, true
 	img := be.mustEnsure(t, req)
 	if got := strings.Join(img.Notes, "\n"); got != "requirements.txt is not installed: container.deps is off" {
 		t.Errorf("notes %q", got)

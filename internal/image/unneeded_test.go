@@ -75,6 +75,14 @@ func TestPackagesLeftOut(t *testing.T) {
 			t.Errorf("layers %q, notes %q, want %q", kinds, notes, want)
 		}
 	}
+	// Debian's packages stand for what is not had of PyPI, also where the lock is one of another client.
+	repo = newProject(t).commit(map[string]string{"requirements.txt": "PyYAML==6.0\nbeautifulsoup4>=4\nsurely-unknown\n", "tests/test_a.py": ""})
+	if _, notes := plan(Request{Without: []string{"pypi"}}); !strings.Contains(notes, "Debian's packages stand for those of pypi, in Debian's versions: python3-bs4 python3-yaml") {
+		t.Errorf("notes %q", notes)
+	}
+	if _, notes := plan(Request{}); strings.Contains(notes, "stand for") {
+		t.Errorf("notes %q", notes)
+	}
 	repo = newProject(t).commit(map[string]string{"setup.py": "setup(install_requires=['a'])\n"})
 	if _, notes := plan(Request{Spare: []string{"python"}, Unneeded: []string{"python"}}); notes != "the packages of setup.py are not installed: no check needs them" {
 		t.Errorf("notes %q", notes)

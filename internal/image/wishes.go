@@ -34,6 +34,11 @@ func (p *layerPlan) addWishedPackages(ctx context.Context, req Request, base bas
 		}
 		wished = append(wished, packages...)
 	}
+	instead, err := p.findSubstitutes(req, newSources(ctx, p, tree, req))
+	if err != nil {
+		return err
+	}
+	wished = append(wished, instead...)
 	t := ecosystem.TreeOf(newSources(ctx, p, tree, req))
 	wished = append(wished, p.findCIPackages(cifile.ListAptPackages(cifile.ReadDefinitions(t)), slices.Concat(debianPackages, set.packages, wished))...)
 	if t.Err() != nil {
@@ -50,6 +55,24 @@ func (p *layerPlan) addWishedPackages(ctx context.Context, req Request, base bas
 		set.packages = p.unitePackages(set.packages, wished)
 	}
 	return nil
+}
+
+// findSubstitutes returns Debian's packages for those of registries that are not to be asked.
+func (p *layerPlan) findSubstitutes(req Request, s *sources) (out []string, err error) {
+	for _, e := range catalog.Of[ecosystem.Substituter]() {
+		if !slices.Contains(req.Toolchains, e.Name()) || slices.Contains(req.Unneeded, e.Name()) {
+			continue
+		}
+		registry, packages, err := e.Substitutes(s)
+		if err != nil {
+			return nil, err
+		}
+		if req.isWithout(registry) && len(packages) > 0 {
+			p.addNote("Debian's packages stand for those of %s, in Debian's versions: %s", registry, strings.Join(packages, " "))
+			out = append(out, packages...)
+		}
+	}
+	return out, nil
 }
 
 // unitePackages adds packages to those of the toolchains, sorted. Where two exclude one

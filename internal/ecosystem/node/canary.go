@@ -41,7 +41,7 @@ func (Ecosystem) CanaryPlaces(c *ecosystem.Change, gate company.GateCommand) (ou
 			return false // test.js is found by its whole name, and no file beside it is
 		}
 		return slices.Contains(scriptEndings, path.Ext(name)) && company.IsTest(p) && !strings.Contains("/"+dir+"/", "/testdata/") &&
-			!strings.Contains("/"+dir+"/", "/__snapshots__/") && ecosystem.IsUnder(dir, gate.Dir) && !ecosystem.IsForeignDir(strings.ReplaceAll(dir, "__tests__", "tests"))
+			!strings.Contains("/"+dir+"/", "/__snapshots__/") && ecosystem.IsUnder(dir, gate.Dir) && !ecosystem.IsForeignToTests(dir)
 	}
 	samples := map[string]string{} // by folder
 	for _, p := range slices.Sorted(slices.Values(c.Changed)) {

@@ -79,6 +79,7 @@ func TestCanaryHasItsNeighboursEnding(t *testing.T) {
 		"test/price.js":                          "test/w.js",
 		"test/deep.name.of.it.test.tsx":          "test/w.it.test.tsx",
 		"spec/old_price_spec.js":                 "spec/w_price_spec.js",
+		"src/__tests__/sum.test.ts":              "src/__tests__/w.test.ts",
 		"test/some-long-name.acceptance-test.ts": "test/w.acceptance-test.ts",
 	} {
 		places, _ := Ecosystem{}.CanaryPlaces(ecosystemtest.NewChange(Ecosystem{}, map[string]string{neighbour: "1;\n"}, map[string]string{neighbour: "2;\n"}), company.GateCommand{Plant: plantScript})

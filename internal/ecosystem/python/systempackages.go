@@ -10,17 +10,9 @@ import (
 	"company/internal/lazyregexp"
 )
 
-// debianModules are Debian's packages of Python packages that PyPI has without wheels
-// for Linux. Nothing that needs a build is installed from PyPI, and the environment of
-// an image sees Debian's packages.
-var debianModules = map[string]string{
-	"alsaaudio": "python3-alsaaudio", "dbus-python": "python3-dbus", "evdev": "python3-evdev", "fuse-python": "python3-fuse", "gdal": "python3-gdal", "gssapi": "python3-gssapi", "kerberos": "python3-kerberos",
-	"libvirt-python": "python3-libvirt", "m2crypto": "python3-m2crypto", "mpi4py": "python3-mpi4py", "mysqlclient": "python3-mysqldb", "netifaces": "python3-netifaces", "psycopg2": "python3-psycopg2",
-	"pyaudio": "python3-pyaudio", "pyalsaaudio": "python3-alsaaudio", "pybluez": "python3-bluez", "pycairo": "python3-cairo", "pycups": "python3-cups", "pycurl": "python3-pycurl", "pyfuse3": "python3-pyfuse3",
-	"pygobject": "python3-gi", "pygraphviz": "python3-pygraphviz", "pylibmc": "python3-pylibmc", "pyodbc": "python3-pyodbc", "pyscard": "python3-pyscard", "pysmbc": "python3-smbc", "python-apt": "python3-apt",
-	"python-ldap": "python3-ldap", "python-snappy": "python3-snappy", "python-uinput": "python3-uinput", "rrdtool": "python3-rrdtool", "seccomp": "python3-seccomp", "selinux": "python3-selinux",
-	"systemd-python": "python3-systemd", "xmlsec": "python3-xmlsec",
-}
+// withoutWheels are packages that PyPI has without wheels for Linux. Nothing that needs a build is installed from PyPI, and
+// the environment of an image sees Debian's packages.
+var withoutWheels = strings.Fields(`dbus-python evdev fuse-python gdal gssapi libvirt-python m2crypto mpi4py mysqlclient netifaces psycopg2 pyalsaaudio pyaudio pybluez pycairo pycups pycurl pyfuse3 pygobject pygraphviz pylibmc pyodbc pyscard pysmbc python-apt python-ldap python-snappy python-uinput rrdtool selinux systemd-python xmlsec`)
 
 // Packages returns the Debian packages of the libraries that extensions of the project
 // link, and of Python packages that come without wheels.
@@ -31,8 +23,8 @@ func (e Ecosystem) Packages(s ecosystem.Sources) ([]string, error) {
 	}
 	asks := &cc.Asks{}
 	for _, line := range slices.Concat(r.pins, r.lines) {
-		if m := requirementName.FindString(line); debianModules[canonicalName(m)] != "" {
-			asks.AddPackages(debianModules[canonicalName(m)])
+		if name := canonicalName(requirementName.FindString(line)); slices.Contains(withoutWheels, name) {
+			asks.AddPackages(debianModules()[name])
 		}
 	}
 	t := ecosystem.TreeOf(s)
