@@ -81,6 +81,11 @@ func Detect(ctx context.Context, m *gitops.Mirror, base company.OID, o Options) 
 	if err != nil {
 		return Project{}, err
 	}
+	return DetectTree(t, o)
+}
+
+// DetectTree is Detect for a tree that need not be git's.
+func DetectTree(t *ecosystem.Tree, o Options) (Project, error) {
 	parts := keepWithin(t, findComponents(t), o.Paths)
 	if t.Err() != nil {
 		return Project{}, t.Err()

@@ -24,12 +24,13 @@ func regions(root string) map[string]func() (string, error) {
 		"limits":    func() (string, error) { return renderLimits(root) },
 		"shapes":    func() (string, error) { return renderShapes(shapes), nil },
 		"routes":    func() (string, error) { return renderRoutes(), nil },
+		"detection": renderDetection,
 		"commands":  func() (string, error) { return renderCommands(), nil },
 	}
 }
 
 // generated are the pages with generated regions.
-var generated = []string{"docs/config.md", "docs/errors.md", "docs/environment.md", "docs/limits.md", "docs/json.md", "docs/api.md"}
+var generated = []string{"docs/config.md", "docs/errors.md", "docs/environment.md", "docs/limits.md", "docs/json.md", "docs/api.md", "docs/repositories.md"}
 
 // Pages makes the pages of the tree below root anew. It writes nothing.
 func Pages(root string) ([]Page, error) {

@@ -1,4 +1,4 @@
-// Package golang is the ecosystem of Go: modules, go vet and go test.
+// Package golang is the ecosystem of Go: modules, go vet, go build and go test.
 package golang
 
 import (
@@ -48,7 +48,27 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosyste
 	}
 	s := scanFiles(t)
 	s.noteTags(t)
+	s.addBuilds(out)
 	return append(out, s.findGenerated(t, out)...)
+}
+
+// buildMains links the programs of a module, and keeps none. What go vet and go test compile they do not link.
+const buildMains = "go build -o /dev/null ./..."
+
+// addBuilds gives the modules that have programs a check that these can be built. Nothing need ask for it: it judges where
+// the base is green by it.
+func (s scan) addBuilds(modules []ecosystem.Component) {
+	for dir := range s.mains {
+		of := -1 // the innermost module
+		for i, m := range modules {
+			if ecosystem.IsUnder(dir, m.Dir) && (of < 0 || len(m.Dir) > len(modules[of].Dir)) {
+				of = i
+			}
+		}
+		if of >= 0 {
+			modules[of].Build = &company.GateCommand{Command: buildMains, Report: buildMains + " 2>&1", Parse: testreport.FormatFindings, Provisional: true}
+		}
+	}
 }
 
 // A C compiler is large and takes a minute to come. It is asked for where

@@ -27,6 +27,22 @@ func detected(files map[string]string) string {
 	return strings.Join(append(out, t.Notes()...), "\n")
 }
 
+// Programs are linked, in the module that has them; what is built for no program asks for nothing.
+func TestProgramsAreBuilt(t *testing.T) {
+	tree := ecosystemtest.Tree(map[string]string{
+		"go.mod": "module x\n", "gen.go": "//go:build ignore\n\npackage main\n", "x.go": "package x\n\n// package main\n", "main_test.go": "package main\n", "testdata/main.go": "package main\n",
+		"tools/go.mod": "module y\n", "tools/cmd/y/main.go": "// Command y.\npackage main\n", "lib/go.mod": "module z\n", "lib/main_windows.go": "package main\n", "lib/z.go": "package z\n",
+	})
+	for _, c := range (Ecosystem{}).Detect(tree, nil) {
+		if c.Lint == nil {
+			continue
+		}
+		if (c.Build != nil) != (c.Dir == "tools") || c.Build != nil && (!c.Build.Provisional || c.Build.Command != "go build -o /dev/null ./...") {
+			t.Errorf("in %q: %+v", c.Dir, c.Build)
+		}
+	}
+}
+
 // Go files without a module are checked where the standard library is all they need;
 // else it is said that they are not.
 func TestDetectLooseFiles(t *testing.T) {

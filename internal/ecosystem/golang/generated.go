@@ -16,16 +16,18 @@ import (
 type scan struct {
 	tags      map[string]int             // files of tests that are built with a tag only
 	generates map[string]map[string]bool // programs of go:generate lines, by folder
+	mains     map[string]bool            // folders with a program
 }
 
 var (
 	generateRE   = lazyregexp.New(`(?m)^//go:generate[ \t]+(.+?)\r?$`)
 	constraintRE = lazyregexp.New(`(?m)^//go:build .*$`)
+	mainRE       = lazyregexp.New(`(?m)^package main\b`)
 )
 
 // scanFiles reads the project's own Go files once.
 func scanFiles(t *ecosystem.Tree) scan {
-	s := scan{tags: map[string]int{}, generates: map[string]map[string]bool{}}
+	s := scan{tags: map[string]int{}, generates: map[string]map[string]bool{}, mains: map[string]bool{}}
 	files := slices.DeleteFunc(goFiles(t), func(f ecosystem.File) bool {
 		dir, _ := ecosystem.SplitPath(f.Path)
 		return ecosystem.IsForeignDir(dir)
@@ -36,6 +38,8 @@ func scanFiles(t *ecosystem.Tree) scan {
 			for _, tag := range neededTags(name, text) {
 				s.tags[tag]++
 			}
+		} else if mainRE.Match(text) && (goBuild{}).takes(name, text) {
+			s.mains[dir] = true
 		}
 		aliases := map[string]string{}
 		for _, m := range generateRE.FindAllSubmatch(text, -1) {

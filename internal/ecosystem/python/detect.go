@@ -1,5 +1,5 @@
 // Package python is the ecosystem of Python: pytest and unittest, ruff and
-// flake8, pip.
+// flake8, mypy, pip.
 package python
 
 import (
@@ -46,11 +46,11 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosyste
 		t.AddProject(e.Name(), dir)
 		test, from := findTest(t, dir)
 		buildFirst(t, dir, test)
-		p := ecosystem.Component{Dir: dir, Kind: e.Name(), Description: "Python project", Lint: findLint(t, dir), Test: test}
+		p := ecosystem.Component{Dir: dir, Kind: e.Name(), Description: "Python project", Lint: findLint(t, dir), Types: findTypes(t, dir), Test: test}
 		if from != "" {
 			p.Description += " (tested as " + from + " says)"
 		}
-		if p.Lint != nil || p.Test != nil {
+		if p.HasCheck() {
 			out = append(out, p)
 		} else if dir == "" {
 			t.AddNote("a Python project without tests or a configured lint")

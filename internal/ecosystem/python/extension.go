@@ -69,10 +69,13 @@ func buildFirst(t *ecosystem.Tree, dir string, test *company.GateCommand) {
 	}
 }
 
-// Needs is a C compiler with Python's headers where a project has extensions.
-func (e Ecosystem) Needs(t *ecosystem.Tree, need func(string) bool, _ []string) []string {
+// Needs is a C compiler with Python's headers where a project has extensions, and mypy where a command calls it.
+func (e Ecosystem) Needs(t *ecosystem.Tree, need func(string) bool, commands []string) (out []string) {
 	if !need(e.Name()) {
 		return nil
+	}
+	if slices.ContainsFunc(commands, mypyCommands.MatchString) {
+		out = append(out, mypy)
 	}
 	dirs := t.FoldersWith("setup.py")
 	for _, dir := range t.FoldersWith("pyproject.toml") {
@@ -83,8 +86,8 @@ func (e Ecosystem) Needs(t *ecosystem.Tree, need func(string) bool, _ []string) 
 	for _, dir := range dirs {
 		m, _ := readPyproject([]byte(t.ReadManifest(dir, "pyproject.toml")))
 		if extensionBuild(t.ReadManifest(dir, "setup.py"), m) != "" {
-			return []string{"c", headers}
+			return append(out, "c", headers)
 		}
 	}
-	return nil
+	return out
 }

@@ -19,13 +19,15 @@ const (
 //go:embed hidebytecode.sh
 var hideBytecode string
 
-// Toolchains are Debian's Python with pytest, and what extensions of it are built with.
+// Toolchains are Debian's Python with pytest, what extensions of it are built with, and a checker of types.
 func (e Ecosystem) Toolchains() []ecosystem.Toolchain {
 	return []ecosystem.Toolchain{{
 		Name: e.Name(), Title: "Python", Contents: "python3 with pip, venv and pytest", Packages: []string{"python3", "python3-pip", "python3-pytest", "python3-venv"}, Version: debianVersion,
 		FreshTree: ecosystem.FreshTree{Hidden: hideBytecode}, WishFiles: []string{".python-version"}, Wish: readWish,
 	}, {
 		Name: headers, Title: "Python's headers", Contents: "python3-dev", Packages: []string{"python3-dev"}, Version: debianVersion,
+	}, {
+		Name: mypy, Title: "mypy", Contents: "mypy", Packages: []string{"mypy"},
 	}}
 }
 
