@@ -53,7 +53,7 @@ ALONE = company/internal/company company/internal/cifile company/internal/compan
 	company/internal/container/docker/seccomp company/internal/delivery company/internal/dockerfile \
 	company/internal/ecosystem/berry company/internal/ecosystem/catalog company/internal/ecosystem/debian \
 	company/internal/ecosystem/java company/internal/ecosystem/makefile company/internal/ecosystem/node \
-	company/internal/ecosystem/php company/internal/ecosystem/pnpm company/internal/ecosystem/python \
+	company/internal/ecosystem/php company/internal/ecosystem/pnpm \
 	company/internal/ecosystem/ruby company/internal/ecosystem/yarn company/internal/glob company/internal/health \
 	company/internal/hosttest company/internal/image/toolboxbin company/internal/manager \
 	company/internal/prbody company/internal/reviewer company/internal/safetext \
