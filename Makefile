@@ -48,8 +48,8 @@ demo: setup build ## watch a company do a small job, then check that it did (WAT
 # under the detector without those, and whole without it. test/archtest holds all of
 # this complete.
 FIRST = company/internal/gates company/internal/sandbox company/internal/image
-TWICE = company/internal/image company/internal/agent company/internal/cli company/internal/ledger
-ALONE = company/internal/company company/internal/cifile company/internal/company/history \
+TWICE = company/internal/image company/internal/agent company/internal/app company/internal/bench company/internal/cli company/internal/leak company/internal/ledger
+ALONE = company/internal/boundedparse/docker company/internal/company company/internal/cifile company/internal/company/history \
 	company/internal/container/docker/seccomp company/internal/delivery company/internal/dockerfile \
 	company/internal/ecosystem/berry company/internal/ecosystem/catalog company/internal/ecosystem/debian \
 	company/internal/ecosystem/java company/internal/ecosystem/makefile company/internal/ecosystem/node \

@@ -173,6 +173,7 @@ func requireKept(t *testing.T, what string, was, is map[string][]string, r BusRe
 
 // Any changed bit of the log is changed back, whatever it was of: the ledger, a journal or the queue.
 func TestRepairFlippedBit(t *testing.T) {
+	hosttest.NotRaced(t, "one repair after the other; those of other damage are raced")
 	hosttest.Long(t, "an office is repaired 60 times")
 	dir := busyOffice(t, "file")
 	was := openedSubjects(t, dir, "file")
@@ -217,6 +218,7 @@ func TestRepairFlippedBit(t *testing.T) {
 // Larger damage is repaired, or refused in the name of the ledger: no event is ever lost silently,
 // and a refusal changes nothing.
 func TestRepairLargerDamage(t *testing.T) {
+	hosttest.NotRaced(t, "one repair after the other; those of other damage are raced")
 	hosttest.Long(t, "an office is repaired 100 times")
 	dir := busyOffice(t, "file")
 	was := openedSubjects(t, dir, "file")

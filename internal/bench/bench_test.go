@@ -18,6 +18,7 @@ func TestMain(m *testing.M) { goroutines.Main(m) }
 // Every bench runs, gives numbers, and leaves nothing behind. How good the
 // numbers are is not a test's business.
 func TestQuick(t *testing.T) {
+	hosttest.NotRaced(t, "what it runs is raced in the tests of its own packages, and its time is that of programs")
 	hosttest.NeedsDocker(t)
 	dir := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)

@@ -10,6 +10,7 @@ import (
 
 // The bench of gates runs, leaves no layer of its module, and measures a part.
 func TestQuickGate(t *testing.T) {
+	hosttest.NotRaced(t, "its time is the go command's")
 	hosttest.NeedsDocker(t)
 	hosttest.Long(t, "a module is compiled and tested")
 	dir := t.TempDir()

@@ -80,7 +80,7 @@ func TestNothingHostileIsPublished(t *testing.T) {
 		overlay := takeOut(t,
 			part{"internal/gitops/check.go", "if err := q.judgeCommit(commit); err != nil {", "if err := error(nil); err != nil {"},
 			part{"internal/delivery/pushdoubts.go", "if c.Secrets == nil {", "if c != nil {"})
-		hosttest.Variant(t, "a company without the defence is built, to see that the attack is one")
+		hosttest.LongVariant(t, "a company without the defence is built, to see that the attack is one")
 		h, got, p := publishAll(t, buildWith(t, overlay))
 		for name := range refusals {
 			if got[name].code != "0" {

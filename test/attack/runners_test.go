@@ -65,7 +65,10 @@ var runnersOfNode = map[string]runnerOfNode{
 func TestRunnersOfNode(t *testing.T) {
 	hosttest.Variant(t, "other runners of the language that TestForgedSuites has with node:test")
 	t.Run("jest and vitest", func(t *testing.T) { checkNodeRunners(t, "jest", "vitest") })
-	t.Run("the others", func(t *testing.T) { checkNodeRunners(t, "ava", "mocha") })
+	t.Run("the others", func(t *testing.T) {
+		hosttest.LongVariant(t, "an image of its own for two more")
+		checkNodeRunners(t, "ava", "mocha")
+	})
 }
 
 // checkNodeRunners judges projects of some runners in one image.

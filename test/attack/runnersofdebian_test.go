@@ -59,6 +59,7 @@ func TestRunnersOfDebian(t *testing.T) {
 	hosttest.Variant(t, "runners of more languages; TestForgedSuites has Go's, Python's and Node's")
 	t.Run("rspec and phpunit", func(t *testing.T) { checkRunners(t, "ruby php ext-bcmath gem-rack", "rspec", "phpunit") })
 	t.Run("the others", func(t *testing.T) {
+		hosttest.LongVariant(t, "a JDK and Gradle in an image")
 		checkRunners(t, "ruby java gradle", "minitest", "testunit", "gradle", "maven")
 	})
 }

@@ -258,7 +258,7 @@ func TestMutatedRunFails(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.check != check.Gate { // TestDemo has the others fail
-				hosttest.Variant(t, "a whole demo for one more check")
+				hosttest.LongVariant(t, "a whole demo for one more check")
 			}
 			t.Parallel()
 			m := mutant{hit: make(chan struct{}, 1), change: tc.change}
