@@ -10,6 +10,7 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/company"
+	"company/internal/hosttest"
 )
 
 // WRK-6: what is wrong with a call comes back to the model, and the run goes on.
@@ -204,6 +205,7 @@ func TestCheckedArgumentsAreRun(t *testing.T) {
 
 // A model that writes 9 MiB with each reply is ended before its replies fill the memory.
 func TestRepliesOfARunAreBounded(t *testing.T) {
+	hosttest.NotRaced(t, "one run after the other with replies of megabytes; shorter ones are raced")
 	model := replies(finish)
 	model.reply = func(n int, _ adapters.Request) (adapters.Response, error) {
 		specs := make([]string, 10)
