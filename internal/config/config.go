@@ -119,7 +119,7 @@ type Container struct {
 // Deps says what packages of a project may do.
 type Deps struct {
 	Scripts []string `yaml:"scripts" check:"package" doc:"packages whose install scripts may run, in a container without a network, so that native modules are built"`
-	Without []string `yaml:"without" check:"package_registry" doc:"registries that are not asked for packages: go, npm, pypi, crates. What needs their packages stays red; for a registry that is away"`
+	Without []string `yaml:"without" check:"package_registry" doc:"registries that are not asked for packages: go, npm, pypi, crates, packagist. What needs their packages stays red; for a registry that is away"`
 }
 
 // Bus says where messages and the ledger live.
