@@ -10,7 +10,7 @@ import (
 // Dependency is one package of a registry. Its grammar is the ecosystem's own
 // and is checked where registries are known.
 type Dependency struct {
-	Ecosystem string `json:"ecosystem"` // go | npm | pypi | crates
+	Ecosystem string `json:"ecosystem"` // go | npm | pypi | crates | packagist
 	Name      string `json:"name"`
 	Version   string `json:"version,omitempty"`
 }

@@ -119,7 +119,7 @@ type Container struct {
 // Deps says what packages of a project may do.
 type Deps struct {
 	Scripts []string `yaml:"scripts" check:"package" doc:"packages whose install scripts may run, in a container without a network, so that native modules are built"`
-	Without []string `yaml:"without" check:"package_registry" doc:"registries that are not asked for packages: go, npm, pypi, crates. For a registry that is away: what needs its packages stays red. Debian's packages stand for those of pypi, in Debian's versions"`
+	Without []string `yaml:"without" check:"package_registry" doc:"registries that are not asked for packages: go, npm, pypi, crates, packagist. For a registry that is away: what needs its packages stays red. Debian's packages stand for those of pypi, in Debian's versions"`
 }
 
 // Bus says where messages and the ledger live.

@@ -43,7 +43,7 @@ func describeAllowed(tag reflect.StructTag) string {
 
 // packageRegistries are the registries that deps.without may name. Without Debian's archives
 // there is no image.
-var packageRegistries = []string{"go", "npm", "pypi", "crates"}
+var packageRegistries = []string{"go", "npm", "pypi", "crates", "packagist"}
 
 // Services are the values of gates.services: the names of package service, and auto.
 func Services() []string {

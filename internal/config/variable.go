@@ -83,6 +83,9 @@ func Variables() []Variable {
 		{"CARGO_HOME", areaRegistries, "Folder of cargo's config and credentials. Default: ~/.cargo."},
 		{"CARGO_HTTP_PROXY", areaRegistries, "cargo's proxy."},
 		{"CARGO_HTTP_CAINFO", areaRegistries, "File of certificates that cargo trusts."},
+		{"COMPOSER_HOME", areaRegistries, "Folder of composer's config.json and auth.json. Default: ~/.config/composer or ~/.composer."},
+		{"COMPOSER_AUTH", areaRegistries, "composer's logins, as auth.json has them."},
+		{"COMPOSER_CAFILE", areaRegistries, "File of certificates that composer trusts."},
 		{"CARGO_REGISTRIES_*", areaRegistries, "CARGO_REGISTRIES_<NAME>_INDEX: the index of a registry of cargo."},
 
 		{"VISUAL", areaTerminal, "The editor in which an instruction is written where company submit is given none."},

@@ -49,11 +49,12 @@ func (r *fakeRegistry) requests() []string {
 
 // The kinds of registries, as the tests name them.
 const (
-	Go     = ecosystem.Go
-	NPM    = ecosystem.NPM
-	PyPI   = ecosystem.PyPI
-	Crates = ecosystem.Crates
-	Debian = ecosystem.Debian
+	Go        = ecosystem.Go
+	NPM       = ecosystem.NPM
+	PyPI      = ecosystem.PyPI
+	Crates    = ecosystem.Crates
+	Packagist = ecosystem.Packagist
+	Debian    = ecosystem.Debian
 )
 
 // upstreamsAt is one registry at an address.

@@ -9,11 +9,12 @@ import (
 
 // The kinds of registries, as they are named in paths, tools and records.
 const (
-	Go     = "go"
-	NPM    = "npm"
-	PyPI   = "pypi"
-	Crates = "crates"
-	Debian = "debian"
+	Go        = "go"
+	NPM       = "npm"
+	PyPI      = "pypi"
+	Crates    = "crates"
+	Packagist = "packagist"
+	Debian    = "debian"
 )
 
 // Registry is how the packages of one kind of registry are called.

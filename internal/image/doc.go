@@ -28,6 +28,7 @@
 //	pypath   where Python finds modules of the tree
 //	pyplugins what stands for plugins of pytest that are not there
 //	cargo    the crates that Cargo.lock files name
+//	composer the packages that composer.lock files name
 //	ready    the script that links dependencies into a fresh tree
 //	setup    what the president's set-up commands changed
 //	toolbox  PID 1 of a container

@@ -50,6 +50,8 @@ func TestAgreement(t *testing.T) {
 		{"ruff check .", "ruff check --select ALL .", false},
 		{"phpunit", "vendor/bin/phpunit test/CommonMarkTestWeak.php", false},
 		{"phpunit", "vendor/bin/phpunit --coverage-text", true},
+		{"COMPOSER_DISABLE_NETWORK=1 composer dump-autoload --quiet && phpunit", "vendor/bin/phpunit --testdox", true},
+		{"PATH=vendor/bin:$PATH phpunit", "vendor/bin/phpunit --testdox", true},
 		{"cargo test --offline --no-fail-fast --workspace", "cargo test --verbose --all", true},
 		{"cargo test --offline --no-fail-fast --workspace", "cargo test", true},
 		{"cargo test --offline --no-fail-fast", "cargo test --workspace", false},

@@ -129,3 +129,45 @@ func TestWorkerAddsACrate(t *testing.T) {
 	}
 	checkDelivered(t, h, 1, 1, 1)
 }
+
+// A PHP project takes in a package: composer in the locked container, by the files that it is
+// set up with, and in the gate's image afterwards. The lock file has the registry's addresses.
+func TestWorkerAddsAComposerPackage(t *testing.T) {
+	hosttest.Variant(t, "another registry and its client")
+	t.Parallel()
+	srv := ecosystemtest.ServeComposer(t, map[string]ecosystemtest.ComposerPackage{"acme/left": {Version: "v1.2.0", Reference: strings.Repeat("a", 40), Fields: `,"autoload":{"psr-4":{"Acme\\":"src/"}}`,
+		Zip: ecosystemtest.Zip(t, [2]string{"acme-left-a/src/Word.php", "<?php\nnamespace Acme;\nclass Word { const TEXT = 'left'; }\n"})}})
+	test := func(name, code string) string {
+		return "<?php\nclass " + name + " extends \\PHPUnit\\Framework\\TestCase { public function testIt(): void { $this->assertSame('left', " + code + "); } }\n"
+	}
+	brain := &staff{
+		manager: submitPlan([]m{ticket("Know another word", "Use acme/left, with a test.", "tests/WordTest.php", "composer.json", "composer.lock")}),
+		worker: replyInSteps(
+			call("add_dependency", m{"ecosystem": "packagist", "name": "acme/left"}),
+			call("run_command", m{"command": "composer require acme/left:v1.2.0 2>&1; composer require acme/other:1.0.0 2>&1"}),
+			call("write_file", m{"path": "tests/WordTest.php", "content": test("WordTest", `\Acme\Word::TEXT`)}),
+			call("run_command", m{"command": "phpunit --bootstrap vendor/autoload.php tests; grep url composer.lock"}),
+			call("git_commit", m{"message": "Know another word"}),
+			call("finish", m{"summary": "another word is known"}),
+		),
+	}
+	h := testenv.New(t, brain, map[string]string{".gitignore": "vendor/\n", "composer.json": `{"name":"own/own"}`, "tests/OwnTest.php": test("OwnTest", "'left'")})
+	home := filepath.Join(h.Dir, "composer")
+	if err := os.MkdirAll(home, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(home, "config.json"), []byte(`{"repositories":[{"type":"composer","url":"`+srv.URL+`"},{"packagist.org":false}]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.Env = append(h.Env, "COMPOSER_HOME="+home)
+	if sum := waitForSummary(t, h.Start("submit", "know another word"), 0); sum.Result != "COMPLETE" {
+		t.Fatalf("%+v", sum)
+	}
+	said := requestText(t, h, "t1-01.1", 6)
+	for _, want := range []string{"packagist acme/left@v1.2.0 may be fetched now", "ask for it with the tool add_dependency", "OK (2 tests", srv.URL + "/zip/"} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the worker was not told %q: %s", want, said[strings.Index(said, "add_dependency"):])
+		}
+	}
+	checkDelivered(t, h, 1, 1, 1)
+}

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"path"
@@ -110,6 +111,40 @@ func ServeWheels(t testing.TB, wheels map[string][]byte) *httptest.Server {
 		if !found {
 			http.NotFound(w, r)
 		}
+	}))
+	t.Cleanup(srv.Close)
+	return srv
+}
+
+// ComposerPackage is one version of a package as a repository of composer's has it.
+type ComposerPackage struct {
+	Version, Reference string // as a lock file names them
+	Fields             string // more fields of its description, each with a comma before it
+	Zip                []byte
+}
+
+// ServeComposer serves a repository of composer 2 at its root, with these packages by their
+// names.
+func ServeComposer(t testing.TB, all map[string]ComposerPackage) *httptest.Server {
+	t.Helper()
+	var srv *httptest.Server
+	srv = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/packages.json" {
+			_, _ = io.WriteString(w, `{"packages":[],"metadata-url":"/p2/%package%.json"}`)
+			return
+		}
+		name, isDescription := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/p2/"), ".json")
+		if p, ok := all[name]; ok && isDescription {
+			_, _ = fmt.Fprintf(w, `{"packages":{%[1]q:[{"name":%[1]q,"version":%[2]q,"dist":{"type":"zip","url":"%[3]s/zip/%[4]s","reference":%[4]q,"shasum":""}%[5]s}]}}`, name, p.Version, srv.URL, p.Reference, p.Fields)
+			return
+		}
+		for _, p := range all {
+			if r.URL.Path == "/zip/"+p.Reference {
+				_, _ = w.Write(p.Zip)
+				return
+			}
+		}
+		http.NotFound(w, r)
 	}))
 	t.Cleanup(srv.Close)
 	return srv

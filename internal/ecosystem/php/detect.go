@@ -1,5 +1,7 @@
-// Package php is the ecosystem of PHP: PHPUnit, and composer's autoloader, with the
-// packages that lie in the repository. No registry of packages is served.
+// Package php is the ecosystem of PHP: PHPUnit, composer's packages and its autoloader. It
+// owns the protocol of composer's repositories, which is served with the addresses of files
+// that the registry names, the layer of packages that composer.lock files name, and how they
+// come into a tree. Scripts and plugins of packages are not run, and git is not asked.
 package php
 
 import (
@@ -44,7 +46,7 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosyste
 		if slices.ContainsFunc(lintSettings, func(name string) bool { return t.HasFile(dir, name) }) {
 			run := vendoredProgram(t, dir, "squizlabs/php_codesniffer/bin/phpcs")
 			if run == "" {
-				run = "phpcs"
+				run = installedProgram(t, dir, "phpcs", "squizlabs/php_codesniffer")
 			}
 			p.Lint = &company.GateCommand{Command: run, Report: run + " --report=emacs --basepath=.", Probe: run + " --version", Parse: testreport.FormatFindings}
 		}
@@ -77,7 +79,7 @@ func projectFolders(t *ecosystem.Tree) []string {
 
 var bootstrapSet = lazyregexp.New(`\bbootstrap\s*=`)
 
-// findTest is PHPUnit: the repository's own, or Debian's.
+// findTest is PHPUnit: the repository's own, the one that composer has installed, or Debian's.
 func findTest(t *ecosystem.Tree, dir string) *company.GateCommand {
 	config := ""
 	for _, name := range slices.Backward(settings) {
@@ -94,7 +96,7 @@ func findTest(t *ecosystem.Tree, dir string) *company.GateCommand {
 		prepare = "COMPOSER_DISABLE_NETWORK=1 composer dump-autoload --quiet --no-interaction --no-scripts --no-plugins && "
 	}
 	if run == "" {
-		run = "phpunit"
+		run = installedProgram(t, dir, "phpunit", "phpunit/phpunit")
 		if t.HasFile(dir, manifest) && !bootstrapSet.MatchString(t.ReadManifest(dir, config)) {
 			run += " --bootstrap vendor/autoload.php"
 		}
@@ -115,6 +117,15 @@ func vendoredProgram(t *ecosystem.Tree, dir, file string) string {
 		return ""
 	}
 	return "php vendor/" + file
+}
+
+// installedProgram is how a program is run that is Debian's where composer has not installed
+// the package that the project asks for: a registry may be away.
+func installedProgram(t *ecosystem.Tree, dir, program, of string) string {
+	if readComposer(t, dir).requires(of) {
+		return "PATH=vendor/bin:$PATH " + program
+	}
+	return program
 }
 
 func hasTests(t *ecosystem.Tree, dir string) bool {

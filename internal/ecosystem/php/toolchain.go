@@ -1,7 +1,9 @@
 package php
 
 import (
+	_ "embed" // parts of a script
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -25,11 +27,25 @@ var extensionPackages = map[string]string{
 	"pdo_sqlite": "php-sqlite3", "pgsql": "php-pgsql", "redis": "php-redis", "soap": "php-soap", "sqlite3": "php-sqlite3", "tidy": "php-tidy", "xdebug": "php-xdebug", "yaml": "php-yaml", "zip": "php-zip",
 }
 
+// debianPHP is the version of Debian's PHP.
+const debianPHP = "8.2"
+
+// linkVendor has composer's packages in a fresh tree.
+//
+//go:embed linkvendor.sh
+var linkVendor string
+
+// hideResults hides what PHPUnit writes beside the tests that it runs.
+//
+//go:embed hideresults.sh
+var hideResults string
+
 // Toolchains are Debian's PHP with composer and PHPUnit, and each extension that is a
 // package of Debian's, which a project may need.
 func (e Ecosystem) Toolchains() []ecosystem.Toolchain {
 	out := []ecosystem.Toolchain{{
-		Name: e.Name(), Title: "PHP", Contents: "php, composer and phpunit", Version: "8.2", Packages: []string{"composer", "php-cli", "php-mbstring", "php-xml", "phpunit"},
+		Name: e.Name(), Title: "PHP", Contents: "php, composer and phpunit", Version: debianPHP, Packages: []string{"composer", "php-cli", "php-mbstring", "php-xml", "phpunit", "unzip"},
+		FreshTree: ecosystem.FreshTree{Links: linkVendor, Hidden: hideResults},
 		WishFiles: []string{".php-version"}, Wish: readWish,
 	}}
 	for _, extension := range slices.Sorted(maps.Keys(extensionPackages)) {
@@ -38,13 +54,21 @@ func (e Ecosystem) Toolchains() []ecosystem.Toolchain {
 	return out
 }
 
-// Needs are the extensions that the projects of a tree name.
+// Needs are the extensions that the projects of a tree name, and that packages of their
+// lock files do.
 func (e Ecosystem) Needs(t *ecosystem.Tree, need func(string) bool, _ []string) (out []string) {
 	if !need(e.Name()) {
 		return nil
 	}
 	for _, dir := range projectFolders(t) {
-		for _, name := range readComposer(t, dir).listRequirements() {
+		names := readComposer(t, dir).listRequirements()
+		if t.Files[path.Join(dir, lockFile)].Size <= ecosystem.MaxManifest {
+			all, _ := readLock([]byte(t.ReadManifest(dir, lockFile))) // composer reports its fault
+			for _, p := range all {
+				names = slices.AppendSeq(names, maps.Keys(p.Require))
+			}
+		}
+		for _, name := range names {
 			if extension, is := strings.CutPrefix(name, extensionPrefix); is && extensionPackages[extension] != "" {
 				out = append(out, name)
 			}

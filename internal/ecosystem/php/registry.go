@@ -1,0 +1,114 @@
+package php
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"path"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
+)
+
+const lockFile = "composer.lock"
+
+var (
+	nameRE = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,99}/[A-Za-z0-9][A-Za-z0-9_.-]{0,99}$`)
+	// versionRE is a release, or a branch: composer's own spelling, which a lock file and the registry share.
+	versionRE = lazyregexp.New(`^([vV]?[0-9][0-9A-Za-z.+_-]{0,63}|dev-[0-9A-Za-z][0-9A-Za-z.+_/-]{0,99})$`)
+)
+
+// Registry is Packagist, or another repository of composer's kind. Composer takes 403 for
+// a login that it lacks, and shows a refusal as a warning.
+func (Ecosystem) Registry() ecosystem.Registry {
+	return ecosystem.Registry{Name: ecosystem.Packagist, CheckName: checkName, Canonical: strings.ToLower, RefusedAsNotFound: true, ErrorField: "warning"}
+}
+
+func checkName(name, version string) error {
+	if !nameRE.MatchString(name) {
+		return ecosystem.NameError(name, "the name of a composer package").Fix("write it as vendor/name")
+	}
+	if version != "" && !versionRE.MatchString(version) {
+		return ecosystem.NameError(version, "a version of a composer package").Fix("write it as 1.2.3, or leave it out for the newest")
+	}
+	return nil
+}
+
+// isBranch tells a version that is the head of a branch.
+func isBranch(version string) bool {
+	return strings.HasPrefix(version, "dev-") || strings.HasSuffix(version, "-dev")
+}
+
+// AddCommand is composer's.
+func (Ecosystem) AddCommand(d company.Dependency) string {
+	if d.Ecosystem != ecosystem.Packagist {
+		return ""
+	}
+	return "composer require " + d.Name + ":" + d.Version + " (with --dev where only tests need it; not with --no-plugins, since a plugin leads composer to the mirror)"
+}
+
+// IsLockFile says whether a file is composer's lock file.
+func (Ecosystem) IsLockFile(file string) bool { return path.Base(file) == lockFile }
+
+// lockedPackage is what counts of a package in a lock file.
+type lockedPackage struct {
+	Name, Version, Type string
+	Dist                struct{ Type, Shasum string }
+	Require             map[string]any
+}
+
+// isOfRegistry tells packages that a registry may have from those of a folder of the tree,
+// of a git repository, and those that have no files.
+func (p lockedPackage) isOfRegistry() bool { return p.Dist.Type != "" && p.Dist.Type != "path" }
+
+// isOfGit tells packages that git alone has.
+func (p lockedPackage) isOfGit() bool { return p.Dist.Type == "" && p.Type != "metapackage" }
+
+// readLock reads the packages of a lock file, those that only tests need among them.
+func readLock(text []byte) ([]lockedPackage, error) {
+	var lock struct {
+		Packages []lockedPackage
+		Dev      []lockedPackage `json:"packages-dev"`
+	}
+	if err := json.Unmarshal(text, &lock); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) { // what is empty may be an empty list
+		return nil, errors.New(ecosystem.ExplainJSON(text, err))
+	}
+	return append(lock.Packages, lock.Dev...), nil
+}
+
+// ParseLock lists the packages of registries that a lock file names.
+func (Ecosystem) ParseLock(_ string, text []byte) (out []company.Dependency, err error) {
+	all, err := readLock(text)
+	for _, p := range all {
+		if p.isOfRegistry() {
+			out = append(out, company.Dependency{Ecosystem: ecosystem.Packagist, Name: p.Name, Version: p.Version})
+		}
+	}
+	return out, err
+}
+
+// ParseDigests gives the digests that a lock file names. Files that GitHub makes have none.
+func (Ecosystem) ParseDigests(_ string, text []byte) map[company.Dependency]ecosystem.Digest {
+	all, err := readLock(text)
+	if err != nil {
+		return nil
+	}
+	out := map[company.Dependency]ecosystem.Digest{}
+	for _, p := range all {
+		if sum := sha1Digest(p.Dist.Shasum); p.isOfRegistry() && sum.Algorithm != "" {
+			out[company.Dependency{Ecosystem: ecosystem.Packagist, Name: p.Name, Version: p.Version}] = sum
+		}
+	}
+	return out
+}
+
+// sha1Digest is the one kind of digest that composer knows.
+func sha1Digest(text string) ecosystem.Digest {
+	sum, err := hex.DecodeString(text)
+	if err != nil || len(sum) != 20 {
+		return ecosystem.Digest{}
+	}
+	return ecosystem.Digest{Algorithm: "sha1", Sum: sum}
+}
