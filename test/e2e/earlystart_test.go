@@ -98,10 +98,10 @@ func TestWorkersBeginWhileTheBaseIsCompiled(t *testing.T) {
 // TestReplayOfWorkThatBeganEarly: a task whose worker began before its base was judged is done again on a
 // machine that judges the base at once.
 func TestReplayOfWorkThatBeganEarly(t *testing.T) {
-	hosttest.Variant(t, "workers wait for 20 seconds before they begin")
+	hosttest.LongVariant(t, "the checks of its base take two minutes")
 	t.Parallel()
 	files := tinyProject()
-	slowUntil := time.Now().Add(time.Minute).Unix()
+	slowUntil := time.Now().Add(2 * time.Minute).Unix()
 	files["test.sh"] = fmt.Sprintf("while [ $(date +%%s) -lt %d ]; do sleep 1; done\n", slowUntil) + files["test.sh"]
 	h := testenv.New(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()}, files)
 	h.Config(tinyGates)

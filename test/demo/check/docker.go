@@ -26,7 +26,7 @@ type box struct {
 	Exit       string
 	Gone       bool
 	Tree       string // of a gate: the short id in its name
-	GateNumber string // of a gate: 0 is the linter, 1 the tests
+	GateNumber string // of a gate: 0 is the linter, 1 the build, 2 the tests
 	Superseded bool   // of a gate: it was red, and was run again on the same tree
 }
 

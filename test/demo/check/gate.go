@@ -16,7 +16,7 @@ import (
 
 // gates are what a Go project is judged by, in the order of the numbers in the
 // containers' names.
-var gates = map[string]string{"0": "go vet ./...", "1": "go test ./..."}
+var gates = map[string]string{"0": "go vet ./...", "1": "go build -o /dev/null ./...", "2": "go test ./..."}
 
 // verdict is how a command ended on a tree.
 type verdict struct {
@@ -246,7 +246,7 @@ func (e *eyes) tested(ctx context.Context) (string, error) {
 			return "", fmt.Errorf("%s did not run on %s", line, last.Tree)
 		}
 	}
-	return fmt.Sprintf("%.7s went through %s and %s", pushed, gates["0"], gates["1"]), nil
+	return fmt.Sprintf("%.7s went through %s, %s and %s", pushed, gates["0"], gates["1"], gates["2"]), nil
 }
 
 // passes: what was pushed passes its tests on this machine.
