@@ -115,7 +115,9 @@ func DetectTree(t *ecosystem.Tree, o Options) (Project, error) {
 	if p.Proposals = proposal.Find(t, p.Gates); o.Proposals {
 		p.Narrower = findNarrower(t, p.Gates)
 	}
+	known := len(p.Gates)
 	p.addMaintainerChecks(t, &p.Proposals, o)
+	p.addNeedsOfMore(t, p.Gates[known:])
 	return p, t.Err()
 }
 

@@ -105,7 +105,7 @@ func TestDetect(t *testing.T) {
 		{"pytest by its tests, with src", map[string]string{"setup.py": "", "src/p/__init__.py": "", "tests/test_a.py": "def test_a(): pass\n"},
 			gates.Options{}, []string{"test |  | PYTHONPATH=src python3 -m pytest | junit"}, "python", nil},
 		{"unittest", map[string]string{"setup.cfg": "[flake8]\n", "test_a.py": "import unittest\n"},
-			gates.Options{}, []string{"lint |  | flake8 | lines", "test |  | python3 -m unittest discover -v | unittest"}, "python", nil},
+			gates.Options{}, []string{"lint |  | flake8 | lines", "test |  | python3 -m unittest discover -v | unittest"}, "python flake8", nil},
 		{"unittest in a folder that is no package", map[string]string{"setup.py": "", "tests/test_a.py": "import unittest\n", "tests/b/__init__.py": "", "tests/b/test_b.py": "import unittest\n"},
 			gates.Options{}, []string{"test |  | python3 -m unittest discover -s tests -v | unittest"}, "python", nil},
 		{"unittest in a package", map[string]string{"setup.py": "", "p/__init__.py": "", "p/test/__init__.py": "", "p/test/test_a.py": "import unittest\n"},

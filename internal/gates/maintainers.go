@@ -95,7 +95,7 @@ func (p *Project) explainUnrun(c proposal.Command, o Options) string {
 	case strings.Contains(" "+c.Command+" ", " sudo "):
 		return "it wants to be root"
 	}
-	if name := ToolchainOf(c.Command); name != "" && !slices.Contains(p.Toolchains, name) {
+	if name := ToolchainOf(c.Command); name != "" && !slices.Contains(p.Toolchains, name) && !isInEveryBase(name) {
 		return "it needs " + name + ", which no other check needs"
 	}
 	return ""

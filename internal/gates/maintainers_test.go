@@ -107,3 +107,23 @@ func TestUnreadDefinitionsOfTheCI(t *testing.T) {
 		}
 	}
 }
+
+// A check of the CI by make, or by a checker that Debian has, is run: each base has the one, and the image
+// gets the other.
+func TestProgramsOfTheCI(t *testing.T) {
+	tree := ecosystemtest.Tree(map[string]string{
+		".github/workflows/ci.yml": "jobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - run: make check-build\n      - run: codespell\n      - run: pip install yamllint\n",
+		"Makefile":                 "check-build:\n\tgo build\n", "go.mod": "module example.com/a\n", "a_test.go": "package a\n",
+	})
+	p, err := DetectTree(tree, Options{})
+	if err != nil || len(p.Unrun) > 0 {
+		t.Fatal(err, p.Unrun)
+	}
+	var commands []string
+	for _, g := range p.Gates {
+		commands = append(commands, g.Command)
+	}
+	if !slices.Contains(commands, "make check-build") || !slices.Contains(commands, "codespell") || !slices.Contains(p.Toolchains, "codespell") || slices.Contains(p.Toolchains, "yamllint") || len(p.Spare) > 0 {
+		t.Errorf("gates %q, toolchains %q, spare %q", commands, p.Toolchains, p.Spare)
+	}
+}

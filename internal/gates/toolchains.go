@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
 )
@@ -44,6 +45,35 @@ func neededToolchains(t *ecosystem.Tree, parts []ecosystem.Component, o Options)
 		unneeded = spare
 	}
 	return catalog.SortToolchains(slices.Collect(maps.Keys(need))), spare, unneeded
+}
+
+// addNeedsOfMore adds what checks that were added to those of the parts call.
+func (p *Project) addNeedsOfMore(t *ecosystem.Tree, more []company.GateCommand) {
+	if len(more) == 0 {
+		return
+	}
+	need := map[string]bool{}
+	for _, name := range p.Toolchains {
+		need[name] = true
+	}
+	var commands []string
+	for _, g := range more {
+		commands = append(commands, g.Command)
+	}
+	addNeeds(t, need, commands)
+	p.Toolchains = catalog.SortToolchains(slices.Collect(maps.Keys(need)))
+}
+
+// isInEveryBase reports whether a toolchain brings nothing of its own, since each base has it.
+func isInEveryBase(name string) bool {
+	for _, p := range catalog.Of[ecosystem.Provider]() {
+		for _, tool := range p.Toolchains() {
+			if tool.Name == name {
+				return len(tool.Packages)+len(tool.Fallback) == 0 && tool.Tree == nil
+			}
+		}
+	}
+	return false
 }
 
 // mayCallAnything reports whether it is not known what a command calls: one of make, or of a

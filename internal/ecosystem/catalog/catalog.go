@@ -13,6 +13,7 @@ import (
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/berry"
 	"company/internal/ecosystem/cc"
+	"company/internal/ecosystem/checkers"
 	"company/internal/ecosystem/debian"
 	"company/internal/ecosystem/golang"
 	"company/internal/ecosystem/java"
@@ -44,6 +45,7 @@ var all = []any{
 	cc.Meson{},
 	cc.Autotools{},
 	makefile.Ecosystem{},
+	checkers.Programs{},
 	debian.Archives{},
 }
 
