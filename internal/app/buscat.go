@@ -96,7 +96,7 @@ func CatBus(ctx context.Context, off *office.Office, log *slog.Logger, fn func(B
 		}
 		return err
 	}
-	lock, held, err := office.TryLock(off.Paths)
+	lock, held, err := office.TakeLock(ctx, off.Paths, office.LockPatience)
 	if err != nil {
 		return err
 	}

@@ -109,6 +109,26 @@ func TestCheckHolder(t *testing.T) {
 	}
 }
 
+// A command that only looks has the office for a moment: that is no holder which does not answer.
+func TestOfficeIsLookedAt(t *testing.T) {
+	p, off := openOffice(t)
+	defer off.Close()
+	loaded, err := config.Load(t.Context(), config.LoadOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lock, _, err := office.TryLock(p)
+	if err != nil || lock == nil {
+		t.Fatal(err)
+	}
+	time.AfterFunc(200*time.Millisecond, func() { _ = lock.Release() })
+	a := &Checker{Logger: slog.New(slog.DiscardHandler), Env: os.LookupEnv, Version: "1.0", Opener: plainOpener{}}
+	out := a.checkOffice(t.Context(), Subject{Paths: p, Config: loaded}, false)
+	if len(out) != 2 || out[0].Label() != "pass" || out[1].Label() != "pass" {
+		t.Errorf("%+v", out)
+	}
+}
+
 // A ledger that is damaged is red, and the rest of doctor goes on.
 func TestCheckLedger(t *testing.T) {
 	p, off := openOffice(t)

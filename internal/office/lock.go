@@ -88,6 +88,26 @@ func TryLock(p Paths) (lock *Lock, held *Holder, err error) {
 	}
 }
 
+// LockPatience is how long a command waits for one that only looks.
+const LockPatience = 5 * time.Second
+
+// TakeLock is TryLock that waits, up to patience, for a holder without a socket: a command
+// that only looks, as company watch and company feed --follow do again and again, has the
+// office for a moment. A holder with a socket is given at once.
+func TakeLock(ctx context.Context, p Paths, patience time.Duration) (lock *Lock, held *Holder, err error) {
+	limit, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	for {
+		lock, held, err = TryLock(p)
+		if lock != nil || err != nil || held.Socket != "" {
+			return lock, held, err
+		}
+		if retry.Sleep(limit, 50*time.Millisecond) != nil {
+			return nil, held, context.Cause(ctx) // nil where the patience alone is over
+		}
+	}
+}
+
 // LastLocked is when the lock was last taken or given back; zero: never.
 func LastLocked(p Paths) time.Time {
 	state, err := p.Folder(p.State)

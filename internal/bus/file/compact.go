@@ -84,8 +84,8 @@ func (b *Bus) compactSegments(from, to int) error {
 	if err == nil {
 		err = b.disk.Rename(compactName, next.fileName())
 	}
-	if err != nil {
-		return errors.Join(err, next.file.Close())
+	if err != nil { // of a full disk the half-written segment would take the last room
+		return errors.Join(err, next.file.Close(), b.disk.Remove(compactName))
 	}
 	// Until the new name is on the disk, a power cut may bring the old file back,
 	// and then the others are needed.

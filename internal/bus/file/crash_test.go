@@ -3,7 +3,10 @@ package file
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"slices"
+	"syscall"
 	"testing"
 
 	"company/internal/bus"
@@ -150,6 +153,54 @@ func TestStartWritesLittle(t *testing.T) {
 		}
 		if err := errors.Join(again.cutRoom(), again.closeSegments()); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// A compaction that finds no room leaves nothing behind that takes it, wherever the disk becomes
+// full, and is made once there is room.
+func TestFullDiskAmidCompaction(t *testing.T) {
+	for n := 1; ; n++ {
+		d, state := makeLog(t)
+		b, err := openWithin(t, d, Options{rollAt: 600})
+		if err != nil {
+			t.Fatal(err)
+		}
+		purged := "run.1"
+		if err := b.storeBatch(b.planBatch([]*request{{kind: purgeFrame, subject: purged}})); err != nil {
+			t.Fatal(err)
+		}
+		delete(state, purged)
+		from, to, ok := planCompaction(b.sealed, b.rollAt)
+		if !ok {
+			t.Fatal("nothing is compacted")
+		}
+		files := len(d.names)
+		d.full, d.freeAt = d.ops+n, d.ops+n+1
+		err = b.compactSegments(from, to)
+		if err != nil && (!errors.Is(err, syscall.ENOSPC) || d.names[compactName] != nil || len(d.names) > files) {
+			t.Fatalf("full at call %d: %v, files %v", n, err, slices.Sorted(maps.Keys(d.names)))
+		}
+		if got := snapshotOf(b); !got.equal(state) {
+			t.Fatalf("full at call %d: %v, want %v", n, got, state)
+		}
+		if err == nil && d.ops < d.full { // the disk became full behind it
+			if n < 4 {
+				t.Errorf("a compaction has %d calls", n-1)
+			}
+			return
+		}
+		if err != nil {
+			if err := b.compactSegments(from, to); err != nil {
+				t.Fatalf("full at call %d, and then room: %v", n, err)
+			}
+		}
+		again, err := openWithin(t, d.crash(true), Options{rollAt: 600})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := snapshotOf(again); !got.equal(state) {
+			t.Fatalf("full at call %d: after a power cut %v, want %v", n, got, state)
 		}
 	}
 }

@@ -107,7 +107,7 @@ func openLockedOffice(ctx context.Context, env *command.Environment) (off *offic
 	if off, err = openOffice(ctx, env); err != nil {
 		return nil, nil, err
 	}
-	lock, held, err := office.TryLock(off.Paths)
+	lock, held, err := office.TakeLock(ctx, off.Paths, office.LockPatience)
 	if err == nil && lock == nil {
 		err = officeapp.HeldForRewriting(held)
 	}
