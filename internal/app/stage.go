@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"maps"
-	"time"
 
 	"company/internal/company"
 	"company/internal/config"
@@ -78,22 +77,6 @@ func (s *stage) recordedAgents(office *officeAgents) session.Agents {
 		return office
 	}
 	return replay.Agents{Director: s.director}
-}
-
-// earlyAfter are the patiences of intake and of the checks of the base: workers that began before
-// the verdict do so in the replay, whose images may be there and whose checks may be fast.
-func (s *stage) earlyAfter() (ofImage, ofChecks time.Duration) {
-	if s == nil {
-		return 0, 0
-	}
-	ownImage, whileChecked := s.record.BeganEarly()
-	if ownImage {
-		ofImage = company.AtOnce
-	}
-	if whileChecked {
-		ofChecks = company.AtOnce
-	}
-	return ofImage, ofChecks
 }
 
 // recordedFiles has files that are made anew be those that the record has.

@@ -27,10 +27,9 @@ type effectHandlers struct {
 // wireRoles makes those who do the effects: intake, manager, workers, reviewer,
 // merger, gates and delivery.
 func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (effectHandlers, error) {
-	earlyImage, earlyChecks := a.stage.earlyAfter()
 	in, err := intake.New(intake.Config{
 		Decider: a.orch, Mirrors: o.git, Images: o.images, Projects: projectSettings{a.configs, o.registries, o.setupEnv, config.OpenTrust(a.env), a.stage.settingsPath()},
-		Prefix: cfg.Git.IntegrationBranch, Log: o.gitLog, Watcher: a, Branches: branchLocator{a.office.ID, o.forges}, Lines: a, EarlyAfter: earlyImage,
+		Prefix: cfg.Git.IntegrationBranch, Log: o.gitLog, Watcher: a, Branches: branchLocator{a.office.ID, o.forges}, Lines: a,
 	})
 	if err != nil {
 		return effectHandlers{}, err
@@ -73,7 +72,7 @@ func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 	if err != nil {
 		return effectHandlers{}, err
 	}
-	judge, err := gates.NewHandler(gates.Handler{Decider: a.orch, Runner: runner, Mirrors: o.git, Watcher: a, RedGreen: cfg.Gates.RedGreen != "off", EarlyAfter: earlyChecks})
+	judge, err := gates.NewHandler(gates.Handler{Decider: a.orch, Runner: runner, Mirrors: o.git, Watcher: a, RedGreen: cfg.Gates.RedGreen != "off"})
 	if err != nil {
 		return effectHandlers{}, err
 	}

@@ -6,9 +6,6 @@ import "time"
 // verdict on the base, before they begin without.
 const EarlyAfter = 20 * time.Second
 
-// AtOnce has workers begin before the image is made, or before the first check of the base.
-const AtOnce time.Duration = -1
-
 // StartEarly has the workers of a task begin before the checks have judged its base, since
 // that takes long: the base is still being compiled, or the checks still run on it.
 type StartEarly struct {

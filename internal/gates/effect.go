@@ -29,7 +29,7 @@ type Handler struct {
 	// task, where the task's own settings do not say.
 	RedGreen bool
 	// EarlyAfter is how long the checks may take on a base before workers begin; 0:
-	// company.EarlyAfter; company.AtOnce.
+	// company.EarlyAfter.
 	EarlyAfter time.Duration
 }
 
@@ -177,23 +177,16 @@ func (g *Handler) RunBaseline(ctx context.Context, e company.Effect) (company.Co
 // that, and waits for it.
 func (g *Handler) startEarly(ctx context.Context, t *company.Task) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	begin := func() {
-		// What goes wrong is no reason to end the checks: workers wait for the verdict.
-		_ = company.Guard("having workers begin", func() error {
-			_, err := g.Decider.Do(ctx, company.Company, company.StartEarly{Task: t.ID, EarlyStart: company.EarlyStart{Base: t.Prepared.Base.OID}})
-			return err
-		})
-	}
-	if g.EarlyAfter == company.AtOnce {
-		begin()
-		return cancel
-	}
 	var beside sync.WaitGroup
 	beside.Go(func() {
 		select {
 		case <-ctx.Done():
 		case <-time.After(cmp.Or(g.EarlyAfter, company.EarlyAfter)):
-			begin()
+			// What goes wrong is no reason to end the checks: workers wait for the verdict.
+			_ = company.Guard("having workers begin", func() error {
+				_, err := g.Decider.Do(ctx, company.Company, company.StartEarly{Task: t.ID, EarlyStart: company.EarlyStart{Base: t.Prepared.Base.OID}})
+				return err
+			})
 		}
 	})
 	return func() {

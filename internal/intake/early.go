@@ -15,23 +15,17 @@ import (
 // that, and waits for it.
 func (in *Intake) startEarly(ctx context.Context, t *company.Task, m *gitops.Mirror) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	begin := func() {
-		err := company.Guard("making an image that has nothing compiled", func() error { return in.makeEarly(ctx, t, m) })
-		if err != nil && ctx.Err() == nil {
-			// The image itself will fail alike, or workers wait for it.
-			in.Watcher.WatchImage(t.ID, "workers wait for the image: one that has nothing compiled cannot be made")
-		}
-	}
-	if in.EarlyAfter == company.AtOnce {
-		begin()
-		return cancel
-	}
 	var beside sync.WaitGroup
 	beside.Go(func() {
 		select {
 		case <-ctx.Done():
+			return
 		case <-time.After(cmp.Or(in.EarlyAfter, company.EarlyAfter)):
-			begin()
+		}
+		err := company.Guard("making an image that has nothing compiled", func() error { return in.makeEarly(ctx, t, m) })
+		if err != nil && ctx.Err() == nil {
+			// The image itself will fail alike, or workers wait for it.
+			in.Watcher.WatchImage(t.ID, "workers wait for the image: one that has nothing compiled cannot be made")
 		}
 	})
 	return func() {

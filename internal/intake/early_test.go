@@ -45,10 +45,8 @@ func TestWorkersGetAnEarlyImage(t *testing.T) {
 		compiled bool
 		fails    error
 		early    bool
-		atOnce   bool
 	}{
 		"a base that is compiled":    {compiled: true, early: true},
-		"a replay":                   {compiled: true, early: true, atOnce: true},
 		"nothing is compiled":        {},
 		"an image that is not there": {compiled: true, fails: errors.New("no room")},
 	} {
@@ -58,10 +56,7 @@ func TestWorkersGetAnEarlyImage(t *testing.T) {
 			evs := d.Must(company.Submit{Instruction: "do it", Project: company.Project{ID: "project", Path: p.Dir}})
 			in := newIntake(t, d, p, "develop", Project{Lint: gates.Auto, Test: "go test ./..."})
 			told := &heard{}
-			in.Images, in.Watcher, in.EarlyAfter = &slowImages{compiled: c.compiled, fails: c.fails, asked: make(chan image.Request, 1)}, told, time.Millisecond
-			if c.atOnce {
-				in.EarlyAfter = company.AtOnce
-			}
+			in.Images, in.Watcher, in.EarlyAfter = &slowImages{compiled: c.compiled, fails: c.fails, asked: make(chan image.Request)}, told, time.Millisecond
 			prepared, err := in.prepare(t, d, evs[0].Task)
 			if err != nil {
 				t.Fatal(err)

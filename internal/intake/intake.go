@@ -24,7 +24,7 @@ type Config struct {
 	Watcher  Watcher       `part:"optional"`
 	Branches BranchLocator `part:"optional"` // nil: at the project's remote
 	// EarlyAfter is how long an image may take before workers get one that has nothing compiled;
-	// 0: company.EarlyAfter; company.AtOnce.
+	// 0: company.EarlyAfter.
 	EarlyAfter time.Duration
 	// Lines places the line by which a base has a check. Nil: none is offered.
 	Lines LinePlacer `part:"optional"`

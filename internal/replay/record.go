@@ -37,10 +37,9 @@ type Record struct {
 	questions map[company.ApprovalID]company.ApprovalOpened
 	ends      map[company.RunID]company.RunEnded
 	told      map[company.RunID][]string
-	early     *company.EarlyStart // nil: workers began behind the verdict on the base
-	workers   int                 // that were at work at once, at most
-	troubles  int                 // failures of the outside that the president was asked about
-	retries   int                 // of these, after which he had it tried again
+	workers   int // that were at work at once, at most
+	troubles  int // failures of the outside that the president was asked about
+	retries   int // of these, after which he had it tried again
 	head      company.OID
 	notes     []string
 }
@@ -92,8 +91,6 @@ func (f *recordFold) addEvent(e company.Event, d company.Data) error {
 			return refuseTask(f.Task, "its base moved while it was prepared")
 		}
 		f.base, f.head = d.Base, d.Base.OID
-	case *company.EarlyStart:
-		f.early = d
 	case *company.PlanAccepted:
 		if e.Actor == company.President {
 			return refuseTask(f.Task, "you changed its plan, which no model is asked for")
@@ -210,12 +207,6 @@ func placeAmong(e company.Event, d company.Data, question func(company.ApprovalI
 		return p, ok && !slices.Contains(freeQuestions, q.AskKind) && d.Option != company.OptWithdrawn
 	}
 	return p, true
-}
-
-// BeganEarly says whether workers began before the base was judged: in an image of their own, or
-// in the task's own while the checks ran.
-func (r *Record) BeganEarly() (ownImage, whileChecked bool) {
-	return r.early != nil && r.early.Image != "", r.early != nil && r.early.Image == ""
 }
 
 // Workers is how many workers were at work at once, at most.
