@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"company/internal/hosttest"
+	"company/internal/replay"
 	"company/test/testenv"
 )
 
@@ -91,4 +92,8 @@ func TestWorkersBeginWhileTheBaseIsCompiled(t *testing.T) {
 		t.Fatalf("%+v\n%s", sum, p.Tell())
 	}
 	checkBriefHolds(t, h, "t1-01.1", "Nothing is compiled in your container")
+	var same replay.Report // the image is there by now
+	if h.JSON(&same, "replay", "t1"); !same.Same {
+		t.Errorf("the replay is not the same: %+v", same)
+	}
 }
