@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"maps"
+	"math"
+	"time"
 
 	"company/internal/company"
 	"company/internal/config"
@@ -60,6 +62,15 @@ func (s *stage) gatesAtOnce(ordinary int) int {
 		return ordinary
 	}
 	return max(ordinary, s.record.Subtasks()+1)
+}
+
+// earlyAfter is after how long workers begin without the image or the verdict on the base; 0: as
+// always. In a replay they begin early where the record has it.
+func (s *stage) earlyAfter() time.Duration {
+	if s == nil {
+		return 0
+	}
+	return math.MaxInt64
 }
 
 // containersAtOnce is how many containers of workers and of agents that look at a tree may run

@@ -29,7 +29,7 @@ type effectHandlers struct {
 func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (effectHandlers, error) {
 	in, err := intake.New(intake.Config{
 		Decider: a.orch, Mirrors: o.git, Images: o.images, Projects: projectSettings{a.configs, o.registries, o.setupEnv, config.OpenTrust(a.env), a.stage.settingsPath()},
-		Prefix: cfg.Git.IntegrationBranch, Log: o.gitLog, Watcher: a, Branches: branchLocator{a.office.ID, o.forges}, Lines: a,
+		Prefix: cfg.Git.IntegrationBranch, Log: o.gitLog, Watcher: a, Branches: branchLocator{a.office.ID, o.forges}, Lines: a, EarlyAfter: a.stage.earlyAfter(),
 	})
 	if err != nil {
 		return effectHandlers{}, err
@@ -72,7 +72,7 @@ func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 	if err != nil {
 		return effectHandlers{}, err
 	}
-	judge, err := gates.NewHandler(gates.Handler{Decider: a.orch, Runner: runner, Mirrors: o.git, Watcher: a, RedGreen: cfg.Gates.RedGreen != "off"})
+	judge, err := gates.NewHandler(gates.Handler{Decider: a.orch, Runner: runner, Mirrors: o.git, Watcher: a, RedGreen: cfg.Gates.RedGreen != "off", EarlyAfter: a.stage.earlyAfter()})
 	if err != nil {
 		return effectHandlers{}, err
 	}

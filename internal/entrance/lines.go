@@ -17,19 +17,28 @@ type LinePlan struct {
 	Holds   bool               // there is nothing to do
 	options config.LoadOptions
 	change  config.Change
+	again   func(context.Context) (LinePlan, error) // plans the same for the file as it is then
 }
+
+// maxReplans is how often a line is planned anew since its file was changed meanwhile.
+const maxReplans = 10
 
 // PlanLine plans a line for a checkout, in the user's own file for that repository, or with
 // tracked in the company.yaml of the checkout. Nothing is written. EConflict: the key is set
 // elsewhere.
 func (ent *Entrance) PlanLine(ctx context.Context, paths office.Paths, checkout string, tracked bool, l company.ConfigLine) (LinePlan, error) {
-	p := LinePlan{Line: l, options: ent.loadOptionsFor(paths, checkout)}
+	p := LinePlan{Line: l, options: ent.loadOptionsFor(paths, checkout),
+		again: func(ctx context.Context) (LinePlan, error) { return ent.PlanLine(ctx, paths, checkout, tracked, l) }}
 	file, err := config.RepositoryFile(ent.Console.LookupEnv, checkout)
 	begin := beginOwnFile(checkout)
 	if tracked {
 		begin = "" // it is there
 		file, err = trackedFile(paths, checkout)
 	}
+	if err != nil {
+		return LinePlan{}, err
+	}
+	digest, err := config.FileDigest(file)
 	if err != nil {
 		return LinePlan{}, err
 	}
@@ -50,7 +59,8 @@ func (ent *Entrance) PlanLine(ctx context.Context, paths office.Paths, checkout 
 	if err != nil {
 		return LinePlan{}, err
 	}
-	c.DryRun = false
+	// The value may be a list with what the file had until now: of a file that changes meanwhile nothing is lost.
+	c.DryRun, c.Digest = false, &digest
 	p.change, p.Diff = c, changed.RenderDiff(file)
 	p.Line.File, p.Line.Text = file, l.Key+": "+changed.Now
 	return p, nil
@@ -71,14 +81,19 @@ func (ent *Entrance) loadOptionsFor(paths office.Paths, checkout string) config.
 	return o
 }
 
-// WriteLine writes a planned line.
+// WriteLine writes a planned line, also where another one has come into its file meanwhile.
 // The keys that count only once the file is trusted are given.
 func (ent *Entrance) WriteLine(ctx context.Context, p LinePlan) ([]config.TrustRequest, error) {
-	if p.Holds {
-		return nil, nil
+	for tries := 0; !p.Holds; tries++ {
+		changed, err := config.ChangeFile(ctx, p.options, p.change)
+		if company.CodeOf(err) != company.EConflict || tries == maxReplans {
+			return changed.Requests, err
+		}
+		if p, err = p.again(ctx); err != nil {
+			return nil, err
+		}
 	}
-	changed, err := config.ChangeFile(ctx, p.options, p.change)
-	return changed.Requests, err
+	return nil, nil
 }
 
 // lineWriter writes lines for the tasks of an office.

@@ -129,7 +129,7 @@ func TestGoGenerateAtAMerge(t *testing.T) {
 		t.Errorf("another tree, %d runs: %+v", k.runs, again)
 	}
 	j.Tree = got.Tree
-	if res := b.mustRun(j); !res.Passed || len(res.Checks) != 3 {
+	if res := b.mustRun(j); !res.Passed || len(res.Checks) != 4 {
 		t.Errorf("the gates: %+v", res.Checks)
 	}
 }

@@ -63,7 +63,7 @@ func TestGeneratedCode(t *testing.T) {
 	base := b.detectedJob()
 	base.Baseline = true
 	res := b.mustRun(base)
-	if len(res.Checks) != 3 || res.Checks[1].Name != "lint (generated)" || !res.Passed {
+	if len(res.Checks) != 4 || res.Checks[1].Name != "lint (generated)" || !res.Passed {
 		t.Fatalf("on the base: %+v", res)
 	}
 

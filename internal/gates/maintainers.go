@@ -66,6 +66,30 @@ func (p *Project) addMaintainerChecks(t *ecosystem.Tree, found *proposal.Found, 
 	}
 }
 
+// ListNewer are the checks of the CI of p that neither the gates run, which were found at an older commit, nor
+// that commit's list names.
+func (p Project) ListNewer(gates []company.GateCommand, named []company.UnrunCheck) (out []company.UnrunCheck) {
+	for _, g := range p.Gates {
+		if g.From == "" || slices.ContainsFunc(gates, func(o company.GateCommand) bool {
+			return o.Command == g.Command && o.Dir == g.Dir && o.Report == g.Report
+		}) {
+			continue
+		}
+		text := g.Command
+		if g.Dir != "" {
+			text = "cd " + g.Dir + " && " + text
+		}
+		out = append(out, company.UnrunCheck{Command: safetext.EscapeLine(text, 160), At: safetext.EscapeLine(g.From, 120), OfCI: true,
+			Why: "the CI has it since the work on this pull request began, and the gates are from before"})
+	}
+	for _, u := range p.Unrun {
+		if u.OfCI && !slices.ContainsFunc(named, func(o company.UnrunCheck) bool { return o.Command == u.Command && o.OfCI }) {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
 // addUnrun names a check that no gate runs.
 func (p *Project) addUnrun(c *proposal.Command, why string) {
 	c.Why = why

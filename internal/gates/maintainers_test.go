@@ -127,3 +127,24 @@ func TestProgramsOfTheCI(t *testing.T) {
 		t.Errorf("gates %q, toolchains %q, spare %q", commands, p.Toolchains, p.Spare)
 	}
 }
+
+// A CI that has changed since the gates were found has checks that no gate runs: they are named.
+func TestNewerChecksOfTheCI(t *testing.T) {
+	t.Parallel()
+	const job = "jobs:\n  a:\n    steps:\n      - run: go test ./...\n      - run: sudo ./old.sh\n"
+	was := detectUnrun(t, job, Options{})
+	for more, want := range map[string]string{
+		"":                                      "",
+		"      - run: echo fine\n":              "",
+		"      - run: go test -tags pg ./...\n": "go test -tags pg ./... (.github/workflows/ci.yml:6) is not run here: the CI has it since the work on this pull request began, and the gates are from before",
+		"      - run: sudo ./integration-test.sh\n": "sudo ./integration-test.sh (.github/workflows/ci.yml:6) is not run here: it wants to be root",
+	} {
+		got := detectUnrun(t, job+more, Options{}).ListNewer(was.Gates, was.Unrun)
+		if want == "" && len(got) == 0 {
+			continue
+		}
+		if len(got) != 1 || !got[0].OfCI || got[0].String() != want {
+			t.Errorf("%q: %v", more, got)
+		}
+	}
+}

@@ -71,5 +71,11 @@ func (in *Intake) findFollowUpBase(ctx context.Context, s *company.State, t, lea
 		return nil, err
 	}
 	b.BesideChecks = found.BesideChecks()
+	// The branch may have another CI by now: what it checks besides is named.
+	now, err := gates.Detect(ctx, m, head, project.gateOptions())
+	if err != nil {
+		return nil, err
+	}
+	b.Unrun = append(b.Unrun, now.ListNewer(b.Gates, b.Unrun)...)
 	return company.RecordBase{Task: t.ID, TaskBased: b}, nil
 }

@@ -328,8 +328,8 @@ func (d *Director) noteRequest(run company.RunID) {
 	d.moved = time.Now()
 }
 
-// SpeakForPresident sends the president's commands, each at its place in the record, until
-// the replay is over.
+// SpeakForPresident sends the president's commands, and those that came of slow images and checks,
+// each at its place in the record, until the replay is over.
 func (d *Director) SpeakForPresident(ctx context.Context, office company.Decider) error {
 	for sent := -1; ; {
 		d.mu.Lock()
@@ -343,10 +343,10 @@ func (d *Director) SpeakForPresident(ctx context.Context, office company.Decider
 			return nil
 		}
 		if at > sent {
-			if c := d.presidentsCommand(s, office.View()); c != nil {
+			if c := d.sentCommand(s, office.View()); c != nil {
 				sent = at
-				if _, err := office.Do(ctx, company.President, c); err != nil && company.CodeOf(err) != company.EStopped {
-					return d.reportDivergence(Divergence{Run: s.run, Subtask: s.subtask, What: fmt.Sprintf("what the president did, %s, is refused: %v", s, err)})
+				if _, err := office.Do(ctx, s.event.Actor, c); err != nil && company.CodeOf(err) != company.EStopped {
+					return d.reportDivergence(Divergence{Run: s.run, Subtask: s.subtask, What: fmt.Sprintf("what is recorded, %s, is refused: %v", s, err)})
 				}
 				continue
 			}
@@ -360,10 +360,13 @@ func (d *Director) SpeakForPresident(ctx context.Context, office company.Decider
 	}
 }
 
-// presidentsCommand is the president's command that a step came of.
-// Nil: it came of none.
-func (d *Director) presidentsCommand(s step, now *company.State) company.Command {
+// sentCommand is the command that a step came of and that no effect of a replay sends: one of the
+// president's, or one that only the time of the recorded work brought about.
+// Nil: an effect sends it.
+func (d *Director) sentCommand(s step, now *company.State) company.Command {
 	switch was := s.data.(type) {
+	case *company.EarlyStart:
+		return company.StartEarly{Task: d.record.Task, EarlyStart: *was}
 	case *company.RunTold:
 		return company.Tell{Subtask: s.subtask, Text: was.Text}
 	case *company.ApprovalAnswered:

@@ -69,6 +69,7 @@ type recordFold struct {
 	seen  map[place]bool
 	held  map[company.RunID]bool // workers' runs
 	begun []company.RunID        // in the order of their first claims
+	anew  map[string]bool        // kinds of preparation that come again, with a line more in the config
 	over  bool                   // what follows is the delivery, or another life of the task
 	end   string
 }
@@ -78,7 +79,7 @@ func newRecordFold(id company.TaskID) *recordFold {
 		Task: id, Runs: map[company.RunID]agent.Recording{}, questions: map[company.ApprovalID]company.ApprovalOpened{},
 		ends: map[company.RunID]company.RunEnded{}, told: map[company.RunID][]string{},
 	}
-	return &recordFold{Record: r, seen: map[place]bool{}, held: map[company.RunID]bool{}}
+	return &recordFold{Record: r, seen: map[place]bool{}, held: map[company.RunID]bool{}, anew: map[string]bool{}}
 }
 
 func (f *recordFold) addEvent(e company.Event, d company.Data) error {
@@ -103,6 +104,10 @@ func (f *recordFold) addEvent(e company.Event, d company.Data) error {
 	case *company.ApprovalAnswered:
 		if f.questions[d.ID].AskKind == company.AskTrouble && d.Option == company.OptApprove {
 			f.retries++
+		}
+		if d.Option == company.OptWrite {
+			f.noteWritten(d.ID)
+			return nil
 		}
 	case *company.RunTold:
 		f.told[e.Run] = append(f.told[e.Run], d.Text)
@@ -131,8 +136,35 @@ func (f *recordFold) addEvent(e company.Event, d company.Data) error {
 		return nil
 	}
 	f.seen[p] = true
+	if f.anew[e.Kind] && f.prepareAnew(e.Kind, d) {
+		return nil
+	}
 	f.steps = append(f.steps, step{p, e, d})
 	return nil
+}
+
+// noteWritten takes a line that the president let the company write. A replay has the config with the
+// line from its beginning: it asks nothing, and what was prepared without the line is not done again.
+func (f *recordFold) noteWritten(id company.ApprovalID) {
+	key := f.questions[id].Key
+	f.steps = slices.DeleteFunc(f.steps, func(s step) bool { return s.kind == "approval.opened" && s.key == key })
+	for _, kind := range []string{"task.based", "task.prepared"} {
+		f.anew[kind] = true
+	}
+}
+
+// prepareAnew has what was prepared with a written line take the place of what was before it. ok is
+// false where nothing was.
+func (f *recordFold) prepareAnew(kind string, d company.Data) (ok bool) {
+	delete(f.anew, kind)
+	same := func(s step) bool { return s.kind == kind }
+	at := slices.IndexFunc(f.steps, same)
+	if at < 0 {
+		return false
+	}
+	f.steps[at].data = d
+	f.steps = append(f.steps[:at+1], slices.DeleteFunc(slices.Clone(f.steps[at+1:]), same)...)
+	return true
 }
 
 // findObstacle refuses records that cannot be replayed.
@@ -174,7 +206,7 @@ func isFirstAlone(kind string) bool { return kind == "run.offered" || kind == "r
 // orderedKinds are the kinds of events that the result hangs on. Money, failures
 // of the outside and their retries, files and pauses are none.
 var orderedKinds = []string{
-	"task.based", "task.prepared", "task.baseline", "plan.accepted", "plan.refused", "subtask.guided", "subtask.replanned", "dependency.added",
+	"task.based", "task.prepared", "task.early_start", "task.baseline", "plan.accepted", "plan.refused", "subtask.guided", "subtask.replanned", "dependency.added",
 	"run.offered", "run.claimed", "run.ended", "run.told", "gate.finished", "review.finished", "review.carried", "review.voided",
 	"merge.gated", "merge.intended", "merge.conflicted", "merge.done", "stack.red", "stack.intended", "approval.opened", "approval.answered",
 }

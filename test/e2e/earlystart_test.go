@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"company/internal/hosttest"
+	"company/internal/replay"
 	"company/test/testenv"
 )
 
@@ -91,4 +93,28 @@ func TestWorkersBeginWhileTheBaseIsCompiled(t *testing.T) {
 		t.Fatalf("%+v\n%s", sum, p.Tell())
 	}
 	checkBriefHolds(t, h, "t1-01.1", "Nothing is compiled in your container")
+	var same replay.Report // the image is there by now
+	if h.JSON(&same, "replay", "t1"); !same.Same {
+		t.Errorf("the replay is not the same: %+v", same)
+	}
+}
+
+// TestReplayOfWorkThatBeganEarly: a task whose worker began before its base was judged is done again on a
+// machine that judges the base at once.
+func TestReplayOfWorkThatBeganEarly(t *testing.T) {
+	hosttest.LongVariant(t, "the checks of its base take two minutes")
+	t.Parallel()
+	files := tinyProject()
+	slowUntil := time.Now().Add(2 * time.Minute).Unix()
+	files["test.sh"] = fmt.Sprintf("while [ $(date +%%s) -lt %d ]; do sleep 1; done\n", slowUntil) + files["test.sh"]
+	h := testenv.New(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()}, files)
+	h.Config(tinyGates)
+	p := h.Start("submit", "say goodbye")
+	p.Event(patience, "task.early_start", "")
+	waitForSummary(t, p, 0)
+	var same replay.Report
+	h.JSON(&same, "replay", "t1")
+	if !same.Same {
+		t.Errorf("replayed: %+v", same)
+	}
 }

@@ -9,6 +9,8 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
+	"company/internal/hosttest"
+	"company/test/testenv"
 )
 
 var mergeTarget = regexp.MustCompile(`git merge --no-commit ([0-9a-f]{40})`)
@@ -127,5 +129,36 @@ func TestFollowUp(t *testing.T) {
 	}
 	if r := h.Run(patience, "submit", "--follows", "t2", "once more"); r.Code != 1 || !strings.Contains(r.Stderr, string(company.EConflict)) {
 		t.Errorf("a follow-up of a merged pull request: %d\n%s", r.Code, r.Stderr)
+	}
+}
+
+// TestFollowUpOfAChangedCI: people add a check to the CI on the branch of a pull request. A follow-up is judged
+// by the gates that the pull request began with, and says what the CI checks besides.
+func TestFollowUpOfAChangedCI(t *testing.T) {
+	hosttest.Variant(t, "TestNewerChecksOfTheCI (internal/gates) has the same without an office")
+	t.Parallel()
+	const ci = "on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: ./unit-test.sh\n"
+	files := notesProject("awk -F+ '{ print $1 + $2 }'")
+	files[".github/workflows/ci.yml"] = ci
+	s := notesStaff()
+	s.worker = replyInSteps(
+		call("run_command", m{"command": "echo more >>notes.txt"}),
+		call("git_commit", m{"message": "Note more"}),
+		call("finish", m{"summary": "it is noted"}),
+	)
+	h := testenv.New(t, s, files)
+	h.Config("gates: {test: 'sh ./unit-test.sh', red_green: off, canary: false}\n")
+	first := waitForSummary(t, h.Start("submit", "note two"), 0)
+	side := filepath.Join(h.Dir, "colleague")
+	h.Git(h.Dir, "clone", "-q", h.Origin, side)
+	h.Git(side, "switch", "-q", integrationBranch(h, 1))
+	if err := os.WriteFile(filepath.Join(side, ".github/workflows/ci.yml"), []byte(ci+"      - run: ./integration-test.sh\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	h.Git(side, "commit", "-qam", "by a colleague")
+	h.Git(side, "push", "-q")
+	sum := waitForSummary(t, h.Start("submit", "--follows", "t1", "note three"), 0)
+	if first.Result != "COMPLETE" || len(sum.Unverified) != len(first.Unverified)+1 || !strings.Contains(strings.Join(sum.Unverified, "\n"), "./integration-test.sh") {
+		t.Fatalf("%+v\n%+v", first, sum)
 	}
 }

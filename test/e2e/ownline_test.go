@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/replay"
 	"company/test/testenv"
 )
 
@@ -63,6 +64,7 @@ func TestDoctorFixesAProject(t *testing.T) {
 
 // TestQuestionsAreAnsweredByTheirLines: a repository without a check, and then a check that cannot start,
 // are questions that name the line and the file. Each answer writes it, and the task goes on with it.
+// A replay has both lines.
 func TestQuestionsAreAnsweredByTheirLines(t *testing.T) {
 	t.Parallel()
 	h := testenv.New(t, notesStaff(), notesProject("bc"))
@@ -99,4 +101,8 @@ func TestQuestionsAreAnsweredByTheirLines(t *testing.T) {
 		t.Errorf("the own file is\n%s", text)
 	}
 	checkDelivered(t, h, 1, 1, 1)
+	var same replay.Report
+	if h.JSON(&same, "replay", "t1"); !same.Same {
+		t.Errorf("the replay is not the same: %+v", same)
+	}
 }

@@ -26,6 +26,9 @@ var scriptCallRE = lazyregexp.New(`\b(?:npm|pnpm|yarn|bun)(?:[ \t]+-[\w-]+)*(?:[
 // makes of it.
 var playwrightCallRE = lazyregexp.New(`\b(?:npx|bunx|npm exec|pnpm|pnpm exec|yarn|yarn exec)(?:[ \t]+-[\w-]+)*[ \t]+playwright[ \t]+test((?:[ \t]+[\w@./:=,-]+)*)[ \t]*(\S?)`)
 
+// commentedRE matches a line of a definition that is a comment: what people have switched off.
+var commentedRE = lazyregexp.New(`(?m)^[ \t]*#.*$`)
+
 // ciCalls are the calls of programs of a package that definitions of continuous integration make.
 type ciCalls struct {
 	scripts map[string]bool // by their names
@@ -50,7 +53,7 @@ func findCICalls(t *ecosystem.Tree) ciCalls {
 	}
 	out := ciCalls{scripts: map[string]bool{}}
 	for _, file := range files[:min(len(files), maxCIFiles)] {
-		text := t.ReadManifest("", file)
+		text := commentedRE.ReplaceAllString(t.ReadManifest("", file), "")
 		for _, m := range scriptCallRE.FindAllStringSubmatch(text, maxProposed*maxScripts) {
 			out.scripts[m[1]] = true
 		}

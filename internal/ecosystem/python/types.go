@@ -39,16 +39,28 @@ func findTypes(t *ecosystem.Tree, dir string) *company.GateCommand {
 	default:
 		return nil
 	}
-	words := ""
+	words, report := "", runMypy
 	if !mypyTargets.MatchString(config) {
 		words = quoteWords(findPackages(t, dir))
+		report = "set --" + words + "\n" + keepPackages + "\n" + runMypy + ` -- "$@"`
 	}
-	// The packages are those of the interpreter that the tests run with.
-	return &company.GateCommand{
-		Command: "mypy" + words, Report: `mypy --no-error-summary --hide-error-context --no-pretty --no-color-output --python-executable "$(command -v python3)"` + words,
-		Probe: "command -v mypy", Parse: testreport.FormatFindings, Provisional: true,
-	}
+	return &company.GateCommand{Command: "mypy" + words, Report: report, Probe: "command -v mypy", Parse: testreport.FormatFindings, Provisional: true}
 }
+
+// runMypy is mypy with the packages of the interpreter that the tests run with.
+const runMypy = `mypy --no-error-summary --hide-error-context --no-pretty --no-color-output --python-executable "$(command -v python3)"`
+
+// keepPackages leaves those packages out that a change has moved or removed: mypy refuses them, and no work could mend
+// that. Where none is left, those that there are now are looked at.
+const keepPackages = `for at do
+	shift
+	[ ! -e "$at" ] || set -- "$@" "$at"
+done
+[ $# -gt 0 ] || for at in */__init__.py; do
+	case $at in [Tt]est*) continue ;; esac
+	[ ! -e "$at" ] || set -- "$@" "${at%/*}"
+done
+[ $# -gt 0 ] || set -- .`
 
 // findPackages are the packages of a project that lie at its top, or its src folder, or all of it.
 func findPackages(t *ecosystem.Tree, dir string) []string {

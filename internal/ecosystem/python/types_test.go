@@ -1,6 +1,10 @@
 package python
 
 import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -27,7 +31,7 @@ func TestTypesAreChecked(t *testing.T) {
 		for _, part := range (Ecosystem{}).Detect(tree, nil) {
 			if part.Types != nil {
 				got = part.Types.Command
-				if !part.Types.Provisional || !strings.HasSuffix(part.Types.Report, strings.TrimPrefix(got, "mypy")) {
+				if !part.Types.Provisional || !strings.Contains(part.Types.Report, strings.TrimPrefix(got, "mypy")) {
 					t.Errorf("%s: %+v", name, part.Types)
 				}
 			}
@@ -37,6 +41,31 @@ func TestTypesAreChecked(t *testing.T) {
 		}
 		if need := (Ecosystem{}).Needs(tree, func(string) bool { return true }, []string{"python3 -m pytest", got}); slices.Contains(need, mypy) != (c.want != "") {
 			t.Errorf("%s needs %q", name, need)
+		}
+	}
+}
+
+// A change may move and remove packages: mypy is asked about those that there are.
+func TestTypesOfMovedPackages(t *testing.T) {
+	t.Parallel()
+	was := ecosystemtest.Tree(map[string]string{"mypy.ini": "[mypy]\n", "setup.py": "", "a/__init__.py": "", "b/__init__.py": ""})
+	gate := (Ecosystem{}).Detect(was, nil)[0].Types
+	for now, want := range map[string]string{"a b tests": "a b", "a": "a", "c b": "b", "c tests": "c", "": "."} {
+		dir, bin := t.TempDir(), t.TempDir()
+		for name := range strings.FieldsSeq(now) {
+			if err := errors.Join(os.Mkdir(filepath.Join(dir, name), 0o700), os.WriteFile(filepath.Join(dir, name, "__init__.py"), nil, 0o600)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(filepath.Join(bin, "mypy"), []byte("#!/bin/sh\necho \"$@\"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		sh := exec.CommandContext(t.Context(), "sh", "-c", gate.Report)
+		sh.Dir, sh.Env = dir, append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"))
+		out, err := sh.CombinedOutput()
+		_, got, _ := strings.Cut(string(out), " -- ")
+		if err != nil || strings.TrimSpace(got) != want {
+			t.Errorf("of %q: mypy is asked about %q, want %q (%v)\n%s", now, got, want, err, out)
 		}
 	}
 }
