@@ -73,7 +73,7 @@ func treeOf(files map[string]string) *ecosystem.Tree {
 	})
 }
 
-// renderDetection is the table of what is found in the example trees, without any setting.
+// renderDetection is the table of the checks that are found in the example trees, without any setting.
 func renderDetection() (string, error) {
 	var b strings.Builder
 	writeHead(&b, "a repository", "found by", "checks", "beside them")

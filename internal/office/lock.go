@@ -124,7 +124,7 @@ func LastLocked(p Paths) time.Time {
 
 // FindHolder is the process that has the office, or nil. It takes and makes
 // nothing: an office that is not there has no holder. A holder that has not
-// written yet who it is has no fields.
+// written its name yet has no fields.
 func FindHolder(p Paths) *Holder {
 	state, err := p.Folder(p.State)
 	if err != nil {

@@ -144,7 +144,7 @@ func (f *recordFold) addEvent(e company.Event, d company.Data) error {
 }
 
 // noteWritten takes a line that the president let the company write. A replay has the config with the
-// line from its beginning: it asks nothing, and what was prepared without the line is not done again.
+// line from its beginning: it asks nothing, and prepares once.
 func (f *recordFold) noteWritten(id company.ApprovalID) {
 	key := f.questions[id].Key
 	f.steps = slices.DeleteFunc(f.steps, func(s step) bool { return s.kind == "approval.opened" && s.key == key })
@@ -153,8 +153,7 @@ func (f *recordFold) noteWritten(id company.ApprovalID) {
 	}
 }
 
-// prepareAnew has what was prepared with a written line take the place of what was before it. ok is
-// false where nothing was.
+// prepareAnew puts the preparation with a written line in the place of the one before it. Not ok: there was none.
 func (f *recordFold) prepareAnew(kind string, d company.Data) (ok bool) {
 	delete(f.anew, kind)
 	same := func(s step) bool { return s.kind == kind }

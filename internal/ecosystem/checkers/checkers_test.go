@@ -3,6 +3,8 @@ package checkers
 import (
 	"slices"
 	"testing"
+
+	"company/internal/ecosystem/ecosystemtest"
 )
 
 // A program is needed where a command calls it, and nowhere else.
@@ -16,3 +18,5 @@ func TestNeeds(t *testing.T) {
 		}
 	}
 }
+
+func TestConformance(t *testing.T) { ecosystemtest.Exercise(t, Programs{}, ecosystemtest.Fixture{}) }

@@ -146,7 +146,7 @@ func readProjects(s ecosystem.Sources) (p projects, err error) {
 	return p, nil
 }
 
-// noteOpen notes what is not installed, or not of a lock file.
+// noteOpen notes packages that are not installed, or not of a lock file.
 func (p projects) noteOpen(s ecosystem.Sources) {
 	for _, dir := range p.git {
 		all, _ := readLock(p.locks[dir])

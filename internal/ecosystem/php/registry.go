@@ -72,7 +72,7 @@ func readLock(text []byte) ([]lockedPackage, error) {
 		Packages []lockedPackage
 		Dev      []lockedPackage `json:"packages-dev"`
 	}
-	if err := json.Unmarshal(text, &lock); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) { // what is empty may be an empty list
+	if err := json.Unmarshal(text, &lock); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) { // an empty object may be an empty list
 		return nil, errors.New(ecosystem.ExplainJSON(text, err))
 	}
 	return append(lock.Packages, lock.Dev...), nil
