@@ -63,6 +63,22 @@ func NewTree(files []File, read ReadFunc) *Tree {
 	return t
 }
 
+// TreeOfTexts is a tree of these files, by their paths.
+func TreeOfTexts(texts map[string]string) *Tree {
+	var files []File
+	for _, p := range slices.Sorted(maps.Keys(texts)) {
+		files = append(files, File{Path: p, Size: int64(len(texts[p]))})
+	}
+	return NewTree(files, func(wanted []File, each func(File, []byte) error) error {
+		for _, f := range wanted {
+			if err := each(f, []byte(texts[f.Path])); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // TreeOf shows the files of an image's sources as detection sees a tree. How
 // large a file is, and whether it may be run, is not known of them.
 func TreeOf(s Sources) *Tree {

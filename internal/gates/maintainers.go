@@ -66,8 +66,8 @@ func (p *Project) addMaintainerChecks(t *ecosystem.Tree, found *proposal.Found, 
 	}
 }
 
-// ListNewer are the checks of the CI of p that neither the gates run, which were found at an older commit, nor
-// that commit's list names.
+// ListNewer lists the checks of p's CI that are new since an older commit: the gates that were found there do not run
+// them, and the list of what was not run there does not name them.
 func (p Project) ListNewer(gates []company.GateCommand, named []company.UnrunCheck) (out []company.UnrunCheck) {
 	for _, g := range p.Gates {
 		if g.From == "" || slices.ContainsFunc(gates, func(o company.GateCommand) bool {
@@ -75,12 +75,7 @@ func (p Project) ListNewer(gates []company.GateCommand, named []company.UnrunChe
 		}) {
 			continue
 		}
-		text := g.Command
-		if g.Dir != "" {
-			text = "cd " + g.Dir + " && " + text
-		}
-		out = append(out, company.UnrunCheck{Command: safetext.EscapeLine(text, 160), At: safetext.EscapeLine(g.From, 120), OfCI: true,
-			Why: "the CI has it since the work on this pull request began, and the gates are from before"})
+		out = append(out, newUnrun(g.From, inFolder(g.Dir, g.Command), "the CI has it since the work on this pull request began, and the gates are from before", true))
 	}
 	for _, u := range p.Unrun {
 		if u.OfCI && !slices.ContainsFunc(named, func(o company.UnrunCheck) bool { return o.Command == u.Command && o.OfCI }) {
@@ -93,15 +88,24 @@ func (p Project) ListNewer(gates []company.GateCommand, named []company.UnrunChe
 // addUnrun names a check that no gate runs.
 func (p *Project) addUnrun(c *proposal.Command, why string) {
 	c.Why = why
-	text := c.Command
-	if c.Dir != "" {
-		text = "cd " + c.Dir + " && " + text
+	p.addUnrunAt(c.At[0], inFolder(c.Dir, c.Command), why, c.OfCI)
+}
+
+// inFolder is a command as people run it from the root of the repository.
+func inFolder(dir, command string) string {
+	if dir == "" {
+		return command
 	}
-	p.addUnrunAt(c.At[0], text, why, c.OfCI)
+	return "cd " + dir + " && " + command
+}
+
+// newUnrun is a check that no gate runs. Its texts are of the repository.
+func newUnrun(at, command, why string, ofCI bool) company.UnrunCheck {
+	return company.UnrunCheck{Command: safetext.EscapeLine(command, 160), At: safetext.EscapeLine(at, 120), Why: why, OfCI: ofCI}
 }
 
 func (p *Project) addUnrunAt(at, command, why string, ofCI bool) {
-	one := company.UnrunCheck{Command: safetext.EscapeLine(command, 160), At: safetext.EscapeLine(at, 120), Why: why, OfCI: ofCI}
+	one := newUnrun(at, command, why, ofCI)
 	if len(p.Unrun) < maxUnrun && !slices.ContainsFunc(p.Unrun, func(u company.UnrunCheck) bool { return u.Command == one.Command && u.OfCI == one.OfCI }) {
 		p.Unrun = append(p.Unrun, one)
 	}

@@ -56,29 +56,12 @@ var exampleTrees = []exampleTree{
 	}},
 }
 
-// treeOf is a tree of these files.
-func treeOf(files map[string]string) *ecosystem.Tree {
-	var list []ecosystem.File
-	for name, text := range files {
-		list = append(list, ecosystem.File{Path: name, Size: int64(len(text))})
-	}
-	slices.SortFunc(list, func(a, b ecosystem.File) int { return strings.Compare(a.Path, b.Path) })
-	return ecosystem.NewTree(list, func(wanted []ecosystem.File, each func(ecosystem.File, []byte) error) error {
-		for _, f := range wanted {
-			if err := each(f, []byte(files[f.Path])); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-}
-
 // renderDetection is the table of the checks that are found in the example trees, without any setting.
 func renderDetection() (string, error) {
 	var b strings.Builder
 	writeHead(&b, "a repository", "found by", "checks", "beside them")
 	for _, e := range exampleTrees {
-		p, err := gates.DetectTree(treeOf(e.files), gates.Options{Proposals: true, Services: []string{"auto"}})
+		p, err := gates.DetectTree(ecosystem.TreeOfTexts(e.files), gates.Options{Proposals: true, Services: []string{"auto"}})
 		if err != nil {
 			return "", err
 		}

@@ -80,8 +80,8 @@ func TestComposer(t *testing.T) {
 	}
 }
 
-// A lock file of the repository, whose addresses count for nothing: the files come from where
-// the registry has them. One whose digest is another is told, and a lock file for another PHP.
+// Packages of a repository's lock file come from the addresses that the registry names, and not from those in the lock
+// file. A file with another digest than the locked one ends the step, and so does a lock file for another PHP.
 func TestComposerLock(t *testing.T) {
 	hosttest.Variant(t, "TestComposer installs from a lock file")
 	be := newTestBuilder(t)

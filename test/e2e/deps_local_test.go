@@ -130,8 +130,8 @@ func TestWorkerAddsACrate(t *testing.T) {
 	checkDelivered(t, h, 1, 1, 1)
 }
 
-// A PHP project takes in a package: composer in the locked container, by the files that it is
-// set up with, and in the gate's image afterwards. The lock file has the registry's addresses.
+// A worker adds a package to a PHP project with composer in its container, and the gate's image has the package then.
+// The lock file that composer writes names the registry's addresses, and not the mirror's.
 func TestWorkerAddsAComposerPackage(t *testing.T) {
 	hosttest.Variant(t, "another registry and its client")
 	t.Parallel()

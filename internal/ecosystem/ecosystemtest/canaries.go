@@ -84,7 +84,7 @@ func exercisePlanter(t *testing.T, p ecosystem.Planter, f Fixture) {
 	broken := NewChange(p, f.Files, f.Canaries[0].Change)
 	now := maps.Clone(f.Files)
 	maps.Copy(now, f.Canaries[0].Change)
-	broken.Tree = newTree(now, away)
+	broken.Tree = unreadableTree(now, away)
 	if p.CanaryPlaces(broken, gate); errors.Is(broken.Err(), away) == f.PlantsByName {
 		t.Errorf("a tree that cannot be read: %v", broken.Err())
 	}

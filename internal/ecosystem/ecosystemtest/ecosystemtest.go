@@ -5,6 +5,7 @@ package ecosystemtest
 
 import (
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -77,26 +78,19 @@ func Exercise(t *testing.T, e ecosystem.Ecosystem, f Fixture) {
 }
 
 // Tree is a tree of these files.
-func Tree(files map[string]string) *ecosystem.Tree {
-	return newTree(files, nil)
-}
+func Tree(files map[string]string) *ecosystem.Tree { return ecosystem.TreeOfTexts(files) }
 
-func newTree(files map[string]string, broken error) *ecosystem.Tree {
+// unreadableTree is a tree of these files, whose texts cannot be read.
+func unreadableTree(files map[string]string, why error) *ecosystem.Tree {
 	var list []ecosystem.File
-	for p, text := range files {
-		list = append(list, ecosystem.File{Path: p, Size: int64(len(text))})
+	for _, p := range slices.Sorted(maps.Keys(files)) {
+		list = append(list, ecosystem.File{Path: p, Size: int64(len(files[p]))})
 	}
-	slices.SortFunc(list, func(a, b ecosystem.File) int { return strings.Compare(a.Path, b.Path) })
-	return ecosystem.NewTree(list, func(wanted []ecosystem.File, each func(ecosystem.File, []byte) error) error {
-		for _, f := range wanted {
-			if broken != nil {
-				return broken
-			}
-			if err := each(f, []byte(files[f.Path])); err != nil {
-				return err
-			}
+	return ecosystem.NewTree(list, func(wanted []ecosystem.File, _ func(ecosystem.File, []byte) error) error {
+		if len(wanted) == 0 {
+			return nil
 		}
-		return nil
+		return why
 	})
 }
 
@@ -155,7 +149,7 @@ func exerciseDetector(t *testing.T, d ecosystem.Detector, f Fixture) {
 
 	// A repository that cannot be read is an error, and no empty project.
 	away := errors.New("away")
-	broken := newTree(f.Files, away)
+	broken := unreadableTree(f.Files, away)
 	d.Detect(broken, nil)
 	if n, ok := d.(ecosystem.Needer); ok {
 		n.Needs(broken, func(string) bool { return true }, nil)

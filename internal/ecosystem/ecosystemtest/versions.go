@@ -50,7 +50,7 @@ func exerciseCaller(t *testing.T, c ecosystem.Caller, f Fixture) {
 		}
 	}
 	away := errors.New("away")
-	broken := newTree(f.Files, away)
+	broken := unreadableTree(f.Files, away)
 	if c.Calls(broken); !errors.Is(broken.Err(), away) {
 		t.Errorf("a tree that cannot be read: %v", broken.Err())
 	}

@@ -55,8 +55,8 @@ func (c composerJSON) listPackages() []string {
 	return slices.DeleteFunc(c.listRequirements(), func(name string) bool { return checkName(name, "") != nil })
 }
 
-// requires says whether a project asks for a package.
-func (c composerJSON) requires(name string) bool {
+// dependsOn says whether a project asks for a package.
+func (c composerJSON) dependsOn(name string) bool {
 	return slices.Contains(c.listRequirements(), name)
 }
 

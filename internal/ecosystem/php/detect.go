@@ -122,7 +122,7 @@ func vendoredProgram(t *ecosystem.Tree, dir, file string) string {
 // installedProgram is how a program is run that is Debian's where composer has not installed
 // the package that the project asks for: a registry may be away.
 func installedProgram(t *ecosystem.Tree, dir, program, of string) string {
-	if readComposer(t, dir).requires(of) {
+	if readComposer(t, dir).dependsOn(of) {
 		return "PATH=vendor/bin:$PATH " + program
 	}
 	return program

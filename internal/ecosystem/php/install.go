@@ -49,7 +49,7 @@ func (Ecosystem) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {
 	}
 	in := ecosystem.Install{Layer: "composer", Registry: ecosystem.Packagist, Remote: true, Locks: map[string][]byte{}, Says: says, What: ecosystem.LockPaths(dirs, lockFile)}
 	in.Why = "the packages of " + in.What
-	in.Stage, in.Inputs = p.stage(s)
+	in.Stage, in.Inputs = p.stageManifests(s)
 	var made []string
 	for _, dir := range dirs {
 		lock := path.Join(dir, lockFile)
@@ -67,7 +67,7 @@ func (Ecosystem) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {
 			Progress: "installing the packages of " + lock, Failure: "the packages of " + lock + " cannot be installed",
 			Fix: "check that `composer install --no-scripts --no-plugins` works in your checkout; or go on without them, with container.deps: off: what needs them stays red",
 		}
-		in.Steps = append(in.Steps, p.complete(step, dir, "install --no-autoloader"))
+		in.Steps = append(in.Steps, p.runComposer(step, dir, "install --no-autoloader"))
 	}
 	in.Collector = func() ecosystem.Collector { return collector{s.Places(), dirs, made, in.Locks} }
 	return []ecosystem.Install{in}, nil
@@ -82,12 +82,12 @@ func (Ecosystem) Resolutions(s ecosystem.Sources) (out []ecosystem.Resolution, e
 	for _, dir := range p.open[:min(len(p.open), ecosystem.MaxProjects)] {
 		name := path.Join(dir, manifest)
 		r := ecosystem.Resolution{Lock: path.Join(dir, lockFile), Manifest: name, ToKeep: toLock, Says: says, Wants: p.listWants(dir)}
-		r.Stage, _ = p.stage(s)
+		r.Stage, _ = p.stageManifests(s)
 		step := ecosystem.Step{
 			Progress: "choosing the packages of " + name + ", which has no " + lockFile, Failure: "the packages that " + name + " wants cannot be chosen, and it has no " + lockFile,
 			Fix: "make one with `" + toLock + "` in your checkout, and commit it; or go on without them, with container.deps: off: what needs them stays red",
 		}
-		r.Step = p.complete(step, dir, "update --no-install --no-audit")
+		r.Step = p.runComposer(step, dir, "update --no-install --no-audit")
 		out = append(out, r)
 	}
 	return out, nil
@@ -165,9 +165,9 @@ func (p projects) noteOpen(s ecosystem.Sources) {
 	}
 }
 
-// stage are the manifests and composer's settings: a package may lie in another folder of
-// the tree, where composer reads its manifest.
-func (p projects) stage(s ecosystem.Sources) (files []ecosystem.StagedFile, inputs []string) {
+// stageManifests lists the files that composer is shown beside the lock files: its settings, and the manifests of all
+// folders, since a project may name a folder of the tree as a package.
+func (p projects) stageManifests(s ecosystem.Sources) (files []ecosystem.StagedFile, inputs []string) {
 	home := homeFiles(s.Places().Registry + "/" + ecosystem.Packagist)
 	shown := maps.Clone(p.manifests)
 	for name, text := range home {
@@ -180,8 +180,8 @@ func (p projects) stage(s ecosystem.Sources) (files []ecosystem.StagedFile, inpu
 	return files, inputs
 }
 
-// complete is a step that runs composer in a folder.
-func (p projects) complete(step ecosystem.Step, dir, command string) ecosystem.Step {
+// runComposer has a step run a command of composer's in a folder.
+func (p projects) runComposer(step ecosystem.Step, dir, command string) ecosystem.Step {
 	step.Dir = "."
 	step.Command = "COMPOSER_HOME=$PWD/" + composerHome + " php -d default_socket_timeout=" + strconv.Itoa(ecosystem.ClientPatience) + " /usr/bin/composer " + command +
 		" --working-dir=" + dir + " --no-interaction --no-progress --no-scripts"
@@ -195,8 +195,8 @@ func (p projects) complete(step ecosystem.Step, dir, command string) ecosystem.S
 	return step
 }
 
-// listWants lists what the manifests of a folder ask for, and of those below it: they may
-// be packages of the project itself.
+// listWants lists the packages that a folder's manifest and those of the folders below it ask for. The folders below
+// may be packages of the project itself, whose needs are the project's.
 func (p projects) listWants(dir string) (out []company.Dependency) {
 	names := map[string]bool{}
 	for name, text := range p.manifests {
@@ -264,8 +264,8 @@ type collector struct {
 	locks  map[string][]byte
 }
 
-// Place puts what lies in a vendor among the prepared dependencies. A link leads to a
-// package in another folder of the tree, and is as good there.
+// Place puts the files of a vendor folder among the prepared dependencies. Links stay, which lead to packages in other
+// folders of the tree; one that leads out of the tree is left out.
 func (c collector) Place(e ecosystem.Entry) (ecosystem.Entry, bool) {
 	for _, dir := range c.dirs {
 		if vendor := path.Join(dir, "vendor"); e.Path != vendor && !strings.HasPrefix(e.Path, vendor+"/") {

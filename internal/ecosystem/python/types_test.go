@@ -45,7 +45,7 @@ func TestTypesAreChecked(t *testing.T) {
 	}
 }
 
-// A change may move and remove packages: mypy is asked about those that there are.
+// A change that moves or removes a package is not red by mypy for that: only packages that are still there are checked.
 func TestTypesOfMovedPackages(t *testing.T) {
 	t.Parallel()
 	was := ecosystemtest.Tree(map[string]string{"mypy.ini": "[mypy]\n", "setup.py": "", "a/__init__.py": "", "b/__init__.py": ""})
