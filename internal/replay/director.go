@@ -60,6 +60,10 @@ func NewDirector(r *Record, trees Trees, progress func(line string)) *Director {
 // way: the record is older than a prompt.
 const OtherPrompt = "the program writes another message here"
 
+// OtherSettings is the warning about a request whose tools or settings differ while its messages
+// are the recorded ones: the record is older than a tool.
+const OtherSettings = "the messages are the recorded ones, the tools or the settings of the request are not"
+
 // AllowOtherPrompts has messages that the program itself writes differ with a warning: the
 // replies are the recorded ones all the same. It is for a record that is older than a prompt, and
 // is called before the replay begins.

@@ -168,7 +168,7 @@ func (p *player) compareRequest(x agent.Exchange, req adapters.Request) error {
 	req.Messages = x.Messages
 	if x.Request != "" && !p.rec.Interrupted && !p.framed && agent.RequestHash(req) != x.Request {
 		p.framed = true
-		p.director.addWarning(Warning{Run: p.run, Request: x.N, What: "the messages are the recorded ones, the tools or the settings of the request are not"})
+		p.director.addWarning(Warning{Run: p.run, Request: x.N, What: OtherSettings})
 	}
 	return nil
 }

@@ -58,8 +58,8 @@ func playStored(t *testing.T, name string, converse func(t *testing.T) *testenv.
 		t.Fatalf("the record does not hold any more. If that is meant, make it anew: make records\n%+v\n%s", r.Divergence, said)
 	}
 	for _, w := range r.Warnings {
-		if w.What == replay.OtherPrompt {
-			t.Logf("the record is older than a prompt (%s, request %d); make records makes it anew", w.Run, w.Request)
+		if w.What == replay.OtherPrompt || w.What == replay.OtherSettings {
+			t.Logf("the record is older than a prompt or a tool (%s, request %d); make records makes it anew", w.Run, w.Request)
 			break
 		}
 	}
