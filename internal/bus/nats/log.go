@@ -1,6 +1,7 @@
 package nats
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 
 	natsclient "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sys/unix"
 )
 
 // Names of the streams.
@@ -292,7 +294,9 @@ func requireArrived(ctx context.Context, consumer jetstream.Consumer, arrived ui
 	return err
 }
 
-// Purge implements bus.Log.
+// Purge implements bus.Log. Where the disk has no room it is refused before it begins: the
+// server (2.15.2, PurgeEx) notes what it removes, and when that cannot be written, it waits for
+// a lock that it holds itself, and that stream gives no answer any more.
 func (l *Log) Purge(ctx context.Context, subject string) error {
 	stream, err := l.streamOf(subject)
 	if err != nil {
@@ -301,13 +305,31 @@ func (l *Log) Purge(ctx context.Context, subject string) error {
 	if stream == l.ledger {
 		return fmt.Errorf("purge %s: %w", subject, bus.ErrNotAllowed)
 	}
-	if err := l.bus.CheckAlive(ctx); err != nil {
+	if err := cmp.Or(l.bus.CheckAlive(ctx), l.bus.writeError()); err != nil {
 		return err
 	}
-	if err := stream.Purge(ctx, jetstream.WithPurgeSubject(subject)); err != nil {
+	if l.bus.isDiskFull() {
+		return fmt.Errorf("purge %s: %w", subject, unix.ENOSPC)
+	}
+	answered, cancel := context.WithTimeoutCause(ctx, l.bus.ackTimeout, errStuck)
+	defer cancel()
+	err = stream.Purge(answered, jetstream.WithPurgeSubject(subject))
+	if err != nil && context.Cause(answered) == errStuck {
+		l.bus.fail(errStuck)
+		err = errStuck
+	}
+	if err != nil {
 		return fmt.Errorf("purge %s: %w", subject, l.bus.explainError(err))
 	}
 	return nil
+}
+
+var errStuck = errors.New("it gave no answer to the removal of a journal, as when the disk is full")
+
+// isDiskFull says whether the store's disk has no room for another record.
+func (b *Bus) isDiskFull() bool {
+	var fs unix.Statfs_t
+	return unix.Statfs(b.dir, &fs) == nil && fs.Bavail*uint64(fs.Bsize) < bus.MaxRecord
 }
 
 // Subjects implements bus.Log, in alphabetical order.

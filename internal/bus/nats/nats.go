@@ -23,6 +23,7 @@ import (
 	"log/slog"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,15 +36,14 @@ import (
 	natsserver "github.com/nats-io/nats-server/v2/server"
 	natsclient "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
-	"golang.org/x/sys/unix"
 )
 
 const (
 	startTimeout   = 60 * time.Second // recovery of a large store on a busy machine
 	publishTimeout = 60 * time.Second // a sync may stall behind other writers of the disk
 	ackTimeout     = 30 * time.Second // of one append; then its outcome is unknown
-	fullAfter      = 2 * time.Second  // of silence, and the disk is looked at
 	cleanupTimeout = 5 * time.Second
+	endTimeout     = 20 * time.Second // of the server, which may be stuck
 	damagedQueue   = "queue.damaged"  // keeps the newest queue that could not be read
 	itemMemory     = 10 * time.Minute // how long Put knows an item that is done
 )
@@ -56,6 +56,8 @@ type Options struct {
 	ServerName string         // "company" when empty
 
 	itemMemory time.Duration // 0: itemMemory
+	ackTimeout time.Duration // 0: ackTimeout
+	endTimeout time.Duration // 0: endTimeout
 }
 
 // Bus is an open store. It implements bus.Bus.
@@ -70,9 +72,14 @@ type Bus struct {
 	js     jetstream.JetStream
 	items  jetstream.Stream // the queue's
 
+	ackTimeout, endTimeout time.Duration
+
 	closing context.Context // done once Close has begun
 	close   context.CancelCauseFunc
 	once    sync.Once
+
+	broken context.Context // done once the server could not write a file; the cause says why
+	fail   context.CancelCauseFunc
 }
 
 var _ bus.Bus = (*Bus)(nil)
@@ -87,8 +94,9 @@ func Open(ctx context.Context, opts Options) (bus.Bus, error) {
 		return nil, err
 	}
 	dir := own.Path()
-	b := &Bus{dir: dir, lock: lock}
+	b := &Bus{dir: dir, lock: lock, ackTimeout: cmp.Or(opts.ackTimeout, ackTimeout), endTimeout: cmp.Or(opts.endTimeout, endTimeout)}
 	b.closing, b.close = context.WithCancelCause(context.Background())
+	b.broken, b.fail = context.WithCancelCause(context.Background())
 	if err := b.start(ctx, own, opts); err != nil {
 		if closeErr := b.Close(); closeErr != nil {
 			err = errors.Join(err, closeErr)
@@ -126,7 +134,7 @@ func (b *Bus) start(ctx context.Context, own *folder.Folder, opts Options) error
 	if err != nil {
 		return err
 	}
-	server.SetLoggerV2(serverLog{opts.Logger}, false, false, false)
+	server.SetLoggerV2(serverLog{opts.Logger, b.fail}, false, false, false)
 	b.server = server
 	server.Start()
 	if !server.ReadyForConnections(timeLeft(ctx, startTimeout)) {
@@ -182,15 +190,32 @@ func (b *Bus) Close() error {
 			b.conn.Close()
 		}
 		if b.server != nil {
-			b.server.Shutdown()
-			b.server.WaitForShutdown()
+			err = b.endServer()
 		}
 		if b.blobs != nil {
-			err = b.blobs.Close()
+			err = errors.Join(err, b.blobs.Close())
 		}
 		err = errors.Join(err, b.lock.Release())
 	})
 	return err
+}
+
+// endServer stops the server. One whose stream is stuck (see Log.Purge) never ends, and is left
+// to the end of the process.
+func (b *Bus) endServer() error {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		b.server.Shutdown()
+		b.server.WaitForShutdown()
+	}()
+	select {
+	case <-ended:
+		return nil
+	case <-time.After(b.endTimeout):
+		return company.E(company.EBus, "the server of the bus does not end").Because(fmt.Sprintf("it was told to %s ago", b.endTimeout)).
+			Fix("nothing that was stored is lost; end this process before the office is opened again")
+	}
 }
 
 // WithClosing is ctx that ends with ErrClosed when the bus closes.
@@ -236,21 +261,17 @@ func hasConfig(has, want jetstream.StreamConfig) bool {
 
 // publishMessage appends one message, synced, under compare-and-set on its subject.
 func (b *Bus) publishMessage(ctx context.Context, msg *natsclient.Msg, expect uint64, opts ...jetstream.PublishOpt) (uint64, error) {
-	if err := b.CheckAlive(ctx); err != nil {
+	if err := cmp.Or(b.CheckAlive(ctx), b.writeError()); err != nil {
 		return 0, err
 	}
 	opts = append(opts, jetstream.WithExpectLastSequencePerSubject(expect))
 	// The client waits as long as the caller's deadline lets it, and a run's
-	// is an hour away; a server whose disk is full never answers.
-	ctx, cancel := context.WithTimeout(ctx, ackTimeout)
+	// is an hour away; a server that cannot write never answers.
+	ctx, cancel := context.WithTimeout(ctx, b.ackTimeout)
 	defer cancel()
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
-	defer time.AfterFunc(fullAfter, func() {
-		if b.isDiskFull() {
-			giveUp(unix.ENOSPC)
-		}
-	}).Stop()
+	defer context.AfterFunc(b.broken, func() { giveUp(b.writeError()) })()
 	ack, err := b.js.PublishMsg(ctx, msg, opts...)
 	if err == nil {
 		return ack.Sequence, nil
@@ -268,18 +289,20 @@ func (b *Bus) publishMessage(ctx context.Context, msg *natsclient.Msg, expect ui
 		return 0, bus.ErrTooLarge
 	}
 	// Everything else came after the message was on its way: a timeout, a
-	// cancelled context, a closed connection. A server whose disk is full
-	// says nothing at all.
-	if b.isDiskFull() {
-		err = unix.ENOSPC
-	}
-	return 0, fmt.Errorf("%w: %w", bus.ErrUnknown, err)
+	// cancelled context, a closed connection.
+	return 0, fmt.Errorf("%w: %w", bus.ErrUnknown, cmp.Or(b.writeError(), err))
 }
 
-// isDiskFull says whether the store's disk has no room for another record.
-func (b *Bus) isDiskFull() bool {
-	var fs unix.Statfs_t
-	return unix.Statfs(b.dir, &fs) == nil && fs.Bavail*uint64(fs.Bsize) < bus.MaxRecord
+// writeError is an error once the server could not write one of its files, or is stuck. From
+// then on it gives no answer to an append to that stream, also when there is room again, until
+// it is started anew. All appends are refused then, so that the company ends at its next record.
+func (b *Bus) writeError() error {
+	if b.broken.Err() == nil {
+		return nil
+	}
+	cause := context.Cause(b.broken)
+	return company.E(company.EBus, "the server of the bus could not write its files, and stores nothing more").
+		Because(cause.Error()).Fix("make room on the office's disk, and start the company again: nothing that was stored is lost").Wrap(cause)
 }
 
 // CheckAlive tells why no operation may start now.
@@ -303,12 +326,27 @@ func (b *Bus) explainError(err error) error {
 	return err
 }
 
-// serverLog passes on what an operator should see; the rest is noise.
-type serverLog struct{ l *slog.Logger }
+// serverLog passes on what an operator should see; the rest is noise. It is the only way to
+// hear of a failed write at once: what asks the server waits for the stream that is stuck.
+type serverLog struct {
+	l    *slog.Logger
+	fail func(error) // hears of a write that failed
+}
 
 func (s serverLog) Noticef(string, ...any)    {}
 func (s serverLog) Debugf(string, ...any)     {}
 func (s serverLog) Tracef(string, ...any)     {}
 func (s serverLog) Warnf(f string, v ...any)  { s.l.Warn("bus server", "says", fmt.Sprintf(f, v...)) }
-func (s serverLog) Errorf(f string, v ...any) { s.l.Error("bus server", "says", fmt.Sprintf(f, v...)) }
 func (s serverLog) Fatalf(f string, v ...any) { s.Errorf(f, v...) }
+
+func (s serverLog) Errorf(f string, v ...any) {
+	s.l.Error("bus server", "says", fmt.Sprintf(f, v...))
+	if !strings.Contains(strings.ToLower(f), "critical write error") {
+		return
+	}
+	for _, arg := range v {
+		if err, ok := arg.(error); ok {
+			s.fail(err)
+		}
+	}
+}
