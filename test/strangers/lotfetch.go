@@ -30,13 +30,17 @@ func fetchListed(ctx context.Context, l Listed) (Checkout, error) {
 	return Checkout{Dir: filepath.Join(dir, "tree")}, keepIn(dir, func(temp string) error { return fetchUpstream(ctx, l, temp) })
 }
 
+// archiveAddress is where an archive of Debian serves the upstream's archive of a source package.
+func archiveAddress(of string, l Listed) string {
+	return strings.TrimRight(of, "/") + "/" + strings.ReplaceAll(l.Path, "+", "%2b")
+}
+
 // fetchUpstream fetches the upstream's archive of a source package, which apt holds
 // against the digest, and unpacks it to the folder tree. What differs from a clone is
 // what the upstream or Debian left out of the archive.
 func fetchUpstream(ctx context.Context, l Listed, temp string) error {
 	archive := filepath.Join(temp, filepath.Base(l.Path))
-	address := strings.TrimRight(findArchive(ctx), "/") + "/" + strings.ReplaceAll(l.Path, "+", "%2b")
-	if err := runHere(ctx, temp, nil, "/usr/lib/apt/apt-helper", "download-file", address, archive, "SHA256:"+l.Digest); err != nil {
+	if err := runHere(ctx, temp, nil, "/usr/lib/apt/apt-helper", "download-file", archiveAddress(findArchive(ctx), l), archive, "SHA256:"+l.Digest); err != nil {
 		return err
 	}
 	tree := filepath.Join(temp, "tree")

@@ -5,12 +5,16 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // mostListed bounds a list of Debian's packages. The ones that stay are those whose
@@ -41,7 +45,11 @@ func WriteLists(ctx context.Context, folder string, only ...string) error {
 			if !wanted(d.stratum) {
 				continue
 			}
-			if err := write(d.stratum, d.about, chooseSources(sources, d)); err != nil {
+			list, err := keepServed(ctx, chooseSources(sources, d), mostListed)
+			if err != nil {
+				return err
+			}
+			if err := write(d.stratum, d.about, list); err != nil {
 				return err
 			}
 		}
@@ -172,7 +180,7 @@ func parseSources(text string) (out []debianSource) {
 	return out
 }
 
-// chooseSources returns the packages of a stratum, at most mostListed, sorted by name.
+// chooseSources returns the packages of a stratum.
 func chooseSources(sources []debianSource, d debianStratum) (out []Listed) {
 	seen := map[string]bool{}
 	for _, s := range sources {
@@ -184,14 +192,73 @@ func chooseSources(sources []debianSource, d debianStratum) (out []Listed) {
 			out = append(out, Listed{Stratum: d.stratum, Name: s.name(), Version: s["Version"], Digest: digest, Path: at})
 		}
 	}
-	return limitList(out, mostListed)
+	return out
+}
+
+// keepServed keeps the packages whose archives are served here, at most so many: some
+// archives have only a part of Debian's sources.
+func keepServed(ctx context.Context, list []Listed, most int) ([]Listed, error) {
+	sortByDigest(list)
+	archive := findArchive(ctx)
+	var served []Listed
+	for at := 0; at < len(list) && len(served) < most; {
+		some := list[at:min(at+64, len(list))]
+		found := make([]bool, len(some))
+		var asked errgroup.Group
+		asked.SetLimit(12)
+		for i, l := range some {
+			asked.Go(func() (err error) {
+				found[i], err = isServed(ctx, archiveAddress(archive, l))
+				return err
+			})
+		}
+		if err := asked.Wait(); err != nil {
+			return nil, err
+		}
+		for i, l := range some {
+			if found[i] {
+				served = append(served, l)
+			}
+		}
+		at += len(some)
+	}
+	return limitList(served, most), nil
+}
+
+// isServed reports whether an archive has a file.
+func isServed(ctx context.Context, address string) (bool, error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodHead, address, nil)
+	if err != nil {
+		return false, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return false, err
+	}
+	if err := response.Body.Close(); err != nil {
+		return false, err
+	}
+	switch response.StatusCode {
+	case http.StatusOK:
+		return true, nil
+	case http.StatusNotFound:
+		return false, nil
+	}
+	return false, fmt.Errorf("HEAD %s: %s", address, response.Status)
 }
 
 // limitList keeps those with the lowest digests of their names, and sorts by name.
 func limitList(list []Listed, most int) []Listed {
-	digest := func(l Listed) []byte { sum := sha256.Sum256([]byte(l.Name)); return sum[:] }
-	slices.SortFunc(list, func(a, b Listed) int { return bytes.Compare(digest(a), digest(b)) })
+	sortByDigest(list)
 	list = list[:min(len(list), most)]
 	slices.SortFunc(list, func(a, b Listed) int { return strings.Compare(a.Name, b.Name) })
 	return list
+}
+
+// sortByDigest has the lowest digests of names first.
+func sortByDigest(list []Listed) {
+	digest := func(l Listed) []byte { sum := sha256.Sum256([]byte(l.Name)); return sum[:] }
+	slices.SortFunc(list, func(a, b Listed) int { return bytes.Compare(digest(a), digest(b)) })
 }

@@ -146,7 +146,8 @@ func writeDraws(draws [][]CaseRow) string {
 
 ` + "`make strangers SEED=n N=k`" + ` runs the company on repositories of other people. They are
 drawn by a seed from frozen lists of public archives, in
-[test/strangers/lists](../test/strangers/lists). The seed is sha256 of the measured commit, a
+[test/strangers/lists](../test/strangers/lists); those of Debian hold what the archive served on
+the day they were made (2026-11-26). The seed is sha256 of the measured commit, a
 slash and n. A whole draw has 20 cases: 8 of Node and TypeScript, 5 of Go, 4 of Python, 2 of C
 or C++, and one of Rust or PHP. Nothing is configured but a scripted model.
 
