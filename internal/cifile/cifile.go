@@ -58,8 +58,9 @@ type Step struct {
 
 // Action is a step that others have written, such as golangci/golangci-lint-action.
 type Action struct {
-	Name string // without its version
-	Line int
+	Name     string // without its version
+	Line     int
+	Versions []string // that it is told to set up, such as those of node-version, in all variants
 }
 
 // checkerRE is the name of an action that checks.

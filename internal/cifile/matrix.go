@@ -93,3 +93,44 @@ func (m matrix) expandStep(s Step) []Step {
 	}
 	return out
 }
+
+// listVersions are the values of an action's input whose name ends in -version, a line each. A
+// value that the CI alone knows is left out.
+func (m matrix) listVersions(inputs *ecosystem.YAMLValue) (out []string) {
+	if inputs == nil {
+		return nil
+	}
+	for _, f := range inputs.Fields {
+		if !strings.HasSuffix(f.Key, "-version") || f.Value == nil {
+			continue
+		}
+		for line := range strings.Lines(f.Value.Text) {
+			values := []string{strings.TrimSpace(line)}
+			if found := matrixRE.FindStringSubmatch(values[0]); found != nil && found[0] == values[0] {
+				values = m[found[1]]
+			}
+			for _, v := range values {
+				if v != "" && !strings.Contains(v, "$") && len(out) < maxValues {
+					out = append(out, v)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// ListVersions lists the versions that an action is told to set up, each once.
+func ListVersions(all []Definition, action string) (out []string) {
+	for _, d := range all {
+		for _, j := range d.Jobs {
+			for _, a := range j.Actions {
+				for _, v := range a.Versions {
+					if a.Name == action && !slices.Contains(out, v) {
+						out = append(out, v)
+					}
+				}
+			}
+		}
+	}
+	return out
+}

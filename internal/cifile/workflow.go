@@ -51,7 +51,7 @@ func readWorkflow(root *ecosystem.YAMLValue) []Job {
 				continue
 			}
 			if name, _, _ := strings.Cut(s.FieldText("uses"), "@"); name != "" && len(j.Actions) < maxSteps {
-				j.Actions = append(j.Actions, Action{Name: name, Line: s.Line})
+				j.Actions = append(j.Actions, Action{Name: name, Line: s.Line, Versions: variants.listVersions(s.Field("with"))})
 			}
 			j.Packages = append(j.Packages, readActionPackages(s)...)
 			run := s.Field("run")
