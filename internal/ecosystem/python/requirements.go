@@ -62,6 +62,11 @@ func readRequirements(s ecosystem.Sources) (*requirements, error) {
 			return r, err
 		}
 	}
+	if len(r.pinned) == 0 {
+		if err := r.addCIPackages(); err != nil {
+			return r, err
+		}
+	}
 	for _, left := range r.skipped {
 		s.AddNote("%s is not installed: only packages of the registry are", left)
 	}
