@@ -148,7 +148,7 @@ func (c lotCase) judgeBroken(o outcome) (Verdict, string) {
 	case o.Result == "COMPLETE":
 		return MergedBlind, "`" + c.Red.Text + "` refuses " + c.Mutation.describe()
 	case namesAny(o.Said, c.Names) == "" && !strings.Contains(o.Said, c.Red.Text) && !namesCheck(o):
-		return RefusedUnnamed, clipText(o.Why, 400)
+		return RefusedUnnamed, clipText(fmt.Sprintf("none of %q, red are %q; %s", c.Names[:min(len(c.Names), 4)], o.Failed, o.Why), 600)
 	}
 	return Right, ""
 }
