@@ -71,7 +71,7 @@ func salvageWork(ctx context.Context, by sandbox.Salvager, log *slog.Logger, t *
 		out.Head, out.Branch, out.Changes = work.Head, work.Branch, work.Changes
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.Is(err, syscall.ENOSPC):
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return err
 	default:
 		log.WarnContext(ctx, "work of a run that was cut off not taken", "run_id", r.ID, "err", err)

@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -284,5 +285,32 @@ func TestReadStreamAsTheServer(t *testing.T) {
 	defer s.Close()
 	if got := recordsOf(t, s); len(damage) > 0 || !equalRecords(got, want) {
 		t.Errorf("damage %v, subjects %d of %d", damage, len(got), len(want))
+	}
+}
+
+// Records that the server cannot read are not told as none: a ledger that looks empty is an
+// office without tasks.
+func TestUnreadableIsNotNone(t *testing.T) {
+	dir, _ := killedStore(t)
+	b, err := Open(t.Context(), Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	for stream, subject := range map[string]string{LedgerStream: bus.Ledger, journalsStream: "run.t1-1.1"} {
+		if err := os.RemoveAll(filepath.Join(dir, streamsDir, stream, "msgs")); err != nil {
+			t.Fatal(err)
+		}
+		runtime.GC() // which lets the server's cache go
+		if _, err := b.Log().Last(t.Context(), subject); company.CodeOf(err) != company.EBus {
+			t.Errorf("the last record of %s: %v", subject, err)
+		}
+		err := b.Log().Read(t.Context(), subject, 0, func(bus.Message) error { return nil })
+		if company.CodeOf(err) != company.EBus {
+			t.Errorf("read %s: %v", subject, err)
+		}
+	}
+	if _, err := b.Log().Last(t.Context(), "run.t1-3.1"); !errors.Is(err, bus.ErrNotFound) {
+		t.Errorf("a journal that was removed: %v", err)
 	}
 }

@@ -13,12 +13,14 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 
 	"company/internal/bus"
 	"company/internal/company"
 	"company/internal/hosttest"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/sys/unix"
 )
 
 // Where the disk is full for a moment, the server gives no answer to any append to that
@@ -33,7 +35,7 @@ func TestFullDiskForAMoment(t *testing.T) {
 			for err == nil { // what was allocated ahead has room
 				err = d.add(t, subject, 64<<10)
 			}
-			if !errors.Is(err, bus.ErrUnknown) || !errors.Is(err, syscall.ENOSPC) {
+			if requireBroken(t, err); !errors.Is(err, syscall.ENOSPC) {
 				t.Fatalf("a record on a full disk: %v", err)
 			}
 			makeRoom()
@@ -64,6 +66,90 @@ func TestRemovalOnAFullDisk(t *testing.T) {
 		t.Error(err)
 	}
 	d.checkWhole(t)
+}
+
+// What was free when the bus was opened is no limit on what it stores later.
+func TestOpenedOnAFullDisk(t *testing.T) {
+	d := openSmallDisk(t)
+	makeRoom := d.fill(t)
+	if err := d.bus.Close(); err != nil {
+		t.Error(err)
+	}
+	d.open(t)
+	makeRoom()
+	for range 60 {
+		if err := d.add(t, current, 64<<10); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Where the server cannot make a file, the opening says so at once.
+func TestOpenedWithoutInodes(t *testing.T) {
+	d := openSmallDisk(t)
+	if err := d.bus.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := syscall.Mount("tmpfs", d.disk, "tmpfs", syscall.MS_REMOUNT, fmt.Sprint("nr_inodes=", d.inodes(t))); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	b, err := Open(t.Context(), Options{Dir: filepath.Join(d.disk, "bus")})
+	if err == nil {
+		t.Fatal(b.Close(), "opened where no file can be made")
+	}
+	if took := time.Since(began); took > startTimeout/2 || !strings.Contains(err.Error(), "not writable") {
+		t.Errorf("after %s: %v", took, err)
+	}
+}
+
+// inodes is how many of the disk are used.
+func (d *smallDisk) inodes(t *testing.T) uint64 {
+	t.Helper()
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(d.disk, &fs); err != nil {
+		t.Fatal(err)
+	}
+	return fs.Files - fs.Ffree
+}
+
+// A record whose sync failed can be read, and may not be on the disk: nobody is told to look
+// for it. A process of its own has all its syncs fail.
+func TestSyncFails(t *testing.T) {
+	if os.Getenv("SYNC_FAILS") == "" {
+		self := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSyncFails$", "-test.v")
+		self.Env = append(os.Environ(), "SYNC_FAILS=1")
+		if said, err := self.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, said)
+		}
+		return
+	}
+	d := &smallDisk{disk: t.TempDir(), last: map[string]uint64{}, stored: map[string]int{}}
+	d.open(t)
+	if err := d.add(t, bus.Ledger, 1); err != nil {
+		t.Fatal(err)
+	}
+	failSyncs(t)
+	err := d.add(t, bus.Ledger, 1)
+	requireBroken(t, err)
+	if !errors.Is(err, syscall.EIO) {
+		t.Errorf("a record whose sync failed: %v", err)
+	}
+}
+
+// failSyncs has each fsync of this process fail from now on.
+func failSyncs(t *testing.T) {
+	t.Helper()
+	code := []unix.SockFilter{
+		{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS}, // the number of the call
+		{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, Jf: 1, K: unix.SYS_FSYNC},
+		{Code: unix.BPF_RET, K: unix.SECCOMP_RET_ERRNO | uint32(unix.EIO)},
+		{Code: unix.BPF_RET, K: unix.SECCOMP_RET_ALLOW},
+	}
+	filter := unix.SockFprog{Len: uint16(len(code)), Filter: &code[0]}
+	if _, _, err := syscall.RawSyscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC, uintptr(unsafe.Pointer(&filter))); err != 0 {
+		hosttest.Lacks(t, "calls of the kernel cannot be made to fail: %v", err)
+	}
 }
 
 // A server that is stuck in a removal, since the disk became full amid it, ends neither the

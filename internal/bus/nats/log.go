@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"company/internal/bus"
+	"company/internal/company"
 
 	natsclient "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
@@ -117,6 +118,9 @@ func (b *Bus) lastMessage(ctx context.Context, stream jetstream.Stream, subject 
 		return bus.Message{}, err
 	}
 	raw, err := stream.GetLastMsgForSubject(ctx, subject)
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		raw, err = lookAgain(ctx, stream, subject)
+	}
 	if err != nil {
 		return bus.Message{}, fmt.Errorf("last record of %s: %w", subject, b.explainError(err))
 	}
@@ -124,6 +128,24 @@ func (b *Bus) lastMessage(ctx context.Context, stream jetstream.Stream, subject 
 		Subject: raw.Subject, Seq: raw.Sequence, ID: readID(raw.Subject, raw.Header.Get(jetstream.MsgIDHeader)),
 		Time: raw.Time.UTC(), Data: raw.Data,
 	}, nil
+}
+
+// lookAgain asks once more for a record that was not found: the server says so of one that it cannot
+// read, too, but it counts it.
+func lookAgain(ctx context.Context, stream jetstream.Stream, subject string) (*jetstream.RawStreamMsg, error) {
+	info, err := stream.Info(ctx, jetstream.WithSubjectFilter(subject))
+	if err != nil {
+		return nil, err
+	}
+	if len(info.State.Subjects) == 0 {
+		return nil, jetstream.ErrMsgNotFound
+	}
+	raw, err := stream.GetLastMsgForSubject(ctx, subject) // it may have come since
+	if errors.Is(err, jetstream.ErrMsgNotFound) {
+		err = company.E(company.EBus, "the server of the bus cannot read the records of "+subject).
+			Fix("see that the office's disk can be read, then start the company again")
+	}
+	return raw, err
 }
 
 // Read implements bus.Log.

@@ -128,8 +128,10 @@ func (b *Bus) start(ctx context.Context, own *folder.Folder, opts Options) error
 		StoreDir:               own.Path(),
 		SyncAlways:             true, // the default syncs every two minutes
 		// Headers and the encoding of queue items need room of their own.
-		MaxPayload:    2 * bus.MaxRecord,
-		WriteDeadline: publishTimeout,
+		MaxPayload: 2 * bus.MaxRecord,
+		// By default three quarters of what was free at the start and of what is stored.
+		JetStreamMaxStore: 1 << 60,
+		WriteDeadline:     publishTimeout,
 	})
 	if err != nil {
 		return err
@@ -137,6 +139,9 @@ func (b *Bus) start(ctx context.Context, own *folder.Folder, opts Options) error
 	server.SetLoggerV2(serverLog{opts.Logger, b.fail}, false, false, false)
 	b.server = server
 	server.Start()
+	if err := context.Cause(b.broken); err != nil {
+		return err // of serverLog.Fatalf: it would never be ready
+	}
 	if !server.ReadyForConnections(timeLeft(ctx, startTimeout)) {
 		return fmt.Errorf("server not ready in time: %w", context.Cause(ctx))
 	}
@@ -289,8 +294,9 @@ func (b *Bus) publishMessage(ctx context.Context, msg *natsclient.Msg, expect ui
 		return 0, bus.ErrTooLarge
 	}
 	// Everything else came after the message was on its way: a timeout, a
-	// cancelled context, a closed connection.
-	return 0, fmt.Errorf("%w: %w", bus.ErrUnknown, cmp.Or(b.writeError(), err))
+	// cancelled context, a closed connection. Where a sync failed, the server shows
+	// a record that is not on the disk, so nobody is told to read the log again.
+	return 0, cmp.Or(b.writeError(), fmt.Errorf("%w: %w", bus.ErrUnknown, err))
 }
 
 // writeError is an error once the server could not write one of its files, or is stuck. From
@@ -302,7 +308,7 @@ func (b *Bus) writeError() error {
 	}
 	cause := context.Cause(b.broken)
 	return company.E(company.EBus, "the server of the bus could not write its files, and stores nothing more").
-		Because(cause.Error()).Fix("make room on the office's disk, and start the company again: nothing that was stored is lost").Wrap(cause)
+		Fix("see that the office's disk has room and can be written, then start the company again: nothing that was stored is lost").Wrap(cause)
 }
 
 // CheckAlive tells why no operation may start now.
@@ -333,11 +339,15 @@ type serverLog struct {
 	fail func(error) // hears of a write that failed
 }
 
-func (s serverLog) Noticef(string, ...any)    {}
-func (s serverLog) Debugf(string, ...any)     {}
-func (s serverLog) Tracef(string, ...any)     {}
-func (s serverLog) Warnf(f string, v ...any)  { s.l.Warn("bus server", "says", fmt.Sprintf(f, v...)) }
-func (s serverLog) Fatalf(f string, v ...any) { s.Errorf(f, v...) }
+func (s serverLog) Noticef(string, ...any)   {}
+func (s serverLog) Debugf(string, ...any)    {}
+func (s serverLog) Tracef(string, ...any)    {}
+func (s serverLog) Warnf(f string, v ...any) { s.l.Warn("bus server", "says", fmt.Sprintf(f, v...)) }
+
+func (s serverLog) Fatalf(f string, v ...any) {
+	s.Errorf(f, v...)
+	s.fail(fmt.Errorf(f, v...))
+}
 
 func (s serverLog) Errorf(f string, v ...any) {
 	s.l.Error("bus server", "says", fmt.Sprintf(f, v...))
