@@ -55,7 +55,7 @@ func (Ecosystem) IsLockFile(file string) bool { return path.Base(file) == lockFi
 // lockedPackage is what counts of a package in a lock file.
 type lockedPackage struct {
 	Name, Version, Type string
-	Dist                struct{ Type, Shasum string }
+	Dist                struct{ Type, Reference, Shasum string }
 	Require             map[string]any
 }
 
@@ -89,7 +89,17 @@ func (Ecosystem) ParseLock(_ string, text []byte) (out []company.Dependency, err
 	return out, err
 }
 
-// ParseDigests gives the digests that a lock file names. Files that GitHub makes have none.
+// commitOfBranch is the kind of digest of a branch: the commit that a lock file names of it.
+const commitOfBranch = "commit"
+
+// atCommit is a branch at a commit, as composer writes it.
+func atCommit(d company.Dependency, reference string) company.Dependency {
+	d.Version += "#" + reference
+	return d
+}
+
+// ParseDigests gives the digests that a lock file names, and the commits of branches. Files that
+// GitHub makes have no digest.
 func (Ecosystem) ParseDigests(_ string, text []byte) map[company.Dependency]ecosystem.Digest {
 	all, err := readLock(text)
 	if err != nil {
@@ -97,8 +107,15 @@ func (Ecosystem) ParseDigests(_ string, text []byte) map[company.Dependency]ecos
 	}
 	out := map[company.Dependency]ecosystem.Digest{}
 	for _, p := range all {
-		if sum := sha1Digest(p.Dist.Shasum); p.isOfRegistry() && sum.Algorithm != "" {
-			out[company.Dependency{Ecosystem: ecosystem.Packagist, Name: p.Name, Version: p.Version}] = sum
+		if !p.isOfRegistry() {
+			continue
+		}
+		d := company.Dependency{Ecosystem: ecosystem.Packagist, Name: p.Name, Version: p.Version}
+		if sum := sha1Digest(p.Dist.Shasum); sum.Algorithm != "" {
+			out[d] = sum
+		}
+		if isBranch(p.Version) && commitRE.MatchString(p.Dist.Reference) {
+			out[atCommit(d, p.Dist.Reference)] = ecosystem.Digest{Algorithm: commitOfBranch}
 		}
 	}
 	return out
