@@ -71,11 +71,15 @@ func TestProjects(t *testing.T) {
 func TestReducedManifest(t *testing.T) {
 	got := string(reduceManifest([]byte(`{"name":"a/b","scripts":{"post-install-cmd":"touch canary"},"config":{"platform":{"php":"8.1"},"allow-plugins":true,"vendor-dir":"x"},
 		"repositories":[{"type":"vcs","url":"https://evil.example"},{"type":"path","url":"parts/*","options":{"symlink":true}}],"autoload":{"files":["a.php"]}}`)))
-	want := `{"autoload":{"files":["a.php"]},"config":{"platform":{"php":"8.1"}},"name":"a/b","repositories":[{"type":"path","url":"parts/*","options":{"symlink":true}}]}`
+	want := `{"autoload":{"files":["a.php"]},"config":{"allow-plugins":false,"platform":{"php":"8.1"}},"name":"a/b","repositories":[{"type":"path","url":"parts/*","options":{"symlink":true}}]}`
 	if got != want {
 		t.Errorf("%s", got)
 	}
-	if got := string(reduceManifest([]byte(`{"repositories":{"x":{"type":"vcs","url":"https://evil.example"}}}`))); got != "{}" {
+	if got := string(reduceManifest([]byte(`{"repositories":{"x":{"type":"vcs","url":"https://evil.example"}}}`))); got != `{"config":{"allow-plugins":false}}` {
+		t.Errorf("%s", got)
+	}
+	// What PHP takes for JSON and Go does not is a fault for both.
+	if got := string(reduceManifest([]byte(`{"config":{"allow-plugins":TRUE}}`))); got != `{"config":{"allow-plugins":TRUE}}}` {
 		t.Errorf("%s", got)
 	}
 }

@@ -1,6 +1,7 @@
 package php
 
 import (
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -66,8 +67,15 @@ func (p lockedPackage) isOfRegistry() bool { return p.Dist.Type != "" && p.Dist.
 // isOfGit tells packages that git alone has.
 func (p lockedPackage) isOfGit() bool { return p.Dist.Type == "" && p.Type != "metapackage" }
 
+// maxObjects bounds the JSON objects of a lock file. A package has some ten, and one of two bytes
+// takes fifty times its size once it is read.
+const maxObjects = 1_000_000
+
 // readLock reads the packages of a lock file, those that only tests need among them.
 func readLock(text []byte) ([]lockedPackage, error) {
+	if bytes.Count(text, []byte("{")) > maxObjects {
+		return nil, errors.New("it has too many packages")
+	}
 	var lock struct {
 		Packages []lockedPackage
 		Dev      []lockedPackage `json:"packages-dev"`
