@@ -34,11 +34,13 @@ func (p *layerPlan) addWishedPackages(ctx context.Context, req Request, base bas
 		}
 		wished = append(wished, packages...)
 	}
-	instead, err := p.findSubstitutes(req, newSources(ctx, p, tree, req))
-	if err != nil {
-		return err
+	if !req.Offline && !base.pulled {
+		instead, err := p.findSubstitutes(req, newSources(ctx, p, tree, req))
+		if err != nil {
+			return err
+		}
+		wished = append(wished, instead...)
 	}
-	wished = append(wished, instead...)
 	t := ecosystem.TreeOf(newSources(ctx, p, tree, req))
 	wished = append(wished, p.findCIPackages(cifile.ListAptPackages(cifile.ReadDefinitions(t)), slices.Concat(debianPackages, set.packages, wished))...)
 	if t.Err() != nil {
