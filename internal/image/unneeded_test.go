@@ -77,7 +77,7 @@ func TestPackagesLeftOut(t *testing.T) {
 	}
 	// Debian's packages stand for what is not had of PyPI, also where the lock is one of another client.
 	repo = newProject(t).commit(map[string]string{"requirements.txt": "PyYAML==6.0\nbeautifulsoup4>=4\nsurely-unknown\n", "tests/test_a.py": ""})
-	if _, notes := plan(Request{Without: []string{"pypi"}}); !strings.Contains(notes, "Debian's packages stand for those of pypi, in Debian's versions: python3-bs4 python3-yaml") {
+	if _, notes := plan(Request{Without: []string{"pypi"}}); !strings.Contains(notes, "deps.without has pypi: Debian's packages stand for its own, in Debian's versions: python3-bs4 python3-yaml") {
 		t.Errorf("notes %q", notes)
 	}
 	for _, req := range []Request{{}, {Without: []string{"pypi"}, Offline: true}} {

@@ -70,7 +70,7 @@ func (p *layerPlan) findSubstitutes(req Request, s *sources) (out []string, err 
 			return nil, err
 		}
 		if req.isWithout(registry) && len(packages) > 0 {
-			p.addNote("Debian's packages stand for those of %s, in Debian's versions: %s", registry, strings.Join(packages, " "))
+			p.addNote("deps.without has %s: Debian's packages stand for its own, in Debian's versions: %s", registry, strings.Join(packages, " "))
 			out = append(out, packages...)
 		}
 	}
