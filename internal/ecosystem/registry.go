@@ -1,6 +1,7 @@
 package ecosystem
 
 import (
+	"context"
 	"fmt"
 
 	"company/internal/company"
@@ -64,6 +65,23 @@ type Digester interface {
 	Locker
 	// ParseDigests gives the digests that such a file names, for packages of ParseLock.
 	ParseDigests(path string, text []byte) map[company.Dependency]Digest
+}
+
+// Addresser is a Client whose lock files say where packages lie. The mirror does not go by them; the
+// clients of people do, and may have no digest to compare.
+type Addresser interface {
+	Client
+	Locker
+	// ParseAddresses gives the addresses in a lock file, and FindAddress the one that the registry
+	// has for a version; empty: it has none.
+	ParseAddresses(text []byte) []Address
+	FindAddress(ctx context.Context, f Fetcher, d company.Dependency) (string, error)
+}
+
+// Address says where a version lies: all that its client goes by, in one text.
+type Address struct {
+	Dependency company.Dependency
+	At         string
 }
 
 // AnySystemLister is a Locker whose files tell which of their packages are for some

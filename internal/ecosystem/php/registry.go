@@ -2,6 +2,7 @@ package php
 
 import (
 	"bytes"
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -56,8 +57,45 @@ func (Ecosystem) IsLockFile(file string) bool { return path.Base(file) == lockFi
 // lockedPackage is what counts of a package in a lock file.
 type lockedPackage struct {
 	Name, Version, Type string
-	Dist                struct{ Type, Reference, Shasum string }
-	Require             map[string]any
+	Dist                dist
+	Source              source
+	Require             map[string]json.RawMessage
+}
+
+// dist is the file of a version, and source its repository of git.
+type (
+	dist struct {
+		Type, URL, Reference, Shasum string
+		Mirrors                      string // as they are written; empty: none
+	}
+	source struct{ URL, Reference, Mirrors string }
+)
+
+// fieldsOf are the fields of an object of JSON, by their exact names: composer reads no others.
+func fieldsOf(text []byte) (fields map[string]json.RawMessage) {
+	_ = json.Unmarshal(text, &fields)
+	return fields
+}
+
+// textOf is a text of JSON; empty where it is none.
+func textOf(text []byte) (s string) {
+	_ = json.Unmarshal(text, &s)
+	return s
+}
+
+func readDist(text []byte) dist {
+	f := fieldsOf(text)
+	return dist{textOf(f["type"]), textOf(f["url"]), textOf(f["reference"]), textOf(f["shasum"]), string(f["mirrors"])}
+}
+
+func readSource(text []byte) source {
+	f := fieldsOf(text)
+	return source{textOf(f["url"]), textOf(f["reference"]), string(f["mirrors"])}
+}
+
+// joinAddresses are the addresses and commits at which composer asks for a version, in one text.
+func joinAddresses(d dist, s source) string {
+	return strings.TrimSpace(strings.Join([]string{d.URL, d.Reference, d.Mirrors, s.URL, s.Reference, s.Mirrors}, " "))
 }
 
 // isOfRegistry tells packages that a registry may have from those of a folder of the tree,
@@ -76,14 +114,41 @@ func readLock(text []byte) ([]lockedPackage, error) {
 	if bytes.Count(text, []byte("{")) > maxObjects {
 		return nil, errors.New("it has too many packages")
 	}
-	var lock struct {
-		Packages []lockedPackage
-		Dev      []lockedPackage `json:"packages-dev"`
-	}
-	if err := json.Unmarshal(text, &lock); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) { // an empty object may be an empty list
+	var lock map[string]json.RawMessage
+	if err := json.Unmarshal(text, &lock); err != nil {
 		return nil, errors.New(ecosystem.ExplainJSON(text, err))
 	}
-	return append(lock.Packages, lock.Dev...), nil
+	var out []lockedPackage
+	for _, name := range []string{"packages", "packages-dev"} {
+		var list []map[string]json.RawMessage
+		_ = json.Unmarshal(lock[name], &list) // composer reports what is no list
+		for _, f := range list {
+			out = append(out, lockedPackage{
+				Name: textOf(f["name"]), Version: textOf(f["version"]), Type: textOf(f["type"]), Dist: readDist(f["dist"]), Source: readSource(f["source"]), Require: fieldsOf(f["require"]),
+			})
+		}
+	}
+	return out, nil
+}
+
+// ParseAddresses gives the addresses of the packages of a lock file but those of folders of the tree.
+func (Ecosystem) ParseAddresses(text []byte) (out []ecosystem.Address) {
+	all, _ := readLock(text) // composer reports its fault
+	for _, p := range all {
+		if at := joinAddresses(p.Dist, p.Source); p.Dist.Type != "path" && at != "" {
+			out = append(out, ecosystem.Address{Dependency: company.Dependency{Ecosystem: ecosystem.Packagist, Name: p.Name, Version: p.Version}, At: at})
+		}
+	}
+	return out
+}
+
+// FindAddress is the address that the registry has for a version.
+func (Ecosystem) FindAddress(ctx context.Context, f ecosystem.Fetcher, d company.Dependency) (string, error) {
+	v, err := findVersion(ctx, f, d)
+	if err != nil || v == nil {
+		return "", err
+	}
+	return joinAddresses(v.Dist, v.Source), nil
 }
 
 // ParseLock lists the packages of registries that a lock file names.

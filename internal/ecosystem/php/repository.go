@@ -164,7 +164,8 @@ func findVersion(ctx context.Context, f ecosystem.Fetcher, d company.Dependency)
 type version struct {
 	Version    string
 	Normalized string // with four numbers
-	Dist       struct{ Type, URL, Reference, Shasum string }
+	Dist       dist
+	Source     source
 	// needs are the packages that it asks for. Versions that say nothing of their own share
 	// those of the one before, and needsSame tells them.
 	needs     []company.Dependency
@@ -178,22 +179,23 @@ type writtenVersion struct {
 	Normalized json.RawMessage `json:"version_normalized"`
 	Require    json.RawMessage
 	Dist       json.RawMessage
+	Source     json.RawMessage
 }
 
 // readAfter reads the fields that are written; the others are those of the version before. A
 // field that is no more is a text, which reads as none.
 func (w writtenVersion) readAfter(v version) version {
 	if w.Version != nil {
-		v.Version = ""
-		_ = json.Unmarshal(w.Version, &v.Version)
+		v.Version = textOf(w.Version)
 	}
 	if w.Normalized != nil {
-		v.Normalized = ""
-		_ = json.Unmarshal(w.Normalized, &v.Normalized)
+		v.Normalized = textOf(w.Normalized)
 	}
 	if w.Dist != nil {
-		v.Dist = version{}.Dist
-		_ = json.Unmarshal(w.Dist, &v.Dist)
+		v.Dist = readDist(w.Dist)
+	}
+	if w.Source != nil {
+		v.Source = readSource(w.Source)
 	}
 	if v.needsSame = w.Require == nil; !v.needsSame {
 		v.needs = readNeeds(w.Require)
@@ -204,9 +206,7 @@ func (w writtenVersion) readAfter(v version) version {
 // readNeeds are the packages that a version asks for; PHP itself and its extensions are
 // none of a registry.
 func readNeeds(require []byte) (out []company.Dependency) {
-	var all map[string]json.RawMessage
-	_ = json.Unmarshal(require, &all)
-	for _, name := range slices.Sorted(maps.Keys(all)) {
+	for _, name := range slices.Sorted(maps.Keys(fieldsOf(require))) {
 		if checkName(name, "") == nil {
 			out = append(out, company.Dependency{Ecosystem: ecosystem.Packagist, Name: name})
 		}
