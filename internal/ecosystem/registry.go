@@ -67,21 +67,26 @@ type Digester interface {
 	ParseDigests(path string, text []byte) map[company.Dependency]Digest
 }
 
-// Addresser is a Client whose lock files say where packages lie. The mirror does not go by them; the
-// clients of people do, and may have no digest to compare.
+// Addresser is a Locker whose files say where packages lie. The mirror does not go by that; the clients
+// of people do.
 type Addresser interface {
-	Client
 	Locker
-	// ParseAddresses gives the addresses in a lock file, and FindAddress the one that the registry
-	// has for a version; empty: it has none.
+	// ParseAddresses gives the addresses in such a file at which its client asks without a digest to
+	// compare. The text is untrusted, and of the bounded size of a lock file.
 	ParseAddresses(text []byte) []Address
-	FindAddress(ctx context.Context, f Fetcher, d company.Dependency) (string, error)
 }
 
 // Address says where a version lies: all that its client goes by, in one text.
 type Address struct {
 	Dependency company.Dependency
 	At         string
+}
+
+// AddressFinder is a Client of packages for which lock files have addresses.
+type AddressFinder interface {
+	Client
+	// FindAddress is the address that the registry has for a version; empty: it has none.
+	FindAddress(ctx context.Context, f Fetcher, d company.Dependency) (string, error)
 }
 
 // AnySystemLister is a Locker whose files tell which of their packages are for some

@@ -71,26 +71,14 @@ type (
 	source struct{ URL, Reference, Mirrors string }
 )
 
-// fieldsOf are the fields of an object of JSON, by their exact names: composer reads no others.
-func fieldsOf(text []byte) (fields map[string]json.RawMessage) {
-	_ = json.Unmarshal(text, &fields)
-	return fields
-}
-
-// textOf is a text of JSON; empty where it is none.
-func textOf(text []byte) (s string) {
-	_ = json.Unmarshal(text, &s)
-	return s
-}
-
 func readDist(text []byte) dist {
-	f := fieldsOf(text)
-	return dist{textOf(f["type"]), textOf(f["url"]), textOf(f["reference"]), textOf(f["shasum"]), string(f["mirrors"])}
+	f := ecosystem.FieldsOf(text)
+	return dist{ecosystem.TextOf(f["type"]), ecosystem.TextOf(f["url"]), ecosystem.TextOf(f["reference"]), ecosystem.TextOf(f["shasum"]), string(f["mirrors"])}
 }
 
 func readSource(text []byte) source {
-	f := fieldsOf(text)
-	return source{textOf(f["url"]), textOf(f["reference"]), string(f["mirrors"])}
+	f := ecosystem.FieldsOf(text)
+	return source{ecosystem.TextOf(f["url"]), ecosystem.TextOf(f["reference"]), string(f["mirrors"])}
 }
 
 // joinAddresses are the addresses and commits at which composer asks for a version, in one text.
@@ -124,7 +112,7 @@ func readLock(text []byte) ([]lockedPackage, error) {
 		_ = json.Unmarshal(lock[name], &list) // composer reports what is no list
 		for _, f := range list {
 			out = append(out, lockedPackage{
-				Name: textOf(f["name"]), Version: textOf(f["version"]), Type: textOf(f["type"]), Dist: readDist(f["dist"]), Source: readSource(f["source"]), Require: fieldsOf(f["require"]),
+				Name: ecosystem.TextOf(f["name"]), Version: ecosystem.TextOf(f["version"]), Type: ecosystem.TextOf(f["type"]), Dist: readDist(f["dist"]), Source: readSource(f["source"]), Require: ecosystem.FieldsOf(f["require"]),
 			})
 		}
 	}

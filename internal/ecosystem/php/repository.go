@@ -186,10 +186,10 @@ type writtenVersion struct {
 // field that is no more is a text, which reads as none.
 func (w writtenVersion) readAfter(v version) version {
 	if w.Version != nil {
-		v.Version = textOf(w.Version)
+		v.Version = ecosystem.TextOf(w.Version)
 	}
 	if w.Normalized != nil {
-		v.Normalized = textOf(w.Normalized)
+		v.Normalized = ecosystem.TextOf(w.Normalized)
 	}
 	if w.Dist != nil {
 		v.Dist = readDist(w.Dist)
@@ -206,7 +206,7 @@ func (w writtenVersion) readAfter(v version) version {
 // readNeeds are the packages that a version asks for; PHP itself and its extensions are
 // none of a registry.
 func readNeeds(require []byte) (out []company.Dependency) {
-	for _, name := range slices.Sorted(maps.Keys(fieldsOf(require))) {
+	for _, name := range slices.Sorted(maps.Keys(ecosystem.FieldsOf(require))) {
 		if checkName(name, "") == nil {
 			out = append(out, company.Dependency{Ecosystem: ecosystem.Packagist, Name: name})
 		}
