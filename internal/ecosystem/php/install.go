@@ -228,12 +228,11 @@ type folderRepository struct {
 // reduceManifest is a manifest with the fields that count, the version of PHP that it is
 // resolved for, and its packages in folders. Plugins of packages are installed as other packages
 // are, and none is loaded: where nothing is said of one, composer ends. What cannot be read is
-// shown as it is, since composer explains the fault best; with a brace more it is a fault for
-// composer, too.
+// shown as it is: composer explains the fault best.
 func reduceManifest(text []byte) []byte {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(text, &all) != nil {
-		return append(slices.Clone(text), '}')
+		return text
 	}
 	some := map[string]any{}
 	for _, name := range manifestFields {
