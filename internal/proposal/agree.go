@@ -24,12 +24,7 @@ func (c call) readSelection(key string) selection {
 	if len(words) == 0 || program == "tox" || program == "nox" || targetOf(words) != "" {
 		return selection{} // their session, or their target, is in the key
 	}
-	interpreted := pythonRE.MatchString(path.Base(words[0])) // python3 setup.py test
-	words = words[1:]
-	if interpreted {
-		words = skipFlags(words, nil)
-		words = words[min(1, len(words)):]
-	}
+	words = skipInterpreter(words)[1:] // python3 setup.py test
 	table := append(slices.Clone(reportFlags["every"]), reportFlags[program]...)
 	// Its subcommand is in the key, under its own name or another one.
 	verbs := []string{sub}
@@ -39,7 +34,7 @@ func (c call) readSelection(key string) selection {
 	case "vitest":
 		verbs = []string{"run"}
 	case "cargo":
-		verbs = []string{"nextest", "run", sub}
+		verbs = []string{"llvm-cov", "tarpaulin", "nextest", "run", sub}
 	}
 	var s selection
 	for i := 0; i < len(words); i++ {
@@ -78,7 +73,8 @@ var reportFlags = map[string][]string{
 	"pytest": {"--cov", "--cov=*", "--cov-*", "--no-cov", "--junitxml V", "--junit-xml V", "--html V", "--self-contained-html", "--durations V", "--tb V", "-n V", "--numprocesses V", "--dist V", "-x", "--exitfirst",
 		"--maxfail V", "--basetemp V", "--show-capture V", "-ra", "-rA", "-rf", "-rs", "-rsx", "-rxs", "-s", "-l", "--showlocals", "--benchmark-*", "--timeout V"},
 	"unittest": {"-b", "--buffer", "-f", "--failfast"},
-	"cargo":    {"--no-fail-fast", "--locked", "--offline", "--frozen", "-j V", "--jobs V", "--message-format V", "--color V", "--nocapture", "--no-capture"},
+	"cargo": {"--no-fail-fast", "--locked", "--offline", "--frozen", "-j V", "--jobs V", "--message-format V", "--color V", "--nocapture", "--no-capture",
+		"--lcov", "--codecov", "--cobertura", "--html", "--text", "--output-path V", "--output-dir V", "--out V", "-o V", "--ignore-filename-regex V"},
 	"script": {"--silent", "-s", "--if-present", "--coverage", "--ci", "--run", "--reporter V", "--reporters V", "--watch=false", "--watchAll=false", "--no-watch", "--passWithNoTests", "--runInBand", "-i", "--maxWorkers V",
 		"--forceExit", "--detectOpenHandles", "--bail", "--no-cache"},
 	"jest":       {"--coverage", "--coverage*", "--ci", "--json", "--outputFile V", "--reporters V", "--watch=false", "--watchAll=false", "--passWithNoTests", "--runInBand", "-i", "--maxWorkers V", "--forceExit", "--detectOpenHandles", "--bail", "--no-cache", "--silent", "--logHeapUsage"},
@@ -91,7 +87,7 @@ var reportFlags = map[string][]string{
 	"meson":      {"-C V", "--print-errorlogs", "-j V", "--num-processes V"},
 	"mvn":        {"-B", "--batch-mode", "-ntp", "--no-transfer-progress", "-e", "-o", "--offline"}, "mvnw": {"-B", "--batch-mode", "-ntp", "--no-transfer-progress", "-e"},
 	"gradle": {"--no-daemon", "--stacktrace", "--info", "--scan", "--offline", "--console V"}, "gradlew": {"--no-daemon", "--stacktrace", "--info", "--scan", "--console V"},
-	"phpunit": {"--coverage-*", "--testdox", "--no-coverage", "--log-junit V", "--stop-on-failure"},
+	"phpunit": {"--bootstrap V", "--coverage-*", "--testdox", "--no-coverage", "--log-junit V", "--stop-on-failure"},
 	"rspec":   {"--format V", "-f V", "--fail-fast", "--out V", "-o V"},
 	"make":    {"-j*", "-k", "-s", "--no-print-directory"},
 }
@@ -218,7 +214,7 @@ func (c *collector) coverageOf(one call, dir string, chosen []chosenCall, depth 
 	}
 	parts := noCheck
 	for _, runs := range c.scripts[key] {
-		for _, inner := range parseScript(runs) {
+		for _, inner := range c.parse(runs) {
 			parts = max(parts, c.coverageOf(inner, at, chosen, depth+1))
 		}
 	}

@@ -37,9 +37,11 @@ type Command struct {
 	// not, and cannot be set as it stands.
 	CIOnly bool
 	OfCI   bool     // a step of the CI runs it
+	InCI   bool     // a step of the CI runs another command that comes to it
 	Env    []string // variables that the step has, NAME=value each, where their values are written there
 	Gate   string   // the name of the gate that checks the same, or that it is itself
 	Why    string   // that no gate runs it
+	Aside  string   // why its CI judges no change by it, where a step of it runs it
 	call   call
 	in     string // the folder that its script begins in
 	// elsewhere says that it runs in a folder that is not known, or is none of the tree.
@@ -49,7 +51,7 @@ type Command struct {
 // Line is the line of the config that makes the command a gate. ok is false for commands that
 // only a CI runs.
 func (c Command) Line() (l company.ConfigLine, ok bool) {
-	if c.CIOnly {
+	if c.CIOnly || len(c.call.params) > 0 { // a config has none of the CI's variables
 		return company.ConfigLine{}, false
 	}
 	text := c.Command
@@ -124,17 +126,21 @@ func Find(t *ecosystem.Tree, gates []company.GateCommand) Found {
 		}
 		for _, j := range d.Jobs {
 			shared := literalVariables(j.Env)
+			var shell shellState
 			for _, s := range j.Steps {
+				if !s.Continues {
+					shell = shellState{}
+				}
 				env := append(slices.Clone(shared), literalVariables(s.Env)...)
-				c.addScript(s.Script, source{file: cmp.Or(s.File, d.File), line: s.Line, dir: s.Dir, elsewhere: s.Elsewhere, ofCI: true, env: env})
+				shell = c.addScript(s.Script, source{file: cmp.Or(s.File, d.File), line: s.Line, dir: s.Dir, elsewhere: s.Elsewhere, ofCI: s.Aside == "", aside: s.Aside, env: env}, shell)
 			}
 		}
 	}
 	for _, p := range named {
-		c.addScript(p.Command, source{file: p.File, line: p.Line, dir: p.Dir})
+		c.addScript(p.Command, source{file: p.File, line: p.Line, dir: p.Dir}, shellState{})
 	}
 	for _, s := range findSnippets(t) {
-		c.addScript(s.text, source{file: s.file, line: s.line})
+		c.addScript(s.text, source{file: s.file, line: s.line}, shellState{})
 	}
 	var chosen []chosenCall
 	byGate := make([][]chosenCall, len(gates))
@@ -168,7 +174,21 @@ func Find(t *ecosystem.Tree, gates []company.GateCommand) Found {
 			f.Commands = append(f.Commands, cmd)
 		}
 	}
+	c.markOfCI(f.Commands)
 	return f
+}
+
+// markOfCI marks the commands that other files name and that a command of the CI runs, which no gate does.
+func (c *collector) markOfCI(commands []Command) {
+	var own []chosenCall
+	for _, cmd := range commands {
+		if cmd.OfCI && !cmd.Agrees {
+			c.follow(cmd.call, cmd.in, 0, &own)
+		}
+	}
+	for i, cmd := range commands {
+		commands[i].InCI = !cmd.OfCI && !cmd.Agrees && c.coverageOf(cmd.call, cmd.in, own, 0) == covered
+	}
 }
 
 // OfKind are the commands of a kind.
@@ -186,6 +206,7 @@ type collector struct {
 	tree     *ecosystem.Tree
 	commands []Command
 	scripts  map[string][]string // by key: what a target or a script comes to
+	parsed   map[string][]call   // what they run, by its text
 	room     int                 // what is left of maxFollowed
 }
 
@@ -207,26 +228,72 @@ type source struct {
 	ofCI bool
 	// elsewhere says that it runs in a folder that is not known.
 	elsewhere bool
+	aside     string // why the CI judges no change by it
 	env       []string
 }
 
-// addScript adds the checks among the commands of a script.
-func (c *collector) addScript(text string, from source) {
-	for _, call := range parseScript(text) {
-		kind := call.checkKind()
-		if kind == "" || len(c.commands) == maxCollected {
-			continue
-		}
+// addScript adds the checks among the commands of a script, which a shell reads in a state, and returns the state behind it.
+func (c *collector) addScript(text string, from source, state shellState) shellState {
+	calls, state := parseWithin(text, state, 0)
+	for _, call := range calls {
+		call, env := call.nameSession(append(slices.Clone(from.env), call.exports...))
 		at := from.dir
 		if call.dir != "" {
 			at = path.Join(from.dir, call.dir)
 		}
+		kind := call.checkKind()
+		if kind == "" && (from.ofCI || from.aside != "") {
+			kind = c.kindOfParts(call, at, 0)
+		}
+		if kind == "" || call.soft || len(c.commands) == maxCollected {
+			continue
+		}
 		c.addCommand(Command{
-			Kind: kind, Command: flattenLines(call.text), Dir: at, CIOnly: call.open || from.elsewhere || strings.HasPrefix(at, ".."),
-			elsewhere: from.elsewhere || call.lost || strings.HasPrefix(at, ".."),
-			OfCI:      from.ofCI, Env: append(slices.Clone(from.env), runnerVariables[path.Base(call.unwrapCommand()[0])]...), call: call, in: from.dir,
+			Kind: kind, Command: flattenLines(call.text), Dir: at, CIOnly: call.open || !call.knows(env) || from.elsewhere || strings.HasPrefix(at, ".."),
+			elsewhere: from.elsewhere || call.lost || strings.HasPrefix(at, ".."), Aside: from.aside,
+			OfCI: from.ofCI, Env: append(env, runnerVariables[path.Base(call.unwrapCommand()[0])]...), call: call, in: from.dir,
 		}, from.file, from.line+call.line)
 	}
+	return state
+}
+
+// kindOfParts is the kind of check that a target or a script is by what it runs: make ci, npm run unit. One that prepares or
+// publishes is none.
+func (c *collector) kindOfParts(one call, at string, depth int) (kind string) {
+	key := one.commandKey()
+	_, name, _ := strings.Cut(key, " ")
+	if key == "" || depth == maxIndirection || slices.Contains(preparing, name) || slices.ContainsFunc(one.words, asksToWatch) {
+		return ""
+	}
+	for _, runs := range c.scripts[scopeKey(key, at)] {
+		if c.room--; c.room < 0 {
+			return kind
+		}
+		for _, inner := range c.parse(runs) {
+			own := inner.checkKind()
+			if own == "" {
+				own = c.kindOfParts(inner, path.Join(at, inner.dir), depth+1)
+			}
+			if own == Test {
+				return Test
+			}
+			kind = cmp.Or(kind, own)
+		}
+	}
+	return kind
+}
+
+// parse is parseScript of what a target or a script runs, each read once.
+func (c *collector) parse(text string) []call {
+	calls, ok := c.parsed[text]
+	if !ok {
+		calls = parseScript(text)
+		if c.parsed == nil {
+			c.parsed = map[string][]call{}
+		}
+		c.parsed[text] = calls
+	}
+	return calls
 }
 
 func (c *collector) addCommand(cmd Command, file string, line int) {
@@ -258,24 +325,29 @@ func (c *collector) followCommand(text, dir string, depth int, out *[]chosenCall
 	if c.room--; c.room < 0 {
 		return
 	}
-	for _, call := range parseScript(text) {
-		key, at := call.commandKey(), path.Join(dir, call.dir)
-		if key == "" {
-			continue
-		}
-		one := chosenCall{scopeKey(key, at), at, keepChoosing(call.assigns), call.readSelection(key)}
-		if slices.ContainsFunc(*out, func(o chosenCall) bool {
-			return o.key == one.key && o.dir == one.dir && slices.Equal(o.assigns, one.assigns) && slices.Equal(o.flags, one.flags) && slices.Equal(o.names, one.names)
-		}) {
-			continue
-		}
-		*out = append(*out, one)
-		if depth == maxIndirection {
-			continue
-		}
-		for _, runs := range c.scripts[one.key] {
-			c.followCommand(runs, at, depth+1, out)
-		}
+	for _, call := range c.parse(text) {
+		c.follow(call, dir, depth, out)
+	}
+}
+
+// follow adds a call that runs in a folder, and what it comes to.
+func (c *collector) follow(call call, dir string, depth int, out *[]chosenCall) {
+	key, at := call.commandKey(), path.Join(dir, call.dir)
+	if key == "" {
+		return
+	}
+	one := chosenCall{scopeKey(key, at), at, keepChoosing(call.assigns), call.readSelection(key)}
+	if slices.ContainsFunc(*out, func(o chosenCall) bool {
+		return o.key == one.key && o.dir == one.dir && slices.Equal(o.assigns, one.assigns) && slices.Equal(o.flags, one.flags) && slices.Equal(o.names, one.names)
+	}) {
+		return
+	}
+	*out = append(*out, one)
+	if depth == maxIndirection {
+		return
+	}
+	for _, runs := range c.scripts[one.key] {
+		c.followCommand(runs, at, depth+1, out)
 	}
 }
 
@@ -283,7 +355,7 @@ func (c *collector) followCommand(text, dir string, depth int, out *[]chosenCall
 // depends on the file there; what go test does does not.
 func scopeKey(key, dir string) string {
 	name, _, _ := strings.Cut(key, " ")
-	if slices.Contains([]string{"script", "make", "tox", "nox"}, name) || strings.Contains(key, "/") {
+	if slices.Contains([]string{"script", "make", "tox", "nox", "composer"}, name) || strings.Contains(key, "/") {
 		return "/" + dir + " " + key
 	}
 	return key

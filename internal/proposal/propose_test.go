@@ -213,7 +213,7 @@ func TestFindIsBounded(t *testing.T) {
 	}
 	c := collector{room: maxFollowed}
 	for i := range 3000 {
-		c.addScript(fmt.Sprintf("pytest tests/%d", i), source{file: "README.md", line: 1})
+		c.addScript(fmt.Sprintf("pytest tests/%d", i), source{file: "README.md", line: 1}, shellState{})
 	}
 	if len(c.commands) > 500 {
 		t.Errorf("%d commands are compared with one another", len(c.commands))
