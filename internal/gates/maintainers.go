@@ -67,6 +67,9 @@ func (p *Project) addMaintainerChecks(t *ecosystem.Tree, found *proposal.Found, 
 	}
 	for _, d := range cifile.ReadDefinitions(t) {
 		for _, a := range d.Foreign {
+			if aideRE.MatchString(a.Name) {
+				continue
+			}
 			p.addUnrunAt(fmt.Sprintf("%s:%d", d.File, a.Line), a.Name, "a definition of others, not in this repository", false)
 		}
 		for _, j := range d.Jobs {
@@ -124,6 +127,9 @@ func (p *Project) addUnrunAt(at, command, why string, ofCI bool) {
 	}
 }
 
+// aideRE is the name of a definition that checks nothing: it cares for pull requests, or publishes.
+var aideRE = lazyregexp.New(`(?i)(auto-?merge|mergify|dependabot|renovate|stale|label|lock|release|publish|deploy|triage|greet|pull-requests?|issue|docs?|project|sync|notify|backport)[a-z-]*\.ya?ml$`)
+
 // explainUnrun says why a check of the CI is no gate, and nothing where it can be one.
 func (p *Project) explainUnrun(t *ecosystem.Tree, c proposal.Command, o Options) string {
 	switch given := o.overrideOf(c.Kind); {
@@ -135,6 +141,8 @@ func (p *Project) explainUnrun(t *ecosystem.Tree, c proposal.Command, o Options)
 		return "it has a value that only the CI knows"
 	case strings.Contains(" "+c.Command+" ", " sudo "):
 		return "it wants to be root"
+	case askingGitRE.MatchString(c.Command):
+		return "it asks git, and a check here has no repository"
 	case c.Dir != "" && len(t.FilesBelow(c.Dir)) == 0:
 		return "its folder is not in the repository"
 	}
@@ -143,6 +151,9 @@ func (p *Project) explainUnrun(t *ecosystem.Tree, c proposal.Command, o Options)
 	}
 	return ""
 }
+
+// askingGitRE finds a command that goes by what git says. Without an answer many have no files, and are green.
+var askingGitRE = lazyregexp.New("(^|[|&;(`]\\s*)git\\s+[a-z]")
 
 // isProvided reports whether the program of a check is of the tree, or one that images have where a check calls it.
 func isProvided(c proposal.Command) bool {

@@ -18,6 +18,7 @@ import (
 	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
+	"company/internal/lazyregexp"
 )
 
 // Kinds of checks, by the gates that they are for.
@@ -257,12 +258,15 @@ func (c *collector) addScript(text string, from source, state shellState) shellS
 	return state
 }
 
+// publishRE is the name of a target or a script that tests before it does something else.
+var publishRE = lazyregexp.New(`(?i)(^|[-_:./])(pre|post)?(publish(only)?|release|deploy|pack|prepare|version|install|setup|docs?|start|serve|dev|run|watch|clean|bump|upload|commit|push)($|[-_:./])`)
+
 // kindOfParts is the kind of check that a target or a script is by what it runs: make ci, npm run unit. One that prepares or
 // publishes is none.
 func (c *collector) kindOfParts(one call, at string, depth int) (kind string) {
 	key := one.commandKey()
 	_, name, _ := strings.Cut(key, " ")
-	if key == "" || depth == maxIndirection || slices.Contains(preparing, name) || slices.ContainsFunc(one.words, asksToWatch) {
+	if key == "" || depth == maxIndirection || slices.Contains(preparing, name) || depth == 0 && publishRE.MatchString(name) || slices.ContainsFunc(one.words, asksToWatch) {
 		return ""
 	}
 	for _, runs := range c.scripts[scopeKey(key, at)] {

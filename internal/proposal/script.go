@@ -144,6 +144,11 @@ func (r *scriptReader) readStatement(s *syntax.Stmt, within bool) {
 			r.soften(from)
 		}
 		r.readStatement(c.Y, within)
+		if last := len(r.calls) - 1; last >= from && c.Op == syntax.Pipe && r.calls[last].words[0] == "xargs" {
+			text := r.text[int(c.Pos().Offset()):int(c.End().Offset())]
+			r.calls[last].text = r.restoreVariables(text)
+			r.calls[last].open = r.calls[last].open || r.calls[last].text != text
+		}
 	case *syntax.DeclClause:
 		r.readExports(c)
 	case *syntax.Subshell:

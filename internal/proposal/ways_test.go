@@ -53,9 +53,9 @@ func compareChecks(t *testing.T, got, want string) {
 func TestChecksBehindTargets(t *testing.T) {
 	t.Parallel()
 	compareChecks(t, checksOf(map[string]string{
-		".github/workflows/a.yml": workflow("make ci", "make presubmit", "make codestyle", "make build", "make release", "npm ci", "npm run unit", "npm run everything", "composer stan", "just ci", "cargo xtask ci"),
-		"Makefile":                "ci: vet e2e\nvet:\n\tgo vet ./...\ne2e:\n\tgo test -tags e2e ./...\npresubmit: vet\n\tgo test ./...\ncodestyle:\n\tflake8\nbuild:\n\tgo test ./...\nrelease:\n\tgo test -tags release ./...\n",
-		"package.json":            `{"scripts": {"unit": "vitest run unit", "everything": "npm run style && npm run unit", "style": "prettier --check ."}}`,
+		".github/workflows/a.yml": workflow("make ci", "make presubmit", "make codestyle", "make build", "make release", "npm ci", "npm run unit", "npm run everything", "composer stan", "just ci", "cargo xtask ci", "make pre-release-all", "npm run ci:publish"),
+		"Makefile":                "ci: vet e2e\nvet:\n\tgo vet ./...\ne2e:\n\tgo test -tags e2e ./...\npresubmit: vet\n\tgo test ./...\ncodestyle:\n\tflake8\nbuild:\n\tgo test ./...\nrelease:\n\tgo test -tags release ./...\npre-release-all: release\n",
+		"package.json":            `{"scripts": {"unit": "vitest run unit", "everything": "npm run style && npm run unit", "style": "prettier --check .", "ci:publish": "npm run unit && npm publish"}}`,
 		"composer.json":           `{"scripts": {"stan": ["@php vendor/bin/phpstan analyse"], "post-install-cmd": "phpunit"}}`,
 	}, "go vet ./...", "go test ./..."), `
 test / make ci
@@ -156,6 +156,19 @@ test = go test ./...
 test /? go test -tags $TAGS ./...
 test / go test -tags one ./... in api
 test / go test -tags $TAGS ./...
+`)
+}
+
+// A linter of the files that another command lists is a check together with that command. find itself ends well whatever each file's
+// command says.
+func TestFilesThatAreFound(t *testing.T) {
+	t.Parallel()
+	compareChecks(t, checksOf(map[string]string{".github/workflows/a.yml": workflow(
+		"find . -name '*.sh' -exec shellcheck {} +", `find . -name '*.sh' -exec shellcheck {} \;`, "find . -name '*.c' | xargs -n 1 clang-format --dry-run -Werror", "ls | xargs rm", "cat list | sort | xargs -P 4 shellcheck -x",
+	)}), `
+lint / find . -name '*.sh' -exec shellcheck {} +
+lint / find . -name '*.c' | xargs -n 1 clang-format --dry-run -Werror
+lint / cat list | sort | xargs -P 4 shellcheck -x
 `)
 }
 

@@ -40,7 +40,7 @@ var wrappers = []wrapper{
 	{words: []string{"podman", "run"}, flags: containerFlags, args: 1, manages: true},
 	{words: []string{"npx"}, flags: []string{"-p", "--package"}}, {words: []string{"pnpm", "exec"}}, {words: []string{"pnpm", "dlx"}}, {words: []string{"yarn", "exec"}}, {words: []string{"bunx"}},
 	{words: []string{"npm", "exec"}}, {words: []string{"bundle", "exec"}}, {words: []string{"composer", "exec"}}, {words: []string{"coverage", "run"}, flags: []string{"--source"}}, {words: []string{"cross-env"}}, {words: []string{"dotenv"}},
-	{words: []string{"c8"}}, {words: []string{"nyc"}}, {words: []string{"opam", "exec"}}, {words: []string{"go", "tool"}},
+	{words: []string{"xargs"}, flags: []string{"-n", "-P", "-I", "-L", "-d", "-s", "-a", "--max-args", "--max-procs", "--replace", "--delimiter"}}, {words: []string{"c8"}}, {words: []string{"nyc"}}, {words: []string{"opam", "exec"}}, {words: []string{"go", "tool"}},
 }
 
 // wrapping are the wrappers by their first words. A script may have hundreds of thousands of calls.
@@ -138,12 +138,17 @@ func (c call) unwrapCommand() []string {
 			words = words[1:]
 		}
 		switch {
+		case len(words) == 0:
 		case len(words) > 1 && slices.Contains([]string{"yarn", "pnpm", "bun"}, words[0]):
 			// They run programs of packages as they run scripts.
 			if rest := words[1:]; rest[0] == "run" && len(rest) > 1 && isChecker(rest[1]) {
 				words = rest[1:]
 			} else if isChecker(rest[0]) {
 				words = rest
+			}
+		case words[0] == "find" && words[len(words)-1] == "+": // which fails where the command does
+			if at := slices.Index(words, "-exec"); at > 0 && at+2 < len(words) {
+				words = words[at+1 : len(words)-1]
 			}
 		case len(words) > 2 && words[0] == "cargo" && (strings.HasPrefix(words[1], "+") || slices.Contains(cargoTools, words[1])):
 			words = append([]string{"cargo"}, words[2:]...)
