@@ -50,7 +50,7 @@ func neverRuns(v *ecosystem.YAMLValue, systems []string) bool {
 	}
 	return slices.ContainsFunc(listConditions(v), func(c string) bool {
 		if m := systemRE.FindStringSubmatch(c); m != nil {
-			return m[1] == "==" && otherSystemRE.MatchString(m[2]) || m[1] == "!=" && (m[2] == "linux" || strings.HasPrefix(m[2], "ubuntu"))
+			return m[1] == "==" && otherSystemRE.MatchString(m[2]) || m[1] == "!=" && m[2] == "linux"
 		}
 		m := matrixSystemRE.FindStringSubmatch(c)
 		return m != nil && (m[1] == "" && otherSystemRE.MatchString(m[2]) || m[1] == "!" && strings.HasPrefix(m[2], "ubuntu"))

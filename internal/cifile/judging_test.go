@@ -53,6 +53,7 @@ jobs:
       - {run: win, if: "startsWith(matrix.os, 'windows')"}
       - {run: other, if: runner.os != 'Linux'}
       - {run: other, if: "!startsWith(matrix.os, 'ubuntu')"}
+      - {run: newer, if: matrix.os != 'ubuntu-22.04'}
       - {run: unix, if: runner.os != 'Windows'}
       - {run: either, if: "runner.os == 'Windows' || runner.os == 'Linux'"}
       - {run: nightly, if: github.event_name == 'schedule'}
@@ -76,6 +77,7 @@ jobs:
 		".github/workflows/e.yml": "on: workflow_call\njobs: {n: {steps: [{run: called}]}}\n",
 	}, `
 all
+newer
 unix
 either
 nightly: its CI does not run it for a change
