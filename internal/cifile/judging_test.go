@@ -59,6 +59,8 @@ jobs:
       - {run: nightly, if: github.event_name == 'schedule'}
       - {run: tagged, if: "success() && startsWith(github.ref, 'refs/tags/v')"}
       - {run: soft, continue-on-error: true}
+      - {run: asked, continue-on-error: true, id: one}
+      - {run: exit 1, if: steps.one.outcome == 'failure'}
       - {run: "do ${{ matrix.task }}"}
   mac:
     runs-on: ${{ matrix.os }}
@@ -83,6 +85,8 @@ either
 nightly: its CI does not run it for a change
 tagged: its CI does not run it for a change
 soft: its CI goes on when it fails
+asked
+exit 1
 do lin
 job: its CI goes on when it fails
 night: its CI does not run it for a change

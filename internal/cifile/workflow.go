@@ -3,6 +3,7 @@ package cifile
 import (
 	"cmp"
 	"path"
+	"slices"
 	"strings"
 
 	"company/internal/ecosystem"
@@ -57,12 +58,16 @@ func readServices(services *ecosystem.YAMLValue) (out []Service) {
 func (r *reader) readSteps(j *Job, job, top *ecosystem.YAMLValue, variants matrix, aside string) {
 	own := job.Field("defaults").Field("run")
 	var out checkouts
-	for _, s := range job.Field("steps").List() {
+	steps := job.Field("steps").List()
+	for _, s := range steps {
 		if neverRuns(s, nil) {
 			continue
 		}
 		out.add(s)
 		why := cmp.Or(aside, asideOf(s))
+		if why == asideSoft && aside == "" && isAskedFor(s.FieldText("id"), steps) {
+			why = ""
+		}
 		if name, _, _ := strings.Cut(s.FieldText("uses"), "@"); name != "" && len(j.Actions) < maxSteps {
 			j.Actions = append(j.Actions, Action{Name: name, Line: s.Line, aside: why})
 		}
@@ -89,6 +94,14 @@ func (r *reader) readSteps(j *Job, job, top *ecosystem.YAMLValue, variants matri
 			r.addStep(j, one)
 		}
 	}
+}
+
+// isAskedFor reports whether a step's condition asks how the step with an id has ended: what goes on after a failure may fail
+// then.
+func isAskedFor(id string, steps []*ecosystem.YAMLValue) bool {
+	return id != "" && slices.ContainsFunc(steps[:min(len(steps), maxSteps)], func(s *ecosystem.YAMLValue) bool {
+		return strings.Contains(s.FieldText("if"), "steps."+id+".")
+	})
 }
 
 // envRE is a variable in a script that the CI puts in before a shell reads it.

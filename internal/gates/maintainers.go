@@ -122,7 +122,18 @@ func newUnrun(at, command, why string, ofCI bool) company.UnrunCheck {
 
 func (p *Project) addUnrunAt(at, command, why string, ofCI bool) {
 	one := newUnrun(at, command, why, ofCI)
-	if len(p.Unrun) < maxUnrun && !slices.ContainsFunc(p.Unrun, func(u company.UnrunCheck) bool { return u.Command == one.Command && u.OfCI == one.OfCI }) {
+	if slices.ContainsFunc(p.Unrun, func(u company.UnrunCheck) bool { return u.Command == one.Command && u.OfCI == one.OfCI }) {
+		return
+	}
+	if len(p.Unrun) == maxUnrun && ofCI { // what the CI judges by goes before what others name
+		for i, u := range slices.Backward(p.Unrun) {
+			if !u.OfCI {
+				p.Unrun = slices.Delete(p.Unrun, i, i+1)
+				break
+			}
+		}
+	}
+	if len(p.Unrun) < maxUnrun {
 		p.Unrun = append(p.Unrun, one)
 	}
 }

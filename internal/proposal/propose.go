@@ -137,6 +137,9 @@ func Find(t *ecosystem.Tree, gates []company.GateCommand) Found {
 			}
 		}
 	}
+	if c.unread != "" {
+		f.Unread = append(f.Unread, Unread{c.unread, fmt.Sprintf("the definitions have more than %d checks", maxCollected)})
+	}
 	for _, p := range named {
 		c.addScript(p.Command, source{file: p.File, line: p.Line, dir: p.Dir}, shellState{})
 	}
@@ -209,6 +212,7 @@ type collector struct {
 	scripts  map[string][]string // by key: what a target or a script comes to
 	parsed   map[string][]call   // what they run, by its text
 	room     int                 // what is left of maxFollowed
+	unread   string              // the definition of the CI from which on commands had no room
 }
 
 // addIndirection keeps what a target or a script comes to.
@@ -246,7 +250,11 @@ func (c *collector) addScript(text string, from source, state shellState) shellS
 		if kind == "" && (from.ofCI || from.aside != "") {
 			kind = c.kindOfParts(call, at, 0)
 		}
-		if kind == "" || call.soft || len(c.commands) == maxCollected {
+		if kind == "" || call.soft {
+			continue
+		}
+		if len(c.commands) == maxCollected {
+			c.unread = cmp.Or(c.unread, map[bool]string{true: from.file}[from.ofCI])
 			continue
 		}
 		c.addCommand(Command{

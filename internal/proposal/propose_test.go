@@ -211,6 +211,17 @@ func TestFindIsBounded(t *testing.T) {
 	if f := Find(tree, nil); len(f.Commands) != maxCommands || len(f.Commands[0].At) > 20 {
 		t.Errorf("%d commands, the first at %d places", len(f.Commands), len(f.Commands[0].At))
 	}
+	ci := "jobs:\n"
+	for i := range 10 {
+		ci += fmt.Sprintf("  j%d:\n    steps:\n", i) + fmt.Sprintf("      - run: ./a%d-test.sh", i)
+		for n := range 60 {
+			ci += fmt.Sprintf("; ./a%d-%d-test.sh", i, n)
+		}
+		ci += "\n"
+	}
+	if f := Find(ecosystemtest.Tree(map[string]string{".github/workflows/a.yml": ci}), nil); len(f.Unread) != 1 || f.Unread[0].File != ".github/workflows/a.yml" {
+		t.Errorf("commands of the CI that have no room are not told: %+v", f.Unread)
+	}
 	c := collector{room: maxFollowed}
 	for i := range 3000 {
 		c.addScript(fmt.Sprintf("pytest tests/%d", i), source{file: "README.md", line: 1}, shellState{})
