@@ -211,6 +211,7 @@ type collector struct {
 	commands []Command
 	scripts  map[string][]string // by key: what a target or a script comes to
 	parsed   map[string][]call   // what they run, by its text
+	kinds    map[string]string   // which checks they are, by key
 	room     int                 // what is left of maxFollowed
 	unread   string              // the definition of the CI from which on commands had no room
 }
@@ -248,7 +249,7 @@ func (c *collector) addScript(text string, from source, state shellState) shellS
 		}
 		kind := call.checkKind()
 		if kind == "" && (from.ofCI || from.aside != "") {
-			kind = c.kindOfParts(call, at, 0)
+			kind = c.kindOfParts(call, at)
 		}
 		if kind == "" || call.soft {
 			continue
@@ -271,27 +272,38 @@ var publishRE = lazyregexp.New(`(?i)(^|[-_:./])(pre|post)?(publish(only)?|releas
 
 // kindOfParts is the kind of check that a target or a script is by what it runs: make ci, npm run unit. One that prepares or
 // publishes is none.
-func (c *collector) kindOfParts(one call, at string, depth int) (kind string) {
+func (c *collector) kindOfParts(one call, at string) string {
 	key := one.commandKey()
 	_, name, _ := strings.Cut(key, " ")
-	if key == "" || depth == maxIndirection || slices.Contains(preparing, name) || depth == 0 && publishRE.MatchString(name) || slices.ContainsFunc(one.words, asksToWatch) {
+	if key == "" || slices.Contains(preparing, name) || publishRE.MatchString(name) || slices.ContainsFunc(one.words, asksToWatch) {
 		return ""
 	}
-	for _, runs := range c.scripts[scopeKey(key, at)] {
-		if c.room--; c.room < 0 {
-			return kind
-		}
+	return c.kindOfKey(scopeKey(key, at), at)
+}
+
+// kindOfKey is the same for the key of a target or a script. Each is looked at once.
+func (c *collector) kindOfKey(key, at string) (kind string) {
+	if known, ok := c.kinds[key]; ok || len(c.scripts[key]) == 0 || c.room < 0 {
+		return known
+	}
+	if c.kinds == nil {
+		c.kinds = map[string]string{}
+	}
+	c.kinds[key] = "" // where it comes to itself
+	for _, runs := range c.scripts[key] {
+		c.room--
 		for _, inner := range c.parse(runs) {
 			own := inner.checkKind()
-			if own == "" {
-				own = c.kindOfParts(inner, path.Join(at, inner.dir), depth+1)
+			if key := inner.commandKey(); own == "" && key != "" {
+				in := path.Join(at, inner.dir)
+				own = c.kindOfKey(scopeKey(key, in), in)
 			}
-			if own == Test {
-				return Test
+			if kind = cmp.Or(kind, own); own == Test {
+				kind = Test
 			}
-			kind = cmp.Or(kind, own)
 		}
 	}
+	c.kinds[key] = kind
 	return kind
 }
 
@@ -345,7 +357,7 @@ func (c *collector) followCommand(text, dir string, depth int, out *[]chosenCall
 // follow adds a call that runs in a folder, and what it comes to.
 func (c *collector) follow(call call, dir string, depth int, out *[]chosenCall) {
 	key, at := call.commandKey(), path.Join(dir, call.dir)
-	if key == "" {
+	if c.room--; key == "" || c.room < 0 {
 		return
 	}
 	one := chosenCall{scopeKey(key, at), at, keepChoosing(call.assigns), call.readSelection(key)}
