@@ -230,3 +230,20 @@ func TestFindIsBounded(t *testing.T) {
 		t.Errorf("%d commands are compared with one another", len(c.commands))
 	}
 }
+
+// Scripts that name one another thousands of times each are followed once. This test did not end before.
+func TestScriptsOfScripts(t *testing.T) {
+	t.Parallel()
+	text := func(next string) string {
+		var b strings.Builder
+		for i := range 3000 {
+			fmt.Fprintf(&b, "npm run %s x%d; ", next, i)
+		}
+		return b.String()
+	}
+	manifest := fmt.Sprintf(`{"scripts": {"test": %q, "a": %q, "b": %q, "c": %q, "d": "true"}}`, text("a"), text("b"), text("c"), text("d"))
+	f := Find(ecosystemtest.Tree(map[string]string{"package.json": manifest, "Makefile": "all: " + strings.Repeat("all ", 3000) + "\n\t" + text("test") + "\n", ".github/workflows/a.yml": workflow(text("a"), "make all")}), gatesOf("", "npm test"))
+	if len(f.Commands) == 0 {
+		t.Error("the test script is not found")
+	}
+}

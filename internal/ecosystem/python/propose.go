@@ -52,6 +52,9 @@ func proposeTox(text, file string) []ecosystem.Proposal {
 	return dropEmpty(out)
 }
 
+// maxToxEnvironments bounds the environments of a file that are named: each is looked for in its text.
+const maxToxEnvironments = 200
+
 // proposeToxTable names the environments of tox in a file of TOML.
 func proposeToxTable(table map[string]any, file, text string) (out []ecosystem.Proposal) {
 	if legacy, ok := table["legacy_tox_ini"].(string); ok {
@@ -64,7 +67,8 @@ func proposeToxTable(table map[string]any, file, text string) (out []ecosystem.P
 	}
 	add("tox", "env_run_base", table["env_run_base"])
 	envs, _ := table["env"].(map[string]any)
-	for _, name := range slices.Sorted(maps.Keys(envs)) {
+	names := slices.Sorted(maps.Keys(envs))
+	for _, name := range names[:min(len(names), maxToxEnvironments)] {
 		add("tox -e "+shell.QuoteArgument(name), "env."+name, envs[name])
 	}
 	return dropEmpty(out)
