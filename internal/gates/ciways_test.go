@@ -58,6 +58,8 @@ func TestWaysOfTheCI(t *testing.T) {
 			"go.mod": "module x\n", "a_test.go": "package a\n",
 			".github/workflows/ci.yml": "jobs:\n  a:\n    steps:\n    - run: just test-a; just test-b; just test-c; just test-d; just test-e; just test-f\n    - run: codespell\n    - {run: ./made-test.sh, working-directory: made}\n",
 		}, "just test-a ?\njust test-b ?\njust test-c ?\njust test-d ?\njust test-e ?\njust test-f ?\ncodespell ?\n- cd made && ./made-test.sh: its folder is not in the repository true"},
+		"a CI that is not read": {map[string]string{"go.mod": "module x\n", "a_test.go": "package a\n", ".circleci/config.yml": "version: 2\n"},
+			"- the jobs of .circleci/config.yml: definitions of this kind of CI are not read false"},
 		"files that git names": {map[string]string{
 			"go.mod": "module x\n", "a_test.go": "package a\n",
 			".github/workflows/ci.yml": "jobs:\n  a: {uses: o/r/.github/workflows/dependabot-automerge.yml@v1}\n  b:\n    steps:\n    - run: black --check $(git ls-files '*.py')\n    - run: git ls-files | xargs -r shellcheck\n",

@@ -65,6 +65,9 @@ func (p *Project) addMaintainerChecks(t *ecosystem.Tree, found *proposal.Found, 
 		file := ecosystem.PrintablePath(u.File)
 		p.addUnrunAt(file, "the jobs of "+file, "not all of it can be read: "+safetext.EscapeLine(u.Why, 160), true)
 	}
+	for _, file := range cifile.ListOthers(t) {
+		p.addUnrunAt(file, "the jobs of "+file, "definitions of this kind of CI are not read", false)
+	}
 	for _, d := range cifile.ReadDefinitions(t) {
 		for _, a := range d.Foreign {
 			if aideRE.MatchString(a.Name) {
