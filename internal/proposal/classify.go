@@ -13,7 +13,7 @@ var scripted = []string{"npm", "yarn", "pnpm", "bun"}
 
 // parted are programs whose first argument says what they do.
 var parted = []string{"go", "cargo", "make", "gmake", "meson", "mvn", "mvnw", "gradle", "gradlew", "rake", "rails", "dotnet", "mix", "swift", "deno", "composer", "dune", "stack", "cabal", "zig", "bazel",
-	"richgo", "prek", "artisan", "console", "ng", "astro", "buf", "ninja", "just", "task", "mage", "invoke", "nx", "turbo", "lerna", "django-admin", "manage.py", "setup.py", "sbt", "lein", "flutter", "dart", "grunt", "gulp", "pre-commit", "poe"}
+	"richgo", "prek", "terraform", "tofu", "artisan", "console", "ng", "astro", "buf", "ninja", "just", "task", "mage", "invoke", "nx", "turbo", "lerna", "django-admin", "manage.py", "setup.py", "sbt", "lein", "flutter", "dart", "grunt", "gulp", "pre-commit", "poe"}
 
 // flagsWithValue are flags before that argument which take a value.
 var flagsWithValue = []string{"-C", "-f", "--prefix", "-w", "--workspace", "--filter", "-F", "-p", "--cwd", "--manifest-path", "--dir"}
@@ -192,6 +192,8 @@ func (c call) checkKind() string {
 		return Test
 	case slices.Contains(scripted, name) && sub == "ci":
 		return "" // it installs
+	case (sub == "fmt" || sub == "format") && slices.ContainsFunc(words, checkFlagRE.MatchString):
+		return Lint
 	case sub != "" && slices.Contains(preparing, sub):
 		return ""
 	case sub != "": // of a program with subcommands
@@ -229,6 +231,9 @@ func neverFails(program string, arguments []string) bool {
 	}
 	return writes && !has(flags...)
 }
+
+// checkFlagRE is a flag with which a formatter says what it would change, and fails.
+var checkFlagRE = lazyregexp.New(`^--?(check|verify|set-exit|exit-code|diff)`)
 
 // goMeasureRE is a flag by which go test runs benchmarks, or a search for inputs that fail.
 var goMeasureRE = lazyregexp.New(`^--?(bench|fuzz)(=|$)`)

@@ -123,12 +123,13 @@ func TestWhatNeverFails(t *testing.T) {
 	t.Parallel()
 	compareChecks(t, checksOf(map[string]string{".github/workflows/a.yml": workflow(
 		"flake8 --exit-zero src", "pylint src || true", "mypy src || echo soft", "ruff check src || exit 0", "npm run lint || :", "./test-server.sh &", "black .", "isort .", "ruff format", "gofmt -l .", "npx prettier --write .", "cargo fmt", "vendor/bin/php-cs-fixer fix",
-		"flake8 || (cat log; exit 1)", "black --check .", "ruff format --check", "cargo fmt -- --check", "vendor/bin/php-cs-fixer fix --dry-run",
+		"flake8 || (cat log; exit 1)", "black --check .", "ruff format --check", "cargo fmt -- --check", "deno fmt", "terraform fmt -check -recursive", "vendor/bin/php-cs-fixer fix --dry-run",
 	)}), `
 lint / flake8
 lint / black --check .
 lint / ruff format --check
 lint / cargo fmt -- --check
+lint / terraform fmt -check -recursive
 lint / vendor/bin/php-cs-fixer fix --dry-run
 `)
 }
