@@ -88,6 +88,7 @@ var reportFlags = map[string][]string{
 	"mvn":        {"-B", "--batch-mode", "-ntp", "--no-transfer-progress", "-e", "-o", "--offline"}, "mvnw": {"-B", "--batch-mode", "-ntp", "--no-transfer-progress", "-e"},
 	"gradle": {"--no-daemon", "--stacktrace", "--info", "--scan", "--offline", "--console V"}, "gradlew": {"--no-daemon", "--stacktrace", "--info", "--scan", "--console V"},
 	"phpunit": {"--bootstrap V", "--coverage-*", "--testdox", "--no-coverage", "--log-junit V", "--stop-on-failure"},
+	"rubocop": {"--parallel", "-P", "--format V", "-f V", "--display-cop-names", "-D"},
 	"rspec":   {"--format V", "-f V", "--fail-fast", "--out V", "-o V"},
 	"make":    {"-j*", "-k", "-s", "--no-print-directory"},
 }

@@ -19,7 +19,7 @@ var parted = []string{"go", "cargo", "make", "gmake", "meson", "mvn", "mvnw", "g
 var flagsWithValue = []string{"-C", "-f", "--prefix", "-w", "--workspace", "--filter", "-F", "-p", "--cwd", "--manifest-path", "--dir"}
 
 // aliases are programs that run what another one does, under names of their own.
-var aliases = map[string]string{"gotestsum": "go test", "richgo test": "go test", "py.test": "pytest", "cargo nextest": "cargo test", "gmake": "make", "simple-phpunit": "phpunit", "paratest": "phpunit", "cargo llvm-cov": "cargo test", "cargo tarpaulin": "cargo test", "npm t": "script test", "npm tst": "script test", "setup.py test": "unittest", "setup.py pytest": "pytest"}
+var aliases = map[string]string{"gotestsum": "go test", "richgo test": "go test", "rake spec": "rspec", "py.test": "pytest", "cargo nextest": "cargo test", "gmake": "make", "simple-phpunit": "phpunit", "paratest": "phpunit", "cargo llvm-cov": "cargo test", "cargo tarpaulin": "cargo test", "npm t": "script test", "npm tst": "script test", "setup.py test": "unittest", "setup.py pytest": "pytest"}
 
 // commandKey names what a command does, without its flags: two commands of one key run
 // the same program on the same thing. It is empty for a command without a name.

@@ -163,9 +163,13 @@ func Find(t *ecosystem.Tree, gates []company.GateCommand) Found {
 			if cmd.Kind != kind || n >= maxCommands && !cmd.OfCI {
 				continue
 			}
-			cmd.Agrees = c.coverageOf(cmd.call, cmd.in, chosen, 0) == covered && !(cmd.elsewhere && cmd.OfCI)
+			covers := func(own []chosenCall) bool {
+				return c.coverageOf(cmd.call, cmd.in, own, 0) == covered && !(cmd.elsewhere && cmd.OfCI) ||
+					slices.ContainsFunc(own, chosenCall.isOfBuild) && c.testsBuild(cmd.call, cmd.in, cmd.elsewhere)
+			}
+			cmd.Agrees = covers(chosen)
 			if cmd.Agrees && cmd.OfCI {
-				if i := slices.IndexFunc(byGate, func(own []chosenCall) bool { return c.coverageOf(cmd.call, cmd.in, own, 0) == covered }); i >= 0 {
+				if i := slices.IndexFunc(byGate, covers); i >= 0 {
 					cmd.Gate = gates[i].Name
 				}
 				if cmd.isAnotherVariant(f.Commands) {

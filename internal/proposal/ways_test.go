@@ -203,3 +203,28 @@ func TestTargetsThatTheCIComesTo(t *testing.T) {
 		}
 	}
 }
+
+// A gate that builds beside the tree runs the tests of a build wherever the CI has it.
+func TestTestsOfABuild(t *testing.T) {
+	t.Parallel()
+	elsewhere := "      - {run: ctest --build-config Release, working-directory: '${{ steps.a.outputs.dir }}'}\n      - {run: ctest -C Release, working-directory: '${{ github.workspace }}/build'}\n"
+	compareChecks(t, checksOf(map[string]string{".github/workflows/a.yml": workflow(
+		"mkdir build\ncd build\ncmake ..\nmake -j4\nctest -V", "cd /tmp/b && ctest", "ctest --test-dir build --output-on-failure -j 4", "make -C build test VERBOSE=1", "cmake --build build --target test", "make -j$(nproc) check",
+		"ctest -R one", "make distcheck", "make -C lib check", "CTEST_SUITE=a ctest",
+	) + elsewhere, "lib/Makefile": "check:\n"}, "cmake -S . -B ../company-build && ctest --test-dir ../company-build --no-tests=error"), `
+test = ctest -V in build
+test =? ctest
+test = ctest --test-dir build --output-on-failure -j 4
+test = make -C build test VERBOSE=1
+test = make -j$(nproc) check
+test / ctest -R one
+test / make -C lib check
+test / CTEST_SUITE=a ctest
+test =? ctest --build-config Release
+test = ctest -C Release in build
+`)
+	compareChecks(t, checksOf(map[string]string{".github/workflows/a.yml": workflow("./configure && make check", "make distcheck", "ninja -C b test")}, "cd ../company-build && ./configure && make -j 2 && make -k check"), `
+test = make check
+test = ninja -C b test
+`)
+}
