@@ -11,6 +11,7 @@ import (
 type checkouts struct {
 	own     string // the folder of this repository; "" is the root
 	hasOwn  bool
+	text    string   // the same as the step has it, which may hold a value that only the CI knows
 	foreign []string // the folders of others
 }
 
@@ -20,8 +21,11 @@ func (c *checkouts) add(step *ecosystem.YAMLValue) {
 		return
 	}
 	with := step.Field("with")
-	at, elsewhere := joinDir(with.FieldText("path"))
+	text := with.FieldText("path")
+	at, elsewhere := joinDir(text)
 	switch repository := with.FieldText("repository"); {
+	case elsewhere && repository == "":
+		c.text = text
 	case elsewhere:
 	case repository != "" && !strings.Contains(repository, "github."):
 		c.foreign = append(c.foreign, at)
@@ -32,6 +36,9 @@ func (c *checkouts) add(step *ecosystem.YAMLValue) {
 
 // place is a folder of the CI as a folder of this repository. foreign says that it is one of another repository.
 func (c checkouts) place(dir string) (folder string, elsewhere, foreign bool) {
+	if c.text != "" && (dir == c.text || strings.HasPrefix(dir, c.text+"/")) {
+		dir = path.Join(".", c.own, strings.TrimPrefix(dir, c.text))
+	}
 	dir, elsewhere = joinDir(dir)
 	if elsewhere {
 		return "", true, false

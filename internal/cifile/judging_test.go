@@ -119,6 +119,13 @@ func TestCheckoutsOfOthers(t *testing.T) {
       - {uses: actions/checkout@v4, with: {repository: "${{ github.event.pull_request.head.repo.full_name }}", path: src/us}}
       - {run: ours, working-directory: src/us}
       - run: beside us
+  gopath:
+    defaults: {run: {working-directory: "${{ env.GOPATH }}/src/${{ github.repository }}"}}
+    steps:
+      - {uses: actions/checkout@v4, with: {path: "${{ env.GOPATH }}/src/${{ github.repository }}"}}
+      - run: ours
+      - {run: sub, working-directory: "${{ env.GOPATH }}/src/${{ github.repository }}/sub"}
+      - {run: beyond, working-directory: "${{ env.GOPATH }}/bin"}
 `}, `
 root
 theirs elsewhere: it checks another repository
@@ -128,6 +135,9 @@ theirs too elsewhere: it checks another repository
 ours in web
 ours
 beside us elsewhere
+ours
+sub in sub
+beyond elsewhere
 `)
 }
 

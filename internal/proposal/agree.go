@@ -105,6 +105,26 @@ func withoutWorkspace(flags []string) []string {
 	return slices.DeleteFunc(slices.Clone(flags), func(f string) bool { return f == "--workspace" || f == "--all" })
 }
 
+// cargoParts are flags by which cargo runs a part of what it runs without them.
+var cargoParts = []string{"--lib", "--doc", "--bins", "--tests", "--test", "--bin"}
+
+// widen is the selection of a command of cargo without what makes it a part of what another one runs: a crate of a workspace, a
+// kind of tests, a filter by name.
+func (s selection) widen(by selection) selection {
+	all := len(withoutWorkspace(by.flags)) < len(by.flags)
+	if len(by.names) > 0 {
+		return s
+	}
+	s.flags = slices.DeleteFunc(slices.Clone(s.flags), func(f string) bool {
+		name, _, _ := strings.Cut(f, "=")
+		return slices.Contains(cargoParts, name) || all && (name == "-p" || name == "--package" || name == "--exclude")
+	})
+	if !slices.Contains(s.flags, "-p") && !slices.Contains(s.flags, "--package") && !slices.Contains(s.flags, "--features") && !slices.Contains(s.flags, "-F") && !slices.Contains(s.flags, "-D") {
+		s.names = nil
+	}
+	return s
+}
+
 // filtering are runners to which names are filters of what they run by themselves.
 var filtering = []string{"jest", "vitest"}
 
@@ -120,12 +140,18 @@ func (s selection) covers(o selection, key string) bool {
 	} else if !slices.ContainsFunc(o.flags, func(f string) bool { return isProject(f) && !slices.Contains(s.flags, f) }) {
 		s.flags = slices.DeleteFunc(slices.Clone(s.flags), func(f string) bool { return isProject(f) && !slices.Contains(o.flags, f) })
 	}
+	program, _, _ := strings.Cut(key, " ")
+	if program == "cargo" {
+		o = o.widen(s)
+		if !slices.Contains(o.flags, "--all-targets") {
+			s.flags = slices.DeleteFunc(slices.Clone(s.flags), func(f string) bool { return f == "--all-targets" })
+		}
+	}
 	// All crates of a workspace are more than those of a folder.
 	if !slices.Equal(withoutWorkspace(s.flags), withoutWorkspace(o.flags)) || len(o.flags) > len(s.flags) {
 		return false
 	}
 	isAll := func(name string) bool { return slices.Contains(wholeTree, name) }
-	program, _, _ := strings.Cut(key, " ")
 	all := slices.ContainsFunc(s.names, isAll)
 	for _, name := range o.names {
 		within := func(top string) bool {

@@ -13,13 +13,13 @@ var scripted = []string{"npm", "yarn", "pnpm", "bun"}
 
 // parted are programs whose first argument says what they do.
 var parted = []string{"go", "cargo", "make", "gmake", "meson", "mvn", "mvnw", "gradle", "gradlew", "rake", "rails", "dotnet", "mix", "swift", "deno", "composer", "dune", "stack", "cabal", "zig", "bazel",
-	"richgo", "prek", "terraform", "tofu", "artisan", "console", "ng", "astro", "buf", "ninja", "just", "task", "mage", "invoke", "nx", "turbo", "lerna", "django-admin", "manage.py", "setup.py", "sbt", "lein", "flutter", "dart", "grunt", "gulp", "pre-commit", "poe"}
+	"richgo", "cross", "prek", "terraform", "tofu", "artisan", "console", "ng", "astro", "buf", "ninja", "just", "task", "mage", "invoke", "nx", "turbo", "lerna", "django-admin", "manage.py", "setup.py", "sbt", "lein", "flutter", "dart", "grunt", "gulp", "pre-commit", "poe"}
 
 // flagsWithValue are flags before that argument which take a value.
 var flagsWithValue = []string{"-C", "-f", "--prefix", "-w", "--workspace", "--filter", "-F", "-p", "--cwd", "--manifest-path", "--dir"}
 
 // aliases are programs that run what another one does, under names of their own.
-var aliases = map[string]string{"gotestsum": "go test", "richgo test": "go test", "rake spec": "rspec", "py.test": "pytest", "cargo nextest": "cargo test", "gmake": "make", "simple-phpunit": "phpunit", "paratest": "phpunit", "cargo llvm-cov": "cargo test", "cargo tarpaulin": "cargo test", "npm t": "script test", "npm tst": "script test", "setup.py test": "unittest", "setup.py pytest": "pytest"}
+var aliases = map[string]string{"gotestsum": "go test", "richgo test": "go test", "rake spec": "rspec", "py.test": "pytest", "cargo nextest": "cargo test", "gmake": "make", "simple-phpunit": "phpunit", "paratest": "phpunit", "cargo llvm-cov": "cargo test", "cargo tarpaulin": "cargo test", "cargo check": "cargo clippy", "cargo c": "cargo clippy", "cargo t": "cargo test", "npm t": "script test", "npm tst": "script test", "setup.py test": "unittest", "setup.py pytest": "pytest"}
 
 // commandKey names what a command does, without its flags: two commands of one key run
 // the same program on the same thing. It is empty for a command without a name.
@@ -56,7 +56,7 @@ func (c call) commandKey() string {
 					return "script " + named[0]
 				}
 			}
-			if sub == "test" || program == "yarn" && !slices.Contains(yarnWords, sub) {
+			if sub == "test" && program != "bun" || slices.Contains(ownScripts[program], "") && !slices.Contains(ownScripts[program], sub) {
 				return "script " + sub
 			}
 		}
@@ -108,8 +108,12 @@ var interpreterRE = lazyregexp.New(`^(py|python|pypy)[0-9.]*(-|,|$)|\$`)
 // interpreterEndRE is the interpreter behind the name of a session of nox.
 var interpreterEndRE = lazyregexp.New(`-(py|python|pypy)?[0-9]+\.[0-9]+$`)
 
-// yarnWords are yarn's own commands; any other is a script.
-var yarnWords = []string{"install", "add", "remove", "cache", "config", "global", "link", "set", "up", "why", "workspace", "workspaces", "dlx", "plugin", "npm", "pack", "publish", "version", "info", "audit", ""}
+// ownScripts are the clients that run a script by its name alone, with the words that are commands of their own.
+var ownScripts = map[string][]string{
+	"yarn": {"install", "add", "remove", "cache", "config", "global", "link", "set", "up", "why", "workspace", "workspaces", "dlx", "plugin", "npm", "pack", "publish", "version", "info", "audit", ""},
+	"pnpm": {"install", "i", "add", "update", "up", "upgrade", "remove", "rm", "uninstall", "link", "unlink", "import", "rebuild", "prune", "fetch", "patch", "audit", "list", "ls", "outdated", "why", "exec", "dlx", "create",
+		"publish", "pack", "store", "root", "bin", "setup", "init", "deploy", "env", "config", "licenses", "server", "dedupe", "approve-builds", "ci", "version", "login", "whoami", ""},
+}
 
 // aside are programs that prepare, report or look, whatever their arguments say.
 var aside = strings.Fields(`echo printf true false : test [ [[ export set unset source . git apt apt-get dpkg apk yum dnf pacman brew choco pip pip3 gem conda mamba curl wget docker docker-compose podman

@@ -28,11 +28,11 @@ var variableNameRE = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,63}$`)
 
 // steeringRE matches names of variables by which a program, or the people of a repository, choose what a
 // check checks. With one of them a command is another check than without it.
-var steeringRE = lazyregexp.New(`(?i)^(GOFLAGS|PYTEST_ADDOPTS|TOXENV|NOXSESSION|CTEST_[A-Z_]+|TESTFLAGS|TEST_?ARGS|TEST_?OPTS|TEST_?SUITE|TEST_?TAGS|MOCHA_[A-Z_]+)$|(^|_)(E2E|INTEGRATION|ACCEPTANCE|SLOW|SMOKE|FUNCTIONAL)(_|$)`)
+var steeringRE = lazyregexp.New(`(?i)^(GOFLAGS|PYTEST_ADDOPTS|TOXENV|NOXSESSION|TESTFLAGS|TEST_?ARGS|TEST_?OPTS|TEST_?SUITE|TEST_?TAGS|MOCHA_[A-Z_]+)$|(^|_)(E2E|INTEGRATION|ACCEPTANCE|SLOW|SMOKE|FUNCTIONAL)(_|$)`)
 
 // quietRE matches names of variables that say how a check is run and shown, and by which version of a
 // language. A check that differs in nothing else is the same.
-var quietRE = lazyregexp.New(`(?i)^(CI|OS|SHELL|TERM|TZ|LANG|LC_[A-Z]+|PATH|HOME|PYTHONPATH|PYTHON|NODE|RUBY|JAVA|GO|RUST|PHP|NODE_OPTIONS|NODE_ENV|CGO_ENABLED|GOPROXY|GOSUMDB|GOPRIVATE|GOTOOLCHAIN|GOTRACEBACK|JOBS|MAKEFLAGS|(CARGO|RUSTC|PIP|UV|POETRY|NPM_CONFIG|YARN|PNPM|HUSKY|NX|TURBO|GITHUB|RUNNER|CODECOV|COVERALLS)_[A-Z0-9_]*)$|VERSION|COLOR|TOKEN|SECRET|CACHE|TELEMETRY|TIMEOUT|DEBUG|VERBOSE|BACKTRACE|UNBUFFERED|coverage`)
+var quietRE = lazyregexp.New(`(?i)^(CI|OS|SHELL|TERM|TZ|LANG|LC_[A-Z]+|PATH|HOME|PYTHONPATH|PYTHON|NODE|RUBY|JAVA|GO|RUST|PHP|NODE_OPTIONS|NODE_ENV|CGO_ENABLED|GOPROXY|GOSUMDB|GOPRIVATE|GOTOOLCHAIN|GOTRACEBACK|JOBS|MAKEFLAGS|(CARGO|RUSTC|PIP|UV|POETRY|NPM_CONFIG|YARN|PNPM|HUSKY|NX|TURBO|CTEST|GITHUB|RUNNER|CODECOV|COVERALLS)_[A-Z0-9_]*)$|VERSION|COLOR|TOKEN|SECRET|CACHE|TELEMETRY|TIMEOUT|DEBUG|VERBOSE|BACKTRACE|UNBUFFERED|coverage`)
 
 // listVariables lists the variables that the command is run with, NAME=value each: of its step, and before its name.
 func (c Command) listVariables() []string {

@@ -91,13 +91,13 @@ test / go test -tags b ./...
 test / pytest -k five
 test / npm test in web
 test / cargo test --all-features
-test / cargo hack check --each-feature
 test = cargo llvm-cov --lcov --output-path x
 test / pnpm run --filter x test:all
 test / yarn workspace x test
 test / pnpm -s test
 test / go test -tags n ./...
 test / composer exec phpunit -- --group a
+lint / cargo hack check --each-feature
 lint / yarn tsc --noEmit
 lint / hatch run lint:all
 lint / black --check .
@@ -210,7 +210,7 @@ func TestTestsOfABuild(t *testing.T) {
 	elsewhere := "      - {run: ctest --build-config Release, working-directory: '${{ steps.a.outputs.dir }}'}\n      - {run: ctest -C Release, working-directory: '${{ github.workspace }}/build'}\n"
 	compareChecks(t, checksOf(map[string]string{".github/workflows/a.yml": workflow(
 		"mkdir build\ncd build\ncmake ..\nmake -j4\nctest -V", "cd /tmp/b && ctest", "ctest --test-dir build --output-on-failure -j 4", "make -C build test VERBOSE=1", "cmake --build build --target test", "make -j$(nproc) check",
-		"ctest -R one", "make distcheck", "make -C lib check", "CTEST_SUITE=a ctest",
+		"ctest -R one", "make distcheck", "make -C lib check", "GTEST_FILTER=a ctest", "CTEST_OUTPUT_ON_FAILURE=1 ctest",
 	) + elsewhere, "lib/Makefile": "check:\n"}, "cmake -S . -B ../company-build && ctest --test-dir ../company-build --no-tests=error"), `
 test = ctest -V in build
 test =? ctest
@@ -219,12 +219,53 @@ test = make -C build test VERBOSE=1
 test = make -j$(nproc) check
 test / ctest -R one
 test / make -C lib check
-test / CTEST_SUITE=a ctest
+test / GTEST_FILTER=a ctest
+test = CTEST_OUTPUT_ON_FAILURE=1 ctest
 test =? ctest --build-config Release
 test = ctest -C Release in build
 `)
 	compareChecks(t, checksOf(map[string]string{".github/workflows/a.yml": workflow("./configure && make check", "make distcheck", "ninja -C b test")}, "cd ../company-build && ./configure && make -j 2 && make -k check"), `
 test = make check
 test = ninja -C b test
+`)
+}
+
+// A part of what a gate runs is run by it: a crate of the workspace, a kind of its tests, its types alone.
+func TestPartsOfCargo(t *testing.T) {
+	t.Parallel()
+	compareChecks(t, checksOf(map[string]string{".github/workflows/a.yml": workflow(
+		"cargo test -p a", "cargo test --lib", "cargo test --test integration", "cargo test some_name", "cargo test --workspace --exclude b", "cargo check", "cargo clippy --all-targets",
+		"cargo test -p a --features x", "cargo test --all-features", "cargo test --benches", "cargo check --no-default-features", "cargo clippy -- -D warnings", "cargo test -- --ignored", "cross test --target a",
+	)}, "cargo clippy --all-targets --workspace", "cargo test --workspace"), `
+test = cargo test -p a
+test = cargo test --lib
+test = cargo test --test integration
+test = cargo test some_name
+test = cargo test --workspace --exclude b
+test / cargo test -p a --features x
+test / cargo test --all-features
+test / cargo test --benches
+test / cargo test -- --ignored
+test / cross test --target a
+lint = cargo check
+lint = cargo clippy --all-targets
+lint / cargo check --no-default-features
+lint / cargo clippy -- -D warnings
+`)
+}
+
+// pnpm runs a script by its name alone, as yarn does, and programs of packages.
+func TestScriptsByTheirNames(t *testing.T) {
+	t.Parallel()
+	compareChecks(t, checksOf(map[string]string{
+		".github/workflows/a.yml": workflow("pnpm lint", "pnpm run lint", "pnpm prettier --check .", "pnpm turbo --filter ./a run typecheck --concurrency 2", "pnpm install", "bun test", "bun run unit"),
+		"package.json":            `{"scripts": {"lint": "eslint .", "unit": "vitest run"}, "packageManager": "pnpm@9.0.0"}`,
+	}, "pnpm run lint"), `
+test / bun test
+test / bun run unit
+lint = pnpm lint
+lint = pnpm run lint
+lint / pnpm prettier --check .
+lint / pnpm turbo run typecheck
 `)
 }

@@ -141,9 +141,11 @@ func (c call) unwrapCommand() []string {
 		case len(words) == 0:
 		case len(words) > 1 && slices.Contains([]string{"yarn", "pnpm", "bun"}, words[0]):
 			// They run programs of packages as they run scripts.
-			if rest := words[1:]; rest[0] == "run" && len(rest) > 1 && isChecker(rest[1]) {
-				words = rest[1:]
-			} else if isChecker(rest[0]) {
+			rest := words[1:]
+			if rest[0] == "run" && len(rest) > 1 {
+				rest = rest[1:]
+			}
+			if isChecker(rest[0]) || slices.Contains(taskRunners, rest[0]) {
 				words = rest
 			}
 		case words[0] == "find" && words[len(words)-1] == "+": // which fails where the command does
