@@ -40,8 +40,10 @@ func readMatrix(v *ecosystem.YAMLValue) matrix {
 		}
 	}
 	for _, variant := range v.Field("include").List() {
+		isOther := func(f ecosystem.YAMLField) bool { return f.Value != nil && otherSystemRE.MatchString(f.Value.Text) }
+		other := slices.ContainsFunc(variant.Fields, isOther)
 		for _, f := range variant.Fields {
-			if f.Value != nil {
+			if f.Value != nil && (!other || isOther(f)) { // of a variant for another system its name alone counts
 				add(f.Key, f.Value.Text)
 			}
 		}
@@ -51,6 +53,20 @@ func readMatrix(v *ecosystem.YAMLValue) matrix {
 
 // matrixRE is a value of the matrix in a script.
 var matrixRE = lazyregexp.New(`\$\{\{\s*matrix\.([A-Za-z0-9_-]+)\s*\}\}`)
+
+// systems lists the systems of a job by its runs-on; none: they are not known.
+func (m matrix) systems(on *ecosystem.YAMLValue) (out []string) {
+	for _, v := range on.List() {
+		if found := matrixRE.FindStringSubmatch(v.Text); found != nil {
+			return m[found[1]]
+		}
+		out = append(out, v.Text)
+	}
+	if i := slices.IndexFunc(out, otherSystemRE.MatchString); i >= 0 {
+		return out[i : i+1] // a runner with all of these labels
+	}
+	return out
+}
 
 // expandStep are the steps that a step stands for: one for each value of the first key that its script
 // names, or else its folder, or one of its variables; of further keys the first value counts. Where no

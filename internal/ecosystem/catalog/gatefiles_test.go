@@ -48,9 +48,11 @@ func TestGateFiles(t *testing.T) {
 	pinned := []company.GateCommand{
 		{Command: "CI=1 ./scripts/test.sh --all && python3 -u tools/check.py src | tee out.txt"}, {Command: "make test", Report: "( node 'lint.cjs' )", Dir: "web"}, {Command: "sh ../all.sh", Dir: "web"},
 		{Command: "(cd -P 'ui/e2e' && ./run.sh; cd .. && sh lint.sh) && ./after.sh"}, {Command: "cd api && cd $HERE && ./check\ncd /opt && ./x", Dir: "src"},
+		{Command: "codespell -I docs/words.txt --exclude-file=docs/lines.txt src/a.c && mypy --config-file ci/mypy.conf pkg", Dir: "lib"},
 	}
 	for p, want := range map[string]bool{
 		"scripts/test.sh": true, "tools/check.py": true, "web/lint.cjs": true, "all.sh": true, "ui/e2e/run.sh": true, "ui/lint.sh": true, "after.sh": true, "src/api/check": true,
+		"lib/docs/words.txt": true, "lib/docs/lines.txt": true, "lib/ci/mypy.conf": true, "lib/src/a.c": false, "lib/pkg": false, "docs/words.txt": false,
 		"run.sh": false, "ui/after.sh": false, "ui/e2e/lint.sh": false, "src/check": false,
 		"src": false, "out.txt": false, "lint.cjs": false, "web/scripts/test.sh": false, "test.sh": false,
 	} {

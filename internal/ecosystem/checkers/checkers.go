@@ -42,7 +42,7 @@ func (Programs) Toolchains() []ecosystem.Toolchain {
 // Needs are the programs that commands call.
 func (Programs) Needs(_ *ecosystem.Tree, _ func(string) bool, commands []string) (out []string) {
 	for _, command := range commands {
-		first := true // of a simple command
+		first, module := true, false // of a simple command; the name of a module of Python
 		for word := range strings.FieldsSeq(command) {
 			switch {
 			case strings.Contains("&& || ; |", word):
@@ -50,10 +50,10 @@ func (Programs) Needs(_ *ecosystem.Tree, _ func(string) bool, commands []string)
 				continue
 			case first && strings.Contains(word, "="): // a variable
 				continue
-			case first && packages[path.Base(word)] != "" && !strings.Contains(word, "/") && !slices.Contains(out, word):
+			case (first || module) && packages[path.Base(word)] != "" && !strings.Contains(word, "/") && !slices.Contains(out, word):
 				out = append(out, word)
 			}
-			first = strings.HasSuffix(word, ";")
+			first, module = strings.HasSuffix(word, ";"), word == "-m" && strings.Contains(command, "python")
 		}
 	}
 	return out
