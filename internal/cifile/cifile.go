@@ -77,7 +77,7 @@ const (
 type Action struct {
 	Name     string // without its version
 	Line     int
-	Versions []string // that it is told to set up, such as those of node-version, in all variants
+	Versions []string // of its inputs such as node-version, in all variants
 	// aside is why the CI judges no change by it.
 	aside string
 }

@@ -135,7 +135,7 @@ func (m matrix) listVersions(inputs *ecosystem.YAMLValue) (out []string) {
 	return out
 }
 
-// ListVersions lists the versions that an action is told to set up, each once.
+// ListVersions lists the versions that an action has to set up, each once.
 func ListVersions(all []Definition, action string) (out []string) {
 	for _, d := range all {
 		for _, j := range d.Jobs {

@@ -26,7 +26,7 @@ func ExplainJSON(text []byte, err error) string {
 }
 
 // FieldsOf are the fields of an object of JSON by their exact names, where encoding/json also takes
-// others in other letters. What is no object has none.
+// others in other letters. Other values have none.
 func FieldsOf(text []byte) (fields map[string]json.RawMessage) {
 	_ = json.Unmarshal(text, &fields)
 	return fields

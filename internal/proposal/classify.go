@@ -108,7 +108,7 @@ var interpreterRE = lazyregexp.New(`^(py|python|pypy)[0-9.]*(-|,|$)|\$`)
 // interpreterEndRE is the interpreter behind the name of a session of nox.
 var interpreterEndRE = lazyregexp.New(`-(py|python|pypy)?[0-9]+\.[0-9]+$`)
 
-// ownScripts are the clients that run a script by its name alone, with the words that are commands of their own.
+// ownScripts are the clients that run a script by its name alone, with the names of their own commands.
 var ownScripts = map[string][]string{
 	"yarn": {"install", "add", "remove", "cache", "config", "global", "link", "set", "up", "why", "workspace", "workspaces", "dlx", "plugin", "npm", "pack", "publish", "version", "info", "audit", ""},
 	"pnpm": {"install", "i", "add", "update", "up", "upgrade", "remove", "rm", "uninstall", "link", "unlink", "import", "rebuild", "prune", "fetch", "patch", "audit", "list", "ls", "outdated", "why", "exec", "dlx", "create",

@@ -43,7 +43,7 @@ var wrappers = []wrapper{
 	{words: []string{"xargs"}, flags: []string{"-n", "-P", "-I", "-L", "-d", "-s", "-a", "--max-args", "--max-procs", "--replace", "--delimiter"}}, {words: []string{"c8"}}, {words: []string{"nyc"}}, {words: []string{"opam", "exec"}}, {words: []string{"go", "tool"}},
 }
 
-// wrapping are the wrappers by their first words. A script may have hundreds of thousands of calls.
+// wrapping are the wrappers by the names of their programs. A script may have hundreds of thousands of calls.
 var wrapping = sync.OnceValue(func() map[string][]wrapper {
 	out := map[string][]wrapper{}
 	for _, w := range wrappers {
@@ -115,7 +115,7 @@ func skipInterpreter(words []string) []string {
 	return words
 }
 
-// cargoTools are subcommands of cargo that run another one, which they are told.
+// cargoTools are subcommands of cargo that run another one, which is an argument.
 var cargoTools = []string{"hack", "careful", "minimal-versions"}
 
 // unwrapCommand is what a command runs in the end: without what stands before it.
@@ -187,7 +187,7 @@ func skipFlags(words, withValue []string) []string {
 	return words
 }
 
-// namesScript reports whether the words of a call behind a runner are the name of a script that the project gives, and no program.
+// namesScript reports whether a call behind a runner names a script of the project, and no program.
 func (c call) namesScript(words []string) bool {
 	return slices.Contains(scriptRunners, path.Base(c.words[0])) && !isChecker(programName(words[0])) && !strings.ContainsAny(words[0], "/.") && !pythonRE.MatchString(words[0]) && kindOfWord(words[0]) != ""
 }

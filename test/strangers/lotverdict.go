@@ -131,11 +131,11 @@ func sharesCount(ours, printed []int) bool {
 func describeSilence(a awayRegistry) string {
 	switch {
 	case a.Told.IsZero():
-		return "never told; "
+		return "silent; "
 	case !a.Offer:
-		return "told without a line that goes on; "
+		return "without a line that goes on; "
 	}
-	return fmt.Sprintf("told after %s; ", a.Told.Sub(a.First).Round(time.Second))
+	return fmt.Sprintf("after %s; ", a.Told.Sub(a.First).Round(time.Second))
 }
 
 // judgeBroken is the verdict on the change that c.Red refuses.

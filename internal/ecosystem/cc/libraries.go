@@ -96,7 +96,7 @@ func packagesOf(kind, name string) (packages []string, ok bool) {
 }
 
 // rivals are pairs of packages of libraries.txt, and of those that stand for other registries', of
-// which Debian installs one at a time: a build often names both, and uses what is there.
+// which Debian installs one at a time: a build often names both, and uses the one that it finds.
 var rivals = [][2]string{
 	{"heimdal-dev", "libkrb5-dev"}, {"ivtools-dev", "libinterviews-dev"}, {"libagg-dev", "libagg2-dev"}, {"libcurl4-gnutls-dev", "libcurl4-nss-dev"}, {"libcurl4-gnutls-dev", "libcurl4-openssl-dev"},
 	{"libcurl4-nss-dev", "libcurl4-openssl-dev"}, {"libcurl4-nss-dev", "libcurlpp-dev"}, {"libesnacc-dev", "libsnacc-dev"}, {"libfltk1.1-dev", "libfltk1.3-dev"}, {"libfxt-dev", "liblitl-dev"},

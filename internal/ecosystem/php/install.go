@@ -227,7 +227,7 @@ type folderRepository struct {
 
 // reduceManifest is a manifest with the fields that count, the version of PHP that it is
 // resolved for, and its packages in folders. Plugins of packages are installed as other packages
-// are, and none is loaded: where nothing is said of one, composer ends. What cannot be read is
+// are, and none is loaded: where nothing is said of one, composer ends. An unreadable one is
 // shown as it is: composer explains the fault best.
 func reduceManifest(text []byte) []byte {
 	var all map[string]json.RawMessage

@@ -109,7 +109,7 @@ func readLock(text []byte) ([]lockedPackage, error) {
 	var out []lockedPackage
 	for _, name := range []string{"packages", "packages-dev"} {
 		var list []map[string]json.RawMessage
-		_ = json.Unmarshal(lock[name], &list) // composer reports what is no list
+		_ = json.Unmarshal(lock[name], &list) // composer reports a value that is no list
 		for _, f := range list {
 			out = append(out, lockedPackage{
 				Name: ecosystem.TextOf(f["name"]), Version: ecosystem.TextOf(f["version"]), Type: ecosystem.TextOf(f["type"]), Dist: readDist(f["dist"]), Source: readSource(f["source"]), Require: ecosystem.FieldsOf(f["require"]),

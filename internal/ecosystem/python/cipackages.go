@@ -1,11 +1,9 @@
 package python
 
 import (
-	"path"
 	"slices"
 	"strings"
 
-	"company/internal/cifile"
 	"company/internal/ecosystem"
 	"company/internal/lazyregexp"
 )
@@ -13,8 +11,10 @@ import (
 var (
 	// pipInstallRE is an installation by pip, up to the end of the command.
 	pipInstallRE = lazyregexp.New(`(?:^|[\s;&|])(?:python3? -m )?(?:uv )?pip3? install\b([^\n;&|]*)`)
-	// commandsRE is what stands between the commands of a script.
+	// commandsRE stands between the commands of a script.
 	commandsRE = lazyregexp.New(`&&|\|\||[;\n]`)
+	// ciNameRE is the name of a package, and what may follow it.
+	ciNameRE = lazyregexp.New(`^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[A-Za-z0-9._,-]*\])?(?:[=<>~!][^@/]*)?$`)
 )
 
 // maxCIPackages limits the packages that are read of a tree's CI.
@@ -27,38 +27,83 @@ var pipOptions = []string{"-r", "--requirement", "-c", "--constraint", "-e", "--
 // says what a project needs. Versions are left out: jobs have several, and other interpreters.
 func (r *requirements) addCIPackages() error {
 	t := ecosystem.TreeOf(r.s)
-	for _, d := range cifile.ReadDefinitions(t) {
-		for _, j := range d.Jobs {
-			var scripts strings.Builder
-			for _, s := range j.Steps {
-				scripts.WriteString(strings.ReplaceAll(s.Script, "\\\n", " ") + "\n")
-			}
-			if !hasTestCommand(commandsRE.Split(scripts.String(), -1)) {
+	for _, file := range r.s.Files() {
+		if !isDefinition(file) || !strings.HasSuffix(file, "ml") {
+			continue
+		}
+		root, err := t.ReadYAML(ecosystem.SplitPath(file))
+		if err != nil {
+			continue // doctor names it
+		}
+		for _, script := range listJobScripts(root) {
+			if !hasTestCommand(commandsRE.Split(script, -1)) {
 				continue
 			}
-			for _, m := range pipInstallRE.FindAllStringSubmatch(scripts.String(), -1) {
-				r.addCIWords(d.File, m[1])
+			for _, m := range pipInstallRE.FindAllStringSubmatch(script, maxCIPackages) {
+				r.addCIWords(file, m[1])
 			}
 		}
 	}
 	return t.Err()
 }
 
+// maxCIScripts bounds the scripts of one definition together, in bytes: an alias may name one again and again.
+const maxCIScripts = 1 << 20
+
+// listJobScripts lists the script of each job of a definition, all of its steps together.
+func listJobScripts(root *ecosystem.YAMLValue) (out []string) {
+	room := maxCIScripts
+	addJob := func(values ...*ecosystem.YAMLValue) {
+		var script strings.Builder
+		for _, v := range values {
+			for _, line := range v.List() {
+				if room -= len(line.Text); room >= 0 {
+					script.WriteString(strings.ReplaceAll(line.Text, "\\\n", " ") + "\n")
+				}
+			}
+		}
+		if script.Len() > 0 {
+			out = append(out, script.String())
+		}
+	}
+	if root == nil {
+		return nil
+	}
+	if jobs := root.Field("jobs"); jobs != nil {
+		for _, job := range jobs.Fields {
+			var runs []*ecosystem.YAMLValue
+			for _, step := range job.Value.Field("steps").List() {
+				runs = append(runs, step.Field("run"))
+			}
+			addJob(runs...)
+		}
+		return out
+	}
+	addJob(root.Field("before_install"), root.Field("install"), root.Field("before_script"), root.Field("script")) // Travis
+	for _, job := range root.Fields {
+		addJob(job.Value.Field("before_script"), job.Value.Field("script")) // GitLab
+	}
+	return out
+}
+
 // addCIWords adds the packages among the arguments of pip.
 func (r *requirements) addCIWords(file, arguments string) {
 	words, ok := splitWords(strings.TrimSpace(arguments))
 	for i := 0; ok && i < len(words); i++ {
-		w := words[i]
-		req, isPackage := parseRequirement(w)
+		w, _, _ := strings.Cut(words[i], "$")
+		if strings.HasPrefix(w, "#") {
+			return
+		}
+		m := ciNameRE.FindStringSubmatch(w)
 		switch {
 		case slices.Contains(pipOptions, w):
 			i++
-		case strings.HasPrefix(w, "#"):
-			return
-		case !isPackage, req.direct, strings.ContainsAny(w, "$/"), slices.Contains([]string{".txt", ".whl", ".gz", ".zip"}, path.Ext(w)), isToolOfImage(req.name):
-		case len(r.loose) < maxCIPackages && !r.hasPackage(req.name):
-			r.loose = append(r.loose, req.name)
-			r.addLine(file, req.name)
+		case m == nil, slices.ContainsFunc([]string{".txt", ".whl", ".gz", ".zip"}, func(ext string) bool { return strings.HasSuffix(w, ext) }):
+		default:
+			if name := canonicalName(m[1]); !isToolOfImage(name) && len(r.loose) < maxCIPackages && checkName(name, "") == nil && !r.hasPackage(name) {
+				r.loose = append(r.loose, name)
+				r.addLine(file, name)
+			}
 		}
 	}
 }
