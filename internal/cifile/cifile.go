@@ -113,11 +113,13 @@ var workflowDirs = []string{".github/workflows", ".gitea/workflows", ".forgejo/w
 type reader struct {
 	tree *ecosystem.Tree
 	room int // bytes of scripts that there is room for
+	// matching is what is left of maxMatching.
+	matching int
 }
 
 // ReadDefinitions reads the definitions of a tree, in the order of their names.
 func ReadDefinitions(t *ecosystem.Tree) []Definition {
-	r := &reader{tree: t, room: maxScripts}
+	r := &reader{tree: t, room: maxScripts, matching: maxMatching}
 	type definition struct {
 		file string
 		read func(*Definition, *ecosystem.YAMLValue)

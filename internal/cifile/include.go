@@ -13,7 +13,7 @@ import (
 const (
 	maxIncludes     = 60 // files of the tree
 	maxIncludeDepth = 4
-	maxMatching     = 1 << 20 // steps of matching one name with files
+	maxMatching     = 4 << 20 // steps of matching names with the files of the tree
 )
 
 // include adds the keys of a file to a pipeline, and those of the files of the tree that it includes, or that its jobs start as
@@ -38,7 +38,12 @@ func (r *reader) include(d *Definition, p *pipeline, file string, root *ecosyste
 			}
 			continue
 		}
-		for _, at := range r.findLocal(local) {
+		found := r.findLocal(local)
+		if r.matching < 0 {
+			d.Problem = "it includes files by too many names"
+			return
+		}
+		for _, at := range found {
 			if depth == maxIncludeDepth || len(d.included) == maxIncludes {
 				d.Problem = "it includes too many files, or they include one another"
 				return
@@ -50,7 +55,7 @@ func (r *reader) include(d *Definition, p *pipeline, file string, root *ecosyste
 			dir, name := ecosystem.SplitPath(at)
 			more, err := r.tree.ReadYAML(dir, name)
 			if err != nil {
-				d.Problem = at + ": " + err.Error()
+				d.Problem = ecosystem.PrintablePath(at) + ": " + err.Error()
 			} else if more != nil {
 				r.include(d, p, at, more, depth+1)
 			}
@@ -100,12 +105,14 @@ func (r *reader) findLocal(name string) []string {
 	if err != nil {
 		return nil
 	}
-	budget := maxMatching
 	top, _, _ := strings.Cut(name, "*")
 	dir, _ := ecosystem.SplitPath(top)
 	var out []string
 	for _, file := range r.tree.FilesBelow(dir) {
-		if ext := path.Ext(file); (ext == ".yml" || ext == ".yaml") && pattern.MatchWithin(file, &budget) && len(out) <= maxIncludes {
+		if r.matching--; r.matching < 0 {
+			break
+		}
+		if ext := path.Ext(file); (ext == ".yml" || ext == ".yaml") && pattern.MatchWithin(file, &r.matching) && len(out) <= maxIncludes {
 			out = append(out, file)
 		}
 	}

@@ -201,6 +201,18 @@ ruled
 	}
 }
 
+// Names with wildcards, each held to each file of a large tree, are bounded together.
+func TestManyIncludesEnd(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{".gitlab-ci.yml": "include:\n" + strings.Repeat("  - '**/a*b*c*.yml'\n", 5000) + "j: {script: make}\n"}
+	for i := range 2000 {
+		files[fmt.Sprintf("f/a%d.yml", i)] = ""
+	}
+	if d := ReadDefinitions(ecosystemtest.Tree(files))[0]; !strings.Contains(d.Problem, "too many names") || len(d.Jobs) != 1 {
+		t.Errorf("%q, %d jobs", d.Problem, len(d.Jobs))
+	}
+}
+
 // A workflow of others that a job runs is not there to read, and is named.
 func TestWorkflowsOfOthers(t *testing.T) {
 	t.Parallel()

@@ -33,6 +33,8 @@ func (c call) readSelection(key string) selection {
 		verbs = []string{"run", "run-script", "t", "tst", sub}
 	case "vitest":
 		verbs = []string{"run"}
+	case "unittest":
+		verbs = []string{"discover"} // which it does without arguments
 	case "cargo":
 		verbs = []string{"llvm-cov", "tarpaulin", "nextest", "run", sub}
 	}

@@ -230,6 +230,16 @@ test = ninja -C b test
 `)
 }
 
+// unittest looks for all tests where it is told none, with or without that word.
+func TestDiscoverIsTheDefault(t *testing.T) {
+	t.Parallel()
+	compareChecks(t, checksOf(map[string]string{".github/workflows/a.yml": workflow("python -m unittest", "python -m unittest discover", "python -m unittest discover -s tests")}, "python3 -m unittest discover -v"), `
+test = python3 -m unittest
+test = python3 -m unittest discover
+test / python3 -m unittest discover -s tests
+`)
+}
+
 // A part of what a gate runs is run by it: a crate of the workspace, a kind of its tests, its types alone.
 func TestPartsOfCargo(t *testing.T) {
 	t.Parallel()
