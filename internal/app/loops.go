@@ -53,10 +53,17 @@ func (a *App) runLoops(ctx context.Context, pool *dispatch.Pool) error {
 			wg.Go(func() { r.RunLoop(wctx, func() bool { return a.View().Office.Stopped }, a.publishItem) })
 		}
 	}
-	err := a.orch.Run(ctx)
+	err := a.runOrchestrator(ctx)
 	cancel()
 	wg.Wait()
 	return err
+}
+
+// runOrchestrator decides until ctx ends, or the bus stores nothing more. It does not wait for the next
+// record to find that out: without a lease, which cannot be stored either, there may be none.
+func (a *App) runOrchestrator(ctx context.Context) error {
+	defer context.AfterFunc(a.bus.Broken(), func() { _ = a.orch.FailStore(context.Cause(a.bus.Broken())) })()
+	return a.orch.Run(ctx)
 }
 
 // syncWarmPool has containers ready of the images of open tasks.

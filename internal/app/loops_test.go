@@ -1,9 +1,13 @@
 package app
 
 import (
+	"context"
+	"errors"
 	"maps"
+	"syscall"
 	"testing"
 
+	"company/internal/bus"
 	"company/internal/company"
 	"company/internal/sandbox"
 )
@@ -60,5 +64,28 @@ func TestPlanWarm(t *testing.T) {
 		if got := planWarm(s, c.each, c.room); len(got) > 0 {
 			t.Errorf("%s, stopped: %v", name, got)
 		}
+	}
+}
+
+type brokenBus struct {
+	bus.Bus
+	broken context.Context
+}
+
+func (b brokenBus) Broken() context.Context { return b.broken }
+
+// An office whose bus stores nothing more ends, also where nothing is to be decided.
+func TestBrokenBusEndsTheOffice(t *testing.T) {
+	a, _ := newQuietApp(t)
+	broken, fail := context.WithCancelCause(t.Context())
+	a.bus = brokenBus{broken: broken}
+	ended := make(chan error, 1)
+	go func() { ended <- a.runOrchestrator(t.Context()) }()
+	fail(company.E(company.EBus, "nothing is stored any more").Wrap(syscall.ENOSPC))
+	if err := <-ended; company.CodeOf(err) != company.EBus || !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("it ended with %v", err)
+	}
+	if _, err := a.orch.Do(t.Context(), company.President, company.ScaleWorkers{By: 1}); company.CodeOf(err) != company.EBus {
+		t.Errorf("a command afterwards: %v", err)
 	}
 }

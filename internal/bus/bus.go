@@ -143,5 +143,8 @@ type Bus interface {
 	Log() Log
 	Queue() Queue
 	Blobs() Blobs
+	// Broken is done once no record or item can be stored any more before the store is opened
+	// anew. Its cause says why.
+	Broken() context.Context
 	Close() error
 }

@@ -149,6 +149,14 @@ func (o *Orchestrator) failWith(err error) {
 	o.wakeLoop()
 }
 
+// FailStore ends the loop since nothing can be stored any more, and gives the error of that.
+func (o *Orchestrator) FailStore(cause error) error {
+	err := company.E(company.CodeOf(cause), "the ledger takes no more, so nothing is decided any more").Wrap(cause).
+		Fix("see that the office's disk has space and can be written (df), then: company resume")
+	o.failWith(err)
+	return err
+}
+
 // failureCause is why nothing is decided any more, or nil.
 func (o *Orchestrator) failureCause() error {
 	o.mu.Lock()
@@ -301,10 +309,7 @@ func (o *Orchestrator) storeCommit(c *commit) error {
 	}
 	at, err := o.appendBatch(c.batch)
 	if err != nil {
-		err = company.E(company.CodeOf(err), "the ledger takes no more, so nothing is decided any more").Wrap(err).
-			Fix("see that the office's disk has space and can be written (df), then: company resume")
-		o.failWith(err)
-		return err
+		return o.FailStore(err)
 	}
 	o.publishView(o.ahead.View(), at, c.applied)
 	for _, a := range c.applied {

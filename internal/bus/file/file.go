@@ -48,8 +48,10 @@ type Bus struct {
 	inbox  inbox
 	room   localfiles.Room // of the newest segment; the writer's
 	broken error           // why nothing can be written any more; the writer's
-	ended  chan struct{}   // closed by the writer
-	wake   chan struct{}   // the compactor's; has room for one
+	failed context.Context // done where there is one
+	fail   context.CancelCauseFunc
+	ended  chan struct{} // closed by the writer
+	wake   chan struct{} // the compactor's; has room for one
 
 	mu      sync.RWMutex
 	index   *index
@@ -125,6 +127,7 @@ func newBus(d disk, opts Options) *Bus {
 		index: newIndex(), changed: make(chan struct{}),
 	}
 	b.closing, b.close = context.WithCancelCause(context.Background())
+	b.failed, b.fail = context.WithCancelCause(context.Background())
 	b.queue = casqueue.New(b, cmp.Or(opts.itemMemory, itemMemory))
 	return b
 }
@@ -179,6 +182,9 @@ func (b *Bus) Queue() bus.Queue { return b.queue }
 
 // Blobs is the content-addressed files of this store.
 func (b *Bus) Blobs() bus.Blobs { return b.blobs }
+
+// Broken implements bus.Bus.
+func (b *Bus) Broken() context.Context { return b.failed }
 
 // Close ends what waits in the bus with ErrClosed, puts the last mark onto the
 // disk and lets go of the folder. It may be called again.

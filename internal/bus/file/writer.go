@@ -156,7 +156,7 @@ func (b *Bus) storeBatch(p *plan) error {
 	if err := s.file.Sync(); err != nil {
 		// What the kernel could not write it may have forgotten: a second sync
 		// that succeeds says nothing.
-		b.broken = writeError(err)
+		b.breakWith(err)
 		return fmt.Errorf("%w: %w", bus.ErrUnknown, err)
 	}
 	offset := s.size
@@ -190,16 +190,18 @@ func (b *Bus) takeBack(cause error) error {
 		err = b.active.file.Sync() // a power cut does not bring back what is refused now
 	}
 	if err != nil {
-		b.broken = writeError(errors.Join(cause, err))
+		b.breakWith(errors.Join(cause, err))
 		return fmt.Errorf("%w: %w", bus.ErrUnknown, cause)
 	}
 	return company.E(company.EBus, "the bus refuses to store a record").
 		Fix("check the free space of the office's disk").Wrap(cause)
 }
 
-func writeError(cause error) error {
-	return company.E(company.EBus, "the log of the bus cannot be written any more").
+// breakWith has everything refused from here on.
+func (b *Bus) breakWith(cause error) {
+	b.broken = company.E(company.EBus, "the log of the bus cannot be written any more").
 		Fix("check the office's disk, then start again").Wrap(cause)
+	b.fail(b.broken)
 }
 
 // writeMark says behind a batch that it is on the disk. The mark itself gets there
@@ -232,7 +234,7 @@ func (b *Bus) rollSegment() {
 	}
 	_ = old.file.Truncate(old.size + int64(len(raw))) // a start removes zeros that are left
 	if err := old.file.Sync(); err != nil {
-		b.broken = writeError(errors.Join(err, next.file.Close()))
+		b.breakWith(errors.Join(err, next.file.Close()))
 		return
 	}
 	b.mu.Lock()

@@ -38,6 +38,9 @@ func TestFullDiskForAMoment(t *testing.T) {
 			if requireBroken(t, err); !errors.Is(err, syscall.ENOSPC) {
 				t.Fatalf("a record on a full disk: %v", err)
 			}
+			if cause := context.Cause(d.bus.Broken()); !errors.Is(cause, syscall.ENOSPC) {
+				t.Errorf("the bus is broken by %v", cause)
+			}
 			makeRoom()
 			for _, s := range []string{current, bus.Ledger} {
 				requireBroken(t, d.add(t, s, 1))

@@ -327,7 +327,7 @@ func (l *Log) Purge(ctx context.Context, subject string) error {
 	if stream == l.ledger {
 		return fmt.Errorf("purge %s: %w", subject, bus.ErrNotAllowed)
 	}
-	if err := cmp.Or(l.bus.CheckAlive(ctx), l.bus.writeError()); err != nil {
+	if err := cmp.Or(l.bus.CheckAlive(ctx), context.Cause(l.bus.broken)); err != nil {
 		return err
 	}
 	if l.bus.isDiskFull() {

@@ -78,8 +78,8 @@ type Bus struct {
 	close   context.CancelCauseFunc
 	once    sync.Once
 
-	broken context.Context // done once the server could not write a file; the cause says why
-	fail   context.CancelCauseFunc
+	broken context.Context // done once the server could not write a file; the cause is coded
+	fail   func(error)
 }
 
 var _ bus.Bus = (*Bus)(nil)
@@ -96,7 +96,8 @@ func Open(ctx context.Context, opts Options) (bus.Bus, error) {
 	dir := own.Path()
 	b := &Bus{dir: dir, lock: lock, ackTimeout: cmp.Or(opts.ackTimeout, ackTimeout), endTimeout: cmp.Or(opts.endTimeout, endTimeout)}
 	b.closing, b.close = context.WithCancelCause(context.Background())
-	b.broken, b.fail = context.WithCancelCause(context.Background())
+	broken, fail := context.WithCancelCause(context.Background())
+	b.broken, b.fail = broken, func(err error) { fail(writeError(err)) }
 	if err := b.start(ctx, own, opts); err != nil {
 		if closeErr := b.Close(); closeErr != nil {
 			err = errors.Join(err, closeErr)
@@ -185,6 +186,11 @@ func (b *Bus) Queue() bus.Queue { return b.queue }
 // Blobs is the content-addressed files of this store.
 func (b *Bus) Blobs() bus.Blobs { return b.blobs }
 
+// Broken implements bus.Bus: the server could not write one of its files, or is stuck. From then
+// on it gives no answer to an append to that stream, also when there is room again, until it is
+// started anew. All appends are refused then.
+func (b *Bus) Broken() context.Context { return b.broken }
+
 // Close ends what waits in the bus with ErrClosed, stops the server and lets
 // go of the directory. It may be called again.
 func (b *Bus) Close() error {
@@ -266,7 +272,7 @@ func hasConfig(has, want jetstream.StreamConfig) bool {
 
 // publishMessage appends one message, synced, under compare-and-set on its subject.
 func (b *Bus) publishMessage(ctx context.Context, msg *natsclient.Msg, expect uint64, opts ...jetstream.PublishOpt) (uint64, error) {
-	if err := cmp.Or(b.CheckAlive(ctx), b.writeError()); err != nil {
+	if err := cmp.Or(b.CheckAlive(ctx), context.Cause(b.broken)); err != nil {
 		return 0, err
 	}
 	opts = append(opts, jetstream.WithExpectLastSequencePerSubject(expect))
@@ -276,7 +282,7 @@ func (b *Bus) publishMessage(ctx context.Context, msg *natsclient.Msg, expect ui
 	defer cancel()
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
-	defer context.AfterFunc(b.broken, func() { giveUp(b.writeError()) })()
+	defer context.AfterFunc(b.broken, func() { giveUp(context.Cause(b.broken)) })()
 	ack, err := b.js.PublishMsg(ctx, msg, opts...)
 	if err == nil {
 		return ack.Sequence, nil
@@ -296,17 +302,10 @@ func (b *Bus) publishMessage(ctx context.Context, msg *natsclient.Msg, expect ui
 	// Everything else came after the message was on its way: a timeout, a
 	// cancelled context, a closed connection. Where a sync failed, the server shows
 	// a record that is not on the disk, so no caller has to read the log again.
-	return 0, cmp.Or(b.writeError(), fmt.Errorf("%w: %w", bus.ErrUnknown, err))
+	return 0, cmp.Or(context.Cause(b.broken), fmt.Errorf("%w: %w", bus.ErrUnknown, err))
 }
 
-// writeError is an error once the server could not write one of its files, or is stuck. From
-// then on it gives no answer to an append to that stream, also when there is room again, until
-// it is started anew. All appends are refused then, so that the company ends at its next record.
-func (b *Bus) writeError() error {
-	if b.broken.Err() == nil {
-		return nil
-	}
-	cause := context.Cause(b.broken)
+func writeError(cause error) error {
 	return company.E(company.EBus, "the server of the bus could not write its files, and stores nothing more").
 		Fix("see that the office's disk has room and can be written, then start the company again: nothing that was stored is lost").Wrap(cause)
 }

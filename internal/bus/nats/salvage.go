@@ -80,7 +80,9 @@ func (s *salvaged) readStream(ctx context.Context, own *folder.Folder, stream st
 func (s *salvaged) Log() bus.Log     { return s }
 func (s *salvaged) Queue() bus.Queue { return nil }
 func (s *salvaged) Blobs() bus.Blobs { return s.blobs }
-func (s *salvaged) Close() error     { return errors.Join(s.blobs.Close(), s.lock.Release()) }
+
+func (s *salvaged) Broken() context.Context { return context.Background() }
+func (s *salvaged) Close() error            { return errors.Join(s.blobs.Close(), s.lock.Release()) }
 
 // Append implements bus.Log.
 func (s *salvaged) Append(context.Context, string, []byte, uint64, string) (uint64, error) {
