@@ -208,6 +208,7 @@ type FetchPlaces struct {
 type Words struct {
 	Permanent []string // where one stands, no second try helps
 	Telling   []string // a line that begins so says most; the best first
+	Usage     string   // a line that begins so says nothing: how the client is called
 	Remedies  []Remedy // where one fits, it is better than what the step advises
 }
 

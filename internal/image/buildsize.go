@@ -142,7 +142,7 @@ func (k shortage) toError(step string, had container.Limits, err error) error {
 }
 
 // diskFullRE matches what programs print whose files found no room.
-var diskFullRE = lazyregexp.New(`(?i)no space left on device|\bENOSPC\b|disk quota exceeded`)
+var diskFullRE = lazyregexp.New(`(?i)no space left on device|\bENOSPC\b|disk quota exceeded|write error \(disk full\?\)`)
 
 func isDiskFull(output string) bool { return diskFullRE.MatchString(output) }
 

@@ -97,3 +97,14 @@ func TestFindShortage(t *testing.T) {
 		}
 	}
 }
+
+// Programs tell of a full device in their own words.
+func TestFullDevice(t *testing.T) {
+	for text, want := range map[string]bool{
+		"tar: x: Cannot write: No space left on device": true, "npm error code ENOSPC": true, "zero:  write error (disk full?).  Continue? (y/n/^C)": true, "the disk is full of errors": false,
+	} {
+		if isDiskFull(text) != want {
+			t.Errorf("%q: %v", text, !want)
+		}
+	}
+}

@@ -26,6 +26,7 @@ func newComposerRegistry(t *testing.T) ecosystem.Endpoint {
 			Zip: ecosystemtest.Zip(t, [2]string{"acme-right-b/src/Word.php", "<?php\nnamespace Acme\\Right;\nclass Word { const TEXT = 'hello'; }\n"})},
 		"phpunit/phpunit": {Version: "11.0.0", Reference: strings.Repeat("c", 40), Fields: source("c") + `,"bin":["phpunit"]`,
 			Zip: ecosystemtest.Zip(t, [2]string{"phpunit-c/phpunit", "#!/usr/bin/env php\n<?php\necho \"of the lock file\\n\";\nrequire '/usr/bin/phpunit';\n"})},
+		"acme/broken": {Version: "v1.2.0", Reference: strings.Repeat("e", 40), Zip: ecosystemtest.Zip(t, [2]string{"broken/a.php", "<?php\n"}, [2]string{"/opt/b.php", "<?php\n"})},
 		"acme/plugin": {Version: "1.0.0", Reference: strings.Repeat("d", 40), Fields: source("d") + `,"type":"composer-plugin","require":{"composer-plugin-api":"^2.0"},"extra":{"class":"Acme\\Plugin"},"autoload":{"psr-4":{"Acme\\":"src/"}}`,
 			Zip: ecosystemtest.Zip(t, [2]string{"acme-plugin-d/src/Plugin.php", "<?php\nnamespace Acme;\ntouch(getcwd() . '/vendor/canary');\nclass Plugin {}\n"})},
 	}).URL}
@@ -111,6 +112,14 @@ func TestComposerLock(t *testing.T) {
 	be.dropAtEnd(t, req, newBuiltBase())
 	_, err := be.Ensure(newContext(t), req)
 	requireCode(t, err, company.EImage, "composer.lock cannot be installed", "its digest differs")
+
+	// An error of composer's is told in its words, and not with those on how to call it.
+	files["composer.json"] = `{"require":{"acme/broken":"^1.0"}}`
+	files["composer.lock"] = strings.ReplaceAll(strings.ReplaceAll(lock(""), "acme/left", "acme/broken"), strings.Repeat("a", 40), strings.Repeat("e", 40))
+	req = Request{Toolchains: []string{"php"}, Repo: newProject(t).commit(files)}
+	be.dropAtEnd(t, req, newBuiltBase())
+	_, err = be.Ensure(newContext(t), req)
+	requireCode(t, err, company.EImage, "stripped absolute path spec")
 
 	files["composer.json"], files["composer.lock"] = `{"require":{"php":">=9","acme/left":"^1.0"}}`, strings.Replace(lock(""), `"platform":[]`, `"platform":{"php":">=9"}`, 1)
 	req = Request{Toolchains: []string{"php"}, Repo: newProject(t).commit(files)}

@@ -324,7 +324,7 @@ const maxWhy = 300
 func clientError(registry string, says ecosystem.Words, step ecosystem.Step, r toolproto.RunResult) error {
 	text := strings.TrimSpace(r.Text())
 	why := fmt.Sprintf("exit code %d", r.ExitCode)
-	if line := strings.ReplaceAll(mostUsefulLine(text, says.Telling), registryURL, ""); line != "" {
+	if line := strings.ReplaceAll(mostUsefulLine(text, says), registryURL, ""); line != "" {
 		why = safetext.EscapeLine(line, maxWhy) + " (" + why + ")"
 	}
 	e := company.E(company.EImage, step.Failure).Because(why).Fix(says.FindRemedy(text, step.Fix))
@@ -371,14 +371,19 @@ var temporaryErrors = []string{
 
 // mostUsefulLine is the line of a client's output to show: one that begins with a
 // mark and goes on, or else the last.
-func mostUsefulLine(text string, marks []string) string {
+func mostUsefulLine(text string, says ecosystem.Words) string {
 	const least = 16
-	for _, mark := range marks {
+	for _, mark := range says.Telling {
 		for line := range strings.Lines(text) {
 			if line = strings.TrimSpace(line); strings.HasPrefix(line, mark) && len(line) > least {
 				return line
 			}
 		}
 	}
-	return lastLine(text)
+	last := lastLine(text)
+	for says.Usage != "" && (strings.HasPrefix(last, says.Usage) || strings.TrimSpace(last) == "") && text != last {
+		text = strings.TrimSuffix(text, "\n"+last)
+		last = lastLine(text)
+	}
+	return strings.TrimSpace(last)
 }

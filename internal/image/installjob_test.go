@@ -56,10 +56,16 @@ func TestPermanentFailures(t *testing.T) {
 // The summary of a failure is the line that says most.
 func TestMostUsefulLine(t *testing.T) {
 	const text = "error 1\n  error 404 there is no such package\nerror: something else went wrong\na full log is elsewhere"
-	if got := mostUsefulLine(text, []string{"error:", "error 4"}); got != "error: something else went wrong" {
+	if got := mostUsefulLine(text, ecosystem.Words{Telling: []string{"error:", "error 4"}}); got != "error: something else went wrong" {
 		t.Errorf("%q", got)
 	}
-	if got := mostUsefulLine(text, []string{"error 1", "ERR"}); got != "a full log is elsewhere" {
+	if got := mostUsefulLine(text, ecosystem.Words{Telling: []string{"error 1", "ERR"}}); got != "a full log is elsewhere" {
+		t.Errorf("%q", got)
+	}
+	if got := mostUsefulLine("In X.php line 1:\n\n  it broke  \n\n\ninstall [--more]", ecosystem.Words{Usage: "install ["}); got != "it broke" {
+		t.Errorf("%q", got)
+	}
+	if got := mostUsefulLine("install [--more]", ecosystem.Words{Usage: "install ["}); got != "install [--more]" {
 		t.Errorf("%q", got)
 	}
 }

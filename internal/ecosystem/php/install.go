@@ -27,6 +27,7 @@ var says = ecosystem.Words{
 		"does not contain valid JSON", "does not match the expected JSON schema", "The checksum verification of the file failed", "the registry has another commit of", "only a repository of git",
 	},
 	Telling: []string{"Warning from 127.0.0.1", "- Root composer.json requires", "- Required package", "Problem 1", "The checksum verification", "Your "},
+	Usage:   "install [--prefer-source]",
 	Remedies: []ecosystem.Remedy{
 		{Says: "php version", Fix: "the image has PHP " + debianPHP + ": lock versions that run on it (`composer config platform.php " + debianPHP + "`, then `" + toLock + "`), and commit both files"},
 		{Says: "is not present in the lock file", Fix: "run `" + toLock + " --lock` in your checkout and commit composer.lock"},
@@ -185,7 +186,8 @@ func (p projects) runComposer(step ecosystem.Step, dir, command string) ecosyste
 	step.Dir = "."
 	step.Command = "COMPOSER_HOME=$PWD/" + composerHome + " php -d default_socket_timeout=" + strconv.Itoa(ecosystem.ClientPatience) + " /usr/bin/composer " + command +
 		" --working-dir=" + dir + " --no-interaction --no-progress --no-scripts"
-	step.Env = map[string]string{"COMPOSER_CACHE_DIR": "/dev/null", "COMPANY_FILES_ONLY": "1", "COMPOSER_IGNORE_PLATFORM_REQ": ignoredPlatform}
+	// Its messages are wrapped to the width of a terminal.
+	step.Env = map[string]string{"COLUMNS": "1000", "COMPOSER_CACHE_DIR": "/dev/null", "COMPANY_FILES_ONLY": "1", "COMPOSER_IGNORE_PLATFORM_REQ": ignoredPlatform}
 	aliases := parseManifest(p.manifests[path.Join(dir, manifest)]).Extra.BranchAlias
 	for _, branch := range slices.Sorted(maps.Keys(aliases)) {
 		if alias := aliases[branch]; versionRE.MatchString(alias) {
