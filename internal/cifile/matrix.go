@@ -40,8 +40,10 @@ func readMatrix(v *ecosystem.YAMLValue) matrix {
 		}
 	}
 	for _, variant := range v.Field("include").List() {
+		isOther := func(f ecosystem.YAMLField) bool { return f.Value != nil && otherSystemRE.MatchString(f.Value.Text) }
+		other := slices.ContainsFunc(variant.Fields, isOther)
 		for _, f := range variant.Fields {
-			if f.Value != nil {
+			if f.Value != nil && (!other || isOther(f)) { // of a variant for another system its name alone counts
 				add(f.Key, f.Value.Text)
 			}
 		}
@@ -51,6 +53,20 @@ func readMatrix(v *ecosystem.YAMLValue) matrix {
 
 // matrixRE is a value of the matrix in a script.
 var matrixRE = lazyregexp.New(`\$\{\{\s*matrix\.([A-Za-z0-9_-]+)\s*\}\}`)
+
+// systems lists the systems of a job by its runs-on; none: they are not known.
+func (m matrix) systems(on *ecosystem.YAMLValue) (out []string) {
+	for _, v := range on.List() {
+		if found := matrixRE.FindStringSubmatch(v.Text); found != nil {
+			return m[found[1]]
+		}
+		out = append(out, v.Text)
+	}
+	if i := slices.IndexFunc(out, otherSystemRE.MatchString); i >= 0 {
+		return out[i : i+1] // a runner with all of these labels
+	}
+	return out
+}
 
 // expandStep are the steps that a step stands for: one for each value of the first key that its script
 // names, or else its folder, or one of its variables; of further keys the first value counts. Where no
@@ -90,6 +106,47 @@ func (m matrix) expandStep(s Step) []Step {
 			one.Env[name] = put(text)
 		}
 		out = append(out, one)
+	}
+	return out
+}
+
+// listVersions are the values of an action's input whose name ends in -version, a line each. A
+// value that the CI alone knows is left out.
+func (m matrix) listVersions(inputs *ecosystem.YAMLValue) (out []string) {
+	if inputs == nil {
+		return nil
+	}
+	for _, f := range inputs.Fields {
+		if !strings.HasSuffix(f.Key, "-version") || f.Value == nil {
+			continue
+		}
+		for line := range strings.Lines(f.Value.Text) {
+			values := []string{strings.TrimSpace(line)}
+			if found := matrixRE.FindStringSubmatch(values[0]); found != nil && found[0] == values[0] {
+				values = m[found[1]]
+			}
+			for _, v := range values {
+				if v != "" && !strings.Contains(v, "$") && len(out) < maxValues {
+					out = append(out, v)
+				}
+			}
+		}
+	}
+	return out
+}
+
+// ListVersions lists the versions that an action has to set up, each once.
+func ListVersions(all []Definition, action string) (out []string) {
+	for _, d := range all {
+		for _, j := range d.Jobs {
+			for _, a := range j.Actions {
+				for _, v := range a.Versions {
+					if a.Name == action && !slices.Contains(out, v) {
+						out = append(out, v)
+					}
+				}
+			}
+		}
 	}
 	return out
 }

@@ -38,15 +38,17 @@ func (f *fetcher) endRequest() {
 	f.held = 0
 }
 
-// holdRoom waits for the turn of a large text. A request waits for its first one alone: two that wait
-// for each other would wait for ever.
+// holdRoom waits for the turn of a large text. Of several texts of a request the largest counts. It
+// waits with nothing in hand: two requests that wait for each other would wait for ever.
 func (f *fetcher) holdRoom(ctx context.Context, size int64) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if size < largeText || f.held > 0 {
+	size = min(size, maxParsed)
+	if size < largeText || f.held >= size {
 		return nil
 	}
-	size = min(size, maxParsed)
+	f.store.parsed.Release(f.held)
+	f.held = 0
 	if err := f.store.parsed.Acquire(ctx, size); err != nil {
 		return context.Cause(ctx)
 	}

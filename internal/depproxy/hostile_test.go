@@ -1,6 +1,7 @@
 package depproxy
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -144,11 +145,8 @@ func TestOpenCacheIsPruned(t *testing.T) {
 // may ask for 64 at once.
 func TestLargeTextsAreReadInTurn(t *testing.T) {
 	r := newFakeRegistry(t, func(w http.ResponseWriter, q *http.Request) {
-		if strings.HasPrefix(q.URL.Path, "/large") {
-			_, _ = w.Write(make([]byte, 40<<20))
-		} else {
-			_, _ = w.Write(make([]byte, 1<<20))
-		}
+		size := map[string]int{"/small": 1 << 20, "/fair": 5 << 20}[q.URL.Path]
+		_, _ = w.Write(make([]byte, cmp.Or(size, 40<<20)))
 	})
 	s := newStore(t, upstreamsAt(NPM, r.URL))
 	read := func(f *fetcher, path string) error {
@@ -181,5 +179,14 @@ func TestLargeTextsAreReadInTurn(t *testing.T) {
 	a.endRequest()
 	if err := read(c, "/large2"); err != nil {
 		t.Errorf("there is room: %v", err)
+	}
+	// A request that has had a smaller one waits for its next as any other.
+	d := s.fetcherOf(NPM, nil)
+	defer d.endRequest()
+	if err := read(d, "/fair"); err != nil {
+		t.Error(err)
+	}
+	if err := read(d, "/large1"); err == nil {
+		t.Error("the second text of a request takes no turn")
 	}
 }

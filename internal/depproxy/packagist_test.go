@@ -7,17 +7,19 @@ import (
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 
+	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/ecosystemtest"
 )
 
-// A file of a package comes from where the registry has it, whatever else is asked for: the
-// commit of a release is the registry's, a branch may stand at another one, and the digest
-// is that of the registry or of the lock file.
+// T15: a file of a package comes from where the registry has it, whatever else is asked for: the
+// commit of a release is the registry's, a branch may stand at one that a lock file names, and the
+// digest is that of the registry or of the lock file.
 func TestPackagistFiles(t *testing.T) {
 	now, then := strings.Repeat("a", 40), strings.Repeat("b", 40)
 	zip := ecosystemtest.Zip(t, [2]string{"acme-left-a/src/L.php", "<?php\n"})
@@ -34,6 +36,8 @@ func TestPackagistFiles(t *testing.T) {
 		"whatever there is":    {"v1.2.0", "-", "", "", "zip", http.StatusOK, "", "/files/" + now},
 		"another commit":       {"v1.2.0", then, "", "", "zip", http.StatusNotFound, "the registry has another commit of packagist acme/left@v1.2.0 than is asked for", ""},
 		"branch":               {"dev-main", then, "", "", "zip", http.StatusOK, "", "/files/" + then},
+		"its head":             {"dev-main", now, "", "", "zip", http.StatusOK, "", "/files/" + now},
+		"a commit of nobody's": {"dev-main", strings.Repeat("c", 40), "", "", "zip", http.StatusNotFound, "another commit", ""},
 		"no commit":            {"dev-main", "../../x", "", "", "zip", http.StatusNotFound, "another commit", ""},
 		"registry's digest":    {"v1.2.0", now, good, bad, "zip", http.StatusOK, "", "/files/" + now},
 		"wrong digest":         {"v1.2.0", now, bad, "", "zip", http.StatusBadGateway, "its digest differs", "/files/" + now},
@@ -64,7 +68,7 @@ func TestPackagistFiles(t *testing.T) {
 					http.NotFound(w, q)
 				}
 			})
-			lock := fmt.Sprintf(`{"packages":[{"name":"acme/left","version":%q,"dist":{"type":"zip","url":"https://evil.example/x.zip","shasum":%q}}]}`, strings.Replace(c.version, "v1.3.0", "v1.2.0", 1), c.locked)
+			lock := fmt.Sprintf(`{"packages":[{"name":"acme/left","version":%q,"dist":{"type":"zip","url":"https://evil.example/x.zip","reference":%q,"shasum":%q}}]}`, strings.Replace(c.version, "v1.3.0", "v1.2.0", 1), then, c.locked)
 			p, notes := LockedPolicy(map[string][]byte{"composer.lock": []byte(lock)})
 			h := newStore(t, upstreamsAt(Packagist, r.URL)).NewPolicyHandler(p)
 			code, text := getPath(t, h, http.MethodGet, "/packagist/dist/acme/left/"+c.version+"/"+strings.ReplaceAll(c.reference, "/", "%2f"))
@@ -106,6 +110,73 @@ func TestPackagistDescriptions(t *testing.T) {
 	}
 	if code, text := getPath(t, h, http.MethodGet, "/packagist/packages.json"); code != http.StatusOK || !strings.Contains(text, `/packagist/p2/%package%.json"`) {
 		t.Errorf("%d %s", code, text)
+	}
+}
+
+// A lock file that names a branch allows its commit also where another package needs the same one
+// in any version, and in whatever letters it has the name.
+func TestPackagistCommitOfABranch(t *testing.T) {
+	now, then := strings.Repeat("a", 40), strings.Repeat("b", 40)
+	var r *fakeRegistry
+	r = newFakeRegistry(t, func(w http.ResponseWriter, q *http.Request) {
+		switch {
+		case q.URL.Path == "/packages.json":
+			_, _ = w.Write([]byte(`{"metadata-url":"/p2/%package%.json"}`))
+		case strings.HasPrefix(q.URL.Path, "/p2/"):
+			_, _ = fmt.Fprintf(w, `{"packages":{"acme/left":[{"version":"dev-main","dist":{"type":"zip","url":"%s/files/%s","reference":%q}}]}}`, r.URL, now, now)
+		default:
+			_, _ = w.Write(ecosystemtest.Zip(t, [2]string{"x/L.php", "<?php\n"}))
+		}
+	})
+	p, _ := LockedPolicy(map[string][]byte{"composer.lock": []byte(`{"packages-dev":[{"name":"Acme/Left","version":"dev-main","dist":{"type":"zip","reference":"` + then + `"}}]}`)})
+	p.allowTransitive([]company.Dependency{newDependency(Packagist, "acme/left", "")})
+	h := newStore(t, upstreamsAt(Packagist, r.URL)).NewPolicyHandler(p.Clone())
+	for reference, want := range map[string]int{now: http.StatusOK, then: http.StatusOK, strings.Repeat("c", 40): http.StatusNotFound} {
+		if code, text := getPath(t, h, http.MethodGet, "/packagist/dist/acme/left/dev-main/"+reference); code != want {
+			t.Errorf("%s: %d %s", reference, code, text)
+		}
+	}
+}
+
+// In the short form of a description one list of needs may count for all versions behind it. It is
+// read once, and a description has no more than so many versions.
+func TestPackagistShortForm(t *testing.T) {
+	var needs strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&needs, `,"acme/n%d":"*"`, i)
+	}
+	versions := `{"version":"1.0.0","require":{"acme/right":"*"` + needs.String() + `}}` + strings.Repeat(",{}", 500) + `,{"version":"1.0.1"},{"version":"1.0.2","require":"__unset"},{"version":"1.0.3","require":{"acme/last":"*"}}`
+	lists := map[string]string{"acme/left": versions, "acme/endless": `{"version":"1.0.0"}` + strings.Repeat(",{}", 200_000)}
+	r := newFakeRegistry(t, func(w http.ResponseWriter, q *http.Request) {
+		if q.URL.Path == "/packages.json" {
+			_, _ = w.Write([]byte(`{"metadata-url":"/p2/%package%.json"}`))
+			return
+		}
+		name := strings.TrimSuffix(strings.TrimPrefix(q.URL.Path, "/p2/"), ".json")
+		_, _ = fmt.Fprintf(w, `{"minified":"composer/2.0","packages":{%q:[%s]}}`, name, lists[name])
+	})
+	s := newStore(t, upstreamsAt(Packagist, r.URL))
+	ask := func(d company.Dependency) (p *Policy, code int) {
+		p = NewPolicy()
+		p.AllowWithNeeds(d)
+		code, _ = getPath(t, s.NewPolicyHandler(p), http.MethodGet, "/packagist/p2/"+d.Name+".json")
+		return p, code
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if p, code := ask(newDependency(Packagist, "acme/left", "")); code != http.StatusOK || p.CountNames("") != 20_003 {
+		t.Errorf("%d, %d names", code, p.CountNames(""))
+	}
+	if runtime.ReadMemStats(&after); after.TotalAlloc-before.TotalAlloc > 200<<20 {
+		t.Errorf("%d MiB for a description of %d KiB", (after.TotalAlloc-before.TotalAlloc)>>20, len(versions)>>10)
+	}
+	for version, names := range map[string]int{"1.0.1": 20_002, "1.0.2": 1, "1.0.3": 2} {
+		if p, _ := ask(newDependency(Packagist, "acme/left", version)); p.CountNames("") != names {
+			t.Errorf("%s needs %d packages", version, p.CountNames("")-1)
+		}
+	}
+	if _, code := ask(newDependency(Packagist, "acme/endless", "1.0.0")); code != http.StatusBadGateway {
+		t.Errorf("a list without an end: %d", code)
 	}
 }
 

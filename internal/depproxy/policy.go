@@ -175,7 +175,8 @@ func (p *Policy) Allows(d company.Dependency) bool {
 func (p *Policy) setDigest(d company.Dependency, sum ecosystem.Digest) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if g := p.names[packageKey{d.Ecosystem, canonicalName(d.Ecosystem, d.Name)}]; g == nil {
+	d.Name = canonicalName(d.Ecosystem, d.Name)
+	if p.names[packageKey{d.Ecosystem, d.Name}] == nil {
 		return
 	}
 	if old, had := p.digests[d]; had && (old.Algorithm != sum.Algorithm || !bytes.Equal(old.Sum, sum.Sum)) {
@@ -185,13 +186,14 @@ func (p *Policy) setDigest(d company.Dependency, sum ecosystem.Digest) {
 }
 
 // lockedFile reports whether a version is allowed as lock files name it, and what they
-// say of its file.
+// say of its file, which they may also where it is allowed in another way.
 func (p *Policy) lockedFile(d company.Dependency) (sum ecosystem.Digest, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	g := p.names[packageKey{d.Ecosystem, canonicalName(d.Ecosystem, d.Name)}]
+	d.Name = canonicalName(d.Ecosystem, d.Name)
+	g := p.names[packageKey{d.Ecosystem, d.Name}]
 	if g == nil || g.anyVersion {
-		return sum, false
+		return p.digests[d], false
 	}
 	follows, named := g.withNeeds[d.Version]
 	return p.digests[d], named && !follows

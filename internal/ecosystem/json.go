@@ -24,3 +24,16 @@ func ExplainJSON(text []byte, err error) string {
 	}
 	return err.Error()
 }
+
+// FieldsOf are the fields of an object of JSON by their exact names, where encoding/json also takes
+// others in other letters. Other values have none.
+func FieldsOf(text []byte) (fields map[string]json.RawMessage) {
+	_ = json.Unmarshal(text, &fields)
+	return fields
+}
+
+// TextOf is a text of JSON; empty where it is none.
+func TextOf(text []byte) (s string) {
+	_ = json.Unmarshal(text, &s)
+	return s
+}

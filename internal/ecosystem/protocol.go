@@ -180,8 +180,8 @@ type Gate interface {
 	Allows(d company.Dependency) bool
 	AllowsPart(part string) bool
 	// LockedFile reports whether lock files name this very version, and nothing that it
-	// needs is asked for with it. The digest is what they say of its file; the zero
-	// value: nothing, or not the same.
+	// needs is asked for with it. The digest is what they say of its file, also where it is
+	// not ok; the zero value: nothing, or not the same.
 	LockedFile(d company.Dependency) (sum Digest, ok bool)
 	// Follows reports whether what this version needs may be fetched, too, and
 	// AllowNeeds lets it be. An err says that the needs are not known.

@@ -1,6 +1,7 @@
 package ecosystem
 
 import (
+	"context"
 	"fmt"
 
 	"company/internal/company"
@@ -64,6 +65,28 @@ type Digester interface {
 	Locker
 	// ParseDigests gives the digests that such a file names, for packages of ParseLock.
 	ParseDigests(path string, text []byte) map[company.Dependency]Digest
+}
+
+// Addresser is a Locker whose files say where packages lie. The mirror does not go by that; the clients
+// of people do.
+type Addresser interface {
+	Locker
+	// ParseAddresses gives the addresses in such a file at which its client asks without a digest to
+	// compare. The text is untrusted, and of the bounded size of a lock file.
+	ParseAddresses(text []byte) []Address
+}
+
+// Address says where a version lies: all that its client goes by, in one text.
+type Address struct {
+	Dependency company.Dependency
+	At         string
+}
+
+// AddressFinder is a Client of packages for which lock files have addresses.
+type AddressFinder interface {
+	Client
+	// FindAddress is the address that the registry has for a version; empty: it has none.
+	FindAddress(ctx context.Context, f Fetcher, d company.Dependency) (string, error)
 }
 
 // AnySystemLister is a Locker whose files tell which of their packages are for some

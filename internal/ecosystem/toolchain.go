@@ -36,9 +36,13 @@ type Toolchain struct {
 	FreshTree FreshTree
 	// WishFiles are files by which a project asks for a version; the first that is
 	// there counts, the one nearest to the root. Wish compares it with what the image
-	// has, and says both for people where they differ.
+	// has, and says both for people where they differ. Where what it asks for is met,
+	// it says what the image has alone.
 	WishFiles []string
 	Wish      func(text, has string) (wants, hasText string)
+	// WishAction is the action by which a CI sets up versions. They count where no file
+	// asks for one.
+	WishAction string
 	// WishAll: each file of those names counts, since Wish asks for a version at
 	// least. The highest is the project's.
 	WishAll bool

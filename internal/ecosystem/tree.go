@@ -79,9 +79,15 @@ func TreeOfTexts(texts map[string]string) *Tree {
 	})
 }
 
-// TreeOf shows the files of an image's sources as detection sees a tree. How
-// large a file is, and whether it may be run, is not known of them.
-func TreeOf(s Sources) *Tree {
+// Texts are files that are read by their paths.
+type Texts interface {
+	Files() []string
+	ReadTexts(files []string) (map[string][]byte, error)
+}
+
+// TreeOf shows files as detection sees a tree. How large one is, and whether it may be run, is
+// not known of them.
+func TreeOf(s Texts) *Tree {
 	var files []File
 	for _, p := range s.Files() {
 		files = append(files, File{Path: p, Executable: true})

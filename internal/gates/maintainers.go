@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"company/internal/cifile"
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 	"company/internal/proposal"
 	"company/internal/safetext"
 	"company/internal/shell"
@@ -16,7 +18,7 @@ import (
 
 // Bounds of the checks of a repository's own people.
 const (
-	maxOwnGates  = 6  // that are gates of their own
+	maxOwnGates  = 6  // that are gates of their own; and as many of programs that no image of ours has, which cost nothing
 	maxUnrun     = 24 // that are named
 	maxNameCells = 40 // of a command in the name of its gate
 )
@@ -25,7 +27,7 @@ const (
 // where they are green on the base: a CI may have a device or a network. A check that cannot be a
 // gate is named.
 func (p *Project) addMaintainerChecks(t *ecosystem.Tree, found *proposal.Found, o Options) {
-	own := 0
+	own, unknown := 0, 0
 	for i := range found.Commands {
 		c := &found.Commands[i]
 		if c.Agrees {
@@ -34,19 +36,27 @@ func (p *Project) addMaintainerChecks(t *ecosystem.Tree, found *proposal.Found, 
 			}
 			continue
 		}
-		if !c.OfCI {
-			p.addUnrun(c, "the repository names it, and its CI does not run it")
+		if c.InCI {
+			c.Why = "its CI runs it within another check"
 			continue
 		}
-		why := p.explainUnrun(*c, o)
-		if why == "" && own == maxOwnGates {
+		if !c.OfCI {
+			p.addUnrun(c, cmp.Or(c.Aside, "the repository names it, and its CI does not run it"))
+			continue
+		}
+		why := p.explainUnrun(t, *c, o)
+		count := &own
+		if !isProvided(*c) {
+			count = &unknown
+		}
+		if why == "" && *count == maxOwnGates {
 			why = fmt.Sprintf("there are more than %d such checks", maxOwnGates)
 		}
 		if why != "" {
 			p.addUnrun(c, why)
 			continue
 		}
-		own++
+		*count++
 		g := gateOf(*c, p.Gates)
 		p.Gates, c.Gate = append(p.Gates, g), g.Name
 		p.Notes = append(p.Notes, fmt.Sprintf("%s: %s of %s, where it is green on the base", c.Kind, safetext.EscapeLine(c.Command, 160), safetext.EscapeLine(c.At[0], 120)))
@@ -55,7 +65,16 @@ func (p *Project) addMaintainerChecks(t *ecosystem.Tree, found *proposal.Found, 
 		file := ecosystem.PrintablePath(u.File)
 		p.addUnrunAt(file, "the jobs of "+file, "not all of it can be read: "+safetext.EscapeLine(u.Why, 160), true)
 	}
+	for _, file := range cifile.ListOthers(t) {
+		p.addUnrunAt(file, "the jobs of "+file, "definitions of this kind of CI are not read", false)
+	}
 	for _, d := range cifile.ReadDefinitions(t) {
+		for _, a := range d.Foreign {
+			if aideRE.MatchString(a.Name) {
+				continue
+			}
+			p.addUnrunAt(fmt.Sprintf("%s:%d", d.File, a.Line), a.Name, "a definition of others, not in this repository", false)
+		}
 		for _, j := range d.Jobs {
 			for _, a := range j.Actions {
 				if a.IsCheck() && !strings.HasPrefix(a.Name, "./") { // the repository's own are read
@@ -106,13 +125,27 @@ func newUnrun(at, command, why string, ofCI bool) company.UnrunCheck {
 
 func (p *Project) addUnrunAt(at, command, why string, ofCI bool) {
 	one := newUnrun(at, command, why, ofCI)
-	if len(p.Unrun) < maxUnrun && !slices.ContainsFunc(p.Unrun, func(u company.UnrunCheck) bool { return u.Command == one.Command && u.OfCI == one.OfCI }) {
+	if slices.ContainsFunc(p.Unrun, func(u company.UnrunCheck) bool { return u.Command == one.Command && u.OfCI == one.OfCI }) {
+		return
+	}
+	if len(p.Unrun) == maxUnrun && ofCI { // what the CI judges by goes before what others name
+		for i, u := range slices.Backward(p.Unrun) {
+			if !u.OfCI {
+				p.Unrun = slices.Delete(p.Unrun, i, i+1)
+				break
+			}
+		}
+	}
+	if len(p.Unrun) < maxUnrun {
 		p.Unrun = append(p.Unrun, one)
 	}
 }
 
+// aideRE is the name of a definition that checks nothing: it cares for pull requests, or publishes.
+var aideRE = lazyregexp.New(`(?i)(auto-?merge|mergify|dependabot|renovate|stale|label|lock|release|publish|deploy|triage|greet|pull-requests?|issue|docs?|project|sync|notify|backport)[a-z-]*\.ya?ml$`)
+
 // explainUnrun says why a check of the CI is no gate, and nothing where it can be one.
-func (p *Project) explainUnrun(c proposal.Command, o Options) string {
+func (p *Project) explainUnrun(t *ecosystem.Tree, c proposal.Command, o Options) string {
 	switch given := o.overrideOf(c.Kind); {
 	case given == None:
 		return "gates." + c.Kind + " is none"
@@ -122,12 +155,37 @@ func (p *Project) explainUnrun(c proposal.Command, o Options) string {
 		return "it has a value that only the CI knows"
 	case strings.Contains(" "+c.Command+" ", " sudo "):
 		return "it wants to be root"
+	case askingGitRE.MatchString(c.Command):
+		return "it asks git, and a check here has no repository"
+	case c.Dir != "" && len(t.FilesBelow(c.Dir)) == 0:
+		return "its folder is not in the repository"
 	}
-	if name := ToolchainOf(c.Command); name != "" && !slices.Contains(p.Toolchains, name) && !isInEveryBase(name) {
+	if name := ToolchainOf(c.Bare()); name != "" && !slices.Contains(p.Toolchains, name) && !isInEveryBase(name) {
 		return "it needs " + name + ", which no other check needs"
 	}
 	return ""
 }
+
+// askingGitRE finds a command that goes by what git says. Without an answer many have no files, and are green.
+var askingGitRE = lazyregexp.New("(^|[|&;(`]\\s*)git\\s+[a-z]")
+
+// isProvided reports whether the program of a check is of the tree, or one that images have where a check calls it.
+func isProvided(c proposal.Command) bool {
+	text := c.Bare()
+	if ToolchainOf(text) != "" {
+		return !foreignCargoRE.MatchString(text)
+	}
+	for word := range strings.FieldsSeq(text) {
+		if strings.Contains(word, "=") {
+			continue
+		}
+		return strings.Contains(word, "/") || !strings.ContainsAny(word, "\"'$") && isToolchain(word)
+	}
+	return false
+}
+
+// foreignCargoRE is a subcommand of cargo that is a program of its own, which Debian does not have.
+var foreignCargoRE = lazyregexp.New(`\bcargo (hack|miri|llvm-cov|tarpaulin|nextest|careful|machete|udeps|semver-checks|make)\b`)
 
 // gateOf is a check of the CI as a gate beside those that there are.
 func gateOf(c proposal.Command, others []company.GateCommand) company.GateCommand {
@@ -139,7 +197,7 @@ func gateOf(c proposal.Command, others []company.GateCommand) company.GateComman
 	for n := 2; slices.ContainsFunc(others, func(g company.GateCommand) bool { return g.Name == name }); n++ {
 		name = fmt.Sprintf("%s (%s %d)", c.Kind, label, n)
 	}
-	g := company.GateCommand{Name: name, Command: c.Command, Dir: c.Dir, Provisional: true, From: c.At[0]}
+	g := company.GateCommand{Name: name, Command: c.Bare(), Dir: c.Dir, Provisional: true, From: c.At[0]}
 	if c.Kind == Test {
 		g.Parse = testreport.FormatPlain
 	}
@@ -149,7 +207,7 @@ func gateOf(c proposal.Command, others []company.GateCommand) company.GateComman
 			key, value, _ := strings.Cut(kv, "=")
 			b.WriteString("export " + key + "=" + shell.Quote(value) + "; ")
 		}
-		g.Report = b.String() + c.Command
+		g.Report = b.String() + g.Command
 	}
 	return g
 }

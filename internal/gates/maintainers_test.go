@@ -148,3 +148,17 @@ func TestNewerChecksOfTheCI(t *testing.T) {
 		}
 	}
 }
+
+// What the CI does not judge by takes the place of no check that it judges by: without that one's name broken work would be
+// called complete.
+func TestNamesOfTheCIHaveRoom(t *testing.T) {
+	t.Parallel()
+	ci := "jobs:\n  a:\n    steps:\n"
+	for i := range 20 {
+		ci += fmt.Sprintf("      - {run: ./soft%d-test.sh; ./soft%d-lint.sh, continue-on-error: true}\n", i, i)
+	}
+	p := detectUnrun(t, ci+"      - run: sudo ./lint.sh\n", Options{})
+	if len(p.Unrun) != maxUnrun || !p.Unrun[maxUnrun-1].OfCI || p.Unrun[0].OfCI {
+		t.Errorf("%d, the last %+v", len(p.Unrun), p.Unrun[len(p.Unrun)-1])
+	}
+}

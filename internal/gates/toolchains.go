@@ -76,6 +76,18 @@ func isInEveryBase(name string) bool {
 	return false
 }
 
+// isToolchain reports whether an ecosystem has a toolchain of this name.
+func isToolchain(name string) bool {
+	for _, p := range catalog.Of[ecosystem.Provider]() {
+		for _, tool := range p.Toolchains() {
+			if tool.Name == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // mayCallAnything reports whether it is not known what a command calls: one of make, or of a
 // program such as ./ci.sh.
 func mayCallAnything(command string) bool {

@@ -12,8 +12,8 @@ import (
 	"company/internal/hosttest"
 )
 
-// newComposerRegistry has acme/left, which needs acme/right, and a PHPUnit that says that it is
-// the lock file's.
+// newComposerRegistry has acme/left, which needs acme/right, a PHPUnit that says that it is
+// the lock file's, and a plugin.
 func newComposerRegistry(t *testing.T) ecosystem.Endpoint {
 	t.Helper()
 	source := func(c string) string {
@@ -26,13 +26,15 @@ func newComposerRegistry(t *testing.T) ecosystem.Endpoint {
 			Zip: ecosystemtest.Zip(t, [2]string{"acme-right-b/src/Word.php", "<?php\nnamespace Acme\\Right;\nclass Word { const TEXT = 'hello'; }\n"})},
 		"phpunit/phpunit": {Version: "11.0.0", Reference: strings.Repeat("c", 40), Fields: source("c") + `,"bin":["phpunit"]`,
 			Zip: ecosystemtest.Zip(t, [2]string{"phpunit-c/phpunit", "#!/usr/bin/env php\n<?php\necho \"of the lock file\\n\";\nrequire '/usr/bin/phpunit';\n"})},
+		"acme/plugin": {Version: "1.0.0", Reference: strings.Repeat("d", 40), Fields: source("d") + `,"type":"composer-plugin","require":{"composer-plugin-api":"^2.0"},"extra":{"class":"Acme\\Plugin"},"autoload":{"psr-4":{"Acme\\":"src/"}}`,
+			Zip: ecosystemtest.Zip(t, [2]string{"acme-plugin-d/src/Plugin.php", "<?php\nnamespace Acme;\ntouch(getcwd() . '/vendor/canary');\nclass Plugin {}\n"})},
 	}).URL}
 }
 
 // composerProject is a project whose test passes with acme/left alone.
 func composerProject() map[string]string {
 	return map[string]string{
-		"composer.json": `{"name":"own/own","require":{"php":">=8","ext-absent":"*","acme/left":"^1.0","own/part":"*"},"require-dev":{"phpunit/phpunit":"*"},"repositories":[{"type":"path","url":"parts/*"}],` +
+		"composer.json": `{"name":"own/own","require":{"php":">=8","ext-absent":"*","acme/left":"^1.0","own/part":"*"},"require-dev":{"phpunit/phpunit":"*","acme/plugin":"*"},"config":{"allow-plugins":true},"repositories":[{"type":"path","url":"parts/*"}],` +
 			`"autoload":{"psr-4":{"Own\\":"src/"},"classmap":["old/"]},"scripts":{"pre-install-cmd":"touch /opt/out/canary","pre-update-cmd":"touch /opt/out/canary","post-autoload-dump":"touch canary"},"minimum-stability":"dev","prefer-stable":true}`,
 		"parts/part/composer.json": `{"name":"own/part","version":"1.0.0","require":{"acme/right":"*"},"autoload":{"psr-4":{"Part\\":"src/"}}}`,
 		"parts/part/src/Word.php":  "<?php\nnamespace Part;\nclass Word { const TEXT = \\Acme\\Right\\Word::TEXT . '!'; }\n",
@@ -46,8 +48,8 @@ func composerProject() map[string]string {
 const phpGate = "COMPOSER_DISABLE_NETWORK=1 composer dump-autoload --quiet --no-interaction --no-scripts --no-plugins && PATH=vendor/bin:$PATH phpunit --bootstrap vendor/autoload.php tests"
 
 // ADP-2: composer's packages without a lock file, and of the one that was made: they are
-// copied into the tree, with the PHPUnit that they name; scripts do not run, and a package of
-// the tree stays there. Composer itself finds nothing to do.
+// copied into the tree, with the PHPUnit that they name; scripts and plugins do not run, and a
+// package of the tree stays there. Composer itself finds nothing to do.
 func TestComposer(t *testing.T) {
 	hosttest.Long(t, "PHP is installed from Debian's archives")
 	be := newTestBuilder(t)
@@ -64,13 +66,13 @@ func TestComposer(t *testing.T) {
 	if len(got.Locks) != 1 || !strings.Contains(lock, "/zip/"+strings.Repeat("a", 40)) || strings.Contains(lock, "8377") {
 		t.Fatalf("%d lock files: %s", len(got.Locks), lock)
 	}
-	if notes := strings.Join(got.Notes, "\n"); !strings.HasPrefix(notes, "composer.json has no lock file: 3 packages resolved for this task: acme/left v1.2.0") {
+	if notes := strings.Join(got.Notes, "\n"); !strings.HasPrefix(notes, "composer.json has no lock file: 4 packages resolved for this task: acme/left v1.2.0") {
 		t.Errorf("notes %q", notes)
 	}
 	p.git("checkout", "-q", "-b", "locked")
 	req.Repo.Locks = p.commit(map[string]string{"composer.lock": lock}).Commit
-	out := be.runInTree(t, be.mustEnsure(t, req), `php -r 'require "vendor/autoload.php"; echo Own\Own::TEXT, "\n";'; `+phpGate+`; COMPOSER_DISABLE_NETWORK=1 composer install -n --no-scripts '--ignore-platform-req=ext-*' 2>&1; git status --porcelain; ls; ls /opt/out 2>&1 || true`)
-	for _, want := range []string{"hello hello!\n", "of the lock file\n", "OK (1 test", "Nothing to install, update or remove", "composer.lock\n"} {
+	out := be.runInTree(t, be.mustEnsure(t, req), `php -r 'require "vendor/autoload.php"; echo Own\Own::TEXT, "\n";'; `+phpGate+`; COMPOSER_DISABLE_NETWORK=1 composer install -n --no-scripts --no-plugins '--ignore-platform-req=ext-*' 2>&1; git status --porcelain; ls . vendor; ls vendor/acme/plugin/src; ls /opt/out 2>&1 || true`)
+	for _, want := range []string{"hello hello!\n", "of the lock file\n", "OK (1 test", "Plugin.php\n", "Nothing to install, update or remove", "composer.lock\n"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("it does not say %q", want)
 		}

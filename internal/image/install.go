@@ -148,7 +148,7 @@ func (b *Builder) runSteps(ctx context.Context, in ecosystem.Install, run func(e
 			continue
 		}
 		if step.Excuse == nil {
-			return clientError(in.Says, step, r)
+			return clientError(in.Registry, in.Says, step, r)
 		}
 		b.log.InfoContext(ctx, "a step of a layer ended with errors", "layer", in.Layer, "exit_code", r.ExitCode, "output", r.Text())
 		if excuse := step.Excuse(r.ExitCode); excuse != told {

@@ -319,8 +319,9 @@ func (b *Builder) serveBuild(ctx context.Context, c container.Container, e insta
 const maxWhy = 300
 
 // clientError makes the error of a step that ended badly: the end of its
-// output, and the line of it that says most as the summary.
-func clientError(says ecosystem.Words, step ecosystem.Step, r toolproto.RunResult) error {
+// output, and the line of it that says most as the summary. Registry is the kind that its packages
+// are from; empty: none.
+func clientError(registry string, says ecosystem.Words, step ecosystem.Step, r toolproto.RunResult) error {
 	text := strings.TrimSpace(r.Text())
 	why := fmt.Sprintf("exit code %d", r.ExitCode)
 	if line := strings.ReplaceAll(mostUsefulLine(text, says.Telling), registryURL, ""); line != "" {
@@ -329,8 +330,13 @@ func clientError(says ecosystem.Words, step ecosystem.Step, r toolproto.RunResul
 	e := company.E(company.EImage, step.Failure).Because(why).Fix(says.FindRemedy(text, step.Fix))
 	e.Details = text
 	if asked := gitRE.FindString(text); asked != "" {
-		return e.Because("a package comes from a git repository, and no container of an image reaches one: " + safetext.EscapeLine(asked, maxWhy)).
-			Fix("name a version that the registry has in the place of the git address, and commit that; or go on without such packages (deps.without in your config)").NeedsPerson()
+		why := "a package comes from a git repository, and no container of an image reaches one: " + safetext.EscapeLine(asked, maxWhy)
+		told := e.Because(why).Fix("name a version that the registry has in the place of the git address, and commit that").NeedsPerson()
+		if registry == "" {
+			return told
+		}
+		return told.Fix(told.Hint + "; or go on without the registry's packages, with deps.without: [" + registry + "] in company.yaml").
+			MendedBy(company.ConfigLine{Key: "deps.without", Value: registry, Why: why})
 	}
 	if isPermanent(r.ExitCode, text, says.Permanent) {
 		return e.NeedsPerson()

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -40,10 +41,13 @@ func TestPermanentFailures(t *testing.T) {
 		"anything else":                {1, "boom", false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := clientError(says, ecosystem.Step{Failure: "it cannot be installed", Fix: "do something"}, toolproto.RunResult{ExitCode: c.code, Stderr: toolproto.Output{Head: c.text}})
+			err := clientError("npm", says, ecosystem.Step{Failure: "it cannot be installed", Fix: "do something"}, toolproto.RunResult{ExitCode: c.code, Stderr: toolproto.Output{Head: c.text}})
 			var e *company.Error
 			if !errors.As(err, &e) || (e.Class == company.HumanRequired) != c.lasts {
 				t.Errorf("%+v", err)
+			}
+			if asksGit := strings.HasSuffix(name, "asks git"); asksGit != (e.Line != nil && e.Line.Key == "deps.without" && e.Line.Value == "npm") {
+				t.Errorf("the line that goes on: %v", e.Line)
 			}
 		})
 	}

@@ -68,6 +68,17 @@ func (f treeFiles) readText(ctx context.Context, name string) ([]byte, error) {
 	return readBlob(ctx, f.repo, name, id)
 }
 
+// textsOf reads the files of a tree. It implements ecosystem.Texts.
+type textsOf struct {
+	ctx  context.Context
+	tree treeFiles
+}
+
+func (t textsOf) Files() []string { return t.tree.files }
+func (t textsOf) ReadTexts(files []string) (map[string][]byte, error) {
+	return t.tree.readTexts(t.ctx, files)
+}
+
 // Bounds in bytes: of one file that names dependencies, and of all of a kind
 // together.
 const (

@@ -77,10 +77,17 @@ func TestPackagesLeftOut(t *testing.T) {
 	}
 	// Debian's packages stand for what is not had of PyPI, also where the lock is one of another client.
 	repo = newProject(t).commit(map[string]string{"requirements.txt": "PyYAML==6.0\nbeautifulsoup4>=4\nsurely-unknown\n", "tests/test_a.py": ""})
-	if _, notes := plan(Request{Without: []string{"pypi"}}); !strings.Contains(notes, "Debian's packages stand for those of pypi, in Debian's versions: python3-bs4 python3-yaml") {
+	if _, notes := plan(Request{Without: []string{"pypi"}}); !strings.Contains(notes, "deps.without has pypi: Debian's packages stand for its own, in Debian's versions: python3-bs4 python3-yaml") {
 		t.Errorf("notes %q", notes)
 	}
-	if _, notes := plan(Request{}); strings.Contains(notes, "stand for") {
+	for _, req := range []Request{{}, {Without: []string{"pypi"}, Offline: true}} {
+		if _, notes := plan(req); strings.Contains(notes, "stand for") {
+			t.Errorf("notes %q", notes)
+		}
+	}
+	// Those of another system are not asked for, and of two that exclude one another one is there.
+	repo = newProject(t).commit(map[string]string{"requirements.txt": "ptable\nprettytable\ncolorama; sys_platform == 'win32'\n", "tests/test_a.py": ""})
+	if _, notes := plan(Request{Without: []string{"pypi"}}); !strings.Contains(notes, "versions: python3-prettytable python3-ptable;") || !strings.Contains(notes, "python3-ptable is not installed: Debian has it or python3-prettytable") {
 		t.Errorf("notes %q", notes)
 	}
 	repo = newProject(t).commit(map[string]string{"setup.py": "setup(install_requires=['a'])\n"})

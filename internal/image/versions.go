@@ -13,11 +13,13 @@ import (
 	"strings"
 	"time"
 
+	"company/internal/cifile"
 	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/safetext"
 
 	"github.com/google/renameio/v2"
+	"golang.org/x/mod/semver"
 )
 
 // wish is the version of a toolchain that a project asks for and this host does not
@@ -44,6 +46,7 @@ func readWish(ctx context.Context, tree treeFiles, t ecosystem.Toolchain, has st
 	if has == "" {
 		return nil, nil
 	}
+	met := false
 	for _, name := range t.WishFiles {
 		files := slices.DeleteFunc(tree.filesNamed(name), func(p string) bool { return ecosystem.IsForeignDir(strings.TrimPrefix(path.Dir(p), ".")) })
 		if len(files) > 0 && !t.WishAll {
@@ -56,6 +59,7 @@ func readWish(ctx context.Context, tree treeFiles, t ecosystem.Toolchain, has st
 			}
 			wants, hasText := t.Wish(strings.TrimSpace(string(text)), has)
 			if wants == "" {
+				met = met || hasText != ""
 				continue
 			}
 			if has = wants; out != nil {
@@ -67,7 +71,35 @@ func readWish(ctx context.Context, tree treeFiles, t ecosystem.Toolchain, has st
 			break
 		}
 	}
+	if out == nil && !met && t.WishAction != "" {
+		return readCIWish(ctx, tree, t, has)
+	}
 	return out, nil
+}
+
+// readCIWish is what the CI asks for, where each version that it sets up is another one than the
+// image has: the lowest of the newer ones, or else the highest.
+func readCIWish(ctx context.Context, tree treeFiles, t ecosystem.Toolchain, has string) (*wish, error) {
+	ci := ecosystem.TreeOf(textsOf{ctx, tree})
+	var all []wish
+	for _, d := range cifile.ReadDefinitions(ci) {
+		for _, version := range cifile.ListVersions([]cifile.Definition{d}, t.WishAction) {
+			wants, hasText := t.Wish(version, has)
+			if wants == "" { // met, or not to be understood
+				return nil, ci.Err()
+			}
+			all = append(all, wish{file: d.File, wants: wants, shown: safetext.Cut(safetext.StripLine(wants), 60), has: hasText})
+		}
+	}
+	if len(all) == 0 {
+		return nil, ci.Err()
+	}
+	slices.SortStableFunc(all, func(a, b wish) int { return semver.Compare("v"+a.wants, "v"+b.wants) })
+	newer := slices.IndexFunc(all, func(w wish) bool { return semver.Compare("v"+w.wants, "v"+has) > 0 })
+	if newer < 0 {
+		newer = len(all) - 1
+	}
+	return &all[newer], nil
 }
 
 // findVersion finds the tree of the version that a project asks for, where what the

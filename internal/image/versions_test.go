@@ -265,6 +265,12 @@ func TestReadWishOfATree(t *testing.T) {
 		"the first file":     {"node", "20.1.0", map[string]string{".nvmrc": "22\n", ".node-version": "24\n"}, ".nvmrc wants node 22, the image has 20.1.0"},
 		"which is met":       {"node", "20.1.0", map[string]string{".nvmrc": "20\n", "package.json": `{"engines":{"node":">=22"}}`}, ""},
 		"the manifest":       {"node", "20.1.0", map[string]string{"package.json": `{"engines":{"node":">=22"}}`, "a/package.json": `{"engines":{"node":">=24"}}`}, "package.json wants node >=22, the image has 20.1.0"},
+		"the CI":             {"node", "20.1.0", map[string]string{"package.json": "{}", ".github/workflows/a.yml": setUpNode("[24, 22.x, 18]", "ubuntu-latest")}, ".github/workflows/a.yml wants node 22, the image has 20.1.0"},
+		"an older CI":        {"node", "20.1.0", map[string]string{"package.json": "{}", ".github/workflows/a.yml": setUpNode("[14, 18]", "ubuntu-latest")}, ".github/workflows/a.yml wants node 18, the image has 20.1.0"},
+		"a CI that is met":   {"node", "20.1.0", map[string]string{".github/workflows/a.yml": setUpNode("[20, 22]", "ubuntu-latest")}, ""},
+		"the newest in a CI": {"node", "20.1.0", map[string]string{".github/workflows/a.yml": setUpNode("[22, latest]", "ubuntu-latest")}, ""},
+		"a CI of macOS":      {"node", "20.1.0", map[string]string{".github/workflows/a.yml": setUpNode("[22]", "macos-latest")}, ""},
+		"before the CI":      {"node", "20.1.0", map[string]string{"package.json": `{"engines":{"node":">=20"}}`, ".github/workflows/a.yml": setUpNode("[22]", "ubuntu-latest")}, ""},
 		"below the root":     {"node", "20.1.0", map[string]string{"web/.nvmrc": "22\n"}, "web/.nvmrc wants node 22, the image has 20.1.0"},
 		"where none is":      {"node", "", map[string]string{".nvmrc": "22\n"}, ""},
 		"text of a stranger": {"rust", "1.90.0", map[string]string{"rust-toolchain": "\x1b[2J\n"}, "rust-toolchain wants rust"},
@@ -285,6 +291,12 @@ func TestReadWishOfATree(t *testing.T) {
 			}
 		})
 	}
+}
+
+// setUpNode is a workflow whose matrix has versions of Node.
+func setUpNode(versions, on string) string {
+	return "jobs:\n  test:\n    runs-on: " + on + "\n    strategy: {matrix: {node: " + versions + "}}\n    steps:\n" +
+		"      - uses: actions/setup-node@v4\n        with: {node-version: \"${{ matrix.node }}\"}\n      - run: npm test\n"
 }
 
 // What was chosen once stays, and what could not be had is asked for again later.

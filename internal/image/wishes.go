@@ -34,11 +34,13 @@ func (p *layerPlan) addWishedPackages(ctx context.Context, req Request, base bas
 		}
 		wished = append(wished, packages...)
 	}
-	instead, err := p.findSubstitutes(req, newSources(ctx, p, tree, req))
-	if err != nil {
-		return err
+	if !req.Offline && !base.pulled {
+		instead, err := p.findSubstitutes(req, newSources(ctx, p, tree, req))
+		if err != nil {
+			return err
+		}
+		wished = append(wished, instead...)
 	}
-	wished = append(wished, instead...)
 	t := ecosystem.TreeOf(newSources(ctx, p, tree, req))
 	wished = append(wished, p.findCIPackages(cifile.ListAptPackages(cifile.ReadDefinitions(t)), slices.Concat(debianPackages, set.packages, wished))...)
 	if t.Err() != nil {
@@ -68,7 +70,7 @@ func (p *layerPlan) findSubstitutes(req Request, s *sources) (out []string, err 
 			return nil, err
 		}
 		if req.isWithout(registry) && len(packages) > 0 {
-			p.addNote("Debian's packages stand for those of %s, in Debian's versions: %s", registry, strings.Join(packages, " "))
+			p.addNote("deps.without has %s: Debian's packages stand for its own, in Debian's versions: %s", registry, strings.Join(packages, " "))
 			out = append(out, packages...)
 		}
 	}

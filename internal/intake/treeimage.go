@@ -69,6 +69,13 @@ func (st *TreeImages) ImageForTree(ctx context.Context, t *company.Task, m *gito
 	if len(outside) > 0 {
 		return own, describeUnrequested(outside), nil
 	}
+	foreign, err := store.FindForeign(ctx, was, is, policy)
+	if err != nil {
+		return gates.Image{}, "", err
+	}
+	if len(foreign) > 0 {
+		return own, describeForeign(foreign), nil
+	}
 	req, err := st.intake.requestImage(ctx, t, m)
 	if err != nil {
 		return gates.Image{}, "", err
@@ -124,15 +131,24 @@ func (in *Intake) requestImage(ctx context.Context, t *company.Task, m *gitops.M
 // describeUnrequested names for a worker the packages of its lock files that
 // were not allowed.
 func describeUnrequested(outside []company.Dependency) string {
+	return "The branch's lock files name packages that are not in the base's, that were not asked for with add_dependency, and that nothing which was asked for needs:\n" +
+		listPackages(outside) + "Ask for them with add_dependency, or take them out of the lock files."
+}
+
+// describeForeign names for a worker the packages that its lock files have from elsewhere.
+func describeForeign(foreign []company.Dependency) string {
+	return "The branch's lock files have packages from addresses, or at commits, that neither the base's lock files nor the registry name. The checks run what the registry has; people would get another file:\n" +
+		listPackages(foreign) + "Let their client write the lock files (composer update NAME), or take the lines of the base."
+}
+
+func listPackages(all []company.Dependency) string {
 	var b strings.Builder
-	b.WriteString("The branch's lock files name packages that are not in the base's, that were not asked for with add_dependency, and that nothing which was asked for needs:\n")
-	for i, d := range outside {
+	for i, d := range all {
 		if i == 20 {
-			fmt.Fprintf(&b, "- and %d more\n", len(outside)-i)
+			fmt.Fprintf(&b, "- and %d more\n", len(all)-i)
 			break
 		}
 		fmt.Fprintf(&b, "- %s\n", d)
 	}
-	b.WriteString("Ask for them with add_dependency, or take them out of the lock files.")
 	return b.String()
 }

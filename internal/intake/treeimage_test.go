@@ -69,6 +69,7 @@ func TestLockFilesAreHeldAgainstWhatWasAdded(t *testing.T) {
 	base := commit("package-lock.json", lock("locked"))
 	same := commit("README", "more")
 	sneaked := commit("package-lock.json", lock("locked", "added", "needed", "sneaked"))
+	moved := commit("package-lock.json", strings.Replace(lock("locked"), `"version"`, `"resolved":"https://evil.example/x.tgz","version"`, 1))
 	git, err := gitops.Open(gitops.Config{Root: filepath.Join(t.TempDir(), "git")})
 	if err != nil {
 		t.Fatal(err)
@@ -89,6 +90,10 @@ func TestLockFilesAreHeldAgainstWhatWasAdded(t *testing.T) {
 	}
 	image, refused, err := st.ImageForTree(t.Context(), task, m, sneaked)
 	if err != nil || image != own || !strings.Contains(refused, "- npm sneaked@1.0.0\n") || strings.Contains(refused, "needed@") || strings.Contains(refused, "added@") {
+		t.Errorf("%q %v\n%s", image, err, refused)
+	}
+	image, refused, err = st.ImageForTree(t.Context(), task, m, moved)
+	if err != nil || image != own || !strings.Contains(refused, "people would get another file:\n- npm locked@1.0.0\n") {
 		t.Errorf("%q %v\n%s", image, err, refused)
 	}
 	if image, refused, err := NewTreeImages(in, nil).ImageForTree(t.Context(), task, m, sneaked); err != nil || image != own || refused != "" {

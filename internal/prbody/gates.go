@@ -33,6 +33,7 @@ func prGates(t *company.Task, o PROptions) string {
 	for _, c := range checks {
 		notes = append(notes, gateNotes(c, t.Gate.Result.Overlooked(c), o)...)
 	}
+	notes = append(notes, leftOutNotes(t)...)
 	notes = append(notes, unrunNotes(t, o)...)
 	notes = append(notes, firstStepNotes(t, o)...)
 	notes = append(notes, baseNotes(t, o)...)
@@ -56,6 +57,20 @@ func prGates(t *company.Task, o PROptions) string {
 		b.WriteString("- " + n + "\n")
 	}
 	return b.String()
+}
+
+// leftOutNotes say which packages the checks had not, or in other versions than the lock files
+// have, since a registry was not to be asked.
+func leftOutNotes(t *company.Task) (out []string) {
+	if t.Prepared == nil {
+		return nil
+	}
+	for _, n := range t.Prepared.Notes {
+		if strings.Contains(n, "deps.without has ") {
+			out = append(out, "The **image of the checks** has other packages than are asked for: "+escapeMarkdown(n))
+		}
+	}
+	return out
 }
 
 // unrunNotes names what the repository's people run beside the gates. What their CI runs stands above,

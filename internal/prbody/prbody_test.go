@@ -124,6 +124,16 @@ func TestPRBodyDependencies(t *testing.T) {
 	}
 }
 
+// Who reads the pull request is told that the checks ran with other packages than the lock files have.
+func TestPRBodyLeftOut(t *testing.T) {
+	task := newPRTask()
+	task.Prepared.Notes = []string{"requirements.txt is not installed: deps.without has pypi", "deps.without has pypi: Debian's packages stand for its own, in Debian's versions: python3-bs4", "pyproject.toml wants Python 3.13"}
+	got := PRBody(task, PROptions{})
+	if strings.Count(got, "The **image of the checks** has other packages than are asked for: ") != 2 || !strings.Contains(got, "in Debian's versions: python3-bs4") || strings.Contains(got, "3.13") {
+		t.Errorf("%s", got)
+	}
+}
+
 // What no price is known for has cost tokens, not $0.00, in the pull request as
 // in company status (an unknown cost is never 0).
 func TestPRBodyCost(t *testing.T) {

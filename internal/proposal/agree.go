@@ -24,12 +24,7 @@ func (c call) readSelection(key string) selection {
 	if len(words) == 0 || program == "tox" || program == "nox" || targetOf(words) != "" {
 		return selection{} // their session, or their target, is in the key
 	}
-	interpreted := pythonRE.MatchString(path.Base(words[0])) // python3 setup.py test
-	words = words[1:]
-	if interpreted {
-		words = skipFlags(words, nil)
-		words = words[min(1, len(words)):]
-	}
+	words = skipInterpreter(words)[1:] // python3 setup.py test
 	table := append(slices.Clone(reportFlags["every"]), reportFlags[program]...)
 	// Its subcommand is in the key, under its own name or another one.
 	verbs := []string{sub}
@@ -38,8 +33,10 @@ func (c call) readSelection(key string) selection {
 		verbs = []string{"run", "run-script", "t", "tst", sub}
 	case "vitest":
 		verbs = []string{"run"}
+	case "unittest":
+		verbs = []string{"discover"} // which it does without arguments
 	case "cargo":
-		verbs = []string{"nextest", "run", sub}
+		verbs = []string{"llvm-cov", "tarpaulin", "nextest", "run", sub}
 	}
 	var s selection
 	for i := 0; i < len(words); i++ {
@@ -78,7 +75,8 @@ var reportFlags = map[string][]string{
 	"pytest": {"--cov", "--cov=*", "--cov-*", "--no-cov", "--junitxml V", "--junit-xml V", "--html V", "--self-contained-html", "--durations V", "--tb V", "-n V", "--numprocesses V", "--dist V", "-x", "--exitfirst",
 		"--maxfail V", "--basetemp V", "--show-capture V", "-ra", "-rA", "-rf", "-rs", "-rsx", "-rxs", "-s", "-l", "--showlocals", "--benchmark-*", "--timeout V"},
 	"unittest": {"-b", "--buffer", "-f", "--failfast"},
-	"cargo":    {"--no-fail-fast", "--locked", "--offline", "--frozen", "-j V", "--jobs V", "--message-format V", "--color V", "--nocapture", "--no-capture"},
+	"cargo": {"--no-fail-fast", "--locked", "--offline", "--frozen", "-j V", "--jobs V", "--message-format V", "--color V", "--nocapture", "--no-capture",
+		"--lcov", "--codecov", "--cobertura", "--html", "--text", "--output-path V", "--output-dir V", "--out V", "-o V", "--ignore-filename-regex V"},
 	"script": {"--silent", "-s", "--if-present", "--coverage", "--ci", "--run", "--reporter V", "--reporters V", "--watch=false", "--watchAll=false", "--no-watch", "--passWithNoTests", "--runInBand", "-i", "--maxWorkers V",
 		"--forceExit", "--detectOpenHandles", "--bail", "--no-cache"},
 	"jest":       {"--coverage", "--coverage*", "--ci", "--json", "--outputFile V", "--reporters V", "--watch=false", "--watchAll=false", "--passWithNoTests", "--runInBand", "-i", "--maxWorkers V", "--forceExit", "--detectOpenHandles", "--bail", "--no-cache", "--silent", "--logHeapUsage"},
@@ -91,7 +89,8 @@ var reportFlags = map[string][]string{
 	"meson":      {"-C V", "--print-errorlogs", "-j V", "--num-processes V"},
 	"mvn":        {"-B", "--batch-mode", "-ntp", "--no-transfer-progress", "-e", "-o", "--offline"}, "mvnw": {"-B", "--batch-mode", "-ntp", "--no-transfer-progress", "-e"},
 	"gradle": {"--no-daemon", "--stacktrace", "--info", "--scan", "--offline", "--console V"}, "gradlew": {"--no-daemon", "--stacktrace", "--info", "--scan", "--console V"},
-	"phpunit": {"--coverage-*", "--testdox", "--no-coverage", "--log-junit V", "--stop-on-failure"},
+	"phpunit": {"--bootstrap V", "--coverage-*", "--testdox", "--no-coverage", "--log-junit V", "--stop-on-failure"},
+	"rubocop": {"--parallel", "-P", "--format V", "-f V", "--display-cop-names", "-D"},
 	"rspec":   {"--format V", "-f V", "--fail-fast", "--out V", "-o V"},
 	"make":    {"-j*", "-k", "-s", "--no-print-directory"},
 }
@@ -106,6 +105,26 @@ var (
 // withoutWorkspace are flags without those by which cargo takes all crates of a workspace.
 func withoutWorkspace(flags []string) []string {
 	return slices.DeleteFunc(slices.Clone(flags), func(f string) bool { return f == "--workspace" || f == "--all" })
+}
+
+// cargoParts are flags by which cargo runs a part of what it runs without them.
+var cargoParts = []string{"--lib", "--doc", "--bins", "--tests", "--test", "--bin"}
+
+// widen is the selection of a command of cargo without what makes it a part of what another one runs: a crate of a workspace, a
+// kind of tests, a filter by name.
+func (s selection) widen(by selection) selection {
+	all := len(withoutWorkspace(by.flags)) < len(by.flags)
+	if len(by.names) > 0 {
+		return s
+	}
+	s.flags = slices.DeleteFunc(slices.Clone(s.flags), func(f string) bool {
+		name, _, _ := strings.Cut(f, "=")
+		return slices.Contains(cargoParts, name) || all && (name == "-p" || name == "--package" || name == "--exclude")
+	})
+	if !slices.Contains(s.flags, "-p") && !slices.Contains(s.flags, "--package") && !slices.Contains(s.flags, "--features") && !slices.Contains(s.flags, "-F") && !slices.Contains(s.flags, "-D") {
+		s.names = nil
+	}
+	return s
 }
 
 // filtering are runners to which names are filters of what they run by themselves.
@@ -123,12 +142,18 @@ func (s selection) covers(o selection, key string) bool {
 	} else if !slices.ContainsFunc(o.flags, func(f string) bool { return isProject(f) && !slices.Contains(s.flags, f) }) {
 		s.flags = slices.DeleteFunc(slices.Clone(s.flags), func(f string) bool { return isProject(f) && !slices.Contains(o.flags, f) })
 	}
+	program, _, _ := strings.Cut(key, " ")
+	if program == "cargo" {
+		o = o.widen(s)
+		if !slices.Contains(o.flags, "--all-targets") {
+			s.flags = slices.DeleteFunc(slices.Clone(s.flags), func(f string) bool { return f == "--all-targets" })
+		}
+	}
 	// All crates of a workspace are more than those of a folder.
 	if !slices.Equal(withoutWorkspace(s.flags), withoutWorkspace(o.flags)) || len(o.flags) > len(s.flags) {
 		return false
 	}
 	isAll := func(name string) bool { return slices.Contains(wholeTree, name) }
-	program, _, _ := strings.Cut(key, " ")
 	all := slices.ContainsFunc(s.names, isAll)
 	for _, name := range o.names {
 		within := func(top string) bool {
@@ -218,7 +243,7 @@ func (c *collector) coverageOf(one call, dir string, chosen []chosenCall, depth 
 	}
 	parts := noCheck
 	for _, runs := range c.scripts[key] {
-		for _, inner := range parseScript(runs) {
+		for _, inner := range c.parse(runs) {
 			parts = max(parts, c.coverageOf(inner, at, chosen, depth+1))
 		}
 	}

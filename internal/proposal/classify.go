@@ -8,85 +8,18 @@ import (
 	"company/internal/lazyregexp"
 )
 
-// wrappers are programs that run the command behind them, with the number of arguments
-// of their own (of "uv run pytest" two), and those of their flags that take a value.
-var wrappers = []struct {
-	words []string
-	flags []string
-}{
-	{words: []string{"exec"}}, {words: []string{"env"}, flags: []string{"-u"}}, {words: []string{"time"}}, {words: []string{"sudo"}, flags: []string{"-u"}},
-	{words: []string{"nice"}, flags: []string{"-n"}}, {words: []string{"timeout"}}, {words: []string{"xvfb-run"}, flags: []string{"-s", "-n"}}, {words: []string{"catchsegv"}},
-	{words: []string{"uv", "run"}, flags: []string{"--with", "--extra", "--group", "-p", "--python"}}, {words: []string{"poetry", "run"}}, {words: []string{"pdm", "run"}}, {words: []string{"hatch", "run"}},
-	{words: []string{"pipenv", "run"}}, {words: []string{"rye", "run"}}, {words: []string{"uvx"}, flags: []string{"--with", "--from"}}, {words: []string{"pipx", "run"}},
-	{words: []string{"npx"}, flags: []string{"-p", "--package"}}, {words: []string{"pnpm", "exec"}}, {words: []string{"pnpm", "dlx"}}, {words: []string{"yarn", "exec"}}, {words: []string{"bunx"}},
-	{words: []string{"npm", "exec"}}, {words: []string{"bundle", "exec"}}, {words: []string{"coverage", "run"}, flags: []string{"--source"}}, {words: []string{"cross-env"}}, {words: []string{"dotenv"}},
-	{words: []string{"c8"}}, {words: []string{"nyc"}}, {words: []string{"opam", "exec"}},
-}
-
-// pythonRE are the names of Python's interpreter.
-var pythonRE = lazyregexp.New(`^(python[0-9.]*|pypy[0-9.]*)$`)
-
-// unwrapCommand is what a command runs in the end: without what stands before it.
-func (c call) unwrapCommand() []string {
-	words := c.words
-	for range 8 {
-		was := len(words)
-		for len(words) > 0 && assignmentRE.MatchString(words[0]) {
-			words = words[1:]
-		}
-		for _, w := range wrappers {
-			if len(words) > len(w.words) && path.Base(words[0]) == w.words[0] && slices.Equal(words[1:len(w.words)], w.words[1:]) {
-				words = skipFlags(words[len(w.words):], w.flags)
-				if w.words[0] == "timeout" && len(words) > 1 {
-					words = words[1:] // how long
-				}
-				break
-			}
-		}
-		if len(words) > 2 && pythonRE.MatchString(path.Base(words[0])) {
-			if rest := skipFlags(words[1:], []string{"-W", "-X"}); len(rest) > 0 && slices.Contains(words[1:len(words)-len(rest)], "-m") {
-				words = rest
-			}
-		}
-		if len(words) > 1 && words[0] == "-m" { // coverage run -m pytest
-			words = words[1:]
-		}
-		if len(words) == was {
-			break
-		}
-	}
-	return words
-}
-
-var assignmentRE = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*=`)
-
-// skipFlags leaves out the flags at the front, and the values of those that take one.
-func skipFlags(words, withValue []string) []string {
-	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
-		if words[0] == "--" || words[0] == "-m" {
-			return words[1:]
-		}
-		n := 1
-		if slices.Contains(withValue, words[0]) {
-			n = 2
-		}
-		words = words[min(n, len(words)):]
-	}
-	return words
-}
-
 // scripted are the clients whose "run test" and "test" are a script of a manifest.
 var scripted = []string{"npm", "yarn", "pnpm", "bun"}
 
 // parted are programs whose first argument says what they do.
 var parted = []string{"go", "cargo", "make", "gmake", "meson", "mvn", "mvnw", "gradle", "gradlew", "rake", "rails", "dotnet", "mix", "swift", "deno", "composer", "dune", "stack", "cabal", "zig", "bazel",
-	"ninja", "just", "task", "mage", "invoke", "nx", "turbo", "lerna", "django-admin", "manage.py", "setup.py", "sbt", "lein", "flutter", "dart", "grunt", "gulp", "pre-commit", "poe"}
+	"richgo", "cross", "prek", "terraform", "tofu", "artisan", "console", "ng", "astro", "buf", "ninja", "just", "task", "mage", "invoke", "nx", "turbo", "lerna", "django-admin", "manage.py", "setup.py", "sbt", "lein", "flutter", "dart", "grunt", "gulp", "pre-commit", "poe"}
 
 // flagsWithValue are flags before that argument which take a value.
-var flagsWithValue = []string{"-C", "-f", "--prefix", "-w", "--workspace", "--filter", "-p", "--cwd", "--manifest-path", "--dir"}
+var flagsWithValue = []string{"-C", "-f", "--prefix", "-w", "--workspace", "--filter", "-F", "-p", "--cwd", "--manifest-path", "--dir"}
 
 // aliases are programs that run what another one does, under names of their own.
-var aliases = map[string]string{"gotestsum": "go test", "py.test": "pytest", "cargo nextest": "cargo test", "gmake": "make", "npm t": "script test", "npm tst": "script test", "setup.py test": "unittest", "setup.py pytest": "pytest"}
+var aliases = map[string]string{"gotestsum": "go test", "richgo test": "go test", "rake spec": "rspec", "py.test": "pytest", "cargo nextest": "cargo test", "gmake": "make", "simple-phpunit": "phpunit", "paratest": "phpunit", "cargo llvm-cov": "cargo test", "cargo tarpaulin": "cargo test", "cargo check": "cargo clippy", "cargo c": "cargo clippy", "cargo t": "cargo test", "npm t": "script test", "npm tst": "script test", "setup.py test": "unittest", "setup.py pytest": "pytest"}
 
 // commandKey names what a command does, without its flags: two commands of one key run
 // the same program on the same thing. It is empty for a command without a name.
@@ -95,28 +28,35 @@ func (c call) commandKey() string {
 	if len(words) == 0 || strings.Contains(words[0], unknown) || words[0] == "" {
 		return ""
 	}
-	program := path.Base(words[0])
+	program := programName(words[0])
 	if target := targetOf(words); target != "" {
 		return program + " target " + target
 	}
-	if pythonRE.MatchString(program) || slices.Contains([]string{"bash", "sh", "ruby", "node", "perl", "php"}, program) {
-		rest := skipFlags(words[1:], nil)
-		if program == "node" && slices.ContainsFunc(words[1:], func(w string) bool { return w == "--test" }) {
-			return "node --test"
-		}
-		if len(rest) == 0 || strings.Contains(rest[0], unknown) {
-			return program
-		}
-		words, program = rest, path.Base(rest[0])
+	if program == "node" && slices.ContainsFunc(words[1:], func(w string) bool { return w == "--test" }) {
+		return "node --test"
+	}
+	if rest := skipInterpreter(words); len(rest) < len(words) {
+		words, program = rest, programName(rest[0])
+	} else if pythonRE.MatchString(program) || slices.Contains(interpreters, program) {
+		return program
 	}
 	sub := ""
 	if rest := skipFlags(words[1:], flagsWithValue); len(rest) > 0 {
 		sub = strings.ReplaceAll(rest[0], unknown, "")
+		if program == "composer" && (sub == "run" || sub == "run-script") && len(rest) > 1 {
+			sub = rest[1]
+		}
 		if slices.Contains(scripted, program) {
-			if (sub == "run" || sub == "run-script") && len(rest) > 1 {
-				return "script " + rest[1]
+			if program == "yarn" && sub == "workspace" && len(rest) > 2 {
+				rest = rest[2:] // its name, and a script of its own
+				sub = rest[0]
 			}
-			if sub == "test" || program == "yarn" && !slices.Contains(yarnWords, sub) {
+			if sub == "run" || sub == "run-script" {
+				if named := skipFlags(rest[1:], flagsWithValue); len(named) > 0 {
+					return "script " + named[0]
+				}
+			}
+			if sub == "test" && program != "bun" || slices.Contains(ownScripts[program], "") && !slices.Contains(ownScripts[program], sub) {
 				return "script " + sub
 			}
 		}
@@ -139,6 +79,9 @@ func (c call) commandKey() string {
 	return strings.Replace(key, "gmake ", "make ", 1)
 }
 
+// programName is the name of a program by its path.
+func programName(word string) string { return strings.TrimSuffix(path.Base(word), ".phar") }
+
 // sessionOf is the environment that tox, or the session that nox is asked for; none
 // where it is one of the interpreters, which run the tests.
 func sessionOf(words []string) string {
@@ -150,6 +93,7 @@ func sessionOf(words []string) string {
 		if !ok && i+1 < len(words) {
 			value = words[i+1]
 		}
+		value = interpreterEndRE.ReplaceAllString(value, "")
 		if name != "run" && !interpreterRE.MatchString(value) && !strings.Contains(value, unknown) {
 			return value
 		}
@@ -161,8 +105,15 @@ func sessionOf(words []string) string {
 // by the CI.
 var interpreterRE = lazyregexp.New(`^(py|python|pypy)[0-9.]*(-|,|$)|\$`)
 
-// yarnWords are yarn's own commands; any other is a script.
-var yarnWords = []string{"install", "add", "remove", "cache", "config", "global", "link", "set", "up", "why", "workspace", "workspaces", "dlx", "plugin", "npm", "pack", "publish", "version", "info", "audit", ""}
+// interpreterEndRE is the interpreter behind the name of a session of nox.
+var interpreterEndRE = lazyregexp.New(`-(py|python|pypy)?[0-9]+\.[0-9]+$`)
+
+// ownScripts are the clients that run a script by its name alone, with the names of their own commands.
+var ownScripts = map[string][]string{
+	"yarn": {"install", "add", "remove", "cache", "config", "global", "link", "set", "up", "why", "workspace", "workspaces", "dlx", "plugin", "npm", "pack", "publish", "version", "info", "audit", ""},
+	"pnpm": {"install", "i", "add", "update", "up", "upgrade", "remove", "rm", "uninstall", "link", "unlink", "import", "rebuild", "prune", "fetch", "patch", "audit", "list", "ls", "outdated", "why", "exec", "dlx", "create",
+		"publish", "pack", "store", "root", "bin", "setup", "init", "deploy", "env", "config", "licenses", "server", "dedupe", "approve-builds", "ci", "version", "login", "whoami", ""},
+}
 
 // aside are programs that prepare, report or look, whatever their arguments say.
 var aside = strings.Fields(`echo printf true false : test [ [[ export set unset source . git apt apt-get dpkg apk yum dnf pacman brew choco pip pip3 gem conda mamba curl wget docker docker-compose podman
@@ -170,20 +121,25 @@ var aside = strings.Fields(`echo printf true false : test [ [[ export set unset 
 	virtualenv venv nvm asdf rustup gcloud aws kubectl helm open xdg-open start code vim nano cmake configure man less more diff date uname`)
 
 // testers are programs that run tests whatever their arguments are.
-var testers = strings.Fields(`pytest tox nox ctest rspec phpunit pest jest vitest mocha ava tap tape bats prove nose2 nosetests stestr trial unittest gotestsum busted karma cypress playwright behave cucumber
+var testers = strings.Fields(`pytest tox nox ctest rspec phpunit simple-phpunit paratest codecept phpspec pest ginkgo jest vitest mocha ava tap tape bats prove nose2 nosetests stestr trial unittest gotestsum busted karma cypress playwright behave cucumber
 	lit avocado runtests runtests.py shellspec roundup minitest jasmine qunit zope-testrunner green ward robot`)
 
 // linters are programs that read code and report its faults.
 var linters = strings.Fields(`golangci-lint staticcheck revive errcheck gofmt gofumpt goimports ruff flake8 pylint mypy pyright pyflakes pycodestyle pydocstyle black isort bandit eslint prettier tsc standard xo biome oxlint
-	stylelint shellcheck shfmt clippy rustfmt clang-format clang-tidy cppcheck rubocop standardrb phpcs phpstan psalm yamllint markdownlint markdownlint-cli2 codespell hadolint actionlint vulture black ty`)
+	vue-tsc svelte-check knip publint attw dprint cspell secretlint depcheck misspell gosec ineffassign gocyclo nilaway gci deptry pydoclint interrogate docformatter yapf basedpyright djlint sqlfluff check-manifest
+	lint-imports pyrefly zizmor php-cs-fixer pint ecs rector phpmd deptrac phan brakeman reek steep taplo stylelint shellcheck shfmt clippy rustfmt clang-format clang-tidy cppcheck rubocop standardrb phpcs phpstan psalm yamllint markdownlint markdownlint-cli2 codespell hadolint actionlint vulture black ty`)
 
 // preparing are first arguments with which a program prepares or publishes.
-var preparing = strings.Fields(`install i ci add get mod build generate download update upgrade sync lock init fetch publish pack clean restore tool env version login config cache link run-script compile release deploy docs doc fmt format fix`)
+var preparing = strings.Fields(`install i add get mod build generate download update upgrade sync lock init fetch publish pack clean restore tool env version login config cache link run-script compile release deploy docs doc fmt format fix`)
 
 var (
 	testWord  = lazyregexp.New(`(?i)(^|[-_:./])(tests?|check|checks|spec|specs|unittests?|runtests?|testsuite|verify|nextest|e2e|integration|acceptance|smoke|functional|conformance)($|[-_:./])`)
 	watchWord = lazyregexp.New(`(?i)(^|[-_:.])watch($|[-_:.])`)
-	lintWord  = lazyregexp.New(`(?i)(^|[-_:./])(lint|linters?|vet|clippy|typecheck|type-check|types|stylecheck|check-format|format-check|fmt-check|check-fmt|lint-check)($|[-_:./])`)
+	// wholeWord is a target or a script for all checks.
+	wholeWord = lazyregexp.New(`(?i)^(ci|cibuild|validate|presubmit|pre-?commit|qa)(\.[a-z]+)?$`)
+	// lintName is a program that is called a linter.
+	lintName = lazyregexp.New(`(^|[a-z]-?)lint(-[a-z0-9]+)?$`)
+	lintWord = lazyregexp.New(`(?i)(^|[-_:./])(lint|linters?|vet|clippy|typecheck|type-check|types|stylecheck|check-format|format-check|fmt-check|check-fmt|lint-check)($|[-_:./])`)
 )
 
 // testsBy are the subcommands by which programs that do more than test do test.
@@ -196,8 +152,13 @@ func (c call) checkKind() string {
 		return ""
 	}
 	program := path.Base(words[0])
+	if run := programName(skipInterpreter(words)[0]); isChecker(run) {
+		program, words = run, skipInterpreter(words)
+	}
 	switch {
-	case slices.Contains(aside, program) && !strings.HasPrefix(words[0], "./"):
+	case slices.Contains(aside, program) && (words[0] == program || path.IsAbs(words[0])):
+		return ""
+	case !c.asked && neverFails(program, words[1:]):
 		return ""
 	case slices.ContainsFunc(words[1:], func(w string) bool { return w == "--version" || w == "--help" || w == "-h" }):
 		return ""
@@ -212,7 +173,7 @@ func (c call) checkKind() string {
 		return "" // it fetches browsers, or shows a report
 	case slices.Contains(testers, program):
 		return Test
-	case slices.Contains(linters, program):
+	case slices.Contains(linters, program), lintName.MatchString(program) && program != "commitlint": // which needs the history
 		return Lint
 	}
 	key := c.commandKey()
@@ -227,7 +188,15 @@ func (c call) checkKind() string {
 		return ""
 	case key == "node --test":
 		return Test
-	case name == "cargo" && sub == "fmt", name == "pre-commit" && sub == "run":
+	case name == "cargo" && slices.Contains(cargoLints, sub), (name == "pre-commit" || name == "prek") && sub == "run":
+		return Lint
+	case name == "cargo" && (sub == "xtask" || sub == "make") && len(words) > 2:
+		return kindOfWord(words[2])
+	case name == "cargo" && sub == "miri" && !slices.Contains(words, "setup"):
+		return Test
+	case slices.Contains(scripted, name) && sub == "ci":
+		return "" // it installs
+	case (sub == "fmt" || sub == "format") && slices.ContainsFunc(words, checkFlagRE.MatchString):
 		return Lint
 	case sub != "" && slices.Contains(preparing, sub):
 		return ""
@@ -235,9 +204,40 @@ func (c call) checkKind() string {
 		return kindOfWord(sub)
 	case strings.Contains(words[0], "/"), path.Ext(key) != "":
 		return kindOfWord(path.Base(key)) // a script of the tree
+	case c.namesScript(words):
+		return kindOfWord(words[0])
 	}
 	return ""
 }
+
+// cargoLints are subcommands of cargo that read code and report its faults.
+var cargoLints = []string{"fmt", "machete", "udeps", "sort", "spellcheck"}
+
+// checkingFlags are those with which programs that write files check them. Without one of them they do not fail.
+var checkingFlags = map[string][]string{
+	"black": {"--check"}, "isort": {"--check", "--check-only", "-c"}, "yapf": {"--diff", "-d"}, "docformatter": {"--check", "-c"}, "prettier": {"--check", "-c", "--list-different", "-l"}, "shfmt": {"-d", "--diff", "-l"},
+	"gofmt": {}, "gofumpt": {}, "goimports": {}, "gci": {}, "clang-format": {"--dry-run", "-n", "-Werror"}, "rustfmt": {"--check"}, "php-cs-fixer": {"--dry-run", "check"}, "pint": {"--test"}, "rector": {"--dry-run", "-n"},
+}
+
+// neverFails reports whether a program ends well whatever it finds: it only reports, or writes what it finds wrong anew.
+func neverFails(program string, arguments []string) bool {
+	has := func(flags ...string) bool {
+		return slices.ContainsFunc(arguments, func(a string) bool { return slices.Contains(flags, a) })
+	}
+	flags, writes := checkingFlags[program]
+	switch {
+	case has("--exit-zero", "--write"):
+		return program != "biome" // which fails where it cannot write what it finds wrong
+	case program == "ruff" && has("format"):
+		return !has("--check", "--diff")
+	case program == "cargo" && has("fmt"):
+		return !has("--check")
+	}
+	return writes && !has(flags...)
+}
+
+// checkFlagRE is a flag with which a formatter says what it would change, and fails.
+var checkFlagRE = lazyregexp.New(`^--?(check|verify|set-exit|exit-code|diff)`)
 
 // goMeasureRE is a flag by which go test runs benchmarks, or a search for inputs that fail.
 var goMeasureRE = lazyregexp.New(`^--?(bench|fuzz)(=|$)`)
@@ -253,7 +253,7 @@ func kindOfWord(word string) string {
 	switch {
 	case lintWord.MatchString(word):
 		return Lint
-	case testWord.MatchString(word):
+	case testWord.MatchString(word), wholeWord.MatchString(word):
 		return Test
 	}
 	return ""

@@ -18,6 +18,7 @@ import (
 	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
+	"company/internal/lazyregexp"
 )
 
 // Kinds of checks, by the gates that they are for.
@@ -37,9 +38,11 @@ type Command struct {
 	// not, and cannot be set as it stands.
 	CIOnly bool
 	OfCI   bool     // a step of the CI runs it
+	InCI   bool     // a step of the CI runs another command that comes to it
 	Env    []string // variables that the step has, NAME=value each, where their values are written there
 	Gate   string   // the name of the gate that checks the same, or that it is itself
 	Why    string   // that no gate runs it
+	Aside  string   // why its CI judges no change by it, where a step of it runs it
 	call   call
 	in     string // the folder that its script begins in
 	// elsewhere says that it runs in a folder that is not known, or is none of the tree.
@@ -49,7 +52,7 @@ type Command struct {
 // Line is the line of the config that makes the command a gate. ok is false for commands that
 // only a CI runs.
 func (c Command) Line() (l company.ConfigLine, ok bool) {
-	if c.CIOnly {
+	if c.CIOnly || len(c.call.params) > 0 { // a config has none of the CI's variables
 		return company.ConfigLine{}, false
 	}
 	text := c.Command
@@ -124,17 +127,24 @@ func Find(t *ecosystem.Tree, gates []company.GateCommand) Found {
 		}
 		for _, j := range d.Jobs {
 			shared := literalVariables(j.Env)
+			var shell shellState
 			for _, s := range j.Steps {
+				if !s.Continues {
+					shell = shellState{}
+				}
 				env := append(slices.Clone(shared), literalVariables(s.Env)...)
-				c.addScript(s.Script, source{file: cmp.Or(s.File, d.File), line: s.Line, dir: s.Dir, elsewhere: s.Elsewhere, ofCI: true, env: env})
+				shell = c.addScript(s.Script, source{file: cmp.Or(s.File, d.File), line: s.Line, dir: s.Dir, elsewhere: s.Elsewhere, ofCI: s.Aside == "", aside: s.Aside, env: env}, shell)
 			}
 		}
 	}
+	if c.unread != "" {
+		f.Unread = append(f.Unread, Unread{c.unread, fmt.Sprintf("the definitions have more than %d checks", maxCollected)})
+	}
 	for _, p := range named {
-		c.addScript(p.Command, source{file: p.File, line: p.Line, dir: p.Dir})
+		c.addScript(p.Command, source{file: p.File, line: p.Line, dir: p.Dir}, shellState{})
 	}
 	for _, s := range findSnippets(t) {
-		c.addScript(s.text, source{file: s.file, line: s.line})
+		c.addScript(s.text, source{file: s.file, line: s.line}, shellState{})
 	}
 	var chosen []chosenCall
 	byGate := make([][]chosenCall, len(gates))
@@ -153,9 +163,13 @@ func Find(t *ecosystem.Tree, gates []company.GateCommand) Found {
 			if cmd.Kind != kind || n >= maxCommands && !cmd.OfCI {
 				continue
 			}
-			cmd.Agrees = c.coverageOf(cmd.call, cmd.in, chosen, 0) == covered && !(cmd.elsewhere && cmd.OfCI)
+			covers := func(own []chosenCall) bool {
+				return c.coverageOf(cmd.call, cmd.in, own, 0) == covered && !(cmd.elsewhere && cmd.OfCI) ||
+					slices.ContainsFunc(own, chosenCall.isOfBuild) && c.testsBuild(cmd.call, cmd.in, cmd.elsewhere)
+			}
+			cmd.Agrees = covers(chosen)
 			if cmd.Agrees && cmd.OfCI {
-				if i := slices.IndexFunc(byGate, func(own []chosenCall) bool { return c.coverageOf(cmd.call, cmd.in, own, 0) == covered }); i >= 0 {
+				if i := slices.IndexFunc(byGate, covers); i >= 0 {
 					cmd.Gate = gates[i].Name
 				}
 				if cmd.isAnotherVariant(f.Commands) {
@@ -168,7 +182,21 @@ func Find(t *ecosystem.Tree, gates []company.GateCommand) Found {
 			f.Commands = append(f.Commands, cmd)
 		}
 	}
+	c.markOfCI(f.Commands)
 	return f
+}
+
+// markOfCI marks the commands that other files name and that a command of the CI runs, which no gate does.
+func (c *collector) markOfCI(commands []Command) {
+	var own []chosenCall
+	for _, cmd := range commands {
+		if cmd.OfCI && !cmd.Agrees {
+			c.follow(cmd.call, cmd.in, 0, &own)
+		}
+	}
+	for i, cmd := range commands {
+		commands[i].InCI = !cmd.OfCI && !cmd.Agrees && c.coverageOf(cmd.call, cmd.in, own, 0) == covered
+	}
 }
 
 // OfKind are the commands of a kind.
@@ -186,7 +214,10 @@ type collector struct {
 	tree     *ecosystem.Tree
 	commands []Command
 	scripts  map[string][]string // by key: what a target or a script comes to
+	parsed   map[string][]call   // what they run, by its text
+	kinds    map[string]string   // which checks they are, by key
 	room     int                 // what is left of maxFollowed
+	unread   string              // the definition of the CI from which on commands had no room
 }
 
 // addIndirection keeps what a target or a script comes to.
@@ -207,26 +238,90 @@ type source struct {
 	ofCI bool
 	// elsewhere says that it runs in a folder that is not known.
 	elsewhere bool
+	aside     string // why the CI judges no change by it
 	env       []string
 }
 
-// addScript adds the checks among the commands of a script.
-func (c *collector) addScript(text string, from source) {
-	for _, call := range parseScript(text) {
-		kind := call.checkKind()
-		if kind == "" || len(c.commands) == maxCollected {
-			continue
-		}
+// addScript adds the checks among the commands of a script, which a shell reads in a state, and returns the state behind it.
+func (c *collector) addScript(text string, from source, state shellState) shellState {
+	calls, state := parseWithin(text, state, 0)
+	for _, call := range calls {
+		call, env := call.nameSession(append(slices.Clone(from.env), call.exports...))
 		at := from.dir
 		if call.dir != "" {
 			at = path.Join(from.dir, call.dir)
 		}
+		kind := call.checkKind()
+		if kind == "" && (from.ofCI || from.aside != "") {
+			kind = c.kindOfParts(call, at)
+		}
+		if kind == "" || call.soft {
+			continue
+		}
+		if len(c.commands) == maxCollected {
+			c.unread = cmp.Or(c.unread, map[bool]string{true: from.file}[from.ofCI])
+			continue
+		}
 		c.addCommand(Command{
-			Kind: kind, Command: flattenLines(call.text), Dir: at, CIOnly: call.open || from.elsewhere || strings.HasPrefix(at, ".."),
-			elsewhere: from.elsewhere || call.lost || strings.HasPrefix(at, ".."),
-			OfCI:      from.ofCI, Env: append(slices.Clone(from.env), runnerVariables[path.Base(call.unwrapCommand()[0])]...), call: call, in: from.dir,
+			Kind: kind, Command: flattenLines(call.text), Dir: at, CIOnly: call.open || !call.knows(env) || from.elsewhere || strings.HasPrefix(at, ".."),
+			elsewhere: from.elsewhere || call.lost || strings.HasPrefix(at, ".."), Aside: from.aside,
+			OfCI: from.ofCI, Env: append(env, runnerVariables[path.Base(call.unwrapCommand()[0])]...), call: call, in: from.dir,
 		}, from.file, from.line+call.line)
 	}
+	return state
+}
+
+// publishRE is the name of a target or a script that tests before it does something else.
+var publishRE = lazyregexp.New(`(?i)(^|[-_:./])(pre|post)?(publish(only)?|release|deploy|pack|prepare|version|install|setup|docs?|start|serve|dev|run|watch|clean|bump|upload|commit|push)($|[-_:./])`)
+
+// kindOfParts is the kind of check that a target or a script is by what it runs: make ci, npm run unit. One that prepares or
+// publishes is none.
+func (c *collector) kindOfParts(one call, at string) string {
+	key := one.commandKey()
+	_, name, _ := strings.Cut(key, " ")
+	if key == "" || slices.Contains(preparing, name) || publishRE.MatchString(name) || slices.ContainsFunc(one.words, asksToWatch) {
+		return ""
+	}
+	return c.kindOfKey(scopeKey(key, at), at)
+}
+
+// kindOfKey is the same for the key of a target or a script. Each is looked at once.
+func (c *collector) kindOfKey(key, at string) (kind string) {
+	if known, ok := c.kinds[key]; ok || len(c.scripts[key]) == 0 || c.room < 0 {
+		return known
+	}
+	if c.kinds == nil {
+		c.kinds = map[string]string{}
+	}
+	c.kinds[key] = "" // where it comes to itself
+	for _, runs := range c.scripts[key] {
+		c.room--
+		for _, inner := range c.parse(runs) {
+			own := inner.checkKind()
+			if key := inner.commandKey(); own == "" && key != "" {
+				in := path.Join(at, inner.dir)
+				own = c.kindOfKey(scopeKey(key, in), in)
+			}
+			if kind = cmp.Or(kind, own); own == Test {
+				kind = Test
+			}
+		}
+	}
+	c.kinds[key] = kind
+	return kind
+}
+
+// parse is parseScript of what a target or a script runs, each read once.
+func (c *collector) parse(text string) []call {
+	calls, ok := c.parsed[text]
+	if !ok {
+		calls = parseScript(text)
+		if c.parsed == nil {
+			c.parsed = map[string][]call{}
+		}
+		c.parsed[text] = calls
+	}
+	return calls
 }
 
 func (c *collector) addCommand(cmd Command, file string, line int) {
@@ -258,24 +353,29 @@ func (c *collector) followCommand(text, dir string, depth int, out *[]chosenCall
 	if c.room--; c.room < 0 {
 		return
 	}
-	for _, call := range parseScript(text) {
-		key, at := call.commandKey(), path.Join(dir, call.dir)
-		if key == "" {
-			continue
-		}
-		one := chosenCall{scopeKey(key, at), at, keepChoosing(call.assigns), call.readSelection(key)}
-		if slices.ContainsFunc(*out, func(o chosenCall) bool {
-			return o.key == one.key && o.dir == one.dir && slices.Equal(o.assigns, one.assigns) && slices.Equal(o.flags, one.flags) && slices.Equal(o.names, one.names)
-		}) {
-			continue
-		}
-		*out = append(*out, one)
-		if depth == maxIndirection {
-			continue
-		}
-		for _, runs := range c.scripts[one.key] {
-			c.followCommand(runs, at, depth+1, out)
-		}
+	for _, call := range c.parse(text) {
+		c.follow(call, dir, depth, out)
+	}
+}
+
+// follow adds a call that runs in a folder, and what it comes to.
+func (c *collector) follow(call call, dir string, depth int, out *[]chosenCall) {
+	key, at := call.commandKey(), path.Join(dir, call.dir)
+	if c.room--; key == "" || c.room < 0 {
+		return
+	}
+	one := chosenCall{scopeKey(key, at), at, keepChoosing(call.assigns), call.readSelection(key)}
+	if slices.ContainsFunc(*out, func(o chosenCall) bool {
+		return o.key == one.key && o.dir == one.dir && slices.Equal(o.assigns, one.assigns) && slices.Equal(o.flags, one.flags) && slices.Equal(o.names, one.names)
+	}) {
+		return
+	}
+	*out = append(*out, one)
+	if depth == maxIndirection {
+		return
+	}
+	for _, runs := range c.scripts[one.key] {
+		c.followCommand(runs, at, depth+1, out)
 	}
 }
 
@@ -283,7 +383,7 @@ func (c *collector) followCommand(text, dir string, depth int, out *[]chosenCall
 // depends on the file there; what go test does does not.
 func scopeKey(key, dir string) string {
 	name, _, _ := strings.Cut(key, " ")
-	if slices.Contains([]string{"script", "make", "tox", "nox"}, name) || strings.Contains(key, "/") {
+	if slices.Contains([]string{"script", "make", "tox", "nox", "composer"}, name) || strings.Contains(key, "/") {
 		return "/" + dir + " " + key
 	}
 	return key

@@ -211,11 +211,39 @@ func TestFindIsBounded(t *testing.T) {
 	if f := Find(tree, nil); len(f.Commands) != maxCommands || len(f.Commands[0].At) > 20 {
 		t.Errorf("%d commands, the first at %d places", len(f.Commands), len(f.Commands[0].At))
 	}
+	ci := "jobs:\n"
+	for i := range 10 {
+		ci += fmt.Sprintf("  j%d:\n    steps:\n", i) + fmt.Sprintf("      - run: ./a%d-test.sh", i)
+		for n := range 60 {
+			ci += fmt.Sprintf("; ./a%d-%d-test.sh", i, n)
+		}
+		ci += "\n"
+	}
+	if f := Find(ecosystemtest.Tree(map[string]string{".github/workflows/a.yml": ci}), nil); len(f.Unread) != 1 || f.Unread[0].File != ".github/workflows/a.yml" {
+		t.Errorf("commands of the CI that have no room are not told: %+v", f.Unread)
+	}
 	c := collector{room: maxFollowed}
 	for i := range 3000 {
-		c.addScript(fmt.Sprintf("pytest tests/%d", i), source{file: "README.md", line: 1})
+		c.addScript(fmt.Sprintf("pytest tests/%d", i), source{file: "README.md", line: 1}, shellState{})
 	}
 	if len(c.commands) > 500 {
 		t.Errorf("%d commands are compared with one another", len(c.commands))
+	}
+}
+
+// Scripts that name one another thousands of times each are followed once. This test did not end before.
+func TestScriptsOfScripts(t *testing.T) {
+	t.Parallel()
+	text := func(next string) string {
+		var b strings.Builder
+		for i := range 3000 {
+			fmt.Fprintf(&b, "npm run %s x%d; ", next, i)
+		}
+		return b.String()
+	}
+	manifest := fmt.Sprintf(`{"scripts": {"test": %q, "a": %q, "b": %q, "c": %q, "d": "true"}}`, text("a"), text("b"), text("c"), text("d"))
+	f := Find(ecosystemtest.Tree(map[string]string{"package.json": manifest, "Makefile": "all: " + strings.Repeat("all ", 3000) + "\n\t" + text("test") + "\n", ".github/workflows/a.yml": workflow(text("a"), "make all")}), gatesOf("", "npm test"))
+	if len(f.Commands) == 0 {
+		t.Error("the test script is not found")
 	}
 }

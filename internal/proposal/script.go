@@ -18,10 +18,17 @@ type call struct {
 	words []string // without the assignments before them; unknown where only a shell can tell
 	// assigns are the assignments before them, NAME=value each.
 	assigns []string
-	line    int    // of the script, from 0
-	dir     string // that the script has gone into, from where it began
-	open    bool   // it has a value that the script does not give
-	lost    bool   // the script has gone into a folder that is not known
+	line    int      // of the script, from 0
+	dir     string   // that the script has gone into, from where it began
+	open    bool     // it has a value that the script does not give
+	params  []string // the variables that its text names
+	lost    bool     // the script has gone into a folder that is not known
+	// exports are the variables that the script has set before it, NAME=value each.
+	exports []string
+	// soft says that the script goes on when it fails.
+	soft bool
+	// asked says that the script looks at its output, and fails by that.
+	asked bool
 }
 
 // unknown stands for an argument that only a shell can expand.
@@ -48,28 +55,41 @@ type ciValues struct {
 // parseScript reads the simple commands of a script, as bash does. What is no
 // script has none.
 func parseScript(text string) []call {
+	calls, _ := parseWithin(text, shellState{}, 0)
+	return calls
+}
+
+// shellState is what one script leaves behind for another that the same shell reads: its folder, its variables.
+type shellState struct {
+	dir     string
+	lost    bool // it has gone into a folder that is not known
+	exports []string
+}
+
+// parseWithin is parseScript for a script that a shell reads behind others.
+func parseWithin(text string, state shellState, depth int) ([]call, shellState) {
 	if len(text) > maxScript {
-		return nil
+		return nil, state
 	}
 	values := &ciValues{room: 2 * len(text)} // the text of a call, and its words
 	text = ciValue.ReplaceAllStringFunc(text, func(v string) string {
 		values.texts = append(values.texts, v)
 		return fmt.Sprintf("CI_VALUE_%d_", len(values.texts)-1)
 	})
-	r := scriptReader{text: text, values: values}
+	r := scriptReader{text: text, values: values, depth: depth, shellState: state}
 	if r.readText() {
-		return splitAll(r.calls)
+		return splitAll(r.calls), r.shellState
 	}
 	var out []call // a text that is no script as a whole may be commands, each on its line
 	for i, line := range strings.Split(text, "\n") {
-		if r := (scriptReader{text: line, values: values}); r.readText() {
+		if r := (scriptReader{text: line, values: values, depth: depth, shellState: state}); r.readText() {
 			for _, c := range r.calls {
 				c.line = i
 				out = append(out, c)
 			}
 		}
 	}
-	return splitAll(out)
+	return splitAll(out), state
 }
 
 // splitAll is the calls with those of task runners taken apart.
@@ -95,9 +115,9 @@ func (r *scriptReader) readText() (ok bool) {
 type scriptReader struct {
 	text   string
 	values *ciValues
-	dir    string
-	lost   bool // it has gone into a folder that is not known
-	calls  []call
+	depth  int // scripts around it
+	shellState
+	calls []call
 }
 
 // readStatement gathers the calls of a statement. within says that it is part of a
@@ -111,12 +131,26 @@ func (r *scriptReader) readStatement(s *syntax.Stmt, within bool) {
 			r.readStatement(inner, true)
 		}
 	}
+	if from := len(r.calls); s.Background {
+		defer func() { r.soften(from) }()
+	}
 	switch c := s.Cmd.(type) {
 	case *syntax.CallExpr:
 		r.readCall(c, within)
 	case *syntax.BinaryCmd:
+		from := len(r.calls)
 		r.readStatement(c.X, within)
+		if c.Op == syntax.OrStmt && endsWell(c.Y) {
+			r.soften(from)
+		}
 		r.readStatement(c.Y, within)
+		if last := len(r.calls) - 1; last >= from && c.Op == syntax.Pipe && r.calls[last].words[0] == "xargs" {
+			text := r.text[int(c.Pos().Offset()):int(c.End().Offset())]
+			r.calls[last].text = r.restoreVariables(text)
+			r.calls[last].open = r.calls[last].open || r.calls[last].text != text
+		}
+	case *syntax.DeclClause:
+		r.readExports(c)
 	case *syntax.Subshell:
 		dir, lost := r.dir, r.lost
 		for _, inner := range c.Stmts {
@@ -128,6 +162,7 @@ func (r *scriptReader) readStatement(s *syntax.Stmt, within bool) {
 			r.readStatement(inner, within)
 		}
 	case *syntax.IfClause:
+		r.readAsked(s, c.Cond)
 		for ; c != nil; c = c.Else {
 			all(c.Then)
 		}
@@ -146,17 +181,25 @@ func (r *scriptReader) readStatement(s *syntax.Stmt, within bool) {
 	}
 }
 
+// soften marks the calls from one on: the script goes on when they fail.
+func (r *scriptReader) soften(from int) {
+	for i := from; i < len(r.calls); i++ {
+		r.calls[i].soft = true
+	}
+}
+
 func (r *scriptReader) readCall(c *syntax.CallExpr, within bool) {
 	if len(c.Args) == 0 {
 		return
 	}
-	one := call{line: int(c.Pos().Line()) - 1, dir: r.dir, open: r.lost, lost: r.lost}
+	one := call{line: int(c.Pos().Line()) - 1, dir: r.dir, open: r.lost, lost: r.lost, exports: r.exports}
 	from, to := int(c.Pos().Offset()), int(c.End().Offset())
 	one.text = r.restoreVariables(r.text[from:to])
 	one.open = one.open || one.text != r.text[from:to]
 	for _, w := range c.Args {
-		word, variable := wordText(w)
-		one.open = one.open || variable || within && strings.Contains(word, unknown)
+		word, params := wordText(w)
+		one.params = append(one.params, params...)
+		one.open = one.open || within && strings.Contains(word, unknown)
 		one.words = append(one.words, r.restoreVariables(word))
 	}
 	for _, a := range c.Assigns {
@@ -170,11 +213,20 @@ func (r *scriptReader) readCall(c *syntax.CallExpr, within bool) {
 			r.lost = true
 			return
 		}
-		r.dir = path.Join(r.dir, one.words[1])
+		if r.dir = path.Join(r.dir, one.words[1]); r.dir == "." {
+			r.dir = ""
+		}
 		return
 	}
 	if one.words[0] == "popd" {
 		r.dir, r.lost = "", false
+		return
+	}
+	if isTest := one.words[0] == "test" || one.words[0] == "["; isTest && r.addAsked(c, one) {
+		return
+	}
+	if inner := one.parseInner(r.depth); inner != nil {
+		r.calls = append(r.calls, inner...)
 		return
 	}
 	r.calls = append(r.calls, one)
@@ -192,9 +244,9 @@ func (r *scriptReader) restoreVariables(text string) string {
 	})
 }
 
-// wordText returns a word's literal text, and whether a variable is
-// part of it.
-func wordText(w *syntax.Word) (text string, variable bool) {
+// wordText returns a word's literal text, and the names of the variables that
+// are part of it.
+func wordText(w *syntax.Word) (text string, params []string) {
 	var b strings.Builder
 	var add func(parts []syntax.WordPart)
 	add = func(parts []syntax.WordPart) {
@@ -207,12 +259,13 @@ func wordText(w *syntax.Word) (text string, variable bool) {
 			case *syntax.DblQuoted:
 				add(p.Parts)
 			default:
-				_, param := p.(*syntax.ParamExp)
-				variable = variable || param
+				if param, ok := p.(*syntax.ParamExp); ok && param.Param != nil {
+					params = append(params, param.Param.Value)
+				}
 				b.WriteString(unknown)
 			}
 		}
 	}
 	add(w.Parts)
-	return b.String(), variable
+	return b.String(), params
 }

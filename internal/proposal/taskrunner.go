@@ -73,19 +73,26 @@ func targetsOf(program string, words []string) (out []string) {
 		}
 		return out
 	}
-	if words[0] == "run" || words[0] == "exec" {
-		words = words[1:]
-	}
+	verb, isValue := true, false
 	for _, w := range words {
-		if w == "--" {
-			break
-		}
-		if !strings.HasPrefix(w, "-") {
+		switch {
+		case w == "--":
+			return out
+		case isValue:
+			isValue = false
+		case strings.HasPrefix(w, "-"):
+			isValue = slices.Contains(filterFlags, w)
+		case verb && (w == "run" || w == "exec"):
+		default:
 			add(w)
 		}
+		verb = verb && strings.HasPrefix(w, "-")
 	}
 	return out
 }
+
+// filterFlags are flags with a value that choose packages, or how many run at a time.
+var filterFlags = []string{"--filter", "-F", "--scope", "--ignore", "--concurrency", "--cache-dir", "--cwd", "--since", "--team", "--token"}
 
 // targetRE is a target that stands in a command without quotes.
 var targetRE = lazyregexp.New(`^[A-Za-z0-9_@./:-]+$`)

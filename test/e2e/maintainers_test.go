@@ -84,6 +84,9 @@ func TestChecksOfTheCIThatDiffer(t *testing.T) {
 		"another target":           {"run: make e2e", true},
 		"an action of its own":     {"uses: ./.github/actions/check", true},
 		"a program that is away":   {"run: bats tests", false},
+		"a target by what it runs": {"run: make everything", true},
+		"a manager before it":      {"run: poetry run sh ./end-test.sh", true},
+		"set before it":            {"run: |\n          export DB=b\n          make test", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -94,7 +97,8 @@ func TestChecksOfTheCIThatDiffer(t *testing.T) {
 					replyInSteps(call("run_command", m{"command": "sed -i s/b/c/ pages.txt"}), call("git_commit", m{"message": "Name it c"}), call("finish", m{"summary": "it is c"})),
 				),
 			}, map[string]string{
-				"Makefile":                         "test:\n\tsh ./unit-test.sh\ne2e:\n\tDB=b sh ./unit-test.sh\n",
+				"Makefile":                         "test:\n\tsh ./unit-test.sh\ne2e:\n\tDB=b sh ./unit-test.sh\neverything: test\n\tDB=b sh ./unit-test.sh\n",
+				"end-test.sh":                      "DB=b sh ./unit-test.sh\n",
 				"unit-test.sh":                     "! grep -q \"^$DB\\$\" pages.txt\n",
 				"pages.txt":                        "one\n",
 				".github/actions/check/action.yml": "runs:\n  using: composite\n  steps:\n    - run: sh ./unit-test.sh\n      shell: bash\n      env: {DB: b}\n",

@@ -72,7 +72,7 @@ func newNames(base, output string) (out []string) {
 	output = colourRE.ReplaceAllString(output, "")
 	for _, re := range nameREs {
 		for _, m := range re.FindAllStringSubmatch(output, -1) {
-			name := strings.TrimSpace(m[1])
+			name := strings.TrimSuffix(strings.TrimSpace(m[1]), ":") // as mocha prints it
 			if len(name) > 2 && !slices.Contains(out, name) && !strings.Contains(base, "FAIL: "+name) && len(out) < mostNames {
 				out = append(out, name)
 			}

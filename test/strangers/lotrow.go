@@ -154,7 +154,7 @@ or C++, and one of Rust or PHP. Nothing is configured but a scripted model.
 Each case has two changes: a small good one with a test, and a breaking one that the
 maintainers' own commands refuse. The commands are read from the CI definition, package.json
 or Makefile by a fixed rule, and run in a plain container of Debian: no network, the same
-packages, no part of the company. A repository counts if a command is green there and red
+packages, no part of the company. A repository counts if a command is green there and, twice, red
 with the breaking change. Others are passed over and named. The company has six minutes for a
 case.
 

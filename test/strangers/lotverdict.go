@@ -131,11 +131,11 @@ func sharesCount(ours, printed []int) bool {
 func describeSilence(a awayRegistry) string {
 	switch {
 	case a.Told.IsZero():
-		return "never told; "
+		return "silent; "
 	case !a.Offer:
-		return "told without a line that goes on; "
+		return "without a line that goes on; "
 	}
-	return fmt.Sprintf("told after %s; ", a.Told.Sub(a.First).Round(time.Second))
+	return fmt.Sprintf("after %s; ", a.Told.Sub(a.First).Round(time.Second))
 }
 
 // judgeBroken is the verdict on the change that c.Red refuses.
@@ -148,7 +148,7 @@ func (c lotCase) judgeBroken(o outcome) (Verdict, string) {
 	case o.Result == "COMPLETE":
 		return MergedBlind, "`" + c.Red.Text + "` refuses " + c.Mutation.describe()
 	case namesAny(o.Said, c.Names) == "" && !strings.Contains(o.Said, c.Red.Text) && !namesCheck(o):
-		return RefusedUnnamed, clipText(o.Why, 400)
+		return RefusedUnnamed, clipText(fmt.Sprintf("none of %q, red are %q; %s", c.Names[:min(len(c.Names), 4)], o.Failed, o.Why), 600)
 	}
 	return Right, ""
 }

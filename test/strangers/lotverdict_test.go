@@ -28,6 +28,9 @@ func TestOutputIsCounted(t *testing.T) {
 			t.Errorf("%s: %d tests, want %d", c.about, got, c.want)
 		}
 	}
+	if mocha := newNames("ok", "  1) aws4 should sign:\n\n      AssertionError"); namesAny("red: aws4 should sign", mocha) == "" {
+		t.Errorf("a test of mocha is named %q", mocha)
+	}
 	names := newNames("ok", "--- FAIL: TestA (0.1s)\n    --- FAIL: TestA/b (0.1s)\nFAILED tests/test_x.py::test_y - boom\nsrc/app.ts:12:3 - error")
 	if got := strings.Join(names, " "); got != "TestA TestA/b tests/test_x.py::test_y src/app.ts" {
 		t.Errorf("names %q", got)

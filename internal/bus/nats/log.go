@@ -130,22 +130,24 @@ func (b *Bus) lastMessage(ctx context.Context, stream jetstream.Stream, subject 
 	}, nil
 }
 
-// lookAgain asks once more for a record that was not found: the server says so of one that it cannot
-// read, too, but it counts it.
+// lookAgain asks again for a record that was not found: the server says so of one that it cannot
+// read, too, but it counts it. Others may add and remove records meanwhile.
 func lookAgain(ctx context.Context, stream jetstream.Stream, subject string) (*jetstream.RawStreamMsg, error) {
-	info, err := stream.Info(ctx, jetstream.WithSubjectFilter(subject))
-	if err != nil {
-		return nil, err
+	for range 8 {
+		info, err := stream.Info(ctx, jetstream.WithSubjectFilter(subject))
+		if err != nil {
+			return nil, err
+		}
+		if len(info.State.Subjects) == 0 {
+			return nil, jetstream.ErrMsgNotFound
+		}
+		raw, err := stream.GetLastMsgForSubject(ctx, subject)
+		if !errors.Is(err, jetstream.ErrMsgNotFound) {
+			return raw, err
+		}
 	}
-	if len(info.State.Subjects) == 0 {
-		return nil, jetstream.ErrMsgNotFound
-	}
-	raw, err := stream.GetLastMsgForSubject(ctx, subject) // it may have come since
-	if errors.Is(err, jetstream.ErrMsgNotFound) {
-		err = company.E(company.EBus, "the server of the bus cannot read the records of "+subject).
-			Fix("see that the office's disk can be read, then start the company again")
-	}
-	return raw, err
+	return nil, company.E(company.EBus, "the server of the bus cannot read the records of "+subject).
+		Fix("see that the office's disk can be read, then start the company again")
 }
 
 // Read implements bus.Log.

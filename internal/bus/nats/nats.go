@@ -130,7 +130,7 @@ func (b *Bus) start(ctx context.Context, own *folder.Folder, opts Options) error
 		SyncAlways:             true, // the default syncs every two minutes
 		// Headers and the encoding of queue items need room of their own.
 		MaxPayload: 2 * bus.MaxRecord,
-		// By default three quarters of what was free at the start and of what is stored.
+		// By default three quarters of the free room at the start and of the store itself.
 		JetStreamMaxStore: 1 << 60,
 		WriteDeadline:     publishTimeout,
 	})
@@ -301,7 +301,7 @@ func (b *Bus) publishMessage(ctx context.Context, msg *natsclient.Msg, expect ui
 	}
 	// Everything else came after the message was on its way: a timeout, a
 	// cancelled context, a closed connection. Where a sync failed, the server shows
-	// a record that is not on the disk, so nobody is told to read the log again.
+	// a record that is not on the disk, so no caller has to read the log again.
 	return 0, cmp.Or(context.Cause(b.broken), fmt.Errorf("%w: %w", bus.ErrUnknown, err))
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lazyregexp"
 )
 
 // otherGateFiles say what checks do in toolchains that no ecosystem is for: a gate that
@@ -17,6 +18,7 @@ var otherGateFiles = []string{
 	"Taskfile.yml", "Taskfile.yaml", "taskfile.yml", "taskfile.yaml", "justfile", "Justfile", ".justfile", "*.just", "Earthfile", "mise.toml", ".mise.toml", ".tool-versions",
 	".formatter.exs", ".credo.exs", "test_helper.exs", "build.sbt", "build.zig", "deps.edn", "project.clj", "pubspec.yaml", "analysis_options.yaml", "dart_test.yaml",
 	"stack.yaml", "cabal.project", "*.cabal", "dune", "dune-project", ".swiftlint.yml", ".editorconfig", ".pre-commit-config.yaml", ".shellcheckrc", ".yamllint*", ".hadolint.yaml", ".luacheckrc", ".busted", "bats.conf",
+	"cspell*.json", ".cspell.json", ".markdownlint*", "typos.toml", "_typos.toml", ".typos.toml", "dprint.json", "knip.json", "knip.jsonc", "REUSE.toml", "dep5", "taplo.toml", ".taplo.toml", "buf.yaml", ".sqlfluff", ".djlintrc",
 }
 
 // IsGateFile says whether a path is one by which checks are defined.
@@ -127,9 +129,26 @@ func folderOf(dir string, arguments []string) string {
 	return path.Join(dir, arguments[i])
 }
 
-// pathsRun are the program of a command and the file that an interpreter runs.
+// settingsRE is a flag whose value may be a file that says what a program checks: its configuration, what it passes over, what it
+// loads first.
+var settingsRE = lazyregexp.New(`(?i)^(-[cipr]|--?[a-z-]*(config|conf|ignore|exclude|baseline|settings|words|rcfile|project|options|bootstrap|setup|require|import)[a-z-]*)$`)
+
+// pathsRun are the program of a command, the file that an interpreter runs, and those that its flags name and that say what it
+// checks.
 func pathsRun(dir string, words []string) []string {
 	out := []string{path.Join(dir, words[0])}
+	for i, w := range words[1:] {
+		name, value, hasValue := strings.Cut(w, "=")
+		if !settingsRE.MatchString(name) {
+			continue
+		}
+		if !hasValue && i+2 < len(words) {
+			value = words[i+2]
+		}
+		if value != "" && !strings.HasPrefix(value, "-") {
+			out = append(out, path.Join(dir, strings.Trim(value, `"'`)))
+		}
+	}
 	if slices.Contains(interpreters, path.Base(words[0])) {
 		if i := slices.IndexFunc(words[1:], func(w string) bool { return !strings.HasPrefix(w, "-") }); i >= 0 {
 			out = append(out, path.Join(dir, words[1+i]))

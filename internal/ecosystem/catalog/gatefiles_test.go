@@ -32,10 +32,10 @@ func TestGateFiles(t *testing.T) {
 			"rustfmt.toml .config/nextest.toml a/.cargo/config.toml " +
 			"Makefile.inc makefile.common rules.mak .clang-tidy CMakeUserPresets.json toolchain.cmake.in build-aux/test-driver test-driver tests/local.am " +
 			".rubocop_todo.yml .standard.yml gems.rb rakefile .bundle/config .rspec-local " +
-			"phpstan.neon phpstan-baseline.neon psalm.xml .php-cs-fixer.dist.php tests/Pest.php " +
+			"vendor/bin/phpunit api/vendor/autoload.php vendor/composer/autoload_real.php vendor/phpunit/phpunit/src/TextUI/Command.php phpstan.neon phpstan-baseline.neon psalm.xml .php-cs-fixer.dist.php tests/Pest.php " +
 			"gradle.properties gradle/wrapper/gradle-wrapper.properties gradlew mvnw buildSrc/src/main/java/X.java src/test/resources/META-INF/services/org.junit.platform.engine.TestEngine ktlint.gradle.kts gradle/libs.versions.toml .mvn/settings.xml config/checkstyle/checkstyle.xml " +
 			"Directory.Build.props Directory.Build.targets Directory.Packages.props a/a.csproj test.runsettings global.json mix.exs Package.swift deno.json BUILD.bazel .bazelrc Taskfile.yml justfile .editorconfig",
-		false: "src/app/app.config.ts src/config.ts auth.config.js yarn.lock pnpm-lock.yaml src/tsconfig.ts xtsconfig.json .gitignore .env arc.js my.yarnrc docs/Makefile.rst app/helpers/users_helper.rb " +
+		false: "resources/views/vendor/mail/html/button.blade.php vendor/acme/left/src/Left.php src/vendor.php src/app/app.config.ts src/config.ts auth.config.js yarn.lock pnpm-lock.yaml src/tsconfig.ts xtsconfig.json .gitignore .env arc.js my.yarnrc docs/Makefile.rst app/helpers/users_helper.rb " +
 			"src/patches/a.txt x.patch services/org.junit.X rustfmt.rs golangci.yml go.mod Cargo.lock composer.lock Gemfile.lock src/main/java/Build.java build.txt makefile.py tools/Makefile.go makefile.test.ts Makefile.rb",
 	} {
 		for p := range strings.FieldsSeq(names) {
@@ -48,9 +48,11 @@ func TestGateFiles(t *testing.T) {
 	pinned := []company.GateCommand{
 		{Command: "CI=1 ./scripts/test.sh --all && python3 -u tools/check.py src | tee out.txt"}, {Command: "make test", Report: "( node 'lint.cjs' )", Dir: "web"}, {Command: "sh ../all.sh", Dir: "web"},
 		{Command: "(cd -P 'ui/e2e' && ./run.sh; cd .. && sh lint.sh) && ./after.sh"}, {Command: "cd api && cd $HERE && ./check\ncd /opt && ./x", Dir: "src"},
+		{Command: "codespell -I docs/words.txt --exclude-file=docs/lines.txt src/a.c && mypy --config-file ci/mypy.conf pkg", Dir: "lib"},
 	}
 	for p, want := range map[string]bool{
 		"scripts/test.sh": true, "tools/check.py": true, "web/lint.cjs": true, "all.sh": true, "ui/e2e/run.sh": true, "ui/lint.sh": true, "after.sh": true, "src/api/check": true,
+		"lib/docs/words.txt": true, "lib/docs/lines.txt": true, "lib/ci/mypy.conf": true, "lib/src/a.c": false, "lib/pkg": false, "docs/words.txt": false,
 		"run.sh": false, "ui/after.sh": false, "ui/e2e/lint.sh": false, "src/check": false,
 		"src": false, "out.txt": false, "lint.cjs": false, "web/scripts/test.sh": false, "test.sh": false,
 	} {

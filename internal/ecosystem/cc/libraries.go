@@ -95,8 +95,8 @@ func packagesOf(kind, name string) (packages []string, ok bool) {
 	return nil, false
 }
 
-// rivals are pairs of packages of libraries.txt of which Debian installs one at a time: a
-// build often names both, and uses what is there.
+// rivals are pairs of packages of libraries.txt, and of those that stand for other registries', of
+// which Debian installs one at a time: a build often names both, and uses the one that it finds.
 var rivals = [][2]string{
 	{"heimdal-dev", "libkrb5-dev"}, {"ivtools-dev", "libinterviews-dev"}, {"libagg-dev", "libagg2-dev"}, {"libcurl4-gnutls-dev", "libcurl4-nss-dev"}, {"libcurl4-gnutls-dev", "libcurl4-openssl-dev"},
 	{"libcurl4-nss-dev", "libcurl4-openssl-dev"}, {"libcurl4-nss-dev", "libcurlpp-dev"}, {"libesnacc-dev", "libsnacc-dev"}, {"libfltk1.1-dev", "libfltk1.3-dev"}, {"libfxt-dev", "liblitl-dev"},
@@ -105,6 +105,8 @@ var rivals = [][2]string{
 	{"libocct-data-exchange-dev", "liboce-ocaf-lite-dev"}, {"libocct-data-exchange-dev", "liboce-visualization-dev"}, {"libocct-foundation-dev", "liboce-foundation-dev"}, {"libocct-ocaf-dev", "liboce-ocaf-dev"},
 	{"libocct-ocaf-dev", "liboce-ocaf-lite-dev"}, {"libocct-visualization-dev", "liboce-visualization-dev"}, {"libsdl1.2-compat-dev", "libsdl1.2-dev"}, {"libsrt-gnutls-dev", "libsrt-openssl-dev"},
 	{"libzookeeper-mt-dev", "libzookeeper-st-dev"},
+	{"freedombox", "ufw"}, {"glue-sprite", "python3-glue"}, {"mkdocstrings-python-handlers", "mkdocstrings-python-legacy"}, {"python3-consul", "python3-consul2"}, {"python3-django-memoize", "python3-memoize"},
+	{"python3-extractor", "python3-ufo-extractor"}, {"python3-prettytable", "python3-ptable"}, {"python3-pyxattr", "python3-xattr"}, {"python3-zipstream", "python3-zipstream-ng"},
 }
 
 func areRivals(a, b string) bool {

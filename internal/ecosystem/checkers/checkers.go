@@ -42,18 +42,21 @@ func (Programs) Toolchains() []ecosystem.Toolchain {
 // Needs are the programs that commands call.
 func (Programs) Needs(_ *ecosystem.Tree, _ func(string) bool, commands []string) (out []string) {
 	for _, command := range commands {
-		first := true // of a simple command
+		first, listed, before := true, false, "" // of a simple command; behind xargs; the word before
 		for word := range strings.FieldsSeq(command) {
+			name := strings.TrimLeft(word, "\"$(`")
 			switch {
 			case strings.Contains("&& || ; |", word):
-				first = true
+				first, listed, before = true, false, ""
 				continue
 			case first && strings.Contains(word, "="): // a variable
 				continue
-			case first && packages[path.Base(word)] != "" && !strings.Contains(word, "/") && !slices.Contains(out, word):
-				out = append(out, word)
+			case (first || listed || before == "-exec" || before == "-m" && strings.Contains(command, "python") || name != word) &&
+				packages[path.Base(name)] != "" && !strings.Contains(name, "/") && !slices.Contains(out, name):
+				out = append(out, name)
 			}
-			first = strings.HasSuffix(word, ";")
+			listed = listed || first && word == "xargs"
+			first, before = strings.HasSuffix(word, ";"), word
 		}
 	}
 	return out

@@ -3,6 +3,7 @@ package makefile
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"company/internal/company"
@@ -34,6 +35,9 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, found []ecosystem.Component) []ecos
 			continue
 		}
 		if len(found) > 0 {
+			if slices.ContainsFunc(found, func(c ecosystem.Component) bool { return strings.Contains(c.Description, name+" says") }) {
+				return nil // its target for tests is read
+			}
 			t.AddNote("the Makefile's targets are not used, since the project's kind is known (gates.test: make test)")
 			return nil
 		}

@@ -17,8 +17,10 @@ var (
 	ciFiles   = []string{".gitlab-ci.yml", ".travis.yml", "azure-pipelines.yml", "bitbucket-pipelines.yml", ".drone.yml", ".woodpecker.yml"}
 )
 
-// maxCIFiles limits the definitions that are read.
-const maxCIFiles = 30
+const (
+	maxCIFiles         = 30 // definitions that are read
+	maxPlaywrightCalls = 8  // of Playwright's runner that are looked at for each package
+)
 
 var scriptCallRE = lazyregexp.New(`\b(?:npm|pnpm|yarn|bun)(?:[ \t]+-[\w-]+)*(?:[ \t]+run(?:-script)?)?[ \t]+([A-Za-z0-9][\w:.-]{0,39})`)
 
@@ -61,7 +63,7 @@ func findCICalls(t *ecosystem.Tree) ciCalls {
 			if m[2] != "" && !strings.ContainsAny(m[2], "#&;|)") {
 				m[1] = "" // a matrix or a shell makes the rest: all browsers that can be are run
 			}
-			if !slices.Contains(out.playwright, m[1]) {
+			if len(out.playwright) < maxPlaywrightCalls && !slices.Contains(out.playwright, m[1]) {
 				out.playwright = append(out.playwright, m[1])
 			}
 		}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"testing"
@@ -25,5 +26,16 @@ func TestCommentedCallsOfTheCI(t *testing.T) {
 	}
 	if !slices.Equal(calls.playwright, []string{" --project=chromium"}) {
 		t.Errorf("calls of Playwright's runner: %q", calls.playwright)
+	}
+}
+
+// Thousands of calls of Playwright's runner, each looked at for each package, took hours.
+func TestManyCallsOfPlaywright(t *testing.T) {
+	text := "jobs:\n"
+	for i := range 3000 {
+		text += fmt.Sprintf("  # \n      - run: npx playwright test a%d\n", i)
+	}
+	if calls := findCICalls(ecosystemtest.Tree(map[string]string{".github/workflows/ci.yml": text})); len(calls.playwright) != maxPlaywrightCalls {
+		t.Errorf("%d calls", len(calls.playwright))
 	}
 }

@@ -2,6 +2,7 @@ package node
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -79,6 +80,30 @@ func (Ecosystem) ParseDigests(_ string, text []byte) map[company.Dependency]ecos
 		}
 	}
 	return out
+}
+
+// ParseAddresses gives the addresses of a lock file of the second and third version. npm compares a file
+// with each kind of digest.
+func (Ecosystem) ParseAddresses(text []byte) (out []ecosystem.Address) {
+	var packages map[string]map[string]json.RawMessage
+	_ = json.Unmarshal(ecosystem.FieldsOf(text)["packages"], &packages) // npm reports its fault
+	for where, f := range packages {
+		p := lockedPackage{Name: ecosystem.TextOf(f["name"]), Version: ecosystem.TextOf(f["version"])}
+		at := ecosystem.TextOf(f["resolved"])
+		if d, ok := p.findDependency(where); ok && strings.Contains(at, "://") && ParseIntegrity(ecosystem.TextOf(f["integrity"])).Algorithm == "" {
+			out = append(out, ecosystem.Address{Dependency: d, At: at})
+		}
+	}
+	return out
+}
+
+// FindAddress is the address of a version's file.
+func (Ecosystem) FindAddress(ctx context.Context, f ecosystem.Fetcher, d company.Dependency) (string, error) {
+	p, err := fetchPackument(ctx, f, d.Name)
+	if err != nil {
+		return "", err
+	}
+	return p.Versions[d.Version].Dist.Tarball, nil
 }
 
 // Digests are those that a lock file of npm's packages names.

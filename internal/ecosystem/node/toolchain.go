@@ -39,7 +39,7 @@ func (e Ecosystem) Toolchains() []ecosystem.Toolchain {
 				{Path: "usr/local/bin/npm", Link: modulesPath + "/npm/bin/npm-cli.js"}, {Path: "usr/local/bin/npx", Link: modulesPath + "/npm/bin/npx-cli.js"},
 			},
 		},
-		WishFiles: []string{".nvmrc", ".node-version", ".tool-versions", "package.json"}, Wish: readWish, Versions: otherVersions,
+		WishFiles: []string{".nvmrc", ".node-version", ".tool-versions", "package.json"}, WishAction: "actions/setup-node", Wish: readWish, Versions: otherVersions,
 	}, {
 		Name: "gyp", Title: "the compiler for Node's native modules", Contents: "a C++ compiler, make, python3 and Node's headers", ScriptsOf: e.Name(),
 		Packages: []string{"g++", "make", "python3"}, Fallback: []string{"libnode-dev"},

@@ -97,10 +97,14 @@ func readWish(text, has string) (wants, hasText string) {
 	if lts := longSupport[strings.TrimPrefix(text, "lts/")]; lts != "" {
 		text = lts
 	}
-	if m := versionRE.FindStringSubmatch(text); m != nil && ecosystem.VersionDiffers(m[1], has, 1) {
+	m := versionRE.FindStringSubmatch(strings.TrimSuffix(text, ".x"))
+	switch {
+	case m == nil:
+		return "", ""
+	case ecosystem.VersionDiffers(m[1], has, 1):
 		return m[1], has
 	}
-	return "", ""
+	return "", has
 }
 
 // readManifestWish reads what a package.json says: volta pins a version, engines
@@ -118,8 +122,12 @@ func readManifestWish(text, has string) (wants, hasText string) {
 	}
 	var engines struct{ Node looseString }
 	_ = json.Unmarshal(m.Engines, &engines) // old ones are lists
-	if r, ok := parseRange(string(engines.Node)); ok && !r.containsVersion(parseParts(has)) {
+	r, ok := parseRange(string(engines.Node))
+	switch {
+	case !ok:
+		return "", ""
+	case !r.containsVersion(parseParts(has)):
 		return strings.TrimSpace(string(engines.Node)), has
 	}
-	return "", ""
+	return "", has
 }

@@ -1,6 +1,11 @@
 package php
 
-import "company/internal/ecosystem"
+import (
+	"slices"
+	"strings"
+
+	"company/internal/ecosystem"
+)
 
 // gateFiles configure analysers and runners beside PHPUnit and PHP_CodeSniffer, or are
 // loaded before the tests. A baseline lists what an analyser passes over.
@@ -9,8 +14,13 @@ var gateFiles = []string{
 	"Pest.php", "behat.*", "codeception.*", "*.suite.yml", "phpspec.*", "infection.json*", "rector.php", "ecs.php", "grumphp.*", "phpmd.xml", "pint.json", "php.ini", ".user.ini",
 }
 
-// IsGateFile says whether a file configures a check; the manifest says which code is
+// vendored are the folders of packages with the runners of checks and with what is loaded before
+// them: a vendor in the tree stands in the place of the packages that the lock file names.
+var vendored = []string{"vendor/bin", "vendor/composer", "vendor/phpunit", "vendor/squizlabs"}
+
+// IsGateFile says whether a file configures a check, or is a runner; the manifest says which code is
 // loaded in the tests.
 func (Ecosystem) IsGateFile(file string) bool {
-	return ecosystem.HasName(file, gateFiles) || ecosystem.HasName(file, settings) || ecosystem.HasName(file, lintSettings)
+	isVendored := func(dir string) bool { return ecosystem.LiesIn(file, dir) }
+	return strings.HasSuffix("/"+file, "/vendor/autoload.php") || slices.ContainsFunc(vendored, isVendored) || ecosystem.HasName(file, gateFiles) || ecosystem.HasName(file, settings) || ecosystem.HasName(file, lintSettings)
 }

@@ -105,13 +105,16 @@ type projects struct {
 
 func readProjects(s ecosystem.Sources) (p projects, err error) {
 	p = projects{manifests: map[string][]byte{}, locks: map[string][]byte{}}
-	var names []string
+	var names, locks []string
 	for _, name := range s.FilesNamed(manifest) {
 		if dir := path.Dir(name); ecosystem.IsPlainPath(dir) && (dir == "." || !ecosystem.IsForeignDir(dir)) && len(names) < maxManifests {
 			names = append(names, name)
+			if lock := path.Join(dir, lockFile); s.HasFile(lock) {
+				locks = append(locks, lock)
+			}
 		}
 	}
-	texts, err := s.ReadTexts(names)
+	texts, err := s.ReadTexts(slices.Concat(names, locks)) // bounded together: one text may lie in all folders
 	if err != nil {
 		return p, err
 	}
@@ -123,14 +126,11 @@ func readProjects(s ecosystem.Sources) (p projects, err error) {
 		if s.HasFile(path.Join(dir, "vendor/autoload.php")) {
 			continue
 		}
-		lock := path.Join(dir, lockFile)
-		hasLock := s.HasFile(lock)
+		lock, hasLock := texts[path.Join(dir, lockFile)]
 		if hasLock {
-			if p.locks[dir], err = ecosystem.ReadText(s, lock); err != nil {
-				return p, err
-			}
+			p.locks[dir] = lock
 		}
-		all, lockErr := readLock(p.locks[dir])
+		all, lockErr := readLock(lock)
 		within := func(top string) bool { return ecosystem.IsWithin(dir, top) }
 		switch {
 		case parseManifest(texts[name]).Config.Vendor != "":
@@ -226,8 +226,9 @@ type folderRepository struct {
 }
 
 // reduceManifest is a manifest with the fields that count, the version of PHP that it is
-// resolved for, and its packages in folders. What cannot be read is shown as it is:
-// composer explains the fault best.
+// resolved for, and its packages in folders. Plugins of packages are installed as other packages
+// are, and none is loaded: where nothing is said of one, composer ends. An unreadable one is
+// shown as it is: composer explains the fault best.
 func reduceManifest(text []byte) []byte {
 	var all map[string]json.RawMessage
 	if json.Unmarshal(text, &all) != nil {
@@ -239,10 +240,12 @@ func reduceManifest(text []byte) []byte {
 			some[name] = v
 		}
 	}
+	settings := map[string]any{"allow-plugins": false}
 	var config struct{ Platform json.RawMessage }
 	if _ = json.Unmarshal(all["config"], &config); config.Platform != nil {
-		some["config"] = map[string]any{"platform": config.Platform}
+		settings["platform"] = config.Platform
 	}
+	some["config"] = settings
 	var repositories []folderRepository
 	_ = json.Unmarshal(all["repositories"], &repositories) // in another form it names no folder
 	folders := slices.DeleteFunc(repositories, func(r folderRepository) bool { return r.Type != "path" })

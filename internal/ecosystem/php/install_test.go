@@ -71,11 +71,11 @@ func TestProjects(t *testing.T) {
 func TestReducedManifest(t *testing.T) {
 	got := string(reduceManifest([]byte(`{"name":"a/b","scripts":{"post-install-cmd":"touch canary"},"config":{"platform":{"php":"8.1"},"allow-plugins":true,"vendor-dir":"x"},
 		"repositories":[{"type":"vcs","url":"https://evil.example"},{"type":"path","url":"parts/*","options":{"symlink":true}}],"autoload":{"files":["a.php"]}}`)))
-	want := `{"autoload":{"files":["a.php"]},"config":{"platform":{"php":"8.1"}},"name":"a/b","repositories":[{"type":"path","url":"parts/*","options":{"symlink":true}}]}`
+	want := `{"autoload":{"files":["a.php"]},"config":{"allow-plugins":false,"platform":{"php":"8.1"}},"name":"a/b","repositories":[{"type":"path","url":"parts/*","options":{"symlink":true}}]}`
 	if got != want {
 		t.Errorf("%s", got)
 	}
-	if got := string(reduceManifest([]byte(`{"repositories":{"x":{"type":"vcs","url":"https://evil.example"}}}`))); got != "{}" {
+	if got := string(reduceManifest([]byte(`{"repositories":{"x":{"type":"vcs","url":"https://evil.example"}}}`))); got != `{"config":{"allow-plugins":false}}` {
 		t.Errorf("%s", got)
 	}
 }

@@ -1,6 +1,8 @@
 package php
 
 import (
+	"bytes"
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -55,8 +57,33 @@ func (Ecosystem) IsLockFile(file string) bool { return path.Base(file) == lockFi
 // lockedPackage is what counts of a package in a lock file.
 type lockedPackage struct {
 	Name, Version, Type string
-	Dist                struct{ Type, Shasum string }
-	Require             map[string]any
+	Dist                dist
+	Source              source
+	Require             map[string]json.RawMessage
+}
+
+// dist is the file of a version, and source its repository of git.
+type (
+	dist struct {
+		Type, URL, Reference, Shasum string
+		Mirrors                      string // as they are written; empty: none
+	}
+	source struct{ URL, Reference, Mirrors string }
+)
+
+func readDist(text []byte) dist {
+	f := ecosystem.FieldsOf(text)
+	return dist{ecosystem.TextOf(f["type"]), ecosystem.TextOf(f["url"]), ecosystem.TextOf(f["reference"]), ecosystem.TextOf(f["shasum"]), string(f["mirrors"])}
+}
+
+func readSource(text []byte) source {
+	f := ecosystem.FieldsOf(text)
+	return source{ecosystem.TextOf(f["url"]), ecosystem.TextOf(f["reference"]), string(f["mirrors"])}
+}
+
+// joinAddresses are the addresses and commits at which composer asks for a version, in one text.
+func joinAddresses(d dist, s source) string {
+	return strings.TrimSpace(strings.Join([]string{d.URL, d.Reference, d.Mirrors, s.URL, s.Reference, s.Mirrors}, " "))
 }
 
 // isOfRegistry tells packages that a registry may have from those of a folder of the tree,
@@ -66,16 +93,50 @@ func (p lockedPackage) isOfRegistry() bool { return p.Dist.Type != "" && p.Dist.
 // isOfGit tells packages that git alone has.
 func (p lockedPackage) isOfGit() bool { return p.Dist.Type == "" && p.Type != "metapackage" }
 
+// maxObjects bounds the JSON objects of a lock file. A package has some ten, and one of two bytes
+// takes fifty times its size once it is read.
+const maxObjects = 1_000_000
+
 // readLock reads the packages of a lock file, those that only tests need among them.
 func readLock(text []byte) ([]lockedPackage, error) {
-	var lock struct {
-		Packages []lockedPackage
-		Dev      []lockedPackage `json:"packages-dev"`
+	if bytes.Count(text, []byte("{")) > maxObjects {
+		return nil, errors.New("it has too many packages")
 	}
-	if err := json.Unmarshal(text, &lock); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) { // an empty object may be an empty list
+	var lock map[string]json.RawMessage
+	if err := json.Unmarshal(text, &lock); err != nil {
 		return nil, errors.New(ecosystem.ExplainJSON(text, err))
 	}
-	return append(lock.Packages, lock.Dev...), nil
+	var out []lockedPackage
+	for _, name := range []string{"packages", "packages-dev"} {
+		var list []map[string]json.RawMessage
+		_ = json.Unmarshal(lock[name], &list) // composer reports a value that is no list
+		for _, f := range list {
+			out = append(out, lockedPackage{
+				Name: ecosystem.TextOf(f["name"]), Version: ecosystem.TextOf(f["version"]), Type: ecosystem.TextOf(f["type"]), Dist: readDist(f["dist"]), Source: readSource(f["source"]), Require: ecosystem.FieldsOf(f["require"]),
+			})
+		}
+	}
+	return out, nil
+}
+
+// ParseAddresses gives the addresses of the packages of a lock file but those of folders of the tree.
+func (Ecosystem) ParseAddresses(text []byte) (out []ecosystem.Address) {
+	all, _ := readLock(text) // composer reports its fault
+	for _, p := range all {
+		if at := joinAddresses(p.Dist, p.Source); p.Dist.Type != "path" && at != "" {
+			out = append(out, ecosystem.Address{Dependency: company.Dependency{Ecosystem: ecosystem.Packagist, Name: p.Name, Version: p.Version}, At: at})
+		}
+	}
+	return out
+}
+
+// FindAddress is the address that the registry has for a version.
+func (Ecosystem) FindAddress(ctx context.Context, f ecosystem.Fetcher, d company.Dependency) (string, error) {
+	v, err := findVersion(ctx, f, d)
+	if err != nil || v == nil {
+		return "", err
+	}
+	return joinAddresses(v.Dist, v.Source), nil
 }
 
 // ParseLock lists the packages of registries that a lock file names.
@@ -89,7 +150,17 @@ func (Ecosystem) ParseLock(_ string, text []byte) (out []company.Dependency, err
 	return out, err
 }
 
-// ParseDigests gives the digests that a lock file names. Files that GitHub makes have none.
+// commitOfBranch is the kind of digest of a branch: the commit that a lock file names of it.
+const commitOfBranch = "commit"
+
+// atCommit is a branch at a commit, as composer writes it.
+func atCommit(d company.Dependency, reference string) company.Dependency {
+	d.Version += "#" + reference
+	return d
+}
+
+// ParseDigests gives the digests that a lock file names, and the commits of branches. Files that
+// GitHub makes have no digest.
 func (Ecosystem) ParseDigests(_ string, text []byte) map[company.Dependency]ecosystem.Digest {
 	all, err := readLock(text)
 	if err != nil {
@@ -97,8 +168,15 @@ func (Ecosystem) ParseDigests(_ string, text []byte) map[company.Dependency]ecos
 	}
 	out := map[company.Dependency]ecosystem.Digest{}
 	for _, p := range all {
-		if sum := sha1Digest(p.Dist.Shasum); p.isOfRegistry() && sum.Algorithm != "" {
-			out[company.Dependency{Ecosystem: ecosystem.Packagist, Name: p.Name, Version: p.Version}] = sum
+		if !p.isOfRegistry() {
+			continue
+		}
+		d := company.Dependency{Ecosystem: ecosystem.Packagist, Name: p.Name, Version: p.Version}
+		if sum := sha1Digest(p.Dist.Shasum); sum.Algorithm != "" {
+			out[d] = sum
+		}
+		if isBranch(p.Version) && commitRE.MatchString(p.Dist.Reference) {
+			out[atCommit(d, p.Dist.Reference)] = ecosystem.Digest{Algorithm: commitOfBranch}
 		}
 	}
 	return out

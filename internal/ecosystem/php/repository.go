@@ -1,6 +1,7 @@
 package php
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -56,9 +57,12 @@ func serveDescription(ctx context.Context, r ecosystem.Request, file string) (*e
 	if err != nil {
 		return nil, err
 	}
+	allowed := false
 	for _, v := range all {
-		if d.Version = v.Version; checkName(d.Name, d.Version) == nil && r.Follows(d) {
-			r.AllowNeeds(v.listNeeds(), nil)
+		allowed = allowed && v.needsSame
+		if d.Version = v.Version; !allowed && checkName(d.Name, d.Version) == nil && r.Follows(d) {
+			r.AllowNeeds(v.needs, nil)
+			allowed = true
 		}
 	}
 	return &ecosystem.Answer{Text: text, Media: "application/json"}, nil
@@ -87,9 +91,10 @@ func serveFile(ctx context.Context, r ecosystem.Request, d company.Dependency, r
 		return nil, &ecosystem.Reply{Status: ecosystem.StatusNotFound, Line: "the registry does not list " + d.String()}
 	}
 	if r.Follows(d) {
-		r.AllowNeeds(v.listNeeds(), nil)
+		r.AllowNeeds(v.needs, nil)
 	}
-	w, err := v.toFetch(d, reference)
+	named, _ := r.LockedFile(atCommit(d, reference))
+	w, err := v.toFetch(d, reference, named.Algorithm == commitOfBranch)
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +136,7 @@ func (Ecosystem) ListNeeds(ctx context.Context, f ecosystem.Fetcher, d company.D
 	if err != nil || v == nil {
 		return nil, err
 	}
-	return v.listNeeds(), nil
+	return v.needs, nil
 }
 
 // findVersion is what the registry says of a version. Nil means that it does not list it.
@@ -159,14 +164,49 @@ func findVersion(ctx context.Context, f ecosystem.Fetcher, d company.Dependency)
 type version struct {
 	Version    string
 	Normalized string // with four numbers
-	Require    map[string]any
-	Dist       struct{ Type, URL, Reference, Shasum string }
+	Dist       dist
+	Source     source
+	// needs are the packages that it asks for. Versions that say nothing of their own share
+	// those of the one before, and needsSame tells them.
+	needs     []company.Dependency
+	needsSame bool
 }
 
-// listNeeds are the packages that a version asks for; PHP itself and its extensions are
+// writtenVersion is a version as a description writes it. In the short form it has what differs
+// from the one before: a megabyte of needs may count for a hundred thousand versions.
+type writtenVersion struct {
+	Version    json.RawMessage
+	Normalized json.RawMessage `json:"version_normalized"`
+	Require    json.RawMessage
+	Dist       json.RawMessage
+	Source     json.RawMessage
+}
+
+// readAfter reads the fields that are written; the others are those of the version before. A
+// field that is no more is a text, which reads as none.
+func (w writtenVersion) readAfter(v version) version {
+	if w.Version != nil {
+		v.Version = ecosystem.TextOf(w.Version)
+	}
+	if w.Normalized != nil {
+		v.Normalized = ecosystem.TextOf(w.Normalized)
+	}
+	if w.Dist != nil {
+		v.Dist = readDist(w.Dist)
+	}
+	if w.Source != nil {
+		v.Source = readSource(w.Source)
+	}
+	if v.needsSame = w.Require == nil; !v.needsSame {
+		v.needs = readNeeds(w.Require)
+	}
+	return v
+}
+
+// readNeeds are the packages that a version asks for; PHP itself and its extensions are
 // none of a registry.
-func (v version) listNeeds() (out []company.Dependency) {
-	for _, name := range slices.Sorted(maps.Keys(v.Require)) {
+func readNeeds(require []byte) (out []company.Dependency) {
+	for _, name := range slices.Sorted(maps.Keys(ecosystem.FieldsOf(require))) {
 		if checkName(name, "") == nil {
 			out = append(out, company.Dependency{Ecosystem: ecosystem.Packagist, Name: name})
 		}
@@ -198,14 +238,15 @@ var (
 )
 
 // toFetch is the download of a version's file. The head of a branch moves: what a lock file
-// names of it is another commit at the same place. A release has one commit.
-func (v version) toFetch(d company.Dependency, reference string) (ecosystem.Fetch, error) {
+// names of it is another commit at the same place. Any other commit would leave this host as an
+// address, with whatever a container puts in its place. A release has one commit.
+func (v version) toFetch(d company.Dependency, reference string, isLocked bool) (ecosystem.Fetch, error) {
 	w := ecosystem.Fetch{URL: v.Dist.URL, Digest: sha1Digest(v.Dist.Shasum), RawBytes: true}
 	switch {
 	case v.Dist.URL == "":
 		return w, &ecosystem.Reply{Status: ecosystem.StatusNotFound, Line: "the registry has no file of " + d.String() + ", only a repository of git, which is not fetched"}
 	case reference == v.Dist.Reference, reference == anyReference:
-	case isBranch(d.Version) && commitRE.MatchString(reference) && commitRE.MatchString(v.Dist.Reference) && strings.Contains(v.Dist.URL, v.Dist.Reference):
+	case isLocked && isBranch(d.Version) && commitRE.MatchString(reference) && commitRE.MatchString(v.Dist.Reference) && strings.Contains(v.Dist.URL, v.Dist.Reference):
 		w.URL, w.Digest = strings.ReplaceAll(v.Dist.URL, v.Dist.Reference, reference), ecosystem.Digest{}
 	default:
 		return w, &ecosystem.Reply{Status: ecosystem.StatusNotFound, Line: fmt.Sprintf("the registry has another commit of %s than is asked for: %.*s, and not %.*s (composer update %s takes it)", d, maxReference, v.Dist.Reference, maxReference, reference, d.Name)}
@@ -243,29 +284,47 @@ func readDescription(ctx context.Context, f ecosystem.Fetcher, name string, bran
 		return nil, nil, err
 	}
 	var d struct {
-		Packages map[string][]map[string]json.RawMessage
+		Packages map[string]json.RawMessage
 		Minified string
 	}
 	if json.Unmarshal(text, &d) != nil {
-		return nil, nil, fmt.Errorf("the registry's answer for %s cannot be read", name)
+		return nil, nil, unreadable(name)
 	}
-	fields := map[string]json.RawMessage{}
-	for _, one := range d.Packages[name] {
-		if d.Minified == "" {
-			clear(fields)
-		}
-		maps.Copy(fields, one) // in the short form a version has what differs from the one before
-		all = append(all, readVersion(fields))
+	if all, err = readVersions(d.Packages[name], d.Minified != ""); err != nil {
+		return nil, nil, unreadable(name)
 	}
 	return text, all, nil
 }
 
-// readVersion reads the fields that count. A field that is no more is a text, which reads as none.
-func readVersion(fields map[string]json.RawMessage) (v version) {
-	for name, to := range map[string]any{"version": &v.Version, "version_normalized": &v.Normalized, "require": &v.Require, "dist": &v.Dist} {
-		_ = json.Unmarshal(fields[name], to)
+func unreadable(name string) error {
+	return fmt.Errorf("the registry's answer for %s cannot be read", name)
+}
+
+// maxVersions bounds the versions of one package. The text of one may have three bytes.
+const maxVersions = 100_000
+
+// readVersions reads a list of versions, which may be in the short form.
+func readVersions(list []byte, isShort bool) (all []version, err error) {
+	if len(list) == 0 {
+		return nil, nil // of another package
 	}
-	return v
+	dec := json.NewDecoder(bytes.NewReader(list))
+	if begin, err := dec.Token(); err != nil || begin != json.Delim('[') {
+		return nil, errors.New("no list of versions")
+	}
+	var v version
+	for dec.More() {
+		var w writtenVersion
+		if err := dec.Decode(&w); err != nil || len(all) == maxVersions {
+			return nil, errors.New("no list of versions, or one without an end")
+		}
+		if !isShort {
+			v = version{}
+		}
+		v = w.readAfter(v)
+		all = append(all, v)
+	}
+	return all, nil
 }
 
 // descriptionURL is where the registry has the description of a package.

@@ -157,17 +157,21 @@ func isTestScript(words []string) bool {
 type testCommand struct {
 	runner string   // pytest or unittest; empty: plain
 	args   []string // of it
+	below  string   // the folder of pytest, below the project's
 	plain  string   // commands as they stand, for a shell
 	file   string   // that says it
 }
 
-// findRun is the run of the tests that tox or nox describes for a project.
+// findRun is the run of the tests that tox, nox or else the Makefile describes for a project.
 func findRun(t *ecosystem.Tree, dir string) environmentRun {
 	m, _ := readPyproject([]byte(t.ReadManifest(dir, "pyproject.toml")))
 	for _, run := range []environmentRun{readToxFile(t.ReadManifest(dir, "tox.ini")), readToxRun(m.Tool.Tox), readNoxFile(t.ReadManifest(dir, "noxfile.py"))} {
 		if hasTestCommand(run.commands) {
 			return run
 		}
+	}
+	if dir == "" {
+		return readMakeRun(t)
 	}
 	return environmentRun{}
 }
@@ -209,15 +213,16 @@ func (r environmentRun) findCommand() (testCommand, bool) {
 	if len(kept) == 0 {
 		return testCommand{}, false
 	}
-	dir := ""
+	below, change := "", ""
 	if r.dir != "" && r.dir != "." {
 		if !filepath.IsLocal(r.dir) {
 			return testCommand{}, false
 		}
-		dir = "cd " + quoteWord(r.dir) + " && "
+		below = path.Clean(r.dir)
+		change = "cd " + quoteWord(below) + " && "
 	}
-	if runner, args := testRunner(kept[0]); len(kept) == 1 && runner != "" && dir == "" {
-		return testCommand{runner: runner, args: keepArguments(runner, args), file: r.file}, true
+	if runner, args := testRunner(kept[0]); len(kept) == 1 && runner != "" && (below == "" || runner == plantPytest) {
+		return testCommand{runner: runner, args: keepArguments(runner, args), below: below, file: r.file}, true
 	}
 	var lines []string
 	for _, words := range kept {
@@ -229,9 +234,9 @@ func (r environmentRun) findCommand() (testCommand, bool) {
 		for i, w := range words {
 			words[i] = quoteWord(w)
 		}
-		lines = append(lines, strings.Join(words, " "))
+		lines = append(lines, r.formatVariables()+strings.Join(words, " "))
 	}
-	return testCommand{plain: dir + strings.Join(lines, " && "), file: r.file}, true
+	return testCommand{plain: change + strings.Join(lines, " && "), file: r.file}, true
 }
 
 // reportArguments begin arguments of pytest that write reports, or spread the tests

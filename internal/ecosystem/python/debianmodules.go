@@ -40,6 +40,9 @@ func (e Ecosystem) Substitutes(s ecosystem.Sources) (registry string, packages [
 		return "", nil, err
 	}
 	for _, line := range slices.Concat(r.pins, r.lines) {
+		if _, marker, _ := strings.Cut(line, ";"); !r.env.holdsMarker(marker) {
+			continue
+		}
 		if name := debianModules()[canonicalName(requirementName.FindString(line))]; name != "" && len(packages) < maxSubstitutes {
 			packages = append(packages, name)
 		}

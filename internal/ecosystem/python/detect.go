@@ -84,11 +84,11 @@ func findTest(t *ecosystem.Tree, dir string) (_ *company.GateCommand, from strin
 	set := run.formatVariables()
 	switch {
 	case ok && told.runner == "":
-		return &company.GateCommand{Command: set + told.plain, Parse: testreport.FormatPlain}, told.file
+		return &company.GateCommand{Command: told.plain, Parse: testreport.FormatPlain}, told.file
 	case ok && told.runner == plantUnittest:
 		return unittestGate(set, told.args), told.file
 	case ok:
-		return pytestGate(t, dir, set, told.args), told.file
+		return pytestGate(t, dir, told.below, set, told.args), told.file
 	}
 	pytest := t.HasFile(dir, "pytest.ini") || t.HasFile(dir, "conftest.py")
 	for _, name := range manifests {
@@ -115,7 +115,7 @@ func findTest(t *ecosystem.Tree, dir string) (_ *company.GateCommand, from strin
 			return unittestGate("", args), ""
 		}
 	}
-	return pytestGate(t, dir, "", nil), ""
+	return pytestGate(t, dir, "", "", nil), ""
 }
 
 // discoverArgs are the arguments with which unittest finds the tests: it goes into
@@ -146,17 +146,24 @@ func unittestGate(set string, args []string) *company.GateCommand {
 		Plant: plantUnittest, Canary: set + unittestCommand + words + " -k " + ecosystem.CanaryPlaceholder + " 2>&1"}
 }
 
-// pytestGate runs pytest with arguments; set are variables for it.
-func pytestGate(t *ecosystem.Tree, dir, set string, args []string) *company.GateCommand {
-	run, first := "python3 -m pytest", pytestCommand("")
+// pytestGate runs pytest with arguments, in a folder below the project's; set are variables for it.
+func pytestGate(t *ecosystem.Tree, dir, below, set string, args []string) *company.GateCommand {
+	src, change := "", ""
 	if hasSrcLayout(t, dir) {
-		run, first = "PYTHONPATH=src "+run, pytestCommand("src")
+		src = "src"
+	}
+	if below != "" {
+		src, change = path.Join(strings.Repeat("../", strings.Count(below, "/")+1), src), "cd "+quoteWord(below)+" && "
+	}
+	run, first := "python3 -m pytest", pytestCommand(src)
+	if src != "" {
+		run = "PYTHONPATH=" + src + " " + run
 	}
 	words := quoteWords(args)
 	// The project's settings may stop at the first failure (-x), which hides the others.
-	first = set + first + words + " --maxfail=0 --continue-on-collection-errors --junitxml=" + testreport.File
+	first = change + set + first + words + " --maxfail=0 --continue-on-collection-errors --junitxml=" + testreport.File
 	// 5 means that there are no tests: that is reported, and is no failure.
-	return &company.GateCommand{Command: set + run + words, Report: first + "; code=$?; test $code -eq 5 || exit $code", Probe: pytestProbe, Parse: testreport.FormatJUnit,
+	return &company.GateCommand{Command: change + set + run + words, Report: first + "; code=$?; test $code -eq 5 || exit $code", Probe: pytestProbe, Parse: testreport.FormatJUnit,
 		Plant: plantPytest, Canary: first + " -k " + ecosystem.CanaryPlaceholder}
 }
 

@@ -1,8 +1,11 @@
 package python
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
+	"company/internal/boundedparse/toml"
 	"company/internal/ecosystem"
 	"company/internal/lazyregexp"
 	"company/internal/shell"
@@ -10,7 +13,15 @@ import (
 
 // Propose names the environments of tox and the sessions of nox, with what they run.
 func (Ecosystem) Propose(t *ecosystem.Tree) []ecosystem.Proposal {
-	out := proposeTox(t.ReadManifest("", "tox.ini"))
+	out := proposeTox(t.ReadManifest("", "tox.ini"), "tox.ini")
+	var own map[string]any
+	if text := t.ReadManifest("", "tox.toml"); toml.Decode([]byte(text), &own) == nil {
+		out = append(out, proposeToxTable(own, "tox.toml", text)...)
+	}
+	text := t.ReadManifest("", "pyproject.toml")
+	if m, err := readPyproject([]byte(text)); err == nil {
+		out = append(out, proposeToxTable(m.Tool.Tox, "pyproject.toml", text)...)
+	}
 	return append(out, proposeNox(t.ReadManifest("", "noxfile.py"))...)
 }
 
@@ -19,7 +30,7 @@ var toxSectionRE = lazyregexp.New(`^\[(testenv(?::([^\]{}]+))?)\]$`)
 
 // proposeTox names the environments of a tox.ini that have commands of their own, with
 // those of all their factors.
-func proposeTox(text string) []ecosystem.Proposal {
+func proposeTox(text, file string) []ecosystem.Proposal {
 	var out []ecosystem.Proposal
 	f := newToxFile(text)
 	seen := map[string]bool{}
@@ -29,7 +40,7 @@ func proposeTox(text string) []ecosystem.Proposal {
 			continue
 		}
 		seen[m[1]] = true
-		p := ecosystem.Proposal{Command: "tox", File: "tox.ini", Line: i + 1}
+		p := ecosystem.Proposal{Command: "tox", File: file, Line: i + 1}
 		if m[2] != "" {
 			p.Command += " -e " + shell.QuoteArgument(m[2])
 		}
@@ -37,6 +48,28 @@ func proposeTox(text string) []ecosystem.Proposal {
 			p.Runs = append(p.Runs, strings.TrimLeft(run, "-!@ "))
 		}
 		out = append(out, p)
+	}
+	return dropEmpty(out)
+}
+
+// maxToxEnvironments bounds the environments of a file that are named: each is looked for in its text.
+const maxToxEnvironments = 200
+
+// proposeToxTable names the environments of tox in a file of TOML.
+func proposeToxTable(table map[string]any, file, text string) (out []ecosystem.Proposal) {
+	if legacy, ok := table["legacy_tox_ini"].(string); ok {
+		return proposeTox(legacy, file)
+	}
+	add := func(command, section string, env any) {
+		one, _ := env.(map[string]any)
+		before, _, _ := strings.Cut(text, section+"]")
+		out = append(out, ecosystem.Proposal{Command: command, File: file, Line: 1 + strings.Count(before, "\n"), Runs: toxTableCommands(one)})
+	}
+	add("tox", "env_run_base", table["env_run_base"])
+	envs, _ := table["env"].(map[string]any)
+	names := slices.Sorted(maps.Keys(envs))
+	for _, name := range names[:min(len(names), maxToxEnvironments)] {
+		add("tox -e "+shell.QuoteArgument(name), "env."+name, envs[name])
 	}
 	return dropEmpty(out)
 }

@@ -40,6 +40,7 @@ type requirements struct {
 	fileOf      map[string]string // a pin or line → the file that asks for it
 	pinned      map[string]string // name → version
 	seen        map[string]bool
+	listBytes   int                 // of all lists that were read
 	extras      map[string][]string // folder → extras of its project that lists ask for
 	skipped     []string            // lines that are left out, bounded
 	loose       []string            // lines that a registry that is away does not hold the image back for
@@ -59,6 +60,11 @@ func readRequirements(s ecosystem.Sources) (*requirements, error) {
 	}
 	for _, dir := range findProjects(s) {
 		if err := r.readProject(dir); err != nil {
+			return r, err
+		}
+	}
+	if len(r.pinned) == 0 {
+		if err := r.addCIPackages(); err != nil {
 			return r, err
 		}
 	}
@@ -105,6 +111,13 @@ func (r *requirements) noteSkipped(file, line string) {
 	}
 }
 
+// Bounds of the lists of one tree. A list of some kilobytes may include the same large text in a
+// thousand folders.
+const (
+	maxLists     = 1000
+	maxListBytes = 32 << 20 // of all lists together
+)
+
 // readList reads one list of requirements, or of constraints, and those that it
 // includes.
 func (r *requirements) readList(name string, constrains bool, depth int) error {
@@ -112,10 +125,15 @@ func (r *requirements) readList(name string, constrains bool, depth int) error {
 		return nil
 	}
 	r.seen[name] = true
+	if len(r.seen) > maxLists || r.listBytes > maxListBytes {
+		r.noteSkipped("the lists of requirements", "what lies behind the first 1,000 lists, or 32 MiB of them,")
+		return nil
+	}
 	text, err := ecosystem.ReadText(r.s, name)
 	if err != nil {
 		return err
 	}
+	r.listBytes += len(text)
 	r.locks[name] = text
 	found := false
 	joined := strings.ReplaceAll(strings.ReplaceAll(string(text), "\r", ""), "\\\n", " ")

@@ -19,7 +19,7 @@ func TestCommandsOfRunners(t *testing.T) {
 		"pytest":                {map[string]string{"tox.ini": "[tox]\nenvlist = py27,py311\n[testenv]\ndeps = pytest\ncommands =\n    pytest --cov=own --cov-report xml -n auto -q {posargs:tests/unit}\n    coverage report\n" + nothing}, "python3 -m pytest tests/unit", "tox.ini"},
 		"coverage":              {map[string]string{"tox.ini": "[testenv]\ncommands = coverage run --source own -m pytest -m \"not slow\" \\\n   tests {posargs}\n"}, "python3 -m pytest -m 'not slow' tests", "tox.ini"},
 		"unittest":              {map[string]string{"tox.ini": "[testenv]\ncommands = {envpython} -W error -m unittest discover -s {toxinidir}/tests -v\n"}, "python3 -m unittest discover -s ./tests -v", "tox.ini"},
-		"a script":              {map[string]string{"tox.ini": "[testenv]\nsetenv =\n  DJANGO_SETTINGS_MODULE = tests.settings\n  PYTHONPATH = {toxinidir}\nchangedir = tests\ncommands = python runtests.py {posargs}\n"}, "DJANGO_SETTINGS_MODULE=tests.settings cd tests && python3 runtests.py", "tox.ini"},
+		"a script":              {map[string]string{"tox.ini": "[testenv]\nsetenv =\n  DJANGO_SETTINGS_MODULE = tests.settings\n  PYTHONPATH = {toxinidir}\nchangedir = tests\ncommands = python runtests.py {posargs}\n"}, "cd tests && DJANGO_SETTINGS_MODULE=tests.settings python3 runtests.py", "tox.ini"},
 		"two of them":           {map[string]string{"tox.ini": "[testenv]\ncommands =\n  flake8 own\n  pytest unit\n  - pytest integration\n"}, "python3 -m pytest unit && python3 -m pytest integration", "tox.ini"},
 		"a section":             {map[string]string{"tox.ini": "[base]\ncommands = pytest b\n[testenv]\ncommands = echo no\n[testenv:lint]\ncommands = pytest --flake8\n[testenv:py3]\ncommands = {[base]commands}\n"}, "python3 -m pytest b", "tox.ini"},
 		"factors":               {map[string]string{"tox.ini": "[testenv]\ncommands =\n  py27: pytest old\n  py311,py312: pytest new\n  !cov: pytest more\n  py311-cov: pytest cov\n"}, "python3 -m pytest new && python3 -m pytest more", "tox.ini"},
@@ -34,6 +34,14 @@ func TestCommandsOfRunners(t *testing.T) {
 		"installs":              {map[string]string{"tox.ini": "[testenv]\ncommands =\n  poetry install\n  pdm sync\n  uv pip install -e .\n  pytest -W error tests\n"}, "python3 -m pytest -W error tests", "tox.ini"},
 		"uv":                    {map[string]string{"tox.ini": "[testenv]\ncommands = uv run --frozen --group test -m pytest t\n"}, "python3 -m pytest t", "tox.ini"},
 		"a script of a manager": {map[string]string{"tox.ini": "[testenv]\ncommands = hatch run\n", "test_a.py": "import pytest\n"}, "python3 -m pytest", ""},
+		"a folder":              {map[string]string{"tox.ini": "[testenv]\nsetenv = A=b\nchangedir = tests/unit\ncommands = pytest -W error x\n", "src/own/__init__.py": "", "setup.py": ""}, "cd tests/unit && A=b PYTHONPATH=../../src python3 -m pytest -W error x", "tox.ini"},
+		"two with variables":    {map[string]string{"tox.ini": "[testenv]\nsetenv = A=b\ncommands =\n  pytest x\n  pytest y\n"}, "A=b python3 -m pytest x && A=b python3 -m pytest y", "tox.ini"},
+		"make":                  {map[string]string{"setup.py": "", "Makefile": "test:\n\t@cd tests; PYTHONPATH=.. py.test --tb=native\n", "tests/test_a.py": "import pytest\n"}, "cd tests && PYTHONPATH=.. python3 -m pytest", "Makefile"},
+		"variables of make":     {map[string]string{"setup.py": "", "Makefile": "PY ?= python3\ntest: lint\n\tDJANGO_SETTINGS_MODULE=own.settings $(PY) -m pytest -m fast tests/\n", "tests/test_a.py": ""}, "DJANGO_SETTINGS_MODULE=own.settings python3 -m pytest -m fast tests/", "Makefile"},
+		"make, and more":        {map[string]string{"setup.py": "", "Makefile": "test:\n\tdocker compose up -d\n\tpytest -m slow\n", "test_a.py": "import pytest\n"}, "python3 -m pytest", ""},
+		"make, in a shell":      {map[string]string{"setup.py": "", "Makefile": "test:\n\tpytest $$(cat list) | tee log\n", "test_a.py": "import pytest\n"}, "python3 -m pytest", ""},
+		"make, out of the tree": {map[string]string{"setup.py": "", "Makefile": "test:\n\tcd ../../etc; pytest\n", "test_a.py": "import pytest\n"}, "python3 -m pytest", ""},
+		"tox before make":       {map[string]string{"tox.ini": "[testenv]\ncommands = pytest x\n", "Makefile": "test:\n\tpytest y\n"}, "python3 -m pytest x", "tox.ini"},
 		"none":                  {map[string]string{"tox.ini": nothing, "noxfile.py": "x = 1\n", "test_a.py": "import pytest\n"}, "python3 -m pytest", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

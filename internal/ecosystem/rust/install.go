@@ -96,15 +96,15 @@ func stageHome(s ecosystem.Sources, dir string) ecosystem.StagedFile {
 // lockedProjects are the folders with a lock file of crates that are to be fetched;
 // texts gets the lock files.
 func lockedProjects(s ecosystem.Sources, texts map[string][]byte) (dirs []string, err error) {
-	for _, name := range s.FilesNamed(lockFile) {
-		dir := path.Dir(name)
-		if !ecosystem.IsPlainPath(dir) || !s.HasFile(path.Join(dir, manifest)) {
-			continue
-		}
-		text, err := ecosystem.ReadText(s, name)
-		if err != nil {
-			return nil, err
-		}
+	names := slices.DeleteFunc(s.FilesNamed(lockFile), func(name string) bool {
+		return !ecosystem.IsPlainPath(path.Dir(name)) || !s.HasFile(path.Join(path.Dir(name), manifest))
+	})
+	all, err := s.ReadTexts(names) // bounded together: one text may lie in all folders
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		dir, text := path.Dir(name), all[name]
 		needs, git := namesCrates(text)
 		if git != "" {
 			noteGit(s, name, git)

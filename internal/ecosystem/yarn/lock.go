@@ -45,6 +45,38 @@ func (Ecosystem) ParseDigests(_ string, text []byte) map[company.Dependency]ecos
 	return out
 }
 
+// addressRE is where the file of a package lies, for yarn 1. Behind # is its digest.
+var addressRE = lazyregexp.New(`^  resolved "?(https?://[^"#\s]+)(#[0-9a-f]{40})?`)
+
+// ParseAddresses gives the addresses of a lock file of yarn 1.
+func (Ecosystem) ParseAddresses(text []byte) (out []ecosystem.Address) {
+	first := 0 // address of the entry
+	hasDigest := false
+	begin := func() {
+		if hasDigest {
+			out = out[:first]
+		}
+		first, hasDigest = len(out), false
+	}
+	readEntries(text, func(d company.Dependency, line string) {
+		if line[0] != ' ' {
+			begin()
+			return
+		}
+		if m := addressRE.FindStringSubmatch(line); m != nil && m[2] == "" {
+			out = append(out, ecosystem.Address{Dependency: d, At: m[1]})
+		}
+		if m := integrityRE.FindStringSubmatch(line); m != nil && node.ParseIntegrity(m[1]).Algorithm != "" {
+			hasDigest = true
+		}
+		for i := range out[first:] {
+			out[first+i].Dependency = d // the version may stand below
+		}
+	})
+	begin()
+	return out
+}
+
 // ParseLock lists the packages that a lock file of any version of yarn names. It
 // is read by lines, at a cost that its size bounds.
 func (Ecosystem) ParseLock(_ string, text []byte) (out []company.Dependency, err error) {
@@ -56,8 +88,8 @@ func (Ecosystem) ParseLock(_ string, text []byte) (out []company.Dependency, err
 	return out, nil
 }
 
-// readEntries calls see for every line of the entries of packages: with what the entry
-// is of, as far as it has been read.
+// readEntries calls see for every line of the entries of packages, their heads among them: with what
+// the entry is of, as far as it has been read.
 func readEntries(text []byte, see func(d company.Dependency, line string)) {
 	d := company.Dependency{Ecosystem: ecosystem.NPM}
 	for line := range strings.Lines(string(text)) {
@@ -71,6 +103,7 @@ func readEntries(text []byte, see func(d company.Dependency, line string)) {
 					d.Name = m[2]
 				}
 			}
+			see(d, line)
 		case d.Name != "":
 			if m := versionRE.FindStringSubmatch(line); m != nil {
 				d.Version = m[1]

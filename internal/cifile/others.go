@@ -1,0 +1,19 @@
+package cifile
+
+import "company/internal/ecosystem"
+
+// others are the definitions of continuous integration whose shapes are not known here.
+var others = []string{
+	".circleci/config.yml", "Jenkinsfile", "azure-pipelines.yml", "azure-pipelines.yaml", "bitbucket-pipelines.yml", ".drone.yml", ".woodpecker.yml", ".woodpecker.yaml",
+	".buildkite/pipeline.yml", ".buildkite/pipeline.yaml", ".cirrus.yml", ".semaphore/semaphore.yml",
+}
+
+// ListOthers lists the definitions of a tree that ReadDefinitions does not read.
+func ListOthers(t *ecosystem.Tree) (files []string) {
+	for _, file := range others {
+		if _, ok := t.Files[file]; ok {
+			files = append(files, file)
+		}
+	}
+	return files
+}
