@@ -6,6 +6,7 @@ import (
 	"maps"
 	"syscall"
 	"testing"
+	"time"
 
 	"company/internal/bus"
 	"company/internal/company"
@@ -82,8 +83,13 @@ func TestBrokenBusEndsTheOffice(t *testing.T) {
 	ended := make(chan error, 1)
 	go func() { ended <- a.runOrchestrator(t.Context()) }()
 	fail(company.E(company.EBus, "nothing is stored any more").Wrap(syscall.ENOSPC))
-	if err := <-ended; company.CodeOf(err) != company.EBus || !errors.Is(err, syscall.ENOSPC) {
-		t.Errorf("it ended with %v", err)
+	select {
+	case err := <-ended:
+		if company.CodeOf(err) != company.EBus || !errors.Is(err, syscall.ENOSPC) {
+			t.Errorf("it ended with %v", err)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("it goes on")
 	}
 	if _, err := a.orch.Do(t.Context(), company.President, company.ScaleWorkers{By: 1}); company.CodeOf(err) != company.EBus {
 		t.Errorf("a command afterwards: %v", err)

@@ -7,7 +7,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
+	"testing/iotest"
 
 	"company/internal/bus"
 	"company/internal/company"
@@ -444,6 +446,10 @@ func TestBlobs(t *testing.T) {
 	}
 	_, err = l.GetBlob(b.ctx, company.Hash(strings.Repeat("0", 64)), 5)
 	requireCode(t, err, company.ENotFound)
+	_, _, err = l.PutBlob(b.ctx, iotest.ErrReader(syscall.ENOSPC)) // as of a full disk
+	if own := new(company.Error); !errors.As(err, &own) || own.Code != company.EBus || !strings.Contains(own.Hint, "make room") {
+		t.Errorf("put on a full disk: %v", err)
+	}
 	ctx, cancel := context.WithCancel(b.ctx)
 	cancel()
 	_, err = l.GetBlob(ctx, hash, 5)

@@ -28,6 +28,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"syscall"
 	"time"
 
 	"company/internal/bus"
@@ -260,5 +261,8 @@ func busError(op string, err error) error {
 	}
 	e := company.E(company.EBus, "the bus did not do its part").Wrap(err)
 	e.Op, e.Class = op, company.Recoverable
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		e = e.Fix("make room on the office's disk, then try again")
+	}
 	return e
 }
