@@ -329,7 +329,7 @@ func (l *Log) Purge(ctx context.Context, subject string) error {
 	if stream == l.ledger {
 		return fmt.Errorf("purge %s: %w", subject, bus.ErrNotAllowed)
 	}
-	if err := cmp.Or(l.bus.CheckAlive(ctx), context.Cause(l.bus.broken)); err != nil {
+	if err := cmp.Or(l.bus.CheckAlive(ctx), l.bus.whyBroken()); err != nil {
 		return err
 	}
 	if l.bus.isDiskFull() {
@@ -338,7 +338,7 @@ func (l *Log) Purge(ctx context.Context, subject string) error {
 	answered, cancel := context.WithTimeoutCause(ctx, l.bus.ackTimeout, errStuck)
 	defer cancel()
 	err = stream.Purge(answered, jetstream.WithPurgeSubject(subject))
-	if err != nil && context.Cause(answered) == errStuck {
+	if err != nil && errors.Is(context.Cause(answered), errStuck) {
 		l.bus.fail(errStuck)
 		err = errStuck
 	}

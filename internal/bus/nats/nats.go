@@ -140,7 +140,7 @@ func (b *Bus) start(ctx context.Context, own *folder.Folder, opts Options) error
 	server.SetLoggerV2(serverLog{opts.Logger, b.fail}, false, false, false)
 	b.server = server
 	server.Start()
-	if err := context.Cause(b.broken); err != nil {
+	if err := b.whyBroken(); err != nil {
 		return err // of serverLog.Fatalf: it would never be ready
 	}
 	if !server.ReadyForConnections(timeLeft(ctx, startTimeout)) {
@@ -272,7 +272,7 @@ func hasConfig(has, want jetstream.StreamConfig) bool {
 
 // publishMessage appends one message, synced, under compare-and-set on its subject.
 func (b *Bus) publishMessage(ctx context.Context, msg *natsclient.Msg, expect uint64, opts ...jetstream.PublishOpt) (uint64, error) {
-	if err := cmp.Or(b.CheckAlive(ctx), context.Cause(b.broken)); err != nil {
+	if err := cmp.Or(b.CheckAlive(ctx), b.whyBroken()); err != nil {
 		return 0, err
 	}
 	opts = append(opts, jetstream.WithExpectLastSequencePerSubject(expect))
@@ -282,7 +282,7 @@ func (b *Bus) publishMessage(ctx context.Context, msg *natsclient.Msg, expect ui
 	defer cancel()
 	ctx, giveUp := context.WithCancelCause(ctx)
 	defer giveUp(nil)
-	defer context.AfterFunc(b.broken, func() { giveUp(context.Cause(b.broken)) })()
+	defer context.AfterFunc(b.broken, func() { giveUp(b.whyBroken()) })()
 	ack, err := b.js.PublishMsg(ctx, msg, opts...)
 	if err == nil {
 		return ack.Sequence, nil
@@ -302,8 +302,11 @@ func (b *Bus) publishMessage(ctx context.Context, msg *natsclient.Msg, expect ui
 	// Everything else came after the message was on its way: a timeout, a
 	// cancelled context, a closed connection. Where a sync failed, the server shows
 	// a record that is not on the disk, so no caller has to read the log again.
-	return 0, cmp.Or(context.Cause(b.broken), fmt.Errorf("%w: %w", bus.ErrUnknown, err))
+	return 0, cmp.Or(b.whyBroken(), fmt.Errorf("%w: %w", bus.ErrUnknown, err))
 }
+
+// whyBroken is the reason that nothing more is stored, or nil.
+func (b *Bus) whyBroken() error { return context.Cause(b.broken) }
 
 func writeError(cause error) error {
 	return company.E(company.EBus, "the server of the bus could not write its files, and stores nothing more").
