@@ -16,9 +16,9 @@ const (
 	maxMatching     = 4 << 20 // steps of matching names with the files of the tree
 )
 
-// include adds the keys of a file to a pipeline, and those of the files of the tree that it includes, or that its jobs start as
+// addIncluded adds the keys of a file to a pipeline, and those of the files of the tree that it includes, or that its jobs start as
 // pipelines of their own. What lies elsewhere is named.
-func (r *reader) include(d *Definition, p *pipeline, file string, root *ecosystem.YAMLValue, depth int) {
+func (r *reader) addIncluded(d *Definition, p *pipeline, file string, root *ecosystem.YAMLValue, depth int) {
 	for _, f := range root.Fields {
 		if f.Value != nil && p.byKey[f.Key] == nil {
 			p.fields = append(p.fields, f)
@@ -57,7 +57,7 @@ func (r *reader) include(d *Definition, p *pipeline, file string, root *ecosyste
 			if err != nil {
 				d.Problem = ecosystem.PrintablePath(at) + ": " + err.Error()
 			} else if more != nil {
-				r.include(d, p, at, more, depth+1)
+				r.addIncluded(d, p, at, more, depth+1)
 			}
 		}
 	}

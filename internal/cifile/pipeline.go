@@ -33,7 +33,7 @@ func (p pipeline) field(key string) *ecosystem.YAMLValue { return p.byKey[key] }
 // to read, and is named.
 func (r *reader) readPipeline(d *Definition, root *ecosystem.YAMLValue) {
 	p := pipeline{byKey: map[string]*ecosystem.YAMLValue{}, file: map[*ecosystem.YAMLValue]string{}}
-	r.include(d, &p, d.File, root, 0)
+	r.addIncluded(d, &p, d.File, root, 0)
 	env := readEnv(p.field("variables"), nil)
 	for _, f := range p.fields {
 		v := f.Value
@@ -137,12 +137,12 @@ const maxReferences = 4
 
 // readReferences are the lines of a script, with those of the scripts that it refers to (!reference [.setup, script]).
 func (r *reader) readReferences(p pipeline, v *ecosystem.YAMLValue, depth int) (out []Step) {
-	for _, line := range p.follow(v).List() {
+	for _, line := range p.resolveReference(v).List() {
 		// References may lead to thousands of others, and to no script in the end.
 		if r.room--; r.room < 0 || len(out) >= maxSteps {
 			return out
 		}
-		if named := p.follow(line); named != line && depth < maxReferences {
+		if named := p.resolveReference(line); named != line && depth < maxReferences {
 			out = append(out, r.readReferences(p, named, depth+1)...)
 		} else {
 			out = append(out, readScript(&ecosystem.YAMLValue{Items: []*ecosystem.YAMLValue{line}})...)
@@ -151,8 +151,8 @@ func (r *reader) readReferences(p pipeline, v *ecosystem.YAMLValue, depth int) (
 	return out
 }
 
-// follow is the value that a reference names, which is a list of keys; of other values it is the value itself.
-func (p pipeline) follow(v *ecosystem.YAMLValue) *ecosystem.YAMLValue {
+// resolveReference returns the value that a reference names, which is a list of keys; of other values it is the value itself.
+func (p pipeline) resolveReference(v *ecosystem.YAMLValue) *ecosystem.YAMLValue {
 	if v == nil || len(v.Items) < 2 || len(v.Items) > 3 {
 		return v
 	}

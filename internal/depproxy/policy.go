@@ -186,7 +186,7 @@ func (p *Policy) setDigest(d company.Dependency, sum ecosystem.Digest) {
 }
 
 // lockedFile reports whether a version is allowed as lock files name it, and what they
-// say of its file, which they may also where it is allowed in another way.
+// say of its file. They may say something of it also where another rule allows the version.
 func (p *Policy) lockedFile(d company.Dependency) (sum ecosystem.Digest, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -110,7 +110,7 @@ func (p *Project) addUnrun(c *proposal.Command, why string) {
 	p.addUnrunAt(c.At[0], inFolder(c.Dir, c.Command), why, c.OfCI)
 }
 
-// inFolder is a command as people run it from the root of the repository.
+// inFolder writes a command of a folder as people run it from the root of the repository.
 func inFolder(dir, command string) string {
 	if dir == "" {
 		return command

@@ -191,7 +191,7 @@ func (c *collector) markOfCI(commands []Command) {
 	var own []chosenCall
 	for _, cmd := range commands {
 		if cmd.OfCI && !cmd.Agrees {
-			c.follow(cmd.call, cmd.in, 0, &own)
+			c.followCall(cmd.call, cmd.in, 0, &own)
 		}
 	}
 	for i, cmd := range commands {
@@ -263,7 +263,7 @@ func (c *collector) addScript(text string, from source, state shellState) shellS
 			continue
 		}
 		c.addCommand(Command{
-			Kind: kind, Command: flattenLines(call.text), Dir: at, CIOnly: call.open || !call.knows(env) || from.elsewhere || strings.HasPrefix(at, ".."),
+			Kind: kind, Command: flattenLines(call.text), Dir: at, CIOnly: call.open || !call.knowsVariables(env) || from.elsewhere || strings.HasPrefix(at, ".."),
 			elsewhere: from.elsewhere || call.lost || strings.HasPrefix(at, ".."), Aside: from.aside,
 			OfCI: from.ofCI, Env: append(env, runnerVariables[path.Base(call.unwrapCommand()[0])]...), call: call, in: from.dir,
 		}, from.file, from.line+call.line)
@@ -354,12 +354,12 @@ func (c *collector) followCommand(text, dir string, depth int, out *[]chosenCall
 		return
 	}
 	for _, call := range c.parse(text) {
-		c.follow(call, dir, depth, out)
+		c.followCall(call, dir, depth, out)
 	}
 }
 
-// follow adds a call that runs in a folder, and what it comes to.
-func (c *collector) follow(call call, dir string, depth int, out *[]chosenCall) {
+// followCall adds a call that runs in a folder, and what it comes to.
+func (c *collector) followCall(call call, dir string, depth int, out *[]chosenCall) {
 	key, at := call.commandKey(), path.Join(dir, call.dir)
 	if c.room--; key == "" || c.room < 0 {
 		return

@@ -132,7 +132,7 @@ func (r *scriptReader) readStatement(s *syntax.Stmt, within bool) {
 		}
 	}
 	if from := len(r.calls); s.Background {
-		defer func() { r.soften(from) }()
+		defer func() { r.markSoft(from) }()
 	}
 	switch c := s.Cmd.(type) {
 	case *syntax.CallExpr:
@@ -141,7 +141,7 @@ func (r *scriptReader) readStatement(s *syntax.Stmt, within bool) {
 		from := len(r.calls)
 		r.readStatement(c.X, within)
 		if c.Op == syntax.OrStmt && endsWell(c.Y) {
-			r.soften(from)
+			r.markSoft(from)
 		}
 		r.readStatement(c.Y, within)
 		if last := len(r.calls) - 1; last >= from && c.Op == syntax.Pipe && r.calls[last].words[0] == "xargs" {
@@ -181,8 +181,8 @@ func (r *scriptReader) readStatement(s *syntax.Stmt, within bool) {
 	}
 }
 
-// soften marks the calls from one on: the script goes on when they fail.
-func (r *scriptReader) soften(from int) {
+// markSoft marks the calls from one on: the script goes on when they fail.
+func (r *scriptReader) markSoft(from int) {
 	for i := from; i < len(r.calls); i++ {
 		r.calls[i].soft = true
 	}

@@ -46,8 +46,8 @@ func (c Command) listVariables() []string {
 	return out
 }
 
-// knows reports whether the variables that a call's text names are among those that it is run with, NAME=value each.
-func (c call) knows(env []string) bool {
+// knowsVariables reports whether the variables that a call's text names are among those that it is run with, NAME=value each.
+func (c call) knowsVariables(env []string) bool {
 	return !slices.ContainsFunc(c.params, func(name string) bool {
 		return !slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") })
 	})

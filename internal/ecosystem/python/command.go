@@ -162,7 +162,7 @@ type testCommand struct {
 	file   string   // that says it
 }
 
-// findRun is the run of the tests that tox, nox or else the Makefile describes for a project.
+// findRun finds how tox, nox or else the Makefile runs the tests of a project.
 func findRun(t *ecosystem.Tree, dir string) environmentRun {
 	m, _ := readPyproject([]byte(t.ReadManifest(dir, "pyproject.toml")))
 	for _, run := range []environmentRun{readToxFile(t.ReadManifest(dir, "tox.ini")), readToxRun(m.Tool.Tox), readNoxFile(t.ReadManifest(dir, "noxfile.py"))} {
