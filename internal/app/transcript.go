@@ -56,6 +56,13 @@ func (a *App) ReadUsage(ctx context.Context, id company.RunID) (adapters.Usage, 
 	})
 }
 
+// ReadTurns lists a run's requests to models. An unknown run is ENotFound.
+func (a *App) ReadTurns(ctx context.Context, id company.RunID) ([]agent.Turn, error) {
+	return agent.ReadTurns(ctx, id, blobReader{a.ledger}, func(fn func(string, json.RawMessage) error) error {
+		return a.readJournal(ctx, id, false, fn)
+	})
+}
+
 func (a *App) findRun(ctx context.Context, id company.RunID) (*company.Run, error) {
 	if t := a.FindTask(ctx, id.Task()); t != nil && t.Runs[id] != nil {
 		return t.Runs[id], nil

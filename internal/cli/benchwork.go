@@ -32,10 +32,10 @@ The models and keys are those of your own config; a config key is set with --set
 Nothing is written to your office or your config. The caps of the budget hold for
 each attempt.
 
---solo has the same case done by one worker, without a manager and without review;
-the project's own checks stay. --check asks no model: it proves that the hidden
-tests of each case are red on its base and green with its solution.
-
+--solo has each case also done by one worker, without a manager and without review, and
+prints both; the project's own checks stay. --player names a program that stands for the
+model (test/player), and plays attempt n with seed n. --check asks no model: it proves
+that the hidden tests of each case are red on its base and green with its solution.
 --recorded plays a recorded conversation of each case, and long ones, and counts tokens.
 --before names the program of another version, which is played the same.
 
@@ -51,15 +51,10 @@ docs/bench-work.md describes a case.`,
 			}
 			return nil
 		},
-		PreRunE: func(c *cobra.Command, _ []string) error { return rec.CheckFlags(c.Flags().Changed) },
+		PreRunE: func(c *cobra.Command, _ []string) error {
+			return work.CheckFlags(check, rec, c.Flags().Changed)
+		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if check {
-				for _, name := range []string{"model", "solo", "repeat"} {
-					if c.Flags().Changed(name) {
-						return company.E(company.EUsage, "--check and --"+name+" at once").Because("a check asks no model").Fix("leave one of them out")
-					}
-				}
-			}
 			if c.Flags().Changed("repeat") && o.Repeat == 0 {
 				o.Repeat = -1 // refused as too few
 			}
@@ -68,7 +63,8 @@ docs/bench-work.md describes a case.`,
 	}
 	f := c.Flags()
 	f.StringVar(&o.Model, "model", "", "profile of models in your config that all roles use (default: as the config has it)")
-	f.BoolVar(&o.Solo, "solo", false, "one worker, without a manager and without review")
+	f.BoolVar(&o.Solo, "solo", false, "each case also by one worker, without a manager and without review")
+	f.StringVar(&o.Player, "player", "", "program that stands for the model, with its arguments")
 	f.IntVar(&o.Repeat, "repeat", 1, "how often each case is done")
 	f.StringArrayVar(&o.Only, "case", nil, "only this case (again and again)")
 	f.BoolVar(&check, "check", false, "prove the cases without a model: red on the base, green with the solution")

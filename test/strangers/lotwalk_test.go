@@ -249,7 +249,8 @@ func (o *outcome) readChecks(h *testenv.House, task string) {
 	}
 	for _, check := range shown.Subtask.Gate.Checks {
 		if check.Counts != nil && strings.HasPrefix(check.Name, "test") {
-			o.Counts = append(o.Counts, check.Counts.Passed+check.Counts.Failed)
+			n := check.Counts.Passed + check.Counts.Failed
+			o.Counts, o.Skipped = append(o.Counts, n), o.Skipped+check.Counts.Skipped
 		}
 		if check.ExitCode != 0 {
 			o.Failed = append(o.Failed, check.Name)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"company/internal/adapters"
+	"company/internal/agent"
 	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/config"
@@ -31,16 +33,18 @@ const (
 
 // Attempt is one task on a case.
 type Attempt struct {
-	Verdict      string   `json:"verdict"`             // resolved, wrong or undelivered
-	Why          string   `json:"why,omitempty"`       // of a verdict that is not resolved
-	Red          []string `json:"red"`                 // tests that had to pass and did not; bounded
-	CostMicroUSD *int64   `json:"cost_micro_usd"`      // null: no price is known
-	Tokens       int64    `json:"tokens"`              // of all calls
-	CachedShare  *float64 `json:"cached_share"`        // of the input tokens, 0 to 1; null: none were counted
-	WallMS       int64    `json:"wall_ms"`             // from the submission to the end of the program
-	Turns        int      `json:"turns"`               // replies of models
-	Runs         int      `json:"runs"`                // conversations
-	WriteSet     *Fit     `json:"write_set,omitempty"` // planned against changed; absent where nothing was changed, and of a plan without a manager
+	Verdict       string                     `json:"verdict"`             // resolved, wrong or undelivered
+	Why           string                     `json:"why,omitempty"`       // of a verdict that is not resolved
+	Red           []string                   `json:"red"`                 // tests that had to pass and did not; bounded
+	CostMicroUSD  *int64                     `json:"cost_micro_usd"`      // null: no price is known
+	Tokens        int64                      `json:"tokens"`              // of all calls
+	Roles         map[company.Role]RoleCount `json:"roles"`               // what each role took
+	Requests      int                        `json:"requests"`            // to models, those that were asked again among them
+	CriticalTurns int                        `json:"critical_turns"`      // the longest chain of requests, one behind the other
+	CachedShare   *float64                   `json:"cached_share"`        // of the input tokens, 0 to 1; null: none were counted
+	WallMS        int64                      `json:"wall_ms"`             // from the submission to the end of the program
+	Runs          int                        `json:"runs"`                // conversations
+	WriteSet      *Fit                       `json:"write_set,omitempty"` // planned against changed; absent where nothing was changed, and of a plan without a manager
 }
 
 // Fit is company.Fit with its shares.
@@ -66,6 +70,8 @@ func newFit(f company.Fit) *Fit {
 type attempt struct {
 	b      *bencher
 	l      *lab
+	solo   bool           // one worker, without manager and review
+	models map[string]any // profiles of the bench's own
 	dir    string
 	repo   string // the checkout
 	office string // beside it, so that a company.yaml of the case is no office's
@@ -85,17 +91,30 @@ func (b *bencher) listSettings() []string {
 
 // makeOffice makes the folder of the office, with the config that the attempt needs.
 func (a *attempt) makeOffice(ctx context.Context) error {
-	text := []byte(officeConfig)
-	if a.b.Solo {
+	models := maps.Clone(a.models)
+	if a.solo {
 		script, err := a.writeSoloScript(ctx)
 		if err != nil {
 			return err
 		}
-		if text, err = soloModels(script); err != nil {
-			return err
+		if models == nil {
+			models = map[string]any{}
 		}
+		models[soloProfile] = soloModel(script)
+	}
+	text, err := makeConfig(models)
+	if err != nil {
+		return err
 	}
 	return a.b.writeOffice(a.office, text)
+}
+
+// makeConfig is a company.yaml that sets these profiles, if any.
+func makeConfig(models map[string]any) ([]byte, error) {
+	if len(models) == 0 {
+		return []byte(officeConfig), nil
+	}
+	return json.Marshal(map[string]any{"version": 1, "models": models})
 }
 
 // officeConfig makes a folder an office that sets nothing.
@@ -116,7 +135,7 @@ func (a *attempt) run(ctx context.Context, judge *officeapp.Judge) (out Attempt,
 		return out, "", err
 	}
 	set := a.b.listSettings()
-	if a.b.Solo {
+	if a.solo {
 		set = append(set, soloAgents...)
 	}
 	sum, wall, err := a.submitTask(ctx, set)
@@ -253,19 +272,26 @@ func (a *attempt) readOffice(ctx context.Context, set []string, sum view.Summary
 func (a *attempt) countTask(ctx context.Context, app *officeapp.App, t *company.Task) (out Attempt, err error) {
 	var spent company.Amount
 	var usage adapters.Usage
+	var all []agent.Turn
+	out.Roles = map[company.Role]RoleCount{}
 	for id, r := range t.Runs {
-		if a.b.Solo && (r.Role == company.Manager || r.Role == company.Reviewer) || r.Claimed.IsZero() {
+		if a.solo && (r.Role == company.Manager || r.Role == company.Reviewer) || r.Claimed.IsZero() {
 			continue
 		}
-		u, err := app.ReadUsage(ctx, id)
+		turns, err := app.ReadTurns(ctx, id)
 		if err != nil {
 			return out, err
 		}
-		usage = usage.Add(u)
+		role := out.Roles[r.Role]
+		for _, turn := range turns {
+			usage = usage.Add(turn.Usage)
+			role = role.addTurn(turn)
+		}
+		all, out.Roles[r.Role] = append(all, turns...), role
 		spent = spent.Add(r.Spent)
 		out.Runs++
-		out.Turns += r.Turns
 	}
+	out.Requests, out.CriticalTurns = len(all), countChain(all)
 	if out.Tokens = spent.Tokens; spent.MicroUSD > 0 {
 		out.CostMicroUSD = &spent.MicroUSD
 	}
@@ -273,7 +299,7 @@ func (a *attempt) countTask(ctx context.Context, app *officeapp.App, t *company.
 		share := float64(usage.CachedTokens) / float64(usage.InputTokens)
 		out.CachedShare = &share
 	}
-	if !a.b.Solo {
+	if !a.solo {
 		var fit company.Fit
 		for _, sub := range t.Subtasks {
 			var changed []string

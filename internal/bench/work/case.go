@@ -30,6 +30,7 @@ const (
 	BaseFolder   = "repo"           // files of the base commit, where case.yaml names no repository
 	HiddenFile   = "hidden.patch"   // adds or changes the hidden tests
 	SolutionFile = "solution.patch" // a change that the hidden tests pass with; may be missing
+	PlantFile    = "plant.patch"    // the faults that a case plants in its base; may be missing
 )
 
 const (
@@ -58,28 +59,16 @@ type Case struct {
 	Solution    []byte // a patch; nil: there is none
 }
 
-// Base is where the repository of a case comes from.
-type Base struct {
-	Folder string // absolute path of its files; or
-	Git    string // address, or absolute path, of a repository or a bundle,
-	Commit string // and the full id of a commit in it
-}
-
 // caseFile is case.yaml as it is written.
 type caseFile struct {
-	Name        string   `yaml:"name"`
-	Instruction string   `yaml:"instruction"`
-	Base        *gitBase `yaml:"base"`
-	Run         string   `yaml:"run"`
-	MustPass    mustPass `yaml:"must_pass"`
-	MustStay    []string `yaml:"must_stay"`
-	TestTime    string   `yaml:"test_time"`
-	WorkTime    string   `yaml:"work_time"`
-}
-
-type gitBase struct {
-	Git    string `yaml:"git"`
-	Commit string `yaml:"commit"`
+	Name        string    `yaml:"name"`
+	Instruction string    `yaml:"instruction"`
+	Base        *baseKeys `yaml:"base"`
+	Run         string    `yaml:"run"`
+	MustPass    mustPass  `yaml:"must_pass"`
+	MustStay    []string  `yaml:"must_stay"`
+	TestTime    string    `yaml:"test_time"`
+	WorkTime    string    `yaml:"work_time"`
 }
 
 // byExitCode is the value of must_pass that leaves the verdict to the exit code.
@@ -241,42 +230,6 @@ func findTwice(names []string) string {
 		seen[n] = true
 	}
 	return ""
-}
-
-// findBase finds out where the repository of a case comes from.
-func findBase(dir string, g *gitBase) (Base, error) {
-	folder := filepath.Join(dir, BaseFolder)
-	info, err := os.Lstat(folder)
-	there := err == nil && info.IsDir()
-	switch {
-	case there && g != nil:
-		return Base{}, faultOf(dir, CaseFile, "the case has two bases").Because("base names a repository, and there is a folder " + BaseFolder).Fix("take one of them away")
-	case there:
-		if _, err := os.Lstat(filepath.Join(folder, ".git")); err == nil {
-			return Base{}, faultOf(dir, BaseFolder, "the folder is a repository itself").Fix("take .git away: its files become the base commit; or name the repository under base")
-		}
-		return Base{Folder: folder}, nil
-	case g == nil:
-		return Base{}, faultOf(dir, CaseFile, "the base is missing").Because("there is no folder " + BaseFolder + ", and base names no repository").Fix("put the files of the base into " + BaseFolder + "/, or write base: {git: ADDRESS, commit: ID}")
-	case g.Git == "" || strings.HasPrefix(g.Git, "-") || strings.ContainsAny(g.Git, "\r\n\x00"):
-		return Base{}, faultOf(dir, CaseFile, "base.git names no repository").Fix("name an address, a folder, or a bundle")
-	case !company.OID(g.Commit).Valid():
-		return Base{}, faultOf(dir, CaseFile, "base.commit is not the full id of a commit").Because("a branch or a tag moves, and the case would be another one").Fix("git rev-parse HEAD prints it")
-	}
-	b := Base{Git: g.Git, Commit: g.Commit}
-	if strings.Contains(b.Git, "://") {
-		if !strings.HasPrefix(b.Git, "https://") {
-			return Base{}, faultOf(dir, CaseFile, "base.git is neither an https address nor a path").Fix("use https://…, a folder, or a bundle")
-		}
-		return b, nil
-	}
-	if !filepath.IsAbs(b.Git) {
-		b.Git = filepath.Join(dir, b.Git)
-	}
-	if _, err := os.Stat(b.Git); err != nil {
-		return Base{}, faultOf(dir, CaseFile, "the base is missing").Wrap(err).Fix("base.git is a path from the folder of the case")
-	}
-	return b, nil
 }
 
 // readBounded reads a regular file of at most so many bytes.

@@ -1,8 +1,10 @@
 package work
 
 import (
+	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"company/internal/adapters"
 	"company/internal/adapters/scripted"
@@ -44,22 +46,32 @@ const (
 	cachedStep  = 128
 )
 
-// countingModel answers as its play has it, and counts what it is asked.
+// cachedFor is how long a request stays in the cache: the shortest time of the vendors.
+const cachedFor = 5 * time.Minute
+
+// countingModel answers as its model does, and counts what it is asked.
 type countingModel struct {
-	play play
+	model func(scripted.Exchange) scripted.Reply
 
 	mu     sync.Mutex
 	counts map[company.Role]Count
-	before map[company.RunID]string // the newest request of a run
+	begun  map[company.RunID]bool
+	cached []cachedRequest // the oldest first
 }
 
-func newCountingModel(p play) *countingModel {
-	return &countingModel{play: p, counts: map[company.Role]Count{}, before: map[company.RunID]string{}}
+// cachedRequest is a request that a server's cache has.
+type cachedRequest struct {
+	at   time.Time
+	text string
 }
 
-// Reply counts a request and plays the reply that is due.
+func newCountingModel(model func(scripted.Exchange) scripted.Reply) *countingModel {
+	return &countingModel{model: model, counts: map[company.Role]Count{}, begun: map[company.RunID]bool{}}
+}
+
+// Reply counts a request and gives the model's reply.
 func (m *countingModel) Reply(x scripted.Exchange) scripted.Reply {
-	r := m.play.reply(x)
+	r := m.model(x)
 	if r.Err != "" || !x.HasHeader {
 		return r
 	}
@@ -99,23 +111,35 @@ func (m *countingModel) countRequest(x scripted.Exchange) (adapters.Usage, Count
 		}
 	}
 	now := all.String()
-	m.mu.Lock()
-	last := m.before[x.Header.Run]
-	m.before[x.Header.Run] = now
-	m.mu.Unlock()
-	same := 0
-	for same < min(len(now), len(last)) && now[same] == last[same] {
-		same++
-	}
+	same, first := m.findCached(x.Header.Run, now)
 	cached := same / 4 / cachedStep * cachedStep
 	if cached < leastCached {
 		cached = 0
 	}
 	c.Input, c.Cached = int64(len(now)/4), int64(cached)
-	if last == "" {
+	if first {
 		c.First = c.Input
 	}
 	return adapters.Usage{InputTokens: len(now) / 4, CachedTokens: cached}, c
+}
+
+// findCached is the length of the longest prefix of a request that an earlier one has, of
+// whatever conversation; the request is cached from here on. first: it is its run's first.
+func (m *countingModel) findCached(run company.RunID, now string) (longest int, first bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	first, m.begun[run] = !m.begun[run], true
+	at := time.Now()
+	m.cached = slices.DeleteFunc(m.cached, func(c cachedRequest) bool { return at.Sub(c.at) > cachedFor })
+	for _, c := range m.cached {
+		same := 0
+		for same < min(len(now), len(c.text)) && now[same] == c.text[same] {
+			same++
+		}
+		longest = max(longest, same)
+	}
+	m.cached = append(m.cached, cachedRequest{at, now})
+	return longest, first
 }
 
 // takeCounts gives the counts, by role, and begins anew.
@@ -123,7 +147,7 @@ func (m *countingModel) takeCounts() map[company.Role]Count {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out := m.counts
-	m.counts, m.before = map[company.Role]Count{}, map[company.RunID]string{}
+	m.counts, m.begun, m.cached = map[company.Role]Count{}, map[company.RunID]bool{}, nil
 	return out
 }
 

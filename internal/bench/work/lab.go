@@ -28,14 +28,16 @@ type lab struct {
 	c      Case
 	dir    string // of the checkout
 	index  string // a file of git's
+	env    []string
 	base   company.OID
 	hidden company.OID // commit
 	tests  []string    // paths that the hidden tests add, change or remove
 }
 
-// openLab makes the repository of a case in a folder that is not there yet.
-func openLab(ctx context.Context, c Case, dir string) (*lab, error) {
-	l := &lab{c: c, dir: dir, index: dir + ".index"}
+// openLab makes the repository of a case in a folder that is not there yet. The environment is
+// for the go command, which fetches the module of a case.
+func openLab(ctx context.Context, c Case, dir string, environ []string) (*lab, error) {
+	l := &lab{c: c, dir: dir, index: dir + ".index", env: environ}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
@@ -43,9 +45,12 @@ func openLab(ctx context.Context, c Case, dir string) (*lab, error) {
 		return nil, err
 	}
 	var err error
-	if c.Base.Git != "" {
+	switch {
+	case c.Base.Git != "":
 		err = l.fetchBase(ctx)
-	} else {
+	case c.Base.Module != "":
+		err = l.commitModule(ctx)
+	default:
 		err = l.commitBase(ctx)
 	}
 	if err != nil {
@@ -155,11 +160,19 @@ func (l *lab) commitPatch(ctx context.Context, onto company.OID, file string, pa
 	if _, err := l.runGit(ctx, nil, "read-tree", string(onto)); err != nil {
 		return "", err
 	}
-	if _, err := l.gitCommand(patch, "apply", "--cached", "--whitespace=nowarn", "-").Output(ctx); err != nil {
-		return "", faultOf(l.c.Dir, file, "the patch does not apply to the base").Wrap(err).Fix("write it with git diff --binary on the base commit")
+	if err := l.applyPatch(ctx, file, patch); err != nil {
+		return "", err
 	}
 	err = l.commitIndex(ctx, onto, file, branch, &id)
 	return id, err
+}
+
+// applyPatch applies a patch of the case, which is in a file of it, to the index.
+func (l *lab) applyPatch(ctx context.Context, file string, patch []byte) error {
+	if _, err := l.gitCommand(patch, "apply", "--cached", "--unidiff-zero", "--whitespace=nowarn", "-").Output(ctx); err != nil {
+		return faultOf(l.c.Dir, file, "the patch does not apply to the base").Wrap(err).Fix("write it with git diff --binary on the base commit")
+	}
+	return nil
 }
 
 // commitWithTests commits a tree with the hidden tests laid over it: each path that they

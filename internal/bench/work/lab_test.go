@@ -1,6 +1,8 @@
 package work
 
 import (
+	"archive/zip"
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,7 +20,7 @@ func openTestLab(t *testing.T, files map[string]string) (*lab, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return openLab(t.Context(), cases[0], filepath.Join(t.TempDir(), "lab"))
+	return openLab(t.Context(), cases[0], filepath.Join(t.TempDir(), "lab"), os.Environ())
 }
 
 // showFile is a file of a commit of the lab.
@@ -151,6 +153,69 @@ echo two > a; git add -A; git commit -q -m 'the solution'; git bundle create -q 
 	}
 	_, err = openTestLab(t, map[string]string{CaseFile: goodCase + "base: {git: '" + source + "', commit: " + strings.Repeat("1", 40) + "}\n", HiddenFile: newFile})
 	if company.CodeOf(err) != company.EInvalid || !strings.Contains(err.Error(), "the base is missing") {
+		t.Errorf("%v", err)
+	}
+}
+
+// The base of a case may be a version of a Go module, with faults that the case plants in it.
+func TestBaseOfAModule(t *testing.T) {
+	proxy := t.TempDir()
+	var zipped bytes.Buffer
+	z := zip.NewWriter(&zipped)
+	for name, text := range map[string]string{"go.mod": "module example.com/lib\n", "lib.go": "package lib\n\nconst Answer = 42\n", ".gitignore": "kept.txt\n", "kept.txt": "kept\n"} {
+		w, err := z.Create("example.com/lib@v1.2.3/" + name)
+		if err == nil {
+			_, err = w.Write([]byte(text))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	at := filepath.Join(proxy, "example.com", "lib", "@v")
+	if err := os.MkdirAll(at, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"v1.2.3.info": `{"Version":"v1.2.3"}`, "v1.2.3.mod": "module example.com/lib\n", "v1.2.3.zip": zipped.String()} {
+		if err := os.WriteFile(filepath.Join(at, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	environ := append(os.Environ(), "GOPROXY=file://"+proxy, "GOSUMDB=off", "GOMODCACHE="+t.TempDir(), "GOFLAGS=-modcacherw")
+	open := func(text, plant string) (*lab, error) {
+		files := map[string]string{CaseFile: goodCase + text, HiddenFile: newFile}
+		if plant != "" {
+			files[PlantFile] = plant
+		}
+		cases, err := ReadCases(writeFiles(t, "it", files))
+		if err != nil {
+			return nil, err
+		}
+		return openLab(t.Context(), cases[0], filepath.Join(t.TempDir(), "lab"), environ)
+	}
+	const base = "base: {module: example.com/lib, version: v1.2.3}\n"
+	l, err := open(base, "--- a/lib.go\n+++ b/lib.go\n@@ -3 +3 @@\n-const Answer = 42\n+const Answer = 7\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if showFile(t, l, "main", "lib.go") != "package lib\n\nconst Answer = 7\n" || showFile(t, l, "main", "kept.txt") != "kept\n" {
+		t.Errorf("the base is %q, %q", showFile(t, l, "main", "lib.go"), showFile(t, l, "main", "kept.txt"))
+	}
+	if past, err := l.runGit(t.Context(), nil, "log", "--all", "--format=%s"); err != nil || strings.Contains(past, "plant") {
+		t.Errorf("the past of the base is %q, %v", past, err)
+	}
+	for text, says := range map[string]string{
+		"base: {module: example.com/lib, version: v1.9.9}\n":     "the base is missing: example.com/lib@v1.9.9 cannot be had",
+		"base: {module: example.com/lib, version: main}\n":       "base names no version of a Go module",
+		"base: {module: example.com/lib, git: x, version: v1}\n": "base names a repository and a module",
+	} {
+		if _, err := open(text, ""); company.CodeOf(err) != company.EInvalid || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+	if _, err := open(base, "no patch\n"); company.CodeOf(err) != company.EInvalid || !strings.Contains(err.Error(), "it/plant.patch") {
 		t.Errorf("%v", err)
 	}
 }

@@ -91,7 +91,7 @@ func TestWilson(t *testing.T) {
 func attempts(resolved, wrong int) (out []Attempt) {
 	for i := range resolved + wrong {
 		cost, cached := int64(1000*(i+1)), 0.1*float64(i)
-		a := Attempt{Verdict: Resolved, CostMicroUSD: &cost, CachedShare: &cached, Tokens: 10, WallMS: int64(100 * (i + 1)), Turns: i + 1, Red: []string{}, WriteSet: newFit(company.Fit{Planned: 2, Used: 1, Changed: 1, Covered: 1})}
+		a := Attempt{Verdict: Resolved, CostMicroUSD: &cost, CachedShare: &cached, Tokens: 10, WallMS: int64(100 * (i + 1)), Requests: i + 1, CriticalTurns: 1, Roles: map[company.Role]RoleCount{company.Worker: {Requests: i + 1}}, Red: []string{}, WriteSet: newFit(company.Fit{Planned: 2, Used: 1, Changed: 1, Covered: 1})}
 		if i >= resolved {
 			a.Verdict, a.Why, a.Red = Wrong, "1 test of 1 did not pass", []string{"pkg TestX"}
 		}
@@ -103,29 +103,32 @@ func attempts(resolved, wrong int) (out []Attempt) {
 // Repetitions narrow the interval of their case, and not that of the whole, whose sample
 // are the cases.
 func TestSummaries(t *testing.T) {
-	r := Report{Mode: ModeCompany, Repeat: 4, Cases: []CaseResult{{Name: "a", Attempts: attempts(4, 0)}, {Name: "b", Attempts: attempts(1, 3)}}}
+	solo := &Result{Attempts: attempts(2, 2)}
+	r := Report{Repeat: 4, Cases: []CaseResult{{Name: "a", Company: Result{Attempts: attempts(4, 0)}, Solo: solo}, {Name: "b", Company: Result{Attempts: attempts(1, 3)}}}}
 	for i := range r.Cases {
-		r.Cases[i].summarizeAll()
+		r.Cases[i].summarize()
 	}
-	r.Total = summarizeCases(r.Cases)
-	b := r.Cases[1].Summary
-	if b.Resolved != 1 || b.Attempted != 4 || b.Share != 0.25 || *b.CostMicroUSD != 10_000 || b.Tokens != 40 || b.WallMS != 250 || b.Turns != 3 || math.Abs(*b.CachedShare-0.15) > 1e-9 || *b.Precision != 0.5 || *b.Recall != 1 {
+	r.summarize()
+	b := r.Cases[1].Company.Summary
+	if b.Resolved != 1 || b.Wrong != 3 || b.Attempted != 4 || b.Share.Share != 0.25 || b.WrongShare.Share != 0.75 || *b.CostMicroUSD != 2500 || b.Tokens != 10 || b.WallMS != 250 || b.Requests != 3 || b.CriticalTurns != 1 || b.Roles[company.Worker].Requests != 2 ||
+		math.Abs(*b.CachedShare-0.15) > 1e-9 || *b.Precision != 0.5 || *b.Recall != 1 {
 		t.Errorf("%+v", b)
 	}
 	low, high := wilsonInterval(0.625, 2)
-	if r.Total.Share != 0.625 || r.Total.Low != low || r.Total.High != high || r.Total.Resolved != 5 || r.Total.Attempted != 8 {
-		t.Errorf("%+v", r.Total)
+	if r.Total.Share != (Share{0.625, low, high}) || r.Total.Resolved != 5 || r.Total.Attempted != 8 || r.TotalSolo.Attempted != 4 || r.TotalSolo.Share.Share != 0.5 {
+		t.Errorf("%+v, %+v", r.Total, r.TotalSolo)
 	}
 	text := r.RenderText()
-	for _, want := range []string{"company, 4 × each case", "a     4 of 4", "b     1 of 4", "all   5 of 8", "$0.0100", "b, attempt 2: wrong: 1 test of 1 did not pass\n  red: pkg TestX"} {
+	for _, want := range []string{"4 × each case", "a     company     4 of 4", "      one worker  2 of 4", "b     company     1 of 4", "all   company     5 of 8", "$0.0025", "a, by role: worker 2 requests", "b, attempt 2: wrong: 1 test of 1 did not pass\n  red: pkg TestX"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing:\n%s", want, text)
 		}
 	}
 
 	r.Cases = append(r.Cases, CaseResult{Name: "c", Fault: "the daemon is gone"})
-	if with := summarizeCases(r.Cases); with.Share != r.Total.Share || with.Low != low || with.High != high {
-		t.Errorf("a case without a verdict counts: %+v", with)
+	before := r.Total
+	if r.summarize(); r.Total.Share != before.Share {
+		t.Errorf("a case without a verdict counts: %+v", r.Total)
 	}
 	if text := r.RenderText(); !strings.Contains(text, "c came to no verdict: the daemon is gone") {
 		t.Errorf("the fault is missing:\n%s", text)

@@ -20,10 +20,10 @@ const soloProfile = "bench-solo"
 // the project's own checks let through is delivered.
 var soloAgents = []string{"agents.manager.model=" + soloProfile, "agents.reviewer.model=" + soloProfile}
 
-// soloModels is the profile of a script, for a company.yaml. The script costs nothing.
-func soloModels(script string) ([]byte, error) {
+// soloModel is the profile of a script. The script costs nothing.
+func soloModel(script string) map[string]any {
 	type m = map[string]any
-	return json.Marshal(m{"version": 1, "models": m{soloProfile: m{"adapter": "scripted", "model": "solo", "script": script, "price": m{"input": 0, "output": 0}}}})
+	return m{"adapter": "scripted", "model": "solo", "script": script, "price": m{"input": 0, "output": 0}}
 }
 
 // writeSoloScript writes the script of an attempt.

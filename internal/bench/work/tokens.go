@@ -52,8 +52,13 @@ type Recorded struct {
 }
 
 // CheckFlags refuses flags that do not go together, as EUsage; changed tells which are given.
-func (r Recorded) CheckFlags(changed func(name string) bool) error {
-	for _, name := range []string{"model", "solo", "repeat", "check"} {
+func CheckFlags(check bool, r Recorded, changed func(name string) bool) error {
+	for _, name := range []string{"model", "player", "solo", "repeat"} {
+		if check && changed(name) {
+			return company.E(company.EUsage, "--check and --"+name+" at once").Because("a check asks no model").Fix("leave one of them out")
+		}
+	}
+	for _, name := range []string{"model", "player", "solo", "repeat", "check"} {
 		if r.On && changed(name) {
 			return company.E(company.EUsage, "--recorded and --"+name+" at once").Because("a recorded conversation is played once, without a model").Fix("leave one of them out")
 		}
@@ -136,7 +141,7 @@ func (t *TokensCase) addCase(c TokensCase) {
 // playCase does one case with each program.
 func (b *bencher) playCase(ctx context.Context, c Case, p play, before string) (done TokensCase, err error) {
 	done.Name = c.Name
-	l, err := openLab(ctx, c, filepath.Join(b.dir, c.Name, "lab"))
+	l, err := openLab(ctx, c, filepath.Join(b.dir, c.Name, "lab"), b.Console.Environ)
 	if err != nil {
 		return done, err
 	}
@@ -154,7 +159,7 @@ func (b *bencher) playCase(ctx context.Context, c Case, p play, before string) (
 // playWith does a case with a program, and counts.
 func (b *bencher) playWith(ctx context.Context, program, name string, l *lab, p play) (n TokensCount, err error) {
 	b.Progress(fmt.Sprintf("%s: the recorded conversation, %s", l.c.Name, name))
-	model := newCountingModel(p)
+	model := newCountingModel(p.reply)
 	server, err := scripted.NewServer(model) //nolint:contextcheck // the server ends below
 	if err != nil {
 		return n, err

@@ -77,7 +77,7 @@ func TestCasesAreRecorded(t *testing.T) {
 // Tokens are counted as servers see them: tools and messages, and the prefix that the
 // request before has had.
 func TestRequestsAreCounted(t *testing.T) {
-	model := newCountingModel(play{worker: []scripted.Reply{runCommand("true"), runCommand("true")}})
+	model := newCountingModel(play{worker: []scripted.Reply{runCommand("true"), runCommand("true")}}.reply)
 	x := exchangeOf(company.Worker, "r1", 0, adapters.Message{Role: adapters.System, Content: strings.Repeat("s", 8000)}, adapters.Message{Role: adapters.User, Content: "do"})
 	x.Tools = []adapters.Tool{{Name: "t", Description: strings.Repeat("d", 397)}}
 	first := model.Reply(x)
@@ -86,8 +86,13 @@ func TestRequestsAreCounted(t *testing.T) {
 	if first.Usage.CachedTokens != 0 || second.Usage.CachedTokens != 2048 || second.Usage.InputTokens-first.Usage.InputTokens < 1000 {
 		t.Errorf("%+v, then %+v", first.Usage, second.Usage)
 	}
+	other := exchangeOf(company.Worker, "r2", 0, x.Messages[0])
+	other.Tools = x.Tools
+	if got := model.Reply(other).Usage.CachedTokens; got != 2048 {
+		t.Errorf("another conversation with the same beginning has %d tokens of it from the cache", got)
+	}
 	c := model.takeCounts()[company.Worker]
-	if c.Requests != 2 || c.Tools != 200 || c.System < 4000 || c.First != int64(first.Usage.InputTokens) || c.Input != c.First+int64(second.Usage.InputTokens) || c.Billed() != float64(c.Input-2048)+204.8 {
+	if c.Requests != 3 || c.Tools != 300 || c.System < 4000 || c.First <= int64(first.Usage.InputTokens) || c.Input != c.First+int64(second.Usage.InputTokens) || c.Billed() != float64(c.Input-4096)+409.6 {
 		t.Errorf("%+v", c)
 	}
 	if len(model.takeCounts()) != 0 {
@@ -121,7 +126,7 @@ func TestRecordedFlags(t *testing.T) {
 		"alone": {Recorded{On: true, Long: []int{60, 0}}, "long", true}, "with a model": {Recorded{On: true}, "model", false},
 		"before alone": {Recorded{Before: "x"}, "before", false}, "too long": {Recorded{On: true, Long: []int{1000}}, "long", false}, "without": {Recorded{}, "solo", true},
 	} {
-		if err := c.r.CheckFlags(func(flag string) bool { return flag == c.given }); (err == nil) != c.good {
+		if err := CheckFlags(false, c.r, func(flag string) bool { return flag == c.given }); (err == nil) != c.good {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

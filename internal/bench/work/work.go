@@ -25,7 +25,8 @@ type Options struct {
 	Console     *console.Console // its environment and logins are the user's
 	ConfigFlags []string         // key=value, above the user's own config
 	Model       string           // profile of all roles; empty: as the config has it
-	Solo        bool             // one worker, without manager and review
+	Player      string           // program that stands for the model of all roles, with its arguments; empty: a real one
+	Solo        bool             // each case is also done by one worker, without manager and review
 	Repeat      int              // attempts of each case; 0: 1
 	Only        []string         // names of cases; none: all
 	Dir         string           // parent of the temporary files; empty: the system's
@@ -51,10 +52,7 @@ func Run(ctx context.Context, dir string, o Options) (r Report, err error) {
 		return r, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(b.dir)) }()
-	r = Report{SchemaVersion: 1, Time: time.Now().UTC(), Folder: dir, Mode: ModeCompany, Model: b.Model, Repeat: b.Repeat}
-	if b.Solo {
-		r.Mode = ModeSolo
-	}
+	r = Report{SchemaVersion: 1, Time: time.Now().UTC(), Folder: dir, Model: b.Model, Player: b.Player, Repeat: b.Repeat}
 	var faults []string
 	for _, c := range cases {
 		done, err := b.runCase(ctx, c)
@@ -67,7 +65,7 @@ func Run(ctx context.Context, dir string, o Options) (r Report, err error) {
 			break
 		}
 	}
-	r.Total = summarizeCases(r.Cases)
+	r.summarize()
 	switch {
 	case ctx.Err() != nil:
 		err = context.Cause(ctx)
@@ -196,7 +194,7 @@ func (b *bencher) enterOffice(office, checkout string, set []string) *entrance.E
 
 // openCase makes the repository of a case, and its judge.
 func (b *bencher) openCase(ctx context.Context, c Case) (l *lab, judge *officeapp.Judge, err error) {
-	if l, err = openLab(ctx, c, filepath.Join(b.dir, c.Name, "lab")); err != nil {
+	if l, err = openLab(ctx, c, filepath.Join(b.dir, c.Name, "lab"), b.Console.Environ); err != nil {
 		return nil, nil, err
 	}
 	office := l.dir + ".office"
@@ -290,8 +288,11 @@ func (b *bencher) closeJudge(ctx context.Context, judge *officeapp.Judge, err *e
 
 // runCase does all attempts of a case.
 func (b *bencher) runCase(ctx context.Context, c Case) (r CaseResult, err error) {
-	r = CaseResult{Name: c.Name, Attempts: []Attempt{}}
-	defer func() { r.summarizeAll() }()
+	r = CaseResult{Name: c.Name, Company: Result{Attempts: []Attempt{}}}
+	if b.Solo {
+		r.Solo = &Result{Attempts: []Attempt{}}
+	}
+	defer func() { r.summarize() }()
 	l, judge, err := b.openCase(ctx, c)
 	if err != nil {
 		return r, err
@@ -302,16 +303,45 @@ func (b *bencher) runCase(ctx context.Context, c Case) (r CaseResult, err error)
 		return r, err
 	}
 	for n := range b.Repeat {
-		b.Progress(fmt.Sprintf("%s: attempt %d of %d", c.Name, n+1, b.Repeat))
-		dir := filepath.Join(b.dir, c.Name, fmt.Sprintf("attempt%d", n+1))
-		a := &attempt{b: b, l: l, dir: dir, repo: filepath.Join(dir, "repo"), office: filepath.Join(dir, "office")}
-		out, used, err := a.run(ctx, judge)
-		images = append(images, used)
-		if err = errors.Join(err, os.RemoveAll(dir)); err != nil {
-			return r, nameCase(c, err)
+		for _, into := range []*Result{&r.Company, r.Solo} {
+			if into == nil {
+				continue
+			}
+			out, used, err := b.tryCase(ctx, l, judge, n+1, into == r.Solo)
+			images = append(images, used)
+			if err != nil {
+				return r, nameCase(c, err)
+			}
+			into.Attempts = append(into.Attempts, out)
 		}
-		b.Progress(fmt.Sprintf("%s: attempt %d of %d: %s", c.Name, n+1, b.Repeat, strings.TrimSuffix(out.Verdict+", "+out.Why, ", ")))
-		r.Attempts = append(r.Attempts, out)
 	}
 	return r, nil
+}
+
+// tryCase does one attempt of a case. used is the key of the image that it had.
+func (b *bencher) tryCase(ctx context.Context, l *lab, judge *officeapp.Judge, n int, solo bool) (out Attempt, used string, err error) {
+	name, by := fmt.Sprintf("attempt%d", n), ""
+	if solo {
+		name, by = name+"-solo", " by one worker"
+	}
+	at := fmt.Sprintf("%s: attempt %d of %d%s", l.c.Name, n, b.Repeat, by)
+	b.Progress(at)
+	dir := filepath.Join(b.dir, l.c.Name, name)
+	a := &attempt{b: b, l: l, solo: solo, dir: dir, repo: filepath.Join(dir, "repo"), office: filepath.Join(dir, "office")}
+	if b.Player != "" {
+		models, stop, err := servePlayer(ctx, b.Player, n, []Case{l.c})
+		if err != nil {
+			return out, "", err
+		}
+		defer func() { err = errors.Join(err, stop()) }()
+		with := *b
+		with.Model = playerProfile
+		a.b, a.models = &with, models
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if out, used, err = a.run(ctx, judge); err != nil {
+		return out, used, err
+	}
+	b.Progress(at + ": " + strings.TrimSuffix(out.Verdict+", "+out.Why, ", "))
+	return out, used, nil
 }

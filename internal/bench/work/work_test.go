@@ -49,7 +49,7 @@ func TestCasesWithFaults(t *testing.T) {
 		t.Fatalf("%+v, %v", r, err)
 	}
 	for i, want := range []string{"a/hidden.patch: the patch does not apply to the base", "names a profile that does not exist"} {
-		if c := r.Cases[i]; !strings.Contains(c.Fault, want) || len(c.Attempts) > 0 || c.High != 1 {
+		if c := r.Cases[i]; !strings.Contains(c.Fault, want) || len(c.Company.Attempts) > 0 || c.Company.Share.High != 1 {
 			t.Errorf("%+v", c)
 		}
 	}

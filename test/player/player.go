@@ -1,0 +1,470 @@
+// Command player plays a model of fixed skill for the bench of real work. It reads requests
+// from its standard input and writes replies to its standard output, one JSON object a line.
+//
+// It has no memory: a reply depends on the request, the cases it knows, and the seed. It does
+// not know who asks. Of a case it knows the solution, and uses a change only once the request
+// shows the lines that the change replaces. Mistakes are drawn by the seed and the place of
+// the change, so that they are the same whoever asks; one is corrected only when the request
+// shows the failing test, or a finding about it.
+package main
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Request is what a model is asked.
+type Request struct {
+	Messages []Message `json:"messages"`
+	Tools    []Tool    `json:"tools"`
+}
+
+// Message is one message of a conversation.
+type Message struct {
+	Role    string `json:"role"` // system, user, assistant or tool
+	Content string `json:"content"`
+	Calls   []Call `json:"calls,omitempty"`
+}
+
+// Tool is a tool on offer.
+type Tool struct {
+	Name   string          `json:"name"`
+	Schema json.RawMessage `json:"schema"`
+}
+
+// Call is a call of a tool.
+type Call struct {
+	Tool string         `json:"tool"`
+	Args map[string]any `json:"args"`
+}
+
+// Reply is what the model says.
+type Reply struct {
+	Text  string `json:"text,omitempty"`
+	Calls []Call `json:"calls,omitempty"`
+}
+
+// Skill says how good the player is.
+type Skill struct {
+	Seed    uint64
+	Mistake float64 // share of the parts in which a mistake is made that their own tests show
+	Subtle  float64 // share of the parts in which a mistake is made that only hidden tests show
+	Finds   float64 // p: share of the mistakes in a diff that a review finds
+	False   float64 // q: share of the parts in which a review finds what is not wrong
+}
+
+func main() {
+	var s Skill
+	flag.Uint64Var(&s.Seed, "seed", 1, "draws the mistakes")
+	flag.Float64Var(&s.Mistake, "mistake", 0, "rate of mistakes that tests show")
+	flag.Float64Var(&s.Subtle, "subtle", 0, "rate of mistakes that only hidden tests show")
+	flag.Float64Var(&s.Finds, "finds", 0.5, "rate at which a review finds a mistake")
+	flag.Float64Var(&s.False, "false", 0, "rate at which a review finds what is not wrong")
+	flag.Parse()
+	cases, err := readCases(flag.Args())
+	if err == nil {
+		err = serve(os.Stdin, os.Stdout, s, cases)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "player:", err)
+		os.Exit(1)
+	}
+}
+
+// serve answers each request of r.
+func serve(r io.Reader, w io.Writer, s Skill, cases []Case) error {
+	in, out := bufio.NewReader(r), json.NewEncoder(w)
+	for {
+		line, err := in.ReadBytes('\n')
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		var q Request
+		if err := json.Unmarshal(line, &q); err != nil {
+			return fmt.Errorf("read a request: %w", err)
+		}
+		if err := out.Encode(s.Answer(q, cases)); err != nil {
+			return err
+		}
+	}
+}
+
+// draw says whether something happens that has this rate. The same names always give the same.
+func (s Skill) draw(rate float64, names ...string) bool {
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%d/%s", s.Seed, strings.Join(names, "/"))
+	return float64(h.Sum64()%10_000)/10_000 < rate
+}
+
+// Answer is the reply to a request.
+func (s Skill) Answer(q Request, cases []Case) Reply {
+	t := newTalk(q)
+	i := slices.IndexFunc(cases, t.isAbout)
+	if i < 0 {
+		return Reply{Text: "I do not know this work."}
+	}
+	w := work{Skill: s, talk: t, c: cases[i]}
+	w.parts = w.listOwnParts()
+	switch {
+	case t.offers("edit_file"):
+		return w.engineer()
+	case t.offers("submit_review"):
+		return w.review()
+	case t.offers("submit_plan"):
+		return w.plan()
+	case t.offers("guide_worker"):
+		return call("give_up", "reason", "I do not see what else could be done.")
+	}
+	return Reply{Text: "There is no tool that I could use."}
+}
+
+// talk is a request, read.
+type talk struct {
+	Request
+	all   string // of all messages, without the marks before their lines
+	plain string // all, with single spaces
+}
+
+// lineMark is what stands before a line that is shown: its number, or the plus of a diff.
+var lineMark = regexp.MustCompile(`(?m)^(?: *\d+(?:: |:|\t| \| )|\+)`)
+
+func newTalk(q Request) talk {
+	t := talk{Request: q}
+	var b strings.Builder
+	for _, m := range q.Messages {
+		b.WriteString(lineMark.ReplaceAllString(m.Content, "") + "\n")
+	}
+	t.all = b.String()
+	t.plain = flatten(t.all)
+	return t
+}
+
+// isAbout says whether a request is about a case: it quotes the instruction, or a ticket for a
+// part of it.
+func (t talk) isAbout(c Case) bool {
+	return t.shows(c.Knows) || slices.ContainsFunc(c.Parts, func(p Part) bool { return strings.Contains(t.all, marker(p)) })
+}
+
+// flatten has a single space wherever there is white space.
+func flatten(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func (t talk) offers(name string) bool {
+	return slices.ContainsFunc(t.Tools, func(o Tool) bool { return o.Name == name })
+}
+
+// shows says whether the lines of a text have been shown, whatever their indentation is.
+func (t talk) shows(text string) bool { return strings.Contains(t.plain, flatten(text)) }
+
+// count is how many calls of this tool the conversation has.
+func (t talk) count(tool string, matches func(Call) bool) (n int) {
+	for _, m := range t.Messages {
+		for _, c := range m.Calls {
+			if c.Tool == tool && (matches == nil || matches(c)) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// since is what was said after the last call of one of these tools.
+func (t talk) since(tools ...string) string {
+	last := -1
+	for i, m := range t.Messages {
+		if slices.ContainsFunc(m.Calls, func(c Call) bool { return slices.Contains(tools, c.Tool) }) {
+			last = i
+		}
+	}
+	var b strings.Builder
+	for _, m := range t.Messages[last+1:] {
+		b.WriteString(m.Content + "\n")
+	}
+	return b.String()
+}
+
+// call is a reply of one call; its arguments are names and values.
+func call(tool string, args ...any) Reply { return Reply{Calls: []Call{makeCall(tool, args...)}} }
+
+func makeCall(tool string, args ...any) Call {
+	c := Call{Tool: tool, Args: map[string]any{}}
+	for i := 0; i+1 < len(args); i += 2 {
+		c.Args[args[i].(string)] = args[i+1]
+	}
+	return c
+}
+
+// work is a request about a case.
+type work struct {
+	Skill
+	talk
+	c     Case
+	parts []Part // that the request is about
+}
+
+// marker names a part in the tickets that this player plans.
+func marker(p Part) string { return "[part " + p.Key + "]" }
+
+// listOwnParts lists the parts that a ticket marks as its own; all of them where none is marked.
+func (w work) listOwnParts() []Part {
+	var own []Part
+	for _, p := range w.c.Parts {
+		if strings.Contains(w.all, marker(p)) {
+			own = append(own, p)
+		}
+	}
+	if own == nil {
+		return w.c.Parts
+	}
+	return own
+}
+
+// engineer reads, edits, tests, corrects, and hands in.
+func (w work) engineer() Reply {
+	if w.worthSplitting() {
+		if w.offers("split_work") {
+			return w.submit("split_work")
+		}
+	}
+	if r := w.readMissing(); r.Calls != nil {
+		return r
+	}
+	var calls []Call
+	for _, p := range w.parts {
+		for _, e := range p.Edits {
+			c := e.call(w.newTextOf(p, e))
+			done := func(o Call) bool { return o.Args["path"] == e.File && o.Args["old"] == c.Args["old"] }
+			if e.Old == "" {
+				done = func(o Call) bool { return o.Args["path"] == e.File }
+			}
+			if w.count(c.Tool, done) == 0 && (e.Old == "" || !w.shows(e.New)) {
+				calls = append(calls, c)
+			}
+		}
+	}
+	if calls == nil {
+		calls = w.listCorrections()
+	}
+	if calls != nil {
+		return Reply{Calls: append(calls, makeCall("run_command", "command", w.c.Test))}
+	}
+	if w.count("run_command", nil) == 0 {
+		return call("run_command", "command", w.c.Test)
+	}
+	title := w.parts[0].Title
+	if len(w.parts) > 1 {
+		title = w.c.Title
+	}
+	var did []string
+	for _, p := range w.parts {
+		did = append(did, p.Did)
+	}
+	return call("finish", "summary", strings.Join(did, " ")+" "+w.c.Test+" passes.", "commit", title)
+}
+
+// newTextOf is what the player first writes for a change: the right text, or a drawn mistake.
+func (w work) newTextOf(p Part, e Edit) string {
+	for _, m := range p.Mistakes {
+		if m.File == e.File && strings.Contains(e.New, m.Right) && w.makes(p, m) {
+			return strings.Replace(e.New, m.Right, m.Wrong, 1)
+		}
+	}
+	return e.New
+}
+
+// makes says whether the player makes a mistake.
+func (w work) makes(p Part, m Mistake) bool {
+	rate := w.Mistake
+	if m.Shows == "" {
+		rate = w.Subtle
+	}
+	return w.draw(rate, w.c.Name, p.Key, m.File, m.Wrong)
+}
+
+// listCorrections lists the edits that undo mistakes which the request shows.
+func (w work) listCorrections() (calls []Call) {
+	shown := w.since("edit_file", "write_file")
+	for _, p := range w.parts {
+		for _, m := range p.Mistakes {
+			seen := m.Shows != "" && strings.Contains(shown, m.Shows) || strings.Contains(shown, m.Finding)
+			fix := makeCall("edit_file", "path", m.File, "old", m.Wrong, "new", m.Right)
+			done := func(o Call) bool { return o.Args["path"] == m.File && o.Args["old"] == m.Wrong }
+			if seen && w.makes(p, m) && w.count("edit_file", done) == 0 {
+				calls = append(calls, fix)
+			}
+		}
+		if c := p.Remark; c.File != "" && strings.Contains(shown, c.Finding) && w.count("edit_file", func(o Call) bool { return o.Args["new"] == c.Wrong }) == 0 {
+			calls = append(calls, makeCall("edit_file", "path", c.File, "old", c.Right, "new", c.Wrong))
+		}
+	}
+	return calls
+}
+
+// readMissing reads what the changes of the player's parts replace and nobody has shown yet.
+func (w work) readMissing() (r Reply) {
+	asked := map[string]bool{}
+	for _, p := range w.parts {
+		for _, e := range p.Edits {
+			if e.Old == "" || w.shows(e.Old) || w.shows(e.New) || asked[fmt.Sprint(e.File, e.Line/200)] {
+				continue
+			}
+			asked[fmt.Sprint(e.File, e.Line/200)] = true
+			c := makeCall("read_file", "path", e.File, "offset", max(1, e.Line-30), "limit", 90)
+			if n := w.count("read_file", func(o Call) bool {
+				return o.Args["path"] == e.File && fmt.Sprint(o.Args["offset"]) == fmt.Sprint(c.Args["offset"])
+			}); n == 0 {
+				r.Calls = append(r.Calls, c)
+			}
+		}
+	}
+	return r
+}
+
+// worthSplitting says whether the parts are large enough for engineers of their own.
+func (w work) worthSplitting() bool {
+	large := 0
+	for _, p := range w.parts {
+		if p.size() >= largePart {
+			large++
+		}
+	}
+	return large > 1
+}
+
+// largePart is how many lines a change has that is worth an engineer of its own.
+const largePart = 40
+
+// plan reads the places of the work, and plans a ticket for each part, or one for all where it
+// is told so.
+func (w work) plan() Reply {
+	if r := w.readMissing(); r.Calls != nil {
+		return r
+	}
+	return w.submit("submit_plan")
+}
+
+// submit plans the parts.
+func (w work) submit(tool string) Reply {
+	parts := [][]Part{}
+	for _, p := range w.parts {
+		parts = append(parts, []Part{p})
+	}
+	if answer := w.since(); w.count(tool, nil) > 0 && strings.Contains(answer, "one subtask") && w.count(tool, nil) < 3 {
+		parts = [][]Part{w.parts}
+	}
+	var tickets []any
+	for _, group := range parts {
+		ticket := map[string]any{"title": cmp.Or(w.titleOf(group), w.c.Title), "effort": effortOf(group)}
+		var text, criteria, files []string
+		for _, p := range group {
+			text = append(text, marker(p)+" "+p.Asks)
+			criteria = append(criteria, p.Asks)
+			files = append(files, p.files()...)
+		}
+		ticket["description"], ticket["acceptance_criteria"], ticket["write_set"], ticket["context"] = strings.Join(text, "\n"), criteria, files, w.contextOf(group)
+		tickets = append(tickets, ticket)
+	}
+	args := []any{"subtasks", tickets, "title", w.c.Title}
+	if len(tickets) > 1 {
+		args = append(args, "why", "The parts touch different files and do not need each other.")
+	}
+	if tool == "split_work" {
+		args = append(args, "reason", "The parts are large and do not need each other.")
+	}
+	return call(tool, args...)
+}
+
+func (w work) titleOf(group []Part) string {
+	if len(group) == 1 {
+		return group[0].Title
+	}
+	return ""
+}
+
+func effortOf(group []Part) string {
+	lines := 0
+	for _, p := range group {
+		lines += p.size()
+	}
+	switch {
+	case lines < largePart:
+		return "small"
+	case lines < 4*largePart:
+		return "medium"
+	}
+	return "large"
+}
+
+// contextOf are the lines that an engineer of these parts has to see.
+func (w work) contextOf(group []Part) []string {
+	out := []string{}
+	for _, p := range group {
+		for _, e := range p.Edits {
+			if e.Old != "" {
+				out = append(out, fmt.Sprintf("%s:%d-%d", e.File, max(1, e.Line-10), e.Line+20))
+			}
+		}
+	}
+	return out
+}
+
+// review judges a diff: it finds the mistakes in it at its rate, and now and then one that is none.
+func (w work) review() Reply {
+	var findings []any
+	find := func(m Mistake, about string) {
+		findings = append(findings, map[string]any{"severity": "high", "category": "correctness", "file": m.File, "line": m.Line, "what": m.Finding, "why": about})
+	}
+	for _, p := range w.parts {
+		for _, m := range p.Mistakes {
+			if w.shows(m.Wrong) && !w.shows(m.Right) && w.draw(w.Finds, "review", w.c.Name, p.Key, m.Wrong) {
+				find(m, "The instruction asks for it: "+p.Asks)
+			}
+		}
+		if r := p.Remark; r.File != "" && !w.shows(r.Wrong) && w.draw(w.False, "remark", w.c.Name, p.Key) {
+			find(r, "A reader needs it.")
+		}
+	}
+	if w.count("run_command", nil) == 0 && !strings.Contains(w.all, "passed") {
+		return call("run_command", "command", w.c.Test)
+	}
+	if findings != nil {
+		return call("submit_review", "verdict", "request_changes", "findings", findings)
+	}
+	var files []string
+	for _, p := range w.parts {
+		files = append(files, p.files()...)
+	}
+	shown := fmt.Sprintf("`%s` passes, and the diff of %s has it", w.c.Test, strings.Join(files, ", "))
+	return call("submit_review", "verdict", "approve", "evidence", slices.Repeat([]string{shown}, max(1, w.countCriteria())), "findings", []any{})
+}
+
+// countCriteria counts the items of the list of acceptance criteria.
+func (w work) countCriteria() (n int) {
+	for _, m := range w.Messages {
+		if m.Role != "user" {
+			continue
+		}
+		_, list, found := strings.Cut(m.Content, "\n## Acceptance criteria\n")
+		for line := range strings.Lines(list) {
+			if !found || strings.HasPrefix(line, "## ") {
+				break
+			}
+			if strings.HasPrefix(line, "- ") || regexp.MustCompile(`^\d+\. `).MatchString(line) {
+				n++
+			}
+		}
+		return n
+	}
+	return n
+}

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// testCase is a case of two parts, of which one has a mistake that tests show.
+func testCase(t *testing.T) []Case {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "two")
+	files := map[string]string{
+		"facts.json": `{"knows": "Two repairs,", "title": "Repair two", "test": "go test", "parts": [
+			{"key": "one", "title": "Repair one", "asks": "One is right.", "did": "One is right.", "files": ["a.go#1"],
+			 "mistakes": [{"file": "a.go", "line": 3, "right": "return 1", "wrong": "return 7", "shows": "TestOne", "finding": "One is seven."}]},
+			{"key": "two", "title": "Repair two", "asks": "Two is right.", "did": "Two is right.", "files": ["a.go#2", "two_test.go"]}]}`,
+		"solution.patch": "diff --git a/a.go b/a.go\n--- a/a.go\n+++ b/a.go\n@@ -2,2 +2,2 @@\n func one() int {\n-\treturn 0\n+\treturn 1\n@@ -9,2 +9,2 @@\n func two() int {\n-\treturn 0\n+\treturn 2\n" +
+			"diff --git a/two_test.go b/two_test.go\nnew file mode 100644\n--- /dev/null\n+++ b/two_test.go\n@@ -0,0 +1 @@\n+package a\n",
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cases, err := readCases([]string{dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cases
+}
+
+// follow plays a conversation of an engineer against a world that answers each call.
+func follow(t *testing.T, s Skill, cases []Case, brief string, answer func(Call) string) (turns [][]Call) {
+	t.Helper()
+	q := Request{Messages: []Message{{Role: "user", Content: brief}}}
+	for _, name := range []string{"read_file", "edit_file", "write_file", "run_command", "finish"} {
+		q.Tools = append(q.Tools, Tool{Name: name})
+	}
+	for range 9 {
+		r := s.Answer(q, cases)
+		turns = append(turns, r.Calls)
+		q.Messages = append(q.Messages, Message{Role: "assistant", Calls: throughJSON(t, r.Calls)})
+		for _, c := range r.Calls {
+			if c.Tool == "finish" {
+				return turns
+			}
+			q.Messages = append(q.Messages, Message{Role: "tool", Content: answer(c)})
+		}
+	}
+	t.Fatalf("the player does not finish: %v", turns)
+	return nil
+}
+
+// throughJSON is what the calls are after they went over a wire.
+func throughJSON(t *testing.T, calls []Call) (out []Call) {
+	t.Helper()
+	text, err := json.Marshal(calls)
+	if err == nil {
+		err = json.Unmarshal(text, &out)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func namesOf(turns [][]Call) string {
+	var b strings.Builder
+	for _, calls := range turns {
+		for _, c := range calls {
+			b.WriteString(c.Tool + " ")
+		}
+		b.WriteString("| ")
+	}
+	return b.String()
+}
+
+const shown = "1: package a\n2: func one() int {\n3: \treturn 0\n9: func two() int {\n10: \treturn 0\n"
+
+// An engineer uses a change once it was shown the lines that the change replaces, tests, and
+// corrects a mistake once the tests show it.
+func TestEngineer(t *testing.T) {
+	cases := testCase(t)
+	answer := func(c Call) string {
+		if c.Tool == "read_file" {
+			return shown
+		}
+		return "ok"
+	}
+	turns := follow(t, Skill{Seed: 1}, cases, "Two repairs, please.", answer)
+	if got := namesOf(turns); got != "read_file | edit_file edit_file write_file run_command | finish | " {
+		t.Errorf("without a mistake: %s", got)
+	}
+	if turns = follow(t, Skill{Seed: 1}, cases, "Two repairs, please.\n"+shown, answer); namesOf(turns) != "edit_file edit_file write_file run_command | finish | " {
+		t.Errorf("what the brief shows is read: %s", namesOf(turns))
+	}
+	red := func(c Call) string {
+		if c.Tool == "run_command" {
+			return "--- FAIL: TestOne"
+		}
+		return answer(c)
+	}
+	turns = follow(t, Skill{Seed: 1, Mistake: 1}, cases, "Two repairs, please.\n"+shown, red)
+	if got := namesOf(turns); got != "edit_file edit_file write_file run_command | edit_file run_command | finish | " || turns[0][0].Args["new"] != "func one() int {\n\treturn 7\n" || turns[1][0].Args["new"] != "return 1" {
+		t.Errorf("with a mistake: %s, %v", got, turns)
+	}
+	if turns = follow(t, Skill{Seed: 1, Mistake: 1}, cases, "Two repairs, please.\n"+shown, answer); namesOf(turns) != "edit_file edit_file write_file run_command | finish | " {
+		t.Errorf("a mistake that nothing shows is corrected: %s", namesOf(turns))
+	}
+}
+
+// Of a ticket of its own the player does that part alone.
+func TestOwnPart(t *testing.T) {
+	cases := testCase(t)
+	turns := follow(t, Skill{}, cases, "Two repairs, please.\n[part two] Two is right.\n"+shown, func(Call) string { return "ok" })
+	if got := namesOf(turns); got != "edit_file write_file run_command | finish | " || turns[0][0].Args["old"] != "func two() int {\n\treturn 0\n" {
+		t.Errorf("%s %v", got, turns)
+	}
+}
+
+// A review finds a mistake of a diff at its rate, and approves what is right.
+func TestReview(t *testing.T) {
+	cases := testCase(t)
+	ask := func(s Skill, diff string) Call {
+		q := Request{Messages: []Message{{Role: "user", Content: "[part one] One is right.\n## Acceptance criteria\n- a\n- b\n\n## Gates\n- test passed\n" + diff}}, Tools: []Tool{{Name: "submit_review"}}}
+		return s.Answer(q, cases).Calls[0]
+	}
+	const right, wrong = "-\treturn 0\n+\treturn 1\n", "-\treturn 0\n+\treturn 7\n"
+	if c := ask(Skill{Finds: 1}, right); c.Args["verdict"] != "approve" || len(c.Args["evidence"].([]string)) != 2 {
+		t.Errorf("what is right: %v", c)
+	}
+	if c := ask(Skill{Finds: 1}, wrong); c.Args["verdict"] != "request_changes" {
+		t.Errorf("what is wrong: %v", c)
+	}
+	if c := ask(Skill{Finds: 0}, wrong); c.Args["verdict"] != "approve" {
+		t.Errorf("a reviewer that finds nothing: %v", c)
+	}
+}
+
+// A planner has a ticket for each part, and one for all once it is told so.
+func TestPlan(t *testing.T) {
+	cases := testCase(t)
+	q := Request{Messages: []Message{{Role: "user", Content: "Two repairs, please.\n" + shown}}, Tools: []Tool{{Name: "submit_plan"}}}
+	first := Skill{}.Answer(q, cases).Calls
+	if len(first) != 1 || len(first[0].Args["subtasks"].([]any)) != 2 {
+		t.Fatalf("%v", first)
+	}
+	q.Messages = append(q.Messages, Message{Role: "assistant", Calls: throughJSON(t, first)}, Message{Role: "tool", Content: "refused: plan one subtask"})
+	if second := (Skill{}).Answer(q, cases).Calls; len(second[0].Args["subtasks"].([]any)) != 1 {
+		t.Errorf("%v", second)
+	}
+}
