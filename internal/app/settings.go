@@ -20,8 +20,8 @@ func CompanySettings(c config.Config) company.Settings {
 		RunTimeout: c.Workers.RunTimeout, ModelWait: zeroAsNone(c.Limits.ModelWait), Continuations: zeroAsNone(c.Limits.Continuations),
 		RunRetries: c.Limits.RunRetries, GateRetries: c.Limits.GateRetries, ReviewRounds: c.Limits.ReviewRounds, Conflicts: c.Limits.Conflicts,
 		MergeStack: c.Limits.MergeStack, Exclusive: c.Limits.Exclusive, EscalateTo: c.Agents.Worker.EscalateTo, Agents: BindAgents(c),
-		Granularity:   company.Granularity{MaxSubtasks: c.Plan.MaxSubtasks, MaxWriteSet: c.Plan.MaxWriteSet, MaxEffort: c.Plan.MaxEffort, AllowTiny: c.Plan.AllowTiny},
-		ConfirmReview: confirmSetting(c.Review.Confirm), Generate: generateSetting(c.Gates.Generate),
+		Granularity: company.Granularity{MaxSubtasks: c.Plan.MaxSubtasks, MaxWriteSet: c.Plan.MaxWriteSet, MaxEffort: c.Plan.MaxEffort, AllowTiny: c.Plan.AllowTiny},
+		Way:         c.Plan.Way, ConfirmReview: confirmSetting(c.Review.Confirm), Generate: generateSetting(c.Gates.Generate),
 	}
 }
 
@@ -68,7 +68,7 @@ var settingsOfTasks = []string{
 	"container.image", "container.dockerfile", "container.setup", "container.deps", "deps.scripts", "deps.without",
 	"gates.generate", "gates.lint", "gates.types", "gates.build", "gates.test", "gates.none", "gates.services", "gates.protect_tests", "gates.protected", "gates.red_green",
 	"git.base", "git.paths", "git.integration_branch", "limits.model_wait", "limits.continuations", "limits.run_retries", "limits.gate_retries", "limits.review_rounds", "limits.conflicts", "limits.merge_stack", "limits.exclusive",
-	"plan.max_subtasks", "plan.max_write_set", "plan.max_effort", "plan.allow_tiny", "review.confirm", "workers.run_timeout",
+	"plan.way", "plan.max_subtasks", "plan.max_write_set", "plan.max_effort", "plan.allow_tiny", "review.confirm", "workers.run_timeout",
 }
 
 // settingsOfModels are the keys of a model profile that are read for each task anew.

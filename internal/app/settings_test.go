@@ -118,7 +118,7 @@ func TestSettingsOfTasks(t *testing.T) {
 		"agents.manager.max_turns": "9", "agents.worker.max_turns": "9", "agents.reviewer.max_turns": "9", "agents.merger.max_turns": "9", "agents.second_reviewer.max_turns": "9",
 		"agents.manager.persona": "x", "agents.worker.persona": "x", "agents.reviewer.persona": "x", "agents.merger.persona": "x", "agents.second_reviewer.persona": "x",
 		"models.default.model": "qwen3", "models.default.fallback": "[spare]", "models.default.context_tokens": "9000", "models.default.max_output": "900", "models.default.temperature": "1", "models.default.tools": "no", "models.default.base_url": "http://127.0.0.1:1",
-		"plan.max_subtasks": "3", "plan.max_write_set": "8", "plan.max_effort": "medium", "plan.allow_tiny": "true", "review.confirm": "blocking",
+		"plan.way": "one", "plan.max_subtasks": "3", "plan.max_write_set": "8", "plan.max_effort": "medium", "plan.allow_tiny": "true", "review.confirm": "blocking",
 		"workers.max": "2", "limits.concurrent_tasks": "1", "git.remote": "upstream", "forge.kind": "local", "retention_days": "1",
 	}
 	dir := t.TempDir()

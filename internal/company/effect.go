@@ -183,6 +183,9 @@ func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
 	if t.baselineDue() {
 		add(Effect{Key: "baseline " + id, Kind: EffectBaseline, Fail: "baseline"})
 	}
+	if _, alone := t.beginsAlone(); alone && t.Status == StatusDecomposing && s.mayPlan(t) {
+		add(Effect{Key: "alone " + id, Kind: EffectCommand, Command: BeginAlone{t.ID}, Fail: "plan"})
+	}
 	if run := s.dueRun(t, Manager, ""); run != "" {
 		add(Effect{Key: "manage " + string(run), Kind: EffectManage, Run: run, Claim: s.claimBy(Manager, run, t.Head), Fail: "plan"})
 	}

@@ -204,7 +204,8 @@ func (s *State) nextRun(t *Task, role Role, subID SubtaskID) RunID {
 	switch {
 	case t.Status.Ended():
 	case role == Manager:
-		plans := t.Status == StatusDecomposing && s.mayPlan(t)
+		_, alone := t.beginsAlone()
+		plans := t.Status == StatusDecomposing && s.mayPlan(t) && !alone
 		if (plans || t.firstEscalated() != nil) && !s.awaitsClarification(t) {
 			return next(t.Plan.Current, t.Plan.Started)
 		}

@@ -5,36 +5,27 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode/utf8"
+	"time"
 )
-
-// shortInstruction is the length, in characters, up to which an instruction of one line is
-// rarely worth three workers.
-const shortInstruction = 200
 
 // asksForTests finds a demand for tests in a ticket.
 var asksForTests = regexp.MustCompile(`(?i)\b(add|adds|write|writes|extend|adapt|update|with|new)\b[^.\n]{0,40}\btests?\b`)
 
 // Warnings lists what may be wrong with a plan that stands, for the manager to look at once
-// more: a split of a short instruction, subtasks one after the other that write the same
-// file, tests that are asked for and may not be written. At most 20; the plan's own check
-// does not need them.
-func (p Plan) Warnings(instruction string) []PlanProblem {
+// more: subtasks that gain little, subtasks one after the other that write the same
+// file, tests that are asked for and may not be written. checks is how long a run of the checks takes;
+// 0: that is not known. At most 20; the plan's own check does not need them.
+func (p Plan) Warnings(checks time.Duration) []PlanProblem {
 	c := planCheck{order: planOrderOf(p, func(int, string, string) {})}
 	if c.order.findCycle() != nil {
 		return nil
 	}
-	var subs []PlannedSubtask
-	small := true
-	for _, wave := range p.Waves {
-		for _, s := range wave.Subtasks {
-			subs = append(subs, s)
-			small = small && s.Effort == EffortSmall
-		}
+	if problem, is := p.warnOfGain(checks); is {
+		c.problems = append(c.problems, problem)
 	}
-	instruction = strings.TrimSpace(instruction)
-	if len(subs) > 2 && small && utf8.RuneCountInString(instruction) <= shortInstruction && !strings.Contains(instruction, "\n") {
-		c.add("plan", fmt.Sprintf("splits a short instruction into %d small parts, each with a worker, checks and a review of its own", len(subs)), "plan one subtask, unless the parts are worth that")
+	var subs []PlannedSubtask
+	for _, wave := range p.Waves {
+		subs = append(subs, wave.Subtasks...)
 	}
 	for i, s := range subs {
 		at := p.labelOf(i)

@@ -44,11 +44,15 @@ func namesAfter(text string, mark rune, kind func(rune) bool) bool {
 }
 
 // PullTitle is the title of the task's pull request: the manager's, where it gave one that
-// may be used. Otherwise the instruction is it, or, where that is too long, the title of
+// may be used; one that is too long is cut. Otherwise the instruction is it, or, where that is too long, the title of
 // the only subtask. A title that is too long even so is cut at a blank, and ends with " …".
 func (t *Task) PullTitle() string {
-	if PullTitleFault(t.Plan.Title) == "" {
-		return TitleOf(t.Plan.Title)
+	planned := strings.TrimSpace(t.Plan.Title)
+	if planned == TitleOf(planned) {
+		planned = cutTitle(planned, MaxPullTitle)
+	}
+	if PullTitleFault(planned) == "" {
+		return planned
 	}
 	title := TitleOf(t.Instruction)
 	if utf8.RuneCountInString(title) > MaxPullTitle && len(t.Subtasks) == 1 && t.Issue == nil {

@@ -23,7 +23,7 @@ func TestPullTitle(t *testing.T) {
 		{long, "", "", "The API has to be protected against clients that send more than they …"},
 		{long, "", "Limit it @admin", "The API has to be protected against clients that send more than they …"},
 		{"add a limit", "Fix #7", "", "add a limit"},
-		{"add a limit", strings.Repeat("x", 71), "", "add a limit"},
+		{"add a limit", strings.Repeat("Add it ", 12), "", strings.TrimSpace(strings.Repeat("Add it ", 9)) + " Add …"},
 		{"add a limit", "two\nlines", "", "add a limit"},
 		{strings.Repeat("x", 300), "", "", strings.Repeat("x", 68) + " …"},
 		{strings.Repeat("日本 ", 30), "", "", strings.TrimSpace(strings.Repeat("日本 ", 23)) + " …"},

@@ -106,6 +106,9 @@ func (s *State) planStands(t *Task) bool {
 // asksPlan says whether the president is asked about the plan: by the settings, or since
 // it replaces one that the president chose.
 func (t *Task) asksPlan() bool {
+	if t.Plan.Accepted == "" { // one worker has the instruction: there is no plan to read
+		return false
+	}
 	return t.Settings.Plan == Ask || t.Plan.Chosen != "" && t.Plan.Chosen != t.Plan.Accepted
 }
 

@@ -42,6 +42,8 @@ type Settings struct {
 	EscalateTo []string `json:"escalate_to,omitempty"`
 	// Agents are the agents and models that the task is worked on with.
 	Agents Bindings `json:"agents,omitzero"`
+	// Way is auto, one or split; empty is split.
+	Way string `json:"way,omitempty"`
 	// Granularity is how large and how small the subtasks of a plan may be; zero, of tasks of
 	// older versions, are the defaults.
 	Granularity Granularity `json:"granularity,omitzero"`

@@ -71,6 +71,8 @@ func (c Submit) decide(s *State, m Meta) ([]Event, error) {
 		return nil, E(EStopped, "the office is stopped").Fix("company resume")
 	case c.NumberAfter < 0 || c.NumberAfter > MaxNumberAfter:
 		return nil, E(EInvalid, fmt.Sprintf("invalid task number %d: it must be between 0 and %d", c.NumberAfter, MaxNumberAfter)).Fix("leave it out")
+	case c.DryRun && c.Settings.Way == WayOne:
+		return nil, E(EInvalid, "a dry run shows a plan, and --one makes none").Fix("leave one of them out")
 	case !c.Settings.Cap.isValidCap():
 		return nil, E(EInvalid, "the budget is no amount that can be counted with").Fix("budget.usd: 5, or none")
 	}

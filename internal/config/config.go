@@ -222,6 +222,7 @@ type Limits struct {
 
 // PlanLimits is how large and how small the subtasks of a plan may be.
 type PlanLimits struct {
+	Way         string `yaml:"way" enum:"auto one split" doc:"how a task begins: one worker with the instruction as its ticket (one), a plan by the manager (split), or by the length of the instruction (auto); a worker that finds it large gives it to the manager"`
 	MaxSubtasks int    `yaml:"max_subtasks" min:"1" max:"64" doc:"subtasks of one task; a plan with more is refused, and its manager fuses some"`
 	MaxWriteSet int    `yaml:"max_write_set" min:"1" max:"64" doc:"paths and globs in the write set of one subtask; a plan with a larger one is refused, and its manager splits it"`
 	MaxEffort   string `yaml:"max_effort" enum:"small medium large" doc:"largest effort that a manager may estimate for one subtask; a plan with a larger one is refused, and its manager splits it"`
@@ -267,7 +268,7 @@ func Default() Config {
 			OfficeUSD: USDCap(company.NoCap), OfficeTokens: TokenLimit(company.NoCap)},
 		Approvals:     Approvals{Plan: Auto, Merge: Auto, PR: Auto, Deps: Auto},
 		Limits:        Limits{Continuations: 3, RunRetries: 2, GateRetries: 2, ReviewRounds: 2, Conflicts: 2, ModelWait: 15 * time.Minute, StopGrace: 3 * time.Second, ConcurrentTasks: 4, MergeStack: 4, Readers: 9},
-		Plan:          PlanLimits{MaxSubtasks: 64, MaxWriteSet: 64, MaxEffort: company.EffortLarge},
+		Plan:          PlanLimits{Way: company.WayAuto, MaxSubtasks: 64, MaxWriteSet: 64, MaxEffort: company.EffortLarge},
 		Review:        Review{Confirm: company.ConfirmOff},
 		Serve:         Serve{Listen: "127.0.0.1:7777"},
 		Log:           Log{Level: "info"},

@@ -94,7 +94,9 @@ func describeEvent(e company.Event, t *company.Task) Item {
 		if e.Actor == company.President {
 			it.Text = "you changed the " + it.Text
 		}
-		it.Lines = planLines(t)
+		if it.Lines = planLines(t); d.Plan.IsAlone() {
+			it.Text, it.Lines = d.Plan.Why, nil
+		}
 	case *company.SubtaskGuided:
 		it.Text = "manager: " + safetext.EscapeLine(d.Text, 160)
 		if d.Model != "" {

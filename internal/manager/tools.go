@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"company/internal/adapters"
 	"company/internal/agent"
@@ -201,26 +202,61 @@ func (r *readTools) contextFiles(ctx context.Context, p company.Plan) ([]string,
 	return files, nil
 }
 
-// titleFault says why a plan's title cannot be the pull request's; "": it can, or the plan
-// has none.
-func titleFault(p company.Plan) string {
-	if p.Title == "" {
-		return ""
+// warnOfPaths names the files of a plan that the commit does not have, where there is one like
+// them: files of the context, and paths of write sets, which may be new ones.
+func (r *readTools) warnOfPaths(ctx context.Context, p company.Plan) ([]company.PlanProblem, error) {
+	entries, err := r.mirror.List(ctx, r.at)
+	if err != nil {
+		return nil, err
 	}
-	return company.PullTitleFault(p.Title)
+	there := make(map[string]bool, len(entries))
+	for _, e := range entries {
+		there[e.Path] = true
+	}
+	written := map[string]bool{}
+	var problems []company.PlanProblem
+	look := func(at, path, fix string) {
+		if there[path] || written[path] || len(problems) >= mostPathProblems {
+			return
+		}
+		written[path] = true // it is said once
+		if like := toolproto.SuggestPaths(path, func(yield func(string) bool) {
+			for _, e := range entries {
+				if !yield(e.Path) {
+					return
+				}
+			}
+		}); like != "" {
+			problems = append(problems, company.PlanProblem{Where: at, What: "names " + safetext.EscapeLine(path, 200) + ", which does not exist" + like, Fix: fix})
+		}
+	}
+	for _, w := range p.Waves {
+		for _, s := range w.Subtasks {
+			at := "subtask " + safetext.EscapeLine(s.Title, 80)
+			for _, path := range s.WriteSet {
+				if !strings.ContainsAny(path, `*?[]{}\`) {
+					look(at, path, "correct it in the write set; leave it where the file is to be new")
+				}
+			}
+			for _, entry := range s.Context {
+				if f, is := company.ParseContext(entry); is && !f.Noted {
+					look(at, f.Path, "correct it in the context, or leave it out")
+				}
+			}
+		}
+	}
+	return problems, nil
 }
+
+// mostPathProblems bounds the paths of a plan that are named as missing.
+const mostPathProblems = 10
 
 // submitPlanTool ends planning. Code checks the plan; a refused one goes back
 // with the reasons and is on record. One that would stand with warnings goes back once.
-func submitPlanTool(coordinator company.Coordinator, run company.RunID, fence uint64, look *readTools, instruction string) agent.Tool {
-	titleRefused := false // once: a plan is not lost over its title
+func submitPlanTool(coordinator company.Coordinator, run company.RunID, fence uint64, look *readTools, checks time.Duration) agent.Tool {
 	warned := false
 	t := newTool("submit_plan", "Submit the plan.",
 		string(company.PlanSchema()), false, func(ctx context.Context, p company.Plan) (agent.Result, error) {
-			if wrong := titleFault(p); wrong != "" && !titleRefused {
-				titleRefused = true
-				return refusalResult("The plan is not looked at yet: " + wrong + ". Submit it again with another title."), nil
-			}
 			files, err := look.contextFiles(ctx, p)
 			if err != nil {
 				return agent.Result{}, err
@@ -230,7 +266,11 @@ func submitPlanTool(coordinator company.Coordinator, run company.RunID, fence ui
 				return agent.Result{}, err
 			}
 			refused := company.EventsOf[company.PlanRefused](evs)
-			if warnings := p.Warnings(instruction); len(refused) == 0 && len(warnings) > 0 && !warned {
+			warnings, err := look.warnOfPaths(ctx, p)
+			if err != nil {
+				return agent.Result{}, err
+			}
+			if warnings = append(warnings, p.Warnings(checks)...); len(refused) == 0 && len(warnings) > 0 && !warned {
 				warned = true
 				return refusalResult("The plan would stand, but look at this once more:\n" + listProblems(warnings) + "Submit it again, changed or as it is."), nil
 			}

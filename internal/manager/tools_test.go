@@ -194,7 +194,7 @@ func TestSubmitPlan(t *testing.T) {
 	id := d.Submit("do it", "/project")
 	d.Prepare(id, company.OID(strings.Repeat("a", 40)), company.GateCommand{Name: "test", Command: "true"})
 	run := company.NewRunID(id, "", company.Manager, 1)
-	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"}), "do it"), askPresident()}
+	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"}), 0), askPresident()}
 
 	bad := plan("one", "two")
 	bad.Waves[0].Subtasks[1].WriteSet = []string{"one.go"}
@@ -250,7 +250,7 @@ func TestPlanKeepsToLimitsOfTheConfig(t *testing.T) {
 		t.Errorf("the limits are not in\n%s", text)
 	}
 	run := company.NewRunID(id, "", company.Manager, 1)
-	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"}), "do it")}
+	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"}), 0)}
 	whole := plan("the whole")
 	whole.Waves[0].Subtasks[0].Effort = company.EffortLarge
 	res := use(t, tools, "submit_plan", whole)
@@ -274,7 +274,7 @@ func TestSubmitPlanWarnsOnce(t *testing.T) {
 	id := d.Submit("do it", "/project")
 	d.Prepare(id, company.OID(strings.Repeat("a", 40)), company.GateCommand{Name: "test", Command: "true"})
 	run := company.NewRunID(id, "", company.Manager, 1)
-	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"}), "do it")}
+	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"}), 0)}
 	p := plan("one", "two")
 	p.Waves[0].Subtasks[1].After = []string{"one"}
 	p.Waves[0].Subtasks[1].WriteSet = []string{"one.go"}
@@ -380,24 +380,41 @@ func TestReplanTicket(t *testing.T) {
 	}
 }
 
-// A title that no forge may be given is refused once. The plan is not lost over it, and the
-// refusal does not count.
+// A plan does not go back over a title that no forge may be given: the pull request's is made
+// without it.
 func TestPlanHasATitle(t *testing.T) {
 	d := decidertest.New(t)
 	id := d.Submit("do it", "/project")
 	d.Prepare(id, company.OID(strings.Repeat("a", 40)), company.GateCommand{Name: "test", Command: "true"})
 	run := company.NewRunID(id, "", company.Manager, 1)
-	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"}), "do it")}
+	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"}), 0)}
 	p := plan("one")
 	p.Title, p.Decisions = strings.Repeat("Add it ", 12), []string{"nothing else moves"}
-	if res := use(t, tools, "submit_plan", p); !res.IsError || res.Final != nil || !strings.Contains(res.Text, "84 characters, 70 are allowed") {
-		t.Fatalf("%+v", res)
-	}
 	res := use(t, tools, "submit_plan", p)
 	if res.IsError || res.Final == nil || d.Task(id).Plan.Refused != 0 {
 		t.Fatalf("%+v", res)
 	}
 	if got := res.Final.(decision).Plan; !reflect.DeepEqual(got.Decisions, p.Decisions) || got.Title != p.Title {
 		t.Errorf("%+v", got)
+	}
+}
+
+// Files that a plan names and the commit does not have go back once, where there is one like them.
+func TestPlanNamesMissingFiles(t *testing.T) {
+	d := decidertest.New(t)
+	id := d.Submit("do it", "/project")
+	d.Prepare(id, company.OID(strings.Repeat("a", 40)), company.GateCommand{Name: "test", Command: "true"})
+	run := company.NewRunID(id, "", company.Manager, 1)
+	look := readingOf(t, map[string]string{"encode.go": "package x\n", "decode.go": "package x\n"})
+	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), look, 0)}
+	p := plan("one")
+	sub := &p.Waves[0].Subtasks[0]
+	sub.WriteSet, sub.Context = []string{"encoder.go", "entirely_new_thing.go", "docs/**"}, []string{"encoder.go:300-400", "decode.go", "a note, no file"}
+	res := use(t, tools, "submit_plan", p)
+	if !res.IsError || strings.Count(res.Text, "which does not exist") != 1 || !strings.Contains(res.Text, "names encoder.go, which does not exist; did you mean") || !strings.Contains(res.Text, "encode.go") {
+		t.Fatalf("%+v", res)
+	}
+	if res := use(t, tools, "submit_plan", p); res.IsError {
+		t.Errorf("a plan that is meant so goes back twice: %+v", res)
 	}
 }

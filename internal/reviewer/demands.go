@@ -33,7 +33,7 @@ func reviewCriteria(t *company.Task, sub *company.Subtask) []string {
 	var out []string
 	if sub != nil {
 		out = append(out, sub.Planned.AcceptanceCriteria...)
-		if !t.JudgesWhole() {
+		if !t.JudgesWhole() && !sub.Planned.IsInstruction() {
 			return out
 		}
 	}

@@ -50,7 +50,10 @@ func reviewBrief(t *company.Task, sub *company.Subtask, x subject) string {
 		w.WriteString(x.round.writeRound(x.head))
 	} else {
 		gate = sub.Gate
-		fmt.Fprintf(&w, "# Ticket %s: %s\n\n%s\n", sub.ID, agent.JoinLines(sub.Planned.Title), agent.EscapeHeadings(sub.Planned.Description))
+		fmt.Fprintf(&w, "# Ticket %s: %s\n", sub.ID, agent.JoinLines(sub.Planned.Title))
+		if !sub.Planned.IsInstruction() {
+			fmt.Fprintf(&w, "\n%s\n", agent.EscapeHeadings(sub.Planned.Description))
+		}
 		if x.whole {
 			w.WriteString("\n" + onlyTicket + "\n")
 			if !standsInParts(t) {

@@ -21,23 +21,52 @@ type circumstances struct {
 	project string                  // of the project, quoted
 	branch  toolproto.PrepareResult // as it stands in the container
 	brought broughtFiles            // that the ticket names
+	answers []*company.Approval     // of the president
 	merged  []*company.Subtask      // before it, the newest first
 	// earlier is what the runs before have left.
 	// Nil: nothing.
 	earlier *earlierWork
 }
 
-// ticketBrief is the ticket, with its description. What each run of the ticket
-// has alike comes first, so that servers can cache it.
-func ticketBrief(t *company.Task, sub *company.Subtask, c circumstances) string {
-	var w strings.Builder
-	fmt.Fprintf(&w, "# Ticket %s: %s\n\n%s\n\n## Acceptance criteria\n", sub.ID, agent.JoinLines(sub.Planned.Title), agent.EscapeHeadings(sub.Planned.Description))
+// writeTicket writes what a manager planned for a worker.
+func writeTicket(w *strings.Builder, sub *company.Subtask) {
+	fmt.Fprintf(w, "# Ticket %s: %s\n\n%s\n\n## Acceptance criteria\n", sub.ID, agent.JoinLines(sub.Planned.Title), agent.EscapeHeadings(sub.Planned.Description))
 	for _, text := range sub.Planned.AcceptanceCriteria {
-		fmt.Fprintf(&w, "- %s\n", agent.JoinLines(text))
+		fmt.Fprintf(w, "- %s\n", agent.JoinLines(text))
 	}
 	w.WriteString("\n## Write set\n")
 	for _, glob := range sub.Planned.WriteSet {
 		w.WriteString(agent.EscapeHeadings(agent.JoinLines(glob)) + "\n") // \# in a glob is a #, too
+	}
+}
+
+// writeAnswers writes the president's answers, which belong to the instruction.
+func writeAnswers(w *strings.Builder, answers []*company.Approval) {
+	for _, a := range answers {
+		fmt.Fprintf(w, "\nAsked: %s\nThe president answered: %s\n", agent.EscapeHeadings(a.Question), a.Text)
+	}
+}
+
+// largeParts tells a worker with a whole instruction when it is better done by several.
+const largeParts = "Your ticket is the whole instruction. If it has large parts that do not need each other, call escalate before you change anything, and name each part with its files: others do them at the same time as you. Small parts are yours.\n"
+
+// writeInstruction writes the president's instruction as the ticket of a worker.
+func writeInstruction(w *strings.Builder, t *company.Task, sub *company.Subtask, answers []*company.Approval) {
+	fmt.Fprintf(w, "# Ticket %s\n\n%s\n", sub.ID, t.Instruction)
+	writeAnswers(w, answers)
+	if t.AwaitsSplit(sub) {
+		w.WriteString("\n" + largeParts)
+	}
+}
+
+// ticketBrief is the ticket, with its description. What each run of the ticket
+// has alike comes first, so that servers can cache it.
+func ticketBrief(t *company.Task, sub *company.Subtask, c circumstances) string {
+	var w strings.Builder
+	if sub.Planned.IsInstruction() {
+		writeInstruction(&w, t, sub, c.answers)
+	} else {
+		writeTicket(&w, sub)
 	}
 	if t.Settings.ProtectTests {
 		w.WriteString("\nTests that were there before this task stay as they are: to change or delete one needs the president's leave. Put new tests into new files.\n")
@@ -48,7 +77,10 @@ func ticketBrief(t *company.Task, sub *company.Subtask, c circumstances) string 
 	if t.Settings.RedGreen == company.RedGreenRequire {
 		w.WriteString("\nWhere your change touches source that the tests cover, at least one test of your branch must fail without the change and pass with it: the tests are run on the base without the rest of your change.\n")
 	}
-	fmt.Fprintf(&w, "\n## The whole task\n%s\n", t.Instruction)
+	if !sub.Planned.IsInstruction() {
+		fmt.Fprintf(&w, "\n## The whole task\n%s\n", t.Instruction)
+		writeAnswers(&w, c.answers)
+	}
 	if c.project != "" {
 		fmt.Fprintf(&w, "\n## The project\n%s\n", c.project)
 	}

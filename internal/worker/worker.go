@@ -56,7 +56,7 @@ func (w ticketWork) Brief(ctx context.Context, s *session.Session) (session.Brie
 	if s.Begun() {
 		return brief, nil // the journal has the message that it began with
 	}
-	c := circumstances{branch: s.Sandbox.Prepared}
+	c := circumstances{branch: s.Sandbox.Prepared, answers: s.Clarifications}
 	var err error
 	if c.project, err = w.projects.Advise(ctx, s.Mirror, s.Task, s.Subtask.Planned.WriteSet); err != nil {
 		return brief, err

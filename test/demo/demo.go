@@ -236,8 +236,8 @@ func (a surroundings) end() (err error) {
 // submit runs company submit, to its end.
 func (s *stage) submit(ctx context.Context) error {
 	text := NamesOf(s.Seed).Instruction()
-	fmt.Fprintf(s.Out, "$ cd %s\n$ company submit %q\n", s.repo(), text)
-	cmd := exec.CommandContext(ctx, s.Company, "submit", text)
+	fmt.Fprintf(s.Out, "$ cd %s\n$ company submit --split %q\n", s.repo(), text)
+	cmd := exec.CommandContext(ctx, s.Company, "submit", "--split", text)
 	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = s.repo(), s.env, s.Feed, s.Feed
 	// An interrupt from the terminal reaches us alone, and company once, from
 	// here: a second one would make it leave at once.

@@ -90,10 +90,10 @@ func (b *bencher) listSettings() []string {
 }
 
 // makeOffice makes the folder of the office, with the config that the attempt needs.
-func (a *attempt) makeOffice(ctx context.Context) error {
+func (a *attempt) makeOffice() error {
 	models := maps.Clone(a.models)
 	if a.solo {
-		script, err := a.writeSoloScript(ctx)
+		script, err := a.writeSoloScript()
 		if err != nil {
 			return err
 		}
@@ -131,12 +131,12 @@ func (a *attempt) run(ctx context.Context, judge *officeapp.Judge) (out Attempt,
 	if err := a.l.copyBase(ctx, a.repo); err != nil {
 		return out, "", err
 	}
-	if err := a.makeOffice(ctx); err != nil {
+	if err := a.makeOffice(); err != nil {
 		return out, "", err
 	}
 	set := a.b.listSettings()
 	if a.solo {
-		set = append(set, soloAgents...)
+		set = append(set, soloSettings...)
 	}
 	sum, wall, err := a.submitTask(ctx, set)
 	if err != nil {

@@ -236,26 +236,6 @@ func (l *lab) takeResult(ctx context.Context, mirror, branch string, head compan
 	return l.commitWithTests(ctx, head, resultBranch)
 }
 
-// listRootEntries lists the names at the root of the base, folders with a slash behind them.
-func (l *lab) listRootEntries(ctx context.Context) ([]string, error) {
-	out, err := l.runGit(ctx, nil, "ls-tree", "-z", string(l.base))
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for entry := range strings.SplitSeq(out, "\x00") {
-		meta, name, ok := strings.Cut(entry, "\t")
-		switch {
-		case !ok:
-		case strings.Contains(meta, " tree "):
-			names = append(names, name+"/")
-		default:
-			names = append(names, name)
-		}
-	}
-	return names, nil
-}
-
 // copyBase makes a checkout that has the base and its past, and nothing else of the lab.
 func (l *lab) copyBase(ctx context.Context, dir string) error {
 	if err := os.MkdirAll(filepath.Dir(dir), 0o700); err != nil {

@@ -176,6 +176,8 @@ company resume; a second one ends at once.`,
 	f.StringVar(&o.follows, "follows", "", "go on with the open pull request of this task, on its branch")
 	f.StringSliceVar(&o.after, "after", nil, "begin when the pull requests of these tasks are merged")
 	f.BoolVar(&o.dryRun, "dry-run", false, "stop after the plan")
+	f.BoolFunc("one", "one worker does it, without a plan (default: by the length of the instruction)", env.ChooseWay(company.WayOne))
+	f.BoolFunc("split", "the manager plans it, and may split it", env.ChooseWay(company.WaySplit))
 	f.StringVar(&o.plan, "plan", "", "work on the plan of this dry run, instead of an instruction")
 	f.BoolVar(&o.detach, "detach", false, "return when the task is taken; the work goes on in the background")
 	f.BoolVar(&o.watch, "watch", false, "watch the task on the whole terminal; the work goes on in the background")

@@ -48,7 +48,8 @@ type observedTask struct {
 	dryRun     bool
 	ended      bool
 	completed  bool
-	planned    company.RunID
+	hasPlan    bool
+	planned    company.RunID         // the run whose plan stands; empty: one worker has the instruction
 	waves      []int                 // by subtask: its wave
 	after      [][]company.SubtaskID // by subtask: which it names in after
 	head       company.OID

@@ -39,7 +39,7 @@ func (c *Checker) observeEnd(t *observedTask, d company.Data, e company.Event) e
 	case *company.TaskCompleted:
 		t.ended, t.completed, t.intent, t.stack = true, true, nil, nil
 		switch {
-		case d.DryRun && t.dryRun && t.planned != "":
+		case d.DryRun && t.dryRun && t.hasPlan:
 		case d.DryRun || t.prs != 1:
 			return fmt.Errorf("%s is completed without its pull request", e.Task)
 		default:

@@ -73,7 +73,7 @@ func TestCompletion(t *testing.T) {
 		{"by work", delivered, completed(func(d *TaskCompleted) { d.DryRun = true }), without},
 		{"a dry run as one", dryRun, completed(func(d *TaskCompleted) { d.DryRun = false }), without},
 		{"a dry run that was one", dryRun, func(s *story) { the[TaskSubmitted](s, 0).DryRun = false }, without},
-		{"a dry run with a plan", dryRun, func(s *story) { lineOf[PlanAccepted](s, 0).run = "" }, without},
+		{"a dry run with a plan", dryRun, func(s *story) { lineOf[PlanAccepted](s, 0).run = "" }, "a plan that no manager made"},
 		{"with each ticket", deliveredPair, func(s *story) { *s = *approvedPair().merge(1, base).whole(1) }, "t1 is completed without all of its subtasks"},
 		{"with the first ticket", deliveredPair, func(s *story) { *s = *approvedPair().merge(2, base).whole(2) }, "t1 is completed without all of its subtasks"},
 	})

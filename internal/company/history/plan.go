@@ -25,7 +25,10 @@ func (c *Checker) observePlan(t *observedTask, d company.Data, e company.Event) 
 		if t.prepared == nil || len(t.prepared.Gates) == 0 && !c.untestedAllowed(t, e.Task) {
 			return errors.New("a plan before it is known what the gates are")
 		}
-		t.planned, t.waves, t.after = e.Run, nil, nil
+		if e.Run == "" && (!t.mayGoAlone() || !d.Plan.IsAlone()) {
+			return errors.New("a plan that no manager made")
+		}
+		t.hasPlan, t.planned, t.waves, t.after = true, e.Run, nil, nil
 		for i, wave := range d.Plan.Waves {
 			if err := t.checkSizes(wave.Subtasks); err != nil {
 				return fmt.Errorf("wave %d: %w", i+1, err)
@@ -159,7 +162,7 @@ func (t *observedTask) observeBase(d *company.TaskBased, e company.Event) error 
 		return fmt.Errorf("work would be merged to %s", d.Integration)
 	}
 	if t.head != d.Base.OID {
-		t.planned, t.waves, t.after = "", nil, nil
+		t.hasPlan, t.planned, t.waves, t.after = false, "", nil, nil
 	}
 	t.prepared, t.head = &company.TaskPrepared{Base: d.Base, Gates: d.Gates, GateHash: d.GateHash, Integration: d.Integration}, d.Base.OID
 	return nil
@@ -183,6 +186,13 @@ func (t *observedTask) observePreparation(d *company.TaskPrepared, e company.Eve
 	return nil
 }
 
+// mayGoAlone: one worker has the instruction where that was asked for, or left to its length, nobody is to
+// read a plan, and it follows no other task.
+func (t *observedTask) mayGoAlone() bool {
+	set := t.settings
+	return !t.dryRun && (set.Way == company.WayOne || set.Way == company.WayAuto && set.Plan != company.Ask && t.follows == "")
+}
+
 // observeOffer: a worker begins when there are a plan and an image, when the base is judged or
 // takes long to be, and when it is known that something will judge its work or that it may go
 // unjudged.
@@ -190,7 +200,7 @@ func (c *Checker) observeOffer(t *observedTask, e company.Event) error {
 	switch {
 	case t.prepared == nil || t.prepared.Image == "" && t.earlyImage == "":
 		return fmt.Errorf("%s is offered before there is an image", e.Run)
-	case t.planned == "":
+	case !t.hasPlan:
 		return fmt.Errorf("%s is offered before there is a plan", e.Run)
 	case t.early:
 	case len(t.prepared.Gates) > 0 && t.base == nil:

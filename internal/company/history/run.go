@@ -20,7 +20,7 @@ func (c *Checker) observeRun(t *observedTask, d company.Data, e company.Event) e
 		if err := c.observeOffer(t, e); err != nil {
 			return err
 		}
-		if t.settings.Plan == company.Ask && !c.yes["plan "+string(t.planned)] {
+		if t.settings.Plan == company.Ask && t.planned != "" && !c.yes["plan "+string(t.planned)] {
 			return errors.New("work on a plan that the president has not approved")
 		}
 		if err := t.checkWave(e); err != nil {

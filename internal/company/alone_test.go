@@ -1,0 +1,83 @@
+package company_test
+
+import (
+	"strings"
+	"testing"
+
+	. "company/internal/company"
+)
+
+// beginsAlone has what is due at the beginning done, and reports whether a worker has the instruction.
+func (s *story) beginsAlone() bool {
+	s.t.Helper()
+	for _, e := range s.due(9) {
+		if c, is := e.Command.(BeginAlone); is {
+			s.must(Company, c)
+			return true
+		}
+	}
+	return false
+}
+
+// A short instruction is one worker's, without a manager; a long one, one with many items, a plan
+// that is to be read, and a follow-up are planned.
+func TestTaskBeginsAlone(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text  string
+		set   Settings
+		dry   bool
+		alone bool
+	}{
+		"short":               {"add a limit", Settings{Way: WayAuto}, false, true},
+		"long":                {strings.Repeat("add a limit ", 150), Settings{Way: WayAuto}, false, false},
+		"many items":          {"do:\n" + strings.Repeat("- a\n", 4) + strings.Repeat("1. b\n", 3), Settings{Way: WayAuto}, false, false},
+		"six items":           {"do:\n" + strings.Repeat("* a\n", 6), Settings{Way: WayAuto}, false, true},
+		"a plan to be read":   {"add a limit", Settings{Way: WayAuto, Plan: Ask}, false, false},
+		"a dry run":           {"add a limit", Settings{Way: WayAuto}, true, false},
+		"one":                 {strings.Repeat("add a limit ", 150), Settings{Way: WayOne}, false, true},
+		"one, with a reader":  {"add a limit", Settings{Way: WayOne, Plan: Ask}, false, true},
+		"split":               {"add a limit", Settings{Way: WaySplit}, false, false},
+		"no way, as ever":     {"add a limit", Settings{}, false, false},
+		"no item, a fraction": {"limit it to:\n1.5 a second\n-x", Settings{Way: WayAuto}, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := &story{bench: newBench(t)}
+			c.set.Cap = Amount{MicroUSD: 1000, Tokens: NoCap}
+			s.must(President, Submit{Instruction: c.text, Project: Project{ID: "p", Path: "/p"}, Settings: c.set, DryRun: c.dry})
+			s.id = NewTaskID(s.s.LastTask)
+			s.must(Company, s.preparation())
+			s.must(Company, RecordBaseline{Task: s.id, Result: s.verdict(s.oid(), true)})
+			if got := s.beginsAlone(); got != c.alone || s.isDue(EffectManage) == c.alone {
+				t.Fatalf("alone: %v, a manager is due: %v", got, s.isDue(EffectManage))
+			}
+			if c.alone && (!s.isOfferDue() || !s.sub(1).Planned.IsInstruction()) {
+				t.Errorf("no worker is due: %+v", s.sub(1))
+			}
+		})
+	}
+}
+
+// The worker's work goes the way of every ticket, and its review holds for the whole. What it
+// finds large goes to the manager, who splits it.
+func TestWorkerAlone(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, Settings{Way: WayAuto})
+	if !s.beginsAlone() {
+		t.Fatal("nobody begins")
+	}
+	s.mustIgnore(BeginAlone{s.id})
+	if !s.task().AwaitsSplit(s.sub(1)) {
+		t.Error("what is large could not be split")
+	}
+	run, fence := s.offer(1)
+	s.must(string(run), EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunError, Escalate: true, Error: "two large parts: a.go, b.go"}})
+	if s.task().Stuck() != s.sub(1) || !s.isDue(EffectManage) {
+		t.Fatal("the manager is not asked")
+	}
+	s.end(NewRunID(s.id, "", Manager, 1), EndRun{Guide: &Guide{Subtask: s.subID(1), Text: "two large parts", Parts: []PlannedSubtask{okSubtask("a", "a/**"), okSubtask("b", "b/**")}}})
+	if len(s.task().Subtasks) != 2 || s.sub(1).Planned.IsInstruction() || s.task().AwaitsSplit(s.sub(1)) {
+		t.Errorf("the parts are %+v", s.task().Subtasks)
+	}
+}

@@ -1,0 +1,56 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"company/internal/adapters/scripted"
+	"company/internal/company"
+	"company/internal/feed"
+)
+
+// TestShortInstructionNeedsNoManager: a short instruction goes to one worker, whose brief is the
+// instruction, and one review judges it as the whole. The feed says why; --split has a manager plan.
+func TestShortInstructionNeedsNoManager(t *testing.T) {
+	t.Parallel()
+	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
+	const instruction = "Say goodbye: farewell.sh prints it, and a check shows that."
+	p := h.Start("submit", "--set", "plan.way=auto", instruction)
+	p.Until(patience, "why", func(it feed.Item) bool { return it.Kind == "plan.accepted" && it.Text == "one worker does it: the instruction is short" })
+	waitForSummary(t, p, 0)
+	checkDelivered(t, h, 1, 1, 1)
+	calls := h.Model.Calls()
+	if calls.ByRole[company.Manager] != 0 || calls.ByRole[company.Reviewer] != 1 {
+		t.Errorf("calls: %+v", calls.ByRole)
+	}
+	checkBriefHolds(t, h, "t1-01.1", "Your ticket is the whole instruction. If it has large parts", "call escalate before you change anything")
+	checkBriefHolds(t, h, "t1-01-review.1", "nobody reviews the whole after you", "the instruction is carried out")
+	if brief := requestText(t, h, "t1-01.1", 1); strings.Contains(brief, "## The whole task") || strings.Contains(brief, "## Write set") {
+		t.Errorf("the instruction stands in the brief twice, or has a write set:\n%s", brief)
+	}
+	waitForSummary(t, h.Start("submit", "--split", "say goodbye once more"), 0)
+	if calls := h.Model.Calls(); calls.ByRun["t2-plan.1"] == 0 {
+		t.Errorf("with --split no manager plans: %+v", calls.ByRun)
+	}
+}
+
+// TestLargeInstructionIsGivenUp: a worker that finds its instruction large gives it to the
+// manager, who splits it; --one keeps it with the worker.
+func TestLargeInstructionIsGivenUp(t *testing.T) {
+	t.Parallel()
+	night := ticket("Say good night", "Add night.sh, which prints good night, and its check.", "night.sh", "checks/night.sh")
+	h := openTinyProject(t, &staff{
+		manager: replyInSteps(call("replan_ticket", m{"reason": "these are two things", "subtasks": append(farewellTicket(), night)})),
+		worker: replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
+			"t1-01": replyByRun(escalateFor("two large parts: farewell.sh, night.sh"), saysGoodbye()),
+			"t1-02": writeFilesAndFinish("Say good night", "night.sh", "echo good night\n", "checks/night.sh", "test \"$(sh night.sh)\" = 'good night'\n"),
+		}),
+	})
+	waitForSummary(t, h.Start("submit", "--set", "plan.way=auto", "say goodbye and good night"), 0)
+	checkDelivered(t, h, 1, 1, 2)
+	checkBriefHolds(t, h, "t1-plan.1", "two large parts: farewell.sh, night.sh", "say goodbye and good night")
+	r := h.Run(patience, "submit", "--one", "--split", "x")
+	if r.Code != 64 || !strings.Contains(r.Stderr, "plan.way is set twice") {
+		t.Errorf("%d: %s", r.Code, r.Stderr)
+	}
+}
