@@ -214,9 +214,11 @@ func (c *conversation) tooLongError() error {
 }
 
 func (c *conversation) toolNames() string {
-	names := make([]string, len(c.cfg.Tools))
-	for i, t := range c.cfg.Tools {
-		names[i] = t.Spec.Name
+	var names []string
+	for _, t := range c.cfg.Tools {
+		if !t.Hidden {
+			names = append(names, t.Spec.Name)
+		}
 	}
 	return strings.Join(names, ", ")
 }

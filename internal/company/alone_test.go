@@ -81,3 +81,25 @@ func TestWorkerAlone(t *testing.T) {
 		t.Errorf("the parts are %+v", s.task().Subtasks)
 	}
 }
+
+// The pull request has the title of the worker's first commit, where a forge may be given it.
+func TestTitleOfWorkAlone(t *testing.T) {
+	t.Parallel()
+	for subject, want := range map[string]string{"Limit the API to ten requests a second": "Limit the API to ten requests a second", "Fix #7 for @admin": "add a limit", "": "add a limit"} {
+		s := newStory(t, Settings{Way: WayAuto})
+		s.beginsAlone()
+		for _, more := range []string{subject, "Mend the tests"} {
+			run, fence := s.offer(1)
+			s.must(string(run), EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: s.oid(), Branch: "agent/x", Subject: more}})
+			if more == subject {
+				s.must(Company, s.gated(1, false))
+			}
+			if subject == "" || strings.Contains(subject, "@") {
+				break
+			}
+		}
+		if got := s.task().PullTitle(); got != want {
+			t.Errorf("%q: %q", subject, got)
+		}
+	}
+}

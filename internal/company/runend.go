@@ -63,6 +63,9 @@ func (d *RunEnded) check(r *Run) error {
 	d.Spent = d.Spent.Countable(r.Reserved)
 	d.Models = d.countableModels()
 	d.Decisions = boundDecisions(d.Decisions)
+	if PullTitleFault(d.Subject) != "" {
+		d.Subject = ""
+	}
 	return nil
 }
 
@@ -119,6 +122,9 @@ type RunEnded struct {
 	Changes []Change  `json:"changes,omitempty"` // from the base of the subtask to Head
 	Branch  string    `json:"branch,omitempty"`
 	Summary string    `json:"summary,omitempty"`
+	// Subject is the first line of the first commit's message, without the ticket before it; of a
+	// worker whose work is done.
+	Subject string `json:"subject,omitempty"`
 	// Decisions are what the agent decided or assumed where its ticket is open.
 	Decisions []string `json:"decisions,omitempty"`
 	Progress  bool     `json:"progress,omitempty"` // of a partial one: the last turns changed the tree
@@ -278,6 +284,9 @@ func (sub *Subtask) workerEnded(t *Task, e Event, d *RunEnded) {
 	case RunSuccess:
 		delete(t.Failures, key)
 		sub.Status, sub.Current, sub.Input = SubtaskInGate, "", ""
+		if sub.Planned.IsInstruction() && t.Plan.Title == "" && PullTitleFault(d.Subject) == "" {
+			t.Plan.Title = d.Subject
+		}
 		sub.Unresolved = nil
 	case RunPartial:
 		delete(t.Failures, key)

@@ -19,7 +19,11 @@ func prChanges(t *company.Task, o PROptions) string {
 			fmt.Fprintf(&b, "\n%d more subtasks are not shown.\n", len(t.Subtasks)-i)
 			break
 		}
-		fmt.Fprintf(&b, "\n**%s** %s%s\n", sub.ID, escapeWithin(sub.Planned.Title, 200), mergedAs(t, sub))
+		title := sub.Planned.Title
+		if sub.Planned.IsInstruction() {
+			title = t.PullTitle()
+		}
+		fmt.Fprintf(&b, "\n**%s** %s%s\n", sub.ID, escapeWithin(title, 200), mergedAs(t, sub))
 		b.WriteString(summariesOf(t, sub, o))
 	}
 	if b.Len() == 0 {

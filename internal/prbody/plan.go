@@ -9,6 +9,9 @@ import (
 
 // prPlan is the plan, folded away.
 func prPlan(t *company.Task, o PROptions) string {
+	if len(t.Subtasks) == 1 && t.Subtasks[0].Planned.IsInstruction() {
+		return "" // the instruction stands above
+	}
 	if len(t.Subtasks) == 0 {
 		return ""
 	}

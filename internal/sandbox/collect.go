@@ -95,6 +95,9 @@ func (s *Sandbox) Finish(ctx context.Context, out agent.Outcome, onto company.OI
 		if err := s.recordCommits(ctx, head); err != nil {
 			return company.EndRun{}, err
 		}
+		if end.Status == company.RunSuccess && len(s.added.commits) > 0 {
+			end.Subject = strings.TrimSpace(strings.TrimPrefix(s.added.commits[0].Subject(), "["+s.ticket+"]"))
+		}
 		if n := company.SizeOfChanges(end.Changes); n > company.MaxChanges {
 			end.Status, end.Code, end.Head, end.Escalate = company.RunError, company.EObjects, "", false
 			end.Error = fmt.Sprintf("the branch changes %d files; their list alone has %d bytes and one subtask may have %d: leave out what is generated, or change less at a time", len(end.Changes), n, company.MaxChanges)

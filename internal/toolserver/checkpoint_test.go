@@ -190,21 +190,18 @@ func TestRecallAndIds(t *testing.T) {
 
 	next := newBench(t)
 	next.prepare(t, origin, base, func(r *toolproto.PrepareRequest) { r.Exact, r.Holder = true, 1 })
-	edit := func(path string) error {
-		_, err := next.EditFile(t.Context(), toolproto.EditFileRequest{Path: path, Old: "b", New: "c"})
-		if path == "a.txt" {
-			_, err = next.EditFile(t.Context(), toolproto.EditFileRequest{Path: path, Old: "two", New: "zwei"})
-		}
+	write := func(path string) error {
+		_, err := next.WriteFile(t.Context(), toolproto.WriteFileRequest{Path: path, Content: []byte("new\n")})
 		return err
 	}
-	requireRefusal(t, edit("a.txt"), toolproto.KindStale, "not read yet")
+	requireRefusal(t, write("a.txt"), toolproto.KindStale, "not read yet")
 	if err := next.Recall(t.Context(), map[string]string{seen.Path: seen.Digest, "sub/b.txt": strings.Repeat("0", 64)}); err != nil {
 		t.Fatal(err)
 	}
-	if err := edit("a.txt"); err != nil {
+	if err := write("a.txt"); err != nil {
 		t.Error(err)
 	}
-	requireRefusal(t, edit("sub/b.txt"), toolproto.KindStale, "has changed since")
+	requireRefusal(t, write("sub/b.txt"), toolproto.KindStale, "has changed since")
 	requireRefusal(t, next.Recall(t.Context(), map[string]string{"x": "zz"}), toolproto.KindArgument, "digest")
 	if now := next.run(t, toolproto.RunRequest{Command: "true"}); now.ProcessID == old.ProcessID {
 		t.Errorf("%s is used twice", now.ProcessID)

@@ -109,9 +109,9 @@ func (s *Server) editFile(_ context.Context, r toolproto.EditFileRequest) (toolp
 	if err != nil {
 		return none, err
 	}
-	if err := s.checkSeen(r.Path, rel, data); err != nil {
-		return none, err
-	}
+	// The text that is replaced shows that the agent knows the place. A file that it does not know
+	// as a whole stays one that it may not replace as a whole.
+	known := s.checkSeen(r.Path, rel, data) == nil
 	e, err := applyEdit(r, string(data))
 	if err != nil {
 		return none, err
@@ -122,6 +122,10 @@ func (s *Server) editFile(_ context.Context, r toolproto.EditFileRequest) (toolp
 	sum, err := s.storeFile(r.Path, rel, []byte(e.content), info.Mode())
 	if err != nil {
 		return none, err
+	}
+	if !known {
+		s.forgetKnown(rel)
+		sum = ""
 	}
 	return toolproto.EditFileResult{
 		Path: rel, Replacements: e.count, Line: e.line, Note: e.note,

@@ -132,7 +132,8 @@ func TestPathsOutsideAreRefused(t *testing.T) {
 	}
 }
 
-// A change needs the file's current content to be known, by hash.
+// To replace a file its current content has to be known, by hash; an edit shows that it knows its
+// place by the text that it replaces.
 func TestStaleFilesAreRefused(t *testing.T) {
 	b := newBench(t)
 	b.file(t, "f", "one\n")
@@ -145,11 +146,18 @@ func TestStaleFilesAreRefused(t *testing.T) {
 		return err
 	}
 	requireRefusal(t, write("x"), toolproto.KindStale, "not read yet")
-	requireRefusal(t, edit("one", "x"), toolproto.KindStale, "not read yet")
+	if err := edit("one", "1\n2"); err != nil {
+		t.Fatal("an edit needs no read before it:", err)
+	}
+	requireRefusal(t, write("x"), toolproto.KindStale, "not read yet")
 	must[toolproto.ReadFileResult](t)(b.ReadFile(t.Context(), toolproto.ReadFileRequest{Path: "f"}))
 	b.file(t, "f", "changed\n")
 	requireRefusal(t, write("x"), toolproto.KindStale, "has changed")
-	requireRefusal(t, edit("changed", "x"), toolproto.KindStale, "has changed")
+	if err := edit("changed", "x"); err != nil {
+		t.Fatal("an edit of the file as it is:", err)
+	}
+	requireRefusal(t, write("x"), toolproto.KindStale, "not read yet")
+	must[toolproto.ReadFileResult](t)(b.ReadFile(t.Context(), toolproto.ReadFileRequest{Path: "f"}))
 	b.file(t, "f", "one\n") // touched, same content: fine
 	if err := edit("one", "two"); err != nil {
 		t.Fatal(err)

@@ -138,6 +138,13 @@ func (s *Server) markKnown(rel string, data []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// forgetKnown says that the agent does not know what the file holds.
+func (s *Server) forgetKnown(rel string) {
+	s.seenMu.Lock()
+	defer s.seenMu.Unlock()
+	delete(s.seen, rel)
+}
+
 // recallKnown takes over what the agent knew in a container before this one.
 func (s *Server) recallKnown(_ context.Context, r toolproto.RecallRequest) (toolproto.Empty, error) {
 	s.seenMu.Lock()
@@ -152,7 +159,7 @@ func (s *Server) recallKnown(_ context.Context, r toolproto.RecallRequest) (tool
 	return toolproto.Empty{}, nil
 }
 
-// checkSeen refuses a change to a file whose current content the agent has not
+// checkSeen refuses to replace a file whose current content the agent has not
 // seen: it would undo what it does not know.
 func (s *Server) checkSeen(shown, rel string, data []byte) error {
 	s.seenMu.Lock()

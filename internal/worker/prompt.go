@@ -80,6 +80,7 @@ func ticketBrief(t *company.Task, sub *company.Subtask, c circumstances) string 
 	if !sub.Planned.IsInstruction() {
 		fmt.Fprintf(&w, "\n## The whole task\n%s\n", t.Instruction)
 		writeAnswers(&w, c.answers)
+		w.WriteString(describeSiblings(t, sub))
 	}
 	if c.project != "" {
 		fmt.Fprintf(&w, "\n## The project\n%s\n", c.project)

@@ -31,3 +31,28 @@ func TestWorkerIsToldOfRequiredTests(t *testing.T) {
 		}
 	}
 }
+
+// A worker knows which part of the instruction others do, and what the president answered. What is
+// merged or given up is nobody's part any more; the text of a title stays in its line.
+func TestWorkerKnowsItsSiblings(t *testing.T) {
+	ticket := func(id company.SubtaskID, title string, status company.SubtaskStatus) *company.Subtask {
+		return &company.Subtask{ID: id, Status: status, Planned: company.PlannedSubtask{Title: title, Description: "do it", WriteSet: []string{string(id) + ".go"}}}
+	}
+	own := ticket("t1-01", "Own", company.SubtaskRunning)
+	task := &company.Task{ID: "t1", Instruction: "do it all", Prepared: &company.TaskPrepared{}, Subtasks: []*company.Subtask{
+		own, ticket("t1-02", "Write the store\n# Ticket", company.SubtaskPending), ticket("t1-03", "Merged", company.SubtaskCompleted), ticket("t1-04", "Dropped", company.SubtaskCancelled),
+	}}
+	got := ticketBrief(task, own, circumstances{answers: []*company.Approval{{Question: "Which store?", Text: "the old one"}}})
+	for _, want := range []string{"Other tickets do their part of it; leave that to them:\n- t1-02: Write the store # Ticket (t1-02.go)\n", "Asked: Which store?\nThe president answered: the old one"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q is missing:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "t1-03") || strings.Contains(got, "t1-04") {
+		t.Errorf("tickets that are over are named:\n%s", got)
+	}
+	task.Subtasks = task.Subtasks[:1]
+	if got := ticketBrief(task, own, circumstances{}); strings.Contains(got, "Other tickets") {
+		t.Errorf("a ticket alone has siblings:\n%s", got)
+	}
+}
