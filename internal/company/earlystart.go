@@ -6,6 +6,18 @@ import "time"
 // verdict on the base, before they begin without.
 const EarlyAfter = 20 * time.Second
 
+// earlyAlone is how long the worker of an instruction waits for the verdict on the base. No manager plans
+// meanwhile.
+const earlyAlone = 2 * time.Second
+
+// WaitForBase is how long the workers of a task wait for the verdict on its base.
+func (t *Task) WaitForBase() time.Duration {
+	if _, alone := t.beginsAlone(); alone {
+		return earlyAlone
+	}
+	return EarlyAfter
+}
+
 // StartEarly has the workers of a task begin before the checks have judged its base, since
 // that takes long: the base is still being compiled, or the checks still run on it.
 type StartEarly struct {

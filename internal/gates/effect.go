@@ -29,7 +29,7 @@ type Handler struct {
 	// task, where the task's own settings do not say.
 	RedGreen bool
 	// EarlyAfter is how long the checks may take on a base before workers begin; 0:
-	// company.EarlyAfter.
+	// as the task has it.
 	EarlyAfter time.Duration
 }
 
@@ -181,7 +181,7 @@ func (g *Handler) startEarly(ctx context.Context, t *company.Task) (stop func())
 	beside.Go(func() {
 		select {
 		case <-ctx.Done():
-		case <-time.After(cmp.Or(g.EarlyAfter, company.EarlyAfter)):
+		case <-time.After(cmp.Or(g.EarlyAfter, t.WaitForBase())):
 			// What goes wrong is no reason to end the checks: workers wait for the verdict.
 			_ = company.Guard("having workers begin", func() error {
 				_, err := g.Decider.Do(ctx, company.Company, company.StartEarly{Task: t.ID, EarlyStart: company.EarlyStart{Base: t.Prepared.Base.OID}})

@@ -112,10 +112,10 @@ func TestSubtaskComesAfter(t *testing.T) {
 		t.Errorf("the feed: %s", text)
 	}
 	checkBriefHolds(t, h, "t1-01.1", "## Merged before you", "t1-03 Count (you come after it)", "files: created one.sh", "summary: Add one")
-	if said := requestText(t, h, "t1-01.1", 1); strings.Contains(said, "t1-02") {
-		t.Errorf("a worker is told of a ticket that its branch does not have:\n%s", said)
+	if said := requestText(t, h, "t1-01.1", 1); strings.Count(said, "t1-02") != 1 || !strings.Contains(said, "leave that to them:\\n- t1-02: Wait (two.sh)") {
+		t.Errorf("a worker is told of a ticket that its branch does not have, or does not know that others do it:\n%s", said)
 	}
-	if said := requestText(t, h, "t1-plan.1", 2); !strings.Contains(said, "look at this once more") || !strings.Contains(said, "short instruction") {
+	if said := requestText(t, h, "t1-plan.1", 2); !strings.Contains(said, "look at this once more") || !strings.Contains(said, "gains little by its 3 subtasks") {
 		t.Errorf("the manager was not asked to look again:\n%s", said)
 	}
 	runAndExpect(t, h, []string{"3 subtasks in 2 steps, 3 merged", "AFTER"}, "show", "t1")

@@ -110,7 +110,8 @@ func (c lotCase) judgeGood(o outcome) (Verdict, string) {
 	}
 	printed := slices.DeleteFunc(slices.Clone(c.Counts), func(n int) bool { return n <= 0 })
 	if o.Untested != "" {
-		if len(printed) > 0 || slices.ContainsFunc(c.Green, theirCommand.isTest) {
+		saidNone := len(printed) == 0 && slices.Contains(c.Counts, 0) // a runner that printed that it ran none
+		if len(printed) > 0 || !saidNone && slices.ContainsFunc(c.Green, theirCommand.isTest) {
 			return CountedWrong, "UNTESTED: " + o.Untested + "; their runner ran tests"
 		}
 		return Right, ""

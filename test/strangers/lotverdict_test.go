@@ -60,6 +60,7 @@ func TestCasesAreJudged(t *testing.T) {
 		{"the good one is refused", outcome{Result: "ERROR", Over: true, Failed: []string{"lint"}}, outcome{}, "", RefusedWrongly},
 		{"a question without a line", outcome{Result: "INCOMPLETE", Over: true, Question: "let it pass?"}, outcome{}, "", AskedVaguely},
 		{"untested, though tests ran", outcome{Result: "COMPLETE", Over: true, Untested: "ran no test"}, outcome{}, "", CountedWrong},
+		{"one is counted as skipped", outcome{Result: "COMPLETE", Over: true, Counts: []int{3}, Skipped: 1}, refused, "", Right},
 		{"another count", outcome{Result: "COMPLETE", Over: true, Counts: []int{9}}, outcome{}, "", CountedWrong},
 		{"a check that judged nothing", outcome{Result: "COMPLETE", Over: true, Counts: []int{4}, Unverified: []string{"make e2e is not run here"}}, refused, "", NotPlain},
 		{"no count at all", outcome{Result: "COMPLETE", Over: true}, refused, "", Right},
@@ -71,6 +72,10 @@ func TestCasesAreJudged(t *testing.T) {
 		if got, why := c.judge(d.good, d.broken, d.asked); got != d.want {
 			t.Errorf("%s: %s (%s), want %s", d.about, got, why, d.want)
 		}
+	}
+	none := lotCase{Green: []theirCommand{{Text: "npm test"}}, Counts: []int{0}, Red: theirCommand{Text: "npm test"}}
+	if got, why := none.judge(outcome{Result: "COMPLETE", Over: true, Untested: "ran no test"}, outcome{Result: "INCOMPLETE", Over: true, Said: "npm test is red"}, ""); got != Right {
+		t.Errorf("untested, as the runner says: %s (%s)", got, why)
 	}
 	bare := lotCase{Green: []theirCommand{{Text: "npm run build"}}, Counts: []int{-1}, Red: theirCommand{Text: "npm run build"}}
 	if got, _ := bare.judge(outcome{Result: "COMPLETE", Over: true, Untested: "none of them is a test"}, refused, ""); got != Right {
