@@ -13,14 +13,14 @@ const (
 )
 
 // An instruction is short up to so many characters and items of lists. A worker that finds it large
-// after all gives it to the manager, who splits it.
+// after all gives it to the manager, to be split.
 const (
 	shortText  = 1500
 	shortItems = 6
 )
 
 // beginsAlone reports whether one worker begins with the instruction as its ticket, and why. A
-// plan that somebody reads comes from a manager, and so does that of a follow-up, whose remarks are
+// plan that the president reads comes from a manager, and so does that of a follow-up, whose remarks are
 // about many places.
 func (t *Task) beginsAlone() (why string, is bool) {
 	switch {

@@ -60,7 +60,7 @@ func TestTaskBeginsAlone(t *testing.T) {
 }
 
 // The worker's work goes the way of every ticket, and its review holds for the whole. What it
-// finds large goes to the manager, who splits it.
+// finds large goes to the manager, to be split.
 func TestWorkerAlone(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, Settings{Way: WayAuto})

@@ -219,7 +219,7 @@ func (r *readTools) warnOfPaths(ctx context.Context, p company.Plan) ([]company.
 		if there[path] || written[path] || len(problems) >= mostPathProblems {
 			return
 		}
-		written[path] = true // it is said once
+		written[path] = true // once is enough
 		if like := toolproto.SuggestPaths(path, func(yield func(string) bool) {
 			for _, e := range entries {
 				if !yield(e.Path) {

@@ -32,8 +32,8 @@ func TestWorkerIsToldOfRequiredTests(t *testing.T) {
 	}
 }
 
-// A worker knows which part of the instruction others do, and what the president answered. What is
-// merged or given up is nobody's part any more; the text of a title stays in its line.
+// A worker knows which part of the instruction others do, and what the president answered. Merged
+// and cancelled tickets are left out; the text of a title stays in its line.
 func TestWorkerKnowsItsSiblings(t *testing.T) {
 	ticket := func(id company.SubtaskID, title string, status company.SubtaskStatus) *company.Subtask {
 		return &company.Subtask{ID: id, Status: status, Planned: company.PlannedSubtask{Title: title, Description: "do it", WriteSet: []string{string(id) + ".go"}}}

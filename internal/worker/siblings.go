@@ -13,7 +13,7 @@ import (
 const mostSiblings = 20
 
 // describeSiblings says in a line each what the other tickets of the task do, so that their part of the
-// instruction is left to them. What is merged already stands elsewhere in the brief.
+// instruction is left to them. Merged tickets stand elsewhere in the brief.
 func describeSiblings(t *company.Task, sub *company.Subtask) string {
 	var w strings.Builder
 	left := 0

@@ -16,7 +16,9 @@ func TestShortInstructionNeedsNoManager(t *testing.T) {
 	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
 	const instruction = "Say goodbye: farewell.sh prints it, and a check shows that."
 	p := h.Start("submit", "--set", "plan.way=auto", instruction)
-	p.Until(patience, "why", func(it feed.Item) bool { return it.Kind == "plan.accepted" && it.Text == "one worker does it: the instruction is short" })
+	p.Until(patience, "why", func(it feed.Item) bool {
+		return it.Kind == "plan.accepted" && it.Text == "one worker does it: the instruction is short"
+	})
 	waitForSummary(t, p, 0)
 	checkDelivered(t, h, 1, 1, 1)
 	calls := h.Model.Calls()

@@ -14,7 +14,7 @@ import (
 // Case is what the player knows of one case.
 type Case struct {
 	Name  string `json:"-"`     // of its folder
-	Knows string `json:"knows"` // words of the instruction by which the player knows the case
+	Knows string `json:"knows"` // a sentence of the instruction, by which the player knows the case
 	Title string `json:"title"` // of the whole change
 	Test  string `json:"test"`  // command that runs the tests
 	Parts []Part `json:"parts"`
@@ -24,8 +24,8 @@ type Case struct {
 type Part struct {
 	Key      string    `json:"key"`
 	Title    string    `json:"title"`
-	Asks     string    `json:"asks"`  // what is to be done
-	Did      string    `json:"did"`   // what was done
+	Asks     string    `json:"asks"`  // the demand
+	Did      string    `json:"did"`   // the summary of the work
 	Files    []string  `json:"files"` // whose changes in the solution are of this part; a file with #n: the change n of it
 	Mistakes []Mistake `json:"mistakes"`
 	Remark   Mistake   `json:"remark"` // what a review asks for without need: Wrong, in the place of Right

@@ -2,7 +2,7 @@
 // from its standard input and writes replies to its standard output, one JSON object a line.
 //
 // It has no memory: a reply depends on the request, the cases it knows, and the seed. It does
-// not know who asks. Of a case it knows the solution, and uses a change only once the request
+// not know its asker. Of a case it knows the solution, and uses a change only once the request
 // shows the lines that the change replaces. Mistakes are drawn by the seed and the place of
 // the change, so that they are the same whoever asks; one is corrected only when the request
 // shows the failing test, or a finding about it.
@@ -59,7 +59,7 @@ type Skill struct {
 	Mistake float64 // share of the parts in which a mistake is made that their own tests show
 	Subtle  float64 // share of the parts in which a mistake is made that only hidden tests show
 	Finds   float64 // p: share of the mistakes in a diff that a review finds
-	False   float64 // q: share of the parts in which a review finds what is not wrong
+	False   float64 // q: share of the parts in which a review finds a fault without need
 }
 
 func main() {
@@ -179,7 +179,7 @@ func (t talk) count(tool string, matches func(Call) bool) (n int) {
 	return n
 }
 
-// since is what was said after the last call of one of these tools.
+// since is the text after the last call of one of these tools.
 func (t talk) since(tools ...string) string {
 	last := -1
 	for i, m := range t.Messages {
@@ -311,7 +311,7 @@ func (w work) listCorrections() (calls []Call) {
 	return calls
 }
 
-// readMissing reads what the changes of the player's parts replace and nobody has shown yet.
+// readMissing reads the lines that the changes of the player's parts replace, where no message has shown them.
 func (w work) readMissing() (r Reply) {
 	asked := map[string]bool{}
 	for _, p := range w.parts {
@@ -346,7 +346,7 @@ func (w work) worthSplitting() bool {
 const largePart = 40
 
 // plan reads the places of the work, and plans a ticket for each part, or one for all where it
-// is told so.
+// reads so.
 func (w work) plan() Reply {
 	if r := w.readMissing(); r.Calls != nil {
 		return r

@@ -124,7 +124,7 @@ func TestOwnPart(t *testing.T) {
 	}
 }
 
-// A review finds a mistake of a diff at its rate, and approves what is right.
+// A review finds a mistake of a diff at its rate, and approves a right diff.
 func TestReview(t *testing.T) {
 	cases := testCase(t)
 	ask := func(s Skill, diff string) Call {
@@ -143,7 +143,7 @@ func TestReview(t *testing.T) {
 	}
 }
 
-// A planner has a ticket for each part, and one for all once it is told so.
+// A planner has a ticket for each part, and one for all once it reads so.
 func TestPlan(t *testing.T) {
 	cases := testCase(t)
 	q := Request{Messages: []Message{{Role: "user", Content: "Two repairs, please.\n" + shown}}, Tools: []Tool{{Name: "submit_plan"}}}

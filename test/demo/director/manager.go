@@ -50,7 +50,7 @@ func plan(p project) company.Plan {
 					fmt.Sprintf("- `func Discounted(item catalog.%s, qty int) int64` is the net price less the discount", p.Item),
 					"", "Out of scope: the commands."),
 				AcceptanceCriteria: []string{"VolumePercent gives each tier's discount from its first piece on", "Discounted rounds like the rest of the package"},
-				WriteSet:           []string{"internal/pricing/**"}, Effort: company.EffortSmall,
+				WriteSet:           []string{"internal/pricing/**"}, Effort: company.EffortMedium,
 				Context: []string{"internal/pricing/pricing.go", "internal/money/money.go"},
 			}, {
 				Title: reserveTitle,
@@ -71,7 +71,7 @@ func plan(p project) company.Plan {
 					"- internal/app/export.go: the command `export` writes the same sheet as `list`, as CSV",
 					"", "Out of scope: reading CSV."),
 				AcceptanceCriteria: []string{"cells with commas and quotes survive", "the command export works"},
-				WriteSet:           []string{"internal/report/**", "internal/app/export*.go"}, Effort: company.EffortSmall,
+				WriteSet:           []string{"internal/report/**", "internal/app/export*.go"}, Effort: company.EffortMedium,
 				Context: []string{"internal/report/report.go", "internal/app/shelf.go"},
 			}}},
 			{Subtasks: []company.PlannedSubtask{{
@@ -83,7 +83,7 @@ func plan(p project) company.Plan {
 					"- internal/app/reorder.go, and its test; in the list in internal/app/commands.go",
 					"", "Out of scope: ordering."),
 				AcceptanceCriteria: []string{"reserved goods count as gone", "the volume discount is taken off", "the command reorder works"},
-				WriteSet:           []string{"internal/app/**"}, Effort: company.EffortSmall,
+				WriteSet:           []string{"internal/app/**"}, Effort: company.EffortMedium,
 				Context: []string{"internal/app/commands.go"},
 			}}},
 		},
