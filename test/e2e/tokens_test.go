@@ -88,11 +88,11 @@ func TestBenchWorkTokens(t *testing.T) {
 	checkTokens(t, playExamples(t, 1, "--case", "money-percent"))
 }
 
-// TestBenchWorkTokensOfAll is the same with all six cases.
+// TestBenchWorkTokensOfAll is the same with all cases.
 func TestBenchWorkTokensOfAll(t *testing.T) {
 	hosttest.Variant(t, "TestBenchWorkTokens has one of them")
 	t.Parallel()
-	checkTokens(t, playExamples(t, 6))
+	checkTokens(t, playExamples(t, 7))
 }
 
 // playExamples plays the recorded conversations of so many cases of examples/work.

@@ -107,7 +107,7 @@ func (l *lab) fetchModule(ctx context.Context) (string, error) {
 	at := l.c.Base.Module + "@" + l.c.Base.Version
 	cmd := exec.CommandContext(ctx, "go", "mod", "download", "-json", at)
 	// A folder without a go.mod, so that no project of the user's has a say.
-	cmd.Dir, cmd.Env = filepath.Dir(l.dir), append(slices.Clone(l.env), "GOTOOLCHAIN=local", "GOWORK=off")
+	cmd.Dir, cmd.Env = filepath.Dir(l.dir), append(slices.Clone(l.env), "GOTOOLCHAIN=local", "GOWORK=off", "GOFLAGS=-modcacherw")
 	gitexec.SeparateGroup(cmd)
 	out, err := cmd.Output()
 	var got struct{ Dir, Error string }
