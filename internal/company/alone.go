@@ -30,10 +30,15 @@ func (t *Task) beginsAlone() (why string, is bool) {
 		return "as you asked", true
 	case t.Settings.Way != WayAuto || t.Settings.Plan == Ask || t.Follows != "":
 		return "", false
-	case utf8.RuneCountInString(t.Instruction) > shortText || countItems(t.Instruction) > shortItems:
+	case len(t.Instruction) > shortText*utf8.UTFMax || utf8.RuneCountInString(t.Instruction) > shortText || countItems(t.Instruction) > shortItems:
 		return "", false
 	}
 	return "the instruction is short", true
+}
+
+func (t *Task) isAlone() bool {
+	_, alone := t.beginsAlone()
+	return alone
 }
 
 // countItems counts the items of a text's lists.

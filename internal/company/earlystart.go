@@ -12,7 +12,7 @@ const earlyAlone = 2 * time.Second
 
 // WaitForBase is how long the workers of a task wait for the verdict on its base.
 func (t *Task) WaitForBase() time.Duration {
-	if _, alone := t.beginsAlone(); alone {
+	if t.isAlone() {
 		return earlyAlone
 	}
 	return EarlyAfter

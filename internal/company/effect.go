@@ -183,7 +183,7 @@ func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
 	if t.baselineDue() {
 		add(Effect{Key: "baseline " + id, Kind: EffectBaseline, Fail: "baseline"})
 	}
-	if _, alone := t.beginsAlone(); alone && t.Status == StatusDecomposing && s.mayPlan(t) {
+	if t.Status == StatusDecomposing && s.mayPlan(t) && t.isAlone() {
 		add(Effect{Key: "alone " + id, Kind: EffectCommand, Command: BeginAlone{t.ID}, Fail: "plan"})
 	}
 	if run := s.dueRun(t, Manager, ""); run != "" {

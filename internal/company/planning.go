@@ -204,8 +204,7 @@ func (s *State) nextRun(t *Task, role Role, subID SubtaskID) RunID {
 	switch {
 	case t.Status.Ended():
 	case role == Manager:
-		_, alone := t.beginsAlone()
-		plans := t.Status == StatusDecomposing && s.mayPlan(t) && !alone
+		plans := t.Status == StatusDecomposing && s.mayPlan(t) && !t.isAlone()
 		if (plans || t.firstEscalated() != nil) && !s.awaitsClarification(t) {
 			return next(t.Plan.Current, t.Plan.Started)
 		}
