@@ -36,6 +36,7 @@ func (t *Task) beginsAlone() (why string, is bool) {
 	return "the instruction is short", true
 }
 
+// isAlone is beginsAlone without the reason.
 func (t *Task) isAlone() bool {
 	_, alone := t.beginsAlone()
 	return alone

@@ -57,16 +57,16 @@ func (e Edit) call(text string) Call {
 	return makeCall("edit_file", "path", e.File, "old", e.Old, "new", text)
 }
 
-// size is how many lines a part writes.
-func (p Part) size() (lines int) {
+// countLines counts the lines that a part writes.
+func (p Part) countLines() (lines int) {
 	for _, e := range p.Edits {
 		lines += max(1, strings.Count(e.New, "\n")-strings.Count(e.Old, "\n"))
 	}
 	return lines
 }
 
-// files are the paths that a part changes.
-func (p Part) files() (files []string) {
+// listFiles lists the paths that a part changes.
+func (p Part) listFiles() (files []string) {
 	for _, e := range p.Edits {
 		if !slices.Contains(files, e.File) {
 			files = append(files, e.File)

@@ -101,8 +101,8 @@ func serve(r io.Reader, w io.Writer, s Skill, cases []Case) error {
 	}
 }
 
-// draw says whether something happens that has this rate. The same names always give the same.
-func (s Skill) draw(rate float64, names ...string) bool {
+// drawChance says whether something happens that has this rate. The same names always give the same.
+func (s Skill) drawChance(rate float64, names ...string) bool {
 	h := fnv.New64a()
 	fmt.Fprintf(h, "%d/%s", s.Seed, strings.Join(names, "/"))
 	return float64(h.Sum64()%10_000)/10_000 < rate
@@ -167,8 +167,8 @@ func (t talk) offers(name string) bool {
 // shows says whether the lines of a text have been shown, whatever their indentation is.
 func (t talk) shows(text string) bool { return strings.Contains(t.plain, flatten(text)) }
 
-// count is how many calls of this tool the conversation has.
-func (t talk) count(tool string, matches func(Call) bool) (n int) {
+// countCalls is how many calls of this tool the conversation has.
+func (t talk) countCalls(tool string, matches func(Call) bool) (n int) {
 	for _, m := range t.Messages {
 		for _, c := range m.Calls {
 			if c.Tool == tool && (matches == nil || matches(c)) {
@@ -232,11 +232,6 @@ func (w work) listOwnParts() []Part {
 
 // engineer reads, edits, tests, corrects, and hands in.
 func (w work) engineer() Reply {
-	if w.worthSplitting() {
-		if w.offers("split_work") {
-			return w.submit("split_work")
-		}
-	}
 	if r := w.readMissing(); r.Calls != nil {
 		return r
 	}
@@ -248,7 +243,7 @@ func (w work) engineer() Reply {
 			if e.Old == "" {
 				done = func(o Call) bool { return o.Args["path"] == e.File }
 			}
-			if w.count(c.Tool, done) == 0 && (e.Old == "" || !w.shows(e.New)) {
+			if w.countCalls(c.Tool, done) == 0 && (e.Old == "" || !w.shows(e.New)) {
 				calls = append(calls, c)
 			}
 		}
@@ -259,7 +254,7 @@ func (w work) engineer() Reply {
 	if calls != nil {
 		return Reply{Calls: append(calls, makeCall("run_command", "command", w.c.Test))}
 	}
-	if w.count("run_command", nil) == 0 {
+	if w.countCalls("run_command", nil) == 0 {
 		return call("run_command", "command", w.c.Test)
 	}
 	title := w.parts[0].Title
@@ -276,20 +271,20 @@ func (w work) engineer() Reply {
 // newTextOf is what the player first writes for a change: the right text, or a drawn mistake.
 func (w work) newTextOf(p Part, e Edit) string {
 	for _, m := range p.Mistakes {
-		if m.File == e.File && strings.Contains(e.New, m.Right) && w.makes(p, m) {
+		if m.File == e.File && strings.Contains(e.New, m.Right) && w.makesMistake(p, m) {
 			return strings.Replace(e.New, m.Right, m.Wrong, 1)
 		}
 	}
 	return e.New
 }
 
-// makes says whether the player makes a mistake.
-func (w work) makes(p Part, m Mistake) bool {
+// makesMistake says whether the player makes a mistake.
+func (w work) makesMistake(p Part, m Mistake) bool {
 	rate := w.Mistake
 	if m.Shows == "" {
 		rate = w.Subtle
 	}
-	return w.draw(rate, w.c.Name, p.Key, m.File, m.Wrong)
+	return w.drawChance(rate, w.c.Name, p.Key, m.File, m.Wrong)
 }
 
 // listCorrections lists the edits that undo mistakes which the request shows.
@@ -300,11 +295,11 @@ func (w work) listCorrections() (calls []Call) {
 			seen := m.Shows != "" && strings.Contains(shown, m.Shows) || strings.Contains(shown, m.Finding)
 			fix := makeCall("edit_file", "path", m.File, "old", m.Wrong, "new", m.Right)
 			done := func(o Call) bool { return o.Args["path"] == m.File && o.Args["old"] == m.Wrong }
-			if seen && w.makes(p, m) && w.count("edit_file", done) == 0 {
+			if seen && w.makesMistake(p, m) && w.countCalls("edit_file", done) == 0 {
 				calls = append(calls, fix)
 			}
 		}
-		if c := p.Remark; c.File != "" && strings.Contains(shown, c.Finding) && w.count("edit_file", func(o Call) bool { return o.Args["new"] == c.Wrong }) == 0 {
+		if c := p.Remark; c.File != "" && strings.Contains(shown, c.Finding) && w.countCalls("edit_file", func(o Call) bool { return o.Args["new"] == c.Wrong }) == 0 {
 			calls = append(calls, makeCall("edit_file", "path", c.File, "old", c.Right, "new", c.Wrong))
 		}
 	}
@@ -321,7 +316,7 @@ func (w work) readMissing() (r Reply) {
 			}
 			asked[fmt.Sprint(e.File, e.Line/200)] = true
 			c := makeCall("read_file", "path", e.File, "offset", max(1, e.Line-30), "limit", 90)
-			if n := w.count("read_file", func(o Call) bool {
+			if n := w.countCalls("read_file", func(o Call) bool {
 				return o.Args["path"] == e.File && fmt.Sprint(o.Args["offset"]) == fmt.Sprint(c.Args["offset"])
 			}); n == 0 {
 				r.Calls = append(r.Calls, c)
@@ -331,36 +326,25 @@ func (w work) readMissing() (r Reply) {
 	return r
 }
 
-// worthSplitting says whether the parts are large enough for engineers of their own.
-func (w work) worthSplitting() bool {
-	large := 0
-	for _, p := range w.parts {
-		if p.size() >= largePart {
-			large++
-		}
-	}
-	return large > 1
-}
+// mediumPart is from how many lines on a part is of medium effort.
+const mediumPart = 40
 
-// largePart is how many lines a change has that is worth an engineer of its own.
-const largePart = 40
-
-// plan reads the places of the work, and plans a ticket for each part, or one for all where it
-// reads so.
+// plan reads the places of the work, and plans a ticket for each part; one for all where an
+// answer asks for one subtask.
 func (w work) plan() Reply {
 	if r := w.readMissing(); r.Calls != nil {
 		return r
 	}
-	return w.submit("submit_plan")
+	return w.submitPlan()
 }
 
-// submit plans the parts.
-func (w work) submit(tool string) Reply {
+// submitPlan plans the parts.
+func (w work) submitPlan() Reply {
 	parts := [][]Part{}
 	for _, p := range w.parts {
 		parts = append(parts, []Part{p})
 	}
-	if answer := w.since(); w.count(tool, nil) > 0 && strings.Contains(answer, "one subtask") && w.count(tool, nil) < 3 {
+	if answer := w.since(); w.countCalls("submit_plan", nil) > 0 && strings.Contains(answer, "one subtask") && w.countCalls("submit_plan", nil) < 3 {
 		parts = [][]Part{w.parts}
 	}
 	var tickets []any
@@ -370,7 +354,7 @@ func (w work) submit(tool string) Reply {
 		for _, p := range group {
 			text = append(text, marker(p)+" "+p.Asks)
 			criteria = append(criteria, p.Asks)
-			files = append(files, p.files()...)
+			files = append(files, p.listFiles()...)
 		}
 		ticket["description"], ticket["acceptance_criteria"], ticket["write_set"], ticket["context"] = strings.Join(text, "\n"), criteria, files, w.contextOf(group)
 		tickets = append(tickets, ticket)
@@ -379,10 +363,7 @@ func (w work) submit(tool string) Reply {
 	if len(tickets) > 1 {
 		args = append(args, "why", "The parts touch different files and do not need each other.")
 	}
-	if tool == "split_work" {
-		args = append(args, "reason", "The parts are large and do not need each other.")
-	}
-	return call(tool, args...)
+	return call("submit_plan", args...)
 }
 
 func (w work) titleOf(group []Part) string {
@@ -395,12 +376,12 @@ func (w work) titleOf(group []Part) string {
 func effortOf(group []Part) string {
 	lines := 0
 	for _, p := range group {
-		lines += p.size()
+		lines += p.countLines()
 	}
 	switch {
-	case lines < largePart:
+	case lines < mediumPart:
 		return "small"
-	case lines < 4*largePart:
+	case lines < 4*mediumPart:
 		return "medium"
 	}
 	return "large"
@@ -427,15 +408,15 @@ func (w work) review() Reply {
 	}
 	for _, p := range w.parts {
 		for _, m := range p.Mistakes {
-			if w.shows(m.Wrong) && !w.shows(m.Right) && w.draw(w.Finds, "review", w.c.Name, p.Key, m.Wrong) {
+			if w.shows(m.Wrong) && !w.shows(m.Right) && w.drawChance(w.Finds, "review", w.c.Name, p.Key, m.Wrong) {
 				find(m, "The instruction asks for it: "+p.Asks)
 			}
 		}
-		if r := p.Remark; r.File != "" && !w.shows(r.Wrong) && w.draw(w.False, "remark", w.c.Name, p.Key) {
+		if r := p.Remark; r.File != "" && !w.shows(r.Wrong) && w.drawChance(w.False, "remark", w.c.Name, p.Key) {
 			find(r, "A reader needs it.")
 		}
 	}
-	if w.count("run_command", nil) == 0 && !strings.Contains(w.all, "passed") {
+	if w.countCalls("run_command", nil) == 0 && !strings.Contains(w.all, "passed") {
 		return call("run_command", "command", w.c.Test)
 	}
 	if findings != nil {
@@ -443,7 +424,7 @@ func (w work) review() Reply {
 	}
 	var files []string
 	for _, p := range w.parts {
-		files = append(files, p.files()...)
+		files = append(files, p.listFiles()...)
 	}
 	shown := fmt.Sprintf("`%s` passes, and the diff of %s has it", w.c.Test, strings.Join(files, ", "))
 	return call("submit_review", "verdict", "approve", "evidence", slices.Repeat([]string{shown}, max(1, w.countCriteria())), "findings", []any{})
