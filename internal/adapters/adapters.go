@@ -188,8 +188,12 @@ type Error struct {
 	Message    string        // the server's message, bounded to 1 KiB
 	Err        error
 	// Unanswered: the server may have worked for us without telling what it
-	// counted, so a budget counts the call as its worst case.
+	// counted. A budget counts the call as its worst case, or, where Err has an
+	// Unfinished, as what that tells.
 	Unanswered bool
+	// Endless: a reply came, and did not come to its end in time. Another try would
+	// take as long.
+	Endless bool
 	// Usage is what the server counted for the failed reply, nil when it did
 	// not say.
 	Usage *Usage
@@ -198,14 +202,20 @@ type Error struct {
 	Fix string
 }
 
-// Unbegun is the end of a call that this side cut before its server had sent a
-// byte: no reply can have been billed. Cause is why.
-type Unbegun struct{ Cause error }
+// Unfinished is the end of a call without an answer, and how far the call had come: what its
+// server can have charged (decision 0233). Cause is why it ended.
+type Unfinished struct {
+	Cause error
+	// Unsent: no byte of the request left this machine.
+	Unsent bool
+	// Received is how many bytes of the reply came, without framing and keep-alives.
+	Received int
+}
 
-func (e *Unbegun) Error() string { return e.Cause.Error() }
+func (e *Unfinished) Error() string { return e.Cause.Error() }
 
 // Unwrap is the cause.
-func (e *Unbegun) Unwrap() error { return e.Cause }
+func (e *Unfinished) Unwrap() error { return e.Cause }
 
 func (e *Error) Error() string {
 	s := "model: " + string(e.Kind)

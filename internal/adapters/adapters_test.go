@@ -75,7 +75,7 @@ func TestRetry(t *testing.T) {
 		{"quota", []any{failure(adapters.Quota)}, 1, adapters.Quota, 0, 0},
 		{"bad request", []any{failure(adapters.BadRequest)}, 1, adapters.BadRequest, 0, 0},
 		{"too long", []any{failure(adapters.TooLong)}, 1, adapters.TooLong, 0, 0},
-		{"timed out", []any{failure(adapters.TimedOut)}, 1, adapters.TimedOut, 0, 0},
+		{"a reply without an end", []any{&adapters.Error{Kind: adapters.TimedOut, Endless: true}}, 1, adapters.TimedOut, 0, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -98,6 +98,50 @@ func TestRetry(t *testing.T) {
 				}
 				if waited < tt.least || waited > tt.most || waits != waited {
 					t.Errorf("waited %s (told %s), want %s to %s", waited, waits, tt.least, tt.most)
+				}
+			})
+		})
+	}
+}
+
+// silentModel is silent for so long before each failure.
+type silentModel struct {
+	fake
+	silence time.Duration
+}
+
+func (s *silentModel) Chat(ctx context.Context, req adapters.Request, onEvent func(adapters.Event)) (adapters.Response, error) {
+	time.Sleep(s.silence)
+	return s.fake.Chat(ctx, req, onEvent)
+}
+
+// TestRetryAsksASilentServerAgain: twice at least, and up to MaxWait behind the first silence.
+func TestRetryAsksASilentServerAgain(t *testing.T) {
+	for _, tt := range []struct {
+		name          string
+		silence, wait time.Duration
+		outcomes      []any
+		calls         int
+		kind          adapters.Kind
+	}{
+		{"for ever", 5 * time.Minute, 15 * time.Minute, []any{failure(adapters.TimedOut)}, 4, adapters.TimedOut},
+		{"for ever, and no patience", 5 * time.Minute, 0, []any{failure(adapters.TimedOut)}, 3, adapters.TimedOut},
+		{"for longer than there is patience", 15 * time.Minute, 15 * time.Minute, []any{failure(adapters.TimedOut)}, 3, adapters.TimedOut},
+		{"once", 5 * time.Minute, 15 * time.Minute, []any{failure(adapters.TimedOut), good}, 2, ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				m := &silentModel{fake{name: "m", outcomes: tt.outcomes}, tt.silence}
+				policy := adapters.DefaultPolicy()
+				policy.MaxWait = tt.wait
+				told := 0
+				_, err := adapters.Retry(m, policy, adapters.WallClock{}).Chat(t.Context(), adapters.Request{}, func(e adapters.Event) {
+					if e.Waiting > 0 && e.Reason != "" {
+						told++
+					}
+				})
+				if m.calls != tt.calls || adapters.KindOf(err) != tt.kind || told != tt.calls-1 {
+					t.Errorf("%d calls, %d told, err %v; want %d calls", m.calls, told, err, tt.calls)
 				}
 			})
 		})

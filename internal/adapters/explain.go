@@ -28,7 +28,7 @@ func Explain(err error, info Info) error {
 	case Overloaded:
 		c = c.Fix("its server refuses work for now; try again later, or give the profile a `fallback`")
 	case TimedOut:
-		c = c.Fix("its server took the request and went silent; try again, or give the profile a `fallback`")
+		c = c.Fix("its server took the request and went silent; try again, give the profile a `fallback`, or raise limits.model_silence where it needs longer")
 	case MalformedReply:
 		c = c.Fix("its server sent replies that are not whole; try again, or use another model")
 	case Auth:

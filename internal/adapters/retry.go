@@ -18,9 +18,10 @@ type Policy struct {
 	// doubled each time, never over Longest, a random part of it less.
 	First, Longest time.Duration
 	// MaxWait is how long one call may go on after its first refusal by an
-	// overloaded server (limits.model_wait).
+	// overloaded server, or the first silence of one (limits.model_wait).
 	MaxWait time.Duration
-	// Resample is how many times a reply that is none is asked for again.
+	// Resample is how many times a reply that is none is asked for again. A silent
+	// server is asked again so often at least.
 	Resample int
 }
 
@@ -44,9 +45,9 @@ type retrying struct {
 
 // Retry wraps a model with the policy: a server out of reach is tried again
 // after fixed waits, an overloaded one with back-off or after the time that it
-// asked for, an unusable reply is sampled again. Errors that a person or the
-// caller must mend (UnknownHost, Auth, Quota, BadRequest, TooLong) and a server that
-// hung (TimedOut) come back at once. Each wait is reported as an Event.
+// asked for, an unusable reply is sampled again, a silent server is asked again.
+// Errors that a person or the caller must mend (UnknownHost, Auth, Quota, BadRequest,
+// TooLong) and a reply without an end come back at once. Each wait is reported as an Event.
 func Retry(m Model, policy Policy, clock Clock) Model {
 	return &retrying{Model: m, policy: policy, clock: clock}
 }
@@ -76,8 +77,8 @@ func (r *retrying) Chat(ctx context.Context, req Request, onEvent func(Event)) (
 // afterFailure applies the policy to the failures of one call, and tells of
 // each wait.
 func (r *retrying) afterFailure(tell func(Event)) func(attempt int, err error) (time.Duration, bool) {
-	var unreachable, overloaded, resampled int
-	var overloadedSince time.Time
+	var unreachable, overloaded, resampled, silent int
+	var overloadedSince, silentSince time.Time
 	return func(attempt int, err error) (wait time.Duration, again bool) {
 		var failure *Error
 		if !errors.As(err, &failure) {
@@ -106,6 +107,15 @@ func (r *retrying) afterFailure(tell func(Event)) func(attempt int, err error) (
 				return 0, false
 			}
 			resampled++
+		case TimedOut:
+			if silent == 0 {
+				silentSince = r.clock.Now()
+			}
+			wait = r.backOff(silent, 0)
+			if failure.Endless || silent >= r.policy.Resample && r.clock.Now().Add(wait).Sub(silentSince) > r.policy.MaxWait {
+				return 0, false
+			}
+			silent++
 		default:
 			return 0, false
 		}

@@ -104,6 +104,17 @@ func (u Usage) Believable(req Request, maxTokens, size int) bool {
 // at most its input was read, of which a token has about four bytes.
 func Cut(req Request) Usage { return Usage{InputTokens: InputBound(req) / 4, Estimated: true} }
 
+// EstimateUsage is the usage of the call of req that ended so: nothing where the request was not
+// sent, else its input, and a token for each byte of the reply that came, at most maxTokens.
+func (e *Unfinished) EstimateUsage(req Request, maxTokens int) Usage {
+	if e.Unsent {
+		return Usage{Estimated: true}
+	}
+	u := Cut(req)
+	u.OutputTokens = min(maxTokens, max(0, e.Received))
+	return u
+}
+
 // Estimate is the usage of a reply without a count of tokens: of its size in
 // bytes a token has at least one.
 func Estimate(req Request, maxTokens, size int) Usage {

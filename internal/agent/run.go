@@ -285,7 +285,7 @@ func (r *runner) OpenCall(ctx context.Context, info adapters.Info, req adapters.
 // one, and if there is none the call counts as its worst case.
 func (r *runner) CloseCall(_ context.Context, n int, usage adapters.Usage, actual company.Amount) error {
 	r.cost, r.costOf = &actual, n
-	r.cut = usage.Estimated && usage.OutputTokens == 0
+	r.cut = usage.Estimated
 	return nil
 }
 
@@ -358,20 +358,26 @@ func (r *runner) recordFailure(ctx context.Context, err error) error {
 	return r.withRunID(adapters.Explain(err, r.cfg.model.Info()))
 }
 
-// settleCutCall records what a call cost that was cut with its run before the server
-// had sent a byte. Without the record, or where a part of a reply came, the call
-// counts as its worst case.
+// settleCutCall records what a call cost that was cut with its run before it was answered, or
+// while its server was waited for. Without the record the call counts as its worst case.
 func (r *runner) settleCutCall(ctx context.Context) {
-	if _, open := r.conv.newestCall(); !open || !r.cut {
+	call, open := r.conv.newestCall()
+	cost := r.lastCallCost()
+	if !open || cost == call.Worst {
 		return
 	}
-	text := fmt.Sprintf("a request was cut before its server answered: its cost is an estimate, %s", r.lastCallCost())
-	rec := replyRecord{N: r.conv.requests, At: r.utcNow(), Spent: r.lastCallCost(), Error: errorCut, Detail: text}
+	text := fmt.Sprintf("a request was cut before its server answered: its cost is an estimate, %s", cost)
+	if !r.cut {
+		text = "the run was cut while the model's server was waited for"
+	}
+	rec := replyRecord{N: r.conv.requests, At: r.utcNow(), Spent: cost, Error: errorCut, Detail: text}
 	if err := r.appendRecord(ctx, kindReply, rec); err != nil {
 		r.cfg.Logger.WarnContext(ctx, "cost of a call that was cut not recorded", "run_id", r.cfg.Run, "err", err)
 		return
 	}
-	r.emitEvent(Event{Kind: CutOff, Text: text})
+	if r.cut {
+		r.emitEvent(Event{Kind: CutOff, Text: text})
+	}
 }
 
 // errorCut stands in a reply's record for a call that was cut with its run.

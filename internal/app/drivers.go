@@ -192,5 +192,6 @@ func OpenForges(state *folder.Folder, c config.Config, log *slog.Logger, env fun
 func ModelDeps(c config.Config, log *slog.Logger) adapters.Deps {
 	policy := adapters.DefaultPolicy()
 	policy.MaxWait = c.Limits.ModelWait
-	return adapters.Deps{Log: log, Prices: budget.ListPrice, Policy: policy}
+	silence := c.Limits.ModelSilence
+	return adapters.Deps{Log: log, Prices: budget.ListPrice, Policy: policy, FirstToken: silence, Idle: silence}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -334,8 +335,11 @@ func TestMeter(t *testing.T) {
 		{"cut", stubModel{err: &adapters.Error{Kind: adapters.MalformedReply, Unanswered: true}}, worst},
 		{"empty but counted", stubModel{err: &adapters.Error{Kind: adapters.MalformedReply, Usage: &counted}}, amount(15, 15)},
 		{"stopped by us", stubModel{err: context.Canceled}, worst},
-		{"stopped by us before a byte came", stubModel{err: &adapters.Unbegun{Cause: context.Canceled}}, read},
-		{"no byte in time", stubModel{err: &adapters.Error{Kind: adapters.TimedOut, Unanswered: true, Err: &adapters.Unbegun{Cause: context.DeadlineExceeded}}}, read},
+		{"stopped by us before a byte came", stubModel{err: &adapters.Unfinished{Cause: context.Canceled}}, read},
+		{"silent behind a part of its reply", stubModel{err: &adapters.Error{Kind: adapters.TimedOut, Unanswered: true, Err: &adapters.Unfinished{Cause: context.DeadlineExceeded, Received: 20}}}, read.Add(amount(20, 20))},
+		{"more came than was asked for", stubModel{err: &adapters.Unfinished{Cause: context.Canceled, Received: 1 << 20}}, read.Add(amount(50, 50))},
+		{"never sent", stubModel{err: &adapters.Error{Kind: adapters.TimedOut, Unanswered: true, Err: &adapters.Unfinished{Cause: context.DeadlineExceeded, Unsent: true}}}, company.Amount{}},
+		{"no byte in time", stubModel{err: &adapters.Error{Kind: adapters.TimedOut, Unanswered: true, Err: &adapters.Unfinished{Cause: context.DeadlineExceeded}}}, read},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			bank := &fakeCap{limit: amount(company.NoCap, company.NoCap)}
@@ -365,6 +369,41 @@ func TestMeter(t *testing.T) {
 				t.Errorf("balance %+v, journal %v, max_tokens %d", b, lines, tt.a.req.MaxTokens)
 			}
 		})
+	}
+}
+
+// watchedModel looks at the allowance while a call is under way.
+type watchedModel struct {
+	stubModel
+	under func()
+}
+
+func (m *watchedModel) Chat(ctx context.Context, req adapters.Request, onEvent func(adapters.Event)) (adapters.Response, error) {
+	m.under()
+	return m.stubModel.Chat(ctx, req, onEvent)
+}
+
+// TestSilentCallsStayUnderTheCap: a call without an answer holds its worst case while it lasts, is booked
+// at less when it is over, and however many follow each other, the sum stays under the cap.
+func TestSilentCallsStayUnderTheCap(t *testing.T) {
+	req := adapters.Request{Messages: []adapters.Message{{Role: adapters.User, Content: strings.Repeat("read ", 1000)}}}
+	worst := budget.WorstCase(adapters.Request{Messages: req.Messages, MaxTokens: 50}, (&stubModel{}).Info())
+	bank := &fakeCap{limit: amount(10*worst.MicroUSD, 10*worst.Tokens)}
+	p := budget.NewAllowance(company.Amount{}, company.Amount{}, bank.reserve)
+	m := &watchedModel{stubModel: stubModel{err: &adapters.Error{Kind: adapters.TimedOut, Unanswered: true, Err: &adapters.Unfinished{Cause: context.DeadlineExceeded, Received: 20}}}}
+	m.under = func() {
+		if b := p.Balance(); b.Reserved != worst || !b.Spent.Add(b.Reserved).Within(bank.limit) {
+			t.Errorf("under way with %+v, worst case %+v, cap %+v", b, worst, bank.limit)
+		}
+	}
+	calls := 0
+	for ; calls < 1000; calls++ {
+		if _, err := budget.Meter(m, p, callLog{}).Chat(t.Context(), req, nil); company.CodeOf(err) == company.EBudget {
+			break
+		}
+	}
+	if b := p.Balance(); calls < 30 || calls == 1000 || !b.Spent.Within(bank.limit) || b.Reserved != (company.Amount{}) {
+		t.Errorf("%d calls, %+v under a cap of %+v", calls, b, bank.limit)
 	}
 }
 

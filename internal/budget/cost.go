@@ -44,26 +44,21 @@ func ActualCost(usage adapters.Usage, price adapters.Price, worst company.Amount
 }
 
 // FailureCost is what a failed call of req cost: nothing when the server refused
-// it, its count when it gave one, an estimate of its input when we cut it before
-// a byte came, else the worst case.
+// it, its count when it gave one, an estimate where it is known how far the call
+// came (decision 0233), else the worst case.
 func FailureCost(err error, req adapters.Request, price adapters.Price, worst company.Amount) company.Amount {
 	e, ok := asModelError(err)
+	var end *adapters.Unfinished
 	switch {
-	case isUnbegun(err):
-		read := adapters.Cut(req)
-		read.Estimated = false
-		return ActualCost(read, price, worst)
+	case ok && e.Usage != nil:
+		return ActualCost(*e.Usage, price, worst)
+	case errors.As(err, &end):
+		u := end.EstimateUsage(req, req.MaxTokens)
+		return worstCaseAmount(int64(u.InputTokens), int64(u.OutputTokens), price).Countable(worst)
 	case !ok:
 		return worst // cut off by us: the server may have worked on
-	case e.Usage != nil:
-		return ActualCost(*e.Usage, price, worst)
 	case e.Unanswered:
 		return worst
 	}
 	return company.Amount{}
-}
-
-func isUnbegun(err error) bool {
-	var u *adapters.Unbegun
-	return errors.As(err, &u)
 }

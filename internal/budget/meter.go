@@ -55,11 +55,11 @@ func (m *meteredModel) Chat(ctx context.Context, req adapters.Request, onEvent f
 	usage, actual := resp.Usage, ActualCost(resp.Usage, info.Price, worst)
 	if err != nil {
 		actual = FailureCost(err, req, info.Price, worst)
+		var end *adapters.Unfinished
 		if e, ok := asModelError(err); ok && e.Usage != nil {
 			usage = *e.Usage
-		}
-		if isUnbegun(err) {
-			usage = adapters.Cut(req)
+		} else if errors.As(err, &end) {
+			usage = end.EstimateUsage(req, req.MaxTokens)
 		}
 	}
 	m.allowance.Settle(worst, actual)

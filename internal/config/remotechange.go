@@ -20,7 +20,7 @@ var remoteKeys = []string{
 	"approvals.plan", "approvals.merge", "approvals.pr", "approvals.deps",
 	"budget.usd", "budget.tokens", "budget.day_usd", "budget.day_tokens", "budget.office_usd", "budget.office_tokens",
 	"gates.none", "gates.red_green", "gates.canary", "gates.first_step_after", "gates.protect_tests", "gates.protected",
-	"limits.concurrent_tasks", "limits.conflicts", "limits.continuations", "limits.gate_retries", "limits.merge_stack", "limits.model_wait",
+	"limits.concurrent_tasks", "limits.conflicts", "limits.continuations", "limits.gate_retries", "limits.merge_stack", "limits.model_silence", "limits.model_wait",
 	"limits.readers", "limits.review_rounds", "limits.run_retries", "limits.stop_grace", "limits.writers",
 	"plan.allow_tiny", "plan.max_effort", "plan.max_subtasks", "plan.max_write_set",
 	"recovery", "retention_days",

@@ -115,6 +115,13 @@ func (s *Session) carryRun(ctx context.Context, r Role) error {
 			return errPaused
 		}
 		end = company.EndRun{Outcome: failedOutcome(werr)}
+		// What lies in the work tree is as good as before the fault: the next run goes on from it.
+		if err := salvageWork(ctx, s.service.Sandboxes.Salvager(), s.service.Logger, s.Task, s.Claimed, &end.Outcome); err != nil {
+			return err
+		}
+		if end.Outcome.Head != "" {
+			end.Outcome.Error += keptWork
+		}
 	}
 	err := s.endRun(ctx, end)
 	if isOutcomeRefused(err) {
@@ -122,6 +129,9 @@ func (s *Session) carryRun(ctx context.Context, r Role) error {
 	}
 	return err
 }
+
+// keptWork tells people, and the next run in its brief, of what a run that broke off has left.
+const keptWork = ". What it had changed is on its branch, what was not committed as the newest commit"
 
 // isOutcomeRefused says that an end of a run was not taken because of what it says.
 func isOutcomeRefused(err error) bool {

@@ -58,7 +58,7 @@ func (m *model) Chat(ctx context.Context, req adapters.Request, _ func(adapters.
 	}
 	if ctx.Err() != nil {
 		if m.silent {
-			return adapters.Response{}, &adapters.Unbegun{Cause: context.Cause(ctx)}
+			return adapters.Response{}, &adapters.Unfinished{Cause: context.Cause(ctx)}
 		}
 		return adapters.Response{}, context.Cause(ctx)
 	}

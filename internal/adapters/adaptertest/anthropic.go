@@ -85,7 +85,7 @@ func Anthropic() Wire {
 	second := strings.ReplaceAll(strings.Join(hello, "\n"), `"index":0`, `"index":2`)
 	quoting := strings.Split(strings.NewReplacer(`"hm"`, encode(quotedCall), `"hello"`, encode(quotedCall)).Replace(strings.Join(thinking, "\n")+"\n"+second), "\n")
 	return Wire{
-		Name: "anthropic", Key: func(r *http.Request) string { return r.Header.Get("X-Api-Key") },
+		Name: "anthropic", ContentType: "text/event-stream", KeepAlive: "event: ping\ndata: " + antPing + "\n\n", Key: func(r *http.Request) string { return r.Header.Get("X-Api-Key") },
 		Ask:   map[string]http.HandlerFunc{"/v1/models": serveStatus(200, `{"data":[{"id":"claude-a"},{"id":"claude-b"}]}`)},
 		Begun: antEvents(antStart, antText, antHello), Whole: antReply("end_turn", hello...),
 		Counted: func(input, output string) http.HandlerFunc {

@@ -17,6 +17,9 @@ type Wire struct {
 	Key  func(*http.Request) string  // the key that a request carries
 	Ask  map[string]http.HandlerFunc // answers to what a driver asks before a chat, by path
 
+	ContentType string // of a reply that streams
+	KeepAlive   string // what a server at work sends while it has nothing to show, beside ": wait"
+
 	Begun, Whole http.HandlerFunc // the first piece of a reply; a reply that says hello, counted
 	// Counted is a whole reply that says hello with these counts, as they stand
 	// in its JSON.

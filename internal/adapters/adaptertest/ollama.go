@@ -30,7 +30,7 @@ func Ollama() Wire {
 	const aGo = `read_file({"path":"a.go"})`
 	first := `{"id":"c1","function":{"index":0,"name":"read_file","arguments":{"path":"a.go"}}}`
 	return Wire{
-		Name: "ollama", Key: bearerToken, Ask: map[string]http.HandlerFunc{"/api/show": serveStatus(200, OllamaShow), "/api/tags": serveStatus(200, `{"models":[{"name":"a:latest"},{"name":"b:7b"}]}`)},
+		Name: "ollama", Key: bearerToken, ContentType: "application/x-ndjson", Ask: map[string]http.HandlerFunc{"/api/show": serveStatus(200, OllamaShow), "/api/tags": serveStatus(200, `{"models":[{"name":"a:latest"},{"name":"b:7b"}]}`)},
 		Begun: serveLines(ollamaHello), Whole: serveLines(ollamaHello, ollamaDone),
 		Counted: func(input, output string) http.HandlerFunc {
 			return serveLines(ollamaHello, strings.NewReplacer("_count\":40", "_count\":"+input, "_count\":7", "_count\":"+output).Replace(ollamaDone))

@@ -30,7 +30,7 @@ func toolChunk(calls string) string {
 // OpenAI is the wire of chat completions.
 func OpenAI() Wire {
 	return Wire{
-		Name: "openai", Path: "/v1", Key: bearerToken,
+		Name: "openai", Path: "/v1", Key: bearerToken, ContentType: "text/event-stream", KeepAlive: ": OPENROUTER PROCESSING\n\n",
 		Begun: serveEvents(helloChunk), Whole: serveEvents(helloChunk, stopChunk, usageChunk, done),
 		Counted: func(input, output string) http.HandlerFunc {
 			usage := `"usage":{"prompt_tokens":` + input + `,"completion_tokens":` + output + `}}`

@@ -30,6 +30,13 @@ func TestServers(t *testing.T) {
 	})
 }
 
+// TestSilence: ADP-2, a server that says nothing, or only that it is alive.
+func TestSilence(t *testing.T) {
+	adaptertest.ExerciseSilence(t, adaptertest.Anthropic(), func(t *testing.T, o adaptertest.Options) adapters.Model {
+		return adaptertest.Open(t, anthropic.New, adapters.Profile{Model: "m", BaseURL: o.BaseURL, Key: o.Key}, o.Deps())
+	})
+}
+
 func newClient(t *testing.T, cfg adapters.Profile) *anthropic.Client {
 	t.Helper()
 	return adaptertest.Open(t, anthropic.New, cfg, adapters.Deps{})

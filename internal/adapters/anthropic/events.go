@@ -43,7 +43,11 @@ func (b *eventBody) next() {
 	data, isData := bytes.CutPrefix(line, []byte("data:"))
 	switch {
 	case isData:
-	case line[0] == ':', bytes.HasPrefix(line, []byte("event:")), bytes.HasPrefix(line, []byte("id:")), bytes.HasPrefix(line, []byte("retry:")):
+	case line[0] == ':':
+		b.started = true
+		b.Ex.KeptAlive(len(line))
+		return
+	case bytes.HasPrefix(line, []byte("event:")), bytes.HasPrefix(line, []byte("id:")), bytes.HasPrefix(line, []byte("retry:")):
 		b.started = true
 		return
 	case b.started:
@@ -67,6 +71,10 @@ func (b *eventBody) next() {
 	data = bytes.ToValidUTF8(bytes.TrimSpace(data), []byte("\uFFFD"))
 	if json.Unmarshal(data, &event) != nil {
 		return // not an event: without an end, the reply is none
+	}
+	if event.Type == "ping" {
+		b.Ex.KeptAlive(len("event: ping") + len(line))
+		return
 	}
 	if event.Type == "error" {
 		b.Ex.Said, b.Err = exchange.Parse(data), io.EOF

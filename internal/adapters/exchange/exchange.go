@@ -12,6 +12,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/http/httptrace"
 	"sync/atomic"
 	"time"
 
@@ -35,13 +36,18 @@ const (
 	// tailGrace is how long a whole reply may wait for what follows it (usage,
 	// the end mark): some servers never end their streams.
 	tailGrace = 10 * time.Second
+	// mostSilences is how many times as long as it may be silent a server is waited for
+	// that sends keep-alives and nothing of a reply.
+	mostSilences = 3
 )
 
 // Config of a Client. The zero value of a field means its default.
 type Config struct {
-	Key        secret.Value  // taken out of whatever servers say
-	FirstToken time.Duration // from the request to the first piece of the reply; default 5m
-	Idle       time.Duration // between two pieces; default 300s
+	Key secret.Value // taken out of whatever servers say
+	// FirstToken is from the request to the first piece of the reply (default 5m), Idle
+	// between two pieces (default 300s). A keep-alive begins either anew, up to three
+	// times as long.
+	FirstToken, Idle time.Duration
 	// Whole is how long a reply may take from the request to its end, however it drips;
 	// default 1h. A slow model writes its longest reply within that.
 	Whole  time.Duration
@@ -92,6 +98,7 @@ func (c *Client) Close() error {
 var (
 	errFirstToken = errors.New("no first piece of the reply in time")
 	errIdle       = errors.New("the reply fell silent")
+	errKeptAlive  = errors.New("keep-alives and nothing of a reply")
 	errTail       = errors.New("a whole reply, and then silence")
 	errWhole      = errors.New("the reply did not come to its end in time")
 )
@@ -111,6 +118,10 @@ type Exchange struct {
 	whole  *time.Timer
 	began  time.Time
 	first  time.Time   // of the first piece of the reply; zero: none came
+	newest time.Time   // of the newest piece, or of the request
+	size   int         // of the reply, as far as its driver understood it, in bytes
+	unread int         // bytes that came since and were no keep-alives
+	sent   atomic.Bool // a part of the request went out
 	ending bool        // the reply is whole
 	over   atomic.Bool // no clock runs any more
 	tooBig atomic.Bool // the reply is larger than allowed
@@ -124,7 +135,8 @@ type key struct{}
 func (c *Client) Begin(ctx context.Context) (context.Context, *Exchange) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ex := &Exchange{cancel: cancel, client: c, began: time.Now()}
-	ex.ctx = context.WithValue(ctx, key{}, ex)
+	ex.newest = ex.began
+	ex.ctx = httptrace.WithClientTrace(context.WithValue(ctx, key{}, ex), &httptrace.ClientTrace{WroteHeaders: func() { ex.sent.Store(true) }})
 	ex.resetTimer(c.cfg.FirstToken, errFirstToken)
 	ex.whole = ex.startTimer(c.cfg.Whole, errWhole)
 	return ex.ctx, ex
@@ -162,12 +174,38 @@ func (s Size) Over() bool { return s.Bytes > maxReply || s.Parts > maxParts || s
 // ends the exchange.
 func (ex *Exchange) Grew(size Size) {
 	ex.noteFirst()
+	ex.size, ex.unread = size.Bytes, 0
 	if !ex.ending {
 		ex.resetTimer(ex.client.cfg.Idle, errIdle)
 	}
 	if size.Over() {
 		ex.cancel(ex.markTooBig())
 	}
+}
+
+// KeptAlive says that a keep-alive of so many bytes came: the server is at work, and has nothing
+// to show. It is waited for longer, within bounds: one may send them for ever.
+func (ex *Exchange) KeptAlive(size int) {
+	ex.unread = max(0, ex.unread-size)
+	if ex.ending {
+		return
+	}
+	limit, cause := ex.silenceLimit(), errIdle
+	if ex.first.IsZero() {
+		cause = errFirstToken
+	}
+	if left := time.Until(ex.newest.Add(mostSilences * limit)); left < limit {
+		limit, cause = left, errKeptAlive
+	}
+	ex.resetTimer(limit, cause)
+}
+
+// silenceLimit is how long the server may be silent now.
+func (ex *Exchange) silenceLimit() time.Duration {
+	if ex.first.IsZero() {
+		return ex.client.cfg.FirstToken
+	}
+	return ex.client.cfg.Idle
 }
 
 // markTooBig notes that the reply is too large: SDKs lose the errors of a body.
@@ -188,8 +226,9 @@ func (ex *Exchange) Ending() {
 }
 
 func (ex *Exchange) noteFirst() {
+	ex.newest = time.Now()
 	if ex.first.IsZero() {
-		ex.first = time.Now()
+		ex.first = ex.newest
 	}
 }
 

@@ -1,17 +1,25 @@
 package exchange
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"time"
 
 	"company/internal/adapters"
 	"company/internal/lazyregexp"
 )
 
 const maxMessage = 1 << 10
+
+// The causes of exchanges that a server ended.
+var (
+	errSaid = errors.New("the server ended it with an error")
+	errCut  = errors.New("the reply was cut")
+)
 
 // keyRE matches what servers print of a key with its middle left out: a part
 // of a key is not shown either.
@@ -38,12 +46,14 @@ func (c *Client) Hide(words string) string {
 	return Clip(keyRE.ReplaceAllString(c.cfg.Key.Redact(words), "[key]"))
 }
 
-// markUnbegun marks a cause that cut the exchange before anything came.
-func (ex *Exchange) markUnbegun(cause error) error {
-	if ex.Status == 0 {
-		return &adapters.Unbegun{Cause: cause}
-	}
-	return cause
+// markUnfinished adds to the cause of an end without an answer how far the exchange had come.
+func (ex *Exchange) markUnfinished(cause error) error {
+	return &adapters.Unfinished{Cause: cause, Unsent: ex.Status == 0 && !ex.sent.Load(), Received: adapters.AddTokens(ex.size, ex.unread)}
+}
+
+// timedOut is the error of a server that was silent, or came to no end.
+func (ex *Exchange) timedOut(cause error, format string, limit time.Duration) *adapters.Error {
+	return &adapters.Error{Kind: adapters.TimedOut, Status: ex.Status, Message: fmt.Sprintf(format, limit), Err: ex.markUnfinished(cause), Unanswered: true}
 }
 
 func (ex *Exchange) classifyError(err error) error {
@@ -53,25 +63,31 @@ func (ex *Exchange) classifyError(err error) error {
 	case ex.tooBig.Load():
 		return &adapters.Error{Kind: adapters.MalformedReply, Status: ex.Status, Message: fmt.Sprintf("the reply is larger than %d bytes, or has more than %d parts", maxReply, maxParts), Err: errTooBig, Unanswered: true}
 	case errors.Is(cause, errFirstToken):
-		return &adapters.Error{Kind: adapters.TimedOut, Status: ex.Status, Message: fmt.Sprintf("nothing came within %s", cfg.FirstToken), Err: ex.markUnbegun(cause), Unanswered: true}
+		return ex.timedOut(cause, "nothing came within %s", cfg.FirstToken)
+	case errors.Is(cause, errKeptAlive):
+		return ex.timedOut(cause, "nothing but keep-alives came within %s", mostSilences*ex.silenceLimit())
 	case errors.Is(cause, errWhole):
-		return &adapters.Error{Kind: adapters.TimedOut, Status: ex.Status, Message: fmt.Sprintf("the reply did not come to its end within %s", cfg.Whole), Err: cause, Unanswered: true}
+		e := ex.timedOut(cause, "the reply did not come to its end within %s", cfg.Whole)
+		e.Endless = !ex.first.IsZero()
+		return e
 	case errors.Is(cause, errIdle), errors.Is(cause, errTail):
-		return &adapters.Error{Kind: adapters.TimedOut, Status: ex.Status, Message: fmt.Sprintf("the stream was silent for %s", cfg.Idle), Err: cause, Unanswered: true}
+		return ex.timedOut(cause, "the stream was silent for %s", cfg.Idle)
 	case cause != nil:
-		return ex.markUnbegun(cause) // the caller gave up
+		return ex.markUnfinished(cause) // the caller gave up
 	case ex.Said != nil && ex.Status == http.StatusOK:
-		return &adapters.Error{Kind: kindInStream(ex.Said), Status: ex.Status, Message: ex.Said.Message, Unanswered: true}
+		return &adapters.Error{Kind: kindInStream(ex.Said), Status: ex.Status, Message: ex.Said.Message, Err: ex.markUnfinished(errSaid), Unanswered: true}
 	case ex.Status != 0 && ex.Status != http.StatusOK:
 		e := &adapters.Error{Kind: KindOfStatus(ex.Status, ex.Said), Status: ex.Status, RetryAfter: ex.RetryAfter}
 		if ex.Said != nil {
 			e.Message = ex.Said.Message
 		}
 		// A gateway's time-out says nothing about the model behind it.
-		e.Unanswered = ex.Status == http.StatusGatewayTimeout || ex.Status == http.StatusRequestTimeout
+		if ex.Status == http.StatusGatewayTimeout || ex.Status == http.StatusRequestTimeout {
+			e.Unanswered, e.Err = true, ex.markUnfinished(errSaid)
+		}
 		return e
 	case ex.Status == http.StatusOK:
-		return &adapters.Error{Kind: adapters.MalformedReply, Status: ex.Status, Message: "the reply was cut or is not in the protocol", Err: err, Unanswered: true}
+		return &adapters.Error{Kind: adapters.MalformedReply, Status: ex.Status, Message: "the reply was cut or is not in the protocol", Err: ex.markUnfinished(cmp.Or(err, errCut)), Unanswered: true}
 	}
 	e := &adapters.Error{Kind: adapters.Unreachable, Message: err.Error(), Err: errors.New(cfg.Key.Redact(err.Error()))}
 	var op *net.OpError
@@ -84,6 +100,7 @@ func (ex *Exchange) classifyError(err error) error {
 	if isDNS || errors.As(err, &op) && op.Op == "dial" {
 		return e
 	}
-	e.Unanswered = true // a connection that broke after the request may have been sent
+	// A connection that broke after the request may have been sent.
+	e.Unanswered, e.Err = true, ex.markUnfinished(e.Err)
 	return e
 }

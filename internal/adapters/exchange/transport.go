@@ -99,6 +99,7 @@ func (ex *Exchange) ReadLine(r *bufio.Reader) ([]byte, error) {
 			return nil, ex.markTooBig()
 		}
 		if !errors.Is(err, bufio.ErrBufferFull) {
+			ex.unread += len(bytes.TrimSpace(line))
 			return line, err
 		}
 	}
@@ -111,6 +112,7 @@ func (ex *Exchange) ReadRest(r io.Reader) ([]byte, error) {
 	if err == nil && int64(len(data)) > maxLine {
 		return nil, ex.markTooBig()
 	}
+	ex.unread += len(data)
 	return data, err
 }
 

@@ -36,7 +36,12 @@ func (b *watched) next() {
 	} else if doc, b.Err = b.Ex.ReadRest(b.Lines); b.Err == nil {
 		b.Err = io.EOF
 	}
-	if doc = bytes.TrimSpace(doc); len(doc) == 0 || b.Err != nil && !errors.Is(b.Err, io.EOF) {
+	doc = bytes.TrimSpace(doc)
+	if b.stream && b.Err == nil && (len(doc) == 0 || doc[0] == ':') {
+		b.Ex.KeptAlive(len(doc)) // of a proxy: the server's own protocol has none
+		return
+	}
+	if len(doc) == 0 || b.Err != nil && !errors.Is(b.Err, io.EOF) {
 		return // half a line is no line
 	}
 	if said := exchange.ErrorIn(doc); said != nil || doc[0] == '<' {

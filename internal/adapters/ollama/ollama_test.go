@@ -38,6 +38,13 @@ func TestServers(t *testing.T) {
 	})
 }
 
+// TestSilence: ADP-2, a server that says nothing, or only that it is alive.
+func TestSilence(t *testing.T) {
+	adaptertest.ExerciseSilence(t, adaptertest.Ollama(), func(t *testing.T, o adaptertest.Options) adapters.Model {
+		return adaptertest.Open(t, ollama.New, adapters.Profile{Model: "m", BaseURL: o.BaseURL, Key: o.Key}, o.Deps())
+	})
+}
+
 func newClient(t *testing.T, cfg adapters.Profile) *ollama.Client {
 	t.Helper()
 	return adaptertest.Open(t, ollama.New, cfg, adapters.Deps{})
@@ -359,7 +366,7 @@ func TestTheCallerGivesUp(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	go func() { <-started; cancel(stopped) }()
 	_, err := newClient(t, adapters.Profile{Model: "m", BaseURL: server.URL}).Chat(ctx, adaptertest.Request(), nil)
-	var unbegun *adapters.Unbegun
+	var unbegun *adapters.Unfinished
 	if !errors.Is(err, stopped) || adapters.KindOf(err) != "" || !errors.As(err, &unbegun) {
 		t.Errorf("err = %v, want the caller's cause, and that nothing came", err)
 	}

@@ -54,6 +54,10 @@ func (b *eventBody) next() {
 		return
 	}
 	data, ok := bytes.CutPrefix(text, []byte("data:"))
+	if text[0] == ':' || ok && b.event == "ping" {
+		b.Ex.KeptAlive(len(text))
+		return
+	}
 	if !ok {
 		return
 	}
