@@ -24,7 +24,7 @@ func TestReadTurns(t *testing.T) {
 		kindTool, toolRecord{N: 1, CallID: "c1", Name: "read_file", Result: payload{Text: "package a\n"}},
 		kindCall, callRecord{N: 2, At: at(4), Model: "m", Worst: company.Amount{Tokens: 200}},
 	}
-	turns, err := ReadTurns(t.Context(), "t1-01.1", nil, func(fn func(string, json.RawMessage) error) error {
+	turns, err := ReadTurns(t.Context(), "t1-01.1", nil, 0, func(fn func(string, json.RawMessage) error) error {
 		for pair := range slices.Chunk(records, 2) {
 			text, err := json.Marshal(pair[1])
 			if err != nil {
