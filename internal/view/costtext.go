@@ -212,11 +212,13 @@ func (v TaskCosts) writeNotes(b *strings.Builder) {
 // formatMoney is a cost for a column: money, or tokens where no price is known.
 func formatMoney(usd, tokens int64) string { return fmt.Sprintf("%8s", formatSigned(usd, tokens)) }
 
-// formatSigned is a cost with four digits behind the point. It may be below 0.
+// formatSigned is a cost with four digits behind the point, and six where it is tiny. It may be below 0.
 func formatSigned(usd, tokens int64) string {
 	switch {
 	case usd < 0:
 		return "-" + formatSigned(-usd, tokens)
+	case usd > 0 && usd < 100:
+		return fmt.Sprintf("$%.6f", float64(usd)/1e6)
 	case usd > 0:
 		return fmt.Sprintf("$%.4f", float64(usd)/1e6)
 	}
