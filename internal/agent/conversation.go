@@ -34,6 +34,7 @@ type conversation struct {
 	usage    adapters.Usage
 	spent    company.Amount       // by calls that are not open
 	byModel  []company.ModelSpent // of spent, what has a model
+	settled  []settledCall        // calls that are counted, in order
 	textual  []string             // models that are given their tools in text
 
 	pending []pendingCall // calls of the newest reply that have no result yet
@@ -175,10 +176,17 @@ func (c *conversation) foldOpened() {
 	}
 }
 
+// settledCall is what a call cost.
+type settledCall struct {
+	n    int
+	cost company.Amount
+}
+
 // settleCall counts what a call cost, for its model, and closes it. A cost without a call counts
 // for no model.
 func (c *conversation) settleCall(n int, cost company.Amount) {
 	c.spent = c.spent.Add(cost)
+	c.settled = append(c.settled, settledCall{n, cost})
 	if m := c.spendingOf(c.open[n].Model); m != nil {
 		m.Spent = m.Spent.Add(cost)
 	}
@@ -214,6 +222,9 @@ func (c *conversation) foldUsage(r replyRecord) {
 // foldLost counts what the run was granted as spent, where less is known.
 func (c *conversation) foldLost(r lostRecord) {
 	spent := c.totalSpent()
+	for n, call := range c.open {
+		c.settled = append(c.settled, settledCall{n, call.Worst})
+	}
 	clear(c.open)
 	c.spent = spent.Add(r.Granted.Sub(spent))
 }

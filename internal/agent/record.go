@@ -45,6 +45,8 @@ type promptRecord struct {
 	// conversation is cleared at the same places. 0: not known.
 	Window    int `json:"window,omitempty"`
 	MaxOutput int `json:"max_output,omitempty"`
+	// ToolTokens is an estimate of what the descriptions of the tools take of each request.
+	ToolTokens int `json:"tool_tokens,omitempty"`
 	// Seen are the contents of files that First shows.
 	Seen []Seen `json:"seen,omitempty"`
 	// Images are the images that First shows, by their digests.

@@ -113,7 +113,7 @@ func (r *runner) load(ctx context.Context) error {
 		return nil
 	}
 	info := r.cfg.model.Info()
-	p := promptRecord{At: r.utcNow(), Exact: true, Driver: loopDriver, Profile: r.cfg.Model, Hash: PromptHash(r.cfg.System, r.cfg.First), Window: info.ContextTokens, MaxOutput: info.MaxOutput, Seen: r.cfg.Seen, Images: r.cfg.Images}
+	p := promptRecord{At: r.utcNow(), Exact: true, Driver: loopDriver, Profile: r.cfg.Model, Hash: PromptHash(r.cfg.System, r.cfg.First), Window: info.ContextTokens, MaxOutput: info.MaxOutput, ToolTokens: r.conv.toolCost, Seen: r.cfg.Seen, Images: r.cfg.Images}
 	if p.System, err = storePayload(ctx, r.cfg.Blobs, toValidUTF8(r.cfg.System)); err != nil {
 		return err
 	}

@@ -1,9 +1,11 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 
 	"company/internal/adapters"
@@ -18,10 +20,16 @@ type Turn struct {
 	Answered time.Time      `json:"answered,omitzero"` // zero: no reply is on record
 	Model    string         `json:"model,omitempty"`
 	Usage    adapters.Usage `json:"usage"`
-	Spent    company.Amount `json:"spent"`
-	Error    adapters.Kind  `json:"error,omitempty"` // that came in the place of a reply
+	// Spent is what the books of the run count for the request. Without a known cost that is
+	// its worst case.
+	Spent company.Amount `json:"spent"`
+	Error adapters.Kind  `json:"error,omitempty"` // that came in the place of a reply
 	// Read are the results of tools that the request was the first to hold.
 	Read []TurnRead `json:"read,omitempty"`
+	// Calls are the tool calls of the reply.
+	Calls []TurnCall `json:"calls,omitempty"`
+	// Input lists the parts of the request. Only the dearest turns have it.
+	Input []InputPart `json:"input,omitempty"`
 }
 
 // TurnRead is the result of a tool call.
@@ -31,59 +39,117 @@ type TurnRead struct {
 	Bytes int    `json:"bytes"`          // of the result, as the model was shown it
 }
 
-// ReadTurns lists the requests of a run from its journal. read calls its function for every
-// record, in order.
-func ReadTurns(ctx context.Context, run company.RunID, blobs Blobs, read func(fn func(kind string, data json.RawMessage) error) error) ([]Turn, error) {
-	var turns []Turn
-	var fresh []TurnRead
-	calls := map[string]adapters.ToolCall{}
-	err := read(func(kind string, data json.RawMessage) error {
-		switch kind {
-		case kindCall:
-			var c callRecord
-			if err := json.Unmarshal(data, &c); err != nil {
-				return err
-			}
-			turns = append(turns, Turn{N: c.N, Asked: c.At, Model: c.Model, Spent: c.Worst, Read: fresh})
-			fresh = nil
-		case kindReply:
-			var r replyRecord
-			if err := json.Unmarshal(data, &r); err != nil {
-				return err
-			}
-			text, err := r.Message.load(ctx, blobs)
-			if err != nil {
-				return err
-			}
-			var said adapters.Message
-			if text != "" {
-				if err := json.Unmarshal([]byte(text), &said); err != nil {
-					return err
-				}
-			}
-			for _, call := range said.ToolCalls {
-				calls[call.ID] = call
-			}
-			for i := range turns {
-				if t := &turns[i]; t.N == r.N {
-					t.Answered, t.Usage, t.Spent, t.Error = r.At, r.Usage, r.Spent, r.Error
-				}
-			}
-		case kindTool:
-			var r toolRecord
-			if err := json.Unmarshal(data, &r); err != nil {
-				return err
-			}
-			text, err := r.Result.load(ctx, blobs)
-			if err != nil {
-				return err
-			}
-			fresh = append(fresh, TurnRead{Tool: r.Name, What: safetext.EscapeLine(mainArgument(calls[r.CallID].Arguments), 200), Bytes: len(text)})
-		}
-		return nil
-	})
-	if err != nil {
+// TurnCall is a tool call that a reply asked for.
+type TurnCall struct {
+	Tool string `json:"tool"`
+	What string `json:"what,omitempty"` // as of a TurnRead
+}
+
+// ReadTurns lists the requests of a run from its journal. The dearest of them, so many, have
+// their input taken apart. read calls its function for every record, in order.
+func ReadTurns(ctx context.Context, run company.RunID, blobs Blobs, dearest int, read func(fn func(kind string, data json.RawMessage) error) error) ([]Turn, error) {
+	t := turnReader{conv: newConversation(config{Job: Job{Run: run}, model: unusedModel{}}.withDefaults()), newest: map[int]int{}}
+	if err := read(func(kind string, data json.RawMessage) error { return t.passRecord(ctx, blobs, kind, data) }); err != nil {
 		return nil, fmt.Errorf("read the journal of %s: %w", run, err)
 	}
-	return turns, nil
+	for n, call := range t.conv.open {
+		t.addCost(n, call.Worst)
+	}
+	t.takeApart(dearest)
+	return t.turns, nil
+}
+
+// turnReader makes turns of the records of a journal. Its conversation counts the money, so that
+// the turns cost what the run was booked with.
+type turnReader struct {
+	conv    *conversation
+	turns   []Turn
+	sent    []sentContext // of each turn
+	newest  map[int]int   // index in turns of the newest request with a number
+	counted int           // of the settled calls
+	read    int           // results that earlier requests held
+	tools   int           // tokens of the descriptions of the tools
+}
+
+func (t *turnReader) passRecord(ctx context.Context, blobs Blobs, kind string, data json.RawMessage) error {
+	messages := len(t.conv.msgs)
+	if err := t.conv.foldRecord(ctx, blobs, kind, data); err != nil {
+		return err
+	}
+	for ; t.counted < len(t.conv.settled); t.counted++ {
+		call := t.conv.settled[t.counted]
+		t.addCost(call.n, call.cost)
+	}
+	switch kind {
+	case kindPrompt:
+		var r promptRecord
+		if err := json.Unmarshal(data, &r); err != nil {
+			return err
+		}
+		t.tools = cmp.Or(t.tools, r.ToolTokens)
+	case kindCall:
+		var r callRecord
+		if err := json.Unmarshal(data, &r); err != nil {
+			return err
+		}
+		t.newest[r.N] = len(t.turns)
+		t.turns = append(t.turns, Turn{N: r.N, Asked: r.At, Model: r.Model, Read: t.freshResults()})
+		t.sent = append(t.sent, t.conv.noteContext())
+	case kindReply:
+		var r replyRecord
+		if err := json.Unmarshal(data, &r); err != nil {
+			return err
+		}
+		i, ok := t.newest[r.N]
+		if !ok {
+			return nil
+		}
+		turn := &t.turns[i]
+		turn.Answered, turn.Usage, turn.Error = r.At, r.Usage, r.Error
+		for _, m := range t.conv.msgs[messages:] {
+			for _, call := range m.ToolCalls {
+				turn.Calls = append(turn.Calls, TurnCall{Tool: safetext.EscapeLine(call.Name, 64), What: shownArgument(call.Arguments)})
+			}
+		}
+	}
+	return nil
+}
+
+// addCost counts a cost for the newest request with a number.
+func (t *turnReader) addCost(n int, cost company.Amount) {
+	if i, ok := t.newest[n]; ok {
+		t.turns[i].Spent = t.turns[i].Spent.Add(cost)
+	}
+}
+
+// freshResults lists the results that no earlier request held.
+func (t *turnReader) freshResults() (fresh []TurnRead) {
+	for ; t.read < len(t.conv.results); t.read++ {
+		call := t.conv.log.ToolCalls[t.read]
+		shown := t.conv.msgs[t.conv.results[t.read].msg].Content
+		fresh = append(fresh, TurnRead{Tool: safetext.EscapeLine(call.Name, 64), What: shownArgument(call.Arguments), Bytes: len(shown)})
+	}
+	return fresh
+}
+
+// takeApart lists the parts of the input of the dearest turns.
+func (t *turnReader) takeApart(dearest int) {
+	order := make([]int, len(t.turns))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return CompareCosts(t.turns[b].Spent, t.turns[a].Spent) })
+	for _, i := range order[:min(dearest, len(order))] {
+		t.turns[i].Input = t.conv.listParts(t.sent[i], t.tools, t.turns[i].Usage.InputTokens)
+	}
+}
+
+// CompareCosts compares money first, and then tokens.
+func CompareCosts(a, b company.Amount) int {
+	return cmp.Or(cmp.Compare(a.MicroUSD, b.MicroUSD), cmp.Compare(a.Tokens, b.Tokens))
+}
+
+// shownArgument is the main argument of a call as people are shown it.
+func shownArgument(arguments string) string {
+	return safetext.EscapeLine(mainArgument(arguments), 200)
 }

@@ -278,11 +278,11 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	ids := map[string][]string{
 		"tasks/{id}": {"t1", "t2", "t3", "t4", "t5"}, "subtasks/{id}": {"t1-01", "t2-01"}, "runs/{id}": {"t1-01.1", "t2-01.1"},
 		"shown/{id}": {"t1", "t1-01", "t1-01.1", asked}, "approvals/{id}": {asked}, "summaries/{id}": {"t1", "t2", "t4"}, "ranges/{id}": {"t1", "t1-01"},
-		"costs/{id}": {"t1", "t2"}, "prs/{id}": {"t1"}, "runs/{id}/transcript": {string(fakeActivity.Run)}, "tasks/{id}/record": {"t1"}, "tasks/{id}/attachment": {"t3"},
+		"costs/{id}": {"t1", "t2"}, "spending/{id}": {"t1", "t1-01", "t1-01.1"}, "prs/{id}": {"t1"}, "runs/{id}/transcript": {string(fakeActivity.Run)}, "tasks/{id}/record": {"t1"}, "tasks/{id}/attachment": {"t3"},
 		"diffs/{id}": {"t1", "t1-01"}, "prs/{id}/page": {"t1"},
 	}
 	queries := map[string]string{
-		"overview": "?all=true", "work": "?task=t1&task=t2", "tasks": "?limit=2&cursor=t4&state=open&priority=medium", "spending": "?since=2026-03-01T00:00:00Z",
+		"overview": "?all=true", "work": "?task=t1&task=t2", "tasks": "?limit=2&cursor=t4&state=open&priority=medium", "spending": "?since=2026-03-01T00:00:00Z", "spending/{id}": "?requests=true&dearest=true",
 		"events": "?from=1&until=" + strconv.FormatUint(seq-1, 10), "runs/{id}/transcript": "?follow=false", "doctor": "?online=true", "config": "?project=app", "tasks/{id}/attachment": "?name=shot.png",
 	}
 	for _, r := range Routes() {

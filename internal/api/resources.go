@@ -56,6 +56,9 @@ var resources = []Route{
 	newResource("budgets", "the caps of the day and of the office, and how much of them is used", []view.OfficeBudget{}, func(src view.Source, _ *http.Request) (any, error) { return src.OfficeBudgets(), nil }),
 	newResource("spending", "what runs cost that have ended, by day, model and task", view.Spending{}, sumSpending,
 		Parameter{Name: "since", Type: "time", Doc: "of runs that ended since then"}),
+	newResource("spending/{id}", "what a task, a ticket or a run cost, from the journals of its runs: by role and by ticket; at most 2000 requests", view.TaskCosts{}, sumTaskCosts,
+		Parameter{Name: "requests", Type: "boolean", Doc: "with the requests to models, the newest 2000 in order"},
+		Parameter{Name: "dearest", Type: "boolean", Doc: "with the ten dearest requests, each with the parts of its input"}),
 	newResource("planning", "planned write sets beside the files that were changed", view.Planning{}, func(src view.Source, _ *http.Request) (any, error) { return src.Planning() }),
 	newResource("prs", "the pull requests", []view.PullRequest{}, func(src view.Source, _ *http.Request) (any, error) { return src.PullRequests(), nil }),
 	newResource("prs/{id}", "one by its number or task, with the tasks that made it, as the ledger has them", view.PullRecord{}, func(src view.Source, r *http.Request) (any, error) { return src.PullRecord(r.PathValue("id")) }),
@@ -97,6 +100,11 @@ func sumSpending(src view.Source, r *http.Request) (any, error) {
 		}
 	}
 	return src.Spending(since)
+}
+
+func sumTaskCosts(src view.Source, r *http.Request) (any, error) {
+	q := r.URL.Query()
+	return src.TaskCosts(r.Context(), r.PathValue("id"), view.CostDetail{Requests: q.Get("requests") == "true", Dearest: q.Get("dearest") == "true"})
 }
 
 // showAs looks an id up that must name an object of one kind.

@@ -91,7 +91,22 @@ func (d *fakeOffice) DoID(_ context.Context, id, actor string, c company.Command
 var fakeActivity = view.Activity{Run: "t1-plan.1", Turn: 2, Text: "read_file a.go", Time: time.Unix(1, 0).UTC()}
 
 func (d *fakeOffice) Source() view.Source {
-	return view.Source{State: d.View(), Now: d.clock(), Activities: []view.Activity{fakeActivity}, Contents: fakeBlobs}
+	return view.Source{State: d.View(), Now: d.clock(), Activities: []view.Activity{fakeActivity}, Contents: fakeBlobs, Journals: fakeJournals{}}
+}
+
+// fakeJournals tell of the same requests for each run.
+type fakeJournals struct{}
+
+func (fakeJournals) ReadRequests(_ context.Context, _ company.RunID, dearest int) ([]view.Request, error) {
+	asked := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+	first := view.Request{
+		N: 1, Asked: asked, Answered: &asked, Model: "m", InputTokens: 10, CachedTokens: 5, OutputTokens: 2, CostMicroUSD: 7, Tokens: 12,
+		Calls: []view.RequestCall{{Tool: "read_file", What: "a.go"}},
+	}
+	if dearest > 0 {
+		first.Input = []view.RequestPart{{Kind: "result", Tool: "read_file", What: "a.go", N: 1, Tokens: 10}}
+	}
+	return []view.Request{first, {N: 2, Asked: asked, CostMicroUSD: 3, Tokens: 9, Error: "cut"}}, nil
 }
 
 func (d *fakeOffice) Follow(ctx context.Context, r feed.Range, fn func(feed.Item) error) error {

@@ -13,7 +13,7 @@ import (
 func (a *App) Source() view.Source {
 	return view.Source{
 		State: a.View(), Now: a.Now(), Activities: a.Activities(), Folders: a.viewFolders(),
-		Models: configModels{a.loaded.Config}, Archives: a, Contents: a.ledger, Damage: a.verifier.Damage(),
+		Models: configModels{a.loaded.Config}, Archives: a, Contents: a.ledger, Journals: a, Damage: a.verifier.Damage(),
 	}
 }
 

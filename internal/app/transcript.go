@@ -56,9 +56,10 @@ func (a *App) ReadUsage(ctx context.Context, id company.RunID) (adapters.Usage, 
 	})
 }
 
-// ReadTurns lists a run's requests to models. An unknown run is ENotFound.
-func (a *App) ReadTurns(ctx context.Context, id company.RunID) ([]agent.Turn, error) {
-	return agent.ReadTurns(ctx, id, blobReader{a.ledger}, func(fn func(string, json.RawMessage) error) error {
+// ReadTurns lists a run's requests to models, with the input of the dearest ones taken apart. An
+// unknown run is ENotFound.
+func (a *App) ReadTurns(ctx context.Context, id company.RunID, dearest int) ([]agent.Turn, error) {
+	return agent.ReadTurns(ctx, id, blobReader{a.ledger}, dearest, func(fn func(string, json.RawMessage) error) error {
 		return a.readJournal(ctx, id, false, fn)
 	})
 }

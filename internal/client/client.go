@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -181,6 +182,11 @@ func (o *Office) Spending(ctx context.Context, since time.Time) (view.Spending, 
 	return api.Get[view.Spending](ctx, o.Client, "spending?"+q.Encode())
 }
 
+// TaskCosts is what a task, a ticket or a run cost.
+func (o *Office) TaskCosts(ctx context.Context, id string, detail view.CostDetail) (view.TaskCosts, error) {
+	return getByID[view.TaskCosts](ctx, o, "spending", id, fmt.Sprintf("requests=%t&dearest=%t", detail.Requests, detail.Dearest))
+}
+
 // Planning is how well write sets were planned, over the newest tasks.
 func (o *Office) Planning(ctx context.Context) (view.Planning, error) {
 	return api.Get[view.Planning](ctx, o.Client, "planning")
@@ -213,11 +219,11 @@ func (o *Office) Projects(ctx context.Context) (view.Projects, error) {
 }
 
 // getByID reads one resource of a kind.
-func getByID[T any](ctx context.Context, o *Office, kind, id string) (v T, err error) {
+func getByID[T any](ctx context.Context, o *Office, kind, id string, query ...string) (v T, err error) {
 	if id == "" || id == "." || id == ".." {
 		return v, company.E(company.EUsage, fmt.Sprintf("%q is no id", id)).Fix("company status lists what there is")
 	}
-	return api.Get[T](ctx, o.Client, kind+"/"+url.PathEscape(id))
+	return api.Get[T](ctx, o.Client, strings.Join(append([]string{kind + "/" + url.PathEscape(id)}, query...), "?"))
 }
 
 // ReadTranscript makes the transcript of a run from its journal, as far as it goes.

@@ -316,12 +316,7 @@ func (s *Server) readLog(ctx context.Context, in logArguments) (r *mcp.CallToolR
 
 func (s *Server) readCosts(ctx context.Context, in costArguments) (r *mcp.CallToolResult, err error) {
 	err = s.withOffice(ctx, func(o *client.Office) error {
-		since := time.Time{}
-		if in.Days > 0 {
-			y, m, d := o.Now().Local().Date()
-			since = time.Date(y, m, d-in.Days+1, 0, 0, 0, 0, time.Local)
-		}
-		v, err := o.Spending(ctx, since)
+		v, err := o.Spending(ctx, view.CostQuery{Days: in.Days}.Since(o.Now()))
 		if err != nil {
 			return err
 		}

@@ -23,6 +23,7 @@ type Source struct {
 	Models     Models   // nil: they are not known
 	Archives   Archives // nil: there are none
 	Contents   Contents // nil: nothing is read
+	Journals   Journals // nil: there are none
 	Damage     []Damage
 }
 

@@ -278,7 +278,7 @@ func (a *attempt) countTask(ctx context.Context, app *officeapp.App, t *company.
 		if a.solo && (r.Role == company.Manager || r.Role == company.Reviewer) || r.Claimed.IsZero() {
 			continue
 		}
-		turns, err := app.ReadTurns(ctx, id)
+		turns, err := app.ReadTurns(ctx, id, 0)
 		if err != nil {
 			return out, err
 		}

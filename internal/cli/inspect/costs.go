@@ -2,45 +2,54 @@ package inspect
 
 import (
 	"context"
-	"fmt"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"company/internal/cli/command"
 	"company/internal/client"
-	"company/internal/company"
 	"company/internal/entrance"
 	"company/internal/view"
 )
 
 // NewCosts makes company costs.
 func NewCosts(env *command.Environment) *cobra.Command {
-	days := 0
+	var q view.CostQuery
 	c := &cobra.Command{
-		Use: "costs", Short: "What the work cost, by day, model and task",
-		Example: "  company costs\n  company costs --days 7\n  company costs -o json",
+		Use: "costs [task|ticket|run]", Short: "What the work cost, by day, model and task; by role, ticket and turn of one task",
+		Args: cobra.MaximumNArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.All }),
+		Example: "  company costs --days 7\n  company costs t12 --by turn\n  company costs t12-01 --why",
 		Long: `Sums what runs cost that have ended: tokens, and USD where the models' prices are
-known. A day is that of a run's end, in this machine's time zone. What runs under
-way hold is shown by company budget.`,
-		RunE: func(c *cobra.Command, _ []string) error {
-			if days < 0 {
-				return company.E(company.EUsage, fmt.Sprintf("--days %d", days)).Fix("--days 7, or 0 for all")
+known. A day is that of a run's end, in this machine's time zone. Of a task, a ticket or
+a run it reads the journals, also while runs are under way: --why takes the input of the
+ten dearest requests apart. What runs under way hold is shown by company budget.`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				q.ID = args[0]
 			}
-			return runCosts(c.Context(), env, days)
+			if err := q.Check(); err != nil {
+				return err
+			}
+			if q.ID == "" {
+				return showView(c.Context(), env, func(o *client.Office, ctx context.Context) (view.Spending, error) {
+					return o.Spending(ctx, q.Since(env.WallTime()))
+				}, view.Spending.RenderText)
+			}
+			return showView(c.Context(), env, func(o *client.Office, ctx context.Context) (view.TaskCosts, error) {
+				return o.TaskCosts(ctx, q.ID, q.Detail())
+			},
+				func(v view.TaskCosts) string { return v.Render(q, env.Style(env.Out)) })
 		},
 	}
-	c.Flags().IntVar(&days, "days", 0, "only of the last so many days, today included; 0: all")
+	c.Flags().IntVar(&q.Days, "days", 0, "only of the last so many days, today included; 0: all")
+	c.Flags().StringVar(&q.By, "by", "", "of a task: by role, ticket or turn")
+	c.Flags().BoolVar(&q.Why, "why", false, "of a task: what made its ten dearest requests dear")
+	_ = c.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(view.CostsBy, cobra.ShellCompDirectiveNoFileComp))
 	return c
 }
 
-func runCosts(ctx context.Context, env *command.Environment, days int) error {
-	since := time.Time{}
-	if days > 0 {
-		y, m, d := env.WallTime().Local().Date()
-		since = time.Date(y, m, d-days+1, 0, 0, 0, 0, time.Local)
-	}
-	v, conn, err := entrance.Read(ctx, env.Entrance, func(o *client.Office, ctx context.Context) (view.Spending, error) { return o.Spending(ctx, since) })
+// showView prints what the office answers.
+func showView[T any](ctx context.Context, env *command.Environment, read func(*client.Office, context.Context) (T, error), render func(T) string) error {
+	v, conn, err := entrance.Read(ctx, env.Entrance, read)
 	if err != nil {
 		return err
 	}
@@ -48,6 +57,5 @@ func runCosts(ctx context.Context, env *command.Environment, days int) error {
 	if env.Output == "json" {
 		return env.PrintJSON(env.Out, v)
 	}
-	_, err = fmt.Fprint(env.Out, v.RenderText())
-	return err
+	return env.PrintLong(render(v))
 }

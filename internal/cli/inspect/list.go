@@ -9,7 +9,6 @@ import (
 	"company/internal/cli/command"
 	"company/internal/client"
 	"company/internal/company"
-	"company/internal/entrance"
 	"company/internal/view"
 )
 
@@ -27,17 +26,8 @@ of one of the priorities named, --tag to those with every tag named.`,
 			if filter.Limit < 0 {
 				return company.E(company.EUsage, fmt.Sprintf("-n %d", filter.Limit)).Fix("-n 20, or -n 0 for all")
 			}
-			v, conn, err := entrance.Read(c.Context(), env.Entrance, func(o *client.Office, ctx context.Context) (view.TaskList, error) {
-				return o.TaskList(ctx, filter)
-			})
-			if err != nil {
-				return err
-			}
-			conn.Close()
-			if env.Output == "json" {
-				return env.PrintJSON(env.Out, v)
-			}
-			return env.PrintLong(v.Render(env.Style(env.Out)))
+			return showView(c.Context(), env, func(o *client.Office, ctx context.Context) (view.TaskList, error) { return o.TaskList(ctx, filter) },
+				func(v view.TaskList) string { return v.Render(env.Style(env.Out)) })
 		},
 	}
 	c.Flags().StringSliceVar(&filter.States, "state", nil, "only those in one of these states")
