@@ -83,6 +83,33 @@ func (r GateResult) Overlooked(c GateCheck) []string {
 	})
 }
 
+// Coverage is at how many of the changed folders the checks look, as far as that was tried.
+type Coverage struct {
+	Checks  []string // that do not look at all of them
+	Unseen  []string // folders at which no check looks, sorted
+	Folders int      // that were tried
+}
+
+// Coverage gathers from all checks which folders of the change none of them looks at.
+func (r GateResult) Coverage() Coverage {
+	var cov Coverage
+	var tried []string
+	for _, c := range r.Checks {
+		if c.Canary == nil {
+			continue
+		}
+		tried = slices.Concat(tried, c.Canary.Proven, c.Canary.Blind, c.Canary.Hollow)
+		if unseen := r.Overlooked(c); len(unseen) > 0 {
+			cov.Checks = append(cov.Checks, c.Name)
+			cov.Unseen = append(cov.Unseen, unseen...)
+		}
+	}
+	slices.Sort(tried)
+	slices.Sort(cov.Unseen)
+	cov.Unseen, cov.Folders = slices.Compact(cov.Unseen), len(slices.Compact(tried))
+	return cov
+}
+
 // TestCounts is how many tests a check reports.
 type TestCounts struct {
 	Passed  int `json:"passed"`

@@ -22,7 +22,7 @@ func LastTaskNumber(ctx context.Context, cfg Config, checkout, office string) (i
 	}
 	a, err := s.openRemote(ctx, Remote{URL: remote, checkout: checkout})
 	if err != nil {
-		return 0, err
+		return 0, judgeUnopened(err)
 	}
 	defer a.done()
 	repo := filepath.Join(s.root, "look.git")
@@ -30,10 +30,17 @@ func LastTaskNumber(ctx context.Context, cfg Config, checkout, office string) (i
 		return 0, err
 	}
 	a.once = true
-	refs, _, err := a.listBranches(ctx, repo, "*-t*-"+office)
+	pattern := "" // HEAD alone
+	if office != "" {
+		pattern = "*-t*-" + office
+	}
+	refs, _, err := a.listBranches(ctx, repo, pattern)
+	err = a.judgeUnread(ctx, err)
 	last := 0
 	for ref := range refs {
-		last = max(last, taskNumber(ref, office))
+		if office != "" {
+			last = max(last, taskNumber(ref, office))
+		}
 	}
 	return last, err
 }

@@ -63,12 +63,14 @@ func (g management) Brief(ctx context.Context, s *session.Session) (session.Brie
 	if err != nil {
 		return session.Brief{}, err
 	}
-	repo := describeRepo(known)
+	about := s.Task.Instruction
 	var near []string // where the advice of the repository is looked for
 	stuck := s.Task.Subtask(s.Claimed.About)
 	if stuck != nil {
 		near = stuck.Planned.WriteSet
+		about = stuck.Planned.Title + "\n" + stuck.Planned.Description
 	}
+	repo := describeRepo(known, about)
 	guide, err := session.ReadAdvice(ctx, s.Mirror, s.Task.Prepared.Base.OID, near)
 	if err != nil {
 		return session.Brief{}, err

@@ -27,6 +27,7 @@ var adviceFiles = []struct {
 
 const (
 	mostAdvice  = 1 << 20 // bytes; a larger file is no advice
+	briefAdvice = 600     // bytes of the first paragraph that stands for the README of a large repository
 	mostExample = 6       // lines of one example in a README
 )
 
@@ -46,20 +47,29 @@ func readAdvice(ctx context.Context, m *gitops.Mirror, at company.OID) ([]Advice
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Advice{f.path, shortenAdvice(f.path, string(text), f.most)})
+		short := shortenAdvice(f.path, string(text), f.most)
+		if len(entries) > smallFiles {
+			short = cutAdvice(f.path, string(text), briefAdvice, true) // the rest says little for a plan
+		}
+		out = append(out, Advice{f.path, short})
 	}
 	return out, nil
 }
 
 // shortenAdvice keeps the beginning of a file, to the end of a paragraph within so many
 // bytes. A mark says from which line on the rest can be read.
-func shortenAdvice(path, text string, most int) string {
+func shortenAdvice(path, text string, most int) string { return cutAdvice(path, text, most, false) }
+
+// cutAdvice keeps the beginning of a file; brief: no more than its first paragraph of prose,
+// and the headings before it.
+func cutAdvice(path, text string, most int, brief bool) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\r\n", "\n")
 	var kept []string // lines
 	size, line, next := 0, 0, 0
 	end, endLine := 0, 0 // how many lines are kept up to the last whole paragraph, and where it ends in the file
 	lines := strings.Split(text, "\n")
-	for line < len(lines) && size <= most {
+	told := false // a paragraph of prose is there
+	for line < len(lines) && size <= most && (!brief || !told || end < len(kept)) {
 		var piece []string
 		piece, next = condenseLine(lines, line)
 		for _, l := range piece {
@@ -67,6 +77,9 @@ func shortenAdvice(path, text string, most int) string {
 		}
 		if size > most {
 			break
+		}
+		for _, l := range piece {
+			told = told || isProse(l)
 		}
 		kept = append(kept, piece...)
 		line = next
@@ -82,6 +95,11 @@ func shortenAdvice(path, text string, most int) string {
 		return first + "\n(the rest is left out: read_file " + path + ")\n"
 	}
 	return strings.Join(kept[:end], "\n") + fmt.Sprintf("\n(%s more: read_file %s with offset=%d)\n", company.Count(len(lines)-endLine, "line"), path, endLine+1)
+}
+
+// isProse reports whether a line of a README is a sentence rather than a heading or markup.
+func isProse(l string) bool {
+	return len(strings.Fields(l)) > 2 && strings.IndexByte("#<=!|`[", strings.TrimSpace(l)[0]) < 0
 }
 
 // condenseLine takes the line of a README at a place, or what stands for it: nothing for a

@@ -12,7 +12,6 @@ import (
 
 	"company/internal/company"
 	"company/internal/gitops"
-	"company/internal/safetext"
 )
 
 // Bounds of the ranking.
@@ -23,9 +22,24 @@ const (
 
 // ranking counts which files mention a name. It takes file by file and keeps no text.
 type ranking struct {
-	mentions map[string]int      // by name: how many files mention it
-	defined  map[string]int      // by name: how many files define it
+	mentions map[usedName]int    // how many files mention a name
+	defined  map[usedName]int    // how many files define it
 	files    map[string]fileInfo // by path, those with symbols
+	index    textIndex
+}
+
+// usedName is a name in a language: a mention in one language is no use of another one's symbol.
+type usedName struct{ language, name string }
+
+// families are languages whose files use each other's names.
+var families = map[string]string{"JavaScript": "TypeScript", "C++": "C"}
+
+// familyOf is the language by which the names of a file are counted.
+func familyOf(language string) string {
+	if family := families[language]; family != "" {
+		return family
+	}
+	return language
 }
 
 // fileInfo is what the map keeps of a file.
@@ -33,14 +47,14 @@ type fileInfo struct {
 	doc     string
 	symbols []Symbol
 	isTest  bool
-	isGo    bool
+	family  string
 }
 
 // isSeen reports whether other folders see the symbol: a lower-case name of Go they do not.
-func (f fileInfo) isSeen(s Symbol) bool { return !f.isGo || token.IsExported(s.lastName()) }
+func (f fileInfo) isSeen(s Symbol) bool { return f.family != "Go" || token.IsExported(s.lastName()) }
 
 func newRanking() *ranking {
-	return &ranking{map[string]int{}, map[string]int{}, map[string]fileInfo{}}
+	return &ranking{map[usedName]int{}, map[usedName]int{}, map[string]fileInfo{}, textIndex{files: map[string][]int32{}}}
 }
 
 // scanned is a file that is being scanned: its outline, once it is there.
@@ -86,19 +100,22 @@ func (r *ranking) countFiles(ctx context.Context, m *gitops.Mirror, files []gito
 
 // countFile takes up a file.
 func (r *ranking) countFile(path string, o outline) {
-	for name := range o.words {
+	family := familyOf(o.language)
+	for word := range o.words {
+		name := usedName{family, word}
 		if _, known := r.mentions[name]; known || len(r.mentions) < mostNames {
 			r.mentions[name]++
 		}
 	}
-	info := fileInfo{doc: o.doc, isGo: o.language == "Go", isTest: company.IsTest(path) || strings.HasSuffix(pathpkg.Dir(path), "test")}
+	r.index.addFile(path, o.words)
+	info := fileInfo{doc: o.doc, family: family, isTest: company.IsTest(path) || strings.HasSuffix(pathpkg.Dir(path), "test")}
 	if !info.isTest && !o.generated {
 		info.symbols = o.symbols
 		seen := map[string]bool{}
 		for _, s := range o.symbols {
 			if name := s.lastName(); !seen[name] && info.isSeen(s) {
 				seen[name] = true
-				r.defined[name]++
+				r.defined[usedName{family, name}]++
 			}
 		}
 	}
@@ -112,18 +129,18 @@ func (s Symbol) lastName() string {
 	return s.Name[strings.LastIndexByte(s.Name, '.')+1:]
 }
 
-// countUsers is how many other files mention the symbol, shared among the files that define
+// countUsers is how many other files of its language mention the symbol, shared among the files that define
 // it. A method is used by no more files than its type: many types have a method of that name.
-func (r *ranking) countUsers(s Symbol) int {
+func (r *ranking) countUsers(s Symbol, family string) int {
 	owner, _, isMethod := strings.Cut(s.Name, ".")
-	users := r.countMentions(s.lastName())
+	users := r.countMentions(usedName{family, s.lastName()})
 	if isMethod {
-		users = min(users, r.countMentions(owner))
+		users = min(users, r.countMentions(usedName{family, owner}))
 	}
 	return users
 }
 
-func (r *ranking) countMentions(name string) int {
+func (r *ranking) countMentions(name usedName) int {
 	n := r.defined[name]
 	if n == 0 || n > mostDefiners {
 		return 0
@@ -141,8 +158,7 @@ type usedSymbol struct {
 type centralFile struct {
 	path    string
 	score   int
-	symbols []usedSymbol
-	more    int // symbols besides
+	symbols []usedSymbol // the most used first
 }
 
 // listCentral orders the files by how much others use their symbols, the most used first.
@@ -158,14 +174,13 @@ func (r *ranking) listCentral() []centralFile {
 		for _, s := range info.symbols {
 			used := usedSymbol{Symbol: s}
 			if info.isSeen(s) {
-				used.users = r.countUsers(s)
+				used.users = r.countUsers(s, info.family)
 			}
 			all = append(all, used)
 		}
 		slices.SortStableFunc(all, func(a, b usedSymbol) int { return b.users - a.users })
-		kept := min(mostPerFile, len(all))
-		f := centralFile{path: path, symbols: slices.Clone(all[:kept]), more: len(all) - kept}
-		for _, s := range all[:min(few, kept)] {
+		f := centralFile{path: path, symbols: all}
+		for _, s := range all[:min(few, len(all))] {
 			f.score += s.users
 		}
 		out = append(out, f)
@@ -184,7 +199,7 @@ func (r *ranking) listDocs() map[string]string {
 	docs := map[string]string{}
 	for path, info := range r.files {
 		if info.doc != "" {
-			docs[path] = strings.Clone(safetext.Cut(info.doc, longestDoc))
+			docs[path] = strings.Clone(cutDoc(info.doc, longestDoc))
 		}
 	}
 	return docs

@@ -2,43 +2,65 @@ package repomap
 
 import (
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
+	"company/internal/company"
 	"company/internal/safetext"
 )
 
 // Bounds of the text of a map.
 const (
 	smallFiles   = 150     // a repository of so many files is listed file by file
-	mostFolders  = 120     // folders of a larger one
-	mostListing  = 8 << 10 // bytes of the list of files or folders
+	mostListing  = 8 << 10 // bytes of the list of files
 	mostCentral  = 6 << 10 // bytes of the symbols
 	mostPerFile  = 8       // symbols of one file
+	mostMatched  = 9 << 9  // bytes of the files that an instruction names
 	mostHotFiles = 12      // files of the recent past
+	fewHotFiles  = 6       // of them, where an instruction names files
 	mostPath     = 200     // bytes of a path
 	mostSubject  = 72      // bytes of a commit's first line
 )
 
-// String is the map as an agent reads it. It has no control characters but newlines, and
-// at most some 16 KiB.
-func (r *Map) String() string {
+// String is the map without an instruction.
+func (r *Map) String() string { return r.RenderFor("") }
+
+// RenderFor is the map as an agent reads it. It has no control characters but newlines, and
+// at most some 16 KiB. That of a large repository names the files that an instruction names; an empty one leaves those that others use most.
+func (r *Map) RenderFor(instruction string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d files, %s. Languages: %s. Build files: %s.\n", r.Files, sizeText(r.Bytes), listOrNone(r.Languages, 12), listOrNone(r.Builds, 20))
-	central := r.chooseCentral()
-	left := len(r.central) - len(central) // files whose symbols have no room
-	if len(r.entries) <= smallFiles {
-		central = r.writeFiles(&b, central, left)
+	if lines, folders := r.chooseFor(instruction); len(lines) > 0 {
+		r.writeFolders(&b, folders)
+		fmt.Fprintf(&b, "\nThe %s that the words of the instruction fit best, the best first, with some symbols (in brackets: files that mention them). It is a guess from names: search for the rest.\n%s", company.Count(len(lines), "file"), strings.Join(lines, ""))
+		r.writeRecent(&b, fewHotFiles)
 	} else {
-		r.writeFolders(&b)
+		central := r.chooseCentral()
+		left := len(r.central) - len(central) // files whose symbols have no room
+		if r.isSmall() {
+			central = r.writeFiles(&b, central, left)
+		} else {
+			r.writeFolders(&b, nil)
+		}
+		writeCentral(&b, central, left)
+		r.writeRecent(&b, mostHotFiles)
 	}
-	writeCentral(&b, central, left)
-	r.writeRecent(&b)
 	if r.Unread > 0 {
 		fmt.Fprintf(&b, "\n%d source files were not looked into: there are too many.\n", r.Unread)
 	}
 	return b.String()
+}
+
+// isSmall reports whether the repository is listed file by file.
+func (r *Map) isSmall() bool { return len(r.entries) <= smallFiles }
+
+// chooseFor are the lines of the files that an instruction names, and their folders; a small
+// repository shows all its files.
+func (r *Map) chooseFor(instruction string) (lines []string, folders map[string]bool) {
+	if r.isSmall() {
+		return nil, nil
+	}
+	return r.chooseMatched(instruction, mostMatched)
 }
 
 func listOrNone(s []string, most int) string {
@@ -120,91 +142,6 @@ func trimName(doc string) string {
 	return doc
 }
 
-// folder is a folder with what lies in it, or below it where its own folders are not listed.
-type folder struct {
-	path  string
-	files int
-	bytes int64
-	doc   string
-	below bool // files of folders below it are counted here
-}
-
-// listFolders folds the tree to the depth at which there are few enough folders.
-func (r *Map) listFolders() []folder {
-	var folders map[string]*folder
-	for depth := 12; depth >= 0; depth-- {
-		folders = map[string]*folder{}
-		for _, e := range r.entries {
-			dir := path.Dir(e.Path)
-			parts := strings.Split(dir, "/")
-			at := strings.Join(parts[:min(depth+1, len(parts))], "/")
-			f := folders[at]
-			if f == nil {
-				f = &folder{path: at}
-				folders[at] = f
-			}
-			f.files++
-			f.bytes += e.Size
-			f.below = f.below || at != dir
-			if f.doc == "" && at == dir {
-				f.doc = r.docOf(e.Path)
-			}
-		}
-		if len(folders) <= mostFolders {
-			break
-		}
-	}
-	out := make([]folder, 0, len(folders))
-	for _, f := range folders {
-		out = append(out, *f)
-	}
-	slices.SortFunc(out, func(a, b folder) int { return strings.Compare(a.path, b.path) })
-	return out
-}
-
-// writeFolders lists the folders with counts, sizes and what their packages say of
-// themselves. Where all do not fit, those with the least in them are left out.
-func (r *Map) writeFolders(b *strings.Builder) {
-	b.WriteString("\nFolders (files in them, size):\n")
-	folders := r.listFolders()
-	all := len(folders)
-	if all > mostFolders {
-		slices.SortStableFunc(folders, func(x, y folder) int { return y.files - x.files })
-		folders = folders[:mostFolders]
-		slices.SortFunc(folders, func(x, y folder) int { return strings.Compare(x.path, y.path) })
-	}
-	lines, size := folderLines(folders, longestDoc)
-	for _, longest := range []int{longestDoc / 2, longestDoc / 3, 0} {
-		if size > mostListing {
-			lines, size = folderLines(folders, longest)
-		}
-	}
-	for size > mostListing {
-		size -= len(lines[len(lines)-1])
-		lines = lines[:len(lines)-1]
-	}
-	b.WriteString(strings.Join(lines, ""))
-	if n := all - len(lines); n > 0 {
-		fmt.Fprintf(b, "- and %d more\n", n)
-	}
-}
-
-// folderLines are the lines of folders, with so many bytes of what documents each.
-func folderLines(folders []folder, longest int) (lines []string, size int) {
-	for _, f := range folders {
-		below, doc := "", ""
-		if f.below {
-			below = "/**"
-		}
-		if longest > 0 && f.doc != "" {
-			doc = ": " + safetext.CutBetweenWords(f.doc, longest)
-		}
-		line := fmt.Sprintf("- %s%s (%d, %s)%s\n", safetext.EscapeLine(f.path, mostPath), below, f.files, sizeText(f.bytes), doc)
-		lines, size = append(lines, line), size+len(line)
-	}
-	return lines, size
-}
-
 // chooseCentral gives the files whose symbols have room, by path. Files that changed most
 // lately go before files that others use most.
 func (r *Map) chooseCentral() []centralFile {
@@ -256,7 +193,7 @@ func (f centralFile) writeLine() string {
 // nameSymbols lists the most used symbols of a file.
 func (f centralFile) nameSymbols() string {
 	var out []string
-	for _, s := range f.symbols {
+	for _, s := range f.symbols[:min(mostPerFile, len(f.symbols))] {
 		text := s.Kind + " " + s.Name
 		if s.Kind == "method" {
 			text = s.Name
@@ -266,19 +203,19 @@ func (f centralFile) nameSymbols() string {
 		}
 		out = append(out, text)
 	}
-	if f.more > 0 {
-		out = append(out, fmt.Sprintf("%d more", f.more))
+	if more := len(f.symbols) - mostPerFile; more > 0 {
+		out = append(out, fmt.Sprintf("%d more", more))
 	}
 	return strings.Join(out, ", ")
 }
 
 // writeRecent lists what changed most often lately, with the newest change.
-func (r *Map) writeRecent(b *strings.Builder) {
+func (r *Map) writeRecent(b *strings.Builder, most int) {
 	if len(r.Recent) == 0 || r.Recent[0].Times < 2 {
 		return
 	}
 	fmt.Fprintf(b, "\nChanged most in the last commits (of at most %d):\n", mostCommits)
-	for _, h := range r.Recent[:min(mostHotFiles, len(r.Recent))] {
+	for _, h := range r.Recent[:min(most, len(r.Recent))] {
 		fmt.Fprintf(b, "- %s: %d times, last on %s: %s\n", safetext.EscapeLine(h.Path, mostPath), h.Times, h.When.Format("2006-01-02"), safetext.EscapeLine(h.Subject, mostSubject))
 	}
 }

@@ -41,6 +41,7 @@ type Map struct {
 	entries []gitops.Entry
 	docs    map[string]string // by path: how a package or module describes itself
 	central []centralFile     // the most used first
+	index   textIndex
 }
 
 // HotFile is a file that changed often lately.
@@ -118,7 +119,7 @@ func readTree(ctx context.Context, m *gitops.Mirror, at company.OID) (*Map, erro
 	if err := rank.countFiles(ctx, m, sources); err != nil {
 		return nil, err
 	}
-	r.central, r.docs = rank.listCentral(), rank.listDocs()
+	r.central, r.docs, r.index = rank.listCentral(), rank.listDocs(), rank.index
 	r.Advice, err = readAdvice(ctx, m, at)
 	return r, err
 }

@@ -75,7 +75,7 @@ func (src Source) Summary(t *company.Task) Summary {
 		}
 		sum.Next = fmt.Sprintf("review the pull request: company pr show %d", t.PR.Number)
 		sum.PR, sum.URL = &t.PR.Number, t.PR.URL
-		sum.Why = fmt.Sprintf("%d of %s merged, %s on %s (%s)", done, company.Count(len(t.Subtasks), "subtask"), gatesLabel(t), t.IntegrationBranch(), t.Head.Short())
+		sum.Why = fmt.Sprintf("%d of %s merged, %s on %s (%s)", done, company.Count(len(t.Subtasks), "subtask"), gatesLabel(t), t.IntegrationBranch(), t.Head.Short()) + unseenLabel(t)
 	case t.Status == company.StatusFailed:
 		sum.Result, sum.Why, sum.Next = "ERROR", safetext.EscapeLine(t.Reason, 200), "company retry "+string(t.ID)
 	case t.Status == company.StatusCancelled:

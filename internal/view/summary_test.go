@@ -46,6 +46,17 @@ func TestSummaryBlock(t *testing.T) {
 [HINT]   to have a test: gates.test in company.yaml (company init --dry-run proposes commands), or the first test of the repository
 ====================
 `},
+		"complete, and the tests look at one of five folders": {func(_ *company.State, t *company.Task) {
+			t.Gate.Result.Checks[1].Canary = &company.Canary{Proven: []string{"internal/api"}, Blind: []string{"internal/view", "internal/cli", "internal/client", "web\x1b"}}
+		}, `=== TASK SUMMARY ===
+[RESULT] COMPLETE
+[TASK]   t12 add rate limiting
+[NEXT]   review the pull request: company pr show 7
+[WHY]    2 of 2 subtasks merged, lint and test passed on develop-t12-k3fq (3f9c2ab); test does not look at 4 of 5 changed folders (internal/cli, internal/client, internal/view, …)
+[COST]   $0.41, 212k tokens, 3m12s
+[HINT]   company show t12: its plan, runs and gates
+====================
+`},
 		"no price is known": {func(_ *company.State, t *company.Task) { t.Spent = company.Amount{Tokens: 900} }, `=== TASK SUMMARY ===
 [RESULT] COMPLETE
 [TASK]   t12 add rate limiting

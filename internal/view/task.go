@@ -1,6 +1,7 @@
 package view
 
 import (
+	"fmt"
 	"strings"
 	"time"
 
@@ -121,7 +122,7 @@ func taskDuration(t *company.Task, now time.Time) time.Duration {
 func evidenceOf(t *company.Task) string {
 	switch {
 	case t.Gate != nil && t.Gate.Head == t.Head && t.Gate.Result.Passed:
-		return gatesLabel(t) + " on " + t.Head.Short()
+		return gatesLabel(t) + " on " + t.Head.Short() + unseenLabel(t)
 	case t.Gate != nil && t.Gate.Head == t.Head && t.Gate.Result.Untested:
 		return gatesLabel(t)
 	case t.Gate != nil && t.Gate.Head == t.Head:
@@ -161,6 +162,29 @@ func gatesLabel(t *company.Task) string {
 		others = append([]string{untestedLabel(why)}, others...)
 	}
 	return strings.Join(others, ", ")
+}
+
+// unseenLabel says at which folders of the change no gate looks; empty where none is known. It
+// follows what passed: that says nothing of these folders.
+func unseenLabel(t *company.Task) string {
+	const most = 3
+	if t.Gate == nil {
+		return ""
+	}
+	cov := t.Gate.Result.Coverage()
+	if len(cov.Unseen) == 0 {
+		return ""
+	}
+	shown, more := cov.Unseen, ""
+	if len(shown) > most {
+		shown, more = shown[:most], ", …"
+	}
+	do := " does not look at "
+	if len(cov.Checks) > 1 {
+		do = " do not look at "
+	}
+	folders := fmt.Sprintf("%d of %s", len(cov.Unseen), company.Count(cov.Folders, "changed folder"))
+	return "; " + safetext.EscapeLine(strings.Join(cov.Checks, " and "), 240) + do + folders + " (" + safetext.EscapeLine(strings.Join(shown, ", "), 200) + more + ")"
 }
 
 // untestedLabel says that no test stands behind work, and why.

@@ -83,10 +83,9 @@ func SubmitApart(ctx context.Context, ent *entrance.Entrance, s view.Submission)
 		return detach.Taken{}, err
 	}
 	a, err := checkSubmission(ctx, env, &o, s.Instruction)
-	if err != nil {
+	if err = cmp.Or(err, a.seen.Numbers.Choose(ctx, &a.command, env.PrintNote)); err != nil {
 		return detach.Taken{}, err
 	}
-	a.seen.Numbers.Choose(ctx, &a.command, env.PrintNote)
 	return giveAway(ctx, env, a.paths, o, a.command, s.Instruction)
 }
 
@@ -107,7 +106,7 @@ func PrepareSubmission(ctx context.Context, ent *entrance.Entrance, s view.Submi
 		return company.Submit{}, err
 	}
 	a, err := checkSubmission(ctx, env, &o, s.Instruction)
-	a.seen.Numbers.Choose(ctx, &a.command, env.PrintNote)
+	err = cmp.Or(err, a.seen.Numbers.Choose(ctx, &a.command, env.PrintNote))
 	return a.command, err
 }
 

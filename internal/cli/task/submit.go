@@ -329,13 +329,14 @@ func runSubmit(ctx context.Context, env *command.Environment, o submitOptions, t
 	if err != nil {
 		return err
 	}
-	if o.detach {
-		a.seen.Numbers.Choose(ctx, &a.command, env.PrintNote)
-		return submitDetached(ctx, env, a.paths, o, a.command, a.command.Instruction)
-	}
-	if env.Output == "text" {
+	if !o.detach && env.Output == "text" {
 		env.PrintNotes(diagnose.SubmissionBanner(command.Version, a.paths.Root, a.config, a.command, a.seen))
 	}
-	a.seen.Numbers.Choose(ctx, &a.command, env.PrintNote)
+	if err := a.seen.Numbers.Choose(ctx, &a.command, env.PrintNote); err != nil {
+		return err
+	}
+	if o.detach {
+		return submitDetached(ctx, env, a.paths, o, a.command, a.command.Instruction)
+	}
 	return runJob(ctx, env, a.paths, &attend.Submission{Submit: a.command, ID: o.commandID})
 }

@@ -1,0 +1,172 @@
+package repomap
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"company/internal/safetext"
+)
+
+// Bounds of the list of folders.
+const (
+	mostFolders   = 120     // folders that are listed
+	largeShare    = 20      // a folder with more than one in so many files is opened
+	mostFolderDoc = 5 << 10 // bytes of the folders with their docs, where an instruction names files
+)
+
+// folder is a folder with what lies in it, or below it where its own folders are not listed.
+type folder struct {
+	path  string
+	files int
+	bytes int64
+	doc   string
+	below bool // files of folders below it are counted here
+}
+
+// listFolders folds the tree to the depth at which there are few enough folders, and opens
+// those again that hold a large share of all files.
+func (r *Map) listFolders() []folder {
+	var folders map[string]*folder
+	depth := 12
+	for ; depth >= 0; depth-- {
+		if folders = r.foldAt(depth, nil); len(folders) <= mostFolders {
+			break
+		}
+	}
+	opened := map[string]bool{}
+	for len(opened) < mostFolders && len(folders) <= mostFolders {
+		largest := ""
+		for p, f := range folders {
+			if f.below && f.files*largeShare > len(r.entries) && !opened[p] && (largest == "" || f.files > folders[largest].files || f.files == folders[largest].files && p < largest) {
+				largest = p
+			}
+		}
+		if largest == "" {
+			break
+		}
+		opened[largest] = true
+		if more := r.foldAt(depth, opened); len(more) <= mostFolders {
+			folders = more
+		} else {
+			folders[largest].below = true
+			break
+		}
+	}
+	out := make([]folder, 0, len(folders))
+	for _, f := range folders {
+		out = append(out, *f)
+	}
+	slices.SortFunc(out, func(a, b folder) int { return strings.Compare(a.path, b.path) })
+	return out
+}
+
+// foldAt counts the files of each folder to a depth, and below the opened ones one deeper.
+func (r *Map) foldAt(depth int, opened map[string]bool) map[string]*folder {
+	folders := map[string]*folder{}
+	for _, e := range r.entries {
+		dir := path.Dir(e.Path)
+		parts := strings.Split(dir, "/")
+		n := min(depth+1, len(parts))
+		at := strings.Join(parts[:n], "/")
+		for ; n < len(parts) && opened[at]; n++ {
+			at += "/" + parts[n]
+		}
+		f := folders[at]
+		if f == nil {
+			f = &folder{path: at}
+			folders[at] = f
+		}
+		f.files++
+		f.bytes += e.Size
+		f.below = f.below || at != dir
+		if f.doc == "" && at == dir {
+			f.doc = r.docOf(e.Path)
+		}
+	}
+	return folders
+}
+
+// writeFolders lists the folders with counts, sizes and what their packages say of
+// themselves, as far as there is room. Where an instruction names files, it is their folders
+// that are described first: matched has these.
+func (r *Map) writeFolders(b *strings.Builder, matched map[string]bool) {
+	b.WriteString("\nFolders (files in them, size):\n")
+	folders := r.listFolders()
+	all := len(folders)
+	if all > mostFolders {
+		slices.SortStableFunc(folders, func(x, y folder) int { return y.files - x.files })
+		folders = folders[:mostFolders]
+		slices.SortFunc(folders, func(x, y folder) int { return strings.Compare(x.path, y.path) })
+	}
+	lines := describeFolders(folders, matched)
+	size := 0
+	for i, l := range lines {
+		if size += len(l); size > mostListing {
+			lines = lines[:i]
+			break
+		}
+	}
+	b.WriteString(strings.Join(lines, ""))
+	if n := all - len(lines); n > 0 {
+		fmt.Fprintf(b, "- and %d more\n", n)
+	}
+}
+
+// describeFolders are the lines of folders. Docs are cut where they have no room, and those of
+// folders without a matched file first.
+func describeFolders(folders []folder, matched map[string]bool) []string {
+	most := mostListing
+	if len(matched) > 0 {
+		most = mostFolderDoc
+	}
+	var lines []string
+	for _, longest := range [][2]int{{longestDoc, longestDoc}, {longestDoc, longestDoc / 2}, {longestDoc / 2, longestDoc / 3}, {longestDoc / 2, 0}, {longestDoc / 3, 0}, {0, 0}} {
+		lines = lines[:0]
+		size := 0
+		for _, f := range folders {
+			own := longest[1]
+			if len(matched) == 0 || matched[f.path] {
+				own = longest[0]
+			}
+			l := f.writeLine(own)
+			lines, size = append(lines, l), size+len(l)
+		}
+		if size <= most {
+			break
+		}
+	}
+	return lines
+}
+
+// writeLine is the line of a folder, with so many bytes of what documents it.
+func (f folder) writeLine(longest int) string {
+	below, doc := "", ""
+	if f.below {
+		below = "/**"
+	}
+	if longest > 0 && f.doc != "" {
+		doc = ": " + cutDoc(f.doc, longest)
+	}
+	return fmt.Sprintf("- %s%s (%d, %s)%s\n", safetext.EscapeLine(f.path, mostPath), below, f.files, sizeText(f.bytes), doc)
+}
+
+// cutDoc keeps the beginning of a sentence of documentation, at most so many bytes: to the end
+// of a clause, where that leaves enough, else to the end of a word.
+func cutDoc(doc string, longest int) string {
+	if len(doc) <= longest {
+		return doc
+	}
+	head := safetext.Head(doc, longest)
+	for i := len(head) - 2; i > longest/3; i-- {
+		if strings.IndexByte(",;:.)", head[i]) >= 0 && head[i+1] == ' ' {
+			doc = strings.TrimRight(head[:i+1], ",;:.")
+			if at := strings.LastIndex(doc, " ("); at > longest/3 && !strings.Contains(doc[at:], ")") {
+				doc = doc[:at]
+			}
+			return doc
+		}
+	}
+	return safetext.CutBetweenWords(doc, longest)
+}
