@@ -4,8 +4,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"company/internal/lazyregexp"
 )
 
 // An instruction has parts where it has at least two and at most so many: more of them help no
@@ -18,18 +16,11 @@ const (
 // InstructionPart is one part of an instruction: an item of a list, or a sentence. Which of
 // them ask for something is the reader's to say.
 type InstructionPart struct {
-	Text string // its words in one line; what stands fenced is not among them
+	Text string // in one line, without fenced code
 	At   int    // where the text begins, in bytes
 	From int    // where the part begins, with the headings above it
 	To   int    // where the next part begins
 }
-
-var (
-	listItem = lazyregexp.New(`^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(\S.*)$`)
-	heading  = lazyregexp.New(`^\s*#{1,6}\s`)
-	initial  = lazyregexp.New(`^\pL\.$`) // of a name
-	fence    = lazyregexp.New("^\\s*(?:```|~~~)")
-)
 
 // PartsOf splits an instruction; none where it has one part, or more than a reader can check one by
 // one.
@@ -41,24 +32,25 @@ func PartsOf(instruction string) []InstructionPart {
 	at, fenced := 0, false
 	for line := range strings.Lines(instruction) {
 		bare := strings.TrimRight(line, "\r\n")
-		item := listItem.FindStringSubmatchIndex(bare)
+		inset := strings.TrimSpace(bare)
+		item := findItem(bare)
 		switch {
-		case fence.MatchString(bare):
+		case strings.HasPrefix(inset, "```") || strings.HasPrefix(inset, "~~~"):
 			fenced = !fenced
 		case fenced: // it stands in the instruction, literally
-		case strings.TrimSpace(bare) == "":
+		case inset == "":
 			p.endBlock()
-		case heading.MatchString(bare):
+		case isHeading(inset):
 			p.endBlock()
 			if p.headed < 0 {
 				p.headed = at
 			}
-		case item != nil:
+		case item > 0:
 			p.endBlock()
 			p.item = true
-			p.addWords(bare[item[2]:], at+item[2], at)
+			p.addFields(bare[item:], at+item, at)
 		default:
-			p.addWords(bare, at, at)
+			p.addFields(bare, at, at)
 		}
 		at += len(line)
 	}
@@ -76,55 +68,91 @@ func PartsOf(instruction string) []InstructionPart {
 	return p.parts
 }
 
-// partSplitter collects the words of a paragraph or of an item, and makes parts of them.
-type partSplitter struct {
-	parts  []InstructionPart
-	words  []word
-	item   bool // the words are those of an item of a list
-	headed int  // where the headings above the words begin; below 0: there are none
-	begins int  // where the line of the first word begins
+// findItem finds where the text of an item begins in a line, behind its sign and a box to tick; 0:
+// the line begins none.
+func findItem(line string) int {
+	rest := strings.TrimLeft(line, " \t")
+	sign := strings.TrimLeft(rest, "0123456789")
+	switch digits := len(rest) - len(sign); {
+	case digits == 0 && strings.IndexAny(sign, "-*+") == 0, digits >= 1 && digits <= 3 && strings.IndexAny(sign, ".)") == 0:
+	default:
+		return 0
+	}
+	text := strings.TrimLeft(sign[1:], " \t")
+	if text == "" || len(text) == len(sign)-1 { // no blank behind the sign
+		return 0
+	}
+	for _, box := range []string{"[ ] ", "[x] ", "[X] "} {
+		if after := strings.TrimLeft(strings.TrimPrefix(text, box), " \t"); strings.HasPrefix(text, box) && after != "" {
+			text = after
+			break
+		}
+	}
+	return len(line) - len(text)
 }
 
-// word is one word of an instruction, and where it begins.
-type word struct {
+// isHeading reports whether a line is a heading of Markdown.
+func isHeading(line string) bool {
+	text := strings.TrimLeft(line, "#")
+	signs := len(line) - len(text)
+	return signs >= 1 && signs <= 6 && strings.IndexAny(text, " \t") == 0
+}
+
+// isInitial reports whether a text is the initial of a name.
+func isInitial(text string) bool {
+	r, size := utf8.DecodeRuneInString(text)
+	return unicode.IsLetter(r) && text[size:] == "."
+}
+
+// partSplitter collects a paragraph or an item field by field, and makes parts of it.
+type partSplitter struct {
+	parts  []InstructionPart
+	fields []field
+	item   bool // the fields are those of an item of a list
+	headed int  // where the headings above the fields begin; below 0: there are none
+	begins int  // where the line of the first field begins
+}
+
+// field is text between white space, and where it begins.
+type field struct {
 	text string
 	at   int
 }
 
-func (p *partSplitter) addWords(text string, at, lineAt int) {
-	if len(p.words) == 0 {
+func (p *partSplitter) addFields(text string, at, lineAt int) {
+	if len(p.fields) == 0 {
 		p.begins = lineAt
 	}
-	for field := range strings.FieldsSeq(text) {
-		i := strings.Index(text, field)
-		p.words = append(p.words, word{field, at + i})
-		text, at = text[i+len(field):], at+i+len(field)
+	for f := range strings.FieldsSeq(text) {
+		i := strings.Index(text, f)
+		p.fields = append(p.fields, field{f, at + i})
+		text, at = text[i+len(f):], at+i+len(f)
 	}
 }
 
-// endBlock makes the words that were collected a part, or one part a sentence.
+// endBlock makes the fields one part, or one part a sentence.
 func (p *partSplitter) endBlock() {
 	begin := 0
-	for i, w := range p.words {
-		if last := i == len(p.words)-1; !last && (p.item || !(endsSentence(w.text) && beginsSentence(p.words[i+1].text))) {
+	for i, w := range p.fields {
+		if last := i == len(p.fields)-1; !last && (p.item || !(endsSentence(w.text) && beginsSentence(p.fields[i+1].text))) {
 			continue
 		}
-		p.addPart(p.words[begin : i+1])
+		p.addPart(p.fields[begin : i+1])
 		begin = i + 1
 	}
-	p.words, p.item = p.words[:0], false
+	p.fields, p.item = p.fields[:0], false
 	if begin > 0 {
 		p.headed = -1
 	}
 }
 
-func (p *partSplitter) addPart(words []word) {
-	texts := make([]string, len(words))
-	for i, w := range words {
+func (p *partSplitter) addPart(fields []field) {
+	texts := make([]string, len(fields))
+	for i, w := range fields {
 		texts[i] = w.text
 	}
-	part := InstructionPart{Text: strings.Join(texts, " "), At: words[0].at, From: words[0].at}
-	if words[0].at == p.words[0].at { // the first of its block has the headings, and the sign of an item
+	part := InstructionPart{Text: strings.Join(texts, " "), At: fields[0].at, From: fields[0].at}
+	if fields[0].at == p.fields[0].at { // the first of its block has the headings, and the sign of an item
 		part.From = p.begins
 		if p.headed >= 0 {
 			part.From = p.headed
@@ -136,19 +164,19 @@ func (p *partSplitter) addPart(words []word) {
 // abbreviated are abbreviations whose full stop ends no sentence.
 var abbreviated = map[string]bool{"e.g.": true, "i.e.": true, "etc.": true, "vs.": true, "cf.": true, "approx.": true, "no.": true, "z.b.": true, "d.h.": true}
 
-// endsSentence reports whether a word ends a sentence where a capital, a quotation or code follows.
-func endsSentence(word string) bool {
-	bare := strings.TrimRight(word, `)"'”’`+"`")
+// endsSentence reports whether a field ends a sentence where a capital, a quotation or code follows.
+func endsSentence(field string) bool {
+	bare := strings.TrimRight(field, `)"'”’`+"`")
 	r, _ := utf8.DecodeLastRuneInString(bare)
 	if !strings.ContainsRune(".!?;。！？", r) {
 		return false
 	}
 	bare = strings.TrimLeft(bare, `("'`)
-	return !abbreviated[strings.ToLower(bare)] && !initial.MatchString(bare)
+	return !abbreviated[strings.ToLower(bare)] && !isInitial(bare)
 }
 
-func beginsSentence(word string) bool {
-	r, _ := utf8.DecodeRuneInString(word)
+func beginsSentence(field string) bool {
+	r, _ := utf8.DecodeRuneInString(field)
 	return !unicode.IsLower(r)
 }
 
