@@ -63,6 +63,9 @@ type PlannedSubtask struct {
 	// After are the subtasks that must be merged before this one begins: names, titles or
 	// numbers as a manager gives them, ids of subtasks once the plan is recorded.
 	After []string `json:"after,omitempty"`
+	// Does are the parts of the instruction that it carries out, by their numbers (Task.Parts), from
+	// 1. None: the plan does not say.
+	Does []int `json:"does,omitempty"`
 }
 
 // Subtasks counts the subtasks of all waves.
@@ -90,6 +93,8 @@ type PlanRules struct {
 	// that the plan names; nil: they are not known. With them, a subtask that
 	// reads what only another of its wave creates is found.
 	Files []string
+	// Parts is how many parts the instruction has; 0: it is one.
+	Parts int
 }
 
 const (
@@ -151,6 +156,7 @@ const subtasksSchema = `    "subtasks": {
           "write_set": {"type": "array", "minItems": 1, "items": {"type": "string"}, "description": "internal/api/**, docs/*.md"},
           "effort": {"type": "string", "enum": ["small", "medium", "large"]},
           "after": {"type": "array", "items": {"type": "string"}, "description": "names"},
+          "does": {"type": "array", "items": {"type": "integer"}, "description": "numbered parts of the instruction"},
           "context": {"type": "array", "items": {"type": "string"}, "description": "files, notes"}
         }
       }
@@ -186,6 +192,7 @@ const planSchema = `{
                 "write_set": {"type": "array", "minItems": 1, "items": {"type": "string"}},
                 "effort": {"type": "string", "enum": ["small", "medium", "large"]},
                 "after": {"type": "array", "items": {"type": "string"}},
+                "does": {"type": "array", "items": {"type": "integer"}},
                 "context": {"type": "array", "items": {"type": "string"}}
               }
             }

@@ -50,6 +50,7 @@ func (p Plan) Check(rules PlanRules) []PlanProblem {
 			at := p.labelOf(first + i)
 			c.checkSubtaskText(at, s)
 			c.checkGranularity(at, s)
+			c.checkParts(at, s)
 			if key := titleKey(s.Title); key != "" {
 				if first, dup := titles[key]; dup {
 					c.add(at, "has the title of "+first, "give each subtask a title of its own")

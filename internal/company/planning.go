@@ -64,7 +64,7 @@ func (t *Task) plansOnOldBase(r *Run) bool {
 }
 
 func (t *Task) planRules() PlanRules {
-	return PlanRules{Granularity: t.Settings.Granularity, Protected: t.Settings.Protected, Paths: t.Settings.Paths}
+	return PlanRules{Granularity: t.Settings.Granularity, Protected: t.Settings.Protected, Paths: t.Settings.Paths, Parts: len(t.Parts())}
 }
 
 // IsLastPlanningRun reports whether the manager's run under way is not followed by another one, without

@@ -13,9 +13,9 @@ var asksForTests = regexp.MustCompile(`(?i)\b(add|adds|write|writes|extend|adapt
 
 // Warnings lists what may be wrong with a plan that stands, for the manager to look at once
 // more: subtasks that gain little, subtasks one after the other that write the same
-// file, tests that are asked for and may not be written. checks is how long a run of the checks takes;
-// 0: that is not known. At most 20; the plan's own check does not need them.
-func (p Plan) Warnings(checks time.Duration) []PlanProblem {
+// file, tests that are asked for and may not be written, parts of the instruction that no subtask does. checks is
+// how long a run of the checks takes; 0: that is not known. At most 20; the plan's own check does not need them.
+func (p Plan) Warnings(checks time.Duration, parts []InstructionPart) []PlanProblem {
 	c := planCheck{order: planOrderOf(p, func(int, string, string) {})}
 	if c.order.findCycle() != nil {
 		return nil
@@ -23,6 +23,7 @@ func (p Plan) Warnings(checks time.Duration) []PlanProblem {
 	if problem, is := p.warnOfGain(checks); is {
 		c.problems = append(c.problems, problem)
 	}
+	c.problems = append(c.problems, p.warnOfParts(parts)...)
 	var subs []PlannedSubtask
 	for _, wave := range p.Waves {
 		subs = append(subs, wave.Subtasks...)

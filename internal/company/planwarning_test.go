@@ -38,7 +38,7 @@ func TestPlanWarnings(t *testing.T) {
 		{"no tests", flat(writes(part("a"), "Mend it; the tests pass.", "parse.go")), ""},
 		{"a circle is refused elsewhere", flat(small("a", "b"), small("b", "a"), small("c")), ""},
 	} {
-		got := c.plan.Warnings(0)
+		got := c.plan.Warnings(0, nil)
 		if !strings.Contains(c.want, "gains") {
 			got = slices.DeleteFunc(got, func(p PlanProblem) bool { return strings.HasPrefix(p.What, "gains") })
 		}

@@ -88,7 +88,7 @@ func (t *Task) Replan(id SubtaskID, parts []PlannedSubtask, why string) ([]Plann
 // isSameWork says whether two subtasks ask for the same.
 func (s PlannedSubtask) isSameWork(other PlannedSubtask) bool {
 	return s.Title == other.Title && s.Description == other.Description && slices.Equal(s.AcceptanceCriteria, other.AcceptanceCriteria) &&
-		slices.Equal(s.WriteSet, other.WriteSet) && slices.Equal(s.After, other.After)
+		slices.Equal(s.WriteSet, other.WriteSet) && slices.Equal(s.After, other.After) && slices.Equal(s.Does, other.Does)
 }
 
 // keepToLeave keeps parts to what the subtask may write where the president has read the plan:

@@ -34,7 +34,9 @@ func (t *Task) AwaitsSecondReview(sub *Subtask) bool {
 }
 
 // isWholeApproved says whether the review of the whole lets the task be delivered.
-func (t *Task) isWholeApproved() bool { return t.Review.Allows(t.Head) && !t.AwaitsSecondReview(nil) }
+func (t *Task) isWholeApproved() bool {
+	return t.Review.Allows(t.Head) && !t.AwaitsSecondReview(nil) || t.IsReviewedInParts()
+}
 
 // ConfirmReview makes the verdict of a second reviewer on the head of the review before. Findings that it
 // confirms stand first among its own, so that those that block bar the merge. It refuses with E_INVALID

@@ -124,6 +124,9 @@ func describeEvent(e company.Event, t *company.Task) Item {
 		it.describeEnd(e, d, t)
 	case *company.GateFinished:
 		it.describeGate(d)
+		if e.Subtask == "" && t != nil && d.Head == t.Head && d.Result.AllowsMerge() && t.IsReviewedInParts() {
+			it.Lines = append(it.Lines, "the reviews of the tickets are that of the whole: each part of the instruction was judged, and no ticket touches another")
+		}
 	case *company.MergeGated:
 		it.describeGate(&d.GateFinished)
 		it.Quiet = d.Result.Passed

@@ -85,7 +85,7 @@ func (g management) Brief(ctx context.Context, s *session.Session) (session.Brie
 		b.Tools = append(b.Tools, decideTools(s.Task, stuck)...)
 	} else {
 		b.Text = planBrief(s.Task, s.Clarifications, repo)
-		b.Tools = append(b.Tools, submitPlanTool(g.coordinator, s.Run, s.Fence, look, s.Task.CheckTime()), askPresident())
+		b.Tools = append(b.Tools, submitPlanTool(g.coordinator, s.Run, s.Fence, look, s.Task), askPresident())
 	}
 	if guide != "" {
 		b.Text += "\n## What the repository says to agents\n" + guide

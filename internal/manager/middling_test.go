@@ -64,7 +64,7 @@ func TestEncodedPlansAreRead(t *testing.T) {
 		id := d.Submit("do it", "/project")
 		d.Prepare(id, company.OID(strings.Repeat("a", 40)), company.GateCommand{Name: "test", Command: "true"})
 		run := company.NewRunID(id, "", company.Manager, 1)
-		tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"}), 0)}
+		tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"}), d.Task(id))}
 		out := driveCall(t, tools, "submit_plan", arguments)
 		var got decision
 		if out.End != agent.EndFinal || out.Decode(&got) != nil || got.Plan == nil || len(got.Plan.Waves) != 1 || len(got.Plan.Waves[0].Subtasks) != 2 || len(got.Plan.Waves[0].Subtasks[0].WriteSet) != 2 {

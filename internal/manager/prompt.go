@@ -25,7 +25,7 @@ var decideSystem string
 
 func planBrief(t *company.Task, answers []*company.Approval, repo string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# The president's instruction\n%s\n", t.Instruction)
+	b.WriteString("# The president's instruction\n" + numberParts(t))
 	for _, a := range answers {
 		fmt.Fprintf(&b, "\nYou asked: %s\nThe president answered: %s\n", agent.EscapeHeadings(a.Question), a.Text)
 	}
@@ -45,6 +45,15 @@ func planBrief(t *company.Task, answers []*company.Approval, repo string) string
 	b.WriteString(describeLimits(t))
 	fmt.Fprintf(&b, "\n## The repository at %s\n%s", t.Prepared.Base.OID.Short(), repo)
 	return b.String()
+}
+
+// numberParts is the instruction with the numbers that a plan names in does.
+func numberParts(t *company.Task) string {
+	text, parts := t.NumberParts()
+	if parts == 0 {
+		return text + "\n"
+	}
+	return text + "\n\nThe numbers are the company's. Where you plan several subtasks, name in does of each the parts that it carries out; what holds for all stands in each.\n"
 }
 
 // describeFolders says which folders a task is kept to, when it is.

@@ -72,7 +72,7 @@ func decideBrief(t *company.Task, sub *company.Subtask, diff gitops.Diff, repo s
 	b.WriteString(describeOthers(t, sub))
 	b.WriteString(describeFolders(t))
 	b.WriteString(describeLimits(t))
-	fmt.Fprintf(&b, "\n## The task\n%s\n\n## The repository\n%s", t.Instruction, repo)
+	fmt.Fprintf(&b, "\n## The task\n%s\n## The repository\n%s", numberParts(t), repo)
 	return b.String()
 }
 

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"company/internal/adapters"
 	"company/internal/agent"
@@ -253,9 +252,9 @@ const mostPathProblems = 10
 
 // submitPlanTool ends planning. Code checks the plan; a refused one goes back
 // with the reasons and is on record. One that would stand with warnings goes back once.
-func submitPlanTool(coordinator company.Coordinator, run company.RunID, fence uint64, look *readTools, checks time.Duration) agent.Tool {
+func submitPlanTool(coordinator company.Coordinator, run company.RunID, fence uint64, look *readTools, t *company.Task) agent.Tool {
 	warned := false
-	t := newTool("submit_plan", "Submit the plan.",
+	tool := newTool("submit_plan", "Submit the plan.",
 		string(company.PlanSchema()), false, func(ctx context.Context, p company.Plan) (agent.Result, error) {
 			files, err := look.contextFiles(ctx, p)
 			if err != nil {
@@ -270,7 +269,7 @@ func submitPlanTool(coordinator company.Coordinator, run company.RunID, fence ui
 			if err != nil {
 				return agent.Result{}, err
 			}
-			if warnings = append(warnings, p.Warnings(checks)...); len(refused) == 0 && len(warnings) > 0 && !warned {
+			if warnings = append(warnings, p.Warnings(t.CheckTime(), t.Parts())...); len(refused) == 0 && len(warnings) > 0 && !warned {
 				warned = true
 				return refusalResult("The plan would stand, but look at this once more:\n" + listProblems(warnings) + "Submit it again, changed or as it is."), nil
 			}
@@ -283,8 +282,8 @@ func submitPlanTool(coordinator company.Coordinator, run company.RunID, fence ui
 			}
 			return refusalResult(text + "Mend it and submit it again."), nil
 		})
-	t.Unsent = []string{"waves"} // an older form, which stays accepted
-	return t
+	tool.Unsent = []string{"waves"} // an older form, which stays accepted
+	return tool
 }
 
 func listProblems(problems []company.PlanProblem) string {

@@ -194,7 +194,7 @@ func TestSubmitPlan(t *testing.T) {
 	id := d.Submit("do it", "/project")
 	d.Prepare(id, company.OID(strings.Repeat("a", 40)), company.GateCommand{Name: "test", Command: "true"})
 	run := company.NewRunID(id, "", company.Manager, 1)
-	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"}), 0), askPresident()}
+	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"}), d.Task(id)), askPresident()}
 
 	bad := plan("one", "two")
 	bad.Waves[0].Subtasks[1].WriteSet = []string{"one.go"}
@@ -250,7 +250,7 @@ func TestPlanKeepsToLimitsOfTheConfig(t *testing.T) {
 		t.Errorf("the limits are not in\n%s", text)
 	}
 	run := company.NewRunID(id, "", company.Manager, 1)
-	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"}), 0)}
+	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"}), d.Task(id))}
 	whole := plan("the whole")
 	whole.Waves[0].Subtasks[0].Effort = company.EffortLarge
 	res := use(t, tools, "submit_plan", whole)
@@ -274,7 +274,7 @@ func TestSubmitPlanWarnsOnce(t *testing.T) {
 	id := d.Submit("do it", "/project")
 	d.Prepare(id, company.OID(strings.Repeat("a", 40)), company.GateCommand{Name: "test", Command: "true"})
 	run := company.NewRunID(id, "", company.Manager, 1)
-	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"}), 0)}
+	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"}), d.Task(id))}
 	p := plan("one", "two")
 	p.Waves[0].Subtasks[1].After = []string{"one"}
 	p.Waves[0].Subtasks[1].WriteSet = []string{"one.go"}
@@ -387,7 +387,7 @@ func TestPlanHasATitle(t *testing.T) {
 	id := d.Submit("do it", "/project")
 	d.Prepare(id, company.OID(strings.Repeat("a", 40)), company.GateCommand{Name: "test", Command: "true"})
 	run := company.NewRunID(id, "", company.Manager, 1)
-	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"}), 0)}
+	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"}), d.Task(id))}
 	p := plan("one")
 	p.Title, p.Decisions = strings.Repeat("Add it ", 12), []string{"nothing else moves"}
 	res := use(t, tools, "submit_plan", p)
@@ -406,7 +406,7 @@ func TestPlanNamesMissingFiles(t *testing.T) {
 	d.Prepare(id, company.OID(strings.Repeat("a", 40)), company.GateCommand{Name: "test", Command: "true"})
 	run := company.NewRunID(id, "", company.Manager, 1)
 	look := readingOf(t, map[string]string{"encode.go": "package x\n", "decode.go": "package x\n"})
-	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), look, 0)}
+	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), look, d.Task(id))}
 	p := plan("one")
 	sub := &p.Waves[0].Subtasks[0]
 	sub.WriteSet, sub.Context = []string{"encoder.go", "entirely_new_thing.go", "docs/**"}, []string{"encoder.go:300-400", "decode.go", "a note, no file"}

@@ -413,6 +413,18 @@ func TestOneOfSeveralTicketsIsJudgedAlone(t *testing.T) {
 	}
 }
 
+// A ticket's reviewer judges the parts of the instruction that are the ticket's.
+func TestTicketsPartsAreCriteria(t *testing.T) {
+	b := setup(t, map[string]string{"a.go": "package a\n"})
+	b.task.Instruction = "Two parts:\n- make it better\n- tell of it"
+	b.task.Subtasks = append(b.task.Subtasks, &company.Subtask{ID: "t1-02"})
+	b.sub.Planned.Does = []int{3}
+	got := reviewCriteria(b.task, b.sub)
+	if len(got) != 3 || got[2] != "of the instruction: tell of it" {
+		t.Errorf("%q", got)
+	}
+}
+
 // The whole of several tickets is judged by the parts of the instruction; the
 // words of a follow-up, which strangers wrote, are no criteria.
 func TestPartsOfTheInstruction(t *testing.T) {
@@ -422,7 +434,7 @@ func TestPartsOfTheInstruction(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	// The most that a plan and an instruction can ask for can be answered.
-	b.task.Instruction = strings.Repeat("Do it. ", maxDemands)
+	b.task.Instruction = strings.Repeat("Do it. ", 20)
 	var form struct {
 		Properties struct{ Evidence struct{ MaxItems int } }
 	}
@@ -430,7 +442,7 @@ func TestPartsOfTheInstruction(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.sub.Planned.AcceptanceCriteria = make([]string, 64)
-	if n := len(reviewCriteria(b.task, b.sub)); n != 64+maxDemands || n > form.Properties.Evidence.MaxItems {
+	if n := len(reviewCriteria(b.task, b.sub)); n != 64+20 || n > form.Properties.Evidence.MaxItems {
 		t.Errorf("%d criteria, and room for %d", n, form.Properties.Evidence.MaxItems)
 	}
 	b.task.Follows = "t9"
@@ -440,25 +452,6 @@ func TestPartsOfTheInstruction(t *testing.T) {
 	b.task.Follows, b.task.Issue = "", &company.IssueRef{Number: 12}
 	if got := reviewCriteria(b.task, nil); len(got) != 1 || got[0] != "the instruction is carried out" {
 		t.Errorf("an issue's words are criteria: %q", got)
-	}
-}
-
-func TestDemands(t *testing.T) {
-	for text, want := range map[string]string{
-		"":            "",
-		"add a limit": "add a limit",
-		"Add a limit. Test it, e.g. with 0. Document v1.2 too!":                                  "Add a limit.|Test it, e.g. with 0.|Document v1.2 too!",
-		"Add X? Then `Y`. \"Z\" as well":                                                         "Add X?|Then `Y`.|\"Z\" as well",
-		"# Title\n\nDo a\nand b.\n\n1. one\n   more of it\n2) two\n* [ ] three\n\nAt last. Done": "Do a and b.|one more of it|two|three|At last.|Done",
-		"Like this:\n```\nA. B.\n- c\n```\nand so on":                                            "Like this: and so on",
-		"Das z.B. Äpfel. Ändern. 改める。 もう一つ":                                                      "Das z.B. Äpfel.|Ändern.|改める。|もう一つ",
-		"A B. \r\nC":                         "A B. C",
-		strings.Repeat("Do it. ", 21):        "",
-		"Add " + strings.Repeat("xyz ", 150): "Add" + strings.Repeat(" xyz", 98) + " …",
-	} {
-		if got := strings.Join(splitDemands(text), "|"); got != want {
-			t.Errorf("%q:\n got %q\nwant %q", text, got, want)
-		}
 	}
 }
 

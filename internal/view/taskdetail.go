@@ -35,7 +35,10 @@ type TaskDetail struct {
 	Findings []company.JudgedFinding `json:"findings"` // of all reviews of the whole, each with its status; the newest last
 	// ReviewOf is the only ticket of the task, where its review holds for the
 	// whole.
-	ReviewOf  company.SubtaskID          `json:"review_of,omitempty"`
+	ReviewOf company.SubtaskID `json:"review_of,omitempty"`
+	// InParts says that the reviews of the tickets are that of the whole: they have all parts of
+	// the instruction, and do not touch.
+	InParts   bool                       `json:"reviewed_in_parts,omitempty"`
 	Failures  map[string]company.Failure `json:"failures"`
 	Added     []company.Dependency       `json:"dependencies"` // beyond the base's lock files
 	LookedUp  []company.Dependency       `json:"looked_up"`    // names that went out to registries
@@ -58,6 +61,7 @@ func (src Source) TaskDetail(t *company.Task) TaskDetail {
 	maps.Copy(v.Failures, t.Failures)
 	v.Cache = viewCache(t.CacheUse())
 	v.Holds = newCap(t.Held())
+	v.InParts = v.Review == nil && t.IsReviewedInParts()
 	if sub := t.CarriedFrom(); sub != nil {
 		v.ReviewOf = sub.ID
 	}
@@ -125,6 +129,9 @@ func (v TaskDetail) Render(s Style) string {
 		}
 		writeWrapped(&b, s, "\n"+s.Heading("REVIEW")+"  ", of)
 		writeReview(&b, s, v.Review)
+	}
+	if v.InParts {
+		writeWrapped(&b, s, "\n"+s.Heading("REVIEW")+"  ", "of the whole: by its tickets, which have all parts of the instruction and do not touch each other")
 	}
 	writeJudged(&b, s, v.Findings)
 	v.writeRuns(&b, s)

@@ -78,7 +78,11 @@ func ticketBrief(t *company.Task, sub *company.Subtask, c circumstances) string 
 		w.WriteString("\nWhere your change touches source that the tests cover, at least one test of your branch must fail without the change and pass with it: the tests are run on the base without the rest of your change.\n")
 	}
 	if !sub.Planned.IsInstruction() {
-		fmt.Fprintf(&w, "\n## The whole task\n%s\n", t.Instruction)
+		if own := t.OwnPart(sub); own != "" {
+			w.WriteString("\n## Your part of the president's instruction\n" + own)
+		} else {
+			fmt.Fprintf(&w, "\n## The whole task\n%s\n", t.Instruction)
+		}
 		writeAnswers(&w, c.answers)
 		w.WriteString(describeSiblings(t, sub))
 	}

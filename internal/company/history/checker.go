@@ -52,6 +52,8 @@ type observedTask struct {
 	planned    company.RunID         // the run whose plan stands; empty: one worker has the instruction
 	waves      []int                 // by subtask: its wave
 	after      [][]company.SubtaskID // by subtask: which it names in after
+	does       [][]int               // by subtask: the parts of the instruction that it carries out
+	parts      int                   // of the instruction
 	head       company.OID
 	trees      map[company.OID]company.OID        // by integration head: its tree
 	green      map[company.OID]bool               // trees with a good verdict
@@ -90,7 +92,7 @@ type observedTask struct {
 
 func newObservedTask(d *company.TaskSubmitted, follows company.TaskID) *observedTask {
 	return &observedTask{
-		settings: d.Settings, dryRun: d.DryRun, follows: follows, begins: d.After, cap: d.Settings.Cap,
+		settings: d.Settings, dryRun: d.DryRun, follows: follows, begins: d.After, cap: d.Settings.Cap, parts: partsOf(d),
 		trees: map[company.OID]company.OID{}, green: map[company.OID]bool{}, whole: map[company.OID]company.OID{}, reviewing: map[company.OID]bool{},
 		approved: map[string]bool{}, judged: map[string]*company.ReviewRecorded{}, unshown: map[company.SubtaskID]bool{}, merged: map[company.SubtaskID]company.OID{}, heads: map[company.SubtaskID]company.OID{}, paused: map[company.SubtaskID]bool{},
 		protected: map[company.SubtaskID]bool{}, changes: map[company.SubtaskID][]company.Change{}, created: map[string]bool{},

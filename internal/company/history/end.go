@@ -21,7 +21,7 @@ func (c *Checker) observeEnd(t *observedTask, d company.Data, e company.Event) e
 			return errors.New("a pull request of another head")
 		case t.whole[d.Head] == "" || t.whole[d.Head] != t.trees[d.Head]:
 			return errors.New("a pull request of a tree on which no gates passed")
-		case !t.approved[" "+string(d.Head)] && !waived:
+		case !t.approved[" "+string(d.Head)] && !waived && !t.isReviewedInParts(e.Task):
 			return errors.New("a pull request that nobody reviewed")
 		case t.settings.PR == company.Ask && !c.yes["pr "+string(e.Task)+" "+string(d.Head)]:
 			return errors.New("a pull request without the president's leave")

@@ -28,13 +28,13 @@ func (c *Checker) observePlan(t *observedTask, d company.Data, e company.Event) 
 		if e.Run == "" && (!t.mayGoAlone() || !d.Plan.IsAlone()) {
 			return errors.New("a plan that no manager made")
 		}
-		t.hasPlan, t.planned, t.waves, t.after = true, e.Run, nil, nil
+		t.hasPlan, t.planned, t.waves, t.after, t.does = true, e.Run, nil, nil, nil
 		for i, wave := range d.Plan.Waves {
 			if err := t.checkSizes(wave.Subtasks); err != nil {
 				return fmt.Errorf("wave %d: %w", i+1, err)
 			}
 			for _, s := range wave.Subtasks {
-				t.waves, t.after = append(t.waves, i+1), append(t.after, idsOf(s.After))
+				t.waves, t.after, t.does = append(t.waves, i+1), append(t.after, idsOf(s.After)), append(t.does, s.Does)
 			}
 		}
 		if err := t.checkCount(); err != nil {
@@ -70,7 +70,7 @@ func (t *observedTask) observeReplan(d *company.SubtaskReplanned, e company.Even
 	}
 	for i, id := range append([]company.SubtaskID{e.Subtask}, d.Added...) {
 		place := t.makePlace(e.Task, id)
-		t.waves[place], t.after[place] = wave, idsOf(d.Parts[i].After)
+		t.waves[place], t.after[place], t.does[place] = wave, idsOf(d.Parts[i].After), d.Parts[i].Does
 	}
 	if err := t.checkSizes(d.Parts); err != nil {
 		return fmt.Errorf("the parts of %s: %w", e.Subtask, err)
@@ -85,7 +85,7 @@ func (t *observedTask) observeReplan(d *company.SubtaskReplanned, e company.Even
 // come after all that was planned.
 func (t *observedTask) makePlace(task company.TaskID, id company.SubtaskID) int {
 	for t.placeOf(task, id) < 0 {
-		t.waves, t.after = append(t.waves, len(t.waves)+1), append(t.after, nil)
+		t.waves, t.after, t.does = append(t.waves, len(t.waves)+1), append(t.after, nil), append(t.does, nil)
 	}
 	return t.placeOf(task, id)
 }
@@ -162,7 +162,7 @@ func (t *observedTask) observeBase(d *company.TaskBased, e company.Event) error 
 		return fmt.Errorf("work would be merged to %s", d.Integration)
 	}
 	if t.head != d.Base.OID {
-		t.hasPlan, t.planned, t.waves, t.after = false, "", nil, nil
+		t.hasPlan, t.planned, t.waves, t.after, t.does = false, "", nil, nil, nil
 	}
 	t.prepared, t.head = &company.TaskPrepared{Base: d.Base, Gates: d.Gates, GateHash: d.GateHash, Integration: d.Integration}, d.Base.OID
 	return nil

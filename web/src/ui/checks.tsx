@@ -161,7 +161,20 @@ function EarlierFindings({ findings }: { findings: JudgedFinding[] }) {
 }
 
 /** ReviewView is a reviewer's verdict with what shows it. all: the findings of every round. atLines: the findings are on this page, at their lines. */
-export function ReviewView({ review, of, atLines, all }: { review: Review | null; of?: string; atLines?: boolean; all?: JudgedFinding[] }) {
+export function ReviewView({
+  review,
+  of,
+  inParts,
+  atLines,
+  all,
+}: {
+  review: Review | null;
+  of?: string;
+  inParts?: boolean;
+  atLines?: boolean;
+  all?: JudgedFinding[];
+}) {
+  if (!review && inParts) return <Empty>By its subtasks: they have all parts of the instruction and do not touch each other.</Empty>;
   if (!review) return <Empty>No review yet.</Empty>;
   const good = review.verdict === "approve";
   return (
