@@ -21,7 +21,7 @@ func CompanySettings(c config.Config) company.Settings {
 		RunRetries: c.Limits.RunRetries, GateRetries: c.Limits.GateRetries, ReviewRounds: c.Limits.ReviewRounds, Conflicts: c.Limits.Conflicts,
 		MergeStack: c.Limits.MergeStack, Exclusive: c.Limits.Exclusive, EscalateTo: c.Agents.Worker.EscalateTo, Agents: BindAgents(c),
 		Granularity: company.Granularity{MaxSubtasks: c.Plan.MaxSubtasks, MaxWriteSet: c.Plan.MaxWriteSet, MaxEffort: c.Plan.MaxEffort, AllowTiny: c.Plan.AllowTiny},
-		Way:         c.Plan.Way, ConfirmReview: confirmSetting(c.Review.Confirm), Generate: generateSetting(c.Gates.Generate),
+		Way:         c.Plan.Way, ConfirmReview: confirmSetting(c.Review.Confirm), Generate: generateSetting(c.Gates.Generate), History: historySetting(c.Git.History),
 	}
 }
 
@@ -49,6 +49,14 @@ func generateSetting(entries []string) (out []company.GenerateRule) {
 	return out
 }
 
+// historySetting is empty for squash, the default of the core.
+func historySetting(value string) string {
+	if value == company.HistorySquash {
+		return ""
+	}
+	return value
+}
+
 // confirmSetting is empty for off, so that tasks are stored as ever where nothing is set.
 func confirmSetting(value string) string {
 	if value == company.ConfirmOff {
@@ -67,7 +75,7 @@ var settingsOfTasks = []string{
 	"approvals.plan", "approvals.merge", "approvals.pr", "approvals.deps", "budget.usd", "budget.tokens",
 	"container.image", "container.dockerfile", "container.setup", "container.deps", "deps.scripts", "deps.without",
 	"gates.generate", "gates.lint", "gates.types", "gates.build", "gates.test", "gates.none", "gates.services", "gates.protect_tests", "gates.protected", "gates.red_green",
-	"git.base", "git.paths", "git.integration_branch", "limits.model_wait", "limits.continuations", "limits.run_retries", "limits.gate_retries", "limits.review_rounds", "limits.conflicts", "limits.merge_stack", "limits.exclusive",
+	"git.base", "git.paths", "git.integration_branch", "git.history", "limits.model_wait", "limits.continuations", "limits.run_retries", "limits.gate_retries", "limits.review_rounds", "limits.conflicts", "limits.merge_stack", "limits.exclusive",
 	"plan.way", "plan.max_subtasks", "plan.max_write_set", "plan.max_effort", "plan.allow_tiny", "review.confirm", "workers.run_timeout",
 }
 

@@ -61,6 +61,13 @@ func TestCompanySettings(t *testing.T) {
 	if got := CompanySettings(c).ConfirmReview; got != company.ConfirmBlocking {
 		t.Errorf("review.confirm became %q", got)
 	}
+	if got := CompanySettings(c); got.KeepsHistory() || got.History != "" {
+		t.Errorf("git.history is %q by default", got.History)
+	}
+	c.Git.History = company.HistoryKeep
+	if !CompanySettings(c).KeepsHistory() {
+		t.Error("git.history: keep is lost on the way")
+	}
 	c.Gates.ProtectTests = true
 	if !CompanySettings(c).ProtectTests {
 		t.Error("gates.protect_tests is lost on the way")
@@ -113,7 +120,7 @@ func TestSettingsOfTasks(t *testing.T) {
 		"approvals.plan": "ask", "approvals.merge": "ask", "approvals.pr": "ask", "approvals.deps": "ask", "budget.usd": "7", "budget.tokens": "9",
 		"container.image": "debian@sha256:" + strings.Repeat("0", 64), "container.dockerfile": "Dockerfile", "container.setup": "true", "container.deps": "off", "deps.scripts": "esbuild", "deps.without": "pypi",
 		"gates.generate": "x/** = make x", "gates.lint": "true", "gates.types": "true", "gates.build": "true", "gates.test": "true", "gates.none": "fail", "gates.services": "redis", "gates.protect_tests": "true", "gates.red_green": "require", "gates.protected": "a/**",
-		"git.base": "trunk", "git.paths": "api", "git.integration_branch": "next", "limits.model_wait": "1m", "limits.continuations": "1", "limits.run_retries": "5", "limits.gate_retries": "5", "limits.review_rounds": "5", "limits.conflicts": "5", "limits.merge_stack": "2", "limits.exclusive": "true", "workers.run_timeout": "10m", "agents.worker.escalate_to": "default",
+		"git.base": "trunk", "git.paths": "api", "git.integration_branch": "next", "git.history": "keep", "limits.model_wait": "1m", "limits.continuations": "1", "limits.run_retries": "5", "limits.gate_retries": "5", "limits.review_rounds": "5", "limits.conflicts": "5", "limits.merge_stack": "2", "limits.exclusive": "true", "workers.run_timeout": "10m", "agents.worker.escalate_to": "default",
 		"agents.manager.model": "spare", "agents.worker.model": "spare", "agents.reviewer.model": "spare", "agents.merger.model": "spare", "agents.second_reviewer.model": "spare",
 		"agents.manager.max_turns": "9", "agents.worker.max_turns": "9", "agents.reviewer.max_turns": "9", "agents.merger.max_turns": "9", "agents.second_reviewer.max_turns": "9",
 		"agents.manager.persona": "x", "agents.worker.persona": "x", "agents.reviewer.persona": "x", "agents.merger.persona": "x", "agents.second_reviewer.persona": "x",

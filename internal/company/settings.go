@@ -51,12 +51,23 @@ type Settings struct {
 	ConfirmReview string `json:"confirm_review,omitempty"`
 	// Generate are the files that commands of the project make.
 	Generate []GenerateRule `json:"generate,omitempty"`
+	// History is squash or keep; empty is squash.
+	History string `json:"history,omitempty"`
 	// Exclusive allows no other unfinished task of the project on the task's base.
 	Exclusive bool `json:"exclusive,omitempty"`
 	// Rules are the company's own at the time of the submission. What a task
 	// has decided by older ones still stands; zero are the first.
 	Rules int `json:"rules,omitempty"`
 }
+
+// Forms of the history that a pull request brings (git.history).
+const (
+	HistorySquash = "squash" // one commit for each ticket
+	HistoryKeep   = "keep"   // the workers' commits, and a merge for each ticket
+)
+
+// KeepsHistory reports whether the workers' own commits come to the integration branch.
+func (s Settings) KeepsHistory() bool { return s.History == HistoryKeep }
 
 // GenerateRule are files that a command makes.
 type GenerateRule struct {

@@ -14,7 +14,7 @@ type StackMember struct {
 	Subtask SubtaskID `json:"subtask"`
 	Head    OID       `json:"head"`
 	Tree    OID       `json:"tree"`              // of Head, merged onto the members before it
-	Message string    `json:"message,omitempty"` // of the merge commit
+	Message string    `json:"message,omitempty"` // of its commit on the integration branch
 	// Remade are files of the tree that their own programs made anew.
 	Remade []RemadeFile `json:"remade,omitempty"`
 }

@@ -138,7 +138,8 @@ type Git struct {
 	// requireOwnLayer.
 	UseMyLogins bool     `yaml:"use_my_logins" doc:"let git log in at the remote as yours does, where there is no token: credential helpers, ~/.netrc and ~/.ssh, with http.*, insteadOf and core.sshCommand of your git configuration; true counts in your own config file, the variable or --set, never in a company.yaml"`
 	Paths       []string `yaml:"paths" check:"folder" doc:"folders of a large repository that the work is kept to; none: all of it"`
-	Author      string   `yaml:"author" check:"author" doc:"Name <mail> of the commits; empty for the role's"`
+	History     string   `yaml:"history" enum:"squash keep" doc:"the commits of a pull request: squash has one for each ticket, in the style of the repository's log; keep has each commit of the workers, and a merge commit for each ticket"`
+	Author      string   `yaml:"author" check:"author" doc:"Name <mail> of all commits, of workers and of the host; empty: company <company@localhost>"`
 	Signoff     bool     `yaml:"signoff" doc:"add Signed-off-by to every commit"`
 	Sign        string   `yaml:"sign" enum:"none ssh gpg" doc:"sign what the host commits (merges); a worker has no key, so its commits are not signed"`
 	SigningKey  string   `yaml:"signing_key" doc:"path of an ssh key (its public half, when an agent has it), or the id of a gpg key"`
@@ -262,7 +263,7 @@ func Default() Config {
 		Container: Container{Image: Auto, Deps: "locked", CleanupTimeout: time.Minute, KeepImages: 5},
 		Bus:       Bus{Driver: "nats"},
 		Git: Git{Base: Auto, IntegrationBranch: "develop", Remote: "origin",
-			Credential: "token", Sign: "none"},
+			Credential: "token", Sign: "none", History: company.HistorySquash},
 		Forge: Forge{Kind: Auto, TokenEnv: "GITHUB_TOKEN", Poll: time.Minute, Draft: Auto, Reviewers: "codeowners"},
 		Gates: Gates{Lint: Command{Mode: Auto}, Types: Command{Mode: Auto}, Build: Command{Mode: Auto}, Test: Command{Mode: Auto}, Services: []string{Auto}, None: "ask", RedGreen: "report", Canary: true, FirstStepAfter: time.Minute},
 		Budget: Budget{USD: 5_000_000, Tokens: TokensAuto, DayUSD: USDCap(company.NoCap), DayTokens: TokenLimit(company.NoCap),

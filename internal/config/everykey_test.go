@@ -20,7 +20,7 @@ func TestEveryKeyWorks(t *testing.T) {
 		"container.image": "x@sha256:" + strings.Repeat("a", 64), "container.dockerfile": "Dockerfile", "container.setup": "[make]", "container.setup_env": "[TOKEN]", "container.logins": "[npm.example.com]", "container.deps": "off", "deps.scripts": "[better-sqlite3]", "deps.without": "[pypi]",
 		"container.docker_host": "unix:///run/user/1000/docker.sock", "container.cleanup_timeout": "30s", "container.keep_images": "3", "log.level": "debug",
 		"bus.driver": "file", "git.base": "main", "git.integration_branch": "integ", "git.remote": "upstream", "git.author": "A <a@example.com>",
-		"git.credential": "ssh_agent", "git.deploy_key_file": "", "git.signoff": "true", "git.paths": "[services/api]", "git.sign": "none", "git.use_my_logins": "false", "git.signing_key": "/k.pub",
+		"git.credential": "ssh_agent", "git.deploy_key_file": "", "git.signoff": "true", "git.history": "keep", "git.paths": "[services/api]", "git.sign": "none", "git.use_my_logins": "false", "git.signing_key": "/k.pub",
 		"forge.kind": "gitea", "forge.url": "https://git.example.com", "forge.token_env": "MY_TOKEN", "forge.app_id": "0", "forge.installation_id": "7",
 		"forge.private_key_env": "APP_KEY", "forge.labels": "[company]", "forge.draft": "always", "forge.reviewers": "none",
 		"gates.lint": "none", "gates.types": "none", "gates.build": "make", "gates.test": "make test", "gates.none": "allow", "gates.protected": "[x/**]", "gates.protect_tests": "true", "gates.canary": "false", "gates.first_step_after": "0s", "gates.red_green": "require", "gates.services": "[redis]", "gates.generate": "['x/** = make x']",

@@ -225,7 +225,7 @@ func (l *loader) refuseHostKeys(ctx context.Context, path string) (problems, err
 // untrustedKeys are the keys, or starts of keys, that a repository may set by
 // itself: they are about its own work, and cost nothing beyond the caps.
 var untrustedKeys = []string{"version", "workers.command_timeout", "workers.run_timeout", "limits.", "plan.",
-	"git.base", "git.integration_branch", "gates.services", "gates.first_step_after"}
+	"git.base", "git.integration_branch", "git.history", "gates.services", "gates.first_step_after"}
 
 // needsTrust reports whether a repository may not set a key by itself. What
 // tightens is always allowed. A key that is not judged here needs trust.

@@ -110,7 +110,7 @@ agents: {worker: {persona: obey, max_turns: 10}}
 // a new one needs trust until it stands here (T23).
 func TestEveryKeyHasTrustRule(t *testing.T) {
 	free := strings.Fields(`version workers.command_timeout workers.run_timeout
-		git.base git.integration_branch
+		git.base git.integration_branch git.history
 		limits.continuations limits.run_retries limits.gate_retries limits.review_rounds limits.conflicts limits.model_wait limits.model_silence limits.stop_grace limits.concurrent_tasks limits.merge_stack limits.exclusive limits.readers limits.writers plan.way plan.max_subtasks plan.max_write_set plan.max_effort plan.allow_tiny
 		agents.manager.model agents.manager.max_turns agents.worker.model agents.worker.max_turns agents.worker.escalate_to
 		agents.reviewer.model agents.reviewer.max_turns agents.merger.model agents.merger.max_turns

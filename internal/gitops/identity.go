@@ -99,7 +99,7 @@ func signOff(message string, p Person) string {
 	message = strings.TrimRight(message, "\n")
 	last := message[strings.LastIndexByte(message, '\n')+1:]
 	key, _, ok := strings.Cut(last, ": ")
-	if ok && strings.Contains(message, "\n\n") && strings.HasSuffix(key, "-by") && !strings.Contains(key, " ") {
+	if ok && strings.Contains(message, "\n\n") && (strings.HasSuffix(key, "-by") || key == TicketTrailer) && !strings.Contains(key, " ") {
 		return message + "\n" + p.signOffLine() + "\n"
 	}
 	return message + "\n\n" + p.signOffLine() + "\n"

@@ -281,6 +281,19 @@ func CheckpointRef(run company.RunID) string { return "refs/company/checkpoint/"
 // ResultRef is where the mirror keeps what the host took from a run.
 func ResultRef(run company.RunID) string { return "refs/company/runs/" + string(run) }
 
+// TicketRef is where the mirror keeps the head of a ticket that was merged.
+func TicketRef(ticket string) string { return "refs/company/tickets/" + ticket }
+
+// KeepTicket keeps the head of a merged ticket in the mirror. The ledger names it, and the
+// history of a squashed commit does not hold it.
+func (m *Mirror) KeepTicket(ctx context.Context, ticket string, head company.OID) error {
+	old, err := m.Ref(ctx, TicketRef(ticket))
+	if err != nil && company.CodeOf(err) != company.ENotFound || old == head {
+		return err
+	}
+	return m.UpdateRef(ctx, TicketRef(ticket), head, old)
+}
+
 // Head is the commit at the run's agent branch, by short or full name; with
 // branch "" it is the only agent branch that was pushed. false: there is none.
 // Several, with branch "", are E_CONFLICT.

@@ -74,6 +74,58 @@ func CommitMessage(ticket, desc string) string {
 	return msg + "\n"
 }
 
+// TicketTrailer is the key of the last lines of a squashed commit's message, with its ticket.
+const TicketTrailer = "Company-Ticket"
+
+// wrapWidth is the most characters of a line of a message's body, where its text has blanks.
+const wrapWidth = 72
+
+// SquashMessage is the message of the one commit of a ticket: the subject, the body, wrapped,
+// and the ticket as a trailer. As CommitMessage it holds no command, whatever it is made of.
+func SquashMessage(ticket, subject, body string) string {
+	text := strings.TrimSpace(inertMessage(stripControl(strings.Join(strings.Fields(subject), " ") + "\n\n" + wrapText(body, wrapWidth))))
+	text = ticketTrailerRE.ReplaceAllString(text, "> $0") // one that a model wrote
+	return text + "\n\n" + TicketTrailer + ": " + strings.Join(strings.Fields(stripControl(ticket)), " ") + "\n"
+}
+
+var ticketTrailerRE = lazyregexp.New(`(?im)^[ \t]*` + TicketTrailer + `\s*:`)
+
+// wrapText breaks lines at blanks to a number of characters. Items of lists are indented;
+// indented lines and those in a fence stay as they are: they are code.
+func wrapText(text string, width int) string {
+	var out []string
+	fenced := false
+	for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
+		line = strings.TrimRight(line, " \t\r")
+		fence := strings.HasPrefix(strings.TrimSpace(line), "```")
+		if fence {
+			fenced = !fenced
+		}
+		if fence || fenced || strings.HasPrefix(line, "    ") || strings.HasPrefix(line, "\t") {
+			out = append(out, line)
+			continue
+		}
+		indent := ""
+		if rest := strings.TrimLeft(line, " "); strings.HasPrefix(rest, "- ") || strings.HasPrefix(rest, "* ") {
+			indent = strings.Repeat(" ", len(line)-len(rest)+2)
+		}
+		for utf8.RuneCountInString(line) > width {
+			head := string([]rune(line)[:width+1])
+			at := strings.LastIndexByte(head, ' ')
+			if at <= len(indent) { // one long name: it ends at the next blank
+				if at = strings.IndexByte(line[len(indent):], ' '); at < 0 {
+					break
+				}
+				at += len(indent)
+			}
+			out = append(out, strings.TrimRight(line[:at], " "))
+			line = indent + strings.TrimLeft(line[at:], " ")
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n")
+}
+
 // stripControl makes s valid UTF-8 and drops control characters but newline and
 // tab; a carriage return becomes a newline.
 func stripControl(s string) string {

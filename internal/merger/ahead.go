@@ -140,7 +140,7 @@ func (g *Merger) treeAhead(ctx context.Context, e company.Effect) (t *company.Ta
 	}
 	at := e.Onto
 	for _, member := range first.members {
-		if at, err = passingMerge(ctx, m, at, member); err != nil {
+		if at, err = passingMerge(ctx, m, t, at, member); err != nil {
 			return t, m, "", err
 		}
 	}

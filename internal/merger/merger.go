@@ -1,6 +1,6 @@
 // Package merger brings approved branches together. It owns the test of a
-// merge (git merge-tree, then the gates on exactly that tree), the merge
-// commits, moving the integration branch by compare-and-set, and the merger
+// merge (git merge-tree, then the gates on exactly that tree), the
+// commits on the integration branch, moving the integration branch by compare-and-set, and the merger
 // agent that resolves a conflict in a container. Several branches are merged one
 // onto the other and tested at once, as a stack.
 //
@@ -27,7 +27,7 @@ type Config struct {
 	Decider  company.Decider
 	Runner   *gates.Runner
 	Mirrors  gitops.MirrorSource
-	Author   gitops.Person // of merge commits
+	Author   gitops.Person // of the commits on the integration branch
 	Sessions *session.Service
 	Watcher  gates.CheckWatcher // for the feed
 }
@@ -67,6 +67,9 @@ func (g *Merger) Test(ctx context.Context, e company.Effect) (company.Command, e
 		}}, nil
 	}
 	j := judgment{s: s, t: t, m: m, ahead: g.foresight.findVerdict(ctx, e, p.lastTree())}
+	if err := writeMessages(ctx, m, t, t.Head, p.members); err != nil {
+		return nil, err
+	}
 	if len(p.members) > 1 {
 		return g.testStack(ctx, j, p.members)
 	}
@@ -105,7 +108,7 @@ func (g *Merger) testOne(ctx context.Context, j judgment, sub *company.Subtask, 
 		return nil, err
 	}
 	out := company.RecordMergeGate{
-		Task: j.t.ID, Subtask: sub.ID, Head: sub.Head, Onto: j.t.Head, Tree: tree, HeadTree: own, Overlap: p.overlap, Message: mergeMessage(sub), Remade: p.members[0].Remade,
+		Task: j.t.ID, Subtask: sub.ID, Head: sub.Head, Onto: j.t.Head, Tree: tree, HeadTree: own, Overlap: p.overlap, Message: p.members[0].Message, Remade: p.members[0].Remade,
 	}
 	out.Result, err = g.judgeTree(ctx, j, tree, sub.ID, sub.ID)
 	// What the ticket's tests show is known of the tree that they were run on.
@@ -115,6 +118,7 @@ func (g *Merger) testOne(ctx context.Context, j judgment, sub *company.Subtask, 
 	return out, err
 }
 
+// mergeMessage is the message of a merge commit.
 func mergeMessage(sub *company.Subtask) string {
 	return gitops.CommitMessage(string(sub.ID), "Merge: "+sub.Planned.Title)
 }
@@ -164,9 +168,10 @@ func (g *Merger) Merge(ctx context.Context, e company.Effect) (company.Command, 
 	return company.RecordMerge{Task: t.ID, Commit: commits[0]}, nil
 }
 
-// commitMerges makes the merge commits of the members, one onto the other, and moves
-// the integration branch from onto to the last of them. Where that is done already, it
-// finds them.
+// commitMerges makes the commits of the members, one onto the other, and moves the
+// integration branch from onto to the last of them. Where that is done already, it
+// finds them. The members' heads stay reachable: the ledger names them, and a squashed
+// commit does not hold them.
 func (g *Merger) commitMerges(ctx context.Context, t *company.Task, onto company.OID, members []company.StackMember, when time.Time) ([]company.OID, error) {
 	m, err := g.Mirrors.MirrorOf(ctx, t)
 	if err != nil {
@@ -179,7 +184,7 @@ func (g *Merger) commitMerges(ctx context.Context, t *company.Task, onto company
 	}
 	if at != "" && at != onto {
 		// Done before a restart, or the branch was moved by hand.
-		done, err := findMerges(ctx, m, at, onto, members)
+		done, err := findMerges(ctx, m, t, at, onto, members)
 		if err == nil && done == nil {
 			err = movedBranchError(ref, string(at), onto)
 		}
@@ -191,9 +196,15 @@ func (g *Merger) commitMerges(ctx context.Context, t *company.Task, onto company
 	var commits []company.OID
 	last := onto
 	for _, member := range members {
+		if err := m.KeepTicket(ctx, string(member.Subtask), member.Head); err != nil {
+			return nil, err
+		}
+		parents, err := parentsOf(ctx, m, t, t.Subtask(member.Subtask), member.Head, last)
+		if err != nil {
+			return nil, err
+		}
 		last, err = m.CommitTree(ctx, gitops.CommitSpec{
-			Tree: member.Tree, Parents: []company.OID{last, member.Head}, Message: member.Message,
-			Author: g.Author, Committer: g.Author, When: when,
+			Tree: member.Tree, Parents: parents, Message: member.Message, Author: g.Author, Committer: g.Author, When: when,
 		})
 		if err != nil {
 			return nil, err
@@ -203,10 +214,10 @@ func (g *Merger) commitMerges(ctx context.Context, t *company.Task, onto company
 	return commits, m.UpdateRef(ctx, ref, last, at)
 }
 
-// findMerges looks back from a commit for the merges of the members onto a commit; nil
+// findMerges looks back from a commit for the commits of the members onto a commit; nil
 // where those are others. A signature need not be the same twice, so the commits are
-// recognised by their trees and parents.
-func findMerges(ctx context.Context, m *gitops.Mirror, at, onto company.OID, members []company.StackMember) ([]company.OID, error) {
+// recognised by their trees, parents and messages; a sign-off stands behind a message.
+func findMerges(ctx context.Context, m *gitops.Mirror, t *company.Task, at, onto company.OID, members []company.StackMember) ([]company.OID, error) {
 	commits := make([]company.OID, len(members))
 	for i, member := range slices.Backward(members) {
 		found, err := m.Log(ctx, "", at, 1)
@@ -214,8 +225,12 @@ func findMerges(ctx context.Context, m *gitops.Mirror, at, onto company.OID, mem
 			return nil, err
 		}
 		c := found[0]
-		if c.Tree != member.Tree || len(c.Parents) != 2 || c.Parents[1] != member.Head {
+		if c.Tree != member.Tree || len(c.Parents) == 0 || !strings.HasPrefix(c.Message, strings.TrimRight(member.Message, "\n")) {
 			return nil, nil
+		}
+		parents, err := parentsOf(ctx, m, t, t.Subtask(member.Subtask), member.Head, c.Parents[0])
+		if err != nil || !slices.Equal(c.Parents, parents) {
+			return nil, err
 		}
 		commits[i], at = at, c.Parents[0]
 	}

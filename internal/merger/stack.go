@@ -40,7 +40,7 @@ func (g *Merger) pileUp(ctx context.Context, t *company.Task, m *gitops.Mirror, 
 
 // memberOf is a subtask as a member of a stack.
 func memberOf(sub *company.Subtask, merged gates.Merged) company.StackMember {
-	return company.StackMember{Subtask: sub.ID, Head: sub.Head, Tree: merged.Tree, Message: mergeMessage(sub), Remade: merged.Remade}
+	return company.StackMember{Subtask: sub.ID, Head: sub.Head, Tree: merged.Tree, Remade: merged.Remade}
 }
 
 // stackMembers merges the subtasks of a stack one onto the other; the first is merged onto
@@ -53,7 +53,7 @@ func (g *Merger) stackMembers(ctx context.Context, t *company.Task, m *gitops.Mi
 	for _, sub := range rest {
 		if committed < len(members) {
 			var err error
-			if at, err = passingMerge(ctx, m, at, members[committed]); err != nil {
+			if at, err = passingMerge(ctx, m, t, at, members[committed]); err != nil {
 				return nil, err
 			}
 			committed++
@@ -78,10 +78,12 @@ func (g *Merger) stackMembers(ctx context.Context, t *company.Task, m *gitops.Mi
 
 // passingMerge is a commit of a member's tree, for the next one to be merged onto: git
 // merges commits alone. It is the same each time.
-func passingMerge(ctx context.Context, m *gitops.Mirror, onto company.OID, member company.StackMember) (company.OID, error) {
-	return m.CommitTree(ctx, gitops.CommitSpec{
-		Tree: member.Tree, Parents: []company.OID{onto, member.Head}, Message: member.Message, When: time.Unix(0, 0), Passing: true,
-	})
+func passingMerge(ctx context.Context, m *gitops.Mirror, t *company.Task, onto company.OID, member company.StackMember) (company.OID, error) {
+	parents, err := parentsOf(ctx, m, t, t.Subtask(member.Subtask), member.Head, onto)
+	if err != nil {
+		return "", err
+	}
+	return m.CommitTree(ctx, gitops.CommitSpec{Tree: member.Tree, Parents: parents, Message: string(member.Subtask), When: time.Unix(0, 0), Passing: true})
 }
 
 // testStack judges the tree of all members.

@@ -43,7 +43,19 @@ func treeOfAll(b *mergertest.Bundle, heads ...company.OID) company.OID {
 // A stack is judged by its last tree, and merged with one move of the branch; doing it
 // again finds or makes the same commits.
 func TestStackMergesTwice(t *testing.T) {
-	b := mergertest.NewStacked(t)
+	for _, history := range []string{company.HistorySquash, company.HistoryKeep} {
+		t.Run(history, func(t *testing.T) { mergeStackTwice(t, history) })
+	}
+}
+
+func mergeStackTwice(t *testing.T, history string) {
+	b := mergertest.NewStackedWith(t, history)
+	parents := func(onto, head company.OID) []company.OID {
+		if history == company.HistoryKeep {
+			return []company.OID{onto, head}
+		}
+		return []company.OID{onto}
+	}
 	heads := queueThree(b)
 	whole := treeOfAll(b, heads...)
 	b.AddVerdict(whole)
@@ -73,7 +85,7 @@ func TestStackMergesTwice(t *testing.T) {
 	signed, at := []company.OID(nil), in.Onto
 	for _, m := range in.Members {
 		var err error
-		at, err = b.Project.Mirror.CommitTree(t.Context(), gitops.CommitSpec{Tree: m.Tree, Parents: []company.OID{at, m.Head}, Message: m.Message, When: in.At.Add(time.Hour)})
+		at, err = b.Project.Mirror.CommitTree(t.Context(), gitops.CommitSpec{Tree: m.Tree, Parents: parents(at, m.Head), Message: m.Message, When: in.At.Add(time.Hour)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +104,11 @@ func TestStackMergesTwice(t *testing.T) {
 			t.Fatal(err)
 		}
 		onto := append([]company.OID{b.Project.Base}, first.Commits...)[i]
-		if !slices.Equal(c[0].Parents, []company.OID{onto, heads[i]}) || c[0].Tree != in.Members[i].Tree || c[0].Subject() != "[t1-0"+string(rune('1'+i))+"] Merge: Change "+string(rune('a'+i)) ||
+		subject := "change t1-0" + string(rune('1'+i)) // of the ticket's lone commit
+		if history == company.HistoryKeep {
+			subject = "[t1-0" + string(rune('1'+i)) + "] Merge: Change " + string(rune('a'+i))
+		}
+		if !slices.Equal(c[0].Parents, parents(onto, heads[i])) || c[0].Tree != in.Members[i].Tree || c[0].Subject() != subject ||
 			c[0].Author.Name != "Merger" || !c[0].When.Equal(in.At) {
 			t.Errorf("%+v", c[0])
 		}

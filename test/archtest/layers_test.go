@@ -38,6 +38,7 @@ view
 feed
 reshape
 folder
+commitstyle
 leak
 clock
 mux

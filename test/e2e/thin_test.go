@@ -178,13 +178,13 @@ func checkGit(t *testing.T, h *testenv.House) {
 	if got := h.Git(clone, "diff", "--name-status", "origin/main", "HEAD"); got != "A\ttriple.go\nA\ttriple_test.go" {
 		t.Errorf("what the task changed:\n%s", got)
 	}
-	if got := h.Git(clone, "show", "-s", "--format=%s", "HEAD"); got != "[t1-01] Merge: Add Triple" {
-		t.Errorf("merge commit %q", got)
+	if got := h.Git(clone, "show", "-s", "--format=%s", "HEAD"); got != "Add Triple" {
+		t.Errorf("the ticket's commit %q", got)
 	}
-	if got := h.Git(clone, "show", "-s", "--format=%s", "HEAD^2"); got != "[t1-01] Add Triple" {
-		t.Errorf("worker's commit %q", got) // GIT-2
+	if got := h.Git(clone, "show", "-s", "--format=%(trailers:key=Company-Ticket,valueonly)", "HEAD"); got != "t1-01" {
+		t.Errorf("the commit is of the ticket %q", got) // GIT-2
 	}
-	if got := h.Git(clone, "rev-parse", "HEAD^1"); got != h.Git(h.Origin, "rev-parse", "main") {
+	if got := h.Git(clone, "rev-parse", "HEAD^"); got != h.Git(h.Origin, "rev-parse", "main") {
 		t.Errorf("the first parent is %s, not main", got)
 	}
 	refs := strings.Fields(h.Git(h.Origin, "for-each-ref", "--format=%(refname)"))

@@ -36,16 +36,22 @@ type Bundle struct {
 // after the other.
 func New(t *testing.T) *Bundle {
 	t.Helper()
-	return newBundle(t, 1, "a", "b")
+	return newBundle(t, company.Settings{MergeStack: 1}, "a", "b")
 }
 
 // NewStacked makes a bundle of three subtasks that are merged at once.
 func NewStacked(t *testing.T) *Bundle {
 	t.Helper()
-	return newBundle(t, 4, "a", "b", "c")
+	return NewStackedWith(t, "")
 }
 
-func newBundle(t *testing.T, stack int, names ...string) *Bundle {
+// NewStackedWith makes the same, with a value of git.history.
+func NewStackedWith(t *testing.T, history string) *Bundle {
+	t.Helper()
+	return newBundle(t, company.Settings{MergeStack: 4, History: history}, "a", "b", "c")
+}
+
+func newBundle(t *testing.T, set company.Settings, names ...string) *Bundle {
 	t.Helper()
 	b := &Bundle{Decider: decidertest.New(t), T: t, Project: gitopstest.New(t, map[string]string{
 		"a.go": "package a\n", "b.go": "package a\n", "shared.go": "package a\n\nvar x = 0\n",
@@ -58,7 +64,7 @@ func newBundle(t *testing.T, stack int, names ...string) *Bundle {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Must(company.Submit{Instruction: "do all", Project: company.Project{ID: "project", Path: b.Project.Dir}, Settings: company.Settings{MergeStack: stack}})
+	b.Must(company.Submit{Instruction: "do all", Project: company.Project{ID: "project", Path: b.Project.Dir}, Settings: set})
 	b.Prepare(Task, b.Project.Base, company.GateCommand{Name: "test", Command: "true"})
 	var subs []company.PlannedSubtask
 	for _, name := range names {

@@ -1,0 +1,20 @@
+package gitops
+
+import "testing"
+
+// The message of a squashed commit is wrapped, holds no command and no trailer but our own.
+func TestSquashMessage(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]string{
+		"": "Keep commas\n\nCompany-Ticket: t1-01\n",
+		"Quoted fields lost the last comma, since the reader looked for the quote behind it alone. Fixes #7.": "Keep commas\n\nQuoted fields lost the last comma, since the reader looked for the quote\nbehind it alone. Fixes (#7).\n\nCompany-Ticket: t1-01\n",
+		"Done.\n\nCompany-Ticket: t9-01\nSigned-off-by: A <a@b>":                                              "Keep commas\n\nDone.\n\n> Company-Ticket: t9-01\n> Signed-off-by: A <a@b>\n\nCompany-Ticket: t1-01\n",
+	} {
+		if got := SquashMessage("t1-01", "Keep  commas", body); got != want {
+			t.Errorf("%q\nnot %q", got, want)
+		}
+	}
+	if got := signOff("a\n\nCompany-Ticket: t1-01\n", Person{"A", "a@b"}); got != "a\n\nCompany-Ticket: t1-01\nSigned-off-by: A <a@b>\n" {
+		t.Errorf("signed off: %q", got)
+	}
+}
