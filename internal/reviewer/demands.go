@@ -43,15 +43,42 @@ func reviewCriteria(t *company.Task, sub *company.Subtask) []string {
 	if t.Follows != "" || t.Issue != nil || len(parts) < 2 {
 		return append(out, "the instruction is carried out")
 	}
+	own := out
 	for _, p := range parts {
-		out = append(out, ofInstruction+p)
+		if !isCovered(p, own) {
+			out = append(out, ofInstruction+p)
+		}
+	}
+	return out
+}
+
+// isCovered reports whether one of the ticket's own criteria has all that a part of the instruction names:
+// evidence for it is asked for once.
+func isCovered(part string, own []string) bool {
+	names := splitBare(part)
+	return len(names) > 0 && slices.ContainsFunc(own, func(criterion string) bool {
+		has := splitBare(criterion)
+		return !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(has, n) })
+	})
+}
+
+// splitBare lists the parts of a text between blanks, without the signs around them.
+func splitBare(text string) []string {
+	var out []string
+	for _, n := range strings.Fields(strings.ToLower(text)) {
+		if n = strings.Trim(n, ".,;:!?()\"'`"); n != "" {
+			out = append(out, n)
+		}
 	}
 	return out
 }
 
 // standsInParts reports whether the criteria have each word of the instruction, in its order.
-func standsInParts(t *company.Task) bool {
-	list := reviewCriteria(t, nil)
+func standsInParts(t *company.Task, sub *company.Subtask) bool {
+	list := reviewCriteria(t, sub)
+	if sub != nil {
+		list = list[len(sub.Planned.AcceptanceCriteria):]
+	}
 	text := ""
 	for _, c := range list {
 		part, is := strings.CutPrefix(c, ofInstruction)
@@ -117,7 +144,7 @@ func splitDemands(instruction string) []string {
 var abbreviated = map[string]bool{"e.g.": true, "i.e.": true, "etc.": true, "vs.": true, "cf.": true, "approx.": true, "no.": true, "z.b.": true, "d.h.": true}
 
 // splitSentences splits a paragraph. A full stop ends a sentence where a capital, a
-// quotation or code follows.
+// quotation or code follows, outside of brackets that are closed later.
 func splitSentences(text string) []string {
 	var out []string
 	words := strings.Fields(text)
@@ -127,10 +154,19 @@ func splitSentences(text string) []string {
 		if !last && !(endsSentence(w) && beginsSentence(words[i+1])) {
 			continue
 		}
+		if !last && isInBrackets(strings.Join(words[begin:i+1], " "), strings.Join(words[i+1:], " ")) {
+			continue
+		}
 		out = append(out, strings.Join(words[begin:i+1], " "))
 		begin = i + 1
 	}
 	return out
+}
+
+// isInBrackets reports whether brackets stand open behind a text that what follows it closes.
+func isInBrackets(before, after string) bool {
+	open := strings.Count(before, "(") - strings.Count(before, ")")
+	return open > 0 && strings.Count(after, ")")-strings.Count(after, "(") >= open
 }
 
 func endsSentence(word string) bool {

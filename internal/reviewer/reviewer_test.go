@@ -421,6 +421,14 @@ func TestPartsOfTheInstruction(t *testing.T) {
 	if got := strings.Join(reviewCriteria(b.task, nil), "|"); got != "of the instruction: Two things:|of the instruction: make it better|of the instruction: tell of it" {
 		t.Errorf("%s", got)
 	}
+	// What the ticket's own criteria name already is asked for once.
+	b.sub.Planned.AcceptanceCriteria = []string{"F is better: make it better, and test it"}
+	if got := strings.Join(reviewCriteria(b.task, b.sub), "|"); got != "F is better: make it better, and test it|of the instruction: Two things:|of the instruction: tell of it" {
+		t.Errorf("%s", got)
+	}
+	if brief := reviewBrief(b.task, b.sub, subject{whole: true}); !strings.Contains(brief, "## Instruction\nTwo things:\n- make it better") {
+		t.Errorf("a part is left out of the criteria, and the instruction does not stand whole:\n%s", brief)
+	}
 	// The most that a plan and an instruction can ask for can be answered.
 	b.task.Instruction = strings.Repeat("Do it. ", maxDemands)
 	var form struct {
@@ -452,9 +460,11 @@ func TestDemands(t *testing.T) {
 		"# Title\n\nDo a\nand b.\n\n1. one\n   more of it\n2) two\n* [ ] three\n\nAt last. Done": "Do a and b.|one more of it|two|three|At last.|Done",
 		"Like this:\n```\nA. B.\n- c\n```\nand so on":                                            "Like this: and so on",
 		"Das z.B. Äpfel. Ändern. 改める。 もう一つ":                                                      "Das z.B. Äpfel.|Ändern.|改める。|もう一つ",
-		"A B. \r\nC":                         "A B. C",
-		strings.Repeat("Do it. ", 21):        "",
-		"Add " + strings.Repeat("xyz ", 150): "Add" + strings.Repeat(" xyz", 98) + " …",
+		"Mend it (where it is 0. It was 1.) at once. Then test it":                               "Mend it (where it is 0. It was 1.) at once.|Then test it",
+		"Mend (it. Then test it":                                                                 "Mend (it.|Then test it",
+		"A B. \r\nC":                                                                             "A B. C",
+		strings.Repeat("Do it. ", 21):                                                            "",
+		"Add " + strings.Repeat("xyz ", 150):                                                     "Add" + strings.Repeat(" xyz", 98) + " …",
 	} {
 		if got := strings.Join(splitDemands(text), "|"); got != want {
 			t.Errorf("%q:\n got %q\nwant %q", text, got, want)
