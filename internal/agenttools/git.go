@@ -63,9 +63,11 @@ func (f *toolFactory) commitMessage(m string) string {
 }
 
 // Finish is the Final of finish. Commit is what the container says: the host
-// looks for itself.
+// looks for itself. Problem, Summary and Risks become the text of the pull request.
 type Finish struct {
+	Problem   string      `json:"problem,omitempty"`
 	Summary   string      `json:"summary"`
+	Risks     string      `json:"risks,omitempty"`
 	Decisions []string    `json:"decisions,omitempty"`
 	Commit    company.OID `json:"commit"`
 }
@@ -74,13 +76,15 @@ func (f *toolFactory) finishTool() agent.Tool {
 	t := newTool(f, "finish",
 		`Hand the work in.`,
 		`{"type":"object","properties":{
-"summary":{"type":"string","minLength":1,"description":"what was done, what shows it, what is open"},
+"problem":{"type":"string","maxLength":2000,"description":"what was wrong or wanted, and how it showed; ≤ 300 characters"},
+"summary":{"type":"string","minLength":1,"description":"the whole change and why so, for a maintainer who has not seen the ticket; no history of attempts, no praise; ≤ 500 characters"},
+"risks":{"type":"string","maxLength":2000,"description":"what could break, what is open; ≤ 200 characters, or empty"},
 "decisions":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":1000},"description":"what you decided where the ticket is open"},
 "commit":{"type":"string","minLength":1,"description":"message: commits what is left first"}},
 "required":["summary"],"additionalProperties":false}`, false,
 		func(ctx context.Context, a struct {
-			Summary, Commit string
-			Decisions       []string
+			Problem, Summary, Risks, Commit string
+			Decisions                       []string
 		}) (agent.Result, error) {
 			if !f.Start.Valid() {
 				return agent.Result{}, company.E(company.EInternal, "finish does not know where the run began")
@@ -117,7 +121,7 @@ func (f *toolFactory) finishTool() agent.Tool {
 					return agent.Result{}, err
 				}
 			}
-			return agent.Result{Changed: pushes || commits, Text: "finished at " + company.OID(s.Head).Short(), Final: Finish{Summary: a.Summary, Decisions: a.Decisions, Commit: company.OID(s.Head)}}, nil
+			return agent.Result{Changed: pushes || commits, Text: "finished at " + company.OID(s.Head).Short(), Final: Finish{Problem: a.Problem, Summary: a.Summary, Risks: a.Risks, Decisions: a.Decisions, Commit: company.OID(s.Head)}}, nil
 		})
 	t.Finishes = true
 	return t

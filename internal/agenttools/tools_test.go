@@ -43,7 +43,7 @@ func TestContract(t *testing.T) {
 		"search": "pattern | glob", "list_files": "| glob", "run_command": "command | background timeout_s",
 		"check_process": "process_id | stop", "stop_process": "process_id |", "git_status": "|", "git_commit": "message | paths",
 		"add_dependency": "ecosystem name | version",
-		"todo":           "items |", "note": "text |", "escalate": "reason |", "finish": "summary | commit decisions",
+		"todo":           "items |", "note": "text |", "escalate": "reason |", "finish": "summary | commit decisions problem risks",
 	}
 	readOnly := []string{"read_file", "search", "list_files", "git_status"}
 	writes := []string{"write_file", "edit_file", "git_commit", "add_dependency", "finish"} // WRK-9
@@ -189,7 +189,7 @@ func TestFinish(t *testing.T) {
 	b := newBench(t)
 	w := WorkerTools(b.config)
 	fin := func() agent.Result {
-		return call(t, w, "finish", `{"summary":"did it","decisions":["the old name stays"]}`)
+		return call(t, w, "finish", `{"problem":"it was missing","summary":"did it","risks":"none seen","decisions":["the old name stays"]}`)
 	}
 	refused := func(parts ...string) {
 		t.Helper()
@@ -218,7 +218,7 @@ func TestFinish(t *testing.T) {
 	res := fin()
 	requireText(t, res, false, "finished at")
 	head := gitexectest.Git(t, b.dir, "rev-parse", "HEAD")
-	if want := (Finish{Summary: "did it", Decisions: []string{"the old name stays"}, Commit: company.OID(head)}); !reflect.DeepEqual(res.Final, want) {
+	if want := (Finish{Problem: "it was missing", Summary: "did it", Risks: "none seen", Decisions: []string{"the old name stays"}, Commit: company.OID(head)}); !reflect.DeepEqual(res.Final, want) {
 		t.Errorf("final %+v, want %+v", res.Final, want)
 	}
 	if got := gitexectest.Git(t, b.origin, "rev-parse", "agent/t1-01-x"); got != head {

@@ -132,11 +132,17 @@ func (p *partSplitter) addFields(text string, at, lineAt int) {
 
 // endBlock makes the fields one part, or one part a sentence.
 func (p *partSplitter) endBlock() {
-	begin := 0
-	for i, w := range p.fields {
-		if last := i == len(p.fields)-1; !last && (p.item || !(endsSentence(w.text) && beginsSentence(p.fields[i+1].text))) {
+	begin, open, left := 0, 0, 0 // open: brackets of the part; left: that close behind it
+	for _, f := range p.fields {
+		left -= closesBrackets(f.text)
+	}
+	for i, f := range p.fields {
+		open, left = open-closesBrackets(f.text), left+closesBrackets(f.text)
+		last := i == len(p.fields)-1
+		if !last && (p.item || !(endsSentence(f.text) && beginsSentence(p.fields[i+1].text)) || open > 0 && -left >= open) {
 			continue
 		}
+		open = 0
 		p.addPart(p.fields[begin : i+1])
 		begin = i + 1
 	}
@@ -145,6 +151,9 @@ func (p *partSplitter) endBlock() {
 		p.headed = -1
 	}
 }
+
+// closesBrackets counts how many brackets a text closes beyond those that it opens.
+func closesBrackets(text string) int { return strings.Count(text, ")") - strings.Count(text, "(") }
 
 func (p *partSplitter) addPart(fields []field) {
 	texts := make([]string, len(fields))

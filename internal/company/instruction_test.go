@@ -19,10 +19,12 @@ func TestPartsOfAnInstruction(t *testing.T) {
 		"# Title\n\nDo a\nand b.\n\n1. one\n   more of it\n2) two\n* [ ] three\n\nAt last. Done": "Do a and b.|one more of it|two|three|At last.|Done",
 		"Like this:\n```\nA. B.\n- c\n```\nand so on":                                            "",
 		"Das z.B. Äpfel. Ändern. 改める。 もう一つ":                                                      "Das z.B. Äpfel.|Ändern.|改める。|もう一つ",
-		"A B. \r\nC":                  "",
-		"- a\r\n- b":                  "a|b",
-		strings.Repeat("Do it. ", 20): strings.TrimSuffix(strings.Repeat("Do it.|", 20), "|"),
-		strings.Repeat("Do it. ", 21): "",
+		"Mend it (where it is 0. It was 1.) at once. Then test it":                               "Mend it (where it is 0. It was 1.) at once.|Then test it",
+		"Mend (it. Then test it":                                                                 "Mend (it.|Then test it",
+		"A B. \r\nC":                                                                             "",
+		"- a\r\n- b":                                                                             "a|b",
+		strings.Repeat("Do it. ", 20):                                                            strings.TrimSuffix(strings.Repeat("Do it.|", 20), "|"),
+		strings.Repeat("Do it. ", 21):                                                            "",
 	} {
 		var got []string
 		end := 0

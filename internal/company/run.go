@@ -43,6 +43,8 @@ type Run struct {
 	Journal         Hash            `json:"journal,omitempty"` // the sealed journal
 	Result          Hash            `json:"result,omitempty"`  // result.json
 	Summary         string          `json:"summary,omitempty"`
+	Problem         string          `json:"problem,omitempty"` // what was wrong or wanted, as its worker says
+	Risks           string          `json:"risks,omitempty"`   // what could break or is open, as its worker says
 	Error           string          `json:"error,omitempty"`
 	Decisions       []string        `json:"decisions,omitempty"` // what its agent decided or assumed where its ticket is open
 	RefusedAccesses []RefusedAccess `json:"refused,omitempty"`   // addresses that it reached for and did not get

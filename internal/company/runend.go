@@ -122,6 +122,10 @@ type RunEnded struct {
 	Changes []Change  `json:"changes,omitempty"` // from the base of the subtask to Head
 	Branch  string    `json:"branch,omitempty"`
 	Summary string    `json:"summary,omitempty"`
+	// Problem is what was wrong or wanted, and Risks what could break or is open: of a worker
+	// whose work is done, for the text of the pull request. Both may be empty.
+	Problem string `json:"problem,omitempty"`
+	Risks   string `json:"risks,omitempty"`
 	// Subject is the first line of the first commit's message, without the ticket before it; of a
 	// worker whose work is done.
 	Subject string `json:"subject,omitempty"`
@@ -229,6 +233,7 @@ func (d *RunEnded) apply(s *State, e Event) {
 	r.Status, r.Head, r.Spent, r.Turns = d.Status, d.Head, d.Spent, d.Turns
 	r.Journal, r.Result, r.Summary, r.Error = d.Journal, d.Result, d.Summary, d.Error
 	r.Models, r.Decisions = d.Models, d.Decisions
+	r.Problem, r.Risks = d.Problem, d.Risks
 	r.Reserved, r.Heard = Amount{}, min(max(0, d.Heard), len(r.Words))
 	t.setRun(&r)
 	t.Spent = t.Spent.Add(d.Spent)

@@ -162,6 +162,8 @@ func (sub *Subtask) escalateToManager(why string) {
 type Change struct {
 	Path   string `json:"path"`
 	Action string `json:"action"` // created | modified | deleted
+	// Lines is how many lines it adds and takes away; 0 where that is not known.
+	Lines int `json:"lines,omitempty"`
 }
 
 // Attempts is how many runs of workers a subtask has had. Its reviews and its

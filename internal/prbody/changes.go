@@ -7,10 +7,6 @@ import (
 	"company/internal/company"
 )
 
-// mostSummaries is how many summaries of one subtask are shown: of the first run and of
-// the newest ones.
-const mostSummaries = 3
-
 // prChanges is what the workers say that they did: a claim of theirs.
 func prChanges(t *company.Task, o PROptions) string {
 	var b strings.Builder
@@ -40,34 +36,32 @@ func mergedAs(t *company.Task, sub *company.Subtask) string {
 	case sub.Merged == "":
 		return fmt.Sprintf(" (not merged: %s)", sub.Status)
 	}
-	return fmt.Sprintf(" (%s, %s)", sub.Merged.Short(), countNoun(sub.Started, "attempt"))
+	return fmt.Sprintf(" (%s)", sub.Merged.Short())
 }
 
-// summariesOf are the summaries of a subtask's runs, in order. One that only says again
-// what another says is left out.
+// summariesOf is what the worker of a ticket says of it at its end, and what was done where it
+// conflicted. Each finish replaces the one before it.
 func summariesOf(t *company.Task, sub *company.Subtask, o PROptions) string {
-	var list []*company.Run
-	for _, r := range t.SummedUp(sub.ID) {
-		text := strings.TrimSpace(r.Summary)
-		if text != "" && strings.Join(strings.Fields(text), " ") != sub.Planned.Title && (len(list) == 0 || list[len(list)-1].Summary != r.Summary) {
-			list = append(list, r)
+	most := min(o.maxText, 3000)
+	var b strings.Builder
+	if r := lastHandedIn(t, sub); r != nil {
+		for _, part := range []struct{ head, text string }{{"Problem:", r.Problem}, {"", r.Summary}, {"Risks:", r.Risks}} {
+			if text := strings.TrimSpace(part.text); text != "" && strings.Join(strings.Fields(text), " ") != sub.Planned.Title {
+				if part.head != "" {
+					b.WriteString("\n" + part.head + "\n")
+				}
+				fmt.Fprintf(&b, "\n%s\n", quoteText(text, most, t.ID))
+			}
 		}
 	}
-	var b strings.Builder
-	for i, r := range list {
-		most := min(o.maxText, 3000)
-		switch left := len(list) - mostSummaries; {
-		case left > 0 && i > 0 && i <= left:
-			if i == 1 {
-				fmt.Fprintf(&b, "\nThen %s of which the summary is not shown.\n", countNoun(left, "attempt"))
-			}
-			continue
-		case r.Role == company.Merger:
-			b.WriteString("\nThen, where it conflicted:\n")
-		case i > 0:
-			b.WriteString("\nThen, sent back:\n")
+	var merger string
+	for _, r := range t.SummedUp(sub.ID) {
+		if r.Role == company.Merger && strings.TrimSpace(r.Summary) != "" {
+			merger = r.Summary
 		}
-		fmt.Fprintf(&b, "\n%s\n", quoteText(r.Summary, most, t.ID))
+	}
+	if merger != "" {
+		fmt.Fprintf(&b, "\nWhere it conflicted:\n\n%s\n", quoteText(merger, most, t.ID))
 	}
 	return b.String()
 }

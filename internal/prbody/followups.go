@@ -19,7 +19,7 @@ func prFollowUps(t *company.Task, o PROptions) string {
 	}
 	text := fmt.Sprintf("## Follow-ups\n\n%s\n\nWhat follows is about %s.", strings.TrimSpace(markdownTable(o, []string{"task", "asked", "head"}, rows)), t.ID)
 	if asked := strings.TrimSpace(t.Instruction); asked != company.TitleOf(asked) {
-		text += "\n\n" + foldInstruction(t, o)
+		text += "\n\n" + quoteInstruction(t, o)
 	}
 	return text
 }

@@ -4,9 +4,11 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"company/internal/company"
 )
@@ -57,11 +59,57 @@ func TestGoldenTexts(t *testing.T) {
 			if got != string(want) {
 				t.Errorf("%s is another one now; read it, and write it anew with -golden:\n%s", file, got)
 			}
-			if n := countOpenLines(got); n > MaxPRLines || len(got) > MaxPRBytes {
-				t.Errorf("%d open lines, %d bytes", n, len(got))
-			}
+			checkBounds(t, got)
 			checkWords(t, c.task, got)
 		})
+	}
+}
+
+// splitOpen parts a text: what stands open, the lines that close issues included, and what is folded.
+func splitOpen(text string) (open, folded string) {
+	inside := false
+	for line := range strings.Lines(text) {
+		switch {
+		case strings.HasPrefix(line, "<details>"):
+			inside = true
+			folded += line
+		case strings.HasPrefix(line, "</details>"):
+			inside = false
+			folded += line
+		case inside:
+			folded += line
+		default:
+			open += line
+		}
+	}
+	return open, folded
+}
+
+// blankLines are several in a row, as they stand between folds.
+var blankLines = regexp.MustCompile(`\n\n+`)
+
+// checkBounds holds a text to the bounds of what is open, and of the whole.
+func checkBounds(t interface {
+	Helper()
+	Errorf(format string, args ...any)
+}, text string) {
+	t.Helper()
+	open, _ := splitOpen(text)
+	open = strings.TrimSpace(blankLines.ReplaceAllString(open, "\n\n"))
+	lines := strings.Split(open, "\n")
+	if len(lines) > MaxPRLines {
+		t.Errorf("%d open lines:\n%s", len(lines), open)
+	}
+	for _, line := range lines {
+		if n := utf8.RuneCountInString(line); n > MaxPRColumns {
+			t.Errorf("a line of %d characters: %s", n, line)
+		}
+	}
+	if n := len(strings.Fields(open)); n > MaxPRWords {
+		t.Errorf("%d open words:\n%s", n, open)
+	}
+	if len(text) > MaxPRBytes {
+		t.Errorf("%d bytes", len(text))
 	}
 }
 
@@ -142,7 +190,9 @@ func oneSubtask() *company.Task {
 	runsOf(t,
 		ended("", company.Manager, 1, 4, 90_000, nil),
 		ended("t12-01", company.Worker, 1, 17, 260_000, func(r *company.Run) {
-			r.Summary = "api.Limit counts requests of a client in a window of a minute and answers 429.\n\n- API_LIMIT sets it; 0 or nothing turns it off\n- go test ./... and go vet ./... pass\n\nOpen: the map of clients grows."
+			r.Problem = "Nothing bounds how often a client calls the API: one script that asked 4,000 times a minute kept the others waiting."
+			r.Summary = "api.Limit counts the requests of a client in a window of a minute and answers 429 beyond API_LIMIT.\n\n- 0 or nothing turns it off, so that nothing changes for who does not set it\n- It stands before the log, since a refused request is logged, too"
+			r.Risks = "The map of clients grows with each new address until a restart."
 			r.Decisions = []string{"Retry-After holds whole seconds, rounded up."}
 		}),
 		ended("t12-01", company.Reviewer, 1, 8, 120_000, nil),
@@ -179,7 +229,10 @@ func manySubtasks() *company.Task {
 		ended("t12-03", company.Worker, 1, 20, 300_000, func(r *company.Run) {
 			r.Status, r.Summary = company.RunQualityFailed, "store.Disk writes one file a key."
 		}),
-		ended("t12-03", company.Worker, 2, 7, 90_000, func(r *company.Run) { r.Summary = "A key with a slash is escaped now; TestDisk/slash shows it." }),
+		ended("t12-03", company.Worker, 2, 7, 90_000, func(r *company.Run) {
+			r.Summary = "store.Disk writes one file a key; a slash in a key is escaped, since it would name a folder."
+			r.Risks = "A full disk is an error that no test reaches."
+		}),
 		ended("t12-02", company.Merger, 1, 3, 20_000, func(r *company.Run) {
 			r.Summary, r.EndedAt = "Both sides of store.go are kept.", r.EndedAt.Add(time.Hour)
 		}),
@@ -234,7 +287,9 @@ func partialFailure() *company.Task {
 	broken := ended("t12-03", company.Worker, 3, 2, 10_000, func(r *company.Run) { r.Status, r.Error = company.RunError, "the container ended" })
 	t.Runs[broken.ID] = broken
 	for n := 4; n < 7; n++ {
-		r := ended("t12-03", company.Worker, n, 2, 10_000, func(r *company.Run) { r.Summary = "Try " + string(rune('0'+n)) + "." })
+		r := ended("t12-03", company.Worker, n, 2, 10_000, func(r *company.Run) {
+			r.Summary = "store.Disk writes one file a key, whole or not at all; version " + string(rune('0'+n)) + " of its format."
+		})
 		t.Runs[r.ID] = r
 	}
 	t.Review.Last = nil
@@ -274,13 +329,11 @@ func TestInstructionIsShortened(t *testing.T) {
 		task := oneSubtask()
 		task.Instruction, task.Plan.Title = text, ""
 		got := PRBody(task, PROptions{Pushed: true})
-		if len(got) > MaxPRBytes || countOpenLines(got) > MaxPRLines {
-			t.Errorf("%s: %d bytes, %d open lines", name, len(got), countOpenLines(got))
-		}
+		checkBounds(t, got)
 		if !strings.Contains(got, "`company show t12` has all)") {
 			t.Errorf("%s: the cut is not told:\n%.3000s", name, got)
 		}
-		if strings.Contains(got, "> wor \u2026") || strings.Contains(got, "<b>") || strings.Contains(got, "@a") || strings.Count(got, "</details>") != 2 {
+		if strings.Contains(got, "> wor \u2026") || strings.Contains(got, "<b>") || strings.Contains(got, "@a") || strings.Count(got, "</details>") != strings.Count(got, "\n<details><summary>") {
 			t.Errorf("%s:\n%.3000s", name, got)
 		}
 	}

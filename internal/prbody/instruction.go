@@ -7,12 +7,6 @@ import (
 	"company/internal/company"
 )
 
-// An instruction up to these stands open; a longer one is folded.
-const (
-	openInstructionLines = 8
-	openInstructionBytes = 1000
-)
-
 // prInstruction is the instruction of the task that opened the pull request, whole. It is
 // left out where the title says all of it.
 func prInstruction(t *company.Task, o PROptions) string {
@@ -21,7 +15,7 @@ func prInstruction(t *company.Task, o PROptions) string {
 	if strings.TrimSpace(lead.Instruction) == lead.PullTitle() && attached == "" {
 		return ""
 	}
-	return "## Instruction\n\n" + foldInstruction(lead, o) + attached
+	return "## Instruction\n\n" + quoteInstruction(lead, o) + attached
 }
 
 // listAttachments names the files of a task's instruction.
@@ -37,15 +31,9 @@ func listAttachments(t *company.Task) string {
 	return b.String()
 }
 
-// foldInstruction quotes the instruction of a task, and folds it where it is long.
-func foldInstruction(t *company.Task, o PROptions) string {
-	text := strings.TrimSpace(t.Instruction)
-	quoted := quoteText(text, o.maxText, t.ID)
-	if len(text) <= openInstructionBytes && strings.Count(quoted, "\n") < openInstructionLines {
-		return quoted
-	}
-	lines := strings.Count(text, "\n") + 1
-	return fmt.Sprintf("<details><summary>The instruction of %s, %s</summary>\n\n%s\n\n</details>", t.ID, countNoun(lines, "line"), quoted)
+// quoteInstruction quotes the instruction of a task.
+func quoteInstruction(t *company.Task, o PROptions) string {
+	return quoteText(strings.TrimSpace(t.Instruction), o.maxText, t.ID)
 }
 
 // countNoun is a number with its noun.

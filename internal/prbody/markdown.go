@@ -59,6 +59,9 @@ func stripText(s string) string {
 // codeSpan is a code span that s cannot end, and that is harmless in a table.
 func codeSpan(s string) string {
 	s = strings.ReplaceAll(truncateText(safetext.StripLine(s), 200), "|", "\\|")
+	if s == "" {
+		return "(no name)" // two backticks would begin a span
+	}
 	mark := strings.Repeat("`", longestRepeat(s, '`')+1)
 	if len(mark) > 1 {
 		s = " " + s + " "

@@ -7,7 +7,7 @@ import (
 	"company/internal/company"
 )
 
-// prPlan is the plan, folded away.
+// prPlan is the plan.
 func prPlan(t *company.Task, o PROptions) string {
 	if len(t.Subtasks) == 1 && t.Subtasks[0].Planned.IsInstruction() {
 		return "" // the instruction stands above
@@ -16,7 +16,7 @@ func prPlan(t *company.Task, o PROptions) string {
 		return ""
 	}
 	var b strings.Builder
-	b.WriteString("<details><summary>Plan</summary>\n\n")
+	b.WriteString("## Plan\n\n")
 	for i, s := range t.Subtasks {
 		if i == o.maxRows {
 			fmt.Fprintf(&b, "- %d more subtasks\n", len(t.Subtasks)-o.maxRows)
@@ -28,7 +28,6 @@ func prPlan(t *company.Task, o PROptions) string {
 		}
 		fmt.Fprintf(&b, "- %s, %s: %s%s\n", place, s.ID, escapeWithin(s.Planned.Description, 300), prReplanned(s))
 	}
-	b.WriteString("\n</details>")
 	return b.String()
 }
 

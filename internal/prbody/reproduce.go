@@ -32,6 +32,9 @@ func prReproduce(t *company.Task, o PROptions) string {
 		if g.Dir != "" {
 			line = fmt.Sprintf("(cd '%s' && %s)", strings.ReplaceAll(safetext.StripLine(g.Dir), "'", `'\''`), line)
 		}
+		if strings.HasPrefix(line, "<") {
+			line = " " + line // no reader takes it for the end of the fold
+		}
 		b.WriteString(line + "\n")
 	}
 	fence := strings.Repeat("`", max(3, longestRepeat(b.String(), '`')+1))

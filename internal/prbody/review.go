@@ -10,7 +10,7 @@ import (
 
 // prReview guides the reader: the company's own review, and the files with most
 // changes.
-func prReview(t *company.Task, _ PROptions) string {
+func prReview(t *company.Task, o PROptions) string {
 	var b strings.Builder
 	b.WriteString("## Review guide\n\n")
 	if r := t.Review.Last; r != nil {
@@ -24,8 +24,8 @@ func prReview(t *company.Task, _ PROptions) string {
 	} else {
 		b.WriteString("The whole was not reviewed.\n")
 	}
-	if files := ChangedPaths(t); len(files) > 0 {
-		fmt.Fprintf(&b, "%d files are changed; start with %s.\n", len(files), truncateText(joinFirstCode(files, 4), 300))
+	if files := readingOrder(t); len(files) > 0 {
+		fmt.Fprintf(&b, "%s changed, in the order to read: %s.\n", countVerb(len(files), "file", "is", "are"), joinCode(files, o))
 	}
 	return b.String()
 }
@@ -42,15 +42,4 @@ func ChangedPaths(t *company.Task) []string {
 		}
 	}
 	return out
-}
-
-func joinFirstCode(files []string, most int) string {
-	var out []string
-	for i, f := range files {
-		if i == most {
-			break
-		}
-		out = append(out, codeSpan(f))
-	}
-	return strings.Join(out, ", ")
 }

@@ -1,10 +1,6 @@
 package prbody
 
-import (
-	"strconv"
-
-	"company/internal/company"
-)
+import "company/internal/company"
 
 // prSubtasks lists what the work was split into, and the commit of each.
 func prSubtasks(t *company.Task, o PROptions) string {
@@ -17,7 +13,7 @@ func prSubtasks(t *company.Task, o PROptions) string {
 		if s.Merged == "" {
 			commit = string(s.Status)
 		}
-		rows = append(rows, []string{string(s.ID), escapeWithin(s.Planned.Title, 200), commit, strconv.Itoa(s.Started)})
+		rows = append(rows, []string{string(s.ID), escapeWithin(s.Planned.Title, 200), commit})
 	}
-	return "## Subtasks\n\n" + markdownTable(o, []string{"ticket", "title", "commit", "attempts"}, rows)
+	return "## Subtasks\n\n" + markdownTable(o, []string{"ticket", "title", "commit"}, rows)
 }

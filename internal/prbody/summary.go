@@ -2,20 +2,9 @@ package prbody
 
 import (
 	"fmt"
-	"strings"
 
 	"company/internal/company"
 )
-
-// prSummary gives the title, and the risks.
-func prSummary(t *company.Task, o PROptions) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "# %s\n", escapeMarkdown(o.leadOf(t).PullTitle()))
-	if r := mergeRisks(t); len(r) > 0 {
-		fmt.Fprintf(&b, "\n**Risk**: %s\n", strings.Join(r, " "))
-	}
-	return b.String()
-}
 
 // leadOf is the task that opened the pull request.
 func (o PROptions) leadOf(t *company.Task) *company.Task {

@@ -34,16 +34,44 @@ func reviewCriteria(t *company.Task, sub *company.Subtask) []string {
 	return appendDemands(out, demands)
 }
 
+// appendDemands adds the parts of the instruction that the ticket's own criteria do not name already.
 func appendDemands(criteria, demands []string) []string {
+	own := criteria
 	for _, d := range demands {
-		criteria = append(criteria, ofInstruction+safetext.CutBetweenWords(d, maxDemand))
+		if !isCovered(d, own) {
+			criteria = append(criteria, ofInstruction+safetext.CutBetweenWords(d, maxDemand))
+		}
 	}
 	return criteria
 }
 
+// isCovered reports whether one of the ticket's own criteria has all that a part of the instruction names:
+// evidence for it is asked for once.
+func isCovered(part string, own []string) bool {
+	names := splitBare(part)
+	return len(names) > 0 && slices.ContainsFunc(own, func(criterion string) bool {
+		has := splitBare(criterion)
+		return !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(has, n) })
+	})
+}
+
+// splitBare lists the parts of a text between blanks, without the signs around them.
+func splitBare(text string) []string {
+	var out []string
+	for _, n := range strings.Fields(strings.ToLower(text)) {
+		if n = strings.Trim(n, ".,;:!?()\"'`"); n != "" {
+			out = append(out, n)
+		}
+	}
+	return out
+}
+
 // standsInParts reports whether the criteria have each word of the instruction, in its order.
-func standsInParts(t *company.Task) bool {
-	list := reviewCriteria(t, nil)
+func standsInParts(t *company.Task, sub *company.Subtask) bool {
+	list := reviewCriteria(t, sub)
+	if sub != nil {
+		list = list[len(sub.Planned.AcceptanceCriteria):]
+	}
 	text := ""
 	for _, c := range list {
 		part, is := strings.CutPrefix(c, ofInstruction)

@@ -16,7 +16,7 @@ func TestInstructionStandsOnce(t *testing.T) {
 		"Make it so. Like:\n```\nx\n```\n":           false,
 		"one thing":                                  false,
 	} {
-		if standsInParts(&company.Task{Instruction: instruction}) != inParts {
+		if standsInParts(&company.Task{Instruction: instruction}, nil) != inParts {
 			t.Errorf("%q", instruction)
 		}
 	}

@@ -56,7 +56,7 @@ func reviewBrief(t *company.Task, sub *company.Subtask, x subject) string {
 		}
 		if x.whole {
 			w.WriteString("\n" + onlyTicket + "\n")
-			if !standsInParts(t) {
+			if !standsInParts(t, sub) {
 				w.WriteString("\n## Instruction\n" + t.Instruction + "\n")
 			}
 			w.WriteString(formatAnswers(x.answers))

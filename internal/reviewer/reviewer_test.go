@@ -433,6 +433,14 @@ func TestPartsOfTheInstruction(t *testing.T) {
 	if got := strings.Join(reviewCriteria(b.task, nil), "|"); got != "of the instruction: Two things:|of the instruction: make it better|of the instruction: tell of it" {
 		t.Errorf("%s", got)
 	}
+	// What the ticket's own criteria name already is asked for once.
+	b.sub.Planned.AcceptanceCriteria = []string{"F is better: make it better, and test it"}
+	if got := strings.Join(reviewCriteria(b.task, b.sub), "|"); got != "F is better: make it better, and test it|of the instruction: Two things:|of the instruction: tell of it" {
+		t.Errorf("%s", got)
+	}
+	if brief := reviewBrief(b.task, b.sub, subject{whole: true}); !strings.Contains(brief, "## Instruction\nTwo things:\n- make it better") {
+		t.Errorf("a part is left out of the criteria, and the instruction does not stand whole:\n%s", brief)
+	}
 	// The most that a plan and an instruction can ask for can be answered.
 	b.task.Instruction = strings.Repeat("Do it. ", 20)
 	var form struct {

@@ -13,6 +13,7 @@ import (
 	"company/internal/company"
 	"company/internal/folder"
 	"company/internal/gitops"
+	"company/internal/patch"
 	"company/internal/runfiles"
 	"company/internal/safetext"
 )
@@ -49,6 +50,7 @@ func (s *Sandbox) Finish(ctx context.Context, out agent.Outcome, onto company.OI
 			return company.EndRun{}, fmt.Errorf("read the end of the conversation: %w", err)
 		}
 		end.Status, end.Summary, end.Decisions = company.RunSuccess, fin.Summary, fin.Decisions
+		end.Problem, end.Risks = fin.Problem, fin.Risks
 	case agent.EndEscalated:
 		var esc agent.Escalation
 		if err := out.Decode(&esc); err != nil {
@@ -163,18 +165,31 @@ func (s *Sandbox) collectHead(ctx context.Context, unsaved bool) (company.OID, e
 	return w.takeHead(gitops.WithLog(ctx, s.spec.Log), unsaved)
 }
 
+// maxCounted bounds the patch whose lines are counted, in bytes: what lies behind it has no count.
+const maxCounted = 4 << 20
+
 // changedPaths are the paths that head changes since it left, or last took in, the
-// integration branch.
+// integration branch, each with how many lines it changes.
 func changedPaths(ctx context.Context, m *gitops.Mirror, onto, head company.OID) ([]company.Change, error) {
 	from, err := m.MergeBase(ctx, onto, head)
 	if err != nil {
 		return nil, err
 	}
-	diff, err := m.Diff(ctx, from, head, 0)
+	diff, err := m.Diff(ctx, from, head, maxCounted)
 	if err != nil {
 		return nil, err
 	}
-	return diff.Paths(), nil
+	lines := map[string]int{}
+	for l := range patch.Lines(string(diff.Patch)) {
+		if l.Kind == patch.Added || l.Kind == patch.Removed {
+			lines[l.File.Path()]++
+		}
+	}
+	paths := diff.Paths()
+	for i := range paths {
+		paths[i].Lines = lines[paths[i].Path]
+	}
+	return paths, nil
 }
 
 // lastFailure is the failed call that a worker gives up behind, for the question to its

@@ -145,7 +145,7 @@ func isOutcomeRefused(err error) bool {
 // endRun closes the books of the run and brings its end in.
 func (s *Session) endRun(ctx context.Context, end company.EndRun) error {
 	end.Run, end.Fence = s.Run, s.Fence
-	for _, text := range []*string{&end.Outcome.Summary, &end.Outcome.Error, &end.Outcome.Hint} {
+	for _, text := range []*string{&end.Outcome.Problem, &end.Outcome.Summary, &end.Outcome.Risks, &end.Outcome.Error, &end.Outcome.Hint} {
 		*text = safetext.Cut(*text, maxWords)
 	}
 	if err := s.sealJournal(ctx, &end.Outcome); err != nil {

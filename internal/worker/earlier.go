@@ -67,6 +67,7 @@ func (e *earlierWork) writeEarlier() string {
 	if e.unfinished {
 		w.WriteString("No run handed it in. If it is complete, check it and finish: it needs no other commit.\n")
 	}
+	w.WriteString("Your finish replaces what earlier ones say: describe the whole change in it, as if there had been one attempt.\n")
 	if e.summary != "" {
 		fmt.Fprintf(&w, "\nThe summary of %s, which nobody has checked:\n%s", e.run, agent.Quote("summary", "", session.CutSummary(e.summary)))
 	}

@@ -88,7 +88,7 @@ func TestDeliverToGitHub(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	for _, want := range []string{
-		"# Let the greeter say goodbye\n\n## Instruction\n\n> say goodbye\n", "## What changed\n\n**t1-01** ", "- It says it to the world: nobody is named. (t1-plan.1)\n",
+		"# Let the greeter say goodbye\n\n**Asked.** say goodbye.\n\n**Change.** ", "\n**Read in this order:** `", "## Instruction\n\n> say goodbye\n", "## What changed\n\n**t1-01** ", "- It says it to the world: nobody is named. (t1-plan.1)\n",
 		"## How it was checked", " **Shown by:** ", "## Gates", "## Reproduce", "git fetch origin " + p.HeadRef,
 	} {
 		if !strings.Contains(p.Body, want) {

@@ -1,0 +1,242 @@
+package prbody
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"company/internal/company"
+)
+
+// listChecked says in three to five lines how the work was checked: the tests that show it, what ran
+// green on this very tree, what is red or was not looked at, and the review. most is how many names
+// of each are given, at least one.
+func listChecked(t *company.Task, most int) []string {
+	var out []string
+	if t.Gate == nil || len(t.Gate.Result.Checks) == 0 {
+		out = append(out, "No check was run.")
+	} else {
+		r := t.Gate.Result
+		out = append(out, tellProof(r.RedGreen, most)...)
+		out = append(out, tellGreen(t, most)...)
+		out = append(out, tellNotGreen(t, most)...)
+	}
+	return append(out, tellReview(t))
+}
+
+// tellProof says which tests fail without the change.
+func tellProof(r *company.RedGreen, most int) []string {
+	switch {
+	case r == nil:
+		return nil
+	case r.Files == 0:
+		return []string{"No test was added or changed."}
+	case r.Reason != "":
+		return []string{"Which tests fail without this change is not known: " + shortenPlain(r.Reason, 100) + "."}
+	}
+	var names []string
+	shown := foldTests(r.Proof)
+	for i, f := range shown {
+		if i == most {
+			break
+		}
+		name := shortSpan(nameTest(f.name), 50)
+		if f.cases > 0 {
+			name += " (" + countNoun(f.cases, "case") + ")"
+		}
+		names = append(names, name)
+	}
+	more := len(shown) - len(names) + max(0, r.Shown-len(r.Proof))
+	if more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	text := "No test of the change fails without it."
+	switch {
+	case r.Shown == 1:
+		text = joinAnd(names) + " fails without this change and passes with it."
+	case len(names) > 0:
+		text = joinAnd(names) + " fail without this change and pass with it."
+	}
+	switch n := len(r.Idle); {
+	case n == 1:
+		text += " 1 new test passes without it too, so it shows nothing."
+	case n > 1:
+		text += fmt.Sprintf(" %d new tests pass without it too, so they show nothing.", n)
+	}
+	return []string{text}
+}
+
+// nameTest is the name of a test without the package before it.
+func nameTest(name string) string {
+	pkg, test, ok := strings.Cut(name, " ")
+	if ok && !strings.Contains(test, " ") && strings.ContainsAny(pkg, "./") {
+		return test
+	}
+	return name
+}
+
+// tellGreen names the checks that passed on the very tree.
+func tellGreen(t *company.Task, most int) []string {
+	var names, mended []string
+	tests, skipped, flaky := 0, 0, 0
+	for i, c := range t.Gate.Result.Checks {
+		if !c.Passed || c.Skipped || c.Absent || c.Excused != "" {
+			continue
+		}
+		names = append(names, shortSpan(c.Command, 40))
+		if c.Counts != nil {
+			tests, skipped = tests+c.Counts.Passed+c.Counts.Failed+c.Counts.Skipped, skipped+c.Counts.Skipped
+		}
+		flaky += len(c.Flaky)
+		if t.Baseline != nil && i < len(t.Baseline.Checks) && t.Baseline.Checks[i].ExitCode != 0 && !t.Baseline.Checks[i].Absent {
+			mended = append(mended, c.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	verb := "is"
+	if len(names) > 1 {
+		verb = "are"
+	}
+	if n := len(names) - most; n > 0 {
+		names = append(names[:most:most], fmt.Sprintf("%d more", n))
+	}
+	count := ""
+	if tests > 0 {
+		count = " (" + countNoun(tests, "test")
+		if skipped > 0 {
+			count += fmt.Sprintf(", %d skipped", skipped)
+		}
+		count += ")"
+	}
+	text := fmt.Sprintf("%s%s %s green on exactly this tree, %s.", joinAnd(names), count, verb, t.Head.Short())
+	if flaky > 0 {
+		text += fmt.Sprintf(" Flaky: %s.", countNoun(flaky, "test"))
+	}
+	if len(mended) > 0 {
+		text += " Red on the base and mended: " + listNames(mended, most) + "."
+	}
+	return []string{text}
+}
+
+// tellNotGreen says what is red as on the base, and what nothing has looked at.
+func tellNotGreen(t *company.Task, most int) []string {
+	var red, open, failed, unseen []string
+	for _, c := range t.Gate.Result.Checks {
+		switch {
+		case c.Excused == company.ComparedKnown:
+			text := c.Name
+			if c.Counts != nil && c.Counts.Failed > 0 {
+				text += " (" + countNoun(c.Counts.Failed, "failure") + ")"
+			}
+			red = append(red, text)
+		case c.Excused == company.ComparedAsBefore:
+			open = append(open, c.Name)
+		case c.Absent || c.Excused == company.ComparedAbsent || c.Skipped:
+			unseen = append(unseen, c.Name)
+		case !c.Passed:
+			failed = append(failed, c.Name)
+		}
+		blind := t.Gate.Result.Overlooked(c)
+		if c.Canary != nil && c.Canary.Reason != "" && len(blind) == 0 {
+			unseen = append(unseen, "the tests of "+c.Name+", perhaps")
+		}
+		unseen = append(unseen, blind...)
+	}
+	if t.Prepared != nil {
+		for _, u := range t.Prepared.Unrun {
+			unseen = append(unseen, u.Command)
+		}
+	}
+	slices.Sort(unseen)
+	unseen = slices.Compact(unseen)
+	var out []string
+	add := func(what string, names []string) {
+		if len(names) > 0 {
+			out = append(out, what+listNames(names, most)+".")
+		}
+	}
+	add("Red: ", failed)
+	add("Red on the base too, and in nothing new: ", red)
+	add("Red on the base too, so new failures cannot be seen: ", open)
+	add("Not looked at: ", unseen)
+	if len(out) > 2 { // three to five lines in all
+		out = append(out[:1], strings.Join(out[1:], " "))
+	}
+	return out
+}
+
+// tellReview is the verdict of the company's own reviewer, in one sentence.
+func tellReview(t *company.Task) string {
+	r := t.Review.Last
+	if r == nil {
+		return "The whole was not reviewed."
+	}
+	if t.Review.Waived != "" && t.Review.Waived == t.Head {
+		return "The review was waived by the president."
+	}
+	text := "A reviewer approved it"
+	if r.Verdict != company.Approve {
+		text = "A reviewer asked for changes"
+	}
+	switch n := len(r.Evidence); {
+	case n == 1:
+		text += ", naming what shows it"
+	case n > 1:
+		text += ", naming what shows each of " + countNoun(n, "point")
+	}
+	minor := 0
+	for _, sub := range t.Subtasks {
+		if sub.Merged != "" && sub.Review.Last != nil {
+			minor += countMinor(sub.Review.Last.Findings)
+		}
+	}
+	if t.CarriedFrom() == nil {
+		minor += countMinor(r.Findings)
+	}
+	if minor > 0 {
+		text += "; " + countVerb(minor, "minor finding", "is", "are") + " left"
+	}
+	return text + "."
+}
+
+func countMinor(list []company.Finding) int {
+	n := 0
+	for _, f := range list {
+		if f.Severity == company.Minor {
+			n++
+		}
+	}
+	return n
+}
+
+// countVerb is a number with its noun and verb.
+func countVerb(n int, noun, one, many string) string {
+	if n == 1 {
+		return countNoun(n, noun) + " " + one
+	}
+	return countNoun(n, noun) + " " + many
+}
+
+// listNames names the first of some checks or commands, harmless and short.
+func listNames(names []string, most int) string {
+	var out []string
+	for i, n := range names {
+		if i == most {
+			out = append(out, fmt.Sprintf("%d more", len(names)-i))
+			break
+		}
+		out = append(out, cmp.Or(shortenPlain(n, 60), "(no name)"))
+	}
+	return joinAnd(out)
+}
+
+// joinAnd joins names as a sentence does.
+func joinAnd(names []string) string {
+	if n := len(names); n > 1 {
+		return strings.Join(names[:n-1], ", ") + " and " + names[n-1]
+	}
+	return strings.Join(names, "")
+}
