@@ -170,17 +170,22 @@ func (f *toolFactory) refusalResult(name string, raw json.RawMessage, r *toolpro
 // commandOutput is the result of a command, with its whole log where a part is left
 // out of the text.
 func (f *toolFactory) commandOutput(ctx context.Context, r toolproto.RunResult) (agent.Result, error) {
+	all := r.Text()
+	fromOut, fromErr := dropTestCourse(&r.Stdout), dropTestCourse(&r.Stderr)
 	res := agent.Result{Text: r.Text(), Failure: r.Failure()}
 	if r.Stdout.Omitted == 0 && r.Stderr.Omitted == 0 {
+		if fromOut || fromErr {
+			res.Blob = []byte(all)
+		}
 		return res, nil
 	}
 	var whole bytes.Buffer
-	_, err := f.Toolbox.Log(ctx, r.ProcessID, &whole)
+	_, failed := f.Toolbox.Log(ctx, r.ProcessID, &whole)
 	var refusal *toolproto.Refusal
 	switch {
-	case errors.As(err, &refusal): // the log is gone; head and tail are what there is
-	case err != nil:
-		return res, err
+	case errors.As(failed, &refusal): // the log is gone; head and tail are what there is
+	case failed != nil:
+		return res, failed
 	default:
 		res.Blob = whole.Bytes()
 	}

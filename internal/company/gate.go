@@ -140,15 +140,24 @@ type GateResult struct {
 }
 
 // RedGreen tells which tests of a change show anything: they pass with it, and
-// on the base with only the change's test files they do not. Lists are bounded.
+// on the base with only the change's test files they were seen to fail. Lists are bounded.
 type RedGreen struct {
 	Files  int      `json:"files"`            // test files that the change adds or changes
 	Source bool     `json:"source,omitempty"` // it touches what a test gate covers, tests apart; asked where that is required alone
-	Fresh  int      `json:"fresh"`            // tests that the base does not have
-	Shown  int      `json:"shown"`            // tests that do not pass without the change
-	Proof  []string `json:"proof,omitempty"`  // the first of them
+	Fresh  int      `json:"fresh"`            // tests that the base does not have, without their cases
+	Cases  int      `json:"cases,omitempty"`  // cases that the base does not have, of new tests and of old ones
+	Shown  int      `json:"shown"`            // tests that fail without the change, each with its cases one
+	Proof  []string `json:"proof,omitempty"`  // the first of them, and of their cases
 	Idle   []string `json:"idle,omitempty"`   // new tests that pass without the change too
 	Reason string   `json:"reason,omitempty"` // why it is not known
+
+	// Unseen counts new tests that were not run without the change: what they are in does
+	// not compile or dies there, or they are not there. They are not among Shown.
+	Unseen int `json:"unseen,omitempty"`
+	// Unbuilt are packages, crates or files of tests that do not compile or load without the
+	// change, and Died those whose run ends there before it is through: a panic, an exit.
+	Unbuilt []string `json:"unbuilt,omitempty"`
+	Died    []string `json:"died,omitempty"`
 }
 
 // GateKey names a verdict in the cache: the same tree, the same gates and the

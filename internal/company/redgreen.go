@@ -19,12 +19,19 @@ func RedGreenKey(sub SubtaskID, head OID) string {
 	return "red_green " + string(sub) + " " + string(head)
 }
 
+// ShowsChange says whether something was seen to fail without the change: a test, or a
+// package as a whole, which does not compile or dies. Tests of an interface that is new
+// cannot compile without it.
+func (r *RedGreen) ShowsChange() bool {
+	return r.Shown > 0 || len(r.Unbuilt) > 0 || len(r.Died) > 0
+}
+
 // ExplainUnshown is why the tests of a change do not show it; empty: they do, or the
 // change touches nothing that the test command covers. Unknown says that it could
 // not be found out, which no worker can mend.
 func (r *RedGreen) ExplainUnshown() (why string, unknown bool) {
 	switch {
-	case !r.Source || r.Shown > 0:
+	case !r.Source || r.ShowsChange():
 		return "", false
 	case r.Reason != "":
 		return "which of its tests fail without the change is not known: " + r.Reason, true

@@ -33,6 +33,15 @@ type FolderTester interface {
 	PackageOf(test string) string
 }
 
+// RestTester is a FolderTester whose runner can leave tests out: what one that ends the
+// whole run kept from running can be run after all.
+type RestTester interface {
+	FolderTester
+	// RestCommand is a gate's canary command on the tests of these packages without some,
+	// one behind the other. Both are named as in its report.
+	RestCommand(canary string, without, packages []string) string
+}
+
 // PartTester is a Planter whose toolchain tells which tests a change can reach.
 type PartTester interface {
 	Planter

@@ -2,12 +2,8 @@ package gates
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"maps"
 	"slices"
 	"strings"
-	"time"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
@@ -81,16 +77,17 @@ func (r *Runner) reportRedGreen(ctx context.Context, s *company.State, t *compan
 		if err != nil {
 			return nil, err
 		}
-		if err := r.withShortTimeout(c.res.Checks[i], t.Baseline.Checks[i]).runOnBase(ctx, j, i, show, narrow, out); err != nil {
+		if err := r.withShortTimeout(c.res.Checks[i], t.Baseline.Checks[i]).runOnBase(ctx, j, i, candidates{show, c.res.Checks[i], narrow}, out); err != nil {
 			return nil, err
 		}
 	}
 	if !known {
 		out.Reason = "the test gate does not say which tests it runs"
 	}
-	slices.Sort(out.Proof)
-	slices.Sort(out.Idle)
-	out.Proof, out.Idle = out.Proof[:min(len(out.Proof), maxShownTests)], out.Idle[:min(len(out.Idle), maxShownTests)]
+	for _, names := range []*[]string{&out.Proof, &out.Idle, &out.Unbuilt, &out.Died} {
+		slices.Sort(*names)
+		*names = (*names)[:min(len(*names), maxShownTests)]
+	}
 	return out, nil
 }
 
@@ -138,92 +135,6 @@ func (r *Runner) listCandidates(ctx context.Context, now company.GateCheck, befo
 		delete(fresh, n)
 	}
 	return fresh, nil
-}
-
-// runOnBase runs one test gate without the change and adds what it shows. Where
-// narrow is set only some packages are run: of the others nothing is known.
-func (r *Runner) runOnBase(ctx context.Context, j Job, i int, show map[string]bool, narrow ecosystem.FolderTester, out *company.RedGreen) error {
-	there, fails, why, err := r.runTests(ctx, j, i, 0)
-	if err != nil || why != "" {
-		out.Reason = why
-		return err
-	}
-	if narrow != nil {
-		ran := map[string]bool{}
-		for n := range there {
-			ran[narrow.PackageOf(n)] = true
-		}
-		for n := range fails {
-			ran[narrow.PackageOf(n)] = true
-		}
-		maps.DeleteFunc(show, func(n string, _ bool) bool { return !ran[narrow.PackageOf(n)] })
-	}
-	// A test that fails there by chance shows nothing either.
-	if slices.ContainsFunc(slices.Collect(maps.Keys(show)), func(n string) bool { return fails[n] }) {
-		again, _, why, err := r.runTests(ctx, j, i, 1)
-		if err != nil || why != "" {
-			out.Reason = why
-			return err
-		}
-		maps.DeleteFunc(show, func(n string, _ bool) bool { return fails[n] && again[n] })
-	}
-	for n, fresh := range show {
-		if fresh {
-			out.Fresh++
-		}
-		// A test that is neither new nor fails on the base only shares its
-		// package with a test that does not build without the change.
-		switch {
-		case !there[n] && (fresh || fails[n]):
-			out.Shown++
-			out.Proof = append(out.Proof, n)
-		case there[n] && fresh:
-			out.Idle = append(out.Idle, n)
-		}
-	}
-	return nil
-}
-
-// runTests runs a test gate without the change: which tests pass there, and
-// which fail; why is set where that could not be found out, which is no fault
-// of the change.
-func (r *Runner) runTests(ctx context.Context, j Job, i, attempt int) (there, fails map[string]bool, why string, err error) {
-	check, res, err := r.runCheck(ctx, j, i, attempt)
-	var of *company.Error
-	switch {
-	case ctx.Err() != nil:
-		return nil, nil, "", context.Cause(ctx)
-	case errors.As(err, &of) && of.Code == company.EGates:
-		return nil, nil, "without the change the tests could not be run: " + of.Message, nil
-	case err != nil:
-		return nil, nil, "", err
-	case check.ExitCode == exitTimeout || check.ExitCode == exitKilled:
-		return nil, nil, fmt.Sprintf("without the change the tests were ended before they were through, exit %d", check.ExitCode), nil
-	case res == nil || res.ParseError != "":
-		return nil, nil, "without the change the tests report nothing", nil
-	}
-	there, fails = map[string]bool{}, map[string]bool{}
-	for _, n := range res.Passed {
-		there[n] = true
-	}
-	for _, f := range res.Failed {
-		fails[f.Name] = true
-	}
-	return there, fails, "", nil
-}
-
-// withShortTimeout is a runner that waits not much longer than a check took: without the
-// change a test may wait for ever for what does not come. A first step took less than the
-// whole suite, which may be run here: the base's time counts beside it.
-func (r *Runner) withShortTimeout(c, base company.GateCheck) *Runner {
-	b, took := *r, c.Took
-	if c.Part != nil {
-		took = max(took, base.Took)
-	}
-	if most := 2*took + 2*time.Minute; b.Timeout == 0 || most < b.Timeout {
-		b.Timeout = most
-	}
-	return &b
 }
 
 // readPassed are the names of the tests that passed in a check.

@@ -195,6 +195,10 @@ func TestRedGreenByChance(t *testing.T) {
 	if r.Shown != 0 || len(r.Idle) != 0 || !strings.Contains(r.Reason, "ended before they were through, exit 137") {
 		t.Errorf("%+v", r)
 	}
+	r = p.addTicket("t1-04", map[string]string{"four": "x\n", "tests/a-exit": "test -f four || { echo 3 > code; false; }\n", "tests/behind": "true\n"}).RedGreen
+	if r.Shown != 1 || !slices.Equal(r.Proof, []string{"tests/a-exit"}) || len(r.Idle) != 0 || r.Unseen != 1 || !slices.Equal(r.Died, []string{"test"}) || r.Reason != "" {
+		t.Errorf("what is behind the one that ends the run was not seen: %+v", r)
+	}
 	rt.runs = 0
 	if r := p.addTicket("t1-02", map[string]string{"tests/idle": "true\n"}).RedGreen; rt.runs != 1 || len(r.Idle) != 1 {
 		t.Errorf("nothing failed, and it was run %d times: %+v", rt.runs, r)
@@ -207,11 +211,16 @@ func TestRedGreenOfPackages(t *testing.T) {
 	p := newRedGreenBundle(t, map[string]string{
 		"tests/old": "true\n",
 		// A stand-in for go: it lists two packages, and runs those that it is
-		// asked for, or both. Each case of a package is a test.
+		// asked for, or both. The tests of a package are those of its file of tests and its
+		// cases, and TestProof fails where it is no case.
 		"go.sh": `if test "$1" = list; then printf '%s\n' "$PWD/a" "$PWD/b"; exit; fi
 shift 2
 test $# -gt 0 || set -- ./a ./b
-for d; do for c in $(cat $d/x_test.go $d/cases); do printf '{"Action":"pass","Package":"x/%s","Test":"%s"}\n' "${d#./}" "$c"; done; done
+for d; do for c in $(sort -u $d/x_test.go $d/cases); do
+  does=pass; if test $c = TestProof && ! grep -qx $c $d/cases; then does=fail; bad=1; fi
+  printf '{"Action":"%s","Package":"x/%s","Test":"%s"}\n' $does "${d#./}" $c
+done; done
+exit ${bad:-0}
 `,
 		"a/x_test.go": "TestA\n", "a/cases": "", "b/x_test.go": "TestB\n", "b/cases": "",
 	})
@@ -224,13 +233,14 @@ for d; do for c in $(cat $d/x_test.go $d/cases); do printf '{"Action":"pass","Pa
 	}
 	known := cmd.(company.RecordBaseline).Result
 	p.s.Tasks["t1"].Baseline = &known
-	r := p.addTicket("t1-01", map[string]string{"a/x_test.go": "TestA\nTestIdle\n", "a/cases": "TestProof\n", "b/cases": "TestElsewhere\n"}).RedGreen
+	r := p.addTicket("t1-01", map[string]string{"a/x_test.go": "TestA\nTestIdle\nTestProof\n", "a/cases": "TestProof\n", "b/cases": "TestElsewhere\n"}).RedGreen
 	if r == nil || r.Reason != "" || r.Fresh != 2 || !slices.Equal(r.Proof, []string{"x/a TestProof"}) || !slices.Equal(r.Idle, []string{"x/a TestIdle"}) {
 		t.Errorf("%+v", r)
 	}
-	// What tests read may be any package's: then all are run.
+	// What tests read may be any package's: then all are run. A test that is not there
+	// without the change was not seen to fail.
 	r = p.addTicket("t1-02", map[string]string{"b/testdata/x": "x\n", "b/cases": "TestElsewhere\n"}).RedGreen
-	if r == nil || !slices.Equal(r.Proof, []string{"x/b TestElsewhere"}) {
+	if r == nil || len(r.Proof) > 0 || r.Fresh != 1 || r.Unseen != 1 || r.ShowsChange() {
 		t.Errorf("%+v", r)
 	}
 }

@@ -230,14 +230,32 @@ func redGreenNotes(r *company.RedGreen, o PROptions) []string {
 	case r.Reason != "":
 		return []string{"Which tests fail without this change is not known: " + escapeMarkdown(r.Reason) + "."}
 	}
-	out := []string{fmt.Sprintf("New tests: %d. Red to green (they pass with this change and not without it): %d", r.Fresh, r.Shown)}
+	out := []string{fmt.Sprintf("New tests: %d%s. Red to green (they pass with this change and fail without it): %d", r.Fresh, countCases(r), r.Shown)}
 	if len(r.Proof) > 0 {
-		out[0] += ": " + joinFolded(foldTests(r.Proof), r.Shown-len(r.Proof), o)
+		tests := foldTests(r.Proof)
+		out[0] += ": " + joinFolded(tests, r.Shown-len(tests), o)
+	}
+	if len(r.Unbuilt) > 0 {
+		out = append(out, "Without this change these do not compile or load: "+joinCode(r.Unbuilt, o))
+	}
+	if len(r.Died) > 0 {
+		out = append(out, "Without this change these end before their tests are through, by a panic or an exit: "+joinCode(r.Died, o))
+	}
+	if r.Unseen > 0 {
+		out = append(out, fmt.Sprintf("New tests that were not run without this change: %d", r.Unseen))
 	}
 	if len(r.Idle) > 0 {
 		out = append(out, "These new tests pass without this change too, so they do not show it: "+joinFolded(foldTests(r.Idle), 0, o))
 	}
 	return out
+}
+
+// countCases names the new cases beside new tests.
+func countCases(r *company.RedGreen) string {
+	if r.Cases == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", new cases: %d", r.Cases)
 }
 
 // joinCode names the first of a list.

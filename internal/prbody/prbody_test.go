@@ -318,10 +318,13 @@ func TestPRBodyCanary(t *testing.T) {
 // The pull request says which tests show the change, and when none do.
 func TestPRBodyRedGreen(t *testing.T) {
 	for want, r := range map[string]*company.RedGreen{
-		"New tests: 3. Red to green (they pass with this change and not without it): 2: `a`, `b`\n- These new tests pass without this change too, so they do not show it: `c`": {
+		"New tests: 3. Red to green (they pass with this change and fail without it): 2: `a`, `b`\n- These new tests pass without this change too, so they do not show it: `c`": {
 			Files: 1, Fresh: 3, Shown: 2, Proof: []string{"a", "b"}, Idle: []string{"c"}},
-		"No test was added or changed.":                               {},
-		"Which tests fail without this change is not known: so be it": {Files: 2, Reason: "so be it"},
+		"New tests: 2, new cases: 3. Red to green (they pass with this change and fail without it): 0\n- Without this change these do not compile or load: `x/a`\n- New tests that were not run without this change: 2": {
+			Files: 1, Fresh: 2, Cases: 3, Unseen: 2, Unbuilt: []string{"x/a"}},
+		"end before their tests are through, by a panic or an exit: `x/b`": {Files: 1, Died: []string{"x/b"}},
+		"No test was added or changed.":                                    {},
+		"Which tests fail without this change is not known: so be it":      {Files: 2, Reason: "so be it"},
 	} {
 		task := newPRTask()
 		task.Gate.Result.RedGreen = r

@@ -3,6 +3,8 @@ package prbody
 import (
 	"fmt"
 	"strings"
+
+	"company/internal/testreport"
 )
 
 // foldedTest is a test with how many of its cases are named beside it.
@@ -22,7 +24,7 @@ func foldTests(names []string) []foldedTest {
 	var out []foldedTest
 	at := map[string]int{}
 	for _, n := range names {
-		parent := parentTest(n, named)
+		parent := testreport.ParentOf(n, named)
 		i, seen := at[parent]
 		if !seen {
 			i = len(out)
@@ -34,19 +36,6 @@ func foldTests(names []string) []foldedTest {
 		}
 	}
 	return out
-}
-
-// parentTest is the outermost test of the named ones that a test is a case of, or itself.
-func parentTest(name string, named map[string]bool) string {
-	for i := range len(name) {
-		if name[i] == '/' && named[name[:i]] {
-			return name[:i]
-		}
-	}
-	if open := strings.IndexByte(name, '['); open > 0 && strings.HasSuffix(name, "]") {
-		return name[:open]
-	}
-	return name
 }
 
 // joinFolded names the first of some tests; unnamed are those beyond the list.

@@ -221,6 +221,15 @@ func redToGreen(r *company.RedGreen) string {
 	if len(r.Proof) > 0 {
 		out += "\nThese tests pass with the change and not without it:\n" + agent.Quote("red_to_green", "", strings.Join(r.Proof, "\n"))
 	}
+	if len(r.Unbuilt) > 0 {
+		out += "\nWithout the change these do not compile or load:\n" + agent.Quote("not_compiled_without_the_change", "", strings.Join(r.Unbuilt, "\n"))
+	}
+	if len(r.Died) > 0 {
+		out += "\nWithout the change these end before their tests are through, by a panic or an exit:\n" + agent.Quote("died_without_the_change", "", strings.Join(r.Died, "\n"))
+	}
+	if r.Unseen > 0 {
+		out += fmt.Sprintf("\nOf its %d new tests %d were not run without the change: that these fail there is not shown.\n", r.Fresh, r.Unseen)
+	}
 	if len(r.Idle) > 0 {
 		out += "\nThese new tests pass without the change too, so that they do not show it:\n" + agent.Quote("tests_that_show_nothing", "", strings.Join(r.Idle, "\n"))
 	}

@@ -473,6 +473,9 @@ func TestRedToGreen(t *testing.T) {
 		"<red_to_green>\nTestX\n":                {Files: 1, Fresh: 1, Shown: 1, Proof: []string{"TestX"}},
 		"<tests_that_show_nothing>\nTestY\n":     {Files: 1, Fresh: 1, Idle: []string{"TestY"}},
 		"No test of the change fails without it": {Files: 1},
+		"do not compile or load:\n<not_compiled_without_the_change>\nx/a\n": {Files: 1, Fresh: 7, Unseen: 7, Unbuilt: []string{"x/a"}},
+		"Of its 7 new tests 6 were not run without the change":              {Files: 1, Fresh: 7, Unseen: 6, Shown: 1, Proof: []string{"TestX"}, Died: []string{"x/a"}},
+		"a panic or an exit:\n<died_without_the_change>\nx/a\n":             {Files: 1, Died: []string{"x/a"}},
 	} {
 		b.sub.Gate.Result.RedGreen = r
 		got := reviewBrief(b.task, b.sub, b.x)

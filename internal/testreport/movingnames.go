@@ -58,12 +58,15 @@ func stableName(name string, now time.Time) string {
 // the time of the run. Names that would become one stay as they are: a failure of one
 // of them must not excuse another.
 func (r *Results) StabilizeNames(now time.Time) {
-	names := make([]*string, 0, len(r.Passed)+len(r.Failed))
+	names := make([]*string, 0, len(r.Passed)+len(r.Failed)+len(r.Unsure))
 	for i := range r.Passed {
 		names = append(names, &r.Passed[i])
 	}
 	for i := range r.Failed {
 		names = append(names, &r.Failed[i].Name)
+	}
+	for i := range r.Unsure {
+		names = append(names, &r.Unsure[i])
 	}
 	users := map[string]string{} // a stable name → the only name that becomes it; empty: several do
 	for _, name := range names {

@@ -31,6 +31,10 @@ type Results struct {
 	Incomplete  []string // what did not run to its end, as far as the report shows; counts where the check is red
 	ParseError  string   // why it was not understood; empty: it was
 
+	// Unsure are failures, by name, of tests that were under way with others when their run
+	// died: each may be the one that ended it.
+	Unsure []string
+
 	// Uncounted means that tests ran and the report does not tell how many.
 	Uncounted bool
 
@@ -73,6 +77,15 @@ func (r *Results) AddFailure(name, message string) {
 // them has no name.
 func (r *Results) AddUnrun(name, message string) {
 	r.Add(company.TestResult{Name: name, Message: message, Unrun: true})
+}
+
+// AddUnsure counts the failure of a test that was under way with others when their run died.
+func (r *Results) AddUnsure(name, message string) {
+	named := len(r.Failed)
+	r.AddFailure(name, message)
+	for _, f := range r.Failed[named:] {
+		r.Unsure = append(r.Unsure, f.Name)
+	}
 }
 
 // Add counts a failure as a reader has understood it.
@@ -183,6 +196,7 @@ func (r *Results) merge(o *Results) {
 	}
 	r.FailedCount += o.FailedCount - len(o.Failed) // those without room for their names
 	r.Incomplete = append(r.Incomplete, o.Incomplete...)
+	r.Unsure = append(r.Unsure, o.Unsure...)
 }
 
 // CleanName makes a name of a container's one bounded line of text. A
@@ -215,3 +229,30 @@ func cleanMessage(s string) string {
 // NotEnded is the failure of a run that does not say that it came to its end:
 // what it did not come to is not known to be well.
 const NotEnded = "(did not run to its end)"
+
+// bailedOut is how a runner says in TAP that it gives up.
+const bailedOut = "Bail out!"
+
+// IsUnended says whether a failure behind which tests were not run, by its name, is that
+// of a run that began and ended before it was through. The others did not begin: their
+// tests do not compile or load.
+func IsUnended(failure string) bool {
+	return strings.HasSuffix(failure, NotEnded) || failure == bailedOut
+}
+
+// ParentOf is the outermost of the named tests that a test is a case of: TestX of
+// TestX/a, where it is named too; and test_x of test_x[1]. Else it is the test itself.
+func ParentOf(test string, named map[string]bool) string {
+	for i := range len(test) {
+		if test[i] != '/' {
+			continue
+		}
+		if _, ok := named[test[:i]]; ok {
+			return test[:i]
+		}
+	}
+	if open := strings.IndexByte(test, '['); open > 0 && strings.HasSuffix(test, "]") {
+		return test[:open]
+	}
+	return test
+}

@@ -2,6 +2,7 @@ package toolserver
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -198,6 +199,9 @@ func notFound(path string, lines, have, want []string) error {
 		}
 	}
 	message := fmt.Sprintf("old is not in %s; read the file again and copy the text exactly, without line numbers", path)
+	if at < 0 && slices.ContainsFunc(want, func(line string) bool { return strings.Contains(line, `\n`) }) {
+		return toolproto.Refuse(toolproto.KindMismatch, `%s; not one of its lines is there: old holds the two characters \n; give a line break instead`, message)
+	}
 	if at < 0 {
 		return toolproto.Refuse(toolproto.KindMismatch, "%s; not one of its lines is there", message)
 	}

@@ -79,6 +79,7 @@ func TestEdit(t *testing.T) {
 			want: "func a() {\n\tif y {\n\t\treturn 2\n\t}\n}\n", note: "line numbers in old",
 		},
 		"numbered as cat does":     {content: code, old: "     3\t\t\treturn 1\n", repl: "\t\treturn 2\n", want: strings.Replace(code, "1", "2", 1), note: "line numbers"},
+		"an escape for a break":    {content: "a\nb\n", old: `a\nb`, repl: "c", refused: `old holds the two characters \n; give a line break`},
 		"numbered, an empty line":  {content: "a\n\nb\n", old: "584: a\n585: \n586:b", repl: "c", refused: "not one of its lines"},
 		"numbered and blank lines": {content: "a\n\nb\n", old: "584: a\n585:\n586: b", repl: "584: a\n585: c", want: "a\nc\n", note: "line numbers"},
 		"not each line numbered":   {content: "a\nb\n", old: "1: a\nb", repl: "c", refused: "nearest is line 1"},

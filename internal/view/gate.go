@@ -147,6 +147,17 @@ func (v *Gate) Render(s Style) string {
 	}
 	if r := v.RedGreen; r != nil && r.Reason == "" {
 		fmt.Fprintf(&b, "  new tests: %d; red to green: %d; test files changed: %d\n", r.Fresh, r.Shown, r.Files)
+		if r.Unseen > 0 {
+			fmt.Fprintf(&b, "  new tests that were not run without the change: %d\n", r.Unseen)
+		}
+		for _, l := range []struct {
+			what  string
+			names []string
+		}{{"does not compile or load", r.Unbuilt}, {"ends before its tests are through", r.Died}} {
+			if len(l.names) > 0 {
+				writeWrapped(&b, s, "  "+l.what+" without the change: ", safetext.EscapeLine(strings.Join(l.names, ", "), 300))
+			}
+		}
 	}
 	if v.UntestedWhy != "" {
 		writeWrapped(&b, s, "  UNTESTED: ", v.UntestedWhy)

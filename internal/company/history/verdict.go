@@ -138,7 +138,7 @@ func (t *observedTask) isUnshown(d *company.GateFinished) bool {
 	if t.settings.RedGreen != company.RedGreenRequire || !d.Result.Passed || d.Conflict {
 		return false
 	}
-	return r == nil || r.Source && r.Shown == 0
+	return r == nil || r.Source && !r.ShowsChange()
 }
 
 // hasLeave says whether the president approved a question whose key begins so.

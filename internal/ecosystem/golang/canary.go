@@ -3,6 +3,7 @@ package golang
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -114,4 +115,26 @@ func (Ecosystem) FolderCommand(commands string, folders []string) string {
 	}
 	b.WriteString("test $# -gt 0 || exit 0\n" + test + ` "$@"`)
 	return b.String()
+}
+
+// RestCommand is go test on these packages without some tests, one behind the other. A
+// test that shares its name with one of another package is left out with it.
+func (Ecosystem) RestCommand(commands string, without, packages []string) string {
+	_, test, _ := strings.Cut(commands, "\n")
+	var names []string
+	for _, t := range without {
+		if _, name, ok := strings.Cut(t, " "); ok && !strings.HasPrefix(name, "(") { // else it is the package itself that fails
+			root, _, _ := strings.Cut(name, "/")
+			names = append(names, regexp.QuoteMeta(root))
+		}
+	}
+	slices.Sort(names)
+	for _, p := range packages {
+		test += " " + shell.QuoteArgument(p)
+	}
+	test += " -failfast=false -parallel=1"
+	if len(names) > 0 {
+		test += " -skip=" + shell.QuoteArgument("^(?:"+strings.Join(slices.Compact(names), "|")+")$")
+	}
+	return test
 }

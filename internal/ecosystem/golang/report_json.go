@@ -137,13 +137,18 @@ func (g *goReport) handlePackageEvent(p *goPackage, e goEvent) {
 // and a known failure that takes the rest of its package with it would be no
 // more than known.
 func (g *goReport) nameUnfinished(p *goPackage, e goEvent) {
+	failed, roots := p.failed, p.countOpenRoots()
 	for _, name := range slices.Sorted(maps.Keys(p.open)) {
 		t := p.open[name]
 		root, _, sub := strings.Cut(name, "/")
 		// The end of a subtest can be lost among its own output: golang.org/issue/40771.
 		if !t.paused && (!sub || !p.passed[root]) {
+			add := g.res.AddFailure
+			if failed > 0 || roots > 1 {
+				add = g.res.AddUnsure
+			}
 			p.failed++
-			g.res.AddFailure(e.Package+" "+name, t.out.String())
+			add(e.Package+" "+name, t.out.String())
 		}
 		g.writeTestOutput(p, name) // it printed why the package died
 	}
@@ -155,6 +160,16 @@ func (g *goReport) nameUnfinished(p *goPackage, e goEvent) {
 	case p.failed == 0:
 		g.res.AddFailure(e.Package+" (package failed)", "no test of it failed by itself")
 	}
+}
+
+// countOpenRoots counts the tests under way that are no subtests.
+func (p *goPackage) countOpenRoots() (n int) {
+	for name, t := range p.open {
+		if !t.paused && !strings.Contains(name, "/") {
+			n++
+		}
+	}
+	return n
 }
 
 func (g *goReport) handleTestEvent(p *goPackage, e goEvent) {

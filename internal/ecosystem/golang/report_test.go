@@ -81,3 +81,38 @@ func TestGoNamesAreBounded(t *testing.T) {
 		t.Error("more tests under way than can be read")
 	}
 }
+
+// When a run dies, the one test that was under way has ended it; of several each may have,
+// and where one failed before it is not known either.
+func TestUnderWayWhenTheRunDies(t *testing.T) {
+	line := func(action, test string) string {
+		return `{"Action":"` + action + `","Package":"x/a","Test":"` + test + `"}` + "\n"
+	}
+	died := `{"Action":"fail","Package":"x/a"}` + "\n"
+	for name, c := range map[string]struct {
+		lines  string
+		unsure string
+	}{
+		"one":                     {line("run", "TestA") + line("run", "TestA/case"), ""},
+		"two":                     {line("run", "TestA") + line("run", "TestB"), "x/a TestA,x/a TestB"},
+		"one, others wait":        {line("run", "TestA") + line("pause", "TestA") + line("run", "TestB"), ""},
+		"one beside a failed one": {line("run", "TestA") + line("fail", "TestA") + line("run", "TestB"), "x/a TestB"},
+	} {
+		g := &goReport{text: io.Discard}
+		for l := range strings.Lines(c.lines + died) {
+			g.ReadLine(l)
+		}
+		if res := g.Finish(); strings.Join(res.Unsure, ",") != c.unsure {
+			t.Errorf("%s: %q of %+v", name, res.Unsure, res.Failed)
+		}
+	}
+}
+
+// The rest of a package's tests is run one behind the other; what is a subtest is left out
+// with its test.
+func TestRestCommand(t *testing.T) {
+	got := Ecosystem{}.RestCommand("go list ./...\nGOFLAGS=-mod=mod go test -json -short", []string{"x/a TestB/one/two", "x/a TestA", "x/a TestB", "x/a (package failed)"}, []string{"x/a"})
+	if want := `GOFLAGS=-mod=mod go test -json -short 'x/a' -failfast=false -parallel=1 -skip='^(?:TestA|TestB)$'`; strings.ReplaceAll(got, "'x/a'", "x/a") != strings.ReplaceAll(want, "'x/a'", "x/a") {
+		t.Errorf("%s", got)
+	}
+}
