@@ -52,6 +52,9 @@ func tellProof(r *company.RedGreen, most int) []string {
 		names = append(names, fmt.Sprintf("%d more", more))
 	}
 	text := "No test of the change fails without it."
+	if r.Unseen > 0 || len(r.Unbuilt)+len(r.Died) > 0 {
+		text = "No test was seen to fail without this change."
+	}
 	switch {
 	case r.Shown == 1:
 		text = joinAnd(names) + " fails without this change and passes with it."
@@ -64,7 +67,28 @@ func tellProof(r *company.RedGreen, most int) []string {
 	case n > 1:
 		text += fmt.Sprintf(" %d new tests pass without it too, so they show nothing.", n)
 	}
-	return []string{text}
+	return []string{text + tellUnseen(r)}
+}
+
+// tellUnseen says what did not compile, or died, without the change, so that its tests were not run there.
+func tellUnseen(r *company.RedGreen) string {
+	text := ""
+	switch n := len(r.Unbuilt); {
+	case n == 1:
+		text += " Without it " + shortSpan(r.Unbuilt[0], 50) + " does not compile or load."
+	case n > 1:
+		text += fmt.Sprintf(" Without it %s and %d more do not compile or load.", shortSpan(r.Unbuilt[0], 50), n-1)
+	}
+	switch n := len(r.Died); {
+	case n == 1:
+		text += " Without it " + shortSpan(r.Died[0], 50) + " crashes."
+	case n > 1:
+		text += fmt.Sprintf(" Without it %s and %d more crash.", shortSpan(r.Died[0], 50), n-1)
+	}
+	if r.Unseen > 0 {
+		text += fmt.Sprintf(" %s not run there.", countVerb(r.Unseen, "new test", "was", "were"))
+	}
+	return text
 }
 
 // nameTest is the name of a test without the package before it.
@@ -171,6 +195,9 @@ func tellNotGreen(t *company.Task, most int) []string {
 // tellReview is the verdict of the company's own reviewer, in one sentence.
 func tellReview(t *company.Task) string {
 	r := t.Review.Last
+	if r == nil && t.IsReviewedInParts() {
+		return tellReviewInParts(t)
+	}
 	if r == nil {
 		return "The whole was not reviewed."
 	}
@@ -196,6 +223,19 @@ func tellReview(t *company.Task) string {
 	if t.CarriedFrom() == nil {
 		minor += countMinor(r.Findings)
 	}
+	if minor > 0 {
+		text += "; " + countVerb(minor, "minor finding", "is", "are") + " left"
+	}
+	return text + "."
+}
+
+// tellReviewInParts is the verdict of the tickets' reviewers, which is that on the whole.
+func tellReviewInParts(t *company.Task) string {
+	minor := 0
+	for _, sub := range t.Subtasks {
+		minor += countMinor(sub.Review.Last.Findings)
+	}
+	text := fmt.Sprintf("A reviewer approved each of the %d tickets; they have all parts of the instruction and do not touch", len(t.Subtasks))
 	if minor > 0 {
 		text += "; " + countVerb(minor, "minor finding", "is", "are") + " left"
 	}

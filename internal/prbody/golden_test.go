@@ -180,7 +180,7 @@ func oneSubtask() *company.Task {
 		Gate: &company.GateFinished{Head: merged, Result: company.GateResult{Passed: true, Checks: []company.GateCheck{
 			{Name: "lint", Command: "go vet ./...", Passed: true, Took: 2100 * time.Millisecond},
 			{Name: "test", Command: "go test ./...", Passed: true, Took: 9400 * time.Millisecond, Counts: &company.TestCounts{Passed: 84, Skipped: 1}, Canary: &company.Canary{Proven: []string{"api"}}},
-		}, RedGreen: &company.RedGreen{Files: 1, Fresh: 6, Shown: 6, Proof: []string{
+		}, RedGreen: &company.RedGreen{Files: 1, Fresh: 3, Cases: 3, Shown: 3, Proof: []string{
 			"example.com/app/api TestLimit", "example.com/app/api TestLimit/429", "example.com/app/api TestLimit/second_client", "example.com/app/api TestLimit/window",
 			"example.com/app/api TestLimitOff", "example.com/app/api TestWindow",
 		}}}},

@@ -21,6 +21,8 @@ func prReview(t *company.Task, o PROptions) string {
 		if t.Review.Waived == t.Head {
 			b.WriteString("Waived by the president.\n")
 		}
+	} else if t.IsReviewedInParts() {
+		b.WriteString("Each ticket was approved by its parts of the instruction. They have all parts between them and do not touch each other, so that no review of the whole followed.\n")
 	} else {
 		b.WriteString("The whole was not reviewed.\n")
 	}
