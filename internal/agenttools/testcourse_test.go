@@ -7,7 +7,7 @@ import (
 	"company/internal/toolproto"
 )
 
-// Of go test -v a model reads what failed and what was printed; that tests began, waited
+// Of go test -v a model reads failures and output; that tests began, waited
 // and passed is counted. A few lines of that stay, and so does what only looks like it.
 func TestCourseOfTestsIsLeftOut(t *testing.T) {
 	o := toolproto.Output{Head: "=== RUN   TestA\n=== PAUSE TestA\n=== RUN   TestB\n=== RUN   TestB/case\n    b_test.go:3: odd\n=== CONT  TestA\nprinted\n--- PASS: TestA (0.00s)\n--- FAIL: TestB (0.00s)\n    --- PASS: TestB/other (0.00s)\n    --- FAIL: TestB/case (0.00s)\nFAIL\nFAIL\tx/a\t0.01s\n"}

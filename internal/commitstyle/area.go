@@ -72,7 +72,7 @@ func (s Style) findArea(paths []string) string {
 	return best
 }
 
-// roots are folders that say nothing of what is in them.
+// roots are folders whose names do not describe their content.
 var roots = []string{"src", "lib", "internal", "pkg", "cmd", "app", "main", "java", "packages", "crates"}
 
 // nameRE is what may stand before a subject's text: file names may hold anything.

@@ -94,7 +94,7 @@ type subject struct {
 // joinLines is a text in one line, with single blanks.
 func joinLines(text string) string { return strings.Join(strings.Fields(text), " ") }
 
-// parseSubject takes a subject apart. What is before the text is left out where it is no prefix.
+// parseSubject takes a subject apart. A beginning that is no prefix belongs to the text.
 func parseSubject(line string) subject {
 	line = numberRE.ReplaceAllString(joinLines(line), "")
 	if m := conventionalRE.FindStringSubmatch(line); m != nil && isType(m[1]) {

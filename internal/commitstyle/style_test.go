@@ -75,7 +75,7 @@ func TestSubjectTakesStyle(t *testing.T) {
 	}
 }
 
-// What is too long for the log is cut at a blank; a scope gives way before that.
+// A subject that is too long for the log is cut at a blank; a scope gives way before that.
 func TestSubjectKeepsLength(t *testing.T) {
 	t.Parallel()
 	title := "Keep the queue of jobs that wait for a lock in the order in which they came to it"

@@ -12,7 +12,7 @@ import (
 )
 
 // FitsStyle reports whether a subject may stand in the log as it is but for its first letter
-// and its end: it has the log's form, its length, and says more than one word.
+// and its end: it has the log's form, its length, and has at least two fields.
 func (s Style) FitsStyle(line string) bool {
 	p := parseSubject(line)
 	words := strings.Fields(p.text)
@@ -75,7 +75,7 @@ func (s Style) WriteSubject(title string, paths []string) (line string, whole bo
 	return prefix + text, whole
 }
 
-// beginText begins a text as the log does, where its first word is a plain one.
+// beginText begins a text as the log does, where it does not begin with a name.
 func (s Style) beginText(text string) string {
 	first, size := utf8.DecodeRuneInString(text)
 	switch c := caseOf(text); {
@@ -104,7 +104,7 @@ func cutAtBlank(text string, most int) (cut string, whole bool) {
 	return strings.TrimRight(head, " ,;:.-") + "…", false
 }
 
-// verbs are the first words of titles, by the type of conventional commits that they speak of.
+// verbs begin titles, by the type of conventional commits that they speak of.
 var verbs = map[string]string{
 	"fix":      "fix repair correct mend prevent avoid handle stop keep restore resolve respect reject refuse close",
 	"feat":     "add implement support introduce allow let give create provide enable show offer accept print report",
@@ -118,7 +118,7 @@ var verbs = map[string]string{
 
 var bugRE = lazyregexp.New(`(?i)\b(?:no longer|panics?|crash(?:es)?|bugs?|wrong|leaks?|deadlocks?|races?|regression)\b`)
 
-// guessType is the type of a change by its files and by the words of its title, and the title
+// guessType is the type of a change by its files and by the verb of its title, and the title
 // without a verb that only repeats the type.
 func (s Style) guessType(title string, paths []string) (kind, rest string) {
 	all := func(is func(string) bool) bool {

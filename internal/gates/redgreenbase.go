@@ -172,7 +172,7 @@ func (r *Runner) runRest(ctx context.Context, j Job, i int, c candidates, seen *
 		b.Timeout = time.Until(deadline)
 		run, why, err := b.runTests(ctx, rest, i, 2+n)
 		if err != nil || why != "" {
-			return err // what was not seen stays so
+			return err // those tests stay unseen
 		}
 		// They run one behind the other: the one that is under way at the end has ended it.
 		maps.Copy(run.fails, run.unsure)

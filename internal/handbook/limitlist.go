@@ -25,8 +25,8 @@ var limits = []limit{
 	{"Tasks", "company", "MaxDependencies", count, "packages that one task may add", "The tool refuses; the subtask goes on without it."},
 	{"Tasks", "company", "MaxLookups", count, "package names that one task may ask registries for", "The tool refuses."},
 
-	{"Pull requests", "prbody", "MaxPRLines", count, "lines of a pull request's text above the fold", "Names go first, then words; all of it stands below."},
-	{"Pull requests", "prbody", "MaxPRColumns", count, "characters of a line above the fold", "It is broken between words."},
+	{"Pull requests", "prbody", "MaxPRLines", count, "lines of a pull request's text above the fold", "Names go first, then text; all of it stands below."},
+	{"Pull requests", "prbody", "MaxPRColumns", count, "characters of a line above the fold", "It is broken at blanks."},
 	{"Pull requests", "prbody", "MaxPRWords", count, "words of a pull request's text above the fold", "As with its lines."},
 	{"Pull requests", "prbody", "MaxPRBytes", bytesUnit, "a pull request's text", "Each part is cut, and says so."},
 	{"Pull requests", "company", "MaxPullTitle", count, "characters of a pull request's title", "It goes back to the manager once; then the instruction is the title, cut at a blank."},

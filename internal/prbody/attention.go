@@ -8,8 +8,8 @@ import (
 	"company/internal/ecosystem/catalog"
 )
 
-// warnOfRisks is the line of what a person must know before merging: what was not verified, what is not in
-// it, and what was waived. All of it is counted, the first most are told.
+// warnOfRisks is the line on the risks of a merge: checks that did not run, parts that are left out, and
+// waived verdicts. All are counted, and the first of them are named.
 func warnOfRisks(t *company.Task, most, width int) string {
 	list := mergeRisks(t)
 	if missing := listUnmerged(t); len(missing) > 0 {

@@ -39,7 +39,7 @@ func mergedAs(t *company.Task, sub *company.Subtask) string {
 	return fmt.Sprintf(" (%s)", sub.Merged.Short())
 }
 
-// summariesOf is what the worker of a ticket says of it at its end, and what was done where it
+// summariesOf is the summary of a ticket by its worker, and the deed of others where it
 // conflicted. Each finish replaces the one before it.
 func summariesOf(t *company.Task, sub *company.Subtask, o PROptions) string {
 	most := min(o.maxText, 3000)

@@ -10,7 +10,7 @@ import (
 )
 
 // listChecked says in three to five lines how the work was checked: the tests that show it, what ran
-// green on this very tree, what is red or was not looked at, and the review. most is how many names
+// green on this very tree, the red and unseen checks, and the review. most is how many names
 // of each are given, at least one.
 func listChecked(t *company.Task, most int) []string {
 	var out []string
@@ -145,7 +145,7 @@ func tellGreen(t *company.Task, most int) []string {
 	return []string{text}
 }
 
-// tellNotGreen says what is red as on the base, and what nothing has looked at.
+// tellNotGreen names the checks that are red as on the base, and those that looked at nothing.
 func tellNotGreen(t *company.Task, most int) []string {
 	var red, open, failed, unseen []string
 	for _, c := range t.Gate.Result.Checks {

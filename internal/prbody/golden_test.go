@@ -65,7 +65,7 @@ func TestGoldenTexts(t *testing.T) {
 	}
 }
 
-// splitOpen parts a text: what stands open, the lines that close issues included, and what is folded.
+// splitOpen parts a text into its open part, with the lines that close issues, and its folded one.
 func splitOpen(text string) (open, folded string) {
 	inside := false
 	for line := range strings.Lines(text) {
@@ -88,7 +88,7 @@ func splitOpen(text string) (open, folded string) {
 // blankLines are several in a row, as they stand between folds.
 var blankLines = regexp.MustCompile(`\n\n+`)
 
-// checkBounds holds a text to the bounds of what is open, and of the whole.
+// checkBounds holds a text to the bounds of its open part, and of the whole.
 func checkBounds(t interface {
 	Helper()
 	Errorf(format string, args ...any)
@@ -340,7 +340,7 @@ func TestInstructionIsShortened(t *testing.T) {
 }
 
 // Cases of a test are folded into it, where it is named, and parameters into what they are
-// of; what is left out is counted.
+// of; rows beyond the most are counted.
 func TestTestNamesAreFolded(t *testing.T) {
 	o := PROptions{maxRows: 2}
 	for _, c := range []struct {

@@ -10,17 +10,17 @@ import (
 )
 
 // openSize is how much of each part stands above the fold; writeOpen takes the next smaller one until
-// all fits. What a person must know is told with counts at every size.
+// all fits. Risks of a merge are there with their counts at every size.
 type openSize struct {
 	problem, change, risks int // characters of the worker's texts; 0: left out
 	tickets, line          int // of several tickets, and characters of one
 	names, files           int // tests, checks and files that are named
 	judge                  int // characters of the first of each kind that is to be judged
-	warnings, warning      int // risks of a merge that are told, and characters of one
+	warnings, warning      int // risks of a merge that are named, and characters of one
 	tight                  bool
 }
 
-// The names go first, then blank lines (tight), then words of the worker.
+// The names go first, then blank lines (tight), then the worker's text.
 var openSizes = []openSize{
 	{420, 560, 320, 6, 190, 4, 6, 160, 6, 300, false},
 	{420, 520, 320, 6, 170, 3, 4, 110, 5, 220, false},
@@ -33,9 +33,9 @@ var openSizes = []openSize{
 	{60, 80, 0, 1, 60, 1, 1, 0, 1, 80, true},
 }
 
-// writeOpen is what a reader sees without unfolding: the title, what was wrong or wanted, what was done, the
-// risks, how it was checked, the order to read in, and what is to be judged. It has at most lines
-// lines of MaxPRColumns characters and words words.
+// writeOpen is the part that a reader sees without unfolding: the title, the problem, the change, the
+// risks, how it was checked, the order to read in, and the points to judge. It keeps to its bounds: lines
+// of MaxPRColumns characters.
 func writeOpen(t *company.Task, o PROptions, lines, words int) string {
 	text := ""
 	for _, size := range openSizes {
@@ -144,7 +144,7 @@ func lastHandedIn(t *company.Task, sub *company.Subtask) *company.Run {
 	return last
 }
 
-// tellProblem says what was wrong or wanted: in the worker's words where one ticket is all, else in the
+// tellProblem is the problem: as the worker wrote it where one ticket is all, else by the
 // president's.
 func tellProblem(t *company.Task, most int) string {
 	if len(t.Subtasks) == 1 {

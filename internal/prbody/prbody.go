@@ -1,7 +1,7 @@
-// Package prbody writes the text of a pull request from a task: above the fold what was wrong,
-// what was done, how it was checked and what a person has to judge; folded the instruction,
+// Package prbody writes the text of a pull request from a task: above the fold the problem,
+// the change, how it was checked and the points to judge; folded the instruction,
 // the evidence and the rest. It promises that the text of others cannot form markup or
-// mention people in it, that what is open has at most MaxPRLines lines of MaxPRColumns
+// mention people in it, that the open part has at most MaxPRLines lines of MaxPRColumns
 // characters and MaxPRWords words, and the whole MaxPRBytes bytes, and that each cut lies at a
 // blank and says so in its place. It opens nothing.
 package prbody

@@ -323,9 +323,9 @@ func TestPRBodyRedGreen(t *testing.T) {
 		"New tests: 2, new cases: 3. Red to green (they pass with this change and fail without it): 0\n- Without this change these do not compile or load: `x/a`\n- New tests that were not run without this change: 2": {
 			Files: 1, Fresh: 2, Cases: 3, Unseen: 2, Unbuilt: []string{"x/a"}},
 		"No test was seen to fail without this change. Without it `x/a` does not compile or load. 2 new\n  tests were not run there.": {Files: 1, Fresh: 2, Unseen: 2, Unbuilt: []string{"x/a"}},
-		"end before their tests are through, by a panic or an exit: `x/b`": {Files: 1, Died: []string{"x/b"}},
-		"No test was added or changed.":                                    {},
-		"Which tests fail without this change is not known: so be it":      {Files: 2, Reason: "so be it"},
+		"end before their tests are through, by a panic or an exit: `x/b`":                                                            {Files: 1, Died: []string{"x/b"}},
+		"No test was added or changed.":                               {},
+		"Which tests fail without this change is not known: so be it": {Files: 2, Reason: "so be it"},
 	} {
 		task := newPRTask()
 		task.Gate.Result.RedGreen = r

@@ -79,8 +79,8 @@ func drawTask(t *rapid.T) *company.Task {
 // realFold matches what folds a part, and nothing that others wrote.
 var realFold = regexp.MustCompile(`^<details><summary>[A-Z][a-z ,0-9-]+(?:: [\w ,]+)?</summary>$`)
 
-// Whatever a task holds, what is open keeps its bounds, the text of others stays text, the lines that
-// close issues stand outside of a fold, and what a person must know stands above it.
+// FRG-3, T22: for any task the open part keeps its bounds, the text of others stays text, the lines that
+// close issues stand outside of a fold, and the risks of a merge stand above it.
 func TestOpenPartOfAnyTask(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		task := drawTask(t)
@@ -98,7 +98,7 @@ func TestOpenPartOfAnyTask(t *testing.T) {
 			line = strings.TrimSuffix(line, "\n")
 			switch mark := strings.TrimSuffix(line, "sh"); {
 			case fence == "" && strings.HasPrefix(mark, "```") && strings.Trim(mark, "`") == "":
-				fence = mark // what is typed to repeat it
+				fence = mark // commands that repeat it
 			case line == fence:
 				fence = ""
 			}

@@ -7,7 +7,7 @@ import (
 	"company/internal/lazyregexp"
 )
 
-// wrapLine breaks one line of inline Markdown between words into lines of at most MaxPRColumns
+// wrapLine breaks one line of inline Markdown at blanks into lines of at most MaxPRColumns
 // characters; each but the first begins with indent. No line begins a block: what would be the sign
 // of a list, a heading, a rule or a fence has a mark without width before it.
 func wrapLine(text, first, indent string) []string {
@@ -94,7 +94,7 @@ func flattenText(text string) string {
 var sentenceEnd = lazyregexp.New("[.!?][)\"'`]*\\s+[^\\p{Ll}\\s]|[。！？]")
 
 // shortenPlain is a text as one harmless line of at most n characters: whole sentences of it, or where the
-// first one is longer, words. What is left out is shown by an ellipsis.
+// first one is longer, words. An ellipsis stands for the rest.
 func shortenPlain(text string, n int) string {
 	text = flattenText(headOf(text, 8*n))
 	if utf8.RuneCountInString(text) <= n {

@@ -153,7 +153,7 @@ func (f folder) writeLine(longest int) string {
 }
 
 // cutDoc keeps the beginning of a sentence of documentation, at most so many bytes: to the end
-// of a clause, where that leaves enough, else to the end of a word.
+// of a clause, where that leaves enough, else at a blank.
 func cutDoc(doc string, longest int) string {
 	if len(doc) <= longest {
 		return doc

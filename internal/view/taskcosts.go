@@ -48,7 +48,7 @@ type Request struct {
 	Tokens       int64             `json:"tokens"`          // that were booked
 	Error        string            `json:"error,omitempty"` // that came in place of an answer
 	Calls        []RequestCall     `json:"calls,omitempty"` // of tools, that the answer asked for
-	// Input lists the parts of what was sent, the largest first. Only the dearest requests have it.
+	// Input lists the parts of the request, the largest first. Only the dearest requests have it.
 	Input []RequestPart `json:"input,omitempty"`
 }
 

@@ -35,6 +35,7 @@ var looks = map[string]struct {
 	"internal/orchestrator/commit.go": {4, "measures an append, and waits for a part of that"},
 	"internal/gates/canary.go":        {2, "measures a gate"},
 	"internal/gates/container.go":     {2, "measures a gate"},
+	"internal/gates/redgreenbase.go":  {3, "bounds the runs of a gate"},
 	"internal/api/client.go":          {3, "what has passed since an answer; before one there is only the wall clock"},
 
 	// The default of a package that was given no clock.

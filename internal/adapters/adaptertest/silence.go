@@ -67,7 +67,7 @@ func (w Wire) keepAlive(d time.Duration, then http.HandlerFunc) http.HandlerFunc
 	}
 }
 
-// ExerciseSilence runs a wire against servers that fall silent: what is waited for, what is asked
+// ExerciseSilence runs a wire against servers that fall silent: the waits, and the calls that are asked
 // again, and what each end tells of its cost.
 func ExerciseSilence(t *testing.T, w Wire, open func(t *testing.T, o Options) adapters.Model) {
 	headersOnly := func(rw http.ResponseWriter, _ *http.Request) {

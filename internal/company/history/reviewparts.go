@@ -7,7 +7,7 @@ import (
 	"company/internal/company"
 )
 
-// partsOf counts the parts of an instruction; strangers' words have none.
+// partsOf counts the parts of an instruction; a stranger's text has none.
 func partsOf(d *company.TaskSubmitted) int {
 	if d.Follows != "" || d.Issue != nil {
 		return 0
