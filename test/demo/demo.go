@@ -208,8 +208,9 @@ func (s *stage) begin(ctx context.Context, brain scripted.Responder) (around sur
 		return around, err
 	}
 	// Nothing is kept warm: a warm container's label names no run, and the
-	// checker counts workers by their labels.
-	config := fmt.Sprintf("version: 1\nmodels:\n  default: {adapter: openai, model: director, base_url: %q, api_key_env: DEMO_MODEL_KEY}\nworkers: {max: 3, warm: 0}\n", around.model.URL())
+	// checker counts workers by their labels. The history is kept: it is the checker's
+	// proof, from git alone, that a finding was repaired and a conflict resolved.
+	config := fmt.Sprintf("version: 1\ngit: {history: keep}\nmodels:\n  default: {adapter: openai, model: director, base_url: %q, api_key_env: DEMO_MODEL_KEY}\nworkers: {max: 3, warm: 0}\n", around.model.URL())
 	if err := os.WriteFile(filepath.Join(s.Dir, "config", "company", "config.yaml"), []byte(config), 0o600); err != nil {
 		return around, err
 	}

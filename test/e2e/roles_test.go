@@ -266,11 +266,15 @@ func resolveConflict(t *testing.T) *testenv.House {
 	if got := h.Git(h.Origin, "show", branch+":greet.sh"); got != "# greets\necho hi" {
 		t.Errorf("merged: %q", got)
 	}
-	// The resolving commit has both sides for its parents.
-	resolution := h.Git(h.Origin, "rev-parse", branch+"^2")
-	parents := strings.Fields(h.Git(h.Origin, "show", "-s", "--format=%P", resolution))
-	if len(parents) != 2 || parents[1] != h.Git(h.Origin, "rev-parse", branch+"^1") {
+	// The resolving commit, which the office keeps, has both sides for its parents; the one that
+	// is delivered has the commit of the first ticket alone.
+	before := h.Git(h.Origin, "rev-parse", branch+"^")
+	parents := strings.Fields(h.Git(mirror(t, h), "show", "-s", "--format=%P", "refs/company/tickets/t1-02"))
+	if len(parents) != 2 || parents[1] != before {
 		t.Errorf("parents of the resolution: %v", parents)
+	}
+	if got := h.Git(h.Origin, "show", "-s", "--format=%P", branch); got != before {
+		t.Errorf("parents of the ticket's commit: %s", got)
 	}
 	if n := h.Model.Calls().ByRun["t1-02-review.2"]; n != 1 {
 		t.Errorf("the resolution was reviewed %d times", n)
