@@ -76,9 +76,9 @@ func (f *toolFactory) finishTool() agent.Tool {
 	t := newTool(f, "finish",
 		`Hand the work in.`,
 		`{"type":"object","properties":{
-"problem":{"type":"string","maxLength":2000,"description":"what was wrong or wanted, and how it showed; ≤ 300 characters"},
-"summary":{"type":"string","minLength":1,"description":"the whole change and why so, for a maintainer who has not seen the ticket; no history of attempts, no praise; ≤ 500 characters"},
-"risks":{"type":"string","maxLength":2000,"description":"what could break, what is open; ≤ 200 characters, or empty"},
+"problem":{"type":"string","maxLength":2000,"description":"what was wrong or wanted (≤ 300 characters)"},
+"summary":{"type":"string","minLength":1,"description":"the whole change and why so, for a maintainer (≤ 500)"},
+"risks":{"type":"string","maxLength":2000,"description":"what could break or is open (≤ 200)"},
 "decisions":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":1000},"description":"what you decided where the ticket is open"},
 "commit":{"type":"string","minLength":1,"description":"message: commits what is left first"}},
 "required":["summary"],"additionalProperties":false}`, false,

@@ -156,7 +156,7 @@ const subtasksSchema = `    "subtasks": {
           "write_set": {"type": "array", "minItems": 1, "items": {"type": "string"}, "description": "internal/api/**, docs/*.md"},
           "effort": {"type": "string", "enum": ["small", "medium", "large"]},
           "after": {"type": "array", "items": {"type": "string"}, "description": "names"},
-          "does": {"type": "array", "items": {"type": "integer"}, "description": "numbered parts of the instruction"},
+          "does": {"type": "array", "items": {"type": "integer"}},
           "context": {"type": "array", "items": {"type": "string"}, "description": "files, notes"}
         }
       }

@@ -53,7 +53,7 @@ func numberParts(t *company.Task) string {
 	if parts == 0 {
 		return text + "\n"
 	}
-	return text + "\n\nThe numbers are the company's. Where you plan several subtasks, name in does of each the parts that it carries out; what holds for all stands in each.\n"
+	return text + "\n\nOf several subtasks each names in does the numbers of its parts; what holds for all stands in each.\n"
 }
 
 // describeFolders says which folders a task is kept to, when it is.
