@@ -125,13 +125,13 @@ func squashMessage(style commitstyle.Style, t *company.Task, sub *company.Subtas
 	return gitops.SquashMessage(string(sub.ID), subject, body)
 }
 
-// lastSummary is what the worker wrote when it handed in the newest work of a ticket: each
-// summary is of the whole change. Of a ticket that only a merger worked on it is that one's.
+// lastSummary is the problem and the change as the worker wrote them when it handed in the newest work of a
+// ticket: each is of the whole change. Of a ticket that only a merger worked on it is that one's.
 func lastSummary(t *company.Task, sub *company.Subtask) string {
 	var ofWorker, ofMerger string
 	for _, r := range t.SummedUp(sub.ID) {
 		if r.Role == company.Worker {
-			ofWorker = cmp.Or(r.Summary, ofWorker)
+			ofWorker = cmp.Or(strings.TrimSpace(r.Problem+"\n\n"+r.Summary), ofWorker)
 		} else {
 			ofMerger = cmp.Or(r.Summary, ofMerger)
 		}
