@@ -25,7 +25,7 @@ func warnOfRisks(t *company.Task, most, width int) string {
 		}
 		out = append(out, closeSpans(cutInline(text, width)))
 	}
-	text := "**Risk**: " + strings.Join(out, " ")
+	text := "**Before you merge:** " + strings.Join(out, " ")
 	if n := len(list) - len(out); n > 0 {
 		text += fmt.Sprintf(" And %s, below.", countNoun(n, "more such risk"))
 	}

@@ -22,7 +22,10 @@ func listChecked(t *company.Task, most int) []string {
 		out = append(out, tellGreen(t, most)...)
 		out = append(out, tellNotGreen(t, most)...)
 	}
-	return append(out, tellReview(t))
+	if review := tellReview(t); review != "" {
+		out = append(out, review)
+	}
+	return out
 }
 
 // tellProof says which tests fail without the change.
@@ -63,9 +66,9 @@ func tellProof(r *company.RedGreen, most int) []string {
 	}
 	switch n := len(r.Idle); {
 	case n == 1:
-		text += " 1 new test passes without it too, so it shows nothing."
+		text += " " + shortSpan(nameTest(r.Idle[0]), 50) + " passes without it too, so it shows nothing."
 	case n > 1:
-		text += fmt.Sprintf(" %d new tests pass without it too, so they show nothing.", n)
+		text += fmt.Sprintf(" %s and %d more pass without it too, so they show nothing.", shortSpan(nameTest(r.Idle[0]), 50), n-1)
 	}
 	return []string{text + tellUnseen(r)}
 }
@@ -135,7 +138,7 @@ func tellGreen(t *company.Task, most int) []string {
 		}
 		count += ")"
 	}
-	text := fmt.Sprintf("%s%s %s green on exactly this tree, %s.", joinAnd(names), count, verb, t.Head.Short())
+	text := fmt.Sprintf("%s%s %s green on exactly this tree.", joinAnd(names), count, verb)
 	if flaky > 0 {
 		text += fmt.Sprintf(" Flaky: %s.", countNoun(flaky, "test"))
 	}
@@ -192,7 +195,8 @@ func tellNotGreen(t *company.Task, most int) []string {
 	return out
 }
 
-// tellReview is the verdict of the company's own reviewer, in one sentence.
+// tellReview is the verdict of the company's own reviewer, in one sentence. A review that was waived is
+// among the risks of a merge.
 func tellReview(t *company.Task) string {
 	r := t.Review.Last
 	if r == nil && t.IsReviewedInParts() {
@@ -202,54 +206,48 @@ func tellReview(t *company.Task) string {
 		return "The whole was not reviewed."
 	}
 	if t.Review.Waived != "" && t.Review.Waived == t.Head {
-		return "The review was waived by the president."
+		return ""
 	}
 	text := "A reviewer approved it"
 	if r.Verdict != company.Approve {
 		text = "A reviewer asked for changes"
 	}
-	switch n := len(r.Evidence); {
-	case n == 1:
-		text += ", naming what shows it"
-	case n > 1:
-		text += ", naming what shows each of " + countNoun(n, "point")
-	}
-	minor := 0
-	for _, sub := range t.Subtasks {
-		if sub.Merged != "" && sub.Review.Last != nil {
-			minor += countMinor(sub.Review.Last.Findings)
-		}
-	}
 	if t.CarriedFrom() == nil {
-		minor += countMinor(r.Findings)
+		return text + tellMinor(t, r.Findings)
 	}
-	if minor > 0 {
-		text += "; " + countVerb(minor, "minor finding", "is", "are") + " left"
-	}
-	return text + "."
+	return text + tellMinor(t, nil)
 }
 
 // tellReviewInParts is the verdict of the tickets' reviewers, which is that on the whole.
 func tellReviewInParts(t *company.Task) string {
-	minor := 0
-	for _, sub := range t.Subtasks {
-		minor += countMinor(sub.Review.Last.Findings)
-	}
-	text := fmt.Sprintf("A reviewer approved each of the %d tickets; they have all parts of the instruction and do not touch", len(t.Subtasks))
-	if minor > 0 {
-		text += "; " + countVerb(minor, "minor finding", "is", "are") + " left"
-	}
-	return text + "."
+	return fmt.Sprintf("A reviewer approved each of the %d tickets; they have all parts of the instruction and do not touch", len(t.Subtasks)) + tellMinor(t, nil)
 }
 
-func countMinor(list []company.Finding) int {
-	n := 0
-	for _, f := range list {
-		if f.Severity == company.Minor {
-			n++
+// tellMinor ends the sentence on the review with the minor findings that are left: those of the tickets, and
+// of the whole.
+func tellMinor(t *company.Task, whole []company.Finding) string {
+	var left []string
+	add := func(list []company.Finding) {
+		for _, f := range list {
+			if f.Severity == company.Minor {
+				left = append(left, f.What)
+			}
 		}
 	}
-	return n
+	for _, sub := range t.Subtasks {
+		if sub.Merged != "" && sub.Review.Last != nil {
+			add(sub.Review.Last.Findings)
+		}
+	}
+	add(whole)
+	switch n := len(left); n {
+	case 0:
+		return "."
+	case 1:
+		return "; a minor finding is left: " + endLine(shortenPlain(left[0], 70))
+	default:
+		return fmt.Sprintf("; %d minor findings are left, one is: %s", n, endLine(shortenPlain(left[0], 60)))
+	}
 }
 
 // countVerb is a number with its noun and verb.

@@ -293,6 +293,7 @@ func partialFailure() *company.Task {
 		t.Runs[r.ID] = r
 	}
 	t.Review.Last = nil
+	t.Gate.Result.RedGreen = &company.RedGreen{Files: 1, Fresh: 2, Shown: 2, Proof: []string{"example.com/app/store TestDisk", "example.com/app/store TestInterface"}}
 	return t
 }
 

@@ -22,7 +22,7 @@ func TestReviewInPartsInPullRequest(t *testing.T) {
 		})
 	}
 	text := strings.Join(strings.Fields(PRBody(task, PROptions{})), " ")
-	for _, want := range []string{"A reviewer approved each of the 2 tickets; they have all parts of the instruction and do not touch; 2 minor findings are left.", "so that no review of the whole followed"} {
+	for _, want := range []string{"A reviewer approved each of the 2 tickets; they have all parts of the instruction and do not touch; 2 minor findings are left, one is: x.", "so that no review of the whole followed"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -24,7 +24,10 @@ type openSize struct {
 var openSizes = []openSize{
 	{420, 560, 320, 6, 190, 4, 6, 160, 6, 300, false},
 	{420, 520, 320, 6, 170, 3, 4, 110, 5, 220, false},
-	{400, 480, 280, 6, 150, 3, 3, 0, 4, 180, false},
+	{400, 480, 280, 6, 150, 3, 3, 80, 4, 180, false},
+	{290, 380, 200, 5, 130, 2, 3, 60, 3, 180, false},
+	{190, 290, 97, 4, 97, 2, 3, 60, 2, 180, false},
+	{97, 190, 97, 4, 95, 1, 2, 0, 2, 95, false},
 	{360, 440, 260, 5, 130, 2, 3, 0, 4, 220, true},
 	{290, 340, 200, 5, 110, 2, 2, 0, 3, 200, true},
 	{200, 250, 140, 4, 95, 2, 2, 0, 3, 160, true},
@@ -34,7 +37,7 @@ var openSizes = []openSize{
 }
 
 // writeOpen is the part that a reader sees without unfolding: the title, the problem, the change, the
-// risks, how it was checked, the order to read in, and the points to judge. It keeps to its bounds: lines
+// risks of the change and of merging it, how it was checked, the order to read in, and the points to judge. It keeps to its bounds: lines
 // of MaxPRColumns characters.
 func writeOpen(t *company.Task, o PROptions, lines, words int) string {
 	text := ""
@@ -71,10 +74,6 @@ func (o PROptions) writeSized(t *company.Task, size openSize) string {
 		}
 		blocks = append(blocks, lines)
 	}
-	add(warnOfRisks(t, size.warnings, size.warning))
-	if n := len(o.EarlierTasks); n > 0 {
-		add(fmt.Sprintf("What follows is about %s; %s came before it in this pull request.", t.ID, countNoun(n, "task")))
-	}
 	add(tellProblem(t, size.problem))
 	risks := tellRisks(t, size.risks)
 	if merged := mergedTickets(t); len(merged) > 1 || len(t.Subtasks) > 1 && len(merged) == 1 {
@@ -96,6 +95,7 @@ func (o PROptions) writeSized(t *company.Task, size openSize) string {
 		add(text)
 	}
 	add(risks)
+	add(warnOfRisks(t, size.warnings, size.warning))
 	checked, order, judge := listChecked(t, size.names), readInOrder(t, size.files), listToJudge(t, size.judge)
 	head := "**For you to judge:** "
 	switch {
@@ -153,6 +153,10 @@ func tellProblem(t *company.Task, most int) string {
 		}
 	}
 	asked := strings.TrimSpace(t.Instruction)
+	if t.Follows != "" { // its first line counts the remarks that follow it
+		_, rest, _ := strings.Cut(asked, "\n")
+		asked = cmp.Or(strings.TrimSpace(rest), asked)
+	}
 	if asked == "" || asked == t.PullTitle() && t.Follows == "" {
 		return ""
 	}

@@ -88,9 +88,9 @@ func TestOpenPartOfAnyTask(t *testing.T) {
 		text := PRBody(task, PROptions{Pushed: true, ClosingLines: closing})
 		checkBounds(t, text)
 		open, folded := splitOpen(text)
-		for _, line := range closing {
-			if !strings.Contains(open, "\n"+line+"\n") {
-				t.Errorf("%s is folded:\n%s", line, text)
+		for _, line := range closing { // a part of what was asked closes no issue
+			if strings.Contains(open, "\n"+line+"\n") != (len(listUnmerged(task)) == 0) {
+				t.Errorf("%s is folded, or closed by a part:\n%s", line, text)
 			}
 		}
 		fence := ""

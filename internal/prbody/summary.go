@@ -26,7 +26,7 @@ func mergeRisks(t *company.Task) []string {
 		out = append(out, "**UNTESTED**: "+why+".")
 	}
 	if t.Head != "" && t.Review.Waived == t.Head {
-		out = append(out, "The review was waived by the president.")
+		out = append(out, "No reviewer approved it: the review was waived.")
 	}
 	if t.Prepared != nil && t.Prepared.Base.Ahead > 0 {
 		out = append(out, fmt.Sprintf("%d commits that the remote did not have travel along.", t.Prepared.Base.Ahead))

@@ -133,7 +133,7 @@ func TestBaseThatDoesNotCompile(t *testing.T) {
 		t.Errorf("%+v", sum)
 	}
 	checkDelivered(t, h, 1, 1, 1)
-	checkHolds(t, "the pull request", prBody(h, "1"), "**Risk**: **UNVERIFIED**: test is red on the base too", "nothing was run behind `example.com/calc/tax (build failed)`. The president saw that and let it pass.")
+	checkHolds(t, "the pull request", prBody(h, "1"), "**Before you merge:** **UNVERIFIED**: test is red on the base too", "nothing was run behind `example.com/calc/tax (build failed)`. The president saw that and let it pass.")
 }
 
 // TestFlakyGate: a test that fails once and passes on the same tree bars
