@@ -78,7 +78,8 @@ func (r *retrying) Chat(ctx context.Context, req Request, onEvent func(Event)) (
 // each wait.
 func (r *retrying) afterFailure(tell func(Event)) func(attempt int, err error) (time.Duration, bool) {
 	var unreachable, overloaded, resampled, silent int
-	var overloadedSince, silentSince time.Time
+	var overloadedSince time.Time
+	began := r.clock.Now()
 	return func(attempt int, err error) (wait time.Duration, again bool) {
 		var failure *Error
 		if !errors.As(err, &failure) {
@@ -108,11 +109,9 @@ func (r *retrying) afterFailure(tell func(Event)) func(attempt int, err error) (
 			}
 			resampled++
 		case TimedOut:
-			if silent == 0 {
-				silentSince = r.clock.Now()
-			}
 			wait = r.backOff(silent, 0)
-			if failure.Endless || silent >= r.policy.Resample && r.clock.Now().Add(wait).Sub(silentSince) > r.policy.MaxWait {
+			// The silence itself took time, which counts: a run has no more than its limit and this wait.
+			if failure.Endless || silent >= 1 && r.clock.Now().Add(wait).Sub(began) > r.policy.MaxWait {
 				return 0, false
 			}
 			silent++

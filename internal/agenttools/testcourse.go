@@ -14,11 +14,12 @@ const leastCourse = 6
 
 var (
 	courseLine = lazyregexp.New(`^\s*(?:=== (?:RUN|PAUSE|CONT|NAME)\s|--- PASS: )`)
+	resultLine = lazyregexp.New(`^\s*--- (?:FAIL|SKIP): `)
 	testsEnded = lazyregexp.New(`(?m)^(?:ok  \t|FAIL\b|PASS$)`)
 )
 
 // dropTestCourse takes out of an output the lines by which go test -v tells that tests
-// begin, wait and pass, and says how many. What fails or prints stays.
+// begin, wait and pass, and says how many. Failures and output stay, each behind the name of its test.
 func dropTestCourse(o *toolproto.Output) (dropped bool) {
 	if !testsEnded.MatchString(o.Head) && !testsEnded.MatchString(o.Tail) {
 		return false
@@ -26,14 +27,24 @@ func dropTestCourse(o *toolproto.Output) (dropped bool) {
 	lines, passed := 0, 0
 	drop := func(text string) string {
 		var kept strings.Builder
+		underWay := "" // the line that names the test whose output comes next
 		for line := range strings.Lines(text) {
-			if !courseLine.MatchString(line) {
+			switch {
+			case !courseLine.MatchString(line):
+				if underWay != "" && !resultLine.MatchString(line) {
+					kept.WriteString(underWay)
+					lines--
+				}
+				underWay = ""
 				kept.WriteString(line)
 				continue
-			}
-			if lines++; strings.Contains(line, "--- PASS: ") {
+			case strings.Contains(line, "--- PASS: "):
+				underWay = ""
 				passed++
+			default:
+				underWay = line
 			}
+			lines++
 		}
 		return kept.String()
 	}

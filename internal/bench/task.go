@@ -164,7 +164,7 @@ func (w *benchEnv) runTasks(ctx context.Context, name string, n int, fill func(r
 	}
 	for i := range n + 1 {
 		s := taskSample{began: time.Now()}
-		if _, err := run("submit", "--no-input", "write one"); err != nil {
+		if _, err := run("submit", "--no-input", "--split", "write one"); err != nil {
 			return nil, err
 		}
 		s.ended = time.Now()

@@ -8,6 +8,9 @@ import (
 	"company/internal/lazyregexp"
 )
 
+// mostPaths bounds the files of a change whose place is looked for.
+const mostPaths = 1000
+
 // mostFolders bounds the folders of a path that are looked at, the innermost ones.
 const mostFolders = 10
 
@@ -52,13 +55,23 @@ func withoutTests(paths []string) []string {
 // several the innermost. Empty: there is none.
 func (s Style) findArea(paths []string) string {
 	paths = withoutTests(paths)
+	paths = paths[:min(len(paths), mostPaths)]
+	ranks := make([]map[string]int, len(paths)) // by path: its places, in small letters
+	for i, p := range paths {
+		ranks[i] = map[string]int{}
+		for rank, place := range placesOf(p) {
+			if place = strings.ToLower(place); ranks[i][place] == 0 {
+				ranks[i][place] = rank + 1
+			}
+		}
+	}
 	best, most, deepest := "", 0, -1
 	for area, times := range s.areas {
 		covered, depth := 0, 0
-		for _, p := range paths {
-			if rank := rankPlace(p, area); rank >= 0 {
+		for i := range paths {
+			if rank := ranks[i][strings.ToLower(area)]; rank > 0 {
 				covered++
-				depth += rank
+				depth += rank - 1
 			}
 		}
 		switch {

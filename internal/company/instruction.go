@@ -1,6 +1,8 @@
 package company
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -20,7 +22,13 @@ type InstructionPart struct {
 	At   int    // where the text begins, in bytes
 	From int    // where the part begins, with the headings above it
 	To   int    // where the next part begins
+	// Above are the texts under which the part stands: headings, the items that it is an item
+	// of, and the paragraph before their list.
+	Above []TextSpan
 }
+
+// TextSpan is where a piece of a text begins and ends, in bytes.
+type TextSpan struct{ From, To int }
 
 // PartsOf splits an instruction; none where it has one part, or more than a reader can check one by
 // one.
@@ -29,25 +37,28 @@ func PartsOf(instruction string) []InstructionPart {
 		return nil
 	}
 	p := partSplitter{headed: -1}
-	at, fenced := 0, false
+	at := 0
+	var open codeFence
+	unclosed := map[string]int{} // by sign: fences of so many or more are closed nowhere behind here
 	for line := range strings.Lines(instruction) {
 		bare := strings.TrimRight(line, "\r\n")
 		inset := strings.TrimSpace(bare)
 		item := findItem(bare)
-		switch {
-		case strings.HasPrefix(inset, "```") || strings.HasPrefix(inset, "~~~"):
-			fenced = !fenced
-		case fenced: // it stands in the instruction, literally
+		switch fence := readFence(inset); {
+		case open.length > 0: // it stands in the instruction, literally
+			if fence.closes(open) {
+				open = codeFence{}
+			}
+		case fence.length > 0 && hasClosing(instruction[at+len(line):], fence, unclosed):
+			open = fence
 		case inset == "":
 			p.endBlock()
-		case isHeading(inset):
+		case headingLevel(inset) > 0:
 			p.endBlock()
-			if p.headed < 0 {
-				p.headed = at
-			}
+			p.addHeading(headingLevel(inset), TextSpan{at, at + len(line)})
 		case item > 0:
 			p.endBlock()
-			p.item = true
+			p.beginItem(len(bare)-len(strings.TrimLeft(bare, " \t")), at)
 			p.addFields(bare[item:], at+item, at)
 		default:
 			p.addFields(bare, at, at)
@@ -65,7 +76,61 @@ func PartsOf(instruction string) []InstructionPart {
 		}
 	}
 	p.parts[0].From = 0
+	for i := range p.parts { // a text above a part ends where the part that it is ends
+		for j, s := range p.parts[i].Above {
+			if s.To == 0 {
+				p.parts[i].Above[j].To = p.endOf(s.From)
+			}
+		}
+	}
 	return p.parts
+}
+
+// endOf is where the part ends that has an item or a paragraph from here on.
+func (p *partSplitter) endOf(from int) int {
+	for _, part := range p.parts {
+		if part.From <= from && from < part.To {
+			return part.To
+		}
+	}
+	return from
+}
+
+// codeFence is the line around code: its sign, and how often it stands there. Bare: nothing is behind it.
+type codeFence struct {
+	sign   string
+	length int
+	bare   bool
+}
+
+// readFence reads a line without the blanks around it; the zero value: it is no fence (CommonMark 4.5).
+func readFence(line string) codeFence {
+	for _, sign := range []string{"`", "~"} {
+		rest := strings.TrimLeft(line, sign)
+		if n := len(line) - len(rest); n >= 3 && (sign == "~" || !strings.Contains(rest, "`")) {
+			return codeFence{sign, n, rest == ""}
+		}
+	}
+	return codeFence{}
+}
+
+func (f codeFence) closes(open codeFence) bool {
+	return f.bare && f.sign == open.sign && f.length >= open.length
+}
+
+// hasClosing reports whether a fence is closed in the text behind it: one that is not is text. It notes those
+// that are not, so that many of them are not looked for again.
+func hasClosing(text string, open codeFence, unclosed map[string]int) bool {
+	if most := unclosed[open.sign]; most > 0 && open.length >= most {
+		return false
+	}
+	for line := range strings.Lines(text) {
+		if readFence(strings.TrimSpace(line)).closes(open) {
+			return true
+		}
+	}
+	unclosed[open.sign] = open.length
+	return false
 }
 
 // findItem finds where the text of an item begins in a line, behind its sign and a box to tick; 0:
@@ -91,11 +156,13 @@ func findItem(line string) int {
 	return len(line) - len(text)
 }
 
-// isHeading reports whether a line is a heading of Markdown.
-func isHeading(line string) bool {
+// headingLevel is the level of a heading of Markdown; 0: the line is none.
+func headingLevel(line string) int {
 	text := strings.TrimLeft(line, "#")
-	signs := len(line) - len(text)
-	return signs >= 1 && signs <= 6 && strings.IndexAny(text, " \t") == 0
+	if signs := len(line) - len(text); signs >= 1 && signs <= 6 && strings.IndexAny(text, " \t") == 0 {
+		return signs
+	}
+	return 0
 }
 
 // isInitial reports whether a text is the initial of a name.
@@ -111,12 +178,39 @@ type partSplitter struct {
 	item   bool // the fields are those of an item of a list
 	headed int  // where the headings above the fields begin; below 0: there are none
 	begins int  // where the line of the first field begins
+
+	headings []above // that hold for the fields, the highest first
+	items    []above // that the fields are below, with the present one
+	intro    int     // 1 + where the paragraph before the list begins; 0: there is none
+}
+
+// above is a text under which others stand: a heading of a level, or an item at an indent.
+type above struct {
+	level int
+	span  TextSpan
 }
 
 // field is text between white space, and where it begins.
 type field struct {
 	text string
 	at   int
+}
+
+// push has a text stand above the ones that follow, in the place of those of its level and below.
+func push(list []above, a above) []above {
+	return append(slices.DeleteFunc(list, func(other above) bool { return other.level >= a.level }), a)
+}
+
+func (p *partSplitter) addHeading(level int, span TextSpan) {
+	if p.headed < 0 {
+		p.headed = span.From
+	}
+	p.headings, p.items, p.intro = push(p.headings, above{level, span}), nil, 0
+}
+
+func (p *partSplitter) beginItem(indent, at int) {
+	p.item = true
+	p.items = push(p.items, above{indent, TextSpan{From: at}})
 }
 
 func (p *partSplitter) addFields(text string, at, lineAt int) {
@@ -132,6 +226,9 @@ func (p *partSplitter) addFields(text string, at, lineAt int) {
 
 // endBlock makes the fields one part, or one part a sentence.
 func (p *partSplitter) endBlock() {
+	if len(p.fields) > 0 && !p.item { // a paragraph ends lists, and may begin one
+		p.items, p.intro = nil, 0
+	}
 	begin, open, left := 0, 0, 0 // open: brackets of the part; left: that close behind it
 	for _, f := range p.fields {
 		left -= closesBrackets(f.text)
@@ -146,10 +243,13 @@ func (p *partSplitter) endBlock() {
 		p.addPart(p.fields[begin : i+1])
 		begin = i + 1
 	}
-	p.fields, p.item = p.fields[:0], false
 	if begin > 0 {
 		p.headed = -1
+		if last := p.parts[len(p.parts)-1]; !p.item && strings.HasSuffix(last.Text, ":") {
+			p.intro = 1 + last.At
+		}
 	}
+	p.fields, p.item = p.fields[:0], false
 }
 
 // closesBrackets counts how many brackets a text closes beyond those that it opens.
@@ -157,8 +257,8 @@ func closesBrackets(text string) int { return strings.Count(text, ")") - strings
 
 func (p *partSplitter) addPart(fields []field) {
 	texts := make([]string, len(fields))
-	for i, w := range fields {
-		texts[i] = w.text
+	for i, f := range fields {
+		texts[i] = f.text
 	}
 	part := InstructionPart{Text: strings.Join(texts, " "), At: fields[0].at, From: fields[0].at}
 	if fields[0].at == p.fields[0].at { // the first of its block has the headings, and the sign of an item
@@ -166,6 +266,15 @@ func (p *partSplitter) addPart(fields []field) {
 		if p.headed >= 0 {
 			part.From = p.headed
 		}
+	}
+	for _, h := range p.headings {
+		part.Above = append(part.Above, h.span)
+	}
+	if p.item && p.intro > 0 {
+		part.Above = append(part.Above, TextSpan{From: p.intro - 1})
+	}
+	for _, item := range p.items[:max(0, len(p.items)-1)] {
+		part.Above = append(part.Above, item.span)
 	}
 	p.parts = append(p.parts, part)
 }
@@ -211,22 +320,31 @@ func (t *Task) NumberParts() (text string, parts int) {
 	return b.String() + t.Instruction[at:], len(list)
 }
 
-// OwnPart is what a ticket carries out of the instruction, as it stands there, with its
-// headings. Empty: the plan does not say, or the ticket has no others beside it.
+// OwnPart is what a ticket carries out of the instruction, as it stands there, with the headings
+// and the texts above it. Empty: the plan does not say, or the ticket has no others beside it.
 func (t *Task) OwnPart(sub *Subtask) string {
-	parts := t.ownParts(sub)
-	if len(t.Subtasks) < 2 || len(parts) == 0 {
-		return ""
+	var spans []TextSpan
+	for _, p := range t.ownParts(sub) {
+		spans = append(append(spans, TextSpan{p.From, p.To}), p.Above...)
 	}
+	slices.SortFunc(spans, func(a, b TextSpan) int { return cmp.Or(a.From-b.From, a.To-b.To) })
 	var b strings.Builder
-	for _, p := range parts {
-		b.WriteString(strings.TrimRight(t.Instruction[p.From:p.To], " \t\r\n") + "\n")
+	end := 0
+	for _, s := range spans {
+		if s.From = max(s.From, end); s.From < s.To {
+			b.WriteString(strings.TrimRight(t.Instruction[s.From:s.To], " \t\r\n") + "\n")
+			end = s.To
+		}
 	}
 	return b.String()
 }
 
-// ownParts are the parts that a ticket's plan names, in the order of the instruction.
+// ownParts are the parts that a ticket's plan names, in the order of the instruction; none where there is
+// no other ticket.
 func (t *Task) ownParts(sub *Subtask) (own []InstructionPart) {
+	if len(t.Subtasks) < 2 {
+		return nil
+	}
 	for i, p := range t.Parts() {
 		if sub.Planned.doesPart(i + 1) {
 			own = append(own, p)
@@ -237,9 +355,6 @@ func (t *Task) ownParts(sub *Subtask) (own []InstructionPart) {
 
 // OwnDemands are the texts of the parts that a ticket carries out, where others do the rest.
 func (t *Task) OwnDemands(sub *Subtask) (texts []string) {
-	if len(t.Subtasks) < 2 {
-		return nil
-	}
 	for _, p := range t.ownParts(sub) {
 		texts = append(texts, p.Text)
 	}

@@ -182,3 +182,23 @@ func TestCheckerOfReviewsInParts(t *testing.T) {
 		}
 	}
 }
+
+// A part keeps the texts above it, and a fence ends where one of its kind and length stands.
+func TestOwnPartKeepsWhatIsAbove(t *testing.T) {
+	t.Parallel()
+	for instruction, want := range map[string]string{
+		"## API\n- add x\n- add y":                                             "## API\n- add y\n",
+		"- Parser:\n  - keep commas\n- Store:\n  - keep blanks\n  - keep tabs": "- Store:\n  - keep tabs\n",
+		"Do it. For the server only:\n\n- add x\n- add y":                      "For the server only:\n- add y\n",
+		"# All\n## API\n- add x\n## CLI\n- add z":                              "# All\n## CLI\n- add z\n",
+		"- do a\n- like\n````md\n```go\n````\n- do c":                          "- do c\n",
+		"- do a\n```\n- do c":                                                  "- do c\n",
+	} {
+		s := byParts(t, instruction, func(p *Plan) {
+			p.Waves[0].Subtasks[0].Does, p.Waves[0].Subtasks[1].Does = []int{1}, []int{len(PartsOf(instruction))}
+		})
+		if got := s.task().OwnPart(s.sub(2)); got != want {
+			t.Errorf("%q:\n%q\nwant %q", instruction, got, want)
+		}
+	}
+}

@@ -56,6 +56,10 @@ func (t *Task) IsReviewedInParts() bool {
 			return false
 		}
 		last := sub.Review.Last
+		// A part that was planned anew may have come after one that is merged, which its after no longer names.
+		if (sub.Replanned != "" || sub.SplitFrom != "") && t.Plan.Accepted != "" {
+			return false
+		}
 		if len(sub.Planned.Does) == 0 || len(sub.Planned.After) > 0 || last == nil || last.Head != sub.Head || last.Verdict != Approve {
 			return false
 		}

@@ -37,7 +37,7 @@ var (
 	// Names of standards look like keys of issues.
 	standardRE = lazyregexp.New(`^(?:AES|ANSI|ASCII|BASE|BCP|BSD|CODE|CP|CRC|CVE|CWE|DES|ECMA|ED|EN|ES|FIPS|GPL|HMAC|HTTP|I|IEC|IEEE|IPV|ISO|JSR|LATIN|LGPL|MD|P|PEP|PKCS|RFC|RS|RSA|SHA|SSL|TLS|UCS|UTF|X)-[0-9]+$`)
 	// What a person is named for at the end of a message.
-	vouchRE = lazyregexp.New(`(?im)^\s*([a-z][\w-]*-(?:by|with|to|of|from)|b?cc|to|from|author|co-?author|committer)\s*:\s*(.*)$`)
+	vouchRE = lazyregexp.New(`(?im)^[ \t]*([a-z][\w-]*-(?:by|with|to|of|from)|b?cc|to|from|author|co-?author|committer)\s*:\s*(.*)$`)
 	// Trailers that speak in a person's name even without an address.
 	ownWordsRE = lazyregexp.New(`(?i)^(?:signed-off|reviewed|acked|acknowledged|approved|tested|verified|reported|suggested|requested|helped|mentored|audited|merged|committed|authored|co-?authored|co-?developed|pair-programmed)-(?:by|with)$`)
 )

@@ -3,9 +3,6 @@ package gitops
 import (
 	"context"
 	"errors"
-	"net"
-	"strings"
-	"time"
 
 	"company/internal/company"
 	"company/internal/lazyregexp"
@@ -20,43 +17,32 @@ func judgeUnopened(err error) error {
 	return err
 }
 
-// What git says of a repository that is not there, and of a host that it cannot find.
+// What git says of a repository that is not there, and ssh of keys that are refused: it ends each failure with
+// "Could not read from remote repository", also where the network is down.
 var (
 	noRepositoryRE = lazyregexp.New(`(?i)repository '[^']*' not found|does not appear to be a git repository|returned error: 404`)
-	noHostRE       = lazyregexp.New(`(?i)Could not resolve host(name)?`)
+	keysRefusedRE  = lazyregexp.New(`(?i)Permission denied|Repository not found|Permission to .* denied`)
 )
 
-// judgeUnread judges the error of a remote that git could not read.
+// judgeUnread judges the error of a remote that git could not read. A host that is not found is no
+// reason to refuse work: the machine may be offline, or outside of a private network.
 func (a *remoteEndpoint) judgeUnread(ctx context.Context, err error) error {
 	var e *company.Error
-	if err == nil || ctx.Err() != nil || !errors.As(err, &e) || company.NeedsPerson(err) {
+	if err == nil || ctx.Err() != nil || !errors.As(err, &e) {
 		return err
 	}
+	if a.ssh != nil && e.Code == company.EAuth && !keysRefusedRE.MatchString(e.Why) {
+		return company.E(company.EGit, e.Message).Because(e.Why) // it may be the network
+	}
 	switch {
+	case company.NeedsPerson(err):
+		return err
 	case noRepositoryRE.MatchString(e.Why):
 		found := *e
 		found.Code, found.Message = company.ENotFound, "the remote "+Mask(a.url)+" is not there, or this login may not see it"
 		return found.Fix("see where the remote is: git remote -v").NeedsPerson()
 	case a.host == "": // a folder of this machine
 		return e.NeedsPerson()
-	case noHostRE.MatchString(e.Why) && isUnknownHost(ctx, a.host):
-		found := *e
-		found.Code, found.Message = company.ENotFound, "the remote "+Mask(a.url)+" cannot be opened"
-		return found.Because("there is no host " + a.host).Fix("see where the remote is: git remote -v").NeedsPerson()
 	}
 	return err
-}
-
-// isUnknownHost reports whether the name service says that there is no such host. A machine
-// without a network gets no answer: that is no reason to think so.
-func isUnknownHost(ctx context.Context, host string) bool {
-	const limit = time.Second
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	_, err := net.DefaultResolver.LookupHost(ctx, strings.Trim(host, "[]"))
-	var dns *net.DNSError
-	return errors.As(err, &dns) && dns.IsNotFound && !dns.IsTemporary && !dns.IsTimeout
 }

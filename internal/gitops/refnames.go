@@ -81,12 +81,17 @@ const TicketTrailer = "Company-Ticket"
 const wrapWidth = 72
 
 // SquashMessage is the message of the one commit of a ticket: the subject, the body, wrapped,
-// and the ticket as a trailer. As CommitMessage it holds no command, whatever it is made of.
+// and the ticket as a trailer. As CommitMessage it holds no command, whatever it is made of, and it calls
+// no person by name.
 func SquashMessage(ticket, subject, body string) string {
 	text := strings.TrimSpace(inertMessage(stripControl(strings.Join(strings.Fields(subject), " ") + "\n\n" + wrapText(body, wrapWidth))))
 	text = ticketTrailerRE.ReplaceAllString(text, "> $0") // one that a model wrote
+	text = calledRE.ReplaceAllString(text, "$1@ $2")      // no reviewer has read this message
 	return text + "\n\n" + TicketTrailer + ": " + strings.Join(strings.Fields(stripControl(ticket)), " ") + "\n"
 }
+
+// calledRE is where a forge would notify a person or a team of a name.
+var calledRE = lazyregexp.New(`(?m)(^|[^\w.+/@-])@([A-Za-z0-9])`)
 
 var ticketTrailerRE = lazyregexp.New(`(?im)^[ \t]*` + TicketTrailer + `\s*:`)
 

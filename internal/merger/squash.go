@@ -9,6 +9,7 @@ import (
 	"company/internal/commitstyle"
 	"company/internal/company"
 	"company/internal/gitops"
+	"company/internal/lazyregexp"
 )
 
 // Bounds of the reading for a commit's message.
@@ -19,14 +20,14 @@ const (
 )
 
 // parentsOf are the parents of the commit that brings a ticket to the integration branch,
-// which stands at onto. Of a squashed one that is onto alone. Commits of others that the ticket
-// has merged stay in the history, or the remote's branch and the pull request's base would not
-// be in it: those that people pushed, and the base that was merged to end a conflict.
+// which stands at onto. Of a squashed one that is onto alone. A ticket that has merged commits of
+// others keeps its history: those that people pushed, and the base that was merged to end a conflict. The
+// remote's branch and the pull request's base have to be in it, and a squashed commit with them for
+// parents would be a merge with all of the work in it, which a rebase drops.
 func parentsOf(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *company.Subtask, head, onto company.OID) ([]company.OID, error) {
 	if t.Settings.KeepsHistory() {
 		return []company.OID{onto, head}, nil
 	}
-	parents := []company.OID{onto}
 	for _, other := range commitsOfOthers(t, sub) {
 		brought, err := m.IsAncestor(ctx, other, head)
 		if err == nil && brought {
@@ -37,10 +38,10 @@ func parentsOf(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *comp
 			return nil, err
 		}
 		if brought {
-			parents = append(parents, other)
+			return []company.OID{onto, head}, nil
 		}
 	}
-	return parents, nil
+	return []company.OID{onto}, nil
 }
 
 // commitsOfOthers are the commits of others that a ticket may have merged.
@@ -64,8 +65,11 @@ func writeMessages(ctx context.Context, m *gitops.Mirror, t *company.Task, onto 
 		return nil
 	}
 	style, err := readStyle(ctx, m, t.Prepared.Base.OID)
-	if err != nil {
-		return err
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil { // of a log that cannot be read no style is known, and the work is merged all the same
+		style = commitstyle.Style{}
 	}
 	for i, member := range members {
 		sub := t.Subtask(member.Subtask)
@@ -93,10 +97,13 @@ func readStyle(ctx context.Context, m *gitops.Mirror, at company.OID) (commitsty
 	return commitstyle.ReadStyle(subjects), nil
 }
 
+// ticketSubjectRE begins a commit of a worker, where the history is kept.
+var ticketSubjectRE = lazyregexp.New(`^\[t\d+-\d+\] `)
+
 // isOfProgram reports whether a program wrote a commit: a bot, or a company before.
 func isOfProgram(c gitops.Commit) bool {
 	return strings.HasSuffix(c.Author.Name, "[bot]") || strings.Contains(c.Author.Email, "[bot]@") || strings.HasSuffix(c.Author.Name, "-bot") ||
-		strings.Contains(c.Message, "\n"+gitops.TicketTrailer+": ")
+		strings.Contains(c.Message, "\n"+gitops.TicketTrailer+": ") || ticketSubjectRE.MatchString(c.Message)
 }
 
 // squashMessage is the message of the one commit of a ticket, whose own commits were these: what

@@ -8,26 +8,25 @@ import (
 	"company/internal/ecosystem/catalog"
 )
 
-// warnOfRisks is the line on the risks of a merge: checks that did not run, parts that are left out, and
-// waived verdicts. All are counted, and the first of them are named.
+// warnOfRisks is the line on the risks of a merge: parts that are left out, no tests, waived verdicts, and
+// checks that verified nothing. Each kind is named at every size; of the last all are counted, and most of
+// them named.
 func warnOfRisks(t *company.Task, most, width int) string {
-	list := mergeRisks(t)
+	list, unverified := mergeRisks(t)
 	if missing := listUnmerged(t); len(missing) > 0 {
 		list = append([]string{fmt.Sprintf("**INCOMPLETE**: %d of %s not in it: %s.", len(missing), company.Count(len(t.Subtasks), "ticket"), shortenPlain(strings.Join(missing, ", "), max(width, 40)))}, list...)
 	}
-	if len(list) == 0 {
+	if len(list)+len(unverified) == 0 {
 		return ""
 	}
+	named := unverified[:min(len(unverified), max(1, most-len(list)))]
 	var out []string
-	for i, text := range list {
-		if i == most {
-			break
-		}
+	for _, text := range append(list, named...) {
 		out = append(out, closeSpans(cutInline(text, width)))
 	}
 	text := "**Before you merge:** " + strings.Join(out, " ")
-	if n := len(list) - len(out); n > 0 {
-		text += fmt.Sprintf(" And %s, below.", countNoun(n, "more such risk"))
+	if n := len(unverified) - len(named); n > 0 {
+		text += fmt.Sprintf(" And %s, below.", countNoun(n, "more such check"))
 	}
 	return text
 }

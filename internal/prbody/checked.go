@@ -22,7 +22,7 @@ func listChecked(t *company.Task, most int) []string {
 		out = append(out, tellGreen(t, most)...)
 		out = append(out, tellNotGreen(t, most)...)
 	}
-	if review := tellReview(t); review != "" {
+	if review := tellReview(t, most); review != "" {
 		out = append(out, review)
 	}
 	return out
@@ -197,10 +197,10 @@ func tellNotGreen(t *company.Task, most int) []string {
 
 // tellReview is the verdict of the company's own reviewer, in one sentence. A review that was waived is
 // among the risks of a merge.
-func tellReview(t *company.Task) string {
+func tellReview(t *company.Task, most int) string {
 	r := t.Review.Last
 	if r == nil && t.IsReviewedInParts() {
-		return tellReviewInParts(t)
+		return tellReviewInParts(t, most)
 	}
 	if r == nil {
 		return "The whole was not reviewed."
@@ -213,19 +213,19 @@ func tellReview(t *company.Task) string {
 		text = "A reviewer asked for changes"
 	}
 	if t.CarriedFrom() == nil {
-		return text + tellMinor(t, r.Findings)
+		return text + tellMinor(t, r.Findings, most)
 	}
-	return text + tellMinor(t, nil)
+	return text + tellMinor(t, nil, most)
 }
 
 // tellReviewInParts is the verdict of the tickets' reviewers, which is that on the whole.
-func tellReviewInParts(t *company.Task) string {
-	return fmt.Sprintf("A reviewer approved each of the %d tickets; they have all parts of the instruction and do not touch", len(t.Subtasks)) + tellMinor(t, nil)
+func tellReviewInParts(t *company.Task, most int) string {
+	return fmt.Sprintf("A reviewer approved each of the %d tickets; they have all parts of the instruction and do not touch", len(t.Subtasks)) + tellMinor(t, nil, most)
 }
 
 // tellMinor ends the sentence on the review with the minor findings that are left: those of the tickets, and
 // of the whole.
-func tellMinor(t *company.Task, whole []company.Finding) string {
+func tellMinor(t *company.Task, whole []company.Finding, most int) string {
 	var left []string
 	add := func(list []company.Finding) {
 		for _, f := range list {
@@ -240,10 +240,12 @@ func tellMinor(t *company.Task, whole []company.Finding) string {
 		}
 	}
 	add(whole)
-	switch n := len(left); n {
-	case 0:
+	switch n := len(left); {
+	case n == 0:
 		return "."
-	case 1:
+	case most < 2: // there is no room for names
+		return "; " + countVerb(n, "minor finding", "is", "are") + " left."
+	case n == 1:
 		return "; a minor finding is left: " + endLine(shortenPlain(left[0], 70))
 	default:
 		return fmt.Sprintf("; %d minor findings are left, one is: %s", n, endLine(shortenPlain(left[0], 60)))

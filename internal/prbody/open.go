@@ -34,6 +34,7 @@ var openSizes = []openSize{
 	{130, 170, 90, 3, 90, 1, 2, 0, 2, 110, true},
 	{90, 120, 60, 2, 80, 1, 1, 0, 2, 90, true},
 	{60, 80, 0, 1, 60, 1, 1, 0, 1, 80, true},
+	{40, 40, 0, 1, 40, 1, 1, 0, 1, 50, true},
 }
 
 // writeOpen is the part that a reader sees without unfolding: the title, the problem, the change, the

@@ -124,6 +124,9 @@ func TestOpenPartOfAnyTask(t *testing.T) {
 			}
 		}
 		holds("INCOMPLETE", len(listUnmerged(task)) > 0)
+		holds("UNTESTED", untestedReason(task) != "")
+		holds("UNVERIFIED", !task.Untested() && len(task.ExplainUnverified()) > 0)
+		holds("the review was waived", task.Head != "" && task.Review.Waived == task.Head)
 		blocking, _ := openBlocking(task, 60)
 		holds("blocking finding", blocking > 0)
 		n := len(task.Decisions())

@@ -14,12 +14,11 @@ func (o PROptions) leadOf(t *company.Task) *company.Task {
 	return t
 }
 
-// mergeRisks are the facts that a person must know before merging.
-func mergeRisks(t *company.Task) []string {
-	var out []string
+// mergeRisks are the facts that a person must know before merging, and the checks that verified nothing.
+func mergeRisks(t *company.Task) (out, unverified []string) {
 	if !t.Untested() {
 		for _, why := range t.ExplainUnverified() {
-			out = append(out, "**UNVERIFIED**: "+escapeMarkdown(why)+".")
+			unverified = append(unverified, "**UNVERIFIED**: "+escapeMarkdown(why)+".")
 		}
 	}
 	if why := untestedReason(t); why != "" {
@@ -31,7 +30,7 @@ func mergeRisks(t *company.Task) []string {
 	if t.Prepared != nil && t.Prepared.Base.Ahead > 0 {
 		out = append(out, fmt.Sprintf("%d commits that the remote did not have travel along.", t.Prepared.Base.Ahead))
 	}
-	return out
+	return out, unverified
 }
 
 // untestedReason says why no test stands behind a pull request.

@@ -45,13 +45,12 @@ func appendDemands(criteria, demands []string) []string {
 	return criteria
 }
 
-// isCovered reports whether one of the ticket's own criteria has all that a part of the instruction names:
-// evidence for it is asked for once.
+// isCovered reports whether one of the ticket's own criteria holds a part of the instruction as it
+// stands: evidence for it is asked for once.
 func isCovered(part string, own []string) bool {
-	names := splitBare(part)
-	return len(names) > 0 && slices.ContainsFunc(own, func(criterion string) bool {
-		has := splitBare(criterion)
-		return !slices.ContainsFunc(names, func(n string) bool { return !slices.Contains(has, n) })
+	names := " " + strings.Join(splitBare(part), " ") + " "
+	return strings.TrimSpace(names) != "" && slices.ContainsFunc(own, func(criterion string) bool {
+		return strings.Contains(" "+strings.Join(splitBare(criterion), " ")+" ", names)
 	})
 }
 
@@ -72,6 +71,11 @@ func standsInParts(t *company.Task, sub *company.Subtask) bool {
 	if sub != nil {
 		list = list[len(sub.Planned.AcceptanceCriteria):]
 	}
+	return standsIn(list, t.Instruction)
+}
+
+// standsIn reports whether criteria of the instruction have each word of a text, in its order.
+func standsIn(list []string, instruction string) bool {
 	text := ""
 	for _, c := range list {
 		part, is := strings.CutPrefix(c, ofInstruction)
@@ -80,5 +84,15 @@ func standsInParts(t *company.Task, sub *company.Subtask) bool {
 		}
 		text += " " + part
 	}
-	return slices.Equal(strings.Fields(text), strings.Fields(t.Instruction))
+	return slices.Equal(strings.Fields(text), strings.Fields(instruction))
+}
+
+// quoteOwnPart is a ticket's part of the instruction as it stands, where its criteria leave out some of
+// it: headings, code, the rest of long parts.
+func quoteOwnPart(t *company.Task, sub *company.Subtask) string {
+	own := t.OwnPart(sub)
+	if own == "" || standsIn(reviewCriteria(t, sub)[len(sub.Planned.AcceptanceCriteria):], own) {
+		return ""
+	}
+	return "\n## Its part of the president's instruction\n" + own
 }

@@ -68,7 +68,11 @@ func TestMentionsAreShown(t *testing.T) {
 	b.p.Git("switch", "-q", "main")
 	sub.Head = b.p.Fetch("side")
 	x, err := loadSubject(t.Context(), b.p.Mirror, b.task, &sub, b.task.Head)
-	if err != nil {
+	if err != nil || len(x.mentions) > 0 {
+		t.Fatalf("%v; a message that is not delivered is shown: %q", err, x.mentions)
+	}
+	b.task.Settings.History = company.HistoryKeep
+	if x, err = loadSubject(t.Context(), b.p.Mirror, b.task, &sub, b.task.Head); err != nil {
 		t.Fatal(err)
 	}
 	if text := reviewBrief(b.task, &sub, x); !strings.Contains(text, sub.Head.Short()+": as @octocat asked") {

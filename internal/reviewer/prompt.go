@@ -60,6 +60,8 @@ func reviewBrief(t *company.Task, sub *company.Subtask, x subject) string {
 				w.WriteString("\n## Instruction\n" + t.Instruction + "\n")
 			}
 			w.WriteString(formatAnswers(x.answers))
+		} else if own := t.OwnPart(sub); own != "" {
+			w.WriteString(quoteOwnPart(t, sub) + formatAnswers(x.answers))
 		}
 		w.WriteString(x.round.writeRound(x.head))
 	}

@@ -89,7 +89,9 @@ func loadSubject(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *co
 	if err != nil {
 		return x, err
 	}
-	x.mentions = findMentions(commits)
+	if t.Settings.KeepsHistory() || t.Follows != "" { // other messages are not delivered
+		x.mentions = findMentions(commits)
+	}
 	for _, w := range writeSets(t, sub) {
 		if g, err := glob.Parse(w); err == nil { // what does not parse was never accepted
 			x.writes = append(x.writes, g)

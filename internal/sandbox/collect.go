@@ -175,17 +175,21 @@ func changedPaths(ctx context.Context, m *gitops.Mirror, onto, head company.OID)
 	if err != nil {
 		return nil, err
 	}
-	diff, err := m.Diff(ctx, from, head, maxCounted)
+	diff, err := m.Diff(ctx, from, head, 0)
 	if err != nil {
 		return nil, err
 	}
+	paths := diff.Paths()
+	counted, err := m.Diff(ctx, from, head, maxCounted)
+	if err != nil { // the counts are for an order of reading: no work is lost for them
+		return paths, context.Cause(ctx)
+	}
 	lines := map[string]int{}
-	for l := range patch.Lines(string(diff.Patch)) {
+	for l := range patch.Lines(string(counted.Patch)) {
 		if l.Kind == patch.Added || l.Kind == patch.Removed {
 			lines[l.File.Path()]++
 		}
 	}
-	paths := diff.Paths()
 	for i := range paths {
 		paths[i].Lines = lines[paths[i].Path]
 	}

@@ -2,7 +2,6 @@ package toolserver
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -199,7 +198,8 @@ func notFound(path string, lines, have, want []string) error {
 		}
 	}
 	message := fmt.Sprintf("old is not in %s; read the file again and copy the text exactly, without line numbers", path)
-	if at < 0 && slices.ContainsFunc(want, func(line string) bool { return strings.Contains(line, `\n`) }) {
+	old := strings.Join(want, "\n")
+	if broken := strings.ReplaceAll(old, `\n`, "\n"); at < 0 && broken != old && strings.Contains(strings.Join(have, "\n"), broken) {
 		return toolproto.Refuse(toolproto.KindMismatch, `%s; not one of its lines is there: old holds the two characters \n; give a line break instead`, message)
 	}
 	if at < 0 {

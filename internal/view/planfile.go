@@ -25,10 +25,12 @@ type PlanEntry struct {
 	Effort      string   `yaml:"effort"`
 	After       []string `yaml:"after,omitempty"`
 	Context     []string `yaml:"context,omitempty"`
+	Does        []int    `yaml:"does,omitempty,flow"`
 }
 
 const planFileHead = `# The plan of %s. Change, add, remove and reorder subtasks, then save.
 # after: names of subtasks that are merged before this one begins.
+# does: the parts of the instruction that it carries out, by number.
 # write_set: globs of the files that it creates, changes or deletes.
 # effort: small, medium or large. Save without a change to leave the plan as it is.
 `
@@ -40,7 +42,7 @@ func (v *TaskDetail) PlanFile() PlanFile {
 	for _, sub := range v.Plan {
 		e := PlanEntry{
 			Name: string(sub.ID), Title: sub.Title, Description: sub.Description, Criteria: sub.AcceptanceCriteria,
-			WriteSet: sub.WriteSet, Effort: sub.Effort, Context: sub.Context,
+			WriteSet: sub.WriteSet, Effort: sub.Effort, Context: sub.Context, Does: sub.Does,
 		}
 		for _, id := range sub.After {
 			e.After = append(e.After, string(id))
@@ -84,7 +86,7 @@ func (f PlanFile) Plan() company.Plan {
 	for _, e := range f.Subtasks {
 		p.Waves[0].Subtasks = append(p.Waves[0].Subtasks, company.PlannedSubtask{
 			Name: e.Name, Title: strings.TrimSpace(e.Title), Description: strings.TrimSpace(e.Description), AcceptanceCriteria: e.Criteria,
-			WriteSet: e.WriteSet, Effort: e.Effort, After: e.After, Context: e.Context,
+			WriteSet: e.WriteSet, Effort: e.Effort, After: e.After, Context: e.Context, Does: e.Does,
 		})
 	}
 	return p
@@ -94,6 +96,6 @@ func (f PlanFile) Plan() company.Plan {
 func (f PlanFile) Equal(other PlanFile) bool {
 	return f.Why == other.Why && slices.EqualFunc(f.Subtasks, other.Subtasks, func(a, b PlanEntry) bool {
 		return a.Name == b.Name && a.Title == b.Title && a.Description == b.Description && a.Effort == b.Effort &&
-			slices.Equal(a.Criteria, b.Criteria) && slices.Equal(a.WriteSet, b.WriteSet) && slices.Equal(a.After, b.After) && slices.Equal(a.Context, b.Context)
+			slices.Equal(a.Criteria, b.Criteria) && slices.Equal(a.WriteSet, b.WriteSet) && slices.Equal(a.After, b.After) && slices.Equal(a.Context, b.Context) && slices.Equal(a.Does, b.Does)
 	})
 }

@@ -29,6 +29,7 @@ type Subtask struct {
 	WriteSet           []string              `json:"write_set"`
 	Effort             string                `json:"effort"`
 	Context            []string              `json:"context,omitempty"`    // files and notes that its workers begin with
+	Does               []int                 `json:"does,omitempty"`       // parts of the instruction that it carries out, by number
 	Model              string                `json:"model,omitempty"`      // the profile that the manager gave it; absent: its workers' own
 	MoreTurns          int                   `json:"more_turns,omitempty"` // model replies that the manager gave each of its runs beyond the config's
 	SplitFrom          company.SubtaskID     `json:"split_from,omitempty"` // the subtask that it was split from
@@ -60,7 +61,7 @@ func (src Source) Subtask(t *company.Task, sub *company.Subtask) Subtask {
 func (src Source) viewSubtask(t *company.Task, sub *company.Subtask, budget *int) Subtask {
 	v := Subtask{
 		ID: sub.ID, Task: t.ID, Wave: t.StepOf(sub), After: sub.After(), Status: sub.Status, Paused: sub.Paused, Title: sub.Planned.Title, Description: sub.Planned.Description,
-		AcceptanceCriteria: sub.Planned.AcceptanceCriteria, WriteSet: sub.Planned.WriteSet, Effort: sub.Planned.Effort, Context: sub.Planned.Context, Model: sub.Model, MoreTurns: sub.MoreTurns, SplitFrom: sub.SplitFrom, Replanned: sub.Replanned, TakenIn: sub.TakenIn,
+		AcceptanceCriteria: sub.Planned.AcceptanceCriteria, WriteSet: sub.Planned.WriteSet, Effort: sub.Planned.Effort, Context: sub.Planned.Context, Does: sub.Planned.Does, Model: sub.Model, MoreTurns: sub.MoreTurns, SplitFrom: sub.SplitFrom, Replanned: sub.Replanned, TakenIn: sub.TakenIn,
 		Branch: sub.Branch, Head: sub.Head, Merged: sub.Merged, Changes: append([]company.Change{}, sub.Changes...), Gate: viewGate(sub.Gate), FirstSteps: sub.FirstSteps, Review: sub.Review.Last,
 		Findings: append([]company.JudgedFinding{}, sub.Review.Findings()...), WriteSetFit: fitOf(sub, budget), OutsideWriteSet: t.OutsideWriteSet(sub, budget), Attempts: sub.Attempts(), Runs: src.runsOf(t, sub.ID),
 	}

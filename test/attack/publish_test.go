@@ -118,7 +118,7 @@ func publishAll(t *testing.T, bin string) (*testenv.House, map[string]try, *test
 		h.Bin = bin
 	}
 	h.Env = append(h.Env, "TEST_MODEL_KEY="+officeKey)
-	h.Config("workers: {max: 1, memory: 1536m}\ngates: {lint: none, test: sh ./check.sh}\n")
+	h.Config("git: {history: keep}\nworkers: {max: 1, memory: 1536m}\ngates: {lint: none, test: sh ./check.sh}\n")
 	const run company.RunID = "t1-01.1"
 	staff.assignTickets(ticket{title: "Write it down", writeSet: "conf/** package-lock.json", runs: [][]step{{
 		runScript("bash attack/publish.sh " + officeKey + " " + strings.Join(tokens, " ")),

@@ -28,7 +28,7 @@ var axe string
 // pagesOf lists the pages of an office with a finished task.
 var pagesOf = []struct{ path, id, shows string }{
 	{"", "page-overview", "t1"}, {"inbox", "waiting-prs", "#1"}, {"submit", "page-submit", "What shall be done"}, {"prs", "page-prs", "#1"},
-	{"prs?pr=t1", "pr-text", "Instruction"},
+	{"prs?pr=t1", "pr-text", "How it was checked"},
 	{"costs", "page-costs", "tokens"}, {"doctor", "page-doctor", "docker"}, {"settings", "page-settings", "serve.listen"},
 	{"t/t1", "page-task", "t1-01"}, {"t/t1?tab=time", "page-task", "t1-01.1"}, {"t/t1?tab=feed", "page-task", "t1"}, {"t/t1?tab=gates", "page-task", "gates passed"},
 	{"r/t1-01.1", "page-run", "odd.txt"}, {"review/t1", "page-review", "odd.txt"},
@@ -63,7 +63,8 @@ func checkHostileText(b *tab, base string) {
 	}
 	for path, text := range map[string]string{"r/t1-01.1": "<U+202E>", "review/t1": "<U+202E>", "t/t1": "</script><script>", "prs?pr=t1": "</script><script>"} {
 		b.open(base + path)
-		b.until(fmt.Sprintf("document.body.innerText.includes(%q) && document.body.innerText.includes('<img src=x onerror=pwned')", text))
+		// Folded parts are opened: hidden text is no part of innerText.
+		b.until(fmt.Sprintf("(document.querySelectorAll('.markdown details').forEach((d) => (d.open = true)), true) && document.body.innerText.includes(%q) && document.body.innerText.includes('<img src=x onerror=pwned')", text))
 	}
 	b.noErrors("with hostile text")
 }

@@ -175,7 +175,7 @@ func checkPullPage(b *tab) {
 	b.see("task-head", "#1 open")
 	b.until("document.activeElement === document.querySelector('main h1')")
 	b.click("task-pr")
-	b.see("pr-text", "Instruction")
+	b.see("pr-text", "How it was checked")
 	b.until("document.querySelector('.markdown h4') && document.querySelector('.markdown table td code') && document.querySelector('.markdown details summary')")
 	if text := evaluate[string](b, "document.querySelector('.markdown').innerText"); strings.Contains(text, "**") || strings.Contains(text, "|---") {
 		b.t.Errorf("the text is raw Markdown:\n%s", text)

@@ -77,7 +77,7 @@ func TestRedBase(t *testing.T) {
 		t.Errorf("%d calls of the reviewer: what breaks a test is not reviewed", n)
 	}
 	checkHolds(t, "the pull request", prBody(h, "1"), "red as on the base, 3 tests, 1 failed", "fails on the base too, and in nothing else here: `example.com/calc TestOld`",
-		"New tests: 1. Red to green (they pass with this change and not without it): 1: `example.com/calc TestTriple`")
+		"New tests: 1. Red to green (they pass with this change and fail without it): 0", "do not compile or load: `example.com/calc`")
 	runAndExpect(t, h, []string{"before: test: example.com/calc TestOld", "~ test"}, "show", "t1")
 	var whole struct {
 		Task struct {

@@ -220,12 +220,15 @@ func TestPartOfARepository(t *testing.T) {
 	}
 }
 
-// GIT-6: a remote that refuses the login is for the president to mend. The
-// push is tried once and not again and again, the work is kept, and with the
-// right token it goes on where it stood.
+// GIT-6: a remote that refuses the login is for the president to mend. A submission ends
+// before a model is asked. Where the login is refused later, the push is tried once and not
+// again and again, the work is kept, and with the right token it goes on where it stood.
 func TestRefusedLogin(t *testing.T) {
 	t.Parallel()
-	h := openTinyProject(t, triplesInShell())
+	brain, working := triplesInShell(), stopAt("t1-01.1", 0)
+	brain.stops = []*stop{working}
+	h := openTinyProject(t, brain)
+	t.Cleanup(working.release)
 	server := remotetest.NewHTTP(t, "", "the right token")
 	origin, url := server.Repository(t, "acme/calc.git", h.Repo)
 	h.Git(h.Repo, "remote", "set-url", "origin", url)
@@ -233,7 +236,17 @@ func TestRefusedLogin(t *testing.T) {
 	h.Config(tinyGates + "forge: {kind: local, token_env: REMOTE_TOKEN}\n")
 	before := h.Env
 	h.Env = append(h.Env, "REMOTE_TOKEN=the wrong token")
+	runRefused(t, h, 1, "E_AUTH", "submit", "add a function that triples", "--no-input")
+	if n := len(h.Model.Requests()); n > 0 {
+		t.Errorf("%d requests to the model before the login is mended", n)
+	}
+	h.Env = append(before, "REMOTE_TOKEN=the right token")
 	p := h.Start("submit", "add a function that triples", "--no-input")
+	working.wait(t, p)
+	p.Kill()
+	working.release()
+	h.Env = append(before, "REMOTE_TOKEN=the wrong token")
+	p = h.Start("resume", "t1", "--no-input")
 	sum := waitForSummary(t, p, 2)
 	if sum.Result != "INCOMPLETE" || !strings.Contains(sum.Why, "refused the credential") || !strings.HasPrefix(sum.Next, "company approve a1") {
 		t.Fatalf("%+v\n%s", sum, p.Tell())
@@ -244,7 +257,7 @@ func TestRefusedLogin(t *testing.T) {
 			wrong++
 		}
 	}
-	if wrong != 1 {
+	if wrong != 2 {
 		t.Errorf("the wrong token was shown %d times", wrong)
 	}
 	h.Env = append(before, "REMOTE_TOKEN=the right token")

@@ -86,10 +86,10 @@ func ExerciseSilence(t *testing.T, w Wire, open func(t *testing.T, o Options) ad
 	}{
 		{"keep-alives, then an answer", []http.HandlerFunc{w.Whole, w.Whole, w.keepAlive(silence*8/5, w.Whole)}, 1, "", "", false},
 		{"keep-alives for ever, then an answer to the next try", []http.HandlerFunc{w.Whole, w.Whole, w.keepAlive(0, holdSilent), w.Whole}, 2, "", "keep-alives", false},
-		{"keep-alives for ever", []http.HandlerFunc{w.Whole, w.Whole, w.keepAlive(0, holdSilent)}, 3, adapters.TimedOut, "keep-alives", false},
-		{"silent for ever", []http.HandlerFunc{w.Whole, w.Whole, holdSilent}, 3, adapters.TimedOut, "nothing came", false},
-		{"silent behind its headers", []http.HandlerFunc{w.Whole, w.Whole, func(rw http.ResponseWriter, r *http.Request) { headersOnly(rw, r); holdConnection(r) }}, 3, adapters.TimedOut, "nothing came", false},
-		{"silent in its reply", []http.HandlerFunc{w.Whole, w.Whole, begun}, 3, adapters.TimedOut, "silent", true},
+		{"keep-alives for ever", []http.HandlerFunc{w.Whole, w.Whole, w.keepAlive(0, holdSilent)}, 2, adapters.TimedOut, "keep-alives", false},
+		{"silent for ever", []http.HandlerFunc{w.Whole, w.Whole, holdSilent}, 2, adapters.TimedOut, "nothing came", false},
+		{"silent behind its headers", []http.HandlerFunc{w.Whole, w.Whole, func(rw http.ResponseWriter, r *http.Request) { headersOnly(rw, r); holdConnection(r) }}, 2, adapters.TimedOut, "nothing came", false},
+		{"silent in its reply", []http.HandlerFunc{w.Whole, w.Whole, begun}, 2, adapters.TimedOut, "silent", true},
 		{"closed behind its headers", []http.HandlerFunc{w.Whole, w.Whole, headersOnly}, 3, adapters.MalformedReply, "cut", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
