@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -68,4 +69,22 @@ func TestTaskCostsAreWhatWasBooked(t *testing.T) {
 		t.Fatal("the task is not archived")
 	}
 	check("archived")
+
+	// Where a journal was removed, the ledger still has what its run cost.
+	src := o.App.Source()
+	src.Journals = removedJournals{}
+	v, err := src.TaskCosts(t.Context(), string(id), view.CostDetail{})
+	if err != nil || v.Total.CostMicroUSD != booked.MicroUSD || len(v.Differences) != 1 {
+		t.Errorf("with a removed journal: %v, %+v", err, v)
+	}
+	if _, err := src.TaskCosts(t.Context(), string(run), view.CostDetail{}); company.CodeOf(err) != company.ENotFound {
+		t.Errorf("the run of a removed journal: %v", err)
+	}
+}
+
+// removedJournals has none of an office's journals.
+type removedJournals struct{}
+
+func (removedJournals) ReadRequests(context.Context, company.RunID, int) ([]view.Request, error) {
+	return nil, company.E(company.ENotFound, "the journal was removed")
 }

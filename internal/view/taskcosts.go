@@ -156,6 +156,9 @@ func (src Source) TaskCosts(ctx context.Context, id string, detail CostDetail) (
 			continue
 		}
 		requests, err := src.Journals.ReadRequests(ctx, r.ID, sums.countDearest())
+		if company.CodeOf(err) == company.ENotFound && r.Ended && target.Run == nil {
+			requests, err = nil, nil // the ledger has what the run cost, which is a difference
+		}
 		if err != nil {
 			return v, fmt.Errorf("costs of %s: %w", id, err)
 		}
