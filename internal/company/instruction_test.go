@@ -187,7 +187,7 @@ func TestCheckerOfReviewsInParts(t *testing.T) {
 func TestOwnPartKeepsWhatIsAbove(t *testing.T) {
 	t.Parallel()
 	for instruction, want := range map[string]string{
-		"## API\n- add x\n- add y":                                             "## API\n- add y\n",
+		"## API\n- add x\n- add y": "## API\n- add y\n",
 		"- Parser:\n  - keep commas\n- Store:\n  - keep blanks\n  - keep tabs": "- Store:\n  - keep tabs\n",
 		"Do it. For the server only:\n\n- add x\n- add y":                      "For the server only:\n- add y\n",
 		"# All\n## API\n- add x\n## CLI\n- add z":                              "# All\n## CLI\n- add z\n",
