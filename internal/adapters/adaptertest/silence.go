@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -51,6 +52,12 @@ func (s *silentServer) serve(t *testing.T, w Wire, open func(t *testing.T, o Opt
 		server.Close()
 	})
 	return adapters.Retry(m, adapters.Policy{First: time.Millisecond, Longest: time.Millisecond, Resample: 2}, adapters.WallClock{})
+}
+
+func (s *silentServer) listBodies() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.bodies)
 }
 
 // keepAlive sends keep-alives for so long; 0: until the client leaves or the test ends.
@@ -106,12 +113,13 @@ func ExerciseSilence(t *testing.T, w Wire, open func(t *testing.T, o Options) ad
 				}
 			}
 			resp, err := ask()
-			if adapters.KindOf(err) != c.kind || len(s.bodies) != 2+c.asked || (told == "") != (c.asked == 1) || !strings.Contains(told, c.says) {
-				t.Fatalf("%d tries, told %q: %v", len(s.bodies)-2, told, err)
+			bodies := s.listBodies()
+			if adapters.KindOf(err) != c.kind || len(bodies) != 2+c.asked || (told == "") != (c.asked == 1) || !strings.Contains(told, c.says) {
+				t.Fatalf("%d tries, told %q: %v", len(bodies)-2, told, err)
 			}
-			for _, body := range s.bodies {
-				if body != s.bodies[0] {
-					t.Errorf("asked again in another conversation: %s, was %s", body, s.bodies[0])
+			for _, body := range bodies {
+				if body != bodies[0] {
+					t.Errorf("asked again in another conversation: %s, was %s", body, bodies[0])
 				}
 			}
 			if c.kind == "" {
