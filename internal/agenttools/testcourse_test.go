@@ -10,11 +10,11 @@ import (
 // Of go test -v a model reads failures and output; that tests began, waited
 // and passed is counted. A few lines of that stay, and so does what only looks like it.
 func TestCourseOfTestsIsLeftOut(t *testing.T) {
-	o := toolproto.Output{Head: "=== RUN   TestA\n=== PAUSE TestA\n=== RUN   TestB\n=== RUN   TestB/case\n    b_test.go:3: odd\n=== CONT  TestA\nprinted\n--- PASS: TestA (0.00s)\n--- FAIL: TestB (0.00s)\n    --- PASS: TestB/other (0.00s)\n    --- FAIL: TestB/case (0.00s)\nFAIL\nFAIL\tx/a\t0.01s\n"}
+	o := toolproto.Output{Head: "=== RUN   TestA\n=== PAUSE TestA\n=== RUN   TestC\n=== PAUSE TestC\n=== RUN   TestB\n=== RUN   TestB/case\n    b_test.go:3: odd\n=== CONT  TestA\nprinted\n--- PASS: TestA (0.00s)\n--- FAIL: TestB (0.00s)\n    --- PASS: TestB/other (0.00s)\n    --- FAIL: TestB/case (0.00s)\nFAIL\nFAIL\tx/a\t0.01s\n"}
 	if !dropTestCourse(&o) {
 		t.Error("nothing is left out")
 	}
-	if want := "[7 lines of go test -v left out: the course of its tests; 2 of them tell that a test or a case passed]\n    b_test.go:3: odd\nprinted\n--- FAIL: TestB (0.00s)\n    --- FAIL: TestB/case (0.00s)\nFAIL\nFAIL\tx/a\t0.01s\n"; o.Head != want {
+	if want := "[7 lines of go test -v left out: the course of its tests; 2 of them tell that a test or a case passed]\n=== RUN   TestB/case\n    b_test.go:3: odd\n=== CONT  TestA\nprinted\n--- FAIL: TestB (0.00s)\n    --- FAIL: TestB/case (0.00s)\nFAIL\nFAIL\tx/a\t0.01s\n"; o.Head != want {
 		t.Errorf("%q", o.Head)
 	}
 	for _, text := range []string{
