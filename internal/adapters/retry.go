@@ -18,10 +18,10 @@ type Policy struct {
 	// doubled each time, never over Longest, a random part of it less.
 	First, Longest time.Duration
 	// MaxWait is how long one call may go on after its first refusal by an
-	// overloaded server, or the first silence of one (limits.model_wait).
+	// overloaded server, or with a silent one, the silence included (limits.model_wait).
+	// A silent server is asked again once in any case.
 	MaxWait time.Duration
-	// Resample is how many times a reply that is none is asked for again. A silent
-	// server is asked again so often at least.
+	// Resample is how many times a reply that is none is asked for again.
 	Resample int
 }
 

@@ -195,4 +195,4 @@ func caseOf(text string) letterCase {
 }
 
 // longest is the most characters of a subject.
-func (s Style) longest() int { return cmp.Or(s.length, usualLength) }
+func (s Style) longestSubject() int { return cmp.Or(s.length, usualLength) }

@@ -19,7 +19,7 @@ func (s Style) FitsStyle(line string) bool {
 	switch {
 	case otherRE.MatchString(line) || len(words) < 2 || slices.Contains([]string{"wip", "tmp"}, strings.ToLower(strings.Trim(words[0], ":."))):
 		return false
-	case utf8.RuneCountInString(strings.TrimSpace(line)) > s.longest():
+	case utf8.RuneCountInString(strings.TrimSpace(line)) > s.longestSubject():
 		return false
 	case s.form == conventional:
 		return p.kind != ""
@@ -49,7 +49,7 @@ func (s Style) WriteSubject(title string, paths []string) (line string, whole bo
 		if scope == "" && s.scoped {
 			scope = s.findArea(paths)
 		}
-		if scope != "" && utf8.RuneCountInString(prefix+"("+scope+"): "+text) <= s.longest() {
+		if scope != "" && utf8.RuneCountInString(prefix+"("+scope+"): "+text) <= s.longestSubject() {
 			prefix += "(" + scope + ")"
 		}
 		prefix += ": "
@@ -64,7 +64,7 @@ func (s Style) WriteSubject(title string, paths []string) (line string, whole bo
 	}
 	text = cmp.Or(strings.TrimRight(text, ". "), "work") // as gitops.CommitMessage has it
 	text = s.beginText(text)
-	most := s.longest() - utf8.RuneCountInString(prefix)
+	most := s.longestSubject() - utf8.RuneCountInString(prefix)
 	if s.stop {
 		most--
 	}

@@ -45,10 +45,7 @@ func (t *Task) isAlone() bool {
 // countItems counts the items of a text's lists.
 func countItems(text string) (n int) {
 	for line := range strings.Lines(text) {
-		line = strings.TrimLeft(line, " \t")
-		digits := strings.TrimLeft(line, "0123456789")
-		numbered := len(digits) < len(line) && (strings.HasPrefix(digits, ". ") || strings.HasPrefix(digits, ") "))
-		if numbered || strings.HasPrefix(line, "- ") || strings.HasPrefix(line, "* ") || strings.HasPrefix(line, "+ ") {
+		if findItem(strings.TrimRight(line, "\r\n")) > 0 {
 			n++
 		}
 	}

@@ -46,7 +46,7 @@ func PartsOf(instruction string) []InstructionPart {
 		item := findItem(bare)
 		switch fence := readFence(inset); {
 		case open.length > 0: // it stands in the instruction, literally
-			if fence.closes(open) {
+			if fence.closesFence(open) {
 				open = codeFence{}
 			}
 		case fence.length > 0 && hasClosing(instruction[at+len(line):], fence, unclosed):
@@ -114,7 +114,7 @@ func readFence(line string) codeFence {
 	return codeFence{}
 }
 
-func (f codeFence) closes(open codeFence) bool {
+func (f codeFence) closesFence(open codeFence) bool {
 	return f.bare && f.sign == open.sign && f.length >= open.length
 }
 
@@ -125,7 +125,7 @@ func hasClosing(text string, open codeFence, unclosed map[string]int) bool {
 		return false
 	}
 	for line := range strings.Lines(text) {
-		if readFence(strings.TrimSpace(line)).closes(open) {
+		if readFence(strings.TrimSpace(line)).closesFence(open) {
 			return true
 		}
 	}
@@ -196,8 +196,8 @@ type field struct {
 	at   int
 }
 
-// push has a text stand above the ones that follow, in the place of those of its level and below.
-func push(list []above, a above) []above {
+// pushAbove has a text stand above the ones that follow, in the place of those of its level and below.
+func pushAbove(list []above, a above) []above {
 	return append(slices.DeleteFunc(list, func(other above) bool { return other.level >= a.level }), a)
 }
 
@@ -205,12 +205,12 @@ func (p *partSplitter) addHeading(level int, span TextSpan) {
 	if p.headed < 0 {
 		p.headed = span.From
 	}
-	p.headings, p.items, p.intro = push(p.headings, above{level, span}), nil, 0
+	p.headings, p.items, p.intro = pushAbove(p.headings, above{level, span}), nil, 0
 }
 
 func (p *partSplitter) beginItem(indent, at int) {
 	p.item = true
-	p.items = push(p.items, above{indent, TextSpan{From: at}})
+	p.items = pushAbove(p.items, above{indent, TextSpan{From: at}})
 }
 
 func (p *partSplitter) addFields(text string, at, lineAt int) {

@@ -95,7 +95,7 @@ func (b *baseRun) add(later baseRun) {
 }
 
 // has says whether it was seen what a test does.
-func (b *baseRun) has(test string) bool { return b.passes[test] || b.fails[test] }
+func (b *baseRun) hasTest(test string) bool { return b.passes[test] || b.fails[test] }
 
 // countShown adds what the runs show. The cases of a test count as the one test.
 func countShown(show map[string]bool, seen baseRun, out *company.RedGreen) {
@@ -125,7 +125,7 @@ func countShown(show map[string]bool, seen baseRun, out *company.RedGreen) {
 	}
 	out.Shown += len(shown)
 	for test := range unseen {
-		if fresh[test] && !old[test] && !seen.has(test) && !shown[test] {
+		if fresh[test] && !old[test] && !seen.hasTest(test) && !shown[test] {
 			out.Unseen++
 		}
 	}
@@ -151,7 +151,7 @@ func (r *Runner) runRest(ctx context.Context, j Job, i int, c candidates, seen *
 	deadline, canary, left := time.Now().Add(r.Timeout), j.Gates[i].Canary, -1
 	packages := packagesOf(e, seen.died)
 	for n := range maxRestRuns {
-		unseen := slices.ContainsFunc(slices.Collect(maps.Keys(c.show)), func(t string) bool { return !seen.has(t) && slices.Contains(packages, e.PackageOf(t)) })
+		unseen := slices.ContainsFunc(slices.Collect(maps.Keys(c.show)), func(t string) bool { return !seen.hasTest(t) && slices.Contains(packages, e.PackageOf(t)) })
 		var without []string
 		for t := range seen.fails {
 			if slices.Contains(packages, e.PackageOf(t)) {

@@ -193,7 +193,7 @@ func tellTickets(t *company.Task, merged []*company.Subtask, size openSize) []st
 	return out
 }
 
-// tellRisks is what workers say could break or is open.
+// tellRisks is the text of the workers on what could break or is left open.
 func tellRisks(t *company.Task, most int) string {
 	var all []string
 	for _, sub := range mergedTickets(t) {

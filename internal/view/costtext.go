@@ -157,13 +157,13 @@ func (v TaskCosts) writeDearest(b *strings.Builder, s Style) {
 		b.WriteString("\n" + s.Heading(s.Fit(head, 0)) + "\n")
 		fmt.Fprintf(b, "  asked for  %s\n", s.Fit(r.AskedFor(), 13))
 		for _, p := range r.Input {
-			fmt.Fprintf(b, "  %s  %s\n", formatCount(p.Tokens), s.Fit(p.describe(), 10))
+			fmt.Fprintf(b, "  %s  %s\n", formatCount(p.Tokens), s.Fit(p.describePart(), 10))
 		}
 	}
 }
 
 // describe names a part of a request for people.
-func (p RequestPart) describe() string {
+func (p RequestPart) describePart() string {
 	text := strings.TrimSpace(p.Tool + " " + p.What)
 	switch p.Kind {
 	case "shown":

@@ -164,7 +164,7 @@ func (src Source) TaskCosts(ctx context.Context, id string, detail CostDetail) (
 		}
 		sums.addRun(r, requests)
 	}
-	sums.finish()
+	sums.finishView()
 	return v, nil
 }
 
@@ -242,7 +242,7 @@ func (l CostLine) ticketRank() int {
 	return 1
 }
 
-func (s *costSums) finish() {
+func (s *costSums) finishView() {
 	v := s.view
 	v.Unanswered.Of = "unanswered"
 	for _, role := range company.Roles() {

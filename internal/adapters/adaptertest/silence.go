@@ -25,7 +25,7 @@ type silentServer struct {
 	bodies []string // of the chats, as they came
 }
 
-func (s *silentServer) serve(t *testing.T, w Wire, open func(t *testing.T, o Options) adapters.Model, chats ...http.HandlerFunc) adapters.Model {
+func (s *silentServer) serveChats(t *testing.T, w Wire, open func(t *testing.T, o Options) adapters.Model, chats ...http.HandlerFunc) adapters.Model {
 	t.Helper()
 	release := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
@@ -102,7 +102,7 @@ func ExerciseSilence(t *testing.T, w Wire, open func(t *testing.T, o Options) ad
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var s silentServer
-			m := s.serve(t, w, open, c.chats...)
+			m := s.serveChats(t, w, open, c.chats...)
 			told := ""
 			ask := func() (adapters.Response, error) {
 				return m.Chat(t.Context(), Request(), func(e adapters.Event) { told += e.Reason })
