@@ -132,9 +132,9 @@ mutants: ## break the core and its checker on purpose: the named mutants and a s
 	@$(GO) run ./test/mutants -package internal/company/history -seed $${SEED:-1} -n $${N:-400} -most 5
 
 .PHONY: strangers
-strangers: setup build ## the company on N=20 repositories that SEED=1 and the commit draw; writes docs/strangers.md (RESUME=1 COMMIT=id: go on)
+strangers: setup build ## the company on N=20 repositories that SEED=1 and the commit draw; writes docs/strangers.md (PREPARE=1: only find them and keep them; RESUME=1 COMMIT=id: go on)
 	@scripts/setup.sh test
-	$(GO) test ./test/strangers -run 'TestDraw$$' -count=1 -timeout 8h -v -args -draw $${SEED:-1} -cases $${N:-20} -draw-table docs/strangers.md $(if $(RESUME),-resume) $(if $(COMMIT),-draw-commit $(COMMIT))
+	$(GO) test ./test/strangers -run 'TestDraw$$' -count=1 -timeout 8h -v -args -draw $${SEED:-1} -cases $${N:-20} -draw-table docs/strangers.md $(if $(PREPARE),-prepare) $(if $(RESUME),-resume) $(if $(COMMIT),-draw-commit $(COMMIT))
 
 .PHONY: strangers/lists
 strangers/lists: ## the frozen lists that draws are made from, made anew: draws of old commits change

@@ -1,14 +1,12 @@
 package strangers
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -21,6 +19,7 @@ var (
 	cases      = flag.Int("cases", wholeDraw, "the first so many cases of the draw")
 	drawCommit = flag.String("draw-commit", "", "the commit of a draw that is gone on with; empty: HEAD")
 	drawTable  = flag.String("draw-table", "", "write the table of all draws to this file")
+	prepare    = flag.Bool("prepare", false, "find the cases of the draw and keep them for a later run; the company is not run")
 )
 
 // mostAway is how many cases of a draw may have a registry that cannot be reached.
@@ -35,13 +34,6 @@ func countAway(rows []CaseRow) (n int) {
 	return n
 }
 
-// mostCandidates bounds how many repositories are tried for one case.
-const mostCandidates = 12
-
-// mostMissing bounds those of them that the archive does not give: some archives have
-// only a part of Debian's sources.
-const mostMissing = 25
-
 // Repositories that nobody chose, drawn by the commit that is measured.
 func TestDraw(t *testing.T) {
 	if *draw == 0 && *drawTable == "" {
@@ -55,6 +47,9 @@ func TestDraw(t *testing.T) {
 	}
 	if *draw > 0 {
 		runDraw(t, root)
+	}
+	if *prepare {
+		return
 	}
 	if *drawTable != "" {
 		draws, err := readDraws(root)
@@ -85,6 +80,14 @@ func runDraw(t *testing.T, root string) {
 	if *drawTable != "" {
 		file = drawFile(root, commit, *draw)
 	}
+	kept, err := cacheDir("prepared", fmt.Sprintf("%s-%d", shortCommit(commit), *draw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *prepare {
+		prepareDraw(t, kept, places)
+		return
+	}
 	var done []CaseRow
 	if *resume {
 		if done, err = readRows(file); err != nil {
@@ -97,7 +100,7 @@ func runDraw(t *testing.T, root string) {
 		}
 		t.Run(fmt.Sprintf("%02d-%s", place.Number, place.Stratum), func(t *testing.T) {
 			row := CaseRow{Commit: commit, Draw: *draw, Number: place.Number, Stratum: place.Stratum, Measured: time.Now().UTC()}
-			runCase(t, place, &row, countAway(done) < mostAway)
+			runCase(t, kept, place, &row, countAway(done) < mostAway)
 			if err := appendRow(file, row); err != nil {
 				t.Error(err)
 			}
@@ -118,44 +121,41 @@ func checkMeasured(t *testing.T, root, commit string) {
 	}
 }
 
-// runCase takes the first candidate that can be a case, and walks it.
-func runCase(t *testing.T, place drawnPlace, row *CaseRow, away bool) {
-	tried, missing := 0, 0
-	for _, l := range place.Candidates {
-		if tried == mostCandidates || missing == mostMissing {
-			break
-		}
-		c, err := prepareCase(t.Context(), place, l)
-		if errors.Is(err, errNotHad) {
-			missing++
-		} else {
-			tried++
-		}
-		if errors.Is(err, errPassedOver) {
-			t.Logf("%s: %v", l, err)
-			row.PassedOver = append(row.PassedOver, l.String()+": "+strings.TrimPrefix(err.Error(), errPassedOver.Error()+": "))
-			continue
-		}
-		if err != nil {
-			t.Fatalf("%s: %v", l, err)
-		}
-		if c.Away != "" && !away {
-			row.PassedOver = append(row.PassedOver, l.String()+": its packages cannot be had here, and the draw has enough of these")
-			continue
-		}
-		row.Name, row.Version, row.Red, row.Prepared = l.Name, l.Version, c.Red.Text, c.Prepared
-		if c.Away == "" {
-			row.Mutation = c.Mutation.describe()
-		}
-		for _, g := range c.Green {
-			row.Theirs = append(row.Theirs, g.Text+" ["+g.File+"]")
-		}
-		for _, n := range c.NotRun {
-			row.NotRun = append(row.NotRun, "`"+n.Text+"`: "+n.Why)
-		}
-		t.Logf("%s: %s is seen by %s: %q, counts %v", l, row.Mutation, row.Red, c.Names, c.Counts)
-		walkCase(t, c, row)
+// prepareDraw finds the cases of a draw and keeps them. The company has no part in that, so
+// that a machine which is not quiet spoils no measurement by it.
+func prepareDraw(t *testing.T, kept string, places []drawnPlace) {
+	for _, place := range places {
+		t.Run(fmt.Sprintf("%02d-%s", place.Number, place.Stratum), func(t *testing.T) {
+			if _, err := readPrepared(kept, place.Number); err == nil {
+				return
+			}
+			found, err := findCase(t.Context(), place, true)
+			if err == nil {
+				err = found.keep(kept, place.Number)
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// runCase walks the case of a place: the one that was prepared, or one that is found now.
+func runCase(t *testing.T, kept string, place drawnPlace, row *CaseRow, away bool) {
+	found, err := readPrepared(kept, place.Number)
+	if err != nil || found.Case != nil && found.Case.Away != "" && !away {
+		found, err = findCase(t.Context(), place, away)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	row.PassedOver = found.PassedOver
+	if found.Case == nil {
+		row.Verdict, row.Why = NotDrawn, fmt.Sprintf("none of %d candidates can be a case", len(row.PassedOver))
 		return
 	}
-	row.Verdict, row.Why = NotDrawn, fmt.Sprintf("none of %d candidates can be a case", len(row.PassedOver))
+	c := *found.Case
+	row.describe(c)
+	t.Logf("%s: %s is seen by %s: %q, counts %v", c.Listed, row.Mutation, row.Red, c.Names, c.Counts)
+	walkCase(t, c, row)
 }

@@ -59,6 +59,20 @@ type CaseRow struct {
 	Measured   time.Time
 }
 
+// describe notes what is known of a case before the company sees it.
+func (r *CaseRow) describe(c lotCase) {
+	r.Name, r.Version, r.Red, r.Prepared = c.Listed.Name, c.Listed.Version, c.Red.Text, c.Prepared
+	if c.Away == "" {
+		r.Mutation = c.Mutation.describe()
+	}
+	for _, g := range c.Green {
+		r.Theirs = append(r.Theirs, g.Text+" ["+g.File+"]")
+	}
+	for _, n := range c.NotRun {
+		r.NotRun = append(r.NotRun, "`"+n.Text+"`: "+n.Why)
+	}
+}
+
 // isAway reports whether the case counts in the rate of registries that cannot be reached.
 func (r CaseRow) isAway() bool { return r.Verdict == RegistryTold || r.Verdict == RegistryMissed }
 
