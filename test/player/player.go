@@ -10,7 +10,6 @@ package main
 
 import (
 	"bufio"
-	"cmp"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -125,7 +124,7 @@ func (s Skill) Answer(q Request, cases []Case) Reply {
 	case t.offers("submit_plan"):
 		return w.plan()
 	case t.offers("guide_worker"):
-		return call("give_up", "reason", "I do not see what else could be done.")
+		return w.decide()
 	}
 	return Reply{Text: "There is no tool that I could use."}
 }
@@ -232,6 +231,9 @@ func (w work) listOwnParts() []Part {
 
 // engineer reads, edits, tests, corrects, and hands in.
 func (w work) engineer() Reply {
+	if w.mayGiveAway() {
+		return w.giveAway()
+	}
 	if r := w.readMissing(); r.Calls != nil {
 		return r
 	}
@@ -324,80 +326,6 @@ func (w work) readMissing() (r Reply) {
 		}
 	}
 	return r
-}
-
-// mediumPart is from how many lines on a part is of medium effort.
-const mediumPart = 40
-
-// plan reads the places of the work, and plans a ticket for each part; one for all where an
-// answer asks for one subtask.
-func (w work) plan() Reply {
-	if r := w.readMissing(); r.Calls != nil {
-		return r
-	}
-	return w.submitPlan()
-}
-
-// submitPlan plans the parts.
-func (w work) submitPlan() Reply {
-	parts := [][]Part{}
-	for _, p := range w.parts {
-		parts = append(parts, []Part{p})
-	}
-	if answer := w.since(); w.countCalls("submit_plan", nil) > 0 && strings.Contains(answer, "one subtask") && w.countCalls("submit_plan", nil) < 3 {
-		parts = [][]Part{w.parts}
-	}
-	var tickets []any
-	for _, group := range parts {
-		ticket := map[string]any{"title": cmp.Or(w.titleOf(group), w.c.Title), "effort": effortOf(group)}
-		var text, criteria, files []string
-		for _, p := range group {
-			text = append(text, marker(p)+" "+p.Asks)
-			criteria = append(criteria, p.Asks)
-			files = append(files, p.listFiles()...)
-		}
-		ticket["description"], ticket["acceptance_criteria"], ticket["write_set"], ticket["context"] = strings.Join(text, "\n"), criteria, files, w.contextOf(group)
-		tickets = append(tickets, ticket)
-	}
-	args := []any{"subtasks", tickets, "title", w.c.Title}
-	if len(tickets) > 1 {
-		args = append(args, "why", "The parts touch different files and do not need each other.")
-	}
-	return call("submit_plan", args...)
-}
-
-func (w work) titleOf(group []Part) string {
-	if len(group) == 1 {
-		return group[0].Title
-	}
-	return ""
-}
-
-func effortOf(group []Part) string {
-	lines := 0
-	for _, p := range group {
-		lines += p.countLines()
-	}
-	switch {
-	case lines < mediumPart:
-		return "small"
-	case lines < 4*mediumPart:
-		return "medium"
-	}
-	return "large"
-}
-
-// contextOf are the lines that an engineer of these parts has to see.
-func (w work) contextOf(group []Part) []string {
-	out := []string{}
-	for _, p := range group {
-		for _, e := range p.Edits {
-			if e.Old != "" {
-				out = append(out, fmt.Sprintf("%s:%d-%d", e.File, max(1, e.Line-10), e.Line+20))
-			}
-		}
-	}
-	return out
 }
 
 // review judges a diff: it finds the mistakes in it at its rate, and now and then one that is none.

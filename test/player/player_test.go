@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -143,16 +144,64 @@ func TestReview(t *testing.T) {
 	}
 }
 
-// A planner has a ticket for each part, and one for all once it reads so.
+// freeCase is a case of two parts that have files of their own, each of so many lines.
+func freeCase(lines int) []Case {
+	c := Case{Name: "free", Knows: "Two repairs,", Title: "Repair two", Test: "go test"}
+	for _, key := range []string{"one", "two"} {
+		c.Parts = append(c.Parts, Part{
+			Key: key, Title: "Repair " + key, Asks: key + " is right.", Did: key + " is right.", Says: []string{"Repair " + key + ", please."},
+			Edits: []Edit{{File: key + ".go", New: "package " + key + "\n" + strings.Repeat("// more\n", lines)}},
+		})
+	}
+	return []Case{c}
+}
+
+// A planner has a ticket for each part, with its numbers of the instruction, and one for all once it reads so.
+// Parts that change the same file are one ticket.
 func TestPlan(t *testing.T) {
-	cases := testCase(t)
-	q := Request{Messages: []Message{{Role: "user", Content: "Two repairs, please.\n" + shown}}, Tools: []Tool{{Name: "submit_plan"}}}
-	first := Skill{}.Answer(q, cases).Calls
-	if len(first) != 1 || len(first[0].Args["subtasks"].([]any)) != 2 {
+	const numbered = "[1] Two repairs, please.\n[2] Repair one, please.\n[3] Repair two, please.\nOf several subtasks each names in does the numbers of its parts.\n"
+	tickets := func(calls []Call) []any { return calls[0].Args["subtasks"].([]any) }
+	q := Request{Messages: []Message{{Role: "user", Content: numbered + shown}}, Tools: []Tool{{Name: "submit_plan"}}}
+	first := Skill{}.Answer(q, freeCase(50)).Calls
+	got := tickets(first)
+	if len(got) != 2 || !slices.Equal(got[0].(map[string]any)["does"].([]int), []int{1, 2}) || !slices.Equal(got[1].(map[string]any)["does"].([]int), []int{1, 3}) {
 		t.Fatalf("%v", first)
 	}
+	if got := tickets(Skill{}.Answer(q, testCase(t)).Calls); len(got) != 1 {
+		t.Errorf("parts of one file: %v", got)
+	}
 	q.Messages = append(q.Messages, Message{Role: "assistant", Calls: throughJSON(t, first)}, Message{Role: "tool", Content: "refused: plan one subtask"})
-	if second := (Skill{}).Answer(q, cases).Calls; len(second[0].Args["subtasks"].([]any)) != 1 {
+	if second := (Skill{}).Answer(q, freeCase(50)).Calls; len(tickets(second)) != 1 {
 		t.Errorf("%v", second)
+	}
+}
+
+// An engineer who is asked to gives large free parts away before it changes anything, and whoever decides
+// plans them by what it said.
+func TestLargePartsAreGivenAway(t *testing.T) {
+	const brief = "Two repairs, please.\nIf it has large parts that do not need each other, call escalate before you change anything."
+	ask := func(cases []Case, text string, tools ...string) Call {
+		q := Request{Messages: []Message{{Role: "user", Content: text}}}
+		for _, name := range tools {
+			q.Tools = append(q.Tools, Tool{Name: name})
+		}
+		return Skill{}.Answer(q, cases).Calls[0]
+	}
+	given := ask(freeCase(50), brief, "edit_file", "escalate")
+	if given.Tool != "escalate" {
+		t.Fatalf("%v", given)
+	}
+	if c := ask(freeCase(5), brief, "edit_file", "escalate"); c.Tool != "write_file" {
+		t.Errorf("small parts: %v", c)
+	}
+	if c := ask(freeCase(50), "Two repairs, please.", "edit_file", "escalate"); c.Tool != "write_file" {
+		t.Errorf("nobody else is there: %v", c)
+	}
+	said := "Two repairs, please.\n" + given.Args["reason"].(string)
+	if c := ask(freeCase(50), said, "guide_worker", "replan_ticket"); c.Tool != "replan_ticket" || len(c.Args["subtasks"].([]any)) != 2 {
+		t.Errorf("%v", c)
+	}
+	if c := ask(freeCase(50), "Two repairs, please.", "guide_worker", "replan_ticket"); c.Tool != "give_up" {
+		t.Errorf("of another reason: %v", c)
 	}
 }
