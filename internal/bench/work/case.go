@@ -57,6 +57,8 @@ type Case struct {
 	WorkTime    time.Duration
 	Hidden      []byte // a patch
 	Solution    []byte // a patch; nil: there is none
+
+	green []string // names of tests that are found to be green on the base, and with the solution
 }
 
 // caseFile is case.yaml as it is written.

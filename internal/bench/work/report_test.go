@@ -72,6 +72,33 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// A test that is green on the base stays green, named in the case or not. With a solution those count that
+// are green with it too, and one that is not run any more is broken; without one that is not known.
+func TestWhatIsGreenStaysGreen(t *testing.T) {
+	alone := Case{Dir: "/c", MustPass: []string{"new"}, MustStay: []string{"old"}}
+	solved := alone
+	solved.Solution = []byte("a patch")
+	base := judged(1, []string{"old", "kept", "flaky", "replaced"}, "flaky")
+	solution := judged(0, []string{"old", "kept", "new"})
+	alone, solved = alone.withGreen(base, nil), solved.withGreen(base, &solution)
+	for name, c := range map[string]struct {
+		c    Case
+		got  app.Judgement
+		says string // where it is not green
+	}{
+		"all stay":                  {solved, judged(0, []string{"old", "kept", "new"}), ""},
+		"one is red":                {solved, judged(1, []string{"old", "new"}, "kept"), "1 test of 2 that passed before did not pass"},
+		"one is gone":               {solved, judged(0, []string{"old", "new"}), "1 test of 2 that passed before did not pass"},
+		"without a solution":        {alone, judged(0, []string{"old", "new"}), ""},
+		"without one, and it fails": {alone, judged(1, []string{"old", "new"}, "kept"), "1 test of 3 that passed before did not pass"},
+	} {
+		v := c.c.holdAgainst(c.got)
+		if v.isGreen() != (c.says == "") || c.says != "" && v.describeRed(c.got) != c.says {
+			t.Errorf("%s: %+v, %s", name, v, v.describeRed(c.got))
+		}
+	}
+}
+
 func TestWilson(t *testing.T) {
 	for _, c := range []struct {
 		share     float64

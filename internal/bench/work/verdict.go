@@ -18,9 +18,9 @@ type verdict struct {
 	byExit  bool     // the exit code decides
 	passed  bool     // by it
 	missing []string // of must_pass, not reported as passed
-	broken  []string // of must_stay, not reported as passed
+	broken  []string // that were to stay green, and did not
 	turned  []string // of must_pass, reported as passed
-	staying int      // tests of must_stay
+	staying int      // tests that were to stay green
 }
 
 // holdAgainst holds a run of the hidden tests against the case. A test counts as passed
@@ -29,11 +29,14 @@ func (c Case) holdAgainst(got officeapp.Judgement) verdict {
 	if len(c.MustPass) == 0 {
 		return verdict{byExit: true, passed: got.Check.Passed}
 	}
-	failed := map[string]bool{}
+	failed, passed := map[string]bool{}, map[string]bool{}
 	for _, t := range got.Check.Tests {
 		failed[t.Name] = true
 	}
-	hasPassed := func(name string) bool { return !failed[name] && slices.Contains(got.Passed, name) }
+	for _, name := range got.Passed {
+		passed[name] = true
+	}
+	hasPassed := func(name string) bool { return !failed[name] && passed[name] }
 	v := verdict{staying: len(c.MustStay)}
 	for _, name := range c.MustPass {
 		if hasPassed(name) {
@@ -47,7 +50,32 @@ func (c Case) holdAgainst(got officeapp.Judgement) verdict {
 			v.broken = append(v.broken, name)
 		}
 	}
+	for _, name := range c.green {
+		if slices.Contains(c.MustStay, name) {
+			continue
+		}
+		v.staying++
+		// Without a solution nobody knows whether the work takes a test away.
+		if failed[name] || c.Solution != nil && !passed[name] {
+			v.broken = append(v.broken, name)
+		}
+	}
 	return v
+}
+
+// withGreen is the case with the tests that are green on the base and, where there is a solution, with that too: what
+// breaks one of them is no work done, whether the case names it or not.
+func (c Case) withGreen(base officeapp.Judgement, solution *officeapp.Judgement) Case {
+	c.green = nil
+	for _, name := range base.Passed {
+		if isRed := func(t company.TestResult) bool { return t.Name == name }; slices.ContainsFunc(base.Check.Tests, isRed) {
+			continue
+		}
+		if solution == nil || slices.Contains(solution.Passed, name) {
+			c.green = append(c.green, name)
+		}
+	}
+	return c
 }
 
 // isGreen tells whether all is as it must be with a solution.
