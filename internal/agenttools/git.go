@@ -113,6 +113,9 @@ func (f *toolFactory) finishTool() agent.Tool {
 				return no("these changes are not committed. Commit what belongs to the work, undo or ignore the rest, then finish.\n%s", formatFileStates(s.Files))
 			case company.OID(s.Head) == f.Start && !f.Unfinished:
 				return no("nothing was committed. Do the work and commit it, or call escalate and say what is in the way.")
+			case f.AskTests && f.lacksTests(ctx):
+				f.AskTests = false // once
+				return no("no test changes with this work. Add one that fails without it and commit, then finish. Where none can show it, finish again and say in risks why.")
 			}
 			pushes := s.Unpushed > 0
 			if pushes {
@@ -125,6 +128,19 @@ func (f *toolFactory) finishTool() agent.Tool {
 		})
 	t.Finishes = true
 	return t
+}
+
+// lacksTests reports whether the branch changes code and no test. Where git fails or lists too many
+// paths, the answer is no.
+func (f *toolFactory) lacksTests(ctx context.Context) bool {
+	if !f.Base.Valid() {
+		return false
+	}
+	res, err := f.Toolbox.Run(ctx, toolproto.RunRequest{Command: "git -c core.quotePath=false diff --name-only --no-renames " + string(f.Base) + "...HEAD", TimeoutS: 30})
+	if err != nil || res.ExitCode != 0 || res.Stdout.Omitted > 0 {
+		return false
+	}
+	return company.LacksTests(strings.Split(strings.TrimSpace(res.Stdout.Head), "\n"))
 }
 
 func formatFileStates(list []toolproto.FileState) string {

@@ -85,22 +85,40 @@ func markItem(old map[string]any) any {
 	return old
 }
 
+const noteName = "note"
+
 func (f *toolFactory) noteTool() agent.Tool {
-	t := newTool(f, "note",
-		`Leave a decision, trap or command to those who work here next.`,
+	t := newTool(f, noteName,
+		`Leave a fact, trap or command to those who work here next.`,
 		`{"type":"object","properties":{
 "text":{"type":"string","minLength":1,"maxLength":4000}},
 "required":["text"],"additionalProperties":false}`, false,
-		func(ctx context.Context, a struct{ Text string }) (agent.Result, error) {
-			if f.Note != nil {
-				if err := f.Note(ctx, a.Text); err != nil {
-					return agent.Result{}, err
-				}
-			}
-			return agent.Result{Text: "noted"}, nil
+		func(context.Context, struct{ Text string }) (agent.Result, error) {
+			return agent.Result{Text: "noted"}, nil // the transcript has it
 		})
 	t.Lasting = true
 	return t
+}
+
+// NotesOf are the texts of the notes that were taken in a conversation, in order. Arguments are as the model
+// wrote them, and the text may have another name there.
+func NotesOf(t agent.Transcript) (out []string) {
+	for _, c := range t.ToolCalls {
+		var args map[string]string
+		if c.Name != noteName || c.IsError || json.Unmarshal([]byte(c.Arguments), &args) != nil {
+			continue
+		}
+		text, there := args["text"]
+		for _, other := range args {
+			if !there && len(args) == 1 {
+				text = other
+			}
+		}
+		if text != "" {
+			out = append(out, text)
+		}
+	}
+	return out
 }
 
 func (f *toolFactory) escalateTool() agent.Tool {

@@ -56,6 +56,10 @@ type Config struct {
 	// Start is the head that the run's work starts from: finish needs another.
 	// A run that goes on after a crash keeps its first one.
 	Start company.OID
+	// Base is what the changes of the branch are counted from. AskTests has finish ask once for
+	// tests where the branch changes code and no test.
+	Base     company.OID
+	AskTests bool
 	// Unfinished says that Start has work that no run has handed in: finish needs no other commit.
 	Unfinished bool
 	Branch     string // the branch that finish insists on; empty: any
@@ -67,9 +71,6 @@ type Config struct {
 	Security func(Denial)
 	// Dependencies are what the run may fetch of package registries. Nil: nothing.
 	Dependencies Dependencies
-	// Note keeps what the agent wants its successors to know. Nil: it stays in
-	// the journal.
-	Note func(ctx context.Context, text string) error
 }
 
 // Denial is one refused access, a security event.

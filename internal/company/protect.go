@@ -82,6 +82,17 @@ func IsTest(p string) bool {
 	return false
 }
 
+// testedCode are endings of source files in languages whose tests have files of their own.
+var testedCode = map[string]bool{
+	".go": true, ".py": true, ".js": true, ".mjs": true, ".cjs": true, ".ts": true, ".mts": true, ".cts": true, ".jsx": true, ".tsx": true,
+	".c": true, ".cc": true, ".cpp": true, ".cxx": true, ".rb": true, ".php": true, ".java": true, ".kt": true,
+}
+
+// LacksTests reports whether files change that tests could show, and no test with them.
+func LacksTests(paths []string) bool {
+	return !slices.ContainsFunc(paths, IsTest) && slices.ContainsFunc(paths, func(p string) bool { return testedCode[path.Ext(p)] })
+}
+
 // oldTest says whether a change is of a test that was there before, and not a
 // new one.
 func (c Change) oldTest() bool { return c.Action != "created" && IsTest(c.Path) }

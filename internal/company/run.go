@@ -47,6 +47,7 @@ type Run struct {
 	Risks           string          `json:"risks,omitempty"`   // what could break or is open, as its worker says
 	Error           string          `json:"error,omitempty"`
 	Decisions       []string        `json:"decisions,omitempty"` // what its agent decided or assumed where its ticket is open
+	Notes           []string        `json:"notes,omitempty"`     // for later agents of its task
 	RefusedAccesses []RefusedAccess `json:"refused,omitempty"`   // addresses that it reached for and did not get
 	Words           []Word          `json:"words,omitempty"`     // of the president, in order
 	Heard           int             `json:"heard,omitempty"`     // how many of them it had read when it ended

@@ -63,6 +63,7 @@ func (d *RunEnded) check(r *Run) error {
 	d.Spent = d.Spent.Countable(r.Reserved)
 	d.Models = d.countableModels()
 	d.Decisions = boundDecisions(d.Decisions)
+	d.Notes = boundNotes(d.Notes)
 	if PullTitleFault(d.Subject) != "" {
 		d.Subject = ""
 	}
@@ -131,17 +132,19 @@ type RunEnded struct {
 	Subject string `json:"subject,omitempty"`
 	// Decisions are what the agent decided or assumed where its ticket is open.
 	Decisions []string `json:"decisions,omitempty"`
-	Progress  bool     `json:"progress,omitempty"` // of a partial one: the last turns changed the tree
-	Error     string   `json:"error,omitempty"`
-	Code      Code     `json:"code,omitempty"`
-	Hint      string   `json:"hint,omitempty"`
-	Human     bool     `json:"human,omitempty"`    // only a person can mend it
-	Escalate  bool     `json:"escalate,omitempty"` // the agent asked for its manager
-	Spent     Amount   `json:"spent"`
-	Turns     int      `json:"turns,omitempty"`
-	Journal   Hash     `json:"journal,omitempty"`
-	Result    Hash     `json:"result,omitempty"`
-	Heard     int      `json:"heard,omitempty"` // of the president's messages to it
+	// Notes are for later agents of the task.
+	Notes    []string `json:"notes,omitempty"`
+	Progress bool     `json:"progress,omitempty"` // of a partial one: the last turns changed the tree
+	Error    string   `json:"error,omitempty"`
+	Code     Code     `json:"code,omitempty"`
+	Hint     string   `json:"hint,omitempty"`
+	Human    bool     `json:"human,omitempty"`    // only a person can mend it
+	Escalate bool     `json:"escalate,omitempty"` // the agent asked for its manager
+	Spent    Amount   `json:"spent"`
+	Turns    int      `json:"turns,omitempty"`
+	Journal  Hash     `json:"journal,omitempty"`
+	Result   Hash     `json:"result,omitempty"`
+	Heard    int      `json:"heard,omitempty"` // of the president's messages to it
 	// Models are what each model cost, where that is known: not of calls that were
 	// cut, and of no run of older versions.
 	Models []ModelSpent `json:"models,omitempty"`
@@ -232,7 +235,7 @@ func (d *RunEnded) apply(s *State, e Event) {
 	r.Held, r.Waiting, r.Ended, r.EndedAt = false, false, true, e.Time
 	r.Status, r.Head, r.Spent, r.Turns = d.Status, d.Head, d.Spent, d.Turns
 	r.Journal, r.Result, r.Summary, r.Error = d.Journal, d.Result, d.Summary, d.Error
-	r.Models, r.Decisions = d.Models, d.Decisions
+	r.Models, r.Decisions, r.Notes = d.Models, d.Decisions, d.Notes
 	r.Problem, r.Risks = d.Problem, d.Risks
 	r.Reserved, r.Heard = Amount{}, min(max(0, d.Heard), len(r.Words))
 	t.setRun(&r)

@@ -70,6 +70,7 @@ func decideBrief(t *company.Task, sub *company.Subtask, diff gitops.Diff, repo s
 	b.WriteString(describeEarlier(t, sub))
 	b.WriteString(describeBaseline(t))
 	b.WriteString(describeOthers(t, sub))
+	b.WriteString(agent.QuoteNotes(t.Notes()))
 	b.WriteString(describeFolders(t))
 	b.WriteString(describeLimits(t))
 	fmt.Fprintf(&b, "\n## The task\n%s\n## The repository\n%s", numberParts(t), repo)

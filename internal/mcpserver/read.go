@@ -69,8 +69,11 @@ type logArguments struct {
 }
 
 type costArguments struct {
-	Days int  `json:"days,omitempty" jsonschema:"only of the last so many days, today included; left out: all"`
-	JSON bool `json:"json,omitempty" jsonschema:"answer in JSON instead of text"`
+	ID   string `json:"id,omitempty" jsonschema:"id of a task, a ticket or a run; left out: all of the office"`
+	By   string `json:"by,omitempty" jsonschema:"of one id: the rows; left out: role"`
+	Why  bool   `json:"why,omitempty" jsonschema:"of one id: what its ten dearest requests read"`
+	Days int    `json:"days,omitempty" jsonschema:"without an id: only of the last so many days, today included; left out: all"`
+	JSON bool   `json:"json,omitempty" jsonschema:"answer in JSON instead of text"`
 }
 
 type pullArguments struct {
@@ -98,6 +101,15 @@ func limitList(low, high, length int, enum ...string) func(*jsonschema.Schema) {
 	}
 }
 
+// limitValues bounds a text to a list of values.
+func limitValues(values []string) func(*jsonschema.Schema) {
+	return func(p *jsonschema.Schema) {
+		for _, word := range values {
+			p.Enum = append(p.Enum, word)
+		}
+	}
+}
+
 // limitText bounds a text.
 func limitText(low, high int) func(*jsonschema.Schema) {
 	return func(p *jsonschema.Schema) { p.MinLength, p.MaxLength = jsonschema.Ptr(low), jsonschema.Ptr(high) }
@@ -113,7 +125,8 @@ func (s toolset) addReadingTools() {
 		bounds{"tasks": limitList(1, 20, 80), "timeout_seconds": limitNumber(1, waitMost.Seconds())}, s.readEnd)
 	addTool(s, reads, "diff", "What a task, a subtask, a run or a pull request changed, as a unified diff in pages.", bounds{"id": limitID, "cursor": limitText(0, 200)}, s.readDiff)
 	addTool(s, reads, "logs", "The conversation of a run, in pages: of a subtask its newest run, of a task the newest of all.", bounds{"id": limitID, "cursor": limitText(0, 200)}, s.readLog)
-	addTool(s, reads, "costs", "What the work cost, by day, model and task.", bounds{"days": limitNumber(0, 3650)}, s.readCosts)
+	addTool(s, reads, "costs", "What the work cost, by day, model and task; of one task by role, ticket or turn.",
+		bounds{"id": limitText(0, 80), "by": limitValues(view.CostsBy), "days": limitNumber(0, 3650)}, s.readCosts)
 	addTool(s, reads, "pr_list", "List the pull requests of the office.", nil, s.listPulls)
 	addTool(s, reads, "pr_show", "Show a pull request with its evidence, and what comes next.", bounds{"pull_request": limitID}, s.readPull)
 }
@@ -315,8 +328,19 @@ func (s *Server) readLog(ctx context.Context, in logArguments) (r *mcp.CallToolR
 }
 
 func (s *Server) readCosts(ctx context.Context, in costArguments) (r *mcp.CallToolResult, err error) {
+	q := view.CostQuery{ID: in.ID, By: in.By, Why: in.Why, Days: in.Days}
+	if err := q.Check(); err != nil {
+		return nil, err
+	}
 	err = s.withOffice(ctx, func(o *client.Office) error {
-		v, err := o.Spending(ctx, view.CostQuery{Days: in.Days}.Since(o.Now()))
+		if q.ID != "" {
+			v, err := o.TaskCosts(ctx, q.ID, q.Detail())
+			if err == nil {
+				r, err = answerView(in.JSON, v, func() string { return v.Render(q, feed.Style{}) }, "costs of one ticket or run are shorter")
+			}
+			return err
+		}
+		v, err := o.Spending(ctx, q.Since(o.Now()))
 		if err != nil {
 			return err
 		}

@@ -260,6 +260,7 @@ func TestArgumentsAreChecked(t *testing.T) {
 		"an unknown state":    {"list", m{"states": []string{"sleepy"}}},
 		"too many":            {"feed", m{"limit": 100000}},
 		"a negative number":   {"costs", m{"days": -1}},
+		"unknown rows":        {"costs", m{"id": "t1", "by": "day"}},
 		"no task":             {"wait", m{"tasks": []string{}}},
 		"a long wait":         {"wait", m{"tasks": []string{"t1"}, "timeout_seconds": 100000}},
 		"no instruction":      {"submit", m{"instruction": ""}},
@@ -445,6 +446,13 @@ func TestCommands(t *testing.T) {
 		if text, code := call(t, s, c.tool, c.args); code != "" || !strings.Contains(text, c.want) {
 			t.Errorf("%s: %s\n%s", c.tool, code, text)
 		}
+	}
+	// Of one task they are read from journals, which this office does not have.
+	if text, code := call(t, s, "costs", m{"id": "t1", "by": "ticket"}); code != company.ENotFound || !strings.Contains(text, "journals") {
+		t.Errorf("costs of a task: %s\n%s", code, text)
+	}
+	if _, code := call(t, s, "costs", m{"by": "ticket"}); code != company.EUsage {
+		t.Errorf("rows of no task: %s", code)
 	}
 	if _, code := call(t, s, "submit", m{"instruction": " \n"}); code != company.EUsage {
 		t.Errorf("an empty instruction: %s", code)

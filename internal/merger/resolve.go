@@ -147,5 +147,6 @@ func conflictBrief(t *company.Task, sub *company.Subtask) string {
 			fmt.Fprintf(&w, "\n## Merged before: %s %s\n%s\n", other.ID, agent.JoinLines(other.Planned.Title), agent.EscapeHeadings(other.Planned.Description))
 		}
 	}
+	w.WriteString(agent.QuoteNotes(t.Notes()))
 	return w.String()
 }

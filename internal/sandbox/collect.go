@@ -74,6 +74,7 @@ func (s *Sandbox) Finish(ctx context.Context, out agent.Outcome, onto company.OI
 	case agent.EndNoTools:
 		end.Error, end.Code, end.Hint = "the model answers without using its tools", company.EModel, out.NoToolsHint()
 	}
+	end.Notes = agenttools.NotesOf(out.Transcript)
 	partial := end.Status == company.RunPartial
 	end.Progress = partial && s.changedRecently(out.Turns)
 	head, err := s.collectHead(ctx, partial)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
@@ -230,6 +231,17 @@ func TestGivingUpNamesTheFailedCall(t *testing.T) {
 		if err != nil || end.Outcome.Error != c.want {
 			t.Errorf("%s: %q (%v), want %q", name, end.Outcome.Error, err, c.want)
 		}
+	}
+}
+
+// The notes of an agent go with the end of its run, whatever that is.
+func TestNotesOfARun(t *testing.T) {
+	b := setup(t)
+	out := agent.Outcome{End: agent.EndStuck}
+	out.Transcript.ToolCalls = []agent.TranscriptCall{{Name: "note", Arguments: `{"text":"make test needs -short"}`, Result: "noted"}}
+	end, err := b.Finish(t.Context(), out, b.p.Base)
+	if err != nil || !slices.Equal(end.Outcome.Notes, []string{"make test needs -short"}) {
+		t.Errorf("%q, %v", end.Outcome.Notes, err)
 	}
 }
 

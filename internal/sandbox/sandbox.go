@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -95,6 +96,7 @@ type Spec struct {
 	Base     company.OID   // whose history the sandbox sees
 	Extra    []company.OID // commits of the same subtask that it sees too
 	Start    company.OID   // where the branch starts
+	AskTests bool          // finish asks once for tests
 	// Unfinished says that Start has work of earlier runs that none has handed in.
 	Unfinished bool
 	Branch     string
@@ -122,6 +124,8 @@ func (o Spec) seenCommits() []company.OID {
 // and what it sees.
 func WorkerSpec(t *company.Task, sub *company.Subtask, r *company.Run) Spec {
 	spec := Spec{Base: sub.Base, Start: r.From, Unfinished: sub.HasUnfinishedWork(r.From), Branch: Branch(sub)}
+	// A branch that was handed in before was asked then.
+	spec.AskTests = slices.ContainsFunc(t.Prepared.Gates, company.GateCommand.IsTest) && len(t.SummedUp(sub.ID)) == 0
 	if target := t.Prepared.Target; target != "" {
 		spec.Extra = []company.OID{target}
 	}

@@ -18,6 +18,7 @@ func (s *Sandbox) AgentTools() []agent.Tool {
 		return agenttools.ReadOnlyTools(c)
 	}
 	c.Ticket, c.Start, c.Unfinished, c.Branch = s.ticket, s.spec.Start, s.spec.Unfinished, s.spec.Branch
+	c.Base, c.AskTests = s.spec.Base, s.spec.AskTests
 	if s.spec.Dependencies != nil {
 		c.Dependencies = s.spec.Dependencies
 	}

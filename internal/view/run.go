@@ -30,6 +30,7 @@ type Run struct {
 	From         company.OID       `json:"from,omitempty"`
 	Head         company.OID       `json:"head,omitempty"`
 	Summary      string            `json:"summary,omitempty"`
+	Notes        []string          `json:"notes,omitempty"` // for later agents of its task
 	Error        string            `json:"error,omitempty"`
 	CostMicroUSD *int64            `json:"cost_micro_usd"`
 	Tokens       int64             `json:"tokens"`
@@ -73,7 +74,7 @@ func (src Source) Run(t *company.Task, r *company.Run) Run {
 	now := src.Now
 	v := Run{
 		ID: r.ID, Role: r.Role, Task: t.ID, Subtask: r.Subtask, Status: "offered", Worker: r.Worker, Turns: r.Turns,
-		From: r.From, Head: r.Head, Summary: r.Summary, Error: r.Error, CostMicroUSD: costOrNil(r.Spent), Tokens: r.Spent.Tokens, Files: []string{}, Refused: viewRefused(r), Words: viewWords(r), Briefing: r.Briefing, Unwritten: []company.UnwrittenFile{},
+		From: r.From, Head: r.Head, Summary: r.Summary, Notes: r.Notes, Error: r.Error, CostMicroUSD: costOrNil(r.Spent), Tokens: r.Spent.Tokens, Files: []string{}, Refused: viewRefused(r), Words: viewWords(r), Briefing: r.Briefing, Unwritten: []company.UnwrittenFile{},
 	}
 	for _, u := range t.Unwritten {
 		if strings.HasPrefix(u.File, r.ID.FilePath("")) {
@@ -178,6 +179,9 @@ func (v Run) Render(s Style) string {
 	}
 	if v.Summary != "" {
 		writeText(&b, s, v.Summary, 20)
+	}
+	for _, n := range v.Notes {
+		writeWrapped(&b, s, "  note:   ", safetext.Escape(n))
 	}
 	for _, w := range v.Words {
 		writeWrapped(&b, s, "  told:   ", w.RenderText())

@@ -19,7 +19,7 @@ func TestForgedTextStaysInItsPlace(t *testing.T) {
 		sub := task.Subtasks[0]
 		sub.Input = "x"
 		sub.Gate = &company.GateFinished{Result: company.GateResult{Checks: []company.GateCheck{{Name: "test", Output: "x"}}, RedGreen: &company.RedGreen{Idle: []string{"x"}}}}
-		task.Runs = map[company.RunID]*company.Run{}
+		task.Runs = map[company.RunID]*company.Run{"t1-02.1": {ID: "t1-02.1", Ended: true, Notes: []string{text}}}
 		merged := mergedTicket(task, 2, "x", "x", company.Change{Action: "created", Path: "x"})
 		c := circumstances{branch: toolproto.PrepareResult{Branch: "x", Head: "x"}, merged: []*company.Subtask{merged}, earlier: &earlierWork{
 			run: "t1-01.1", summary: text,

@@ -90,6 +90,7 @@ func ticketBrief(t *company.Task, sub *company.Subtask, c circumstances) string 
 		fmt.Fprintf(&w, "\n## The project\n%s\n", c.project)
 	}
 	w.WriteString(writeMerged(t, sub, c.merged))
+	w.WriteString(agent.QuoteNotes(t.Notes()))
 	fmt.Fprintf(&w, "\n## Your branch\nYou are on %s at %s.", agent.JoinLines(c.branch.Branch), agent.JoinLines(company.OID(c.branch.Head).Short()))
 	if c.branch.Dirty {
 		w.WriteString(" Uncommitted work of this run, saved before an interruption, lies in the work tree.")

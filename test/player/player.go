@@ -59,6 +59,7 @@ type Skill struct {
 	Subtle  float64 // share of the parts in which a mistake is made that only hidden tests show
 	Finds   float64 // p: share of the mistakes in a diff that a review finds
 	False   float64 // q: share of the parts in which a review finds a fault without need
+	Guess   string  // command that the player takes for that of the tests, until it fails or a note says so; empty: it knows
 }
 
 func main() {
@@ -68,6 +69,7 @@ func main() {
 	flag.Float64Var(&s.Subtle, "subtle", 0, "rate of mistakes that only hidden tests show")
 	flag.Float64Var(&s.Finds, "finds", 0.5, "rate at which a review finds a mistake")
 	flag.Float64Var(&s.False, "false", 0, "rate at which a review finds what is not wrong")
+	flag.StringVar(&s.Guess, "guess", "", "command that is tried before that of the tests, and does not work")
 	flag.Parse()
 	cases, err := readCases(flag.Args())
 	if err == nil {
@@ -254,10 +256,10 @@ func (w work) engineer() Reply {
 		calls = w.listCorrections()
 	}
 	if calls != nil {
-		return Reply{Calls: append(calls, makeCall("run_command", "command", w.c.Test))}
+		return Reply{Calls: append(calls, w.runTests()...)}
 	}
-	if w.countCalls("run_command", nil) == 0 {
-		return call("run_command", "command", w.c.Test)
+	if w.countCalls("run_command", isCommand(w.c.Test)) == 0 {
+		return Reply{Calls: w.runTests()}
 	}
 	title := w.parts[0].Title
 	if len(w.parts) > 1 {
@@ -268,6 +270,25 @@ func (w work) engineer() Reply {
 		did = append(did, p.Did)
 	}
 	return call("finish", "summary", strings.Join(did, " ")+" "+w.c.Test+" passes.", "commit", title)
+}
+
+func isCommand(command string) func(Call) bool {
+	return func(c Call) bool { return c.Args["command"] == command }
+}
+
+// runTests runs the tests: by a guess that fails, until the player knows better. It leaves a note then.
+func (w work) runTests() []Call {
+	tests := makeCall("run_command", "command", w.c.Test)
+	lesson := fmt.Sprintf("%s does not work here, %s runs the tests.", w.Guess, w.c.Test)
+	switch {
+	case w.Guess == "" || strings.Contains(w.all, lesson):
+		return []Call{tests}
+	case w.countCalls("run_command", isCommand(w.Guess)) == 0:
+		return []Call{makeCall("run_command", "command", w.Guess)}
+	case w.offers("note") && w.countCalls("note", nil) == 0:
+		return []Call{makeCall("note", "text", lesson), tests}
+	}
+	return []Call{tests}
 }
 
 // newTextOf is what the player first writes for a change: the right text, or a drawn mistake.

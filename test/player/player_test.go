@@ -116,6 +116,28 @@ func TestEngineer(t *testing.T) {
 	}
 }
 
+// A player that guesses the command of the tests learns by its failure, notes it, and guesses no more where a
+// note says so.
+func TestGuess(t *testing.T) {
+	cases := testCase(t)
+	s := Skill{Guess: "make test"}
+	ask := func(q Request) []Call { return throughJSON(t, s.Answer(q, cases).Calls) }
+	q := Request{Messages: []Message{{Role: "user", Content: "Two repairs, please.\n" + shown}}, Tools: []Tool{{Name: "edit_file"}, {Name: "note"}}}
+	first := ask(q)
+	if last := first[len(first)-1]; last.Args["command"] != "make test" {
+		t.Fatalf("%v", first)
+	}
+	q.Messages = append(q.Messages, Message{Role: "assistant", Calls: first}, Message{Role: "tool", Content: "make: not found"})
+	second := ask(q)
+	if len(second) != 2 || second[0].Tool != "note" || second[1].Args["command"] != "go test" {
+		t.Fatalf("%v", second)
+	}
+	q.Messages = []Message{{Role: "user", Content: "Two repairs, please.\n" + shown + "t1-01.1: " + second[0].Args["text"].(string)}}
+	if again := ask(q); again[len(again)-1].Args["command"] != "go test" {
+		t.Errorf("%v", again)
+	}
+}
+
 // Of a ticket of its own the player does that part alone.
 func TestOwnPart(t *testing.T) {
 	cases := testCase(t)
@@ -177,7 +199,7 @@ func TestPlan(t *testing.T) {
 }
 
 // An engineer who is asked to gives large free parts away before it changes anything, and whoever decides
-// plans them by what it said.
+// plans them by its reason.
 func TestLargePartsAreGivenAway(t *testing.T) {
 	const brief = "Two repairs, please.\nIf it has large parts that do not need each other, call escalate before you change anything."
 	ask := func(cases []Case, text string, tools ...string) Call {

@@ -55,7 +55,7 @@ func (c Case) holdAgainst(got officeapp.Judgement) verdict {
 			continue
 		}
 		v.staying++
-		// Without a solution nobody knows whether the work takes a test away.
+		// The work may take a test away: a solution tells, where there is one.
 		if failed[name] || c.Solution != nil && !passed[name] {
 			v.broken = append(v.broken, name)
 		}
