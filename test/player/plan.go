@@ -120,8 +120,11 @@ func (w work) ticketsOf(groups [][]Part) (tickets []any) {
 	return tickets
 }
 
-// numberedPart is a part of the instruction as a request shows it, with its number.
-var numberedPart = regexp.MustCompile(`(?m)^\[(\d+)\] (.*)$`)
+// partNumber stands before each part of the instruction in a request that numbers them.
+var partNumber = regexp.MustCompile(`\[(\d+)\] `)
+
+// partWords is how many words tell a part of the instruction.
+const partWords = 5
 
 // numbersOf are the numbers of the instruction that each group of parts carries out, where the
 // request shows numbers and asks for them. What is about no part holds for all.
@@ -130,14 +133,19 @@ func (w work) numbersOf(groups [][]Part) (does [][]int) {
 		return nil
 	}
 	does = make([][]int, len(groups))
-	for _, m := range numberedPart.FindAllStringSubmatch(w.all, -1) {
-		n, _ := strconv.Atoi(m[1]) // digits
-		text := flatten(m[2])
+	marks := partNumber.FindAllStringSubmatchIndex(w.all, -1)
+	for i, at := range marks {
+		n, _ := strconv.Atoi(w.all[at[2]:at[3]]) // digits
+		end := len(w.all)
+		if i+1 < len(marks) {
+			end = marks[i+1][0]
+		}
+		paragraph, _, _ := strings.Cut(w.all[at[1]:end], "\n\n")
+		begins := strings.Fields(strings.TrimRight(paragraph, "-* \n"))
+		text := strings.Join(begins[:min(partWords, len(begins))], " ")
 		about := func(group []Part) bool {
 			return slices.ContainsFunc(group, func(p Part) bool {
-				return slices.ContainsFunc(p.Says, func(said string) bool {
-					return strings.Contains(flatten(said), text) || strings.Contains(text, flatten(said))
-				})
+				return slices.ContainsFunc(p.Says, func(said string) bool { return strings.Contains(flatten(said), text) })
 			})
 		}
 		all := !slices.ContainsFunc(groups, about)

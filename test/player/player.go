@@ -135,7 +135,7 @@ func (s Skill) Answer(q Request, cases []Case) Reply {
 type talk struct {
 	Request
 	all   string // of all messages, without the marks before their lines
-	plain string // all, with single spaces
+	plain string // all, with single spaces, and without the numbers before parts of an instruction
 }
 
 // lineMark is what stands before a line that is shown: its number, or the plus of a diff.
@@ -148,7 +148,7 @@ func newTalk(q Request) talk {
 		b.WriteString(lineMark.ReplaceAllString(m.Content, "") + "\n")
 	}
 	t.all = b.String()
-	t.plain = flatten(t.all)
+	t.plain = flatten(partNumber.ReplaceAllString(t.all, ""))
 	return t
 }
 
@@ -291,14 +291,15 @@ func (w work) runTests() []Call {
 	return []Call{tests}
 }
 
-// newTextOf is what the player first writes for a change: the right text, or a drawn mistake.
+// newTextOf is what the player first writes for a change: the right text with the drawn mistakes.
 func (w work) newTextOf(p Part, e Edit) string {
+	text := e.New
 	for _, m := range p.Mistakes {
-		if m.File == e.File && strings.Contains(e.New, m.Right) && w.makesMistake(p, m) {
-			return strings.Replace(e.New, m.Right, m.Wrong, 1)
+		if m.File == e.File && strings.Contains(text, m.Right) && w.makesMistake(p, m) {
+			text = strings.Replace(text, m.Right, m.Wrong, 1)
 		}
 	}
-	return e.New
+	return text
 }
 
 // makesMistake says whether the player makes a mistake.

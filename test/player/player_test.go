@@ -181,7 +181,7 @@ func freeCase(lines int) []Case {
 // A planner has a ticket for each part, with its numbers of the instruction, and one for all once it reads so.
 // Parts that change the same file are one ticket.
 func TestPlan(t *testing.T) {
-	const numbered = "[1] Two repairs, please.\n[2] Repair one, please.\n[3] Repair two, please.\nOf several subtasks each names in does the numbers of its parts.\n"
+	const numbered = "[1] Two repairs, please. [2] Repair one,\nplease.\n- [3] Repair two, please.\n\nOf several subtasks each names in does the numbers of its parts.\n"
 	tickets := func(calls []Call) []any { return calls[0].Args["subtasks"].([]any) }
 	q := Request{Messages: []Message{{Role: "user", Content: numbered + shown}}, Tools: []Tool{{Name: "submit_plan"}}}
 	first := Skill{}.Answer(q, freeCase(50)).Calls
