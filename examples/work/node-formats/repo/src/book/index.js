@@ -1,0 +1,2 @@
+export { FIELDS, makeBooking, spanOf } from './booking.js';
+export { Hall, TakenError } from './hall.js';

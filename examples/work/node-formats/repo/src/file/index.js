@@ -1,0 +1,2 @@
+export { CsvError, formatRecords, parseRecords, parseRows } from './csv.js';
+export { loadHall, saveHall } from './store.js';

@@ -1,0 +1,4 @@
+export { formatBill } from './bill.js';
+export { formatCents } from './money.js';
+export { joinLines, pad, widthOf } from './text.js';
+export { formatTotals, sumRooms } from './totals.js';
