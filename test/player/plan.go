@@ -68,7 +68,7 @@ func (w work) plan() Reply {
 // submitPlan plans the parts.
 func (w work) submitPlan() Reply {
 	parts := w.split()
-	if answer := w.since(); w.countCalls("submit_plan", nil) > 0 && strings.Contains(answer, "one subtask") && w.countCalls("submit_plan", nil) < 3 {
+	if answer := w.since("submit_plan"); w.countCalls("submit_plan", nil) > 0 && strings.Contains(answer, "one subtask") && w.countCalls("submit_plan", nil) < 3 {
 		parts = [][]Part{w.parts}
 	}
 	args := []any{"subtasks", w.ticketsOf(parts), "title", w.c.Title}
