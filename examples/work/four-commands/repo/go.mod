@@ -1,0 +1,3 @@
+module example.com/hours
+
+go 1.24
