@@ -142,6 +142,9 @@ func checkAttempts(t *testing.T, by string, r work.Result) {
 	if first.Verdict != work.Wrong || second.Verdict != work.Resolved || r.Resolved != 1 || r.Wrong != 1 || r.Share.Low <= 0 || r.Share.High >= 1 || !strings.Contains(first.Why, "FAIL checks/farewell.sh") {
 		t.Errorf("%s: %+v", by, r)
 	}
+	if first.PullRequest == "" || !strings.Contains(second.PullRequest, "**Change.**") {
+		t.Errorf("%s: the text of the pull request: %s", by, second.PullRequest)
+	}
 	if second.Requests < 4 || second.CriticalTurns < 4 || second.Tokens < 4000 || second.WallMS <= 0 || second.CachedShare == nil || *second.CachedShare <= 0.3 || *second.CachedShare > 0.6 {
 		t.Errorf("%s: %+v", by, second)
 	}

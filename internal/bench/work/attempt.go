@@ -33,18 +33,19 @@ const (
 
 // Attempt is one task on a case.
 type Attempt struct {
-	Verdict       string                     `json:"verdict"`             // resolved, wrong or undelivered
-	Why           string                     `json:"why,omitempty"`       // of a verdict that is not resolved
-	Red           []string                   `json:"red"`                 // tests that had to pass and did not; bounded
-	CostMicroUSD  *int64                     `json:"cost_micro_usd"`      // null: no price is known
-	Tokens        int64                      `json:"tokens"`              // of all calls
-	Roles         map[company.Role]RoleCount `json:"roles"`               // what each role took
-	Requests      int                        `json:"requests"`            // to models, those that were asked again among them
-	CriticalTurns int                        `json:"critical_turns"`      // the longest chain of requests, one behind the other
-	CachedShare   *float64                   `json:"cached_share"`        // of the input tokens, 0 to 1; null: none were counted
-	WallMS        int64                      `json:"wall_ms"`             // from the submission to the end of the program
-	Runs          int                        `json:"runs"`                // conversations
-	WriteSet      *Fit                       `json:"write_set,omitempty"` // planned against changed; absent where nothing was changed, and of a plan without a manager
+	Verdict       string                     `json:"verdict"`                // resolved, wrong or undelivered
+	Why           string                     `json:"why,omitempty"`          // of a verdict that is not resolved
+	Red           []string                   `json:"red"`                    // tests that had to pass and did not; bounded
+	CostMicroUSD  *int64                     `json:"cost_micro_usd"`         // null: no price is known
+	Tokens        int64                      `json:"tokens"`                 // of all calls
+	Roles         map[company.Role]RoleCount `json:"roles"`                  // what each role took
+	Requests      int                        `json:"requests"`               // to models, those that were asked again among them
+	CriticalTurns int                        `json:"critical_turns"`         // the longest chain of requests, one behind the other
+	CachedShare   *float64                   `json:"cached_share"`           // of the input tokens, 0 to 1; null: none were counted
+	WallMS        int64                      `json:"wall_ms"`                // from the submission to the end of the program
+	Runs          int                        `json:"runs"`                   // conversations
+	PullRequest   string                     `json:"pull_request,omitempty"` // its text, of an attempt that was delivered
+	WriteSet      *Fit                       `json:"write_set,omitempty"`    // planned against changed; absent where nothing was changed, and of a plan without a manager
 }
 
 // Fit is company.Fit with its shares.
@@ -260,6 +261,10 @@ func (a *attempt) readOffice(ctx context.Context, set []string, sum view.Summary
 	if t.Status != company.StatusCompleted || t.PR == nil {
 		out.Why = sum.Why
 		return out, nil, used, nil
+	}
+	pull := company.Pull{PullRequest: *t.PR, Lead: t, Tasks: []*company.Task{t}}
+	if out.PullRequest, err = officeapp.PullText(paths, view.PullRecord{Pull: pull}); err != nil {
+		return out, nil, used, err
 	}
 	mirrors, err := filepath.Glob(filepath.Join(paths.Git, "*.git"))
 	if err != nil || len(mirrors) != 1 {
