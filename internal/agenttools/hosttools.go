@@ -89,7 +89,7 @@ const noteName = "note"
 
 func (f *toolFactory) noteTool() agent.Tool {
 	t := newTool(f, noteName,
-		`Leave a fact, trap or command to those who work here next.`,
+		`Leave a decision, trap or command to those who work here next.`,
 		`{"type":"object","properties":{
 "text":{"type":"string","minLength":1,"maxLength":4000}},
 "required":["text"],"additionalProperties":false}`, false,
