@@ -21,21 +21,23 @@ import (
 
 // Base is where the repository of a case comes from. One of Folder, Git and Module is set.
 type Base struct {
-	Folder  string // absolute path of its files
-	Git     string // address, or absolute path, of a repository or a bundle,
-	Commit  string // and the full id of a commit in it
-	Module  string // path of a Go module,
-	Version string // and its version; its proxy has the files
+	Folder  string   // absolute path of its files
+	Git     string   // address, or absolute path, of a repository or a bundle,
+	Commit  string   // and the full id of a commit in it
+	Module  string   // path of a Go module,
+	Version string   // and its version; its proxy has the files
+	Without []string // paths of files and folders of it that the base does not have
 	// Plant is a patch that makes the base of those files. Nil means that they are the base.
 	Plant []byte
 }
 
 // baseKeys is the key base of case.yaml.
 type baseKeys struct {
-	Git     string `yaml:"git"`
-	Commit  string `yaml:"commit"`
-	Module  string `yaml:"module"`
-	Version string `yaml:"version"`
+	Git     string   `yaml:"git"`
+	Commit  string   `yaml:"commit"`
+	Module  string   `yaml:"module"`
+	Version string   `yaml:"version"`
+	Without []string `yaml:"without"`
 }
 
 // findBase finds out where the repository of a case comes from.
@@ -59,7 +61,9 @@ func findBase(dir string, keys *baseKeys) (b Base, err error) {
 		if err := module.Check(keys.Module, keys.Version); err != nil {
 			return Base{}, faultOf(dir, CaseFile, "base names no version of a Go module").Because(safetext.EscapeLine(err.Error(), 200)).Fix("write base: {module: github.com/owner/name, version: v1.2.3}")
 		}
-		b = Base{Module: keys.Module, Version: keys.Version}
+		b = Base{Module: keys.Module, Version: keys.Version, Without: keys.Without}
+	case len(keys.Without) > 0:
+		return Base{}, faultOf(dir, CaseFile, "base.without has no module").Because("it leaves out files of base.module").Fix("take it away, or name a commit without those files")
 	default:
 		if b, err = findGitBase(dir, keys); err != nil {
 			return Base{}, err
@@ -129,6 +133,12 @@ func (l *lab) commitModule(ctx context.Context) error {
 	}
 	if _, err := l.runGit(ctx, nil, "--work-tree="+dir, "add", "-A", "-f", "."); err != nil {
 		return err
+	}
+	if without := l.c.Base.Without; len(without) > 0 {
+		args := []string{"--literal-pathspecs", "rm", "-r", "-q", "--cached", "--"}
+		if _, err := l.gitCommand(nil, append(args, without...)...).Output(ctx); err != nil {
+			return faultOf(l.c.Dir, CaseFile, "base.without names no file of the module").Wrap(err).Fix("name files and folders as git ls-files has them")
+		}
 	}
 	if l.c.Base.Plant != nil {
 		if err := l.applyPatch(ctx, PlantFile, l.c.Base.Plant); err != nil {

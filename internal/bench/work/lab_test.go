@@ -206,10 +206,18 @@ func TestBaseOfAModule(t *testing.T) {
 	if past, err := l.runGit(t.Context(), nil, "log", "--all", "--format=%s"); err != nil || strings.Contains(past, "plant") {
 		t.Errorf("the past of the base is %q, %v", past, err)
 	}
+	if l, err = open("base: {module: example.com/lib, version: v1.2.3, without: [kept.txt]}\n", ""); err != nil {
+		t.Fatal(err)
+	}
+	if files, err := l.runGit(t.Context(), nil, "ls-tree", "-r", "--name-only", "main"); err != nil || files != ".gitignore\ngo.mod\nlib.go" {
+		t.Errorf("the base without a file: %q, %v", files, err)
+	}
 	for text, says := range map[string]string{
-		"base: {module: example.com/lib, version: v1.9.9}\n":     "the base is missing: example.com/lib@v1.9.9 cannot be had",
-		"base: {module: example.com/lib, version: main}\n":       "base names no version of a Go module",
-		"base: {module: example.com/lib, git: x, version: v1}\n": "base names a repository and a module",
+		"base: {module: example.com/lib, version: v1.2.3, without: [no.txt]}\n": "base.without names no file of the module",
+		"base: {git: x, commit: y, without: [a]}\n":                             "base.without has no module",
+		"base: {module: example.com/lib, version: v1.9.9}\n":                    "the base is missing: example.com/lib@v1.9.9 cannot be had",
+		"base: {module: example.com/lib, version: main}\n":                      "base names no version of a Go module",
+		"base: {module: example.com/lib, git: x, version: v1}\n":                "base names a repository and a module",
 	} {
 		if _, err := open(text, ""); company.CodeOf(err) != company.EInvalid || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", text, err)
