@@ -31,7 +31,7 @@ type UsedNumbers struct {
 // at the remote do.
 func (d *Checker) askUsedNumbers(ctx context.Context, p office.Paths, c config.Config, repo string) *UsedNumbers {
 	ctx, cancel := context.WithTimeout(ctx, usedNumbersTimeout)
-	u := &UsedNumbers{cancel: cancel, done: make(chan struct{}), held: office.IsHeld(p)}
+	u := &UsedNumbers{cancel: cancel, done: make(chan struct{}), held: office.IsHeldElsewhere(p)}
 	go func() {
 		defer close(u.done)
 		u.last, u.err = d.lastUsedNumber(ctx, p, c, repo)

@@ -151,6 +151,16 @@ func FindHolder(p Paths) *Holder {
 // IsHeld reports whether a process has the office.
 func IsHeld(p Paths) bool { return FindHolder(p) != nil }
 
+// IsHeldElsewhere reports whether another process has the office.
+func IsHeldElsewhere(p Paths) bool {
+	h := FindHolder(p)
+	if h == nil {
+		return false
+	}
+	host, err := os.Hostname()
+	return err != nil || h.PID != os.Getpid() || h.Host != host
+}
+
 // mostTries is how often a lock is asked for again whose file names no living
 // process: a command that only looks has it for a moment (FindHolder), or a process
 // has taken it and not yet written its name.

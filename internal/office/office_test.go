@@ -338,7 +338,7 @@ func TestLockAcrossProcesses(t *testing.T) {
 		t.Fatal("an office that nobody locked is held, or a look made its lock")
 	}
 	cmd := startHolder(t, p, "XDG_RUNTIME_DIR="+runtimeDir)
-	if !IsHeld(p) {
+	if !IsHeld(p) || !IsHeldElsewhere(p) {
 		t.Error("it is not held")
 	}
 
@@ -378,6 +378,9 @@ func TestLockAcrossProcesses(t *testing.T) {
 	l, held, err = TryLock(p)
 	if err != nil || held != nil {
 		t.Fatalf("after kill -9: %v %v", held, err)
+	}
+	if !IsHeld(p) || IsHeldElsewhere(p) {
+		t.Error("the lock of this process is another one's")
 	}
 	if second, held, err := TryLock(p); second != nil || err != nil || held.PID != os.Getpid() {
 		t.Fatalf("locked twice in one process: %v %v", held, err)

@@ -135,6 +135,13 @@ func TestServeOverTCP(t *testing.T) {
 	if status, text := callAddress(t, "POST", at+"/api/v1/commands", token, raw); status != 403 {
 		t.Errorf("a raw submission: %d %s", status, text)
 	}
+	// The office asks the remote with its own logins: one that is gone is no place for paid work.
+	origin := h.Git(h.Repo, "remote", "get-url", "origin")
+	h.Git(h.Repo, "remote", "set-url", "origin", origin+".gone")
+	if status, text := callAddress(t, "POST", at+"/api/v1/submissions", token, `{"instruction":"say goodbye","project":"`+known.Projects[0].ID+`"}`); status != 404 || !strings.Contains(text, ".gone") {
+		t.Errorf("a remote that is gone: %d %s", status, text)
+	}
+	h.Git(h.Repo, "remote", "set-url", "origin", origin)
 	for project, want := range map[string]int{t.TempDir(): 404, known.Projects[0].ID: 200} {
 		if status, text := callAddress(t, "POST", at+"/api/v1/submissions", token, `{"instruction":"say goodbye","project":"`+project+`"}`); status != want {
 			t.Fatalf("a submission to %s: %d %s\n%s", project, status, text, messages.String())
