@@ -194,7 +194,8 @@ func TestPartOfARepository(t *testing.T) {
 			call("git_commit", m{"message": "Add Triple"}),
 			call("run_command", m{"command": "git reset -q --soft HEAD~1 && git checkout -q origin/base -- web && git sparse-checkout reapply; git status --short"}),
 			call("git_commit", m{"message": "Add Triple"}),
-			call("finish", m{"summary": "Triple is there"}),
+			call("finish", m{"summary": "Triple is there"}), // asks for a test, once
+			call("finish", m{"summary": "Triple is there", "risks": "No test shows it."}),
 		),
 	}
 	h := testenv.New(t, brain, files)
@@ -213,6 +214,7 @@ func TestPartOfARepository(t *testing.T) {
 	for _, r := range h.Model.Requests() {
 		said += string(r.Body)
 	}
+	checkHolds(t, "the conversation", said, "no test changes with this work")
 	for _, want := range []string{"would write outside of the folders of the task", `is outside of the folders of this task`, "kept to these folders"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("no model was told %q", want)
