@@ -1,0 +1,1 @@
+"""Recipes, plans of meals and shopping lists."""

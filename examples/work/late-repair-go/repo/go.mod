@@ -1,0 +1,3 @@
+module example.com/toolshed
+
+go 1.24
