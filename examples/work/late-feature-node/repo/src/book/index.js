@@ -1,0 +1,2 @@
+export { Book } from './book.js';
+export { createFilter } from './filter.js';

@@ -1,0 +1,2 @@
+export { loadBook, saveBook } from './file.js';
+export { decodeEntry, encodeEntry } from './lines.js';
