@@ -68,7 +68,8 @@ func hideBehindRedBase(t *testing.T, bin string) (*testenv.House, *testenv.Proce
 	}
 	h.Config("workers: {max: 1, memory: 1536m}\ngates: {lint: none, test: go test ./...}\n")
 	run := func(script string) []step {
-		return []step{runScript(script), do("git_commit", args{"message": "Know the rate"}), do("finish", args{"summary": "all tests pass"})}
+		return []step{runScript(script), do("git_commit", args{"message": "Know the rate"}),
+			do("finish", args{"summary": "all tests pass"}), do("finish", args{"summary": "all tests pass"})} // asked for a test, once
 	}
 	staff.assignTickets(ticket{title: "Know the rate", writeSet: "calc.go tax/**", runs: [][]step{
 		run("printf '\\nfunc Triple(n int) int { return undefined }\\n' >>calc.go"),

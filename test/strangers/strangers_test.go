@@ -350,7 +350,7 @@ func (s Stranger) reply(x scripted.Exchange) scripted.Reply {
 				return call("escalate", m{"reason": "the new test does not pass: " + said})
 			}
 			return call("git_commit", m{"message": "Add what is missing"})
-		case 2:
+		case 2, 3: // where the file of the test is not known for one, it is asked for a test, once
 			return call("finish", m{"summary": "added and tested"})
 		}
 	case company.Reviewer:
