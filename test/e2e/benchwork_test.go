@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"company/internal/adapters"
 	"company/internal/adapters/scripted"
@@ -164,13 +165,21 @@ func TestBenchWorkExamples(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	args := []string{"bench", "work", cases, "--check"}
-	for _, f := range folders {
-		if !strings.HasPrefix(f.Name(), "large-") {
-			args = append(args, "--case", f.Name())
+	pinned := readPinned(t)
+	check := func(t *testing.T, are bool) {
+		args := []string{"bench", "work", cases, "--check"}
+		for _, f := range folders {
+			if _, is := pinned[f.Name()]; is == are {
+				args = append(args, "--case", f.Name())
+			}
 		}
+		h.MustRun(time.Duration(len(args))*patience/4, args...)
 	}
-	h.MustRun(patience, args...)
+	check(t, true)
+	t.Run("the others", func(t *testing.T) {
+		hosttest.LongVariant(t, "eleven more, two of them in a module of 150,000 lines")
+		check(t, false)
+	})
 }
 
 // TestBenchWorkRecorded: a recorded conversation is played by a program and by the one that it

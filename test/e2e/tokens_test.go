@@ -115,7 +115,7 @@ func playExamples(t *testing.T, want int, args ...string) []work.TokensCase {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ran := h.MustRun(patience, append([]string{"bench", "work", filepath.Join(root, "examples", "work"), "--recorded", "--long", "0", "-o", "json"}, args...)...)
+	ran := h.MustRun(3*patience, append([]string{"bench", "work", filepath.Join(root, "examples", "work"), "--recorded", "--long", "0", "-o", "json"}, args...)...)
 	var r work.TokensReport
 	if err := json.Unmarshal([]byte(ran.Stdout), &r); err != nil || len(r.Cases) != want {
 		t.Fatalf("%v\n%s\n%s", err, ran.Stdout, ran.Stderr)
