@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -108,11 +109,9 @@ func NotesOf(t agent.Transcript) (out []string) {
 		if c.Name != noteName || c.IsError || json.Unmarshal([]byte(c.Arguments), &args) != nil {
 			continue
 		}
-		text, there := args["text"]
-		for _, other := range args {
-			if !there && len(args) == 1 {
-				text = other
-			}
+		text := args["text"]
+		if only := slices.Collect(maps.Values(args)); len(only) == 1 {
+			text = only[0]
 		}
 		if text != "" {
 			out = append(out, text)

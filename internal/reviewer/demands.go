@@ -74,7 +74,7 @@ func standsInParts(t *company.Task, sub *company.Subtask) bool {
 	return standsIn(list, t.Instruction)
 }
 
-// standsIn reports whether criteria of the instruction have each word of a text, in its order.
+// standsIn reports whether the criteria, put together, quote the whole instruction, or the whole of a part of it.
 func standsIn(list []string, instruction string) bool {
 	text := ""
 	for _, c := range list {

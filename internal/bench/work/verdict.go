@@ -68,10 +68,8 @@ func (c Case) holdAgainst(got officeapp.Judgement) verdict {
 func (c Case) withGreen(base officeapp.Judgement, solution *officeapp.Judgement) Case {
 	c.green = nil
 	for _, name := range base.Passed {
-		if isRed := func(t company.TestResult) bool { return t.Name == name }; slices.ContainsFunc(base.Check.Tests, isRed) {
-			continue
-		}
-		if solution == nil || slices.Contains(solution.Passed, name) {
+		failed := slices.ContainsFunc(base.Check.Tests, func(t company.TestResult) bool { return t.Name == name })
+		if !failed && (solution == nil || slices.Contains(solution.Passed, name)) {
 			c.green = append(c.green, name)
 		}
 	}
