@@ -20,7 +20,7 @@ toolbox: ## the program that runs inside workers, to be embedded
 
 .PHONY: build
 build: toolbox ## bin/company
-	$(GO) build -trimpath -o bin/company ./cmd/company
+	$(GO) build -o bin/company ./cmd/company
 
 # Where install puts the program: a user's own folder, or the machine's.
 PREFIX ?= $(if $(filter 0,$(shell id -u)),/usr/local,$(HOME)/.local)
@@ -44,11 +44,11 @@ demo: setup build ## watch a company do a small job, then check that it did (WAT
 # and are named. Those that take longest begin first, so that no core waits for them at
 # the end. make lint has vet look at all of it, so the tests do not once more.
 #
-# TWICE are packages that hold tests which are not raced (hosttest.NotRaced): they run
-# under the detector without those, and whole without it. test/archtest holds all of
-# this complete.
+# UNRACED are packages with tests that are not raced (hosttest.NotRaced): these run without
+# it by themselves. Most of internal/image is such, by its helper, and runs whole once more.
+# test/archtest holds all of this complete.
 FIRST = company/internal/gates company/internal/sandbox company/internal/image
-TWICE = company/internal/image company/internal/agent company/internal/app company/internal/bench company/internal/cli company/internal/leak company/internal/ledger
+UNRACED = company/internal/agent company/internal/app company/internal/bench company/internal/cli company/internal/leak company/internal/ledger
 ALONE = company/internal/boundedparse/docker company/internal/company company/internal/cifile company/internal/company/history \
 	company/internal/container/docker/seccomp company/internal/delivery company/internal/dockerfile \
 	company/internal/ecosystem/berry company/internal/ecosystem/catalog company/internal/ecosystem/debian \
@@ -60,13 +60,14 @@ ALONE = company/internal/boundedparse/docker company/internal/company company/in
 	company/internal/secret company/internal/service company/internal/startup company/internal/worker
 WITHOUT = -e company/test/goroutines -e company/test/mutants -e company/test/safebuffer -e company/test/together
 RACY = $(FIRST) $$($(GO) list ./cmd/... ./internal/... ./test/goroutines ./test/mutants ./test/safebuffer ./test/together | grep -vx $(ALONE:%=-e %) $(FIRST:%=-e %))
-CALM = company/test/e2e $(TWICE) $(ALONE) $$($(GO) list ./test/... | grep -vx $(WITHOUT) -e company/test/e2e)
+CALM = company/test/e2e company/internal/image $(ALONE) $$($(GO) list ./test/... | grep -vx $(WITHOUT) -e company/test/e2e)
 
 .PHONY: test
 test: setup build ## every test; of projects and clients one of each kind (make variants: more)
 	@scripts/setup.sh test
 	CGO_ENABLED=1 $(GO) test -vet=off -race -timeout 60m $(RACY)
 	CGO_ENABLED=1 $(GO) test -vet=off -race -run TestSurface ./test/archtest
+	@GO="$(GO)" scripts/test-unraced.sh $(UNRACED)
 	$(GO) test -vet=off -timeout 60m $(CALM)
 
 .PHONY: test/racy
@@ -76,6 +77,10 @@ test/racy: ## the packages that make test runs under the race detector
 .PHONY: test/calm
 test/calm: ## the packages that make test runs without it
 	@echo $(CALM)
+
+.PHONY: test/unraced
+test/unraced: ## the packages of which it runs some tests without it
+	@echo $(UNRACED)
 
 .PHONY: test/race
 test/race: setup build ## every test under the race detector

@@ -9,5 +9,5 @@ program=$(mktemp -d)
 trap 'rm -rf "$program"' EXIT
 trap : INT # the demo hears it too, and ends in order
 echo "building the demo" >&2
-go build -trimpath -o "$program/demo" ./test/demo/cmd/demo
+go build -o "$program/demo" ./test/demo/cmd/demo
 "$program/demo"

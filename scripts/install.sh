@@ -19,7 +19,7 @@ install_all() {
 	trap 'rm -rf "$temp"' EXIT
 	tree=$temp/tree share=$temp/tree/share
 	mkdir -p "$tree/bin" "$share/man" "$share/bash-completion/completions" "$share/zsh/site-functions" "$share/fish/vendor_completions.d" "$share/company"
-	CGO_ENABLED=0 go build -trimpath -ldflags '-s -w' -o "$tree/bin/company" ./cmd/company
+	CGO_ENABLED=0 go build -ldflags '-s -w' -o "$tree/bin/company" ./cmd/company
 	SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git show -s --format=%ct HEAD 2>/dev/null || date +%s)} \
 		go run ./cmd/handbook manual "$temp/manual"
 	mv "$temp/manual/man/man1" "$share/man/"

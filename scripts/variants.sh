@@ -14,10 +14,7 @@ if [ "${1:-}" = -all ]; then
 	kind='(Long)?Variant' asked=all
 	shift
 fi
-found=$(git ls-files --cached --others --exclude-standard '*_test.go' | grep -v '^internal/hosttest/' | while read -r file; do
-	[ -f "$file" ] || continue
-	awk -v dir="./${file%/*}" '/^func / { name = $2; sub(/\(.*/, "", name) } /hosttest\.'"$kind"'\(/ { print dir, name }' "$file"
-done | sort -u)
+found=$(scripts/tests-calling.sh "$kind")
 if [ "${1:-}" = -n ]; then
 	echo "$found"
 	exit

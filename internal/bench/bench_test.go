@@ -24,7 +24,7 @@ func TestQuick(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 	defer cancel()
 	program := filepath.Join(t.TempDir(), "company")
-	if out, err := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", program, "company/cmd/company").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, "go", "build", "-o", program, "company/cmd/company").CombinedOutput(); err != nil {
 		t.Fatalf("build company: %v\n%s", err, out)
 	}
 	r, err := Run(ctx, nil, Options{Dir: dir, Quick: true, Program: program, Progress: func(s string) { t.Log(s) }})

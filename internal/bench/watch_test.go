@@ -31,7 +31,7 @@ func TestQuickWatch(t *testing.T) {
 	hosttest.Long(t, "a browser shows four pages for two seconds each")
 	dir := t.TempDir()
 	program := filepath.Join(t.TempDir(), "company")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", program, "company/cmd/company").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "company/cmd/company").CombinedOutput(); err != nil {
 		t.Fatalf("build company: %v\n%s", err, out)
 	}
 	o := Options{Dir: dir, Quick: !*watchFull, Program: program, Progress: func(s string) { t.Log(s) }}

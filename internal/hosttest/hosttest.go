@@ -70,7 +70,7 @@ func LongVariant(t testing.TB, reason string) {
 
 // NotRaced skips a test under the race detector: what runs at the same time in it is
 // the work of other programs, which the detector cannot see, and it makes our part
-// slow. make test runs the test's package once more without the detector.
+// slow. make test runs the test without the detector, too.
 func NotRaced(t testing.TB, reason string) {
 	t.Helper()
 	if raced {

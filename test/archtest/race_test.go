@@ -47,24 +47,31 @@ func TestConcurrencyIsRaced(t *testing.T) {
 // TestNotRacedIsRun: a test that is skipped under the race detector is run without
 // it, and its package has tests that are raced.
 func TestNotRacedIsRun(t *testing.T) {
-	raced, calm := packagesOf(t, "test/racy"), packagesOf(t, "test/calm")
-	both := map[string]bool{}
+	raced, calm, unraced := packagesOf(t, "test/racy"), packagesOf(t, "test/calm"), packagesOf(t, "test/unraced")
+	seen := map[string]bool{}
 	for name, text := range trackedFiles(t, "_test.go") {
-		if dir := path.Dir(name); dir != "internal/hosttest" && dir != "test/archtest" && strings.Contains(text, "hosttest.NotRaced(") {
-			both[dir] = true
+		dir := path.Dir(name)
+		if dir == "internal/hosttest" || dir == "test/archtest" || !strings.Contains(text, "hosttest.NotRaced(") {
+			continue
+		}
+		seen[dir] = true
+		if !raced[dir] || calm[dir] == unraced[dir] {
+			t.Errorf("%s calls hosttest.NotRaced: make test runs it under the race detector: %t, without it: %t, those tests of it: %t (UNRACED in the Makefile)", dir, raced[dir], calm[dir], unraced[dir])
+		}
+		for function := range strings.SplitSeq(text, "\nfunc ") {
+			if unraced[dir] && strings.Contains(function, "hosttest.NotRaced(") && !strings.HasPrefix(function, "Test") {
+				t.Errorf("%s calls hosttest.NotRaced in a function that is no test, which scripts/test-unraced.sh does not find", name)
+			}
 		}
 	}
-	for dir := range both {
-		if !raced[dir] || !calm[dir] {
-			t.Errorf("%s calls hosttest.NotRaced: make test runs it under the race detector: %t, and without it: %t (TWICE in the Makefile)", dir, raced[dir], calm[dir])
+	for _, some := range []map[string]bool{calm, unraced} {
+		for dir := range some {
+			if raced[dir] && !seen[dir] {
+				t.Errorf("%s is tested twice, and has no test that is not raced", dir)
+			}
 		}
 	}
-	for dir := range calm {
-		if raced[dir] && !both[dir] {
-			t.Errorf("%s is tested twice, and has no test that is not raced", dir)
-		}
-	}
-	if len(both) == 0 {
+	if len(seen) == 0 {
 		t.Error("no package calls hosttest.NotRaced")
 	}
 }

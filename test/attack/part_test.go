@@ -57,7 +57,7 @@ func buildWith(t *testing.T, overlay string) string {
 		t.Fatal(err)
 	}
 	bin := filepath.Join(t.TempDir(), "company")
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-overlay", overlay, "-o", bin, "./cmd/company")
+	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-overlay", overlay, "-o", bin, "./cmd/company")
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build company without a part: %v\n%s", err, out)

@@ -64,7 +64,7 @@ func Binary(t testing.TB) string {
 		if _, err := os.Stat(built); err == nil && os.Getenv("COMPANY_TEST_BINARY") == "asis" {
 			return
 		}
-		cmd := exec.Command("go", "build", "-trimpath", "-o", built, "./cmd/company")
+		cmd := exec.Command("go", "build", "-o", built, "./cmd/company")
 		cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0") // as make build does
 		if out, err := cmd.CombinedOutput(); err != nil {
 			buildErr = fmt.Errorf("build company: %w\n%s", err, out)
