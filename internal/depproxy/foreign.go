@@ -19,17 +19,25 @@ func (s *Store) FindForeign(ctx context.Context, base, tree map[string][]byte, p
 		for _, a := range parseAddresses(e, base) {
 			known[a] = true
 		}
+		var asked []company.Dependency // in the order of the files
+		further := map[company.Dependency][]ecosystem.Address{}
 		for _, a := range parseAddresses(e, tree) {
 			if known[a] {
 				continue
 			}
 			known[a] = true
-			isForeign, err := s.isForeign(ctx, a, p)
+			if further[a.Dependency] == nil {
+				asked = append(asked, a.Dependency)
+			}
+			further[a.Dependency] = append(further[a.Dependency], a)
+		}
+		for _, d := range asked {
+			isForeign, err := s.hasForeign(ctx, d, further[d], p)
 			if err != nil {
 				return nil, err
 			}
 			if isForeign {
-				out = append(out, a.Dependency)
+				out = append(out, d)
 			}
 		}
 	}
@@ -45,17 +53,21 @@ func parseAddresses(e ecosystem.Addresser, files map[string][]byte) (all []ecosy
 	return all
 }
 
-// isForeign reports whether the registry has a package elsewhere, or not at all.
-func (s *Store) isForeign(ctx context.Context, a ecosystem.Address, p *Policy) (bool, error) {
-	e, ok := findRegistry[ecosystem.AddressFinder](a.Dependency.Ecosystem)
-	if !ok || !p.Allows(a.Dependency) {
+// hasForeign reports whether the registry does not have a version at one of these addresses, or
+// not at all.
+func (s *Store) hasForeign(ctx context.Context, d company.Dependency, all []ecosystem.Address, p *Policy) (bool, error) {
+	e, ok := findRegistry[ecosystem.AddressFinder](d.Ecosystem)
+	if !ok || !p.Allows(d) {
 		return true, nil
 	}
-	f := s.fetcherOf(a.Dependency.Ecosystem, nil)
+	f := s.fetcherOf(d.Ecosystem, nil)
 	defer f.endRequest()
-	at, err := e.FindAddress(ctx, f, a.Dependency)
+	at, err := e.FindAddresses(ctx, f, d)
 	if notFound(err) {
 		return true, nil
 	}
-	return at != a.At, s.explainLookup(ctx, a.Dependency, err)
+	foreign := func(a ecosystem.Address) bool {
+		return !slices.Contains(at, a.At) && (a.Digest == "" || !slices.Contains(at, a.Digest))
+	}
+	return slices.ContainsFunc(all, foreign), s.explainLookup(ctx, d, err)
 }

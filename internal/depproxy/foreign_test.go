@@ -1,6 +1,7 @@
 package depproxy
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"net/http"
 	"slices"
@@ -110,6 +111,82 @@ func TestForeignAddressesWithoutDigest(t *testing.T) {
 		}
 		if err != nil || strings.Join(got, " ") != c.want {
 			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
+
+// The lock files of Python's tools have a file's address and its digest side by side: a tool takes what
+// fits both. What is the registry's by its digest may lie anywhere.
+func TestForeignFilesOfPython(t *testing.T) {
+	r := pypiRegistry(t, "json", true)
+	s := newStore(t, upstreamsAt(PyPI, r.URL+"/simple"))
+	sum := fmt.Sprintf("sha256:%x", sha256.Sum256(newWheel(t, "gamma", "1.0", "")))
+	own := strings.Repeat("a", 64)
+	const mirror, evil = "https://mirror.example/gamma-1.0-py3-none-any.whl", "https://evil.example/gamma-1.0-cp311-cp311-linux_x86_64.whl"
+	file := func(at, sum string) string { return fmt.Sprintf(`{url = %q, hash = %q}`, at, sum) }
+	uv := func(wheels ...string) [2]string {
+		return [2]string{"uv.lock", "version = 1\n[[package]]\nname = \"gamma\"\nversion = \"1.0\"\nsource = {registry = \"https://pypi.org/simple\"}\nwheels = [" + strings.Join(wheels, ", ") + "]\n"}
+	}
+	entry := func(file, lines string) [2]string {
+		return [2]string{file, "[[package]]\nname = \"gamma\"\nversion = \"1.0\"\n" + lines + "\n"}
+	}
+	p := NewPolicy()
+	p.Allow(newDependency(PyPI, "gamma", "1.0"))
+	for name, c := range map[string]struct {
+		base, tree [2]string
+		want       string
+	}{
+		"uv, at a mirror":              {tree: uv(file(mirror, sum))},
+		"uv, a further wheel":          {tree: uv(file(mirror, sum), file(evil, "sha256:"+own)), want: "gamma"},
+		"uv, the base's":               {base: uv(file(evil, "sha256:"+own)), tree: uv(file(mirror, sum), file(evil, "sha256:"+own))},
+		"uv, no digest":                {tree: uv(`{url = "` + evil + `"}`), want: "gamma"},
+		"uv, no digest, the index's":   {tree: uv(`{url = "` + r.URL + `/f/gamma-1.0-py3-none-any.whl"}`)},
+		"uv, a weak digest":            {tree: uv(file(evil, "md5:"+own)), want: "gamma"},
+		"uv, an archive":               {tree: entry("uv.lock", "sdist = "+file(evil, "sha256:"+own)), want: "gamma"},
+		"uv, of git":                   {tree: entry("uv.lock", `source = {git = "https://evil.example/gamma?rev=main#0"}`), want: "gamma"},
+		"uv, of an address":            {tree: entry("uv.lock", `source = {url = "`+evil+`"}`), want: "gamma"},
+		"uv, of the tree":              {tree: entry("uv.lock", `source = {editable = "parts/gamma"}`)},
+		"pdm, of the index":            {tree: entry("pdm.lock", `files = [{file = "gamma-1.0-cp311-cp311-linux_x86_64.whl", hash = "sha256:`+own+`"}]`)}, // the index has no such file
+		"pdm, a further wheel":         {tree: entry("pdm.lock", "files = ["+file(evil, "sha256:"+own)+"]"), want: "gamma"},
+		"pdm, of git":                  {tree: entry("pdm.lock", `git = "https://evil.example/gamma"`+"\nrevision = \"0\""), want: "gamma"},
+		"poetry, of git":               {tree: entry("poetry.lock", "[package.source]\ntype = \"git\"\nurl = \"https://evil.example/gamma\"\nresolved_reference = \"0\""), want: "gamma"},
+		"poetry, another commit":       {base: entry("poetry.lock", "[package.source]\ntype = \"git\"\nurl = \"https://code.example/gamma\"\nresolved_reference = \"0\""), tree: entry("poetry.lock", "[package.source]\ntype = \"git\"\nurl = \"https://code.example/gamma\"\nresolved_reference = \"1\""), want: "gamma"},
+		"poetry, of the tree":          {tree: entry("poetry.lock", "[package.source]\ntype = \"directory\"\nurl = \"parts/gamma\"")},
+		"pylock, a further wheel":      {tree: [2]string{"pylock.toml", "[[packages]]\nname = \"gamma\"\nversion = \"1.0\"\nwheels = [{url = \"" + evil + "\", hashes = {sha256 = \"" + own + "\"}}]\n"}, want: "gamma"},
+		"pylock, at a mirror":          {tree: [2]string{"pylock.toml", "[[packages]]\nname = \"gamma\"\nversion = \"1.0\"\nwheels = [{url = \"" + mirror + "\", hashes = {sha256 = \"" + strings.TrimPrefix(sum, "sha256:") + "\"}}]\n"}},
+		"pylock, of git":               {tree: [2]string{"pylock.toml", "[[packages]]\nname = \"gamma\"\nvcs = {type = \"git\", url = \"https://evil.example/gamma\", commit-id = \"0\"}\n"}, want: "gamma"},
+		"pipenv, of an address":        {tree: [2]string{"Pipfile.lock", `{"default": {"gamma": {"file": "` + evil + `", "File": "", "version": "==1.0"}}}`}, want: "gamma"},
+		"pipenv, of the index":         {tree: [2]string{"Pipfile.lock", `{"default": {"gamma": {"hashes": ["sha256:` + own + `"], "version": "==1.0"}}}`}},
+		"another version, of the same": {tree: [2]string{"uv.lock", "[[package]]\nname = \"gamma\"\nversion = \"2.0\"\nwheels = [" + file(mirror, sum) + "]\n"}, want: "gamma"},
+	} {
+		base := map[string][]byte{}
+		if c.base[0] != "" {
+			base[c.base[0]] = []byte(c.base[1])
+		}
+		out, err := s.FindForeign(t.Context(), base, map[string][]byte{c.tree[0]: []byte(c.tree[1])}, p)
+		var got []string
+		for _, d := range out {
+			got = append(got, d.Name)
+		}
+		if err != nil || strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %q, %v", name, got, err)
+		}
+	}
+}
+
+// What the mirror allows is read from the keys that a tool reads, and from no other.
+func TestLockFilesHaveOneSpelling(t *testing.T) {
+	for file, text := range map[string]string{
+		"uv.lock":      "[[package]]\nname = \"evil\"\nName = \"gamma\"\nversion = \"1.0\"\n",
+		"poetry.lock":  "[[package]]\nname = \"gamma\"\nversion = \"6.6\"\nVERSION = \"1.0\"\n",
+		"pdm.lock":     "[[package]]\nname = \"evil\"\nversion = \"2.0\"\n\"ver\u017Fion\" = \"1.0\"\n",
+		"pylock.toml":  "[[packages]]\nname = \"gamma\"\nversion = \"1.0\"\n[[Packages]]\nname = \"gamma\"\nversion = \"1.0\"\n",
+		"Cargo.lock":   "[[package]]\nname = \"gamma\"\nversion = \"6.6\"\nVersion = \"1.0\"\nsource = \"registry+https://github.com/rust-lang/crates.io-index\"\n",
+		"Pipfile.lock": `{"default": {"gamma": {"version": "==6.6", "Version": "==1.0"}}}`,
+	} {
+		all, _ := ParseLocks(map[string][]byte{file: []byte(text)})
+		if slices.ContainsFunc(all, func(d company.Dependency) bool { return d.Version == "1.0" }) {
+			t.Errorf("%s: %v", file, all)
 		}
 	}
 }

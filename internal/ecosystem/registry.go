@@ -71,22 +71,23 @@ type Digester interface {
 // of people do.
 type Addresser interface {
 	Locker
-	// ParseAddresses gives the addresses in such a file at which its client asks without a digest to
-	// compare. The text is untrusted, and of the bounded size of a lock file.
+	// ParseAddresses gives the addresses in such a file at which its client asks, but those with a
+	// digest that the mirror compares, too. The text is untrusted, and of the bounded size of a lock file.
 	ParseAddresses(text []byte) []Address
 }
 
-// Address says where a version lies: all that its client goes by, in one text.
+// Address says where a file of a version lies: all that its client goes by, in one text.
 type Address struct {
 	Dependency company.Dependency
 	At         string
+	Digest     string // that the client compares, with its kind: the file is the registry's wherever it lies; empty: none
 }
 
 // AddressFinder is a Client of packages for which lock files have addresses.
 type AddressFinder interface {
 	Client
-	// FindAddress is the address that the registry has for a version; empty: it has none.
-	FindAddress(ctx context.Context, f Fetcher, d company.Dependency) (string, error)
+	// FindAddresses lists the addresses that the registry has for a version, and the digests.
+	FindAddresses(ctx context.Context, f Fetcher, d company.Dependency) ([]string, error)
 }
 
 // AnySystemLister is a Locker whose files tell which of their packages are for some

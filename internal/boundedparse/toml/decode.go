@@ -4,6 +4,9 @@ package toml
 import (
 	"bytes"
 	"errors"
+	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/BurntSushi/toml"
 )
@@ -25,6 +28,56 @@ func Decode(text []byte, into any) error {
 		return err
 	}
 	return toml.Unmarshal(text, into)
+}
+
+// DecodeOneSpelling is Decode for a text by which another program acts. It refuses a table with two
+// keys that differ in case alone: Decode fills a field by either, and the other program reads one.
+func DecodeOneSpelling(text []byte, into any) error {
+	if err := checkBounds(text); err != nil {
+		return err
+	}
+	var all map[string]any
+	if toml.Unmarshal(text, &all) != nil {
+		return errSyntax
+	}
+	if hasTwoSpellings(all) {
+		return errors.New("a table of it has two keys that differ in case alone")
+	}
+	return toml.Unmarshal(text, into)
+}
+
+func hasTwoSpellings(value any) bool {
+	switch v := value.(type) {
+	case map[string]any:
+		folded := map[string]bool{}
+		for key, inner := range v {
+			at := foldCase(key)
+			if folded[at] || hasTwoSpellings(inner) {
+				return true
+			}
+			folded[at] = true
+		}
+	case []map[string]any:
+		for _, inner := range v {
+			if hasTwoSpellings(inner) {
+				return true
+			}
+		}
+	case []any:
+		return slices.ContainsFunc(v, hasTwoSpellings)
+	}
+	return false
+}
+
+// foldCase is the same for all texts that strings.EqualFold calls equal.
+func foldCase(s string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+			least = min(least, next)
+		}
+		return least
+	}, s)
 }
 
 // checkBounds refuses what would cost the parser too much. It knows of the

@@ -97,13 +97,13 @@ func (Ecosystem) ParseAddresses(text []byte) (out []ecosystem.Address) {
 	return out
 }
 
-// FindAddress is the address of a version's file.
-func (Ecosystem) FindAddress(ctx context.Context, f ecosystem.Fetcher, d company.Dependency) (string, error) {
+// FindAddresses has the address of a version's file.
+func (Ecosystem) FindAddresses(ctx context.Context, f ecosystem.Fetcher, d company.Dependency) ([]string, error) {
 	p, err := fetchPackument(ctx, f, d.Name)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
-	return p.Versions[d.Version].Dist.Tarball, nil
+	return []string{p.Versions[d.Version].Dist.Tarball}, nil
 }
 
 // Digests are those that a lock file of npm's packages names.

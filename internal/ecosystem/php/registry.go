@@ -130,13 +130,13 @@ func (Ecosystem) ParseAddresses(text []byte) (out []ecosystem.Address) {
 	return out
 }
 
-// FindAddress is the address that the registry has for a version.
-func (Ecosystem) FindAddress(ctx context.Context, f ecosystem.Fetcher, d company.Dependency) (string, error) {
+// FindAddresses has the address that the registry has for a version.
+func (Ecosystem) FindAddresses(ctx context.Context, f ecosystem.Fetcher, d company.Dependency) ([]string, error) {
 	v, err := findVersion(ctx, f, d)
 	if err != nil || v == nil {
-		return "", err
+		return nil, err
 	}
-	return joinAddresses(v.Dist, v.Source), nil
+	return []string{joinAddresses(v.Dist, v.Source)}, nil
 }
 
 // ParseLock lists the packages of registries that a lock file names.

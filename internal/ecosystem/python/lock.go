@@ -97,8 +97,8 @@ func parseTOMLLock(text []byte) (out []company.Dependency, err error) {
 		Package  []one
 		Packages []one // pylock.toml
 	}
-	if err := toml.Decode(text, &lock); err != nil {
-		return nil, fmt.Errorf("it is no TOML")
+	if err := toml.DecodeOneSpelling(text, &lock); err != nil {
+		return nil, err
 	}
 	for _, p := range append(lock.Package, lock.Packages...) {
 		if t, ok := p.Source.(map[string]any); ok && (t["virtual"] != nil || t["editable"] != nil || t["git"] != nil || t["directory"] != nil) {
@@ -115,12 +115,12 @@ func parsePipfileLock(text []byte) (out []company.Dependency, err error) {
 		return nil, fmt.Errorf("it is no lock file of Pipenv")
 	}
 	for group, raw := range lock {
-		var all map[string]struct{ Version string }
-		if group == "_meta" || json.Unmarshal(raw, &all) != nil {
+		if group == "_meta" {
 			continue
 		}
-		for name, p := range all {
-			out = append(out, company.Dependency{Ecosystem: ecosystem.PyPI, Name: name, Version: strings.TrimPrefix(p.Version, "==")})
+		for name, entry := range ecosystem.FieldsOf(raw) {
+			version := ecosystem.TextOf(ecosystem.FieldsOf(entry)["version"])
+			out = append(out, company.Dependency{Ecosystem: ecosystem.PyPI, Name: name, Version: strings.TrimPrefix(version, "==")})
 		}
 	}
 	return out, nil

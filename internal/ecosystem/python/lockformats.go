@@ -9,26 +9,34 @@ import (
 	"strings"
 
 	"company/internal/boundedparse/toml"
+	"company/internal/ecosystem"
 	"company/internal/lazyregexp"
 )
-
-var errNoTOML = errors.New("it is no TOML")
 
 var hashRE = lazyregexp.New(`^sha256:[0-9a-f]{64}$`)
 
 // lockedFile is a file of a package, as lock files name it.
 type lockedFile struct {
+	URL    string
 	Hash   string
 	Hashes map[string]string
 }
 
+// digest is sha256:…; empty: it has none of that kind.
+func (f lockedFile) digest() string {
+	h := f.Hash
+	if sum := f.Hashes["sha256"]; sum != "" {
+		h = "sha256:" + sum
+	}
+	if !hashRE.MatchString(h) {
+		return ""
+	}
+	return h
+}
+
 func (p *lockedPackage) addFiles(files ...lockedFile) {
 	for _, f := range files {
-		h := f.Hash
-		if sum := f.Hashes["sha256"]; sum != "" {
-			h = "sha256:" + sum
-		}
-		if hashRE.MatchString(h) && !slices.Contains(p.hashes, h) {
+		if h := f.digest(); h != "" && !slices.Contains(p.hashes, h) {
 			p.hashes = append(p.hashes, h)
 		}
 	}
@@ -51,8 +59,8 @@ func readUVLock(text []byte, l *lockFile) error {
 			Markers       []string `toml:"resolution-markers"`
 		}
 	}
-	if toml.Decode(text, &lock) != nil {
-		return errNoTOML
+	if err := toml.DecodeOneSpelling(text, &lock); err != nil {
+		return err
 	}
 	list := func(all []need) (out []requirement) {
 		for _, n := range all {
@@ -110,8 +118,8 @@ func readPoetryLock(text []byte, l *lockFile) error {
 		}
 		Metadata struct{ Files map[string][]lockedFile }
 	}
-	if toml.Decode(text, &lock) != nil {
-		return errNoTOML
+	if err := toml.DecodeOneSpelling(text, &lock); err != nil {
+		return err
 	}
 	for _, one := range lock.Package {
 		p := &lockedPackage{name: one.Name, version: one.Version, python: one.Python, extras: map[string][]requirement{}}
@@ -156,8 +164,8 @@ func readPDMLock(text []byte, l *lockFile) error {
 			URL           string
 		}
 	}
-	if toml.Decode(text, &lock) != nil {
-		return errNoTOML
+	if err := toml.DecodeOneSpelling(text, &lock); err != nil {
+		return err
 	}
 	for _, one := range lock.Package {
 		if len(one.Extras) > 0 {
@@ -196,8 +204,8 @@ func readPylock(text []byte, l *lockFile) error {
 			VCS, Archive          map[string]any
 		}
 	}
-	if toml.Decode(text, &lock) != nil {
-		return errNoTOML
+	if err := toml.DecodeOneSpelling(text, &lock); err != nil {
+		return err
 	}
 	l.isWhole = true
 	for _, one := range lock.Packages {
@@ -222,21 +230,17 @@ func readPipenvLock(text []byte, l *lockFile) error {
 	}
 	l.isWhole = true
 	for _, group := range []string{"default", "develop"} {
-		var all map[string]struct {
-			Version, Markers, Git, File string
-			Path                        string
-			Hashes                      []string
-		}
-		if json.Unmarshal(lock[group], &all) != nil {
-			continue
-		}
+		all := ecosystem.FieldsOf(lock[group])
 		for _, name := range slices.Sorted(maps.Keys(all)) {
-			one := all[name]
-			p := &lockedPackage{name: name, version: strings.TrimPrefix(one.Version, "=="), marker: one.Markers, elsewhere: firstText(one.Git, one.File)}
-			if one.Path != "" {
-				p.folder = path.Clean(one.Path)
+			one := ecosystem.FieldsOf(all[name])
+			text := func(key string) string { return ecosystem.TextOf(one[key]) }
+			p := &lockedPackage{name: name, version: strings.TrimPrefix(text("version"), "=="), marker: text("markers"), elsewhere: firstText(text("git"), text("file"))}
+			if at := text("path"); at != "" {
+				p.folder = path.Clean(at)
 			}
-			for _, h := range one.Hashes {
+			var hashes []string
+			_ = json.Unmarshal(one["hashes"], &hashes) // others count for nothing
+			for _, h := range hashes {
 				p.addFiles(lockedFile{Hash: h})
 			}
 			l.addPackage(p)

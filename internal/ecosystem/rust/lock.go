@@ -1,7 +1,6 @@
 package rust
 
 import (
-	"errors"
 	"path"
 	"slices"
 	"strings"
@@ -63,8 +62,8 @@ func parseLock(text []byte, counts func(source string) bool) (out []company.Depe
 			Source        any
 		}
 	}
-	if err := toml.Decode(text, &lock); err != nil {
-		return nil, errors.New("it is no TOML")
+	if err := toml.DecodeOneSpelling(text, &lock); err != nil {
+		return nil, err
 	}
 	for _, p := range lock.Package {
 		if source, _ := p.Source.(string); counts(source) {
