@@ -77,6 +77,20 @@ func (t *Task) CheckTime() (sum time.Duration) {
 	return sum
 }
 
+// WarnOfSplit says what the parts of a ticket gain that one worker began, and changed nothing
+// for, where that is little. What is stuck otherwise is split for other reasons.
+func (t *Task) WarnOfSplit(sub *Subtask, parts []PlannedSubtask) []PlanProblem {
+	if !sub.Planned.IsInstruction() || sub.Head != "" {
+		return nil
+	}
+	problem, is := Plan{Waves: []Wave{{parts}}}.warnOfGain(t.CheckTime())
+	if !is {
+		return nil
+	}
+	problem.Fix = "send the ticket back with guide_worker, to be done by one engineer; keep the parts where efforts are larger than they look"
+	return []PlanProblem{problem}
+}
+
 // warnOfGain says of a plan of several subtasks what it gains, where that is little.
 func (p Plan) warnOfGain(checks time.Duration) (PlanProblem, bool) {
 	g := p.EstimateGain(checks)

@@ -361,6 +361,7 @@ func replanTool(t *company.Task, sub *company.Subtask) agent.Tool {
 		Subtasks  []company.PlannedSubtask
 		Decisions []string
 	}
+	warned := false
 	return newTool("replan_ticket", "Plan the ticket anew: one subtask in its place where the ticket itself is wrong or needs another one first (name that one's id in after), several where it is too large. They begin without its work. What comes after the ticket comes after all of them.",
 		string(company.ReplanSchema()), false, func(_ context.Context, a args) (agent.Result, error) {
 			if strings.TrimSpace(a.Reason) == "" {
@@ -368,6 +369,10 @@ func replanTool(t *company.Task, sub *company.Subtask) agent.Tool {
 			}
 			if _, problems := t.Replan(sub.ID, a.Subtasks, a.Reason); len(problems) > 0 {
 				return refusalResult("The plan is refused:\n" + listProblems(problems) + "Mend it and submit it again."), nil
+			}
+			if little := t.WarnOfSplit(sub, a.Subtasks); len(little) > 0 && !warned {
+				warned = true
+				return refusalResult("The parts would stand, but look at this once more:\n" + listProblems(little) + "Decide again."), nil
 			}
 			return agent.Result{Text: "accepted", Final: decision{Guide: &company.Guide{Subtask: sub.ID, Text: a.Reason, Parts: a.Subtasks, Decisions: a.Decisions}}}, nil
 		})

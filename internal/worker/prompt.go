@@ -48,7 +48,7 @@ func writeAnswers(w *strings.Builder, answers []*company.Approval) {
 }
 
 // largeParts tells a worker with a whole instruction when it is better done by several.
-const largeParts = "Your ticket is the whole instruction. If it has large parts that do not need each other, call escalate before you change anything, and name each part with its files: others do them at the same time as you. Small parts are yours.\n"
+const largeParts = "Your ticket is the whole instruction. If it has large parts that do not need each other, call escalate before you change anything, and name each part with its files: others do them at the same time as you. Large is what takes minutes to write, hundreds of lines each; smaller parts are yours.\n"
 
 // writeInstruction writes the president's instruction as the ticket of a worker.
 func writeInstruction(w *strings.Builder, t *company.Task, sub *company.Subtask, answers []*company.Approval) {

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Case is what the player knows of one case.
@@ -27,6 +28,7 @@ type Part struct {
 	Asks     string    `json:"asks"`  // the demand
 	Says     []string  `json:"says"`  // sentences and items of the instruction that are about this part
 	Did      string    `json:"did"`   // the summary of the work
+	Reads    []string  `json:"reads"` // files that are read whole before the part is written
 	Files    []string  `json:"files"` // whose changes in the solution are of this part; a file with #n: the change n of it
 	Mistakes []Mistake `json:"mistakes"`
 	Remark   Mistake   `json:"remark"` // what a review asks for without need: Wrong, in the place of Right
@@ -58,12 +60,18 @@ func (e Edit) call(text string) Call {
 	return makeCall("edit_file", "path", e.File, "old", e.Old, "new", text)
 }
 
-// countLines counts the lines that a part writes.
-func (p Part) countLines() (lines int) {
+// tokenBytes and tokenTime are the bytes of a token, and how long the bench has one take.
+const (
+	tokenBytes = 4
+	tokenTime  = time.Second / 60
+)
+
+// writingTime is how long the player writes at a part.
+func (p Part) writingTime() (took time.Duration) {
 	for _, e := range p.Edits {
-		lines += max(1, strings.Count(e.New, "\n")-strings.Count(e.Old, "\n"))
+		took += time.Duration((len(e.Old)+len(e.New))/tokenBytes) * tokenTime
 	}
-	return lines
+	return took
 }
 
 // listFiles lists the paths that a part changes.

@@ -7,10 +7,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
-// mediumPart is from how many lines on a part is of medium effort.
-const mediumPart = 40
+// From how long on a part is of medium and of large effort: between the times that the company
+// takes for them.
+const (
+	mediumPart = 2 * time.Minute
+	largePart  = 8 * time.Minute
+)
 
 // mayGiveAway reports whether the work is large and others would do its parts: the request asks for
 // that, and the engineer has changed nothing yet.
@@ -56,8 +61,8 @@ func (w work) decide() Reply {
 	return call("replan_ticket", "reason", "Its parts are large and do not need each other.", "subtasks", w.ticketsOf(w.split()))
 }
 
-// plan reads the places of the work, and plans a ticket for each part; one for all where an
-// answer asks for one subtask.
+// plan reads the places of the work, and plans a ticket for each part where they are large; else
+// one for all.
 func (w work) plan() Reply {
 	if r := w.readMissing(); r.Calls != nil {
 		return r
@@ -67,9 +72,9 @@ func (w work) plan() Reply {
 
 // submitPlan plans the parts.
 func (w work) submitPlan() Reply {
-	parts := w.split()
-	if answer := w.since("submit_plan"); w.countCalls("submit_plan", nil) > 0 && strings.Contains(answer, "one subtask") && w.countCalls("submit_plan", nil) < 3 {
-		parts = [][]Part{w.parts}
+	parts := [][]Part{w.parts}
+	if w.hasLargeParts() {
+		parts = w.split()
 	}
 	args := []any{"subtasks", w.ticketsOf(parts), "title", w.c.Title}
 	if len(parts) > 1 {
@@ -166,14 +171,14 @@ func (w work) titleOf(group []Part) string {
 }
 
 func effortOf(group []Part) string {
-	lines := 0
+	took := time.Duration(0)
 	for _, p := range group {
-		lines += p.countLines()
+		took += p.writingTime()
 	}
 	switch {
-	case lines < mediumPart:
+	case took < mediumPart:
 		return "small"
-	case lines < 4*mediumPart:
+	case took < largePart:
 		return "medium"
 	}
 	return "large"

@@ -239,6 +239,9 @@ func (w work) engineer() Reply {
 	if r := w.readMissing(); r.Calls != nil {
 		return r
 	}
+	if r := w.readSources(); r.Calls != nil {
+		return r
+	}
 	var calls []Call
 	for _, p := range w.parts {
 		for _, e := range p.Edits {
@@ -344,6 +347,19 @@ func (w work) readMissing() (r Reply) {
 				return o.Args["path"] == e.File && fmt.Sprint(o.Args["offset"]) == fmt.Sprint(c.Args["offset"])
 			}); n == 0 {
 				r.Calls = append(r.Calls, c)
+			}
+		}
+	}
+	return r
+}
+
+// readSources reads the files that the player's parts are made from.
+func (w work) readSources() (r Reply) {
+	for _, p := range w.parts {
+		for _, file := range p.Reads {
+			isRead := func(c Call) bool { return c.Tool == "read_file" && c.Args["path"] == file }
+			if w.countCalls("read_file", isRead) == 0 && !slices.ContainsFunc(r.Calls, isRead) {
+				r.Calls = append(r.Calls, makeCall("read_file", "path", file))
 			}
 		}
 	}

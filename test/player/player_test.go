@@ -138,6 +138,16 @@ func TestGuess(t *testing.T) {
 	}
 }
 
+// What a part is made from is read before it is written.
+func TestSourcesAreRead(t *testing.T) {
+	cases := testCase(t)
+	cases[0].Parts[1].Reads = []string{"words.txt"}
+	turns := follow(t, Skill{}, cases, "Two repairs, please.\n"+shown, func(Call) string { return "ok" })
+	if got := namesOf(turns); got != "read_file | edit_file edit_file write_file run_command | finish | " || turns[0][0].Args["path"] != "words.txt" {
+		t.Errorf("%s %v", got, turns)
+	}
+}
+
 // Of a ticket of its own the player does that part alone.
 func TestOwnPart(t *testing.T) {
 	cases := testCase(t)
@@ -178,13 +188,13 @@ func freeCase(lines int) []Case {
 	return []Case{c}
 }
 
-// A planner has a ticket for each part, with its numbers of the instruction, and one for all once it reads so.
-// Parts that change the same file are one ticket.
+// A planner has a ticket for each large part, with its numbers of the instruction, and one for all where they
+// are small. Parts that change the same file are one ticket.
 func TestPlan(t *testing.T) {
 	const numbered = "[1] Two repairs, please. [2] Repair one,\nplease.\n- [3] Repair two, please.\n\nOf several subtasks each names in does the numbers of its parts.\n"
 	tickets := func(calls []Call) []any { return calls[0].Args["subtasks"].([]any) }
 	q := Request{Messages: []Message{{Role: "user", Content: numbered + shown}}, Tools: []Tool{{Name: "submit_plan"}}}
-	first := Skill{}.Answer(q, freeCase(50)).Calls
+	first := Skill{}.Answer(q, freeCase(4000)).Calls
 	got := tickets(first)
 	if len(got) != 2 || !slices.Equal(got[0].(map[string]any)["does"].([]int), []int{1, 2}) || !slices.Equal(got[1].(map[string]any)["does"].([]int), []int{1, 3}) {
 		t.Fatalf("%v", first)
@@ -192,9 +202,8 @@ func TestPlan(t *testing.T) {
 	if got := tickets(Skill{}.Answer(q, testCase(t)).Calls); len(got) != 1 {
 		t.Errorf("parts of one file: %v", got)
 	}
-	q.Messages = append(q.Messages, Message{Role: "assistant", Calls: throughJSON(t, first)}, Message{Role: "tool", Content: "refused: plan one subtask"})
-	if second := (Skill{}).Answer(q, freeCase(50)).Calls; len(tickets(second)) != 1 {
-		t.Errorf("%v", second)
+	if small := (Skill{}).Answer(q, freeCase(50)).Calls; len(tickets(small)) != 1 {
+		t.Errorf("small parts: %v", small)
 	}
 }
 
@@ -209,21 +218,21 @@ func TestLargePartsAreGivenAway(t *testing.T) {
 		}
 		return Skill{}.Answer(q, cases).Calls[0]
 	}
-	given := ask(freeCase(50), brief, "edit_file", "escalate")
+	given := ask(freeCase(4000), brief, "edit_file", "escalate")
 	if given.Tool != "escalate" {
 		t.Fatalf("%v", given)
 	}
 	if c := ask(freeCase(5), brief, "edit_file", "escalate"); c.Tool != "write_file" {
 		t.Errorf("small parts: %v", c)
 	}
-	if c := ask(freeCase(50), "Two repairs, please.", "edit_file", "escalate"); c.Tool != "write_file" {
+	if c := ask(freeCase(4000), "Two repairs, please.", "edit_file", "escalate"); c.Tool != "write_file" {
 		t.Errorf("nobody else is there: %v", c)
 	}
 	said := "Two repairs, please.\n" + given.Args["reason"].(string)
-	if c := ask(freeCase(50), said, "guide_worker", "replan_ticket"); c.Tool != "replan_ticket" || len(c.Args["subtasks"].([]any)) != 2 {
+	if c := ask(freeCase(4000), said, "guide_worker", "replan_ticket"); c.Tool != "replan_ticket" || len(c.Args["subtasks"].([]any)) != 2 {
 		t.Errorf("%v", c)
 	}
-	if c := ask(freeCase(50), "Two repairs, please.", "guide_worker", "replan_ticket"); c.Tool != "give_up" {
+	if c := ask(freeCase(4000), "Two repairs, please.", "guide_worker", "replan_ticket"); c.Tool != "give_up" {
 		t.Errorf("of another reason: %v", c)
 	}
 }
