@@ -30,7 +30,7 @@ func FindIssue(ctx context.Context, checkout, name string, c config.Config, env 
 	if err != nil {
 		return nil, err
 	}
-	if choice.Kind == "local" {
+	if choice.Kind == forge.LocalKind {
 		return nil, noForge(choice)
 	}
 	if elsewhere != "" {
@@ -41,7 +41,7 @@ func FindIssue(ctx context.Context, checkout, name string, c config.Config, env 
 		if f, choice, err = forges.ForRemote(ctx, elsewhere); err != nil {
 			return nil, err
 		}
-		if choice.Kind == "local" {
+		if choice.Kind == forge.LocalKind {
 			return nil, noForge(choice)
 		}
 	}

@@ -83,8 +83,12 @@ func (c *Delivery) Do(ctx context.Context, e company.Effect) (company.Command, e
 	if target.URL != "" {
 		to = target.URL
 	}
+	text := prbody.PRBody(t, prbody.PROptions{
+		Pushed: to != "", PushedTo: target.URL, EarlierTasks: before, TitleAbove: f.Kind() != forge.LocalKind,
+		ClosingLines: forge.ClosingLines(append(slices.Clone(before), t), f.ClosingLine),
+	})
 	pr := forge.PR{
-		Office: s.Office.ID, Task: lead.ID, Number: d.Number, Title: forge.CleanTitle(d.Title), Body: prbody.PRBody(t, prbody.PROptions{Pushed: to != "", PushedTo: target.URL, EarlierTasks: before, ClosingLines: forge.ClosingLines(append(slices.Clone(before), t), f.ClosingLine)}),
+		Office: s.Office.ID, Task: lead.ID, Number: d.Number, Title: forge.CleanTitle(d.Title), Body: text,
 		Branch: d.Branch, Owner: target.Owner, Base: d.Base, Head: d.Head,
 		Draft: c.Ask.Draft == "always" || c.Ask.Draft == "auto" && t.ExplainUntested() != "", Labels: c.Ask.Labels,
 		CodeOwners: c.Ask.CodeOwners, Paths: prbody.ChangedPaths(t),

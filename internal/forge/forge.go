@@ -86,12 +86,15 @@ type Ref struct {
 	Branch string
 }
 
+// LocalKind is the kind of the office's own pages.
+const LocalKind = "local"
+
 // Forge is one repository on a forge. Methods may be called by many goroutines,
 // may be repeated, and give up by themselves: no call takes longer than a few
 // minutes, waits for a rate limit included. Errors that a person must mend
 // (login, permission, a foreign pull request) need a person.
 type Forge interface {
-	// Kind is the value of forge.kind: github, gitea, local.
+	// Kind is the value of forge.kind: github, gitea, LocalKind.
 	Kind() string
 	// Target says where branches go: to the repository, or, where the login may
 	// not push there, to its fork, which is made when there is none.

@@ -89,7 +89,7 @@ type Choice struct {
 // ForRemote is the forge of a remote's URL; empty: there is no remote.
 func (s *Selector) ForRemote(ctx context.Context, remote string) (Forge, Choice, error) {
 	c, at, err := s.chooseForge(ctx, remote)
-	if err != nil || c.Kind == "local" {
+	if err != nil || c.Kind == LocalKind {
 		return s.Local, c, err
 	}
 	s.mu.Lock()
@@ -129,7 +129,7 @@ func (s *Selector) ForPullRequest(ctx context.Context, ref Ref, remote string) (
 		return s.Local, nil
 	}
 	f, c, err := s.ForRemote(ctx, remote)
-	if err == nil && ref.URL != "" && f.Kind() == "local" {
+	if err == nil && ref.URL != "" && f.Kind() == LocalKind {
 		err = company.E(company.EForge, "the pull request "+ref.URL+" cannot be reached").NeedsPerson().Because(c.Why).Fix(c.Fix)
 	}
 	return f, err
@@ -174,7 +174,7 @@ func (s *Selector) allowedKinds() []string {
 	switch s.Settings.Kind {
 	case "github", "gitea":
 		return []string{s.Settings.Kind}
-	case "local":
+	case LocalKind:
 		return nil
 	}
 	return []string{"github"}
@@ -207,12 +207,12 @@ func isLoopback(host string) bool {
 }
 
 func (s *Selector) chooseForge(ctx context.Context, remote string) (Choice, *url.URL, error) {
-	local := Choice{Kind: "local"}
+	local := Choice{Kind: LocalKind}
 	if s.Resolve != nil && remote != "" {
 		remote = s.Resolve(ctx, remote)
 	}
 	repo, ok := ParseRemote(remote)
-	if !ok || s.Settings.Kind == "local" {
+	if !ok || s.Settings.Kind == LocalKind {
 		if kind := s.Settings.Kind; !ok && (kind == "github" || kind == "gitea") {
 			return local, nil, company.E(company.EConfig, "the project has no remote on a forge, and forge.kind is "+kind).NeedsPerson().
 				Fix("add the remote (git remote add origin <url>), or set forge.kind: auto")

@@ -26,8 +26,8 @@ func goldenCases() map[string]struct {
 		PROptions
 	}
 	forges := map[string]PROptions{
-		"github": {Pushed: true, ClosingLines: []string{"Closes #12"}},
-		"gitea":  {Pushed: true, PushedTo: "https://git.example.com/bot/app.git", ClosingLines: []string{"Closes #12"}},
+		"github": {Pushed: true, TitleAbove: true, ClosingLines: []string{"Closes #12"}},
+		"gitea":  {Pushed: true, TitleAbove: true, PushedTo: "https://git.example.com/bot/app.git", ClosingLines: []string{"Closes #12"}},
 		"local":  {},
 	}
 	out := map[string]c{"long-github": {longInstruction(), forges["github"]}}

@@ -37,7 +37,7 @@ var openSizes = []openSize{
 	{40, 40, 0, 1, 40, 1, 1, 0, 1, 50, true},
 }
 
-// writeOpen is the part that a reader sees without unfolding: the title, the problem, the change, the
+// writeOpen is the part that a reader sees without unfolding: the title where nothing else shows it, the problem, the change, the
 // risks of the change and of merging it, how it was checked, the order to read in, and the points to judge. It keeps to its bounds: lines
 // of MaxPRColumns characters.
 func writeOpen(t *company.Task, o PROptions, lines, words int) string {
@@ -55,11 +55,14 @@ func countLines(text string) int { return strings.Count(strings.TrimRight(text, 
 
 // writeSized writes the open part in a size.
 func (o PROptions) writeSized(t *company.Task, size openSize) string {
-	title := escapeMarkdown(closeSpans(o.leadOf(t).PullTitle()))
-	if most := MaxPRColumns - len("# "); utf8.RuneCountInString(title) > most {
-		title = cutInline(title, most-2)
+	var blocks [][]string
+	if !o.TitleAbove {
+		title := escapeMarkdown(closeSpans(o.leadOf(t).PullTitle()))
+		if most := MaxPRColumns - len("# "); utf8.RuneCountInString(title) > most {
+			title = cutInline(title, most-2)
+		}
+		blocks = append(blocks, []string{"# " + title})
 	}
-	blocks := [][]string{{"# " + title}}
 	add := func(text string) {
 		if text != "" {
 			blocks = append(blocks, wrapLine(text, "", ""))

@@ -56,6 +56,8 @@ type PROptions struct {
 	// EarlierTasks are the tasks that worked on the pull request before this one, in
 	// order: the one that opened it first. Empty for that one itself.
 	EarlierTasks []*company.Task
+	// TitleAbove says that the title stands above the text, as forges show it.
+	TitleAbove bool
 	// ClosingLines are the lines by which the forge closes issues with the merge.
 	ClosingLines []string
 

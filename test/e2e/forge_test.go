@@ -88,12 +88,15 @@ func TestDeliverToGitHub(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	for _, want := range []string{
-		"# Let the greeter say goodbye\n\n**Asked.** say goodbye.\n\n**Change.** ", "\n**Read in this order:** `", "## Instruction\n\n> say goodbye\n", "## What changed\n\n**t1-01** ", "- It says it to the world: nobody is named. (t1-plan.1)\n",
+		"**Asked.** say goodbye.\n\n**Change.** ", "\n**Read in this order:** `", "## Instruction\n\n> say goodbye\n", "## What changed\n\n**t1-01** ", "- It says it to the world: nobody is named. (t1-plan.1)\n",
 		"## How it was checked", " **Shown by:** ", "## Gates", "## Reproduce", "git fetch origin " + p.HeadRef,
 	} {
 		if !strings.Contains(p.Body, want) {
 			t.Errorf("no %q in\n%s", want, p.Body)
 		}
+	}
+	if strings.Contains(p.Body, "# Let the greeter say goodbye") {
+		t.Error("the title stands above the text and in it")
 	}
 	if n := strings.Count(p.Body, "\n"); n > 100 || strings.Contains(p.Body, h.Dir) {
 		t.Errorf("%d lines, or a local path in\n%s", n, p.Body)

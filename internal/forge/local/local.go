@@ -29,7 +29,7 @@ type Forge struct {
 var _ forge.Forge = (*Forge)(nil)
 
 // Kind is local.
-func (*Forge) Kind() string { return "local" }
+func (*Forge) Kind() string { return forge.LocalKind }
 
 // Record is the file of one pull request.
 type Record struct {
