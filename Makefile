@@ -44,6 +44,9 @@ demo: setup build ## watch a company do a small job, then check that it did (WAT
 # and are named. Those that take longest begin first, so that no core waits for them at
 # the end. make lint has vet look at all of it, so the tests do not once more.
 #
+# Half of them wait for disks and containers now and then: more run at once than there are
+# processors.
+#
 # UNRACED are packages with tests that are not raced (hosttest.NotRaced): these run without
 # it by themselves. Most of internal/image is such, by its helper, and runs whole once more.
 # test/archtest holds all of this complete.
@@ -65,7 +68,7 @@ CALM = company/test/e2e company/internal/image $(ALONE) $$($(GO) list ./test/...
 .PHONY: test
 test: setup build ## every test; of projects and clients one of each kind (make variants: more)
 	@scripts/setup.sh test
-	CGO_ENABLED=1 $(GO) test -vet=off -race -timeout 60m $(RACY)
+	CGO_ENABLED=1 $(GO) test -vet=off -race -p $$(($$(nproc) * 3 / 2)) -timeout 60m $(RACY)
 	CGO_ENABLED=1 $(GO) test -vet=off -race -run TestSurface ./test/archtest
 	@GO="$(GO)" scripts/test-unraced.sh $(UNRACED)
 	$(GO) test -vet=off -timeout 60m $(CALM)

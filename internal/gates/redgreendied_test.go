@@ -8,11 +8,12 @@ import (
 	"company/internal/company"
 )
 
-// treeProject is a module of two packages; what tests need of it comes with a change.
+// treeProject is a module of two packages; what tests need of it comes with a change. Its stack is
+// small, so that Depth ends soon.
 var treeProject = map[string]string{
 	"go.mod":        "module example.org/tree\n\ngo 1.24\n",
 	"a/a.go":        "package a\n\nfunc Depth(n int) int { return Depth(n+1) }\n\nfunc First(list []int) int { return list[0] }\n",
-	"a/old_test.go": "package a\n\nimport \"testing\"\n\nfunc TestOld(t *testing.T) {}\n",
+	"a/old_test.go": "package a\n\nimport (\n\t\"runtime/debug\"\n\t\"testing\"\n)\n\nfunc init() { debug.SetMaxStack(1 << 20) }\n\nfunc TestOld(t *testing.T) {}\n",
 	"b/b.go":        "package b\n",
 	"b/old_test.go": "package b\n\nimport \"testing\"\n\nfunc TestOld(t *testing.T) {}\n",
 }

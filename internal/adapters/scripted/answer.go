@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"time"
 
 	"company/internal/adapters"
 	"company/internal/safetext"
@@ -23,15 +24,20 @@ type protocol struct {
 	fail   func(w http.ResponseWriter, status int, kind, message string)
 }
 
-// writeStream writes an answer's events; half of them, and no end, when cut.
-func (p protocol) writeStream(w http.ResponseWriter, a answer, cut bool) {
+// writeStream writes an answer's events; half of them, and no end, when cut. They take so long
+// together; wait reports whether somebody still reads.
+func (p protocol) writeStream(w http.ResponseWriter, a answer, cut bool, took time.Duration, wait func(time.Duration) bool) {
 	w.Header().Set("Content-Type", p.contentType)
 	events := p.events(a)
+	pause := took / time.Duration(len(events))
 	if cut {
 		events = events[:max(1, (len(events)-1)/2)]
 	}
 	for _, e := range events {
 		if _, err := io.WriteString(w, e); err != nil {
+			return
+		}
+		if pause > 0 && (http.NewResponseController(w).Flush() != nil || !wait(pause)) {
 			return
 		}
 	}

@@ -123,13 +123,14 @@ func (c Call) argumentsText() (string, error) {
 
 // Reply is what the server answers.
 type Reply struct {
-	Text   string
-	Calls  []Call
-	Finish string          // empty: tool_calls or stop
-	Usage  *adapters.Usage // nil: a quarter of the bytes
-	Delay  time.Duration   // before the first byte
-	Fault  *Fault          // something else than an answer
-	Err    string          // the brain has no answer: an HTTP 400 with this message
+	Text    string
+	Calls   []Call
+	Finish  string          // empty: tool_calls or stop
+	Usage   *adapters.Usage // nil: a quarter of the bytes
+	Delay   time.Duration   // before the first byte
+	Writing time.Duration   // between the first byte and the last of a stream
+	Fault   *Fault          // something else than an answer
+	Err     string          // the brain has no answer: an HTTP 400 with this message
 }
 
 // Fault is a reply that goes wrong. Exactly one of Status, Cut, Hang and

@@ -220,6 +220,31 @@ func TestFaultsOfABrain(t *testing.T) {
 	}
 }
 
+// A streamed reply that is written for a while is read piece by piece, and ends with who reads it.
+func TestWriting(t *testing.T) {
+	writing := 50 * time.Millisecond
+	m, err := scripted.Open(scripted.BrainFunc(func(scripted.Exchange) scripted.Reply {
+		return scripted.Reply{Text: strings.Repeat("word ", 1000), Writing: writing}
+	}), adapters.Profile{Model: "m"}, adapters.Deps{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer adapters.Close(m)
+	begin := time.Now()
+	pieces := 0
+	r, err := m.Chat(t.Context(), ask("write"), func(adapters.Event) { pieces++ })
+	if err != nil || len(r.Message.Content) != 5000 || pieces < 5 || time.Since(begin) < writing/2 {
+		t.Errorf("%d bytes in %d pieces after %s, %v", len(r.Message.Content), pieces, time.Since(begin), err)
+	}
+	writing = time.Hour
+	stopped := errors.New("stopped")
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 50*time.Millisecond, stopped)
+	defer cancel()
+	if _, err := m.Chat(ctx, ask("write"), nil); !errors.Is(err, stopped) {
+		t.Errorf("%v", err)
+	}
+}
+
 func TestServer(t *testing.T) {
 	var newest atomic.Pointer[scripted.Exchange]
 	server, err := scripted.NewServer(scripted.BrainFunc(func(x scripted.Exchange) scripted.Reply {

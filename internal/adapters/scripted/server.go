@@ -181,7 +181,11 @@ func (s *Server) handleChat(p protocol) http.HandlerFunc {
 			p.fail(w, http.StatusBadRequest, "script_error", reply.Err)
 			return
 		}
-		if reply.Delay > 0 && !s.wait(r, reply.Delay) {
+		delay, writing := reply.Delay, reply.Writing
+		if !x.Stream {
+			delay, writing = delay+writing, 0
+		}
+		if delay > 0 && !s.wait(r, delay) {
 			return
 		}
 		answer, err := newAnswer(x, reply)
@@ -196,7 +200,7 @@ func (s *Server) handleChat(p protocol) http.HandlerFunc {
 		case reply.Fault != nil && s.isFaultDue(x, *reply.Fault):
 			s.serveFault(w, r, p, answer, *reply.Fault)
 		case x.Stream:
-			p.writeStream(w, answer, false)
+			p.writeStream(w, answer, false, writing, func(d time.Duration) bool { return s.wait(r, d) })
 		default:
 			writeJSON(w, http.StatusOK, p.whole(answer))
 		}
@@ -252,7 +256,7 @@ func (s *Server) serveFault(w http.ResponseWriter, r *http.Request, p protocol, 
 		w.Header().Set("Content-Type", p.contentType)
 		_, _ = io.WriteString(w, "data: {\"choices\": [}\n\n")
 	case f.Cut:
-		p.writeStream(w, a, true)
+		p.writeStream(w, a, true, 0, nil)
 		panic(http.ErrAbortHandler) // the connection breaks, as a real one does
 	default:
 		for key, value := range f.Headers {

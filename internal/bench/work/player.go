@@ -41,6 +41,9 @@ const (
 	playerTokensPerS = 60
 )
 
+// playerOutput is the largest reply, in tokens: that of a large model of today.
+const playerOutput = 64_000
+
 // factsFile is the file of a case that a player reads.
 const factsFile = "facts.json"
 
@@ -152,7 +155,7 @@ func (p *player) reply(x scripted.Exchange) scripted.Reply {
 		r.Calls = append(r.Calls, scripted.Call{Tool: c.Tool, Raw: string(c.Args)})
 		tokens += tokensOf(c.Tool) + len(c.Args)/4
 	}
-	r.Delay = playerFirst + time.Duration(tokens)*time.Second/playerTokensPerS
+	r.Delay, r.Writing = playerFirst, time.Duration(tokens)*time.Second/playerTokensPerS
 	return r
 }
 
@@ -186,7 +189,7 @@ func servePlayer(ctx context.Context, command string, seed int, cases []Case) (m
 	}
 	type m = map[string]any
 	models = m{playerProfile: m{
-		"adapter": "openai", "model": "player", "base_url": server.URL(),
+		"adapter": "openai", "model": "player", "base_url": server.URL(), "max_output": playerOutput,
 		"price": m{"input": playerInputPrice, "cached": playerCachedPrice, "output": playerOutputPrice},
 	}}
 	return models, func() error { return errors.Join(server.Close(), p.close()) }, nil //nolint:contextcheck // also when ctx has ended
