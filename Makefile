@@ -51,7 +51,8 @@ demo: setup build ## watch a company do a small job, then check that it did (WAT
 # it by themselves. Most of internal/image is such, by its helper, and runs whole once more.
 # test/archtest holds all of this complete.
 FIRST = company/internal/gates company/internal/sandbox company/internal/image
-UNRACED = company/internal/agent company/internal/app company/internal/bench company/internal/cli company/internal/leak company/internal/ledger
+UNRACED = company/internal/agent company/internal/app company/internal/bench company/internal/boundedparse/bash company/internal/bus/file company/internal/bus/localfiles \
+	company/internal/cli company/internal/leak company/internal/ledger company/internal/tui
 ALONE = company/internal/boundedparse/docker company/internal/company company/internal/cifile company/internal/company/history \
 	company/internal/container/docker/seccomp company/internal/delivery company/internal/dockerfile \
 	company/internal/ecosystem/berry company/internal/ecosystem/catalog company/internal/ecosystem/debian \

@@ -118,6 +118,7 @@ func TestEmptyRepliesAreAskedAgainThenNudgedThenFatal(t *testing.T) {
 
 // Malformed replies of a model: each ends bounded and understood (ADP-4).
 func TestModelGarbage(t *testing.T) {
+	hosttest.NotRaced(t, "one run after the other, each like those of the other tests")
 	filtered := says("I cannot help with that")
 	filtered.Finish = adapters.FinishFilter
 	huge := calls(`write {"path":"` + strings.Repeat("x", 10<<20) + `"}`)

@@ -13,6 +13,7 @@ import (
 
 	"company/internal/bus"
 	"company/internal/company"
+	"company/internal/hosttest"
 	"company/internal/ledger"
 
 	"pgregory.net/rapid"
@@ -101,6 +102,7 @@ func TestJournal(t *testing.T) {
 // TestOldFenceIsRefused plays histories of holders that come, write, and are
 // pushed aside, against a model: a result with an old fence changes nothing (SUB-11).
 func TestOldFenceIsRefused(t *testing.T) {
+	hosttest.NotRaced(t, "one goroutine writes and reads a hundred histories")
 	b := setup(t)
 	l := b.open(t)
 	runs := 0

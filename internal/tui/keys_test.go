@@ -11,6 +11,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/feed"
+	"company/internal/hosttest"
 	"company/internal/screen"
 )
 
@@ -353,6 +354,7 @@ const patience = 30 * time.Second
 // A line of any length, as tools print them, is broken into lines that fit and hold all
 // of it. One of a megabyte took minutes, in which the screens stood still.
 func TestLongLinesAreWrapped(t *testing.T) {
+	hosttest.NotRaced(t, "one goroutine wraps long lines")
 	for _, unit := range []string{"a", "漢", "a ", "漢 字", "e\u0301"} {
 		text := "   " + strings.Repeat(unit, 1<<20/len(unit))
 		var got strings.Builder

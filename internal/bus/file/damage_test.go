@@ -12,11 +12,13 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/hosttest"
 )
 
 // TestFlippedBit: whichever bit of a closed log flips, it is refused by file and
 // offset; or all records are there, where the bit was of the last mark.
 func TestFlippedBit(t *testing.T) {
+	hosttest.NotRaced(t, "one goroutine opens a store for each bit")
 	d, state := makeLog(t)
 	var flips, refused int
 	for _, name := range slices.Sorted(maps.Keys(d.names)) {

@@ -16,11 +16,13 @@ import (
 	"company/internal/bus"
 	"company/internal/company"
 	"company/internal/folder"
+	"company/internal/hosttest"
 )
 
 // Whichever bit of a closed log flips, a log that is not opened is read without the change, and
 // nothing is lost.
 func TestSalvageFlippedBit(t *testing.T) {
+	hosttest.NotRaced(t, "one goroutine opens a store for each bit")
 	d, state := makeLog(t)
 	salvaged := 0
 	for _, name := range slices.Sorted(maps.Keys(d.names)) {

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"company/internal/bus"
+	"company/internal/hosttest"
 )
 
 // packFiles is the files of packs, by name.
@@ -163,6 +164,7 @@ func flipKinds(t *testing.T) map[string]func() (packFiles, int64) {
 // bytes or of an index, in a pack that grows or a full one. Every bit of the head of a blob is told of.
 // The pack that grows has each of its bits flipped, the others one in eight.
 func TestEveryBitOfAPack(t *testing.T) {
+	hosttest.NotRaced(t, "one goroutine reads a pack for each bit")
 	for kind, fill := range flipKinds(t) {
 		t.Run(kind, func(t *testing.T) {
 			files, size := fill()
