@@ -1,6 +1,7 @@
 package company_test
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -119,10 +120,16 @@ func TestReviewInParts(t *testing.T) {
 		instruction string
 		change      func(p *Plan)
 		paths       [2]string
+		action      [2]string // empty: modified
 		again       bool
 	}{
 		"apart":                      {paths: [2]string{"w0/p0/a.go", "w0/p1/b.go"}},
 		"in one folder":              {paths: [2]string{"w0/a.go", "w0/b.go"}, again: true},
+		"new files in one folder":    {paths: [2]string{"w0/de.json", "w0/fr.json"}, action: [2]string{"created", "created"}},
+		"new files of one package":   {paths: [2]string{"w0/a.go", "w0/b.go"}, action: [2]string{"created", "created"}, again: true},
+		"a new file beside a change": {paths: [2]string{"w0/a.py", "w0/b.py"}, action: [2]string{"created"}, again: true},
+		"a change beside a new file": {paths: [2]string{"w0/a.py", "w0/b.py"}, action: [2]string{"", "created"}, again: true},
+		"a new file of both":         {paths: [2]string{"w0/a.json", "w0/a.json"}, action: [2]string{"created", "created"}, again: true},
 		"at the root":                {paths: [2]string{"a.go", "b.go"}, again: true},
 		"a part is left":             {paths: [2]string{"w0/p0/a.go", "w0/p1/b.go"}, change: func(p *Plan) { first(p).Does = []int{1} }, again: true},
 		"a ticket without a part":    {paths: [2]string{"w0/p0/a.go", "w0/p1/b.go"}, change: func(p *Plan) { p.Waves[0].Subtasks[1].Does = []int{1, 2, 3}; first(p).Does = nil }, again: true},
@@ -135,7 +142,7 @@ func TestReviewInParts(t *testing.T) {
 			}
 			s := byParts(t, c.instruction, c.change)
 			for i, path := range c.paths {
-				s.queued(i+1, path)
+				s.changes(i+1, Change{Path: path, Action: cmp.Or(c.action[i], "modified")})
 				s.merged(i + 1)
 			}
 			s.must(Company, s.wholeGated(true))

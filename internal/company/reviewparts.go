@@ -43,13 +43,13 @@ func (p Plan) warnOfParts(parts []InstructionPart) (problems []PlanProblem) {
 
 // IsReviewedInParts reports whether the reviews of a task's tickets are the review of the whole. They
 // are where each part of the instruction is a ticket's, was among what its reviewer judged and approved, and no
-// ticket touches another: none needs another's result, and no folder has changes of two. The gates
-// run on the whole in any case.
+// ticket touches another: none needs another's result, and no folder has changes of two that can
+// meet. The gates run on the whole in any case.
 func (t *Task) IsReviewedInParts() bool {
 	if len(t.Subtasks) < 2 {
 		return false
 	}
-	folders := map[string]SubtaskID{}
+	files, folders := map[string]SubtaskID{}, map[string]folderChanges{}
 	done := map[int]bool{}
 	for _, sub := range t.Subtasks {
 		if sub.Merged == "" || sub.Wave != t.Subtasks[0].Wave {
@@ -64,11 +64,14 @@ func (t *Task) IsReviewedInParts() bool {
 			return false
 		}
 		for _, c := range sub.Changes {
-			folder := path.Dir(c.Path)
-			if other := folders[folder]; other != "" && other != sub.ID {
+			in, before := folders[path.Dir(c.Path)], files[c.Path]
+			in.meet = in.meet || c.canMeet() || before != "" && before != sub.ID
+			in.ofSeveral = in.ofSeveral || in.of != "" && in.of != sub.ID
+			if in.ofSeveral && in.meet {
 				return false
 			}
-			folders[folder] = sub.ID
+			in.of, files[c.Path] = sub.ID, sub.ID
+			folders[path.Dir(c.Path)] = in
 		}
 		for _, n := range sub.Planned.Does {
 			done[n] = true
@@ -81,4 +84,21 @@ func (t *Task) IsReviewedInParts() bool {
 		}
 	}
 	return parts > 0
+}
+
+// folderChanges are the changes of one folder.
+type folderChanges struct {
+	of        SubtaskID // of the last one
+	ofSeveral bool
+	meet      bool // one of them can meet another
+}
+
+// canMeet reports whether a change is seen by other files of its folder that do not name it: files
+// of some languages share their names with the whole folder, and who named an old file is not known.
+func (c Change) canMeet() bool {
+	switch path.Ext(c.Path) {
+	case ".go", ".java", ".kt", ".scala", ".groovy", ".cs", ".swift":
+		return true
+	}
+	return c.Action != "created"
 }

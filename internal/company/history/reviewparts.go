@@ -16,7 +16,7 @@ func partsOf(d *company.TaskSubmitted) int {
 }
 
 // isReviewedInParts: each part of the instruction is a merged and approved ticket's, all tickets have
-// some, none comes after another, and none has a folder in which another one changed a file.
+// some, none comes after another, and no two have changes that meet.
 func (t *observedTask) isReviewedInParts(task company.TaskID) bool {
 	if t.parts == 0 || len(t.waves) < 2 || len(t.merged) != len(t.waves) || slices.Max(t.waves) != slices.Min(t.waves) {
 		return false
@@ -25,7 +25,11 @@ func (t *observedTask) isReviewedInParts(task company.TaskID) bool {
 	for n := range t.parts {
 		open[n+1] = true
 	}
-	changed := map[string]company.SubtaskID{}
+	type change struct {
+		company.Change
+		by company.SubtaskID
+	}
+	folders := map[string][]change{}
 	for i, does := range t.does {
 		sub := company.NewSubtaskID(task, i+1)
 		r := t.judged[string(sub)+" "+string(t.heads[sub])]
@@ -36,11 +40,21 @@ func (t *observedTask) isReviewedInParts(task company.TaskID) bool {
 			delete(open, n)
 		}
 		for _, c := range t.changes[sub] {
-			if other, is := changed[path.Dir(c.Path)]; is && other != sub {
+			folder := path.Dir(c.Path)
+			if slices.ContainsFunc(folders[folder], func(o change) bool { return o.by != sub && meet(o.Change, c) }) {
 				return false
 			}
-			changed[path.Dir(c.Path)] = sub
+			folders[folder] = append(folders[folder], change{c, sub})
 		}
 	}
 	return len(open) == 0
+}
+
+// meet: two changes of a folder are of one file, or one of them is no new file, or of a language in
+// which a file uses the names of its folder.
+func meet(a, b company.Change) bool {
+	isApart := func(c company.Change) bool {
+		return c.Action == "created" && !slices.Contains([]string{".go", ".java", ".kt", ".scala", ".groovy", ".cs", ".swift"}, path.Ext(c.Path))
+	}
+	return a.Path == b.Path || !isApart(a) || !isApart(b)
 }
