@@ -78,7 +78,7 @@ func (t *Task) CheckTime() (sum time.Duration) {
 }
 
 // WarnOfSplit says what the parts of a ticket gain that one worker began, and changed nothing
-// for, where that is little. What is stuck otherwise is split for other reasons.
+// for, where that is little. A ticket that is stuck otherwise is split for other reasons.
 func (t *Task) WarnOfSplit(sub *Subtask, parts []PlannedSubtask) []PlanProblem {
 	if !sub.Planned.IsInstruction() || sub.Head != "" {
 		return nil

@@ -94,7 +94,7 @@ type folderChanges struct {
 }
 
 // canMeet reports whether a change is seen by other files of its folder that do not name it: files
-// of some languages share their names with the whole folder, and who named an old file is not known.
+// of some languages share their names with the whole folder, and an old file may be named anywhere.
 func (c Change) canMeet() bool {
 	switch path.Ext(c.Path) {
 	case ".go", ".java", ".kt", ".scala", ".groovy", ".cs", ".swift":

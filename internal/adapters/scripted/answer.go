@@ -25,7 +25,7 @@ type protocol struct {
 }
 
 // writeStream writes an answer's events; half of them, and no end, when cut. They take so long
-// together; wait reports whether somebody still reads.
+// together; wait reports whether the client still reads.
 func (p protocol) writeStream(w http.ResponseWriter, a answer, cut bool, took time.Duration, wait func(time.Duration) bool) {
 	w.Header().Set("Content-Type", p.contentType)
 	events := p.events(a)
