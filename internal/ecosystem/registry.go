@@ -71,8 +71,9 @@ type Digester interface {
 // of people do.
 type Addresser interface {
 	Locker
-	// ParseAddresses gives the addresses in such a file at which its client asks, but those with a
-	// digest that the mirror compares, too. The text is untrusted, and of the bounded size of a lock file.
+	// ParseAddresses gives the addresses in such a file at which its client asks. Those with a digest
+	// that the mirror compares, too, are left out. The text is untrusted, and of the bounded size of a
+	// lock file.
 	ParseAddresses(text []byte) []Address
 }
 

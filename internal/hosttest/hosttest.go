@@ -68,9 +68,9 @@ func LongVariant(t testing.TB, reason string) {
 	}
 }
 
-// NotRaced skips a test under the race detector: what runs at the same time in it is
-// the work of other programs, which the detector cannot see, and it makes our part
-// slow. make test runs the test without the detector, too.
+// NotRaced skips a test under the race detector, which makes it slow and finds nothing: what
+// runs at the same time in it is the work of other programs, or nothing does. make test runs
+// the test without the detector.
 func NotRaced(t testing.TB, reason string) {
 	t.Helper()
 	if raced {

@@ -24,8 +24,8 @@ type protocol struct {
 	fail   func(w http.ResponseWriter, status int, kind, message string)
 }
 
-// writeStream writes an answer's events; half of them, and no end, when cut. They take so long
-// together; wait reports whether the client still reads.
+// writeStream writes an answer's events; half of them, and no end, when cut. took is the time that
+// all of them take; wait waits, and reports whether the client still reads.
 func (p protocol) writeStream(w http.ResponseWriter, a answer, cut bool, took time.Duration, wait func(time.Duration) bool) {
 	w.Header().Set("Content-Type", p.contentType)
 	events := p.events(a)

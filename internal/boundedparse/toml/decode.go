@@ -69,7 +69,7 @@ func hasTwoSpellings(value any) bool {
 	return false
 }
 
-// foldCase is the same for all texts that strings.EqualFold calls equal.
+// foldCase gives the same text for two that strings.EqualFold calls equal.
 func foldCase(s string) string {
 	return strings.Map(func(r rune) rune {
 		least := r

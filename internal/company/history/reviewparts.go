@@ -41,7 +41,7 @@ func (t *observedTask) isReviewedInParts(task company.TaskID) bool {
 		}
 		for _, c := range t.changes[sub] {
 			folder := path.Dir(c.Path)
-			if slices.ContainsFunc(folders[folder], func(o change) bool { return o.by != sub && meet(o.Change, c) }) {
+			if slices.ContainsFunc(folders[folder], func(o change) bool { return o.by != sub && changesMeet(o.Change, c) }) {
 				return false
 			}
 			folders[folder] = append(folders[folder], change{c, sub})
@@ -50,9 +50,9 @@ func (t *observedTask) isReviewedInParts(task company.TaskID) bool {
 	return len(open) == 0
 }
 
-// meet: two changes of a folder are of one file, or one of them is no new file, or of a language in
+// changesMeet: two changes of a folder are of one file, or one of them is no new file, or of a language in
 // which a file uses the names of its folder.
-func meet(a, b company.Change) bool {
+func changesMeet(a, b company.Change) bool {
 	isApart := func(c company.Change) bool {
 		return c.Action == "created" && !slices.Contains([]string{".go", ".java", ".kt", ".scala", ".groovy", ".cs", ".swift"}, path.Ext(c.Path))
 	}

@@ -97,7 +97,7 @@ func (Ecosystem) ParseAddresses(text []byte) (out []ecosystem.Address) {
 	return out
 }
 
-// FindAddresses has the address of a version's file.
+// FindAddresses finds the address of a version's file, which is the only one.
 func (Ecosystem) FindAddresses(ctx context.Context, f ecosystem.Fetcher, d company.Dependency) ([]string, error) {
 	p, err := fetchPackument(ctx, f, d.Name)
 	if err != nil {

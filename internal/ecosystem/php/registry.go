@@ -130,7 +130,7 @@ func (Ecosystem) ParseAddresses(text []byte) (out []ecosystem.Address) {
 	return out
 }
 
-// FindAddresses has the address that the registry has for a version.
+// FindAddresses finds the address that the registry has for a version, which is the only one.
 func (Ecosystem) FindAddresses(ctx context.Context, f ecosystem.Fetcher, d company.Dependency) ([]string, error) {
 	v, err := findVersion(ctx, f, d)
 	if err != nil || v == nil {

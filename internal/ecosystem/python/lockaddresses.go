@@ -25,9 +25,9 @@ type addressedPackage struct {
 	Revision, Ref string         // of its repository
 }
 
-// repository is the address of a package of git, or of a single file, with its commit; empty: it is
-// of an index, or of the tree.
-func (p addressedPackage) repository() string {
+// findRepository is where a package of git lies, with its commit, or a package that is a single file.
+// Empty: the package is of an index, or of the tree.
+func (p addressedPackage) findRepository() string {
 	source, _ := p.Source.(map[string]any)
 	text := func(table map[string]any, key string) string {
 		s, _ := table[key].(string)
@@ -59,10 +59,10 @@ func (Ecosystem) ParseAddresses(text []byte) (out []ecosystem.Address) {
 		d := company.Dependency{Ecosystem: ecosystem.PyPI, Name: p.Name, Version: p.Version}
 		for _, f := range slices.Concat(p.Wheels, p.Files, []lockedFile{p.Sdist, p.Archive}) {
 			if f.URL != "" {
-				out = append(out, ecosystem.Address{Dependency: d, At: f.URL, Digest: f.digest()})
+				out = append(out, ecosystem.Address{Dependency: d, At: f.URL, Digest: f.findDigest()})
 			}
 		}
-		if at := p.repository(); at != "" {
+		if at := p.findRepository(); at != "" {
 			out = append(out, ecosystem.Address{Dependency: d, At: at})
 		}
 	}

@@ -22,8 +22,8 @@ type lockedFile struct {
 	Hashes map[string]string
 }
 
-// digest is sha256:…; empty: it has none of that kind.
-func (f lockedFile) digest() string {
+// findDigest is sha256:…; empty: the file has none of that kind.
+func (f lockedFile) findDigest() string {
 	h := f.Hash
 	if sum := f.Hashes["sha256"]; sum != "" {
 		h = "sha256:" + sum
@@ -36,7 +36,7 @@ func (f lockedFile) digest() string {
 
 func (p *lockedPackage) addFiles(files ...lockedFile) {
 	for _, f := range files {
-		if h := f.digest(); h != "" && !slices.Contains(p.hashes, h) {
+		if h := f.findDigest(); h != "" && !slices.Contains(p.hashes, h) {
 			p.hashes = append(p.hashes, h)
 		}
 	}
