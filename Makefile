@@ -20,7 +20,7 @@ toolbox: ## the program that runs inside workers, to be embedded
 
 .PHONY: build
 build: toolbox ## bin/company
-	$(GO) build -o bin/company ./cmd/company
+	$(GO) build -ldflags="-s -w" -o bin/company ./cmd/company
 
 # Where install puts the program: a user's own folder, or the machine's.
 PREFIX ?= $(if $(filter 0,$(shell id -u)),/usr/local,$(HOME)/.local)
@@ -48,25 +48,34 @@ demo: setup build ## watch a company do a small job, then check that it did (WAT
 # processors.
 #
 # UNRACED are packages with tests that are not raced (hosttest.NotRaced): these run without
-# it by themselves. Most of internal/image is such, by its helper, and runs whole once more.
+# it by themselves. Most of internal/container/image is such, by its helper, and runs whole once more.
 # test/archtest holds all of this complete.
-FIRST = company/internal/gates company/internal/sandbox company/internal/image
-UNRACED = company/internal/agent company/internal/app company/internal/bench company/internal/boundedparse/bash company/internal/bus/file company/internal/bus/localfiles \
-	company/internal/cli company/internal/leak company/internal/ledger company/internal/tui
-ALONE = company/internal/boundedparse/docker company/internal/company company/internal/cifile company/internal/company/history \
-	company/internal/container/docker/seccomp company/internal/delivery company/internal/dockerfile \
+FIRST = company/internal/gates company/internal/agentrun/sandbox company/internal/container/image
+UNRACED = company/internal/adapters/anthropic company/internal/adapters/ollama company/internal/adapters/openai \
+	company/internal/agent company/internal/app company/tools/bench company/internal/lib/boundedparse \
+	company/internal/lib/boundedparse/bash company/internal/lib/boundedparse/yaml company/internal/bus/file \
+	company/internal/bus/localfiles company/internal/surface/cli company/internal/office/config company/internal/ecosystem/depproxy \
+	company/internal/ecosystem/cc company/internal/ecosystem/golang company/internal/ecosystem/python \
+	company/internal/delivery/secretscan company/internal/ledger company/internal/surface/tui
+ALONE = company/internal/lib/boundedparse/docker company/internal/company company/internal/ecosystem/ciconfig company/internal/company/historytest \
+	company/internal/container/docker/seccomp company/internal/delivery company/internal/container/dockerfile \
 	company/internal/ecosystem/berry company/internal/ecosystem/catalog company/internal/ecosystem/debian \
 	company/internal/ecosystem/java company/internal/ecosystem/makefile company/internal/ecosystem/node \
 	company/internal/ecosystem/php company/internal/ecosystem/pnpm \
-	company/internal/ecosystem/ruby company/internal/ecosystem/yarn company/internal/glob company/internal/health \
-	company/internal/hosttest company/internal/image/toolboxbin company/internal/manager \
-	company/internal/prbody company/internal/reviewer company/internal/safetext \
-	company/internal/secret company/internal/service company/internal/startup company/internal/worker
+	company/internal/ecosystem/ruby company/internal/ecosystem/yarn company/internal/company/glob company/internal/lib/healthcheck \
+	company/internal/lib/hosttest company/internal/container/image/toolboxbin company/internal/manager \
+	company/internal/delivery/prbody company/internal/reviewer company/internal/lib/safetext \
+	company/internal/lib/secret company/internal/container/service company/internal/app/startup company/internal/worker
 WITHOUT = -e company/test/goroutines -e company/test/mutants -e company/test/safebuffer -e company/test/together
-RACY = $(FIRST) $$($(GO) list ./cmd/... ./internal/... ./test/goroutines ./test/mutants ./test/safebuffer ./test/together | grep -vx $(ALONE:%=-e %) $(FIRST:%=-e %))
-CALM = company/test/e2e company/internal/image $(ALONE) $$($(GO) list ./test/... | grep -vx $(WITHOUT) -e company/test/e2e)
+RACY = $(FIRST) $$($(GO) list ./cmd/... ./internal/... ./tools/... ./test/goroutines ./test/mutants ./test/safebuffer ./test/together | grep -vx $(ALONE:%=-e %) $(FIRST:%=-e %))
+CALM = company/test/e2e company/internal/container/image $(ALONE) $$($(GO) list ./test/... | grep -vx $(WITHOUT) -e company/test/e2e)
+
+# Of long tests that are many alike (hosttest.Sampled) a fifth runs, which the commit draws; all
+# with SAMPLE= or where there is no commit.
+SAMPLE = $(addprefix 5 ,$(shell git rev-parse --short=7 HEAD 2>/dev/null))
 
 .PHONY: test
+test: export COMPANY_TEST_SAMPLE = $(SAMPLE)
 test: setup build ## every test; of projects and clients one of each kind (make variants: more)
 	@scripts/setup.sh test
 	CGO_ENABLED=1 $(GO) test -vet=off -race -p $$(($$(nproc) * 3 / 2)) -timeout 60m $(RACY)
@@ -95,9 +104,9 @@ test/short: ## the tests that need no Docker and do not take long
 	@GO="$(GO)" scripts/test-short.sh $(SOURCES)
 
 .PHONY: variants
-variants: setup build ## more of the kinds that make test has one of: clients, versions, moments of a kill; CI runs them
+variants: setup build ## more of the kinds that make test has one of: clients, versions, moments of a kill (PARTS=20: the twentieth that the commit draws, as CI)
 	@scripts/setup.sh test
-	@GO="$(GO)" scripts/variants.sh
+	@GO="$(GO)" scripts/variants.sh $(if $(PARTS),-parts $(PARTS))
 
 .PHONY: variants/all
 variants/all: setup build ## those, and the ones that take longest: projects of others, 1,000 seeds, the bench of packages
@@ -115,8 +124,14 @@ tokens: setup build ## the tokens that end-to-end tests pin, made anew (after a 
 	COMPANY_TEST_VARIANTS=1 $(GO) test ./test/e2e -run '^TestBenchWork(Recorded|Tokens|TokensOfAll)$$' -count=1 -timeout 20m -args -update-tokens
 
 .PHONY: count
-count: ## the numbers of decision 0071 that a program can count
-	@$(GO) run ./test/count
+count: ## the size, structure and names of this tree in numbers; BEFORE=COMMIT puts an earlier one beside it
+	@$(GO) run ./test/count . $(BEFORE:%=@%)
+
+.PHONY: prose
+prose: ## how comments and documents read in numbers, beside three models (Go modules, which are downloaded)
+	@$(GO) run ./test/count -prose . $(BEFORE:%=@%) $(MODELS)
+
+MODELS = github.com/riverqueue/river@v0.51.2 github.com/restic/restic@v0.18.0 github.com/cli/cli/v2@v2.60.0
 
 .PHONY: hooks
 hooks: ## let git test what is staged before it commits (scripts/hooks)
@@ -124,7 +139,7 @@ hooks: ## let git test what is staged before it commits (scripts/hooks)
 
 .PHONY: interrupts
 interrupts: setup build ## end the company at 300 moments of its work, in every way, and let it go on
-	$(GO) test ./internal/sandbox -run TestInterruptedWork -count=1 -timeout 2h -args -every
+	$(GO) test ./internal/agentrun/sandbox -run TestInterruptedWork -count=1 -timeout 2h -args -every
 	$(GO) test ./test/e2e -run 'TestInterrupts$$' -count=1 -timeout 5h -args -moments 300 -seed $${SEED:-1}
 
 .PHONY: storm
@@ -138,12 +153,12 @@ storm: ## 5,000 crashes of the file driver's disk (SEED=1, N=5000), 500 kills of
 .PHONY: mutants
 mutants: ## break the core and its checker on purpose: the named mutants and a sample of each (SEED=1, N=400)
 	@$(GO) run ./test/mutants -seed $${SEED:-1} -n $${N:-400} -most 23
-	@$(GO) run ./test/mutants -package internal/company/history -seed $${SEED:-1} -n $${N:-400} -most 5
+	@$(GO) run ./test/mutants -package internal/company/historytest -seed $${SEED:-1} -n $${N:-400} -most 5
 
 .PHONY: strangers
-strangers: setup build ## the company on N=20 repositories that SEED=1 and the commit draw; writes docs/strangers.md (PREPARE=1: only find them and keep them; RESUME=1 COMMIT=id: go on)
+strangers: setup build ## the company on N=20 repositories that SEED=1 and the commit draw; writes docs/strangers.md (PREPARE=1: only find them and keep them; RESUME=1 COMMIT=id: go on; AGAIN=1: a second walk)
 	@scripts/setup.sh test
-	$(GO) test ./test/strangers -run 'TestDraw$$' -count=1 -timeout 8h -v -args -draw $${SEED:-1} -cases $${N:-20} -draw-table docs/strangers.md $(if $(PREPARE),-prepare) $(if $(RESUME),-resume) $(if $(COMMIT),-draw-commit $(COMMIT))
+	$(GO) test ./test/strangers -run 'TestDraw$$' -count=1 -timeout 8h -v -args -draw $${SEED:-1} -cases $${N:-20} -draw-table docs/strangers.md $(if $(PREPARE),-prepare) $(if $(RESUME),-resume) $(if $(AGAIN),-again) $(if $(COMMIT),-draw-commit $(COMMIT))
 
 .PHONY: strangers/lists
 strangers/lists: ## the frozen lists that draws are made from, made anew: draws of old commits change
@@ -166,18 +181,16 @@ strangers/ollama: setup build ## the company against a real Ollama server, built
 fuzz: ## fuzz every parser for a while (FUZZTIME=10s each)
 	@scripts/fuzz.sh
 
+# What is measured; NAMES="scale watch" names others.
+NAMES = pipe start ledger turn task bus effect submit cli gate office wall
 .PHONY: bench
-bench: setup build ## the numbers of docs/performance.md
-	bin/company bench pipe start ledger turn task bus effect submit cli gate office wall
+bench: setup build ## the numbers of docs/performance.md (NAMES="ledger turn": some of them)
+	$(GO) run ./tools/bench $(NAMES)
 
 .PHONY: bench/scale
 bench/scale: build ## 10,000 subtasks in 1,000 tasks on 64 workers, with each driver of the bus
-	bin/company bench scale --driver file
-	bin/company bench scale --driver nats
-
-.PHONY: bench/watch
-bench/watch: build ## what it costs to watch an office with 2,000 subtasks, the page in Chromium included
-	bin/company bench watch
+	$(GO) run ./tools/bench -driver file scale
+	$(GO) run ./tools/bench -driver nats scale
 
 .PHONY: release
 release: toolbox ## archives for linux/amd64 and linux/arm64 with checksums, in dist/
@@ -188,11 +201,12 @@ release/twice: toolbox ## make a release twice, and show that its bytes are the 
 	@scripts/release-twice.sh
 
 .PHONY: darwin
-darwin: ## whether company compiles for macOS, where it is not supported yet
-	GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/company
+darwin: ## whether company passes the type checker for macOS, where it is not supported yet
+	@$(GO) build -C tools/checks -o ../../bin/typecheck ./typecheck
+	GOOS=darwin GOARCH=arm64 bin/typecheck ./cmd/company
 
 .PHONY: page
-page: web/node_modules/.package-lock.json ## the page of an office, from web/ into internal/page/dist (needs Node 20.19)
+page: web/node_modules/.package-lock.json ## the page of an office, from web/ into internal/api/page/dist (needs Node 20.19)
 	cd web && npm run --silent build
 
 .PHONY: page/test
@@ -211,10 +225,10 @@ web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 
 .PHONY: docs
 docs: ## the generated parts of docs/: keys, errors, variables, limits, JSON
-	$(GO) run ./cmd/handbook pages .
+	$(GO) run ./tools/handbook pages .
 
 .PHONY: lint
 lint: ## gofmt, vet, errcheck, errorlint, bodyclose, contextcheck, unparam, staticcheck, revive, usetesting (.golangci.yml)
 	@test -z "$$(gofmt -l cmd internal test | tee /dev/stderr)"
-	@$(GO) build -C tools -o ../bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
+	@$(GO) build -C tools/checks -o ../../bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	bin/golangci-lint run $(SOURCES)

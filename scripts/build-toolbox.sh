@@ -1,12 +1,12 @@
 #!/bin/sh
 # Builds the toolbox, PID 1 of the company's containers, for both architectures
-# into internal/image/toolboxbin, where `go build` embeds it. Go's build cache
+# into internal/container/image/toolboxbin, where `go build` embeds it. Go's build cache
 # makes a second run quick; a file whose content stays the same is not touched,
 # so that what embeds it is not built anew.
 set -eu
 cd "$(dirname "$0")/.."
 
-out=internal/image/toolboxbin
+out=internal/container/image/toolboxbin
 limit=$((12 * 1024 * 1024))
 temp=$(mktemp -d)
 trap 'rm -rf "$temp"' EXIT

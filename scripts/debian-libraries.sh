@@ -11,7 +11,7 @@ out=internal/ecosystem/cc/libraries.txt
 	echo "# Debian bookworm, main, amd64: a package, and the names by which builds ask for it: p: of pkg-config, c: of CMake's config files, l: of linkers. Made by scripts/debian-libraries.sh."
 	{
 		apt-file search --regexp '^/usr/(lib/x86_64-linux-gnu|lib|share)/pkgconfig/[^/]+\.pc$'
-		apt-file search --regexp '^/usr/(lib/x86_64-linux-gnu|lib|share)/cmake/[^/]+/[^/]+([Cc]onfig|-config)\.cmake$'
+		apt-file search --regexp '^/usr/((lib/x86_64-linux-gnu|lib|share)/cmake/[^/]+|share/[^/]+/cmake)/[^/]+([Cc]onfig|-config)\.cmake$'
 		apt-file search --regexp '^/usr/lib/x86_64-linux-gnu/lib[^/]+\.so$' | grep -e '-dev: '
 	} | LC_ALL=C sort -u | LC_ALL=C awk -F': ' '
 	function rank(p) {

@@ -21,7 +21,7 @@ install_all() {
 	mkdir -p "$tree/bin" "$share/man" "$share/bash-completion/completions" "$share/zsh/site-functions" "$share/fish/vendor_completions.d" "$share/company"
 	CGO_ENABLED=0 go build -ldflags '-s -w' -o "$tree/bin/company" ./cmd/company
 	SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git show -s --format=%ct HEAD 2>/dev/null || date +%s)} \
-		go run ./cmd/handbook manual "$temp/manual"
+		go run ./tools/handbook manual "$temp/manual"
 	mv "$temp/manual/man/man1" "$share/man/"
 	mv "$temp/manual/completions/bash/company" "$share/bash-completion/completions/"
 	mv "$temp/manual/completions/zsh/_company" "$share/zsh/site-functions/"

@@ -1,20 +1,34 @@
 #!/bin/sh
-# Runs the tests that hold variants (hosttest.Variant), those variants included, and
-# no other test of their packages. With -all it runs those with long variants
-# (hosttest.LongVariant), too, and them. With -n it shows what it would run: a line for
-# each test, its package before its name.
+# Runs the tests that hold variants (hosttest.Variant) or samples (hosttest.Sampled), all of
+# those included, and no other test of their packages. With -all it runs those with long
+# variants (hosttest.LongVariant), too, and them. With -parts N it runs one of N parts of
+# those with variants, the one that the id of HEAD draws. With -n it shows what it would
+# run: a line for each test, its package before its name.
 set -eu
 
 cd "$(dirname "$0")/.."
 GO=${GO:-go}
 export LC_ALL=C # names are in the order of their bytes
 
-kind=Variant asked=1
-if [ "${1:-}" = -all ]; then
-	kind='(Long)?Variant' asked=all
+kind='(Variant|Sampled)' asked=1 parts=
+case ${1:-} in
+-all)
+	kind='((Long)?Variant|Sampled)' asked=all
 	shift
-fi
+	;;
+-parts)
+	# make test has drawn from the sampled ones already.
+	kind=Variant parts=${2:-}
+	[ "$parts" -gt 0 ] 2>/dev/null || { echo "variants.sh: -parts wants a number from 1 on" >&2; exit 2; }
+	shift 2
+	;;
+esac
 found=$(scripts/tests-calling.sh "$kind")
+if [ -n "$parts" ]; then
+	# Neighbours of the list are alike: each part has some of every kind.
+	found=$(echo "$found" | awk -v parts="$parts" -v part="$((0x$(git rev-parse --short=7 HEAD) % parts))" 'NR % parts == part')
+fi
+[ -n "$found" ] || { echo "variants.sh: no test is found; it asks git for the files of tests" >&2; exit 1; }
 if [ "${1:-}" = -n ]; then
 	echo "$found"
 	exit

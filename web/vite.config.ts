@@ -6,7 +6,7 @@ import { defineConfig } from "vite";
 export default defineConfig({
   plugins: [react()],
   build: {
-    outDir: "../internal/page/dist",
+    outDir: "../internal/api/page/dist",
     emptyOutDir: true,
     target: "es2022",
     assetsInlineLimit: 0,

@@ -4,8 +4,8 @@ package main
 import (
 	"os"
 
-	"company/internal/cli"
-	_ "company/internal/startup" // it sets the pace of the start, before others begin
+	_ "company/internal/app/startup" // tunes the runtime before other packages start
+	"company/internal/surface/cli"
 )
 
 func main() { os.Exit(cli.Main(os.Args[1:])) }

@@ -13,8 +13,8 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/toolproto"
-	"company/internal/toolserver"
+	"company/internal/toolbox/toolproto"
+	"company/internal/toolbox/toolserver"
 )
 
 // archive makes a tar whose files say their names.
@@ -71,7 +71,9 @@ func TestGateRunsTheCommandOnTheTree(t *testing.T) {
 	tree = append(tree, make([]byte, 1<<20)...) // read to the end, whatever pads it
 	for want := range 4 {
 		dir := t.TempDir()
-		code, out, errs := gate(t, dir, tree, "sh", "-c", fmt.Sprintf(`pwd; cat deep/link; test "$(readlink deep/absolute deep/out | tr '\n' ' ')" = "/nowhere ../../../x " && test -x deep/er/run.sh && echo; cat; echo $GOPROXY $CI; exit %d`, want))
+		code, out, errs := gate(t, dir, tree, "sh", "-c",
+			fmt.Sprintf(
+				`pwd; cat deep/link; test "$(readlink deep/absolute deep/out | tr '\n' ' ')" = "/nowhere ../../../x " && test -x deep/er/run.sh && echo; cat; echo $GOPROXY $CI; exit %d`, want))
 		if code != want || out != filepath.Join(dir, "repo")+"\ncontent of d/f\noff 1\n" {
 			t.Fatalf("exit code %d, %q, %q", code, out, errs)
 		}
@@ -79,10 +81,12 @@ func TestGateRunsTheCommandOnTheTree(t *testing.T) {
 			t.Fatalf("it does not say that the command begins: %q", errs)
 		}
 	}
-	if code, _, errs := gate(t, t.TempDir(), tree, "sh", "-c", "echo mine >&2; exit 125"); code != 125 || errs != toolproto.CommandBegins+"mine\n" {
+	if code, _, errs := gate(t, t.TempDir(), tree, "sh", "-c", "echo mine >&2; exit 125"); code != 125 ||
+		errs != toolproto.CommandBegins+"mine\n" {
 		t.Fatalf("exit code %d, %q", code, errs)
 	}
-	if code, _, errs := gate(t, t.TempDir(), tree, "no-such-command"); code != toolserver.ExitNotFound || !strings.HasPrefix(errs, toolproto.CommandBegins) {
+	if code, _, errs := gate(t, t.TempDir(), tree, "no-such-command"); code != toolserver.ExitNotFound ||
+		!strings.HasPrefix(errs, toolproto.CommandBegins) {
 		t.Fatalf("exit code %d, %s", code, errs)
 	}
 	if code, _, errs := gate(t, t.TempDir(), tree, "/etc/passwd"); code != toolserver.ExitNoExec {

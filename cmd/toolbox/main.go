@@ -1,8 +1,8 @@
 //go:build linux
 
-// Command toolbox is PID 1 of the company's containers: `toolbox serve` in a
-// worker's, `toolbox gate -- command` in a gate's. It is small and static, and
-// what it does is in internal/toolserver.
+// Command toolbox is PID 1 of the company's containers: `toolbox serve` in a worker's container,
+// `toolbox gate -- command` in a gate's. It is small and static. Its functions are in
+// internal/toolbox/toolserver.
 package main
 
 import (
@@ -10,7 +10,7 @@ import (
 	"log/slog"
 	"os"
 
-	"company/internal/toolserver"
+	"company/internal/toolbox/toolserver"
 )
 
 func main() { os.Exit(run(os.Args[1:])) }

@@ -19,10 +19,10 @@ import (
 	"time"
 
 	"company/internal/gitops/remotetest"
-	"company/internal/hosttest"
-	"company/internal/mux"
-	"company/internal/toolproto"
-	"company/internal/toolserver"
+	"company/internal/lib/hosttest"
+	"company/internal/toolbox/mux"
+	"company/internal/toolbox/toolproto"
+	"company/internal/toolbox/toolserver"
 	"company/test/goroutines"
 )
 
@@ -104,7 +104,8 @@ func start(t *testing.T, asAgent bool, env ...string) *child {
 		if err == nil {
 			err = os.WriteFile(c.cmd.Path, program, 0o755)
 		}
-		if err = errors.Join(err, os.Chmod(filepath.Dir(c.dir), 0o755), os.Chmod(c.dir, 0o755), os.Chown(c.dir, agent, agent)); err != nil {
+		if err = errors.Join(err, os.Chmod(filepath.Dir(c.dir), 0o755), os.Chmod(c.dir, 0o755),
+			os.Chown(c.dir, agent, agent)); err != nil {
 			t.Fatal(err)
 		}
 		c.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: agent, Gid: agent}}
@@ -163,7 +164,8 @@ func waitFor(t *testing.T, what string, ok func() bool) {
 
 func (c *child) background(t *testing.T) (pid int) {
 	t.Helper()
-	r, err := c.Run(t.Context(), toolproto.RunRequest{Command: "setsid sleep 1000 & echo $! > pid; wait", Background: true})
+	r, err := c.Run(
+		t.Context(), toolproto.RunRequest{Command: "setsid sleep 1000 & echo $! > pid; wait", Background: true})
 	if err != nil || !r.Running {
 		t.Fatal(r, err)
 	}
@@ -240,7 +242,10 @@ func TestStopGrace(t *testing.T) {
 			var r toolproto.RunResult
 			for limit := 1; limit <= 64 && r.Stdout.String() == ""; limit *= 4 { // long enough for it to begin
 				var err error
-				r, err = c.Run(t.Context(), toolproto.RunRequest{TimeoutS: limit, Command: `trap "sleep ` + takes + `; echo tidied; exit 0" TERM; echo on; while :; do sleep 0.1; done`})
+				r, err = c.Run(
+					t.Context(),
+					toolproto.RunRequest{TimeoutS: limit,
+						Command: `trap "sleep ` + takes + `; echo tidied; exit 0" TERM; echo on; while :; do sleep 0.1; done`})
 				if err != nil || !r.TimedOut {
 					t.Fatalf("%+v, %v", r, err)
 				}
@@ -384,7 +389,8 @@ func TestUsage(t *testing.T) {
 			t.Errorf("%v: exit code %d", args, code)
 		}
 	}
-	for _, env := range []string{"GATEWAY_PORT=x", "GATEWAY_PORT=70000", "TOOLBOX_DEADMAN=0", "TOOLBOX_DEADMAN=soon", "TOOLBOX_STOP_GRACE=-1s", "TOOLBOX_STOP_GRACE=soon"} {
+	for _, env := range []string{"GATEWAY_PORT=x", "GATEWAY_PORT=70000", "TOOLBOX_DEADMAN=0", "TOOLBOX_DEADMAN=soon",
+		"TOOLBOX_STOP_GRACE=-1s", "TOOLBOX_STOP_GRACE=soon"} {
 		k, v, _ := strings.Cut(env, "=")
 		t.Setenv(k, v)
 		if code := run([]string{"serve"}); code != toolserver.ExitUsage {

@@ -16,7 +16,7 @@ import (
 	"sync"
 	"testing"
 
-	"company/internal/toolproto"
+	"company/internal/toolbox/toolproto"
 )
 
 // The whole way: clone, commit and push through the pipe from inside.
@@ -26,7 +26,8 @@ func TestGitThroughThePipe(t *testing.T) {
 		t.Helper()
 		cmd := exec.Command("git", args...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@t", "GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@t")
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=t", "GIT_AUTHOR_EMAIL=t@t",
+			"GIT_COMMITTER_NAME=t", "GIT_COMMITTER_EMAIL=t@t")
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("git %v: %v\n%s", args, err, out)
@@ -38,7 +39,9 @@ func TestGitThroughThePipe(t *testing.T) {
 	git("clone", "-q", "--bare", "w", "r.git")
 	git("-C", "r.git", "config", "http.receivepack", "true")
 	hook := filepath.Join(dir, "r.git", "hooks", "pre-receive")
-	if err := os.WriteFile(hook, []byte("#!/bin/sh\nread old new ref\ncase $(git log -1 --format=%s $new) in bad*) echo 'this is why' >&2; exit 1 ;; esac\n"), 0o755); err != nil {
+	if err := os.WriteFile(
+		hook, []byte("#!/bin/sh\nread old new ref\ncase $(git log -1 --format=%s $new) in bad*) echo 'this is why' >&2; "+
+			"exit 1 ;; esac\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	base := git("-C", "r.git", "rev-parse", "main")
@@ -46,7 +49,8 @@ func TestGitThroughThePipe(t *testing.T) {
 	c := serve(t)
 	backend := &cgi.Handler{
 		Path: filepath.Join(git("--exec-path"), "git-http-backend"), Dir: dir, Logger: nil, Stderr: io.Discard,
-		Env: []string{"GIT_PROJECT_ROOT=" + dir, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"},
+		Env: []string{"GIT_PROJECT_ROOT=" + dir, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_COUNT=1",
+			"GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"},
 	}
 	var mu sync.Mutex
 	var requests []string
@@ -63,7 +67,8 @@ func TestGitThroughThePipe(t *testing.T) {
 		backend.ServeHTTP(w, r)
 	}))
 	p, err := c.Prepare(t.Context(), toolproto.PrepareRequest{
-		CloneURL: fmt.Sprintf("http://127.0.0.1:%d/r.git", c.port), BaseOID: base, Branch: "agent/t1-01-x", AuthorName: "a", AuthorEmail: "a@b",
+		CloneURL: fmt.Sprintf("http://127.0.0.1:%d/r.git", c.port), BaseOID: base, Branch: "agent/t1-01-x", AuthorName: "a",
+		AuthorEmail: "a@b",
 	})
 	if err != nil || p.Head != base {
 		t.Fatal(p, err, c.stderr.String())
@@ -81,7 +86,8 @@ func TestGitThroughThePipe(t *testing.T) {
 	}
 	at := func(want ...string) {
 		t.Helper()
-		if got := git("-C", "r.git", "rev-parse", "agent/t1-01-x", "refs/company/checkpoint/t1-01.1"); got != strings.Join(want, "\n") {
+		if got := git("-C", "r.git", "rev-parse", "agent/t1-01-x", "refs/company/checkpoint/t1-01.1"); got != strings.Join(
+			want, "\n") {
 			t.Fatalf("the origin is at %s, want %s", got, want)
 		}
 	}
@@ -94,7 +100,9 @@ func TestGitThroughThePipe(t *testing.T) {
 	c.run(t, "echo y > y")
 	_, err = c.GitCommit(t.Context(), toolproto.GitCommitRequest{Message: "bad idea"})
 	var refusal *toolproto.Refusal
-	if !errors.As(err, &refusal) || refusal.Kind != toolproto.KindGit || !strings.Contains(refusal.Message, "remote: this is why\n ! [remote rejected]") || !strings.Contains(refusal.Message, "pre-receive hook declined") {
+	if !errors.As(err, &refusal) || refusal.Kind != toolproto.KindGit ||
+		!strings.Contains(refusal.Message, "remote: this is why\n ! [remote rejected]") ||
+		!strings.Contains(refusal.Message, "pre-receive hook declined") {
 		t.Fatal(err)
 	}
 	at(commit.Commit, cp.OID)
@@ -120,7 +128,8 @@ func TestGitThroughThePipe(t *testing.T) {
 	at(second.Commit, cp2.OID)
 	// A commit that leaves out what is at the origin does not replace it.
 	c.run(t, "git commit -q --amend -m other")
-	if _, err := c.Push(t.Context()); !errors.As(err, &refusal) || !strings.Contains(refusal.Message, "git reset --soft origin/agent/t1-01-x") {
+	if _, err := c.Push(t.Context()); !errors.As(err, &refusal) ||
+		!strings.Contains(refusal.Message, "git reset --soft origin/agent/t1-01-x") {
 		t.Fatal(err)
 	}
 	at(second.Commit, cp2.OID)

@@ -12,7 +12,7 @@ import (
 	"syscall"
 	"testing"
 
-	"company/internal/toolproto"
+	"company/internal/toolbox/toolproto"
 )
 
 // listService writes a list of one service, which environ names. Outside of a
@@ -20,7 +20,8 @@ import (
 func listService(t *testing.T, dir, start, ready string) {
 	t.Helper()
 	text, err := json.Marshal(toolproto.Services{TimeoutS: 20, Services: []toolproto.Service{{
-		Name: "db", Dir: filepath.Join(dir, "db"), Start: []string{"sh", "-c", "echo $$ >pid; " + start}, Ready: []string{"sh", "-c", ready}, Env: map[string]string{"DB": "here"},
+		Name: "db", Dir: filepath.Join(dir, "db"), Start: []string{"sh", "-c", "echo $$ >pid; " + start},
+		Ready: []string{"sh", "-c", ready}, Env: map[string]string{"DB": "here"},
 	}}})
 	if err == nil {
 		err = os.WriteFile(filepath.Join(dir, "services.json"), text, 0o600)
@@ -51,7 +52,8 @@ func TestGateHasServices(t *testing.T) {
 	dir = t.TempDir()
 	listService(t, dir, `for i in $(seq 30); do echo "line $i"; done; touch ready; exec sleep 1000`, "test -e ready")
 	code, out, errs = gate(t, dir, tree, "sh", "-c", `echo "$1 $2"; exit 7`, "sh", "two words", "$HOME")
-	if code != 7 || out != "two words $HOME\n" || !strings.Contains(errs, "db/log]\nline 11\n") || !strings.HasSuffix(errs, "line 30\n") || strings.Contains(errs, "line 10\n") {
+	if code != 7 || out != "two words $HOME\n" || !strings.Contains(errs, "db/log]\nline 11\n") ||
+		!strings.HasSuffix(errs, "line 30\n") || strings.Contains(errs, "line 10\n") {
 		t.Fatalf("exit code %d, %q, %q", code, out, errs)
 	}
 	// A command that is killed ends as before.
@@ -67,7 +69,9 @@ func TestGateWithoutItsService(t *testing.T) {
 	dir := t.TempDir()
 	listService(t, dir, `echo 'could not map memory'; exit 1`, "false")
 	code, out, errs := gate(t, dir, archive(t, tar.Header{Typeflag: tar.TypeReg, Name: "f"}), "sh", "-c", "echo ran")
-	if code != toolproto.ExitService || out != "" || !strings.HasPrefix(errs, toolproto.ServiceFailed+"db did not start: exit status 1\n") || !strings.Contains(errs, "could not map memory") {
+	if code != toolproto.ExitService || out != "" ||
+		!strings.HasPrefix(errs, toolproto.ServiceFailed+"db did not start: exit status 1\n") ||
+		!strings.Contains(errs, "could not map memory") {
 		t.Fatalf("exit code %d, %q, %q", code, out, errs)
 	}
 }

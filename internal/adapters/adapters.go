@@ -1,8 +1,7 @@
-// Package adapters connects the company to language models. It owns the
-// conversation's wire-neutral form (Request, Message, ToolCall, Response,
-// Usage), the registry of adapters, and the wrappers (retry, fallback) that
-// every adapter gets. Drivers live in subpackages, one per wire protocol. It
-// does not know the questions: prompts and tools are the agents'.
+// Package adapters connects the company to language models. It owns the wire-neutral form of a conversation:
+// Request, Message, ToolCall, Response, Usage. It also owns the registry of adapters, and the wrappers of every
+// adapter (retry, fallback). Drivers are in subpackages, one per wire protocol. Prompts and tools come from the
+// agents.
 package adapters
 
 import (
@@ -16,28 +15,26 @@ import (
 	"company/internal/company"
 )
 
-// Model is one model behind one endpoint. Chat may be called by many
-// goroutines at once.
+// Model is one model behind one endpoint. Chat is safe for concurrent use.
 type Model interface {
-	// Chat sends the whole conversation and returns the model's one reply.
-	// onEvent (nil allowed) gets pieces of text, and waits, while the reply
-	// comes in. Errors are *Error, or ctx's own cause when the caller gave up;
-	// a Response is only returned whole.
+	// Chat sends the whole conversation and returns the model's one reply. onEvent may be nil. It receives pieces
+	// of text, and waits, while the reply comes in. Errors are *Error, or the cause of ctx if the caller cancelled.
+	// A Response is returned only when it is complete.
 	Chat(ctx context.Context, req Request, onEvent func(Event)) (Response, error)
-	// Info describes the model without asking it.
+	// Info describes the model without a request.
 	Info() Info
 }
 
-// Info is what a budget and a context manager need to know of a model.
+// Info describes a model for budgets and for the management of its context.
 type Info struct {
 	Adapter       string // openai, scripted, ...
 	Model         string
-	ContextTokens int   // 0: unknown
-	MaxOutput     int   // tokens of one reply that are asked for at most; never 0
-	Price         Price // zero value: unknown
+	ContextTokens int   // 0 if unknown
+	MaxOutput     int   // maximum tokens to request for one reply, never 0
+	Price         Price // the zero value means unknown
 }
 
-// Roles of a Message.
+// The roles of a Message.
 const (
 	System    = "system"
 	User      = "user"
@@ -49,25 +46,24 @@ const (
 type Message struct {
 	Role       string     `json:"role"`
 	Content    string     `json:"content,omitempty"`
-	Images     []Image    `json:"images,omitempty"`       // of a user
-	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`   // of an assistant
+	Images     []Image    `json:"images,omitempty"`       // of a user's message
+	ToolCalls  []ToolCall `json:"tool_calls,omitempty"`   // of an assistant's message
 	ToolCallID string     `json:"tool_call_id,omitempty"` // of a tool's answer
 	ToolName   string     `json:"tool_name,omitempty"`    // of a tool's answer
-	// Opaque is what the wire protocol wants back unchanged (thinking
-	// signatures and the like).
+	// Opaque holds data that the server needs back unchanged, such as thinking signatures.
 	Opaque json.RawMessage `json:"opaque,omitempty"`
-	// CallBytes is how many bytes at the end of Content are the reply's call, which
-	// came in the text protocol. 0: its calls came over the wire.
+	// CallBytes is the size of the call at the end of Content, in the text protocol. 0 means that the calls came
+	// over the wire.
 	CallBytes int `json:"call_bytes,omitempty"`
 }
 
-// Image is an image that a message shows. Records name it by its digest.
+// Image is an image in a message. Records refer to it by its digest.
 type Image struct {
 	company.Attachment
 	Data []byte `json:"-"`
 }
 
-// TextBeforeCall returns the text of a reply without a call that it ends with.
+// TextBeforeCall returns the text of a reply without the call at its end.
 func (m Message) TextBeforeCall() string {
 	if m.CallBytes <= 0 || m.CallBytes > len(m.Content) {
 		return m.Content
@@ -75,8 +71,7 @@ func (m Message) TextBeforeCall() string {
 	return strings.TrimRight(m.Content[:len(m.Content)-m.CallBytes], " \t\r\n")
 }
 
-// ToolCall is what the model asks for. Arguments is what the model wrote,
-// which need not be JSON.
+// ToolCall is a call that the model requests. Arguments is the text from the model, which need not be JSON.
 type ToolCall struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`
@@ -90,7 +85,7 @@ type Tool struct {
 	Schema      json.RawMessage `json:"schema"`
 }
 
-// WireSchema is the schema, also where the tool names none.
+// WireSchema returns the schema, or an empty object schema if the tool has none.
 func (t Tool) WireSchema() json.RawMessage {
 	if len(t.Schema) == 0 {
 		return json.RawMessage(`{"type":"object","properties":{}}`)
@@ -98,8 +93,7 @@ func (t Tool) WireSchema() json.RawMessage {
 	return t.Schema
 }
 
-// PairCalls gives each call an id of its own where the server did not: an answer
-// is paired with its call by the id.
+// PairCalls gives each call a unique id if the server did not. Answers are matched with their calls by id.
 func (r Request) PairCalls(calls []ToolCall) {
 	seen := map[string]bool{}
 	for i := range calls {
@@ -111,110 +105,103 @@ func (r Request) PairCalls(calls []ToolCall) {
 	}
 }
 
-// Limit is how many tokens the reply of a model may have.
-func (r Request) Limit(m Info) int {
+// Limit returns the maximum tokens of the reply.
+func (r Request) Limit(info Info) int {
 	if r.MaxTokens > 0 {
 		return r.MaxTokens
 	}
-	return m.MaxOutput
+	return info.MaxOutput
 }
 
 // Request is one call of a model.
 type Request struct {
 	Messages    []Message `json:"messages"`
 	Tools       []Tool    `json:"tools,omitempty"`
-	MaxTokens   int       `json:"max_tokens"` // explicit, so that the worst case is known; 0: Info().MaxOutput
+	MaxTokens   int       `json:"max_tokens"` // explicit, so that the worst case is known; 0 means Info().MaxOutput
 	Temperature *float64  `json:"temperature,omitempty"`
-	// Textual names models that an earlier process found to take no tools over
-	// the wire (Response.Textual): they are given them in text from the start.
+	// Textual lists models that an earlier process found to accept no tools over the wire (see Response.Textual).
+	// They get their tools as text from the start.
 	Textual []string `json:"textual,omitempty"`
 }
 
-// Response is one whole reply.
+// Response is one complete reply.
 type Response struct {
 	Message Message
 	Finish  Finish
 	Usage   Usage
 	Model   string // as the server named it
-	// Served is the model that answered, which behind a fallback need not be
-	// the first one: its price settles the call.
+	// Served is the model that answered. Behind a fallback it may not be the first one. Its price settles the call.
 	Served Info
-	// Textual: the model was given its tools in text, since it takes none over
-	// the wire.
+	// Textual reports that the model got its tools as text, because it accepts none over the wire.
 	Textual bool
-	// FirstByte is how long the server took to the first piece of the reply, from the
-	// request on; 0: it is not known.
+	// FirstByte is the time from the request to the first piece of the reply, 0 if unknown.
 	FirstByte time.Duration
 }
 
-// Finish is why a reply ended.
+// Finish is the reason for the end of a reply.
 type Finish string
 
 const (
-	FinishStop   Finish = "stop"   // the model had no more to say, or called tools
-	FinishLength Finish = "length" // cut at max_tokens: its tool calls are not to be run
+	FinishStop   Finish = "stop"   // complete, or with tool calls
+	FinishLength Finish = "length" // cut at max_tokens: do not run its tool calls
 	FinishFilter Finish = "filter" // refused or filtered
 )
 
-// Event is progress while a reply is on its way.
+// Event is progress during a reply.
 type Event struct {
 	Text    string        // a piece of the reply's text
-	Waiting time.Duration // > 0: the next attempt begins after this long (shown as waiting)
-	Asked   bool          // of Waiting: the server named the wait
+	Waiting time.Duration // if > 0, the next attempt begins after this time
+	Asked   bool          // the server requested the wait in Waiting
 	Reason  string
-	Attempt int // from 1; text of an earlier attempt is void
+	Attempt int // from 1; text of earlier attempts is void
 }
 
-// Kind says what to do about an Error.
+// Kind classifies an Error by the reaction that it needs.
 type Kind string
 
 const (
-	Unreachable    Kind = "unreachable"  // refused, reset, no route: again 1, 2, 4 s, then the fallback
-	UnknownHost    Kind = "unknown_host" // DNS says that there is no such host: a person must act
+	Unreachable    Kind = "unreachable"  // refused, reset, no route: retried after 1, 2 and 4 s, then the fallback
+	UnknownHost    Kind = "unknown_host" // DNS knows no such host: a person must act
 	Overloaded     Kind = "overloaded"   // 408, 429, 5xx, 529: back off, up to limits.model_wait
 	TimedOut       Kind = "timed_out"    // no first token, or silence in the stream
 	Auth           Kind = "auth"         // 401, 403: a person must act
-	BadRequest     Kind = "bad_request"  // 400, 404, 422 and whatever else is never retried
+	BadRequest     Kind = "bad_request"  // 400, 404, 422 and other errors that are never retried
 	Quota          Kind = "quota"        // insufficient_quota: a person must act
 	TooLong        Kind = "too_long"     // the context does not fit
-	MalformedReply Kind = "garbage"      // a reply that is not one: cut, empty, not JSON
+	MalformedReply Kind = "garbage"      // an unusable reply: cut, empty, not JSON
 )
 
-// Error is what Chat fails with.
+// Error is the error of a failed Chat.
 type Error struct {
 	Kind       Kind
-	Status     int           // HTTP status, 0 if there was none
-	RetryAfter time.Duration // as the server asked, 0 if it did not
+	Status     int           // HTTP status, 0 without one
+	RetryAfter time.Duration // as the server requested, 0 without a request
 	Message    string        // the server's message, bounded to 1 KiB
 	Err        error
-	// Unanswered: the server may have worked for us without telling what it
-	// counted. A budget counts the call as its worst case, or, where Err has an
-	// Unfinished, as what that tells.
+	// Unanswered means that the server may have done work without reporting its count. A budget charges the worst
+	// case, or an estimate if Err contains an Unfinished.
 	Unanswered bool
-	// Endless: a reply came, and did not come to its end in time. Another try would
-	// take as long.
+	// Endless means that a reply began but did not end in time. Another try would take as long.
 	Endless bool
-	// Usage is what the server counted for the failed reply, nil when it did
-	// not say.
+	// Usage is the server's count for the failed reply, or nil without one.
 	Usage *Usage
-	// Fix is what a person can do about it, where the adapter knows better than
-	// the kind does.
+	// Fix suggests a remedy to a person, if the adapter knows a better one than the kind implies.
 	Fix string
 }
 
-// Unfinished is the end of a call without an answer, and how far the call had come: what its
-// server can have charged (decision 0233). Cause is why it ended.
+// Unfinished describes a call that ended without an answer, and its progress, from which the possible cost is
+// estimated (decision 0233). Cause is the reason for the end.
 type Unfinished struct {
 	Cause error
-	// Unsent: no byte of the request left this machine.
+	// Unsent means that no byte of the request left this machine.
 	Unsent bool
-	// Received is how many bytes of the reply came, without framing and keep-alives.
+	// Received is the number of bytes of the reply that came, without framing and keep-alives.
 	Received int
 }
 
 func (e *Unfinished) Error() string { return e.Cause.Error() }
 
-// Unwrap is the cause.
+// Unwrap returns the cause.
 func (e *Unfinished) Unwrap() error { return e.Cause }
 
 func (e *Error) Error() string {
@@ -230,11 +217,11 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// KindOf tells the kind of err; "" when it is no *Error.
+// KindOf returns the kind of err, or "" if it contains no *Error.
 func KindOf(err error) Kind {
-	var e *Error
-	if errors.As(err, &e) {
-		return e.Kind
+	var fault *Error
+	if errors.As(err, &fault) {
+		return fault.Kind
 	}
 	return ""
 }

@@ -48,7 +48,8 @@ func (f *fake) Close() error { f.closed++; return nil }
 
 func failure(kind adapters.Kind) error { return &adapters.Error{Kind: kind} }
 
-var good = adapters.Response{Message: adapters.Message{Role: adapters.Assistant, Content: "ok"}, Finish: adapters.FinishStop}
+var good = adapters.Response{Message: adapters.Message{Role: adapters.Assistant, Content: "ok"},
+	Finish: adapters.FinishStop}
 
 // TestRetry: ADP-2. Time is synctest's, so nothing waits.
 func TestRetry(t *testing.T) {
@@ -62,20 +63,28 @@ func TestRetry(t *testing.T) {
 		most     time.Duration
 	}{
 		{"good at once", []any{good}, 1, "", 0, 0},
-		{"unreachable: 1, 2, 4 s and no more", []any{failure(adapters.Unreachable)}, 4, adapters.Unreachable, 7 * time.Second, 7 * time.Second},
+		{"unreachable: 1, 2, 4 s and no more", []any{failure(adapters.Unreachable)}, 4, adapters.Unreachable, 7 * time.Second,
+			7 * time.Second},
 		{"no such host", []any{failure(adapters.UnknownHost)}, 1, adapters.UnknownHost, 0, 0},
-		{"back after two", []any{failure(adapters.Unreachable), failure(adapters.Unreachable), good}, 3, "", 3 * time.Second, 3 * time.Second},
-		{"overloaded: back-off with jitter", []any{failure(adapters.Overloaded), failure(adapters.Overloaded), good}, 3, "", 3 * time.Second, 6 * time.Second},
+		{"back after two", []any{failure(adapters.Unreachable), failure(adapters.Unreachable), good}, 3, "", 3 * time.Second,
+			3 * time.Second},
+		{"overloaded: back-off with jitter", []any{failure(adapters.Overloaded), failure(adapters.Overloaded), good}, 3, "",
+			3 * time.Second, 6 * time.Second},
 		{"Retry-After is a lower bound", []any{limited, good}, 2, "", 40 * time.Second, 42 * time.Second},
-		{"Retry-After beyond the limit", []any{&adapters.Error{Kind: adapters.Overloaded, RetryAfter: time.Hour}}, 1, adapters.Overloaded, 0, 0},
-		{"Retry-After of centuries", []any{&adapters.Error{Kind: adapters.Overloaded, RetryAfter: math.MaxInt64}}, 1, adapters.Overloaded, 0, 0},
+		{"Retry-After beyond the limit", []any{&adapters.Error{Kind: adapters.Overloaded, RetryAfter: time.Hour}}, 1,
+			adapters.Overloaded, 0, 0},
+		{"Retry-After of centuries", []any{&adapters.Error{Kind: adapters.Overloaded, RetryAfter: math.MaxInt64}}, 1,
+			adapters.Overloaded, 0, 0},
 		{"resampled twice", []any{failure(adapters.MalformedReply)}, 3, adapters.MalformedReply, 0, 0},
-		{"each kind has its own count", []any{failure(adapters.MalformedReply), failure(adapters.Unreachable), failure(adapters.MalformedReply), good}, 4, "", time.Second, time.Second},
+		{"each kind has its own count",
+			[]any{failure(adapters.MalformedReply), failure(adapters.Unreachable), failure(adapters.MalformedReply), good}, 4,
+			"", time.Second, time.Second},
 		{"auth", []any{failure(adapters.Auth)}, 1, adapters.Auth, 0, 0},
 		{"quota", []any{failure(adapters.Quota)}, 1, adapters.Quota, 0, 0},
 		{"bad request", []any{failure(adapters.BadRequest)}, 1, adapters.BadRequest, 0, 0},
 		{"too long", []any{failure(adapters.TooLong)}, 1, adapters.TooLong, 0, 0},
-		{"a reply without an end", []any{&adapters.Error{Kind: adapters.TimedOut, Endless: true}}, 1, adapters.TimedOut, 0, 0},
+		{"a reply without an end", []any{&adapters.Error{Kind: adapters.TimedOut, Endless: true}}, 1,
+			adapters.TimedOut, 0, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -83,15 +92,16 @@ func TestRetry(t *testing.T) {
 				f := &fake{name: "m", outcomes: tt.outcomes}
 				start := time.Now()
 				var waits time.Duration
-				_, err := adapters.Retry(f, adapters.DefaultPolicy(), adapters.WallClock{}).Chat(t.Context(), adapters.Request{}, func(e adapters.Event) {
-					waits += e.Waiting
-					if e.Waiting > 0 && e.Asked != (tt.name == "Retry-After is a lower bound") {
-						t.Errorf("the server asked for the wait: %v", e.Asked)
-					}
-					if e.Attempt != f.calls {
-						t.Errorf("event of attempt %d in attempt %d", e.Attempt, f.calls)
-					}
-				})
+				_, err := adapters.Retry(f, adapters.DefaultPolicy(), adapters.WallClock{}).Chat(
+					t.Context(), adapters.Request{}, func(e adapters.Event) {
+						waits += e.Waiting
+						if e.Waiting > 0 && e.Asked != (tt.name == "Retry-After is a lower bound") {
+							t.Errorf("the server asked for the wait: %v", e.Asked)
+						}
+						if e.Attempt != f.calls {
+							t.Errorf("event of attempt %d in attempt %d", e.Attempt, f.calls)
+						}
+					})
 				waited := time.Since(start)
 				if f.calls != tt.calls || adapters.KindOf(err) != tt.kind {
 					t.Errorf("%d calls, err %v; want %d, %q", f.calls, err, tt.calls, tt.kind)
@@ -110,7 +120,9 @@ type silentModel struct {
 	silence time.Duration
 }
 
-func (s *silentModel) Chat(ctx context.Context, req adapters.Request, onEvent func(adapters.Event)) (adapters.Response, error) {
+func (s *silentModel) Chat(
+	ctx context.Context, req adapters.Request, onEvent func(adapters.Event),
+) (adapters.Response, error) {
 	time.Sleep(s.silence)
 	return s.fake.Chat(ctx, req, onEvent)
 }
@@ -126,7 +138,8 @@ func TestRetryAsksASilentServerAgain(t *testing.T) {
 	}{
 		{"for ever", 5 * time.Minute, 15 * time.Minute, []any{failure(adapters.TimedOut)}, 3, adapters.TimedOut},
 		{"for ever, and no patience", 5 * time.Minute, 0, []any{failure(adapters.TimedOut)}, 2, adapters.TimedOut},
-		{"for longer than there is patience", 15 * time.Minute, 15 * time.Minute, []any{failure(adapters.TimedOut)}, 2, adapters.TimedOut},
+		{"for longer than there is patience", 15 * time.Minute, 15 * time.Minute, []any{failure(adapters.TimedOut)}, 2,
+			adapters.TimedOut},
 		{"once", 5 * time.Minute, 15 * time.Minute, []any{failure(adapters.TimedOut), good}, 2, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -135,11 +148,12 @@ func TestRetryAsksASilentServerAgain(t *testing.T) {
 				policy := adapters.DefaultPolicy()
 				policy.MaxWait = tt.wait
 				told := 0
-				_, err := adapters.Retry(m, policy, adapters.WallClock{}).Chat(t.Context(), adapters.Request{}, func(e adapters.Event) {
-					if e.Waiting > 0 && e.Reason != "" {
-						told++
-					}
-				})
+				_, err := adapters.Retry(m, policy, adapters.WallClock{}).Chat(
+					t.Context(), adapters.Request{}, func(e adapters.Event) {
+						if e.Waiting > 0 && e.Reason != "" {
+							told++
+						}
+					})
 				if m.calls != tt.calls || adapters.KindOf(err) != tt.kind || told != tt.calls-1 {
 					t.Errorf("%d calls, %d told, err %v; want %d calls", m.calls, told, err, tt.calls)
 				}
@@ -153,7 +167,8 @@ func TestRetryGivesUpOnAnOverloadedServer(t *testing.T) {
 		f := &fake{name: "m", outcomes: []any{failure(adapters.Overloaded)}}
 		start := time.Now()
 		_, err := adapters.Retry(f, adapters.DefaultPolicy(), adapters.WallClock{}).Chat(t.Context(), adapters.Request{}, nil)
-		if took := time.Since(start); adapters.KindOf(err) != adapters.Overloaded || took > 15*time.Minute || took < 14*time.Minute {
+		if took := time.Since(start); adapters.KindOf(err) != adapters.Overloaded || took > 15*time.Minute ||
+			took < 14*time.Minute {
 			t.Errorf("gave up after %s with %v", took, err)
 		}
 		for i := 2; i < len(f.at); i++ {
@@ -209,7 +224,8 @@ func TestFallback(t *testing.T) {
 			}
 		})
 	}
-	a, b := &fake{name: "a", outcomes: []any{failure(adapters.Unreachable)}}, &fake{name: "bb", outcomes: []any{failure(adapters.Auth)}}
+	a, b := &fake{name: "a", outcomes: []any{failure(adapters.Unreachable)}},
+		&fake{name: "bb", outcomes: []any{failure(adapters.Auth)}}
 	_, err := adapters.Fallback(a, b).Chat(t.Context(), adapters.Request{}, nil)
 	if adapters.KindOf(err) != adapters.Auth || !strings.Contains(err.Error(), "unreachable") {
 		t.Errorf("all failed: %v", err)
@@ -223,7 +239,8 @@ func TestFallbackInfoIsSafe(t *testing.T) {
 	a := &fake{name: "a", price: adapters.Price{Known: true, InputMicro: 5, OutMicro: 1}}
 	b := &fake{name: "bb", price: adapters.Price{Known: true, InputMicro: 1, OutMicro: 9}}
 	got := adapters.Fallback(a, b, &fake{name: "free"}).Info()
-	want := adapters.Info{Model: "a", ContextTokens: 1000, MaxOutput: 101, Price: adapters.Price{Known: true, InputMicro: 5, WriteMicro: 5, OutMicro: 9}}
+	want := adapters.Info{Model: "a", ContextTokens: 1000, MaxOutput: 101,
+		Price: adapters.Price{Known: true, InputMicro: 5, WriteMicro: 5, OutMicro: 9}}
 	if got != want {
 		t.Errorf("info = %+v, want %+v", got, want)
 	}
@@ -267,7 +284,8 @@ func TestModels(t *testing.T) {
 	if made["strong"].price.InputMicro != 3 || made["default"].price.InputMicro != 0 {
 		t.Errorf("list price %+v, own price %+v", made["strong"].price, made["default"].price)
 	}
-	for name, says := range map[string]string{"unused": `no adapter "nowhere"`, "lost": `no model profile "gone"`, "nameless": "names no model"} {
+	for name, says := range map[string]string{"unused": `no adapter "nowhere"`, "lost": `no model profile "gone"`,
+		"nameless": "names no model"} {
 		if _, err := models.Open(name); company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), says) {
 			t.Errorf("Open(%s): %v", name, err)
 		}
@@ -281,7 +299,8 @@ func TestModels(t *testing.T) {
 }
 
 func TestHeader(t *testing.T) {
-	h := adapters.Header{Role: company.Worker, Task: "t12", Subtask: "t12-03", Run: "t12-03.2", Title: "add a\nrate limiter"}
+	h := adapters.Header{Role: company.Worker, Task: "t12", Subtask: "t12-03", Run: "t12-03.2",
+		Title: "add a\nrate limiter"}
 	const want = "#company role=worker task=t12 subtask=t12-03 run=t12-03.2\n#title add a rate limiter\n"
 	if h.String() != want {
 		t.Errorf("header = %q", h.String())
@@ -295,20 +314,24 @@ func TestHeader(t *testing.T) {
 	if got, ok := adapters.ParseHeader(whole.String()); !ok || got != whole {
 		t.Errorf("parsed %+v, %v", got, ok)
 	}
-	for _, bad := range []string{"", "hello", "#company role=worker task=t1 run=t1-01.1\n", "#company role=worker task=x run=t1-01.1\n#title a\n", "#company role=worker task=t1\n#title a\n", " " + want} {
+	for _, bad := range []string{"", "hello", "#company role=worker task=t1 run=t1-01.1\n",
+		"#company role=worker task=x run=t1-01.1\n#title a\n", "#company role=worker task=t1\n#title a\n", " " + want} {
 		if got, ok := adapters.ParseHeader(bad); ok {
 			t.Errorf("%q parsed as %+v", bad, got)
 		}
 	}
-	if _, ok := adapters.FindHeader([]adapters.Message{{Role: adapters.System, Content: "be good"}, {Role: adapters.User, Content: want}}); !ok {
+	if _, ok := adapters.FindHeader(
+		[]adapters.Message{{Role: adapters.System, Content: "be good"}, {Role: adapters.User, Content: want}}); !ok {
 		t.Error("the header of the first user message was not found")
 	}
 }
 
 func TestExplain(t *testing.T) {
 	for kind, code := range map[adapters.Kind]company.Code{
-		adapters.Unreachable: company.EModel, adapters.Overloaded: company.EModel, adapters.TimedOut: company.EModel, adapters.MalformedReply: company.EModel,
-		adapters.BadRequest: company.EModel, adapters.TooLong: company.EModel, adapters.Auth: company.EModelAuth, adapters.Quota: company.EModelAuth,
+		adapters.Unreachable: company.EModel, adapters.Overloaded: company.EModel, adapters.TimedOut: company.EModel,
+		adapters.MalformedReply: company.EModel,
+		adapters.BadRequest:     company.EModel, adapters.TooLong: company.EModel, adapters.Auth: company.EModelAuth,
+		adapters.Quota: company.EModelAuth,
 	} {
 		err := adapters.Explain(&adapters.Error{Kind: kind, Message: "no"}, adapters.Info{Model: "m"})
 		var told *company.Error
@@ -328,7 +351,8 @@ func TestInputBound(t *testing.T) {
 		content := string(rapid.SliceOf(rapid.Byte()).Draw(t, "content"))
 		args := rapid.OneOf(rapid.String(), rapid.Just(`{"a":1}`), rapid.Just("")).Draw(t, "arguments")
 		call := adapters.ToolCall{ID: "c", Name: "n", Arguments: args}
-		req := adapters.Request{Messages: []adapters.Message{{Role: adapters.User, Content: content}, {Role: adapters.Assistant, ToolCalls: []adapters.ToolCall{call}}}}
+		req := adapters.Request{Messages: []adapters.Message{{Role: adapters.User, Content: content},
+			{Role: adapters.Assistant, ToolCalls: []adapters.ToolCall{call}}}}
 		var sent string
 		encoded, err := json.Marshal(content)
 		if err != nil || json.Unmarshal(encoded, &sent) != nil {

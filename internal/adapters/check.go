@@ -11,59 +11,57 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/health"
+	"company/internal/lib/healthcheck"
 )
 
-// Available is a model whose server can be asked, for nothing, whether it
-// serves it.
+// Available is a model whose server can report for free whether it serves the model.
 type Available interface {
-	// Available returns what the server's list says of the model, or an *Error.
+	// Available returns the server's information about the model, or an *Error.
 	Available(ctx context.Context) (Listing, error)
-	// Address is where the server is looked for.
+	// Address returns the address of the server.
 	Address() string
 }
 
-// Listing is what a server's list says of a model.
+// Listing describes a model according to its server's list.
 type Listing struct {
 	Text  string // for people
 	State ListState
-	Fix   string // how the model gets there, where it is not listed
+	Fix   string // a fix, if the model is not listed
 }
 
-// ListState says how far a server's list answers for a model.
+// ListState tells how a server's list covers a model.
 type ListState string
 
 const (
-	Listed   ListState = "listed"   // the server has the model, or takes any name
-	Unlisted ListState = "unlisted" // it lists others: an alias or a router's variant may be served all the same
+	Listed   ListState = "listed"   // the server has the model, or accepts any name
+	Unlisted ListState = "unlisted" // it lists other models, but may still serve an alias or a router's variant
 	NoList   ListState = "no_list"  // it has no list
 )
 
-// Reach says which servers a Check asks.
+// Reach selects the servers that a Check asks.
 type Reach int
 
 const (
-	ReachLocal   Reach = iota // those on this machine
-	ReachServers              // all
-	ReachReplies              // all, and each model for a short reply, which is paid for
+	ReachLocal   Reach = iota // servers on this machine
+	ReachServers              // all servers
+	ReachReplies              // all servers, and a short reply from each model, which costs money
 )
 
-// checkTimeout bounds what Check asks a server.
+// checkTimeout limits the requests of a Check to one server.
 const checkTimeout = 10 * time.Second
 
-// Check says what stands between a profile and its first request: mistakes in
-// it, a key that is NOT SET (a key itself is never shown), a server that is not
-// there, a model that it has not. Where the server's list leaves that open, the
-// model is asked for a short reply.
-func (r Registry) Check(ctx context.Context, p Profile, deps Deps, reach Reach) health.Result {
-	found := p.Adapter
-	if p.Model != "" {
-		found += " " + p.Model
+// Check looks for problems before the first request of a profile: configuration mistakes, a key that is NOT SET
+// (a key itself is never shown), an unreachable server, a missing model. If the server's list does not decide
+// that, the model is asked for a short reply.
+func (r Registry) Check(ctx context.Context, profile Profile, deps Deps, reach Reach) healthcheck.Result {
+	found := profile.Adapter
+	if profile.Model != "" {
+		found += " " + profile.Model
 	}
-	if p.KeyEnv != "" {
-		found += ", " + p.KeyEnv + " " + p.Key.String()
+	if profile.KeyEnv != "" {
+		found += ", " + profile.KeyEnv + " " + profile.Key.String()
 	}
-	probed, err := r.Probe(ctx, p, deps, reach)
+	probed, err := r.Probe(ctx, profile, deps, reach)
 	if probed.Said != "" {
 		found += ", " + probed.Said
 	}
@@ -71,98 +69,100 @@ func (r Registry) Check(ctx context.Context, p Profile, deps Deps, reach Reach) 
 	case err != nil:
 		return failedCheck(found, err)
 	case probed.Doubt != "":
-		return health.Result{Warn: true, Found: found + ": " + probed.Doubt, Needed: "a model that answers", Fix: probed.Fix}
+		return healthcheck.Result{Warn: true, Found: found + ": " + probed.Doubt, Needed: "a model that answers",
+			Fix: probed.Fix}
 	}
-	return health.Result{OK: true, Found: found}
+	return healthcheck.Result{OK: true, Found: found}
 }
 
-// Probed is what is known of a model before it is used.
+// Probed is the result of a Probe.
 type Probed struct {
-	Said  string // the server's place and what it says, for people
-	Doubt string // why the model may not answer; empty where nothing speaks against it
-	Fix   string // what helps against Doubt
+	Said  string // the server's address and information, for people
+	Doubt string // why the model may not answer, empty without doubt
+	Fix   string // a remedy for Doubt
 }
 
-// Probe is Check for callers that need the error: a *company.Error that has the
-// *Error behind it where a server was asked. Said names the place, in both
-// cases.
-func (r Registry) Probe(ctx context.Context, p Profile, deps Deps, reach Reach) (found Probed, err error) {
-	m, err := r.Open(p, deps)
+// Probe does the work of Check for callers that need the error. The error is a *company.Error, and wraps the
+// *Error if a server was asked. Said names the address even with an error, if a server was asked.
+func (r Registry) Probe(ctx context.Context, profile Profile, deps Deps, reach Reach) (found Probed, err error) {
+	model, err := r.Open(profile, deps)
 	if err != nil {
 		return Probed{}, err
 	}
-	defer func() { _ = Close(m) }() // nothing was sent that could be lost
-	a, ok := unwrapModel(m).(Available)
+	defer func() { _ = Close(model) }() // no data can be lost
+	available, ok := unwrapModel(model).(Available)
 	switch {
 	case !ok:
 		return Probed{}, nil
-	case reach == ReachLocal && !isLocalAddress(a.Address()):
-		return Probed{Said: "at " + a.Address() + ", not asked"}, nil
+	case reach == ReachLocal && !isLocalAddress(available.Address()):
+		return Probed{Said: "at " + available.Address() + ", not asked"}, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	found.Said = "at " + a.Address()
-	list, err := a.Available(ctx)
+	found.Said = "at " + available.Address()
+	list, err := available.Available(ctx)
 	unreadable := KindOf(err) == MalformedReply
 	if err != nil && !unreadable {
-		return found, Explain(err, m.Info())
+		return found, Explain(err, model.Info())
 	}
 	if list.Text != "" {
 		found.Said += ", " + list.Text
 	}
 	if list.State != Listed || reach == ReachReplies {
-		fault := askForReply(ctx, m)
+		fault := askForReply(ctx, model)
 		switch {
 		case fault == nil && unreadable:
 			found.Said += ", has a list of models that cannot be read, and replies"
 		case fault == nil:
 			found.Said += ", and replies"
 		case unreadable:
-			return found, Explain(err, m.Info())
+			return found, Explain(err, model.Info())
 		case isRefusal(fault, list.State):
-			return found, Explain(fault, m.Info())
+			return found, Explain(fault, model.Info())
 		case list.State != NoList:
 			found.Doubt, found.Fix = fault.Error(), cmp.Or(list.Fix, "see whether it answers: company doctor --online")
 		}
 	}
-	if err := addTools(ctx, &found, a, m.Info(), p.Tools); err != nil {
-		return found, Explain(err, m.Info())
+	if err := addTools(ctx, &found, available, model.Info(), profile.Tools); err != nil {
+		return found, Explain(err, model.Info())
 	}
 	return found, nil
 }
 
-// askForReply asks a model for a few tokens, for the longer part of the time that ctx
-// has left: a model that is being loaded must not use up its caller's time.
-func askForReply(ctx context.Context, m Model) error {
+// askForReply asks a model for a few tokens. It uses at most two thirds of the time until ctx's deadline,
+// because a loading model must not use up the caller's time.
+func askForReply(ctx context.Context, model Model) error {
 	if end, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, time.Until(end)*2/3)
 		defer cancel()
 	}
-	_, err := m.Chat(ctx, Request{Messages: []Message{{Role: User, Content: "Reply with the word ok."}}, MaxTokens: 16}, nil)
+	_, err := model.Chat(
+		ctx, Request{Messages: []Message{{Role: User, Content: "Reply with the word ok."}}, MaxTokens: 16},
+		nil)
 	if err != nil && ctx.Err() != nil {
 		err = &Error{Kind: TimedOut, Message: "no reply in time", Err: err}
 	}
 	return err
 }
 
-// isRefusal reports whether a request's failure shows that later ones fail, too. A limit
-// of the reply that is too small for the model shows nothing.
+// isRefusal reports whether the failure of a request means that later requests fail, too. It ignores a limit of
+// the reply that is too small for the model.
 func isRefusal(err error, state ListState) bool {
-	var e *Error
-	if !errors.As(err, &e) {
+	var fault *Error
+	if !errors.As(err, &fault) {
 		return false
 	}
-	switch e.Kind {
+	switch fault.Kind {
 	case Auth, Quota, UnknownHost:
 		return true
 	case BadRequest:
-		return e.Status == http.StatusNotFound || state == Unlisted && !strings.Contains(e.Message, "max_")
+		return fault.Status == http.StatusNotFound || state == Unlisted && !strings.Contains(fault.Message, "max_")
 	}
 	return false
 }
 
-// addTools adds how the model is given its tools, where its server tells.
+// addTools adds to found how the model gets its tools, if its server tells.
 func addTools(ctx context.Context, found *Probed, a Available, info Info, use ToolUse) error {
 	teller, ok := a.(ToolTeller)
 	if !ok {
@@ -182,34 +182,34 @@ func addTools(ctx context.Context, found *Probed, a Available, info Info, use To
 	return nil
 }
 
-// unwrapModel is the driver's own model.
-func unwrapModel(m Model) Model {
+// unwrapModel returns the driver's own model.
+func unwrapModel(model Model) Model {
 	for {
-		w, ok := m.(interface{ Unwrap() []Model })
+		w, ok := model.(interface{ Unwrap() []Model })
 		if !ok || len(w.Unwrap()) != 1 {
-			return m
+			return model
 		}
-		m = w.Unwrap()[0]
+		model = w.Unwrap()[0]
 	}
 }
 
-func failedCheck(found string, err error) health.Result {
-	var e *company.Error
-	if !errors.As(err, &e) {
-		return health.Result{Found: found + ": " + err.Error()}
+func failedCheck(found string, err error) healthcheck.Result {
+	var fault *company.Error
+	if !errors.As(err, &fault) {
+		return healthcheck.Result{Found: found + ": " + err.Error()}
 	}
-	why := e.Message
-	if e.Why != "" {
-		why += ": " + e.Why
+	reason := fault.Message
+	if fault.Why != "" {
+		reason += ": " + fault.Why
 	}
-	// The place stands before it, and is not named again by each layer of the network.
+	// The address is in found already, so drop it from the reasons of each network layer.
 	if kind := KindOf(err); kind == Unreachable || kind == UnknownHost {
-		why = strings.TrimSpace(e.Why[strings.LastIndex(e.Why, ": ")+1:])
+		reason = strings.TrimSpace(fault.Why[strings.LastIndex(fault.Why, ": ")+1:])
 	}
-	return health.Result{Found: found + ": " + why, Needed: "a model that can be asked", Fix: e.Hint}
+	return healthcheck.Result{Found: found + ": " + reason, Needed: "a model that can be asked", Fix: fault.Hint}
 }
 
-// isLocalAddress reports whether an address is this machine's own.
+// isLocalAddress reports whether an address is on this machine.
 func isLocalAddress(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {

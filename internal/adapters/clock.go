@@ -4,20 +4,20 @@ import (
 	"context"
 	"time"
 
-	"company/internal/retry"
+	"company/internal/lib/retry"
 )
 
-// Clock is the time that Retry lives in; tests bring one that does not wait.
+// Clock provides the time to Retry. Tests replace it by one that does not wait.
 type Clock interface {
 	Now() time.Time
-	// Sleep waits for d, or returns ctx's cause when that is done first.
+	// Sleep waits for d, or returns ctx's cause if ctx is done first.
 	Sleep(ctx context.Context, d time.Duration) error
 }
 
-// WallClock is real time.
+// WallClock is the system clock.
 type WallClock struct{}
 
-// Now is time.Now.
+// Now returns time.Now.
 func (WallClock) Now() time.Time { return time.Now() }
 
 // Sleep waits for d under ctx.

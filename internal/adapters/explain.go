@@ -8,18 +8,17 @@ import (
 	"company/internal/company"
 )
 
-// Explain makes a failure of Chat one that people can act on: EModelAuth where
-// a key or a bill is the matter, EModel else. Other errors come back as they
-// are.
+// Explain turns a failure of Chat into an error with a fix for people. The code is EModelAuth for problems with
+// a key or billing, and EModel otherwise. Other errors are returned unchanged.
 func Explain(err error, info Info) error {
-	var e *Error
-	if !errors.As(err, &e) {
+	var fault *Error
+	if !errors.As(err, &fault) {
 		return err
 	}
 	name := cmp.Or(info.Model, "the model")
-	c := company.E(company.EModel, fmt.Sprintf("%s gave no answer", name)).Because(e.Error())
+	c := company.E(company.EModel, fmt.Sprintf("%s gave no answer", name)).Because(fault.Error())
 	c.Op, c.Class = "ask the model", company.Recoverable
-	switch e.Kind {
+	switch fault.Kind {
 	case Unreachable:
 		c = c.Fix("check that base_url in company.yaml is right and that its server runs")
 	case UnknownHost:
@@ -28,7 +27,8 @@ func Explain(err error, info Info) error {
 	case Overloaded:
 		c = c.Fix("its server refuses work for now; try again later, or give the profile a `fallback`")
 	case TimedOut:
-		c = c.Fix("its server took the request and went silent; try again, give the profile a `fallback`, or raise limits.model_silence where it needs longer")
+		c = c.Fix("its server took the request and went silent; try again, give the profile a `fallback`, or raise " +
+			"limits.model_silence where it needs longer")
 	case MalformedReply:
 		c = c.Fix("its server sent replies that are not whole; try again, or use another model")
 	case Auth:
@@ -43,14 +43,14 @@ func Explain(err error, info Info) error {
 		c.Class = company.HumanRequired
 		c = c.Fix("check the model's name and base_url in company.yaml")
 	}
-	if e.Fix != "" {
-		c = c.Fix(e.Fix)
+	if fault.Fix != "" {
+		c = c.Fix(fault.Fix)
 	}
-	// Why holds the cause's text already; only its chain is kept.
+	// Because already has the cause's text, so only the error chain is kept.
 	return &explained{told: c, cause: err}
 }
 
-// explained keeps the cause reachable without printing it twice.
+// explained wraps the cause without printing it twice.
 type explained struct {
 	told  *company.Error
 	cause error

@@ -7,14 +7,13 @@ import (
 	"slices"
 )
 
-// falling is the wrapper that Fallback makes.
+// falling is the model that Fallback returns.
 type falling struct{ chain []Model }
 
-// Fallback asks the next model when one fails for a reason that lies with that
-// model or its server: out of reach, overloaded for too long, silent, garbled,
-// its key or quota refused, the model unknown there, or the answer filtered. A
-// request that is wrong in itself (BadRequest, TooLong) is not carried on. The
-// change is reported as an Event.
+// Fallback asks the next model if one fails for a reason of that model or its server. Such reasons are:
+// unreachable, overloaded for too long, silent, malformed reply, refused key or quota, unknown model, or a
+// filtered answer. An invalid request (BadRequest, TooLong) is not passed on. The switch is reported as an
+// Event.
 func Fallback(primary Model, next ...Model) Model {
 	if len(next) == 0 {
 		return primary
@@ -22,15 +21,15 @@ func Fallback(primary Model, next ...Model) Model {
 	return &falling{chain: append([]Model{primary}, next...)}
 }
 
-// Chat returns the first good reply. When every model fails, the error is the
-// last one's, with the earlier ones joined to it.
+// Chat returns the first good reply. If every model fails, it returns the last error joined with the earlier
+// ones.
 func (f *falling) Chat(ctx context.Context, req Request, onEvent func(Event)) (Response, error) {
 	if req.MaxTokens == 0 {
-		req.MaxTokens = f.Info().MaxOutput // one bound for whichever answers
+		req.MaxTokens = f.Info().MaxOutput // one limit for all models
 	}
 	var failures []error
-	for i, m := range f.chain {
-		resp, err := m.Chat(ctx, req, onEvent)
+	for i, model := range f.chain {
+		resp, err := model.Chat(ctx, req, onEvent)
 		last := i == len(f.chain)-1
 		if err == nil && (resp.Finish != FinishFilter || last) {
 			return resp, nil
@@ -46,34 +45,34 @@ func (f *falling) Chat(ctx context.Context, req Request, onEvent func(Event)) (R
 			return Response{}, errors.Join(failures...)
 		}
 		if onEvent != nil {
-			why := "the answer was filtered"
+			reason := "the answer was filtered"
 			if err != nil {
-				why = err.Error()
+				reason = err.Error()
 			}
-			onEvent(Event{Reason: fmt.Sprintf("falling back from %s to %s: %s", m.Info().Model, f.chain[i+1].Info().Model, why)})
+			onEvent(Event{Reason: fmt.Sprintf(
+				"falling back from %s to %s: %s", model.Info().Model, f.chain[i+1].Info().Model, reason)})
 		}
 	}
 	return Response{}, errors.Join(failures...)
 }
 
-// canFallBack reports whether another model may do better.
+// canFallBack reports whether another model may succeed.
 func canFallBack(err error) bool {
-	var e *Error
-	if !errors.As(err, &e) {
+	var fault *Error
+	if !errors.As(err, &fault) {
 		return false
 	}
-	switch e.Kind {
+	switch fault.Kind {
 	case TooLong:
 		return false
 	case BadRequest:
-		return e.Status == 404 || e.Status >= 500 // no such model there, or none that its machine can hold
+		return fault.Status == 404 || fault.Status >= 500 // the model is unknown there, or too large for its machine
 	}
 	return true
 }
 
-// Info is the first model's, made safe for a caller that cannot know which one
-// will answer: the dearest known price, the smallest known context, the
-// shortest reply. A budget that must be exact meters the bare models instead.
+// Info returns the first model's information with safe limits for the whole chain: the highest known price, the
+// smallest known context, the shortest reply. For exact costs, a budget meters the bare models instead.
 func (f *falling) Info() Info {
 	info := f.chain[0].Info()
 	for _, m := range f.chain[1:] {
@@ -91,7 +90,7 @@ func (f *falling) Info() Info {
 	return info
 }
 
-// Unwrap is the chain.
+// Unwrap returns the chain.
 func (f *falling) Unwrap() []Model { return f.chain }
 
 // Close closes every model of the chain.

@@ -7,9 +7,8 @@ import (
 	"company/internal/company"
 )
 
-// Header is what the first user message of every role begins with. It tells a
-// reader of a transcript, and a server that stands in for a model, which run a
-// conversation belongs to:
+// Header begins the first user message of every role. It tells a reader of a transcript, and a scripted server,
+// which run a conversation belongs to:
 //
 //	#company role=worker task=t12 subtask=t12-03 run=t12-03.2
 //	#title add a rate limiter
@@ -26,16 +25,16 @@ const (
 	titleMark  = "#title "
 )
 
-// String is the two lines, each with its newline. The title is made one line.
+// String returns the two lines, each with its newline. The title is joined into one line.
 func (h Header) String() string {
 	subtask := string(h.Subtask)
 	subtask = cmp.Or(subtask, "-")
-	return headerMark + "role=" + string(h.Role) + " task=" + string(h.Task) + " subtask=" + subtask + " run=" + string(h.Run) + "\n" +
+	return headerMark + "role=" + string(h.Role) + " task=" + string(h.Task) + " subtask=" + subtask + " run=" +
+		string(h.Run) + "\n" +
 		titleMark + strings.Join(strings.Fields(h.Title), " ") + "\n"
 }
 
-// ParseHeader reads the header at the beginning of a message. It is false for
-// a message that does not begin with one, or whose header is not whole.
+// ParseHeader reads the header at the beginning of a message. It returns false if there is no complete header.
 func ParseHeader(text string) (Header, bool) {
 	first, rest, ok := strings.Cut(text, "\n")
 	fields, isHeader := strings.CutPrefix(first, headerMark)
@@ -43,38 +42,39 @@ func ParseHeader(text string) (Header, bool) {
 		return Header{}, false
 	}
 	second, _, _ := strings.Cut(rest, "\n")
-	// A title may be empty, and then editors and YAML strip the mark's space.
+	// If the title is empty, editors and YAML may strip the mark's space.
 	title, isTitle := strings.CutPrefix(second+" ", titleMark)
 	if !isTitle {
 		return Header{}, false
 	}
-	h := Header{Title: strings.TrimSpace(title)}
+	header := Header{Title: strings.TrimSpace(title)}
 	for field := range strings.FieldsSeq(fields) {
 		key, value, _ := strings.Cut(field, "=")
 		switch key {
 		case "role":
-			h.Role = company.Role(value)
+			header.Role = company.Role(value)
 		case "task":
-			h.Task = company.TaskID(value)
+			header.Task = company.TaskID(value)
 		case "subtask":
 			if value != "-" {
-				h.Subtask = company.SubtaskID(value)
+				header.Subtask = company.SubtaskID(value)
 			}
 		case "run":
-			h.Run = company.RunID(value)
+			header.Run = company.RunID(value)
 		}
 	}
-	if h.Role == "" || !h.Task.Valid() || !h.Run.Valid() || (h.Subtask != "" && !h.Subtask.Valid()) {
+	if header.Role == "" || !header.Task.Valid() || !header.Run.Valid() ||
+		(header.Subtask != "" && !header.Subtask.Valid()) {
 		return Header{}, false
 	}
-	return h, true
+	return header, true
 }
 
-// FindHeader is the header of a conversation: that of its first user message.
+// FindHeader returns the header of a conversation from its first user message.
 func FindHeader(messages []Message) (Header, bool) {
-	for _, m := range messages {
-		if m.Role == User {
-			return ParseHeader(m.Content)
+	for _, message := range messages {
+		if message.Role == User {
+			return ParseHeader(message.Content)
 		}
 	}
 	return Header{}, false

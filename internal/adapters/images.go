@@ -6,85 +6,87 @@ import (
 	"fmt"
 	"strings"
 
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// ImageUse says whether a model takes images.
+// ImageUse tells whether a model accepts images.
 type ImageUse string
 
 const (
-	ImagesAuto ImageUse = "auto" // as its server says; else by its name
+	ImagesAuto ImageUse = "auto" // as its server reports, otherwise by its name
 	ImagesYes  ImageUse = "yes"
 	ImagesNo   ImageUse = "no"
 )
 
-// ImageTeller is a model whose server tells whether it takes images.
+// ImageTeller is a model whose server reports whether it accepts images.
 type ImageTeller interface {
 	Images(ctx context.Context) (bool, error)
 }
 
-// textOnlyRE are names of models that take text alone, by their vendors' pages as of
-// 2026-11: platform.openai.com/docs/models, api-docs.deepseek.com, docs.mistral.ai (models),
-// huggingface.co (gpt-oss, Qwen coders, Llama before 4, GLM and Kimi without a v or 2.5). A
-// model of another name is taken to see: most newer ones do, and a server that refuses
-// images says so.
+// textOnlyRE matches names of text-only models, by their vendors' pages as of 2026-11:
+// platform.openai.com/docs/models, api-docs.deepseek.com, docs.mistral.ai (models), huggingface.co (gpt-oss,
+// Qwen coders, Llama before 4, GLM and Kimi without a v or 2.5). Models with other names are assumed to accept
+// images: most newer ones do, and a server that refuses images reports it.
 var textOnlyRE = lazyregexp.New(`^(?:` + strings.Join([]string{
 	`gpt-3\.5.*`, `gpt-4(?:-32k)?(?:-0\d{3})?`, `o1-(?:mini|preview).*`, `o3-mini.*`, `gpt-oss.*`,
 	`claude-(?:2|instant).*`, `deepseek-(?:chat|reasoner|coder|r1|v[23]).*`, `codestral.*`, `(?:open-)?mixtral.*`,
-	`qwen.*coder.*`, `qwq.*`, `llama-?(?:2|3|3\.1|3\.3)(?:[-:].*)?`, `code-?llama.*`, `glm-4\.[56](?:-air)?`, `kimi-k2(?:-.*)?`, `grok-(?:3|code).*`, `starcoder.*`, `phi-?[34](?:[-:](?:mini|medium|small).*)?`,
+	`qwen.*coder.*`, `qwq.*`, `llama-?(?:2|3|3\.1|3\.3)(?:[-:].*)?`, `code-?llama.*`, `glm-4\.[56](?:-air)?`,
+	`kimi-k2(?:-.*)?`, `grok-(?:3|code).*`, `starcoder.*`, `phi-?[34](?:[-:](?:mini|medium|small).*)?`,
 }, "|") + `)$`)
 
-// isTextOnly reports whether a model is known by its name to take text alone. A router puts
-// the vendor before the name.
+// isTextOnly reports whether a model is known by its name to accept only text. It ignores the vendor that
+// routers put before the name.
 func isTextOnly(model string) bool {
 	name := strings.ToLower(model)
 	return textOnlyRE.MatchString(name[strings.LastIndex(name, "/")+1:])
 }
 
-// TakesImages reports whether images are sent to the model of a profile. The profile's setting
-// decides; without one the model's server does, and where that does not say, the model's name.
-func (r Registry) TakesImages(ctx context.Context, p Profile, deps Deps) bool {
-	switch p.Images {
+// TakesImages reports whether images are sent to the model of a profile. It uses the profile's setting, or else
+// the report of the model's server, or else the model's name.
+func (r Registry) TakesImages(ctx context.Context, profile Profile, deps Deps) bool {
+	switch profile.Images {
 	case ImagesYes, ImagesNo:
-		return p.Images == ImagesYes
+		return profile.Images == ImagesYes
 	}
-	m, err := r.Open(p, deps)
+	model, err := r.Open(profile, deps)
 	if err != nil {
-		return !isTextOnly(p.Model) // its own check has the reason
+		return !isTextOnly(profile.Model) // its own check reports the reason
 	}
-	defer func() { _ = Close(m) }() // it has sent nothing that could be lost
-	if teller, ok := unwrapModel(m).(ImageTeller); ok {
+	defer func() { _ = Close(model) }() // no data can be lost
+	if teller, ok := unwrapModel(model).(ImageTeller); ok {
 		ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 		defer cancel()
 		if takes, err := teller.Images(ctx); err == nil {
 			return takes
 		}
 	}
-	return !isTextOnly(p.Model)
+	return !isTextOnly(profile.Model)
 }
 
-// imagesFix is for a model that was sent images and takes none.
-const imagesFix = "choose a model that takes images for the role (agents.<role>.model, then company retry), or submit without the images; `images: no` in the model's profile has company submit say so"
+// imagesFix is the fix for a model that got images but accepts none.
+const imagesFix = "choose a model that takes images for the role (agents.<role>.model, then company retry), or " +
+	"submit without the images; `images: no` in the model's profile has company submit say so"
 
-// seeing is a model that is sent images as its profile allows.
+// seeing wraps a model and refuses images that its profile does not allow.
 type seeing struct {
 	Model
 	images ImageUse
 }
 
-// Chat asks the model.
+// Chat sends the request, unless it has images and the profile refuses them.
 func (s seeing) Chat(ctx context.Context, req Request, onEvent func(Event)) (Response, error) {
 	if !hasImages(req) {
 		return s.Model.Chat(ctx, req, onEvent)
 	}
 	if s.images == ImagesNo {
-		return Response{}, &Error{Kind: BadRequest, Message: fmt.Sprintf("%s takes no images: its profile says `images: no`", s.Info().Model), Fix: imagesFix}
+		return Response{}, &Error{Kind: BadRequest,
+			Message: fmt.Sprintf("%s takes no images: its profile says `images: no`", s.Info().Model), Fix: imagesFix}
 	}
 	resp, err := s.Model.Chat(ctx, req, onEvent)
 	return resp, explainImages(err)
 }
 
-// Unwrap is the model.
+// Unwrap returns the model.
 func (s seeing) Unwrap() []Model { return []Model{s.Model} }
 
 // Close closes the model.
@@ -99,14 +101,14 @@ func hasImages(req Request) bool {
 	return false
 }
 
-// aboutImagesRE finds refusals that are about images.
+// aboutImagesRE matches refusals because of images.
 var aboutImagesRE = lazyregexp.New(`(?i)\bimages?\b|image_url|\bvision\b|multi-?modal|modalit`)
 
 // explainImages adds the fix to a server's refusal of images.
 func explainImages(err error) error {
-	var e *Error
-	if errors.As(err, &e) && e.Kind == BadRequest && e.Fix == "" && aboutImagesRE.MatchString(e.Message) {
-		e.Fix = imagesFix
+	var fault *Error
+	if errors.As(err, &fault) && fault.Kind == BadRequest && fault.Fix == "" && aboutImagesRE.MatchString(fault.Message) {
+		fault.Fix = imagesFix
 	}
 	return err
 }

@@ -25,9 +25,11 @@ var deciding = map[string]map[string]any{
 func TestAQuotationIsNoCall(t *testing.T) {
 	for _, mode := range []adapters.ToolUse{adapters.ToolsYes, adapters.ToolsNo} {
 		for verb, args := range deciding {
-			req := adapters.Request{Messages: []adapters.Message{{Role: adapters.User, Content: "go"}}, Tools: []adapters.Tool{{Name: verb, Schema: []byte(`{"type":"object"}`)}}}
+			req := adapters.Request{Messages: []adapters.Message{{Role: adapters.User, Content: "go"}},
+				Tools: []adapters.Tool{{Name: verb, Schema: []byte(`{"type":"object"}`)}}}
 			for _, q := range adaptertest.Quotations(verb, args, "tool", "call", "call_aaaaaaaaaa", "tool_call") {
-				says := adapters.Response{Finish: adapters.FinishStop, Message: adapters.Message{Role: adapters.Assistant, Content: q.Text}}
+				says := adapters.Response{Finish: adapters.FinishStop,
+					Message: adapters.Message{Role: adapters.Assistant, Content: q.Text}}
 				resp, err := adapters.WithToolMode(&fake{name: "m", outcomes: []any{says}}, mode, nil).Chat(t.Context(), req, nil)
 				if err != nil || len(resp.Message.ToolCalls) != 0 || resp.Message.Content != q.Text {
 					t.Errorf("tools: %s, %s, %s: %+v, %v", mode, verb, q.Form, resp.Message, err)
@@ -35,8 +37,11 @@ func TestAQuotationIsNoCall(t *testing.T) {
 			}
 		}
 	}
-	calls := adapters.Response{Finish: adapters.FinishStop, Message: adapters.Message{Role: adapters.Assistant, ToolCalls: []adapters.ToolCall{{ID: "1", Name: "t", Arguments: "{}"}}}}
-	resp, err := adapters.WithToolMode(&fake{name: "m", outcomes: []any{calls}}, adapters.ToolsAuto, nil).Chat(t.Context(), toolRequest(), nil)
+	calls := adapters.Response{Finish: adapters.FinishStop,
+		Message: adapters.Message{Role: adapters.Assistant,
+			ToolCalls: []adapters.ToolCall{{ID: "1", Name: "t", Arguments: "{}"}}}}
+	resp, err := adapters.WithToolMode(&fake{name: "m", outcomes: []any{calls}}, adapters.ToolsAuto, nil).Chat(
+		t.Context(), toolRequest(), nil)
 	if err != nil || len(resp.Message.ToolCalls) != 1 {
 		t.Errorf("a call over the wire: %+v, %v", resp, err)
 	}
@@ -58,14 +63,16 @@ func (m *asked) Chat(_ context.Context, req adapters.Request, _ func(adapters.Ev
 func TestFenceIsDrawnForEachRequest(t *testing.T) {
 	calls := func(req adapters.Request) (adapters.Response, error) {
 		text := strings.ReplaceAll(inText.Message.Content, "FENCE", fenceOf(req))
-		return adapters.Response{Finish: adapters.FinishStop, Message: adapters.Message{Role: adapters.Assistant, Content: text}}, nil
+		return adapters.Response{Finish: adapters.FinishStop,
+			Message: adapters.Message{Role: adapters.Assistant, Content: text}}, nil
 	}
 	failing := &asked{fake: fake{name: "a"}, answer: func(adapters.Request) (adapters.Response, error) {
 		return adapters.Response{}, failure(adapters.MalformedReply)
 	}}
 	last := &asked{fake: fake{name: "b"}, answer: calls}
 	wrap := func(m adapters.Model) adapters.Model {
-		return adapters.Retry(adapters.WithToolMode(m, adapters.ToolsNo, nil), adapters.Policy{Resample: 2}, adapters.WallClock{})
+		return adapters.Retry(adapters.WithToolMode(m, adapters.ToolsNo, nil), adapters.Policy{Resample: 2},
+			adapters.WallClock{})
 	}
 	m := adapters.Fallback(wrap(failing), wrap(last))
 	req := toolRequest()
@@ -75,7 +82,9 @@ func TestFenceIsDrawnForEachRequest(t *testing.T) {
 		if err != nil || len(resp.Message.ToolCalls) != 1 {
 			t.Fatalf("%+v, %v", resp, err)
 		}
-		req.Messages = append(req.Messages, resp.Message, adapters.Message{Role: adapters.ToolRole, ToolCallID: resp.Message.ToolCalls[0].ID, ToolName: "t", Content: resp.Message.Content})
+		req.Messages = append(req.Messages, resp.Message,
+			adapters.Message{Role: adapters.ToolRole, ToolCallID: resp.Message.ToolCalls[0].ID, ToolName: "t",
+				Content: resp.Message.Content})
 	}
 	all := slices.Concat(failing.fake.asked, last.fake.asked)
 	names := map[string]bool{}
@@ -87,7 +96,8 @@ func TestFenceIsDrawnForEachRequest(t *testing.T) {
 				t.Errorf("message %d, of %s, and the name %s: %q", i, msg.Role, name, msg.Content)
 			}
 		}
-		if system := sent.Messages[0].Content; !strings.HasPrefix(system, "You work.\n\n") || strings.Index(system, name) < len(system)-200 {
+		if system := sent.Messages[0].Content; !strings.HasPrefix(system, "You work.\n\n") ||
+			strings.Index(system, name) < len(system)-200 {
 			t.Errorf("the name is not late in the system prompt: %q", system)
 		}
 	}
@@ -99,7 +109,8 @@ func TestFenceIsDrawnForEachRequest(t *testing.T) {
 	used := fenceOf(last.fake.asked[2])
 	last.answer = func(adapters.Request) (adapters.Response, error) {
 		text := "```" + used + "\n{\"tool\":\"t\",\"arguments\":{}}\n```"
-		return adapters.Response{Finish: adapters.FinishStop, Message: adapters.Message{Role: adapters.Assistant, Content: text}}, nil
+		return adapters.Response{Finish: adapters.FinishStop,
+			Message: adapters.Message{Role: adapters.Assistant, Content: text}}, nil
 	}
 	if resp, err := m.Chat(t.Context(), req, nil); err != nil || len(resp.Message.ToolCalls) != 0 {
 		t.Errorf("%+v, %v", resp, err)

@@ -12,87 +12,89 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/secret"
+	"company/internal/lib/secret"
 )
 
-// Profile is one named model of company.yaml, as a driver needs it.
+// Profile is one named model of company.yaml.
 type Profile struct {
 	Name    string // the profile's own name: default, strong, ...
 	Adapter string // the driver's name in the Registry
-	Model   string // passed to the server as it is
-	BaseURL string // empty: the driver's standard address
+	Model   string // sent to the server unchanged
+	BaseURL string // empty means the driver's standard address
 	Key     secret.Value
-	KeyEnv  string // the variable the key comes from, for hints only
+	KeyEnv  string // the variable of the key, only for hints
 
-	ContextTokens int      // 0: what the driver knows of the model
-	MaxOutput     int      // 0: the driver's default
-	Price         Price    // not Known: Deps.Prices is asked
-	Temperature   *float64 // nil: the server's own
-	Tools         ToolUse  // "": ToolsAuto
-	Images        ImageUse // "": ImagesAuto
-	// Unchosen: this profile is the default of an empty configuration. A driver
-	// may take another model where this one is missing.
+	ContextTokens int      // 0 means the driver's own knowledge of the model
+	MaxOutput     int      // 0 means the driver's default
+	Price         Price    // if not Known, Deps.Prices is used
+	Temperature   *float64 // nil means the server's own
+	Tools         ToolUse  // "" means ToolsAuto
+	Images        ImageUse // "" means ImagesAuto
+	// Unchosen means that this profile is the default of an empty configuration. If its model is missing, a driver
+	// may choose another one.
 	Unchosen bool
-	// EchoReasoning sends a model's reasoning back to it with its reply. Some
-	// servers want that, others refuse it.
+	// EchoReasoning sends a model's reasoning back to it with its reply. Some servers require that, others refuse
+	// it.
 	EchoReasoning bool
 	// Script is the path of the script of `adapter: scripted`.
 	Script string
-	// Fallback names the profiles to ask, in order, when this one fails.
+	// Fallback lists the profiles to try, in order, if this one fails.
 	Fallback []string
 }
 
-// Deps is what the wiring gives to every driver.
+// Deps holds the dependencies of all drivers.
 type Deps struct {
-	Log *slog.Logger // nil: nothing is logged
-	// Prices looks up the list price of an adapter's model at an address ("" is
-	// the driver's standard one). nil: no price is known.
+	Log *slog.Logger // nil disables logging
+	// Prices returns the list price of an adapter's model at an address. An empty address means the driver's
+	// standard one. If Prices is nil, no price is known.
 	Prices func(adapter, baseURL, model string) Price
 	Policy Policy // the zero value means DefaultPolicy
-	// How long a reply may take to its first piece, between two, and to its end; 0: the
-	// driver's default.
+	// FirstToken limits the time to the first piece of a reply. Idle limits the time between two pieces, and Whole
+	// the time to its end. 0 means the driver's default.
 	FirstToken, Idle, Whole time.Duration
-	Clock                   Clock // nil: WallClock
+	Clock                   Clock // nil means WallClock
 }
 
-// Factory makes one bare model: no retries, no fallback. It must not talk to
-// the model's server.
+// Factory makes one bare model, without retries and fallback. It must not contact the model's server.
 type Factory func(Profile, Deps) (Model, error)
 
-// Registry is the table of adapters by name; a new adapter is one line in the
-// wiring's table.
+// Registry maps names to adapters. A new adapter needs one line in the table of the main program.
 type Registry map[string]Factory
 
-// Open makes the bare model of one profile, fitted to it (see WithToolMode). Mistakes in the profile are
-// EConfig errors, a missing key is EModelAuth.
-func (r Registry) Open(p Profile, deps Deps) (Model, error) {
-	factory, ok := r[p.Adapter]
+// Open makes the bare model of one profile with the profile's settings (see WithToolMode). Mistakes in the
+// profile are EConfig errors, and a missing key is EModelAuth.
+func (r Registry) Open(profile Profile, deps Deps) (Model, error) {
+	factory, ok := r[profile.Adapter]
 	if !ok {
-		return nil, company.E(company.EConfig, fmt.Sprintf("model profile %q: there is no adapter %q", p.Name, p.Adapter)).
+		return nil, company.E(company.EConfig,
+			fmt.Sprintf("model profile %q: there is no adapter %q", profile.Name, profile.Adapter)).
 			Fix("adapters are: " + strings.Join(slices.Sorted(maps.Keys(r)), ", "))
 	}
-	if p.Model == "" && p.Script == "" {
-		return nil, company.E(company.EConfig, fmt.Sprintf("model profile %q names no model", p.Name)).Fix("add `model:` to the profile")
+	if profile.Model == "" && profile.Script == "" {
+		return nil, company.E(company.EConfig, fmt.Sprintf("model profile %q names no model", profile.Name)).
+			Fix("add `model:` to the profile")
 	}
-	if p.KeyEnv != "" && !p.Key.Set() {
-		return nil, company.E(company.EModelAuth, fmt.Sprintf("model profile %q has no key", p.Name)).
-			Because(p.KeyEnv + " is NOT SET").Fix("export " + p.KeyEnv + "=...")
+	if profile.KeyEnv != "" && !profile.Key.Set() {
+		return nil, company.E(company.EModelAuth, fmt.Sprintf("model profile %q has no key", profile.Name)).
+			Because(profile.KeyEnv + " is NOT SET").Fix("export " + profile.KeyEnv + "=...")
 	}
-	if p.ContextTokens < 0 || p.MaxOutput < 0 || p.Price.InputMicro < 0 || p.Price.CacheMicro < 0 || p.Price.WriteMicro < 0 || p.Price.OutMicro < 0 {
-		return nil, company.E(company.EConfig, fmt.Sprintf("model profile %q has a negative number", p.Name))
+	if profile.ContextTokens < 0 || profile.MaxOutput < 0 || profile.Price.InputMicro < 0 ||
+		profile.Price.CacheMicro < 0 ||
+		profile.Price.WriteMicro < 0 || profile.Price.OutMicro < 0 {
+		return nil, company.E(company.EConfig, fmt.Sprintf("model profile %q has a negative number", profile.Name))
 	}
-	if !p.Price.Known && deps.Prices != nil {
-		p.Price = deps.Prices(p.Adapter, p.BaseURL, p.Model)
+	if !profile.Price.Known && deps.Prices != nil {
+		profile.Price = deps.Prices(profile.Adapter, profile.BaseURL, profile.Model)
 	}
-	m, err := factory(p, deps)
+	model, err := factory(profile, deps)
 	if err != nil {
-		return nil, fmt.Errorf("open model profile %s: %w", p.Name, err)
+		return nil, fmt.Errorf("open model profile %s: %w", profile.Name, err)
 	}
-	return seeing{WithToolMode(m, p.Tools, p.Temperature), p.Images}, nil
+	return seeing{WithToolMode(model, profile.Tools, profile.Temperature), profile.Images}, nil
 }
 
-// Models opens the profiles of an office when they are first used, each once,
-// and closes them together. It may be used by many goroutines.
+// Models opens each profile of an office once, when it is first used, and closes all of them together. It is
+// safe for concurrent use.
 type Models struct {
 	registry Registry
 	profiles map[string]Profile
@@ -103,7 +105,7 @@ type Models struct {
 	closed bool
 }
 
-// NewModels checks nothing yet: a profile that no agent uses needs no key.
+// NewModels does not check the profiles, because an unused profile needs no key.
 func NewModels(registry Registry, profiles []Profile, deps Deps) *Models {
 	if len(deps.Policy.Unreachable) == 0 && deps.Policy.MaxWait == 0 {
 		deps.Policy = DefaultPolicy()
@@ -118,11 +120,10 @@ func NewModels(registry Registry, profiles []Profile, deps Deps) *Models {
 	return ms
 }
 
-// Open gives the model of the named profile with retries and its fallbacks.
-// Each bare model of the chain is first passed through the wrappers, innermost
-// first: what must see every single request (a budget's meter) goes there.
-// Fallbacks of fallbacks follow depth first, each profile once. Don't close
-// what you get; Close closes all.
+// Open returns the model of the named profile with retries and its fallbacks. Each bare model of the chain is
+// first passed through the wrappers, innermost first. A wrapper sees every single request, as a budget's meter
+// must. Fallbacks of fallbacks follow depth first, each profile once. The caller must not close the model; Close
+// closes all.
 func (ms *Models) Open(name string, wrap ...func(Model) Model) (Model, error) {
 	ms.mu.Lock()
 	defer ms.mu.Unlock()
@@ -135,24 +136,24 @@ func (ms *Models) Open(name string, wrap ...func(Model) Model) (Model, error) {
 	}
 	var chain []Model
 	for _, n := range names {
-		m, ok := ms.bare[n]
+		model, ok := ms.bare[n]
 		if !ok {
-			if m, err = ms.registry.Open(ms.profiles[n], ms.deps); err != nil {
+			if model, err = ms.registry.Open(ms.profiles[n], ms.deps); err != nil {
 				return nil, err
 			}
-			ms.bare[n] = m
+			ms.bare[n] = model
 		}
 		for _, w := range wrap {
-			m = w(m)
+			model = w(model)
 		}
-		chain = append(chain, Retry(m, ms.deps.Policy, ms.deps.Clock))
+		chain = append(chain, Retry(model, ms.deps.Policy, ms.deps.Clock))
 	}
 	return Fallback(chain[0], chain[1:]...), nil
 }
 
-// profileChain lists a profile and its fallbacks.
+// profileChain returns a profile and all its fallbacks, each once.
 func (ms *Models) profileChain(name string, seen []string) ([]string, error) {
-	p, ok := ms.profiles[name]
+	profile, ok := ms.profiles[name]
 	if !ok {
 		return nil, company.E(company.EConfig, fmt.Sprintf("there is no model profile %q", name)).
 			Fix("profiles are: " + strings.Join(slices.Sorted(maps.Keys(ms.profiles)), ", "))
@@ -161,7 +162,7 @@ func (ms *Models) profileChain(name string, seen []string) ([]string, error) {
 		return seen, nil
 	}
 	seen = append(seen, name)
-	for _, next := range p.Fallback {
+	for _, next := range profile.Fallback {
 		var err error
 		if seen, err = ms.profileChain(next, seen); err != nil {
 			return nil, err
@@ -185,7 +186,7 @@ func (ms *Models) Close() error {
 	return errors.Join(errs...)
 }
 
-// Close closes a model that has something to close.
+// Close closes a model if it is an io.Closer.
 func Close(m Model) error {
 	if c, ok := m.(io.Closer); ok {
 		return c.Close()

@@ -6,26 +6,25 @@ import (
 	"math"
 	"time"
 
-	"company/internal/retry"
+	"company/internal/lib/retry"
 )
 
-// Policy says how often and how long Retry tries again.
+// Policy configures how often and how long Retry tries again.
 type Policy struct {
-	// Unreachable are the waits before the second, third, ... attempt at a
-	// server that cannot be reached.
+	// Unreachable lists the waits before the second, third, ... attempt at an unreachable server.
 	Unreachable []time.Duration
-	// First and Longest bound the back-off from an overloaded server: First
-	// doubled each time, never over Longest, a random part of it less.
+	// First and Longest limit the back-off from an overloaded server. It starts at First, doubles each time up to
+	// Longest, and is reduced by a random part.
 	First, Longest time.Duration
-	// MaxWait is how long one call may go on after its first refusal by an
-	// overloaded server, or with a silent one, the silence included (limits.model_wait).
-	// A silent server is asked again once in any case.
+	// MaxWait limits the time that one call continues after the first refusal of an overloaded server
+	// (limits.model_wait). For a silent server it includes the silence. A silent server is always asked a second
+	// time.
 	MaxWait time.Duration
-	// Resample is how many times a reply that is none is asked for again.
+	// Resample is the number of retries after an unusable reply.
 	Resample int
 }
 
-// DefaultPolicy is what the design asks for.
+// DefaultPolicy returns the default policy.
 func DefaultPolicy() Policy {
 	return Policy{
 		Unreachable: []time.Duration{time.Second, 2 * time.Second, 4 * time.Second},
@@ -36,35 +35,33 @@ func DefaultPolicy() Policy {
 	}
 }
 
-// retrying is the wrapper that Retry makes.
+// retrying is the model that Retry returns.
 type retrying struct {
 	Model
 	policy Policy
 	clock  Clock
 }
 
-// Retry wraps a model with the policy: a server out of reach is tried again
-// after fixed waits, an overloaded one with back-off or after the time that it
-// asked for, an unusable reply is sampled again, a silent server is asked again.
-// Errors that a person or the caller must mend (UnknownHost, Auth, Quota, BadRequest,
-// TooLong) and a reply without an end come back at once. Each wait is reported as an Event.
+// Retry wraps a model with the policy. An unreachable server is retried after fixed waits. An overloaded one is
+// retried with back-off or after the time that it requested. After an unusable reply or a silence the request is
+// repeated. Errors that a person or the caller must fix (UnknownHost, Auth, Quota, BadRequest, TooLong) and
+// endless replies are returned at once. Each wait is reported as an Event.
 func Retry(m Model, policy Policy, clock Clock) Model {
 	return &retrying{Model: m, policy: policy, clock: clock}
 }
 
-// Chat tries until there is a reply, or a reason to give up: then it returns
-// the last attempt's error.
+// Chat retries until there is a reply or the policy gives up. Then it returns the last attempt's error.
 func (r *retrying) Chat(ctx context.Context, req Request, onEvent func(Event)) (resp Response, err error) {
-	tell := func(e Event) {
+	tell := func(event Event) {
 		if onEvent != nil {
-			onEvent(e)
+			onEvent(event)
 		}
 	}
 	again := retry.Policy{Next: r.afterFailure(tell), Sleep: r.clock.Sleep}
 	err = again.Do(ctx, func(attempt int) (err error) {
-		resp, err = r.Model.Chat(ctx, req, func(e Event) {
-			e.Attempt = attempt + 1
-			tell(e)
+		resp, err = r.Model.Chat(ctx, req, func(event Event) {
+			event.Attempt = attempt + 1
+			tell(event)
 		})
 		return err
 	})
@@ -74,8 +71,8 @@ func (r *retrying) Chat(ctx context.Context, req Request, onEvent func(Event)) (
 	return resp, nil
 }
 
-// afterFailure applies the policy to the failures of one call, and tells of
-// each wait.
+// afterFailure returns a function that applies the policy to the failures of one call. It reports each wait to
+// tell.
 func (r *retrying) afterFailure(tell func(Event)) func(attempt int, err error) (time.Duration, bool) {
 	var unreachable, overloaded, resampled, silent int
 	var overloadedSince time.Time
@@ -98,8 +95,7 @@ func (r *retrying) afterFailure(tell func(Event)) func(attempt int, err error) (
 			}
 			wait = r.backOff(overloaded, failure.RetryAfter)
 			overloaded++
-			// Waiting for a moment that lies behind the limit would only make
-			// the same failure late.
+			// A wait beyond the limit would only delay the same failure.
 			if r.clock.Now().Add(wait).Sub(overloadedSince) > r.policy.MaxWait {
 				return 0, false
 			}
@@ -110,7 +106,7 @@ func (r *retrying) afterFailure(tell func(Event)) func(attempt int, err error) (
 			resampled++
 		case TimedOut:
 			wait = r.backOff(silent, 0)
-			// The silence itself took time, which counts: a run has no more than its limit and this wait.
+			// The silence itself counts, so a run takes at most its limit and this wait.
 			if failure.Endless || silent >= 1 && r.clock.Now().Add(wait).Sub(began) > r.policy.MaxWait {
 				return 0, false
 			}
@@ -123,19 +119,18 @@ func (r *retrying) afterFailure(tell func(Event)) func(attempt int, err error) (
 	}
 }
 
-// backOff is the wait before attempt n+2 at an overloaded server. The server's
-// own wait is a lower bound; the jitter on top keeps workers that were refused
-// together from coming back together.
+// backOff returns the wait before attempt n+2 at an overloaded server. The server's requested wait is a lower
+// bound. The jitter on top keeps workers that were refused together from returning together.
 func (r *retrying) backOff(n int, retryAfter time.Duration) time.Duration {
 	if retryAfter > 0 {
 		jitter := retry.Jitter(min(retryAfter/10, time.Second))
-		return min(retryAfter, math.MaxInt64-jitter) + jitter // a sum that wraps is no wait at all, again and again
+		return min(retryAfter, math.MaxInt64-jitter) + jitter // an overflow would become a retry without any wait
 	}
 	wait := retry.Doubling(r.policy.First, r.policy.Longest)(n)
 	return wait/2 + retry.Jitter(wait/2)
 }
 
-// Unwrap is the model that is tried.
+// Unwrap returns the wrapped model.
 func (r *retrying) Unwrap() []Model { return []Model{r.Model} }
 
 // Close closes the model.

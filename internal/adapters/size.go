@@ -6,31 +6,29 @@ import (
 	"unicode/utf8"
 )
 
-// What a chat template may add around the parts of a request. Published
-// templates need 3 to 12 tokens a message and 10 to 30 a tool; vendors put up
-// to about 700 tokens of their own before a conversation with tools.
+// Upper bounds of the tokens that a chat template adds around the parts of a request. Published templates need 3
+// to 12 tokens per message and 10 to 30 per tool. Vendors add up to about 700 tokens before a conversation with
+// tools.
 const (
 	tokensPerRequest = 1024
 	tokensPerMessage = 32
 	tokensPerTool    = 64
 )
 
-// InputBound is an upper bound of the input tokens that a server can count for
-// req. It rests on one fact: tokenizers are byte-level or fall back to bytes,
-// so that a token stands for at least one byte of the text. That is about four
-// times what English or code really takes; what a call truly cost is settled
-// from the server's own count.
+// InputBound returns an upper bound of the input tokens that a server can count for req. It relies on one fact:
+// tokenizers are byte-level or fall back to bytes, so a token covers at least one byte of the text. The bound is
+// about four times the real count for English or code. The real cost is settled by the server's own count.
 //
-// Tools are counted twice, since a server renders their schemas in a notation
-// of its own.
+// Tools are counted twice, because servers render their schemas in another notation.
 func InputBound(req Request) int {
 	n := tokensPerRequest
-	for _, m := range req.Messages {
-		for _, image := range m.Images {
+	for _, message := range req.Messages {
+		for _, image := range message.Images {
 			n += max(minImageTokens, ImageTokens(image.Width, image.Height))
 		}
-		n += tokensPerMessage + textBytes(m.Content) + textBytes(m.ToolCallID) + textBytes(m.ToolName) + textBytes(string(m.Opaque))
-		for _, c := range m.ToolCalls {
+		n += tokensPerMessage + textBytes(message.Content) + textBytes(message.ToolCallID) + textBytes(message.ToolName) +
+			textBytes(string(message.Opaque))
+		for _, c := range message.ToolCalls {
 			n += tokensPerMessage + textBytes(c.ID) + textBytes(c.Name) + textBytes(c.WireArguments())
 		}
 	}
@@ -40,21 +38,20 @@ func InputBound(req Request) int {
 	return n
 }
 
-// minImageTokens is the bound of a small image: servers that scale images down count up to
-// about so many.
+// minImageTokens is the bound of a small image. Servers that scale images down count up to about this number.
 const minImageTokens = 1600
 
-// ImageTokens is how many tokens an image is: width*height/750, as Anthropic counts
-// (docs.anthropic.com/en/docs/vision, read 2026-11). Servers scale large images down and count
-// less. OpenAI's rule, 85 and 170 for each tile of 512 pixels, gives about half of it; its
-// gpt-4o-mini alone counts more, and what that truly cost is settled from its count.
+// ImageTokens returns the tokens of an image: width*height/750, as Anthropic counts
+// (docs.anthropic.com/en/docs/vision, read 2026-11). Servers scale large images down and count less. OpenAI's
+// rule, 85 and 170 for each tile of 512 pixels, gives about half of it. Only its gpt-4o-mini counts more, and
+// the real cost is settled by its count.
 func ImageTokens(width, height int) int { return (width*height + 749) / 750 }
 
-// textBytes is the length of s as it travels: JSON makes each invalid byte the
-// replacement character, which has three.
+// textBytes returns the length of s in JSON, where each invalid byte becomes the replacement character of three
+// bytes.
 func textBytes(s string) int {
 	n := len(s)
-	if utf8.ValidString(s) { // nearly always, and quick
+	if utf8.ValidString(s) { // almost always true, and fast
 		return n
 	}
 	for i := 0; i < len(s); {
@@ -67,20 +64,19 @@ func textBytes(s string) int {
 	return n
 }
 
-// WireArguments is the form in which a past call of the history is sent:
-// servers refuse a whole conversation for one past call whose arguments are not
-// a JSON object, so a malformed one travels as a string inside one.
+// WireArguments returns the arguments of a past call as they are sent. Servers refuse a whole conversation if
+// the arguments of one past call are not a JSON object. Other arguments are therefore wrapped as a string in an
+// object.
 func (c ToolCall) WireArguments() string {
 	if c.Arguments == "" {
 		return "{}"
 	}
-	// Looked at and not decoded: every call of a conversation comes by here
-	// with every request.
+	// Check without decoding, because this runs for every call of a conversation with every request.
 	if strings.HasPrefix(strings.TrimLeft(c.Arguments, " \t\r\n"), "{") && json.Valid([]byte(c.Arguments)) {
 		return c.Arguments
 	}
 	wrapped, err := json.Marshal(map[string]string{"malformed_arguments": c.Arguments})
-	if err != nil { // a map of strings always encodes
+	if err != nil { // unreachable: a map of strings always encodes
 		return "{}"
 	}
 	return string(wrapped)

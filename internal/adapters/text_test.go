@@ -10,16 +10,19 @@ import (
 )
 
 var textTools = []Tool{
-	{Name: "read_file", Description: "Read a file.", Schema: json.RawMessage(`{"type": "object",  "properties": {"path": {"type": "string"}}}`)},
+	{Name: "read_file", Description: "Read a file.",
+		Schema: json.RawMessage(`{"type": "object",  "properties": {"path": {"type": "string"}}}`)},
 	{Name: "finish", Description: "End.", Schema: json.RawMessage(`{"type":"object"}`)},
 }
 
 func textRequest(more ...Message) Request {
-	return Request{Tools: textTools, MaxTokens: 100, Messages: append([]Message{{Role: System, Content: "You work."}, {Role: User, Content: "Do it."}}, more...)}
+	return Request{Tools: textTools, MaxTokens: 100,
+		Messages: append([]Message{{Role: System, Content: "You work."}, {Role: User, Content: "Do it."}}, more...)}
 }
 
 func TestAsText(t *testing.T) {
-	call := Message{Role: Assistant, Content: "I look.", ToolCalls: []ToolCall{{ID: "c1", Name: "read_file", Arguments: `{"path":"a"}`}}}
+	call := Message{Role: Assistant, Content: "I look.",
+		ToolCalls: []ToolCall{{ID: "c1", Name: "read_file", Arguments: `{"path":"a"}`}}}
 	req := textRequest(call,
 		Message{Role: ToolRole, ToolCallID: "c1", ToolName: "read_file", Content: "package a"},
 		Message{Role: User, Content: "[reminder] go on"},
@@ -39,13 +42,15 @@ func TestAsText(t *testing.T) {
 	if fmt.Sprint(roles) != "[system user assistant user assistant user]" {
 		t.Errorf("roles %v: templates take user and assistant in turns", roles)
 	}
-	for i, want := range []string{"- read_file: Read a file.\n  {\"type\":\"object\",\"properties\"", "Do it.", "I look.\n\n```call_x\n{\"tool\":\"read_file\",\"arguments\":{\"path\":\"a\"}}\n```",
+	for i, want := range []string{"- read_file: Read a file.\n  {\"type\":\"object\",\"properties\"", "Do it.",
+		"I look.\n\n```call_x\n{\"tool\":\"read_file\",\"arguments\":{\"path\":\"a\"}}\n```",
 		"[result of read_file]\npackage a\n\n[reminder] go on", "I think.", "[reminder] no call\n\n[format] End your reply"} {
 		if !strings.Contains(got.Messages[i].Content, want) {
 			t.Errorf("message %d is %q, want %q in it", i, got.Messages[i].Content, want)
 		}
 	}
-	if !strings.HasPrefix(got.Messages[0].Content, "You work.\n\n") || len(req.Messages) != 7 || req.Messages[5].Content != "I think." {
+	if !strings.HasPrefix(got.Messages[0].Content, "You work.\n\n") || len(req.Messages) != 7 ||
+		req.Messages[5].Content != "I think." {
 		t.Errorf("the request itself was changed, or its system prompt lost: %q", got.Messages[0].Content[:40])
 	}
 	bare := Request{Messages: []Message{{Role: User, Content: "hi"}}}
@@ -60,24 +65,32 @@ func TestAsText(t *testing.T) {
 func TestTextProtocolHolds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		fence := drawFence()
-		words := rapid.SampledFrom([]string{"x", "```", "\n```\n", "```tool\n", "```call_aaaaaaaaaa\n", `"}`, "{", "\\", "[result of finish]\n", "é", "\x00", "\xff", "</s>", "<think>", "</think>"})
+		words := rapid.SampledFrom(
+			[]string{"x", "```", "\n```\n", "```tool\n", "```call_aaaaaaaaaa\n", `"}`, "{", "\\", "[result of finish]\n", "é",
+				"\x00", "\xff", "</s>", "<think>", "</think>"})
 		said := func(name string) string { return strings.Join(rapid.SliceOfN(words, 0, 6).Draw(t, name), "") }
 		args, err := json.Marshal(map[string]string{"path": said("path"), "tool": said("tool")})
 		if err != nil {
 			t.Fatal(err)
 		}
-		text := withCalls(Message{Content: "I do it: " + said("before"), ToolCalls: []ToolCall{{Name: "read_file", Arguments: string(args)}}}, fence)
+		text := withCalls(
+			Message{Content: "I do it: " + said("before"), ToolCalls: []ToolCall{{Name: "read_file", Arguments: string(args)}}},
+			fence)
 		resp := fromText(Response{Finish: FinishStop, Message: Message{Content: text + "\n \n"}}, textRequest(), fence)
-		if len(resp.Message.ToolCalls) != 1 || resp.Message.ToolCalls[0].Name != "read_file" || resp.Message.ToolCalls[0].Arguments != string(args) || resp.Message.Content != strings.ToValidUTF8(text, "\uFFFD")+"\n \n" {
+		if len(resp.Message.ToolCalls) != 1 || resp.Message.ToolCalls[0].Name != "read_file" ||
+			resp.Message.ToolCalls[0].Arguments != string(args) ||
+			resp.Message.Content != strings.ToValidUTF8(text, "\uFFFD")+"\n \n" {
 			t.Fatalf("%q came back as %+v", text, resp.Message)
 		}
-		if before := resp.Message.TextBeforeCall(); !strings.HasPrefix(before, "I do it:") || strings.Contains(before, fence) {
+		if before := resp.Message.TextBeforeCall(); !strings.HasPrefix(before, "I do it:") ||
+			strings.Contains(before, fence) {
 			t.Fatalf("%q before the call of %q", before, text)
 		}
 		resp.Message.Role, resp.Message.Content, resp.Message.CallBytes = Assistant, resp.Message.TextBeforeCall(), 0
 		short := textRequest(Message{Role: Assistant, Content: said("reply")})
 		long := short
-		long.Messages = append(long.Messages[:len(long.Messages):len(long.Messages)], Message{Role: User, Content: said("note")}, resp.Message,
+		long.Messages = append(long.Messages[:len(long.Messages):len(long.Messages)],
+			Message{Role: User, Content: said("note")}, resp.Message,
 			Message{Role: ToolRole, ToolCallID: "text_2", ToolName: "read_file", Content: said("result")})
 		a, b := asText(short, fence), asText(long, fence)
 		for i, m := range a.Messages {
@@ -102,24 +115,33 @@ func TestFromText(t *testing.T) {
 	const path, open = `{"path":"a"}`, "```call_x\n"
 	const finish = open + "{\"tool\":\"finish\",\"arguments\":{}}\n```"
 	for _, c := range []struct{ name, text, call, args, before string }{
-		{"as told", "I look.\n" + open + "{\"tool\": \"read_file\", \"arguments\": {\"path\":\"a\"}}\n```\n", "read_file", path, "I look."},
-		{"other names of the members", open + "{\"name\":\"read_file\",\"parameters\":" + path + "}\n```", "read_file", path, ""},
-		{"arguments in a text", open + "{\"tool\":\"read_file\",\"arguments\":\"{\\\"path\\\":\\\"a\\\"}\"}\n```", "read_file", path, ""},
+		{"as told", "I look.\n" + open + "{\"tool\": \"read_file\", \"arguments\": {\"path\":\"a\"}}\n```\n", "read_file",
+			path, "I look."},
+		{"other names of the members", open + "{\"name\":\"read_file\",\"parameters\":" + path + "}\n```",
+			"read_file", path, ""},
+		{"arguments in a text", open + "{\"tool\":\"read_file\",\"arguments\":\"{\\\"path\\\":\\\"a\\\"}\"}\n```",
+			"read_file", path, ""},
 		{"no arguments", open + "{\"tool\":\"finish\"}\n```", "finish", "", ""},
 		{"the fence is not closed", open + "{\"tool\":\"finish\",\"arguments\":{}}", "finish", "{}", ""},
 		{"a longer fence", "````call_x\n{\"tool\":\"finish\",\"arguments\":{}}\n````", "finish", "{}", ""},
-		{"broken JSON", open + "{\"tool\":\"read_file\",\"arguments\":{path: a}}\n```", "read_file", `{"tool":"read_file","arguments":{path: a}}`, ""},
+		{"broken JSON", open + "{\"tool\":\"read_file\",\"arguments\":{path: a}}\n```", "read_file",
+			`{"tool":"read_file","arguments":{path: a}}`, ""},
 		{"an unknown tool is the agent's to see", open + "{\"tool\":\"fly\",\"arguments\":{}}\n```", "fly", "{}", ""},
-		{"other code first", "So:\n```go\nfunc f() {}\n```\nand\n" + finish, "finish", "{}", "So:\n```go\nfunc f() {}\n```\nand"},
-		{"a quoted call first", "It says\n```tool\n{\"tool\":\"fly\"}\n```\n" + finish, "finish", "{}", "It says\n```tool\n{\"tool\":\"fly\"}\n```"},
+		{"other code first", "So:\n```go\nfunc f() {}\n```\nand\n" + finish, "finish", "{}",
+			"So:\n```go\nfunc f() {}\n```\nand"},
+		{"a quoted call first", "It says\n```tool\n{\"tool\":\"fly\"}\n```\n" + finish, "finish", "{}",
+			"It says\n```tool\n{\"tool\":\"fly\"}\n```"},
 		{"CRLF", "```call_x\r\n{\"tool\":\"finish\",\"arguments\":{}}\r\n```\r\n", "finish", "{}", ""},
-		{"behind a thought", "<think>\n" + finish + "\n</think>\n" + finish, "finish", "{}", "<think>\n" + finish + "\n</think>"},
-		{"a file with the mark of a thought", open + "{\"tool\":\"read_file\",\"arguments\":{\"path\":\"</think>\"}}\n```", "read_file", `{"path":"</think>"}`, ""},
+		{"behind a thought", "<think>\n" + finish + "\n</think>\n" + finish, "finish", "{}",
+			"<think>\n" + finish + "\n</think>"},
+		{"a file with the mark of a thought", open + "{\"tool\":\"read_file\",\"arguments\":{\"path\":\"</think>\"}}\n```",
+			"read_file", `{"path":"</think>"}`, ""},
 
 		{"text behind it", finish + "\nI wait.", "", "", ""},
 		{"a result that it made up", finish + "\n[result of finish]\ndone", "", "", ""},
 		{"two blocks", finish + "\n" + finish, "", "", ""},
-		{"a made up result between two", open + "{\"tool\":\"read_file\",\"arguments\":" + path + "}\n```\n[result of read_file]\nx\n" + finish, "", "", ""},
+		{"a made up result between two",
+			open + "{\"tool\":\"read_file\",\"arguments\":" + path + "}\n```\n[result of read_file]\nx\n" + finish, "", "", ""},
 		{"in a quotation", "> " + strings.ReplaceAll(finish, "\n", "\n> "), "", "", ""},
 		{"in a block", "````md\n" + finish + "\n````", "", "", ""},
 		{"a thought", "<think>I could write\n" + finish, "", "", ""},
@@ -130,12 +152,14 @@ func TestFromText(t *testing.T) {
 		{"no fence", " {\"tool\":\"finish\",\"arguments\":{}} ", "", "", ""},
 		{"a list", open + "[{\"tool\":\"finish\",\"arguments\":{}}]\n```", "", "", ""},
 		{"no tool", open + "{\"arguments\":{}}\n```", "", "", ""},
-		{"broken, and another one's name later", open + "{tool: read_file, \"x\": {\"tool\":\"finish\",\"arguments\":{}}}\n```", "", "", ""},
+		{"broken, and another one's name later",
+			open + "{tool: read_file, \"x\": {\"tool\":\"finish\",\"arguments\":{}}}\n```", "", "", ""},
 		{"text", "I am done.", "", "", ""},
 		{"empty", "", "", "", ""},
 		{"a fence alone", open, "", "", ""},
 	} {
-		got := fromText(Response{Finish: FinishStop, Message: Message{Role: Assistant, Content: c.text}}, textRequest(), "call_x").Message
+		got := fromText(Response{Finish: FinishStop, Message: Message{Role: Assistant, Content: c.text}}, textRequest(),
+			"call_x").Message
 		if got.Content != c.text {
 			t.Errorf("%s: the text was cut to %q", c.name, got.Content)
 		}
@@ -145,18 +169,22 @@ func TestFromText(t *testing.T) {
 			}
 			continue
 		}
-		if len(got.ToolCalls) != 1 || got.ToolCalls[0] != (ToolCall{ID: "text_2", Name: c.call, Arguments: c.args}) || got.TextBeforeCall() != c.before {
+		if len(got.ToolCalls) != 1 || got.ToolCalls[0] != (ToolCall{ID: "text_2", Name: c.call, Arguments: c.args}) ||
+			got.TextBeforeCall() != c.before {
 			t.Errorf("%s: %+v, before it %q", c.name, got, got.TextBeforeCall())
 		}
 	}
 	for _, cut := range []Finish{FinishLength, FinishFilter} {
-		if got := fromText(Response{Finish: cut, Message: Message{Content: finish}}, textRequest(), "call_x").Message; len(got.ToolCalls) != 0 || got.Content != finish {
+		if got := fromText(Response{Finish: cut, Message: Message{Content: finish}}, textRequest(), "call_x").Message; len(
+			got.ToolCalls) != 0 || got.Content != finish {
 			t.Errorf("finish %s: %+v", cut, got)
 		}
 	}
 	// A server that reads the text for calls by itself decides nothing either.
-	read := Response{Finish: FinishStop, Message: Message{Content: "It says:", ToolCalls: []ToolCall{{ID: "x", Name: "finish", Arguments: `{"a":1}`}}}}
-	if got := fromText(read, textRequest(), "call_x").Message; len(got.ToolCalls) != 0 || got.Content != "It says:\n\n"+`{"arguments":"{\"a\":1}","name":"finish"}` {
+	read := Response{Finish: FinishStop,
+		Message: Message{Content: "It says:", ToolCalls: []ToolCall{{ID: "x", Name: "finish", Arguments: `{"a":1}`}}}}
+	if got := fromText(read, textRequest(), "call_x").Message; len(got.ToolCalls) != 0 ||
+		got.Content != "It says:\n\n"+`{"arguments":"{\"a\":1}","name":"finish"}` {
 		t.Errorf("a call that a server has read: %+v", got)
 	}
 }
@@ -165,7 +193,8 @@ func TestFromText(t *testing.T) {
 // however the block is broken.
 func TestBrokenBlockHasNoArguments(t *testing.T) {
 	for _, body := range []string{
-		`{"tool":"finish","arguments":{"summary":"x"}}}`, `{"tool":"finish","arguments":{"summary":"x"}} {}`, `{"tool":"finish","arguments":{"summary":"x"},}`,
+		`{"tool":"finish","arguments":{"summary":"x"}}}`, `{"tool":"finish","arguments":{"summary":"x"}} {}`,
+		`{"tool":"finish","arguments":{"summary":"x"},}`,
 		`{"name":"finish", x, "arguments":{"summary":"x"}}`,
 	} {
 		if call, ok := readCall(body); !ok || call.Name != "finish" || json.Valid([]byte(call.Arguments)) {
@@ -179,12 +208,15 @@ func FuzzFromText(f *testing.F) {
 	f.Add("```\n```\n```call_x\n{")
 	f.Fuzz(func(t *testing.T, text string) {
 		whole := strings.ToValidUTF8(text, "\uFFFD")
-		got := fromText(Response{Finish: FinishStop, Message: Message{Role: Assistant, Content: text}}, textRequest(), "call_x").Message
-		if got.Content != whole || len(got.ToolCalls) > 1 || len(got.ToolCalls) == 1 && (got.ToolCalls[0].Name == "" || !strings.HasPrefix(whole, got.TextBeforeCall())) {
+		got := fromText(Response{Finish: FinishStop, Message: Message{Role: Assistant, Content: text}}, textRequest(),
+			"call_x").Message
+		if got.Content != whole || len(got.ToolCalls) > 1 ||
+			len(got.ToolCalls) == 1 && (got.ToolCalls[0].Name == "" || !strings.HasPrefix(whole, got.TextBeforeCall())) {
 			t.Fatalf("%q became %+v", text, got)
 		}
 		// Whoever does not know the name calls nothing.
-		if got := fromText(Response{Finish: FinishStop, Message: Message{Role: Assistant, Content: text}}, textRequest(), drawFence()).Message; len(got.ToolCalls) > 0 {
+		if got := fromText(Response{Finish: FinishStop, Message: Message{Role: Assistant, Content: text}}, textRequest(),
+			drawFence()).Message; len(got.ToolCalls) > 0 {
 			t.Fatalf("%q is a call under a name that was drawn later", text)
 		}
 	})
@@ -215,7 +247,8 @@ func TestRefusesTools(t *testing.T) {
 			t.Errorf("%q: %v", said, got)
 		}
 	}
-	if RefusesTools(&Error{Kind: Auth, Status: 403, Message: "your key does not support tools"}) || RefusesTools(nil) || RefusesTools(fmt.Errorf("does not support tools")) {
+	if RefusesTools(&Error{Kind: Auth, Status: 403, Message: "your key does not support tools"}) || RefusesTools(nil) ||
+		RefusesTools(fmt.Errorf("does not support tools")) {
 		t.Error("no refusal of a server's")
 	}
 }

@@ -9,37 +9,35 @@ import (
 	"sync"
 	"time"
 
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// ToolUse says how a model is given tools.
+// ToolUse selects how a model gets its tools.
 type ToolUse string
 
 const (
-	ToolsAuto ToolUse = "auto" // over the wire, unless the server says that the model has none
+	ToolsAuto ToolUse = "auto" // over the wire, unless the server reports that the model has no tool support
 	ToolsYes  ToolUse = "yes"  // over the wire
 	ToolsNo   ToolUse = "no"   // in the text protocol
 )
 
-// Preparer is a model that can ask its server what Info should tell.
+// Preparer is a model that can ask its server for its Info.
 type Preparer interface {
-	// Prepare asks once; after a success it does nothing. What it learns, Info
-	// tells from then on.
+	// Prepare asks the server. After a success, further calls return at once. Info then includes the answer.
 	Prepare(ctx context.Context) error
 }
 
-// ToolTeller is a model whose server tells whether it can call tools.
+// ToolTeller is a model whose server reports whether it supports tools.
 type ToolTeller interface {
 	Tools(ctx context.Context) (bool, error)
 }
 
-// prepareFor bounds Prepare: a run begins after it.
+// prepareFor limits Prepare, because a run waits for it.
 const prepareFor = 5 * time.Second
 
-// Prepare lets each model behind m ask its server what Info should tell, at
-// once and for a few seconds at most. A failure is not reported: the call that
-// follows meets it again, and has retries and fallbacks.
-func Prepare(ctx context.Context, m Model) {
+// Prepare lets all models behind model ask their servers for their Info, in parallel, for a few seconds at most.
+// It reports no failure, because the following call meets it again, with retries and fallbacks.
+func Prepare(ctx context.Context, model Model) {
 	ctx, cancel := context.WithTimeout(ctx, prepareFor)
 	defer cancel()
 	var wg sync.WaitGroup
@@ -55,32 +53,30 @@ func Prepare(ctx context.Context, m Model) {
 			}
 		}
 	}
-	each(m)
+	each(model)
 	wg.Wait()
 }
 
-// fitted is a bare model with what its profile asks for.
+// fitted is a bare model with the settings of its profile.
 type fitted struct {
 	Model
 	temperature *float64
 	tools       ToolUse
 
 	mu     sync.Mutex
-	asText bool // found out: it has no tools
-	asked  bool // the server reported that it has
+	asText bool // the model was found to have no tool support
+	asked  bool // the server reported about tool support
 }
 
-// WithToolMode gives every request of a model the temperature of its profile, and tools
-// in the way that the model can take them. With ToolsAuto a model is given them
-// in text for the rest of its life when its server tells that it has none
-// (ToolTeller), when a server refuses a request for its tools, or when the
-// request names it in Textual. The text of a model that is given its tools over the
-// wire is never read for calls.
+// WithToolMode adds the temperature of the profile to every request, and sends tools in a form that the model
+// accepts. With ToolsAuto, three events switch a model to tools as text for good. Its server reports no tool
+// support (ToolTeller), or refuses a request because of its tools, or a request lists the model in Textual. The
+// text of a model with tools over the wire is never searched for calls.
 func WithToolMode(m Model, tools ToolUse, temperature *float64) Model {
 	return &fitted{Model: m, tools: tools, temperature: temperature}
 }
 
-// Chat asks the model.
+// Chat sends the request with tools in the model's form.
 func (f *fitted) Chat(ctx context.Context, req Request, onEvent func(Event)) (Response, error) {
 	req.Temperature = cmp.Or(req.Temperature, f.temperature)
 	if len(req.Tools) == 0 && !speaksOfTools(req.Messages) {
@@ -97,9 +93,9 @@ func (f *fitted) Chat(ctx context.Context, req Request, onEvent func(Event)) (Re
 			return resp, err
 		}
 		if f.tools == ToolsYes {
-			var e *Error
-			if errors.As(err, &e) {
-				e.Fix = toolsFix
+			var fault *Error
+			if errors.As(err, &fault) {
+				fault.Fix = toolsFix
 			}
 			return resp, err
 		}
@@ -108,7 +104,7 @@ func (f *fitted) Chat(ctx context.Context, req Request, onEvent func(Event)) (Re
 			onEvent(Event{Reason: f.Info().Model + " takes no tools: it is given them in text"})
 		}
 	}
-	fence := drawFence() // a retry and a fallback come by here again
+	fence := drawFence() // a new fence for each retry and fallback
 	resp, err := f.Model.Chat(ctx, asText(req, fence), onEvent)
 	if err != nil {
 		return resp, err
@@ -117,10 +113,11 @@ func (f *fitted) Chat(ctx context.Context, req Request, onEvent func(Event)) (Re
 	return fromText(resp, req, fence), nil
 }
 
-// toolsFix is for a model that is to take tools over the wire, and takes none.
-const toolsFix = "take `tools: yes` out of the model's profile: by default it is given its tools in text; or use a model that can call tools"
+// toolsFix is the fix for a model with `tools: yes` that accepts no tools over the wire.
+const toolsFix = "take `tools: yes` out of the model's profile: by default it is given its tools in text; or use a " +
+	"model that can call tools"
 
-// inText decides how tools are given now.
+// inText reports whether to send tools as text.
 func (f *fitted) inText(ctx context.Context, req Request) (bool, error) {
 	if f.tools == ToolsYes || f.tools == ToolsNo {
 		return f.tools == ToolsNo, nil
@@ -155,15 +152,14 @@ func (f *fitted) switchToText() {
 	f.mu.Unlock()
 }
 
-// Unwrap is the bare model.
+// Unwrap returns the bare model.
 func (f *fitted) Unwrap() []Model { return []Model{f.Model} }
 
 // Close closes the model.
 func (f *fitted) Close() error { return Close(f.Model) }
 
-// noToolsRE are the ways in which servers say that a model takes no tools. They
-// are narrow: a complaint about one tool's schema is a bug of ours, and must
-// not turn a model's tools off.
+// noToolsRE matches messages that a model accepts no tools. The patterns are narrow: a complaint about one
+// tool's schema is a bug of this program, and must not disable a model's tools.
 var noToolsRE = lazyregexp.New(strings.Join([]string{
 	`(?:does not|doesn't|do not|don't|cannot) (?:currently )?(?:support|accept|allow) (?:the )?(?:use of )?['"\x60]?(?:tools?|functions?)\b(?: us(?:e|age)| call(?:s|ing)| choice)?`,
 	`(?:tools?|functions?|tool use|tool choice|tool_choice|tool[ -]call(?:s|ing)?|function[ -]call(?:s|ing)?)['"\x60]? (?:parameters? |fields? )?(?:is|are) (?:currently )?(?:not|un)[ -]?(?:supported|available|enabled|allowed|permitted)`,
@@ -175,12 +171,11 @@ var noToolsRE = lazyregexp.New(strings.Join([]string{
 	`^tools: (?:extra inputs|extra fields)`,
 }, "|"))
 
-// RefusesTools reports whether err says that the model, or its server, takes no
-// tools at all.
+// RefusesTools reports whether err means that the model, or its server, accepts no tools at all.
 func RefusesTools(err error) bool {
-	var e *Error
-	if !errors.As(err, &e) || e.Status < 400 || e.Kind == Auth || e.Kind == Quota {
+	var fault *Error
+	if !errors.As(err, &fault) || fault.Status < 400 || fault.Kind == Auth || fault.Kind == Quota {
 		return false
 	}
-	return noToolsRE.MatchString(strings.ToLower(e.Message))
+	return noToolsRE.MatchString(strings.ToLower(fault.Message))
 }

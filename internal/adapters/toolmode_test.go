@@ -9,8 +9,8 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/company"
-	"company/internal/health"
-	"company/internal/secret"
+	"company/internal/lib/healthcheck"
+	"company/internal/lib/secret"
 )
 
 // toolless answers requests without tools, in text; it refuses others.
@@ -19,7 +19,9 @@ type toolless struct {
 	refusal error
 }
 
-func (m *toolless) Chat(ctx context.Context, req adapters.Request, onEvent func(adapters.Event)) (adapters.Response, error) {
+func (m *toolless) Chat(
+	ctx context.Context, req adapters.Request, onEvent func(adapters.Event),
+) (adapters.Response, error) {
 	if len(req.Tools) > 0 {
 		m.asked = append(m.asked, req)
 		return adapters.Response{}, m.refusal
@@ -50,11 +52,13 @@ func (m *teller) Tools(context.Context) (bool, error) { m.asked++; return m.can,
 
 var (
 	noTools = &adapters.Error{Kind: adapters.BadRequest, Status: 400, Message: "llama3 does not support tools"}
-	inText  = adapters.Response{Message: adapters.Message{Role: adapters.Assistant, Content: "```FENCE\n{\"tool\":\"t\",\"arguments\":{}}\n```"}, Finish: adapters.FinishStop}
+	inText  = adapters.Response{Message: adapters.Message{Role: adapters.Assistant,
+		Content: "```FENCE\n{\"tool\":\"t\",\"arguments\":{}}\n```"}, Finish: adapters.FinishStop}
 )
 
 func toolRequest() adapters.Request {
-	return adapters.Request{Messages: []adapters.Message{{Role: adapters.User, Content: "go"}}, Tools: []adapters.Tool{{Name: "t", Schema: []byte(`{}`)}}}
+	return adapters.Request{Messages: []adapters.Message{{Role: adapters.User, Content: "go"}},
+		Tools: []adapters.Tool{{Name: "t", Schema: []byte(`{}`)}}}
 }
 
 func newToolless() *toolless {
@@ -73,36 +77,42 @@ func TestToolsAreLearnt(t *testing.T) {
 			t.Fatalf("%+v, %v", resp, err)
 		}
 	}
-	if len(inner.asked) != 3 || slices.DeleteFunc(told, func(s string) bool { return s == "" })[0] != "llama3 takes no tools: it is given them in text" {
+	if len(inner.asked) != 3 || slices.DeleteFunc(
+		told, func(s string) bool { return s == "" })[0] != "llama3 takes no tools: it is given them in text" {
 		t.Errorf("%d requests, told %q", len(inner.asked), told)
 	}
 	// A process that takes the run up again knows it from the journal.
 	inner = newToolless()
 	req := toolRequest()
 	req.Textual = []string{"other", "llama3"}
-	if resp, err := adapters.WithToolMode(inner, adapters.ToolsAuto, nil).Chat(t.Context(), req, nil); err != nil || !resp.Textual || len(inner.asked) != 1 {
+	if resp, err := adapters.WithToolMode(inner, adapters.ToolsAuto, nil).Chat(t.Context(), req, nil); err != nil ||
+		!resp.Textual || len(inner.asked) != 1 {
 		t.Errorf("%+v, %v after %d requests", resp, err, len(inner.asked))
 	}
 }
 
 func TestToolUseIsTheProfilesWord(t *testing.T) {
 	inner := newToolless()
-	if _, err := adapters.WithToolMode(inner, adapters.ToolsYes, nil).Chat(t.Context(), toolRequest(), nil); !errors.Is(err, noTools) || len(inner.asked) != 1 {
+	if _, err := adapters.WithToolMode(inner, adapters.ToolsYes, nil).Chat(t.Context(), toolRequest(), nil); !errors.Is(
+		err, noTools) || len(inner.asked) != 1 {
 		t.Errorf("tools: yes: %v after %d requests", err, len(inner.asked))
 	}
 	inner = newToolless()
-	if resp, err := adapters.WithToolMode(inner, adapters.ToolsNo, nil).Chat(t.Context(), toolRequest(), nil); err != nil || !resp.Textual || len(inner.asked) != 1 {
+	if resp, err := adapters.WithToolMode(inner, adapters.ToolsNo, nil).Chat(
+		t.Context(), toolRequest(), nil); err != nil || !resp.Textual || len(inner.asked) != 1 {
 		t.Errorf("tools: no: %+v, %v after %d requests", resp, err, len(inner.asked))
 	}
 	// Other errors are not taken for it.
 	inner = newToolless()
 	inner.refusal = &adapters.Error{Kind: adapters.BadRequest, Status: 400, Message: "Invalid schema for function 't'"}
-	if _, err := adapters.WithToolMode(inner, adapters.ToolsAuto, nil).Chat(t.Context(), toolRequest(), nil); err == nil || len(inner.asked) != 1 {
+	if _, err := adapters.WithToolMode(inner, adapters.ToolsAuto, nil).Chat(t.Context(), toolRequest(), nil); err == nil ||
+		len(inner.asked) != 1 {
 		t.Errorf("a bad schema: %v after %d requests", err, len(inner.asked))
 	}
 	// A request without tools is sent as it is.
 	plain := adapters.Request{Messages: toolRequest().Messages}
-	if resp, err := adapters.WithToolMode(newToolless(), adapters.ToolsNo, nil).Chat(t.Context(), plain, nil); err != nil || resp.Textual || len(resp.Message.ToolCalls) != 0 {
+	if resp, err := adapters.WithToolMode(newToolless(), adapters.ToolsNo, nil).Chat(
+		t.Context(), plain, nil); err != nil || resp.Textual || len(resp.Message.ToolCalls) != 0 {
 		t.Errorf("without tools: %+v, %v", resp, err)
 	}
 }
@@ -112,7 +122,8 @@ func TestToolUseIsTheProfilesWord(t *testing.T) {
 func TestToolsAreAskedFor(t *testing.T) {
 	inner := &teller{toolless: *newToolless(), err: failure(adapters.Unreachable)}
 	m := adapters.WithToolMode(inner, adapters.ToolsAuto, nil)
-	if _, err := m.Chat(t.Context(), toolRequest(), nil); adapters.KindOf(err) != adapters.Unreachable || len(inner.toolless.asked) != 0 {
+	if _, err := m.Chat(t.Context(), toolRequest(), nil); adapters.KindOf(err) != adapters.Unreachable ||
+		len(inner.toolless.asked) != 0 {
 		t.Errorf("%v", err)
 	}
 	inner.err = nil
@@ -151,7 +162,8 @@ func (p *prepared) Prepare(context.Context) error { p.times++; return failure(ad
 func TestPrepare(t *testing.T) {
 	a, b := &prepared{fake: fake{name: "a"}}, &prepared{fake: fake{name: "b"}}
 	wrap := func(m adapters.Model) adapters.Model {
-		return adapters.Retry(adapters.WithToolMode(m, adapters.ToolsAuto, nil), adapters.DefaultPolicy(), adapters.WallClock{})
+		return adapters.Retry(adapters.WithToolMode(m, adapters.ToolsAuto, nil), adapters.DefaultPolicy(),
+			adapters.WallClock{})
 	}
 	adapters.Prepare(t.Context(), adapters.Fallback(wrap(a), wrap(b), wrap(&fake{name: "c"})))
 	if a.times != 1 || b.times != 1 {
@@ -182,7 +194,8 @@ func TestCheck(t *testing.T) {
 	others := adapters.Listing{Text: "lists others", State: adapters.Unlisted, Fix: "name one"}
 	none := adapters.Listing{Text: "has no list", State: adapters.NoList}
 	refused := &adapters.Error{Kind: adapters.BadRequest, Status: 404, Message: "no such model; it has: a, b"}
-	plain, keyed := adapters.Profile{Adapter: "x", Model: "m"}, adapters.Profile{Adapter: "x", Model: "m", Key: secret.New("canary-key"), KeyEnv: "K"}
+	plain, keyed := adapters.Profile{Adapter: "x", Model: "m"},
+		adapters.Profile{Adapter: "x", Model: "m", Key: secret.New("canary-key"), KeyEnv: "K"}
 	for _, c := range []struct {
 		name, address string
 		profile       adapters.Profile
@@ -195,30 +208,51 @@ func TestCheck(t *testing.T) {
 		asked, calls  int
 	}{
 		{"here", here, plain, has, nil, good, adapters.ReachLocal, "+", "x m, at http://127.0.0.1:1, has it", "", 1, 0},
-		{"elsewhere", away, keyed, has, nil, good, adapters.ReachLocal, "+", "x m, K SET, at https://example.com, not asked", "", 0, 0},
+		{"elsewhere", away, keyed, has, nil, good, adapters.ReachLocal, "+",
+			"x m, K SET, at https://example.com, not asked", "", 0, 0},
 		{"elsewhere, asked", away, keyed, has, nil, good, adapters.ReachServers, "+", "has it", "", 1, 0},
 		{"asked for a reply", away, keyed, has, nil, good, adapters.ReachReplies, "+", "has it, and replies", "", 1, 1},
 		{"no quota", away, keyed, has, nil, failure(adapters.Quota), adapters.ReachReplies, "x", "quota", "billing", 1, 1},
-		{"overloaded", away, keyed, has, nil, failure(adapters.Overloaded), adapters.ReachReplies, "!", "overloaded", "doctor --online", 1, 1},
-		{"no key", away, adapters.Profile{Adapter: "x", Model: "m", KeyEnv: "K"}, has, nil, good, adapters.ReachReplies, "x", "K NOT SET", "export K=...", 0, 0},
-		{"no adapter", "", adapters.Profile{Adapter: "y", Model: "m"}, has, nil, good, adapters.ReachReplies, "x", `no adapter "y"`, "adapters are: x", 0, 0},
-		{"no model", "http://localhost:1", plain, adapters.Listing{}, &adapters.Error{Kind: adapters.BadRequest, Status: 404, Message: "not found", Fix: "ollama pull m"}, good, adapters.ReachLocal, "x", "not found", "ollama pull m", 1, 0},
-		{"no server", "http://[::1]:1", plain, adapters.Listing{}, failure(adapters.Unreachable), good, adapters.ReachLocal, "x", "unreachable", "base_url", 1, 0},
-		{"not listed, and refused", here, plain, others, nil, refused, adapters.ReachLocal, "x", "it has: a, b", "model's name", 1, 1},
-		{"not listed, and refused in another way", here, plain, others, nil, &adapters.Error{Kind: adapters.BadRequest, Status: 400, Message: "invalid model name"}, adapters.ReachLocal, "x", "invalid model name", "model's name", 1, 1},
-		{"not listed, and replies", here, plain, others, nil, good, adapters.ReachLocal, "+", "lists others, and replies", "", 1, 1},
-		{"not listed, and busy", here, plain, others, nil, failure(adapters.Overloaded), adapters.ReachLocal, "!", "overloaded", "name one", 1, 1},
-		{"not listed, and the limit is too small", here, plain, others, nil, &adapters.Error{Kind: adapters.BadRequest, Status: 400, Message: "max_tokens is too small"}, adapters.ReachLocal, "!", "too small", "name one", 1, 1},
-		{"no list, and replies", here, plain, none, nil, good, adapters.ReachLocal, "+", "has no list, and replies", "", 1, 1},
-		{"no list, and busy", here, plain, none, nil, failure(adapters.Overloaded), adapters.ReachLocal, "+", "has no list", "", 1, 1},
-		{"no list, since it is another server", here, plain, none, nil, refused, adapters.ReachLocal, "x", "it has: a, b", "base_url", 1, 1},
-		{"a list that cannot be read", here, plain, adapters.Listing{}, failure(adapters.MalformedReply), good, adapters.ReachLocal, "+", "cannot be read, and replies", "", 1, 1},
-		{"a page in place of a list", here, plain, adapters.Listing{}, &adapters.Error{Kind: adapters.MalformedReply, Message: "a page"}, refused, adapters.ReachLocal, "x", "a page", "", 1, 1},
+		{"overloaded", away, keyed, has, nil, failure(adapters.Overloaded), adapters.ReachReplies, "!", "overloaded",
+			"doctor --online", 1, 1},
+		{"no key", away, adapters.Profile{Adapter: "x", Model: "m", KeyEnv: "K"}, has, nil, good, adapters.ReachReplies, "x",
+			"K NOT SET", "export K=...", 0, 0},
+		{"no adapter", "", adapters.Profile{Adapter: "y", Model: "m"}, has, nil, good, adapters.ReachReplies, "x",
+			`no adapter "y"`, "adapters are: x", 0, 0},
+		{"no model", "http://localhost:1", plain, adapters.Listing{},
+			&adapters.Error{Kind: adapters.BadRequest, Status: 404, Message: "not found", Fix: "ollama pull m"}, good,
+			adapters.ReachLocal, "x", "not found", "ollama pull m", 1, 0},
+		{"no server", "http://[::1]:1", plain, adapters.Listing{}, failure(adapters.Unreachable), good, adapters.ReachLocal,
+			"x", "unreachable", "base_url", 1, 0},
+		{"not listed, and refused", here, plain, others, nil, refused, adapters.ReachLocal, "x", "it has: a, b",
+			"model's name", 1, 1},
+		{"not listed, and refused in another way", here, plain, others, nil,
+			&adapters.Error{Kind: adapters.BadRequest, Status: 400, Message: "invalid model name"}, adapters.ReachLocal, "x",
+			"invalid model name", "model's name", 1, 1},
+		{"not listed, and replies", here, plain, others, nil, good, adapters.ReachLocal, "+",
+			"lists others, and replies", "", 1, 1},
+		{"not listed, and busy", here, plain, others, nil, failure(adapters.Overloaded), adapters.ReachLocal, "!",
+			"overloaded", "name one", 1, 1},
+		{"not listed, and the limit is too small", here, plain, others, nil,
+			&adapters.Error{Kind: adapters.BadRequest, Status: 400, Message: "max_tokens is too small"}, adapters.ReachLocal,
+			"!", "too small", "name one", 1, 1},
+		{"no list, and replies", here, plain, none, nil, good, adapters.ReachLocal, "+",
+			"has no list, and replies", "", 1, 1},
+		{"no list, and busy", here, plain, none, nil, failure(adapters.Overloaded), adapters.ReachLocal, "+",
+			"has no list", "", 1, 1},
+		{"no list, since it is another server", here, plain, none, nil, refused, adapters.ReachLocal, "x", "it has: a, b",
+			"base_url", 1, 1},
+		{"a list that cannot be read", here, plain, adapters.Listing{}, failure(adapters.MalformedReply), good,
+			adapters.ReachLocal, "+", "cannot be read, and replies", "", 1, 1},
+		{"a page in place of a list", here, plain, adapters.Listing{},
+			&adapters.Error{Kind: adapters.MalformedReply, Message: "a page"}, refused, adapters.ReachLocal, "x",
+			"a page", "", 1, 1},
 	} {
 		asked = 0
 		var m *served
 		registry := adapters.Registry{"x": func(p adapters.Profile, _ adapters.Deps) (adapters.Model, error) {
-			m = &served{fake: fake{name: p.Model, outcomes: []any{c.reply}}, address: c.address, list: c.list, err: c.err, asked: &asked}
+			m = &served{fake: fake{name: p.Model, outcomes: []any{c.reply}}, address: c.address, list: c.list, err: c.err,
+				asked: &asked}
 			return m, nil
 		}}
 		r := registry.Check(t.Context(), c.profile, adapters.Deps{}, c.reach)
@@ -226,10 +260,11 @@ func TestCheck(t *testing.T) {
 		if m != nil {
 			calls = m.calls
 		}
-		if mark := (health.Finding{Result: r}).Mark(); mark != c.mark || asked != c.asked || calls != c.calls {
+		if mark := (healthcheck.Finding{Result: r}).Mark(); mark != c.mark || asked != c.asked || calls != c.calls {
 			t.Errorf("%s: %s, listed %d times and called %d times: %+v", c.name, mark, asked, calls, r)
 		}
-		if !strings.Contains(r.Found, c.found) || !strings.Contains(r.Fix, c.fix) || strings.Contains(r.Found+r.Fix, "canary") {
+		if !strings.Contains(r.Found, c.found) || !strings.Contains(r.Fix, c.fix) ||
+			strings.Contains(r.Found+r.Fix, "canary") {
 			t.Errorf("%s: %+v", c.name, r)
 		}
 	}
@@ -238,8 +273,12 @@ func TestCheck(t *testing.T) {
 // TestKeyNotSet: ADP-7: with a key that is NOT SET the model is not called.
 func TestKeyNotSet(t *testing.T) {
 	opened := false
-	r := adapters.Registry{"x": func(adapters.Profile, adapters.Deps) (adapters.Model, error) { opened = true; return &fake{}, nil }}
-	_, err := r.Open(adapters.Profile{Name: "strong", Adapter: "x", Model: "m", BaseURL: "http://h/v1", KeyEnv: "MY_KEY"}, adapters.Deps{})
+	r := adapters.Registry{"x": func(adapters.Profile, adapters.Deps) (adapters.Model, error) {
+		opened = true
+		return &fake{}, nil
+	}}
+	_, err := r.Open(adapters.Profile{Name: "strong", Adapter: "x", Model: "m", BaseURL: "http://h/v1", KeyEnv: "MY_KEY"},
+		adapters.Deps{})
 	if company.CodeOf(err) != company.EModelAuth || !strings.Contains(err.Error(), "MY_KEY is NOT SET") || opened {
 		t.Errorf("%v, opened %v", err, opened)
 	}

@@ -1,24 +1,23 @@
-// Package agent holds the tool-calling conversation that every role uses: a
-// model asks for tools, the tools answer, until one of them ends it.
+// Package agent implements the tool-calling conversation of every role. A model requests tools, and the tools
+// answer, until one of them ends the conversation.
 //
-// It owns the order of the conversation, its limits (turns, context, output),
-// the checks on a model's replies, the detection of a model that goes in
-// circles, and the transcript. It promises that
+// It owns the order of the conversation and its limits (turns, context, output). It also owns the checks on a
+// model's replies, the detection of repeated calls, and the transcript. It promises that
 //
-//   - Whatever enters the conversation is in the journal first, and the
-//     conversation is a fold of the journal. A run that is started again over
-//     its journal goes on where it was: a reply that was journaled is never
-//     asked for again, so a crash repeats at most one model call. A result that
-//     changed the workspace is journaled with the state that holds the change,
-//     or done again; a call without a result is done again on the state before.
-//   - No model call is made after the context ended, none without having been
-//     reserved from the allowance, and none without a journaled worst case.
-//   - Whatever a model sends (no text, half a reply, broken JSON, unknown
-//     tools, the same call for ever) ends in a tool error that it can repair,
-//     in an End, or in an error: never in a panic and never in an endless run.
+//   - Every message is journaled before it enters the conversation, and the
+//     conversation is folded from the journal. A run that is started again over
+//     its journal continues where it was. A journaled reply is never requested
+//     again, so a crash repeats at most one model call. A result that changed
+//     the workspace is journaled with the state that holds the change, or its
+//     call is repeated. A call without a result is repeated on the state before.
+//   - No model call is made after the context ended, without an allowance for
+//     it, or without its worst case in the journal.
+//   - Any output of a model (no text, half a reply, broken JSON, unknown tools,
+//     the same call for ever) leads to a tool error that it can repair, to an
+//     End, or to an error. It never leads to a panic or an endless run.
 //
-// It does not know what the tools do, where they run, or what a finished run
-// means: completion is decided elsewhere, from facts.
+// It does not know the effect of the tools, where they run, or the meaning of a finished run. Completion is
+// decided elsewhere, from facts.
 package agent
 
 import (
@@ -30,85 +29,77 @@ import (
 	"company/internal/company"
 )
 
-// Limits that no configuration loosens.
+// Fixed limits, which no configuration changes.
 const (
 	DefaultTurns   = 30        // model replies of one run
 	AssumedContext = 128_000   // tokens, for a model whose context size is not known
-	MaxResult      = 64 << 10  // bytes of one tool result that the model is shown
-	MaxOutput      = 10 << 20  // bytes of tool results that one run is shown
-	MaxWhole       = 64 << 20  // bytes of whole outputs that one run keeps beside that
-	MaxWritten     = 64 << 20  // bytes of replies of one run, which are all kept in memory
+	MaxResult      = 64 << 10  // bytes of one tool result that are shown to the model
+	MaxOutput      = 10 << 20  // bytes of tool results that are shown in one run
+	MaxWhole       = 64 << 20  // bytes of complete outputs that are stored in addition
+	MaxWritten     = 64 << 20  // bytes of replies in one run, which are all kept in memory
 	MaxCalls       = 32        // tool calls of one reply
 	MaxArguments   = 1 << 20   // bytes of one call's arguments
-	maxContent     = 256 << 10 // bytes of a reply's text that go back to the model; the journal has all
-	maxOpaque      = 1 << 20   // bytes of a reply's own thinking, which goes back with each request
+	maxContent     = 256 << 10 // bytes of a reply's text that are sent back to the model; the journal has all
+	maxOpaque      = 1 << 20   // bytes of a reply's thinking, which is sent back with each request
 	maxParallel    = 8
 )
 
 // Tool is one function that the model can call.
 type Tool struct {
 	Spec adapters.Tool
-	// Unsent are properties of the schema that no model is sent: other forms of the
-	// arguments, which stay accepted.
+	// Unsent lists properties of the schema that are not sent to models: other forms of the arguments, which are
+	// still accepted.
 	Unsent []string
-	// Hidden says that no model is offered the tool: an older name of what another tool
-	// does, which stays accepted.
+	// Hidden keeps the tool out of requests: an older name for another tool, which is still accepted.
 	Hidden bool
-	// ReadOnly says that the call changes nothing: it may run beside other
-	// read-only calls of the same reply, and again after a crash.
+	// ReadOnly marks a tool that changes nothing. Its calls may run beside other read-only calls of the same reply,
+	// and again after a crash.
 	ReadOnly bool
-	// Writes says that the call changes the repository. No agent that only reads may have
-	// the tool.
+	// Writes marks a tool that changes the repository. No agent that only reads may have it.
 	Writes bool
-	// Reads says the same of single calls of a tool that is not ReadOnly. Nil: of none.
-	// The arguments fit the schema.
+	// Reads reports whether a single call of a tool that is not ReadOnly changes nothing. The arguments fit the
+	// schema. A nil Reads means that every call may change something.
 	Reads func(args json.RawMessage) bool
-	// Lasting says that the main argument of its calls is kept when the turns that they
-	// belong to leave the context: a note, a decision.
+	// Lasting keeps the main argument of each call when the call's turn leaves the context: a note, a decision.
 	Lasting bool
-	// Brief says that a call that changes something takes no time to speak of:
-	// several in a row are recorded together, and all done again when a crash
-	// comes before that.
+	// Brief marks a tool whose changes take almost no time. Several calls in a row are recorded together. A crash
+	// before the record repeats all of them.
 	Brief bool
-	// Amend turns well-known other forms of the arguments into those of the schema,
-	// before they are checked. Nil: there are none.
+	// Amend converts well-known other forms of the arguments into the form of the schema, before they are checked.
+	// It may be nil.
 	Amend func(args json.RawMessage) json.RawMessage
-	// Finishes says that the call hands the work in. It is refused, once, while the
-	// president has said something that the agent has not read, or has not acted upon.
+	// Finishes marks the tool that submits the work. Its call is refused once while the agent has not read, or not
+	// acted upon, a message of the president.
 	Finishes bool
-	// Run does it. The arguments fit the schema. A call that cannot be done is
-	// a Result with IsError; an error means that what the tools stand on is
-	// broken, and ends the run. Read-only tools are called concurrently.
+	// Run executes a call whose arguments fit the schema. A call that cannot be done returns a Result with IsError.
+	// An error means that the tools' own runtime is broken, and ends the run. Read-only tools are called
+	// concurrently.
 	Run func(ctx context.Context, args json.RawMessage) (Result, error)
 }
 
-// Result is what a tool answers.
+// Result is the answer of a tool call.
 type Result struct {
 	Text    string
 	IsError bool
-	// Failure says briefly, for people, how the command that the tool ran
-	// failed ("exit code 1"); the tool itself did its work. "" where it did not
-	// fail.
+	// Failure describes briefly, for people, how the command that the tool ran failed ("exit code 1"). The tool
+	// itself did its work. It is empty if the command did not fail.
 	Failure string
-	// Blob is the whole output where Text is only a part of it. It is kept
-	// beside the journal and never shown to the model.
+	// Blob holds the whole output if Text is only a part of it. It is kept beside the journal and never shown to
+	// the model.
 	Blob []byte
-	// Changed says that the workspace is not what it was.
+	// Changed reports that the call changed the workspace.
 	Changed bool
-	// Seen, when not nil, is the content of a file that the agent knows now.
+	// Seen, when not nil, identifies the content of a file that the agent knows now.
 	Seen *Seen
-	// FirstLine is the number of the file's line that Text begins with, where Text is lines
-	// of a file; 0: it is not. Of such a text that the model has before it in an older
-	// form it is shown what changed.
+	// FirstLine is the file's line number of the first line of Text, or 0 if Text is not lines of a file. If the
+	// model already has an older form of such a text, it is shown only the changes.
 	FirstLine int
 	// Final, when not nil, ends the conversation and becomes Outcome.Final (as
 	// JSON). An Escalation ends it as EndEscalated.
 	Final any
-	// NoLoop exempts the call from the detection of repeated calls: polling a
-	// process is no loop.
+	// NoLoop exempts the call from the detection of repeated calls, for example while a process is polled.
 	NoLoop bool
-	// Keep protects the result from being cleared when the context runs full: a
-	// to-do list, not a file.
+	// Keep protects the result from being cleared when the context is full: a to-do list, not a file.
 	Keep bool
 }
 
@@ -117,24 +108,23 @@ type Escalation struct {
 	Reason string `json:"reason"`
 }
 
-// Journal is the run's own log. Append is durable when it returns, with all that came
-// before.
+// Journal is the run's own log. When Append returns, its record and all earlier ones are durable.
 type Journal interface {
 	JournalReader
 	JournalAppender
-	// AppendLater adds a record that is stored with the next one, by Flush, or with the end
-	// of the journal. A process that dies before loses it.
+	// AppendLater adds a record that is stored with the next one, by Flush, or at the end of the journal. It is
+	// lost if the process dies before that.
 	AppendLater(ctx context.Context, kind string, data any) error
 	Flush(ctx context.Context) error
 }
 
-// JournalReader gives every record of a run in order, also those of other writers, which
-// are passed over.
+// JournalReader reads every record of a run in order. Records of other writers are included, and the agent skips
+// them.
 type JournalReader interface {
 	Read(ctx context.Context, fn func(n int, kind string, data json.RawMessage) error) error
 }
 
-// JournalAppender stores a record behind the last one and returns its number.
+// JournalAppender stores a record after the last one and returns its number.
 type JournalAppender interface {
 	Append(ctx context.Context, kind string, data any) (int, error)
 }
@@ -152,25 +142,25 @@ const (
 	EndFinal     End = "final"     // a tool ended it: Outcome.Final, Outcome.FinalTool
 	EndEscalated End = "escalated" // the agent gave up: Outcome.Final is an Escalation
 	EndTurns     End = "turns"     // out of turns
-	EndFull      End = "full"      // it does not fit into the model's context any more; only with a Workspace
-	EndStuck     End = "stuck"     // the same calls with the same results
+	EndFull      End = "full"      // the model's context is full; only with a Workspace
+	EndStuck     End = "stuck"     // repeated calls with the same results
 	EndNoTools   End = "no_tools"  // replies in a row without a tool call
 )
 
-// Outcome is what a conversation came to. Drive returns it beside an error too:
-// then End is empty, and the rest tells how far it came.
+// Outcome describes how a conversation ended. Drive returns it beside an error too: End is then empty, and the
+// other fields describe the progress so far.
 type Outcome struct {
 	End       End
 	Final     json.RawMessage // the same bytes whether or not the run was resumed
 	FinalTool string
 	Turns     int // model replies that counted
 	Usage     adapters.Usage
-	Spent     company.Amount       // a call whose reply is not known counts as its worst case
+	Spent     company.Amount       // a call without a known reply counts as its worst case
 	Resumed   bool                 // an earlier process had begun this conversation
 	Heard     int                  // messages of the president that the agent has read
-	ByModel   []company.ModelSpent // of Spent, what has a model
-	// WroteCalls says that the newest replies called no tool, and that their text seems to
-	// hold calls, which is not read.
+	ByModel   []company.ModelSpent // the part of Spent that belongs to a model
+	// WroteCalls reports that the newest replies called no tool, but their text seems to contain calls. Text is not
+	// read for calls.
 	WroteCalls bool
 	// Messages is the conversation with every tool result in full.
 	Messages   []adapters.Message
@@ -187,19 +177,18 @@ const (
 	Resumed     EventKind = "resumed"      // the journal held a conversation that had begun
 	TurnStarted EventKind = "turn_started" // the model is being asked
 	Waiting     EventKind = "waiting"      // the model is asked again after a wait: Wait, Asked, Text
-	Switched    EventKind = "switched"     // another model is asked, or in another way: Text
+	Switched    EventKind = "switched"     // another model is asked, or the same one in another way: Text
 	Replied     EventKind = "replied"      // Text, Usage
-	ToolStarted EventKind = "tool_started" // Tool, CallID, Args: the call runs from now on
+	ToolStarted EventKind = "tool_started" // Tool, CallID, Args: the call starts to run
 	ToolDone    EventKind = "tool_done"    // Tool, CallID, Args, Text, IsError, Failure, Changed, Duration
-	ToolRedone  EventKind = "tool_redone"  // the same, of a call that was done again after an interruption
+	ToolRedone  EventKind = "tool_redone"  // as ToolDone, for a call that was repeated after an interruption
 	Noted       EventKind = "noted"        // the company added a note for the model: Text
 	Masked      EventKind = "masked"       // old tool results were cleared from the context
 	Condensed   EventKind = "condensed"    // old turns were left out of the context
 	CutOff      EventKind = "cut_off"      // a request was cut with its run, before a byte came: Text
 )
 
-// Event is one step that people may want to see while it happens. All text is
-// cleaned and bounded to a few hundred bytes.
+// Event is a step of a run that people can follow live. All text is escaped and limited to a few hundred bytes.
 type Event struct {
 	Kind     EventKind
 	Time     time.Time
@@ -209,11 +198,11 @@ type Event struct {
 	Args     string
 	Text     string
 	IsError  bool
-	Failure  string // as of the Result
+	Failure  string // as in Result
 	Changed  bool
 	Duration time.Duration // of a tool call or a reply
 	Usage    adapters.Usage
-	Spent    company.Amount // by the run so far, without a call that is under way
+	Spent    company.Amount // by the run so far, without the current call
 	Wait     time.Duration
 	Asked    bool // the model's server named the wait
 }

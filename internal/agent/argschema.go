@@ -12,11 +12,11 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"company/internal/safetext"
+	"company/internal/lib/safetext"
 )
 
-// argSchema is the JSON Schema of a tool's arguments: the keywords that the tools use,
-// which are ours. A schema with another keyword is refused, so that none is ignored.
+// argSchema is the JSON Schema of a tool's arguments. It knows only the keywords that the tools use. A schema
+// with another keyword is refused, so that no keyword is ignored.
 type argSchema struct {
 	Type        string                `json:"type"`
 	Description string                `json:"description"`
@@ -33,15 +33,15 @@ type argSchema struct {
 	Maximum     *float64              `json:"maximum"`
 }
 
-// schemaTypes are the values of the keyword type that argSchema knows; "" is any.
+// schemaTypes lists the values of the keyword type that argSchema knows. An empty type allows any value.
 var schemaTypes = []string{"", "object", "array", "string", "integer", "number", "boolean"}
 
-// parseSchema reads a schema, and refuses one that it cannot check in full.
+// parseSchema reads a schema. It refuses schemas with unknown keywords or types.
 func parseSchema(text []byte) (*argSchema, error) {
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
 	s := &argSchema{}
-	if err := d.Decode(s); err != nil {
+	if err := decoder.Decode(s); err != nil {
 		return nil, err
 	}
 	return s, s.checkTypes()
@@ -65,25 +65,25 @@ func (s *argSchema) checkTypes() error {
 	return nil
 }
 
-// parseArguments reads the arguments of a call. Numbers stay as they were written.
+// parseArguments parses the arguments of a call. Numbers keep their notation.
 func parseArguments(text string) (any, error) {
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
 	var v any
-	if err := d.Decode(&v); err != nil {
+	if err := decoder.Decode(&v); err != nil {
 		return nil, err
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return nil, errors.New("more follows after the first value")
 	}
 	return v, nil
 }
 
-// maxFindings bounds what a model reads about one call.
+// maxFindings limits the faults that a model is shown about one call.
 const maxFindings = 20
 
-// findFaults lists where a value does not fit the schema, each with its place as a JSON
-// pointer. None: it fits.
+// findFaults lists where a value does not fit the schema, each fault with a JSON pointer. It returns nil if the
+// value fits.
 func (s *argSchema) findFaults(value any) []string {
 	f := &faultList{}
 	f.check("", s, value)
@@ -120,7 +120,7 @@ func (f *faultList) check(at string, s *argSchema, value any) {
 	case string:
 		f.checkSize(at, "characters", utf8.RuneCountInString(v), s.MinLength, s.MaxLength)
 	case json.Number:
-		n, _ := v.Float64() // out of range: an infinity, which passes the bound on its side
+		n, _ := v.Float64() // an out-of-range number becomes an infinity and fails the bound on its side
 		if s.Minimum != nil && n < *s.Minimum {
 			f.add(at, "got %s, want at least %v", safetext.EscapeLine(string(v), 40), *s.Minimum)
 		}
@@ -155,7 +155,7 @@ func (f *faultList) checkSize(at, of string, n int, least, most *int) {
 	}
 }
 
-// typeOfValue is the JSON type of a value that parseArguments read.
+// typeOfValue returns the JSON type of a value from parseArguments.
 func typeOfValue(value any) string {
 	switch v := value.(type) {
 	case nil:

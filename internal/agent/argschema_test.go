@@ -40,14 +40,17 @@ func compileReference(t *testing.T, text string) *jsonschema.Schema {
 }
 
 // argumentNames are the properties of the schemas, and one that none has.
-var argumentNames = []string{"path", "mode", "n", "x", "on", "any", "list", "waves", "subtasks", "title", "description", "acceptance_criteria", "write_set", "effort", "context", "why", "other"}
+var argumentNames = []string{"path", "mode", "n", "x", "on", "any", "list", "waves", "subtasks", "title", "description",
+	"acceptance_criteria", "write_set", "effort", "context", "why", "other"}
 
 // anyArguments makes values with the names that the schemas know and others, near the
 // bounds.
 func anyArguments(depth int) *rapid.Generator[any] {
 	plain := rapid.SampledFrom([]any{
-		nil, true, "", "a", "b", "abc", "abcd", "äöü", "large", json.Number("0"), json.Number("1"), json.Number("9"), json.Number("10"),
-		json.Number("1.0"), json.Number("1.5"), json.Number("-1.5"), json.Number("-2"), json.Number("1e2"), json.Number("1e400"),
+		nil, true, "", "a", "b", "abc", "abcd", "äöü", "large", json.Number("0"), json.Number("1"), json.Number("9"),
+		json.Number("10"),
+		json.Number("1.0"), json.Number("1.5"), json.Number("-1.5"), json.Number("-2"), json.Number("1e2"),
+		json.Number("1e400"),
 	})
 	if depth == 0 {
 		return plain
@@ -118,11 +121,14 @@ func TestFaultsNameTheirPlace(t *testing.T) {
 	}
 	for _, c := range []struct{ from, to, fault string }{
 		{"", "", ""},
-		{`"effort":"small"`, `"effort":"tiny"`, "- at '/waves/0/subtasks/0/effort': value must be one of 'small', 'medium', 'large'"},
+		{`"effort":"small"`, `"effort":"tiny"`,
+			"- at '/waves/0/subtasks/0/effort': value must be one of 'small', 'medium', 'large'"},
 		{`,"effort":"small"`, ``, "- at '/waves/0/subtasks/0': missing property 'effort'"},
 		{`["c"]`, `[]`, "- at '/waves/0/subtasks/0/acceptance_criteria': got 0 items, want at least 1"},
 		{`["c"]`, `[7]`, "- at '/waves/0/subtasks/0/acceptance_criteria/0': got integer, want string"},
-		{`"title":"t"`, "\"title\":null,\"o\\u001b[1m\":1", "- at '/waves/0/subtasks/0': additional property 'o\\x1b[1m' not allowed\n- at '/waves/0/subtasks/0/title': got null, want string"},
+		{`"title":"t"`, "\"title\":null,\"o\\u001b[1m\":1",
+			"- at '/waves/0/subtasks/0': additional property 'o\\x1b[1m' not allowed\n- at '/waves/0/subtasks/0/title': got " +
+				"null, want string"},
 	} {
 		value, err := parseArguments(strings.Replace(wholePlan, c.from, c.to, 1))
 		if err != nil {
@@ -143,7 +149,8 @@ func TestFaultsNameTheirPlace(t *testing.T) {
 
 // A schema that argSchema cannot check in full is refused.
 func TestUnknownKeywordsAreRefused(t *testing.T) {
-	for _, text := range []string{``, `7`, `{"type":7}`, `{"type":"text"}`, `{"oneOf":[]}`, `{"properties":{"a":{"pattern":"x"}}}`, `{"properties":{"a":null}}`, `{"items":{"type":"set"}}`, `{"enum":[1]}`} {
+	for _, text := range []string{``, `7`, `{"type":7}`, `{"type":"text"}`, `{"oneOf":[]}`,
+		`{"properties":{"a":{"pattern":"x"}}}`, `{"properties":{"a":null}}`, `{"items":{"type":"set"}}`, `{"enum":[1]}`} {
 		if s, err := parseSchema([]byte(text)); err == nil {
 			t.Errorf("%s: %+v", text, s)
 		}

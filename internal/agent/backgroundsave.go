@@ -6,17 +6,15 @@ import (
 	"company/internal/company"
 )
 
-// backgroundSave is a state of the workspace that is being kept while the model
-// thinks about the results that led to it. Those are in the journal already: until
-// the state's own record is there, the next holder of the run does their calls
-// again. Nothing changes the workspace meanwhile, so that the state is the one
-// that the results tell of.
+// backgroundSave saves a state of the workspace while the model thinks about the results that led to it. Those
+// results are in the journal already. Until the state has a record too, the next holder of the run repeats their
+// calls. The workspace does not change during the save, so the state matches the results.
 type backgroundSave struct {
 	done chan struct{}
 	err  error // set before done is closed
 }
 
-// startSave begins to keep the state that the newest results have left.
+// startSave starts to save the current state of the workspace in the background.
 func (r *runner) startSave(ctx context.Context) {
 	if r.cfg.Workspace == nil {
 		return
@@ -36,8 +34,7 @@ func (r *runner) startSave(ctx context.Context) {
 	}()
 }
 
-// awaitSave waits until no state is being kept any more. Its error is that of the
-// newest one.
+// awaitSave waits for the save in the background, if there is one, and returns its error.
 func (r *runner) awaitSave() error {
 	save := r.saving
 	if save == nil {

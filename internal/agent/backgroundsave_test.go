@@ -27,7 +27,9 @@ func (w *slowRoom) Save(ctx context.Context, turn int) (*Saved, error) {
 }
 
 // slowBench has a model that takes a word from the test before each reply.
-func slowBench(t *testing.T, script ...adapters.Response) (b *bench, w *slowRoom, asked chan int, answer chan struct{}) {
+func slowBench(
+	t *testing.T, script ...adapters.Response,
+) (b *bench, w *slowRoom, asked chan int, answer chan struct{}) {
 	t.Helper()
 	m := replies(script...)
 	reply := m.reply
@@ -38,7 +40,8 @@ func slowBench(t *testing.T, script ...adapters.Response) (b *bench, w *slowRoom
 		return reply(n, req)
 	}
 	b = newBench(t, m)
-	w = &slowRoom{room: b.enter(t, map[company.OID][]string{}, nil), saving: make(chan struct{}, 4), keep: make(chan error)}
+	w = &slowRoom{room: b.enter(t, map[company.OID][]string{}, nil), saving: make(chan struct{}, 4),
+		keep: make(chan error)}
 	b.cfg.Workspace = w
 	return b, w, asked, answer
 }
@@ -46,7 +49,8 @@ func slowBench(t *testing.T, script ...adapters.Response) (b *bench, w *slowRoom
 // The state of a change is kept while the model thinks about it; the next change
 // waits for that, and what only reads does not.
 func TestStateIsKeptWhileTheModelThinks(t *testing.T) {
-	b, w, asked, answer := slowBench(t, calls(`write {"path":"a"}`), calls(`look {"path":"a"}`), calls(`write {"path":"b"}`), finish)
+	b, w, asked, answer := slowBench(
+		t, calls(`write {"path":"a"}`), calls(`look {"path":"a"}`), calls(`write {"path":"b"}`), finish)
 	looked := make(chan struct{})
 	look := b.cfg.Tools[0]
 	look.Spec.Name, look.ReadOnly = "look", true
@@ -74,7 +78,8 @@ func TestStateIsKeptWhileTheModelThinks(t *testing.T) {
 	<-wrote
 	<-w.saving
 	if n := <-asked; n != 2 || b.journal.count(kindTool) != 1 || b.journal.count(kindSaved) != 0 {
-		t.Errorf("request %d comes with %d results and %d states in the journal", n, b.journal.count(kindTool), b.journal.count(kindSaved))
+		t.Errorf("request %d comes with %d results and %d states in the journal", n, b.journal.count(kindTool),
+			b.journal.count(kindSaved))
 	}
 	answer <- struct{}{}
 	<-looked

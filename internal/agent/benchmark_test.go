@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/safetext"
+	"company/internal/lib/safetext"
 )
 
 // What one result of the largest size costs before it is journaled.

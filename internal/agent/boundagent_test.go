@@ -30,7 +30,8 @@ func TestJournalNamesItsAgent(t *testing.T) {
 		}
 		b.journal.crashAt = 0
 		var prompt promptRecord
-		if err := json.Unmarshal(b.journal.records[0], &prompt); err != nil || prompt.Driver != loopDriver || prompt.Profile != first {
+		if err := json.Unmarshal(b.journal.records[0], &prompt); err != nil || prompt.Driver != loopDriver ||
+			prompt.Profile != first {
 			t.Fatalf("%+v, %v", prompt, err)
 		}
 		prompt.Driver, prompt.Profile = c.driver, c.profile

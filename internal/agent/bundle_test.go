@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"company/internal/adapters"
-	"company/internal/budget"
+	"company/internal/agent/budget"
 	"company/internal/company"
 	"company/test/goroutines"
 )
@@ -48,7 +48,8 @@ func (s *scripted) last() adapters.Request { return s.requests[len(s.requests)-1
 // replies the conversation holds; the last one for ever.
 func replies(script ...adapters.Response) *scripted {
 	return &scripted{
-		info: adapters.Info{Adapter: "test", Model: "m", MaxOutput: 1000, Price: adapters.Price{Known: true, InputMicro: 1e6, OutMicro: 1e6}},
+		info: adapters.Info{Adapter: "test", Model: "m", MaxOutput: 1000,
+			Price: adapters.Price{Known: true, InputMicro: 1e6, OutMicro: 1e6}},
 		reply: func(_ int, req adapters.Request) (adapters.Response, error) {
 			n := 0
 			for _, m := range req.Messages {
@@ -62,7 +63,8 @@ func replies(script ...adapters.Response) *scripted {
 }
 
 func says(text string) adapters.Response {
-	return adapters.Response{Message: adapters.Message{Role: adapters.Assistant, Content: text}, Finish: adapters.FinishStop}
+	return adapters.Response{Message: adapters.Message{Role: adapters.Assistant, Content: text},
+		Finish: adapters.FinishStop}
 }
 
 // calls is a reply with tool calls, each "name {args}".
@@ -70,7 +72,8 @@ func calls(specs ...string) adapters.Response {
 	r := says("")
 	for i, s := range specs {
 		name, args, _ := strings.Cut(s, " ")
-		r.Message.ToolCalls = append(r.Message.ToolCalls, adapters.ToolCall{ID: fmt.Sprintf("c%d", i), Name: name, Arguments: args})
+		r.Message.ToolCalls = append(r.Message.ToolCalls,
+			adapters.ToolCall{ID: fmt.Sprintf("c%d", i), Name: name, Arguments: args})
 	}
 	r.Usage = adapters.Usage{InputTokens: 10, OutputTokens: 5}
 	return r
@@ -152,7 +155,8 @@ func (j *journal) Read(_ context.Context, fn func(int, string, json.RawMessage) 
 }
 
 func (j *journal) prefix(n int) *journal {
-	return &journal{kinds: append([]string(nil), j.kinds[:n]...), records: append([]json.RawMessage(nil), j.records[:n]...)}
+	return &journal{kinds: append([]string(nil), j.kinds[:n]...),
+		records: append([]json.RawMessage(nil), j.records[:n]...)}
 }
 
 func (j *journal) count(kind string) int {
@@ -213,7 +217,8 @@ const pathSchema = `{"type":"object","properties":{"path":{"type":"string"}},"re
 
 func newBench(t testing.TB, model *scripted) *bench {
 	t.Helper()
-	b := &bench{model: model, journal: &journal{}, blobs: &blobs{m: map[company.Hash][]byte{}}, allowance: noCap(company.Amount{})}
+	b := &bench{model: model, journal: &journal{}, blobs: &blobs{m: map[company.Hash][]byte{}},
+		allowance: noCap(company.Amount{})}
 	tool := func(name, schema string, readOnly bool, run func(args json.RawMessage) (Result, error)) Tool {
 		return Tool{
 			Spec: adapters.Tool{Name: name, Description: name, Schema: json.RawMessage(schema)}, ReadOnly: readOnly,
@@ -250,9 +255,10 @@ func newBench(t testing.TB, model *scripted) *bench {
 			tool("fail", `{"type":"object"}`, false, func(json.RawMessage) (Result, error) {
 				return Result{}, errors.New("the container is gone")
 			}),
-			tool("finish", `{"type":"object","properties":{"summary":{"type":"string"}},"required":["summary"]}`, false, func(args json.RawMessage) (Result, error) {
-				return Result{Text: "ok", Final: args}, nil
-			}),
+			tool("finish", `{"type":"object","properties":{"summary":{"type":"string"}},"required":["summary"]}`, false,
+				func(args json.RawMessage) (Result, error) {
+					return Result{Text: "ok", Final: args}, nil
+				}),
 			tool("escalate", `{"type":"object"}`, false, func(json.RawMessage) (Result, error) {
 				return Result{Text: "ok", Final: Escalation{Reason: "cannot"}}, nil
 			}),
@@ -282,7 +288,8 @@ func (c config) drive(ctx context.Context) (Outcome, error) {
 
 func (b *bench) run(t tb) (Outcome, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute) // replies of 10 MB, under the race detector on a busy machine
+	// replies of 10 MB, under the race detector on a busy machine
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	return b.cfg.drive(ctx)
 }

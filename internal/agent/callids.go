@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// uniqueID is an id that no other call of the conversation has and that every
-// wire takes.
+// uniqueID returns an id that is unique in the conversation and that every server accepts.
 func (c *conversation) uniqueID(id string, i int) string {
 	base := wireName(id)
 	if id == "" {
@@ -22,7 +21,7 @@ func (c *conversation) uniqueID(id string, i int) string {
 	return id
 }
 
-// wireName is a name in the letters that every server takes back.
+// wireName replaces characters that some servers refuse in a name, and cuts it to 64 bytes.
 func wireName(name string) string {
 	s := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
@@ -36,7 +35,7 @@ func wireName(name string) string {
 	return s[:min(len(s), 64)]
 }
 
-// isObject says whether arguments are a JSON object.
+// isObject reports whether arguments are a JSON object.
 func isObject(s string) bool {
 	return strings.HasPrefix(strings.TrimSpace(s), "{") && json.Valid([]byte(s))
 }

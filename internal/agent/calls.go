@@ -11,11 +11,11 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/company"
-	"company/internal/marks"
-	"company/internal/safetext"
+	"company/internal/ledger/marks"
+	"company/internal/lib/safetext"
 )
 
-// toolset is the tools of a run with their schemas compiled.
+// toolset holds the tools of a run with their parsed schemas.
 type toolset struct {
 	specs  []adapters.Tool
 	byName map[string]*checkedTool
@@ -27,41 +27,40 @@ type checkedTool struct {
 	schema *argSchema
 }
 
-// newToolset refuses tools that cannot work: a bug of ours.
+// newToolset returns an error for unusable tools, which are a bug of this program.
 func newToolset(tools []Tool) (*toolset, error) {
 	s := &toolset{byName: map[string]*checkedTool{}}
 	var names []string
-	for _, t := range tools {
-		bad := func(why string, err error) error {
-			return company.E(company.EInternal, fmt.Sprintf("tool %q %s", t.Spec.Name, why)).Wrap(err)
+	for _, tool := range tools {
+		bad := func(reason string, err error) error {
+			return company.E(company.EInternal, fmt.Sprintf("tool %q %s", tool.Spec.Name, reason)).Wrap(err)
 		}
-		if s.byName[t.Spec.Name] != nil || t.Spec.Name != wireName(t.Spec.Name) || t.Run == nil {
+		if s.byName[tool.Spec.Name] != nil || tool.Spec.Name != wireName(tool.Spec.Name) || tool.Run == nil {
 			return nil, bad("has no usable name or nothing to run", nil)
 		}
-		schema, err := parseSchema(t.Spec.Schema)
+		schema, err := parseSchema(tool.Spec.Schema)
 		if err != nil {
 			return nil, bad("has a bad schema", err)
 		}
-		s.byName[t.Spec.Name] = &checkedTool{t, schema}
-		if t.Hidden {
+		s.byName[tool.Spec.Name] = &checkedTool{tool, schema}
+		if tool.Hidden {
 			continue
 		}
-		sent := t.Spec
-		sent.Schema = sendableSchema(sent.Schema, t.Unsent...)
+		sent := tool.Spec
+		sent.Schema = sendableSchema(sent.Schema, tool.Unsent...)
 		s.specs = append(s.specs, sent)
-		names = append(names, t.Spec.Name)
+		names = append(names, tool.Spec.Name)
 	}
 	s.names = strings.Join(names, ", ")
 	return s, nil
 }
 
-// toolJob is one call on its way: either answer is set already, or tool and args
-// are what has to be run.
+// toolJob is one call on its way. Either answer is set already, or tool and args are to be run.
 type toolJob struct {
 	pendingCall
 	tool   *checkedTool
 	args   json.RawMessage
-	reads  bool // the call changes nothing
+	reads  bool // the call is read-only
 	answer *Result
 	notRun bool
 
@@ -70,7 +69,7 @@ type toolJob struct {
 	err   error
 }
 
-// prepareCall checks a call. Whatever is wrong with it becomes its answer.
+// prepareCall checks a call. An invalid call gets its error as the answer.
 func (s *toolset) prepareCall(p pendingCall) *toolJob {
 	j := &toolJob{pendingCall: p}
 	no := func(format string, args ...any) *toolJob {
@@ -80,39 +79,40 @@ func (s *toolset) prepareCall(p pendingCall) *toolJob {
 	if p.refuse != "" {
 		return no("%s.", p.refuse)
 	}
-	t := s.byName[p.Name]
-	if t == nil {
+	checkedTool := s.byName[p.Name]
+	if checkedTool == nil {
 		return no("There is no tool %q. The tools are: %s.", safetext.EscapeLine(p.Name, 64), s.names)
 	}
 	args := p.Arguments
 	if strings.TrimSpace(args) == "" {
-		args = "{}" // what many models send when they have nothing to say
+		args = "{}" // many models send this for a call without arguments
 	}
-	if t.Amend != nil && json.Valid([]byte(args)) {
-		args = string(t.Amend(json.RawMessage(args)))
+	if checkedTool.Amend != nil && json.Valid([]byte(args)) {
+		args = string(checkedTool.Amend(json.RawMessage(args)))
 	}
 	v, err := parseArguments(args)
 	if err != nil {
-		return no("The arguments of %s are not valid JSON: %v. They began: %s\nThe schema is: %s", p.Name, err, safetext.EscapeLine(args, 300), t.Spec.Schema)
+		return no("The arguments of %s are not valid JSON: %v. They began: %s\nThe schema is: %s", p.Name, err,
+			safetext.EscapeLine(args, 300), checkedTool.Spec.Schema)
 	}
-	if len(t.schema.findFaults(v)) > 0 {
-		v = t.schema.repairValue(v)
+	if len(checkedTool.schema.findFaults(v)) > 0 {
+		v = checkedTool.schema.repairValue(v)
 	}
-	if faults := t.schema.findFaults(v); len(faults) > 0 {
-		return no("The arguments of %s do not fit its schema: %s\nThe schema is: %s", p.Name, safetext.HeadTail(strings.Join(faults, "\n"), 2048), t.Spec.Schema)
+	if faults := checkedTool.schema.findFaults(v); len(faults) > 0 {
+		return no("The arguments of %s do not fit its schema: %s\nThe schema is: %s", p.Name,
+			safetext.HeadTail(strings.Join(faults, "\n"), 2048), checkedTool.Spec.Schema)
 	}
-	// The checked arguments run: of a member that stands there twice a tool reads both.
+	// Run the checked arguments: if the original repeats a key, a tool could read the other value.
 	checked, err := json.Marshal(v)
 	if err != nil {
 		return no("The arguments of %s cannot be read: %v.", p.Name, err)
 	}
-	j.tool, j.args = t, checked
-	j.reads = t.ReadOnly || t.Reads != nil && t.Reads(j.args)
+	j.tool, j.args = checkedTool, checked
+	j.reads = checkedTool.ReadOnly || checkedTool.Reads != nil && checkedTool.Reads(j.args)
 	return j
 }
 
-// showArguments gives people the main argument of a call, with names as the tool
-// has them where they are known.
+// showArguments returns the main argument of a call for people, with the tool's own names if they are known.
 func (j *toolJob) showArguments() string {
 	if j.args != nil {
 		return safetext.EscapeLine(noteArgument(string(j.args)), 300)
@@ -120,12 +120,10 @@ func (j *toolJob) showArguments() string {
 	return safetext.EscapeLine(noteArgument(j.Arguments), 300)
 }
 
-// runPendingCalls runs the calls of the newest reply that have no result: reads beside
-// each other, everything else in order. After what changed something the state
-// that holds the change is kept, beside what comes next: the next call that may
-// change something waits for that. A call without an answer may have been done all
-// the same, and a state kept after it would hold what the journal does not: of its
-// group nothing is recorded.
+// runPendingCalls runs the calls of the newest reply that have no result. Reads run in parallel, all other calls
+// in order. After a change the state is saved in the background. The next call that may change something waits
+// for that save. If a call returns an error, none of its group is recorded. The call may have had an effect, and
+// a saved state must not hold changes that the journal lacks.
 func (r *runner) runPendingCalls(ctx context.Context) error {
 	for len(r.conv.pending) > 0 {
 		if err := contextCause(ctx); err != nil {
@@ -140,26 +138,26 @@ func (r *runner) runPendingCalls(ctx context.Context) error {
 				return err
 			}
 		}
-		back := r.mark.Away() // each call has a mark of its own
+		back := r.mark.Away() // each call has its own mark
 		jobs := r.runGroup(context.WithValue(ctx, askedKey{}, r.conv.asked), group)
 		back()
 		changed := false
-		for _, j := range jobs {
-			if j.err != nil {
+		for _, toolJob := range jobs {
+			if toolJob.err != nil {
 				if err := contextCause(ctx); err != nil {
 					return err
 				}
-				return fmt.Errorf("tool %s: %w", j.Name, j.err)
+				return fmt.Errorf("tool %s: %w", toolJob.Name, toolJob.err)
 			}
-			changed = changed || j.answer.Changed
+			changed = changed || toolJob.answer.Changed
 		}
 		for _, j := range jobs {
 			if err := r.recordResult(ctx, j); err != nil {
 				return err
 			}
 		}
-		// The state that is kept holds nothing that the journal does not have, and a
-		// follower sees results before a call that takes long.
+		// Store the records first: the saved state then holds only journaled changes, and followers see results before
+		// a long call.
 		if changed || len(r.conv.pending) > 0 {
 			if err := r.storeRecords(ctx); err != nil {
 				return err
@@ -180,13 +178,13 @@ func mayChange(jobs []*toolJob) bool {
 	})
 }
 
-// callScheduling is how calls of one reply go together.
+// callScheduling tells how a call of a reply is combined with its other calls.
 type callScheduling int
 
 const (
-	scheduleAny      callScheduling = iota // nothing is run
+	scheduleAny      callScheduling = iota // has an answer already and does not run
 	scheduleParallel                       // reads, at the same time
-	scheduleInOrder                        // brief changes, one after the other, saved once
+	scheduleInOrder                        // brief changes, in order, saved once
 	scheduleAlone
 )
 
@@ -202,30 +200,33 @@ func (j *toolJob) scheduling() callScheduling {
 	return scheduleAlone
 }
 
-// nextGroup takes the calls that may run together now.
+// nextGroup returns the next pending calls that may run together.
 func (r *runner) nextGroup() []*toolJob {
 	var jobs []*toolJob
 	how := scheduleAny
-	for _, p := range r.conv.pending {
-		j := r.tools.prepareCall(p)
+	for _, pendingCall := range r.conv.pending {
+		j := r.tools.prepareCall(pendingCall)
 		switch {
 		case j.answer != nil:
 		case r.conv.final != nil:
 			j.answer = &Result{IsError: true, Text: fmt.Sprintf("not executed because %s ended the run.", r.conv.finalTool)}
 			j.notRun = true
 		case len(jobs) == 0 && j.tool.Finishes: // the calls before it are recorded
-			if why := r.refusesFinish(); why != "" {
-				j.answer, j.notRun = &Result{IsError: true, NoLoop: true, Text: why}, true
+			if reason := r.refusesFinish(); reason != "" {
+				j.answer, j.notRun = &Result{IsError: true, NoLoop: true, Text: reason}, true
 			}
-		case r.lost[p.ID] && !j.reads:
-			j.answer = &Result{IsError: true, Text: "No result: the process was restarted while this call was due. It may or may not have run, background processes and ignored files are gone. Look before you repeat it."}
+		case r.lost[pendingCall.ID] && !j.reads:
+			j.answer = &Result{IsError: true,
+				Text: "No result: the process was restarted while this call was due. It may or may not have run, background " +
+					"processes and ignored files are gone. Look before you repeat it."}
 			j.notRun = true
 		}
-		m := j.scheduling()
-		if len(jobs) > 0 && (m == scheduleAlone || m != scheduleAny && how != scheduleAny && m != how) {
+		scheduling := j.scheduling()
+		if len(jobs) > 0 && (scheduling == scheduleAlone ||
+			scheduling != scheduleAny && how != scheduleAny && scheduling != how) {
 			break
 		}
-		jobs, how = append(jobs, j), max(how, m)
+		jobs, how = append(jobs, j), max(how, scheduling)
 		if how == scheduleAlone || len(jobs) == maxParallel {
 			break
 		}
@@ -233,8 +234,8 @@ func (r *runner) nextGroup() []*toolJob {
 	return jobs
 }
 
-// runGroup runs what has to be run and waits for all of it. It returns the
-// jobs that are over: of those in order none after an error or an end.
+// runGroup runs the jobs and waits for them. It returns the finished jobs. Jobs in order stop after an error or
+// a final answer.
 func (r *runner) runGroup(ctx context.Context, jobs []*toolJob) []*toolJob {
 	var wg sync.WaitGroup
 	for i, j := range jobs {
@@ -274,7 +275,7 @@ func (r *runner) runGroup(ctx context.Context, jobs []*toolJob) []*toolJob {
 	return jobs
 }
 
-// recordResult records the result of one call.
+// recordResult journals the result of one call.
 func (r *runner) recordResult(ctx context.Context, j *toolJob) error {
 	res := j.answer
 	keep, cancel := detachContext(ctx)
@@ -289,14 +290,16 @@ func (r *runner) recordResult(ctx context.Context, j *toolJob) error {
 		}
 		text = safetext.HeadTail(text, limit)
 		if limit < 1024 {
-			text = fmt.Sprintf("(not shown: the %d MiB of tool output that one run may read are used up. Finish with what you know)", MaxOutput>>20)
+			text = fmt.Sprintf("(not shown: the %d MiB of tool output that one run may read are used up. Finish with what you "+
+				"know)", MaxOutput>>20)
 		}
 	}
 	args := hashArguments(j.Arguments)
 	rec := toolRecord{
 		N: r.conv.requests, CallID: j.ID, Name: j.Name, ArgsHash: args,
 		At: j.began, DurationMS: j.took.Milliseconds(),
-		IsError: res.IsError, Failure: safetext.EscapeLine(res.Failure, 100), NotRun: j.notRun, Changed: res.Changed, NoLoop: res.NoLoop, Keep: res.Keep,
+		IsError: res.IsError, Failure: safetext.EscapeLine(res.Failure, 100), NotRun: j.notRun, Changed: res.Changed,
+		NoLoop: res.NoLoop, Keep: res.Keep,
 		Seen: res.Seen,
 	}
 	if !res.IsError && !res.Keep && res.Final == nil {
@@ -332,11 +335,13 @@ func (r *runner) recordResult(ctx context.Context, j *toolJob) error {
 	}
 	delete(r.lost, j.ID)
 	r.emitEvent(Event{
-		Kind: ToolDone, Tool: safetext.EscapeLine(j.Name, 64), CallID: j.ID, Args: j.showArguments(), Text: safetext.EscapeLine(res.Text, 300),
+		Kind: ToolDone, Tool: safetext.EscapeLine(j.Name, 64), CallID: j.ID, Args: j.showArguments(),
+		Text:    safetext.EscapeLine(res.Text, 300),
 		IsError: res.IsError, Failure: safetext.EscapeLine(res.Failure, 100), Changed: res.Changed, Duration: j.took,
 	})
 	if j.answer.IsError {
-		r.cfg.Logger.DebugContext(ctx, "tool error", "run_id", r.cfg.Run, "tool", j.Name, "text", safetext.EscapeLine(res.Text, 300))
+		r.cfg.Logger.DebugContext(ctx, "tool error", "run_id", r.cfg.Run, "tool", j.Name, "text",
+			safetext.EscapeLine(res.Text, 300))
 	}
 	return nil
 }

@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
-	"company/internal/safetext"
+	"company/internal/lib/safetext"
 )
 
-// callText shows people a tool call: in one line what it is about, and below it the text that
-// it writes or replaces, as a diff has it, and its other arguments. Arguments that are no
-// JSON object are shown as they are.
+// callText formats a tool call for people. head is one line with its main argument. body holds the text that it
+// writes or replaces, as in a diff, and its other arguments. Arguments that are not a JSON object are shown
+// unchanged.
 func callText(arguments string) (head, body string) {
 	var named map[string]any
 	if json.Unmarshal([]byte(arguments), &named) != nil {
@@ -47,7 +47,7 @@ func callText(arguments string) (head, body string) {
 	return safetext.EscapeLine(head, 300), b.String()
 }
 
-// writeLines writes each line of a text behind a mark.
+// writeLines writes each line of a text with a prefix.
 func writeLines(b *strings.Builder, mark, text string) {
 	if text == "" {
 		return
@@ -57,8 +57,8 @@ func writeLines(b *strings.Builder, mark, text string) {
 	}
 }
 
-// writeMembers writes the members of an object, sorted by name: one in a line, and what has
-// several lines or members indented below its name.
+// writeMembers writes the members of an object, sorted by name, one per line. Values with several lines or
+// members are indented below their name.
 func writeMembers(b *strings.Builder, indent string, named map[string]any) {
 	for _, key := range slices.Sorted(maps.Keys(named)) {
 		writeMember(b, indent, key+":", named[key])

@@ -17,7 +17,8 @@ func TestCallText(t *testing.T) {
 		`{"path":"x","content":"x"}`:                          {"x (1 line)", "+ x\n"},
 		`{"pattern":"x","limit":7}`:                           {"x", "limit: 7\n"},
 		`{"pattern":"x","glob":"*.go"}`:                       {"x", "glob: *.go\n"},
-		`{"subtasks":[{"title":"a","files":["x","y"]}]}`:      {"", "subtasks:\n  -\n    files:\n      - x\n      - y\n    title: a\n"},
+		`{"subtasks":[{"title":"a","files":["x","y"]}]}`: {"",
+			"subtasks:\n  -\n    files:\n      - x\n      - y\n    title: a\n"},
 		`{}`:       {"", ""},
 		`not json`: {"not json", ""},
 	} {
@@ -25,8 +26,10 @@ func TestCallText(t *testing.T) {
 			t.Errorf("%s:\n%q\n%q", arguments, head, body)
 		}
 	}
-	e := TranscriptEntry{ToolCall: &TranscriptCall{Timestamp: time.Unix(0, 0), Name: "write_file", Arguments: `{"path":"a\u001b[2J","content":"\u001b[31mred"}`, Result: "created"}}
-	if got := e.RenderText(9); strings.Contains(got, "\x1b") || strings.Contains(got, "{") || !strings.Contains(got, "+ write_file a") || !strings.HasSuffix(got, "created\n") {
+	e := TranscriptEntry{ToolCall: &TranscriptCall{Timestamp: time.Unix(0, 0), Name: "write_file",
+		Arguments: `{"path":"a\u001b[2J","content":"\u001b[31mred"}`, Result: "created"}}
+	if got := e.RenderText(9); strings.Contains(got, "\x1b") || strings.Contains(got, "{") ||
+		!strings.Contains(got, "+ write_file a") || !strings.HasSuffix(got, "created\n") {
 		t.Errorf("%q", got)
 	}
 }

@@ -5,48 +5,48 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/safetext"
+	"company/internal/lib/safetext"
 )
 
-// Bounds of a result that only shows what changed.
+// Limits of a result that shows only changes.
 const (
-	leastSaved  = 40      // tokens that it saves
+	leastSaved  = 40      // tokens that showing only the changes must save
 	aroundLines = 2       // unchanged lines on each side of a change
-	mostCells   = 1 << 20 // pairs of lines that are compared; more are one change
+	mostCells   = 1 << 20 // pairs of lines to compare; a larger text counts as one change
 )
 
-// onlyChanges begins a result of which the model is shown what changed.
+// onlyChanges is the heading of a result that shows the model only the changes.
 const onlyChanges = "[Only what changed since your same call above; all other lines are as they stand there.]\n"
 
-// The same of what the first message shows.
+// The same headings for results that the first message shows.
 const (
 	onlyChangesSinceFirst = "[Only what changed since your first message; all other lines are as they stand there.]\n"
 	unchangedSinceFirst   = "[Unchanged: the answer stands in your first message.]"
 )
 
-// showChanges is what changed in a file's lines since the newest answer to the same call that
-// the model still has before it as a whole; "": there is none, or the difference is no
-// shorter by much. A model reads a file again after it edited it: it has the rest already.
-// A text that was cut to fit has lines without known numbers, and the model lacks its middle.
+// showChanges returns the changed lines since the newest answer to the same call that the model still has as a
+// whole. It returns "" if there is no such answer, or if the difference is not much shorter. A model reads a
+// file again after an edit and has the rest already. A text that was cut has lines without known numbers, and
+// the model lacks its middle.
 func (c *conversation) showChanges(name string, args company.Hash, text string, firstLine int) string {
 	for i := len(c.results) - 1; i >= c.maskTo; i-- {
-		r, call := c.results[i], c.log.ToolCalls[i]
-		if r.msg < c.condensed {
+		result, call := c.results[i], c.log.ToolCalls[i]
+		if result.msg < c.condensed {
 			break
 		}
-		if r.pointer || call.IsError || call.Name != name || r.argsHash != args {
+		if result.pointer || call.IsError || call.Name != name || result.argsHash != args {
 			continue
 		}
 		if call.Result == text || safetext.HasGap(text) || safetext.HasGap(call.Result) {
-			return "" // it is what it was before another change, or is cut
+			return "" // the same as before another change, or cut
 		}
 		return shortChanges(onlyChanges, call.Result, text, firstLine)
 	}
-	for _, s := range c.atFirst {
+	for _, shown := range c.atFirst {
 		switch {
-		case s.Tool != name || hashArguments(s.Arguments) != args || safetext.HasGap(text):
-		case s.Text != text:
-			return shortChanges(onlyChangesSinceFirst, s.Text, text, firstLine)
+		case shown.Tool != name || hashArguments(shown.Arguments) != args || safetext.HasGap(text):
+		case shown.Text != text:
+			return shortChanges(onlyChangesSinceFirst, shown.Text, text, firstLine)
 		case tokensOf(text) >= sameTokens:
 			return unchangedSinceFirst
 		}
@@ -54,7 +54,7 @@ func (c *conversation) showChanges(name string, args company.Hash, text string, 
 	return ""
 }
 
-// shortChanges is what changed in a text, below a heading; "": that is no shorter by much.
+// shortChanges returns the changes of a text below a heading, or "" if that is not much shorter than the text.
 func shortChanges(heading, old, text string, firstLine int) string {
 	out := heading + formatChanges(splitLines(old), splitLines(text), firstLine)
 	if saved := tokensOf(text) - tokensOf(out); saved < leastSaved || saved < tokensOf(text)/4 {
@@ -63,8 +63,8 @@ func shortChanges(heading, old, text string, firstLine int) string {
 	return out
 }
 
-// partOf is what a call's result shows of a text that the model has in an older form; "": all
-// of it is shown.
+// partOf returns the part of a result to show if the model has an older form of it. It returns "" if the whole
+// result is to be shown.
 func (c *conversation) partOf(j *toolJob, args company.Hash, text string) string {
 	if j.answer.IsError || j.answer.FirstLine == 0 {
 		return ""
@@ -72,22 +72,21 @@ func (c *conversation) partOf(j *toolJob, args company.Hash, text string) string
 	return c.showChanges(j.Name, args, text, j.answer.FirstLine)
 }
 
-// splitLines are the lines of a text, without their ends.
+// splitLines returns the lines of a text without their line ends.
 func splitLines(s string) []string { return strings.Split(strings.TrimSuffix(s, "\n"), "\n") }
 
-// region is a run of lines that changed: old lines and what stands in their place. The ends
-// are those after the last.
+// region is a range of old lines and the new lines that replace it. Both ranges are half-open.
 type region struct{ oldFrom, oldTo, newFrom, newTo int }
 
-// formatChanges writes the changed lines of a text with the lines around them. The first line of
-// both has the number firstLine.
+// formatChanges writes the changed lines of a text with the lines around them. firstLine is the number of the
+// first line of both texts.
 func formatChanges(old, now []string, firstLine int) string {
 	var b strings.Builder
 	regions := joinRegions(changedRegions(old, now))
-	for _, r := range regions {
-		from, to := max(0, r.newFrom-aroundLines), min(len(now), r.newTo+aroundLines)
+	for _, region := range regions {
+		from, to := max(0, region.newFrom-aroundLines), min(len(now), region.newTo+aroundLines)
 		gone := ""
-		if n := (r.oldTo - r.oldFrom) - (r.newTo - r.newFrom); n > 0 {
+		if n := (region.oldTo - region.oldFrom) - (region.newTo - region.newFrom); n > 0 {
 			gone = fmt.Sprintf(" (%d fewer than above)", n)
 		}
 		fmt.Fprintf(&b, "lines %d-%d are now%s:\n", from+firstLine, to+firstLine-1, gone)
@@ -125,7 +124,7 @@ func changedRegions(old, now []string) []region {
 	if len(a)*len(b) > mostCells {
 		return []region{{begin, oldEnd, begin, newEnd}}
 	}
-	common := make([][]int32, len(a)+1) // of the ends of both
+	common := make([][]int32, len(a)+1) // length of the longest common subsequence of a[i:] and b[j:]
 	for i := range common {
 		common[i] = make([]int32, len(b)+1)
 	}

@@ -29,7 +29,8 @@ func TestAFileThatChangedIsShownByItsChanges(t *testing.T) {
 	old := numberLines(100, nil)
 	now := numberLines(100, map[int]string{40: "another line", 42: "one\nmore", 90: "the last change"})
 	script := func() *scripted {
-		return replies(calls(`read {"path":"a"}`), calls(`read {"path":"b"}`), calls(`read {"path":"a"}`), calls(`read {"path":"a"}`), finish)
+		return replies(calls(`read {"path":"a"}`), calls(`read {"path":"b"}`), calls(`read {"path":"a"}`),
+			calls(`read {"path":"a"}`), finish)
 	}
 	files := func() func(context.Context, json.RawMessage) (Result, error) {
 		n := 0
@@ -46,9 +47,11 @@ func TestAFileThatChangedIsShownByItsChanges(t *testing.T) {
 	out := whole.mustRun(t)
 	got := answers(out.Messages)
 	const want = onlyChanges + "lines 48-55 are now:\n" +
-		"the line with the number 38\nthe line with the number 39\nanother line\nthe line with the number 41\none\nmore\nthe line with the number 43\nthe line with the number 44\n" +
+		"the line with the number 38\nthe line with the number 39\nanother line\nthe line with the number " +
+		"41\none\nmore\nthe line with the number 43\nthe line with the number 44\n" +
 		"lines 99-103 are now:\n" +
-		"the line with the number 88\nthe line with the number 89\nthe last change\nthe line with the number 91\nthe line with the number 92\n"
+		"the line with the number 88\nthe line with the number 89\nthe last change\nthe line with the number 91\nthe line " +
+		"with the number 92\n"
 	if got[0] != old || got[2] != want || got[3] != want {
 		t.Errorf("shown:\n%s\nand\n%s", got[2], got[3])
 	}
@@ -74,7 +77,8 @@ func TestAFileThatChangedIsShownByItsChanges(t *testing.T) {
 // shown by its lines.
 func TestACutTextIsShownAsItIs(t *testing.T) {
 	long := numberLines(4000, nil)
-	for name, now := range map[string]string{"both are cut": numberLines(4000, map[int]string{3990: "another line"}), "the older one is cut": numberLines(2000, nil)} {
+	for name, now := range map[string]string{"both are cut": numberLines(4000, map[int]string{3990: "another line"}),
+		"the older one is cut": numberLines(2000, nil)} {
 		testCutText(t, name, long, now)
 	}
 }
@@ -112,10 +116,14 @@ func TestWhatIsShownWhole(t *testing.T) {
 	if show(changed) == "" || show(old) != "" || show(numberLines(40, other)) != "" || show("one line\n") != "" {
 		t.Error("a change is not shown, or more than a change")
 	}
-	if c.showChanges("read", hashArguments(`{"path":"b"}`), changed, 1) != "" || c.showChanges("look", hashArguments(`{"path":"a"}`), changed, 1) != "" {
+	if c.showChanges("read", hashArguments(`{"path":"b"}`), changed, 1) != "" ||
+		c.showChanges("look", hashArguments(`{"path":"a"}`), changed, 1) != "" {
 		t.Error("another call stands for this one")
 	}
-	if got := show(strings.Replace(old, "the line with the number 7\nthe line with the number 8\n", "", 1)); !strings.HasSuffix(got, "lines 5-8 are now (2 fewer than above):\nthe line with the number 5\nthe line with the number 6\nthe line with the number 9\nthe line with the number 10\n") {
+	if got := show(
+		strings.Replace(old, "the line with the number 7\nthe line with the number 8\n", "", 1)); !strings.HasSuffix(
+		got, "lines 5-8 are now (2 fewer than above):\nthe line with the number 5\nthe line with the number 6\nthe line "+
+			"with the number 9\nthe line with the number 10\n") {
 		t.Errorf("lines that are gone: %s", got)
 	}
 	c.results[0].pointer = true
@@ -136,7 +144,8 @@ func TestChangedRegionsLeadToTheNewText(t *testing.T) {
 		turned[len(long)-1-i] = line
 	}
 	abc := func(s string) []string { return strings.Split(s, "") }
-	for _, pair := range [][2][]string{{abc("abcdef"), abc("abXdeYf")}, {abc("abcdef"), abc("f")}, {abc("x"), abc("axbxc")}, {abc("abab"), abc("baba")}, {abc("same"), abc("same")}, {long, turned}} {
+	for _, pair := range [][2][]string{{abc("abcdef"), abc("abXdeYf")}, {abc("abcdef"), abc("f")},
+		{abc("x"), abc("axbxc")}, {abc("abab"), abc("baba")}, {abc("same"), abc("same")}, {long, turned}} {
 		old, now := pair[0], pair[1]
 		var built []string
 		at := 0
@@ -155,11 +164,13 @@ func TestChangedRegionsLeadToTheNewText(t *testing.T) {
 func TestWhatTheFirstMessageShowsIsNotShownAgain(t *testing.T) {
 	old := numberLines(60, nil)
 	now := numberLines(60, map[int]string{30: "another line"})
-	script := []adapters.Response{calls(`read {"path":"a"}`), calls(`read {"path":"b"}`), calls(`write {"path":"a"}`), calls(`read {"path":"a"}`), finish}
+	script := []adapters.Response{calls(`read {"path":"a"}`), calls(`read {"path":"b"}`), calls(`write {"path":"a"}`),
+		calls(`read {"path":"a"}`), finish}
 	fixture := func() *bench {
 		b := newBench(t, replies(script...))
 		b.cfg.First = "the ticket\n" + old
-		b.cfg.Shown = []Shown{{Tool: "read", Arguments: `{ "path": "a" }`, Text: old}, {Tool: "read", Arguments: `{"path":"c"}`, Text: "\x1b"}}
+		b.cfg.Shown = []Shown{{Tool: "read", Arguments: `{ "path": "a" }`, Text: old},
+			{Tool: "read", Arguments: `{"path":"c"}`, Text: "\x1b"}}
 		b.cfg.Tools[0].Run = func(context.Context, json.RawMessage) (Result, error) {
 			if b.journal.count(kindTool) > 2 {
 				return Result{Text: now, FirstLine: 1}, nil
@@ -171,7 +182,9 @@ func TestWhatTheFirstMessageShowsIsNotShownAgain(t *testing.T) {
 	check := func(name string, out Outcome) {
 		t.Helper()
 		got := answers(out.Messages)
-		if out.End != EndFinal || got[0] != unchangedSinceFirst || got[1] != old || !strings.HasPrefix(got[3], onlyChangesSinceFirst+"lines 28-32 are now:\n") || !strings.Contains(got[3], "another line") || strings.Contains(got[3], "number 7\n") {
+		if out.End != EndFinal || got[0] != unchangedSinceFirst || got[1] != old ||
+			!strings.HasPrefix(got[3], onlyChangesSinceFirst+"lines 28-32 are now:\n") ||
+			!strings.Contains(got[3], "another line") || strings.Contains(got[3], "number 7\n") {
 			t.Errorf("%s: shown\n%q\n%.80q\n%q", name, got[0], got[1], got[3])
 		}
 		if log := out.Transcript.ToolCalls; log[0].Result != old || log[3].Result != now {

@@ -8,16 +8,15 @@ import (
 	"company/internal/adapters"
 )
 
-// Clearing is what leaves the context of a conversation at once: results of old calls, or
-// old turns, in whose place a digest stands.
+// Clearing is one removal from the context of a conversation: results of old calls, or old turns, which a digest
+// replaces.
 type Clearing struct {
-	Exchange int    // of the recording, before whose request it was; from 0
-	Upto     int    // the results, or the messages, before this one leave
-	Digest   string // empty: results are cleared
+	Exchange int    // index in the recording of the request that it came before
+	Upto     int    // results, or messages, before this index are removed
+	Digest   string // empty if results are cleared
 }
 
-// asStep is the clearing as the next step of a conversation.
-// Nil: the model is asked.
+// asStep returns the clearing as the next step of a conversation. A nil Clearing means to ask the model.
 func (c *Clearing) asStep() step {
 	switch {
 	case c == nil:
@@ -28,22 +27,22 @@ func (c *Clearing) asStep() step {
 	return step{do: condense, upto: c.Upto, text: c.Digest}
 }
 
-// restartNotes are the notes about restarts, which a recording leaves out: the messages of
-// its conversation are fewer than those that the journal counts.
+// restartNotes tracks notes about restarts, which a recording leaves out. Its conversation therefore has fewer
+// messages than the journal's.
 type restartNotes struct {
-	at   []int // messages of the journal's conversation that such notes are alone in
+	at   []int // indexes in the journal's conversation of messages that hold only such notes
 	last bool  // the newest message is one of them
 }
 
-// leaveOut leaves a note out of the recording's conversation.
+// leaveOut omits a note from the recording's conversation.
 func (n *restartNotes) leaveOut(msgs []adapters.Message) {
 	if last := len(msgs) - 1; !n.last && (last < 0 || msgs[last].Role != adapters.User) {
 		n.at, n.last = append(n.at, len(msgs)+len(n.at)), true
 	}
 }
 
-// passRecord takes a record that the recording's conversation folds. Another note has the
-// message to itself there that it shared in the journal's conversation.
+// passRecord updates the state for a record that is folded into the recording's conversation. A note that shared
+// a message with a restart note in the journal has that message alone here.
 func (n *restartNotes) passRecord(kind string) {
 	switch {
 	case !n.last:
@@ -54,41 +53,43 @@ func (n *restartNotes) passRecord(kind string) {
 	}
 }
 
-// moveCondensing gives the record of a digest with the place that it has without the notes.
+// moveCondensing returns the record of a digest with its index corrected for the omitted notes.
 func (n *restartNotes) moveCondensing(data json.RawMessage) (condenseRecord, json.RawMessage, error) {
-	var r condenseRecord
-	if err := json.Unmarshal(data, &r); err != nil {
-		return r, nil, err
+	var record condenseRecord
+	if err := json.Unmarshal(data, &record); err != nil {
+		return record, nil, err
 	}
-	before, _ := slices.BinarySearch(n.at, r.Upto)
-	r.Upto -= before
-	moved, err := json.Marshal(r)
-	return r, moved, err
+	before, _ := slices.BinarySearch(n.at, record.Upto)
+	record.Upto -= before
+	moved, err := json.Marshal(record)
+	return record, moved, err
 }
 
-// addClearing adds a record of a clearing to the recording, and gives the record as the
-// recording's conversation takes it. Records of other kinds stay as they are.
-func (rec *Recording) addClearing(ctx context.Context, blobs Blobs, kind string, data json.RawMessage, notes *restartNotes) (json.RawMessage, error) {
-	c := Clearing{Exchange: len(rec.Exchanges)}
+// addClearing adds the record of a clearing to the recording. It returns the record as the recording's
+// conversation folds it. Records of other kinds stay unchanged.
+func (rec *Recording) addClearing(
+	ctx context.Context, blobs Blobs, kind string, data json.RawMessage, notes *restartNotes,
+) (json.RawMessage, error) {
+	clearing := Clearing{Exchange: len(rec.Exchanges)}
 	switch kind {
 	case kindMask:
 		var r maskRecord
 		if err := json.Unmarshal(data, &r); err != nil {
 			return nil, err
 		}
-		c.Upto = r.Upto
+		clearing.Upto = r.Upto
 	case kindDigest:
-		r, moved, err := notes.moveCondensing(data)
+		record, moved, err := notes.moveCondensing(data)
 		if err != nil {
 			return nil, err
 		}
-		if c.Digest, err = r.Digest.load(ctx, blobs); err != nil {
+		if clearing.Digest, err = record.Digest.load(ctx, blobs); err != nil {
 			return nil, err
 		}
-		c.Upto, data = r.Upto, moved
+		clearing.Upto, data = record.Upto, moved
 	default:
 		return data, nil
 	}
-	rec.Clearings = append(rec.Clearings, c)
+	rec.Clearings = append(rec.Clearings, clearing)
 	return data, nil
 }

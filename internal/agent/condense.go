@@ -6,41 +6,40 @@ import (
 	"strings"
 
 	"company/internal/adapters"
-	"company/internal/safetext"
+	"company/internal/lib/safetext"
 )
 
-// Where clearing old results makes too little room, the oldest turns leave the context,
-// and a digest of them stands behind the first message. It is made from the
-// conversation alone, without a question to the model: what it may not forget has a
-// place of its own. The first message, which holds the ticket, stays as it is.
+// If clearing old results frees too little, the oldest turns leave the context, and a digest of them follows the
+// first message. The digest is made from the conversation alone, without asking the model. Facts that must last,
+// such as notes, have their own sections in it. The first message, which holds the ticket, stays unchanged.
 
-// Bounds of a digest.
+// Limits of a digest.
 const (
 	mostDigest  = 4000 // tokens
 	leastDigest = 250
-	digestShare = 6 // of the limit of the context, one part in so many
+	digestShare = 6 // a digest takes at most 1/digestShare of the context limit
 
 	digestWord  = 2000 // bytes of a message of the president
-	digestKept  = 4000 // of a result that is kept, such as a to-do list
-	digestNote  = 1000 // of a note
-	digestLine  = 160  // of a call, and of the first line of its result
-	digestReply = 400  // of what the model wrote
+	digestKept  = 4000 // bytes of a kept result, such as a to-do list
+	digestNote  = 1000 // bytes of a note
+	digestLine  = 160  // bytes of a call, and of its result
+	digestReply = 400  // bytes of a reply's text
 	digestPaths = 80   // names of files of one kind
 )
 
-// presidentWord is a message of the president, and the message that holds it.
+// presidentWord is a message of the president, with the index of the message that holds it.
 type presidentWord struct {
 	msg  int
 	text string
 }
 
-// headMessages is how many messages stand before the first reply.
+// headMessages returns the number of messages before the first reply.
 func (c *conversation) headMessages() int {
 	return slices.IndexFunc(c.msgs, func(m adapters.Message) bool { return m.Role == adapters.Assistant })
 }
 
-// findCondensable is the message before which all may be left out, so that the newest
-// keep tokens stay, and the newest turn in any case; 0: there is nothing to leave out.
+// findCondensable returns the index of the message before which all messages may be left out. The newest keep
+// tokens stay, and at least the newest turn. It returns 0 if no message can be left out.
 func (c *conversation) findCondensable(keep int) int {
 	upto, newest := 0, 0
 	for i := len(c.msgs) - 1; i > max(c.headMessages(), c.condensed); i-- {
@@ -56,22 +55,22 @@ func (c *conversation) findCondensable(keep int) int {
 	return upto
 }
 
-// sentTokens is the size of one message as it is sent now.
+// sentTokens returns the size of one message as it is sent now.
 func (c *conversation) sentTokens(msg int) int {
 	n := messageTokens(c.msgs[msg])
-	for _, r := range c.results[:c.maskTo] {
-		if r.msg == msg && !r.keep {
-			n -= r.size - tokensOf(cleared)
+	for _, result := range c.results[:c.maskTo] {
+		if result.msg == msg && !result.keep {
+			n -= result.size - tokensOf(cleared)
 		}
-		if r.call == msg {
-			n -= r.won
+		if result.call == msg {
+			n -= result.won
 		}
 	}
 	return n
 }
 
-// condenseStep leaves old turns out, so that the newest keep tokens stay; ok is false
-// where that would free fewer than least tokens.
+// condenseStep leaves old turns out and keeps the newest keep tokens. ok is false if that frees fewer than least
+// tokens.
 func (c *conversation) condenseStep(keep, least int) (s step, ok bool) {
 	upto := c.findCondensable(keep)
 	if upto == 0 {
@@ -84,8 +83,7 @@ func (c *conversation) condenseStep(keep, least int) (s step, ok bool) {
 	return step{do: condense, upto: upto, text: text}, true
 }
 
-// tokensCondensed is how many tokens are won where the messages before upto are left
-// out and a digest stands for them.
+// tokensCondensed returns the number of tokens saved if a digest replaces the messages before upto.
 func (c *conversation) tokensCondensed(upto int, digest string) int {
 	n := tokensOf(c.digest) - tokensOf(digest)
 	for i := max(c.headMessages(), c.condensed); i < upto; i++ {
@@ -94,21 +92,22 @@ func (c *conversation) tokensCondensed(upto int, digest string) int {
 	return n
 }
 
-// foldCondense folds that the turns before a message have left the context.
-func (c *conversation) foldCondense(r condenseRecord, digest string) {
+// foldCondense applies the record of a digest, which replaces the turns before a message.
+func (c *conversation) foldCondense(record condenseRecord, digest string) {
 	c.clearings++
-	if r.Upto <= max(c.headMessages(), c.condensed) || r.Upto >= len(c.msgs) || c.msgs[r.Upto].Role != adapters.Assistant {
-		return // a journal that was tampered with; the conversation stays as it is
+	if record.Upto <= max(c.headMessages(), c.condensed) || record.Upto >= len(c.msgs) ||
+		c.msgs[record.Upto].Role != adapters.Assistant {
+		return // the journal was tampered with: leave the conversation unchanged
 	}
-	c.tokens -= c.tokensCondensed(r.Upto, digest)
-	c.condensed, c.digest = r.Upto, digest
-	for c.maskTo < len(c.results) && c.results[c.maskTo].msg < r.Upto {
+	c.tokens -= c.tokensCondensed(record.Upto, digest)
+	c.condensed, c.digest = record.Upto, digest
+	for c.maskTo < len(c.results) && c.results[c.maskTo].msg < record.Upto {
 		c.maskTo++
 	}
 	c.roomMade = c.requests
 }
 
-// digestTurns sums up the turns before a message.
+// digestTurns returns a digest of the turns before a message.
 func (c *conversation) digestTurns(upto int) string {
 	room := 4 * min(max(c.limit/digestShare, leastDigest), mostDigest)
 	d := digest{room: room}
@@ -139,11 +138,12 @@ func (c *conversation) digestTurns(upto int) string {
 			turns++
 		}
 	}
-	return fmt.Sprintf("[system] The first %d turns of this conversation are left out, to make room. Files, index and branch are as your calls left them. Read again what you need.\n", turns) +
+	return fmt.Sprintf("[system] The first %d turns of this conversation are left out, to make room. Files, index and "+
+		"branch are as your calls left them. Read again what you need.\n", turns) +
 		Quote("earlier_turns", "", d.text.String())
 }
 
-// digest collects sections up to a size in bytes.
+// digest collects sections up to a total size in bytes.
 type digest struct {
 	text strings.Builder
 	room int
@@ -151,13 +151,13 @@ type digest struct {
 
 func (d *digest) roomLeft() int { return max(0, d.room-d.text.Len()) }
 
-func (d *digest) add(text string, most int) {
+func (d *digest) add(text string, limit int) {
 	if text != "" {
-		d.text.WriteString(safetext.HeadTail(text, max(min(most, d.roomLeft()), 64)) + "\n")
+		d.text.WriteString(safetext.HeadTail(text, max(min(limit, d.roomLeft()), 64)) + "\n")
 	}
 }
 
-// newestLines is a title with as many of the newest lines as have room, in their order.
+// newestLines returns a title and as many of the newest lines as fit, in their order.
 func newestLines(title string, lines []string, room int) string {
 	room -= len(title) + 40
 	from := len(lines)
@@ -176,15 +176,15 @@ func newestLines(title string, lines []string, room int) string {
 
 func (c *conversation) digestWords(upto int) string {
 	var b strings.Builder
-	for _, w := range c.words {
-		if w.msg < upto && w.msg >= c.headMessages() {
-			b.WriteString(safetext.HeadTail(w.text, digestWord) + "\n")
+	for _, word := range c.words {
+		if word.msg < upto && word.msg >= c.headMessages() {
+			b.WriteString(safetext.HeadTail(word.text, digestWord) + "\n")
 		}
 	}
 	return b.String()
 }
 
-// digestKept is the newest result of each tool whose results are kept.
+// digestKept returns the newest result of each tool that asks to keep its results.
 func (c *conversation) digestKept(calls int) string {
 	var b strings.Builder
 	seen := map[string]bool{}
@@ -198,7 +198,7 @@ func (c *conversation) digestKept(calls int) string {
 	return b.String()
 }
 
-// digestNotes lists the notes that tools have kept: decisions, traps.
+// digestNotes lists the notes that tools have kept, such as decisions.
 func (c *conversation) digestNotes(calls int) string {
 	var lines []string
 	for _, call := range c.log.ToolCalls[:calls] {
@@ -209,16 +209,16 @@ func (c *conversation) digestNotes(calls int) string {
 	return newestLines("Your notes:", lines, 1<<20)
 }
 
-// digestFiles names the files that were changed and read, each once.
+// digestFiles lists the files that were changed and read, each once.
 func (c *conversation) digestFiles(calls int) string {
 	var changed, read []string
-	for _, r := range c.results[:calls] {
+	for _, result := range c.results[:calls] {
 		switch {
-		case r.path == "":
-		case r.changed && !slices.Contains(changed, r.path):
-			changed = append(changed, r.path)
-		case !r.changed && !slices.Contains(read, r.path):
-			read = append(read, r.path)
+		case result.path == "":
+		case result.changed && !slices.Contains(changed, result.path):
+			changed = append(changed, result.path)
+		case !result.changed && !slices.Contains(read, result.path):
+			read = append(read, result.path)
 		}
 	}
 	read = slices.DeleteFunc(read, func(p string) bool { return slices.Contains(changed, p) })
@@ -239,7 +239,7 @@ func (c *conversation) digestFiles(calls int) string {
 	return b.String()
 }
 
-// digestCall is one line of a call that has no other place in a digest.
+// digestCall returns one line for a call that no other section of the digest covers.
 func (c *conversation) digestCall(i int) string {
 	call, r := c.log.ToolCalls[i], c.results[i]
 	if r.path != "" && !call.IsError || r.lasts || c.lasting[call.Name] {
@@ -249,10 +249,11 @@ func (c *conversation) digestCall(i int) string {
 	if call.IsError {
 		failed = "refused: "
 	}
-	return fmt.Sprintf("- %s %s -> %s%s", call.Name, cutLine(mainArgument(call.Arguments), digestLine), failed, cutLine(call.Result, digestLine))
+	return fmt.Sprintf("- %s %s -> %s%s", call.Name, cutLine(mainArgument(call.Arguments), digestLine), failed,
+		cutLine(call.Result, digestLine))
 }
 
-// cutLine is the beginning of a text in one line.
-func cutLine(text string, most int) string {
-	return safetext.Cut(strings.Join(strings.Fields(safetext.Cut(text, 4*most)), " "), most)
+// cutLine returns the beginning of a text as one line.
+func cutLine(text string, limit int) string {
+	return safetext.Cut(strings.Join(strings.Fields(safetext.Cut(text, 4*limit)), " "), limit)
 }

@@ -10,7 +10,7 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/company"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 )
 
 // longBench is a run of so many turns that reads, changes files, runs commands, plans
@@ -32,7 +32,8 @@ func longBench(t testing.TB, turns, contextTokens, size int) *bench {
 		default:
 			r = calls(fmt.Sprintf(`shell {"command":"go test ./pkg/f%d"}`, i))
 		}
-		r.Message.Content = fmt.Sprintf("Step %d: I look at what the test says. %s", i, strings.Repeat("The index is off by one there. ", 8))
+		r.Message.Content = fmt.Sprintf(
+			"Step %d: I look at what the test says. %s", i, strings.Repeat("The index is off by one there. ", 8))
 		r.Usage = adapters.Usage{}
 		script = append(script, r)
 	}
@@ -73,7 +74,8 @@ func longBench(t testing.TB, turns, contextTokens, size int) *bench {
 	text := json.RawMessage(`{"type":"object","properties":{"text":{"type":"string"},"command":{"type":"string"}}}`)
 	b.cfg.Tools = append(b.cfg.Tools, []Tool{
 		{Spec: adapters.Tool{Name: "todo", Schema: text}, Run: answer(false, false, true)},
-		{Spec: adapters.Tool{Name: "note", Schema: text}, Run: func(context.Context, json.RawMessage) (Result, error) { return Result{Text: "noted"}, nil }, Lasting: true},
+		{Spec: adapters.Tool{Name: "note", Schema: text},
+			Run: func(context.Context, json.RawMessage) (Result, error) { return Result{Text: "noted"}, nil }, Lasting: true},
 		{Spec: adapters.Tool{Name: "shell", Schema: text}, Run: answer(false, true, false)},
 	}...)
 	b.cfg.Words = func() []string {
@@ -123,8 +125,10 @@ func TestOldTurnsAreCondensed(t *testing.T) {
 		t.Errorf("%d messages are sent of %d", len(last), len(out.Messages))
 	}
 	for _, want := range []string{
-		"The president says: Leave the public names as they are.", "plan 1", "- decision 9: the index counts from one", "- decision 69:",
-		"Files that you changed: pkg/f1.go", "Files that you read: pkg/g0.go", "- shell go test ./pkg/f", "-> exit code", "older ones are left out", "Step ",
+		"The president says: Leave the public names as they are.", "plan 1", "- decision 9: the index counts from one",
+		"- decision 69:",
+		"Files that you changed: pkg/f1.go", "Files that you read: pkg/g0.go", "- shell go test ./pkg/f", "-> exit code",
+		"older ones are left out", "Step ",
 	} {
 		if !strings.Contains(digest, want) {
 			t.Errorf("the digest lacks %q:\n%s", want, digest)
@@ -201,7 +205,8 @@ func TestTooSmallAWindowEnds(t *testing.T) {
 			out, err := b.run(t)
 			var e *company.Error
 			switch {
-			case tc.end == "" && (!errors.As(err, &e) || e.Code != company.EModel || !strings.Contains(e.Why, tc.says) || e.Hint == "" || len(b.model.requests) > 0):
+			case tc.end == "" && (!errors.As(err, &e) || e.Code != company.EModel || !strings.Contains(e.Why, tc.says) ||
+				e.Hint == "" || len(b.model.requests) > 0):
 				t.Errorf("error %v after %d requests", err, len(b.model.requests))
 			case tc.end != "" && (err != nil || out.End != tc.end):
 				t.Errorf("%q after %d turns, error %v", out.End, out.Turns, err)

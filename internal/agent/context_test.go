@@ -108,7 +108,8 @@ func TestTooLongIsMaskedAndAskedOnceMore(t *testing.T) {
 		}
 		out, err := b.run(t)
 		if again {
-			if company.CodeOf(err) != company.EModel || b.journal.count(kindMask) != 1 || b.journal.count(kindDigest) > 1 || !strings.Contains(err.Error(), "does not fit") {
+			if company.CodeOf(err) != company.EModel || b.journal.count(kindMask) != 1 || b.journal.count(kindDigest) > 1 ||
+				!strings.Contains(err.Error(), "does not fit") {
 				t.Errorf("masks %d, error %v", b.journal.count(kindMask), err)
 			}
 			continue

@@ -7,101 +7,88 @@ import (
 	"time"
 
 	"company/internal/adapters"
-	"company/internal/budget"
+	"company/internal/agent/budget"
 	"company/internal/company"
-	"company/internal/marks"
+	"company/internal/ledger/marks"
 )
 
-// Driver has an agent do a job, to its end. It is the seam between a run and
-// the program that the agent is. Loop, the only one so far, is this program's
-// own conversation with a model. A driver of another program (a command-line
-// agent in the run's sandbox) keeps the same promises: every request is drawn
-// from the allowance and journaled with its worst case before it goes out, a job
-// whose journal has begun goes on there, and nothing is asked after ctx ended.
+// Driver runs an agent's job to its end. It separates a run from the program of the agent. Loop, the only Driver
+// so far, is this program's own conversation with a model. A driver of another program (a command-line agent in
+// the run's sandbox) gives the same guarantees. Every request is drawn from the allowance and journaled with its
+// worst case before it is sent. A job with a started journal continues there. No request is made after ctx
+// ended.
 type Driver interface {
-	// Drive returns how the job ended. An error is a broken runtime, a model
-	// that cannot be used, or the cause with which ctx was cancelled; the
-	// Outcome beside it tells how far the agent came.
+	// Drive returns how the job ended. An error means a broken runtime, an unusable model, or the cause with which
+	// ctx was cancelled. The Outcome beside it describes the progress so far.
 	Drive(ctx context.Context, j Job) (Outcome, error)
 }
 
-// Job is what an agent is to do, and what its run lends it. Tools and Journal
-// are needed.
+// Job describes the task of an agent and the resources of its run. Tools and Journal are required.
 type Job struct {
 	Tools  []Tool
 	System string
-	// First is the first user message. It starts with the header lines that
-	// name role, ticket and run. A resumed run goes on with the System and
-	// First that its journal holds.
+	// First is the first user message. It starts with header lines for role, ticket and run. A resumed run uses the
+	// System and First of its journal instead.
 	First string
-	// Seen are the contents of files that First shows: the agent knows them from there, in
-	// the hands of every holder of the run.
+	// Seen identifies the contents of files that First shows. The agent knows them in every process that holds the
+	// run.
 	Seen []Seen
-	// Shown are answers of tools that First has. The same call is answered by what changed
-	// since.
+	// Shown lists answers of tools that First contains. A repeated call is answered with the changes since then.
 	Shown []Shown
-	// Images are those that First shows, which Blobs has.
+	// Images are the images that First shows. Blobs holds their data.
 	Images   []company.Attachment
-	MaxTurns int // 0: DefaultTurns
+	MaxTurns int // 0 means DefaultTurns
 	Run      company.RunID
-	Agent    string // the speaker in the transcript; empty: the run's id
+	Agent    string // the speaker in the transcript, by default the run's id
 
 	Journal Journal
-	// Blobs takes the results that are too long for a record.
-	// Nil: everything is inline.
+	// Blobs stores results that are too long for a record. If it is nil, all results are stored in records.
 	Blobs Blobs
-	// Allowance is what each request reserves from. A resumed
-	// run's allowance starts with what Spent reads from its journal. Nil: no
-	// cap.
+	// Allowance grants the cost of each request. For a resumed run it starts with the Spent of its journal. A nil
+	// Allowance means no limit.
 	Allowance *budget.Allowance
 
-	// Now stamps records and events.
-	// Nil: time.Now.
+	// Now returns the time for records and events. A nil Now means time.Now.
 	Now func() time.Time
-	// Logger receives the notes of the run.
-	// Nil: there are none.
+	// Logger receives log messages of the run. A nil Logger discards them.
 	Logger *slog.Logger
 	// OnEvent receives each event, for the feed. Calls do not overlap, and the
 	// text in them is safe to show.
 	OnEvent func(Event)
-	// OnOutput receives what calls under way print, and their ends. Calls of it may overlap.
-	// Nil: the tools are not asked for it.
+	// OnOutput receives the output of running calls and their ends. Its calls may overlap. If it is nil, the tools
+	// are not asked for output.
 	OnOutput func(LiveOutput)
-	// Marks are told which call and reply the process handles.
-	// Nil: no marks are kept.
+	// Marks records the call and reply that the process handles. It may be nil.
 	Marks *marks.Book
-	// Halt, when it gives an error, ends the conversation before the model is
-	// asked again: between two turns. Nil: it goes on.
+	// Halt is called between two turns. An error ends the conversation before the model is asked again. It may be
+	// nil.
 	Halt func() error
-	// Words returns the president's messages to the run so far, in order. It is called
-	// before each turn, and the agent reads each message once. Nil: there are none.
+	// Words returns the president's messages to the run so far, in order. It is called before each turn, and the
+	// agent reads each message once. A nil Words means that there are no messages.
 	Words func() []string
-	// Clearing returns what leaves the context next, by how often something has left it so
-	// far, or nothing before the next request. measure has the loop measure for itself.
-	// Nil: it always does.
+	// Clearing returns the next removal from the context, or nil if none comes before the next request. done is the
+	// number of removals so far. If measure is true, the loop decides by its own measurement. A nil Clearing means
+	// that it always does.
 	Clearing func(done int) (c *Clearing, measure bool)
-	// Workspace is what the tools change. Nil: nothing of it outlives this
-	// process, and calls that changed something are all done again.
+	// Workspace saves the files that the tools change. If it is nil, changes do not outlive this process, and all
+	// calls that changed something are repeated.
 	Workspace Workspace
 }
 
-// ModelOpener opens the model that a conversation asks. meter belongs around
-// each bare model, inside retries and fallbacks, because each attempt can cost
-// and each model has its own price.
+// ModelOpener opens the model of a conversation. meter must wrap each bare model, inside retries and fallbacks,
+// because each attempt can cost and each model has its own price.
 type ModelOpener interface {
 	OpenModel(meter func(adapters.Model) adapters.Model) (adapters.Model, error)
 }
 
-// Loop is the Driver that asks a model and carries out the calls of its
-// replies, turn by turn.
+// Loop is the Driver that asks a model and executes the calls of its replies, turn by turn.
 type Loop struct {
 	Models ModelOpener
-	// Model names the model, as the run's task is bound to it. The journal keeps it, and a journal
-	// that names another one is refused.
+	// Model identifies the model that the run's task is bound to. It is stored in the journal. A journal with
+	// another model is refused.
 	Model company.BriefModel
-	// NudgeAfter and StuckAfter are how often the same call with the same
-	// result (or the same cycle of up to five calls) is seen before the model
-	// is warned, and before the run ends. 0: 3 and 5.
+	// NudgeAfter and StuckAfter count repetitions of the same call with the same result, or of the same cycle of up
+	// to five calls. After NudgeAfter the model is warned, after StuckAfter the run ends. 0 means 3 and 5.
 	NudgeAfter, StuckAfter int
 }
 
@@ -110,7 +97,7 @@ var _ Driver = Loop{}
 // loopDriver is the name of Loop in journals.
 const loopDriver = "loop"
 
-// config is one job of a Loop.
+// config holds one job of a Loop.
 type config struct {
 	Job
 	Loop
@@ -136,7 +123,8 @@ func (c config) withDefaults() config {
 		c.Words = func() []string { return nil }
 	}
 	if c.Allowance == nil {
-		c.Allowance = budget.NewAllowance(company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}, company.Amount{}, nil)
+		c.Allowance = budget.NewAllowance(
+			company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}, company.Amount{}, nil)
 	}
 	if c.NudgeAfter <= 0 {
 		c.NudgeAfter = 3

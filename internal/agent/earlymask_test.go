@@ -3,7 +3,7 @@ package agent
 import (
 	"testing"
 
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 )
 
 // Old results leave a conversation long before its context is full, in large steps: no

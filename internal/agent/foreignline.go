@@ -3,20 +3,19 @@ package agent
 import (
 	"strings"
 
-	"company/internal/lazyregexp"
-	"company/internal/safetext"
+	"company/internal/lib/lazyregexp"
+	"company/internal/lib/safetext"
 )
 
-// forgedHeading matches the beginning of a line that reads as a heading of a prompt. A line of code
-// that one # makes a comment is none.
+// forgedHeading matches the beginning of a line that reads as a heading of a prompt. It does not match a line of
+// code that a single # comments out.
 var forgedHeading = lazyregexp.New(`(?mi)^([ \t]*)(#{2,6}[ \t]|#[ \t]+(?:ticket|merge|the (?:whole|president))\b)`)
 
-// otherBreaks are characters that a model may read as the end of a line.
+// otherBreaks escapes characters that a model may read as a line end.
 var otherBreaks = strings.NewReplacer("\u2028", `\u2028`, "\u2029", `\u2029`)
 
-// JoinLines is text of a repository or a model (a title, a path, a finding) for one line of a
-// prompt outside of quotes: line breaks become blanks, control characters escapes. Text of one
-// line stays as it is.
+// JoinLines prepares text from outside (a title, a path, a finding) for one line of a prompt, outside of quotes.
+// Line breaks become spaces, and control characters are escaped. Other text stays unchanged.
 func JoinLines(text string) string {
 	if strings.ContainsAny(text, "\r\n\v\f\u0085\u2028\u2029") {
 		text = strings.Join(strings.Fields(otherBreaks.Replace(text)), " ")
@@ -24,9 +23,8 @@ func JoinLines(text string) string {
 	return safetext.EscapeControl(text)
 }
 
-// EscapeHeadings is text of several lines (a description, a reason) for a prompt outside of
-// quotes: no line of it reads as a heading of the prompt, which gets a \ in front. Text without
-// headings and control characters stays as it is.
+// EscapeHeadings prepares text of several lines (a description, a reason) for a prompt, outside of quotes. Lines
+// that read as a heading get a \ in front, and control characters are escaped. Other text stays unchanged.
 func EscapeHeadings(text string) string {
 	return forgedHeading.ReplaceAllString(otherBreaks.Replace(safetext.EscapeControl(text)), `$1\$2`)
 }

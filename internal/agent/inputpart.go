@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"company/internal/adapters"
-	"company/internal/safetext"
+	"company/internal/lib/safetext"
 )
 
-// PartKind names what a part of a request is.
+// PartKind names the kind of a part of a request.
 type PartKind string
 
 const (
@@ -22,26 +22,25 @@ const (
 	PartReply        PartKind = "reply"        // text of earlier replies
 	PartNote         PartKind = "note"         // messages of the company and of the president
 	PartDigest       PartKind = "digest"       // a summary of turns that left the context
-	PartCleared      PartKind = "cleared"      // lines in place of old results
-	PartRest         PartKind = "rest"         // smaller parts together
+	PartCleared      PartKind = "cleared"      // placeholders of old results
+	PartRest         PartKind = "rest"         // all smaller parts together
 )
 
-// InputPart is a part of a request. Parts with the same kind, tool and argument are one.
+// InputPart is a part of a request. Parts with the same kind, tool and argument are combined.
 type InputPart struct {
 	Kind PartKind `json:"kind"`
 	Tool string   `json:"tool,omitempty"` // of a call, or of its result
-	What string   `json:"what,omitempty"` // the argument that says most, such as a path
-	N    int      `json:"n"`              // how many messages or calls are in it
-	// Tokens are estimated by length. They are scaled so that all parts together are what the
-	// server counted.
+	What string   `json:"what,omitempty"` // the most descriptive argument, such as a path
+	N    int      `json:"n"`              // number of messages or calls in it
+	// Tokens are estimated by length. They are scaled so that all parts add up to the server's count.
 	Tokens int `json:"tokens"`
 }
 
-// mostParts bounds the parts of one request. The smallest ones become PartRest.
+// mostParts limits the parts of one request. The smallest ones are combined into PartRest.
 const mostParts = 12
 
-// sentContext describes the context of a request at that time. Messages are never changed but for
-// the newest one, to which notes may be added.
+// sentContext describes the context of a request when it was sent. Later only the newest message changes, when
+// notes are added to it.
 type sentContext struct {
 	messages  int
 	last      int // tokens of the newest message
@@ -58,59 +57,59 @@ func (c *conversation) noteContext() sentContext {
 	return s
 }
 
-// listParts takes the input of an earlier request apart, the largest part first. input is what the
-// server counted.
+// listParts splits the input of an earlier request into parts, largest first. input is the server's count of
+// tokens.
 func (c *conversation) listParts(s sentContext, tools, input int) []InputPart {
 	p := partSum{}
 	p.add(InputPart{Kind: PartTools}, tools)
 	if s.digest > 0 && s.condensed > 0 {
 		p.add(InputPart{Kind: PartDigest}, s.digest)
 	}
-	results := map[int]int{} // by message
+	results := map[int]int{} // index of the result by message
 	for i, r := range c.results {
 		results[r.msg] = i
 	}
-	won := map[string]int{} // of calls whose arguments were cleared
+	won := map[string]int{} // tokens saved, by call with cleared arguments
 	for _, r := range c.results[:min(s.masked, len(c.results))] {
 		won[c.msgs[r.msg].ToolCallID] = r.won
 	}
 	head := c.headMessages()
-	for i, m := range c.msgs[:s.messages] {
+	for i, message := range c.msgs[:s.messages] {
 		if head >= 0 && i >= head && i < s.condensed {
 			continue
 		}
-		size := messageTokens(m)
+		size := messageTokens(message)
 		if i == s.messages-1 {
 			size = s.last
 		}
-		switch m.Role {
+		switch message.Role {
 		case adapters.System:
 			p.add(InputPart{Kind: PartInstructions}, size)
 		case adapters.Assistant:
-			for _, call := range m.ToolCalls {
+			for _, call := range message.ToolCalls {
 				n := 4 + tokensOf(call.Name) + tokensOf(call.Arguments)
 				size -= n
 				p.add(InputPart{Kind: PartCall, Tool: call.Name, What: shownArgument(call.Arguments)}, n-won[call.ID])
 			}
 			p.add(InputPart{Kind: PartReply}, size)
 		case adapters.ToolRole:
-			at, ok := results[i]
-			if ok && at < s.masked && !c.results[at].keep {
+			index, ok := results[i]
+			if ok && index < s.masked && !c.results[index].keep {
 				p.add(InputPart{Kind: PartCleared}, 4+tokensOf(cleared))
 				continue
 			}
 			what := ""
 			if ok {
-				what = shownArgument(c.log.ToolCalls[at].Arguments)
+				what = shownArgument(c.log.ToolCalls[index].Arguments)
 			}
-			p.add(InputPart{Kind: PartResult, Tool: m.ToolName, What: what}, size)
+			p.add(InputPart{Kind: PartResult, Tool: message.ToolName, What: what}, size)
 		default:
 			if head >= 0 && i >= head {
 				p.add(InputPart{Kind: PartNote}, size)
 				continue
 			}
 			for _, shown := range c.atFirst {
-				if n := tokensOf(shown.Text); n <= size && strings.Contains(m.Content, shown.Text) {
+				if n := tokensOf(shown.Text); n <= size && strings.Contains(message.Content, shown.Text) {
 					size -= n
 					p.add(InputPart{Kind: PartShown, Tool: shown.Tool, What: shownArgument(shown.Arguments)}, n)
 				}
@@ -121,7 +120,7 @@ func (c *conversation) listParts(s sentContext, tools, input int) []InputPart {
 	return p.listLargest(input)
 }
 
-// partSum sums parts up by kind, tool and argument.
+// partSum adds parts up by kind, tool and argument.
 type partSum map[InputPart]InputPart
 
 func (p partSum) add(part InputPart, tokens int) {
@@ -135,14 +134,15 @@ func (p partSum) add(part InputPart, tokens int) {
 	p[key] = part
 }
 
-// listLargest lists the largest parts, scaled to a count of tokens; 0 leaves the estimate.
+// listLargest returns the largest parts, scaled to a count of tokens. A count of 0 leaves the estimate.
 func (p partSum) listLargest(count int) []InputPart {
 	var out []InputPart
 	for _, part := range p {
 		out = append(out, part)
 	}
-	slices.SortFunc(out, func(a, b InputPart) int {
-		return cmp.Or(cmp.Compare(b.Tokens, a.Tokens), strings.Compare(string(a.Kind), string(b.Kind)), strings.Compare(a.Tool, b.Tool), strings.Compare(a.What, b.What))
+	slices.SortFunc(out, func(inputPart, b InputPart) int {
+		return cmp.Or(cmp.Compare(b.Tokens, inputPart.Tokens), strings.Compare(string(inputPart.Kind), string(b.Kind)),
+			strings.Compare(inputPart.Tool, b.Tool), strings.Compare(inputPart.What, b.What))
 	})
 	if len(out) > mostParts {
 		rest := InputPart{Kind: PartRest}

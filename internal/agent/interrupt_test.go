@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 
 	"pgregory.net/rapid"
 
@@ -85,7 +85,8 @@ func (b *bench) enter(t tb, kept map[company.OID][]string, fail func() (bool, er
 				}
 				w.lines = append(w.lines, fmt.Sprintf("%s at %s after %q", args, Asked(ctx).Format("05"), w.known[string(args)]))
 				w.known[string(args)] = fmt.Sprint(len(w.lines))
-				return Result{Text: fmt.Sprintf("line %d", len(w.lines)), Changed: true, Seen: &Seen{string(args), fmt.Sprint(len(w.lines))}}, nil
+				return Result{Text: fmt.Sprintf("line %d", len(w.lines)), Changed: true,
+					Seen: &Seen{string(args), fmt.Sprint(len(w.lines))}}, nil
 			}
 		}
 	}
@@ -96,7 +97,8 @@ func interruptScript() []adapters.Response {
 	return []adapters.Response{
 		calls(`read {"path":"a"}`), says("hm"),
 		calls(`write {"path":"a"}`, `write {"path":"b"}`, `read {"path":"a"}`, `slow {"path":"c"}`, `write {"path":"a"}`),
-		calls(`read {"path":"b"}`, `read {"path":"c"}`), calls(`slow {"path":"b"}`), calls(`nothing {}`, `write {"path":`, `write {"path":"d"}`),
+		calls(`read {"path":"b"}`, `read {"path":"c"}`), calls(`slow {"path":"b"}`),
+		calls(`nothing {}`, `write {"path":`, `write {"path":"d"}`),
 		calls(`write {"path":"d"}`, `slow {"path":"d"}`), calls(`write {"path":"e"}`, `finish {"summary":"done"}`),
 	}
 }
@@ -185,7 +187,8 @@ func TestInterruptedAtEveryRecord(t *testing.T) {
 	}
 	for _, never := range []string{"saves", "saves sometimes", "never saves"} {
 		fails := func() func() (bool, error) {
-			return map[string]func() (bool, error){"saves sometimes": flaky(), "never saves": func() (bool, error) { return false, nil }}[never]
+			return map[string]func() (bool, error){"saves sometimes": flaky(),
+				"never saves": func() (bool, error) { return false, nil }}[never]
 		}
 		undisturbed := interruptBench(t) // a state that is kept has a record of its own
 		undisturbed.enter(t, map[company.OID][]string{}, fails())
@@ -328,7 +331,9 @@ func TestDifferencesAreTold(t *testing.T) {
 	for _, m := range b.model.last().Messages {
 		if m.Role == adapters.User {
 			told += strings.Count(m.Content, "came out differently")
-			if i := strings.Index(m.Content, "came out differently"); i >= 0 && (!strings.Contains(m.Content[i:], "write b now answers") || !strings.Contains(m.Content[i:], "draw 4") || strings.Contains(m.Content[i:], "write a now")) {
+			if i := strings.Index(m.Content, "came out differently"); i >= 0 &&
+				(!strings.Contains(m.Content[i:], "write b now answers") || !strings.Contains(m.Content[i:], "draw 4") ||
+					strings.Contains(m.Content[i:], "write a now")) {
 				t.Errorf("told: %s", m.Content)
 			}
 		}
@@ -344,10 +349,12 @@ func TestRunOfBefore(t *testing.T) {
 	b := newBench(t, replies(calls(`write {"path":"a"}`, `read {"path":"a"}`), finish))
 	b.mustRun(t)
 	b.journal = b.journal.prefix(3)
-	b.journal.records[0] = json.RawMessage(strings.Replace(string(b.journal.records[0]), `"exact":true`, `"exact":false`, 1))
+	b.journal.records[0] = json.RawMessage(
+		strings.Replace(string(b.journal.records[0]), `"exact":true`, `"exact":false`, 1))
 	b.cfg.Journal, b.ran = b.journal, nil
 	out := b.mustRun(t)
-	if out.End != EndFinal || len(writes(b.ran)) != 0 || !strings.Contains(said(out), "may or may not have run") || !strings.Contains(fmt.Sprint(out.Messages), "as of the last checkpoint") {
+	if out.End != EndFinal || len(writes(b.ran)) != 0 || !strings.Contains(said(out), "may or may not have run") ||
+		!strings.Contains(fmt.Sprint(out.Messages), "as of the last checkpoint") {
 		t.Errorf("%q\n%s", b.ran, said(out))
 	}
 }

@@ -11,28 +11,27 @@ import (
 	"company/internal/company"
 )
 
-// Past is what a journal says of a run before it is taken up: enough to set up
-// the place that the work goes on in.
+// Past summarizes the journal of a run before the run is resumed. It is enough to set up the work tree where the
+// work continues.
 type Past struct {
-	// Spent counts a call without a reply as its worst case: a resumed run's allowance starts with it, and
-	// a crashed run is settled with it.
+	// Spent counts a call without a reply as its worst case. The allowance of a resumed run starts with it, and a
+	// crashed run is settled with it.
 	Spent   company.Amount
 	Turns   int                  // model replies that counted
-	ByModel []company.ModelSpent // of Spent, what has a model
+	ByModel []company.ModelSpent // the part of Spent that belongs to a model
 	Heard   int                  // messages of the president that the agent has read
 	Begun   bool                 // an earlier holder has begun the conversation
-	// Exact says that each journaled change has its state beside it. Runs that
-	// began before there was such a record have a checkpoint after each turn.
+	// Exact reports that each journaled change has its saved state. Older runs have a checkpoint after each turn
+	// instead.
 	Exact   bool
 	Holders int // how often the journal was opened so far
-	// Saved is the newest state that can be brought back.
-	// Nil: there is none.
+	// Saved is the newest state that can be restored, or nil if there is none.
 	Saved *Saved
-	// Prompt is PromptHash of what the conversation began with; empty: it is not known.
+	// Prompt is the PromptHash of the conversation's start, or empty if it is unknown.
 	Prompt company.Hash
 }
 
-// LookBack reads a journal without its payloads.
+// LookBack summarizes a journal without reading its payloads.
 func LookBack(ctx context.Context, journal JournalReader) (Past, error) {
 	var past Past
 	var c conversation
@@ -99,8 +98,8 @@ func LookBack(ctx context.Context, journal JournalReader) (Past, error) {
 	return past, nil
 }
 
-// isTurn reports whether a reply counts as a turn. It reads no payload that is in a blob: such a
-// message is not empty.
+// isTurn reports whether a reply counts as a turn. It does not load a payload from a blob, because such a
+// message is never empty.
 func (r replyRecord) isTurn() (bool, error) {
 	if r.Error != "" || r.Finish == adapters.FinishFilter {
 		return false, nil
@@ -108,9 +107,9 @@ func (r replyRecord) isTurn() (bool, error) {
 	if r.Message.Blob != "" {
 		return true, nil
 	}
-	var m adapters.Message
-	err := json.Unmarshal([]byte(r.Message.Text), &m)
-	return !isEmptyReply(m), err
+	var message adapters.Message
+	err := json.Unmarshal([]byte(r.Message.Text), &message)
+	return !isEmptyReply(message), err
 }
 
 // isEmptyReply reports whether a reply has neither text nor a call.
@@ -118,8 +117,8 @@ func isEmptyReply(m adapters.Message) bool {
 	return len(m.ToolCalls) == 0 && strings.TrimSpace(m.Content) == ""
 }
 
-// RecordLoss notes at the end of a journal that records behind it are gone. The run then counts
-// at least what it was granted as spent: more it cannot have spent.
+// RecordLoss records at the end of a journal that later records are lost. The run then counts as having spent at
+// least its grant, which is the most that it can have spent.
 func RecordLoss(ctx context.Context, journal JournalAppender, granted company.Amount, now time.Time) error {
 	_, err := journal.Append(ctx, kindLost, lostRecord{At: now.UTC(), Granted: granted})
 	return err

@@ -11,16 +11,20 @@ import (
 // and safe to show; a failure that many calls have followed is none.
 func TestLastFailure(t *testing.T) {
 	ok := TranscriptCall{Name: "read_file", Arguments: `{"path":"a"}`, Result: "text"}
-	failed := TranscriptCall{Name: "run_command", Arguments: `{"command":"go test ./...","timeout_s":5}`, Failure: "exit code 1",
-		Result: "exit code 1 after 2.3s\nnote: x\n--- stdout ---\n\n--- FAIL: TestMul\n  mul_test.go:9: got 5\x1b[2J\nFAIL\nFAIL calc\nlast\n"}
-	refused := TranscriptCall{Name: "edit_file", Arguments: `{"path":"b.go","old":"x","new":"y"}`, IsError: true, Result: "b.go: the text is not there\nread it"}
+	failed := TranscriptCall{Name: "run_command", Arguments: `{"command":"go test ./...","timeout_s":5}`,
+		Failure: "exit code 1",
+		Result: "exit code 1 after 2.3s\nnote: x\n--- stdout ---\n\n--- FAIL: TestMul\n  mul_test.go:9: got " +
+			"5\x1b[2J\nFAIL\nFAIL calc\nlast\n"}
+	refused := TranscriptCall{Name: "edit_file", Arguments: `{"path":"b.go","old":"x","new":"y"}`, IsError: true,
+		Result: "b.go: the text is not there\nread it"}
 	for name, c := range map[string]struct {
 		calls []TranscriptCall
 		want  string
 	}{
-		"none":       {nil, ""},
-		"all well":   {[]TranscriptCall{ok, ok}, ""},
-		"a command":  {[]TranscriptCall{refused, failed, ok}, `run_command go test ./...: exit code 1; note: x; --- FAIL: TestMul; mul_test.go:9: got 5\x1b[2J; FAIL`},
+		"none":     {nil, ""},
+		"all well": {[]TranscriptCall{ok, ok}, ""},
+		"a command": {[]TranscriptCall{refused, failed, ok},
+			`run_command go test ./...: exit code 1; note: x; --- FAIL: TestMul; mul_test.go:9: got 5\x1b[2J; FAIL`},
 		"a refusal":  {[]TranscriptCall{failed, refused}, "edit_file b.go (+1 −1): b.go: the text is not there; read it"},
 		"long ago":   {[]TranscriptCall{failed, ok, ok, ok, ok, ok, ok}, ""},
 		"no message": {[]TranscriptCall{{Name: "x", IsError: true}}, "x: "},
@@ -30,7 +34,8 @@ func TestLastFailure(t *testing.T) {
 		}
 	}
 	huge := strings.Repeat("\u202ex\n", 1<<20)
-	if got := (Transcript{ToolCalls: []TranscriptCall{{Name: huge, Arguments: huge, Failure: huge, Result: huge}}}).LastFailure(); len(got) > 600 || strings.ContainsAny(got, "\n\u202e") {
+	if got := (Transcript{ToolCalls: []TranscriptCall{{Name: huge, Arguments: huge, Failure: huge, Result: huge}}}).
+		LastFailure(); len(got) > 600 || strings.ContainsAny(got, "\n\u202e") {
 		t.Errorf("%d bytes: %.100q", len(got), got)
 	}
 }

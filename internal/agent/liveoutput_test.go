@@ -45,7 +45,8 @@ func TestOutputOfCallsIsPassedOn(t *testing.T) {
 	requireEqual(t, told[0].Lines, []string{"one", `two \x1b[31mred\u202e`})
 	requireEqual(t, told[1].Lines, []string{"    all"})
 	first := told[0]
-	if first.ID == "" || first.Name != "read" || first.About != "a" || first.Since.IsZero() || told[1].ID != first.ID || told[2].ID != first.ID || len(told[2].Lines) > 0 {
+	if first.ID == "" || first.Name != "read" || first.About != "a" || first.Since.IsZero() || told[1].ID != first.ID ||
+		told[2].ID != first.ID || len(told[2].Lines) > 0 {
 		t.Errorf("%+v", told)
 	}
 	if late("too late"); len(told) != 3 {
@@ -60,9 +61,11 @@ func TestOutputOfCallsIsPassedOn(t *testing.T) {
 
 // However much is printed, what is shown of it is small.
 func TestShownOutputIsBounded(t *testing.T) {
-	for _, text := range []string{strings.Repeat("x", 1<<20), strings.Repeat("line\n", 1<<18), strings.Repeat("\x00é\r", 1<<18), strings.Repeat("\u202e", 1<<18)} {
+	for _, text := range []string{strings.Repeat("x", 1<<20), strings.Repeat("line\n", 1<<18),
+		strings.Repeat("\x00é\r", 1<<18), strings.Repeat("\u202e", 1<<18)} {
 		lines := lastLines(text)
-		if len(lines) == 0 || len(lines) > LiveLines || slices.ContainsFunc(lines, func(s string) bool { return len(s) > maxLiveWidth }) {
+		if len(lines) == 0 || len(lines) > LiveLines ||
+			slices.ContainsFunc(lines, func(s string) bool { return len(s) > maxLiveWidth }) {
 			t.Errorf("%d lines of %.20q: %.100q", len(lines), text, lines)
 		}
 	}

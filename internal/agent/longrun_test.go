@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"company/internal/adapters"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 )
 
 // forgetful is a journal that keeps nothing: of a long run the conversation alone is

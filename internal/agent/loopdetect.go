@@ -7,25 +7,23 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// longestCycle is how many different calls a circle may have to be seen.
+// longestCycle is the largest number of different calls in a cycle that is detected.
 const longestCycle = 5
 
-// callSignature names a call with its result, so that the same call with the
-// same result has the same name. Times are no news.
+// callSignature returns a hash of a call and its result. Times in the result are ignored.
 func callSignature(name, args, result string) [32]byte {
 	return sha256.Sum256([]byte(name + "\x00" + canonicalJSON(args) + "\x00" + stripTimes(result)))
 }
 
-// canonicalJSON is the same for two writings of one JSON value; other text is its
-// own canonical form.
+// canonicalJSON returns the same text for every notation of one JSON value. Other text stays unchanged.
 func canonicalJSON(args string) string {
-	d := json.NewDecoder(strings.NewReader(args))
-	d.UseNumber()
+	decoder := json.NewDecoder(strings.NewReader(args))
+	decoder.UseNumber()
 	var v any
-	if d.Decode(&v) != nil || d.More() {
+	if decoder.Decode(&v) != nil || decoder.More() {
 		return args
 	}
 	var b bytes.Buffer
@@ -35,17 +33,16 @@ func canonicalJSON(args string) string {
 	return b.String()
 }
 
-// hashArguments names arguments: the same for two writings of one JSON value.
+// hashArguments returns the same hash for every notation of one JSON value.
 func hashArguments(args string) company.Hash { return TextHash(canonicalJSON(args)) }
 
-// aTime matches at the start of a number: a date, a clock, a duration.
+// aTime matches a time at the start of a number: a date, a clock time, a duration.
 var aTime = lazyregexp.New(`^(\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d)?(\.\d+)?(Z|[+-]\d\d:?\d\d)?)?` +
 	`|\d{1,2}:\d\d:\d\d(\.\d+)?\b` +
 	`|\d+(\.\d+)?(e-?\d+)? ?(ns|µs|us|ms|s|sec|seconds|m|min|h)\b)`)
 
-// stripTimes takes the times out of a result. Only the starts of numbers are
-// looked at: the expression over a whole 64 KiB result costs milliseconds, in
-// every turn.
+// stripTimes replaces the times in a result. It matches only at the starts of numbers, because the expression
+// over a whole 64 KiB result costs milliseconds in every turn.
 func stripTimes(s string) string {
 	var b strings.Builder
 	kept := 0
@@ -67,9 +64,8 @@ func wordByte(c byte) bool {
 	return c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
 }
 
-// countRepeats tells how often the newest cycle of calls stands at the end of
-// seen, one after the other, for the length where that is most often: 1 means
-// that nothing repeats.
+// countRepeats returns how often the newest cycle of calls repeats at the end of seen, for the cycle length with
+// the most repeats. 1 means that nothing repeats.
 func countRepeats(seen [][32]byte) int {
 	best := min(1, len(seen))
 	for n := 1; n <= longestCycle; n++ {
@@ -82,7 +78,7 @@ func countRepeats(seen [][32]byte) int {
 	return best
 }
 
-// cyclesEqual compares the last n of seen with the n that stand r cycles earlier.
+// cyclesEqual compares the last n of seen with the n calls that are r cycles earlier.
 func cyclesEqual(seen [][32]byte, n, r int) bool {
 	for i := 1; i <= n; i++ {
 		if seen[len(seen)-i] != seen[len(seen)-r*n-i] {

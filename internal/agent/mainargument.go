@@ -8,9 +8,8 @@ import (
 	"company/internal/company"
 )
 
-// mainArgument returns the argument of a call that tells a person most: the
-// path, the command, the text to search for. Arguments that are no object are
-// shown as they are; an object without such a member shows nothing.
+// mainArgument returns the most descriptive argument of a call: the path, the command, the search text.
+// Arguments that are not an object are returned unchanged. An object without such a member returns "".
 func mainArgument(arguments string) string {
 	var named map[string]any
 	if err := json.Unmarshal([]byte(arguments), &named); err != nil {
@@ -20,9 +19,10 @@ func mainArgument(arguments string) string {
 	return main
 }
 
-// mainKey returns the name of that argument; empty: there is none.
+// mainKey returns the name of the main argument, or "" if there is none.
 func mainKey(named map[string]any) string {
-	for _, key := range []string{"path", "command", "pattern", "glob", "message", "summary", "verdict", "process_id", "question", "reason", "guidance", "text"} {
+	for _, key := range []string{"path", "command", "pattern", "glob", "message", "summary", "verdict", "process_id",
+		"question", "reason", "guidance", "text"} {
 		if v, ok := named[key].(string); ok && v != "" {
 			return key
 		}
@@ -30,8 +30,8 @@ func mainKey(named map[string]any) string {
 	return ""
 }
 
-// noteArgument is mainArgument for readers of a feed: with the lines that are
-// read, and how many are written or replaced.
+// noteArgument extends mainArgument for a feed: it adds the range of lines that are read, or the number that are
+// written or replaced.
 func noteArgument(arguments string) string {
 	main := mainArgument(arguments)
 	var given struct {
@@ -55,7 +55,7 @@ func noteArgument(arguments string) string {
 	return main
 }
 
-// countLines counts lines; a last one without an end is one.
+// countLines counts lines, including a last line without a line end.
 func countLines(text string) int {
 	n := strings.Count(text, "\n")
 	if text != "" && !strings.HasSuffix(text, "\n") {

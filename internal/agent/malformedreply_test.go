@@ -10,13 +10,14 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/company"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 )
 
 // WRK-6: what is wrong with a call comes back to the model, and the run goes on.
 func TestBadCallsAreToolErrors(t *testing.T) {
 	b := newBench(t, replies(
-		calls(`read {"path":`, `read {"colour":"a"}`, `read {"path":7}`, `rm {"path":"a"}`, `read [1]`, `read {"path":"a"} {}`, `poll`),
+		calls(`read {"path":`, `read {"colour":"a"}`, `read {"path":7}`, `rm {"path":"a"}`, `read [1]`,
+			`read {"path":"a"} {}`, `poll`),
 		finish))
 	out := b.mustRun(t)
 	for i, want := range [][]string{
@@ -72,7 +73,9 @@ func TestCutReplyRunsNothing(t *testing.T) {
 }
 
 func TestTextIsNotCompletion(t *testing.T) {
-	b := newBench(t, replies(says("All done!"), says("Really."), calls(`read {"path":"a"}`), says("Done."), says("Done."), says("Done.")))
+	b := newBench(
+		t, replies(says("All done!"), says("Really."), calls(`read {"path":"a"}`), says("Done."), says("Done."),
+			says("Done.")))
 	out := b.mustRun(t)
 	if out.End != EndNoTools || out.Turns != 6 {
 		t.Fatalf("end %s after %d turns", out.End, out.Turns)
@@ -83,7 +86,8 @@ func TestTextIsNotCompletion(t *testing.T) {
 }
 
 func TestEmptyRepliesAreAskedAgainThenNudgedThenFatal(t *testing.T) {
-	for name, bad := range map[string]error{"empty": nil, "garbage": &adapters.Error{Kind: adapters.MalformedReply, Message: "not JSON", Unanswered: true}} {
+	for name, bad := range map[string]error{"empty": nil,
+		"garbage": &adapters.Error{Kind: adapters.MalformedReply, Message: "not JSON", Unanswered: true}} {
 		t.Run(name, func(t *testing.T) {
 			m := replies(says(" \n"))
 			m.reply = func(n int, _ adapters.Request) (adapters.Response, error) {
@@ -134,8 +138,9 @@ func TestModelGarbage(t *testing.T) {
 		code  company.Code
 		most  int // model calls
 	}{
-		"empty":            {reply: says(""), code: company.EModel, most: 3},
-		"truncated":        {err: &adapters.Error{Kind: adapters.MalformedReply, Message: "unexpected EOF"}, code: company.EModel, most: 3},
+		"empty": {reply: says(""), code: company.EModel, most: 3},
+		"truncated": {err: &adapters.Error{Kind: adapters.MalformedReply, Message: "unexpected EOF"},
+			code: company.EModel, most: 3},
 		"not JSON":         {reply: calls(`read path=a`), end: EndStuck, most: 5},
 		"unknown tool":     {reply: calls(`delete_everything {}`), end: EndStuck, most: 5},
 		"bad argument":     {reply: calls(`read {"path":{}}`), end: EndStuck, most: 5},
@@ -180,7 +185,9 @@ func TestModelGarbage(t *testing.T) {
 func TestCheckedArgumentsAreRun(t *testing.T) {
 	var ran []json.RawMessage
 	set, err := newToolset([]Tool{{
-		Spec: adapters.Tool{Name: "t", Schema: json.RawMessage(`{"type":"object","additionalProperties":false,"properties":{"list":{"type":"array","items":{"type":"object","additionalProperties":false,"properties":{"a":{"type":"string","maxLength":2},"b":{"type":"string"}}}}}}`)},
+		Spec: adapters.Tool{Name: "t",
+			Schema: json.RawMessage(
+				`{"type":"object","additionalProperties":false,"properties":{"list":{"type":"array","items":{"type":"object","additionalProperties":false,"properties":{"a":{"type":"string","maxLength":2},"b":{"type":"string"}}}}}}`)},
 		Run: func(_ context.Context, args json.RawMessage) (Result, error) {
 			ran = append(ran, args)
 			return Result{}, nil
@@ -189,7 +196,8 @@ func TestCheckedArgumentsAreRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range []string{`{"list":[{"a":"much too long"}],"list":[{"b":"x"}]}`, `{"list":[{"a":"much too long","b":"x"},{}],"list":[{}]}`, ` {"list" : [ {"a":"<&"} ] }`} {
+	for _, args := range []string{`{"list":[{"a":"much too long"}],"list":[{"b":"x"}]}`,
+		`{"list":[{"a":"much too long","b":"x"},{}],"list":[{}]}`, ` {"list" : [ {"a":"<&"} ] }`} {
 		j := set.prepareCall(pendingCall{ToolCall: adapters.ToolCall{ID: "c", Name: "t", Arguments: args}})
 		if j.answer != nil {
 			t.Fatalf("%s: %s", args, j.answer.Text)

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"company/internal/adapters"
-	"company/internal/folder/foldertest"
-	"company/internal/marks"
-	"company/internal/marks/away"
+	"company/internal/ledger/marks"
+	"company/internal/ledger/marks/away"
+	"company/internal/lib/safedir/foldertest"
 )
 
 // What the company is busy with is marked: a call while it is carried out, but for its waits. While the model is asked

@@ -9,58 +9,57 @@ import (
 	"company/internal/company"
 )
 
-// result is a tool's result in the conversation, as far as its size counts.
+// result describes the size of a tool's result in the conversation.
 type result struct {
 	msg     int    // index in msgs
 	size    int    // tokens
-	keep    bool   // nothing to win by clearing it
+	keep    bool   // too small to be worth clearing
 	lasts   bool   // the tool asked to keep it
-	path    string // the file that it is about; empty: none is known
+	path    string // the file that it is about, empty if unknown
 	changed bool   // it changed the workspace
-	call    int    // index in msgs of the reply that asked
-	pointer bool   // the model is shown the difference from the result of an earlier call, or that there is none
-	// argsHash is hashArguments of the call. Its arguments may be large, and each later call is
-	// compared with it.
+	call    int    // index in msgs of the reply with the call
+	pointer bool   // the model is shown only the changes since an earlier call, or that there are none
+	// argsHash is the hashArguments of the call. Arguments may be large, and each later call is compared with it.
 	argsHash company.Hash
-	args     string // the call's arguments once they are cleared; empty: they stay
-	won      int    // tokens that clearing the arguments wins
+	args     string // the call's arguments after clearing, empty if they are not cleared
+	won      int    // tokens saved by clearing the arguments
 }
 
-// cleared stands in the place of an old result.
+// cleared replaces the text of an old result.
 const cleared = "[Old tool result content cleared. Call the tool again if you need it.]"
 
-// keepTokens is the size up to which a tool result is never cleared: the
-// placeholder would save next to nothing.
+// keepTokens is the size up to which a tool result is never cleared, because the placeholder would save almost
+// no tokens.
 const keepTokens = 100
 
-// protectTokens is how much of the newest conversation is never cleared.
+// protectTokens is the size of the newest conversation that is never cleared.
 const protectTokens = 40_000
 
-// Long before the context is full, old results are cleared: a text that goes with every
-// request costs more than a file that an agent reads a second time. It is done in steps, each of
-// which wins as much as the server has to read anew for it.
+// Old results are cleared long before the context is full. Text that is sent with every request costs more than
+// reading a file a second time. Clearing happens in steps. Each step saves at least as many tokens as the server
+// must then process again without its cache.
 const (
 	freshTokens  = 12_000 // newest conversation that stays
 	freshReplies = 4      // newest replies whose results stay
-	stepTokens   = 12_000 // freed at once, at least
+	stepTokens   = 12_000 // least tokens that a step frees
 )
 
-// tokensOf is the usual rough count: four bytes are a token.
+// tokensOf estimates tokens as four bytes each.
 func tokensOf(s string) int { return (len(s) + 3) / 4 }
 
-// messageTokens is the size of a message with its calls.
-func messageTokens(m adapters.Message) int {
-	n := 4 + tokensOf(m.Content)
-	for _, image := range m.Images {
+// messageTokens estimates the tokens of a message with its calls.
+func messageTokens(message adapters.Message) int {
+	n := 4 + tokensOf(message.Content)
+	for _, image := range message.Images {
 		n += adapters.ImageTokens(image.Width, image.Height)
 	}
-	for _, call := range m.ToolCalls {
+	for _, call := range message.ToolCalls {
 		n += 4 + tokensOf(call.Name) + tokensOf(call.Arguments)
 	}
 	return n
 }
 
-// foldMask folds that old results are cleared.
+// foldMask records that old results are cleared.
 func (c *conversation) foldMask(r maskRecord) {
 	c.clearings++
 	upto := min(r.Upto, len(c.results))
@@ -69,9 +68,8 @@ func (c *conversation) foldMask(r maskRecord) {
 	c.roomMade = c.requests
 }
 
-// clearedArguments are a call's arguments with their long values left out, as
-// an object that servers take; empty when there is little to win. What a file
-// was changed to can be read in the file.
+// clearedArguments returns a call's arguments as an object whose long values are replaced. It returns "" if that
+// saves little. The model can read changed content in the file.
 func clearedArguments(args string) string {
 	var all map[string]json.RawMessage
 	if tokensOf(args) <= 2*keepTokens || json.Unmarshal([]byte(args), &all) != nil {
@@ -89,8 +87,7 @@ func clearedArguments(args string) string {
 	return string(short)
 }
 
-// tokensFreed is how many tokens masking the first upto results, with the arguments
-// of their calls, would save.
+// tokensFreed returns the tokens saved by clearing the first upto results and the arguments of their calls.
 func (c *conversation) tokensFreed(upto int) int {
 	n := 0
 	for i := c.maskTo; i < upto; i++ {
@@ -102,7 +99,7 @@ func (c *conversation) tokensFreed(upto int) int {
 	return n
 }
 
-// countMaskable is how many results are older than the newest protect tokens.
+// countMaskable returns the number of results that are older than the newest protect tokens.
 func (c *conversation) countMaskable(protect int) int {
 	newest, from := 0, len(c.msgs)
 	for from > 0 {
@@ -118,7 +115,7 @@ func (c *conversation) countMaskable(protect int) int {
 	return n
 }
 
-// countStale is how many results may be cleared early; 0: it is not worth it yet.
+// countStale returns the number of results that may be cleared early, or 0 if that does not pay yet.
 func (c *conversation) countStale() int {
 	upto := c.countMaskable(min(freshTokens, c.protect))
 	from, replies := len(c.msgs), 0
@@ -144,28 +141,27 @@ func (c *conversation) countStale() int {
 	return upto
 }
 
-// buildRequest is what the model is sent: the conversation with its old results
-// cleared, the long arguments of their calls too, and a digest in the place of turns
-// that are left out.
+// buildRequest returns the conversation as it is sent to the model. Old results and the long arguments of their
+// calls are cleared, and a digest replaces turns that are left out.
 func (c *conversation) buildRequest(tools []adapters.Tool) adapters.Request {
 	msgs := append([]adapters.Message(nil), c.msgs...)
-	for _, r := range c.results[:c.maskTo] {
-		if r.msg < c.condensed {
+	for _, result := range c.results[:c.maskTo] {
+		if result.msg < c.condensed {
 			continue
 		}
-		if !r.keep {
-			msgs[r.msg].Content = cleared
+		if !result.keep {
+			msgs[result.msg].Content = cleared
 		}
-		if r.args == "" {
+		if result.args == "" {
 			continue
 		}
-		calls := slices.Clone(msgs[r.call].ToolCalls)
+		calls := slices.Clone(msgs[result.call].ToolCalls)
 		for i := range calls {
-			if calls[i].ID == msgs[r.msg].ToolCallID {
-				calls[i].Arguments = r.args
+			if calls[i].ID == msgs[result.msg].ToolCallID {
+				calls[i].Arguments = result.args
 			}
 		}
-		msgs[r.call].ToolCalls = calls
+		msgs[result.call].ToolCalls = calls
 	}
 	if c.condensed > 0 {
 		head := c.headMessages()

@@ -7,11 +7,11 @@ import (
 	"company/internal/company"
 )
 
-// maxNotes bounds the notes of a task in a first message, in bytes.
+// maxNotes limits the notes of a task in a first message, in bytes.
 const maxNotes = 2 << 10
 
-// QuoteNotes is the part of a first message with the notes that agents of the same task have left, the
-// newest first, each with its run; empty without any.
+// QuoteNotes returns the section of a first message with the notes that agents of the same task left. The newest
+// comes first, each with its run. It returns "" without notes.
 func QuoteNotes(notes []company.Note) string {
 	var w strings.Builder
 	for i, n := range notes {
@@ -25,5 +25,6 @@ func QuoteNotes(notes []company.Note) string {
 	if w.Len() == 0 {
 		return ""
 	}
-	return "\n## Notes of this task\nAgents before you left them. Nobody has checked them.\n" + Quote("notes", "", w.String())
+	return "\n## Notes of this task\nAgents before you left them. Nobody has checked them.\n" +
+		Quote("notes", "", w.String())
 }

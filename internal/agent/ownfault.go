@@ -2,16 +2,17 @@ package agent
 
 import "errors"
 
-// ownFault is an error that a run ends with for its model's own replies.
+// ownFault is the error of a run that failed because of its model's replies.
 type ownFault struct{ error }
 
 func (o ownFault) Unwrap() error { return o.error }
 
-// OwnFault marks the error of a run whose model's replies led nowhere: they were none, were refused
-// by its server, or outgrew their bounds. The server was there, so that another try is likely to end the same.
+// OwnFault marks the error of a run that failed because of its model's replies. They were empty or malformed,
+// were refused by the model's server, or exceeded their limits. The server was reachable, so another try is
+// likely to end the same.
 func OwnFault(err error) error { return ownFault{err} }
 
-// IsOwnFault says whether a run ended for its model's own replies.
+// IsOwnFault reports whether a run failed because of its model's replies.
 func IsOwnFault(err error) bool {
 	var o ownFault
 	return errors.As(err, &o)

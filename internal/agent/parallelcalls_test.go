@@ -28,7 +28,8 @@ func journalOf(t *testing.T, kindsAndRecords ...any) *journal {
 func TestParallelCallsAreSettledOneByOne(t *testing.T) {
 	call := func(n int, model string) callRecord { return callRecord{N: n, Model: model, Worst: tokens(100)} }
 	reply := func(n int, cost int64) replyRecord {
-		return replyRecord{N: n, Spent: tokens(cost), Error: adapters.MalformedReply, Usage: adapters.Usage{InputTokens: int(cost)}}
+		return replyRecord{N: n, Spent: tokens(cost), Error: adapters.MalformedReply,
+			Usage: adapters.Usage{InputTokens: int(cost)}}
 	}
 	ten := tokens(10)
 	for name, c := range map[string]struct {
@@ -36,16 +37,20 @@ func TestParallelCallsAreSettledOneByOne(t *testing.T) {
 		want    int64
 		byModel []company.ModelSpent
 	}{
-		"both replies in order": {journalOf(t, kindCall, call(1, "a"), kindCall, call(2, "b"), kindReply, reply(1, 10), kindReply, reply(2, 10)), 20,
+		"both replies in order": {journalOf(
+			t, kindCall, call(1, "a"), kindCall, call(2, "b"), kindReply, reply(1, 10), kindReply, reply(2, 10)), 20,
 			[]company.ModelSpent{{Model: "a", Spent: tokens(10), Input: 10}, {Model: "b", Spent: tokens(10), Input: 10}}},
-		"the second reply first": {journalOf(t, kindCall, call(1, "a"), kindCall, call(2, "b"), kindReply, reply(2, 20), kindReply, reply(1, 10)), 30,
+		"the second reply first": {journalOf(
+			t, kindCall, call(1, "a"), kindCall, call(2, "b"), kindReply, reply(2, 20), kindReply, reply(1, 10)), 30,
 			[]company.ModelSpent{{Model: "b", Spent: tokens(20), Input: 20}, {Model: "a", Spent: tokens(10), Input: 10}}},
 		"one reply": {journalOf(t, kindCall, call(1, "a"), kindCall, call(2, "b"), kindReply, reply(2, 10)), 110,
 			[]company.ModelSpent{{Model: "b", Spent: tokens(10), Input: 10}}},
 		"a retry beside another call": {journalOf(t, kindCall, call(1, "a"), kindCall, call(2, "b"),
-			kindCall, callRecord{N: 3, Model: "a", Worst: tokens(100), Before: &ten, BeforeN: 1}, kindReply, reply(2, 10), kindReply, reply(3, 10)), 30,
+			kindCall, callRecord{N: 3, Model: "a", Worst: tokens(100), Before: &ten, BeforeN: 1}, kindReply, reply(2, 10),
+			kindReply, reply(3, 10)), 30,
 			[]company.ModelSpent{{Model: "a", Spent: tokens(20), Input: 10}, {Model: "b", Spent: tokens(10), Input: 10}}},
-		"a new process": {journalOf(t, kindOpened, struct{}{}, kindCall, call(1, "a"), kindCall, call(2, "b"), kindOpened, struct{}{}, kindCall, call(3, "a"), kindReply, reply(3, 10)), 210,
+		"a new process": {journalOf(t, kindOpened, struct{}{}, kindCall, call(1, "a"), kindCall, call(2, "b"), kindOpened,
+			struct{}{}, kindCall, call(3, "a"), kindReply, reply(3, 10)), 210,
 			[]company.ModelSpent{{Model: "a", Spent: tokens(110), Input: 10}, {Model: "b", Spent: tokens(100)}}},
 		"a number that was used": {journalOf(t, kindCall, call(1, "a"), kindCall, call(1, "a"), kindReply, reply(1, 10)), 110,
 			[]company.ModelSpent{{Model: "a", Spent: tokens(110), Input: 10}}},
@@ -84,7 +89,8 @@ func TestParallelCallsAddUp(t *testing.T) {
 				cost := int64(r.Intn(int(worst) + 1))
 				want += cost
 				delete(open, m)
-				if _, err := j.Append(t.Context(), kindReply, replyRecord{N: m, Spent: tokens(cost), Error: adapters.MalformedReply}); err != nil {
+				if _, err := j.Append(t.Context(), kindReply,
+					replyRecord{N: m, Spent: tokens(cost), Error: adapters.MalformedReply}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -112,11 +118,13 @@ func TestRecordingPairsParallelCalls(t *testing.T) {
 	reply := func(n int) replyRecord {
 		return replyRecord{N: n, Error: adapters.MalformedReply}
 	}
-	j := journalOf(t, kindCall, callRecord{N: 1, Request: "first"}, kindCall, callRecord{N: 2, Request: "second"}, kindReply, reply(1), kindReply, reply(2))
+	j := journalOf(t, kindCall, callRecord{N: 1, Request: "first"}, kindCall, callRecord{N: 2, Request: "second"},
+		kindReply, reply(1), kindReply, reply(2))
 	rec, err := ReadRecording(t.Context(), nil, func(fn func(string, json.RawMessage) error) error {
 		return j.Read(t.Context(), func(_ int, kind string, data json.RawMessage) error { return fn(kind, data) })
 	})
-	if err != nil || len(rec.Exchanges) != 2 || rec.Exchanges[0].Request != "first" || rec.Exchanges[1].Request != "second" {
+	if err != nil || len(rec.Exchanges) != 2 || rec.Exchanges[0].Request != "first" ||
+		rec.Exchanges[1].Request != "second" {
 		t.Errorf("%+v, %v", rec.Exchanges, err)
 	}
 }

@@ -8,40 +8,40 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/company"
-	"company/internal/jcs"
+	"company/internal/company/jcs"
 )
 
-// PromptHash names what a conversation starts with: SHA-256 of the canonical JSON of
-// its system message and its first message.
+// PromptHash identifies the start of a conversation: SHA-256 of the canonical JSON of its system message and its
+// first message.
 func PromptHash(system, first string) company.Hash {
-	h, err := company.HashOf(struct {
+	hash, err := company.HashOf(struct {
 		System string `json:"system"`
 		First  string `json:"first"`
 	}{toValidUTF8(system), toValidUTF8(first)})
 	if err != nil {
-		return "" // two strings have a canonical form
+		return "" // unreachable: two strings always have a canonical form
 	}
-	return h
+	return hash
 }
 
-// TextHash names a text: SHA-256 of its bytes.
+// TextHash returns the SHA-256 of a text's bytes.
 func TextHash(text string) company.Hash {
 	sum := sha256.Sum256([]byte(text))
 	return company.Hash(hex.EncodeToString(sum[:]))
 }
 
-// RequestHash names a request as it was sent: SHA-256 of its canonical JSON. It is empty
-// where it has none: a server may have given, to be sent back, what names a key twice.
+// RequestHash identifies a request as it was sent: SHA-256 of its canonical JSON. It is empty if there is no
+// canonical form, because a server may send JSON with duplicate keys that is sent back.
 func RequestHash(r adapters.Request) company.Hash {
-	h, err := company.HashOf(r)
+	hash, err := company.HashOf(r)
 	if err != nil {
 		return ""
 	}
-	return h
+	return hash
 }
 
-// requestHasher gives RequestHash of the requests of one conversation. It keeps the
-// canonical text of each message, so that a long conversation costs little more.
+// requestHasher computes RequestHash for the requests of one conversation. It caches the canonical text of each
+// message, so that long conversations stay cheap.
 type requestHasher struct{ known []knownMessage }
 
 type knownMessage struct {
@@ -49,10 +49,10 @@ type knownMessage struct {
 	text []byte
 }
 
-func (h *requestHasher) hashRequest(r adapters.Request) company.Hash {
-	messages := r.Messages
-	r.Messages = nil
-	frame, err := jcs.Marshal(r)
+func (h *requestHasher) hashRequest(request adapters.Request) company.Hash {
+	messages := request.Messages
+	request.Messages = nil
+	frame, err := jcs.Marshal(request)
 	front, back, ok := bytes.Cut(frame, []byte(`"messages":null`))
 	if err != nil || !ok {
 		return ""
@@ -60,16 +60,16 @@ func (h *requestHasher) hashRequest(r adapters.Request) company.Hash {
 	sum := sha256.New()
 	sum.Write(front)
 	sum.Write([]byte(`"messages":[`))
-	for i, m := range messages {
+	for i, message := range messages {
 		if i == len(h.known) {
 			h.known = append(h.known, knownMessage{})
 		}
-		if h.known[i].text == nil || !isSameMessage(h.known[i].Message, m) {
-			text, err := jcs.Marshal(m)
+		if h.known[i].text == nil || !isSameMessage(h.known[i].Message, message) {
+			text, err := jcs.Marshal(message)
 			if err != nil {
 				return ""
 			}
-			h.known[i] = knownMessage{m, text}
+			h.known[i] = knownMessage{message, text}
 		}
 		if i > 0 {
 			sum.Write([]byte(","))
@@ -81,9 +81,10 @@ func (h *requestHasher) hashRequest(r adapters.Request) company.Hash {
 	return company.Hash(hex.EncodeToString(sum.Sum(nil)))
 }
 
-// isSameMessage compares two messages. Texts that are one in memory are not read.
-func isSameMessage(a, b adapters.Message) bool {
-	return a.Role == b.Role && a.Content == b.Content && a.ToolCallID == b.ToolCallID && a.ToolName == b.ToolName &&
-		slices.Equal(a.ToolCalls, b.ToolCalls) && bytes.Equal(a.Opaque, b.Opaque) &&
-		slices.EqualFunc(a.Images, b.Images, func(a, b adapters.Image) bool { return a.Attachment == b.Attachment })
+// isSameMessage compares two messages. Strings that share memory are compared without being read.
+func isSameMessage(message, b adapters.Message) bool {
+	return message.Role == b.Role && message.Content == b.Content && message.ToolCallID == b.ToolCallID &&
+		message.ToolName == b.ToolName &&
+		slices.Equal(message.ToolCalls, b.ToolCalls) && bytes.Equal(message.Opaque, b.Opaque) &&
+		slices.EqualFunc(message.Images, b.Images, func(a, b adapters.Image) bool { return a.Attachment == b.Attachment })
 }

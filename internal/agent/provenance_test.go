@@ -115,6 +115,7 @@ func TestServedModelsAndCacheAreCounted(t *testing.T) {
 	last.Model = "cheaper"
 	b := newBench(t, replies(append(script, last)...))
 	out := b.mustRun(t)
-	want := company.ModelSpent{Model: "m", Spent: out.Spent, Input: 710, Cached: 450, Served: []string{"m-2030-01", "cheaper"}}
+	want := company.ModelSpent{Model: "m", Spent: out.Spent, Input: 710, Cached: 450,
+		Served: []string{"m-2030-01", "cheaper"}}
 	requireEqual(t, out.ByModel, []company.ModelSpent{want})
 }

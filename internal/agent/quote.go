@@ -6,13 +6,12 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/safetext"
+	"company/internal/lib/safetext"
 )
 
-// Quote is text from outside (a file of the repository, what a program
-// printed, a diff) as data in a prompt: between tags that nothing in the text
-// can close, and without characters that a person would not see. Attributes are written as %q
-// writes them; they cannot close the tag either.
+// Quote puts untrusted text (a file, a program's output, a diff) into a prompt as data. It writes the text
+// between tags that the text cannot close, and escapes control characters. Attributes must be written with %q.
+// They cannot close the tag either.
 func Quote(tag, attributes, text string) string {
 	if attributes != "" {
 		attributes = " " + inAttributes.Replace(attributes)
@@ -25,28 +24,28 @@ func Quote(tag, attributes, text string) string {
 	return fmt.Sprintf("<%s%s>\n%s</%s>\n", tag, attributes, text, tag)
 }
 
-// inAttributes writes what would close a tag as an escape.
+// inAttributes escapes characters that would close a tag.
 var inAttributes = strings.NewReplacer("<", `\x3c`, ">", `\x3e`, "\n", `\n`)
 
-// ListGates are gates as a prompt names them, one per line.
+// ListGates lists gates for a prompt, one per line.
 func ListGates(gates []company.GateCommand) string {
 	var b strings.Builder
-	for _, g := range gates {
-		fmt.Fprintf(&b, "- %s: %s", JoinLines(g.Name), EscapeHeadings(g.Command))
-		if g.Dir != "" {
-			fmt.Fprintf(&b, " (in %s)", JoinLines(g.Dir))
+	for _, gateCommand := range gates {
+		fmt.Fprintf(&b, "- %s: %s", JoinLines(gateCommand.Name), EscapeHeadings(gateCommand.Command))
+		if gateCommand.Dir != "" {
+			fmt.Fprintf(&b, " (in %s)", JoinLines(gateCommand.Dir))
 		}
 		b.WriteString("\n")
 	}
 	return b.String()
 }
 
-// mostOutside is how many files beyond a write set a prompt names.
+// mostOutside limits the files beyond a write set that a prompt names.
 const mostOutside = 30
 
-// ListOutside quotes the files that a ticket's branch changes beyond its write set, one a line,
-// each with the open tickets that write it, too. At most 30 are named and the rest is counted;
-// empty: there is none.
+// ListOutside quotes the files that a ticket's branch changes beyond its write set. Each line holds a file and
+// the open tickets that write it, too. At most 30 are named and the rest is counted. It returns "" if there are
+// no files.
 func ListOutside(files []company.OutsideFile) string {
 	if len(files) == 0 {
 		return ""

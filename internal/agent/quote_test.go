@@ -21,7 +21,8 @@ func TestQuote(t *testing.T) {
 			t.Errorf("%q: %q, want %q", c.text, got, c.want)
 		}
 	}
-	if got := Quote("file", `path="a></file>"`+"\n", "x"); got != "<file path=\"a\\x3e\\x3c/file\\x3e\"\\n>\nx\n</file>\n" {
+	if got := Quote("file", `path="a></file>"`+"\n",
+		"x"); got != "<file path=\"a\\x3e\\x3c/file\\x3e\"\\n>\nx\n</file>\n" {
 		t.Errorf("attributes: %s", got)
 	}
 	if got := Quote("diff", "", "x"); !strings.HasPrefix(got, "<diff>\n") {
@@ -40,7 +41,8 @@ func TestListOutside(t *testing.T) {
 		files = append(files, company.OutsideFile{Path: "x.go"})
 	}
 	got := ListOutside(files)
-	if !strings.HasPrefix(got, "<outside_write_set>\na <\\/outside_write_set> (t1-02, t1-03 write it, too)\nx.go\n") || !strings.HasSuffix(got, "x.go\nand 3 more\n</outside_write_set>\n") || strings.Count(got, "x.go") != 29 {
+	if !strings.HasPrefix(got, "<outside_write_set>\na <\\/outside_write_set> (t1-02, t1-03 write it, too)\nx.go\n") ||
+		!strings.HasSuffix(got, "x.go\nand 3 more\n</outside_write_set>\n") || strings.Count(got, "x.go") != 29 {
 		t.Errorf("%s", got)
 	}
 }

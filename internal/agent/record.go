@@ -10,69 +10,67 @@ import (
 	"company/internal/company"
 )
 
-// The kinds of journal record that a conversation is made of. Other kinds in
-// the same journal belong to others.
+// The kinds of journal records that a conversation is folded from. Records of other kinds in the same journal
+// belong to other writers.
 const (
-	kindOpened = "opened" // a holder of the run begins; the ledger writes it
-	kindPrompt = "prompt" // what the conversation starts with
+	kindOpened = "opened" // a process takes the run over; the ledger writes it
+	kindPrompt = "prompt" // the system prompt and the first message
 	kindCall   = "call"   // the model is about to be asked
-	kindReply  = "reply"  // what came of it
+	kindReply  = "reply"  // the reply, or the error instead of one
 	kindTool   = "tool"   // the result of one tool call
-	kindNote   = "note"   // what the company tells the model
+	kindNote   = "note"   // a note for the model
 	kindMask   = "mask"   // old tool results leave the context
-	kindDigest = "digest" // old turns leave the context, and a digest of them comes
-	kindSaved  = "saved"  // the state that all results before it have led to was kept
-	kindRedone = "redone" // calls were done again after an interruption
-	kindLost   = "lost"   // later records were damaged, and are gone
+	kindDigest = "digest" // old turns leave the context, and a digest replaces them
+	kindSaved  = "saved"  // the state after all earlier results was saved
+	kindRedone = "redone" // calls were repeated after an interruption
+	kindLost   = "lost"   // later records were damaged and are lost
 )
 
-// inlineLimit is the payload up to which a record carries it itself.
+// inlineLimit is the largest payload in bytes that is stored in its record.
 const inlineLimit = 16 << 10
 
 type promptRecord struct {
 	At     time.Time `json:"at"`
 	System payload   `json:"system"`
 	First  payload   `json:"first"`
-	// Exact says that results that changed something have Saved beside them.
+	// Exact means that results with changes are followed by a record of the saved state.
 	Exact bool `json:"exact,omitempty"`
 	// Driver names the driver that began the conversation, and Profile the model that its run was
 	// bound to.
 	Driver  string             `json:"driver,omitempty"`
 	Profile company.BriefModel `json:"profile,omitzero"`
-	// Hash is PromptHash of both; empty in journals of before there was one.
+	// Hash is the PromptHash of both. It is empty in journals of older versions.
 	Hash company.Hash `json:"hash,omitempty"`
-	// Window and MaxOutput are the limits of the model, in tokens: with the same limits a
-	// conversation is cleared at the same places. 0: not known.
+	// Window and MaxOutput are the limits of the model in tokens, 0 if unknown. With the same limits a conversation
+	// is cleared at the same places.
 	Window    int `json:"window,omitempty"`
 	MaxOutput int `json:"max_output,omitempty"`
-	// ToolTokens is an estimate of what the descriptions of the tools take of each request.
+	// ToolTokens estimates the tokens of the tools' descriptions in each request.
 	ToolTokens int `json:"tool_tokens,omitempty"`
-	// Seen are the contents of files that First shows.
+	// Seen identifies the contents of files that First shows.
 	Seen []Seen `json:"seen,omitempty"`
 	// Images are the images that First shows, by their digests.
 	Images []company.Attachment `json:"images,omitempty"`
-	// Shown is Job.Shown as JSON.
-	// Nil: there is none.
+	// Shown is Job.Shown as JSON, or nil without any.
 	Shown *payload `json:"shown,omitempty"`
 }
 
-// callRecord is there before each request that goes out, retries and fallbacks
-// too: one that nothing follows counts as its worst case.
+// callRecord is written before each request, including retries and fallbacks. Without a later record of its
+// cost, the request counts as its worst case.
 type callRecord struct {
 	N     int            `json:"n"`
 	At    time.Time      `json:"at"`
 	Model string         `json:"model,omitempty"`
 	Worst company.Amount `json:"worst"`
-	// Request is RequestHash of the request; empty: it is not known.
+	// Request is the RequestHash of the request, or empty if it is unknown.
 	Request company.Hash `json:"request,omitempty"`
-	// Before is what an earlier attempt cost that ended without a record of its own, and BeforeN
-	// the number of that attempt. A zero BeforeN means the call before this one.
+	// Before is the cost of an earlier attempt that ended without its own record. BeforeN is the number of that
+	// attempt. A zero BeforeN means the call before this one.
 	Before  *company.Amount `json:"before,omitempty"`
 	BeforeN int             `json:"before_n,omitempty"`
 }
 
-// replyRecord is a reply, or the error that came in its place. Spent is the
-// cost of the call with its number.
+// replyRecord is a reply, or the error instead of one. Spent is the cost of the call with the same number.
 type replyRecord struct {
 	N       int             `json:"n"` // of the call
 	At      time.Time       `json:"at"`
@@ -81,54 +79,51 @@ type replyRecord struct {
 	Usage   adapters.Usage  `json:"usage"`
 	Spent   company.Amount  `json:"spent"`
 	Model   string          `json:"model,omitempty"`
-	// Textual is the model that was given its tools in text: a process that
-	// takes the run up again begins with that.
+	// Textual is the model that got its tools as text. A process that resumes the run starts with text tools again.
 	Textual string        `json:"textual,omitempty"`
 	Error   adapters.Kind `json:"error,omitempty"`
 	Detail  string        `json:"detail,omitempty"`
-	// FirstByteMS is how long the server took to the first piece of the reply; 0: it is
-	// not known, or less than a millisecond.
+	// FirstByteMS is the time to the first piece of the reply in milliseconds. It is 0 if that is unknown or less
+	// than a millisecond.
 	FirstByteMS int64 `json:"first_byte_ms,omitempty"`
 }
 
 type toolRecord struct {
-	N          int             `json:"n"` // of the reply that asked
+	N          int             `json:"n"` // number of the reply with the call
 	CallID     string          `json:"call_id"`
 	Name       string          `json:"name"`
 	ArgsHash   company.Hash    `json:"args_hash"`
 	At         time.Time       `json:"at"` // when it began
 	DurationMS int64           `json:"duration_ms"`
-	Result     payload         `json:"result"`          // what the model is shown
-	Whole      company.Hash    `json:"whole,omitempty"` // the whole output, where that is more
+	Result     payload         `json:"result"`          // as shown to the model
+	Whole      company.Hash    `json:"whole,omitempty"` // the whole output, if it is larger
 	WholeBytes int             `json:"whole_bytes,omitempty"`
 	IsError    bool            `json:"is_error,omitempty"`
-	Failure    string          `json:"failure,omitempty"` // as of the Result
+	Failure    string          `json:"failure,omitempty"` // as in Result
 	NotRun     bool            `json:"not_run,omitempty"`
 	Changed    bool            `json:"changed,omitempty"`
 	NoLoop     bool            `json:"no_loop,omitempty"`
 	Keep       bool            `json:"keep,omitempty"`
 	Final      json.RawMessage `json:"final,omitempty"`
 	Escalated  bool            `json:"escalated,omitempty"`
-	// Same is an earlier call with the same result, which the model still has before it:
-	// Result only says so.
+	// Same is an earlier call with the same result, which the model still has. Result only refers to it.
 	Same string `json:"same,omitempty"`
-	// Answer is the whole result, where Result only shows what changed since an earlier call.
+	// Answer is the whole result if Result shows only the changes since an earlier call.
 	Answer *payload `json:"answer,omitempty"`
-	// Saved is what savedRecord has, in journals of before there was one.
+	// Saved is the state of a savedRecord, in journals of older versions.
 	Saved *Saved `json:"saved,omitempty"`
 	Seen  *Seen  `json:"seen,omitempty"`
 }
 
-// savedRecord is a state of the workspace that can be brought back: the one that
-// all changes recorded before it have led to. Between the newest of them and this
-// record there may be replies, and results that changed nothing.
+// savedRecord is a state of the workspace that can be restored. It includes all changes that were recorded
+// before it. Replies and results without changes may be recorded between the newest change and this record.
 type savedRecord struct {
 	At    time.Time `json:"at"` // of the newest change
 	Saved *Saved    `json:"saved"`
 }
 
-// redoneRecord says which calls were done again on an older state. Their
-// results stay what they were, but for those that differ.
+// redoneRecord lists calls that were repeated on an older state. Their results stay as recorded, except for
+// those in Differ.
 type redoneRecord struct {
 	At     time.Time    `json:"at"`
 	Calls  []string     `json:"calls"`
@@ -136,8 +131,8 @@ type redoneRecord struct {
 	Saved  *Saved       `json:"saved,omitempty"`
 }
 
-// lostRecord stands for the records that came behind it and are gone. What they cost is unknown:
-// the whole of the run's grant counts as spent.
+// lostRecord replaces later records that are lost. Their cost is unknown, so the run's whole grant counts as
+// spent.
 type lostRecord struct {
 	At      time.Time      `json:"at"`
 	Granted company.Amount `json:"granted"`
@@ -153,7 +148,7 @@ type noteRecord struct {
 	At    time.Time `json:"at"`
 	About noteTopic `json:"about"`
 	Text  string    `json:"text"`
-	Word  int       `json:"word,omitempty"` // of the president's messages, from 1
+	Word  int       `json:"word,omitempty"` // number of the president's message, from 1
 }
 
 // maskRecord clears the first Upto tool results of the conversation.
@@ -163,9 +158,9 @@ type maskRecord struct {
 	Upto int       `json:"upto"`
 }
 
-// condenseRecord leaves the messages between the first one and the message Upto out of
-// what the model is sent. Digest stands in their place: the text itself, so that a
-// conversation that is read again is the same whatever makes digests then.
+// condenseRecord leaves the messages between the first one and the message Upto out of requests and puts Digest
+// in their place. It holds the text itself, so a later version that makes other digests still reads the same
+// conversation.
 type condenseRecord struct {
 	N      int       `json:"n"`
 	At     time.Time `json:"at"`
@@ -173,25 +168,25 @@ type condenseRecord struct {
 	Digest payload   `json:"digest"`
 }
 
-// payload is text that goes into a blob when it is long.
+// payload is text that is stored in a blob if it is long.
 type payload struct {
 	Text string       `json:"text,omitempty"`
 	Blob company.Hash `json:"blob,omitempty"`
 }
 
-// storePayload turns text into what a record carries.
+// storePayload returns text as the payload of a record, and stores long text in a blob.
 func storePayload(ctx context.Context, blobs Blobs, text string) (payload, error) {
 	if blobs == nil || len(text) <= inlineLimit {
 		return payload{Text: text}, nil
 	}
-	h, err := blobs.PutBlob(ctx, []byte(text))
+	hash, err := blobs.PutBlob(ctx, []byte(text))
 	if err != nil {
 		return payload{}, fmt.Errorf("keep a journal payload: %w", NotKeptOf(err))
 	}
-	return payload{Blob: h}, nil
+	return payload{Blob: hash}, nil
 }
 
-// load is the text of a payload.
+// load returns the text of a payload.
 func (p payload) load(ctx context.Context, blobs Blobs) (string, error) {
 	if p.Blob == "" {
 		return p.Text, nil
@@ -206,75 +201,24 @@ func (p payload) load(ctx context.Context, blobs Blobs) (string, error) {
 	return string(b), nil
 }
 
-// foldRecord puts one journal record into the conversation. It is the only way into
-// it, for a live run and for a resumed one, so the two cannot differ.
+// foldRecord applies one journal record to the conversation. Nothing else changes it, in a live run or a resumed
+// one, so the two cannot differ.
 func (c *conversation) foldRecord(ctx context.Context, blobs Blobs, kind string, data json.RawMessage) error {
 	var err error
 	switch kind {
 	case kindOpened:
 		c.foldOpened()
 	case kindPrompt:
-		var r promptRecord
-		if err = json.Unmarshal(data, &r); err != nil {
-			break
-		}
-		var system, first string
-		if system, err = r.System.load(ctx, blobs); err != nil {
-			break
-		}
-		if first, err = r.First.load(ctx, blobs); err != nil {
-			break
-		}
-		var shown []Shown
-		if r.Shown != nil {
-			var text string
-			if text, err = r.Shown.load(ctx, blobs); err != nil {
-				break
-			}
-			if err = json.Unmarshal([]byte(text), &shown); err != nil {
-				break
-			}
-		}
-		c.exact = r.Exact
-		c.foldPrompt(r, system, first, shown)
+		err = c.readPrompt(ctx, blobs, data)
 	case kindCall:
 		var r callRecord
 		if err = json.Unmarshal(data, &r); err == nil {
 			c.foldCall(r)
 		}
 	case kindReply:
-		var r replyRecord
-		if err = json.Unmarshal(data, &r); err != nil {
-			break
-		}
-		if r.Error != "" {
-			c.foldError(r)
-			break
-		}
-		var text string
-		var m adapters.Message
-		if text, err = r.Message.load(ctx, blobs); err != nil {
-			break
-		}
-		if err = json.Unmarshal([]byte(text), &m); err == nil {
-			c.foldReply(r, m)
-		}
+		err = c.readReply(ctx, blobs, data)
 	case kindTool:
-		var r toolRecord
-		if err = json.Unmarshal(data, &r); err != nil {
-			break
-		}
-		var text string
-		if text, err = r.Result.load(ctx, blobs); err != nil {
-			break
-		}
-		answer := ""
-		if r.Answer != nil {
-			if answer, err = r.Answer.load(ctx, blobs); err != nil {
-				break
-			}
-		}
-		err = c.foldResult(r, text, answer)
+		err = c.readToolResult(ctx, blobs, data)
 	case kindNote:
 		var r noteRecord
 		if err = json.Unmarshal(data, &r); err == nil {
@@ -301,17 +245,87 @@ func (c *conversation) foldRecord(ctx context.Context, blobs Blobs, kind string,
 			c.foldMask(r)
 		}
 	case kindDigest:
-		var r condenseRecord
-		if err = json.Unmarshal(data, &r); err != nil {
+		var record condenseRecord
+		if err = json.Unmarshal(data, &record); err != nil {
 			break
 		}
 		var text string
-		if text, err = r.Digest.load(ctx, blobs); err == nil {
-			c.foldCondense(r, text)
+		if text, err = record.Digest.load(ctx, blobs); err == nil {
+			c.foldCondense(record, text)
 		}
 	}
 	if err != nil {
 		return fmt.Errorf("journal record %q: %w", kind, err)
 	}
 	return nil
+}
+
+// readPrompt folds a prompt. Its texts may be in blobs.
+func (c *conversation) readPrompt(ctx context.Context, blobs Blobs, data json.RawMessage) error {
+	var record promptRecord
+	if err := json.Unmarshal(data, &record); err != nil {
+		return err
+	}
+	system, err := record.System.load(ctx, blobs)
+	if err != nil {
+		return err
+	}
+	first, err := record.First.load(ctx, blobs)
+	if err != nil {
+		return err
+	}
+	var shown []Shown
+	if record.Shown != nil {
+		text, err := record.Shown.load(ctx, blobs)
+		if err != nil {
+			return err
+		}
+		if err := json.Unmarshal([]byte(text), &shown); err != nil {
+			return err
+		}
+	}
+	c.exact = record.Exact
+	c.foldPrompt(record, system, first, shown)
+	return nil
+}
+
+// readReply folds a model's reply, or the error instead of one.
+func (c *conversation) readReply(ctx context.Context, blobs Blobs, data json.RawMessage) error {
+	var record replyRecord
+	if err := json.Unmarshal(data, &record); err != nil {
+		return err
+	}
+	if record.Error != "" {
+		c.foldError(record)
+		return nil
+	}
+	text, err := record.Message.load(ctx, blobs)
+	if err != nil {
+		return err
+	}
+	var message adapters.Message
+	if err := json.Unmarshal([]byte(text), &message); err != nil {
+		return err
+	}
+	c.foldReply(record, message)
+	return nil
+}
+
+// readToolResult folds the result of a tool call.
+func (c *conversation) readToolResult(ctx context.Context, blobs Blobs, data json.RawMessage) error {
+	var record toolRecord
+	if err := json.Unmarshal(data, &record); err != nil {
+		return err
+	}
+	text, err := record.Result.load(ctx, blobs)
+	if err != nil {
+		return err
+	}
+	answer := ""
+	if record.Answer != nil {
+		if answer, err = record.Answer.load(ctx, blobs); err != nil {
+			return err
+		}
+	}
+	return c.foldResult(record, text, answer)
 }

@@ -11,36 +11,36 @@ import (
 	"company/internal/company"
 )
 
-// Recording is the conversation of a run as its journal has it: each request that was
-// answered, with the answer.
+// Recording is the conversation of a run from its journal: each answered request with its answer.
 type Recording struct {
-	Began time.Time // zero: the conversation was never begun
-	// Window and MaxOutput are the limits of the model, in tokens; 0: not known.
+	Began time.Time // zero if the conversation never began
+	// Window and MaxOutput are the limits of the model in tokens, 0 if unknown.
 	Window, MaxOutput int
-	Model             string // that was asked first; empty: it is not known
-	Interrupted       bool   // a process that held the run ended, and another one went on
+	Model             string // the model that was asked first, empty if unknown
+	Interrupted       bool   // a process that held the run ended, and another one continued
 	Exchanges         []Exchange
-	Clearings         []Clearing // what left the context, in order
+	Clearings         []Clearing // removals from the context, in order
 }
 
 // Exchange is a request of a run's agent and the answer to it.
 type Exchange struct {
-	N        int          // the request's number; of one that was tried again: that of the last try
-	Request  company.Hash // RequestHash of it; empty: it is not known
+	N        int          // the request's number; after retries, the number of the last try
+	Request  company.Hash // its RequestHash, empty if unknown
 	Messages []adapters.Message
 	Heard    int // messages of the president that the agent had read
 
 	At      time.Time // of the answer
 	Answer  adapters.Response
-	Textual string        // the model that was given its tools in text; empty: none
-	Failure adapters.Kind // of an error in place of the answer; empty: there is an answer
+	Textual string        // the model that got its tools as text, empty for tools over the wire
+	Failure adapters.Kind // kind of the error, empty if there is an answer
 	Detail  string        // of that error
 }
 
-// ReadRecording makes the recording of a run from the records of its journal, which
-// journal passes to its argument in order. What an interruption left in the journal (a
-// request without an answer, the notes about the restart) is no part of it.
-func ReadRecording(ctx context.Context, blobs Blobs, journal func(fn func(kind string, data json.RawMessage) error) error) (Recording, error) {
+// ReadRecording builds the recording of a run. journal passes the records of the run's journal to its argument
+// in order. Traces of an interruption (a request without an answer, the notes about the restart) are left out.
+func ReadRecording(
+	ctx context.Context, blobs Blobs, journal func(fn func(kind string, data json.RawMessage) error) error,
+) (Recording, error) {
 	var rec Recording
 	conv := newConversation(config{model: unusedModel{}}.withDefaults())
 	open := map[int]Exchange{} // requests without a reply, by number
@@ -92,14 +92,13 @@ func ReadRecording(ctx context.Context, blobs Blobs, journal func(fn func(kind s
 	return rec, err
 }
 
-// addReply adds the request of a reply's record, with the reply. A request that was cut is left
-// out.
+// addReply adds an exchange for a reply's record. A request that was cut with its run is left out.
 func (rec *Recording) addReply(ctx context.Context, blobs Blobs, open map[int]Exchange, data json.RawMessage) error {
 	var r replyRecord
 	if err := json.Unmarshal(data, &r); err != nil {
 		return err
 	}
-	x, ok := open[r.N]
+	exchange, ok := open[r.N]
 	delete(open, r.N)
 	if !ok || r.Error == errorCut {
 		return nil
@@ -109,17 +108,17 @@ func (rec *Recording) addReply(ctx context.Context, blobs Blobs, open map[int]Ex
 		if err != nil {
 			return err
 		}
-		if err := json.Unmarshal([]byte(text), &x.Answer.Message); err != nil {
+		if err := json.Unmarshal([]byte(text), &exchange.Answer.Message); err != nil {
 			return err
 		}
 	}
-	x.At, x.Failure, x.Detail, x.Textual = r.At, r.Error, r.Detail, r.Textual
-	x.Answer.Finish, x.Answer.Usage, x.Answer.Model = r.Finish, r.Usage, r.Model
-	rec.Exchanges = append(rec.Exchanges, x)
+	exchange.At, exchange.Failure, exchange.Detail, exchange.Textual = r.At, r.Error, r.Detail, r.Textual
+	exchange.Answer.Finish, exchange.Answer.Usage, exchange.Answer.Model = r.Finish, r.Usage, r.Model
+	rec.Exchanges = append(rec.Exchanges, exchange)
 	return nil
 }
 
-// unusedModel stands where a conversation is only read.
+// unusedModel is the model of a conversation that is only read.
 type unusedModel struct{}
 
 func (unusedModel) Chat(context.Context, adapters.Request, func(adapters.Event)) (adapters.Response, error) {
@@ -128,17 +127,17 @@ func (unusedModel) Chat(context.Context, adapters.Request, func(adapters.Event))
 
 func (unusedModel) Info() adapters.Info { return adapters.Info{MaxOutput: 1} }
 
-// GateOutput is the tag of what gates printed, in a prompt.
+// GateOutput is the tag of the output of gates in a prompt.
 const GateOutput = "gate_output"
 
-// DifferInGateOutput says whether two prompts are the same but for what gates printed, and
-// for times. Test runners print packages in the order in which they end; the verdicts
-// themselves are compared apart.
+// DifferInGateOutput reports whether two prompts differ in the output of gates, and apart from that only in
+// times. Test runners print packages in the order in which they end. The verdicts themselves are compared
+// separately.
 func DifferInGateOutput(a, b string) bool {
 	return stripTimes(a) != stripTimes(b) && stripTimes(dropGateOutput(a)) == stripTimes(dropGateOutput(b))
 }
 
-// dropGateOutput leaves out what stands between the tags that Quote has written.
+// dropGateOutput removes the text between the tags that Quote wrote.
 func dropGateOutput(text string) string {
 	var b strings.Builder
 	for {
@@ -152,14 +151,13 @@ func dropGateOutput(text string) string {
 	}
 }
 
-// SteadyText is a text with a sign in place of each time and duration, which differ from run
-// to run: CompareMessages compares texts so.
+// SteadyText replaces each time and duration of a text by a placeholder. CompareMessages compares such texts.
 func SteadyText(text string) string { return stripTimes(text) }
 
-// CompareMessages compares the messages of a request with those of its recording. first is
-// the first one that is another, times apart; -1: none is. The results of tools may
-// differ, since replies do not depend on them, and so may what gates printed: differ lists
-// the places of those. With otherPrompts so may the messages that the program itself writes.
+// CompareMessages compares the messages of a request with those of its recording, ignoring times. first is the
+// index of the first difference, or -1 without one. Results of tools and the output of gates may differ, because
+// replies do not depend on them. differ lists the indexes of such messages. With otherPrompts, the messages that
+// this program writes may differ too.
 func CompareMessages(recorded, now []adapters.Message, otherPrompts bool) (first int, differ []int) {
 	for i := range max(len(recorded), len(now)) {
 		if i >= len(recorded) || i >= len(now) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"company/internal/adapters"
+	"company/internal/lib/hosttest"
 )
 
 func recordingOf(t *testing.T, b *bench) Recording {
@@ -27,7 +28,8 @@ func TestRecordingHasRequestsAndAnswers(t *testing.T) {
 	b.model.info.ContextTokens = 9000
 	b.mustRun(t)
 	rec := recordingOf(t, b)
-	if len(rec.Exchanges) != len(b.model.requests) || rec.Window != 9000 || rec.MaxOutput != 1000 || rec.Interrupted || rec.Began.IsZero() {
+	if len(rec.Exchanges) != len(b.model.requests) || rec.Window != 9000 || rec.MaxOutput != 1000 || rec.Interrupted ||
+		rec.Began.IsZero() {
 		t.Fatalf("%d exchanges of %d, %+v", len(rec.Exchanges), len(b.model.requests), rec)
 	}
 	for i, x := range rec.Exchanges {
@@ -56,7 +58,8 @@ func TestRecordingHasNoInterruption(t *testing.T) {
 			t.Fatalf("cut behind record %d: %d exchanges, want %d", n, len(got.Exchanges), len(want.Exchanges))
 		}
 		for i := range got.Exchanges {
-			if at, differ := CompareMessages(want.Exchanges[i].Messages, got.Exchanges[i].Messages, false); at >= 0 || len(differ) > 0 {
+			if at, differ := CompareMessages(want.Exchanges[i].Messages, got.Exchanges[i].Messages, false); at >= 0 ||
+				len(differ) > 0 {
 				t.Fatalf("cut behind record %d: message %d of request %d is another", n, at+1, i+1)
 			}
 		}
@@ -67,7 +70,8 @@ func TestRecordingHasNoInterruption(t *testing.T) {
 // every other difference is found at its place.
 func TestCompareMessages(t *testing.T) {
 	was := []adapters.Message{
-		{Role: adapters.System, Content: "work"}, {Role: adapters.User, Content: "red after 0.31s\n" + Quote(GateOutput, "", "FAIL a\nok b") + "mend it"},
+		{Role: adapters.System, Content: "work"},
+		{Role: adapters.User, Content: "red after 0.31s\n" + Quote(GateOutput, "", "FAIL a\nok b") + "mend it"},
 		{Role: adapters.Assistant, Content: "hm", ToolCalls: []adapters.ToolCall{{ID: "c1", Name: "read", Arguments: "{}"}}},
 		{Role: adapters.ToolRole, ToolCallID: "c1", ToolName: "read", Content: "ok in 20ms"},
 	}
@@ -83,7 +87,10 @@ func TestCompareMessages(t *testing.T) {
 			return now
 		}, -1, "[]"},
 		{"a result", func(now []adapters.Message) []adapters.Message { now[3].Content = "pid 17"; return now }, -1, "[3]"},
-		{"a result of another call", func(now []adapters.Message) []adapters.Message { now[3].ToolCallID = "c2"; return now }, 3, "[]"},
+		{"a result of another call", func(now []adapters.Message) []adapters.Message {
+			now[3].ToolCallID = "c2"
+			return now
+		}, 3, "[]"},
 		{"a prompt", func(now []adapters.Message) []adapters.Message { now[0].Content = "work well"; return now }, 0, "[]"},
 		{"a call", func(now []adapters.Message) []adapters.Message {
 			now[2].ToolCalls = []adapters.ToolCall{{ID: "c1", Name: "read", Arguments: `{"a":1}`}}
@@ -101,7 +108,8 @@ func TestCompareMessages(t *testing.T) {
 		{"one more", func(now []adapters.Message) []adapters.Message { return append(now, now[1]) }, 4, "[]"},
 	} {
 		now := c.change(append([]adapters.Message{}, was...))
-		if first, differ := CompareMessages(was, now, false); first != c.first || strings.Join(strings.Fields(fmt.Sprint(differ)), " ") != c.differ {
+		if first, differ := CompareMessages(was, now, false); first != c.first ||
+			strings.Join(strings.Fields(fmt.Sprint(differ)), " ") != c.differ {
 			t.Errorf("%s: %d %v", c.name, first, differ)
 		}
 	}
@@ -124,6 +132,7 @@ func TestCompareMessages(t *testing.T) {
 // A recording has what left the context, each before its request; a digest's place is the
 // one in the recording, which lacks the notes about restarts.
 func TestRecordingHasClearings(t *testing.T) {
+	hosttest.NotRaced(t, "a long conversation; shorter ones are raced")
 	b := longBench(t, 200, 32_000, 3000)
 	b.mustRun(t)
 	whole := recordingOf(t, b)
@@ -174,8 +183,10 @@ func TestRecordingHasClearings(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil || !rec.Interrupted || len(rec.Exchanges) != len(whole.Exchanges) || fmt.Sprint(rec.Clearings) != fmt.Sprint(whole.Clearings) {
-		t.Fatalf("%v, interrupted %t, %d exchanges, clearings\n%.500v\nnot\n%.500v", err, rec.Interrupted, len(rec.Exchanges), rec.Clearings, whole.Clearings)
+	if err != nil || !rec.Interrupted || len(rec.Exchanges) != len(whole.Exchanges) ||
+		fmt.Sprint(rec.Clearings) != fmt.Sprint(whole.Clearings) {
+		t.Fatalf("%v, interrupted %t, %d exchanges, clearings\n%.500v\nnot\n%.500v", err, rec.Interrupted, len(rec.Exchanges),
+			rec.Clearings, whole.Clearings)
 	}
 	for i, x := range rec.Exchanges {
 		if first, differ := CompareMessages(whole.Exchanges[i].Messages, x.Messages, false); first >= 0 || len(differ) > 0 {

@@ -6,15 +6,14 @@ import (
 	"slices"
 	"strings"
 
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// Models learn other tools' names and shapes by heart. Arguments that do not fit a
-// schema are given its shape where there is one way to read them; others are
-// refused with the schema.
+// Models use argument names and shapes of other tools. Arguments that do not fit a schema are converted if they
+// can be read in only one way. Otherwise they are refused with the schema.
 
-// argAliases are names, by squeezeName, that models give to a property of ours. One
-// counts where the schema has the property and not the name.
+// argAliases lists other names, by squeezeName, that models use for a property. An alias applies only if the
+// schema has the property and does not have the alias.
 var argAliases = map[string][]string{
 	"path":                {"filepath", "file", "filename", "targetfile", "relativepath", "absolutepath"},
 	"old":                 {"oldstring", "oldstr", "oldtext", "search", "find"},
@@ -46,7 +45,7 @@ var argAliases = map[string][]string{
 	"write_set":           {"files", "filestochange"},
 }
 
-// enumAliases are synonyms of the values of enums.
+// enumAliases lists synonyms of enum values.
 var enumAliases = map[string][]string{
 	"approve":         {"approved", "accept", "accepted", "lgtm", "pass"},
 	"request_changes": {"changes_requested", "requested_changes", "reject", "rejected", "needs_changes"},
@@ -57,14 +56,14 @@ var enumAliases = map[string][]string{
 	"in_progress":     {"doing", "active", "started"},
 }
 
-// argWrappers are the names under which arguments come as a whole.
+// argWrappers lists names under which models nest all their arguments.
 var argWrappers = []string{"arguments", "args", "parameters", "params", "input", "malformed_arguments"}
 
-// maxEncoded is how often a value may be JSON in a string.
+// maxEncoded limits how often a value may be nested as JSON in a string.
 const maxEncoded = 3
 
-// repairValue is a value in the shape of the schema, as far as it can be read in one way.
-// The value itself is left as it is.
+// repairValue converts a value to the shape of the schema, as far as it can be read in only one way. It does not
+// change its argument.
 func (s *argSchema) repairValue(value any) any {
 	if text, ok := value.(string); ok {
 		value = s.decodeString(text)
@@ -101,8 +100,8 @@ func (s *argSchema) repairValue(value any) any {
 	return value
 }
 
-// decodeString is the value of a type other than a string that a string holds as JSON;
-// else the string.
+// decodeString decodes a string that holds JSON of the schema's type, if that type is not string. Other strings
+// are returned unchanged.
 func (s *argSchema) decodeString(text string) any {
 	if s.Type == "" || s.Type == "string" {
 		return text
@@ -113,7 +112,8 @@ func (s *argSchema) decodeString(text string) any {
 		if err != nil {
 			break
 		}
-		if is := typeOfValue(v); is == s.Type || s.Type == "number" && is == "integer" || s.Type == "array" && is == "object" {
+		if is := typeOfValue(v); is == s.Type || s.Type == "number" && is == "integer" ||
+			s.Type == "array" && is == "object" {
 			return v
 		}
 		next, ok := v.(string)
@@ -152,7 +152,7 @@ func (s *argSchema) repairObject(v map[string]any) map[string]any {
 		switch {
 		case p == nil:
 		case value == nil && p.Type != "" && !slices.Contains(s.Required, name):
-			delete(out, name) // how some models leave a property out
+			delete(out, name) // some models send null for a missing property
 		default:
 			out[name] = p.repairValue(value)
 		}
@@ -160,7 +160,7 @@ func (s *argSchema) repairObject(v map[string]any) map[string]any {
 	return out
 }
 
-// unwrapArguments is the object that stands alone under a wrapper's name.
+// unwrapArguments returns the object that is the only member, under a wrapper's name.
 func (s *argSchema) unwrapArguments(v map[string]any) (map[string]any, bool) {
 	if len(v) != 1 {
 		return nil, false
@@ -179,8 +179,8 @@ func (s *argSchema) unwrapArguments(v map[string]any) (map[string]any, bool) {
 	return nil, false
 }
 
-// propertyFor is the property that is meant by a name that the schema does not have,
-// and that the object lacks; empty: none is.
+// propertyFor returns the property that an unknown name stands for and that the object lacks. It returns "" if
+// there is no such property.
 func (s *argSchema) propertyFor(name string, object map[string]any) string {
 	short := squeezeName(name)
 	for _, want := range slices.Sorted(maps.Keys(s.Properties)) {
@@ -188,7 +188,7 @@ func (s *argSchema) propertyFor(name string, object map[string]any) string {
 			return want
 		}
 	}
-	// What must be there comes before what may be.
+	// Required properties come before optional ones.
 	required := slices.Sorted(slices.Values(s.Required))
 	for _, want := range slices.Concat(required, slices.Sorted(maps.Keys(s.Properties))) {
 		if _, given := object[want]; !given && slices.Contains(argAliases[want], short) {
@@ -198,12 +198,12 @@ func (s *argSchema) propertyFor(name string, object map[string]any) string {
 	return ""
 }
 
-// squeezeName is a name without what tells filePath, file_path and FilePath apart.
+// squeezeName returns the same name for filePath, file_path and FilePath.
 func squeezeName(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
 }
 
-// repairEnum is the value of an enum that a synonym means; else the synonym.
+// repairEnum returns the enum value for a synonym. Other text is returned unchanged.
 func (s *argSchema) repairEnum(word string) string {
 	if slices.Contains(s.Enum, word) {
 		return word
@@ -217,10 +217,11 @@ func (s *argSchema) repairEnum(word string) string {
 	return word
 }
 
-// aListItem is the beginning of an item of a list in a text.
+// aListItem matches the mark of a list item in a text.
 var aListItem = lazyregexp.New(`^\s*(?:[-*•]|\d{1,3}[.):])\s+`)
 
-// splitList is a text as a list: its items where each line is one, else the text alone.
+// splitList returns the items of a text if each line is a list item. Otherwise it returns the text as the only
+// item.
 func splitList(text string) []any {
 	var items []any
 	for line := range strings.Lines(text) {
@@ -239,7 +240,7 @@ func splitList(text string) []any {
 	return items
 }
 
-// joinStrings is a list of texts as one text, a line each; else the list.
+// joinStrings joins a list of texts into one text with a line for each. Other lists are returned unchanged.
 func joinStrings(list []any) any {
 	lines := make([]string, len(list))
 	for i, item := range list {
@@ -252,8 +253,7 @@ func joinStrings(list []any) any {
 	return strings.Join(lines, "\n")
 }
 
-// decodeArguments is the object that arguments hold as JSON in a string; ok is false
-// for all else.
+// decodeArguments returns the object that arguments hold as JSON in a string. ok is false for any other text.
 func decodeArguments(arguments string) (object string, ok bool) {
 	for range maxEncoded {
 		if json.Unmarshal([]byte(arguments), &arguments) != nil {

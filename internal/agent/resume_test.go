@@ -136,10 +136,12 @@ func TestCrashAtEveryAppend(t *testing.T) {
 		if out.End != EndFinal || extra > 1 {
 			t.Errorf("crash at %d: end %s, %d model calls more", n, out.End, extra)
 		}
-		if out.Spent.Tokens < want.Spent.Tokens || b.allowance.Balance().Spent != out.Spent || b.allowance.Balance().Reserved.Tokens != 0 {
+		if out.Spent.Tokens < want.Spent.Tokens || b.allowance.Balance().Spent != out.Spent ||
+			b.allowance.Balance().Reserved.Tokens != 0 {
 			t.Errorf("crash at %d: spent %+v, allowance %+v", n, out.Spent, b.allowance.Balance())
 		}
-		if lost := b.journal.count(kindCall) - b.journal.count(kindReply); lost == 1 && out.Spent.Tokens < want.Spent.Tokens+1000-15 {
+		if lost := b.journal.count(kindCall) - b.journal.count(kindReply); lost == 1 &&
+			out.Spent.Tokens < want.Spent.Tokens+1000-15 {
 			t.Errorf("crash at %d: spent %+v: the lost reply counts as its worst case", n, out.Spent)
 		}
 	}
@@ -155,7 +157,8 @@ func TestResumeOfAnEndedRun(t *testing.T) {
 		want := b.mustRun(t)
 		n := len(b.model.requests)
 		got := b.mustRun(t)
-		if len(b.model.requests) != n || got.End != End(name) || string(got.Final) != string(want.Final) || got.FinalTool != want.FinalTool {
+		if len(b.model.requests) != n || got.End != End(name) || string(got.Final) != string(want.Final) ||
+			got.FinalTool != want.FinalTool {
 			t.Errorf("%s: %d calls more, outcome %+v", name, len(b.model.requests)-n, got)
 		}
 		requireEqual(t, got.Transcript, want.Transcript)
@@ -167,7 +170,8 @@ func TestDamagedJournalIsAnError(t *testing.T) {
 	b := newBench(t, replies(finish))
 	b.mustRun(t)
 	b.journal = b.journal.prefix(2)
-	b.journal.kinds, b.journal.records = append(b.journal.kinds, kindTool), append(b.journal.records, json.RawMessage(`{"call_id":"zz","at":"2030-01-01T00:00:00Z"}`))
+	b.journal.kinds, b.journal.records = append(b.journal.kinds, kindTool),
+		append(b.journal.records, json.RawMessage(`{"call_id":"zz","at":"2030-01-01T00:00:00Z"}`))
 	b.cfg.Journal = b.journal
 	if _, err := b.run(t); err == nil || !strings.Contains(err.Error(), "nobody asked for") {
 		t.Errorf("error %v", err)
@@ -187,10 +191,14 @@ func TestDamagedJournalIsAnError(t *testing.T) {
 // conversation (REC-2, WRK-6).
 func TestAnyModelAnyCrash(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		args := rapid.OneOf(rapid.SampledFrom([]string{`{"path":"a"}`, `{"path":"b"}`, `{}`, ``, `[]`, `{"path":`, `null`, "{\"path\":\"\xff\"}", `{"summary":"s"}`}), rapid.String())
+		args := rapid.OneOf(
+			rapid.SampledFrom(
+				[]string{`{"path":"a"}`, `{"path":"b"}`, `{}`, ``, `[]`, `{"path":`, `null`, "{\"path\":\"\xff\"}",
+					`{"summary":"s"}`}), rapid.String())
 		names := rapid.SampledFrom([]string{"read", "read", "write", "poll", "finish", "escalate", "nope", "", "\x00é"})
 		call := rapid.Custom(func(t *rapid.T) adapters.ToolCall {
-			return adapters.ToolCall{ID: rapid.SampledFrom([]string{"", "a", "b", "c d", "a_2"}).Draw(t, "id"), Name: names.Draw(t, "name"), Arguments: args.Draw(t, "args")}
+			return adapters.ToolCall{ID: rapid.SampledFrom([]string{"", "a", "b", "c d", "a_2"}).Draw(t, "id"),
+				Name: names.Draw(t, "name"), Arguments: args.Draw(t, "args")}
 		})
 		m := replies()
 		m.info.ContextTokens = rapid.SampledFrom([]int{0, 400, 4000}).Draw(rt, "context")
@@ -200,11 +208,15 @@ func TestAnyModelAnyCrash(t *testing.T) {
 			case 0:
 				return says(rapid.SampledFrom([]string{"", "text", "\xff\xfe"}).Draw(rt, "text")), nil
 			case 1:
-				return adapters.Response{}, &adapters.Error{Kind: rapid.SampledFrom([]adapters.Kind{adapters.MalformedReply, adapters.TooLong, adapters.TimedOut}).Draw(rt, "kind")}
+				return adapters.Response{}, &adapters.Error{
+					Kind: rapid.SampledFrom([]adapters.Kind{adapters.MalformedReply, adapters.TooLong, adapters.TimedOut}).Draw(
+						rt, "kind")}
 			}
 			r := says("")
 			r.Message.ToolCalls = rapid.SliceOfN(call, 1, 4).Draw(rt, "calls")
-			r.Finish = rapid.SampledFrom([]adapters.Finish{adapters.FinishStop, adapters.FinishStop, adapters.FinishStop, adapters.FinishLength}).Draw(rt, "finish")
+			r.Finish = rapid.SampledFrom(
+				[]adapters.Finish{adapters.FinishStop, adapters.FinishStop, adapters.FinishStop, adapters.FinishLength}).Draw(
+				rt, "finish")
 			r.Usage = adapters.Usage{InputTokens: rapid.IntRange(-1, 500).Draw(rt, "in"), OutputTokens: 5}
 			return r, nil
 		}
@@ -215,7 +227,8 @@ func TestAnyModelAnyCrash(t *testing.T) {
 			out, err := b.run(rt)
 			live := newConversation(b.cfg)
 			// What was to be stored with the next record is lost, and is done again.
-			kinds, records := append(slices.Clip(b.journal.kinds), b.journal.waitingKinds...), append(slices.Clip(b.journal.records), b.journal.waiting...)
+			kinds, records := append(slices.Clip(b.journal.kinds), b.journal.waitingKinds...),
+				append(slices.Clip(b.journal.records), b.journal.waiting...)
 			for i := range records {
 				if err := live.foldRecord(t.Context(), b.blobs, kinds[i], records[i]); err != nil {
 					rt.Fatalf("record %d: %v", i, err)
@@ -229,7 +242,8 @@ func TestAnyModelAnyCrash(t *testing.T) {
 			if live.buildOutcome().Spent != out.Spent || live.turns != out.Turns || out.Turns > b.cfg.MaxTurns {
 				rt.Fatalf("%+v is not what the journal says", out)
 			}
-			if back, err := DecodeTranscript(out.Transcript.Encode()); err != nil || len(back.ToolCalls) != len(out.Transcript.ToolCalls) {
+			if back, err := DecodeTranscript(out.Transcript.Encode()); err != nil ||
+				len(back.ToolCalls) != len(out.Transcript.ToolCalls) {
 				rt.Fatalf("transcript: %v", err)
 			}
 			if err == nil || !errors.Is(err, errCrash) && company.CodeOf(err) != company.EModel {

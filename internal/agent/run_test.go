@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"company/internal/adapters"
-	"company/internal/budget"
+	"company/internal/agent/budget"
 	"company/internal/company"
-	"company/internal/hosttest"
-	"company/internal/safetext"
+	"company/internal/lib/hosttest"
+	"company/internal/lib/safetext"
 )
 
 // WRK-5: the loop ends on the agent's own completion tool.
@@ -26,13 +26,15 @@ func TestFinishEndsTheRun(t *testing.T) {
 	if out.End != EndFinal || out.FinalTool != "finish" || string(out.Final) != `{"summary":"done"}` {
 		t.Fatalf("outcome %+v", out)
 	}
-	if out.Turns != 3 || out.Usage.InputTokens != 30 || out.Usage.OutputTokens != 15 || out.Spent != (company.Amount{MicroUSD: 45, Tokens: 45}) {
+	if out.Turns != 3 || out.Usage.InputTokens != 30 || out.Usage.OutputTokens != 15 ||
+		out.Spent != (company.Amount{MicroUSD: 45, Tokens: 45}) {
 		t.Errorf("turns %d, usage %+v, spent %+v", out.Turns, out.Usage, out.Spent)
 	}
 	if got := b.allowance.Balance(); got.Spent != out.Spent || got.Reserved != (company.Amount{}) {
 		t.Errorf("allowance %+v", got)
 	}
-	if got, err := LookBack(t.Context(), b.journal); err != nil || got.Spent != out.Spent || got.Turns != out.Turns || got.Heard != out.Heard || !reflect.DeepEqual(got.ByModel, out.ByModel) {
+	if got, err := LookBack(t.Context(), b.journal); err != nil || got.Spent != out.Spent || got.Turns != out.Turns ||
+		got.Heard != out.Heard || !reflect.DeepEqual(got.ByModel, out.ByModel) {
 		t.Errorf("the journal says %+v, %v", got, err)
 	}
 	for _, req := range b.model.requests {
@@ -66,7 +68,10 @@ func TestEscalateEndsTheRun(t *testing.T) {
 
 // Calls that read run together, a call that writes runs alone (WRK-11).
 func TestReadsRunTogetherWritesAlone(t *testing.T) {
-	b := newBench(t, replies(calls(`read {"path":"a"}`, `read {"path":"b"}`, `write {"path":"c"}`, `write {"path":"d"}`, `read {"path":"e"}`), finish))
+	b := newBench(
+		t, replies(
+			calls(`read {"path":"a"}`, `read {"path":"b"}`, `write {"path":"c"}`, `write {"path":"d"}`, `read {"path":"e"}`),
+			finish))
 	met := make(chan struct{})
 	b.cfg.Tools[0].Run = func(ctx context.Context, args json.RawMessage) (Result, error) {
 		if s := string(args); !strings.Contains(s, "e") {
@@ -88,7 +93,8 @@ func TestReadsRunTogetherWritesAlone(t *testing.T) {
 	if got := strings.Join(b.ran, ", "); got != want {
 		t.Errorf("order %s", got)
 	}
-	if got := strings.Join(answers(out.Messages)[:5], " "); got != `{"path":"a"} {"path":"b"} wrote {"path":"c"} wrote {"path":"d"} {"path":"e"}` {
+	if got := strings.Join(answers(out.Messages)[:5],
+		" "); got != `{"path":"a"} {"path":"b"} wrote {"path":"c"} wrote {"path":"d"} {"path":"e"}` {
 		t.Errorf("answers %s", got)
 	}
 }
@@ -98,7 +104,10 @@ func TestReadsRunTogetherWritesAlone(t *testing.T) {
 // Whichever ends first, results and records are in the order of the calls.
 func TestSingleCallsThatReadRunTogether(t *testing.T) {
 	run := func(backwards bool) (*bench, Outcome) {
-		b := newBench(t, replies(calls(`shell {"c":"r1"}`, `read {"path":"r2"}`, `shell {"c":"r3"}`, `shell {"c":"w4"}`, `shell {"c":"r5"}`, `shell {"c":"r6"}`), finish))
+		b := newBench(
+			t, replies(
+				calls(`shell {"c":"r1"}`, `read {"path":"r2"}`, `shell {"c":"r3"}`, `shell {"c":"w4"}`, `shell {"c":"r5"}`,
+					`shell {"c":"r6"}`), finish))
 		groups := map[string]*sync.WaitGroup{"123": {}, "56": {}}
 		groups["123"].Add(3)
 		groups["56"].Add(2)
@@ -165,7 +174,8 @@ func TestSingleCallsThatReadRunTogether(t *testing.T) {
 	requireEqual(t, out.Messages, other.Messages)
 	for i, rec := range forwards.journal.records {
 		var a, b toolRecord
-		if json.Unmarshal(rec, &a) != nil || json.Unmarshal(backwards.journal.records[i], &b) != nil || forwards.journal.kinds[i] != backwards.journal.kinds[i] {
+		if json.Unmarshal(rec, &a) != nil || json.Unmarshal(backwards.journal.records[i], &b) != nil ||
+			forwards.journal.kinds[i] != backwards.journal.kinds[i] {
 			t.Fatalf("record %d: %s and %s", i, rec, backwards.journal.records[i])
 		}
 		if a.DurationMS, b.DurationMS = 0, 0; a.CallID != b.CallID || a.Result != b.Result || a.N != b.N {
@@ -332,7 +342,9 @@ func TestOutputIsBounded(t *testing.T) {
 // What lies beside the conversation is bounded too: a run may make as much
 // output as it likes, and the host's disk is not its own (T3).
 func TestWholeOutputsAreBounded(t *testing.T) {
-	b := newBench(t, replies(calls(`write {"path":"1"}`, `write {"path":"2"}`), calls(`write {"path":"3"}`, `write {"path":"4"}`), finish))
+	b := newBench(
+		t, replies(calls(`write {"path":"1"}`, `write {"path":"2"}`),
+			calls(`write {"path":"3"}`, `write {"path":"4"}`), finish))
 	n := byte(0)
 	b.cfg.Tools[1].Run = func(context.Context, json.RawMessage) (Result, error) {
 		n++
@@ -377,7 +389,8 @@ func TestConfigIsChecked(t *testing.T) {
 	if _, err := (Loop{}).Drive(t.Context(), Job{}); company.CodeOf(err) != company.EInternal {
 		t.Errorf("an empty config: %v", err)
 	}
-	if d := (config{}).withDefaults(); d.MaxTurns != 30 || d.NudgeAfter != 3 || d.StuckAfter != 5 || d.Now().Before(time.Unix(0, 0)) {
+	if d := (config{}).withDefaults(); d.MaxTurns != 30 || d.NudgeAfter != 3 || d.StuckAfter != 5 ||
+		d.Now().Before(time.Unix(0, 0)) {
 		t.Errorf("defaults %+v", d)
 	}
 }

@@ -11,12 +11,15 @@ import (
 // What the model has before it is not sent a second time; the transcript has it, and after
 // a change or a clearing the model gets it anew (WRK-12).
 func TestAResultThatIsThereIsNotShownAgain(t *testing.T) {
-	b := newBench(t, replies(calls(`read {"path":"a"}`), calls(`read {"path":"a"}`), calls(`read {"path":"b"}`), calls(`read {"path":"a"}`), calls(`read {"path":"a"}`), finish))
+	b := newBench(
+		t, replies(calls(`read {"path":"a"}`), calls(`read {"path":"a"}`), calls(`read {"path":"b"}`),
+			calls(`read {"path":"a"}`), calls(`read {"path":"a"}`), finish))
 	files := []string{"one", "one", "other", "two", "two"}
 	n := 0
 	b.cfg.Tools[0].Run = func(_ context.Context, args json.RawMessage) (Result, error) {
 		n++
-		return Result{Text: string(args) + " read in 3" + strings.Repeat("m", n%2) + "s: " + strings.Repeat(files[n-1]+" ", 400)}, nil
+		return Result{Text: string(args) + " read in 3" + strings.Repeat("m", n%2) + "s: " +
+			strings.Repeat(files[n-1]+" ", 400)}, nil
 	}
 	out := b.mustRun(t)
 	got := answers(out.Messages)
@@ -32,10 +35,13 @@ func TestAResultThatIsThereIsNotShownAgain(t *testing.T) {
 	// Small results, errors and what has been cleared are shown as they are.
 	c := newConversation(b.cfg)
 	c.msgs = out.Messages
-	c.log.ToolCalls = []TranscriptCall{{ID: "x", Name: "read", Arguments: `{"path":"a"}`, Result: strings.Repeat("a line\n", 200)}}
+	c.log.ToolCalls = []TranscriptCall{
+		{ID: "x", Name: "read", Arguments: `{"path":"a"}`, Result: strings.Repeat("a line\n", 200)}}
 	c.results = []result{{msg: 3, argsHash: hashArguments(`{"path":"a"}`)}}
 	text := c.log.ToolCalls[0].Result
-	if c.findSame("read", hashArguments(`{ "path": "a" }`), text) != "x" || c.findSame("read", hashArguments(`{"path":"b"}`), text) != "" || c.findSame("read", hashArguments(`{"path":"a"}`), "a line") != "" {
+	if c.findSame("read", hashArguments(`{ "path": "a" }`), text) != "x" ||
+		c.findSame("read", hashArguments(`{"path":"b"}`), text) != "" ||
+		c.findSame("read", hashArguments(`{"path":"a"}`), "a line") != "" {
 		t.Error("the same call is not found, or another one is")
 	}
 	if c.maskTo = 1; c.findSame("read", hashArguments(`{"path":"a"}`), text) != "" {
@@ -81,11 +87,13 @@ func TestLargeArgumentsAreNotReadAgain(t *testing.T) {
 	c := newConversation(newBench(t, replies(finish)).cfg)
 	for i := range 100 {
 		args := fmt.Sprintf(`{"path":"a%d","text":[%s0]}`, i, strings.Repeat("1,", 1000))
-		c.log.ToolCalls = append(c.log.ToolCalls, TranscriptCall{ID: fmt.Sprint(i), Name: "read", Arguments: args, Result: strings.Repeat("a line\n", 200)})
+		c.log.ToolCalls = append(c.log.ToolCalls,
+			TranscriptCall{ID: fmt.Sprint(i), Name: "read", Arguments: args, Result: strings.Repeat("a line\n", 200)})
 		c.results = append(c.results, result{msg: 3, argsHash: hashArguments(args)})
 	}
 	text, args := c.log.ToolCalls[0].Result, hashArguments(`{"path":"b"}`)
-	if n := testing.AllocsPerRun(3, func() { c.findSame("read", args, text); c.showChanges("read", args, text, 1) }); n > 100 {
+	if n := testing.AllocsPerRun(3,
+		func() { c.findSame("read", args, text); c.showChanges("read", args, text, 1) }); n > 100 {
 		t.Errorf("%v pieces of memory for two looks at 100 calls", n)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"company/internal/adapters"
-	"company/internal/budget"
+	"company/internal/agent/budget"
 	"company/internal/company"
 )
 
@@ -17,10 +17,11 @@ func TestNoCallAfterACancelWhileDrawing(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	defer cancel(nil)
 	b := newBench(t, replies(finish))
-	b.cfg.Allowance = budget.NewAllowance(company.Amount{}, company.Amount{}, func(_ context.Context, least, _ company.Amount) (company.Amount, error) {
-		cancel(cause)
-		return least, nil
-	})
+	b.cfg.Allowance = budget.NewAllowance(
+		company.Amount{}, company.Amount{}, func(_ context.Context, least, _ company.Amount) (company.Amount, error) {
+			cancel(cause)
+			return least, nil
+		})
 	if _, err := b.cfg.drive(ctx); !errors.Is(err, cause) || len(b.model.requests) != 0 || b.journal.count(kindCall) != 0 {
 		t.Errorf("%d calls, error %v", len(b.model.requests), err)
 	}
@@ -45,7 +46,8 @@ func TestModelErrorsHaveCodes(t *testing.T) {
 		b := newBench(t, m)
 		out, err := b.run(t)
 		var e *company.Error
-		if !errors.As(err, &e) || e.Code != want.Code || e.Class != want.Class || e.RunID != "t1-01.1" || len(m.requests) != 1 {
+		if !errors.As(err, &e) || e.Code != want.Code || e.Class != want.Class || e.RunID != "t1-01.1" ||
+			len(m.requests) != 1 {
 			t.Errorf("%s: %d requests, error %#v", kind, len(m.requests), err)
 		}
 		got, paid := b.allowance.Balance(), kind == adapters.TimedOut
@@ -58,12 +60,13 @@ func TestModelErrorsHaveCodes(t *testing.T) {
 func TestNoCallWithoutMoney(t *testing.T) {
 	b := newBench(t, replies(calls(`read {"path":"a"}`)))
 	grants := 0
-	b.cfg.Allowance = budget.NewAllowance(company.Amount{}, company.Amount{}, func(_ context.Context, least, _ company.Amount) (company.Amount, error) {
-		if grants++; grants > 1 {
-			return company.Amount{}, company.E(company.EBudget, "the cap would be passed")
-		}
-		return least, nil
-	})
+	b.cfg.Allowance = budget.NewAllowance(
+		company.Amount{}, company.Amount{}, func(_ context.Context, least, _ company.Amount) (company.Amount, error) {
+			if grants++; grants > 1 {
+				return company.Amount{}, company.E(company.EBudget, "the cap would be passed")
+			}
+			return least, nil
+		})
 	_, err := b.run(t)
 	if company.CodeOf(err) != company.EBudget || len(b.model.requests) != 1 || b.journal.count(kindCall) != 1 {
 		t.Fatalf("%d calls, error %v", len(b.model.requests), err)
@@ -74,7 +77,8 @@ func TestNoCallWithoutMoney(t *testing.T) {
 type retried struct{ adapters.Model }
 
 func (m retried) OpenModel(meter func(adapters.Model) adapters.Model) (adapters.Model, error) {
-	return adapters.Retry(meter(m.Model), adapters.Policy{Unreachable: []time.Duration{1, 1, 1}}, adapters.WallClock{}), nil
+	return adapters.Retry(meter(m.Model), adapters.Policy{Unreachable: []time.Duration{1, 1, 1}},
+		adapters.WallClock{}), nil
 }
 
 // Each attempt of a retry is a call of its own, before it goes out, and costs
@@ -92,7 +96,8 @@ func TestRetriesAreMeteredOneByOne(t *testing.T) {
 	b.cfg.Models = retried{m}
 	out := b.mustRun(t)
 	worst := budget.WorstCase(m.requests[0], m.info)
-	if want := worst.Add(company.Amount{MicroUSD: 15, Tokens: 15}); out.Spent != want || b.allowance.Balance().Spent != want {
+	if want := worst.Add(company.Amount{MicroUSD: 15, Tokens: 15}); out.Spent != want ||
+		b.allowance.Balance().Spent != want {
 		t.Errorf("spent %+v, want %+v", out.Spent, want)
 	}
 	if b.journal.count(kindCall) != 3 || b.journal.count(kindReply) != 1 {

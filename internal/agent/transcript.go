@@ -10,10 +10,9 @@ import (
 	"company/internal/company"
 )
 
-// Transcript is the history of one run for people and for the record: every
-// message and every tool call in full, also those that were later cleared
-// from the model's context. Its strings are valid UTF-8 and its times are UTC,
-// so that Encode and DecodeTranscript give back exactly what went in.
+// Transcript is the history of one run, for people and for the record. It holds every message and tool call in
+// full, including those that were later cleared from the model's context. Strings are valid UTF-8 and times are
+// UTC, so Encode and DecodeTranscript preserve them exactly.
 type Transcript struct {
 	RunID       company.RunID
 	AgentID     string
@@ -22,22 +21,22 @@ type Transcript struct {
 	TotalTokens int
 }
 
-// TranscriptMessage is one message. Results of tools are in the ToolCalls.
+// TranscriptMessage is one message. Results of tools are in TranscriptCalls.
 type TranscriptMessage struct {
 	Role      string    `json:"role"` // system, user, assistant
 	Content   string    `json:"content"`
 	Timestamp time.Time `json:"timestamp"`
 }
 
-// TranscriptCall is one tool call with its result. Arguments is what the
-// model wrote, which need not be JSON.
+// TranscriptCall is one tool call with its result. Arguments holds the text that the model wrote, which need not
+// be JSON.
 type TranscriptCall struct {
 	ID         string       `json:"id"`
 	Name       string       `json:"name"`
 	Arguments  string       `json:"arguments"`
 	Result     string       `json:"result"`
 	IsError    bool         `json:"isError,omitempty"`
-	Failure    string       `json:"failure,omitempty"` // how the command that it ran failed; empty: it did not
+	Failure    string       `json:"failure,omitempty"` // how the command that it ran failed, empty if it did not
 	Timestamp  time.Time    `json:"timestamp"`
 	DurationMS int64        `json:"durationMs"`
 	Whole      company.Hash `json:"whole,omitempty"` // blob with the whole output, where Result is a part
@@ -47,8 +46,8 @@ func (t *Transcript) addMessage(role, content string, at time.Time) {
 	t.Messages = append(t.Messages, TranscriptMessage{Role: role, Content: content, Timestamp: at})
 }
 
-// TranscriptEntry is one line of the encoded form: exactly one field of
-// Run, Message, ToolCall is set. Streams that are followed have Output too.
+// TranscriptEntry is one line of the encoded form. Exactly one of Run, Message and ToolCall is set. Only live
+// streams have entries with Output.
 type TranscriptEntry struct {
 	Run      *TranscriptRun     `json:"run,omitempty"`
 	Message  *TranscriptMessage `json:"message,omitempty"`
@@ -56,7 +55,7 @@ type TranscriptEntry struct {
 	Output   *LiveOutput        `json:"output,omitempty"`
 }
 
-// TranscriptRun is what a transcript says of its run.
+// TranscriptRun is the header of a transcript.
 type TranscriptRun struct {
 	RunID       company.RunID `json:"runId"`
 	AgentID     string        `json:"agentId"`
@@ -73,7 +72,7 @@ func (t Transcript) Encode() []byte {
 	enc.SetEscapeHTML(false)
 	write := func(l TranscriptEntry) {
 		if err := enc.Encode(l); err != nil {
-			panic(err) // strings, integers and times of a sane year always encode
+			panic(err) // unreachable: strings, integers and times of a sane year always encode
 		}
 	}
 	write(TranscriptEntry{Run: &TranscriptRun{t.RunID, t.AgentID, len(t.Messages), len(t.ToolCalls), t.TotalTokens}})
@@ -90,39 +89,40 @@ func (t Transcript) Encode() []byte {
 	return b.Bytes()
 }
 
-// DecodeTranscript reads what Encode wrote. One that is cut or damaged is an
-// EInvalid error.
+// DecodeTranscript reads the output of Encode. It returns an EInvalid error for a truncated or damaged
+// transcript.
 func DecodeTranscript(data []byte) (Transcript, error) {
-	bad := func(line int, why string) (Transcript, error) {
-		return Transcript{}, company.E(company.EInvalid, "this is no transcript").Because(fmt.Sprintf("line %d %s", line, why))
+	bad := func(line int, reason string) (Transcript, error) {
+		return Transcript{}, company.E(company.EInvalid, "this is no transcript").
+			Because(fmt.Sprintf("line %d %s", line, reason))
 	}
-	var t Transcript
+	var transcript Transcript
 	var head *TranscriptRun
 	dec := json.NewDecoder(bytes.NewReader(data))
 	for n := 1; ; n++ {
-		var l TranscriptEntry
-		err := dec.Decode(&l)
+		var entry TranscriptEntry
+		err := dec.Decode(&entry)
 		if err == io.EOF {
 			break
 		}
 		switch {
 		case err != nil:
 			return bad(n, "is not JSON: "+err.Error())
-		case (head == nil) != (l.Run != nil):
+		case (head == nil) != (entry.Run != nil):
 			return bad(n, "is not where the run's header belongs")
-		case l.Run != nil:
-			head = l.Run
-			t.RunID, t.AgentID, t.TotalTokens = head.RunID, head.AgentID, head.TotalTokens
-		case l.Message != nil:
-			t.Messages = append(t.Messages, *l.Message)
-		case l.ToolCall != nil:
-			t.ToolCalls = append(t.ToolCalls, *l.ToolCall)
+		case entry.Run != nil:
+			head = entry.Run
+			transcript.RunID, transcript.AgentID, transcript.TotalTokens = head.RunID, head.AgentID, head.TotalTokens
+		case entry.Message != nil:
+			transcript.Messages = append(transcript.Messages, *entry.Message)
+		case entry.ToolCall != nil:
+			transcript.ToolCalls = append(transcript.ToolCalls, *entry.ToolCall)
 		default:
 			return bad(n, "holds neither a message nor a tool call")
 		}
 	}
-	if head == nil || len(t.Messages) != head.Messages || len(t.ToolCalls) != head.ToolCalls {
+	if head == nil || len(transcript.Messages) != head.Messages || len(transcript.ToolCalls) != head.ToolCalls {
 		return bad(1, "promises more lines than there are")
 	}
-	return t, nil
+	return transcript, nil
 }

@@ -25,13 +25,16 @@ func TestTranscriptRoundTrip(t *testing.T) {
 		})
 		text := rapid.String()
 		want := Transcript{
-			RunID: company.RunID(text.Draw(t, "run")), AgentID: text.Draw(t, "agent"), TotalTokens: rapid.Int().Draw(t, "tokens"),
+			RunID: company.RunID(text.Draw(t, "run")), AgentID: text.Draw(t, "agent"),
+			TotalTokens: rapid.Int().Draw(t, "tokens"),
 			Messages: rapid.SliceOf(rapid.Custom(func(t *rapid.T) TranscriptMessage {
-				return TranscriptMessage{rapid.SampledFrom([]string{"system", "user", "assistant"}).Draw(t, "role"), text.Draw(t, "content"), at.Draw(t, "at")}
+				return TranscriptMessage{rapid.SampledFrom([]string{"system", "user", "assistant"}).Draw(t, "role"),
+					text.Draw(t, "content"), at.Draw(t, "at")}
 			})).Draw(t, "messages"),
 			ToolCalls: rapid.SliceOf(rapid.Custom(func(t *rapid.T) TranscriptCall {
 				return TranscriptCall{
-					ID: text.Draw(t, "id"), Name: text.Draw(t, "name"), Arguments: text.Draw(t, "args"), Result: text.Draw(t, "result"),
+					ID: text.Draw(t, "id"), Name: text.Draw(t, "name"), Arguments: text.Draw(t, "args"),
+					Result:  text.Draw(t, "result"),
 					IsError: rapid.Bool().Draw(t, "err"), Timestamp: at.Draw(t, "at"), DurationMS: rapid.Int64().Draw(t, "ms"),
 					Whole: company.Hash(text.Draw(t, "whole")),
 				}

@@ -16,13 +16,16 @@ import (
 // the first to hold. One without a reply counts as its worst case.
 func TestReadTurns(t *testing.T) {
 	at := func(s int) time.Time { return time.Date(2026, 1, 1, 0, 0, s, 0, time.UTC) }
-	said, err := json.Marshal(adapters.Message{ToolCalls: []adapters.ToolCall{{ID: "c1", Name: "read_file", Arguments: `{"path":"a.go"}`}}})
+	said, err := json.Marshal(
+		adapters.Message{ToolCalls: []adapters.ToolCall{{ID: "c1", Name: "read_file", Arguments: `{"path":"a.go"}`}}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	records := []any{
 		kindCall, callRecord{N: 1, At: at(1), Model: "m", Worst: company.Amount{Tokens: 100}},
-		kindReply, replyRecord{N: 1, At: at(3), Message: payload{Text: string(said)}, Usage: adapters.Usage{InputTokens: 10, OutputTokens: 2}, Spent: company.Amount{Tokens: 12}},
+		kindReply,
+		replyRecord{N: 1, At: at(3), Message: payload{Text: string(said)},
+			Usage: adapters.Usage{InputTokens: 10, OutputTokens: 2}, Spent: company.Amount{Tokens: 12}},
 		kindTool, toolRecord{N: 1, CallID: "c1", Name: "read_file", Result: payload{Text: "package a\n"}},
 		kindCall, callRecord{N: 2, At: at(4), Model: "m", Worst: company.Amount{Tokens: 200}},
 	}
@@ -45,7 +48,8 @@ func TestReadTurns(t *testing.T) {
 	if first.Spent.Tokens != 12 || !first.Asked.Equal(at(1)) || !first.Answered.Equal(at(3)) || len(first.Read) != 0 {
 		t.Errorf("%+v", first)
 	}
-	if second.Spent.Tokens != 200 || !second.Answered.IsZero() || !slices.Equal(second.Read, []TurnRead{{"read_file", "a.go", 10}}) {
+	if second.Spent.Tokens != 200 || !second.Answered.IsZero() ||
+		!slices.Equal(second.Read, []TurnRead{{"read_file", "a.go", 10}}) {
 		t.Errorf("%+v", second)
 	}
 }
@@ -56,13 +60,20 @@ func TestTurnsCostWhatIsBooked(t *testing.T) {
 	amount := func(n int64) company.Amount { return company.Amount{MicroUSD: n, Tokens: 10 * n} }
 	said := `{"role":"assistant","content":"x"}`
 	for name, records := range map[string][]any{
-		"answers":                {kindCall, callRecord{N: 1, Worst: amount(50)}, kindReply, replyRecord{N: 1, Message: payload{Text: said}, Spent: amount(7)}},
-		"an error":               {kindCall, callRecord{N: 1, Worst: amount(50)}, kindReply, replyRecord{N: 1, Error: adapters.TimedOut, Spent: amount(50)}},
-		"no reply":               {kindCall, callRecord{N: 1, Worst: amount(50)}},
-		"opened anew":            {kindCall, callRecord{N: 1, Worst: amount(50)}, kindOpened, struct{}{}, kindCall, callRecord{N: 2, Worst: amount(60)}, kindReply, replyRecord{N: 2, Message: payload{Text: said}, Spent: amount(3)}},
-		"asked again":            {kindCall, callRecord{N: 1, Worst: amount(50)}, kindCall, callRecord{N: 2, Worst: amount(50), Before: &company.Amount{MicroUSD: 4, Tokens: 40}, BeforeN: 1}, kindReply, replyRecord{N: 2, Message: payload{Text: said}, Spent: amount(3)}},
-		"a number anew":          {kindCall, callRecord{N: 1, Worst: amount(50)}, kindCall, callRecord{N: 1, Worst: amount(20)}, kindReply, replyRecord{N: 1, Message: payload{Text: said}, Spent: amount(3)}},
-		"a count that cannot be": {kindCall, callRecord{N: 1, Worst: amount(50)}, kindReply, replyRecord{N: 1, Message: payload{Text: said}, Spent: company.Amount{MicroUSD: -1, Tokens: 1 << 62}}},
+		"answers": {kindCall, callRecord{N: 1, Worst: amount(50)}, kindReply,
+			replyRecord{N: 1, Message: payload{Text: said}, Spent: amount(7)}},
+		"an error": {kindCall, callRecord{N: 1, Worst: amount(50)}, kindReply,
+			replyRecord{N: 1, Error: adapters.TimedOut, Spent: amount(50)}},
+		"no reply": {kindCall, callRecord{N: 1, Worst: amount(50)}},
+		"opened anew": {kindCall, callRecord{N: 1, Worst: amount(50)}, kindOpened, struct{}{}, kindCall,
+			callRecord{N: 2, Worst: amount(60)}, kindReply, replyRecord{N: 2, Message: payload{Text: said}, Spent: amount(3)}},
+		"asked again": {kindCall, callRecord{N: 1, Worst: amount(50)}, kindCall,
+			callRecord{N: 2, Worst: amount(50), Before: &company.Amount{MicroUSD: 4, Tokens: 40}, BeforeN: 1}, kindReply,
+			replyRecord{N: 2, Message: payload{Text: said}, Spent: amount(3)}},
+		"a number anew": {kindCall, callRecord{N: 1, Worst: amount(50)}, kindCall,
+			callRecord{N: 1, Worst: amount(20)}, kindReply, replyRecord{N: 1, Message: payload{Text: said}, Spent: amount(3)}},
+		"a count that cannot be": {kindCall, callRecord{N: 1, Worst: amount(50)}, kindReply,
+			replyRecord{N: 1, Message: payload{Text: said}, Spent: company.Amount{MicroUSD: -1, Tokens: 1 << 62}}},
 	} {
 		read := func(fn func(string, json.RawMessage) error) error {
 			for pair := range slices.Chunk(records, 2) {

@@ -6,36 +6,36 @@ import (
 	"slices"
 )
 
-// unsent are keywords of a schema that code checks and a model does not need: a call that breaks
-// them is answered with the whole schema.
+// unsent lists schema keywords that are not sent to models, because code checks them. A call that breaks them is
+// answered with the whole schema.
 var unsent = map[string]bool{
-	"additionalProperties": true, "minLength": true, "maxLength": true, "minItems": true, "maxItems": true, "minimum": true, "maximum": true, "$schema": true,
+	"additionalProperties": true, "minLength": true, "maxLength": true, "minItems": true, "maxItems": true,
+	"minimum": true, "maximum": true, "$schema": true,
 }
 
-// sendableSchema is a schema as the model is given it, with every request: without the
-// keywords that only code needs, and without these properties. A schema that is no JSON
-// stays unchanged.
+// sendableSchema returns a schema as it is sent to the model with every request: without unsent keywords and
+// hidden properties. A schema that is not valid JSON stays unchanged.
 func sendableSchema(schema json.RawMessage, hidden ...string) json.RawMessage {
 	if len(schema) == 0 {
 		return schema
 	}
 	var b bytes.Buffer
-	d := json.NewDecoder(bytes.NewReader(schema))
-	d.UseNumber()
+	decoder := json.NewDecoder(bytes.NewReader(schema))
+	decoder.UseNumber()
 	w := schemaWriter{hidden: hidden}
-	if err := w.writeValue(&b, d, 0, false); err != nil || d.More() {
+	if err := w.writeValue(&b, decoder, 0, false); err != nil || decoder.More() {
 		return schema
 	}
 	return b.Bytes()
 }
 
-// schemaWriter copies a schema without the keywords and properties that stay here.
+// schemaWriter copies a schema without unsent keywords and hidden properties.
 type schemaWriter struct {
 	hidden []string // properties of the arguments
 }
 
-// skipsKey tells whether a key is left out with its value. names says that the keys are names
-// of properties: at depth 1 those of the arguments themselves.
+// skipsKey reports whether a key is left out with its value. names means that the keys are property names, at
+// depth 1 those of the arguments themselves.
 func (w schemaWriter) skipsKey(key string, depth int, names bool) bool {
 	if names {
 		return depth == 1 && slices.Contains(w.hidden, key)
@@ -44,8 +44,8 @@ func (w schemaWriter) skipsKey(key string, depth int, names bool) bool {
 }
 
 // writeValue copies the next value.
-func (w schemaWriter) writeValue(b *bytes.Buffer, d *json.Decoder, depth int, names bool) error {
-	t, err := d.Token()
+func (w schemaWriter) writeValue(b *bytes.Buffer, decoder *json.Decoder, depth int, names bool) error {
+	t, err := decoder.Token()
 	if err != nil {
 		return err
 	}
@@ -57,10 +57,10 @@ func (w schemaWriter) writeValue(b *bytes.Buffer, d *json.Decoder, depth int, na
 	}
 	b.WriteByte(byte(open))
 	first := true
-	for d.More() {
+	for decoder.More() {
 		key := ""
 		if open == '{' {
-			k, err := d.Token()
+			k, err := decoder.Token()
 			if err != nil {
 				return err
 			}
@@ -68,7 +68,7 @@ func (w schemaWriter) writeValue(b *bytes.Buffer, d *json.Decoder, depth int, na
 		}
 		if open == '{' && w.skipsKey(key, depth, names) {
 			var passed json.RawMessage
-			if err := d.Decode(&passed); err != nil {
+			if err := decoder.Decode(&passed); err != nil {
 				return err
 			}
 			continue
@@ -85,11 +85,12 @@ func (w schemaWriter) writeValue(b *bytes.Buffer, d *json.Decoder, depth int, na
 			b.Write(text)
 			b.WriteByte(':')
 		}
-		if err := w.writeValue(b, d, depth+1, open == '{' && !names && (key == "properties" || key == "$defs")); err != nil {
+		if err := w.writeValue(b, decoder, depth+1,
+			open == '{' && !names && (key == "properties" || key == "$defs")); err != nil {
 			return err
 		}
 	}
-	end, err := d.Token()
+	end, err := decoder.Token()
 	if err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ func (w schemaWriter) writeValue(b *bytes.Buffer, d *json.Decoder, depth int, na
 	return nil
 }
 
-// encodeUnescaped is the JSON of a plain value with <, > and & as they are.
+// encodeUnescaped returns the JSON of a plain value without escaping <, > and &.
 func encodeUnescaped(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

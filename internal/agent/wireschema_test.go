@@ -10,7 +10,8 @@ import (
 
 // toolOf is a tool with this schema.
 func toolOf(schema string) Tool {
-	return Tool{Spec: adapters.Tool{Name: "x", Schema: json.RawMessage(schema)}, Run: func(context.Context, json.RawMessage) (Result, error) { return Result{}, nil }}
+	return Tool{Spec: adapters.Tool{Name: "x", Schema: json.RawMessage(schema)},
+		Run: func(context.Context, json.RawMessage) (Result, error) { return Result{}, nil }}
 }
 
 // A model is given what tells it how to call, and code checks the rest (WRK-1).
@@ -30,11 +31,15 @@ func TestSchemasAreSentWithoutWhatCodeChecks(t *testing.T) {
 			t.Errorf("%s\nis sent as %s\nwant       %s", in, got, want)
 		}
 	}
-	if got := sendableSchema(json.RawMessage(`{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"string"}}},"b":{"type":"string"}}}`), "b"); string(got) != `{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"string"}}}}}` {
+	if got := sendableSchema(
+		json.RawMessage(
+			`{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"string"}}},"b":{"type":"string"}}}`),
+		"b"); string(got) != `{"type":"object","properties":{"a":{"type":"object","properties":{"b":{"type":"string"}}}}}` {
 		t.Errorf("without b: %s", got)
 	}
 	// The check is that of the whole schema.
-	tools, err := newToolset([]Tool{toolOf(`{"type":"object","properties":{"n":{"type":"integer","minimum":1}},"additionalProperties":false}`)})
+	tools, err := newToolset(
+		[]Tool{toolOf(`{"type":"object","properties":{"n":{"type":"integer","minimum":1}},"additionalProperties":false}`)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +47,9 @@ func TestSchemasAreSentWithoutWhatCodeChecks(t *testing.T) {
 		t.Errorf("sent: %s", got)
 	}
 	for _, args := range []string{`{"n":0}`, `{"m":1}`} {
-		if j := tools.prepareCall(pendingCall{ToolCall: adapters.ToolCall{ID: "c", Name: "x", Arguments: args}}); j.answer == nil || !j.answer.IsError {
+		if j := tools.prepareCall(
+			pendingCall{ToolCall: adapters.ToolCall{ID: "c", Name: "x", Arguments: args}}); j.answer == nil ||
+			!j.answer.IsError {
 			t.Errorf("%s is run", args)
 		}
 	}

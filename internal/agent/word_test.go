@@ -109,13 +109,20 @@ func TestFinishWaitsForTheWord(t *testing.T) {
 		refused []string // what each refused call is told
 		asked   int
 	}{
-		"it came with the last reply":        {replies: []adapters.Response{calls(`read {"path":"a"}`), finish, calls(`write {"path":"a"}`), finish}, at: 2, refused: []string{"which follows"}, asked: 4},
-		"it came so, and needs nothing":      {replies: []adapters.Response{calls(`read {"path":"a"}`), finish, finish}, at: 2, refused: []string{"which follows"}, asked: 3},
-		"it was read, and nothing was done":  {replies: []adapters.Response{calls(`read {"path":"a"}`), finish, finish}, at: 1, refused: []string{"you have done nothing"}, asked: 3},
-		"it was read, and work was done":     {replies: []adapters.Response{calls(`read {"path":"a"}`), calls(`write {"path":"a"}`), finish}, at: 1, asked: 3},
-		"it was there from the beginning":    {replies: []adapters.Response{finish, calls(`read {"path":"a"}`), finish}, refused: []string{"you have done nothing"}, asked: 3},
-		"work was done in the same reply":    {replies: []adapters.Response{calls(`write {"path":"a"}`, `finish {"summary":"done"}`)}, asked: 1},
-		"no message came, and all is as was": {replies: []adapters.Response{calls(`read {"path":"a"}`), finish}, at: 9, asked: 2},
+		"it came with the last reply": {replies: []adapters.Response{calls(`read {"path":"a"}`), finish,
+			calls(`write {"path":"a"}`), finish}, at: 2, refused: []string{"which follows"}, asked: 4},
+		"it came so, and needs nothing": {replies: []adapters.Response{calls(`read {"path":"a"}`), finish, finish},
+			at: 2, refused: []string{"which follows"}, asked: 3},
+		"it was read, and nothing was done": {replies: []adapters.Response{calls(`read {"path":"a"}`), finish, finish},
+			at: 1, refused: []string{"you have done nothing"}, asked: 3},
+		"it was read, and work was done": {replies: []adapters.Response{calls(`read {"path":"a"}`),
+			calls(`write {"path":"a"}`), finish}, at: 1, asked: 3},
+		"it was there from the beginning": {replies: []adapters.Response{finish, calls(`read {"path":"a"}`), finish},
+			refused: []string{"you have done nothing"}, asked: 3},
+		"work was done in the same reply": {replies: []adapters.Response{
+			calls(`write {"path":"a"}`, `finish {"summary":"done"}`)}, asked: 1},
+		"no message came, and all is as was": {replies: []adapters.Response{calls(`read {"path":"a"}`), finish},
+			at: 9, asked: 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			begin := func() *bench {

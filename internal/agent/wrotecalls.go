@@ -3,18 +3,19 @@ package agent
 import (
 	"slices"
 
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
 var (
-	// callMarkRE finds the marks with which families of models begin a call in their text.
-	callMarkRE = lazyregexp.New(`<(?:tool_call|function_call|tool_use)>|<function=[A-Za-z0-9_-]+>|<invoke name="|\[TOOL_CALLS\]|<\|python_tag\|>`)
-	// calledNameRE finds the tool of a call in JSON.
+	// callMarkRE matches marks with which models begin a call in text.
+	callMarkRE = lazyregexp.New(
+		`<(?:tool_call|function_call|tool_use)>|<function=[A-Za-z0-9_-]+>|<invoke name="|\[TOOL_CALLS\]|<\|python_tag\|>`)
+	// calledNameRE matches the tool name of a call in JSON.
 	calledNameRE = lazyregexp.New(`"(?:tool|name|function)"\s*:\s*"([A-Za-z0-9_-]{1,64})"`)
 )
 
-// seemsToCall reports whether the text of a reply looks as if it held a call. It decides
-// only the messages to the model and to people.
+// seemsToCall reports whether the text of a reply seems to contain a call. It only affects messages to the model
+// and to people.
 func (c *conversation) seemsToCall(text string) bool {
 	if callMarkRE.MatchString(text) {
 		return true
@@ -24,11 +25,12 @@ func (c *conversation) seemsToCall(text string) bool {
 	})
 }
 
-// NoToolsHint says what a person can do about a conversation that ended as EndNoTools.
-// It is empty where only another model helps.
+// NoToolsHint suggests a fix for a conversation that ended as EndNoTools. It returns "" if only another model
+// helps.
 func (o Outcome) NoToolsHint() string {
 	if o.End != EndNoTools || !o.WroteCalls {
 		return ""
 	}
-	return "put `tools: no` into the model's profile, or use a model and a server that can call tools: it seems to write calls into its text, which is not read for calls"
+	return "put `tools: no` into the model's profile, or use a model and a server that can call tools: it seems to " +
+		"write calls into its text, which is not read for calls"
 }

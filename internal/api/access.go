@@ -10,31 +10,32 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/secret"
+	"company/internal/lib/secret"
 )
 
-// ticketLife is how long the link of a browser can be opened.
+// ticketLife is how long a browser's link stays valid.
 const ticketLife = 10 * time.Minute
 
-// sessionLife is how long a page keeps its access from its newest request on.
+// sessionLife is how long a page's session lasts after its last request.
 const sessionLife = 12 * time.Hour
 
-// sessionEnd is how long a session lasts at most, however much it is used: a token that was
-// taken from a browser ends with it.
+// sessionEnd is the maximum length of a session, even in use. It limits the damage of a token
+// stolen from a browser.
 const sessionEnd = 30 * 24 * time.Hour
 
-// maxKept bounds the tickets that are open, and the sessions. The one that ends first makes
-// room for one more.
+// maxKept limits the open tickets, and the sessions. When a list is full, the entry that expires
+// first is dropped.
 const maxKept = 64
 
-// tokenHash is all that is kept of a ticket or a token. A comparison of hashes tells nothing
-// of how near a guess was.
+// tokenHash is the stored form of a ticket or a token. Comparing hashes does not reveal how close
+// a guess was.
 type tokenHash [sha256.Size]byte
 
-// accessList lists tickets and tokens of the API over TCP. It lies in memory and ends with the server.
+// accessList lists tickets and tokens of the API over TCP. It exists only in memory, as long as
+// the server.
 type accessList struct {
-	program tokenHash // of the token for programs
-	known   bool      // there is one
+	program tokenHash // hash of the token for programs
+	known   bool      // a token for programs is set
 	now     func() time.Time
 
 	mu       sync.Mutex
@@ -42,11 +43,11 @@ type accessList struct {
 	sessions map[tokenHash]grant
 }
 
-// grant is a ticket or a session, without its text.
+// grant is a ticket or a session without its secret.
 type grant struct {
-	end  time.Time // from here on it is good no more
-	last time.Time // no use moves end beyond, nor does a ticket that this session asks for
-	own  bool      // of a ticket: only a process of the office's user may take it
+	end  time.Time // expires at this time
+	last time.Time // latest end; neither use nor a new ticket extends it
+	own  bool      // for tickets: only a process of the office's user may use it
 }
 
 func newAccessList(program secret.Value, now func() time.Time) *accessList {
@@ -57,14 +58,15 @@ func newAccessList(program secret.Value, now func() time.Time) *accessList {
 	return a
 }
 
-// newToken makes a text of 256 random bits. It fits into an address and into a header.
+// newToken returns 256 random bits as text that fits into an address and a header.
 func newToken() string {
 	var b [32]byte
-	_, _ = rand.Read(b[:]) // it never fails: the program ends where the kernel has no randomness
+	_, _ = rand.Read(b[:]) // never fails; the program crashes if the kernel has no randomness
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// keepHash puts a hash into a list, and takes out what has ended.
+// keepHash adds a hash to a list and removes expired entries. If the list is full, it also drops
+// the entry that expires first.
 func keepHash(list map[tokenHash]grant, hash tokenHash, now time.Time, g grant) {
 	for {
 		var first tokenHash
@@ -83,8 +85,8 @@ func keepHash(list map[tokenHash]grant, hash tokenHash, now time.Time, g grant) 
 	list[hash] = g
 }
 
-// issueTicket makes a ticket, and tells when it ends. own: only a process of the office's
-// user may take it. last is the end of the session that asks for it; zero: no session does.
+// issueTicket creates a ticket and returns its expiry time. With own, only a process of the
+// office's user may use it. last is the end of the requesting session, or zero without one.
 func (a *accessList) issueTicket(own bool, last time.Time) (ticket string, end time.Time) {
 	now := a.now()
 	ticket, end = newToken(), now.Add(ticketLife)
@@ -94,16 +96,17 @@ func (a *accessList) issueTicket(own bool, last time.Time) (ticket string, end t
 	return ticket, end
 }
 
-// exchangeTicket takes a ticket and gives a session's token. isOwner reports whether a process
-// of the office's user asks; it may take a while. EAccess: the ticket was used before, has
-// ended, was never given, or is for that user alone: then it stays.
+// exchangeTicket exchanges a ticket for a session's token. isOwner reports whether a process of
+// the office's user sent the request, and may be slow. It returns EAccess if the ticket is used,
+// expired, unknown, or reserved for that user. A reserved ticket stays valid.
 func (a *accessList) exchangeTicket(ticket string, isOwner func() bool) (Session, error) {
 	now, hash := a.now(), tokenHash(sha256.Sum256([]byte(ticket)))
 	a.mu.Lock()
 	g := a.tickets[hash]
 	a.mu.Unlock()
 	if g.own && !isOwner() {
-		return Session{}, company.E(company.EAccess, "this link is for programs of the user who made it").Because("another user's program sent it, or one that this machine does not show").
+		return Session{}, company.E(company.EAccess, "this link is for programs of the user who made it").
+			Because("another user's program sent it, or one that this machine does not show").
 			Fix("open the link that company open prints")
 	}
 	a.mu.Lock()
@@ -111,7 +114,8 @@ func (a *accessList) exchangeTicket(ticket string, isOwner func() bool) (Session
 	g, ok := a.tickets[hash]
 	delete(a.tickets, hash)
 	if !ok || !now.Before(g.end) {
-		return Session{}, company.E(company.EAccess, "this link has been used, or is older than ten minutes").Fix("company open gives a fresh one")
+		return Session{}, company.E(company.EAccess, "this link has been used, or is older than ten minutes").
+			Fix("company open gives a fresh one")
 	}
 	session := grant{end: now.Add(sessionLife), last: g.last}
 	if session.last.IsZero() {
@@ -125,18 +129,18 @@ func (a *accessList) exchangeTicket(ticket string, isOwner func() bool) (Session
 	return s, nil
 }
 
-// admission names the owner of a token.
+// admission is the kind of owner of a token.
 type admission int
 
 const (
-	nobody  admission = iota // no token, or none that is good now
-	page                     // a session, of a ticket
+	nobody  admission = iota // no valid token
+	page                     // session from a ticket
 	program                  // the token of serve.token_env
 )
 
-// admitRequest finds the owner of the token in the headers of a request. The session of
-// that token lasts for sessionLife from here on, and never beyond its last moment, which is
-// given; the token of programs has none.
+// admitRequest returns the kind of owner of the token in a request's headers. It extends the
+// session to sessionLife from now, but not beyond last, which it returns. The token for programs
+// has no last moment.
 func (a *accessList) admitRequest(h http.Header) (who admission, last time.Time) {
 	sent := h.Values("Authorization")
 	if len(sent) != 1 {
@@ -153,47 +157,50 @@ func (a *accessList) admitRequest(h http.Header) (who admission, last time.Time)
 	now := a.now()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	g, ok := a.sessions[hash]
-	if !ok || !now.Before(g.end) {
+	grant, ok := a.sessions[hash]
+	if !ok || !now.Before(grant.end) {
 		return nobody, time.Time{}
 	}
-	if g.end = now.Add(sessionLife); g.end.After(g.last) {
-		g.end = g.last
+	if grant.end = now.Add(sessionLife); grant.end.After(grant.last) {
+		grant.end = grant.last
 	}
-	a.sessions[hash] = g
-	return page, g.last
+	a.sessions[hash] = grant
+	return page, grant.last
 }
 
-// Link is the way of a browser into the office.
+// Link is a link that opens the office in a browser.
 type Link struct {
-	URL     string    `json:"url"` // good once
+	URL     string    `json:"url"` // valid once
 	Expires time.Time `json:"expires"`
 }
 
-// TicketExchange is what a page sends for its session.
+// TicketExchange is the request of a page for a session.
 type TicketExchange struct {
-	Ticket string `json:"ticket"` // of the link, behind #t=
+	Ticket string `json:"ticket"` // part of the link after #t=
 }
 
-// Session is the access of a page.
+// Session is the access of a page to the API.
 type Session struct {
 	Token   string    `json:"token"`   // for Authorization: Bearer
-	Expires time.Time `json:"expires"` // each request moves it, by at most 30 days in all
+	Expires time.Time `json:"expires"` // each request extends it, up to 30 days in total
 }
 
-// NewLink makes a link by which a browser gets in once. EConflict: the company has no
-// address for browsers. ENotFound: no company is at work.
+// NewLink returns a link that works once in a browser. It returns EConflict if the company has no
+// address for browsers, and ENotFound if no company is running.
 func (s *Server) NewLink() (Link, error) { return s.makeLink(false, time.Time{}) }
 
-// makeLink is NewLink; own and last are those of issueTicket.
+// makeLink implements NewLink. own and last are passed to issueTicket.
 func (s *Server) makeLink(own bool, last time.Time) (Link, error) {
 	switch {
 	case !s.atWork:
-		return Link{}, company.E(company.ENotFound, "no company is at work in this office").Because("a browser is answered by one that serves it").Fix("company serve")
+		return Link{}, company.E(company.ENotFound, "no company is at work in this office").
+			Because("a browser is answered by one that serves it").Fix("company serve")
 	case s.tcp == nil && !s.info.Serving:
-		return Link{}, company.E(company.EConflict, "the company at work here has no address for a browser").Because("it ends with its own task").Fix("company serve, when that task has ended")
+		return Link{}, company.E(company.EConflict, "the company at work here has no address for a browser").
+			Because("it ends with its own task").Fix("company serve, when that task has ended")
 	case s.tcp == nil:
-		return Link{}, company.E(company.EConflict, "the company at work here has no address for a browser").Because("serve.listen is empty").
+		return Link{}, company.E(company.EConflict, "the company at work here has no address for a browser").
+			Because("serve.listen is empty").
 			Fix("company config set serve.listen 127.0.0.1:7777, then start company serve anew")
 	}
 	ticket, end := s.tcp.access.issueTicket(own, last)
@@ -201,12 +208,12 @@ func (s *Server) makeLink(own bool, last time.Time) (Link, error) {
 }
 
 func (s *Server) serveTicket(w http.ResponseWriter, r *http.Request) {
-	l, err := s.makeLink(r.URL.Query().Get("own") == "true", sessionOf(r.Context()))
+	link, err := s.makeLink(r.URL.Query().Get("own") == "true", sessionOf(r.Context()))
 	if err != nil {
 		writeError(w, err)
 		return
 	}
-	writeJSON(w, l)
+	writeJSON(w, link)
 }
 
 func (s *Server) serveSession(w http.ResponseWriter, r *http.Request) {
@@ -215,12 +222,12 @@ func (s *Server) serveSession(w http.ResponseWriter, r *http.Request) {
 		writeError(w, err)
 		return
 	}
-	var in TicketExchange
-	if err := decodeReader(r.Body, &in); err != nil {
+	var exchange TicketExchange
+	if err := decodeReader(r.Body, &exchange); err != nil {
 		writeError(w, company.E(company.EInvalid, "the request is not what was expected").Wrap(err).Fix(s.sameVersion()))
 		return
 	}
-	session, err := s.tcp.access.exchangeTicket(in.Ticket, func() bool { return isOwnPeer(r) })
+	session, err := s.tcp.access.exchangeTicket(exchange.Ticket, func() bool { return isOwnPeer(r) })
 	if err != nil {
 		writeError(w, err)
 		return

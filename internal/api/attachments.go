@@ -8,13 +8,14 @@ import (
 	"company/internal/company"
 )
 
-// attachmentPolicy is what a browser lets an attached file do that it shows as a page.
+// attachmentPolicy is the content security policy for an attached file that a browser shows as a
+// page.
 const attachmentPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
-// serveAttachment answers with the content of a file that came with an instruction. A browser
-// takes it for an image or for plain text, whatever it holds, and runs nothing of it.
+// serveAttachment returns the content of an instruction's attached file. A browser treats it as an
+// image or plain text, whatever its content, and runs no scripts in it.
 func (s *Server) serveAttachment(w http.ResponseWriter, r *http.Request) {
-	f, err := s.source().Attachment(r.Context(), r.PathValue("id"), r.URL.Query().Get("name"))
+	attachedFile, err := s.source().Attachment(r.Context(), r.PathValue("id"), r.URL.Query().Get("name"))
 	if err != nil {
 		writeError(w, err)
 		return
@@ -22,13 +23,13 @@ func (s *Server) serveAttachment(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", attachmentPolicy)
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": f.Name}))
+	h.Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": attachedFile.Name}))
 	mediaType := attachedText
-	if f.IsImage() && slices.Contains(company.AttachmentTypes, f.Type) {
-		mediaType = f.Type
+	if attachedFile.IsImage() && slices.Contains(company.AttachmentTypes, attachedFile.Type) {
+		mediaType = attachedFile.Type
 	}
-	writeTagged(w, r, mediaType, f.Content, tagOf(f.Content))
+	writeTagged(w, r, mediaType, attachedFile.Content, tagOf(attachedFile.Content))
 }
 
-// attachedText is the type of an answer with an attached file that is no image.
+// attachedText is the media type of an attached file that is not an image.
 const attachedText = company.AttachedText + "; charset=utf-8"

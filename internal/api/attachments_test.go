@@ -51,27 +51,34 @@ const (
 // or as plain text, and a browser runs nothing of it.
 func TestAttachmentsAreAnswered(t *testing.T) {
 	d := serveOverTCP(t, nil)
-	evs, err := d.DoID(t.Context(), "files", company.President, company.Submit{Instruction: "look", Project: company.Project{ID: "p", Path: "/p"}, Attachments: []company.AttachedFile{
-		attachText("shot.png", "image/png", fakePNG), attachText("page.html", company.AttachedText, fakeMarkup), attachText("ä.svg", company.AttachedText, fakeVector),
-	}})
+	evs, err := d.DoID(t.Context(), "files", company.President,
+		company.Submit{Instruction: "look", Project: company.Project{ID: "p", Path: "/p"},
+			Attachments: []company.AttachedFile{
+				attachText("shot.png", "image/png", fakePNG), attachText("page.html", company.AttachedText, fakeMarkup),
+				attachText("ä.svg", company.AttachedText, fakeVector),
+			}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// A record of another program may name any type.
-	d.state.Tasks[evs[0].Task].Attachments = append(d.state.Tasks[evs[0].Task].Attachments, attachText("odd.svg", "image/svg+xml", fakeVector).Attachment)
+	d.state.Tasks[evs[0].Task].Attachments = append(
+		d.state.Tasks[evs[0].Task].Attachments, attachText("odd.svg", "image/svg+xml", fakeVector).Attachment)
 	d.before = d.View().Seq
 	const path = "/api/v1/tasks/t1/attachment?name="
 	for name, want := range map[string][2]string{
-		"shot.png": {"image/png", fakePNG}, "page.html": {"text/plain; charset=utf-8", fakeMarkup}, "%C3%A4.svg": {"text/plain; charset=utf-8", fakeVector}, "odd.svg": {"text/plain; charset=utf-8", fakeVector},
+		"shot.png": {"image/png", fakePNG}, "page.html": {"text/plain; charset=utf-8", fakeMarkup},
+		"%C3%A4.svg": {"text/plain; charset=utf-8", fakeVector}, "odd.svg": {"text/plain; charset=utf-8", fakeVector},
 	} {
 		resp, body := d.ask(t, "GET", path+name, fakeProgramToken, "")
 		if resp.StatusCode != http.StatusOK || body != want[1] || resp.Header.Get("Content-Type") != want[0] {
 			t.Errorf("%s: %d %s %q", name, resp.StatusCode, resp.Header.Get("Content-Type"), body)
 		}
-		if policy := resp.Header.Get("Content-Security-Policy"); resp.Header.Get("X-Content-Type-Options") != "nosniff" || !strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "sandbox") {
+		if policy := resp.Header.Get("Content-Security-Policy"); resp.Header.Get("X-Content-Type-Options") != "nosniff" ||
+			!strings.Contains(policy, "default-src 'none'") || !strings.Contains(policy, "sandbox") {
 			t.Errorf("%s may be run: %v", name, resp.Header)
 		}
-		if !strings.HasPrefix(resp.Header.Get("Content-Disposition"), "attachment; filename") || resp.Header.Get("Cache-Control") != "no-store" {
+		if !strings.HasPrefix(resp.Header.Get("Content-Disposition"), "attachment; filename") ||
+			resp.Header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s may be shown as a page or kept: %v", name, resp.Header)
 		}
 		again, body := d.ask(t, "GET", path+name, fakeProgramToken, "", "If-None-Match", resp.Header.Get("ETag"))
@@ -83,11 +90,15 @@ func TestAttachmentsAreAnswered(t *testing.T) {
 		method, path, token string
 		status              int
 	}{
-		{"GET", path + "shot.png", "", 401}, {"GET", path + "shot.png", "guess", 401}, {"POST", path + "shot.png", fakeProgramToken, 405},
-		{"GET", path, fakeProgramToken, 404}, {"GET", path + "..%2F..%2Fshot.png", fakeProgramToken, 404}, {"GET", path + "SHOT.png", fakeProgramToken, 404},
-		{"GET", "/api/v1/tasks/t9/attachment?name=shot.png", fakeProgramToken, 404}, {"GET", "/api/v1/tasks/t1-01/attachment?name=shot.png", fakeProgramToken, 400},
+		{"GET", path + "shot.png", "", 401}, {"GET", path + "shot.png", "guess", 401},
+		{"POST", path + "shot.png", fakeProgramToken, 405},
+		{"GET", path, fakeProgramToken, 404}, {"GET", path + "..%2F..%2Fshot.png", fakeProgramToken, 404},
+		{"GET", path + "SHOT.png", fakeProgramToken, 404},
+		{"GET", "/api/v1/tasks/t9/attachment?name=shot.png", fakeProgramToken, 404},
+		{"GET", "/api/v1/tasks/t1-01/attachment?name=shot.png", fakeProgramToken, 400},
 	} {
-		if resp, body := d.ask(t, c.method, c.path, c.token, ""); resp.StatusCode != c.status || !strings.Contains(body, `"code"`) {
+		if resp, body := d.ask(t, c.method, c.path, c.token, ""); resp.StatusCode != c.status ||
+			!strings.Contains(body, `"code"`) {
 			t.Errorf("%s %s: %d %s, want %d", c.method, c.path, resp.StatusCode, body, c.status)
 		}
 	}

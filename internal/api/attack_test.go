@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/feed"
-	"company/internal/view"
+	"company/internal/present/feed"
+	"company/internal/present/view"
 )
 
 // makeCertificate makes a certificate that signs itself, and the pool that trusts it.
@@ -51,10 +51,11 @@ func TestTLS(t *testing.T) {
 		t.Fatalf("the page is at %s", d.url)
 	}
 	trust := &tls.Config{RootCAs: pool, ServerName: "company.example.com"}
-	transport := &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: trust, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		var dialer net.Dialer
-		return dialer.DialContext(ctx, "tcp", at)
-	}}
+	transport := &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: trust,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var dialer net.Dialer
+			return dialer.DialContext(ctx, "tcp", at)
+		}}
 	t.Cleanup(transport.CloseIdleConnections)
 	d.client.Transport = transport
 	token := d.openSession(t)
@@ -63,14 +64,18 @@ func TestTLS(t *testing.T) {
 		t.Errorf("%d %s %+v %s", resp.StatusCode, resp.Proto, resp.TLS, text)
 	}
 	for host, want := range map[string]int{
-		"company.example.com" + port: 200, "COMPANY.example.com" + port: 200, "127.0.0.1" + port: 200, "localhost" + port: 200,
-		"company.example.com": 403, "company.example.com." + port: 403, "other.example.com" + port: 403, "company.example.com:443": 403,
+		"company.example.com" + port: 200, "COMPANY.example.com" + port: 200, "127.0.0.1" + port: 200,
+		"localhost" + port:    200,
+		"company.example.com": 403, "company.example.com." + port: 403, "other.example.com" + port: 403,
+		"company.example.com:443": 403,
 	} {
-		if resp, text := d.ask(t, "GET", "/api/v1/hello", token, "", "Host", host, "X-Forwarded-Host", "company.example.com"+port, "X-Forwarded-For", "127.0.0.1", "X-Forwarded-Proto", "https"); resp.StatusCode != want {
+		if resp, text := d.ask(t, "GET", "/api/v1/hello", token, "", "Host", host, "X-Forwarded-Host",
+			"company.example.com"+port, "X-Forwarded-For", "127.0.0.1", "X-Forwarded-Proto", "https"); resp.StatusCode != want {
 			t.Errorf("Host %s: %d %s", host, resp.StatusCode, text)
 		}
 	}
-	for origin, want := range map[string]int{d.url: 200, "http://company.example.com" + port: 403, "https://other.example.com": 403, "null": 403} {
+	for origin, want := range map[string]int{d.url: 200, "http://company.example.com" + port: 403,
+		"https://other.example.com": 403, "null": 403} {
 		if resp, text := d.ask(t, "GET", "/api/v1/hello", token, "", "Origin", origin); resp.StatusCode != want {
 			t.Errorf("Origin %s: %d %s", origin, resp.StatusCode, text)
 		}
@@ -83,10 +88,13 @@ func TestTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer plain.Close()
-	if _, err := io.WriteString(plain, "GET /api/v1/hello HTTP/1.1\r\nHost: company.example.com"+port+"\r\nAuthorization: Bearer "+token+"\r\n\r\n"); err != nil {
+	if _, err := io.WriteString(plain,
+		"GET /api/v1/hello HTTP/1.1\r\nHost: company.example.com"+port+"\r\nAuthorization: Bearer "+token+
+			"\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}
-	if answer, _ := io.ReadAll(plain); !strings.HasPrefix(string(answer), "HTTP/1.0 400") || strings.Contains(string(answer), "abcd") {
+	if answer, _ := io.ReadAll(plain); !strings.HasPrefix(string(answer), "HTTP/1.0 400") ||
+		strings.Contains(string(answer), "abcd") {
 		t.Errorf("plain HTTP: %q", answer)
 	}
 	old := trust.Clone()
@@ -106,7 +114,8 @@ func TestNamesOfTLS(t *testing.T) {
 		options TCPOptions
 		url     string // its beginning; empty: refused
 	}{
-		{TCPOptions{Listen: "0.0.0.0:0", TLS: nameless, Hosts: []string{"a.example.com", "b.example.com"}}, "https://a.example.com:"},
+		{TCPOptions{Listen: "0.0.0.0:0", TLS: nameless, Hosts: []string{"a.example.com", "b.example.com"}},
+			"https://a.example.com:"},
 		{TCPOptions{Listen: "0.0.0.0:0", TLS: nameless, Hosts: []string{"a.example.com:8443"}}, "https://a.example.com:8443"},
 		{TCPOptions{Listen: "127.0.0.1:0", TLS: nameless}, "https://127.0.0.1:"},
 		{TCPOptions{Listen: "0.0.0.0:0", TLS: nameless}, ""},
@@ -114,7 +123,8 @@ func TestNamesOfTLS(t *testing.T) {
 	} {
 		s := New(newFakeOffice(t), ServerInfo{Serving: true}, slog.New(slog.DiscardHandler))
 		url, err := s.ListenTCP(c.options)
-		if c.url == "" && (company.CodeOf(err) != company.EConfig || url != "") || c.url != "" && (err != nil || !strings.HasPrefix(url, c.url)) {
+		if c.url == "" && (company.CodeOf(err) != company.EConfig || url != "") ||
+			c.url != "" && (err != nil || !strings.HasPrefix(url, c.url)) {
 			t.Errorf("%s %v: %s %v, want %s", c.options.Listen, c.options.Hosts, url, err, c.url)
 		}
 		if s.tcp != nil {
@@ -132,15 +142,18 @@ func TestMethodNotAllowed(t *testing.T) {
 		method, path, allow string
 		status              int
 	}{
-		{"PUT", "/api/v1/commands", "POST", 405}, {"DELETE", "/api/v1/tasks/t1", "GET, HEAD", 405}, {"OPTIONS", "/api/v1/events", "GET, HEAD", 405},
-		{"POST", "/api/v1/overview", "GET, HEAD", 405}, {"GET", "/api/v1/commands", "POST", 405}, {"X\u007e", "/api/v1/hello", "GET, HEAD", 405},
+		{"PUT", "/api/v1/commands", "POST", 405}, {"DELETE", "/api/v1/tasks/t1", "GET, HEAD", 405},
+		{"OPTIONS", "/api/v1/events", "GET, HEAD", 405},
+		{"POST", "/api/v1/overview", "GET, HEAD", 405}, {"GET", "/api/v1/commands", "POST", 405},
+		{"X\u007e", "/api/v1/hello", "GET, HEAD", 405},
 		{"PUT", "/api/v1/nothing", "", 404}, {"POST", "/t/t1", "GET, HEAD", 405}, {"DELETE", "/metrics", "GET, HEAD", 405},
 	} {
 		resp, text := d.ask(t, c.method, c.path, fakeProgramToken, stopCommand)
 		if resp.Header.Get("Allow") != c.allow {
 			t.Errorf("%s %s: Allow %q, want %q", c.method, c.path, resp.Header.Get("Allow"), c.allow)
 		}
-		if resp.StatusCode != c.status || resp.Header.Get("Content-Type") != problemType || !strings.Contains(text, "there is no "+c.method+" "+c.path) {
+		if resp.StatusCode != c.status || resp.Header.Get("Content-Type") != problemType ||
+			!strings.Contains(text, "there is no "+c.method+" "+c.path) {
 			t.Errorf("%s %s: %d %s", c.method, c.path, resp.StatusCode, text)
 		}
 	}
@@ -153,22 +166,28 @@ func TestPathsOverTCP(t *testing.T) {
 	d := serveOverTCP(t, nil)
 	at := strings.TrimPrefix(d.url, "http://")
 	for _, path := range []string{
-		"//api/v1/overview", "/./api/v1/overview", "/x/../api/v1/overview", "/api/./v1/overview", "/api/v1/../v1/overview", "/assets/../api/v1/overview", "/%2e%2e/api/v1/overview",
-		"/%2fapi/v1/overview", "/API/v1/overview", "/api;x/v1/overview", "/api/v1/overview/", "/api/v1//overview", "/api\\v1\\overview", "/api/v1/session/../overview", "/metrics/", "//metrics",
+		"//api/v1/overview", "/./api/v1/overview", "/x/../api/v1/overview", "/api/./v1/overview", "/api/v1/../v1/overview",
+		"/assets/../api/v1/overview", "/%2e%2e/api/v1/overview",
+		"/%2fapi/v1/overview", "/API/v1/overview", "/api;x/v1/overview", "/api/v1/overview/", "/api/v1//overview",
+		"/api\\v1\\overview", "/api/v1/session/../overview", "/metrics/", "//metrics",
 		"http://" + at + "/api/v1/overview", "http://" + at + "//api/v1/overview",
 	} {
-		for _, head := range []string{"", "Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n", "X-HTTP-Method-Override: GET\r\nX-Original-URL: /api/v1/overview\r\nX-Rewrite-URL: /api/v1/overview\r\n"} {
+		for _, head := range []string{"",
+			"Upgrade: h2c\r\nConnection: Upgrade, HTTP2-Settings\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n",
+			"X-HTTP-Method-Override: GET\r\nX-Original-URL: /api/v1/overview\r\nX-Rewrite-URL: /api/v1/overview\r\n"} {
 			c, err := net.Dial("tcp", at)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := io.WriteString(c, "GET "+path+" HTTP/1.1\r\nHost: "+at+"\r\nConnection: close\r\n"+head+"\r\n"); err != nil {
+			if _, err := io.WriteString(c,
+				"GET "+path+" HTTP/1.1\r\nHost: "+at+"\r\nConnection: close\r\n"+head+"\r\n"); err != nil {
 				t.Fatal(err)
 			}
 			answer, _ := io.ReadAll(io.LimitReader(c, 1<<20))
 			_ = c.Close()
 			of, body, _ := strings.Cut(string(answer), "\r\n\r\n")
-			if strings.Contains(of, timeHeader) || strings.Contains(string(answer), "needs_you") || strings.HasPrefix(of, "HTTP/1.1 2") && !strings.Contains(body, "the page") {
+			if strings.Contains(of, timeHeader) || strings.Contains(string(answer), "needs_you") ||
+				strings.HasPrefix(of, "HTTP/1.1 2") && !strings.Contains(body, "the page") {
 				t.Errorf("%s: %.300q", path, answer)
 			}
 		}
@@ -257,18 +276,23 @@ func (o lateOffice) Verify(ctx context.Context) (view.Verification, error) {
 
 // The bound of a request's arrival is none of its answer: a slow machine has its own.
 func TestSlowAnswer(t *testing.T) {
+	const arrival = time.Second // a request of a busy machine arrives in it, too
 	d := serveOverTCP(t, func(s *Server, _ *TCPOptions) {
-		s.limits.header, s.limits.read = 50*time.Millisecond, 50*time.Millisecond
-		slow := slowDesk{time: 250 * time.Millisecond}
+		s.limits.header, s.limits.read = arrival, arrival
+		slow := slowDesk{time: arrival + arrival/2}
 		s.office = lateOffice{s.office.(*fakeOffice), slow}
 		s.SetDesk(slow)
 	})
 	for _, r := range []struct{ method, path, body string }{
-		{"GET", "/api/v1/doctor", ""}, {"GET", "/api/v1/verification", ""}, {"POST", "/api/v1/submissions", `{"instruction":"x"}`},
+		{"GET", "/api/v1/doctor", ""}, {"GET", "/api/v1/verification", ""},
+		{"POST", "/api/v1/submissions", `{"instruction":"x"}`},
 	} {
-		if resp, text := d.ask(t, r.method, r.path, fakeProgramToken, r.body); resp.StatusCode != 200 {
-			t.Errorf("%s: %d %s", r.path, resp.StatusCode, text)
-		}
+		t.Run(r.path, func(t *testing.T) {
+			t.Parallel()
+			if resp, text := d.ask(t, r.method, r.path, fakeProgramToken, r.body); resp.StatusCode != 200 {
+				t.Errorf("%d %s", resp.StatusCode, text)
+			}
+		})
 	}
 }
 

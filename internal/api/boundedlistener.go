@@ -12,17 +12,18 @@ import (
 	"time"
 )
 
-// boundedListener has a bounded number of connections open. A further one takes the place of
-// the oldest stranger, so that clients without a token cannot keep others out, neither by heads
-// that never end nor by silence. Where there is no stranger it waits until a connection ends. A
-// client that takes nothing of its answer for some time is cut off.
+// boundedListener limits the number of open connections. When it is full, a new connection
+// replaces the oldest stranger, a connection whose last request had no token. So clients without a
+// token cannot block others with endless headers or by idling. Without strangers, the new
+// connection waits until another one ends. A client that stops reading its answer is disconnected
+// after a time limit.
 type boundedListener struct {
 	net.Listener
 	free  chan struct{} // holds a value for each open connection
 	write time.Duration
 	done  chan struct{}
 	end   sync.Once
-	stop  atomic.Int64 // Unix nanoseconds; no write waits beyond, 0: none is set
+	stop  atomic.Int64 // Unix nanoseconds; no write waits longer (0 means no limit)
 
 	mu        sync.Mutex
 	strangers []*boundedConn // open connections whose last request had no token, oldest first
@@ -32,7 +33,8 @@ func newBoundedListener(l net.Listener, connections int, write time.Duration) *b
 	return &boundedListener{Listener: l, free: make(chan struct{}, connections), write: write, done: make(chan struct{})}
 }
 
-// Accept waits for a connection and for room. net.ErrClosed: the listener was closed.
+// Accept waits for a connection and a free slot. It returns net.ErrClosed if the listener was
+// closed.
 func (l *boundedListener) Accept() (net.Conn, error) {
 	under, err := l.Listener.Accept()
 	if err != nil {
@@ -51,7 +53,7 @@ func (l *boundedListener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// closeStranger ends the oldest connection of a stranger, where there is one.
+// closeStranger closes the oldest connection of a stranger, if any.
 func (l *boundedListener) closeStranger() {
 	var oldest *boundedConn
 	l.mu.Lock()
@@ -60,32 +62,32 @@ func (l *boundedListener) closeStranger() {
 	}
 	l.mu.Unlock()
 	if oldest != nil {
-		_ = oldest.Close() // what it was served ends with it
+		_ = oldest.Close() // its requests end with it
 	}
 }
 
-// Close ends the listener; connections stay.
+// Close closes the listener. Open connections stay.
 func (l *boundedListener) Close() error {
 	l.end.Do(func() { close(l.done) })
 	return l.Listener.Close()
 }
 
-// endWrites has no write that begins from now on wait beyond a time from now. The end of TLS
-// has a message to send, and a server that stops ends one connection after the other.
+// endWrites limits all later writes to a time from now. Closing TLS sends a message, and a
+// stopping server closes one connection after the other.
 func (l *boundedListener) endWrites(in time.Duration) { l.stop.Store(time.Now().Add(in).UnixNano()) }
 
-// boundedConn gives its place back when it is closed.
+// boundedConn frees its slot when it is closed.
 type boundedConn struct {
 	net.Conn
 	listener *boundedListener
 	end      sync.Once
-	closed   bool // under the listener's mu: it is no stranger again
+	closed   bool // guarded by the listener's mu; a closed connection is never a stranger again
 
 	mu    sync.Mutex
-	until time.Time // the deadline that its user has set; zero: none
+	until time.Time // deadline set by its user; the zero time means none
 }
 
-// SetWriteDeadline bounds the writes to come. TLS sets one before its last message.
+// SetWriteDeadline limits later writes. TLS sets a deadline before its last message.
 func (c *boundedConn) SetWriteDeadline(t time.Time) error {
 	c.mu.Lock()
 	c.until = t
@@ -93,12 +95,12 @@ func (c *boundedConn) SetWriteDeadline(t time.Time) error {
 	return c.Conn.SetWriteDeadline(t)
 }
 
-// SetDeadline is SetWriteDeadline, for reads too.
+// SetDeadline sets the read deadline and the write deadline.
 func (c *boundedConn) SetDeadline(t time.Time) error {
 	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
 
-// nextDeadline is when a write that begins now fails.
+// nextDeadline returns the deadline of a write that starts now.
 func (c *boundedConn) nextDeadline() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -112,11 +114,11 @@ func (c *boundedConn) nextDeadline() time.Time {
 	return at
 }
 
-// writePiece is how many bytes a client takes in the time of one write. A long answer is
-// sent in such pieces, so that a slow client gets it whole.
+// writePiece is the number of bytes written within one write timeout. Long answers are sent in
+// such pieces, so that slow clients receive them completely.
 const writePiece = 32 << 10
 
-// Write sends p, and fails where the client takes no piece of it in time.
+// Write sends p. It fails if the client does not accept a piece in time.
 func (c *boundedConn) Write(p []byte) (n int, err error) {
 	for {
 		if err := c.Conn.SetWriteDeadline(c.nextDeadline()); err != nil {
@@ -129,21 +131,21 @@ func (c *boundedConn) Write(p []byte) (n int, err error) {
 	}
 }
 
-// setStranger notes whether the newest request of the connection had no token.
+// setStranger records whether the connection's newest request had no token.
 func (c *boundedConn) setStranger(stranger bool) {
-	l := c.listener
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	at := slices.Index(l.strangers, c)
+	listener := c.listener
+	listener.mu.Lock()
+	defer listener.mu.Unlock()
+	index := slices.Index(listener.strangers, c)
 	switch {
-	case stranger && at < 0 && !c.closed:
-		l.strangers = append(l.strangers, c)
-	case !stranger && at >= 0:
-		l.strangers = slices.Delete(l.strangers, at, at+1)
+	case stranger && index < 0 && !c.closed:
+		listener.strangers = append(listener.strangers, c)
+	case !stranger && index >= 0:
+		listener.strangers = slices.Delete(listener.strangers, index, index+1)
 	}
 }
 
-// Close ends the connection.
+// Close closes the connection.
 func (c *boundedConn) Close() error {
 	c.end.Do(func() {
 		c.listener.mu.Lock()
@@ -155,18 +157,18 @@ func (c *boundedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// connKey finds the connection of a request in its context.
+// connKey is the context key of a request's connection.
 type connKey struct{}
 
-// keepConn is the ConnContext of the server: each request can then find its connection.
-func keepConn(ctx context.Context, c net.Conn) context.Context {
-	if t, ok := c.(*tls.Conn); ok {
-		c = t.NetConn()
+// keepConn is the server's ConnContext. It stores the connection in the context of each request.
+func keepConn(ctx context.Context, conn net.Conn) context.Context {
+	if t, ok := conn.(*tls.Conn); ok {
+		conn = t.NetConn()
 	}
-	return context.WithValue(ctx, connKey{}, c)
+	return context.WithValue(ctx, connKey{}, conn)
 }
 
-// markConn notes whether a request has a token, for the connection that it came by.
+// markConn records on a request's connection whether the request has a token.
 func markConn(r *http.Request, has bool) {
 	if c, ok := r.Context().Value(connKey{}).(*boundedConn); ok {
 		c.setStranger(!has)

@@ -15,30 +15,29 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/feed"
+	"company/internal/present/feed"
 )
 
-// Client talks to the office of another process.
+// Client sends requests to the office of another process.
 type Client struct {
-	reconnect func(context.Context) (*Client, error) // nil: a failed request is not made again
+	reconnect func(context.Context) (*Client, error) // nil if failed requests are not retried
 
 	mu         sync.Mutex
 	way        connection
-	officeTime time.Time // the office's, in the newest answer; zero: no answer has named it
-	receivedAt time.Time // when that answer came
+	officeTime time.Time // the office's time in the newest answer; zero before the first
+	receivedAt time.Time // when that answer arrived
 }
 
-// connection is how requests reach an office.
+// connection holds the settings for sending requests to an office.
 type connection struct {
 	http    *http.Client
-	timeout time.Duration // of one request, but not of a feed; 0: none
-	maxBody int           // of a request, in bytes; 0: unbounded
-	close   func()        // nil: nothing but connections
+	timeout time.Duration // of one request, but not of a feed (0 means no timeout)
+	maxBody int           // of a request, in bytes (0 means no limit)
+	close   func()        // nil if only connections must be closed
 }
 
-// Now is the office's time: that of its newest answer, and the time since.
-// Before an answer, and at an office of an older version, it is the wall
-// clock's.
+// Now returns the office's time: the time in its newest answer plus the elapsed time. Before the
+// first answer it returns the wall clock's time.
 func (c *Client) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -48,7 +47,7 @@ func (c *Client) Now() time.Time {
 	return c.officeTime.Add(time.Since(c.receivedAt))
 }
 
-// updateClock takes the office's time from an answer.
+// updateClock stores the office's time from an answer.
 func (c *Client) updateClock(h http.Header) {
 	at, err := time.Parse(time.RFC3339Nano, h.Get(timeHeader))
 	if err != nil {
@@ -59,31 +58,29 @@ func (c *Client) updateClock(h http.Header) {
 	c.officeTime, c.receivedAt = at.UTC(), time.Now()
 }
 
-// answerTimeout is how long one request may take that another process has taken.
+// answerTimeout limits a request after another process has accepted it.
 const answerTimeout = 30 * time.Second
 
-// Dial makes a client over connections that dial opens.
+// Dial returns a client that opens its connections with dial.
 func Dial(dial func(ctx context.Context) (net.Conn, error)) *Client {
 	return &Client{way: connection{timeout: answerTimeout, maxBody: maxBody, http: &http.Client{Transport: &http.Transport{
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
 	}}}}
 }
 
-// Reconnect has reconnect find the office anew where a request gets no answer: the process
-// behind this client may have ended. The request is made once more then; a command keeps
-// its id, so that nothing is done twice. Streams are not begun anew. Call it before the
-// first request.
+// Reconnect sets the function that finds the office again if a request gets no answer, because the
+// other process may have ended. The request is then retried once. A command keeps its id, so that
+// it is not run twice. Streams are not retried. Call it before the first request.
 func (c *Client) Reconnect(reconnect func(context.Context) (*Client, error)) { c.reconnect = reconnect }
 
-// currentConnection is the way that requests take now.
+// currentConnection returns the connection that requests use now.
 func (c *Client) currentConnection() connection {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.way
 }
 
-// replaceConnection takes another way than the one that failed, where no other request
-// has done so before.
+// replaceConnection replaces a failed connection, unless another request has done so.
 func (c *Client) replaceConnection(ctx context.Context, failed *http.Client) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -99,7 +96,7 @@ func (c *Client) replaceConnection(ctx context.Context, failed *http.Client) err
 	return nil
 }
 
-// releaseConnection lets go of idle connections, and of the office where this process holds it.
+// releaseConnection closes idle connections, and the office if this process holds it.
 func (w connection) releaseConnection() {
 	w.http.CloseIdleConnections()
 	if w.close != nil {
@@ -107,25 +104,23 @@ func (w connection) releaseConnection() {
 	}
 }
 
-// Close lets go of idle connections, and of the office where this process holds
-// it.
+// Close closes idle connections, and the office if this process holds it.
 func (c *Client) Close() { c.currentConnection().releaseConnection() }
 
-// ServerInfo asks for the answering process.
+// ServerInfo returns information about the serving process.
 func (c *Client) ServerInfo(ctx context.Context) (ServerInfo, error) {
 	var h ServerInfo
 	return h, c.callJSON(ctx, http.MethodGet, "/api/v1/hello", nil, &h)
 }
 
-// Get reads a resource of the office; path is what follows /api/v1/.
-func Get[T any](ctx context.Context, c *Client, path string) (T, error) {
+// Get reads a resource of the office. path is relative to /api/v1/.
+func Get[T any](ctx context.Context, client *Client, path string) (T, error) {
 	var v T
-	return v, c.callJSON(ctx, http.MethodGet, "/api/v1/"+path, nil, &v)
+	return v, client.callJSON(ctx, http.MethodGet, "/api/v1/"+path, nil, &v)
 }
 
-// Do sends a command of the president under an id that makes a repeat
-// harmless; empty: a fresh one. Errors are the company's own, as
-// *company.Error.
+// Do sends a command of the president. id makes repeats harmless, and an empty id means a fresh
+// one. Errors are the company's own, as *company.Error.
 func (c *Client) Do(ctx context.Context, id string, cmd company.Command) (CommandResult, error) {
 	if id == "" {
 		id = NewCommandID()
@@ -133,21 +128,21 @@ func (c *Client) Do(ctx context.Context, id string, cmd company.Command) (Comman
 	return c.send(ctx, "/api/v1/commands", id, cmd)
 }
 
-// Try tells the events that a command would make now. Nothing is written.
+// Try returns the events that a command would produce now. It writes nothing.
 func (c *Client) Try(ctx context.Context, cmd company.Command) ([]company.Event, error) {
 	done, err := c.send(ctx, "/api/v1/trials", "", cmd)
 	return done.Events, err
 }
 
-// NewLink asks for a link by which a browser gets in once. EConflict: the company at work has
-// no address for browsers. ENotFound: no company is at work.
+// NewLink returns a link that works once in a browser. It returns EConflict if the running company
+// has no address for browsers, and ENotFound if no company is running.
 func (c *Client) NewLink(ctx context.Context) (Link, error) {
 	var l Link
 	return l, c.callJSON(ctx, http.MethodPost, "/api/v1/tickets", nil, &l)
 }
 
-// NewOwnLink is NewLink for a browser of the office's user on its machine: programs of other
-// users cannot use it. A server of an older version makes one for all.
+// NewOwnLink is NewLink for a browser of the office's user on its machine. Programs of other users
+// cannot use the link.
 func (c *Client) NewOwnLink(ctx context.Context) (Link, error) {
 	var l Link
 	return l, c.callJSON(ctx, http.MethodPost, "/api/v1/tickets?own=true", nil, &l)
@@ -166,8 +161,8 @@ func (c *Client) send(ctx context.Context, path, id string, cmd company.Command)
 	return done, c.callJSON(ctx, http.MethodPost, path, CommandEnvelope{ID: id, Kind: kind, Command: raw}, &done)
 }
 
-// Follow reads a part of the feed, until it ends, or ctx, or the other process: then
-// io.EOF.
+// Follow reads a part of the feed until it ends or ctx ends. It returns io.EOF if the other
+// process ends.
 func (c *Client) Follow(ctx context.Context, r feed.Range, fn func(feed.Item) error) error {
 	q := url.Values{"from": {strconv.FormatUint(r.From, 10)}}
 	if r.Until > 0 {
@@ -194,7 +189,9 @@ func (c *Client) Follow(ctx context.Context, r feed.Range, fn func(feed.Item) er
 	return err
 }
 
-func (c *Client) sendRequest(ctx context.Context, way connection, method, path string, body any) (*http.Response, error) {
+func (c *Client) sendRequest(
+	ctx context.Context, way connection, method, path string, body any,
+) (*http.Response, error) {
 	var r io.Reader
 	if body != nil {
 		b, err := json.Marshal(body)
@@ -205,7 +202,7 @@ func (c *Client) sendRequest(ctx context.Context, way connection, method, path s
 		if c, ok := body.(CommandEnvelope); ok && bound > 0 {
 			bound = bodyBound(c.Kind)
 		}
-		if bound > 0 && len(b) > bound { // the server would hang up in the middle of it
+		if bound > 0 && len(b) > bound { // the server would close the connection in the middle of it
 			return nil, tooLarge(int64(bound))
 		}
 		r = bytes.NewReader(b)
@@ -225,7 +222,8 @@ func (c *Client) sendRequest(ctx context.Context, way connection, method, path s
 func (c *Client) callJSON(ctx context.Context, method, path string, body, out any) error {
 	way := c.currentConnection()
 	err := c.callOver(ctx, way, method, path, body, out)
-	if company.CodeOf(err) != company.EHeld || c.reconnect == nil || way.close != nil || ctx.Err() != nil { // close: this process has the office
+	if company.CodeOf(err) != company.EHeld || c.reconnect == nil || way.close != nil || ctx.Err() != nil {
+		// If way.close is set, this process has the office.
 		return err
 	}
 	if err := c.replaceConnection(ctx, way.http); err != nil {

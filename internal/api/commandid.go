@@ -5,11 +5,11 @@ import (
 	"encoding/hex"
 )
 
-// NewCommandID makes the id of one command.
+// NewCommandID returns a random id for one command.
 func NewCommandID() string {
 	var b [12]byte
 	if _, err := rand.Read(b[:]); err != nil {
-		panic(err) // the kernel has no randomness: nothing can go on
+		panic(err) // the kernel has no randomness
 	}
 	return "c-" + hex.EncodeToString(b[:])
 }

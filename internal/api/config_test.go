@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/config"
+	"company/internal/office/config"
 )
 
 // TestConfigOverTheAPI: a key of the config is changed over the socket as by the command, and
@@ -18,8 +18,11 @@ func TestConfigOverTheAPI(t *testing.T) {
 	o, client := serveBusyOffice(t)
 	seq := o.View().Seq
 	var done config.ChangeReport
-	if status, p := postOver(t, c, client, "config", "", ConfigChange{Key: "forge.url", Value: "https://git.example.com", Digest: "d"}, &done, false); status != http.StatusOK ||
-		done.Key != "forge.url" || done.Now != "https://git.example.com" || done.Counts != config.CountsFromNextStart || done.Holder != 7 || len(done.Values) != 1 {
+	if status, p := postOver(t, c, client, "config", "",
+		ConfigChange{Key: "forge.url", Value: "https://git.example.com", Digest: "d"}, &done,
+		false); status != http.StatusOK ||
+		done.Key != "forge.url" || done.Now != "https://git.example.com" || done.Counts != config.CountsFromNextStart ||
+		done.Holder != 7 || len(done.Values) != 1 {
 		t.Errorf("%d %+v %+v", status, p, done)
 	}
 	for name, bad := range map[string]struct {
@@ -30,10 +33,12 @@ func TestConfigOverTheAPI(t *testing.T) {
 	}{
 		"another file": {ConfigChange{Key: "workers.max", Value: "2", Digest: "other"}, 409, company.EConflict, false},
 		"no digest":    {map[string]any{"key": "workers.max", "value": "2"}, 409, company.EConflict, true},
-		"a file":       {map[string]any{"key": "workers.max", "value": "2", "digest": "d", "file": "/etc/passwd"}, 400, company.EInvalid, true},
-		"a number":     {map[string]any{"key": "workers.max", "value": 2, "digest": "d"}, 400, company.EInvalid, true},
+		"a file": {map[string]any{"key": "workers.max", "value": "2", "digest": "d", "file": "/etc/passwd"}, 400,
+			company.EInvalid, true},
+		"a number": {map[string]any{"key": "workers.max", "value": 2, "digest": "d"}, 400, company.EInvalid, true},
 	} {
-		if status, p := postOver(t, c, client, "config", "", bad.body, &done, bad.wrong); status != bad.status || p.Code != bad.code || p.Hint == "" {
+		if status, p := postOver(t, c, client, "config", "", bad.body, &done, bad.wrong); status != bad.status ||
+			p.Code != bad.code || p.Hint == "" {
 			t.Errorf("%s: %d %+v", name, status, p)
 		}
 	}
@@ -50,10 +55,12 @@ func TestTokenChangesConfigAsAStranger(t *testing.T) {
 		return string(must(json.Marshal(ConfigChange{Key: key, Value: "2", Digest: "d"})))
 	}
 	for _, token := range []string{d.openSession(t), fakeProgramToken} {
-		if resp, text := d.ask(t, "POST", "/api/v1/config", token, body("workers.max")); resp.StatusCode != 200 || !strings.Contains(text, `"now":"2"`) {
+		if resp, text := d.ask(t, "POST", "/api/v1/config", token, body("workers.max")); resp.StatusCode != 200 ||
+			!strings.Contains(text, `"now":"2"`) {
 			t.Errorf("%d %s", resp.StatusCode, text)
 		}
-		if resp, text := d.ask(t, "POST", "/api/v1/config", token, body("gates.test")); resp.StatusCode != 403 || !strings.Contains(text, "E_ACCESS") || !strings.Contains(text, `"hint":`) {
+		if resp, text := d.ask(t, "POST", "/api/v1/config", token, body("gates.test")); resp.StatusCode != 403 ||
+			!strings.Contains(text, "E_ACCESS") || !strings.Contains(text, `"hint":`) {
 			t.Errorf("gates.test: %d %s", resp.StatusCode, text)
 		}
 	}
@@ -61,7 +68,8 @@ func TestTokenChangesConfigAsAStranger(t *testing.T) {
 	wantProblem(t, "no token", resp, text, 401, company.EAccess)
 	socket := d.dialSocket()
 	defer socket.Close()
-	if status, p := postOver(t, readContract(t), socket, "config", "", ConfigChange{Key: "gates.test", Value: "make", Digest: "d"}, &config.ChangeReport{}, false); status != 200 {
+	if status, p := postOver(t, readContract(t), socket, "config", "",
+		ConfigChange{Key: "gates.test", Value: "make", Digest: "d"}, &config.ChangeReport{}, false); status != 200 {
 		t.Errorf("the socket: %d %+v", status, p)
 	}
 	d.unchanged(t)

@@ -1,12 +1,12 @@
 package api
 
 import (
-	_ "embed" // the description is a file
+	_ "embed" // for the embedded file
 	"net/http"
 )
 
-// description is the OpenAPI document of the API. make docs writes it from Routes,
-// CommandKinds and the types that they name.
+// description is the OpenAPI document of the API. make docs generates it from Routes, CommandKinds
+// and their types.
 //
 //go:embed openapi.json
 var description []byte

@@ -8,111 +8,128 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/config"
-	"company/internal/view"
+	"company/internal/office/config"
+	"company/internal/present/view"
 )
 
-// Desk is what the process around an office knows beside its state: checkouts, configs, git
-// objects, the machine. Its methods are safe for concurrent use and end with ctx; errors are
-// the company's own.
+// Desk gives access to data outside of an office's state: checkouts, configs, git objects and the
+// machine. Its methods are safe for concurrent use and end with ctx. Errors are the company's own.
 type Desk interface {
-	// PrepareSubmission makes the command of a submission, and checks all that it needs on
-	// this machine. Nothing is submitted.
+	// PrepareSubmission validates a submission on this machine and returns its command. It submits
+	// nothing.
 	PrepareSubmission(ctx context.Context, s view.Submission) (company.Submit, error)
-	// Patch is the unified diff of a range.
+	// Patch returns the unified diff of a range.
 	Patch(ctx context.Context, r view.Range) (view.Patch, error)
-	// PullPage is a pull request with its evidence.
+	// PullPage returns a pull request with its evidence.
 	PullPage(ctx context.Context, r view.PullRecord) (view.PullText, error)
-	// SyncPulls asks the forge about open pull requests, and has do decide on the answers. A
-	// failure of one is in its result.
-	SyncPulls(ctx context.Context, pulls []view.PullRecord, do func(company.RecordPRFeedback) (company.TaskID, error)) ([]view.PullSync, error)
-	// ClosePull closes an open pull request on its forge. One that is on none needs nothing.
+	// SyncPulls asks the forge about open pull requests, and calls do with the answers. The failure
+	// of one is in its result.
+	SyncPulls(ctx context.Context, pulls []view.PullRecord, do func(company.RecordPRFeedback) (company.TaskID, error)) (
+		[]view.PullSync, error)
+	// ClosePull closes an open pull request on its forge. It does nothing for one without a forge.
 	ClosePull(ctx context.Context, r view.PullRecord, why string) error
-	// Diagnose runs the checks of doctor; online: also those that ask servers.
+	// Diagnose runs the checks of doctor. With online it includes checks that ask servers.
 	Diagnose(ctx context.Context, online bool) (view.Diagnosis, error)
-	// Config lists the config of a project; empty: of the office.
+	// Config lists the config of a project. An empty project means the office.
 	Config(ctx context.Context, project string) (view.ConfigList, error)
 	// ChangeConfig changes one key of the office's company.yaml.
 	ChangeConfig(ctx context.Context, c config.Change) (config.ChangeReport, error)
 }
 
-// deskTime is how long the machine may take to be asked, in all: a remote may be fetched.
+// deskTime limits a request to the desk, which may fetch a remote.
 const deskTime = 2 * time.Minute
 
-// SetDesk gives the server a desk. It is called before Start; without one the routes of
-// the desk are E_CONFLICT.
+// SetDesk sets the server's desk. Call it before Start. Without a desk its routes return
+// E_CONFLICT.
 func (s *Server) SetDesk(d Desk) { s.desk = d }
 
-// deskRoutes are the routes that the desk answers.
+// deskRoutes lists the routes that the desk answers.
 var deskRoutes = []Route{
-	newDeskRoute("diffs/{id}", "what an id changed, as a unified diff of at most 8 MiB: see ranges", view.Patch{}, func(ctx context.Context, s *Server, r *http.Request) (any, error) {
-		of, err := s.source().Range(r.PathValue("id"))
-		if err != nil {
-			return nil, err
-		}
-		if of.Context, err = parseContext(r.URL.Query().Get("context")); err != nil {
-			return nil, err
-		}
-		return s.desk.Patch(ctx, of)
-	}, Parameter{Name: "context", Type: "integer", Doc: "unchanged lines around each change, 1 to 100000; without it, 3"}),
-	newDeskRoute("prs/{id}/page", "a pull request with its evidence, as text", view.PullText{}, func(ctx context.Context, s *Server, r *http.Request) (any, error) {
-		record, err := s.source().PullRecord(r.PathValue("id"))
-		if err != nil {
-			return nil, err
-		}
-		return s.desk.PullPage(ctx, record)
-	}),
-	newDeskRoute("doctor", "the checks of this machine and this office", view.Diagnosis{}, func(ctx context.Context, s *Server, r *http.Request) (any, error) {
-		return s.desk.Diagnose(ctx, r.URL.Query().Get("online") == "true")
-	}, Parameter{Name: "online", Type: "boolean", Doc: "also ask the models' servers, each model for a short reply, the git remote, the forge and the registries"}),
-	newDeskRoute("config", "every key of the config, its value and where it comes from", view.ConfigList{}, func(ctx context.Context, s *Server, r *http.Request) (any, error) {
-		project, err := s.limitProject(ctx, r.URL.Query().Get("project"))
-		if err != nil {
-			return nil, err
-		}
-		return s.desk.Config(ctx, project)
-	}, Parameter{Name: "project", Type: "string", Doc: "of this project; without it, of the office"}),
-	{Method: http.MethodPost, Path: "submissions", Summary: "gives the company an instruction, checked as `company submit` does; the answer names the task", Body: view.Submission{}, Answer: CommandResult{}, serve: (*Server).serveSubmission},
+	newDeskRoute("diffs/{id}", "what an id changed, as a unified diff of at most 8 MiB: see ranges", view.Patch{},
+		func(ctx context.Context, s *Server, r *http.Request) (any, error) {
+			of, err := s.source().Range(r.PathValue("id"))
+			if err != nil {
+				return nil, err
+			}
+			if of.Context, err = parseContext(r.URL.Query().Get("context")); err != nil {
+				return nil, err
+			}
+			return s.desk.Patch(ctx, of)
+		}, Parameter{Name: "context", Type: "integer",
+			Doc: "unchanged lines around each change, 1 to 100000; without it, 3"}),
+	newDeskRoute("prs/{id}/page", "a pull request with its evidence, as text", view.PullText{},
+		func(ctx context.Context, s *Server, r *http.Request) (any, error) {
+			record, err := s.source().PullRecord(r.PathValue("id"))
+			if err != nil {
+				return nil, err
+			}
+			return s.desk.PullPage(ctx, record)
+		}),
+	newDeskRoute("doctor", "the checks of this machine and this office", view.Diagnosis{},
+		func(ctx context.Context, s *Server, r *http.Request) (any, error) {
+			return s.desk.Diagnose(ctx, r.URL.Query().Get("online") == "true")
+		}, Parameter{Name: "online", Type: "boolean",
+			Doc: "also ask the models' servers, each model for a short reply, the git remote, the forge and the registries"}),
+	newDeskRoute("config", "every key of the config, its value and where it comes from", view.ConfigList{},
+		func(ctx context.Context, s *Server, r *http.Request) (any, error) {
+			project, err := s.limitProject(ctx, r.URL.Query().Get("project"))
+			if err != nil {
+				return nil, err
+			}
+			return s.desk.Config(ctx, project)
+		}, Parameter{Name: "project", Type: "string", Doc: "of this project; without it, of the office"}),
+	{Method: http.MethodPost, Path: "submissions",
+		Summary: "gives the company an instruction, checked as `company submit` does; the answer names the task",
+		Body:    view.Submission{}, Answer: CommandResult{}, serve: (*Server).serveSubmission},
 }
 
-// maxContext is the number of unchanged lines around a change that has whole files in a patch.
+// maxContext is the number of context lines that shows whole files in a patch.
 const maxContext = 100_000
 
-// parseContext reads how many unchanged lines a patch has around a change; empty: as many as usual.
+// parseContext parses the number of unchanged lines around a change. It returns 0, the default,
+// for "".
 func parseContext(text string) (int, error) {
 	if text == "" {
 		return 0, nil
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > maxContext {
-		return 0, company.E(company.EInvalid, "context is a number of lines from 1 to "+strconv.Itoa(maxContext)).Fix("leave it out for 3 lines")
+		return 0, company.E(company.EInvalid, "context is a number of lines from 1 to "+strconv.Itoa(maxContext)).
+			Fix("leave it out for 3 lines")
 	}
 	return n, nil
 }
 
-// newDeskRoute is the route of a resource that the desk answers.
-func newDeskRoute(path, summary string, answer any, ask func(ctx context.Context, s *Server, r *http.Request) (any, error), query ...Parameter) Route {
-	return Route{Method: http.MethodGet, Path: path, Summary: summary, Query: query, Answer: answer, serve: func(s *Server, w http.ResponseWriter, r *http.Request) {
-		ctx, cancel, err := s.askDesk(r.Context())
-		defer cancel()
-		var v any
-		if err == nil {
-			v, err = ask(ctx, s, r)
-		}
-		if err != nil {
-			writeError(w, orEnding(r, err))
-			return
-		}
-		writeResource(w, r, v)
-	}}
+// newDeskRoute returns the route of a resource that the desk answers.
+func newDeskRoute(
+	path, summary string, answer any, ask func(ctx context.Context, s *Server, r *http.Request) (any, error),
+	query ...Parameter,
+) Route {
+	return Route{Method: http.MethodGet, Path: path, Summary: summary, Query: query, Answer: answer,
+		serve: func(server *Server, w http.ResponseWriter, r *http.Request) {
+			ctx, cancel, err := server.askDesk(r.Context())
+			defer cancel()
+			var v any
+			if err == nil {
+				v, err = ask(ctx, server, r)
+			}
+			if err != nil {
+				writeError(w, orEnding(r, err))
+				return
+			}
+			writeResource(w, r, v)
+		}}
 }
 
-// askDesk bounds the time of a request to the desk. EConflict: there is none.
+// askDesk limits the time of a request to the desk. It returns EConflict if there is no desk.
 func (s *Server) askDesk(ctx context.Context) (context.Context, context.CancelFunc, error) {
 	if s.desk == nil {
-		return ctx, func() {}, company.E(company.EConflict, "this process has no access to checkouts and configs").Fix("ask the company at work: company serve")
+		return ctx, func() {}, company.E(company.EConflict, "this process has no access to checkouts and configs").
+			Fix("ask the company at work: company serve")
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, deskTime, company.E(company.EHeld, "the machine did not answer in time").Because(deskTime.String()+" have passed").Fix("do it again; company doctor looks for what is slow"))
+	ctx, cancel := context.WithTimeoutCause(
+		ctx, deskTime, company.E(company.EHeld, "the machine did not answer in time").
+			Because(deskTime.String()+" have passed").Fix("do it again; company doctor looks for what is slow"))
 	return ctx, cancel, nil
 }
 
@@ -125,15 +142,16 @@ func (s *Server) serveSubmission(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, result)
 }
 
-// submitTask checks a submission and has the office decide it. Its id is that of the header
-// Idempotency-Key. A repeat gets the task of the first, whatever the config is by now.
+// submitTask validates a submission and submits it to the office. Its id comes from the header
+// Idempotency-Key. A repeat returns the task of the first request, even if the config has changed.
 func (s *Server) submitTask(r *http.Request) (CommandResult, error) {
-	var in view.Submission
-	if err := decodeReader(r.Body, &in); err != nil {
+	var submission view.Submission
+	if err := decodeReader(r.Body, &submission); err != nil {
 		if large := new(http.MaxBytesError); errors.As(err, &large) {
 			return CommandResult{}, tooLarge(large.Limit)
 		}
-		return CommandResult{}, company.E(company.EInvalid, "the submission is not what was expected").Wrap(err).Fix(s.sameVersion())
+		return CommandResult{}, company.E(company.EInvalid, "the submission is not what was expected").Wrap(err).
+			Fix(s.sameVersion())
 	}
 	id, err := commandID("", r.Header.Values("Idempotency-Key"))
 	if err != nil {
@@ -144,8 +162,9 @@ func (s *Server) submitTask(r *http.Request) (CommandResult, error) {
 	}
 	st := s.office.Source().State
 	if task := st.SubmittedBy(company.President, id); task != "" {
-		if t := st.Tasks[task]; t != nil && t.Instruction != in.Instruction {
-			return CommandResult{}, company.E(company.EConflict, "another instruction was submitted under this id").Fix("send each submission with an id of its own")
+		if t := st.Tasks[task]; t != nil && t.Instruction != submission.Instruction {
+			return CommandResult{}, company.E(company.EConflict, "another instruction was submitted under this id").
+				Fix("send each submission with an id of its own")
 		}
 		return CommandResult{Events: []company.Event{}, Task: task}, nil
 	}
@@ -154,16 +173,17 @@ func (s *Server) submitTask(r *http.Request) (CommandResult, error) {
 	if err != nil {
 		return CommandResult{}, err
 	}
-	if in.Project, err = s.limitProject(ctx, in.Project); err != nil {
+	if submission.Project, err = s.limitProject(ctx, submission.Project); err != nil {
 		return CommandResult{}, err
 	}
-	c, err := s.desk.PrepareSubmission(ctx, in)
+	submit, err := s.desk.PrepareSubmission(ctx, submission)
 	if err != nil {
 		return CommandResult{}, err
 	}
-	evs, err := s.office.DoID(ctx, id, company.President, c)
+	evs, err := s.office.DoID(ctx, id, company.President, submit)
 	if err != nil {
 		return CommandResult{}, err
 	}
-	return CommandResult{Events: append([]company.Event{}, evs...), Task: s.office.Source().State.SubmittedBy(company.President, id)}, nil
+	return CommandResult{Events: append([]company.Event{}, evs...),
+		Task: s.office.Source().State.SubmittedBy(company.President, id)}, nil
 }

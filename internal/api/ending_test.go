@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/feed"
+	"company/internal/present/feed"
 )
 
 // slowOffice answers a command when it is told to.

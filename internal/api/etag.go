@@ -10,13 +10,13 @@ import (
 	"strings"
 )
 
-// ages finds the fields of a resource that grow with the clock while nothing happens. Each of
-// them stands beside the instant from which it counts.
+// ages matches the fields of a resource that grow with the clock while nothing changes. Each field
+// is next to its start time.
 var ages = regexp.MustCompile(`"(?:duration_ms|due_in_ms)":-?[0-9]+`)
 
-// writeResource answers with a resource and its ETag. Ages are left out of the tag: else that
-// of a task at work were another one at each request. The tag is weak, because two answers
-// under it may differ in their ages.
+// writeResource writes a resource and its ETag. The tag ignores ages, because otherwise the tag of
+// a running task would change on each request. The tag is weak, because answers with the same tag
+// may differ in ages.
 func writeResource(w http.ResponseWriter, r *http.Request, v any) {
 	var text bytes.Buffer
 	if err := json.NewEncoder(&text).Encode(v); err != nil {
@@ -26,18 +26,17 @@ func writeResource(w http.ResponseWriter, r *http.Request, v any) {
 	writeTagged(w, r, "application/json", text.Bytes(), "W/"+tagOf(ages.ReplaceAll(text.Bytes(), nil)))
 }
 
-// tagOf is the strong ETag of a text. It is of the bytes: a view holds more than the ledger
-// does, such as what an agent is doing, so the number of the newest event would not tell two
-// of them apart.
+// tagOf returns the strong ETag of a text. It hashes the bytes. The number of the newest event is
+// not enough. A view also has data outside of the ledger, such as the current work of an agent.
 func tagOf(text []byte) string {
 	sum := sha256.Sum256(text)
 	return `"` + hex.EncodeToString(sum[:12]) + `"`
 }
 
-// writeTagged answers with a text and its ETag, or with 304 where the client has that text.
+// writeTagged writes a text and its ETag, or 304 if the client has that text.
 func writeTagged(w http.ResponseWriter, r *http.Request, mediaType string, text []byte, tag string) {
 	w.Header().Set("ETag", tag)
-	if w.Header().Get("Cache-Control") == "" { // over TCP nothing is stored
+	if w.Header().Get("Cache-Control") == "" { // no answer is stored over TCP
 		w.Header().Set("Cache-Control", "no-cache")
 	}
 	if matchesTag(r.Header.Values("If-None-Match"), tag) {
@@ -45,11 +44,11 @@ func writeTagged(w http.ResponseWriter, r *http.Request, mediaType string, text 
 		return
 	}
 	w.Header().Set("Content-Type", mediaType)
-	_, _ = w.Write(text) // the client is gone, or it has it
+	_, _ = w.Write(text) // an error means that the client is gone
 }
 
-// matchesTag reports whether the values of If-None-Match name a tag. A weak tag
-// compares as a strong one does (RFC 9110, 13.1.2).
+// matchesTag reports whether the values of If-None-Match contain a tag. Weak and strong tags
+// compare equal (RFC 9110, 13.1.2).
 func matchesTag(values []string, tag string) bool {
 	tag = strings.TrimPrefix(tag, "W/")
 	for _, value := range values {

@@ -10,15 +10,14 @@ import (
 	"strconv"
 
 	"company/internal/company"
-	"company/internal/feed"
+	"company/internal/present/feed"
 )
 
-// serveEvents streams the feed as server-sent events until the client goes
-// away. The id of an event of the ledger is its number, so that a client that
-// comes back with Last-Event-ID misses none; what happens between two events
-// has no id. Without Last-Event-ID the feed begins with ?from=, or with the
-// first event. ?task= gives that task's events alone; ?until= ends the feed with an
-// event, and with a last one that says so.
+// serveEvents streams the feed as server-sent events until the client disconnects. The id of a
+// ledger event is its number, so a client that reconnects with Last-Event-ID misses no event.
+// Other items have no id. Without Last-Event-ID the feed starts at ?from=, or at the first event.
+// ?task= selects the events of a task. ?until= ends the feed after an event, with a final event
+// that marks the end.
 func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	of, err := rangeOf(r)
 	if err != nil {
@@ -27,18 +26,18 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	}
 	stream := s.newStream(w)
 	defer stream.closeStream()
-	if err := stream.sendText(""); err != nil { // the head: the first event may take long
+	if err := stream.sendText(""); err != nil { // send the header now, since the first event may take long
 		return
 	}
-	// It ends with the client or with the office: both are no error here. But an
-	// office without a company at work ends with a failure only.
-	err = s.office.Follow(r.Context(), of, func(it feed.Item) error {
-		text, err := it.JSON()
+	// The stream ends with the client or the office, which is no error. An office without a running
+	// company ends only on a failure.
+	err = s.office.Follow(r.Context(), of, func(item feed.Item) error {
+		text, err := item.JSON()
 		if err != nil {
 			return err
 		}
-		if it.Seq > 0 {
-			return stream.sendText("id: %d\ndata: %s\n\n", it.Seq, text)
+		if item.Seq > 0 {
+			return stream.sendText("id: %d\ndata: %s\n\n", item.Seq, text)
 		}
 		return stream.sendText("data: %s\n\n", text)
 	})
@@ -48,9 +47,9 @@ func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	s.writeFailure(stream, r, err)
 }
 
-// writeFailure ends a stream with the error that broke it off: where no company is at
-// work that another could take over from, and where a stored record is damaged or missing,
-// which another company would find as well.
+// writeFailure ends a stream with the error that interrupted it. It does so only if a retry with
+// another company would not help: there is no running company to take over from, or a stored
+// record is damaged or missing.
 func (s *Server) writeFailure(stream *eventStream, r *http.Request, err error) {
 	code := company.CodeOf(err)
 	if r.Context().Err() == nil && (!s.atWork || code == company.ENotFound || code == company.ELedger) {
@@ -58,11 +57,10 @@ func (s *Server) writeFailure(stream *eventStream, r *http.Request, err error) {
 	}
 }
 
-// failureLine begins the last event of a stream that failed; its data is a problem
-// document.
+// failureLine starts the last event of a failed stream. Its data is a problem document.
 const failureLine = "event: failure"
 
-// rangeOf is the part of the feed that a request asks for.
+// rangeOf returns the part of the feed that a request selects.
 func rangeOf(r *http.Request) (of feed.Range, err error) {
 	q := r.URL.Query()
 	of.Task = company.TaskID(q.Get("task"))
@@ -76,32 +74,32 @@ func rangeOf(r *http.Request) (of feed.Range, err error) {
 	}
 	of.From, of.Until = number(q.Get("from"), 1), number(q.Get("until"), 0)
 	if last := number(r.Header.Get("Last-Event-ID"), 0); r.Header.Get("Last-Event-ID") != "" {
-		of.From = max(last, last+1) // behind the last number of all there is none
+		of.From = max(last, last+1) // no event follows the highest number
 	}
 	return of, err
 }
 
-// readEvents reads the items of a stream until it ends, or is cut in the middle
-// of one: the other process died.
+// readEvents reads the items of a stream until it ends. The stream may be cut in the middle of an
+// item if the other process died.
 func readEvents(stream io.Reader, fn func(feed.Item) error) error {
 	return readStream(stream, func(data []byte) error {
-		var it feed.Item
-		if json.Unmarshal(data, &it) != nil {
+		var item feed.Item
+		if json.Unmarshal(data, &item) != nil {
 			return io.EOF
 		}
-		return fn(it)
+		return fn(item)
 	})
 }
 
-// errStreamEnd is how a stream ends that says that it is whole.
+// errStreamEnd marks the end of a complete stream.
 var errStreamEnd = errors.New("api: the stream is whole")
 
-// maxEvent bounds one event of a stream, in bytes: a tool call may have 1 MiB of
-// arguments, and JSON escapes them.
+// maxEvent limits one event of a stream, in bytes. A tool call may have 1 MiB of arguments, and
+// JSON escapes them.
 const maxEvent = 32 << 20
 
-// readStream reads the data of a stream's events: errStreamEnd when the stream says that
-// it is whole, io.EOF when it is cut.
+// readStream reads the data of a stream's events. It returns errStreamEnd for a complete stream,
+// and io.EOF for a cut one.
 func readStream(stream io.Reader, fn func(data []byte) error) error {
 	lines := bufio.NewScanner(stream)
 	lines.Buffer(make([]byte, 64<<10), maxEvent)
@@ -116,11 +114,11 @@ func readStream(stream io.Reader, fn func(data []byte) error) error {
 			continue
 		}
 		if failed {
-			var p Problem
-			if json.Unmarshal(data, &p) != nil {
+			var problem Problem
+			if json.Unmarshal(data, &problem) != nil {
 				break
 			}
-			return p.asError()
+			return problem.asError()
 		}
 		if err := fn(data); err != nil {
 			return err

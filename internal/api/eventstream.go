@@ -11,13 +11,12 @@ import (
 	"company/internal/company"
 )
 
-// beatEvery is how often a stream without news shows that it is alive. Proxies and browsers
-// give up connections on which nothing happens.
+// beatEvery is the keep-alive interval of an idle stream. Proxies and browsers close idle
+// connections.
 const beatEvery = 15 * time.Second
 
-// eventStream is an answer of server-sent events, with a comment line each time that
-// nothing was sent for a while. It begins with its first event; until then the answer may
-// still be an error.
+// eventStream is an answer with server-sent events. It sends a comment line after each idle
+// interval. It starts with its first event, and until then the answer may still be an error.
 type eventStream struct {
 	w     http.ResponseWriter
 	flush *http.ResponseController
@@ -30,22 +29,21 @@ type eventStream struct {
 	over  sync.WaitGroup
 }
 
-// newStream makes a stream. It is closed before its handler returns.
+// newStream returns a stream. Close it before its handler returns.
 func (s *Server) newStream(w http.ResponseWriter) *eventStream {
 	return &eventStream{w: w, flush: http.NewResponseController(w), every: s.beatEvery, done: make(chan struct{})}
 }
 
-// beginStream sends the head of the answer, and begins the beat. It is called with the lock
-// held.
+// beginStream sends the header of the answer and starts the keep-alive. The caller holds the lock.
 func (e *eventStream) beginStream() {
 	e.begun = true
 	e.w.Header().Set("Content-Type", "text/event-stream")
 	e.w.Header().Set("Cache-Control", "no-store")
-	// nginx keeps an answer back until its buffer is full, hours for an idle office
+	// nginx buffers an answer until its buffer is full, which takes hours for an idle office
 	// (https://nginx.org/en/docs/http/ngx_http_proxy_module.html#proxy_buffering).
 	e.w.Header().Set("X-Accel-Buffering", "no")
 	e.w.WriteHeader(http.StatusOK)
-	_ = e.flush.SetReadDeadline(time.Time{}) // that of the request would end the stream; in process there is none
+	_ = e.flush.SetReadDeadline(time.Time{}) // the request's deadline would end the stream; there is none in process
 	e.beat = time.NewTicker(e.every)
 	e.over.Go(func() {
 		for {
@@ -54,14 +52,14 @@ func (e *eventStream) beginStream() {
 				return
 			case <-e.beat.C:
 				if e.sendText(": beat\n\n") != nil {
-					return // the handler finds out
+					return // the handler gets the error, too
 				}
 			}
 		}
 	})
 }
 
-// sendText sends whole events; an empty text sends the head alone.
+// sendText sends complete events. An empty text sends only the header.
 func (e *eventStream) sendText(format string, args ...any) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -75,28 +73,28 @@ func (e *eventStream) sendText(format string, args ...any) error {
 	return e.flush.Flush()
 }
 
-// sendEnd ends a stream that is whole.
+// sendEnd ends a complete stream.
 func (e *eventStream) sendEnd() {
-	_ = e.sendText("%s\ndata: {}\n\n", endLine) // the client is gone, or it has it
+	_ = e.sendText("%s\ndata: {}\n\n", endLine) // an error means that the client is gone
 }
 
-// sendFailure ends a stream with an error of the company. Another error cuts it.
+// sendFailure ends a stream with an error of the company. Other errors cut the stream.
 func (e *eventStream) sendFailure(err error) {
 	if coded := (*company.Error)(nil); errors.As(err, &coded) {
 		if text, err := json.Marshal(problemOf(coded)); err == nil {
-			_ = e.sendText("%s\ndata: %s\n\n", failureLine, text) // the client is gone, or it has it
+			_ = e.sendText("%s\ndata: %s\n\n", failureLine, text) // an error means that the client is gone
 		}
 	}
 }
 
-// hasBegun reports whether something was sent.
+// hasBegun reports whether any data was sent.
 func (e *eventStream) hasBegun() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.begun
 }
 
-// closeStream ends the beat.
+// closeStream stops the keep-alive.
 func (e *eventStream) closeStream() {
 	if e.hasBegun() {
 		e.beat.Stop()

@@ -15,12 +15,12 @@ import (
 	"company/internal/agent"
 	"company/internal/bus/nats"
 	"company/internal/company"
-	"company/internal/feed"
+	"company/internal/engine/orchestrator"
+	"company/internal/engine/replay"
 	"company/internal/ledger"
-	"company/internal/orchestrator"
-	"company/internal/replay"
+	"company/internal/present/feed"
+	"company/internal/present/view"
 	"company/internal/upkeep"
-	"company/internal/view"
 )
 
 // officeLoop is a real office without agents: its ledger, and the loop on it.
@@ -93,10 +93,11 @@ func startOfficeLoop(t *testing.T) (officeLoop, func(id, kind, fields string) (i
 	}
 	srv := New(officeLoop{o}, ServerInfo{Version: "test", Office: "k3fq", PID: 1}, slog.New(slog.DiscardHandler))
 	srv.Start(listener)
-	client := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-		var d net.Dialer
-		return d.DialContext(ctx, "unix", sock)
-	}}}
+	client := &http.Client{
+		Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "unix", sock)
+		}}}
 	t.Cleanup(func() {
 		client.CloseIdleConnections()
 		srv.Stop()

@@ -8,16 +8,17 @@ import (
 	"sync"
 )
 
-// InProcess makes a client of an office that this process holds, with no
-// company at work on it: what asks the office is the same for both. Close waits
-// for the requests under way, and then calls end.
+// InProcess returns a client of an office that this process holds without a running company. It
+// accepts the same requests as other clients. Close waits for running requests and then calls end.
 func InProcess(o Office, end func()) *Client {
-	s := New(o, ServerInfo{}, slog.New(slog.DiscardHandler))
-	s.atWork = false
-	return &Client{way: connection{http: &http.Client{Transport: directTransport{s.newHandler(nil), &s.inFlight}}, close: func() { s.inFlight.Wait(); end() }}}
+	server := New(o, ServerInfo{}, slog.New(slog.DiscardHandler))
+	server.atWork = false
+	return &Client{
+		way: connection{http: &http.Client{Transport: directTransport{server.newHandler(nil), &server.inFlight}},
+			close: func() { server.inFlight.Wait(); end() }}}
 }
 
-// directTransport has a handler of this process answer requests.
+// directTransport passes requests to a handler of this process.
 type directTransport struct {
 	handler  http.Handler
 	inFlight *sync.WaitGroup
@@ -48,7 +49,7 @@ func (t directTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// directBody ends the request when its reader lets go of it.
+// directBody cancels the request when its reader closes it.
 type directBody struct {
 	*io.PipeReader
 	cancel context.CancelFunc
@@ -59,7 +60,7 @@ func (b directBody) Close() error {
 	return b.PipeReader.Close()
 }
 
-// answer is what a handler writes its answer to.
+// answer is the ResponseWriter of a handler.
 type answer struct {
 	header http.Header
 	stream *io.PipeWriter
@@ -72,7 +73,7 @@ func (a *answer) Header() http.Header { return a.header }
 
 func (a *answer) WriteHeader(status int) {
 	a.once.Do(func() {
-		a.header = a.header.Clone() // the reader has its own
+		a.header = a.header.Clone() // the reader has a copy of its own
 		a.status = status
 		close(a.begun)
 	})

@@ -10,30 +10,30 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/view"
+	"company/internal/present/view"
 )
 
 // metricsType is the media type of Prometheus' text format.
 // https://prometheus.io/docs/instrumenting/exposition_formats/
 const metricsType = "text/plain; version=0.0.4; charset=utf-8"
 
-// serveMetrics answers with numbers of the office for Prometheus. Names and units are
-// listed in docs/api.md.
+// serveMetrics returns the office's metrics for Prometheus. docs/api.md lists their names and
+// units.
 func (s *Server) serveMetrics(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", metricsType)
 	w.Header().Set("Cache-Control", "no-store")
-	_, _ = w.Write(renderMetrics(s.source(), s.info.Version)) // the client is gone, or it has it
+	_, _ = w.Write(renderMetrics(s.source(), s.info.Version)) // an error means that the client is gone
 }
 
 // metricText collects metrics in the text format.
 type metricText struct{ bytes.Buffer }
 
-// beginMetric begins a metric. All its samples follow.
+// beginMetric starts a metric. Its samples must follow.
 func (m *metricText) beginMetric(name, kind, help string) {
 	fmt.Fprintf(m, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, kind)
 }
 
-// addSample adds a sample. labels are names and values in turns.
+// addSample adds a sample. labels alternates names and values.
 func (m *metricText) addSample(name string, value float64, labels ...string) {
 	m.WriteString(name)
 	for i := 0; i < len(labels); i += 2 {
@@ -52,8 +52,8 @@ func (m *metricText) addSingle(name, kind, help string, value float64) {
 	m.addSample(name, value)
 }
 
-// addByLabel adds a metric with a sample for each value of a label. Values without a count
-// are zero, so that none comes and goes.
+// addByLabel adds a metric with a sample for each value of a label. Values without a count are
+// zero, so that series do not appear and disappear.
 func (m *metricText) addByLabel(name, help, label string, counts map[string]int, values []string) {
 	m.beginMetric(name, "gauge", help)
 	for _, v := range values {
@@ -61,70 +61,81 @@ func (m *metricText) addByLabel(name, help, label string, counts map[string]int,
 	}
 }
 
-// renderMetrics makes the metrics of this moment. Labels have a few fixed values: no id is
-// among them, so that a database of metrics does not grow with the tasks.
+// renderMetrics renders the current metrics. Labels have a few fixed values and no ids, so that a
+// metrics database does not grow with the tasks.
 func renderMetrics(src view.Source, version string) []byte {
-	s := src.State
+	state := src.State
 	var m metricText
 	m.beginMetric("company_build_info", "gauge", "The program that answers; always 1.")
 	m.addSample("company_build_info", 1, "version", version)
-	m.addSingle("company_ledger_events_total", "counter", "Events in the ledger.", float64(s.Seq))
-	m.addSingle("company_office_stopped", "gauge", "1 while the office is stopped.", float64(map[bool]int{true: 1}[s.Office.Stopped]))
+	m.addSingle("company_ledger_events_total", "counter", "Events in the ledger.", float64(state.Seq))
+	m.addSingle("company_office_stopped", "gauge", "1 while the office is stopped.",
+		float64(map[bool]int{true: 1}[state.Office.Stopped]))
 
 	tasks, subtasks, runs := map[string]int{}, map[string]int{}, map[string]int{}
-	for _, id := range s.Open {
-		t := s.Tasks[id]
-		tasks[string(s.Shown(t))]++
-		for _, sub := range t.Subtasks {
+	for _, id := range state.Open {
+		task := state.Tasks[id]
+		tasks[string(state.Shown(task))]++
+		for _, sub := range task.Subtasks {
 			subtasks[string(sub.Status)]++
 		}
-		for _, r := range t.Runs {
-			if r.Held && !r.Ended {
-				runs[string(r.Role)]++
+		for _, run := range task.Runs {
+			if run.Held && !run.Ended {
+				runs[string(run.Role)]++
 			}
 		}
 	}
 	m.addByLabel("company_tasks_open", "Tasks that have not ended.", "status", tasks, openStatuses)
 	m.addByLabel("company_subtasks_open", "Subtasks of tasks that have not ended.", "status", subtasks, subtaskStatuses)
 	m.addByLabel("company_runs_held", "Runs that an agent is at.", "role", runs, roles)
-	m.addSingle("company_merge_queue_length", "gauge", "Approved subtasks that are not merged yet.", float64(subtasks[string(company.SubtaskMerging)]))
-	m.addSingle("company_tasks_submitted_total", "counter", "Tasks that were ever submitted.", float64(len(s.Tasks)+len(s.Past)))
-	m.addSingle("company_questions_open", "gauge", "Questions that wait for the president.", float64(len(s.OpenApprovals(""))))
-	m.addSingle("company_workers", "gauge", "Workers that there are to be.", float64(s.Office.WorkerCount()))
+	m.addSingle("company_merge_queue_length", "gauge", "Approved subtasks that are not merged yet.",
+		float64(subtasks[string(company.SubtaskMerging)]))
+	m.addSingle("company_tasks_submitted_total", "counter", "Tasks that were ever submitted.",
+		float64(len(state.Tasks)+len(state.Past)))
+	m.addSingle("company_questions_open", "gauge", "Questions that wait for the president.",
+		float64(len(state.OpenApprovals(""))))
+	m.addSingle("company_workers", "gauge", "Workers that there are to be.", float64(state.Office.WorkerCount()))
 	spent := company.Amount{}
-	for _, t := range s.Tasks {
+	for _, t := range state.Tasks {
 		spent = spent.Add(t.Spent)
 	}
-	for _, t := range s.Past {
+	for _, t := range state.Past {
 		spent = spent.Add(t.Spent)
 	}
-	m.addSingle("company_cost_usd_total", "counter", "Spending of all calls whose price is known.", float64(spent.MicroUSD)/1e6)
+	m.addSingle("company_cost_usd_total", "counter", "Spending of all calls whose price is known.",
+		float64(spent.MicroUSD)/1e6)
 	m.addSingle("company_tokens_total", "counter", "Tokens of all calls.", float64(spent.Tokens))
 
 	addRuntime(&m)
 	return m.Bytes()
 }
 
-// addRuntime adds numbers of this process under the names that Prometheus' own clients give.
+// addRuntime adds metrics of this process with the standard names of Prometheus clients.
 func addRuntime(m *metricText) {
-	samples := []metrics.Sample{{Name: "/sched/goroutines:goroutines"}, {Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/total:bytes"}, {Name: "/cpu/classes/gc/total:cpu-seconds"}}
+	samples := []metrics.Sample{{Name: "/sched/goroutines:goroutines"}, {Name: "/memory/classes/heap/objects:bytes"},
+		{Name: "/memory/classes/total:bytes"}, {Name: "/cpu/classes/gc/total:cpu-seconds"}}
 	metrics.Read(samples)
 	m.addSingle("go_goroutines", "gauge", "Goroutines of the process.", float64(samples[0].Value.Uint64()))
-	m.addSingle("go_memstats_heap_alloc_bytes", "gauge", "Bytes of objects on the heap.", float64(samples[1].Value.Uint64()))
+	m.addSingle("go_memstats_heap_alloc_bytes", "gauge", "Bytes of objects on the heap.",
+		float64(samples[1].Value.Uint64()))
 	m.addSingle("go_memstats_sys_bytes", "gauge", "Bytes taken from the system.", float64(samples[2].Value.Uint64()))
 	if seconds := samples[3].Value.Float64(); !math.IsNaN(seconds) {
 		m.addSingle("company_gc_cpu_seconds_total", "counter", "Time of processors that the garbage collector took.", seconds)
 	}
 }
 
-// roles, openStatuses and subtaskStatuses are the values of labels, in the order of the work.
+// roles, openStatuses and subtaskStatuses hold the values of labels, in the order of the work.
 var (
-	roles        = []string{string(company.Manager), string(company.Worker), string(company.Reviewer), string(company.Merger)}
+	roles = []string{string(company.Manager), string(company.Worker), string(company.Reviewer),
+		string(company.Merger)}
 	openStatuses = []string{
-		string(company.StatusPending), string(company.StatusDecomposing), string(company.StatusExecuting), string(company.StatusReviewing), string(company.StatusAwaitingInput), string(company.StatusWaiting),
+		string(company.StatusPending), string(company.StatusDecomposing), string(company.StatusExecuting),
+		string(company.StatusReviewing), string(company.StatusAwaitingInput), string(company.StatusWaiting),
 	}
 	subtaskStatuses = []string{
-		string(company.SubtaskPending), string(company.SubtaskAssigned), string(company.SubtaskRunning), string(company.SubtaskInGate), string(company.SubtaskReviewing),
-		string(company.SubtaskMerging), string(company.SubtaskCompleted), string(company.SubtaskFailed), string(company.SubtaskBlocked), string(company.SubtaskCancelled),
+		string(company.SubtaskPending), string(company.SubtaskAssigned), string(company.SubtaskRunning),
+		string(company.SubtaskInGate), string(company.SubtaskReviewing),
+		string(company.SubtaskMerging), string(company.SubtaskCompleted), string(company.SubtaskFailed),
+		string(company.SubtaskBlocked), string(company.SubtaskCancelled),
 	}
 )

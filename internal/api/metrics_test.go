@@ -10,7 +10,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 
-	"company/internal/view"
+	"company/internal/present/view"
 )
 
 // TestMetrics: a real parser of Prometheus takes the metrics, their numbers are those of the
@@ -50,9 +50,12 @@ func TestMetrics(t *testing.T) {
 		name, label string
 		want        float64
 	}{
-		{"company_build_info", "test", 1}, {"company_ledger_events_total", "", float64(o.View().Seq)}, {"company_office_stopped", "", 0},
-		{"company_tasks_open", "awaiting_input", 1}, {"company_tasks_open", "pending", 1}, {"company_runs_held", "worker", 1}, {"company_runs_held", "merger", 0},
-		{"company_subtasks_open", "running", 1}, {"company_tasks_submitted_total", "", 5}, {"company_questions_open", "", 1}, {"company_merge_queue_length", "", 0},
+		{"company_build_info", "test", 1}, {"company_ledger_events_total", "", float64(o.View().Seq)},
+		{"company_office_stopped", "", 0},
+		{"company_tasks_open", "awaiting_input", 1}, {"company_tasks_open", "pending", 1}, {"company_runs_held", "worker", 1},
+		{"company_runs_held", "merger", 0},
+		{"company_subtasks_open", "running", 1}, {"company_tasks_submitted_total", "", 5}, {"company_questions_open", "", 1},
+		{"company_merge_queue_length", "", 0},
 	} {
 		if got := number(c.name, c.label); got != c.want {
 			t.Errorf("%s %s: %v, want %v\n%s", c.name, c.label, got, c.want, text)

@@ -76,7 +76,8 @@ func closeObjects(v any) {
 	}
 }
 
-var contractOptions = &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, MultiError: true}
+var contractOptions = &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc,
+	MultiError: true}
 
 // reply is the head of an answer.
 type reply struct {
@@ -118,8 +119,10 @@ func (c contract) check(t *testing.T, client *http.Client, r *http.Request, wron
 		t.Fatal(err)
 	}
 	stream := strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream")
-	out := &openapi3filter.ResponseValidationInput{RequestValidationInput: in, Status: resp.StatusCode, Header: resp.Header, Options: contractOptions}
-	if file := strings.HasPrefix(resp.Header.Get("Content-Type"), "image/"); file || stream || resp.StatusCode == http.StatusNotModified {
+	out := &openapi3filter.ResponseValidationInput{RequestValidationInput: in, Status: resp.StatusCode,
+		Header: resp.Header, Options: contractOptions}
+	if file := strings.HasPrefix(resp.Header.Get("Content-Type"), "image/"); file || stream ||
+		resp.StatusCode == http.StatusNotModified {
 		out.Options = &openapi3filter.Options{ExcludeResponseBody: true}
 	}
 	out.SetBodyBytes(text)
@@ -178,25 +181,31 @@ func serveBusyOffice(t *testing.T) (*fakeOffice, *Client) {
 	d.Work(sub, oid("2"), company.Change{Path: "a/a.go", Action: "created"})
 	d.Gate(sub, oid("3"))
 	d.Approve(sub)
-	d.Must(company.RecordMergeGate{Task: delivered, Subtask: sub, Head: oid("2"), Onto: oid("1"), Tree: oid("3"), Result: d.Green(delivered, oid("3")), Message: "merge"})
+	d.Must(company.RecordMergeGate{Task: delivered, Subtask: sub, Head: oid("2"), Onto: oid("1"), Tree: oid("3"),
+		Result: d.Green(delivered, oid("3")), Message: "merge"})
 	d.Must(company.RecordMerge{Task: delivered, Commit: oid("2")})
-	d.Must(company.RecordGateResult{Task: delivered, GateFinished: company.GateFinished{Head: oid("2"), Onto: oid("2"), Result: d.Green(delivered, oid("3"))}})
+	d.Must(company.RecordGateResult{Task: delivered,
+		GateFinished: company.GateFinished{Head: oid("2"), Onto: oid("2"), Result: d.Green(delivered, oid("3"))}})
 	run := company.NewRunID(delivered, "", company.Reviewer, 1)
-	d.Must(company.EndRun{Run: run, Fence: d.Claim(run, oid("2")), Outcome: company.RunEnded{Status: company.RunSuccess}, Review: &company.ReviewRecorded{
-		Head: oid("2"), Onto: oid("2"), PatchID: "p", Verdict: company.Approve,
-	}})
+	d.Must(company.EndRun{Run: run, Fence: d.Claim(run, oid("2")), Outcome: company.RunEnded{Status: company.RunSuccess},
+		Review: &company.ReviewRecorded{
+			Head: oid("2"), Onto: oid("2"), PatchID: "p", Verdict: company.Approve,
+		}})
 	d.Must(company.IntendDelivery{Task: delivered})
-	d.Must(company.RecordDelivery{Task: delivered, Head: oid("2"), Number: d.Task(delivered).Delivery.Number, URL: "file:///page"})
+	d.Must(company.RecordDelivery{Task: delivered, Head: oid("2"), Number: d.Task(delivered).Delivery.Number,
+		URL: "file:///page"})
 
 	executing("work on a")
 	working := company.NewRunID("t2", company.NewSubtaskID("t2", 1), company.Worker, 1)
 	d.Must(company.Offer{Run: working})
 	d.Claim(working, "")
-	d.Must(company.Submit{Instruction: "wait", Project: company.Project{ID: "project", Path: "/p"}, Attachments: []company.AttachedFile{attachText("shot.png", "image/png", fakePNG)}})
+	d.Must(company.Submit{Instruction: "wait", Project: company.Project{ID: "project", Path: "/p"},
+		Attachments: []company.AttachedFile{attachText("shot.png", "image/png", fakePNG)}})
 	ask := d.Submit("ask", "/p")
 	d.Prepare(ask, oid("1"), company.GateCommand{Name: "test", Command: "true"})
 	planning := company.NewRunID(ask, "", company.Manager, 1)
-	d.Must(company.EndRun{Run: planning, Fence: d.Claim(planning, ""), Question: "Which door?", Outcome: company.RunEnded{Status: company.RunSuccess}})
+	d.Must(company.EndRun{Run: planning, Fence: d.Claim(planning, ""), Question: "Which door?",
+		Outcome: company.RunEnded{Status: company.RunSuccess}})
 	d.Must(company.Cancel{Task: d.Submit("never mind", "/p"), Why: "no"})
 	return o, dialOffice(t, o, fakeDesk{})
 }
@@ -276,14 +285,19 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 	c := readContract(t)
 	seq, asked := o.View().Seq, string(o.View().OpenApprovals("")[0].ID)
 	ids := map[string][]string{
-		"tasks/{id}": {"t1", "t2", "t3", "t4", "t5"}, "subtasks/{id}": {"t1-01", "t2-01"}, "runs/{id}": {"t1-01.1", "t2-01.1"},
-		"shown/{id}": {"t1", "t1-01", "t1-01.1", asked}, "approvals/{id}": {asked}, "summaries/{id}": {"t1", "t2", "t4"}, "ranges/{id}": {"t1", "t1-01"},
-		"costs/{id}": {"t1", "t2"}, "spending/{id}": {"t1", "t1-01", "t1-01.1"}, "prs/{id}": {"t1"}, "runs/{id}/transcript": {string(fakeActivity.Run)}, "tasks/{id}/record": {"t1"}, "tasks/{id}/attachment": {"t3"},
+		"tasks/{id}": {"t1", "t2", "t3", "t4", "t5"}, "subtasks/{id}": {"t1-01", "t2-01"},
+		"runs/{id}":  {"t1-01.1", "t2-01.1"},
+		"shown/{id}": {"t1", "t1-01", "t1-01.1", asked}, "approvals/{id}": {asked}, "summaries/{id}": {"t1", "t2", "t4"},
+		"ranges/{id}": {"t1", "t1-01"},
+		"costs/{id}":  {"t1", "t2"}, "spending/{id}": {"t1", "t1-01", "t1-01.1"}, "prs/{id}": {"t1"},
+		"runs/{id}/transcript": {string(fakeActivity.Run)}, "tasks/{id}/record": {"t1"}, "tasks/{id}/attachment": {"t3"},
 		"diffs/{id}": {"t1", "t1-01"}, "prs/{id}/page": {"t1"},
 	}
 	queries := map[string]string{
-		"overview": "?all=true", "work": "?task=t1&task=t2", "tasks": "?limit=2&cursor=t4&state=open&priority=medium", "spending": "?since=2026-03-01T00:00:00Z", "spending/{id}": "?requests=true&dearest=true",
-		"events": "?from=1&until=" + strconv.FormatUint(seq-1, 10), "runs/{id}/transcript": "?follow=false", "doctor": "?online=true", "config": "?project=app", "tasks/{id}/attachment": "?name=shot.png",
+		"overview": "?all=true", "work": "?task=t1&task=t2", "tasks": "?limit=2&cursor=t4&state=open&priority=medium",
+		"spending": "?since=2026-03-01T00:00:00Z", "spending/{id}": "?requests=true&dearest=true",
+		"events": "?from=1&until=" + strconv.FormatUint(seq-1, 10), "runs/{id}/transcript": "?follow=false",
+		"doctor": "?online=true", "config": "?project=app", "tasks/{id}/attachment": "?name=shot.png",
 	}
 	for _, r := range Routes() {
 		if r.Method != http.MethodGet {
@@ -327,7 +341,8 @@ func TestCommandsAreAsDescribed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://office/api/v1/"+path, bytes.NewReader(text))
+		req, err := http.NewRequestWithContext(
+			t.Context(), http.MethodPost, "http://office/api/v1/"+path, bytes.NewReader(text))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -343,18 +358,23 @@ func TestCommandsAreAsDescribed(t *testing.T) {
 		if len(k.Required) > 0 && (status == http.StatusOK || !strings.Contains(text, `"code":"E_`)) {
 			t.Errorf("%s without its fields: %d %s", k.Name, status, text)
 		}
-		if status, text := send("commands", map[string]any{"kind": k.Name, "command": map[string]any{"Colour": "red"}}, true); status != http.StatusBadRequest || !strings.Contains(text, `unknown field`) {
+		if status, text := send("commands", map[string]any{"kind": k.Name, "command": map[string]any{"Colour": "red"}},
+			true); status != http.StatusBadRequest || !strings.Contains(text, `unknown field`) {
 			t.Errorf("%s with a field that is none: %d %s", k.Name, status, text)
 		}
 	}
 	if o.View().Seq != before {
 		t.Error("something was decided")
 	}
-	submit := company.Submit{Instruction: "do it", Project: company.Project{ID: "p", Path: "/p"}, Tags: []string{"a"}, Issue: nil}
-	if status, text := send("commands", CommandEnvelope{ID: "c-1", Kind: "submit", Command: must(json.Marshal(submit))}, false); status != http.StatusOK || !strings.Contains(text, `"task":"t6"`) {
+	submit := company.Submit{Instruction: "do it", Project: company.Project{ID: "p", Path: "/p"}, Tags: []string{"a"},
+		Issue: nil}
+	if status, text := send("commands", CommandEnvelope{ID: "c-1", Kind: "submit", Command: must(json.Marshal(submit))},
+		false); status != http.StatusOK || !strings.Contains(text, `"task":"t6"`) {
 		t.Errorf("%d %s", status, text)
 	}
-	if status, text := send("commands", CommandEnvelope{ID: "c-2", Kind: "cancel", Command: must(json.Marshal(company.Cancel{Task: "t9"}))}, false); status != http.StatusNotFound {
+	if status, text := send("commands",
+		CommandEnvelope{ID: "c-2", Kind: "cancel", Command: must(json.Marshal(company.Cancel{Task: "t9"}))},
+		false); status != http.StatusNotFound {
 		t.Errorf("%d %s", status, text)
 	}
 }
@@ -375,10 +395,13 @@ func TestBadQueries(t *testing.T) {
 		status int
 		code   company.Code
 	}{
-		"tasks/t99": {404, company.ENotFound}, "tasks/t1-01": {404, company.ENotFound}, "runs/nothing": {400, company.EUsage}, "approvals/a99": {404, company.ENotFound},
-		"prs/99": {404, company.ENotFound}, "tasks?cursor=t99": {400, company.EInvalid}, "tasks?cursor=": {400, company.EInvalid}, "tasks?cursor=x": {400, company.EInvalid},
-		"tasks?limit=-1": {400, company.EInvalid}, "tasks?state=blue": {400, company.EUsage}, "spending?since=today": {400, company.EInvalid},
-		"events?from=x": {400, company.EInvalid}, "runs/t9-01.1/transcript": {404, company.ENotFound},
+		"tasks/t99": {404, company.ENotFound}, "tasks/t1-01": {404, company.ENotFound}, "runs/nothing": {400, company.EUsage},
+		"approvals/a99": {404, company.ENotFound},
+		"prs/99":        {404, company.ENotFound}, "tasks?cursor=t99": {400, company.EInvalid},
+		"tasks?cursor=": {400, company.EInvalid}, "tasks?cursor=x": {400, company.EInvalid},
+		"tasks?limit=-1": {400, company.EInvalid}, "tasks?state=blue": {400, company.EUsage},
+		"spending?since=today": {400, company.EInvalid},
+		"events?from=x":        {400, company.EInvalid}, "runs/t9-01.1/transcript": {404, company.ENotFound},
 	} {
 		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://office/api/v1/"+path, nil)
 		if err != nil {
@@ -386,7 +409,8 @@ func TestBadQueries(t *testing.T) {
 		}
 		resp, text := c.check(t, client.way.http, req, true)
 		var p Problem
-		if err := json.Unmarshal(text, &p); err != nil || resp.StatusCode != want.status || p.Code != want.code || p.Status != want.status {
+		if err := json.Unmarshal(text, &p); err != nil || resp.StatusCode != want.status || p.Code != want.code ||
+			p.Status != want.status {
 			t.Errorf("%s: %d %s", path, resp.StatusCode, text)
 		}
 	}
@@ -503,7 +527,8 @@ func TestIdempotencyKey(t *testing.T) {
 	o, client := serveBusyOffice(t)
 	post := func(body string, keys ...string) (int, string) {
 		t.Helper()
-		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://office/api/v1/commands", strings.NewReader(body))
+		req, err := http.NewRequestWithContext(
+			t.Context(), http.MethodPost, "http://office/api/v1/commands", strings.NewReader(body))
 		if err != nil {
 			t.Fatal(err)
 		}

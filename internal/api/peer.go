@@ -16,8 +16,8 @@ import (
 	"strings"
 )
 
-// isOwnPeer reports whether a process of this user, or of root, sent a request. A system
-// that does not tell (it has no /proc/net/tcp) passes for one.
+// isOwnPeer reports whether a process of this user or of root sent a request. It is true on
+// systems without /proc/net/tcp.
 func isOwnPeer(r *http.Request) bool {
 	local, ok := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
 	if !ok {
@@ -30,15 +30,15 @@ func isOwnPeer(r *http.Request) bool {
 	}
 	missing := 0
 	for _, name := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
-		f, err := os.Open(name)
+		file, err := os.Open(name)
 		if err != nil {
 			if errors.Is(err, fs.ErrNotExist) {
 				missing++
 			}
 			continue
 		}
-		user, found := findOwner(f, peer, here)
-		_ = f.Close()
+		user, found := findOwner(file, peer, here)
+		_ = file.Close()
 		if found {
 			return user == 0 || user == os.Getuid()
 		}
@@ -46,15 +46,16 @@ func isOwnPeer(r *http.Request) bool {
 	return missing == 2
 }
 
-// findOwner finds the user of a connection's other end in a table of the kernel, where that
-// end is on this machine: local is its address there, remote ours. An end that was closed
-// already has no user any more, and is not found.
+// findOwner returns the user of a local connection's other end, from a table of the kernel. local
+// is the address of that end, remote is ours. It does not find an end that is closed, because it
+// has no user.
 func findOwner(table io.Reader, local, remote netip.AddrPort) (user int, found bool) {
 	const established = "01"
 	lines := bufio.NewScanner(table)
 	for lines.Scan() {
 		f := strings.Fields(lines.Text()) // sl local_address rem_address st queues timer retransmits uid …
-		if len(f) < 8 || f[3] != established || readTableAddr(f[1]) != unmapAddr(local) || readTableAddr(f[2]) != unmapAddr(remote) {
+		if len(f) < 8 || f[3] != established || readTableAddr(f[1]) != unmapAddr(local) ||
+			readTableAddr(f[2]) != unmapAddr(remote) {
 			continue
 		}
 		user, err := strconv.Atoi(f[7])
@@ -63,13 +64,13 @@ func findOwner(table io.Reader, local, remote netip.AddrPort) (user int, found b
 	return 0, false
 }
 
-// unmapAddr is an address as a table has it: an IPv4 address where it stands for one.
+// unmapAddr returns an address in the form of the table, with mapped IPv4 addresses as IPv4.
 func unmapAddr(a netip.AddrPort) netip.AddrPort {
 	return netip.AddrPortFrom(a.Addr().Unmap().WithZone(""), a.Port())
 }
 
-// readTableAddr reads an address of a table: groups of 32 bits in the machine's order, in
-// hexadecimal, and the port. An address that cannot be read is the zero value.
+// readTableAddr parses an address of the table: hexadecimal groups of 32 bits in the machine's
+// byte order, and the port. It returns the zero value for an invalid address.
 func readTableAddr(text string) netip.AddrPort {
 	groups, port, _ := strings.Cut(text, ":")
 	b, err := hex.DecodeString(groups)

@@ -13,61 +13,67 @@ import (
 // problemType is the media type of an error (RFC 9457).
 const problemType = "application/problem+json"
 
-// httpStatus of an error code; codes that are missing here are 500.
+// httpStatus maps error codes to HTTP statuses. Other codes map to 500.
 var httpStatus = map[company.Code]int{
 	company.EInvalid: 400, company.EUsage: 400, company.EConfig: 400, company.ENotFound: 404, company.EConflict: 409,
-	company.EAccess: 401, company.EStale: 409, company.EStopped: 409, company.EProtected: 403, company.EBudget: 409, company.EPlan: 400,
+	company.EAccess: 401, company.EStale: 409, company.EStopped: 409, company.EProtected: 403, company.EBudget: 409,
+	company.EPlan: 400,
 }
 
 func writeError(w http.ResponseWriter, err error) { writeProblem(w, problemOf(err)) }
 
-func writeProblem(w http.ResponseWriter, p Problem) {
+func writeProblem(w http.ResponseWriter, problem Problem) {
 	w.Header().Set("Content-Type", problemType)
-	w.WriteHeader(p.Status)
-	_ = json.NewEncoder(w).Encode(p) // the client is gone, or it has it
+	w.WriteHeader(problem.Status)
+	_ = json.NewEncoder(w).Encode(problem) // an error means that the client is gone
 }
 
 func problemOf(err error) Problem {
-	p := Problem{Title: err.Error(), Code: company.EInternal, Class: company.Fatal, Status: http.StatusInternalServerError}
-	var e *company.Error
-	if errors.As(err, &e) {
-		p = Problem{Title: e.Message, Detail: e.Why, Code: e.Code, Class: company.ClassOf(e), Hint: e.Hint, Run: e.RunID, Details: e.Details, Status: httpStatus[e.Code], CurrentTask: e.CurrentTask, CurrentState: e.CurrentState}
-		if e.Op != "" {
-			p.Title = e.Op + ": " + p.Title
+	problem := Problem{Title: err.Error(), Code: company.EInternal, Class: company.Fatal,
+		Status: http.StatusInternalServerError}
+	var fault *company.Error
+	if errors.As(err, &fault) {
+		problem = Problem{Title: fault.Message, Detail: fault.Why, Code: fault.Code, Class: company.ClassOf(fault),
+			Hint: fault.Hint, Run: fault.RunID,
+			Details: fault.Details, Status: httpStatus[fault.Code], CurrentTask: fault.CurrentTask,
+			CurrentState: fault.CurrentState}
+		if fault.Op != "" {
+			problem.Title = fault.Op + ": " + problem.Title
 		}
-		if p.Detail == "" && e.Err != nil {
-			p.Detail = e.Err.Error()
+		if problem.Detail == "" && fault.Err != nil {
+			problem.Detail = fault.Err.Error()
 		}
-		if around := textAround(err, e); around != "" {
-			p.Detail = strings.TrimSuffix(around+": "+p.Detail, ": ")
+		if around := textAround(err, fault); around != "" {
+			problem.Detail = strings.TrimSuffix(around+": "+problem.Detail, ": ")
 		}
-		if p.Status == 0 {
-			p.Status = http.StatusInternalServerError
+		if problem.Status == 0 {
+			problem.Status = http.StatusInternalServerError
 		}
 	}
-	return p
+	return problem
 }
 
-// textAround is what err says beside the company's error in it.
+// textAround returns the text of err without the text of the company's error in it.
 func textAround(err error, e *company.Error) string {
 	before, after, _ := strings.Cut(err.Error(), e.Error())
 	parts := []string{strings.Trim(before, ": \n"), strings.Trim(after, ": \n")}
 	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ": ")
 }
 
-// asError is the error that a problem document tells.
+// asError converts a problem document into an error.
 func (p Problem) asError() *company.Error {
-	return &company.Error{Code: p.Code, Class: p.Class, Message: p.Title, Why: p.Detail, Hint: p.Hint, RunID: p.Run, Details: p.Details, CurrentTask: p.CurrentTask, CurrentState: p.CurrentState}
+	return &company.Error{Code: p.Code, Class: p.Class, Message: p.Title, Why: p.Detail, Hint: p.Hint, RunID: p.Run,
+		Details: p.Details, CurrentTask: p.CurrentTask, CurrentState: p.CurrentState}
 }
 
-// readError is the error that an answer tells. An older version of company
-// knows neither these paths nor problem documents.
+// readError returns the error in an answer. An older version of company supports neither these
+// paths nor problem documents.
 func readError(resp *http.Response) error {
-	var p Problem
-	err := json.NewDecoder(http.MaxBytesReader(nil, resp.Body, maxBody)).Decode(&p)
+	var problem Problem
+	err := json.NewDecoder(http.MaxBytesReader(nil, resp.Body, maxBody)).Decode(&problem)
 	switch {
-	case err == nil && p.Code != "":
-		return p.asError()
+	case err == nil && problem.Code != "":
+		return problem.asError()
 	case resp.StatusCode == http.StatusNotFound:
 		return company.E(company.EConflict, "the company at work here is an older version, which this one cannot talk to").
 			Fix("end it when its work is done, and start the company anew")

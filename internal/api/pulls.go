@@ -6,44 +6,50 @@ import (
 	"net/http"
 
 	"company/internal/company"
-	"company/internal/view"
+	"company/internal/present/view"
 )
 
-// PullSyncing names the pull requests about which a forge is asked.
+// PullSyncing selects the pull requests to sync with a forge.
 type PullSyncing struct {
-	PullRequests []string `json:"pull_requests,omitempty"` // by number or task; none: all that are open
+	PullRequests []string `json:"pull_requests,omitempty"` // by number or task (empty means all open ones)
 }
 
-// PullsSynced is what came of asking about each of them.
+// PullsSynced holds the results of a sync.
 type PullsSynced struct {
 	PullRequests []view.PullSync `json:"pull_requests"`
 }
 
 // PullClosing closes a pull request without a merge.
 type PullClosing struct {
-	Why string `json:"why,omitempty"` // for the record, and for the forge
+	Why string `json:"why,omitempty"` // recorded, and posted on the forge
 }
 
-// pullRoutes ask the forge about pull requests, and close them there.
+// pullRoutes lists the routes that sync pull requests with the forge and close them there.
 var pullRoutes = []Route{
-	{Method: http.MethodPost, Path: "prs/sync", Summary: "asks the forge what became of open pull requests, as `company pr sync`: what asks for work becomes a follow-up task", Body: PullSyncing{}, Answer: PullsSynced{}, serve: (*Server).servePullSync},
-	{Method: http.MethodPost, Path: "prs/{id}/close", Summary: "closes a pull request without merging it, on its forge too, as `company pr close`", Body: PullClosing{}, Answer: CommandResult{}, Keyed: true, serve: (*Server).servePullClose},
+	{Method: http.MethodPost, Path: "prs/sync",
+		Summary: "asks the forge what became of open pull requests, as `company pr sync`: what asks for work becomes a " +
+			"follow-up task", Body: PullSyncing{}, Answer: PullsSynced{}, serve: (*Server).servePullSync},
+	{Method: http.MethodPost, Path: "prs/{id}/close",
+		Summary: "closes a pull request without merging it, on its forge too, as `company pr close`", Body: PullClosing{},
+		Answer: CommandResult{}, Keyed: true, serve: (*Server).servePullClose},
 }
 
-// servePost answers a request whose body is an In, and whose work ask does at the desk.
-func servePost[In any](s *Server, w http.ResponseWriter, r *http.Request, ask func(ctx context.Context, in In) (any, error)) {
+// servePost serves a request with a body of type In. It calls ask with the decoded body.
+func servePost[In any](
+	server *Server, w http.ResponseWriter, r *http.Request, ask func(ctx context.Context, in In) (any, error),
+) {
 	var in In
 	v, err := any(nil), decodeReader(r.Body, &in)
 	if err != nil {
 		if large := new(http.MaxBytesError); errors.As(err, &large) {
 			err = tooLarge(large.Limit)
 		} else {
-			err = company.E(company.EInvalid, "the request is not what was expected").Wrap(err).Fix(s.sameVersion())
+			err = company.E(company.EInvalid, "the request is not what was expected").Wrap(err).Fix(server.sameVersion())
 		}
 		writeError(w, err)
 		return
 	}
-	ctx, cancel, err := s.askDesk(r.Context())
+	ctx, cancel, err := server.askDesk(r.Context())
 	defer cancel()
 	if err == nil {
 		v, err = ask(ctx, in)
@@ -59,9 +65,9 @@ func servePost[In any](s *Server, w http.ResponseWriter, r *http.Request, ask fu
 }
 
 func (s *Server) servePullSync(w http.ResponseWriter, r *http.Request) {
-	servePost(s, w, r, func(ctx context.Context, in PullSyncing) (any, error) {
+	servePost(s, w, r, func(ctx context.Context, pullSyncing PullSyncing) (any, error) {
 		src := s.source()
-		refs := in.PullRequests
+		refs := pullSyncing.PullRequests
 		if len(refs) == 0 {
 			for _, p := range src.PullRequests() {
 				refs = append(refs, string(p.Task))
@@ -70,21 +76,21 @@ func (s *Server) servePullSync(w http.ResponseWriter, r *http.Request) {
 		done := PullsSynced{PullRequests: []view.PullSync{}}
 		var open []view.PullRecord
 		named := map[company.TaskID]bool{}
-		for _, ref := range refs { // wrong names are refused before any request
-			p, err := src.PullRecord(ref)
+		for _, ref := range refs { // unknown names are rejected before any request
+			pullRecord, err := src.PullRecord(ref)
 			if err != nil {
 				return nil, err
 			}
-			if p.Pull.MayHaveNews(len(in.PullRequests) > 0) && !named[p.Pull.Lead.ID] {
-				open, named[p.Pull.Lead.ID] = append(open, p), true
+			if pullRecord.Pull.MayHaveNews(len(pullSyncing.PullRequests) > 0) && !named[pullRecord.Pull.Lead.ID] {
+				open, named[pullRecord.Pull.Lead.ID] = append(open, pullRecord), true
 			}
 		}
 		if len(open) == 0 {
 			return done, nil
 		}
-		all, err := s.desk.SyncPulls(ctx, open, func(c company.RecordPRFeedback) (company.TaskID, error) {
+		all, err := s.desk.SyncPulls(ctx, open, func(prFeedback company.RecordPRFeedback) (company.TaskID, error) {
 			id := NewCommandID()
-			if _, err := s.office.DoID(ctx, id, company.President, c); err != nil {
+			if _, err := s.office.DoID(ctx, id, company.President, prFeedback); err != nil {
 				return "", err
 			}
 			return s.office.Source().State.SubmittedBy(company.President, id), nil
@@ -95,21 +101,22 @@ func (s *Server) servePullSync(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) servePullClose(w http.ResponseWriter, r *http.Request) {
-	servePost(s, w, r, func(ctx context.Context, in PullClosing) (any, error) {
+	servePost(s, w, r, func(ctx context.Context, pullClosing PullClosing) (any, error) {
 		id, err := commandID("", r.Header.Values("Idempotency-Key"))
 		if err != nil {
 			return nil, err
 		}
-		p, err := s.source().PullRecord(r.PathValue("id"))
+		pullRecord, err := s.source().PullRecord(r.PathValue("id"))
 		if err != nil {
 			return nil, err
 		}
-		if p.Pull.State == company.PROpen {
-			if err := s.desk.ClosePull(ctx, p, in.Why); err != nil {
+		if pullRecord.Pull.State == company.PROpen {
+			if err := s.desk.ClosePull(ctx, pullRecord, pullClosing.Why); err != nil {
 				return nil, err
 			}
 		}
-		evs, err := s.office.DoID(ctx, id, company.President, company.SettlePR{Task: p.Pull.Lead.ID, State: company.PRClosed, Why: in.Why})
+		evs, err := s.office.DoID(ctx, id, company.President,
+			company.SettlePR{Task: pullRecord.Pull.Lead.ID, State: company.PRClosed, Why: pullClosing.Why})
 		return CommandResult{Events: append([]company.Event{}, evs...)}, err
 	})
 }

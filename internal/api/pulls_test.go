@@ -14,7 +14,8 @@ import (
 // the answer into out.
 func postOver(t *testing.T, c contract, client *Client, path, key string, body, out any, wrong bool) (int, Problem) {
 	t.Helper()
-	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://office/api/v1/"+path, bytes.NewReader(must(json.Marshal(body))))
+	r, err := http.NewRequestWithContext(
+		t.Context(), http.MethodPost, "http://office/api/v1/"+path, bytes.NewReader(must(json.Marshal(body))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,8 @@ func TestPullsOverTheAPI(t *testing.T) {
 		{"prs/1/close", PullClosing{Why: "refuse"}, company.EForge, false},
 		{"prs/1/close", map[string]any{"merge": true}, company.EInvalid, true},
 	} {
-		if status, p := postOver(t, c, client, bad.path, "", bad.body, &synced, bad.wrong); status == http.StatusOK || p.Code != bad.code || p.Hint == "" {
+		if status, p := postOver(t, c, client, bad.path, "", bad.body, &synced, bad.wrong); status == http.StatusOK ||
+			p.Code != bad.code || p.Hint == "" {
 			t.Errorf("%s %v: %d %+v", bad.path, bad.body, status, p)
 		}
 	}
@@ -65,23 +67,28 @@ func TestPullsOverTheAPI(t *testing.T) {
 
 	var done, again CommandResult
 	for _, answer := range []*CommandResult{&done, &again} { // under one key it is done once
-		if status, p := postOver(t, c, client, "prs/1/close", "k-1", PullClosing{Why: "squashed"}, answer, false); status != http.StatusOK {
+		if status, p := postOver(t, c, client, "prs/1/close", "k-1", PullClosing{Why: "squashed"}, answer,
+			false); status != http.StatusOK {
 			t.Fatalf("%d %+v", status, p)
 		}
 	}
 	pull := o.View().Tasks["t1"].PR
-	if pull.State != company.PRClosed || o.View().Seq != seq+1 || len(done.Events) != 1 || !strings.Contains(string(must(json.Marshal(done.Events))), "squashed") {
+	if pull.State != company.PRClosed || o.View().Seq != seq+1 || len(done.Events) != 1 ||
+		!strings.Contains(string(must(json.Marshal(done.Events))), "squashed") {
 		t.Errorf("%+v, %d events: %+v", pull.State, o.View().Seq-seq, done.Events)
 	}
-	if status, _ := postOver(t, c, client, "prs/sync", "", PullSyncing{}, &synced, false); status != http.StatusOK || synced.PullRequests == nil || len(synced.PullRequests) != 0 {
+	if status, _ := postOver(t, c, client, "prs/sync", "", PullSyncing{}, &synced, false); status != http.StatusOK ||
+		synced.PullRequests == nil || len(synced.PullRequests) != 0 {
 		t.Errorf("none is open: %d %+v", status, synced)
 	}
 
 	o, client = serveBusyOffice(t)
-	if status, p := postOver(t, c, client, "prs/sync", "", PullSyncing{PullRequests: []string{"1", "t1"}}, &synced, false); status != http.StatusOK || len(synced.PullRequests) != 1 {
+	if status, p := postOver(t, c, client, "prs/sync", "", PullSyncing{PullRequests: []string{"1", "t1"}}, &synced,
+		false); status != http.StatusOK || len(synced.PullRequests) != 1 {
 		t.Fatalf("%d %+v %+v", status, p, synced)
 	}
-	if got := synced.PullRequests[0]; got.Number != 1 || got.Error != "" || got.State != company.PRMerged || o.View().Tasks["t1"].PR.State != company.PRMerged {
+	if got := synced.PullRequests[0]; got.Number != 1 || got.Error != "" || got.State != company.PRMerged ||
+		o.View().Tasks["t1"].PR.State != company.PRMerged {
 		t.Errorf("%+v, %+v", got, o.View().Tasks["t1"].PR)
 	}
 }

@@ -10,11 +10,11 @@ import (
 	"net/url"
 
 	"company/internal/company"
-	"company/internal/replay"
+	"company/internal/engine/replay"
 )
 
-// serveRecord streams the record of a finished task as server-sent events. Its last event
-// is end, or failure with a problem document; a stream without either was cut.
+// serveRecord streams the record of a finished task as server-sent events. The last event is end,
+// or failure with a problem document. A stream without either was cut.
 func (s *Server) serveRecord(w http.ResponseWriter, r *http.Request) {
 	stream := s.newStream(w)
 	defer stream.closeStream()
@@ -24,7 +24,8 @@ func (s *Server) serveRecord(w http.ResponseWriter, r *http.Request) {
 			return err
 		}
 		if len(text) >= maxEvent-len("data: \n") {
-			return company.E(company.EInvalid, fmt.Sprintf("the record has a piece of more than %d MiB", maxEvent>>20)).Fix("replay another task")
+			return company.E(company.EInvalid, fmt.Sprintf("the record has a piece of more than %d MiB", maxEvent>>20)).
+				Fix("replay another task")
 		}
 		return stream.sendText("data: %s\n\n", text)
 	})
@@ -38,12 +39,13 @@ func (s *Server) serveRecord(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// StreamRecord reads the record of a finished task, which replay.Read takes. EHeld: the
-// other process ended before the record did. Errors of fn are returned as they are.
+// StreamRecord reads the record of a finished task for replay.Read. It returns EHeld if the other
+// process ends first, and returns errors of fn unchanged.
 func (c *Client) StreamRecord(ctx context.Context, id company.TaskID, fn func(replay.Entry) error) error {
 	err := readEntries(ctx, c, "/api/v1/tasks/"+url.PathEscape(string(id))+"/record", fn)
 	if errors.Is(err, io.EOF) && ctx.Err() == nil {
-		return company.E(company.EHeld, "the record was cut off").Because("the process that holds the office has ended").Fix("do it again")
+		return company.E(company.EHeld, "the record was cut off").Because("the process that holds the office has ended").
+			Fix("do it again")
 	}
 	return err
 }

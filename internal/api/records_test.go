@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/replay"
+	"company/internal/engine/replay"
 )
 
 // A record comes whole, texts of any bytes too; a task that is none, one whose record ends
@@ -27,14 +27,16 @@ func TestRecordOverTheSocket(t *testing.T) {
 	for name, c := range map[string]*Client{"over the socket": c, "in this process": near} {
 		var got []replay.Entry
 		collect := func(e replay.Entry) error { got = append(got, e); return nil }
-		if err := c.StreamRecord(t.Context(), "t1", collect); err != nil || !slices.EqualFunc(got, fakeRecord, func(a, b replay.Entry) bool { return text(a) == text(b) }) {
+		if err := c.StreamRecord(t.Context(), "t1", collect); err != nil ||
+			!slices.EqualFunc(got, fakeRecord, func(a, b replay.Entry) bool { return text(a) == text(b) }) {
 			t.Errorf("%s: %v, %d entries", name, err, len(got))
 		}
 		if err := c.StreamRecord(t.Context(), "t9", collect); company.CodeOf(err) != company.ENotFound {
 			t.Errorf("%s: no task: %v", name, err)
 		}
 		got = nil
-		if err := c.StreamRecord(t.Context(), "t2", collect); company.CodeOf(err) != company.EInvalid || len(got) != len(fakeRecord) {
+		if err := c.StreamRecord(t.Context(), "t2", collect); company.CodeOf(err) != company.EInvalid ||
+			len(got) != len(fakeRecord) {
 			t.Errorf("%s: an error behind %d entries: %v", name, len(got), err)
 		}
 		enough := errors.New("enough")

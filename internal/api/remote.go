@@ -6,16 +6,16 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/safetext"
+	"company/internal/lib/safetext"
 )
 
-// tokenKey marks the context of a request that a token let in. Its value is the last moment
-// of the session.
+// tokenKey is the context key of a request with a token. The value is the latest end of its
+// session.
 type tokenKey struct{}
 
-// markToken marks a request that came over TCP with a token. The socket needs no token: its
-// file belongs to the owner of the office, whose command line does all of this. The
-// request of a session ends with the session, in now's time: a stream could last for ever.
+// markToken marks a request over TCP that has a token. Requests over the socket need no token: its
+// file belongs to the owner of the office, whose command line has the same permissions. A
+// session's request ends with the session, because a stream could otherwise run forever.
 func markToken(r *http.Request, last, now time.Time) (*http.Request, context.CancelFunc) {
 	ctx, cancel := context.WithValue(r.Context(), tokenKey{}, last), context.CancelFunc(func() {})
 	if !last.IsZero() {
@@ -24,26 +24,27 @@ func markToken(r *http.Request, last, now time.Time) (*http.Request, context.Can
 	return r.WithContext(ctx), cancel
 }
 
-// cameByToken reports whether a token let the request of ctx in.
+// cameByToken reports whether the request of ctx was authorized by a token.
 func cameByToken(ctx context.Context) bool { return ctx.Value(tokenKey{}) != nil }
 
-// sessionOf is the last moment of the session of a request; zero: it has none.
+// sessionOf returns the latest end of a request's session, or the zero time if there is no
+// session.
 func sessionOf(ctx context.Context) time.Time {
 	last, _ := ctx.Value(tokenKey{}).(time.Time)
 	return last
 }
 
-// limitCommand refuses commands that name a checkout or a remote themselves, where a token
-// let the request in: the company reads a checkout, and pushes with the owner's logins.
-// EAccess: no token is let do so.
-func limitCommand(ctx context.Context, c company.Command) error {
+// limitCommand rejects commands that name a checkout or a remote if the request has a token. The
+// company would read that checkout, or push with the owner's logins. It returns EAccess.
+func limitCommand(ctx context.Context, command company.Command) error {
 	if !cameByToken(ctx) {
 		return nil
 	}
-	switch c.(type) {
+	switch command.(type) {
 	case company.Submit:
 		return company.E(company.EAccess, "a token cannot send a submission as a command").
-			Because("such a command names any checkout and remote of this machine").Fix("POST /api/v1/submissions checks it and names a known project")
+			Because("such a command names any checkout and remote of this machine").
+			Fix("POST /api/v1/submissions checks it and names a known project")
 	case company.AddProject:
 		return company.E(company.EAccess, "a token cannot make a checkout known to the office").
 			Because("any folder of this machine could be named").Fix("on the machine of the office: company project add PATH")
@@ -51,28 +52,30 @@ func limitCommand(ctx context.Context, c company.Command) error {
 	return nil
 }
 
-// limitProject gives the project that a request may name. On the socket it is any. Where a
-// token let the request in it is one that the office knows, by its checkout then, or none.
-// ENotFound: the office does not know it; no folder was looked at.
+// limitProject returns the project of a request. Requests over the socket may name any project.
+// Requests with a token may name only a project that the office knows, and get its checkout. It
+// returns ENotFound for an unknown project, without reading any folder.
 func (s *Server) limitProject(ctx context.Context, arg string) (string, error) {
 	if arg == "" || !cameByToken(ctx) {
 		return arg, nil
 	}
 	var named []company.ProjectRecord
-	for _, p := range s.office.Source().State.Projects() {
-		if p.ID == arg || p.WorkDir == arg {
-			return p.WorkDir, nil
+	for _, record := range s.office.Source().State.Projects() {
+		if record.ID == arg || record.WorkDir == arg {
+			return record.WorkDir, nil
 		}
-		if p.Name == arg {
-			named = append(named, p)
+		if record.Name == arg {
+			named = append(named, record)
 		}
 	}
 	switch len(named) {
 	case 0:
 		return "", company.E(company.ENotFound, "the office knows no project "+safetext.EscapeLine(arg, 80)).
-			Because("a token reaches the projects of the office alone").Fix("GET /api/v1/projects lists them; on the machine of the office: company project add PATH")
+			Because("a token reaches the projects of the office alone").
+			Fix("GET /api/v1/projects lists them; on the machine of the office: company project add PATH")
 	case 1:
 		return named[0].WorkDir, nil
 	}
-	return "", company.E(company.EConflict, "several projects have the name "+safetext.EscapeLine(arg, 80)).Fix("name it by its id: GET /api/v1/projects")
+	return "", company.E(company.EConflict, "several projects have the name "+safetext.EscapeLine(arg, 80)).
+		Fix("name it by its id: GET /api/v1/projects")
 }

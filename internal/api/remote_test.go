@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/view"
+	"company/internal/present/view"
 )
 
 func isNoOwner() bool { return false }
@@ -60,14 +60,16 @@ func TestTokenReachesKnownProjects(t *testing.T) {
 	}
 	tokens := []string{d.openSession(t), fakeProgramToken}
 	for _, token := range tokens {
-		for _, project := range []string{"/home/me/other", "/home/me/api/", "/home/me/api/../other", "/home/me", "/", ".", "..", "other", "API", "/etc", "api\x00", "api\n", "p", "~/api", "file:///home/me/api", "/home/me/\u202eapi"} {
+		for _, project := range []string{"/home/me/other", "/home/me/api/", "/home/me/api/../other", "/home/me", "/", ".",
+			"..", "other", "API", "/etc", "api\x00", "api\n", "p", "~/api", "file:///home/me/api", "/home/me/\u202eapi"} {
 			resp, text := d.ask(t, "POST", "/api/v1/submissions", token, submission(project))
 			wantProblem(t, "submission to "+project, resp, text, 404, company.ENotFound)
 			resp, text = d.ask(t, "GET", "/api/v1/config?project="+url.QueryEscape(project), token, "")
 			wantProblem(t, "config of "+project, resp, text, 404, company.ENotFound)
 		}
 		for _, kind := range []string{"submit", "add_project"} {
-			body := `{"kind":"` + kind + `","command":{"Instruction":"do it","Project":{"ID":"p1","Path":"/home/me/api","remote":"https://evil.example.com/x"}}}`
+			body := `{"kind":"` + kind +
+				`","command":{"Instruction":"do it","Project":{"ID":"p1","Path":"/home/me/api","remote":"https://evil.example.com/x"}}}`
 			if kind == "add_project" {
 				body = `{"kind":"add_project","command":{"Project":{"id":"z","path":"/etc"},"Name":"etc"}}`
 			}
@@ -83,7 +85,8 @@ func TestTokenReachesKnownProjects(t *testing.T) {
 		t.Errorf("the desk was asked about %q", desk.asked)
 	}
 	d.unchanged(t)
-	for _, c := range []struct{ named, asked string }{{"", ""}, {"api", "/home/me/api"}, {"p2", "/home/me/web"}, {"/home/me/web", "/home/me/web"}} {
+	for _, c := range []struct{ named, asked string }{{"", ""}, {"api", "/home/me/api"}, {"p2", "/home/me/web"},
+		{"/home/me/web", "/home/me/web"}} {
 		for _, token := range tokens {
 			desk.asked = nil
 			resp, text := d.ask(t, "POST", "/api/v1/submissions", token, submission(c.named))
@@ -95,10 +98,12 @@ func TestTokenReachesKnownProjects(t *testing.T) {
 	socket := d.dialSocket()
 	defer socket.Close()
 	desk.asked = nil
-	if _, err := Get[view.ConfigList](t.Context(), socket, "config?project=/home/me/other"); err != nil || strings.Join(desk.asked, " ") != "/home/me/other" {
+	if _, err := Get[view.ConfigList](t.Context(), socket, "config?project=/home/me/other"); err != nil ||
+		strings.Join(desk.asked, " ") != "/home/me/other" {
 		t.Errorf("the socket: %v, asked about %q", err, desk.asked)
 	}
-	if _, err := socket.Do(t.Context(), "", company.AddProject{Project: company.Project{ID: "p3", Path: "/home/me/third"}, Name: "third"}); err != nil {
+	if _, err := socket.Do(t.Context(), "",
+		company.AddProject{Project: company.Project{ID: "p3", Path: "/home/me/third"}, Name: "third"}); err != nil {
 		t.Errorf("the socket: %v", err)
 	}
 }
@@ -128,7 +133,8 @@ func TestSessionHasALastMoment(t *testing.T) {
 	}
 	_, text = d.ask(t, "POST", sessionPath, "", `{"ticket":"`+ticketOf(t, d, link)+`"}`)
 	var heir Session
-	if err := json.Unmarshal([]byte(text), &heir); err != nil || heir.Token == "" || heir.Expires.After(fakeOfficeTime.Add(sessionEnd)) {
+	if err := json.Unmarshal([]byte(text), &heir); err != nil || heir.Token == "" ||
+		heir.Expires.After(fakeOfficeTime.Add(sessionEnd)) {
 		t.Errorf("a session by the link of a session: %s", text)
 	}
 	d.advance(sessionEnd - d.clock().Sub(fakeOfficeTime) - 50*time.Millisecond)
@@ -158,7 +164,8 @@ func TestOwnLinkIsForItsUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	ticket := ticketOf(t, d, link)
-	if _, err := d.srv.tcp.access.exchangeTicket(ticket, isNoOwner); company.CodeOf(err) != company.EAccess || !strings.Contains(err.Error(), "the user who made it") {
+	if _, err := d.srv.tcp.access.exchangeTicket(ticket, isNoOwner); company.CodeOf(err) != company.EAccess ||
+		!strings.Contains(err.Error(), "the user who made it") {
 		t.Errorf("another user: %v", err)
 	}
 	resp, text := d.ask(t, "POST", sessionPath, "", `{"ticket":"`+ticket+`"}`)
@@ -180,7 +187,8 @@ func TestOwnLinkIsForItsUser(t *testing.T) {
 // The table of the kernel names the user of an end that is open on this machine, and no
 // other.
 func TestFindOwner(t *testing.T) {
-	table := strings.ReplaceAll(`  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
+	table := strings.ReplaceAll(
+		`  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 0100007F:1E61 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1000        0 1 1
    1: 0100007F:9C40 0100007F:1E61 01 00000000:00000000 00:00000000 00000000  1001        0 1 1
    2: 0100007F:9C41 0100007F:1E61 06 00000000:00000000 03:00000000 00000000     0        0 0 3
@@ -194,11 +202,15 @@ func TestFindOwner(t *testing.T) {
 		local, remote string
 		user          int // -1: not found
 	}{
-		{"127.0.0.1:40000", "127.0.0.1:7777", 1001}, {"127.0.0.1:40001", "127.0.0.1:7777", -1}, {"127.0.0.1:40000", "127.0.0.1:7778", -1},
-		{"127.0.0.1:40002", "127.0.0.1:7777", 1002}, {"[::ffff:127.0.0.1]:40002", "127.0.0.1:7777", 1002}, {"[::1]:40003", "[::1]:7777", 1003},
-		{"127.0.0.1:40004", "127.0.0.1:7777", -1}, {"127.0.0.1:40005", "127.0.0.1:7777", -1}, {"0.0.0.0:0", "127.0.0.1:7777", -1},
+		{"127.0.0.1:40000", "127.0.0.1:7777", 1001}, {"127.0.0.1:40001", "127.0.0.1:7777", -1},
+		{"127.0.0.1:40000", "127.0.0.1:7778", -1},
+		{"127.0.0.1:40002", "127.0.0.1:7777", 1002}, {"[::ffff:127.0.0.1]:40002", "127.0.0.1:7777", 1002},
+		{"[::1]:40003", "[::1]:7777", 1003},
+		{"127.0.0.1:40004", "127.0.0.1:7777", -1}, {"127.0.0.1:40005", "127.0.0.1:7777", -1},
+		{"0.0.0.0:0", "127.0.0.1:7777", -1},
 	} {
-		user, found := findOwner(strings.NewReader(table), netip.MustParseAddrPort(c.local), netip.MustParseAddrPort(c.remote))
+		user, found := findOwner(strings.NewReader(table), netip.MustParseAddrPort(c.local),
+			netip.MustParseAddrPort(c.remote))
 		if found != (c.user >= 0) || found && user != c.user {
 			t.Errorf("%s → %s: %d %v, want %d", c.local, c.remote, user, found, c.user)
 		}

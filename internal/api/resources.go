@@ -7,30 +7,33 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/view"
+	"company/internal/present/view"
 )
 
-// look makes the answer to a request for a resource.
+// look returns the resource for a request.
 type look func(src view.Source, r *http.Request) (any, error)
 
-// newResource is the route of a resource that a look answers.
+// newResource returns the route of a resource that l answers.
 func newResource(path, summary string, answer any, l look, query ...Parameter) Route {
-	return Route{Method: http.MethodGet, Path: path, Summary: summary, Query: query, Answer: answer, serve: func(s *Server, w http.ResponseWriter, r *http.Request) {
-		v, err := l(s.source(), r)
-		if err != nil {
-			writeError(w, err)
-			return
-		}
-		writeResource(w, r, v)
-	}}
+	return Route{Method: http.MethodGet, Path: path, Summary: summary, Query: query, Answer: answer,
+		serve: func(s *Server, w http.ResponseWriter, r *http.Request) {
+			v, err := l(s.source(), r)
+			if err != nil {
+				writeError(w, err)
+				return
+			}
+			writeResource(w, r, v)
+		}}
 }
 
-// resources are what a GET below /api/v1/ may ask for.
+// resources lists the resources below /api/v1/.
 var resources = []Route{
-	newResource("overview", "the office at a glance, as `status -o json`. What lies outside the state (disk, the wall clock) is null", view.Overview{}, func(src view.Source, r *http.Request) (any, error) {
+	newResource("overview", "the office at a glance, as `status -o json`. What lies outside the state (disk, the wall "+
+		"clock) is null", view.Overview{}, func(src view.Source, r *http.Request) (any, error) {
 		return src.Overview(r.URL.Query().Get("all") == "true")
 	}, Parameter{Name: "all", Type: "boolean", Doc: "every task that ever ended, too"}),
-	newResource("work", "number of the newest event, open tasks, runs that are held; how far open tasks are, and what they ask", view.Work{}, func(src view.Source, r *http.Request) (any, error) {
+	newResource("work", "number of the newest event, open tasks, runs that are held; how far open tasks are, and what "+
+		"they ask", view.Work{}, func(src view.Source, r *http.Request) (any, error) {
 		var ids []company.TaskID
 		for _, id := range r.URL.Query()["task"] {
 			ids = append(ids, company.TaskID(id))
@@ -43,28 +46,44 @@ var resources = []Route{
 		Parameter{Name: "tag", Type: "string", Many: true, Doc: "with every tag named"},
 		Parameter{Name: "limit", Type: "integer", Doc: "so many; 0: all"},
 		Parameter{Name: "cursor", Type: "string", Doc: "next of an earlier answer: the list goes on there"}),
-	newResource("tasks/{id}", "a task, whole, as `show -o json`", view.Shown{}, showAs(func(v view.Shown) bool { return v.Task != nil }, "task")),
-	newResource("subtasks/{id}", "a subtask, whole", view.Shown{}, showAs(func(v view.Shown) bool { return v.Subtask != nil }, "subtask")),
+	newResource("tasks/{id}", "a task, whole, as `show -o json`", view.Shown{},
+		showAs(func(v view.Shown) bool { return v.Task != nil }, "task")),
+	newResource("subtasks/{id}", "a subtask, whole", view.Shown{},
+		showAs(func(v view.Shown) bool { return v.Subtask != nil }, "subtask")),
 	newResource("runs/{id}", "a run, whole", view.Shown{}, showAs(func(v view.Shown) bool { return v.Run != nil }, "run")),
-	newResource("shown/{id}", "the same for any id, questions too", view.Shown{}, showAs(func(view.Shown) bool { return true }, "id")),
-	newResource("approvals/{id}", "a question, by its id or by its task where one is open", view.Approval{}, func(src view.Source, r *http.Request) (any, error) { return src.Question(r.PathValue("id")) }),
+	newResource("shown/{id}", "the same for any id, questions too", view.Shown{},
+		showAs(func(view.Shown) bool { return true }, "id")),
+	newResource("approvals/{id}", "a question, by its id or by its task where one is open", view.Approval{},
+		func(src view.Source, r *http.Request) (any, error) { return src.Question(r.PathValue("id")) }),
 	newResource("summaries/{id}", "what a submission ends with", view.Summary{}, findSummary),
-	newResource("ranges/{id}", "the two commits between which an id changed something", view.Range{}, func(src view.Source, r *http.Request) (any, error) { return src.Range(r.PathValue("id")) }),
-	newResource("agents", "who works, at what; idle workers", view.Agents{}, func(src view.Source, _ *http.Request) (any, error) { return src.Agents(), nil }),
-	newResource("costs", "caps, spend and reservations of open tasks", []view.Budget{}, func(src view.Source, _ *http.Request) (any, error) { return src.Budgets(), nil }),
-	newResource("costs/{id}", "those of one task", view.Budget{}, func(src view.Source, r *http.Request) (any, error) { return src.Budget(r.PathValue("id")) }),
-	newResource("budgets", "the caps of the day and of the office, and how much of them is used", []view.OfficeBudget{}, func(src view.Source, _ *http.Request) (any, error) { return src.OfficeBudgets(), nil }),
+	newResource("ranges/{id}", "the two commits between which an id changed something", view.Range{},
+		func(src view.Source, r *http.Request) (any, error) { return src.Range(r.PathValue("id")) }),
+	newResource("agents", "who works, at what; idle workers", view.Agents{},
+		func(src view.Source, _ *http.Request) (any, error) { return src.Agents(), nil }),
+	newResource("costs", "caps, spend and reservations of open tasks", []view.Budget{},
+		func(src view.Source, _ *http.Request) (any, error) { return src.Budgets(), nil }),
+	newResource("costs/{id}", "those of one task", view.Budget{},
+		func(src view.Source, r *http.Request) (any, error) { return src.Budget(r.PathValue("id")) }),
+	newResource("budgets", "the caps of the day and of the office, and how much of them is used", []view.OfficeBudget{},
+		func(src view.Source, _ *http.Request) (any, error) { return src.OfficeBudgets(), nil }),
 	newResource("spending", "what runs cost that have ended, by day, model and task", view.Spending{}, sumSpending,
 		Parameter{Name: "since", Type: "time", Doc: "of runs that ended since then"}),
-	newResource("spending/{id}", "what a task, a ticket or a run cost, from the journals of its runs: by role and by ticket; at most 2000 requests", view.TaskCosts{}, sumTaskCosts,
+	newResource("spending/{id}", "what a task, a ticket or a run cost, from the journals of its runs: by role and by "+
+		"ticket; at most 2000 requests", view.TaskCosts{}, sumTaskCosts,
 		Parameter{Name: "requests", Type: "boolean", Doc: "with the requests to models, the newest 2000 in order"},
 		Parameter{Name: "dearest", Type: "boolean", Doc: "with the ten dearest requests, each with the parts of its input"}),
-	newResource("planning", "planned write sets beside the files that were changed", view.Planning{}, func(src view.Source, _ *http.Request) (any, error) { return src.Planning() }),
-	newResource("prs", "the pull requests", []view.PullRequest{}, func(src view.Source, _ *http.Request) (any, error) { return src.PullRequests(), nil }),
-	newResource("prs/{id}", "one by its number or task, with the tasks that made it, as the ledger has them", view.PullRecord{}, func(src view.Source, r *http.Request) (any, error) { return src.PullRecord(r.PathValue("id")) }),
-	newResource("projects", "the repositories that the office works on, the one used last first", view.Projects{}, func(src view.Source, _ *http.Request) (any, error) { return src.Projects(), nil }),
-	newResource("images", "the images that tasks use", []view.TaskImage{}, func(src view.Source, _ *http.Request) (any, error) { return src.Images(), nil }),
-	newResource("ids", "the ids that a command may name, for completion", view.IDs{}, func(src view.Source, _ *http.Request) (any, error) { return src.IDs(), nil }),
+	newResource("planning", "planned write sets beside the files that were changed", view.Planning{},
+		func(src view.Source, _ *http.Request) (any, error) { return src.Planning() }),
+	newResource("prs", "the pull requests", []view.PullRequest{},
+		func(src view.Source, _ *http.Request) (any, error) { return src.PullRequests(), nil }),
+	newResource("prs/{id}", "one by its number or task, with the tasks that made it, as the ledger has them",
+		view.PullRecord{}, func(src view.Source, r *http.Request) (any, error) { return src.PullRecord(r.PathValue("id")) }),
+	newResource("projects", "the repositories that the office works on, the one used last first", view.Projects{},
+		func(src view.Source, _ *http.Request) (any, error) { return src.Projects(), nil }),
+	newResource("images", "the images that tasks use", []view.TaskImage{},
+		func(src view.Source, _ *http.Request) (any, error) { return src.Images(), nil }),
+	newResource("ids", "the ids that a command may name, for completion", view.IDs{},
+		func(src view.Source, _ *http.Request) (any, error) { return src.IDs(), nil }),
 }
 
 func listTasks(src view.Source, r *http.Request) (any, error) {
@@ -73,20 +92,21 @@ func listTasks(src view.Source, r *http.Request) (any, error) {
 	if err != nil || limit < 0 {
 		return nil, company.E(company.EInvalid, "limit is a number of tasks")
 	}
-	f := view.TaskFilter{States: q["state"], Priorities: q["priority"], Tags: q["tag"], Limit: limit}
+	taskFilter := view.TaskFilter{States: q["state"], Priorities: q["priority"], Tags: q["tag"], Limit: limit}
 	if q.Has("cursor") {
-		if f.Before, err = parseCursor(src.State, q.Get("cursor")); err != nil {
+		if taskFilter.Before, err = parseCursor(src.State, q.Get("cursor")); err != nil {
 			return nil, err
 		}
 	}
-	return src.TaskList(f)
+	return src.TaskList(taskFilter)
 }
 
-// parseCursor reads next of an earlier list.
-func parseCursor(s *company.State, text string) (company.TaskID, error) {
+// parseCursor parses the cursor of an earlier list.
+func parseCursor(state *company.State, text string) (company.TaskID, error) {
 	id := company.TaskID(text)
-	if !id.Valid() || s.Tasks[id] == nil && s.Past[id] == nil {
-		return "", company.E(company.EInvalid, "there is no place in the list that this cursor names").Fix("begin without a cursor; next of each answer is the cursor of the one behind it")
+	if !id.Valid() || state.Tasks[id] == nil && state.Past[id] == nil {
+		return "", company.E(company.EInvalid, "there is no place in the list that this cursor names").
+			Fix("begin without a cursor; next of each answer is the cursor of the one behind it")
 	}
 	return id, nil
 }
@@ -104,17 +124,18 @@ func sumSpending(src view.Source, r *http.Request) (any, error) {
 
 func sumTaskCosts(src view.Source, r *http.Request) (any, error) {
 	q := r.URL.Query()
-	return src.TaskCosts(r.Context(), r.PathValue("id"), view.CostDetail{Requests: q.Get("requests") == "true", Dearest: q.Get("dearest") == "true"})
+	return src.TaskCosts(r.Context(), r.PathValue("id"),
+		view.CostDetail{Requests: q.Get("requests") == "true", Dearest: q.Get("dearest") == "true"})
 }
 
-// showAs looks an id up that must name an object of one kind.
+// showAs returns a look that finds an id of one kind of object.
 func showAs(fits func(view.Shown) bool, kind string) look {
 	return func(src view.Source, r *http.Request) (any, error) {
-		v, err := src.Show(r.PathValue("id"))
-		if err == nil && !fits(v) {
+		shown, err := src.Show(r.PathValue("id"))
+		if err == nil && !fits(shown) {
 			return nil, company.E(company.ENotFound, r.PathValue("id")+" is no "+kind)
 		}
-		return v, err
+		return shown, err
 	}
 }
 
@@ -123,9 +144,9 @@ func findSummary(src view.Source, r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := view.FindTask(src.State, r.PathValue("id"))
+	task, err := view.FindTask(src.State, r.PathValue("id"))
 	if err != nil {
 		return nil, err
 	}
-	return src.Summary(t), nil
+	return src.Summary(task), nil
 }

@@ -1,9 +1,8 @@
-// Package api answers other processes of the same user on the office's socket, and over
-// TCP browsers and programs that have a token: HTTP with JSON. It owns the wire form of the
-// API, its client, and who may use it. It promises that nothing of an office goes over TCP
-// without a token, that a command is answered after it is in the ledger, that a feed
-// misses no event, and that no answer carries the state of the whole office. It
-// decides nothing: every request is a command to the company or a view of its
+// Package api serves HTTP with JSON. It answers processes of the same user on the office's socket,
+// and browsers and programs with a token over TCP. It owns the wire format of the API, its client,
+// and the access control. No data of an office is sent over TCP without a token. A command is
+// answered after it is in the ledger. A feed misses no event. No answer has the state of the whole
+// office. The package decides nothing: every request is a command to the company or a view of its
 // state.
 package api
 
@@ -24,72 +23,72 @@ import (
 
 	"company/internal/agent"
 	"company/internal/company"
-	"company/internal/feed"
-	"company/internal/replay"
-	"company/internal/safetext"
+	"company/internal/engine/replay"
+	"company/internal/lib/safetext"
+	"company/internal/present/feed"
+	"company/internal/present/view"
 	"company/internal/upkeep"
-	"company/internal/view"
 )
 
-// Office is what the server serves: the open office of this process.
+// Office is the office that the server serves, open in this process.
 type Office interface {
-	Source() view.Source // of the views of this moment
+	Source() view.Source // data for views of the current state
 	DoID(ctx context.Context, id, actor string, c company.Command) ([]company.Event, error)
 	Follow(ctx context.Context, r feed.Range, fn func(feed.Item) error) error
-	// StreamTranscript gives the entries of a run's transcript; follow: also those
-	// to come, until the run ends.
+	// StreamTranscript calls emit for the entries of a run's transcript. With follow it continues
+	// until the run ends.
 	StreamTranscript(ctx context.Context, run company.RunID, follow bool, emit func(agent.TranscriptEntry) error) error
-	// StreamRecord gives the record that a finished task is replayed from.
+	// StreamRecord calls emit for each entry of the record from which a finished task is replayed.
 	StreamRecord(ctx context.Context, id company.TaskID, emit func(replay.Entry) error) error
 	// Verify reads the whole ledger and every blob, and returns the damage.
 	Verify(ctx context.Context) (view.Verification, error)
-	// FindLeftovers reports what company cleanup would remove; recent is its --all.
+	// FindLeftovers lists the items that company cleanup would remove. recent is its --all.
 	FindLeftovers(ctx context.Context, recent, unmerged bool) (upkeep.Report, error)
 }
 
-// ServerInfo describes the answering process.
+// ServerInfo describes the serving process.
 type ServerInfo struct {
 	Version string `json:"version"`
 	Office  string `json:"office"`
 	PID     int    `json:"pid"`
 	Epoch   uint64 `json:"epoch"`
-	Serving bool   `json:"serving"` // it stays when its own task has ended
-	// Runtime is what containers are made with; empty: no company is at work.
+	Serving bool   `json:"serving"` // keeps running after its own task ends
+	// Runtime is the container runtime. It is empty if no company is running.
 	Runtime string `json:"container_runtime,omitempty"`
-	// Address is where it answers over TCP: scheme, host and port; empty: nowhere. Asked on the
-	// socket, it is the one way to know that a port is this office's.
+	// Address is the TCP address: scheme, host and port. It is empty without one. Asking on the
+	// socket is the only way to verify that a port belongs to this office.
 	Address string `json:"address,omitempty"`
 }
 
-// CommandEnvelope is a command on its way: its kind and its fields.
+// CommandEnvelope is an encoded command with its kind.
 type CommandEnvelope struct {
-	ID      string          `json:"id"` // makes a repeat harmless
+	ID      string          `json:"id"` // makes repeats harmless
 	Kind    string          `json:"kind"`
 	Command json.RawMessage `json:"command"`
 }
 
-// commandKind names a command on the wire.
-func commandKind(c company.Command) (string, error) {
-	for _, w := range commandCodecs {
-		if w.matches(c) {
-			return w.kind, nil
+// commandKind returns the kind of a command.
+func commandKind(command company.Command) (string, error) {
+	for _, commandCodec := range commandCodecs {
+		if commandCodec.matches(command) {
+			return commandCodec.kind, nil
 		}
 	}
-	return "", company.E(company.EInternal, fmt.Sprintf("%T is no command of people", c))
+	return "", company.E(company.EInternal, fmt.Sprintf("%T is no command of people", command))
 }
 
-// timeHeader holds the office's time, in every answer: the wall clock may be
-// another, and ages are of the office's time.
+// timeHeader has the office's time in every answer. The wall clock may differ, and ages use the
+// office's time.
 const timeHeader = "Office-Time"
 
-// maxBody bounds a request on the wire, in bytes. An instruction may be 256 KiB.
-// In process there is no such bound.
+// maxBody limits a request on the wire, in bytes. An instruction may have 256 KiB. In-process
+// requests have no limit.
 const maxBody = 1 << 20
 
-// maxSubmission bounds a submission on the wire: its files travel as base64.
+// maxSubmission limits a submission on the wire, with its files in base64.
 const maxSubmission = company.MaxAttachedBytes/3*4 + 2*maxBody
 
-// boundBodies bounds the body of each request.
+// boundBodies limits the body size of each request.
 func boundBodies(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		bound := int64(maxBody)
@@ -102,7 +101,7 @@ func boundBodies(h http.Handler) http.Handler {
 	})
 }
 
-// bodyBound is how long a command of a kind may be when a client sends it.
+// bodyBound returns the size limit for a command of a kind, in bytes.
 func bodyBound(kind string) int {
 	if kind == "submit" {
 		return maxSubmission
@@ -110,45 +109,49 @@ func bodyBound(kind string) int {
 	return maxBody
 }
 
-// tooLarge is the error of a command that passes the bound of its request.
+// tooLarge returns the error for a command that exceeds its size limit.
 func tooLarge(bound int64) *company.Error {
-	return company.E(company.EInvalid, fmt.Sprintf("the command is larger than the %d MiB that fit into a request", bound>>20)).
+	return company.E(company.EInvalid,
+		fmt.Sprintf("the command is larger than the %d MiB that fit into a request", bound>>20)).
 		Because("another process holds the office").Fix("shorten its text")
 }
 
 // Server serves one office.
 type Server struct {
 	office   Office
-	desk     Desk // nil without one
+	desk     Desk // may be nil
 	info     ServerInfo
 	log      *slog.Logger
 	http     *http.Server
-	tcp      *tcpServer // nil: the socket alone
-	atWork   bool       // a company is at work behind it
+	tcp      *tcpServer // nil if there is only the socket
+	atWork   bool       // a company is running
 	stopped  chan struct{}
-	inFlight sync.WaitGroup // requests under way
+	inFlight sync.WaitGroup // running requests
 
-	ending context.Context // done when the server stops: what streams or reads for long ends
+	ending context.Context // done when the server stops; ends streams and long reads
 	end    context.CancelFunc
 
 	limits    tcpLimits
 	beatEvery time.Duration
 }
 
-// New makes a server. It serves after Start.
+// New returns a server. Call Start to serve requests.
 func New(o Office, h ServerInfo, log *slog.Logger) *Server {
-	s := &Server{office: o, info: h, log: log, stopped: make(chan struct{}), atWork: true, limits: defaultTCPLimits, beatEvery: beatEvery}
-	s.ending, s.end = context.WithCancel(context.Background())
-	s.http = &http.Server{Handler: boundBodies(s.newHandler(nil)), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
-	return s
+	server := &Server{office: o, info: h, log: log, stopped: make(chan struct{}), atWork: true, limits: defaultTCPLimits,
+		beatEvery: beatEvery}
+	server.ending, server.end = context.WithCancel(context.Background())
+	server.http = &http.Server{Handler: boundBodies(server.newHandler(nil)), ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout: time.Minute, MaxHeaderBytes: 16 << 10}
+	return server
 }
 
-// newHandler answers requests of any size. Paths outside the API are the page's, where
-// there is one.
+// newHandler returns the handler without a size limit for requests. The page, if any, serves paths
+// outside the API.
 func (s *Server) newHandler(page http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	for _, route := range Routes() {
-		mux.HandleFunc(route.Method+" /api/v1/"+route.Path, func(w http.ResponseWriter, r *http.Request) { route.serve(s, w, r) })
+		mux.HandleFunc(route.Method+" /api/v1/"+route.Path,
+			func(w http.ResponseWriter, r *http.Request) { route.serve(s, w, r) })
 	}
 	mux.HandleFunc("GET /metrics", s.serveMetrics)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -157,12 +160,14 @@ func (s *Server) newHandler(page http.Handler) http.Handler {
 			page.ServeHTTP(w, r)
 			return
 		}
-		p := problemOf(company.E(company.ENotFound, "there is no "+safetext.EscapeLine(r.Method, 20)+" "+safetext.EscapeLine(r.URL.Path, 100)).Fix(s.sameVersion()))
+		problem := problemOf(
+			company.E(company.ENotFound, "there is no "+safetext.EscapeLine(r.Method, 20)+" "+
+				safetext.EscapeLine(r.URL.Path, 100)).Fix(s.sameVersion()))
 		if allowed := allowedMethods(mux, r, ofPage); allowed != "" {
 			w.Header().Set("Allow", allowed)
-			p.Status = http.StatusMethodNotAllowed
+			problem.Status = http.StatusMethodNotAllowed
 		}
-		writeProblem(w, p)
+		writeProblem(w, problem)
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.inFlight.Add(1)
@@ -182,20 +187,21 @@ func (s *Server) newHandler(page http.Handler) http.Handler {
 	})
 }
 
-// readsOnly reports whether a request changes nothing, by its method.
+// readsOnly reports whether a request is read-only, by its method.
 func readsOnly(r *http.Request) bool {
 	return r.Method == http.MethodGet || r.Method == http.MethodHead
 }
 
-// allowedMethods lists the methods that the path of a request has, as the header Allow names
-// them; empty: the path is unknown.
+// allowedMethods returns the value of the header Allow for the path of a request, or "" if the
+// path is unknown.
 func allowedMethods(mux *http.ServeMux, r *http.Request, ofPage bool) string {
 	if ofPage {
 		return "GET, HEAD"
 	}
 	var all []string
 	for method, names := range map[string]string{http.MethodGet: "GET, HEAD", http.MethodPost: "POST"} {
-		if _, pattern := mux.Handler(&http.Request{Method: method, URL: r.URL, Host: r.Host}); pattern != "/" && pattern != "" {
+		if _, pattern := mux.Handler(&http.Request{Method: method, URL: r.URL, Host: r.Host}); pattern != "/" &&
+			pattern != "" {
 			all = append(all, names)
 		}
 	}
@@ -203,20 +209,20 @@ func allowedMethods(mux *http.ServeMux, r *http.Request, ofPage bool) string {
 	return strings.Join(all, ", ")
 }
 
-// Start serves on l until Stop.
-func (s *Server) Start(l net.Listener) {
+// Start serves on listener until Stop.
+func (s *Server) Start(listener net.Listener) {
 	go func() {
 		defer close(s.stopped)
-		if err := s.http.Serve(l); err != nil && !errors.Is(err, http.ErrServerClosed) {
+		if err := s.http.Serve(listener); err != nil && !errors.Is(err, http.ErrServerClosed) {
 			s.log.Error("socket closed", "err", err)
 		}
 	}()
 }
 
-// errEnding is the answer to a request that reads on when the server stops.
+// errEnding is the error of a read request that is cancelled when the server stops.
 var errEnding = company.E(company.EHeld, "the company that was at work has ended").Fix("do it again")
 
-// orEnding is err, or errEnding where the stop of the server broke the request off.
+// orEnding returns err, or errEnding if the server's stop cancelled the request.
 func orEnding(r *http.Request, err error) error {
 	if cause := context.Cause(r.Context()); errors.Is(cause, errEnding) {
 		return cause
@@ -224,12 +230,12 @@ func orEnding(r *http.Request, err error) error {
 	return err
 }
 
-// lastAnswers is how long a server that stops has for the answers to its last commands.
+// lastAnswers limits how long a stopping server waits for the answers to its last commands.
 const lastAnswers = 2 * time.Second
 
-// Stop ends the server and every request, and waits for them: the office may be closed
-// behind it. What only reads ends at once. Commands under way are answered first: the one
-// that ended the last task is often among them.
+// Stop stops the server and waits for all requests. The office may be closed afterwards. Read
+// requests are cancelled at once. Running commands are answered first, often including the one
+// that ended the last task.
 func (s *Server) Stop() {
 	s.end()
 	ctx, cancel := context.WithTimeout(context.Background(), lastAnswers)
@@ -245,36 +251,37 @@ func (s *Server) Stop() {
 	s.inFlight.Wait()
 }
 
-// endServer has a server answer requests under way until ctx ends, and then ends its
-// connections, and with them the contexts of the requests.
+// endServer lets running requests finish until ctx ends. Then it closes their connections, which
+// cancels their contexts.
 func endServer(ctx context.Context, h *http.Server) {
-	_ = h.Shutdown(ctx) // connections left at its end are closed by the next line
+	_ = h.Shutdown(ctx) // the next line closes the remaining connections
 	_ = h.Close()
 }
 
-// versionHeader is where a page names the version that it was built of.
+// versionHeader has the version for which a page was built.
 const versionHeader = "Company-Client"
 
-// compareVersions refuses the request of a client that names another version than that of
-// this process, hello apart. A client that names none is held by the fields of its requests
-// alone, as the command line is. EConflict.
+// compareVersions returns EConflict if a client names a version other than this process's. It
+// permits hello requests. For clients that name no version, such as the command line, only the
+// fields of their requests are checked.
 func (s *Server) compareVersions(r *http.Request) error {
 	version := r.Header.Get(versionHeader)
 	if version == "" || version == s.info.Version || r.URL.Path == "/api/v1/hello" || !isAPIPath(r.URL.Path) {
 		return nil
 	}
-	return company.E(company.EConflict, "this page is of company "+safetext.EscapeLine(version, 40)+", and the office is served by company "+s.info.Version).
+	return company.E(company.EConflict,
+		"this page is of company "+safetext.EscapeLine(version, 40)+", and the office is served by company "+s.info.Version).
 		Fix("load the page again; where that is no help, end the company and start the newer one")
 }
 
 func (s *Server) serveInfo(w http.ResponseWriter, _ *http.Request) {
-	h := s.info
-	h.Epoch = s.office.Source().State.Office.Epoch
-	writeJSON(w, h)
+	serverInfo := s.info
+	serverInfo.Epoch = s.office.Source().State.Office.Epoch
+	writeJSON(w, serverInfo)
 }
 
-// source is what the views of this moment are made from. Where no company is at
-// work, the last activities of agents are left out.
+// source returns the data for views of the current state. Without a running company it omits the
+// agents' last activities.
 func (s *Server) source() view.Source {
 	src := s.office.Source()
 	src.Runtime = s.info.Runtime
@@ -284,87 +291,90 @@ func (s *Server) source() view.Source {
 	return src
 }
 
-// sameVersion is what helps a process that asks for what this one does not know.
+// sameVersion returns a hint for a process that requests an unknown operation.
 func (s *Server) sameVersion() string {
-	return fmt.Sprintf("the office is served by company %s (process %d): use that version, or end it and start yours", s.info.Version, s.info.PID)
+	return fmt.Sprintf("the office is served by company %s (process %d): use that version, or end it and start yours",
+		s.info.Version, s.info.PID)
 }
 
 // CommandResult is the answer to a command.
 type CommandResult struct {
-	Events []company.Event `json:"events"`         // none: it was so already
-	Task   company.TaskID  `json:"task,omitempty"` // of a submission, also of a repeated one
+	Events []company.Event `json:"events"`         // empty if the command changed nothing
+	Task   company.TaskID  `json:"task,omitempty"` // task of a submission, also of a repeat
 }
 
 // readCommand reads a command that people may send.
-func (s *Server) readCommand(r *http.Request) (id string, c company.Command, err error) {
-	var in CommandEnvelope
-	if err := decodeReader(r.Body, &in); err != nil {
+func (s *Server) readCommand(r *http.Request) (id string, command company.Command, err error) {
+	var envelope CommandEnvelope
+	if err := decodeReader(r.Body, &envelope); err != nil {
 		if large := new(http.MaxBytesError); errors.As(err, &large) {
 			return "", nil, tooLarge(large.Limit)
 		}
 		return "", nil, company.E(company.EInvalid, "the request is not what was expected").Wrap(err).Fix(s.sameVersion())
 	}
-	i := slices.IndexFunc(commandCodecs, func(w commandCodec) bool { return w.kind == in.Kind })
+	i := slices.IndexFunc(commandCodecs, func(w commandCodec) bool { return w.kind == envelope.Kind })
 	if i < 0 {
-		return "", nil, company.E(company.EInvalid, fmt.Sprintf("there is no command %q", in.Kind)).Fix(s.sameVersion())
+		return "", nil, company.E(company.EInvalid, fmt.Sprintf("there is no command %q", envelope.Kind)).Fix(s.sameVersion())
 	}
-	if c, err = commandCodecs[i].decode(in.Command); err != nil {
-		return "", nil, company.E(company.EInvalid, "the command's fields are not what was expected").Wrap(err).Fix(s.sameVersion())
+	if command, err = commandCodecs[i].decode(envelope.Command); err != nil {
+		return "", nil, company.E(company.EInvalid, "the command's fields are not what was expected").Wrap(err).
+			Fix(s.sameVersion())
 	}
-	if id, err = commandID(in.ID, r.Header.Values("Idempotency-Key")); err != nil {
+	if id, err = commandID(envelope.ID, r.Header.Values("Idempotency-Key")); err != nil {
 		return "", nil, err
 	}
-	return id, c, nil
+	return id, command, nil
 }
 
-// commandID is the id of a command, which stands in its envelope, in the header
-// Idempotency-Key, or in both.
+// commandID returns the id of a command, from its envelope, the header Idempotency-Key, or both.
 func commandID(inBody string, keys []string) (string, error) {
 	if len(keys) == 0 {
 		return inBody, nil
 	}
 	if len(keys) > 1 || keys[0] == "" || inBody != "" && inBody != keys[0] {
-		return "", company.E(company.EInvalid, "the request has more than one id for its command, or an empty one").Fix("send one Idempotency-Key, and no other id in the body")
+		return "", company.E(company.EInvalid, "the request has more than one id for its command, or an empty one").
+			Fix("send one Idempotency-Key, and no other id in the body")
 	}
 	return keys[0], nil
 }
 
 func (s *Server) serveCommand(w http.ResponseWriter, r *http.Request) {
-	id, c, err := s.readCommand(r)
+	id, command, err := s.readCommand(r)
 	if err != nil {
 		writeError(w, err)
 		return
 	}
-	if err := limitCommand(r.Context(), c); err != nil {
+	if err := limitCommand(r.Context(), command); err != nil {
 		writeForbidden(w, err)
 		return
 	}
-	evs, err := s.office.DoID(r.Context(), id, company.President, c)
+	evs, err := s.office.DoID(r.Context(), id, company.President, command)
 	if err != nil {
 		writeError(w, err)
 		return
 	}
-	writeJSON(w, CommandResult{Events: append([]company.Event{}, evs...), Task: s.office.Source().State.SubmittedBy(company.President, id)})
+	writeJSON(
+		w, CommandResult{Events: append([]company.Event{}, evs...),
+			Task: s.office.Source().State.SubmittedBy(company.President, id)})
 }
 
-// serveTrial tells what a command would do, as the core decides it now. Nothing
-// is written.
+// serveTrial returns the events that a command would produce now. It writes nothing.
 func (s *Server) serveTrial(w http.ResponseWriter, r *http.Request) {
-	_, c, err := s.readCommand(r)
+	_, command, err := s.readCommand(r)
 	if err != nil {
 		writeError(w, err)
 		return
 	}
-	if err := limitCommand(r.Context(), c); err != nil {
+	if err := limitCommand(r.Context(), command); err != nil {
 		writeForbidden(w, err)
 		return
 	}
-	c, st, err := s.office.Source().WithArchives(c)
+	command, st, err := s.office.Source().WithArchives(command)
 	if err != nil {
 		writeError(w, err)
 		return
 	}
-	evs, err := company.Decide(st, company.Meta{ID: "trial", Actor: company.President, Now: st.Time}, c)
+	evs, err := company.Decide(st, company.Meta{ID: "trial", Actor: company.President, Now: st.Time}, command)
 	if err != nil {
 		writeError(w, err)
 		return
@@ -380,17 +390,17 @@ func decodeReader(r io.Reader, v any) error {
 	return decodeStrict(b, v)
 }
 
-// decodeStrict reads one JSON value with known fields and nothing after it.
+// decodeStrict decodes one JSON value. It rejects unknown fields and trailing data.
 func decodeStrict(b []byte, v any) error {
 	if len(b) == 0 {
 		return nil
 	}
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
+	decoder := json.NewDecoder(bytes.NewReader(b))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(v); err != nil {
 		return err
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
 		return errors.New("something follows the value")
 	}
 	return nil
@@ -398,5 +408,5 @@ func decodeStrict(b []byte, v any) error {
 
 func writeJSON(w http.ResponseWriter, v any) {
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(v) // the client is gone, or it has it
+	_ = json.NewEncoder(w).Encode(v) // an error means that the client is gone
 }

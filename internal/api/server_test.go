@@ -19,10 +19,10 @@ import (
 
 	"company/internal/agent"
 	"company/internal/company"
-	"company/internal/feed"
-	"company/internal/replay"
+	"company/internal/engine/replay"
+	"company/internal/present/feed"
+	"company/internal/present/view"
 	"company/internal/upkeep"
-	"company/internal/view"
 	"company/test/goroutines"
 )
 
@@ -55,7 +55,8 @@ var fakeOfficeTime = time.Date(2031, 5, 6, 7, 8, 9, 10, time.UTC)
 
 func newFakeOffice(t *testing.T) *fakeOffice {
 	d := &fakeOffice{state: company.NewState()}
-	if _, err := d.DoID(t.Context(), "start", company.Company, company.StartOffice{Office: "abcd", Version: "test"}); err != nil {
+	if _, err := d.DoID(t.Context(), "start", company.Company,
+		company.StartOffice{Office: "abcd", Version: "test"}); err != nil {
 		t.Fatal(err)
 	}
 	return d
@@ -73,7 +74,8 @@ func (d *fakeOffice) DoID(_ context.Context, id, actor string, c company.Command
 	if id == "" {
 		id = NewCommandID()
 	}
-	evs, err := company.Decide(d.state, company.Meta{ID: company.CommandID(actor, id), Actor: actor, Now: time.Now().UTC()}, c)
+	evs, err := company.Decide(d.state,
+		company.Meta{ID: company.CommandID(actor, id), Actor: actor, Now: time.Now().UTC()}, c)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +93,8 @@ func (d *fakeOffice) DoID(_ context.Context, id, actor string, c company.Command
 var fakeActivity = view.Activity{Run: "t1-plan.1", Turn: 2, Text: "read_file a.go", Time: time.Unix(1, 0).UTC()}
 
 func (d *fakeOffice) Source() view.Source {
-	return view.Source{State: d.View(), Now: d.clock(), Activities: []view.Activity{fakeActivity}, Contents: fakeBlobs, Journals: fakeJournals{}}
+	return view.Source{State: d.View(), Now: d.clock(), Activities: []view.Activity{fakeActivity}, Contents: fakeBlobs,
+		Journals: fakeJournals{}}
 }
 
 // fakeJournals tell of the same requests for each run.
@@ -100,8 +103,9 @@ type fakeJournals struct{}
 func (fakeJournals) ReadRequests(_ context.Context, _ company.RunID, dearest int) ([]view.Request, error) {
 	asked := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 	first := view.Request{
-		N: 1, Asked: asked, Answered: &asked, Model: "m", InputTokens: 10, CachedTokens: 5, OutputTokens: 2, CostMicroUSD: 7, Tokens: 12,
-		Calls: []view.RequestCall{{Tool: "read_file", What: "a.go"}},
+		N: 1, Asked: asked, Answered: &asked, Model: "m", InputTokens: 10, CachedTokens: 5, OutputTokens: 2, CostMicroUSD: 7,
+		Tokens: 12,
+		Calls:  []view.RequestCall{{Tool: "read_file", What: "a.go"}},
 	}
 	if dearest > 0 {
 		first.Input = []view.RequestPart{{Kind: "result", Tool: "read_file", What: "a.go", N: 1, Tokens: 10}}
@@ -127,12 +131,15 @@ func (d *fakeOffice) Follow(ctx context.Context, r feed.Range, fn func(feed.Item
 	return context.Cause(ctx)
 }
 
-func (d *fakeOffice) StreamTranscript(ctx context.Context, run company.RunID, follow bool, emit func(agent.TranscriptEntry) error) error {
+func (d *fakeOffice) StreamTranscript(
+	ctx context.Context, run company.RunID, follow bool, emit func(agent.TranscriptEntry) error,
+) error {
 	if run != fakeActivity.Run {
 		return company.E(company.ENotFound, "there is no run "+string(run))
 	}
 	for _, e := range []agent.TranscriptEntry{
-		{Run: &agent.TranscriptRun{RunID: run, AgentID: "manager"}}, {Message: &agent.TranscriptMessage{Role: "user", Content: strings.Repeat("a\n", 1<<20)}},
+		{Run: &agent.TranscriptRun{RunID: run, AgentID: "manager"}},
+		{Message: &agent.TranscriptMessage{Role: "user", Content: strings.Repeat("a\n", 1<<20)}},
 		{Run: &agent.TranscriptRun{RunID: run, AgentID: "manager", Messages: 1, TotalTokens: 7}},
 	} {
 		if err := emit(e); err != nil {
@@ -165,7 +172,8 @@ func (d *fakeOffice) StreamRecord(_ context.Context, id company.TaskID, emit fun
 
 // fakeRecord is the record of each task of the fake office.
 var fakeRecord = []replay.Entry{
-	{Office: "abcd", Event: &company.Event{Seq: 1, Task: "t1", Kind: "task.submitted", Data: json.RawMessage(`{"instruction":"a<b"}`)}},
+	{Office: "abcd",
+		Event: &company.Event{Seq: 1, Task: "t1", Kind: "task.submitted", Data: json.RawMessage(`{"instruction":"a<b"}`)}},
 	{Run: "t1-01.1", Blob: "b", Text: []byte(strings.Repeat("\x00long\n", 1<<18))},
 	{Run: "t1-01.1", Kind: "prompt", Data: json.RawMessage(`{"system":{"blob":"b"}}`)},
 }
@@ -177,7 +185,8 @@ func (d *fakeOffice) Verify(context.Context) (view.Verification, error) {
 // FindLeftovers tells what it was asked for.
 func (d *fakeOffice) FindLeftovers(_ context.Context, recent, unmerged bool) (upkeep.Report, error) {
 	r := upkeep.NewReport(true)
-	r.Items = append(r.Items, upkeep.Garbage{Kind: "run", Name: fmt.Sprintf("all %t, unmerged %t", recent, unmerged), Bytes: 7})
+	r.Items = append(
+		r.Items, upkeep.Garbage{Kind: "run", Name: fmt.Sprintf("all %t, unmerged %t", recent, unmerged), Bytes: 7})
 	return r, nil
 }
 
@@ -190,7 +199,8 @@ func TestTranscriptOverTheSocket(t *testing.T) {
 	for name, c := range map[string]*Client{"over the socket": c, "in this process": near} {
 		var got agent.Transcript
 		collect := func(e agent.TranscriptEntry) error { got.Add(e); return nil }
-		if err := c.StreamTranscript(t.Context(), fakeActivity.Run, false, collect); err != nil || len(got.Messages) != 1 || len(got.Messages[0].Content) != 2<<20 || got.TotalTokens != 7 {
+		if err := c.StreamTranscript(t.Context(), fakeActivity.Run, false, collect); err != nil || len(got.Messages) != 1 ||
+			len(got.Messages[0].Content) != 2<<20 || got.TotalTokens != 7 {
 			t.Errorf("%s: %v, %d messages", name, err, len(got.Messages))
 		}
 		if err := c.StreamTranscript(t.Context(), "t1-01.9", false, collect); company.CodeOf(err) != company.ENotFound {
@@ -207,7 +217,8 @@ func TestTranscriptOverTheSocket(t *testing.T) {
 	if !errors.Is(err, enough) {
 		t.Error(err)
 	}
-	if err := near.StreamTranscript(t.Context(), fakeActivity.Run, true, func(agent.TranscriptEntry) error { return nil }); err != nil {
+	if err := near.StreamTranscript(
+		t.Context(), fakeActivity.Run, true, func(agent.TranscriptEntry) error { return nil }); err != nil {
 		t.Errorf("nothing comes where no company works, and it is waited for: %v", err)
 	}
 }
@@ -228,7 +239,10 @@ func serveFakeOffice(t *testing.T) (*fakeOffice, *Client, func(method, path, bod
 		return nd.DialContext(ctx, "unix", sock)
 	}
 	c := Dial(dial)
-	raw := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) }}}
+	raw := &http.Client{
+		Transport: &http.Transport{DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return dial(ctx)
+		}}}
 	t.Cleanup(func() {
 		raw.CloseIdleConnections()
 		c.Close()
@@ -301,7 +315,8 @@ func TestCommandsOverTheSocket(t *testing.T) {
 func TestLargeCommand(t *testing.T) {
 	d, c, _ := serveFakeOffice(t)
 	large := company.Stop{Why: strings.Repeat("x", maxBody)}
-	if _, err := c.Do(t.Context(), "", large); company.CodeOf(err) != company.EInvalid || !strings.Contains(err.Error(), "larger than the 1 MiB") {
+	if _, err := c.Do(t.Context(), "", large); company.CodeOf(err) != company.EInvalid ||
+		!strings.Contains(err.Error(), "larger than the 1 MiB") {
 		t.Errorf("over the socket: %v", err)
 	}
 	if d.View().Office.Stopped {
@@ -325,16 +340,18 @@ func TestTextAroundAnError(t *testing.T) {
 		refused:                               "it was cancelled",
 		fmt.Errorf("pause t1: %w", refused):   "pause t1: it was cancelled",
 		fmt.Errorf("%w (after 2 s)", refused): "(after 2 s): it was cancelled",
-		fmt.Errorf("pause t1: %w", company.E(company.EConflict, "t1 has ended")):                       "pause t1",
-		fmt.Errorf("pause t1: %w", company.E(company.EConflict, "t1 has ended").Wrap(io.EOF)):          "pause t1: EOF",
-		errors.Join(refused, errors.New("the log is not closed")):                                      "the log is not closed: it was cancelled",
+		fmt.Errorf("pause t1: %w", company.E(company.EConflict, "t1 has ended")):              "pause t1",
+		fmt.Errorf("pause t1: %w", company.E(company.EConflict, "t1 has ended").Wrap(io.EOF)): "pause t1: EOF",
+		errors.Join(
+			refused, errors.New("the log is not closed")): "the log is not closed: it was cancelled",
 		fmt.Errorf("a: %w", fmt.Errorf("b: %w", company.E(company.EConflict, "t1 has ended"))):         "a: b",
 		company.E(company.EConflict, "t1 has ended").Wrap(company.E(company.EGit, "the disk is full")): "the disk is full",
 	} {
 		w := httptest.NewRecorder()
 		writeError(w, err)
 		var e *company.Error
-		if !errors.As(readError(w.Result()), &e) || e.Code != company.EConflict || e.Message != "t1 has ended" || e.Why != detail {
+		if !errors.As(readError(w.Result()), &e) || e.Code != company.EConflict || e.Message != "t1 has ended" ||
+			e.Why != detail {
 			t.Errorf("%v: %#v", err, e)
 		}
 	}
@@ -349,17 +366,21 @@ func TestBadRequests(t *testing.T) {
 		status             int
 		says               string
 	}{
-		"method":           {"PUT", "/api/v1/commands", "{}", 405, ""},
-		"path":             {"GET", "/api/v1/nothing", "", 404, ""},
-		"not JSON":         {"POST", "/api/v1/commands", "submit it", 400, "E_INVALID"},
-		"empty":            {"POST", "/api/v1/commands", "", 400, "there is no command"},
-		"trailing":         {"POST", "/api/v1/commands", `{"id":"x","kind":"stop","command":{}} {}`, 400, "something follows"},
-		"unknown field":    {"POST", "/api/v1/commands", `{"id":"x","kind":"stop","colour":1}`, 400, "colour"},
-		"unknown command":  {"POST", "/api/v1/commands", `{"id":"x","kind":"prepare","command":{}}`, 400, `no command \"prepare\"`},
+		"method":   {"PUT", "/api/v1/commands", "{}", 405, ""},
+		"path":     {"GET", "/api/v1/nothing", "", 404, ""},
+		"not JSON": {"POST", "/api/v1/commands", "submit it", 400, "E_INVALID"},
+		"empty":    {"POST", "/api/v1/commands", "", 400, "there is no command"},
+		"trailing": {"POST", "/api/v1/commands", `{"id":"x","kind":"stop","command":{}} {}`, 400,
+			"something follows"},
+		"unknown field": {"POST", "/api/v1/commands", `{"id":"x","kind":"stop","colour":1}`, 400, "colour"},
+		"unknown command": {"POST", "/api/v1/commands", `{"id":"x","kind":"prepare","command":{}}`, 400,
+			`no command \"prepare\"`},
 		"field of another": {"POST", "/api/v1/commands", `{"id":"x","kind":"cancel","command":{"Fence":1}}`, 400, "Fence"},
-		"deep":             {"POST", "/api/v1/commands", `{"id":"x","kind":"stop","command":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, 400, "E_INVALID"},
-		"24 MiB":           {"POST", "/api/v1/commands", `{"id":"` + strings.Repeat("x", 24<<20) + `"}`, 400, "larger than the 23 MiB"},
-		"cursor":           {"GET", "/api/v1/events?from=-1", "", 400, "numbers of events"},
+		"deep": {"POST", "/api/v1/commands",
+			`{"id":"x","kind":"stop","command":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, 400,
+			"E_INVALID"},
+		"24 MiB": {"POST", "/api/v1/commands", `{"id":"` + strings.Repeat("x", 24<<20) + `"}`, 400, "larger than the 23 MiB"},
+		"cursor": {"GET", "/api/v1/events?from=-1", "", 400, "numbers of events"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, text := ask(r.method, r.path, r.body)
@@ -405,7 +426,8 @@ func TestFeedOverTheSocket(t *testing.T) {
 		t.Errorf("up to event 3: %v %v", seqs, err)
 	}
 	seqs = nil
-	if err := c.Follow(t.Context(), feed.Range{From: 1, Until: 3, Task: "t2"}, note); err != nil || len(seqs) != 1 || seqs[0] != 3 {
+	if err := c.Follow(t.Context(), feed.Range{From: 1, Until: 3, Task: "t2"}, note); err != nil || len(seqs) != 1 ||
+		seqs[0] != 3 {
 		t.Errorf("of one task: %v %v", seqs, err)
 	}
 }
@@ -431,8 +453,10 @@ func TestClientOfficeTime(t *testing.T) {
 
 // A company of an older version, which has other paths, is named as that.
 func TestOlderServer(t *testing.T) {
-	old := &Client{way: connection{http: &http.Client{Transport: directTransport{http.NotFoundHandler(), &sync.WaitGroup{}}}}}
-	if _, err := old.ServerInfo(t.Context()); company.CodeOf(err) != company.EConflict || !strings.Contains(err.Error(), "older version") {
+	old := &Client{
+		way: connection{http: &http.Client{Transport: directTransport{http.NotFoundHandler(), &sync.WaitGroup{}}}}}
+	if _, err := old.ServerInfo(t.Context()); company.CodeOf(err) != company.EConflict ||
+		!strings.Contains(err.Error(), "older version") {
 		t.Error(err)
 	}
 }
@@ -441,7 +465,8 @@ func TestOlderServer(t *testing.T) {
 func TestNewerCommand(t *testing.T) {
 	_, _, ask := serveFakeOffice(t)
 	status, text := ask("POST", "/api/v1/commands", `{"id":"x","kind":"stop","command":{"colour":"red"}}`)
-	for _, want := range []string{`unknown field \"colour\"`, "served by company test (process 1): use that version", "E_INVALID"} {
+	for _, want := range []string{`unknown field \"colour\"`, "served by company test (process 1): use that version",
+		"E_INVALID"} {
 		if status != 400 || !strings.Contains(text, want) {
 			t.Errorf("no %q in %d %s", want, status, text)
 		}
@@ -471,7 +496,8 @@ func TestEventsResume(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := make([]byte, len("id: 3\n"))
-		if _, err := io.ReadFull(resp.Body, text); err != nil || string(text) != "id: 3\n" || resp.Header.Get("Content-Type") != "text/event-stream" {
+		if _, err := io.ReadFull(resp.Body, text); err != nil || string(text) != "id: 3\n" ||
+			resp.Header.Get("Content-Type") != "text/event-stream" {
 			t.Errorf("%s: %q %v", name, text, err)
 		}
 		if got := resp.Header.Get("X-Accel-Buffering"); got != "no" {
@@ -512,7 +538,8 @@ func TestFeedThatFails(t *testing.T) {
 	seen := 0
 	err := c.Follow(t.Context(), feed.Range{From: 1}, func(feed.Item) error { seen++; return nil })
 	var e *company.Error
-	if !errors.As(err, &e) || e.Code != company.ELedger || e.Why != "its hash differs" || e.Hint != "take the backup" || seen != 1 {
+	if !errors.As(err, &e) || e.Code != company.ELedger || e.Why != "its hash differs" || e.Hint != "take the backup" ||
+		seen != 1 {
 		t.Errorf("%d items, then %v", seen, err)
 	}
 }

@@ -16,84 +16,92 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/secret"
+	"company/internal/lib/secret"
 )
 
-// TCPOptions say where and how an office answers browsers and programs over TCP.
+// TCPOptions configures how an office serves browsers and programs over TCP.
 type TCPOptions struct {
 	Listen  string           // address and port
-	AnyPort bool             // where the port is taken, a free one serves as well
-	TLS     *tls.Certificate // nil: plain HTTP, on a loopback address alone
-	Hosts   []string         // further names by which browsers reach it, with a port or without
-	Program secret.Value     // a token for programs; unset: pages alone get in
-	// Page answers outside /api/ and /metrics, without a token. With nil nothing does.
+	AnyPort bool             // use a free port if the given one is taken
+	TLS     *tls.Certificate // nil means plain HTTP, on loopback addresses only
+	Hosts   []string         // further host names of the server, with or without a port
+	Program secret.Value     // token for programs; if unset, only pages have access
+	// Page serves paths outside /api/ and /metrics, without a token. If it is nil, these paths are
+	// not served.
 	Page http.Handler
 }
 
-// tcpLimits bound what a client over TCP may take of the process.
+// tcpLimits limits the resources that clients over TCP may use.
 type tcpLimits struct {
-	header, read, idle time.Duration // of a request's head, of all of it, and between two
-	write              time.Duration // in which a client takes nothing of its answer
-	connections        int           // at a time; further ones wait
+	header, read, idle time.Duration // timeouts for a request's header, for all of it, and between requests
+	write              time.Duration // timeout for a client that stops reading
+	connections        int           // maximum number; further ones wait
 }
 
-// defaultTCPLimits leave room for twenty browsers with six connections each.
-var defaultTCPLimits = tcpLimits{header: 10 * time.Second, read: time.Minute, idle: time.Minute, write: 30 * time.Second, connections: 128}
+// defaultTCPLimits suffices for twenty browsers with six connections each.
+var defaultTCPLimits = tcpLimits{header: 10 * time.Second, read: time.Minute, idle: time.Minute,
+	write: 30 * time.Second, connections: 128}
 
-// tcpServer is the part of a server that answers over TCP.
+// tcpServer is the TCP part of a server.
 type tcpServer struct {
 	http     *http.Server
 	listener net.Listener
-	bounded  *boundedListener // that listener, below TLS
+	bounded  *boundedListener // the same listener, below TLS
 	url      string           // scheme, host and port
 	scheme   string           // with ://
 	hosts    []string
-	proxied  []string // those of hosts that the config names: a proxy there may speak TLS
+	proxied  []string // hosts in the config; a proxy there may use TLS
 	access   *accessList
 	page     http.Handler
 	stopped  chan struct{}
 }
 
-// ListenTCP serves the API and the page over TCP until Stop, and returns the address of the
-// page. EConfig: the address cannot be used, or other machines reach it and there is no TLS.
-// Call it once, before Start.
-func (s *Server) ListenTCP(o TCPOptions) (url string, err error) {
-	at, err := netip.ParseAddrPort(o.Listen)
+// ListenTCP serves the API and the page over TCP until Stop, and returns the page's address. It
+// returns EConfig if the address is unusable, or if other machines can reach it without TLS. Call
+// it once, before Start.
+func (s *Server) ListenTCP(tcpOptions TCPOptions) (url string, err error) {
+	at, err := netip.ParseAddrPort(tcpOptions.Listen)
 	if err != nil {
-		return "", company.E(company.EConfig, "serve.listen is no address and port").Wrap(err).Fix("name one such as 127.0.0.1:7777")
+		return "", company.E(company.EConfig, "serve.listen is no address and port").Wrap(err).
+			Fix("name one such as 127.0.0.1:7777")
 	}
-	if !at.Addr().IsLoopback() && o.TLS == nil {
+	if !at.Addr().IsLoopback() && tcpOptions.TLS == nil {
 		return "", company.E(company.EConfig, "serve.listen can be reached from other machines, and there is no TLS").
 			Fix("set serve.tls_cert and serve.tls_key, or listen on 127.0.0.1")
 	}
-	l, err := net.Listen("tcp", o.Listen)
-	if errors.Is(err, syscall.EADDRINUSE) && o.AnyPort {
-		l, err = net.Listen("tcp", netip.AddrPortFrom(at.Addr(), 0).String())
+	listener, err := net.Listen("tcp", tcpOptions.Listen)
+	if errors.Is(err, syscall.EADDRINUSE) && tcpOptions.AnyPort {
+		listener, err = net.Listen("tcp", netip.AddrPortFrom(at.Addr(), 0).String())
 	}
 	if err != nil {
-		return "", company.E(company.EConfig, "serve.listen cannot be listened on").Wrap(err).Fix("name another address or port, or none: company config set serve.listen ''")
+		return "", company.E(company.EConfig, "serve.listen cannot be listened on").Wrap(err).
+			Fix("name another address or port, or none: company config set serve.listen ''")
 	}
-	bound := l.Addr().(*net.TCPAddr).AddrPort()
-	t := &tcpServer{scheme: "http://", page: o.Page, stopped: make(chan struct{}), proxied: o.Hosts, access: newAccessList(o.Program, func() time.Time { return s.office.Source().Now })}
+	bound := listener.Addr().(*net.TCPAddr).AddrPort()
+	t := &tcpServer{scheme: "http://", page: tcpOptions.Page, stopped: make(chan struct{}), proxied: tcpOptions.Hosts,
+		access: newAccessList(tcpOptions.Program, func() time.Time { return s.office.Source().Now })}
 	name := ""
-	if o.TLS != nil {
+	if tcpOptions.TLS != nil {
 		t.scheme = "https://"
-		if name, err = nameServer(o, bound.Addr()); err != nil {
-			return "", errors.Join(err, l.Close())
+		if name, err = nameServer(tcpOptions, bound.Addr()); err != nil {
+			return "", errors.Join(err, listener.Close())
 		}
 	}
 	t.setHosts(netip.AddrPortFrom(at.Addr(), bound.Port()), name)
-	t.bounded = newBoundedListener(l, s.limits.connections, s.limits.write)
+	t.bounded = newBoundedListener(listener, s.limits.connections, s.limits.write)
 	t.listener = t.bounded
-	if o.TLS != nil {
-		t.listener = tls.NewListener(t.listener, &tls.Config{Certificates: []tls.Certificate{*o.TLS}, MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}})
+	if tcpOptions.TLS != nil {
+		t.listener = tls.NewListener(t.listener,
+			&tls.Config{Certificates: []tls.Certificate{*tcpOptions.TLS}, MinVersion: tls.VersionTLS12,
+				NextProtos: []string{"http/1.1"}})
 	}
 	t.http = &http.Server{
-		Handler:           t.guardRequests(s, boundBodies(s.newHandler(o.Page))),
+		Handler:           t.guardRequests(s, boundBodies(s.newHandler(tcpOptions.Page))),
 		ReadHeaderTimeout: s.limits.header, ReadTimeout: s.limits.read, IdleTimeout: s.limits.idle, MaxHeaderBytes: 16 << 10,
 		ConnContext:                  keepConn,
-		DisableGeneralOptionsHandler: true,                                                // OPTIONS * goes by the same rules
-		ErrorLog:                     slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), // of connections: strangers cause them
+		DisableGeneralOptionsHandler: true, // OPTIONS * follows the same rules
+		// connection errors, which strangers can cause
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	s.tcp, s.info.Address = t, t.url
 	go func() {
@@ -105,15 +113,16 @@ func (s *Server) ListenTCP(o TCPOptions) (url string, err error) {
 	return t.url, nil
 }
 
-// nameServer is the name that links have of a server with TLS: the first of serve.hosts,
-// else the first of its certificate, else its address. EConfig: nothing names it.
-func nameServer(o TCPOptions, at netip.Addr) (string, error) {
-	c, err := x509.ParseCertificate(o.TLS.Certificate[0])
+// nameServer returns the host name for links to a server with TLS: the first of serve.hosts, else
+// the first of its certificate, else its address. It returns EConfig if there is none.
+func nameServer(tcpOptions TCPOptions, at netip.Addr) (string, error) {
+	c, err := x509.ParseCertificate(tcpOptions.TLS.Certificate[0])
 	if err != nil {
-		return "", company.E(company.EConfig, "serve.tls_cert cannot be read").Wrap(err).Fix("name a PEM file with the certificate first")
+		return "", company.E(company.EConfig, "serve.tls_cert cannot be read").Wrap(err).
+			Fix("name a PEM file with the certificate first")
 	}
-	if len(o.Hosts) > 0 {
-		return o.Hosts[0], nil
+	if len(tcpOptions.Hosts) > 0 {
+		return tcpOptions.Hosts[0], nil
 	}
 	for _, name := range c.DNSNames {
 		if !strings.Contains(name, "*") {
@@ -121,13 +130,14 @@ func nameServer(o TCPOptions, at netip.Addr) (string, error) {
 		}
 	}
 	if at.IsUnspecified() {
-		return "", company.E(company.EConfig, "nothing names this machine to a browser").Because("serve.listen is every address, and the certificate has no name").
+		return "", company.E(company.EConfig, "nothing names this machine to a browser").
+			Because("serve.listen is every address, and the certificate has no name").
 			Fix("set serve.hosts")
 	}
 	return hostOf(at), nil
 }
 
-// hostOf is an address as a URL has it.
+// hostOf formats an address for a URL.
 func hostOf(at netip.Addr) string {
 	if at.Is4() || at.Is4In6() {
 		return at.Unmap().String()
@@ -135,27 +145,27 @@ func hostOf(at netip.Addr) string {
 	return "[" + at.WithZone("").String() + "]"
 }
 
-// setHosts makes the list of what Host may be, and the address of the page. name is the
-// name that links have; empty: the address.
+// setHosts sets the permitted values of Host, and the page's address. name is the host in links.
+// An empty name means the address.
 func (t *tcpServer) setHosts(at netip.AddrPort, name string) {
 	port := strconv.Itoa(int(at.Port()))
 	usual := map[string]string{"http://": "80", "https://": "443"}[t.scheme]
 	own := hostOf(at.Addr())
 	for _, host := range append([]string{cmp.Or(name, own), own, "localhost", "127.0.0.1", "[::1]"}, t.proxied...) {
-		if _, _, err := net.SplitHostPort(host); err != nil { // it names no port
+		if _, _, err := net.SplitHostPort(host); err != nil { // it has no port
 			if port == usual {
-				t.hosts = append(t.hosts, host) // browsers leave that one out
+				t.hosts = append(t.hosts, host) // browsers omit the default port
 			}
 			host += ":" + port
 		}
 		t.hosts = append(t.hosts, host)
 	}
 	t.url = t.scheme + t.hosts[0]
-	t.hosts = append(t.hosts, t.proxied...) // a proxy passes the name on as browsers have it
+	t.hosts = append(t.hosts, t.proxied...) // a proxy passes on the name that browsers use
 }
 
-// knowsHost reports whether the Host of a request is this server's own. The page of another
-// site that has its name resolve to this address (DNS rebinding) sends that name.
+// knowsHost reports whether the Host of a request is this server's own. With DNS rebinding,
+// another site's page makes its name resolve to this address, and sends that name.
 func (t *tcpServer) knowsHost(host string) bool {
 	return slices.Contains(t.hosts, strings.ToLower(host))
 }
@@ -170,7 +180,8 @@ func (t *tcpServer) isSameOrigin(r *http.Request) bool {
 		}
 	}
 	site := r.Header.Get("Sec-Fetch-Site")
-	return site == "" || site == "same-origin" || site == "none" || !isAPIPath(r.URL.Path) // a link of another site may lead to the page
+	// a link on another site may lead to the page
+	return site == "" || site == "same-origin" || site == "none" || !isAPIPath(r.URL.Path)
 }
 
 // isAPIPath reports whether a path is outside the page.
@@ -178,19 +189,18 @@ func isAPIPath(path string) bool {
 	return path == "/api" || strings.HasPrefix(path, "/api/") || path == "/metrics"
 }
 
-// guardRequests lets a request through to next that is for this server, comes from no other
-// site, and carries a token (T19). Without a token there are the page, which holds nothing of
-// the office, and the exchange of a ticket; the API is behind next and not reached. Refusals
-// have no effect.
-func (t *tcpServer) guardRequests(s *Server, next http.Handler) http.Handler {
+// guardRequests passes a request to next only if it is for this server, comes from no other site,
+// and has a token (T19). Without a token, only the page, which has no data of the office, and the
+// exchange of a ticket are available. Rejected requests have no effect.
+func (t *tcpServer) guardRequests(server *Server, next http.Handler) http.Handler {
 	open := http.MaxBytesHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch {
 		case r.Method == http.MethodPost && r.URL.Path == sessionPath:
-			if err := s.compareVersions(r); err != nil { // before the ticket is used up
+			if err := server.compareVersions(r); err != nil { // before the ticket is used up
 				writeError(w, err)
 				return
 			}
-			s.serveSession(w, r)
+			server.serveSession(w, r)
 		case t.page != nil && readsOnly(r) && !isAPIPath(r.URL.Path):
 			t.page.ServeHTTP(w, r)
 		default:
@@ -200,17 +210,19 @@ func (t *tcpServer) guardRequests(s *Server, next http.Handler) http.Handler {
 		}
 	}), maxBody)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.inFlight.Add(1)
-		defer s.inFlight.Done()
+		server.inFlight.Add(1)
+		defer server.inFlight.Done()
 		setSafeHeaders(w.Header(), isAPIPath(r.URL.Path))
 		if len(r.TransferEncoding) > 0 { // a proxy in front may have seen another end of this request (RFC 9112, 6.1)
 			w.Header().Set("Connection", "close")
 		}
 		switch {
 		case !t.knowsHost(r.Host):
-			writeForbidden(w, company.E(company.EAccess, "the request is for another host").Fix("use the address that company open gives; further names of this office stand in serve.hosts"))
+			writeForbidden(w, company.E(company.EAccess, "the request is for another host").
+				Fix("use the address that company open gives; further names of this office stand in serve.hosts"))
 		case !t.isSameOrigin(r):
-			writeForbidden(w, company.E(company.EAccess, "the request comes from another site").Fix("open the page by the link that company open gives"))
+			writeForbidden(w, company.E(company.EAccess, "the request comes from another site").
+				Fix("open the page by the link that company open gives"))
 		default:
 			who, last := t.access.admitRequest(r.Header)
 			markConn(r, who != nobody)
@@ -225,15 +237,16 @@ func (t *tcpServer) guardRequests(s *Server, next http.Handler) http.Handler {
 	})
 }
 
-// sessionPath is where a page exchanges its ticket.
+// sessionPath is the path at which a page exchanges its ticket.
 const sessionPath = "/api/v1/session"
 
-// setSafeHeaders sets what keeps a browser from running, framing, guessing or keeping more
-// than it should.
+// setSafeHeaders sets headers that keep a browser from running, framing, sniffing or caching more
+// than permitted.
 func setSafeHeaders(h http.Header, ofAPI bool) {
-	h.Set("Content-Security-Policy", "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+	h.Set("Content-Security-Policy",
+		"default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("X-Frame-Options", "DENY") // of browsers that do not know frame-ancestors
+	h.Set("X-Frame-Options", "DENY") // for browsers without frame-ancestors
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
@@ -243,9 +256,9 @@ func setSafeHeaders(h http.Header, ofAPI bool) {
 	}
 }
 
-// writeForbidden refuses what no token of this server would mend.
+// writeForbidden rejects a request that no token of this server could authorize.
 func writeForbidden(w http.ResponseWriter, err error) {
-	p := problemOf(err)
-	p.Status = http.StatusForbidden
-	writeProblem(w, p)
+	problem := problemOf(err)
+	problem.Status = http.StatusForbidden
+	writeProblem(w, problem)
 }

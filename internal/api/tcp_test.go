@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/secret"
+	"company/internal/lib/secret"
 )
 
 const fakeProgramToken = "a-token-of-programs-0123456789"
@@ -39,7 +39,8 @@ var fakePage = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _
 func serveOverTCP(t *testing.T, change func(*Server, *TCPOptions)) *tcpOffice {
 	t.Helper()
 	d := &tcpOffice{fakeOffice: newFakeOffice(t)}
-	d.srv = New(d.fakeOffice, ServerInfo{Version: "test", Office: "abcd", PID: 1, Serving: true}, slog.New(slog.DiscardHandler))
+	d.srv = New(d.fakeOffice, ServerInfo{Version: "test", Office: "abcd", PID: 1, Serving: true},
+		slog.New(slog.DiscardHandler))
 	o := TCPOptions{Listen: "127.0.0.1:0", Page: fakePage, Program: secret.New(fakeProgramToken)}
 	if change != nil {
 		change(d.srv, &o)
@@ -55,7 +56,8 @@ func serveOverTCP(t *testing.T, change func(*Server, *TCPOptions)) *tcpOffice {
 	}
 	d.srv.Start(socket)
 	transport := &http.Transport{}
-	d.client = &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	d.client = &http.Client{Transport: transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
 		d.srv.Stop()
@@ -120,7 +122,8 @@ func (d *tcpOffice) ask(t *testing.T, method, path, token, body string, headers 
 func wantProblem(t *testing.T, name string, resp tcpReply, text string, status int, code company.Code) {
 	t.Helper()
 	var p Problem
-	if err := json.Unmarshal([]byte(text), &p); err != nil || resp.StatusCode != status || p.Status != status || p.Code != code || p.Hint == "" || resp.Header.Get("Content-Type") != problemType {
+	if err := json.Unmarshal([]byte(text), &p); err != nil || resp.StatusCode != status || p.Status != status ||
+		p.Code != code || p.Hint == "" || resp.Header.Get("Content-Type") != problemType {
 		t.Errorf("%s: %d %s, want %d %s", name, resp.StatusCode, text, status, code)
 	}
 	if resp.Header.Get(timeHeader) != "" && code == company.EAccess || strings.Contains(text, "abcd") {
@@ -173,9 +176,12 @@ func TestTokenOverTCP(t *testing.T) {
 		"a user and password": {"Authorization", "Basic dXNlcjpwYXNz"},
 	} {
 		for _, r := range []struct{ method, path string }{
-			{"GET", "/api/v1/hello"}, {"GET", "/api/v1/overview"}, {"GET", "/api/v1/events"}, {"GET", "/api/v1/tasks/t1"}, {"GET", "/api/v1/nothing"},
-			{"GET", "/api/v1/openapi.json"}, {"GET", "/api"}, {"GET", "/metrics"}, {"HEAD", "/api/v1/hello"}, {"POST", "/api/v1/commands"}, {"POST", "/api/v1/trials"},
-			{"POST", "/api/v1/tickets"}, {"PUT", "/api/v1/commands"}, {"DELETE", "/"}, {"OPTIONS", "/api/v1/commands"}, {"PATCH", "/api/v1/session"},
+			{"GET", "/api/v1/hello"}, {"GET", "/api/v1/overview"}, {"GET", "/api/v1/events"}, {"GET", "/api/v1/tasks/t1"},
+			{"GET", "/api/v1/nothing"},
+			{"GET", "/api/v1/openapi.json"}, {"GET", "/api"}, {"GET", "/metrics"}, {"HEAD", "/api/v1/hello"},
+			{"POST", "/api/v1/commands"}, {"POST", "/api/v1/trials"},
+			{"POST", "/api/v1/tickets"}, {"PUT", "/api/v1/commands"}, {"DELETE", "/"}, {"OPTIONS", "/api/v1/commands"},
+			{"PATCH", "/api/v1/session"},
 			{"GET", "/api/v1/hello?token=" + fakeProgramToken + "&access_token=" + fakeProgramToken + "&t=" + fakeProgramToken},
 			{"GET", "/%61pi/v1/hello"}, {"GET", "/api%2fv1/hello"},
 		} {
@@ -187,21 +193,25 @@ func TestTokenOverTCP(t *testing.T) {
 				continue
 			}
 			wantProblem(t, name+": "+r.method+" "+r.path, resp, text, 401, company.EAccess)
-			if resp.Header.Get("WWW-Authenticate") != `Bearer realm="company"` || resp.Header.Get("Cache-Control") != "no-store" && r.path != "/" {
+			if resp.Header.Get("WWW-Authenticate") != `Bearer realm="company"` ||
+				resp.Header.Get("Cache-Control") != "no-store" && r.path != "/" {
 				t.Errorf("%s: %s %s: %v", name, r.method, r.path, resp.Header)
 			}
 		}
 	}
 	d.unchanged(t)
 	for _, token := range []string{d.openSession(t), fakeProgramToken} {
-		if resp, text := d.ask(t, "GET", "/api/v1/hello", token, ""); resp.StatusCode != 200 || !strings.Contains(text, `"office":"abcd"`) || resp.Header.Get("Cache-Control") != "no-store" {
+		if resp, text := d.ask(t, "GET", "/api/v1/hello", token, ""); resp.StatusCode != 200 ||
+			!strings.Contains(text, `"office":"abcd"`) || resp.Header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%d %v %s", resp.StatusCode, resp.Header, text)
 		}
-		if resp, text := d.ask(t, "GET", "/api/v1/nothing", token, ""); resp.StatusCode != 404 || !strings.Contains(text, "E_NOT_FOUND") {
+		if resp, text := d.ask(t, "GET", "/api/v1/nothing", token, ""); resp.StatusCode != 404 ||
+			!strings.Contains(text, "E_NOT_FOUND") {
 			t.Errorf("%d %s", resp.StatusCode, text)
 		}
 	}
-	if resp, text := d.ask(t, "POST", "/api/v1/commands", fakeProgramToken, stopCommand); resp.StatusCode != 200 || !d.View().Office.Stopped {
+	if resp, text := d.ask(t, "POST", "/api/v1/commands", fakeProgramToken, stopCommand); resp.StatusCode != 200 ||
+		!d.View().Office.Stopped {
 		t.Errorf("%d %s", resp.StatusCode, text)
 	}
 }
@@ -216,21 +226,27 @@ func TestTicketsAndSessionsEnd(t *testing.T) {
 		t.Fatalf("%+v %v", link, err)
 	}
 	for name, body := range map[string]string{
-		"a guess": `{"ticket":"` + newToken() + `"}`, "none": `{}`, "an empty body": ``, "an empty one": `{"ticket":""}`, "the program's token": `{"ticket":"` + fakeProgramToken + `"}`,
+		"a guess": `{"ticket":"` + newToken() + `"}`, "none": `{}`, "an empty body": ``, "an empty one": `{"ticket":""}`,
+		"the program's token": `{"ticket":"` + fakeProgramToken + `"}`,
 	} {
 		resp, text := exchange(body)
 		wantProblem(t, name, resp, text, 401, company.EAccess)
 	}
-	for name, body := range map[string]string{"no JSON": `ticket`, "a number": `{"ticket":1}`, "another field": `{"ticket":"x","as":"root"}`, "a list": `[]`, "2 MiB": `{"ticket":"` + strings.Repeat("x", 2<<20) + `"}`} {
+	for name, body := range map[string]string{"no JSON": `ticket`, "a number": `{"ticket":1}`,
+		"another field": `{"ticket":"x","as":"root"}`, "a list": `[]`,
+		"2 MiB": `{"ticket":"` + strings.Repeat("x", 2<<20) + `"}`} {
 		resp, text := exchange(body)
 		wantProblem(t, name, resp, text, 400, company.EInvalid)
 	}
 	ticket := `{"ticket":"` + ticketOf(t, d, link) + `"}`
-	resp, text := d.ask(t, "POST", sessionPath, "", ticket, versionHeader, "0.0.1") // of another version: the ticket is not used up
+	// of another version: the ticket is not used up
+	resp, text := d.ask(t, "POST", sessionPath, "", ticket, versionHeader, "0.0.1")
 	wantProblem(t, "another version", resp, text, 409, company.EConflict)
 	resp, text = exchange(ticket)
 	var session Session
-	if err := json.Unmarshal([]byte(text), &session); err != nil || resp.StatusCode != 200 || !session.Expires.Equal(fakeOfficeTime.Add(sessionLife)) || resp.Header.Get("Cache-Control") != "no-store" || len(resp.Cookies()) > 0 {
+	if err := json.Unmarshal([]byte(text), &session); err != nil || resp.StatusCode != 200 ||
+		!session.Expires.Equal(fakeOfficeTime.Add(sessionLife)) || resp.Header.Get("Cache-Control") != "no-store" ||
+		len(resp.Cookies()) > 0 {
 		t.Fatalf("%d %v %s", resp.StatusCode, resp.Header, text)
 	}
 	resp, text = exchange(ticket)
@@ -289,7 +305,8 @@ func TestAccessIsBounded(t *testing.T) {
 		ticket, _ := a.issueTicket(false, time.Time{})
 		tickets = append(tickets, ticket)
 	}
-	if _, err := a.exchangeTicket(tickets[0], isNoOwner); company.CodeOf(err) != company.EAccess || len(a.tickets) != maxKept {
+	if _, err := a.exchangeTicket(tickets[0], isNoOwner); company.CodeOf(err) != company.EAccess ||
+		len(a.tickets) != maxKept {
 		t.Errorf("%d tickets, the oldest: %v", len(a.tickets), err)
 	}
 	if _, err := a.exchangeTicket(tickets[1], isNoOwner); err != nil {
@@ -315,10 +332,14 @@ func TestAccessIsBounded(t *testing.T) {
 // T19: the name of another site that resolves to this address gets nothing, with a good
 // token neither.
 func TestHostOverTCP(t *testing.T) {
-	d := serveOverTCP(t, func(_ *Server, o *TCPOptions) { o.Hosts = []string{"company.example.com", "other.example.com:8443"} })
+	d := serveOverTCP(t, func(_ *Server, o *TCPOptions) {
+		o.Hosts = []string{"company.example.com", "other.example.com:8443"}
+	})
 	_, port, _ := net.SplitHostPort(strings.TrimPrefix(d.url, "http://"))
-	for _, host := range []string{"evil.example.com", "evil.example.com:" + port, "127.0.0.1", "localhost", "127.0.0.1:1", "localhost.evil.example.com:" + port, "127.0.0.1.evil.example.com:" + port,
-		"[::2]:" + port, "0.0.0.0:" + port, "127.1:" + port, "2130706433:" + port, "user@127.0.0.1:" + port, "company.example.com:1", "a.company.example.com", "other.example.com", "\xff"} {
+	for _, host := range []string{"evil.example.com", "evil.example.com:" + port, "127.0.0.1", "localhost", "127.0.0.1:1",
+		"localhost.evil.example.com:" + port, "127.0.0.1.evil.example.com:" + port,
+		"[::2]:" + port, "0.0.0.0:" + port, "127.1:" + port, "2130706433:" + port, "user@127.0.0.1:" + port,
+		"company.example.com:1", "a.company.example.com", "other.example.com", "\xff"} {
 		for _, path := range []string{"/", "/api/v1/hello", sessionPath} {
 			for _, token := range []string{"", fakeProgramToken} {
 				resp, text := d.ask(t, "GET", path, token, "", "Host", host)
@@ -328,11 +349,13 @@ func TestHostOverTCP(t *testing.T) {
 				wantProblem(t, host+path, resp, text, 403, company.EAccess)
 			}
 		}
-		if resp, text := d.ask(t, "POST", "/api/v1/commands", fakeProgramToken, stopCommand, "Host", host); resp.StatusCode < 400 {
+		if resp, text := d.ask(t, "POST", "/api/v1/commands", fakeProgramToken, stopCommand, "Host",
+			host); resp.StatusCode < 400 {
 			t.Errorf("%s: %d %s", host, resp.StatusCode, text)
 		}
 	}
-	for _, host := range []string{"127.0.0.1:" + port, "localhost:" + port, "LocalHost:" + port, "[::1]:" + port, "company.example.com", "company.example.com:" + port, "other.example.com:8443"} {
+	for _, host := range []string{"127.0.0.1:" + port, "localhost:" + port, "LocalHost:" + port, "[::1]:" + port,
+		"company.example.com", "company.example.com:" + port, "other.example.com:8443"} {
 		if resp, text := d.ask(t, "GET", "/api/v1/hello", fakeProgramToken, "", "Host", host); resp.StatusCode != 200 {
 			t.Errorf("%s: %d %s", host, resp.StatusCode, text)
 		}
@@ -361,10 +384,14 @@ func TestCrossOrigin(t *testing.T) {
 		"a proxy's, without TLS": {"Origin", "ftp://company.example.com", "Host", "company.example.com"},
 	} {
 		for _, r := range []struct{ method, path, kind string }{
-			{"POST", "/api/v1/commands", "text/plain"}, {"POST", "/api/v1/commands", "application/json"}, {"POST", sessionPath, "text/plain"},
-			{"OPTIONS", "/api/v1/commands", ""}, {"GET", "/api/v1/hello", ""}, {"GET", "/api/v1/events", ""}, {"GET", "/metrics", ""},
+			{"POST", "/api/v1/commands", "text/plain"}, {"POST", "/api/v1/commands", "application/json"},
+			{"POST", sessionPath, "text/plain"},
+			{"OPTIONS", "/api/v1/commands", ""}, {"GET", "/api/v1/hello", ""}, {"GET", "/api/v1/events", ""},
+			{"GET", "/metrics", ""},
 		} {
-			more := append([]string{"Content-Type", r.kind, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers", "authorization"}, headers...)
+			more := append(
+				[]string{"Content-Type", r.kind, "Access-Control-Request-Method", "POST", "Access-Control-Request-Headers",
+					"authorization"}, headers...)
 			resp, text := d.ask(t, r.method, r.path, fakeProgramToken, stopCommand, more...)
 			wantProblem(t, name+": "+r.method+" "+r.path, resp, text, 403, company.EAccess)
 			for header := range resp.Header {
@@ -375,12 +402,14 @@ func TestCrossOrigin(t *testing.T) {
 		}
 	}
 	d.unchanged(t)
-	for _, headers := range [][]string{{"Origin", d.url}, {"Sec-Fetch-Site", "same-origin", "Origin", d.url}, {"Sec-Fetch-Site", "none"}, {"Origin", "https://company.example.com", "Host", "company.example.com"}} {
+	for _, headers := range [][]string{{"Origin", d.url}, {"Sec-Fetch-Site", "same-origin", "Origin", d.url},
+		{"Sec-Fetch-Site", "none"}, {"Origin", "https://company.example.com", "Host", "company.example.com"}} {
 		if resp, text := d.ask(t, "GET", "/api/v1/hello", fakeProgramToken, "", headers...); resp.StatusCode != 200 {
 			t.Errorf("%v: %d %s", headers, resp.StatusCode, text)
 		}
 	}
-	if resp, text := d.ask(t, "GET", "/", "", "", "Sec-Fetch-Site", "cross-site"); resp.StatusCode != 200 || text != "the page" {
+	if resp, text := d.ask(t, "GET", "/", "", "", "Sec-Fetch-Site", "cross-site"); resp.StatusCode != 200 ||
+		text != "the page" {
 		t.Errorf("a link of another site to the page: %d %s", resp.StatusCode, text)
 	}
 }
@@ -389,15 +418,19 @@ func TestCrossOrigin(t *testing.T) {
 // keep a browser to it, in no frame.
 func TestPageOverTCP(t *testing.T) {
 	d := serveOverTCP(t, nil)
-	for path, want := range map[string]string{"/": "the page", "/tasks/t1": "the page", "/api/v1/../../": "", "/metricsx": "the page", "/x/../api/v1/hello": "", "/..%2fapi/v1/hello": "", "//api/v1/hello": "", "/api/../etc/passwd": ""} {
+	for path, want := range map[string]string{"/": "the page", "/tasks/t1": "the page", "/api/v1/../../": "",
+		"/metricsx": "the page", "/x/../api/v1/hello": "", "/..%2fapi/v1/hello": "", "//api/v1/hello": "",
+		"/api/../etc/passwd": ""} {
 		for _, token := range []string{"", fakeProgramToken} {
 			resp, text := d.ask(t, "GET", path, token, "")
 			if want != "" && (resp.StatusCode != 200 || text != want) || strings.Contains(text, "abcd") {
 				t.Errorf("%s: %d %s", path, resp.StatusCode, text)
 			}
 			h := resp.Header
-			if !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'self'") || !strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") ||
-				h.Get("X-Frame-Options") != "DENY" || h.Get("X-Content-Type-Options") != "nosniff" || h.Get("Referrer-Policy") != "no-referrer" {
+			if !strings.Contains(h.Get("Content-Security-Policy"), "default-src 'self'") ||
+				!strings.Contains(h.Get("Content-Security-Policy"), "frame-ancestors 'none'") ||
+				h.Get("X-Frame-Options") != "DENY" || h.Get("X-Content-Type-Options") != "nosniff" ||
+				h.Get("Referrer-Policy") != "no-referrer" {
 				t.Errorf("%s: %v", path, h)
 			}
 		}
@@ -420,7 +453,8 @@ func TestClientOfAnotherVersion(t *testing.T) {
 		}
 	}
 	d.unchanged(t)
-	if resp, text := d.ask(t, "GET", "/api/v1/hello", fakeProgramToken, "", versionHeader, "0.0.1"); resp.StatusCode != 200 || !strings.Contains(text, `"version":"test"`) {
+	if resp, text := d.ask(t, "GET", "/api/v1/hello", fakeProgramToken, "", versionHeader,
+		"0.0.1"); resp.StatusCode != 200 || !strings.Contains(text, `"version":"test"`) {
 		t.Errorf("hello: %d %s", resp.StatusCode, text)
 	}
 	if resp, text := d.ask(t, "GET", "/api/v1/work", fakeProgramToken, "", versionHeader, "test"); resp.StatusCode != 200 {
@@ -431,7 +465,8 @@ func TestClientOfAnotherVersion(t *testing.T) {
 // What is too large, too slow, malformed or unknown ends with an error and has no effect.
 func TestBadInputOverTCP(t *testing.T) {
 	d := serveOverTCP(t, func(s *Server, _ *TCPOptions) {
-		s.limits.header, s.limits.read, s.limits.idle = 50*time.Millisecond, 200*time.Millisecond, 100*time.Millisecond
+		// A whole request of a busy machine arrives in them.
+		s.limits.header, s.limits.read, s.limits.idle = time.Second, 2*time.Second, time.Second
 	})
 	resp, text := d.ask(t, "POST", "/api/v1/commands", fakeProgramToken, `{"id":"`+strings.Repeat("x", 2<<20)+`"}`)
 	wantProblem(t, "2 MiB", resp, text, 400, company.EInvalid)
@@ -439,40 +474,52 @@ func TestBadInputOverTCP(t *testing.T) {
 	if resp.StatusCode != 400 || !strings.Contains(text, "E_INVALID") {
 		t.Errorf("a bad cursor: %d %s", resp.StatusCode, text)
 	}
-	if resp, text = d.ask(t, "GET", "/api/v1/tasks/t9", fakeProgramToken, ""); resp.StatusCode != 404 || !strings.Contains(text, "E_NOT_FOUND") {
+	if resp, text = d.ask(t, "GET", "/api/v1/tasks/t9", fakeProgramToken, ""); resp.StatusCode != 404 ||
+		!strings.Contains(text, "E_NOT_FOUND") {
 		t.Errorf("an unknown id: %d %s", resp.StatusCode, text)
 	}
 	at := strings.TrimPrefix(d.url, "http://")
 	head := "POST /api/v1/commands HTTP/1.1\r\nHost: " + at + "\r\nAuthorization: Bearer " + fakeProgramToken + "\r\n"
 	size := fmt.Sprintf("Content-Length: %d\r\n", len(stopCommand))
+	var asked sync.WaitGroup // at once: most last until a bound of the server's
 	for name, r := range map[string]struct{ request, answer string }{
-		"a length and chunks, with a second request behind": {head + size + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n" + head + size + "\r\n" + stopCommand, "HTTP/1.1 400"},
+		"a length and chunks, with a second request behind": {head + size + "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n" +
+			head + size + "\r\n" + stopCommand, "HTTP/1.1 400"},
 		"two lengths":            {head + size + "Content-Length: 0\r\n\r\n" + stopCommand, "HTTP/1.1 400"},
 		"an unknown coding":      {head + "Transfer-Encoding: gzip\r\n\r\n" + stopCommand, "HTTP/1.1 501"},
 		"a space before a colon": {head + "X : y\r\n" + size + "\r\n" + stopCommand, "HTTP/1.1 400"},
 		"a bare line feed in it": {head + "X: a\n\tb\r\nY\x00: z\r\n" + size + "\r\n" + stopCommand, "HTTP/1.1 400"},
 		"two hosts":              {head + "Host: evil.example.com\r\n" + size + "\r\n" + stopCommand, "HTTP/1.1 400"},
-		"no host":                {strings.Replace(head, "Host: "+at+"\r\n", "", 1) + size + "\r\n" + stopCommand, "HTTP/1.1 400"},
-		"of another, absolutely": {strings.Replace(head, "/api", "http://evil.example.com/api", 1) + size + "\r\n" + stopCommand, "HTTP/1.1 403"},
-		"a large head":           {head + "X: " + strings.Repeat("x", 64<<10) + "\r\n" + size + "\r\n" + stopCommand, "HTTP/1.1 431"},
+		"no host": {strings.Replace(head, "Host: "+at+"\r\n", "", 1) + size + "\r\n" + stopCommand,
+			"HTTP/1.1 400"},
+		"of another, absolutely": {strings.Replace(head, "/api", "http://evil.example.com/api", 1) + size + "\r\n" +
+			stopCommand, "HTTP/1.1 403"},
+		"a large head": {head + "X: " + strings.Repeat("x", 64<<10) + "\r\n" + size + "\r\n" + stopCommand,
+			"HTTP/1.1 431"},
 		"a head without its end": {head, ""},
 		"a slow body":            {head + "Content-Length: 1000\r\n\r\n{", "HTTP/1.1 400"},
 		"nothing":                {"", ""},
 		"no HTTP":                {"\x16\x03\x01\x00\xa5\x01", ""},
-		"CONNECT":                {"CONNECT evil.example.com:443 HTTP/1.1\r\nHost: evil.example.com:443\r\n\r\n", "HTTP/1.1 403"},
-		"OPTIONS *":              {"OPTIONS * HTTP/1.1\r\nHost: " + at + "\r\n\r\n", "HTTP/1.1 401"},
+		"CONNECT": {"CONNECT evil.example.com:443 HTTP/1.1\r\nHost: evil.example.com:443\r\n\r\n",
+			"HTTP/1.1 403"},
+		"OPTIONS *": {"OPTIONS * HTTP/1.1\r\nHost: " + at + "\r\n\r\n", "HTTP/1.1 401"},
 	} {
-		c, err := net.Dial("tcp", at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, _ = io.WriteString(c, r.request) // it may be cut off in the middle of it
-		answer, _ := io.ReadAll(c)          // until the server ends the connection, by its bounds at the latest
-		_ = c.Close()
-		if !strings.HasPrefix(string(answer), r.answer) || strings.Contains(string(answer), "abcd") || strings.Contains(string(answer), "200 OK") {
-			t.Errorf("%s: %.300q", name, answer)
-		}
+		asked.Go(func() {
+			c, err := net.Dial("tcp", at)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_, _ = io.WriteString(c, r.request) // it may be cut off in the middle of it
+			answer, _ := io.ReadAll(c)          // until the server ends the connection, by its bounds at the latest
+			_ = c.Close()
+			if !strings.HasPrefix(string(answer), r.answer) || strings.Contains(string(answer), "abcd") ||
+				strings.Contains(string(answer), "200 OK") {
+				t.Errorf("%s: %.300q", name, answer)
+			}
+		})
 	}
+	asked.Wait()
 	d.unchanged(t)
 }
 
@@ -486,7 +533,8 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 		tls        bool
 	}{
 		{name: "idle", says: "GET / HTTP/1.1\r\nHost: HOST\r\n\r\n", answered: true},
-		{name: "refused", says: "GET /api/v1/hello HTTP/1.1\r\nHost: HOST\r\nAuthorization: Bearer x\r\n\r\n", answered: true},
+		{name: "refused", says: "GET /api/v1/hello HTTP/1.1\r\nHost: HOST\r\nAuthorization: Bearer x\r\n\r\n",
+			answered: true},
 		{name: "silent"},
 		{name: "half a head", says: "GET / HTTP/1.1\r\nHost: HOST\r\n"},
 		{name: "half a body", says: "POST /api/v1/session HTTP/1.1\r\nHost: HOST\r\nContent-Length: 100\r\n\r\n{"},
@@ -504,10 +552,11 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 			})
 			at := d.srv.tcp.listener.Addr().String()
 			if c.tls {
-				transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, ServerName: "company.example.com"}, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-					var dialer net.Dialer
-					return dialer.DialContext(ctx, "tcp", at)
-				}}
+				transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, ServerName: "company.example.com"},
+					DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+						var dialer net.Dialer
+						return dialer.DialContext(ctx, "tcp", at)
+					}}
 				t.Cleanup(transport.CloseIdleConnections)
 				d.client.Transport = transport
 			}
@@ -527,7 +576,8 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer conn.Close()
-				if _, err := io.WriteString(conn, strings.ReplaceAll(c.says, "HOST", strings.TrimPrefix(d.url, "http://"))); err != nil {
+				if _, err := io.WriteString(conn,
+					strings.ReplaceAll(c.says, "HOST", strings.TrimPrefix(d.url, "http://"))); err != nil {
 					t.Fatal(err)
 				}
 				if c.answered {
@@ -535,7 +585,7 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 					_, _ = conn.Read(make([]byte, 1))
 				}
 			}
-			asks, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			asks, cancel := context.WithTimeout(t.Context(), 2*time.Minute) // a request that is kept out waits for ever
 			defer cancel()
 			hello, err := http.NewRequestWithContext(asks, http.MethodGet, d.url+"/api/v1/hello", nil)
 			if err != nil {
@@ -568,7 +618,7 @@ func TestStrangersKeepNobodyOut(t *testing.T) {
 func TestConnectionsAreBounded(t *testing.T) {
 	const most = 4
 	d := serveOverTCP(t, func(s *Server, _ *TCPOptions) {
-		s.limits.connections, s.limits.header, s.limits.read = most, 100*time.Millisecond, time.Minute
+		s.limits.connections, s.limits.header, s.limits.read = most, 500*time.Millisecond, time.Minute
 	})
 	at := strings.TrimPrefix(d.url, "http://")
 	for range 3 * most { // none of them sends a word
@@ -589,8 +639,9 @@ func TestConnectionsAreBounded(t *testing.T) {
 // A stream lasts longer than a request may take to arrive, shows that it is alive, goes on
 // behind Last-Event-ID, and ends with the server.
 func TestStreamOverTCP(t *testing.T) {
+	const arrival = time.Second // a request of a busy machine arrives in it, too
 	d := serveOverTCP(t, func(s *Server, _ *TCPOptions) {
-		s.limits.header, s.limits.read, s.beatEvery = 50*time.Millisecond, 50*time.Millisecond, 30*time.Millisecond
+		s.limits.header, s.limits.read, s.beatEvery = arrival, arrival, arrival/4
 	})
 	token := d.openSession(t)
 	if _, err := d.DoID(t.Context(), "a", company.President, company.Stop{Why: "x"}); err != nil {
@@ -608,7 +659,7 @@ func TestStreamOverTCP(t *testing.T) {
 	}
 	defer resp.Body.Close()
 	lines, beats, ids := bufio.NewScanner(resp.Body), 0, ""
-	for beats < 10 && lines.Scan() { // 300 ms: six times what a request may take
+	for beats < 10 && lines.Scan() { // more than twice as long as a request may take
 		if lines.Text() == ": beat" {
 			beats++
 		}
@@ -641,7 +692,8 @@ func TestClientThatDoesNotRead(t *testing.T) {
 	defer c.Close()
 	_ = c.(*net.TCPConn).SetReadBuffer(4 << 10)
 	// The transcript of the fake office has 2 MiB, and is asked for again and again.
-	request := "GET /api/v1/runs/" + string(fakeActivity.Run) + "/transcript HTTP/1.1\r\nHost: " + strings.TrimPrefix(d.url, "http://") + "\r\nAuthorization: Bearer " + fakeProgramToken + "\r\n\r\n"
+	request := "GET /api/v1/runs/" + string(fakeActivity.Run) + "/transcript HTTP/1.1\r\nHost: " +
+		strings.TrimPrefix(d.url, "http://") + "\r\nAuthorization: Bearer " + fakeProgramToken + "\r\n\r\n"
 	if _, err := io.WriteString(c, strings.Repeat(request, 20)); err != nil {
 		t.Fatal(err)
 	}
@@ -662,12 +714,14 @@ func TestAddresses(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	for _, o := range []TCPOptions{{Listen: "0.0.0.0:0"}, {Listen: "192.0.2.1:7777"}, {Listen: "[::]:0"}, {Listen: "nonsense"}, {Listen: ""}, {Listen: taken.Addr().String()}} {
+	for _, o := range []TCPOptions{{Listen: "0.0.0.0:0"}, {Listen: "192.0.2.1:7777"}, {Listen: "[::]:0"},
+		{Listen: "nonsense"}, {Listen: ""}, {Listen: taken.Addr().String()}} {
 		s := New(newFakeOffice(t), ServerInfo{Serving: true}, slog.New(slog.DiscardHandler))
 		if url, err := s.ListenTCP(o); company.CodeOf(err) != company.EConfig || url != "" {
 			t.Errorf("%+v: %s %v", o, url, err)
 		}
-		if _, err := s.NewLink(); company.CodeOf(err) != company.EConflict || !strings.Contains(err.Error(), "serve.listen is empty") {
+		if _, err := s.NewLink(); company.CodeOf(err) != company.EConflict ||
+			!strings.Contains(err.Error(), "serve.listen is empty") {
 			t.Errorf("a link: %v", err)
 		}
 	}
@@ -682,7 +736,8 @@ func TestAddresses(t *testing.T) {
 		t.Errorf("a link where no company is at work: %v", err)
 	}
 	_, c, _ := serveFakeOffice(t)
-	if _, err := c.NewLink(t.Context()); company.CodeOf(err) != company.EConflict || !strings.Contains(err.Error(), "ends with its own task") {
+	if _, err := c.NewLink(t.Context()); company.CodeOf(err) != company.EConflict ||
+		!strings.Contains(err.Error(), "ends with its own task") {
 		t.Errorf("a link into a company that ends with its task: %v", err)
 	}
 }
@@ -692,7 +747,8 @@ func TestSecondLink(t *testing.T) {
 	d := serveOverTCP(t, nil)
 	resp, text := d.ask(t, "POST", "/api/v1/tickets", d.openSession(t), "")
 	var link Link
-	if err := json.Unmarshal([]byte(text), &link); err != nil || resp.StatusCode != 200 || resp.Header.Get("Cache-Control") != "no-store" {
+	if err := json.Unmarshal([]byte(text), &link); err != nil || resp.StatusCode != 200 ||
+		resp.Header.Get("Cache-Control") != "no-store" {
 		t.Fatalf("%d %s", resp.StatusCode, text)
 	}
 	if resp, text := d.ask(t, "POST", sessionPath, "", `{"ticket":"`+ticketOf(t, d, link)+`"}`); resp.StatusCode != 200 {

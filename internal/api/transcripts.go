@@ -13,23 +13,24 @@ import (
 	"company/internal/company"
 )
 
-// endLine begins the last event of a transcript that is whole.
+// endLine starts the last event of a complete transcript.
 const endLine = "event: end"
 
-// serveTranscript streams the entries of a run's transcript as server-sent events;
-// with ?follow=true also those to come, until the run ends. Its last event is end;
-// a stream without it was cut.
+// serveTranscript streams the entries of a run's transcript as server-sent events. With
+// ?follow=true it continues until the run ends. The last event is end, and a stream without it was
+// cut.
 func (s *Server) serveTranscript(w http.ResponseWriter, r *http.Request) {
 	stream := s.newStream(w)
 	defer stream.closeStream()
-	follow := s.atWork && r.URL.Query().Get("follow") == "true" // nothing comes where no company works
-	err := s.office.StreamTranscript(r.Context(), company.RunID(r.PathValue("id")), follow, func(e agent.TranscriptEntry) error {
-		text, err := json.Marshal(e)
-		if err != nil {
-			return err
-		}
-		return stream.sendText("data: %s\n\n", text)
-	})
+	follow := s.atWork && r.URL.Query().Get("follow") == "true" // without a running company there are no new entries
+	err := s.office.StreamTranscript(
+		r.Context(), company.RunID(r.PathValue("id")), follow, func(e agent.TranscriptEntry) error {
+			text, err := json.Marshal(e)
+			if err != nil {
+				return err
+			}
+			return stream.sendText("data: %s\n\n", text)
+		})
 	switch {
 	case err == nil:
 		stream.sendEnd()
@@ -40,13 +41,16 @@ func (s *Server) serveTranscript(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// StreamTranscript reads the entries of a run's transcript; follow: also those to come,
-// until the run ends. io.EOF: the other process ended first.
-func (c *Client) StreamTranscript(ctx context.Context, run company.RunID, follow bool, fn func(agent.TranscriptEntry) error) error {
-	return readEntries(ctx, c, fmt.Sprintf("/api/v1/runs/%s/transcript?follow=%t", url.PathEscape(string(run)), follow), fn)
+// StreamTranscript reads the entries of a run's transcript. With follow it continues until the run
+// ends. It returns io.EOF if the other process ends first.
+func (c *Client) StreamTranscript(
+	ctx context.Context, run company.RunID, follow bool, fn func(agent.TranscriptEntry) error,
+) error {
+	return readEntries(ctx, c, fmt.Sprintf("/api/v1/runs/%s/transcript?follow=%t", url.PathEscape(string(run)), follow),
+		fn)
 }
 
-// readEntries reads a stream whose last event is its end. io.EOF: it was cut off.
+// readEntries reads a stream that ends with an end event. It returns io.EOF if the stream was cut.
 func readEntries[T any](ctx context.Context, c *Client, path string, fn func(T) error) error {
 	resp, err := c.sendRequest(ctx, c.currentConnection(), http.MethodGet, path, nil)
 	if err != nil {

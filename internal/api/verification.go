@@ -6,45 +6,46 @@ import (
 	"net/http"
 
 	"company/internal/company"
-	"company/internal/view"
+	"company/internal/present/view"
 )
 
-// serveVerification reads the whole ledger and every blob. It takes as long as it takes,
-// and ends with the request.
+// serveVerification verifies the whole ledger and every blob. It has no time limit and ends with
+// the request.
 func (s *Server) serveVerification(w http.ResponseWriter, r *http.Request) {
-	v, err := s.office.Verify(r.Context())
+	verification, err := s.office.Verify(r.Context())
 	if err != nil {
 		writeError(w, orEnding(r, err))
 		return
 	}
-	writeJSON(w, v)
+	writeJSON(w, verification)
 }
 
-// serveLeftovers looks through folders, repositories and images, and ends with the request.
+// serveLeftovers searches folders, repositories and images for leftovers. It ends with the
+// request.
 func (s *Server) serveLeftovers(w http.ResponseWriter, r *http.Request) {
 	q := r.URL.Query()
-	v, err := s.office.FindLeftovers(r.Context(), q.Get("all") == "true", q.Get("unmerged") == "true")
+	report, err := s.office.FindLeftovers(r.Context(), q.Get("all") == "true", q.Get("unmerged") == "true")
 	if err != nil {
 		writeError(w, orEnding(r, err))
 		return
 	}
-	writeJSON(w, v)
+	writeJSON(w, report)
 }
 
-// Verify has the office read its whole ledger and every blob, and waits for what it
-// finds, until ctx ends.
+// Verify makes the office verify its whole ledger and every blob, and waits for the result until
+// ctx ends.
 func (c *Client) Verify(ctx context.Context) (view.Verification, error) {
-	var v view.Verification
+	var verification view.Verification
 	resp, err := c.sendRequest(ctx, c.currentConnection(), http.MethodGet, "/api/v1/verification", nil)
 	if err != nil {
-		return v, err
+		return verification, err
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode != http.StatusOK {
-		return v, readError(resp)
+		return verification, readError(resp)
 	}
-	if err := json.NewDecoder(resp.Body).Decode(&v); err != nil {
-		return v, company.E(company.EHeld, "the office's answer was cut off").Wrap(err)
+	if err := json.NewDecoder(resp.Body).Decode(&verification); err != nil {
+		return verification, company.E(company.EHeld, "the office's answer was cut off").Wrap(err)
 	}
-	return v, nil
+	return verification, nil
 }

@@ -10,33 +10,32 @@ import (
 	"time"
 
 	"company/internal/agent"
+	"company/internal/agentrun/sandbox"
 	"company/internal/company"
-	"company/internal/feed"
-	"company/internal/safetext"
-	"company/internal/sandbox"
-	"company/internal/view"
+	"company/internal/lib/safetext"
+	"company/internal/present/feed"
+	"company/internal/present/view"
 )
 
-// announcer passes each event on: to the files that are made from the state, and to
-// the followers of the feed.
+// announcer passes each event to the generated files and to the followers of the feed.
 type announcer struct{ app *App }
 
-func (n announcer) MarkChanged(e company.Event, t *company.Task) {
-	n.app.projector.MarkChanged(e, t)
-	n.app.hub.MarkChanged(e, t)
+func (n announcer) MarkChanged(event company.Event, task *company.Task) {
+	n.app.projector.MarkChanged(event, task)
+	n.app.hub.MarkChanged(event, task)
 }
 
-// PublishItem passes on what happens between two events.
-func (n announcer) PublishItem(it feed.Item) { n.app.publishItem(it) }
+// PublishItem publishes a feed item that is no event.
+func (n announcer) PublishItem(item feed.Item) { n.app.publishItem(item) }
 
-// publishItem passes on what happens between two events.
-func (a *App) publishItem(it feed.Item) {
-	it.Time, it.After = a.Now(), a.View().Seq
-	a.hub.Publish(it)
+// publishItem publishes a feed item that is no event.
+func (a *App) publishItem(item feed.Item) {
+	item.Time, item.After = a.Now(), a.View().Seq
+	a.hub.Publish(item)
 }
 
-// Follow gives a part of the feed, until it ends, ctx ends or the company cannot work
-// any more.
+// Follow calls fn for a part of the feed. It ends with that part, with ctx, or when the company
+// fails.
 func (a *App) Follow(ctx context.Context, r feed.Range, fn func(feed.Item) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -44,52 +43,53 @@ func (a *App) Follow(ctx context.Context, r feed.Range, fn func(feed.Item) error
 	return feed.Source{Ledger: a.ledger, Office: a, Hub: a.hub}.Follow(ctx, r, fn)
 }
 
-// reportTimeout bounds how long a report waits for the ledger. It is made while an
-// office goes away, too.
+// reportTimeout limits how long a report waits for the ledger, also while an office is closing.
 const reportTimeout = 10 * time.Second
 
-// reportRefusal takes a report of a container's refused attempt. The feed has
-// recorded ones from the ledger; the rest is shown as it happens.
-func (a *App) reportRefusal(ctx context.Context, r sandbox.Refusal) {
-	if r.Tell || r.Book {
-		a.log.Warn("refused access", "run_id", r.Run, "kind", r.Kind, "what", r.What, "times", r.Times)
+// reportRefusal handles the report of a container's denied request. The feed gets recorded ones
+// from the ledger, and others at once.
+func (a *App) reportRefusal(ctx context.Context, refusal sandbox.Refusal) {
+	if refusal.Tell || refusal.Book {
+		a.log.Warn("refused access", "run_id", refusal.Run, "kind", refusal.Kind, "what", refusal.What, "times",
+			refusal.Times)
 	}
-	if r.Book {
+	if refusal.Book {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), reportTimeout)
 		defer cancel()
-		evs, err := a.orch.DoID(ctx, r.ID, company.Company, r.RecordRefusedAccess)
+		evs, err := a.orch.DoID(ctx, refusal.ID, company.Company, refusal.RecordRefusedAccess)
 		if err != nil {
-			a.log.Error("a refused access is not in the ledger", "run_id", r.Run, "kind", r.Kind, "err", err)
+			a.log.Error("a refused access is not in the ledger", "run_id", refusal.Run, "kind", refusal.Kind, "err", err)
 		}
 		if len(evs) > 0 {
 			return
 		}
 	}
-	if r.Tell {
-		a.publishItem(feed.Item{Task: r.Run.Task(), Run: r.Run, Kind: "security", Mark: feed.Failed, Text: r.Kind + ": " + safetext.EscapeLine(r.What, 200)})
+	if refusal.Tell {
+		a.publishItem(
+			feed.Item{Task: refusal.Run.Task(), Run: refusal.Run, Kind: "security", Mark: feed.Failed,
+				Text: refusal.Kind + ": " + safetext.EscapeLine(refusal.What, 200)})
 	}
 }
 
-// activityLog remembers the last step of each agent, and the last step of each task
-// beside its runs.
+// activityLog stores the last step of each agent, and the last step of each task outside of its
+// runs.
 type activityLog struct {
 	mu        sync.Mutex
 	byRun     map[company.RunID]view.Activity
 	bySubject map[subject]view.Activity
 }
 
-// subject is a task or a subtask that something is done for. An empty one stands for
-// all tasks that are being prepared.
+// subject is the task or subtask of a step. The empty subject means all tasks in preparation.
 type subject struct {
 	task    company.TaskID
 	subtask company.SubtaskID
 }
 
-// maxActivities is how many activities of runs are remembered before those of runs that
-// have ended are forgotten, without a request for them.
+// maxActivities limits the stored activities of runs. At the limit, entries of ended runs are
+// dropped, even without a request for them.
 const maxActivities = 128
 
-// recordStep notes the step that begins for a task beside its runs.
+// recordStep records the start of a step of a task outside of its runs.
 func (d *activityLog) recordStep(at subject, text string, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -99,15 +99,15 @@ func (d *activityLog) recordStep(at subject, text string, now time.Time) {
 	d.bySubject[at] = view.Activity{Task: at.task, Subtask: at.subtask, Text: text, Time: now}
 }
 
-func (d *activityLog) recordEvent(run company.RunID, e agent.Event, at time.Time, isHeld func(company.RunID) bool) {
-	what := strings.ReplaceAll(string(e.Kind), "_", " ")
-	switch e.Kind {
+func (d *activityLog) recordEvent(run company.RunID, event agent.Event, at time.Time, isHeld func(company.RunID) bool) {
+	what := strings.ReplaceAll(string(event.Kind), "_", " ")
+	switch event.Kind {
 	case agent.TurnStarted:
 		what = "thinks"
 	case agent.ToolStarted:
-		what = feed.DoingText(strings.TrimSpace(e.Tool + " " + safetext.EscapeLine(e.Args, 80)))
+		what = feed.DoingText(strings.TrimSpace(event.Tool + " " + safetext.EscapeLine(event.Args, 80)))
 	case agent.ToolDone:
-		return // what began last is what it is at
+		return // the last started step is still the current one
 	case agent.Waiting:
 		what = "waits for the model's server"
 	}
@@ -123,10 +123,11 @@ func (d *activityLog) recordEvent(run company.RunID, e agent.Event, at time.Time
 			}
 		}
 	}
-	d.byRun[run] = view.Activity{Run: run, Turn: max(e.Turn, d.byRun[run].Turn), Spent: e.Spent, Text: what, Time: at}
+	d.byRun[run] = view.Activity{Run: run, Turn: max(event.Turn, d.byRun[run].Turn), Spent: event.Spent,
+		Text: what, Time: at}
 }
 
-// Activities are what the agents that hold a run are at.
+// Activities returns the current activities of agents that hold a run.
 func (a *App) Activities() []view.Activity {
 	held := map[company.RunID]bool{}
 	for _, ag := range a.View().ActiveAgents() {
@@ -135,22 +136,24 @@ func (a *App) Activities() []view.Activity {
 	a.activities.mu.Lock()
 	defer a.activities.mu.Unlock()
 	out := []view.Activity{}
-	for run, d := range a.activities.byRun {
+	for run, activity := range a.activities.byRun {
 		if held[run] {
-			out = append(out, d)
+			out = append(out, activity)
 		} else {
 			delete(a.activities.byRun, run)
 		}
 	}
-	for at, d := range a.activities.bySubject {
+	for at, activity := range a.activities.bySubject {
 		if t := a.View().Tasks[at.task]; at.task != "" && (t == nil || t.Status.Ended()) {
 			delete(a.activities.bySubject, at)
 			continue
 		}
-		out = append(out, d)
+		out = append(out, activity)
 	}
-	slices.SortFunc(out, func(x, y view.Activity) int {
-		return cmp.Or(strings.Compare(string(x.Run), string(y.Run)), strings.Compare(string(x.Task), string(y.Task)), strings.Compare(string(x.Subtask), string(y.Subtask)))
+	slices.SortFunc(out, func(activity, y view.Activity) int {
+		return cmp.Or(strings.Compare(string(activity.Run), string(y.Run)),
+			strings.Compare(string(activity.Task), string(y.Task)),
+			strings.Compare(string(activity.Subtask), string(y.Subtask)))
 	})
 	return out
 }
@@ -161,62 +164,66 @@ func (a *App) isHeld(run company.RunID) bool {
 	return t != nil && t.Runs[run] != nil && t.Runs[run].Held
 }
 
-// WatchAgent passes on what happens in a conversation.
-func (a *App) WatchAgent(run company.RunID, e agent.Event) {
-	a.activities.recordEvent(run, e, a.Now(), a.isHeld)
-	it := feed.Item{Task: run.Task(), Run: run, Kind: string(e.Kind), Mark: feed.Info, DurationMS: e.Duration.Milliseconds()}
+// WatchAgent publishes events of a conversation.
+func (a *App) WatchAgent(run company.RunID, event agent.Event) {
+	a.activities.recordEvent(run, event, a.Now(), a.isHeld)
+	item := feed.Item{Task: run.Task(), Run: run, Kind: string(event.Kind), Mark: feed.Info,
+		DurationMS: event.Duration.Milliseconds()}
 	if _, sub, _, _, err := run.Split(); err == nil {
-		it.Subtask = sub
+		item.Subtask = sub
 	}
-	if t := a.View().Tasks[it.Task]; t != nil {
+	if t := a.View().Tasks[item.Task]; t != nil {
 		if r := t.Runs[run]; r != nil {
-			it.Worker = r.Worker
+			item.Worker = r.Worker
 		}
 	}
-	switch e.Kind {
+	switch event.Kind {
 	case agent.ToolStarted:
-		it.Mark, it.Text, it.Quiet = feed.Started, strings.TrimSpace(e.Tool+" "+safetext.EscapeLine(e.Args, 80)), true
+		item.Mark, item.Text, item.Quiet = feed.Started,
+			strings.TrimSpace(event.Tool+" "+safetext.EscapeLine(event.Args, 80)), true
 	case agent.ToolDone:
-		it.Mark, it.Text = feed.Done, strings.TrimSpace(e.Tool+" "+safetext.EscapeLine(e.Args, 80))
+		item.Mark, item.Text = feed.Done, strings.TrimSpace(event.Tool+" "+safetext.EscapeLine(event.Args, 80))
 		switch {
-		case e.IsError && strings.HasPrefix(e.Text, "Not finished: "):
-			it.Mark, it.Text = feed.Failed, e.Tool+" refused: "+safetext.EscapeLine(strings.TrimPrefix(e.Text, "Not finished: "), 160)
-		case e.IsError:
-			it.Mark, it.Text = feed.Failed, it.Text+": "+safetext.EscapeLine(e.Text, 120)
-		case e.Failure != "":
-			it.Mark, it.Text = feed.Failed, it.Text+": "+e.Failure
+		case event.IsError && strings.HasPrefix(event.Text, "Not finished: "):
+			item.Mark, item.Text = feed.Failed, event.Tool+" refused: "+
+				safetext.EscapeLine(strings.TrimPrefix(event.Text, "Not finished: "), 160)
+		case event.IsError:
+			item.Mark, item.Text = feed.Failed, item.Text+": "+safetext.EscapeLine(event.Text, 120)
+		case event.Failure != "":
+			item.Mark, item.Text = feed.Failed, item.Text+": "+event.Failure
 		}
 	case agent.ToolRedone:
-		it.Text = strings.TrimSpace("again after the interruption: " + e.Tool + " " + safetext.EscapeLine(e.Args, 80))
+		item.Text = strings.TrimSpace(
+			"again after the interruption: " + event.Tool + " " + safetext.EscapeLine(event.Args, 80))
 	case agent.Waiting:
-		it.Mark, it.Text = feed.Stalled, waitText(e)
+		item.Mark, item.Text = feed.Stalled, waitText(event)
 	case agent.Switched, agent.CutOff:
-		it.Text = safetext.EscapeLine(e.Text, 200)
+		item.Text = safetext.EscapeLine(event.Text, 200)
 	default:
-		it.Quiet, it.Text = true, safetext.EscapeLine(e.Text, 200)
+		item.Quiet, item.Text = true, safetext.EscapeLine(event.Text, 200)
 	}
-	a.publishItem(it)
+	a.publishItem(item)
 }
 
-// WatchOutput passes the newest output of a call on to the followers of its run.
+// WatchOutput passes the newest output of a call to the followers of its run.
 func (a *App) WatchOutput(run company.RunID, o agent.LiveOutput) { a.outputs.putOutput(run, o) }
 
-// waitText says why the model is not asked now, and when it is.
-func waitText(e agent.Event) string {
+// waitText explains why the model is not called now, and when it will be.
+func waitText(event agent.Event) string {
 	what := "the model is asked again in %s: %s"
-	if e.Asked {
+	if event.Asked {
 		what = "the model's server asks to wait %s: %s"
 	}
-	return fmt.Sprintf(what, e.Wait.Round(100*time.Millisecond), safetext.EscapeLine(e.Text, 120))
+	return fmt.Sprintf(what, event.Wait.Round(100*time.Millisecond), safetext.EscapeLine(event.Text, 120))
 }
 
-// WatchCheck passes on which checks begin.
-func (a *App) WatchCheck(t company.TaskID, sub company.SubtaskID, check string) {
-	a.activities.recordStep(subject{t, sub}, "gate "+check, a.Now())
-	a.publishItem(feed.Item{Task: t, Subtask: sub, Kind: "gate", Mark: feed.Started, Text: "gate " + check})
+// WatchCheck publishes the start of a check.
+func (a *App) WatchCheck(taskID company.TaskID, sub company.SubtaskID, check string) {
+	a.activities.recordStep(subject{taskID, sub}, "gate "+check, a.Now())
+	a.publishItem(feed.Item{Task: taskID, Subtask: sub, Kind: "gate", Mark: feed.Started, Text: "gate " + check})
 }
 
-// WatchFile passes on which files of runs are written and which are not.
+// WatchFile publishes which files of runs were written and which failed.
 func (a *App) WatchFile(run company.RunID, file string, err error) {
 	a.projector.NoteRunFile(run, file, err)
 }

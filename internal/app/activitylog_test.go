@@ -47,7 +47,8 @@ func TestActivitiesAreBounded(t *testing.T) {
 	var d activityLog
 	const held = company.RunID("t1-01.1")
 	for n := range 10 * maxActivities {
-		d.recordEvent(company.NewRunID("t2", "", company.Manager, n+1), agent.Event{Kind: agent.TurnStarted}, time.Unix(0, 0), func(r company.RunID) bool { return r == held })
+		d.recordEvent(company.NewRunID("t2", "", company.Manager, n+1), agent.Event{Kind: agent.TurnStarted}, time.Unix(0, 0),
+			func(r company.RunID) bool { return r == held })
 		if n == 0 {
 			d.recordEvent(held, agent.Event{Kind: agent.TurnStarted}, time.Unix(0, 0), nil)
 		}

@@ -19,8 +19,8 @@ import (
 
 	"company/internal/api"
 	"company/internal/company"
-	"company/internal/config"
-	"company/internal/view"
+	"company/internal/office/config"
+	"company/internal/present/view"
 )
 
 // emptyOffice has a state and nothing else.
@@ -37,7 +37,9 @@ func openTestAddress(t *testing.T, serve config.Serve, env map[string]string) (*
 	if serve.Listen == "" {
 		serve.Listen = "127.0.0.1:0"
 	}
-	a := &App{loaded: config.Loaded{Config: config.Config{Serve: serve}, Origin: map[string]string{"serve.listen": config.OriginDefault}}, env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
+	a := &App{loaded: config.Loaded{Config: config.Config{Serve: serve},
+		Origin: map[string]string{"serve.listen": config.OriginDefault}},
+		env: func(name string) (string, bool) { v, ok := env[name]; return v, ok }}
 	srv := api.New(emptyOffice{}, api.ServerInfo{Version: "test", Serving: true}, slog.New(slog.DiscardHandler))
 	if err := a.openAddress(srv); err != nil {
 		return a, err
@@ -73,8 +75,10 @@ func askHello(t *testing.T, client *http.Client, address, token string) int {
 // variable and how to set it, and not its value.
 func TestProgramToken(t *testing.T) {
 	const good = "0123456789abcdef"
-	for value, why := range map[string]string{"": "COMPANY_TEST_TOKEN is NOT SET", " \n": "COMPANY_TEST_TOKEN is NOT SET", good[1:]: "COMPANY_TEST_TOKEN has fewer than 16 characters", good[1:] + "\n": "has fewer than 16 characters"} {
-		a, err := openTestAddress(t, config.Serve{TokenEnv: "COMPANY_TEST_TOKEN"}, map[string]string{"COMPANY_TEST_TOKEN": value})
+	for value, why := range map[string]string{"": "COMPANY_TEST_TOKEN is NOT SET", " \n": "COMPANY_TEST_TOKEN is NOT SET",
+		good[1:]: "COMPANY_TEST_TOKEN has fewer than 16 characters", good[1:] + "\n": "has fewer than 16 characters"} {
+		a, err := openTestAddress(t, config.Serve{TokenEnv: "COMPANY_TEST_TOKEN"},
+			map[string]string{"COMPANY_TEST_TOKEN": value})
 		if company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), why) || a.Address() != "" {
 			t.Errorf("%q: %v, want %s", value, err, why)
 			continue
@@ -83,10 +87,12 @@ func TestProgramToken(t *testing.T) {
 			t.Errorf("the error tells the token: %v", err)
 		}
 	}
-	if _, err := openTestAddress(t, config.Serve{TokenEnv: "COMPANY_TEST_TOKEN"}, nil); company.CodeOf(err) != company.EConfig {
+	if _, err := openTestAddress(t, config.Serve{TokenEnv: "COMPANY_TEST_TOKEN"}, nil); company.CodeOf(
+		err) != company.EConfig {
 		t.Errorf("no variable: %v", err)
 	}
-	a, err := openTestAddress(t, config.Serve{TokenEnv: "COMPANY_TEST_TOKEN"}, map[string]string{"COMPANY_TEST_TOKEN": good + "\n"})
+	a, err := openTestAddress(t, config.Serve{TokenEnv: "COMPANY_TEST_TOKEN"},
+		map[string]string{"COMPANY_TEST_TOKEN": good + "\n"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,10 +123,12 @@ func TestTakenPort(t *testing.T) {
 	defer taken.Close()
 	at := taken.Addr().String()
 	a, err := openTestAddress(t, config.Serve{Listen: at, TokenEnv: "T"}, map[string]string{"T": "0123456789abcdef"})
-	if company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), "serve.listen cannot be listened on") || a.Address() != "" {
+	if company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), "serve.listen cannot be listened on") ||
+		a.Address() != "" {
 		t.Errorf("with a token for programs: %s %v", a.Address(), err)
 	}
-	if a, err = openTestAddress(t, config.Serve{Listen: at}, nil); err != nil || a.Address() == "" || a.Address() == "http://"+at {
+	if a, err = openTestAddress(t, config.Serve{Listen: at}, nil); err != nil || a.Address() == "" ||
+		a.Address() == "http://"+at {
 		t.Errorf("without one: %s %v", a.Address(), err)
 	}
 }
@@ -132,7 +140,8 @@ func TestFilesOfTLS(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pattern := &x509.Certificate{SerialNumber: big.NewInt(1), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
+	pattern := &x509.Certificate{SerialNumber: big.NewInt(1), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour)}
 	der, err := x509.CreateCertificate(rand.Reader, pattern, pattern, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)
@@ -144,7 +153,8 @@ func TestFilesOfTLS(t *testing.T) {
 	dir := t.TempDir()
 	serve := config.Serve{TLSCert: filepath.Join(dir, "c.pem"), TLSKey: filepath.Join(dir, "k.pem"), TokenEnv: "T"}
 	certificate := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
-	for path, text := range map[string][]byte{serve.TLSCert: certificate, serve.TLSKey: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})} {
+	for path, text := range map[string][]byte{serve.TLSCert: certificate,
+		serve.TLSKey: pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret})} {
 		if err := os.WriteFile(path, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -156,11 +166,13 @@ func TestFilesOfTLS(t *testing.T) {
 	}
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(certificate)
-	if got := askHello(t, &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}}, a.Address(), env["T"]); got != 200 {
+	if got := askHello(t, &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}},
+		a.Address(), env["T"]); got != 200 {
 		t.Errorf("over TLS: %d", got)
 	}
 	serve.TLSKey = serve.TLSCert
-	if _, err := openTestAddress(t, serve, env); company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), "serve.tls_cert and serve.tls_key cannot be used") {
+	if _, err := openTestAddress(t, serve, env); company.CodeOf(err) != company.EConfig ||
+		!strings.Contains(err.Error(), "serve.tls_cert and serve.tls_key cannot be used") {
 		t.Errorf("no pair: %v", err)
 	}
 }

@@ -11,28 +11,28 @@ import (
 	"company/internal/adapters"
 	"company/internal/agent"
 	"company/internal/company"
-	"company/internal/config"
-	"company/internal/safetext"
-	"company/internal/secret"
+	"company/internal/lib/safetext"
+	"company/internal/lib/secret"
+	"company/internal/office/config"
 )
 
-// officeAgents opens the agents that tasks are bound to. Addresses, keys and prices of models come
-// from the office's config, by the names of profiles.
+// officeAgents opens the agents that tasks are bound to. The addresses, keys and prices of models
+// come from the office's config, by profile name.
 type officeAgents struct {
-	loaded  config.Loaded // as the office was opened with
-	configs ConfigSource  // as it is now; may be nil
-	root    string        // of the office
+	loaded  config.Loaded // config with which the office was opened
+	configs ConfigSource  // source of the current config; may be nil
+	root    string        // folder of the office
 	env     func(string) string
 	deps    adapters.Deps
 
 	mu     sync.Mutex
 	closed bool
-	opened map[company.Hash]*adapters.Models // by the profiles in them
+	opened map[company.Hash]*adapters.Models // by hash of their profiles
 }
 
-// Driver returns the agent that asks the model of a profile.
-func (o *officeAgents) Driver(ctx context.Context, b company.Bindings, profile string) (agent.Driver, error) {
-	profiles, same, err := o.findProfiles(ctx, b, profile)
+// Driver returns the agent that uses the model of a profile.
+func (o *officeAgents) Driver(ctx context.Context, bindings company.Bindings, profile string) (agent.Driver, error) {
+	profiles, same, err := o.findProfiles(ctx, bindings, profile)
 	if err != nil {
 		return nil, err
 	}
@@ -40,32 +40,35 @@ func (o *officeAgents) Driver(ctx context.Context, b company.Bindings, profile s
 	if err != nil {
 		return nil, err
 	}
-	loop := agent.Loop{Models: boundModel{models, profile}, Model: b.Describe(profile)}
+	loop := agent.Loop{Models: boundModel{models, profile}, Model: bindings.Describe(profile)}
 	if same {
 		return loop, nil
 	}
-	return notedLoop{loop, "the task keeps " + profiles[0].Model + " for the profile " + profile + ", as it was given; company.yaml names other models now"}, nil
+	return notedLoop{loop, "the task keeps " + profiles[0].Model + " for the profile " + profile +
+		", as it was given; company.yaml names other models now"}, nil
 }
 
-// notedLoop tells people something when it begins.
+// notedLoop publishes a note when it starts.
 type notedLoop struct {
 	agent.Loop
 	note string
 }
 
-func (n notedLoop) Drive(ctx context.Context, j agent.Job) (agent.Outcome, error) {
-	if j.OnEvent != nil && j.Now != nil {
-		j.OnEvent(agent.Event{Kind: agent.Switched, Time: j.Now().UTC(), Text: safetext.EscapeLine(n.note, 300)})
+func (n notedLoop) Drive(ctx context.Context, job agent.Job) (agent.Outcome, error) {
+	if job.OnEvent != nil && job.Now != nil {
+		job.OnEvent(agent.Event{Kind: agent.Switched, Time: job.Now().UTC(), Text: safetext.EscapeLine(n.note, 300)})
 	}
-	return n.Loop.Drive(ctx, j)
+	return n.Loop.Drive(ctx, job)
 }
 
-// findProfiles returns a profile and its fallbacks, each with the model that is bound and with the
-// address and the key that the config has for it. The config that the office was opened with counts
-// where it has just these models, and else the one of now. same reports whether the config has just
-// these models.
-func (o *officeAgents) findProfiles(ctx context.Context, b company.Bindings, profile string) (found []adapters.Profile, same bool, err error) {
-	found, same, err = bindProfiles(ModelProfiles(o.loaded, o.root, o.env), b, profile)
+// findProfiles returns a profile and its fallbacks, with the bound models and the config's
+// addresses and keys. It uses the config with which the office was opened if that has exactly
+// these models, otherwise the current config. same reports whether the config has exactly these
+// models.
+func (o *officeAgents) findProfiles(
+	ctx context.Context, bindings company.Bindings, profile string,
+) (found []adapters.Profile, same bool, err error) {
+	found, same, err = bindProfiles(ModelProfiles(o.loaded, o.root, o.env), bindings, profile)
 	if same || o.configs == nil {
 		return found, same, err
 	}
@@ -76,59 +79,66 @@ func (o *officeAgents) findProfiles(ctx context.Context, b company.Bindings, pro
 	if err != nil {
 		return nil, false, needPerson(err)
 	}
-	return bindProfiles(ModelProfiles(now, o.root, o.env), b, profile)
+	return bindProfiles(ModelProfiles(now, o.root, o.env), bindings, profile)
 }
 
-// needPerson marks an error of a config: only a person can mend a file.
+// needPerson marks a config error as one that only a person can fix.
 func needPerson(err error) error {
-	var e *company.Error
-	if errors.As(err, &e) {
-		return e.NeedsPerson()
+	var fault *company.Error
+	if errors.As(err, &fault) {
+		return fault.NeedsPerson()
 	}
 	return err
 }
 
-// bindProfiles gives profiles of a config the models that a task is bound to. same reports whether
-// the config names them itself. E_CONFIG: it has no profile of that name and adapter.
-func bindProfiles(have []adapters.Profile, b company.Bindings, profile string) (out []adapters.Profile, same bool, err error) {
+// bindProfiles sets the bound models in profiles of a config. same reports whether the config
+// already has these models. It returns E_CONFIG if the config has no profile with the name and
+// adapter.
+func bindProfiles(
+	have []adapters.Profile, bindings company.Bindings, profile string,
+) (out []adapters.Profile, same bool, err error) {
 	same = true
-	for _, name := range b.Chain(profile) {
-		m, bound := b.Models[name]
+	for _, name := range bindings.Chain(profile) {
+		modelBinding, bound := bindings.Models[name]
 		if !bound {
-			return nil, false, company.E(company.EConfig, fmt.Sprintf("the task is bound to no model profile %q", name)).NeedsPerson()
+			return nil, false, company.E(company.EConfig,
+				fmt.Sprintf("the task is bound to no model profile %q", name)).NeedsPerson()
 		}
-		at := slices.IndexFunc(have, func(p adapters.Profile) bool { return p.Name == name })
+		index := slices.IndexFunc(have, func(p adapters.Profile) bool { return p.Name == name })
 		switch {
-		case at < 0:
-			return nil, false, lostProfile(b, name, "the config has no profile of that name any more")
-		case have[at].Adapter != m.Adapter:
-			return nil, false, lostProfile(b, name, "in the config it is "+have[at].Adapter+" "+have[at].Model+" now")
+		case index < 0:
+			return nil, false, lostProfile(bindings, name, "the config has no profile of that name any more")
+		case have[index].Adapter != modelBinding.Adapter:
+			return nil, false, lostProfile(
+				bindings, name, "in the config it is "+have[index].Adapter+" "+have[index].Model+" now")
 		}
-		p := have[at]
-		if p.Model != m.Model {
+		p := have[index]
+		if p.Model != modelBinding.Model {
 			same = false
-			p.Model, p.Price, p.Unchosen = m.Model, adapters.Price{}, false // the price is of another model
+			p.Model, p.Price, p.Unchosen = modelBinding.Model, adapters.Price{}, false // the price was for another model
 		}
-		p.Fallback, p.ContextTokens, p.MaxOutput = m.Fallback, m.ContextTokens, m.MaxOutput
-		p.Temperature, p.Tools, p.Images = m.Temperature, adapters.ToolUse(m.Tools), adapters.ImageUse(m.Images)
+		p.Fallback, p.ContextTokens, p.MaxOutput = modelBinding.Fallback, modelBinding.ContextTokens, modelBinding.MaxOutput
+		p.Temperature, p.Tools, p.Images = modelBinding.Temperature, adapters.ToolUse(modelBinding.Tools),
+			adapters.ImageUse(modelBinding.Images)
 		out = append(out, p)
 	}
 	return out, same, nil
 }
 
-// lostProfile is the error of a model that the config cannot reach any more.
-func lostProfile(b company.Bindings, name, why string) error {
+// lostProfile returns the error for a model that the config no longer provides.
+func lostProfile(b company.Bindings, name, reason string) error {
 	was := b.Describe(name)
 	return company.E(company.EConfig, fmt.Sprintf("model profile %q is not the one that the task was given", name)).
-		Because(strings.TrimSpace("the task has "+was.Adapter+" "+was.Model) + ", and " + why).
-		Fix("put the profile back, then approve; or approve now, and the task goes on with the agents that the config has by then").NeedsPerson()
+		Because(strings.TrimSpace("the task has "+was.Adapter+" "+was.Model) + ", and " + reason).
+		Fix("put the profile back, then approve; or approve now, and the task goes on with the agents that the config has " +
+			"by then").NeedsPerson()
 }
 
-// openModels returns the models of these profiles, which are opened once.
+// openModels returns the models of profiles. It opens each set of profiles once.
 func (o *officeAgents) openModels(profiles []adapters.Profile) (*adapters.Models, error) {
 	named := slices.Clone(profiles)
 	for i := range named {
-		named[i].Key = secret.Value{} // it is the one of KeyEnv
+		named[i].Key = secret.Value{} // KeyEnv identifies the key
 	}
 	key, err := company.HashOf(named)
 	if err != nil {
@@ -161,7 +171,7 @@ func (o *officeAgents) Close() error {
 	return errors.Join(errs...)
 }
 
-// boundModel opens the model of a profile.
+// boundModel opens the model of a profile when it is needed.
 type boundModel struct {
 	models  *adapters.Models
 	profile string

@@ -11,7 +11,7 @@ func (a *App) LoadArchive(id company.TaskID) (*company.Archive, error) {
 	return a.orch.LoadArchive(a.lifetime, id)
 }
 
-// FindTask finds a task, archived or not; nil: there is none, or it cannot be read.
+// FindTask returns a task, archived or not. It returns nil if there is none or it cannot be read.
 func (a *App) FindTask(ctx context.Context, id company.TaskID) *company.Task {
 	s := a.View()
 	if t := s.Tasks[id]; t != nil || s.Past[id] == nil {

@@ -18,13 +18,16 @@ func TestAttachmentsAreStored(t *testing.T) {
 	submit := func(files ...company.AttachedFile) company.Submit {
 		return company.Submit{Instruction: "build this", Project: company.Project{ID: "p", Path: o.Repo}, Attachments: files}
 	}
-	claimed := company.Attachment{Name: "../spec.png", Type: "image/png", Bytes: 1, Width: 5, Height: 5, Blob: company.Hash(strings.Repeat("0", 64))}
-	evs, err := o.App.DoID(t.Context(), "c-1", company.President, submit(company.AttachedFile{Attachment: claimed, Content: []byte("make it blue")}))
+	claimed := company.Attachment{Name: "../spec.png", Type: "image/png", Bytes: 1, Width: 5, Height: 5,
+		Blob: company.Hash(strings.Repeat("0", 64))}
+	evs, err := o.App.DoID(t.Context(), "c-1", company.President,
+		submit(company.AttachedFile{Attachment: claimed, Content: []byte("make it blue")}))
 	if err != nil {
 		t.Fatal(err)
 	}
 	stored := o.View().Tasks[evs[0].Task].Attachments
-	if len(stored) != 1 || stored[0].Type != company.AttachedText || stored[0].Name != "spec.png" || stored[0].Bytes != 12 || stored[0].Width != 0 || stored[0].Blob == claimed.Blob {
+	if len(stored) != 1 || stored[0].Type != company.AttachedText || stored[0].Name != "spec.png" ||
+		stored[0].Bytes != 12 || stored[0].Width != 0 || stored[0].Blob == claimed.Blob {
 		t.Fatalf("stored as %+v", stored)
 	}
 	text, err := json.Marshal(evs)

@@ -7,43 +7,46 @@ import (
 	"slices"
 
 	"company/internal/company"
-	"company/internal/config"
+	"company/internal/office/config"
 )
 
-// BindAgents returns the agents of a config, and the models that they may ask.
-func BindAgents(c config.Config) company.Bindings {
+// BindAgents returns the agents of a config and the models that they may use.
+func BindAgents(cfg config.Config) company.Bindings {
 	bind := func(a config.Agent) company.AgentBinding {
 		return company.AgentBinding{Profile: a.Model, MaxTurns: a.MaxTurns, Persona: a.Persona}
 	}
-	b := company.Bindings{
-		Manager: bind(c.Agents.Manager), Worker: bind(c.Agents.Worker.Agent()), Reviewer: bind(c.Agents.Reviewer), Merger: bind(c.Agents.Merger),
+	bindings := company.Bindings{
+		Manager: bind(cfg.Agents.Manager), Worker: bind(cfg.Agents.Worker.Agent()), Reviewer: bind(cfg.Agents.Reviewer),
+		Merger: bind(cfg.Agents.Merger),
 		Models: map[string]company.ModelBinding{},
 	}
-	if c.Agents.SecondReviewer.Model != "" {
-		b.SecondReviewer = bind(c.Agents.SecondReviewer)
+	if cfg.Agents.SecondReviewer.Model != "" {
+		bindings.SecondReviewer = bind(cfg.Agents.SecondReviewer)
 	}
-	for _, first := range AgentModels(c) {
-		for _, name := range FallbackChain(c, first) {
-			m := c.Models[name]
-			b.Models[name] = company.ModelBinding{
-				Adapter: m.Adapter, Model: m.Model, Fallback: m.Fallback, ContextTokens: m.ContextTokens, MaxOutput: m.MaxOutput,
-				Temperature: m.Temperature, Tools: m.Tools, Images: m.Images,
+	for _, first := range AgentModels(cfg) {
+		for _, name := range FallbackChain(cfg, first) {
+			model := cfg.Models[name]
+			bindings.Models[name] = company.ModelBinding{
+				Adapter: model.Adapter, Model: model.Model, Fallback: model.Fallback, ContextTokens: model.ContextTokens,
+				MaxOutput:   model.MaxOutput,
+				Temperature: model.Temperature, Tools: model.Tools, Images: model.Images,
 			}
 		}
 	}
-	return b
+	return bindings
 }
 
-// RebindAgents is what a task takes from a config when it goes on with the agents of the config.
+// RebindAgents returns the agents that a task takes from a config when it is resumed with the
+// config's agents.
 func RebindAgents(c config.Config) *company.Rebinding {
 	return &company.Rebinding{Agents: BindAgents(c), EscalateTo: c.Agents.Worker.EscalateTo}
 }
 
-// bindCommand gives a command the agents of the config as it is now, where the command begins or
-// reopens a task and names no agents itself, or says that the config was mended.
-func (a *App) bindCommand(ctx context.Context, c company.Command) (company.Command, error) {
+// bindCommand adds the agents of the current config to a command that names none. It does so for a
+// new task, a retry, and an approval that reloads the config.
+func (a *App) bindCommand(ctx context.Context, command company.Command) (company.Command, error) {
 	var take func(config.Config) company.Command
-	switch c := c.(type) {
+	switch c := command.(type) {
 	case company.Submit:
 		if c.Settings.Agents.IsZero() {
 			take = func(now config.Config) company.Command {
@@ -61,7 +64,7 @@ func (a *App) bindCommand(ctx context.Context, c company.Command) (company.Comma
 		}
 	}
 	if take == nil {
-		return c, nil
+		return command, nil
 	}
 	loaded, err := a.configNow(ctx)
 	if err != nil {
@@ -70,41 +73,41 @@ func (a *App) bindCommand(ctx context.Context, c company.Command) (company.Comma
 	return take(loaded.Config), nil
 }
 
-// ListAgentModels lists the models that a config gives each agent, and the hosts that answer
-// for them. A key in an address would not be a host.
-func ListAgentModels(l config.Loaded, getenv func(string) string) []company.AgentModels {
+// ListAgentModels lists the configured models of each agent, with the hosts of their servers. It
+// lists hosts only, because an address may contain a key.
+func ListAgentModels(loaded config.Loaded, getenv func(string) string) []company.AgentModels {
 	uses := map[string]company.ModelUse{}
-	for _, p := range ModelProfiles(l, "", getenv) {
-		use := company.ModelUse{Adapter: p.Adapter, Model: p.Model}
-		if address, err := url.Parse(p.BaseURL); err == nil {
+	for _, profile := range ModelProfiles(loaded, "", getenv) {
+		use := company.ModelUse{Adapter: profile.Adapter, Model: profile.Model}
+		if address, err := url.Parse(profile.BaseURL); err == nil {
 			use.Host = address.Host
 		}
-		uses[p.Name] = use
+		uses[profile.Name] = use
 	}
 	list := func(agent string, profiles ...string) company.AgentModels {
-		a := company.AgentModels{Agent: agent}
+		agentModels := company.AgentModels{Agent: agent}
 		for _, first := range profiles {
-			for _, name := range FallbackChain(l.Config, first) {
-				a.Models = append(a.Models, uses[name])
+			for _, name := range FallbackChain(loaded.Config, first) {
+				agentModels.Models = append(agentModels.Models, uses[name])
 			}
 		}
-		return a
+		return agentModels
 	}
 	var out []company.AgentModels
 	for _, role := range AllRoles {
-		out = append(out, list(string(role), l.Config.Agent(role).Model))
+		out = append(out, list(string(role), loaded.Config.Agent(role).Model))
 	}
-	if second := l.Config.Agents.SecondReviewer.Model; second != "" {
+	if second := loaded.Config.Agents.SecondReviewer.Model; second != "" {
 		out = append(out, list("second_reviewer", second))
 	}
-	if more := l.Config.Agents.Worker.EscalateTo; len(more) > 0 {
+	if more := loaded.Config.Agents.Worker.EscalateTo; len(more) > 0 {
 		out = append(out, list("escalate_to", more...))
 	}
 	return out
 }
 
-// noteAgents records that the config names other models than the office last knew, where a
-// command begins or reopens a task (ADP-6). The command itself does not depend on it.
+// noteAgents records a change of the configured models when a command creates or reopens a task
+// (ADP-6). Its failure does not affect the command.
 func (a *App) noteAgents(ctx context.Context, c company.Command) {
 	switch c := c.(type) {
 	case company.Submit, company.Retry:
@@ -117,18 +120,18 @@ func (a *App) noteAgents(ctx context.Context, c company.Command) {
 	}
 	loaded, err := a.configNow(ctx)
 	if err != nil {
-		return // who needs this config is told so
+		return // users of this config get the error
 	}
 	agents := ListAgentModels(loaded, a.envValue)
 	if known := a.View().Office.Agents; len(known) == 0 || reflect.DeepEqual(known, agents) {
-		return // it is not sent in vain: a replay counts commands
+		return // no needless command, because a replay counts commands
 	}
 	if _, err := a.orch.Do(ctx, company.Company, company.NoteAgents{Agents: agents}); err != nil {
 		a.log.Warn("a change of the models is not recorded", "err", err)
 	}
 }
 
-// configNow is the office's config as it is now.
+// configNow returns the office's current config.
 func (a *App) configNow(ctx context.Context) (config.Loaded, error) {
 	if a.configs == nil {
 		return a.loaded, nil

@@ -10,8 +10,8 @@ import (
 	"company/internal/adapters"
 	"company/internal/agent"
 	"company/internal/company"
-	"company/internal/config"
-	"company/internal/config/configtest"
+	"company/internal/office/config"
+	"company/internal/office/config/configtest"
 )
 
 // loadText is the config of a company.yaml.
@@ -39,18 +39,21 @@ agents:
   merger: {model: local}
 `)
 	b := BindAgents(l.Config)
-	if b.Reviewer != (company.AgentBinding{Profile: "strong", MaxTurns: 7, Persona: "Be strict."}) || b.Worker.Profile != "local" || b.SecondReviewer != (company.AgentBinding{}) {
+	if b.Reviewer != (company.AgentBinding{Profile: "strong", MaxTurns: 7, Persona: "Be strict."}) ||
+		b.Worker.Profile != "local" || b.SecondReviewer != (company.AgentBinding{}) {
 		t.Errorf("%+v", b)
 	}
 	m := b.Models["strong"]
-	if m.Adapter != "openai" || m.Model != "big" || len(m.Fallback) != 1 || *m.Temperature != 0.5 || m.MaxOutput != 1000 || m.ContextTokens != 9000 || m.Tools != "no" || len(b.Models) != 2 {
+	if m.Adapter != "openai" || m.Model != "big" || len(m.Fallback) != 1 || *m.Temperature != 0.5 || m.MaxOutput != 1000 ||
+		m.ContextTokens != 9000 || m.Tools != "no" || len(b.Models) != 2 {
 		t.Errorf("%+v", b.Models)
 	}
 	if text, err := company.HashOf(b); err != nil || text == "" {
 		t.Error(err)
 	}
 	for _, secret := range []string{"STRONG_KEY", "models.example"} {
-		if got := (company.Submit{Instruction: "x", Settings: CompanySettings(l.Config)}); strings.Contains(jsonOf(t, got), secret) {
+		if got := (company.Submit{Instruction: "x", Settings: CompanySettings(l.Config)}); strings.Contains(
+			jsonOf(t, got), secret) {
 			t.Errorf("a submission has %s", secret)
 		}
 	}
@@ -89,12 +92,14 @@ agents: {worker: {model: strong}, manager: {model: strong}, reviewer: {model: st
 		why        string
 		priced     bool
 	}{
-		"nothing changed":        {began, began, "https://one.example/v1", "", true},
-		"another model at start": {change("model: big", "model: huge"), change("model: big", "model: huge"), "https://one.example/v1", "", false},
+		"nothing changed": {began, began, "https://one.example/v1", "", true},
+		"another model at start": {change("model: big", "model: huge"), change("model: big", "model: huge"),
+			"https://one.example/v1", "", false},
 		"another address":        {change("one.example", "two.example"), began, "https://two.example/v1", "", true},
 		"mended since the start": {none, began, "https://one.example/v1", "", true},
 		"the profile is gone":    {none, none, "", "no profile of that name any more", false},
-		"another adapter":        {change("adapter: openai", "adapter: ollama"), change("adapter: openai", "adapter: ollama"), "", "it is ollama big now", false},
+		"another adapter": {change("adapter: openai", "adapter: ollama"), change("adapter: openai", "adapter: ollama"),
+			"", "it is ollama big now", false},
 	} {
 		o := &officeAgents{loaded: c.start, configs: &changingConfig{now: c.now}, env: env}
 		profiles, same, err := o.findProfiles(t.Context(), bound, "strong")
@@ -104,19 +109,24 @@ agents: {worker: {model: strong}, manager: {model: strong}, reviewer: {model: st
 			}
 			continue
 		}
-		if err != nil || len(profiles) != 1 || profiles[0].Model != "big" || profiles[0].BaseURL != c.address || profiles[0].Price.Known != c.priced || same != c.priced {
+		if err != nil || len(profiles) != 1 || profiles[0].Model != "big" || profiles[0].BaseURL != c.address ||
+			profiles[0].Price.Known != c.priced || same != c.priced {
 			t.Errorf("%s: %+v, the same: %v, %v", name, profiles, same, err)
 		}
 		driver, err := o.Driver(t.Context(), bound, "strong")
-		if noted, ok := driver.(notedLoop); err != nil || ok == same || ok && !strings.Contains(noted.note, "keeps big for the profile strong") {
+		if noted, ok := driver.(notedLoop); err != nil || ok == same ||
+			ok && !strings.Contains(noted.note, "keeps big for the profile strong") {
 			t.Errorf("%s: %+v, %v", name, driver, err)
 		}
 	}
-	broken := &officeAgents{loaded: none, configs: &changingConfig{err: company.E(company.EConfig, "company.yaml cannot be read")}, env: env}
-	if _, err := broken.Driver(t.Context(), bound, "strong"); company.CodeOf(err) != company.EConfig || !company.NeedsPerson(err) {
+	broken := &officeAgents{loaded: none,
+		configs: &changingConfig{err: company.E(company.EConfig, "company.yaml cannot be read")}, env: env}
+	if _, err := broken.Driver(t.Context(), bound, "strong"); company.CodeOf(err) != company.EConfig ||
+		!company.NeedsPerson(err) {
 		t.Errorf("an unreadable config: %v", err)
 	}
-	if _, err := (&officeAgents{loaded: began, env: env}).Driver(t.Context(), company.Bindings{}, ""); company.CodeOf(err) != company.EConfig {
+	if _, err := (&officeAgents{loaded: began, env: env}).Driver(t.Context(), company.Bindings{}, ""); company.CodeOf(
+		err) != company.EConfig {
 		t.Errorf("a task without agents: %v", err)
 	}
 }
@@ -124,7 +134,8 @@ agents: {worker: {model: strong}, manager: {model: strong}, reviewer: {model: st
 // The models of one binding are opened once, each driver names its own, and none opens after the
 // end.
 func TestModelsAreOpenedOnce(t *testing.T) {
-	l := loadText(t, "models: {a: {adapter: ollama, model: one}, b: {adapter: ollama, model: two}}\nagents: {worker: {model: a}, manager: {model: b}, reviewer: {model: a}, merger: {model: a}}\n")
+	l := loadText(t, "models: {a: {adapter: ollama, model: one}, b: {adapter: ollama, model: two}}\nagents: {worker: "+
+		"{model: a}, manager: {model: b}, reviewer: {model: a}, merger: {model: a}}\n")
 	o := &officeAgents{loaded: l, env: func(string) string { return "" }}
 	b := BindAgents(l.Config)
 	open := func(profile string) agent.Loop {
@@ -136,7 +147,8 @@ func TestModelsAreOpenedOnce(t *testing.T) {
 		return d.(agent.Loop)
 	}
 	first, again, other := open("a"), open("a"), open("b")
-	if first.Models.(boundModel).models != again.Models.(boundModel).models || first.Model != (company.BriefModel{Profile: "a", Adapter: "ollama", Model: "one"}) || other.Model.Model != "two" {
+	if first.Models.(boundModel).models != again.Models.(boundModel).models ||
+		first.Model != (company.BriefModel{Profile: "a", Adapter: "ollama", Model: "one"}) || other.Model.Model != "two" {
 		t.Errorf("%+v, %+v, %+v", first, again, other)
 	}
 	m, err := other.Models.OpenModel(func(m adapters.Model) adapters.Model { return m })

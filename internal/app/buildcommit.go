@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// BuildCommit is the commit that the program was built from: the one that a release
-// names, else what the go command found. It ends with -dirty where the tree had
-// changes, and is empty where it is not known.
+// BuildCommit returns the commit that the program was built from: the given one of a release, else
+// the one recorded by the go command. It ends with -dirty if the work tree had changes, and is ""
+// if unknown.
 func BuildCommit(released string) string {
 	if released != "" {
 		return released
@@ -31,8 +31,7 @@ func BuildCommit(released string) string {
 	return commit + dirty
 }
 
-// ShortCommit is a commit as people read it: twelve digits, and whether the tree had
-// changes.
+// ShortCommit shortens a commit to twelve digits and keeps -dirty.
 func ShortCommit(commit string) string {
 	id, dirty, changed := strings.Cut(commit, "-")
 	id = id[:min(len(id), 12)]

@@ -12,33 +12,34 @@ import (
 
 	"company/internal/bus"
 	"company/internal/company"
+	"company/internal/lib/safetext"
 	"company/internal/office"
-	"company/internal/safetext"
 )
 
-// Kinds of a BusRecord that are no records.
+// Kinds of a BusRecord other than records.
 const (
-	BusMark       = "mark"       // all before it is on the disk
-	BusUnreadable = "unreadable" // bytes of the log that are damaged, or not whole
+	BusMark       = "mark"       // all data before it is on disk
+	BusUnreadable = "unreadable" // damaged or incomplete bytes of the log
 )
 
-// BusRecord is a record that the bus of an office holds, or a sign between them.
+// BusRecord is a record of an office's bus, or a marker between records.
 type BusRecord struct {
-	SchemaVersion int             `json:"schema_version"`
-	Kind          string          `json:"kind"`           // record, purge, mark, end, or unreadable: bytes that are no record
-	File          string          `json:"file,omitempty"` // of the log, with bus.driver: file
-	Offset        int64           `json:"offset"`
-	Seq           uint64          `json:"seq"`
-	Time          time.Time       `json:"time,omitzero"` // when it was written
-	Subject       string          `json:"subject,omitempty"`
-	ID            string          `json:"id,omitempty"`
-	Bytes         int64           `json:"bytes"`            // of the data
-	JSON          json.RawMessage `json:"json,omitempty"`   // the data, where it is JSON,
-	Text          string          `json:"text,omitempty"`   // or other text,
-	Base64        []byte          `json:"base64,omitempty"` // or neither
+	SchemaVersion int `json:"schema_version"`
+	// record, purge, mark, end, or unreadable for bytes that are not a record
+	Kind    string          `json:"kind"`
+	File    string          `json:"file,omitempty"` // file of the log, with bus.driver: file
+	Offset  int64           `json:"offset"`
+	Seq     uint64          `json:"seq"`
+	Time    time.Time       `json:"time,omitzero"` // time of writing
+	Subject string          `json:"subject,omitempty"`
+	ID      string          `json:"id,omitempty"`
+	Bytes   int64           `json:"bytes"`            // size of the data
+	JSON    json.RawMessage `json:"json,omitempty"`   // the data if it is JSON
+	Text    string          `json:"text,omitempty"`   // the data if it is other text
+	Base64  []byte          `json:"base64,omitempty"` // all other data
 }
 
-// setData puts the data where its form belongs.
+// setData stores the data in the field for its format.
 func (r *BusRecord) setData(data []byte) {
 	r.Bytes = int64(len(data))
 	switch {
@@ -52,8 +53,8 @@ func (r *BusRecord) setData(data []byte) {
 	}
 }
 
-// RenderText is the record in one line, with the beginning of its data, or with its id
-// and all of it.
+// RenderText renders the record in one line, with the start of its data. With all it includes the
+// id and all data.
 func (r BusRecord) RenderText(all bool) string {
 	at := ""
 	if r.File != "" {
@@ -70,20 +71,19 @@ func (r BusRecord) RenderText(all bool) string {
 	if r.Base64 != nil {
 		data = "(no text)"
 	}
-	most := 100
+	limit := 100
 	if all {
-		most = len(data)
+		limit = len(data)
 		subject += " " + r.ID
 	}
 	return fmt.Sprintf("%s%s  #%-6d %-22s %7d  %s", at, r.Time.Local().Format("2006-01-02 15:04:05"), r.Seq,
-		safetext.EscapeLine(subject, 300), r.Bytes, safetext.EscapeLine(data, most))
+		safetext.EscapeLine(subject, 300), r.Bytes, safetext.EscapeLine(data, limit))
 }
 
-// CatBus calls fn for what the bus of an office holds, in the order in which it was
-// written; the data of a record is overwritten by the next one. The log of the file
-// driver is read beside a company at work, and as far as it can be read where it is
-// damaged. Of another driver the ledger is read, then each journal; EHeld while a
-// company is at work.
+// CatBus calls fn for each entry of an office's bus, in the order of writing. The next call
+// overwrites the data of a record. With the file driver it works while a company is running, and
+// reads a damaged log as far as possible. With other drivers it reads the ledger, then each
+// journal, and returns EHeld while a company is running.
 func CatBus(ctx context.Context, off *office.Office, log *slog.Logger, fn func(BusRecord) error) (err error) {
 	driver, err := off.BusDriver(busRecords())
 	switch {
@@ -117,10 +117,11 @@ func CatBus(ctx context.Context, off *office.Office, log *slog.Logger, fn func(B
 		return err
 	}
 	for _, subject := range append([]string{bus.Ledger}, subjects...) {
-		err := b.Log().Read(ctx, subject, 0, func(m bus.Message) error {
-			r := BusRecord{SchemaVersion: 1, Kind: "record", Seq: m.Seq, Time: m.Time, Subject: m.Subject, ID: m.ID}
-			r.setData(m.Data)
-			return fn(r)
+		err := b.Log().Read(ctx, subject, 0, func(message bus.Message) error {
+			busRecord := BusRecord{SchemaVersion: 1, Kind: "record", Seq: message.Seq, Time: message.Time,
+				Subject: message.Subject, ID: message.ID}
+			busRecord.setData(message.Data)
+			return fn(busRecord)
 		})
 		if err != nil {
 			return err
@@ -129,16 +130,16 @@ func CatBus(ctx context.Context, off *office.Office, log *slog.Logger, fn func(B
 	return nil
 }
 
-// HeldForRewriting is the error of a conversion or a repair that finds the office held.
+// HeldForRewriting returns the error of a conversion or repair that finds the office held.
 func HeldForRewriting(held *office.Holder) error {
 	return heldError(held, "records that are added meanwhile would be lost")
 }
 
-// heldError says why an office that another process holds is in the way.
-func heldError(held *office.Holder, why string) error {
-	e := company.E(company.EHeld, "the office is held by another process").Because(why)
+// heldError returns the error for an office that another process holds.
+func heldError(held *office.Holder, reason string) error {
+	fault := company.E(company.EHeld, "the office is held by another process").Because(reason)
 	if held == nil || held.PID == 0 {
-		return e.Fix("wait for it to end, and try again")
+		return fault.Fix("wait for it to end, and try again")
 	}
-	return e.Fix("end it, and try again: " + held.Command)
+	return fault.Fix("end it, and try again: " + held.Command)
 }

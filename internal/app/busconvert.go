@@ -19,26 +19,26 @@ import (
 )
 
 const (
-	// convertDir is where the records of a conversion are until they are whole.
+	// convertDir holds the records of a conversion until they are complete.
 	convertDir = "convert"
-	// snapshotFile is the cache of the ledger's state. It names records by their
-	// numbers in the bus, which are others afterwards.
+	// snapshotFile is the cache of the ledger's state. It refers to records by bus sequence numbers,
+	// which change.
 	snapshotFile = "snapshot"
 )
 
-// BusConversion is what a conversion did.
+// BusConversion is the result of a conversion.
 type BusConversion struct {
 	SchemaVersion int    `json:"schema_version"`
 	From          string `json:"from"`
 	To            string `json:"to"`
-	Converted     bool   `json:"converted"` // false: the office was with that driver before
-	Records       int    `json:"records"`   // of the ledger
+	Converted     bool   `json:"converted"` // false if the office used that driver before
+	Records       int    `json:"records"`   // records of the ledger
 	Events        uint64 `json:"events"`
 	Journals      int    `json:"journals"`
 	DeadLetters   int    `json:"dead_letters"`
 }
 
-// RenderText is the conversion in one line.
+// RenderText renders the conversion in one line.
 func (c BusConversion) RenderText() string {
 	if !c.Converted {
 		return "this office keeps its records with the driver " + c.To + "; nothing was to be taken along"
@@ -47,15 +47,16 @@ func (c BusConversion) RenderText() string {
 		company.Count(int(c.Events), "event"), company.Count(c.Journals, "journal"), c.From, c.To)
 }
 
-// ConvertBus takes the records of an office to another driver. The office must be
-// the caller's alone. The records are written beside, read again, compared one by
-// one, and put in their place; then the office changes its driver by the replacement
-// of one file, and the old records go. Whenever it is killed, the office has all of
-// its records with the driver that it names, and the next conversion removes the
-// left-overs. report hears of each step before it begins.
+// ConvertBus moves the records of an office to another driver. Only the caller may use the office.
+// It writes the records to a new folder, reads them back, and compares each. Then it switches the
+// driver by replacing one file, and removes the old records. After a crash at any point, the
+// office has all records with the driver that it names, and the next conversion removes leftovers.
+// report is called before each step.
 //
-// What waits in the queue is not taken along: it is offered anew at the next start.
-func ConvertBus(ctx context.Context, off *office.Office, to string, log *slog.Logger, report func(step string)) (out BusConversion, err error) {
+// The queue is not copied, since the next start fills it again.
+func ConvertBus(
+	ctx context.Context, off *office.Office, to string, log *slog.Logger, report func(step string),
+) (out BusConversion, err error) {
 	target, ok := busDrivers[to]
 	if !ok {
 		return out, company.E(company.EUsage, "there is no bus driver "+to).
@@ -70,8 +71,8 @@ func ConvertBus(ctx context.Context, off *office.Office, to string, log *slog.Lo
 	}
 	out = BusConversion{SchemaVersion: 1, From: from, To: to}
 	if from == to || from == "" {
-		// Nothing to take along. What a conversion left that was killed goes, once it
-		// is known that the office's own records are there.
+		// There are no records to copy. Leftovers of a killed conversion are removed once the office's
+		// own records are confirmed.
 		if err := off.SettleBusDriver(to, busRecords()); err != nil {
 			return out, err
 		}
@@ -105,20 +106,21 @@ func ConvertBus(ctx context.Context, off *office.Office, to string, log *slog.Lo
 	return out, removeOtherRecords(off, to)
 }
 
-// removeOtherRecords removes the records of all drivers but the office's own.
+// removeOtherRecords removes the records of all drivers except the office's own.
 func removeOtherRecords(off *office.Office, own string) error {
 	err := off.BusFolder.RemoveAll(convertDir)
-	for name, d := range busDrivers {
+	for name, busDriver := range busDrivers {
 		if name != own {
-			err = errors.Join(err, off.BusFolder.RemoveAll(d.records))
+			err = errors.Join(err, off.BusFolder.RemoveAll(busDriver.records))
 		}
 	}
 	return err
 }
 
-// copyBus writes all records of an office's bus into a new one beside, and compares
-// the two once that was opened anew.
-func copyBus(ctx context.Context, off *office.Office, from, to busDriver, log *slog.Logger, report func(string), out *BusConversion) (err error) {
+// copyBus copies all records of an office's bus to a new one, reopens it, and compares the two.
+func copyBus(
+	ctx context.Context, off *office.Office, from, to busDriver, log *slog.Logger, report func(string), out *BusConversion,
+) (err error) {
 	if err := errors.Join(off.BusFolder.RemoveAll(convertDir), off.BusFolder.Mkdir(convertDir)); err != nil {
 		return err
 	}
@@ -174,12 +176,13 @@ func copyBus(ctx context.Context, off *office.Office, from, to busDriver, log *s
 	}
 	copied, err := verifyLedger(ctx, dst, ledger.Options{Logger: log})
 	if err == nil && (copied.Seq != head.Seq || copied.Hash != head.Hash) {
-		err = company.E(company.EInternal, fmt.Sprintf("the copy of the ledger ends with event %d and not with %d", copied.Seq, head.Seq))
+		err = company.E(company.EInternal,
+			fmt.Sprintf("the copy of the ledger ends with event %d and not with %d", copied.Seq, head.Seq))
 	}
 	return err
 }
 
-// verifyLedger reads the whole chain of a ledger and returns its head.
+// verifyLedger verifies the whole chain of a ledger and returns its head.
 func verifyLedger(ctx context.Context, b bus.Bus, o ledger.Options) (ledger.Head, error) {
 	l, err := ledger.Open(ctx, b, o)
 	if err != nil {
@@ -188,17 +191,17 @@ func verifyLedger(ctx context.Context, b bus.Bus, o ledger.Options) (ledger.Head
 	return l.Head(), l.Verify(ctx)
 }
 
-// errCopied ends a Read at the last record that is to be copied.
+// errCopied stops a Read after the last record to copy.
 var errCopied = errors.New("copied")
 
 // copySubject appends the records of a subject to another bus, up to the sequence end.
 func copySubject(ctx context.Context, dst, src bus.Bus, subject string, end uint64) (n int, err error) {
 	var last uint64
-	err = src.Log().Read(ctx, subject, 0, func(m bus.Message) error {
-		if m.Seq > end {
+	err = src.Log().Read(ctx, subject, 0, func(message bus.Message) error {
+		if message.Seq > end {
 			return errCopied
 		}
-		seq, err := dst.Log().Append(ctx, subject, m.Data, last, m.ID)
+		seq, err := dst.Log().Append(ctx, subject, message.Data, last, message.ID)
 		last = seq
 		n++
 		return err
@@ -209,19 +212,19 @@ func copySubject(ctx context.Context, dst, src bus.Bus, subject string, end uint
 	return n, err
 }
 
-// copyDeadLetters buries the dead letters of one bus in another.
+// copyDeadLetters copies the dead letters of one bus to another.
 func copyDeadLetters(ctx context.Context, dst, src bus.Bus) (int, error) {
 	dead, err := src.Queue().Dead(ctx)
 	if err != nil {
 		return 0, err
 	}
-	for _, it := range dead {
-		if err := dst.Queue().Put(ctx, it); err != nil {
+	for _, item := range dead {
+		if err := dst.Queue().Put(ctx, item); err != nil {
 			return 0, err
 		}
-		l, err := dst.Queue().Lease(ctx, time.Minute)
+		lease, err := dst.Queue().Lease(ctx, time.Minute)
 		if err == nil {
-			err = l.Bury(ctx)
+			err = lease.Bury(ctx)
 		}
 		if err != nil {
 			return 0, err
@@ -230,7 +233,7 @@ func copyDeadLetters(ctx context.Context, dst, src bus.Bus) (int, error) {
 	return len(dead), nil
 }
 
-// compareSubject holds the records of a subject in a copy to those that it is of.
+// compareSubject compares the records of a subject in a copy with the originals.
 func compareSubject(ctx context.Context, dst, src bus.Bus, subject string) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -238,9 +241,9 @@ func compareSubject(ctx context.Context, dst, src bus.Bus, subject string) error
 	ended := make(chan error, 1)
 	go func() {
 		defer close(copied)
-		ended <- dst.Log().Read(ctx, subject, 0, func(m bus.Message) error {
+		ended <- dst.Log().Read(ctx, subject, 0, func(message bus.Message) error {
 			select {
-			case copied <- m:
+			case copied <- message:
 				return nil
 			case <-ctx.Done():
 				return context.Cause(ctx)
@@ -250,10 +253,10 @@ func compareSubject(ctx context.Context, dst, src bus.Bus, subject string) error
 	differs := func(seq uint64) error {
 		return company.E(company.EInternal, fmt.Sprintf("the copy of %s differs at record %d", subject, seq))
 	}
-	err := src.Log().Read(ctx, subject, 0, func(m bus.Message) error {
+	err := src.Log().Read(ctx, subject, 0, func(message bus.Message) error {
 		c, ok := <-copied
-		if !ok || c.ID != m.ID || string(c.Data) != string(m.Data) {
-			return differs(m.Seq)
+		if !ok || c.ID != message.ID || string(c.Data) != string(message.Data) {
+			return differs(message.Seq)
 		}
 		return nil
 	})

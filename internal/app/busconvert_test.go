@@ -18,9 +18,10 @@ import (
 
 	"company/internal/bus"
 	"company/internal/company"
-	"company/internal/config"
 	"company/internal/ledger"
+	"company/internal/lib/hosttest"
 	"company/internal/office"
+	"company/internal/office/config"
 )
 
 // The conversion, or the repair, that a test kills runs in a child, which tells each step and
@@ -93,7 +94,8 @@ func filledOffice(t *testing.T, driver string) (dir string, events []string) {
 			t.Fatal(err)
 		}
 		draft := company.Event{Actor: company.Company, Kind: "office.stopped", Data: data}
-		if _, err := l.Append(t.Context(), ledger.Command{ID: fmt.Sprint("c", n)}, time.Now(), []company.Event{draft, draft}); err != nil {
+		if _, err := l.Append(t.Context(), ledger.Command{ID: fmt.Sprint("c", n)}, time.Now(),
+			[]company.Event{draft, draft}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -106,7 +108,8 @@ func filledOffice(t *testing.T, driver string) (dir string, events []string) {
 			t.Fatal(err)
 		}
 	}
-	if err := l.SaveSnapshot(t.Context(), l.Head(), func(w io.Writer) error { _, err := io.WriteString(w, "{}"); return err }); err != nil {
+	if err := l.SaveSnapshot(t.Context(), l.Head(),
+		func(w io.Writer) error { _, err := io.WriteString(w, "{}"); return err }); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Queue().Put(t.Context(), bus.Item{ID: "broken", Body: []byte("body")}); err != nil {
@@ -234,7 +237,8 @@ func TestConvertBusWithOpenWork(t *testing.T) {
 			t.Fatal(err)
 		}
 		off = mustOpenDir(t, dir)
-		if done, err := ConvertBus(t.Context(), off, to, slog.New(slog.DiscardHandler), func(string) {}); err != nil || done.DeadLetters != 1 {
+		if done, err := ConvertBus(t.Context(), off, to, slog.New(slog.DiscardHandler), func(string) {}); err != nil ||
+			done.DeadLetters != 1 {
 			t.Fatalf("%+v, %v", done, err)
 		}
 		b = mustOpenBus(t, off, to)
@@ -268,6 +272,7 @@ func TestConvertBusWithOpenWork(t *testing.T) {
 // TestConvertBusKilled: killed before any of its steps, a conversion leaves an office
 // that has all records with the driver that it names, and the next one ends it.
 func TestConvertBusKilled(t *testing.T) {
+	hosttest.Sampled(t)
 	for _, way := range [][2]string{{"nats", "file"}, {"file", "nats"}} {
 		from, to := way[0], way[1]
 		dir, want := filledOffice(t, from)
@@ -410,7 +415,8 @@ func TestCatBus(t *testing.T) {
 	}
 	c := config.Default()
 	c.Bus.Driver = "file"
-	if _, err := openBus(t.Context(), off, c, slog.New(slog.DiscardHandler)); company.CodeOf(err) != company.ELedger || !strings.Contains(err.Error(), "wal/00000001.wal, byte ") {
+	if _, err := openBus(t.Context(), off, c, slog.New(slog.DiscardHandler)); company.CodeOf(err) != company.ELedger ||
+		!strings.Contains(err.Error(), "wal/00000001.wal, byte ") {
 		t.Errorf("a damaged log: %v", err)
 	}
 }

@@ -17,23 +17,24 @@ import (
 	"company/internal/office"
 )
 
-// Folders of a repair in that of the bus.
+// Folders of a repair, in the folder of the bus.
 const (
-	repairDir   = "repair"   // the new records, until they are whole
-	repairedDir = "repaired" // the new records, until they are in their place
-	damagedDir  = "damaged-" // begins the folder that keeps the damaged records
+	repairDir   = "repair"   // the new records until they are complete
+	repairedDir = "repaired" // the new records until they are in place
+	damagedDir  = "damaged-" // prefix of the folder that keeps the damaged records
 )
 
-// RepairBus writes the records of a damaged office anew, without what cannot be read, if
-// nothing that is lost is needed. The office must be the caller's alone. It refuses with ELedger
-// where the ledger lacks an event, or where that cannot be told. What waited in the queue is
-// offered anew from the ledger, and a run whose journal is damaged goes on from the records
-// before the damage.
+// RepairBus rewrites the records of a damaged office without the unreadable parts, if no needed
+// record is lost. Only the caller may use the office. It returns ELedger if the ledger lacks an
+// event, or may lack one. The queue is filled again from the ledger. A run with a damaged journal
+// continues from the records before the damage.
 //
-// The new records are written beside, read again and compared, and then put in the place of the
-// damaged ones, which are kept. Whenever it is killed, the office has the damaged records or
-// the new ones. With dry it only reads. report hears of each step before it begins.
-func RepairBus(ctx context.Context, off *office.Office, dry bool, log *slog.Logger, report func(step string)) (BusRepair, error) {
+// The new records are written to a separate folder, read back and compared, and then replace the
+// damaged ones, which are kept. After a crash at any point, the office has either the damaged or
+// the new records. With dry it only reads. report is called before each step.
+func RepairBus(
+	ctx context.Context, off *office.Office, dry bool, log *slog.Logger, report func(step string),
+) (BusRepair, error) {
 	driver, err := off.BusDriver(busRecords())
 	out := BusRepair{SchemaVersion: 1, Driver: driver, DryRun: dry, Damage: []BusDamage{}, Journals: []JournalRepair{}}
 	if err != nil || driver == "" {
@@ -45,9 +46,9 @@ func RepairBus(ctx context.Context, off *office.Office, dry bool, log *slog.Logg
 	if err := off.SettleBusDriver(driver, busRecords()); err != nil {
 		return out, err
 	}
-	d := busDrivers[driver]
+	busDriver := busDrivers[driver]
 	report("read")
-	src, damage, err := d.salvage(ctx, off.BusFolder, log)
+	src, damage, err := busDriver.salvage(ctx, off.BusFolder, log)
 	if err != nil {
 		return out, addDamageHint(off.Paths, err)
 	}
@@ -55,7 +56,7 @@ func RepairBus(ctx context.Context, off *office.Office, dry bool, log *slog.Logg
 	p := busRepairer{off: off, src: src, log: log, report: report, out: &out}
 	err = p.plan(ctx)
 	if err == nil && !dry && out.isNeeded() {
-		err = p.write(ctx, d)
+		err = p.write(ctx, busDriver)
 	}
 	if err := errors.Join(err, src.Close()); err != nil {
 		return out, addRepairHint(off.Paths, err)
@@ -63,20 +64,20 @@ func RepairBus(ctx context.Context, off *office.Office, dry bool, log *slog.Logg
 	if dry || !out.isNeeded() {
 		return out, nil
 	}
-	if out.Kept, err = placeRepaired(off, d, report); err != nil {
+	if out.Kept, err = placeRepaired(off, busDriver, report); err != nil {
 		return out, err
 	}
 	out.Repaired = true
 	return out, nil
 }
 
-// addRepairHint tells how to go on where a repair is refused.
-func addRepairHint(p office.Paths, err error) error {
-	var e *company.Error
-	if !errors.As(err, &e) || e.Code != company.ELedger || e.Hint != "" {
+// addRepairHint adds a fix to the error of a refused repair.
+func addRepairHint(paths office.Paths, err error) error {
+	var fault *company.Error
+	if !errors.As(err, &fault) || fault.Code != company.ELedger || fault.Hint != "" {
 		return err
 	}
-	return e.Fix(restoreHint(p))
+	return fault.Fix(restoreHint(paths))
 }
 
 // busRepairer repairs the records of one office.
@@ -87,13 +88,13 @@ type busRepairer struct {
 	report func(step string)
 	out    *BusRepair
 
-	ledger *ledger.Ledger // on src
+	ledger *ledger.Ledger // reads from src
 	head   ledger.Head
 	state  *company.State
-	ends   map[string]uint64 // the last record of a journal's subject that is kept
+	ends   map[string]uint64 // sequence of the last kept record, by subject of the journal
 }
 
-// plan reads everything and decides what becomes of it.
+// plan reads all records and decides which to keep.
 func (p *busRepairer) plan(ctx context.Context) (err error) {
 	p.ledger, err = ledger.Open(ctx, p.src, ledger.Options{Folder: p.off.StateFolder, Logger: p.log})
 	if err == nil {
@@ -106,7 +107,8 @@ func (p *busRepairer) plan(ctx context.Context) (err error) {
 	p.out.Events = p.head.Seq
 	for _, d := range p.out.Damage {
 		if d.mayHold(bus.Ledger) && d.after >= p.head.LogSeq {
-			return p.refuse(company.E(company.ELedger, fmt.Sprintf("the ledger may have lost events behind event %d", p.head.Seq)))
+			return p.refuse(
+				company.E(company.ELedger, fmt.Sprintf("the ledger may have lost events behind event %d", p.head.Seq)))
 		}
 	}
 	err = p.ledger.Read(ctx, 1, func(e company.Event) error { return company.Apply(p.state, e) })
@@ -116,7 +118,7 @@ func (p *busRepairer) plan(ctx context.Context) (err error) {
 	return p.planJournals(ctx)
 }
 
-// refuse says what the ledger lacks, and where.
+// refuse returns an error with the ledger's losses and their positions.
 func (p *busRepairer) refuse(err error) error {
 	if company.CodeOf(err) != company.ELedger {
 		return err
@@ -131,16 +133,16 @@ func (p *busRepairer) refuse(err error) error {
 			why = append(why, was.Why)
 		}
 	}
-	for _, d := range p.out.Damage {
-		if d.mayHold(bus.Ledger) {
-			why = append(why, d.RenderText())
+	for _, busDamage := range p.out.Damage {
+		if busDamage.mayHold(bus.Ledger) {
+			why = append(why, busDamage.RenderText())
 		}
 	}
 	return company.E(company.ELedger, "the ledger is not whole, and a repair would lose decisions").
 		Because(strings.Join(why, "; ")).Fix(hint).NeedsPerson()
 }
 
-// planJournals decides which records of each journal are kept.
+// planJournals decides which records of each journal to keep.
 func (p *busRepairer) planJournals(ctx context.Context) error {
 	runs, err := p.ledger.Journals(ctx)
 	if err != nil {
@@ -156,69 +158,73 @@ func (p *busRepairer) planJournals(ctx context.Context) error {
 	}
 	slices.Sort(runs)
 	for _, run := range slices.Compact(runs) {
-		c, err := p.ledger.CheckJournal(ctx, run)
+		journalCheck, err := p.ledger.CheckJournal(ctx, run)
 		if err != nil {
 			return err
 		}
-		if c.Fence > p.head.Seq {
+		if journalCheck.Fence > p.head.Seq {
 			return p.refuse(company.E(company.ELedger, fmt.Sprintf("the ledger has lost events behind event %d", p.head.Seq)).
-				Because(fmt.Sprintf("run %s was claimed with event %d", run, c.Fence)))
+				Because(fmt.Sprintf("run %s was claimed with event %d", run, journalCheck.Fence)))
 		}
-		if err := p.planJournal(ctx, run, c, suspect); err != nil {
+		if err := p.planJournal(ctx, run, journalCheck, suspect); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// planJournal decides which records of a run's journal are kept.
-func (p *busRepairer) planJournal(ctx context.Context, run company.RunID, c ledger.JournalCheck, suspect bool) error {
-	j := JournalRepair{Run: run, Records: c.Records}
+// planJournal decides which records of a run's journal to keep.
+func (p *busRepairer) planJournal(
+	ctx context.Context, run company.RunID, journalCheck ledger.JournalCheck, suspect bool,
+) error {
+	repair := JournalRepair{Run: run, Records: journalCheck.Records}
 	var r *company.Run
-	t := p.state.Tasks[run.Task()]
-	if t != nil {
-		r = t.Runs[run]
+	task := p.state.Tasks[run.Task()]
+	if task != nil {
+		r = task.Runs[run]
 	}
-	mayLack := suspect && !(c.Sealed && (r == nil || c.Fence >= r.Fence)) // records behind the last one
+	// records after the last readable one
+	mayLack := suspect && !(journalCheck.Sealed && (r == nil || journalCheck.Fence >= r.Fence))
 	switch {
-	case r != nil && !r.Ended && (c.Broken || mayLack):
-		j.Fate, j.Fence, j.Granted = JournalCut, max(r.Fence, c.Fence), r.Reserved
-	case !c.Broken && !mayLack:
-		p.ends[busSubject(run)] = c.End
+	case r != nil && !r.Ended && (journalCheck.Broken || mayLack):
+		repair.Fate, repair.Fence, repair.Granted = JournalCut, max(r.Fence, journalCheck.Fence), r.Reserved
+	case !journalCheck.Broken && !mayLack:
+		p.ends[busSubject(run)] = journalCheck.End
 		return nil
 	case p.state.Past[run.Task()] != nil:
-		j.Fate, c.End = JournalDropped, 0
+		repair.Fate, journalCheck.End = JournalDropped, 0
 	case r != nil && r.Journal != "":
 		err := p.ledger.VerifyBlob(ctx, r.Journal)
 		if code := company.CodeOf(err); err != nil && code != company.ELedger && code != company.ENotFound {
 			return err
 		}
-		j.Fate = JournalShortened
+		repair.Fate = JournalShortened
 		if err == nil {
-			j.Fate, c.End = JournalDropped, 0
+			repair.Fate, journalCheck.End = JournalDropped, 0
 		}
 	default:
-		j.Fate = JournalShortened
+		repair.Fate = JournalShortened
 	}
-	if c.End > 0 {
-		p.ends[busSubject(run)] = c.End
+	if journalCheck.End > 0 {
+		p.ends[busSubject(run)] = journalCheck.End
 	}
-	p.out.Journals = append(p.out.Journals, j)
+	p.out.Journals = append(p.out.Journals, repair)
 	return nil
 }
 
 func busSubject(run company.RunID) string { return bus.JournalPrefix + string(run) }
 
-// write writes the kept records into a new bus beside, and compares it once that was opened anew.
+// write writes the kept records to a new bus, reopens it, and compares it.
 func (p *busRepairer) write(ctx context.Context, d busDriver) (err error) {
 	p.report("write")
 	folder := p.off.BusFolder
-	if err := errors.Join(folder.RemoveAll(repairDir), folder.RemoveAll(repairedDir), folder.Mkdir(repairDir)); err != nil {
+	if err := errors.Join(folder.RemoveAll(repairDir), folder.RemoveAll(repairedDir),
+		folder.Mkdir(repairDir)); err != nil {
 		return err
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, folder.RemoveAll(repairDir)) // its room may be what others need
+			err = errors.Join(err, folder.RemoveAll(repairDir)) // frees the disk space for others
 		}
 	}()
 	beside, err := folder.Sub(repairDir)
@@ -243,7 +249,7 @@ func (p *busRepairer) write(ctx context.Context, d busDriver) (err error) {
 	return folder.Sync(repairDir)
 }
 
-// copyRecords writes the ledger and the kept records of the journals.
+// copyRecords copies the ledger and the kept records of the journals.
 func (p *busRepairer) copyRecords(ctx context.Context, dst bus.Bus) error {
 	if _, err := copySubject(ctx, dst, p.src, bus.Ledger, p.head.LogSeq); err != nil {
 		return err
@@ -257,13 +263,13 @@ func (p *busRepairer) copyRecords(ctx context.Context, dst bus.Bus) error {
 	if err != nil {
 		return err
 	}
-	for _, j := range p.out.Journals {
-		if j.Fate != JournalCut {
+	for _, repair := range p.out.Journals {
+		if repair.Fate != JournalCut {
 			continue
 		}
-		journal, err := l.OpenJournal(ctx, j.Run, j.Fence)
+		journal, err := l.OpenJournal(ctx, repair.Run, repair.Fence)
 		if err == nil {
-			err = agent.RecordLoss(ctx, journal, j.Granted, p.state.Time)
+			err = agent.RecordLoss(ctx, journal, repair.Granted, p.state.Time)
 		}
 		if err != nil {
 			return err
@@ -272,7 +278,7 @@ func (p *busRepairer) copyRecords(ctx context.Context, dst bus.Bus) error {
 	return nil
 }
 
-// compareRecords holds the new records to those that they are of.
+// compareRecords compares the new records with the originals.
 func (p *busRepairer) compareRecords(ctx context.Context, dst bus.Bus) error {
 	if err := compareSubject(ctx, dst, p.src, bus.Ledger); err != nil {
 		return err
@@ -285,14 +291,15 @@ func (p *busRepairer) compareRecords(ctx context.Context, dst bus.Bus) error {
 		return err
 	}
 	if is := l.Head(); is.Seq != p.head.Seq || is.Hash != p.head.Hash {
-		return company.E(company.EInternal, fmt.Sprintf("the copy of the ledger ends with event %d and not with %d", is.Seq, p.head.Seq))
+		return company.E(company.EInternal,
+			fmt.Sprintf("the copy of the ledger ends with event %d and not with %d", is.Seq, p.head.Seq))
 	}
 	runs, err := l.Journals(ctx)
 	if err != nil {
 		return err
 	}
 	for _, run := range runs {
-		c, err := l.CheckJournal(ctx, run)
+		journalCheck, err := l.CheckJournal(ctx, run)
 		if err != nil {
 			return err
 		}
@@ -300,15 +307,18 @@ func (p *busRepairer) compareRecords(ctx context.Context, dst bus.Bus) error {
 		if err != nil {
 			return err
 		}
-		if c.Broken || c.Records < was.Records {
-			return company.E(company.EInternal, fmt.Sprintf("the copy of the journal of %s holds %d of %s", run, c.Records, company.Count(was.Records, "record")))
+		if journalCheck.Broken || journalCheck.Records < was.Records {
+			return company.E(company.EInternal,
+				fmt.Sprintf("the copy of the journal of %s holds %d of %s", run, journalCheck.Records,
+					company.Count(was.Records, "record")))
 		}
 	}
 	return nil
 }
 
-// placeRepaired puts the new records in the place of the damaged ones, and returns the folder that
-// keeps these. The snapshot goes: it names records by their numbers in the bus, which are others now.
+// placeRepaired replaces the damaged records with the new ones, and returns the folder that keeps
+// the damaged ones. It removes the snapshot, because it refers to records by bus sequence numbers,
+// which changed.
 func placeRepaired(off *office.Office, d busDriver, report func(step string)) (kept string, err error) {
 	report("place")
 	err = off.StateFolder.Remove(snapshotFile)
@@ -321,7 +331,8 @@ func placeRepaired(off *office.Office, d busDriver, report func(step string)) (k
 	}
 	if err == nil {
 		report("swap")
-		err = errors.Join(off.BusFolder.Rename(d.records, kept+"/"+d.records), off.BusFolder.Sync(kept), off.BusFolder.Sync("."))
+		err = errors.Join(off.BusFolder.Rename(d.records, kept+"/"+d.records), off.BusFolder.Sync(kept),
+			off.BusFolder.Sync("."))
 	}
 	if err == nil {
 		report("finish")
@@ -334,18 +345,18 @@ func placeRepaired(off *office.Office, d busDriver, report func(step string)) (k
 	return off.BusFolder.Join(kept), nil
 }
 
-// finishRepair puts repaired records in their place whose repair was killed when the damaged ones
-// had gone from there.
+// finishRepair moves repaired records into place if a repair was killed after it had moved the
+// damaged ones away.
 func finishRepair(off *office.Office) error {
-	for _, d := range busDrivers {
-		_, err := off.BusFolder.Lstat(d.records)
+	for _, busDriver := range busDrivers {
+		_, err := off.BusFolder.Lstat(busDriver.records)
 		if err == nil {
 			continue
 		}
-		if _, err := off.BusFolder.Lstat(repairedDir + "/" + d.records); err != nil {
+		if _, err := off.BusFolder.Lstat(repairedDir + "/" + busDriver.records); err != nil {
 			continue
 		}
-		err = errors.Join(off.BusFolder.Rename(repairedDir+"/"+d.records, d.records), off.BusFolder.Sync("."))
+		err = errors.Join(off.BusFolder.Rename(repairedDir+"/"+busDriver.records, busDriver.records), off.BusFolder.Sync("."))
 		if err != nil {
 			return err
 		}

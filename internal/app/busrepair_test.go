@@ -20,9 +20,9 @@ import (
 	"company/internal/agent"
 	"company/internal/bus"
 	"company/internal/company"
-	"company/internal/config"
-	"company/internal/hosttest"
 	"company/internal/ledger"
+	"company/internal/lib/hosttest"
+	"company/internal/office/config"
 )
 
 // busyEvents is how many events a busyOffice has: some of its runs have not ended.
@@ -43,7 +43,7 @@ func busyOffice(t *testing.T, driver string) (dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	golden, err := os.Open("../company/testdata/ledger-13.ndjson")
+	golden, err := os.Open("../company/testdata/ledger-3.ndjson")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +203,8 @@ func TestRepairFlippedBit(t *testing.T) {
 		}
 		repaired++
 		requireKept(t, what, was, openedSubjects(t, dir, "file"), r)
-		if kept, err := os.ReadFile(filepath.Join(r.Kept, "wal", "00000001.wal")); err != nil || !slices.Equal(kept, damaged) {
+		if kept, err := os.ReadFile(filepath.Join(r.Kept, "wal", "00000001.wal")); err != nil ||
+			!slices.Equal(kept, damaged) {
 			t.Fatalf("%s: the damaged log is not kept: %v", what, err)
 		}
 		if err := os.RemoveAll(r.Kept); err != nil {
@@ -262,7 +263,8 @@ func TestRepairLargerDamage(t *testing.T) {
 			t.Fatalf("%s: a dry run says %+v, %v; a repair %+v, %v", what, dry, dryErr, r, err)
 		}
 		if err != nil {
-			if company.CodeOf(err) != company.ELedger || !company.NeedsPerson(err) || !strings.Contains(err.Error(), "ledger is not whole") {
+			if company.CodeOf(err) != company.ELedger || !company.NeedsPerson(err) ||
+				!strings.Contains(err.Error(), "ledger is not whole") {
 				t.Fatalf("%s: %v", what, err)
 			}
 			if now, err := os.ReadFile(wal); err != nil || !slices.Equal(now, damaged) {
@@ -328,7 +330,8 @@ func TestRepairJournals(t *testing.T) {
 				t.Fatal(err)
 			}
 			r, err := repairDirectory(t, dir, false)
-			if err != nil || len(r.Journals) != 1 || r.Journals[0].Fate != JournalCut || r.Journals[0].Records != before.Records || r.Journals[0].Granted != open.Reserved {
+			if err != nil || len(r.Journals) != 1 || r.Journals[0].Fate != JournalCut ||
+				r.Journals[0].Records != before.Records || r.Journals[0].Granted != open.Reserved {
 				t.Fatalf("%+v, %v", r, err)
 			}
 			off = mustOpenDir(t, dir)
@@ -372,7 +375,8 @@ func TestRepairRefusesALostEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := l.Append(t.Context(), ledger.Command{ID: "last"}, time.Now(), []company.Event{{Actor: company.Company, Kind: "office.stopped", Data: []byte("{}")}}); err != nil {
+	if _, err := l.Append(t.Context(), ledger.Command{ID: "last"}, time.Now(),
+		[]company.Event{{Actor: company.Company, Kind: "office.stopped", Data: []byte("{}")}}); err != nil {
 		t.Fatal(err)
 	}
 	head := l.Head().Seq
@@ -404,6 +408,7 @@ func TestRepairRefusesALostEnd(t *testing.T) {
 // Killed before any of its steps, a repair leaves an office that is as damaged as before, or
 // repaired; and the next one ends it.
 func TestRepairKilled(t *testing.T) {
+	hosttest.Sampled(t)
 	dir := busyOffice(t, "file")
 	was := openedSubjects(t, dir, "file")
 	off := mustOpenDir(t, dir)
@@ -431,7 +436,8 @@ func TestRepairKilled(t *testing.T) {
 			t.Fatalf("killed before %s: %+v, %v", step, r, err)
 		}
 		requireKept(t, step, was, openedSubjects(t, dir, "file"), r)
-		if kept, err := filepath.Glob(filepath.Join(busDir, damagedDir+"*", "wal", "00000001.wal")); err != nil || len(kept) != 1 {
+		if kept, err := filepath.Glob(filepath.Join(busDir, damagedDir+"*", "wal", "00000001.wal")); err != nil ||
+			len(kept) != 1 {
 			t.Fatalf("killed before %s: kept are %v, %v", step, kept, err)
 		}
 		left, err := filepath.Glob(filepath.Join(busDir, "repair*"))
@@ -523,6 +529,7 @@ func killChild(t *testing.T, step string, vars ...string) {
 // The embedded server's records are repaired as the file driver's are, and what a changed bit costs
 // there is nothing.
 func TestRepairOfTheServersRecords(t *testing.T) {
+	hosttest.Sampled(t)
 	dir := busyOffice(t, "nats")
 	was := openedSubjects(t, dir, "nats")
 	off := mustOpenDir(t, dir)
@@ -563,7 +570,8 @@ func TestRepairOfTheServersRecords(t *testing.T) {
 	if err := os.WriteFile(file, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if r, err := repairDirectory(t, dir, false); company.CodeOf(err) != company.ELedger || !strings.Contains(err.Error(), "ledger is not whole") {
+	if r, err := repairDirectory(t, dir, false); company.CodeOf(err) != company.ELedger ||
+		!strings.Contains(err.Error(), "ledger is not whole") {
 		t.Fatalf("a lost event: %+v, %v", r, err)
 	}
 }

@@ -3,22 +3,22 @@ package app
 import (
 	"context"
 
-	"company/internal/config"
 	"company/internal/gitops"
 	"company/internal/office"
+	"company/internal/office/config"
 )
 
-// clonesDir is the folder of the clones that an office made of repositories by their
-// addresses, in the state folder.
+// clonesDir is the folder for clones of repositories given by address, in the state folder.
 const clonesDir = "projects"
 
-// IsAddress reports whether what a person names is the address of a repository, and not
-// a path of this machine.
+// IsAddress reports whether a name is the address of a repository, and not a path on this machine.
 func IsAddress(name string) bool { return gitops.IsAddress(name) }
 
-// OpenClone gives the office's own checkout of a repository that is named by its address.
-// It is cloned once, and brought up to date with its remote each time.
-func OpenClone(ctx context.Context, off *office.Office, address, branch string, c config.Config, env func(string) (string, bool)) (string, error) {
+// OpenClone returns the office's own checkout of a repository given by address. It clones it once,
+// and updates it from its remote on each call.
+func OpenClone(
+	ctx context.Context, off *office.Office, address, branch string, c config.Config, env func(string) (string, bool),
+) (string, error) {
 	at, err := gitops.ParseAddress(address)
 	if err != nil {
 		return "", err
@@ -30,10 +30,10 @@ func OpenClone(ctx context.Context, off *office.Office, address, branch string, 
 	if err := off.StateFolder.Mkdir(clonesDir); err != nil {
 		return "", err
 	}
-	in, err := off.StateFolder.Sub(clonesDir)
+	folder, err := off.StateFolder.Sub(clonesDir)
 	if err != nil {
 		return "", err
 	}
-	defer in.Close()
-	return gitops.OpenClone(ctx, cfg, in, at, branch)
+	defer folder.Close()
+	return gitops.OpenClone(ctx, cfg, folder, at, branch)
 }

@@ -1,5 +1,5 @@
-// Package app is a running office: it puts together what an office needs, from
-// the config and the drivers, opens its ledger, and keeps its loops running
-// until it is stopped. Only drivers.go knows which drivers there are. It prints
-// nothing, asks no one and reads no config: the caller gives it one.
+// Package app is a running office. It builds the parts of an office from the config and the
+// drivers, opens its ledger, and runs its loops until it is stopped. Only drivers.go knows the
+// available drivers. The package prints nothing, asks no questions, and takes its config from the
+// caller.
 package app

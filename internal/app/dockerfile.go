@@ -6,15 +6,15 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/config"
-	"company/internal/dockerfile"
+	"company/internal/container/dockerfile"
+	"company/internal/container/image"
 	"company/internal/gitops"
-	"company/internal/image"
-	"company/internal/safetext"
+	"company/internal/lib/safetext"
+	"company/internal/office/config"
 )
 
-// DockerfileReview is how a checkout's repository describes its image, as the president
-// has to see it before trusting it.
+// DockerfileReview holds the files that describe the image of a checkout's repository, for the
+// president to review before trusting them.
 type DockerfileReview struct {
 	Commit  company.OID
 	Texts   []dockerfile.Text
@@ -24,36 +24,41 @@ type DockerfileReview struct {
 	trust config.CheckoutTrust
 }
 
-// ReviewDockerfile reads what container.dockerfile names in the commit that a task
-// would start from now. base is its branch; empty: the config's, else the checkout's.
-func ReviewDockerfile(ctx context.Context, c config.Config, env func(string) (string, bool), checkout, base string) (DockerfileReview, error) {
-	if base == "" && c.Git.Base != config.Auto {
-		base = c.Git.Base
+// ReviewDockerfile reads the files named by container.dockerfile, at the commit that a task would
+// start from now. base is its branch. An empty base means the config's branch, else the
+// checkout's.
+func ReviewDockerfile(
+	ctx context.Context, cfg config.Config, env func(string) (string, bool), checkout, base string,
+) (DockerfileReview, error) {
+	if base == "" && cfg.Git.Base != config.Auto {
+		base = cfg.Git.Base
 	}
-	m, info, done, err := gitops.View(ctx, checkout, c.Git.Remote, base)
+	mirror, info, done, err := gitops.View(ctx, checkout, cfg.Git.Remote, base)
 	if err != nil {
 		return DockerfileReview{}, err
 	}
 	defer done()
-	s, err := image.ReadDockerfile(ctx, m.Dir(), info.OID, c.Container.Dockerfile)
+	source, err := image.ReadDockerfile(ctx, mirror.Dir(), info.OID, cfg.Container.Dockerfile)
 	if err != nil {
 		return DockerfileReview{}, err
 	}
-	r := DockerfileReview{Commit: info.OID, Texts: s.Texts, hash: s.HashTexts(), trust: config.OpenTrust(env).ForCheckout(checkout)}
-	r.Trusted = r.trust.CoversDockerfile(ctx, r.hash)
-	return r, nil
+	review := DockerfileReview{Commit: info.OID, Texts: source.Texts, hash: source.HashTexts(),
+		trust: config.OpenTrust(env).ForCheckout(checkout)}
+	review.Trusted = review.trust.CoversDockerfile(ctx, review.hash)
+	return review, nil
 }
 
-// Add lets the texts count.
+// Add trusts the files.
 func (r DockerfileReview) Add(ctx context.Context) error { return r.trust.AddDockerfile(ctx, r.hash) }
 
-// RenderText is the texts, for the person to decide on. what names them, safe to show.
+// RenderText renders the files for the person's decision. what names their source and must be safe
+// to print.
 func (r DockerfileReview) RenderText(what string) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, "workers' images would be built from "+what+":")
-	for _, t := range r.Texts {
-		fmt.Fprintln(&b, "--- "+safetext.EscapeLine(t.Path, 200))
-		for line := range strings.Lines(string(t.Data)) {
+	for _, text := range r.Texts {
+		fmt.Fprintln(&b, "--- "+safetext.EscapeLine(text.Path, 200))
+		for line := range strings.Lines(string(text.Data)) {
 			fmt.Fprintln(&b, "  "+safetext.EscapeLine(strings.TrimRight(line, "\r\n"), 400))
 		}
 	}

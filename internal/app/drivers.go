@@ -12,25 +12,25 @@ import (
 	"company/internal/adapters/ollama"
 	"company/internal/adapters/openai"
 	"company/internal/adapters/scripted"
-	"company/internal/budget"
+	"company/internal/agent/budget"
 	"company/internal/bus"
 	"company/internal/bus/file"
 	"company/internal/bus/nats"
 	"company/internal/company"
-	"company/internal/config"
 	"company/internal/container"
 	"company/internal/container/docker"
-	"company/internal/folder"
 	"company/internal/forge"
 	"company/internal/forge/gitea"
 	"company/internal/forge/github"
 	"company/internal/forge/local"
+	"company/internal/lib/safedir"
 	"company/internal/office"
+	"company/internal/office/config"
 )
 
-// This file is the one place that knows drivers. A new one is a line here.
+// This file is the only place that knows the drivers. A new driver is one line here.
 
-// ModelDrivers is the table of model adapters.
+// ModelDrivers holds the model adapters by name.
 var ModelDrivers = adapters.Registry{
 	"anthropic": anthropic.Factory,
 	"ollama":    ollama.Factory,
@@ -38,8 +38,8 @@ var ModelDrivers = adapters.Registry{
 	"scripted":  scripted.Factory,
 }
 
-// StandardAddress is where an adapter's own server is, for profiles that name
-// no other: Ollama's programs read OLLAMA_HOST, and so does the company.
+// StandardAddress returns the default address of an adapter's server. For ollama it reads
+// OLLAMA_HOST, like Ollama's programs. It returns "" for other adapters.
 func StandardAddress(adapter string, getenv func(string) string) string {
 	if adapter == "ollama" {
 		return ollama.AddressOf(getenv("OLLAMA_HOST"))
@@ -47,30 +47,30 @@ func StandardAddress(adapter string, getenv func(string) string) string {
 	return ""
 }
 
-// DefaultModel is the model that is used where nobody chose one: on Ollama,
-// llama3 or the first installed one that can call tools.
+// DefaultModel returns the model for a config without one: on Ollama, llama3 or the first
+// installed model that can call tools.
 func DefaultModel(ctx context.Context, getenv func(string) string) (string, error) {
 	return ollama.Default(ctx, getenv("OLLAMA_HOST"))
 }
 
-// busDriver is a kind of bus.
+// busDriver is a bus implementation.
 type busDriver struct {
-	open    func(ctx context.Context, own *folder.Folder, log *slog.Logger) (bus.Bus, error)
-	records string // the folder of its records in that of the bus
-	// salvage opens a damaged bus to read what can be read of it.
-	salvage func(ctx context.Context, own *folder.Folder, log *slog.Logger) (bus.Bus, []BusDamage, error)
+	open    func(ctx context.Context, own *safedir.Folder, log *slog.Logger) (bus.Bus, error)
+	records string // folder of its records, in the folder of the bus
+	// salvage opens a damaged bus to read as much of it as possible.
+	salvage func(ctx context.Context, own *safedir.Folder, log *slog.Logger) (bus.Bus, []BusDamage, error)
 }
 
 var busDrivers = map[string]busDriver{
-	"nats": {func(ctx context.Context, own *folder.Folder, log *slog.Logger) (bus.Bus, error) {
+	"nats": {func(ctx context.Context, own *safedir.Folder, log *slog.Logger) (bus.Bus, error) {
 		return nats.Open(ctx, nats.Options{Folder: own, Logger: log})
 	}, "jetstream", salvageNATS},
-	"file": {func(ctx context.Context, own *folder.Folder, log *slog.Logger) (bus.Bus, error) {
+	"file": {func(ctx context.Context, own *safedir.Folder, log *slog.Logger) (bus.Bus, error) {
 		return file.Open(ctx, file.Options{Folder: own, Logger: log})
 	}, "wal", salvageFile},
 }
 
-// busRecords is where each driver has its records.
+// busRecords returns the records folder of each driver.
 func busRecords() map[string]string {
 	out := map[string]string{}
 	for name, d := range busDrivers {
@@ -79,11 +79,12 @@ func busRecords() map[string]string {
 	return out
 }
 
-func salvageNATS(ctx context.Context, own *folder.Folder, log *slog.Logger) (bus.Bus, []BusDamage, error) {
+func salvageNATS(ctx context.Context, own *safedir.Folder, log *slog.Logger) (bus.Bus, []BusDamage, error) {
 	b, found, err := nats.Salvage(ctx, nats.Options{Folder: own, Logger: log})
 	damage := make([]BusDamage, len(found))
 	for i, d := range found {
-		damage[i] = BusDamage{File: d.File, Offset: d.Offset, Bytes: d.Bytes, Why: "a record does not match its checksum", Mended: d.Mended, Known: true, after: d.After}
+		damage[i] = BusDamage{File: d.File, Offset: d.Offset, Bytes: d.Bytes, Why: "a record does not match its checksum",
+			Mended: d.Mended, Known: true, after: d.After}
 		switch {
 		case d.Mended:
 			damage[i].Why = "one bit of a record had changed"
@@ -96,57 +97,59 @@ func salvageNATS(ctx context.Context, own *folder.Folder, log *slog.Logger) (bus
 	return b, damage, err
 }
 
-func salvageFile(ctx context.Context, own *folder.Folder, log *slog.Logger) (bus.Bus, []BusDamage, error) {
+func salvageFile(ctx context.Context, own *safedir.Folder, log *slog.Logger) (bus.Bus, []BusDamage, error) {
 	b, found, err := file.Salvage(ctx, file.Options{Folder: own, Logger: log})
 	damage := make([]BusDamage, len(found))
 	for i, d := range found {
-		damage[i] = BusDamage{File: d.File, Offset: d.Offset, Bytes: d.Bytes, Why: d.Why, Mended: d.Mended, Lost: d.Lost, Known: d.Known, after: d.After}
+		damage[i] = BusDamage{File: d.File, Offset: d.Offset, Bytes: d.Bytes, Why: d.Why, Mended: d.Mended, Lost: d.Lost,
+			Known: d.Known, after: d.After}
 	}
 	return b, damage, err
 }
 
-// scanFileBus calls fn for what the log of the file driver holds, without its lock.
-func scanFileBus(own *folder.Folder, fn func(BusRecord) error) error {
-	return file.Scan(own, func(e file.Entry) error {
-		r := BusRecord{SchemaVersion: 1, Kind: e.Kind, File: e.File, Offset: e.Offset, Seq: e.Seq, Time: e.Time, Subject: e.Subject, ID: e.ID}
-		r.setData(e.Data)
-		return fn(r)
+// scanFileBus calls fn for each entry of the file driver's log, without taking its lock.
+func scanFileBus(own *safedir.Folder, fn func(BusRecord) error) error {
+	return file.Scan(own, func(entry file.Entry) error {
+		busRecord := BusRecord{SchemaVersion: 1, Kind: entry.Kind, File: entry.File, Offset: entry.Offset, Seq: entry.Seq,
+			Time:    entry.Time,
+			Subject: entry.Subject, ID: entry.ID}
+		busRecord.setData(entry.Data)
+		return fn(busRecord)
 	}, func(name string, offset, bytes int64) error {
 		return fn(BusRecord{SchemaVersion: 1, Kind: BusUnreadable, File: name, Offset: offset, Bytes: bytes})
 	})
 }
 
-// openBus opens the bus of an office with the driver that a config names, if it is
-// the office's.
-func openBus(ctx context.Context, off *office.Office, c config.Config, log *slog.Logger) (bus.Bus, error) {
-	d, ok := busDrivers[c.Bus.Driver]
+// openBus opens the bus of an office with the configured driver, if the office uses that driver.
+func openBus(ctx context.Context, off *office.Office, cfg config.Config, log *slog.Logger) (bus.Bus, error) {
+	busDriver, ok := busDrivers[cfg.Bus.Driver]
 	if !ok {
-		return nil, company.E(company.EConfig, "there is no bus driver "+c.Bus.Driver)
+		return nil, company.E(company.EConfig, "there is no bus driver "+cfg.Bus.Driver)
 	}
 	if err := finishRepair(off); err != nil {
 		return nil, err
 	}
-	if err := off.SettleBusDriver(c.Bus.Driver, busRecords()); err != nil {
+	if err := off.SettleBusDriver(cfg.Bus.Driver, busRecords()); err != nil {
 		return nil, err
 	}
-	return d.open(ctx, off.BusFolder, log)
+	return busDriver.open(ctx, off.BusFolder, log)
 }
 
-// Daemon is the Docker daemon that containers and images are asked of.
+// Daemon holds the settings of the Docker daemon for containers and images.
 type Daemon struct {
-	Host    string        // its address; empty: DOCKER_HOST, else the usual socket
-	Cleanup time.Duration // for one removal; 0: the driver's own
+	Host    string        // address (empty means DOCKER_HOST, else the usual socket)
+	Cleanup time.Duration // timeout of one removal (0 means the driver's default)
 	Logger  *slog.Logger
 }
 
-// DaemonOf is the daemon of a config. DOCKER_HOST goes before container.docker_host, as
-// it does before the contexts of Docker's own client.
+// DaemonOf returns the daemon of a config. DOCKER_HOST overrides container.docker_host, as it
+// overrides the contexts of Docker's own client.
 func DaemonOf(c config.Config, env func(string) (string, bool), log *slog.Logger) Daemon {
-	d := Daemon{Host: c.Container.DockerHost, Cleanup: c.Container.CleanupTimeout, Logger: log}
+	daemon := Daemon{Host: c.Container.DockerHost, Cleanup: c.Container.CleanupTimeout, Logger: log}
 	if host, ok := env("DOCKER_HOST"); ok && host != "" {
-		d.Host = ""
+		daemon.Host = ""
 	}
-	return d
+	return daemon
 }
 
 // OpenRuntime connects to the daemon.
@@ -158,7 +161,7 @@ func (d Daemon) openDocker(ctx context.Context) (*docker.Runtime, error) {
 	return docker.Open(ctx, docker.Options{Host: d.Host, Cleanup: d.Cleanup, Log: d.Logger})
 }
 
-// ListContainers are the containers with our labels, of every office.
+// ListContainers returns the containers with our labels, of all offices.
 func (d Daemon) ListContainers(ctx context.Context) (list []container.Info, err error) {
 	rt, err := d.openDocker(ctx)
 	if err != nil {
@@ -168,18 +171,22 @@ func (d Daemon) ListContainers(ctx context.Context) (list []container.Info, err 
 	return rt.ListAll(ctx)
 }
 
-// tokenNames are the variables that the forges' own tools keep tokens in.
+// tokenNames returns the environment variables in which the forges' own tools store tokens.
 func tokenNames() []string {
-	return slices.Concat(github.Driver.TokenEnvs, github.Driver.OtherTokenEnvs, gitea.Driver.TokenEnvs, gitea.Driver.OtherTokenEnvs)
+	return slices.Concat(github.Driver.TokenEnvs, github.Driver.OtherTokenEnvs, gitea.Driver.TokenEnvs,
+		gitea.Driver.OtherTokenEnvs)
 }
 
-// OpenForges picks a forge per remote. Pages are kept in pulls/ of the state
-// folder.
-func OpenForges(state *folder.Folder, c config.Config, log *slog.Logger, env func(string) (string, bool)) *forge.Selector {
+// OpenForges returns a selector that picks a forge for a remote. Pages are stored in pulls/ of the
+// state folder.
+func OpenForges(
+	state *safedir.Folder, cfg config.Config, log *slog.Logger, env func(string) (string, bool),
+) *forge.Selector {
 	return &forge.Selector{
-		Resolve: resolveRemotes(c, env),
-		Settings: forge.Settings{Kind: c.Forge.Kind, URL: c.Forge.URL, TokenEnv: c.Forge.TokenEnv,
-			App: forge.App{ID: int64(c.Forge.AppID), Installation: int64(c.Forge.InstallationID), KeyEnv: c.Forge.PrivateKeyEnv}},
+		Resolve: resolveRemotes(cfg, env),
+		Settings: forge.Settings{Kind: cfg.Forge.Kind, URL: cfg.Forge.URL, TokenEnv: cfg.Forge.TokenEnv,
+			App: forge.App{ID: int64(cfg.Forge.AppID), Installation: int64(cfg.Forge.InstallationID),
+				KeyEnv: cfg.Forge.PrivateKeyEnv}},
 		Drivers: map[string]forge.Driver{"github": github.Driver, "gitea": gitea.Driver},
 		Local:   &local.Forge{Office: state, Dir: PullsDir}, Log: log,
 		Env: func(name string) string {
@@ -189,9 +196,9 @@ func OpenForges(state *folder.Folder, c config.Config, log *slog.Logger, env fun
 	}
 }
 
-func ModelDeps(c config.Config, log *slog.Logger) adapters.Deps {
+func ModelDeps(cfg config.Config, log *slog.Logger) adapters.Deps {
 	policy := adapters.DefaultPolicy()
-	policy.MaxWait = c.Limits.ModelWait
-	silence := c.Limits.ModelSilence
+	policy.MaxWait = cfg.Limits.ModelWait
+	silence := cfg.Limits.ModelSilence
 	return adapters.Deps{Log: log, Prices: budget.ListPrice, Policy: policy, FirstToken: silence, Idle: silence}
 }

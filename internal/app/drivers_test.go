@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"company/internal/config"
-	"company/internal/toolproto"
+	"company/internal/office/config"
+	"company/internal/toolbox/toolproto"
 )
 
 // The schema of company.yaml names the drivers that exist, and no others.

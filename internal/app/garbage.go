@@ -4,27 +4,30 @@ import (
 	"context"
 	"errors"
 
+	"company/internal/container/image"
 	"company/internal/gitops"
-	"company/internal/image"
 	"company/internal/upkeep"
 )
 
-// FindLeftovers reports what a cleanup would remove: of tasks that ended before the retention,
-// or of all with recent; with unmerged also work that no branch holds. It removes nothing, and
-// may be called while the company works, whose containers it leaves out.
+// FindLeftovers lists the items that a cleanup would remove: of tasks that ended before the
+// retention, or of all ended tasks with recent. With unmerged it includes work that no branch
+// holds. It removes nothing. It may be called while the company is running, and then omits the
+// company's containers.
 func (a *App) FindLeftovers(ctx context.Context, recent, unmerged bool) (upkeep.Report, error) {
 	report, _, err := a.runCleanup(ctx, true, recent, unmerged)
 	return report, err
 }
 
-// Cleanup removes what FindLeftovers reports. No company may be at work: its containers go,
-// too. failed are the errors of what stays.
+// Cleanup removes the items that FindLeftovers lists. No company may be running, because its
+// containers are removed, too. failed holds the errors of items that remain.
 func (a *App) Cleanup(ctx context.Context, recent, unmerged bool) (report upkeep.Report, failed []error, err error) {
 	return a.runCleanup(ctx, false, recent, unmerged)
 }
 
-// runCleanup finds the leftovers, and removes them unless it is a dry run.
-func (a *App) runCleanup(ctx context.Context, dryRun, recent, unmerged bool) (report upkeep.Report, failed []error, err error) {
+// runCleanup finds the leftovers and removes them, unless it is a dry run.
+func (a *App) runCleanup(
+	ctx context.Context, dryRun, recent, unmerged bool,
+) (report upkeep.Report, failed []error, err error) {
 	report = upkeep.NewReport(dryRun)
 	all, done, err := a.findGarbage(ctx, recent)
 	defer done()
@@ -37,19 +40,18 @@ func (a *App) runCleanup(ctx context.Context, dryRun, recent, unmerged bool) (re
 	return report, report.Remove(ctx, all, unmerged), nil
 }
 
-// dockerError is why the daemon's leftovers are missing from a list of garbage.
+// dockerError is the reason why the daemon's leftovers are missing from a list.
 type dockerError struct{ error }
 
 func (e *dockerError) Unwrap() error { return e.error }
 
-// findGarbage lists the leftovers of ended tasks, with work that no branch
-// holds: of tasks that ended before the retention, or of all with recent. A
-// *dockerError comes beside the list of this disk. The function that it returns
-// closes the opened parts, after the removal.
+// findGarbage lists the leftovers of ended tasks, including work that no branch holds: of tasks
+// that ended before the retention, or of all with recent. A *dockerError comes with the list of
+// this disk. done closes the opened parts and is called after the removal.
 func (a *App) findGarbage(ctx context.Context, recent bool) (all []upkeep.Garbage, done func(), err error) {
 	done = func() {}
-	// A store that is opened clears what a killed process left half made. The company at work
-	// has its own open, and such files in use.
+	// Opening a store removes incomplete files of a killed process. The running company has such
+	// files in use, so its open store is used.
 	store, atWork := a.git, a.git != nil
 	if !atWork {
 		cfg, err := GitConfig(a.office.Paths, a.loaded.Config, a.env)
@@ -68,7 +70,7 @@ func (a *App) findGarbage(ctx context.Context, recent bool) (all []upkeep.Garbag
 	if err != nil {
 		return upkeep.SortGarbage(all), done, &dockerError{err}
 	}
-	done = func() { _ = rt.Close() } // it started nothing
+	done = func() { _ = rt.Close() } // no container was started
 	images, err := image.New(image.Config{Logger: a.log, Daemon: daemon.Host})
 	if err != nil {
 		return upkeep.SortGarbage(all), done, &dockerError{err}

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/config"
+	"company/internal/office/config"
 )
 
 // A token goes to the host that it is for, and nowhere else.

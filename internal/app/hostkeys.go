@@ -11,8 +11,8 @@ import (
 	"company/internal/office"
 )
 
-// HostKeys are the keys that an ssh server shows, and those that an office has
-// accepted of it.
+// HostKeys holds the keys that an ssh server offers, and the keys of it that an office has
+// accepted.
 type HostKeys struct {
 	Host     string
 	folder   string
@@ -20,30 +20,30 @@ type HostKeys struct {
 	accepted []gitops.HostKey
 }
 
-// HostKey is a key as people compare it.
+// HostKey describes a key for people to compare.
 type HostKey struct {
 	Fingerprint string `json:"fingerprint"`
 	Type        string `json:"type"`
 }
 
-// ScanHostKeys asks a server for its keys.
-func ScanHostKeys(ctx context.Context, p office.Paths, host string) (*HostKeys, error) {
+// ScanHostKeys reads the keys of a server.
+func ScanHostKeys(ctx context.Context, paths office.Paths, host string) (*HostKeys, error) {
 	shown, err := gitops.ScanHost(ctx, host)
 	if err != nil {
 		return nil, err
 	}
-	accepted, err := gitops.Known(p.Git, host)
-	return &HostKeys{Host: host, folder: p.Git, shown: shown, accepted: accepted}, err
+	accepted, err := gitops.Known(paths.Git, host)
+	return &HostKeys{Host: host, folder: paths.Git, shown: shown, accepted: accepted}, err
 }
 
-// AreAccepted reports whether every accepted key of the server is among those that it shows.
+// AreAccepted reports whether the server has accepted keys and still offers all of them.
 func (k *HostKeys) AreAccepted() bool {
 	return len(k.accepted) > 0 && !slices.ContainsFunc(k.accepted, func(old gitops.HostKey) bool {
 		return !slices.ContainsFunc(k.shown, func(now gitops.HostKey) bool { return now.Key == old.Key })
 	})
 }
 
-// CheckUnchanged refuses a server that shows another key than the accepted one.
+// CheckUnchanged returns an error if the server offers a key other than the accepted one.
 func (k *HostKeys) CheckUnchanged() error {
 	if len(k.accepted) == 0 || k.AreAccepted() {
 		return nil
@@ -53,7 +53,8 @@ func (k *HostKeys) CheckUnchanged() error {
 		Fix("ask the server's operator; only if the change is theirs: company git trust-host --replace " + k.Host)
 }
 
-// Choose leaves the key with a fingerprint, and refuses a server that shows none.
+// Choose keeps only the key with a fingerprint. It returns EHostKey if the server offers no such
+// key.
 func (k *HostKeys) Choose(fingerprint string) error {
 	k.shown = slices.DeleteFunc(k.shown, func(key gitops.HostKey) bool { return key.Fingerprint() != fingerprint })
 	if len(k.shown) == 0 {
@@ -63,10 +64,10 @@ func (k *HostKeys) Choose(fingerprint string) error {
 	return nil
 }
 
-// Accept makes the shown keys those of the server, for this office.
+// Accept stores the offered keys as the server's accepted keys for this office.
 func (k *HostKeys) Accept() error { return gitops.AcceptHost(k.folder, k.Host, k.shown) }
 
-// Shown lists the keys that the server shows.
+// Shown lists the keys that the server offers.
 func (k *HostKeys) Shown() []HostKey {
 	var out []HostKey
 	for _, key := range k.shown {
@@ -75,7 +76,7 @@ func (k *HostKeys) Shown() []HostKey {
 	return out
 }
 
-// RenderText lists their fingerprints with the kinds of the keys.
+// RenderText lists the fingerprints and key types.
 func (k *HostKeys) RenderText() string { return joinFingerprints(k.shown) }
 
 func joinFingerprints(keys []gitops.HostKey) string {

@@ -3,7 +3,7 @@ package app
 import (
 	"testing"
 
-	"company/internal/config"
+	"company/internal/office/config"
 )
 
 // Gates have what the host's memory leaves beside the workers, one for each processor at most

@@ -10,48 +10,53 @@ import (
 
 	"company/internal/company"
 	"company/internal/container"
+	"company/internal/container/image"
 	"company/internal/gates"
 	"company/internal/gitops"
-	"company/internal/image"
 )
 
-// Judge runs one command on commits of a checkout, outside of a working company: each
-// time in a fresh container without a network, of the image that a task on the base
-// would have, with the packages that the commit's own lock files name.
+// Judge runs one command on commits of a checkout, without a running company. Each run gets a
+// fresh container without a network. Its image is that of a task on the base, with the packages in
+// the commit's own lock files.
 type Judge struct {
 	task   *TaskImage
 	path   string
-	office string // in the labels of its containers
+	office string // label of its containers
 	runner *gates.Runner
 	gate   company.GateCommand
 	used   map[string]bool // tags of its images
 }
 
-// Judgement is how the command ended on one commit.
+// Judgement is the result of the command on one commit.
 type Judgement struct {
 	Check  company.GateCheck
-	Passed []string // names of tests, where the report tells them
+	Passed []string // names of tests, if the report has them
 }
 
-// OpenJudge makes a judge of what gates.test of the config runs; o.Base is the branch
-// whose image it takes. One run of the command has the given time.
-func OpenJudge(ctx context.Context, o TaskImageOptions, limit time.Duration) (*Judge, error) {
-	task, err := OpenTaskImage(ctx, o)
+// OpenJudge returns a Judge that runs gates.test of the config. imageOptions.Base is the branch
+// for the image. limit is the timeout of one run.
+func OpenJudge(ctx context.Context, imageOptions TaskImageOptions, limit time.Duration) (*Judge, error) {
+	task, err := OpenTaskImage(ctx, imageOptions)
 	if err != nil {
 		return nil, err
 	}
-	j := &Judge{task: task, path: o.Checkout, office: "judge" + strings.ToLower(rand.Text()[:6]), used: map[string]bool{}}
-	found, err := gates.Detect(ctx, task.mirror, task.request.Repo.Commit, gates.Options{Lint: gates.None, Types: gates.None, Build: gates.None, Test: ToOverride(o.Config.Gates.Test), Services: o.Config.ServiceNames()})
+	judge := &Judge{task: task, path: imageOptions.Checkout, office: "judge" + strings.ToLower(rand.Text()[:6]),
+		used: map[string]bool{}}
+	found, err := gates.Detect(ctx, task.mirror, task.request.Repo.Commit,
+		gates.Options{Lint: gates.None, Types: gates.None, Build: gates.None,
+			Test:     ToOverride(imageOptions.Config.Gates.Test),
+			Services: imageOptions.Config.ServiceNames()})
 	if err == nil && len(found.Gates) != 1 {
 		err = company.E(company.EGates, "there is no command to judge by").Fix("set gates.test")
 	}
 	if err == nil {
-		j.gate = found.Gates[0]
-		c := o.Config
-		j.runner, err = gates.NewRunner(gates.Runner{
-			Runtime: task.runtime, Office: j.office, Timeout: limit, Logger: o.Logger,
+		judge.gate = found.Gates[0]
+		config := imageOptions.Config
+		judge.runner, err = gates.NewRunner(gates.Runner{
+			Runtime: task.runtime, Office: judge.office, Timeout: limit, Logger: imageOptions.Logger,
 			Limits: container.Limits{
-				MemoryBytes: int64(c.Workers.Memory), CPUs: min(c.Workers.CPUs, float64(runtime.NumCPU())), Pids: int64(c.Workers.PIDs), DiskBytes: int64(max(0, c.Workers.Disk)),
+				MemoryBytes: int64(config.Workers.Memory), CPUs: min(config.Workers.CPUs, float64(runtime.NumCPU())),
+				Pids: int64(config.Workers.PIDs), DiskBytes: int64(max(0, config.Workers.Disk)),
 			},
 		})
 	}
@@ -59,11 +64,10 @@ func OpenJudge(ctx context.Context, o TaskImageOptions, limit time.Duration) (*J
 		task.Close()
 		return nil, err
 	}
-	return j, nil
+	return judge, nil
 }
 
-// Judge runs the command on the commit of a branch. An error means that no verdict could
-// be reached.
+// Judge runs the command on the commit of a branch. An error means that there is no verdict.
 func (j *Judge) Judge(ctx context.Context, branch string) (Judgement, error) {
 	info, err := j.task.mirror.FetchBase(ctx, nil, gitops.Source{Path: j.path}, branch)
 	if err != nil {
@@ -78,12 +82,13 @@ func (j *Judge) Judge(ctx context.Context, branch string) (Judgement, error) {
 		return Judgement{}, err
 	}
 	check, passed, err := j.runner.RunOnce(ctx, gates.Job{
-		Mirror: j.task.mirror, Tree: tree, Gates: []company.GateCommand{j.gate}, Image: gates.Image{Key: string(img.Key), ID: img.ID}, Label: "t1", Epoch: 1,
+		Mirror: j.task.mirror, Tree: tree, Gates: []company.GateCommand{j.gate},
+		Image: gates.Image{Key: string(img.Key), ID: img.ID}, Label: "t1", Epoch: 1,
 	})
 	return Judgement{check, passed}, err
 }
 
-// imageFor makes the image of the base with the packages of a commit.
+// imageFor builds the image of the base with the packages of a commit.
 func (j *Judge) imageFor(ctx context.Context, at company.OID) (image.Image, error) {
 	req, repo := j.task.request, *j.task.request.Repo
 	req.Repo = &repo
@@ -106,18 +111,19 @@ func (j *Judge) imageFor(ctx context.Context, at company.OID) (image.Image, erro
 	return img, err
 }
 
-// RemoveImages removes the images that the judge had made, and those with these keys. The
-// layers with packages and toolchains stay: other projects have them, too.
+// RemoveImages removes the images that the judge built, and those with the given keys. It keeps
+// layers with packages and toolchains, because other projects share them.
 func (j *Judge) RemoveImages(ctx context.Context, keys ...string) error {
 	entries, err := j.task.builder.List(ctx)
 	if err != nil {
 		return err
 	}
-	tags, past := map[string]bool{}, map[company.Hash]bool{} // of images, and of the layers with their history
-	for _, e := range entries {
-		if j.used[e.Tag] || slices.ContainsFunc(keys, func(key string) bool { return key != "" && e.IsNamed(key) }) {
-			tags[e.Tag] = true
-			for _, l := range e.Layers {
+	tags, past := map[string]bool{}, map[company.Hash]bool{} // tags of images, and keys of the layers with their history
+	for _, imageEntry := range entries {
+		if j.used[imageEntry.Tag] || slices.ContainsFunc(
+			keys, func(key string) bool { return key != "" && imageEntry.IsNamed(key) }) {
+			tags[imageEntry.Tag] = true
+			for _, l := range imageEntry.Layers {
 				past[l.Key] = past[l.Key] || l.Kind == historyLayer
 			}
 		}
@@ -128,8 +134,8 @@ func (j *Judge) RemoveImages(ctx context.Context, keys ...string) error {
 	return err
 }
 
-// historyLayer is the kind of the layer that no other project has.
+// historyLayer is the kind of the layer that projects do not share.
 const historyLayer = "repo"
 
-// Close closes what the judge was made with.
+// Close closes the parts opened by OpenJudge.
 func (j *Judge) Close() { j.task.Close() }

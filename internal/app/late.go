@@ -8,32 +8,35 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/feed"
-	"company/internal/orchestrator"
+	"company/internal/engine/orchestrator"
+	"company/internal/present/feed"
 )
 
-// Bounds of an end. A process that passes them ends as after kill -9, which loses nothing
+// Time limits of a stop. A process that exceeds them ends like after kill -9, which loses no data
 // of the ledger.
 const (
-	stopPatience  = 90 * time.Second // for all that is under way to return; a clean-up in Docker may take 60 s
-	apiPatience   = 3 * time.Second  // for answers of the API, before the work is told to end beside them
-	closePatience = 5 * time.Second  // for the parts to close, where something has not returned
+	stopPatience  = 90 * time.Second // for all work to return; a cleanup in Docker may take 60 s
+	apiPatience   = 3 * time.Second  // for answers of the API, before the work is stopped as well
+	closePatience = 5 * time.Second  // for closing the parts while some work has not returned
 )
 
-// reportLate tells of an effect that does not end, and of one that did so late.
+// reportLate reports an effect that does not end, and one that ended late.
 func (a *App) reportLate(late orchestrator.LateEffect) {
-	e, since := late.Effect, a.Now().Sub(late.Since).Round(time.Second)
-	it := feed.Item{Task: e.Task, Subtask: e.Subtask, Run: e.Run, Kind: "late", Mark: feed.Stalled}
+	effect, since := late.Effect, a.Now().Sub(late.Since).Round(time.Second)
+	item := feed.Item{Task: effect.Task, Subtask: effect.Subtask, Run: effect.Run, Kind: "late", Mark: feed.Stalled}
 	if late.Ended {
-		it.Mark, it.Text = feed.Done, fmt.Sprintf("%s has ended after all, %s late", e.Key, since)
+		item.Mark, item.Text = feed.Done, fmt.Sprintf("%s has ended after all, %s late", effect.Key, since)
 	} else {
-		file := a.writeStacks(fmt.Sprintf("%s was to end at %s (%v) and has not returned.\n\n%s", e.Key, late.Since.UTC().Format(time.RFC3339), late.Cause, late.Stacks))
-		it.Text = fmt.Sprintf("%s was to end %s ago and goes on; its stack: %s", e.Key, since, file)
+		file := a.writeStacks(
+			fmt.Sprintf("%s was to end at %s (%v) and has not returned.\n\n%s", effect.Key,
+				late.Since.UTC().Format(time.RFC3339),
+				late.Cause, late.Stacks))
+		item.Text = fmt.Sprintf("%s was to end %s ago and goes on; its stack: %s", effect.Key, since, file)
 	}
-	a.publishItem(it)
+	a.publishItem(item)
 }
 
-// writeStacks keeps stacks in the office's logs folder and returns the file's name.
+// writeStacks writes stacks to the office's logs folder and returns the file's name.
 func (a *App) writeStacks(text string) string {
 	name := fmt.Sprintf("stacks-%s-%d.txt", a.Now().UTC().Format("20060102T150405"), a.stacksFiles.Add(1))
 	if err := a.office.LogsFolder.WriteFile(name, []byte(text), 0o600); err != nil {
@@ -43,9 +46,8 @@ func (a *App) writeStacks(text string) string {
 	return a.office.LogsFolder.Join(name)
 }
 
-// Stop ends the work that start began, and waits for it; not for ever, though: an effect
-// that ignores its end must not hold the process. Then the error wraps company.ErrUnended, and the
-// process is to end.
+// Stop stops the started work and waits for it. If an effect ignores its cancellation, Stop gives
+// up after a time limit. The error then wraps company.ErrUnended, and the process must exit.
 func (a *App) Stop() error {
 	ended := make(chan error, 1)
 	go func() { ended <- a.stopWork() }()
@@ -67,7 +69,7 @@ func (a *App) Stop() error {
 	return err
 }
 
-// unendedError explains a stop that did not wait any longer.
+// unendedError returns the error of a stop that timed out.
 func unendedError(late []orchestrator.LateEffect, waited time.Duration, file string) error {
 	var keys []string
 	for _, l := range late {
@@ -78,13 +80,15 @@ func unendedError(late []orchestrator.LateEffect, waited time.Duration, file str
 		what = strings.Join(keys, ", ")
 	}
 	return company.E(company.EInternal, fmt.Sprintf("%s did not end within %s", what, waited)).
-		Because("it goes on although it was told to end: Docker does not answer, or it is a fault of company. The process ends without it").
-		Fix("nothing of the ledger is lost: company resume, or company serve, goes on. The stacks are in " + file + ": where Docker answers (company doctor), send them with a report").
+		Because("it goes on although it was told to end: Docker does not answer, or it is a fault of company. The process " +
+			"ends without it").
+		Fix("nothing of the ledger is lost: company resume, or company serve, goes on. The stacks are in " + file +
+			": where Docker answers (company doctor), send them with a report").
 		Wrap(company.ErrUnended)
 }
 
-// closeWithin closes the parts as far as they do so in time. It is for an office in which
-// something has not returned.
+// closeWithin closes the parts within a time limit. It is for an office with work that has not
+// returned.
 func (a *App) closeWithin(patience time.Duration) {
 	closed := make(chan struct{})
 	go func() {

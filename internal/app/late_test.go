@@ -11,11 +11,11 @@ import (
 
 	"company/internal/bus/nats"
 	"company/internal/company"
-	"company/internal/feed"
-	"company/internal/folder/foldertest"
+	"company/internal/engine/orchestrator"
 	"company/internal/ledger"
+	"company/internal/lib/safedir/foldertest"
 	"company/internal/office"
-	"company/internal/orchestrator"
+	"company/internal/present/feed"
 )
 
 // newQuietApp is an office in which nothing works, with its ledger, feed and logs.
@@ -31,7 +31,8 @@ func newQuietApp(t *testing.T) (a *App, logs string) {
 		}
 	})
 	logs = t.TempDir()
-	a = &App{hub: feed.NewHub(0), log: slog.New(slog.DiscardHandler), office: &office.Office{Folders: office.Folders{LogsFolder: foldertest.Open(t, logs)}}}
+	a = &App{hub: feed.NewHub(0), log: slog.New(slog.DiscardHandler),
+		office: &office.Office{Folders: office.Folders{LogsFolder: foldertest.Open(t, logs)}}}
 	a.lifetime, a.fail = context.WithCancelCause(t.Context())
 	if a.ledger, err = ledger.Open(t.Context(), bus, ledger.Options{}); err != nil {
 		t.Fatal(err)
@@ -68,7 +69,8 @@ func TestStopIsBounded(t *testing.T) {
 	}
 	a.stopPatience, a.stopWork, a.closers = time.Millisecond, hang, []func() error{hang}
 	err := a.Stop()
-	if !errors.Is(err, company.ErrUnended) || company.CodeOf(err) != company.EInternal || !strings.Contains(err.Error(), "did not end within 1ms") {
+	if !errors.Is(err, company.ErrUnended) || company.CodeOf(err) != company.EInternal ||
+		!strings.Contains(err.Error(), "did not end within 1ms") {
 		t.Errorf("%v", err)
 	}
 	if stacks := readStacks(t, logs); !strings.Contains(stacks, "TestStopIsBounded.func") {
@@ -100,7 +102,9 @@ func TestLateEffectIsInTheFeed(t *testing.T) {
 			return nil
 		})
 	}()
-	late := orchestrator.LateEffect{Effect: company.Effect{Key: "work t1-01.1", Task: "t1", Subtask: "t1-01", Run: "t1-01.1"}, Since: a.Now().Add(-12 * time.Second), Cause: orchestrator.ErrNotDue, Stacks: "its stack"}
+	late := orchestrator.LateEffect{
+		Effect: company.Effect{Key: "work t1-01.1", Task: "t1", Subtask: "t1-01", Run: "t1-01.1"},
+		Since:  a.Now().Add(-12 * time.Second), Cause: orchestrator.ErrNotDue, Stacks: "its stack"}
 	// The follower may not listen yet, and items told before may come late: it is told again
 	// until one says this.
 	next := func(says string) feed.Item {
@@ -118,7 +122,8 @@ func TestLateEffectIsInTheFeed(t *testing.T) {
 			}
 		}
 	}
-	if it := next("was to end 12s ago and goes on"); it.Kind != "late" || it.Run != "t1-01.1" || !strings.Contains(it.Text, logs) {
+	if it := next("was to end 12s ago and goes on"); it.Kind != "late" || it.Run != "t1-01.1" ||
+		!strings.Contains(it.Text, logs) {
 		t.Errorf("%+v", it)
 	}
 	late.Ended, late.Stacks = true, ""

@@ -11,26 +11,27 @@ import (
 	"company/internal/company"
 )
 
-// liveOutputs has the newest output of each call under way, for the followers of its run.
-// Nothing of it is kept when the call is over.
+// liveOutputs stores the newest output of each running call, for the followers of its run. It
+// drops the output when the call ends.
 type liveOutputs struct {
-	mu      sync.Mutex
-	byRun   map[company.RunID]map[string]agent.LiveOutput // by the call's id
-	changed chan struct{}                                 // closed with the next change; made for the first follower that waits
+	mu    sync.Mutex
+	byRun map[company.RunID]map[string]agent.LiveOutput // by the call's id
+	// closed on the next change; created for the first waiting follower
+	changed chan struct{}
 }
 
-// putOutput takes the newest output of a call, or its end.
-func (l *liveOutputs) putOutput(run company.RunID, o agent.LiveOutput) {
+// putOutput stores the newest output of a call. An output without lines ends the call.
+func (l *liveOutputs) putOutput(run company.RunID, liveOutput agent.LiveOutput) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	calls := maps.Clone(l.byRun[run]) // followers read the one before
+	calls := maps.Clone(l.byRun[run]) // followers may still read the old map
 	switch {
-	case len(o.Lines) == 0:
-		delete(calls, o.ID)
+	case len(liveOutput.Lines) == 0:
+		delete(calls, liveOutput.ID)
 	case calls == nil:
-		calls = map[string]agent.LiveOutput{o.ID: o}
+		calls = map[string]agent.LiveOutput{liveOutput.ID: liveOutput}
 	default:
-		calls[o.ID] = o
+		calls[liveOutput.ID] = liveOutput
 	}
 	if l.byRun == nil {
 		l.byRun = map[company.RunID]map[string]agent.LiveOutput{}
@@ -44,8 +45,8 @@ func (l *liveOutputs) putOutput(run company.RunID, o agent.LiveOutput) {
 	}
 }
 
-// listOutputs gives the outputs of a run's calls under way, and a channel that the next
-// change closes.
+// listOutputs returns the outputs of a run's running calls, and a channel that is closed on the
+// next change.
 func (l *liveOutputs) listOutputs(run company.RunID) (map[string]agent.LiveOutput, <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -55,23 +56,23 @@ func (l *liveOutputs) listOutputs(run company.RunID) (map[string]agent.LiveOutpu
 	return l.byRun[run], l.changed
 }
 
-// followOutputs gives what the calls of a run print, and their ends, until ctx ends; then its
-// error is the cause.
+// followOutputs calls fn for new output of a run's calls and for their ends. It runs until ctx
+// ends, and then returns the cause.
 func (l *liveOutputs) followOutputs(ctx context.Context, run company.RunID, fn func(agent.LiveOutput) error) error {
 	var shown map[string]agent.LiveOutput
 	for {
 		now, changed := l.listOutputs(run)
-		for _, o := range sortByStart(now) {
-			if !slices.Equal(o.Lines, shown[o.ID].Lines) || shown[o.ID].Since != o.Since {
-				if err := fn(o); err != nil {
+		for _, liveOutput := range sortByStart(now) {
+			if !slices.Equal(liveOutput.Lines, shown[liveOutput.ID].Lines) || shown[liveOutput.ID].Since != liveOutput.Since {
+				if err := fn(liveOutput); err != nil {
 					return err
 				}
 			}
 		}
-		for _, o := range sortByStart(shown) {
-			if _, goesOn := now[o.ID]; !goesOn {
-				o.Lines = nil
-				if err := fn(o); err != nil {
+		for _, liveOutput := range sortByStart(shown) {
+			if _, goesOn := now[liveOutput.ID]; !goesOn {
+				liveOutput.Lines = nil
+				if err := fn(liveOutput); err != nil {
 					return err
 				}
 			}
@@ -85,12 +86,12 @@ func (l *liveOutputs) followOutputs(ctx context.Context, run company.RunID, fn f
 	}
 }
 
-// sortByStart orders outputs by the start of their calls.
+// sortByStart returns the outputs ordered by the start of their calls.
 func sortByStart(calls map[string]agent.LiveOutput) []agent.LiveOutput {
-	return slices.SortedFunc(maps.Values(calls), func(x, y agent.LiveOutput) int {
-		if c := x.Since.Compare(y.Since); c != 0 {
+	return slices.SortedFunc(maps.Values(calls), func(liveOutput, y agent.LiveOutput) int {
+		if c := liveOutput.Since.Compare(y.Since); c != 0 {
 			return c
 		}
-		return strings.Compare(x.ID, y.ID)
+		return strings.Compare(liveOutput.ID, y.ID)
 	})
 }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"company/internal/agent"
-	"company/internal/client"
+	"company/internal/api/client"
 	"company/internal/company"
 	"company/test/heldoffice"
 )

@@ -11,23 +11,24 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/delivery/secretscan"
 	"company/internal/gitops"
-	"company/internal/leak"
 )
 
-// logLines writes the records of company.log: lines of JSON with the time, the level,
-// the message and the package that wrote them, with the task, its phase, the run and its role
-// where they are about one, and without a secret of the office.
+// logLines writes the records of company.log as lines of JSON. Each has the time, the level, the
+// message and the package that wrote it. Records about a task also have the task, its phase, the
+// run and the role. Secrets of the office are masked.
 type logLines struct{ json slog.Handler }
 
-func newLogLines(w io.Writer, level slog.Level, own []leak.Own) slog.Handler {
+func newLogLines(w io.Writer, level slog.Level, own []secretscan.Own) slog.Handler {
 	mask := newLogMask(own)
-	return logLines{slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
-		if len(groups) == 0 && a.Key == slog.LevelKey {
-			return slog.String(a.Key, strings.ToLower(a.Value.String()))
-		}
-		return mask.maskAttr(a)
-	}})}
+	return logLines{slog.NewJSONHandler(
+		w, &slog.HandlerOptions{Level: level, ReplaceAttr: func(groups []string, a slog.Attr) slog.Attr {
+			if len(groups) == 0 && a.Key == slog.LevelKey {
+				return slog.String(a.Key, strings.ToLower(a.Value.String()))
+			}
+			return mask.maskAttr(a)
+		}})}
 }
 
 func (l logLines) Enabled(ctx context.Context, level slog.Level) bool {
@@ -53,7 +54,7 @@ func (l logLines) Handle(ctx context.Context, r slog.Record) error {
 			hasRole = true
 		}
 		if (a.Key == "task_id" || a.Key == "run_id" || a.Key == "phase") && a.Value.String() == "" {
-			return true // an event of the office has none of them
+			return true // an event of the office has no such ids
 		}
 		line.AddAttrs(a)
 		return true
@@ -69,12 +70,12 @@ func (l logLines) Handle(ctx context.Context, r slog.Record) error {
 	return l.json.Handle(ctx, line)
 }
 
-// moduleOf is the package that a record comes from, below internal/: app, forge/github.
+// moduleOf returns the package of a record's source, relative to internal/: app, forge/github.
 func moduleOf(pc uintptr) string {
 	frame, _ := runtime.CallersFrames([]uintptr{pc}).Next()
 	path, rest := "", frame.Function
-	if at := strings.LastIndexByte(rest, '/'); at >= 0 {
-		path, rest = rest[:at+1], rest[at+1:]
+	if index := strings.LastIndexByte(rest, '/'); index >= 0 {
+		path, rest = rest[:index+1], rest[index+1:]
 	}
 	name, _, _ := strings.Cut(rest, ".")
 	module := strings.TrimPrefix(path+name, "company/internal/")
@@ -84,14 +85,15 @@ func moduleOf(pc uintptr) string {
 	return module
 }
 
-// logMask takes secrets out of a log: an error repeats a server's answer, and an answer
-// repeats its request.
-type logMask struct{ own []leak.Own }
+// logMask removes secrets from a log. An error may repeat a server's answer, and the answer may
+// repeat its request.
+type logMask struct{ own []secretscan.Own }
 
-func newLogMask(own []leak.Own) logMask {
-	own = slices.DeleteFunc(slices.Clone(own), func(o leak.Own) bool { return len(strings.TrimSpace(o.Value)) < leak.MinOwn })
-	// The longest first: a secret may hold another one.
-	slices.SortFunc(own, func(a, b leak.Own) int { return len(b.Value) - len(a.Value) })
+func newLogMask(own []secretscan.Own) logMask {
+	own = slices.DeleteFunc(slices.Clone(own),
+		func(o secretscan.Own) bool { return len(strings.TrimSpace(o.Value)) < secretscan.MinOwn })
+	// Longest first, because a secret may contain another one.
+	slices.SortFunc(own, func(a, b secretscan.Own) int { return len(b.Value) - len(a.Value) })
 	return logMask{own}
 }
 
@@ -102,8 +104,8 @@ func (m logMask) maskText(text string) string {
 	return gitops.Mask(text)
 }
 
-// maskAttr masks texts, errors and what shows itself as text. Numbers and times have no
-// secret.
+// maskAttr masks strings, errors, and other values with secrets in their text. Numbers and times
+// contain no secrets.
 func (m logMask) maskAttr(a slog.Attr) slog.Attr {
 	switch a.Value.Kind() {
 	case slog.KindString:
@@ -111,7 +113,8 @@ func (m logMask) maskAttr(a slog.Attr) slog.Attr {
 	case slog.KindAny:
 		v := a.Value.Any()
 		_, isError := v.(error)
-		if text := fmt.Sprint(v); isError || v != nil && reflect.TypeOf(v).Kind() == reflect.String || m.maskText(text) != text {
+		if text := fmt.Sprint(v); isError || v != nil && reflect.TypeOf(v).Kind() == reflect.String ||
+			m.maskText(text) != text {
 			a.Value = slog.StringValue(m.maskText(text))
 		}
 	}

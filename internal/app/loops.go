@@ -6,24 +6,27 @@ import (
 	"slices"
 	"sync"
 
+	"company/internal/agentrun/sandbox"
 	"company/internal/company"
-	"company/internal/dispatch"
-	"company/internal/feed"
-	"company/internal/projection"
-	"company/internal/sandbox"
+	"company/internal/engine/dispatch"
+	"company/internal/present/feed"
 	"company/internal/upkeep"
+	"company/internal/upkeep/projection"
 )
 
-// runLoops keeps the company working until ctx ends.
+// runLoops runs the company until ctx ends.
 func (a *App) runLoops(ctx context.Context, pool *dispatch.Pool) error {
 	var wg sync.WaitGroup
 	wctx, cancel := context.WithCancel(ctx)
 	wg.Go(func() { _ = pool.Run(wctx) })
 	wg.Go(func() {
-		a.projector.Run(wctx, projection.Hooks{Written: func() { a.syncPoolSize(); a.syncWarmPool(); a.noteImagesAtWork() }, Idle: debug.FreeOSMemory})
+		a.projector.Run(
+			wctx, projection.Hooks{Written: func() { a.syncPoolSize(); a.syncWarmPool(); a.noteImagesAtWork() },
+				Idle: debug.FreeOSMemory})
 	})
 	wg.Go(func() {
-		upkeep.SweepEarlierEpochs(wctx, a.runtime, a.office.ID, func() uint64 { return a.View().Office.Epoch }, upkeep.SweepAgainAfter, a.log)
+		upkeep.SweepEarlierEpochs(wctx, a.runtime, a.office.ID, func() uint64 { return a.View().Office.Epoch },
+			upkeep.SweepAgainAfter, a.log)
 	})
 	if a.repackJob.Run != nil {
 		wg.Go(func() { a.repackJob.RunNow(wctx, a.log) })
@@ -33,8 +36,8 @@ func (a *App) runLoops(ctx context.Context, pool *dispatch.Pool) error {
 	}
 	if a.imagesJob.Run != nil {
 		wg.Go(func() {
-			a.imagesJob.RunLoop(wctx, func() bool { return a.View().Office.Stopped }, func(it feed.Item) {
-				a.log.Info("worker images", "what", it.Text)
+			a.imagesJob.RunLoop(wctx, func() bool { return a.View().Office.Stopped }, func(item feed.Item) {
+				a.log.Info("worker images", "what", item.Text)
 			})
 		})
 	}
@@ -59,33 +62,34 @@ func (a *App) runLoops(ctx context.Context, pool *dispatch.Pool) error {
 	return err
 }
 
-// runOrchestrator decides until ctx ends, or the bus stores nothing more. It does not wait for the next
-// record to find that out: without a lease, which cannot be stored either, there may be none.
+// runOrchestrator runs the orchestrator until ctx ends or the bus cannot store data. It watches
+// the bus directly, because without a lease, which cannot be stored either, there may be no
+// further record that fails.
 func (a *App) runOrchestrator(ctx context.Context) error {
 	defer context.AfterFunc(a.bus.Broken(), func() { _ = a.orch.FailStore(context.Cause(a.bus.Broken())) })()
 	return a.orch.Run(ctx)
 }
 
-// syncWarmPool has containers ready of the images of open tasks.
+// syncWarmPool keeps containers ready for the images of open tasks.
 func (a *App) syncWarmPool() {
 	s := a.View()
 	a.sandboxes.Warm(s.Office.Epoch, planWarm(s, a.loaded.Config.Workers.Warm, a.sandboxes.RoomForWarm()))
 }
 
-// planWarm is how many containers of each image are to be ready: some for each image, at
-// most as many as its tasks have runs to come, no more than workers in all, and no more
-// than there is room for in memory. The newest tasks come first. The tree lies in them
-// unless a task of the image wants a part of it alone.
-func planWarm(s *company.State, each, room int) map[string]sandbox.Warmth {
+// planWarm returns how many containers of each image to keep ready. Four limits apply: a maximum
+// per image, the expected runs of its tasks, the number of workers, and the room in memory. Newer
+// tasks come first. The containers include the work tree, unless a task of the image needs only
+// part of it.
+func planWarm(state *company.State, each, room int) map[string]sandbox.Warmth {
 	out, parts := map[string]sandbox.Warmth{}, map[string]bool{}
-	left := min(s.Office.WorkerCount(), room)
-	for _, id := range slices.Backward(s.Open) {
-		t := s.Tasks[id]
-		if s.Office.Stopped || !t.IsPrepared() || t.Paused || t.DryRun {
+	left := min(state.Office.WorkerCount(), room)
+	for _, id := range slices.Backward(state.Open) {
+		task := state.Tasks[id]
+		if state.Office.Stopped || !task.IsPrepared() || task.Paused || task.DryRun {
 			continue
 		}
-		image, runs := t.Prepared.Image, countRunsToCome(t)
-		if runs > 0 && len(t.Settings.Paths) > 0 {
+		image, runs := task.Prepared.Image, countRunsToCome(task)
+		if runs > 0 && len(task.Settings.Paths) > 0 {
 			parts[image] = true
 		}
 		if n := min(each-out[image].Containers, runs, left); n > 0 {
@@ -93,31 +97,32 @@ func planWarm(s *company.State, each, room int) map[string]sandbox.Warmth {
 			left -= n
 		}
 	}
-	for image, w := range out {
-		w.LayOut = !parts[image]
-		out[image] = w
+	for image, warmth := range out {
+		warmth.LayOut = !parts[image]
+		out[image] = warmth
 	}
 	return out
 }
 
-// countRunsToCome counts the subtasks that need a container again, for their worker or
-// their reviewer. One under review counts until its end: its reviewer takes a container
-// some time after it is due. A task that is being planned has one.
-func countRunsToCome(t *company.Task) int {
-	if len(t.Subtasks) == 0 {
+// countRunsToCome counts the subtasks that still need a container for their worker or reviewer. A
+// subtask under review counts until the review ends, because its reviewer takes a container some
+// time after the review is due. A task in planning counts as one.
+func countRunsToCome(task *company.Task) int {
+	if len(task.Subtasks) == 0 {
 		return 1
 	}
 	n := 0
-	for _, sub := range t.Subtasks {
+	for _, sub := range task.Subtasks {
 		switch sub.Status {
-		case company.SubtaskPending, company.SubtaskAssigned, company.SubtaskRunning, company.SubtaskInGate, company.SubtaskReviewing:
+		case company.SubtaskPending, company.SubtaskAssigned, company.SubtaskRunning, company.SubtaskInGate,
+			company.SubtaskReviewing:
 			n++
 		}
 	}
 	return n
 }
 
-// syncPoolSize gives the pool as many workers as there are to be.
+// syncPoolSize sets the size of the pool to the number of workers.
 func (a *App) syncPoolSize() {
 	if n := a.View().Office.WorkerCount(); a.pool != nil && n > 0 && n != a.poolSize {
 		a.pool.SetMax(n)

@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"company/internal/agentrun/sandbox"
 	"company/internal/bus"
 	"company/internal/company"
-	"company/internal/sandbox"
 )
 
 // TestPlanWarm: each image of the tasks at work has its rack; one that no run will ask for
@@ -23,7 +23,8 @@ func TestPlanWarm(t *testing.T) {
 		}
 		return out
 	}
-	const pending, running, merged, blocked = company.SubtaskPending, company.SubtaskRunning, company.SubtaskCompleted, company.SubtaskBlocked
+	const pending, running, merged, blocked = company.SubtaskPending, company.SubtaskRunning, company.SubtaskCompleted,
+		company.SubtaskBlocked
 	paused := task("a", pending)
 	paused.Paused = true
 	part := task("a", pending)
@@ -34,23 +35,34 @@ func TestPlanWarm(t *testing.T) {
 		room  int
 		want  map[string]sandbox.Warmth
 	}{
-		"being planned":          {[]*company.Task{task("a")}, 2, 9, map[string]sandbox.Warmth{"a": {Containers: 1, LayOut: true}}},
-		"two images":             {[]*company.Task{task("a", pending, running), task("b", pending)}, 2, 9, map[string]sandbox.Warmth{"a": {Containers: 2, LayOut: true}, "b": {Containers: 1, LayOut: true}}},
-		"two tasks of one image": {[]*company.Task{task("a", pending), task("a", pending, pending)}, 2, 9, map[string]sandbox.Warmth{"a": {Containers: 2, LayOut: true}}},
-		"as many as workers":     {[]*company.Task{task("a", pending, pending), task("b", pending, pending)}, 2, 9, map[string]sandbox.Warmth{"b": {Containers: 2, LayOut: true}, "a": {Containers: 1, LayOut: true}}},
-		"being reviewed":         {[]*company.Task{task("a", company.SubtaskReviewing)}, 1, 9, map[string]sandbox.Warmth{"a": {Containers: 1, LayOut: true}}},
-		"nothing to come":        {[]*company.Task{task("a", merged, blocked)}, 2, 9, map[string]sandbox.Warmth{}},
-		"paused":                 {[]*company.Task{paused}, 2, 9, map[string]sandbox.Warmth{}},
-		"none are wanted":        {[]*company.Task{task("a", pending)}, 0, 9, map[string]sandbox.Warmth{}},
-		"memory for one more":    {[]*company.Task{task("a", pending, pending), task("b", pending, pending)}, 2, 1, map[string]sandbox.Warmth{"b": {Containers: 1, LayOut: true}}},
-		"memory for two more":    {[]*company.Task{task("a", pending), task("b", pending)}, 1, 2, map[string]sandbox.Warmth{"a": {Containers: 1, LayOut: true}, "b": {Containers: 1, LayOut: true}}},
-		"no memory left":         {[]*company.Task{task("a", pending)}, 1, 0, map[string]sandbox.Warmth{}},
-		"a part of the tree":     {[]*company.Task{part}, 1, 9, map[string]sandbox.Warmth{"a": {Containers: 1}}},
-		"a part in one task":     {[]*company.Task{task("a", pending), part, task("a", pending)}, 3, 9, map[string]sandbox.Warmth{"a": {Containers: 3}}},
-		"a part in an older one": {[]*company.Task{part, task("a", pending)}, 1, 9, map[string]sandbox.Warmth{"a": {Containers: 1}}},
-		"a part in a newer one":  {[]*company.Task{task("a", pending), part}, 1, 9, map[string]sandbox.Warmth{"a": {Containers: 1}}},
-		"a part of another's":    {[]*company.Task{task("b", pending), part}, 1, 9, map[string]sandbox.Warmth{"a": {Containers: 1}, "b": {Containers: 1, LayOut: true}}},
-		"no image yet":           {[]*company.Task{{Status: company.StatusDecomposing}}, 1, 9, map[string]sandbox.Warmth{}},
+		"being planned": {[]*company.Task{task("a")}, 2, 9,
+			map[string]sandbox.Warmth{"a": {Containers: 1, LayOut: true}}},
+		"two images": {[]*company.Task{task("a", pending, running), task("b", pending)}, 2, 9,
+			map[string]sandbox.Warmth{"a": {Containers: 2, LayOut: true}, "b": {Containers: 1, LayOut: true}}},
+		"two tasks of one image": {[]*company.Task{task("a", pending), task("a", pending, pending)}, 2, 9,
+			map[string]sandbox.Warmth{"a": {Containers: 2, LayOut: true}}},
+		"as many as workers": {[]*company.Task{task("a", pending, pending), task("b", pending, pending)}, 2, 9,
+			map[string]sandbox.Warmth{"b": {Containers: 2, LayOut: true}, "a": {Containers: 1, LayOut: true}}},
+		"being reviewed": {[]*company.Task{task("a", company.SubtaskReviewing)}, 1, 9,
+			map[string]sandbox.Warmth{"a": {Containers: 1, LayOut: true}}},
+		"nothing to come": {[]*company.Task{task("a", merged, blocked)}, 2, 9, map[string]sandbox.Warmth{}},
+		"paused":          {[]*company.Task{paused}, 2, 9, map[string]sandbox.Warmth{}},
+		"none are wanted": {[]*company.Task{task("a", pending)}, 0, 9, map[string]sandbox.Warmth{}},
+		"memory for one more": {[]*company.Task{task("a", pending, pending), task("b", pending, pending)}, 2, 1,
+			map[string]sandbox.Warmth{"b": {Containers: 1, LayOut: true}}},
+		"memory for two more": {[]*company.Task{task("a", pending), task("b", pending)}, 1, 2,
+			map[string]sandbox.Warmth{"a": {Containers: 1, LayOut: true}, "b": {Containers: 1, LayOut: true}}},
+		"no memory left":     {[]*company.Task{task("a", pending)}, 1, 0, map[string]sandbox.Warmth{}},
+		"a part of the tree": {[]*company.Task{part}, 1, 9, map[string]sandbox.Warmth{"a": {Containers: 1}}},
+		"a part in one task": {[]*company.Task{task("a", pending), part, task("a", pending)}, 3, 9,
+			map[string]sandbox.Warmth{"a": {Containers: 3}}},
+		"a part in an older one": {[]*company.Task{part, task("a", pending)}, 1, 9,
+			map[string]sandbox.Warmth{"a": {Containers: 1}}},
+		"a part in a newer one": {[]*company.Task{task("a", pending), part}, 1, 9,
+			map[string]sandbox.Warmth{"a": {Containers: 1}}},
+		"a part of another's": {[]*company.Task{task("b", pending), part}, 1, 9,
+			map[string]sandbox.Warmth{"a": {Containers: 1}, "b": {Containers: 1, LayOut: true}}},
+		"no image yet": {[]*company.Task{{Status: company.StatusDecomposing}}, 1, 9, map[string]sandbox.Warmth{}},
 	} {
 		s := company.NewState()
 		s.Office.Workers = 3
@@ -91,7 +103,8 @@ func TestBrokenBusEndsTheOffice(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Fatal("it goes on")
 	}
-	if _, err := a.orch.Do(t.Context(), company.President, company.ScaleWorkers{By: 1}); company.CodeOf(err) != company.EBus {
+	if _, err := a.orch.Do(t.Context(), company.President, company.ScaleWorkers{By: 1}); company.CodeOf(
+		err) != company.EBus {
 		t.Errorf("a command afterwards: %v", err)
 	}
 }

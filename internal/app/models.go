@@ -8,54 +8,57 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/company"
-	"company/internal/config"
-	"company/internal/secret"
+	"company/internal/lib/secret"
+	"company/internal/office/config"
 )
 
-// standardKeys are the variables that hold the keys of an adapter's own
-// service, for profiles that name neither a variable nor another address.
+// standardKeys maps adapters to the variable with the key of their own service. It applies to
+// profiles without a variable and without another address.
 var standardKeys = map[string]string{"openai": "OPENAI_API_KEY", "anthropic": "ANTHROPIC_API_KEY"}
 
-// ModelProfiles are the models of a config as their drivers need them. Keys come
-// from the environment and from nowhere else.
-func ModelProfiles(l config.Loaded, root string, getenv func(string) string) []adapters.Profile {
+// ModelProfiles converts the models of a config for their drivers. Keys come only from the
+// environment.
+func ModelProfiles(loaded config.Loaded, root string, getenv func(string) string) []adapters.Profile {
 	var out []adapters.Profile
-	for _, name := range slices.Sorted(maps.Keys(l.Config.Models)) {
-		m := l.Config.Models[name]
-		p := adapters.Profile{
-			Name: name, Adapter: m.Adapter, Model: m.Model, BaseURL: m.BaseURL, KeyEnv: m.APIKeyEnv,
-			ContextTokens: m.ContextTokens, MaxOutput: m.MaxOutput, Fallback: m.Fallback,
-			Temperature: m.Temperature, Tools: adapters.ToolUse(m.Tools), Images: adapters.ImageUse(m.Images),
-			Unchosen: l.Origin["models."+name+".adapter"] == config.OriginDefault && l.Origin["models."+name+".model"] == config.OriginDefault,
+	for _, name := range slices.Sorted(maps.Keys(loaded.Config.Models)) {
+		model := loaded.Config.Models[name]
+		profile := adapters.Profile{
+			Name: name, Adapter: model.Adapter, Model: model.Model, BaseURL: model.BaseURL, KeyEnv: model.APIKeyEnv,
+			ContextTokens: model.ContextTokens, MaxOutput: model.MaxOutput, Fallback: model.Fallback,
+			Temperature: model.Temperature, Tools: adapters.ToolUse(model.Tools), Images: adapters.ImageUse(model.Images),
+			Unchosen: loaded.Origin["models."+name+".adapter"] == config.OriginDefault &&
+				loaded.Origin["models."+name+".model"] == config.OriginDefault,
 		}
-		if p.BaseURL == "" {
-			if p.KeyEnv == "" {
-				p.KeyEnv = standardKeys[m.Adapter]
+		if profile.BaseURL == "" {
+			if profile.KeyEnv == "" {
+				profile.KeyEnv = standardKeys[model.Adapter]
 			}
-			p.BaseURL = StandardAddress(m.Adapter, getenv)
+			profile.BaseURL = StandardAddress(model.Adapter, getenv)
 		}
-		if p.KeyEnv != "" {
-			p.Key = secret.Trimmed(getenv(p.KeyEnv))
+		if profile.KeyEnv != "" {
+			profile.Key = secret.Trimmed(getenv(profile.KeyEnv))
 		}
-		if m.Script != "" {
-			p.Script = m.Script
-			if !filepath.IsAbs(p.Script) {
-				p.Script = filepath.Join(root, p.Script)
+		if model.Script != "" {
+			profile.Script = model.Script
+			if !filepath.IsAbs(profile.Script) {
+				profile.Script = filepath.Join(root, profile.Script)
 			}
 		}
-		if m.Price != nil {
-			p.Price = adapters.Price{Known: true, InputMicro: int64(m.Price.Input), CacheMicro: int64(m.Price.Cached), WriteMicro: int64(m.Price.Write), OutMicro: int64(m.Price.Output)}
+		if model.Price != nil {
+			profile.Price = adapters.Price{Known: true, InputMicro: int64(model.Price.Input),
+				CacheMicro: int64(model.Price.Cached),
+				WriteMicro: int64(model.Price.Write), OutMicro: int64(model.Price.Output)}
 		}
-		out = append(out, p)
+		out = append(out, profile)
 	}
 	return out
 }
 
-// AllRoles in the order in which they are shown.
+// AllRoles lists the roles in display order.
 var AllRoles = []company.Role{company.Manager, company.Worker, company.Reviewer, company.Merger}
 
-// FallbackChain is a profile and what it falls back to, in this order.
-func FallbackChain(c config.Config, profile string) []string {
+// FallbackChain returns a profile and its fallbacks, in order and without duplicates.
+func FallbackChain(cfg config.Config, profile string) []string {
 	var out []string
 	var add func(string)
 	add = func(name string) {
@@ -63,7 +66,7 @@ func FallbackChain(c config.Config, profile string) []string {
 			return
 		}
 		out = append(out, name)
-		for _, f := range c.Models[name].Fallback {
+		for _, f := range cfg.Models[name].Fallback {
 			add(f)
 		}
 	}
@@ -71,28 +74,27 @@ func FallbackChain(c config.Config, profile string) []string {
 	return out
 }
 
-// AgentModels names the profile that each agent asks first, in the order of the roles;
-// then come the second reviewer's, where there is one, and those that a stuck subtask may be
-// given.
-func AgentModels(c config.Config) []string {
+// AgentModels lists the first profile of each agent, in the order of the roles. Then come the
+// second reviewer's profile, if any, and the profiles for a stuck subtask.
+func AgentModels(cfg config.Config) []string {
 	var out []string
 	for _, role := range AllRoles {
-		out = append(out, c.Agent(role).Model)
+		out = append(out, cfg.Agent(role).Model)
 	}
-	if second := c.Agents.SecondReviewer.Model; second != "" {
+	if second := cfg.Agents.SecondReviewer.Model; second != "" {
 		out = append(out, second)
 	}
-	return append(out, c.Agents.Worker.EscalateTo...)
+	return append(out, cfg.Agents.Worker.EscalateTo...)
 }
 
-// UnpricedModels names the models, in the order of the roles, without a known
-// price: calls of them cost tokens alone.
-func UnpricedModels(c config.Config) []string {
+// UnpricedModels lists the models without a known price, in the order of the roles. Their calls
+// count only tokens.
+func UnpricedModels(cfg config.Config) []string {
 	var out []string
-	for _, first := range AgentModels(c) {
-		for _, name := range FallbackChain(c, first) {
-			m := c.Models[name]
-			if m.Price == nil && !ModelDeps(c, nil).Prices(m.Adapter, m.BaseURL, m.Model).Known {
+	for _, first := range AgentModels(cfg) {
+		for _, name := range FallbackChain(cfg, first) {
+			m := cfg.Models[name]
+			if m.Price == nil && !ModelDeps(cfg, nil).Prices(m.Adapter, m.BaseURL, m.Model).Known {
 				if model := cmp.Or(m.Model, name); !slices.Contains(out, model) {
 					out = append(out, model)
 				}

@@ -6,14 +6,14 @@ import (
 	"slices"
 
 	"company/internal/company"
-	"company/internal/config"
-	"company/internal/feed"
-	"company/internal/notify"
-	"company/internal/secret"
+	"company/internal/lib/secret"
+	"company/internal/office/config"
+	"company/internal/present/feed"
+	"company/internal/upkeep/notify"
 )
 
-// wireNotices makes the loop that tells the president what needs them. EAuth: the secret of
-// the webhook is not set.
+// wireNotices creates the loop that notifies the president. It returns EAuth if the webhook's
+// secret is not set.
 func (a *App) wireNotices(c config.Notify) error {
 	var ways []notify.Way
 	for _, name := range slices.Compact(slices.Sorted(slices.Values(c.By))) {
@@ -27,7 +27,8 @@ func (a *App) wireNotices(c config.Notify) error {
 		case "webhook":
 			key := secret.New(a.envValue(c.WebhookEnv))
 			if !key.Set() {
-				return company.E(company.EAuth, "notices cannot be posted").Because(c.WebhookEnv + " is NOT SET").Fix("export " + c.WebhookEnv + " with the secret of your webhook, or leave webhook out of notify.by")
+				return company.E(company.EAuth, "notices cannot be posted").Because(c.WebhookEnv + " is NOT SET").
+					Fix("export " + c.WebhookEnv + " with the secret of your webhook, or leave webhook out of notify.by")
 			}
 			ways = append(ways, notify.Webhook{URL: c.WebhookURL, Secret: key})
 		}
@@ -37,22 +38,24 @@ func (a *App) wireNotices(c config.Notify) error {
 		Feed: a, Link: a.Address,
 		Report: func(way string, err error) {
 			a.log.Warn("a notice was not delivered", "way", way, "err", err)
-			a.publishItem(feed.Item{Kind: "notify", Mark: feed.Failed, Text: fmt.Sprintf("you cannot be told by %s: %v", way, err)})
+			a.publishItem(
+				feed.Item{Kind: "notify", Mark: feed.Failed, Text: fmt.Sprintf("you cannot be told by %s: %v", way, err)})
 		},
 	}
 	return nil
 }
 
-// FollowNew gives the lines of the feed from now on.
+// FollowNew calls fn for new items of the feed.
 func (a *App) FollowNew(ctx context.Context, fn func(feed.Item) error) error {
 	return a.Follow(ctx, feed.Range{From: a.View().Seq + 1}, fn)
 }
 
-// desktopEnviron is the environment of the program that shows a notice: what leads to the
-// desktop, and no key.
+// desktopEnviron returns the environment of the program that shows a notice. It has the variables
+// for the desktop and no keys.
 func (a *App) desktopEnviron() []string {
 	var env []string
-	for _, name := range []string{"PATH", "HOME", "DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR", "DBUS_SESSION_BUS_ADDRESS", "LANG"} {
+	for _, name := range []string{"PATH", "HOME", "DISPLAY", "WAYLAND_DISPLAY", "XDG_RUNTIME_DIR",
+		"DBUS_SESSION_BUS_ADDRESS", "LANG"} {
 		if v, ok := a.env(name); ok {
 			env = append(env, name+"="+v)
 		}

@@ -3,13 +3,13 @@ package app
 import (
 	"context"
 
-	"company/internal/config"
-	"company/internal/gitlogin"
+	"company/internal/gitops/gitlogin"
+	"company/internal/office/config"
 )
 
-// resolveRemotes finds what a remote's address stands for in the president's own git
-// (insteadOf) and ssh (Host), so that a forge is found behind such a name. nil: their
-// logins are not used, and their configuration is not read.
+// resolveRemotes returns a function that resolves aliases in a remote's address, so that its forge
+// is found. It uses the president's git (insteadOf) and ssh (Host) configuration. It returns nil
+// if the president's logins are not used. Their configuration is not read then.
 func resolveRemotes(c config.Config, env func(string) (string, bool)) func(context.Context, string) string {
 	if !c.Git.UseMyLogins {
 		return nil
@@ -19,10 +19,10 @@ func resolveRemotes(c config.Config, env func(string) (string, bool)) func(conte
 		return nil
 	}
 	return func(ctx context.Context, remote string) string {
-		s, err := logins.Read(ctx, "")
+		settings, err := logins.Read(ctx, "")
 		if err != nil {
-			return remote // the next fetch or push tells
+			return remote // the next fetch or push reports it
 		}
-		return s.Resolve(ctx, remote)
+		return settings.Resolve(ctx, remote)
 	}
 }

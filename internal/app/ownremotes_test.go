@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/config"
-	"company/internal/config/configtest"
 	"company/internal/office"
+	"company/internal/office/config"
+	"company/internal/office/config/configtest"
 )
 
 // With the president's own logins in use, a forge is found behind an address of
@@ -18,8 +18,10 @@ import (
 func TestForgeBehindAnAlias(t *testing.T) {
 	home := t.TempDir()
 	configtest.WriteFile(t, filepath.Join(home, "ssh_config"), "Host work\n  HostName github.com\n  User git\n")
-	configtest.WriteFile(t, filepath.Join(home, ".gitconfig"), "[core]\n\tsshCommand = ssh -F "+home+"/ssh_config\n[url \"work:\"]\n\tinsteadOf = w:\n")
-	env := configtest.Env(map[string]string{"HOME": home, "PATH": os.Getenv("PATH"), "GITHUB_TOKEN": "t", "GIT_CONFIG_NOSYSTEM": "1"})
+	configtest.WriteFile(t, filepath.Join(home, ".gitconfig"),
+		"[core]\n\tsshCommand = ssh -F "+home+"/ssh_config\n[url \"work:\"]\n\tinsteadOf = w:\n")
+	env := configtest.Env(
+		map[string]string{"HOME": home, "PATH": os.Getenv("PATH"), "GITHUB_TOKEN": "t", "GIT_CONFIG_NOSYSTEM": "1"})
 	for _, on := range []bool{false, true} {
 		c := config.Default()
 		c.Git.UseMyLogins = on

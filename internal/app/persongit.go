@@ -12,30 +12,31 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/safetext"
+	"company/internal/lib/safetext"
 )
 
-// PersonGit is the git of the person at the terminal, in a checkout of theirs: with
-// their configuration, login, hooks and signature. The company's own work goes through
-// gitops, which has none of them; a person's command alone uses this one.
+// PersonGit runs git as the person at the terminal, in one of their checkouts, with their
+// configuration, login, hooks and signature. Only commands of a person use it. The company's own
+// work uses gitops, which has none of these.
 type PersonGit struct {
 	Dir     string
-	Environ []string // of the command; nil: of this process
-	// In and Err are the terminal's, for a passphrase that git asks for.
+	Environ []string // environment of git (nil means that of this process)
+	// In and Err are the terminal, for git's questions for a passphrase.
 	In  io.Reader
 	Err io.Writer
 
 	noHooks bool
 }
 
-// withoutHooks is the same git, which runs no hook: what it checks out is an agent's.
+// withoutHooks returns the same git without hooks, because it checks out files of agents.
 func (g PersonGit) withoutHooks() PersonGit {
 	g.noHooks = true
 	return g
 }
 
-// repositoryVariables would lead git to another repository than the one in Dir.
-var repositoryVariables = []string{"GIT_DIR=", "GIT_WORK_TREE=", "GIT_INDEX_FILE=", "GIT_OBJECT_DIRECTORY=", "GIT_COMMON_DIR=", "GIT_NAMESPACE="}
+// repositoryVariables would redirect git to a repository other than the one in Dir.
+var repositoryVariables = []string{"GIT_DIR=", "GIT_WORK_TREE=", "GIT_INDEX_FILE=", "GIT_OBJECT_DIRECTORY=",
+	"GIT_COMMON_DIR=", "GIT_NAMESPACE="}
 
 func (g PersonGit) newCommand(ctx context.Context, args ...string) *exec.Cmd {
 	if g.noHooks {
@@ -52,11 +53,11 @@ func (g PersonGit) newCommand(ctx context.Context, args ...string) *exec.Cmd {
 		}
 	}
 	cmd.Dir, cmd.WaitDelay = g.Dir, 5*time.Second
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it puts away what it has begun
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // git then cleans up
 	return cmd
 }
 
-// readOutput gives the output of a git command that changes nothing.
+// readOutput returns the output of a read-only git command.
 func (g PersonGit) readOutput(ctx context.Context, args ...string) (string, error) {
 	cmd := g.newCommand(ctx, args...)
 	var errs bytes.Buffer
@@ -65,7 +66,8 @@ func (g PersonGit) readOutput(ctx context.Context, args ...string) (string, erro
 	return strings.TrimSpace(string(out)), gitFailure(args, errs.String(), err)
 }
 
-// isTrue says whether a question to git has the answer yes: its exit code is 0.
+// isTrue reports whether a git command exits with 0. An exit code of 1 means false, and others are
+// errors.
 func (g PersonGit) isTrue(ctx context.Context, args ...string) (bool, error) {
 	_, err := g.readOutput(ctx, args...)
 	if ended := new(exec.ExitError); errors.As(err, &ended) && ended.ExitCode() == 1 {
@@ -74,8 +76,8 @@ func (g PersonGit) isTrue(ctx context.Context, args ...string) (bool, error) {
 	return err == nil, err
 }
 
-// runVisibly has git change the checkout or the remote, and shows its messages to the
-// person.
+// runVisibly runs a git command that changes the checkout or the remote, and shows its messages to
+// the person.
 func (g PersonGit) runVisibly(ctx context.Context, args ...string) error {
 	cmd := g.newCommand(ctx, args...)
 	var errs bytes.Buffer
@@ -95,17 +97,17 @@ func gitFailure(args []string, said string, err error) error {
 		return company.E(company.EGit, "there is no git").Fix("install git 2.38 or newer")
 	}
 	lines := strings.Split(strings.TrimSpace(said), "\n")
-	why := safetext.EscapeLine(strings.Join(lines[max(0, len(lines)-6):], " "), 600)
-	return company.E(company.EGit, fmt.Sprintf("git %s did not succeed", args[0])).Because(why).Wrap(err)
+	reason := safetext.EscapeLine(strings.Join(lines[max(0, len(lines)-6):], " "), 600)
+	return company.E(company.EGit, fmt.Sprintf("git %s did not succeed", args[0])).Because(reason).Wrap(err)
 }
 
-// hasCommit says whether the checkout's repository holds a commit.
+// hasCommit reports whether the checkout's repository has a commit.
 func (g PersonGit) hasCommit(ctx context.Context, id company.OID) bool {
 	_, err := g.readOutput(ctx, "cat-file", "-e", string(id)+"^{commit}")
 	return err == nil
 }
 
-// currentBranch is the branch that is checked out; "" where there is none.
+// currentBranch returns the checked out branch, or "" if there is none.
 func (g PersonGit) currentBranch(ctx context.Context) string {
 	name, err := g.readOutput(ctx, "symbolic-ref", "-q", "--short", "HEAD")
 	if err != nil {

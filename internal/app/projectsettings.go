@@ -6,54 +6,55 @@ import (
 	"errors"
 
 	"company/internal/company"
-	"company/internal/config"
-	mirrors "company/internal/depproxy"
-	"company/internal/feed"
-	"company/internal/intake"
-	"company/internal/safetext"
-	"company/internal/secret"
+	mirrors "company/internal/ecosystem/depproxy"
+	"company/internal/lib/safetext"
+	"company/internal/lib/secret"
+	"company/internal/office/config"
+	"company/internal/prepare"
+	"company/internal/present/feed"
 )
 
-// projectSettings read what the config of a task's project says of its images and
-// gates.
+// projectSettings reads the settings for images and gates from the config of a task's project.
 type projectSettings struct {
 	configs    ConfigSource
 	registries *mirrors.Stores
 	setupEnv   map[string]secret.Value // the office's own
 	trust      config.Trust
-	path       string // of the checkout whose settings count; empty: the task's own
+	path       string // checkout whose settings apply (empty means the task's own)
 }
 
-func (s projectSettings) SettingsOf(ctx context.Context, t *company.Task) (intake.Project, error) {
-	path := cmp.Or(s.path, t.Project.Path)
+func (s projectSettings) SettingsOf(ctx context.Context, task *company.Task) (prepare.Project, error) {
+	path := cmp.Or(s.path, task.Project.Path)
 	loaded, err := s.configs.ConfigFor(ctx, path)
 	if err == nil {
 		err = loaded.CheckKeyFiles()
 	}
 	var ce *company.Error
 	if errors.As(err, &ce) {
-		return intake.Project{}, ce.NeedsPerson() // no second try mends a file
+		return prepare.Project{}, ce.NeedsPerson() // a retry cannot fix a file
 	}
 	if err != nil {
-		return intake.Project{}, err
+		return prepare.Project{}, err
 	}
-	p := intakeProject(loaded.Config, s.setupEnv)
-	p.Trust = s.trust.ForCheckout(path)
-	p.Paths, p.Logins = t.Settings.Paths, s.registries.MayUseLogins(ctx, path)
-	return p, nil
+	project := intakeProject(loaded.Config, s.setupEnv)
+	project.Trust = s.trust.ForCheckout(path)
+	project.Paths, project.Logins = task.Settings.Paths, s.registries.MayUseLogins(ctx, path)
+	return project, nil
 }
 
-// intakeProject is the config of a project as its intake has it, for all of its
-// folders and without logins.
-func intakeProject(c config.Config, setupEnv map[string]secret.Value) intake.Project {
-	return intake.Project{
-		Image: c.Container.Image, Dockerfile: c.Container.Dockerfile, Setup: c.Container.Setup, SetupEnv: setupEnv, Offline: c.Container.Deps == "off", Scripts: c.Deps.Scripts, Without: c.Deps.Without,
-		Services: c.ServiceNames(),
-		Lint:     ToOverride(c.Gates.Lint), Types: ToOverride(c.Gates.Types), Build: ToOverride(c.Gates.Build), Test: ToOverride(c.Gates.Test),
+// intakeProject returns a project's settings for its intake, for all of its folders and without
+// logins.
+func intakeProject(cfg config.Config, setupEnv map[string]secret.Value) prepare.Project {
+	return prepare.Project{
+		Image: cfg.Container.Image, Dockerfile: cfg.Container.Dockerfile, Setup: cfg.Container.Setup, SetupEnv: setupEnv,
+		Offline: cfg.Container.Deps == "off", Scripts: cfg.Deps.Scripts, Without: cfg.Deps.Without,
+		Services: cfg.ServiceNames(),
+		Lint:     ToOverride(cfg.Gates.Lint), Types: ToOverride(cfg.Gates.Types), Build: ToOverride(cfg.Gates.Build),
+		Test: ToOverride(cfg.Gates.Test),
 	}
 }
 
-// WatchImage passes on what the image of a task lacks.
+// WatchImage publishes a note about a task's image.
 func (a *App) WatchImage(t company.TaskID, note string) {
 	a.publishItem(feed.Item{Task: t, Kind: "image", Mark: feed.Info, Text: safetext.EscapeLine(note, 300)})
 }

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/config"
-	"company/internal/gitexec/gitexectest"
+	"company/internal/gitops/gitexec/gitexectest"
 	"company/internal/gitops/gitopstest"
 	"company/internal/office"
+	"company/internal/office/config"
 )
 
 // mergeStage is a delivered task, its project, and a clone of a person.
@@ -27,17 +27,22 @@ type mergeStage struct {
 func newMergeStage(t *testing.T) *mergeStage {
 	p := gitopstest.New(t, map[string]string{"a.txt": "a\n", "b.txt": "b\n"})
 	c := config.Default()
-	s := &mergeStage{T: t, p: p, review: PullReview{Paths: office.Paths{Git: filepath.Dir(p.Mirror.Dir())}, Config: c, Office: "k3fq"}}
+	s := &mergeStage{T: t, p: p,
+		review: PullReview{Paths: office.Paths{Git: filepath.Dir(p.Mirror.Dir())}, Config: c, Office: "k3fq"}}
 	clone := filepath.Join(t.TempDir(), "clone")
 	gitexectest.Git(t, p.Dir, "clone", "-q", p.Dir, clone)
-	environ := append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=Ann", "GIT_AUTHOR_EMAIL=ann@example.com", "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.com", "GIT_DIR=/nonexistent")
+	environ := append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=Ann",
+		"GIT_AUTHOR_EMAIL=ann@example.com", "GIT_COMMITTER_NAME=Ann", "GIT_COMMITTER_EMAIL=ann@example.com",
+		"GIT_DIR=/nonexistent")
 	s.clone = PersonGit{Dir: clone, Environ: environ}
 	const branch = "develop-t1-k3fq"
 	head := p.Commit(branch, map[string]string{"a.txt": "changed\n", "c.txt": "c\n"})
 	p.Git("branch", "-q", "-D", branch)
 	s.task = &company.Task{
-		ID: "t1", Project: company.Project{ID: "project", Path: p.Dir}, Prepared: &company.TaskPrepared{Base: company.Base{OID: p.Base, PRBranch: "main"}},
-		PR: &company.PullRequest{Number: 1, Title: "change a", Branch: branch, Base: "main", Head: head, State: company.PROpen},
+		ID: "t1", Project: company.Project{ID: "project", Path: p.Dir},
+		Prepared: &company.TaskPrepared{Base: company.Base{OID: p.Base, PRBranch: "main"}},
+		PR: &company.PullRequest{Number: 1, Title: "change a", Branch: branch, Base: "main", Head: head,
+			State: company.PROpen},
 	}
 	return s
 }
@@ -49,7 +54,8 @@ func (s *mergeStage) git(args ...string) string { return gitexectest.Git(s.T, s.
 
 func (s *mergeStage) mustRefuse(err error, want string) {
 	s.Helper()
-	if code := company.CodeOf(err); err == nil || code != company.EConflict && code != company.EGit || !strings.Contains(err.Error()+fixOf(err), want) {
+	if code := company.CodeOf(err); err == nil || code != company.EConflict && code != company.EGit ||
+		!strings.Contains(err.Error()+fixOf(err), want) {
 		s.Errorf("want a refusal with %q: %v", want, err)
 	}
 }
@@ -86,7 +92,8 @@ func TestCheckoutPull(t *testing.T) {
 	s.git("switch", "-q", "main")
 	write(t, s.clone.Dir, "a.txt", "mine\n")
 	s.mustRefuse(checkoutError(s), "git switch did not succeed")
-	if text, _ := os.ReadFile(filepath.Join(s.clone.Dir, "a.txt")); string(text) != "mine\n" || s.git("rev-parse", "--abbrev-ref", "HEAD") != "main" {
+	if text, _ := os.ReadFile(filepath.Join(s.clone.Dir, "a.txt")); string(text) != "mine\n" ||
+		s.git("rev-parse", "--abbrev-ref", "HEAD") != "main" {
 		t.Fatalf("uncommitted work is gone: %q", text)
 	}
 	s.git("checkout", "-q", "--", "a.txt")
@@ -148,18 +155,21 @@ func TestMergeHere(t *testing.T) {
 	_, err = prepare()
 	s.mustRefuse(err, "uncommitted changes")
 	s.p.Git("checkout", "-q", "--", "b.txt")
-	s.task.BranchChange = &company.BranchChange{Kind: company.BranchAhead, Delivered: s.task.PR.Head, Now: s.p.Base, Commits: 1, By: []string{"bob"}, People: 1}
+	s.task.BranchChange = &company.BranchChange{Kind: company.BranchAhead, Delivered: s.task.PR.Head, Now: s.p.Base,
+		Commits: 1, By: []string{"bob"}, People: 1}
 	_, err = prepare()
 	s.mustRefuse(err, "--follows t1")
 	s.task.BranchChange = nil
 	m, err := prepare()
-	if err != nil || s.p.Git("rev-parse", "main") != string(s.p.Base) || !strings.Contains(m.Question, "merge #1 into main, at "+s.task.PR.Head.Short()) {
+	if err != nil || s.p.Git("rev-parse", "main") != string(s.p.Base) ||
+		!strings.Contains(m.Question, "merge #1 into main, at "+s.task.PR.Head.Short()) {
 		t.Fatalf("%q %v", m.Question, err)
 	}
 	if err := m.Do(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if got := s.p.Git("log", "-1", "--format=%an %P %s"); got != "Ann "+string(s.p.Base)+" "+string(s.task.PR.Head)+" Merge pull request #1: change a" {
+	if got := s.p.Git("log", "-1", "--format=%an %P %s"); got != "Ann "+string(s.p.Base)+" "+string(s.task.PR.Head)+
+		" Merge pull request #1: change a" {
 		t.Errorf("the merge is %q", got)
 	}
 	if err := s.review.CheckMerged(t.Context(), s.task); err != nil {
@@ -217,9 +227,11 @@ func TestMergeIsPushed(t *testing.T) {
 // confirmed is merged where it was to go, or not at all.
 func TestMergeLooksAgainBehindTheQuestion(t *testing.T) {
 	for name, meanwhile := range map[string]func(*mergeStage){
-		"is on other":                          func(s *mergeStage) { s.p.Git("switch", "-q", "-c", "other") },
-		"uncommitted changes":                  func(s *mergeStage) { write(t, s.p.Dir, "b.txt", "mine\n") },
-		"main here is not where origin has it": func(s *mergeStage) { s.p.Commit("main", map[string]string{"mine.txt": "mine\n"}) },
+		"is on other":         func(s *mergeStage) { s.p.Git("switch", "-q", "-c", "other") },
+		"uncommitted changes": func(s *mergeStage) { write(t, s.p.Dir, "b.txt", "mine\n") },
+		"main here is not where origin has it": func(s *mergeStage) {
+			s.p.Commit("main", map[string]string{"mine.txt": "mine\n"})
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newMergeStage(t)
@@ -259,7 +271,8 @@ func TestMergeThatWasNotPushed(t *testing.T) {
 	s := newMergeStage(t)
 	origin := s.addOrigin()
 	s.p.Git("fetch", "-q", s.review.Paths.Git+"/"+filepath.Base(s.p.Mirror.Dir()), string(s.task.PR.Head))
-	s.p.Git("-c", "user.name=a", "-c", "user.email=a@b", "merge", "-q", "--no-ff", "-m", "Merge pull request #1", string(s.task.PR.Head))
+	s.p.Git("-c", "user.name=a", "-c", "user.email=a@b", "merge", "-q", "--no-ff", "-m", "Merge pull request #1",
+		string(s.task.PR.Head))
 	merged := s.p.Git("rev-parse", "HEAD")
 	m, err := s.review.PrepareMerge(t.Context(), s.task, s.here())
 	if err != nil {
@@ -302,7 +315,8 @@ func TestRefusedMergeIsNoConflict(t *testing.T) {
 			if company.CodeOf(err) != company.EGit || strings.Contains(err.Error()+fixOf(err), "--follows") {
 				t.Errorf("it is called a conflict: %v%s", err, fixOf(err))
 			}
-			if s.p.Git("rev-parse", "main") != string(s.p.Base) || s.p.Git("status", "--porcelain", "--untracked-files=no") != "" {
+			if s.p.Git("rev-parse", "main") != string(s.p.Base) ||
+				s.p.Git("status", "--porcelain", "--untracked-files=no") != "" {
 				t.Errorf("it is left in the middle: %s", s.p.Git("status"))
 			}
 		})

@@ -8,20 +8,20 @@ import (
 
 	"company/internal/api"
 	"company/internal/company"
-	"company/internal/config"
 	"company/internal/delivery"
 	"company/internal/forge"
 	"company/internal/gitops"
 	"company/internal/office"
+	"company/internal/office/config"
+	"company/internal/present/view"
 	"company/internal/upkeep"
-	"company/internal/view"
 )
 
-// PullsDir is the folder of the pages of pull requests, in the state folder.
+// PullsDir is the folder for the pages of pull requests, in the state folder.
 const PullsDir = "pulls"
 
-// branchLocator tells where the branch of a pull request is: at the project's
-// remote, or at the fork that it was pushed to.
+// branchLocator finds the branch of a pull request: at the project's remote, or at the fork that
+// it was pushed to.
 type branchLocator struct {
 	office string
 	forges *forge.Selector
@@ -43,13 +43,15 @@ func (l branchLocator) BranchURL(ctx context.Context, lead *company.Task, remote
 	return target.URL, nil
 }
 
-// NewFeedbackPoller polls with the config of an office; the office need not be
-// open.
-func NewFeedbackPoller(id string, p office.Paths, loaded config.Loaded, forges *forge.Selector) (*delivery.FeedbackPoller, error) {
-	return delivery.NewFeedbackPoller(id, gitops.ReadOnlyMirrors{Root: p.Git, Remote: loaded.Config.Git.Remote}, forges)
+// NewFeedbackPoller returns a poller with the config of an office, which need not be open.
+func NewFeedbackPoller(
+	id string, paths office.Paths, loaded config.Loaded, forges *forge.Selector,
+) (*delivery.FeedbackPoller, error) {
+	return delivery.NewFeedbackPoller(
+		id, gitops.ReadOnlyMirrors{Root: paths.Git, Remote: loaded.Config.Git.Remote}, forges)
 }
 
-// feedbackJob is the round that hears what became of the open pull requests.
+// feedbackJob returns the job that polls for feedback on open pull requests.
 func (a *App) feedbackJob(called <-chan struct{}, forges *forge.Selector) (upkeep.Job, error) {
 	poller, err := NewFeedbackPoller(a.office.ID, a.office.Paths, a.loaded, forges)
 	return upkeep.FeedbackRounds{
@@ -58,7 +60,7 @@ func (a *App) feedbackJob(called <-chan struct{}, forges *forge.Selector) (upkee
 	}.Job(func() []company.Pull { return a.View().AwaitedPulls() }), err
 }
 
-// SettingsFor are the settings of tasks of a checkout.
+// SettingsFor returns the settings for tasks of a checkout.
 func (a *App) SettingsFor(ctx context.Context, checkout string) (company.Settings, error) {
 	loaded, err := a.configs.ConfigFor(ctx, checkout)
 	if err != nil {
@@ -68,24 +70,26 @@ func (a *App) SettingsFor(ctx context.Context, checkout string) (company.Setting
 }
 
 // RecordFeedback records the feedback on a pull request.
-func (a *App) RecordFeedback(ctx context.Context, c company.RecordPRFeedback) (company.TaskID, error) {
+func (a *App) RecordFeedback(ctx context.Context, prFeedback company.RecordPRFeedback) (company.TaskID, error) {
 	id := api.NewCommandID()
-	_, err := a.DoID(ctx, id, company.Company, c)
+	_, err := a.DoID(ctx, id, company.Company, prFeedback)
 	return a.View().SubmittedBy(company.Company, id), err
 }
 
 // PullSync asks the forge about pull requests of an office, which need not be open.
 type PullSync struct {
-	Office string // its id
+	Office string // id of the office
 	Paths  office.Paths
 	Config config.Loaded
 	Env    func(string) (string, bool)
 	Logger *slog.Logger
 }
 
-// Poll asks about each of the pull requests, and has do decide on the answers. A failure
-// of one is in its result; an end of ctx ends all.
-func (p PullSync) Poll(ctx context.Context, pulls []company.Pull, do func(company.RecordPRFeedback) (company.TaskID, error)) ([]view.PullSync, error) {
+// Poll asks about each of the pull requests, and calls do with the answers. The failure of one is
+// in its result. The end of ctx stops all.
+func (p PullSync) Poll(
+	ctx context.Context, pulls []company.Pull, do func(company.RecordPRFeedback) (company.TaskID, error),
+) ([]view.PullSync, error) {
 	state, err := p.Paths.Folder(p.Paths.State)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

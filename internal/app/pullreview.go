@@ -11,43 +11,45 @@ import (
 	"slices"
 
 	"company/internal/company"
-	"company/internal/config"
+	"company/internal/delivery/prbody"
 	"company/internal/forge"
 	"company/internal/gitops"
+	"company/internal/lib/shellquote"
 	"company/internal/office"
-	"company/internal/prbody"
-	"company/internal/shell"
-	"company/internal/view"
+	"company/internal/office/config"
+	"company/internal/present/view"
 )
 
-// PullText is the text of a pull request: the office's page, or for one on a forge
-// what the office keeps in it.
-func PullText(p office.Paths, r view.PullRecord) (string, error) {
-	t := r.Task()
-	if !t.PR.IsOnForge() {
-		return readPullPage(p, t.PR)
+// PullText returns the text of a pull request: the office's page, or for one on a forge the text
+// that the office stores there.
+func PullText(paths office.Paths, pullRecord view.PullRecord) (string, error) {
+	task := pullRecord.Task()
+	if !task.PR.IsOnForge() {
+		return readPullPage(paths, task.PR)
 	}
-	latest, before := t, []*company.Task(nil)
-	if n := len(r.Pull.Tasks); n > 0 {
-		latest, before = r.Pull.Tasks[n-1], r.Pull.Tasks[:n-1]
+	latest, before := task, []*company.Task(nil)
+	if n := len(pullRecord.Pull.Tasks); n > 0 {
+		latest, before = pullRecord.Pull.Tasks[n-1], pullRecord.Pull.Tasks[:n-1]
 	}
-	lines := forge.ClosingLines(append(slices.Clone(before), latest), func(i company.IssueRef) string { return forge.ClosingLineAt(t.PR.URL, i) })
+	lines := forge.ClosingLines(append(slices.Clone(before), latest),
+		func(i company.IssueRef) string { return forge.ClosingLineAt(task.PR.URL, i) })
 	return prbody.PRBody(latest, prbody.PROptions{Pushed: true, EarlierTasks: before, ClosingLines: lines}), nil
 }
 
-// readPullPage is the text of a pull request, as the office keeps it.
-func readPullPage(p office.Paths, pr *company.PullRequest) (string, error) {
+// readPullPage reads the page of a pull request that the office stores.
+func readPullPage(paths office.Paths, pr *company.PullRequest) (string, error) {
 	var text []byte
-	state, err := p.Folder(p.State)
+	state, err := paths.Folder(paths.State)
 	if err == nil {
 		defer state.Close()
 		text, err = state.ReadFile(pullPageName(pr), 0)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return "(its page is gone: " + pullPagePath(p, pr) + ")\n", nil
+		return "(its page is gone: " + pullPagePath(paths, pr) + ")\n", nil
 	}
 	if err != nil {
-		return "", company.E(company.EForge, "the page of the pull request cannot be read").Wrap(err).Fix("see that the file is yours")
+		return "", company.E(company.EForge, "the page of the pull request cannot be read").Wrap(err).
+			Fix("see that the file is yours")
 	}
 	return string(text), nil
 }
@@ -60,60 +62,64 @@ func pullPagePath(p office.Paths, pr *company.PullRequest) string {
 	return filepath.Join(p.State, filepath.FromSlash(pullPageName(pr)))
 }
 
-// PullReview asks what became of a pull request where it is: on its forge, or in
-// the repository. The office need not be open.
+// PullReview checks the state of a pull request on its forge or in the repository. The office need
+// not be open.
 type PullReview struct {
 	Paths  office.Paths
 	Config config.Config
-	Office string // its id
+	Office string // id of the office
 	Env    func(string) (string, bool)
 	Logger *slog.Logger
 }
 
-// findForge is the forge that a pull request is on.
-func (r PullReview) findForge(ctx context.Context, t *company.Task) (forge.Forge, forge.Ref, error) {
-	ref := forge.Ref{Office: r.Office, Task: t.ID, Number: t.PR.Number, URL: t.PR.URL, Branch: t.PR.Branch}
-	_, remote, err := r.openMirror(ctx, t)
+// findForge returns the forge of a pull request.
+func (r PullReview) findForge(ctx context.Context, task *company.Task) (forge.Forge, forge.Ref, error) {
+	ref := forge.Ref{Office: r.Office, Task: task.ID, Number: task.PR.Number, URL: task.PR.URL, Branch: task.PR.Branch}
+	_, remote, err := r.openMirror(ctx, task)
 	if err != nil {
 		return nil, ref, err
 	}
-	// The pages of the office are not looked at: nothing has to be asked of them.
+	// The office's own pages are not searched: they need no requests.
 	f, err := OpenForges(nil, r.Config, r.Logger, r.Env).ForPullRequest(ctx, ref, remote)
 	return f, ref, err
 }
 
-// openMirror opens the mirror of a task's project to read, and finds the address
-// of its remote; "" where there is none.
-func (r PullReview) openMirror(ctx context.Context, t *company.Task) (*gitops.Mirror, string, error) {
-	m, err := gitops.LookAt(r.Paths.Git, r.Config.Git.Remote, t.Project.ID, t.Project.Path)
+// openMirror opens the mirror of a task's project for reading, and returns the address of its
+// remote, or "" if there is none.
+func (r PullReview) openMirror(ctx context.Context, task *company.Task) (*gitops.Mirror, string, error) {
+	mirror, err := gitops.LookAt(r.Paths.Git, r.Config.Git.Remote, task.Project.ID, task.Project.Path)
 	if err != nil {
 		return nil, "", err
 	}
-	remote, err := m.RemoteURL(ctx, t.Project.Path)
-	return m, remote, err
+	remote, err := mirror.RemoteURL(ctx, task.Project.Path)
+	return mirror, remote, err
 }
 
-// CheckMerged is nil when an open pull request is merged. The company never merges
-// it by itself (REV-1), so otherwise it is a refusal with what to do.
-func (r PullReview) CheckMerged(ctx context.Context, t *company.Task) error {
+// CheckMerged returns nil if an open pull request is merged. Otherwise it returns an error with
+// the next step. The company never merges it by itself (REV-1).
+func (r PullReview) CheckMerged(ctx context.Context, task *company.Task) error {
 	check := r.checkBase
-	if t.PR.IsOnForge() {
+	if task.PR.IsOnForge() {
 		check = r.checkForge
 	}
-	err := check(ctx, t)
-	if t.PR.State != company.PRClosed || company.CodeOf(err) != company.EProtected {
+	err := check(ctx, task)
+	if task.PR.State != company.PRClosed || company.CodeOf(err) != company.EProtected {
 		return err
 	}
-	refused := company.E(company.EConflict, fmt.Sprintf("#%d is closed, and not merged", t.PR.Number)).Because("what is closed is merged by no command of company")
-	if t.PR.IsOnForge() {
-		return refused.Fix(fmt.Sprintf("open it again at %s, then: company pr sync %d && company pr merge %d", t.PR.URL, t.PR.Number, t.PR.Number))
+	refused := company.E(company.EConflict, fmt.Sprintf("#%d is closed, and not merged", task.PR.Number)).
+		Because("what is closed is merged by no command of company")
+	if task.PR.IsOnForge() {
+		return refused.Fix(
+			fmt.Sprintf("open it again at %s, then: company pr sync %d && company pr merge %d", task.PR.URL, task.PR.Number,
+				task.PR.Number))
 	}
-	return refused.Fix(fmt.Sprintf("see it by company pr diff %d; merge %s with your own git, then: company pr merge %d", t.PR.Number, t.PR.Head.Short(), t.PR.Number))
+	return refused.Fix(fmt.Sprintf("see it by company pr diff %d; merge %s with your own git, then: company pr merge "+
+		"%d", task.PR.Number, task.PR.Head.Short(), task.PR.Number))
 }
 
-// checkForge is nil when the forge says that the pull request is merged.
-func (r PullReview) checkForge(ctx context.Context, t *company.Task) error {
-	f, ref, err := r.findForge(ctx, t)
+// checkForge returns nil if the pull request is merged on its forge.
+func (r PullReview) checkForge(ctx context.Context, task *company.Task) error {
+	f, ref, err := r.findForge(ctx, task)
 	if err != nil {
 		return err
 	}
@@ -121,81 +127,90 @@ func (r PullReview) checkForge(ctx context.Context, t *company.Task) error {
 	if err != nil || fb.State == company.PRMerged {
 		return err
 	}
-	return company.E(company.EProtected, fmt.Sprintf("#%d is %s, and the company never merges it by itself", t.PR.Number, fb.State)).
-		Because("what goes to " + t.PR.Base + " is yours to decide").Fix(fmt.Sprintf("company pr merge %d at a terminal; or merge it at %s, and then the same", t.PR.Number, t.PR.URL))
+	return company.E(company.EProtected,
+		fmt.Sprintf("#%d is %s, and the company never merges it by itself", task.PR.Number, fb.State)).
+		Because("what goes to " + task.PR.Base + " is yours to decide").
+		Fix(fmt.Sprintf("company pr merge %d at a terminal; or merge it at %s, and then the same", task.PR.Number,
+			task.PR.URL))
 }
 
-// checkBase is nil when the base branch holds the pull request's head: that of the
-// remote, or of the checkout where there is no remote.
-func (r PullReview) checkBase(ctx context.Context, t *company.Task) error {
-	m, remote, err := r.openMirror(ctx, t)
+// checkBase returns nil if the base branch contains the pull request's head. It checks the base of
+// the remote, or of the checkout if there is no remote.
+func (r PullReview) checkBase(ctx context.Context, task *company.Task) error {
+	mirror, remote, err := r.openMirror(ctx, task)
 	if err != nil {
 		return err
 	}
-	src := gitops.Source{Path: t.Project.Path}
+	src := gitops.Source{Path: task.Project.Path}
 	if remote != "" {
 		src = gitops.Source{URL: remote}
 	}
-	base, err := m.FetchBase(ctx, nil, src, t.PR.Base)
+	base, err := mirror.FetchBase(ctx, nil, src, task.PR.Base)
 	if err != nil {
 		return err
 	}
-	in, err := m.IsAncestor(ctx, t.PR.Head, base.OID)
+	in, err := mirror.IsAncestor(ctx, task.PR.Head, base.OID)
 	if err != nil || in {
 		return err
 	}
-	refused := company.E(company.EProtected, fmt.Sprintf("%s does not hold %s yet, and the company never moves it by itself", t.PR.Base, t.PR.Head.Short())).
-		Because(fmt.Sprintf("%s is at %s; what goes to it is yours to decide", t.PR.Base, base.OID.Short()))
-	// The mirror has the delivered commit, also where no branch has it any
-	// more.
+	refused := company.E(company.EProtected,
+		fmt.Sprintf("%s does not hold %s yet, and the company never moves it by itself", task.PR.Base, task.PR.Head.Short())).
+		Because(fmt.Sprintf("%s is at %s; what goes to it is yours to decide", task.PR.Base, base.OID.Short()))
+	// The mirror has the delivered commit, even if no branch has it any more.
 	name := r.Config.Git.Remote
-	from, what, push, instead := shell.Quote(m.Dir()), string(t.PR.Head), "", ""
+	from, what, push, instead := shellquote.Quote(mirror.Dir()), string(task.PR.Head), "", ""
 	if remote != "" {
-		push = fmt.Sprintf(" && git push %s %s", shell.Quote(name), shell.Quote(t.PR.Base))
-		if t.BranchChange.LosesDelivery() {
-			refused = refused.Because("the branch " + t.BranchChange.String())
-			instead = fmt.Sprintf("; or, where people merged it in another form: company pr close %d --why \"…\"", t.PR.Number)
+		push = fmt.Sprintf(" && git push %s %s", shellquote.Quote(name), shellquote.Quote(task.PR.Base))
+		if task.BranchChange.LosesDelivery() {
+			refused = refused.Because("the branch " + task.BranchChange.String())
+			instead = fmt.Sprintf("; or, where people merged it in another form: company pr close %d --why \"…\"",
+				task.PR.Number)
 		} else {
-			from, what = shell.Quote(name), shell.Quote(t.PR.Branch)
+			from, what = shellquote.Quote(name), shellquote.Quote(task.PR.Branch)
 		}
 	}
-	refused = refused.Because(fmt.Sprintf("%s; at a terminal this merges it, once you confirm it: company pr merge %d", refused.Why, t.PR.Number))
-	return refused.Fix(fmt.Sprintf("cd %s && git fetch %s %s && git switch %s && git merge --no-ff FETCH_HEAD%s && company pr merge %d%s",
-		shell.Quote(t.Project.Path), from, what, shell.Quote(t.PR.Base), push, t.PR.Number, instead))
+	refused = refused.Because(
+		fmt.Sprintf("%s; at a terminal this merges it, once you confirm it: company pr merge %d", refused.Why,
+			task.PR.Number))
+	return refused.Fix(fmt.Sprintf("cd %s && git fetch %s %s && git switch %s && git merge --no-ff FETCH_HEAD%s && "+
+		"company pr merge %d%s",
+		shellquote.Quote(task.Project.Path), from, what, shellquote.Quote(task.PR.Base), push, task.PR.Number, instead))
 }
 
-// Close closes an open pull request on its forge; a page has nothing to close.
-func (r PullReview) Close(ctx context.Context, t *company.Task, why string) error {
+// Close closes an open pull request on its forge. Pages cannot be closed.
+func (r PullReview) Close(ctx context.Context, t *company.Task, reason string) error {
 	f, ref, err := r.findForge(ctx, t)
 	if err != nil {
 		return err
 	}
-	if why != "" {
-		if err := f.Comment(ctx, ref, "closed", why); err != nil {
+	if reason != "" {
+		if err := f.Comment(ctx, ref, "closed", reason); err != nil {
 			return err
 		}
 	}
 	return f.Close(ctx, ref)
 }
 
-// OpenCommand is how to open a pull request by hand, where its branch is on GitHub
-// and there was no login to open it with. Empty: it is not there.
-func (r PullReview) OpenCommand(ctx context.Context, t *company.Task) string {
-	_, remote, err := r.openMirror(ctx, t)
+// OpenCommand returns the command to open a pull request by hand. It is for a branch on GitHub if
+// there was no login to open the pull request. Otherwise it returns "".
+func (r PullReview) OpenCommand(ctx context.Context, task *company.Task) string {
+	_, remote, err := r.openMirror(ctx, task)
 	if err != nil {
 		return ""
 	}
-	return openCommand(remote, pullPagePath(r.Paths, t.PR), t.PR)
+	return openCommand(remote, pullPagePath(r.Paths, task.PR), task.PR)
 }
 
 func openCommand(remote, body string, pr *company.PullRequest) string {
-	r, ok := forge.ParseRemote(remote)
-	if !ok || r.Host != "github.com" {
+	repo, ok := forge.ParseRemote(remote)
+	if !ok || repo.Host != "github.com" {
 		return ""
 	}
-	return fmt.Sprintf("gh pr create --repo %s --base %s --head %s --title %s --body-file %s\n      or https://github.com/%s/compare/%s...%s?expand=1",
-		r, shell.Quote(pr.Base), shell.Quote(pr.Branch), shell.Quote(forge.CleanTitle(pr.Title)), shell.Quote(body), r, url.PathEscape(pr.Base), url.PathEscape(pr.Branch))
+	return fmt.Sprintf("gh pr create --repo %s --base %s --head %s --title %s --body-file %s\n      or "+
+		"https://github.com/%s/compare/%s...%s?expand=1",
+		repo, shellquote.Quote(pr.Base), shellquote.Quote(pr.Branch), shellquote.Quote(forge.CleanTitle(pr.Title)),
+		shellquote.Quote(body), repo, url.PathEscape(pr.Base), url.PathEscape(pr.Branch))
 }
 
-// PlainPullText is the text of a pull request for people at a terminal.
+// PlainPullText renders the text of a pull request for people at a terminal.
 func PlainPullText(body string) string { return prbody.PlainText(body) }

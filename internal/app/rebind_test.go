@@ -28,16 +28,21 @@ func TestTaskIsBoundAtItsSubmission(t *testing.T) {
 	}
 	named := o.View().Tasks[id].Settings.Agents
 	named.Models = map[string]company.ModelBinding{"default": {Adapter: "openai", Model: "its own"}}
-	evs := o.Must(company.Submit{Instruction: "another", Project: company.Project{ID: "p", Path: o.Repo}, Settings: company.Settings{Agents: named}})
+	evs := o.Must(
+		company.Submit{Instruction: "another", Project: company.Project{ID: "p", Path: o.Repo},
+			Settings: company.Settings{Agents: named}})
 	if got := o.View().Tasks[evs[0].Task].Settings.Agents.Models["default"].Model; got != "its own" {
 		t.Errorf("a submission with agents got %q", got)
 	}
 
 	trouble := func(code company.Code) company.ApprovalID {
 		t.Helper()
-		o.Must(company.ReportEffectFailure{Task: id, Key: "run t1-01", EffectFailed: company.EffectFailed{Code: code, Error: "it failed", Human: true}})
+		o.Must(company.ReportEffectFailure{Task: id, Key: "run t1-01",
+			EffectFailed: company.EffectFailed{Code: code, Error: "it failed", Human: true}})
 		f := o.View().Tasks[id].Failures["run t1-01"]
-		o.Must(company.OpenApproval{Question: company.PendingQuestion{Key: fmt.Sprintf("trouble %s run t1-01 %d", id, f.NotBefore.UnixNano()), Task: id}})
+		o.Must(company.OpenApproval{
+			Question: company.PendingQuestion{Key: fmt.Sprintf("trouble %s run t1-01 %d", id, f.NotBefore.UnixNano()),
+				Task: id}})
 		open := o.View().OpenApprovals(id)
 		if len(open) != 1 {
 			t.Fatalf("%+v", open)
@@ -74,7 +79,8 @@ func TestOneOfTwoRacingSubmissions(t *testing.T) {
 	for i := range 2 {
 		go func() {
 			_, err := o.App.DoID(t.Context(), fmt.Sprintf("race-%d", i), company.President, company.Submit{
-				Instruction: "do it", Base: "main", Project: company.Project{ID: "p", Path: o.Repo}, Settings: company.Settings{Exclusive: true},
+				Instruction: "do it", Base: "main", Project: company.Project{ID: "p", Path: o.Repo},
+				Settings: company.Settings{Exclusive: true},
 			})
 			errs <- err
 		}()
@@ -85,7 +91,8 @@ func TestOneOfTwoRacingSubmissions(t *testing.T) {
 			refusals = append(refusals, e)
 		}
 	}
-	if len(o.View().Tasks) != 1 || len(refusals) != 1 || refusals[0].Code != company.EConflict || refusals[0].CurrentTask != "t1" || refusals[0].CurrentState != company.StatusPending {
+	if len(o.View().Tasks) != 1 || len(refusals) != 1 || refusals[0].Code != company.EConflict ||
+		refusals[0].CurrentTask != "t1" || refusals[0].CurrentState != company.StatusPending {
 		t.Errorf("%d tasks, refused: %+v", len(o.View().Tasks), refusals)
 	}
 }

@@ -14,20 +14,20 @@ import (
 	"unicode/utf8"
 
 	"company/internal/company"
-	"company/internal/config"
+	"company/internal/delivery/secretscan"
+	"company/internal/engine/replay"
 	"company/internal/gitops"
-	"company/internal/leak"
 	"company/internal/office"
-	"company/internal/replay"
+	"company/internal/office/config"
 )
 
 // RecordReader reads the records of an office's tasks.
 type RecordReader interface {
-	// StreamRecord passes the record of a finished task to fn, piece by piece.
+	// StreamRecord calls fn for each entry of a finished task's record.
 	StreamRecord(ctx context.Context, id company.TaskID, fn func(replay.Entry) error) error
 }
 
-// SaveOptions are what the record of a task is saved with.
+// SaveOptions holds the parameters of SaveRecord.
 type SaveOptions struct {
 	Task    company.TaskID
 	Records RecordReader
@@ -35,37 +35,38 @@ type SaveOptions struct {
 	Config  config.Loaded
 	Configs ConfigSource
 	Env     func(string) (string, bool)
-	Version string // of the program
+	Version string // version of the program
 }
 
-// SaveRecord writes the record of a finished task into a new file, which is all that a
-// replay needs, and gives its size in bytes. EConflict: there is a file of that name.
-// EInvalid: the task cannot be replayed, its record is too large, or has what looks like a
-// secret. No file is left then.
-func SaveRecord(ctx context.Context, o SaveOptions, path string) (size int64, err error) {
+// SaveRecord writes the record of a finished task to a new file and returns its size in bytes. The
+// file holds all data for a replay. It returns EConflict if the file exists. It returns EInvalid
+// if the task cannot be replayed, the record is too large, or it seems to contain a secret. On an
+// error it leaves no file.
+func SaveRecord(ctx context.Context, saveOptions SaveOptions, path string) (size int64, err error) {
 	fail := func(err error) error {
-		return company.E(company.EOutput, "the record cannot be written").Wrap(err).Fix("see that the folder is yours and has space: " + filepath.Dir(path))
+		return company.E(company.EOutput, "the record cannot be written").Wrap(err).
+			Fix("see that the folder is yours and has space: " + filepath.Dir(path))
 	}
 	if _, err := os.Lstat(path); err == nil {
 		return 0, existingRecordError(path)
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), ".company-record-")
+	file, err := os.CreateTemp(filepath.Dir(path), ".company-record-")
 	if err != nil {
 		return 0, fail(err)
 	}
-	defer func() { err = errors.Join(err, f.Close(), os.Remove(f.Name())) }()
-	out := &savingWriter{f: f}
-	err = writeRecord(ctx, o, out)
+	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
+	out := &savingWriter{f: file}
+	err = writeRecord(ctx, saveOptions, out)
 	if out.err != nil {
 		return 0, fail(out.err)
 	}
 	if err != nil {
 		return 0, err
 	}
-	if err := f.Sync(); err != nil {
+	if err := file.Sync(); err != nil {
 		return 0, fail(err)
 	}
-	switch err := os.Link(f.Name(), path); {
+	switch err := os.Link(file.Name(), path); {
 	case errors.Is(err, fs.ErrExist):
 		return 0, existingRecordError(path)
 	case err != nil:
@@ -78,7 +79,7 @@ func existingRecordError(path string) error {
 	return company.E(company.EConflict, "there is a file of that name: "+path).Fix("remove it, or name another one")
 }
 
-// savingWriter counts the bytes written, and keeps the first error.
+// savingWriter counts the written bytes and stores the first error.
 type savingWriter struct {
 	f    *os.File
 	size int64
@@ -94,28 +95,28 @@ func (w *savingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-func writeRecord(ctx context.Context, o SaveOptions, w io.Writer) error {
-	file, err := replay.NewFileWriter(w, replay.FileHeader{Task: o.Task, Program: o.Version})
+func writeRecord(ctx context.Context, saveOptions SaveOptions, w io.Writer) error {
+	file, err := replay.NewFileWriter(w, replay.FileHeader{Task: saveOptions.Task, Program: saveOptions.Version})
 	if err != nil {
 		return err
 	}
-	secrets := leak.New(ownSecrets(o.Config.Config, o.Env), "record")
-	record, err := replay.Read(ctx, o.Task, func(fn func(replay.Entry) error) error {
-		return o.Records.StreamRecord(ctx, o.Task, func(e replay.Entry) error {
-			if err := refuseSecrets(ctx, secrets, e); err != nil {
+	secrets := secretscan.New(ownSecrets(saveOptions.Config.Config, saveOptions.Env), "record")
+	record, err := replay.Read(ctx, saveOptions.Task, func(fn func(replay.Entry) error) error {
+		return saveOptions.Records.StreamRecord(ctx, saveOptions.Task, func(entry replay.Entry) error {
+			if err := refuseSecrets(ctx, secrets, entry); err != nil {
 				return err
 			}
-			if err := file.AddEntry(e); err != nil {
+			if err := file.AddEntry(entry); err != nil {
 				return err
 			}
-			return fn(e)
+			return fn(entry)
 		})
 	})
 	if err != nil {
 		return err
 	}
 	project := record.Project()
-	loaded, err := o.Configs.ConfigFor(ctx, project.Path)
+	loaded, err := saveOptions.Configs.ConfigFor(ctx, project.Path)
 	if err != nil {
 		return err
 	}
@@ -130,7 +131,7 @@ func writeRecord(ctx context.Context, o SaveOptions, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	mirror, err := gitops.LookAt(o.Paths.Git, o.Config.Config.Git.Remote, project.ID, project.Path)
+	mirror, err := gitops.LookAt(saveOptions.Paths.Git, saveOptions.Config.Config.Git.Remote, project.ID, project.Path)
 	if err != nil {
 		return err
 	}
@@ -140,30 +141,31 @@ func writeRecord(ctx context.Context, o SaveOptions, w io.Writer) error {
 	return file.Close()
 }
 
-// refuseSecrets refuses an entry with a secret: one of the office's own, or one that has the
-// mark of its kind. The finding names neither. It refuses an entry that it cannot look through, too.
-func refuseSecrets(ctx context.Context, s *leak.Scanner, e replay.Entry) error {
+// refuseSecrets returns an error if an entry contains a secret: one of the office's own, or text
+// in the format of a known kind of secret. The error does not contain the secret. It also rejects
+// entries that it cannot scan completely.
+func refuseSecrets(ctx context.Context, scanner *secretscan.Scanner, entry replay.Entry) error {
 	var texts strings.Builder
 	where := "the events"
 	switch {
-	case e.Event != nil:
-		collectTexts(e.Event.Data, &texts)
-		where = "the event " + e.Event.Kind
-	case e.Blob != "" && e.Run == "":
-		if !utf8.Valid(e.Text) {
+	case entry.Event != nil:
+		collectTexts(entry.Event.Data, &texts)
+		where = "the event " + entry.Event.Kind
+	case entry.Blob != "" && entry.Run == "":
+		if !utf8.Valid(entry.Text) {
 			return nil // an image
 		}
-		texts.Write(e.Text)
+		texts.Write(entry.Text)
 		where = "a file of the instruction"
-	case e.Blob != "":
-		texts.Write(e.Text)
-		collectTexts(e.Text, &texts)
-		where = "a long text of " + string(e.Run)
+	case entry.Blob != "":
+		texts.Write(entry.Text)
+		collectTexts(entry.Text, &texts)
+		where = "a long text of " + string(entry.Run)
 	default:
-		collectTexts(e.Data, &texts)
-		where = strings.TrimSpace("the conversation of "+string(e.Run)) + " (" + e.Kind + ")"
+		collectTexts(entry.Data, &texts)
+		where = strings.TrimSpace("the conversation of "+string(entry.Run)) + " (" + entry.Kind + ")"
 	}
-	got := s.ScanProse(ctx, texts.String())
+	got := scanner.ScanProse(ctx, texts.String())
 	refused := company.E(company.EInvalid, "the record has a secret, so no file is written")
 	switch {
 	case ctx.Err() != nil:
@@ -172,19 +174,20 @@ func refuseSecrets(ctx context.Context, s *leak.Scanner, e replay.Entry) error {
 		refused = refused.Because(where + " has one: " + got.Findings[0].What)
 	case got.Unseen > 0:
 		refused = company.E(company.EInvalid, "the record may have a secret, so no file is written").
-			Because(fmt.Sprintf("%s has %s that nothing looked through: too costly", where, company.Count(int(got.Unseen), "byte")))
+			Because(fmt.Sprintf("%s has %s that nothing looked through: too costly", where,
+				company.Count(int(got.Unseen), "byte")))
 	default:
 		return nil
 	}
 	return refused.Fix("replay the task in its office, which keeps its record: company replay <task>")
 }
 
-// collectTexts adds the texts of a JSON value, one a line. A text that is JSON again, as the
-// arguments of a tool are, is taken apart, too.
+// collectTexts appends the strings of a JSON value, one per line. Strings that contain JSON, such
+// as the arguments of a tool, are decoded, too.
 func collectTexts(data []byte, into *strings.Builder) {
-	d := json.NewDecoder(bytes.NewReader(data))
+	decoder := json.NewDecoder(bytes.NewReader(data))
 	for {
-		token, err := d.Token()
+		token, err := decoder.Token()
 		if err != nil {
 			return
 		}
@@ -200,24 +203,27 @@ func collectTexts(data []byte, into *strings.Builder) {
 	}
 }
 
-// OpenRecord reads a record file, and checks it whole before anything is done with it. pack
-// has its git objects; the caller closes it. EUsage: there is no such file. EInvalid: it is
-// no record, or a damaged one.
+// OpenRecord reads a record file and validates it completely. pack has its git objects, and the
+// caller closes it. It returns EUsage if the file does not exist, and EInvalid if it is no record
+// or is damaged.
 func OpenRecord(ctx context.Context, path string) (file *replay.File, pack io.ReadCloser, err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, nil, company.E(company.EUsage, "the record cannot be opened").Wrap(err).Fix("company replay <task> --save FILE writes one")
+		return nil, nil, company.E(company.EUsage, "the record cannot be opened").Wrap(err).
+			Fix("company replay <task> --save FILE writes one")
 	}
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, nil, company.E(company.EUsage, path+" is no plain file").Fix("name a file that company replay <task> --save has written")
+		return nil, nil, company.E(company.EUsage, path+" is no plain file").
+			Fix("name a file that company replay <task> --save has written")
 	}
 	kept, err := os.CreateTemp("", "company-record-")
 	if err == nil {
-		err = os.Remove(kept.Name()) // the kernel frees it with the process
+		err = os.Remove(kept.Name()) // the kernel frees it when it is closed
 	}
 	if err != nil {
-		return nil, nil, company.E(company.EConfig, "there is no room for a record").Wrap(err).Fix("make room in " + os.TempDir())
+		return nil, nil, company.E(company.EConfig, "there is no room for a record").Wrap(err).
+			Fix("make room in " + os.TempDir())
 	}
 	defer func() {
 		if err != nil {
@@ -233,8 +239,8 @@ func OpenRecord(ctx context.Context, path string) (file *replay.File, pack io.Re
 	return file, kept, nil
 }
 
-// FixedConfig is one config for all projects.
+// FixedConfig is a ConfigSource with one config for all projects.
 type FixedConfig struct{ config.Loaded }
 
-// ConfigFor gives the config.
+// ConfigFor returns the config.
 func (c FixedConfig) ConfigFor(context.Context, string) (config.Loaded, error) { return c.Loaded, nil }

@@ -10,15 +10,15 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/leak"
-	"company/internal/replay"
+	"company/internal/delivery/secretscan"
+	"company/internal/engine/replay"
 )
 
 // TestRecordHasNoSecret: an entry with a secret of the office's, or of a known kind, is
 // refused wherever it stands, and the refusal does not show it.
 func TestRecordHasNoSecret(t *testing.T) {
 	const own, token = "sw0rdf1sh-of-the-office", "ghp_0123456789abcdefABCDEF0123456789abcd"
-	s := leak.New([]leak.Own{{Name: "OPENAI_API_KEY", Value: own}}, "x")
+	s := secretscan.New([]secretscan.Own{{Name: "OPENAI_API_KEY", Value: own}}, "x")
 	inside, _ := json.Marshal(map[string]string{"command": "export A=" + own})
 	arguments, _ := json.Marshal(map[string]any{"calls": []any{map[string]string{"arguments": string(inside)}}})
 	for name, e := range map[string]replay.Entry{
@@ -29,11 +29,13 @@ func TestRecordHasNoSecret(t *testing.T) {
 		"a setting": {Kind: "settings", Data: json.RawMessage(`{"agents.worker.persona":"` + own + `"}`)},
 	} {
 		err := refuseSecrets(t.Context(), s, e)
-		if company.CodeOf(err) != company.EInvalid || strings.Contains(err.Error(), own) || strings.Contains(err.Error(), token) {
+		if company.CodeOf(err) != company.EInvalid || strings.Contains(err.Error(), own) ||
+			strings.Contains(err.Error(), token) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if err := refuseSecrets(t.Context(), s, replay.Entry{Run: "t1-01.1", Kind: "call", Data: json.RawMessage(`{"text":"password = hunter2"}`)}); err != nil {
+	if err := refuseSecrets(t.Context(), s,
+		replay.Entry{Run: "t1-01.1", Kind: "call", Data: json.RawMessage(`{"text":"password = hunter2"}`)}); err != nil {
 		t.Error(err)
 	}
 }

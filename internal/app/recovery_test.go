@@ -8,9 +8,9 @@ import (
 
 	"company/internal/bus/nats"
 	"company/internal/company"
-	"company/internal/config"
+	"company/internal/engine/orchestrator"
 	"company/internal/ledger"
-	"company/internal/orchestrator"
+	"company/internal/office/config"
 )
 
 // With recovery: ask, tasks that an earlier process left waits for company
@@ -42,11 +42,14 @@ func TestRecoveryAsk(t *testing.T) {
 	}
 	do(company.StartOffice{Office: "k3fq"})
 	for range 4 {
-		do(company.Submit{Instruction: "x", Project: company.Project{ID: "p", Path: "/p"}, Settings: company.Settings{NoGates: "ask"}})
+		do(company.Submit{Instruction: "x", Project: company.Project{ID: "p", Path: "/p"},
+			Settings: company.Settings{NoGates: "ask"}})
 	}
 	do(company.Cancel{Task: "t2"})
 	base := company.OID(strings.Repeat("a", 40))
-	do(company.RecordPreparation{Task: "t3", TaskPrepared: company.TaskPrepared{Base: company.Base{OID: base}, Image: "i", GateHash: "g", Integration: "develop-t3-k3fq"}})
+	do(company.RecordPreparation{Task: "t3",
+		TaskPrepared: company.TaskPrepared{Base: company.Base{OID: base}, Image: "i", GateHash: "g",
+			Integration: "develop-t3-k3fq"}})
 	for _, e := range company.Due(h.View(), h.Now(), 9) {
 		if e.Kind == company.EffectCommand && e.Task == "t3" {
 			do(e.Command)

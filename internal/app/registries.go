@@ -6,20 +6,22 @@ import (
 	"path/filepath"
 	"strings"
 
+	"company/internal/agentrun/depaccess"
 	"company/internal/company"
-	"company/internal/config"
-	"company/internal/depaccess"
-	mirrors "company/internal/depproxy"
+	"company/internal/container/image"
 	"company/internal/ecosystem"
-	"company/internal/feed"
-	"company/internal/image"
-	"company/internal/safetext"
-	"company/internal/secret"
+	mirrors "company/internal/ecosystem/depproxy"
+	"company/internal/lib/safetext"
+	"company/internal/lib/secret"
+	"company/internal/office/config"
+	"company/internal/present/feed"
 )
 
-// OpenRegistries opens the operator's package registries, behind caches that
-// all offices of this user share. With container.deps: off there are none.
-func OpenRegistries(ctx context.Context, cfg config.Config, env func(string) (string, bool), log *slog.Logger) (*mirrors.Stores, error) {
+// OpenRegistries opens the operator's package registries with caches that all offices of this user
+// share. With container.deps: off it returns nil.
+func OpenRegistries(
+	ctx context.Context, cfg config.Config, env func(string) (string, bool), log *slog.Logger,
+) (*mirrors.Stores, error) {
 	if cfg.Container.Deps == "off" {
 		return nil, nil
 	}
@@ -43,8 +45,8 @@ func OpenRegistries(ctx context.Context, cfg config.Config, env func(string) (st
 	return stores, nil
 }
 
-// dependencyAccess says what runs may fetch of the registries; nil where there are
-// none.
+// dependencyAccess returns the service that runs use to fetch from the registries, or nil if there
+// are none.
 func (a *App) dependencyAccess(stores *mirrors.Stores) (*depaccess.Service, error) {
 	if stores == nil {
 		return nil, nil
@@ -54,13 +56,13 @@ func (a *App) dependencyAccess(stores *mirrors.Stores) (*depaccess.Service, erro
 	})
 }
 
-// WatchFetch passes on what runs fetch of registries.
+// WatchFetch publishes the fetches of runs from registries.
 func (a *App) WatchFetch(run company.RunID, line string) {
-	a.publishItem(feed.Item{Task: run.Task(), Run: run, Kind: "registry", Mark: feed.Info, Text: safetext.EscapeLine(line, 200)})
+	a.publishItem(
+		feed.Item{Task: run.Task(), Run: run, Kind: "registry", Mark: feed.Info, Text: safetext.EscapeLine(line, 200)})
 }
 
-// SetupEnv are the values of container.setup_env. They go to the preparation
-// of images and nowhere else.
+// SetupEnv returns the values of container.setup_env. They are used only to prepare images.
 func SetupEnv(cfg config.Config, lookup func(string) (string, bool)) (map[string]secret.Value, error) {
 	out := map[string]secret.Value{}
 	for _, name := range cfg.Container.SetupEnv {
@@ -74,10 +76,10 @@ func SetupEnv(cfg config.Config, lookup func(string) (string, bool)) (map[string
 	return out, nil
 }
 
-// Logins are what the operator's own clients of package registries are set to.
+// Logins describes the settings of the operator's own package registry clients.
 type Logins struct {
-	Hosts     []string // that there is a login for
-	GoPrivate string   // Go modules that are called private
+	Hosts     []string // hosts with a login
+	GoPrivate string   // private Go modules
 }
 
 // LoadLogins reads the settings of the operator's own clients.
@@ -89,7 +91,7 @@ func LoadLogins(ctx context.Context) (Logins, error) {
 	return Logins{Hosts: append([]string{}, up.LoginHosts()...), GoPrivate: up.Registries[ecosystem.Go].Private}, nil
 }
 
-// RenderText names the uses that a repository could make of the logins, for the person to decide on.
+// RenderText describes how a repository could use the logins, for the person's decision.
 func (l Logins) RenderText() string {
 	text := ""
 	if len(l.Hosts) > 0 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/config"
+	"company/internal/office/config"
 )
 
 // Values of container.setup_env come from the environment and do not print; a

@@ -12,23 +12,23 @@ import (
 	"time"
 
 	"company/internal/agent"
-	"company/internal/clock"
 	"company/internal/company"
-	"company/internal/config"
 	"company/internal/container"
-	"company/internal/gitexec"
+	"company/internal/engine/replay"
 	"company/internal/gitops"
+	"company/internal/gitops/gitexec"
+	"company/internal/lib/clock"
 	"company/internal/office"
-	"company/internal/replay"
+	"company/internal/office/config"
 	"company/internal/upkeep"
 )
 
-// StreamRecord gives the record that a finished task is replayed from.
+// StreamRecord calls emit for each entry of the record from which a finished task is replayed.
 func (a *App) StreamRecord(ctx context.Context, id company.TaskID, emit func(replay.Entry) error) error {
 	return replay.StreamRecord(ctx, recordSource{a}, id, emit)
 }
 
-// recordSource is an open office, to read records from.
+// recordSource is an open office as a source of records.
 type recordSource struct{ *App }
 
 func (s recordSource) ReadEvents(ctx context.Context, id company.TaskID, fn func(company.Event) error) error {
@@ -41,31 +41,29 @@ func (s recordSource) ReadRun(ctx context.Context, run company.RunID, fn func(st
 
 func (s recordSource) Payloads() agent.Blobs { return blobReader{s.ledger} }
 
-// ReplayOptions are what a task is replayed with.
+// ReplayOptions holds the parameters of a replay.
 type ReplayOptions struct {
 	Record *replay.Record
-	Paths  office.Paths // of the office that did the task: its git store is read
-	// Pack has the git objects in the place of that store.
-	// Nil: the store has them.
+	Paths  office.Paths // of the office that ran the task; its git store is read
+	// Pack has the git objects instead of that store. A nil Pack means that the store has them.
 	Pack    io.Reader
 	Config  config.Loaded
 	Configs ConfigSource
 	Env     func(string) (string, bool)
-	Version string // of the program
+	Version string // version of the program
 	Logger  *slog.Logger
-	// OtherPrompts has messages that the program itself writes differ with a warning.
+	// OtherPrompts turns differences in messages written by the program into warnings.
 	OtherPrompts bool
-	Progress     func(line string) // gets a line for each step that was done; it must be quick
+	Progress     func(line string) // called with a line for each completed step; must return quickly
 }
 
-// replayFolders begins the names of the folders of replays, among the temporary files.
+// replayFolders is the name prefix of replay folders, among the temporary files.
 const replayFolders = "company-replay-"
 
-// Replay does a finished task again, in an office of its own in a temporary folder. A
-// divergence is in the report and no error. What an earlier replay left that was killed is
-// removed first.
-func Replay(ctx context.Context, o ReplayOptions) (report *replay.Report, err error) {
-	if err := sweepReplays(ctx, o); err != nil {
+// Replay replays a finished task in an office of its own in a temporary folder. The report lists
+// divergences, which are no errors. It first removes leftovers of killed replays.
+func Replay(ctx context.Context, options ReplayOptions) (report *replay.Report, err error) {
+	if err := sweepReplays(ctx, options); err != nil {
 		return nil, err
 	}
 	dir, err := os.MkdirTemp("", replayFolders)
@@ -73,17 +71,17 @@ func Replay(ctx context.Context, o ReplayOptions) (report *replay.Report, err er
 		return nil, company.E(company.EConfig, "there is no room for a replay").Wrap(err).Fix("make room in " + os.TempDir())
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if o.Pack != nil {
-		o.Paths.Git = filepath.Join(dir, "recorded")
-		if err := gitops.UnpackMirror(ctx, o.Paths.Git, o.Record.Project().ID, o.Pack); err != nil {
+	if options.Pack != nil {
+		options.Paths.Git = filepath.Join(dir, "recorded")
+		if err := gitops.UnpackMirror(ctx, options.Paths.Git, options.Record.Project().ID, options.Pack); err != nil {
 			return nil, err
 		}
 	}
 	checkout := filepath.Join(dir, "project")
-	if err := makeCheckout(ctx, o, checkout); err != nil {
+	if err := makeCheckout(ctx, options, checkout); err != nil {
 		return nil, err
 	}
-	first, err := o.Record.Seed(checkout, BindAgents(o.Config.Config))
+	first, err := options.Record.Seed(checkout, BindAgents(options.Config.Config))
 	if err != nil {
 		return nil, err
 	}
@@ -91,92 +89,97 @@ func Replay(ctx context.Context, o ReplayOptions) (report *replay.Report, err er
 	if err != nil {
 		return nil, err
 	}
-	trees := storedTrees{project: o.Record.Project(), recorded: o.Paths.Git, replayed: off.Git}
-	director := replay.NewDirector(o.Record, trees, o.Progress)
-	if o.OtherPrompts {
+	trees := storedTrees{project: options.Record.Project(), recorded: options.Paths.Git, replayed: off.Git}
+	director := replay.NewDirector(options.Record, trees, options.Progress)
+	if options.OtherPrompts {
 		director.AllowOtherPrompts()
 	}
-	a, err := Open(ctx, Options{
-		Office: off, Lock: lock, Config: replayConfig(o.Config, o.Record), Configs: o.Configs, Env: o.Env, Clocks: clockFrom(o.Record.Submitted()),
-		Version: o.Version, Logger: o.Logger, stage: &stage{o.Record, director, trees, first},
+	app, err := Open(ctx, Options{
+		Office: off, Lock: lock, Config: replayConfig(options.Config, options.Record), Configs: options.Configs,
+		Env:     options.Env,
+		Clocks:  clockFrom(options.Record.Submitted()),
+		Version: options.Version, Logger: options.Logger, stage: &stage{options.Record, director, trees, first},
 	})
 	if err != nil {
 		return nil, err
 	}
-	defer a.Close()
-	if _, err := a.Start(ctx, false); err != nil {
+	defer app.Close()
+	if _, err := app.Start(ctx, false); err != nil {
 		return nil, err
 	}
-	werr := a.followReplay(ctx, director)
-	if err := errors.Join(werr, a.Stop()); err != nil {
+	werr := app.followReplay(ctx, director)
+	if err := errors.Join(werr, app.Stop()); err != nil {
 		return nil, err
 	}
 	return director.Report(), nil
 }
 
-// followReplay speaks for the president, and waits for the end of a replay.
-func (a *App) followReplay(ctx context.Context, d *replay.Director) error {
+// followReplay answers in place of the president, and waits for the end of a replay.
+func (a *App) followReplay(ctx context.Context, director *replay.Director) error {
 	sctx, stop := context.WithCancel(ctx)
 	spoken := make(chan error, 1)
-	go func() { spoken <- d.SpeakForPresident(sctx, a.orch) }()
+	go func() { spoken <- director.SpeakForPresident(sctx, a.orch) }()
 	defer func() { stop(); <-spoken }()
 	tick := time.NewTicker(time.Second)
 	defer tick.Stop()
 	for {
 		select {
-		case <-d.Done():
+		case <-director.Done():
 			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-a.lifetime.Done():
 			return context.Cause(a.lifetime) //nolint:contextcheck // the office has its own end
 		case <-tick.C:
-			if err := a.checkReplay(ctx, d); err != nil {
+			if err := a.checkReplay(ctx, director); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// replayPatience is how long nothing may happen in a replay, beside twice the time that a
-// run may take.
+// replayPatience limits the time without progress in a replay. If twice the timeout of a run is
+// longer, that is the limit.
 const replayPatience = 15 * time.Minute
 
-// checkReplay tries again what failed outside, as often as it is recorded. It finds what a
-// replay cannot get over: one more failure, and a step that never comes.
-func (a *App) checkReplay(ctx context.Context, d *replay.Director) error {
-	for _, q := range a.View().Approvals {
-		if !q.Open() || q.Kind != company.AskTrouble {
+// checkReplay retries external failures as often as recorded. It returns EDiverged for an
+// additional failure, and for a replay without progress.
+func (a *App) checkReplay(ctx context.Context, director *replay.Director) error {
+	for _, approval := range a.View().Approvals {
+		if !approval.Open() || approval.Kind != company.AskTrouble {
 			continue
 		}
-		switch known, again := d.MeetTrouble(q.ID); {
+		switch known, again := director.MeetTrouble(approval.ID); {
 		case again:
-			_, err := a.orch.Do(ctx, company.President, company.Answer{Approval: q.ID, Option: company.OptApprove})
+			_, err := a.orch.Do(ctx, company.President, company.Answer{Approval: approval.ID, Option: company.OptApprove})
 			return err
 		case !known:
-			return company.E(company.EDiverged, "the replay cannot go on").Because(q.Question).Fix("mend what the message names, and replay again")
+			return company.E(company.EDiverged, "the replay cannot go on").Because(approval.Question).
+				Fix("mend what the message names, and replay again")
 		}
 	}
-	idle, next := d.Idle()
+	idle, next := director.Idle()
 	if limit := max(replayPatience, 2*a.loaded.Config.Workers.RunTimeout); idle > limit {
-		return company.E(company.EDiverged, "the replay does not go on").Because(fmt.Sprintf("for %s nothing has happened, and the record has %s next", limit, next)).
+		return company.E(company.EDiverged, "the replay does not go on").
+			Because(fmt.Sprintf("for %s nothing has happened, and the record has %s next", limit, next)).
 			Fix("run it again with -v")
 	}
 	return nil
 }
 
-// clockFrom are clocks that began at a moment of the past.
+// clockFrom returns clocks that start at a moment in the past.
 func clockFrom(start time.Time) clock.Sources {
-	c := clock.Machine()
-	began := c.Monotonic()
-	c.Wall = func() time.Time { return start.Add(c.Monotonic() - began) }
-	return c
+	sources := clock.Machine()
+	began := sources.Monotonic()
+	sources.Wall = func() time.Time { return start.Add(sources.Monotonic() - began) }
+	return sources
 }
 
-// openReplayOffice makes an office in a folder, and locks it.
+// openReplayOffice creates an office in a folder and locks it.
 func openReplayOffice(ctx context.Context, root string) (*office.Office, *office.Lock, error) {
 	if err := os.MkdirAll(filepath.Join(root, ".company"), 0o700); err != nil {
-		return nil, nil, company.E(company.EConfig, "the folder of the replay cannot be made").Wrap(err).Fix("make room in " + os.TempDir())
+		return nil, nil, company.E(company.EConfig, "the folder of the replay cannot be made").Wrap(err).
+			Fix("make room in " + os.TempDir())
 	}
 	paths, err := office.Find(office.FindOptions{Dir: root, Office: root})
 	if err != nil {
@@ -196,27 +199,29 @@ func openReplayOffice(ctx context.Context, root string) (*office.Office, *office
 	return off, lock, nil
 }
 
-// makeCheckout makes the repository that the replay starts from: the recorded base on its
-// branch, from the store of the office that did the task. It has no remote. No branch of the
-// store names the base any more once the task has ended: its object is asked for.
-func makeCheckout(ctx context.Context, o ReplayOptions, dir string) error {
-	base := o.Record.Base()
+// makeCheckout creates the repository for the replay: the recorded base on its branch, from the
+// git store of the recorded office. It has no remote. After the task has ended no branch of the
+// store names the base, so it is requested by its object id.
+func makeCheckout(ctx context.Context, options ReplayOptions, dir string) error {
+	base := options.Record.Base()
 	branch := base.Branch
 	if branch == "" || branch == "HEAD" {
 		branch = "base"
 	}
-	mirror, err := gitops.LookAt(o.Paths.Git, o.Config.Config.Git.Remote, o.Record.Project().ID, dir)
+	mirror, err := gitops.LookAt(options.Paths.Git, options.Config.Config.Git.Remote, options.Record.Project().ID, dir)
 	if err != nil {
 		return err
 	}
 	gitDir, settings := filepath.Join(dir, ".git"), dir+".gitconfig"
-	for _, c := range []gitexec.Command{
+	for _, command := range []gitexec.Command{
 		{Args: []string{"init", "--quiet", "--initial-branch=" + branch, dir}},
 		{GitDir: gitDir, Args: []string{"config", "--file", settings, "uploadpack.allowAnySHA1InWant", "true"}},
-		{GitDir: gitDir, Protocols: "file", GlobalConfig: settings, Args: []string{"fetch", "--quiet", "--no-tags", "--update-head-ok", "file://" + mirror.Dir(), string(base.OID) + ":refs/heads/" + branch}},
+		{GitDir: gitDir, Protocols: "file", GlobalConfig: settings,
+			Args: []string{"fetch", "--quiet", "--no-tags", "--update-head-ok", "file://" + mirror.Dir(),
+				string(base.OID) + ":refs/heads/" + branch}},
 		{GitDir: gitDir, Args: []string{"read-tree", "HEAD"}},
 	} {
-		if _, err := c.Output(ctx); err != nil {
+		if _, err := command.Output(ctx); err != nil {
 			return company.E(company.EGit, "the base of the recorded task is not to be had: "+base.OID.Short()).Wrap(err).
 				Fix("company cleanup has removed it; replay a newer task")
 		}
@@ -224,7 +229,8 @@ func makeCheckout(ctx context.Context, o ReplayOptions, dir string) error {
 	return nil
 }
 
-// storedTrees are the trees in the store of the recorded office and in that of the replay.
+// storedTrees gives access to the trees in the git stores of the recorded office and of the
+// replay.
 type storedTrees struct {
 	project            company.Project
 	recorded, replayed string // folders of the stores
@@ -240,23 +246,23 @@ func (s storedTrees) ReplayedTree(ctx context.Context, commit company.OID) (comp
 
 // ReadRecorded reads a file of a recorded tree.
 func (s storedTrees) ReadRecorded(ctx context.Context, tree company.OID, name string) ([]byte, error) {
-	m, err := gitops.LookAt(s.recorded, "", s.project.ID, s.project.Path)
+	mirror, err := gitops.LookAt(s.recorded, "", s.project.ID, s.project.Path)
 	if err != nil {
 		return nil, err
 	}
-	return m.ReadFile(ctx, tree, name)
+	return mirror.ReadFile(ctx, tree, name)
 }
 
 func (s storedTrees) readTree(ctx context.Context, store string, commit company.OID) (company.OID, error) {
-	m, err := gitops.LookAt(store, "", s.project.ID, s.project.Path)
+	mirror, err := gitops.LookAt(store, "", s.project.ID, s.project.Path)
 	if err != nil {
 		return "", err
 	}
-	return m.Tree(ctx, commit)
+	return mirror.Tree(ctx, commit)
 }
 
-// sweepReplays removes what replays have left that were killed: containers and folders.
-func sweepReplays(ctx context.Context, o ReplayOptions) error {
+// sweepReplays removes containers and folders of killed replays.
+func sweepReplays(ctx context.Context, options ReplayOptions) error {
 	left, err := filepath.Glob(filepath.Join(os.TempDir(), replayFolders+"*"))
 	if err != nil || len(left) == 0 {
 		return err
@@ -265,19 +271,19 @@ func sweepReplays(ctx context.Context, o ReplayOptions) error {
 	for _, dir := range left {
 		root := filepath.Join(dir, "office")
 		if info, err := os.Lstat(filepath.Join(root, ".company")); err != nil || !info.IsDir() {
-			continue // another one begins, or it is no folder of ours
+			continue // a replay is starting, or the folder is not ours
 		}
 		off, lock, err := openReplayOffice(ctx, root)
 		if err != nil {
-			continue // it is at work, or another user's
+			continue // it is in use, or belongs to another user
 		}
 		if rt == nil {
-			if rt, err = DaemonOf(o.Config.Config, o.Env, o.Logger).OpenRuntime(ctx); err != nil {
+			if rt, err = DaemonOf(options.Config.Config, options.Env, options.Logger).OpenRuntime(ctx); err != nil {
 				return errors.Join(err, lock.Release(), off.Close())
 			}
 			defer func() { _ = rt.Close() }()
 		}
-		err = upkeep.SweepContainers(ctx, rt, off.ID, upkeep.KeepNone, o.Logger)
+		err = upkeep.SweepContainers(ctx, rt, off.ID, upkeep.KeepNone, options.Logger)
 		if err = errors.Join(err, lock.Release(), off.Close()); err != nil {
 			return err
 		}

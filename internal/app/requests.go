@@ -4,33 +4,38 @@ import (
 	"context"
 
 	"company/internal/company"
-	"company/internal/safetext"
-	"company/internal/view"
+	"company/internal/lib/safetext"
+	"company/internal/present/view"
 )
 
 var _ view.Journals = (*App)(nil)
 
-// ReadRequests lists the requests of a run as views show them.
+// ReadRequests lists the requests of a run for views.
 func (a *App) ReadRequests(ctx context.Context, id company.RunID, dearest int) ([]view.Request, error) {
 	turns, err := a.ReadTurns(ctx, id, dearest)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]view.Request, 0, len(turns))
-	for _, t := range turns {
+	for _, turn := range turns {
 		one := view.Request{
-			N: t.N, Asked: t.Asked, Model: safetext.EscapeLine(t.Model, 80), Error: safetext.EscapeLine(string(t.Error), 40),
-			InputTokens: int64(t.Usage.InputTokens), CachedTokens: int64(t.Usage.CachedTokens), OutputTokens: int64(t.Usage.OutputTokens),
-			CostMicroUSD: t.Spent.MicroUSD, Tokens: t.Spent.Tokens,
+			N: turn.N, Asked: turn.Asked, Model: safetext.EscapeLine(turn.Model, 80),
+			Error:       safetext.EscapeLine(string(turn.Error), 40),
+			InputTokens: int64(turn.Usage.InputTokens), CachedTokens: int64(turn.Usage.CachedTokens),
+			OutputTokens: int64(turn.Usage.OutputTokens),
+			CostMicroUSD: turn.Spent.MicroUSD, Tokens: turn.Spent.Tokens,
 		}
-		if !t.Answered.IsZero() {
-			one.Answered = &t.Answered
+		if !turn.Answered.IsZero() {
+			one.Answered = &turn.Answered
 		}
-		for _, call := range t.Calls {
+		for _, call := range turn.Calls {
 			one.Calls = append(one.Calls, view.RequestCall{Tool: call.Tool, What: call.What})
 		}
-		for _, p := range t.Input {
-			one.Input = append(one.Input, view.RequestPart{Kind: string(p.Kind), Tool: p.Tool, What: p.What, N: p.N, Tokens: int64(p.Tokens)})
+		for _, inputPart := range turn.Input {
+			one.Input = append(
+				one.Input,
+				view.RequestPart{Kind: string(inputPart.Kind), Tool: inputPart.Tool, What: inputPart.What, N: inputPart.N,
+					Tokens: int64(inputPart.Tokens)})
 		}
 		out = append(out, one)
 	}

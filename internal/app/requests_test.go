@@ -8,7 +8,7 @@ import (
 
 	"company/internal/app"
 	"company/internal/company"
-	"company/internal/view"
+	"company/internal/present/view"
 	"company/test/heldoffice"
 )
 
@@ -20,14 +20,18 @@ func TestTaskCostsAreWhatWasBooked(t *testing.T) {
 	run := company.NewRunID(id, company.NewSubtaskID(id, 1), company.Worker, 1)
 	o.Must(company.Offer{Run: run})
 	fence := o.Claim(run, "")
-	o.Must(company.Reserve{Run: run, Fence: fence, One: company.Amount{MicroUSD: 900, Tokens: 900}, Many: company.Amount{MicroUSD: 900, Tokens: 900}})
+	o.Must(company.Reserve{Run: run, Fence: fence, One: company.Amount{MicroUSD: 900, Tokens: 900},
+		Many: company.Amount{MicroUSD: 900, Tokens: 900}})
 	l := app.LedgerOf(o.App)
 	j, err := l.OpenJournal(t.Context(), run, fence)
 	if err != nil {
 		t.Fatal(err)
 	}
 	at := time.Unix(1, 0).UTC()
-	mustAppend(t, j, "prompt", map[string]any{"at": at, "system": map[string]string{"text": "you work"}, "first": map[string]string{"text": "the ticket"}})
+	mustAppend(
+		t, j, "prompt",
+		map[string]any{"at": at, "system": map[string]string{"text": "you work"},
+			"first": map[string]string{"text": "the ticket"}})
 	mustAppend(t, j, "call", map[string]any{"n": 1, "at": at, "worst": company.Amount{MicroUSD: 400, Tokens: 400}})
 	answered := reply("done")
 	answered["spent"] = company.Amount{MicroUSD: 70, Tokens: 7}
@@ -37,7 +41,9 @@ func TestTaskCostsAreWhatWasBooked(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Must(company.EndRun{Run: run, Fence: fence, Outcome: company.RunEnded{Status: company.RunError, Error: "enough", Journal: sealed, Spent: company.Amount{MicroUSD: 125, Tokens: 12}}})
+	o.Must(company.EndRun{Run: run, Fence: fence,
+		Outcome: company.RunEnded{Status: company.RunError, Error: "enough", Journal: sealed,
+			Spent: company.Amount{MicroUSD: 125, Tokens: 12}}})
 	o.Must(company.Cancel{Task: id})
 	booked := o.App.FindTask(t.Context(), id).Spent
 	check := func(when string) {
@@ -59,7 +65,8 @@ func TestTaskCostsAreWhatWasBooked(t *testing.T) {
 		if sum != booked || len(v.Requests) != 2 || v.Unanswered.Requests != 1 || v.Unanswered.CostMicroUSD != 30 {
 			t.Errorf("%s: requests and differences are %s, booked %s: %+v", when, sum, booked, v)
 		}
-		if text := v.Render(view.CostQuery{}, view.Style{}); !strings.Contains(text, string(run)+" was booked with $0.000025 more than its requests: enough") {
+		if text := v.Render(view.CostQuery{}, view.Style{}); !strings.Contains(
+			text, string(run)+" was booked with $0.000025 more than its requests: enough") {
 			t.Errorf("%s: %s", when, text)
 		}
 	}

@@ -62,7 +62,8 @@ func TestRunIDsFitTheirConsumers(t *testing.T) {
 		}
 	}
 	for _, ref := range refs {
-		if out, err := exec.Command("git", "check-ref-format", ref).CombinedOutput(); err != nil || strings.HasSuffix(ref, ".lock") {
+		if out, err := exec.Command("git", "check-ref-format", ref).CombinedOutput(); err != nil ||
+			strings.HasSuffix(ref, ".lock") {
 			t.Errorf("ref %s: %v %s", ref, err, out)
 		}
 	}
@@ -71,5 +72,5 @@ func TestRunIDsFitTheirConsumers(t *testing.T) {
 	}
 }
 
-// toolRunRE is what the toolbox takes for a run (internal/toolserver).
+// toolRunRE is what the toolbox takes for a run (internal/toolbox/toolserver).
 var toolRunRE = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,40}\.[1-9][0-9]{0,5}$`)

@@ -4,31 +4,32 @@ import (
 	"slices"
 	"strings"
 
-	"company/internal/config"
-	"company/internal/leak"
+	"company/internal/delivery/secretscan"
+	"company/internal/office/config"
 )
 
-// ownSecrets are the values of the variables that an office reads secrets
-// from: those that its config names, and those that forges' and models' tools
-// have by themselves.
-func ownSecrets(c config.Config, env func(string) (string, bool)) []leak.Own {
-	names := []string{c.Forge.TokenEnv, c.Forge.PrivateKeyEnv, c.Forge.WebhookEnv, c.Notify.WebhookEnv, c.Serve.TokenEnv, "ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OLLAMA_API_KEY"}
-	names = append(append(names, tokenNames()...), c.Container.SetupEnv...)
-	for _, m := range c.Models {
+// ownSecrets returns the values of the environment variables from which an office reads secrets:
+// those that its config names, and the standard ones of tools for forges and models.
+func ownSecrets(cfg config.Config, env func(string) (string, bool)) []secretscan.Own {
+	names := []string{cfg.Forge.TokenEnv, cfg.Forge.PrivateKeyEnv, cfg.Forge.WebhookEnv, cfg.Notify.WebhookEnv,
+		cfg.Serve.TokenEnv,
+		"ANTHROPIC_API_KEY", "OPENAI_API_KEY", "OLLAMA_API_KEY"}
+	names = append(append(names, tokenNames()...), cfg.Container.SetupEnv...)
+	for _, m := range cfg.Models {
 		names = append(names, m.APIKeyEnv)
 	}
 	slices.Sort(names)
-	var out []leak.Own
+	var out []secretscan.Own
 	for _, name := range slices.Compact(names) {
 		if value, ok := env(name); ok && name != "" && !isPlainValue(value) {
-			out = append(out, leak.Own{Name: name, Value: value})
+			out = append(out, secretscan.Own{Name: name, Value: value})
 		}
 	}
 	return out
 }
 
-// isPlainValue says that a value is no secret: a variable may hold a path or a
-// plain setting as well.
+// isPlainValue reports whether a value is no secret, because a variable may also hold a path or a
+// plain setting.
 func isPlainValue(value string) bool {
 	if strings.HasPrefix(value, "/") || strings.Contains(value, "://") && !strings.Contains(value, "@") {
 		return true

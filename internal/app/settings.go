@@ -8,25 +8,33 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"company/internal/company"
-	"company/internal/config"
 	"company/internal/gates"
+	"company/internal/office/config"
 )
 
-// CompanySettings are the parts of the config that decisions depend on.
-func CompanySettings(c config.Config) company.Settings {
+// CompanySettings returns the part of the config that decisions depend on.
+func CompanySettings(cfg config.Config) company.Settings {
 	return company.Settings{
-		Cap: c.BudgetCap(len(UnpricedModels(c)) == 0), Plan: company.Mode(c.Approvals.Plan), Merge: company.Mode(c.Approvals.Merge), PR: company.Mode(c.Approvals.PR), Deps: company.Mode(c.Approvals.Deps),
-		Paths: c.Git.Paths, NoGates: c.Gates.None, Protected: protectedSetting(c.Gates.Protected), ProtectTests: c.Gates.ProtectTests, RedGreen: c.Gates.RedGreen, IntegrationPrefix: c.Git.IntegrationBranch,
-		RunTimeout: c.Workers.RunTimeout, ModelWait: zeroAsNone(c.Limits.ModelWait), Continuations: zeroAsNone(c.Limits.Continuations),
-		RunRetries: c.Limits.RunRetries, GateRetries: c.Limits.GateRetries, ReviewRounds: c.Limits.ReviewRounds, Conflicts: c.Limits.Conflicts,
-		MergeStack: c.Limits.MergeStack, Exclusive: c.Limits.Exclusive, EscalateTo: c.Agents.Worker.EscalateTo, Agents: BindAgents(c),
-		Granularity: company.Granularity{MaxSubtasks: c.Plan.MaxSubtasks, MaxWriteSet: c.Plan.MaxWriteSet, MaxEffort: c.Plan.MaxEffort, AllowTiny: c.Plan.AllowTiny},
-		Way:         c.Plan.Way, ConfirmReview: confirmSetting(c.Review.Confirm), Generate: generateSetting(c.Gates.Generate), History: historySetting(c.Git.History),
+		Cap: cfg.BudgetCap(len(UnpricedModels(cfg)) == 0), Plan: company.Mode(cfg.Approvals.Plan),
+		Merge: company.Mode(cfg.Approvals.Merge), PR: company.Mode(cfg.Approvals.PR), Deps: company.Mode(cfg.Approvals.Deps),
+		Paths: cfg.Git.Paths, NoGates: cfg.Gates.None, Protected: protectedSetting(cfg.Gates.Protected),
+		ProtectTests: cfg.Gates.ProtectTests, RedGreen: cfg.Gates.RedGreen, IntegrationPrefix: cfg.Git.IntegrationBranch,
+		RunTimeout: cfg.Workers.RunTimeout, ModelWait: zeroAsNone(cfg.Limits.ModelWait),
+		Continuations: zeroAsNone(cfg.Limits.Continuations),
+		RunRetries:    cfg.Limits.RunRetries, GateRetries: cfg.Limits.GateRetries, ReviewRounds: cfg.Limits.ReviewRounds,
+		Conflicts:  cfg.Limits.Conflicts,
+		MergeStack: cfg.Limits.MergeStack, Exclusive: cfg.Limits.Exclusive, EscalateTo: cfg.Agents.Worker.EscalateTo,
+		Agents: BindAgents(cfg),
+		Granularity: company.Granularity{MaxSubtasks: cfg.Plan.MaxSubtasks, MaxWriteSet: cfg.Plan.MaxWriteSet,
+			MaxEffort: cfg.Plan.MaxEffort, AllowTiny: cfg.Plan.AllowTiny},
+		Way: cfg.Plan.Way, ConfirmReview: confirmSetting(cfg.Review.Confirm), Generate: generateSetting(cfg.Gates.Generate),
+		History: historySetting(cfg.Git.History),
 	}
 }
 
-// protectedSetting is what gates.protected says, in both forms that Unicode has for a letter with a mark: a person
-// types the composed one, a checkout of macOS may have tracked the other, and to git these are two paths.
+// protectedSetting returns gates.protected in both Unicode forms of letters with marks. A person
+// types the composed form, a checkout on macOS may have tracked the other, and git treats them as
+// two paths.
 func protectedSetting(globs []string) (out []string) {
 	for _, g := range globs {
 		out = append(out, g)
@@ -39,7 +47,7 @@ func protectedSetting(globs []string) (out []string) {
 	return out
 }
 
-// generateSetting is what gates.generate says; the config was checked.
+// generateSetting converts gates.generate, which is validated already.
 func generateSetting(entries []string) (out []company.GenerateRule) {
 	for _, e := range entries {
 		if globs, command, err := config.ParseGenerate(e); err == nil {
@@ -49,7 +57,7 @@ func generateSetting(entries []string) (out []company.GenerateRule) {
 	return out
 }
 
-// historySetting is empty for squash, the default of the core.
+// historySetting returns "" for squash, the default of the core.
 func historySetting(value string) string {
 	if value == company.HistorySquash {
 		return ""
@@ -57,7 +65,8 @@ func historySetting(value string) string {
 	return value
 }
 
-// confirmSetting is empty for off, so that tasks are stored as ever where nothing is set.
+// confirmSetting returns "" for off, so that tasks with the default are stored in the same form as
+// before.
 func confirmSetting(value string) string {
 	if value == company.ConfirmOff {
 		return ""
@@ -65,25 +74,32 @@ func confirmSetting(value string) string {
 	return value
 }
 
-// settingsOfTasks are the keys that are read for each task anew: those of CompanySettings
-// and of intakeProject, and the base.
+// settingsOfTasks lists the keys that are read again for each task: those of CompanySettings and
+// of intakeProject, and the base.
 var settingsOfTasks = []string{
 	"agents.worker.escalate_to",
-	"agents.manager.model", "agents.worker.model", "agents.reviewer.model", "agents.merger.model", "agents.second_reviewer.model",
-	"agents.manager.max_turns", "agents.worker.max_turns", "agents.reviewer.max_turns", "agents.merger.max_turns", "agents.second_reviewer.max_turns",
-	"agents.manager.persona", "agents.worker.persona", "agents.reviewer.persona", "agents.merger.persona", "agents.second_reviewer.persona",
+	"agents.manager.model", "agents.worker.model", "agents.reviewer.model", "agents.merger.model",
+	"agents.second_reviewer.model",
+	"agents.manager.max_turns", "agents.worker.max_turns", "agents.reviewer.max_turns", "agents.merger.max_turns",
+	"agents.second_reviewer.max_turns",
+	"agents.manager.persona", "agents.worker.persona", "agents.reviewer.persona", "agents.merger.persona",
+	"agents.second_reviewer.persona",
 	"approvals.plan", "approvals.merge", "approvals.pr", "approvals.deps", "budget.usd", "budget.tokens",
 	"container.image", "container.dockerfile", "container.setup", "container.deps", "deps.scripts", "deps.without",
-	"gates.generate", "gates.lint", "gates.types", "gates.build", "gates.test", "gates.none", "gates.services", "gates.protect_tests", "gates.protected", "gates.red_green",
-	"git.base", "git.paths", "git.integration_branch", "git.history", "limits.model_wait", "limits.continuations", "limits.run_retries", "limits.gate_retries", "limits.review_rounds", "limits.conflicts", "limits.merge_stack", "limits.exclusive",
-	"plan.way", "plan.max_subtasks", "plan.max_write_set", "plan.max_effort", "plan.allow_tiny", "review.confirm", "workers.run_timeout",
+	"gates.generate", "gates.lint", "gates.types", "gates.build", "gates.test", "gates.none", "gates.services",
+	"gates.protect_tests", "gates.protected", "gates.red_green",
+	"git.base", "git.paths", "git.integration_branch", "git.history", "limits.model_wait", "limits.continuations",
+	"limits.run_retries", "limits.gate_retries", "limits.review_rounds", "limits.conflicts", "limits.merge_stack",
+	"limits.exclusive",
+	"plan.way", "plan.max_subtasks", "plan.max_write_set", "plan.max_effort", "plan.allow_tiny", "review.confirm",
+	"workers.run_timeout",
 }
 
-// settingsOfModels are the keys of a model profile that are read for each task anew.
+// settingsOfModels lists the keys of a model profile that are read again for each task.
 var settingsOfModels = []string{"adapter", "model", "fallback", "context_tokens", "max_output", "temperature", "tools"}
 
-// IsSettingOfTasks reports whether a company at work takes a key's new value for the
-// tasks that begin after the change. It reads the other keys when it starts.
+// IsSettingOfTasks reports whether a running company applies a key's new value to tasks that start
+// after the change. It reads all other keys only at its start.
 func IsSettingOfTasks(key string) bool {
 	if rest, ok := strings.CutPrefix(key, "models."); ok {
 		_, of, _ := strings.Cut(rest, ".")
@@ -92,7 +108,7 @@ func IsSettingOfTasks(key string) bool {
 	return slices.Contains(settingsOfTasks, key)
 }
 
-// zeroAsNone translates 0 for the core, where a zero stands for the default.
+// zeroAsNone converts 0 for the core, in which zero means the default.
 func zeroAsNone[T int | time.Duration](n T) T {
 	if n == 0 {
 		return -1
@@ -100,21 +116,21 @@ func zeroAsNone[T int | time.Duration](n T) T {
 	return n
 }
 
-// ProjectOf names the project of a checkout.
+// ProjectOf returns the project of a checkout.
 func ProjectOf(path string) company.Project {
 	return company.Project{ID: config.CheckoutID(path), Path: path}
 }
 
-// ToOverride is the config's word on a gate, for the gates.
-func ToOverride(c config.Command) gates.CommandOverride {
-	switch c.Mode {
+// ToOverride converts the config of a gate's command.
+func ToOverride(command config.Command) gates.CommandOverride {
+	switch command.Mode {
 	case config.Auto:
 		return gates.Auto
 	case config.None:
 		return gates.None
 	}
-	if c.Argv != nil {
-		return gates.QuoteArgs(c.Argv)
+	if command.Argv != nil {
+		return gates.QuoteArgs(command.Argv)
 	}
-	return gates.CommandOverride(c.Line)
+	return gates.CommandOverride(command.Line)
 }

@@ -12,11 +12,11 @@ import (
 
 	"company/internal/bus/nats"
 	"company/internal/company"
-	"company/internal/config"
-	"company/internal/config/configtest"
-	"company/internal/feed"
+	"company/internal/engine/orchestrator"
 	"company/internal/ledger"
-	"company/internal/orchestrator"
+	"company/internal/office/config"
+	"company/internal/office/config/configtest"
+	"company/internal/present/feed"
 )
 
 // What the config says of limits reaches the core: none stays none, and one
@@ -28,7 +28,8 @@ func TestCompanySettings(t *testing.T) {
 		"default": {Adapter: "openai", Model: "m", BaseURL: "http://127.0.0.1:1", Price: price, Fallback: []string{"second"}},
 		"second":  {Adapter: "openai", Model: "m", BaseURL: "http://127.0.0.1:1", Price: price},
 	}
-	c.Agents.Manager.Model, c.Agents.Worker.Model, c.Agents.Reviewer.Model, c.Agents.Merger.Model = "default", "default", "default", "default"
+	c.Agents.Manager.Model, c.Agents.Worker.Model, c.Agents.Reviewer.Model, c.Agents.Merger.Model = "default", "default",
+		"default", "default"
 	if got := CompanySettings(c).Cap; got != (company.Amount{MicroUSD: 5_000_000, Tokens: company.NoCap}) {
 		t.Errorf("all have a price: the cap is %+v", got)
 	}
@@ -45,7 +46,9 @@ func TestCompanySettings(t *testing.T) {
 		t.Errorf("the default limits of a plan are %+v", g)
 	}
 	c.Plan = config.PlanLimits{MaxSubtasks: 3, MaxWriteSet: 8, MaxEffort: company.EffortMedium, AllowTiny: true}
-	if g := CompanySettings(c).Granularity; g != (company.Granularity{MaxSubtasks: 3, MaxWriteSet: 8, MaxEffort: company.EffortMedium, AllowTiny: true}) {
+	if g := CompanySettings(
+		c).Granularity; g != (company.Granularity{MaxSubtasks: 3, MaxWriteSet: 8, MaxEffort: company.EffortMedium,
+		AllowTiny: true}) {
 		t.Errorf("the limits of a plan became %+v", g)
 	}
 	// SUB-6: when a ticket goes to the manager.
@@ -117,16 +120,30 @@ func TestFollowEndsWithTheCompany(t *testing.T) {
 // at its start is not.
 func TestSettingsOfTasks(t *testing.T) {
 	values := map[string]string{
-		"approvals.plan": "ask", "approvals.merge": "ask", "approvals.pr": "ask", "approvals.deps": "ask", "budget.usd": "7", "budget.tokens": "9",
-		"container.image": "debian@sha256:" + strings.Repeat("0", 64), "container.dockerfile": "Dockerfile", "container.setup": "true", "container.deps": "off", "deps.scripts": "esbuild", "deps.without": "pypi",
-		"gates.generate": "x/** = make x", "gates.lint": "true", "gates.types": "true", "gates.build": "true", "gates.test": "true", "gates.none": "fail", "gates.services": "redis", "gates.protect_tests": "true", "gates.red_green": "require", "gates.protected": "a/**",
-		"git.base": "trunk", "git.paths": "api", "git.integration_branch": "next", "git.history": "keep", "limits.model_wait": "1m", "limits.continuations": "1", "limits.run_retries": "5", "limits.gate_retries": "5", "limits.review_rounds": "5", "limits.conflicts": "5", "limits.merge_stack": "2", "limits.exclusive": "true", "workers.run_timeout": "10m", "agents.worker.escalate_to": "default",
-		"agents.manager.model": "spare", "agents.worker.model": "spare", "agents.reviewer.model": "spare", "agents.merger.model": "spare", "agents.second_reviewer.model": "spare",
-		"agents.manager.max_turns": "9", "agents.worker.max_turns": "9", "agents.reviewer.max_turns": "9", "agents.merger.max_turns": "9", "agents.second_reviewer.max_turns": "9",
-		"agents.manager.persona": "x", "agents.worker.persona": "x", "agents.reviewer.persona": "x", "agents.merger.persona": "x", "agents.second_reviewer.persona": "x",
-		"models.default.model": "qwen3", "models.default.fallback": "[spare]", "models.default.context_tokens": "9000", "models.default.max_output": "900", "models.default.temperature": "1", "models.default.tools": "no", "models.default.base_url": "http://127.0.0.1:1",
-		"plan.way": "one", "plan.max_subtasks": "3", "plan.max_write_set": "8", "plan.max_effort": "medium", "plan.allow_tiny": "true", "review.confirm": "blocking",
-		"workers.max": "2", "limits.concurrent_tasks": "1", "git.remote": "upstream", "forge.kind": "local", "retention_days": "1",
+		"approvals.plan": "ask", "approvals.merge": "ask", "approvals.pr": "ask", "approvals.deps": "ask", "budget.usd": "7",
+		"budget.tokens":   "9",
+		"container.image": "debian@sha256:" + strings.Repeat("0", 64), "container.dockerfile": "Dockerfile",
+		"container.setup": "true", "container.deps": "off", "deps.scripts": "esbuild", "deps.without": "pypi",
+		"gates.generate": "x/** = make x", "gates.lint": "true", "gates.types": "true", "gates.build": "true",
+		"gates.test": "true", "gates.none": "fail", "gates.services": "redis", "gates.protect_tests": "true",
+		"gates.red_green": "require", "gates.protected": "a/**",
+		"git.base": "trunk", "git.paths": "api", "git.integration_branch": "next", "git.history": "keep",
+		"limits.model_wait": "1m", "limits.continuations": "1", "limits.run_retries": "5", "limits.gate_retries": "5",
+		"limits.review_rounds": "5", "limits.conflicts": "5", "limits.merge_stack": "2", "limits.exclusive": "true",
+		"workers.run_timeout": "10m", "agents.worker.escalate_to": "default",
+		"agents.manager.model": "spare", "agents.worker.model": "spare", "agents.reviewer.model": "spare",
+		"agents.merger.model": "spare", "agents.second_reviewer.model": "spare",
+		"agents.manager.max_turns": "9", "agents.worker.max_turns": "9", "agents.reviewer.max_turns": "9",
+		"agents.merger.max_turns": "9", "agents.second_reviewer.max_turns": "9",
+		"agents.manager.persona": "x", "agents.worker.persona": "x", "agents.reviewer.persona": "x",
+		"agents.merger.persona": "x", "agents.second_reviewer.persona": "x",
+		"models.default.model": "qwen3", "models.default.fallback": "[spare]", "models.default.context_tokens": "9000",
+		"models.default.max_output": "900", "models.default.temperature": "1", "models.default.tools": "no",
+		"models.default.base_url": "http://127.0.0.1:1",
+		"plan.way":                "one", "plan.max_subtasks": "3", "plan.max_write_set": "8", "plan.max_effort": "medium",
+		"plan.allow_tiny": "true", "review.confirm": "blocking",
+		"workers.max": "2", "limits.concurrent_tasks": "1", "git.remote": "upstream", "forge.kind": "local",
+		"retention_days": "1",
 	}
 	dir := t.TempDir()
 	text := "models: {default: {adapter: ollama, model: llama3}, spare: {adapter: ollama, model: spare}}\n"
@@ -137,7 +154,8 @@ func TestSettingsOfTasks(t *testing.T) {
 			all["agents.second_reviewer.model"] = "default"
 		}
 		maps.Copy(all, flags)
-		loaded, err := config.Load(t.Context(), config.LoadOptions{Flags: all, Env: configtest.Env(map[string]string{"XDG_CONFIG_HOME": dir})})
+		loaded, err := config.Load(t.Context(),
+			config.LoadOptions{Flags: all, Env: configtest.Env(map[string]string{"XDG_CONFIG_HOME": dir})})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -176,7 +194,8 @@ func TestProtectedInEachNormalForm(t *testing.T) {
 		c.Gates.Protected = []string{typed + "/**", "deploy/**"}
 		s := CompanySettings(c)
 		rules := company.PlanRules{Protected: s.Protected}
-		for path, want := range map[string]bool{composed + "/a": true, decomposed + "/a": true, "vertra\u0308ge/a": true, "deploy/a": true, "Vertrage/a": false, "src/a": false} {
+		for path, want := range map[string]bool{composed + "/a": true, decomposed + "/a": true, "vertra\u0308ge/a": true,
+			"deploy/a": true, "Vertrage/a": false, "src/a": false} {
 			if got := rules.IsProtected(path); got != want {
 				t.Errorf("%+q of %+q is protected: %t", path, typed, got)
 			}

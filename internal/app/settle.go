@@ -3,12 +3,12 @@ package app
 import (
 	"context"
 
+	"company/internal/agentrun/sandbox"
 	"company/internal/gitops"
-	"company/internal/sandbox"
 )
 
-// settleRuns closes the books of runs whose task a command has ended while no company is at work here. It
-// logs what it cannot do: the next start settles those runs.
+// settleRuns settles the runs of a task that a command has ended while no company is running here.
+// It only logs errors, because the next start settles those runs.
 func (a *App) settleRuns(ctx context.Context) {
 	if len(a.View().Unsettled(true)) == 0 {
 		return
@@ -22,7 +22,7 @@ func (a *App) settleRuns(ctx context.Context) {
 	}
 }
 
-// openSalvager opens the part of git that takes the work of runs.
+// openSalvager opens the part of git that saves the work of runs.
 func (a *App) openSalvager() error {
 	cfg, err := GitConfig(a.office.Paths, a.loaded.Config, a.env)
 	if err != nil {

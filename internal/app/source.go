@@ -5,11 +5,11 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/config"
-	"company/internal/view"
+	"company/internal/office/config"
+	"company/internal/present/view"
 )
 
-// Source is what the views of this moment are made from.
+// Source returns the data for views of the current state.
 func (a *App) Source() view.Source {
 	return view.Source{
 		State: a.View(), Now: a.Now(), Activities: a.Activities(), Folders: a.viewFolders(),
@@ -17,7 +17,7 @@ func (a *App) Source() view.Source {
 	}
 }
 
-// configModels are the models of a config.
+// configModels returns the models of a config by role.
 type configModels struct{ config.Config }
 
 func (c configModels) ModelOf(role company.Role) string { return c.Agent(role).Model }
@@ -25,14 +25,13 @@ func (c configModels) ModelOf(role company.Role) string { return c.Agent(role).M
 // Verify reads the whole ledger and every blob, and returns the damage.
 func (a *App) Verify(ctx context.Context) (view.Verification, error) { return a.verifier.Run(ctx) }
 
-// viewFolders are the folders of the office. Files of runs that are still to be written are
-// awaited.
+// viewFolders returns the folders of the office. A lookup waits for pending files of runs.
 func (a *App) viewFolders() view.Folders {
-	p := a.office.Paths
-	return view.Folders{Root: p.Root, Runs: p.Runs, Backlog: p.Backlog, Has: func(dir, name string) bool {
-		if run, file, ok := strings.Cut(name, "/"); ok && dir == p.Runs {
+	paths := a.office.Paths
+	return view.Folders{Root: paths.Root, Runs: paths.Runs, Backlog: paths.Backlog, Has: func(dir, name string) bool {
+		if run, file, ok := strings.Cut(name, "/"); ok && dir == paths.Runs {
 			return a.projector.HasRunFile(a.lifetime, company.RunID(run), file)
 		}
-		return p.HasFile(dir, name)
+		return paths.HasFile(dir, name)
 	}}
 }

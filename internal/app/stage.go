@@ -7,25 +7,24 @@ import (
 	"math"
 	"time"
 
+	"company/internal/agentrun"
 	"company/internal/company"
-	"company/internal/config"
+	"company/internal/engine/orchestrator"
+	"company/internal/engine/replay"
 	"company/internal/gates"
 	"company/internal/ledger"
-	"company/internal/orchestrator"
-	"company/internal/replay"
-	"company/internal/session"
+	"company/internal/office/config"
 )
 
-// stage makes an office replay a record.
-// Nil: the office does its own work.
+// stage makes an office replay a record. With a nil stage the office does its own work.
 type stage struct {
 	record   *replay.Record
 	director *replay.Director
 	files    replay.FileReader
-	first    company.Event // that the ledger begins with
+	first    company.Event // first event of the ledger
 }
 
-// seedLedger begins the ledger with the submission of the task.
+// seedLedger starts the ledger with the submission of the task.
 func (s *stage) seedLedger(ctx context.Context, l *ledger.Ledger) error {
 	if s == nil {
 		return nil
@@ -39,7 +38,8 @@ func (s *stage) seedLedger(ctx context.Context, l *ledger.Ledger) error {
 	return err
 }
 
-// orderCommands gives the order of commands. Nil: they are decided as they come.
+// orderCommands returns the order of commands. A nil result means that they are decided as they
+// arrive.
 func (s *stage) orderCommands() orchestrator.Pacer {
 	if s == nil {
 		return nil
@@ -47,7 +47,8 @@ func (s *stage) orderCommands() orchestrator.Pacer {
 	return s.director
 }
 
-// settingsPath is the checkout whose config and trust count; empty: the task's own.
+// settingsPath returns the checkout whose config and trust apply. It returns "" for the task's
+// own.
 func (s *stage) settingsPath() string {
 	if s == nil {
 		return ""
@@ -55,8 +56,8 @@ func (s *stage) settingsPath() string {
 	return s.record.Project().Path
 }
 
-// gatesAtOnce is how many gates may run at once: one that waits for its turn in the record must
-// not keep another from running.
+// gatesAtOnce returns how many gates may run in parallel. A gate that waits for its turn in the
+// record must not block others.
 func (s *stage) gatesAtOnce(ordinary int) int {
 	if s == nil {
 		return ordinary
@@ -64,8 +65,8 @@ func (s *stage) gatesAtOnce(ordinary int) int {
 	return max(ordinary, s.record.Subtasks()+1)
 }
 
-// earlyAfter is after how long workers begin without the image or the verdict on the base; 0: as
-// always. In a replay they begin early where the record has it.
+// earlyAfter returns the delay after which workers start without the image or the verdict on the
+// base. Zero means the default. In a replay they start early only as recorded.
 func (s *stage) earlyAfter() time.Duration {
 	if s == nil {
 		return 0
@@ -73,8 +74,9 @@ func (s *stage) earlyAfter() time.Duration {
 	return math.MaxInt64
 }
 
-// containersAtOnce is how many containers of workers and of agents that look at a tree may run
-// at once; 0: memory does not bound them. In a replay one may wait for its turn in the record.
+// containersAtOnce returns the limit of containers for workers and inspecting agents. Zero means
+// no limit by memory. A replay has no limit, since a container may wait for its turn in the
+// record.
 func (s *stage) containersAtOnce(ordinary int) int {
 	if s == nil {
 		return ordinary
@@ -82,15 +84,15 @@ func (s *stage) containersAtOnce(ordinary int) int {
 	return 0
 }
 
-// recordedAgents have runs converse with their records.
-func (s *stage) recordedAgents(office *officeAgents) session.Agents {
+// recordedAgents returns agents that use the recorded conversations in a replay.
+func (s *stage) recordedAgents(office *officeAgents) agentrun.Agents {
 	if s == nil {
 		return office
 	}
 	return replay.Agents{Director: s.director}
 }
 
-// recordedFiles has files that are made anew be those that the record has.
+// recordedFiles returns a file maker that uses the recorded files in a replay.
 func (s *stage) recordedFiles(office gates.FileMaker) gates.FileMaker {
 	if s == nil {
 		return office
@@ -98,7 +100,8 @@ func (s *stage) recordedFiles(office gates.FileMaker) gates.FileMaker {
 	return replay.MadeFiles{Record: s.record, Files: s.files}
 }
 
-// recordedGates tells which checks ran a part of their tests. Nil: the times of the base tell.
+// recordedGates returns the record of checks that ran part of their tests. A nil result means that
+// the times on the base decide.
 func (s *stage) recordedGates() gates.Record {
 	if s == nil {
 		return nil
@@ -106,22 +109,23 @@ func (s *stage) recordedGates() gates.Record {
 	return s.record
 }
 
-// directEffects brings the effects that depend on the moment of their begin to the recorded one.
-func (s *stage) directEffects(d company.Decider, judge *gates.Handler, h effectHandlers) effectHandlers {
+// directEffects starts the effects that depend on their start time at the recorded moment.
+func (s *stage) directEffects(decider company.Decider, judge *gates.Handler, handlers effectHandlers) effectHandlers {
 	if s == nil {
-		return h
+		return handlers
 	}
-	h.finders[company.EffectGate] = s.director.DirectGates(d, func(view company.Decider) company.OutcomeFinder {
-		at := *judge
-		at.Decider = view
-		return at.RunGates
-	})
-	h.finders[company.EffectTestMerge] = s.director.DirectTests(d, h.finders[company.EffectTestMerge])
-	return h
+	handlers.finders[company.EffectGate] = s.director.DirectGates(
+		decider, func(view company.Decider) company.OutcomeFinder {
+			handler := *judge
+			handler.Decider = view
+			return handler.RunGates
+		})
+	handlers.finders[company.EffectTestMerge] = s.director.DirectTests(decider, handlers.finders[company.EffectTestMerge])
+	return handlers
 }
 
-// ledgerID is the id of the office in its ledger. That of a replay is the recorded one,
-// since branches bear it; containers bear the office's own.
+// ledgerID returns the id of the office in its ledger. A replay uses the recorded id, because it
+// is part of branch names. Containers have the office's own id.
 func (a *App) ledgerID() string {
 	if a.stage == nil {
 		return a.office.ID
@@ -129,16 +133,16 @@ func (a *App) ledgerID() string {
 	return a.stage.record.Office
 }
 
-// replayConfig is a config for the replay of a record: no caps, no forge, and room for as
-// much at once as there was.
-func replayConfig(l config.Loaded, r *replay.Record) config.Loaded {
-	l.Origin = maps.Clone(l.Origin)
-	l.Origin["workers.max"] = "the replay"
-	c := &l.Config
-	c.Bus = config.Bus{Driver: "file"}
-	c.Forge = config.Forge{Kind: "local"}
-	c.Budget.DayUSD, c.Budget.DayTokens, c.Budget.OfficeUSD, c.Budget.OfficeTokens = -1, -1, -1, -1
-	c.Workers.Max = max(1, r.Workers())
-	c.Limits.ConcurrentTasks, c.Limits.Readers, c.Limits.Writers = 1, max(c.Limits.Readers, r.Subtasks()+1), 0
-	return l
+// replayConfig returns the config for the replay of a record: no budget limits, no forge, and the
+// recorded parallelism.
+func replayConfig(loaded config.Loaded, record *replay.Record) config.Loaded {
+	loaded.Origin = maps.Clone(loaded.Origin)
+	loaded.Origin["workers.max"] = "the replay"
+	cfg := &loaded.Config
+	cfg.Bus = config.Bus{Driver: "file"}
+	cfg.Forge = config.Forge{Kind: "local"}
+	cfg.Budget.DayUSD, cfg.Budget.DayTokens, cfg.Budget.OfficeUSD, cfg.Budget.OfficeTokens = -1, -1, -1, -1
+	cfg.Workers.Max = max(1, record.Workers())
+	cfg.Limits.ConcurrentTasks, cfg.Limits.Readers, cfg.Limits.Writers = 1, max(cfg.Limits.Readers, record.Subtasks()+1), 0
+	return loaded
 }

@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"company/internal/api"
+	"company/internal/app/startup"
 	"company/internal/company"
 	"company/internal/office"
-	"company/internal/startup"
 )
 
-// Start opens the office for work in this process: handlers of effects, socket,
-// loop. With serving it goes on until it is stopped, and not only until a task
-// ends. It gives the tasks that recovery: ask paused.
+// Start starts the office's work in this process: effect handlers, socket and loops. With serving
+// it runs until it is stopped, and does not end with a task. It returns the tasks that recovery:
+// ask has paused.
 func (a *App) Start(ctx context.Context, serving bool) (paused []company.TaskID, err error) {
 	startup.Settle()
 	a.serving = serving
@@ -29,20 +29,22 @@ func (a *App) Start(ctx context.Context, serving bool) (paused []company.TaskID,
 	if paused, err = a.pauseUnfinished(ctx); err != nil {
 		return nil, err
 	}
-	l, err := office.ListenSocket(a.lock, a.env)
+	listener, err := office.ListenSocket(a.lock, a.env)
 	if err != nil {
 		return nil, err
 	}
-	srv := api.New(a, api.ServerInfo{Version: a.version, Office: a.office.ID, PID: os.Getpid(), Serving: serving, Runtime: a.runtime.Kind()}, a.log)
+	srv := api.New(
+		a, api.ServerInfo{Version: a.version, Office: a.office.ID, PID: os.Getpid(), Serving: serving,
+			Runtime: a.runtime.Kind()}, a.log)
 	if a.desk != nil {
 		srv.SetDesk(a.desk)
 	}
 	if serving {
 		if err := a.openAddress(srv); err != nil {
-			return nil, errors.Join(err, l.Close())
+			return nil, errors.Join(err, listener.Close())
 		}
 	}
-	srv.Start(l)
+	srv.Start(listener)
 	a.server = srv
 	a.pool = pool
 	a.syncPoolSize()
@@ -55,7 +57,7 @@ func (a *App) Start(ctx context.Context, serving bool) (paused []company.TaskID,
 		}
 	})
 	a.stopWork = func() error { //nolint:contextcheck // it is called when ctx has ended
-		late := time.AfterFunc(apiPatience, cancel) // an answer that hangs must not keep the work from its end
+		late := time.AfterFunc(apiPatience, cancel) // an answer that hangs must not keep the work from ending
 		srv.Stop()
 		late.Stop()
 		cancel()

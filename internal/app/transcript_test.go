@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"company/internal/agent"
+	"company/internal/api/client"
 	"company/internal/app"
 	"company/internal/bus"
-	"company/internal/client"
 	"company/internal/company"
 	"company/internal/ledger"
 	"company/test/heldoffice"
@@ -23,7 +23,8 @@ import (
 
 // reply is a journal's record of a model's reply.
 func reply(text string) map[string]any {
-	return map[string]any{"n": 1, "at": time.Unix(1, 0).UTC(), "message": map[string]string{"text": fmt.Sprintf(`{"role":"assistant","content":%q}`, text)}}
+	return map[string]any{"n": 1, "at": time.Unix(1, 0).UTC(),
+		"message": map[string]string{"text": fmt.Sprintf(`{"role":"assistant","content":%q}`, text)}}
 }
 
 func mustAppend(t *testing.T, j *ledger.Journal, kind string, data any) {
@@ -47,7 +48,10 @@ func TestFollowTranscript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustAppend(t, j, "prompt", map[string]any{"at": time.Unix(1, 0).UTC(), "system": map[string]string{"text": "you work"}, "first": map[string]string{"text": "the ticket"}})
+	mustAppend(
+		t, j, "prompt",
+		map[string]any{"at": time.Unix(1, 0).UTC(), "system": map[string]string{"text": "you work"},
+			"first": map[string]string{"text": "the ticket"}})
 	mustAppend(t, j, "reply", reply("before"))
 	o.Serve()
 	conn, err := client.Connect(t.Context(), o.Repo)
@@ -80,7 +84,8 @@ func TestFollowTranscript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Must(company.EndRun{Run: run, Fence: fence, Outcome: company.RunEnded{Status: company.RunError, Error: "enough", Journal: sealed}})
+	o.Must(company.EndRun{Run: run, Fence: fence,
+		Outcome: company.RunEnded{Status: company.RunError, Error: "enough", Journal: sealed}})
 	if err := l.PurgeJournal(t.Context(), run); err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +127,8 @@ func TestRemovedTranscriptBesideDamage(t *testing.T) {
 	run := company.NewRunID(id, company.NewSubtaskID(id, 1), company.Worker, 1)
 	o.Must(company.Offer{Run: run})
 	journal := company.Hash(strings.Repeat("ab", 32)) // of a blob that a cleanup took
-	o.Must(company.EndRun{Run: run, Fence: o.Claim(run, ""), Outcome: company.RunEnded{Status: company.RunError, Error: "enough", Journal: journal}})
+	o.Must(company.EndRun{Run: run, Fence: o.Claim(run, ""),
+		Outcome: company.RunEnded{Status: company.RunError, Error: "enough", Journal: journal}})
 	o.Must(company.Cancel{Task: id})
 	lost, err := hex.DecodeString(o.PutBlob("lost in a gap"))
 	if err != nil {

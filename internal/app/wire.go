@@ -4,13 +4,13 @@ import (
 	"context"
 
 	"company/internal/company"
-	"company/internal/config"
-	"company/internal/dispatch"
+	"company/internal/engine/dispatch"
+	"company/internal/office/config"
 	"company/internal/upkeep"
 )
 
-// wireHandlers opens what effects need and registers a handler for each kind: the
-// outside world first, on it sandboxes and gates, in those the roles.
+// wireHandlers opens the parts that effects need and registers a handler for each kind. It opens
+// external services first, then sandboxes and gates, then the roles.
 func (a *App) wireHandlers(ctx context.Context) (*dispatch.Pool, error) {
 	cfg := a.loaded.Config
 	cfg.Workers.Max = a.loaded.ForHost(config.HostResources{Memory: HostMemory()}).Workers.Max
@@ -37,9 +37,8 @@ func (a *App) wireHandlers(ctx context.Context) (*dispatch.Pool, error) {
 	for kind, handle := range handlers.others {
 		a.orch.Register(kind, handle)
 	}
-	// Containers of an earlier process are removed before anything starts; we
-	// hold the lock, so no other process has containers with this office's
-	// label.
+	// Remove containers of an earlier process before any work starts. This process holds the lock, so
+	// no other process has containers with this office's label.
 	if err := upkeep.SweepContainers(ctx, out.runtime, a.office.ID, upkeep.KeepNone, a.log); err != nil {
 		return nil, err
 	}

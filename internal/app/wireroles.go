@@ -1,48 +1,52 @@
 package app
 
 import (
+	"company/internal/agentrun"
 	"company/internal/company"
-	"company/internal/config"
 	"company/internal/delivery"
-	"company/internal/dispatch"
+	"company/internal/delivery/secretscan"
+	"company/internal/engine/dispatch"
 	"company/internal/forge"
 	"company/internal/gates"
-	"company/internal/intake"
-	"company/internal/leak"
 	"company/internal/ledger"
 	"company/internal/manager"
 	"company/internal/merger"
+	"company/internal/office/config"
+	"company/internal/prepare"
 	"company/internal/reviewer"
-	"company/internal/session"
 	"company/internal/worker"
 )
 
-// effectHandlers carry out the effects.
+// effectHandlers holds the handlers of effects.
 type effectHandlers struct {
 	pool    *dispatch.Pool
-	finders map[company.EffectKind]company.OutcomeFinder // their outcome is recorded for them
-	others  map[company.EffectKind]company.EffectHandler // these record it themselves
+	finders map[company.EffectKind]company.OutcomeFinder // the caller records their outcomes
+	others  map[company.EffectKind]company.EffectHandler // they record their own outcomes
 }
 
-// wireRoles makes those who do the effects: intake, manager, workers, reviewer,
-// merger, gates and delivery.
+// wireRoles creates the handlers of effects: intake, manager, workers, reviewer, merger, gates and
+// delivery.
 func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (effectHandlers, error) {
-	in, err := intake.New(intake.Config{
-		Decider: a.orch, Mirrors: o.git, Images: o.images, Projects: projectSettings{a.configs, o.registries, o.setupEnv, config.OpenTrust(a.env), a.stage.settingsPath()},
-		Prefix: cfg.Git.IntegrationBranch, Log: o.gitLog, Watcher: a, Branches: branchLocator{a.office.ID, o.forges}, Lines: a, EarlyAfter: a.stage.earlyAfter(),
+	intake, err := prepare.New(prepare.Config{
+		Decider: a.orch, Mirrors: o.git, Images: o.images,
+		Projects: projectSettings{a.configs, o.registries, o.setupEnv, config.OpenTrust(a.env), a.stage.settingsPath()},
+		Prefix:   cfg.Git.IntegrationBranch, Log: o.gitLog, Watcher: a, Branches: branchLocator{a.office.ID, o.forges},
+		Lines: a, EarlyAfter: a.stage.earlyAfter(),
 	})
 	if err != nil {
 		return effectHandlers{}, err
 	}
-	trees := intake.NewTreeImages(in, o.registries)
+	trees := prepare.NewTreeImages(intake, o.registries)
 	runner.Images, runner.Files = trees, a.stage.recordedFiles(trees)
 	dependencies, err := a.dependencyAccess(o.registries)
 	if err != nil {
 		return effectHandlers{}, err
 	}
-	sessions, err := session.New(session.Config{
-		Coordinator: company.CoordinatorOf(a.orch), Ledger: a.ledger, Agents: a.stage.recordedAgents(o.agents), Mirrors: o.git, Images: runner.Images, Sandboxes: a.sandboxes,
-		Dependencies: dependencies, Runs: a.office.RunsFolder, Files: a.projector.RunFiles(), Now: a.Now, Logger: a.log, Watcher: a, Marks: a.marks,
+	sessions, err := agentrun.New(agentrun.Config{
+		Coordinator: company.CoordinatorOf(a.orch), Ledger: a.ledger, Agents: a.stage.recordedAgents(o.agents),
+		Mirrors: o.git, Images: runner.Images, Sandboxes: a.sandboxes,
+		Dependencies: dependencies, Runs: a.office.RunsFolder, Files: a.projector.RunFiles(), Now: a.Now, Logger: a.log,
+		Watcher: a, Marks: a.marks,
 	})
 	if err != nil {
 		return effectHandlers{}, err
@@ -55,7 +59,9 @@ func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 	if err != nil {
 		return effectHandlers{}, err
 	}
-	pool, err := dispatch.NewPool(dispatch.Config{Queue: a.bus.Queue(), Coordinator: company.CoordinatorOf(a.orch), Worker: workers, Workers: cfg.Workers.Max, Logger: a.log})
+	pool, err := dispatch.NewPool(
+		dispatch.Config{Queue: a.bus.Queue(), Coordinator: company.CoordinatorOf(a.orch), Worker: workers,
+			Workers: cfg.Workers.Max, Logger: a.log})
 	if err != nil {
 		return effectHandlers{}, err
 	}
@@ -63,24 +69,31 @@ func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 	if err != nil {
 		return effectHandlers{}, err
 	}
-	merge, err := merger.New(merger.Config{Decider: a.orch, Runner: runner, Mirrors: o.git, Author: o.author, Sessions: sessions, Watcher: a})
+	merge, err := merger.New(
+		merger.Config{Decider: a.orch, Runner: runner, Mirrors: o.git, Author: o.author, Sessions: sessions, Watcher: a})
 	if err != nil {
 		return effectHandlers{}, err
 	}
-	deliveries, err := delivery.New(delivery.Config{Decider: a.orch, Mirrors: o.git, Log: o.gitLog, Secrets: leak.New(ownSecrets(cfg, a.env), a.office.ID),
-		Forges: o.forges, Texts: ledger.Blobs{Ledger: a.ledger}, Ask: forge.PRSettings{Labels: cfg.Forge.Labels, Draft: cfg.Forge.Draft, CodeOwners: cfg.Forge.Reviewers == "codeowners"}})
+	deliveries, err := delivery.New(
+		delivery.Config{Decider: a.orch, Mirrors: o.git, Log: o.gitLog,
+			Secrets: secretscan.New(ownSecrets(cfg, a.env), a.office.ID),
+			Forges:  o.forges, Texts: ledger.Blobs{Ledger: a.ledger},
+			Ask: forge.PRSettings{Labels: cfg.Forge.Labels, Draft: cfg.Forge.Draft,
+				CodeOwners: cfg.Forge.Reviewers == "codeowners"}})
 	if err != nil {
 		return effectHandlers{}, err
 	}
-	judge, err := gates.NewHandler(gates.Handler{Decider: a.orch, Runner: runner, Mirrors: o.git, Watcher: a, RedGreen: cfg.Gates.RedGreen != "off", EarlyAfter: a.stage.earlyAfter()})
+	judge, err := gates.NewHandler(
+		gates.Handler{Decider: a.orch, Runner: runner, Mirrors: o.git, Watcher: a, RedGreen: cfg.Gates.RedGreen != "off",
+			EarlyAfter: a.stage.earlyAfter()})
 	if err != nil {
 		return effectHandlers{}, err
 	}
 	return a.stage.directEffects(a.orch, judge, effectHandlers{
 		pool: pool,
 		finders: map[company.EffectKind]company.OutcomeFinder{
-			company.EffectPrepare:   in.FindBase,
-			company.EffectImage:     in.MakeImage,
+			company.EffectPrepare:   intake.FindBase,
+			company.EffectImage:     intake.MakeImage,
 			company.EffectBaseline:  judge.RunBaseline,
 			company.EffectGate:      judge.RunGates,
 			company.EffectTestMerge: merge.Test,

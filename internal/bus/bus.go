@@ -1,9 +1,8 @@
-// Package bus is what the parts of the company talk over: three primitives
-// (Log, Queue, Blobs) and nothing else. It owns their contracts; drivers live
-// in subpackages and all pass the one suite in bustest. It promises
-// compare-and-set appends that survive kill -9 once acknowledged, leases with
-// fences that only grow, and blobs named by their content. It does not know
-// what a task or an event is.
+// Package bus defines the messaging and storage layer of the company. It consists of three primitives:
+// Log, Queue and Blobs. The package owns their contracts. Drivers are in subpackages, and all of them
+// pass the test suite in bustest. The contracts promise compare-and-set appends that survive kill -9
+// once acknowledged, leases with fences that only grow, and blobs named by their content. The package
+// does not interpret tasks or events.
 package bus
 
 import (
@@ -15,7 +14,7 @@ import (
 
 // Errors that callers branch on. Drivers wrap them.
 var (
-	ErrConflict   = errors.New("bus: the subject has moved on")            // compare-and-set lost
+	ErrConflict   = errors.New("bus: the subject has moved on")            // another append came first
 	ErrNotFound   = errors.New("bus: not found")                           // no such blob, message or subject
 	ErrLeaseLost  = errors.New("bus: lease lost")                          // expired, or held by another
 	ErrNotAllowed = errors.New("bus: not allowed on this subject")         // e.g. purge of the ledger
@@ -25,38 +24,37 @@ var (
 	ErrDamaged    = errors.New("bus: blob damaged")                        // its bytes do not match its name
 )
 
-// MaxRecord is how many bytes a record of a Log or the body of an Item may
-// have, in every driver.
+// MaxRecord limits the size of a record of a Log and of the body of an Item, in bytes, in every
+// driver.
 const MaxRecord = 4 << 20
 
 // Message is one record of a Log.
 type Message struct {
 	Subject string
-	Seq     uint64 // grows within a subject; gaps are allowed between two records of one subject
+	Seq     uint64 // increases within a subject, possibly with gaps
 	ID      string // the message id given to Append
 	Time    time.Time
 	Data    []byte
 }
 
-// Log holds append-only records by subject. Subjects are "ledger" and
-// "run.<run id>"; the ledger can never be purged. All methods may be called
-// by many goroutines.
+// Log holds append-only records by subject. Subjects are "ledger" and "run.<run id>". The ledger can
+// never be purged. All methods are safe for concurrent use.
 type Log interface {
-	// Append adds data to subject if the sequence of the subject's last record
-	// is expect (0: the subject has none), and returns the new sequence once
-	// the record is synced to disk. A repeated id of the subject is dropped and
-	// answered with the first one's sequence, where the repeat expects what the
-	// first one did; a driver knows others for a while. ErrConflict: another writer appended; read
-	// again. ErrUnknown: no answer in time; read again and look for the id.
+	// Append adds data to subject and returns the new sequence once the record is synced to disk. It
+	// requires that the sequence of the subject's last record is expect, or that the subject is empty
+	// and expect is 0. A repeated id of the subject is not stored if its expect is that of the first
+	// append. Append then returns the sequence of the first append. Drivers recognize other repeated
+	// ids for a while. ErrConflict means that another writer has appended: read again. ErrUnknown
+	// means that no answer came in time: read again and look for the id.
 	Append(ctx context.Context, subject string, data []byte, expect uint64, id string) (uint64, error)
-	// Last is the newest record of a subject; ErrNotFound when it has none.
+	// Last returns the newest record of a subject, or ErrNotFound if it is empty.
 	Last(ctx context.Context, subject string) (Message, error)
-	// Read calls fn for every record of subject with Seq >= from that is
-	// there when Read starts, in order. An error of fn ends it.
+	// Read calls fn in order for every record of subject with Seq >= from that exists when Read
+	// starts. An error of fn ends it.
 	Read(ctx context.Context, subject string, from uint64, fn func(Message) error) error
-	// Follow is Read that goes on with what comes later, until ctx ends.
+	// Follow reads like Read and then waits for new records until ctx ends.
 	Follow(ctx context.Context, subject string, from uint64, fn func(Message) error) error
-	// Purge forgets all records of a journal's subject ("run.…").
+	// Purge removes all records of a journal's subject ("run.…").
 	Purge(ctx context.Context, subject string) error
 	// Subjects lists the journal subjects that hold records.
 	Subjects(ctx context.Context) ([]string, error)
@@ -68,33 +66,33 @@ type Item struct {
 	Body []byte
 }
 
-// Queue hands items to those that ask. Workers pull; nothing listens on a port.
+// Queue hands items to the workers that lease them. Workers pull, so the queue needs no listening
+// port.
 type Queue interface {
-	// Put adds an item, synced. A second Put of an id that was put before
-	// (and is within the driver's memory of ids, at least two minutes)
-	// changes nothing.
+	// Put adds an item, synced. Putting an id again has no effect while the driver remembers the id,
+	// which is at least two minutes.
 	Put(ctx context.Context, item Item) error
 	// Lease waits for an item until ctx ends and holds it for ttl.
 	Lease(ctx context.Context, ttl time.Duration) (Lease, error)
-	// Depth counts items that wait and items that are leased.
+	// Depth returns the numbers of waiting and of leased items.
 	Depth(ctx context.Context) (waiting, leased int, err error)
 	// Dead lists dead-lettered items, oldest first.
 	Dead(ctx context.Context) ([]Item, error)
 }
 
-// Lease is the right of one holder to one item. An item whose lease expires
-// goes to the next asker with a higher fence.
+// Lease gives one holder the exclusive use of an item. When the lease expires, the item is leased to
+// the next worker with a higher fence.
 type Lease interface {
 	Item() Item
-	// Fence grows with every lease that this queue gives, and guards its
-	// items. It is no fence of a run: a queue may be deleted and begin anew.
+	// Fence increases with every lease that this queue grants, and guards its items. Do not use it as
+	// a run's fence: a queue may be deleted and start again.
 	Fence() uint64
-	// Deliveries counts how often the item was leased, from 1.
+	// Deliveries returns how often the item was leased, starting at 1.
 	Deliveries() int
-	// Extend starts the time to live anew; ErrLeaseLost when it has passed.
+	// Extend restarts the time to live. It returns ErrLeaseLost if the lease has expired.
 	Extend(ctx context.Context) error
 	Ack(ctx context.Context) error
-	// Nack gives the item back, to be leased again after delay.
+	// Nack returns the item to the queue. It can be leased again after delay.
 	Nack(ctx context.Context, delay time.Duration) error
 	// Bury moves the item to the dead letters.
 	Bury(ctx context.Context) error
@@ -105,21 +103,21 @@ type Blobs interface {
 	// Put streams r into the store, synced, and returns its hash and size.
 	// Putting the same bytes again is cheap and changes nothing.
 	Put(ctx context.Context, r io.Reader) (hash string, size int64, err error)
-	// Get opens a blob; ErrNotFound when there is none. The reader fails at
-	// its end when the bytes do not match the hash. ErrDamaged: there is none, and damage
-	// is why. Both: there is none, and damage may be why.
+	// Get opens a blob. The reader fails at its end if the bytes do not match the hash. Get returns
+	// ErrNotFound if the blob does not exist, and ErrDamaged if damage has destroyed it. It returns
+	// both if the blob does not exist and damage may be the cause.
 	Get(ctx context.Context, hash string) (io.ReadCloser, error)
-	// List calls fn for each blob whose hash comes behind after (empty: for all), in
-	// the order of the hashes, without reading it. Blobs that are put or removed
-	// meanwhile may be among them. An error of fn ends it.
+	// List calls fn for each blob whose hash sorts after the given hash (all if empty), in the order
+	// of the hashes. It does not read the blobs. Blobs that are put or removed meanwhile may be
+	// listed. An error of fn ends it.
 	List(ctx context.Context, after string, fn func(BlobInfo) error) error
-	// Check looks at what the store keeps beside the bytes of blobs, a part at a time: the
-	// first part whose name comes behind after (empty: the first of all). It calls fn for
-	// each damage and returns the name of the part, or "" when none is left. An error of fn
-	// ends it.
+	// Check verifies the store's own data about blobs, but not the bytes of blobs. Each call checks
+	// one part: the first one whose name sorts after the given name (the first of all if empty). Check
+	// calls fn for each damage and returns the name of the part, or "" if there are no more parts. An
+	// error of fn ends it.
 	Check(ctx context.Context, after string, fn func(BlobDamage) error) (part string, err error)
-	// Remove forgets a blob that was last put before a time, and reports whether it
-	// did. One that is put meanwhile stays: Put comes wholly before or wholly after it.
+	// Remove deletes a blob that was last put before a time, and reports whether it did. A blob that
+	// is put meanwhile remains: Put takes effect entirely before or entirely after Remove.
 	Remove(ctx context.Context, hash string, before time.Time) (removed bool, err error)
 }
 
@@ -130,21 +128,21 @@ type BlobInfo struct {
 	Time time.Time // when it was last put
 }
 
-// BlobDamage is damage of a store of blobs that is not in the bytes of one.
+// BlobDamage describes damage of a blob store outside the bytes of a blob.
 type BlobDamage struct {
-	Hash  string // of the blob that it concerns; "" where the damage hides it
-	Where string // a file of the bus's folder, and the byte in it
+	Hash  string // hash of the affected blob; "" if the damage makes it unreadable
+	Where string // file in the bus's folder, and the byte offset in it
 	Why   string
 }
 
-// Bus is the three together, as a driver opens them. Close waits for
-// everything that the driver started.
+// Bus combines the three primitives of one driver. Close waits for all goroutines that the driver
+// started.
 type Bus interface {
 	Log() Log
 	Queue() Queue
 	Blobs() Blobs
-	// Broken is done once no record or item can be stored any more before the store is opened
-	// anew. Its cause says why.
+	// Broken is done once the store cannot store records or items until it is reopened. The context's
+	// cause is the reason.
 	Broken() context.Context
 	Close() error
 }

@@ -6,17 +6,17 @@ import (
 	"fmt"
 )
 
-// FindID looks for the record of a subject that was appended under an id, behind a
-// sequence; 0: it is not there. A driver asks it where an append met a conflict, which
-// may be a repeat. ErrUnknown: the log could not be read.
-func FindID(ctx context.Context, l Log, subject string, after uint64, id string) (seq uint64, err error) {
+// FindID returns the sequence of the record that was appended under an id after a sequence, or 0 if
+// there is none. Drivers call it after a conflict, which may be a repeat. It returns ErrUnknown if the
+// log cannot be read.
+func FindID(ctx context.Context, log Log, subject string, after uint64, id string) (seq uint64, err error) {
 	if id == "" {
 		return 0, nil
 	}
 	found := errors.New("found")
-	err = l.Read(ctx, subject, after+1, func(m Message) error {
-		if m.ID == id {
-			seq = m.Seq
+	err = log.Read(ctx, subject, after+1, func(message Message) error {
+		if message.ID == id {
+			seq = message.Seq
 			return found
 		}
 		return nil

@@ -9,13 +9,13 @@ import (
 const (
 	// Ledger is the subject of the ledger.
 	Ledger = "ledger"
-	// JournalPrefix begins the subjects of journals. Run ids contain dots, so a
-	// journal's subject has several parts.
+	// JournalPrefix is the prefix of the subjects of journals. Run ids contain dots,
+	// so a journal's subject has several parts.
 	JournalPrefix = "run."
 )
 
-// CheckSubject refuses with ErrNotAllowed names that are no subject of a Log: a
-// wildcard would read, or purge, what belongs to others.
+// CheckSubject returns ErrNotAllowed for invalid subjects of a Log. A wildcard, for example, would
+// read or purge the records of others.
 func CheckSubject(subject string) error {
 	if subject == Ledger {
 		return nil

@@ -14,7 +14,9 @@ import (
 // submitAfter submits a task that begins after others, and gives its id.
 func (b *bench) submitAfter(after ...TaskID) TaskID {
 	b.t.Helper()
-	b.must(President, Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: Settings{Cap: Amount{MicroUSD: 1000, Tokens: NoCap}}, After: after})
+	b.must(President,
+		Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"},
+			Settings: Settings{Cap: Amount{MicroUSD: 1000, Tokens: NoCap}}, After: after})
 	return NewTaskID(b.s.LastTask)
 }
 
@@ -121,7 +123,9 @@ func TestEarlierTaskEndsBadly(t *testing.T) {
 	for name, end := range map[string]func(w *world){
 		"cancelled": func(w *world) { w.must(President, Cancel{Task: "t1"}) },
 		"failed": func(w *world) {
-			w.must(Company, ReportEffectFailure{Task: "t1", Key: "prepare", EffectFailed: EffectFailed{Code: EGit, Error: "no disk", Human: true}})
+			w.must(Company,
+				ReportEffectFailure{Task: "t1", Key: "prepare",
+					EffectFailed: EffectFailed{Code: EGit, Error: "no disk", Human: true}})
 			w.askAll("t1")
 			w.must(President, Answer{Approval: w.questionsOf("t1")[0].ID, Option: OptReject})
 		},
@@ -234,7 +238,8 @@ func TestTaskAfterSeveral(t *testing.T) {
 	w.kind = true
 	w.doAllOf("t1")
 	w.doAllOf("t2")
-	w.must(President, Submit{Instruction: "and this", Project: w.task("t1").Project, Settings: w.task("t1").Settings, Follows: "t1"})
+	w.must(President,
+		Submit{Instruction: "and this", Project: w.task("t1").Project, Settings: w.task("t1").Settings, Follows: "t1"})
 	third := w.submitAfter("t3", "t2")
 	fourth := w.submitAfter(third)
 	w.checkWaits(third, "t3", "t2")
@@ -330,7 +335,8 @@ func TestClosedPullRequestThatIsAwaited(t *testing.T) {
 	}
 	before := asJSON(t, w.s)
 	for _, state := range []PRState{PROpen, PRClosed} { // an answer that is older than the close
-		if evs, err := w.do(Company, RecordPRFeedback{Task: "t1", State: state}); err != nil || len(evs) > 0 || !reflect.DeepEqual(asJSON(t, w.s), before) {
+		if evs, err := w.do(Company, RecordPRFeedback{Task: "t1", State: state}); err != nil || len(evs) > 0 ||
+			!reflect.DeepEqual(asJSON(t, w.s), before) {
 			t.Errorf("%s: %v, %d events", state, err, len(evs))
 		}
 	}
@@ -343,7 +349,8 @@ func TestReopenedPullRequest(t *testing.T) {
 	w := delivered(t)
 	id := w.submitAfter("t1")
 	w.must(President, SettlePR{Task: "t1", State: PRClosed})
-	again := RecordPRFeedback{Task: "t1", State: PROpen, Reopened: true, Why: "so says GitHub", Items: []FeedbackItem{{ID: "comment:1", Text: "louder"}}, Settings: w.task("t1").Settings}
+	again := RecordPRFeedback{Task: "t1", State: PROpen, Reopened: true, Why: "so says GitHub",
+		Items: []FeedbackItem{{ID: "comment:1", Text: "louder"}}, Settings: w.task("t1").Settings}
 	if evs, err := w.do(Company, again); err != nil || len(evs) != 1 || w.task("t1").PR.State != PROpen {
 		t.Fatalf("%v, %d events, %s", err, len(evs), w.task("t1").PR.State)
 	}

@@ -33,7 +33,8 @@ func (w *agendaWatch) look(s *State, now time.Time, active int, changed ...TaskI
 	w.kept = nil
 	for _, active := range []int{active, 0, 1 << 20} {
 		if got, want := w.agenda.Due(active), Due(s, now, active); !reflect.DeepEqual(got, want) {
-			w.t.Fatalf("at event %d, %s, with %d tasks at once: the agenda has\n%v\ndue is\n%v\n%s", s.Seq, now, active, keysOf(got), keysOf(want), outlines(s))
+			w.t.Fatalf("at event %d, %s, with %d tasks at once: the agenda has\n%v\ndue is\n%v\n%s", s.Seq, now, active,
+				keysOf(got), keysOf(want), outlines(s))
 		}
 	}
 	if got, want := w.agenda.Next(), NextDue(s, now); !got.Equal(want) {
@@ -43,7 +44,8 @@ func (w *agendaWatch) look(s *State, now time.Time, active int, changed ...TaskI
 	free.Office.Workers = 0 // no limit on offers
 	all := Due(&free, now, 1<<20)
 	for _, e := range append(slices.Clone(all), w.last...) {
-		want := slices.ContainsFunc(all, func(o Effect) bool { return o.Key == e.Key && o.Task == e.Task }) // another task may ask about a cap now
+		// another task may ask about a cap now
+		want := slices.ContainsFunc(all, func(o Effect) bool { return o.Key == e.Key && o.Task == e.Task })
 		if got, also := w.agenda.Has(e), IsDue(s, e, now); got != want || also != want {
 			w.t.Fatalf("at event %d: %q is due: %v; the agenda says %v, IsDue %v", s.Seq, e.Key, want, got, also)
 		}

@@ -33,9 +33,11 @@ func manyOpen(b *testing.B, n int) (*State, func(Event) Event) {
 	do(StartOffice{Office: "k3fq", Workers: 3})
 	for i := range n {
 		now = now.Add(time.Millisecond)
-		do(Submit{Instruction: "do it", Project: Project{ID: fmt.Sprint("p", i%3), Path: "/p"}, Priority: Priorities[i%len(Priorities)]})
+		do(Submit{Instruction: "do it", Project: Project{ID: fmt.Sprint("p", i%3), Path: "/p"},
+			Priority: Priorities[i%len(Priorities)]})
 		if i%10 == 9 {
-			do(ReportEffectFailure{Task: NewTaskID(i + 1), Key: "prepare", EffectFailed: EffectFailed{Code: EDocker, Error: "it does not answer"}})
+			do(ReportEffectFailure{Task: NewTaskID(i + 1), Key: "prepare",
+				EffectFailed: EffectFailed{Code: EDocker, Error: "it does not answer"}})
 		}
 	}
 	return s, apply
@@ -56,7 +58,9 @@ func BenchmarkEffect(b *testing.B) {
 			for i := 0; b.Loop(); i++ {
 				id := NewTaskID(1 + i%n)
 				now = now.Add(time.Millisecond)
-				evs, err := Decide(s, Meta{ID: "c", Actor: Company, Now: now}, ReportEffectFailure{Task: id, Key: "prepare", EffectFailed: EffectFailed{Code: EDocker, Error: "it does not answer"}})
+				evs, err := Decide(s, Meta{ID: "c", Actor: Company, Now: now},
+					ReportEffectFailure{Task: id, Key: "prepare",
+						EffectFailed: EffectFailed{Code: EDocker, Error: "it does not answer"}})
 				if err != nil {
 					b.Fatal(err)
 				}

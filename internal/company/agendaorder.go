@@ -7,36 +7,35 @@ import (
 	"time"
 )
 
-// agendaPlace is a task's place among all open ones: projects alternate, level by
-// level, and within a level the place is that of the project's next oldest task
-// (roundRobinTasks).
+// agendaPlace is a task's place among all open ones. Projects alternate, level by level. Within a level, the place is
+// that of the project's next oldest task (roundRobinTasks).
 type agendaPlace struct {
 	level, number int
 	task          *agendaTask
 }
 
-// placeTask puts a task into the orders of its project; a paused one is in none.
+// placeTask adds a task to the orders of its project, unless it is paused.
 func (a *Agenda) placeTask(t *agendaTask) {
 	if t.paused {
 		return
 	}
-	p := t.project
-	p.byAge = insertSorted(p.byAge, t, compareAges)
-	p.byUrgency = insertSorted(p.byUrgency, t, compareUrgencies)
-	if len(p.byAge) == 1 {
+	project := t.project
+	project.byAge = insertSorted(project.byAge, t, compareAges)
+	project.byUrgency = insertSorted(project.byUrgency, t, compareUrgencies)
+	if len(project.byAge) == 1 {
 		a.working++
 	}
 }
 
-// unplaceTask takes a task out of the orders of its project.
+// unplaceTask removes a task from the orders of its project.
 func (a *Agenda) unplaceTask(t *agendaTask) {
 	if t.paused {
 		return
 	}
-	p := t.project
-	p.byAge = deleteSorted(p.byAge, t, compareAges)
-	p.byUrgency = deleteSorted(p.byUrgency, t, compareUrgencies)
-	if len(p.byAge) == 0 {
+	project := t.project
+	project.byAge = deleteSorted(project.byAge, t, compareAges)
+	project.byUrgency = deleteSorted(project.byUrgency, t, compareUrgencies)
+	if len(project.byAge) == 0 {
 		a.working--
 	}
 }
@@ -49,19 +48,19 @@ func comparePlaces(a, b agendaPlace) int {
 	return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(a.number, b.number))
 }
 
-func insertSorted(in []*agendaTask, t *agendaTask, compare func(a, b *agendaTask) int) []*agendaTask {
-	at, _ := slices.BinarySearchFunc(in, t, compare)
-	return slices.Insert(in, at, t)
+func insertSorted(agendaTasks []*agendaTask, t *agendaTask, compare func(a, b *agendaTask) int) []*agendaTask {
+	index, _ := slices.BinarySearchFunc(agendaTasks, t, compare)
+	return slices.Insert(agendaTasks, index, t)
 }
 
-func deleteSorted(in []*agendaTask, t *agendaTask, compare func(a, b *agendaTask) int) []*agendaTask {
-	if at, ok := slices.BinarySearchFunc(in, t, compare); ok {
-		return slices.Delete(in, at, at+1)
+func deleteSorted(agendaTasks []*agendaTask, t *agendaTask, compare func(a, b *agendaTask) int) []*agendaTask {
+	if index, ok := slices.BinarySearchFunc(agendaTasks, t, compare); ok {
+		return slices.Delete(agendaTasks, index, index+1)
 	}
-	return in
+	return agendaTasks
 }
 
-// countTask keeps the sets of tasks with effects.
+// countTask updates the sets of tasks with effects.
 func (a *Agenda) countTask(t *agendaTask) {
 	has := len(t.effects) > 0
 	keepMember(a.startable, t, has && !t.paused)
@@ -77,27 +76,27 @@ func keepMember(set map[*agendaTask]bool, t *agendaTask, is bool) {
 	delete(set, t)
 }
 
-// setLoad keeps what the project of a task has of the workers.
+// setLoad updates the load of the task's project.
 func (a *Agenda) setLoad(t *agendaTask, load projectLoad) {
-	p, was := t.project, t.load
+	project, was := t.project, t.load
 	t.load = load
-	p.load.runs += load.runs - was.runs
-	p.load.mergers += load.mergers - was.mergers
+	project.load.runs += load.runs - was.runs
+	project.load.mergers += load.mergers - was.mergers
 	switch {
-	case load.served.After(p.load.served):
-		p.load.served = load.served
-	case was.served.Equal(p.load.served) && load.served.Before(was.served):
-		p.load.served = time.Time{}
+	case load.served.After(project.load.served):
+		project.load.served = load.served
+	case was.served.Equal(project.load.served) && load.served.Before(was.served):
+		project.load.served = time.Time{}
 		for _, other := range a.tasks {
-			if other.project == p && other.load.served.After(p.load.served) {
-				p.load.served = other.load.served
+			if other.project == project && other.load.served.After(project.load.served) {
+				project.load.served = other.load.served
 			}
 		}
 	}
 }
 
-// choosePlaces picks the tasks whose effects are due, in order: the first active ones
-// that have any, those that are under way, and those whose turns come to an end.
+// choosePlaces returns the tasks whose effects are due, in order: the first active tasks with effects, the tasks under
+// way, and the paused tasks that finish a turn.
 func (a *Agenda) choosePlaces(active int) []agendaPlace {
 	var out []agendaPlace
 	chosen := map[*agendaTask]bool{}
@@ -107,7 +106,7 @@ func (a *Agenda) choosePlaces(active int) []agendaPlace {
 			projects = append(projects, p)
 		}
 	}
-	alternate := min(1, a.working-1) // 0: there is one project, and age alone decides
+	alternate := min(1, a.working-1) // 0 means that there is one project, so age alone decides
 	left := len(a.startable)
 	for level := 0; active > 0 && left > 0 && len(projects) > 0; level++ {
 		slices.SortFunc(projects, func(p, q *agendaProject) int { return compareAges(p.byAge[level], q.byAge[level]) })
@@ -135,13 +134,13 @@ func (a *Agenda) choosePlaces(active int) []agendaPlace {
 	return out
 }
 
-// timedTask is a task and a time at which something about it changes.
+// timedTask is a task with a time at which it changes.
 type timedTask struct {
 	at   time.Time
 	task *agendaTask
 }
 
-// timeHeap has the earliest on top. It may hold some that count no more.
+// timeHeap has the earliest entry on top. It may hold outdated entries.
 type timeHeap []timedTask
 
 // Len implements heap.Interface.
@@ -165,7 +164,7 @@ func (h *timeHeap) Pop() any {
 	return x
 }
 
-// takeUntil takes what is due by a time and does it, where it still counts.
+// takeUntil removes the entries up to a time, and calls do for the ones that still count.
 func (h *timeHeap) takeUntil(now time.Time, counts func(timedTask) bool, do func(TaskID)) {
 	for len(*h) > 0 && !(*h)[0].at.After(now) {
 		if x := heap.Pop(h).(timedTask); counts(x) {
@@ -174,7 +173,7 @@ func (h *timeHeap) takeUntil(now time.Time, counts func(timedTask) bool, do func
 	}
 }
 
-// dropOthers drops what counts no more.
+// dropOthers removes the entries that no longer count.
 func (h *timeHeap) dropOthers(counts func(timedTask) bool) {
 	*h = slices.DeleteFunc(*h, func(x timedTask) bool { return !counts(x) })
 	heap.Init(h)

@@ -2,18 +2,18 @@ package company
 
 import "slices"
 
-// Agent is one agent of the company (SUB-5). Workers report to the manager; the
-// manager, reviewers and mergers report to none.
+// Agent is one agent of the company (SUB-5). Workers report to the manager. The manager, reviewers and mergers have no
+// superior.
 type Agent struct {
 	ID        string `json:"id"` // w1, manager, reviewer, merger
 	Role      Role   `json:"role"`
 	ReportsTo string `json:"reports_to,omitempty"`
-	Run       RunID  `json:"run,omitempty"` // what it is at
+	Run       RunID  `json:"run,omitempty"` // its present run
 }
 
-// NewAgent registers an agent of a role under its id.
+// NewAgent returns an agent with a role and an id. It refuses an invalid agent.
 func NewAgent(id string, role Role, reportsTo string) (Agent, error) {
-	a := Agent{ID: id, Role: role, ReportsTo: reportsTo}
+	agent := Agent{ID: id, Role: role, ReportsTo: reportsTo}
 	switch {
 	case id == "":
 		return Agent{}, E(EInvalid, "an agent needs an id")
@@ -22,26 +22,27 @@ func NewAgent(id string, role Role, reportsTo string) (Agent, error) {
 	case role == Worker && reportsTo == "":
 		return Agent{}, E(EInvalid, "the worker "+id+" reports to nobody").Fix("workers report to a manager")
 	case role != Worker && reportsTo != "":
-		return Agent{}, E(EInvalid, "the "+string(role)+" "+id+" reports to "+reportsTo).Fix("only workers report to somebody")
+		return Agent{}, E(EInvalid, "the "+string(role)+" "+id+" reports to "+reportsTo).
+			Fix("only workers report to somebody")
 	}
-	return a, nil
+	return agent, nil
 }
 
-// ActiveAgents are those that hold a run now, by run.
+// ActiveAgents returns the agents that hold a run now, sorted by run within each task.
 func (s *State) ActiveAgents() []Agent {
 	var out []Agent
 	for _, id := range s.Open {
-		for _, r := range s.Tasks[id].sortedRuns() {
-			if !r.Held {
+		for _, run := range s.Tasks[id].sortedRuns() {
+			if !run.Held {
 				continue
 			}
 			boss := ""
-			if r.Role == Worker {
+			if run.Role == Worker {
 				boss = string(Manager)
 			}
-			if a, err := NewAgent(r.Worker, r.Role, boss); err == nil {
-				a.Run = r.ID
-				out = append(out, a)
+			if agent, err := NewAgent(run.Worker, run.Role, boss); err == nil {
+				agent.Run = run.ID
+				out = append(out, agent)
 			}
 		}
 	}

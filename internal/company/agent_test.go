@@ -36,7 +36,8 @@ func TestProjectsAreDerivedFromTasks(t *testing.T) {
 	for i, p := range []Project{{ID: "a", Path: "/src/a"}, {ID: "b", Path: "/src/b"}, {ID: "a", Path: "/src/a"}} {
 		id := NewTaskID(i + 1)
 		s.LastTask = i + 1
-		s.Tasks[id] = &Task{ID: id, Project: p, Submitted: at.Add(time.Duration(i) * time.Hour), Updated: at.Add(time.Duration(i) * time.Hour),
+		s.Tasks[id] = &Task{ID: id, Project: p, Submitted: at.Add(time.Duration(i) * time.Hour),
+			Updated:  at.Add(time.Duration(i) * time.Hour),
 			Prepared: &TaskPrepared{Base: Base{PRBranch: "main"}, Integration: "develop-" + string(id) + "-abcd"}}
 	}
 	got := s.Projects()

@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// ModelUse is a model as a config names it: the wire protocol, its name and the host that
-// answers. It holds no key and no path of an address.
+// ModelUse is a model as a config names it: the wire protocol, its name and the host that answers. It contains no key
+// and no path of an address.
 type ModelUse struct {
 	Adapter string `json:"adapter"`
 	Model   string `json:"model,omitempty"`
-	Host    string `json:"host,omitempty"` // with a port where the address has one; empty: no server is asked
+	Host    string `json:"host,omitempty"` // with a port if the address has one; empty means that no server is asked
 }
 
 func (m ModelUse) String() string {
@@ -22,42 +22,42 @@ func (m ModelUse) String() string {
 	return text
 }
 
-// AgentModels are the models that a config gives an agent: the first that it asks, then its
-// fallbacks.
+// AgentModels lists the models that a config gives an agent: the first choice, then its fallbacks.
 type AgentModels struct {
-	Agent  string     `json:"agent"` // a role, second_reviewer, or escalate_to for those of stuck subtasks
+	Agent  string     `json:"agent"` // a role, second_reviewer, or escalate_to for the models of stuck subtasks
 	Models []ModelUse `json:"models"`
 }
 
-// NoteAgents tells which models the config in use gives the agents (ADP-6). The office knows
-// them from its first start on; from then on only what differs is recorded.
+// NoteAgents records which models the present config gives the agents (ADP-6). The first start records all of them.
+// Later starts record only differences.
 type NoteAgents struct{ Agents []AgentModels }
 
-func (c NoteAgents) decide(s *State, m Meta) ([]Event, error) {
+func (c NoteAgents) decide(state *State, meta Meta) ([]Event, error) {
 	for _, a := range c.Agents {
 		if a.Agent == "" {
 			return nil, E(EInvalid, "models of an agent without a name")
 		}
 	}
-	if len(c.Agents) == 0 || reflect.DeepEqual(s.Office.Agents, c.Agents) {
+	if len(c.Agents) == 0 || reflect.DeepEqual(state.Office.Agents, c.Agents) {
 		return nil, nil
 	}
-	had, has := indexAgents(s.Office.Agents), indexAgents(c.Agents)
+	had, has := indexAgents(state.Office.Agents), indexAgents(c.Agents)
 	changed := &AgentsChanged{}
-	for _, a := range c.Agents {
-		if !slices.Equal(had[a.Agent], a.Models) {
-			changed.Changes = append(changed.Changes, AgentChange{Agent: a.Agent, Was: had[a.Agent], Now: a.Models})
+	for _, agentModels := range c.Agents {
+		if !slices.Equal(had[agentModels.Agent], agentModels.Models) {
+			changed.Changes = append(changed.Changes,
+				AgentChange{Agent: agentModels.Agent, Was: had[agentModels.Agent], Now: agentModels.Models})
 		}
 	}
-	for _, a := range s.Office.Agents {
-		if _, stays := has[a.Agent]; !stays {
-			changed.Changes = append(changed.Changes, AgentChange{Agent: a.Agent, Was: a.Models})
+	for _, agentModels := range state.Office.Agents {
+		if _, stays := has[agentModels.Agent]; !stays {
+			changed.Changes = append(changed.Changes, AgentChange{Agent: agentModels.Agent, Was: agentModels.Models})
 		}
 	}
-	if len(changed.Changes) == 0 { // another order
+	if len(changed.Changes) == 0 { // only the order differs
 		return nil, nil
 	}
-	return []Event{m.newEvent("", "", "", changed)}, nil
+	return []Event{meta.newEvent("", "", "", changed)}, nil
 }
 
 func indexAgents(list []AgentModels) map[string][]ModelUse {
@@ -68,15 +68,15 @@ func indexAgents(list []AgentModels) map[string][]ModelUse {
 	return out
 }
 
-// AgentChange is an agent whose models are others than before.
+// AgentChange is an agent whose models have changed.
 type AgentChange struct {
 	Agent string     `json:"agent"`
-	Was   []ModelUse `json:"was,omitempty"` // empty: the config named no such agent
-	Now   []ModelUse `json:"now,omitempty"` // empty: it names none any more
+	Was   []ModelUse `json:"was,omitempty"` // empty means that the config did not name the agent
+	Now   []ModelUse `json:"now,omitempty"` // empty means that it no longer names the agent
 }
 
-// AgentsChanged records that the config in use names other models than the one before. Tasks
-// keep the agents that they were given.
+// AgentsChanged records that the present config names other models than the previous one. Tasks keep the agents that
+// they were given.
 type AgentsChanged struct {
 	Changes []AgentChange `json:"changes"`
 }
@@ -84,18 +84,18 @@ type AgentsChanged struct {
 var _ = registerKind[AgentsChanged]()
 
 func (*AgentsChanged) Kind() string { return "office.agents_changed" }
-func (d *AgentsChanged) apply(s *State, _ Event) {
-	agents := slices.Clone(s.Office.Agents) // views share the list
-	for _, c := range d.Changes {
-		i := slices.IndexFunc(agents, func(a AgentModels) bool { return a.Agent == c.Agent })
+func (d *AgentsChanged) apply(state *State, _ Event) {
+	agents := slices.Clone(state.Office.Agents) // views share the list
+	for _, agentChange := range d.Changes {
+		i := slices.IndexFunc(agents, func(a AgentModels) bool { return a.Agent == agentChange.Agent })
 		switch {
-		case len(c.Now) == 0 && i >= 0:
+		case len(agentChange.Now) == 0 && i >= 0:
 			agents = slices.Delete(agents, i, i+1)
 		case i >= 0:
-			agents[i].Models = c.Now
-		case len(c.Now) > 0:
-			agents = append(agents, AgentModels{c.Agent, c.Now})
+			agents[i].Models = agentChange.Now
+		case len(agentChange.Now) > 0:
+			agents = append(agents, AgentModels{agentChange.Agent, agentChange.Now})
 		}
 	}
-	s.Office.Agents = agents
+	state.Office.Agents = agents
 }

@@ -35,7 +35,8 @@ func TestChangesOfModelsAreRecorded(t *testing.T) {
 		t.Errorf("the first start: %s, %+v", kinds(evs), s.s.Office.Agents)
 	}
 	for _, agents := range [][]AgentModels{first, nil} { // the same, and an older version that names none
-		if evs := start(agents); kinds(evs) != "office.started" || strings.Contains(string(evs[0].Data), "ollama") || !reflect.DeepEqual(s.s.Office.Agents, first) {
+		if evs := start(agents); kinds(evs) != "office.started" || strings.Contains(string(evs[0].Data), "ollama") ||
+			!reflect.DeepEqual(s.s.Office.Agents, first) {
 			t.Errorf("nothing differs: %+v", evs)
 		}
 	}
@@ -48,7 +49,8 @@ func TestChangesOfModelsAreRecorded(t *testing.T) {
 		t.Errorf("recorded: %+v", got)
 	}
 	evs = s.must(Company, NoteAgents{Agents: third})
-	if got := EventsOf[AgentsChanged](evs); len(got) != 1 || len(got[0].Changes) != 2 || got[0].Changes[1].Now != nil || !reflect.DeepEqual(s.s.Office.Agents, third) {
+	if got := EventsOf[AgentsChanged](evs); len(got) != 1 || len(got[0].Changes) != 2 || got[0].Changes[1].Now != nil ||
+		!reflect.DeepEqual(s.s.Office.Agents, third) {
 		t.Errorf("another address, and an agent less: %+v, %+v", got, s.s.Office.Agents)
 	}
 	if evs := s.must(Company, NoteAgents{Agents: third}); len(evs) != 0 {

@@ -53,7 +53,8 @@ func TestThoseBehindAreTestedAhead(t *testing.T) {
 		t.Fatalf("without a test under way: %v", got)
 	}
 	begun := s.aheadOf(test)
-	if len(begun) != 1 || begun[0].Kind != EffectTestAhead || begun[0].Subtask != s.subID(2) || begun[0].Onto != s.task().Head || begun[0].Fail == "" {
+	if len(begun) != 1 || begun[0].Kind != EffectTestAhead || begun[0].Subtask != s.subID(2) ||
+		begun[0].Onto != s.task().Head || begun[0].Fail == "" {
 		t.Fatalf("%+v", begun)
 	}
 	s.checkHeads(begun[0].Stack, 2)
@@ -62,7 +63,8 @@ func TestThoseBehindAreTestedAhead(t *testing.T) {
 		t.Error("it has all that are behind, and could be larger")
 	}
 	s.queued(3).queued(4)
-	if !s.s.HasMoreBehind(begun[0], s.now, []Effect{test, begun[0]}) || s.s.HasMoreBehind(begun[0], s.now, nil) || s.s.HasMoreBehind(s.aheadOf(test)[0], s.now, []Effect{test}) {
+	if !s.s.HasMoreBehind(begun[0], s.now, []Effect{test, begun[0]}) || s.s.HasMoreBehind(begun[0], s.now, nil) ||
+		s.s.HasMoreBehind(s.aheadOf(test)[0], s.now, []Effect{test}) {
 		t.Error("one with more of them is possible on top of the test under way, until it is a whole stack")
 	}
 	if got := s.aheadOf(test, begun[0]); len(got) != 1 || got[0].Key != begun[0].Key {
@@ -197,7 +199,9 @@ func TestAheadIsVain(t *testing.T) {
 			s.must(Company, one)
 		},
 		"the first conflicts": func(s *story) {
-			s.must(Company, ReportConflict{Task: s.id, Subtask: s.subID(1), ConflictReported: ConflictReported{Head: s.sub(1).Head, Onto: s.task().Head, Paths: []string{"a"}}})
+			s.must(Company,
+				ReportConflict{Task: s.id, Subtask: s.subID(1),
+					ConflictReported: ConflictReported{Head: s.sub(1).Head, Onto: s.task().Head, Paths: []string{"a"}}})
 		},
 		"the review of the first is void": func(s *story) {
 			c := s.tested(1)
@@ -309,7 +313,9 @@ func TestAheadOutlivesOneLeftOut(t *testing.T) {
 	if ahead.Confirms(next) {
 		t.Error("it is of others")
 	}
-	s.must(Company, ReportConflict{Task: s.id, Subtask: s.subID(2), ConflictReported: ConflictReported{Head: s.sub(2).Head, Onto: s.task().Head, Paths: []string{"a"}}})
+	s.must(Company,
+		ReportConflict{Task: s.id, Subtask: s.subID(2),
+			ConflictReported: ConflictReported{Head: s.sub(2).Head, Onto: s.task().Head, Paths: []string{"a"}}})
 	s.checkAhead("when that is not to be merged", AheadTrue, ahead)
 	if next = s.mergeTest(); !ahead.Confirms(next) {
 		t.Errorf("%+v", next)
@@ -353,7 +359,8 @@ func TestViewWithVerdict(t *testing.T) {
 	key := GateKey(r.Tree, r.GateHash, r.Image)
 	view := s.s.View()
 	before := len(view.GateResults)
-	if _, ok := view.WithVerdict(r).GateResults[key]; !ok || len(view.GateResults) != before || len(s.s.GateResults) != before {
+	if _, ok := view.WithVerdict(r).GateResults[key]; !ok || len(view.GateResults) != before ||
+		len(s.s.GateResults) != before {
 		t.Error("the verdict is not there, or everywhere")
 	}
 }
@@ -387,7 +394,8 @@ func (w *aheadWatch) look(s *State, now time.Time) {
 		if e.Kind == EffectTestAhead {
 			w.t.Fatalf("%q is due", e.Key)
 		}
-		if e.Kind == EffectTestMerge && w.rng.IntN(3) > 0 && !slices.ContainsFunc(w.underWay, func(o Effect) bool { return o.Key == e.Key }) {
+		if e.Kind == EffectTestMerge && w.rng.IntN(3) > 0 &&
+			!slices.ContainsFunc(w.underWay, func(o Effect) bool { return o.Key == e.Key }) {
 			e.Stack = e.Stack[:1+w.rng.IntN(len(e.Stack))]
 			for _, ahead := range w.underWay {
 				if ahead.Confirms(e) && s.JudgeAhead(ahead, now, w.underWay) == AheadTrue {
@@ -403,7 +411,8 @@ func (w *aheadWatch) look(s *State, now time.Time) {
 	})
 	for _, e := range all {
 		w.check(s, now, e)
-		if begun := slices.ContainsFunc(w.underWay, func(o Effect) bool { return o.Key == e.Key }); !begun && w.rng.IntN(3) > 0 {
+		if begun := slices.ContainsFunc(w.underWay, func(o Effect) bool { return o.Key == e.Key }); !begun &&
+			w.rng.IntN(3) > 0 {
 			w.open++
 			w.underWay = append(w.underWay, e)
 			w.before[e.Key] = mergedOf(s.Tasks[e.Task])
@@ -415,12 +424,14 @@ func (w *aheadWatch) look(s *State, now time.Time) {
 func (w *aheadWatch) check(s *State, now time.Time, e Effect) {
 	w.t.Helper()
 	t := s.Tasks[e.Task]
-	if s.Office.Stopped || t.Paused || t.Status.Ended() || len(t.Suspects) > 0 || t.Settings.MergeStack < 2 || len(e.Stack) > t.Settings.MergeStack {
+	if s.Office.Stopped || t.Paused || t.Status.Ended() || len(t.Suspects) > 0 || t.Settings.MergeStack < 2 ||
+		len(e.Stack) > t.Settings.MergeStack {
 		w.t.Fatalf("%q may be under way\n%s", e.Key, outline(t))
 	}
 	for _, h := range e.Stack {
 		sub := t.Subtask(h.Subtask)
-		if !slices.Contains(t.Queue, h.Subtask) || sub.Head != h.Head || sub.Paused || sub.Merged != "" || !sub.Review.Allows(h.Head) {
+		if !slices.Contains(t.Queue, h.Subtask) || sub.Head != h.Head || sub.Paused || sub.Merged != "" ||
+			!sub.Review.Allows(h.Head) {
 			w.t.Fatalf("%q is of %s, which may not be merged\n%s", e.Key, h.Subtask, outline(t))
 		}
 		if slices.ContainsFunc(e.Assumes, func(o QueuedHead) bool { return o.Subtask == h.Subtask }) {
@@ -438,7 +449,8 @@ func (w *aheadWatch) check(s *State, now time.Time, e Effect) {
 	}
 	before, begun := w.before[e.Key]
 	for _, id := range mergedOf(t) {
-		if begun && !slices.Contains(before, id) && !slices.ContainsFunc(e.Assumes, func(o QueuedHead) bool { return o.Subtask == id }) {
+		if begun && !slices.Contains(before, id) &&
+			!slices.ContainsFunc(e.Assumes, func(o QueuedHead) bool { return o.Subtask == id }) {
 			w.t.Fatalf("%q came true, though %s was merged, too\n%s", e.Key, id, outline(t))
 		}
 	}

@@ -5,24 +5,23 @@ import (
 	"unicode/utf8"
 )
 
-// How a task begins.
+// Ways to begin a task.
 const (
-	WayAuto  = "auto"  // by the length of its instruction
-	WayOne   = "one"   // one worker has the instruction, and no manager plans it
+	WayAuto  = "auto"  // depends on the length of its instruction
+	WayOne   = "one"   // one worker gets the instruction, without a manager's plan
 	WaySplit = "split" // a manager plans it
 )
 
-// An instruction is short up to so many characters and items of lists. A worker that finds it large
-// after all gives it to the manager, to be split.
+// Limits of a short instruction, in characters and list items: about two pages. A worker that finds the instruction too
+// large hands it to the manager to be split.
 const (
-	shortText  = 1500
-	shortItems = 6
+	shortText  = 5000
+	shortItems = 24
 )
 
-// beginsAlone reports whether one worker begins with the instruction as its ticket, and why. A
-// plan that the president reads comes from a manager, and so does that of a follow-up, whose remarks are
-// about many places.
-func (t *Task) beginsAlone() (why string, is bool) {
+// beginsAlone reports whether one worker begins with the instruction as its ticket, and the reason. A plan that the
+// president reads comes from a manager. So does the plan of a follow-up, whose remarks concern many places.
+func (t *Task) beginsAlone() (reason string, is bool) {
 	switch {
 	case t.DryRun || t.Plan.Started > 0:
 		return "", false
@@ -30,13 +29,14 @@ func (t *Task) beginsAlone() (why string, is bool) {
 		return "as you asked", true
 	case t.Settings.Way != WayAuto || t.Settings.Plan == Ask || t.Follows != "":
 		return "", false
-	case len(t.Instruction) > shortText*utf8.UTFMax || utf8.RuneCountInString(t.Instruction) > shortText || countItems(t.Instruction) > shortItems:
+	case len(t.Instruction) > shortText*utf8.UTFMax || utf8.RuneCountInString(t.Instruction) > shortText ||
+		countItems(t.Instruction) > shortItems:
 		return "", false
 	}
 	return "the instruction is short", true
 }
 
-// isAlone is beginsAlone without the reason.
+// isAlone returns the second result of beginsAlone.
 func (t *Task) isAlone() bool {
 	_, alone := t.beginsAlone()
 	return alone
@@ -52,21 +52,20 @@ func countItems(text string) (n int) {
 	return n
 }
 
-// planAlone is the plan that one worker does the instruction.
-func (t *Task) planAlone(why string) Plan {
+// planAlone returns the plan in which one worker does the whole instruction.
+func (t *Task) planAlone(reason string) Plan {
 	return Plan{
-		Why: "one worker does it: " + why,
+		Why: "one worker does it: " + reason,
 		Waves: []Wave{{[]PlannedSubtask{{
 			Title: cutTitle(TitleOf(t.Instruction), MaxPullTitle), WriteSet: []string{"**"}, Effort: EffortMedium,
 		}}}},
 	}
 }
 
-// IsInstruction reports whether a ticket is the president's instruction itself, which no manager
-// has planned.
+// IsInstruction reports whether a ticket is the president's instruction itself, without a manager's plan.
 func (s PlannedSubtask) IsInstruction() bool { return strings.TrimSpace(s.Description) == "" }
 
-// IsAlone reports whether one worker has the instruction of the task, and no manager planned it.
+// IsAlone reports whether one worker has the whole instruction of the task, without a manager's plan.
 func (p Plan) IsAlone() bool {
 	for _, w := range p.Waves {
 		for _, s := range w.Subtasks {
@@ -76,22 +75,22 @@ func (p Plan) IsAlone() bool {
 	return false
 }
 
-// AwaitsSplit reports whether others would take up the parts of a ticket that its worker finds large.
+// AwaitsSplit reports whether a manager may split the ticket if its worker finds it too large.
 func (t *Task) AwaitsSplit(sub *Subtask) bool {
 	return sub.Planned.IsInstruction() && t.Settings.Way != WayOne && len(t.Subtasks) == 1
 }
 
-// BeginAlone has one worker begin with the instruction of a task.
+// BeginAlone starts a task with one worker for its whole instruction.
 type BeginAlone struct{ Task TaskID }
 
-func (c BeginAlone) decide(s *State, m Meta) ([]Event, error) {
-	t, err := s.activeTask(c.Task)
+func (c BeginAlone) decide(state *State, meta Meta) ([]Event, error) {
+	task, err := state.activeTask(c.Task)
 	if err != nil {
 		return nil, err
 	}
-	why, is := t.beginsAlone()
-	if !is || t.Status != StatusDecomposing || !s.mayPlan(t) {
+	reason, is := task.beginsAlone()
+	if !is || task.Status != StatusDecomposing || !state.mayPlan(task) {
 		return nil, nil
 	}
-	return []Event{m.newEvent(t.ID, "", "", &PlanAccepted{Plan: t.planAlone(why)})}, nil
+	return []Event{meta.newEvent(task.ID, "", "", &PlanAccepted{Plan: task.planAlone(reason)})}, nil
 }

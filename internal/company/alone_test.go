@@ -29,13 +29,14 @@ func TestTaskBeginsAlone(t *testing.T) {
 		dry   bool
 		alone bool
 	}{
-		"short":               {"add a limit", Settings{Way: WayAuto}, false, true},
-		"long":                {strings.Repeat("add a limit ", 150), Settings{Way: WayAuto}, false, false},
-		"many items":          {"do:\n" + strings.Repeat("- a\n", 4) + strings.Repeat("1. b\n", 3), Settings{Way: WayAuto}, false, false},
-		"six items":           {"do:\n" + strings.Repeat("* a\n", 6), Settings{Way: WayAuto}, false, true},
+		"short": {"add a limit", Settings{Way: WayAuto}, false, true},
+		"long":  {strings.Repeat("add a limit ", 450), Settings{Way: WayAuto}, false, false},
+		"many items": {"do:\n" + strings.Repeat("- a\n", 12) + strings.Repeat("1. b\n", 13), Settings{Way: WayAuto},
+			false, false},
+		"some items":          {"do:\n" + strings.Repeat("* a\n", 24), Settings{Way: WayAuto}, false, true},
 		"a plan to be read":   {"add a limit", Settings{Way: WayAuto, Plan: Ask}, false, false},
 		"a dry run":           {"add a limit", Settings{Way: WayAuto}, true, false},
-		"one":                 {strings.Repeat("add a limit ", 150), Settings{Way: WayOne}, false, true},
+		"one":                 {strings.Repeat("add a limit ", 450), Settings{Way: WayOne}, false, true},
 		"one, with a reader":  {"add a limit", Settings{Way: WayOne, Plan: Ask}, false, true},
 		"split":               {"add a limit", Settings{Way: WaySplit}, false, false},
 		"no way, as ever":     {"add a limit", Settings{}, false, false},
@@ -75,11 +76,15 @@ func TestWorkerAlone(t *testing.T) {
 		t.Error("what is large could not be split")
 	}
 	run, fence := s.offer(1)
-	s.must(string(run), EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunError, Escalate: true, Error: "two large parts: a.go, b.go"}})
+	s.must(string(run),
+		EndRun{Run: run, Fence: fence,
+			Outcome: RunEnded{Status: RunError, Escalate: true, Error: "two large parts: a.go, b.go"}})
 	if s.task().Stuck() != s.sub(1) || !s.isDue(EffectManage) {
 		t.Fatal("the manager is not asked")
 	}
-	s.end(NewRunID(s.id, "", Manager, 1), EndRun{Guide: &Guide{Subtask: s.subID(1), Text: "two large parts", Parts: []PlannedSubtask{okSubtask("a", "a/**"), okSubtask("b", "b/**")}}})
+	s.end(NewRunID(s.id, "", Manager, 1),
+		EndRun{Guide: &Guide{Subtask: s.subID(1), Text: "two large parts",
+			Parts: []PlannedSubtask{okSubtask("a", "a/**"), okSubtask("b", "b/**")}}})
 	if len(s.task().Subtasks) != 2 || s.sub(1).Planned.IsInstruction() || s.task().AwaitsSplit(s.sub(1)) {
 		t.Errorf("the parts are %+v", s.task().Subtasks)
 	}
@@ -93,7 +98,9 @@ func TestTitleOfWorkAlone(t *testing.T) {
 		s.beginsAlone()
 		for _, more := range []string{subject, "Mend the tests"} {
 			run, fence := s.offer(1)
-			s.must(string(run), EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: s.oid(), Branch: "agent/x", Subject: more}})
+			s.must(string(run),
+				EndRun{Run: run, Fence: fence,
+					Outcome: RunEnded{Status: RunSuccess, Head: s.oid(), Branch: "agent/x", Subject: more}})
 			if more == subject {
 				s.must(Company, s.gated(1, false))
 			}

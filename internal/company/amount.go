@@ -6,28 +6,26 @@ import (
 	"strings"
 )
 
-// Amount is money and tokens, the two counted dimensions. Caps hold in both
-// dimensions where a cap is not NoCap.
+// Amount is an amount of money and tokens. A cap limits both, except a field that is NoCap.
 type Amount struct {
 	MicroUSD int64 `json:"micro_usd,omitempty"`
 	Tokens   int64 `json:"tokens,omitempty"`
 }
 
-// NoCap in a field of a cap means that the dimension is not limited.
+// NoCap in a field of a cap means no limit.
 const NoCap int64 = -1
 
-// Add sums two amounts. It stops at the largest numbers instead of passing
-// them.
+// Add returns the sum of two amounts. It saturates instead of overflowing.
 func (a Amount) Add(b Amount) Amount {
 	return Amount{addSaturating(a.MicroUSD, b.MicroUSD), addSaturating(a.Tokens, b.Tokens)}
 }
 
-// Sub is the difference, never below zero.
+// Sub returns the difference, at least zero.
 func (a Amount) Sub(b Amount) Amount {
 	return Amount{max(0, addSaturating(a.MicroUSD, -b.MicroUSD)), max(0, addSaturating(a.Tokens, -b.Tokens))}
 }
 
-// Raise adds to a cap; no cap stays none.
+// Raise adds to a cap. NoCap stays NoCap.
 func (a Amount) Raise(by Amount) Amount {
 	sum := a.Add(by)
 	if a.MicroUSD == NoCap {
@@ -39,7 +37,7 @@ func (a Amount) Raise(by Amount) Amount {
 	return sum
 }
 
-// addSaturating sums two numbers and stops at the ends of what an int64 holds.
+// addSaturating returns the sum, limited to the range of int64.
 func addSaturating(a, b int64) int64 {
 	switch {
 	case b > 0 && a > math.MaxInt64-b:
@@ -50,8 +48,7 @@ func addSaturating(a, b int64) int64 {
 	return a + b
 }
 
-// Countable is a with what cannot be counted with replaced by what stands in
-// for it in other.
+// Countable returns a with each uncountable field replaced by the field of other.
 func (a Amount) Countable(other Amount) Amount {
 	if !isCountable(a.MicroUSD) {
 		a.MicroUSD = other.MicroUSD
@@ -62,13 +59,12 @@ func (a Amount) Countable(other Amount) Amount {
 	return a
 }
 
-// isCountable reports whether a number that came from outside can be counted
-// with: sums of it stay far from where they would pass every cap.
+// isCountable reports whether a number from outside may be counted. The limit keeps sums far from an overflow.
 func isCountable(n int64) bool { return n >= 0 && n <= 1<<50 }
 
 func (a Amount) IsValid() bool { return isCountable(a.MicroUSD) && isCountable(a.Tokens) }
 
-// isValidCap reports whether an amount can be a cap: sane where it is not NoCap.
+// isValidCap reports whether an amount can be a cap: each field is NoCap or countable.
 func (a Amount) isValidCap() bool {
 	if a.MicroUSD == NoCap {
 		a.MicroUSD = 0
@@ -84,8 +80,8 @@ func (a Amount) Within(cap Amount) bool {
 	return (cap.MicroUSD == NoCap || a.MicroUSD <= cap.MicroUSD) && (cap.Tokens == NoCap || a.Tokens <= cap.Tokens)
 }
 
-// String is an amount for people: $0.41, 212k tokens. Where no price is known
-// no money is counted, and none is named: an unknown cost is not $0.00.
+// String formats an amount for people: $0.41, 212k tokens. It omits money if none was counted, because an unknown price
+// is not $0.00.
 func (a Amount) String() string {
 	switch {
 	case a.MicroUSD == NoCap && a.Tokens == NoCap:
@@ -98,8 +94,8 @@ func (a Amount) String() string {
 	return USDText(a.MicroUSD) + ", " + TokensText(a.Tokens)
 }
 
-// RaiseText is how much a cap may grow, as company budget add takes it: as much as the cap holds,
-// and no less than the next call lacks. tokens says in which of the two.
+// RaiseText returns a raise in the form that company budget add takes. It is as large as the cap, and at least what the
+// next call lacks. tokens selects tokens instead of money.
 func RaiseText(limit, lacks Amount, tokens bool) string {
 	if !tokens {
 		cents := (max(limit.MicroUSD, lacks.MicroUSD) + 9_999) / 10_000
@@ -122,8 +118,8 @@ func RaiseText(limit, lacks Amount, tokens bool) string {
 	}
 }
 
-// USDText is an amount of money for people, in cents: less than one is shown as
-// such and not as zero.
+// USDText formats an amount of money for people, in cents. An amount below one cent is shown with more digits and not
+// as zero.
 func USDText(micro int64) string {
 	if micro > 0 && micro < 10_000 { //mutant:equal operator=<=,number=10001 one cent is told the same in both ways
 		return "$" + strings.TrimRight(fmt.Sprintf("%.6f", float64(micro)/1e6), "0")
@@ -131,7 +127,7 @@ func USDText(micro int64) string {
 	return fmt.Sprintf("$%.2f", float64(micro)/1e6)
 }
 
-// TokensText is a number of tokens for people, in as few digits as it needs.
+// TokensText formats a number of tokens for people, in as few digits as needed.
 func TokensText(n int64) string {
 	switch {
 	case n >= 10_000_000, n >= 1_000_000 && n%1_000_000 == 0:

@@ -6,137 +6,142 @@ import (
 	"strings"
 )
 
-// Answer is the president's. It counts once: the same command again changes
-// nothing, another one is refused.
+// Answer is the president's answer to a question. It counts once: repeating the same command has no effect, and a
+// different answer is refused.
 type Answer struct {
 	Approval ApprovalID
 	Option   string
 	Text     string
 	By       string
-	Raise    Amount // of a budget: how much the cap grows; zero: by the default cap
-	// Rebind gives the task the agents of the config as it is now, where the answer is a yes to a
-	// question about a model or the config. A nil one leaves those that it has.
+	Raise    Amount // for a budget: increase of the cap; zero means by the default cap
+	// Rebind gives the task the agents of the present config. It applies if the answer approves a question about a model
+	// or the config. A nil Rebind keeps the task's agents.
 	Rebind *Rebinding `json:",omitempty"`
 }
 
-func (c Answer) decide(s *State, m Meta) ([]Event, error) {
-	a := s.Approvals[c.Approval]
-	if a == nil {
+func (c Answer) decide(state *State, meta Meta) ([]Event, error) {
+	approval := state.Approvals[c.Approval]
+	if approval == nil {
 		return nil, E(ENotFound, "there is no question "+string(c.Approval)).Fix("company status lists what waits for you")
 	}
-	if !a.Open() {
-		if a.Token == m.ID && m.ID != "" && a.Option == c.Option && a.Text == c.Text {
+	if !approval.Open() {
+		if approval.Token == meta.ID && meta.ID != "" && approval.Option == c.Option && approval.Text == c.Text {
 			return nil, nil
 		}
-		return nil, E(EConflict, string(a.ID)+" was answered already: "+a.Option).Fix("company show " + cmp.Or(string(a.Task), string(a.ID)) + " tells what became of it")
+		return nil, E(EConflict, string(approval.ID)+" was answered already: "+approval.Option).
+			Fix("company show " + cmp.Or(string(approval.Task), string(approval.ID)) + " tells what became of it")
 	}
-	if s.askedByEnded(a) {
-		return nil, s.Tasks[a.Task].refuseEnded()
+	if state.askedByEnded(approval) {
+		return nil, state.Tasks[approval.Task].refuseEnded()
 	}
 	if len(c.Text) > 64<<10 {
 		return nil, E(EInvalid, "the answer is longer than 64 KiB")
 	}
-	if err := s.checkOption(a, c); err != nil {
+	if err := state.checkOption(approval, c); err != nil {
 		return nil, err
 	}
 	if !c.Raise.IsValid() {
 		return nil, E(EInvalid, "a cap is not raised by less than nothing")
 	}
-	answered := &ApprovalAnswered{ID: a.ID, Option: c.Option, Text: c.Text, By: c.By}
-	if t := s.Tasks[a.Task]; c.Rebind != nil && c.Option == OptApprove && t.asksAboutAgents(a) {
+	answered := &ApprovalAnswered{ID: approval.ID, Option: c.Option, Text: c.Text, By: c.By}
+	if task := state.Tasks[approval.Task]; c.Rebind != nil && c.Option == OptApprove && task.asksAboutAgents(approval) {
 		if err := c.Rebind.Agents.validate(); err != nil {
 			return nil, err
 		}
-		answered.Rebind = c.Rebind.changes(t)
+		answered.Rebind = c.Rebind.changes(task)
 	}
-	if t := s.Tasks[a.Task]; t != nil && a.Kind == AskTrouble && c.Option != OptReject {
-		answered.Also = t.failuresLike(a)
+	if t := state.Tasks[approval.Task]; t != nil && approval.Kind == AskTrouble && c.Option != OptReject {
+		answered.Also = t.failuresLike(approval)
 	}
-	evs := []Event{m.newEvent(a.Task, a.Subtask, "", answered)}
-	if scope := a.Kind.scopeOf(); scope != "" && c.Option == OptApprove {
+	evs := []Event{meta.newEvent(approval.Task, approval.Subtask, "", answered)}
+	if scope := approval.Kind.scopeOf(); scope != "" && c.Option == OptApprove {
 		raise := c.Raise
 		if raise == (Amount{}) {
-			raise = s.defaultRaise(scope)
+			raise = state.defaultRaise(scope)
 		}
-		if err := s.checkOfficeRaise(scope, raise); err != nil {
+		if err := state.checkOfficeRaise(scope, raise); err != nil {
 			return nil, err
 		}
-		evs = append(evs, m.newEvent("", "", "", &OfficeBudgetRaised{Scope: scope, By: raise, Day: m.budgetDay(s)}))
+		evs = append(evs, meta.newEvent("", "", "", &OfficeBudgetRaised{Scope: scope, By: raise, Day: meta.budgetDay(state)}))
 	}
-	if a.Task == "" {
+	if approval.Task == "" {
 		return evs, nil
 	}
-	more, err := c.decideForTask(s.Tasks[a.Task], a, m)
+	more, err := c.decideForTask(state.Tasks[approval.Task], approval, meta)
 	if err != nil {
 		return nil, err
 	}
 	return append(evs, more...), nil
 }
 
-// decideForTask returns what an answer means for the task of its question.
-func (c Answer) decideForTask(t *Task, a *Approval, m Meta) ([]Event, error) {
+// decideForTask returns the further events of an answer for the task of its question.
+func (c Answer) decideForTask(task *Task, approval *Approval, meta Meta) ([]Event, error) {
 	reject := c.Option == OptReject
-	switch a.Kind {
+	switch approval.Kind {
 	case AskBudget:
 		if reject {
-			return []Event{m.newEvent(t.ID, "", "", &TaskCancelled{Reason: "the budget was not raised"})}, nil
+			return []Event{meta.newEvent(task.ID, "", "", &TaskCancelled{Reason: "the budget was not raised"})}, nil
 		}
 		raise := c.Raise
 		if raise == (Amount{}) {
-			raise = Amount{MicroUSD: max(0, t.Settings.Cap.MicroUSD), Tokens: max(0, t.Settings.Cap.Tokens)}
-			if t.BudgetShortfall != nil {
-				raise = Amount{MicroUSD: max(raise.MicroUSD, t.BudgetShortfall.MicroUSD), Tokens: max(raise.Tokens, t.BudgetShortfall.Tokens)}
+			raise = Amount{MicroUSD: max(0, task.Settings.Cap.MicroUSD), Tokens: max(0, task.Settings.Cap.Tokens)}
+			if task.BudgetShortfall != nil {
+				raise = Amount{MicroUSD: max(raise.MicroUSD, task.BudgetShortfall.MicroUSD),
+					Tokens: max(raise.Tokens, task.BudgetShortfall.Tokens)}
 			}
 		}
-		if err := t.checkRaise(raise); err != nil {
+		if err := task.checkRaise(raise); err != nil {
 			return nil, err
 		}
-		return []Event{m.newEvent(t.ID, "", "", &BudgetRaised{By: raise})}, nil
+		return []Event{meta.newEvent(task.ID, "", "", &BudgetRaised{By: raise})}, nil
 	case AskPlan:
 		if reject && strings.TrimSpace(c.Text) == "" {
-			return []Event{m.newEvent(t.ID, "", "", &TaskCancelled{Reason: "the plan was rejected"})}, nil
+			return []Event{meta.newEvent(task.ID, "", "", &TaskCancelled{Reason: "the plan was rejected"})}, nil
 		}
 	case AskUnread, AskRedGreen:
 		if reject && strings.TrimSpace(c.Text) == "" {
-			return []Event{m.newEvent(t.ID, "", "", &TaskFailed{Code: EGates, Reason: firstLine(a.Question) + " The president gave it up."})}, nil
+			return []Event{meta.newEvent(task.ID, "", "",
+				&TaskFailed{Code: EGates, Reason: firstLine(approval.Question) + " The president gave it up."})}, nil
 		}
 	case AskPR:
 		if reject {
-			return []Event{m.newEvent(t.ID, "", "", &TaskCancelled{Reason: "the pull request was not wanted"})}, nil
+			return []Event{meta.newEvent(task.ID, "", "", &TaskCancelled{Reason: "the pull request was not wanted"})}, nil
 		}
 	case AskAfter:
 		if reject {
-			return []Event{m.newEvent(t.ID, "", "", &TaskCancelled{Reason: "what it was to begin after did not come to a good end"})}, nil
+			return []Event{meta.newEvent(task.ID, "", "",
+				&TaskCancelled{Reason: "what it was to begin after did not come to a good end"})}, nil
 		}
 	case AskNoGates, AskBlocked, AskMergeConflict, AskReview, AskGates, AskTrouble, AskHeld, AskOtherBase:
 		if reject {
-			return []Event{m.newEvent(t.ID, "", "", &TaskFailed{Code: EWaiting, Reason: endSentence(a.Question) + " The president gave it up."})}, nil
+			return []Event{meta.newEvent(task.ID, "", "",
+				&TaskFailed{Code: EWaiting, Reason: endSentence(approval.Question) + " The president gave it up."})}, nil
 		}
 	}
 	return nil, nil
 }
 
-// TakesConfig reports whether a yes to the question lets its task take the agents of the config.
+// TakesConfig reports whether approving the question lets its task use the agents of the config.
 func (s *State) TakesConfig(id ApprovalID) bool {
 	a := s.Approvals[id]
 	return a != nil && a.Open() && s.Tasks[a.Task].asksAboutAgents(a)
 }
 
-// asksAboutAgents reports whether a question is about a failure that other agents may mend: of a
-// model, or of the config. The task may be nil.
-func (t *Task) asksAboutAgents(a *Approval) bool {
-	if t == nil || a.Kind != AskTrouble {
+// asksAboutAgents reports whether a question is about a failure that other agents may fix: one of a model, or of the
+// config. The task may be nil.
+func (t *Task) asksAboutAgents(approval *Approval) bool {
+	if t == nil || approval.Kind != AskTrouble {
 		return false
 	}
-	for key, f := range t.Failures {
-		if a.Key == t.troubleKey(key, f) {
-			return slices.Contains([]Code{EConfig, EModel, EModelAuth}, f.Code)
+	for key, failure := range t.Failures {
+		if approval.Key == t.troubleKey(key, failure) {
+			return slices.Contains([]Code{EConfig, EModel, EModelAuth}, failure.Code)
 		}
 	}
 	return false
 }
 
-// endSentence ends a text as a sentence does, so that another can follow it.
+// endSentence adds a full stop to a text that does not end like a sentence.
 func endSentence(s string) string {
 	s = strings.TrimSpace(s)
 	if s == "" || strings.ContainsAny(s[len(s)-1:], ".!?") {
@@ -145,7 +150,7 @@ func endSentence(s string) string {
 	return s + "."
 }
 
-// ApprovalAnswered is the president's answer.
+// ApprovalAnswered records the president's answer.
 type ApprovalAnswered struct {
 	ID     ApprovalID `json:"id"`
 	Option string     `json:"option"`
@@ -153,41 +158,41 @@ type ApprovalAnswered struct {
 	By     string     `json:"by,omitempty"`
 	// Rebind gives the task other agents.
 	Rebind *Rebinding `json:"rebind,omitempty"`
-	// Also are keys of further failures of the same cause, which are tried again, too. Events of
-	// older versions have none.
+	// Also lists keys of further failures with the same cause. They are retried too.
 	Also []string `json:"also,omitempty"`
 }
 
 var _ = registerKind[ApprovalAnswered]()
 
 func (*ApprovalAnswered) Kind() string { return "approval.answered" }
-func (d *ApprovalAnswered) apply(s *State, e Event) {
-	a := *s.Approvals[d.ID]
-	a.Answered, a.Option, a.Text, a.By, a.Token = e.Time, d.Option, d.Text, d.By, e.Cause
-	s.ownApprovals()
-	s.Approvals[d.ID] = &a
-	if s.Spending.Question == d.ID {
-		s.Spending.Question = ""
+func (d *ApprovalAnswered) apply(state *State, event Event) {
+	approval := *state.Approvals[d.ID]
+	approval.Answered, approval.Option, approval.Text, approval.By, approval.Token = event.Time, d.Option, d.Text, d.By,
+		event.Cause
+	state.ownApprovals()
+	state.Approvals[d.ID] = &approval
+	if state.Spending.Question == d.ID {
+		state.Spending.Question = ""
 	}
-	if a.Task == "" {
+	if approval.Task == "" {
 		return
 	}
-	t := s.editTask(a.Task)
-	t.addWait(s.Office.Opened, e.Time)
-	sub := t.editSubtask(a.Subtask)
+	task := state.editTask(approval.Task)
+	task.addWait(state.Office.Opened, event.Time)
+	sub := task.editSubtask(approval.Subtask)
 	reject := d.Option == OptReject
-	switch a.Kind {
+	switch approval.Kind {
 	case AskPlan:
 		if reject {
-			t.Status, t.Subtasks, t.Plan.Accepted = StatusDecomposing, nil, ""
+			task.Status, task.Subtasks, task.Plan.Accepted = StatusDecomposing, nil, ""
 		}
 	case AskAfter:
 		if d.Option == OptApprove {
-			t.beginWithout(a.Key)
+			task.beginWithout(approval.Key)
 		}
 	case AskMerge, AskProtected:
 		if reject {
-			t.removeFromQueue(sub.ID)
+			task.removeFromQueue(sub.ID)
 			if strings.TrimSpace(d.Text) == "" {
 				sub.requeue("")
 				sub.blockForPresident("the president would not have it merged")
@@ -198,7 +203,7 @@ func (d *ApprovalAnswered) apply(s *State, e Event) {
 	case AskBlocked, AskMergeConflict:
 		if !reject {
 			sub.Guided = 0
-			delete(t.Failures, "run "+string(sub.ID))
+			delete(task.Failures, "run "+string(sub.ID))
 			input := ""
 			if d.Text != "" {
 				input = "The president says: " + d.Text
@@ -208,48 +213,48 @@ func (d *ApprovalAnswered) apply(s *State, e Event) {
 		}
 	case AskReview:
 		if !reject {
-			t.Review.Waived = t.Head
+			task.Review.Waived = task.Head
 		}
 	case AskUnread:
 		if reject && strings.TrimSpace(d.Text) != "" {
-			t.rejectUnread(a.Key, "The president says: "+d.Text)
+			task.rejectUnread(approval.Key, "The president says: "+d.Text)
 		}
 	case AskRedGreen:
-		sub.answerRedGreen(t, d.Option, d.Text)
+		sub.answerRedGreen(task, d.Option, d.Text)
 	case AskGates:
 		if !reject {
-			what := t.Gate.Result.failedOutput()
+			what := task.Gate.Result.failedOutput()
 			if d.Text != "" {
 				what += "\nThe president says: " + d.Text
 			}
-			t.Review.Rounds = 0
-			t.addRepairWave("The gates are red on the merged whole", what)
+			task.Review.Rounds = 0
+			task.addRepairWave("The gates are red on the merged whole", what)
 		}
 	case AskHeld, AskOtherBase:
-		if !reject && t.HeldDelivery != nil {
-			for _, doubt := range t.HeldDelivery.Doubts {
-				t.Allowed = append(slices.Clone(t.Allowed), doubt.Key)
+		if !reject && task.HeldDelivery != nil {
+			for _, doubt := range task.HeldDelivery.Doubts {
+				task.Allowed = append(slices.Clone(task.Allowed), doubt.Key)
 			}
 		}
 	case AskTrouble:
 		if !reject {
-			t.rebindAgents(d.Rebind)
-			for key, f := range t.Failures {
-				if a.Key == t.troubleKey(key, f) || slices.Contains(d.Also, key) {
-					s.withdrawOpenKey(t.troubleKey(key, f), "its cause was answered with "+string(a.ID), e)
-					delete(t.Failures, key)
-					t.BaseMayHaveMoved = t.BaseMayHaveMoved || key == "prepare" && t.imageDue() && t.baseMayMove()
+			task.rebindAgents(d.Rebind)
+			for key, failure := range task.Failures {
+				if approval.Key == task.troubleKey(key, failure) || slices.Contains(d.Also, key) {
+					state.withdrawOpenKey(task.troubleKey(key, failure), "its cause was answered with "+string(approval.ID), event)
+					delete(task.Failures, key)
+					task.BaseMayHaveMoved = task.BaseMayHaveMoved || key == "prepare" && task.imageDue() && task.baseMayMove()
 					if key == deliverFailure {
-						t.TakeIns = 0
+						task.TakeIns = 0
 					}
 				}
 			}
 		}
 	}
 	if d.Option == OptWrite {
-		s.prepareAnew(t)
-		if a.Kind == AskNoGates { // where the line brings no check, it is asked again
-			s.retireKey(a, e)
+		state.prepareAnew(task)
+		if approval.Kind == AskNoGates { // if the line adds no check, the question is asked again
+			state.retireKey(approval, event)
 		}
 	}
 }

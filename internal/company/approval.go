@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// ApprovalKind is what the president is asked about.
+// ApprovalKind is the subject of a question to the president.
 type ApprovalKind string
 
 const (
@@ -16,33 +16,34 @@ const (
 	AskNoGates       ApprovalKind = "no_gates"
 	AskBudget        ApprovalKind = "budget"
 	AskClarification ApprovalKind = "clarification"
-	AskBlocked       ApprovalKind = "blocked" // a subtask that needs the president
-	// AskMergeConflict is AskBlocked for a conflict that neither the merger nor the manager resolved.
+	AskBlocked       ApprovalKind = "blocked" // a blocked subtask needs the president
+	// AskMergeConflict replaces AskBlocked if neither the merger nor the manager resolved a conflict.
 	AskMergeConflict ApprovalKind = "merge_conflict"
-	AskReview        ApprovalKind = "review"     // the review of the whole stays red
-	AskGates         ApprovalKind = "gates"      // the gates of the whole stay red; no answer lets that pass
-	AskUnread        ApprovalKind = "unread"     // a check is red as on the base, and new failures in it cannot be recognised
-	AskRedGreen      ApprovalKind = "red_green"  // no test shows a ticket's change, and one is required
-	AskTrouble       ApprovalKind = "trouble"    // something outside keeps failing
-	AskHeld          ApprovalKind = "held"       // something stands against pushing the branch
-	AskOtherBase     ApprovalKind = "other_base" // the base is gone from the remote, whose default branch would do
-	AskAfter         ApprovalKind = "after"      // a task that this one begins after has ended badly
-	AskDayBudget     ApprovalKind = "day_budget"
-	AskOfficeBudget  ApprovalKind = "office_budget"
+	AskReview        ApprovalKind = "review" // the review of the whole task stays red
+	AskGates         ApprovalKind = "gates"  // the gates of the whole task stay red; no answer overrides that
+	// AskUnread means that a check is red as on the base and that new failures in it cannot be recognised.
+	AskUnread       ApprovalKind = "unread"
+	AskRedGreen     ApprovalKind = "red_green"  // no test proves a ticket's change, and one is required
+	AskTrouble      ApprovalKind = "trouble"    // an external step keeps failing
+	AskHeld         ApprovalKind = "held"       // there are reasons against pushing the branch
+	AskOtherBase    ApprovalKind = "other_base" // the base is gone from the remote; the default branch could replace it
+	AskAfter        ApprovalKind = "after"      // a task that this one begins after ended without a merge
+	AskDayBudget    ApprovalKind = "day_budget"
+	AskOfficeBudget ApprovalKind = "office_budget"
 	// AskDependencyLeave asks whether a run may add a package of a registry.
 	AskDependencyLeave ApprovalKind = "dependency"
 )
 
-// Approval is one question to the president, asked once and answered once. One without a task is
-// of the office.
+// Approval is one question to the president. It is asked once and answered once. An approval without a task concerns
+// the office.
 type Approval struct {
 	ID       ApprovalID   `json:"id"`
-	Key      string       `json:"key"` // what it is about; a question with the same key is the same question
+	Key      string       `json:"key"` // subject; questions with the same key are the same question
 	Kind     ApprovalKind `json:"kind"`
 	Task     TaskID       `json:"task,omitempty"`
 	Subtask  SubtaskID    `json:"subtask,omitempty"`
 	Question string       `json:"question"`
-	Line     *ConfigLine  `json:"line,omitempty"` // that OptWrite writes
+	Line     *ConfigLine  `json:"line,omitempty"` // the line that OptWrite writes
 	Asked    time.Time    `json:"asked"`
 	Answered time.Time    `json:"answered,omitzero"`
 	By       string       `json:"by,omitempty"`
@@ -51,7 +52,7 @@ type Approval struct {
 	Token    string       `json:"token,omitempty"` // id of the command that answered it
 }
 
-// Open reports whether the question still waits.
+// Open reports whether the question is still unanswered.
 func (a *Approval) Open() bool { return a.Answered.IsZero() }
 
 func (s *State) isApproved(key string) bool {
@@ -59,11 +60,11 @@ func (s *State) isApproved(key string) bool {
 	return a != nil && !a.Open() && a.Option == OptApprove
 }
 
-// OpenApprovals lists what waits for the president, oldest first: the questions of one task, or
-// with an empty id those of all tasks and of the office. A task that has ended waits for nothing.
-func (s *State) OpenApprovals(t TaskID) []*Approval {
+// OpenApprovals returns the open questions, oldest first: of one task, or, if the id is empty, of all tasks and the
+// office. It skips questions of ended tasks.
+func (s *State) OpenApprovals(taskID TaskID) []*Approval {
 	return s.selectApprovals(func(a *Approval) bool {
-		return a.Open() && (t == "" || a.Task == t) && !s.askedByEnded(a)
+		return a.Open() && (taskID == "" || a.Task == taskID) && !s.askedByEnded(a)
 	})
 }
 
@@ -72,26 +73,26 @@ func (s *State) askedByEnded(a *Approval) bool {
 	return a.Task != "" && s.Tasks[a.Task].Status.Ended()
 }
 
-// AnsweredApprovals are the answered questions of a task, oldest first.
+// AnsweredApprovals returns the answered questions of a task, oldest first.
 func (s *State) AnsweredApprovals(t TaskID) []*Approval {
 	return s.selectApprovals(func(a *Approval) bool { return a.Task == t && !a.Open() })
 }
 
 func (s *State) selectApprovals(wanted func(*Approval) bool) []*Approval {
 	var out []*Approval
-	for _, a := range s.Approvals {
-		if wanted(a) {
-			out = append(out, a)
+	for _, approval := range s.Approvals {
+		if wanted(approval) {
+			out = append(out, approval)
 		}
 	}
 	slices.SortFunc(out, func(a, b *Approval) int { return a.ID.sequenceNumber() - b.ID.sequenceNumber() })
 	return out
 }
 
-// Clarifications are the answered questions of a task, oldest first.
-func (s *State) Clarifications(t TaskID) []*Approval {
+// Clarifications returns the president's answers with a text to questions of the manager and about plans, oldest first.
+func (s *State) Clarifications(taskID TaskID) []*Approval {
 	return s.selectApprovals(func(a *Approval) bool {
-		return a.Task == t && !a.Open() && a.Text != "" && (a.Kind == AskClarification || a.Kind == AskPlan)
+		return a.Task == taskID && !a.Open() && a.Text != "" && (a.Kind == AskClarification || a.Kind == AskPlan)
 	})
 }
 

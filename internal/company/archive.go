@@ -12,26 +12,23 @@ import (
 )
 
 const (
-	// archiveGrace is how long a task that is over stays in the state: people look at
-	// what has just ended, and retry it.
+	// archiveGrace is the time that a finished task stays in the state: people look at recent tasks and retry them.
 	archiveGrace = time.Hour
-	// archivePatience is how long it stays where a page of the office's own asks for its
-	// merge, or where files of it are missing.
+	// archivePatience is the longer time for tasks whose local pull request is still open, or whose files are missing.
 	archivePatience = 7 * 24 * time.Hour
-	// maxArchive bounds an archive, in bytes: with it, the tasks go back into the state
-	// by one event. A larger one stays there.
+	// maxArchive limits an archive, in bytes, because a single event restores its tasks. A task with a larger archive
+	// stays in the state.
 	maxArchive = 2 << 20
 )
 
-// Archive is what leaves the state with tasks that are over: those that work on one
-// pull request, the one that opened it first, and the questions about them. It is kept
-// in a blob.
+// Archive holds finished tasks that leave the state, and the questions about them. It contains all tasks of one pull
+// request, with the one that opened it first. It is stored in a blob.
 type Archive struct {
 	Tasks     []*Task     `json:"tasks"`
 	Approvals []*Approval `json:"approvals,omitempty"`
 }
 
-// Encode is the text of the blob.
+// Encode returns the text of the blob.
 func (a *Archive) Encode() ([]byte, error) {
 	text, err := json.Marshal(a)
 	if err != nil {
@@ -40,32 +37,32 @@ func (a *Archive) Encode() ([]byte, error) {
 	return text, nil
 }
 
-// DecodeArchive reads the text of a blob.
+// DecodeArchive parses the text of a blob.
 func DecodeArchive(text []byte) (*Archive, error) {
-	a := &Archive{}
-	if err := json.Unmarshal(text, a); err != nil {
+	archive := &Archive{}
+	if err := json.Unmarshal(text, archive); err != nil {
 		return nil, E(ELedger, "an archive of tasks cannot be read").Wrap(err)
 	}
-	return a, nil
+	return archive, nil
 }
 
-// Task finds a task of the archive, or nil.
+// Task returns a task of the archive, or nil.
 func (a *Archive) Task(id TaskID) *Task {
-	for _, t := range a.Tasks {
-		if t.ID == id {
-			return t
+	for _, task := range a.Tasks {
+		if task.ID == id {
+			return task
 		}
 	}
 	return nil
 }
 
-// Archivable lists the tasks that may leave the state now, with all that follow them:
-// they are over, and were so for a while. The oldest come first.
+// Archivable returns the lead tasks that may leave the state now with all their follow-ups: they finished a while ago.
+// The oldest come first.
 func (s *State) Archivable(now time.Time) []TaskID {
 	chains := map[*Task][]*Task{}
-	for _, t := range s.SortedTasks() {
-		lead := s.LeadOf(t)
-		chains[lead] = append(chains[lead], t)
+	for _, task := range s.SortedTasks() {
+		lead := s.LeadOf(task)
+		chains[lead] = append(chains[lead], task)
 	}
 	var out []TaskID
 	for lead, chain := range chains {
@@ -77,7 +74,7 @@ func (s *State) Archivable(now time.Time) []TaskID {
 	return out
 }
 
-// stayFor says whether tasks that are over are to stay in the state for a while.
+// stayFor reports whether finished tasks must stay in the state for a while.
 func stayFor(chain []*Task, now time.Time) bool {
 	wait := archiveGrace
 	if pr := chain[0].PR; pr != nil && pr.State == PROpen {
@@ -91,20 +88,20 @@ func stayFor(chain []*Task, now time.Time) bool {
 	return slices.ContainsFunc(chain, func(t *Task) bool { return now.Before(t.Updated.Add(wait)) })
 }
 
-// chainOf lists a task and those that follow it, the oldest first.
+// chainOf returns a task and its follow-ups, the oldest first.
 func (s *State) chainOf(lead *Task) []*Task {
 	var out []*Task
-	for _, t := range s.Tasks {
-		if s.LeadOf(t) == lead {
-			out = append(out, t)
+	for _, task := range s.Tasks {
+		if s.LeadOf(task) == lead {
+			out = append(out, task)
 		}
 	}
 	slices.SortFunc(out, func(a, b *Task) int { return a.ID.Number() - b.ID.Number() })
 	return out
 }
 
-// checkArchivable refuses tasks that are not over: one has not ended, the books of a run
-// are open, or a forge may still have something to say of their pull request.
+// checkArchivable refuses tasks that are not finished: one has not ended, the spending of a run is unsettled, another
+// task waits for the lead, or their pull request is open at a forge.
 func (s *State) checkArchivable(chain []*Task) error {
 	lead := chain[0]
 	if lead.PR != nil && lead.PR.State == PROpen && lead.PR.IsOnForge() {
@@ -113,133 +110,132 @@ func (s *State) checkArchivable(chain []*Task) error {
 	if s.isAwaited(lead) {
 		return E(EConflict, "a task waits for "+string(lead.ID))
 	}
-	for _, t := range chain {
-		if !t.Status.Ended() {
-			return E(EConflict, string(t.ID)+" has not ended: "+t.Status.Text())
+	for _, task := range chain {
+		if !task.Status.Ended() {
+			return E(EConflict, string(task.ID)+" has not ended: "+task.Status.Text())
 		}
-		for _, r := range t.Runs {
-			if !r.Ended && (r.Held || r.Fence > 0) {
-				return E(EConflict, "the books of run "+string(r.ID)+" are open")
+		for _, run := range task.Runs {
+			if !run.Ended && (run.Held || run.Fence > 0) {
+				return E(EConflict, "the books of run "+string(run.ID)+" are open")
 			}
 		}
 	}
 	return nil
 }
 
-// archiveOf is the archive of tasks.
+// archiveOf returns the archive of tasks.
 func (s *State) archiveOf(chain []*Task) *Archive {
 	return &Archive{Tasks: chain, Approvals: s.selectApprovals(func(a *Approval) bool {
 		return slices.ContainsFunc(chain, func(t *Task) bool { return t.ID == a.Task })
 	})}
 }
 
-// EncodeArchive is the text of the archive of a task and those that follow it. EInvalid:
-// it is too large to be taken back into the state.
+// EncodeArchive returns the archive of a task and its follow-ups as text. An archive that is too large to be restored
+// is an EInvalid error.
 func (s *State) EncodeArchive(id TaskID) ([]byte, error) {
-	t, err := s.Task(id)
+	task, err := s.Task(id)
 	if err != nil {
 		return nil, err
 	}
-	text, err := s.archiveOf(s.chainOf(t)).Encode()
+	text, err := s.archiveOf(s.chainOf(task)).Encode()
 	if err == nil && len(text) > maxArchive {
-		err = E(EInvalid, fmt.Sprintf("the archive of %s has %d bytes", id, len(text))).Because(fmt.Sprintf("at most %d can be taken back", maxArchive))
+		err = E(EInvalid, fmt.Sprintf("the archive of %s has %d bytes", id, len(text))).
+			Because(fmt.Sprintf("at most %d can be taken back", maxArchive))
 	}
 	return text, err
 }
 
-// ArchiveTask takes a task that is over, and those that follow it, out of the state. Blob
-// is their archive, which is stored already.
+// ArchiveTask removes a finished task and its follow-ups from the state. Blob is their archive, which is already
+// stored.
 type ArchiveTask struct {
 	Task TaskID
 	Blob Hash
 }
 
-func (c ArchiveTask) decide(s *State, m Meta) ([]Event, error) {
-	if s.Past[c.Task] != nil {
+func (c ArchiveTask) decide(state *State, meta Meta) ([]Event, error) {
+	if state.Past[c.Task] != nil {
 		return nil, nil
 	}
-	t, err := s.Task(c.Task)
+	task, err := state.Task(c.Task)
 	if err != nil {
 		return nil, err
 	}
-	if s.LeadOf(t) != t {
-		return nil, E(EInvalid, string(t.ID)+" is archived with the task that it follows")
+	if state.LeadOf(task) != task {
+		return nil, E(EInvalid, string(task.ID)+" is archived with the task that it follows")
 	}
-	chain := s.chainOf(t)
-	if err := s.checkArchivable(chain); err != nil {
+	chain := state.chainOf(task)
+	if err := state.checkArchivable(chain); err != nil {
 		return nil, err
 	}
-	text, err := s.EncodeArchive(t.ID)
+	text, err := state.EncodeArchive(task.ID)
 	if err != nil {
 		return nil, err
 	}
 	if sum := sha256.Sum256(text); Hash(hex.EncodeToString(sum[:])) != c.Blob {
-		return nil, E(EStale, "the archive is not of "+string(t.ID)+" as it is now")
+		return nil, E(EStale, "the archive is not of "+string(task.ID)+" as it is now")
 	}
-	d := &TaskArchived{}
+	taskArchived := &TaskArchived{}
 	for _, t := range chain {
-		d.Tasks = append(d.Tasks, s.summarizePast(t, m))
+		taskArchived.Tasks = append(taskArchived.Tasks, state.summarizePast(t, meta))
 	}
-	d.Tasks[0].Blob = c.Blob
-	return []Event{m.newEvent(t.ID, "", "", d)}, nil
+	taskArchived.Tasks[0].Blob = c.Blob
+	return []Event{meta.newEvent(task.ID, "", "", taskArchived)}, nil
 }
 
-// TaskArchived takes tasks that are over out of the state. What lists and sums need of
-// them stays.
+// TaskArchived removes finished tasks from the state. It keeps the data that lists and totals need.
 type TaskArchived struct {
-	Tasks []*PastTask `json:"tasks"` // the one that the others follow is the first
+	Tasks []*PastTask `json:"tasks"` // the lead is the first
 }
 
 var _ = registerKind[TaskArchived]()
 
 func (*TaskArchived) Kind() string { return "task.archived" }
-func (d *TaskArchived) apply(s *State, _ Event) {
-	ownMap(&s.Tasks, &s.shared.tasks)
-	s.ownPast()
-	for _, p := range d.Tasks {
-		u := s.PastProjects[p.Project]
-		u.addTask(s.Tasks[p.ID])
-		s.PastProjects[p.Project] = u
-		delete(s.Tasks, p.ID)
-		s.Past[p.ID] = p
-		for _, id := range p.Questions {
-			s.ownApprovals()
-			delete(s.ByKey, s.Approvals[id].Key)
-			delete(s.Approvals, id)
+func (d *TaskArchived) apply(state *State, _ Event) {
+	ownMap(&state.Tasks, &state.shared.tasks)
+	state.ownPast()
+	for _, pastTask := range d.Tasks {
+		projectUse := state.PastProjects[pastTask.Project]
+		projectUse.addTask(state.Tasks[pastTask.ID])
+		state.PastProjects[pastTask.Project] = projectUse
+		delete(state.Tasks, pastTask.ID)
+		state.Past[pastTask.ID] = pastTask
+		for _, id := range pastTask.Questions {
+			state.ownApprovals()
+			delete(state.ByKey, state.Approvals[id].Key)
+			delete(state.Approvals, id)
 		}
 	}
 }
 
-// RestoreArchived has a command decided on a state in which archived tasks are back. If
-// it changes anything, they go back into the state before.
+// RestoreArchived decides a command on a state that includes archived tasks. If the command causes events, the tasks
+// are restored first.
 type RestoreArchived struct {
 	Command  Command
-	Archives map[TaskID]*Archive // by the task that the others follow
+	Archives map[TaskID]*Archive // by the id of the lead
 }
 
-func (c RestoreArchived) decide(s *State, m Meta) ([]Event, error) {
-	with := s.trialCopy()
+func (c RestoreArchived) decide(state *State, meta Meta) ([]Event, error) {
+	with := state.trialCopy()
 	var back []Event
 	for _, id := range slices.SortedFunc(maps.Keys(c.Archives), func(a, b TaskID) int { return a.Number() - b.Number() }) {
-		p, a := s.Past[id], c.Archives[id]
-		if p == nil {
-			continue // it is back already
+		pastTask, archive := state.Past[id], c.Archives[id]
+		if pastTask == nil {
+			continue // already restored
 		}
-		if a.Task(id) == nil || p.Blob == "" {
+		if archive.Task(id) == nil || pastTask.Blob == "" {
 			return nil, E(EInternal, "the archive of "+string(id)+" is of another task")
 		}
-		back = append(back, m.newEvent(id, "", "", &TaskRestored{Archive: *a}))
-		with.putBack(a)
+		back = append(back, meta.newEvent(id, "", "", &TaskRestored{Archive: *archive}))
+		with.putBack(archive)
 	}
-	evs, err := c.Command.decide(with, m)
+	evs, err := c.Command.decide(with, meta)
 	if err != nil || len(evs) == 0 {
 		return nil, err
 	}
 	return append(back, evs...), nil
 }
 
-// TaskRestored takes tasks out of their archive back into the state: one of them is
-// worked on again.
+// TaskRestored restores tasks from their archive to the state, because one of them is being worked on again.
 type TaskRestored struct {
 	Archive Archive `json:"archive"`
 }
@@ -249,51 +245,52 @@ var _ = registerKind[TaskRestored]()
 func (*TaskRestored) Kind() string              { return "task.restored" }
 func (d *TaskRestored) apply(s *State, _ Event) { s.putBack(&d.Archive) }
 
-// putBack takes the tasks of an archive back.
-func (s *State) putBack(a *Archive) {
-	s.showArchived(a)
+// putBack restores the tasks of an archive.
+func (s *State) putBack(archive *Archive) {
+	s.showArchived(archive)
 	s.ownPast()
-	for _, t := range a.Tasks {
-		u := s.PastProjects[t.Project.ID]
-		u.Tasks--
-		s.PastProjects[t.Project.ID] = u
-		delete(s.Past, t.ID)
+	for _, task := range archive.Tasks {
+		projectUse := s.PastProjects[task.Project.ID]
+		projectUse.Tasks--
+		s.PastProjects[task.Project.ID] = projectUse
+		delete(s.Past, task.ID)
 	}
 }
 
-// WithArchive is a view, made of another, in which the tasks of an archive are found as
-// they were. It is for reading: they count among the archived, too.
-func (s *State) WithArchive(a *Archive) *State {
+// WithArchive returns a view that also contains the tasks of an archive. It is for reading only: the tasks still count
+// as archived too.
+func (s *State) WithArchive(archive *Archive) *State {
 	with := s.trialCopy()
-	with.showArchived(a)
+	with.showArchived(archive)
 	return with
 }
 
-func (s *State) showArchived(a *Archive) {
-	for _, t := range a.Tasks {
-		if p := s.Past[t.ID]; p != nil && p.PR != nil && t.PR != nil && p.PR.State != t.PR.State {
-			t = t.cloneForEdit() // settled by what happened to the office
-			pr := *t.PR
-			pr.State = p.PR.State
-			t.PR, t.BranchChange = &pr, nil
+func (s *State) showArchived(archive *Archive) {
+	for _, task := range archive.Tasks {
+		if pastTask := s.Past[task.ID]; pastTask != nil && pastTask.PR != nil && task.PR != nil &&
+			pastTask.PR.State != task.PR.State {
+			task = task.cloneForEdit() // its pull request was settled while it was archived
+			pr := *task.PR
+			pr.State = pastTask.PR.State
+			task.PR, task.BranchChange = &pr, nil
 		}
-		s.setTask(t)
+		s.setTask(task)
 	}
-	for _, q := range a.Approvals {
+	for _, q := range archive.Approvals {
 		s.setApproval(q)
 	}
 }
 
-// ArchiveHolding names the task in whose archive a task lies, and its blob; empty: the
-// task is not archived.
+// ArchiveHolding returns the lead task of the archive that holds a task, and the blob. Both are empty if the task is
+// not archived.
 func (s *State) ArchiveHolding(id TaskID) (lead TaskID, blob Hash) {
-	p := s.Past[id]
-	if p == nil {
+	pastTask := s.Past[id]
+	if pastTask == nil {
 		return "", ""
 	}
-	lead = cmp.Or(p.Lead, id)
-	if p = s.Past[lead]; p == nil {
+	lead = cmp.Or(pastTask.Lead, id)
+	if pastTask = s.Past[lead]; pastTask == nil {
 		return "", ""
 	}
-	return lead, p.Blob
+	return lead, pastTask.Blob
 }

@@ -51,16 +51,21 @@ func archiveAll(t tester, s *State, now time.Time) (*State, map[TaskID]*Archive)
 // everything are commands about each task, subtask, run and question there is.
 func everything(s *State) []Command {
 	out := []Command{
-		ScaleWorkers{By: 1}, EnforceDeadlines{}, RemoveProject{ID: "p"}, AddProject{Project: Project{ID: "p", Path: "/p"}, Name: "other"}, AddProject{Project: Project{ID: "z", Path: "/p"}},
-		RaiseOfficeBudget{Scope: ScopeDay, By: Amount{MicroUSD: 5}}, Retry{Task: "t99"}, Answer{Approval: "a99", Option: OptApprove},
+		ScaleWorkers{By: 1}, EnforceDeadlines{}, RemoveProject{ID: "p"},
+		AddProject{Project: Project{ID: "p", Path: "/p"}, Name: "other"}, AddProject{Project: Project{ID: "z", Path: "/p"}},
+		RaiseOfficeBudget{Scope: ScopeDay, By: Amount{MicroUSD: 5}}, Retry{Task: "t99"},
+		Answer{Approval: "a99", Option: OptApprove},
 	}
 	for _, t := range s.SortedTasks() {
 		id := t.ID
 		out = append(
-			out, Retry{Task: id}, WorkOnPlan{Task: id}, Cancel{Task: id}, Pause{Task: id}, RaiseBudget{Task: id, By: Amount{MicroUSD: 5}},
-			SettlePR{Task: id, State: PRMerged}, SettlePR{Task: id, State: PRClosed}, IntendDelivery{Task: id}, RecordFileWrite{Task: id, File: "x", Why: "full"},
+			out, Retry{Task: id}, WorkOnPlan{Task: id}, Cancel{Task: id}, Pause{Task: id},
+			RaiseBudget{Task: id, By: Amount{MicroUSD: 5}},
+			SettlePR{Task: id, State: PRMerged}, SettlePR{Task: id, State: PRClosed}, IntendDelivery{Task: id},
+			RecordFileWrite{Task: id, File: "x", Why: "full"},
 			Submit{Instruction: "more", Project: t.Project, Settings: t.Settings, Follows: id},
-			RecordPRFeedback{Task: id, Settings: t.Settings, Items: []FeedbackItem{{ID: "r1", Kind: FeedbackComment, Text: "x"}}},
+			RecordPRFeedback{Task: id, Settings: t.Settings,
+				Items: []FeedbackItem{{ID: "r1", Kind: FeedbackComment, Text: "x"}}},
 			OpenApproval{PendingQuestion{Key: "trouble " + string(id), Kind: AskTrouble, Task: id, Question: "?"}},
 			ReportEffectFailure{Task: id, Key: "x", EffectFailed: EffectFailed{Error: "x"}},
 		)
@@ -68,7 +73,8 @@ func everything(s *State) []Command {
 			out = append(out, Retry{Task: id, From: sub.ID}, Tell{Subtask: sub.ID, Text: "x"}, PauseSubtask{Subtask: sub.ID})
 		}
 		for _, r := range t.SortedRuns() {
-			out = append(out, SettleRun{Run: r.ID, Outcome: RunEnded{Spent: Amount{Tokens: 1}}}, Offer{Run: r.ID}, Release{Run: r.ID, Fence: r.Fence}, RecordRefusedAccess{Run: r.ID, Kind: "path", What: "x", Times: 1})
+			out = append(out, SettleRun{Run: r.ID, Outcome: RunEnded{Spent: Amount{Tokens: 1}}}, Offer{Run: r.ID},
+				Release{Run: r.ID, Fence: r.Fence}, RecordRefusedAccess{Run: r.ID, Kind: "path", What: "x", Times: 1})
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(s.Approvals)) {
@@ -97,7 +103,8 @@ func TestRandomArchivesChangeNothing(t *testing.T) {
 		}
 		var a Agenda
 		a.Update(less, w.now)
-		if got, want := keysOf(a.Due(k.Active)), keysOf(Due(whole, w.now, k.Active)); !slices.Equal(got, want) || !a.Next().Equal(NextDue(whole, w.now)) {
+		if got, want := keysOf(a.Due(k.Active)), keysOf(Due(whole, w.now, k.Active)); !slices.Equal(got, want) ||
+			!a.Next().Equal(NextDue(whole, w.now)) {
 			t.Fatalf("the agenda has %v until %s, due is %v until %s", got, a.Next(), want, NextDue(whole, w.now))
 		}
 		if got, want := string(asJSON(t, less.Projects())), string(asJSON(t, whole.Projects())); got != want {
@@ -115,7 +122,8 @@ func TestRandomArchivesChangeNothing(t *testing.T) {
 			for back < len(got) && got[back].Kind == "task.restored" {
 				back++
 			}
-			if (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() || !reflect.DeepEqual(append([]Event{}, got[back:]...), append([]Event{}, want...)) {
+			if (err == nil) != (wantErr == nil) || err != nil && err.Error() != wantErr.Error() ||
+				!reflect.DeepEqual(append([]Event{}, got[back:]...), append([]Event{}, want...)) {
 				t.Fatalf("%T %+v is decided as\n%v %v\nwithout an archive\n%v %v", c, c, got, err, want, wantErr)
 			}
 		}
@@ -139,7 +147,8 @@ func TestArchiveRefusals(t *testing.T) {
 	if _, err := w.do(Company, ArchiveTask{Task: "t1", Blob: blobHash([]byte("of another"))}); CodeOf(err) != EStale {
 		t.Errorf("another archive: %v", err)
 	}
-	w.must(President, Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t1"})
+	w.must(President,
+		Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t1"})
 	refused(w.bench, "t1", EConflict, "t2 has not ended")
 	w.must(President, Cancel{Task: "t2"})
 	refused(w.bench, "t2", EInvalid, "archived with the task that it follows")
@@ -200,13 +209,15 @@ func TestArchiveTakesQuestionsAlong(t *testing.T) {
 			w.must(Company, SettleRun{Run: r.ID})
 		}
 	}
-	if !w.archive("t1") || len(w.s.Approvals) != 0 || len(w.s.ByKey) != 0 || w.s.TaskAskedBy("a1") != "t1" || w.s.TaskAskedBy("a99") != "" {
+	if !w.archive("t1") || len(w.s.Approvals) != 0 || len(w.s.ByKey) != 0 || w.s.TaskAskedBy("a1") != "t1" ||
+		w.s.TaskAskedBy("a99") != "" {
 		t.Fatalf("questions %v by %v, a1 is of %q", w.s.Approvals, w.s.ByKey, w.s.TaskAskedBy("a1"))
 	}
 	if _, err := w.do(President, Answer{Approval: "a1", Option: OptApprove}); CodeOf(err) != EConflict {
 		t.Errorf("answered in the archive: %v", err)
 	}
-	w.must(President, Submit{Instruction: "another", Project: Project{ID: "p", Path: "/p"}, Settings: w.task("t1").Settings})
+	w.must(President,
+		Submit{Instruction: "another", Project: Project{ID: "p", Path: "/p"}, Settings: w.task("t1").Settings})
 	for len(w.s.Approvals) == 0 {
 		w.step()
 	}
@@ -229,7 +240,8 @@ func TestArchivedTaskComesBack(t *testing.T) {
 	if !w.archive("t1") {
 		t.Fatal("not archived")
 	}
-	evs := w.must(President, Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: settings, Follows: "t1"})
+	evs := w.must(
+		President, Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: settings, Follows: "t1"})
 	if len(evs) != 2 || evs[0].Kind != "task.restored" || evs[0].Task != "t1" || len(w.s.Past) != 0 {
 		t.Fatalf("%v, archived %v", evs, w.s.Past)
 	}
@@ -283,7 +295,8 @@ func TestArchivableAfterAWhile(t *testing.T) {
 func TestOpenPullAtForgeStays(t *testing.T) {
 	t.Parallel()
 	w := delivered(t)
-	w.s.Tasks["t1"].PR.URL, w.shadow.Tasks["t1"].PR.URL, w.thawed.Tasks["t1"].PR.URL = "https://forge/1", "https://forge/1", "https://forge/1"
+	w.s.Tasks["t1"].PR.URL, w.shadow.Tasks["t1"].PR.URL, w.thawed.Tasks["t1"].PR.URL = "https://forge/1",
+		"https://forge/1", "https://forge/1"
 	if got := w.s.Archivable(w.now.Add(1000 * time.Hour)); len(got) != 0 {
 		t.Errorf("%v may leave", got)
 	}
@@ -299,7 +312,9 @@ func TestCommandsAreBounded(t *testing.T) {
 	for n := range 3 * MaxCommands {
 		s.NoteCommand(string(rune('a'+n%26))+time.Duration(n).String(), NewTaskID(n+1))
 	}
-	if len(s.Commands) != MaxCommands || len(s.CommandOrder) != MaxCommands || s.Commands[s.CommandOrder[MaxCommands-1]] != NewTaskID(3*MaxCommands) {
-		t.Errorf("%d remembered, %d in order, the newest %s", len(s.Commands), len(s.CommandOrder), s.Commands[s.CommandOrder[MaxCommands-1]])
+	if len(s.Commands) != MaxCommands || len(s.CommandOrder) != MaxCommands ||
+		s.Commands[s.CommandOrder[MaxCommands-1]] != NewTaskID(3*MaxCommands) {
+		t.Errorf("%d remembered, %d in order, the newest %s", len(s.Commands), len(s.CommandOrder),
+			s.Commands[s.CommandOrder[MaxCommands-1]])
 	}
 }

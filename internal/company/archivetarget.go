@@ -5,25 +5,25 @@ import (
 	"slices"
 )
 
-// ArchivedTargets names the archived tasks that a command is about: those in whose
-// archives they lie. It is decided with these (RestoreArchived).
-func ArchivedTargets(s *State, c Command) []TaskID {
-	if len(s.Past) == 0 {
+// ArchivedTargets returns the leads of the archives that contain tasks of a command. RestoreArchived decides the
+// command with these archives.
+func ArchivedTargets(state *State, command Command) []TaskID {
+	if len(state.Past) == 0 {
 		return nil
 	}
-	if _, archives := c.(ArchiveTask); archives {
+	if _, archives := command.(ArchiveTask); archives {
 		return nil
 	}
 	var out []TaskID
-	for _, id := range s.tasksNamedIn(reflect.ValueOf(c)) {
-		if lead, _ := s.ArchiveHolding(id); lead != "" && !slices.Contains(out, lead) {
+	for _, id := range state.tasksNamedIn(reflect.ValueOf(command)) {
+		if lead, _ := state.ArchiveHolding(id); lead != "" && !slices.Contains(out, lead) {
 			out = append(out, lead)
 		}
 	}
 	return out
 }
 
-// tasksNamedIn are the tasks that the fields of a struct name, and those of structs in it.
+// tasksNamedIn returns the tasks that the exported fields of a struct and of its nested structs name.
 func (s *State) tasksNamedIn(v reflect.Value) (out []TaskID) {
 	if v.Kind() != reflect.Struct {
 		return nil
@@ -40,7 +40,7 @@ func (s *State) tasksNamedIn(v reflect.Value) (out []TaskID) {
 	return out
 }
 
-// taskNamedBy is the task that a field of a command names, or is of; empty: none.
+// taskNamedBy returns the task that a field of a command refers to, or "".
 func (s *State) taskNamedBy(field any) TaskID {
 	switch id := field.(type) {
 	case TaskID:
@@ -55,15 +55,14 @@ func (s *State) taskNamedBy(field any) TaskID {
 	return ""
 }
 
-// TaskAskedBy is the task of a question, archived or not; empty: there is no such
-// question.
+// TaskAskedBy returns the task of a question, archived or not. It returns "" for an unknown question.
 func (s *State) TaskAskedBy(id ApprovalID) TaskID {
 	if a := s.Approvals[id]; a != nil {
 		return a.Task
 	}
-	for _, p := range s.Past {
-		if slices.Contains(p.Questions, id) {
-			return p.ID
+	for _, pastTask := range s.Past {
+		if slices.Contains(pastTask.Questions, id) {
+			return pastTask.ID
 		}
 	}
 	return ""

@@ -15,8 +15,10 @@ func TestAtRest(t *testing.T) {
 	d := decidertest.New(t)
 	id := company.TaskID("t1")
 	// The decider's clock is not ours: no deadline may have passed.
-	d.Must(company.Submit{Instruction: "do it", Project: company.Project{ID: "p", Path: "/p"}, Settings: company.Settings{RunTimeout: 100 * 365 * 24 * time.Hour}})
-	d.Prepare(id, company.OID("1111111111111111111111111111111111111111"), company.GateCommand{Name: "test", Command: "true"})
+	d.Must(company.Submit{Instruction: "do it", Project: company.Project{ID: "p", Path: "/p"},
+		Settings: company.Settings{RunTimeout: 100 * 365 * 24 * time.Hour}})
+	d.Prepare(id, company.OID("1111111111111111111111111111111111111111"),
+		company.GateCommand{Name: "test", Command: "true"})
 	is := func(what string, want bool) {
 		t.Helper()
 		if s := d.View(); s.AtRest(s.Tasks[id], time.Now()) != want {
@@ -42,20 +44,24 @@ func TestAtRest(t *testing.T) {
 	is("the manager is due again", false)
 	part := func(name string) company.PlannedSubtask {
 		return company.PlannedSubtask{
-			Title: "Change " + name, Description: "Change what " + name + " does, so that everybody is content with it, and show that by a test.",
-			AcceptanceCriteria: []string{"it is changed", "nothing else is"}, WriteSet: []string{name + ".go"}, Effort: company.EffortMedium,
+			Title: "Change " + name, Description: "Change what " + name +
+				" does, so that everybody is content with it, and show that by a test.",
+			AcceptanceCriteria: []string{"it is changed", "nothing else is"}, WriteSet: []string{name + ".go"},
+			Effort: company.EffortMedium,
 		}
 	}
-	d.Must(company.EndRun{Run: run, Fence: d.Claim(run, ""), Outcome: company.RunEnded{Status: company.RunSuccess}, Plan: &company.Plan{
-		Why: "they are apart", Waves: []company.Wave{{Subtasks: []company.PlannedSubtask{part("a"), part("b")}}},
-	}})
+	d.Must(company.EndRun{Run: run, Fence: d.Claim(run, ""), Outcome: company.RunEnded{Status: company.RunSuccess},
+		Plan: &company.Plan{
+			Why: "they are apart", Waves: []company.Wave{{Subtasks: []company.PlannedSubtask{part("a"), part("b")}}},
+		}})
 	run = company.NewRunID(id, company.NewSubtaskID(id, 1), company.Worker, 1)
 	d.Must(company.Offer{Run: run})
 	is("a run is on offer", false)
 	d.Must(company.Offer{Run: company.NewRunID(id, company.NewSubtaskID(id, 2), company.Worker, 1)})
 	for n := range 2 {
 		d.Must(company.ReportEffectFailure{Task: id, Key: "run " + string(company.NewSubtaskID(id, n+1)),
-			EffectFailed: company.EffectFailed{Code: company.EInternal, Error: fmt.Sprintf("the queue is broken at its part %d", n+1), Human: true}})
+			EffectFailed: company.EffectFailed{Code: company.EInternal,
+				Error: fmt.Sprintf("the queue is broken at its part %d", n+1), Human: true}})
 		is("an offer cannot be put on the queue, and the question is due", false)
 		doDueCommands()
 		is("the president is asked about an offer", n == 1)

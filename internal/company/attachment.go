@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// Attachment is a file that came with an instruction. Its content is a blob.
+// Attachment is a file attached to an instruction. Its content is a blob.
 type Attachment struct {
 	Name   string `json:"name"`
 	Type   string `json:"type"` // one of AttachmentTypes, found from the content
@@ -21,16 +21,16 @@ type Attachment struct {
 	Blob   Hash   `json:"blob"` // SHA-256 of the content
 }
 
-// AttachedText is the type of a text.
+// AttachedText is the type of a text file.
 const AttachedText = "text/plain"
 
-// AttachmentTypes are the types that a file with an instruction may have.
+// AttachmentTypes lists the allowed types of attached files.
 var AttachmentTypes = []string{AttachedText, "image/png", "image/jpeg", "image/gif", "image/webp"}
 
-// IsImage says whether models are shown it as an image.
+// IsImage reports whether models see it as an image.
 func (a Attachment) IsImage() bool { return strings.HasPrefix(a.Type, "image/") }
 
-// Describe says what it is, for people and models: "PNG image, 800x600, 33.7 KiB".
+// Describe returns a description for people and models: "PNG image, 800x600, 33.7 KiB".
 func (a Attachment) Describe() string {
 	if !a.IsImage() {
 		return "text, " + AttachedSize(a.Bytes)
@@ -38,8 +38,8 @@ func (a Attachment) Describe() string {
 	return fmt.Sprintf("%s image, %dx%d, %s", strings.ToUpper(path.Base(a.Type)), a.Width, a.Height, AttachedSize(a.Bytes))
 }
 
-// AttachedSize returns a number of bytes for people. It is rounded up, so that a file beyond
-// a bound is never shown with the bound's own size.
+// AttachedSize formats a number of bytes for people. It rounds up, so that a file above a limit is never shown with the
+// limit's own size.
 func AttachedSize(n int) string {
 	unit, name := 1<<10, "KiB"
 	switch {
@@ -51,15 +51,15 @@ func AttachedSize(n int) string {
 	return strconv.FormatFloat(math.Ceil(float64(n)*100/float64(unit))/100, 'f', -1, 64) + " " + name
 }
 
-// AttachedFile is an attachment with its content, on its way into an office.
+// AttachedFile is an attachment with its content, before an office has stored it.
 type AttachedFile struct {
 	Attachment
 	Content []byte `json:"content,omitempty"`
 }
 
-// Bounds of the files with an instruction. The images are those of the narrowest vendor:
-// Anthropic takes 5 MiB of base64 an image, 8000 pixels a side, and 32 MB a request
-// (docs.anthropic.com/en/docs/vision, read 2026-11). All of them go with each request.
+// Limits of attached files. The image limits are those of the strictest vendor: Anthropic takes 5 MiB of base64 an
+// image, 8000 pixels a side, and 32 MB a request (docs.anthropic.com/en/docs/vision, read 2026-11). Each request
+// contains all files.
 const (
 	MaxAttachments    = 10
 	MaxAttachedText   = 256 << 10
@@ -69,54 +69,74 @@ const (
 	maxAttachedName   = 100
 )
 
-// IsAttachmentName reports whether a file with an instruction may have this name. It is
-// a file's name in a container, and stands in prompts and in pull requests.
+// IsAttachmentName reports whether an attached file may have this name. The name is used as a file name in a container,
+// and appears in prompts and pull requests.
 func IsAttachmentName(name string) bool {
 	return name != "" && len(name) <= maxAttachedName && utf8.ValidString(name) && name[0] != '.' && name[0] != '-' &&
-		strings.TrimSpace(name) == name && !strings.ContainsFunc(name, func(c rune) bool { return !unicode.IsPrint(c) || strings.ContainsRune("/\\<>\"'`|$*?", c) })
+		strings.TrimSpace(name) == name &&
+		!strings.ContainsFunc(name, func(c rune) bool {
+			return !unicode.IsPrint(c) || strings.ContainsRune("/\\<>\"'`|$*?", c)
+		})
 }
 
-// validateAttachments refuses files that an instruction cannot have. What they hold was
-// looked at before.
+// validateAttachments refuses invalid attached files. Their content was checked before.
 func validateAttachments(files []AttachedFile) error {
-	refuse := func(what, why, fix string) error { return E(EInvalid, what).Because(why).Fix(fix) }
+	refuse := func(what, reason, fix string) error { return E(EInvalid, what).Because(reason).Fix(fix) }
 	if len(files) > MaxAttachments {
-		return refuse("there are "+Count(len(files), "file")+" with the instruction", fmt.Sprintf("at most %d are taken", MaxAttachments), "attach those that the work needs; others belong into the repository")
+		return refuse("there are "+Count(len(files), "file")+" with the instruction",
+			fmt.Sprintf("at most %d are taken", MaxAttachments),
+			"attach those that the work needs; others belong into the repository")
 	}
 	total, names := 0, []string{}
-	for _, f := range files {
-		folded := strings.ToLower(f.Name)
+	for _, attachedFile := range files {
+		folded := strings.ToLower(attachedFile.Name)
 		switch {
-		case !IsAttachmentName(f.Name):
-			return refuse(fmt.Sprintf("%q is no name of a file with an instruction", cutText(f.Name, maxAttachedName)), "it is empty, too long, or has signs that a file name should not have", "rename the file")
+		case !IsAttachmentName(attachedFile.Name):
+			return refuse(
+				fmt.Sprintf("%q is no name of a file with an instruction", cutText(attachedFile.Name, maxAttachedName)),
+				"it is empty, too long, or has signs that a file name should not have", "rename the file")
 		case slices.Contains(names, folded):
-			return refuse(fmt.Sprintf("two files with the instruction are named %s", f.Name), "agents know them by their names", "rename one of them")
-		case !slices.Contains(AttachmentTypes, f.Type):
-			return refuse(fmt.Sprintf("%s is of the type %q", f.Name, cutText(f.Type, 80)), "files with an instruction are texts, or images", "attach UTF-8 text, PNG, JPEG, GIF or WebP")
-		case !f.IsImage() && f.Bytes > MaxAttachedText:
-			return refuse(f.Name+" has "+AttachedSize(f.Bytes), "a text may have "+AttachedSize(MaxAttachedText), "attach the part that matters, or put the file into the repository")
-		case f.Bytes > MaxAttachedImage:
-			return refuse(f.Name+" has "+AttachedSize(f.Bytes), "an image may have "+AttachedSize(MaxAttachedImage)+": models take no larger ones", "make it smaller, or cut out the part that matters")
-		case f.IsImage() && !(0 < f.Width && f.Width <= MaxAttachedPixels && 0 < f.Height && f.Height <= MaxAttachedPixels), !f.IsImage() && (f.Width != 0 || f.Height != 0):
-			return refuse(fmt.Sprintf("%s has %dx%d pixels", f.Name, f.Width, f.Height), fmt.Sprintf("an image has 1 to %d on each side: models take no larger ones", MaxAttachedPixels), "make it smaller, or cut out the part that matters")
-		case f.Bytes <= 0 || !isBlobHash(f.Blob):
-			return refuse(f.Name+" has no content", "the file is empty", "leave it out")
+			return refuse(fmt.Sprintf("two files with the instruction are named %s", attachedFile.Name),
+				"agents know them by their names",
+				"rename one of them")
+		case !slices.Contains(AttachmentTypes, attachedFile.Type):
+			return refuse(fmt.Sprintf("%s is of the type %q", attachedFile.Name, cutText(attachedFile.Type, 80)),
+				"files with an instruction are texts, or images", "attach UTF-8 text, PNG, JPEG, GIF or WebP")
+		case !attachedFile.IsImage() && attachedFile.Bytes > MaxAttachedText:
+			return refuse(attachedFile.Name+" has "+AttachedSize(attachedFile.Bytes),
+				"a text may have "+AttachedSize(MaxAttachedText),
+				"attach the part that matters, or put the file into the repository")
+		case attachedFile.Bytes > MaxAttachedImage:
+			return refuse(attachedFile.Name+" has "+AttachedSize(attachedFile.Bytes),
+				"an image may have "+AttachedSize(MaxAttachedImage)+": models take no larger ones",
+				"make it smaller, or cut out the part that matters")
+		case attachedFile.IsImage() &&
+			!(0 < attachedFile.Width && attachedFile.Width <= MaxAttachedPixels && 0 < attachedFile.Height &&
+				attachedFile.Height <= MaxAttachedPixels),
+			!attachedFile.IsImage() && (attachedFile.Width != 0 || attachedFile.Height != 0):
+			return refuse(fmt.Sprintf("%s has %dx%d pixels", attachedFile.Name, attachedFile.Width, attachedFile.Height),
+				fmt.Sprintf("an image has 1 to %d on each side: models take no larger ones", MaxAttachedPixels),
+				"make it smaller, or cut out the part that matters")
+		case attachedFile.Bytes <= 0 || !isBlobHash(attachedFile.Blob):
+			return refuse(attachedFile.Name+" has no content", "the file is empty", "leave it out")
 		}
 		names = append(names, folded)
-		total += f.Bytes
+		total += attachedFile.Bytes
 	}
 	if total > MaxAttachedBytes {
-		return refuse("the files with the instruction have "+AttachedSize(total), "together they may have "+AttachedSize(MaxAttachedBytes)+": they go with each request to a model", "make the images smaller, or attach fewer")
+		return refuse("the files with the instruction have "+AttachedSize(total),
+			"together they may have "+AttachedSize(MaxAttachedBytes)+": they go with each request to a model",
+			"make the images smaller, or attach fewer")
 	}
 	return nil
 }
 
-// isBlobHash reports whether a text is the name of a blob.
+// isBlobHash reports whether a text is a valid blob name.
 func isBlobHash(h Hash) bool {
 	return len(h) == 64 && strings.Trim(string(h), "0123456789abcdef") == ""
 }
 
-// attachmentsOf leaves the contents out.
+// attachmentsOf returns the attachments without their contents.
 func attachmentsOf(files []AttachedFile) []Attachment {
 	var out []Attachment
 	for _, f := range files {

@@ -12,11 +12,13 @@ import (
 var attachedAt = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func textFile(name string, bytes int) AttachedFile {
-	return AttachedFile{Attachment: Attachment{Name: name, Type: AttachedText, Bytes: bytes, Blob: Hash(strings.Repeat("a", 64))}}
+	return AttachedFile{Attachment: Attachment{Name: name, Type: AttachedText, Bytes: bytes,
+		Blob: Hash(strings.Repeat("a", 64))}}
 }
 
 func imageFile(name string, width, height, bytes int) AttachedFile {
-	return AttachedFile{Attachment: Attachment{Name: name, Type: "image/png", Bytes: bytes, Width: width, Height: height, Blob: Hash(strings.Repeat("b", 64))}}
+	return AttachedFile{Attachment: Attachment{Name: name, Type: "image/png", Bytes: bytes, Width: width, Height: height,
+		Blob: Hash(strings.Repeat("b", 64))}}
 }
 
 func submitWith(files ...AttachedFile) Submit {

@@ -103,11 +103,13 @@ func TestOnlyNewFailuresBar(t *testing.T) {
 		{"a new one beside them", named, red("TestOld", "TestNew"), false, ""},
 		{"only a new one", named, red("TestNew"), false, ""},
 		{"red without names, on a base with names", named, exit(1), false, ""},
-		{"fewer named than counted", named, func(r *GateResult) { failCheck(&r.Checks[1], "TestOld"); r.Checks[1].Counts.Failed = 2 }, false, ""},
+		{"fewer named than counted", named,
+			func(r *GateResult) { failCheck(&r.Checks[1], "TestOld"); r.Checks[1].Counts.Failed = 2 }, false, ""},
 		{"all green on a base without names", unnamed, func(*GateResult) {}, true, ""},
 		{"too long, on a base that ends", unnamed, exit(124), false, ""},
 		{"not started, on a base that is", unnamed, exit(127), false, ""},
-		{"killed, with old names", named, func(r *GateResult) { failCheck(&r.Checks[1], "TestOld"); r.Checks[1].ExitCode = 137 }, false, ""},
+		{"killed, with old names", named,
+			func(r *GateResult) { failCheck(&r.Checks[1], "TestOld"); r.Checks[1].ExitCode = 137 }, false, ""},
 		{"red lint on a base with red lint, and a new red test", func(r *GateResult) { failCheck(&r.Checks[0], "a.go: x") },
 			func(r *GateResult) { failCheck(&r.Checks[0], "a.go: x"); failCheck(&r.Checks[1], "TestNew") }, false, ""},
 	} {
@@ -150,11 +152,16 @@ func TestUnreadableGateAsksPresident(t *testing.T) {
 		base, work func(r *GateResult)
 		says       []string
 	}{
-		{"red without names, on a base without", unnamed, beside("--- BAD: the new thing", unnamed), []string{"have no names", "--- BAD: the new thing"}},
-		{"red with names, on a base without", unnamed, func(r *GateResult) { failCheck(&r.Checks[1], "TestNew") }, []string{"have no names"}},
+		{"red without names, on a base without", unnamed, beside("--- BAD: the new thing", unnamed),
+			[]string{"have no names", "--- BAD: the new thing"}},
+		{"red with names, on a base without", unnamed, func(r *GateResult) { failCheck(&r.Checks[1], "TestNew") },
+			[]string{"have no names"}},
 		{"too long, as on the base", late, late, []string{"exit 124"}},
 		{"a build that fails, as on the base", unbuilt, unbuilt, []string{"nothing was run behind p (build failed)"}},
-		{"only that", unbuilt, func(r *GateResult) { failCheck(&r.Checks[1], "p (build failed)"); r.Checks[1].Tests[0].Unrun = true }, []string{"p (build failed)"}},
+		{"only that", unbuilt, func(r *GateResult) {
+			failCheck(&r.Checks[1], "p (build failed)")
+			r.Checks[1].Tests[0].Unrun = true
+		}, []string{"p (build failed)"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			waits := func() (*story, *Approval) {
@@ -325,7 +332,8 @@ func TestUnreadableTaskGateAsksPresident(t *testing.T) {
 // goes back, whatever its exit code is.
 func TestGateWithoutTestsBlocks(t *testing.T) {
 	t.Parallel()
-	for name, base := range map[string]func(*GateResult){"on a green base": nil, "on a red one": func(r *GateResult) { failCheck(&r.Checks[1], "TestOld") }} {
+	for name, base := range map[string]func(*GateResult){"on a green base": nil,
+		"on a red one": func(r *GateResult) { failCheck(&r.Checks[1], "TestOld") }} {
 		s := onBase(t, Settings{}, base).plan(1)
 		s.work(1)
 		g := s.judged(1, func(r *GateResult) {
@@ -348,7 +356,8 @@ func TestGateWithoutTestsBlocks(t *testing.T) {
 	}
 	s := newStory(t, Settings{}).plan(1)
 	s.work(1)
-	s.must(Company, s.judged(1, func(r *GateResult) { r.Checks[1].Canary = &Canary{Blind: []string{"x"}, Reason: "nobody knows"} }))
+	s.must(Company,
+		s.judged(1, func(r *GateResult) { r.Checks[1].Canary = &Canary{Blind: []string{"x"}, Reason: "nobody knows"} }))
 	s.checkSubStatus(1, SubtaskReviewing) // it never did
 }
 
@@ -424,7 +433,10 @@ func TestGivenLinterIsNotAbsent(t *testing.T) {
 	p := s.preparation()
 	p.Gates[0].Given = true
 	s.must(Company, p)
-	s.mustRefuse(EInvalid, RecordBaseline{Task: s.id, Result: s.base(func(r *GateResult) { r.Checks[0].Passed, r.Checks[0].Absent = false, true })})
+	s.mustRefuse(
+		EInvalid,
+		RecordBaseline{Task: s.id,
+			Result: s.base(func(r *GateResult) { r.Checks[0].Passed, r.Checks[0].Absent = false, true })})
 }
 
 // Where every gate is absent nothing looks at the work: that is no gates at
@@ -492,14 +504,16 @@ func TestGateResultIsReused(t *testing.T) {
 		{"red, and known here", of(nil, red("a")), new(of(nil, nil)), new(of(nil, red("a"))), true, true},
 		{"excused there, not here", of(nil, red("a")), new(of(nil, red("a"))), new(of(nil, nil)), false, false},
 		{"skipped is no baseline", of(red("x"), skipped), new(of(nil, nil)), nil, false, false},
-		{"skipped, and nothing bars any more", of(red("x"), skipped), new(of(nil, nil)), new(of(red("x"), nil)), false, false},
+		{"skipped, and nothing bars any more", of(red("x"), skipped), new(of(nil, nil)), new(of(red("x"), nil)),
+			false, false},
 		{"skipped as it would be here", of(red("x"), skipped), new(of(nil, nil)), new(of(nil, nil)), true, false},
 		{"absent there, not here", of(absent, nil), new(of(absent, nil)), new(of(nil, nil)), false, false},
 		{"absent in both", of(absent, nil), new(of(absent, nil)), new(of(absent, nil)), true, true},
 		{"what could not start is no baseline", of(nil, odd(126)), new(of(nil, nil)), nil, false, false},
 		{"too long there", of(nil, odd(124)), new(of(nil, nil)), new(of(nil, nil)), false, false},
 		{"killed there", of(odd(137), skipped), new(of(nil, nil)), new(of(nil, nil)), false, false},
-		{"absent by its exit code", of(func(c *GateCheck) { c.Passed, c.Absent, c.ExitCode = false, true, 127 }, nil), new(of(absent, nil)), new(of(absent, nil)), true, true},
+		{"absent by its exit code", of(func(c *GateCheck) { c.Passed, c.Absent, c.ExitCode = false, true, 127 }, nil),
+			new(of(absent, nil)), new(of(absent, nil)), true, true},
 		{"absent here only", of(nil, nil), new(of(nil, nil)), new(of(absent, nil)), false, false},
 	} {
 		got, ok := c.was.Settle(c.before, nil).Reuse(c.base, nil)
@@ -517,7 +531,8 @@ func TestBaselineFailureDoesNotBlock(t *testing.T) {
 		failCheck(&r.Checks[1], "TestOld", "TestOlder")
 	})
 	got := strings.Join(s.task().KnownRed(), "\n")
-	if !strings.Contains(got, "lint: red, exit 2, and its output names no test; it ends with:\nline 3\n") || !strings.Contains(got, "test: TestOld, TestOlder") {
+	if !strings.Contains(got, "lint: red, exit 2, and its output names no test; it ends with:\nline 3\n") ||
+		!strings.Contains(got, "test: TestOld, TestOlder") {
 		t.Errorf("%s", got)
 	}
 	if known := newStory(t, Settings{}).task().KnownRed(); len(known) > 0 {
@@ -559,9 +574,11 @@ func TestBaseThatDidNotRunExcusesNothing(t *testing.T) {
 		base  *GateCheck
 		want  BaselineComparison
 	}{
-		"known": {red, &red, ComparedKnown}, "no base": {red, nil, ComparedFailed}, "absent there": {red, &absent, ComparedFailed},
+		"known": {red, &red, ComparedKnown}, "no base": {red, nil, ComparedFailed},
+		"absent there":  {red, &absent, ComparedFailed},
 		"skipped there": {red, &skipped, ComparedFailed}, "passed, with exit 1": {passed, &red, ComparedFailed},
-		"skipped": {skipped, &red, ComparedSkipped}, "absent": {absent, &absent, ComparedAbsent}, "absent here alone": {absent, &red, ComparedFailed},
+		"skipped": {skipped, &red, ComparedSkipped}, "absent": {absent, &absent, ComparedAbsent},
+		"absent here alone": {absent, &red, ComparedFailed},
 	} {
 		if got := c.check.Against(c.base); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)

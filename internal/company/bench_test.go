@@ -11,7 +11,7 @@ import (
 	"time"
 
 	. "company/internal/company"
-	"company/internal/company/history"
+	"company/internal/company/historytest"
 )
 
 // tester is what testing.T and rapid.T have in common.
@@ -31,7 +31,7 @@ type bench struct {
 	s        *State // what Decide sees
 	shadow   *State // made from the stored events by Apply alone; Decide never sees it
 	thawed   *State // the same, taken through a snapshot now and then
-	checker  history.Checker
+	checker  historytest.Checker
 	log      []Event
 	now      time.Time
 	cmds     int
@@ -43,7 +43,8 @@ type bench struct {
 }
 
 func newBench(t tester) *bench {
-	b := &bench{t: t, s: NewState(), shadow: NewState(), thawed: NewState(), moves: map[string]bool{}, archives: map[Hash]*Archive{}, now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)}
+	b := &bench{t: t, s: NewState(), shadow: NewState(), thawed: NewState(), moves: map[string]bool{},
+		archives: map[Hash]*Archive{}, now: time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)}
 	b.must(Company, StartOffice{Office: "k3fq", Version: "test", Workers: 3})
 	return b
 }
@@ -174,13 +175,14 @@ func (b *bench) apply(e Event) Event {
 	if err := b.checker.Observe(before, stored, b.s); err != nil {
 		b.t.Fatalf("%v\n%s", err, b.tail())
 	}
-	if err := history.CheckInvariants(b.s); err != nil {
+	if err := historytest.CheckInvariants(b.s); err != nil {
 		b.t.Fatalf("after event %d: %v\n%s", stored.Seq, err, b.tail())
 	}
 	if t := b.s.Tasks[stored.Task]; t != nil {
 		for _, sub := range t.Subtasks {
 			if !t.KnowsLeaveNeed(sub) {
-				b.t.Fatalf("after event %d (%s) the leave that %s needs is not that of its changes", stored.Seq, stored.Kind, sub.ID)
+				b.t.Fatalf("after event %d (%s) the leave that %s needs is not that of its changes", stored.Seq,
+					stored.Kind, sub.ID)
 			}
 		}
 	}
@@ -232,7 +234,7 @@ func (b *bench) passThroughSnapshot() {
 func (b *bench) settle() {
 	b.t.Helper()
 	want := string(asJSON(b.t, b.s))
-	again, err := history.Replay(b.log)
+	again, err := historytest.Replay(b.log)
 	if err != nil {
 		b.t.Fatalf("replay: %v", err)
 	}
@@ -298,7 +300,8 @@ func (b *bench) due(active int) []Effect {
 			b.t.Fatalf("%q is due for a task that has ended, or is stopped", e.Key)
 		case paused != e.Drain || e.Drain && !t.HeldRun():
 			b.t.Fatalf("%q is due for what is paused (%v), and nobody's turn has to end", e.Key, paused)
-		case e.Kind == EffectEnqueue && (!b.s.OnOffer(t.Runs[e.Run]) || e.Offer != (OfferID{e.Run, b.s.Office.Epoch, t.Runs[e.Run].Offers})):
+		case e.Kind == EffectEnqueue &&
+			(!b.s.OnOffer(t.Runs[e.Run]) || e.Offer != (OfferID{e.Run, b.s.Office.Epoch, t.Runs[e.Run].Offers})):
 			b.t.Fatalf("%q puts on the queue what may not be claimed: %+v", e.Key, e.Offer)
 		case e.Kind == EffectCommand && e.Command == nil, e.Kind != EffectCommand && e.Command != nil:
 			b.t.Fatalf("%q is a note without a command, or the other way round", e.Key)
@@ -306,7 +309,8 @@ func (b *bench) due(active int) []Effect {
 			b.t.Fatalf("nobody counts the failures of %q", e.Key)
 		case e.Kind == EffectWork && (t.Runs[e.Run].Deadline.IsZero() || e.Fence != t.Runs[e.Run].Fence):
 			b.t.Fatalf("%q has no deadline, or the fence of another claim", e.Key)
-		case e.Claim.Run != "" && e.Claim.Run != e.Run, (e.Claim.Run != "") != (e.Kind == EffectManage || e.Kind == EffectReview || e.Kind == EffectResolve):
+		case e.Claim.Run != "" && e.Claim.Run != e.Run,
+			(e.Claim.Run != "") != (e.Kind == EffectManage || e.Kind == EffectReview || e.Kind == EffectResolve):
 			b.t.Fatalf("%q has an agent claim %+v", e.Key, e.Claim)
 		case e.Claim.Run != "" && (t.Runs[e.Run] == nil || !t.Runs[e.Run].Held):
 			if _, err := Decide(b.s, Meta{ID: "c", Actor: e.Claim.Worker, Now: b.now}, e.Claim); err != nil {

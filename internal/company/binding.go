@@ -9,25 +9,24 @@ import (
 	"strings"
 )
 
-// Bindings say which agent does what in a task: the agent of each role, and the models behind the
-// profiles that they name. A task gets them from the config when it is submitted and when it is
-// reopened. Addresses, keys and prices of models are no part: they belong to the config of the
-// process that asks a model.
+// Bindings holds the agents of a task: the agent of each role, and the models behind the profiles that they name. A
+// task gets them from the config when it is submitted and when it is reopened. They contain no addresses, keys or
+// prices of models. Those belong to the config of the process that calls a model.
 type Bindings struct {
 	Manager  AgentBinding `json:"manager,omitzero"`
 	Worker   AgentBinding `json:"worker,omitzero"`
 	Reviewer AgentBinding `json:"reviewer,omitzero"`
 	Merger   AgentBinding `json:"merger,omitzero"`
-	// SecondReviewer is zero where the config names none.
+	// SecondReviewer is zero if the config has none.
 	SecondReviewer AgentBinding `json:"second_reviewer,omitzero"`
-	// Models are the models by profile, fallbacks included.
+	// Models holds the models by profile, including fallbacks.
 	Models map[string]ModelBinding `json:"models,omitempty"`
 }
 
 // AgentBinding is the agent of a role.
 type AgentBinding struct {
 	Profile  string `json:"profile"`
-	MaxTurns int    `json:"max_turns,omitempty"` // 0: the agent's default
+	MaxTurns int    `json:"max_turns,omitempty"` // 0 means the agent's default
 	Persona  string `json:"persona,omitempty"`   // the operator's addition to the system prompt
 }
 
@@ -43,7 +42,7 @@ type ModelBinding struct {
 	Images        string   `json:"images,omitempty"`
 }
 
-// IsZero reports whether nothing is bound.
+// IsZero reports whether no agent and no model is bound.
 func (b Bindings) IsZero() bool { return reflect.ValueOf(b).IsZero() }
 
 // Agent returns the agent of a role.
@@ -59,7 +58,7 @@ func (b Bindings) Agent(r Role) AgentBinding {
 	return b.Worker
 }
 
-// Chain lists a profile and all that it falls back to, each once and depth first.
+// Chain returns a profile and all its fallbacks, without repeats and depth first.
 func (b Bindings) Chain(profile string) []string {
 	var out []string
 	var add func(name string)
@@ -76,7 +75,7 @@ func (b Bindings) Chain(profile string) []string {
 	return out
 }
 
-// Describe names the model of a profile as records do.
+// Describe returns the model of a profile in the form of records.
 func (b Bindings) Describe(profile string) BriefModel {
 	m := b.Models[profile]
 	return BriefModel{Profile: profile, Adapter: m.Adapter, Model: m.Model}
@@ -85,14 +84,14 @@ func (b Bindings) Describe(profile string) BriefModel {
 // NameModels lists the model of each role for people: "manager strong (openai big), worker ...".
 func (b Bindings) NameModels() string {
 	var out []string
-	for _, r := range []Role{Manager, Worker, Reviewer, Merger} {
-		m := b.Describe(b.Agent(r).Profile)
-		out = append(out, fmt.Sprintf("%s %s (%s %s)", r, m.Profile, m.Adapter, m.Model))
+	for _, role := range []Role{Manager, Worker, Reviewer, Merger} {
+		m := b.Describe(b.Agent(role).Profile)
+		out = append(out, fmt.Sprintf("%s %s (%s %s)", role, m.Profile, m.Adapter, m.Model))
 	}
 	return strings.Join(out, ", ")
 }
 
-// maxBindings bounds the texts of bindings, in bytes. Most of it is for personas.
+// maxBindings limits the texts of bindings, in bytes. Most of it is for personas.
 const maxBindings = 256 << 10
 
 // validate refuses bindings that the ledger cannot hold.
@@ -102,13 +101,15 @@ func (b Bindings) validate() error {
 		size += len(a.Profile) + len(a.Persona)
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.Models)) {
-		m := b.Models[name]
-		size += len(name) + len(m.Adapter) + len(m.Model) + len(m.Tools) + len(m.Images)
-		for _, f := range m.Fallback {
+		modelBinding := b.Models[name]
+		size += len(name) + len(modelBinding.Adapter) + len(modelBinding.Model) + len(modelBinding.Tools) +
+			len(modelBinding.Images)
+		for _, f := range modelBinding.Fallback {
 			size += len(f)
 		}
-		if t := m.Temperature; t != nil && (math.IsNaN(*t) || math.IsInf(*t, 0)) {
-			return E(EInvalid, "the temperature of model profile "+cutText(name, maxModelName)+" is no number").Fix("set a temperature from 0 to 2")
+		if t := modelBinding.Temperature; t != nil && (math.IsNaN(*t) || math.IsInf(*t, 0)) {
+			return E(EInvalid, "the temperature of model profile "+cutText(name, maxModelName)+" is no number").
+				Fix("set a temperature from 0 to 2")
 		}
 	}
 	if size > maxBindings {
@@ -117,23 +118,24 @@ func (b Bindings) validate() error {
 	return nil
 }
 
-// Rebinding is what a task takes from the config when it goes on with the agents of the config.
+// Rebinding holds the parts of the config that a task takes over when it continues with the config's agents.
 type Rebinding struct {
 	Agents     Bindings `json:"agents"`
 	EscalateTo []string `json:"escalate_to,omitempty"`
 }
 
 // changes returns the rebinding if it gives the task other agents, or nil.
-func (r *Rebinding) changes(t *Task) *Rebinding {
-	if r == nil || r.Agents.IsZero() || reflect.DeepEqual(r.Agents, t.Settings.Agents) && slices.Equal(r.EscalateTo, t.Settings.EscalateTo) {
+func (r *Rebinding) changes(task *Task) *Rebinding {
+	if r == nil || r.Agents.IsZero() ||
+		reflect.DeepEqual(r.Agents, task.Settings.Agents) && slices.Equal(r.EscalateTo, task.Settings.EscalateTo) {
 		return nil
 	}
 	return r
 }
 
 // rebindAgents gives the task other agents. Runs that have begun keep theirs.
-func (t *Task) rebindAgents(r *Rebinding) {
-	if r == nil {
+func (t *Task) rebindAgents(rebinding *Rebinding) {
+	if rebinding == nil {
 		return
 	}
 	for _, run := range t.Runs {
@@ -144,27 +146,26 @@ func (t *Task) rebindAgents(r *Rebinding) {
 		}
 	}
 	for _, sub := range t.Subtasks {
-		if _, ok := r.Agents.Models[sub.Model]; !ok && sub.Model != "" {
+		if _, ok := rebinding.Agents.Models[sub.Model]; !ok && sub.Model != "" {
 			t.editSubtask(sub.ID).Model = ""
 		}
 	}
-	t.Settings.Agents, t.Settings.EscalateTo = r.Agents, r.EscalateTo
+	t.Settings.Agents, t.Settings.EscalateTo = rebinding.Agents, rebinding.EscalateTo
 }
 
-// BindingsOf returns the agents that a run works with: those of its task when it began.
-func (t *Task) BindingsOf(r *Run) Bindings {
-	if r != nil && r.Agents != nil {
-		return *r.Agents
+// BindingsOf returns the agents of a run: its task's agents when it began.
+func (t *Task) BindingsOf(run *Run) Bindings {
+	if run != nil && run.Agents != nil {
+		return *run.Agents
 	}
 	return t.Settings.Agents
 }
 
-// AgentOf returns the agent of a run. A worker of a subtask that was given another model has that
-// one.
-func (t *Task) AgentOf(r *Run) AgentBinding {
-	a := t.BindingsOf(r).Agent(r.Role)
-	if sub := t.Subtask(r.Subtask); r.Role == Worker && sub != nil && sub.Model != "" {
-		a.Profile = sub.Model
+// AgentOf returns the agent of a run. A worker uses the subtask's own model if it has one.
+func (t *Task) AgentOf(run *Run) AgentBinding {
+	agentBinding := t.BindingsOf(run).Agent(run.Role)
+	if sub := t.Subtask(run.Subtask); run.Role == Worker && sub != nil && sub.Model != "" {
+		agentBinding.Profile = sub.Model
 	}
-	return a
+	return agentBinding
 }

@@ -10,7 +10,9 @@ import (
 
 func bindingsOf(model string) Bindings {
 	a := AgentBinding{Profile: "p"}
-	return Bindings{Manager: a, Worker: a, Reviewer: a, Merger: a, Models: map[string]ModelBinding{"p": {Adapter: "openai", Model: model, Fallback: []string{"q"}}, "q": {Adapter: "ollama", Model: "small", Fallback: []string{"p"}}}}
+	return Bindings{Manager: a, Worker: a, Reviewer: a, Merger: a,
+		Models: map[string]ModelBinding{"p": {Adapter: "openai", Model: model, Fallback: []string{"q"}},
+			"q": {Adapter: "ollama", Model: "small", Fallback: []string{"p"}}}}
 }
 
 // A retry gives a task the agents that it brings. What is bound already leaves no trace.

@@ -6,38 +6,35 @@ import (
 	"strings"
 )
 
-// The branch of an open pull request is at the remote, where people commit on
-// top of it, rewrite it or delete it. The company overwrites none of that. It
-// records what it sees in the ledger, so that the president knows which commits
-// stand beside the checked work.
+// The branch of an open pull request is at the remote. People may commit on top of it, rewrite it or delete it. The
+// company never overwrites their changes. It records changes in the ledger, so that the president knows which commits
+// are not part of the checked work.
 
-// BranchKind says how the branch of a pull request stands beside the delivered
-// commit.
+// BranchKind compares the branch of a pull request with the delivered commit.
 type BranchKind string
 
 const (
 	BranchAsDelivered BranchKind = "as_delivered"
 	BranchAhead       BranchKind = "ahead"     // there are commits on top
-	BranchRewritten   BranchKind = "rewritten" // it does not hold the delivered head any more
-	BranchGone        BranchKind = "gone"      // the remote has others, and not this one
+	BranchRewritten   BranchKind = "rewritten" // it no longer contains the delivered head
+	BranchGone        BranchKind = "gone"      // the remote has other branches, but not this one
 )
 
-// Bounds of a branch's description.
+// Limits of a branch's description.
 const (
-	MaxBranchCommits = 100 // more are counted as this many
-	MaxBranchNames   = 5   // of their authors
+	MaxBranchCommits = 100 // higher numbers are stored as this one
+	MaxBranchNames   = 5   // number of author names
 	MaxBranchName    = 60  // bytes of one name
 )
 
-// BranchChange is what became of the branch of a pull request since its
-// delivery.
+// BranchChange is the change of a pull request's branch since its delivery.
 type BranchChange struct {
 	Kind      BranchKind `json:"kind"`
-	Delivered OID        `json:"delivered"`     // the head that the branch is compared with
-	Now       OID        `json:"now,omitempty"` // its head; empty: it is gone
-	// Commits are those of the branch that neither the delivery nor the base has.
+	Delivered OID        `json:"delivered"`     // the delivered head that the branch is compared with
+	Now       OID        `json:"now,omitempty"` // its present head; empty means that the branch is gone
+	// Commits is the number of commits that neither the delivery nor the base has.
 	Commits int `json:"commits,omitempty"`
-	// By names their authors, as they call themselves, and People counts them.
+	// By lists the names of their authors, as written in the commits. People is the number of authors.
 	By     []string `json:"by,omitempty"`
 	People int      `json:"people,omitempty"`
 }
@@ -45,7 +42,7 @@ type BranchChange struct {
 // LosesDelivery reports whether the branch lacks the delivered commit.
 func (b *BranchChange) LosesDelivery() bool { return b != nil && b.Kind != BranchAhead }
 
-// CommitsText names the number of commits of others. It is empty where there are none.
+// CommitsText returns the number of new commits as text, or "" if there are none.
 func (b BranchChange) CommitsText() string {
 	switch {
 	case b.Commits <= 0:
@@ -56,7 +53,7 @@ func (b BranchChange) CommitsText() string {
 	return Count(b.Commits, "commit")
 }
 
-// authorsText names the authors behind " by ". It is empty where none is known.
+// authorsText returns the authors after " by ", or "" if none is known.
 func (b BranchChange) authorsText() string {
 	if len(b.By) == 0 {
 		return ""
@@ -86,7 +83,7 @@ func (b BranchChange) String() string {
 	return "is as it was delivered, at " + b.Delivered.Short()
 }
 
-// Bounded is a change with names that are harmless and few.
+// Bounded returns the change with few names, and with names that are safe to print.
 func (b BranchChange) Bounded() BranchChange {
 	names := make([]string, 0, MaxBranchNames)
 	for _, name := range b.By[:min(len(b.By), MaxBranchNames)] {
@@ -114,57 +111,62 @@ func (b BranchChange) Check() error {
 		ok = b.Delivered.Valid() && b.Now == "" && b.Commits == 0
 	}
 	if !ok || b.Commits == 0 && len(b.By) > 0 {
-		return E(EInvalid, fmt.Sprintf("a branch delivered as %q cannot be %q at %q with %s", b.Delivered.Short(), b.Kind, b.Now.Short(), Count(b.Commits, "commit")))
+		return E(
+			EInvalid,
+			fmt.Sprintf("a branch delivered as %q cannot be %q at %q with %s", b.Delivered.Short(), b.Kind, b.Now.Short(),
+				Count(b.Commits, "commit")))
 	}
 	return nil
 }
 
-func (b BranchChange) Equal(o BranchChange) bool {
-	return b.Kind == o.Kind && b.Delivered == o.Delivered && b.Now == o.Now && b.Commits == o.Commits && b.People == o.People && slices.Equal(b.By, o.By)
+func (b BranchChange) Equal(branchChange BranchChange) bool {
+	return b.Kind == branchChange.Kind && b.Delivered == branchChange.Delivered && b.Now == branchChange.Now &&
+		b.Commits == branchChange.Commits &&
+		b.People == branchChange.People && slices.Equal(b.By, branchChange.By)
 }
 
-// Knows says whether the ledger holds already that the branch stands so.
-func (p Pull) Knows(b BranchChange) bool {
+// Knows reports whether the ledger already has this state of the branch.
+func (p Pull) Knows(branchChange BranchChange) bool {
 	if p.Lead.BranchChange == nil {
-		return b.Kind == BranchAsDelivered
+		return branchChange.Kind == BranchAsDelivered
 	}
-	return p.Lead.BranchChange.Equal(b.Bounded())
+	return p.Lead.BranchChange.Equal(branchChange.Bounded())
 }
 
-// seeBranch is the event of a branch that stands otherwise than was known, or
-// none.
-func (s *State) seeBranch(lead *Task, b *BranchChange, m Meta) ([]Event, error) {
-	if b == nil {
+// seeBranch returns the event of a changed branch, or no event if the change is known, outdated or the company's own
+// push.
+func (s *State) seeBranch(lead *Task, branchChange *BranchChange, meta Meta) ([]Event, error) {
+	if branchChange == nil {
 		return nil, nil
 	}
-	if err := b.Check(); err != nil {
+	if err := branchChange.Check(); err != nil {
 		return nil, err
 	}
-	seen := b.Bounded()
+	seen := branchChange.Bounded()
 	for _, p := range s.Pulls() {
 		if p.Lead == lead && (p.Head != seen.Delivered || p.Knows(seen)) {
-			return nil, nil // the look is older than the last delivery, or is known
+			return nil, nil // the observation is older than the last delivery, or known
 		}
 	}
 	for _, id := range s.Open {
 		if o := s.Tasks[id]; o != lead && s.LeadOf(o) == lead && o.Delivery != nil && o.Delivery.Head == seen.Now {
-			return nil, nil // its push is our own, and about to be recorded
+			return nil, nil // the company's own push, not recorded yet
 		}
 	}
-	return []Event{m.newEvent(lead.ID, "", "", &BranchChangeSeen{seen})}, nil
+	return []Event{meta.newEvent(lead.ID, "", "", &BranchChangeSeen{seen})}, nil
 }
 
-// BranchChangeSeen says how the branch of an open pull request stands, where that is
-// not as it was known. The next delivery to it makes it void.
+// BranchChangeSeen records a new state of the branch of an open pull request. The next delivery to it clears the
+// record.
 type BranchChangeSeen struct{ BranchChange }
 
 var _ = registerKind[BranchChangeSeen]()
 
 func (*BranchChangeSeen) Kind() string { return "pr.branch" }
 func (d *BranchChangeSeen) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
-	t.BranchChange = nil
+	task := s.editTask(e.Task)
+	task.BranchChange = nil
 	if seen := d.BranchChange; seen.Kind != BranchAsDelivered {
-		t.BranchChange = &seen
+		task.BranchChange = &seen
 	}
 }

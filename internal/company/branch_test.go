@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	. "company/internal/company"
-	"company/internal/company/history"
+	"company/internal/company/historytest"
 )
 
 // What people do to the branch of an open pull request is told once, also that
@@ -22,7 +22,8 @@ func TestBranchChangeIsReported(t *testing.T) {
 	sees := func(what string, b BranchChange, events int, rs ...FeedbackItem) {
 		t.Helper()
 		n++
-		evs, err := w.doID("b"+strconv.Itoa(n), Company, RecordPRFeedback{Task: "t1", Branch: &b, Items: rs, Settings: w.s.Tasks["t1"].Settings})
+		evs, err := w.doID("b"+strconv.Itoa(n), Company,
+			RecordPRFeedback{Task: "t1", Branch: &b, Items: rs, Settings: w.s.Tasks["t1"].Settings})
 		if err != nil || len(evs) != events {
 			t.Fatalf("%s: %d events, %v", what, len(evs), err)
 		}
@@ -63,7 +64,7 @@ func TestBranchChangeIsReported(t *testing.T) {
 	if b := w.s.Tasks["t1"].BranchChange; b != nil {
 		t.Errorf("after it was closed: %v", b)
 	}
-	if _, err := history.Replay(w.log); err != nil {
+	if _, err := historytest.Replay(w.log); err != nil {
 		t.Error(err)
 	}
 }
@@ -79,7 +80,8 @@ func TestBranchOfAPullRequestThatIsFull(t *testing.T) {
 		w.goWell()
 		w.settle()
 	}
-	c := RecordPRFeedback{Task: "t1", Branch: &BranchChange{Kind: BranchGone, Delivered: w.s.Pulls()[0].Head}, Items: []FeedbackItem{{ID: "one more", Text: "x"}}}
+	c := RecordPRFeedback{Task: "t1", Branch: &BranchChange{Kind: BranchGone, Delivered: w.s.Pulls()[0].Head},
+		Items: []FeedbackItem{{ID: "one more", Text: "x"}}}
 	if evs, err := w.doID("b1", Company, c); err != nil || len(evs) != 1 {
 		t.Errorf("%d events, %v", len(evs), err)
 	}
@@ -93,7 +95,8 @@ func TestBranchThatAFollowUpPushed(t *testing.T) {
 	t.Parallel()
 	w := delivered(t)
 	head := w.s.Tasks["t1"].PR.Head
-	w.must(President, Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t1"})
+	w.must(President,
+		Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t1"})
 	for w.s.Tasks["t2"].Delivery == nil && w.s.Seq < 5000 {
 		w.step()
 	}
@@ -119,7 +122,8 @@ func TestBranchChangeListsAuthors(t *testing.T) {
 		t.Fatalf("%d events, %v", len(evs), err)
 	}
 	got := w.s.Tasks["t1"].BranchChange
-	if len(got.By) != MaxBranchNames || got.By[0] != `a\x1b[2J b\u202e` || len(got.By[1]) > MaxBranchName || got.Commits != MaxBranchCommits {
+	if len(got.By) != MaxBranchNames || got.By[0] != `a\x1b[2J b\u202e` || len(got.By[1]) > MaxBranchName ||
+		got.Commits != MaxBranchCommits {
 		t.Errorf("%+v", got)
 	}
 	if evs, err := w.doID("b2", Company, RecordPRFeedback{Task: "t1", Branch: &b}); err != nil || len(evs) != 0 {
@@ -131,21 +135,28 @@ func TestBranchChangeInWords(t *testing.T) {
 	t.Parallel()
 	was, now := OID(strings.Repeat("a", 40)), OID(strings.Repeat("b", 40))
 	for want, b := range map[string]BranchChange{
-		"has 1 commit on top of aaaaaaa by ann":                                                        {Kind: BranchAhead, Delivered: was, Now: now, Commits: 1, By: []string{"ann"}, People: 1},
-		"has 100 or more commits on top of aaaaaaa by ann, bob and 2 more":                             {Kind: BranchAhead, Delivered: was, Now: now, Commits: 100, By: []string{"ann", "bob"}, People: 4},
-		"was rewritten to bbbbbbb: it lacks what was delivered as aaaaaaa":                             {Kind: BranchRewritten, Delivered: was, Now: now},
-		"is not at the remote; it was delivered as aaaaaaa":                                            {Kind: BranchGone, Delivered: was},
-		"is as it was delivered, at aaaaaaa":                                                           {Kind: BranchAsDelivered, Delivered: was, Now: was},
-		"was rewritten to bbbbbbb: it lacks what was delivered as aaaaaaa, and holds 2 commits by ann": {Kind: BranchRewritten, Delivered: was, Now: now, Commits: 2, By: []string{"ann"}, People: 1},
+		"has 1 commit on top of aaaaaaa by ann": {Kind: BranchAhead,
+			Delivered: was, Now: now, Commits: 1, By: []string{"ann"}, People: 1},
+		"has 100 or more commits on top of aaaaaaa by ann, bob and 2 more": {Kind: BranchAhead,
+			Delivered: was, Now: now, Commits: 100, By: []string{"ann", "bob"}, People: 4},
+		"was rewritten to bbbbbbb: it lacks what was delivered as aaaaaaa": {Kind: BranchRewritten, Delivered: was, Now: now},
+		"is not at the remote; it was delivered as aaaaaaa": {Kind: BranchGone,
+			Delivered: was},
+		"is as it was delivered, at aaaaaaa": {Kind: BranchAsDelivered, Delivered: was, Now: was},
+		"was rewritten to bbbbbbb: it lacks what was delivered as aaaaaaa, and holds 2 commits by ann": {
+			Kind: BranchRewritten, Delivered: was, Now: now, Commits: 2, By: []string{"ann"}, People: 1},
 	} {
 		if got := b.String(); got != want || b.Check() != nil {
 			t.Errorf("%q (%v), want %q", got, b.Check(), want)
 		}
 	}
 	for _, b := range []BranchChange{
-		{}, {Kind: BranchGone, Delivered: was, Now: now}, {Kind: BranchAhead, Delivered: was, Now: now}, {Kind: BranchAhead, Delivered: was, Now: was, Commits: 1},
-		{Kind: BranchRewritten, Delivered: was}, {Kind: BranchAsDelivered, Delivered: was, Now: now}, {Kind: BranchGone, Delivered: "main"},
-		{Kind: BranchRewritten, Delivered: was, Now: now, By: []string{"ann"}}, {Kind: "hijacked", Delivered: was, Now: now, Commits: 1},
+		{}, {Kind: BranchGone, Delivered: was, Now: now}, {Kind: BranchAhead, Delivered: was, Now: now},
+		{Kind: BranchAhead, Delivered: was, Now: was, Commits: 1},
+		{Kind: BranchRewritten, Delivered: was}, {Kind: BranchAsDelivered, Delivered: was, Now: now},
+		{Kind: BranchGone, Delivered: "main"},
+		{Kind: BranchRewritten, Delivered: was, Now: now, By: []string{"ann"}},
+		{Kind: "hijacked", Delivered: was, Now: now, Commits: 1},
 	} {
 		if b.Check() == nil {
 			t.Errorf("%+v is taken", b)
@@ -162,7 +173,7 @@ func TestCheckerOfBranches(t *testing.T) {
 	gone := BranchChange{Kind: BranchGone, Delivered: head}
 	w.must(Company, RecordPRFeedback{Task: "t1", Branch: &gone})
 	good := w.log
-	if _, err := history.Replay(good); err != nil {
+	if _, err := historytest.Replay(good); err != nil {
 		t.Fatal(err)
 	}
 	with := func(d Data) []Event {
@@ -173,12 +184,14 @@ func TestCheckerOfBranches(t *testing.T) {
 	}
 	hidden := BranchChange{Kind: BranchAhead, Delivered: head, Now: w.oid(), Commits: 1, By: []string{"a\x1b"}, People: 1}
 	other := BranchChange{Kind: BranchGone, Delivered: w.oid()}
-	for name, b := range map[string]BranchChange{"told twice": gone, "names that steer a terminal": hidden, "of another delivery": other} {
-		if _, err := history.Replay(with(&BranchChangeSeen{b})); err == nil {
+	for name, b := range map[string]BranchChange{"told twice": gone, "names that steer a terminal": hidden,
+		"of another delivery": other} {
+		if _, err := historytest.Replay(with(&BranchChangeSeen{b})); err == nil {
 			t.Errorf("%s: taken", name)
 		}
 	}
-	if _, err := history.Replay(with(&BranchChangeSeen{BranchChange{Kind: BranchAsDelivered, Delivered: head, Now: head}})); err != nil {
+	if _, err := historytest.Replay(
+		with(&BranchChangeSeen{BranchChange{Kind: BranchAsDelivered, Delivered: head, Now: head}})); err != nil {
 		t.Error(err)
 	}
 }

@@ -2,67 +2,71 @@ package company
 
 import "time"
 
-// Reserve asks for money before it is spent: for Many (a few calls ahead), or
-// at least for One. Used is what the run has really used of its allowance.
+// Reserve asks for money before it is spent: for Many (a few calls ahead), or at least for One. Used is the amount of
+// its allowance that the run has used.
 type Reserve struct {
 	Run   RunID
 	Fence uint64
 	One   Amount
 	Many  Amount
 	Used  Amount
-	// Briefing names prompt, persona and model of the run; nil: they are not known.
+	// Briefing names the prompt, persona and model of the run. Nil means unknown.
 	Briefing *Briefing
 }
 
-// decide grants what fits under the task's cap and those of the office. A run that
-// does not get even one call waits, and gives back what it holds but has not used, so
-// that two that wait cannot hold each other up. When no run is left that could give
-// some back, the president is asked.
-func (c Reserve) decide(s *State, m Meta) ([]Event, error) {
-	t, r, err := s.claimedRun(c.Run, c.Fence)
+// decide grants an amount that fits under the caps of the task and the office. It grants Many only if as much again is
+// left, so that a run with expensive calls does not make others wait. A run that does not get even one call waits. It
+// returns the amount that it holds but has not used, so that two waiting runs cannot block each other. If no other run
+// could return money, the president is asked.
+func (c Reserve) decide(state *State, meta Meta) ([]Event, error) {
+	task, run, err := state.claimedRun(c.Run, c.Fence)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.activeTask(t.ID); err != nil {
+	if _, err := state.activeTask(task.ID); err != nil {
 		return nil, err
 	}
 	if !c.One.IsValid() || !c.Many.IsValid() || !c.Used.IsValid() || c.One == (Amount{}) {
 		return nil, E(EInvalid, "a reservation is for more than nothing")
 	}
-	used, day := t.Spent.Add(t.Reserved()), m.budgetDay(s)
+	used, day := task.Spent.Add(task.Reserved()), meta.budgetDay(state)
+	fits := func(a Amount) bool { return used.Add(a).Within(task.Cap) && state.Spending.exceededBy(a, day) == "" }
 	for _, grant := range []Amount{c.Many, c.One} {
-		if grant.MicroUSD >= c.One.MicroUSD && grant.Tokens >= c.One.Tokens && used.Add(grant).Within(t.Cap) && s.Spending.exceededBy(grant, day) == "" {
-			return append(s.withdrawQuestion(m), m.newEvent(t.ID, r.Subtask, r.ID, &BudgetReserved{Amount: grant, Day: day, Briefing: r.newBriefing(c.Briefing)})), nil
+		if grant.MicroUSD >= c.One.MicroUSD && grant.Tokens >= c.One.Tokens && fits(grant) &&
+			(grant == c.One || fits(grant.Add(grant))) {
+			return append(state.withdrawQuestion(meta),
+					meta.newEvent(task.ID, run.Subtask, run.ID,
+						&BudgetReserved{Amount: grant, Day: day, Briefing: run.newBriefing(c.Briefing)})),
+				nil
 		}
 	}
 	var evs []Event
-	if back := r.Reserved.Sub(c.Used); !r.Waiting || back != (Amount{}) {
-		evs = append(evs, m.newEvent(t.ID, r.Subtask, r.ID, &BudgetWaiting{Back: back}))
+	if back := run.Reserved.Sub(c.Used); !run.Waiting || back != (Amount{}) {
+		evs = append(evs, meta.newEvent(task.ID, run.Subtask, run.ID, &BudgetWaiting{Back: back}))
 	}
-	if !used.Add(c.One).Within(t.Cap) {
-		if !t.mayGiveBack(r.ID) && t.BudgetShortfall == nil {
-			evs = append(evs, m.newEvent(t.ID, r.Subtask, r.ID, &BudgetExhausted{One: c.One}))
+	if !used.Add(c.One).Within(task.Cap) {
+		if !task.mayGiveBack(run.ID) && task.BudgetShortfall == nil {
+			evs = append(evs, meta.newEvent(task.ID, run.Subtask, run.ID, &BudgetExhausted{One: c.One}))
 		}
 		return evs, nil
 	}
-	for _, id := range s.Open {
-		if s.Tasks[id].mayGiveBack(r.ID) {
+	for _, id := range state.Open {
+		if state.Tasks[id].mayGiveBack(run.ID) {
 			return evs, nil
 		}
 	}
-	if s.Spending.ShortAt(m.Now) != nil {
+	if state.Spending.ShortAt(meta.Now) != nil {
 		return evs, nil
 	}
-	short := &BudgetExhausted{One: c.One, Scope: s.Spending.exceededBy(c.One, day), Day: day}
+	short := &BudgetExhausted{One: c.One, Scope: state.Spending.exceededBy(c.One, day), Day: day}
 	if short.Scope == ScopeDay {
-		short.Until = m.dayEnds()
+		short.Until = meta.dayEnds()
 	}
-	evs = append(evs, s.withdrawQuestion(m)...)
-	return append(evs, m.newEvent(t.ID, r.Subtask, r.ID, short)), nil
+	evs = append(evs, state.withdrawQuestion(meta)...)
+	return append(evs, meta.newEvent(task.ID, run.Subtask, run.ID, short)), nil
 }
 
-// mayGiveBack says whether a run of the task, other than the one that asks, may give
-// back what it was granted.
+// mayGiveBack reports whether another run of the task than the asking one may still return money that it was granted.
 func (t *Task) mayGiveBack(asks RunID) bool {
 	for _, o := range t.Runs {
 		if o.ID != asks && o.Held && !o.Waiting {
@@ -72,8 +76,7 @@ func (t *Task) mayGiveBack(asks RunID) bool {
 	return false
 }
 
-// BudgetWaiting says that a run waits for money, and gives back what it holds
-// and has not used.
+// BudgetWaiting records that a run waits for money and returns the unused part of its allowance.
 type BudgetWaiting struct {
 	Back Amount `json:"back"`
 }
@@ -81,100 +84,102 @@ type BudgetWaiting struct {
 var _ = registerKind[BudgetWaiting]()
 
 func (*BudgetWaiting) Kind() string { return "budget.waiting" }
-func (d *BudgetWaiting) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
-	r := *t.Runs[e.Run]
-	s.giveBack(&r, d.Back)
-	r.Reserved, r.Waiting = r.Reserved.Sub(d.Back), true
-	t.setRun(&r)
+func (d *BudgetWaiting) apply(state *State, event Event) {
+	task := state.editTask(event.Task)
+	run := *task.Runs[event.Run]
+	state.giveBack(&run, d.Back)
+	run.Reserved, run.Waiting = run.Reserved.Sub(d.Back), true
+	task.setRun(&run)
 }
 
 // BudgetReserved grants an allowance to a run.
 type BudgetReserved struct {
 	Amount Amount `json:"amount"`
-	Day    string `json:"day,omitempty"` // as 2006-01-02 in the office's zone; empty in old ledgers
-	// Briefing is what the run was begun with, with its first grant and where it has
-	// changed since. It comes here, and not with the claim: the prompt is written by the
-	// run's holder. Nil: as before, or not known in old ledgers.
+	Day    string `json:"day,omitempty"` // as 2006-01-02 in the office's zone
+	// Briefing holds the inputs of the run. It comes with the first grant and after changes, and not with the claim,
+	// because the run's holder writes the prompt. Nil means unchanged.
 	Briefing *Briefing `json:"briefing,omitempty"`
 }
 
 var _ = registerKind[BudgetReserved]()
 
 func (*BudgetReserved) Kind() string { return "budget.reserved" }
-func (d *BudgetReserved) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
-	r := *t.Runs[e.Run]
-	s.grantToday(&r, d.Amount, d.Day)
-	r.Reserved, r.Waiting = r.Reserved.Add(d.Amount), false
+func (d *BudgetReserved) apply(state *State, event Event) {
+	task := state.editTask(event.Task)
+	run := *task.Runs[event.Run]
+	state.grantToday(&run, d.Amount, d.Day)
+	run.Reserved, run.Waiting = run.Reserved.Add(d.Amount), false
 	if d.Briefing != nil {
-		r.Briefing = d.Briefing
+		run.Briefing = d.Briefing
 	}
-	t.setRun(&r)
-	t.BudgetShortfall = nil // there was some left after all; a run that still lacks it asks again
+	task.setRun(&run)
+	task.BudgetShortfall = nil // some money was left after all; a run that still lacks it asks again
 }
 
-// BudgetExhausted says that a cap is in the way of the next call.
+// BudgetExhausted records that a cap blocks the next call.
 type BudgetExhausted struct {
 	One   Amount      `json:"one"`
-	Scope BudgetScope `json:"scope,omitempty"` // empty: the task's own
+	Scope BudgetScope `json:"scope,omitempty"` // empty means the task's cap
 	Day   string      `json:"day,omitempty"`
-	Until time.Time   `json:"until,omitzero"` // of a day: its end
+	Until time.Time   `json:"until,omitzero"` // end of the day, for a day's cap
 }
 
 var _ = registerKind[BudgetExhausted]()
 
 func (*BudgetExhausted) Kind() string { return "budget.exhausted" }
-func (d *BudgetExhausted) apply(s *State, e Event) {
+func (d *BudgetExhausted) apply(state *State, event Event) {
 	if d.Scope != "" {
-		s.Spending.startDay(d.Day)
-		s.Spending.Shortages++
-		s.Spending.Shortage = &OfficeShortage{Scope: d.Scope, Task: e.Task, One: d.One, Day: d.Day, Until: d.Until}
+		state.Spending.startDay(d.Day)
+		state.Spending.Shortages++
+		state.Spending.Shortage = &OfficeShortage{Scope: d.Scope, Task: event.Task, One: d.One, Day: d.Day, Until: d.Until}
 		return
 	}
-	t := s.editTask(e.Task)
+	task := state.editTask(event.Task)
 	one := d.One
-	t.BudgetShortfall = &one
+	task.BudgetShortfall = &one
 }
 
-// RaiseBudget is the president's company budget add.
+// RaiseBudget is the president's command company budget add.
 type RaiseBudget struct {
 	Task TaskID
 	By   Amount
 }
 
-func (c RaiseBudget) decide(s *State, m Meta) ([]Event, error) {
-	t, err := s.Task(c.Task)
+func (c RaiseBudget) decide(state *State, meta Meta) ([]Event, error) {
+	task, err := state.Task(c.Task)
 	if err != nil {
 		return nil, err
 	}
-	if t.Status.Ended() {
-		return nil, t.refuseEnded()
+	if task.Status.Ended() {
+		return nil, task.refuseEnded()
 	}
 	if !c.By.IsValid() || c.By == (Amount{}) {
 		return nil, E(EInvalid, "a cap is raised by more than nothing")
 	}
-	if err := t.checkRaise(c.By); err != nil {
+	if err := task.checkRaise(c.By); err != nil {
 		return nil, err
 	}
-	evs := []Event{m.newEvent(t.ID, "", "", &BudgetRaised{By: c.By})}
-	for _, a := range s.OpenApprovals(t.ID) {
-		if a.Kind == AskBudget {
-			evs = append(evs, m.newEvent(t.ID, "", "", &ApprovalAnswered{ID: a.ID, Option: OptApprove}))
+	evs := []Event{meta.newEvent(task.ID, "", "", &BudgetRaised{By: c.By})}
+	for _, approval := range state.OpenApprovals(task.ID) {
+		if approval.Kind == AskBudget {
+			evs = append(evs, meta.newEvent(task.ID, "", "", &ApprovalAnswered{ID: approval.ID, Option: OptApprove}))
 		}
 	}
 	return evs, nil
 }
 
-// checkRaise refuses a raise that leaves the cap where it is: the question
-// would count as answered, and a run that waits for money would wait for ever.
+// checkRaise refuses a raise that does not raise the cap that blocks. The question would count as answered, and a run
+// that waits for money would wait forever.
 func (t *Task) checkRaise(by Amount) error {
-	refuse := func(why, how string) error {
-		return E(EInvalid, "that does not raise the cap of "+string(t.ID)).Because(why).Fix("raise what the cap counts: company budget add " + string(t.ID) + " " + how)
+	refuse := func(reason, how string) error {
+		return E(EInvalid, "that does not raise the cap of "+string(t.ID)).Because(reason).
+			Fix("raise what the cap counts: company budget add " + string(t.ID) + " " + how)
 	}
 	switch short := t.Short(); {
 	case short.Tokens > 0 && short.MicroUSD > 0 && (by.Tokens == 0 || by.MicroUSD == 0):
-		return E(EInvalid, "that does not raise the cap of "+string(t.ID)).Because("the next call lacks " + short.String() + ", and a raise is of one of them").Fix("company approve, with the question that company status shows, raises both")
+		return E(EInvalid, "that does not raise the cap of "+string(t.ID)).
+			Because("the next call lacks " + short.String() + ", and a raise is of one of them").
+			Fix("company approve, with the question that company status shows, raises both")
 	case short.Tokens > 0 && by.Tokens == 0:
 		return refuse("the next call lacks "+TokensText(short.Tokens), RaiseText(t.Cap, short, true))
 	case short.MicroUSD > 0 && by.MicroUSD == 0:
@@ -194,7 +199,7 @@ var _ = registerKind[BudgetRaised]()
 
 func (*BudgetRaised) Kind() string { return "budget.raised" }
 func (d *BudgetRaised) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
-	t.Cap = t.Cap.Raise(d.By)
-	t.BudgetShortfall = nil
+	task := s.editTask(e.Task)
+	task.Cap = task.Cap.Raise(d.By)
+	task.BudgetShortfall = nil
 }

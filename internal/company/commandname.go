@@ -5,10 +5,9 @@ import (
 	"reflect"
 )
 
-// commandNames are what the ledger calls the commands that come under an id of
-// their sender. A Go type may be renamed, its name here may not: it is part of
-// the hashes that stand in ledgers, and a repeat from before would be taken for
-// another wish.
+// commandNames holds the ledger's names of the commands that have an id of their sender. A Go type may be renamed, but
+// its name here may not: it is part of the hashes in ledgers. With another name, a repeated command would look like a
+// different one.
 var commandNames = map[reflect.Type]string{
 	reflect.TypeFor[Submit]():              "company.Submit",
 	reflect.TypeFor[Answer]():              "company.Answer",
@@ -31,14 +30,15 @@ var commandNames = map[reflect.Type]string{
 	reflect.TypeFor[RecordRefusedAccess](): "company.NoteRefused",
 }
 
-// WishOf is the hash of what a command asks for. It tells a repeat of an id from
-// another command under it.
-func WishOf(c Command) (Hash, error) {
-	name, ok := commandNames[reflect.TypeOf(c)]
+// WishOf returns the hash of a command's content. It distinguishes a repeated command from another command with the
+// same id.
+func WishOf(command Command) (Hash, error) {
+	name, ok := commandNames[reflect.TypeOf(command)]
 	if !ok {
-		return "", E(EInternal, fmt.Sprintf("%T has no name for the ledger, so it cannot come under an id of its sender", c))
+		return "", E(EInternal, fmt.Sprintf("%T has no name for the ledger, so it cannot come under an id of its "+
+			"sender", command))
 	}
-	wish, err := HashOf(map[string]any{"command": name, "fields": c})
+	wish, err := HashOf(map[string]any{"command": name, "fields": command})
 	if err != nil {
 		return "", E(EInvalid, "the command holds something that cannot be kept").Wrap(err)
 	}

@@ -2,33 +2,29 @@ package company
 
 import "context"
 
-// Coordinator is what the holder of a run may ask of the company. The holder
-// gets all that its work needs with the claim, so it may be in another process,
-// without the ledger and without the state.
+// Coordinator is the interface between the holder of a run and the company. The holder gets all data for its work with
+// the claim, so it may be in another process without the ledger and the state.
 type Coordinator interface {
-	// Claim makes the claim's worker the holder of a run. EStale: the run is not
-	// to be had under this claim.
+	// Claim makes the claim's worker the holder of a run. It returns EStale if the run cannot be claimed this way.
 	Claim(ctx context.Context, c Claim) (Assignment, error)
-	// Decide decides a command of the holder, and returns its events once they
-	// are in the ledger. An error that Decide gave is returned as it is.
+	// Decide decides a command of the holder, and returns its events once they are in the ledger. It returns errors of the
+	// command's decision unchanged.
 	Decide(ctx context.Context, c HolderCommand) ([]Event, error)
-	// Standing is how a run stands for the holder of a claim at this moment.
+	// Standing returns the present state of a run for the holder of a claim.
 	Standing(ctx context.Context, run RunID, fence uint64) (Standing, error)
 }
 
-// Assignment is a claimed run, and what its holder needs to know of it, as the
-// ledger has it since the claim.
+// Assignment is a claimed run with the data that its holder needs, as of the claim.
 type Assignment struct {
 	Task    *Task
-	Subtask *Subtask // nil: the run is about the whole task
+	Subtask *Subtask // nil means that the run is about the whole task
 	Claimed *Run
 	Epoch   uint64
-	// Clarifications are the president's answers to what the instruction left open.
+	// Clarifications are the president's answers to open points of the instruction.
 	Clarifications []*Approval
 }
 
-// HolderCommand is a command of a run's holder, under the fence of its claim:
-// the types below are all of them.
+// HolderCommand is a command of a run's holder, under the fence of its claim. The types below are all of them.
 type HolderCommand interface {
 	Command
 	heldRun() RunID
@@ -42,46 +38,46 @@ func (c AskDependency) heldRun() RunID    { return c.Run }
 func (c LookUpDependency) heldRun() RunID { return c.Run }
 func (c AddDependency) heldRun() RunID    { return c.Run }
 
-// Standing is what others may change under the holder of a run. A pause may be
-// lifted before the holder looks, and a task may end when its run was cut off
-// already: the holder asks when it matters.
+// Standing holds the facts that others may change while a holder has a run. The holder asks when it needs them: a
+// pause may end before the holder looks, and a task may end after its run was cut off.
 type Standing struct {
-	Held   bool        // the claim is not void
-	Paused bool        // the task, or the run rests for money: the turn that is under way is the last one
-	Ended  TaskStatus  // of a task that has ended; empty: it goes on
+	Held   bool        // the claim is valid
+	Paused bool        // the task is paused or the run waits for money: the current turn is the last
+	Ended  TaskStatus  // status of an ended task; empty means that it has not ended
 	Asked  []*Approval // the questions about packages for the task
 	Words  []Word      // the president's messages to the run, in order
 }
 
-// Question is the question about a package, or nil.
-func (s Standing) Question(d Dependency) *Approval {
-	for _, a := range s.Asked {
-		if a.Key == DependencyKey(a.Task, d) {
-			return a
+// Question returns the question about a package, or nil.
+func (s Standing) Question(dependency Dependency) *Approval {
+	for _, approval := range s.Asked {
+		if approval.Key == DependencyKey(approval.Task, dependency) {
+			return approval
 		}
 	}
 	return nil
 }
 
-// CoordinatorOf is the coordinator of an office whose ledger is in this process.
+// CoordinatorOf returns the coordinator of an office whose ledger is in this process.
 func CoordinatorOf(d Decider) Coordinator { return localCoordinator{d} }
 
 type localCoordinator struct{ decider Decider }
 
-func (l localCoordinator) Claim(ctx context.Context, c Claim) (Assignment, error) {
-	evs, err := l.decider.Do(ctx, c.Worker, c)
+func (l localCoordinator) Claim(ctx context.Context, claim Claim) (Assignment, error) {
+	evs, err := l.decider.Do(ctx, claim.Worker, claim)
 	if err != nil {
 		return Assignment{}, err
 	}
-	s := l.decider.View()
-	t, r, err := s.findRun(c.Run)
+	state := l.decider.View()
+	task, run, err := state.findRun(claim.Run)
 	if err != nil {
 		return Assignment{}, err
 	}
-	if r.Fence != ClaimedFence(evs) {
-		return Assignment{}, E(EStale, "run "+string(c.Run)+" was claimed again")
+	if run.Fence != ClaimedFence(evs) {
+		return Assignment{}, E(EStale, "run "+string(claim.Run)+" was claimed again")
 	}
-	return Assignment{Task: t, Subtask: t.Subtask(r.Subtask), Claimed: r, Epoch: s.Office.Epoch, Clarifications: s.Clarifications(t.ID)}, nil
+	return Assignment{Task: task, Subtask: task.Subtask(run.Subtask), Claimed: run, Epoch: state.Office.Epoch,
+		Clarifications: state.Clarifications(task.ID)}, nil
 }
 
 func (l localCoordinator) Decide(ctx context.Context, c HolderCommand) ([]Event, error) {
@@ -89,18 +85,18 @@ func (l localCoordinator) Decide(ctx context.Context, c HolderCommand) ([]Event,
 }
 
 func (l localCoordinator) Standing(_ context.Context, run RunID, fence uint64) (Standing, error) {
-	s := l.decider.View()
-	t, r, err := s.findRun(run)
+	state := l.decider.View()
+	task, r, err := state.findRun(run)
 	if err != nil {
 		return Standing{}, err
 	}
-	rests := r.Waiting && s.Spending.Shortage != nil
-	st := Standing{Held: r.Held && r.Fence == fence, Paused: t.isPaused(r.Subtask) || rests, Words: r.Words}
-	if t.Status.Ended() {
-		st.Ended = t.Status
+	rests := r.Waiting && state.Spending.Shortage != nil
+	st := Standing{Held: r.Held && r.Fence == fence, Paused: task.isPaused(r.Subtask) || rests, Words: r.Words}
+	if task.Status.Ended() {
+		st.Ended = task.Status
 	}
-	st.Asked = s.selectApprovals(func(a *Approval) bool {
-		return a.Task == t.ID && a.Kind == AskDependencyLeave
+	st.Asked = state.selectApprovals(func(a *Approval) bool {
+		return a.Task == task.ID && a.Kind == AskDependencyLeave
 	})
 	return st, nil
 }

@@ -21,17 +21,21 @@ func TestCoordinator(t *testing.T) {
 	ctx := t.Context()
 
 	asking := claimDue(ctx, t, d)
-	if asking.Task.ID != id || asking.Subtask != nil || asking.Claimed.From != head || asking.Epoch != 1 || len(asking.Clarifications) != 0 {
+	if asking.Task.ID != id || asking.Subtask != nil || asking.Claimed.From != head || asking.Epoch != 1 ||
+		len(asking.Clarifications) != 0 {
 		t.Fatalf("%+v", asking)
 	}
 	run := asking.Claimed.ID
-	if _, err := held.Claim(ctx, company.Claim{Run: run, Epoch: 1, Worker: "other"}); company.CodeOf(err) != company.EStale {
+	if _, err := held.Claim(ctx, company.Claim{Run: run, Epoch: 1, Worker: "other"}); company.CodeOf(
+		err) != company.EStale {
 		t.Errorf("claimed twice: %v", err)
 	}
 	if _, err := held.Claim(ctx, company.Claim{Run: "no id"}); company.CodeOf(err) != company.EInvalid {
 		t.Errorf("a claim of no run: %v", err)
 	}
-	evs, err := held.Decide(ctx, company.EndRun{Run: run, Fence: asking.Claimed.Fence, Question: "which?", Outcome: company.RunEnded{Status: company.RunSuccess}})
+	evs, err := held.Decide(
+		ctx, company.EndRun{Run: run, Fence: asking.Claimed.Fence, Question: "which?",
+			Outcome: company.RunEnded{Status: company.RunSuccess}})
 	if err != nil || len(evs) == 0 || evs[0].Actor != string(run) {
 		t.Fatalf("%+v %v", evs, err)
 	}
@@ -64,7 +68,8 @@ func TestCoordinator(t *testing.T) {
 			d.Must(c.change)
 		}
 		now, err := held.Standing(ctx, run, c.fence)
-		if err != nil || now.Held != c.want.Held || now.Paused != c.want.Paused || now.Ended != c.want.Ended || now.Asked != nil {
+		if err != nil || now.Held != c.want.Held || now.Paused != c.want.Paused || now.Ended != c.want.Ended ||
+			now.Asked != nil {
 			t.Errorf("after %T: %+v %v", c.change, now, err)
 		}
 	}
@@ -77,13 +82,15 @@ func TestCoordinator(t *testing.T) {
 func TestClaimThatIsVoidAtOnce(t *testing.T) {
 	for _, gone := range []bool{true, false} {
 		d := decidertest.New(t)
-		d.Prepare(d.Submit("do it", "/p"), company.OID(strings.Repeat("1", 40)), company.GateCommand{Name: "test", Command: "true"})
+		d.Prepare(d.Submit("do it", "/p"), company.OID(strings.Repeat("1", 40)),
+			company.GateCommand{Name: "test", Command: "true"})
 		for _, e := range dueNow(d) {
 			if e.Claim.Run == "" {
 				continue
 			}
 			want := map[bool]company.Code{true: company.ENotFound, false: company.EStale}[gone]
-			if a, err := company.CoordinatorOf(overtaken{d, gone}).Claim(t.Context(), e.Claim); company.CodeOf(err) != want || a.Task != nil {
+			if a, err := company.CoordinatorOf(overtaken{d, gone}).Claim(t.Context(), e.Claim); company.CodeOf(err) != want ||
+				a.Task != nil {
 				t.Errorf("%+v %v", a, err)
 			}
 		}
@@ -121,7 +128,9 @@ func TestQuestionsAboutPackages(t *testing.T) {
 	one, two := company.Dependency{Ecosystem: "npm", Name: "one"}, company.Dependency{Ecosystem: "npm", Name: "two"}
 	var last company.Assignment
 	for _, wanted := range []company.Dependency{two, one} {
-		id := d.Must(company.Submit{Instruction: "do it", Project: company.Project{ID: "p", Path: "/p"}, Settings: company.Settings{Deps: company.Ask}})[0].Task
+		id := d.Must(
+			company.Submit{Instruction: "do it", Project: company.Project{ID: "p", Path: "/p"},
+				Settings: company.Settings{Deps: company.Ask}})[0].Task
 		d.Prepare(id, company.OID(strings.Repeat("1", 40)), company.GateCommand{Name: "test", Command: "true"})
 		d.Plan(id, company.Plan{Why: "one", Waves: []company.Wave{{Subtasks: []company.PlannedSubtask{{
 			Title: "x", Description: "x", AcceptanceCriteria: []string{"y"}, WriteSet: []string{"a/**"}, Effort: "small"}}}}})
@@ -131,13 +140,15 @@ func TestQuestionsAboutPackages(t *testing.T) {
 		if err != nil || a.Subtask == nil || a.Subtask.ID != company.NewSubtaskID(id, 1) {
 			t.Fatalf("%+v %v", a, err)
 		}
-		if _, err := held.Decide(ctx, company.AskDependency{Run: run, Fence: a.Claimed.Fence, Dependency: wanted}); err != nil {
+		if _, err := held.Decide(
+			ctx, company.AskDependency{Run: run, Fence: a.Claimed.Fence, Dependency: wanted}); err != nil {
 			t.Fatal(err)
 		}
 		last = a
 	}
 	now, err := held.Standing(ctx, last.Claimed.ID, last.Claimed.Fence)
-	if err != nil || len(now.Asked) != 1 || now.Question(one) != now.Asked[0] || !now.Asked[0].Open() || now.Question(two) != nil {
+	if err != nil || len(now.Asked) != 1 || now.Question(one) != now.Asked[0] || !now.Asked[0].Open() ||
+		now.Question(two) != nil {
 		t.Errorf("%+v %v", now, err)
 	}
 }

@@ -2,52 +2,51 @@ package company
 
 import "context"
 
-// Decider looks at the state and has commands decided, beside the ledger. The
-// orchestrator is behind it. What holds a run has a Coordinator.
+// Decider reads the state and decides commands through the ledger. The orchestrator implements it. The holder of a run
+// uses a Coordinator instead.
 type Decider interface {
-	// View is the state at this moment; it does not change under the reader.
+	// View returns the present state, which later events do not change.
 	View() *State
-	// Do decides a command and returns its events once they are in the
-	// ledger. An error that Decide gave is returned as it is.
+	// Do decides a command and returns its events once they are in the ledger. It returns errors of the command's decision
+	// unchanged.
 	Do(ctx context.Context, actor string, c Command) ([]Event, error)
 }
 
-// EffectHandler carries out one kind of effect. It has the outcome decided
-// before it returns: the holder of a run must act on the answer. An error is
-// recorded against the effect, which is tried again later. When the effect is
-// no longer due, ctx ends, and the handler cleans up and returns.
+// EffectHandler carries out one kind of effect. It has the outcome decided before it returns, because the holder of a
+// run must act on the answer. An error is recorded as a failure of the effect, which is retried later. When the effect
+// is no longer due, ctx ends, and the handler cleans up and returns.
 type EffectHandler func(ctx context.Context, e Effect) error
 
-// OutcomeFinder finds out what an effect comes to, and decides nothing. A nil
-// command: nothing is to be done any more.
+// OutcomeFinder returns the command for the outcome of an effect, without deciding it. A nil command means that there
+// is no more work to do.
 type OutcomeFinder func(ctx context.Context, e Effect) (Command, error)
 
-// ReportOutcome makes a handler that has what find returns decided.
-func ReportOutcome(d Decider, find OutcomeFinder) EffectHandler {
+// ReportOutcome returns a handler that decides the command that find returns.
+func ReportOutcome(decider Decider, find OutcomeFinder) EffectHandler {
 	return func(ctx context.Context, e Effect) error {
-		c, err := find(ctx, e)
-		if err == nil && c != nil {
-			_, err = d.Do(ctx, Company, c)
+		command, err := find(ctx, e)
+		if err == nil && command != nil {
+			_, err = decider.Do(ctx, Company, command)
 		}
 		return err
 	}
 }
 
-// EventsOf picks the events of one kind out of a decision.
+// EventsOf returns the data of all events of one kind. It skips events that cannot be decoded.
 func EventsOf[T any, P interface {
 	*T
 	Data
 }](evs []Event) []T {
 	var out []T
-	for _, e := range evs {
-		if e.Kind != P(new(T)).Kind() {
+	for _, event := range evs {
+		if event.Kind != P(new(T)).Kind() {
 			continue
 		}
-		d, err := Decode(e)
+		data, err := Decode(event)
 		if err != nil {
 			continue
 		}
-		out = append(out, *(d.(P)))
+		out = append(out, *(data.(P)))
 	}
 	return out
 }

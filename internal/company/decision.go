@@ -7,14 +7,14 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of the decisions of one run.
+// Limits of the decisions of one run.
 const (
 	maxDecisions = 20
 	maxDecision  = 1000 // bytes of one
 )
 
-// boundDecisions are the decisions of a run as the ledger keeps them: without blank ones,
-// bounded. An end of a run is not refused for them.
+// boundDecisions returns the decisions of a run in the form that the ledger stores: bounded and without blank ones.
+// They never cause a run's end to be refused.
 func boundDecisions(list []string) []string {
 	var out []string
 	for _, d := range list {
@@ -33,26 +33,26 @@ func boundDecisions(list []string) []string {
 	return out
 }
 
-// cutWords cuts a text at a blank to a number of bytes, and ends it with " …".
-func cutWords(s string, most int) string {
-	at := most - len(" …")
-	for !utf8.RuneStart(s[at]) {
-		at--
+// cutWords cuts a text at a space to at most limit bytes, including the " …" at its end.
+func cutWords(s string, limit int) string {
+	index := limit - len(" …")
+	for !utf8.RuneStart(s[index]) {
+		index--
 	}
-	if word := strings.LastIndexAny(s[:at], " \t\n"); word > most/2 {
-		at = word
+	if word := strings.LastIndexAny(s[:index], " \t\n"); word > limit/2 {
+		index = word
 	}
-	return strings.TrimRight(s[:at], " \t\n") + " …"
+	return strings.TrimRight(s[:index], " \t\n") + " …"
 }
 
-// Decision is what an agent decided or assumed in the president's place.
+// Decision is a decision or assumption that an agent made in the president's place.
 type Decision struct {
 	By   string // the run, or "the manager on" a subtask
 	Text string
 }
 
-// Decisions are those that stand of a task, in the order of its work, each text once: of
-// the plan, of the manager's advice, and of the runs that ended well.
+// Decisions returns the valid decisions of a task, in the order of its work and without repeats. They come from the
+// plan, the manager's advice, and the runs that ended well.
 func (t *Task) Decisions() []Decision {
 	var out []Decision
 	seen := map[string]bool{}
@@ -74,13 +74,14 @@ func (t *Task) Decisions() []Decision {
 	return out
 }
 
-// SummedUp are the ended runs of workers and mergers of a subtask whose work was handed
-// in, in order; later checks may have sent it back.
+// SummedUp returns the ended worker and merger runs of a subtask whose work was handed in, ordered by end. Later checks
+// may have sent the work back.
 func (t *Task) SummedUp(id SubtaskID) []*Run {
 	var out []*Run
-	for _, r := range t.sortedRuns() {
-		if r.Subtask == id && (r.Role == Worker || r.Role == Merger) && r.Ended && (r.Status == RunSuccess || r.Status == RunQualityFailed) {
-			out = append(out, r)
+	for _, run := range t.sortedRuns() {
+		if run.Subtask == id && (run.Role == Worker || run.Role == Merger) && run.Ended &&
+			(run.Status == RunSuccess || run.Status == RunQualityFailed) {
+			out = append(out, run)
 		}
 	}
 	slices.SortStableFunc(out, func(a, b *Run) int { return a.EndedAt.Compare(b.EndedAt) })

@@ -57,11 +57,13 @@ func TestOtherBase(t *testing.T) {
 	hold := HoldDelivery{Task: s.id, Head: head, Doubts: []Doubt{doubt}, Into: "trunk"}
 	opened := RecordDelivery{Task: s.id, Head: head, Number: 1, Base: "trunk"}
 	s.mustRefuse(EConflict, opened)
-	s.mustRefuse(EInvalid, HoldDelivery{Task: s.id, Head: head, Doubts: []Doubt{doubt, {Key: "k", Says: "a secret"}}, Into: "trunk"})
+	s.mustRefuse(
+		EInvalid, HoldDelivery{Task: s.id, Head: head, Doubts: []Doubt{doubt, {Key: "k", Says: "a secret"}}, Into: "trunk"})
 	s.mustRefuse(EInvalid, HoldDelivery{Task: s.id, Head: head, Doubts: []Doubt{doubt}, Into: "other"})
 	s.must(Company, hold)
 	q := s.ask(AskOtherBase)
-	if s.isDue(EffectDeliver) || !strings.Contains(q.Question, "Open the pull request into trunk?") || !strings.Contains(q.Question, doubt.Says) {
+	if s.isDue(EffectDeliver) || !strings.Contains(q.Question, "Open the pull request into trunk?") ||
+		!strings.Contains(q.Question, doubt.Says) {
 		t.Errorf("%s", q.Question)
 	}
 	s.must(President, Answer{Approval: q.ID, Option: OptApprove})
@@ -72,7 +74,8 @@ func TestOtherBase(t *testing.T) {
 	other.Base = "other"
 	s.mustRefuse(EConflict, other)
 	s.must(Company, opened)
-	if tk := s.task(); tk.Status != StatusCompleted || tk.PR.Base != "trunk" || tk.Prepared.Base.PRBranch != "trunk" || tk.Prepared.Base.Branch != "main" {
+	if tk := s.task(); tk.Status != StatusCompleted || tk.PR.Base != "trunk" || tk.Prepared.Base.PRBranch != "trunk" ||
+		tk.Prepared.Base.Branch != "main" {
 		t.Errorf("%s, %+v, %+v", tk.Status, tk.PR, tk.Prepared.Base)
 	}
 }

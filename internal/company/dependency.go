@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Dependency is one package of a registry. Its grammar is the ecosystem's own
-// and is checked where registries are known.
+// Dependency is one package of a registry. Its syntax depends on the ecosystem and is checked by the code that knows
+// the registries.
 type Dependency struct {
 	Ecosystem string `json:"ecosystem"` // go | npm | pypi | crates | packagist
 	Name      string `json:"name"`
@@ -22,21 +22,20 @@ func (d Dependency) String() string {
 	return d.Ecosystem + " " + d.Name + "@" + d.Version
 }
 
-// MaxDependencies is how many packages one task may add: a name that is asked
-// for leaves this host (T24).
+// MaxDependencies limits the packages that one task may add, because each requested name is sent to another host (T24).
 const MaxDependencies = 5
 
-// MaxLookups is how many names one task may ask registries for, those that no
-// registry knows included.
+// MaxLookups limits the names that one task may look up at registries, including names that no registry knows.
 const MaxLookups = 2 * MaxDependencies
 
-// maxDependencyText bounds a name and a version, in bytes.
+// maxDependencyText limits each text of a dependency, in bytes.
 const maxDependencyText = 256
 
-// validate refuses fields that are no single line of text.
+// validate refuses fields that are not a single printable text without spaces.
 func (d Dependency) validate() error {
 	for _, s := range []string{d.Ecosystem, d.Name, d.Version} {
-		if len(s) > maxDependencyText || !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
+		if len(s) > maxDependencyText || !utf8.ValidString(s) ||
+			strings.ContainsFunc(s, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
 			return E(EInvalid, "that is no name of a package")
 		}
 	}
@@ -46,101 +45,104 @@ func (d Dependency) validate() error {
 	return nil
 }
 
-// DependencyKey is what a question about a dependency is about, so that a run
-// finds the answer to what it or another one asked.
+// DependencyKey returns the key of the question about a dependency. A run thereby finds the answer to a question that
+// it or another run asked.
 func DependencyKey(t TaskID, d Dependency) string {
 	return "dependency " + string(t) + " " + d.String()
 }
 
-// countDependencies counts the names that a task has added, and reports whether d's is
-// among them.
-func (t *Task) countDependencies(d Dependency) (n int, name, exact bool) {
+// countDependencies returns the number of names that a task has added. It reports whether dependency's name, and
+// exactly this dependency, is among them.
+func (t *Task) countDependencies(dependency Dependency) (n int, name, exact bool) {
 	names := map[Dependency]bool{}
 	for _, have := range t.Dependencies {
 		names[Dependency{Ecosystem: have.Ecosystem, Name: have.Name}] = true
-		exact = exact || have == d
+		exact = exact || have == dependency
 	}
-	return len(names), names[Dependency{Ecosystem: d.Ecosystem, Name: d.Name}], exact
+	return len(names), names[Dependency{Ecosystem: dependency.Ecosystem, Name: dependency.Name}], exact
 }
 
-// dependencyRun checks that a command about a dependency comes from the holder of
-// a run that may add one.
-func (s *State) dependencyRun(id RunID, fence uint64, d Dependency) (*Task, *Run, error) {
-	t, r, err := s.claimedRun(id, fence)
+// dependencyRun returns the run of a command about a dependency. It refuses a command that does not come from the
+// holder of a worker's or merger's run.
+func (s *State) dependencyRun(id RunID, fence uint64, dependency Dependency) (*Task, *Run, error) {
+	task, run, err := s.claimedRun(id, fence)
 	if err != nil {
 		return nil, nil, err
 	}
-	if _, err := s.activeTask(t.ID); err != nil {
+	if _, err := s.activeTask(task.ID); err != nil {
 		return nil, nil, err
 	}
-	if r.Role != Worker && r.Role != Merger {
+	if run.Role != Worker && run.Role != Merger {
 		return nil, nil, E(EInvalid, "only a worker or a merger adds dependencies")
 	}
-	return t, r, d.validate()
+	return task, run, dependency.validate()
 }
 
-// AskDependency asks the president for a dependency, where the task's settings
-// want that. It is asked once; no event means that it was asked before.
+// AskDependency asks the president for a dependency, if the task's settings require that. It is asked once; no event
+// means that it was asked before.
 type AskDependency struct {
 	Run        RunID
 	Fence      uint64
-	Dependency Dependency // as the agent wants it; the version may be empty
+	Dependency Dependency // as the agent requested it; the version may be empty
 }
 
-func (c AskDependency) decide(s *State, m Meta) ([]Event, error) {
-	t, r, err := s.dependencyRun(c.Run, c.Fence, c.Dependency)
+func (c AskDependency) decide(state *State, meta Meta) ([]Event, error) {
+	task, run, err := state.dependencyRun(c.Run, c.Fence, c.Dependency)
 	if err != nil {
 		return nil, err
 	}
-	if t.Settings.Deps != Ask {
+	if task.Settings.Deps != Ask {
 		return nil, E(EConflict, "the president is not asked for dependencies")
 	}
 	asked := 0
-	for _, a := range s.Approvals {
-		if a.Task == t.ID && a.Kind == AskDependencyLeave {
+	for _, a := range state.Approvals {
+		if a.Task == task.ID && a.Kind == AskDependencyLeave {
 			asked++
 		}
 	}
-	key := DependencyKey(t.ID, c.Dependency)
-	if _, before := s.ByKey[key]; !before && asked >= MaxLookups {
+	key := DependencyKey(task.ID, c.Dependency)
+	if _, before := state.ByKey[key]; !before && asked >= MaxLookups {
 		return nil, E(EConflict, "this task has asked for "+itoa(asked)+" dependencies; that is the most")
 	}
-	return openApproval(s, m, PendingQuestion{Key: key, Kind: AskDependencyLeave, Task: t.ID, Subtask: r.Subtask,
-		Question: string(r.ID) + " wants to add the dependency " + c.Dependency.String() + ". Let it?"}), nil
+	return openApproval(state, meta,
+		PendingQuestion{Key: key, Kind: AskDependencyLeave, Task: task.ID, Subtask: run.Subtask,
+			Question: string(run.ID) + " wants to add the dependency " + c.Dependency.String() + ". Let it?"}), nil
 }
 
-// LookUpDependency records that a registry is about to be asked for a name,
-// before it is: what leaves this host is in the ledger first. No event means
-// that the name is there already.
+// LookUpDependency records a name before it is sent to a registry, so that every name that leaves this host is in the
+// ledger first. No event means that the name is already recorded.
 type LookUpDependency struct {
 	Run        RunID
 	Fence      uint64
-	Dependency Dependency // as the agent wants it; only its name goes out
+	Dependency Dependency // as the agent requested it; only its name is sent
 }
 
-func (c LookUpDependency) decide(s *State, m Meta) ([]Event, error) {
-	d := c.Dependency
-	t, r, err := s.dependencyRun(c.Run, c.Fence, d)
+func (c LookUpDependency) decide(state *State, meta Meta) ([]Event, error) {
+	dependency := c.Dependency
+	task, run, err := state.dependencyRun(c.Run, c.Fence, dependency)
 	if err != nil {
 		return nil, err
 	}
-	if t.Settings.Deps == Ask && !s.isApproved(DependencyKey(t.ID, d)) {
-		return nil, E(EWaiting, "the president has not agreed to "+d.String())
+	if task.Settings.Deps == Ask && !state.isApproved(DependencyKey(task.ID, dependency)) {
+		return nil, E(EWaiting, "the president has not agreed to "+dependency.String())
 	}
-	d.Version = ""
-	n, added, _ := t.countDependencies(d)
+	dependency.Version = ""
+	n, added, _ := task.countDependencies(dependency)
 	switch {
-	case slices.Contains(t.LookedUp, d):
+	case slices.Contains(task.LookedUp, dependency):
 		return nil, nil
 	case !added && n >= MaxDependencies:
-		return nil, E(EConflict, "this task has added "+itoa(n)+" dependencies; that is the most").Fix("do without another one, or escalate")
-	case len(t.LookedUp) >= MaxLookups:
-		return nil, E(EConflict, "this task has asked registries for "+itoa(len(t.LookedUp))+" names; that is the most").Fix("do without another one, or escalate")
+		return nil, E(EConflict, "this task has added "+itoa(n)+" dependencies; that is the most").
+			Fix("do without another one, or escalate")
+	case len(task.LookedUp) >= MaxLookups:
+		return nil, E(EConflict, "this task has asked registries for "+itoa(len(task.LookedUp))+" names; that is the most").
+			Fix("do without another one, or escalate")
 	}
-	return []Event{m.newEvent(t.ID, r.Subtask, r.ID, &DependencyLookedUp{Ecosystem: d.Ecosystem, Name: d.Name})}, nil
+	return []Event{meta.newEvent(task.ID, run.Subtask, run.ID,
+		&DependencyLookedUp{Ecosystem: dependency.Ecosystem, Name: dependency.Name})}, nil
 }
 
-// DependencyLookedUp says that a name goes out to a registry.
+// DependencyLookedUp records that a name is sent to a registry.
 type DependencyLookedUp struct {
 	Ecosystem string `json:"ecosystem"`
 	Name      string `json:"name"`
@@ -154,41 +156,42 @@ func (d *DependencyLookedUp) apply(s *State, e Event) {
 	t.LookedUp = append(t.LookedUp, Dependency{Ecosystem: d.Ecosystem, Name: d.Name})
 }
 
-// AddDependency records a dependency that a registry knows. From then on it may
-// be fetched by every run of the task, and by what prepares its gates.
+// AddDependency records a dependency that a registry knows. From then on, every run of the task may fetch it, and so
+// may the preparation of its gates.
 type AddDependency struct {
 	Run     RunID
 	Fence   uint64
-	Wanted  Dependency // as the agent wanted it, and as it was asked for
-	Version string     // what the registry has of it
+	Wanted  Dependency // as the agent requested it
+	Version string     // the registry's version
 }
 
-func (c AddDependency) decide(s *State, m Meta) ([]Event, error) {
-	d := Dependency{Ecosystem: c.Wanted.Ecosystem, Name: c.Wanted.Name, Version: c.Version}
-	t, r, err := s.dependencyRun(c.Run, c.Fence, d)
+func (c AddDependency) decide(state *State, meta Meta) ([]Event, error) {
+	dependency := Dependency{Ecosystem: c.Wanted.Ecosystem, Name: c.Wanted.Name, Version: c.Version}
+	task, run, err := state.dependencyRun(c.Run, c.Fence, dependency)
 	if err != nil {
 		return nil, err
 	}
 	if c.Version == "" || c.Wanted.Version != "" && c.Wanted.Version != c.Version {
 		return nil, E(EInvalid, "a dependency is added with the version that was asked for")
 	}
-	n, name, exact := t.countDependencies(d)
+	n, name, exact := task.countDependencies(dependency)
 	switch {
 	case exact:
 		return nil, nil
-	case t.Settings.Deps == Ask && !s.isApproved(DependencyKey(t.ID, c.Wanted)):
+	case task.Settings.Deps == Ask && !state.isApproved(DependencyKey(task.ID, c.Wanted)):
 		return nil, E(EWaiting, "the president has not agreed to "+c.Wanted.String())
-	case !slices.Contains(t.LookedUp, Dependency{Ecosystem: d.Ecosystem, Name: d.Name}):
-		return nil, E(EConflict, "no registry was asked for "+d.String())
+	case !slices.Contains(task.LookedUp, Dependency{Ecosystem: dependency.Ecosystem, Name: dependency.Name}):
+		return nil, E(EConflict, "no registry was asked for "+dependency.String())
 	case !name && n >= MaxDependencies:
-		return nil, E(EConflict, "this task has added "+itoa(n)+" dependencies; that is the most").Fix("do without another one, or escalate")
-	case len(t.Dependencies) >= 4*MaxDependencies:
+		return nil, E(EConflict, "this task has added "+itoa(n)+" dependencies; that is the most").
+			Fix("do without another one, or escalate")
+	case len(task.Dependencies) >= 4*MaxDependencies:
 		return nil, E(EConflict, "this task has added too many versions of its dependencies")
 	}
-	return []Event{m.newEvent(t.ID, r.Subtask, r.ID, &DependencyAdded{Dependency: d})}, nil
+	return []Event{meta.newEvent(task.ID, run.Subtask, run.ID, &DependencyAdded{Dependency: dependency})}, nil
 }
 
-// DependencyAdded lets a package be fetched.
+// DependencyAdded allows a package to be fetched.
 type DependencyAdded struct {
 	Dependency
 }

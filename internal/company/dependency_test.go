@@ -39,8 +39,10 @@ func TestDependenciesAreCounted(t *testing.T) {
 		t.Errorf("added: %v", got)
 	}
 	for _, bad := range []AddDependency{
-		add("", "1.0.0"), add("a b", "1.0.0"), add("a\x1b", "1.0.0"), add(strings.Repeat("a", 257), "1.0.0"), add("a\u202e", "1"), add("p0", ""),
-		{Run: run, Fence: fence, Wanted: Dependency{Ecosystem: "npm", Name: "p0", Version: "1.0.0"}, Version: "2.0.0"}, {Run: run, Fence: fence, Wanted: Dependency{Name: "x"}, Version: "1"},
+		add("", "1.0.0"), add("a b", "1.0.0"), add("a\x1b", "1.0.0"), add(strings.Repeat("a", 257), "1.0.0"),
+		add("a\u202e", "1"), add("p0", ""),
+		{Run: run, Fence: fence, Wanted: Dependency{Ecosystem: "npm", Name: "p0", Version: "1.0.0"}, Version: "2.0.0"},
+		{Run: run, Fence: fence, Wanted: Dependency{Name: "x"}, Version: "1"},
 	} {
 		s.mustRefuse(EInvalid, bad)
 	}
@@ -90,7 +92,8 @@ func TestDependencyNeedsLeave(t *testing.T) {
 		t.Errorf("added: %v", got)
 	}
 	for i := range 2*MaxDependencies - 2 {
-		s.must(string(run), AskDependency{Run: run, Fence: fence, Dependency: Dependency{Ecosystem: "npm", Name: fmt.Sprint("p", i)}})
+		s.must(string(run),
+			AskDependency{Run: run, Fence: fence, Dependency: Dependency{Ecosystem: "npm", Name: fmt.Sprint("p", i)}})
 	}
 	s.mustRefuse(EConflict, AskDependency{Run: run, Fence: fence, Dependency: Dependency{Ecosystem: "npm", Name: "more"}})
 }
@@ -100,7 +103,9 @@ func TestOnlyWorkersAddDependencies(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, Settings{})
 	run := NewRunID(s.id, "", Manager, 1)
-	s.mustRefuse(EInvalid, AddDependency{Run: run, Fence: s.claim(run), Wanted: Dependency{Ecosystem: "npm", Name: "x"}, Version: "1.0.0"})
+	s.mustRefuse(
+		EInvalid,
+		AddDependency{Run: run, Fence: s.claim(run), Wanted: Dependency{Ecosystem: "npm", Name: "x"}, Version: "1.0.0"})
 }
 
 // T24: names that no registry knows went out all the same, and are counted.
@@ -109,13 +114,15 @@ func TestLookupsAreCounted(t *testing.T) {
 	s := newStory(t, Settings{}).plan(1)
 	run, fence := s.offer(1)
 	look := func(i int) LookUpDependency {
-		return LookUpDependency{Run: run, Fence: fence, Dependency: Dependency{Ecosystem: "go", Name: fmt.Sprint("evil.example/", i), Version: fmt.Sprint("v1.0.", i)}}
+		return LookUpDependency{Run: run, Fence: fence,
+			Dependency: Dependency{Ecosystem: "go", Name: fmt.Sprint("evil.example/", i), Version: fmt.Sprint("v1.0.", i)}}
 	}
 	for i := range MaxLookups {
 		s.must(string(run), look(i))
 	}
 	s.mustRefuse(EConflict, look(MaxLookups))
-	if got := s.task().LookedUp; len(got) != MaxLookups || got[0] != (Dependency{Ecosystem: "go", Name: "evil.example/0"}) {
+	if got := s.task().LookedUp; len(got) != MaxLookups ||
+		got[0] != (Dependency{Ecosystem: "go", Name: "evil.example/0"}) {
 		t.Errorf("looked up: %v", got)
 	}
 }

@@ -1,22 +1,20 @@
-// Package company is the domain: tasks, subtasks, runs, merges, pull requests
-// and approvals, and the rules by which they move. It owns the state machine of
-// the whole program.
+// Package company is the domain core: tasks, subtasks, runs, merges, pull requests and approvals, and the rules by
+// which they change. It owns the state machine of the whole program.
 //
-// Its one loop is
+// The main loop is
 //
-//	events, err := Decide(state, meta, command)   // refuse, or say what happens
+//	events, err := Decide(state, meta, command)   // refuse, or return what happens
 //	Apply(state, event)                           // the only code that changes State
-//	effects := Due(state, now)                    // what must now be under way
+//	effects := Due(state, now)                    // the work that must now be under way
 //
-// Due is a function of the whole state. A caller that asks again and again keeps an Agenda,
-// which is Due brought up to date by what each event changes.
+// Due is a function of the whole state. Callers that poll should keep an Agenda: it updates the result of Due with the
+// changes of each event.
 //
-// An effect's outcome comes back as a command. After a crash the state is
-// folded from the ledger and Due says what must be under way: restart, resume
-// and the ordinary path are the same code.
+// The outcome of an effect comes back as a command. After a crash, the state is folded from the ledger and Due lists
+// the effects that must be under way. Restart, resume and normal operation therefore use the same code.
 //
-// It promises to be deterministic: no I/O, no clock, no randomness; time
-// comes in as an argument. It imports the standard library only. It does not
-// know Docker, git, NATS or HTTP, and never believes an agent: what counts as
-// done are facts that the company checked itself and brings in as commands.
+// The package is deterministic: it does no I/O and uses no clock and no randomness. Times are passed in as arguments.
+// It imports only the standard library and its own folders glob and jcs. It does not know Docker, git, NATS or HTTP. It
+// never trusts an agent's claim: work counts as done only by facts that the company checked itself and passed in as
+// commands.
 package company

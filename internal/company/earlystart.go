@@ -2,15 +2,15 @@ package company
 
 import "time"
 
-// EarlyAfter is how long workers wait for the image with the compiled base, and for the
-// verdict on the base, before they begin without.
+// EarlyAfter is how long workers wait for the image with the compiled base, and for the baseline, before they begin
+// without them.
 const EarlyAfter = 20 * time.Second
 
-// earlyAlone is how long the worker of an instruction waits for the verdict on the base. No manager plans
-// meanwhile.
+// earlyAlone is how long the worker of a whole instruction waits for the baseline. It is shorter because no manager
+// plans meanwhile.
 const earlyAlone = 2 * time.Second
 
-// WaitForBase is how long the workers of a task wait for the verdict on its base.
+// WaitForBase returns how long the workers of a task wait for its baseline.
 func (t *Task) WaitForBase() time.Duration {
 	if t.isAlone() {
 		return earlyAlone
@@ -18,56 +18,56 @@ func (t *Task) WaitForBase() time.Duration {
 	return EarlyAfter
 }
 
-// StartEarly has the workers of a task begin before the checks have judged its base, since
-// that takes long: the base is still being compiled, or the checks still run on it.
+// StartEarly lets the workers of a task begin before its baseline is known, because that takes long: the base is still
+// being compiled, or the checks still run on it.
 type StartEarly struct {
 	Task TaskID
 	EarlyStart
 }
 
-// EarlyStart lets workers begin before the checks have judged their base. No check judges their
-// work before that.
+// EarlyStart lets workers begin before the baseline is known. No check judges their work before that.
 type EarlyStart struct {
-	// Base is the commit that workers begin from. From then on the base is settled.
+	// Base is the commit that workers begin from. The base no longer changes from then on.
 	Base OID `json:"base"`
-	// Image is the key of an image like the task's own, without the layers that compile
-	// the base. Empty: the task's own image is there.
+	// Image is the key of an image like the task's own, without the layers that compile the base. Empty means that the
+	// task's own image exists.
 	Image string `json:"image,omitempty"`
 }
 
 var _ = registerKind[EarlyStart]()
 
-func (c StartEarly) decide(s *State, m Meta) ([]Event, error) {
-	t, err := s.activeTask(c.Task)
+func (c StartEarly) decide(s *State, meta Meta) ([]Event, error) {
+	task, err := s.activeTask(c.Task)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case t.Prepared == nil || t.Prepared.Base.OID != c.Base || t.looksForBase() || t.DryRun || t.baselineKnown():
-		return nil, nil // too late, or of a base that is no longer the task's
-	case t.Early != nil:
+	case task.Prepared == nil || task.Prepared.Base.OID != c.Base || task.looksForBase() || task.DryRun ||
+		task.baselineKnown():
+		return nil, nil // too late, or for a base that is no longer the task's
+	case task.Early != nil:
 		return nil, nil
-	case c.Image == "" && !t.IsPrepared():
+	case c.Image == "" && !task.IsPrepared():
 		return nil, E(EInvalid, "workers would begin without an image")
 	}
-	return []Event{m.newEvent(t.ID, "", "", &c.EarlyStart)}, nil
+	return []Event{meta.newEvent(task.ID, "", "", &c.EarlyStart)}, nil
 }
 
 func (*EarlyStart) Kind() string              { return "task.early_start" }
 func (d *EarlyStart) apply(s *State, e Event) { s.editTask(e.Task).Early = d }
 
-// dropImage has the image of the task made anew. Workers that have begun go on in the one that
-// they began in.
+// dropImage discards the image of the task, so that it is rebuilt. Workers that have begun keep the image that they
+// began in.
 func (t *Task) dropImage() {
 	if t.Early != nil && t.Early.Image == "" {
 		t.Early = &EarlyStart{Base: t.Early.Base, Image: t.Prepared.Image}
 	}
-	p := *t.Prepared
-	p.Image, p.ImageLayers = "", nil
-	t.Prepared = &p
+	taskPrepared := *t.Prepared
+	taskPrepared.Image, taskPrepared.ImageLayers = "", nil
+	t.Prepared = &taskPrepared
 }
 
-// WorkImage is the key of the image that agents of the task work in.
+// WorkImage returns the key of the image that agents of the task work in, or "" if there is none.
 func (t *Task) WorkImage() string {
 	switch {
 	case t.IsPrepared():
@@ -78,7 +78,7 @@ func (t *Task) WorkImage() string {
 	return ""
 }
 
-// ListImages lists the keys of the images that the task has.
+// ListImages returns the keys of the images that the task has.
 func (t *Task) ListImages() (keys []string) {
 	if t.Early != nil && t.Early.Image != "" {
 		keys = append(keys, t.Early.Image)
@@ -89,15 +89,14 @@ func (t *Task) ListImages() (keys []string) {
 	return keys
 }
 
-// mayWork reports whether workers may begin: there is an image, and the base is judged or
-// that takes so long that they begin before. Once true of a task, it stays true.
+// mayWork reports whether workers may begin: there is an image, and either the baseline is known or an early start is
+// recorded. Once true for a task, it stays true.
 func (s *State) mayWork(t *Task) bool {
 	return t.Early != nil && t.WorkImage() != "" || s.mayJudge(t)
 }
 
-// mayJudge reports whether work that was handed in may be judged: the image is there, the
-// base is judged, and something will judge the work or need not. Once true of a task, it
-// stays true.
+// mayJudge reports whether submitted work may be checked: the image exists, the baseline is known, and the task has
+// gates or may go without. Once true for a task, it stays true.
 func (s *State) mayJudge(t *Task) bool {
 	return t.IsPrepared() && t.baselineKnown() && (t.hasGates() || s.untestedAllowed(t))
 }

@@ -63,7 +63,7 @@ func TestEarlyWorkKeepsItsImage(t *testing.T) {
 	s.must(Company, s.image())
 	s.must(Company, s.early(""))
 	s.must(Company, Offer{Run: s.workRun(1, 1)})
-	s.must(Company, RequireServices{Task: s.id, ServicesRequired: ServicesRequired{Services: []string{"redis"}, Check: "test"}})
+	s.must(Company, AddNeeds{Task: s.id, NeedsAdded: NeedsAdded{Needs: Needs{Services: []string{"redis"}}, Check: "test"}})
 	if got := s.task().WorkImage(); got != "img" {
 		t.Fatalf("they work in %q", got)
 	}
@@ -95,7 +95,9 @@ func TestEarlyWorkGoesOnWhenALineIsWritten(t *testing.T) {
 	s.must(Company, s.image())
 	s.must(Company, s.early(""))
 	line := ConfigLine{Key: "container.setup", Value: `["true"]`, File: "/own.yaml", Text: `container.setup: ["true"]`}
-	s.must(Company, ReportEffectFailure{Task: s.id, Key: "baseline", EffectFailed: EffectFailed{Code: EGates, Error: "it cannot start", Human: true, Line: &line}})
+	s.must(Company,
+		ReportEffectFailure{Task: s.id, Key: "baseline",
+			EffectFailed: EffectFailed{Code: EGates, Error: "it cannot start", Human: true, Line: &line}})
 	s.must(President, Answer{Approval: s.ask(AskTrouble).ID, Option: OptWrite})
 	if task := s.task(); task.WorkImage() != "img" || task.BaseMayHaveMoved {
 		t.Fatalf("they work in %q", task.WorkImage())

@@ -25,7 +25,8 @@ func largeTask(subtasks int) *State {
 // one that changes a run, and one that changes neither.
 func BenchmarkApply(b *testing.B) {
 	for _, subtasks := range []int{64, 1000, 2000} {
-		for name, d := range map[string]Data{"run.released": &RunReleased{}, "run.told": &RunTold{Text: "x"}, "budget.raised": &BudgetRaised{}} {
+		for name, d := range map[string]Data{"run.released": &RunReleased{}, "run.told": &RunTold{Text: "x"},
+			"budget.raised": &BudgetRaised{}} {
 			b.Run(fmt.Sprintf("%s/%d", name, subtasks), func(b *testing.B) {
 				s := largeTask(subtasks)
 				m := Meta{Now: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}

@@ -6,24 +6,25 @@ import (
 	"time"
 )
 
-// EffectKind is the kind of work, and so selects its handler.
+// EffectKind is the kind of an effect. It selects the handler.
 type EffectKind string
 
 const (
-	EffectCommand   EffectKind = "note"       // nothing outside: a consequence that is itself a command
+	EffectCommand   EffectKind = "note"       // no work outside of the core: the effect is itself a command
 	EffectPrepare   EffectKind = "prepare"    // find the base and the gates
-	EffectImage     EffectKind = "image"      // make the image
+	EffectImage     EffectKind = "image"      // build the image
 	EffectBaseline  EffectKind = "baseline"   // run the gates on the base tree
 	EffectManage    EffectKind = "manage"     // the manager plans, or decides on a subtask
-	EffectEnqueue   EffectKind = "enqueue"    // the item of a run that is on offer lies on the queue
-	EffectWork      EffectKind = "work"       // a worker has claimed the run and is at it
+	EffectEnqueue   EffectKind = "enqueue"    // put the item of an offered run on the queue
+	EffectWork      EffectKind = "work"       // a worker has claimed the run and works on it
 	EffectGate      EffectKind = "gate"       // run the gates on a head
 	EffectReview    EffectKind = "review"     // the reviewer
-	EffectTestMerge EffectKind = "test_merge" // does it merge, and are the gates green on that tree
-	EffectTestAhead EffectKind = "test_ahead" // the same of those behind, on the tree that is assumed; a guess, and never due
-	EffectResolve   EffectKind = "resolve"    // the merger agent
-	EffectMerge     EffectKind = "merge"      // commit and move the integration branch
-	EffectDeliver   EffectKind = "deliver"    // push, pull request
+	EffectTestMerge EffectKind = "test_merge" // check that it merges and that the gates are green on the merged tree
+	// EffectTestAhead tests the next stack in the queue on the predicted tree. It is speculative and never due.
+	EffectTestAhead EffectKind = "test_ahead"
+	EffectResolve   EffectKind = "resolve" // the merger agent
+	EffectMerge     EffectKind = "merge"   // commit and move the integration branch
+	EffectDeliver   EffectKind = "deliver" // push, pull request
 )
 
 // EffectKinds returns all kinds of effects.
@@ -34,10 +35,9 @@ func EffectKinds() []EffectKind {
 	}
 }
 
-// Effect is work that must now be under way in the world. Its key is
-// deterministic: the same state calls for the same effects, so a restart starts
-// the missing ones and none twice. When a key leaves Due, its handler is
-// cancelled.
+// Effect is work that must now be under way outside of the core. Its key is deterministic: the same state yields the
+// same effects. A restart therefore starts the missing effects and starts none twice. When a key leaves Due, its
+// handler is cancelled.
 type Effect struct {
 	Key     string
 	Kind    EffectKind
@@ -47,94 +47,92 @@ type Effect struct {
 	Fail    string  // the key that its failures are counted under, never empty
 	Command Command // of EffectCommand
 	Offer   OfferID // of EffectEnqueue
-	Fence   uint64  // of the claim under which Run is held; 0: it is not held
-	Claim   Claim   // of EffectManage, EffectReview and EffectResolve: what their agent claims
-	// Stack is what EffectTestMerge and EffectTestAhead test, in order, and Onto the head of
-	// the integration branch. Assumes are, of EffectTestAhead, those that are merged before.
+	Fence   uint64  // of the claim that holds Run; 0 means that Run is not held
+	Claim   Claim   // of EffectManage, EffectReview and EffectResolve: the claim of their agent
+	// Stack lists the heads that EffectTestMerge and EffectTestAhead test, in order. Onto is the head of the integration
+	// branch. Assumes lists the heads that EffectTestAhead assumes to be merged before.
 	Stack   []QueuedHead
 	Onto    OID
 	Assumes []QueuedHead
-	// Drain says that the task or the subtask is paused: the run that is held comes
-	// to the end of its turn and is let go.
+	// Drain means that the task or the subtask is paused: the held run finishes its turn and is then released.
 	Drain bool
 }
 
-// Due lists what must be under way at this moment: projects take turns, and of each
-// the most urgent task comes first. It reads the state and nothing else. active is how many tasks
-// may work at once. What it says of a task follows from that task, from the questions about
-// it, from its earlier follow-ups, and from the tasks that it begins after: an Agenda looks
-// again when one of those changes.
-func Due(s *State, now time.Time, active int) []Effect {
-	if s.Office.Stopped || s.Office.Epoch == 0 {
+// Due lists the effects that must be under way now. Projects take turns, and within a project the most urgent task
+// comes first. It reads only the state. active limits how many tasks may work at once. The effects of a task depend on
+// that task, on the approvals about it, on its earlier follow-ups, and on the tasks that it begins after. An Agenda
+// recomputes them when one of those changes.
+func Due(state *State, now time.Time, active int) []Effect {
+	if state.Office.Stopped || state.Office.Epoch == 0 {
 		return nil
 	}
 	var out []Effect
-	for _, id := range s.roundRobinTasks() {
-		t := s.Tasks[id]
-		if t.Paused {
-			out = s.dueWhilePaused(out, t, now)
+	for _, id := range state.roundRobinTasks() {
+		task := state.Tasks[id]
+		if task.Paused {
+			out = state.dueWhilePaused(out, task, now)
 			continue
 		}
-		if active <= 0 && !s.underWay(t) {
+		if active <= 0 && !state.underWay(task) {
 			continue
 		}
 		before := len(out)
-		out = s.dueTask(out, t, now)
+		out = state.dueTask(out, task, now)
 		if len(out) > before {
 			active--
 		}
 	}
-	return s.limitToFreeWorkers(out, s.projectLoads)
+	return state.limitToFreeWorkers(out, state.projectLoads)
 }
 
-// IsDue says whether an effect is due but for the limits on tasks and workers: those
-// decide what begins, not what ends.
-func IsDue(s *State, e Effect, now time.Time) bool {
-	t := s.Tasks[e.Task]
-	if t == nil || t.Status.Ended() || s.Office.Stopped || s.Office.Epoch == 0 {
+// IsDue reports whether an effect is due, regardless of the limits on tasks and workers. Those limits decide which
+// effects begin, not which end.
+func IsDue(state *State, effect Effect, now time.Time) bool {
+	task := state.Tasks[effect.Task]
+	if task == nil || task.Status.Ended() || state.Office.Stopped || state.Office.Epoch == 0 {
 		return false
 	}
-	due := s.dueTask
-	if t.Paused {
-		due = s.dueWhilePaused
+	due := state.dueTask
+	if task.Paused {
+		due = state.dueWhilePaused
 	}
-	return slices.ContainsFunc(due(nil, t, now), func(o Effect) bool { return o.Key == e.Key })
+	return slices.ContainsFunc(due(nil, task, now), func(o Effect) bool { return o.Key == effect.Key })
 }
 
-// dueWhilePaused are the held runs of a paused task: a pause lets turns end.
-// Gates, images and pushes are broken off; they are done again.
-func (s *State) dueWhilePaused(out []Effect, t *Task, now time.Time) []Effect {
-	for _, e := range s.dueTask(nil, t, now) {
-		_, ticks := e.Command.(EnforceDeadlines)
-		r := t.Runs[e.Run]
+// dueWhilePaused appends the held runs of a paused task, which may finish their turns. Gates, image builds and pushes
+// are cancelled and done again after the pause.
+func (s *State) dueWhilePaused(out []Effect, task *Task, now time.Time) []Effect {
+	for _, effect := range s.dueTask(nil, task, now) {
+		_, ticks := effect.Command.(EnforceDeadlines)
+		r := task.Runs[effect.Run]
 		if ticks || r != nil && r.Held {
-			e.Drain = true
-			out = append(out, e)
+			effect.Drain = true
+			out = append(out, effect)
 		}
 	}
 	return out
 }
 
-// underWay says whether the task is being worked on, or a worker may take up a
-// run of it at any moment; newer limits do not stop such a task.
-func (s *State) underWay(t *Task) bool {
-	if t.MergeIntent != nil || t.StackIntent != nil {
+// underWay reports whether the task is being worked on, or a worker may claim one of its runs. New limits do not stop
+// such a task.
+func (s *State) underWay(task *Task) bool {
+	if task.MergeIntent != nil || task.StackIntent != nil {
 		return true
 	}
-	for _, r := range t.Runs {
-		if r.Held || s.onOffer(r) && !t.isPaused(r.Subtask) {
+	for _, r := range task.Runs {
+		if r.Held || s.onOffer(r) && !task.isPaused(r.Subtask) {
 			return true
 		}
 	}
 	return false
 }
 
-// onOffer says whether a worker may claim the run.
+// onOffer reports whether a worker may claim the run.
 func (s *State) onOffer(r *Run) bool {
 	return !r.Held && !r.Ended && r.Offered == s.Office.Epoch
 }
 
-// HeldRun says whether a run of the task is claimed.
+// HeldRun reports whether a run of the task is claimed.
 func (t *Task) HeldRun() bool {
 	for _, r := range t.Runs {
 		if r.Held {
@@ -144,161 +142,171 @@ func (t *Task) HeldRun() bool {
 	return false
 }
 
-func (s *State) dueTask(out []Effect, t *Task, now time.Time) []Effect {
-	id := string(t.ID)
-	add := func(e Effect) {
-		e.Task = t.ID
-		// A claimed run goes on; its failures bar the next offer.
-		if f, ok := t.Failures[e.Fail]; ok && e.Kind != EffectWork && (t.retriesExhausted(e.Fail, f) || now.Before(f.NotBefore)) {
+func (s *State) dueTask(out []Effect, task *Task, now time.Time) []Effect {
+	id := string(task.ID)
+	add := func(effect Effect) {
+		effect.Task = task.ID
+		// A claimed run continues; its failures only delay the next offer.
+		if f, ok := task.Failures[effect.Fail]; ok && effect.Kind != EffectWork &&
+			(task.retriesExhausted(effect.Fail, f) || now.Before(f.NotBefore)) {
 			return
 		}
-		if s.restsForMoney(t, e.Run, now) {
-			if r := t.Runs[e.Run]; r == nil || !r.Held {
+		if s.restsForMoney(task, effect.Run, now) {
+			if r := task.Runs[effect.Run]; r == nil || !r.Held {
 				return
 			}
-			e.Drain = true
+			effect.Drain = true
 		}
-		if r := t.Runs[e.Run]; r != nil && r.Held {
-			e.Fence = r.Fence
+		if r := task.Runs[effect.Run]; r != nil && r.Held {
+			effect.Fence = r.Fence
 		}
-		out = append(out, e)
+		out = append(out, effect)
 	}
-	for _, w := range s.requiredApprovals(t) {
-		if _, asked := s.ByKey[w.Key]; !asked {
-			add(Effect{Key: "ask " + w.Key, Kind: EffectCommand, Command: OpenApproval{w}, Fail: askFailure(w.Kind, w.Key)})
+	for _, question := range s.requiredApprovals(task) {
+		if _, asked := s.ByKey[question.Key]; !asked {
+			add(Effect{Key: "ask " + question.Key, Kind: EffectCommand, Command: OpenApproval{question},
+				Fail: askFailure(question.Kind, question.Key)})
 		}
 	}
-	for _, r := range t.Runs {
+	for _, r := range task.Runs {
 		if r.Held && !now.Before(r.Deadline) {
 			add(Effect{Key: "tick " + id, Kind: EffectCommand, Command: EnforceDeadlines{}, Fail: tickFailure})
 			break
 		}
 	}
-	if t.looksForBase() && !s.hasEarlierFollowUp(t) && !s.isWaiting(t) {
+	if task.looksForBase() && !s.hasEarlierFollowUp(task) && !s.isWaiting(task) {
 		add(Effect{Key: "prepare " + id, Kind: EffectPrepare, Fail: "prepare"})
 	}
-	if t.imageDue() {
-		add(Effect{Key: strings.Join(append([]string{"image", id, string(t.Prepared.Base.OID)}, t.Prepared.Services...), " "), Kind: EffectImage, Fail: "prepare"})
+	if task.imageDue() {
+		add(Effect{
+			Key: strings.Join(
+				slices.Concat([]string{"image", id, string(task.Prepared.Base.OID)}, task.Prepared.Services,
+					task.Prepared.Packages), " "),
+			Kind: EffectImage, Fail: "prepare"})
 	}
-	if t.baselineDue() {
+	if task.baselineDue() {
 		add(Effect{Key: "baseline " + id, Kind: EffectBaseline, Fail: "baseline"})
 	}
-	if t.Status == StatusDecomposing && s.mayPlan(t) && t.isAlone() {
-		add(Effect{Key: "alone " + id, Kind: EffectCommand, Command: BeginAlone{t.ID}, Fail: "plan"})
+	if task.Status == StatusDecomposing && s.mayPlan(task) && task.isAlone() {
+		add(Effect{Key: "alone " + id, Kind: EffectCommand, Command: BeginAlone{task.ID}, Fail: "plan"})
 	}
-	if run := s.dueRun(t, Manager, ""); run != "" {
-		add(Effect{Key: "manage " + string(run), Kind: EffectManage, Run: run, Claim: s.claimBy(Manager, run, t.Head), Fail: "plan"})
+	if run := s.dueRun(task, Manager, ""); run != "" {
+		add(Effect{Key: "manage " + string(run), Kind: EffectManage, Run: run, Claim: s.claimBy(Manager, run, task.Head),
+			Fail: "plan"})
 	}
-	if s.planStands(t) && s.mayWork(t) {
-		for _, sub := range t.Subtasks {
+	if s.planStands(task) && s.mayWork(task) {
+		for _, sub := range task.Subtasks {
 			switch {
-			case !t.IsReady(sub):
+			case !task.IsReady(sub):
 			case sub.Paused:
-				s.dueSubtask(func(e Effect) {
-					if r := t.Runs[e.Run]; r != nil && r.Held {
-						e.Drain = true
-						add(e)
+				s.dueSubtask(func(effect Effect) {
+					if r := task.Runs[effect.Run]; r != nil && r.Held {
+						effect.Drain = true
+						add(effect)
 					}
-				}, t, sub)
+				}, task, sub)
 			default:
-				s.dueSubtask(add, t, sub)
+				s.dueSubtask(add, task, sub)
 			}
 		}
-		if e, ok := s.dueMerge(t); ok && s.mayJudge(t) {
+		if e, ok := s.dueMerge(task); ok && s.mayJudge(task) {
 			add(e)
 		}
 	}
-	if t.Status == StatusReviewing && s.mayJudge(t) {
+	if task.Status == StatusReviewing && s.mayJudge(task) {
 		switch {
-		case s.gateDue(t):
-			add(Effect{Key: "gate " + id + " " + string(t.Head), Kind: EffectGate, Fail: "gate"})
-		case !t.gatePassed():
-		case s.dueRun(t, Reviewer, "") != "":
-			run := s.dueRun(t, Reviewer, "")
-			add(Effect{Key: "review " + string(run), Kind: EffectReview, Run: run, Claim: s.claimBy(Reviewer, run, t.Head), Fail: "review"})
-		case s.canDeliver(t) && (t.Delivery == nil || t.Delivery.Head != t.Head):
-			add(Effect{Key: "intend " + id, Kind: EffectCommand, Command: IntendDelivery{t.ID}, Fail: intendFailure})
-		case s.canDeliver(t) && !s.isPushHeld(t):
-			add(Effect{Key: "deliver " + id + " " + string(t.Head), Kind: EffectDeliver, Fail: deliverFailure})
+		case s.gateDue(task):
+			add(Effect{Key: "gate " + id + " " + string(task.Head), Kind: EffectGate, Fail: "gate"})
+		case !task.gatePassed():
+		case s.dueRun(task, Reviewer, "") != "":
+			run := s.dueRun(task, Reviewer, "")
+			add(Effect{Key: "review " + string(run), Kind: EffectReview, Run: run, Claim: s.claimBy(Reviewer, run, task.Head),
+				Fail: "review"})
+		case s.canDeliver(task) && (task.Delivery == nil || task.Delivery.Head != task.Head):
+			add(Effect{Key: "intend " + id, Kind: EffectCommand, Command: IntendDelivery{task.ID}, Fail: intendFailure})
+		case s.canDeliver(task) && !s.isPushHeld(task):
+			add(Effect{Key: "deliver " + id + " " + string(task.Head), Kind: EffectDeliver, Fail: deliverFailure})
 		}
 	}
 	return out
 }
 
-func (s *State) dueSubtask(add func(Effect), t *Task, sub *Subtask) {
+func (s *State) dueSubtask(add func(Effect), task *Task, sub *Subtask) {
 	id := string(sub.ID)
-	// The offer is made in the ledger first; what puts it on the queue is the
-	// effect of that, and due until the run is claimed.
+	// The offer is recorded in the ledger first. The enqueue effect then puts it on the queue, and is due until the run is
+	// claimed.
 	offer := func(run RunID, offers int) {
 		o := OfferID{Run: run, Epoch: s.Office.Epoch, Number: offers + 1}
-		add(Effect{Key: "offer " + o.String(), Kind: EffectCommand, Subtask: sub.ID, Run: run, Command: Offer{run}, Fail: "run " + id})
+		add(Effect{Key: "offer " + o.String(), Kind: EffectCommand, Subtask: sub.ID, Run: run, Command: Offer{run},
+			Fail: "run " + id})
 	}
 	switch sub.Status {
 	case SubtaskPending:
 		if sub.Escalation == "" {
-			offer(NewRunID(t.ID, sub.ID, Worker, sub.Started+1), 0)
+			offer(NewRunID(task.ID, sub.ID, Worker, sub.Started+1), 0)
 		}
 	case SubtaskAssigned:
-		switch r := t.Runs[sub.Current]; {
+		switch r := task.Runs[sub.Current]; {
 		case r == nil:
 		case s.onOffer(r):
 			o := OfferID{Run: r.ID, Epoch: r.Offered, Number: r.Offers}
-			add(Effect{Key: "enqueue " + o.String(), Kind: EffectEnqueue, Subtask: sub.ID, Run: r.ID, Offer: o, Fail: "run " + id})
+			add(Effect{Key: "enqueue " + o.String(), Kind: EffectEnqueue, Subtask: sub.ID, Run: r.ID, Offer: o,
+				Fail: "run " + id})
 		default:
 			offer(r.ID, r.Offers)
 		}
 	case SubtaskRunning:
-		if r := t.Runs[sub.Current]; r != nil && r.Held {
+		if r := task.Runs[sub.Current]; r != nil && r.Held {
 			add(Effect{Key: "work " + string(r.ID), Kind: EffectWork, Subtask: sub.ID, Run: r.ID, Fail: "run " + id})
 		}
 	case SubtaskInGate:
-		if s.mayJudge(t) && !s.awaitsUnreadVerdict(t, sub.headGateResult()) && !t.awaitsRedGreen(sub) {
+		if s.mayJudge(task) && !s.awaitsUnreadVerdict(task, sub.headGateResult()) && !task.awaitsRedGreen(sub) {
 			add(Effect{Key: "gate " + id + " " + string(sub.Head), Kind: EffectGate, Subtask: sub.ID, Fail: "gate " + id})
 		}
 	case SubtaskReviewing:
-		run := s.dueRun(t, Reviewer, sub.ID)
-		add(Effect{Key: "review " + string(run), Kind: EffectReview, Subtask: sub.ID, Run: run, Claim: s.claimBy(Reviewer, run, t.Head), Fail: "review " + id})
+		run := s.dueRun(task, Reviewer, sub.ID)
+		add(Effect{Key: "review " + string(run), Kind: EffectReview, Subtask: sub.ID, Run: run,
+			Claim: s.claimBy(Reviewer, run, task.Head), Fail: "review " + id})
 	case SubtaskMerging:
-		if run := s.dueRun(t, Merger, sub.ID); run != "" {
-			add(Effect{Key: "resolve " + string(run), Kind: EffectResolve, Subtask: sub.ID, Run: run, Claim: s.claimBy(Merger, run, sub.Conflict.Onto), Fail: "resolve " + id})
+		if run := s.dueRun(task, Merger, sub.ID); run != "" {
+			add(Effect{Key: "resolve " + string(run), Kind: EffectResolve, Subtask: sub.ID, Run: run,
+				Claim: s.claimBy(Merger, run, sub.Conflict.Onto), Fail: "resolve " + id})
 		}
 	}
 }
 
-// claimBy is the claim of a run by one of the company's own agents, which looks
-// at a commit.
+// claimBy returns the claim of a run by one of the company's own agents, starting from the commit from.
 func (s *State) claimBy(role Role, run RunID, from OID) Claim {
 	return Claim{Run: run, Epoch: s.Office.Epoch, Worker: string(role), From: from}
 }
 
-// NextDue is when Due changes by time alone: the earliest retry or deadline
-// after now. Zero: only an event can change it.
-func NextDue(s *State, now time.Time) time.Time {
-	next := s.Spending.endsAfter(now)
-	for _, id := range s.Open {
-		next = earliestAfter(time.Time{}, next, nextChange(s.Tasks[id], now))
+// NextDue returns the time at which Due changes without an event: the earliest retry or deadline after now. Zero means
+// that only an event can change it.
+func NextDue(state *State, now time.Time) time.Time {
+	next := state.Spending.endsAfter(now)
+	for _, id := range state.Open {
+		next = earliestAfter(time.Time{}, next, nextChange(state.Tasks[id], now))
 	}
 	return next
 }
 
-// nextChange is when the effects of a task change by time alone; zero: never.
-func nextChange(t *Task, now time.Time) time.Time {
+// nextChange returns the time at which the effects of a task change without an event. Zero means never.
+func nextChange(task *Task, now time.Time) time.Time {
 	var next time.Time
-	for key, f := range t.Failures {
-		if !t.retriesExhausted(key, f) {
-			next = earliestAfter(now, next, f.NotBefore)
+	for key, failure := range task.Failures {
+		if !task.retriesExhausted(key, failure) {
+			next = earliestAfter(now, next, failure.NotBefore)
 		}
 	}
-	for _, r := range t.Runs {
-		if r.Held {
-			next = earliestAfter(now, next, r.Deadline)
+	for _, run := range task.Runs {
+		if run.Held {
+			next = earliestAfter(now, next, run.Deadline)
 		}
 	}
 	return next
 }
 
-// earliestAfter is the earlier of two times, where the second counts only when it is
-// after now, and a zero first is none.
+// earliestAfter returns the earlier of next and at. It ignores at if it is not after now, and a zero next.
 func earliestAfter(now, next, at time.Time) time.Time {
 	if at.After(now) && (next.IsZero() || at.Before(next)) {
 		return at
@@ -306,7 +314,7 @@ func earliestAfter(now, next, at time.Time) time.Time {
 	return next
 }
 
-// Keys of failures of notes, and of the delivery.
+// Failure keys of commands and of the delivery.
 const (
 	tickFailure       = "tick"
 	intendFailure     = "intend"
@@ -314,8 +322,8 @@ const (
 	askTroubleFailure = "ask trouble"
 )
 
-// askFailure is the key for a question that cannot be asked. It is asked about
-// in its turn, so all questions about failures share a key: it ends there.
+// askFailure returns the failure key of a question that cannot be asked. Such a failure causes a question itself, so
+// all questions about failures share one key. That prevents an endless chain.
 func askFailure(kind ApprovalKind, key string) string {
 	if kind == AskTrouble {
 		return askTroubleFailure
@@ -323,28 +331,28 @@ func askFailure(kind ApprovalKind, key string) string {
 	return "ask " + key
 }
 
-// ReportEffectFailure brings in that an effect could not be done.
+// ReportEffectFailure reports that an effect failed.
 type ReportEffectFailure struct {
 	Task TaskID
 	Key  string // Effect.Fail
 	EffectFailed
 }
 
-// EffectFailed is an effect that could not be done; it is tried again later.
+// EffectFailed records a failed effect. The effect is retried later.
 type EffectFailed struct {
 	EffectKey string `json:"fail"`
 	Code      Code   `json:"code"`
 	Error     string `json:"error"`
 	Hint      string `json:"hint,omitempty"`
 	Human     bool   `json:"human,omitempty"`
-	// Line is a line of the config that mends it, with the file that it would be written to.
+	// Line is a config line that fixes the problem, with the file that it would be written to.
 	Line *ConfigLine `json:"line,omitempty"`
 }
 
 var _ = registerKind[EffectFailed]()
 
-func (c ReportEffectFailure) decide(s *State, m Meta) ([]Event, error) {
-	t, err := s.activeTask(c.Task)
+func (c ReportEffectFailure) decide(s *State, meta Meta) ([]Event, error) {
+	task, err := s.activeTask(c.Task)
 	if err != nil {
 		return nil, err
 	}
@@ -352,12 +360,11 @@ func (c ReportEffectFailure) decide(s *State, m Meta) ([]Event, error) {
 		return nil, E(EInvalid, "a failed effect needs its key")
 	}
 	c.EffectFailed.EffectKey = c.Key
-	return []Event{m.newEvent(t.ID, "", "", c.EffectFailed.truncated())}, nil
+	return []Event{meta.newEvent(task.ID, "", "", c.EffectFailed.truncated())}, nil
 }
 
-// maxFailureText bounds, in bytes, the stored text of a failure. One that the
-// ledger could not hold would not be counted: its effect would begin again at
-// once, and for ever.
+// maxFailureText limits the stored text of a failure, in bytes. A text that the ledger could not hold would prevent the
+// failure from being counted. Its effect would then be retried at once, forever.
 const maxFailureText = 16 << 10
 
 func (d EffectFailed) truncated() *EffectFailed {
@@ -365,7 +372,7 @@ func (d EffectFailed) truncated() *EffectFailed {
 	return &d
 }
 
-// cutText is a text of at most n bytes, and says where it was cut.
+// cutText returns at most n bytes of s. It marks a cut with an ellipsis.
 func cutText(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -378,31 +385,31 @@ func (d *EffectFailed) apply(s *State, e Event) {
 	s.editTask(e.Task).countFailure(d.EffectKey, e.Time, *d)
 }
 
-// countFailure counts a failure and says when to try again: after 1, 4, 16, 64 s, at
-// most 5 min.
-func (t *Task) countFailure(key string, now time.Time, d EffectFailed) {
-	f := t.Failures[key]
-	f.Attempt++
-	wait := time.Second << min(2*(f.Attempt-1), 10)
-	f.NotBefore = now.Add(min(wait, 5*time.Minute))
-	f.Code, f.Error, f.Hint, f.NeedsPerson, f.Line = d.Code, d.Error, d.Hint, d.Human, d.Line
-	t.Failures[key] = f
+// countFailure counts a failure and schedules the next attempt after 1, 4, 16, 64 s and so on, at most 5 min.
+func (t *Task) countFailure(key string, now time.Time, effectFailed EffectFailed) {
+	failure := t.Failures[key]
+	failure.Attempt++
+	wait := time.Second << min(2*(failure.Attempt-1), 10)
+	failure.NotBefore = now.Add(min(wait, 5*time.Minute))
+	failure.Code, failure.Error, failure.Hint, failure.NeedsPerson, failure.Line = effectFailed.Code, effectFailed.Error,
+		effectFailed.Hint, effectFailed.Human, effectFailed.Line
+	t.Failures[key] = failure
 }
 
-// retriesExhausted says that trying again is the president's to decide. He cannot
-// where it is just this that he cannot be asked: that is tried for ever.
+// retriesExhausted reports whether only the president can order another attempt. It is false for askTroubleFailure: the
+// president cannot be asked about that, so it is retried forever.
 func (t *Task) retriesExhausted(key string, f Failure) bool {
 	return key != askTroubleFailure && (f.NeedsPerson || f.Attempt > t.Settings.EffectRetries)
 }
 
-// NextRetry is when the earliest failed effect of a task is tried again; zero
-// when none will be by itself.
-func NextRetry(s *State, id TaskID, now time.Time) time.Time {
+// NextRetry returns the time of the task's earliest scheduled retry. It is zero if no retry is scheduled.
+func NextRetry(state *State, id TaskID, now time.Time) time.Time {
 	var next time.Time
-	if t := s.Tasks[id]; t != nil {
-		for key, f := range t.Failures {
-			if !t.retriesExhausted(key, f) && f.NotBefore.After(now) && (next.IsZero() || f.NotBefore.Before(next)) {
-				next = f.NotBefore
+	if task := state.Tasks[id]; task != nil {
+		for key, failure := range task.Failures {
+			if !task.retriesExhausted(key, failure) && failure.NotBefore.After(now) &&
+				(next.IsZero() || failure.NotBefore.Before(next)) {
+				next = failure.NotBefore
 			}
 		}
 	}

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// Event is one decision of the company, as the ledger keeps it. Seq is
-// gapless from 1; Prev is the hash of the event before (empty for the first),
-// so that no event can be changed, dropped or moved unnoticed.
+// Event is one decision of the company, as stored in the ledger. Seq counts from 1 without gaps. Prev is the hash of
+// the previous event and empty for the first one, so no event can be changed, dropped or moved unnoticed.
 type Event struct {
 	Seq     uint64          `json:"seq"`
 	Time    time.Time       `json:"time"`
@@ -19,28 +18,28 @@ type Event struct {
 	Actor   string          `json:"actor"` // president, company, or the run whose claim it is
 	Kind    string          `json:"kind"`
 	Data    json.RawMessage `json:"data,omitempty"`
-	Cause   string          `json:"cause,omitempty"` // id of the command that it answers
+	Cause   string          `json:"cause,omitempty"` // id of the command that caused it
 	Prev    Hash            `json:"prev"`
 }
 
-// Hash names the event: SHA-256 of its canonical JSON (STA-22).
+// Hash returns the SHA-256 of the event's canonical JSON (STA-22).
 func (e Event) Hash() Hash {
-	h, err := HashOf(e)
+	hash, err := HashOf(e)
 	if err != nil {
-		// An Event holds plain strings, numbers and JSON that we made.
+		// An Event holds only plain strings, numbers and JSON made by this package.
 		panic(fmt.Sprintf("company: event %d has no canonical form: %v", e.Seq, err))
 	}
-	return h
+	return hash
 }
 
-// Data is what one kind of event says. The kinds are closed: each is a struct
-// beside its noun, and apply is the only code that changes State.
+// Data is the content of one kind of event. The set of kinds is closed: each is a struct declared beside its noun, and
+// apply is the only code that changes State.
 type Data interface {
 	Kind() string
 	apply(s *State, e Event)
 }
 
-// kinds is the registry that a stored event is decoded with.
+// kinds is the registry for decoding stored events.
 var kinds = map[string]func() Data{}
 
 func registerKind[T any, P interface {
@@ -51,119 +50,123 @@ func registerKind[T any, P interface {
 	return struct{}{}
 }
 
-// Decode returns what an event says. An unknown kind or data that does not
-// fit is an ELedger error: a newer or damaged ledger, never to be guessed at.
-func Decode(e Event) (Data, error) {
-	mk, ok := kinds[e.Kind]
+// Decode returns the data of an event. An unknown kind, or data that does not fit, is an ELedger error. It means a
+// newer or damaged ledger, so no guess is made.
+func Decode(event Event) (Data, error) {
+	mk, ok := kinds[event.Kind]
 	if !ok {
-		return nil, E(ELedger, fmt.Sprintf("event %d is of unknown kind %q", e.Seq, e.Kind)).
+		return nil, E(ELedger, fmt.Sprintf("event %d is of unknown kind %q", event.Seq, event.Kind)).
 			Fix("this office was written by a newer version of company; use that version")
 	}
-	d := mk()
-	if len(e.Data) > 0 {
-		if err := json.Unmarshal(e.Data, d); err != nil {
-			return nil, E(ELedger, fmt.Sprintf("event %d (%s) cannot be read", e.Seq, e.Kind)).Wrap(err)
+	data := mk()
+	if len(event.Data) > 0 {
+		if err := json.Unmarshal(event.Data, data); err != nil {
+			return nil, E(ELedger, fmt.Sprintf("event %d (%s) cannot be read", event.Seq, event.Kind)).Wrap(err)
 		}
 	}
-	return d, nil
+	return data, nil
 }
 
-// Meta is the frame of a command: the sender, the time, and the id. The id
-// makes a repeated command harmless.
+// Meta holds the sender, the time and the id of a command. The id makes a repeated command harmless.
 type Meta struct {
 	ID    string
 	Actor string
-	Now   time.Time      // UTC; the core has no clock of its own
-	Zone  *time.Location // where the office's days begin; nil: UTC
+	Now   time.Time      // UTC; this package has no clock
+	Zone  *time.Location // where the office's days begin; nil means UTC
 }
 
-// Actors that are no run.
+// Actors that are not runs.
 const (
 	President = "president"
 	Company   = "company"
 )
 
-func (m Meta) newEvent(task TaskID, sub SubtaskID, run RunID, d Data) Event {
-	b, err := json.Marshal(d)
+func (m Meta) newEvent(task TaskID, sub SubtaskID, run RunID, data Data) Event {
+	b, err := json.Marshal(data)
 	if err != nil {
-		panic(fmt.Sprintf("company: %s does not marshal: %v", d.Kind(), err))
+		panic(fmt.Sprintf("company: %s does not marshal: %v", data.Kind(), err))
 	}
 	actor := m.Actor
 	if actor == "" {
 		actor = Company
 	}
-	return Event{Time: m.Now.UTC(), Task: task, Subtask: sub, Run: run, Actor: actor, Kind: d.Kind(), Data: b, Cause: m.ID}
+	return Event{Time: m.Now.UTC(), Task: task, Subtask: sub, Run: run, Actor: actor, Kind: data.Kind(), Data: b,
+		Cause: m.ID}
 }
 
-// CommandID is the id under which an office knows a command that its sender
-// calls id: senders that count from 1 do not get each other's answers.
+// CommandID returns the id that an office stores a command under. It adds the actor to the sender's own id, so senders
+// that both count from 1 do not receive each other's answers.
 func CommandID(actor, id string) string { return actor + ":" + id }
 
-// Command is a wish of a person or an outcome of an effect. Decide turns it
-// into events or refuses it; a command never changes state by itself.
+// Command is a request of a person or the outcome of an effect. Decide turns it into events or refuses it. A command
+// never changes state itself.
 type Command interface {
 	decide(s *State, m Meta) ([]Event, error)
 }
 
-// Decide answers a command with the events that it causes: none when it
-// changes nothing (a repeat), an *Error when it is not allowed. It is pure.
-func Decide(s *State, m Meta, c Command) ([]Event, error) {
-	if s.Office.Epoch == 0 {
-		if _, ok := c.(StartOffice); !ok {
+// Decide returns the events that a command causes. It returns no events if the command has no effect (a repeat), and an
+// *Error if it is not allowed. It is pure.
+func Decide(state *State, meta Meta, command Command) ([]Event, error) {
+	if state.Office.Epoch == 0 {
+		if _, ok := command.(StartOffice); !ok {
 			return nil, E(EInvalid, "the office has not been opened").Fix("company submit opens it with the first instruction")
 		}
 	}
-	return c.decide(s, m)
+	return command.decide(state, meta)
 }
 
-// validateTarget refuses an event about a task, a subtask or a run that does not exist:
-// nothing is ever an orphan (SUB-9).
-func (s *State) validateTarget(e Event) error {
-	if e.Task == "" && ofOffice(e.Kind) || strings.HasPrefix(e.Kind, "office.") || e.Kind == (*TaskSubmitted)(nil).Kind() {
+// validateTarget refuses an event about a task, a subtask or a run that does not exist. Every record belongs to an
+// existing one (SUB-9).
+func (s *State) validateTarget(event Event) error {
+	if event.Task == "" && ofOffice(event.Kind) || strings.HasPrefix(event.Kind, "office.") ||
+		event.Kind == (*TaskSubmitted)(nil).Kind() {
 		return nil
 	}
-	t := s.Tasks[e.Task]
-	if e.Kind == (*TaskRestored)(nil).Kind() && t == nil && s.Past[e.Task] != nil {
+	task := s.Tasks[event.Task]
+	if event.Kind == (*TaskRestored)(nil).Kind() && task == nil && s.Past[event.Task] != nil {
 		return nil
 	}
 	switch {
-	case t == nil,
-		e.Subtask != "" && t.Subtask(e.Subtask) == nil,
-		e.Run != "" && t.Runs[e.Run] == nil && e.Kind != (*RunOffered)(nil).Kind() && e.Kind != (*RunClaimed)(nil).Kind():
-		return E(ELedger, fmt.Sprintf("event %d (%s) is about something that does not exist: %s %s %s", e.Seq, e.Kind, e.Task, e.Subtask, e.Run))
+	case task == nil,
+		event.Subtask != "" && task.Subtask(event.Subtask) == nil,
+		event.Run != "" && task.Runs[event.Run] == nil && event.Kind != (*RunOffered)(nil).Kind() &&
+			event.Kind != (*RunClaimed)(nil).Kind():
+		return E(
+			ELedger, fmt.Sprintf("event %d (%s) is about something that does not exist: %s %s %s", event.Seq, event.Kind,
+				event.Task,
+				event.Subtask, event.Run))
 	}
 	return nil
 }
 
-// Apply folds one event into the state. It fails only on a log that is not valid: a
-// gap, an unknown kind, a move that CheckMoves refuses. After an error the state must
-// not be used: an event may have been applied in part.
-func Apply(s *State, e Event) error {
-	if e.Seq != s.Seq+1 {
-		return E(ELedger, fmt.Sprintf("event %d follows event %d", e.Seq, s.Seq))
+// Apply folds one event into the state. It fails only on an invalid log: a gap, an unknown kind, or a move that
+// CheckMoves refuses. After an error the state must not be used, since the event may have been applied in part.
+func Apply(state *State, event Event) error {
+	if event.Seq != state.Seq+1 {
+		return E(ELedger, fmt.Sprintf("event %d follows event %d", event.Seq, state.Seq))
 	}
-	d, err := Decode(e)
+	data, err := Decode(event)
 	if err != nil {
 		return err
 	}
-	if err := s.validateTarget(e); err != nil {
+	if err := state.validateTarget(event); err != nil {
 		return err
 	}
-	before := s.Tasks[e.Task]
-	d.apply(s, e)
-	s.Seq = e.Seq
-	s.Time = e.Time
-	if t := s.Tasks[e.Task]; t != nil {
-		if t == before { // not changed by the event: views share it
-			t = s.editTask(e.Task)
+	before := state.Tasks[event.Task]
+	data.apply(state, event)
+	state.Seq = event.Seq
+	state.Time = event.Time
+	if task := state.Tasks[event.Task]; task != nil {
+		if task == before { // the event did not change it, so views share it
+			task = state.editTask(event.Task)
 		}
-		t.Updated = e.Time
-		if e.Kind != (*TaskRestored)(nil).Kind() { // which brings a task back with the status that it had
-			t.noteTimes(before, e.Time)
-			err = CheckMoves(before, t)
+		task.Updated = event.Time
+		if event.Kind != (*TaskRestored)(nil).Kind() { // TaskRestored brings a task back with its old status
+			task.noteTimes(before, event.Time)
+			err = CheckMoves(before, task)
 		}
-		t.noteLeaveNeeds()
+		task.noteLeaveNeeds()
 	}
-	s.endEdits()
+	state.endEdits()
 	return err
 }

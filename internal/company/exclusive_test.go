@@ -14,7 +14,10 @@ func TestOneTaskOnAnExclusiveBase(t *testing.T) {
 	l := newStory(t, Settings{Exclusive: true, Cap: Amount{NoCap, NoCap}})
 	project := l.task().Project
 	submit := func(base string, exclusive bool, of Project) ([]Event, error) {
-		return l.do(President, Submit{Instruction: "more", Project: of, Base: base, Settings: Settings{Exclusive: exclusive, Cap: Amount{NoCap, NoCap}}})
+		return l.do(
+			President,
+			Submit{Instruction: "more", Project: of, Base: base,
+				Settings: Settings{Exclusive: exclusive, Cap: Amount{NoCap, NoCap}}})
 	}
 	base := l.task().Base
 	if l.task().Prepared != nil {
@@ -23,7 +26,8 @@ func TestOneTaskOnAnExclusiveBase(t *testing.T) {
 	refused := func(name string, err error, current TaskID) {
 		t.Helper()
 		var e *Error
-		if !errors.As(err, &e) || e.Code != EConflict || e.CurrentTask != current || e.CurrentState != l.s.Tasks[current].Status || e.Hint == "" {
+		if !errors.As(err, &e) || e.Code != EConflict || e.CurrentTask != current ||
+			e.CurrentState != l.s.Tasks[current].Status || e.Hint == "" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

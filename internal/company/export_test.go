@@ -6,7 +6,7 @@ import (
 )
 
 // What the tests of package company_test see beside what is exported. They are
-// outside because they watch each history with internal/company/history, which
+// outside because they watch each history with internal/company/historytest, which
 // imports this package.
 
 const (

@@ -25,11 +25,13 @@ func newLine(t *testing.T, set Settings) *line {
 	l := &line{bench: newBench(t)}
 	l.must(President, Submit{Instruction: "do it", Project: Project{ID: "p", Path: "/p"}, Settings: set})
 	l.must(Company, RecordPreparation{Task: lineTask, TaskPrepared: TaskPrepared{
-		Base: Base{Branch: "main", OID: l.oid(), PRBranch: "main"}, GateHash: "g", Image: "img", Integration: "develop-t1-k3fq",
-		Gates: []GateCommand{{Name: "test", Command: "go test"}},
+		Base: Base{Branch: "main", OID: l.oid(), PRBranch: "main"}, GateHash: "g", Image: "img",
+		Integration: "develop-t1-k3fq",
+		Gates:       []GateCommand{{Name: "test", Command: "go test"}},
 	}})
-	l.must(Company, RecordBaseline{Task: lineTask, Result: GateResult{Tree: l.oid(), GateHash: "g", Image: "img", Passed: true,
-		Checks: []GateCheck{{Name: "test", Command: "go test", Passed: true}}}})
+	l.must(Company,
+		RecordBaseline{Task: lineTask, Result: GateResult{Tree: l.oid(), GateHash: "g", Image: "img", Passed: true,
+			Checks: []GateCheck{{Name: "test", Command: "go test", Passed: true}}}})
 	return l
 }
 
@@ -80,11 +82,14 @@ func (l *line) work() RunID {
 
 func (l *line) gate(green bool) {
 	l.t.Helper()
-	r := GateResult{Tree: l.oid(), GateHash: "g", Image: "img", Passed: green, Checks: []GateCheck{{Name: "test", Command: "go test", Passed: green}}}
+	r := GateResult{Tree: l.oid(), GateHash: "g", Image: "img", Passed: green,
+		Checks: []GateCheck{{Name: "test", Command: "go test", Passed: green}}}
 	if !green {
 		r.Checks[0].ExitCode, r.Checks[0].Output = 1, "TestX is red"
 	}
-	l.must(Company, RecordGateResult{Task: lineTask, Subtask: lineSub, GateFinished: GateFinished{Head: l.sub().Head, Onto: l.task().Head, Result: r}})
+	l.must(Company,
+		RecordGateResult{Task: lineTask, Subtask: lineSub,
+			GateFinished: GateFinished{Head: l.sub().Head, Onto: l.task().Head, Result: r}})
 }
 
 func (l *line) success(run RunID) {
@@ -103,7 +108,8 @@ func (l *line) judge(verdict string, earlier []Judgement, fs ...Finding) {
 	run := NewRunID(lineTask, lineSub, Reviewer, l.sub().Review.Started+1)
 	l.claim(run)
 	l.end(run, RunEnded{Status: RunSuccess}, func(e *EndRun) {
-		e.Review = &ReviewRecorded{Head: l.sub().Head, Onto: l.task().Head, Verdict: verdict, Findings: fs, PatchID: "p", Judged: earlier}
+		e.Review = &ReviewRecorded{Head: l.sub().Head, Onto: l.task().Head, Verdict: verdict, Findings: fs, PatchID: "p",
+			Judged: earlier}
 	})
 }
 
@@ -145,7 +151,9 @@ func TestMergerIsTriedAgainAfterOurFailure(t *testing.T) {
 	l.success(l.work())
 	l.gate(true)
 	l.review(Approve)
-	l.must(Company, ReportConflict{Task: lineTask, Subtask: lineSub, ConflictReported: ConflictReported{Head: l.sub().Head, Onto: l.task().Head, Paths: []string{"x/a.go"}}})
+	l.must(Company,
+		ReportConflict{Task: lineTask, Subtask: lineSub,
+			ConflictReported: ConflictReported{Head: l.sub().Head, Onto: l.task().Head, Paths: []string{"x/a.go"}}})
 	l.claim("t1-01-merge.1")
 	l.end("t1-01-merge.1", RunEnded{Status: RunError, Code: EDocker, Error: "the daemon does not answer"}, nil)
 	if l.sub().Escalation != "" || l.sub().Conflict == nil || len(l.due(4)) != 0 {
@@ -199,11 +207,14 @@ func TestFailuresAreCountedAnew(t *testing.T) {
 	l := &line{bench: newBench(t)}
 	l.must(President, Submit{Instruction: "do it", Project: Project{ID: "p", Path: "/p"}})
 	fail(l, "prepare")
-	l.must(Company, RecordPreparation{Task: lineTask, TaskPrepared: TaskPrepared{Base: Base{Branch: "main", OID: l.oid(), PRBranch: "main"}, GateHash: "g", Image: "img",
-		Integration: "develop-t1-k3fq", Gates: []GateCommand{{Name: "test", Command: "go test"}}}})
+	l.must(Company,
+		RecordPreparation{Task: lineTask,
+			TaskPrepared: TaskPrepared{Base: Base{Branch: "main", OID: l.oid(), PRBranch: "main"}, GateHash: "g", Image: "img",
+				Integration: "develop-t1-k3fq", Gates: []GateCommand{{Name: "test", Command: "go test"}}}})
 	fail(l, "baseline")
-	l.must(Company, RecordBaseline{Task: lineTask, Result: GateResult{Tree: l.oid(), GateHash: "g", Image: "img", Passed: true,
-		Checks: []GateCheck{{Name: "test", Command: "go test", Passed: true}}}})
+	l.must(Company,
+		RecordBaseline{Task: lineTask, Result: GateResult{Tree: l.oid(), GateHash: "g", Image: "img", Passed: true,
+			Checks: []GateCheck{{Name: "test", Command: "go test", Passed: true}}}})
 	l.plan()
 	if len(l.task().Failures) != 0 {
 		t.Fatalf("%+v", l.task().Failures)
@@ -216,12 +227,15 @@ func TestFailuresAreCountedAnew(t *testing.T) {
 		t.Fatalf("%+v %+v", l.sub(), l.task().Failures)
 	}
 	l.claim("t1-plan.2")
-	l.end("t1-plan.2", RunEnded{Status: RunSuccess}, func(e *EndRun) { e.Guide = &Guide{Subtask: lineSub, Text: "use the other one"} })
+	l.end("t1-plan.2", RunEnded{Status: RunSuccess},
+		func(e *EndRun) { e.Guide = &Guide{Subtask: lineSub, Text: "use the other one"} })
 	l.success(l.work())
 	l.gate(true)
 	l.review(Approve)
 	fail(l, "merge t1-01")
-	l.must(Company, ReportConflict{Task: lineTask, Subtask: lineSub, ConflictReported: ConflictReported{Head: l.sub().Head, Onto: l.task().Head, Paths: []string{"x/a.go"}}})
+	l.must(Company,
+		ReportConflict{Task: lineTask, Subtask: lineSub,
+			ConflictReported: ConflictReported{Head: l.sub().Head, Onto: l.task().Head, Paths: []string{"x/a.go"}}})
 	if len(l.task().Failures) != 0 {
 		t.Fatalf("%+v", l.task().Failures)
 	}
@@ -298,7 +312,8 @@ func TestManagersRunIsAboutOneSubtask(t *testing.T) {
 	l := newLine(t, Settings{})
 	l.claim("t1-plan.1")
 	l.end("t1-plan.1", RunEnded{Status: RunSuccess}, func(e *EndRun) {
-		e.Plan = &Plan{Why: "two things", Waves: []Wave{{Subtasks: []PlannedSubtask{okSubtask("a", "x/**"), okSubtask("b", "y/**")}}}}
+		e.Plan = &Plan{Why: "two things",
+			Waves: []Wave{{Subtasks: []PlannedSubtask{okSubtask("a", "x/**"), okSubtask("b", "y/**")}}}}
 	})
 	claimOf := map[SubtaskID]uint64{}
 	for _, sub := range []SubtaskID{"t1-01", "t1-02"} {
@@ -322,13 +337,16 @@ func TestManagersRunIsAboutOneSubtask(t *testing.T) {
 // may name any line, a config any sum).
 func TestHugeNumbersAreRefused(t *testing.T) {
 	t.Parallel()
-	r := ReviewRecorded{Verdict: RequestChanges, Findings: []Finding{{Severity: Blocking, File: "a", Line: 1<<62 + 1, What: "x"}}}
+	r := ReviewRecorded{Verdict: RequestChanges,
+		Findings: []Finding{{Severity: Blocking, File: "a", Line: 1<<62 + 1, What: "x"}}}
 	if err := r.Check(); CodeOf(err) != EInvalid {
 		t.Errorf("a line of 2^62: %v", err)
 	}
 	b := newBench(t)
 	for _, bad := range []Amount{{MicroUSD: 1 << 60}, {Tokens: -2}, {MicroUSD: NoCap, Tokens: 1 << 55}} {
-		if _, err := b.do(President, Submit{Instruction: "x", Project: Project{ID: "p", Path: "/p"}, Settings: Settings{Cap: bad}}); CodeOf(err) != EInvalid {
+		if _, err := b.do(
+			President, Submit{Instruction: "x", Project: Project{ID: "p", Path: "/p"}, Settings: Settings{Cap: bad}}); CodeOf(
+			err) != EInvalid {
 			t.Errorf("a cap of %+v: %v", bad, err)
 		}
 	}
@@ -393,7 +411,9 @@ func TestFailedNotesAreTriedLater(t *testing.T) {
 			}
 			fail := func(e Effect) {
 				t.Helper()
-				s.must(Company, ReportEffectFailure{Task: s.id, Key: e.Fail, EffectFailed: EffectFailed{Code: EInternal, Error: "the ledger will not have it"}})
+				s.must(Company,
+					ReportEffectFailure{Task: s.id, Key: e.Fail,
+						EffectFailed: EffectFailed{Code: EInternal, Error: "the ledger will not have it"}})
 			}
 			fail(due)
 			if got := note(); got.Key != "" {
@@ -431,13 +451,17 @@ func TestFailedQuestionAboutAFailure(t *testing.T) {
 	t.Parallel()
 	s := &story{bench: newBench(t)}
 	s.submit(Settings{EffectRetries: 1})
-	s.must(Company, ReportEffectFailure{Task: s.id, Key: "prepare", EffectFailed: EffectFailed{Code: EDocker, Error: "no daemon", Human: true}})
+	s.must(Company,
+		ReportEffectFailure{Task: s.id, Key: "prepare",
+			EffectFailed: EffectFailed{Code: EDocker, Error: "no daemon", Human: true}})
 	for range 9 {
 		due := s.due(9)
 		if len(due) != 1 || due[0].Kind != EffectCommand {
 			t.Fatalf("%+v", due)
 		}
-		s.must(Company, ReportEffectFailure{Task: s.id, Key: due[0].Fail, EffectFailed: EffectFailed{Code: EInternal, Error: "no room", Human: true}})
+		s.must(Company,
+			ReportEffectFailure{Task: s.id, Key: due[0].Fail,
+				EffectFailed: EffectFailed{Code: EInternal, Error: "no room", Human: true}})
 		if due := s.due(9); len(due) != 0 {
 			t.Fatalf("it is tried again at once: %+v", due)
 		}
@@ -473,7 +497,8 @@ func TestQuestionsAreBounded(t *testing.T) {
 	}
 	l.must(Company, due[0].Command)
 	asked := l.s.OpenApprovals(lineTask)
-	if len(asked) != 1 || !strings.Contains(asked[0].Question, "nobody can") || len(asked[0].Question) > MaxQuestion+len("…") {
+	if len(asked) != 1 || !strings.Contains(asked[0].Question, "nobody can") ||
+		len(asked[0].Question) > MaxQuestion+len("…") {
 		t.Fatalf("%d questions; the first has %d bytes", len(asked), len(asked[0].Question))
 	}
 }

@@ -33,8 +33,11 @@ func TestFindingsHaveAStatus(t *testing.T) {
 	head := l.sub().Head
 	l.success(l.work())
 	l.gate(true)
-	l.judge(RequestChanges, []Judgement{{Number: 1, Status: FindingConfirmed}, {Number: 2, Status: FindingRejected, Why: "it is in doc.go"}, {Number: 9, Status: FindingRejected, Why: "none"}, {Number: 2, Status: FindingConfirmed}}, finding("A  race"))
-	const second = "no test confirmed; no doc rejected: it is in doc.go; a race confirmed: it found the same again; slow unverified; "
+	l.judge(RequestChanges,
+		[]Judgement{{Number: 1, Status: FindingConfirmed}, {Number: 2, Status: FindingRejected, Why: "it is in doc.go"},
+			{Number: 9, Status: FindingRejected, Why: "none"}, {Number: 2, Status: FindingConfirmed}}, finding("A  race"))
+	const second = "no test confirmed; no doc rejected: it is in doc.go; a race confirmed: it found the same again; " +
+		"slow unverified; "
 	if got := statuses(); got != second+"A  race unverified" {
 		t.Fatal(got)
 	}

@@ -7,25 +7,23 @@ import (
 	"strings"
 )
 
-// FoldVersion names what the events of a ledger fold to. It grows with every
-// change after which a stored ledger folds to another state than before, be it
-// only by one more field; a snapshot of another version is then no longer
-// believed. The golden ledgers (testdata, docs/decisions/0030) tell when.
-const FoldVersion = 8
+// FoldVersion is the version of the state that events fold to. Increase it with every change after which a stored
+// ledger folds to a different state, even if only a field is added. Snapshots of another version are then ignored. The
+// golden ledgers (testdata, decision 0030) show when that is needed.
+const FoldVersion = 9
 
-// Fold names what a stored state was made by: the version of the fold, and the
-// shape of what it was kept in. A state of another fold is to be made anew
-// from the events.
+// Fold returns an identifier of the fold version and the shape of the state. A stored state with another identifier
+// must be rebuilt from the events.
 func Fold() string {
 	sum, err := HashOf(shapeOf(reflect.TypeFor[State](), map[reflect.Type]bool{}))
 	if err != nil {
-		panic("company: the shape of the state has no hash: " + err.Error()) // it is a string
+		panic("company: the shape of the state has no hash: " + err.Error()) // cannot happen: it is a string
 	}
 	return fmt.Sprintf("%d %s", FoldVersion, sum)
 }
 
-// shapeOf writes a type as JSON sees it: the names of its fields and theirs.
-// A field that was added, renamed or given another type makes another shape.
+// shapeOf describes a type as JSON sees it, with the names and types of all fields. An added, renamed or retyped field
+// changes the description.
 func shapeOf(t reflect.Type, within map[reflect.Type]bool) string {
 	switch {
 	case within[t], reflect.PointerTo(t).Implements(reflect.TypeFor[json.Marshaler]()):

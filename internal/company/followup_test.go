@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	. "company/internal/company"
-	"company/internal/company/history"
+	"company/internal/company/historytest"
 )
 
 // delivered is a world in which the pull request of t1 is open.
@@ -59,26 +59,30 @@ func TestFeedbackBecomesFollowUp(t *testing.T) {
 		}
 	}
 	// What is said while the follow-up is under way waits for its end.
-	if evs, err := w.receiveFeedback("h3", FeedbackItem{ID: "c2", Kind: FeedbackComment, Text: "and this"}); err != nil || len(evs) != 0 {
+	if evs, err := w.receiveFeedback("h3", FeedbackItem{ID: "c2", Kind: FeedbackComment, Text: "and this"}); err != nil ||
+		len(evs) != 0 {
 		t.Fatalf("heard meanwhile: %d events, %v", len(evs), err)
 	}
 	w.goWell()
 	w.settle()
 	f = w.s.Tasks["t2"]
-	if f.Status != StatusCompleted || f.PR.Number != first.Number || f.PR.Branch != first.Branch || f.PR.Head == first.Head {
+	if f.Status != StatusCompleted || f.PR.Number != first.Number || f.PR.Branch != first.Branch ||
+		f.PR.Head == first.Head {
 		t.Fatalf("%s, pull request %+v after %+v", f.Status, f.PR, first)
 	}
-	if lead := w.s.Tasks["t1"].Prepared; f.Prepared.GateTree() != lead.Base.OID || lead.GateTree() != lead.Base.OID || f.Prepared.Base.OID == lead.Base.OID {
+	if lead := w.s.Tasks["t1"].Prepared; f.Prepared.GateTree() != lead.Base.OID || lead.GateTree() != lead.Base.OID ||
+		f.Prepared.Base.OID == lead.Base.OID {
 		t.Errorf("the gates are those of %s, the lead's base is %s", f.Prepared.GateTree(), lead.Base.OID)
 	}
 	pulls := w.s.Pulls()
 	if len(pulls) != 1 || pulls[0].Head != f.PR.Head || pulls[0].Last().ID != "t2" || pulls[0].Lead.ID != "t1" {
 		t.Fatalf("%+v", pulls)
 	}
-	if evs, err := w.receiveFeedback("h4", FeedbackItem{ID: "c2", Kind: FeedbackComment, Text: "and this"}); err != nil || len(evs) != 2 {
+	if evs, err := w.receiveFeedback("h4", FeedbackItem{ID: "c2", Kind: FeedbackComment, Text: "and this"}); err != nil ||
+		len(evs) != 2 {
 		t.Fatalf("heard at last: %d events, %v", len(evs), err)
 	}
-	if err := history.CheckInvariants(w.s); err != nil {
+	if err := historytest.CheckInvariants(w.s); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -88,7 +92,8 @@ func TestFeedbackBecomesFollowUp(t *testing.T) {
 func TestFollowUpsQueue(t *testing.T) {
 	t.Parallel()
 	w := delivered(t)
-	again := Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t1"}
+	again := Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings,
+		Follows: "t1"}
 	w.must(President, again)
 	again.Follows = "t2" // the same pull request
 	w.must(President, again)
@@ -121,7 +126,9 @@ func TestSettledPullRequest(t *testing.T) {
 	if evs, err := w.receiveFeedback("h2", FeedbackItem{ID: "c2", Text: "y"}); err != nil || len(evs) != 0 {
 		t.Errorf("heard after the merge: %d events, %v", len(evs), err)
 	}
-	_, err := w.do(President, Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t1"})
+	_, err := w.do(
+		President,
+		Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t1"})
 	if CodeOf(err) != EConflict {
 		t.Errorf("a follow-up of a merged pull request: %v", err)
 	}
@@ -132,7 +139,8 @@ func TestFeedbackIsBounded(t *testing.T) {
 	t.Parallel()
 	w := delivered(t)
 	for i := range MaxFollowUps {
-		if _, err := w.receiveFeedback("h"+strconv.Itoa(i), FeedbackItem{ID: "c" + strconv.Itoa(i), Text: strings.Repeat("long ", 100_000)}); err != nil {
+		if _, err := w.receiveFeedback(
+			"h"+strconv.Itoa(i), FeedbackItem{ID: "c" + strconv.Itoa(i), Text: strings.Repeat("long ", 100_000)}); err != nil {
 			t.Fatal(err)
 		}
 		w.goWell()
@@ -141,7 +149,8 @@ func TestFeedbackIsBounded(t *testing.T) {
 	if n := len(w.s.Tasks["t2"].Instruction); n > MaxFeedbackItems*(MaxFeedbackBytes+500) {
 		t.Errorf("an instruction of %d bytes", n)
 	}
-	if evs, err := w.receiveFeedback("last", FeedbackItem{ID: "one more", Text: "x"}); CodeOf(err) != EConflict || len(evs) != 0 {
+	if evs, err := w.receiveFeedback("last", FeedbackItem{ID: "one more", Text: "x"}); CodeOf(err) != EConflict ||
+		len(evs) != 0 {
 		t.Errorf("the sixth: %d events, %v", len(evs), err)
 	}
 }
@@ -150,7 +159,8 @@ func TestFeedbackIsBounded(t *testing.T) {
 func TestFollowUpKeepsTheGates(t *testing.T) {
 	t.Parallel()
 	w := delivered(t)
-	w.must(President, Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t1"})
+	w.must(President,
+		Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t1"})
 	good := w.prepared(w.s.Tasks["t2"])
 	for name, change := range map[string]func(*TaskPrepared){
 		"other gates":    func(p *TaskPrepared) { p.GateHash = "weaker" },
@@ -164,9 +174,12 @@ func TestFollowUpKeepsTheGates(t *testing.T) {
 		}
 	}
 	for name, c := range map[string]Submit{
-		"another project": {Instruction: "x", Project: Project{ID: "q", Path: "/q"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t1"},
-		"another start":   {Instruction: "x", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t1", Base: "main"},
-		"no pull request": {Instruction: "x", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t9"},
+		"another project": {Instruction: "x", Project: Project{ID: "q", Path: "/q"}, Settings: w.s.Tasks["t1"].Settings,
+			Follows: "t1"},
+		"another start": {Instruction: "x", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings,
+			Follows: "t1", Base: "main"},
+		"no pull request": {Instruction: "x", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings,
+			Follows: "t9"},
 	} {
 		if _, err := w.do(President, c); err == nil {
 			t.Errorf("%s: not refused", name)
@@ -203,7 +216,8 @@ func TestMergeOfAnEarlierHead(t *testing.T) {
 	t.Parallel()
 	w := delivered(t)
 	first := w.s.Tasks["t1"].PR.Head
-	w.must(President, Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t1"})
+	w.must(President,
+		Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: w.s.Tasks["t1"].Settings, Follows: "t1"})
 	w.goWell()
 	w.settle()
 	last := w.s.Tasks["t2"].PR.Head

@@ -5,32 +5,32 @@ import (
 	"time"
 )
 
-// A plan's gain is how many times sooner its tickets are done at the same time than by one
-// engineer. It is an estimate: a ticket takes as long as its effort says, its checks, and a minute
-// for its container, its brief and its review; the merged whole takes the checks once more, and a
-// minute.
+// A plan's gain is the estimated speed-up from doing its tickets at the same time instead of by one engineer. A ticket
+// takes the time of its effort, its checks, and a minute for its container, its brief and its review. The merged whole
+// takes another run of the checks and a minute.
 const (
-	leastGain   = 1.3 // below it a plan goes back once
+	leastGain   = 1.3 // a plan below it goes back to the manager once
 	ticketExtra = time.Minute
 	wholeExtra  = time.Minute
-	unknownGate = 30 * time.Second // a run of the checks, before the base is judged
+	unknownGate = 30 * time.Second // assumed time of a run of the checks before the baseline is known
 )
 
-// effortTime is how long an engineer of this company is at a ticket.
-var effortTime = map[string]time.Duration{EffortSmall: time.Minute, EffortMedium: 5 * time.Minute, EffortLarge: 15 * time.Minute}
+// effortTime is the estimated time that an engineer of this company needs for a ticket.
+var effortTime = map[string]time.Duration{EffortSmall: time.Minute, EffortMedium: 5 * time.Minute,
+	EffortLarge: 15 * time.Minute}
 
-// Gain is the estimate of a plan.
+// Gain is the estimated duration of a task with and without a plan.
 type Gain struct {
-	Alone  time.Duration // by one engineer
-	Split  time.Duration // by the plan
-	Checks time.Duration // of one run of the checks, which is part of both
+	Alone  time.Duration // with one engineer
+	Split  time.Duration // with the plan
+	Checks time.Duration // of one run of the checks; included in both
 }
 
-// Factor is how many times sooner the plan is done.
+// Factor returns the speed-up of the plan.
 func (g Gain) Factor() float64 { return g.Alone.Seconds() / g.Split.Seconds() }
 
-// EstimateGain estimates the gain of a plan without a cycle, where a run of the checks takes so
-// long; 0: it is not known.
+// EstimateGain estimates the gain of a plan without a cycle. checks is the duration of a run of the checks; 0 means
+// unknown.
 func (p Plan) EstimateGain(checks time.Duration) Gain {
 	if checks <= 0 {
 		checks = unknownGate
@@ -39,9 +39,9 @@ func (p Plan) EstimateGain(checks time.Duration) Gain {
 	var efforts []time.Duration
 	var sum time.Duration
 	for _, w := range p.Waves {
-		for _, s := range w.Subtasks {
-			efforts = append(efforts, effortTime[s.Effort])
-			sum += effortTime[s.Effort]
+		for _, subtask := range w.Subtasks {
+			efforts = append(efforts, effortTime[subtask.Effort])
+			sum += effortTime[subtask.Effort]
 		}
 	}
 	ends := make([]time.Duration, len(efforts))
@@ -66,7 +66,7 @@ func (p Plan) EstimateGain(checks time.Duration) Gain {
 	return Gain{Alone: sum + ticketExtra + checks, Split: last + wholeExtra + checks, Checks: checks}
 }
 
-// CheckTime is how long the checks took on the base of a task; 0: that is not known.
+// CheckTime returns how long the checks took on the base of a task. Zero means unknown.
 func (t *Task) CheckTime() (sum time.Duration) {
 	if t.Baseline == nil {
 		return 0
@@ -77,8 +77,8 @@ func (t *Task) CheckTime() (sum time.Duration) {
 	return sum
 }
 
-// WarnOfSplit says what the parts of a ticket gain that one worker began, and changed nothing
-// for, where that is little. A ticket that is stuck otherwise is split for other reasons.
+// WarnOfSplit returns a warning if the parts of a ticket gain little. It only concerns a ticket that one worker began
+// without changing a file. Other stuck tickets are split for other reasons.
 func (t *Task) WarnOfSplit(sub *Subtask, parts []PlannedSubtask) []PlanProblem {
 	if !sub.Planned.IsInstruction() || sub.Head != "" {
 		return nil
@@ -87,17 +87,22 @@ func (t *Task) WarnOfSplit(sub *Subtask, parts []PlannedSubtask) []PlanProblem {
 	if !is {
 		return nil
 	}
-	problem.Fix = "send the ticket back with guide_worker, to be done by one engineer; keep the parts where efforts are larger than they look"
+	problem.Fix = "send the ticket back with guide_worker, to be done by one engineer; keep the parts where efforts are " +
+		"larger than they look"
 	return []PlanProblem{problem}
 }
 
-// warnOfGain says of a plan of several subtasks what it gains, where that is little.
+// warnOfGain returns a warning if a plan of several subtasks gains little.
 func (p Plan) warnOfGain(checks time.Duration) (PlanProblem, bool) {
-	g := p.EstimateGain(checks)
-	if p.Subtasks() < 2 || g.Factor() >= leastGain {
+	gain := p.EstimateGain(checks)
+	if p.Subtasks() < 2 || gain.Factor() >= leastGain {
 		return PlanProblem{}, false
 	}
-	what := fmt.Sprintf("gains little by its %d subtasks: about %s, where one engineer takes %s (efforts of %s, %s or %s, a run of the checks of %s)",
-		p.Subtasks(), g.Split.Round(time.Second), g.Alone.Round(time.Second), effortTime[EffortSmall], effortTime[EffortMedium], effortTime[EffortLarge], g.Checks.Round(time.Second))
-	return PlanProblem{"plan", what, "plan one subtask that does it all, or fuse the small ones; keep the plan where efforts are larger than they look"}, true
+	what := fmt.Sprintf("gains little by its %d subtasks: about %s, where one engineer takes %s (efforts of %s, %s or "+
+		"%s, a run of the checks of %s)",
+		p.Subtasks(), gain.Split.Round(time.Second), gain.Alone.Round(time.Second), effortTime[EffortSmall],
+		effortTime[EffortMedium], effortTime[EffortLarge], gain.Checks.Round(time.Second))
+	return PlanProblem{"plan", what,
+			"plan one subtask that does it all, or fuse the small ones; keep the plan where efforts are larger than they look"},
+		true
 }

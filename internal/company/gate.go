@@ -5,51 +5,56 @@ import (
 	"time"
 )
 
-// GateCommand is one pinned gate.
+// GateCommand is one gate command, pinned at the base commit.
 type GateCommand struct {
-	Name    string `json:"name"`             // lint | test, and the part behind it where there are several: test (web)
-	Command string `json:"command"`          // for the shell, as people run it
-	Dir     string `json:"dir,omitempty"`    // the folder it runs in; empty: the root of the tree
-	Report  string `json:"report,omitempty"` // the same with what makes it report its tests; empty: Command
-	Parse   string `json:"parse,omitempty"`  // how its report is read; empty: by the exit code alone
-	Probe   string `json:"probe,omitempty"`  // succeeds where the image has what it needs
-	Given   bool   `json:"given,omitempty"`  // by the config, not found in the repository
-	// Provisional says that it judges a change only where it is green on the base: nothing in the
-	// repository asks for it, or its CI alone does, which may have what a check here has not.
+	Name    string `json:"name"`             // lint | test, with the part in parentheses if there are several: test (web)
+	Command string `json:"command"`          // shell command, as people run it
+	Dir     string `json:"dir,omitempty"`    // working folder; empty means the root of the tree
+	Report  string `json:"report,omitempty"` // Command with options that make it report its tests; empty means Command
+	Parse   string `json:"parse,omitempty"`  // format of its report; empty means that only the exit code counts
+	Probe   string `json:"probe,omitempty"`  // succeeds if the image has what the gate needs
+	Given   bool   `json:"given,omitempty"`  // from the config, not found in the repository
+	// Provisional means that it judges a change only if it is green on the base. Either no file in the repository asks for
+	// it, or only CI does, which may have tools that are missing here.
 	Provisional bool   `json:"provisional,omitempty"`
-	From        string `json:"from,omitempty"`   // file:line of the CI definition that runs it
-	Plant       string `json:"plant,omitempty"`  // how a test that must fail is put beside a change; empty: none can be made
-	Canary      string `json:"canary,omitempty"` // runs that test and nothing else; CANARY stands for its name
+	From        string `json:"from,omitempty"` // file:line of the CI definition that runs it
+	// Plant tells how to add a test that must fail beside a change. Empty means that none can be made.
+	Plant  string `json:"plant,omitempty"`
+	Canary string `json:"canary,omitempty"` // runs only that test; CANARY stands for its name
 }
 
-// GateCheck is one command of a gate and its verdict.
+// GateCheck is one command of a gate and its result.
 type GateCheck struct {
-	Name     string             `json:"name"`
-	Command  string             `json:"command"` // as pinned at the base commit
-	Passed   bool               `json:"passed"`
-	Skipped  bool               `json:"skipped,omitempty"`  // not run because an earlier check failed; not passed
-	Absent   bool               `json:"absent,omitempty"`   // not run because it cannot judge the base (ExplainAbsence); not passed
-	LeftOut  bool               `json:"left_out,omitempty"` // absent, since the base is red by it and it is Provisional
-	Excused  BaselineComparison `json:"excused,omitempty"`  // why it does not bar though it did not pass; unread: it waits for the president
+	Name    string `json:"name"`
+	Command string `json:"command"` // as pinned at the base commit
+	Passed  bool   `json:"passed"`
+	Skipped bool   `json:"skipped,omitempty"` // not run because an earlier check failed; not passed
+	// Absent means that it was not run because it cannot judge the base (ExplainAbsence). It has not passed.
+	Absent  bool `json:"absent,omitempty"`
+	LeftOut bool `json:"left_out,omitempty"` // absent because the base is red by it and it is Provisional
+	// Excused tells why a failed check does not block. An unread check waits for the president.
+	Excused  BaselineComparison `json:"excused,omitempty"`
 	ExitCode int                `json:"exit_code"`
-	Output   string             `json:"output,omitempty"`   // head and tail, bounded to 8 KiB
+	Output   string             `json:"output,omitempty"`   // head and tail, at most 8 KiB
 	Log      Hash               `json:"log,omitempty"`      // the whole output
 	Took     time.Duration      `json:"took_ns"`            // of all attempts
-	Attempts []int              `json:"attempts,omitempty"` // exit codes of the runs of the same tree before this one
-	Counts   *TestCounts        `json:"counts,omitempty"`   // nil: its output was not understood
-	Tests    []TestResult       `json:"tests,omitempty"`    // that failed; fewer than counted: too many to name
-	Flaky    []string           `json:"flaky,omitempty"`    // failed in an attempt, and not in this run of the same tree
-	Names    Hash               `json:"names,omitempty"`    // the tests that passed, a blob of lines
-	Gone     []string           `json:"gone,omitempty"`     // passed on the base and are no longer reported; bounded
-	Canary   *Canary            `json:"canary,omitempty"`   // whether it looks at what the change touches; nil: not asked
-	Memory   int64              `json:"memory,omitempty"`   // bytes that its container got, where that is more than everybody's
-	Disk     int64              `json:"disk,omitempty"`     // the same of its work space
-	Narrower string             `json:"narrower,omitempty"` // of a slow check of the base: a command that does less, and why
-	Beside   string             `json:"beside,omitempty"`   // of a red check that cannot be read: the lines that the base's output does not have; bounded
-	Part     *TestPart          `json:"part,omitempty"`     // the share of its suite that it ran for a ticket, where that is not all
+	Attempts []int              `json:"attempts,omitempty"` // exit codes of earlier runs on the same tree
+	Counts   *TestCounts        `json:"counts,omitempty"`   // nil means that its output was not understood
+	Tests    []TestResult       `json:"tests,omitempty"`    // failed tests; fewer than counted if there are too many
+	Flaky    []string           `json:"flaky,omitempty"`    // failed in an attempt, but not in this run of the same tree
+	Names    Hash               `json:"names,omitempty"`    // blob of the names of the passed tests, one a line
+	Gone     []string           `json:"gone,omitempty"`     // passed on the base but are no longer reported; bounded
+	Canary   *Canary            `json:"canary,omitempty"`   // whether it covers the changed folders; nil means not tested
+	// Memory is its container's memory in bytes if that is more than the default.
+	Memory   int64  `json:"memory,omitempty"`
+	Disk     int64  `json:"disk,omitempty"`     // the same for disk space of its work space
+	Narrower string `json:"narrower,omitempty"` // for a slow check of the base: a narrower command, and the reason
+	// Beside holds the lines of an unreadable red check that the base's output lacks. It is bounded.
+	Beside string    `json:"beside,omitempty"`
+	Part   *TestPart `json:"part,omitempty"` // the part of its suite that it ran for a ticket; nil means all
 }
 
-// ExplainAbsence says why a check is not run: that it cannot judge the base.
+// ExplainAbsence returns the reason why an absent check was not run.
 func (c GateCheck) ExplainAbsence() string {
 	if c.LeftOut {
 		return "red on the base, so it does not judge changes"
@@ -57,50 +62,51 @@ func (c GateCheck) ExplainAbsence() string {
 	return "its program is not in the image, so it was not checked"
 }
 
-// Canary is what came of tests that must fail, put by the company beside a
-// change. A gate that stays green with one of them does not look there.
+// Canary is the result of failing tests that the company put beside a change. A gate that stays green with such a test
+// does not cover that folder.
 type Canary struct {
-	Proven []string      `json:"proven,omitempty"` // folders in which it turned the gate red
-	Hollow []string      `json:"hollow,omitempty"` // folders in which the gate stayed green, and the base's turned red: that bars
-	Blind  []string      `json:"blind,omitempty"`  // folders at which the gate did not look before the change either
-	Reason string        `json:"reason,omitempty"` // why not all is proven
+	Proven []string `json:"proven,omitempty"` // folders in which it turned the gate red
+	// Hollow lists folders in which the gate stayed green although the base's gate turned red. They block.
+	Hollow []string      `json:"hollow,omitempty"`
+	Blind  []string      `json:"blind,omitempty"`  // folders that the gate did not cover before the change either
+	Reason string        `json:"reason,omitempty"` // why some folders are not proven
 	Took   time.Duration `json:"took_ns,omitempty"`
 }
 
-// Hollow says whether a gate stopped looking at what the change touches.
+// Hollow reports whether a gate stopped covering a folder of the change.
 func (c GateCheck) Hollow() bool { return c.Canary != nil && len(c.Canary.Hollow) > 0 }
 
-// Overlooked are the folders of the change at which a check does not look, without those at which
-// another one does: unit tests and end-to-end tests have folders of their own.
-func (r GateResult) Overlooked(c GateCheck) []string {
-	if c.Canary == nil {
+// Overlooked returns the folders of the change that a check does not cover. It leaves out folders that another check
+// covers, since unit tests and end-to-end tests have their own folders.
+func (r GateResult) Overlooked(gateCheck GateCheck) []string {
+	if gateCheck.Canary == nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(c.Canary.Blind), func(folder string) bool {
+	return slices.DeleteFunc(slices.Clone(gateCheck.Canary.Blind), func(folder string) bool {
 		return slices.ContainsFunc(r.Checks, func(other GateCheck) bool {
 			return other.Canary != nil && slices.Contains(other.Canary.Proven, folder)
 		})
 	})
 }
 
-// Coverage is at how many of the changed folders the checks look, as far as that was tried.
+// Coverage tells how many of the changed folders the checks cover, as far as that was tested.
 type Coverage struct {
-	Checks  []string // that do not look at all of them
-	Unseen  []string // folders at which no check looks, sorted
-	Folders int      // that were tried
+	Checks  []string // checks that do not cover all folders
+	Unseen  []string // folders that no check covers, sorted
+	Folders int      // number of tested folders
 }
 
-// Coverage gathers from all checks which folders of the change none of them looks at.
+// Coverage collects the folders of the change that no check covers.
 func (r GateResult) Coverage() Coverage {
 	var cov Coverage
 	var tried []string
-	for _, c := range r.Checks {
-		if c.Canary == nil {
+	for _, gateCheck := range r.Checks {
+		if gateCheck.Canary == nil {
 			continue
 		}
-		tried = slices.Concat(tried, c.Canary.Proven, c.Canary.Blind, c.Canary.Hollow)
-		if unseen := r.Overlooked(c); len(unseen) > 0 {
-			cov.Checks = append(cov.Checks, c.Name)
+		tried = slices.Concat(tried, gateCheck.Canary.Proven, gateCheck.Canary.Blind, gateCheck.Canary.Hollow)
+		if unseen := r.Overlooked(gateCheck); len(unseen) > 0 {
+			cov.Checks = append(cov.Checks, gateCheck.Name)
 			cov.Unseen = append(cov.Unseen, unseen...)
 		}
 	}
@@ -110,160 +116,163 @@ func (r GateResult) Coverage() Coverage {
 	return cov
 }
 
-// TestCounts is how many tests a check reports.
+// TestCounts holds the numbers of tests that a check reports.
 type TestCounts struct {
 	Passed  int `json:"passed"`
 	Failed  int `json:"failed"`
 	Skipped int `json:"skipped"`
 }
 
-// TestResult is one test of a check, or one finding of a linter, as the
-// check's own output says. No verdict of green rests on it.
+// TestResult is one test of a check, or one finding of a linter, according to the check's own output. A green verdict
+// never relies on it.
 type TestResult struct {
 	Name    string `json:"name"`
 	Status  string `json:"status"` // passed | failed | skipped
 	Message string `json:"message,omitempty"`
 	Known   bool   `json:"known,omitempty"` // it fails on the base too
-	Unrun   bool   `json:"unrun,omitempty"` // tests behind it were not run: a build that failed, a run that did not end
+	Unrun   bool   `json:"unrun,omitempty"` // it kept tests from running: a failed build, or a run that did not end
 }
 
-// GateResult is the verdict on one tree (GAT-1).
+// GateResult is the gates' verdict on one tree (GAT-1).
 type GateResult struct {
 	Tree     OID         `json:"tree"`
 	GateHash Hash        `json:"gate_hash"` // of the pinned commands
 	Image    string      `json:"image"`     // key of the image it ran in
 	Checks   []GateCheck `json:"checks"`
 	Passed   bool        `json:"overall"`            // each check passed, or is excused by the baseline
-	Untested bool        `json:"untested,omitempty"` // nothing was run, allowed by a person or the config
+	Untested bool        `json:"untested,omitempty"` // no check was run, as a person or the config allowed
 	Cached   bool        `json:"cached,omitempty"`
-	RedGreen *RedGreen   `json:"red_green,omitempty"` // of the ticket, or of the whole task; a report, no part of the verdict
+	// RedGreen is of the ticket, or of the whole task. It is a report and does not affect the verdict.
+	RedGreen *RedGreen `json:"red_green,omitempty"`
 }
 
-// RedGreen tells which tests of a change show anything: they pass with it, and
-// on the base with only the change's test files they were seen to fail. Lists are bounded.
+// RedGreen reports which tests of a change prove it: they pass with the change and failed on the base with only the
+// change's test files added. Lists are bounded.
 type RedGreen struct {
-	Files  int      `json:"files"`            // test files that the change adds or changes
-	Source bool     `json:"source,omitempty"` // it touches what a test gate covers, tests apart; asked where that is required alone
-	Fresh  int      `json:"fresh"`            // tests that the base does not have, without their cases
-	Cases  int      `json:"cases,omitempty"`  // cases that the base does not have, of new tests and of old ones
-	Shown  int      `json:"shown"`            // tests that fail without the change, each with its cases one
+	Files int `json:"files"` // test files that the change adds or changes
+	// Source means that the change touches non-test code that a test gate covers. It is set only where red-green tests are
+	// required.
+	Source bool     `json:"source,omitempty"`
+	Fresh  int      `json:"fresh"`            // new tests, without their cases
+	Cases  int      `json:"cases,omitempty"`  // new cases, of new and of old tests
+	Shown  int      `json:"shown"`            // tests that fail without the change; a test and its cases count as one
 	Proof  []string `json:"proof,omitempty"`  // the first of them, and of their cases
 	Idle   []string `json:"idle,omitempty"`   // new tests that pass without the change too
-	Reason string   `json:"reason,omitempty"` // why it is not known
+	Reason string   `json:"reason,omitempty"` // why the result is unknown
 
-	// Unseen counts new tests that were not run without the change: what they are in does
-	// not compile or dies there, or they are not there. They are not among Shown.
+	// Unseen counts new tests that were not run without the change: their file does not compile or crashes there, or they
+	// are missing. Shown does not include them.
 	Unseen int `json:"unseen,omitempty"`
-	// Unbuilt are packages, crates or files of tests that do not compile or load without the
-	// change, and Died those whose run ends there before it is through: a panic, an exit.
+	// Unbuilt lists packages, crates or test files that do not compile or load without the change. Died lists the ones
+	// whose run ends early there, by a panic or an exit.
 	Unbuilt []string `json:"unbuilt,omitempty"`
 	Died    []string `json:"died,omitempty"`
 }
 
-// GateKey names a verdict in the cache: the same tree, the same gates and the
-// same image are not judged twice.
+// GateKey returns the cache key of a verdict. The same gates in the same image do not run twice on the same tree.
 func GateKey(tree OID, gates Hash, image string) string {
 	return string(tree) + " " + string(gates) + " " + image
 }
 
-// AllowsMerge says whether a verdict lets work pass: green, or no gates with
-// the president's permission.
+// AllowsMerge reports whether the verdict allows a merge: it is green, or there are no gates and the president allowed
+// that.
 func (r GateResult) AllowsMerge() bool { return r.Passed || r.Untested }
 
-// RecordGateResult brings in the verdict on a head: of a subtask, merged onto the
-// integration head where that is possible, or of the whole task.
+// RecordGateResult records the verdict on a head. The head is of a subtask, merged onto the integration head if
+// possible, or of the whole task.
 type RecordGateResult struct {
 	Task    TaskID
-	Subtask SubtaskID // empty: the whole task
+	Subtask SubtaskID // empty means the whole task
 	GateFinished
 }
 
-// GateFinished is a verdict of the gates.
+// GateFinished is the event of a gate verdict.
 type GateFinished struct {
 	Head     OID        `json:"head"`
 	Onto     OID        `json:"onto"`               // the integration head at that time
-	Conflict bool       `json:"conflict,omitempty"` // the branch's own tree was judged, since it does not merge
+	Conflict bool       `json:"conflict,omitempty"` // it does not merge, so the branch's own tree was tested
 	Result   GateResult `json:"result"`
-	// Stack are the subtasks that were judged together, where there are several: the
-	// verdict is of the tree of all of them.
+	// Stack lists the subtasks that were tested together, if there are several. The verdict applies to the tree of all of
+	// them.
 	Stack []SubtaskID `json:"stack,omitempty"`
-	// Remade are lock files and generated files of the judged tree that their own programs
-	// made anew, since both sides of the merge have changed them.
+	// Remade lists lock files and generated files of the tested tree that their own programs regenerated, since both sides
+	// of the merge had changed them.
 	Remade []RemadeFile `json:"remade,omitempty"`
 }
 
-// RemadeFile is a lock file, or a generated file, that its own program made anew for a merge.
+// RemadeFile is a lock file or generated file that its own program regenerated for a merge.
 type RemadeFile struct {
 	Path    string `json:"path"`
-	Command string `json:"command"` // by which a person makes it
-	Of      OID    `json:"of"`      // the tree that it was made of, with the file of one side
+	Command string `json:"command"` // command with which a person regenerates it
+	Of      OID    `json:"of"`      // the tree that it was generated from, with the file of one side
 }
 
 var _ = registerKind[GateFinished]()
 
-func (c RecordGateResult) decide(s *State, m Meta) ([]Event, error) {
-	t, err := s.activeTask(c.Task)
+func (c RecordGateResult) decide(state *State, meta Meta) ([]Event, error) {
+	task, err := state.activeTask(c.Task)
 	if err != nil {
 		return nil, err
 	}
-	if !s.mayJudge(t) {
-		return nil, nil // the verdict is of an image or a base that is judged anew
+	if !state.mayJudge(task) {
+		return nil, nil // the verdict is for an image or a base that is being checked again
 	}
-	check := s.checkVerdict
+	check := state.checkVerdict
 	if c.Subtask == "" {
-		check = s.checkWholeVerdict
+		check = state.checkWholeVerdict
 	}
-	if err := check(t, c.Result); err != nil {
+	if err := check(task, c.Result); err != nil {
 		return nil, err
 	}
 	if c.Subtask == "" {
-		if t.Status != StatusReviewing || c.Head != t.Head || !s.gateDue(t) {
+		if task.Status != StatusReviewing || c.Head != task.Head || !state.gateDue(task) {
 			return nil, nil
 		}
-		if c.Result.Tree != t.Tree {
+		if c.Result.Tree != task.Tree {
 			return nil, E(EInvalid, "the verdict is of another tree than the integration branch's")
 		}
 	} else {
-		sub := t.Subtask(c.Subtask)
+		sub := task.Subtask(c.Subtask)
 		if sub == nil {
 			return nil, E(ENotFound, "there is no subtask "+string(c.Subtask))
 		}
-		if sub.Status != SubtaskInGate || c.Head != sub.Head || s.awaitsUnreadVerdict(t, sub.headGateResult()) || t.awaitsRedGreen(sub) {
+		if sub.Status != SubtaskInGate || c.Head != sub.Head || state.awaitsUnreadVerdict(task, sub.headGateResult()) ||
+			task.awaitsRedGreen(sub) {
 			return nil, nil
 		}
-		if t.requiresRedGreen(&c.GateFinished) && c.Result.RedGreen == nil {
-			return nil, E(EInvalid, "a green verdict that does not say what the tests of the ticket show").Because("gates.red_green is require")
+		if task.requiresRedGreen(&c.GateFinished) && c.Result.RedGreen == nil {
+			return nil, E(EInvalid, "a green verdict that does not say what the tests of the ticket show").
+				Because("gates.red_green is require")
 		}
 	}
-	return []Event{m.newEvent(t.ID, c.Subtask, "", &c.GateFinished)}, nil
+	return []Event{meta.newEvent(task.ID, c.Subtask, "", &c.GateFinished)}, nil
 }
 
-// checkVerdict refuses a verdict that does not carry its own proof: it must
-// be for the pinned gates, and green only if every check is, or is red in no
-// other way than on the base (GAT-1, GAT-3).
-func (s *State) checkVerdict(t *Task, r GateResult) error {
+// checkVerdict refuses a verdict without proof. It must be for the pinned gates. It may be green only if every check is
+// green or excused by the baseline (GAT-1, GAT-3).
+func (s *State) checkVerdict(task *Task, gateResult GateResult) error {
 	switch {
-	case !r.Tree.Valid():
+	case !gateResult.Tree.Valid():
 		return E(EInvalid, "a verdict without a tree")
-	case t.Prepared == nil || r.GateHash != t.Prepared.GateHash:
+	case task.Prepared == nil || gateResult.GateHash != task.Prepared.GateHash:
 		return E(EInvalid, "the verdict is not of this task's pinned gates")
-	case r.Untested && t.hasGates():
+	case gateResult.Untested && task.hasGates():
 		return E(EInvalid, "there are gates; untested is no verdict")
-	case r.Passed && len(r.Checks) != len(t.Prepared.Gates):
+	case gateResult.Passed && len(gateResult.Checks) != len(task.Prepared.Gates):
 		return E(EInvalid, "a green verdict needs every gate")
-	case r.Passed && len(r.Checks) == 0:
+	case gateResult.Passed && len(gateResult.Checks) == 0:
 		return E(EInvalid, "no gates is not green")
 	}
-	if !r.Passed {
+	if !gateResult.Passed {
 		return nil
 	}
 	ran := false
-	for i, ch := range r.Checks {
-		if g := t.Prepared.Gates[i]; ch.Name != g.Name || ch.Command != g.Command {
+	for i, ch := range gateResult.Checks {
+		if g := task.Prepared.Gates[i]; ch.Name != g.Name || ch.Command != g.Command {
 			return E(EInvalid, "a green verdict of "+ch.Name+", which is not the pinned "+g.Name)
 		}
-		stand := ch.Against(baseCheck(t.Baseline, i))
-		if stand == ComparedUnreadable && s.isApproved(UnreadKey(t.ID, ch)) {
+		stand := ch.Against(baseCheck(task.Baseline, i))
+		if stand == ComparedUnreadable && s.isApproved(UnreadKey(task.ID, ch)) {
 			stand = ComparedAsBefore
 		}
 		if stand != ComparedPassed && !stand.isExcused() {
@@ -281,56 +290,56 @@ func (s *State) checkVerdict(t *Task, r GateResult) error {
 }
 
 func (*GateFinished) Kind() string { return "gate.finished" }
-func (d *GateFinished) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
-	s.cacheResult(d.Result)
-	if e.Subtask == "" {
-		t.Gate = d
-		delete(t.Failures, "gate")
-		if !d.Result.AllowsMerge() && !s.awaitsUnreadVerdict(t, d) {
-			t.addRepairWave("The gates are red on the merged whole", d.Result.failedOutput())
+func (d *GateFinished) apply(state *State, event Event) {
+	task := state.editTask(event.Task)
+	state.cacheResult(d.Result)
+	if event.Subtask == "" {
+		task.Gate = d
+		delete(task.Failures, "gate")
+		if !d.Result.AllowsMerge() && !state.awaitsUnreadVerdict(task, d) {
+			task.addRepairWave("The gates are red on the merged whole", d.Result.failedOutput())
 		}
 		return
 	}
-	delete(t.Failures, "gate "+string(e.Subtask))
-	sub := t.editSubtask(e.Subtask)
+	delete(task.Failures, "gate "+string(event.Subtask))
+	sub := task.editSubtask(event.Subtask)
 	sub.FirstSteps = d.Result.FirstSteps()
-	if sub.Gate = d; s.awaitsUnreadVerdict(t, d) {
-		return // it stays where it is until the president has answered
+	if sub.Gate = d; state.awaitsUnreadVerdict(task, d) {
+		return // it keeps its status until the president has answered
 	}
-	if sub.holdUnshown(t, d) {
+	if sub.holdUnshown(task, d) {
 		return
 	}
-	sub.applyGateResult(t, d)
+	sub.applyGateResult(task, d)
 }
 
-func (sub *Subtask) applyGateResult(t *Task, d *GateFinished) {
-	sub.Gate = d
-	if d.Result.AllowsMerge() {
+func (sub *Subtask) applyGateResult(task *Task, gateFinished *GateFinished) {
+	sub.Gate = gateFinished
+	if gateFinished.Result.AllowsMerge() {
 		sub.Status = SubtaskReviewing
 		return
 	}
-	sub.failQuality(t)
+	sub.failQuality(task)
 	sub.GateReds++
-	t.removeFromQueue(sub.ID)
-	if sub.GateReds > t.Settings.GateRetries {
-		sub.escalateToManager("the gates stay red: " + firstLine(d.Result.failedOutput()))
+	task.removeFromQueue(sub.ID)
+	if sub.GateReds > task.Settings.GateRetries {
+		sub.escalateToManager("the gates stay red: " + firstLine(gateFinished.Result.failedOutput()))
 		return
 	}
 	sub.requeue("The gates are red on your branch merged with the integration branch.")
 }
 
-// failQuality marks the newest run of the ticket as one whose work did not pass.
-func (sub *Subtask) failQuality(t *Task) {
-	if r := t.Runs[NewRunID(t.ID, sub.ID, Worker, sub.Started)]; r != nil && r.Ended && r.Status == RunSuccess {
-		c := *r
-		c.Status = RunQualityFailed
-		t.setRun(&c)
+// failQuality marks the ticket's newest successful run as RunQualityFailed.
+func (sub *Subtask) failQuality(task *Task) {
+	if r := task.Runs[NewRunID(task.ID, sub.ID, Worker, sub.Started)]; r != nil && r.Ended && r.Status == RunSuccess {
+		run := *r
+		run.Status = RunQualityFailed
+		task.setRun(&run)
 	}
 }
 
-// failedOutput is the output of the first check that bars, behind the names of
-// its new failures.
+// failedOutput returns the output of the first check that blocks, preceded by the names of its new failures. It is
+// empty if no check blocks.
 func (r GateResult) failedOutput() string {
 	for _, ch := range r.Checks {
 		if ch.Passed && !ch.Hollow() || ch.Skipped || ch.Excused.isExcused() {
@@ -338,8 +347,10 @@ func (r GateResult) failedOutput() string {
 		}
 		out := ch.Name + " (" + ch.Command + "):\n"
 		if ch.Hollow() {
-			out += "It does not look at " + nameSome(ch.Canary.Hollow) + " any more: a test that must fail, put there by the company, did not turn it red, and before the change it does. " +
-				"What keeps tests from running or from counting there: a TestMain or init that ends the program, a line in go.mod or in a runner's config, a file that stands for the runner, a hook?\n"
+			out += "It does not look at " + nameSome(ch.Canary.Hollow) +
+				" any more: a test that must fail, put there by the company, did not turn it red, and before the change it does. " +
+				"What keeps tests from running or from counting there: a TestMain or init that ends the program, a line in " +
+				"go.mod or in a runner's config, a file that stands for the runner, a hook?\n"
 		}
 		if news := ch.NewFailures(); len(news) > 0 && len(news) < len(ch.Tests) {
 			out += "These fail, and did not on the base: " + nameSome(news) + "\n"
@@ -352,8 +363,8 @@ func (r GateResult) failedOutput() string {
 func (t *Task) gateDone() bool   { return t.Gate != nil && t.Gate.Head == t.Head }
 func (t *Task) gatePassed() bool { return t.gateDone() && t.Gate.Result.AllowsMerge() }
 
-// addRepairWave adds a wave with one subtask that mends what the checks of the whole
-// found. After the allowed rounds the president is asked instead.
+// addRepairWave adds a wave with one subtask that fixes the problems found in the whole task. After the allowed rounds
+// it adds none, and the president is asked instead.
 func (t *Task) addRepairWave(title, what string) {
 	t.Review.Rounds++
 	if t.Review.Rounds > t.Settings.ReviewRounds {
@@ -378,8 +389,8 @@ func firstLine(s string) string {
 	return s
 }
 
-// LastRed is what the first failed check of the last verdict printed, or
-// nothing when the last verdict was green.
+// LastRed returns the output of the first failed check of the last verdict. It is empty if there is no verdict or if it
+// allows a merge.
 func (sub *Subtask) LastRed() string {
 	if sub.Gate == nil || sub.Gate.Result.AllowsMerge() {
 		return ""
@@ -387,8 +398,8 @@ func (sub *Subtask) LastRed() string {
 	return sub.Gate.Result.failedOutput()
 }
 
-// IdleTests are the new tests of the last head that pass without its change
-// too, as far as that is known. They bar nothing.
+// IdleTests returns the new tests of the last head that pass without its change too, as far as known. They do not
+// block.
 func (sub *Subtask) IdleTests() []string {
 	if sub.Gate == nil || sub.Gate.Result.RedGreen == nil {
 		return nil

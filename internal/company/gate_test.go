@@ -6,7 +6,8 @@ import "testing"
 // success becomes a failure of quality.
 func TestOnlySuccessBecomesAFailureOfQuality(t *testing.T) {
 	t.Parallel()
-	for status, want := range map[RunStatus]RunStatus{RunSuccess: RunQualityFailed, RunPartial: RunPartial, RunError: RunError} {
+	for status, want := range map[RunStatus]RunStatus{RunSuccess: RunQualityFailed, RunPartial: RunPartial,
+		RunError: RunError} {
 		id := NewSubtaskID("t1", 1)
 		run := NewRunID("t1", id, Worker, 1)
 		sub := &Subtask{ID: id, Started: 1, Status: SubtaskInGate}

@@ -2,35 +2,34 @@ package company
 
 import "strings"
 
-// A red check that the base is red in too, and that does not say by name what
-// fails in it, proves nothing in either direction. It neither bars by itself
-// nor passes: the president sees what differs and decides. The answer counts
-// for the task and for this difference, wherever else it shows up.
+// If a check is red on the base too and does not name its failures, it proves nothing about the change. It neither
+// blocks by itself nor passes: the president sees the difference and decides. The answer applies to this difference in
+// the whole task, wherever it appears.
 
-// UnreadKey names the question whether a check may pass that cannot be read.
-func UnreadKey(t TaskID, c GateCheck) string {
-	about := append([]string{c.Name, itoa(c.ExitCode)}, c.Unrun()...)
-	if c.ExitCode < endedOddly { // a run that is cut short does not end at the same line twice
-		about = append(about, c.Beside)
+// UnreadKey returns the key of the question whether an unreadable check may pass.
+func UnreadKey(taskID TaskID, gateCheck GateCheck) string {
+	about := append([]string{gateCheck.Name, itoa(gateCheck.ExitCode)}, gateCheck.Unrun()...)
+	if gateCheck.ExitCode < endedOddly { // a run that was cut off does not end at the same line twice
+		about = append(about, gateCheck.Beside)
 	}
-	h, err := HashOf(about)
+	hash, err := HashOf(about)
 	if err != nil {
 		panic("company: strings without canonical form: " + err.Error())
 	}
-	return "unread " + string(t) + " " + string(h)
+	return "unread " + string(taskID) + " " + string(hash)
 }
 
-// unreadChecks are the checks of a verdict that cannot be read; none when
-// something else bars, since then there is nothing to decide.
-func (t *Task) unreadChecks(d *GateFinished) []GateCheck {
-	if d == nil || d.Result.AllowsMerge() {
+// unreadChecks returns the unreadable checks of a verdict. It returns nil if another check blocks, since then there is
+// no decision to make.
+func (t *Task) unreadChecks(gateFinished *GateFinished) []GateCheck {
+	if gateFinished == nil || gateFinished.Result.AllowsMerge() {
 		return nil
 	}
 	var out []GateCheck
-	for i, c := range d.Result.Checks {
-		switch stand := c.Against(baseCheck(t.Baseline, i)); {
+	for i, gateCheck := range gateFinished.Result.Checks {
+		switch stand := gateCheck.Against(baseCheck(t.Baseline, i)); {
 		case stand == ComparedUnreadable:
-			out = append(out, c)
+			out = append(out, gateCheck)
 		case stand != ComparedPassed && !stand.isExcused():
 			return nil
 		}
@@ -38,36 +37,36 @@ func (t *Task) unreadChecks(d *GateFinished) []GateCheck {
 	return out
 }
 
-// awaitsUnreadVerdict says whether a verdict waits for the president: it cannot
-// be read, no answer was no, and not everything in it was accepted yet.
-func (s *State) awaitsUnreadVerdict(t *Task, d *GateFinished) bool {
+// awaitsUnreadVerdict reports whether a verdict waits for the president: it is unreadable, no question was rejected,
+// and not every question is answered.
+func (s *State) awaitsUnreadVerdict(task *Task, gateFinished *GateFinished) bool {
 	waits := false
-	for _, c := range t.unreadChecks(d) {
-		a := s.Approvals[s.ByKey[UnreadKey(t.ID, c)]]
-		if a != nil && !a.Open() && a.Option == OptReject {
+	for _, c := range task.unreadChecks(gateFinished) {
+		approval := s.Approvals[s.ByKey[UnreadKey(task.ID, c)]]
+		if approval != nil && !approval.Open() && approval.Option == OptReject {
 			return false
 		}
-		waits = waits || a == nil || a.Open()
+		waits = waits || approval == nil || approval.Open()
 	}
 	return waits
 }
 
-// gateDue says whether the whole is to be judged: it was not yet, or what
-// could not be read of it may pass now.
-func (s *State) gateDue(t *Task) bool {
-	if !t.gateDone() {
+// gateDue reports whether the gates must run on the whole task: they have not run yet, or the president has since
+// waived all its unreadable checks.
+func (s *State) gateDue(task *Task) bool {
+	if !task.gateDone() {
 		return true
 	}
-	checks := t.unreadChecks(t.Gate)
+	checks := task.unreadChecks(task.Gate)
 	for _, c := range checks {
-		if !s.isApproved(UnreadKey(t.ID, c)) {
+		if !s.isApproved(UnreadKey(task.ID, c)) {
 			return false
 		}
 	}
 	return len(checks) > 0
 }
 
-// headGateResult is the gates' result on the subtask's head, or nil.
+// headGateResult returns the gates' result on the subtask's head, or nil.
 func (sub *Subtask) headGateResult() *GateFinished {
 	if sub.Gate == nil || sub.Gate.Head != sub.Head {
 		return nil
@@ -75,31 +74,34 @@ func (sub *Subtask) headGateResult() *GateFinished {
 	return sub.Gate
 }
 
-// unreadGateQuestions are the questions that a verdict calls for.
-func (s *State) unreadGateQuestions(t *Task, sub SubtaskID, d *GateFinished) []PendingQuestion {
+// unreadGateQuestions returns the questions that a verdict requires.
+func (s *State) unreadGateQuestions(task *Task, sub SubtaskID, gateFinished *GateFinished) []PendingQuestion {
 	var out []PendingQuestion
-	for _, c := range t.unreadChecks(d) {
+	for _, gateCheck := range task.unreadChecks(gateFinished) {
 		of := string(sub)
 		if of == "" {
-			of = "the whole of " + string(t.ID)
+			of = "the whole of " + string(task.ID)
 		}
-		q := "The check " + c.Name + " is red (exit " + itoa(c.ExitCode) + ") on " + of + ", and was red before any work. New failures in it cannot be recognised:  "
-		if unrun := c.Unrun(); len(unrun) > 0 {
+		q := "The check " + gateCheck.Name + " is red (exit " + itoa(gateCheck.ExitCode) + ") on " + of +
+			", and was red before any work. New failures in it cannot be recognised:  "
+		if unrun := gateCheck.Unrun(); len(unrun) > 0 {
 			q += "nothing was run behind " + nameSome(unrun) + ". "
 		} else {
 			q += "the base's failures have no names. "
 		}
-		if c.Beside == "" {
+		if gateCheck.Beside == "" {
 			q += "But for numbers it prints nothing that the base does not. "
 		} else {
-			q += "It prints this, and the base does not:\n" + strings.TrimRight(c.Beside, "\n") + "\n"
+			q += "It prints this, and the base does not:\n" + strings.TrimRight(gateCheck.Beside, "\n") + "\n"
 		}
-		out = append(out, PendingQuestion{Key: UnreadKey(t.ID, c), Kind: AskUnread, Task: t.ID, Subtask: sub, Question: q + "Let it pass, unverified?"})
+		out = append(
+			out, PendingQuestion{Key: UnreadKey(task.ID, gateCheck), Kind: AskUnread, Task: task.ID, Subtask: sub,
+				Question: q + "Let it pass, unverified?"})
 	}
 	return out
 }
 
-// rejectUnread sends back whatever waits for this answer.
+// rejectUnread sends back all work that waits for this answer.
 func (t *Task) rejectUnread(key, words string) {
 	about := func(d *GateFinished) bool {
 		for _, c := range t.unreadChecks(d) {
@@ -121,19 +123,18 @@ func (t *Task) rejectUnread(key, words string) {
 	}
 }
 
-// waivedChecks is what the president let pass in a task.
+// waivedChecks returns a function that reports whether the president let a check of the task pass.
 func (s *State) waivedChecks(t *Task) WaiverFunc {
 	return func(c GateCheck) bool { return s.isApproved(UnreadKey(t.ID, c)) }
 }
 
-// Settle weighs a verdict by the baseline of a task, and by what the president
-// let pass in it.
+// Settle compares a result with the baseline of a task and applies the president's waivers in it.
 func (s *State) Settle(t *Task, r GateResult) GateResult {
 	return r.Settle(t.Baseline, s.waivedChecks(t))
 }
 
-// Reuse is a verdict of the cache for a task with this baseline (nil: of the
-// base itself), or not ok when its facts do not suffice.
+// Reuse applies a cached result to a task with this baseline. A nil base means that the result is for the base itself.
+// It returns false if the facts do not suffice.
 func (s *State) Reuse(t *Task, r GateResult, base *GateResult) (GateResult, bool) {
 	return r.Reuse(base, s.waivedChecks(t))
 }

@@ -4,10 +4,10 @@ import (
 	"errors"
 	"fmt"
 
-	"company/internal/glob"
+	"company/internal/company/glob"
 )
 
-// parseGlob reads a glob. One that cannot be read is an EInvalid error.
+// parseGlob parses a glob. An invalid one is an EInvalid error.
 func parseGlob(s string) (glob.Glob, error) {
 	g, err := glob.Parse(s)
 	if bad := (*glob.SyntaxError)(nil); errors.As(err, &bad) {
@@ -16,7 +16,7 @@ func parseGlob(s string) (glob.Glob, error) {
 	return g, err
 }
 
-// quoteShort quotes a text of others, up to 60 bytes of it.
+// quoteShort quotes at most 60 bytes of an untrusted text.
 func quoteShort(s string) string {
 	if len(s) > 60 {
 		return fmt.Sprintf("%q...", s[:60])

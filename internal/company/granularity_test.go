@@ -15,7 +15,8 @@ func TestGranularityIsSet(t *testing.T) {
 	large := okSubtask("Change the whole", "a.go", "b.go", "c.go")
 	large.Effort = EffortLarge
 	tiny := func(name string) PlannedSubtask {
-		return PlannedSubtask{Title: "Fix " + name, Description: "Fix it.", AcceptanceCriteria: []string{"it builds"}, WriteSet: []string{name}, Effort: EffortSmall}
+		return PlannedSubtask{Title: "Fix " + name, Description: "Fix it.", AcceptanceCriteria: []string{"it builds"},
+			WriteSet: []string{name}, Effort: EffortSmall}
 	}
 	one := Plan{Waves: []Wave{{[]PlannedSubtask{large}}}}
 	two := Plan{Why: "two files", Waves: []Wave{{[]PlannedSubtask{tiny("a.go"), tiny("b.go")}}}}
@@ -24,17 +25,26 @@ func TestGranularityIsSet(t *testing.T) {
 		limits Granularity
 		want   []string // of the problems: what they name
 	}{
-		"large, by default":     {one, Granularity{}, nil},
-		"large, as allowed":     {one, Granularity{MaxSubtasks: 1, MaxWriteSet: 3, MaxEffort: EffortLarge}, nil},
-		"effort":                {one, Granularity{MaxEffort: EffortMedium}, []string{"subtask 1 (Change the whole): is too large: its effort is large, and plan.max_effort is medium; split it"}},
-		"write set":             {one, Granularity{MaxWriteSet: 2}, []string{"its write set has 3 paths or globs, and plan.max_write_set is 2; split it"}},
-		"effort and write set":  {one, Granularity{MaxWriteSet: 1, MaxEffort: EffortSmall}, []string{"plan.max_effort is small", "plan.max_write_set is 1"}},
-		"number":                {two, Granularity{MaxSubtasks: 1, AllowTiny: true}, []string{"plan: has 2 subtasks, 1 are allowed by plan.max_subtasks; fuse"}},
-		"tiny, by default":      {two, Granularity{MaxEffort: EffortSmall}, []string{"all tiny"}},
-		"tiny, as allowed":      {two, Granularity{MaxEffort: EffortSmall, AllowTiny: true}, nil},
-		"above the program's":   {two, Granularity{MaxSubtasks: 1000, MaxWriteSet: 1000, AllowTiny: true}, nil},
-		"an effort not known":   {Plan{Waves: []Wave{{[]PlannedSubtask{func() PlannedSubtask { s := tiny("a.go"); s.Effort = "huge"; return s }()}}}}, Granularity{MaxEffort: EffortSmall}, []string{`the effort "huge"`}},
-		"64 entries by default": {Plan{Waves: []Wave{{[]PlannedSubtask{okSubtask("Change many", slices.Repeat([]string{"a.go"}, 64)...)}}}}, Granularity{}, nil},
+		"large, by default": {one, Granularity{}, nil},
+		"large, as allowed": {one, Granularity{MaxSubtasks: 1, MaxWriteSet: 3, MaxEffort: EffortLarge}, nil},
+		"effort": {one, Granularity{MaxEffort: EffortMedium},
+			[]string{"subtask 1 (Change the whole): is too large: its effort is large, and plan.max_effort is medium; split " +
+				"it"}},
+		"write set": {one, Granularity{MaxWriteSet: 2},
+			[]string{"its write set has 3 paths or globs, and plan.max_write_set is 2; split it"}},
+		"effort and write set": {one, Granularity{MaxWriteSet: 1, MaxEffort: EffortSmall},
+			[]string{"plan.max_effort is small", "plan.max_write_set is 1"}},
+		"number": {two, Granularity{MaxSubtasks: 1, AllowTiny: true},
+			[]string{"plan: has 2 subtasks, 1 are allowed by plan.max_subtasks; fuse"}},
+		"tiny, by default":    {two, Granularity{MaxEffort: EffortSmall}, []string{"all tiny"}},
+		"tiny, as allowed":    {two, Granularity{MaxEffort: EffortSmall, AllowTiny: true}, nil},
+		"above the program's": {two, Granularity{MaxSubtasks: 1000, MaxWriteSet: 1000, AllowTiny: true}, nil},
+		"an effort not known": {Plan{
+			Waves: []Wave{{[]PlannedSubtask{func() PlannedSubtask { s := tiny("a.go"); s.Effort = "huge"; return s }()}}}},
+			Granularity{MaxEffort: EffortSmall}, []string{`the effort "huge"`}},
+		"64 entries by default": {Plan{
+			Waves: []Wave{{[]PlannedSubtask{okSubtask("Change many", slices.Repeat([]string{"a.go"}, 64)...)}}}},
+			Granularity{}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -52,7 +62,8 @@ func TestGranularityIsSet(t *testing.T) {
 	if got := (Granularity{}).Describe(); got != nil {
 		t.Errorf("the defaults are told: %v", got)
 	}
-	want := []string{"5 subtasks at most", "at most 3 paths or globs in the write set of each subtask", "no subtask of an effort above medium"}
+	want := []string{"5 subtasks at most", "at most 3 paths or globs in the write set of each subtask",
+		"no subtask of an effort above medium"}
 	if got := (Granularity{MaxSubtasks: 5, MaxWriteSet: 3, MaxEffort: EffortMedium}).Describe(); !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}
@@ -74,7 +85,8 @@ func TestGranularityOfATask(t *testing.T) {
 		}
 		return EventsOf[PlanRefused](evs)
 	}
-	if got := propose(Plan{Waves: []Wave{{[]PlannedSubtask{large}}}}); len(got) != 1 || !strings.Contains(got[0].Problems[0].What, "plan.max_effort is medium") {
+	if got := propose(Plan{Waves: []Wave{{[]PlannedSubtask{large}}}}); len(got) != 1 ||
+		!strings.Contains(got[0].Problems[0].What, "plan.max_effort is medium") {
 		t.Fatalf("%+v", got)
 	}
 	if got := l.task().Plan.Problems; len(got) != 1 {
@@ -84,13 +96,17 @@ func TestGranularityOfATask(t *testing.T) {
 	if got := propose(Plan{Why: "it is large", Waves: []Wave{{parts}}}); got != nil {
 		t.Fatalf("split as asked for: %+v", got)
 	}
-	l.end("t1-plan.1", RunEnded{Status: RunSuccess}, func(e *EndRun) { e.Plan = &Plan{Why: "it is large", Waves: []Wave{{parts}}} })
+	l.end("t1-plan.1", RunEnded{Status: RunSuccess},
+		func(e *EndRun) { e.Plan = &Plan{Why: "it is large", Waves: []Wave{{parts}}} })
 	third := okSubtask("third part", "a/x/z/**")
-	if _, problems := l.task().Replan(lineSub, []PlannedSubtask{okSubtask("smaller", "a/x/y/**"), third}, "two things"); len(problems) != 1 || !strings.Contains(problems[0].What, "makes 3 subtasks of this task, 2 are allowed by plan.max_subtasks") {
+	if _, problems := l.task().Replan(
+		lineSub, []PlannedSubtask{okSubtask("smaller", "a/x/y/**"), third}, "two things"); len(problems) != 1 ||
+		!strings.Contains(problems[0].What, "makes 3 subtasks of this task, 2 are allowed by plan.max_subtasks") {
 		t.Errorf("%v", problems)
 	}
 	third.Effort = EffortLarge
-	if _, problems := l.task().Replan(lineSub, []PlannedSubtask{third}, "another thing"); len(problems) != 1 || !strings.Contains(problems[0].What, "plan.max_effort") {
+	if _, problems := l.task().Replan(lineSub, []PlannedSubtask{third}, "another thing"); len(problems) != 1 ||
+		!strings.Contains(problems[0].What, "plan.max_effort") {
 		t.Errorf("%v", problems)
 	}
 

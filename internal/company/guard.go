@@ -7,26 +7,23 @@ import (
 	"strings"
 )
 
-// Guard calls do and returns its error. A panic in it becomes an EInternal
-// error that says what broke and has the stack in its Details: an effect that
-// broke is a failed attempt, and never the end of the whole company. Every
-// goroutine that carries out a part of an effect does it under a Guard, since a
-// recover in the goroutine that started it does not see that panic.
+// Guard calls do and returns its error. A panic becomes an EInternal error that names what and has the stack in its
+// Details. A panic in an effect is therefore a failed attempt and does not end the company. Every goroutine that
+// carries out a part of an effect must use a Guard. A recover in the goroutine that started it does not catch the
+// panic.
 func Guard(what string, do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			e := E(EInternal, fmt.Sprintf("%s broke: %v", what, p)).Fix("report it, with the stack from the office's log")
-			e.Details = string(debug.Stack())
-			err = e
+			fault := E(EInternal, fmt.Sprintf("%s broke: %v", what, p)).Fix("report it, with the stack from the office's log")
+			fault.Details = string(debug.Stack())
+			err = fault
 		}
 	}()
 	return do()
 }
 
-// CheckParts finds what was left out when parts of the program, structs or
-// pointers to them, were put together: an error that names the exported
-// pointers, interfaces, functions and maps that are nil there. The tag
-// part:"optional" marks those that may be.
+// CheckParts checks that structs, or pointers to structs, were assembled completely. It returns an error that names
+// each nil exported pointer, interface, function and map field. The tag part:"optional" allows nil.
 func CheckParts(parts ...any) error {
 	var missing []string
 	for _, p := range parts {

@@ -19,12 +19,14 @@ func TestCheckParts(t *testing.T) {
 		hidden  *Task
 	}
 	var none *State
-	full := part{Find: func(context.Context, Effect) (Command, error) { return nil, nil }, Task: &Task{}, Names: map[string]int{}, Decider: typedNil{}, hidden: nil}
+	full := part{Find: func(context.Context, Effect) (Command, error) { return nil, nil }, Task: &Task{},
+		Names: map[string]int{}, Decider: typedNil{}, hidden: nil}
 	if err := CheckParts(full, &full); err != nil {
 		t.Error(err)
 	}
 	err := CheckParts(full, &part{}, struct{ Any any }{none})
-	for _, want := range []string{"company.part.Decider, company.part.Find, company.part.Task, company.part.Names, ", ".Any"} {
+	for _, want := range []string{"company.part.Decider, company.part.Find, company.part.Task, company.part.Names, ",
+		".Any"} {
 		if CodeOf(err) != EInternal || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v does not say %s", err, want)
 		}

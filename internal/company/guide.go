@@ -6,32 +6,32 @@ import (
 	"strings"
 )
 
-// Guide is the manager's decision on a subtask that was handed to it: go on
-// with this advice, perhaps with another model, plan it anew, or give it up.
+// Guide is the manager's decision on a subtask that was escalated to it: continue with advice and perhaps another
+// model, replan it, or give it up.
 type Guide struct {
 	Subtask SubtaskID `json:"subtask"`
 	Text    string    `json:"text"`
 	GiveUp  bool      `json:"give_up,omitempty"`
-	// Model is the profile that its workers use from now on; empty: they keep theirs.
+	// Model is the profile that its workers use from now on. Empty means no change.
 	Model string `json:"model,omitempty"`
-	// MoreTurns are replies that each of its next runs may have beyond those of the config;
-	// 0: as before.
+	// MoreTurns is the number of replies that each of its next runs may have beyond the config's limit. Zero means no
+	// change.
 	MoreTurns int `json:"more_turns,omitempty"`
-	// Parts plan the subtask anew, and split it where they are several.
+	// Parts replan the subtask, and split it if there are several.
 	Parts []PlannedSubtask `json:"parts,omitempty"`
-	// Decisions are what the advice settles where the instruction is open.
+	// Decisions lists points that the advice settles where the instruction left them open.
 	Decisions []string `json:"decisions,omitempty"`
 }
 
-// MaxMoreTurns bounds the replies that the manager may add to each run of a stuck subtask. What
-// they cost stays below the task's cap.
+// MaxMoreTurns limits the replies that the manager may add to each run of a stuck subtask. Their cost still counts
+// against the task's cap.
 const MaxMoreTurns = 60
 
-// SubtaskGuided is the manager's decision.
+// SubtaskGuided records the manager's decision.
 type SubtaskGuided struct {
 	Text      string   `json:"text"`
 	GiveUp    bool     `json:"give_up,omitempty"`
-	Model     string   `json:"model,omitempty"` // the profile of its next runs; empty: as before
+	Model     string   `json:"model,omitempty"` // the profile of its next runs; empty means no change
 	MoreTurns int      `json:"more_turns,omitempty"`
 	Decisions []string `json:"decisions,omitempty"`
 }
@@ -39,10 +39,11 @@ type SubtaskGuided struct {
 var _ = registerKind[SubtaskGuided]()
 
 func (*SubtaskGuided) Kind() string { return "subtask.guided" }
-func (d *SubtaskGuided) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
-	sub := t.editSubtask(e.Subtask)
-	t.noteDecision(e.Run, sub, ManagerDecision{Text: d.Text, GaveUp: d.GiveUp, Model: d.Model, MoreTurns: d.MoreTurns})
+func (d *SubtaskGuided) apply(s *State, event Event) {
+	task := s.editTask(event.Task)
+	sub := task.editSubtask(event.Subtask)
+	task.noteDecision(event.Run, sub,
+		ManagerDecision{Text: d.Text, GaveUp: d.GiveUp, Model: d.Model, MoreTurns: d.MoreTurns})
 	if d.GiveUp {
 		sub.blockForPresident(sub.Escalation + "; the manager gives up: " + d.Text)
 		return
@@ -51,12 +52,12 @@ func (d *SubtaskGuided) apply(s *State, e Event) {
 	sub.Model = cmp.Or(d.Model, sub.Model)
 	sub.MoreTurns = cmp.Or(d.MoreTurns, sub.MoreTurns)
 	sub.Decisions = append(slices.Clone(sub.Decisions), d.Decisions...)
-	delete(t.Failures, "run "+string(sub.ID))
+	delete(task.Failures, "run "+string(sub.ID))
 	sub.resetAndRequeue("Your manager says: " + d.Text)
 }
 
-// CheckModel is the error of a profile that the manager may not give to a subtask: one that the
-// task's settings do not name, or that the subtask has already. Empty is no profile.
+// CheckModel returns an error if the manager may not give a profile to a subtask. The profile must be in the task's
+// settings, and differ from the subtask's own. An empty profile is valid.
 func (t *Task) CheckModel(sub *Subtask, profile string) *Error {
 	allowed := slices.DeleteFunc(slices.Clone(t.Settings.EscalateTo), func(name string) bool { return name == sub.Model })
 	switch {
@@ -69,7 +70,7 @@ func (t *Task) CheckModel(sub *Subtask, profile string) *Error {
 		Because("agents.worker.escalate_to names those").Fix(listModels(allowed))
 }
 
-// listModels says which profiles are left.
+// listModels returns a hint with the remaining profiles.
 func listModels(allowed []string) string {
 	if len(allowed) == 0 {
 		return "there is none: guide the worker, or give the ticket up"

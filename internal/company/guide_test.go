@@ -21,7 +21,10 @@ func stuckLine(t *testing.T, set Settings) *line {
 func TestStuckSubtaskGetsAnotherModel(t *testing.T) {
 	l := stuckLine(t, Settings{EscalateTo: []string{"big", "huge"}})
 	give := func(run RunID, model string) error {
-		_, err := l.do(string(run), EndRun{Run: run, Fence: l.fence, Outcome: RunEnded{Status: RunSuccess}, Guide: &Guide{Subtask: lineSub, Text: "mind the order", Model: model}})
+		_, err := l.do(
+			string(run),
+			EndRun{Run: run, Fence: l.fence, Outcome: RunEnded{Status: RunSuccess},
+				Guide: &Guide{Subtask: lineSub, Text: "mind the order", Model: model}})
 		return err
 	}
 	if err := give("t1-plan.2", "gigantic"); CodeOf(err) != ENotFound || l.sub().Escalation == "" {
@@ -30,7 +33,8 @@ func TestStuckSubtaskGetsAnotherModel(t *testing.T) {
 	if err := give("t1-plan.2", "big"); err != nil {
 		t.Fatal(err)
 	}
-	if sub := l.sub(); sub.Model != "big" || sub.Guided != 1 || sub.Escalation != "" || sub.Input != "Your manager says: mind the order" {
+	if sub := l.sub(); sub.Model != "big" || sub.Guided != 1 || sub.Escalation != "" ||
+		sub.Input != "Your manager says: mind the order" {
 		t.Errorf("%+v", sub)
 	}
 	l.end(l.work(), RunEnded{Status: RunError, Escalate: true, Error: "and now?"}, nil)
@@ -58,7 +62,10 @@ func TestStuckSubtaskGetsAnotherModel(t *testing.T) {
 func TestStuckSubtaskGetsMoreTurns(t *testing.T) {
 	l := stuckLine(t, Settings{})
 	give := func(run RunID, more int) error {
-		_, err := l.do(string(run), EndRun{Run: run, Fence: l.fence, Outcome: RunEnded{Status: RunSuccess}, Guide: &Guide{Subtask: lineSub, Text: "go on", MoreTurns: more}})
+		_, err := l.do(
+			string(run),
+			EndRun{Run: run, Fence: l.fence, Outcome: RunEnded{Status: RunSuccess},
+				Guide: &Guide{Subtask: lineSub, Text: "go on", MoreTurns: more}})
 		return err
 	}
 	for _, more := range []int{-1, MaxMoreTurns + 1} {

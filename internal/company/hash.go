@@ -4,11 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 
-	"company/internal/jcs"
+	"company/internal/company/jcs"
 )
 
-// HashOf is the SHA-256 of the canonical JSON of v. What has no canonical JSON
-// is an EInvalid error.
+// HashOf returns the SHA-256 of the canonical JSON of v. A value without canonical JSON is an EInvalid error.
 func HashOf(v any) (Hash, error) {
 	text, err := jcs.Marshal(v)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	. "company/internal/company"
-	"company/internal/company/history"
+	"company/internal/company/historytest"
 )
 
 // CheckInvariants is not blind: each of these states is one that must not be.
@@ -18,7 +18,7 @@ func TestInvariantsFindViolations(t *testing.T) {
 		s.queued(2)
 		return s
 	}
-	if err := history.CheckInvariants(story().s); err != nil {
+	if err := historytest.CheckInvariants(story().s); err != nil {
 		t.Fatal(err)
 	}
 	for name, spoil := range map[string]func(s *State, t *Task){
@@ -38,14 +38,16 @@ func TestInvariantsFindViolations(t *testing.T) {
 		"task completed": func(s *State, t *Task) {
 			t.Status, t.Ended, t.Queue, s.Open = StatusCompleted, t.Submitted, nil, nil
 		},
-		"reviewed too early":   func(_ *State, t *Task) { t.Status = StatusReviewing },
-		"foreign merge intent": func(_ *State, t *Task) { t.MergeIntent = &MergeIntentRecorded{Subtask: "t1-01", Onto: t.Head} },
-		"not among the open":   func(s *State, _ *Task) { s.Open = nil },
-		"question of no task":  func(s *State, _ *Task) { s.Approvals["a1"] = &Approval{ID: "a1", Task: "t7"} },
+		"reviewed too early": func(_ *State, t *Task) { t.Status = StatusReviewing },
+		"foreign merge intent": func(_ *State, t *Task) {
+			t.MergeIntent = &MergeIntentRecorded{Subtask: "t1-01", Onto: t.Head}
+		},
+		"not among the open":  func(s *State, _ *Task) { s.Open = nil },
+		"question of no task": func(s *State, _ *Task) { s.Approvals["a1"] = &Approval{ID: "a1", Task: "t7"} },
 	} {
 		s := story()
 		spoil(s.s, s.task())
-		if err := history.CheckInvariants(s.s); CodeOf(err) != ELedger {
+		if err := historytest.CheckInvariants(s.s); CodeOf(err) != ELedger {
 			t.Errorf("%s is not noticed: %v", name, err)
 		}
 	}
@@ -60,10 +62,11 @@ func TestHistoryCheckerFindsViolations(t *testing.T) {
 	s.checked()
 	s.must(Company, IntendDelivery{s.id})
 	s.must(Company, s.delivered())
-	if _, err := history.Replay(s.log); err != nil {
+	if _, err := historytest.Replay(s.log); err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range []string{"gate.finished", "review.finished", "merge.gated", "merge.intended", "merge.done", "pr.opened", "run.claimed", "plan.accepted"} {
+	for _, kind := range []string{"gate.finished", "review.finished", "merge.gated", "merge.intended", "merge.done",
+		"pr.opened", "run.claimed", "plan.accepted"} {
 		var log []Event
 		dropped := false
 		for _, e := range s.log {
@@ -96,6 +99,6 @@ func replaySafely(log []Event) (err error) {
 			err = fmt.Errorf("%v", p)
 		}
 	}()
-	_, err = history.Replay(log)
+	_, err = historytest.Replay(log)
 	return err
 }

@@ -8,19 +8,17 @@ import (
 	"strings"
 )
 
-// TaskID names one instruction: t12.
+// TaskID is the id of one instruction: t12.
 type TaskID string
 
-// SubtaskID names one ticket of a task's plan: t12-03. The empty SubtaskID
-// stands for the task as a whole.
+// SubtaskID is the id of one ticket of a task's plan: t12-03. The empty SubtaskID means the task as a whole.
 type SubtaskID string
 
-// RunID names one attempt of an agent: t12-03.2 (worker), t12-plan.1
-// (manager), t12-03-review.1 (reviewer), t12-03-merge.1 (merger),
-// t12-review.1 (the whole-task review).
+// RunID is the id of one attempt of an agent: t12-03.2 (worker), t12-plan.1 (manager), t12-03-review.1 (reviewer),
+// t12-03-merge.1 (merger), t12-review.1 (the review of the whole task).
 type RunID string
 
-// ApprovalID names one question to the president: a7.
+// ApprovalID is the id of one question to the president: a7.
 type ApprovalID string
 
 // OID is a git object id in full lower-case hexadecimal.
@@ -29,7 +27,7 @@ type OID string
 // Hash is a SHA-256 in lower-case hexadecimal: the name of a blob.
 type Hash string
 
-// Role is what an agent does (SUB-5).
+// Role is the job of an agent (SUB-5).
 type Role string
 
 const (
@@ -45,8 +43,8 @@ var (
 	runRE     = regexp.MustCompile(`^(t[1-9][0-9]{0,8})(-[0-9]{2,3})?(?:-([a-z]+))?\.([1-9][0-9]{0,5})$`)
 )
 
-// runForms are the forms of run ids: a row for each role, with the word behind the ticket's or
-// the task's id. Whatever names, parses or checks runs goes by this table.
+// runForms lists the forms of run ids, one row for each role. All code that builds, parses or checks run ids uses this
+// table.
 var runForms = []runForm{
 	{role: Worker, ofSubtask: true},
 	{role: Manager, word: "plan", ofTask: true},
@@ -54,10 +52,10 @@ var runForms = []runForm{
 	{role: Merger, word: "merge", ofSubtask: true},
 }
 
-// runForm is how the runs of a role are named.
+// runForm tells how the runs of a role are named.
 type runForm struct {
 	role      Role
-	word      string // of small letters, 12 at most; empty: none
+	word      string // at most 12 small letters; empty for workers
 	ofTask    bool   // runs of the task as a whole exist
 	ofSubtask bool   // runs of a subtask exist
 }
@@ -84,7 +82,7 @@ func (h Hash) Valid() bool {
 	return len(h) == 64 && strings.Trim(string(h), "0123456789abcdef") == ""
 }
 
-// Short is what people are shown of an object id.
+// Short returns the first 7 digits of an object id, for people.
 func (o OID) Short() string {
 	if len(o) < 7 {
 		return string(o)
@@ -92,19 +90,19 @@ func (o OID) Short() string {
 	return string(o[:7])
 }
 
-// NewTaskID is the n-th task of an office, n from 1.
+// NewTaskID returns the id of the n-th task of an office, n from 1.
 func NewTaskID(n int) TaskID { return TaskID("t" + strconv.Itoa(n)) }
 
-// NewSubtaskID is the n-th subtask of a task, n from 1.
+// NewSubtaskID returns the id of the n-th subtask of a task, n from 1.
 func NewSubtaskID(t TaskID, n int) SubtaskID { return SubtaskID(fmt.Sprintf("%s-%02d", t, n)) }
 
-// Task is the task that a subtask belongs to.
+// Task returns the task that a subtask belongs to.
 func (id SubtaskID) Task() TaskID {
 	t, _, _ := strings.Cut(string(id), "-")
 	return TaskID(t)
 }
 
-// Roles lists the roles that have runs.
+// Roles returns the roles that have runs.
 func Roles() []Role {
 	out := make([]Role, len(runForms))
 	for i, f := range runForms {
@@ -113,8 +111,8 @@ func Roles() []Role {
 	return out
 }
 
-// NewRunID names the n-th attempt of a role at a subtask (or, with sub empty,
-// at a task). The id of an unknown role is not valid.
+// NewRunID returns the id of the n-th attempt of a role at a subtask, or at a task if sub is empty. For an unknown role
+// it returns an invalid id.
 func NewRunID(t TaskID, sub SubtaskID, role Role, n int) RunID {
 	head := string(t)
 	if sub != "" {
@@ -130,8 +128,8 @@ func NewRunID(t TaskID, sub SubtaskID, role Role, n int) RunID {
 	return RunID(head + "." + strconv.Itoa(n))
 }
 
-// Split takes a run id apart. A malformed one, or one of no known role, is an EInvalid error.
-func (id RunID) Split() (t TaskID, sub SubtaskID, role Role, n int, err error) {
+// Split parses a run id. A malformed id, or an unknown role, is an EInvalid error.
+func (id RunID) Split() (taskID TaskID, sub SubtaskID, role Role, n int, err error) {
 	invalid := E(EInvalid, fmt.Sprintf("%q is not a run id", string(id))).Fix("run ids look like t12-03.2")
 	m := runRE.FindStringSubmatch(string(id))
 	if m == nil {
@@ -145,19 +143,19 @@ func (id RunID) Split() (t TaskID, sub SubtaskID, role Role, n int, err error) {
 	if m[2] == "" && !form.ofTask || m[2] != "" && !form.ofSubtask {
 		return "", "", "", 0, invalid
 	}
-	t = TaskID(m[1])
+	taskID = TaskID(m[1])
 	if m[2] != "" {
 		sub = SubtaskID(m[1] + m[2])
 	}
 	n, err = strconv.Atoi(m[4])
-	return t, sub, form.role, n, err
+	return taskID, sub, form.role, n, err
 }
 
-// Task is the task that a run belongs to; empty for a malformed id.
+// Task returns the task that a run belongs to, or "" for a malformed id.
 func (id RunID) Task() TaskID {
 	t, _, _, _, _ := id.Split()
 	return t
 }
 
-// FilePath names a file of the run as the ledger does.
+// FilePath returns the name of a file of the run as the ledger uses it.
 func (id RunID) FilePath(name string) string { return "runs/" + string(id) + "/" + name }

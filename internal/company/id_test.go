@@ -37,7 +37,8 @@ func TestUnknownRoleIsNoWorker(t *testing.T) {
 	t.Parallel()
 	for _, id := range []RunID{
 		NewRunID("t1", "t1-01", "node", 1), NewRunID("t1", "", "", 1),
-		"t1-01-node.1", "t1-n04.1", "t1-01-plan.1", "t1-merge.1", "t1.1", "t1-01-.1", "t1-01-review-merge.1", "t1-01.0", "t1-01-REVIEW.1",
+		"t1-01-node.1", "t1-n04.1", "t1-01-plan.1", "t1-merge.1", "t1.1", "t1-01-.1", "t1-01-review-merge.1", "t1-01.0",
+		"t1-01-REVIEW.1",
 	} {
 		if _, _, role, _, err := id.Split(); CodeOf(err) != EInvalid || role != "" || id.Valid() || id.Task() != "" {
 			t.Errorf("%s: %q, %v", id, role, err)

@@ -100,7 +100,8 @@ func TestWaitsForThePresidentAreIdle(t *testing.T) {
 	idle("a question beside a run", 0)
 	s.merged(1)
 	head := s.oid()
-	s.must(string(run), EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: head, Branch: "agent/x"}})
+	s.must(string(run),
+		EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: head, Branch: "agent/x"}})
 	s.must(Company, s.gated(2, true))
 	s.reviewed(2, Approve)
 

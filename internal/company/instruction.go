@@ -8,62 +8,61 @@ import (
 	"unicode/utf8"
 )
 
-// An instruction has parts where it has at least two and at most so many: more of them help no
+// An instruction is split into parts only if it has at least two and at most this many. More parts would not help a
 // reader.
 const (
 	maxParts     = 20
-	maxPartsText = 32 << 10 // bytes of an instruction that is split
+	maxPartsText = 32 << 10 // bytes of an instruction that may be split
 )
 
-// InstructionPart is one part of an instruction: an item of a list, or a sentence. Which of
-// them ask for something is the reader's to say.
+// InstructionPart is one part of an instruction: an item of a list, or a sentence. The reader decides which parts ask
+// for work.
 type InstructionPart struct {
-	Text string // in one line, without fenced code
-	At   int    // where the text begins, in bytes
-	From int    // where the part begins, with the headings above it
-	To   int    // where the next part begins
-	// Above are the texts under which the part stands: headings, the items that it is an item
-	// of, and the paragraph before their list.
+	Text string // on one line, without fenced code
+	At   int    // byte offset of the text
+	From int    // byte offset of the part, including the headings above it
+	To   int    // byte offset of the next part
+	// Above holds the texts above the part: headings, the items that contain it, and the paragraph before their list.
 	Above []TextSpan
 }
 
-// TextSpan is where a piece of a text begins and ends, in bytes.
+// TextSpan holds the byte offsets of a piece of text.
 type TextSpan struct{ From, To int }
 
-// PartsOf splits an instruction; none where it has one part, or more than a reader can check one by
+// PartsOf splits an instruction into parts. It returns nil if there is one part, or more than a reader can check one by
 // one.
 func PartsOf(instruction string) []InstructionPart {
 	if len(instruction) > maxPartsText {
 		return nil
 	}
 	p := partSplitter{headed: -1}
-	at := 0
+	index := 0
 	var open codeFence
-	unclosed := map[string]int{} // by sign: fences of so many or more are closed nowhere behind here
+	unclosed := map[string]int{} // by sign: no fence of this length or longer is closed after this line
 	for line := range strings.Lines(instruction) {
 		bare := strings.TrimRight(line, "\r\n")
 		inset := strings.TrimSpace(bare)
 		item := findItem(bare)
 		switch fence := readFence(inset); {
-		case open.length > 0: // it stands in the instruction, literally
+		case open.length > 0: // code is part of the instruction as it stands
 			if fence.closesFence(open) {
 				open = codeFence{}
 			}
-		case fence.length > 0 && hasClosing(instruction[at+len(line):], fence, unclosed):
+		case fence.length > 0 && hasClosing(instruction[index+len(line):], fence, unclosed):
 			open = fence
 		case inset == "":
 			p.endBlock()
 		case headingLevel(inset) > 0:
 			p.endBlock()
-			p.addHeading(headingLevel(inset), TextSpan{at, at + len(line)})
+			p.addHeading(headingLevel(inset), TextSpan{index, index + len(line)})
 		case item > 0:
 			p.endBlock()
-			p.beginItem(len(bare)-len(strings.TrimLeft(bare, " \t")), at)
-			p.addFields(bare[item:], at+item, at)
+			p.beginItem(len(bare)-len(strings.TrimLeft(bare, " \t")), index)
+			p.addFields(bare[item:], index+item, index)
 		default:
-			p.addFields(bare, at, at)
+			p.addFields(bare, index, index)
 		}
-		at += len(line)
+		index += len(line)
 	}
 	p.endBlock()
 	if len(p.parts) < 2 || len(p.parts) > maxParts {
@@ -76,17 +75,17 @@ func PartsOf(instruction string) []InstructionPart {
 		}
 	}
 	p.parts[0].From = 0
-	for i := range p.parts { // a text above a part ends where the part that it is ends
-		for j, s := range p.parts[i].Above {
-			if s.To == 0 {
-				p.parts[i].Above[j].To = p.endOf(s.From)
+	for i := range p.parts { // a text above a part ends with its own part
+		for j, textSpan := range p.parts[i].Above {
+			if textSpan.To == 0 {
+				p.parts[i].Above[j].To = p.endOf(textSpan.From)
 			}
 		}
 	}
 	return p.parts
 }
 
-// endOf is where the part ends that has an item or a paragraph from here on.
+// endOf returns the end of the part that contains the offset from.
 func (p *partSplitter) endOf(from int) int {
 	for _, part := range p.parts {
 		if part.From <= from && from < part.To {
@@ -96,14 +95,15 @@ func (p *partSplitter) endOf(from int) int {
 	return from
 }
 
-// codeFence is the line around code: its sign, and how often it stands there. Bare: nothing is behind it.
+// codeFence is a fence line around code: its sign and length. bare means that no text follows the sign.
 type codeFence struct {
 	sign   string
 	length int
 	bare   bool
 }
 
-// readFence reads a line without the blanks around it; the zero value: it is no fence (CommonMark 4.5).
+// readFence parses a line without surrounding spaces. It returns the zero value if the line is no fence (CommonMark
+// 4.5).
 func readFence(line string) codeFence {
 	for _, sign := range []string{"`", "~"} {
 		rest := strings.TrimLeft(line, sign)
@@ -118,10 +118,10 @@ func (f codeFence) closesFence(open codeFence) bool {
 	return f.bare && f.sign == open.sign && f.length >= open.length
 }
 
-// hasClosing reports whether a fence is closed in the text behind it: one that is not is text. It notes those
-// that are not, so that many of them are not looked for again.
+// hasClosing reports whether a fence is closed later in the text. An unclosed fence is plain text. It records unclosed
+// fences, so that the search is not repeated for many of them.
 func hasClosing(text string, open codeFence, unclosed map[string]int) bool {
-	if most := unclosed[open.sign]; most > 0 && open.length >= most {
+	if limit := unclosed[open.sign]; limit > 0 && open.length >= limit {
 		return false
 	}
 	for line := range strings.Lines(text) {
@@ -133,13 +133,14 @@ func hasClosing(text string, open codeFence, unclosed map[string]int) bool {
 	return false
 }
 
-// findItem finds where the text of an item begins in a line, behind its sign and a box to tick; 0:
-// the line begins none.
+// findItem returns the offset of an item's text in a line, after its bullet and check box. It returns 0 if the line
+// does not begin an item.
 func findItem(line string) int {
 	rest := strings.TrimLeft(line, " \t")
 	sign := strings.TrimLeft(rest, "0123456789")
 	switch digits := len(rest) - len(sign); {
-	case digits == 0 && strings.IndexAny(sign, "-*+") == 0, digits >= 1 && digits <= 3 && strings.IndexAny(sign, ".)") == 0:
+	case digits == 0 && strings.IndexAny(sign, "-*+") == 0,
+		digits >= 1 && digits <= 3 && strings.IndexAny(sign, ".)") == 0:
 	default:
 		return 0
 	}
@@ -156,7 +157,7 @@ func findItem(line string) int {
 	return len(line) - len(text)
 }
 
-// headingLevel is the level of a heading of Markdown; 0: the line is none.
+// headingLevel returns the level of a Markdown heading, or 0 if the line is no heading.
 func headingLevel(line string) int {
 	text := strings.TrimLeft(line, "#")
 	if signs := len(line) - len(text); signs >= 1 && signs <= 6 && strings.IndexAny(text, " \t") == 0 {
@@ -171,32 +172,32 @@ func isInitial(text string) bool {
 	return unicode.IsLetter(r) && text[size:] == "."
 }
 
-// partSplitter collects a paragraph or an item field by field, and makes parts of it.
+// partSplitter collects the fields of a paragraph or an item, and splits them into parts.
 type partSplitter struct {
 	parts  []InstructionPart
 	fields []field
-	item   bool // the fields are those of an item of a list
-	headed int  // where the headings above the fields begin; below 0: there are none
-	begins int  // where the line of the first field begins
+	item   bool // the fields belong to an item of a list
+	headed int  // offset of the headings above the fields; negative if there are none
+	begins int  // offset of the line of the first field
 
-	headings []above // that hold for the fields, the highest first
-	items    []above // that the fields are below, with the present one
-	intro    int     // 1 + where the paragraph before the list begins; 0: there is none
+	headings []above // headings above the fields, the highest first
+	items    []above // items that contain the fields, including the present one
+	intro    int     // 1 + offset of the paragraph before the list; 0 if there is none
 }
 
-// above is a text under which others stand: a heading of a level, or an item at an indent.
+// above is a text above others: a heading with its level, or an item with its indent.
 type above struct {
 	level int
 	span  TextSpan
 }
 
-// field is text between white space, and where it begins.
+// field is a text without white space, and its offset.
 type field struct {
 	text string
 	at   int
 }
 
-// pushAbove has a text stand above the ones that follow, in the place of those of its level and below.
+// pushAbove adds a text above the following ones. It replaces the texts of the same or a deeper level.
 func pushAbove(list []above, a above) []above {
 	return append(slices.DeleteFunc(list, func(other above) bool { return other.level >= a.level }), a)
 }
@@ -208,35 +209,36 @@ func (p *partSplitter) addHeading(level int, span TextSpan) {
 	p.headings, p.items, p.intro = pushAbove(p.headings, above{level, span}), nil, 0
 }
 
-func (p *partSplitter) beginItem(indent, at int) {
+func (p *partSplitter) beginItem(indent, index int) {
 	p.item = true
-	p.items = pushAbove(p.items, above{indent, TextSpan{From: at}})
+	p.items = pushAbove(p.items, above{indent, TextSpan{From: index}})
 }
 
-func (p *partSplitter) addFields(text string, at, lineAt int) {
+func (p *partSplitter) addFields(text string, index, lineAt int) {
 	if len(p.fields) == 0 {
 		p.begins = lineAt
 	}
 	for f := range strings.FieldsSeq(text) {
 		i := strings.Index(text, f)
-		p.fields = append(p.fields, field{f, at + i})
-		text, at = text[i+len(f):], at+i+len(f)
+		p.fields = append(p.fields, field{f, index + i})
+		text, index = text[i+len(f):], index+i+len(f)
 	}
 }
 
-// endBlock makes the fields one part, or one part a sentence.
+// endBlock turns the fields into one part (an item) or one part a sentence (a paragraph).
 func (p *partSplitter) endBlock() {
-	if len(p.fields) > 0 && !p.item { // a paragraph ends lists, and may begin one
+	if len(p.fields) > 0 && !p.item { // a paragraph ends a list, and may introduce one
 		p.items, p.intro = nil, 0
 	}
-	begin, open, left := 0, 0, 0 // open: brackets of the part; left: that close behind it
+	begin, open, left := 0, 0, 0 // open: brackets open in this part; left: brackets closed later
 	for _, f := range p.fields {
 		left -= closesBrackets(f.text)
 	}
-	for i, f := range p.fields {
-		open, left = open-closesBrackets(f.text), left+closesBrackets(f.text)
+	for i, field := range p.fields {
+		open, left = open-closesBrackets(field.text), left+closesBrackets(field.text)
 		last := i == len(p.fields)-1
-		if !last && (p.item || !(endsSentence(f.text) && beginsSentence(p.fields[i+1].text)) || open > 0 && -left >= open) {
+		if !last && (p.item || !(endsSentence(field.text) && beginsSentence(p.fields[i+1].text)) ||
+			open > 0 && -left >= open) {
 			continue
 		}
 		open = 0
@@ -252,7 +254,7 @@ func (p *partSplitter) endBlock() {
 	p.fields, p.item = p.fields[:0], false
 }
 
-// closesBrackets counts how many brackets a text closes beyond those that it opens.
+// closesBrackets returns how many more brackets a text closes than it opens.
 func closesBrackets(text string) int { return strings.Count(text, ")") - strings.Count(text, "(") }
 
 func (p *partSplitter) addPart(fields []field) {
@@ -261,7 +263,7 @@ func (p *partSplitter) addPart(fields []field) {
 		texts[i] = f.text
 	}
 	part := InstructionPart{Text: strings.Join(texts, " "), At: fields[0].at, From: fields[0].at}
-	if fields[0].at == p.fields[0].at { // the first of its block has the headings, and the sign of an item
+	if fields[0].at == p.fields[0].at { // the first part of a block includes the headings and the item's bullet
 		part.From = p.begins
 		if p.headed >= 0 {
 			part.From = p.headed
@@ -279,10 +281,11 @@ func (p *partSplitter) addPart(fields []field) {
 	p.parts = append(p.parts, part)
 }
 
-// abbreviated are abbreviations whose full stop ends no sentence.
-var abbreviated = map[string]bool{"e.g.": true, "i.e.": true, "etc.": true, "vs.": true, "cf.": true, "approx.": true, "no.": true, "z.b.": true, "d.h.": true}
+// abbreviated holds abbreviations whose full stop does not end a sentence.
+var abbreviated = map[string]bool{"e.g.": true, "i.e.": true, "etc.": true, "vs.": true, "cf.": true, "approx.": true,
+	"no.": true, "z.b.": true, "d.h.": true}
 
-// endsSentence reports whether a field ends a sentence where a capital, a quotation or code follows.
+// endsSentence reports whether a field ends a sentence if a capital letter, a quotation or code follows.
 func endsSentence(field string) bool {
 	bare := strings.TrimRight(field, `)"'”’`+"`")
 	r, _ := utf8.DecodeLastRuneInString(bare)
@@ -298,8 +301,8 @@ func beginsSentence(field string) bool {
 	return !unicode.IsLower(r)
 }
 
-// Parts are the parts of a task's instruction. The text of a follow-up and of an issue is
-// written by strangers: it stays where it is quoted, and has none.
+// Parts returns the parts of a task's instruction. It returns nil for a follow-up or an issue, because strangers wrote
+// that text, so it must stay where it is quoted.
 func (t *Task) Parts() []InstructionPart {
 	if t.Follows != "" || t.Issue != nil {
 		return nil
@@ -307,21 +310,21 @@ func (t *Task) Parts() []InstructionPart {
 	return PartsOf(t.Instruction)
 }
 
-// NumberParts is the instruction with the number of each part before its text, from 1; the
-// instruction as it is where it has none.
+// NumberParts returns the instruction with the number of each part before its text, from 1. It returns the instruction
+// unchanged if it has no parts.
 func (t *Task) NumberParts() (text string, parts int) {
 	var b strings.Builder
-	at := 0
+	index := 0
 	list := t.Parts()
-	for i, p := range list {
-		b.WriteString(t.Instruction[at:p.At] + "[" + itoa(i+1) + "] ")
-		at = p.At
+	for i, part := range list {
+		b.WriteString(t.Instruction[index:part.At] + "[" + itoa(i+1) + "] ")
+		index = part.At
 	}
-	return b.String() + t.Instruction[at:], len(list)
+	return b.String() + t.Instruction[index:], len(list)
 }
 
-// OwnPart is what a ticket carries out of the instruction, as it stands there, with the headings
-// and the texts above it. Empty: the plan does not say, or the ticket has no others beside it.
+// OwnPart returns the text of the instruction that a ticket carries out, with the headings and texts above it. It is
+// empty if the plan does not tell, or if there is no other ticket.
 func (t *Task) OwnPart(sub *Subtask) string {
 	var spans []TextSpan
 	for _, p := range t.ownParts(sub) {
@@ -330,30 +333,30 @@ func (t *Task) OwnPart(sub *Subtask) string {
 	slices.SortFunc(spans, func(a, b TextSpan) int { return cmp.Or(a.From-b.From, a.To-b.To) })
 	var b strings.Builder
 	end := 0
-	for _, s := range spans {
-		if s.From = max(s.From, end); s.From < s.To {
-			b.WriteString(strings.TrimRight(t.Instruction[s.From:s.To], " \t\r\n") + "\n")
-			end = s.To
+	for _, textSpan := range spans {
+		if textSpan.From = max(textSpan.From, end); textSpan.From < textSpan.To {
+			b.WriteString(strings.TrimRight(t.Instruction[textSpan.From:textSpan.To], " \t\r\n") + "\n")
+			end = textSpan.To
 		}
 	}
 	return b.String()
 }
 
-// ownParts are the parts that a ticket's plan names, in the order of the instruction; none where there is
-// no other ticket.
+// ownParts returns the parts that the plan assigns to a ticket, in the order of the instruction. It returns nil if
+// there is no other ticket.
 func (t *Task) ownParts(sub *Subtask) (own []InstructionPart) {
 	if len(t.Subtasks) < 2 {
 		return nil
 	}
-	for i, p := range t.Parts() {
+	for i, part := range t.Parts() {
 		if sub.Planned.doesPart(i + 1) {
-			own = append(own, p)
+			own = append(own, part)
 		}
 	}
 	return own
 }
 
-// OwnDemands are the texts of the parts that a ticket carries out, where others do the rest.
+// OwnDemands returns the texts of the parts that a ticket carries out. It returns nil if there is no other ticket.
 func (t *Task) OwnDemands(sub *Subtask) (texts []string) {
 	for _, p := range t.ownParts(sub) {
 		texts = append(texts, p.Text)

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	. "company/internal/company"
-	"company/internal/company/history"
+	"company/internal/company/historytest"
 )
 
 func TestPartsOfAnInstruction(t *testing.T) {
@@ -24,8 +24,9 @@ func TestPartsOfAnInstruction(t *testing.T) {
 		"Mend (it. Then test it":                                                                 "Mend (it.|Then test it",
 		"A B. \r\nC":                                                                             "",
 		"- a\r\n- b":                                                                             "a|b",
-		strings.Repeat("Do it. ", 20):                                                            strings.TrimSuffix(strings.Repeat("Do it.|", 20), "|"),
-		strings.Repeat("Do it. ", 21):                                                            "",
+		strings.Repeat("Do it. ", 20): strings.TrimSuffix(
+			strings.Repeat("Do it.|", 20), "|"),
+		strings.Repeat("Do it. ", 21): "",
 	} {
 		var got []string
 		end := 0
@@ -48,13 +49,16 @@ func TestPartsOfAnInstruction(t *testing.T) {
 	}
 }
 
-const ofTwo = "Two repairs; each has a test.\n\n## Parser\n1. Mend the parser:\n```go\nx := 1\n```\n## Printer\n2. Mend the printer."
+const ofTwo = "Two repairs; each has a test.\n\n## Parser\n1. Mend the parser:\n```go\nx := 1\n```\n## Printer\n2. " +
+	"Mend the printer."
 
 // byParts is a task of two tickets whose plan says which parts of the instruction they do.
 func byParts(t *testing.T, instruction string, change func(p *Plan)) *story {
 	t.Helper()
 	s := &story{bench: newBench(t)}
-	s.must(President, Submit{Instruction: instruction, Project: Project{ID: "p", Path: "/p"}, Settings: Settings{Cap: Amount{MicroUSD: 1000, Tokens: NoCap}, Way: WaySplit}})
+	s.must(President,
+		Submit{Instruction: instruction, Project: Project{ID: "p", Path: "/p"},
+			Settings: Settings{Cap: Amount{MicroUSD: 1000, Tokens: NoCap}, Way: WaySplit}})
 	s.id = NewTaskID(s.s.LastTask)
 	s.must(Company, s.preparation())
 	s.must(Company, RecordBaseline{Task: s.id, Result: s.verdict(s.oid(), true)})
@@ -71,16 +75,19 @@ func byParts(t *testing.T, instruction string, change func(p *Plan)) *story {
 func TestTicketsOwnPart(t *testing.T) {
 	t.Parallel()
 	s := byParts(t, ofTwo, nil)
-	if text, n := s.task().NumberParts(); n != 3 || !strings.HasPrefix(text, "[1] Two repairs; each") || !strings.Contains(text, "1. [2] Mend the parser") {
+	if text, n := s.task().NumberParts(); n != 3 || !strings.HasPrefix(text, "[1] Two repairs; each") ||
+		!strings.Contains(text, "1. [2] Mend the parser") {
 		t.Errorf("%d parts:\n%s", n, text)
 	}
 	if own := s.task().OwnPart(s.sub(2)); own != "Two repairs; each has a test.\n## Printer\n2. Mend the printer.\n" {
 		t.Errorf("the second ticket's part: %q", own)
 	}
-	if own := s.task().OwnPart(s.sub(1)); !strings.Contains(own, "## Parser\n1. Mend the parser:\n```go\nx := 1\n```\n") || strings.Contains(own, "rinter") {
+	if own := s.task().OwnPart(s.sub(1)); !strings.Contains(own, "## Parser\n1. Mend the parser:\n```go\nx := 1\n```\n") ||
+		strings.Contains(own, "rinter") {
 		t.Errorf("the first ticket's part: %q", own)
 	}
-	if d := s.task().OwnDemands(s.sub(2)); !slices.Equal(d, []string{"Two repairs; each has a test.", "Mend the printer."}) {
+	if d := s.task().OwnDemands(s.sub(2)); !slices.Equal(
+		d, []string{"Two repairs; each has a test.", "Mend the printer."}) {
 		t.Errorf("its demands: %q", d)
 	}
 }
@@ -90,7 +97,8 @@ func TestPartsOfAPlan(t *testing.T) {
 	t.Parallel()
 	p := waves(2)
 	p.Waves[0].Subtasks[0].Does = []int{1, 4}
-	if got := p.Check(PlanRules{Parts: 3}); len(got) != 1 || !strings.Contains(got[0].String(), "does part 4, and the instruction has parts 1 to 3") {
+	if got := p.Check(PlanRules{Parts: 3}); len(got) != 1 ||
+		!strings.Contains(got[0].String(), "does part 4, and the instruction has parts 1 to 3") {
 		t.Errorf("a part too many: %v", got)
 	}
 	parts := PartsOf(ofTwo)
@@ -123,17 +131,22 @@ func TestReviewInParts(t *testing.T) {
 		action      [2]string // empty: modified
 		again       bool
 	}{
-		"apart":                      {paths: [2]string{"w0/p0/a.go", "w0/p1/b.go"}},
-		"in one folder":              {paths: [2]string{"w0/a.go", "w0/b.go"}, again: true},
-		"new files in one folder":    {paths: [2]string{"w0/de.json", "w0/fr.json"}, action: [2]string{"created", "created"}},
-		"new files of one package":   {paths: [2]string{"w0/a.go", "w0/b.go"}, action: [2]string{"created", "created"}, again: true},
+		"apart":                   {paths: [2]string{"w0/p0/a.go", "w0/p1/b.go"}},
+		"in one folder":           {paths: [2]string{"w0/a.go", "w0/b.go"}, again: true},
+		"new files in one folder": {paths: [2]string{"w0/de.json", "w0/fr.json"}, action: [2]string{"created", "created"}},
+		"new files of one package": {paths: [2]string{"w0/a.go", "w0/b.go"}, action: [2]string{"created", "created"},
+			again: true},
 		"a new file beside a change": {paths: [2]string{"w0/a.py", "w0/b.py"}, action: [2]string{"created"}, again: true},
 		"a change beside a new file": {paths: [2]string{"w0/a.py", "w0/b.py"}, action: [2]string{"", "created"}, again: true},
-		"a new file of both":         {paths: [2]string{"w0/a.json", "w0/a.json"}, action: [2]string{"created", "created"}, again: true},
-		"at the root":                {paths: [2]string{"a.go", "b.go"}, again: true},
-		"a part is left":             {paths: [2]string{"w0/p0/a.go", "w0/p1/b.go"}, change: func(p *Plan) { first(p).Does = []int{1} }, again: true},
-		"a ticket without a part":    {paths: [2]string{"w0/p0/a.go", "w0/p1/b.go"}, change: func(p *Plan) { p.Waves[0].Subtasks[1].Does = []int{1, 2, 3}; first(p).Does = nil }, again: true},
-		"one needs the other":        {paths: [2]string{"w0/p0/a.go", "w0/p1/b.go"}, change: func(p *Plan) { p.Waves[0].Subtasks[1].After = []string{"1"} }, again: true},
+		"a new file of both": {paths: [2]string{"w0/a.json", "w0/a.json"}, action: [2]string{"created", "created"},
+			again: true},
+		"at the root": {paths: [2]string{"a.go", "b.go"}, again: true},
+		"a part is left": {paths: [2]string{"w0/p0/a.go", "w0/p1/b.go"},
+			change: func(p *Plan) { first(p).Does = []int{1} }, again: true},
+		"a ticket without a part": {paths: [2]string{"w0/p0/a.go", "w0/p1/b.go"},
+			change: func(p *Plan) { p.Waves[0].Subtasks[1].Does = []int{1, 2, 3}; first(p).Does = nil }, again: true},
+		"one needs the other": {paths: [2]string{"w0/p0/a.go", "w0/p1/b.go"},
+			change: func(p *Plan) { p.Waves[0].Subtasks[1].After = []string{"1"} }, again: true},
 		"an instruction of one part": {instruction: "add a limit", paths: [2]string{"w0/p0/a.go", "w0/p1/b.go"}, again: true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -171,7 +184,7 @@ func TestCheckerOfReviewsInParts(t *testing.T) {
 	s.must(Company, s.wholeGated(true))
 	s.must(Company, IntendDelivery{s.id})
 	s.must(Company, s.delivered())
-	if _, err := history.Replay(s.log); err != nil {
+	if _, err := historytest.Replay(s.log); err != nil {
 		t.Fatal(err)
 	}
 	for name, log := range map[string][]Event{
@@ -181,10 +194,11 @@ func TestCheckerOfReviewsInParts(t *testing.T) {
 			}
 		}),
 		"a part of nobody's": rewritten(t, s.log, func(d *PlanAccepted) { d.Plan.Waves[0].Subtasks[0].Does = []int{1} }),
-		"one after another":  rewritten(t, s.log, func(d *PlanAccepted) { d.Plan.Waves[0].Subtasks[1].After = []string{string(s.subID(1))} }),
-		"of an issue":        rewritten(t, s.log, func(d *TaskSubmitted) { d.Issue = &IssueRef{Number: 12} }),
+		"one after another": rewritten(
+			t, s.log, func(d *PlanAccepted) { d.Plan.Waves[0].Subtasks[1].After = []string{string(s.subID(1))} }),
+		"of an issue": rewritten(t, s.log, func(d *TaskSubmitted) { d.Issue = &IssueRef{Number: 12} }),
 	} {
-		if _, err := history.Replay(log); err == nil || !strings.Contains(err.Error(), "review") {
+		if _, err := historytest.Replay(log); err == nil || !strings.Contains(err.Error(), "review") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -6,8 +6,8 @@ import (
 	"unicode"
 )
 
-// IssueRef names the issue of a forge that a task is about. The issue's text is a part
-// of the instruction, quoted there: anyone may have written it.
+// IssueRef identifies the issue of a forge that a task is about. The instruction quotes the issue's text, which anyone
+// may have written.
 type IssueRef struct {
 	Number     int    `json:"number"`
 	Repository string `json:"repository"` // as owner/name
@@ -16,15 +16,14 @@ type IssueRef struct {
 
 func (r IssueRef) String() string { return fmt.Sprintf("#%d of %s", r.Number, r.Repository) }
 
-// Bounds of what a task records of its issue.
+// Limits of the data that a task records about its issue.
 const (
 	maxIssueNumber = 1_000_000_000
 	maxIssueURL    = 500
 )
 
-// isIssueRepository reports whether a text is owner/name; an owner may have groups. A
-// regular expression with these bounds is as large as all others together, and would be
-// made at each start.
+// isIssueRepository reports whether a text is owner/name; the owner may have groups. It avoids a regular expression:
+// with these bounds it would be as large as all others together, and would be compiled at each start.
 func isIssueRepository(text string) bool {
 	parts := strings.Split(text, "/")
 	if len(parts) < 2 || len(parts) > 9 {
@@ -41,8 +40,7 @@ func isIssueRepository(text string) bool {
 	return true
 }
 
-// validate refuses a reference that names no issue: its parts stand in pull requests and
-// on terminals.
+// validate refuses an invalid reference, because its fields appear in pull requests and on terminals.
 func (r *IssueRef) validate() error {
 	if r == nil {
 		return nil
@@ -54,8 +52,11 @@ func (r *IssueRef) validate() error {
 	}
 	switch {
 	case r.Number < 1 || r.Number > maxIssueNumber, !isIssueRepository(r.Repository),
-		scheme != "https" && scheme != "http", host == "", strings.ContainsRune(host, '@'), len(r.URL) > maxIssueURL, strings.ContainsFunc(r.URL, odd):
-		return E(EInvalid, "the issue of the instruction is none").Because("an issue has a number, a repository as owner/name and the address of its page").Fix("company submit --issue 12")
+		scheme != "https" && scheme != "http", host == "", strings.ContainsRune(host, '@'), len(r.URL) > maxIssueURL,
+		strings.ContainsFunc(r.URL, odd):
+		return E(EInvalid, "the issue of the instruction is none").
+			Because("an issue has a number, a repository as owner/name and the address of its page").
+			Fix("company submit --issue 12")
 	}
 	return nil
 }

@@ -2,17 +2,16 @@ package company
 
 import "slices"
 
-// leaveNeed is what a person must let pass of a subtask's changes, as far as the
-// changes and the settings of its task tell. Paths are matched with many globs, and
-// Due and the decisions about a merge ask again and again, so apply finds it once
-// for the changes of a head. It follows from the state and is not stored.
+// leaveNeed lists the changes of a subtask that require a person's approval. It depends on the changes and the settings
+// of its task. Matching paths with many globs is slow, and Due and the merge decisions need the result often. So apply
+// computes it once for the changes of a head. It is derived from the state and not stored.
 type leaveNeed struct {
-	of        []Change // the changes that it was found for
+	of        []Change // the changes that it was computed for
 	protected []string
 	oldTests  []string
 }
 
-// leaveNeedOf is the leave that the present changes of a subtask need.
+// leaveNeedOf returns the approvals that the present changes of a subtask need.
 func (t *Task) leaveNeedOf(sub *Subtask) leaveNeed {
 	if sub.leave.isOf(sub.Changes) {
 		return sub.leave
@@ -20,33 +19,33 @@ func (t *Task) leaveNeedOf(sub *Subtask) leaveNeed {
 	return t.findLeaveNeed(sub.Changes)
 }
 
-// isOf says whether it was found for these very changes: they are replaced as a whole.
+// isOf reports whether it was computed for exactly this slice of changes. A slice of changes is only replaced as a
+// whole.
 func (n leaveNeed) isOf(changes []Change) bool {
 	return len(n.of) == len(changes) && (len(changes) == 0 || &n.of[0] == &changes[0])
 }
 
 func (t *Task) findLeaveNeed(changes []Change) leaveNeed {
 	n, rules := leaveNeed{of: changes}, t.planRules()
-	for _, c := range changes {
-		if rules.IsProtected(c.Path) || ChangesGuardedCode(c) {
-			n.protected = append(n.protected, c.Path)
+	for _, change := range changes {
+		if rules.IsProtected(change.Path) || ChangesGuardedCode(change) {
+			n.protected = append(n.protected, change.Path)
 		}
-		if t.Settings.ProtectTests && c.oldTest() {
-			n.oldTests = append(n.oldTests, c.Path)
+		if t.Settings.ProtectTests && change.oldTest() {
+			n.oldTests = append(n.oldTests, change.Path)
 		}
 	}
 	return n
 }
 
-// ListLeaveNeeds lists the paths of changes that may be merged with the president's leave alone. Tests that the
-// task itself has added are among them.
+// ListLeaveNeeds returns the paths of changes that need the president's approval to be merged. They include tests that
+// the task itself has added.
 func (t *Task) ListLeaveNeeds(changes []Change) []string {
 	n := t.findLeaveNeed(changes)
 	return slices.Concat(n.protected, n.oldTests)
 }
 
-// noteLeaveNeeds finds the leave for changes that an event brought. The task is a copy
-// that belongs to apply.
+// noteLeaveNeeds computes the approvals for changes that an event brought. The task must be apply's own copy.
 func (t *Task) noteLeaveNeeds() {
 	for _, sub := range t.Subtasks {
 		if !sub.leave.isOf(sub.Changes) {
@@ -55,9 +54,8 @@ func (t *Task) noteLeaveNeeds() {
 	}
 }
 
-// testChanges are the tests that a subtask's head changes or deletes, where
-// they are under protection. What the same task has added is not among them:
-// its tests may grow with it.
+// testChanges returns the protected tests that a subtask's head changes or deletes. It omits tests that the same task
+// has added, since they may change with the task.
 func (t *Task) testChanges(sub *Subtask) []string {
 	old := t.leaveNeedOf(sub).oldTests
 	if len(old) == 0 {
@@ -68,9 +66,9 @@ func (t *Task) testChanges(sub *Subtask) []string {
 		if other.Merged == "" {
 			continue
 		}
-		for _, c := range other.Changes {
-			if c.Action == "created" {
-				added[c.Path] = true
+		for _, change := range other.Changes {
+			if change.Action == "created" {
+				added[change.Path] = true
 			}
 		}
 	}
@@ -83,5 +81,5 @@ func (t *Task) testChanges(sub *Subtask) []string {
 	return out
 }
 
-// protectedChanges are the protected paths that a subtask's head changes.
+// protectedChanges returns the protected paths that a subtask's head changes.
 func (t *Task) protectedChanges(sub *Subtask) []string { return t.leaveNeedOf(sub).protected }

@@ -2,53 +2,52 @@ package company
 
 import "slices"
 
-// Bounds of what a state keeps of a manager's decision on a stuck subtask, in bytes.
+// Limits of the stored texts of a manager's decision on a stuck subtask, in bytes.
 const (
 	mostStuckWhy = 1 << 10
 	mostAdvice   = 4 << 10
 )
 
-// ManagerDecision is what a manager's run decided on the subtask that it is about. The next
-// manager that decides on the subtask reads it.
+// ManagerDecision is the decision of a manager's run on its subtask. The next manager that decides on the subtask reads
+// it.
 type ManagerDecision struct {
-	Why       string `json:"why"`  // the subtask was stuck
+	Why       string `json:"why"`  // why the subtask was stuck
 	Text      string `json:"text"` // the advice, or the reason
 	GaveUp    bool   `json:"gave_up,omitempty"`
 	Model     string `json:"model,omitempty"`
 	MoreTurns int    `json:"more_turns,omitempty"`
-	// Parts counts the subtasks in its place, where it was planned anew; Added are the ids of
-	// those behind the first.
+	// Parts is the number of subtasks that replace a replanned subtask. Added lists the ids of all but the first.
 	Parts int         `json:"parts,omitempty"`
 	Added []SubtaskID `json:"added,omitempty"`
-	// Behind counts the workers' runs that the subtask had had.
+	// Behind is the number of worker runs before the decision.
 	Behind int `json:"behind,omitempty"`
 }
 
-// noteDecision keeps the decision of a manager's run with the run. The subtask is as it was
-// before the decision. Tasks of older rules keep none, so that their archives hold the same as ever.
-func (t *Task) noteDecision(run RunID, sub *Subtask, d ManagerDecision) {
+// noteDecision stores the decision with the manager's run. The subtask must be in its state before the decision.
+func (t *Task) noteDecision(run RunID, sub *Subtask, decision ManagerDecision) {
 	old := t.Runs[run]
-	if old == nil || t.Settings.Rules < 4 {
+	if old == nil {
 		return
 	}
-	d.Why, d.Text, d.Behind = cutText(sub.Escalation, mostStuckWhy), cutText(d.Text, mostAdvice), sub.Started
+	decision.Why, decision.Text, decision.Behind = cutText(sub.Escalation, mostStuckWhy),
+		cutText(decision.Text, mostAdvice), sub.Started
 	r := *old
-	r.Decided = &d
+	r.Decided = &decision
 	t.setRun(&r)
 }
 
-// EarlierDecision is a decision on a subtask, and the workers' runs that came of it.
+// EarlierDecision is a decision on a subtask, with the worker runs that followed it.
 type EarlierDecision struct {
 	ManagerDecision
 	Run  RunID
-	Runs []*Run // until the next decision; all of them have ended
+	Runs []*Run // until the next decision; only ended runs
 }
 
-// EarlierDecisions lists the decisions of managers on a subtask, the oldest first (SUB-16): its own, and
-// those on the subtask that it was split from, up to the split.
+// EarlierDecisions returns the managers' decisions on a subtask, the oldest first (SUB-16). It includes the decisions
+// on the subtask that it was split from, up to the split.
 func (t *Task) EarlierDecisions(sub *Subtask) []EarlierDecision {
 	var out []EarlierDecision
-	first := 0 // decision whose runs are those of the subtask
+	first := 0 // index of the first decision that the subtask's own runs followed
 	if origin := t.Subtask(sub.SplitFrom); origin != nil {
 		before := t.EarlierDecisions(origin)
 		split := slices.IndexFunc(before, func(d EarlierDecision) bool { return slices.Contains(d.Added, sub.ID) })
@@ -57,9 +56,9 @@ func (t *Task) EarlierDecisions(sub *Subtask) []EarlierDecision {
 		}
 	}
 	for n := range t.Plan.Started {
-		r := t.Runs[NewRunID(t.ID, "", Manager, n+1)]
-		if r != nil && r.About == sub.ID && r.Decided != nil {
-			out = append(out, EarlierDecision{ManagerDecision: *r.Decided, Run: r.ID})
+		run := t.Runs[NewRunID(t.ID, "", Manager, n+1)]
+		if run != nil && run.About == sub.ID && run.Decided != nil {
+			out = append(out, EarlierDecision{ManagerDecision: *run.Decided, Run: run.ID})
 		}
 	}
 	for i := first; i < len(out); i++ {

@@ -63,11 +63,13 @@ func TestEarlierDecisions(t *testing.T) {
 func TestEarlierDecisionsOfAPart(t *testing.T) {
 	t.Parallel()
 	l := stuckLine(t, Settings{})
-	l.end("t1-plan.2", RunEnded{Status: RunSuccess}, func(e *EndRun) { e.Guide = &Guide{Subtask: lineSub, Text: "lower case"} })
+	l.end("t1-plan.2", RunEnded{Status: RunSuccess},
+		func(e *EndRun) { e.Guide = &Guide{Subtask: lineSub, Text: "lower case"} })
 	l.end(l.work(), RunEnded{Status: RunError, Escalate: true, Error: "too large"}, nil)
 	l.claim("t1-plan.3")
 	l.end("t1-plan.3", RunEnded{Status: RunSuccess}, func(e *EndRun) {
-		e.Guide = &Guide{Subtask: lineSub, Text: "two things", Parts: []PlannedSubtask{okSubtask("first", "x/a/**"), okSubtask("second", "x/b/**")}}
+		e.Guide = &Guide{Subtask: lineSub, Text: "two things",
+			Parts: []PlannedSubtask{okSubtask("first", "x/a/**"), okSubtask("second", "x/b/**")}}
 	})
 	const before = "t1-plan.2 (the worker asks for help: upper or lower case?): lower case; t1-01.2 error too large\n" +
 		"t1-plan.3 (the worker asks for help: too large): two things"
@@ -86,7 +88,8 @@ func TestEarlierDecisionsOfAPart(t *testing.T) {
 	if got := l.earlier(part.ID); got != before+"; t1-02.1 partial no end" {
 		t.Error(got)
 	}
-	if d := l.task().EarlierDecisions(part); len(d) != 2 || d[1].Parts != 2 || !slices.Equal(d[1].Added, []SubtaskID{part.ID}) {
+	if d := l.task().EarlierDecisions(part); len(d) != 2 || d[1].Parts != 2 ||
+		!slices.Equal(d[1].Added, []SubtaskID{part.ID}) {
 		t.Errorf("%+v", d)
 	}
 }
@@ -104,7 +107,8 @@ func TestEarlierDecisionsOfASplitAlone(t *testing.T) {
 	l.must("w1", l.claimOf("t1-02.1", "w1"))
 	l.end("t1-02.1", RunEnded{Status: RunPartial, Summary: "no end"}, nil)
 	const split = "t1-plan.2 (the worker asks for help: upper or lower case?): two things in one"
-	if first, second := l.earlier(lineSub), l.earlier("t1-02"); first != split+"; t1-01.2 error lost" || second != split+"; t1-02.1 partial no end" {
+	if first, second := l.earlier(lineSub), l.earlier("t1-02"); first != split+"; t1-01.2 error lost" ||
+		second != split+"; t1-02.1 partial no end" {
 		t.Errorf("%q, %q", first, second)
 	}
 	old := Task{ID: lineTask, Subtasks: []*Subtask{{ID: lineSub}, {ID: "t1-02", SplitFrom: lineSub, Started: 1}}}

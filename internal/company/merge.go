@@ -8,43 +8,42 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// removeFromQueue takes a subtask out of the merge queue.
+// removeFromQueue removes a subtask from the merge queue.
 func (t *Task) removeFromQueue(id SubtaskID) {
 	is := func(q SubtaskID) bool { return q == id }
 	t.Queue, t.Suspects = slices.DeleteFunc(t.Queue, is), slices.DeleteFunc(t.Suspects, is)
 }
 
-// nextInMergeQueue is the subtask whose turn it is in the merge queue, or nil.
+// nextInMergeQueue returns the subtask that is next in the merge queue, or nil.
 func (s *State) nextInMergeQueue(t *Task) *Subtask {
-	if all := s.listStackable(t); len(all) > 0 {
-		return all[0]
+	if subtasks := s.listStackable(t); len(subtasks) > 0 {
+		return subtasks[0]
 	}
 	return nil
 }
 
-// RecordMergeGate brings in that the front of the queue merges cleanly by itself, and
-// the verdict of the gates on exactly that tree.
+// RecordMergeGate records that the front of the queue merges cleanly by itself, with the gates' verdict on the merged
+// tree.
 type RecordMergeGate struct {
 	Task    TaskID
 	Subtask SubtaskID
 	Head    OID
 	Onto    OID
 	Tree    OID
-	// HeadTree is the tree of Head by itself. Where it is Tree, the merge adds
-	// nothing to what the reviewer saw.
+	// HeadTree is the tree of Head by itself. If it equals Tree, the merge adds no change to the reviewed tree.
 	HeadTree OID
 	Result   GateResult
-	Overlap  bool   // the base moved, since the review, in a file of the diff
+	Overlap  bool   // since the review, the base changed a file of the diff
 	Message  string // of the merge commit
 	Remade   []RemadeFile
 }
 
-func (c RecordMergeGate) decide(s *State, m Meta) ([]Event, error) {
-	t, sub, err := s.checkMergeFront(c.Task, c.Subtask, c.Head, c.Onto)
+func (c RecordMergeGate) decide(state *State, meta Meta) ([]Event, error) {
+	task, sub, err := state.checkMergeFront(c.Task, c.Subtask, c.Head, c.Onto)
 	if err != nil || sub == nil {
 		return nil, err
 	}
-	if err := s.checkWholeVerdict(t, c.Result); err != nil {
+	if err := state.checkWholeVerdict(task, c.Result); err != nil {
 		return nil, err
 	}
 	if c.Result.Tree != c.Tree {
@@ -54,35 +53,37 @@ func (c RecordMergeGate) decide(s *State, m Meta) ([]Event, error) {
 		return nil, E(EInvalid, string(sub.ID)+" has not been approved")
 	}
 	if c.Overlap {
-		return []Event{m.newEvent(t.ID, sub.ID, "", &ReviewVoided{Onto: c.Onto})}, nil
+		return []Event{meta.newEvent(task.ID, sub.ID, "", &ReviewVoided{Onto: c.Onto})}, nil
 	}
-	verdict := m.newEvent(t.ID, sub.ID, "", &MergeGated{GateFinished{Head: c.Head, Onto: c.Onto, Result: c.Result, Remade: c.Remade}})
+	verdict := meta.newEvent(task.ID, sub.ID, "",
+		&MergeGated{GateFinished{Head: c.Head, Onto: c.Onto, Result: c.Result, Remade: c.Remade}})
 	if !c.Result.AllowsMerge() {
 		return []Event{verdict}, nil
 	}
-	if err := refuseProtectedBranch(t.IntegrationBranch()); err != nil {
+	if err := refuseProtectedBranch(task.IntegrationBranch()); err != nil {
 		return nil, err
 	}
-	return []Event{verdict, m.newEvent(t.ID, sub.ID, "", &MergeIntentRecorded{
+	return []Event{verdict, meta.newEvent(task.ID, sub.ID, "", &MergeIntentRecorded{
 		Subtask: sub.ID, Head: c.Head, Onto: c.Onto, Tree: c.Tree, HeadTree: c.HeadTree, Message: c.Message,
 	})}, nil
 }
 
-// checkMergeFront finds the front of the queue if it is the one meant, with this head
-// and this integration head; nil when the world has moved on.
+// checkMergeFront returns the front of the queue if it is the given subtask with this head and this integration head.
+// It returns a nil subtask if the state has changed.
 func (s *State) checkMergeFront(id TaskID, subID SubtaskID, head, onto OID) (*Task, *Subtask, error) {
-	t, err := s.activeTask(id)
+	task, err := s.activeTask(id)
 	if err != nil {
 		return nil, nil, err
 	}
-	sub := s.nextInMergeQueue(t)
-	if sub == nil || sub.ID != subID || sub.Head != head || t.Head != onto || t.MergeIntent != nil || t.StackIntent != nil {
-		return t, nil, nil
+	sub := s.nextInMergeQueue(task)
+	if sub == nil || sub.ID != subID || sub.Head != head || task.Head != onto || task.MergeIntent != nil ||
+		task.StackIntent != nil {
+		return task, nil, nil
 	}
-	return t, sub, nil
+	return task, sub, nil
 }
 
-// MergeGated is the verdict on the tree that is about to be merged.
+// MergeGated records the verdict on a tree that is about to be merged.
 type MergeGated struct {
 	GateFinished
 }
@@ -90,27 +91,26 @@ type MergeGated struct {
 var _ = registerKind[MergeGated]()
 
 func (*MergeGated) Kind() string { return "merge.gated" }
-func (d *MergeGated) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
-	s.cacheResult(d.Result)
-	sub := t.editSubtask(e.Subtask)
-	delete(t.Failures, "merge "+string(sub.ID))
+func (d *MergeGated) apply(state *State, event Event) {
+	task := state.editTask(event.Task)
+	state.cacheResult(d.Result)
+	sub := task.editSubtask(event.Subtask)
+	delete(task.Failures, "merge "+string(sub.ID))
 	sub.Doubt = nil
 	switch {
 	case d.Result.AllowsMerge():
 		sub.Gate = &d.GateFinished
 		return
-	case s.awaitsUnreadVerdict(t, &d.GateFinished):
+	case state.awaitsUnreadVerdict(task, &d.GateFinished):
 		sub.Doubt = &d.GateFinished
 		return
 	}
-	t.Suspects = nil // the red one of a red stack is found
-	sub.applyGateResult(t, &d.GateFinished)
+	task.Suspects = nil // the red subtask of a red stack is found
+	sub.applyGateResult(task, &d.GateFinished)
 }
 
-// MergeIntentRecorded names the commit that is about to be merged. The merge
-// commit takes its date from this event, so that doing it again makes the same
-// commit.
+// MergeIntentRecorded records the commit that is about to be merged. The merge commit takes its date from this event,
+// so a retry creates the same commit.
 type MergeIntentRecorded struct {
 	Subtask  SubtaskID `json:"subtask"`
 	Head     OID       `json:"head"`
@@ -118,55 +118,55 @@ type MergeIntentRecorded struct {
 	Tree     OID       `json:"tree"`
 	HeadTree OID       `json:"head_tree,omitempty"` // of Head by itself
 	Message  string    `json:"message"`
-	At       time.Time `json:"at,omitzero"` // of the event; set when it is applied
+	At       time.Time `json:"at,omitzero"` // time of the event; set by apply
 }
 
 var _ = registerKind[MergeIntentRecorded]()
 
 func (*MergeIntentRecorded) Kind() string { return "merge.intended" }
-func (d *MergeIntentRecorded) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
-	c := *d
-	c.At = e.Time
-	t.MergeIntent = &c
+func (d *MergeIntentRecorded) apply(s *State, event Event) {
+	task := s.editTask(event.Task)
+	recorded := *d
+	recorded.At = event.Time
+	task.MergeIntent = &recorded
 }
 
-// ReportConflict brings in that the front of the queue does not merge.
+// ReportConflict records that the front of the queue does not merge.
 type ReportConflict struct {
 	Task    TaskID
 	Subtask SubtaskID
 	ConflictReported
 }
 
-// ConflictReported is a conflict that the merger agent is to resolve.
+// ConflictReported is a conflict for the merger agent to resolve.
 type ConflictReported struct {
 	Head  OID      `json:"head"`
 	Onto  OID      `json:"onto"`
 	Paths []string `json:"paths"`
-	Why   string   `json:"why,omitempty"` // files among them are not made anew by their own program
-	// Moved says that git merges them by itself, into files that need the president's leave
-	// and that the ticket changes by another name.
+	Why   string   `json:"why,omitempty"` // why files among them are not regenerated by their own program
+	// Moved means that git merges the files by itself, but into files that need the president's approval and that the
+	// ticket changes under another name.
 	Moved bool `json:"moved,omitempty"`
 }
 
 var _ = registerKind[ConflictReported]()
 
-func (c ReportConflict) decide(s *State, m Meta) ([]Event, error) {
-	t, sub, err := s.checkMergeFront(c.Task, c.Subtask, c.Head, c.Onto)
+func (c ReportConflict) decide(s *State, meta Meta) ([]Event, error) {
+	task, sub, err := s.checkMergeFront(c.Task, c.Subtask, c.Head, c.Onto)
 	if err != nil || sub == nil {
 		return nil, err
 	}
-	return []Event{m.newEvent(t.ID, sub.ID, "", &c.ConflictReported)}, nil
+	return []Event{meta.newEvent(task.ID, sub.ID, "", &c.ConflictReported)}, nil
 }
 
 func (*ConflictReported) Kind() string { return "merge.conflicted" }
-func (d *ConflictReported) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
-	sub := t.editSubtask(e.Subtask)
-	t.removeFromQueue(sub.ID)
-	delete(t.Failures, "merge "+string(sub.ID))
+func (d *ConflictReported) apply(s *State, event Event) {
+	task := s.editTask(event.Task)
+	sub := task.editSubtask(event.Subtask)
+	task.removeFromQueue(sub.ID)
+	delete(task.Failures, "merge "+string(sub.ID))
 	sub.Conflicts++
-	if sub.Conflicts > t.Settings.Conflicts {
+	if sub.Conflicts > task.Settings.Conflicts {
 		sub.escalateToManager("it keeps conflicting with what was merged before")
 		sub.Unresolved = d
 		return
@@ -174,57 +174,60 @@ func (d *ConflictReported) apply(s *State, e Event) {
 	sub.Conflict, sub.Merger = d, ""
 }
 
-// mergerEnded takes the merger agent's resolution: a new head, which is gated
-// and reviewed like any other.
-func (sub *Subtask) mergerEnded(t *Task, e Event, d *RunEnded) {
-	if d.Status != RunSuccess {
-		if d.Human || d.isInfrastructureFailure() {
+// mergerEnded records the merger agent's resolution as a new head, which is gated and reviewed like any other. A
+// failure is retried or escalated to the manager.
+func (sub *Subtask) mergerEnded(task *Task, event Event, runEnded *RunEnded) {
+	if runEnded.Status != RunSuccess {
+		if runEnded.Human || runEnded.isInfrastructureFailure() {
 			sub.Merger = ""
-			t.countFailure("resolve "+string(sub.ID), e.Time, EffectFailed{Code: d.Code, Error: d.Error, Hint: d.Hint, Human: d.Human})
+			task.countFailure("resolve "+string(sub.ID), event.Time,
+				EffectFailed{Code: runEnded.Code, Error: runEnded.Error, Hint: runEnded.Hint, Human: runEnded.Human})
 			return
 		}
 		conflict := sub.Conflict
-		sub.escalateToManager("the merger could not resolve its conflict: " + d.Error)
+		sub.escalateToManager("the merger could not resolve its conflict: " + runEnded.Error)
 		sub.Unresolved = conflict
 		return
 	}
-	sub.Head, sub.Changes, sub.Gate = d.Head, d.Changes, nil
-	delete(t.Failures, "resolve "+string(sub.ID))
+	sub.Head, sub.Changes, sub.Gate = runEnded.Head, runEnded.Changes, nil
+	delete(task.Failures, "resolve "+string(sub.ID))
 	sub.Conflict, sub.Merger = nil, ""
-	sub.Review.withdrawLast(t.Settings)
+	sub.Review.withdrawLast()
 	sub.Status = SubtaskInGate
 }
 
-// RecordMerge brings in that the integration branch stands at the merge commit.
+// RecordMerge records that the integration branch is at the merge commit.
 type RecordMerge struct {
 	Task   TaskID
 	Commit OID
 }
 
-func (c RecordMerge) decide(s *State, m Meta) ([]Event, error) {
-	t, err := s.Task(c.Task)
+func (c RecordMerge) decide(s *State, meta Meta) ([]Event, error) {
+	task, err := s.Task(c.Task)
 	if err != nil {
 		return nil, err
 	}
-	if t.MergeIntent == nil {
+	if task.MergeIntent == nil {
 		return nil, nil
 	}
-	if !c.Commit.Valid() || c.Commit == t.MergeIntent.Onto {
+	if !c.Commit.Valid() || c.Commit == task.MergeIntent.Onto {
 		return nil, E(EInvalid, "a merge needs a commit of its own")
 	}
-	for _, sub := range t.Subtasks {
+	for _, sub := range task.Subtasks {
 		if sub.Merged == c.Commit {
-			return nil, nil // a late repeat of an earlier merge says nothing about this one
+			return nil, nil // a late repeat of an earlier merge does not affect this one
 		}
 	}
-	out := []Event{m.newEvent(t.ID, t.MergeIntent.Subtask, "", &MergeRecorded{Commit: c.Commit})}
-	if t.approvalCarries() {
-		out = append(out, m.newEvent(t.ID, t.MergeIntent.Subtask, "", &ReviewCarried{From: t.MergeIntent.Head, Head: c.Commit}))
+	out := []Event{meta.newEvent(task.ID, task.MergeIntent.Subtask, "", &MergeRecorded{Commit: c.Commit})}
+	if task.approvalCarries() {
+		out = append(
+			out, meta.newEvent(task.ID, task.MergeIntent.Subtask, "",
+				&ReviewCarried{From: task.MergeIntent.Head, Head: c.Commit}))
 	}
 	return out, nil
 }
 
-// MergeRecorded completes a subtask.
+// MergeRecorded completes the merge of a subtask.
 type MergeRecorded struct {
 	Commit OID `json:"commit"`
 }
@@ -232,14 +235,14 @@ type MergeRecorded struct {
 var _ = registerKind[MergeRecorded]()
 
 func (*MergeRecorded) Kind() string { return "merge.done" }
-func (d *MergeRecorded) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
-	sub := t.editSubtask(e.Subtask)
-	t.Head, t.Tree = d.Commit, t.finishIntended(d.Commit)
-	t.removeFromQueue(sub.ID)
+func (d *MergeRecorded) apply(s *State, event Event) {
+	task := s.editTask(event.Task)
+	sub := task.editSubtask(event.Subtask)
+	task.Head, task.Tree = d.Commit, task.finishIntended(d.Commit)
+	task.removeFromQueue(sub.ID)
 	sub.Status, sub.Merged = SubtaskCompleted, d.Commit
-	delete(t.Failures, "merge "+string(sub.ID))
-	if t.Wave() == 0 {
-		t.Status = StatusReviewing // STA-2: entered once per integration head
+	delete(task.Failures, "merge "+string(sub.ID))
+	if task.Wave() == 0 {
+		task.Status = StatusReviewing // STA-2: entered once per integration head
 	}
 }

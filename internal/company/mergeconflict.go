@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// A conflict that neither the merger nor the manager resolves is the president's, as a question of
-// its own kind. It tells the files and both sides.
+// A conflict that neither the merger nor the manager resolves becomes a question of its own kind to the president. It
+// lists the files and both sides.
 
-// Bounds of what a question tells of a conflict.
+// Limits of the texts about a conflict in a question.
 const (
 	maxConflictSides = 5   // merged tickets that are named
 	maxConflictTitle = 120 // bytes of one title
 )
 
-// conflictQuestion is the question about a blocked ticket whose conflict is not resolved.
+// conflictQuestion returns the question about a blocked ticket with an unresolved conflict.
 func (t *Task) conflictQuestion(sub *Subtask) string {
 	conflict := sub.Unresolved
 	var b strings.Builder
@@ -24,9 +24,11 @@ func (t *Task) conflictQuestion(sub *Subtask) string {
 		fmt.Fprintf(&b, " Both sides change: %s.", nameSome(conflict.Paths))
 	}
 	if conflict.Why != "" {
-		fmt.Fprintf(&b, " Files among them are not made anew by their own program: %s", endSentence(cutText(conflict.Why, 300)))
+		fmt.Fprintf(&b, " Files among them are not made anew by their own program: %s",
+			endSentence(cutText(conflict.Why, 300)))
 	}
-	fmt.Fprintf(&b, "\nThis side: %s at %s, %s.", sub.ID, conflict.Head.Short(), cutText(sub.Planned.Title, maxConflictTitle))
+	fmt.Fprintf(&b, "\nThis side: %s at %s, %s.", sub.ID, conflict.Head.Short(),
+		cutText(sub.Planned.Title, maxConflictTitle))
 	fmt.Fprintf(&b, "\nThe other side: the integration branch at %s", conflict.Onto.Short())
 	sides := t.mergedChanging(conflict.Paths)
 	for i, other := range sides[:min(len(sides), maxConflictSides)] {
@@ -43,7 +45,7 @@ func (t *Task) conflictQuestion(sub *Subtask) string {
 	return b.String()
 }
 
-// mergedChanging lists the merged tickets that change any of the paths.
+// mergedChanging returns the merged tickets that change any of the paths.
 func (t *Task) mergedChanging(paths []string) []*Subtask {
 	var out []*Subtask
 	for _, sub := range t.Subtasks {

@@ -15,10 +15,12 @@ func TestModelsOfARunAreBounded(t *testing.T) {
 		many[i] = "a\nb" + strings.Repeat("c", 400)
 	}
 	d := RunEnded{Models: []ModelSpent{
-		{Model: "m", Input: -5, Cached: 7, Served: many}, {Model: "n", Input: 10, Cached: math.MaxInt64}, {Model: "o", Input: 10, Cached: 4, Served: []string{"o-1"}},
+		{Model: "m", Input: -5, Cached: 7, Served: many}, {Model: "n", Input: 10, Cached: math.MaxInt64},
+		{Model: "o", Input: 10, Cached: 4, Served: []string{"o-1"}},
 	}}
 	got := d.countableModels()
-	if len(got[0].Served) != maxServed || len(got[0].Served[0]) > maxModelName+10 || strings.Contains(got[0].Served[0], "\n") || got[0].Input != 0 || got[0].Cached != 0 {
+	if len(got[0].Served) != maxServed || len(got[0].Served[0]) > maxModelName+10 ||
+		strings.Contains(got[0].Served[0], "\n") || got[0].Input != 0 || got[0].Cached != 0 {
 		t.Errorf("%+v", got[0])
 	}
 	if got[1].Cached != 10 || !reflect.DeepEqual(got[2], d.Models[2]) {

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// TaskMoves lists the statuses to which one event may move a task (STA-1).
-// docs/state_machine.md draws them. Only a person reopens a task that has ended.
-// Awaiting input is not a status here: Shown derives it from an open approval.
+// TaskMoves lists the statuses to which one event may move a task (STA-1). docs/state_machine.md shows them as a
+// diagram. Only a person can reopen an ended task. Awaiting input is no stored status: Shown derives it from an open
+// approval.
 var TaskMoves = map[TaskStatus][]TaskStatus{
 	StatusPending:     {StatusDecomposing, StatusFailed, StatusCancelled},
 	StatusDecomposing: {StatusExecuting, StatusFailed, StatusCancelled},
@@ -15,13 +15,12 @@ var TaskMoves = map[TaskStatus][]TaskStatus{
 	StatusReviewing:   {StatusCompleted, StatusExecuting, StatusFailed, StatusCancelled},
 	StatusFailed:      {StatusPending, StatusDecomposing, StatusExecuting, StatusReviewing},
 	StatusCancelled:   {StatusPending, StatusDecomposing, StatusExecuting, StatusReviewing},
-	StatusCompleted:   {StatusExecuting}, // of a dry run, whose plan is worked on
+	StatusCompleted:   {StatusExecuting}, // for a dry run whose plan is worked on
 }
 
-// SubtaskMoves lists the statuses to which one event may move a subtask (STA-1). A
-// subtask moves forward by one phase at a time (STA-5). No rule fails it by itself:
-// it is blocked until the president decides. A ticket that takes in commits of others begins
-// in the gates: it needs no worker.
+// SubtaskMoves lists the statuses to which one event may move a subtask (STA-1). A subtask moves forward by one phase
+// at a time (STA-5). No rule makes it fail: it is blocked until the president decides. A ticket that takes in other
+// people's commits begins in the gates, because it needs no worker.
 var SubtaskMoves = map[SubtaskStatus][]SubtaskStatus{
 	SubtaskPending:   {SubtaskAssigned, SubtaskBlocked, SubtaskCancelled},
 	SubtaskAssigned:  {SubtaskRunning, SubtaskCancelled},
@@ -33,10 +32,9 @@ var SubtaskMoves = map[SubtaskStatus][]SubtaskStatus{
 	SubtaskCancelled: {SubtaskPending, SubtaskInGate},
 }
 
-// CheckMoves returns an ELedger error where one event moved a task, or a subtask of it,
-// in a way that TaskMoves and SubtaskMoves do not list. A nil before means that the
-// event made the task. Apply calls it for each event, so the committer refuses such an
-// event before it is stored.
+// CheckMoves returns an ELedger error if an event moved a task, or one of its subtasks, in a way that TaskMoves and
+// SubtaskMoves do not list. A nil before means that the event created the task. Apply calls it for each event, so the
+// committer refuses such an event before it is stored.
 func CheckMoves(before, after *Task) error {
 	switch {
 	case before == nil && after.Status != StatusPending:

@@ -21,8 +21,10 @@ func TestApplyRefusesOtherMoves(t *testing.T) {
 		event Event
 		want  string
 	}{
-		{"a task that was cancelled fails", cancelled, Event{Kind: (*TaskFailed)(nil).Kind()}, "t1 moves from cancelled to failed"},
-		{"a subtask that is in its gates is offered again", gated, Event{Subtask: gated.subID(1), Run: gated.workRun(1, 2), Kind: (*RunOffered)(nil).Kind()},
+		{"a task that was cancelled fails", cancelled, Event{Kind: (*TaskFailed)(nil).Kind()},
+			"t1 moves from cancelled to failed"},
+		{"a subtask that is in its gates is offered again", gated,
+			Event{Subtask: gated.subID(1), Run: gated.workRun(1, 2), Kind: (*RunOffered)(nil).Kind()},
 			"t1-01 moves from quality_check to assigned"},
 	} {
 		e := c.event

@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Bounds of the notes of one run.
+// Limits of the notes of one run.
 const (
 	maxNotes = 10
 	maxNote  = 500 // bytes of one
 )
 
-// boundNotes are the notes of a run as the ledger keeps them: the newest ones, without blank ones, each
-// text once. An end of a run is not refused for them.
+// boundNotes returns the notes of a run in the form that the ledger stores: the newest ones, without blank ones and
+// repeats. They never cause a run's end to be refused.
 func boundNotes(list []string) (out []string) {
 	for _, text := range slices.Backward(list) {
 		text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
@@ -28,30 +28,29 @@ func boundNotes(list []string) (out []string) {
 	return out
 }
 
-// A Note is a fact, a trap or a working command that an agent leaves to later agents of its task. It is
-// unchecked.
+// A Note is a fact, a trap or a working command that an agent leaves to later agents of its task. It is not verified.
 type Note struct {
 	Run  RunID
 	Text string
 }
 
-// Notes are those of a task's ended runs, the newest run first, each text once.
+// Notes returns the notes of a task's ended runs, the newest run first and without repeats.
 func (t *Task) Notes() (out []Note) {
 	var runs []*Run
-	for _, r := range t.Runs {
-		if r.Ended && len(r.Notes) > 0 {
-			runs = append(runs, r)
+	for _, run := range t.Runs {
+		if run.Ended && len(run.Notes) > 0 {
+			runs = append(runs, run)
 		}
 	}
 	slices.SortFunc(runs, func(a, b *Run) int {
 		return cmp.Or(b.EndedAt.Compare(a.EndedAt), strings.Compare(string(a.ID), string(b.ID)))
 	})
 	seen := map[string]bool{}
-	for _, r := range runs {
-		for _, text := range r.Notes {
+	for _, run := range runs {
+		for _, text := range run.Notes {
 			if !seen[text] {
 				seen[text] = true
-				out = append(out, Note{r.ID, text})
+				out = append(out, Note{run.ID, text})
 			}
 		}
 	}

@@ -19,7 +19,8 @@ func TestNotes(t *testing.T) {
 	if len(bounded) != maxNotes || bounded[0] != "note 2" || bounded[9] != "note 11" {
 		t.Errorf("%q", bounded)
 	}
-	if got := boundNotes(many[:4]); len(got) != 2 || got[0] != "a b" || len(got[1]) > maxNote || !strings.HasSuffix(got[1], "…") {
+	if got := boundNotes(many[:4]); len(got) != 2 || got[0] != "a b" || len(got[1]) > maxNote ||
+		!strings.HasSuffix(got[1], "…") {
 		t.Errorf("%q", got)
 	}
 	at := time.Unix(1000, 0)
@@ -28,7 +29,8 @@ func TestNotes(t *testing.T) {
 		"t1-02.1": {ID: "t1-02.1", Ended: true, EndedAt: at.Add(time.Minute), Notes: []string{"new", "twice"}},
 		"t1-03.1": {ID: "t1-03.1", Notes: []string{"of a run that goes on"}},
 	}}
-	if got, want := task.Notes(), []Note{{"t1-02.1", "new"}, {"t1-02.1", "twice"}, {"t1-01.1", "old"}}; !slices.Equal(got, want) {
+	if got, want := task.Notes(), []Note{{"t1-02.1", "new"}, {"t1-02.1", "twice"}, {"t1-01.1", "old"}}; !slices.Equal(
+		got, want) {
 		t.Errorf("%v", got)
 	}
 }

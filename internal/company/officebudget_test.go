@@ -44,7 +44,8 @@ func TestDayBudgetRestsTheOffice(t *testing.T) {
 		t.Fatalf("130 of 100 tokens are granted")
 	}
 	q := s.ask(AskDayBudget)
-	if want := "The next model call may cost 30 tokens, and 100 tokens of 100 tokens for 2026-03-01 are used. Raise the cap? Without an answer the work goes on at midnight."; q.Question != want {
+	if want := "The next model call may cost 30 tokens, and 100 tokens of 100 tokens for 2026-03-01 are used. Raise the " +
+		"cap? Without an answer the work goes on at midnight."; q.Question != want {
 		t.Errorf("the question is %q", q.Question)
 	}
 	for _, e := range Due(s.s, s.now, 9) {
@@ -77,7 +78,8 @@ func TestDayBudgetRestsTheOffice(t *testing.T) {
 		t.Errorf("the question is still open on the next day: %+v", got)
 	}
 	// What was granted yesterday and is given back today leaves today's books alone.
-	s.must(string(a), EndRun{Run: a, Fence: fa, Outcome: RunEnded{Status: RunError, Error: "it broke", Spent: Amount{Tokens: 10}}})
+	s.must(string(a),
+		EndRun{Run: a, Fence: fa, Outcome: RunEnded{Status: RunError, Error: "it broke", Spent: Amount{Tokens: 10}}})
 	if got := s.s.Spending; got.Today.Tokens != 0 || got.Total.Tokens != 50 || got.Day != "2026-03-02" {
 		t.Errorf("the books are %+v", got)
 	}

@@ -2,22 +2,21 @@ package company
 
 import "time"
 
-// RecordCleanup brings in that the leftovers of tasks which ended before a time are
-// removed from now on: journals, results, transcripts, logs. It comes before the removal,
-// so that no later verification takes them for lost.
+// RecordCleanup records that the leftovers of tasks that ended before a time are about to be removed: journals,
+// results, transcripts, logs. It comes before the removal, so that a later verification does not report them as lost.
 type RecordCleanup struct{ Before time.Time }
 
-func (c RecordCleanup) decide(s *State, m Meta) ([]Event, error) {
-	if c.Before.After(m.Now) {
+func (c RecordCleanup) decide(state *State, meta Meta) ([]Event, error) {
+	if c.Before.After(meta.Now) {
 		return nil, E(EInvalid, "a cleanup of what comes later")
 	}
-	if !c.Before.After(s.Office.Cleaned) {
+	if !c.Before.After(state.Office.Cleaned) {
 		return nil, nil
 	}
-	return []Event{m.newEvent("", "", "", &OfficeCleaned{Before: c.Before.UTC()})}, nil
+	return []Event{meta.newEvent("", "", "", &OfficeCleaned{Before: c.Before.UTC()})}, nil
 }
 
-// OfficeCleaned says that the leftovers of tasks which ended before a time are removed.
+// OfficeCleaned records that the leftovers of tasks that ended before a time are removed.
 type OfficeCleaned struct {
 	Before time.Time `json:"before"`
 }

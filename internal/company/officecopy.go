@@ -2,37 +2,34 @@ package company
 
 import "slices"
 
-// AdoptCopy makes the ledger of an office that was copied the copy's own. Work
-// under way, and open pull requests, belong to the original: the copy releases
-// them, so that nothing is done or pushed twice. Ended tasks stay to be looked
-// at.
+// AdoptCopy makes the copied ledger of an office belong to the copy. Work under way and open pull requests belong to
+// the original. The copy cancels or closes them, so that no work is done or pushed twice. Ended tasks stay readable.
 type AdoptCopy struct {
 	Office string   // the copy's id
-	From   []string // ids of the offices that it is a copy of
+	From   []string // ids of the offices that it was copied from
 }
 
-func (c AdoptCopy) decide(s *State, m Meta) ([]Event, error) {
-	if s.Office.ID == "" || s.Office.ID == c.Office {
+func (c AdoptCopy) decide(state *State, meta Meta) ([]Event, error) {
+	if state.Office.ID == "" || state.Office.ID == c.Office {
 		return nil, nil
 	}
-	if !slices.Contains(c.From, s.Office.ID) {
-		return nil, foreignLedger(s.Office.ID, c.Office)
+	if !slices.Contains(c.From, state.Office.ID) {
+		return nil, foreignLedger(state.Office.ID, c.Office)
 	}
-	why := "this office is a copy of " + s.Office.ID + ", which goes on with it"
-	events := []Event{m.newEvent("", "", "", &OfficeCopied{Office: c.Office, From: s.Office.ID})}
-	for _, id := range s.Open {
-		events = append(events, m.newEvent(id, "", "", &TaskCancelled{Reason: why}))
+	reason := "this office is a copy of " + state.Office.ID + ", which goes on with it"
+	events := []Event{meta.newEvent("", "", "", &OfficeCopied{Office: c.Office, From: state.Office.ID})}
+	for _, id := range state.Open {
+		events = append(events, meta.newEvent(id, "", "", &TaskCancelled{Reason: reason}))
 	}
-	for _, p := range s.Pulls() {
-		if p.State == PROpen {
-			events = append(events, m.newEvent(p.Lead.ID, "", "", &PRSettled{State: PRClosed, Why: why}))
+	for _, pull := range state.Pulls() {
+		if pull.State == PROpen {
+			events = append(events, meta.newEvent(pull.Lead.ID, "", "", &PRSettled{State: PRClosed, Why: reason}))
 		}
 	}
 	return events, nil
 }
 
-// OfficeCopied is the first event of a copy: from here on the ledger is that of
-// the office with this id.
+// OfficeCopied is the first event of a copy. From here on, the ledger belongs to the office with this id.
 type OfficeCopied struct {
 	Office string `json:"office"`
 	From   string `json:"from"`
@@ -41,18 +38,18 @@ type OfficeCopied struct {
 var _ = registerKind[OfficeCopied]()
 
 func (*OfficeCopied) Kind() string { return "office.copied" }
-func (d *OfficeCopied) apply(s *State, e Event) {
-	s.Office.ID = d.Office
-	s.voidClaims(e.Time)
-	for id, p := range s.Past {
-		if p.PR == nil || p.PR.State != PROpen {
+func (d *OfficeCopied) apply(state *State, event Event) {
+	state.Office.ID = d.Office
+	state.voidClaims(event.Time)
+	for id, pastTask := range state.Past {
+		if pastTask.PR == nil || pastTask.PR.State != PROpen {
 			continue
 		}
-		c, pr := *p, *p.PR
-		pr.State = PRClosed // as those of the other tasks, which events close
+		c, pr := *pastTask, *pastTask.PR
+		pr.State = PRClosed // events close the pull requests of the other tasks
 		c.PR, c.BranchChange = &pr, nil
-		s.ownPast()
-		s.Past[id] = &c
+		state.ownPast()
+		state.Past[id] = &c
 	}
 }
 

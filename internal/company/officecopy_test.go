@@ -11,7 +11,9 @@ import (
 func TestACopyLetsGoOfWhatIsUnderWay(t *testing.T) {
 	t.Parallel()
 	w := delivered(t) // t1 waits at the forge
-	w.must(President, Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: Settings{Cap: Amount{MicroUSD: 1000, Tokens: NoCap}}})
+	w.must(President,
+		Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"},
+			Settings: Settings{Cap: Amount{MicroUSD: 1000, Tokens: NoCap}}})
 	if w.s.Tasks["t1"].PR.State != PROpen || len(w.s.Open) != 1 {
 		t.Fatalf("%+v, open %v", w.s.Tasks["t1"].PR, w.s.Open)
 	}
@@ -24,7 +26,8 @@ func TestACopyLetsGoOfWhatIsUnderWay(t *testing.T) {
 	if t1 := w.s.Tasks["t1"]; t1.Status != StatusCompleted || t1.PR.State != PRClosed {
 		t.Errorf("t1: %s, %s", t1.Status, t1.PR.State)
 	}
-	if t2 := w.s.Tasks["t2"]; t2.Status != StatusCancelled || t2.Reason != "this office is a copy of "+was+", which goes on with it" {
+	if t2 := w.s.Tasks["t2"]; t2.Status != StatusCancelled ||
+		t2.Reason != "this office is a copy of "+was+", which goes on with it" {
 		t.Errorf("t2: %s, %s", t2.Status, t2.Reason)
 	}
 	if again := w.must(Company, copied); len(again) != 0 {
@@ -32,7 +35,9 @@ func TestACopyLetsGoOfWhatIsUnderWay(t *testing.T) {
 	}
 	// From here on it is an office as any other.
 	w.must(Company, StartOffice{Office: "copy"})
-	w.must(President, Submit{Instruction: "its own", Project: Project{ID: "p", Path: "/p"}, Settings: Settings{Cap: Amount{MicroUSD: 1000, Tokens: NoCap}}})
+	w.must(President,
+		Submit{Instruction: "its own", Project: Project{ID: "p", Path: "/p"},
+			Settings: Settings{Cap: Amount{MicroUSD: 1000, Tokens: NoCap}}})
 	if len(Due(w.s, w.now, 9)) == 0 {
 		t.Error("nothing is due in the copy")
 	}

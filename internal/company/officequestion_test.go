@@ -12,11 +12,14 @@ import (
 func TestOfficeQuestion(t *testing.T) {
 	for _, option := range []string{OptApprove, OptReject} {
 		l := newLine(t, Settings{})
-		l.must(Company, SetOfficeCaps{Caps: OfficeCaps{Day: Amount{MicroUSD: 100, Tokens: NoCap}, Office: Amount{MicroUSD: NoCap, Tokens: NoCap}}})
+		l.must(Company,
+			SetOfficeCaps{Caps: OfficeCaps{Day: Amount{MicroUSD: 100, Tokens: NoCap},
+				Office: Amount{MicroUSD: NoCap, Tokens: NoCap}}})
 		ask := func(kind ApprovalKind) ApprovalID {
 			t.Helper()
 			id := ApprovalID(fmt.Sprintf("a%d", l.s.LastApproval+1))
-			l.apply(Meta{Now: l.now}.NewEvent("", "", "", &ApprovalOpened{ID: id, Key: "office " + string(id), AskKind: kind, Question: "Raise the cap?"}))
+			l.apply(Meta{Now: l.now}.NewEvent(
+				"", "", "", &ApprovalOpened{ID: id, Key: "office " + string(id), AskKind: kind, Question: "Raise the cap?"}))
 			if open := l.s.OpenApprovals(""); len(open) != 1 || open[0].ID != id || open[0].Task != "" {
 				t.Fatalf("open: %+v", open)
 			}
@@ -40,7 +43,8 @@ func TestOfficeQuestion(t *testing.T) {
 			t.Errorf("answered twice: %v", err)
 		}
 		// No answer ends or changes a task, whatever the question is about.
-		for _, kind := range []ApprovalKind{AskPlan, AskMerge, AskBlocked, AskMergeConflict, AskBudget, AskTrouble, AskPR, AskHeld, AskOtherBase, AskGates, AskReview, AskRedGreen, AskUnread} {
+		for _, kind := range []ApprovalKind{AskPlan, AskMerge, AskBlocked, AskMergeConflict, AskBudget, AskTrouble, AskPR,
+			AskHeld, AskOtherBase, AskGates, AskReview, AskRedGreen, AskUnread} {
 			before := l.task()
 			l.must(President, Answer{Approval: ask(kind), Option: option})
 			if len(l.s.OpenApprovals("")) != 0 || l.task() != before {

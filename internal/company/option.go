@@ -9,36 +9,36 @@ import (
 const (
 	OptApprove = "approve"
 	OptReject  = "reject"
-	OptAnswer  = "answer" // in words alone
+	OptAnswer  = "answer" // only with a text
 	OptWait    = "wait"
-	// OptWrite writes the line that the question names into the operator's own config, and
-	// tries again with it. The process that holds the office writes the line before the answer counts.
+	// OptWrite writes the config line that the question names into the operator's own config, and retries with it. The
+	// process that holds the office writes the line before the answer counts.
 	OptWrite = "write"
 
-	OptWithdrawn = "withdrawn" // by the company: what it asked about is no more
+	OptWithdrawn = "withdrawn" // set by the company when the reason for the question is gone
 )
 
 // Option is one way to answer a question.
 type Option struct {
-	Name    string      `json:"name"`              // what an Answer names
-	Means   string      `json:"means"`             // what it does
-	Input   OptionInput `json:"input,omitempty"`   // what is given beside it; empty: nothing
-	Confirm bool        `json:"confirm,omitempty"` // it may end the task: who gives it is asked once more
+	Name    string      `json:"name"`              // name in an Answer
+	Means   string      `json:"means"`             // effect of the option
+	Input   OptionInput `json:"input,omitempty"`   // input beside the option; empty means none
+	Confirm bool        `json:"confirm,omitempty"` // it may end the task, so ask for confirmation
 }
 
-// OptionInput is what a person may give beside an option.
+// OptionInput is the kind of input that a person may give with an option.
 type OptionInput string
 
 const (
-	InputWords      OptionInput = "words"       // a text, which reaches the one that asked
-	InputNeedsWords OptionInput = "needs_words" // a text, without which there is no answer
-	InputAmount     OptionInput = "amount"      // how much a cap is raised by
+	InputWords      OptionInput = "words"       // an optional text, which the asking agent receives
+	InputNeedsWords OptionInput = "needs_words" // a required text
+	InputAmount     OptionInput = "amount"      // the raise of a cap
 )
 
-// AcceptsWords reports whether a text beside the option reaches an agent.
+// AcceptsWords reports whether the option accepts a text for an agent.
 func (o Option) AcceptsWords() bool { return o.Input == InputWords || o.Input == InputNeedsWords }
 
-// Label is the option for people: yes, no, answer, or its name with blanks.
+// Label returns the option's name for people: yes, no, answer, or its name with spaces.
 func (o Option) Label() string {
 	switch o.Name {
 	case OptApprove:
@@ -49,8 +49,7 @@ func (o Option) Label() string {
 	return strings.ReplaceAll(o.Name, "_", " ")
 }
 
-// OptionWord is an answer in a word: yes, no, answered, withdrawn, or the option's name with
-// blanks.
+// OptionWord returns the short form of an answer: yes, no, answered, withdrawn, or the option's name with spaces.
 func OptionWord(name string) string {
 	switch name {
 	case OptAnswer:
@@ -61,8 +60,8 @@ func OptionWord(name string) string {
 	return Option{Name: name}.Label()
 }
 
-// OptionTable holds the options of each kind of question, in the order in which they are
-// offered. A new kind is a row here.
+// OptionTable holds the options of each kind of question, in the order in which they are offered. A new kind needs a
+// row here.
 type OptionTable map[ApprovalKind][]Option
 
 func approve(means string) Option { return Option{Name: OptApprove, Means: means} }
@@ -74,23 +73,26 @@ func (o Option) ends() Option {
 	return o
 }
 
-func (o Option) takes(in OptionInput) Option {
-	o.Input = in
+func (o Option) takes(optionInput OptionInput) Option {
+	o.Input = optionInput
 	return o
 }
 
-// standardOptions are the options of an office that has no other table.
+// standardOptions holds the options of an office without its own table.
 var standardOptions = OptionTable{
-	AskPlan:          {approve("work on it"), reject("plan anew with your words, or cancel without any").takes(InputWords).ends()},
-	AskMerge:         {approve("merge it"), reject("back to the worker with your words").takes(InputWords)},
-	AskProtected:     {approve("merge it, what is protected included"), reject("back to the worker with your words").takes(InputWords)},
+	AskPlan: {approve("work on it"),
+		reject("plan anew with your words, or cancel without any").takes(InputWords).ends()},
+	AskMerge: {approve("merge it"), reject("back to the worker with your words").takes(InputWords)},
+	AskProtected: {approve("merge it, what is protected included"),
+		reject("back to the worker with your words").takes(InputWords)},
 	AskPR:            {approve("open the pull request"), reject("cancel the task; the branch stays").ends()},
 	AskNoGates:       {approve("go on untested"), reject("give the task up").ends()},
 	AskBudget:        {approve("raise the cap").takes(InputAmount), reject("cancel the task").ends()},
 	AskBlocked:       {approve("try again, with your words").takes(InputWords), reject("give the task up").ends()},
 	AskMergeConflict: {approve("try again, with your words").takes(InputWords), reject("give the task up").ends()},
 	AskReview:        {approve("let it pass"), reject("give the task up").ends()},
-	AskGates:         {approve("have it mended once more, with your words").takes(InputWords), reject("give the task up").ends()},
+	AskGates: {approve("have it mended once more, with your words").takes(InputWords),
+		reject("give the task up").ends()},
 	AskUnread: {approve("let it pass, unverified"),
 		reject("have it mended with your words, or give the task up without any").takes(InputWords).ends()},
 	AskRedGreen: {approve("let it pass without such a test"),
@@ -102,57 +104,62 @@ var standardOptions = OptionTable{
 
 	AskClarification: {{Name: OptAnswer, Means: "in your words", Input: InputNeedsWords}},
 
-	AskDayBudget:    {approve("raise the cap of this day").takes(InputAmount), reject("leave it: the work goes on at midnight")},
-	AskOfficeBudget: {approve("raise the cap of the office").takes(InputAmount), reject("leave it: the work rests until company budget add --office")},
+	AskDayBudget: {approve("raise the cap of this day").takes(InputAmount),
+		reject("leave it: the work goes on at midnight")},
+	AskOfficeBudget: {approve("raise the cap of the office").takes(InputAmount),
+		reject("leave it: the work rests until company budget add --office")},
 
-	AskAfter: {approve("begin without it"), {Name: OptWait, Means: "wait on: it begins once that is retried and merged; or cancel it later"},
+	AskAfter: {approve("begin without it"),
+		{Name: OptWait, Means: "wait on: it begins once that is retried and merged; or cancel it later"},
 		reject("cancel the task").ends()},
 
-	AskDependencyLeave: {approve("let it be added"), reject("go on without it; your words reach the worker").takes(InputWords)},
+	AskDependencyLeave: {approve("let it be added"),
+		reject("go on without it; your words reach the worker").takes(InputWords)},
 }
 
-// UseOptions gives the state another table of options. A nil table means the standard one.
-// The table is not part of the state's record.
+// UseOptions sets the table of options. A nil table means the standard one. The table is not stored with the state.
 func (s *State) UseOptions(table OptionTable) { s.options = table }
 
-// OptionsOf lists how a question can be answered, in the order in which it is offered.
-func (s *State) OptionsOf(a *Approval) []Option {
+// OptionsOf returns the options of a question, in the order in which they are offered.
+func (s *State) OptionsOf(approval *Approval) []Option {
 	table := standardOptions
 	if s.options != nil {
 		table = s.options
 	}
-	options := slices.Clone(table[a.Kind])
-	if a.Line != nil { // behind the yes, which changes nothing
-		options = slices.Insert(options, min(1, len(options)), Option{Name: OptWrite, Means: "write the line into your own file, and try again with it"})
+	options := slices.Clone(table[approval.Kind])
+	if approval.Line != nil { // after the yes, which changes no config
+		options = slices.Insert(options, min(1, len(options)),
+			Option{Name: OptWrite, Means: "write the line into your own file, and try again with it"})
 	}
 	return options
 }
 
 // checkOption refuses an answer that the question does not offer.
-func (s *State) checkOption(a *Approval, c Answer) error {
-	options := s.OptionsOf(a)
+func (s *State) checkOption(approval *Approval, answer Answer) error {
+	options := s.OptionsOf(approval)
 	names := make([]string, len(options))
 	for i, o := range options {
 		names[i] = o.Name
 	}
-	at := slices.Index(names, c.Option)
+	index := slices.Index(names, answer.Option)
 	if len(options) == 1 {
-		at = 0 // whatever was named: the answer says what is missing
+		index = 0 // whichever name was given, the error names the missing input
 	}
 	switch {
-	case at >= 0 && options[at].Input == InputNeedsWords && (names[at] != c.Option || strings.TrimSpace(c.Text) == ""):
-		return E(EInvalid, string(a.ID)+" asks for words").Fix(`company answer ` + string(a.ID) + ` "…"`)
-	case at < 0 || names[at] != c.Option:
-		fix := "company show " + string(a.ID) + " tells what each answer does"
+	case index >= 0 && options[index].Input == InputNeedsWords &&
+		(names[index] != answer.Option || strings.TrimSpace(answer.Text) == ""):
+		return E(EInvalid, string(approval.ID)+" asks for words").Fix(`company answer ` + string(approval.ID) + ` "…"`)
+	case index < 0 || names[index] != answer.Option:
+		fix := "company show " + string(approval.ID) + " tells what each answer does"
 		if slices.Contains(names, OptApprove) {
-			fix = "company approve " + string(a.ID) + "; " + fix
+			fix = "company approve " + string(approval.ID) + "; " + fix
 		}
-		return E(EInvalid, string(a.ID)+" is answered with "+joinOr(names)).Fix(fix)
+		return E(EInvalid, string(approval.ID)+" is answered with "+joinOr(names)).Fix(fix)
 	}
 	return nil
 }
 
-// joinOr joins names as a sentence does: approve, reject or abort.
+// joinOr joins names for a sentence: approve, reject or abort.
 func joinOr(names []string) string {
 	last := len(names) - 1
 	if last < 1 {

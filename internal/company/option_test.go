@@ -28,7 +28,8 @@ func TestFourOptions(t *testing.T) {
 		for _, s := range []*State{l.s, l.shadow, l.thawed} {
 			s.UseOptions(gateOptions)
 		}
-		l.apply(Meta{Now: l.now}.NewEvent(lineTask, "", "", &ApprovalOpened{ID: "a1", Key: "gate", AskKind: "gate", Question: "Go on?"}))
+		l.apply(Meta{Now: l.now}.NewEvent(
+			lineTask, "", "", &ApprovalOpened{ID: "a1", Key: "gate", AskKind: "gate", Question: "Go on?"}))
 		answer := Answer{Approval: "a1", Option: option}
 		if want != "" {
 			if _, err := l.do(President, answer); CodeOf(err) != EInvalid || !strings.Contains(err.Error(), want) {

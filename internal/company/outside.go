@@ -4,38 +4,38 @@ import (
 	"slices"
 	"strings"
 
-	"company/internal/glob"
+	"company/internal/company/glob"
 )
 
-// OutsideFile is a file that a subtask changed and that its write set does not cover.
+// OutsideFile is a changed file of a subtask that its write set does not cover.
 type OutsideFile struct {
 	Path string `json:"path"`
-	// Meets names the other subtasks that may write the file by their write set, or have changed
-	// it: of an open subtask those that are open, too, and may end in a conflict over it.
+	// Meets lists the other subtasks that may write the file by their write set, or have changed it. For an open subtask,
+	// these are other open subtasks, which may conflict over the file.
 	Meets []SubtaskID `json:"meets"`
 }
 
-// OutsideWriteSet lists the files of a subtask's head that its write set does not cover, in
-// the order of its changes (SUB-18). A write set of ** covers all, as that of a repair does;
-// that of another subtask is no plan for any file, so that it meets none. A file that the
-// budget of NewMatchBudget does not suffice for is listed, and meets none.
+// OutsideWriteSet returns the files of a subtask's head that its write set does not cover, in the order of its changes
+// (SUB-18). A write set of **, such as that of a repair, covers all files. As another subtask's write set, ** plans no
+// particular file, so it meets none. If the budget of NewMatchBudget is used up for a file, the file is listed and
+// meets none.
 func (t *Task) OutsideWriteSet(sub *Subtask, budget *int) []OutsideFile {
 	return t.findOutside(sub, budget, func(other *Subtask) bool { return !other.Status.Ended() })
 }
 
-// OutsideOfMerged is OutsideWriteSet of a subtask that is merged, with the merged ones that it meets.
+// OutsideOfMerged is like OutsideWriteSet for a merged subtask, with the merged subtasks that its files meet.
 func (t *Task) OutsideOfMerged(sub *Subtask, budget *int) []OutsideFile {
 	return t.findOutside(sub, budget, func(other *Subtask) bool { return other.Status == SubtaskCompleted })
 }
 
-// findOutside lists the files of a subtask beyond its write set, and those of the others that count and
-// write them, too.
+// findOutside returns the files of a subtask outside of its write set, with the other subtasks that write them. It
+// considers only subtasks for which counts is true.
 func (t *Task) findOutside(sub *Subtask, budget *int, counts func(other *Subtask) bool) []OutsideFile {
 	own := newCoverage(sub.Planned.WriteSet, budget)
 	var out []OutsideFile
-	for _, c := range sub.Changes {
-		if !own.coversPath(c.Path) {
-			out = append(out, OutsideFile{Path: c.Path, Meets: []SubtaskID{}})
+	for _, change := range sub.Changes {
+		if !own.coversPath(change.Path) {
+			out = append(out, OutsideFile{Path: change.Path, Meets: []SubtaskID{}})
 		}
 	}
 	if len(out) == 0 {
@@ -55,7 +55,7 @@ func (t *Task) findOutside(sub *Subtask, budget *int, counts func(other *Subtask
 	return out
 }
 
-// Describe is the file for a list, with the open subtasks that it meets.
+// Describe formats the file for a list, with the subtasks that it meets.
 func (f OutsideFile) Describe() string {
 	switch len(f.Meets) {
 	case 0:
@@ -66,7 +66,7 @@ func (f OutsideFile) Describe() string {
 	return f.Path + " (" + JoinIDs(f.Meets) + " write it, too)"
 }
 
-// claimPaths tells of paths whether the subtask was planned to write the file, or changed it.
+// claimPaths returns a function that reports whether the subtask planned to write a path, or changed it.
 func (sub *Subtask) claimPaths(budget *int) func(path string) bool {
 	changed := make(map[string]bool, len(sub.Changes))
 	for _, c := range sub.Changes {
@@ -79,19 +79,18 @@ func (sub *Subtask) claimPaths(budget *int) func(path string) bool {
 	return func(path string) bool { return changed[path] || planned.coversPath(path) }
 }
 
-// matchSteps limits the comparison of write sets with files that is made for one reader.
+// matchSteps limits the steps of NewMatchBudget.
 const matchSteps = 1 << 26
 
-// NewMatchBudget returns the steps that the comparison of write sets with files may take
-// for one reader: a page, a prompt. It suffices for the largest plans that people write,
-// and is used up in less than a second by globs that were made to be slow.
+// NewMatchBudget returns the number of steps for comparing write sets with files for one page or prompt. It suffices
+// for the largest plans that people write. Globs that were made to be slow use it up in less than a second.
 func NewMatchBudget() *int {
 	steps := matchSteps
 	return &steps
 }
 
-// coverage is a write set that many paths are compared with. A glob is read once, and only where
-// its beginning fits a path: a task has thousands of subtasks, and a subtask thousands of changes.
+// coverage is a write set for comparison with many paths. A glob is parsed once, and only if its beginning fits a path,
+// because a task may have thousands of subtasks, each with thousands of changes.
 type coverage struct {
 	globs  []plannedGlob
 	budget *int
@@ -125,20 +124,20 @@ func (c coverage) coversPath(path string) bool {
 	return false
 }
 
-// readSteps is what reading a glob takes from the budget: the most that it can cost.
+// readSteps is the budget for parsing one glob: its maximum cost.
 const readSteps = 1 << 14
 
-// matches reports whether one glob of the write set matches a path. A glob that cannot be
-// read matches none, and so does each glob when the budget is used up.
+// matches reports whether one glob of the write set matches a path. An invalid glob matches no path. If the budget is
+// used up, no glob matches.
 func (c coverage) matches(i int, path string) bool {
-	g := &c.globs[i]
-	if *c.budget--; *c.budget < 0 || !strings.HasPrefix(path, g.begin) {
+	plannedGlob := &c.globs[i]
+	if *c.budget--; *c.budget < 0 || !strings.HasPrefix(path, plannedGlob.begin) {
 		return false
 	}
-	if !g.read {
+	if !plannedGlob.read {
 		*c.budget -= readSteps
-		g.read = true
-		g.glob, _ = glob.Parse(g.text)
+		plannedGlob.read = true
+		plannedGlob.glob, _ = glob.Parse(plannedGlob.text)
 	}
-	return g.glob.MatchWithin(path, c.budget)
+	return plannedGlob.glob.MatchWithin(path, c.budget)
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"testing/quick"
 
-	"company/internal/glob"
+	"company/internal/company/glob"
 )
 
 // What a subtask changed and was not to write is listed; an open subtask that may write the
@@ -17,30 +17,38 @@ func TestOutsideWriteSet(t *testing.T) {
 		}
 		return out
 	}
-	one := &Subtask{ID: "t1-01", Status: SubtaskReviewing, Planned: PlannedSubtask{WriteSet: []string{"api/**", "docs/*.md"}}, Changes: changed("api/limit.go", "docs/deep/x.md", "greet.sh", "go.mod", "docs/x.md")}
+	one := &Subtask{ID: "t1-01", Status: SubtaskReviewing,
+		Planned: PlannedSubtask{WriteSet: []string{"api/**", "docs/*.md"}},
+		Changes: changed("api/limit.go", "docs/deep/x.md", "greet.sh", "go.mod", "docs/x.md")}
 	task := &Task{ID: "t1", Subtasks: []*Subtask{
 		one,
 		{ID: "t1-02", Status: SubtaskPending, Planned: PlannedSubtask{WriteSet: []string{"greet.sh"}}},
-		{ID: "t1-03", Status: SubtaskRunning, Planned: PlannedSubtask{WriteSet: []string{"web/**"}}, Changes: changed("greet.sh", "go.mod")},
-		{ID: "t1-04", Status: SubtaskCompleted, Planned: PlannedSubtask{WriteSet: []string{"*.sh"}}, Changes: changed("greet.sh")},
+		{ID: "t1-03", Status: SubtaskRunning, Planned: PlannedSubtask{WriteSet: []string{"web/**"}},
+			Changes: changed("greet.sh", "go.mod")},
+		{ID: "t1-04", Status: SubtaskCompleted, Planned: PlannedSubtask{WriteSet: []string{"*.sh"}},
+			Changes: changed("greet.sh")},
 		{ID: "t1-05", Status: SubtaskPending, Planned: PlannedSubtask{WriteSet: []string{"**"}}},
 	}}
 	var got []string
 	for _, f := range task.OutsideWriteSet(one, NewMatchBudget()) {
 		got = append(got, f.Describe())
 	}
-	if want := []string{"docs/deep/x.md", "greet.sh (t1-02, t1-03 write it, too)", "go.mod (t1-03 writes it, too)"}; !slices.Equal(got, want) {
+	if want := []string{"docs/deep/x.md", "greet.sh (t1-02, t1-03 write it, too)",
+		"go.mod (t1-03 writes it, too)"}; !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	one.Status = SubtaskCompleted
-	if got := task.OutsideOfMerged(one, NewMatchBudget()); len(got) != 3 || len(got[0].Meets) != 0 || !slices.Equal(got[1].Meets, []SubtaskID{"t1-04"}) || len(got[2].Meets) != 0 {
+	if got := task.OutsideOfMerged(one, NewMatchBudget()); len(got) != 3 || len(got[0].Meets) != 0 ||
+		!slices.Equal(got[1].Meets, []SubtaskID{"t1-04"}) || len(got[2].Meets) != 0 {
 		t.Errorf("beside what is merged: %+v", got)
 	}
 	for name, sub := range map[string]*Subtask{
-		"a repair":       {Planned: PlannedSubtask{WriteSet: []string{"**"}}, Changes: one.Changes},
-		"nothing yet":    {Planned: PlannedSubtask{WriteSet: []string{"a.go"}}},
-		"as planned":     {Planned: PlannedSubtask{WriteSet: []string{"a.go", "b/**"}}, Changes: changed("a.go", "b", "b/c/d.go")},
-		"an alternative": {Planned: PlannedSubtask{WriteSet: []string{"{a,b}/x.go", "[cd].go", `\[e].go`}}, Changes: changed("b/x.go", "d.go", "[e].go")},
+		"a repair":    {Planned: PlannedSubtask{WriteSet: []string{"**"}}, Changes: one.Changes},
+		"nothing yet": {Planned: PlannedSubtask{WriteSet: []string{"a.go"}}},
+		"as planned": {Planned: PlannedSubtask{WriteSet: []string{"a.go", "b/**"}},
+			Changes: changed("a.go", "b", "b/c/d.go")},
+		"an alternative": {Planned: PlannedSubtask{WriteSet: []string{"{a,b}/x.go", "[cd].go", `\[e].go`}},
+			Changes: changed("b/x.go", "d.go", "[e].go")},
 	} {
 		if got := task.OutsideWriteSet(sub, NewMatchBudget()); len(got) != 0 {
 			t.Errorf("%s: %+v", name, got)
@@ -54,7 +62,8 @@ func TestManyFilesOutsideOfWriteSets(t *testing.T) {
 	const files = 25_000
 	task := &Task{ID: "t1"}
 	for _, id := range []SubtaskID{"t1-01", "t1-02"} {
-		sub := &Subtask{ID: id, Status: SubtaskReviewing, Planned: PlannedSubtask{WriteSet: []string{"**/*.go", "{docs,man}/**"}}}
+		sub := &Subtask{ID: id, Status: SubtaskReviewing,
+			Planned: PlannedSubtask{WriteSet: []string{"**/*.go", "{docs,man}/**"}}}
 		for n := range files {
 			sub.Changes = append(sub.Changes, Change{Path: "src/generated/" + itoa(n) + ".txt", Action: "created"})
 		}
@@ -87,7 +96,8 @@ func TestWriteSetIsReadOnce(t *testing.T) {
 
 // The fit of a write set and the files outside of it never contradict each other.
 func TestOutsideWriteSetAgreesWithFit(t *testing.T) {
-	words := []string{"a", "a/b", "a/b/c.go", "d.go", "a/b.md", "**", "a/**", "*.go", "{a,d}*", "a/b*/**", "[", "?.go", "a/*/c.go"}
+	words := []string{"a", "a/b", "a/b/c.go", "d.go", "a/b.md", "**", "a/**", "*.go", "{a,d}*", "a/b*/**", "[", "?.go",
+		"a/*/c.go"}
 	agree := func(globs, paths []uint8) bool {
 		sub := &Subtask{}
 		var files []string

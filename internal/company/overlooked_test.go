@@ -30,7 +30,8 @@ func TestCoverageOfTheChange(t *testing.T) {
 		{Name: "lint"},
 	}}
 	cov := r.Coverage()
-	if cov.Folders != 4 || !slices.Equal(cov.Unseen, []string{"docs", "web"}) || !slices.Equal(cov.Checks, []string{"test (unit)", "test (e2e)"}) {
+	if cov.Folders != 4 || !slices.Equal(cov.Unseen, []string{"docs", "web"}) ||
+		!slices.Equal(cov.Checks, []string{"test (unit)", "test (e2e)"}) {
 		t.Errorf("%+v", cov)
 	}
 	if cov := (GateResult{Checks: r.Checks[2:]}).Coverage(); cov.Folders != 0 || cov.Unseen != nil {

@@ -12,22 +12,20 @@ const (
 	EffortLarge  = "large"
 )
 
-// Plan is how a manager wants a task done, as it submits it. It is a claim
-// until Check has found nothing. A list of subtasks, each with what it comes after, is read
-// as one wave.
+// Plan is a manager's plan for a task, as submitted. It is not accepted until Check finds no problems. A plain list of
+// subtasks, each with the subtasks that it comes after, is read as one wave.
 type Plan struct {
 	Waves []Wave `json:"waves"`
-	Why   string `json:"why,omitempty"` // why it splits; due when there is more than one subtask
-	// Title is the pull request's; see PullTitleFault. Empty: it is made of the instruction.
+	Why   string `json:"why,omitempty"` // reason for the split; required if there is more than one subtask
+	// Title is the title of the pull request; see PullTitleFault. If empty, it is derived from the instruction.
 	Title string `json:"title,omitempty"`
-	// Decisions are what the manager decided or assumed where the instruction is open.
+	// Decisions lists the manager's decisions and assumptions where the instruction left a point open.
 	Decisions []string `json:"decisions,omitempty"`
 }
 
-// UnmarshalJSON reads a plan that lists its subtasks, or puts them into waves. It fails
-// where a plan does both.
+// UnmarshalJSON reads a plan that either lists its subtasks or groups them in waves. It fails if a plan does both.
 func (p *Plan) UnmarshalJSON(text []byte) error {
-	type waved Plan // without this method
+	type waved Plan // Plan without this method
 	var in struct {
 		waved
 		Subtasks []PlannedSubtask `json:"subtasks"`
@@ -45,8 +43,8 @@ func (p *Plan) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Wave is a set of subtasks that may run at the same time, but for what they name in after.
-// A later wave builds on all that the earlier ones merged.
+// Wave is a set of subtasks that may run at the same time, except as their after entries require. A later wave builds
+// on everything that the earlier ones merged.
 type Wave struct {
 	Subtasks []PlannedSubtask `json:"subtasks"`
 }
@@ -56,19 +54,20 @@ type PlannedSubtask struct {
 	Title              string   `json:"title"` // one line, up to 120 characters
 	Description        string   `json:"description"`
 	AcceptanceCriteria []string `json:"acceptance_criteria"`
-	WriteSet           []string `json:"write_set"`         // globs of what it creates, changes or deletes
-	Effort             string   `json:"effort"`            // small | medium | large
-	Context            []string `json:"context,omitempty"` // files that travel with the ticket, or lines of them (ParseContext), and short notes
-	Name               string   `json:"name,omitempty"`    // short, for the after of others
-	// After are the subtasks that must be merged before this one begins: names, titles or
-	// numbers as a manager gives them, ids of subtasks once the plan is recorded.
+	WriteSet           []string `json:"write_set"` // globs of the files that it creates, changes or deletes
+	Effort             string   `json:"effort"`    // small | medium | large
+	// Context lists files that the ticket needs, or lines of them (ParseContext), and short notes.
+	Context []string `json:"context,omitempty"`
+	Name    string   `json:"name,omitempty"` // short name for the after entries of other subtasks
+	// After lists the subtasks that must be merged before this one begins. A manager gives names, titles or numbers. A
+	// recorded plan has ids of subtasks.
 	After []string `json:"after,omitempty"`
-	// Does are the parts of the instruction that it carries out, by their numbers (Task.Parts), from
-	// 1. None: the plan does not say.
+	// Does lists the parts of the instruction that it carries out, by their numbers (Task.Parts) from 1. Empty means that
+	// the plan does not tell.
 	Does []int `json:"does,omitempty"`
 }
 
-// Subtasks counts the subtasks of all waves.
+// Subtasks returns the number of subtasks in all waves.
 func (p Plan) Subtasks() int {
 	n := 0
 	for _, w := range p.Waves {
@@ -77,23 +76,21 @@ func (p Plan) Subtasks() int {
 	return n
 }
 
-// PlanRules are the limits of a plan. A zero number stands for the default.
+// PlanRules holds the limits of a plan. A zero number means the default.
 type PlanRules struct {
 	Granularity  Granularity
 	MaxWaves     int
 	MaxWaveWidth int
 
-	// Protected are globs that need the president, on top of DefaultProtected.
-	// One that cannot be read is a problem of the plan's, so that nothing is
-	// left unprotected by a slip.
+	// Protected lists globs that need the president's permission, in addition to DefaultProtected. An invalid glob is
+	// reported as a problem of the plan, so a typing mistake leaves no path unprotected.
 	Protected []string
-	// Paths are the folders that write sets are kept to; none: all.
+	// Paths lists the folders that write sets must stay in. Empty means all.
 	Paths []string
-	// Files are the paths of the commit that is planned on, at least those
-	// that the plan names; nil: they are not known. With them, a subtask that
-	// reads what only another of its wave creates is found.
+	// Files lists the paths of the planned commit, at least the ones that the plan names. Nil means that they are unknown.
+	// With Files, Check finds a subtask that reads a file that only another subtask of its wave creates.
 	Files []string
-	// Parts is how many parts the instruction has; 0: it is one.
+	// Parts is the number of parts of the instruction. Zero means that it has only one.
 	Parts int
 }
 
@@ -103,7 +100,7 @@ const (
 	defaultMaxWaveWidth = 16 // subtasks
 )
 
-// WithDefaults fills in the numbers that are zero.
+// WithDefaults replaces zero numbers with their defaults.
 func (r PlanRules) WithDefaults() PlanRules {
 	def := func(n *int, d int) {
 		if *n <= 0 {
@@ -116,7 +113,7 @@ func (r PlanRules) WithDefaults() PlanRules {
 	return r
 }
 
-// PlanProblem is one reason why a plan is refused, with a text for the manager.
+// PlanProblem is one reason for refusing a plan, with a text for the manager.
 type PlanProblem struct {
 	Where string `json:"where"` // "wave 1, subtask 2 (title)", "wave 3", "plan"
 	What  string `json:"what"`
@@ -125,10 +122,10 @@ type PlanProblem struct {
 
 func (p PlanProblem) String() string { return p.Where + ": " + p.What + "; " + p.Fix }
 
-// PlanSchema is the JSON Schema of a plan: the arguments of submit_plan.
+// PlanSchema returns the JSON Schema of a plan: the arguments of submit_plan.
 func PlanSchema() []byte { return []byte(planSchema) }
 
-// ReplanSchema is the JSON Schema of the parts of a subtask that is planned anew.
+// ReplanSchema returns the JSON Schema of the subtasks that replace a replanned subtask.
 func ReplanSchema() []byte { return []byte(replanSchema) }
 
 const replanSchema = `{

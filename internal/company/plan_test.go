@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	. "company/internal/company"
-	"company/internal/glob"
-	"company/internal/glob/globtest"
+	"company/internal/company/glob"
+	"company/internal/company/glob/globtest"
 )
 
 // okSubtask is a subtask that nothing is wrong with.
@@ -94,30 +94,46 @@ func TestPlanRefused(t *testing.T) {
 		{"too wide", many(17, 17), "wave 1", "has 17 subtasks, 16 are allowed"},
 		{"no why", edit(func(p *Plan) { p.Why = " " }), "plan", "does not say why it splits"},
 		{"no acceptance", sub(func(s *PlannedSubtask) { s.AcceptanceCriteria = nil }), at, "has no acceptance criterion"},
-		{"blank acceptance", sub(func(s *PlannedSubtask) { s.AcceptanceCriteria = []string{"x", " \n"} }), at, "has an empty acceptance criterion"},
+		{"blank acceptance", sub(func(s *PlannedSubtask) { s.AcceptanceCriteria = []string{"x", " \n"} }), at,
+			"has an empty acceptance criterion"},
 		{"no title", sub(func(s *PlannedSubtask) { s.Title = "" }), "wave 1, subtask 2 ()", "has an empty title"},
 		{"two lines of title", sub(func(s *PlannedSubtask) { s.Title = "Add\nthe store" }), at, "not one line"},
-		{"long title", sub(func(s *PlannedSubtask) { s.Title = strings.Repeat("ä", 121) }), "wave 1, subtask 2 (" + strings.Repeat("ä", 57) + "...)", "not one line of up to 120 characters"},
-		{"control character in title", sub(func(s *PlannedSubtask) { s.Title = "Add\x1bthe store" }), at, "has a control character in its title"},
-		{"duplicate title", sub(func(s *PlannedSubtask) { s.Title = "add  THE parser" }), "wave 1, subtask 2 (add  THE parser)", "has the title of wave 1, subtask 1 (Add the parser)"},
+		{"long title", sub(func(s *PlannedSubtask) { s.Title = strings.Repeat("ä", 121) }),
+			"wave 1, subtask 2 (" + strings.Repeat("ä", 57) + "...)", "not one line of up to 120 characters"},
+		{"control character in title", sub(func(s *PlannedSubtask) { s.Title = "Add\x1bthe store" }), at,
+			"has a control character in its title"},
+		{"duplicate title", sub(func(s *PlannedSubtask) { s.Title = "add  THE parser" }),
+			"wave 1, subtask 2 (add  THE parser)", "has the title of wave 1, subtask 1 (Add the parser)"},
 		{"no description", sub(func(s *PlannedSubtask) { s.Description = "" }), at, "has an empty description"},
-		{"long description", sub(func(s *PlannedSubtask) { s.Description = strings.Repeat("x", 16<<10+1) }), at, "has a description of 16385 bytes, 16384 are allowed"},
+		{"long description", sub(func(s *PlannedSubtask) { s.Description = strings.Repeat("x", 16<<10+1) }), at,
+			"has a description of 16385 bytes, 16384 are allowed"},
 		{"bad UTF-8", sub(func(s *PlannedSubtask) { s.Description = "a\xffb" }), at, "not valid UTF-8"},
-		{"NUL in criterion", sub(func(s *PlannedSubtask) { s.AcceptanceCriteria[0] = "a\x00" }), at, "has a control character in its acceptance criterion"},
-		{"many criteria", sub(func(s *PlannedSubtask) { s.AcceptanceCriteria = make([]string, 65) }), at, "has 65 acceptance criteria"},
+		{"NUL in criterion", sub(func(s *PlannedSubtask) { s.AcceptanceCriteria[0] = "a\x00" }), at,
+			"has a control character in its acceptance criterion"},
+		{"many criteria", sub(func(s *PlannedSubtask) { s.AcceptanceCriteria = make([]string, 65) }), at,
+			"has 65 acceptance criteria"},
 		{"effort", sub(func(s *PlannedSubtask) { s.Effort = "huge" }), at, `has the effort "huge"`},
 		{"no write set", sub(func(s *PlannedSubtask) { s.WriteSet = nil }), at, "has an empty write set"},
-		{"large write set", sub(func(s *PlannedSubtask) { s.WriteSet = make([]string, 65) }), at, "has a write set of 65 globs"},
+		{"large write set", sub(func(s *PlannedSubtask) { s.WriteSet = make([]string, 65) }), at,
+			"has a write set of 65 globs"},
 		{"write set outside", sub(func(s *PlannedSubtask) { s.WriteSet = []string{"../x"} }), at, "cannot be read"},
 		{"absolute write set", sub(func(s *PlannedSubtask) { s.WriteSet = []string{"/etc/x"} }), at, "it is absolute"},
-		{"overlap", sub(func(s *PlannedSubtask) { s.WriteSet = []string{"internal/**/*.go"} }), at, `may write what subtask 1 of the same wave writes: internal/**/*.go and internal/parse/** both match "internal/parse/`},
-		{"protected", sub(func(s *PlannedSubtask) { s.WriteSet = []string{".github/workflows/ci.yml"} }), at, "would write the protected path .github/**"},
-		{"all of it", edit(func(p *Plan) { p.Waves[1].Subtasks[0].WriteSet = []string{"**"} }), "wave 2, subtask 1 (Add the command)", `would write the protected path .github/** (by "**")`},
-		{"yaml of the root", sub(func(s *PlannedSubtask) { s.WriteSet = []string{"*.yml"} }), at, "would write the protected path .gitlab-ci.yml"},
-		{"attributes below", sub(func(s *PlannedSubtask) { s.WriteSet = []string{"internal/store/.gitattributes"} }), at, "would write the protected path **/.git*"},
-		{"owners", sub(func(s *PlannedSubtask) { s.WriteSet = []string{"CODEOWNERS"} }), at, "would write the protected path **/CODEOWNERS"},
-		{"own config", sub(func(s *PlannedSubtask) { s.WriteSet = []string{"company.yaml"} }), at, "would write the protected path **/company.yaml"},
-		{"given protected", sub(func(s *PlannedSubtask) { s.WriteSet = []string{"secret/x.go"} }), at, "would write the protected path secret/**"},
+		{"overlap", sub(func(s *PlannedSubtask) { s.WriteSet = []string{"internal/**/*.go"} }), at,
+			`may write what subtask 1 of the same wave writes: internal/**/*.go and internal/parse/** both match "internal/parse/`},
+		{"protected", sub(func(s *PlannedSubtask) { s.WriteSet = []string{".github/workflows/ci.yml"} }), at,
+			"would write the protected path .github/**"},
+		{"all of it", edit(func(p *Plan) { p.Waves[1].Subtasks[0].WriteSet = []string{"**"} }),
+			"wave 2, subtask 1 (Add the command)", `would write the protected path .github/** (by "**")`},
+		{"yaml of the root", sub(func(s *PlannedSubtask) { s.WriteSet = []string{"*.yml"} }), at,
+			"would write the protected path .gitlab-ci.yml"},
+		{"attributes below", sub(func(s *PlannedSubtask) { s.WriteSet = []string{"internal/store/.gitattributes"} }), at,
+			"would write the protected path **/.git*"},
+		{"owners", sub(func(s *PlannedSubtask) { s.WriteSet = []string{"CODEOWNERS"} }), at,
+			"would write the protected path **/CODEOWNERS"},
+		{"own config", sub(func(s *PlannedSubtask) { s.WriteSet = []string{"company.yaml"} }), at,
+			"would write the protected path **/company.yaml"},
+		{"given protected", sub(func(s *PlannedSubtask) { s.WriteSet = []string{"secret/x.go"} }), at,
+			"would write the protected path secret/**"},
 		{"one owner of migrations", edit(func(p *Plan) {
 			p.Waves[0].Subtasks[0].WriteSet = []string{"db/migrations/001.sql"}
 			p.Waves[0].Subtasks[1].WriteSet = []string{"db/migrations/002.sql"}
@@ -126,7 +142,10 @@ func TestPlanRefused(t *testing.T) {
 			p.Waves[0].Subtasks[0].WriteSet = []string{"tsconfig.json"}
 			p.Waves[0].Subtasks[1].WriteSet = []string{"tsconfig.build.json"}
 		}), at, "writes tsconfig*.json, and so does subtask 1"},
-		{"needs another", sub(func(s *PlannedSubtask) { s.Description = "After \"Add the  parser\" is done, store what it gives." }), at, "speaks of subtask 1 of the same wave by its title"},
+		{"needs another", sub(func(s *PlannedSubtask) {
+			s.Description = "After \"Add the  parser\" is done, store what it " +
+				"gives."
+		}), at, "speaks of subtask 1 of the same wave by its title"},
 		{"reads what is not there", edit(func(p *Plan) {
 			p.Waves[0].Subtasks[0].WriteSet = []string{"internal/parse/parse.go"}
 			p.Waves[0].Subtasks[1].Context = []string{"internal/parse/parse.go"}
@@ -158,14 +177,16 @@ func TestPlanPaths(t *testing.T) {
 	for glob, good := range map[string]bool{
 		"services/api/main.go": true, "services/api/**": true, "lib/{a,b}/*.go": true, "services/api/a*": true,
 		"services/api": false, "services/apiary/x.go": false, "services/ap*/x.go": false, "services/web/x.go": false,
-		"README.md": false, "**": false, "**/*.go": false, "{lib/a,services/web/b}": false, "{lib/a,lib/b}/x": true, "library/x": false,
+		"README.md": false, "**": false, "**/*.go": false, "{lib/a,services/web/b}": false, "{lib/a,lib/b}/x": true,
+		"library/x": false,
 	} {
 		p := Plan{Waves: []Wave{{[]PlannedSubtask{okSubtask("Change it", glob)}}}}
 		got := p.Check(rules)
 		if good != (len(got) == 0) {
 			t.Errorf("%s: %v", glob, got)
 		}
-		if !good && len(got) > 0 && (!strings.Contains(got[0].What, "outside of the folders") || !strings.Contains(got[0].Fix, "services/api/, lib/")) {
+		if !good && len(got) > 0 && (!strings.Contains(got[0].What, "outside of the folders") ||
+			!strings.Contains(got[0].Fix, "services/api/, lib/")) {
 			t.Errorf("%s: %+v", glob, got[0])
 		}
 	}
@@ -174,8 +195,10 @@ func TestPlanPaths(t *testing.T) {
 func TestPlanTinySplit(t *testing.T) {
 	t.Parallel()
 	p := Plan{Why: "two files", Waves: []Wave{{[]PlannedSubtask{
-		{Title: "Fix a", Description: "Fix a.go.", AcceptanceCriteria: []string{"it builds"}, WriteSet: []string{"a.go"}, Effort: EffortSmall},
-		{Title: "Fix b", Description: "Fix b.go.", AcceptanceCriteria: []string{"it builds"}, WriteSet: []string{"b.go"}, Effort: EffortSmall},
+		{Title: "Fix a", Description: "Fix a.go.", AcceptanceCriteria: []string{"it builds"}, WriteSet: []string{"a.go"},
+			Effort: EffortSmall},
+		{Title: "Fix b", Description: "Fix b.go.", AcceptanceCriteria: []string{"it builds"}, WriteSet: []string{"b.go"},
+			Effort: EffortSmall},
 	}}}}
 	got := p.Check(PlanRules{})
 	if len(got) != 1 || got[0].What != "splits into 2 parts that are all tiny" {
@@ -223,14 +246,16 @@ func TestPlanRefusesReadOfSameWaveOutput(t *testing.T) {
 	p.Waves[0].Subtasks[0].WriteSet = []string{"internal/new.go"}
 	p.Waves[0].Subtasks[1].WriteSet = []string{"web/**"}
 	p.Waves[0].Subtasks[1].Context = []string{"internal/new.go", "be quick"}
-	if got := p.Check(PlanRules{Files: []string{}}); len(got) != 1 || !strings.Contains(got[0].What, "does not exist before subtask 1") {
+	if got := p.Check(PlanRules{Files: []string{}}); len(got) != 1 ||
+		!strings.Contains(got[0].What, "does not exist before subtask 1") {
 		t.Errorf("of its own wave: %v", got)
 	}
 	p.Waves[0].Subtasks[1].Context = []string{"internal/new.go:1-20"}
 	if got := p.Check(PlanRules{Files: []string{}}); len(got) != 1 {
 		t.Errorf("lines of it: %v", got)
 	}
-	for why, rules := range map[string]PlanRules{"it is there": {Files: []string{"internal/new.go"}}, "nobody looked": {}} {
+	for why, rules := range map[string]PlanRules{"it is there": {Files: []string{"internal/new.go"}},
+		"nobody looked": {}} {
 		if got := p.Check(rules); len(got) != 0 {
 			t.Errorf("%s: %v", why, got)
 		}
@@ -282,7 +307,8 @@ func TestPlanOfCostlyGlobs(t *testing.T) {
 		for i := range 16 {
 			s := okSubtask(fmt.Sprintf("Part %d of %d", i, w))
 			for k := range 64 {
-				s.WriteSet = append(s.WriteSet, fmt.Sprintf("{%sz,**/%sb}/%d.%d.%d", strings.Repeat("{a,b}", 5), strings.Repeat("*a", 6), w, i, k))
+				s.WriteSet = append(s.WriteSet,
+					fmt.Sprintf("{%sz,**/%sb}/%d.%d.%d", strings.Repeat("{a,b}", 5), strings.Repeat("*a", 6), w, i, k))
 			}
 			s.After = nil
 			wave.Subtasks = append(wave.Subtasks, s)
@@ -294,7 +320,9 @@ func TestPlanOfCostlyGlobs(t *testing.T) {
 		protected[i] = fmt.Sprintf("**/%sb/%d", strings.Repeat("*a", 400), i)
 	}
 	got := p.Check(PlanRules{Protected: protected})
-	if !slices.ContainsFunc(got, func(p PlanProblem) bool { return p.Where == "plan" && strings.Contains(p.What, "too complex") }) {
+	if !slices.ContainsFunc(got, func(p PlanProblem) bool {
+		return p.Where == "plan" && strings.Contains(p.What, "too complex")
+	}) {
 		t.Errorf("%d problems: %v", len(got), got)
 	}
 }
@@ -318,7 +346,9 @@ func TestGlobsOfAPlanAreBounded(t *testing.T) { // alone: it counts pieces of me
 		t.Errorf("100 large globs: %v", got)
 	}
 	got := plan(3).Check(PlanRules{})
-	if !slices.ContainsFunc(got, func(p PlanProblem) bool { return p.Where == "plan" && strings.Contains(p.What, "too complex") }) {
+	if !slices.ContainsFunc(got, func(p PlanProblem) bool {
+		return p.Where == "plan" && strings.Contains(p.What, "too complex")
+	}) {
 		t.Errorf("150 large globs: %v", got)
 	}
 	large := plan(16)
@@ -398,7 +428,8 @@ func TestPlanSchema(t *testing.T) {
 	if err := valid(good); err != nil {
 		t.Fatalf("the wire form of a plan is refused: %v", err)
 	}
-	for _, name := range []string{"waves", "subtasks", "title", "description", "acceptance_criteria", "write_set", "effort", "context", "why"} {
+	for _, name := range []string{"waves", "subtasks", "title", "description", "acceptance_criteria", "write_set",
+		"effort", "context", "why"} {
 		bad := bytes.Replace(good, []byte(`"`+name+`":`), []byte(`"depends_on":`), 1)
 		if bytes.Equal(bad, good) {
 			t.Fatalf("no %q in %s", name, good)
@@ -417,21 +448,29 @@ func TestPlanSchema(t *testing.T) {
 func TestCIOfOthersIsProtected(t *testing.T) {
 	t.Parallel()
 	for _, p := range []string{
-		".github/workflows/a.yml", ".circleci/config.yml", ".woodpecker.yml", ".woodpecker/a.yaml", ".drone.yml", ".drone.yaml", ".buildkite/pipeline.yml",
-		".travis.yml", "Jenkinsfile", "Jenkinsfile.release", "ci/Jenkinsfile", "azure-pipelines.yml", "azure-pipelines-nightly.yaml", "bitbucket-pipelines.yml",
-		"appveyor.yml", ".appveyor.yml", ".cirrus.yml", ".semaphore/semaphore.yml", ".teamcity/settings.kts", "action.yml", "tools/setup/action.yaml",
+		".github/workflows/a.yml", ".circleci/config.yml", ".woodpecker.yml", ".woodpecker/a.yaml", ".drone.yml",
+		".drone.yaml", ".buildkite/pipeline.yml",
+		".travis.yml", "Jenkinsfile", "Jenkinsfile.release", "ci/Jenkinsfile", "azure-pipelines.yml",
+		"azure-pipelines-nightly.yaml", "bitbucket-pipelines.yml",
+		"appveyor.yml", ".appveyor.yml", ".cirrus.yml", ".semaphore/semaphore.yml", ".teamcity/settings.kts", "action.yml",
+		"tools/setup/action.yaml",
 		".gitlab-ci.yml", "ci/.gitlab-ci-lint.yml", "cloudbuild.yaml", "deploy/cloudbuild.yml",
-		".lfsconfig", ".build.yml", ".builds/a.yml", ".tekton/push.yaml", ".zuul.yaml", "zuul.d/jobs.yaml", "buildspec.yml", ".buildkite.yml", ".mergify.yml",
-		".pre-commit-config.yaml", "netlify.toml", "vercel.json", ".readthedocs.yaml", ".devcontainer/devcontainer.json", ".devcontainer.json", ".vscode/tasks.json",
-		".idea/runConfigurations/a.xml", ".husky/pre-commit", "lefthook.yml", ".lefthook-local.yml", ".envrc", "sub/.envrc", "renovate.json", ".renovaterc.json", "mise.toml",
+		".lfsconfig", ".build.yml", ".builds/a.yml", ".tekton/push.yaml", ".zuul.yaml", "zuul.d/jobs.yaml", "buildspec.yml",
+		".buildkite.yml", ".mergify.yml",
+		".pre-commit-config.yaml", "netlify.toml", "vercel.json", ".readthedocs.yaml", ".devcontainer/devcontainer.json",
+		".devcontainer.json", ".vscode/tasks.json",
+		".idea/runConfigurations/a.xml", ".husky/pre-commit", "lefthook.yml", ".lefthook-local.yml", ".envrc", "sub/.envrc",
+		"renovate.json", ".renovaterc.json", "mise.toml",
 		".claude/settings.json", ".mcp.json", "api.code-workspace", ".lintstagedrc.js",
-		"Company.yaml", "a/COMPANY.YAML", ".GitHub/workflows/x.yml", ".Vscode/tasks.json", "jenkinsfile", "company.yaml.", ".envrc ",
+		"Company.yaml", "a/COMPANY.YAML", ".GitHub/workflows/x.yml", ".Vscode/tasks.json", "jenkinsfile",
+		"company.yaml.", ".envrc ",
 	} {
 		if !(PlanRules{}).IsProtected(p) {
 			t.Errorf("%s is not protected", p)
 		}
 	}
-	for _, p := range []string{"reaction.yml", "vscode/tasks.json", "docs/husky.md", "build.yml", "company.yml", "docs/circleci.md", "internal/jenkins/file.go", "actions.yml", "drone.yml", "web/.travis.yml/x"} {
+	for _, p := range []string{"reaction.yml", "vscode/tasks.json", "docs/husky.md", "build.yml", "company.yml",
+		"docs/circleci.md", "internal/jenkins/file.go", "actions.yml", "drone.yml", "web/.travis.yml/x"} {
 		if (PlanRules{}).IsProtected(p) {
 			t.Errorf("%s is protected", p)
 		}
@@ -449,7 +488,8 @@ func TestVendoredCodeNeedsLeave(t *testing.T) {
 			t.Errorf("%s: %+v", action, w)
 		}
 	}
-	for p, want := range map[string]bool{"vendor/modules.txt": false, "static/vendor/jquery.js": false, "api/vendor/x/y.go": true, "web/node_modules/x/index.js": true} {
+	for p, want := range map[string]bool{"vendor/modules.txt": false, "static/vendor/jquery.js": false,
+		"api/vendor/x/y.go": true, "web/node_modules/x/index.js": true} {
 		if ChangesGuardedCode(Change{Path: p, Action: "modified"}) != want {
 			t.Errorf("%s: %v", p, !want)
 		}

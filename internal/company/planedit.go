@@ -2,67 +2,70 @@ package company
 
 import "strings"
 
-// EditPlan puts the president's plan in the place of the one that waits for approval. The
-// rules are those of a manager's plan at the end of its run: whether files of the context exist is not
-// looked up. The question is asked anew, about the new plan.
+// EditPlan replaces the plan that waits for approval with the president's plan. The same rules apply as at the end of a
+// manager's run: it does not check whether context files exist. The question is asked again, about the new plan.
 type EditPlan struct {
 	Task TaskID
-	// Question is the one that the president read; empty: whichever is open.
+	// Question is the one that the president read. Empty means whichever question is open.
 	Question ApprovalID
-	// Plan keeps the title and the decisions of the plan before where it has none.
+	// Plan keeps the previous title and decisions where it has none.
 	Plan Plan
 }
 
-func (c EditPlan) decide(s *State, m Meta) ([]Event, error) {
-	t, err := s.Task(c.Task)
+func (c EditPlan) decide(state *State, meta Meta) ([]Event, error) {
+	task, err := state.Task(c.Task)
 	if err != nil {
 		return nil, err
 	}
-	asked := s.openPlanQuestion(t)
+	asked := state.openPlanQuestion(task)
 	if asked == nil {
-		e := E(EConflict, "the plan of "+string(t.ID)+" does not wait for your approval").Because("it is " + t.Status.Text())
-		if t.Status.Ended() {
-			return nil, e.Fix("company show " + string(t.ID))
+		fault := E(EConflict, "the plan of "+string(task.ID)+" does not wait for your approval").
+			Because("it is " + task.Status.Text())
+		if task.Status.Ended() {
+			return nil, fault.Fix("company show " + string(task.ID))
 		}
-		return nil, e.Fix("company submit --set approvals.plan=ask has you asked before work begins")
+		return nil, fault.Fix("company submit --set approvals.plan=ask has you asked before work begins")
 	}
 	if c.Question != "" && c.Question != asked.ID {
-		return nil, E(EConflict, "the plan of "+string(t.ID)+" has changed since you read it").Fix("company plan edit " + string(t.ID))
+		return nil, E(EConflict, "the plan of "+string(task.ID)+" has changed since you read it").
+			Fix("company plan edit " + string(task.ID))
 	}
 	plan := c.Plan
 	if plan.Title == "" {
-		plan.Title = t.Plan.Title
+		plan.Title = task.Plan.Title
 	}
 	if plan.Decisions == nil {
-		plan.Decisions = t.Plan.Decisions
+		plan.Decisions = task.Plan.Decisions
 	}
-	if problems := plan.Check(t.planRules()); len(problems) > 0 {
+	if problems := plan.Check(task.planRules()); len(problems) > 0 {
 		lines := make([]string, len(problems))
 		for i, p := range problems {
 			lines[i] = p.String()
 		}
-		return nil, E(EPlan, "the plan is refused, and the one before stays").Because(strings.Join(lines, "\n        ")).Fix("mend it and submit it again")
+		return nil, E(EPlan, "the plan is refused, and the one before stays").Because(strings.Join(lines, "\n        ")).
+			Fix("mend it and submit it again")
 	}
-	// The question counts what it is about, so the one that is open is asked anew.
-	question := PendingQuestion{Key: t.planKey(), Kind: AskPlan, Task: t.ID, Question: planQuestion(plan.Subtasks(), plan.NameSteps())}
+	// The question's text has the numbers of the plan, so an open question is asked again.
+	question := PendingQuestion{Key: task.planKey(), Kind: AskPlan, Task: task.ID,
+		Question: planQuestion(plan.Subtasks(), plan.NameSteps())}
 	return []Event{
-		m.newEvent(t.ID, "", t.Plan.Accepted, &PlanAccepted{Plan: plan.withIDs(t.ID)}),
-		openQuestion(s, m, question),
+		meta.newEvent(task.ID, "", task.Plan.Accepted, &PlanAccepted{Plan: plan.withIDs(task.ID)}),
+		openQuestion(state, meta, question),
 	}, nil
 }
 
 // openPlanQuestion returns the open question about the plan of a task, or nil.
-func (s *State) openPlanQuestion(t *Task) *Approval {
-	if t.Status != StatusExecuting || !t.asksPlan() {
+func (s *State) openPlanQuestion(task *Task) *Approval {
+	if task.Status != StatusExecuting || !task.asksPlan() {
 		return nil
 	}
-	if a := s.Approvals[s.ByKey[t.planKey()]]; a != nil && a.Open() {
+	if a := s.Approvals[s.ByKey[task.planKey()]]; a != nil && a.Open() {
 		return a
 	}
 	return nil
 }
 
-// planQuestion asks about a plan of n subtasks in the named steps.
+// planQuestion returns the question about a plan of n subtasks in the named steps.
 func planQuestion(n int, steps string) string {
 	return "The plan has " + Count(n, "subtask") + " in " + steps + ". Work on it?"
 }

@@ -6,90 +6,89 @@ import (
 	"strings"
 )
 
-// Planning is the manager's part of a task.
+// Planning is the state of a task's plan.
 type Planning struct {
 	Started  int           `json:"started"`           // manager runs so far
-	Current  RunID         `json:"current,omitempty"` // the one under way
+	Current  RunID         `json:"current,omitempty"` // the manager run in progress
 	Refused  int           `json:"refused,omitempty"`
 	Problems []PlanProblem `json:"problems,omitempty"` // of the last refused plan
 	Why      string        `json:"why,omitempty"`
-	Title    string        `json:"title,omitempty"` // of the pull request, as the manager has it
-	// Decisions are the manager's where the instruction is open.
+	Title    string        `json:"title,omitempty"` // of the pull request, as the manager proposed it
+	// Decisions lists the manager's decisions where the instruction left a point open.
 	Decisions []string `json:"decisions,omitempty"`
 	Waves     int      `json:"waves,omitempty"`
-	Accepted  RunID    `json:"accepted,omitempty"` // the run whose plan stands
+	Accepted  RunID    `json:"accepted,omitempty"` // the run whose plan was accepted
 	Chosen    RunID    `json:"chosen,omitempty"`   // the run of a dry run whose plan the president chose
 }
 
-// ProposePlan is the manager's submit_plan. A plan that code refuses is
-// recorded as refused and goes back with the reasons; one that would stand
-// causes no event, and comes again with the end of the run.
+// ProposePlan is the manager's submit_plan. A plan that fails Check is recorded as refused and returned with the
+// reasons. A valid plan causes no event yet: it comes again with the end of the run.
 type ProposePlan struct {
 	Run   RunID
 	Fence uint64
 	Plan  Plan
-	// Files are those of the subtasks' context entries that are paths of the
-	// planned commit; nil: not looked up.
+	// Files lists the context entries of the subtasks that are paths of the planned commit. Nil means that they were not
+	// looked up.
 	Files []string
 }
 
-func (c ProposePlan) decide(s *State, m Meta) ([]Event, error) {
-	t, r, err := s.claimedRun(c.Run, c.Fence)
+func (c ProposePlan) decide(s *State, meta Meta) ([]Event, error) {
+	task, run, err := s.claimedRun(c.Run, c.Fence)
 	if err != nil {
 		return nil, err
 	}
-	if r.Role != Manager || t.Status != StatusDecomposing {
-		return nil, E(EConflict, string(t.ID)+" is not being planned")
+	if run.Role != Manager || task.Status != StatusDecomposing {
+		return nil, E(EConflict, string(task.ID)+" is not being planned")
 	}
-	if t.plansOnOldBase(r) {
+	if task.plansOnOldBase(run) {
 		return nil, nil
 	}
-	rules := t.planRules()
+	rules := task.planRules()
 	rules.Files = c.Files
 	problems := c.Plan.Check(rules)
 	if len(problems) == 0 {
 		return nil, nil
 	}
-	evs := []Event{m.newEvent(t.ID, "", c.Run, &PlanRefused{Problems: problems})}
-	if t.Plan.Refused+1 >= t.Settings.PlanRefusals {
-		evs = append(evs, m.newEvent(t.ID, "", "", &TaskFailed{Code: EPlan,
-			Reason: fmt.Sprintf("the manager's plan was refused %d times; last: %s", t.Plan.Refused+1, problems[0])}))
+	evs := []Event{meta.newEvent(task.ID, "", c.Run, &PlanRefused{Problems: problems})}
+	if task.Plan.Refused+1 >= task.Settings.PlanRefusals {
+		evs = append(evs, meta.newEvent(task.ID, "", "", &TaskFailed{Code: EPlan,
+			Reason: fmt.Sprintf("the manager's plan was refused %d times; last: %s", task.Plan.Refused+1, problems[0])}))
 	}
 	return evs, nil
 }
 
-// plansOnOldBase says whether the base has moved since a planning run began.
+// plansOnOldBase reports whether the base has moved since a planning run began.
 func (t *Task) plansOnOldBase(r *Run) bool {
 	return r.From != "" && t.Prepared != nil && r.From != t.Prepared.Base.OID
 }
 
 func (t *Task) planRules() PlanRules {
-	return PlanRules{Granularity: t.Settings.Granularity, Protected: t.Settings.Protected, Paths: t.Settings.Paths, Parts: len(t.Parts())}
+	return PlanRules{Granularity: t.Settings.Granularity, Protected: t.Settings.Protected, Paths: t.Settings.Paths,
+		Parts: len(t.Parts())}
 }
 
-// IsLastPlanningRun reports whether the manager's run under way is not followed by another one, without
-// the president, where it fails.
+// IsLastPlanningRun reports whether a failure of the manager's current run is final unless the president decides
+// otherwise.
 func (t *Task) IsLastPlanningRun() bool {
 	return t.Failures["plan"].Attempt >= t.Settings.EffectRetries
 }
 
-// managerSays turns what a manager's run ended with into events: a plan, a
-// question, or a decision on a subtask.
-func (c EndRun) managerSays(s *State, m Meta, t *Task, r *Run) ([]Event, error) {
-	if (c.Plan != nil || c.Question != "") && t.plansOnOldBase(r) {
-		return nil, nil // it is about files that may be others now: the next run plans on the new base
+// managerSays turns the result of a manager's run into events: a plan, a question, or a decision on a subtask.
+func (c EndRun) managerSays(state *State, meta Meta, task *Task, run *Run) ([]Event, error) {
+	if (c.Plan != nil || c.Question != "") && task.plansOnOldBase(run) {
+		return nil, nil // the files may have changed, so the next run plans on the new base
 	}
 	switch {
 	case c.Plan != nil:
-		if t.Status != StatusDecomposing {
-			return nil, E(EConflict, string(t.ID)+" is not being planned")
+		if task.Status != StatusDecomposing {
+			return nil, E(EConflict, string(task.ID)+" is not being planned")
 		}
-		if problems := c.Plan.Check(t.planRules()); len(problems) > 0 {
+		if problems := c.Plan.Check(task.planRules()); len(problems) > 0 {
 			return nil, E(EPlan, "the plan is refused: "+problems[0].String())
 		}
-		evs := []Event{m.newEvent(t.ID, "", r.ID, &PlanAccepted{Plan: c.Plan.withIDs(t.ID)})}
-		if t.DryRun {
-			evs = append(evs, m.newEvent(t.ID, "", "", &TaskCompleted{DryRun: true}))
+		evs := []Event{meta.newEvent(task.ID, "", run.ID, &PlanAccepted{Plan: c.Plan.withIDs(task.ID)})}
+		if task.DryRun {
+			evs = append(evs, meta.newEvent(task.ID, "", "", &TaskCompleted{DryRun: true}))
 		}
 		return evs, nil
 	case c.Question != "":
@@ -97,31 +96,35 @@ func (c EndRun) managerSays(s *State, m Meta, t *Task, r *Run) ([]Event, error) 
 		if q == "" || len(q) > 8<<10 {
 			return nil, E(EInvalid, "a question is between one character and 8 KiB long")
 		}
-		return openApproval(s, m, PendingQuestion{Key: clarificationKey(r.ID), Kind: AskClarification, Task: t.ID, Question: q}), nil
+		return openApproval(
+			state, meta, PendingQuestion{Key: clarificationKey(run.ID), Kind: AskClarification, Task: task.ID, Question: q}), nil
 	case c.Guide != nil:
-		sub := t.Subtask(c.Guide.Subtask)
+		sub := task.Subtask(c.Guide.Subtask)
 		if sub == nil || sub.Escalation == "" {
 			return nil, E(EConflict, string(c.Guide.Subtask)+" was not handed to the manager")
 		}
 		if strings.TrimSpace(c.Guide.Text) == "" {
 			return nil, E(EInvalid, "a decision needs its reason")
 		}
-		if err := t.CheckModel(sub, c.Guide.Model); err != nil {
+		if err := task.CheckModel(sub, c.Guide.Model); err != nil {
 			return nil, err
 		}
 		if n := c.Guide.MoreTurns; n < 0 || n > MaxMoreTurns {
-			return nil, E(EInvalid, fmt.Sprintf("%d more turns cannot be given", n)).Fix(fmt.Sprintf("give 1 to %d, or none", MaxMoreTurns))
+			return nil, E(EInvalid, fmt.Sprintf("%d more turns cannot be given", n)).
+				Fix(fmt.Sprintf("give 1 to %d, or none", MaxMoreTurns))
 		}
 		if len(c.Guide.Parts) > 0 {
-			e, err := c.Guide.replan(m, t, r.ID)
+			e, err := c.Guide.replan(meta, task, run.ID)
 			return []Event{e}, err
 		}
-		return []Event{m.newEvent(t.ID, sub.ID, r.ID, &SubtaskGuided{Text: c.Guide.Text, GiveUp: c.Guide.GiveUp, Model: c.Guide.Model, MoreTurns: c.Guide.MoreTurns, Decisions: boundDecisions(c.Guide.Decisions)})}, nil
+		return []Event{meta.newEvent(task.ID, sub.ID, run.ID,
+			&SubtaskGuided{Text: c.Guide.Text, GiveUp: c.Guide.GiveUp, Model: c.Guide.Model, MoreTurns: c.Guide.MoreTurns,
+				Decisions: boundDecisions(c.Guide.Decisions)})}, nil
 	}
 	return nil, E(EInvalid, "a manager's run ends with a plan, a question or a decision")
 }
 
-// PlanRefused is a plan that code would not have.
+// PlanRefused records a plan that failed Check.
 type PlanRefused struct {
 	Problems []PlanProblem `json:"problems"`
 }
@@ -130,13 +133,13 @@ var _ = registerKind[PlanRefused]()
 
 func (*PlanRefused) Kind() string { return "plan.refused" }
 func (d *PlanRefused) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
-	t.Plan.Refused++
-	t.Plan.Problems = d.Problems
+	task := s.editTask(e.Task)
+	task.Plan.Refused++
+	task.Plan.Problems = d.Problems
 }
 
-// PlanAccepted is a plan that stands: its subtasks exist from here on. The president's
-// replaces the one of the same run that waited for approval.
+// PlanAccepted records an accepted plan and creates its subtasks. The president's plan replaces the one of the same run
+// that waited for approval.
 type PlanAccepted struct {
 	Plan Plan `json:"plan"`
 }
@@ -144,38 +147,38 @@ type PlanAccepted struct {
 var _ = registerKind[PlanAccepted]()
 
 func (*PlanAccepted) Kind() string { return "plan.accepted" }
-func (d *PlanAccepted) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
-	if e.Actor == President {
-		s.withdrawOpen(t.ID, AskPlan, "you changed the plan", e)
+func (d *PlanAccepted) apply(state *State, event Event) {
+	task := state.editTask(event.Task)
+	if event.Actor == President {
+		state.withdrawOpen(task.ID, AskPlan, "you changed the plan", event)
 	}
-	t.Plan.Accepted, t.Plan.Why, t.Plan.Waves, t.Plan.Problems = e.Run, d.Plan.Why, 0, nil
-	t.Plan.Title, t.Plan.Decisions = d.Plan.Title, d.Plan.Decisions
-	t.Plan.Refused = 0 // a plan that the president sends back is not one that code refused
-	t.Subtasks = nil
+	task.Plan.Accepted, task.Plan.Why, task.Plan.Waves, task.Plan.Problems = event.Run, d.Plan.Why, 0, nil
+	task.Plan.Title, task.Plan.Decisions = d.Plan.Title, d.Plan.Decisions
+	task.Plan.Refused = 0 // a plan that the president sends back does not count as refused by Check
+	task.Subtasks = nil
 	for _, w := range d.Plan.Waves {
-		t.addWave(w.Subtasks)
+		task.addWave(w.Subtasks)
 	}
-	t.Status = StatusExecuting
+	task.Status = StatusExecuting
 }
 
 // addWave appends a wave of subtasks to the task.
 func (t *Task) addWave(subs []PlannedSubtask) {
 	t.Plan.Waves++
-	for _, p := range subs {
+	for _, subtask := range subs {
 		t.Subtasks = append(t.Subtasks, &Subtask{
-			ID: NewSubtaskID(t.ID, len(t.Subtasks)+1), Wave: t.Plan.Waves, Planned: p, Status: SubtaskPending,
+			ID: NewSubtaskID(t.ID, len(t.Subtasks)+1), Wave: t.Plan.Waves, Planned: subtask, Status: SubtaskPending,
 		})
 	}
 }
 
-// blockForPresident parks the subtask until the president decides.
-func (sub *Subtask) blockForPresident(why string) {
-	sub.Status, sub.Reason, sub.Escalation, sub.Current = SubtaskBlocked, why, "", ""
+// blockForPresident blocks the subtask until the president decides.
+func (sub *Subtask) blockForPresident(reason string) {
+	sub.Status, sub.Reason, sub.Escalation, sub.Current = SubtaskBlocked, reason, "", ""
 	sub.Blocks++
 }
 
-// resetAndRequeue starts the subtask's counters anew and sends it back to a worker.
+// resetAndRequeue resets the subtask's counters and sends it back to a worker.
 func (sub *Subtask) resetAndRequeue(input string) {
 	sub.GateReds, sub.RunErrors, sub.Continued, sub.Conflicts = 0, 0, 0, 0
 	sub.Review.Rounds = 0
@@ -183,34 +186,34 @@ func (sub *Subtask) resetAndRequeue(input string) {
 	sub.requeue(input)
 }
 
-// dueRun is the run of one of the company's own agents that may be claimed
-// now; empty when none may. It is the one place that says when they work.
-func (s *State) dueRun(t *Task, role Role, subID SubtaskID) RunID {
-	id := s.nextRun(t, role, subID)
-	if r := t.Runs[id]; t.isPaused(subID) && (r == nil || !r.Held) {
-		return "" // only a run under way comes to the end of its turn
+// dueRun returns the run of one of the company's own agents that may be claimed now, or "" if there is none. It is the
+// only place that decides when they work.
+func (s *State) dueRun(task *Task, role Role, subID SubtaskID) RunID {
+	id := s.nextRun(task, role, subID)
+	if r := task.Runs[id]; task.isPaused(subID) && (r == nil || !r.Held) {
+		return "" // only a held run may finish its turn
 	}
 	return id
 }
 
-func (s *State) nextRun(t *Task, role Role, subID SubtaskID) RunID {
+func (s *State) nextRun(task *Task, role Role, subID SubtaskID) RunID {
 	next := func(cur RunID, started int) RunID {
 		if cur != "" {
 			return cur
 		}
-		return NewRunID(t.ID, subID, role, started+1)
+		return NewRunID(task.ID, subID, role, started+1)
 	}
-	sub := t.Subtask(subID)
+	sub := task.Subtask(subID)
 	switch {
-	case t.Status.Ended():
+	case task.Status.Ended():
 	case role == Manager:
-		plans := t.Status == StatusDecomposing && s.mayPlan(t) && !t.isAlone()
-		if (plans || t.firstEscalated() != nil) && !s.awaitsClarification(t) {
-			return next(t.Plan.Current, t.Plan.Started)
+		plans := task.Status == StatusDecomposing && s.mayPlan(task) && !task.isAlone()
+		if (plans || task.firstEscalated() != nil) && !s.awaitsClarification(task) {
+			return next(task.Plan.Current, task.Plan.Started)
 		}
 	case role == Reviewer && subID == "":
-		if t.Status == StatusReviewing && t.gatePassed() && !t.isWholeApproved() && !t.reviewExhausted() {
-			return next(t.Review.Current, t.Review.Started)
+		if task.Status == StatusReviewing && task.gatePassed() && !task.isWholeApproved() && !task.reviewExhausted() {
+			return next(task.Review.Current, task.Review.Started)
 		}
 	case sub == nil:
 	case role == Reviewer:
@@ -227,7 +230,7 @@ func (s *State) nextRun(t *Task, role Role, subID SubtaskID) RunID {
 
 func clarificationKey(asker RunID) string { return "clarification " + string(asker) }
 
-// awaitsClarification says whether a question of the task's manager is open.
+// awaitsClarification reports whether a question of the task's manager is open.
 func (s *State) awaitsClarification(t *Task) bool {
 	for id, r := range t.Runs {
 		if r.Role == Manager {
@@ -239,7 +242,7 @@ func (s *State) awaitsClarification(t *Task) bool {
 	return false
 }
 
-// firstEscalated is the first subtask that waits for the manager, or nil.
+// firstEscalated returns the first subtask that waits for the manager, or nil.
 func (t *Task) firstEscalated() *Subtask {
 	if t.Status != StatusExecuting {
 		return nil
@@ -261,5 +264,5 @@ func (t *Task) sortedRuns() []*Run {
 	return runs
 }
 
-// Stuck is the subtask that waits for the manager's decision, or nil.
+// Stuck returns the subtask that waits for the manager's decision, or nil.
 func (t *Task) Stuck() *Subtask { return t.firstEscalated() }

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// planOrder tells what comes before each subtask of a plan: the subtasks that it names in
-// after, and all of the earlier waves. A subtask has the number of its place, from 0.
+// planOrder is the order of a plan's subtasks. A subtask comes after the subtasks that it names in after, and after all
+// earlier waves. Subtasks are numbered by place, from 0.
 type planOrder struct {
-	waves []int   // by place: the wave
-	after [][]int // by place: the places that it names, in order, each once
+	waves []int   // by place: the number of the wave
+	after [][]int // by place: the places named in after, sorted and without repeats
 }
 
-// planOrderOf reads the order of a plan. It reports each name that it cannot follow, and
-// leaves it out.
-func planOrderOf(p Plan, report func(place int, what, fix string)) planOrder {
+// planOrderOf reads the order of a plan. It reports and skips each name that is unknown, the subtask's own, or in a
+// later wave.
+func planOrderOf(plan Plan, report func(place int, what, fix string)) planOrder {
 	o := planOrder{}
 	var subs []PlannedSubtask
-	for w, wave := range p.Waves {
+	for w, wave := range plan.Waves {
 		for _, s := range wave.Subtasks {
 			subs = append(subs, s)
 			o.waves = append(o.waves, w+1)
@@ -38,11 +38,13 @@ func planOrderOf(p Plan, report func(place int, what, fix string)) planOrder {
 			}
 			switch {
 			case !known:
-				report(i, fmt.Sprintf("comes after %s, which is no subtask of this plan", quoteShort(name)), "name a subtask by its name or its title: "+listNames(subs, i))
+				report(i, fmt.Sprintf("comes after %s, which is no subtask of this plan", quoteShort(name)),
+					"name a subtask by its name or its title: "+listNames(subs, i))
 			case j == i:
 				report(i, "comes after itself", "take it out of its own after")
 			case o.waves[j] > o.waves[i]:
-				report(i, fmt.Sprintf("comes after %s, which is in a later wave", quoteShort(name)), "leave the waves out: list all in subtasks, and say in after what each needs")
+				report(i, fmt.Sprintf("comes after %s, which is in a later wave", quoteShort(name)),
+					"leave the waves out: list all in subtasks, and say in after what each needs")
 			default:
 				o.after[i] = append(o.after[i], j)
 			}
@@ -53,7 +55,7 @@ func planOrderOf(p Plan, report func(place int, what, fix string)) planOrder {
 	return o
 }
 
-// placesByName finds a subtask by its name, or by its title where no other has that name.
+// placesByName maps names to places. A title counts too if no subtask has that name.
 func placesByName(subs []PlannedSubtask) map[string]int {
 	places := map[string]int{}
 	for _, text := range []func(PlannedSubtask) string{
@@ -70,8 +72,8 @@ func placesByName(subs []PlannedSubtask) map[string]int {
 	return places
 }
 
-// placeNumber reads the number of a subtask, from 1, by itself or as the end of its id; 0
-// where the text is neither.
+// placeNumber parses the number of a subtask, from 1, alone or as the end of its id. It returns 0 if the text is
+// neither.
 func placeNumber(text string) int {
 	text = strings.TrimSpace(text)
 	if task, number, isID := strings.Cut(text, "-"); isID && strings.HasPrefix(task, "t") {
@@ -84,26 +86,26 @@ func placeNumber(text string) int {
 	return n
 }
 
-// listNames lists by which names the others of a plan go.
+// listNames lists the names of the plan's other subtasks.
 func listNames(subs []PlannedSubtask, but int) string {
 	const most = 8
 	var names []string
-	for i, s := range subs {
+	for i, subtask := range subs {
 		switch {
 		case i == but:
 		case len(names) == most:
 			return strings.Join(names, ", ") + " and others"
-		case strings.TrimSpace(s.Name) != "":
-			names = append(names, quoteShort(s.Name))
+		case strings.TrimSpace(subtask.Name) != "":
+			names = append(names, quoteShort(subtask.Name))
 		default:
-			names = append(names, quoteShort(s.Title))
+			names = append(names, quoteShort(subtask.Title))
 		}
 	}
 	return strings.Join(names, ", ")
 }
 
-// findCycle returns places of which each comes after the next one, and the last after the
-// first; nothing where there are none.
+// findCycle returns the places of a cycle, in which each comes after the next one and the last after the first. It
+// returns nil if there is no cycle.
 func (o planOrder) findCycle() []int {
 	const unseen, open, done = 0, 1, 2
 	state := make([]int, len(o.after))
@@ -134,8 +136,8 @@ func (o planOrder) findCycle() []int {
 	return nil
 }
 
-// listEarlier marks, by place, what must be merged before the subtask at the place begins,
-// by way of others too. The order has no cycle.
+// listEarlier marks, by place, the subtasks that must be merged before the given one begins, directly or indirectly.
+// The order must have no cycle.
 func (o planOrder) listEarlier(place int) []bool {
 	earlier := make([]bool, len(o.waves))
 	var visit func(i int)
@@ -154,16 +156,15 @@ func (o planOrder) listEarlier(place int) []bool {
 	return earlier
 }
 
-// stepOfEach tells, by place, in which step a subtask can begin, from 1: one behind the last of
-// what comes before it. Where nothing is named in after, a step is a wave. The order has no
-// cycle.
+// stepOfEach returns, by place, the step (from 1) in which a subtask can begin. It is one more than the highest step of
+// the subtasks that come before it. If no subtask uses after, a step is a wave. The order must have no cycle.
 func (o planOrder) stepOfEach() []int {
 	steps := make([]int, len(o.waves))
-	last, within, wave := 0, 0, 0 // the last step of the waves before, and of those up to here
+	last, within, wave := 0, 0, 0 // the last step of the earlier waves, and of all waves up to this one
 	var visit func(i int) int
 	visit = func(i int) int {
 		if steps[i] == 0 {
-			steps[i] = -1 // so that a cycle would end here
+			steps[i] = -1 // stops the recursion at a cycle
 			step := last + 1
 			for _, j := range o.after[i] {
 				step = max(step, visit(j)+1)
@@ -172,7 +173,7 @@ func (o planOrder) stepOfEach() []int {
 		}
 		return steps[i]
 	}
-	places := make([]int, len(o.waves)) // by wave: the parts of a subtask that was split are the last ones
+	places := make([]int, len(o.waves)) // sorted by wave: the parts of a split subtask are at the end of the list
 	for i := range places {
 		places[i] = i
 	}
@@ -191,11 +192,11 @@ func (o planOrder) namesAny() bool {
 	return slices.ContainsFunc(o.after, func(names []int) bool { return len(names) > 0 })
 }
 
-// withIDs is the plan as it is recorded: each subtask has in after the ids of what it needs
-// as subtasks of the task, whatever way the manager named them.
-func (p Plan) withIDs(t TaskID) Plan {
-	o := planOrderOf(p, func(int, string, string) {})
-	if !o.namesAny() {
+// withIDs returns the plan as it is recorded. Each after entry becomes the id of the needed subtask, whichever way the
+// manager named it.
+func (p Plan) withIDs(taskID TaskID) Plan {
+	planOrder := planOrderOf(p, func(int, string, string) {})
+	if !planOrder.namesAny() {
 		return p
 	}
 	out, place := p, 0
@@ -204,8 +205,8 @@ func (p Plan) withIDs(t TaskID) Plan {
 		subs := slices.Clone(wave.Subtasks)
 		for i := range subs {
 			subs[i].After = nil
-			for _, j := range o.after[place] {
-				subs[i].After = append(subs[i].After, string(NewSubtaskID(t, j+1)))
+			for _, j := range planOrder.after[place] {
+				subs[i].After = append(subs[i].After, string(NewSubtaskID(taskID, j+1)))
 			}
 			place++
 		}
@@ -214,8 +215,8 @@ func (p Plan) withIDs(t TaskID) Plan {
 	return out
 }
 
-// Steps tells, by subtask, in which step of the plan it can begin, from 1. Where no subtask
-// names another in after, a step is a wave.
+// Steps returns, by subtask, the step of the plan in which it can begin, from 1. If no subtask names another in after,
+// a step is a wave.
 func (t *Task) Steps() []int {
 	o := planOrder{after: make([][]int, len(t.Subtasks))}
 	for i, sub := range t.Subtasks {
@@ -229,7 +230,7 @@ func (t *Task) Steps() []int {
 	return o.stepOfEach()
 }
 
-// StepOf is the step of the plan in which a subtask can begin, from 1.
+// StepOf returns the step of the plan in which a subtask can begin, from 1.
 func (t *Task) StepOf(sub *Subtask) int {
 	if i := slices.Index(t.Subtasks, sub); i >= 0 && t.IsOrdered() {
 		return t.Steps()[i]
@@ -237,8 +238,7 @@ func (t *Task) StepOf(sub *Subtask) int {
 	return sub.Wave
 }
 
-// CountSteps is how many steps the plan has: what it takes one after the other when there
-// are enough workers.
+// CountSteps returns the number of steps of the plan: the steps that run one after the other with enough workers.
 func (t *Task) CountSteps() int {
 	if !t.IsOrdered() {
 		return t.Plan.Waves
@@ -251,11 +251,11 @@ func (t *Task) IsOrdered() bool {
 	return slices.ContainsFunc(t.Subtasks, func(sub *Subtask) bool { return len(sub.Planned.After) > 0 })
 }
 
-// NameSteps counts the steps of the plan for people. They are waves where no subtask names
-// another in after.
+// NameSteps returns the number of steps of the plan as text. They are called waves if no subtask names another in
+// after.
 func (t *Task) NameSteps() string { return countSteps(t.CountSteps(), t.IsOrdered()) }
 
-// NameSteps counts the steps of a recorded plan for people.
+// NameSteps returns the number of steps of a recorded plan as text.
 func (p Plan) NameSteps() string {
 	o := planOrderOf(p, func(int, string, string) {})
 	return countSteps(slices.Max(append(o.stepOfEach(), 0)), o.namesAny())
@@ -268,8 +268,8 @@ func countSteps(n int, ordered bool) string {
 	return Count(n, "wave")
 }
 
-// After are the subtasks that must be merged before a worker begins this one, as it names
-// them. Those of earlier waves are not among them.
+// After returns the subtasks that must be merged before a worker begins this one, as named in the plan. It omits the
+// subtasks of earlier waves.
 func (sub *Subtask) After() []SubtaskID {
 	out := make([]SubtaskID, 0, len(sub.Planned.After))
 	for _, id := range sub.Planned.After {
@@ -278,8 +278,8 @@ func (sub *Subtask) After() []SubtaskID {
 	return out
 }
 
-// IsReady reports whether all is merged that a subtask needs: the earlier waves, and what
-// it names in after.
+// IsReady reports whether everything that a subtask needs is merged: the earlier waves, and the subtasks that it names
+// in after.
 func (t *Task) IsReady(sub *Subtask) bool {
 	if sub.Wave != t.Wave() {
 		return false
@@ -292,7 +292,7 @@ func (t *Task) IsReady(sub *Subtask) bool {
 	return true
 }
 
-// JoinIDs lists subtasks for people: t1-01, t1-02.
+// JoinIDs joins subtask ids for people: t1-01, t1-02.
 func JoinIDs(ids []SubtaskID) string {
 	texts := make([]string, 0, len(ids))
 	for _, id := range ids {

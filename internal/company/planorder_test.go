@@ -98,23 +98,34 @@ func TestPlanAfterRefused(t *testing.T) {
 		where, what string
 		fix         string
 	}{
-		{"unknown", flat(part("parser"), part("store", "lexer")), "subtask 2 (Do store well)", `comes after "lexer", which is no subtask of this plan`, `by its name or its title: "parser"`},
-		{"a number too high", flat(part("parser"), part("store", "3")), "subtask 2 (Do store well)", `comes after "3"`, "name a subtask"},
-		{"itself", flat(part("parser"), part("store", "store")), "subtask 2 (Do store well)", "comes after itself", "take it out"},
-		{"a circle", flat(part("a", "c"), part("b", "a"), part("c", "b")), "plan", "goes in a circle: subtask 1 (Do a well) comes after subtask 3 (Do c well) comes after subtask 2 (Do b well) comes after subtask 1 (Do a well)", "out of an after"},
-		{"a later wave", Plan{Why: "x", Waves: []Wave{{[]PlannedSubtask{part("a", "b")}}, {[]PlannedSubtask{part("b")}}}}, "wave 1, subtask 1 (Do a well)", `comes after "b", which is in a later wave`, "leave the waves out"},
+		{"unknown", flat(part("parser"), part("store", "lexer")), "subtask 2 (Do store well)",
+			`comes after "lexer", which is no subtask of this plan`, `by its name or its title: "parser"`},
+		{"a number too high", flat(part("parser"), part("store", "3")), "subtask 2 (Do store well)", `comes after "3"`,
+			"name a subtask"},
+		{"itself", flat(part("parser"), part("store", "store")), "subtask 2 (Do store well)", "comes after itself",
+			"take it out"},
+		{"a circle", flat(part("a", "c"), part("b", "a"), part("c", "b")), "plan",
+			"goes in a circle: subtask 1 (Do a well) comes after subtask 3 (Do c well) comes after subtask 2 (Do b well) " +
+				"comes after subtask 1 (Do a well)", "out of an after"},
+		{"a later wave", Plan{Why: "x", Waves: []Wave{{[]PlannedSubtask{part("a", "b")}}, {[]PlannedSubtask{part("b")}}}},
+			"wave 1, subtask 1 (Do a well)", `comes after "b", which is in a later wave`, "leave the waves out"},
 		{"too long a chain", chain, "plan", "has 17 steps one after the other, 16 are allowed", "fuse subtasks"},
-		{"the same files at the same time", flat(part("a"), wide(part("b"), "a/x.go"), part("c", "a")), "subtask 2 (Do b well)", "may write what subtask 1 writes: a/x.go and a/**", "name one in the after of the other"},
-		{"hot files at the same time", flat(wide(part("a"), "db/migrations/1.sql"), wide(part("b"), "db/migrations/2.sql")), "subtask 2 (Do b well)", "writes **/migrations/**, and so does subtask 1", "in the after"},
-		{"reads what is not there", flat(wide(part("parser"), "parser/new.go"), reads), "subtask 2 (Do store well)", `reads "parser/new.go", which does not exist before subtask 1`, "in its after"},
-		{"a long name", flat(part(strings.Repeat("a", 61))), "subtask 1", "has a name that is not one line of up to 60", "shorten it"},
+		{"the same files at the same time", flat(part("a"), wide(part("b"), "a/x.go"), part("c", "a")),
+			"subtask 2 (Do b well)", "may write what subtask 1 writes: a/x.go and a/**", "name one in the after of the other"},
+		{"hot files at the same time", flat(wide(part("a"), "db/migrations/1.sql"), wide(part("b"), "db/migrations/2.sql")),
+			"subtask 2 (Do b well)", "writes **/migrations/**, and so does subtask 1", "in the after"},
+		{"reads what is not there", flat(wide(part("parser"), "parser/new.go"), reads), "subtask 2 (Do store well)",
+			`reads "parser/new.go", which does not exist before subtask 1`, "in its after"},
+		{"a long name", flat(part(strings.Repeat("a", 61))), "subtask 1", "has a name that is not one line of up to 60",
+			"shorten it"},
 	} {
 		got := c.plan.Check(PlanRules{Files: []string{}})
 		if len(got) == 0 {
 			t.Errorf("%s: accepted", c.name)
 			continue
 		}
-		if p := got[0]; !strings.HasPrefix(p.Where, c.where) || !strings.Contains(p.What, c.what) || !strings.Contains(p.Fix, c.fix) {
+		if p := got[0]; !strings.HasPrefix(p.Where, c.where) || !strings.Contains(p.What, c.what) ||
+			!strings.Contains(p.Fix, c.fix) {
 			t.Errorf("%s: %s", c.name, p)
 		}
 	}
@@ -124,7 +135,8 @@ func TestPlanAfterRefused(t *testing.T) {
 		"the same files": flat(part("a"), wide(part("b", "a"), "a/x.go"), wide(part("c", "b"), "a/**", "b/**")),
 		"hot files":      flat(wide(part("a"), "db/migrations/1.sql"), wide(part("b", "a"), "db/migrations/2.sql")),
 		"reads":          flat(wide(part("parser"), "parser/new.go"), reads),
-		"a wave too":     {Why: "x", Waves: []Wave{{[]PlannedSubtask{part("a")}}, {[]PlannedSubtask{part("b"), wide(part("c", "b", "a"), "b/x")}}}},
+		"a wave too": {Why: "x",
+			Waves: []Wave{{[]PlannedSubtask{part("a")}}, {[]PlannedSubtask{part("b"), wide(part("c", "b", "a"), "b/x")}}}},
 	} {
 		if got := p.Check(PlanRules{Files: []string{}}); len(got) != 0 {
 			t.Errorf("%s: %v", name, got)
@@ -146,7 +158,8 @@ func TestPlanForms(t *testing.T) {
 	if text, err := json.Marshal(one); err != nil || !strings.HasPrefix(string(text), `{"waves":[{"subtasks":[`) {
 		t.Errorf("%s %v", text, err)
 	}
-	if _, err := read(`{"subtasks":[` + sub + `],"waves":[{"subtasks":[` + sub + `]}]}`); err == nil || !strings.Contains(err.Error(), "not both") {
+	if _, err := read(`{"subtasks":[` + sub + `],"waves":[{"subtasks":[` + sub + `]}]}`); err == nil ||
+		!strings.Contains(err.Error(), "not both") {
 		t.Errorf("%v", err)
 	}
 }
@@ -205,7 +218,8 @@ func TestPlanAfterProperty(t *testing.T) {
 			for _, j := range edges[i] {
 				s.After = append(s.After, string(NewSubtaskID("t1", j+1)))
 			}
-			task.Subtasks = append(task.Subtasks, &Subtask{ID: NewSubtaskID("t1", i+1), Wave: 1, Planned: s, Status: SubtaskPending})
+			task.Subtasks = append(task.Subtasks,
+				&Subtask{ID: NewSubtaskID("t1", i+1), Wave: 1, Planned: s, Status: SubtaskPending})
 		}
 		steps := task.Steps()
 		for i := range n {

@@ -8,13 +8,19 @@ import (
 	"time"
 )
 
-// asksForTests finds a demand for tests in a ticket.
-var asksForTests = regexp.MustCompile(`(?i)\b(add|adds|write|writes|extend|adapt|update|with|new)\b[^.\n]{0,40}\btests?\b`)
+// asksForTests matches a request for tests in a ticket.
+var asksForTests = regexp.MustCompile(
+	`(?i)\b(add|adds|write|writes|extend|adapt|update|with|new)\b[^.\n]{0,40}\btests?\b`)
 
-// Warnings lists what may be wrong with a plan that stands, for the manager to look at once
-// more: subtasks that gain little, subtasks one after the other that write the same
-// file, tests that are asked for and may not be written, parts of the instruction that no subtask does. checks is
-// how long a run of the checks takes; 0: that is not known. At most 20; the plan's own check does not need them.
+// Warnings returns possible faults of a valid plan, for the manager to check again. It reports:
+//
+//   - subtasks that gain little
+//   - consecutive subtasks that write the same file
+//   - requested tests that the write set does not allow
+//   - parts of the instruction that no subtask does
+//
+// checks is the duration of a run of the checks; 0 means unknown. It returns at most 20 problems. They do not make the
+// plan invalid.
 func (p Plan) Warnings(checks time.Duration, parts []InstructionPart) []PlanProblem {
 	c := planCheck{order: planOrderOf(p, func(int, string, string) {})}
 	if c.order.findCycle() != nil {
@@ -28,26 +34,28 @@ func (p Plan) Warnings(checks time.Duration, parts []InstructionPart) []PlanProb
 	for _, wave := range p.Waves {
 		subs = append(subs, wave.Subtasks...)
 	}
-	for i, s := range subs {
+	for i, subtask := range subs {
 		at := p.labelOf(i)
 		earlier := c.order.listEarlier(i)
 		for j := range subs {
 			if !earlier[j] {
 				continue
 			}
-			if path := sharedFile(s, subs[j]); path != "" {
-				c.add(at, fmt.Sprintf("edits %s, which %s edits before it", quoteShort(path), p.labelOf(j)), "fuse the two, unless one needs the other to be merged")
+			if path := sharedFile(subtask, subs[j]); path != "" {
+				c.add(at, fmt.Sprintf("edits %s, which %s edits before it", quoteShort(path), p.labelOf(j)),
+					"fuse the two, unless one needs the other to be merged")
 				break
 			}
 		}
-		if text := s.Title + "\n" + s.Description + "\n" + strings.Join(s.AcceptanceCriteria, "\n"); asksForTests.MatchString(text) && !s.mayWriteTests() {
+		if text := subtask.Title + "\n" + subtask.Description + "\n" +
+			strings.Join(subtask.AcceptanceCriteria, "\n"); asksForTests.MatchString(text) && !subtask.mayWriteTests() {
 			c.add(at, "asks for tests, and its write set has no file of tests", "add the files of tests to its write set")
 		}
 	}
 	return c.problemList()
 }
 
-// sharedFile is a file that both subtasks name in their write sets; empty: there is none.
+// sharedFile returns a file that both subtasks name in their write sets, or "".
 func sharedFile(s, other PlannedSubtask) string {
 	for _, w := range s.WriteSet {
 		if namesFile(w) && slices.Contains(other.WriteSet, w) {
@@ -57,12 +65,12 @@ func sharedFile(s, other PlannedSubtask) string {
 	return ""
 }
 
-// namesFile reports whether an entry of a write set is a path, and no glob. It reads no glob: a
-// plan has thousands, and a pair of subtasks has them all.
+// namesFile reports whether an entry of a write set is a path and not a glob. It does not parse the entry: a plan may
+// have thousands, and each pair of subtasks checks them all.
 func namesFile(entry string) bool { return !strings.ContainsAny(entry, `*?[]{}\`) }
 
-// mayWriteTests reports whether the write set may hold a file of tests: a glob may, and a
-// source file of Rust has its tests in it.
+// mayWriteTests reports whether the write set may include a test file. A glob may, and a Rust source file contains its
+// own tests.
 func (s PlannedSubtask) mayWriteTests() bool {
 	for _, w := range s.WriteSet {
 		if !namesFile(w) || IsTest(w) || strings.HasSuffix(w, ".rs") {

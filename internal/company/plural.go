@@ -2,7 +2,7 @@ package company
 
 import "fmt"
 
-// Count is a number with its noun, for people: 1 file, 2 files.
+// Count returns a number with its noun, for people: 1 file, 2 files.
 func Count(n int, one string) string {
 	if n == 1 {
 		return "1 " + one

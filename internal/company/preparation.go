@@ -2,46 +2,43 @@ package company
 
 import "strings"
 
-// RecordPreparation brings in the image of a task, with the base that it was made for.
-// Where the base is not recorded yet it brings in that, too.
+// RecordPreparation records the image of a task and the base that it was built for. If the base is not recorded yet, it
+// records the base too.
 type RecordPreparation struct {
 	Task TaskID
 	TaskPrepared
 }
 
-// TaskPrepared is where and with what a task works. It does not change afterwards. In the
-// state it has no image until that is made.
+// TaskPrepared holds the base, gates and image of a task. It does not change afterwards. The state has it without an
+// image until the image is built.
 type TaskPrepared struct {
 	Base     Base          `json:"base"`
 	Gates    []GateCommand `json:"gates"`
 	GateHash Hash          `json:"gate_hash"`
-	// Image is the key of the worker image: a hash of all that goes into it, whichever
-	// daemon has it. Older versions wrote the id of one daemon, with sha256: before it.
+	// Image is the key of the worker image: a hash of all its inputs. The key does not depend on the daemon that has the
+	// image.
 	Image string `json:"image"`
-	// ImageLayers are the layers of the image from the bottom up, each as its kind, = and
-	// the first digits of its key. Where the image has to be made again they tell what
-	// has changed since. Older versions wrote none.
+	// ImageLayers lists the layers of the image from the bottom up, each as kind=key with only the first digits of the
+	// key. If the image must be rebuilt, they show which layers have changed.
 	ImageLayers []string `json:"image_layers,omitempty"`
 	Integration string   `json:"integration"` // name of the integration branch
 	Map         Hash     `json:"map,omitempty"`
-	// Target is where the pull request's base stands; of follow-ups only,
-	// which may have to merge it.
+	// Target is the present commit of the pull request's base. Only follow-ups have it, because they may have to merge it.
 	Target OID `json:"target,omitempty"`
-	// GateBase is the commit that the gates and the toolchains were found at; of
-	// follow-ups only, which are judged by those of the task that they follow.
+	// GateBase is the commit at which the gates and toolchains were found. Only follow-ups have it, because they use the
+	// gates of the task that they follow.
 	GateBase OID `json:"gate_base,omitempty"`
-	// Notes are the project's wishes that the image does not meet, each with a
-	// remedy.
+	// Notes lists requirements of the project that the image does not meet, each with a remedy.
 	Notes []string `json:"notes,omitempty"`
-	// Locks is the base's tree with the lock files that were made for the task, where
-	// manifests of the project have none.
+	// Locks is the base's tree with the lock files that were generated for the task, if manifests of the project have
+	// none.
 	Locks OID `json:"locks,omitempty"`
 	BesideChecks
-	// Based says that the base was recorded before, by an event of its own.
+	// Based means that an earlier event recorded the base.
 	Based bool `json:"based,omitempty"`
 }
 
-// LockTree is the commit or tree whose lock files say which packages the task has.
+// LockTree returns the commit or tree whose lock files define the task's packages.
 func (d *TaskPrepared) LockTree() OID {
 	if d.Locks != "" {
 		return d.Locks
@@ -49,7 +46,7 @@ func (d *TaskPrepared) LockTree() OID {
 	return d.Base.OID
 }
 
-// GateTree is the commit whose gates and toolchains the task has.
+// GateTree returns the commit that defines the task's gates and toolchains.
 func (d *TaskPrepared) GateTree() OID {
 	if d.GateBase != "" {
 		return d.GateBase
@@ -59,50 +56,51 @@ func (d *TaskPrepared) GateTree() OID {
 
 var _ = registerKind[TaskPrepared]()
 
-func (c RecordPreparation) decide(s *State, m Meta) ([]Event, error) {
-	t, err := s.activeTask(c.Task)
+func (c RecordPreparation) decide(state *State, meta Meta) ([]Event, error) {
+	task, err := state.activeTask(c.Task)
 	if err != nil {
 		return nil, err
 	}
-	if t.IsPrepared() || s.isWaiting(t) {
+	if task.IsPrepared() || state.isWaiting(task) {
 		return nil, nil
 	}
 	if !c.Base.OID.Valid() || c.Image == "" {
 		return nil, E(EInternal, "a preparation without base or image")
 	}
-	base := TaskBased{Base: c.Base, Gates: c.Gates, GateHash: c.GateHash, Integration: c.Integration, Target: c.Target, GateBase: c.GateBase, BesideChecks: c.BesideChecks}
-	if t.Prepared != nil {
-		if !t.imageDue() || !t.Prepared.startsFrom(base) {
-			return nil, nil // made for a base that is no longer the task's
+	base := TaskBased{Base: c.Base, Gates: c.Gates, GateHash: c.GateHash, Integration: c.Integration, Target: c.Target,
+		GateBase: c.GateBase, BesideChecks: c.BesideChecks}
+	if task.Prepared != nil {
+		if !task.imageDue() || !task.Prepared.startsFrom(base) {
+			return nil, nil // built for a base that is no longer the task's
 		}
-		c.GateBase, c.Based = t.Prepared.GateBase, true
-		return []Event{m.newEvent(t.ID, "", "", &c.TaskPrepared)}, nil
+		c.GateBase, c.Based = task.Prepared.GateBase, true
+		return []Event{meta.newEvent(task.ID, "", "", &c.TaskPrepared)}, nil
 	}
-	evs, err := s.decideBase(m, t, base)
+	evs, err := state.decideBase(meta, task, base)
 	if err != nil || len(evs) > 1 {
-		return evs, err // with more than the base the task has ended
+		return evs, err // a second event means that the task has ended
 	}
 	c.Based = true
-	if lead := s.LeadOf(t); lead != t {
+	if lead := state.LeadOf(task); lead != task {
 		c.GateBase = lead.Prepared.Base.OID
 	}
-	return append(evs, m.newEvent(t.ID, "", "", &c.TaskPrepared)), nil
+	return append(evs, meta.newEvent(task.ID, "", "", &c.TaskPrepared)), nil
 }
 
-// Kind makes Prepared the event of its own command.
+// Kind names the event, which has the same type as its command's content.
 func (*TaskPrepared) Kind() string { return "task.prepared" }
 func (d *TaskPrepared) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
-	t.Prepared = d
-	t.Head = d.Base.OID
-	if t.Status == StatusPending { // older versions recorded the base with the image
-		t.Status = StatusDecomposing
+	task := s.editTask(e.Task)
+	task.Prepared = d
+	task.Head = d.Base.OID
+	if task.Status == StatusPending { // the event contains the base too
+		task.Status = StatusDecomposing
 	}
-	delete(t.Failures, "prepare")
+	delete(task.Failures, "prepare")
 }
 
-// refuseProtectedBranch is the core's part of "never main": no decision ever
-// names main or master as what work is merged to (REV-1).
+// refuseProtectedBranch refuses main, master and an empty name as a branch to merge work to. It is the core's part of
+// the rule "never main" (REV-1): no decision may name such a branch.
 func refuseProtectedBranch(branch string) error {
 	name := strings.ToLower(strings.TrimPrefix(branch, "refs/heads/"))
 	if name == "main" || name == "master" || name == "" {

@@ -10,84 +10,85 @@ import (
 	"unicode"
 )
 
-// ProjectRecord is one line of the project registry (SUB-4), derived from the
-// tasks: a project is known from its first task on, or from when it was added.
+// ProjectRecord is one line of the project registry (SUB-4), derived from the tasks. A project is known from its first
+// task, or from when it was added.
 type ProjectRecord struct {
 	ID                string    `json:"id"`
 	Name              string    `json:"name"`
 	WorkDir           string    `json:"work_dir"`
 	Remote            string    `json:"remote,omitempty"`             // of the newest task, without a login
 	DefaultBranch     string    `json:"default_branch,omitempty"`     // of the newest prepared task
-	IntegrationBranch string    `json:"integration_branch,omitempty"` // of the same
+	IntegrationBranch string    `json:"integration_branch,omitempty"` // of the same task
 	Created           time.Time `json:"created_at"`
 	LastUsed          time.Time `json:"last_used"`
 	Tasks             int       `json:"tasks"`
 }
 
-// ProjectUse is what tasks say of their project, in whatever order they are counted.
+// ProjectUse summarises the tasks of a project. The order in which they are counted does not matter.
 type ProjectUse struct {
 	Tasks         int       `json:"tasks"`
 	First         int       `json:"first"` // the number of the oldest task
 	FirstPath     string    `json:"first_path"`
 	Created       time.Time `json:"created"`
 	Newest        int       `json:"newest"` // the number of the newest task
-	Path          string    `json:"path"`   // as that says
+	Path          string    `json:"path"`   // path of the project in that task
 	Remote        string    `json:"remote,omitempty"`
 	LastUsed      time.Time `json:"last_used"`
 	Prepared      int       `json:"prepared,omitempty"` // the number of the newest task that was prepared
 	DefaultBranch string    `json:"default_branch,omitempty"`
 	Integration   string    `json:"integration_branch,omitempty"`
-	Base          OID       `json:"base,omitempty"` // that the task started from
-	Head          OID       `json:"head,omitempty"` // and where it ended
+	Base          OID       `json:"base,omitempty"` // start commit of that task
+	Head          OID       `json:"head,omitempty"` // end commit of that task
 }
 
-// addTask counts a task. One that is counted again changes nothing but the number of
-// tasks.
-func (u *ProjectUse) addTask(t *Task) {
-	n := t.ID.Number()
+// addTask counts a task. Counting a task again changes only the number of tasks.
+func (u *ProjectUse) addTask(task *Task) {
+	n := task.ID.Number()
 	u.Tasks++
 	if u.First == 0 || n < u.First {
-		u.First, u.FirstPath, u.Created = n, t.Project.Path, t.Submitted
+		u.First, u.FirstPath, u.Created = n, task.Project.Path, task.Submitted
 	}
 	if n >= u.Newest {
-		u.Newest, u.Path, u.Remote = n, t.Project.Path, t.Project.Remote
+		u.Newest, u.Path, u.Remote = n, task.Project.Path, task.Project.Remote
 	}
-	if t.Prepared != nil && n >= u.Prepared {
-		u.Prepared, u.DefaultBranch, u.Integration = n, t.Prepared.Base.PRBranch, t.Prepared.Integration
-		u.Base, u.Head = t.Prepared.Base.OID, t.Head
+	if task.Prepared != nil && n >= u.Prepared {
+		u.Prepared, u.DefaultBranch, u.Integration = n, task.Prepared.Base.PRBranch, task.Prepared.Integration
+		u.Base, u.Head = task.Prepared.Base.OID, task.Head
 	}
-	if t.Updated.After(u.LastUsed) {
-		u.LastUsed = t.Updated
+	if task.Updated.After(u.LastUsed) {
+		u.LastUsed = task.Updated
 	}
 }
 
-// Projects is the registry, the one used last first.
+// Projects returns the registered projects, the most recently used first.
 func (s *State) Projects() []ProjectRecord {
 	byID := map[string]*ProjectRecord{}
-	for id, k := range s.KnownProjects {
-		if k.Path != "" {
-			byID[id] = &ProjectRecord{ID: id, Name: k.Name, WorkDir: k.Path, Created: k.Added, LastUsed: k.Added}
+	for id, registry := range s.KnownProjects {
+		if registry.Path != "" {
+			byID[id] = &ProjectRecord{ID: id, Name: registry.Name, WorkDir: registry.Path, Created: registry.Added,
+				LastUsed: registry.Added}
 		}
 	}
 	uses := maps.Clone(s.PastProjects)
-	for _, t := range s.Tasks {
+	for _, task := range s.Tasks {
 		if uses == nil {
 			uses = map[string]ProjectUse{}
 		}
-		u := uses[t.Project.ID]
-		u.addTask(t)
-		uses[t.Project.ID] = u
+		projectUse := uses[task.Project.ID]
+		projectUse.addTask(task)
+		uses[task.Project.ID] = projectUse
 	}
-	for id, u := range uses {
-		p := byID[id]
-		if p == nil {
-			p = &ProjectRecord{ID: id, Name: u.FirstPath[strings.LastIndexByte(u.FirstPath, '/')+1:], Created: u.Created}
-			byID[id] = p
+	for id, projectUse := range uses {
+		record := byID[id]
+		if record == nil {
+			record = &ProjectRecord{ID: id, Name: projectUse.FirstPath[strings.LastIndexByte(projectUse.FirstPath, '/')+1:],
+				Created: projectUse.Created}
+			byID[id] = record
 		}
-		p.Tasks, p.WorkDir, p.Remote = u.Tasks, u.Path, u.Remote
-		p.DefaultBranch, p.IntegrationBranch = u.DefaultBranch, u.Integration
-		if u.LastUsed.After(p.LastUsed) {
-			p.LastUsed = u.LastUsed
+		record.Tasks, record.WorkDir, record.Remote = projectUse.Tasks, projectUse.Path, projectUse.Remote
+		record.DefaultBranch, record.IntegrationBranch = projectUse.DefaultBranch, projectUse.Integration
+		if projectUse.LastUsed.After(record.LastUsed) {
+			record.LastUsed = projectUse.LastUsed
 		}
 	}
 	out := make([]ProjectRecord, 0, len(byID))
@@ -100,22 +101,24 @@ func (s *State) Projects() []ProjectRecord {
 	return out
 }
 
-// maxRemote is the longest address of a remote that is kept, in bytes.
+// maxRemote limits a stored remote address, in bytes.
 const maxRemote = 1000
 
-// validateRemote refuses an address that could hold a login, or that steers a terminal.
+// validateRemote refuses an address that could contain a login, or characters that control a terminal.
 func (p Project) validateRemote() error {
 	_, rest, isURL := strings.Cut(p.Remote, "://")
 	host, _, _ := strings.Cut(rest, "/")
 	odd := func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }
-	if len(p.Remote) > maxRemote || strings.ContainsFunc(p.Remote, odd) || isURL && strings.ContainsAny(host, "@") || strings.Contains(p.Remote, "?") {
-		return E(EInvalid, "the address of the project's remote cannot be kept").Because("it holds a login, or characters that do not show").Fix("see it with: git remote -v")
+	if len(p.Remote) > maxRemote || strings.ContainsFunc(p.Remote, odd) || isURL && strings.ContainsAny(host, "@") ||
+		strings.Contains(p.Remote, "?") {
+		return E(EInvalid, "the address of the project's remote cannot be kept").
+			Because("it holds a login, or characters that do not show").Fix("see it with: git remote -v")
 	}
 	return nil
 }
 
-// ProjectRegistry is a project that a person has added, or has removed: what the tasks
-// say of it is all still there, it is only not listed until it is used again.
+// ProjectRegistry is a project that a person added or removed. A removed project keeps the data of its tasks. It is
+// only hidden from the list until it is used again.
 type ProjectRegistry struct {
 	Name    string    `json:"name"`
 	Path    string    `json:"path"`
@@ -123,18 +126,16 @@ type ProjectRegistry struct {
 	Removed bool      `json:"removed,omitempty"`
 }
 
-// AddProject makes a project known by a name before its first task, or gives
-// one that is known another name.
+// AddProject registers a project under a name before its first task, or renames a known project.
 type AddProject struct {
 	Project Project
-	Name    string // empty: the folder's
+	Name    string // empty means the folder's name
 }
 
-// projectName matches valid names: one line, and never a path, a task's id or a
-// flag.
+// projectName matches valid project names. A path or a flag never matches.
 var projectName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
 
-func (c AddProject) decide(s *State, m Meta) ([]Event, error) {
+func (c AddProject) decide(state *State, meta Meta) ([]Event, error) {
 	switch {
 	case c.Project.ID == "" || c.Project.Path == "":
 		return nil, E(EInvalid, "no project was named").Fix("company project add PATH")
@@ -145,18 +146,19 @@ func (c AddProject) decide(s *State, m Meta) ([]Event, error) {
 		return nil, E(EInvalid, "a project cannot be called "+strconv.Quote(c.Name)).
 			Fix("give it a name of letters, digits, dots, dashes and underscores: company project add PATH --name api")
 	}
-	for _, p := range s.Projects() {
+	for _, record := range state.Projects() {
 		switch {
-		case p.ID == c.Project.ID && p.Name == c.Name && s.KnownProjects[p.ID].Name == c.Name:
+		case record.ID == c.Project.ID && record.Name == c.Name && state.KnownProjects[record.ID].Name == c.Name:
 			return nil, nil
-		case p.ID != c.Project.ID && p.Name == c.Name:
-			return nil, E(EConflict, "another project is called "+c.Name).Because("it is at " + p.WorkDir).Fix("company project add PATH --name …")
+		case record.ID != c.Project.ID && record.Name == c.Name:
+			return nil, E(EConflict, "another project is called "+c.Name).Because("it is at " + record.WorkDir).
+				Fix("company project add PATH --name …")
 		}
 	}
-	return []Event{m.newEvent("", "", "", &ProjectAdded{Project: c.Project, Name: c.Name})}, nil
+	return []Event{meta.newEvent("", "", "", &ProjectAdded{Project: c.Project, Name: c.Name})}, nil
 }
 
-// ProjectAdded makes a project known.
+// ProjectAdded registers a project.
 type ProjectAdded struct {
 	Project Project `json:"project"`
 	Name    string  `json:"name"`
@@ -165,28 +167,28 @@ type ProjectAdded struct {
 var _ = registerKind[ProjectAdded]()
 
 func (*ProjectAdded) Kind() string { return "office.project_added" }
-func (d *ProjectAdded) apply(s *State, e Event) {
-	s.ownProjects()
-	s.KnownProjects[d.Project.ID] = ProjectRegistry{Name: d.Name, Path: d.Project.Path, Added: e.Time}
+func (d *ProjectAdded) apply(state *State, event Event) {
+	state.ownProjects()
+	state.KnownProjects[d.Project.ID] = ProjectRegistry{Name: d.Name, Path: d.Project.Path, Added: event.Time}
 }
 
-// RemoveProject takes a project from the list. Its tasks and their evidence
-// stay; a new task puts it back.
+// RemoveProject removes a project from the list. Its tasks and their evidence stay. A new task lists it again.
 type RemoveProject struct{ ID string }
 
-func (c RemoveProject) decide(s *State, m Meta) ([]Event, error) {
-	if !slices.ContainsFunc(s.Projects(), func(p ProjectRecord) bool { return p.ID == c.ID }) {
+func (c RemoveProject) decide(state *State, meta Meta) ([]Event, error) {
+	if !slices.ContainsFunc(state.Projects(), func(p ProjectRecord) bool { return p.ID == c.ID }) {
 		return nil, E(ENotFound, "there is no project "+c.ID).Fix("company project list")
 	}
-	for _, id := range s.Open {
-		if s.Tasks[id].Project.ID == c.ID {
-			return nil, E(EConflict, string(id)+" of this project has not ended").Fix("company cancel " + string(id) + ", or wait for it")
+	for _, id := range state.Open {
+		if state.Tasks[id].Project.ID == c.ID {
+			return nil, E(EConflict, string(id)+" of this project has not ended").
+				Fix("company cancel " + string(id) + ", or wait for it")
 		}
 	}
-	return []Event{m.newEvent("", "", "", &ProjectRemoved{ID: c.ID})}, nil
+	return []Event{meta.newEvent("", "", "", &ProjectRemoved{ID: c.ID})}, nil
 }
 
-// ProjectRemoved takes a project from the list.
+// ProjectRemoved removes a project from the list.
 type ProjectRemoved struct {
 	ID string `json:"id"`
 }
@@ -194,24 +196,24 @@ type ProjectRemoved struct {
 var _ = registerKind[ProjectRemoved]()
 
 func (*ProjectRemoved) Kind() string { return "office.project_removed" }
-func (d *ProjectRemoved) apply(s *State, e Event) {
-	k := s.KnownProjects[d.ID]
-	k.Removed = true
-	s.ownProjects()
-	s.KnownProjects[d.ID] = k
+func (d *ProjectRemoved) apply(state *State, e Event) {
+	registry := state.KnownProjects[d.ID]
+	registry.Removed = true
+	state.ownProjects()
+	state.KnownProjects[d.ID] = registry
 }
 
 func (s *State) ownProjects() { ownMap(&s.KnownProjects, &s.shared.projects) }
 
-// restoreProject puts a project that was removed back.
+// restoreProject lists a removed project again.
 func (s *State) restoreProject(id string) {
-	if k, ok := s.KnownProjects[id]; ok && k.Removed {
+	if registry, ok := s.KnownProjects[id]; ok && registry.Removed {
 		s.ownProjects()
-		if k.Path == "" {
-			delete(s.KnownProjects, id) // the tasks know all of it
+		if registry.Path == "" {
+			delete(s.KnownProjects, id) // the tasks have all its data
 			return
 		}
-		k.Removed = false
-		s.KnownProjects[id] = k
+		registry.Removed = false
+		s.KnownProjects[id] = registry
 	}
 }

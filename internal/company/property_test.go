@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	. "company/internal/company"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 )
 
 // drawKnobs draws a world; steps is how long its two parts last at most.
@@ -19,14 +19,18 @@ func drawKnobs(t *rapid.T, steps int) knobs {
 	pct := func(name string, most int) int { return rapid.IntRange(0, most).Draw(t, name) }
 	mode := rapid.SampledFrom([]Mode{Auto, Auto, Auto, Ask})
 	return knobs{
-		Seed: rapid.Uint64().Draw(t, "seed"), Calm: rapid.IntRange(0, steps).Draw(t, "calm"), Steps: rapid.IntRange(0, steps).Draw(t, "steps"),
+		Seed: rapid.Uint64().Draw(t, "seed"), Calm: rapid.IntRange(0, steps).Draw(t, "calm"),
+		Steps: rapid.IntRange(0, steps).Draw(t, "steps"),
 		Tasks: rapid.IntRange(1, 3).Draw(t, "tasks"), Active: rapid.IntRange(1, 3).Draw(t, "active"),
-		Gates: rapid.SampledFrom([]int{2, 2, 1, 0}).Draw(t, "gates"), Cap: int64(rapid.SampledFrom([]int{100_000, 1000, 150}).Draw(t, "cap")),
-		DayCap: int64(rapid.SampledFrom([]int{0, 0, 2000, 200}).Draw(t, "day cap")), OfficeCap: int64(rapid.SampledFrom([]int{0, 0, 3000, 300}).Draw(t, "office cap")),
-		DryRun: rapid.IntRange(0, 9).Draw(t, "dry") == 9, Writers: rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "writers"),
+		Gates:     rapid.SampledFrom([]int{2, 2, 1, 0}).Draw(t, "gates"),
+		Cap:       int64(rapid.SampledFrom([]int{100_000, 1000, 150}).Draw(t, "cap")),
+		DayCap:    int64(rapid.SampledFrom([]int{0, 0, 2000, 200}).Draw(t, "day cap")),
+		OfficeCap: int64(rapid.SampledFrom([]int{0, 0, 3000, 300}).Draw(t, "office cap")),
+		DryRun:    rapid.IntRange(0, 9).Draw(t, "dry") == 9, Writers: rapid.SampledFrom([]int{0, 0, 1, 2}).Draw(t, "writers"),
 		Settings: Settings{
 			Plan: mode.Draw(t, "plan"), Merge: mode.Draw(t, "merge"), PR: mode.Draw(t, "pr"), Deps: mode.Draw(t, "deps"),
-			NoGates: rapid.SampledFrom([]string{"ask", "allow"}).Draw(t, "no gates"), ProtectTests: rapid.Bool().Draw(t, "protect tests"),
+			NoGates:       rapid.SampledFrom([]string{"ask", "allow"}).Draw(t, "no gates"),
+			ProtectTests:  rapid.Bool().Draw(t, "protect tests"),
 			RedGreen:      rapid.SampledFrom([]string{"", RedGreenReport, RedGreenRequire}).Draw(t, "red green"),
 			Granularity:   Granularity{MaxSubtasks: rapid.SampledFrom([]int{0, 0, 0, 4}).Draw(t, "most subtasks")},
 			ConfirmReview: rapid.SampledFrom([]string{"", "", ConfirmBlocking, ConfirmAll}).Draw(t, "confirm"),
@@ -35,10 +39,13 @@ func drawKnobs(t *rapid.T, steps int) knobs {
 		Drop: pct("drop", 20), Delay: pct("delay", 25), Dup: pct("dup", 25), Lost: pct("lost", 8),
 		BadPlan: pct("bad plan", 40), Question: pct("question", 30), Broken: pct("broken", 25), Partial: pct("partial", 25),
 		Escalate: pct("escalate", 60), Red: pct("red", 40), Finding: pct("finding", 40), Conflict: pct("conflict", 40),
-		Overlap: pct("overlap", 30), Protected: pct("protected", 20), Greedy: pct("greedy", 40), GiveUp: pct("give up", 40), Replan: pct("replan", 40),
+		Overlap: pct("overlap", 30), Protected: pct("protected", 20), Greedy: pct("greedy", 40), GiveUp: pct("give up", 40),
+		Replan: pct("replan", 40),
 		Reject: pct("reject", 30), Restart: pct("restart", 60), Stop: pct("stop", 50), Pause: pct("pause", 40),
-		Deps: pct("dependencies", 30), Refused: pct("refused", 30), Unwritten: pct("unwritten", 90), Cancel: pct("cancel", 10), Hostile: pct("hostile", 30), Fails: pct("fails", 20), Sleep: pct("sleep", 60),
-		RedBase: pct("red base", 60), Absent: pct("absent", 60), Services: pct("services", 80), Early: pct("early", 80), Archive: pct("archive", 80), Crowd: pct("crowd", 95), After: pct("after", 60), Pushed: pct("pushed", 60),
+		Deps: pct("dependencies", 30), Refused: pct("refused", 30), Unwritten: pct("unwritten", 90),
+		Cancel: pct("cancel", 10), Hostile: pct("hostile", 30), Fails: pct("fails", 20), Sleep: pct("sleep", 60),
+		RedBase: pct("red base", 60), Absent: pct("absent", 60), Services: pct("services", 80), Early: pct("early", 80),
+		Archive: pct("archive", 80), Crowd: pct("crowd", 95), After: pct("after", 60), Pushed: pct("pushed", 60),
 	}
 }
 
@@ -64,7 +71,8 @@ func TestRandomHistoriesStayUnderCap(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := newWorld(t, knobs{
-			Seed: rapid.Uint64().Draw(t, "seed"), Calm: rapid.IntRange(0, 60).Draw(t, "calm"), Steps: rapid.IntRange(0, 300).Draw(t, "steps"),
+			Seed: rapid.Uint64().Draw(t, "seed"), Calm: rapid.IntRange(0, 60).Draw(t, "calm"),
+			Steps: rapid.IntRange(0, 300).Draw(t, "steps"),
 			Tasks: 1, Active: 1, Gates: 1, RedBase: 30, Cap: rapid.Int64Range(60, 400).Draw(t, "cap"),
 			Greedy: rapid.IntRange(20, 90).Draw(t, "greedy"), Restart: rapid.IntRange(0, 50).Draw(t, "restart"),
 			Lost: rapid.IntRange(0, 5).Draw(t, "lost"), Drop: 5, Delay: 10, Dup: 10, Sleep: 30,
@@ -116,7 +124,8 @@ func stayUnderOfficeCaps(t tester, seed uint64) (mostHeld int) {
 	w := newWorld(t, knobs{
 		Seed: seed, Calm: rng.IntN(60), Steps: rng.IntN(300), Tasks: 7, Active: 7, Gates: 1, Cap: 100_000,
 		DayCap: 60 + rng.Int64N(600), OfficeCap: 300 + rng.Int64N(2000), Workers: 20,
-		Greedy: 20 + rng.IntN(70), Restart: rng.IntN(50), Lost: rng.IntN(5), Broken: rng.IntN(20), Reject: rng.IntN(60), Pause: rng.IntN(30), Cancel: rng.IntN(20),
+		Greedy: 20 + rng.IntN(70), Restart: rng.IntN(50), Lost: rng.IntN(5), Broken: rng.IntN(20), Reject: rng.IntN(60),
+		Pause: rng.IntN(30), Cancel: rng.IntN(20),
 		Drop: 5, Delay: 10, Dup: 10, Sleep: 30, Reopen: rng.IntN(20), Archive: rng.IntN(60),
 	})
 	w.live()
@@ -140,11 +149,14 @@ func TestOldFences(t *testing.T) {
 						continue
 					}
 					for _, c := range []Command{
-						EndRun{Run: r.ID, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: w.oid()}, Plan: &plan, Review: &ReviewRecorded{Head: task.Head, Verdict: Approve}},
-						Release{Run: r.ID, Fence: fence}, Reserve{Run: r.ID, Fence: fence, One: Amount{Tokens: 1}}, ProposePlan{Run: r.ID, Fence: fence, Plan: Plan{}},
+						EndRun{Run: r.ID, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: w.oid()}, Plan: &plan,
+							Review: &ReviewRecorded{Head: task.Head, Verdict: Approve}},
+						Release{Run: r.ID, Fence: fence}, Reserve{Run: r.ID, Fence: fence, One: Amount{Tokens: 1}},
+						ProposePlan{Run: r.ID, Fence: fence, Plan: Plan{}},
 					} {
 						if evs, err := w.do(string(r.ID), c); CodeOf(err) != EStale || len(evs) != 0 {
-							t.Fatalf("%T of %s under fence %d (held %v under %d): %v, %d events", c, r.ID, fence, r.Held, r.Fence, err, len(evs))
+							t.Fatalf("%T of %s under fence %d (held %v under %d): %v, %d events", c, r.ID, fence, r.Held, r.Fence,
+								err, len(evs))
 						}
 					}
 				}
@@ -221,8 +233,11 @@ var reachesMoves = []struct {
 	seed   uint64
 	worlds []int
 }{
-	{1, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 11, 12}}, {2, []int{0, 1, 3, 8, 9}}, {3, []int{1, 4, 7, 10}}, {4, []int{0, 4, 5}}, {5, []int{1, 5, 7, 8, 11, 12}},
-	{7, []int{2, 7}}, {14, []int{2}}, {15, []int{0, 7, 10}}, {23, []int{9}}, {25, []int{12}}, {27, []int{9}}, {28, []int{9}}, {38, []int{5}}, {45, []int{9}}, {58, []int{4}},
+	{1, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 11, 12}}, {2, []int{0, 1, 3, 8, 9, 11}}, {3, []int{0, 1, 4, 7, 10}},
+	{4, []int{0, 4, 5}}, {5, []int{1, 5, 7, 8, 11, 12}},
+	{6, []int{7}}, {7, []int{2, 7}}, {11, []int{11}}, {14, []int{2}}, {15, []int{0, 7, 10, 11}}, {19, []int{9}},
+	{23, []int{9}}, {25, []int{12}}, {27, []int{9}}, {28, []int{9}}, {29, []int{9}}, {38, []int{5}}, {45, []int{9}},
+	{58, []int{4}},
 }
 
 // The tables hold no move that never happens: fixed histories make each of

@@ -2,16 +2,16 @@ package company
 
 import "slices"
 
-// DefaultProtected are the globs of paths that an agent may change only with the
-// president's permission: files that run with the repository's secrets or with a
-// service's rights once they are pushed (T14), files that run with the rights of
-// a person's tools when they open the checkout or commit in it, the lists of required reviewers,
-// and the office's own config.
+// DefaultProtected returns the globs of paths that an agent may change only with the president's permission. Once
+// pushed, some of these files run with the repository's secrets or a service's rights (T14). Others run with the rights
+// of a person's tools when they open the checkout or commit in it. The lists of required reviewers and the office's own
+// config are included.
 func DefaultProtected() []string {
-	return slices.Concat(ciPaths, servicePaths, personPaths, []string{"**/.git*", ".lfsconfig", "**/CODEOWNERS", "**/company.yaml"})
+	return slices.Concat(ciPaths, servicePaths, personPaths,
+		[]string{"**/.git*", ".lfsconfig", "**/CODEOWNERS", "**/company.yaml"})
 }
 
-// ciPaths define what CI systems run.
+// ciPaths lists files that define what CI systems run.
 var ciPaths = []string{
 	".github/**", ".gitlab/**", ".gitea/**", ".forgejo/**", ".gitlab-ci.yml", "**/.gitlab-ci*.{yml,yaml}",
 	"**/action.{yml,yaml}", ".circleci/**", ".woodpecker*", ".woodpecker/**",
@@ -24,14 +24,15 @@ var ciPaths = []string{
 	"codefresh.{yml,yaml}", ".codefresh/**", ".harness/**",
 }
 
-// servicePaths steer services that act on a repository: they merge, deploy or publish.
+// servicePaths lists files that control services which merge, deploy or publish.
 var servicePaths = []string{
 	".mergify.{yml,yaml}", ".mergify/**", "renovate.{json,json5}", ".renovaterc*", ".dependabot/**",
-	"**/netlify.toml", "**/vercel.{json,ts}", "now.json", "**/amplify.{yml,yaml}", "render.{yml,yaml}", "heroku.{yml,yaml}",
+	"**/netlify.toml", "**/vercel.{json,ts}", "now.json", "**/amplify.{yml,yaml}", "render.{yml,yaml}",
+	"heroku.{yml,yaml}",
 	".readthedocs.{yml,yaml}", "readthedocs.{yml,yaml}",
 }
 
-// personPaths are run by editors, shells, hooks and agents of a person.
+// personPaths lists files that a person's editors, shells, hooks and agents run.
 var personPaths = []string{
 	"**/.devcontainer/**", "**/.devcontainer.json", "**/.vscode/**", "**/*.code-workspace", "**/.idea/**", "**/.fleet/**",
 	"**/.zed/**", "**/.exrc", "**/.nvim.lua", "**/.envrc", "**/{.mise,mise}*.toml", "**/.mise/**",

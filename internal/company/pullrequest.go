@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// PRState is where a pull request stands.
+// PRState is the state of a pull request.
 type PRState string
 
 const (
@@ -15,47 +15,45 @@ const (
 	PRClosed PRState = "closed"
 )
 
-// PullRequest is a task's delivery to the president: at most one per task, and
-// one for all that follow it.
+// PullRequest is a task's delivery to the president. A task has at most one, and all its follow-ups share it.
 type PullRequest struct {
 	Number int     `json:"number"`
 	URL    string  `json:"url,omitempty"`
 	Title  string  `json:"title"`
 	Branch string  `json:"branch"`
-	Base   string  `json:"base"` // the branch that it asks to be merged into
+	Base   string  `json:"base"` // the target branch
 	Head   OID     `json:"head"`
 	State  PRState `json:"state"`
 	Body   Hash    `json:"body,omitempty"`
 }
 
-// IsOnForge reports whether it is on a forge, and not a page of the office's own.
+// IsOnForge reports whether it is on a forge, and not a page of this office.
 func (p *PullRequest) IsOnForge() bool { return strings.HasPrefix(p.URL, "http") }
 
-// IntendDelivery decides what will be pushed and asked for.
+// IntendDelivery decides what to push and which pull request to open.
 type IntendDelivery struct{ Task TaskID }
 
-func (c IntendDelivery) decide(s *State, m Meta) ([]Event, error) {
-	t, err := s.activeTask(c.Task)
+func (c IntendDelivery) decide(state *State, meta Meta) ([]Event, error) {
+	task, err := state.activeTask(c.Task)
 	if err != nil {
 		return nil, err
 	}
-	if !s.canDeliver(t) || t.Delivery != nil && t.Delivery.Head == t.Head {
+	if !state.canDeliver(task) || task.Delivery != nil && task.Delivery.Head == task.Head {
 		return nil, nil
 	}
-	number, title := s.LastPR+1, t.PullTitle()
-	if t.Delivery != nil {
-		number = t.Delivery.Number
+	number, title := state.LastPR+1, task.PullTitle()
+	if task.Delivery != nil {
+		number = task.Delivery.Number
 	}
-	if lead := s.LeadOf(t); lead != t {
+	if lead := state.LeadOf(task); lead != task {
 		number, title = lead.Delivery.Number, lead.PR.Title
 	}
-	return []Event{m.newEvent(t.ID, "", "", &DeliveryIntended{
-		Number: number, Title: title, Branch: t.IntegrationBranch(), Base: t.Prepared.Base.PRBranch, Head: t.Head,
+	return []Event{meta.newEvent(task.ID, "", "", &DeliveryIntended{
+		Number: number, Title: title, Branch: task.IntegrationBranch(), Base: task.Prepared.Base.PRBranch, Head: task.Head,
 	})}, nil
 }
 
-// DeliveryIntended names the pull request before it exists, so that doing it
-// again finds it.
+// DeliveryIntended records the pull request before it exists, so that a retry finds it.
 type DeliveryIntended struct {
 	Number int    `json:"number"` // of the office's local forge
 	Title  string `json:"title"`
@@ -67,68 +65,72 @@ type DeliveryIntended struct {
 var _ = registerKind[DeliveryIntended]()
 
 func (*DeliveryIntended) Kind() string { return "pr.intended" }
-func (d *DeliveryIntended) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
-	t.Delivery = d
-	delete(t.Failures, intendFailure)
-	s.LastPR = max(s.LastPR, d.Number)
+func (d *DeliveryIntended) apply(state *State, e Event) {
+	task := state.editTask(e.Task)
+	task.Delivery = d
+	delete(task.Failures, intendFailure)
+	state.LastPR = max(state.LastPR, d.Number)
 }
 
-// RecordDelivery brings in that the branch is pushed and the pull request is open.
+// RecordDelivery records that the branch is pushed and the pull request is open.
 type RecordDelivery struct {
 	Task   TaskID
 	Head   OID
 	Number int
 	URL    string
 	Body   Hash
-	Base   string        // the branch that it asks to be merged into; empty: the one of the intention
-	Branch *BranchChange // where people were on it before the pull request was open; else nil
+	Base   string        // the target branch; empty means the intended one
+	Branch *BranchChange // set if people changed the branch before the pull request was open
 }
 
-func (c RecordDelivery) decide(s *State, m Meta) ([]Event, error) {
-	t, err := s.activeTask(c.Task)
+func (c RecordDelivery) decide(state *State, meta Meta) ([]Event, error) {
+	task, err := state.activeTask(c.Task)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case t.PR != nil:
+	case task.PR != nil:
 		return nil, nil
-	case t.Delivery == nil || c.Head != t.Delivery.Head || c.Head != t.Head:
+	case task.Delivery == nil || c.Head != task.Delivery.Head || c.Head != task.Head:
 		return nil, E(EConflict, "the delivery is not of the head that was decided on")
-	case !s.canDeliver(t):
-		return nil, E(EConflict, string(t.ID)+" is not ready to be delivered")
+	case !state.canDeliver(task):
+		return nil, E(EConflict, string(task.ID)+" is not ready to be delivered")
 	}
-	if lead := s.LeadOf(t); lead != t && c.Number != lead.PR.Number {
-		return nil, E(EConflict, fmt.Sprintf("%s follows pull request #%d, and the forge has #%d for it", t.ID, lead.PR.Number, c.Number))
+	if lead := state.LeadOf(task); lead != task && c.Number != lead.PR.Number {
+		return nil,
+			E(EConflict,
+				fmt.Sprintf("%s follows pull request #%d, and the forge has #%d for it", task.ID, lead.PR.Number, c.Number))
 	}
-	base := cmp.Or(c.Base, t.Delivery.Base)
-	if base != t.Delivery.Base && !t.Allows(OtherBaseKey(t.Delivery.Base, base)) {
-		return nil, E(EConflict, fmt.Sprintf("%s is for %s, and nobody allowed a pull request into %s", t.ID, t.Delivery.Base, base))
+	base := cmp.Or(c.Base, task.Delivery.Base)
+	if base != task.Delivery.Base && !task.Allows(OtherBaseKey(task.Delivery.Base, base)) {
+		return nil,
+			E(EConflict,
+				fmt.Sprintf("%s is for %s, and nobody allowed a pull request into %s", task.ID, task.Delivery.Base, base))
 	}
-	events := []Event{m.newEvent(t.ID, "", "", &PROpened{PullRequest{
-		Number: c.Number, URL: c.URL, Title: t.Delivery.Title, Branch: t.Delivery.Branch, Base: base,
+	events := []Event{meta.newEvent(task.ID, "", "", &PROpened{PullRequest{
+		Number: c.Number, URL: c.URL, Title: task.Delivery.Title, Branch: task.Delivery.Branch, Base: base,
 		Head: c.Head, State: PROpen, Body: c.Body,
 	}})}
-	if b := c.Branch; b != nil {
-		if err := b.Check(); err != nil || b.Delivered != c.Head || b.Kind == BranchAsDelivered {
+	if branchChange := c.Branch; branchChange != nil {
+		if err := branchChange.Check(); err != nil || branchChange.Delivered != c.Head ||
+			branchChange.Kind == BranchAsDelivered {
 			return nil, E(EInvalid, "the branch is not compared with what is delivered").Wrap(err)
 		}
-		events = append(events, m.newEvent(s.LeadOf(t).ID, "", "", &BranchChangeSeen{b.Bounded()}))
+		events = append(events, meta.newEvent(state.LeadOf(task).ID, "", "", &BranchChangeSeen{branchChange.Bounded()}))
 	}
-	return append(events, m.newEvent(t.ID, "", "", &TaskCompleted{})), nil
+	return append(events, meta.newEvent(task.ID, "", "", &TaskCompleted{})), nil
 }
 
-// canDeliver says whether all that stands before a pull request is done: the
-// gates and the review of the whole, and the president's leave where it is
-// asked for.
-func (s *State) canDeliver(t *Task) bool {
-	return t.Status == StatusReviewing && t.gatePassed() && t.isWholeApproved() &&
-		(t.Settings.PR != Ask || s.isApproved(prKey(t)))
+// canDeliver reports whether everything before a pull request is done: the gates and the review of the whole task, and
+// the president's approval if it is required.
+func (s *State) canDeliver(task *Task) bool {
+	return task.Status == StatusReviewing && task.gatePassed() && task.isWholeApproved() &&
+		(task.Settings.PR != Ask || s.isApproved(prKey(task)))
 }
 
 func prKey(t *Task) string { return "pr " + string(t.ID) + " " + string(t.Head) }
 
-// PROpened is the pull request.
+// PROpened records the opened pull request.
 type PROpened struct {
 	PullRequest
 }
@@ -136,57 +138,64 @@ type PROpened struct {
 var _ = registerKind[PROpened]()
 
 func (*PROpened) Kind() string { return "pr.opened" }
-func (d *PROpened) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
+func (d *PROpened) apply(state *State, e Event) {
+	task := state.editTask(e.Task)
 	pr := d.PullRequest
-	t.PR = &pr
-	if t.Prepared != nil && pr.Base != "" && t.Prepared.Base.PRBranch != pr.Base { // what follows works on the new base
-		prepared := *t.Prepared
+	task.PR = &pr
+	if task.Prepared != nil && pr.Base != "" && task.Prepared.Base.PRBranch != pr.Base {
+		// Follow-ups work on the new base.
+		prepared := *task.Prepared
 		prepared.Base.PRBranch = pr.Base
-		t.Prepared = &prepared
+		task.Prepared = &prepared
 	}
-	delete(t.Failures, deliverFailure)
-	if lead := s.LeadOf(t); lead.BranchChange != nil { // of the delivery before
-		s.editTask(lead.ID).BranchChange = nil
+	delete(task.Failures, deliverFailure)
+	if lead := state.LeadOf(task); lead.BranchChange != nil { // from the previous delivery
+		state.editTask(lead.ID).BranchChange = nil
 	}
 }
 
-// SettlePR brings in what a person did with a pull request. One that is closed may be merged
-// later: people opened it again, or merged its commits.
+// SettlePR records that a person merged or closed a pull request. A closed one may be merged later: people may reopen
+// it or merge its commits.
 type SettlePR struct {
 	Task  TaskID
 	State PRState
 	Why   string
-	// Head is the commit that was found to be merged; empty: a forge says that the pull
-	// request is. A follow-up may have delivered another one meanwhile.
+	// Head is the commit that was found merged. Empty means that the forge reports the pull request as merged. A follow-up
+	// may have delivered another commit meanwhile.
 	Head OID `json:",omitempty"`
 }
 
-func (c SettlePR) decide(s *State, m Meta) ([]Event, error) {
-	t, err := s.Task(c.Task)
+func (c SettlePR) decide(state *State, meta Meta) ([]Event, error) {
+	task, err := state.Task(c.Task)
 	if err != nil {
 		return nil, err
 	}
-	t = s.LeadOf(t)
+	task = state.LeadOf(task)
 	switch {
-	case t.PR == nil:
-		return nil, E(ENotFound, string(t.ID)+" has no pull request")
+	case task.PR == nil:
+		return nil, E(ENotFound, string(task.ID)+" has no pull request")
 	case c.State != PRMerged && c.State != PRClosed:
 		return nil, E(EInvalid, "a pull request is merged or closed")
-	case t.PR.State == c.State:
+	case task.PR.State == c.State:
 		return nil, nil
-	case t.PR.State == PRMerged:
-		return nil, E(EConflict, "the pull request is merged already").Fix(fmt.Sprintf("see it with company pr show %d", t.PR.Number))
+	case task.PR.State == PRMerged:
+		return nil, E(EConflict, "the pull request is merged already").
+			Fix(fmt.Sprintf("see it with company pr show %d", task.PR.Number))
 	}
-	if last := s.lastDelivered(t); c.Head != "" && last.PR.Head != c.Head {
-		return nil, E(EConflict, fmt.Sprintf("%s of pull request #%d is merged, and %s has delivered %s since", c.Head.Short(), t.PR.Number, last.ID, last.PR.Head.Short())).
-			Because("what it delivered is not merged with it").Fix(fmt.Sprintf("company pr merge %d merges the rest", t.PR.Number))
+	if last := state.lastDelivered(task); c.Head != "" && last.PR.Head != c.Head {
+		return nil,
+			E(EConflict,
+				fmt.Sprintf("%s of pull request #%d is merged, and %s has delivered %s since", c.Head.Short(),
+					task.PR.Number, last.ID,
+					last.PR.Head.Short())).
+				Because("what it delivered is not merged with it").
+				Fix(fmt.Sprintf("company pr merge %d merges the rest", task.PR.Number))
 	}
-	return append([]Event{m.newEvent(t.ID, "", "", &PRSettled{State: c.State, Why: c.Why})},
-		s.cancelFollowUps(t, m, fmt.Sprintf("pull request #%d is %s", t.PR.Number, c.State))...), nil
+	return append([]Event{meta.newEvent(task.ID, "", "", &PRSettled{State: c.State, Why: c.Why})},
+		state.cancelFollowUps(task, meta, fmt.Sprintf("pull request #%d is %s", task.PR.Number, c.State))...), nil
 }
 
-// ReopenedHint is the end of advice about a pull request that may be open again at its forge.
+// ReopenedHint returns the end of a hint about a pull request that may have been reopened at its forge.
 func (p *PullRequest) ReopenedHint() string {
 	if p.State != PRClosed || !p.IsOnForge() {
 		return ""
@@ -194,18 +203,18 @@ func (p *PullRequest) ReopenedHint() string {
 	return fmt.Sprintf("; where people opened it again: company pr sync %d", p.Number)
 }
 
-// lastDelivered is the task that delivered last to the pull request of a lead.
+// lastDelivered returns the task that last delivered to the pull request of a lead.
 func (s *State) lastDelivered(lead *Task) *Task {
 	last := lead
-	for _, t := range s.chainOf(lead) {
-		if t.PR != nil {
-			last = t
+	for _, task := range s.chainOf(lead) {
+		if task.PR != nil {
+			last = task
 		}
 	}
 	return last
 }
 
-// PRSettled ends a pull request, or has one that was closed open again.
+// PRSettled records a new state of a pull request: merged, closed, or open again after a close.
 type PRSettled struct {
 	State PRState `json:"state"`
 	Why   string  `json:"why,omitempty"`
@@ -214,14 +223,14 @@ type PRSettled struct {
 var _ = registerKind[PRSettled]()
 
 func (*PRSettled) Kind() string { return "pr.settled" }
-func (d *PRSettled) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
-	pr := *t.PR
+func (d *PRSettled) apply(state *State, event Event) {
+	task := state.editTask(event.Task)
+	pr := *task.PR
 	if pr.State == PRClosed { // people opened it again
-		for _, follow := range s.chainOf(t) {
-			s.askAfterAnew(follow.ID, e)
+		for _, follow := range state.chainOf(task) {
+			state.askAfterAnew(follow.ID, event)
 		}
 	}
 	pr.State = d.State
-	t.PR, t.BranchChange = &pr, nil
+	task.PR, task.BranchChange = &pr, nil
 }

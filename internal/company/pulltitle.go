@@ -7,12 +7,11 @@ import (
 	"unicode/utf8"
 )
 
-// MaxPullTitle is the most characters of a pull request's title.
+// MaxPullTitle limits the title of a pull request, in characters.
 const MaxPullTitle = 70
 
-// PullTitleFault says why a title that an agent gives is not put over a pull request;
-// "": it may be. A title goes into the commit message of a squash merge, where a forge
-// notifies each @name and closes issues.
+// PullTitleFault returns why an agent's title may not be used for a pull request, or "" if it may. A title goes into
+// the commit message of a squash merge, where a forge notifies each @name and closes issues.
 func PullTitleFault(title string) string {
 	n := utf8.RuneCountInString(title)
 	switch {
@@ -31,7 +30,7 @@ func PullTitleFault(title string) string {
 	return ""
 }
 
-// namesAfter says whether a mark stands in front of a character of a kind.
+// namesAfter reports whether the mark stands directly before a character of the kind.
 func namesAfter(text string, mark rune, kind func(rune) bool) bool {
 	before := ' '
 	for _, r := range text {
@@ -43,9 +42,9 @@ func namesAfter(text string, mark rune, kind func(rune) bool) bool {
 	return false
 }
 
-// PullTitle is the title of the task's pull request: the manager's, where it gave one that
-// may be used; one that is too long is cut. Otherwise the instruction is it, or, where that is too long, the title of
-// the only subtask. A title that is too long even so is cut at a blank, and ends with " …".
+// PullTitle returns the title of the task's pull request. It uses the manager's title if that is valid, cut if it is
+// too long. Otherwise it uses the instruction. If that is too long, it uses the title of the only subtask. A title that
+// is still too long is cut at a space and ends with " …".
 func (t *Task) PullTitle() string {
 	planned := strings.TrimSpace(t.Plan.Title)
 	if planned == TitleOf(planned) {
@@ -63,16 +62,16 @@ func (t *Task) PullTitle() string {
 	return cutTitle(title, MaxPullTitle)
 }
 
-// cutTitle cuts a line at a blank to a number of characters, the mark of the cut among
-// them. A line without blanks is cut anywhere.
-func cutTitle(title string, most int) string {
+// cutTitle cuts a line at a space to at most limit characters, including the ellipsis. It cuts a line without spaces
+// anywhere.
+func cutTitle(title string, limit int) string {
 	runes := []rune(title)
-	if len(runes) <= most {
+	if len(runes) <= limit {
 		return title
 	}
-	at := most - 2
-	if word := strings.LastIndexByte(string(runes[:at+1]), ' '); word > 0 {
-		return strings.TrimRight(string(runes[:at+1])[:word], " ") + " …"
+	index := limit - 2
+	if word := strings.LastIndexByte(string(runes[:index+1]), ' '); word > 0 {
+		return strings.TrimRight(string(runes[:index+1])[:word], " ") + " …"
 	}
-	return string(runes[:at]) + " …"
+	return string(runes[:index]) + " …"
 }

@@ -37,9 +37,11 @@ func TestPullTitle(t *testing.T) {
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		task := &Task{Instruction: rapid.String().Draw(t, "instruction"), Plan: Planning{Title: rapid.String().Draw(t, "title")}}
+		task := &Task{Instruction: rapid.String().Draw(t, "instruction"),
+			Plan: Planning{Title: rapid.String().Draw(t, "title")}}
 		got := task.PullTitle()
-		if utf8.RuneCountInString(got) > MaxPullTitle || !utf8.ValidString(got) || strings.ContainsAny(got, "\n\r\x1b\u200b\u202e") {
+		if utf8.RuneCountInString(got) > MaxPullTitle || !utf8.ValidString(got) ||
+			strings.ContainsAny(got, "\n\r\x1b\u200b\u202e") {
 			t.Fatalf("%q", got)
 		}
 	})
@@ -48,13 +50,15 @@ func TestPullTitle(t *testing.T) {
 // Titles that a forge would act on, or that people cannot read, are faulty (T22).
 func TestPullTitleFault(t *testing.T) {
 	t.Parallel()
-	for _, good := range []string{"Add a limit", "Read C# and F! files", strings.Repeat("é", 70), "Send mail to a @ b", "Answer 429 (limit reached)"} {
+	for _, good := range []string{"Add a limit", "Read C# and F! files", strings.Repeat("é", 70), "Send mail to a @ b",
+		"Answer 429 (limit reached)"} {
 		if why := PullTitleFault(good); why != "" {
 			t.Errorf("%q: %s", good, why)
 		}
 	}
 	for _, bad := range []string{
-		"", " ", "Fix #7", "Fix acme/app#7", "Fixes GH-7", "Close !7", "Ask @admin", "See https://example.com", "two\nlines", "hid\u200bden", "# Heading", strings.Repeat("é", 71), "\xff",
+		"", " ", "Fix #7", "Fix acme/app#7", "Fixes GH-7", "Close !7", "Ask @admin", "See https://example.com", "two\nlines",
+		"hid\u200bden", "# Heading", strings.Repeat("é", 71), "\xff",
 	} {
 		if PullTitleFault(bad) == "" {
 			t.Errorf("%q may stand over a pull request", bad)
@@ -75,17 +79,24 @@ func TestDecisionsAreKept(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	first, fence := s.offer(1)
-	s.must(string(first), EndRun{Run: first, Fence: fence, Outcome: RunEnded{Status: RunError, Escalate: true, Error: "which one?", Decisions: []string{"given up"}}})
+	s.must(string(first),
+		EndRun{Run: first, Fence: fence,
+			Outcome: RunEnded{Status: RunError, Escalate: true, Error: "which one?", Decisions: []string{"given up"}}})
 	guide := NewRunID(s.id, "", Manager, 2)
-	s.end(guide, EndRun{Guide: &Guide{Subtask: s.subID(1), Text: "the left one", Decisions: []string{" the left one is meant ", "", "the old  one stays"}}})
+	s.end(guide,
+		EndRun{Guide: &Guide{Subtask: s.subID(1), Text: "the left one",
+			Decisions: []string{" the left one is meant ", "", "the old  one stays"}}})
 	second, fence := s.offer(1)
 	many := make([]string, 30)
 	for i := range many {
 		many[i] = strings.Repeat("word ", 300+i)
 	}
-	s.must(string(second), EndRun{Run: second, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: s.oid(), Summary: "done", Decisions: many}})
+	s.must(string(second),
+		EndRun{Run: second, Fence: fence,
+			Outcome: RunEnded{Status: RunSuccess, Head: s.oid(), Summary: "done", Decisions: many}})
 	got := s.task().Decisions()
-	if len(got) != 4 || got[0] != (Decision{By: string(run), Text: "the old one stays"}) || got[1] != (Decision{By: "the manager on " + string(s.subID(1)), Text: "the left one is meant"}) {
+	if len(got) != 4 || got[0] != (Decision{By: string(run), Text: "the old one stays"}) ||
+		got[1] != (Decision{By: "the manager on " + string(s.subID(1)), Text: "the left one is meant"}) {
 		t.Fatalf("%+v", got)
 	}
 	kept := s.task().Runs[second].Decisions

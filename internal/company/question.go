@@ -6,107 +6,116 @@ import (
 	"strings"
 )
 
-// PendingQuestion is a question that the state calls for.
+// PendingQuestion is a question that the state requires.
 type PendingQuestion struct {
 	Key      string
 	Kind     ApprovalKind
 	Task     TaskID
 	Subtask  SubtaskID
 	Question string
-	Line     *ConfigLine // that would mend the cause, or nil
+	Line     *ConfigLine // fixes the cause; may be nil
 }
 
-// requiredApprovals lists the questions that a task's state calls for, asked or not.
-func (s *State) requiredApprovals(t *Task) []PendingQuestion {
-	if t.Status.Ended() {
+// requiredApprovals returns the questions that a task's state requires, whether asked or not.
+func (s *State) requiredApprovals(task *Task) []PendingQuestion {
+	if task.Status.Ended() {
 		return nil
 	}
-	out := s.afterQuestions(t)
-	id := string(t.ID)
-	if t.Untested() && t.Settings.NoGates == "ask" && !t.looksForBase() {
-		why := "No lint or test command was found in this repository."
-		if len(t.Prepared.Gates) > 0 {
-			why = "The only checks of this repository are linters that the image does not have."
+	out := s.afterQuestions(task)
+	id := string(task.ID)
+	if task.Untested() && task.Settings.NoGates == "ask" && !task.looksForBase() {
+		reason := "No lint or test command was found in this repository."
+		if len(task.Prepared.Gates) > 0 {
+			reason = "The only checks of this repository are linters that the image does not have."
 		}
-		out = append(out, PendingQuestion{Key: "no_gates " + id, Kind: AskNoGates, Task: t.ID, Line: t.Prepared.Line,
-			Question: t.Prepared.Line.addToQuestion(why + " Go on with nothing checked before a merge? gates.test in company.yaml names a command; without one the pull request will say UNTESTED.")})
+		out = append(out, PendingQuestion{Key: "no_gates " + id, Kind: AskNoGates, Task: task.ID, Line: task.Prepared.Line,
+			Question: task.Prepared.Line.addToQuestion(
+				reason + " Go on with nothing checked before a merge? gates.test in company.yaml names a command; without one " +
+					"the " +
+					"pull request will say UNTESTED.")})
 	}
-	if t.Status == StatusExecuting && t.asksPlan() {
-		out = append(out, PendingQuestion{Key: t.planKey(), Kind: AskPlan, Task: t.ID,
-			Question: planQuestion(len(t.Subtasks), t.NameSteps())})
+	if task.Status == StatusExecuting && task.asksPlan() {
+		out = append(out, PendingQuestion{Key: task.planKey(), Kind: AskPlan, Task: task.ID,
+			Question: planQuestion(len(task.Subtasks), task.NameSteps())})
 	}
-	for _, sub := range t.Subtasks {
+	for _, sub := range task.Subtasks {
 		if sub.Status == SubtaskBlocked {
-			q := PendingQuestion{Key: fmt.Sprintf("blocked %s %d", sub.ID, sub.Blocks), Kind: AskBlocked, Task: t.ID, Subtask: sub.ID,
+			question := PendingQuestion{Key: fmt.Sprintf("blocked %s %d", sub.ID, sub.Blocks), Kind: AskBlocked, Task: task.ID,
+				Subtask:  sub.ID,
 				Question: string(sub.ID) + " is blocked: " + sub.Reason}
 			if sub.Unresolved != nil {
-				q.Kind = AskMergeConflict
-				q.Question = t.conflictQuestion(sub)
+				question.Kind = AskMergeConflict
+				question.Question = task.conflictQuestion(sub)
 			}
-			out = append(out, q)
+			out = append(out, question)
 		}
 		if sub.Status == SubtaskInGate {
-			out = append(out, s.unreadGateQuestions(t, sub.ID, sub.headGateResult())...)
+			out = append(out, s.unreadGateQuestions(task, sub.ID, sub.headGateResult())...)
 		}
-		if w := t.redGreenQuestion(sub); w != nil {
+		if w := task.redGreenQuestion(sub); w != nil {
 			out = append(out, *w)
 		}
-		if w := s.mergeQuestion(t, sub); w != nil {
+		if w := s.mergeQuestion(task, sub); w != nil {
 			out = append(out, *w)
 		}
 	}
-	out = onceEach(out) // two subtasks may call for one question
-	if t.Status == StatusReviewing && t.gateDone() {
-		out = append(out, s.unreadGateQuestions(t, "", t.Gate)...)
+	out = onceEach(out) // two subtasks may need the same question
+	if task.Status == StatusReviewing && task.gateDone() {
+		out = append(out, s.unreadGateQuestions(task, "", task.Gate)...)
 	}
-	out = append(out, s.troubleQuestions(t)...)
-	if t.BudgetShortfall != nil {
-		out = append(out, PendingQuestion{Key: fmt.Sprintf("budget %s %d %d", id, t.Cap.MicroUSD, t.Cap.Tokens), Kind: AskBudget, Task: t.ID,
-			Question: fmt.Sprintf("The next model call may cost %s, and %s of %s are used. Raise the cap?", t.BudgetShortfall, t.Spent.Add(t.Reserved()), t.Held())})
+	out = append(out, s.troubleQuestions(task)...)
+	if task.BudgetShortfall != nil {
+		out = append(
+			out, PendingQuestion{Key: fmt.Sprintf("budget %s %d %d", id, task.Cap.MicroUSD, task.Cap.Tokens), Kind: AskBudget,
+				Task: task.ID,
+				Question: fmt.Sprintf("The next model call may cost %s, and %s of %s are used. Raise the cap?",
+					task.BudgetShortfall,
+					task.Spent.Add(task.Reserved()), task.Held())})
 	}
-	if w := s.officeQuestion(t); w != nil {
+	if w := s.officeQuestion(task); w != nil {
 		out = append(out, *w)
 	}
-	if t.Status == StatusReviewing && t.reviewExhausted() {
+	if task.Status == StatusReviewing && task.reviewExhausted() {
 		switch {
-		case t.gateDone() && s.awaitsUnreadVerdict(t, t.Gate):
-		case t.gateDone() && !t.gatePassed():
-			out = append(out, PendingQuestion{Key: "gates " + id + " " + string(t.Head), Kind: AskGates, Task: t.ID,
-				Question: "The gates stay red on the merged whole after every round: " + firstLine(t.Gate.Result.failedOutput()) + " Have it mended once more?"})
-		case t.gatePassed() && !t.Review.Allows(t.Head):
-			out = append(out, PendingQuestion{Key: "review " + id + " " + string(t.Head), Kind: AskReview, Task: t.ID,
+		case task.gateDone() && s.awaitsUnreadVerdict(task, task.Gate):
+		case task.gateDone() && !task.gatePassed():
+			out = append(out, PendingQuestion{Key: "gates " + id + " " + string(task.Head), Kind: AskGates, Task: task.ID,
+				Question: "The gates stay red on the merged whole after every round: " +
+					firstLine(task.Gate.Result.failedOutput()) +
+					" Have it mended once more?"})
+		case task.gatePassed() && !task.Review.Allows(task.Head):
+			out = append(out, PendingQuestion{Key: "review " + id + " " + string(task.Head), Kind: AskReview, Task: task.ID,
 				Question: "The review of the whole still objects after every round. Let it pass?"})
 		}
 	}
-	if t.HeldDelivery != nil && t.HeldDelivery.Head == t.Head && s.canDeliver(t) {
-		out = append(out, t.heldDeliveryQuestion())
+	if task.HeldDelivery != nil && task.HeldDelivery.Head == task.Head && s.canDeliver(task) {
+		out = append(out, task.heldDeliveryQuestion())
 	}
-	if t.Status == StatusReviewing && t.Settings.PR == Ask && t.gatePassed() && t.isWholeApproved() {
-		out = append(out, PendingQuestion{Key: prKey(t), Kind: AskPR, Task: t.ID, Question: "Open the pull request?"})
+	if task.Status == StatusReviewing && task.Settings.PR == Ask && task.gatePassed() && task.isWholeApproved() {
+		out = append(out, PendingQuestion{Key: prKey(task), Kind: AskPR, Task: task.ID, Question: "Open the pull request?"})
 	}
 	return out
 }
 
-// onceEach keeps the first of the questions with one key.
+// onceEach keeps the first question of each key.
 func onceEach(wants []PendingQuestion) []PendingQuestion {
 	seen := map[string]bool{}
-	return slices.DeleteFunc(wants, func(w PendingQuestion) bool {
-		was := seen[w.Key]
-		seen[w.Key] = true
+	return slices.DeleteFunc(wants, func(question PendingQuestion) bool {
+		was := seen[question.Key]
+		seen[question.Key] = true
 		return was
 	})
 }
 
-// planStands says whether work may begin: there is a plan, and the president's
-// leave where it is asked for.
+// planStands reports whether work may begin: there is a plan, and the president approved it if that is required.
 func (s *State) planStands(t *Task) bool {
 	return t.Status == StatusExecuting && (!t.asksPlan() || s.isApproved(t.planKey()))
 }
 
-// asksPlan says whether the president is asked about the plan: by the settings, or since
-// it replaces one that the president chose.
+// asksPlan reports whether the plan needs the president's approval: by the settings, or because it replaces a plan that
+// the president chose.
 func (t *Task) asksPlan() bool {
-	if t.Plan.Accepted == "" { // one worker has the instruction: there is no plan to read
+	if t.Plan.Accepted == "" { // one worker has the whole instruction, so there is no plan to read
 		return false
 	}
 	return t.Settings.Plan == Ask || t.Plan.Chosen != "" && t.Plan.Chosen != t.Plan.Accepted
@@ -114,19 +123,19 @@ func (t *Task) asksPlan() bool {
 
 func (t *Task) planKey() string { return "plan " + string(t.Plan.Accepted) }
 
-// mergeQuestion is the leave that a merge needs from the president, or nil.
-func (s *State) mergeQuestion(t *Task, sub *Subtask) *PendingQuestion {
+// mergeQuestion returns the approval question that a merge needs, or nil.
+func (s *State) mergeQuestion(task *Task, sub *Subtask) *PendingQuestion {
 	if sub.Status != SubtaskMerging || sub.Conflict != nil {
 		return nil
 	}
-	if d := sub.Doubt; d != nil && d.Head == sub.Head && d.Onto == t.Head {
-		for _, w := range s.unreadGateQuestions(t, sub.ID, d) {
-			if !s.isApproved(w.Key) {
-				return &w
+	if d := sub.Doubt; d != nil && d.Head == sub.Head && d.Onto == task.Head {
+		for _, question := range s.unreadGateQuestions(task, sub.ID, d) {
+			if !s.isApproved(question.Key) {
+				return &question
 			}
 		}
 	}
-	paths, tests := t.protectedChanges(sub), t.testChanges(sub)
+	paths, tests := task.protectedChanges(sub), task.testChanges(sub)
 	if len(paths)+len(tests) > 0 {
 		q := ""
 		if len(paths) > 0 {
@@ -135,18 +144,20 @@ func (s *State) mergeQuestion(t *Task, sub *Subtask) *PendingQuestion {
 		if len(tests) > 0 {
 			q += string(sub.ID) + " changes or deletes tests that were there before: " + nameSome(tests) + ". "
 		}
-		return &PendingQuestion{Key: "protected " + string(sub.ID) + " " + string(sub.Head), Kind: AskProtected, Task: t.ID, Subtask: sub.ID,
+		return &PendingQuestion{Key: "protected " + string(sub.ID) + " " + string(sub.Head), Kind: AskProtected,
+			Task:     task.ID,
+			Subtask:  sub.ID,
 			Question: q + "Merge it?"}
 	}
-	if t.Settings.Merge == Ask {
-		return &PendingQuestion{Key: "merge " + string(sub.ID) + " " + string(sub.Head), Kind: AskMerge, Task: t.ID, Subtask: sub.ID,
+	if task.Settings.Merge == Ask {
+		return &PendingQuestion{Key: "merge " + string(sub.ID) + " " + string(sub.Head), Kind: AskMerge, Task: task.ID,
+			Subtask:  sub.ID,
 			Question: "Merge " + string(sub.ID) + " (" + sub.Planned.Title + ")?"}
 	}
 	return nil
 }
 
-// nameSome names the first 20 of a list, and how many more there are: an agent
-// may change thousands of files.
+// nameSome names the first 20 of a list and the number of the rest. An agent may change thousands of files.
 func nameSome(list []string) string {
 	const most = 20
 	if len(list) <= most {
@@ -155,61 +166,65 @@ func nameSome(list []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
 }
 
-// OpenApproval asks a question that the state calls for.
+// OpenApproval asks a question that the state requires.
 type OpenApproval struct{ Question PendingQuestion }
 
-func (c OpenApproval) decide(s *State, m Meta) ([]Event, error) {
-	t, err := s.activeTask(c.Question.Task)
+func (c OpenApproval) decide(state *State, meta Meta) ([]Event, error) {
+	task, err := state.activeTask(c.Question.Task)
 	if err != nil {
 		return nil, err
 	}
-	// The text may be out of date since the question became due (the amount
-	// spent, say): ask what holds now.
-	for _, w := range s.requiredApprovals(t) {
-		if w.Key == c.Question.Key {
-			return openApproval(s, m, w), nil
+	// The text may have changed since the question became due (such as the amount spent), so ask with the present text.
+	for _, question := range state.requiredApprovals(task) {
+		if question.Key == c.Question.Key {
+			return openApproval(state, meta, question), nil
 		}
 	}
 	return nil, nil
 }
 
-// maxQuestion bounds a question, in bytes: one that the ledger could not hold
-// would never be asked. What checks print is part of some.
+// maxQuestion limits a question, in bytes. A question that the ledger could not hold would never be asked. Some
+// questions contain the output of checks.
 const maxQuestion = 256 << 10
 
-func openApproval(s *State, m Meta, w PendingQuestion) []Event {
-	if _, asked := s.ByKey[w.Key]; asked {
+func openApproval(state *State, meta Meta, question PendingQuestion) []Event {
+	if _, asked := state.ByKey[question.Key]; asked {
 		return nil
 	}
-	return []Event{openQuestion(s, m, w)}
+	return []Event{openQuestion(state, meta, question)}
 }
 
-// openQuestion makes the event that asks a question, whether its key was asked before or not.
-func openQuestion(s *State, m Meta, w PendingQuestion) Event {
+// openQuestion returns the event that asks a question, even if its key was asked before.
+func openQuestion(s *State, meta Meta, question PendingQuestion) Event {
 	id := ApprovalID("a" + itoa(s.LastApproval+1))
-	return m.newEvent(w.Task, w.Subtask, "", &ApprovalOpened{ID: id, Key: w.Key, AskKind: w.Kind, Question: cutText(w.Question, maxQuestion), Line: w.Line})
+	return meta.newEvent(question.Task, question.Subtask, "",
+		&ApprovalOpened{ID: id, Key: question.Key, AskKind: question.Kind, Question: cutText(question.Question, maxQuestion),
+			Line: question.Line})
 }
 
-// ApprovalOpened is a question to the president.
+// ApprovalOpened asks the president a question.
 type ApprovalOpened struct {
 	ID       ApprovalID   `json:"id"`
 	Key      string       `json:"key"`
 	AskKind  ApprovalKind `json:"kind"`
 	Question string       `json:"question"`
-	// Line is a line of the config that mends the cause, which the question names.
+	// Line is a config line that fixes the cause. The question names it.
 	Line *ConfigLine `json:"line,omitempty"`
 }
 
 var _ = registerKind[ApprovalOpened]()
 
 func (*ApprovalOpened) Kind() string { return "approval.opened" }
-func (d *ApprovalOpened) apply(s *State, e Event) {
-	s.setApproval(&Approval{ID: d.ID, Key: d.Key, Kind: d.AskKind, Task: e.Task, Subtask: e.Subtask, Question: d.Question, Line: d.Line, Asked: e.Time})
-	s.LastApproval = max(s.LastApproval, d.ID.sequenceNumber())
+func (d *ApprovalOpened) apply(state *State, event Event) {
+	state.setApproval(
+		&Approval{ID: d.ID, Key: d.Key, Kind: d.AskKind, Task: event.Task, Subtask: event.Subtask, Question: d.Question,
+			Line:  d.Line,
+			Asked: event.Time})
+	state.LastApproval = max(state.LastApproval, d.ID.sequenceNumber())
 	if d.AskKind.scopeOf() != "" {
-		s.Spending.Question = d.ID
+		state.Spending.Question = d.ID
 	}
-	if t := s.Tasks[e.Task]; t != nil && t.Failures[askFailure(d.AskKind, d.Key)].Attempt > 0 {
-		delete(s.editTask(e.Task).Failures, askFailure(d.AskKind, d.Key))
+	if t := state.Tasks[event.Task]; t != nil && t.Failures[askFailure(d.AskKind, d.Key)].Attempt > 0 {
+		delete(state.editTask(event.Task).Failures, askFailure(d.AskKind, d.Key))
 	}
 }

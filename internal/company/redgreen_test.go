@@ -23,18 +23,27 @@ func TestRedGreenIsRequired(t *testing.T) {
 		report *RedGreen
 		back   string // why it goes back; empty: it passes
 	}{
-		"a test shows it":                      {&RedGreen{Source: true, Files: 1, Fresh: 1, Shown: 1, Proof: []string{"TestLimit"}}, ""},
-		"one of two does":                      {&RedGreen{Source: true, Files: 1, Fresh: 2, Shown: 1, Idle: []string{"TestIdle"}}, ""},
-		"one does, though not all is known":    {&RedGreen{Source: true, Files: 1, Shown: 1, Reason: "the second gate is mute"}, ""},
-		"a package that cannot compile":        {&RedGreen{Source: true, Files: 1, Fresh: 2, Unseen: 2, Unbuilt: []string{"x/a"}}, ""},
-		"a package that dies":                  {&RedGreen{Source: true, Files: 1, Fresh: 1, Unseen: 1, Died: []string{"x/a"}}, ""},
-		"tests that were not seen at all":      {&RedGreen{Source: true, Files: 1, Fresh: 1, Unseen: 1}, "none of its tests fails without the change"},
-		"no source that tests cover":           {&RedGreen{}, ""},
-		"tests alone":                          {&RedGreen{Files: 2, Fresh: 2, Idle: []string{"TestMore"}}, ""},
-		"no test":                              {&RedGreen{Source: true}, "no test was added or changed"},
-		"tests that pass without it":           {&RedGreen{Source: true, Files: 1, Fresh: 1, Idle: []string{"TestIdle"}}, "its new tests pass without the change too: TestIdle"},
-		"changed tests that fail in no way":    {&RedGreen{Source: true, Files: 1}, "none of its tests fails without the change"},
-		"not known, and nothing a worker does": {&RedGreen{Source: true, Files: 1, Reason: "the tests of the base are not known"}, "?"},
+		"a test shows it": {&RedGreen{Source: true, Files: 1, Fresh: 1, Shown: 1,
+			Proof: []string{"TestLimit"}}, ""},
+		"one of two does": {&RedGreen{Source: true, Files: 1, Fresh: 2, Shown: 1,
+			Idle: []string{"TestIdle"}}, ""},
+		"one does, though not all is known": {&RedGreen{Source: true, Files: 1, Shown: 1,
+			Reason: "the second gate is mute"}, ""},
+		"a package that cannot compile": {&RedGreen{Source: true, Files: 1, Fresh: 2, Unseen: 2,
+			Unbuilt: []string{"x/a"}}, ""},
+		"a package that dies": {&RedGreen{Source: true, Files: 1, Fresh: 1, Unseen: 1,
+			Died: []string{"x/a"}}, ""},
+		"tests that were not seen at all": {&RedGreen{Source: true, Files: 1, Fresh: 1, Unseen: 1},
+			"none of its tests fails without the change"},
+		"no source that tests cover": {&RedGreen{}, ""},
+		"tests alone":                {&RedGreen{Files: 2, Fresh: 2, Idle: []string{"TestMore"}}, ""},
+		"no test":                    {&RedGreen{Source: true}, "no test was added or changed"},
+		"tests that pass without it": {&RedGreen{Source: true, Files: 1, Fresh: 1, Idle: []string{"TestIdle"}},
+			"its new tests pass without the change too: TestIdle"},
+		"changed tests that fail in no way": {&RedGreen{Source: true, Files: 1},
+			"none of its tests fails without the change"},
+		"not known, and nothing a worker does": {&RedGreen{Source: true, Files: 1,
+			Reason: "the tests of the base are not known"}, "?"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newStory(t, Settings{RedGreen: RedGreenRequire}).plan(1)
@@ -45,12 +54,14 @@ func TestRedGreenIsRequired(t *testing.T) {
 				s.checkSubStatus(1, SubtaskReviewing)
 			case "?":
 				s.checkSubStatus(1, SubtaskInGate)
-				if a := s.ask(AskRedGreen); !strings.Contains(a.Question, "is not known: the tests of the base") || s.isDue(EffectGate) {
+				if a := s.ask(AskRedGreen); !strings.Contains(a.Question, "is not known: the tests of the base") ||
+					s.isDue(EffectGate) {
 					t.Errorf("%q", a.Question)
 				}
 			default:
 				s.checkSubStatus(1, SubtaskPending)
-				if in := s.sub(1).Input; !strings.HasPrefix(in, "No test shows your change: "+c.back) || s.task().Runs[s.workRun(1, 1)].Status != RunQualityFailed || s.sub(1).From != s.sub(1).Head {
+				if in := s.sub(1).Input; !strings.HasPrefix(in, "No test shows your change: "+c.back) ||
+					s.task().Runs[s.workRun(1, 1)].Status != RunQualityFailed || s.sub(1).From != s.sub(1).Head {
 					t.Errorf("%q", in)
 				}
 			}
@@ -70,7 +81,8 @@ func TestRequiredRedGreenReportIsMissing(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, Settings{RedGreen: RedGreenRequire}).plan(1)
 	s.work(1)
-	if _, err := s.do(Company, s.shown(1, nil)); CodeOf(err) != EInvalid || !strings.Contains(err.Error(), "gates.red_green is require") {
+	if _, err := s.do(Company, s.shown(1, nil)); CodeOf(err) != EInvalid ||
+		!strings.Contains(err.Error(), "gates.red_green is require") {
 		t.Fatalf("%v", err)
 	}
 	s.must(Company, s.gated(1, false))
@@ -115,7 +127,8 @@ func TestPresidentExcusesRedGreen(t *testing.T) {
 	s, a = asked()
 	s.must(President, Answer{Approval: a.ID, Option: OptReject, Text: "test the limit of zero"})
 	s.checkSubStatus(1, SubtaskPending)
-	if in := s.sub(1).Input; !strings.Contains(in, "TestPins") || !strings.Contains(in, "The president says: test the limit of zero") {
+	if in := s.sub(1).Input; !strings.Contains(in, "TestPins") ||
+		!strings.Contains(in, "The president says: test the limit of zero") {
 		t.Errorf("%q", in)
 	}
 	s.work(1)

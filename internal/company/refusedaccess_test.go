@@ -54,7 +54,8 @@ func TestRefusedAccesses(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	for i := range 3 * MaxRefusedKinds {
-		if _, err := w.do(Company, RecordRefusedAccess{Run: run.ID, Kind: strings.Repeat("k", i+1), Times: 2}); err != nil && i < 32 {
+		if _, err := w.do(Company, RecordRefusedAccess{Run: run.ID, Kind: strings.Repeat("k", i+1), Times: 2}); err != nil &&
+			i < 32 {
 			t.Fatal(err)
 		}
 	}

@@ -6,43 +6,46 @@ import (
 	"time"
 )
 
-// Retry reopens a task that failed or was cancelled. Merged subtasks stay merged;
-// every other one goes on from the last commit that the host took of it.
+// Retry reopens a failed or cancelled task. Merged subtasks stay merged. Every other subtask continues from the last
+// commit that the host took.
 type Retry struct {
 	Task TaskID
-	// From names a subtask that begins anew, without its earlier work, and so do
-	// those after it that are not merged; empty: none does.
+	// From names a subtask that restarts without its earlier work. The unmerged subtasks after it restart too. Empty means
+	// that none restarts.
 	From SubtaskID
-	// Rebind gives the task the agents of the config as it is now. A nil one leaves those that it
-	// has.
+	// Rebind gives the task the agents of the present config. Nil means that it keeps its own.
 	Rebind *Rebinding `json:",omitempty"`
 }
 
-// WorkOnPlan goes on with the plan of a dry run, which the president has read.
+// WorkOnPlan continues with the plan of a dry run that the president has read.
 type WorkOnPlan struct{ Task TaskID }
 
-func (c Retry) decide(s *State, m Meta) ([]Event, error) {
-	t, err := s.Task(c.Task)
+func (c Retry) decide(state *State, meta Meta) ([]Event, error) {
+	task, err := state.Task(c.Task)
 	if err != nil {
 		return nil, err
 	}
-	id := string(t.ID)
+	id := string(task.ID)
 	switch {
-	case t.Status == StatusCompleted && t.DryRun:
+	case task.Status == StatusCompleted && task.DryRun:
 		return nil, E(EConflict, id+" was a dry run").Fix("company submit --plan " + id + " works on its plan")
-	case t.Status == StatusCompleted:
-		return nil, E(EConflict, id+" is complete: there is nothing to do again").Fix(fmt.Sprintf("company submit --follows %s %q goes on with its pull request", id, "…"))
-	case !t.Status.Ended():
-		return nil, E(EConflict, id+" has not ended: "+t.Status.Text()).Fix("company resume " + id)
-	case t.IsPrepared() && t.Untested() && t.Settings.NoGates == "fail":
-		return nil, E(EConflict, "nothing checks the work of "+id+", and gates.none is fail").Because("its base is settled").Fix("name a command in gates.test, and submit it anew")
+	case task.Status == StatusCompleted:
+		return nil, E(EConflict, id+" is complete: there is nothing to do again").
+			Fix(fmt.Sprintf("company submit --follows %s %q goes on with its pull request", id, "…"))
+	case !task.Status.Ended():
+		return nil, E(EConflict, id+" has not ended: "+task.Status.Text()).Fix("company resume " + id)
+	case task.IsPrepared() && task.Untested() && task.Settings.NoGates == "fail":
+		return nil, E(EConflict, "nothing checks the work of "+id+", and gates.none is fail").Because("its base is settled").
+			Fix("name a command in gates.test, and submit it anew")
 	}
 	if c.From != "" {
-		switch sub := t.Subtask(c.From); {
+		switch sub := task.Subtask(c.From); {
 		case sub == nil:
-			return nil, E(ENotFound, "there is no subtask "+cutText(string(c.From), 40)+" of "+id).Fix("company show " + id + " lists them")
+			return nil, E(ENotFound, "there is no subtask "+cutText(string(c.From), 40)+" of "+id).
+				Fix("company show " + id + " lists them")
 		case sub.Status == SubtaskCompleted:
-			return nil, E(EConflict, string(c.From)+" is merged").Because("what is merged stays").Fix("name one that is not, or none: company show " + id)
+			return nil, E(EConflict, string(c.From)+" is merged").Because("what is merged stays").
+				Fix("name one that is not, or none: company show " + id)
 		}
 	}
 	if c.Rebind != nil {
@@ -50,139 +53,146 @@ func (c Retry) decide(s *State, m Meta) ([]Event, error) {
 			return nil, err
 		}
 	}
-	return s.reopenTask(m, t, &TaskReopened{From: c.From, Rebind: c.Rebind.changes(t)})
+	return state.reopenTask(meta, task, &TaskReopened{From: c.From, Rebind: c.Rebind.changes(task)})
 }
 
-func (c WorkOnPlan) decide(s *State, m Meta) ([]Event, error) {
-	t, err := s.Task(c.Task)
+func (c WorkOnPlan) decide(state *State, meta Meta) ([]Event, error) {
+	task, err := state.Task(c.Task)
 	if err != nil {
 		return nil, err
 	}
-	if !t.DryRun || t.Status != StatusCompleted || len(t.Subtasks) == 0 {
-		e := E(EConflict, string(t.ID)+" is no dry run with a plan").Because("it is " + t.Status.Text())
+	if !task.DryRun || task.Status != StatusCompleted || len(task.Subtasks) == 0 {
+		fault := E(EConflict, string(task.ID)+" is no dry run with a plan").Because("it is " + task.Status.Text())
 		switch {
-		case !t.DryRun && t.Status.Ended() && t.Status != StatusCompleted:
-			return nil, e.Fix("company retry " + string(t.ID))
-		case !t.Status.Ended():
-			return nil, e.Fix("company wait " + string(t.ID))
+		case !task.DryRun && task.Status.Ended() && task.Status != StatusCompleted:
+			return nil, fault.Fix("company retry " + string(task.ID))
+		case !task.Status.Ended():
+			return nil, fault.Fix("company wait " + string(task.ID))
 		}
-		return nil, e.Fix("company show " + string(t.ID))
+		return nil, fault.Fix("company show " + string(task.ID))
 	}
-	evs, err := s.reopenTask(m, t, &TaskReopened{Plan: true, Chosen: true})
-	if err != nil || t.Settings.Plan != Ask {
+	evs, err := state.reopenTask(meta, task, &TaskReopened{Plan: true, Chosen: true})
+	if err != nil || task.Settings.Plan != Ask {
 		return evs, err
 	}
-	ask := openApproval(s, m, PendingQuestion{Key: t.planKey(), Kind: AskPlan, Task: t.ID, Question: "Work on the plan of the dry run?"})
-	for _, o := range ask {
-		d, err := Decode(o)
+	ask := openApproval(
+		state, meta,
+		PendingQuestion{Key: task.planKey(), Kind: AskPlan, Task: task.ID, Question: "Work on the plan of the dry run?"})
+	for _, event := range ask {
+		data, err := Decode(event)
 		if err != nil {
 			return nil, err
 		}
-		answer := m.newEvent(t.ID, "", "", &ApprovalAnswered{ID: d.(*ApprovalOpened).ID, Option: OptApprove, By: "submit --plan"})
-		evs = append(evs, o, answer)
+		answer := meta.newEvent(task.ID, "", "",
+			&ApprovalAnswered{ID: data.(*ApprovalOpened).ID, Option: OptApprove, By: "submit --plan"})
+		evs = append(evs, event, answer)
 	}
 	return evs, nil
 }
 
-// reopenTask makes the events that reopen a task, unless something stands against
-// it. Runs that were on offer when it ended are closed: their ids are not used again.
-func (s *State) reopenTask(m Meta, t *Task, d *TaskReopened) ([]Event, error) {
+// reopenTask returns the events that reopen a task, or an error if it cannot be reopened. Runs that were on offer when
+// the task ended are ended, and their ids are not reused.
+func (s *State) reopenTask(meta Meta, task *Task, taskReopened *TaskReopened) ([]Event, error) {
 	if s.Office.Stopped {
 		return nil, E(EStopped, "the office is stopped").Fix("company resume")
 	}
-	if err := s.checkExclusive(t.Project.ID, t.baseName(), t.Settings.Exclusive); err != nil {
+	if err := s.checkExclusive(task.Project.ID, task.baseName(), task.Settings.Exclusive); err != nil {
 		return nil, err
 	}
-	if t.Follows != "" {
-		lead := s.LeadOf(t)
+	if task.Follows != "" {
+		lead := s.LeadOf(task)
 		if lead.PR == nil || lead.PR.State != PROpen {
-			return nil, E(EConflict, "the pull request that "+string(t.ID)+" follows is not open any more").Fix("submit a task of its own")
+			return nil, E(EConflict, "the pull request that "+string(task.ID)+" follows is not open any more").
+				Fix("submit a task of its own")
 		}
 		for _, id := range s.Open {
 			if o := s.Tasks[id]; o.Follows != "" && s.LeadOf(o) == lead {
-				return nil, E(EConflict, string(id)+" works on the branch of "+string(lead.ID)).Because("one task at a time does").Fix("company wait " + string(id))
+				return nil, E(EConflict, string(id)+" works on the branch of "+string(lead.ID)).Because("one task at a time does").
+					Fix("company wait " + string(id))
 			}
 		}
 	}
 	var evs []Event
-	for _, r := range t.sortedRuns() {
+	for _, run := range task.sortedRuns() {
 		switch {
-		case r.Ended:
-		case r.Held || r.Fence > 0:
-			return nil, E(EStale, "run "+string(r.ID)+" of "+string(t.ID)+" is still being put away").Fix("try again in a moment")
+		case run.Ended:
+		case run.Held || run.Fence > 0:
+			return nil, E(EStale, "run "+string(run.ID)+" of "+string(task.ID)+" is still being put away").
+				Fix("try again in a moment")
 		default:
-			evs = append(evs, m.newEvent(t.ID, r.Subtask, r.ID, &RunEnded{Status: RunError, Error: "the task ended before it began"}))
+			evs = append(
+				evs, meta.newEvent(task.ID, run.Subtask, run.ID,
+					&RunEnded{Status: RunError, Error: "the task ended before it began"}))
 		}
 	}
-	d.LastWorked = t.Ended
-	return append(evs, m.newEvent(t.ID, "", "", d)), nil
+	taskReopened.LastWorked = task.Ended
+	return append(evs, meta.newEvent(task.ID, "", "", taskReopened)), nil
 }
 
-// TaskReopened has a task that had ended go on.
+// TaskReopened reopens an ended task.
 type TaskReopened struct {
-	From SubtaskID `json:"from,omitempty"` // begins anew, with those after it
-	Plan bool      `json:"plan,omitempty"` // it was a dry run, and is none from now on
-	// Chosen is set where the president has read the plan: one that replaces it is asked
-	// about. Events of older versions lack it.
+	From SubtaskID `json:"from,omitempty"` // restarts, with the unmerged ones after it
+	Plan bool      `json:"plan,omitempty"` // it was a dry run and no longer is
+	// Chosen means that the president has read the plan. A plan that replaces it needs approval.
 	Chosen bool `json:"chosen,omitempty"`
 	// Rebind gives the task other agents.
 	Rebind *Rebinding `json:"rebind,omitempty"`
-	// LastWorked is when the task had ended; zero in events of older versions.
+	// LastWorked is the time at which the task had ended.
 	LastWorked time.Time `json:"last_worked,omitzero"`
 }
 
 var _ = registerKind[TaskReopened]()
 
 func (*TaskReopened) Kind() string { return "task.reopened" }
-func (d *TaskReopened) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
+func (d *TaskReopened) apply(state *State, event Event) {
+	task := state.editTask(event.Task)
 	if !d.LastWorked.IsZero() {
-		t.addIdle(d.LastWorked, e.Time)
+		task.addIdle(d.LastWorked, event.Time)
 	}
-	t.Reason, t.Ended, t.Paused = "", time.Time{}, false
-	t.DryRun = t.DryRun && !d.Plan
-	clear(t.Failures)
-	t.rebindAgents(d.Rebind)
+	task.Reason, task.Ended, task.Paused = "", time.Time{}, false
+	task.DryRun = task.DryRun && !d.Plan
+	clear(task.Failures)
+	task.rebindAgents(d.Rebind)
 	if d.Chosen {
-		t.Plan.Chosen = t.Plan.Accepted
+		task.Plan.Chosen = task.Plan.Accepted
 	}
-	t.Plan.Refused, t.Plan.Problems, t.Plan.Current = 0, nil, ""
-	t.Review.Rounds, t.Review.Current = 0, ""
-	t.TakeIns = 0
+	task.Plan.Refused, task.Plan.Problems, task.Plan.Current = 0, nil, ""
+	task.Review.Rounds, task.Review.Current = 0, ""
+	task.TakeIns = 0
 	anew := false
-	for _, sub := range t.Subtasks {
+	for _, sub := range task.Subtasks {
 		anew = anew || sub.ID == d.From
 		if sub.Status != SubtaskCompleted {
-			t.editSubtask(sub.ID).reopenWork(anew, t.Settings)
+			task.editSubtask(sub.ID).reopenWork(anew)
 		}
 	}
-	if t.Gate != nil && !t.Gate.Result.AllowsMerge() {
-		t.Gate = nil
+	if task.Gate != nil && !task.Gate.Result.AllowsMerge() {
+		task.Gate = nil
 	}
-	if !t.Review.Allows(t.Head) {
-		t.Review.withdrawLast(t.Settings)
+	if !task.Review.Allows(task.Head) {
+		task.Review.withdrawLast()
 	}
-	t.BaseMayHaveMoved = !d.Plan && t.baseMayMove() // as that of a new task
+	task.BaseMayHaveMoved = !d.Plan && task.baseMayMove() // as for a new task
 	switch {
-	case t.Prepared == nil:
-		t.Status = StatusPending
-	case len(t.Subtasks) == 0:
-		t.Status = StatusDecomposing
-	case t.Wave() == 0:
-		t.Status = StatusReviewing
+	case task.Prepared == nil:
+		task.Status = StatusPending
+	case len(task.Subtasks) == 0:
+		task.Status = StatusDecomposing
+	case task.Wave() == 0:
+		task.Status = StatusReviewing
 	default:
-		t.Status = StatusExecuting
+		task.Status = StatusExecuting
 	}
-	s.withdrawAnswers(t.ID, e)
-	s.askAfterAnew(t.ID, e)
-	at, _ := slices.BinarySearchFunc(s.Open, t.ID, func(a, b TaskID) int { return a.Number() - b.Number() })
-	s.Open = slices.Insert(slices.Clone(s.Open), at, t.ID)
+	state.withdrawAnswers(task.ID, event)
+	state.askAfterAnew(task.ID, event)
+	index, _ := slices.BinarySearchFunc(state.Open, task.ID, func(a, b TaskID) int { return a.Number() - b.Number() })
+	state.Open = slices.Insert(slices.Clone(state.Open), index, task.ID)
 }
 
-// reopenWork lets a subtask go on that ended with its task. A commit that a worker had
-// handed in is checked again; all other work goes to a worker. Commits of others are kept in
-// any case: the ticket that takes them in goes on from its head.
-func (sub *Subtask) reopenWork(anew bool, settings Settings) {
+// reopenWork continues a subtask that ended with its task. A commit that a worker had handed in is checked again. Other
+// work goes to a worker. Commits of other people are always kept: the ticket that takes them in continues from its
+// head.
+func (sub *Subtask) reopenWork(anew bool) {
 	sub.Guided, sub.Merger, sub.Review.Current = 0, "", ""
 	sub.Unresolved = nil
 	if anew && sub.TakenIn == nil {
@@ -192,40 +202,38 @@ func (sub *Subtask) reopenWork(anew bool, settings Settings) {
 		return
 	}
 	input := sub.Input
-	for _, why := range []string{sub.Escalation, sub.Reason} {
-		if why != "" {
-			input = appendInput(input, "Before, it was given up: "+why)
+	for _, reason := range []string{sub.Escalation, sub.Reason} {
+		if reason != "" {
+			input = appendInput(input, "Before, it was given up: "+reason)
 		}
 	}
 	handedIn := sub.Head != "" && sub.Current == "" && input == ""
 	if sub.Head != "" && sub.Current != "" && input == "" {
-		// It stays so if the task ends again before a worker takes it: what was cut off is never handed in.
+		// It is kept if the task ends again before a worker takes it: cut-off work is never handed in.
 		input = "The run before this one was cut off with its task. Go on from what is there."
 	}
 	sub.resetAndRequeue(input)
 	if handedIn {
 		sub.Status = SubtaskInGate
-		sub.Review.withdrawLast(settings)
+		sub.Review.withdrawLast()
 	}
 }
 
-// withdrawn is the answer of a question that was open when its task ended, once the
-// task goes on.
+// withdrawn is the option of a question that was still open when its task was reopened or its reason was gone.
 const withdrawn = "withdrawn"
 
-// withdrawAnswers lets every question of a task be asked again that was answered
-// with no, put off, or not answered at all.
-func (s *State) withdrawAnswers(id TaskID, e Event) {
-	for _, a := range s.selectApprovals(func(a *Approval) bool {
+// withdrawAnswers makes questions of a task askable again if they were rejected, postponed or not answered.
+func (s *State) withdrawAnswers(id TaskID, event Event) {
+	for _, approval := range s.selectApprovals(func(a *Approval) bool {
 		return a.Task == id && (a.Open() || a.Option == OptReject || a.Option == OptWait)
 	}) {
-		c := *a
+		c := *approval
 		if c.Open() {
-			c.Answered, c.Option, c.By = e.Time, withdrawn, "the task was reopened"
+			c.Answered, c.Option, c.By = event.Time, withdrawn, "the task was reopened"
 		}
 		s.ownApprovals()
 		delete(s.ByKey, c.Key)
-		c.Key = fmt.Sprintf("%s until %d", c.Key, e.Seq)
+		c.Key = fmt.Sprintf("%s until %d", c.Key, event.Seq)
 		s.setApproval(&c)
 	}
 }

@@ -92,7 +92,8 @@ func TestWorkOnPlan(t *testing.T) {
 
 	for _, mode := range []Mode{Auto, Ask} {
 		d := newStory(t, Settings{Plan: mode})
-		d.must(President, Submit{Instruction: "only a plan", Project: d.task().Project, Settings: Settings{Plan: mode}, DryRun: true})
+		d.must(President,
+			Submit{Instruction: "only a plan", Project: d.task().Project, Settings: Settings{Plan: mode}, DryRun: true})
 		d.must(President, Cancel{Task: d.id})
 		d.id = "t2"
 		d.must(Company, d.foundBase())

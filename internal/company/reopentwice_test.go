@@ -12,7 +12,10 @@ func TestReopenedTwice(t *testing.T) {
 	s := newStory(t, Settings{}).plan(1)
 	run, fence := s.offer(1)
 	s.must(President, Cancel{Task: s.id})
-	s.must(string(run), EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunError, Error: "the task has ended", Head: s.oid(), Branch: "agent/x", Changes: []Change{{Path: "a", Action: "modified"}}}})
+	s.must(string(run),
+		EndRun{Run: run, Fence: fence,
+			Outcome: RunEnded{Status: RunError, Error: "the task has ended", Head: s.oid(), Branch: "agent/x",
+				Changes: []Change{{Path: "a", Action: "modified"}}}})
 	for range 3 {
 		s.must(President, Retry{Task: s.id})
 		s.checkSubStatus(1, SubtaskPending)

@@ -17,7 +17,9 @@ func stuckPlan(t *testing.T) *line {
 	b.After = []string{"a"}
 	l.claim("t1-plan.1")
 	l.end("t1-plan.1", RunEnded{Status: RunSuccess}, func(e *EndRun) {
-		e.Plan = &Plan{Why: "they are four things", Waves: []Wave{{Subtasks: []PlannedSubtask{okSubtask("a", "a/**"), b, okSubtask("c", "c/**")}}, {Subtasks: []PlannedSubtask{okSubtask("d", "a/**", "d/**")}}}}
+		e.Plan = &Plan{Why: "they are four things",
+			Waves: []Wave{{Subtasks: []PlannedSubtask{okSubtask("a", "a/**"), b, okSubtask("c", "c/**")}},
+				{Subtasks: []PlannedSubtask{okSubtask("d", "a/**", "d/**")}}}}
 	})
 	l.end(l.work(), RunEnded{Status: RunError, Escalate: true, Error: "it is too large"}, nil)
 	l.claim("t1-plan.2")
@@ -25,7 +27,10 @@ func stuckPlan(t *testing.T) *line {
 }
 
 func (l *line) split(parts ...PlannedSubtask) error {
-	_, err := l.do("t1-plan.2", EndRun{Run: "t1-plan.2", Fence: l.fence, Outcome: RunEnded{Status: RunSuccess}, Guide: &Guide{Subtask: lineSub, Text: "two things in one", Parts: parts}})
+	_, err := l.do(
+		"t1-plan.2",
+		EndRun{Run: "t1-plan.2", Fence: l.fence, Outcome: RunEnded{Status: RunSuccess},
+			Guide: &Guide{Subtask: lineSub, Text: "two things in one", Parts: parts}})
 	return err
 }
 
@@ -43,19 +48,24 @@ func TestStuckSubtaskIsSplit(t *testing.T) {
 		t.Fatalf("%d subtasks", len(subs))
 	}
 	a, b, part := subs[0], subs[1], subs[4]
-	if a.Planned.Title != "first half" || a.Status != SubtaskPending || a.Escalation != "" || a.Guided != 1 || a.Head != "" || a.Base != "" || !strings.Contains(a.Input, "two things in one") {
+	if a.Planned.Title != "first half" || a.Status != SubtaskPending || a.Escalation != "" || a.Guided != 1 ||
+		a.Head != "" || a.Base != "" || !strings.Contains(a.Input, "two things in one") {
 		t.Errorf("%+v", a)
 	}
-	if part.ID != "t1-05" || part.Wave != 1 || part.SplitFrom != "t1-01" || part.Guided != 1 || !slices.Equal(part.Planned.After, []string{"t1-01"}) {
+	if part.ID != "t1-05" || part.Wave != 1 || part.SplitFrom != "t1-01" || part.Guided != 1 ||
+		!slices.Equal(part.Planned.After, []string{"t1-01"}) {
 		t.Errorf("%+v", part)
 	}
 	if !slices.Equal(b.Planned.After, []string{"t1-01", "t1-05"}) {
 		t.Errorf("b comes after %v", b.Planned.After)
 	}
-	if task := l.task(); !task.IsReady(a) || task.IsReady(part) || task.IsReady(b) || task.IsReady(subs[3]) || !slices.Equal(task.Steps(), []int{1, 3, 1, 4, 2}) {
+	if task := l.task(); !task.IsReady(a) || task.IsReady(part) || task.IsReady(b) || task.IsReady(subs[3]) ||
+		!slices.Equal(task.Steps(), []int{1, 3, 1, 4, 2}) {
 		t.Errorf("steps %v", task.Steps())
 	}
-	l.end(l.work(), RunEnded{Status: RunSuccess, Head: l.oid(), Branch: "agent/t1-01-x", Changes: []Change{{Path: "a/x/f.go", Action: "created"}}}, nil)
+	l.end(l.work(),
+		RunEnded{Status: RunSuccess, Head: l.oid(), Branch: "agent/t1-01-x",
+			Changes: []Change{{Path: "a/x/f.go", Action: "created"}}}, nil)
 	if a := l.sub(); a.Status != SubtaskInGate || a.Started != 2 {
 		t.Errorf("%+v", a)
 	}
@@ -71,7 +81,9 @@ func TestStuckSubtaskIsPlannedAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	task := l.task()
-	if a := task.Subtasks[0]; len(task.Subtasks) != 4 || task.IsReady(a) || !slices.Equal(a.Planned.After, []string{"t1-03"}) || !slices.Equal(task.Subtasks[1].Planned.After, []string{"t1-01"}) {
+	if a := task.Subtasks[0]; len(task.Subtasks) != 4 || task.IsReady(a) ||
+		!slices.Equal(a.Planned.After, []string{"t1-03"}) ||
+		!slices.Equal(task.Subtasks[1].Planned.After, []string{"t1-01"}) {
 		t.Errorf("%+v", a)
 	}
 }
@@ -83,7 +95,8 @@ func TestReplanIsChecked(t *testing.T) {
 		return p
 	}
 	tiny := func(title, path string) PlannedSubtask {
-		return PlannedSubtask{Title: title, Description: "Do it.", AcceptanceCriteria: []string{"done"}, WriteSet: []string{path}, Effort: EffortSmall}
+		return PlannedSubtask{Title: title, Description: "Do it.", AcceptanceCriteria: []string{"done"},
+			WriteSet: []string{path}, Effort: EffortSmall}
 	}
 	var many []PlannedSubtask
 	for i := range 62 {
@@ -98,13 +111,14 @@ func TestReplanIsChecked(t *testing.T) {
 		"protected":         {[]PlannedSubtask{okSubtask("x", ".github/**")}, "protected path"},
 		"a circle":          {[]PlannedSubtask{after(okSubtask("x", "a/**"), "t1-02")}, "goes in a circle"},
 		"a later wave":      {[]PlannedSubtask{after(okSubtask("x", "a/**"), "t1-04")}, "later wave"},
-		"unknown":           {[]PlannedSubtask{after(okSubtask("x", "a/**"), "t1-09")}, `"t1-09", which is no subtask of this task`},
-		"itself":            {[]PlannedSubtask{after(okSubtask("x", "a/**"), "x")}, "comes after itself"},
-		"title of another":  {[]PlannedSubtask{okSubtask("c", "a/**")}, "has the title of"},
-		"all tiny":          {[]PlannedSubtask{tiny("x", "a/x"), tiny("y", "a/y")}, "all tiny"},
-		"too many":          {many, "65 subtasks of this task, 64 are allowed"},
-		"no text":           {[]PlannedSubtask{{}}, "has an empty title"},
-		"the same again":    {[]PlannedSubtask{okSubtask("a", "a/**")}, "the ticket as it stands"},
+		"unknown": {[]PlannedSubtask{after(okSubtask("x", "a/**"), "t1-09")},
+			`"t1-09", which is no subtask of this task`},
+		"itself":           {[]PlannedSubtask{after(okSubtask("x", "a/**"), "x")}, "comes after itself"},
+		"title of another": {[]PlannedSubtask{okSubtask("c", "a/**")}, "has the title of"},
+		"all tiny":         {[]PlannedSubtask{tiny("x", "a/x"), tiny("y", "a/y")}, "all tiny"},
+		"too many":         {many, "65 subtasks of this task, 64 are allowed"},
+		"no text":          {[]PlannedSubtask{{}}, "has an empty title"},
+		"the same again":   {[]PlannedSubtask{okSubtask("a", "a/**")}, "the ticket as it stands"},
 	} {
 		l := stuckPlan(t)
 		before := len(l.task().Subtasks)
@@ -123,13 +137,15 @@ func TestReplanIsChecked(t *testing.T) {
 	if _, problems := l.task().Replan(lineSub, nil, "why"); len(problems) != 1 || problems[0].What != "has no subtasks" {
 		t.Errorf("%v", problems)
 	}
-	if _, problems := l.task().Replan(lineSub, many[:61], "why"); slices.ContainsFunc(problems, func(p PlanProblem) bool { return strings.Contains(p.What, "of this task") }) {
+	if _, problems := l.task().Replan(lineSub, many[:61], "why"); slices.ContainsFunc(
+		problems, func(p PlanProblem) bool { return strings.Contains(p.What, "of this task") }) {
 		t.Errorf("64 subtasks in all: %v", problems)
 	}
 	merged := *l.task()
 	merged.Subtasks = slices.Clone(merged.Subtasks)
 	merged.Subtasks[0] = &Subtask{ID: lineSub, Wave: 1, Status: SubtaskCompleted}
-	if _, problems := merged.Replan(lineSub, []PlannedSubtask{okSubtask("x", "a/**")}, "why"); len(problems) != 1 || !strings.Contains(problems[0].What, "is merged") {
+	if _, problems := merged.Replan(lineSub, []PlannedSubtask{okSubtask("x", "a/**")}, "why"); len(problems) != 1 ||
+		!strings.Contains(problems[0].What, "is merged") {
 		t.Errorf("%v", problems)
 	}
 }
@@ -152,7 +168,8 @@ func TestReplanChangesSomething(t *testing.T) {
 		}
 	}
 	rest := okSubtask("b2", "b2/**")
-	if _, problems := l.task().Replan(lineSub, []PlannedSubtask{okSubtask("a", "a/**"), rest}, "and more"); len(problems) > 0 {
+	if _, problems := l.task().Replan(lineSub, []PlannedSubtask{okSubtask("a", "a/**"), rest}, "and more"); len(
+		problems) > 0 {
 		t.Error(problems)
 	}
 }
@@ -161,7 +178,8 @@ func TestReplanChangesSomething(t *testing.T) {
 // to what the stuck subtask may write.
 func TestReplanKeepsToItsScope(t *testing.T) {
 	l := stuckLine(t, Settings{Paths: []string{"x", "y"}})
-	if err := l.split(okSubtask("elsewhere", "z/**")); CodeOf(err) != EPlan || !strings.Contains(err.Error(), "outside of the folders of the task") {
+	if err := l.split(okSubtask("elsewhere", "z/**")); CodeOf(err) != EPlan ||
+		!strings.Contains(err.Error(), "outside of the folders of the task") {
 		t.Error(err)
 	}
 	l = stuckPlan(t)
@@ -172,10 +190,14 @@ func TestReplanKeepsToItsScope(t *testing.T) {
 	} {
 		asked := task
 		agree(&asked)
-		if _, problems := asked.Replan(lineSub, []PlannedSubtask{okSubtask("x", "a/x/**"), okSubtask("y", "e/**")}, "two things"); len(problems) != 1 || !strings.Contains(problems[0].String(), `would write "e/**", which the plan that the president agreed to does not let this ticket write; keep to a/**`) {
+		if _, problems := asked.Replan(
+			lineSub, []PlannedSubtask{okSubtask("x", "a/x/**"), okSubtask("y", "e/**")}, "two things"); len(problems) != 1 ||
+			!strings.Contains(problems[0].String(),
+				`would write "e/**", which the plan that the president agreed to does not let this ticket write; keep to a/**`) {
 			t.Errorf("%s: %v", name, problems)
 		}
-		if _, problems := asked.Replan(lineSub, []PlannedSubtask{okSubtask("x", "a/x/**"), okSubtask("y", "a/y.go")}, "two things"); len(problems) > 0 {
+		if _, problems := asked.Replan(
+			lineSub, []PlannedSubtask{okSubtask("x", "a/x/**"), okSubtask("y", "a/y.go")}, "two things"); len(problems) > 0 {
 			t.Errorf("%s: %v", name, problems)
 		}
 	}

@@ -10,7 +10,7 @@ const (
 	Minor    Severity = "minor"
 )
 
-// Levels of a finding, from the least to the worst. High and critical ones block.
+// Levels of a finding, in ascending order. High and critical ones block.
 const (
 	LevelInfo     = "info"
 	LevelLow      = "low"
@@ -22,7 +22,7 @@ const (
 // Categories of a finding (REV-4).
 const (
 	CategoryCorrectness = "correctness"
-	CategoryEvidence    = "evidence" // a test that is missing, or shows nothing
+	CategoryEvidence    = "evidence" // a test that is missing or proves no behaviour
 	CategoryStyle       = "style"
 	CategorySecurity    = "security"
 	CategoryPerformance = "performance"
@@ -32,8 +32,8 @@ const (
 // Finding is one remark of a reviewer.
 type Finding struct {
 	Severity   Severity `json:"severity"`
-	Level      string   `json:"level,omitempty"`    // info | low | medium | high | critical; empty: the reviewer gave none
-	Category   string   `json:"category,omitempty"` // empty: the reviewer gave none
+	Level      string   `json:"level,omitempty"`    // info | low | medium | high | critical; empty if not given
+	Category   string   `json:"category,omitempty"` // empty if not given
 	File       string   `json:"file"`
 	Line       int      `json:"line"`
 	What       string   `json:"what"`
@@ -41,8 +41,8 @@ type Finding struct {
 	Suggestion string   `json:"suggestion,omitempty"`
 }
 
-// Where is the place of a finding as people write it; empty where something is
-// absent and has none.
+// Where returns the place of a finding as people write it. It is empty if the finding is about a missing item without a
+// place.
 func (f Finding) Where() string {
 	if f.File != "" && f.Line > 0 {
 		return f.File + ":" + itoa(f.Line)
@@ -60,62 +60,60 @@ const (
 type ReviewState struct {
 	Started int             `json:"started,omitempty"`
 	Current RunID           `json:"current,omitempty"`
-	Rounds  int             `json:"rounds,omitempty"` // of requested changes
+	Rounds  int             `json:"rounds,omitempty"` // rounds of requested changes
 	Last    *ReviewRecorded `json:"last,omitempty"`
-	Waived  OID             `json:"waived,omitempty"` // the head that a person let pass
+	Waived  OID             `json:"waived,omitempty"` // the head that a person approved despite the review
 	Past    []JudgedFinding `json:"past,omitempty"`   // findings of the reviews before the last one
-	// Unconfirmed is a head whose second review ended without a verdict: the first one stands.
-	// Tasks of rules before 5 have it of an approved head alone.
+	// Unconfirmed is a head whose second review ended without a verdict, so the first one stands. Tasks with rules before
+	// version 5 set it only for an approved head.
 	Unconfirmed OID `json:"unconfirmed,omitempty"`
 }
 
-// Allows says whether this head may go on.
+// Allows reports whether this head may proceed.
 func (r ReviewState) Allows(head OID) bool {
 	return head != "" && (r.Waived == head || r.Last != nil && r.Last.Head == head && r.Last.Verdict == Approve)
 }
 
-// ReviewRecorded is one verdict, bound to a head and the diff's patch id. Onto is the
-// integration head that it was seen against.
+// ReviewRecorded is one verdict on a head and the diff's patch id. Onto is the integration head at the time of the
+// review.
 type ReviewRecorded struct {
 	Head     OID       `json:"head"`
 	Onto     OID       `json:"onto"`
 	PatchID  Hash      `json:"patch_id"`
 	Verdict  string    `json:"verdict"`
 	Findings []Finding `json:"findings,omitempty"`
-	Evidence []string  `json:"evidence,omitempty"` // per acceptance criterion, the proof that the reviewer claims
-	// Checked is, for each of Evidence, what the company found of it in the reviewer's
-	// transcript: commands that ran, with their exit codes, and files that were read.
-	// Reviews of older versions have none.
+	Evidence []string  `json:"evidence,omitempty"` // the reviewer's claimed proof of each acceptance criterion
+	// Checked holds, for each entry of Evidence, what the company found in the reviewer's transcript: commands that ran,
+	// with their exit codes, and files that were read.
 	Checked []string `json:"checked,omitempty"`
-	// Whole says that the reviewer of a task's only ticket had the president's
-	// instruction, and judged the diff by that too.
+	// Whole means that the reviewer of a task's only ticket had the president's instruction, and also checked the diff
+	// against it.
 	Whole bool `json:"whole,omitempty"`
-	// Judged are the reviewer's verdicts on findings of the review before.
+	// Judged lists the reviewer's verdicts on findings of the previous review.
 	Judged []Judgement `json:"judged,omitempty"`
-	// Confirms says that this review judged findings of the one before on the same head: those
-	// that block, or all of them. Findings that it confirmed stand first in Findings, in the order of Judged.
+	// Confirms means that this is a second review, which judged findings of the previous one on the same head: the
+	// blocking ones, or all. Confirmed findings come first in Findings, in the order of Judged.
 	Confirms bool `json:"confirms,omitempty"`
 }
 
 var _ = registerKind[ReviewRecorded]()
 
-// blockingFindings are the findings that bar a merge.
+// blockingFindings returns the findings that block a merge.
 func (r ReviewRecorded) blockingFindings() []Finding {
 	var out []Finding
-	for _, f := range r.Findings {
-		if f.Severity == Blocking {
-			out = append(out, f)
+	for _, finding := range r.Findings {
+		if finding.Severity == Blocking {
+			out = append(out, finding)
 		}
 	}
 	return out
 }
 
-// maxLine is the highest line that a finding may name. A larger number is no
-// line, and beyond 2^53 no event can hold it.
+// maxLine is the highest line that a finding may name. A larger number is not a line, and an event cannot store numbers
+// above 2^53.
 const maxLine = 1 << 31
 
-// Check refuses a verdict that its findings do not bear out: the verdict
-// derives from the findings.
+// Check refuses an invalid review, in particular a verdict that does not match its findings.
 func (r ReviewRecorded) Check() error {
 	n := len(r.blockingFindings())
 	switch {
@@ -124,21 +122,22 @@ func (r ReviewRecorded) Check() error {
 	case r.Verdict == Approve && n > 0:
 		return E(EInvalid, "a verdict of approve with blocking findings").Fix("request changes, or make the findings minor")
 	case r.Verdict == RequestChanges && n == 0:
-		return E(EInvalid, "changes are requested without a blocking finding").Fix("name what is wrong or missing, and where it can be: file and line; or approve")
+		return E(EInvalid, "changes are requested without a blocking finding").
+			Fix("name what is wrong or missing, and where it can be: file and line; or approve")
 	}
-	for _, f := range r.Findings {
-		if f.Severity != Blocking && f.Severity != Minor {
+	for _, finding := range r.Findings {
+		if finding.Severity != Blocking && finding.Severity != Minor {
 			return E(EInvalid, "a finding's severity is blocking or minor")
 		}
-		if f.Line < 0 || f.Line > maxLine {
+		if finding.Line < 0 || finding.Line > maxLine {
 			return E(EInvalid, "a finding's line is a number of a line")
 		}
 		switch {
-		case strings.TrimSpace(f.What) == "":
+		case strings.TrimSpace(finding.What) == "":
 			return E(EInvalid, "a finding says what is wrong")
-		case f.Line > 0 && f.File == "":
+		case finding.Line > 0 && finding.File == "":
 			return E(EInvalid, "a finding names a line and no file")
-		case f.Severity == Blocking && f.Line == 0 && strings.TrimSpace(f.Why) == "":
+		case finding.Severity == Blocking && finding.Line == 0 && strings.TrimSpace(finding.Why) == "":
 			return E(EInvalid, "a blocking finding without a line says why: what asks for what is missing").
 				Fix("name file and line, or say in why which criterion, caller or input shows it")
 		}
@@ -146,20 +145,20 @@ func (r ReviewRecorded) Check() error {
 	return nil
 }
 
-func (c EndRun) reviewerSays(m Meta, t *Task, r *Run) ([]Event, error) {
+func (c EndRun) reviewerSays(meta Meta, task *Task, run *Run) ([]Event, error) {
 	if c.Review == nil {
 		return nil, E(EInvalid, "a reviewer's run ends with a verdict")
 	}
-	head, last := t.Head, t.Review.Last
-	sub := t.Subtask(r.Subtask)
+	head, last := task.Head, task.Review.Last
+	sub := task.Subtask(run.Subtask)
 	if sub != nil {
 		head, last = sub.Head, sub.Review.Last
 	}
 	said := *c.Review
 	said.Judged = said.keepJudgements(last)
-	if t.AwaitsSecondReview(sub) {
+	if task.AwaitsSecondReview(sub) {
 		var err error
-		if said, err = said.ConfirmReview(*last, t.Settings.ConfirmReview); err != nil {
+		if said, err = said.ConfirmReview(*last, task.Settings.ConfirmReview); err != nil {
 			return nil, err
 		}
 	}
@@ -170,31 +169,32 @@ func (c EndRun) reviewerSays(m Meta, t *Task, r *Run) ([]Event, error) {
 		return nil, nil
 	}
 	if said.Head != head {
-		return nil, nil // the head has moved: the verdict is of no use, and a new run is due
+		return nil, nil // the head has moved, so the verdict is useless and a new run is due
 	}
-	return []Event{m.newEvent(t.ID, r.Subtask, r.ID, &said)}, nil
+	return []Event{meta.newEvent(task.ID, run.Subtask, run.ID, &said)}, nil
 }
 
 func (*ReviewRecorded) Kind() string { return "review.finished" }
-func (r *ReviewRecorded) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
-	sub := t.editSubtask(e.Subtask)
+func (r *ReviewRecorded) apply(s *State, event Event) {
+	task := s.editTask(event.Task)
+	sub := task.editSubtask(event.Subtask)
 	if sub == nil {
-		t.Review.addReview(r, t.Settings)
+		task.Review.addReview(r)
 	} else {
-		sub.Review.addReview(r, t.Settings)
+		sub.Review.addReview(r)
 	}
-	if t.AwaitsSecondReview(sub) {
+	if task.AwaitsSecondReview(sub) {
 		return
 	}
 	if r.Verdict != Approve {
-		t.sendBack(sub)
+		task.sendBack(sub)
 	} else {
-		t.passReview(sub)
+		task.passReview(sub)
 	}
 }
 
-// passReview has an approved ticket merged. The whole (nil) is delivered, which is due by its state.
+// passReview adds an approved ticket to the merge queue. A nil sub means the whole task, whose state makes delivery
+// due.
 func (t *Task) passReview(sub *Subtask) {
 	if sub != nil {
 		sub.Status = SubtaskMerging
@@ -202,8 +202,8 @@ func (t *Task) passReview(sub *Subtask) {
 	}
 }
 
-// sendBack has the blocking findings of the newest review be mended: those of a ticket by its
-// worker, those of the whole (nil) by a ticket of their own.
+// sendBack orders the blocking findings of the newest review to be fixed. A ticket goes back to its worker. The whole
+// task (a nil sub) gets a repair ticket.
 func (t *Task) sendBack(sub *Subtask) {
 	if sub == nil {
 		t.addRepairWave("Address the review of the whole", formatFindings(t.Review.Last.blockingFindings()))
@@ -218,48 +218,47 @@ func (t *Task) sendBack(sub *Subtask) {
 	sub.requeue("The reviewer requests changes:\n" + findings)
 }
 
-// JudgesWhole says whether the reviewer of a ticket judges the president's
-// instruction too: it does when there is no other ticket.
-func (t *Task) JudgesWhole() bool { return t.Settings.Rules >= 2 && len(t.Subtasks) == 1 }
+// JudgesWhole reports whether the reviewer of a ticket also checks the president's instruction. That is so if there is
+// no other ticket.
+func (t *Task) JudgesWhole() bool { return len(t.Subtasks) == 1 }
 
-// approvalCarries says whether the merge that is about to be done makes the
-// whole of what the reviewer of the only ticket approved: by the instruction
-// too, on the task's base, the very tree.
+// approvalCarries reports whether the intended merge produces exactly the tree that the reviewer of the only ticket
+// approved. The review must have included the instruction, on the task's base.
 func (t *Task) approvalCarries() bool {
-	in := t.MergeIntent
-	if !t.JudgesWhole() || in.HeadTree != in.Tree || in.Onto != t.Prepared.Base.OID {
+	recorded := t.MergeIntent
+	if !t.JudgesWhole() || recorded.HeadTree != recorded.Tree || recorded.Onto != t.Prepared.Base.OID {
 		return false
 	}
 	r := t.Subtasks[0].Review.Last
-	return r != nil && r.Whole && r.Verdict == Approve && r.Head == in.Head && r.Onto == in.Onto
+	return r != nil && r.Whole && r.Verdict == Approve && r.Head == recorded.Head && r.Onto == recorded.Onto
 }
 
-// ReviewCarried has the approval of a task's only ticket hold for the whole: the
-// merge made the tree that was approved, and by the instruction too.
+// ReviewCarried applies the approval of a task's only ticket to the whole task. The merge produced the approved tree,
+// and the review included the instruction.
 type ReviewCarried struct {
-	From OID `json:"from"` // the ticket's head, that was approved
+	From OID `json:"from"` // the ticket's approved head
 	Head OID `json:"head"` // of the integration branch
 }
 
 var _ = registerKind[ReviewCarried]()
 
 func (*ReviewCarried) Kind() string { return "review.carried" }
-func (d *ReviewCarried) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
-	from := t.Subtask(e.Subtask).Review
-	r := *from.Last
-	if from.Unconfirmed == r.Head {
-		t.Review.Unconfirmed = d.Head
+func (d *ReviewCarried) apply(s *State, event Event) {
+	task := s.editTask(event.Task)
+	from := task.Subtask(event.Subtask).Review
+	recorded := *from.Last
+	if from.Unconfirmed == recorded.Head {
+		task.Review.Unconfirmed = d.Head
 	}
-	r.Head = d.Head
-	t.Review.Last = &r
+	recorded.Head = d.Head
+	task.Review.Last = &recorded
 }
 
-// CarriedFrom is the ticket whose approval holds for the whole, or nil.
+// CarriedFrom returns the ticket whose approval applies to the whole task, or nil.
 func (t *Task) CarriedFrom() *Subtask {
-	if r := t.Review.Last; r != nil && r.Whole {
+	if recorded := t.Review.Last; recorded != nil && recorded.Whole {
 		for _, sub := range t.Subtasks {
-			if sub.Merged == r.Head {
+			if sub.Merged == recorded.Head {
 				return sub
 			}
 		}
@@ -269,24 +268,24 @@ func (t *Task) CarriedFrom() *Subtask {
 
 func formatFindings(fs []Finding) string {
 	var b strings.Builder
-	for _, f := range fs {
+	for _, finding := range fs {
 		b.WriteString("- ")
-		if at := f.Where(); at != "" {
+		if at := finding.Where(); at != "" {
 			b.WriteString(at + ": ")
 		}
-		b.WriteString(f.What)
-		if f.Why != "" {
-			b.WriteString(" (" + f.Why + ")")
+		b.WriteString(finding.What)
+		if finding.Why != "" {
+			b.WriteString(" (" + finding.Why + ")")
 		}
-		if f.Suggestion != "" {
-			b.WriteString(" Suggestion: " + f.Suggestion)
+		if finding.Suggestion != "" {
+			b.WriteString(" Suggestion: " + finding.Suggestion)
 		}
 		b.WriteByte('\n')
 	}
 	return b.String()
 }
 
-// ReviewVoided takes a verdict back: the base moved in a file of the diff.
+// ReviewVoided withdraws a verdict because the base changed a file of the diff.
 type ReviewVoided struct {
 	Onto OID `json:"onto"`
 }
@@ -294,11 +293,11 @@ type ReviewVoided struct {
 var _ = registerKind[ReviewVoided]()
 
 func (*ReviewVoided) Kind() string { return "review.voided" }
-func (d *ReviewVoided) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
-	sub := t.editSubtask(e.Subtask)
-	t.removeFromQueue(sub.ID)
-	delete(t.Failures, "merge "+string(sub.ID))
-	sub.Review.withdrawLast(t.Settings)
+func (d *ReviewVoided) apply(s *State, event Event) {
+	task := s.editTask(event.Task)
+	sub := task.editSubtask(event.Subtask)
+	task.removeFromQueue(sub.ID)
+	delete(task.Failures, "merge "+string(sub.ID))
+	sub.Review.withdrawLast()
 	sub.Status = SubtaskInGate
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	. "company/internal/company"
-	"company/internal/company/history"
+	"company/internal/company/historytest"
 )
 
 // approvedAlone brings a task with so many tickets to where its first one is
@@ -17,7 +17,8 @@ func approvedAlone(t *testing.T, tickets int, spoil func(*ReviewRecorded)) *stor
 	s := newStory(t, Settings{}).plan(tickets)
 	s.work(1)
 	s.must(Company, s.gated(1, true))
-	r := &ReviewRecorded{Head: s.sub(1).Head, Onto: s.task().Head, PatchID: "p", Verdict: Approve, Evidence: []string{"the test"}, Whole: true}
+	r := &ReviewRecorded{Head: s.sub(1).Head, Onto: s.task().Head, PatchID: "p", Verdict: Approve,
+		Evidence: []string{"the test"}, Whole: true}
 	if spoil != nil {
 		spoil(r)
 	}
@@ -76,8 +77,9 @@ func TestApprovalIsNotCarried(t *testing.T) {
 		spoil   func(*ReviewRecorded)
 		same    bool
 	}{
-		"judged by the ticket alone":   {1, func(r *ReviewRecorded) { r.Whole = false }, true},
-		"seen on another base":         {1, func(r *ReviewRecorded) { r.Onto = "1111111111111111111111111111111111111111" }, true},
+		"judged by the ticket alone": {1, func(r *ReviewRecorded) { r.Whole = false }, true},
+		"seen on another base": {1,
+			func(r *ReviewRecorded) { r.Onto = "1111111111111111111111111111111111111111" }, true},
 		"the merge made another tree":  {1, nil, false},
 		"one ticket of several, alone": {2, nil, true},
 	} {
@@ -96,26 +98,6 @@ func TestApprovalIsNotCarried(t *testing.T) {
 			s.must(Company, IntendDelivery{s.id})
 			s.settle()
 		})
-	}
-}
-
-// A task that was submitted under older rules keeps its second review.
-func TestOlderRulesReviewTheWhole(t *testing.T) {
-	t.Parallel()
-	s := approvedAlone(t, 1, nil)
-	c := s.tested(1)
-	c.HeadTree = c.Tree
-	s.must(Company, c)
-	old, err := history.Replay(rewritten(t, s.log, func(d *TaskSubmitted) { d.Settings.Rules = 1 }))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if old.Tasks[s.id].JudgesWhole() {
-		t.Error("the reviewer would judge what it was not told")
-	}
-	evs, err := Decide(old, Meta{ID: "m", Now: s.now}, RecordMerge{Task: s.id, Commit: s.oid()})
-	if err != nil || len(evs) != 1 {
-		t.Errorf("%v, %v", evs, err)
 	}
 }
 
@@ -145,7 +127,7 @@ func TestCheckerOfCarriedApprovals(t *testing.T) {
 	s := approvedAlone(t, 1, nil)
 	s.mergedAs(true)
 	s.must(Company, s.wholeGated(true))
-	if _, err := history.Replay(s.log); err != nil {
+	if _, err := historytest.Replay(s.log); err != nil {
 		t.Fatal(err)
 	}
 	const other = "1111111111111111111111111111111111111111"
@@ -153,7 +135,6 @@ func TestCheckerOfCarriedApprovals(t *testing.T) {
 		"not carried":         without(s.log, "review.carried"),
 		"by the ticket alone": rewritten(t, s.log, func(d *ReviewRecorded) { d.Whole = false }),
 		"on another base":     rewritten(t, s.log, func(d *ReviewRecorded) { d.Onto = other }),
-		"under older rules":   rewritten(t, s.log, func(d *TaskSubmitted) { d.Settings.Rules = 1 }),
 		"of another tree":     rewritten(t, s.log, func(d *MergeIntentRecorded) { d.HeadTree = "" }),
 		"from another head":   rewritten(t, s.log, func(d *ReviewCarried) { d.From = other }),
 		"to another head":     rewritten(t, s.log, func(d *ReviewCarried) { d.Head = other }),

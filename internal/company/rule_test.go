@@ -42,7 +42,9 @@ func TestMainIsNeverIntegrationBranch(t *testing.T) {
 		p.Integration = branch
 		s.mustRefuse(EProtected, p)
 		if branch != "" {
-			s.mustRefuse(EProtected, Submit{Instruction: "x", Project: Project{ID: "p", Path: "/p"}, Settings: Settings{IntegrationPrefix: branch}})
+			s.mustRefuse(
+				EProtected,
+				Submit{Instruction: "x", Project: Project{ID: "p", Path: "/p"}, Settings: Settings{IntegrationPrefix: branch}})
 		}
 	}
 }
@@ -228,7 +230,9 @@ func TestOneMergeAtATime(t *testing.T) {
 	s.mustIgnore(s.tested(2)) // it is not first
 	s.must(Company, s.tested(1))
 	s.mustIgnore(s.tested(1))
-	s.mustIgnore(ReportConflict{Task: s.id, Subtask: s.subID(1), ConflictReported: ConflictReported{Head: s.sub(1).Head, Onto: s.task().Head}})
+	s.mustIgnore(
+		ReportConflict{Task: s.id, Subtask: s.subID(1),
+			ConflictReported: ConflictReported{Head: s.sub(1).Head, Onto: s.task().Head}})
 	if s.isDue(EffectTestMerge) || !s.isDue(EffectMerge) {
 		t.Errorf("another merge begins while one is open")
 	}
@@ -277,20 +281,23 @@ func TestOldTestsNeedThePresident(t *testing.T) {
 	s := newStory(t, Settings{ProtectTests: true}).plan(2, 2)
 	s.changes(1, Change{Path: "new_test.go", Action: "created"}, Change{Path: "a.go", Action: "modified"})
 	s.merged(1)
-	s.changes(2, Change{Path: "a_test.go", Action: "deleted"}, Change{Path: "tests/x.py", Action: "modified"}, Change{Path: "b_test.go", Action: "created"})
+	s.changes(2, Change{Path: "a_test.go", Action: "deleted"}, Change{Path: "tests/x.py", Action: "modified"},
+		Change{Path: "b_test.go", Action: "created"})
 	s.mustIgnore(s.tested(2))
 	if s.isDue(EffectTestMerge) {
 		t.Fatalf("tests are taken away without a question")
 	}
 	q := s.ask(AskProtected)
-	if !strings.Contains(q.Question, "a_test.go, tests/x.py.") || strings.Contains(q.Question, "b_test.go") || strings.Contains(q.Question, "protected paths") {
+	if !strings.Contains(q.Question, "a_test.go, tests/x.py.") || strings.Contains(q.Question, "b_test.go") ||
+		strings.Contains(q.Question, "protected paths") {
 		t.Errorf("the question is %q", q.Question)
 	}
 	s.must(President, Answer{Approval: q.ID, Option: OptApprove})
 	s.merged(2)
 	s.changes(3, Change{Path: "new_test.go", Action: "modified"})
 	s.merged(3) // of this very task
-	s.changes(4, Change{Path: "c_test.go", Action: "modified"}, Change{Path: ".github/workflows/ci.yml", Action: "modified"})
+	s.changes(4, Change{Path: "c_test.go", Action: "modified"},
+		Change{Path: ".github/workflows/ci.yml", Action: "modified"})
 	q = s.ask(AskProtected)
 	if !strings.Contains(q.Question, "ci.yml") || !strings.Contains(q.Question, "c_test.go") {
 		t.Errorf("the question is %q", q.Question)
@@ -305,11 +312,16 @@ func TestOldTestsNeedThePresident(t *testing.T) {
 func TestIsTest(t *testing.T) {
 	t.Parallel()
 	for p, want := range map[string]bool{
-		"a/x_test.go": true, "a/x.go": false, "testdata/x": true, "tests/common.rs": true, "src/lib.rs": false, "test_x.py": true, "x_test.py": true,
-		"conftest.py": true, "x.py": false, "a.test.ts": true, "a.spec.jsx": true, "__tests__/a.js": true, "latest.js": false, "attest.go": false,
-		"shop/tests.py": true, "test.py": true, "shop/management/commands/test.py": false, "test.js": true, "lib/commands/test.js": false,
-		"Tests/Form/ATest.php": true, "Zend/tests/a.phpt": true, "ext/a.phpt": true, "src/parser/tests.rs": true, "src/ops/test.rs": false, "src/x_tests.rs": true,
-		"src/a_test.cc": true, "base/a_unittest.cc": true, "test_a.c": true, "contest.c": false, "lib/a_spec.rb": true, "lib/inspect.rb": false,
+		"a/x_test.go": true, "a/x.go": false, "testdata/x": true, "tests/common.rs": true, "src/lib.rs": false,
+		"test_x.py": true, "x_test.py": true,
+		"conftest.py": true, "x.py": false, "a.test.ts": true, "a.spec.jsx": true, "__tests__/a.js": true, "latest.js": false,
+		"attest.go":     false,
+		"shop/tests.py": true, "test.py": true, "shop/management/commands/test.py": false, "test.js": true,
+		"lib/commands/test.js": false,
+		"Tests/Form/ATest.php": true, "Zend/tests/a.phpt": true, "ext/a.phpt": true, "src/parser/tests.rs": true,
+		"src/ops/test.rs": false, "src/x_tests.rs": true,
+		"src/a_test.cc": true, "base/a_unittest.cc": true, "test_a.c": true, "contest.c": false, "lib/a_spec.rb": true,
+		"lib/inspect.rb": false,
 	} {
 		if IsTest(p) != want {
 			t.Errorf("%s: %v", p, !want)
@@ -415,7 +427,8 @@ func TestMergeConflictGoesToMerger(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, Settings{Conflicts: 1}).plan(1).queued(1)
 	conflict := func() ReportConflict {
-		return ReportConflict{Task: s.id, Subtask: s.subID(1), ConflictReported: ConflictReported{Head: s.sub(1).Head, Onto: s.task().Head, Paths: []string{"a.go"}}}
+		return ReportConflict{Task: s.id, Subtask: s.subID(1),
+			ConflictReported: ConflictReported{Head: s.sub(1).Head, Onto: s.task().Head, Paths: []string{"a.go"}}}
 	}
 	s.must(Company, conflict())
 	if !s.isDue(EffectResolve) || s.isDue(EffectTestMerge) {

@@ -40,25 +40,6 @@ func TestFenceOnlyGrows(t *testing.T) {
 	m.mustRefuse(EStale, Claim{Run: "t1-plan.1", Epoch: 1, Worker: "m2"})
 }
 
-// An office of an older version took the fences of workers from the queue,
-// which may begin anew with lower numbers: the ledger's go on from there.
-func TestFenceOfAnOlderOffice(t *testing.T) {
-	t.Parallel()
-	s := newStory(t, Settings{}).plan(1)
-	run := s.workRun(1, 1)
-	s.must(Company, Offer{Run: run})
-	old := s.s.Seq + 5000
-	s.apply(Meta{ID: "old", Actor: "w1", Now: s.now}.NewEvent(s.id, s.subID(1), run, &RunClaimed{Role: Worker, Fence: old, Worker: "w1", Deadline: s.now.Add(time.Hour)}))
-	s.must(Company, StartOffice{Office: "k3fq"})
-	s.must(Company, Offer{Run: run})
-	fence := s.claim(run)
-	if fence <= old {
-		t.Fatalf("fence %d after %d", fence, old)
-	}
-	s.must(string(run), EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: s.oid()}})
-	s.checkSubStatus(1, SubtaskInGate)
-}
-
 func TestOldEpochCannotClaim(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, Settings{}).plan(1)
@@ -196,20 +177,37 @@ func TestCapIsNeverPassed(t *testing.T) {
 	s := newStory(t, Settings{Cap: Amount{MicroUSD: 100, Tokens: NoCap}}).plan(2)
 	a, fa := s.offer(1)
 	b, fb := s.offer(2)
-	s.must(string(a), Reserve{Run: a, Fence: fa, One: Amount{MicroUSD: 30}, Many: Amount{MicroUSD: 90}})
-	evs := s.must(string(b), Reserve{Run: b, Fence: fb, One: Amount{MicroUSD: 30}, Many: Amount{MicroUSD: 90}})
+	s.must(string(a), Reserve{Run: a, Fence: fa, One: Amount{MicroUSD: 60}, Many: Amount{MicroUSD: 90}})
+	evs := s.must(string(b), Reserve{Run: b, Fence: fb, One: Amount{MicroUSD: 60}, Many: Amount{MicroUSD: 90}})
 	if n := len(EventsOf[BudgetReserved](evs)); n != 0 {
 		t.Fatalf("120 of 100 are granted")
 	}
 	if s.task().BudgetShortfall != nil {
 		t.Errorf("the president is asked while another run may give some back")
 	}
-	s.must(string(a), EndRun{Run: a, Fence: fa, Outcome: RunEnded{Status: RunSuccess, Head: s.oid(), Spent: Amount{MicroUSD: 60}}})
-	if n := len(EventsOf[BudgetReserved](s.must(string(b), Reserve{Run: b, Fence: fb, One: Amount{MicroUSD: 30}, Many: Amount{MicroUSD: 90}}))); n != 1 {
+	s.must(string(a),
+		EndRun{Run: a, Fence: fa, Outcome: RunEnded{Status: RunSuccess, Head: s.oid(), Spent: Amount{MicroUSD: 60}}})
+	if n := len(
+		EventsOf[BudgetReserved](s.must(
+			string(b), Reserve{Run: b, Fence: fb, One: Amount{MicroUSD: 30}, Many: Amount{MicroUSD: 90}}))); n != 1 {
 		t.Fatalf("what was given back is not granted")
 	}
 	// Nothing that is sent makes sums wrap around.
 	s.mustRefuse(EInvalid, Reserve{Run: b, Fence: fb, One: Amount{MicroUSD: 1}, Many: Amount{MicroUSD: 1<<63 - 1}})
+}
+
+// A run whose calls are dear is granted them one by one, so that others work beside it.
+func TestDearRunLeavesRoomForOthers(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, Settings{Cap: Amount{MicroUSD: 100, Tokens: NoCap}}).plan(3)
+	for i, want := range []int64{40, 10, 10} {
+		run, fence := s.offer(i + 1)
+		evs := EventsOf[BudgetReserved](s.must(
+			string(run), Reserve{Run: run, Fence: fence, One: Amount{MicroUSD: 10}, Many: Amount{MicroUSD: 40}}))
+		if len(evs) != 1 || evs[0].Amount.MicroUSD != want {
+			t.Errorf("run %d: %+v, want a grant of %d", i+1, evs, want)
+		}
+	}
 }
 
 // The end of a run is taken whatever it says of money: refused, the run would
@@ -228,7 +226,8 @@ func TestAbsurdSpendingEndsARun(t *testing.T) {
 		s := newStory(t, Settings{Cap: Amount{MicroUSD: 100, Tokens: 1000}}).plan(1)
 		run, fence := s.offer(1)
 		s.must(string(run), Reserve{Run: run, Fence: fence, One: granted})
-		s.must(string(run), EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunError, Error: "it broke", Spent: c.told}})
+		s.must(string(run),
+			EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunError, Error: "it broke", Spent: c.told}})
 		if r := s.task().Runs[run]; !r.Ended || r.Spent != c.want || s.task().Spent != c.want {
 			t.Errorf("%s: ended %v with %s, the task spent %s; want %s", c.told, r.Ended, r.Spent, s.task().Spent, c.want)
 		}
@@ -277,7 +276,8 @@ func TestWaitingRunGivesBack(t *testing.T) {
 	q := s.ask(AskBudget)
 	s.mustRefuse(EInvalid, Answer{Approval: q.ID, Option: OptApprove, Raise: Amount{Tokens: 5}})
 	s.must(President, Answer{Approval: q.ID, Option: OptApprove})
-	if len(EventsOf[BudgetReserved](s.must(string(b), Reserve{Run: b, Fence: fb, One: Amount{MicroUSD: 40}, Used: Amount{MicroUSD: 90}}))) != 1 {
+	if len(EventsOf[BudgetReserved](s.must(
+		string(b), Reserve{Run: b, Fence: fb, One: Amount{MicroUSD: 40}, Used: Amount{MicroUSD: 90}}))) != 1 {
 		t.Errorf("nothing is granted after the raise")
 	}
 }
@@ -309,7 +309,8 @@ func TestRaiseOfWhatIsShort(t *testing.T) {
 	s.must(string(run), Reserve{Run: run, Fence: fence, One: Amount{Tokens: 800}})
 	s.must(string(run), Reserve{Run: run, Fence: fence, One: Amount{Tokens: 500}, Used: Amount{Tokens: 800}})
 	q := s.ask(AskBudget)
-	if want := "The next model call may cost 500 tokens, and 800 tokens of 1000 tokens are used. Raise the cap?"; q.Question != want {
+	want := "The next model call may cost 500 tokens, and 800 tokens of 1000 tokens are used. Raise the cap?"
+	if q.Question != want {
 		t.Errorf("the question is %q, want %q", q.Question, want)
 	}
 	if short := s.task().Short(); short != (Amount{Tokens: 300}) {
@@ -318,7 +319,8 @@ func TestRaiseOfWhatIsShort(t *testing.T) {
 	s.mustRefuse(EInvalid, RaiseBudget{Task: s.id, By: Amount{MicroUSD: 500}})
 	s.mustRefuse(EInvalid, Answer{Approval: q.ID, Option: OptApprove, Raise: Amount{MicroUSD: 500}})
 	s.must(President, RaiseBudget{Task: s.id, By: Amount{Tokens: 300}})
-	if len(EventsOf[BudgetReserved](s.must(string(run), Reserve{Run: run, Fence: fence, One: Amount{Tokens: 500}, Used: Amount{Tokens: 800}}))) != 1 {
+	if len(EventsOf[BudgetReserved](s.must(
+		string(run), Reserve{Run: run, Fence: fence, One: Amount{Tokens: 500}, Used: Amount{Tokens: 800}}))) != 1 {
 		t.Errorf("what was short is there and not granted")
 	}
 }
@@ -390,7 +392,8 @@ func TestRepeatedFailureAsksPresident(t *testing.T) {
 	t.Parallel()
 	s := &story{bench: newBench(t)}
 	s.submit(Settings{EffectRetries: 1})
-	fail := ReportEffectFailure{Task: s.id, Key: "prepare", EffectFailed: EffectFailed{Code: EDocker, Error: "no daemon", Hint: "start it"}}
+	fail := ReportEffectFailure{Task: s.id, Key: "prepare",
+		EffectFailed: EffectFailed{Code: EDocker, Error: "no daemon", Hint: "start it"}}
 	s.must(Company, fail)
 	if s.isDue(EffectPrepare) {
 		t.Errorf("it is tried again at once")

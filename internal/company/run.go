@@ -5,63 +5,63 @@ import (
 	"time"
 )
 
-// RunStatus is how a run ended (ART-1).
+// RunStatus tells how a run ended (ART-1).
 type RunStatus string
 
 const (
-	RunSuccess       RunStatus = "success"        // finish was called and a commit is there
+	RunSuccess       RunStatus = "success"        // finish was called and there is a commit
 	RunPartial       RunStatus = "partial"        // out of turns; its work is kept
 	RunQualityFailed RunStatus = "quality_failed" // its gates failed (set by the company, never by an agent)
 	RunError         RunStatus = "error"          // the run itself broke, or the agent escalated
 )
 
-// Run is one attempt of an agent. It keeps its id over crashes; each new
-// holder has a higher fence.
+// Run is one attempt of an agent. It keeps its id across crashes. Each new holder has a higher fence.
 type Run struct {
-	ID              RunID           `json:"id"`
-	Role            Role            `json:"role"`
-	Subtask         SubtaskID       `json:"subtask,omitempty"`
-	From            OID             `json:"from,omitempty"`  // the commit that it starts from
-	About           SubtaskID       `json:"about,omitempty"` // of a manager's: the subtask that it decides on; empty: it plans
-	Offered         uint64          `json:"offered"`         // epoch in which it was offered to the workers
-	Offers          int             `json:"offers"`          // how often; with Offered it names the offer
-	Held            bool            `json:"held,omitempty"`  // claimed and not released
-	Fence           uint64          `json:"fence"`           // of the newest claim
-	Worker          string          `json:"worker,omitempty"`
-	Claimed         time.Time       `json:"claimed,omitzero"`
-	Deadline        time.Time       `json:"deadline,omitzero"`
-	Reserved        Amount          `json:"reserved"`               // granted and not yet accounted for
-	Waiting         bool            `json:"waiting,omitempty"`      // for money
-	GrantedOn       string          `json:"granted_on,omitempty"`   // the day of the newest grant
-	GrantedToday    Amount          `json:"granted_today,omitzero"` // on that day, and not given back
-	Ended           bool            `json:"ended,omitempty"`
-	EndedAt         time.Time       `json:"ended_at,omitzero"`
-	Status          RunStatus       `json:"status,omitempty"`
-	Head            OID             `json:"head,omitempty"`
-	Spent           Amount          `json:"spent"`
-	Turns           int             `json:"turns,omitempty"`
-	Journal         Hash            `json:"journal,omitempty"` // the sealed journal
-	Result          Hash            `json:"result,omitempty"`  // result.json
-	Summary         string          `json:"summary,omitempty"`
-	Problem         string          `json:"problem,omitempty"` // what was wrong or wanted, as its worker says
-	Risks           string          `json:"risks,omitempty"`   // what could break or is open, as its worker says
-	Error           string          `json:"error,omitempty"`
-	Decisions       []string        `json:"decisions,omitempty"` // what its agent decided or assumed where its ticket is open
-	Notes           []string        `json:"notes,omitempty"`     // for later agents of its task
-	RefusedAccesses []RefusedAccess `json:"refused,omitempty"`   // addresses that it reached for and did not get
-	Words           []Word          `json:"words,omitempty"`     // of the president, in order
-	Heard           int             `json:"heard,omitempty"`     // how many of them it had read when it ended
-	Models          []ModelSpent    `json:"models,omitempty"`    // what each model cost
-	Briefing        *Briefing       `json:"briefing,omitempty"`  // prompt, persona and model; nil: they are not known
-	// Agents are those of its task when it began, where the task has others since.
+	ID      RunID     `json:"id"`
+	Role    Role      `json:"role"`
+	Subtask SubtaskID `json:"subtask,omitempty"`
+	From    OID       `json:"from,omitempty"` // the commit that it starts from
+	// About is the subtask that a manager's run decides on. Empty means that the run plans.
+	About        SubtaskID `json:"about,omitempty"`
+	Offered      uint64    `json:"offered"`        // epoch in which it was offered to the workers
+	Offers       int       `json:"offers"`         // number of offers; with Offered it identifies the offer
+	Held         bool      `json:"held,omitempty"` // claimed and not released
+	Fence        uint64    `json:"fence"`          // of the newest claim
+	Worker       string    `json:"worker,omitempty"`
+	Claimed      time.Time `json:"claimed,omitzero"`
+	Deadline     time.Time `json:"deadline,omitzero"`
+	Reserved     Amount    `json:"reserved"`               // granted but not yet accounted for
+	Waiting      bool      `json:"waiting,omitempty"`      // for money
+	GrantedOn    string    `json:"granted_on,omitempty"`   // the day of the newest grant
+	GrantedToday Amount    `json:"granted_today,omitzero"` // granted on that day and not returned
+	Ended        bool      `json:"ended,omitempty"`
+	EndedAt      time.Time `json:"ended_at,omitzero"`
+	Status       RunStatus `json:"status,omitempty"`
+	Head         OID       `json:"head,omitempty"`
+	Spent        Amount    `json:"spent"`
+	Turns        int       `json:"turns,omitempty"`
+	Journal      Hash      `json:"journal,omitempty"` // the sealed journal
+	Result       Hash      `json:"result,omitempty"`  // result.json
+	Summary      string    `json:"summary,omitempty"`
+	Problem      string    `json:"problem,omitempty"` // faults and needs, as reported by its worker
+	Risks        string    `json:"risks,omitempty"`   // possible breakage and open points, as reported by its worker
+	Error        string    `json:"error,omitempty"`
+	// Decisions lists the agent's decisions and assumptions where its ticket left a point open.
+	Decisions       []string        `json:"decisions,omitempty"`
+	Notes           []string        `json:"notes,omitempty"`    // for later agents of its task
+	RefusedAccesses []RefusedAccess `json:"refused,omitempty"`  // addresses that it was refused
+	Words           []Word          `json:"words,omitempty"`    // the president's messages, in order
+	Heard           int             `json:"heard,omitempty"`    // how many of them it had read when it ended
+	Models          []ModelSpent    `json:"models,omitempty"`   // cost of each model
+	Briefing        *Briefing       `json:"briefing,omitempty"` // prompt, persona and model; nil means unknown
+	// Agents holds the task's agents when the run began, if they have changed since.
 	Agents *Bindings `json:"agents,omitempty"`
-	// Decided is the decision of a manager's run on the subtask that it is about.
+	// Decided is the decision of a manager's run on its subtask.
 	Decided *ManagerDecision `json:"decided,omitempty"`
 }
 
-// Lasted is how long the run took from its newest claim to its end, or until
-// now where it has not ended; 0 without a claim, and where an old ledger has an
-// end that lies ahead of the claim.
+// Lasted returns the time from the newest claim to the run's end, or to now if it has not ended. It is 0 without a
+// claim. It is also 0 if an old ledger has an end before the claim.
 func (r *Run) Lasted(now time.Time) time.Duration {
 	if r.Claimed.IsZero() {
 		return 0
@@ -72,35 +72,36 @@ func (r *Run) Lasted(now time.Time) time.Duration {
 	return max(0, now.Sub(r.Claimed))
 }
 
-// findRun finds a run by id.
+// findRun returns a run and its task. An unknown run is an ENotFound error.
 func (s *State) findRun(id RunID) (*Task, *Run, error) {
-	t, err := s.Task(id.Task())
+	task, err := s.Task(id.Task())
 	if err != nil {
 		return nil, nil, err
 	}
-	r := t.Runs[id]
-	if r == nil {
-		return nil, nil, E(ENotFound, "there is no run "+string(id)).Fix("company show " + string(t.ID) + " lists its runs")
+	run := task.Runs[id]
+	if run == nil {
+		return nil, nil, E(ENotFound, "there is no run "+string(id)).
+			Fix("company show " + string(task.ID) + " lists its runs")
 	}
-	return t, r, nil
+	return task, run, nil
 }
 
-// claimedRun checks that a command comes from the run's present owner: a result
-// with an old fence changes nothing.
+// claimedRun returns a run if the fence is that of its present holder. A result with an old fence is refused with
+// EStale.
 func (s *State) claimedRun(id RunID, fence uint64) (*Task, *Run, error) {
-	t, r, err := s.findRun(id)
+	task, run, err := s.findRun(id)
 	if err != nil {
 		return nil, nil, err
 	}
-	if r.Ended || !r.Held || r.Fence != fence {
+	if run.Ended || !run.Held || run.Fence != fence {
 		return nil, nil, E(EStale, "run "+string(id)+" is no longer held under this fence").
 			Because("another holder has it, or it has ended")
 	}
-	return t, r, nil
+	return task, run, nil
 }
 
-// OfferID names one offer of a run. The queue's item carries it, and a claim
-// names it: an item of an earlier offer claims nothing.
+// OfferID identifies one offer of a run. The queue's item and the claim carry it, so an item of an earlier offer cannot
+// claim the run.
 type OfferID struct {
 	Run    RunID  `json:"run"`
 	Epoch  uint64 `json:"epoch"`
@@ -111,20 +112,19 @@ func (o OfferID) String() string {
 	return string(o.Run) + " " + itoa(int(o.Epoch)) + "." + itoa(o.Number)
 }
 
-// Offer lets the workers have a run. That the ledger says so makes it due that
-// its item lies on the queue.
+// Offer offers a run to the workers. Once the ledger has the offer, the effect that puts its item on the queue is due.
 type Offer struct{ Run RunID }
 
-func (c Offer) decide(s *State, m Meta) ([]Event, error) {
+func (c Offer) decide(state *State, meta Meta) ([]Event, error) {
 	taskID, subID, role, n, err := c.Run.Split()
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.activeTask(taskID)
+	task, err := state.activeTask(taskID)
 	if err != nil {
 		return nil, err
 	}
-	sub := t.Subtask(subID)
+	sub := task.Subtask(subID)
 	if sub == nil || role != Worker {
 		return nil, E(ENotFound, "there is no subtask for "+string(c.Run))
 	}
@@ -132,24 +132,25 @@ func (c Offer) decide(s *State, m Meta) ([]Event, error) {
 		return nil, nil // the offer was due before the pause
 	}
 	from := sub.From
-	if r := t.Runs[c.Run]; r != nil {
-		if r.Ended || r.Held || r.Offered == s.Office.Epoch || sub.Current != c.Run {
+	if run := task.Runs[c.Run]; run != nil {
+		if run.Ended || run.Held || run.Offered == state.Office.Epoch || sub.Current != c.Run {
 			return nil, nil
 		}
-		from = r.From
+		from = run.From
 	} else {
-		if sub.Status != SubtaskPending || n != sub.Started+1 || !t.IsReady(sub) || sub.Escalation != "" || !s.planStands(t) || !s.mayWork(t) {
+		if sub.Status != SubtaskPending || n != sub.Started+1 || !task.IsReady(sub) || sub.Escalation != "" ||
+			!state.planStands(task) || !state.mayWork(task) {
 			return nil, E(EConflict, string(subID)+" is not due for "+string(c.Run))
 		}
 		if from == "" {
-			from = t.Head
+			from = task.Head
 		}
 	}
-	return []Event{m.newEvent(t.ID, subID, c.Run, &RunOffered{From: from, Epoch: s.Office.Epoch})}, nil
+	return []Event{meta.newEvent(task.ID, subID, c.Run, &RunOffered{From: from, Epoch: state.Office.Epoch})}, nil
 }
 
-// RunOffered offers a run to the workers, for the first time or again: in a new
-// epoch, or after its holder let go.
+// RunOffered offers a run to the workers, for the first time or again. It is offered again in a new epoch, or after its
+// holder released it.
 type RunOffered struct {
 	From  OID    `json:"from"`
 	Epoch uint64 `json:"epoch"`
@@ -158,89 +159,87 @@ type RunOffered struct {
 var _ = registerKind[RunOffered]()
 
 func (*RunOffered) Kind() string { return "run.offered" }
-func (d *RunOffered) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
-	sub := t.editSubtask(e.Subtask)
-	var r Run
-	if old := t.Runs[e.Run]; old != nil {
-		r = *old
+func (d *RunOffered) apply(s *State, event Event) {
+	task := s.editTask(event.Task)
+	sub := task.editSubtask(event.Subtask)
+	var run Run
+	if old := task.Runs[event.Run]; old != nil {
+		run = *old
 	} else {
-		r = Run{ID: e.Run, Role: Worker, Subtask: sub.ID, From: d.From}
+		run = Run{ID: event.Run, Role: Worker, Subtask: sub.ID, From: d.From}
 		sub.Started++
 		if sub.Base == "" {
 			sub.Base = d.From
 		}
 	}
-	r.Offered = d.Epoch
-	r.Offers++
-	t.setRun(&r)
-	sub.Current, sub.Status = e.Run, SubtaskAssigned
+	run.Offered = d.Epoch
+	run.Offers++
+	task.setRun(&run)
+	sub.Current, sub.Status = event.Run, SubtaskAssigned
 }
 
-// Claim makes its sender the run's owner, under the fence in its event
-// (ClaimedFence). Only the ledger gives fences: every other source (the queue's
-// leases, say) can be deleted.
+// Claim makes its sender the run's owner, under the fence in its event (ClaimedFence). Only the ledger gives fences,
+// since any other source (such as the queue's leases) can be deleted.
 type Claim struct {
 	Run    RunID
 	Epoch  uint64
-	Offer  int // of a worker's: the number of the offer that is taken up
+	Offer  int // of a worker: the number of the claimed offer
 	Worker string
-	From   OID // of the company's own agents: the commit they look at
+	From   OID // of the company's own agents: the commit that they examine
 }
 
-func (c Claim) decide(s *State, m Meta) ([]Event, error) {
+func (c Claim) decide(state *State, meta Meta) ([]Event, error) {
 	taskID, subID, role, _, err := c.Run.Split()
 	if err != nil {
 		return nil, err
 	}
-	t, err := s.activeTask(taskID)
+	task, err := state.activeTask(taskID)
 	if err != nil {
 		return nil, err
 	}
-	if c.Epoch != s.Office.Epoch {
+	if c.Epoch != state.Office.Epoch {
 		return nil, E(EStale, "the claim is of an older epoch")
 	}
-	r := t.Runs[c.Run]
-	if r != nil && (r.Ended || r.Held) {
+	run := task.Runs[c.Run]
+	if run != nil && (run.Ended || run.Held) {
 		return nil, E(EStale, "run "+string(c.Run)+" is held or has ended")
 	}
 	if c.Worker == "" {
 		return nil, E(EInvalid, "a claim needs a worker")
 	}
-	fence := s.Seq + 1 // of the event itself
-	if r != nil {
-		fence = max(fence, r.Fence+1) // older versions took fences from elsewhere
-	}
+	fence := state.Seq + 1 // sequence number of this event
 	from, about := c.From, SubtaskID("")
 	switch role {
 	case Worker:
-		if t.Paused {
-			return nil, E(EConflict, string(t.ID)+" is paused").Because("its runs are offered anew when the pause is lifted")
+		if task.Paused {
+			return nil, E(EConflict, string(task.ID)+" is paused").Because("its runs are offered anew when the pause is lifted")
 		}
-		if t.isPaused(subID) {
+		if task.isPaused(subID) {
 			return nil, E(EConflict, string(subID)+" is paused").Because("its run is offered anew when the pause is lifted")
 		}
-		if sub := t.Subtask(subID); r == nil || sub == nil || sub.Current != c.Run || !s.onOffer(r) || r.Offers != c.Offer || sub.Status != SubtaskAssigned {
+		if sub := task.Subtask(subID); run == nil || sub == nil || sub.Current != c.Run || !state.onOffer(run) ||
+			run.Offers != c.Offer ||
+			sub.Status != SubtaskAssigned {
 			return nil, E(EStale, "run "+string(c.Run)+" is not on offer")
 		}
-		from = r.From
+		from = run.From
 	default:
-		if s.dueRun(t, role, subID) != c.Run {
+		if state.dueRun(task, role, subID) != c.Run {
 			return nil, E(EStale, "run "+string(c.Run)+" is not due")
 		}
-		if r != nil {
-			from, about = r.From, r.About
-		} else if stuck := t.firstEscalated(); role == Manager && stuck != nil {
+		if run != nil {
+			from, about = run.From, run.About
+		} else if stuck := task.firstEscalated(); role == Manager && stuck != nil {
 			about = stuck.ID
 		}
 	}
-	return []Event{m.newEvent(t.ID, subID, c.Run, &RunClaimed{
+	return []Event{meta.newEvent(task.ID, subID, c.Run, &RunClaimed{
 		Role: role, Fence: fence, Worker: c.Worker, From: from, About: about,
-		Deadline: t.Settings.hardDeadline(m.Now),
+		Deadline: task.Settings.hardDeadline(meta.Now),
 	})}, nil
 }
 
-// RunClaimed gives a run an owner and a deadline.
+// RunClaimed records a run's owner, fence and deadline.
 type RunClaimed struct {
 	Role     Role      `json:"role"`
 	Fence    uint64    `json:"fence"`
@@ -252,94 +251,91 @@ type RunClaimed struct {
 
 var _ = registerKind[RunClaimed]()
 
-// ClaimedFence is the fence under which a claim's events make its sender the
-// owner; 0: they claim nothing.
+// ClaimedFence returns the fence that a claim's events give its sender. Zero means that the events contain no claim.
 func ClaimedFence(evs []Event) uint64 {
-	for _, e := range evs {
-		var d RunClaimed
-		if e.Kind == d.Kind() && json.Unmarshal(e.Data, &d) == nil {
-			return d.Fence
+	for _, event := range evs {
+		var runClaimed RunClaimed
+		if event.Kind == runClaimed.Kind() && json.Unmarshal(event.Data, &runClaimed) == nil {
+			return runClaimed.Fence
 		}
 	}
 	return 0
 }
 
 func (*RunClaimed) Kind() string { return "run.claimed" }
-func (d *RunClaimed) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
-	sub := t.editSubtask(e.Subtask)
-	r := Run{ID: e.Run, Role: d.Role, Subtask: e.Subtask, From: d.From, About: d.About}
-	if old := t.Runs[e.Run]; old != nil {
-		r = *old
+func (d *RunClaimed) apply(s *State, event Event) {
+	task := s.editTask(event.Task)
+	sub := task.editSubtask(event.Subtask)
+	run := Run{ID: event.Run, Role: d.Role, Subtask: event.Subtask, From: d.From, About: d.About}
+	if old := task.Runs[event.Run]; old != nil {
+		run = *old
 	} else {
 		switch {
 		case d.Role == Manager:
-			t.Plan.Started++
+			task.Plan.Started++
 		case d.Role == Reviewer && sub == nil:
-			t.Review.Started++
+			task.Review.Started++
 		case d.Role == Reviewer:
 			sub.Review.Started++
 		case d.Role == Merger:
 			sub.Mergers++
 		}
 	}
-	r.Waiting = false
-	r.Held, r.Fence, r.Worker, r.Claimed, r.Deadline = true, d.Fence, d.Worker, e.Time, d.Deadline
-	t.setRun(&r)
+	run.Waiting = false
+	run.Held, run.Fence, run.Worker, run.Claimed, run.Deadline = true, d.Fence, d.Worker, event.Time, d.Deadline
+	task.setRun(&run)
 	switch {
 	case d.Role == Worker:
 		sub.Status = SubtaskRunning
 	case d.Role == Manager:
-		t.Plan.Current = e.Run
+		task.Plan.Current = event.Run
 	case d.Role == Reviewer && sub == nil:
-		t.Review.Current = e.Run
+		task.Review.Current = event.Run
 	case d.Role == Reviewer:
-		sub.Review.Current = e.Run
+		sub.Review.Current = event.Run
 	case d.Role == Merger:
-		sub.Merger = e.Run
+		sub.Merger = event.Run
 	}
 }
 
-// Release lets go of a claim that came to nothing (the lease was lost, the
-// worker is shutting down). It is no failed attempt.
+// Release gives up a claim without a result (the lease was lost, or the worker is shutting down). It does not count as
+// a failed attempt.
 type Release struct {
 	Run   RunID
 	Fence uint64
 	Why   string
-	// Failed, when not nil, is what kept the holder from carrying the run: it
-	// is counted in the same append, so that the run is not taken up again at
-	// once. Its key is the run's own.
+	// Failed is the failure that kept the holder from carrying out the run. If not nil, it is counted in the same append,
+	// so the run is not claimed again at once. Its key is the run's own.
 	Failed *EffectFailed
 }
 
-func (c Release) decide(s *State, m Meta) ([]Event, error) {
-	t, r, err := s.claimedRun(c.Run, c.Fence)
+func (c Release) decide(state *State, meta Meta) ([]Event, error) {
+	task, run, err := state.claimedRun(c.Run, c.Fence)
 	if err != nil {
 		return nil, err
 	}
-	evs := []Event{r.releaseClaim(m, c.Why)}
+	evs := []Event{run.releaseClaim(meta, c.Why)}
 	if evs[0].Kind == (*RunEnded)(nil).Kind() {
 		return evs, nil
 	}
-	if c.Failed != nil && !t.Status.Ended() && !s.Office.Stopped {
+	if c.Failed != nil && !task.Status.Ended() && !state.Office.Stopped {
 		failed := *c.Failed
-		failed.EffectKey = r.failKey()
-		evs = append(evs, m.newEvent(t.ID, "", "", failed.truncated()))
+		failed.EffectKey = run.failKey()
+		evs = append(evs, meta.newEvent(task.ID, "", "", failed.truncated()))
 	}
 	return evs, nil
 }
 
-// releaseClaim voids the claim of a run that is held. A release after the
-// deadline counts as an overrun: a new claim must not give the run a new
-// deadline.
-func (r *Run) releaseClaim(m Meta, why string) Event {
-	if !m.Now.Before(r.Deadline) {
-		return m.newEvent(r.ID.Task(), r.Subtask, r.ID, r.deadlineOutcome())
+// releaseClaim voids the claim of a held run. A release after the deadline counts as an overrun, so a new claim cannot
+// extend the deadline.
+func (r *Run) releaseClaim(meta Meta, reason string) Event {
+	if !meta.Now.Before(r.Deadline) {
+		return meta.newEvent(r.ID.Task(), r.Subtask, r.ID, r.deadlineOutcome())
 	}
-	return m.newEvent(r.ID.Task(), r.Subtask, r.ID, &RunReleased{Why: why})
+	return meta.newEvent(r.ID.Task(), r.Subtask, r.ID, &RunReleased{Why: reason})
 }
 
-// failKey is what the failures of a run's effect are counted under.
+// failKey returns the key that failures of the run's effect are counted under.
 func (r *Run) failKey() string {
 	key := map[Role]string{Manager: "plan", Worker: "run", Reviewer: "review", Merger: "resolve"}[r.Role]
 	if r.Subtask != "" {
@@ -348,7 +344,7 @@ func (r *Run) failKey() string {
 	return key
 }
 
-// RunReleased voids a claim; the run is offered again under its own id.
+// RunReleased voids a claim. The run is offered again under its own id.
 type RunReleased struct {
 	Why string `json:"why,omitempty"`
 }
@@ -356,12 +352,12 @@ type RunReleased struct {
 var _ = registerKind[RunReleased]()
 
 func (*RunReleased) Kind() string { return "run.released" }
-func (d *RunReleased) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
-	r := *t.Runs[e.Run]
-	r.Held, r.Worker, r.Offered = false, "", 0
-	t.setRun(&r)
-	if sub := t.Subtask(r.Subtask); sub != nil && sub.Current == r.ID && sub.Status == SubtaskRunning {
-		t.editSubtask(sub.ID).Status = SubtaskAssigned
+func (d *RunReleased) apply(s *State, event Event) {
+	task := s.editTask(event.Task)
+	run := *task.Runs[event.Run]
+	run.Held, run.Worker, run.Offered = false, "", 0
+	task.setRun(&run)
+	if sub := task.Subtask(run.Subtask); sub != nil && sub.Current == run.ID && sub.Status == SubtaskRunning {
+		task.editSubtask(sub.ID).Status = SubtaskAssigned
 	}
 }

@@ -6,21 +6,21 @@ import (
 	"strings"
 )
 
-// EndRun brings in how a run ended, with what the host checked of it and, of
-// the company's own agents, what they decided: all in one append.
+// EndRun records how a run ended, what the host checked, and the decisions of the company's own agents. All of it goes
+// into one append.
 type EndRun struct {
 	Run     RunID
 	Fence   uint64
 	Outcome RunEnded
 
-	Plan     *Plan           // of a manager that plans
-	Question string          // of a manager that asks the president
-	Guide    *Guide          // of a manager that decides on a subtask
-	Review   *ReviewRecorded // of a reviewer
+	Plan     *Plan           // of a manager's run that plans
+	Question string          // of a manager's run that asks the president
+	Guide    *Guide          // of a manager's run that decides on a subtask
+	Review   *ReviewRecorded // of a reviewer's run
 }
 
-func (c EndRun) decide(s *State, m Meta) ([]Event, error) {
-	t, r, err := s.claimedRun(c.Run, c.Fence)
+func (c EndRun) decide(state *State, meta Meta) ([]Event, error) {
+	task, run, err := state.claimedRun(c.Run, c.Fence)
 	if err != nil {
 		return nil, err
 	}
@@ -29,23 +29,23 @@ func (c EndRun) decide(s *State, m Meta) ([]Event, error) {
 	default:
 		return nil, E(EInvalid, "a run cannot end as "+string(c.Outcome.Status))
 	}
-	if err := c.Outcome.check(r); err != nil {
+	if err := c.Outcome.check(run); err != nil {
 		return nil, err
 	}
-	evs := []Event{m.newEvent(t.ID, r.Subtask, r.ID, &c.Outcome)}
-	if c.Outcome.Status != RunSuccess || t.Status.Ended() {
+	evs := []Event{meta.newEvent(task.ID, run.Subtask, run.ID, &c.Outcome)}
+	if c.Outcome.Status != RunSuccess || task.Status.Ended() {
 		return evs, nil
 	}
 	var more []Event
-	switch r.Role {
+	switch run.Role {
 	case Worker, Merger:
 		if !c.Outcome.Head.Valid() {
 			return nil, E(EInvalid, "a run without a commit is no success")
 		}
 	case Manager:
-		more, err = c.managerSays(s, m, t, r)
+		more, err = c.managerSays(state, meta, task, run)
 	case Reviewer:
-		more, err = c.reviewerSays(m, t, r)
+		more, err = c.reviewerSays(meta, task, run)
 	}
 	if err != nil {
 		return nil, err
@@ -53,14 +53,13 @@ func (c EndRun) decide(s *State, m Meta) ([]Event, error) {
 	return append(evs, more...), nil
 }
 
-// check refuses an outcome that cannot be, and bounds what it lists. An end is never refused for what
-// it says of money: the run would be held for good. What the run was granted stands for a count that
-// cannot be.
-func (d *RunEnded) check(r *Run) error {
+// check refuses an invalid outcome and bounds its lists. It never refuses an outcome because of its spending: the run
+// would then be held forever. It replaces an impossible amount with the amount that the run was granted.
+func (d *RunEnded) check(run *Run) error {
 	if d.Head != "" && !d.Head.Valid() {
 		return E(EInvalid, "a run's head is a full object id")
 	}
-	d.Spent = d.Spent.Countable(r.Reserved)
+	d.Spent = d.Spent.Countable(run.Reserved)
 	d.Models = d.countableModels()
 	d.Decisions = boundDecisions(d.Decisions)
 	d.Notes = boundNotes(d.Notes)
@@ -70,45 +69,44 @@ func (d *RunEnded) check(r *Run) error {
 	return nil
 }
 
-// SettleRun ends a run of an ended task that has no holder any more: its holder
-// was cut off before it could report its spending.
+// SettleRun ends a run of an ended task that no longer has a holder. Its holder was cut off before it could report its
+// spending.
 type SettleRun struct {
 	Run RunID
-	// Outcome has what the run's journal and its repository tell: its spending, its turns, its commit.
-	// Its status and its error are set here.
+	// Outcome holds the spending, turns and commit found in the run's journal and repository. SettleRun sets its status
+	// and error.
 	Outcome RunEnded
-	// Dead says that no process is at work: the claim of a run that is held is void.
+	// Dead means that no process is at work, so the claim of a held run is void.
 	Dead bool
 }
 
-func (c SettleRun) decide(s *State, m Meta) ([]Event, error) {
-	t, r, err := s.findRun(c.Run)
+func (c SettleRun) decide(s *State, meta Meta) ([]Event, error) {
+	task, run, err := s.findRun(c.Run)
 	switch {
 	case err != nil:
 		return nil, err
-	case r.Ended:
+	case run.Ended:
 		return nil, nil
-	case !t.Status.Ended():
-		return nil, E(EConflict, string(t.ID)+" has not ended: "+t.Status.Text()).Because("its runs go on")
-	case r.Held && !c.Dead:
+	case !task.Status.Ended():
+		return nil, E(EConflict, string(task.ID)+" has not ended: "+task.Status.Text()).Because("its runs go on")
+	case run.Held && !c.Dead:
 		return nil, E(EStale, "run "+string(c.Run)+" is held: its holder settles it")
 	}
-	c.Outcome.Status, c.Outcome.Error = RunError, "the task has ended: "+string(t.Status)
-	if err := c.Outcome.check(r); err != nil {
+	c.Outcome.Status, c.Outcome.Error = RunError, "the task has ended: "+string(task.Status)
+	if err := c.Outcome.check(run); err != nil {
 		return nil, err
 	}
-	return []Event{m.newEvent(t.ID, r.Subtask, r.ID, &c.Outcome)}, nil
+	return []Event{meta.newEvent(task.ID, run.Subtask, run.ID, &c.Outcome)}, nil
 }
 
-// Unsettled lists the runs of ended tasks whose spending is open: they were
-// begun, have no holder, and have not ended. With dead, no process is at work, and
-// a run that is held has no holder either.
+// Unsettled lists the runs of ended tasks whose spending is unsettled: they were claimed, have no holder, and have not
+// ended. If dead is true, no process is at work, so held runs are included.
 func (s *State) Unsettled(dead bool) []*Run {
 	var out []*Run
-	for _, t := range s.Tasks {
-		for _, r := range t.Runs {
-			if t.Status.Ended() && r.Fence > 0 && !r.Ended && (dead || !r.Held) {
-				out = append(out, r)
+	for _, task := range s.Tasks {
+		for _, run := range task.Runs {
+			if task.Status.Ended() && run.Fence > 0 && !run.Ended && (dead || !run.Held) {
+				out = append(out, run)
 			}
 		}
 	}
@@ -116,60 +114,59 @@ func (s *State) Unsettled(dead bool) []*Run {
 	return out
 }
 
-// RunEnded closes a run and settles what it spent.
+// RunEnded ends a run and settles its spending.
 type RunEnded struct {
 	Status  RunStatus `json:"status"`
 	Head    OID       `json:"head,omitempty"`
-	Changes []Change  `json:"changes,omitempty"` // from the base of the subtask to Head
+	Changes []Change  `json:"changes,omitempty"` // from the subtask's base to Head
 	Branch  string    `json:"branch,omitempty"`
 	Summary string    `json:"summary,omitempty"`
-	// Problem is what was wrong or wanted, and Risks what could break or is open: of a worker
-	// whose work is done, for the text of the pull request. Both may be empty.
+	// Problem describes faults and needs. Risks describes possible breakage and open points. A worker reports both
+	// after it finished its work, for the text of the pull request. Both may be empty.
 	Problem string `json:"problem,omitempty"`
 	Risks   string `json:"risks,omitempty"`
-	// Subject is the first line of the first commit's message, without the ticket before it; of a
-	// worker whose work is done.
+	// Subject is the first line of the first commit's message, without the ticket prefix. Only a worker that finished its
+	// work has it.
 	Subject string `json:"subject,omitempty"`
-	// Decisions are what the agent decided or assumed where its ticket is open.
+	// Decisions lists the agent's decisions and assumptions where its ticket left a point open.
 	Decisions []string `json:"decisions,omitempty"`
-	// Notes are for later agents of the task.
+	// Notes holds notes for later agents of the task.
 	Notes    []string `json:"notes,omitempty"`
-	Progress bool     `json:"progress,omitempty"` // of a partial one: the last turns changed the tree
+	Progress bool     `json:"progress,omitempty"` // of a partial run: the last turns changed the tree
 	Error    string   `json:"error,omitempty"`
 	Code     Code     `json:"code,omitempty"`
 	Hint     string   `json:"hint,omitempty"`
-	Human    bool     `json:"human,omitempty"`    // only a person can mend it
+	Human    bool     `json:"human,omitempty"`    // only a person can fix it
 	Escalate bool     `json:"escalate,omitempty"` // the agent asked for its manager
 	Spent    Amount   `json:"spent"`
 	Turns    int      `json:"turns,omitempty"`
 	Journal  Hash     `json:"journal,omitempty"`
 	Result   Hash     `json:"result,omitempty"`
-	Heard    int      `json:"heard,omitempty"` // of the president's messages to it
-	// Models are what each model cost, where that is known: not of calls that were
-	// cut, and of no run of older versions.
+	Heard    int      `json:"heard,omitempty"` // number of the president's messages that it read
+	// Models holds the known cost of each model. It lacks calls that were cut off.
 	Models []ModelSpent `json:"models,omitempty"`
 }
 
-// ModelSpent is what the calls of one model cost a run.
+// ModelSpent is the cost of one model's calls in a run.
 type ModelSpent struct {
 	Model string `json:"model"`
 	Spent Amount `json:"spent"`
-	// Input is how many tokens of input its server counted, Cached how many of them it
-	// read from a cache. Requests that the server did not count are in neither.
+	// Input is the number of input tokens that the server counted. Cached is the number of them that it read from a cache.
+	// Neither includes requests that the server did not count.
 	Input  int64 `json:"input,omitempty"`
 	Cached int64 `json:"cached,omitempty"`
-	// Served are the names that the server gave to the model where they are not Model,
-	// in the order in which they came: a change in mid-run is evidence.
+	// Served lists the names that the server used for the model where they differ from Model, in order of appearance. A
+	// change during a run is evidence.
 	Served []string `json:"served,omitempty"`
 }
 
-// Bounds of the models of one run: fallbacks are few, and so are their names.
+// Limits of the models of one run. Fallbacks are few, and so are their names.
 const (
 	maxModels = 16
 	maxServed = 8
 )
 
-// withBounds is the record with counts that can be and names that can be shown.
+// withBounds returns a copy with valid counts and with a limited number of printable names.
 func (m ModelSpent) withBounds() ModelSpent {
 	m.Input = max(0, m.Input)
 	m.Cached = min(max(0, m.Cached), m.Input)
@@ -181,16 +178,16 @@ func (m ModelSpent) withBounds() ModelSpent {
 	return m
 }
 
-// CacheUse is how many tokens of input servers counted, and how many of them they read
-// from a cache. Both are 0 where no server counted.
+// CacheUse holds the input tokens that servers counted, and how many of them they read from a cache. Both are 0 if no
+// server counted.
 type CacheUse struct{ Input, Cached int64 }
 
-// add sums up; a sum stops before it is none.
+// add returns the sum of two counts. It saturates instead of overflowing.
 func (u CacheUse) add(v CacheUse) CacheUse {
 	return CacheUse{u.Input + min(v.Input, math.MaxInt64-u.Input), u.Cached + min(v.Cached, math.MaxInt64-u.Cached)}
 }
 
-// CacheUse sums up the models of the run.
+// CacheUse returns the sum over the run's models.
 func (r *Run) CacheUse() CacheUse {
 	var sum CacheUse
 	for _, m := range r.Models {
@@ -199,7 +196,7 @@ func (r *Run) CacheUse() CacheUse {
 	return sum
 }
 
-// CacheUse sums up the runs of the task that have ended.
+// CacheUse returns the sum over all runs of the task.
 func (t *Task) CacheUse() CacheUse {
 	var sum CacheUse
 	for _, r := range t.Runs {
@@ -208,19 +205,19 @@ func (t *Task) CacheUse() CacheUse {
 	return sum
 }
 
-// countableModels are the models of a run as far as they can be counted: together they
-// cost no more than the run.
+// countableModels returns the run's models with valid amounts. It stops where their sum would exceed the spending of
+// the run. It returns nil if an amount is invalid or a name is too long.
 func (d *RunEnded) countableModels() []ModelSpent {
 	var out []ModelSpent
 	sum := Amount{}
-	for _, m := range d.Models[:min(len(d.Models), maxModels)] {
-		if !m.Spent.IsValid() || len(m.Model) > 200 {
+	for _, modelSpent := range d.Models[:min(len(d.Models), maxModels)] {
+		if !modelSpent.Spent.IsValid() || len(modelSpent.Model) > 200 {
 			return nil
 		}
-		if sum = sum.Add(m.Spent); sum.MicroUSD > d.Spent.MicroUSD || sum.Tokens > d.Spent.Tokens {
+		if sum = sum.Add(modelSpent.Spent); sum.MicroUSD > d.Spent.MicroUSD || sum.Tokens > d.Spent.Tokens {
 			return out
 		}
-		out = append(out, m.withBounds())
+		out = append(out, modelSpent.withBounds())
 	}
 	return out
 }
@@ -228,106 +225,108 @@ func (d *RunEnded) countableModels() []ModelSpent {
 var _ = registerKind[RunEnded]()
 
 func (*RunEnded) Kind() string { return "run.ended" }
-func (d *RunEnded) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
-	r := *t.Runs[e.Run]
-	s.settleSpending(&r, d.Spent)
-	r.Held, r.Waiting, r.Ended, r.EndedAt = false, false, true, e.Time
-	r.Status, r.Head, r.Spent, r.Turns = d.Status, d.Head, d.Spent, d.Turns
-	r.Journal, r.Result, r.Summary, r.Error = d.Journal, d.Result, d.Summary, d.Error
-	r.Models, r.Decisions, r.Notes = d.Models, d.Decisions, d.Notes
-	r.Problem, r.Risks = d.Problem, d.Risks
-	r.Reserved, r.Heard = Amount{}, min(max(0, d.Heard), len(r.Words))
-	t.setRun(&r)
-	t.Spent = t.Spent.Add(d.Spent)
-	t.BudgetShortfall = nil
-	delete(t.Failures, tickFailure)
-	sub := t.editSubtask(r.Subtask)
-	if t.Status.Ended() {
-		if r.Role == Worker && sub != nil && sub.Current == r.ID {
+func (d *RunEnded) apply(state *State, event Event) {
+	task := state.editTask(event.Task)
+	run := *task.Runs[event.Run]
+	state.settleSpending(&run, d.Spent)
+	run.Held, run.Waiting, run.Ended, run.EndedAt = false, false, true, event.Time
+	run.Status, run.Head, run.Spent, run.Turns = d.Status, d.Head, d.Spent, d.Turns
+	run.Journal, run.Result, run.Summary, run.Error = d.Journal, d.Result, d.Summary, d.Error
+	run.Models, run.Decisions, run.Notes = d.Models, d.Decisions, d.Notes
+	run.Problem, run.Risks = d.Problem, d.Risks
+	run.Reserved, run.Heard = Amount{}, min(max(0, d.Heard), len(run.Words))
+	task.setRun(&run)
+	task.Spent = task.Spent.Add(d.Spent)
+	task.BudgetShortfall = nil
+	delete(task.Failures, tickFailure)
+	sub := task.editSubtask(run.Subtask)
+	if task.Status.Ended() {
+		if run.Role == Worker && sub != nil && sub.Current == run.ID {
 			sub.takeHead(d) // for company diff and for a retry
 		}
 		return
 	}
-	switch r.Role {
+	switch run.Role {
 	case Worker:
-		sub.workerEnded(t, e, d)
-		sub.keepUnheard(r.formatUnheard())
+		sub.workerEnded(task, event, d)
+		sub.keepUnheard(run.formatUnheard())
 	case Merger:
-		sub.mergerEnded(t, e, d)
+		sub.mergerEnded(task, event, d)
 	case Manager:
-		t.Plan.Current = ""
-		t.countError("plan", e, d)
+		task.Plan.Current = ""
+		task.countError("plan", event, d)
 	case Reviewer:
-		t.reviewerEnded(sub, e, d)
+		task.reviewerEnded(sub, event, d)
 	}
 }
 
-// countError keeps the failures of the company's own agents under one key, so
-// that a broken one is tried again later and at last not at all.
-func (t *Task) countError(key string, e Event, d *RunEnded) {
-	if d.Status == RunSuccess {
+// countError counts the failures of the company's own agents under one key. A broken agent is retried later, and
+// finally not at all. A success clears the key.
+func (t *Task) countError(key string, event Event, runEnded *RunEnded) {
+	if runEnded.Status == RunSuccess {
 		delete(t.Failures, key)
 		return
 	}
-	t.countFailure(key, e.Time, EffectFailed{Code: d.Code, Error: d.Error, Hint: d.Hint, Human: d.Human})
+	t.countFailure(key, event.Time,
+		EffectFailed{Code: runEnded.Code, Error: runEnded.Error, Hint: runEnded.Hint, Human: runEnded.Human})
 }
 
-// takeHead keeps the commit that the host took of a worker's run. The verdict on the old head stays
-// until the new one is judged: the next worker must know its red checks.
-func (sub *Subtask) takeHead(d *RunEnded) {
-	if d.Head == "" {
+// takeHead stores the commit that the host took from a worker's run. It keeps the old verdict until the new head is
+// tested, because the next worker must know the red checks.
+func (sub *Subtask) takeHead(runEnded *RunEnded) {
+	if runEnded.Head == "" {
 		return
 	}
-	sub.Head, sub.Changes = d.Head, d.Changes
-	if d.Branch != "" {
-		sub.Branch = d.Branch
+	sub.Head, sub.Changes = runEnded.Head, runEnded.Changes
+	if runEnded.Branch != "" {
+		sub.Branch = runEnded.Branch
 	}
 }
 
-func (sub *Subtask) workerEnded(t *Task, e Event, d *RunEnded) {
-	sub.takeHead(d)
+func (sub *Subtask) workerEnded(task *Task, event Event, runEnded *RunEnded) {
+	sub.takeHead(runEnded)
 	key := "run " + string(sub.ID)
-	switch d.Status {
+	switch runEnded.Status {
 	case RunSuccess:
-		delete(t.Failures, key)
+		delete(task.Failures, key)
 		sub.Status, sub.Current, sub.Input = SubtaskInGate, "", ""
-		if sub.Planned.IsInstruction() && t.Plan.Title == "" && PullTitleFault(d.Subject) == "" {
-			t.Plan.Title = d.Subject
+		if sub.Planned.IsInstruction() && task.Plan.Title == "" && PullTitleFault(runEnded.Subject) == "" {
+			task.Plan.Title = runEnded.Subject
 		}
 		sub.Unresolved = nil
 	case RunPartial:
-		delete(t.Failures, key)
-		if d.Progress && sub.Continued < t.Settings.Continuations {
+		delete(task.Failures, key)
+		if runEnded.Progress && sub.Continued < task.Settings.Continuations {
 			sub.Continued++
-			sub.requeue(appendInput(sub.Input, "The run before this one ran out of turns. Go on from what is there. Its last words: "+d.Summary))
+			sub.requeue(appendInput(sub.Input, "The run before this one ran out of turns. Go on from what is there. Its last "+
+				"words: "+runEnded.Summary))
 			return
 		}
-		sub.escalateToManager("the worker ran out of turns: " + d.Summary)
+		sub.escalateToManager("the worker ran out of turns: " + runEnded.Summary)
 	default:
-		failed := EffectFailed{Code: d.Code, Error: d.Error, Hint: d.Hint, Human: d.Human}
+		failed := EffectFailed{Code: runEnded.Code, Error: runEnded.Error, Hint: runEnded.Hint, Human: runEnded.Human}
 		switch {
-		case d.Escalate:
-			delete(t.Failures, key)
-			sub.escalateToManager("the worker asks for help: " + d.Error)
-		case d.Human || d.isInfrastructureFailure():
-			// No other run, and no manager, can do better before that is
-			// mended: it is tried again later, and at last a person is asked.
+		case runEnded.Escalate:
+			delete(task.Failures, key)
+			sub.escalateToManager("the worker asks for help: " + runEnded.Error)
+		case runEnded.Human || runEnded.isInfrastructureFailure():
+			// No other run and no manager can help before the fault is fixed. The run is retried later, and finally a person is
+			// asked.
 			sub.requeue(sub.Input)
-			t.countFailure(key, e.Time, failed)
-		case sub.RunErrors >= t.Settings.RunRetries:
-			delete(t.Failures, key)
-			sub.escalateToManager("its runs failed: " + d.Error)
+			task.countFailure(key, event.Time, failed)
+		case sub.RunErrors >= task.Settings.RunRetries:
+			delete(task.Failures, key)
+			sub.escalateToManager("its runs failed: " + runEnded.Error)
 		default:
 			sub.RunErrors++
-			sub.requeue(appendInput(sub.Input, "The run before this one broke off: "+d.Error))
-			t.countFailure(key, e.Time, failed)
+			sub.requeue(appendInput(sub.Input, "The run before this one broke off: "+runEnded.Error))
+			task.countFailure(key, event.Time, failed)
 		}
 	}
 }
 
-// appendInput adds to the reason for a run: findings that it was to address are
-// still open when it broke off.
+// appendInput adds a text to the reason for a run. Findings that a broken-off run should have fixed are still open. If
+// both are too long together, only the new text is kept.
 func appendInput(input, more string) string {
 	const most = 64 << 10
 	switch {
@@ -337,8 +336,8 @@ func appendInput(input, more string) string {
 	return input + "\n\n" + more
 }
 
-// isInfrastructureFailure says that the fault is the company's and not the
-// work's: the daemon, the bus, the image.
+// isInfrastructureFailure reports whether the fault is in the company's infrastructure (the daemon, the bus, the image)
+// and not in the work.
 func (d *RunEnded) isInfrastructureFailure() bool {
 	switch d.Code {
 	case EDocker, EBus, EImage, EPolicy:
@@ -347,27 +346,27 @@ func (d *RunEnded) isInfrastructureFailure() bool {
 	return false
 }
 
-// EnforceDeadlines takes runs from holders whose hard deadline has passed.
+// EnforceDeadlines ends the held runs whose hard deadline has passed.
 type EnforceDeadlines struct{}
 
-func (EnforceDeadlines) decide(s *State, m Meta) ([]Event, error) {
-	if s.Office.Stopped {
+func (EnforceDeadlines) decide(state *State, meta Meta) ([]Event, error) {
+	if state.Office.Stopped {
 		return nil, nil
 	}
 	var evs []Event
-	for _, id := range s.Open {
-		t := s.Tasks[id]
-		for _, r := range t.sortedRuns() {
-			if r.Held && !m.Now.Before(r.Deadline) {
-				evs = append(evs, m.newEvent(t.ID, r.Subtask, r.ID, r.deadlineOutcome()))
+	for _, id := range state.Open {
+		task := state.Tasks[id]
+		for _, run := range task.sortedRuns() {
+			if run.Held && !meta.Now.Before(run.Deadline) {
+				evs = append(evs, meta.newEvent(task.ID, run.Subtask, run.ID, run.deadlineOutcome()))
 			}
 		}
 	}
 	return evs, nil
 }
 
-// deadlineOutcome is the end of a run that passed its hard deadline. Its whole
-// grant counts as spent: no holder is left that knows better.
+// deadlineOutcome returns the outcome of a run that passed its hard deadline. The whole grant counts as spent, because
+// no holder is left to report the real amount.
 func (r *Run) deadlineOutcome() *RunEnded {
 	return &RunEnded{Status: RunError, Code: ETimeout, Error: "the run passed its deadline", Spent: r.Reserved}
 }

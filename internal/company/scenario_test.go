@@ -37,8 +37,9 @@ func (s *story) submit(set Settings) {
 
 func (s *story) preparation() RecordPreparation {
 	return RecordPreparation{Task: s.id, TaskPrepared: TaskPrepared{
-		Base: Base{Branch: "main", OID: s.oid(), PRBranch: "main"}, GateHash: "g", Image: "img", Integration: "develop-" + string(s.id) + "-k3fq",
-		Gates: []GateCommand{{Name: "lint", Command: "go vet ./..."}, {Name: "test", Command: "go test ./..."}},
+		Base: Base{Branch: "main", OID: s.oid(), PRBranch: "main"}, GateHash: "g", Image: "img",
+		Integration: "develop-" + string(s.id) + "-k3fq",
+		Gates:       []GateCommand{{Name: "lint", Command: "go vet ./..."}, {Name: "test", Command: "go test ./..."}},
 	}}
 }
 
@@ -109,7 +110,9 @@ func (s *story) ends(n int, changes []Change) OID {
 	s.t.Helper()
 	run, fence := s.offer(n)
 	head := s.oid()
-	s.must(string(run), EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: head, Branch: "agent/x", Changes: changes}})
+	s.must(string(run),
+		EndRun{Run: run, Fence: fence,
+			Outcome: RunEnded{Status: RunSuccess, Head: head, Branch: "agent/x", Changes: changes}})
 	return head
 }
 
@@ -126,11 +129,13 @@ func (s *story) verdict(tree OID, green bool) GateResult {
 }
 
 func (s *story) gated(n int, green bool) RecordGateResult {
-	return RecordGateResult{Task: s.id, Subtask: s.subID(n), GateFinished: GateFinished{Head: s.sub(n).Head, Onto: s.task().Head, Result: s.verdict(s.oid(), green)}}
+	return RecordGateResult{Task: s.id, Subtask: s.subID(n),
+		GateFinished: GateFinished{Head: s.sub(n).Head, Onto: s.task().Head, Result: s.verdict(s.oid(), green)}}
 }
 
 func (s *story) wholeGated(green bool) RecordGateResult {
-	return RecordGateResult{Task: s.id, GateFinished: GateFinished{Head: s.task().Head, Onto: s.task().Head, Result: s.verdict(s.task().Tree, green)}}
+	return RecordGateResult{Task: s.id,
+		GateFinished: GateFinished{Head: s.task().Head, Onto: s.task().Head, Result: s.verdict(s.task().Tree, green)}}
 }
 
 var blocking = []Finding{{Severity: Blocking, File: "a.go", Line: 3, What: "off by one"}}
@@ -168,7 +173,8 @@ func (s *story) changes(n int, changes ...Change) {
 
 func (s *story) tested(n int) RecordMergeGate {
 	tree := s.oid()
-	return RecordMergeGate{Task: s.id, Subtask: s.subID(n), Head: s.sub(n).Head, Onto: s.task().Head, Tree: tree, Result: s.verdict(tree, true), Message: "merge"}
+	return RecordMergeGate{Task: s.id, Subtask: s.subID(n), Head: s.sub(n).Head, Onto: s.task().Head, Tree: tree,
+		Result: s.verdict(tree, true), Message: "merge"}
 }
 
 // merged merges what is first in the queue.

@@ -7,20 +7,17 @@ import (
 	"time"
 )
 
-// Several projects share the office's workers and its limit on tasks at once.
-// Neither the one that came first nor the one with the most subtasks may have
-// all of it (docs/decisions/0027): the project with the least under way is
-// next.
+// Several projects share the office's workers and its limit on concurrent tasks. Neither the oldest project nor the one
+// with the most subtasks may use all of them (decision 0027). The project with the least work under way comes next.
 
-// roundRobinTasks orders the open tasks so that projects alternate: a place for each
-// project, in the order of their oldest tasks, then a second place for each. A project's
-// places go to its most urgent tasks (docs/decisions/0115).
+// roundRobinTasks orders the open tasks so that projects alternate. Each project gets a first place, in the order of
+// their oldest tasks, then a second place, and so on. A project's places go to its most urgent tasks (decision 0115).
 func (s *State) roundRobinTasks() []TaskID {
 	nth, of := map[TaskID]int{}, map[string][]*Task{}
 	for _, id := range s.Open {
-		if t := s.Tasks[id]; !t.Paused {
-			nth[id] = len(of[t.Project.ID])
-			of[t.Project.ID] = append(of[t.Project.ID], t)
+		if task := s.Tasks[id]; !task.Paused {
+			nth[id] = len(of[task.Project.ID])
+			of[task.Project.ID] = append(of[task.Project.ID], task)
 		}
 	}
 	out := slices.Clone(s.Open)
@@ -31,87 +28,86 @@ func (s *State) roundRobinTasks() []TaskID {
 		slices.SortFunc(tasks, func(a, b *Task) int { return s.urgencyOf(a).compareTo(s.urgencyOf(b)) })
 	}
 	for i, id := range out {
-		t := s.Tasks[id]
-		if tasks := of[t.Project.ID]; !t.Paused {
-			out[i], of[t.Project.ID] = tasks[0].ID, tasks[1:]
+		task := s.Tasks[id]
+		if tasks := of[task.Project.ID]; !task.Paused {
+			out[i], of[task.Project.ID] = tasks[0].ID, tasks[1:]
 		}
 	}
 	return out
 }
 
-// projectLoad is what a project has of the workers.
+// projectLoad is a project's share of the workers.
 type projectLoad struct {
-	runs    int       // that workers have or may take
+	runs    int       // runs that workers have or may claim
 	mergers int       // runs that mergers have
-	served  time.Time // when a worker was last given a run of it
+	served  time.Time // when a worker last claimed one of its runs
 }
 
-// countWriters is how many runs write to copies of the project.
+// countWriters returns the number of runs that write to copies of the project.
 func (l projectLoad) countWriters() int { return l.runs + l.mergers }
 
-// less says which project is served first.
+// less reports whether the project is served before the other.
 func (l projectLoad) less(o projectLoad) bool {
 	return l.runs < o.runs || l.runs == o.runs && l.served.Before(o.served)
 }
 
-// loadOf is what one task has of the workers.
-func (s *State) loadOf(t *Task) (l projectLoad) {
-	for _, r := range t.Runs {
-		if r.Role == Merger && r.Held && !r.Ended {
+// loadOf returns one task's share of the workers.
+func (s *State) loadOf(task *Task) (l projectLoad) {
+	for _, run := range task.Runs {
+		if run.Role == Merger && run.Held && !run.Ended {
 			l.mergers++
 		}
-		if r.Role != Worker {
+		if run.Role != Worker {
 			continue
 		}
-		if r.Claimed.After(l.served) {
-			l.served = r.Claimed
+		if run.Claimed.After(l.served) {
+			l.served = run.Claimed
 		}
-		if r.Held && !r.Ended || s.onOffer(r) && !t.isPaused(r.Subtask) {
+		if run.Held && !run.Ended || s.onOffer(run) && !task.isPaused(run.Subtask) {
 			l.runs++
 		}
 	}
 	return l
 }
 
-// projectLoads tells what each project has of the workers.
+// projectLoads returns each project's share of the workers.
 func (s *State) projectLoads() map[string]projectLoad {
 	by := map[string]projectLoad{}
 	for _, id := range s.Open {
-		t := s.Tasks[id]
-		l, of := by[t.Project.ID], s.loadOf(t)
+		task := s.Tasks[id]
+		l, of := by[task.Project.ID], s.loadOf(task)
 		l.runs += of.runs
 		l.mergers += of.mergers
 		if of.served.After(l.served) {
 			l.served = of.served
 		}
-		by[t.Project.ID] = l
+		by[task.Project.ID] = l
 	}
 	return by
 }
 
-// newOffer says whether an effect offers a run that was never claimed.
-func (s *State) newOffer(e Effect) bool {
-	if _, offers := e.Command.(Offer); !offers {
+// newOffer reports whether an effect offers a run that was never claimed.
+func (s *State) newOffer(effect Effect) bool {
+	if _, offers := effect.Command.(Offer); !offers {
 		return false
 	}
-	sub := s.Tasks[e.Task].Subtask(e.Subtask)
+	sub := s.Tasks[effect.Task].Subtask(effect.Subtask)
 	return sub != nil && sub.Status == SubtaskPending
 }
 
 // newResolve reports whether an effect begins a merger's run.
-func (s *State) newResolve(e Effect) bool {
-	if e.Kind != EffectResolve {
+func (s *State) newResolve(effect Effect) bool {
+	if effect.Kind != EffectResolve {
 		return false
 	}
-	r := s.Tasks[e.Task].Runs[e.Run]
+	r := s.Tasks[effect.Task].Runs[effect.Run]
 	return r == nil || !r.Held
 }
 
-// limitToFreeWorkers drops the new offers for which there is no worker yet, and what
-// would give a project more writers than it may have. What is on offer is taken in the
-// queue's order, so fairness is decided by what is offered: the project that has the
-// least is next. A merger, which ends a piece of work, comes before workers of its
-// project. loads tells what each has; it is asked only where something is to begin.
+// limitToFreeWorkers drops new offers that no free worker could take, and effects that would give a project more
+// writers than allowed. Workers take offers in the queue's order, so the selection of offers decides fairness. The
+// project with the smallest share is next. A merger finishes work, so it comes before the workers of its project. loads
+// returns each project's share. It is only called if a new run is to begin.
 func (s *State) limitToFreeWorkers(due []Effect, loads func() map[string]projectLoad) []Effect {
 	team := s.Office.WorkerCount()
 	if team == 0 {
@@ -121,13 +117,13 @@ func (s *State) limitToFreeWorkers(due []Effect, loads func() map[string]project
 	if writers == 0 {
 		writers = math.MaxInt
 	}
-	offers, begun := map[string][]int{}, map[int]bool{} // the places of new offers, by project; which new effects begin
-	for i, e := range due {
-		if s.newOffer(e) {
-			project := s.Tasks[e.Task].Project.ID
+	offers, begun := map[string][]int{}, map[int]bool{} // indexes of new offers by project; new effects that begin
+	for i, effect := range due {
+		if s.newOffer(effect) {
+			project := s.Tasks[effect.Task].Project.ID
 			offers[project] = append(offers[project], i)
 			begun[i] = false
-		} else if s.newResolve(e) {
+		} else if s.newResolve(effect) {
 			begun[i] = false
 		}
 	}
@@ -138,11 +134,11 @@ func (s *State) limitToFreeWorkers(due []Effect, loads func() map[string]project
 	for _, l := range by {
 		free -= l.runs
 	}
-	for i, e := range due {
-		if _, is := begun[i]; !is || e.Kind != EffectResolve {
+	for i, effect := range due {
+		if _, is := begun[i]; !is || effect.Kind != EffectResolve {
 			continue
 		}
-		project := s.Tasks[e.Task].Project.ID
+		project := s.Tasks[effect.Task].Project.ID
 		if l := by[project]; l.countWriters() < writers {
 			l.mergers++
 			by[project], begun[i] = l, true
@@ -166,40 +162,39 @@ func (s *State) limitToFreeWorkers(due []Effect, loads func() map[string]project
 		}
 	}
 	out := due[:0]
-	for i, e := range due {
+	for i, effect := range due {
 		if begins, isNew := begun[i]; begins || !isNew {
-			out = append(out, e)
+			out = append(out, effect)
 		}
 	}
 	return out
 }
 
-// AwaitsWorker reports whether a subtask of the task could be begun, or a conflict of
-// it resolved, and is not, because every worker has a run or is due to be offered one,
-// or its project has all the writers that it may have.
+// AwaitsWorker reports whether a new run of the task is due but does not begin. The reason is that all workers are
+// taken, or that its project has all the writers that it may have.
 func (s *State) AwaitsWorker(id TaskID, now time.Time) bool {
-	t := s.Tasks[id]
-	if t == nil || t.Status.Ended() || t.Paused || s.Office.Stopped || s.Office.WorkerCount() == 0 {
+	task := s.Tasks[id]
+	if task == nil || task.Status.Ended() || task.Paused || s.Office.Stopped || s.Office.WorkerCount() == 0 {
 		return false
 	}
 	mine := func(e Effect) bool { return e.Task == id && (s.newOffer(e) || s.newResolve(e)) }
-	return slices.ContainsFunc(s.dueTask(nil, t, now), mine) && !slices.ContainsFunc(Due(s, now, len(s.Open)), mine)
+	return slices.ContainsFunc(s.dueTask(nil, task, now), mine) && !slices.ContainsFunc(Due(s, now, len(s.Open)), mine)
 }
 
-// Waiting counts the runs of subtasks that wait for a worker: those on offer,
-// and those that will be offered when one is free.
+// Waiting returns the number of worker runs that wait for a worker: the ones on offer, and the ones that will be
+// offered when a worker is free.
 func (s *State) Waiting(now time.Time) (n int) {
 	for _, id := range s.Open {
-		t := s.Tasks[id]
-		if t.Paused {
+		task := s.Tasks[id]
+		if task.Paused {
 			continue
 		}
-		for _, sub := range t.Subtasks {
+		for _, sub := range task.Subtasks {
 			if sub.Status == SubtaskAssigned && !sub.Paused {
 				n++
 			}
 		}
-		for _, e := range s.dueTask(nil, t, now) {
+		for _, e := range s.dueTask(nil, task, now) {
 			if s.newOffer(e) {
 				n++
 			}

@@ -28,14 +28,18 @@ func (f *fleet) submitAs(c Submit, n int) TaskID {
 	c.Instruction = "do it"
 	f.must(President, c)
 	f.must(Company, RecordPreparation{Task: id, TaskPrepared: TaskPrepared{
-		Base: Base{Branch: "main", OID: OID(strings.Repeat("1", 40)), PRBranch: "main"}, GateHash: "g", Image: "img", Integration: "develop-" + string(id),
-		Gates: []GateCommand{{Name: "test", Command: "go test"}},
+		Base: Base{Branch: "main", OID: OID(strings.Repeat("1", 40)), PRBranch: "main"}, GateHash: "g", Image: "img",
+		Integration: "develop-" + string(id),
+		Gates:       []GateCommand{{Name: "test", Command: "go test"}},
 	}})
-	f.must(Company, RecordBaseline{Task: id, Result: GateResult{Tree: OID(strings.Repeat("3", 40)), GateHash: "g", Image: "img", Passed: true,
-		Checks: []GateCheck{{Name: "test", Command: "go test", Passed: true}}}})
+	f.must(Company,
+		RecordBaseline{Task: id,
+			Result: GateResult{Tree: OID(strings.Repeat("3", 40)), GateHash: "g", Image: "img", Passed: true,
+				Checks: []GateCheck{{Name: "test", Command: "go test", Passed: true}}}})
 	plan := &Plan{Why: "many things", Waves: []Wave{{}}}
 	for i := range n {
-		plan.Waves[0].Subtasks = append(plan.Waves[0].Subtasks, okSubtask(fmt.Sprintf("part %d", i), fmt.Sprintf("d%d/**", i)))
+		plan.Waves[0].Subtasks = append(
+			plan.Waves[0].Subtasks, okSubtask(fmt.Sprintf("part %d", i), fmt.Sprintf("d%d/**", i)))
 	}
 	run := NewRunID(id, "", Manager, 1)
 	f.claim(run, "host")
@@ -87,7 +91,8 @@ func TestProjectsShareWorkers(t *testing.T) {
 	if !f.s.AwaitsWorker(a, f.now) || !f.s.AwaitsWorker(b, f.now) {
 		t.Error("nobody waits for a worker")
 	}
-	f.must("w3", EndRun{Run: "t1-03.1", Fence: last, Outcome: RunEnded{Status: RunSuccess, Head: OID(strings.Repeat("2", 40))}})
+	f.must("w3",
+		EndRun{Run: "t1-03.1", Fence: last, Outcome: RunEnded{Status: RunSuccess, Head: OID(strings.Repeat("2", 40))}})
 	f.is(f.offer(), "t2-01.1") // not the fourth of a, though it waits for longer
 	f.must(President, ScaleWorkers{By: 3})
 	f.is(f.offer(), "t1-04.1 t1-05.1 t2-02.1") // one to b, then two to a
@@ -103,7 +108,8 @@ func TestProjectsTakeTurns(t *testing.T) {
 	for _, want := range []string{"t1-01.1", "t2-01.1", "t1-02.1", "t2-02.1", "t1-03.1", "t1-04.1"} {
 		f.is(f.offer(), want)
 		f.claim(RunID(want), "w1")
-		f.must("w1", EndRun{Run: RunID(want), Fence: f.fence, Outcome: RunEnded{Status: RunSuccess, Head: OID(strings.Repeat("2", 40))}})
+		f.must("w1",
+			EndRun{Run: RunID(want), Fence: f.fence, Outcome: RunEnded{Status: RunSuccess, Head: OID(strings.Repeat("2", 40))}})
 	}
 }
 
@@ -148,7 +154,8 @@ func TestWritersOfAProject(t *testing.T) {
 		f.claim(NewRunID(b, NewSubtaskID(b, i), Worker, 1), fmt.Sprintf("w%d", i+2))
 	}
 	f.is(f.offer(), "")
-	f.must("w4", EndRun{Run: "t2-02.1", Fence: f.fence, Outcome: RunEnded{Status: RunSuccess, Head: OID(strings.Repeat("2", 40))}})
+	f.must("w4",
+		EndRun{Run: "t2-02.1", Fence: f.fence, Outcome: RunEnded{Status: RunSuccess, Head: OID(strings.Repeat("2", 40))}})
 	f.is(f.offer(), "t2-03.1") // a has its two
 	f.must(Company, StartOffice{Office: "k3fq", Workers: 4})
 	if got := f.offer(); !slices.Contains(got, "t1-03.1") {
@@ -163,9 +170,12 @@ func TestMergerAwaitsAWriter(t *testing.T) {
 	s := newStory(t, Settings{}).plan(2).queued(1)
 	s.must(Company, StartOffice{Office: "k3fq", Workers: 4, Writers: 1})
 	other, fence := s.offer(2)
-	s.must(Company, ReportConflict{Task: s.id, Subtask: s.subID(1), ConflictReported: ConflictReported{Head: s.sub(1).Head, Onto: s.task().Head, Paths: []string{"a.go"}}})
+	s.must(Company,
+		ReportConflict{Task: s.id, Subtask: s.subID(1),
+			ConflictReported: ConflictReported{Head: s.sub(1).Head, Onto: s.task().Head, Paths: []string{"a.go"}}})
 	if s.isDue(EffectResolve) || !s.s.AwaitsWorker(s.id, s.now) || s.s.AtRest(s.task(), s.now) {
-		t.Errorf("due: %t, awaits a worker: %t, at rest: %t", s.isDue(EffectResolve), s.s.AwaitsWorker(s.id, s.now), s.s.AtRest(s.task(), s.now))
+		t.Errorf("due: %t, awaits a worker: %t, at rest: %t", s.isDue(EffectResolve), s.s.AwaitsWorker(s.id, s.now),
+			s.s.AtRest(s.task(), s.now))
 	}
 	s.must(string(other), EndRun{Run: other, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: s.oid()}})
 	if !s.isDue(EffectResolve) || s.s.AwaitsWorker(s.id, s.now) {

@@ -38,10 +38,12 @@ func TestFindingsOfAnApprovalAreJudged(t *testing.T) {
 		t.Fatalf("%+v", l.task().Queue)
 	}
 	l.claim("t1-01-review.2")
-	confirm, reject := Judgement{Number: 1, Status: FindingConfirmed, Why: "read"}, Judgement{Number: 2, Status: FindingRejected, Why: "it is in doc.go"}
+	confirm, reject := Judgement{Number: 1, Status: FindingConfirmed, Why: "read"},
+		Judgement{Number: 2, Status: FindingRejected, Why: "it is in doc.go"}
 	l.refuseSecond(Approve, []Judgement{confirm}, "finding 2 of the first review is not judged")
 	l.end("t1-01-review.2", RunEnded{Status: RunSuccess}, func(e *EndRun) {
-		e.Review = &ReviewRecorded{Head: l.sub().Head, Onto: l.task().Head, Verdict: Approve, PatchID: "p", Judged: []Judgement{confirm, reject}}
+		e.Review = &ReviewRecorded{Head: l.sub().Head, Onto: l.task().Head, Verdict: Approve, PatchID: "p",
+			Judged: []Judgement{confirm, reject}}
 	})
 	l.requireSub(SubtaskMerging)
 	if got := l.statuses(); got != "no doc rejected: it is in doc.go; a name confirmed: read" {
@@ -73,9 +75,10 @@ func TestSecondReviewerOfAllFindings(t *testing.T) {
 	l.requireSub(SubtaskReviewing)
 	l.claim("t1-01-review.4")
 	reject := []Judgement{{Number: 1, Status: FindingRejected, Why: "x"}, {Number: 2, Status: FindingRejected, Why: "x"}}
-	if _, err := Decide(l.s, Meta{ID: "m", Now: l.now}, EndRun{Run: "t1-01-review.4", Fence: l.fence, Outcome: RunEnded{Status: RunSuccess}, Review: &ReviewRecorded{
-		Head: l.sub().Head, Onto: l.task().Head, Verdict: Approve, PatchID: "p", Judged: reject,
-	}}); CodeOf(err) != EInvalid || !strings.Contains(err.Error(), "finding 3") {
+	if _, err := Decide(l.s, Meta{ID: "m", Now: l.now},
+		EndRun{Run: "t1-01-review.4", Fence: l.fence, Outcome: RunEnded{Status: RunSuccess}, Review: &ReviewRecorded{
+			Head: l.sub().Head, Onto: l.task().Head, Verdict: Approve, PatchID: "p", Judged: reject,
+		}}); CodeOf(err) != EInvalid || !strings.Contains(err.Error(), "finding 3") {
 		t.Error(err)
 	}
 }
@@ -118,9 +121,10 @@ func TestSecondReviewOfAnApprovedWhole(t *testing.T) {
 			return false
 		}
 		first := NewRunID(s.id, "", Reviewer, 1)
-		s.must(string(first), EndRun{Run: first, Fence: s.claim(first), Outcome: RunEnded{Status: RunSuccess}, Review: &ReviewRecorded{
-			Head: s.task().Head, Onto: s.task().Head, Verdict: Approve, PatchID: "p", Findings: remarks(),
-		}})
+		s.must(string(first),
+			EndRun{Run: first, Fence: s.claim(first), Outcome: RunEnded{Status: RunSuccess}, Review: &ReviewRecorded{
+				Head: s.task().Head, Onto: s.task().Head, Verdict: Approve, PatchID: "p", Findings: remarks(),
+			}})
 		if !s.isDue(EffectReview) || asked() {
 			t.Errorf("%s: no second review is due, or the pull request is", name)
 		}
@@ -144,13 +148,15 @@ func TestCarriedApprovalIsJudgedOnce(t *testing.T) {
 		s := newStory(t, confirmingAll).plan(1)
 		s.work(1)
 		s.must(Company, s.gated(1, true))
-		r := ReviewRecorded{Head: s.sub(1).Head, Onto: s.task().Head, PatchID: "p", Verdict: Approve, Whole: true, Findings: remarks()}
+		r := ReviewRecorded{Head: s.sub(1).Head, Onto: s.task().Head, PatchID: "p", Verdict: Approve, Whole: true,
+			Findings: remarks()}
 		s.end(NewRunID(s.id, s.subID(1), Reviewer, 1), EndRun{Review: &r})
 		s.checkSubStatus(1, SubtaskReviewing)
 		second := EndRun{Outcome: RunEnded{Status: RunError, Error: "no verdict"}}
 		if !broken {
 			again := r
-			again.Findings, again.Judged = nil, []Judgement{{Number: 1, Status: FindingConfirmed}, {Number: 2, Status: FindingConfirmed}}
+			again.Findings, again.Judged = nil,
+				[]Judgement{{Number: 1, Status: FindingConfirmed}, {Number: 2, Status: FindingConfirmed}}
 			second = EndRun{Outcome: RunEnded{Status: RunSuccess}, Review: &again}
 		}
 		second.Run = NewRunID(s.id, s.subID(1), Reviewer, 2)
@@ -179,7 +185,9 @@ func TestWithdrawnApprovalLeavesItsFindings(t *testing.T) {
 			s.must(Company, c)
 		},
 		"a conflict": func(s *story) {
-			s.must(Company, ReportConflict{Task: s.id, Subtask: s.subID(1), ConflictReported: ConflictReported{Head: s.sub(1).Head, Onto: s.task().Head, Paths: []string{"a.go"}}})
+			s.must(Company,
+				ReportConflict{Task: s.id, Subtask: s.subID(1),
+					ConflictReported: ConflictReported{Head: s.sub(1).Head, Onto: s.task().Head, Paths: []string{"a.go"}}})
 			s.end(NewRunID(s.id, s.subID(1), Merger, 1), EndRun{Outcome: RunEnded{Head: s.oid()}})
 		},
 		"a retry": func(s *story) {
@@ -197,10 +205,12 @@ func TestWithdrawnApprovalLeavesItsFindings(t *testing.T) {
 			want := "a name confirmed, no doc rejected"
 			if broken {
 				want = "a name unverified, no doc unverified"
-				s.must(string(second), EndRun{Run: second, Fence: s.claim(second), Outcome: RunEnded{Status: RunError, Error: "no verdict"}})
+				s.must(string(second),
+					EndRun{Run: second, Fence: s.claim(second), Outcome: RunEnded{Status: RunError, Error: "no verdict"}})
 			} else {
 				again := r
-				again.Findings, again.Judged = nil, []Judgement{{Number: 1, Status: FindingConfirmed}, {Number: 2, Status: FindingRejected, Why: "it is there"}}
+				again.Findings, again.Judged = nil,
+					[]Judgement{{Number: 1, Status: FindingConfirmed}, {Number: 2, Status: FindingRejected, Why: "it is there"}}
 				s.end(second, EndRun{Review: &again})
 			}
 			s.checkSubStatus(1, SubtaskMerging)
@@ -229,7 +239,8 @@ func TestSecondLookIsTriedAgain(t *testing.T) {
 		"the daemon": {Status: RunError, Code: EDocker, Error: "no daemon"},
 		"a key":      {Status: RunError, Code: EModel, Error: "no key", Human: true},
 	} {
-		for which, l := range map[string]*line{ConfirmAll: newApproved(t, confirmingAll), ConfirmBlocking: newReviewed(t, confirming)} {
+		for which, l := range map[string]*line{ConfirmAll: newApproved(t, confirmingAll),
+			ConfirmBlocking: newReviewed(t, confirming)} {
 			l.claim("t1-01-review.2")
 			l.end("t1-01-review.2", fault, nil)
 			l.requireSub(SubtaskReviewing)

@@ -58,9 +58,10 @@ func (l *line) requireSub(status SubtaskStatus, input ...string) {
 // refuseSecond has the second reviewer end with a verdict that is refused.
 func (l *line) refuseSecond(verdict string, judged []Judgement, want string, fs ...Finding) {
 	l.t.Helper()
-	_, err := Decide(l.s, Meta{ID: "m", Now: l.now}, EndRun{Run: "t1-01-review.2", Fence: l.fence, Outcome: RunEnded{Status: RunSuccess}, Review: &ReviewRecorded{
-		Head: l.sub().Head, Onto: l.task().Head, Verdict: verdict, Findings: fs, PatchID: "p", Judged: judged,
-	}})
+	_, err := Decide(l.s, Meta{ID: "m", Now: l.now},
+		EndRun{Run: "t1-01-review.2", Fence: l.fence, Outcome: RunEnded{Status: RunSuccess}, Review: &ReviewRecorded{
+			Head: l.sub().Head, Onto: l.task().Head, Verdict: verdict, Findings: fs, PatchID: "p", Judged: judged,
+		}})
 	if CodeOf(err) != EInvalid || !strings.Contains(err.Error(), want) {
 		l.t.Fatalf("%v, want %q", err, want)
 	}
@@ -78,9 +79,12 @@ func TestSecondReviewerJudgesFindings(t *testing.T) {
 		t.Fatalf("no second review is due: %+v", l.due(4))
 	}
 	own := Finding{Severity: Blocking, File: "b.go", Line: 1, What: "it leaks"}
-	l.judge(RequestChanges, []Judgement{{Number: 2, Status: FindingRejected, Why: "a lock holds it"}, {Number: 1, Status: FindingConfirmed, Why: "go test -cover"}}, own, secondFindings()[0])
+	l.judge(RequestChanges,
+		[]Judgement{{Number: 2, Status: FindingRejected, Why: "a lock holds it"},
+			{Number: 1, Status: FindingConfirmed, Why: "go test -cover"}}, own, secondFindings()[0])
 	l.requireSub(SubtaskPending, "a.go:3: no test", "b.go:1: it leaks", "!a race")
-	if got := l.statuses(); got != "a race rejected: a lock holds it; a name unverified; no test confirmed: go test -cover; it leaks unverified" {
+	if got := l.statuses(); got != "a race rejected: a lock holds it; a name unverified; no test confirmed: go test "+
+		"-cover; it leaks unverified" {
 		t.Error(got)
 	}
 	if last := l.sub().Review.Last; !last.Confirms || len(last.Findings) != 2 || l.sub().Review.Rounds != 1 {
@@ -94,7 +98,8 @@ func TestSecondReviewerJudgesFindings(t *testing.T) {
 	l.requireSub(SubtaskReviewing)
 	l.judge(Approve, []Judgement{{Number: 1, Status: FindingRejected, Why: "it is closed by then"}})
 	l.requireSub(SubtaskMerging)
-	if got := l.statuses(); !strings.HasSuffix(got, "no test confirmed; it leaks confirmed: it found the same again; it leaks rejected: it is closed by then") {
+	if got := l.statuses(); !strings.HasSuffix(
+		got, "no test confirmed; it leaks confirmed: it found the same again; it leaks rejected: it is closed by then") {
 		t.Error(got)
 	}
 }
@@ -105,7 +110,8 @@ func TestSecondReviewerFindsTheSame(t *testing.T) {
 	l := newReviewed(t, confirming)
 	l.judge(RequestChanges, []Judgement{{Number: 3, Status: FindingConfirmed}}, secondFindings()[:2]...)
 	l.requireSub(SubtaskPending, "no test", "a race", "!a name")
-	if got := l.statuses(); got != "no test confirmed: it found the same again; a race confirmed: it found the same again; a name confirmed" {
+	if got := l.statuses(); got != "no test confirmed: it found the same again; a race confirmed: it found the same "+
+		"again; a name confirmed" {
 		t.Error(got)
 	}
 }
@@ -116,14 +122,16 @@ func TestSecondReviewIsChecked(t *testing.T) {
 	t.Parallel()
 	l := newReviewed(t, confirming)
 	l.claim("t1-01-review.2")
-	reject := []Judgement{{Number: 1, Status: FindingRejected, Why: "it has one"}, {Number: 2, Status: FindingRejected, Why: "it is locked"}}
+	reject := []Judgement{{Number: 1, Status: FindingRejected, Why: "it has one"},
+		{Number: 2, Status: FindingRejected, Why: "it is locked"}}
 	l.refuseSecond(Approve, reject[:1], "finding 2 of the first review blocks")
 	l.refuseSecond(Approve, []Judgement{reject[0], {Number: 2, Status: FindingConfirmed}}, "approved, and finding 2")
 	l.refuseSecond(Approve, nil, "finding 1 of the first review blocks")
 	l.refuseSecond(RequestChanges, reject, "without a blocking finding")
 	l.requireSub(SubtaskReviewing)
 	l.end("t1-01-review.2", RunEnded{Status: RunSuccess}, func(e *EndRun) {
-		e.Review = &ReviewRecorded{Head: l.sub().Head, Onto: l.task().Head, Verdict: Approve, PatchID: "p", Judged: append(reject, Judgement{Number: 3, Status: FindingConfirmed})}
+		e.Review = &ReviewRecorded{Head: l.sub().Head, Onto: l.task().Head, Verdict: Approve, PatchID: "p",
+			Judged: append(reject, Judgement{Number: 3, Status: FindingConfirmed})}
 	})
 	l.requireSub(SubtaskMerging)
 	if got := l.statuses(); got != "no test rejected: it has one; a race rejected: it is locked; a name confirmed" {
@@ -142,7 +150,8 @@ func TestFirstReviewStands(t *testing.T) {
 			l.end("t1-01-review.2", RunEnded{Status: RunError, Code: EModel, Error: "no verdict"}, nil)
 		}
 		l.requireSub(SubtaskPending, "no test", "a race", "!a name")
-		if got := l.statuses(); got != "no test unverified; a race unverified; a name unverified" || len(l.task().Failures) != 0 || l.sub().Review.Current != "" {
+		if got := l.statuses(); got != "no test unverified; a race unverified; a name unverified" ||
+			len(l.task().Failures) != 0 || l.sub().Review.Current != "" {
 			t.Errorf("%s: %s, %+v", name, got, l.task().Failures)
 		}
 		l.success(l.work())
@@ -180,8 +189,14 @@ func TestSecondReviewOfTheWhole(t *testing.T) {
 		end  EndRun
 		want TaskStatus
 	}{
-		{"confirmed", EndRun{Outcome: RunEnded{Status: RunSuccess}, Review: &ReviewRecorded{Verdict: RequestChanges, Judged: []Judgement{{Number: 1, Status: FindingConfirmed}}}}, StatusExecuting},
-		{"rejected", EndRun{Outcome: RunEnded{Status: RunSuccess}, Review: &ReviewRecorded{Verdict: Approve, Judged: []Judgement{{Number: 1, Status: FindingRejected, Why: "it is right"}}}}, StatusReviewing},
+		{"confirmed",
+			EndRun{Outcome: RunEnded{Status: RunSuccess},
+				Review: &ReviewRecorded{Verdict: RequestChanges, Judged: []Judgement{{Number: 1, Status: FindingConfirmed}}}},
+			StatusExecuting},
+		{"rejected",
+			EndRun{Outcome: RunEnded{Status: RunSuccess},
+				Review: &ReviewRecorded{Verdict: Approve,
+					Judged: []Judgement{{Number: 1, Status: FindingRejected, Why: "it is right"}}}}, StatusReviewing},
 		{"broken", EndRun{Outcome: RunEnded{Status: RunError, Error: "no verdict"}}, StatusExecuting},
 	} {
 		s := newStory(t, confirming).plan(2)
@@ -202,7 +217,8 @@ func TestSecondReviewOfTheWhole(t *testing.T) {
 		c.end.Fence = s.claim(c.end.Run)
 		s.must(string(c.end.Run), c.end)
 		s.checkStatus(c.want)
-		if repairs := len(s.task().Subtasks) - 2; (c.want == StatusExecuting) != (repairs == 1) || s.task().Review.Allows(s.task().Head) != (c.want == StatusReviewing) {
+		if repairs := len(s.task().Subtasks) - 2; (c.want == StatusExecuting) != (repairs == 1) ||
+			s.task().Review.Allows(s.task().Head) != (c.want == StatusReviewing) {
 			t.Errorf("%s: %d repairs, %+v", c.name, repairs, s.task().Review.Last)
 		}
 	}
@@ -221,7 +237,8 @@ func TestWaivedWholeAwaitsNoSecondReview(t *testing.T) {
 		s.reviewed(0, RequestChanges)
 		if which != ConfirmOff {
 			second := NewRunID(s.id, "", Reviewer, 2)
-			s.must(string(second), EndRun{Run: second, Fence: s.claim(second), Outcome: RunEnded{Status: RunError, Code: EModel, Error: "no verdict"}})
+			s.must(string(second),
+				EndRun{Run: second, Fence: s.claim(second), Outcome: RunEnded{Status: RunError, Code: EModel, Error: "no verdict"}})
 		}
 		s.must(President, Answer{Approval: s.ask(AskReview).ID, Option: OptApprove})
 		if s.task().AwaitsSecondReview(nil) || s.isDue(EffectReview) {
@@ -233,9 +250,8 @@ func TestWaivedWholeAwaitsNoSecondReview(t *testing.T) {
 	}
 }
 
-// A waiver holds by itself, also in ledgers of older rules, which keep no word of a second look that broke
-// after a request for changes.
-func TestWaivedWholeOfOlderRules(t *testing.T) {
+// A waiver holds by itself, with no record of a second look that broke.
+func TestWaivedWholeHoldsByItself(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, confirming).plan(1)
 	task := *s.task()

@@ -2,62 +2,57 @@ package company
 
 import "time"
 
-// Mode says how an approval is answered.
+// Mode selects whether an approval is given automatically or by the president.
 type Mode string
 
 const (
-	Auto Mode = "auto" // the company goes on by itself
+	Auto Mode = "auto" // the company continues without asking
 	Ask  Mode = "ask"  // the president is asked
 )
 
-// Settings are the parts of the config that decisions depend on. They are
-// frozen into a task when it is submitted so that a replay decides the same.
+// Settings holds the parts of the config that decisions depend on. They are frozen into a task when it is submitted, so
+// that a replay decides the same.
 type Settings struct {
-	Cap               Amount        `json:"cap"` // per task; NoCap = no limit in that dimension
-	Plan              Mode          `json:"plan"`
-	Merge             Mode          `json:"merge"`
-	PR                Mode          `json:"pr"`
-	Deps              Mode          `json:"deps,omitempty"` // dependencies that a worker adds; empty: auto
-	NoGates           string        `json:"no_gates"`       // ask | allow | fail
-	Protected         []string      `json:"protected,omitempty"`
-	RedGreen          string        `json:"red_green,omitempty"`     // off | report | require; empty, of tasks of older versions: as the office is set
-	ProtectTests      bool          `json:"protect_tests,omitempty"` // tests that are there change with the president's leave alone
-	Paths             []string      `json:"paths,omitempty"`         // folders that the task is kept to; none: all
-	IntegrationPrefix string        `json:"integration_prefix"`      // develop
+	Cap       Amount   `json:"cap"` // per task; NoCap means no limit of that unit
+	Plan      Mode     `json:"plan"`
+	Merge     Mode     `json:"merge"`
+	PR        Mode     `json:"pr"`
+	Deps      Mode     `json:"deps,omitempty"` // dependencies that a worker adds; empty means auto
+	NoGates   string   `json:"no_gates"`       // ask | allow | fail
+	Protected []string `json:"protected,omitempty"`
+	RedGreen  string   `json:"red_green,omitempty"` // off | report | require
+	// ProtectTests means that existing tests change only with the president's approval.
+	ProtectTests      bool          `json:"protect_tests,omitempty"`
+	Paths             []string      `json:"paths,omitempty"`    // folders that the task must stay in; empty means all
+	IntegrationPrefix string        `json:"integration_prefix"` // develop
 	SharedIntegration bool          `json:"shared_integration,omitempty"`
 	RunTimeout        time.Duration `json:"run_timeout"`
-	ModelWait         time.Duration `json:"model_wait"`    // negative: no patience at all
-	PlanRefusals      int           `json:"plan_refusals"` // refused plans before the task fails
+	ModelWait         time.Duration `json:"model_wait"`    // negative means that runs do not wait
+	PlanRefusals      int           `json:"plan_refusals"` // number of refused plans that fails the task
 	RunRetries        int           `json:"run_retries"`   // further runs after a broken one
 	GateRetries       int           `json:"gate_retries"`  // further runs after a red gate
 	ReviewRounds      int           `json:"review_rounds"` // further runs after findings
-	Continuations     int           `json:"continuations"` // further runs after one out of turns; negative: none
-	Conflicts         int           `json:"conflicts"`     // resolutions of one subtask
+	Continuations     int           `json:"continuations"` // further runs after one ran out of turns; negative means none
+	Conflicts         int           `json:"conflicts"`     // conflict resolutions of one subtask
 	EffectRetries     int           `json:"effect_retries"`
-	// MergeStack is how many subtasks are merged and tested at once at most; 0, of tasks
-	// of older versions, is 1.
+	// MergeStack limits the subtasks that are merged and tested at once.
 	MergeStack int `json:"merge_stack,omitempty"`
-	// EscalateTo are the profiles of models of which the manager may give one to a subtask
-	// that is stuck.
+	// EscalateTo lists the model profiles that the manager may give to a stuck subtask.
 	EscalateTo []string `json:"escalate_to,omitempty"`
-	// Agents are the agents and models that the task is worked on with.
+	// Agents holds the agents and models that work on the task.
 	Agents Bindings `json:"agents,omitzero"`
-	// Way is auto, one or split; empty is split.
+	// Way is auto, one or split. Empty means split.
 	Way string `json:"way,omitempty"`
-	// Granularity is how large and how small the subtasks of a plan may be; zero, of tasks of
-	// older versions, are the defaults.
+	// Granularity limits the size of a plan's subtasks.
 	Granularity Granularity `json:"granularity,omitzero"`
-	// ConfirmReview is off, blocking or all; empty, of tasks of older versions, is off.
+	// ConfirmReview is off, blocking or all.
 	ConfirmReview string `json:"confirm_review,omitempty"`
-	// Generate are the files that commands of the project make.
+	// Generate lists the files that commands of the project generate.
 	Generate []GenerateRule `json:"generate,omitempty"`
-	// History is squash or keep; empty is squash.
+	// History is squash or keep. Empty means squash.
 	History string `json:"history,omitempty"`
-	// Exclusive allows no other unfinished task of the project on the task's base.
+	// Exclusive forbids other unfinished tasks of the project on the task's base.
 	Exclusive bool `json:"exclusive,omitempty"`
-	// Rules are the company's own at the time of the submission. What a task
-	// has decided by older ones still stands; zero are the first.
-	Rules int `json:"rules,omitempty"`
 }
 
 // Forms of the history that a pull request brings (git.history).
@@ -66,25 +61,16 @@ const (
 	HistoryKeep   = "keep"   // the workers' commits, and a merge for each ticket
 )
 
-// KeepsHistory reports whether the workers' own commits come to the integration branch.
+// KeepsHistory reports whether the workers' own commits are merged to the integration branch.
 func (s Settings) KeepsHistory() bool { return s.History == HistoryKeep }
 
-// GenerateRule are files that a command makes.
+// GenerateRule names files that a command generates.
 type GenerateRule struct {
 	Paths   []string `json:"paths"`   // globs
-	Command string   `json:"command"` // in the root of the repository
+	Command string   `json:"command"` // run in the root of the repository
 }
 
-// currentRules: since 1 a check that cannot be read needs the president's
-// leave, and so does a change of code of others. Since 2 the approval of a
-// task's only ticket holds for the whole. Since 3 the findings of earlier reviews are kept,
-// each with its status. Since 4 a state keeps the decisions of managers on stuck subtasks.
-// Since 5 a second review that broke is over for its head, whatever the first one says,
-// a review that is taken back leaves its findings, and a second look that the company's own fault broke is tried again.
-const currentRules = 5
-
-// WithDefaults replaces zero fields by the defaults. Where "none" is a valid
-// setting, a negative number stands for it.
+// WithDefaults replaces zero fields with defaults. Where "none" is a valid setting, a negative number means none.
 func (s Settings) WithDefaults() Settings {
 	def := func(p *int, n int) {
 		if *p == 0 {
@@ -99,7 +85,6 @@ func (s Settings) WithDefaults() Settings {
 	def(&s.Conflicts, 2)
 	def(&s.EffectRetries, 4)
 	def(&s.MergeStack, 4)
-	s.Rules = currentRules
 	if s.Plan == "" {
 		s.Plan = Auto
 	}
@@ -127,14 +112,13 @@ func (s Settings) WithDefaults() Settings {
 	return s
 }
 
-// LongestRun is how long a run may take with all waits, by its own holder: that one keeps its work. A run that is
-// taken from its holder, at the hard deadline behind it, has none.
+// LongestRun returns the time after which a run's own holder ends it, including waits, and keeps its work. The later
+// hard deadline takes the run from its holder and loses the work.
 func (s Settings) LongestRun() time.Duration {
 	return s.RunTimeout + max(0, s.ModelWait)*3/2
 }
 
-// hardDeadline is when a run is taken from its holder, waits for models
-// included.
+// hardDeadline returns the time at which a run is taken from its holder. It includes waits for models.
 func (s Settings) hardDeadline(claimed time.Time) time.Time {
 	return claimed.Add(s.RunTimeout + 2*max(0, s.ModelWait))
 }

@@ -2,21 +2,21 @@ package company
 
 import "time"
 
-// slowCheck is how long one run of a check may take before a command that does less
-// is proposed: it is run several times for each ticket.
+// slowCheck limits the time of one run of a check. Above it, a narrower command is proposed, since the check runs
+// several times for each ticket.
 const slowCheck = 2 * time.Minute
 
-// SlowChecks are the checks of a verdict of which one run takes long.
+// SlowChecks returns the slow checks of a verdict.
 func (r GateResult) SlowChecks() (out []GateCheck) {
-	for _, c := range r.Checks {
-		if c.IsSlow() {
-			out = append(out, c)
+	for _, gateCheck := range r.Checks {
+		if gateCheck.IsSlow() {
+			out = append(out, gateCheck)
 		}
 	}
 	return out
 }
 
-// DescribeSlow says how long one run of a slow check takes, and what does less.
+// DescribeSlow returns how long one run of a slow check takes, and a narrower command.
 func (c GateCheck) DescribeSlow() string {
 	text := c.Name + " takes " + c.RunTime().Round(time.Second).String() + " a run"
 	if c.Narrower == "" {
@@ -25,14 +25,14 @@ func (c GateCheck) DescribeSlow() string {
 	return text + "; this does less, as gates.test in company.yaml: " + c.Narrower
 }
 
-// IsSlow says whether one run of a check takes long.
+// IsSlow reports whether one run of a check takes long.
 func (c GateCheck) IsSlow() bool { return c.RunTime() > slowCheck }
 
-// RunTime is how long one run of a check took, on the average of its attempts.
+// RunTime returns the average time of one run of a check.
 func (c GateCheck) RunTime() time.Duration { return c.Took / time.Duration(len(c.Attempts)+1) }
 
-// Needs is what the containers of a verdict's checks were given beyond what
-// everybody gets, in bytes; nothing of a verdict that is not there.
+// Needs returns the largest memory and disk space, in bytes, that a check of the verdict had beyond the default. It
+// returns zeros for a nil verdict.
 func (r *GateResult) Needs() (memory, disk int64) {
 	if r != nil {
 		for _, c := range r.Checks {

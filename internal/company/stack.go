@@ -5,46 +5,44 @@ import (
 	"time"
 )
 
-// A stack is several subtasks of the merge queue, each merged onto those before it,
-// and judged by one run of the gates on the last tree. Where that is red, halves of
-// the stack are tested, until one subtask alone is red.
+// A stack is several subtasks of the merge queue, each merged onto the previous ones. One run of the gates tests the
+// last tree. If it is red, halves of the stack are tested until one red subtask is found.
 
 // StackMember is one subtask of a stack.
 type StackMember struct {
 	Subtask SubtaskID `json:"subtask"`
 	Head    OID       `json:"head"`
-	Tree    OID       `json:"tree"`              // of Head, merged onto the members before it
-	Message string    `json:"message,omitempty"` // of its commit on the integration branch
-	// Remade are files of the tree that their own programs made anew.
+	Tree    OID       `json:"tree"`              // of Head, merged onto the previous members
+	Message string    `json:"message,omitempty"` // of the commit on the integration branch
+	// Remade lists files of the tree that their own programs regenerated.
 	Remade []RemadeFile `json:"remade,omitempty"`
 }
 
-// MergeStack lists the subtasks that are to be tested and merged next, in order; none
-// where none may be merged. The first is tested alone where it is the only one.
-func (s *State) MergeStack(t *Task) []*Subtask {
-	all := s.listStackable(t)
-	return all[:min(len(all), max(1, t.Settings.MergeStack))]
+// MergeStack returns the subtasks to test and merge next, in order. It is empty if none may be merged. A single subtask
+// is tested alone.
+func (s *State) MergeStack(task *Task) []*Subtask {
+	subtasks := s.listStackable(task)
+	return subtasks[:min(len(subtasks), max(1, task.Settings.MergeStack))]
 }
 
-// listStackable lists the subtasks that a stack may be of at this moment, in order. After a
-// red stack it is the first half of those among which the red one is.
-func (s *State) listStackable(t *Task) []*Subtask {
-	if suspects := s.listMergeable(t, t.Suspects); len(suspects) > 0 {
+// listStackable returns the subtasks that a stack may contain now, in order. After a red stack it returns the first
+// half of the suspects.
+func (s *State) listStackable(task *Task) []*Subtask {
+	if suspects := s.listMergeable(task, task.Suspects); len(suspects) > 0 {
 		return suspects[:(len(suspects)+1)/2]
 	}
-	return s.listMergeable(t, t.Queue)
+	return s.listMergeable(task, task.Queue)
 }
 
-// listMergeable picks those that need not wait: for the end of a pause, or for the
-// president's leave.
-func (s *State) listMergeable(t *Task, ids []SubtaskID) []*Subtask {
+// listMergeable returns the given subtasks that are not paused and do not wait for the president's approval.
+func (s *State) listMergeable(task *Task, ids []SubtaskID) []*Subtask {
 	var out []*Subtask
 	for _, id := range ids {
-		sub := t.Subtask(id)
+		sub := task.Subtask(id)
 		if sub.Paused {
 			continue
 		}
-		if w := s.mergeQuestion(t, sub); w != nil && !s.isApproved(w.Key) {
+		if w := s.mergeQuestion(task, sub); w != nil && !s.isApproved(w.Key) {
 			continue
 		}
 		out = append(out, sub)
@@ -52,40 +50,44 @@ func (s *State) listMergeable(t *Task, ids []SubtaskID) []*Subtask {
 	return out
 }
 
-// dueMerge is the merge or the test of one that the task calls for; ok is false where
-// there is none. A test keeps its key when others join the queue behind it: what it has
-// taken up is the stack that it was started with.
-func (s *State) dueMerge(t *Task) (e Effect, ok bool) {
-	if in := t.MergeIntent; in != nil {
-		return Effect{Key: "merge " + string(in.Subtask) + " " + string(in.Head), Kind: EffectMerge, Subtask: in.Subtask, Fail: "merge " + string(in.Subtask)}, true
+// dueMerge returns the task's due merge or merge test. ok is false if there is none. A test keeps its key when other
+// subtasks join the queue behind it, so a running test continues with the stack that it started with.
+func (s *State) dueMerge(task *Task) (e Effect, ok bool) {
+	if recorded := task.MergeIntent; recorded != nil {
+		return Effect{Key: "merge " + string(recorded.Subtask) + " " + string(recorded.Head), Kind: EffectMerge,
+			Subtask: recorded.Subtask,
+			Fail:    "merge " + string(recorded.Subtask)}, true
 	}
-	if in := t.StackIntent; in != nil {
-		first, last := in.Members[0], in.Members[len(in.Members)-1]
-		return Effect{Key: "merge stack " + string(first.Subtask) + " " + string(last.Tree), Kind: EffectMerge, Subtask: first.Subtask, Fail: "merge " + string(first.Subtask)}, true
+	if intended := task.StackIntent; intended != nil {
+		first, last := intended.Members[0], intended.Members[len(intended.Members)-1]
+		return Effect{Key: "merge stack " + string(first.Subtask) + " " + string(last.Tree), Kind: EffectMerge,
+			Subtask: first.Subtask, Fail: "merge " + string(first.Subtask)}, true
 	}
-	front := s.nextInMergeQueue(t)
+	front := s.nextInMergeQueue(task)
 	if front == nil {
 		return Effect{}, false
 	}
-	key := "test " + string(front.ID) + " " + string(front.Head) + " " + string(t.Head)
-	if n := len(t.Suspects); n > 0 { // each step of the search is a test of its own
+	key := "test " + string(front.ID) + " " + string(front.Head) + " " + string(task.Head)
+	if n := len(task.Suspects); n > 0 { // each step of the search is a separate test
 		key += " of " + itoa(n)
 	}
 	return Effect{
-		Key: key, Kind: EffectTestMerge, Subtask: front.ID, Onto: t.Head, Stack: headsOf(s.MergeStack(t)), Fail: "merge " + string(front.ID),
+		Key: key, Kind: EffectTestMerge, Subtask: front.ID, Onto: task.Head, Stack: headsOf(s.MergeStack(task)),
+		Fail: "merge " + string(front.ID),
 	}, true
 }
 
-// isMerging says whether a merge of a subtask is decided on and not done.
+// isMerging reports whether a merge of a subtask is intended but not done.
 func (t *Task) isMerging(id SubtaskID) bool {
-	if in := t.MergeIntent; in != nil && in.Subtask == id {
+	if recorded := t.MergeIntent; recorded != nil && recorded.Subtask == id {
 		return true
 	}
-	return t.StackIntent != nil && slices.ContainsFunc(t.StackIntent.Members, func(m StackMember) bool { return m.Subtask == id })
+	return t.StackIntent != nil &&
+		slices.ContainsFunc(t.StackIntent.Members, func(m StackMember) bool { return m.Subtask == id })
 }
 
-// RecordStackGate brings in that subtasks of the queue merge cleanly one onto the
-// other, and the verdict of the gates on the last tree.
+// RecordStackGate records that subtasks of the queue merge cleanly onto each other, with the gates' verdict on the last
+// tree.
 type RecordStackGate struct {
 	Task    TaskID
 	Onto    OID
@@ -93,57 +95,56 @@ type RecordStackGate struct {
 	Result  GateResult
 }
 
-func (c RecordStackGate) decide(s *State, m Meta) ([]Event, error) {
+func (c RecordStackGate) decide(state *State, meta Meta) ([]Event, error) {
 	if len(c.Members) < 2 {
 		return nil, E(EInvalid, "a stack is of two subtasks or more")
 	}
 	front := c.Members[0]
-	t, sub, err := s.checkMergeFront(c.Task, front.Subtask, front.Head, c.Onto)
+	task, sub, err := state.checkMergeFront(c.Task, front.Subtask, front.Head, c.Onto)
 	if err != nil || sub == nil {
 		return nil, err
 	}
-	if err := s.checkWholeVerdict(t, c.Result); err != nil {
+	if err := state.checkWholeVerdict(task, c.Result); err != nil {
 		return nil, err
 	}
 	if c.Result.Tree != c.Members[len(c.Members)-1].Tree {
 		return nil, E(EInvalid, "the verdict is of another tree")
 	}
-	if err := s.checkStack(t, c.Members); err != nil {
+	if err := state.checkStack(task, c.Members); err != nil {
 		return nil, err
 	}
 	if !c.Result.AllowsMerge() {
-		return []Event{m.newEvent(t.ID, "", "", &StackRed{Onto: c.Onto, Members: c.Members, Result: c.Result})}, nil
+		return []Event{meta.newEvent(task.ID, "", "", &StackRed{Onto: c.Onto, Members: c.Members, Result: c.Result})}, nil
 	}
-	if err := refuseProtectedBranch(t.IntegrationBranch()); err != nil {
+	if err := refuseProtectedBranch(task.IntegrationBranch()); err != nil {
 		return nil, err
 	}
-	return []Event{m.newEvent(t.ID, "", "", &StackIntended{Onto: c.Onto, Members: c.Members, Result: c.Result})}, nil
+	return []Event{meta.newEvent(task.ID, "", "", &StackIntended{Onto: c.Onto, Members: c.Members, Result: c.Result})}, nil
 }
 
-// checkStack refuses a stack that the state does not call for any more: a member was
-// paused or went back to its worker, or another stack is to be tested.
-func (s *State) checkStack(t *Task, members []StackMember) error {
-	if most := max(1, t.Settings.MergeStack); len(members) > most {
-		return E(EInvalid, "a stack of "+itoa(len(members))+" subtasks; at most "+itoa(most)+" are merged at once")
+// checkStack refuses an outdated stack: a member was paused or went back to its worker, or another stack must be
+// tested.
+func (s *State) checkStack(task *Task, members []StackMember) error {
+	if limit := max(1, task.Settings.MergeStack); len(members) > limit {
+		return E(EInvalid, "a stack of "+itoa(len(members))+" subtasks; at most "+itoa(limit)+" are merged at once")
 	}
-	may := s.listStackable(t)
-	for _, m := range members {
-		at := slices.IndexFunc(may, func(sub *Subtask) bool { return sub.ID == m.Subtask })
+	may := s.listStackable(task)
+	for _, stackMember := range members {
+		index := slices.IndexFunc(may, func(sub *Subtask) bool { return sub.ID == stackMember.Subtask })
 		switch {
-		case at < 0 || may[at].Head != m.Head:
-			return E(EStale, string(m.Subtask)+" is not to be merged with the others of its stack any more")
-		case !m.Tree.Valid():
-			return E(EInvalid, string(m.Subtask)+" is merged to no tree")
-		case !may[at].Review.Allows(m.Head):
-			return E(EInvalid, string(m.Subtask)+" has not been approved")
+		case index < 0 || may[index].Head != stackMember.Head:
+			return E(EStale, string(stackMember.Subtask)+" is not to be merged with the others of its stack any more")
+		case !stackMember.Tree.Valid():
+			return E(EInvalid, string(stackMember.Subtask)+" is merged to no tree")
+		case !may[index].Review.Allows(stackMember.Head):
+			return E(EInvalid, string(stackMember.Subtask)+" has not been approved")
 		}
-		may = may[at+1:]
+		may = may[index+1:]
 	}
 	return nil
 }
 
-// StackRed is a stack on whose tree the gates do not pass. It blames none of its
-// members: halves of it are tested next.
+// StackRed records a stack whose tree the gates failed. It blames none of its members; halves of it are tested next.
 type StackRed struct {
 	Onto    OID           `json:"onto"`
 	Members []StackMember `json:"members"`
@@ -153,39 +154,39 @@ type StackRed struct {
 var _ = registerKind[StackRed]()
 
 func (*StackRed) Kind() string { return "stack.red" }
-func (d *StackRed) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
-	s.cacheResult(d.Result)
-	delete(t.Failures, "merge "+string(d.Members[0].Subtask))
-	t.Suspects = subtasksOf(d.Members)
+func (d *StackRed) apply(state *State, e Event) {
+	task := state.editTask(e.Task)
+	state.cacheResult(d.Result)
+	delete(task.Failures, "merge "+string(d.Members[0].Subtask))
+	task.Suspects = subtasksOf(d.Members)
 }
 
-// StackIntended names the merges that are about to be done at once, and the verdict on
-// the last tree. The commits take their date from this event, so that doing them again
-// makes the same commits.
+// StackIntended records the merges that are about to be done at once, with the verdict on the last tree. The commits
+// take their date from this event, so a retry creates the same commits.
 type StackIntended struct {
 	Onto    OID           `json:"onto"`
 	Members []StackMember `json:"members"`
 	Result  GateResult    `json:"result"`
-	At      time.Time     `json:"at,omitzero"` // of the event; set when it is applied
+	At      time.Time     `json:"at,omitzero"` // time of the event; set by apply
 }
 
 var _ = registerKind[StackIntended]()
 
 func (*StackIntended) Kind() string { return "stack.intended" }
-func (d *StackIntended) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
-	s.cacheResult(d.Result)
-	c := *d
-	c.At = e.Time
-	t.StackIntent = &c
+func (d *StackIntended) apply(state *State, event Event) {
+	task := state.editTask(event.Task)
+	state.cacheResult(d.Result)
+	intended := *d
+	intended.At = event.Time
+	task.StackIntent = &intended
 	together := subtasksOf(d.Members)
-	for _, m := range d.Members {
-		sub := t.editSubtask(m.Subtask)
-		delete(t.Failures, "merge "+string(sub.ID))
-		gate := &GateFinished{Head: m.Head, Onto: d.Onto, Result: d.Result, Stack: together, Remade: m.Remade}
-		// What the ticket's tests show is known of the tree that they were run on.
-		if was := sub.Gate; was != nil && was.Result.Tree == m.Tree {
+	for _, stackMember := range d.Members {
+		sub := task.editSubtask(stackMember.Subtask)
+		delete(task.Failures, "merge "+string(sub.ID))
+		gate := &GateFinished{Head: stackMember.Head, Onto: d.Onto, Result: d.Result, Stack: together,
+			Remade: stackMember.Remade}
+		// The red-green result is valid for the tree on which the tests ran.
+		if was := sub.Gate; was != nil && was.Result.Tree == stackMember.Tree {
 			gate.Result.RedGreen = was.Result.RedGreen
 		}
 		sub.Gate, sub.Doubt = gate, nil
@@ -200,42 +201,42 @@ func subtasksOf(members []StackMember) []SubtaskID {
 	return out
 }
 
-// RecordStackMerge brings in that the integration branch stands at the last of the
-// merge commits of a stack, in the order of its members.
+// RecordStackMerge records that the integration branch is at the last merge commit of a stack. Commits are in the order
+// of the members.
 type RecordStackMerge struct {
 	Task    TaskID
 	Commits []OID
 }
 
-func (c RecordStackMerge) decide(s *State, m Meta) ([]Event, error) {
-	t, err := s.Task(c.Task)
+func (c RecordStackMerge) decide(s *State, meta Meta) ([]Event, error) {
+	task, err := s.Task(c.Task)
 	if err != nil {
 		return nil, err
 	}
-	in := t.StackIntent
-	if in == nil {
+	intended := task.StackIntent
+	if intended == nil {
 		return nil, nil
 	}
-	for _, sub := range t.Subtasks {
+	for _, sub := range task.Subtasks {
 		if sub.Merged != "" && slices.Contains(c.Commits, sub.Merged) {
-			return nil, nil // a late repeat of an earlier merge says nothing about this one
+			return nil, nil // a late repeat of an earlier merge does not affect this one
 		}
 	}
-	if len(c.Commits) != len(in.Members) {
-		return nil, E(EInvalid, "a stack of "+itoa(len(in.Members))+" subtasks has as many commits")
+	if len(c.Commits) != len(intended.Members) {
+		return nil, E(EInvalid, "a stack of "+itoa(len(intended.Members))+" subtasks has as many commits")
 	}
 	var out []Event
 	for i, commit := range c.Commits {
-		if !commit.Valid() || commit == in.Onto || slices.Contains(c.Commits[:i], commit) {
+		if !commit.Valid() || commit == intended.Onto || slices.Contains(c.Commits[:i], commit) {
 			return nil, E(EInvalid, "a merge needs a commit of its own")
 		}
-		out = append(out, m.newEvent(t.ID, in.Members[i].Subtask, "", &MergeRecorded{Commit: commit}))
+		out = append(out, meta.newEvent(task.ID, intended.Members[i].Subtask, "", &MergeRecorded{Commit: commit}))
 	}
 	return out, nil
 }
 
-// finishIntended ends the merge that was to be done next, which is done as a commit,
-// and gives its tree. The events of a stack's merges are one append.
+// finishIntended removes the intended merge that is now done as a commit, and returns its tree. The events of a stack's
+// merges are one append.
 func (t *Task) finishIntended(commit OID) (tree OID) {
 	in := t.StackIntent
 	if in == nil {
@@ -244,9 +245,9 @@ func (t *Task) finishIntended(commit OID) (tree OID) {
 	}
 	tree, t.StackIntent = in.Members[0].Tree, nil
 	if rest := in.Members[1:]; len(rest) > 0 {
-		c := *in
-		c.Onto, c.Members = commit, rest
-		t.StackIntent = &c
+		intended := *in
+		intended.Onto, intended.Members = commit, rest
+		t.StackIntent = &intended
 	}
 	return tree
 }

@@ -95,10 +95,6 @@ func TestGreenStacksShareTheirGates(t *testing.T) {
 		s.checkStatus(StatusReviewing)
 		s.settle()
 	}
-	old := newStory(t, Settings{MergeStack: -1}).plan(3).queue(3) // as tasks of versions that had no stacks
-	if got := old.mergeAll(); got != 3 {
-		t.Errorf("without stacks: %d runs of the gates", got)
-	}
 	for _, one := range []int{1, 2} { // of a config that wants less
 		s := newStory(t, Settings{MergeStack: one}).plan(3).queue(3)
 		if got := s.mergeAll(); got != (3+one-1)/one {
@@ -230,7 +226,8 @@ func TestStackIsMergedAtOnce(t *testing.T) {
 	decided := s.s.Time
 	for i := 1; i <= 3; i++ {
 		g := s.sub(i).Gate
-		if g.Head != s.sub(i).Head || g.Onto != s.task().Head || g.Result.Tree != c.Result.Tree || len(g.Stack) != 3 || (g.Result.RedGreen != nil) != (i == 1) {
+		if g.Head != s.sub(i).Head || g.Onto != s.task().Head || g.Result.Tree != c.Result.Tree || len(g.Stack) != 3 ||
+			(g.Result.RedGreen != nil) != (i == 1) {
 			t.Errorf("%s: %+v", s.subID(i), g)
 		}
 		s.mustRefuse(EConflict, PauseSubtask{Subtask: s.subID(i)})

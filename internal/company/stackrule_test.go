@@ -27,12 +27,14 @@ func TestStackThatChanged(t *testing.T) {
 	s.mustIgnore(c) // another is first
 
 	for name, spoil := range map[string]func(*story, *RecordStackGate){
-		"one member":      func(_ *story, c *RecordStackGate) { c.Members = c.Members[:1] },
-		"another tree":    func(s *story, c *RecordStackGate) { c.Result.Tree = s.oid() },
-		"no tree":         func(_ *story, c *RecordStackGate) { c.Members[1].Tree = "" },
-		"too many":        func(s *story, c *RecordStackGate) { c.Members = append(s.allQueued(), c.Members[3]) },
-		"of other gates":  func(_ *story, c *RecordStackGate) { c.Result.GateHash = "others" },
-		"red, and green":  func(_ *story, c *RecordStackGate) { c.Result.Checks[0].Passed, c.Result.Checks[0].ExitCode = false, 1 },
+		"one member":     func(_ *story, c *RecordStackGate) { c.Members = c.Members[:1] },
+		"another tree":   func(s *story, c *RecordStackGate) { c.Result.Tree = s.oid() },
+		"no tree":        func(_ *story, c *RecordStackGate) { c.Members[1].Tree = "" },
+		"too many":       func(s *story, c *RecordStackGate) { c.Members = append(s.allQueued(), c.Members[3]) },
+		"of other gates": func(_ *story, c *RecordStackGate) { c.Result.GateHash = "others" },
+		"red, and green": func(_ *story, c *RecordStackGate) {
+			c.Result.Checks[0].Passed, c.Result.Checks[0].ExitCode = false, 1
+		},
 		"no gates at all": func(_ *story, c *RecordStackGate) { c.Result.Passed, c.Result.Untested = false, true },
 	} {
 		s, c := begin()
@@ -191,7 +193,8 @@ func TestFailuresOfStacks(t *testing.T) {
 		s := newStory(t, Settings{}).plan(2).queue(2)
 		c := s.stackOf(2)
 		c.Result = s.verdict(c.Result.Tree, green)
-		s.must(Company, ReportEffectFailure{Task: s.id, Key: "merge t1-01", EffectFailed: EffectFailed{Code: EDocker, Error: "x"}})
+		s.must(Company,
+			ReportEffectFailure{Task: s.id, Key: "merge t1-01", EffectFailed: EffectFailed{Code: EDocker, Error: "x"}})
 		if s.isDue(EffectTestMerge) {
 			t.Error("it is tried again at once")
 		}
@@ -201,11 +204,13 @@ func TestFailuresOfStacks(t *testing.T) {
 		}
 		if green {
 			for _, e := range s.due(9) {
-				if e.Kind == EffectMerge && (e.Fail != "merge t1-01" || !strings.Contains(e.Key, string(c.Result.Tree)) || e.Subtask != "t1-01") {
+				if e.Kind == EffectMerge && (e.Fail != "merge t1-01" || !strings.Contains(e.Key, string(c.Result.Tree)) ||
+					e.Subtask != "t1-01") {
 					t.Errorf("%+v", e)
 				}
 			}
-			s.must(Company, ReportEffectFailure{Task: s.id, Key: "merge t1-01", EffectFailed: EffectFailed{Code: EGit, Error: "x"}})
+			s.must(Company,
+				ReportEffectFailure{Task: s.id, Key: "merge t1-01", EffectFailed: EffectFailed{Code: EGit, Error: "x"}})
 			s.must(Company, s.commits())
 			if len(s.task().Failures) > 0 {
 				t.Errorf("%v", s.task().Failures)
@@ -235,12 +240,15 @@ func TestSuspectsThatRest(t *testing.T) {
 	if got := s.s.MergeStack(s.task()); len(got) != 1 || got[0].ID != s.subID(1) {
 		t.Errorf("%s", next(s))
 	}
-	s.must(Company, ReportConflict{Task: s.id, Subtask: s.subID(1), ConflictReported: ConflictReported{Head: s.sub(1).Head, Onto: s.task().Head, Paths: []string{"a"}}})
+	s.must(Company,
+		ReportConflict{Task: s.id, Subtask: s.subID(1),
+			ConflictReported: ConflictReported{Head: s.sub(1).Head, Onto: s.task().Head, Paths: []string{"a"}}})
 	if got := s.task().Suspects; len(got) != 1 || got[0] != s.subID(2) {
 		t.Errorf("%v are suspected", got)
 	}
 	s.must(President, PauseSubtask{Subtask: s.subID(2), Off: true})
-	if got := s.testKeys(); len(got) != 1 || !strings.HasPrefix(got[0], "test t1-02 ") || !strings.HasSuffix(got[0], " of 1") {
+	if got := s.testKeys(); len(got) != 1 || !strings.HasPrefix(got[0], "test t1-02 ") ||
+		!strings.HasSuffix(got[0], " of 1") {
 		t.Errorf("%q", got)
 	}
 }

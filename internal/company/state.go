@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// State is the whole company as its events made it. It is a plain value that
-// marshals to JSON (the snapshot). Only Apply changes it; tasks are replaced
-// and never changed in place, so a *Task that was read stays as it was.
+// State is the state of the whole company, as its events made it. It is a plain value that marshals to JSON (the
+// snapshot). Only Apply changes it. Tasks are replaced and never changed in place, so a *Task that a caller has read
+// never changes.
 type State struct {
 	Seq             uint64                     `json:"seq"`
 	Time            time.Time                  `json:"time"`
@@ -16,43 +16,43 @@ type State struct {
 	Tasks           map[TaskID]*Task           `json:"tasks"`
 	Open            []TaskID                   `json:"open"` // tasks that have not ended, oldest first
 	LastTask        int                        `json:"last_task"`
-	SkippedTasks    int                        `json:"skipped_tasks,omitempty"` // numbers up to LastTask that no task has
-	Past            map[TaskID]*PastTask       `json:"past"`                    // archived tasks, in short
+	SkippedTasks    int                        `json:"skipped_tasks,omitempty"` // unused numbers up to LastTask
+	Past            map[TaskID]*PastTask       `json:"past"`                    // summaries of archived tasks
 	PastProjects    map[string]ProjectUse      `json:"past_projects"`           // projects of archived tasks, by id
-	Approvals       map[ApprovalID]*Approval   `json:"approvals"`               // about the tasks that are not archived
+	Approvals       map[ApprovalID]*Approval   `json:"approvals"`               // of tasks that are not archived
 	ByKey           map[string]ApprovalID      `json:"approvals_by_key"`
 	LastApproval    int                        `json:"last_approval"`
 	LastPR          int                        `json:"last_pr"`
 	Commands        map[string]TaskID          `json:"commands"`      // submit is idempotent by command id
 	CommandOrder    []string                   `json:"command_order"` // keys of Commands, oldest first
-	GateResults     map[string]GateResult      `json:"verdicts"`      // by GateKey: the cache of gate runs
+	GateResults     map[string]GateResult      `json:"verdicts"`      // by GateKey: the cache of gate results
 	GateResultOrder []string                   `json:"judged"`        // keys of GateResults, oldest first
-	KnownProjects   map[string]ProjectRegistry `json:"known"`         // projects that a person has added or removed, by id
+	KnownProjects   map[string]ProjectRegistry `json:"known"`         // projects that a person added or removed, by id
 	Spending        OfficeSpending             `json:"spending"`      // of all tasks together
 
-	shared sharedMaps // which of the maps a view holds, too
-	edited []*Task    // by the event that is being applied
+	shared sharedMaps // marks the maps that a view holds too
+	edited []*Task    // tasks that the current event has copied for editing
 
-	options OptionTable // nil: the standard ones
+	options OptionTable // nil means the standard options
 }
 
-// sharedMaps are the maps of a state that others may be reading: apply copies one
-// before it writes to it. Most events write to the tasks alone.
+// sharedMaps marks the maps of a state that others may be reading. apply copies such a map before it writes to it. Most
+// events write to the tasks only.
 type sharedMaps struct{ tasks, past, approvals, commands, results, projects bool }
 
 var allShared = sharedMaps{true, true, true, true, true, true}
 
-// maxVerdicts bounds the cache of gate runs. A tree is judged again and merged
-// within minutes; older ones would only make every copy of the state dearer.
+// maxVerdicts limits the cache of gate results. A tree is usually gated again and merged within minutes. More entries
+// would only make copies of the state slower.
 const maxVerdicts = 256
 
-// cacheResult puts a verdict into the cache. One of a first step is not the tree's.
-func (s *State) cacheResult(r GateResult) {
-	if r.isPart() {
+// cacheResult adds a gate result to the cache. A result of a first step is skipped: it does not cover the whole tree.
+func (s *State) cacheResult(gateResult GateResult) {
+	if gateResult.isPart() {
 		return
 	}
 	ownMap(&s.GateResults, &s.shared.results)
-	key := GateKey(r.Tree, r.GateHash, r.Image)
+	key := GateKey(gateResult.Tree, gateResult.GateHash, gateResult.Image)
 	if _, known := s.GateResults[key]; !known {
 		if len(s.GateResultOrder) >= maxVerdicts {
 			delete(s.GateResults, s.GateResultOrder[0])
@@ -60,53 +60,56 @@ func (s *State) cacheResult(r GateResult) {
 		}
 		s.GateResultOrder = append(s.GateResultOrder, key)
 	}
-	s.GateResults[key] = r
+	s.GateResults[key] = gateResult
 }
 
-// NewState is the company before its first event.
+// NewState returns the state of a company before its first event.
 func NewState() *State {
 	return &State{
-		Tasks: map[TaskID]*Task{}, Past: map[TaskID]*PastTask{}, PastProjects: map[string]ProjectUse{}, Approvals: map[ApprovalID]*Approval{}, ByKey: map[string]ApprovalID{},
+		Tasks: map[TaskID]*Task{}, Past: map[TaskID]*PastTask{}, PastProjects: map[string]ProjectUse{},
+		Approvals: map[ApprovalID]*Approval{}, ByKey: map[string]ApprovalID{},
 		Commands: map[string]TaskID{}, GateResults: map[string]GateResult{}, KnownProjects: map[string]ProjectRegistry{},
 	}
 }
 
-// View is a copy of the state that stays as it is while the state goes on. It is
-// for reading: it holds the maps of the state until apply writes to them.
+// View returns a read-only copy of the state that later events do not change. It shares the maps of the state until
+// apply writes to them.
 func (s *State) View() *State {
-	if s.shared != allShared { // a view of a view is made by many at once
+	if s.shared != allShared { // checked first, since a view of a view may be made concurrently
 		s.shared = allShared
 	}
-	c := *s
-	c.Open, c.GateResultOrder, c.CommandOrder = slices.Clip(s.Open), slices.Clip(s.GateResultOrder), slices.Clip(s.CommandOrder) // never changed in place
-	return &c
+	state := *s
+	// These slices are never changed in place.
+	state.Open, state.GateResultOrder, state.CommandOrder = slices.Clip(s.Open), slices.Clip(s.GateResultOrder),
+		slices.Clip(s.CommandOrder)
+	return &state
 }
 
-// trialCopy is a copy of the state to try events on. The state is as it was; the copy is
-// good until the state changes.
+// trialCopy returns a copy of the state to try events on. The original is not affected. The copy is valid until the
+// original changes.
 func (s *State) trialCopy() *State {
-	c := *s
-	c.shared = allShared
-	c.Open = slices.Clip(s.Open)
-	return &c
+	state := *s
+	state.shared = allShared
+	state.Open = slices.Clip(s.Open)
+	return &state
 }
 
-// ownMap copies a map that is shared.
+// ownMap clones a map if it is shared, so that the caller may write to it.
 func ownMap[K comparable, V any](m *map[K]V, shared *bool) {
 	if *shared {
 		*m, *shared = maps.Clone(*m), false
 	}
 }
 
-func (s *State) setTask(t *Task) {
+func (s *State) setTask(task *Task) {
 	ownMap(&s.Tasks, &s.shared.tasks)
-	s.Tasks[t.ID] = t
+	s.Tasks[task.ID] = task
 }
 
-// setApproval files a question under its key.
-func (s *State) setApproval(a *Approval) {
+// setApproval stores an approval by its id and by its key.
+func (s *State) setApproval(approval *Approval) {
 	s.ownApprovals()
-	s.Approvals[a.ID], s.ByKey[a.Key] = a, a.ID
+	s.Approvals[approval.ID], s.ByKey[approval.Key] = approval, approval.ID
 }
 
 func (s *State) ownApprovals() {
@@ -115,19 +118,19 @@ func (s *State) ownApprovals() {
 	}
 }
 
-// ownPast is for what the state keeps of archived tasks.
+// ownPast clones the maps of archived tasks if they are shared.
 func (s *State) ownPast() {
 	if s.shared.past {
 		s.Past, s.PastProjects, s.shared.past = maps.Clone(s.Past), maps.Clone(s.PastProjects), false
 	}
 }
 
-// maxCommands bounds the submissions that are remembered by the id of their command.
-// The ledger recognises a repeat all the same.
+// maxCommands limits how many submissions are remembered by command id. The ledger recognises a repeated command even
+// without this entry.
 const maxCommands = 4096
 
-// noteCommand remembers which task a submission brought about.
-func (s *State) noteCommand(id string, t TaskID) {
+// noteCommand records the task that a submission created.
+func (s *State) noteCommand(id string, taskID TaskID) {
 	ownMap(&s.Commands, &s.shared.commands)
 	if _, known := s.Commands[id]; !known {
 		if len(s.CommandOrder) >= maxCommands {
@@ -136,10 +139,10 @@ func (s *State) noteCommand(id string, t TaskID) {
 		}
 		s.CommandOrder = append(s.CommandOrder, id)
 	}
-	s.Commands[id] = t
+	s.Commands[id] = taskID
 }
 
-// Task finds a task; an unknown one, or one that is archived, is an ENotFound error.
+// Task returns a task. An unknown or archived task is an ENotFound error.
 func (s *State) Task(id TaskID) (*Task, error) {
 	if t := s.Tasks[id]; t != nil {
 		return t, nil
@@ -147,16 +150,16 @@ func (s *State) Task(id TaskID) (*Task, error) {
 	return nil, E(ENotFound, "there is no task "+string(id)).Fix("company status lists the tasks of this office")
 }
 
-// editTask replaces the task by a copy that apply may change. Its subtasks and runs are changed by
-// editSubtask and setRun alone.
+// editTask replaces the task with a copy that apply may change, and returns the copy. Change its subtasks and runs only
+// through editSubtask and setRun.
 func (s *State) editTask(id TaskID) *Task {
-	t := s.Tasks[id].cloneForEdit()
-	s.setTask(t)
-	s.edited = append(s.edited, t)
-	return t
+	task := s.Tasks[id].cloneForEdit()
+	s.setTask(task)
+	s.edited = append(s.edited, task)
+	return task
 }
 
-// endEdits ends the change of tasks by an event: readers share their parts from now on.
+// endEdits ends an event's edits: from now on, readers share the parts of the edited tasks.
 func (s *State) endEdits() {
 	for _, t := range s.edited {
 		t.own = ownedParts{}
@@ -164,113 +167,110 @@ func (s *State) endEdits() {
 	s.edited = nil
 }
 
-// Office is the company's own part of the state.
+// Office is the part of the state that belongs to the office itself.
 type Office struct {
 	ID           string `json:"id"`    // four base32 letters
-	Epoch        uint64 `json:"epoch"` // grows with every start; what an older one claimed is void
+	Epoch        uint64 `json:"epoch"` // increases with every start; claims of an older epoch are void
 	Stopped      bool   `json:"stopped"`
 	Version      string `json:"version,omitempty"`
-	Workers      int    `json:"workers,omitempty"` // that its config asks for, as of the newest start
-	AddedWorkers int    `json:"hired,omitempty"`   // against that
-	Writers      int    `json:"writers,omitempty"` // runs of workers and mergers that one project may have; 0: as many as there are workers
+	Workers      int    `json:"workers,omitempty"` // requested by the config at the newest start
+	AddedWorkers int    `json:"hired,omitempty"`   // difference from Workers
+	// Writers limits the runs of workers and mergers in one project. Zero means as many as there are workers.
+	Writers int `json:"writers,omitempty"`
 
-	Unwritten []UnwrittenFile `json:"unwritten,omitempty"` // its files that are not there, or old
-	// Cleaned is up to when tasks had ended of which what they left is removed, unless
-	// their pull request was open; zero: of none.
+	Unwritten []UnwrittenFile `json:"unwritten,omitempty"` // the office's files that are missing or out of date
+	// Leftovers of tasks that ended before Cleaned are removed, unless the pull request was open. Zero means that no
+	// cleanup ran yet.
 	Cleaned time.Time `json:"cleaned,omitzero"`
-	// Opened is when the office was newly opened, or resumed after a stop.
+	// Opened is the time at which the office was last opened, or resumed after a stop.
 	Opened time.Time `json:"opened,omitzero"`
-	// Agents are the models of the config that was used last; none: no event tells.
+	// Agents holds the models of the newest config. Empty means that no event recorded them.
 	Agents []AgentModels `json:"agents,omitempty"`
 }
 
-// StartOffice opens the office anew: the first command of every process that
-// holds its lock.
+// StartOffice opens the office. It is the first command of every process that holds the office's lock.
 type StartOffice struct {
 	Office  string
 	Version string
-	Workers int // of the config; 0: it is not known
-	Writers int // of the config: see Office
-	// Wall is what the wall clock says, where the office's time is another; zero: it
-	// is not known, or the same.
+	Workers int // from the config; 0 means unknown
+	Writers int // from the config: see Office
+	// Wall is the wall clock's time where it differs from the office's time. Zero means that it is unknown or the same.
 	Wall time.Time
-	// LastWorked is when the company before is last known to have worked; zero: it is
-	// not known.
+	// LastWorked is the last time at which the previous process is known to have worked. Zero means unknown.
 	LastWorked time.Time
-	Agents     []AgentModels // of the config; none: they are not known
+	Agents     []AgentModels // from the config; empty means unknown
 }
 
-func (c StartOffice) decide(s *State, m Meta) ([]Event, error) {
-	if s.Office.ID != "" && s.Office.ID != c.Office {
-		return nil, foreignLedger(s.Office.ID, c.Office)
+func (c StartOffice) decide(state *State, meta Meta) ([]Event, error) {
+	if state.Office.ID != "" && state.Office.ID != c.Office {
+		return nil, foreignLedger(state.Office.ID, c.Office)
 	}
-	first := &OfficeStarted{Office: c.Office, Epoch: s.Office.Epoch + 1, Version: c.Version, Workers: c.Workers, Writers: c.Writers, Wall: c.Wall, LastWorked: c.LastWorked}
-	if len(s.Office.Agents) == 0 {
+	first := &OfficeStarted{Office: c.Office, Epoch: state.Office.Epoch + 1, Version: c.Version, Workers: c.Workers,
+		Writers: c.Writers, Wall: c.Wall, LastWorked: c.LastWorked}
+	if len(state.Office.Agents) == 0 {
 		first.Agents = c.Agents
 	}
-	events := []Event{m.newEvent("", "", "", first)}
+	events := []Event{meta.newEvent("", "", "", first)}
 	if first.Agents != nil {
 		return events, nil
 	}
-	changed, err := NoteAgents{Agents: c.Agents}.decide(s, m)
+	changed, err := NoteAgents{Agents: c.Agents}.decide(state, meta)
 	return append(events, changed...), err
 }
 
-// OfficeStarted voids every claim: their holders belonged to a process that
-// is gone. The runs themselves go on, under their own ids.
+// OfficeStarted voids every claim, since the holders belonged to a process that is gone. The runs themselves continue
+// under their own ids.
 type OfficeStarted struct {
 	Office  string `json:"office"`
 	Epoch   uint64 `json:"epoch"`
 	Version string `json:"version,omitempty"`
 	Workers int    `json:"workers,omitempty"`
 	Writers int    `json:"writers,omitempty"`
-	// Wall is the wall clock's time, where it differs from the event's own
-	// time. It is for readers of the ledger: nothing is decided by it.
+	// Wall is the wall clock's time where it differs from the event's own time. It is for readers of the ledger: no
+	// decision uses it.
 	Wall time.Time `json:"wall,omitzero"`
-	// LastWorked is when the company before is last known to have worked; zero: it is
-	// not known, as in events of older versions.
+	// LastWorked is the last time at which the previous process is known to have worked. Zero means unknown.
 	LastWorked time.Time `json:"last_worked,omitzero"`
-	// Agents are the models of the config, where nothing before tells of any.
+	// Agents holds the models of the config if no earlier event recorded any.
 	Agents []AgentModels `json:"agents,omitempty"`
 }
 
 var _ = registerKind[OfficeStarted]()
 
 func (*OfficeStarted) Kind() string { return "office.started" }
-func (d *OfficeStarted) apply(s *State, e Event) {
-	s.addIdle(d.LastWorked, e.Time)
-	s.Office.ID, s.Office.Epoch, s.Office.Version = d.Office, d.Epoch, d.Version
-	s.Office.Opened = e.Time
-	s.voidClaims(e.Time)
+func (d *OfficeStarted) apply(state *State, event Event) {
+	state.addIdle(d.LastWorked, event.Time)
+	state.Office.ID, state.Office.Epoch, state.Office.Version = d.Office, d.Epoch, d.Version
+	state.Office.Opened = event.Time
+	state.voidClaims(event.Time)
 	if d.Workers > 0 {
-		s.Office.Workers = d.Workers
+		state.Office.Workers = d.Workers
 	}
-	s.Office.Writers = d.Writers
+	state.Office.Writers = d.Writers
 	if len(d.Agents) > 0 {
-		s.Office.Agents = d.Agents
+		state.Office.Agents = d.Agents
 	}
 }
 
-// voidClaims looks at ended tasks too: a run that was never settled there must
-// not seem to be held for ever.
+// voidClaims releases all held runs. It includes ended tasks: an unsettled run there must not look held forever.
 func (s *State) voidClaims(at time.Time) {
-	for id, t := range s.Tasks {
+	for id, task := range s.Tasks {
 		held := false
-		for _, r := range t.Runs {
+		for _, r := range task.Runs {
 			held = held || r.Held
 		}
 		if !held {
 			continue
 		}
 		t := s.editTask(id)
-		for rid, r := range t.Runs {
-			if !r.Held {
+		for rid, run := range t.Runs {
+			if !run.Held {
 				continue
 			}
-			c := *r
+			c := *run
 			c.Held, c.Worker = false, ""
 			t.setRun(&c)
-			if sub := t.Subtask(r.Subtask); sub != nil && sub.Status == SubtaskRunning && sub.Current == rid {
+			if sub := t.Subtask(run.Subtask); sub != nil && sub.Status == SubtaskRunning && sub.Current == rid {
 				sub = t.editSubtask(sub.ID)
 				sub.Status, sub.Times.Updated = SubtaskAssigned, at
 			}
@@ -281,14 +281,14 @@ func (s *State) voidClaims(at time.Time) {
 // Stop freezes the office: no effect is due until Resume.
 type Stop struct{ Why string }
 
-func (c Stop) decide(s *State, m Meta) ([]Event, error) {
+func (c Stop) decide(s *State, meta Meta) ([]Event, error) {
 	if s.Office.Stopped {
 		return nil, nil
 	}
-	return []Event{m.newEvent("", "", "", &OfficeStopped{Why: c.Why})}, nil
+	return []Event{meta.newEvent("", "", "", &OfficeStopped{Why: c.Why})}, nil
 }
 
-// OfficeStopped freezes everything.
+// OfficeStopped freezes the office.
 type OfficeStopped struct {
 	Why string `json:"why,omitempty"`
 }
@@ -298,35 +298,34 @@ var _ = registerKind[OfficeStopped]()
 func (*OfficeStopped) Kind() string              { return "office.stopped" }
 func (d *OfficeStopped) apply(s *State, _ Event) { s.Office.Stopped = true }
 
-// Resume lifts a stop. The holders of then have released their runs, so a new
-// epoch begins.
+// Resume ends a stop. The holders from before the stop have released their runs, so a new epoch begins.
 type Resume struct{}
 
-func (c Resume) decide(s *State, m Meta) ([]Event, error) {
-	if !s.Office.Stopped {
+func (c Resume) decide(state *State, meta Meta) ([]Event, error) {
+	if !state.Office.Stopped {
 		return nil, nil
 	}
-	return []Event{m.newEvent("", "", "", &OfficeResumed{Epoch: s.Office.Epoch + 1, LastWorked: s.Time})}, nil
+	return []Event{meta.newEvent("", "", "", &OfficeResumed{Epoch: state.Office.Epoch + 1, LastWorked: state.Time})}, nil
 }
 
-// OfficeResumed lifts a stop.
+// OfficeResumed ends a stop.
 type OfficeResumed struct {
 	Epoch      uint64    `json:"epoch"`
-	LastWorked time.Time `json:"last_worked,omitzero"` // of the newest event before
+	LastWorked time.Time `json:"last_worked,omitzero"` // time of the newest event before
 }
 
 var _ = registerKind[OfficeResumed]()
 
 func (*OfficeResumed) Kind() string { return "office.resumed" }
-func (d *OfficeResumed) apply(s *State, e Event) {
-	s.addIdle(d.LastWorked, e.Time)
-	s.Office.Stopped = false
-	s.Office.Epoch, s.Office.Opened = d.Epoch, e.Time
-	s.voidClaims(e.Time)
+func (d *OfficeResumed) apply(state *State, event Event) {
+	state.addIdle(d.LastWorked, event.Time)
+	state.Office.Stopped = false
+	state.Office.Epoch, state.Office.Opened = d.Epoch, event.Time
+	state.voidClaims(event.Time)
 }
 
-// addIdle counts the time from a moment on as idle for each open task. A pause of a task
-// counts when it is lifted. The zero time counts nothing.
+// addIdle counts the time between from and to as idle for each open task that is not paused. The time of a pause is
+// counted when the pause ends. A zero from counts as no time.
 func (s *State) addIdle(from, to time.Time) {
 	for _, id := range s.Open {
 		if t := s.Tasks[id]; !from.IsZero() && !t.Paused {
@@ -335,7 +334,7 @@ func (s *State) addIdle(from, to time.Time) {
 	}
 }
 
-// addIdle counts the time between two moments of the task's life as idle.
+// addIdle counts the time between from and to as idle, but no time before the task was submitted.
 func (t *Task) addIdle(from, to time.Time) {
 	if from.Before(t.Submitted) {
 		from = t.Submitted
@@ -343,9 +342,8 @@ func (t *Task) addIdle(from, to time.Time) {
 	t.Idle += max(0, to.Sub(from))
 }
 
-// addWait counts the time in which the task waited for the president alone as idle: from
-// its newest event to the answer, where no run was at work. What addIdle counted when the
-// office was opened is not counted twice.
+// addWait counts the time in which the task waited only for the president as idle: from its newest event to the answer.
+// It counts no time while a run was at work. Time that addIdle counted when the office was opened is not counted twice.
 func (t *Task) addWait(opened, answered time.Time) {
 	for _, r := range t.Runs {
 		if r.Held && !r.Waiting {
@@ -359,5 +357,5 @@ func (t *Task) addWait(opened, answered time.Time) {
 	t.addIdle(from, answered)
 }
 
-// WorkedFor is how long a company worked on a task that has ended.
+// WorkedFor returns how long the company worked on an ended task: its duration without idle time.
 func (t *Task) WorkedFor() time.Duration { return max(0, t.Ended.Sub(t.Submitted)-t.Idle) }

@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// WriteJSON writes the state as encoding/json does, piece by piece: no more of it is in
-// memory than one entry of a map. The state is a view, which does not change meanwhile.
+// WriteJSON writes the state as encoding/json does, but piece by piece. Only one entry of a map is encoded in memory at
+// a time. The state must be a view, which does not change meanwhile.
 func (s *State) WriteJSON(w io.Writer) error {
 	v := reflect.ValueOf(s).Elem()
 	before := "{"
@@ -35,7 +35,7 @@ func (s *State) WriteJSON(w io.Writer) error {
 	return err
 }
 
-// writePieces writes a value; of a map one entry after the other.
+// writePieces writes a value. It writes a map entry by entry.
 func writePieces(w io.Writer, v reflect.Value) error {
 	if v.Kind() != reflect.Map || v.IsNil() {
 		return writePiece(w, "", v.Interface())
@@ -59,7 +59,7 @@ func writePieces(w io.Writer, v reflect.Value) error {
 	return err
 }
 
-// writePiece writes a text and a value behind it.
+// writePiece writes the text before and then a value.
 func writePiece(w io.Writer, before string, v any) error {
 	text, err := json.Marshal(v)
 	if err == nil {

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// Submit is the president's instruction (SUB-1).
+// Submit submits the president's instruction (SUB-1).
 type Submit struct {
 	Instruction string
 	Project     Project
@@ -16,61 +16,65 @@ type Submit struct {
 	DryRun      bool
 	Base        string
 	Follows     TaskID
-	// After are the tasks that are to be merged before this one begins; none: it begins at once.
+	// After lists the tasks that must be merged before this one begins. Empty means that it begins at once.
 	After    []TaskID  `json:",omitempty"`
-	Priority Priority  // empty: of the task that is followed, or medium
-	Tags     []string  // none: of the task that is followed
-	Deadline time.Time `json:",omitzero"` // zero: of the task that is followed, or none
-	// Issue is the issue that the instruction quotes; nil: none.
+	Priority Priority  // empty means that of the followed task, or medium
+	Tags     []string  // empty means those of the followed task
+	Deadline time.Time `json:",omitzero"` // zero means that of the followed task, or none
+	// Issue is the issue that the instruction quotes, or nil.
 	Issue *IssueRef `json:",omitempty"`
 	// Attachments are files that belong to the instruction.
 	Attachments []AttachedFile `json:",omitempty"`
-	// NumberAfter is the highest task number that a branch of this office has at the remote.
-	// The task gets a higher one. 0 means that there is no such branch, or that the remote was not asked.
+	// NumberAfter is the highest task number that a branch of this office has at the remote. The task gets a higher one.
+	// Zero means that there is no such branch, or that the remote was not asked.
 	NumberAfter int `json:",omitempty"`
 }
 
-// MaxNumberAfter is the highest number that a branch of the remote may take from new tasks. Whoever
-// may push there can name a branch as they like; ids have nine digits.
+// MaxNumberAfter limits the task numbers that branches of the remote may reserve. Anyone with push access can name a
+// branch as they like, and ids have only nine digits.
 const MaxNumberAfter = 999_999
 
-// MaxInstruction is the longest instruction, in bytes.
+// MaxInstruction limits an instruction, in bytes.
 const MaxInstruction = 256 << 10
 
-// Validate decides the submission in an office without a past, so that what can never
-// stand leaves no trace. Whether there are the tasks that it names is not checked: only
-// the past of an office knows. The error is that of the decision.
+// Validate decides the submission in an empty office, so that an invalid submission leaves no trace. It does not check
+// whether the tasks exist that it names: only the real office has them. It returns the error of the decision.
 func (c Submit) Validate(now time.Time) error {
 	if err := c.validateAfter(); err != nil {
 		return err
 	}
-	s := NewState()
-	s.Office.Epoch = 1
+	state := NewState()
+	state.Office.Epoch = 1
 	c.Follows, c.After = "", nil
-	_, err := Decide(s, Meta{ID: "trial", Actor: President, Now: now}, c)
+	_, err := Decide(state, Meta{ID: "trial", Actor: President, Now: now}, c)
 	return err
 }
 
-func (c Submit) decide(s *State, m Meta) ([]Event, error) {
-	if m.ID == "" {
+func (c Submit) decide(state *State, meta Meta) ([]Event, error) {
+	if meta.ID == "" {
 		return nil, E(EInvalid, "a submission needs a command id")
 	}
-	if _, ok := s.Commands[m.ID]; ok {
+	if _, ok := state.Commands[meta.ID]; ok {
 		return nil, nil
 	}
 	switch {
 	case strings.TrimSpace(c.Instruction) == "":
-		return nil, E(EInvalid, "the instruction is empty").Fix(`say what is to be done: company submit "add rate limiting to the API"`)
+		return nil, E(EInvalid, "the instruction is empty").
+			Fix(`say what is to be done: company submit "add rate limiting to the API"`)
 	case len(c.Instruction) > MaxInstruction:
-		return nil, E(EInvalid, "the instruction is longer than 256 KiB").Fix("put the material into a file of the repository and name it in the instruction")
+		return nil, E(EInvalid, "the instruction is longer than 256 KiB").
+			Fix("put the material into a file of the repository and name it in the instruction")
 	case !utf8.ValidString(c.Instruction) || strings.ContainsRune(c.Instruction, 0):
-		return nil, E(EInvalid, "the instruction is not text").Because("it holds bytes that are not UTF-8").Fix("give the instruction as UTF-8 text")
+		return nil, E(EInvalid, "the instruction is not text").Because("it holds bytes that are not UTF-8").
+			Fix("give the instruction as UTF-8 text")
 	case c.Project.ID == "" || c.Project.Path == "":
 		return nil, E(EInvalid, "no project was named").Fix("run company inside a git repository, or use --repo")
-	case s.Office.Stopped:
+	case state.Office.Stopped:
 		return nil, E(EStopped, "the office is stopped").Fix("company resume")
 	case c.NumberAfter < 0 || c.NumberAfter > MaxNumberAfter:
-		return nil, E(EInvalid, fmt.Sprintf("invalid task number %d: it must be between 0 and %d", c.NumberAfter, MaxNumberAfter)).Fix("leave it out")
+		return nil,
+			E(EInvalid, fmt.Sprintf("invalid task number %d: it must be between 0 and %d", c.NumberAfter, MaxNumberAfter)).
+				Fix("leave it out")
 	case c.DryRun && c.Settings.Way == WayOne:
 		return nil, E(EInvalid, "a dry run shows a plan, and --one makes none").Fix("leave one of them out")
 	case !c.Settings.Cap.isValidCap():
@@ -95,7 +99,7 @@ func (c Submit) decide(s *State, m Meta) ([]Event, error) {
 		return nil, err
 	}
 	if c.Follows != "" {
-		lead, err := s.followUpTarget(c.Follows)
+		lead, err := state.followUpTarget(c.Follows)
 		switch {
 		case err != nil:
 			return nil, err
@@ -105,36 +109,37 @@ func (c Submit) decide(s *State, m Meta) ([]Event, error) {
 			return nil, E(EInvalid, "a follow-up starts where its pull request stands").Fix("leave --base out")
 		}
 	}
-	if err := s.checkAfter(c.After); err != nil {
+	if err := state.checkAfter(c.After); err != nil {
 		return nil, err
 	}
 	base := c.Base
-	if lead := s.Tasks[c.Follows]; lead != nil {
+	if lead := state.Tasks[c.Follows]; lead != nil {
 		base = lead.baseName()
 	}
-	if err := s.checkExclusive(c.Project.ID, base, c.Settings.Exclusive); err != nil {
+	if err := state.checkExclusive(c.Project.ID, base, c.Settings.Exclusive); err != nil {
 		return nil, err
 	}
-	if err := c.validateUrgency(m.Now); err != nil {
+	if err := c.validateUrgency(meta.Now); err != nil {
 		return nil, err
 	}
-	c = c.inheritUrgency(s.Tasks[c.Follows])
-	id, skippedFrom := NewTaskID(s.LastTask+1), 0
-	if c.NumberAfter > s.LastTask {
-		id, skippedFrom = NewTaskID(c.NumberAfter+1), s.LastTask+1
+	c = c.inheritUrgency(state.Tasks[c.Follows])
+	id, skippedFrom := NewTaskID(state.LastTask+1), 0
+	if c.NumberAfter > state.LastTask {
+		id, skippedFrom = NewTaskID(c.NumberAfter+1), state.LastTask+1
 	}
-	return []Event{m.newEvent(id, "", "", &TaskSubmitted{
+	return []Event{meta.newEvent(id, "", "", &TaskSubmitted{
 		Instruction: c.Instruction, Project: c.Project, Settings: c.Settings.WithDefaults(), DryRun: c.DryRun,
-		Base: c.Base, Follows: c.Follows, After: withoutRepeats(c.After), Priority: c.Priority, Tags: withoutRepeats(c.Tags), Deadline: c.Deadline.UTC().Truncate(time.Second), Issue: c.Issue,
+		Base: c.Base, Follows: c.Follows, After: withoutRepeats(c.After), Priority: c.Priority, Tags: withoutRepeats(c.Tags),
+		Deadline: c.Deadline.UTC().Truncate(time.Second), Issue: c.Issue,
 		Attachments: attachmentsOf(c.Attachments), SkippedFrom: skippedFrom,
 	})}, nil
 }
 
-// SubmittedBy is the task that an actor's command brought about, now or the
-// first time that it was sent; empty: none.
+// SubmittedBy returns the task that an actor's command created, now or the first time that it was sent. It returns ""
+// if there is none.
 func (s *State) SubmittedBy(actor, id string) TaskID { return s.Commands[CommandID(actor, id)] }
 
-// TaskSubmitted is the birth of a task.
+// TaskSubmitted creates a task.
 type TaskSubmitted struct {
 	Instruction string   `json:"instruction"`
 	Project     Project  `json:"project"`
@@ -142,41 +147,42 @@ type TaskSubmitted struct {
 	DryRun      bool     `json:"dry_run,omitempty"`
 	Base        string   `json:"base,omitempty"`
 	Follows     TaskID   `json:"follows,omitempty"`
-	// After are tasks that are to be merged before this one begins.
+	// After lists tasks that must be merged before this one begins.
 	After    []TaskID `json:"after,omitempty"`
 	Priority Priority `json:"priority"`
 	Tags     []string `json:"tags,omitempty"`
-	// Deadline cancels nothing. Older versions know none.
+	// Deadline does not cancel the task.
 	Deadline time.Time `json:"deadline,omitzero"`
 	// Issue is the issue that the instruction quotes.
 	Issue *IssueRef `json:"issue,omitempty"`
 	// Attachments are the files that belong to the instruction.
 	Attachments []Attachment `json:"attachments,omitempty"`
-	// SkippedFrom is the first of the numbers below this task's that no task has, since branches of
-	// this office at the remote have them. 0 means that none was skipped.
+	// SkippedFrom is the first number that was skipped before this task's number, because branches of this office at the
+	// remote use it. Zero means that none was skipped.
 	SkippedFrom int `json:"skipped_from,omitempty"`
 }
 
 var _ = registerKind[TaskSubmitted]()
 
-// Attaches reports whether a blob is a file of the instruction.
+// Attaches reports whether a blob is an attached file of the instruction.
 func (d *TaskSubmitted) Attaches(blob Hash) bool {
 	return slices.ContainsFunc(d.Attachments, func(a Attachment) bool { return a.Blob == blob })
 }
 
 func (*TaskSubmitted) Kind() string { return "task.submitted" }
-func (d *TaskSubmitted) apply(s *State, e Event) {
-	s.LastTask++
+func (d *TaskSubmitted) apply(state *State, event Event) {
+	state.LastTask++
 	if d.SkippedFrom > 0 {
-		s.LastTask = e.Task.Number()
-		s.SkippedTasks += s.LastTask - d.SkippedFrom
+		state.LastTask = event.Task.Number()
+		state.SkippedTasks += state.LastTask - d.SkippedFrom
 	}
-	s.setTask(&Task{
-		ID: e.Task, Instruction: d.Instruction, Project: d.Project, Settings: d.Settings, DryRun: d.DryRun,
-		Base: d.Base, Follows: d.Follows, After: d.After, Priority: d.Priority, Tags: d.Tags, Deadline: d.Deadline, Issue: d.Issue, Attachments: d.Attachments,
-		Submitted: e.Time, Updated: e.Time, Status: StatusPending, Cap: d.Settings.Cap,
+	state.setTask(&Task{
+		ID: event.Task, Instruction: d.Instruction, Project: d.Project, Settings: d.Settings, DryRun: d.DryRun,
+		Base: d.Base, Follows: d.Follows, After: d.After, Priority: d.Priority, Tags: d.Tags, Deadline: d.Deadline,
+		Issue: d.Issue, Attachments: d.Attachments,
+		Submitted: event.Time, Updated: event.Time, Status: StatusPending, Cap: d.Settings.Cap,
 	})
-	s.Open = append(s.Open, e.Task)
-	s.noteCommand(e.Cause, e.Task)
-	s.restoreProject(d.Project.ID)
+	state.Open = append(state.Open, event.Task)
+	state.noteCommand(event.Cause, event.Task)
+	state.restoreProject(d.Project.ID)
 }

@@ -2,23 +2,23 @@ package company
 
 import "time"
 
-// SubtaskStatus is where a subtask stands (STA-1).
+// SubtaskStatus is the status of a subtask (STA-1).
 type SubtaskStatus string
 
 const (
-	SubtaskPending   SubtaskStatus = "pending"       // waits for what it comes after, or for its next run to be offered
+	SubtaskPending   SubtaskStatus = "pending"       // waits for its dependencies, or for its next run to be offered
 	SubtaskAssigned  SubtaskStatus = "assigned"      // its run is on the queue
 	SubtaskRunning   SubtaskStatus = "running"       // a worker has claimed the run
-	SubtaskInGate    SubtaskStatus = "quality_check" // its head is in the gates
-	SubtaskReviewing SubtaskStatus = "reviewing"     // the reviewer has it
-	SubtaskMerging   SubtaskStatus = "merging"       // in the merge queue, or being resolved
+	SubtaskInGate    SubtaskStatus = "quality_check" // the gates run on its head
+	SubtaskReviewing SubtaskStatus = "reviewing"     // the reviewer checks it
+	SubtaskMerging   SubtaskStatus = "merging"       // in the merge queue, or its conflict is being resolved
 	SubtaskCompleted SubtaskStatus = "completed"     // merged
 	SubtaskFailed    SubtaskStatus = "failed"
 	SubtaskBlocked   SubtaskStatus = "blocked" // only the president can help
 	SubtaskCancelled SubtaskStatus = "cancelled"
 )
 
-// Ended reports whether the status is a last one.
+// Ended reports whether the status is final.
 func (st SubtaskStatus) Ended() bool {
 	return st == SubtaskCompleted || st == SubtaskFailed || st == SubtaskCancelled
 }
@@ -29,56 +29,58 @@ type Subtask struct {
 	Wave    int            `json:"wave"` // from 1
 	Planned PlannedSubtask `json:"planned"`
 	Status  SubtaskStatus  `json:"status"`
-	Paused  bool           `json:"paused,omitempty"` // by itself, apart from its task
+	Paused  bool           `json:"paused,omitempty"` // paused itself, apart from its task
 	Branch  string         `json:"branch,omitempty"`
 	Times   SubtaskTimes   `json:"times,omitzero"`
 
 	Started int      `json:"started"`           // worker runs so far
-	Current RunID    `json:"current,omitempty"` // the worker run that is offered or under way
-	From    OID      `json:"from,omitempty"`    // what the current or the next run starts from
+	Current RunID    `json:"current,omitempty"` // the worker run that is offered or running
+	From    OID      `json:"from,omitempty"`    // commit that the current or the next run starts from
 	Base    OID      `json:"base,omitempty"`    // integration head when the first run was offered
-	Head    OID      `json:"head,omitempty"`    // what the host took last
+	Head    OID      `json:"head,omitempty"`    // the newest commit that the host took
 	Changes []Change `json:"changes,omitempty"`
 
-	Gate   *GateFinished `json:"gate,omitempty"`  // of Head, by itself or in a stack
-	Doubt  *GateFinished `json:"doubt,omitempty"` // of its merge: red, and new failures cannot be recognised; waits for the president
+	Gate *GateFinished `json:"gate,omitempty"` // of Head, alone or in a stack
+	// Doubt is a red result of its merge whose new failures cannot be recognised. It waits for the president.
+	Doubt  *GateFinished `json:"doubt,omitempty"`
 	Review ReviewState   `json:"review"`
-	// FirstSteps are the checks that ran a part of their suite before the review.
+	// FirstSteps lists the checks that ran only a part of their suite before the review.
 	FirstSteps []FirstStep `json:"first_steps,omitempty"`
-	Input      string      `json:"input,omitempty"` // the reason for the next run, for its worker, besides findings and gate output
+	// Input tells the worker the reason for the next run, besides findings and gate output.
+	Input string `json:"input,omitempty"`
 
 	Conflict *ConflictReported `json:"conflict,omitempty"` // being resolved
-	// Unresolved is the conflict that the merger gave up, until a worker hands in another head.
+	// Unresolved is the conflict that the merger gave up on. It is kept until a worker hands in another head.
 	Unresolved *ConflictReported `json:"unresolved,omitempty"`
 	Merger     RunID             `json:"merger,omitempty"` // the merger's run
 	Mergers    int               `json:"mergers,omitempty"`
 	Merged     OID               `json:"merged,omitempty"` // the merge commit
 
-	GateReds   int    `json:"gate_reds,omitempty"`
-	Unshown    int    `json:"unshown,omitempty"` // how often it was sent back for want of a test that shows it; leaveUnshown: it may pass without
+	GateReds int `json:"gate_reds,omitempty"`
+	// Unshown counts how often it was sent back for lack of a red-green test; leaveUnshown means that it may pass without.
+	Unshown    int    `json:"unshown,omitempty"`
 	RunErrors  int    `json:"run_errors,omitempty"`
 	Continued  int    `json:"continued,omitempty"`
 	Conflicts  int    `json:"conflicts,omitempty"`
 	Guided     int    `json:"guided,omitempty"`
 	Blocks     int    `json:"blocks,omitempty"`     // how often it was blocked
-	Escalation string `json:"escalation,omitempty"` // waits for the manager, and why
+	Escalation string `json:"escalation,omitempty"` // reason why it waits for the manager
 	Reason     string `json:"reason,omitempty"`     // why it is blocked
-	Model      string `json:"model,omitempty"`      // the profile that the manager gave it; empty: the workers' own
-	// MoreTurns are replies that the manager gave each of its runs beyond those of the config.
+	Model      string `json:"model,omitempty"`      // the profile that the manager chose; empty means the workers' default
+	// MoreTurns is the number of replies that the manager granted each of its runs beyond the config's limit.
 	MoreTurns int `json:"more_turns,omitempty"`
-	// SplitFrom is the subtask that it was split from; empty: it is of the plan.
+	// SplitFrom is the subtask that it was split from. Empty means that it comes from the plan.
 	SplitFrom SubtaskID `json:"split_from,omitempty"`
-	Replanned string    `json:"replanned,omitempty"` // why the manager planned it anew; empty: it did not
-	// TakenIn are the commits of others that the ticket takes in. Nil means a ticket of a plan or
-	// a repair.
+	Replanned string    `json:"replanned,omitempty"` // why the manager replanned it; empty if it did not
+	// TakenIn holds the commits of other people that the ticket takes in. Nil means a ticket of a plan or a repair.
 	TakenIn *BranchChange `json:"taken_in,omitempty"`
-	// Decisions are the manager's, made with its advice on the subtask.
+	// Decisions lists the manager's decisions on the subtask, made with its advice.
 	Decisions []string `json:"decisions,omitempty"`
 
 	leave leaveNeed // for Changes
 }
 
-// SubtaskTimes are when a subtask moved (SUB-7). A zero time has not come yet.
+// SubtaskTimes holds the times of a subtask's moves (SUB-7). A zero time means that the move has not happened.
 type SubtaskTimes struct {
 	Created time.Time `json:"created,omitzero"` // planned
 	Started time.Time `json:"started,omitzero"` // a worker first claimed a run of it
@@ -86,8 +88,8 @@ type SubtaskTimes struct {
 	Ended   time.Time `json:"ended,omitzero"` // merged or cancelled
 }
 
-// noteTimes sets the times of the subtasks that an event made or changed. Before is the task
-// as it was, or nil.
+// noteTimes sets the times of the subtasks that an event created or changed. before is the task before the event, or
+// nil.
 func (t *Task) noteTimes(before *Task, at time.Time) {
 	for _, sub := range t.Subtasks {
 		var old *Subtask
@@ -98,7 +100,7 @@ func (t *Task) noteTimes(before *Task, at time.Time) {
 			continue
 		}
 		sub.Times.Updated = at
-		if sub.Times.Created.IsZero() { // a new plan makes its subtasks anew
+		if sub.Times.Created.IsZero() { // a new plan creates new subtasks
 			sub.Times.Created = at
 		}
 		if sub.Status == SubtaskRunning && sub.Times.Started.IsZero() {
@@ -127,8 +129,7 @@ func (sub *Subtask) phaseName() string {
 	return "execute"
 }
 
-// requeue sends the subtask back to a worker: its next run starts from what the
-// host took last.
+// requeue sends the subtask back to a worker. Its next run starts from the newest commit that the host took.
 func (sub *Subtask) requeue(input string) {
 	sub.Status, sub.Current, sub.Input = SubtaskPending, "", input
 	sub.Conflict, sub.Merger, sub.Doubt = nil, "", nil
@@ -137,35 +138,33 @@ func (sub *Subtask) requeue(input string) {
 	}
 }
 
-// HasUnfinishedWork reports whether a commit that a run starts from has work of earlier runs that none of
-// them handed in: no gates have judged it.
+// HasUnfinishedWork reports whether the start commit of a run contains work of earlier runs that none of them handed
+// in. The gates have not run on such work.
 func (sub *Subtask) HasUnfinishedWork(from OID) bool {
 	return from != sub.Base && (sub.Gate == nil || sub.Gate.Head != from)
 }
 
-// maxGuided is how often the manager may send one subtask back.
+// maxGuided limits how often the manager may send one subtask back.
 const maxGuided = 2
 
-// escalateToManager gives the subtask to the manager, or to the president when
-// the manager has had its chances.
-func (sub *Subtask) escalateToManager(why string) {
+// escalateToManager hands the subtask to the manager. After maxGuided rounds it blocks the subtask for the president
+// instead.
+func (sub *Subtask) escalateToManager(reason string) {
 	sub.requeue("")
 	if sub.Guided >= maxGuided {
-		sub.blockForPresident(why)
+		sub.blockForPresident(reason)
 		return
 	}
-	sub.Escalation = why
+	sub.Escalation = reason
 }
 
-// Change is one path that a run created, modified or deleted (ART-2), as git
-// objects say, not as the agent says.
+// Change is one path that a run created, modified or deleted (ART-2), according to git objects and not to the agent.
 type Change struct {
 	Path   string `json:"path"`
 	Action string `json:"action"` // created | modified | deleted
-	// Lines is how many lines it adds and takes away; 0 where that is not known.
+	// Lines is the number of added and removed lines. Zero means unknown.
 	Lines int `json:"lines,omitempty"`
 }
 
-// Attempts is how many runs of workers a subtask has had. Its reviews and its
-// merges are runs, too, and no attempts.
+// Attempts returns the number of worker runs of the subtask. Its reviews and merges are runs too, but do not count.
 func (sub *Subtask) Attempts() int { return sub.Started }

@@ -115,7 +115,9 @@ func TestPauseHoldsChecksAndMerges(t *testing.T) {
 	if due := s.dueOf(1); len(due) != 1 || due[0].Kind != EffectReview || !due[0].Drain {
 		t.Fatalf("the review that is under way: %+v", due)
 	}
-	s.must(string(review), EndRun{Run: review, Fence: fence, Outcome: RunEnded{Status: RunSuccess}, Review: &ReviewRecorded{Head: s.sub(1).Head, Onto: s.task().Head, PatchID: "p", Verdict: Approve}})
+	s.must(string(review),
+		EndRun{Run: review, Fence: fence, Outcome: RunEnded{Status: RunSuccess},
+			Review: &ReviewRecorded{Head: s.sub(1).Head, Onto: s.task().Head, PatchID: "p", Verdict: Approve}})
 	s.checkSubStatus(1, SubtaskMerging)
 	s.mustIgnore(s.tested(1))
 	if s.isDue(EffectTestMerge) {

@@ -12,12 +12,14 @@ func TestSubtaskHasTimes(t *testing.T) {
 	t.Parallel()
 	s := newStory(t, Settings{}).plan(2)
 	planned := s.sub(1).Times
-	if planned.Created.IsZero() || planned.Updated != planned.Created || !planned.Started.IsZero() || !planned.Ended.IsZero() {
+	if planned.Created.IsZero() || planned.Updated != planned.Created || !planned.Started.IsZero() ||
+		!planned.Ended.IsZero() {
 		t.Fatalf("of a planned subtask: %+v", planned)
 	}
 	s.work(1)
 	worked := s.sub(1).Times
-	if worked.Created != planned.Created || !worked.Started.After(worked.Created) || !worked.Updated.After(worked.Started) || !worked.Ended.IsZero() {
+	if worked.Created != planned.Created || !worked.Started.After(worked.Created) ||
+		!worked.Updated.After(worked.Started) || !worked.Ended.IsZero() {
 		t.Errorf("of one that was worked on: %+v", worked)
 	}
 	if other := s.sub(2).Times; other != planned {

@@ -5,17 +5,15 @@ import (
 	"fmt"
 )
 
-// People and bots commit to the branch of an open pull request while a follow-up works on it.
-// The follow-up takes these commits in before it pushes. They become a ticket whose head is
-// theirs: it needs no worker, and passes the gates, the reviewer, the rules about protected
-// paths and the merge queue as any other ticket does.
+// People and bots commit to the branch of an open pull request while a follow-up works on it. The follow-up takes these
+// commits in before it pushes. They become a ticket with their last commit as its head. The ticket needs no worker. It
+// passes the gates, the reviewer, the rules about protected paths and the merge queue like any other ticket.
 
-// maxTakeIns is how often a task takes in commits of others before the president is asked.
+// maxTakeIns limits how often a task takes in other people's commits before the president is asked.
 const maxTakeIns = 1
 
-// MaxChanges bounds the list of changed files of one subtask, as JSON in bytes: it becomes part
-// of one record of the ledger, which holds 4 MiB, and of the state. That is some twenty
-// thousand files.
+// MaxChanges limits the list of changed files of one subtask, in bytes of JSON. The list becomes part of one record of
+// the ledger, which holds 4 MiB, and of the state. It is enough for about twenty thousand files.
 const MaxChanges = 2 << 20
 
 // SizeOfChanges returns the size of a list of changed files as JSON, in bytes.
@@ -27,11 +25,11 @@ func SizeOfChanges(changes []Change) int {
 	return len(text)
 }
 
-// MayTakeIn reports whether the task may take in commits of others without asking.
+// MayTakeIn reports whether the task may take in other people's commits without asking.
 func (t *Task) MayTakeIn() bool { return t.TakeIns < maxTakeIns }
 
-// RemoteHead returns the commit at which a follow-up expects its branch at the remote: where it
-// began, or the last commit of others that it has merged.
+// RemoteHead returns the commit at which a follow-up expects its branch at the remote: its base, or the last merged
+// commit of other people.
 func (t *Task) RemoteHead() OID {
 	head := t.Prepared.Base.OID
 	for _, sub := range t.Subtasks {
@@ -42,29 +40,30 @@ func (t *Task) RemoteHead() OID {
 	return head
 }
 
-// TakeInPush brings in that the push of a follow-up was refused, since others had pushed commits
-// on top of what the task expected at the remote.
+// TakeInPush reports that the push of a follow-up was refused, because others had pushed commits on top of the expected
+// commit.
 type TakeInPush struct {
 	Task   TaskID
-	Head   OID          // that was not pushed
+	Head   OID          // the head that was not pushed
 	Pushed BranchChange // the branch at the remote, compared with RemoteHead
-	// Changes are the files that the commits of others change.
+	// Changes lists the files that these commits change.
 	Changes []Change
 }
 
-func (c TakeInPush) decide(s *State, m Meta) ([]Event, error) {
-	t, err := s.activeTask(c.Task)
+func (c TakeInPush) decide(state *State, meta Meta) ([]Event, error) {
+	task, err := state.activeTask(c.Task)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case t.Delivery == nil || t.Delivery.Head != c.Head || t.Head != c.Head || !s.canDeliver(t):
+	case task.Delivery == nil || task.Delivery.Head != c.Head || task.Head != c.Head || !state.canDeliver(task):
 		return nil, E(EConflict, "the refused push is not of the head that is to be delivered")
-	case s.LeadOf(t) == t:
-		return nil, E(EConflict, string(t.ID)+" follows no pull request: it has no branch that others could have pushed to")
-	case !t.MayTakeIn():
-		return nil, E(EConflict, string(t.ID)+" has taken in commits of others already").NeedsPerson()
-	case c.Pushed.Kind != BranchAhead || c.Pushed.Delivered != t.RemoteHead():
+	case state.LeadOf(task) == task:
+		return nil, E(EConflict, string(task.ID)+
+			" follows no pull request: it has no branch that others could have pushed to")
+	case !task.MayTakeIn():
+		return nil, E(EConflict, string(task.ID)+" has taken in commits of others already").NeedsPerson()
+	case c.Pushed.Kind != BranchAhead || c.Pushed.Delivered != task.RemoteHead():
 		return nil, E(EInvalid, "only commits on top of what was pushed last are taken in")
 	case SizeOfChanges(c.Changes) > MaxChanges:
 		return nil, E(EInvalid, "the commits of others change too many files")
@@ -72,8 +71,8 @@ func (c TakeInPush) decide(s *State, m Meta) ([]Event, error) {
 	if err := c.Pushed.Check(); err != nil {
 		return nil, err
 	}
-	return []Event{m.newEvent(t.ID, "", "", &PushTakenIn{
-		Subtask: t.nextIDs(1)[0], BranchChange: c.Pushed.Bounded(), Changes: c.Changes,
+	return []Event{meta.newEvent(task.ID, "", "", &PushTakenIn{
+		Subtask: task.nextIDs(1)[0], BranchChange: c.Pushed.Bounded(), Changes: c.Changes,
 	})}, nil
 }
 
@@ -88,13 +87,13 @@ var _ = registerKind[PushTakenIn]()
 
 func (*PushTakenIn) Kind() string { return "pr.taken_in" }
 func (d *PushTakenIn) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
-	delete(t.Failures, deliverFailure)
-	t.TakeIns++
-	t.addWave([]PlannedSubtask{d.plannedSubtask(t)})
-	t.Status = StatusExecuting
+	task := s.editTask(e.Task)
+	delete(task.Failures, deliverFailure)
+	task.TakeIns++
+	task.addWave([]PlannedSubtask{d.plannedSubtask(task)})
+	task.Status = StatusExecuting
 	pushed := d.BranchChange
-	sub := t.Subtasks[len(t.Subtasks)-1]
+	sub := task.Subtasks[len(task.Subtasks)-1]
 	sub.Status = SubtaskInGate
 	sub.TakenIn = &pushed
 	sub.Base = pushed.Delivered
@@ -102,24 +101,25 @@ func (d *PushTakenIn) apply(s *State, e Event) {
 	sub.Changes = d.Changes
 }
 
-// plannedSubtask is the ticket. Agents read it, so it has nothing that others wrote.
-func (d *PushTakenIn) plannedSubtask(t *Task) PlannedSubtask {
+// plannedSubtask returns the ticket. Agents read it, so it contains no text that others wrote.
+func (d *PushTakenIn) plannedSubtask(task *Task) PlannedSubtask {
 	commits := d.CommitsText()
 	return PlannedSubtask{
 		Title: "Take in " + commits + " of others",
 		Description: fmt.Sprintf("Others pushed %s to %s, the branch of the pull request, while this task was under way. "+
 			"The branch of this ticket stands at %s, which contains them; the task expected the branch at %s. "+
 			"Keep what these commits do. Change only what the checks, the review or a merge conflict require.",
-			commits, t.IntegrationBranch(), d.Now.Short(), d.Delivered.Short()),
-		AcceptanceCriteria: []string{"the commits up to " + d.Now.Short() + " are kept, and what they do holds beside the work of this task"},
-		WriteSet:           []string{"**"}, Effort: "small",
+			commits, task.IntegrationBranch(), d.Now.Short(), d.Delivered.Short()),
+		AcceptanceCriteria: []string{"the commits up to " + d.Now.Short() +
+			" are kept, and what they do holds beside the work of this task"},
+		WriteSet: []string{"**"}, Effort: "small",
 	}
 }
 
-// String describes the commits that were taken in, for people. Names are as safe as Bounded makes them.
+// String describes the commits that were taken in, for people. Names are safe to print: see Bounded.
 func (d *PushTakenIn) String() string { return DescribeTakenIn(d.BranchChange) }
 
-// DescribeTakenIn tells in a phrase which commits of others a task has taken in.
+// DescribeTakenIn returns a phrase about the commits that a task has taken in.
 func DescribeTakenIn(b BranchChange) string {
 	return fmt.Sprintf("took in %s%s that were pushed to the branch meanwhile", b.CommitsText(), b.authorsText())
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	. "company/internal/company"
-	"company/internal/company/history"
+	"company/internal/company/historytest"
 )
 
 // followUpToPush is a world with a follow-up of t1, t2, whose head is about to be pushed.
@@ -16,7 +16,8 @@ func followUpToPush(t *testing.T, set func(*Settings)) *world {
 	if set != nil {
 		set(&settings)
 	}
-	w.must(President, Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: settings, Follows: "t1"})
+	w.must(President,
+		Submit{Instruction: "more", Project: Project{ID: "p", Path: "/p"}, Settings: settings, Follows: "t1"})
 	w.untilPush(t)
 	return w
 }
@@ -50,7 +51,8 @@ func (w *world) workOn() {
 func (w *world) pushed() TakeInPush {
 	t := w.s.Tasks["t2"]
 	return TakeInPush{Task: "t2", Head: t.Head, Changes: []Change{{Path: "typo.go", Action: "modified"}},
-		Pushed: BranchChange{Kind: BranchAhead, Delivered: t.RemoteHead(), Now: w.oid(), Commits: 2, By: []string{"Ann\x1b[2J"}, People: 1}}
+		Pushed: BranchChange{Kind: BranchAhead, Delivered: t.RemoteHead(), Now: w.oid(), Commits: 2,
+			By: []string{"Ann\x1b[2J"}, People: 1}}
 }
 
 // Commits that others push before a follow-up does become a ticket that needs no worker: the
@@ -63,7 +65,8 @@ func TestPushOfOthersIsTakenIn(t *testing.T) {
 	w.must(Company, c)
 	f := w.s.Tasks["t2"]
 	sub := f.Subtasks[len(f.Subtasks)-1]
-	if f.Status != StatusExecuting || sub.Status != SubtaskInGate || sub.Head != c.Pushed.Now || sub.Base != began || strings.ContainsRune(sub.TakenIn.By[0], 0x1b) {
+	if f.Status != StatusExecuting || sub.Status != SubtaskInGate || sub.Head != c.Pushed.Now || sub.Base != began ||
+		strings.ContainsRune(sub.TakenIn.By[0], 0x1b) {
 		t.Fatalf("%s; %+v", f.Status, sub)
 	}
 	if strings.Contains(sub.Planned.Title+sub.Planned.Description, "Ann") {
@@ -76,10 +79,11 @@ func TestPushOfOthersIsTakenIn(t *testing.T) {
 	w.settle()
 	f = w.s.Tasks["t2"]
 	sub = f.Subtasks[len(f.Subtasks)-1]
-	if f.Status != StatusCompleted || sub.Merged == "" || sub.Started != 0 || sub.Review.Last == nil || f.PR.Head == was || f.RemoteHead() != c.Pushed.Now {
+	if f.Status != StatusCompleted || sub.Merged == "" || sub.Started != 0 || sub.Review.Last == nil || f.PR.Head == was ||
+		f.RemoteHead() != c.Pushed.Now {
 		t.Errorf("%s, %+v; its pull request is at %s after %s", f.Status, sub, f.PR.Head, was)
 	}
-	if err := history.CheckInvariants(w.s); err != nil {
+	if err := historytest.CheckInvariants(w.s); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -93,7 +97,9 @@ func TestTakeInIsBounded(t *testing.T) {
 	if _, err := w.do(Company, w.pushed()); CodeOf(err) != EConflict || w.s.Tasks["t2"].MayTakeIn() {
 		t.Fatalf("taken in again: %v", err)
 	}
-	w.must(Company, ReportEffectFailure{Task: "t2", Key: "deliver", EffectFailed: EffectFailed{Code: EConflict, Error: "others pushed again", Human: true}})
+	w.must(Company,
+		ReportEffectFailure{Task: "t2", Key: "deliver",
+			EffectFailed: EffectFailed{Code: EConflict, Error: "others pushed again", Human: true}})
 	for _, e := range w.due(10) {
 		if o, asks := e.Command.(OpenApproval); asks {
 			w.must(Company, o)
@@ -117,11 +123,13 @@ func TestProtectedFilesOfOthers(t *testing.T) {
 	t.Parallel()
 	w := followUpToPush(t, nil)
 	c := w.pushed()
-	c.Changes = append(c.Changes, Change{Path: ".github/workflows/ci.yml", Action: "modified"}, Change{Path: "company.yaml", Action: "created"})
+	c.Changes = append(c.Changes, Change{Path: ".github/workflows/ci.yml", Action: "modified"},
+		Change{Path: "company.yaml", Action: "created"})
 	w.must(Company, c)
 	for range 5000 {
 		if open := w.s.OpenApprovals("t2"); len(open) > 0 {
-			if a := open[0]; a.Kind != AskProtected || !strings.Contains(a.Question, ".github/workflows/ci.yml") || !strings.Contains(a.Question, "company.yaml") {
+			if a := open[0]; a.Kind != AskProtected || !strings.Contains(a.Question, ".github/workflows/ci.yml") ||
+				!strings.Contains(a.Question, "company.yaml") {
 				t.Errorf("%+v", a)
 			}
 			if f := w.s.Tasks["t2"]; f.Head != c.Head {
@@ -167,7 +175,8 @@ func TestCommitsOfOthersAreKept(t *testing.T) {
 	w.must(Company, c)
 	f := w.s.Tasks["t2"]
 	sub := f.Subtasks[len(f.Subtasks)-1]
-	if _, problems := f.Replan(sub.ID, []PlannedSubtask{okSubtask("again", "x/**")}, "smaller"); len(problems) != 1 || !strings.Contains(problems[0].String(), "commits of others") {
+	if _, problems := f.Replan(sub.ID, []PlannedSubtask{okSubtask("again", "x/**")}, "smaller"); len(problems) != 1 ||
+		!strings.Contains(problems[0].String(), "commits of others") {
 		t.Errorf("planned anew: %v", problems)
 	}
 	w.must(President, Cancel{Task: "t2", Why: "not now"})
@@ -193,7 +202,7 @@ func TestCheckerOfTakeIns(t *testing.T) {
 		}
 		e := Meta{Now: w.now}.NewEvent(task, "", "", &d)
 		e.Seq = good[len(good)-1].Seq + 1
-		_, err := history.Replay(append(good[:len(good):len(good)], e))
+		_, err := historytest.Replay(append(good[:len(good):len(good)], e))
 		return err
 	}
 	if err := with("t2", nil); err != nil {

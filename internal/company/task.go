@@ -6,35 +6,35 @@ import (
 	"time"
 )
 
-// TaskStatus is where a task stands (STA-1).
+// TaskStatus is the status of a task (STA-1).
 type TaskStatus string
 
 const (
 	StatusPending     TaskStatus = "pending"     // submitted; its base is being found
-	StatusDecomposing TaskStatus = "decomposing" // the manager plans, while the image is made and the base is judged
-	StatusExecuting   TaskStatus = "executing"   // its subtasks are under way
+	StatusDecomposing TaskStatus = "decomposing" // the manager plans; the image is built; the gates run on the base
+	StatusExecuting   TaskStatus = "executing"   // its subtasks are being worked on
 	StatusReviewing   TaskStatus = "reviewing"   // all subtasks are merged; the whole is checked and delivered
 	StatusCompleted   TaskStatus = "completed"   // the pull request is open (or it was a dry run)
 	StatusFailed      TaskStatus = "failed"
 	StatusCancelled   TaskStatus = "cancelled"
-	// StatusAwaitingInput is never stored: it is what Shown says of a task
-	// with an open approval.
+	// StatusAwaitingInput is never stored. Shown returns it for a task with an open approval.
 	StatusAwaitingInput TaskStatus = "awaiting_input"
-	// StatusWaiting is never stored either: it is what Shown says of a task that has not
-	// begun, since it waits for others.
+	// StatusWaiting is never stored either. Shown returns it for a task that has not begun because it waits for other
+	// tasks.
 	StatusWaiting TaskStatus = "waiting"
 )
 
-// Ended reports whether the status is a last one.
+// Ended reports whether the status is final.
 func (st TaskStatus) Ended() bool {
 	return st == StatusCompleted || st == StatusFailed || st == StatusCancelled
 }
 
-// Text returns the status as lists, heads and errors show it.
+// Text returns the status as lists, headings and errors show it.
 func (st TaskStatus) Text() string {
 	return map[TaskStatus]string{
 		StatusPending: "preparing", StatusDecomposing: "planning", StatusExecuting: "working", StatusReviewing: "finishing",
-		StatusAwaitingInput: "needs you", StatusWaiting: "waiting", StatusCompleted: "done", StatusFailed: "failed", StatusCancelled: "cancelled",
+		StatusAwaitingInput: "needs you", StatusWaiting: "waiting", StatusCompleted: "done", StatusFailed: "failed",
+		StatusCancelled: "cancelled",
 	}[st]
 }
 
@@ -46,13 +46,13 @@ type Project struct {
 	Remote string `json:"remote,omitempty"`
 }
 
-// Base is where a task starts from, as found when it was prepared.
+// Base holds the branch and commit that a task starts from, as found when it was prepared.
 type Base struct {
 	Branch   string `json:"branch"`    // the checkout's branch
 	OID      OID    `json:"oid"`       // its commit
-	PRBranch string `json:"pr_branch"` // what the pull request asks to be merged into
+	PRBranch string `json:"pr_branch"` // the target branch of the pull request
 	Dirty    bool   `json:"dirty,omitempty"`
-	Ahead    int    `json:"ahead,omitempty"` // commits that the remote lacks and that travel along
+	Ahead    int    `json:"ahead,omitempty"` // commits that the remote lacks and that the pull request includes
 }
 
 // Task is one instruction of the president.
@@ -62,144 +62,140 @@ type Task struct {
 	Project     Project  `json:"project"`
 	Settings    Settings `json:"settings"`
 	DryRun      bool     `json:"dry_run,omitempty"`
-	Base        string   `json:"base,omitempty"` // asked for by name; empty: the checkout's HEAD
+	Base        string   `json:"base,omitempty"` // requested by name; empty means the checkout's HEAD
 	Follows     TaskID   `json:"follows,omitempty"`
-	// After are tasks that are to be merged before this one begins, and Without those of
-	// them that the president has it not wait for.
+	// After lists tasks that must be merged before this one begins. Without lists the ones among them that the president
+	// exempted, so this task does not wait for them.
 	After     []TaskID   `json:"after,omitempty"`
 	Without   []TaskID   `json:"without,omitempty"`
 	Priority  Priority   `json:"priority"`
 	Tags      []string   `json:"tags,omitempty"`
-	Deadline  time.Time  `json:"deadline,omitzero"` // it orders the work, and ends nothing
-	Issue     *IssueRef  `json:"issue,omitempty"`   // that the instruction quotes
+	Deadline  time.Time  `json:"deadline,omitzero"` // affects the order of work only; it ends no task
+	Issue     *IssueRef  `json:"issue,omitempty"`   // the issue that the instruction quotes
 	Submitted time.Time  `json:"submitted"`
 	Updated   time.Time  `json:"updated"`
 	Status    TaskStatus `json:"status"`
 	Paused    bool       `json:"paused,omitempty"`
 	Reason    string     `json:"reason,omitempty"` // why it failed or was cancelled
 	Ended     time.Time  `json:"ended,omitzero"`
-	// Attachments are the files of the instruction.
+	// Attachments holds the files of the instruction.
 	Attachments []Attachment `json:"attachments,omitempty"`
-	// Idle is the time in which no company worked on it, as far as that is known: none
-	// was at work, it waited for the president alone, or a pause or a stop was on; and that
-	// from an end to a retry.
+	// Idle is the known time in which no work was done on the task: the company was not running, the task waited only for
+	// the president, or a pause or a stop was in effect. The time from an end to a retry counts too.
 	Idle time.Duration `json:"idle_ns,omitzero"`
 
-	Prepared *TaskPrepared `json:"prepared,omitempty"` // without an image: it is being made
-	// BaseMayHaveMoved says that the president has mended what the image could not be made
-	// for: the base is looked for again first.
-	BaseMayHaveMoved bool                 `json:"base_may_have_moved,omitempty"`
-	Baseline         *GateResult          `json:"baseline,omitempty"` // what the gates say of the base
-	Early            *EarlyStart          `json:"early,omitempty"`    // nil: workers wait until the base is judged
-	Plan             Planning             `json:"plan"`
-	Subtasks         []*Subtask           `json:"subtasks,omitempty"`
-	Runs             map[RunID]*Run       `json:"runs,omitempty"`
-	Head             OID                  `json:"head,omitempty"` // of the integration branch
-	Tree             OID                  `json:"tree,omitempty"` // of Head, once something is merged: the one that the gates passed on
-	Queue            []SubtaskID          `json:"queue,omitempty"`
-	MergeIntent      *MergeIntentRecorded `json:"intent,omitempty"`
-	StackIntent      *StackIntended       `json:"stack_intent,omitempty"`
-	Suspects         []SubtaskID          `json:"suspects,omitempty"` // of a red stack, in order: one of them is red
-	Gate             *GateFinished        `json:"gate,omitempty"`     // of the whole task
-	Review           ReviewState          `json:"review"`             // of the whole task
-	Delivery         *DeliveryIntended    `json:"deliver,omitempty"`
-	// HeldDelivery is what stood against the push, and Allowed are the doubts that a
-	// person let pass.
+	Prepared *TaskPrepared `json:"prepared,omitempty"` // lacks an image while the image is being built
+	// BaseMayHaveMoved means that the president fixed the problem that prevented the image. The base is then looked up
+	// again first.
+	BaseMayHaveMoved bool           `json:"base_may_have_moved,omitempty"`
+	Baseline         *GateResult    `json:"baseline,omitempty"` // result of the gates on the base
+	Early            *EarlyStart    `json:"early,omitempty"`    // nil means that workers wait for the baseline
+	Plan             Planning       `json:"plan"`
+	Subtasks         []*Subtask     `json:"subtasks,omitempty"`
+	Runs             map[RunID]*Run `json:"runs,omitempty"`
+	Head             OID            `json:"head,omitempty"` // of the integration branch
+	// Tree is the tree of Head that the gates passed on, set once a subtask is merged.
+	Tree        OID                  `json:"tree,omitempty"`
+	Queue       []SubtaskID          `json:"queue,omitempty"`
+	MergeIntent *MergeIntentRecorded `json:"intent,omitempty"`
+	StackIntent *StackIntended       `json:"stack_intent,omitempty"`
+	Suspects    []SubtaskID          `json:"suspects,omitempty"` // subtasks of a red stack, in order; one of them is red
+	Gate        *GateFinished        `json:"gate,omitempty"`     // of the whole task
+	Review      ReviewState          `json:"review"`             // of the whole task
+	Delivery    *DeliveryIntended    `json:"deliver,omitempty"`
+	// HeldDelivery holds the reasons against the push. Allowed lists the doubts that a person allowed.
 	HeldDelivery *DeliveryHeld `json:"held_push,omitempty"`
 	Allowed      []string      `json:"allowed,omitempty"`
-	// TakeIns counts how often commits of others were taken in since the president last had the
-	// delivery tried again.
+	// TakeIns counts how often other people's commits were taken in since the president last retried the delivery.
 	TakeIns int          `json:"take_ins,omitempty"`
 	PR      *PullRequest `json:"pr,omitempty"`
-	// SeenFeedback are the remarks on the pull request that follow-ups were made of,
-	// and FollowUps how many; only a lead has them.
+	// SeenFeedback lists the remarks on the pull request that follow-ups were created for. FollowUps counts those
+	// follow-ups. Only a lead has them.
 	SeenFeedback []string `json:"heard,omitempty"`
 	FollowUps    int      `json:"follow_ups,omitempty"`
-	// BranchChange is how the branch of the open pull request was last seen,
-	// where that is not as it was delivered; only a lead has it.
+	// BranchChange is the last seen state of the open pull request's branch if it differs from the delivered state. Only a
+	// lead has it.
 	BranchChange    *BranchChange      `json:"branch_change,omitempty"`
 	Cap             Amount             `json:"cap"`
 	Spent           Amount             `json:"spent"`
-	BudgetShortfall *Amount            `json:"want,omitempty"` // what one more call needs, when the cap is in the way
+	BudgetShortfall *Amount            `json:"want,omitempty"` // amount that one more call needs when the cap blocks it
 	Failures        map[string]Failure `json:"failures,omitempty"`
-	// Dependencies are the packages that were added beyond the base's lock
-	// files, in order.
+	// Dependencies lists the packages that were added beyond the base's lock files, in order.
 	Dependencies []Dependency `json:"dependencies,omitempty"`
-	// LookedUp are the names that went out to registries, without versions.
+	// LookedUp lists the package names that were sent to registries, without versions.
 	LookedUp []Dependency `json:"looked_up,omitempty"`
-	// Unwritten are its files that are not there, or old.
+	// Unwritten lists files of the task that are missing or out of date.
 	Unwritten []UnwrittenFile `json:"unwritten,omitempty"`
 
 	own ownedParts
 }
 
-// Failure remembers that an effect failed, so that it is tried again later
-// and not at once, and at last not at all.
+// Failure records a failed effect. It delays the next attempt and limits the number of attempts.
 type Failure struct {
 	Attempt     int       `json:"attempt"`
 	NotBefore   time.Time `json:"not_before"`
 	Code        Code      `json:"code"`
 	Error       string    `json:"error"`
 	Hint        string    `json:"hint,omitempty"`
-	NeedsPerson bool      `json:"human,omitempty"` // only a person can mend it
-	// Line is a line of the config that mends it, where one is known.
+	NeedsPerson bool      `json:"human,omitempty"` // only a person can fix it
+	// Line is a config line that fixes the problem, if one is known.
 	Line *ConfigLine `json:"line,omitempty"`
 }
 
-// cloneForEdit returns a copy that apply may change, but for its subtasks and runs: they are shared
-// until editSubtask and setRun replace one.
+// cloneForEdit returns a copy that apply may change. Subtasks and runs stay shared until editSubtask and setRun replace
+// one.
 func (t *Task) cloneForEdit() *Task {
-	c := *t
-	c.own = ownedParts{}
-	c.Subtasks = slices.Clone(t.Subtasks)
-	c.Failures = maps.Clone(t.Failures)
-	if c.Failures == nil {
-		c.Failures = map[string]Failure{}
+	task := *t
+	task.own = ownedParts{}
+	task.Subtasks = slices.Clone(t.Subtasks)
+	task.Failures = maps.Clone(t.Failures)
+	if task.Failures == nil {
+		task.Failures = map[string]Failure{}
 	}
-	c.Queue, c.Suspects = slices.Clone(t.Queue), slices.Clone(t.Suspects)
-	c.Dependencies, c.LookedUp = slices.Clone(t.Dependencies), slices.Clone(t.LookedUp)
-	return &c
+	task.Queue, task.Suspects = slices.Clone(t.Queue), slices.Clone(t.Suspects)
+	task.Dependencies, task.LookedUp = slices.Clone(t.Dependencies), slices.Clone(t.LookedUp)
+	return &task
 }
 
-// ownedParts are the parts of a task that apply has copied for itself. They are empty once the event
-// is applied.
+// ownedParts marks the parts of a task that apply has copied for the current event. It is cleared once the event is
+// applied.
 type ownedParts struct {
 	subtasks map[SubtaskID]bool
 	runs     bool
 }
 
-// editSubtask returns a subtask that apply may change, or nil. The task must come from editTask. The
+// editSubtask returns a subtask that apply may change, or nil if there is none. The task must come from editTask. The
 // same pointer is returned until the event is applied.
 func (t *Task) editSubtask(id SubtaskID) *Subtask {
-	at := t.placeOf(id)
+	index := t.placeOf(id)
 	switch {
-	case at < 0:
+	case index < 0:
 		return nil
 	case t.own.subtasks[id]:
-		return t.Subtasks[at]
+		return t.Subtasks[index]
 	case t.own.subtasks == nil:
 		t.own.subtasks = map[SubtaskID]bool{}
 	}
-	c := *t.Subtasks[at]
-	t.Subtasks[at], t.own.subtasks[id] = &c, true
-	return &c
+	subtask := *t.Subtasks[index]
+	t.Subtasks[index], t.own.subtasks[id] = &subtask, true
+	return &subtask
 }
 
-// setRun files a run. The task must come from editTask, and the run be a copy.
-func (t *Task) setRun(r *Run) {
+// setRun stores a run. The task must come from editTask, and run must be a copy.
+func (t *Task) setRun(run *Run) {
 	if !t.own.runs {
 		t.Runs, t.own.runs = maps.Clone(t.Runs), true
 	}
 	if t.Runs == nil {
 		t.Runs = map[RunID]*Run{}
 	}
-	t.Runs[r.ID] = r
+	t.Runs[run.ID] = run
 }
 
-// Subtask finds a subtask of the task, or nil.
+// Subtask returns a subtask of the task, or nil if there is none.
 func (t *Task) Subtask(id SubtaskID) *Subtask {
-	if at := t.placeOf(id); at >= 0 {
-		return t.Subtasks[at]
+	if index := t.placeOf(id); index >= 0 {
+		return t.Subtasks[index]
 	}
 	return nil
 }
@@ -207,13 +203,13 @@ func (t *Task) Subtask(id SubtaskID) *Subtask {
 // placeOf returns the index of a subtask, or -1.
 func (t *Task) placeOf(id SubtaskID) int {
 	if n := placeNumber(string(id)); n >= 1 && n <= len(t.Subtasks) && t.Subtasks[n-1].ID == id {
-		return n - 1 // as all that a plan has made
+		return n - 1 // true of all subtasks that a plan has created
 	}
 	return slices.IndexFunc(t.Subtasks, func(sub *Subtask) bool { return sub.ID == id })
 }
 
-// IntegrationBranch is the branch that this task's work is merged to, as it
-// was named when the task was prepared.
+// IntegrationBranch returns the branch that this task's work is merged to, as it was named when the task was prepared.
+// It is empty before that.
 func (t *Task) IntegrationBranch() string {
 	if t.Prepared == nil {
 		return ""
@@ -221,20 +217,19 @@ func (t *Task) IntegrationBranch() string {
 	return t.Prepared.Integration
 }
 
-// Reserved is the money and the tokens that runs hold but have not accounted
-// for.
+// Reserved returns the money and tokens that are reserved by runs that have not ended.
 func (t *Task) Reserved() Amount {
 	var sum Amount
-	for _, r := range t.Runs {
-		if !r.Ended {
-			sum = sum.Add(r.Reserved)
+	for _, run := range t.Runs {
+		if !run.Ended {
+			sum = sum.Add(run.Reserved)
 		}
 	}
 	return sum
 }
 
-// Held is the cap as far as it holds: one in USD holds nothing where calls cost
-// tokens and no price is known.
+// Held returns the cap as far as it can be enforced. A cap in USD has no effect where calls cost tokens and no price is
+// known.
 func (t *Task) Held() Amount {
 	held := t.Cap
 	if used := t.Spent.Add(t.Reserved()); used.Tokens > 0 && used.MicroUSD == 0 {
@@ -243,17 +238,16 @@ func (t *Task) Held() Amount {
 	return held
 }
 
-// refuseEnded refuses what only a task that is under way can do.
+// refuseEnded returns the error for an action that needs a task that has not ended.
 func (t *Task) refuseEnded() error {
-	e := E(EConflict, string(t.ID)+" has ended: "+t.Status.Text())
+	fault := E(EConflict, string(t.ID)+" has ended: "+t.Status.Text())
 	if t.Status == StatusCompleted {
-		return e.Fix("company submit --follows " + string(t.ID) + " works on its pull request")
+		return fault.Fix("company submit --follows " + string(t.ID) + " works on its pull request")
 	}
-	return e.Fix("company retry " + string(t.ID) + " has it go on")
+	return fault.Fix("company retry " + string(t.ID) + " has it go on")
 }
 
-// Short is what the cap lacks for the call that waits for money; nothing where
-// none waits.
+// Short returns how much the cap lacks for the call that waits for money. It is zero if no call waits.
 func (t *Task) Short() Amount {
 	if t.BudgetShortfall == nil {
 		return Amount{}
@@ -268,8 +262,7 @@ func (t *Task) Short() Amount {
 	return lack
 }
 
-// Wave is the number (from 1) of the first wave that is not complete, or 0
-// when there is none.
+// Wave returns the number (from 1) of the first incomplete wave, or 0 if there is none.
 func (t *Task) Wave() int {
 	first := 0
 	for _, sub := range t.Subtasks {
@@ -280,10 +273,10 @@ func (t *Task) Wave() int {
 	return first
 }
 
-// Phases of a task, as people are shown them (STA-5).
+// Phases lists the phases of a task, as people see them (STA-5).
 var Phases = []string{"intake", "plan", "execute", "verify", "review", "merge", "deliver"}
 
-// Phase is the task's least advanced one.
+// Phase returns the task's least advanced phase.
 func (t *Task) Phase() string {
 	switch t.Status {
 	case StatusPending:
@@ -300,29 +293,29 @@ func (t *Task) Phase() string {
 	return "deliver"
 }
 
-// Shown is the status that people see: a task with an open question waits for
-// its answer, and one that begins after others may wait for these.
-func (s *State) Shown(t *Task) TaskStatus {
+// Shown returns the status that people see. A task with an open approval is awaiting input, and a task that begins
+// after others may be waiting for them.
+func (s *State) Shown(task *Task) TaskStatus {
 	switch {
-	case !t.Status.Ended() && len(s.OpenApprovals(t.ID)) > 0:
+	case !task.Status.Ended() && len(s.OpenApprovals(task.ID)) > 0:
 		return StatusAwaitingInput
-	case s.isWaiting(t):
+	case s.isWaiting(task):
 		return StatusWaiting
 	}
-	return t.Status
+	return task.Status
 }
 
-// activeTask finds a task that has not ended and may have effects.
+// activeTask returns a task that has not ended. It refuses if the office is stopped.
 func (s *State) activeTask(id TaskID) (*Task, error) {
-	t, err := s.Task(id)
+	task, err := s.Task(id)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case t.Status.Ended():
-		return nil, E(EConflict, string(id)+" has ended: "+t.Status.Text())
+	case task.Status.Ended():
+		return nil, E(EConflict, string(id)+" has ended: "+task.Status.Text())
 	case s.Office.Stopped:
 		return nil, E(EStopped, "the office is stopped").Fix("company resume")
 	}
-	return t, nil
+	return task, nil
 }

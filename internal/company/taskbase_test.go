@@ -45,7 +45,9 @@ func (s *story) baseline() RecordBaseline {
 // fails has an effect fail for a reason that a person has to mend.
 func (s *story) fails(key string) {
 	s.t.Helper()
-	s.must(Company, ReportEffectFailure{Task: s.id, Key: key, EffectFailed: EffectFailed{Code: EImage, Error: "it cannot be made", Hint: "mend it", Human: true}})
+	s.must(Company,
+		ReportEffectFailure{Task: s.id, Key: key,
+			EffectFailed: EffectFailed{Code: EImage, Error: "it cannot be made", Hint: "mend it", Human: true}})
 }
 
 // mended has the president say that what failed is mended.
@@ -211,7 +213,9 @@ func TestEndOfTheBaseEndsThePlanning(t *testing.T) {
 			end(s)
 			s.checkStatus(StatusFailed)
 			s.requireDue()
-			s.must(string(run), EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunError, Error: "the task has ended", Spent: Amount{MicroUSD: 7}}})
+			s.must(string(run),
+				EndRun{Run: run, Fence: fence,
+					Outcome: RunEnded{Status: RunError, Error: "the task has ended", Spent: Amount{MicroUSD: 7}}})
 			if task := s.task(); task.Spent.MicroUSD != 7 || task.Reserved() != (Amount{}) || !task.Runs[run].Ended {
 				t.Fatalf("%s", outline(task))
 			}
@@ -405,8 +409,10 @@ func TestPlanOfAnOldBaseIsDropped(t *testing.T) {
 	bad := Plan{}
 	s.mustIgnore(ProposePlan{Run: run, Fence: fence, Plan: bad})
 	p := waves(1)
-	s.must(string(run), EndRun{Run: run, Fence: fence, Plan: &p, Outcome: RunEnded{Status: RunSuccess, Spent: Amount{MicroUSD: 7}}})
-	if task := s.task(); task.Status != StatusDecomposing || len(task.Subtasks) > 0 || task.Spent.MicroUSD != 7 || task.Reserved() != (Amount{}) {
+	s.must(string(run),
+		EndRun{Run: run, Fence: fence, Plan: &p, Outcome: RunEnded{Status: RunSuccess, Spent: Amount{MicroUSD: 7}}})
+	if task := s.task(); task.Status != StatusDecomposing || len(task.Subtasks) > 0 || task.Spent.MicroUSD != 7 ||
+		task.Reserved() != (Amount{}) {
 		t.Fatalf("%s", outline(task))
 	}
 	s.plan(1)
@@ -473,7 +479,8 @@ func TestBaseRefusals(t *testing.T) {
 // A pause, a stop and a cancel end the making of the image beside the planning.
 func TestPreparationBesidePlanningIsHalted(t *testing.T) {
 	t.Parallel()
-	for name, halt := range map[string]Command{"a pause": Pause{Task: "t1"}, "a stop": Stop{}, "a cancel": Cancel{Task: "t1"}} {
+	for name, halt := range map[string]Command{"a pause": Pause{Task: "t1"}, "a stop": Stop{},
+		"a cancel": Cancel{Task: "t1"}} {
 		s := newBasedStory(t, Settings{})
 		s.claim("t1-plan.1")
 		s.must(President, halt)
@@ -513,7 +520,9 @@ func TestUncheckedTaskIsNotRetried(t *testing.T) {
 func TestPlanInPlaceOfTheChosenOneIsAsked(t *testing.T) {
 	for _, mode := range []Mode{"", Ask} {
 		s := &story{bench: newBench(t)}
-		s.must(President, Submit{Instruction: "plan it", Project: Project{ID: "p", Path: "/p"}, DryRun: true, Settings: Settings{Plan: mode, Cap: Amount{MicroUSD: 1000, Tokens: NoCap}}})
+		s.must(President,
+			Submit{Instruction: "plan it", Project: Project{ID: "p", Path: "/p"}, DryRun: true,
+				Settings: Settings{Plan: mode, Cap: Amount{MicroUSD: 1000, Tokens: NoCap}}})
 		s.id = NewTaskID(s.s.LastTask)
 		s.must(Company, s.foundBase())
 		s.plan(1)
@@ -568,7 +577,9 @@ func TestQuestionOnAnOldBaseIsDropped(t *testing.T) {
 	s.fails("prepare")
 	s.mended()
 	s.must(Company, s.foundBase())
-	s.must(string(run), EndRun{Run: run, Fence: s.task().Runs[run].Fence, Question: "which of the old files?", Outcome: RunEnded{Status: RunSuccess}})
+	s.must(string(run),
+		EndRun{Run: run, Fence: s.task().Runs[run].Fence, Question: "which of the old files?",
+			Outcome: RunEnded{Status: RunSuccess}})
 	if open := s.s.OpenApprovals(s.id); len(open) != 0 {
 		t.Errorf("%+v", open)
 	}

@@ -2,27 +2,27 @@ package company
 
 import "slices"
 
-// Cancel ends a task by the president's wish.
+// Cancel ends a task at the president's request.
 type Cancel struct {
 	Task TaskID
 	Why  string
 }
 
-func (c Cancel) decide(s *State, m Meta) ([]Event, error) {
-	t, err := s.Task(c.Task)
+func (c Cancel) decide(s *State, meta Meta) ([]Event, error) {
+	task, err := s.Task(c.Task)
 	if err != nil {
 		return nil, err
 	}
-	if t.Status == StatusCancelled {
+	if task.Status == StatusCancelled {
 		return nil, nil
 	}
-	if t.Status.Ended() {
-		return nil, E(EConflict, string(t.ID)+" has ended already: "+t.Status.Text())
+	if task.Status.Ended() {
+		return nil, E(EConflict, string(task.ID)+" has ended already: "+task.Status.Text())
 	}
-	return []Event{m.newEvent(t.ID, "", "", &TaskCancelled{Reason: c.Why})}, nil
+	return []Event{meta.newEvent(task.ID, "", "", &TaskCancelled{Reason: c.Why})}, nil
 }
 
-// TaskCancelled ends a task by a person's wish.
+// TaskCancelled ends a task at a person's request.
 type TaskCancelled struct {
 	Reason string `json:"reason,omitempty"`
 }
@@ -34,7 +34,7 @@ func (d *TaskCancelled) apply(s *State, e Event) {
 	s.endTask(e, StatusCancelled, d.Reason)
 }
 
-// TaskFailed ends a task that cannot be done.
+// TaskFailed ends a task that failed.
 type TaskFailed struct {
 	Code   Code   `json:"code"`
 	Reason string `json:"reason"`
@@ -48,8 +48,7 @@ func (d *TaskFailed) apply(s *State, e Event) {
 	s.endTask(e, StatusFailed, d.Reason)
 }
 
-// TaskCompleted ends a task that is done: its pull request is open, or
-// it was a dry run and its plan stands.
+// TaskCompleted ends a finished task: its pull request is open, or it was a dry run with an accepted plan.
 type TaskCompleted struct {
 	DryRun bool `json:"dry_run,omitempty"`
 }
@@ -61,21 +60,21 @@ func (d *TaskCompleted) apply(s *State, e Event) {
 	s.endTask(e, StatusCompleted, "")
 }
 
-// endTask ends the task of an event. Its subtasks that are not done are done no more,
-// unless it is completed: those of a dry run stand as they were planned.
-func (s *State) endTask(e Event, st TaskStatus, reason string) {
-	t := s.editTask(e.Task)
-	for _, sub := range t.Subtasks {
+// endTask ends the task of an event. It cancels unfinished subtasks, unless the task is completed: the subtasks of a
+// dry run keep their status.
+func (s *State) endTask(event Event, st TaskStatus, reason string) {
+	task := s.editTask(event.Task)
+	for _, sub := range task.Subtasks {
 		if sub.Paused {
-			t.editSubtask(sub.ID).Paused = false
+			task.editSubtask(sub.ID).Paused = false
 		}
 		if st != StatusCompleted && !sub.Status.Ended() {
-			t.editSubtask(sub.ID).Status = SubtaskCancelled
+			task.editSubtask(sub.ID).Status = SubtaskCancelled
 		}
 	}
-	t.Status, t.Reason, t.Ended = st, reason, e.Time
-	t.Queue, t.MergeIntent, t.BudgetShortfall = nil, nil, nil
-	t.StackIntent, t.Suspects = nil, nil
-	s.askOfAnother(t.ID)
-	s.Open = slices.DeleteFunc(slices.Clone(s.Open), func(id TaskID) bool { return id == t.ID })
+	task.Status, task.Reason, task.Ended = st, reason, event.Time
+	task.Queue, task.MergeIntent, task.BudgetShortfall = nil, nil, nil
+	task.StackIntent, task.Suspects = nil, nil
+	s.askOfAnother(task.ID)
+	s.Open = slices.DeleteFunc(slices.Clone(s.Open), func(id TaskID) bool { return id == task.ID })
 }

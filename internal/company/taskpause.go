@@ -2,55 +2,53 @@ package company
 
 import "time"
 
-// Pause and its opposite keep a task from having effects. To lift it lifts the pauses
-// of its subtasks, too.
+// Pause pauses a task or ends its pause. Ending it also ends the pauses of its subtasks.
 type Pause struct {
 	Task TaskID
-	Off  bool // lift the pause
+	Off  bool // end the pause
 }
 
-func (c Pause) decide(s *State, m Meta) ([]Event, error) {
-	t, err := s.Task(c.Task)
+func (c Pause) decide(s *State, meta Meta) ([]Event, error) {
+	task, err := s.Task(c.Task)
 	if err != nil {
 		return nil, err
 	}
-	if t.Status.Ended() {
-		return nil, E(EConflict, string(t.ID)+" has ended already: "+t.Status.Text())
+	if task.Status.Ended() {
+		return nil, E(EConflict, string(task.ID)+" has ended already: "+task.Status.Text())
 	}
 	var evs []Event
-	if t.Paused == c.Off {
-		d := &TaskPaused{Paused: !c.Off}
+	if task.Paused == c.Off {
+		taskPaused := &TaskPaused{Paused: !c.Off}
 		if c.Off {
-			d.LastWorked = t.Updated
+			taskPaused.LastWorked = task.Updated
 		}
-		evs = append(evs, m.newEvent(t.ID, "", "", d))
+		evs = append(evs, meta.newEvent(task.ID, "", "", taskPaused))
 	}
 	if c.Off {
-		for _, id := range t.PausedSubtasks() {
-			evs = append(evs, m.newEvent(t.ID, id, "", &SubtaskPaused{}))
+		for _, id := range task.PausedSubtasks() {
+			evs = append(evs, meta.newEvent(task.ID, id, "", &SubtaskPaused{}))
 		}
 	}
 	return evs, nil
 }
 
-// TaskPaused sets or lifts a pause.
+// TaskPaused starts or ends a pause.
 type TaskPaused struct {
 	Paused bool `json:"paused"`
-	// LastWorked is when the task last changed before a pause was lifted; zero: it is
-	// not known, as in events of older versions.
+	// LastWorked is the time of the task's last change before a pause ended. Zero means unknown.
 	LastWorked time.Time `json:"last_worked,omitzero"`
 }
 
 var _ = registerKind[TaskPaused]()
 
 func (*TaskPaused) Kind() string { return "task.paused" }
-func (d *TaskPaused) apply(s *State, e Event) {
-	t := s.editTask(e.Task)
-	t.Paused = d.Paused
+func (d *TaskPaused) apply(s *State, event Event) {
+	task := s.editTask(event.Task)
+	task.Paused = d.Paused
 	if !d.LastWorked.IsZero() {
-		t.addIdle(d.LastWorked, e.Time)
+		task.addIdle(d.LastWorked, event.Time)
 	}
 	if !d.Paused {
-		t.withdrawOffers(func(*Run) bool { return true })
+		task.withdrawOffers(func(*Run) bool { return true })
 	}
 }

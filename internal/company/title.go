@@ -6,12 +6,11 @@ import (
 	"unicode/utf8"
 )
 
-// maxTitle is the most bytes of a title; GitHub takes 256 characters.
+// maxTitle limits a title, in bytes. GitHub takes 256 characters.
 const maxTitle = 200
 
-// TitleOf makes a title of one line from a text: its first line that is not
-// empty, without a heading's mark, without invisible characters, at most 200
-// bytes, cut between words. It is empty when the text is.
+// TitleOf returns a one-line title for a text. It is the first non-empty line, without a heading's mark and invisible
+// characters, cut between words to at most 200 bytes. It is empty if the text is.
 func TitleOf(text string) string {
 	for line := range strings.Lines(strings.ToValidUTF8(text, "\uFFFD")) {
 		line = strings.Join(strings.Fields(strings.Map(func(r rune) rune {
@@ -36,12 +35,12 @@ func shortenTitle(s string) string {
 		return s
 	}
 	const dots = " …"
-	at := maxTitle - len(dots)
-	for !utf8.RuneStart(s[at]) {
-		at--
+	index := maxTitle - len(dots)
+	for !utf8.RuneStart(s[index]) {
+		index--
 	}
-	if word := strings.LastIndexByte(s[:at+1], ' '); word > maxTitle/2 {
-		at = word
+	if word := strings.LastIndexByte(s[:index+1], ' '); word > maxTitle/2 {
+		index = word
 	}
-	return strings.TrimRight(s[:at], " ") + dots
+	return strings.TrimRight(s[:index], " ") + dots
 }

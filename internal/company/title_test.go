@@ -30,12 +30,14 @@ func TestTitleOf(t *testing.T) {
 		}
 	}
 	long := strings.Repeat("twelve bytes ", 30)
-	if got := TitleOf(long); !strings.HasSuffix(got, "bytes …") && !strings.HasSuffix(got, "twelve …") || len(got) > MaxTitle {
+	if got := TitleOf(long); !strings.HasSuffix(got, "bytes …") && !strings.HasSuffix(got, "twelve …") ||
+		len(got) > MaxTitle {
 		t.Errorf("%d bytes: %q", len(got), got)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		got := TitleOf(rapid.String().Draw(t, "text"))
-		if len(got) > MaxTitle || !utf8.ValidString(got) || strings.ContainsAny(got, "\n\r\x1b") || TitleOf(got) != got && !strings.HasPrefix(got, "#") {
+		if len(got) > MaxTitle || !utf8.ValidString(got) || strings.ContainsAny(got, "\n\r\x1b") ||
+			TitleOf(got) != got && !strings.HasPrefix(got, "#") {
 			t.Fatalf("%q", got)
 		}
 	})
@@ -45,7 +47,9 @@ func TestTitleOf(t *testing.T) {
 func TestTitleOfADelivery(t *testing.T) {
 	t.Parallel()
 	s := &story{bench: newBench(t)}
-	s.must(President, Submit{Instruction: "# Add a limit\n\nTo all routes.", Project: Project{ID: "p", Path: "/p"}, Settings: Settings{Cap: Amount{MicroUSD: 1000, Tokens: NoCap}}})
+	s.must(President,
+		Submit{Instruction: "# Add a limit\n\nTo all routes.", Project: Project{ID: "p", Path: "/p"},
+			Settings: Settings{Cap: Amount{MicroUSD: 1000, Tokens: NoCap}}})
 	s.id = NewTaskID(s.s.LastTask)
 	s.must(Company, s.preparation())
 	s.must(Company, RecordBaseline{Task: s.id, Result: s.verdict(s.oid(), true)})

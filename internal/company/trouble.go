@@ -10,64 +10,66 @@ func (t *Task) troubleKey(key string, f Failure) string {
 	return fmt.Sprintf("trouble %s %s %d", t.ID, key, f.NotBefore.UnixNano())
 }
 
-// troubleQuestions are the questions about what keeps failing: one for each cause, however many
-// parts of the task it holds up.
-func (s *State) troubleQuestions(t *Task) []PendingQuestion {
+// troubleQuestions returns the questions about repeated failures. There is one for each cause, however many parts of
+// the task it blocks.
+func (s *State) troubleQuestions(task *Task) []PendingQuestion {
 	var groups [][]string // keys of failures, by cause
-	for _, key := range slices.Sorted(maps.Keys(t.Failures)) {
-		f := t.Failures[key]
-		if !t.retriesExhausted(key, f) {
+	for _, key := range slices.Sorted(maps.Keys(task.Failures)) {
+		failure := task.Failures[key]
+		if !task.retriesExhausted(key, failure) {
 			continue
 		}
-		at := slices.IndexFunc(groups, func(g []string) bool { return f.hasCauseOf(t.Failures[g[0]]) })
-		if at < 0 {
+		index := slices.IndexFunc(groups, func(g []string) bool { return failure.hasCauseOf(task.Failures[g[0]]) })
+		if index < 0 {
 			groups = append(groups, []string{key})
 			continue
 		}
-		groups[at] = append(groups[at], key)
+		groups[index] = append(groups[index], key)
 	}
 	var out []PendingQuestion
 	for _, keys := range groups {
-		// What joins a cause that was asked about already changes nothing in its question.
+		// A failure that joins a cause with an open question does not change that question.
 		first := keys[0]
 		for _, key := range keys {
-			if _, asked := s.ByKey[t.troubleKey(key, t.Failures[key])]; asked {
+			if _, asked := s.ByKey[task.troubleKey(key, task.Failures[key])]; asked {
 				first = key
 				break
 			}
 		}
-		f := t.Failures[first]
-		q := fmt.Sprintf("%s failed %s: %s", first, Count(f.Attempt, "time"), f.Error)
-		if f.Hint != "" {
-			q += " Fix: " + f.Hint
+		failure := task.Failures[first]
+		q := fmt.Sprintf("%s failed %s: %s", first, Count(failure.Attempt, "time"), failure.Error)
+		if failure.Hint != "" {
+			q += " Fix: " + failure.Hint
 		}
 		if n := len(keys) - 1; n > 0 {
 			q += fmt.Sprintf(" (and %s for the same reason)", Count(n, "other step"))
 		}
-		out = append(out, PendingQuestion{Key: t.troubleKey(first, f), Kind: AskTrouble, Task: t.ID, Line: f.Line, Question: f.Line.addToQuestion(q)})
+		out = append(
+			out, PendingQuestion{Key: task.troubleKey(first, failure), Kind: AskTrouble, Task: task.ID, Line: failure.Line,
+				Question: failure.Line.addToQuestion(q)})
 	}
 	return out
 }
 
-// hasCauseOf reports whether two failures have one cause, by their texts: one line or one
-// try mends both.
-func (f Failure) hasCauseOf(o Failure) bool {
-	if f.Line != nil && o.Line != nil {
-		return f.Line.IsSame(*o.Line)
+// hasCauseOf reports whether two failures have the same cause, by their texts. One config line or one retry then fixes
+// both.
+func (f Failure) hasCauseOf(failure Failure) bool {
+	if f.Line != nil && failure.Line != nil {
+		return f.Line.IsSame(*failure.Line)
 	}
-	return f.Code == o.Code && f.Error == o.Error && f.Hint == o.Hint && f.Line == nil && o.Line == nil
+	return f.Code == failure.Code && f.Error == failure.Error && f.Hint == failure.Hint && f.Line == nil &&
+		failure.Line == nil
 }
 
-// failuresLike are the keys of failures that have the cause of the one that a question is about, and
-// wait for its answer with it.
-func (t *Task) failuresLike(a *Approval) []string {
-	for key, f := range t.Failures {
-		if a.Key != t.troubleKey(key, f) {
+// failuresLike returns the keys of other failures with the same cause as the question's, which wait for its answer too.
+func (t *Task) failuresLike(approval *Approval) []string {
+	for key, failure := range t.Failures {
+		if approval.Key != t.troubleKey(key, failure) {
 			continue
 		}
 		var out []string
 		for _, other := range slices.Sorted(maps.Keys(t.Failures)) {
-			if o := t.Failures[other]; other != key && t.retriesExhausted(other, o) && o.hasCauseOf(f) {
+			if o := t.Failures[other]; other != key && t.retriesExhausted(other, o) && o.hasCauseOf(failure) {
 				out = append(out, other)
 			}
 		}
@@ -76,15 +78,16 @@ func (t *Task) failuresLike(a *Approval) []string {
 	return nil
 }
 
-// prepareAnew has the base looked at again, and the image made again, where nothing may be judged
-// yet: the config has a line that it had not. Where workers have begun, the base stays.
-func (s *State) prepareAnew(t *Task) {
-	if t.Prepared == nil || s.mayJudge(t) {
+// prepareAnew restarts the preparation after the config got a new line: the image is rebuilt and the baseline taken
+// again. It does so only while no work may be checked yet. If workers have begun, the base stays; otherwise it is
+// looked up again.
+func (s *State) prepareAnew(task *Task) {
+	if task.Prepared == nil || s.mayJudge(task) {
 		return
 	}
-	t.dropImage()
-	t.Baseline, t.BaseMayHaveMoved = nil, t.Early == nil
+	task.dropImage()
+	task.Baseline, task.BaseMayHaveMoved = nil, task.Early == nil
 	for _, key := range []string{"prepare", "baseline"} {
-		delete(t.Failures, key)
+		delete(task.Failures, key)
 	}
 }

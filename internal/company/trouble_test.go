@@ -7,12 +7,15 @@ import (
 	. "company/internal/company"
 )
 
-var setupLine = ConfigLine{Key: "container.setup", Value: "[make tools]", Why: "it has none", File: "/home/me/own.yaml", Text: "container.setup: [make tools]"}
+var setupLine = ConfigLine{Key: "container.setup", Value: "[make tools]", Why: "it has none", File: "/home/me/own.yaml",
+	Text: "container.setup: [make tools]"}
 
 // fail has an effect fail in a way that only a person can mend.
 func (s *story) fail(key string, code Code, why string, line *ConfigLine) {
 	s.t.Helper()
-	s.must(Company, ReportEffectFailure{Task: s.id, Key: key, EffectFailed: EffectFailed{Code: code, Error: why, Human: true, Line: line}})
+	s.must(Company,
+		ReportEffectFailure{Task: s.id, Key: key,
+			EffectFailed: EffectFailed{Code: code, Error: why, Human: true, Line: line}})
 }
 
 // openTroubles asks what is due, and gives the open questions about failures.
@@ -79,7 +82,8 @@ func TestQuestionOffersItsLine(t *testing.T) {
 	s.must(Company, s.preparation())
 	s.fail("baseline", EGates, "the gate test cannot start", &setupLine)
 	q := s.ask(AskTrouble)
-	if !strings.HasSuffix(q.Question, " This line would mend it, in your own file /home/me/own.yaml: container.setup: [make tools]") {
+	if !strings.HasSuffix(q.Question,
+		" This line would mend it, in your own file /home/me/own.yaml: container.setup: [make tools]") {
 		t.Errorf("%q", q.Question)
 	}
 	var names []string
@@ -97,7 +101,9 @@ func TestQuestionOffersItsLine(t *testing.T) {
 		t.Errorf("%+v", s.task().Prepared)
 	}
 	p := s.preparation()
-	s.must(Company, RecordBase{Task: s.id, TaskBased: TaskBased{Base: p.Base, Gates: p.Gates, GateHash: p.GateHash, Integration: p.Integration}})
+	s.must(Company,
+		RecordBase{Task: s.id,
+			TaskBased: TaskBased{Base: p.Base, Gates: p.Gates, GateHash: p.GateHash, Integration: p.Integration}})
 	if !s.isDue(EffectImage) {
 		t.Fatal("no image is made again")
 	}

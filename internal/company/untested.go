@@ -1,15 +1,14 @@
 package company
 
-// Reasons for which no test stands behind a task's work.
+// Reasons why no test covers a task's work.
 const (
 	UntestedNoChecks = "no check of this repository was run"
 	UntestedLintOnly = "checks were run, and none of them is a test"
 	UntestedNoTests  = "the tests' command ran, and ran no test"
 )
 
-// ExplainUntested says why no test stands behind the work of a task, and nothing
-// where one does or where it is not known yet. It goes by the verdict on the head;
-// before there is one by the baseline, and before that by the pinned gates.
+// ExplainUntested returns why no test covers the work of a task. It returns "" if one does or if that is not known yet.
+// It uses the verdict on the head. Without one it uses the baseline, and before that the pinned gates.
 func (t *Task) ExplainUntested() string {
 	switch {
 	case t.gateDone():
@@ -26,21 +25,20 @@ func (t *Task) ExplainUntested() string {
 	return found.ExplainUntested()
 }
 
-// ExplainUntested says why a verdict shows no test, and nothing where it may show
-// one: what a check prints is not always understood. Tests that were all skipped
-// show nothing.
+// ExplainUntested returns why a verdict includes no test. It returns "" if it may include one, since the output of a
+// check is not always understood. Tests that were all skipped do not count.
 func (r GateResult) ExplainUntested() string {
 	ran, tests, empty := 0, 0, 0
-	for _, c := range r.Checks {
-		if c.Absent {
+	for _, gateCheck := range r.Checks {
+		if gateCheck.Absent {
 			continue
 		}
 		ran++
-		if !(GateCommand{Name: c.Name}).IsTest() {
+		if !(GateCommand{Name: gateCheck.Name}).IsTest() {
 			continue
 		}
 		tests++
-		if c.Counts != nil && c.Counts.Passed+c.Counts.Failed == 0 {
+		if gateCheck.Counts != nil && gateCheck.Counts.Passed+gateCheck.Counts.Failed == 0 {
 			empty++
 		}
 	}

@@ -11,18 +11,22 @@ func TestExplainUntested(t *testing.T) {
 		checks []GateCheck
 		want   string
 	}{
-		"nothing":                        {nil, UntestedNoChecks},
-		"a linter that is absent":        {[]GateCheck{{Name: "lint", Absent: true}}, UntestedNoChecks},
-		"a linter":                       {[]GateCheck{lint}, UntestedLintOnly},
-		"a linter that counts findings":  {[]GateCheck{{Name: "lint", Counts: &TestCounts{Failed: 2}}}, UntestedLintOnly},
-		"a test":                         {[]GateCheck{lint, {Name: "test", Passed: true, Counts: &TestCounts{Passed: 1}}}, ""},
+		"nothing":                       {nil, UntestedNoChecks},
+		"a linter that is absent":       {[]GateCheck{{Name: "lint", Absent: true}}, UntestedNoChecks},
+		"a linter":                      {[]GateCheck{lint}, UntestedLintOnly},
+		"a linter that counts findings": {[]GateCheck{{Name: "lint", Counts: &TestCounts{Failed: 2}}}, UntestedLintOnly},
+		"a test": {[]GateCheck{lint, {Name: "test", Passed: true, Counts: &TestCounts{Passed: 1}}},
+			""},
 		"a red test":                     {[]GateCheck{{Name: "test", Counts: &TestCounts{Failed: 1}}}, ""},
 		"an output of nobody knows whom": {[]GateCheck{{Name: "test", Passed: true}}, ""},
 		"no tests":                       {[]GateCheck{lint, {Name: "test", Passed: true, Counts: none}}, UntestedNoTests},
-		"skipped tests":                  {[]GateCheck{{Name: "test", Passed: true, Counts: &TestCounts{Skipped: 9}}}, UntestedNoTests},
-		"no tests in one of two parts":   {[]GateCheck{{Name: "test (a)", Passed: true, Counts: none}, {Name: "test (b)", Counts: &TestCounts{Passed: 3}}}, ""},
-		"no tests in both parts":         {[]GateCheck{{Name: "test (a)", Passed: true, Counts: none}, {Name: "test (b)", Counts: none}}, UntestedNoTests},
-		"tests that were not run yet":    {[]GateCheck{lint, {Name: "test", Skipped: true}}, ""},
+		"skipped tests": {[]GateCheck{{Name: "test", Passed: true, Counts: &TestCounts{Skipped: 9}}},
+			UntestedNoTests},
+		"no tests in one of two parts": {[]GateCheck{{Name: "test (a)", Passed: true, Counts: none},
+			{Name: "test (b)", Counts: &TestCounts{Passed: 3}}}, ""},
+		"no tests in both parts": {[]GateCheck{{Name: "test (a)", Passed: true, Counts: none},
+			{Name: "test (b)", Counts: none}}, UntestedNoTests},
+		"tests that were not run yet": {[]GateCheck{lint, {Name: "test", Skipped: true}}, ""},
 	} {
 		if got := (GateResult{Checks: c.checks}).ExplainUntested(); got != c.want {
 			t.Errorf("%s: %q, not %q", name, got, c.want)

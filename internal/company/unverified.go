@@ -2,26 +2,26 @@ package company
 
 import "fmt"
 
-// UnrunCheck is a command by which the repository's own people check it, and that no gate runs.
+// UnrunCheck is a check command found in the repository that no gate runs.
 type UnrunCheck struct {
 	Command string `json:"command"`
 	At      string `json:"at"` // file:line
 	Why     string `json:"why"`
-	OfCI    bool   `json:"of_ci,omitempty"` // a command of its CI; else of a text, a script, or an action of others
+	OfCI    bool   `json:"of_ci,omitempty"` // found in the CI config; otherwise in a text, script or third-party action
 }
 
-// String is the check for people and agents.
+// String formats the check for people and agents.
 func (u UnrunCheck) String() string { return u.Command + " (" + u.At + ") is not run here: " + u.Why }
 
-// ExplainUnverified says which checks of the repository's CI judge nothing of the task's work,
-// and which of its checks are red on the base in a way that hides new faults. It is empty where all
-// that a maintainer would look at was looked at.
+// ExplainUnverified returns the CI checks of the repository that do not check the task's work. It also returns the
+// checks that are red on the base in a way that hides new faults. It is empty if all checks that a maintainer would
+// look at were run.
 func (t *Task) ExplainUnverified() []string {
 	if t.Prepared == nil {
 		return nil
 	}
 	var out []string
-	for i, g := range t.Prepared.Gates {
+	for i, gateCommand := range t.Prepared.Gates {
 		base, now := baseCheck(t.Baseline, i), (*GateCheck)(nil)
 		if t.gateDone() {
 			now = baseCheck(&t.Gate.Result, i)
@@ -29,26 +29,30 @@ func (t *Task) ExplainUnverified() []string {
 		switch {
 		case now != nil && now.Passed:
 		case now != nil && now.Excused == ComparedAsBefore:
-			out = append(out, g.Name+" is red on the base too, new failures in it cannot be recognised, and the president accepted that")
+			out = append(out, gateCommand.Name+
+				" is red on the base too, new failures in it cannot be recognised, and the president "+
+				"accepted that")
 		case base == nil:
-		case base.Absent && g.From != "":
-			out = append(out, g.Command+" ("+g.From+") was left out: "+base.ExplainAbsence())
-		case base.Absent || base.ExitCode == 0 || !g.IsTest():
+		case base.Absent && gateCommand.From != "":
+			out = append(out, gateCommand.Command+" ("+gateCommand.From+") was left out: "+base.ExplainAbsence())
+		case base.Absent || base.ExitCode == 0 || !gateCommand.IsTest():
 		case !base.namesFailures():
-			out = append(out, g.Name+" is red on the base too, and new failures in it cannot be recognised")
+			out = append(out, gateCommand.Name+" is red on the base too, and new failures in it cannot be recognised")
 		case base.Counts.Failed > base.Counts.Passed:
-			out = append(out, fmt.Sprintf("%d of %d red on the base by %s", base.Counts.Failed, base.Counts.Failed+base.Counts.Passed, g.Name))
+			out = append(
+				out, fmt.Sprintf("%d of %d red on the base by %s", base.Counts.Failed,
+					base.Counts.Failed+base.Counts.Passed, gateCommand.Name))
 		}
 	}
-	for _, u := range t.Prepared.Unrun {
-		if u.OfCI {
-			out = append(out, u.String())
+	for _, unrunCheck := range t.Prepared.Unrun {
+		if unrunCheck.OfCI {
+			out = append(out, unrunCheck.String())
 		}
 	}
 	return out
 }
 
-// NameUnverified is ExplainUnverified in one line; empty where everything was verified.
+// NameUnverified returns ExplainUnverified in one line, or "" if everything was verified.
 func (t *Task) NameUnverified() string {
 	all := t.ExplainUnverified()
 	if len(all) == 0 {
@@ -60,21 +64,21 @@ func (t *Task) NameUnverified() string {
 	return all[0]
 }
 
-// mostUnrun bounds the checks that ListUnrun names.
+// mostUnrun limits the checks that ListUnrun names.
 const mostUnrun = 8
 
-// ListUnrun are the checks of the repository's own people that no gate runs, for agents: those of its
-// CI first, and at most eight.
+// ListUnrun returns, for agents, at most eight of the checks that no gate runs. CI checks come first. A last line has
+// the number of the rest.
 func (t *Task) ListUnrun() []string {
 	if t.Prepared == nil {
 		return nil
 	}
 	var out, others []string
-	for _, u := range t.Prepared.Unrun {
-		if u.OfCI {
-			out = append(out, u.String())
+	for _, unrunCheck := range t.Prepared.Unrun {
+		if unrunCheck.OfCI {
+			out = append(out, unrunCheck.String())
 		} else {
-			others = append(others, u.String())
+			others = append(others, unrunCheck.String())
 		}
 	}
 	out = append(out, others...)

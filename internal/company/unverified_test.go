@@ -9,7 +9,8 @@ import (
 func TestListUnrun(t *testing.T) {
 	task := &Task{Prepared: &TaskPrepared{}}
 	for i := range 10 {
-		task.Prepared.Unrun = append(task.Prepared.Unrun, UnrunCheck{Command: "make " + itoa(i), At: "Makefile:1", Why: "x", OfCI: i == 9})
+		task.Prepared.Unrun = append(task.Prepared.Unrun,
+			UnrunCheck{Command: "make " + itoa(i), At: "Makefile:1", Why: "x", OfCI: i == 9})
 	}
 	got := task.ListUnrun()
 	if len(got) != 9 || !strings.HasPrefix(got[0], "make 9 ") || got[8] != "and 2 more" {
@@ -31,7 +32,8 @@ func TestExplainUnverified(t *testing.T) {
 	for i := range many {
 		many[i] = "T" + itoa(i)
 	}
-	test, ofCI := GateCommand{Name: "test", Command: "go test ./..."}, GateCommand{Name: "test (npm run test:e2e)", Command: "npm run test:e2e", Provisional: true, From: "ci.yml:20"}
+	test, ofCI := GateCommand{Name: "test", Command: "go test ./..."},
+		GateCommand{Name: "test (npm run test:e2e)", Command: "npm run test:e2e", Provisional: true, From: "ci.yml:20"}
 	for name, c := range map[string]struct {
 		gate   GateCommand
 		base   GateCheck
@@ -39,19 +41,29 @@ func TestExplainUnverified(t *testing.T) {
 		unrun  []UnrunCheck
 		expect string
 	}{
-		"green":                          {gate: test, base: GateCheck{Passed: true}},
-		"most of the base is red":        {gate: test, base: red(94, 194, many...), expect: "194 of 288 red on the base by test"},
-		"one of the base is red":         {gate: test, base: red(94, 1, "T")},
-		"red and green again":            {gate: test, base: red(0, 1, "T"), now: &GateCheck{Passed: true}},
-		"red without names":              {gate: test, base: GateCheck{ExitCode: 2}, expect: "test is red on the base too, and new failures in it cannot be recognised"},
-		"a linter that is red":           {gate: GateCommand{Name: "lint"}, base: GateCheck{ExitCode: 2}},
-		"let pass":                       {gate: GateCommand{Name: "lint"}, base: GateCheck{ExitCode: 2}, now: &GateCheck{ExitCode: 2, Excused: ComparedAsBefore}, expect: "the president accepted that"},
-		"a check of the CI is left out":  {gate: ofCI, base: GateCheck{Absent: true, LeftOut: true}, expect: "npm run test:e2e (ci.yml:20) was left out: red on the base, so it does not judge changes"},
-		"a check of nobody is left out":  {gate: GateCommand{Name: "types", Provisional: true}, base: GateCheck{Absent: true, LeftOut: true}},
-		"a check of the CI that is none": {gate: test, base: GateCheck{Passed: true}, unrun: []UnrunCheck{{Command: "make e2e", At: "ci.yml:3", Why: "it wants to be root", OfCI: true}}, expect: "make e2e (ci.yml:3) is not run here: it wants to be root"},
-		"a check of a text":              {gate: test, base: GateCheck{Passed: true}, unrun: []UnrunCheck{{Command: "make bench-test", At: "README.md:3", Why: "x"}}},
+		"green": {gate: test, base: GateCheck{Passed: true}},
+		"most of the base is red": {gate: test, base: red(94, 194, many...),
+			expect: "194 of 288 red on the base by test"},
+		"one of the base is red": {gate: test, base: red(94, 1, "T")},
+		"red and green again":    {gate: test, base: red(0, 1, "T"), now: &GateCheck{Passed: true}},
+		"red without names": {gate: test, base: GateCheck{ExitCode: 2},
+			expect: "test is red on the base too, and new failures in it cannot be recognised"},
+		"a linter that is red": {gate: GateCommand{Name: "lint"}, base: GateCheck{ExitCode: 2}},
+		"let pass": {gate: GateCommand{Name: "lint"}, base: GateCheck{ExitCode: 2},
+			now: &GateCheck{ExitCode: 2, Excused: ComparedAsBefore}, expect: "the president accepted that"},
+		"a check of the CI is left out": {gate: ofCI, base: GateCheck{Absent: true, LeftOut: true},
+			expect: "npm run test:e2e (ci.yml:20) was left out: red on the base, so it does not judge changes"},
+		"a check of nobody is left out": {gate: GateCommand{Name: "types", Provisional: true},
+			base: GateCheck{Absent: true, LeftOut: true}},
+		"a check of the CI that is none": {gate: test, base: GateCheck{Passed: true},
+			unrun:  []UnrunCheck{{Command: "make e2e", At: "ci.yml:3", Why: "it wants to be root", OfCI: true}},
+			expect: "make e2e (ci.yml:3) is not run here: it wants to be root"},
+		"a check of a text": {gate: test, base: GateCheck{Passed: true},
+			unrun: []UnrunCheck{{Command: "make bench-test", At: "README.md:3", Why: "x"}}},
 	} {
-		task := &Task{Head: "h", Prepared: &TaskPrepared{Gates: []GateCommand{c.gate}, BesideChecks: BesideChecks{Unrun: c.unrun}}, Baseline: &GateResult{Checks: []GateCheck{c.base}}}
+		task := &Task{Head: "h",
+			Prepared: &TaskPrepared{Gates: []GateCommand{c.gate}, BesideChecks: BesideChecks{Unrun: c.unrun}},
+			Baseline: &GateResult{Checks: []GateCheck{c.base}}}
 		if c.now != nil {
 			task.Gate = &GateFinished{Head: "h", Result: GateResult{Checks: []GateCheck{*c.now}}}
 		}

@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// Files that people read (transcripts, results, logs, tickets, the state of a
-// task) are made from the ledger, and decide nothing. A failed write is
-// recorded in the ledger all the same: a later reader has to know why the file
-// is absent, or old.
+// Files that people read (transcripts, results, logs, tickets, the state of a task) are generated from the ledger, and
+// no decision uses them. A failed write is recorded in the ledger anyway, so that a later reader can see why the file
+// is missing or out of date.
 
-// MaxUnwritten bounds the recorded missing files of a task, and of the office.
+// MaxUnwritten limits the recorded missing files of a task, and of the office.
 const MaxUnwritten = 32
 
 // UnwrittenFile is a file that could not be written.
@@ -19,17 +18,16 @@ type UnwrittenFile struct {
 	Why  string `json:"why"`
 }
 
-// RecordFileWrite brings in that a file could not be written, or was in the end. It is
-// taken after the end of a task and during a stop, too.
+// RecordFileWrite records that a file could not be written, or was written after all. It is also accepted after the end
+// of a task and during a stop.
 type RecordFileWrite struct {
-	Task TaskID // empty: the file is the office's
-	Run  RunID  // whose it is; may be empty
+	Task TaskID // empty means a file of the office
+	Run  RunID  // run that the file belongs to; may be empty
 	File string
-	Why  string // empty: it was written
+	Why  string // empty means that it was written
 }
 
-// Lacks says why a file of the task is not there, or old; empty: it is not known
-// to be either.
+// Lacks returns why a file of the task is missing or out of date, or "" if no failure is recorded.
 func (t *Task) Lacks(file string) string {
 	for _, u := range t.Unwritten {
 		if u.File == file {
@@ -39,33 +37,33 @@ func (t *Task) Lacks(file string) string {
 	return ""
 }
 
-func (c RecordFileWrite) decide(s *State, m Meta) ([]Event, error) {
-	list := s.Office.Unwritten
+func (c RecordFileWrite) decide(state *State, meta Meta) ([]Event, error) {
+	list := state.Office.Unwritten
 	if c.Task == "" && c.Run != "" || c.File == "" {
 		return nil, E(EInvalid, "that is no file of a task or of the office")
 	}
 	if c.Task != "" {
-		t, err := s.Task(c.Task)
+		task, err := state.Task(c.Task)
 		switch {
 		case err != nil:
 			return nil, err
-		case c.Run != "" && t.Runs[c.Run] == nil:
+		case c.Run != "" && task.Runs[c.Run] == nil:
 			return nil, E(ENotFound, "there is no run "+string(c.Run))
 		}
-		list = t.Unwritten
+		list = task.Unwritten
 	}
-	d := UnwrittenFile{File: plainLine(c.File, MaxRefusedText), Why: plainLine(c.Why, MaxRefusedText)}
-	known := slices.ContainsFunc(list, func(u UnwrittenFile) bool { return u.File == d.File })
+	file := UnwrittenFile{File: plainLine(c.File, MaxRefusedText), Why: plainLine(c.Why, MaxRefusedText)}
+	known := slices.ContainsFunc(list, func(u UnwrittenFile) bool { return u.File == file.File })
 	switch {
-	case known == (d.Why != ""), !known && len(list) >= MaxUnwritten:
+	case known == (file.Why != ""), !known && len(list) >= MaxUnwritten:
 		return nil, nil
 	case known:
-		return []Event{m.newEvent(c.Task, "", c.Run, &FileWriteRecovered{File: d.File})}, nil
+		return []Event{meta.newEvent(c.Task, "", c.Run, &FileWriteRecovered{File: file.File})}, nil
 	}
-	return []Event{m.newEvent(c.Task, "", c.Run, &FileWriteFailed{d})}, nil
+	return []Event{meta.newEvent(c.Task, "", c.Run, &FileWriteFailed{file})}, nil
 }
 
-// FileWriteFailed says that a file is not there, or not as it should be, and why.
+// FileWriteFailed records that a file is missing or out of date, and why.
 type FileWriteFailed struct{ UnwrittenFile }
 
 var _ = registerKind[FileWriteFailed]()
@@ -76,7 +74,7 @@ func (d *FileWriteFailed) apply(s *State, e Event) {
 	*list = append(slices.Clone(*list), d.UnwrittenFile)
 }
 
-// FileWriteRecovered says that a file that could not be written is there now.
+// FileWriteRecovered records that a file was written after an earlier failure.
 type FileWriteRecovered struct {
 	File string `json:"file"`
 }
@@ -92,15 +90,15 @@ func (d *FileWriteRecovered) apply(s *State, e Event) {
 	}
 }
 
-// unwrittenFiles is the list that an event changes.
-func (s *State) unwrittenFiles(e Event) *[]UnwrittenFile {
-	if e.Task == "" {
+// unwrittenFiles returns the list that an event changes.
+func (s *State) unwrittenFiles(event Event) *[]UnwrittenFile {
+	if event.Task == "" {
 		return &s.Office.Unwritten
 	}
-	return &s.editTask(e.Task).Unwritten
+	return &s.editTask(event.Task).Unwritten
 }
 
-// ofOffice says whether an event of this kind may be about no task.
+// ofOffice reports whether an event of this kind may have no task.
 func ofOffice(kind string) bool {
 	return strings.HasPrefix(kind, "office.") || strings.HasPrefix(kind, "file.") || strings.HasPrefix(kind, "approval.")
 }

@@ -48,7 +48,8 @@ func TestUnwrittenFiles(t *testing.T) {
 	b.must(President, Stop{})
 	b.must(President, Cancel{Task: "t1"})
 	b.must(Company, RecordFileWrite{Task: "t1", File: "0"})
-	for _, c := range []RecordFileWrite{{File: ""}, {Run: "t1-01.1", File: "x", Why: "y"}, {Task: "t9", File: "x", Why: "y"}, {Task: "t1", Run: "t1-01.1", File: "x", Why: "y"}} {
+	for _, c := range []RecordFileWrite{{File: ""}, {Run: "t1-01.1", File: "x", Why: "y"},
+		{Task: "t9", File: "x", Why: "y"}, {Task: "t1", Run: "t1-01.1", File: "x", Why: "y"}} {
 		if _, err := b.do(Company, c); err == nil {
 			t.Errorf("%+v is taken", c)
 		}

@@ -10,20 +10,19 @@ import (
 	"unicode/utf8"
 )
 
-// Priority is how urgent the president calls a task.
+// Priority is the priority that the president gives a task.
 type Priority string
 
 const (
 	PriorityLow    Priority = "low"
-	PriorityMedium Priority = "medium" // of a task that names none
+	PriorityMedium Priority = "medium" // the default
 	PriorityHigh   Priority = "high"
 )
 
-// Priorities lists their names, the most urgent first.
+// Priorities lists the priorities, the most urgent first.
 var Priorities = []Priority{PriorityHigh, PriorityMedium, PriorityLow}
 
-// rank is the place among Priorities. A word that is none of them, which older
-// versions took, counts as medium.
+// rank returns the index in Priorities. Older versions accepted other values, which count as medium.
 func (p Priority) rank() int {
 	if i := slices.Index(Priorities, p); i >= 0 {
 		return i
@@ -32,18 +31,18 @@ func (p Priority) rank() int {
 }
 
 const (
-	// MaxPassedOver is how long later tasks of its project may go before a task.
-	// One that has been open for longer comes first, whatever its priority.
+	// MaxPassedOver limits how long later tasks of its project may be preferred to a task. A task that has been open for
+	// longer comes first, whatever its priority.
 	MaxPassedOver = 72 * time.Hour
-	// MaxDeadline is how far ahead a deadline may lie.
+	// MaxDeadline limits how far in the future a deadline may be.
 	MaxDeadline = 10 * 365 * 24 * time.Hour
-	// MaxTags is how many tags a task has at most.
+	// MaxTags limits the number of tags of a task.
 	MaxTags = 20
-	// MaxTag is the longest tag, in bytes.
+	// MaxTag limits a tag, in bytes.
 	MaxTag = 64
 )
 
-// urgency is what orders the open tasks of one project.
+// urgency holds the criteria that order the open tasks of one project.
 type urgency struct {
 	old      bool // it has been open for MaxPassedOver
 	rank     int  // of its priority
@@ -51,15 +50,14 @@ type urgency struct {
 	number   int // of the task: lower is older
 }
 
-// urgencyOf goes by the time of the newest event, so the order changes with events
-// only.
-func (s *State) urgencyOf(t *Task) urgency {
-	return urgency{old: s.Time.Sub(t.Submitted) >= MaxPassedOver, rank: t.Priority.rank(), deadline: t.Deadline, number: t.ID.Number()}
+// urgencyOf returns the urgency of a task at the time of the newest event, so the order changes only with events.
+func (s *State) urgencyOf(task *Task) urgency {
+	return urgency{old: s.Time.Sub(task.Submitted) >= MaxPassedOver, rank: task.Priority.rank(), deadline: task.Deadline,
+		number: task.ID.Number()}
 }
 
-// compareTo orders the open tasks of one project: what has been passed over for long,
-// the oldest first; then the higher priority, then the nearer deadline, then the older
-// task.
+// compareTo orders the open tasks of one project. Tasks that have been open for long come first, the oldest first. Then
+// come the higher priority, the nearer deadline, and the older task.
 func (u urgency) compareTo(o urgency) int {
 	age := cmp.Compare(u.number, o.number)
 	switch {
@@ -73,7 +71,7 @@ func (u urgency) compareTo(o urgency) int {
 	return cmp.Or(cmp.Compare(u.rank, o.rank), compareDeadlines(u.deadline, o.deadline), age)
 }
 
-// compareDeadlines puts the nearer one first, and none last.
+// compareDeadlines orders deadlines, the nearer first. No deadline is last.
 func compareDeadlines(a, b time.Time) int {
 	switch {
 	case a.IsZero() && b.IsZero():
@@ -86,10 +84,11 @@ func compareDeadlines(a, b time.Time) int {
 	return a.Compare(b)
 }
 
-// validateUrgency refuses a priority, tags and a deadline that cannot be kept.
+// validateUrgency refuses an invalid priority, tags or deadline.
 func (c Submit) validateUrgency(now time.Time) error {
 	if c.Priority != "" && !slices.Contains(Priorities, c.Priority) {
-		return E(EUsage, fmt.Sprintf("there is no priority %q", cutText(string(c.Priority), 40))).Fix("--priority low, medium or high")
+		return E(EUsage, fmt.Sprintf("there is no priority %q", cutText(string(c.Priority), 40))).
+			Fix("--priority low, medium or high")
 	}
 	if len(c.Tags) > MaxTags {
 		return E(EUsage, fmt.Sprintf("%d tags are too many", len(c.Tags))).Fix(fmt.Sprintf("a task has at most %d", MaxTags))
@@ -102,7 +101,8 @@ func (c Submit) validateUrgency(now time.Time) error {
 	switch {
 	case c.Deadline.IsZero():
 	case !c.Deadline.After(now):
-		return E(EUsage, "the deadline has passed already").Because("it is " + c.Deadline.UTC().Format(time.RFC3339) + ", and now is " + now.UTC().Format(time.RFC3339)).
+		return E(EUsage, "the deadline has passed already").
+			Because("it is " + c.Deadline.UTC().Format(time.RFC3339) + ", and now is " + now.UTC().Format(time.RFC3339)).
 			Fix("--deadline 36h, or a day to come")
 	case c.Deadline.Sub(now) > MaxDeadline:
 		return E(EUsage, "the deadline lies more than ten years ahead").Fix("--deadline 2026-12-01")
@@ -110,7 +110,7 @@ func (c Submit) validateUrgency(now time.Time) error {
 	return nil
 }
 
-// validateTag refuses a text that is no tag: a word of letters, digits and . _ - : /
+// validateTag refuses an invalid tag. A tag has letters, digits and . _ - : / and begins with a letter or a digit.
 func validateTag(tag string) error {
 	part := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 	bad := func(r rune) bool { return !part(r) && !strings.ContainsRune("._-:/", r) }
@@ -121,13 +121,13 @@ func validateTag(tag string) error {
 	case len(tag) > MaxTag:
 		return E(EUsage, fmt.Sprintf("the tag %q is longer than %d bytes", cutText(tag, 20), MaxTag)).Fix("shorten it")
 	case !utf8.ValidString(tag) || !part(first) || strings.ContainsFunc(tag, bad):
-		return E(EUsage, fmt.Sprintf("%q is no tag", tag)).Because("a tag begins with a letter or a digit; after it . _ - : and / may stand, too").Fix("--tag api")
+		return E(EUsage, fmt.Sprintf("%q is no tag", tag)).
+			Because("a tag begins with a letter or a digit; after it . _ - : and / may stand, too").Fix("--tag api")
 	}
 	return nil
 }
 
-// inheritUrgency takes from the task that is followed what the submission does not
-// name.
+// inheritUrgency fills in missing values from the followed task, and the default priority.
 func (c Submit) inheritUrgency(followed *Task) Submit {
 	if followed != nil {
 		c.Priority = cmp.Or(c.Priority, followed.Priority)
@@ -142,7 +142,7 @@ func (c Submit) inheritUrgency(followed *Task) Submit {
 	return c
 }
 
-// withoutRepeats is the entries of a list in their order, each once.
+// withoutRepeats returns the entries of a list in their order, each once.
 func withoutRepeats[T comparable](list []T) (out []T) {
 	for _, x := range list {
 		if !slices.Contains(out, x) {
@@ -152,8 +152,8 @@ func withoutRepeats[T comparable](list []T) (out []T) {
 	return out
 }
 
-// UntilDeadline is how long a task has until its deadline: from its end, or from now
-// where it has not ended. Below 0 the deadline has passed. It has none: false.
+// UntilDeadline returns the time from now, or from the end of an ended task, to its deadline. It is negative if the
+// deadline has passed. The bool is false if there is no deadline.
 func (t *Task) UntilDeadline(now time.Time) (time.Duration, bool) {
 	if !t.Ended.IsZero() {
 		now = t.Ended

@@ -38,9 +38,12 @@ func TestSubmitRefusesBadUrgency(t *testing.T) {
 		}
 	}
 	at := b.now.Add(36*time.Hour + 5*time.Millisecond)
-	b.must(President, Submit{Instruction: "do it", Project: Project{ID: "p", Path: "/p"}, Tags: []string{"api", "ops/größe", "api"}, Deadline: at})
+	b.must(President,
+		Submit{Instruction: "do it", Project: Project{ID: "p", Path: "/p"}, Tags: []string{"api", "ops/größe", "api"},
+			Deadline: at})
 	task := b.s.Tasks["t1"]
-	if task.Priority != PriorityMedium || !slices.Equal(task.Tags, []string{"api", "ops/größe"}) || !task.Deadline.Equal(at.Truncate(time.Second)) {
+	if task.Priority != PriorityMedium || !slices.Equal(task.Tags, []string{"api", "ops/größe"}) ||
+		!task.Deadline.Equal(at.Truncate(time.Second)) {
 		t.Errorf("%+v", task)
 	}
 	if left, has := task.UntilDeadline(at.Add(time.Hour)); !has || left.Round(time.Second) != -time.Hour {
@@ -78,7 +81,8 @@ func TestUrgentTasksAreOfferedFirst(t *testing.T) {
 		f.is(f.offer(), want)
 		for _, run := range strings.Fields(want) {
 			f.claim(RunID(run), "w-"+run)
-			f.must("w-"+run, EndRun{Run: RunID(run), Fence: f.fence, Outcome: RunEnded{Status: RunSuccess, Head: OID(strings.Repeat("2", 40))}})
+			f.must("w-"+run,
+				EndRun{Run: RunID(run), Fence: f.fence, Outcome: RunEnded{Status: RunSuccess, Head: OID(strings.Repeat("2", 40))}})
 		}
 	}
 }
@@ -89,7 +93,9 @@ func TestFollowUpsInheritUrgency(t *testing.T) {
 	s := &story{bench: newBench(t), id: "t1"}
 	deadline := s.now.Add(time.Minute).Truncate(time.Second)
 	project := Project{ID: "p", Path: "/p"}
-	s.must(President, Submit{Instruction: "add a limit", Project: project, Settings: Settings{Cap: Amount{MicroUSD: 1000, Tokens: NoCap}}, Priority: PriorityHigh, Tags: []string{"api"}, Deadline: deadline})
+	s.must(President,
+		Submit{Instruction: "add a limit", Project: project, Settings: Settings{Cap: Amount{MicroUSD: 1000, Tokens: NoCap}},
+			Priority: PriorityHigh, Tags: []string{"api"}, Deadline: deadline})
 	s.must(Company, s.preparation())
 	s.must(Company, RecordBaseline{Task: s.id, Result: s.verdict(s.oid(), true)})
 	s.plan(1).queued(1)
@@ -100,11 +106,13 @@ func TestFollowUpsInheritUrgency(t *testing.T) {
 	s.now = s.now.Add(time.Hour) // past the deadline, which is inherited all the same
 	has := func(id TaskID, want Priority, tags string) {
 		t.Helper()
-		if got := s.s.Tasks[id]; got.Priority != want || strings.Join(got.Tags, " ") != tags || !got.Deadline.Equal(deadline) {
+		if got := s.s.Tasks[id]; got.Priority != want || strings.Join(got.Tags, " ") != tags ||
+			!got.Deadline.Equal(deadline) {
 			t.Errorf("%s: %s %v %s", id, got.Priority, got.Tags, got.Deadline)
 		}
 	}
-	s.must(Company, RecordPRFeedback{Task: s.id, Items: []FeedbackItem{{ID: "r1", Kind: FeedbackComment, Text: "rename it"}}})
+	s.must(Company,
+		RecordPRFeedback{Task: s.id, Items: []FeedbackItem{{ID: "r1", Kind: FeedbackComment, Text: "rename it"}}})
 	has("t2", PriorityHigh, "api")
 	s.must(President, Submit{Instruction: "more", Project: project, Follows: s.id, Priority: PriorityLow})
 	has("t3", PriorityLow, "api")
@@ -140,7 +148,8 @@ func TestUrgencyOrdersTasksOfAProject(t *testing.T) {
 		for range rapid.IntRange(1, 9).Draw(t, "tasks") {
 			skip := time.Duration(rapid.IntRange(0, 40).Draw(t, "hours")) * time.Hour
 			b.now, plain.now = b.now.Add(skip), plain.now.Add(skip)
-			c := Submit{Instruction: "do it", Project: Project{ID: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "project"), Path: "/x"}}
+			c := Submit{Instruction: "do it",
+				Project: Project{ID: rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "project"), Path: "/x"}}
 			plain.must(President, c)
 			c.Priority = rapid.SampledFrom(append([]Priority{""}, Priorities...)).Draw(t, "priority")
 			if n := rapid.IntRange(0, 5).Draw(t, "deadline"); n > 0 {
@@ -166,7 +175,8 @@ func TestUrgencyOrdersTasksOfAProject(t *testing.T) {
 			begun[e.Task] = true
 			for _, id := range b.s.Open {
 				if o := b.s.Tasks[id]; !begun[id] && !o.Paused && o.Project.ID == task.Project.ID && goesBefore(b.s, o, task) {
-					t.Fatalf("%s (%s, until %s) begins before %s (%s, until %s)", e.Task, task.Priority, task.Deadline, id, o.Priority, o.Deadline)
+					t.Fatalf("%s (%s, until %s) begins before %s (%s, until %s)", e.Task, task.Priority, task.Deadline, id, o.Priority,
+						o.Deadline)
 				}
 			}
 		}
@@ -179,7 +189,8 @@ func TestUrgentTasksDoNotStarveOthers(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	submit := func(p Priority) {
-		b.must(President, Submit{Instruction: "do it", Project: Project{ID: "a", Path: "/a"}, Priority: p, Deadline: b.now.Add(2 * time.Hour)})
+		b.must(President,
+			Submit{Instruction: "do it", Project: Project{ID: "a", Path: "/a"}, Priority: p, Deadline: b.now.Add(2 * time.Hour)})
 	}
 	submit(PriorityLow)
 	since := b.s.Tasks["t1"].Submitted
@@ -204,7 +215,8 @@ func TestUrgentTasksDoNotStarveOthers(t *testing.T) {
 func TestValidateSubmission(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	sound := Submit{Instruction: "do it", Project: Project{ID: "p", Path: "/p"}, Follows: "t7", Deadline: now.Add(time.Hour)}
+	sound := Submit{Instruction: "do it", Project: Project{ID: "p", Path: "/p"}, Follows: "t7",
+		Deadline: now.Add(time.Hour)}
 	if err := sound.Validate(now); err != nil {
 		t.Error(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	. "company/internal/company"
-	"company/internal/company/history"
+	"company/internal/company/historytest"
 )
 
 // A number that a branch of the remote has is taken by no new task, and the event tells which were
@@ -32,11 +32,13 @@ func TestNumbersOfTheRemoteAreSkipped(t *testing.T) {
 		evs := b.must(President, submit)
 		all = append(all, evs...)
 		d, err := Decode(evs[0])
-		if err != nil || evs[0].Task != c.want || d.(*TaskSubmitted).SkippedFrom != c.skipped || b.s.LastTask != c.want.Number() {
+		if err != nil || evs[0].Task != c.want || d.(*TaskSubmitted).SkippedFrom != c.skipped ||
+			b.s.LastTask != c.want.Number() {
 			t.Errorf("after %d: %s, %+v, last %d, %v", c.after, evs[0].Task, d, b.s.LastTask, err)
 		}
 	}
-	if err := history.CheckInvariants(b.s); err != nil || len(b.s.SortedTasks()) != len(all) || b.s.SkippedTasks != b.s.LastTask-len(all) {
+	if err := historytest.CheckInvariants(b.s); err != nil || len(b.s.SortedTasks()) != len(all) ||
+		b.s.SkippedTasks != b.s.LastTask-len(all) {
 		t.Errorf("%d of %d skipped: %v", b.s.SkippedTasks, b.s.LastTask, err)
 	}
 	for _, bad := range []int{-1, MaxNumberAfter + 1} {

@@ -40,17 +40,20 @@ func TestWordsThatComeTooLate(t *testing.T) {
 		run, fence := s.offer(1)
 		s.must(President, Tell{Subtask: s.subID(1), Text: "use the other one"})
 		s.must(President, Tell{Subtask: s.subID(1), Text: "and mind the tests"})
-		s.must(string(run), EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: s.oid(), Heard: heard}})
+		s.must(string(run),
+			EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: s.oid(), Heard: heard}})
 		s.checkSubStatus(1, want)
 		input := s.sub(1).Input
-		if strings.Contains(input, "use the other one") != (heard < 1) || strings.Contains(input, "mind the tests") != (heard < 2) {
+		if strings.Contains(input, "use the other one") != (heard < 1) ||
+			strings.Contains(input, "mind the tests") != (heard < 2) {
 			t.Errorf("%d were read, and the next run is told %q", heard, input)
 		}
 	}
 	s := newStory(t, Settings{}).plan(1)
 	run, fence := s.offer(1)
 	s.must(President, Tell{Subtask: s.subID(1), Text: "use the other one"})
-	s.must(string(run), EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunError, Error: "it gives up", Escalate: true}})
+	s.must(string(run),
+		EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunError, Error: "it gives up", Escalate: true}})
 	if !strings.Contains(s.sub(1).Escalation, "The president says: use the other one") {
 		t.Errorf("the manager is told %q", s.sub(1).Escalation)
 	}

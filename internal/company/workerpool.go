@@ -2,19 +2,18 @@ package company
 
 import "fmt"
 
-// MaxWorkers is the most workers that one office may have at a time.
+// MaxWorkers limits the workers of one office.
 const MaxWorkers = 64
 
-// ScaleWorkers hires workers, or lets them go, while the company works
-// (SUB-15). A hired worker stays hired over restarts, on top of the config's
-// number.
+// ScaleWorkers adds or removes workers while the company works (SUB-15). The change persists across restarts, in
+// addition to the config's number.
 type ScaleWorkers struct {
-	By     int    // how many more; negative: fewer
-	Worker string // of a dismissal: this one; it gives its run back
+	By     int    // number of added workers; negative removes
+	Worker string // the worker to remove, which returns its run
 }
 
-// WorkerCount is how many workers the office has: the config's number, and
-// those hired or dismissed since. 0: there was never a worker.
+// WorkerCount returns the number of workers: the config's number plus the added ones, within 1 and MaxWorkers. It is 0
+// if the office never had a worker.
 func (o Office) WorkerCount() int {
 	if o.Workers == 0 {
 		return 0
@@ -22,8 +21,8 @@ func (o Office) WorkerCount() int {
 	return min(MaxWorkers, max(1, o.Workers+o.AddedWorkers))
 }
 
-func (c ScaleWorkers) decide(s *State, m Meta) ([]Event, error) {
-	team := s.Office.WorkerCount()
+func (c ScaleWorkers) decide(state *State, meta Meta) ([]Event, error) {
+	team := state.Office.WorkerCount()
 	if team == 0 {
 		return nil, E(EConflict, "nobody works in this office yet").Fix("company serve, or company submit")
 	}
@@ -40,18 +39,19 @@ func (c ScaleWorkers) decide(s *State, m Meta) ([]Event, error) {
 		return nil, E(EConflict, "the last worker cannot be let go").Because(fmt.Sprintf("%d are there now", team)).
 			Fix("company pause, which keeps everybody from working")
 	}
-	d := &WorkersScaled{Hired: team + c.By - s.Office.Workers, Team: team + c.By, Worker: c.Worker}
-	evs := []Event{m.newEvent("", "", "", d)}
+	d := &WorkersScaled{Hired: team + c.By - state.Office.Workers, Team: team + c.By, Worker: c.Worker}
+	evs := []Event{meta.newEvent("", "", "", d)}
 	if c.Worker == "" {
 		return evs, nil
 	}
 	if !workerName(c.Worker, team) {
-		return nil, E(ENotFound, "there is no worker "+c.Worker).Because(fmt.Sprintf("the team is w1 to w%d", team)).Fix("company agents")
+		return nil, E(ENotFound, "there is no worker "+c.Worker).Because(fmt.Sprintf("the team is w1 to w%d", team)).
+			Fix("company agents")
 	}
-	for _, id := range s.Open {
-		for _, r := range s.Tasks[id].sortedRuns() {
-			if r.Held && r.Role == Worker && r.Worker == c.Worker {
-				evs = append(evs, r.releaseClaim(m, c.Worker+" was let go"))
+	for _, id := range state.Open {
+		for _, run := range state.Tasks[id].sortedRuns() {
+			if run.Held && run.Role == Worker && run.Worker == c.Worker {
+				evs = append(evs, run.releaseClaim(meta, c.Worker+" was let go"))
 			}
 		}
 	}
@@ -68,11 +68,11 @@ func workerName(name string, team int) bool {
 	return false
 }
 
-// WorkersScaled says how many workers there are from here on.
+// WorkersScaled records a new number of workers.
 type WorkersScaled struct {
-	Hired  int    `json:"hired"` // against the config; negative: dismissed
+	Hired  int    `json:"hired"` // difference from the config; negative means removed
 	Team   int    `json:"team"`
-	Worker string `json:"worker,omitempty"` // the one dismissed by name
+	Worker string `json:"worker,omitempty"` // the worker that was removed by name
 }
 
 var _ = registerKind[WorkersScaled]()

@@ -91,7 +91,8 @@ func newWorld(t tester, k knobs) *world {
 	set := k.Settings
 	set.Cap = Amount{MicroUSD: k.Cap, Tokens: NoCap}
 	for i := range k.Tasks {
-		c := Submit{Instruction: fmt.Sprintf("do the thing %d", i), Project: Project{ID: []string{"p", "q"}[i%2], Path: "/p"}, Settings: set, DryRun: k.DryRun && i == 0}
+		c := Submit{Instruction: fmt.Sprintf("do the thing %d", i), Project: Project{ID: []string{"p", "q"}[i%2], Path: "/p"},
+			Settings: set, DryRun: k.DryRun && i == 0}
 		if c.Priority = []Priority{"", PriorityLow, PriorityHigh}[i%3]; i%3 == 2 {
 			c.Tags, c.Deadline = []string{"api"}, w.now.Add(time.Minute)
 		}
@@ -226,7 +227,9 @@ func (w *world) unstuck() {
 	timed := !NextDue(w.s, w.now).IsZero()
 	for _, id := range w.s.Open {
 		t := w.s.Tasks[id]
-		if t.Paused || len(t.PausedSubtasks()) > 0 || due[id] || w.waitsForOthers(t) || w.s.HasEarlierFollowUp(t) || len(w.s.OpenApprovals(id)) > 0 || timed && waitsForTime(t, w.now) || w.s.AwaitsWorker(id, w.now) || w.asksInTrouble(id) {
+		if t.Paused || len(t.PausedSubtasks()) > 0 || due[id] || w.waitsForOthers(t) || w.s.HasEarlierFollowUp(t) ||
+			len(w.s.OpenApprovals(id)) > 0 || timed && waitsForTime(t, w.now) || w.s.AwaitsWorker(id, w.now) ||
+			w.asksInTrouble(id) {
 			continue
 		}
 		w.t.Fatalf("%s (%s) waits for nothing at %s\n%s\n%s", id, t.Status, w.now, w.tail(), outline(t))
@@ -271,7 +274,8 @@ func (w *world) asksSoon() bool {
 		}
 	}
 	for _, e := range w.due(1 << 20) {
-		if c, asks := e.Command.(OpenApproval); asks && (c.Question.Kind == AskDayBudget || c.Question.Kind == AskOfficeBudget) {
+		if c, asks := e.Command.(OpenApproval); asks &&
+			(c.Question.Kind == AskDayBudget || c.Question.Kind == AskOfficeBudget) {
 			return true
 		}
 	}
@@ -280,13 +284,16 @@ func (w *world) asksSoon() bool {
 
 // outline is a task in a few lines, for a failure's message.
 func outline(t *Task) string {
-	out := fmt.Sprintf("%s %s paused=%v queue=%v intent=%v want=%v failures=%v review=%+v\n", t.ID, t.Status, t.Paused, t.Queue, t.MergeIntent, t.BudgetShortfall, t.Failures, t.Review)
+	out := fmt.Sprintf("%s %s paused=%v queue=%v intent=%v want=%v failures=%v review=%+v\n", t.ID, t.Status, t.Paused,
+		t.Queue, t.MergeIntent, t.BudgetShortfall, t.Failures, t.Review)
 	for _, sub := range t.Subtasks {
-		out += fmt.Sprintf("  %s wave %d %s current=%s escalation=%q conflict=%v\n", sub.ID, sub.Wave, sub.Status, sub.Current, sub.Escalation, sub.Conflict != nil)
+		out += fmt.Sprintf("  %s wave %d %s current=%s escalation=%q conflict=%v\n", sub.ID, sub.Wave, sub.Status,
+			sub.Current, sub.Escalation, sub.Conflict != nil)
 	}
 	for _, r := range t.SortedRuns() {
 		if !r.Ended {
-			out += fmt.Sprintf("  %s held=%v offered=%d offers=%d fence=%d waiting=%v reserved=%s\n", r.ID, r.Held, r.Offered, r.Offers, r.Fence, r.Waiting, r.Reserved)
+			out += fmt.Sprintf("  %s held=%v offered=%d offers=%d fence=%d waiting=%v reserved=%s\n", r.ID, r.Held, r.Offered,
+				r.Offers, r.Fence, r.Waiting, r.Reserved)
 		}
 	}
 	return out
@@ -321,7 +328,8 @@ func (w *world) lease(i int) {
 		w.queue = append(w.queue[:i:i], w.queue[i+1:]...)
 	}
 	newest := OfferID{item.Run, w.s.Office.Epoch, r.Offers}
-	if _, err := w.do("w1", Claim{Run: item.Run, Epoch: item.Epoch, Offer: item.Number, Worker: "w1"}); err == nil && item != newest {
+	if _, err := w.do("w1", Claim{Run: item.Run, Epoch: item.Epoch, Offer: item.Number, Worker: "w1"}); err == nil &&
+		item != newest {
 		w.t.Fatalf("%v claims, the newest offer is %v", item, newest)
 	}
 }

@@ -12,7 +12,9 @@ import (
 func (w *world) act(e Effect) {
 	t := w.s.Tasks[e.Task]
 	if e.Fail != "" && w.chance(w.k.Fails) {
-		w.send(Company, ReportEffectFailure{Task: e.Task, Key: e.Fail, EffectFailed: EffectFailed{Code: EDocker, Error: "it does not answer", Human: w.chance(10)}})
+		w.send(Company,
+			ReportEffectFailure{Task: e.Task, Key: e.Fail,
+				EffectFailed: EffectFailed{Code: EDocker, Error: "it does not answer", Human: w.chance(10)}})
 		return
 	}
 	if r := t.Runs[e.Run]; e.Drain && r != nil && w.chance(70) {
@@ -38,7 +40,9 @@ func (w *world) act(e Effect) {
 			return
 		}
 		if w.k.Services > 0 && w.chance(w.k.Services) {
-			w.send(Company, RequireServices{Task: t.ID, ServicesRequired: ServicesRequired{Services: []string{"redis"}, Check: "test"}})
+			w.send(Company,
+				AddNeeds{Task: t.ID,
+					NeedsAdded: NeedsAdded{Needs: Needs{Services: []string{"redis"}, Packages: []string{"jq"}}, Check: "test"}})
 			return
 		}
 		w.send(Company, w.baseline(t))
@@ -73,7 +77,8 @@ func (w *world) act(e Effect) {
 // based is where a task starts from: where it did before, or a new commit.
 func (w *world) based(t *Task) RecordBase {
 	p := w.prepared(t)
-	b := TaskBased{Base: p.Base, Gates: p.Gates, GateHash: p.GateHash, Integration: p.Integration, BesideChecks: BesideChecks{MoreServices: true}}
+	b := TaskBased{Base: p.Base, Gates: p.Gates, GateHash: p.GateHash, Integration: p.Integration,
+		BesideChecks: BesideChecks{MoreServices: true, MorePackages: true}}
 	if t.Prepared != nil && w.rng.IntN(2) == 0 {
 		b.Base.OID = t.Prepared.Base.OID
 	}
@@ -81,7 +86,8 @@ func (w *world) based(t *Task) RecordBase {
 }
 
 func (w *world) prepared(t *Task) RecordPreparation {
-	p := TaskPrepared{Base: Base{Branch: "main", OID: w.oid(), PRBranch: "main"}, GateHash: "g", Image: "img", Integration: "develop-" + string(t.ID) + "-k3fq"}
+	p := TaskPrepared{Base: Base{Branch: "main", OID: w.oid(), PRBranch: "main"}, GateHash: "g", Image: "img",
+		Integration: "develop-" + string(t.ID) + "-k3fq"}
 	if lead := w.s.LeadOf(t); lead != t {
 		p.Base.OID, p.Integration = w.refs[lead.ID], lead.Prepared.Integration
 	}
@@ -110,7 +116,9 @@ func (w *world) carry(t *Task, r *Run) {
 	if r.Reserved == (Amount{}) || r.Waiting || w.chance(w.k.Greedy) {
 		one := Amount{MicroUSD: 20 + int64(w.rng.IntN(40))}
 		used := Amount{MicroUSD: r.Reserved.MicroUSD / 2}
-		w.send(string(r.ID), Reserve{Run: r.ID, Fence: fence, One: one, Many: Amount{MicroUSD: 3 * one.MicroUSD}, Used: used, Briefing: &Briefing{Prompt: Hash(strings.Repeat("b", 64)), Model: BriefModel{Profile: "p", Adapter: "scripted"}}})
+		w.send(string(r.ID),
+			Reserve{Run: r.ID, Fence: fence, One: one, Many: Amount{MicroUSD: 3 * one.MicroUSD}, Used: used,
+				Briefing: &Briefing{Prompt: Hash(strings.Repeat("b", 64)), Model: BriefModel{Profile: "p", Adapter: "scripted"}}})
 		return
 	}
 	if (r.Role == Worker || r.Role == Merger) && w.chance(w.k.Deps) {
@@ -205,7 +213,8 @@ func (w *world) work(t *Task, end *EndRun, sub *Subtask) {
 	if w.chance(w.k.Protected) {
 		// One of two subtasks may create it, the next one changes it.
 		action := []string{"created", "modified", "deleted"}[w.rng.IntN(3)]
-		end.Outcome.Changes = append(end.Outcome.Changes, Change{Path: []string{"pkg/a_test.go", "pkg/b_test.go"}[w.rng.IntN(2)], Action: action})
+		end.Outcome.Changes = append(end.Outcome.Changes,
+			Change{Path: []string{"pkg/a_test.go", "pkg/b_test.go"}[w.rng.IntN(2)], Action: action})
 	}
 	if w.chance(w.k.Hostile) {
 		end.Outcome.Head = "HEAD"
@@ -485,7 +494,8 @@ func (w *world) deliver(t *Task) {
 		w.t.Fatalf("%s delivers %s, its branch is at %s", t.ID, d.Head.Short(), w.refs[w.s.LeadOf(t).ID].Short())
 	}
 	if doubt := fmt.Sprint("doubt ", w.rng.IntN(3)); w.rng.IntN(4) == 0 && !t.Allows(doubt) {
-		w.send(Company, HoldDelivery{Task: t.ID, Head: d.Head, Doubts: []Doubt{{Key: doubt, Says: "something stands against it"}}})
+		w.send(Company,
+			HoldDelivery{Task: t.ID, Head: d.Head, Doubts: []Doubt{{Key: doubt, Says: "something stands against it"}}})
 		return
 	}
 	if lead != t.ID && (w.pushes > 0 || w.k.Pushed > 0 && w.chance(w.k.Pushed)) {
@@ -496,7 +506,8 @@ func (w *world) deliver(t *Task) {
 	w.forge[d.Number] = lead
 	c := RecordDelivery{Task: t.ID, Head: d.Head, Number: d.Number, URL: "local:1"}
 	if w.chance(10) {
-		c.Branch = &BranchChange{Kind: BranchAhead, Delivered: d.Head, Now: w.oid(), Commits: 1, By: []string{"ann"}, People: 1}
+		c.Branch = &BranchChange{Kind: BranchAhead, Delivered: d.Head, Now: w.oid(), Commits: 1,
+			By: []string{"ann"}, People: 1}
 	}
 	w.send(Company, c)
 }
@@ -504,12 +515,15 @@ func (w *world) deliver(t *Task) {
 // pushByOthers has others push to the branch before the task does.
 func (w *world) pushByOthers(t *Task) {
 	if !t.MayTakeIn() && !w.chance(w.k.Hostile) {
-		w.send(Company, ReportEffectFailure{Task: t.ID, Key: "deliver", EffectFailed: EffectFailed{Code: EConflict, Error: "others pushed again", Human: true}})
+		w.send(Company,
+			ReportEffectFailure{Task: t.ID, Key: "deliver",
+				EffectFailed: EffectFailed{Code: EConflict, Error: "others pushed again", Human: true}})
 		return
 	}
 	c := TakeInPush{
 		Task: t.ID, Head: t.Head, Changes: []Change{{Path: "typo.go", Action: "modified"}},
-		Pushed: BranchChange{Kind: BranchAhead, Delivered: t.RemoteHead(), Now: w.oid(), Commits: 1 + w.rng.IntN(200), By: []string{"ann"}, People: 1},
+		Pushed: BranchChange{Kind: BranchAhead, Delivered: t.RemoteHead(), Now: w.oid(), Commits: 1 + w.rng.IntN(200),
+			By: []string{"ann"}, People: 1},
 	}
 	if w.chance(w.k.Protected) {
 		c.Changes = append(c.Changes, Change{Path: ".github/workflows/ci.yml", Action: "created"})

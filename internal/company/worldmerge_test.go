@@ -19,7 +19,9 @@ func (w *world) tree(onto, head OID) OID {
 
 func (w *world) testMerge(t *Task, sub *Subtask) {
 	if w.chance(w.k.Conflict) {
-		w.send(Company, ReportConflict{Task: t.ID, Subtask: sub.ID, ConflictReported: ConflictReported{Head: sub.Head, Onto: t.Head, Paths: []string{"a.go"}}})
+		w.send(Company,
+			ReportConflict{Task: t.ID, Subtask: sub.ID,
+				ConflictReported: ConflictReported{Head: sub.Head, Onto: t.Head, Paths: []string{"a.go"}}})
 		return
 	}
 	if members := w.stackMembers(t); len(members) > 1 {

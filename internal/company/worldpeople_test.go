@@ -90,13 +90,15 @@ func (w *world) pulls() {
 	case 1:
 		w.send(President, SettlePR{Task: lead, State: PRMerged})
 	case 2:
-		w.send(President, Submit{Instruction: "and this", Project: w.task(lead).Project, Settings: w.task(lead).Settings, Follows: lead})
+		w.send(President,
+			Submit{Instruction: "and this", Project: w.task(lead).Project, Settings: w.task(lead).Settings, Follows: lead})
 	case 3:
 		w.send(Company, RecordPRFeedback{Task: lead, Settings: w.task(lead).Settings, Branch: w.branch(lead)})
 	default:
-		w.send(Company, RecordPRFeedback{Task: lead, Settings: w.task(lead).Settings, Branch: w.branch(lead), Items: []FeedbackItem{
-			{ID: fmt.Sprint("r", w.rng.IntN(12)), Kind: FeedbackComment, Author: "a<b", Text: "x\x1b[2J\ny"},
-		}})
+		w.send(Company,
+			RecordPRFeedback{Task: lead, Settings: w.task(lead).Settings, Branch: w.branch(lead), Items: []FeedbackItem{
+				{ID: fmt.Sprint("r", w.rng.IntN(12)), Kind: FeedbackComment, Author: "a<b", Text: "x\x1b[2J\ny"},
+			}})
 	}
 }
 
@@ -136,7 +138,8 @@ func (w *world) branch(lead TaskID) *BranchChange {
 	case b.Now == b.Delivered:
 		b.Kind = BranchAsDelivered
 	case n < 6:
-		b.Kind, b.Commits, b.By, b.People = BranchAhead, 1+w.rng.IntN(200), []string{"ann\x1b[2J", strings.Repeat("b", 100)}, w.rng.IntN(4)
+		b.Kind, b.Commits, b.By, b.People = BranchAhead, 1+w.rng.IntN(200), []string{"ann\x1b[2J", strings.Repeat("b", 100)},
+			w.rng.IntN(4)
 	default:
 		b.Kind = BranchRewritten
 	}
@@ -178,10 +181,12 @@ func (w *world) intruder() {
 	if at := t.Subtask(sub); at != nil && w.rng.IntN(2) == 0 {
 		head = at.Head
 	}
-	green := GateResult{Tree: w.oid(), GateHash: "g", Image: "img", Passed: true, Checks: []GateCheck{{Name: "lint", Command: "go lint", Passed: true}}}
+	green := GateResult{Tree: w.oid(), GateHash: "g", Image: "img", Passed: true,
+		Checks: []GateCheck{{Name: "lint", Command: "go lint", Passed: true}}}
 	success := RunEnded{Status: RunSuccess, Head: w.oid()}
 	all := []Command{
-		Offer{run}, Claim{Run: run, Epoch: w.s.Office.Epoch, Worker: "x"}, Claim{Run: run, Epoch: w.s.Office.Epoch, Offer: 99, Worker: "x"},
+		Offer{run}, Claim{Run: run, Epoch: w.s.Office.Epoch, Worker: "x"},
+		Claim{Run: run, Epoch: w.s.Office.Epoch, Offer: 99, Worker: "x"},
 		Claim{Run: run, Epoch: w.s.Office.Epoch - 1, Offer: 1, Worker: "x"},
 		EndRun{Run: run, Fence: fence, Outcome: success}, Release{Run: run, Fence: fence},
 		EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunError, Spent: Amount{MicroUSD: -5}}},
@@ -189,22 +194,33 @@ func (w *world) intruder() {
 		RecordGateResult{Task: t.ID, Subtask: sub, GateFinished: GateFinished{Head: w.oid(), Result: green}},
 		RecordMergeGate{Task: t.ID, Subtask: sub, Head: head, Onto: w.oid(), Tree: green.Tree, Result: green},
 		ReportConflict{Task: t.ID, Subtask: sub, ConflictReported: ConflictReported{Head: w.oid(), Onto: t.Head}},
-		RecordStackGate{Task: t.ID, Onto: t.Head, Members: []StackMember{{Subtask: sub, Head: head, Tree: w.oid()}, {Subtask: NewSubtaskID(t.ID, 2), Head: head, Tree: green.Tree}}, Result: green},
-		RecordStackGate{Task: t.ID, Onto: t.Head}, RecordStackMerge{Task: t.ID, Commits: []OID{t.Head, w.oid()}}, RecordStackMerge{Task: t.ID, Commits: []OID{w.oid()}},
-		RecordMerge{Task: t.ID, Commit: t.Head}, RecordDelivery{Task: t.ID, Head: head, Number: 99}, IntendDelivery{Task: t.ID},
-		SettleRun{Run: run, Outcome: RunEnded{Head: []OID{"", w.oid()}[w.rng.IntN(2)], Spent: Amount{MicroUSD: int64(w.rng.IntN(3))}}}, EnforceDeadlines{}, RecordPreparation{Task: t.ID}, RecordBase{Task: t.ID, TaskBased: w.based(t).TaskBased}, Answer{Approval: "a99", Option: OptApprove}, Answer{Approval: "a1", Option: "perhaps"},
+		RecordStackGate{Task: t.ID, Onto: t.Head,
+			Members: []StackMember{{Subtask: sub, Head: head, Tree: w.oid()},
+				{Subtask: NewSubtaskID(t.ID, 2), Head: head, Tree: green.Tree}}, Result: green},
+		RecordStackGate{Task: t.ID, Onto: t.Head}, RecordStackMerge{Task: t.ID, Commits: []OID{t.Head, w.oid()}},
+		RecordStackMerge{Task: t.ID, Commits: []OID{w.oid()}},
+		RecordMerge{Task: t.ID, Commit: t.Head}, RecordDelivery{Task: t.ID, Head: head, Number: 99},
+		IntendDelivery{Task: t.ID},
+		SettleRun{Run: run,
+			Outcome: RunEnded{Head: []OID{"", w.oid()}[w.rng.IntN(2)], Spent: Amount{MicroUSD: int64(w.rng.IntN(3))}}},
+		EnforceDeadlines{}, RecordPreparation{Task: t.ID}, RecordBase{Task: t.ID, TaskBased: w.based(t).TaskBased},
+		Answer{Approval: "a99", Option: OptApprove}, Answer{Approval: "a1", Option: "perhaps"},
 		HoldDelivery{Task: t.ID, Head: head, Doubts: []Doubt{{Key: "k", Says: "x"}}},
 		OpenApproval{PendingQuestion{Key: "pr " + string(t.ID), Kind: AskPR, Task: t.ID}},
-		TakeInPush{Task: t.ID, Head: head, Pushed: BranchChange{Kind: BranchAhead, Delivered: head, Now: w.oid(), Commits: 1}},
-		SettlePR{Task: t.ID, State: PRMerged}, StartOffice{Office: "zzzz"}, PauseSubtask{Subtask: sub, Off: true}, PauseSubtask{Subtask: "t99-01"},
+		TakeInPush{Task: t.ID, Head: head,
+			Pushed: BranchChange{Kind: BranchAhead, Delivered: head, Now: w.oid(), Commits: 1}},
+		SettlePR{Task: t.ID, State: PRMerged}, StartOffice{Office: "zzzz"}, PauseSubtask{Subtask: sub, Off: true},
+		PauseSubtask{Subtask: "t99-01"},
 		ReportEffectFailure{Task: t.ID, Key: strings.Repeat("x", w.rng.IntN(2)), EffectFailed: EffectFailed{Error: "x"}},
 		ProposePlan{Run: run, Fence: fence, Plan: w.plan()},
 		AddDependency{Run: run, Fence: fence, Wanted: Dependency{Ecosystem: "npm", Name: "x"}, Version: "1"},
 		LookUpDependency{Run: run, Fence: fence, Dependency: Dependency{Ecosystem: "npm", Name: "x"}},
 		AskDependency{Run: run, Fence: fence, Dependency: Dependency{Ecosystem: "npm", Name: "x"}},
-		RecordFileWrite{Task: t.ID, Run: run, File: "x", Why: "full"}, RecordFileWrite{Run: run, File: "x"}, RecordFileWrite{Task: "t99", File: "x", Why: "full"}, RecordFileWrite{Task: t.ID},
+		RecordFileWrite{Task: t.ID, Run: run, File: "x", Why: "full"}, RecordFileWrite{Run: run, File: "x"},
+		RecordFileWrite{Task: "t99", File: "x", Why: "full"}, RecordFileWrite{Task: t.ID},
 		RecordRefusedAccess{Run: run, Kind: "path", What: "of somebody else", Times: w.rng.IntN(3)},
-		RecordRefusedAccess{Run: run, Kind: []string{"", "PATH", strings.Repeat("a", 1+w.rng.IntN(40))}[w.rng.IntN(3)], Times: 1},
+		RecordRefusedAccess{Run: run, Kind: []string{"", "PATH", strings.Repeat("a", 1+w.rng.IntN(40))}[w.rng.IntN(3)],
+			Times: 1},
 	}
 	w.bringOutcome(sent{"", "nobody", all[w.rng.IntN(len(all))]})
 }

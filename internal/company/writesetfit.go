@@ -1,19 +1,19 @@
 package company
 
-// Fit is how a planned write set meets the files that were changed.
+// Fit compares a planned write set with the files that were changed.
 type Fit struct {
 	Planned int `json:"planned"` // globs of the write set
-	Used    int `json:"used"`    // globs of them that match a changed file
+	Used    int `json:"used"`    // globs that match a changed file
 	Changed int `json:"changed"` // files
-	Covered int `json:"covered"` // files of them that a glob matches
+	Covered int `json:"covered"` // changed files that a glob matches
 }
 
-// Precision is the share of the planned globs that match a changed file, from 0 to 1.
-// ok is false where nothing was planned.
+// Precision returns the share of the planned globs that match a changed file, from 0 to 1. ok is false if no glob was
+// planned.
 func (f Fit) Precision() (share float64, ok bool) { return shareOf(f.Used, f.Planned) }
 
-// Recall is the share of the changed files that a planned glob matches, from 0 to 1.
-// ok is false where nothing was changed.
+// Recall returns the share of the changed files that a planned glob matches, from 0 to 1. ok is false if no file was
+// changed.
 func (f Fit) Recall() (share float64, ok bool) { return shareOf(f.Covered, f.Changed) }
 
 func shareOf(part, whole int) (float64, bool) {
@@ -23,34 +23,33 @@ func shareOf(part, whole int) (float64, bool) {
 	return float64(part) / float64(whole), true
 }
 
-// Add is the fit of two write sets, each held against its own files.
+// Add returns the sum of two fits, each of a write set with its own files.
 func (f Fit) Add(g Fit) Fit {
 	return Fit{f.Planned + g.Planned, f.Used + g.Used, f.Changed + g.Changed, f.Covered + g.Covered}
 }
 
-// WriteSetFit holds the globs of a write set against the paths of the files that were
-// changed. A glob that cannot be read matches nothing, and counts as planned. ok is false
-// where the budget of NewMatchBudget did not suffice.
-func WriteSetFit(writeSet, changed []string, budget *int) (f Fit, ok bool) {
-	f = Fit{Planned: len(writeSet), Changed: len(changed)}
+// WriteSetFit compares the globs of a write set with the paths of the changed files. An invalid glob matches no path
+// but counts as planned. ok is false if the budget of NewMatchBudget was used up.
+func WriteSetFit(writeSet, changed []string, budget *int) (fit Fit, ok bool) {
+	fit = Fit{Planned: len(writeSet), Changed: len(changed)}
 	globs := newCoverage(writeSet, budget)
 	used := make([]bool, len(writeSet))
 	for _, path := range changed {
 		covered := false
 		for i := range globs.globs {
-			// A glob that is in use already says nothing new about a covered file.
+			// A used glob adds no information about a covered file.
 			if (!covered || !used[i]) && globs.matches(i, path) {
 				covered, used[i] = true, true
 			}
 		}
 		if covered {
-			f.Covered++
+			fit.Covered++
 		}
 	}
 	for _, is := range used {
 		if is {
-			f.Used++
+			fit.Used++
 		}
 	}
-	return f, *budget >= 0
+	return fit, *budget >= 0
 }

@@ -50,10 +50,12 @@ func hostileSubtask(id SubtaskID) *Subtask {
 	sub := &Subtask{ID: id, Status: SubtaskReviewing}
 	for i := range 64 {
 		sub.Planned.WriteSet = append(sub.Planned.WriteSet,
-			fmt.Sprintf("{%sb,**/%sb,**/%sc}z%d", strings.Repeat("**/*/", 25), strings.Repeat("*a", 200), strings.Repeat("*a", 100), i))
+			fmt.Sprintf("{%sb,**/%sb,**/%sc}z%d", strings.Repeat("**/*/", 25), strings.Repeat("*a", 200),
+				strings.Repeat("*a", 100), i))
 	}
 	for i := range 2000 {
-		sub.Changes = append(sub.Changes, Change{Path: fmt.Sprintf("%04d/%s%s", i, strings.Repeat("a/", 20), strings.Repeat("a", 900))})
+		sub.Changes = append(sub.Changes,
+			Change{Path: fmt.Sprintf("%04d/%s%s", i, strings.Repeat("a/", 20), strings.Repeat("a", 900))})
 	}
 	return sub
 }

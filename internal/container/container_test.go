@@ -30,7 +30,8 @@ func TestLabels(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		word := rapid.StringMatching(`[A-Za-z0-9][A-Za-z0-9_.-]{0,20}`)
-		l := container.Labels{Office: word.Draw(t, "office"), Run: word.Draw(t, "run"), Epoch: rapid.Uint64().Draw(t, "epoch"), Role: word.Draw(t, "role")}
+		l := container.Labels{Office: word.Draw(t, "office"), Run: word.Draw(t, "run"),
+			Epoch: rapid.Uint64().Draw(t, "epoch"), Role: word.Draw(t, "role")}
 		if back, ok := container.ParseLabels(l.Map()); !ok || back != l {
 			t.Fatalf("%+v came back as %+v, %v", l, back, ok)
 		}
@@ -105,7 +106,8 @@ func TestSpecValidate(t *testing.T) {
 
 func TestDefaultWorkspace(t *testing.T) { // the sizes that were tried
 	w, err := container.PlanWorkspace(container.Limits{}, false)
-	want := container.Workspace{Mode: container.ModeTmpfs, Work: 2 * container.GiB, Tmp: 512 * container.MiB, Home: 448 * container.MiB, Shm: 64 * container.MiB}
+	want := container.Workspace{Mode: container.ModeTmpfs, Work: 2 * container.GiB, Tmp: 512 * container.MiB,
+		Home: 448 * container.MiB, Shm: 64 * container.MiB}
 	if err != nil || w != want {
 		t.Errorf("%+v, %v, want %+v", w, err, want)
 	}
@@ -155,7 +157,8 @@ func TestWorkspaceRefusal(t *testing.T) {
 }
 
 func TestLimitsDefaults(t *testing.T) { // CTR-7
-	if got, want := (container.Limits{}).WithDefaults(), (container.Limits{MemoryBytes: 4 << 30, CPUs: 2, Pids: 512}); got != want {
+	if got, want := (container.Limits{}).WithDefaults(),
+		(container.Limits{MemoryBytes: 4 << 30, CPUs: 2, Pids: 512}); got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }
@@ -170,7 +173,8 @@ func TestSizes(t *testing.T) {
 	if l.LeastDisk != 7*gib/2 || l.MemoryBytes != 7*gib || s.Of("small") != (container.Limits{}).WithDefaults() {
 		t.Errorf("%+v, and another project %+v", l, s.Of("small"))
 	}
-	if n := s.Beyond(l); n != (container.Need{Memory: 7 * gib, Disk: 7 * gib / 2}) || s.Beyond(s.Of("small")) != (container.Need{}) {
+	if n := s.Beyond(l); n != (container.Need{Memory: 7 * gib, Disk: 7 * gib / 2}) ||
+		s.Beyond(s.Of("small")) != (container.Need{}) {
 		t.Errorf("beyond: %+v, %+v", n, s.Beyond(s.Of("small")))
 	}
 	w, err := container.PlanWorkspace(l, false)
@@ -203,7 +207,9 @@ func TestSizes(t *testing.T) {
 // A name of a host stands for 127.0.0.1 in a container only where no public name could
 // be meant: the label of an image is read with that in mind.
 func TestParseHosts(t *testing.T) {
-	if got := container.ParseHosts("db main_db-1 registry.npmjs.org localhost company DB x:1.2.3.4 127 -a b- " + strings.Repeat("n ", 40)); strings.Join(got[:3], " ") != "db main_db-1 n" || len(got) != 16 {
+	if got := container.ParseHosts(
+		"db main_db-1 registry.npmjs.org localhost company DB x:1.2.3.4 127 -a b- " + strings.Repeat("n ", 40)); strings.Join(
+		got[:3], " ") != "db main_db-1 n" || len(got) != 16 {
 		t.Errorf("%q", got)
 	}
 	s := goodSpec()
@@ -225,7 +231,8 @@ func TestBuildLimits(t *testing.T) {
 		{container.Limits{}, 7 * gib, 2 * gib, 3 * gib, 4 * gib},
 		{container.Limits{MemoryBytes: 14 * gib}, 14 * gib, 4 * gib, 6 * gib, 4 * gib},
 		{container.Limits{MemoryBytes: 12 * gib, LeastDisk: 6 * gib}, 12 * gib, 6 * gib, 5 * gib, 6 * gib},
-		{container.Limits{MemoryBytes: 7 * container.MiB, LeastDisk: gib}, 7 * container.MiB, 7 * container.MiB / 2, 32 * container.MiB, 4 * gib},
+		{container.Limits{MemoryBytes: 7 * container.MiB, LeastDisk: gib}, 7 * container.MiB, 7 * container.MiB / 2,
+			32 * container.MiB, 4 * gib},
 	} {
 		s := goodSpec()
 		s.Profile, s.Labels, s.Limits, s.Env = container.Build, container.BuildLabels, c.limits, nil
@@ -233,7 +240,8 @@ func TestBuildLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, w, err := s.Plan(2, false)
-		if err != nil || got.Limits != (container.Limits{MemoryBytes: c.memory, Pids: 2048}) || w.Work != c.work || w.Tmp != c.tmp || w.File != c.file {
+		if err != nil || got.Limits != (container.Limits{MemoryBytes: c.memory, Pids: 2048}) || w.Work != c.work ||
+			w.Tmp != c.tmp || w.File != c.file {
 			t.Errorf("%+v: %+v, %+v, %v", c.limits, got.Limits, w, err)
 		}
 	}

@@ -3,46 +3,53 @@ package container
 import (
 	"cmp"
 	"context"
+	"errors"
 	"io"
 	"time"
 
 	"company/internal/company"
 )
 
-// How long the last output may take to arrive once the daemon has reported the
-// exit. It is there already as a rule; the bound is for a daemon that stalls.
+// drainTimeout limits the wait for the last output after the daemon has reported the
+// exit. Usually the output has arrived by then; the limit is for a daemon that stalls.
 const drainTimeout = 30 * time.Second
 
-// How long a container that did not take its input may run on. It has exited by then as a
-// rule, or does so at the end of what it got.
+// killTimeout limits how long the daemon may take to kill a container after a timeout and to report
+// its exit.
+const killTimeout = 20 * time.Second
+
+// stalledInputTimeout limits how long a container may run after writing its input failed.
+// Usually it has exited by then, or exits at the end of the partial input.
 const stalledInputTimeout = 30 * time.Second
 
-// RunGate runs one container to its end: stdin is fed to it, its output goes
-// to the writers, and the daemon's exit code is the answer. The container is
-// removed before RunGate returns, also when ctx ends, which kills it.
+// RunGate runs one container until it exits. It writes stdin to the container and the container's
+// output to the writers, and returns the daemon's exit code. It removes the container before it
+// returns. If ctx ends, it kills the container.
 //
-// A container that exits before it has read its input is no error, and Exit.Input
-// says so. A failed write looks the same from here: the container gets end of file
-// and has some time to exit, so it must be able to tell half an input from a whole one.
-// stdin is closed when the container is done, if it can be closed; its Read must then
-// return. An error from stdin or from a writer is an error of ours: the
-// container is killed, and no exit code is reported.
-func RunGate(ctx context.Context, rt Runtime, spec Spec, stdin io.Reader, stdout, stderr io.Writer) (_ Exit, err error) {
-	c, err := rt.Start(ctx, spec)
+// It is not an error if a container exits before it has read its input; Exit.Input then holds the
+// write error. Other failed writes look the same. The container then gets end of file and some time to
+// exit, so it must be able to recognize truncated input. If stdin is an io.Closer, it is closed at the
+// end, and its Read must then return. After an error of stdin or of a writer, the container is killed
+// and no exit code is reported. If the deadline of ctx ended the run, Exit.OOMKilled is set beside the
+// error, because a process that waits for an OOM-killed one may hang until then.
+func RunGate(
+	ctx context.Context, rt Runtime, spec Spec, stdin io.Reader, stdout, stderr io.Writer,
+) (_ Exit, err error) {
+	container, err := rt.Start(ctx, spec)
 	if err != nil {
 		return Exit{}, err
 	}
 	defer func() {
-		if rerr := c.Remove(ctx); err == nil {
+		if rerr := container.Remove(ctx); err == nil {
 			err = rerr
 		}
 	}()
 
-	// A failure of our own side of the streams ends the wait with its cause.
+	// An error on our side of the streams ends the wait, with the error as cause.
 	wctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 
-	pipe := c.Pipe()
+	pipe := container.Pipe()
 	fed := make(chan error, 1)
 	go func() {
 		src := &source{r: stdin}
@@ -52,7 +59,7 @@ func RunGate(ctx context.Context, rt Runtime, spec Spec, stdin io.Reader, stdout
 		if src.err != nil {
 			stop(company.E(company.EGates, "the input of the container could not be read").Wrap(src.err))
 			fed <- nil
-			return // without end of file: half an input must not look whole
+			return // send no end of file: partial input must not look complete
 		}
 		if w, ok := pipe.(interface{ CloseWrite() error }); ok {
 			werr = cmp.Or(werr, w.CloseWrite())
@@ -70,14 +77,14 @@ func RunGate(ctx context.Context, rt Runtime, spec Spec, stdin io.Reader, stdout
 	}()
 	copied := make(chan error, 1)
 	go func() {
-		err := c.Output(stdout, stderr)
+		err := container.Output(stdout, stderr)
 		if err != nil {
 			stop(company.E(company.EGates, "the output of the container could not be copied").Wrap(err))
 		}
 		copied <- err
 	}()
 
-	exit, err := c.Wait(wctx)
+	exit, err := container.Wait(wctx)
 	if cause := context.Cause(wctx); cause != nil {
 		err = cause
 	}
@@ -105,12 +112,24 @@ func RunGate(ctx context.Context, rt Runtime, spec Spec, stdin io.Reader, stdout
 	exit.Input = <-fed
 	<-copied
 	if err != nil {
-		return Exit{}, err
+		return Exit{OOMKilled: errors.Is(ctx.Err(), context.DeadlineExceeded) && endsOutOfMemory(ctx, container)}, err
 	}
 	return exit, nil
 }
 
-// source remembers the error of its reader, to tell it from the writer's.
+// endsOutOfMemory kills a container and reports whether a process in it has hit the memory limit. The
+// daemon knows this only after the container has ended.
+func endsOutOfMemory(ctx context.Context, container Container) bool {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), killTimeout)
+	defer cancel()
+	if container.Kill(ctx) != nil {
+		return false
+	}
+	exit, err := container.Wait(ctx)
+	return err == nil && exit.OOMKilled
+}
+
+// source stores the error of its reader, to distinguish it from the writer's error.
 type source struct {
 	r   io.Reader
 	err error

@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// The label keys. A container that lacks one of them is not ours.
+// The label keys. A container without one of them is not ours.
 const (
 	LabelOffice = "company.office"
 	LabelRun    = "company.run"
@@ -17,27 +17,28 @@ const (
 	LabelRole   = "company.role"
 )
 
-// LabelImage is on every image of ours, and alone on the container of a build,
-// which belongs to no office: images are shared.
+// LabelImage is set on every image of ours. It is the only label on build containers, which belong to
+// no office because images are shared.
 const LabelImage = "company.image"
 
-// LabelHosts is on an image with services: names of hosts, with spaces between them,
-// that stand for 127.0.0.1 in its containers.
+// LabelHosts is set on images with services. It lists the host names that resolve to 127.0.0.1 in
+// their containers, separated by spaces.
 const LabelHosts = "company.image.hosts"
 
-// MaxHosts bounds the names of one image. Further ones are left out.
+// MaxHosts limits the host names of one image. Further names are dropped.
 const MaxHosts = 16
 
-// hostRE is a name of one part: no name of a public host is one.
+// hostRE matches a name without dots. No public host has such a name.
 var hostRE = lazyregexp.New(`^[a-z0-9]([a-z0-9_-]{0,61}[a-z0-9])?$`)
 
-// IsServiceHost says whether a name may stand for 127.0.0.1 in a container: it has one
-// part and a letter, and is none that the container has already.
+// IsServiceHost reports whether a name may resolve to 127.0.0.1 in a container: it has no dots,
+// contains a letter and is not already defined in the container.
 func IsServiceHost(name string) bool {
-	return hostRE.MatchString(name) && strings.ContainsAny(name, "abcdefghijklmnopqrstuvwxyz") && name != "localhost" && name != "company"
+	return hostRE.MatchString(name) && strings.ContainsAny(name, "abcdefghijklmnopqrstuvwxyz") && name != "localhost" &&
+		name != "company"
 }
 
-// ParseHosts reads LabelHosts. Other names than those for services are left out.
+// ParseHosts parses LabelHosts. It drops names that are not allowed for services.
 func ParseHosts(label string) (out []string) {
 	for _, name := range strings.Fields(label) {
 		if IsServiceHost(name) && len(out) < MaxHosts {
@@ -47,11 +48,11 @@ func ParseHosts(label string) (out []string) {
 	return out
 }
 
-// BuildLabels stand for the label of a build's container.
+// BuildLabels represents the label of a build container.
 var BuildLabels = Labels{Role: "build"}
 
-// Labels say whose a container is. All four are needed, and all four must
-// match before a container is removed.
+// Labels identify the owner of a container. All four are required, and all four must match before a
+// container is removed.
 type Labels struct {
 	Office string // the office's id
 	Run    string // run id, or pool-<n> for a container that waits for a run
@@ -61,8 +62,8 @@ type Labels struct {
 
 var labelRE = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$`)
 
-// Validate is an EInvalid error for labels that could not tell a container of
-// ours from a foreign one.
+// Validate returns an EInvalid error for labels that could not distinguish our containers from foreign
+// ones.
 func (l Labels) Validate() error {
 	if l == BuildLabels {
 		return nil
@@ -78,7 +79,7 @@ func (l Labels) Validate() error {
 	return nil
 }
 
-// Map is the form the daemon keeps.
+// Map returns the labels as the daemon stores them.
 func (l Labels) Map() map[string]string {
 	if l == BuildLabels {
 		return map[string]string{LabelImage: l.Role}
@@ -91,26 +92,24 @@ func (l Labels) Map() map[string]string {
 	}
 }
 
-// ParseLabels reads our labels back: all four, or a build's without any of
-// them. ok is false when one of the four is missing or malformed: such a
-// container is foreign and must not be touched.
-func ParseLabels(m map[string]string) (l Labels, ok bool) {
+// ParseLabels parses our labels: all four, or the label of a build without any of them. ok is false if
+// one of the four is missing or malformed. Such a container is foreign and must not be touched.
+func ParseLabels(m map[string]string) (labels Labels, ok bool) {
 	if m[LabelImage] == BuildLabels.Role && m[LabelOffice]+m[LabelRun]+m[LabelEpoch]+m[LabelRole] == "" {
 		return BuildLabels, true
 	}
 	epoch, err := strconv.ParseUint(m[LabelEpoch], 10, 64)
-	l = Labels{Office: m[LabelOffice], Run: m[LabelRun], Epoch: epoch, Role: m[LabelRole]}
+	labels = Labels{Office: m[LabelOffice], Run: m[LabelRun], Epoch: epoch, Role: m[LabelRole]}
 	// The round trip refuses spellings that Map would not write ("007").
-	if err != nil || l.Validate() != nil || l.Map()[LabelEpoch] != m[LabelEpoch] {
+	if err != nil || labels.Validate() != nil || labels.Map()[LabelEpoch] != m[LabelEpoch] {
 		return Labels{}, false
 	}
-	return l, true
+	return labels, true
 }
 
-// Name is the deterministic name of the container with these labels:
-// company-<office>-<run>-<epoch>, then the suffixes. A second container under
-// the same name is refused by the daemon, which is what makes starting one an
-// effect that can be repeated safely.
+// Name returns the deterministic name of the container with these labels:
+// company-<office>-<run>-<epoch>, followed by the suffixes. The daemon refuses a second container with
+// the same name, so starting one can be repeated safely.
 func (l Labels) Name(suffix ...string) string {
 	parts := append([]string{"company", l.Office, l.Run, strconv.FormatUint(l.Epoch, 10)}, suffix...)
 	return strings.Join(parts, "-")

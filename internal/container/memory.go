@@ -6,24 +6,23 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// MemoryBook lends memory of this host to containers that could do without: a check beside
-// another, a build whose files lie in memory. Those who ask at once would each see the same
-// memory to spare; what was lent counts until it is given back.
+// MemoryBook lends memory of this host for optional uses: a check that runs beside another, or a build
+// that keeps its files in memory. It counts the lent memory until it is returned, because concurrent
+// callers would otherwise all count on the same free memory.
 type MemoryBook struct {
-	// HasRoom says whether the host has as many bytes to spare.
+	// HasRoom reports whether the host has this many bytes to spare.
 	HasRoom func(bytes int64) bool
 	lent    atomic.Int64
 }
 
-// HostMemory is the book of this host, for all of the process.
+// HostMemory is the book of this host, shared by the whole process.
 var HostMemory = &MemoryBook{HasRoom: hasMemoryFor}
 
-// Lend lends bytes where the host has them beside all that was lent, and beside others that
-// the caller needs in any case. giveBack may be called again; where ok is false it does
-// nothing.
+// Lend lends bytes if the host has them in addition to all lent memory and to others, which the caller
+// needs in any case. giveBack may be called repeatedly. If ok is false, it has no effect.
 func (b *MemoryBook) Lend(bytes, others int64) (giveBack func(), ok bool) {
 	if b.HasRoom(b.lent.Add(bytes) + others) {
 		return sync.OnceFunc(func() { b.lent.Add(-bytes) }), true
@@ -32,11 +31,11 @@ func (b *MemoryBook) Lend(bytes, others int64) (giveBack func(), ok bool) {
 	return func() {}, false
 }
 
-// Lent is how many bytes are lent.
+// Lent returns the number of lent bytes.
 func (b *MemoryBook) Lent() int64 { return b.lent.Load() }
 
-// hasMemoryFor tells whether this host has as many bytes of memory to spare. Where that
-// is not known it has not.
+// hasMemoryFor reports whether this host has this much memory to spare, in bytes. If that is unknown,
+// it returns false.
 func hasMemoryFor(bytes int64) bool {
 	text, err := os.ReadFile("/proc/meminfo")
 	return err == nil && hasAvailable(text, bytes)

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
 // Sizes in bytes.
@@ -18,7 +18,7 @@ const (
 	GiB int64 = 1 << 30
 )
 
-// Defaults of a container's limits (CTR-7). They match workers.* of
+// Default limits of a container (CTR-7). They match workers.* in
 // company.yaml.
 const (
 	DefaultMemory = 4 * GiB
@@ -26,7 +26,7 @@ const (
 	DefaultPids   = 512
 )
 
-// The user and the folders inside.
+// The user and the folders inside a container.
 const (
 	UID     = 65532 // user and group of every process
 	WorkDir = "/work"
@@ -34,18 +34,18 @@ const (
 	TmpDir  = "/tmp"
 )
 
-// Limits bound one container. Zero means the default; DiskBytes zero means
-// what the host can bound: 10 GiB with a size option, else 2 GiB of tmpfs or
-// what the memory allows.
+// Limits holds the resource limits of one container. Zero means the default. A zero DiskBytes means
+// the limit that the host can enforce. That is 10 GiB with a size option, else 2 GiB of tmpfs or as
+// much as the memory allows.
 type Limits struct {
 	MemoryBytes int64   // memory and swap together, tmpfs included
 	CPUs        float64 // clamped to the host's
 	Pids        int64   // processes and threads
 	DiskBytes   int64   // size of the work space
-	LeastDisk   int64   // what it has to hold where DiskBytes is zero; as far as the memory allows
+	LeastDisk   int64   // minimum size if DiskBytes is zero, as far as the memory allows
 }
 
-// WithDefaults fills zero fields, but DiskBytes: that depends on the host.
+// WithDefaults sets zero fields to their defaults, except DiskBytes, which depends on the host.
 func (l Limits) WithDefaults() Limits {
 	l.MemoryBytes = cmp.Or(l.MemoryBytes, DefaultMemory)
 	l.CPUs = cmp.Or(l.CPUs, DefaultCPUs)
@@ -57,38 +57,38 @@ func (l Limits) WithDefaults() Limits {
 type Profile string
 
 const (
-	// Work is an agent's container, or a gate's.
+	// Work is the profile of the containers of agents and gates.
 	Work Profile = ""
-	// Build makes a layer of an image as the same user: its root file system is
-	// writable, since that is what the layer is read from, and its limits are
-	// wider. Its caller holds the name alone: a container that has it is what a
-	// killed builder left, and is removed even while it runs.
+	// Build is the profile of containers that build a layer of an image, as the same user as Work.
+	// Their root file system is writable, since the layer is read from it, and their limits are wider.
+	// Only the caller holds the name: an existing container with it was left by a killed builder and
+	// is removed even while it runs.
 	Build Profile = "build"
-	// BuildRoot is Build as root, with the capabilities that package tools need,
-	// for the president's own set-up commands.
+	// BuildRoot is Build as root, with the capabilities that package tools need. It is for the
+	// president's own set-up commands.
 	BuildRoot Profile = "build-root"
 )
 
-// BuildMemory is what a build has that asks for no more: a compiler sees a whole
+// BuildMemory is the default memory of a build. It is large because a compiler processes a whole
 // project at once.
 const BuildMemory = 7 * GiB
 
-// buildPids bounds the processes of a build, which may have all processors.
+// buildPids limits the processes of a build, which may use all processors.
 const buildPids = 2048
 
-// Spec is one container to be.
+// Spec describes a container to create.
 type Spec struct {
 	Name    string // unique on the host; Labels.Name makes it
 	Image   string // image id, sha256:<64 hex>; never a tag, never pulled
 	Profile Profile
-	Labels  Labels   // of a build: BuildLabels
-	Limits  Limits   // of a build: memory and the work space alone, the rest is fixed
+	Labels  Labels   // BuildLabels for a build
+	Limits  Limits   // a build sets only memory and LeastDisk; the rest is fixed
 	Command []string // argv; the first is an absolute path
-	Env     []string // KEY=value; of a build: none, its image would inherit them
-	// Hosts are names that stand for 127.0.0.1 inside; of a build: none. Start adds
-	// those of the image.
+	Env     []string // KEY=value; empty for a build, whose image would inherit them
+	// Hosts are names that resolve to 127.0.0.1 inside. A build has no Hosts. Start
+	// adds those of the image.
 	Hosts []string
-	// Files is a tar that is unpacked at / before the start; of a build only.
+	// Files is a tar that is unpacked at / before the start. Only a build may have it.
 	Files io.Reader
 }
 
@@ -98,7 +98,7 @@ var (
 	envRE   = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*=`)
 )
 
-// Validate is an EInvalid error for a spec that no daemon should see.
+// Validate returns an EInvalid error for a spec that must not reach the daemon.
 func (s Spec) Validate() error {
 	bad := func(format string, args ...any) error {
 		return company.E(company.EInvalid, fmt.Sprintf(format, args...))
@@ -132,26 +132,29 @@ func (s Spec) Validate() error {
 	if build != (s.Labels == BuildLabels) || build && (given || len(s.Env)+len(s.Hosts) > 0) || !build && s.Files != nil {
 		return bad("the container %s is half a build and half not", s.Name)
 	}
-	if i := slices.IndexFunc(s.Hosts, func(h string) bool { return !IsServiceHost(h) }); i >= 0 || len(s.Hosts) > MaxHosts {
+	if i := slices.IndexFunc(s.Hosts, func(h string) bool { return !IsServiceHost(h) }); i >= 0 ||
+		len(s.Hosts) > MaxHosts {
 		return bad("the names of hosts %q are not those of services", s.Hosts)
 	}
-	l := s.Limits
-	if l.MemoryBytes < 0 || l.Pids < 0 || l.DiskBytes < 0 || l.LeastDisk < 0 || l.CPUs < 0 || math.IsNaN(l.CPUs) || math.IsInf(l.CPUs, 0) {
-		return bad("negative limits of a container: %+v", l)
+	limits := s.Limits
+	if limits.MemoryBytes < 0 || limits.Pids < 0 || limits.DiskBytes < 0 || limits.LeastDisk < 0 || limits.CPUs < 0 ||
+		math.IsNaN(limits.CPUs) ||
+		math.IsInf(limits.CPUs, 0) {
+		return bad("negative limits of a container: %+v", limits)
 	}
 	return nil
 }
 
-// Plan fills in the limits and says where the container may write. A host with
-// fewer processors than the limit gives all it has; 0 means unknown.
+// Plan fills in the limits and decides where the container may write. A host with fewer processors
+// than the limit gives all it has. Zero processors means that the number is unknown.
 func (s Spec) Plan(processors int, sizeOption bool) (Spec, Workspace, error) {
 	if s.Profile != Work {
-		w := planBuildSpace(s.Limits)
+		workspace := planBuildSpace(s.Limits)
 		if s.Profile == BuildRoot {
-			w.Work = 0 // it stays in the layer: set-up commands may write there
+			workspace.Work = 0 // it stays in the layer: set-up commands may write there
 		}
 		s.Limits = Limits{MemoryBytes: cmp.Or(s.Limits.MemoryBytes, BuildMemory), Pids: buildPids}
-		return s, w, nil
+		return s, workspace, nil
 	}
 	s.Limits = s.Limits.WithDefaults()
 	if processors > 0 {

@@ -7,80 +7,84 @@ import (
 	"company/internal/company"
 )
 
-// Mode is how the size of a work space is bounded.
+// Mode is the way in which the size of a work space is limited.
 type Mode string
 
 const (
-	// ModeStorageOpt: the storage driver bounds the container's layer.
+	// ModeStorageOpt means that the storage driver limits the container's layer.
 	ModeStorageOpt Mode = "storage-opt"
-	// ModeTmpfs: sized tmpfs over a read-only root.
+	// ModeTmpfs means sized tmpfs mounts over a read-only root.
 	ModeTmpfs Mode = "tmpfs"
-	// ModeBuild: the writable layer, which becomes part of an image, holds files
-	// of bounded size; sized tmpfs beside it.
+	// ModeBuild means a writable layer, which becomes part of an image, with
+	// limited file sizes, and sized tmpfs mounts beside it.
 	ModeBuild Mode = "build"
 )
 
-// Workspace is where a container may write, and how much, in bytes.
+// Workspace describes where a container may write, and how much, in bytes.
 type Workspace struct {
 	Mode  Mode
 	Layer int64 // ModeStorageOpt: size of the writable layer
-	Work  int64 // size of WorkDir's tmpfs; 0: none
-	Tmp   int64 // size of TmpDir's tmpfs; 0: none
-	Home  int64 // size of HomeDir's tmpfs; 0: none
+	Work  int64 // size of WorkDir's tmpfs; 0 if there is none
+	Tmp   int64 // size of TmpDir's tmpfs; 0 if there is none
+	Home  int64 // size of HomeDir's tmpfs; 0 if there is none
 	Shm   int64 // /dev/shm, always a tmpfs
 	File  int64 // ModeBuild: size of the largest file
 }
 
 const (
 	shmBytes      = 64 * MiB
-	processMemory = 1 * GiB // what tmpfs must leave to processes
+	processMemory = 1 * GiB // minimum memory that tmpfs leaves for processes
 	defaultLayer  = 10 * GiB
 	defaultTmpfs  = 2 * GiB
-	minTmpfs      = 32 * MiB // a smaller /tmp or home is of no use
+	minTmpfs      = 32 * MiB // a smaller /tmp or home is useless
 )
 
-// PlanWorkspace chooses the first mode that fits: the driver's size option,
-// else tmpfs. tmpfs counts as memory and outlives its writer, so all of it
-// together stays 1 GiB below the memory limit: a full disk must be ENOSPC for
-// the writer and never the death of PID 1. A size that neither can bound is an
-// EDocker error: an unbounded work space is never the answer.
-func PlanWorkspace(l Limits, sizeOption bool) (Workspace, error) {
-	l = l.WithDefaults()
+// PlanWorkspace chooses the first mode that fits: the driver's size option, else tmpfs. tmpfs counts
+// as memory and outlives its writer. So all tmpfs mounts together stay 1 GiB below the memory limit: a
+// full disk must be ENOSPC for the writer and never kill PID 1. PlanWorkspace returns EDocker if
+// neither mode can limit the size. A work space is never unlimited.
+func PlanWorkspace(limits Limits, sizeOption bool) (Workspace, error) {
+	limits = limits.WithDefaults()
 	if sizeOption {
-		w := Workspace{Mode: ModeStorageOpt, Layer: l.DiskBytes, Shm: shmBytes}
-		w.Layer = cmp.Or(w.Layer, max(defaultLayer, l.LeastDisk))
-		return w, nil
+		workspace := Workspace{Mode: ModeStorageOpt, Layer: limits.DiskBytes, Shm: shmBytes}
+		workspace.Layer = cmp.Or(workspace.Layer, max(defaultLayer, limits.LeastDisk))
+		return workspace, nil
 	}
 
-	budget := l.MemoryBytes - processMemory - shmBytes
-	work := l.DiskBytes
+	budget := limits.MemoryBytes - processMemory - shmBytes
+	work := limits.DiskBytes
 	if work == 0 {
 		// At the default of 4 GiB this is 2 GiB.
-		work = min(max(defaultTmpfs, floorMiB(l.LeastDisk)), l.MemoryBytes/2, floorMiB(budget*7/10))
+		work = min(max(defaultTmpfs, floorMiB(limits.LeastDisk)), limits.MemoryBytes/2, floorMiB(budget*7/10))
 	}
 	rest := budget - work
 	tmp := floorMiB(rest * 8 / 15)
 	home := floorMiB(rest - tmp)
-	if work > l.MemoryBytes/2 || work < minTmpfs || min(tmp, home) < minTmpfs {
+	if work > limits.MemoryBytes/2 || work < minTmpfs || min(tmp, home) < minTmpfs {
 		return Workspace{}, company.E(company.EDocker,
-			fmt.Sprintf("this host cannot bound a work space of %s beside %s of memory", workspaceSize(l.DiskBytes), Size(l.MemoryBytes))).
-			Because("the storage driver has no size option, and a tmpfs work space may take half of the memory and leave 1 GiB to processes").
-			Fix("lower workers.disk (auto fits by itself) or raise workers.memory; or give Docker a data root on xfs mounted with pquota").NeedsPerson() // the numbers are the same at a second try
+			fmt.Sprintf("this host cannot bound a work space of %s beside %s of memory", workspaceSize(limits.DiskBytes),
+				Size(limits.MemoryBytes))).
+			Because("the storage driver has no size option, and a tmpfs work space may take half of the memory and leave 1 " +
+				"GiB to processes").
+			// a second attempt would have the same numbers
+			Fix("lower workers.disk (auto fits by itself) or raise workers.memory; or give Docker a data root on xfs mounted " +
+				"with pquota").NeedsPerson()
 	}
 	return Workspace{Mode: ModeTmpfs, Work: work, Tmp: tmp, Home: home, Shm: shmBytes}, nil
 }
 
-// planBuildSpace is the work space of a build: of its memory two parts in seven for the
-// tree, or as much as that needs, and three for temporary files.
-func planBuildSpace(l Limits) Workspace {
-	memory := cmp.Or(l.MemoryBytes, BuildMemory)
-	work := max(floorMiB(memory*2/7), min(floorMiB(l.LeastDisk), memory/2))
-	return Workspace{Mode: ModeBuild, Work: work, Tmp: max(minTmpfs, min(floorMiB(memory*3/7), memory-work-processMemory)), Shm: shmBytes, File: max(4*GiB, work)}
+// planBuildSpace plans the work space of a build. The tree gets two sevenths of the memory, or as much
+// as it needs up to half. Temporary files get three sevenths at most.
+func planBuildSpace(limits Limits) Workspace {
+	memory := cmp.Or(limits.MemoryBytes, BuildMemory)
+	work := max(floorMiB(memory*2/7), min(floorMiB(limits.LeastDisk), memory/2))
+	return Workspace{Mode: ModeBuild, Work: work, Tmp: max(minTmpfs, min(floorMiB(memory*3/7), memory-work-processMemory)),
+		Shm: shmBytes, File: max(4*GiB, work)}
 }
 
 func floorMiB(n int64) int64 { return n / MiB * MiB }
 
-// workspaceSize is Size, of a work space.
+// workspaceSize formats the size of a work space. Zero is the automatic size.
 func workspaceSize(n int64) string {
 	if n == 0 {
 		return "automatic size"
@@ -88,7 +92,7 @@ func workspaceSize(n int64) string {
 	return Size(n)
 }
 
-// Size writes bytes for people.
+// Size formats a number of bytes for people.
 func Size(n int64) string {
 	if n%GiB == 0 {
 		return fmt.Sprintf("%d GiB", n/GiB)

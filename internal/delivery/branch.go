@@ -9,19 +9,20 @@ import (
 	"company/internal/gitops"
 )
 
-// branchNow is where the branch of a pull request stands.
+// branchNow is the current state of a pull request's branch.
 type branchNow struct {
-	head  company.OID // empty: it is gone
+	head  company.OID // empty if the branch no longer exists
 	known bool        // the remote could be asked
 }
 
-// branchAt looks at the branch where it was pushed to: at the project's remote,
-// or at the fork. Without a remote it is in the office's own mirror, which only
-// the company writes to: then there is nothing to check.
-func (l *FeedbackPoller) branchAt(ctx context.Context, m *gitops.Mirror, f forge.Forge, p company.Pull, fb forge.Feedback, remote string) (branchNow, error) {
+// branchAt reads the branch where it was pushed to: the project's remote, or the fork. Without a remote, the branch
+// is in the office's own mirror, where only the company writes, so there is no change to check.
+func (l *FeedbackPoller) branchAt(
+	ctx context.Context, mirror *gitops.Mirror, f forge.Forge, pull company.Pull, fb forge.Feedback, remote string,
+) (branchNow, error) {
 	switch {
-	case fb.State != "" && fb.Head == p.Head:
-		return branchNow{head: p.Head, known: true}, nil // and a forge closes the pull request of a branch that is gone
+	case fb.State != "" && fb.Head == pull.Head:
+		return branchNow{head: pull.Head, known: true}, nil // a forge would have closed the pull request of a deleted branch
 	case remote == "":
 		return branchNow{}, nil
 	}
@@ -32,64 +33,64 @@ func (l *FeedbackPoller) branchAt(ctx context.Context, m *gitops.Mirror, f forge
 	if target.URL != "" {
 		remote = target.URL
 	}
-	info, err := m.FetchBase(ctx, nil, gitops.Source{URL: remote}, p.Branch)
+	info, err := mirror.FetchBase(ctx, nil, gitops.Source{URL: remote}, pull.Branch)
 	if company.CodeOf(err) == company.ENotFound {
-		// A repository that cannot be seen is not found either, and an empty
-		// one was made anew: neither proves that a person deleted the branch.
-		// Nor does its absence where a forge has an open pull request of it: it
-		// is elsewhere.
-		any, err := m.HasBranches(ctx, gitops.Remote{URL: remote})
+		// An invisible repository also returns not found, and an empty one was recreated. Neither proves that a person
+		// deleted the branch. If the forge has an open pull request for the branch, it exists elsewhere.
+		any, err := mirror.HasBranches(ctx, gitops.Remote{URL: remote})
 		return branchNow{known: any && fb.State == ""}, err
 	}
 	return branchNow{head: info.OID, known: err == nil}, err
 }
 
-// compareBranch compares the branch with the delivered head; base is the pull
-// request's base now, or empty. Nil: the remote could not be asked.
-func compareBranch(ctx context.Context, m *gitops.Mirror, delivered company.OID, now branchNow, base company.OID) (*company.BranchChange, error) {
-	b := &company.BranchChange{Kind: company.BranchGone, Delivered: delivered, Now: now.head}
+// compareBranch compares the branch with the delivered head. base is the current base of the pull request, or empty.
+// It returns nil if the remote could not be asked.
+func compareBranch(
+	ctx context.Context, mirror *gitops.Mirror, delivered company.OID, now branchNow, base company.OID,
+) (*company.BranchChange, error) {
+	branchChange := &company.BranchChange{Kind: company.BranchGone, Delivered: delivered, Now: now.head}
 	switch {
 	case !now.known:
 		return nil, nil
 	case now.head == "":
-		return b, nil
+		return branchChange, nil
 	case now.head == delivered:
-		b.Kind = company.BranchAsDelivered
-		return b, nil
+		branchChange.Kind = company.BranchAsDelivered
+		return branchChange, nil
 	}
-	held, err := m.IsAncestor(ctx, delivered, now.head)
+	held, err := mirror.IsAncestor(ctx, delivered, now.head)
 	if err != nil {
 		return nil, err
 	}
 	without := []company.OID{delivered}
 	if base != "" {
-		without = append(without, base) // an update of the branch adds one commit of its own
+		without = append(without, base) // merging the base into the branch then counts as one commit
 	}
-	own, err := m.LogWithout(ctx, now.head, without, company.MaxBranchCommits)
+	own, err := mirror.LogWithout(ctx, now.head, without, company.MaxBranchCommits)
 	if err != nil {
 		return nil, err
 	}
 	if held && len(own) == 0 {
-		// The branch was moved into the base, which holds all of it: there is
-		// nothing to review beside the delivery.
+		// The branch was moved to a commit that the base fully contains, so there is no commit to review besides the
+		// delivered ones.
 		return nil, nil
 	}
-	b.Kind, b.Commits = company.BranchAhead, len(own)
+	branchChange.Kind, branchChange.Commits = company.BranchAhead, len(own)
 	if !held {
-		b.Kind = company.BranchRewritten
+		branchChange.Kind = company.BranchRewritten
 	}
 	var people []string
-	for _, c := range own {
-		// A rewrite keeps the authors: the committer did it.
-		who := c.Author.Name
+	for _, commit := range own {
+		// A rewrite keeps the authors, so the committer made it.
+		who := commit.Author.Name
 		if !held {
-			who = c.Committer.Name
+			who = commit.Committer.Name
 		}
 		if who != "" && !slices.Contains(people, who) {
 			people = append(people, who)
 		}
 	}
-	b.By, b.People = people, len(people)
-	bounded := b.Bounded()
+	branchChange.By, branchChange.People = people, len(people)
+	bounded := branchChange.Bounded()
 	return &bounded, nil
 }

@@ -8,7 +8,7 @@ import (
 	"company/internal/company"
 	"company/internal/forge"
 	"company/internal/forge/local"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/internal/merger/mergertest"
 )
 
@@ -25,7 +25,8 @@ func newBranchOf(t *testing.T) *branchOf {
 	t.Helper()
 	b, poll := deliverAndPoll(t)
 	p := b.View().Pulls()[0]
-	return &branchOf{Bundle: b, name: p.Branch, origin: b.Project.Git("remote", "get-url", "origin"), head: p.Head, poll: poll}
+	return &branchOf{Bundle: b, name: p.Branch, origin: b.Project.Git("remote", "get-url", "origin"), head: p.Head,
+		poll: poll}
 }
 
 // onto checks out what a person begins from.
@@ -56,11 +57,13 @@ func (b *branchOf) is(what string, want company.BranchChange) {
 		b.T.Fatalf("%s: %+v, %v", what, c, err)
 	}
 	got := *c.Branch
-	if got.Kind != want.Kind || got.Now != want.Now || got.Commits != want.Commits || got.People != want.People || strings.Join(got.By, ", ") != strings.Join(want.By, ", ") || got.Delivered != b.head {
+	if got.Kind != want.Kind || got.Now != want.Now || got.Commits != want.Commits || got.People != want.People ||
+		strings.Join(got.By, ", ") != strings.Join(want.By, ", ") || got.Delivered != b.head {
 		b.T.Errorf("%s: %+v, want %+v", what, got, want)
 	}
 	b.Must(c)
-	if known := b.Task(mergertest.Task).BranchChange; (known == nil) != (want.Kind == company.BranchAsDelivered) || known != nil && known.Kind != want.Kind {
+	if known := b.Task(mergertest.Task).BranchChange; (known == nil) != (want.Kind == company.BranchAsDelivered) ||
+		known != nil && known.Kind != want.Kind {
 		b.T.Errorf("%s: the ledger holds %+v", what, known)
 	}
 }
@@ -77,7 +80,9 @@ func TestWhatBecameOfABranch(t *testing.T) {
 	b.commit("Bob")
 	b.commit("Ann")
 	b.commit("Bob")
-	b.is("commits on top", company.BranchChange{Kind: company.BranchAhead, Now: b.push(b.name), Commits: 3, People: 2, By: []string{"Bob", "Ann"}})
+	b.is("commits on top",
+		company.BranchChange{Kind: company.BranchAhead, Now: b.push(b.name), Commits: 3, People: 2,
+			By: []string{"Bob", "Ann"}})
 
 	// The base goes on, and a person merges it: that is one commit of theirs.
 	b.onto("origin/main")
@@ -88,14 +93,16 @@ func TestWhatBecameOfABranch(t *testing.T) {
 	b.onto("origin/" + b.name)
 	b.Project.Git("reset", "-q", "--hard", string(b.head))
 	b.Project.Git("merge", "-q", "--no-ff", "-m", "update", "origin/main")
-	b.is("brought up to date", company.BranchChange{Kind: company.BranchAhead, Now: b.push(b.name), Commits: 1, People: 1, By: []string{"Ann"}})
+	b.is("brought up to date",
+		company.BranchChange{Kind: company.BranchAhead, Now: b.push(b.name), Commits: 1, People: 1, By: []string{"Ann"}})
 
 	b.onto(string(b.head))
 	b.push(b.name)
 	b.is("put back", asDelivered)
 
 	b.Project.Git("commit", "-q", "--amend", "-m", "a better message", "--author", "Worker <w@example.org>")
-	b.is("rewritten", company.BranchChange{Kind: company.BranchRewritten, Now: b.push(b.name), Commits: 1, People: 1, By: []string{"Ann"}})
+	b.is("rewritten",
+		company.BranchChange{Kind: company.BranchRewritten, Now: b.push(b.name), Commits: 1, People: 1, By: []string{"Ann"}})
 
 	b.onto("origin/main")
 	b.is("reset to the base", company.BranchChange{Kind: company.BranchRewritten, Now: b.push(b.name)})
@@ -124,7 +131,8 @@ func TestMuchOnABranch(t *testing.T) {
 	}
 	b.Must(c)
 	got := b.Task(mergertest.Task).BranchChange
-	if got == nil || got.Now != at || got.Commits != company.MaxBranchCommits || got.People != company.MaxBranchCommits || len(got.By) != company.MaxBranchNames {
+	if got == nil || got.Now != at || got.Commits != company.MaxBranchCommits || got.People != company.MaxBranchCommits ||
+		len(got.By) != company.MaxBranchNames {
 		t.Fatalf("%+v", got)
 	}
 	for _, name := range got.By {
@@ -164,7 +172,8 @@ func TestBranchThatNobodyCanSee(t *testing.T) {
 	}
 	// Away between the look at the base and the one at the branch.
 	look := func() (branchNow, error) {
-		return (&FeedbackPoller{}).branchAt(t.Context(), b.Project.Mirror, &local.Forge{}, b.View().Pulls()[0], forge.Feedback{}, b.origin)
+		return (&FeedbackPoller{}).branchAt(
+			t.Context(), b.Project.Mirror, &local.Forge{}, b.View().Pulls()[0], forge.Feedback{}, b.origin)
 	}
 	if now, err := look(); err == nil || now.known {
 		t.Errorf("no repository: %+v, %v", now, err)
@@ -218,7 +227,8 @@ func TestConflictThatAPersonResolved(t *testing.T) {
 	b.onto("origin/" + b.name)
 	b.Project.Git("merge", "-q", "-s", "ours", "-m", "resolved", "origin/main")
 	b.push(b.name)
-	if c, err := b.poll(forge.Feedback{}, nil); err != nil || len(c.Items) != 0 || c.Branch.Kind != company.BranchAhead || c.Branch.Commits != 1 {
+	if c, err := b.poll(forge.Feedback{}, nil); err != nil || len(c.Items) != 0 || c.Branch.Kind != company.BranchAhead ||
+		c.Branch.Commits != 1 {
 		t.Errorf("%+v %v", c, err)
 	}
 }
@@ -243,7 +253,8 @@ func TestDeliverBelowAPerson(t *testing.T) {
 	if tk.Status != company.StatusCompleted || tk.PR == nil || tk.PR.Head != head {
 		t.Fatalf("%s %+v", tk.Status, tk.PR)
 	}
-	if got := tk.BranchChange; got == nil || got.Kind != company.BranchAhead || string(got.Now) != theirs || got.Commits != 1 || strings.Join(got.By, "") != "Bob" {
+	if got := tk.BranchChange; got == nil || got.Kind != company.BranchAhead || string(got.Now) != theirs ||
+		got.Commits != 1 || strings.Join(got.By, "") != "Bob" {
 		t.Errorf("told: %+v", got)
 	}
 	if at := b.Project.Git("ls-remote", "origin", "refs/heads/"+branch); !strings.HasPrefix(at, theirs) {

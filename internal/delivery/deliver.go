@@ -6,68 +6,62 @@ import (
 	"slices"
 
 	"company/internal/company"
+	"company/internal/delivery/prbody"
+	"company/internal/delivery/secretscan"
 	"company/internal/forge"
 	"company/internal/gitops"
-	"company/internal/leak"
-	"company/internal/prbody"
 )
 
-// BlobKeeper keeps a text under its hash.
+// BlobKeeper stores a text under its hash.
 type BlobKeeper interface {
 	PutBlob(ctx context.Context, data []byte) (company.Hash, error)
 }
 
-// Config is what a delivery is made of.
+// Config holds the dependencies and settings of a delivery.
 type Config struct {
 	Decider company.Decider
 	Mirrors gitops.MirrorSource
 	Forges  forge.Source
 	Ask     forge.PRSettings
-	Texts   BlobKeeper // of pull requests
+	Texts   BlobKeeper // stores the texts of pull requests
 	Log     *gitops.OpLog
-	// Secrets looks for secrets in what would be pushed. Nil: nothing is looked
-	// for.
-	Secrets *leak.Scanner `part:"optional"`
+	// Secrets scans the content before a push. If nil, it is not scanned.
+	Secrets *secretscan.Scanner `part:"optional"`
 }
 
-// Delivery carries out deliver effects: it pushes the integration branch and
-// opens the pull request. Asked again, it finds what it did.
+// Delivery carries out deliver effects: it pushes the integration branch and opens the pull request. A repeated call
+// finds the earlier result.
 type Delivery struct{ Config }
 
-// New checks that nothing is missing that a delivery needs.
+// New returns a delivery. It fails if a required dependency is missing.
 func New(c Config) (*Delivery, error) { return &Delivery{c}, company.CheckParts(c) }
 
 // Do delivers a task.
-func (c *Delivery) Do(ctx context.Context, e company.Effect) (company.Command, error) {
-	s := c.Decider.View()
-	t, err := s.Task(e.Task)
+func (c *Delivery) Do(ctx context.Context, effect company.Effect) (company.Command, error) {
+	state := c.Decider.View()
+	task, err := state.Task(effect.Task)
 	if err != nil {
 		return nil, err
 	}
-	d := t.Delivery
-	if d == nil {
+	intended := task.Delivery
+	if intended == nil {
 		return nil, nil
 	}
-	m, err := c.Mirrors.MirrorOf(ctx, t)
+	mirror, err := c.Mirrors.MirrorOf(ctx, task)
 	if err != nil {
 		return nil, err
 	}
-	lead := s.LeadOf(t)
+	lead := state.LeadOf(task)
 	var expected company.OID
 	var before []*company.Task
-	if lead != t {
-		expected = t.RemoteHead()
-		for _, p := range s.Pulls() {
-			if p.Lead == lead {
-				before = p.Tasks
-			}
-		}
+	if lead != task {
+		expected, before = task.RemoteHead(), listEarlierTasks(state, lead)
 	}
-	remote, err := m.RemoteURL(ctx, t.Project.Path)
+	remote, err := mirror.RemoteURL(ctx, task.Project.Path)
 	if err != nil {
 		return nil, err
 	}
-	ref := forge.Ref{Office: s.Office.ID, Task: lead.ID, Branch: d.Branch}
+	ref := forge.Ref{Office: state.Office.ID, Task: lead.ID, Branch: intended.Branch}
 	if lead.PR != nil {
 		ref.Number, ref.URL = lead.PR.Number, lead.PR.URL
 	}
@@ -83,22 +77,10 @@ func (c *Delivery) Do(ctx context.Context, e company.Effect) (company.Command, e
 	if target.URL != "" {
 		to = target.URL
 	}
-	text := prbody.PRBody(t, prbody.PROptions{
-		Pushed: to != "", PushedTo: target.URL, EarlierTasks: before, TitleAbove: f.Kind() != forge.LocalKind,
-		ClosingLines: forge.ClosingLines(append(slices.Clone(before), t), f.ClosingLine),
-	})
-	pr := forge.PR{
-		Office: s.Office.ID, Task: lead.ID, Number: d.Number, Title: forge.CleanTitle(d.Title), Body: text,
-		Branch: d.Branch, Owner: target.Owner, Base: d.Base, Head: d.Head,
-		Draft: c.Ask.Draft == "always" || c.Ask.Draft == "auto" && t.ExplainUntested() != "", Labels: c.Ask.Labels,
-		CodeOwners: c.Ask.CodeOwners, Paths: prbody.ChangedPaths(t),
-	}
-	if lead.PR != nil {
-		pr.Known = lead.PR.Number
-	}
+	pr := c.composePull(state, task, before, f, target, to)
 	var onTop *company.BranchChange
 	if to != "" {
-		base, held, err := c.findDoubts(ctx, m, t, lead, remote, pr)
+		base, held, err := c.findDoubts(ctx, mirror, task, lead, remote, pr)
 		if err != nil {
 			return nil, err
 		}
@@ -106,53 +88,95 @@ func (c *Delivery) Do(ctx context.Context, e company.Effect) (company.Command, e
 			return *held, nil
 		}
 		pr.Base = base.branch
-		// The branch is new to the remote, or where this follow-up began, or
-		// holds this very head already.
-		at, err := m.Push(ctx, c.Log, gitops.Remote{URL: to}, "refs/heads/"+d.Branch, d.Head, expected)
+		// At the remote, the branch is new, is at the commit where this follow-up began, or already has this head.
+		at, err := mirror.Push(ctx, c.Log, gitops.Remote{URL: to}, "refs/heads/"+intended.Branch, intended.Head, expected)
 		if err != nil {
-			return c.answerRefusal(ctx, err, refusedPush{m: m, t: t, lead: lead, to: to, remote: remote, base: pr.Base})
+			return c.answerRefusal(ctx, err, refusedPush{m: mirror, t: task, lead: lead, to: to, remote: remote, base: pr.Base})
 		}
-		onTop = c.onTop(ctx, m, d.Head, pr.Base, at, remote)
+		onTop = c.onTop(ctx, mirror, intended.Head, pr.Base, at, remote)
 	}
 	opened, err := f.Open(ctx, pr)
 	if err != nil {
 		return nil, err
 	}
-	if lead != t && (opened.State == company.PRMerged || opened.State == company.PRClosed) {
-		// A person ended it before we heard of it: there is nothing left to
-		// deliver to, and to say that it was delivered would hide the work.
+	if lead != task && (opened.State == company.PRMerged || opened.State == company.PRClosed) {
+		// A person closed or merged it before we noticed. There is no pull request left to deliver to, and reporting a
+		// delivery would hide the work.
 		return company.SettlePR{Task: lead.ID, State: opened.State, Why: "so says " + f.Kind()}, nil
 	}
-	if t.PR == nil && opened.Head.Valid() && opened.Head != d.Head {
-		// It is of a task that the ledger has lost: a copy of the office was put back, and gave
-		// the number again. This work is in no pull request.
-		return nil, company.E(company.EConflict, fmt.Sprintf("pull request #%d is of another task %s, and %s already", opened.Number, t.ID, opened.State)).
-			Because(fmt.Sprintf("it ends at %s, and the work is at %s: an older copy of the office was put back", opened.Head.Short(), d.Head.Short())).
-			Fix(fmt.Sprintf("company diff %s shows the work; company cancel %s, then company submit it again: the next number is free", t.ID, t.ID)).NeedsPerson()
+	if task.PR == nil && opened.Head.Valid() && opened.Head != intended.Head {
+		return nil, takenNumberError(task, opened)
 	}
 	base := pr.Base
-	if opened.Base == d.Base || t.Allows(company.OtherBaseKey(d.Base, opened.Base)) {
+	if opened.Base == intended.Base || task.Allows(company.OtherBaseKey(intended.Base, opened.Base)) {
 		base = opened.Base // opened before a kill, when the remote had other branches
 	}
 	body, err := c.Texts.PutBlob(ctx, []byte(pr.MarkedBody()))
 	if err != nil {
 		return nil, err
 	}
-	return company.RecordDelivery{Task: t.ID, Head: d.Head, Number: opened.Number, URL: opened.URL, Body: body, Base: base, Branch: onTop}, nil
+	return company.RecordDelivery{Task: task.ID, Head: intended.Head, Number: opened.Number, URL: opened.URL, Body: body,
+		Base:   base,
+		Branch: onTop}, nil
 }
 
-// onTop describes commits that people made between a push and a kill, on top of
-// the pushed ones: the pull request shows them from its first day. Nil: none,
-// or unknown now, and the next look at the branch finds them.
-func (c *Delivery) onTop(ctx context.Context, m *gitops.Mirror, head company.OID, into string, at company.OID, remote string) *company.BranchChange {
+// listEarlierTasks lists the tasks of the pull request that a task opened.
+func listEarlierTasks(state *company.State, lead *company.Task) []*company.Task {
+	for _, pull := range state.Pulls() {
+		if pull.Lead == lead {
+			return pull.Tasks
+		}
+	}
+	return nil
+}
+
+// composePull returns the pull request to open or update for a task. before lists earlier tasks of the same pull
+// request. pushedTo is the address that gets the branch, or empty.
+func (c *Delivery) composePull(
+	state *company.State, task *company.Task, before []*company.Task, f forge.Forge, target forge.Target, pushedTo string,
+) forge.PR {
+	intended, lead := task.Delivery, state.LeadOf(task)
+	pr := forge.PR{
+		Office: state.Office.ID, Task: lead.ID, Number: intended.Number, Title: forge.CleanTitle(intended.Title),
+		Body: prbody.PRBody(task, prbody.PROptions{
+			Pushed: pushedTo != "", PushedTo: target.URL, EarlierTasks: before, TitleAbove: f.Kind() != forge.LocalKind,
+			ClosingLines: forge.ClosingLines(append(slices.Clone(before), task), f.ClosingLine),
+		}),
+		Branch: intended.Branch, Owner: target.Owner, Base: intended.Base, Head: intended.Head,
+		Draft: c.Ask.Draft == "always" || c.Ask.Draft == "auto" && task.ExplainUntested() != "", Labels: c.Ask.Labels,
+		CodeOwners: c.Ask.CodeOwners, Paths: prbody.ChangedPaths(task),
+	}
+	if lead.PR != nil {
+		pr.Known = lead.PR.Number
+	}
+	return pr
+}
+
+// takenNumberError returns the error for a pull request number that belongs to a task which the ledger has lost. An
+// old copy of the office was restored and assigned the number again. The work is in no pull request.
+func takenNumberError(task *company.Task, opened forge.OpenedPR) error {
+	return company.E(company.EConflict,
+		fmt.Sprintf("pull request #%d is of another task %s, and %s already", opened.Number, task.ID, opened.State)).
+		Because(fmt.Sprintf("it ends at %s, and the work is at %s: an older copy of the office was put back",
+			opened.Head.Short(), task.Delivery.Head.Short())).
+		Fix(fmt.Sprintf("company diff %s shows the work; company cancel %s, then company submit it again: the next number "+
+			"is free", task.ID, task.ID)).NeedsPerson()
+}
+
+// onTop describes commits that people made on top of the pushed ones between a push and a kill. The pull request
+// contains them from the start. It returns nil if there are none or if this is unknown; the next poll of the branch
+// finds them.
+func (c *Delivery) onTop(
+	ctx context.Context, mirror *gitops.Mirror, head company.OID, into string, at company.OID, remote string,
+) *company.BranchChange {
 	if at == head {
 		return nil
 	}
-	base, err := m.FetchBase(ctx, c.Log, gitops.Source{URL: remote}, into)
+	base, err := mirror.FetchBase(ctx, c.Log, gitops.Source{URL: remote}, into)
 	if err != nil {
 		base.OID = ""
 	}
-	change, err := compareBranch(ctx, m, head, branchNow{head: at, known: true}, base.OID)
+	change, err := compareBranch(ctx, mirror, head, branchNow{head: at, known: true}, base.OID)
 	if err != nil {
 		return nil
 	}

@@ -46,7 +46,8 @@ func followed(t *testing.T) (*mergertest.Bundle, *Delivery, *local.Forge, compan
 	lead := b.Task(mergertest.Task)
 	prepared, deliver, more := *lead.Prepared, *lead.Delivery, *lead
 	prepared.Base.OID = lead.Head
-	more.ID, more.Follows, more.PR, more.Prepared, more.Delivery, more.Status = id, mergertest.Task, nil, &prepared, &deliver, company.StatusReviewing
+	more.ID, more.Follows, more.PR, more.Prepared, more.Delivery, more.Status = id, mergertest.Task, nil, &prepared,
+		&deliver, company.StatusReviewing
 	s.Tasks[id], s.LastTask, s.Open = &more, 2, append(s.Open, id)
 	c.Decider = shown{b, s}
 	return b, c, f, id
@@ -80,11 +81,13 @@ func TestNumberOfAMergedPullRequest(t *testing.T) {
 	c.Forges = oneForge{settled{f, company.PRMerged, b.Project.Base}}
 	cmd, err := c.Do(t.Context(), company.Effect{Task: mergertest.Task})
 	var e *company.Error
-	if cmd != nil || !errors.As(err, &e) || e.Code != company.EConflict || e.Class != company.HumanRequired || !strings.Contains(e.Message, "is of another task t1, and merged already") {
+	if cmd != nil || !errors.As(err, &e) || e.Code != company.EConflict || e.Class != company.HumanRequired ||
+		!strings.Contains(e.Message, "is of another task t1, and merged already") {
 		t.Errorf("%+v, %v", cmd, err)
 	}
 	c.Forges = oneForge{settled{f, company.PRMerged, head}} // a person merged this one before it was recorded
-	if cmd, err := c.Do(t.Context(), company.Effect{Task: mergertest.Task}); err != nil || cmd.(company.RecordDelivery).Head != head {
+	if cmd, err := c.Do(t.Context(), company.Effect{Task: mergertest.Task}); err != nil ||
+		cmd.(company.RecordDelivery).Head != head {
 		t.Errorf("%+v, %v", cmd, err)
 	}
 }
@@ -100,7 +103,8 @@ func TestDeliverToADeletedBranch(t *testing.T) {
 	if _, done := cmd.(company.RecordDelivery); err != nil || !done {
 		t.Fatalf("%#v, %v", cmd, err)
 	}
-	if at := b.Project.Git("ls-remote", "origin", "refs/heads/"+branch); !strings.HasPrefix(at, string(b.Task(mergertest.Task).Head)) {
+	if at := b.Project.Git("ls-remote", "origin", "refs/heads/"+branch); !strings.HasPrefix(
+		at, string(b.Task(mergertest.Task).Head)) {
 		t.Errorf("the branch is at %q", at)
 	}
 }
@@ -120,7 +124,8 @@ func TestDeliverTwice(t *testing.T) {
 		t.Errorf("the origin has\n%s", refs)
 	}
 	rec, err := f.ReadRecord(1)
-	if err != nil || rec.Head != first.Head || rec.Base != "main" || rec.Task != mergertest.Task || rec.Office != decidertest.Office {
+	if err != nil || rec.Head != first.Head || rec.Base != "main" || rec.Task != mergertest.Task ||
+		rec.Office != decidertest.Office {
 		t.Errorf("%+v, %v", rec, err)
 	}
 	if files, err := filepath.Glob(filepath.Join(filepath.Dir(f.FullPagePath(1)), "*")); err != nil || len(files) != 2 {
@@ -152,7 +157,8 @@ func TestDeliverTaken(t *testing.T) {
 	cmd, err := c.Do(t.Context(), company.Effect{Task: mergertest.Task})
 	var e *company.Error
 	if cmd != nil || !errors.As(err, &e) || e.Code != company.EConflict || e.Class != company.HumanRequired ||
-		!strings.Contains(e.Message, "has a branch develop-t1-"+decidertest.Office+" already") || !strings.Contains(e.Hint, "company cancel t1") {
+		!strings.Contains(e.Message, "has a branch develop-t1-"+decidertest.Office+" already") ||
+		!strings.Contains(e.Hint, "company cancel t1") {
 		t.Errorf("%v, %v", cmd, err)
 	}
 	if at := b.Project.Git("--git-dir="+dir, "rev-parse", "develop-t1-"+decidertest.Office); at != string(b.Project.Base) {

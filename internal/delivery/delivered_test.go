@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/folder/foldertest"
 	"company/internal/forge"
 	"company/internal/forge/local"
 	"company/internal/gitops"
+	"company/internal/lib/safedir/foldertest"
 	"company/internal/merger/mergertest"
 )
 
@@ -34,14 +34,16 @@ func deliveredWith(t *testing.T, files map[string]string) (*mergertest.Bundle, *
 	b.AddVerdict(merged.Tree)
 	b.MergeFront(mergertest.Two)
 	tk := b.Task(mergertest.Task)
-	b.Must(company.RecordGateResult{Task: mergertest.Task, GateFinished: company.GateFinished{Head: tk.Head, Onto: tk.Head, Result: b.Green(mergertest.Task, tk.Tree)}})
+	b.Must(company.RecordGateResult{Task: mergertest.Task,
+		GateFinished: company.GateFinished{Head: tk.Head, Onto: tk.Head, Result: b.Green(mergertest.Task, tk.Tree)}})
 	run := company.NewRunID(mergertest.Task, "", company.Reviewer, 1)
 	fence := b.Claim(run, tk.Head)
 	b.Must(company.EndRun{Run: run, Fence: fence, Outcome: company.RunEnded{Status: company.RunSuccess},
 		Review: &company.ReviewRecorded{Head: tk.Head, Onto: tk.Head, Verdict: company.Approve}})
 	b.Must(company.IntendDelivery{Task: mergertest.Task})
 	f := &local.Forge{Office: foldertest.Open(t, t.TempDir()), Dir: "pulls"}
-	c, err := New(Config{Decider: b, Mirrors: b.Project, Forges: oneForge{f}, Texts: hashes{}, Log: gitops.NewOpLog(io.Discard)})
+	c, err := New(
+		Config{Decider: b, Mirrors: b.Project, Forges: oneForge{f}, Texts: hashes{}, Log: gitops.NewOpLog(io.Discard)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,9 +1,7 @@
-// Package delivery brings a finished task to its president: it pushes the
-// integration branch, opens or updates the pull request, and polls what became
-// of the branch and of the pull request since.
+// Package delivery delivers a finished task: it pushes the integration branch, opens or updates the pull request, and
+// polls the later state of both.
 //
-// It promises that a delivery which is repeated pushes nothing new and finds
-// the same pull request, that nothing which looks like a secret is pushed
-// unasked, and that a branch on which people committed is never overwritten. It
-// does not merge pull requests.
+// A repeated delivery pushes no new commits and finds the same pull request. Content that looks like a secret is not
+// pushed without asking. A branch on which people committed is never overwritten. The package does not merge pull
+// requests.
 package delivery

@@ -26,22 +26,36 @@ func TestWhatIsHeard(t *testing.T) {
 		kind    company.FeedbackKind // empty: left alone
 		text    string
 	}{
-		"a line comment":              {it: with(func(i *forge.Item) { i.Kind = forge.ItemLine }), kind: company.FeedbackComment, text: "please"},
-		"an answer to one":            {it: with(func(i *forge.Item) { i.Kind, i.Reply = forge.ItemLine, "line:1" })},
-		"a resolved one":              {it: with(func(i *forge.Item) { i.Kind, i.Resolved = forge.ItemLine, true })},
-		"a resolved wish":             {it: with(func(i *forge.Item) { i.Kind, i.Resolved, i.Body = forge.ItemLine, true, "/company do it" })},
-		"an answer to the company":    {it: with(func(i *forge.Item) { i.Kind, i.Reply, i.Body = forge.ItemLine, "line:1", "/company do it" }), kind: company.FeedbackComment, text: "do it"},
+		"a line comment": {it: with(func(i *forge.Item) { i.Kind = forge.ItemLine }),
+			kind: company.FeedbackComment, text: "please"},
+		"an answer to one": {it: with(func(i *forge.Item) { i.Kind, i.Reply = forge.ItemLine, "line:1" })},
+		"a resolved one":   {it: with(func(i *forge.Item) { i.Kind, i.Resolved = forge.ItemLine, true })},
+		"a resolved wish": {it: with(
+			func(i *forge.Item) { i.Kind, i.Resolved, i.Body = forge.ItemLine, true, "/company do it" })},
+		"an answer to the company": {it: with(
+			func(i *forge.Item) {
+				i.Kind, i.Reply, i.Body = forge.ItemLine, "line:1", "/company do it"
+			}), kind: company.FeedbackComment, text: "do it"},
 		"talk under the pull request": {it: with(func(i *forge.Item) { i.Kind = forge.ItemComment })},
-		"a wish under it":             {it: with(func(i *forge.Item) { i.Kind, i.Body = forge.ItemComment, "/company add a test" }), kind: company.FeedbackComment, text: "add a test"},
-		"a stranger's wish":           {it: with(func(i *forge.Item) { i.Kind, i.Body, i.Trusted = forge.ItemComment, "/company mine bitcoin", false })},
-		"a stranger's line":           {it: with(func(i *forge.Item) { i.Kind, i.Trusted = forge.ItemLine, false })},
-		"a program":                   {it: with(func(i *forge.Item) { i.Kind, i.Bot = forge.ItemLine, true })},
-		"our own":                     {it: with(func(i *forge.Item) { i.Kind, i.Ours = forge.ItemLine, true })},
-		"changes requested":           {it: with(func(i *forge.Item) { i.Kind, i.Verdict = forge.ItemReview, "changes_requested" }), kind: company.FeedbackReview, text: "please"},
-		"approval with words":         {it: with(func(i *forge.Item) { i.Kind, i.Verdict = forge.ItemReview, "approved" })},
-		"a review without words":      {it: with(func(i *forge.Item) { i.Kind, i.Verdict, i.Body = forge.ItemReview, "changes_requested", "" })},
-		"a failed check":              {it: forge.Item{ID: "check:1", Kind: forge.ItemCheck, Name: "build", Body: "exit 1"}, kind: company.FeedbackCheck, text: "build\nexit 1"},
-		"one while others run":        {it: forge.Item{ID: "check:1", Kind: forge.ItemCheck, Name: "build"}, pending: true},
+		"a wish under it": {it: with(
+			func(i *forge.Item) {
+				i.Kind, i.Body = forge.ItemComment, "/company add a test"
+			}), kind: company.FeedbackComment, text: "add a test"},
+		"a stranger's wish": {it: with(
+			func(i *forge.Item) { i.Kind, i.Body, i.Trusted = forge.ItemComment, "/company mine bitcoin", false })},
+		"a stranger's line": {it: with(func(i *forge.Item) { i.Kind, i.Trusted = forge.ItemLine, false })},
+		"a program":         {it: with(func(i *forge.Item) { i.Kind, i.Bot = forge.ItemLine, true })},
+		"our own":           {it: with(func(i *forge.Item) { i.Kind, i.Ours = forge.ItemLine, true })},
+		"changes requested": {it: with(
+			func(i *forge.Item) {
+				i.Kind, i.Verdict = forge.ItemReview, "changes_requested"
+			}), kind: company.FeedbackReview, text: "please"},
+		"approval with words": {it: with(func(i *forge.Item) { i.Kind, i.Verdict = forge.ItemReview, "approved" })},
+		"a review without words": {it: with(
+			func(i *forge.Item) { i.Kind, i.Verdict, i.Body = forge.ItemReview, "changes_requested", "" })},
+		"a failed check": {it: forge.Item{ID: "check:1", Kind: forge.ItemCheck, Name: "build", Body: "exit 1"},
+			kind: company.FeedbackCheck, text: "build\nexit 1"},
+		"one while others run": {it: forge.Item{ID: "check:1", Kind: forge.ItemCheck, Name: "build"}, pending: true},
 	} {
 		r, ok := feedbackItem(c.it, forge.Feedback{Pending: c.pending})
 		if ok != (c.kind != "") || ok && (r.Kind != c.kind || r.Text != c.text || r.ID != c.it.ID) {
@@ -60,7 +74,9 @@ type told struct {
 func (f told) Feedback(context.Context, forge.Ref) (forge.Feedback, error) { return f.fb, f.err }
 
 // deliverAndPoll delivers a task to a real remote, and gives a poll of what a forge tells of it.
-func deliverAndPoll(t *testing.T) (b *mergertest.Bundle, poll func(fb forge.Feedback, err error) (company.RecordPRFeedback, error)) {
+func deliverAndPoll(
+	t *testing.T,
+) (b *mergertest.Bundle, poll func(fb forge.Feedback, err error) (company.RecordPRFeedback, error)) {
 	t.Helper()
 	b, c, f := delivered(t)
 	origin(t, b)

@@ -10,37 +10,37 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/delivery/prbody"
+	"company/internal/delivery/secretscan"
 	"company/internal/forge"
 	"company/internal/gitops"
-	"company/internal/leak"
-	"company/internal/prbody"
-	"company/internal/safetext"
+	"company/internal/lib/safetext"
 )
 
-// A push cannot be taken back, so its content is searched before: the origin's
-// base as it is now, every new file, name and commit, and the text of the pull
-// request.
+// A push cannot be undone, so its content is checked before it: the current base at the remote, every new file, name
+// and commit, and the text of the pull request.
 
-// remoteBase is the branch that a pull request is to be merged into, as it is at the remote.
+// remoteBase is the target branch of a pull request in its current state at the remote.
 type remoteBase struct {
 	branch string
 	oid    company.OID
 	doubt  *company.Doubt
-	// offered says that the branch is not the one that the work began for, and that nobody has
-	// allowed it yet.
+	// offered means that the branch is not the one that the work started from and that no person has allowed it yet.
 	offered bool
 }
 
-// findDoubts are what stands against pushing a task's head to its remote, less
-// what a person let pass. Nil: nothing. base is where the pull request is to go.
-func (c *Delivery) findDoubts(ctx context.Context, m *gitops.Mirror, t, lead *company.Task, remote string, pr forge.PR) (base remoteBase, held *company.HoldDelivery, err error) {
-	base = remoteBase{branch: pr.Base, oid: t.RemoteHead()} // what the remote has
-	if lead == t {
-		if base, err = c.baseNow(ctx, m, t, remote); err != nil {
+// findDoubts returns the doubts about pushing a task's head to its remote, without those that a person allowed. held
+// is nil if there are none. base is the target branch of the pull request.
+func (c *Delivery) findDoubts(
+	ctx context.Context, mirror *gitops.Mirror, task, lead *company.Task, remote string, pr forge.PR,
+) (base remoteBase, held *company.HoldDelivery, err error) {
+	base = remoteBase{branch: pr.Base, oid: task.RemoteHead()} // the remote's state
+	if lead == task {
+		if base, err = c.baseNow(ctx, mirror, task, remote); err != nil {
 			return base, nil, err
 		}
 	}
-	held = &company.HoldDelivery{Task: t.ID, Head: t.Delivery.Head}
+	held = &company.HoldDelivery{Task: task.ID, Head: task.Delivery.Head}
 	if base.doubt != nil {
 		held.Doubts = append(held.Doubts, *base.doubt)
 	}
@@ -48,231 +48,288 @@ func (c *Delivery) findDoubts(ctx context.Context, m *gitops.Mirror, t, lead *co
 		held.Into = base.branch
 		return base, held, nil
 	}
-	secrets, err := c.findSecrets(ctx, m, base.oid, t.Delivery.Head, pr)
+	secrets, err := c.findSecrets(ctx, mirror, base.oid, task.Delivery.Head, pr)
 	if err != nil {
 		return base, nil, err
 	}
-	held.Doubts = slices.DeleteFunc(append(held.Doubts, secrets...), func(d company.Doubt) bool { return t.Allows(d.Key) })
+	held.Doubts = slices.DeleteFunc(
+		append(held.Doubts, secrets...), func(d company.Doubt) bool { return task.Allows(d.Key) })
 	if len(held.Doubts) == 0 {
 		held = nil
 	}
 	return base, held, nil
 }
 
-// baseNow is where the base is at the remote, with a doubt where commits that
-// the work began from are not in it any more: pushed, they would be back.
-func (c *Delivery) baseNow(ctx context.Context, m *gitops.Mirror, t *company.Task, remote string) (remoteBase, error) {
-	base := t.Prepared.Base
+// baseNow returns the current base at the remote. It adds a doubt if the base no longer contains commits that the
+// work started from: a push would bring them back.
+func (c *Delivery) baseNow(
+	ctx context.Context, mirror *gitops.Mirror, task *company.Task, remote string,
+) (remoteBase, error) {
+	base := task.Prepared.Base
 	out := remoteBase{branch: base.PRBranch, oid: base.OID}
-	info, err := m.FetchBase(ctx, c.Log, gitops.Source{URL: remote}, base.PRBranch)
+	info, err := mirror.FetchBase(ctx, c.Log, gitops.Source{URL: remote}, base.PRBranch)
 	if company.CodeOf(err) == company.ENotFound {
-		return c.replaceBase(ctx, m, t, remote)
+		return c.replaceBase(ctx, mirror, task, remote)
 	}
 	if err != nil {
 		return out, err
 	}
 	out.oid = info.OID
-	if base.Branch != base.PRBranch { // it began on another branch: what that held is not this one's to tell
+	if base.Branch != base.PRBranch { // the work began on another branch, whose commits are not compared here
 		return out, nil
 	}
-	back, err := m.Log(ctx, info.OID, base.OID, base.Ahead+1)
+	back, err := mirror.Log(ctx, info.OID, base.OID, base.Ahead+1)
 	if err != nil || len(back) <= base.Ahead {
 		return out, err
 	}
 	out.doubt = &company.Doubt{Key: "base " + string(info.OID), Says: fmt.Sprintf(
-		"%s was at %s when the work began, and the remote has replaced that by %s: commits that were removed there would be back on the branch",
+		"%s was at %s when the work began, and the remote has replaced that by %s: commits that were removed there would "+
+			"be back on the branch",
 		base.PRBranch, base.OID.Short(), info.OID.Short())}
 	return out, nil
 }
 
-// replaceBase finds what is in the place of a base that is gone from the remote: its default branch, where
-// that contains what the work began from. Otherwise the error says what a person does.
-func (c *Delivery) replaceBase(ctx context.Context, m *gitops.Mirror, t *company.Task, remote string) (remoteBase, error) {
-	base := t.Prepared.Base
-	name, any, err := m.DefaultBranch(ctx, gitops.Remote{URL: remote})
+// replaceBase finds a replacement for a base that no longer exists at the remote: the remote's default branch, if it
+// contains the commit that the work started from. Otherwise the error tells what a person must do.
+func (c *Delivery) replaceBase(
+	ctx context.Context, mirror *gitops.Mirror, task *company.Task, remote string,
+) (remoteBase, error) {
+	base := task.Prepared.Base
+	name, any, err := mirror.DefaultBranch(ctx, gitops.Remote{URL: remote})
 	if err != nil {
 		return remoteBase{}, err
 	}
 	if !any {
-		return c.emptyRemote(ctx, m, base, t.Project.Remote != "")
+		return c.emptyRemote(ctx, mirror, base, task.Project.Remote != "")
 	}
-	gone := company.E(company.ENotFound, fmt.Sprintf("the remote has no branch %q any more, which the pull request would be merged into", base.PRBranch)).
-		Fix(fmt.Sprintf("bring it back there, and approve to try again; or company cancel %s, and submit from the new branch", t.ID)).NeedsPerson()
+	gone := company.E(company.ENotFound,
+		fmt.Sprintf("the remote has no branch %q any more, which the pull request would be merged into", base.PRBranch)).
+		Fix(fmt.Sprintf("bring it back there, and approve to try again; or company cancel %s, and submit from the new branch",
+			task.ID)).NeedsPerson()
 	if name == "" {
-		return remoteBase{}, gone.Because("it was deleted or renamed since the work began, and the remote's HEAD names no branch that is there")
+		return remoteBase{}, gone.Because(
+			"it was deleted or renamed since the work began, and the remote's HEAD names no branch that is there")
 	}
-	info, err := m.FetchBase(ctx, c.Log, gitops.Source{URL: remote}, name)
+	info, err := mirror.FetchBase(ctx, c.Log, gitops.Source{URL: remote}, name)
 	if company.CodeOf(err) == company.EInvalid {
-		return remoteBase{}, gone.Because("it was deleted or renamed since the work began, and the name of the remote's default branch is none that company takes")
+		return remoteBase{}, gone.Because(
+			"it was deleted or renamed since the work began, and the name of the remote's default branch is none that company " +
+				"takes")
 	}
 	if err != nil {
 		return remoteBase{}, err
 	}
-	lost, err := m.Log(ctx, info.OID, base.OID, base.Ahead+1)
+	lost, err := mirror.Log(ctx, info.OID, base.OID, base.Ahead+1)
 	if err != nil {
 		return remoteBase{}, err
 	}
 	if len(lost) > base.Ahead {
-		return remoteBase{}, gone.Because(fmt.Sprintf("it was deleted or renamed since the work began, and the remote's default branch, %s, does not contain %s, which the work began from",
-			safetext.EscapeLine(name, 200), base.OID.Short()))
+		return remoteBase{}, gone.Because(
+			fmt.Sprintf("it was deleted or renamed since the work began, and the remote's default branch, %s, does not "+
+				"contain %s, which the work began from",
+				safetext.EscapeLine(name, 200), base.OID.Short()))
 	}
 	out := remoteBase{branch: name, oid: info.OID}
-	if key := company.OtherBaseKey(base.PRBranch, name); !t.Allows(key) {
+	if key := company.OtherBaseKey(base.PRBranch, name); !task.Allows(key) {
 		out.offered = true
-		out.doubt = &company.Doubt{Key: key, Says: fmt.Sprintf("the remote has no branch %s any more, which the pull request would be merged into. Its default branch, %s, contains %s, which the work began from",
-			base.PRBranch, safetext.EscapeLine(name, 200), base.OID.Short())}
+		out.doubt = &company.Doubt{Key: key,
+			Says: fmt.Sprintf("the remote has no branch %s any more, which the pull request would be merged into. Its default "+
+				"branch, %s, contains %s, which the work began from",
+				base.PRBranch, safetext.EscapeLine(name, 200), base.OID.Short())}
 	}
 	return out, nil
 }
 
-// emptyRemote is the base at a remote without a branch. A new remote has had none of the commits that
-// the work began from, as far as the checkout knew, or came after the work began. Any other was
-// emptied, or is another repository.
-func (c *Delivery) emptyRemote(ctx context.Context, m *gitops.Mirror, base company.Base, hadRemote bool) (remoteBase, error) {
+// emptyRemote returns the base for a remote without branches. A new remote never had the commits that the work
+// started from, as far as the checkout knew, or was added after the work began. Any other remote was emptied or is
+// another repository, so a doubt is added.
+func (c *Delivery) emptyRemote(
+	ctx context.Context, mirror *gitops.Mirror, base company.Base, hadRemote bool,
+) (remoteBase, error) {
 	out := remoteBase{branch: base.PRBranch, oid: base.OID}
 	if !hadRemote {
 		return out, nil
 	}
-	known, err := m.CountUpTo(ctx, base.OID, base.Ahead+1)
+	known, err := mirror.CountUpTo(ctx, base.OID, base.Ahead+1)
 	if err == nil && known > base.Ahead {
 		out.doubt = &company.Doubt{Key: "no branch " + base.PRBranch, Says: fmt.Sprintf(
-			"the remote has no branch at all any more, and had %s when the work began: it was emptied, or is another repository. The pull request would have no base there", base.PRBranch)}
+			"the remote has no branch at all any more, and had %s when the work began: it was emptied, or is another "+
+				"repository. The pull request would have no base there", base.PRBranch)}
 	}
 	return out, err
 }
 
-// findSecrets returns the secrets in new content at head, and in the pull
-// request, and what could not be looked through. A secret that the base holds in
-// the same file is not published by this push.
-func (c *Delivery) findSecrets(ctx context.Context, m *gitops.Mirror, base, head company.OID, pr forge.PR) ([]company.Doubt, error) {
+// findSecrets returns doubts about secrets in the new content at head and in the pull request, and about content that
+// could not be scanned. A secret that the base has in the same file is not published by this push.
+func (c *Delivery) findSecrets(
+	ctx context.Context, mirror *gitops.Mirror, base, head company.OID, pr forge.PR,
+) ([]company.Doubt, error) {
 	if c.Secrets == nil {
 		return nil, nil
 	}
-	news, err := m.News(ctx, base, head)
+	news, err := mirror.News(ctx, base, head)
 	if err != nil {
 		return nil, err
 	}
-	search := c.Secrets.NewSearch(ctx)
-	var rest unseen
-	var out []company.Doubt
-	seen := map[string]bool{}
-	add := func(f leak.Finding, where string) {
-		if key := "secret " + f.Mark; !seen[key] {
-			seen[key] = true
-			out = append(out, company.Doubt{Key: key, Says: fmt.Sprintf("%s: %s", where, f.What)})
-		}
-	}
+	hunt := &secretHunt{search: c.Secrets.NewSearch(ctx), seen: map[string]bool{}}
 	if news.Cut {
-		out = append(out, company.Doubt{Key: "too much " + string(head), Says: "more is new than is looked through: secrets in the rest would not be seen"})
+		hunt.doubts = append(hunt.doubts, company.Doubt{
+			Key: "too much " + string(head), Says: "more is new than is looked through: secrets in the rest would not be seen",
+		})
 	}
-	now := map[gitops.NewFile]bool{}
-	entries, err := m.List(ctx, head)
-	if err != nil {
+	if err := c.scanFiles(ctx, hunt, mirror, base, head, news.Files); err != nil {
 		return nil, err
 	}
-	for _, e := range entries {
-		now[gitops.NewFile{Path: e.Path, OID: e.OID}] = true
+	hunt.scanNames(news.Names)
+	for _, commit := range news.Commits {
+		hunt.scanCommit(commit)
 	}
-	type found struct {
-		in   gitops.NewFile
-		what []leak.Finding
+	hunt.scanPull(pr)
+	return append(hunt.doubts, hunt.rest.doubts()...), ctx.Err()
+}
+
+// secretHunt collects suspected secrets that a push would publish.
+type secretHunt struct {
+	search *secretscan.Search
+	seen   map[string]bool // keys of doubts
+	doubts []company.Doubt
+	rest   unseen
+}
+
+// add adds a doubt about a finding, unless there is already one for the same secret.
+func (h *secretHunt) add(finding secretscan.Finding, where string) {
+	if key := "secret " + finding.Mark; !h.seen[key] {
+		h.seen[key] = true
+		h.doubts = append(h.doubts, company.Doubt{Key: key, Says: fmt.Sprintf("%s: %s", where, finding.What)})
 	}
-	var all []found
-	if err := m.ReadNews(ctx, readOnce(news.Files), func(f gitops.NewFile, text []byte) error {
-		got := search.Scan(f.Path, text)
+}
+
+// scanFiles scans the new files. It ignores findings that the base has in the same file.
+func (c *Delivery) scanFiles(
+	ctx context.Context, hunt *secretHunt, mirror *gitops.Mirror, base, head company.OID, files []gitops.NewFile,
+) error {
+	entries, err := mirror.List(ctx, head)
+	if err != nil {
+		return err
+	}
+	atHead := map[gitops.NewFile]bool{}
+	for _, entry := range entries {
+		atHead[gitops.NewFile{Path: entry.Path, OID: entry.OID}] = true
+	}
+	type fileFindings struct {
+		file     gitops.NewFile
+		findings []secretscan.Finding
+	}
+	var found []fileFindings
+	if err := mirror.ReadNews(ctx, readOnce(files), func(file gitops.NewFile, text []byte) error {
+		got := hunt.search.Scan(file.Path, text)
 		if len(got.Findings) > 0 {
-			all = append(all, found{f, got.Findings})
+			found = append(found, fileFindings{file, got.Findings})
 		}
 		if got.Unseen > 0 {
-			rest.add(got, c.shownPath(ctx, f.Path))
+			hunt.rest.add(got, c.shownPath(ctx, file.Path))
 		}
 		return ctx.Err()
 	}); err != nil {
-		return nil, err
+		return err
 	}
-	for _, one := range all {
-		before := map[string]bool{}
-		old, err := m.ReadFile(ctx, base, one.in.Path)
+	for _, one := range found {
+		old, err := mirror.ReadFile(ctx, base, one.file.Path)
 		if err != nil && company.CodeOf(err) != company.ENotFound {
-			return nil, err
+			return err
 		}
-		for _, f := range search.Scan(one.in.Path, old).Findings {
-			before[f.Mark] = true
+		before := map[string]bool{}
+		for _, finding := range hunt.search.Scan(one.file.Path, old).Findings {
+			before[finding.Mark] = true
 		}
-		where := c.shownPath(ctx, one.in.Path)
-		if !now[one.in] {
+		where := c.shownPath(ctx, one.file.Path)
+		if !atHead[one.file] {
 			where += " (in a commit before the last)"
 		}
-		for _, f := range one.what {
-			if !before[f.Mark] {
-				add(f, fmt.Sprintf("%s, line %d", where, f.Line))
+		for _, finding := range one.findings {
+			if !before[finding.Mark] {
+				hunt.add(finding, fmt.Sprintf("%s, line %d", where, finding.Line))
 			}
 		}
 	}
-	var names strings.Builder // one in a line
-	for _, n := range news.Names {
-		names.WriteString(strings.ReplaceAll(n.Path, "\n", " ") + "\n")
-	}
-	got := search.ScanProse(names.String())
-	rest.add(got, "the names of new files")
-	for _, f := range got.Findings { // not named by the path
-		add(f, "the name of a file that "+news.Names[min(f.Line, len(news.Names))-1].By.Short()+" adds")
-	}
-	for _, commit := range news.Commits {
-		head, _, _ := strings.Cut(commit.Raw, "\n\n")
-		above := strings.Count(head, "\n") + 2 // lines before the message
-		blank := blankSignature(head)
-		got := search.Scan("", []byte(blank+commit.Raw[len(head):]))
-		rest.add(got, "the commit "+commit.OID.Short())
-		if blank != head { // the office's own secrets are looked for in signatures, too
-			for _, f := range search.Scan("", []byte(head)).Findings {
-				if f.Rule == leak.OwnRule {
-					got.Findings = append(got.Findings, f)
-				}
-			}
-		}
-		for _, f := range got.Findings {
-			if f.Line <= above {
-				add(f, "who made "+commit.OID.Short()+", and when")
-				continue
-			}
-			add(f, fmt.Sprintf("the message of %s, line %d", commit.OID.Short(), f.Line-above))
-		}
-	}
-	got = search.ScanProse(pr.Title + "\n" + prbody.UnescapeMarkdown(pr.Body))
-	rest.add(got, "the pull request's words")
-	for _, f := range got.Findings {
-		where := "the title of the pull request"
-		if f.Line > 1 {
-			where = fmt.Sprintf("the pull request's words, line %d", f.Line-1)
-		}
-		add(f, where)
-	}
-	return append(out, rest.doubts()...), ctx.Err()
+	return nil
 }
 
-// unseen are texts that were not looked through to their ends.
+// scanNames scans the names of new files. A doubt does not repeat the path.
+func (h *secretHunt) scanNames(names []gitops.NewName) {
+	var lines strings.Builder // one name per line
+	for _, name := range names {
+		lines.WriteString(strings.ReplaceAll(name.Path, "\n", " ") + "\n")
+	}
+	got := h.search.ScanProse(lines.String())
+	h.rest.add(got, "the names of new files")
+	for _, finding := range got.Findings {
+		commit := names[min(finding.Line, len(names))-1].By
+		h.add(finding, "the name of a file that "+commit.Short()+" adds")
+	}
+}
+
+// scanCommit scans the header and the message of a commit.
+func (h *secretHunt) scanCommit(commit gitops.Commit) {
+	head, _, _ := strings.Cut(commit.Raw, "\n\n")
+	above := strings.Count(head, "\n") + 2 // lines before the message
+	blank := blankSignature(head)
+	got := h.search.Scan("", []byte(blank+commit.Raw[len(head):]))
+	h.rest.add(got, "the commit "+commit.OID.Short())
+	if blank != head { // signatures are scanned for the office's own secrets, too
+		for _, finding := range h.search.Scan("", []byte(head)).Findings {
+			if finding.Rule == secretscan.OwnRule {
+				got.Findings = append(got.Findings, finding)
+			}
+		}
+	}
+	for _, finding := range got.Findings {
+		if finding.Line <= above {
+			h.add(finding, "who made "+commit.OID.Short()+", and when")
+			continue
+		}
+		h.add(finding, fmt.Sprintf("the message of %s, line %d", commit.OID.Short(), finding.Line-above))
+	}
+}
+
+// scanPull scans the title and the text of the pull request.
+func (h *secretHunt) scanPull(pr forge.PR) {
+	got := h.search.ScanProse(pr.Title + "\n" + prbody.UnescapeMarkdown(pr.Body))
+	h.rest.add(got, "the pull request's words")
+	for _, finding := range got.Findings {
+		where := "the title of the pull request"
+		if finding.Line > 1 {
+			where = fmt.Sprintf("the pull request's words, line %d", finding.Line-1)
+		}
+		h.add(finding, where)
+	}
+}
+
+// unseen lists texts that were not scanned completely.
 type unseen struct {
 	marks, where []string
 	bytes        int
 }
 
-func (u *unseen) add(r leak.Result, where string) {
-	if r.Unseen > 0 && !slices.Contains(u.marks, r.Mark) {
-		u.marks = append(u.marks, r.Mark)
-		u.where = append(u.where, fmt.Sprintf("%s: its last %d bytes are not looked through for secrets", where, r.Unseen))
-		u.bytes += r.Unseen
+func (u *unseen) add(result secretscan.Result, where string) {
+	if result.Unseen > 0 && !slices.Contains(u.marks, result.Mark) {
+		u.marks = append(u.marks, result.Mark)
+		u.where = append(
+			u.where, fmt.Sprintf("%s: its last %d bytes are not looked through for secrets", where, result.Unseen))
+		u.bytes += result.Unseen
 	}
 }
 
-// mostUnseen is how many texts have a doubt of their own; more have one together.
+// mostUnseen limits how many texts get separate doubts. If there are more, they share one.
 const mostUnseen = 10
 
-// doubts are what a person has to let pass: a leave is for these very texts.
+// doubts returns the doubts that a person must allow. Each permission is bound to exactly these texts.
 func (u *unseen) doubts() (out []company.Doubt) {
 	if len(u.marks) > mostUnseen {
 		sum := sha256.Sum256([]byte(strings.Join(u.marks, " ")))
-		return []company.Doubt{{Key: "unseen " + hex.EncodeToString(sum[:8]), Says: fmt.Sprintf("%d bytes of %d texts are not looked through for secrets; %s, and others", u.bytes, len(u.marks), u.where[0])}}
+		return []company.Doubt{{Key: "unseen " + hex.EncodeToString(sum[:8]),
+			Says: fmt.Sprintf("%d bytes of %d texts are not looked through for secrets; %s, and others", u.bytes, len(u.marks),
+				u.where[0])}}
 	}
 	for i, m := range u.marks {
 		out = append(out, company.Doubt{Key: "unseen " + m, Says: u.where[i]})
@@ -280,8 +337,8 @@ func (u *unseen) doubts() (out []company.Doubt) {
 	return out
 }
 
-// readOnce are files, each once for each way in which its path has it read: one
-// large file under a thousand names is a small push.
+// readOnce returns each file once per way of reading its path, because one large file under a thousand names is a
+// small push.
 func readOnce(files []gitops.NewFile) []gitops.NewFile {
 	type reading struct {
 		oid company.OID
@@ -293,26 +350,26 @@ func readOnce(files []gitops.NewFile) []gitops.NewFile {
 	}
 	seen := map[reading]bool{}
 	var out []gitops.NewFile
-	for _, f := range files {
-		r := reading{oid: f.OID}
-		if paths[f.OID] > 1 {
-			r.way = leak.Way(f.Path)
+	for _, newFile := range files {
+		r := reading{oid: newFile.OID}
+		if paths[newFile.OID] > 1 {
+			r.way = secretscan.Way(newFile.Path)
 		}
 		if !seen[r] {
 			seen[r] = true
-			out = append(out, f)
+			out = append(out, newFile)
 		}
 	}
 	return out
 }
 
-// shownPath is a path of a repository for people: names are untrusted, and may
-// hold a secret.
+// shownPath returns a path for people. Names are untrusted and may contain a secret.
 func (c *Delivery) shownPath(ctx context.Context, path string) string {
 	if got := c.Secrets.ScanProse(ctx, path); len(got.Findings) > 0 || got.Unseen > 0 {
 		return "a file whose name holds a secret"
 	}
-	if quoted := strconv.QuoteToGraphic(path); quoted != `"`+path+`"` || strings.ContainsAny(path, "\u200b\u200d\u2060\ufeff") {
+	if quoted := strconv.QuoteToGraphic(path); quoted != `"`+path+`"` ||
+		strings.ContainsAny(path, "\u200b\u200d\u2060\ufeff") {
 		return quoted
 	}
 	return path

@@ -12,10 +12,10 @@ import (
 
 	"company/internal/company"
 	"company/internal/company/decidertest"
+	"company/internal/delivery/secretscan"
 	"company/internal/forge"
 	"company/internal/gitops"
-	"company/internal/hosttest"
-	"company/internal/leak"
+	"company/internal/lib/hosttest"
 	"company/internal/merger/mergertest"
 )
 
@@ -40,14 +40,17 @@ func branches(b *mergertest.Bundle, origin string) string {
 func TestSecretsHoldThePush(t *testing.T) {
 	t.Parallel()
 	pat := "ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"
-	b, c, _ := deliveredWith(t, map[string]string{"a.go": "package a\n\nvar key = \"" + ownKey + "\"\n", "docs/setup.md": "line\nuse " + pat + "\n"})
+	b, c, _ := deliveredWith(
+		t, map[string]string{"a.go": "package a\n\nvar key = \"" + ownKey + "\"\n",
+			"docs/setup.md": "line\nuse " + pat + "\n"})
 	dir := origin(t, b)
-	c.Secrets = leak.New([]leak.Own{{Name: "THE_KEY", Value: ownKey}}, decidertest.Office)
+	c.Secrets = secretscan.New([]secretscan.Own{{Name: "THE_KEY", Value: ownKey}}, decidertest.Office)
 	held, ok := b.CarryOut(c.Do, "").(company.HoldDelivery)
 	if !ok || len(held.Doubts) != 2 {
 		t.Fatalf("%+v", held)
 	}
-	for _, want := range []string{"a.go, line 3: the value of THE_KEY", "docs/setup.md, line 2: what looks like a secret (github-pat"} {
+	for _, want := range []string{"a.go, line 3: the value of THE_KEY",
+		"docs/setup.md, line 2: what looks like a secret (github-pat"} {
 		if !strings.Contains(says(held), want) {
 			t.Errorf("no %q in\n%s", want, says(held))
 		}
@@ -80,7 +83,7 @@ func TestSecretsOnTheWay(t *testing.T) {
 	t.Parallel()
 	b, c, _ := deliveredWith(t, map[string]string{"a.go": "package a\n\nvar a = 1\n"})
 	dir := origin(t, b)
-	c.Secrets = leak.New([]leak.Own{{Name: "THE_KEY", Value: ownKey}}, decidertest.Office)
+	c.Secrets = secretscan.New([]secretscan.Own{{Name: "THE_KEY", Value: ownKey}}, decidertest.Office)
 	between := b.Project.Commit("between", map[string]string{"gone.txt": ownKey})
 	news, err := c.findSecrets(t.Context(), b.Project.Mirror, b.Project.Base, between, forge.PR{})
 	if err != nil || len(news) != 1 || !strings.HasPrefix(news[0].Says, "gone.txt, line 1") {
@@ -91,7 +94,8 @@ func TestSecretsOnTheWay(t *testing.T) {
 		t.Errorf("what the base holds: %+v %v", news, err)
 	}
 	after := b.Project.Commit("between", map[string]string{"gone.txt": ""})
-	if news, err = c.findSecrets(t.Context(), b.Project.Mirror, b.Project.Base, after, forge.PR{}); err != nil || len(news) != 1 || !strings.Contains(news[0].Says, "in a commit before the last") {
+	if news, err = c.findSecrets(t.Context(), b.Project.Mirror, b.Project.Base, after, forge.PR{}); err != nil ||
+		len(news) != 1 || !strings.Contains(news[0].Says, "in a commit before the last") {
 		t.Errorf("%+v %v", news, err)
 	}
 	if _, ok := b.CarryOut(c.Do, "").(company.RecordDelivery); !ok || branches(b, dir) == "" {
@@ -107,12 +111,14 @@ func TestSecretsInEveryPlace(t *testing.T) {
 	guess := "datadog_key = 7d3c1bb2a85f4e90c6d1f0a9b8e7c6d5a4f3e2b1\n"
 	wide := "\xff\xfe" + strings.Join(strings.Split(pat, ""), "\x00") + "\x00"
 	b, c, _ := delivered(t)
-	c.Secrets = leak.New([]leak.Own{{Name: "THE_KEY", Value: ownKey}}, decidertest.Office)
-	with := b.Project.Commit("with", map[string]string{"there.txt": "same\n", "keys/" + ownKey + ".txt": "x\n", "go.sum": guess})
+	c.Secrets = secretscan.New([]secretscan.Own{{Name: "THE_KEY", Value: ownKey}}, decidertest.Office)
+	with := b.Project.Commit("with",
+		map[string]string{"there.txt": "same\n", "keys/" + ownKey + ".txt": "x\n", "go.sum": guess})
 	raw := func(author, committer, more, message string) company.OID {
 		t.Helper()
 		file := filepath.Join(t.TempDir(), "commit")
-		text := "tree " + string(b.Project.Tree(b.Project.Base)) + "\nparent " + string(b.Project.Base) + "\nauthor " + author + " 1700000000 +0000\ncommitter " + committer + " 1700000000 +0000" + more + "\n\n" + message
+		text := "tree " + string(b.Project.Tree(b.Project.Base)) + "\nparent " + string(b.Project.Base) + "\nauthor " +
+			author + " 1700000000 +0000\ncommitter " + committer + " 1700000000 +0000" + more + "\n\n" + message
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -120,31 +126,47 @@ func TestSecretsInEveryPlace(t *testing.T) {
 		return b.Project.Fetch("raw")
 	}
 	signed := func(body string) string {
-		return "\ngpgsig -----BEGIN SSH SIGNATURE-----\n U1NIU0lHAAAAAQAAADMAAAALc3NoLWVkMjU1MTkAAAAgabcdefghijklmnopqrstuvwxyz0\n " + body + "\n -----END SSH SIGNATURE-----"
+		return "\ngpgsig -----BEGIN SSH SIGNATURE-----\n " +
+			"U1NIU0lHAAAAAQAAADMAAAALc3NoLWVkMjU1MTkAAAAgabcdefghijklmnopqrstuvwxyz0\n " + body +
+			"\n -----END SSH SIGNATURE-----"
 	}
 	square := "EAAADZ2l0AAAAAAAAABnNoYTUxMgAAAFMAAAALc3NoLWVkMjU1MTkAAABA"
 	for name, one := range map[string]struct {
 		base, head company.OID
 		says       string // empty: no doubt
 	}{
-		"a signature":                 {b.Project.Base, raw("A <a@b>", "A <a@b>", signed(square), "x"), ""},
-		"a secret in a signature":     {b.Project.Base, raw("A <a@b>", "A <a@b>", signed(ownKey), "x"), "who made"},
-		"a token in a signature":      {b.Project.Base, raw("A <a@b>", "A <a@b>", signed(pat), "x"), "who made"},
-		"a header after a signature":  {b.Project.Base, raw("A <a@b>", "A <a@b>", signed("AAAA")+"\nnote "+square, "x"), "who made"},
-		"the message of a signed one": {b.Project.Base, raw("A <a@b>", "A <a@b>", signed(square), "x\n\n"+square), ", line 3: what looks like"},
-		"a name":                      {b.Project.Base, b.Project.Commit("n", map[string]string{ownKey + ".txt": "x\n"}), "the name of a file that"},
-		"a name of a file that was":   {b.Project.Base, b.Project.Commit("w", map[string]string{"x/" + pat: "package a\n"}), "the name of a file that"},
-		"a name that was there":       {with, b.Project.Commit("with", map[string]string{"keys/" + ownKey + ".txt": "y\n"}), ""},
-		"a name, and what it holds":   {b.Project.Base, b.Project.Commit("h", map[string]string{ownKey: ownKey + "\n"}), "a file whose name holds a secret, line 1"},
-		"two files, one left out":     {b.Project.Base, b.Project.Commit("t", map[string]string{"go.sum": guess, "main.txt": guess}), "main.txt, line 1"},
-		"a lock file":                 {b.Project.Base, b.Project.Commit("l", map[string]string{"package-lock.json": pat}), "package-lock.json, line 1"},
-		"letters of two bytes":        {b.Project.Base, b.Project.Commit("u", map[string]string{"a.txt": wide}), "a.txt, line 1"},
-		"a program":                   {b.Project.Base, b.Project.Commit("b", map[string]string{"a.out": "\x7fELF\x00\x00" + pat + "\x00"}), "a.out, line 1"},
-		"an address of a submodule":   {b.Project.Base, b.Project.Commit("s", map[string]string{".gitmodules": "[submodule \"x\"]\n\turl = https://u:" + ownKey + "@example.org/x\n"}), ".gitmodules, line 2"},
+		"a signature":             {b.Project.Base, raw("A <a@b>", "A <a@b>", signed(square), "x"), ""},
+		"a secret in a signature": {b.Project.Base, raw("A <a@b>", "A <a@b>", signed(ownKey), "x"), "who made"},
+		"a token in a signature":  {b.Project.Base, raw("A <a@b>", "A <a@b>", signed(pat), "x"), "who made"},
+		"a header after a signature": {b.Project.Base, raw("A <a@b>", "A <a@b>", signed("AAAA")+"\nnote "+square, "x"),
+			"who made"},
+		"the message of a signed one": {b.Project.Base, raw("A <a@b>", "A <a@b>", signed(square), "x\n\n"+square),
+			", line 3: what looks like"},
+		"a name": {b.Project.Base, b.Project.Commit("n", map[string]string{ownKey + ".txt": "x\n"}),
+			"the name of a file that"},
+		"a name of a file that was": {b.Project.Base, b.Project.Commit("w", map[string]string{"x/" + pat: "package a\n"}),
+			"the name of a file that"},
+		"a name that was there": {with,
+			b.Project.Commit("with", map[string]string{"keys/" + ownKey + ".txt": "y\n"}), ""},
+		"a name, and what it holds": {b.Project.Base, b.Project.Commit("h", map[string]string{ownKey: ownKey + "\n"}),
+			"a file whose name holds a secret, line 1"},
+		"two files, one left out": {b.Project.Base,
+			b.Project.Commit("t", map[string]string{"go.sum": guess, "main.txt": guess}), "main.txt, line 1"},
+		"a lock file": {b.Project.Base, b.Project.Commit("l", map[string]string{"package-lock.json": pat}),
+			"package-lock.json, line 1"},
+		"letters of two bytes": {b.Project.Base, b.Project.Commit("u", map[string]string{"a.txt": wide}),
+			"a.txt, line 1"},
+		"a program": {b.Project.Base,
+			b.Project.Commit("b", map[string]string{"a.out": "\x7fELF\x00\x00" + pat + "\x00"}), "a.out, line 1"},
+		"an address of a submodule": {b.Project.Base,
+			b.Project.Commit(
+				"s", map[string]string{".gitmodules": "[submodule \"x\"]\n\turl = https://u:" + ownKey + "@example.org/x\n"}),
+			".gitmodules, line 2"},
 		"an author":                   {b.Project.Base, raw("A <"+ownKey+"@b>", "A <a@b>", "", "x"), "who made"},
 		"a committer":                 {b.Project.Base, raw("A <a@b>", ownKey+" <a@b>", "", "x"), "who made"},
 		"a header that git knows not": {b.Project.Base, raw("A <a@b>", "A <a@b>", "\nnote "+pat, "x"), "who made"},
-		"a message":                   {b.Project.Base, raw("A <a@b>", "A <a@b>", "", "x\n\n"+pat), ", line 3: what looks like"},
+		"a message": {b.Project.Base, raw("A <a@b>", "A <a@b>", "", "x\n\n"+pat),
+			", line 3: what looks like"},
 	} {
 		got, err := c.findSecrets(t.Context(), b.Project.Mirror, one.base, one.head, forge.PR{})
 		if err != nil {
@@ -160,7 +182,8 @@ func TestSecretsInEveryPlace(t *testing.T) {
 	}
 	pr := forge.PR{Title: "Add it", Body: "## Summary\n" + ownKey[:4] + "\u200b" + ownKey[4:] + " is what it is\n"}
 	got, err := c.findSecrets(t.Context(), b.Project.Mirror, b.Project.Base, b.Project.Base, pr)
-	if text := says(company.HoldDelivery{Doubts: got}); err != nil || text != "the pull request's words, line 2: the value of THE_KEY" {
+	if text := says(company.HoldDelivery{Doubts: got}); err != nil ||
+		text != "the pull request's words, line 2: the value of THE_KEY" {
 		t.Errorf("%q %v", text, err)
 	}
 }
@@ -170,9 +193,10 @@ func TestSecretsInEveryPlace(t *testing.T) {
 func TestUnseenContentIsADoubt(t *testing.T) {
 	t.Parallel()
 	b, c, _ := delivered(t)
-	c.Secrets = leak.New([]leak.Own{{Name: "THE_KEY", Value: ownKey}}, decidertest.Office)
+	c.Secrets = secretscan.New([]secretscan.Own{{Name: "THE_KEY", Value: ownKey}}, decidertest.Office)
 	costly := strings.Repeat("key=", 400_000)
-	head := b.Project.Commit("costly", map[string]string{"a.txt": costly, "b.txt": "a line\n", ownKey + ".txt": "x" + costly})
+	head := b.Project.Commit("costly",
+		map[string]string{"a.txt": costly, "b.txt": "a line\n", ownKey + ".txt": "x" + costly})
 	var before string
 	for range 2 {
 		got, err := c.findSecrets(t.Context(), b.Project.Mirror, b.Project.Base, head, forge.PR{})
@@ -180,7 +204,9 @@ func TestUnseenContentIsADoubt(t *testing.T) {
 			t.Fatalf("%+v %v", got, err)
 		}
 		text := says(company.HoldDelivery{Doubts: got})
-		if !strings.Contains(text, "a.txt: its last ") || !strings.Contains(text, "a file whose name holds a secret: its last ") || !strings.Contains(text, "not looked through for secrets") || strings.Contains(text, ownKey) {
+		if !strings.Contains(text, "a.txt: its last ") ||
+			!strings.Contains(text, "a file whose name holds a secret: its last ") ||
+			!strings.Contains(text, "not looked through for secrets") || strings.Contains(text, ownKey) {
 			t.Errorf("%q", text)
 		}
 		if keys := fmt.Sprintf("%+v", got); before != "" && keys != before {
@@ -195,9 +221,11 @@ func TestUnseenContentIsADoubt(t *testing.T) {
 	}
 	var many unseen
 	for i := range 3 * mostUnseen {
-		many.add(leak.Result{Unseen: 10, Mark: fmt.Sprint(i / 2)}, fmt.Sprintf("file %d", i))
+		many.add(secretscan.Result{Unseen: 10, Mark: fmt.Sprint(i / 2)}, fmt.Sprintf("file %d", i))
 	}
-	if got := many.doubts(); len(got) != 1 || !strings.Contains(got[0].Says, "150 bytes of 15 texts are not looked through for secrets; file 0: its last 10 bytes") {
+	if got := many.doubts(); len(got) != 1 ||
+		!strings.Contains(got[0].Says,
+			"150 bytes of 15 texts are not looked through for secrets; file 0: its last 10 bytes") {
 		t.Errorf("%+v", got)
 	}
 }
@@ -209,7 +237,8 @@ func TestOneFileUnderManyNames(t *testing.T) {
 	t.Parallel()
 	var files []gitops.NewFile
 	for i := range 1000 {
-		files = append(files, gitops.NewFile{Path: fmt.Sprintf("a%d.txt", i), OID: "one"}, gitops.NewFile{Path: fmt.Sprintf("a%d.png", i), OID: "one"})
+		files = append(files, gitops.NewFile{Path: fmt.Sprintf("a%d.txt", i), OID: "one"},
+			gitops.NewFile{Path: fmt.Sprintf("a%d.png", i), OID: "one"})
 	}
 	files = append(files, gitops.NewFile{Path: "b.txt", OID: "two"})
 	var got []string
@@ -220,7 +249,7 @@ func TestOneFileUnderManyNames(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	b, c, _ := delivered(t)
-	c.Secrets = leak.New(nil, decidertest.Office)
+	c.Secrets = secretscan.New(nil, decidertest.Office)
 	many := map[string]string{}
 	for i := range 400 {
 		many[fmt.Sprintf("many/%d", i)] = "x\n"
@@ -235,7 +264,9 @@ func TestOneFileUnderManyNames(t *testing.T) {
 	if err := os.WriteFile(file, []byte(list.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	b.Project.Git("branch", "bomb", b.Project.Git("commit-tree", b.Project.Git("-c", "alias.mk=!git mktree <"+file, "mk"), "-p", string(head), "-m", "bomb"))
+	b.Project.Git("branch", "bomb",
+		b.Project.Git("commit-tree", b.Project.Git("-c", "alias.mk=!git mktree <"+file, "mk"), "-p", string(head),
+			"-m", "bomb"))
 	doubts, err := c.findSecrets(t.Context(), b.Project.Mirror, b.Project.Base, b.Project.Fetch("bomb"), forge.PR{})
 	if err != nil || len(doubts) != 1 || !strings.Contains(doubts[0].Says, "more is new than is looked through") {
 		t.Errorf("%+v %v", doubts, err)
@@ -337,7 +368,8 @@ func TestBaseThatIsGone(t *testing.T) {
 		x.change(b, dir)
 		cmd, err := c.Do(t.Context(), company.Effect{Task: mergertest.Task})
 		var e *company.Error
-		if cmd != nil || !errors.As(err, &e) || e.Class != company.HumanRequired || !strings.Contains(e.Message, `no branch "main" any more`) ||
+		if cmd != nil || !errors.As(err, &e) || e.Class != company.HumanRequired ||
+			!strings.Contains(e.Message, `no branch "main" any more`) ||
 			!strings.Contains(e.Why, x.why) || branches(b, dir) != "" {
 			t.Errorf("%s: %+v %v", name, cmd, err)
 		}
@@ -383,7 +415,8 @@ func TestBaseOfANewRemote(t *testing.T) {
 			answer(b, company.AskHeld)
 			begun()
 		}
-		if cmd, err := c.Do(t.Context(), company.Effect{Task: mergertest.Task}); err != nil || cmd.(company.RecordDelivery).Base != "main" || branches(b, dir) == "" {
+		if cmd, err := c.Do(t.Context(), company.Effect{Task: mergertest.Task}); err != nil ||
+			cmd.(company.RecordDelivery).Base != "main" || branches(b, dir) == "" {
 			t.Errorf("%s: not delivered: %+v, %v", name, cmd, err)
 		}
 	}
@@ -394,7 +427,8 @@ func TestBaseThatWentOn(t *testing.T) {
 	t.Parallel()
 	b, c, _ := delivered(t)
 	origin(t, b)
-	b.Project.Git("push", "-q", "origin", string(b.Project.Commit("theirs", map[string]string{"z.go": "package a\n"}))+":main")
+	b.Project.Git("push", "-q", "origin",
+		string(b.Project.Commit("theirs", map[string]string{"z.go": "package a\n"}))+":main")
 	if _, ok := b.CarryOut(c.Do, "").(company.RecordDelivery); !ok {
 		t.Error("not delivered")
 	}

@@ -8,7 +8,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/company/decidertest"
-	"company/internal/leak"
+	"company/internal/delivery/secretscan"
 	"company/internal/merger/mergertest"
 )
 
@@ -99,7 +99,8 @@ func TestPushOfAPersonIsTakenIn(t *testing.T) {
 		t.Fatalf("%#v, %v", cmd, err)
 	}
 	p := got.Pushed
-	if got.Task != r.id || got.Head != r.task().Head || p.Kind != company.BranchAhead || p.Delivered != r.began || p.Now != theirs || p.Commits != 2 || p.People != 2 || strings.Contains(strings.Join(p.By, ""), "\x1b") {
+	if got.Task != r.id || got.Head != r.task().Head || p.Kind != company.BranchAhead || p.Delivered != r.began ||
+		p.Now != theirs || p.Commits != 2 || p.People != 2 || strings.Contains(strings.Join(p.By, ""), "\x1b") {
 		t.Errorf("%+v", got)
 	}
 	want := []company.Change{{Path: ".github/workflows/ci.yml", Action: "created"}, {Path: "note.txt", Action: "created"}}
@@ -117,7 +118,7 @@ func TestPushOfAPersonIsTakenIn(t *testing.T) {
 func TestDeliveryAfterTakingIn(t *testing.T) {
 	t.Parallel()
 	r := newRefused(t)
-	r.c.Secrets = leak.New([]leak.Own{{Name: "THE_KEY", Value: ownKey}}, decidertest.Office)
+	r.c.Secrets = secretscan.New([]secretscan.Own{{Name: "THE_KEY", Value: ownKey}}, decidertest.Office)
 	theirs := r.pushes("origin/"+r.branch, func() { r.commit("note.txt", ownKey+"\n", "Ann") })
 	take := r.take(theirs)
 	r.Project.Git("switch", "-q", "work")
@@ -126,10 +127,13 @@ func TestDeliveryAfterTakingIn(t *testing.T) {
 	f := r.task()
 	f.Head = r.Project.Fetch("work")
 	f.Delivery.Head, f.TakeIns = f.Head, 1
-	f.Subtasks = append(f.Subtasks, &company.Subtask{ID: "t2-09", Status: company.SubtaskCompleted, TakenIn: &take.Pushed, Merged: f.Head})
+	f.Subtasks = append(f.Subtasks,
+		&company.Subtask{ID: "t2-09", Status: company.SubtaskCompleted, TakenIn: &take.Pushed, Merged: f.Head})
 	again := r.pushes(string(theirs), func() { r.commit("more.txt", "x\n", "Cid") })
 	e := r.asks(again)
-	for _, want := range []string{"others pushed to " + r.branch + " again before the push", "1 commit on top of " + theirs.Short() + " by Cid", "taken in once already", "answer with approve", "company cancel t2, then company submit --follows t1"} {
+	for _, want := range []string{"others pushed to " + r.branch + " again before the push",
+		"1 commit on top of " + theirs.Short() + " by Cid", "taken in once already", "answer with approve",
+		"company cancel t2, then company submit --follows t1"} {
 		if !strings.Contains(e.Error()+" "+e.Hint, want) {
 			t.Errorf("no %q in %v; %s", want, e, e.Hint)
 		}
@@ -158,7 +162,8 @@ func TestRewrittenBranchIsAsked(t *testing.T) {
 	r := newRefused(t)
 	for name, from := range map[string]string{"another's": "main", "an older commit": string(r.began) + "~1"} {
 		theirs := r.pushes(from, func() { r.commit("their.txt", name+"\n", "Ann") })
-		if e := r.asks(theirs); !strings.Contains(e.Hint, "company cancel t2, then company submit --follows t1") || !strings.Contains(e.Error(), "moved on") {
+		if e := r.asks(theirs); !strings.Contains(e.Hint, "company cancel t2, then company submit --follows t1") ||
+			!strings.Contains(e.Error(), "moved on") {
 			t.Errorf("%s: %v; %s", name, e, e.Hint)
 		}
 	}

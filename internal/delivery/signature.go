@@ -2,16 +2,16 @@ package delivery
 
 import "strings"
 
-// blankSignature takes the body of a signature out of the head of a commit: base64 within the armour of OpenPGP or
-// SSH, in a header that git signs with. Its lines stay, empty, so that all others keep their numbers.
+// blankSignature removes the body of a signature from a commit's headers: base64 within OpenPGP or SSH armour, in a
+// header that git uses for signatures. Its lines are kept empty, so that the numbers of other lines stay the same.
 //
-// Such text is drawn at random, and looks now and then like the secret of a service whose shape is a few
-// letters and any others. The key that signs is a part of it, so that each commit of an office would be asked about.
+// Such text is random and sometimes looks like a secret whose form is a few letters followed by any others. The
+// signer's public key is part of it, so otherwise every commit of an office could cause a question.
 func blankSignature(head string) string {
 	var out strings.Builder
 	header, within := false, false
 	for line := range strings.Lines(head) {
-		name, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ") // a line that goes on has no name
+		name, text, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ") // a continuation line has no name
 		if name != "" {
 			header, within = name == "gpgsig" || name == "gpgsig-sha256", false
 		}
@@ -29,7 +29,8 @@ func blankSignature(head string) string {
 	return out.String()
 }
 
-// isBase64 reports whether text has characters of base64 alone (RFC 4648, section 4), or is the checksum of OpenPGP's armour.
+// isBase64 reports whether text contains only base64 characters (RFC 4648, section 4) or is the checksum of OpenPGP's
+// armour.
 func isBase64(text string) bool {
 	for _, c := range []byte(strings.TrimRight(strings.TrimPrefix(text, "="), "=")) {
 		if (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (c < '0' || c > '9') && c != '+' && c != '/' {

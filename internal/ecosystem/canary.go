@@ -10,86 +10,85 @@ import (
 // CanaryPlaceholder stands for the random name in a gate's canary command.
 const CanaryPlaceholder = "CANARY"
 
-// Planter is an ecosystem that can put a test that must fail beside a change, in a
-// way that its runner finds.
+// Planter is an ecosystem that can add a failing test to a tree, in a place where its runner finds it.
 type Planter interface {
 	Ecosystem
-	// Plants are its ways (company.GateCommand.Plant).
+	// Plants lists the values of company.GateCommand.Plant that it supports.
 	Plants() []string
-	// CanaryPlaces are the places for such tests where a gate must look; reason
-	// says why there are none, or too few.
+	// CanaryPlaces returns the places where a failing test must make the gate fail. The reason explains a list that is
+	// empty or incomplete.
 	CanaryPlaces(c *Change, gate company.GateCommand) (places []CanaryPlace, reason string)
 }
 
-// FolderTester is a Planter whose runner can run the tests of some folders alone.
+// FolderTester is a Planter whose runner can run only the tests of given folders.
 type FolderTester interface {
 	Planter
-	// FolderCommand is a gate's canary command on these folders ("." and "./below"
-	// of the gate's own), as far as the gate runs them.
+	// FolderCommand returns a gate's canary command, limited to these folders that the gate runs anyway. Folders are "."
+	// or "./below", relative to the gate's own.
 	FolderCommand(canary string, folders []string) string
-	// IsTestFile says whether a file, by its name, holds tests of its folder.
+	// IsTestFile reports whether a file name is one of a test file.
 	IsTestFile(name string) bool
-	// PackageOf is what the tests of one folder have in common in their names.
+	// PackageOf returns the part of a test's name that all tests of its folder share.
 	PackageOf(test string) string
 }
 
-// RestTester is a FolderTester whose runner can leave tests out: what one that ends the
-// whole run kept from running can be run after all.
+// RestTester is a FolderTester whose runner can exclude tests. If one test aborts the whole run, the tests after it
+// can still be run without it.
 type RestTester interface {
 	FolderTester
-	// RestCommand is a gate's canary command on the tests of these packages without some,
-	// one behind the other. Both are named as in its report.
+	// RestCommand returns the gate's canary command for the tests of these packages without the excluded tests. The
+	// tests run one at a time. Tests and packages are named as in the gate's report.
 	RestCommand(canary string, without, packages []string) string
 }
 
-// PartTester is a Planter whose toolchain tells which tests a change can reach.
+// PartTester is a Planter whose toolchain knows which tests a change can affect.
 type PartTester interface {
 	Planter
-	// ListCommand is a command that prints what FindPart reads for a change of these paths,
-	// run where the gate is; empty: there is none for this gate.
+	// ListCommand returns a command whose output FindPart reads, for a change of these paths. It runs in the gate's
+	// folder. An empty string means that the gate has no such command.
 	ListCommand(gate company.GateCommand, changed []string) string
-	// PartCommand runs the gate's tests of these names, which FindPart gave; it fails where
-	// there are none.
+	// PartCommand returns a command that runs the gate's tests of these names from FindPart. The command fails if there
+	// are no such tests.
 	PartCommand(gate company.GateCommand, names []string) string
-	// FindPart reads the output of ListCommand for a change of these paths, those of
-	// deleted files among them. Not ok: what the change reaches is not known.
+	// FindPart reads the output of ListCommand for a change of these paths, including deleted files. It returns false if
+	// the affected tests are unknown.
 	FindPart(gate company.GateCommand, changed []string, output string) (part TestPart, ok bool)
-	// IsRedForAll says whether a part that is red shows that all of its gate's tests are: not
-	// where its runner builds or counts otherwise for a part.
+	// IsRedForAll reports whether a failing part proves that the whole gate fails. It is false if the runner builds or
+	// counts a part differently.
 	IsRedForAll(c company.GateCheck) bool
 }
 
 // TestPart is a part of the tests of a gate.
 type TestPart struct {
-	Unit  string   // what it consists of; empty: packages
+	Unit  string   // the unit of Names; "" means packages
 	Names []string // for PartCommand: folders ("." and "./below" of the gate's own), crates, files
-	Of    int      // how many of them the gate tests in all
-	// Has says whether a test, by its name, is one of the part's or is gone.
+	Of    int      // the number of units that the gate tests in all
+	// Has reports whether a test of this name belongs to the part or no longer exists.
 	Has func(test string) bool
 }
 
-// CanaryPlace is a place for a failing test. The word is the test's own.
+// CanaryPlace is a place for a failing test. Path and Text take the random name of the test.
 type CanaryPlace struct {
-	Dir         string // of the repository
-	Unreachable bool   // no gate of the base can look there
-	// Hollow: the change took the place out of the gate; there is nothing to run.
+	Dir         string // relative to the repository
+	Unreachable bool   // no gate of the base tests this folder
+	// Hollow means that the change removed this place from the gate, so there is nothing to run.
 	Hollow bool
 	Path   func(word string) string // of the file
 	Text   func(word string) string
 }
 
-// Change is a tree, and what a change has touched on the way to it.
+// Change is a tree with the paths that a change touched.
 type Change struct {
 	*Tree
-	Changed   []string              // paths, the deleted ones too
-	Added     map[string]bool       // of them, what the base does not have
-	GateFiles []string              // of them, what says what checks do
+	Changed   []string              // paths, including deleted files
+	Added     map[string]bool       // the paths in Changed that the base does not have
+	GateFiles []string              // the paths in Changed that define checks
 	ReadBase  func() (*Tree, error) // the tree before the change
 
 	base *Tree
 }
 
-// Base is the tree before the change. It is read when it is asked for.
+// Base returns the tree before the change. It reads the tree on the first call.
 func (c *Change) Base() *Tree {
 	if c.base == nil {
 		var err error
@@ -100,7 +99,7 @@ func (c *Change) Base() *Tree {
 	return c.base
 }
 
-// Err is the first failure of the repository; answers after it mean nothing.
+// Err returns the first error from reading the repository. After an error, all other answers are invalid.
 func (c *Change) Err() error {
 	if c.base != nil && c.base.err != nil {
 		return c.base.err
@@ -108,8 +107,8 @@ func (c *Change) Err() error {
 	return c.Tree.Err()
 }
 
-// TouchedFolders are the folders below a gate's in which files of these endings are
-// changed and some are left, each once, sorted.
+// TouchedFolders returns the folders below a gate's in which the change touched files with these endings and in which
+// such files remain. The list is sorted and has no duplicates.
 func (c *Change) TouchedFolders(gate company.GateCommand, endings ...string) []string {
 	of := func(name string) bool {
 		return slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(name, e) })
@@ -125,13 +124,12 @@ func (c *Change) TouchedFolders(gate company.GateCommand, endings ...string) []s
 	return slices.Compact(out)
 }
 
-// TouchesGateFiles says whether the change touches a file that says what the gate does.
+// TouchesGateFiles reports whether the change touches a file that defines the gate's commands.
 func (c *Change) TouchesGateFiles(gate company.GateCommand) bool {
 	return slices.ContainsFunc(c.GateFiles, func(p string) bool { return IsUnder(p, gate.Dir) })
 }
 
-// FoldersOf are the folders below a gate's that have such a file, the upper ones
-// first.
+// FoldersOf returns the folders below a gate's that hold a matching file, sorted by depth.
 func (c *Change) FoldersOf(gate company.GateCommand, is func(name string) bool) []string {
 	var out []string
 	for dir, names := range c.Dirs {
@@ -143,7 +141,7 @@ func (c *Change) FoldersOf(gate company.GateCommand, is func(name string) bool) 
 	return out
 }
 
-// FirstFolderOf is the first of FoldersOf, or none.
+// FirstFolderOf returns the first folder of FoldersOf, or an empty list.
 func (c *Change) FirstFolderOf(gate company.GateCommand, is func(name string) bool) []string {
 	all := c.FoldersOf(gate, is)
 	return all[:min(len(all), 1)]

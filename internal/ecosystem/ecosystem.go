@@ -1,40 +1,37 @@
-// Package ecosystem is the seam between the company and the toolchains of
-// projects. It owns the interfaces that an ecosystem implements as far as they
-// apply (Detector, Locker, Proxied, Client, Installer, Provider), the tree that an ecosystem
-// looks at, and the data that it answers with: components and their checks, packages
-// that a lock file names, layers of an image.
+// Package ecosystem connects the company with the toolchains of projects. It defines the interfaces that an ecosystem
+// implements as needed (Detector, Locker, Proxied, Client, Installer, Provider) and the tree that it reads. It also
+// defines the results: components and their checks, packages in lock files, layers of an image.
 //
-// It promises that an ecosystem is text in and data out: it starts no program,
-// opens no file of the host and reaches no network. Running checks is for
-// package gates, serving registries for package depproxy, making layers for
-// package image; they ask the ecosystems of package catalog and name none.
+// An ecosystem only turns text into data. It starts no program, opens no file of the host and does not use the
+// network. Package gates runs checks, package depproxy serves registries and package image makes layers. They get
+// ecosystems from package catalog and name none themselves.
 package ecosystem
 
 import "company/internal/company"
 
-// Ecosystem is a toolchain and what belongs to it: Go, Node, Python, …
+// Ecosystem is a toolchain with everything that belongs to it: Go, Node, Python, …
 type Ecosystem interface {
-	// Name is the toolchain that an image is asked for: go, node, python, …
+	// Name returns the name by which an image requests the toolchain: go, node, python, …
 	Name() string
 }
 
-// Component is a folder with a manifest, and the checks that it calls for.
+// Component is a folder with a manifest, and the checks for it.
 type Component struct {
 	Dir   string // "" is the root
 	Kind  string // the ecosystem's name
-	Label string // tells it from the others of its folder; empty: its kind does
-	// Lint reads the sources, Types has a compiler check them, Build makes what the project makes of
-	// them, and Test runs its tests. Nil: there is none.
+	Label string // distinguishes components in one folder; if empty, Kind does
+	// Lint reads the sources, Types checks them with a compiler, Build makes the project's artifacts, and Test runs its
+	// tests. A nil command means that the component lacks this check.
 	Lint, Types, Build, Test *company.GateCommand
 	Description              string // for the notes: "Go module", "npm package", …
 }
 
-// Check is the check of a kind, lint, types, build or test, or nil.
+// Check returns the check of a kind (lint, types, build or test), or nil.
 func (c Component) Check(kind string) *company.GateCommand {
 	return map[string]*company.GateCommand{"lint": c.Lint, "types": c.Types, "build": c.Build, "test": c.Test}[kind]
 }
 
-// HasCheck says whether a component has a check of any kind.
+// HasCheck reports whether a component has a check of any kind.
 func (c Component) HasCheck() bool {
 	return c.Lint != nil || c.Types != nil || c.Build != nil || c.Test != nil
 }
@@ -42,30 +39,30 @@ func (c Component) HasCheck() bool {
 // Detector finds the projects of an ecosystem.
 type Detector interface {
 	Ecosystem
-	// Detect finds the components of a tree. found are those of the ecosystems
-	// before it in the catalog. A project without a check is no component:
-	// Tree.AddProject says that it needs the toolchain all the same.
+	// Detect returns the components of a tree. found holds the components of the ecosystems before it in the catalog. A
+	// project without checks is not a component. For such a project, Detect calls Tree.AddProject, because it still
+	// needs the toolchain.
 	Detect(t *Tree, found []Component) []Component
-	// Programs are the programs that need the toolchain.
+	// Programs lists the programs that need the toolchain.
 	Programs() []string
 }
 
-// Manifester is an ecosystem whose projects people know by a file.
+// Manifester is an ecosystem whose projects are known by a manifest file.
 type Manifester interface {
 	Ecosystem
 	Manifest() string
 }
 
-// Caller is an ecosystem whose files call programs of others.
+// Caller is an ecosystem whose files run programs of other ecosystems.
 type Caller interface {
 	Ecosystem
-	// Calls are command lines that its files may run, each from the program on.
+	// Calls returns the command lines that its files may run. Each starts with the program.
 	Calls(t *Tree) []string
 }
 
 // Needer is a Detector whose checks may need more than its own toolchain.
 type Needer interface {
-	// Needs lists further toolchains for commands on this tree. need says
-	// whether the checks need the toolchain of a name.
+	// Needs lists further toolchains for commands on this tree. need reports whether the checks need the toolchain of a
+	// name.
 	Needs(t *Tree, need func(toolchain string) bool, commands []string) []string
 }

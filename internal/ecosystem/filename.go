@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// HasName reports whether the last component of a path is one of these names. A name may
-// have one star, which stands for any text.
+// HasName reports whether the last element of a path matches one of these names. A name may have one star, which
+// matches any text.
 func HasName(file string, names []string) bool {
 	base := path.Base(file)
 	return slices.ContainsFunc(names, func(name string) bool {
@@ -19,7 +19,7 @@ func HasName(file string, names []string) bool {
 	})
 }
 
-// LiesIn reports whether a path has a folder of this name above it, at any depth.
+// LiesIn reports whether one of a path's parent folders has this name.
 func LiesIn(file, folder string) bool {
 	dir, _ := path.Split(file)
 	return strings.Contains("/"+dir, "/"+folder+"/")

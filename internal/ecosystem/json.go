@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// ExplainJSON says for people why a manifest could not be read, with the line.
+// ExplainJSON describes, with the line number, why a manifest could not be read.
 func ExplainJSON(text []byte, err error) string {
 	at := func(offset int64) int {
 		return 1 + bytes.Count(text[:min(max(offset, 0), int64(len(text)))], []byte("\n"))
@@ -25,14 +25,14 @@ func ExplainJSON(text []byte, err error) string {
 	return err.Error()
 }
 
-// FieldsOf are the fields of an object of JSON by their exact names, where encoding/json also takes
-// others in other letters. Other values have none.
+// FieldsOf returns the fields of a JSON object by their exact names. In contrast, decoding into a struct with
+// encoding/json ignores case. It returns nil for values that are not objects.
 func FieldsOf(text []byte) (fields map[string]json.RawMessage) {
 	_ = json.Unmarshal(text, &fields)
 	return fields
 }
 
-// TextOf is a text of JSON; empty where it is none.
+// TextOf returns the value of a JSON string, or "" for other values.
 func TextOf(text []byte) (s string) {
 	_ = json.Unmarshal(text, &s)
 	return s

@@ -16,103 +16,100 @@ import (
 	"company/internal/company"
 )
 
-// Proxied is a kind of registry that is served into places without a network:
-// its grammar, its protocol, and the settings of its client on this host.
+// Proxied is a kind of registry that is served to places without a network. It defines the registry's grammar, its
+// protocol and the settings of its client on this host.
 type Proxied interface {
 	Registry() Registry
-	// ReadSettings reads where the operator's own client gets packages from.
-	// Settings that cannot be followed are noted; only ctx's end is an error.
+	// ReadSettings reads the registries that the operator's own client uses. It adds notes for settings that cannot be
+	// followed. The only error is the end of ctx.
 	ReadSettings(ctx context.Context, h Host) (Upstream, error)
-	// Serve answers a request. What the client must read is a *Reply; any other
-	// error is a failure to get something.
+	// Serve answers a request. A *Reply as error holds a message for the client. Any other error means that fetching
+	// failed.
 	Serve(ctx context.Context, r Request) (*Answer, error)
 }
 
-// Client is a kind of registry whose packages a project may have: lock files
-// name them, and a task may add one.
+// Client is a kind of registry whose packages a project may use. Lock files name the packages, and a task may add
+// one.
 type Client interface {
 	Proxied
-	// ListVersions lists what the registry has of a package, and the version
-	// that a client would take; empty: none.
+	// ListVersions lists the versions of a package in the registry, and the version that a client would take. newest is
+	// empty if there is none.
 	ListVersions(ctx context.Context, f Fetcher, d company.Dependency) (all []string, newest string, err error)
-	// ListNeeds lists the packages that a version asks for.
+	// ListNeeds lists the direct dependencies of a version.
 	ListNeeds(ctx context.Context, f Fetcher, d company.Dependency) ([]company.Dependency, error)
-	// ClientEnv makes clients in a container ask for packages at an address.
-	// added: a task has added some, beside what the image has.
+	// ClientEnv returns environment variables that make clients in a container request packages from an address. added
+	// means that a task has added packages to those of the image.
 	ClientEnv(u Upstream, address string, added bool) map[string]string
 }
 
-// Locator is a Client that knows where it is asked for the file of a version.
+// Locator is a Client that knows the request path for the file of a version.
 type Locator interface {
 	Client
-	// PackagePath is the path below the registry's own.
+	// PackagePath returns the path below the registry's own path.
 	PackagePath(d company.Dependency) string
 }
 
-// SetUp is a Client that variables alone do not lead to an address.
+// SetUp is a Client that needs more than environment variables to use an address.
 type SetUp interface {
 	Client
-	// SetupCommand is a command of the shell that has to run in the container first.
+	// SetupCommand returns a shell command that must run in the container first.
 	SetupCommand(address string) string
 }
 
-// Archive is a kind of registry whose client is shown lines of a list of sources.
+// Archive is a kind of registry whose client needs lines in a list of sources.
 type Archive interface {
 	Proxied
-	// SourceLines are those of the parts that the upstream has. The keyring is
-	// the file that signatures are checked with.
+	// SourceLines returns the lines for those parts that the upstream has. The keyring is the file for checking
+	// signatures.
 	SourceLines(u Upstream, address, keyring string, parts []string) []string
 }
 
-// Fetcher has the files of one registry, from a cache or from the outside.
+// Fetcher reads the files of one registry from a cache or from the network.
 type Fetcher interface {
 	Upstream() Upstream
-	// Read gives the whole of a small file, and its media type.
+	// Read returns the content of a small file and its media type.
 	Read(ctx context.Context, w Fetch) (text []byte, media string, err error)
-	// Get brings a file into the cache.
+	// Get returns a file from the cache and fetches it if necessary.
 	Get(ctx context.Context, w Fetch) (Cached, error)
 }
 
-// ErrNotFound: the registry does not have a file.
+// ErrNotFound means that the registry does not have a file.
 var ErrNotFound = errors.New("the registry does not have it")
 
 const (
-	MaxPackage  = 512 << 20 // bytes of one package; Get's bound where a Fetch has none
-	MaxMetadata = 96 << 20  // bytes of one list or description; Read's
+	MaxPackage  = 512 << 20 // bytes of one package; the limit of Get if a Fetch has none
+	MaxMetadata = 96 << 20  // bytes of one list or description; the limit of Read
 )
 
-// FetchTimeout is how long one file may take to come from a registry.
+// FetchTimeout limits how long one file may take to come from a registry.
 const FetchTimeout = 10 * time.Minute
 
-// ClientPatience is how long a client must wait for the first byte of a file, in seconds: a
-// mirror answers when it has the whole of it. It is the mirror that knows a registry which is
-// silent, and says so after a minute.
+// ClientPatience is the client's timeout for the first byte of a file, in seconds. A mirror answers only when it has
+// the whole file. The mirror itself detects a silent registry and reports it after a minute.
 const ClientPatience = int((FetchTimeout + time.Minute) / time.Second)
 
 // Fetch is one file to get from a registry.
 type Fetch struct {
 	URL    string
 	Accept string // media types; one address may have two forms
-	// Immutable files never change under their address; others are lists that
-	// are fetched again.
+	// Immutable means that the file never changes at its address. Other files are lists that are fetched again.
 	Immutable bool
-	Digest    Digest // of the file; the zero value: not known
+	Digest    Digest // of the file; the zero value means unknown
 	Limit     int64
-	RawBytes  bool // the bytes as they lie there: a .gz is wanted as such, whatever a server says of it
-	// Check looks at a file before it is kept, and says whether it is one of its kind. An
-	// immutable file without a digest needs a Check: else a page of a captive portal, or an
-	// empty answer, would be served for good. Nil: the digest tells, or the file is
-	// fetched again.
+	RawBytes  bool // return a .gz file as it is, even if the server declares a content encoding
+	// Check reports whether a file is of the expected kind, before it is kept. An immutable file without a digest needs
+	// a Check. Otherwise an empty answer or the page of a captive portal would be served forever. A nil Check is allowed
+	// if there is a digest or the file is fetched again.
 	Check func(content io.ReaderAt, size int64) bool
 }
 
-// Digest is what a protocol says of a file's content.
+// Digest is a checksum of a file's content, as a protocol states it.
 type Digest struct {
 	Algorithm string // sha512 | sha256 | sha1
 	Sum       []byte
 }
 
-// NewHash is the digest's algorithm; nil where it is none.
+// NewHash returns a hash for the digest's algorithm, or nil if the algorithm is unknown.
 func (d Digest) NewHash() hash.Hash {
 	switch d.Algorithm {
 	case "sha512":
@@ -125,7 +122,7 @@ func (d Digest) NewHash() hash.Hash {
 	return nil
 }
 
-// BeginsWith is a Check for files that begin with these bytes.
+// BeginsWith returns a Check for files that begin with these bytes.
 func BeginsWith(magic string) func(io.ReaderAt, int64) bool {
 	return func(content io.ReaderAt, _ int64) bool {
 		head := make([]byte, len(magic))
@@ -134,18 +131,18 @@ func BeginsWith(magic string) func(io.ReaderAt, int64) bool {
 	}
 }
 
-// maxZipEnd is how far from the end of a zip the record can begin with which it ends: it has
-// 22 bytes, and a comment.
+// maxZipEnd is the largest distance from the end of a zip file at which its end record can begin. The record has 22
+// bytes and a comment.
 const maxZipEnd = 22 + 1<<16 - 1
 
-// CheckZip is a Check for zips. Their list of files is at the end, so half of one has none.
+// CheckZip is a Check for zip files. Their directory is at the end, so a truncated file has none.
 func CheckZip(content io.ReaderAt, size int64) bool {
 	tail := make([]byte, min(size, maxZipEnd))
 	_, err := content.ReadAt(tail, size-int64(len(tail)))
 	return (err == nil || errors.Is(err, io.EOF)) && bytes.Contains(tail, []byte("PK\x05\x06"))
 }
 
-// CheckText is a Check for small files, whose text tells.
+// CheckText returns a Check for small files that calls isOne with the text.
 func CheckText(isOne func(text []byte) bool) func(io.ReaderAt, int64) bool {
 	return func(content io.ReaderAt, size int64) bool {
 		text := make([]byte, size)
@@ -156,35 +153,35 @@ func CheckText(isOne func(text []byte) bool) func(io.ReaderAt, int64) bool {
 
 // Cached is a file in the cache.
 type Cached interface {
-	// ReadAt lends the bytes for the time of a call.
+	// ReadAt lends the content to use. It is valid only until use returns.
 	ReadAt(use func(content io.ReaderAt, size int64) error) error
 }
 
-// Request is what a client in a container asks for.
+// Request is a request from a client in a container.
 type Request struct {
 	Fetcher
 	Gate
-	Path   string // as it was sent, below the registry's own: a slash that is written %2f belongs to a name
-	Base   string // where the client reaches all registries, for addresses that are rewritten
-	Accept string // the header
+	Path   string // as sent, below the registry's own path; an escaped slash (%2f) belongs to a name
+	Base   string // the client's base address of all registries, for rewriting addresses
+	Accept string // the header Accept
+	Client string // the header User-Agent
 }
 
-// Gate says what the client may have. What it stops is reported.
+// Gate decides which packages the client may fetch. It reports refusals.
 type Gate interface {
-	// Check is the refusal where nothing of the name may be fetched.
+	// Check returns a refusal if no version of the name may be fetched.
 	Check(d company.Dependency) error
-	// Refuse is a refusal; why is empty where the package was only not added.
+	// Refuse returns a refusal. why is empty if the only reason is that the package was not added.
 	Refuse(d company.Dependency, why string) error
-	// Allows reports whether this version may be fetched, and AllowsPart whether
-	// what is in a part of an archive may.
+	// Allows reports whether this version may be fetched. AllowsPart reports whether the packages in a part of an
+	// archive may be fetched.
 	Allows(d company.Dependency) bool
 	AllowsPart(part string) bool
-	// LockedFile reports whether lock files name this very version, and nothing that it
-	// needs is asked for with it. The digest is what they say of its file, also where it is
-	// not ok; the zero value: nothing, or not the same.
+	// LockedFile reports whether lock files name exactly this version and its dependencies are not requested with it.
+	// The digest of its file comes from the lock files, even if ok is false. It is zero if they have none or disagree.
 	LockedFile(d company.Dependency) (sum Digest, ok bool)
-	// Follows reports whether what this version needs may be fetched, too, and
-	// AllowNeeds lets it be. An err says that the needs are not known.
+	// Follows reports whether the dependencies of this version may be fetched, too. AllowNeeds permits them. An err
+	// means that the dependencies are unknown.
 	Follows(d company.Dependency) bool
 	AllowNeeds(needs []company.Dependency, err error)
 }
@@ -192,25 +189,27 @@ type Gate interface {
 // TextPlain is the media type of text.
 const TextPlain = "text/plain; charset=utf-8"
 
-// Answer is a body that was made here, or a file.
+// Answer is a text that was made here, or a file.
 type Answer struct {
 	Text    []byte
 	File    Cached
 	Media   string
-	Package company.Dependency // whose file it is, for the record; the zero value: it is metadata
+	Package company.Dependency // the package of the file, for the record; zero for metadata
 }
 
-// Package has the file of a package, which never changes, and answers with it.
-func (r Request) Package(ctx context.Context, d company.Dependency, w Fetch, media string) (*Answer, error) {
-	w.Immutable = true
-	f, err := r.Get(ctx, w)
-	return &Answer{File: f, Media: media, Package: d}, err
+// Package fetches the immutable file of a package and answers with it.
+func (r Request) Package(
+	ctx context.Context, dependency company.Dependency, fetch Fetch, media string,
+) (*Answer, error) {
+	fetch.Immutable = true
+	f, err := r.Get(ctx, fetch)
+	return &Answer{File: f, Media: media, Package: dependency}, err
 }
 
-// BinaryFile is the media type of a package that has none of its own.
+// BinaryFile is the media type of packages that do not have a specific one.
 const BinaryFile = "application/octet-stream"
 
-// What a Reply's status can be, as HTTP has it.
+// Values of Reply.Status, as in HTTP.
 const (
 	StatusOK          = 200
 	StatusForbidden   = 403
@@ -218,7 +217,7 @@ const (
 	StatusBadRegistry = 502
 )
 
-// Reply is an answer of one line, for a person or an agent to read.
+// Reply is an answer of one line, for a user or an agent.
 type Reply struct {
 	Status int
 	Line   string
@@ -226,11 +225,10 @@ type Reply struct {
 
 func (r *Reply) Error() string { return r.Line }
 
-// ErrNoPath is the reply to a path that is none of the protocol's.
+// ErrNoPath is the reply to a path that the protocol does not define.
 var ErrNoPath error = &Reply{StatusNotFound, "there is no such path"}
 
-// NewestSemver is the highest release, or the highest version of all where there
-// is none. Versions begin with a v.
+// NewestSemver returns the highest release, or the highest version if there is no release. Versions begin with a v.
 func NewestSemver(all []string) string {
 	best := ""
 	for _, v := range all {

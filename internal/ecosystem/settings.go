@@ -9,43 +9,42 @@ import (
 	"strings"
 )
 
-// Host is a host whose operator's clients have settings.
+// Host gives access to the settings of the operator's clients on a host.
 type Host interface {
 	Env(name string) string
 	Home() string
-	Root() string // of /etc/…
-	// ReadFile gives the text of a regular file of settings. One that is larger
-	// than such a file can be is an error.
+	Root() string // the parent of etc/…
+	// ReadFile returns the text of a regular settings file. A file that is too large is an error.
 	ReadFile(path string) ([]byte, error)
-	// Glob lists the files that a pattern matches.
+	// Glob lists the files that match a pattern.
 	Glob(pattern string) []string
-	// Run starts a program with more variables and gives what it writes. The
-	// error is ErrNoProgram where the host has none of that name.
+	// Run runs a program with additional variables and returns its output. The error is ErrNoProgram if the host does
+	// not have the program.
 	Run(ctx context.Context, env []string, program string, args ...string) ([]byte, error)
-	// AddNote tells the operator of a setting that is not followed.
+	// AddNote reports to the operator a setting that is not followed.
 	AddNote(format string, args ...any)
-	// TrustCA trusts the certificates in a file that a setting names, if any.
+	// TrustCA trusts the certificates in the file that a setting names. An empty file name has no effect.
 	TrustCA(setting, file string)
 }
 
-// ErrNoProgram: the host does not have a program.
+// ErrNoProgram means that the host does not have a program.
 var ErrNoProgram = errors.New("there is no such program")
 
-// FirstEnv is the first variable that is set.
-func FirstEnv(h Host, names ...string) string {
+// FirstEnv returns the value of the first variable that is set, or "".
+func FirstEnv(host Host, names ...string) string {
 	for _, n := range names {
-		if v := h.Env(n); v != "" {
+		if v := host.Env(n); v != "" {
 			return v
 		}
 	}
 	return ""
 }
 
-// WithNetrc adds the password that ~/.netrc has for an endpoint's host.
-func WithNetrc(h Host, e Endpoint) Endpoint {
-	u, err := url.Parse(e.URL)
-	if e.auth != "" || err != nil {
-		return e
+// WithNetrc adds the login from ~/.netrc for an endpoint's host, if the endpoint has no login yet.
+func WithNetrc(h Host, endpoint Endpoint) Endpoint {
+	address, err := url.Parse(endpoint.URL)
+	if endpoint.auth != "" || err != nil {
+		return endpoint
 	}
 	file := h.Env("NETRC")
 	if file == "" {
@@ -53,18 +52,18 @@ func WithNetrc(h Host, e Endpoint) Endpoint {
 	}
 	text, err := h.ReadFile(file)
 	if err != nil {
-		return e
+		return endpoint
 	}
 	// The go command looks for a host with its port, others for one without.
-	for _, host := range []string{u.Host, u.Hostname()} {
+	for _, host := range []string{address.Host, address.Hostname()} {
 		if login, password, ok := FindNetrcLogin(text, host); ok {
-			return e.WithAuth(BasicAuth(login, password)).ForWholeHost()
+			return endpoint.WithAuth(BasicAuth(login, password)).ForWholeHost()
 		}
 	}
-	return e
+	return endpoint
 }
 
-// FindNetrcLogin finds the entry of a host in a file of that form.
+// FindNetrcLogin returns the login of a host from the text of a .netrc file.
 func FindNetrcLogin(text []byte, host string) (login, password string, ok bool) {
 	f := strings.Fields(string(stripMacros(text)))
 	in := false
@@ -94,7 +93,7 @@ func FindNetrcLogin(text []byte, host string) (login, password string, ok bool) 
 	return login, password, in && login != ""
 }
 
-// stripMacros drops macdef blocks, which end at an empty line, and comments.
+// stripMacros removes comments and macdef blocks, which end at an empty line.
 func stripMacros(text []byte) []byte {
 	var out bytes.Buffer
 	macro := false

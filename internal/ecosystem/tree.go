@@ -8,19 +8,18 @@ import (
 	"slices"
 	"strings"
 
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// MaxManifest is the largest manifest that is read, in bytes.
+// MaxManifest is the size limit of a manifest, in bytes.
 const MaxManifest = 1 << 20
 
-// Bounds of one tree. A commit of a few kilobytes can have the same large manifest in a hundred
-// thousand folders.
+// Limits for one tree. A commit of a few kilobytes can have the same large manifest in a hundred thousand folders.
 const (
-	maxManifestBytes = 64 << 20 // of all manifests together, each time that one is read
-	maxFolders       = 1000     // with a file of one name
+	maxManifestBytes = 64 << 20 // total of all manifests; repeated reads count again
+	maxFolders       = 1000     // that hold a file of one name
 	maxNotes         = 200
-	maxDepth         = 64 // of folders: none below is the project's own
+	maxDepth         = 64 // of folders; deeper ones are not the project's own
 )
 
 // File is a regular file of a tree.
@@ -30,40 +29,41 @@ type File struct {
 	Size       int64
 }
 
-// ReadFunc gives the text of files, one call of each after the other.
+// ReadFunc calls each with the text of every file, one at a time.
 type ReadFunc func(files []File, each func(f File, text []byte) error) error
 
-// Tree is the regular files of one tree of a repository. It believes nothing of
-// their content: what cannot be read is noted. It belongs to one goroutine.
+// Tree holds the regular files of one tree of a repository. File contents are untrusted, and unreadable ones are
+// noted. A Tree must be used by one goroutine only.
 type Tree struct {
 	Files   map[string]File     // by path
-	Dirs    map[string][]string // names of the files in a folder
+	Dirs    map[string][]string // folder → names of its files
 	read    ReadFunc
 	claimed map[string]bool
-	// projects are folders and the ecosystems whose toolchain they need.
+	// projects lists folders with the ecosystems whose toolchain they need.
 	projects  []Component
 	notes     []string
-	notesLeft int                   // notes that were not kept
-	folders   map[string][]string   // what FoldersWith found, by name
+	notesLeft int                   // number of notes that were not kept
+	folders   map[string][]string   // results of FoldersWith, by name
 	sorted    []string              // all paths; nil until FilesBelow needs them
-	textBytes int                   // of all manifests that were read
-	yaml      map[string]parsedYAML // the YAML files that were read, by path
-	yamlBytes int                   // of all of them
-	err       error                 // of the repository, not of what a file says
+	textBytes int                   // total size of all manifests that were read
+	yaml      map[string]parsedYAML // parsed YAML files, by path
+	yamlBytes int                   // total size of the YAML files that were read
+	err       error                 // an error of the repository, not of a file's contents
 }
 
-// NewTree is a tree of these files, whose text read gives.
+// NewTree returns a tree of these files. read returns their texts.
 func NewTree(files []File, read ReadFunc) *Tree {
-	t := &Tree{Files: map[string]File{}, Dirs: map[string][]string{}, read: read, claimed: map[string]bool{}, folders: map[string][]string{}, yaml: map[string]parsedYAML{}}
-	for _, f := range files {
-		dir, name := SplitPath(f.Path)
-		t.Files[f.Path] = f
-		t.Dirs[dir] = append(t.Dirs[dir], name)
+	tree := &Tree{Files: map[string]File{}, Dirs: map[string][]string{}, read: read, claimed: map[string]bool{},
+		folders: map[string][]string{}, yaml: map[string]parsedYAML{}}
+	for _, file := range files {
+		dir, name := SplitPath(file.Path)
+		tree.Files[file.Path] = file
+		tree.Dirs[dir] = append(tree.Dirs[dir], name)
 	}
-	return t
+	return tree
 }
 
-// TreeOfTexts is a tree of these files, by their paths.
+// TreeOfTexts returns a tree of these texts, keyed by path.
 func TreeOfTexts(texts map[string]string) *Tree {
 	var files []File
 	for _, p := range slices.Sorted(maps.Keys(texts)) {
@@ -79,14 +79,13 @@ func TreeOfTexts(texts map[string]string) *Tree {
 	})
 }
 
-// Texts are files that are read by their paths.
+// Texts holds files that are read by path.
 type Texts interface {
 	Files() []string
 	ReadTexts(files []string) (map[string][]byte, error)
 }
 
-// TreeOf shows files as detection sees a tree. How large one is, and whether it may be run, is
-// not known of them.
+// TreeOf returns a tree of the files in s. Their sizes are unknown, and all of them count as executable.
 func TreeOf(s Texts) *Tree {
 	var files []File
 	for _, p := range s.Files() {
@@ -110,10 +109,10 @@ func TreeOf(s Texts) *Tree {
 	})
 }
 
-// Err is the first failure of the repository; answers after it mean nothing.
+// Err returns the first error from reading the repository. After an error, all other answers are invalid.
 func (t *Tree) Err() error { return t.err }
 
-// Notes are what the ecosystems have to say to people.
+// Notes returns the notes of the ecosystems for users.
 func (t *Tree) Notes() []string {
 	if t.notesLeft == 0 {
 		return t.notes
@@ -121,7 +120,7 @@ func (t *Tree) Notes() []string {
 	return append(slices.Clone(t.notes), fmt.Sprintf("%d more notes are left out", t.notesLeft))
 }
 
-// AddNote keeps a sentence for people, and each only once. Those beyond maxNotes are counted.
+// AddNote keeps a note for users. It drops duplicates, and only counts notes beyond maxNotes.
 func (t *Tree) AddNote(format string, args ...any) {
 	n := fmt.Sprintf(format, args...)
 	switch {
@@ -133,20 +132,19 @@ func (t *Tree) AddNote(format string, args ...any) {
 	}
 }
 
-// Claim says that a manifest is an ecosystem's own: those after it in the
-// registry leave it alone.
+// Claim marks a manifest as an ecosystem's own. Later ecosystems in the catalog ignore it.
 func (t *Tree) Claim(file string) { t.claimed[file] = true }
 
-// IsClaimed reports whether a manifest belongs to an ecosystem already.
+// IsClaimed reports whether an ecosystem has claimed a manifest.
 func (t *Tree) IsClaimed(file string) bool { return t.claimed[file] }
 
-// AddProject says that a folder has a project of an ecosystem: it needs the
-// toolchain, with checks or without.
+// AddProject records that a folder has a project of an ecosystem. The project needs the toolchain even without
+// checks.
 func (t *Tree) AddProject(kind, dir string) {
 	t.projects = append(t.projects, Component{Kind: kind, Dir: dir})
 }
 
-// Projects are those that were added.
+// Projects returns the projects from AddProject.
 func (t *Tree) Projects() []Component { return t.projects }
 
 // HasFile reports whether a folder has a file of that name.
@@ -155,15 +153,14 @@ func (t *Tree) HasFile(dir, name string) bool {
 	return ok
 }
 
-// ReadManifest is the text of a file, and empty where there is none or where it
-// is too large to be a manifest.
+// ReadManifest returns the text of a file. It returns "" if the file is missing or too large for a manifest.
 func (t *Tree) ReadManifest(dir, name string) string {
-	f, ok := t.Files[path.Join(dir, name)]
+	file, ok := t.Files[path.Join(dir, name)]
 	if !ok || t.err != nil {
 		return ""
 	}
-	if f.Size > MaxManifest {
-		t.AddNote("%s is not read: it is larger than 1 MiB", PrintablePath(f.Path))
+	if file.Size > MaxManifest {
+		t.AddNote("%s is not read: it is larger than 1 MiB", PrintablePath(file.Path))
 		return ""
 	}
 	if t.textBytes > maxManifestBytes {
@@ -171,10 +168,10 @@ func (t *Tree) ReadManifest(dir, name string) string {
 		return ""
 	}
 	var text string
-	t.err = t.read([]File{f}, func(_ File, b []byte) error {
+	t.err = t.read([]File{file}, func(_ File, b []byte) error {
 		t.textBytes += len(b)
 		if len(b) > MaxManifest { // some trees do not know the sizes of their files
-			t.AddNote("%s is not read: it is larger than 1 MiB", PrintablePath(f.Path))
+			t.AddNote("%s is not read: it is larger than 1 MiB", PrintablePath(file.Path))
 			return nil
 		}
 		text = strings.ToValidUTF8(string(b), "\uFFFD")
@@ -183,7 +180,7 @@ func (t *Tree) ReadManifest(dir, name string) string {
 	return text
 }
 
-// NearestWith is the folder, this one or above it, that has such a file.
+// NearestWith returns the nearest folder with such a file: dir or one of its parents.
 func (t *Tree) NearestWith(dir, name string) (string, bool) {
 	for {
 		if t.HasFile(dir, name) {
@@ -217,8 +214,8 @@ func (t *Tree) FoldersWith(name string) []string {
 	return slices.Clone(out)
 }
 
-// FilesBelow returns the paths of the files in or below a folder, sorted. It costs no more than
-// these are, so each of many folders may be asked for. Callers must not change the result.
+// FilesBelow returns the paths of the files in or below a folder, sorted. Its cost depends only on the size of the
+// result, so it may be called for each of many folders. Callers must not change the result.
 func (t *Tree) FilesBelow(dir string) []string {
 	if t.sorted == nil {
 		t.sorted = slices.Sorted(maps.Keys(t.Files))
@@ -226,28 +223,27 @@ func (t *Tree) FilesBelow(dir string) []string {
 	return SelectBelow(t.sorted, dir)
 }
 
-// SelectBelow returns those of sorted paths that lie in or below a folder; "" and "." are the root.
+// SelectBelow returns the sorted paths that are in or below a folder. "" and "." are the root.
 func SelectBelow(sorted []string, dir string) []string {
 	if dir == "" || dir == "." {
 		return sorted
 	}
 	from, _ := slices.BinarySearch(sorted, dir+"/")
-	to, _ := slices.BinarySearch(sorted, dir+"0") // 0 is the sign behind the slash
+	to, _ := slices.BinarySearch(sorted, dir+"0") // 0 follows the slash in ASCII
 	return sorted[from:to]
 }
 
-// HasBelow reports whether there is a file with one of these endings in or below a
-// folder.
+// HasBelow reports whether a file in or below a folder has one of these endings.
 func (t *Tree) HasBelow(dir string, endings ...string) bool {
 	return slices.ContainsFunc(t.FilesBelow(dir), func(p string) bool {
 		return slices.ContainsFunc(endings, func(e string) bool { return strings.HasSuffix(p, e) })
 	})
 }
 
-// errFound ends a search.
+// errFound stops a search.
 var errFound = errors.New("ecosystem: found")
 
-// ReadTexts gives the text of files, one after the other. What fails stays in Err.
+// ReadTexts calls each with the text of every file. An error is kept in Err.
 func (t *Tree) ReadTexts(files []File, each func(f File, text []byte)) {
 	if len(files) == 0 || t.err != nil {
 		return
@@ -275,20 +271,20 @@ func (t *Tree) AnyMatches(files []File, what *lazyregexp.Regexp) bool {
 	return errors.Is(err, errFound)
 }
 
-// Makefiles are the files that make reads, or may include: a check of any
-// ecosystem may be called by one.
+// Makefiles returns the files that make reads or may include. Such a file may run a check of any ecosystem.
 func (t *Tree) Makefiles() []File {
 	var out []File
-	for p, f := range t.Files {
+	for p, file := range t.Files {
 		_, name := SplitPath(p)
-		if strings.HasPrefix(strings.ToLower(name), "makefile") || name == "GNUmakefile" || strings.HasSuffix(name, ".mk") || strings.HasSuffix(name, ".mak") {
-			out = append(out, f)
+		if strings.HasPrefix(strings.ToLower(name), "makefile") || name == "GNUmakefile" || strings.HasSuffix(name, ".mk") ||
+			strings.HasSuffix(name, ".mak") {
+			out = append(out, file)
 		}
 	}
 	return out
 }
 
-// Covering is the first component whose folder holds dir, or nil.
+// Covering returns the first component whose folder contains dir, or nil.
 func Covering(parts []Component, dir string) *Component {
 	for i := range parts {
 		if IsUnder(dir, parts[i].Dir) {
@@ -298,36 +294,38 @@ func Covering(parts []Component, dir string) *Component {
 	return nil
 }
 
-// IsForeignDir reports whether a folder holds files that are not the project's
-// own.
+// IsForeignDir reports whether the files in a folder are not the project's own.
 func IsForeignDir(dir string) bool {
 	if Depth(dir) > maxDepth {
 		return true
 	}
 	for p := range strings.SplitSeq(dir, "/") {
 		switch p {
-		case "node_modules", "vendor", "third_party", "third-party", "thirdparty", "3rdparty", "external", "externals", "extern", "subprojects", "testdata", "fixtures", "__fixtures__", "examples", "example", "templates", "target", "dist", "build":
+		case "node_modules", "vendor", "third_party", "third-party", "thirdparty", "3rdparty", "external", "externals",
+			"extern", "subprojects", "testdata", "fixtures", "__fixtures__", "examples", "example", "templates", "target",
+			"dist", "build":
 			return true
 		}
 		if len(p) > 0 && (p[0] == '.' || p[0] == '_') {
 			return true
 		}
 	}
-	return PrintablePath(dir) != dir // a shell and a person must be able to say it
+	return PrintablePath(dir) != dir // shells and users must be able to write the path
 }
 
-// IsForeignToTests is IsForeignDir for a folder of tests: __tests__ holds the project's own, as far as tests go.
+// IsForeignToTests is like IsForeignDir, but for tests. It accepts __tests__, because tests in it are the project's
+// own.
 func IsForeignToTests(dir string) bool {
 	return IsForeignDir(strings.ReplaceAll(dir, "__tests__", "tests"))
 }
 
-// SplitPath is the folder of a path, "" for the root, and the name in it.
+// SplitPath returns the folder of a path and the name in it. The root is "".
 func SplitPath(p string) (dir, name string) {
 	dir, name = path.Split(p)
 	return strings.TrimSuffix(dir, "/"), name
 }
 
-// Depth is how far a folder lies below the root.
+// Depth returns how many levels a folder is below the root.
 func Depth(dir string) int {
 	if dir == "" {
 		return 0
@@ -335,7 +333,7 @@ func Depth(dir string) int {
 	return 1 + strings.Count(dir, "/")
 }
 
-// CompareDepth orders folders: the upper ones first, then by name.
+// CompareDepth orders folders by depth, then by name.
 func CompareDepth(a, b string) int {
 	if d := Depth(a) - Depth(b); d != 0 {
 		return d
@@ -343,12 +341,12 @@ func CompareDepth(a, b string) int {
 	return strings.Compare(a, b)
 }
 
-// IsUnder reports whether dir is parent or lies below it.
+// IsUnder reports whether dir is parent or is below it.
 func IsUnder(dir, parent string) bool {
 	return parent == "" || dir == parent || strings.HasPrefix(dir, parent+"/")
 }
 
-// PrintablePath is a path as a note may hold it.
+// PrintablePath returns a path with unprintable characters replaced, for use in notes.
 func PrintablePath(p string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == '\uFFFD' {
@@ -358,7 +356,7 @@ func PrintablePath(p string) string {
 	}, strings.ToValidUTF8(p, "\uFFFD"))
 }
 
-// DisplayDir is a folder as a note names it.
+// DisplayDir returns the name of a folder for notes.
 func DisplayDir(dir string) string {
 	if dir == "" {
 		return "the root"

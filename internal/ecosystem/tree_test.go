@@ -52,7 +52,8 @@ func TestTreeIsBounded(t *testing.T) {
 	}
 	deep := strings.Repeat("a/", 65) + "go.mod"
 	tree, reads := treeWith(strings.Repeat("x", 100<<10), append(paths, deep, strings.Repeat("b/", 64)+"go.mod")...)
-	if dirs := tree.FoldersWith("go.mod"); len(dirs) != 1000 || len(tree.Notes()) != 1 || !strings.HasPrefix(tree.Notes()[0], "1501 folders have a go.mod: the first 1000") {
+	if dirs := tree.FoldersWith("go.mod"); len(dirs) != 1000 || len(tree.Notes()) != 1 ||
+		!strings.HasPrefix(tree.Notes()[0], "1501 folders have a go.mod: the first 1000") {
 		t.Errorf("%d folders, %q", len(dirs), tree.Notes())
 	}
 	for i := range 1500 {

@@ -4,26 +4,26 @@ import (
 	"slices"
 	"strings"
 
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// Tables is how the files of an ecosystem write tables of packages: an entry on each line.
+// Tables describes how the files of an ecosystem write tables of packages, with one entry a line.
 type Tables struct {
-	Begin     *lazyregexp.Regexp // the line before the first entry
-	End       *lazyregexp.Regexp // a line after the last one
-	Entry     *lazyregexp.Regexp // a line with one entry; its first group is the name
+	Begin     *lazyregexp.Regexp // matches the line before the first entry
+	End       *lazyregexp.Regexp // matches the line after the last entry
+	Entry     *lazyregexp.Regexp // matches a line with one entry; its first group is the name
 	Separator string             // between entries, at the end of a line
 }
 
-// tableLines is a file whose tables are apart: each stands in rest as its first line.
+// tableLines is a file with its tables taken out. rest still has the first line of each table.
 type tableLines struct {
 	rest   []string
 	tables map[string][]string // first line → lines of entries
 }
 
-// Unite brings the tables of two sides of a file together. An entry that one side has
-// added, changed or removed is so in the result. Not ok: the sides differ elsewhere, or
-// in one entry, or a table has more than entries of one line.
+// Unite merges the tables of two sides of a file. The result has the entries that either side has added, changed or
+// removed. It returns false if both sides changed the same entry or the text outside of tables in different ways. It
+// also does so if both changed a table that has more than entries of one line.
 func (t Tables) Unite(base, ours, theirs []byte) (united []byte, ok bool) {
 	var sides [3]tableLines
 	for i, text := range [][]byte{base, ours, theirs} {
@@ -40,6 +40,15 @@ func (t Tables) Unite(base, ours, theirs []byte) (united []byte, ok bool) {
 	default:
 		return nil, false
 	}
+	// A side may have removed a table or changed its first line. Then the table's entries must equal the base's, or the
+	// merge would lose changes.
+	for _, side := range []tableLines{o, th} {
+		for line, entries := range side.tables {
+			if was, had := b.tables[line]; !slices.Contains(rest, line) && !(had && slices.Equal(entries, was)) {
+				return nil, false
+			}
+		}
+	}
 	var out []string
 	for _, line := range rest {
 		out = append(out, line)
@@ -55,7 +64,7 @@ func (t Tables) Unite(base, ours, theirs []byte) (united []byte, ok bool) {
 	return []byte(strings.Join(out, "\n")), true
 }
 
-// splitTables takes the tables out of a text. Two tables with one first line are none of ours.
+// splitTables separates the tables from the rest of a text. It returns false if two tables have the same first line.
 func (t Tables) splitTables(text string) (f tableLines, ok bool) {
 	f.tables = map[string][]string{}
 	table := ""
@@ -78,7 +87,7 @@ func (t Tables) splitTables(text string) (f tableLines, ok bool) {
 	return f, true
 }
 
-// uniteEntries are the lines of one table. Empty lines after the entries stay.
+// uniteEntries merges the lines of one table. Empty lines after the entries are kept.
 func (t Tables) uniteEntries(base, ours, theirs []string) (lines []string, ok bool) {
 	var names [3][]string
 	var texts [3]map[string]string
@@ -89,7 +98,7 @@ func (t Tables) uniteEntries(base, ours, theirs []string) (lines []string, ok bo
 		}
 	}
 	result := map[string]string{}
-	follows := map[string]string{} // what their side adds, by the entry that it stands behind there
+	follows := map[string]string{} // entries that only theirs has, keyed by the entry before them
 	before := ""
 	for _, name := range names[2] {
 		if texts[1][name] == "" {
@@ -131,7 +140,8 @@ func (t Tables) uniteEntries(base, ours, theirs []string) (lines []string, ok bo
 	return append(lines, after[1]...), ok
 }
 
-// uniteWhole takes the table of the side that has changed it.
+// uniteWhole returns the table of the side that has changed it. It returns false if both sides have changed it
+// differently.
 func uniteWhole(base, ours, theirs []string) (lines []string, ok bool) {
 	if slices.Equal(ours, base) {
 		return theirs, true
@@ -139,8 +149,7 @@ func uniteWhole(base, ours, theirs []string) (lines []string, ok bool) {
 	return ours, slices.Equal(theirs, base) || slices.Equal(ours, theirs)
 }
 
-// readEntries are the names of a table in order, their lines without separators, and the
-// empty lines behind them.
+// readEntries returns the names of a table in order, their lines without separators, and the empty lines at the end.
 func (t Tables) readEntries(lines []string) (names []string, texts map[string]string, after []string, ok bool) {
 	texts = map[string]string{}
 	for len(lines) > 0 && strings.TrimSpace(lines[len(lines)-1]) == "" {

@@ -5,11 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
 // testTables are entries such as a = 1 below [list].
-var testTables = Tables{Begin: lazyregexp.New(`^\[list\]$`), End: lazyregexp.New(`^\[`), Entry: lazyregexp.New(`^(\w+) = \d+$`)}
+var testTables = Tables{Begin: lazyregexp.New(`^\[list\]$`), End: lazyregexp.New(`^\[`),
+	Entry: lazyregexp.New(`^(\w+) = \d+$`)}
 
 func TestOrderOfUnitedEntries(t *testing.T) {
 	side := func(names string) []byte {
@@ -29,8 +30,8 @@ func TestOrderOfUnitedEntries(t *testing.T) {
 	}
 }
 
-// Two sides may add as many entries as fit into a file. Sixty thousand took minutes, and a file of 10 MiB hours, and nothing
-// ended that.
+// Two sides may add as many entries as fit into a file. Sixty thousand took minutes, and a file of 10 MiB hours, and
+// nothing ended that.
 func TestManyUnitedEntries(t *testing.T) {
 	var ours, theirs strings.Builder
 	for i := range 60_000 {

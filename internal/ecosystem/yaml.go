@@ -5,50 +5,50 @@ import (
 	"path"
 	"strings"
 
-	"company/internal/boundedparse/yaml"
+	"company/internal/lib/boundedparse/yaml"
 
 	"github.com/goccy/go-yaml/ast"
 )
 
-// yamlLimits bound a YAML file of a repository.
+// yamlLimits limits the size of a YAML file of a repository.
 var yamlLimits = yaml.Limits{Bytes: 256 << 10, Lines: 6000, Depth: 60}
 
-// maxTreeYAML bounds the YAML files of one tree together, in bytes: dozens of definitions
-// must not cost dozens of times what one may.
+// maxTreeYAML limits the total bytes of the YAML files of one tree. Dozens of files must not cost dozens of times the
+// limit of one.
 const maxTreeYAML = 1 << 20
 
-// maxYAMLValues bounds the values of a file, with those that its aliases stand for.
+// maxYAMLValues limits the values of a file, including the values behind aliases.
 const maxYAMLValues = 20_000
 
-// YAMLValue is a value of a YAML file, with its place. One that is nil has nothing
-// in it: a chain of questions needs no checks between them.
+// YAMLValue is a value of a YAML file, with its line. A nil YAMLValue is empty, so calls can be chained without
+// checks.
 type YAMLValue struct {
-	Line   int    // of its first character; of a block, the first line of its text
+	Line   int    // the line of its first character; for a block, the first line of its text
 	Text   string // of a scalar
 	Items  []*YAMLValue
 	Fields []YAMLField // in the order of the file
 }
 
-// YAMLField is a key of a mapping, and what it is for.
+// YAMLField is a key of a mapping with its value.
 type YAMLField struct {
 	Key   string
 	Line  int
 	Value *YAMLValue
 }
 
-// Field is the value of a key, or nil.
+// Field returns the value of a key, or nil.
 func (v *YAMLValue) Field(key string) *YAMLValue {
 	if v != nil {
-		for _, f := range v.Fields {
-			if f.Key == key {
-				return f.Value
+		for _, yamlField := range v.Fields {
+			if yamlField.Key == key {
+				return yamlField.Value
 			}
 		}
 	}
 	return nil
 }
 
-// FieldText is the text of a key, or nothing.
+// FieldText returns the text of a key, or "".
 func (v *YAMLValue) FieldText(key string) string {
 	if f := v.Field(key); f != nil {
 		return f.Text
@@ -56,7 +56,7 @@ func (v *YAMLValue) FieldText(key string) string {
 	return ""
 }
 
-// List is the items of a list, or a single value as the only one.
+// List returns the items of a list. A single value is returned as the only item.
 func (v *YAMLValue) List() []*YAMLValue {
 	switch {
 	case v == nil:
@@ -67,9 +67,8 @@ func (v *YAMLValue) List() []*YAMLValue {
 	return v.Items
 }
 
-// ReadYAML reads the first document of an untrusted YAML file. Aliases stand for
-// what they name, tags are left out, and of keys that are there twice the first
-// counts.
+// ReadYAML reads the first document of an untrusted YAML file. It resolves aliases and ignores tags. If a key occurs
+// twice, the first one counts.
 func ReadYAML(text []byte) (*YAMLValue, error) {
 	file, err := yaml.Parse([]byte(strings.ToValidUTF8(string(text), "\uFFFD")), yamlLimits)
 	if err != nil {
@@ -85,14 +84,14 @@ func ReadYAML(text []byte) (*YAMLValue, error) {
 	return &YAMLValue{Line: 1}, nil
 }
 
-// parsedYAML is what came of a YAML file of a tree.
+// parsedYAML is the result of reading a YAML file of a tree.
 type parsedYAML struct {
 	root *YAMLValue
 	err  error
 }
 
-// ReadYAML reads a YAML file of the tree, once; a blank one, or one that is not there, is
-// nil. The files of one tree share a budget of bytes. Those beyond it are errors.
+// ReadYAML reads a YAML file of the tree and caches the result. It returns nil for a blank or missing file. The files
+// of one tree share a limit of bytes. It returns an error for files beyond the limit.
 func (t *Tree) ReadYAML(dir, name string) (*YAMLValue, error) {
 	file := path.Join(dir, name)
 	if earlier, ok := t.yaml[file]; ok {
@@ -110,7 +109,7 @@ func (t *Tree) ReadYAML(dir, name string) (*YAMLValue, error) {
 	return p.root, p.err
 }
 
-// yamlReader turns the parser's tree into values.
+// yamlReader converts the parser's nodes to values.
 type yamlReader struct {
 	anchors map[string]*YAMLValue
 	values  int
@@ -124,15 +123,15 @@ func (r *yamlReader) readNode(n ast.Node, depth int) *YAMLValue {
 	if n == nil || r.err != nil {
 		return &YAMLValue{}
 	}
-	v := &YAMLValue{}
+	yamlValue := &YAMLValue{}
 	if t := n.GetToken(); t != nil && t.Position != nil {
-		v.Line = t.Position.Line
+		yamlValue.Line = t.Position.Line
 	}
 	switch n := n.(type) {
 	case *ast.AnchorNode:
-		v = r.readNode(n.Value, depth+1)
+		yamlValue = r.readNode(n.Value, depth+1)
 		if n.Name != nil {
-			r.anchors[n.Name.String()] = v
+			r.anchors[n.Name.String()] = yamlValue
 		}
 	case *ast.AliasNode:
 		if n.Value != nil {
@@ -144,32 +143,32 @@ func (r *yamlReader) readNode(n ast.Node, depth int) *YAMLValue {
 	case *ast.TagNode:
 		return r.readNode(n.Value, depth+1)
 	case *ast.SequenceNode:
-		v.Items = []*YAMLValue{}
+		yamlValue.Items = []*YAMLValue{}
 		for _, item := range n.Values {
-			v.Items = append(v.Items, r.readNode(item, depth+1))
+			yamlValue.Items = append(yamlValue.Items, r.readNode(item, depth+1))
 		}
 	case *ast.MappingNode:
-		r.readFields(v, n.Values, depth)
+		r.readFields(yamlValue, n.Values, depth)
 	case *ast.MappingValueNode:
-		r.readFields(v, []*ast.MappingValueNode{n}, depth)
+		r.readFields(yamlValue, []*ast.MappingValueNode{n}, depth)
 	case *ast.LiteralNode:
-		v.Line++ // its text begins below the sign
+		yamlValue.Line++ // its text begins on the line after | or >
 		if n.Value != nil {
-			v.Text = n.Value.Value
+			yamlValue.Text = n.Value.Value
 		}
 	case *ast.StringNode:
-		v.Text = n.Value
+		yamlValue.Text = n.Value
 	case *ast.NullNode:
 	default:
 		if t := n.GetToken(); t != nil {
-			v.Text = t.Value
+			yamlValue.Text = t.Value
 		}
 	}
-	return v
+	return yamlValue
 }
 
-func (r *yamlReader) readFields(v *YAMLValue, values []*ast.MappingValueNode, depth int) {
-	v.Fields = []YAMLField{}
+func (r *yamlReader) readFields(yamlValue *YAMLValue, values []*ast.MappingValueNode, depth int) {
+	yamlValue.Fields = []YAMLField{}
 	var merged []*YAMLValue
 	for _, f := range values {
 		value := r.readNode(f.Value, depth+1)
@@ -178,21 +177,21 @@ func (r *yamlReader) readFields(v *YAMLValue, values []*ast.MappingValueNode, de
 			continue
 		}
 		key := f.Key.GetToken()
-		if key == nil || v.Field(key.Value) != nil {
+		if key == nil || yamlValue.Field(key.Value) != nil {
 			continue
 		}
-		v.Fields = append(v.Fields, YAMLField{Key: key.Value, Line: key.Position.Line, Value: value})
+		yamlValue.Fields = append(yamlValue.Fields, YAMLField{Key: key.Value, Line: key.Position.Line, Value: value})
 	}
-	for _, m := range merged { // what stands in the mapping itself goes first
-		for _, f := range m.Fields {
-			if v.Field(f.Key) == nil {
-				v.Fields = append(v.Fields, f)
+	for _, m := range merged { // keys of the mapping itself take precedence
+		for _, yamlField := range m.Fields {
+			if yamlValue.Field(yamlField.Key) == nil {
+				yamlValue.Fields = append(yamlValue.Fields, yamlField)
 			}
 		}
 	}
 }
 
-// asMappings are the mappings that a merge names: one, or a list of them.
+// asMappings returns the mappings that a merge key refers to: one, or a list of them.
 func (v *YAMLValue) asMappings() []*YAMLValue {
 	if v.Items != nil {
 		return v.Items
@@ -200,20 +199,20 @@ func (v *YAMLValue) asMappings() []*YAMLValue {
 	return []*YAMLValue{v}
 }
 
-// countYAML counts the values in a value, up to a bound.
-func countYAML(v *YAMLValue, most int) int {
+// countYAML counts the values in a value. It stops above a limit.
+func countYAML(yamlValue *YAMLValue, limit int) int {
 	n := 1
-	for _, item := range v.Items {
-		if n > most {
+	for _, item := range yamlValue.Items {
+		if n > limit {
 			return n
 		}
-		n += countYAML(item, most-n)
+		n += countYAML(item, limit-n)
 	}
-	for _, f := range v.Fields {
-		if n > most {
+	for _, yamlField := range yamlValue.Fields {
+		if n > limit {
 			return n
 		}
-		n += countYAML(f.Value, most-n)
+		n += countYAML(yamlField.Value, limit-n)
 	}
 	return n
 }

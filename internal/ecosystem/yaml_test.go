@@ -55,7 +55,8 @@ jobs:
 func TestReadYAMLRefuses(t *testing.T) {
 	laughs := "a0: &a0 [x,x,x,x,x,x,x,x,x]\n"
 	for i := 1; i < 9; i++ {
-		laughs += fmt.Sprintf("a%d: &a%d [*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d]\n", i, i, i-1, i-1, i-1, i-1, i-1, i-1, i-1, i-1, i-1)
+		laughs += fmt.Sprintf("a%d: &a%d [*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d,*a%d]\n", i, i, i-1, i-1, i-1, i-1, i-1,
+			i-1, i-1, i-1, i-1)
 	}
 	for name, text := range map[string]string{
 		"broken":     "jobs:\n  a: [1\n b: {",

@@ -4,32 +4,31 @@ import (
 	"slices"
 	"strings"
 
-	"company/internal/glob"
-	"company/internal/lazyregexp"
+	"company/internal/company/glob"
+	"company/internal/lib/lazyregexp"
 )
 
-// CodeOwnerFiles are where a CODEOWNERS file may be; the first one counts.
+// CodeOwnerFiles lists the possible paths of a CODEOWNERS file. The first existing one counts.
 var CodeOwnerFiles = []string{".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitea/CODEOWNERS"}
 
-// MaxCodeOwners bounds the reviews that are asked for.
+// MaxCodeOwners limits the requested reviews.
 const MaxCodeOwners = 15
 
-// Limits of a CODEOWNERS file. One beyond them names no owner.
+// Limits of a CODEOWNERS file. A file beyond them yields no owners.
 const (
 	maxOwnerRules = 10_000
-	ownerSteps    = 1 << 30 // of the comparison of all rules with all paths
+	ownerSteps    = 1 << 30 // for comparing all rules with all paths
 )
 
-// ownerFieldRE is one field of a line: a backslash takes a blank into it.
+// ownerFieldRE matches one field of a line. A backslash escapes a blank.
 var ownerFieldRE = lazyregexp.New(`(?:\\.|\S)+`)
 
-// literalBrackets escapes the signs of classes, which mean themselves in a
-// CODEOWNERS file.
+// literalBrackets escapes brackets, which are literal in a CODEOWNERS file.
 var literalBrackets = strings.NewReplacer("[", `\[`, "]", `\]`)
 
-// CodeOwnersOf are the users and teams that a CODEOWNERS text names for some paths,
-// without their @; a team is org/team. The last pattern that matches a path
-// counts for it. Mail addresses are left out: no forge asks those.
+// CodeOwnersOf returns the users and teams that a CODEOWNERS text names for some paths, without their @. A team is
+// org/team. The last pattern that matches a path counts for it. Mail addresses are ignored, because no forge can
+// request their review.
 func CodeOwnersOf(text string, paths []string) (users, teams []string) {
 	type rule struct {
 		globs  []glob.Glob
@@ -79,9 +78,8 @@ func CodeOwnersOf(text string, paths []string) (users, teams []string) {
 	return users, teams
 }
 
-// ownerGlobs reads a CODEOWNERS pattern, which follows .gitignore's rules, as
-// globs: of the path itself, and of all below it where it may be a folder. A
-// pattern that cannot be read has none.
+// ownerGlobs converts a CODEOWNERS pattern, which follows .gitignore's rules, to globs: for the path itself, and for
+// everything below it if it may be a folder. It skips globs that are invalid.
 func ownerGlobs(p string) []glob.Glob {
 	anchored := strings.Contains(strings.TrimSuffix(p, "/"), "/")
 	p = literalBrackets.Replace(strings.TrimPrefix(p, "/"))

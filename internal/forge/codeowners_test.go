@@ -7,10 +7,13 @@ import (
 )
 
 func TestCodeOwnersOf(t *testing.T) {
-	text := "# all\n* @all\n*.go @gopher ann@example.com\r\n/docs/ @writer # words @no\n/build/* @flat\napps/ @acme/apps\n/secret\n\nlib/a.go @last\nwith\\ blank/ @blank\n/app/[id]/ @next\n/é/{x} @accent\n"
+	text := "# all\n* @all\n*.go @gopher ann@example.com\r\n/docs/ @writer # words @no\n/build/* @flat\napps/ " +
+		"@acme/apps\n/secret\n\nlib/a.go @last\nwith\\ blank/ @blank\n/app/[id]/ @next\n/é/{x} @accent\n"
 	for path, want := range map[string]string{
-		"README": "[all] []", "x/y.go": "[gopher] []", "docs/a/b.md": "[writer] []", "x/docs/a.md": "[all] []", "build/a": "[flat] []", "build/a/b": "[all] []",
-		"with blank/x": "[blank] []", "app/[id]/a": "[next] []", "app/i/a": "[all] []", "é/{x}": "[accent] []", "é/x": "[all] []",
+		"README": "[all] []", "x/y.go": "[gopher] []", "docs/a/b.md": "[writer] []", "x/docs/a.md": "[all] []",
+		"build/a": "[flat] []", "build/a/b": "[all] []",
+		"with blank/x": "[blank] []", "app/[id]/a": "[next] []", "app/i/a": "[all] []", "é/{x}": "[accent] []",
+		"é/x":    "[all] []",
 		"apps/x": "[] [acme/apps]", "x/apps/y": "[] [acme/apps]", "secret/x": "[] []", "lib/a.go": "[last] []",
 	} {
 		users, teams := CodeOwnersOf(text, []string{path})

@@ -10,26 +10,28 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/retry"
+	"company/internal/lib/retry"
 )
 
-// What the drivers of forges on the network do alike.
+// Helpers shared by the drivers of forges on the network.
 
-// LookAgain repeats an attempt whose outcome is unclear, with a longer wait each
-// time; the attempt begins with a look at what an earlier one did.
+// LookAgain repeats an attempt with an unclear outcome, with a longer wait each time. Each attempt must first look at
+// the result of an earlier one.
 func LookAgain(ctx context.Context, tries int, unclear func(error) bool, attempt func() error) error {
 	return retry.Policy{Next: func(n int, err error) (time.Duration, bool) {
 		return time.Second << n, n+1 < tries && unclear(err)
 	}}.Do(ctx, func(int) error { return attempt() })
 }
 
-// openTries is how often a pull request is looked for and opened in one call.
+// openTries limits how often one call looks for a pull request and opens it.
 const openTries = 4
 
-// OpenOnce finds our pull request or opens it, and brings it up to date: the
-// forge refuses a second open one for a branch, so what an unclear answer left is
-// seen by looking again.
-func OpenOnce[P any](ctx context.Context, pr PR, repo Repo, unclear func(error) bool, findOrCreate func(PR) (P, error), update func(PR, P) (OpenedPR, error)) (OpenedPR, error) {
+// OpenOnce finds our pull request or opens it, and updates it. The forge refuses a second open one for a branch.
+// After an unclear answer, looking again shows whether it was opened.
+func OpenOnce[P any](
+	ctx context.Context, pr PR, repo Repo, unclear func(error) bool, findOrCreate func(PR) (P, error),
+	update func(PR, P) (OpenedPR, error),
+) (OpenedPR, error) {
 	pr.Owner = cmp.Or(pr.Owner, repo.Owner)
 	var p P
 	err := LookAgain(ctx, openTries, unclear, func() (err error) {
@@ -42,7 +44,7 @@ func OpenOnce[P any](ctx context.Context, pr PR, repo Repo, unclear func(error) 
 	return update(pr, p)
 }
 
-// HeadIn is the branch as the repository names it.
+// HeadIn returns the branch as the repository names it, and whether it is in a fork.
 func (p PR) HeadIn(repo Repo) (head string, fork bool) {
 	if strings.EqualFold(p.Owner, repo.Owner) {
 		return p.Branch, false
@@ -50,56 +52,60 @@ func (p PR) HeadIn(repo Repo) (head string, fork bool) {
 	return p.Owner + ":" + p.Branch, true
 }
 
-// BranchTaken is the error of an open pull request of our branch that is not ours.
+// BranchTaken returns the error for an open pull request of our branch that is not ours.
 func (p PR) BranchTaken(number int, url string) error {
-	return company.E(company.EConflict, fmt.Sprintf("pull request #%d of branch %s is not this office's", number, p.Branch)).
+	return company.E(company.EConflict,
+		fmt.Sprintf("pull request #%d of branch %s is not this office's", number, p.Branch)).
 		Because("its text does not carry the mark of office " + p.Office + " and " + string(p.Task)).
 		Fix("close it (" + url + "), then answer with approve to try again").NeedsPerson()
 }
 
-// CheckOurs refuses a pull request whose text does not carry our mark.
+// CheckOurs returns an error for a pull request whose text lacks our mark.
 func (r Ref) CheckOurs(body, url string) error {
 	if IsOurs(body, r.Office, r.Task) {
 		return nil
 	}
-	return company.E(company.EConflict, fmt.Sprintf("pull request #%d is not this office's", r.Number)).Because("its text does not carry our mark").Fix("close it yourself: " + url).NeedsPerson()
+	return company.E(company.EConflict, fmt.Sprintf("pull request #%d is not this office's", r.Number)).
+		Because("its text does not carry our mark").Fix("close it yourself: " + url).NeedsPerson()
 }
 
-// Gone is the error of a pull request that a forge does not have, while it shows
-// the repository: who says so, err is what it said.
+// Gone returns the error for a pull request that a forge does not have although it shows the repository. err is the
+// forge's answer.
 func (r Repo) Gone(number int, who string, err error) error {
-	return company.E(company.ENotFound, fmt.Sprintf("pull request #%d is gone from %s", number, r)).Because(who + " shows the repository and not the pull request").
+	return company.E(company.ENotFound, fmt.Sprintf("pull request #%d is gone from %s", number, r)).
+		Because(who + " shows the repository and not the pull request").
 		Fix("see the repository's pull requests").NeedsPerson().Wrap(errors.Join(ErrPRGone, err))
 }
 
-// SentOn is the error of a repository that a forge sends requests for elsewhere: as for one
-// that was renamed or transferred. err is the answer.
+// SentOn returns the error for a repository whose requests are redirected, for example after a rename or transfer.
+// err is the answer.
 func (r Repo) SentOn(host, to string, err error) error {
-	return company.E(company.EForge, fmt.Sprintf("%s sends requests for %s on to %s", host, r, cmp.Or(CleanText(to, 300), "another address"))).
+	return company.E(company.EForge,
+		fmt.Sprintf("%s sends requests for %s on to %s", host, r, cmp.Or(CleanText(to, 300), "another address"))).
 		Because("the repository or its owner was renamed or transferred, or this is not the forge's own address").
-		Fix("put the new address into the remote (git remote set-url origin ADDRESS), or into forge.url, then: company resume").NeedsPerson().Wrap(err)
+		Fix("put the new address into the remote (git remote set-url origin ADDRESS), or into forge.url, then: company " +
+			"resume").NeedsPerson().Wrap(err)
 }
 
-// Archived is the error of a repository that takes nothing any more.
+// Archived returns the error for a repository that is archived and cannot be pushed to.
 func (r Repo) Archived() error {
-	return company.E(company.EForge, fmt.Sprintf("%s is archived", r)).Because("nothing can be pushed to it").Fix("unarchive it, then: company resume").NeedsPerson()
+	return company.E(company.EForge, fmt.Sprintf("%s is archived", r)).Because("nothing can be pushed to it").
+		Fix("unarchive it, then: company resume").NeedsPerson()
 }
 
-// SameText compares bodies as forges keep them: with CRLF after an edit on the
-// page.
+// SameText compares bodies as forges store them: with CRLF after an edit on the page.
 func SameText(a, b string) bool {
 	plain := func(s string) string { return strings.TrimSpace(strings.ReplaceAll(s, "\r\n", "\n")) }
 	return plain(a) == plain(b)
 }
 
-// MissingLabels are the wanted labels that none of a pull request's is.
+// MissingLabels returns the wanted labels that a pull request lacks.
 func (p PR) MissingLabels(has func(label string) bool) []string {
 	return slices.DeleteFunc(slices.Clone(p.Labels), has)
 }
 
-// RequestReviews asks for reviews of people and of teams (given with their
-// organisation). Where one without the right to review fails the whole request
-// (refused), each is asked for alone.
+// RequestReviews requests reviews from people and from teams (given with their organisation). If the whole request is
+// refused because one may not review, it requests each alone.
 func RequestReviews(users, teams []string, refused func(error) bool, request func(users, teams []string) error) error {
 	if len(users)+len(teams) == 0 {
 		return nil
@@ -118,7 +124,7 @@ func RequestReviews(users, teams []string, refused func(error) bool, request fun
 	return errors.Join(all...)
 }
 
-// TeamSlugs are teams without their organisation.
+// TeamSlugs returns teams without their organisation.
 func TeamSlugs(teams []string) []string {
 	for i, t := range teams {
 		teams[i] = t[strings.LastIndexByte(t, '/')+1:]
@@ -126,10 +132,13 @@ func TeamSlugs(teams []string) []string {
 	return teams
 }
 
-// CommentOnce writes a comment of ours, once per key: said reports whether there
-// is one with the key, write writes one.
-func (r Ref) CommentOnce(ctx context.Context, key, text string, unclear func(error) bool, said func() (bool, error), write func(body string) error) error {
-	looked := false // a look that failed has been tried often enough; a write may have arrived
+// CommentOnce writes a comment of ours, once per key. The first callback reports whether a comment with the key
+// exists, and write writes one.
+func (r Ref) CommentOnce(
+	ctx context.Context, key, text string, unclear func(error) bool, said func() (bool, error),
+	write func(body string) error,
+) error {
+	looked := false // a failed look was retried often enough; a failed write may have arrived
 	return LookAgain(ctx, 3, func(err error) bool { return looked && unclear(err) }, func() error {
 		looked = false
 		if done, err := said(); done || err != nil {
@@ -149,7 +158,7 @@ type QuietError struct {
 func (q *QuietError) Error() string { return fmt.Sprint("HTTP ", q.Status) }
 func (q *QuietError) Unwrap() error { return q.Err }
 
-// MergeablePull is what a driver knows of a pull request before it merges it.
+// MergeablePull is the state of a pull request that a driver reads before the merge.
 type MergeablePull struct {
 	State company.PRState
 	Head  company.OID
@@ -158,29 +167,39 @@ type MergeablePull struct {
 	URL   string
 }
 
-// MergeOnce merges a pull request of ours at a head into a base, once: look tells how it stands,
-// and merge has the forge merge it if it still stands at that head. An answer that was
-// lost is found by looking again.
-func (r Ref) MergeOnce(ctx context.Context, head company.OID, base string, unclear func(error) bool, look func() (MergeablePull, error), merge func() error) error {
-	merging := false // a look that failed has been tried often enough; a merge may have been done
+// MergeOnce merges a pull request of ours at a head into a base, once. look returns its state, and merge asks the
+// forge to merge it if its head is unchanged. If an answer is lost, MergeOnce looks again.
+func (r Ref) MergeOnce(
+	ctx context.Context, head company.OID, base string, unclear func(error) bool, look func() (MergeablePull, error),
+	merge func() error,
+) error {
+	merging := false // a failed look was retried often enough; a failed merge may be done
 	return LookAgain(ctx, 3, func(err error) bool { return merging && unclear(err) }, func() error {
 		merging = false
-		p, err := look()
+		pull, err := look()
 		switch {
 		case err != nil:
 			return err
-		case p.State == company.PRMerged:
+		case pull.State == company.PRMerged:
 			return nil
-		case p.State != company.PROpen:
-			return company.E(company.EConflict, fmt.Sprintf("pull request #%d is %s", r.Number, p.State)).Fix("open it again at " + p.URL + ", or submit a task of its own").NeedsPerson()
-		case p.Head != head:
-			return company.E(company.EConflict, fmt.Sprintf("pull request #%d stands at %s, and %s is what was checked and reviewed", r.Number, p.Head.Short(), head.Short())).
-				Because("somebody pushed to its branch").Fix(fmt.Sprintf("company submit --follows %s %q has the rest checked; or merge it as it is at %s", r.Task, "…", p.URL)).NeedsPerson()
-		case p.Base != base:
-			return company.E(company.EConflict, fmt.Sprintf("pull request #%d asks to be merged into %s, and was delivered for %s", r.Number, p.Base, base)).
-				Because("somebody changed its base at the forge").Fix(fmt.Sprintf("where that is meant, merge it at %s, then: company pr sync %d; else set its base to %s there", p.URL, r.Number, base)).NeedsPerson()
+		case pull.State != company.PROpen:
+			return company.E(company.EConflict, fmt.Sprintf("pull request #%d is %s", r.Number, pull.State)).
+				Fix("open it again at " + pull.URL + ", or submit a task of its own").NeedsPerson()
+		case pull.Head != head:
+			return company.E(company.EConflict,
+				fmt.Sprintf("pull request #%d stands at %s, and %s is what was checked and reviewed", r.Number, pull.Head.Short(),
+					head.Short())).
+				Because("somebody pushed to its branch").
+				Fix(fmt.Sprintf("company submit --follows %s %q has the rest checked; or merge it as it is at %s", r.Task, "…",
+					pull.URL)).NeedsPerson()
+		case pull.Base != base:
+			return company.E(company.EConflict,
+				fmt.Sprintf("pull request #%d asks to be merged into %s, and was delivered for %s", r.Number, pull.Base, base)).
+				Because("somebody changed its base at the forge").
+				Fix(fmt.Sprintf("where that is meant, merge it at %s, then: company pr sync %d; else set its base to %s there",
+					pull.URL, r.Number, base)).NeedsPerson()
 		}
-		if err := r.CheckOurs(p.Body, p.URL); err != nil {
+		if err := r.CheckOurs(pull.Body, pull.URL); err != nil {
 			return err
 		}
 		merging = true
@@ -188,7 +207,9 @@ func (r Ref) MergeOnce(ctx context.Context, head company.OID, base string, uncle
 	})
 }
 
-// MergeRefused is the error of a forge that does not merge, with its own reason.
-func (r Ref) MergeRefused(why, url string, err error) error {
-	return company.E(company.EConflict, fmt.Sprintf("the forge does not merge pull request #%d", r.Number)).Because(why).Fix("see " + url).NeedsPerson().Wrap(err)
+// MergeRefused returns the error for a refused merge, with the forge's reason.
+func (r Ref) MergeRefused(reason, url string, err error) error {
+	return company.E(company.EConflict, fmt.Sprintf("the forge does not merge pull request #%d", r.Number)).
+		Because(reason).
+		Fix("see " + url).NeedsPerson().Wrap(err)
 }

@@ -20,13 +20,15 @@ func TestCommentOnce(t *testing.T) {
 		looked, wrote int
 		fails         bool
 	}{
-		"written at once":         {looks: []error{nil}, writes: []error{nil}, looked: 1, wrote: 1},
-		"there already":           {looks: []error{nil}, there: 1, looked: 1},
-		"the look fails":          {looks: []error{errUnclear}, looked: 1, fails: true},
-		"the write arrived":       {looks: []error{nil, nil}, there: 2, writes: []error{errUnclear}, looked: 2, wrote: 1},
-		"the write got lost":      {looks: []error{nil, nil}, writes: []error{errUnclear, nil}, looked: 2, wrote: 2},
-		"the second look fails":   {looks: []error{nil, errUnclear}, writes: []error{errUnclear}, looked: 2, wrote: 1, fails: true},
-		"the forge does not want": {looks: []error{nil}, writes: []error{errors.New("forbidden")}, looked: 1, wrote: 1, fails: true},
+		"written at once":    {looks: []error{nil}, writes: []error{nil}, looked: 1, wrote: 1},
+		"there already":      {looks: []error{nil}, there: 1, looked: 1},
+		"the look fails":     {looks: []error{errUnclear}, looked: 1, fails: true},
+		"the write arrived":  {looks: []error{nil, nil}, there: 2, writes: []error{errUnclear}, looked: 2, wrote: 1},
+		"the write got lost": {looks: []error{nil, nil}, writes: []error{errUnclear, nil}, looked: 2, wrote: 2},
+		"the second look fails": {looks: []error{nil, errUnclear}, writes: []error{errUnclear}, looked: 2, wrote: 1,
+			fails: true},
+		"the forge does not want": {looks: []error{nil}, writes: []error{errors.New("forbidden")}, looked: 1, wrote: 1,
+			fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

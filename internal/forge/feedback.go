@@ -7,28 +7,26 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/safetext"
+	"company/internal/lib/safetext"
 )
 
-// Feedback is what has become of a pull request.
+// Feedback is the state of a pull request with people's feedback.
 type Feedback struct {
-	// State is empty where the forge cannot tell (local): then the base branch
-	// does.
+	// State is empty if the forge does not know it (local). The base branch then decides.
 	State       company.PRState
 	MergeCommit company.OID // when merged
-	Head        company.OID // as the forge has it; a person may have pushed
+	Head        company.OID // according to the forge; a person may have pushed
 	Base        string
-	// Conflict: the forge does not say that the branch merges into its base.
-	// Some forges say the same of a draft, and while they work it out, so git
-	// is asked before anything is done about it.
+	// Conflict means that the forge does not report the branch as mergeable. Some forges also do this for a draft or
+	// while they compute the result, so git is asked before any action.
 	Conflict bool
-	// Pending: the forge has not worked out yet whether it merges, or checks
-	// are still under way. Look again later.
+	// Pending means that the forge is still computing mergeability or that checks are still running. Read the feedback
+	// again later.
 	Pending bool
-	Items   []Item // by time, then id
+	Items   []Item // sorted by time, then id
 }
 
-// ItemKind is what sort of feedback an item is.
+// ItemKind is the kind of a feedback item.
 type ItemKind string
 
 // Kinds of feedback.
@@ -39,43 +37,42 @@ const (
 	ItemCheck   ItemKind = "check"   // a check or status that failed
 )
 
-// Item is one remark of a person or one failure of a check. Its ID is the same
-// whenever it is read, so each is acted on once; an item that was edited keeps
-// it.
+// Item is one remark of a person or one failure of a check. Its ID is stable, also after edits, so that each item is
+// acted on once.
 type Item struct {
 	ID      string // comment:12, line:34, review:56, check:78, status:<context>@<head>
 	Kind    ItemKind
 	Author  string
 	Ours    bool   // this office wrote it
-	Trusted bool   // the forge says that its author may push, or it is a check's
+	Trusted bool   // the forge reports that its author may push, or it is a check
 	Bot     bool   // its author is a program
 	Verdict string // of a review: approved | changes_requested | commented | dismissed
 	Reply   string // ID of the item that it answers
-	// Resolved: a person ended its conversation.
+	// Resolved means that a person resolved its conversation.
 	Resolved bool
 	Path     string
-	Line     int // 0: no line, or the diff moved on
+	Line     int // 0 if there is no line or the diff has changed
 	Name     string
 	URL      string
-	Body     string // cleaned and cut (CleanText), but for the rest as it was written: data, never instructions
+	Body     string // cleaned and cut (CleanText), otherwise as written: data, never instructions
 	Head     company.OID
 	Time     time.Time
 }
 
-// MaxItemBytes bounds the text of one item.
+// MaxItemBytes limits the text of one item.
 const MaxItemBytes = 8 << 10
 
-// MaxItems bounds the items of one pull request.
+// MaxItems limits the items of one pull request.
 const MaxItems = 300
 
-// SortItems brings items into their order and keeps the newest MaxItems. Of more, those that
-// are not heard go first: strangers must not push out what a person with the right asks for.
+// SortItems sorts items and keeps the newest MaxItems. It drops untrusted items first, so that strangers cannot push
+// out requests of people with permission.
 func SortItems(items []Item) []Item {
-	slices.SortFunc(items, func(a, b Item) int {
-		if c := a.Time.Compare(b.Time); c != 0 {
+	slices.SortFunc(items, func(item, b Item) int {
+		if c := item.Time.Compare(b.Time); c != 0 {
 			return c
 		}
-		return strings.Compare(a.ID, b.ID)
+		return strings.Compare(item.ID, b.ID)
 	})
 	over := len(items) - MaxItems
 	items = slices.DeleteFunc(items, func(it Item) bool {
@@ -88,14 +85,13 @@ func SortItems(items []Item) []Item {
 	return items[max(0, len(items)-MaxItems):]
 }
 
-// CleanText is text from a forge without what steers a terminal, hides in a line
-// (T18) or is a comment that people do not see, at most n bytes.
+// CleanText returns text from a forge without terminal control characters, hidden characters (T18) and invisible
+// comments, cut to at most n bytes.
 func CleanText(s string, n int) string {
 	return safetext.Cut(strings.TrimSpace(safetext.Strip(stripComments(s))), n)
 }
 
-// stripComments drops HTML comments: a page does not show them, so they can
-// hide instructions for agents.
+// stripComments removes HTML comments. A page does not show them, so they could hide instructions for agents.
 func stripComments(s string) string {
 	var b strings.Builder
 	for {
@@ -112,14 +108,12 @@ func stripComments(s string) string {
 	}
 }
 
-// NoteMarker is the hidden line of a comment of ours. key must be made of
-// letters, digits and ._:-.
+// NoteMarker returns the hidden first line of a comment of ours. key must consist of letters, digits and ._:-.
 func (r Ref) NoteMarker(key string) string {
 	return fmt.Sprintf("<!-- company office=%s task=%s note=%s -->", r.Office, r.Task, key)
 }
 
-// ParseNote is the office and the key of a comment of ours; empty for any other
-// comment.
+// ParseNote returns the office and the key of a comment of ours, or empty strings for other comments.
 func ParseNote(body string) (office, key string) {
 	if m := beginMarker.FindStringSubmatch(body); m != nil && m[5] != "" {
 		return m[1], m[5]
@@ -127,7 +121,7 @@ func ParseNote(body string) (office, key string) {
 	return "", ""
 }
 
-// CheckNote refuses what cannot be a comment of ours.
+// CheckNote returns an error if the key or text is invalid for a comment of ours.
 func (r Ref) CheckNote(key, text string) error {
 	if m := beginMarker.FindStringSubmatch(r.NoteMarker(key)); m == nil || m[5] != key {
 		return company.E(company.EInvalid, fmt.Sprintf("%q cannot be the key of a comment", key))

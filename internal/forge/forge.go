@@ -1,12 +1,9 @@
-// Package forge opens pull requests for people and brings back their feedback.
-// It owns what every forge must do: find our pull request or open it, exactly
-// once per task; keep its text up to date without touching what people wrote;
-// tell its state, its comments and its failing checks; read an issue that becomes an
-// instruction; lend the operator's own login to git. Drivers live in subpackages, and
-// Selector picks one for a remote. It promises that a pull request of ours carries our
-// office and task, that a token goes to its own host only, and that text from a forge is
-// data. It does not push, it stores no credential, and it merges for a person's command
-// alone.
+// Package forge opens pull requests for people and returns their feedback. It defines the duties of every forge: find
+// our pull request or open it, exactly once per task; keep its text up to date without touching people's edits;
+// report its state, its comments and its failing checks; read an issue that becomes an instruction; and lend the
+// operator's own login to git. Drivers are in subpackages, and Selector picks one for a remote. A pull request of
+// ours always carries our office and task, a token goes only to its own host, and text from a forge is treated as
+// data. The package does not push, stores no credential, and merges only at a person's command.
 package forge
 
 import (
@@ -18,66 +15,63 @@ import (
 	"company/internal/company"
 )
 
-// PR is what a forge is asked to open.
+// PR describes the pull request that a forge should open.
 type PR struct {
 	Office string
 	Task   company.TaskID
-	Number int // wanted number; forges that number themselves ignore it
-	// Known is the forge's number of the pull request where it was delivered
-	// before; 0: it was not. It is ours then, whatever people wrote over its body.
+	Number int // wanted number; forges that assign numbers ignore it
+	// Known is the forge's number of the pull request if it was delivered before, else 0. It is then ours, even if
+	// people have overwritten its body.
 	Known  int
 	Title  string
 	Body   string // Markdown; MarkedBody puts it between the markers
 	Branch string // without an owner
-	Owner  string // whose fork holds the branch; empty: the repository itself
+	Owner  string // owner of the fork with the branch; empty means the repository itself
 	Base   string
 	Head   company.OID
-	Draft  bool // open it as a draft; asked again without, it is made ready
+	Draft  bool // open it as a draft; a later call without it marks the pull request ready
 
-	Labels []string // added where they are missing; never removed
-	// CodeOwners asks for the reviews that the CODEOWNERS file of the base
-	// names for Paths.
+	Labels []string // added if missing; never removed
+	// CodeOwners requests the reviews that the base's CODEOWNERS file names for Paths.
 	CodeOwners bool
 	Paths      []string // changed paths
 }
 
-// PRSettings is what the config says of every pull request.
+// PRSettings holds the configured settings of every pull request.
 type PRSettings struct {
 	Labels     []string
-	Draft      string // auto: where nothing tested it | always | never
+	Draft      string // auto: if no test covered it | always | never
 	CodeOwners bool
 }
 
-// OpenedPR is a pull request that exists.
+// OpenedPR is an existing pull request.
 type OpenedPR struct {
 	Number int
 	URL    string
-	Base   string          // the branch that it asks for: one that was there already may ask for another than PR.Base
-	State  company.PRState // a person may have ended it before we saw it
-	Head   company.OID     // of one that has ended: where its branch was; empty: not known
+	Base   string          // target branch; an existing pull request may differ from PR.Base
+	State  company.PRState // a person may have closed or merged it already
+	Head   company.OID     // of a closed or merged one: the head of its branch; empty if unknown
 }
 
-// Target is where a branch is pushed to.
+// Target is the repository that a branch is pushed to.
 type Target struct {
-	URL   string // clone URL; empty: the project's remote as it is
-	Owner string // of the fork that URL is; empty: the repository itself
+	URL   string // clone URL; empty means the project's remote
+	Owner string // owner of the fork at URL; empty means the repository itself
 }
 
-// Access is what a login may do at a repository.
+// Access describes the permissions of a login in a repository.
 type Access struct {
-	Push bool // its branches go to the repository itself
-	// Fork is the clone URL of the login's fork; empty: there is none yet, and
-	// the first delivery makes it.
+	Push bool // it may push branches to the repository itself
+	// Fork is the clone URL of the login's fork. If empty, there is none yet and the first delivery creates it.
 	Fork string
-	// MissingPermissions are permissions that the work needs and the token has
-	// not, in the forge's own terms.
+	// MissingPermissions lists the required permissions that the token lacks, in the forge's own terms.
 	MissingPermissions []string
 }
 
-// ErrPRGone says that a pull request is not there any more.
+// ErrPRGone means that a pull request no longer exists.
 var ErrPRGone = errors.New("the pull request is gone")
 
-// Ref names a pull request that is open, or was.
+// Ref identifies a pull request that is or was open.
 type Ref struct {
 	Office string
 	Task   company.TaskID
@@ -89,66 +83,60 @@ type Ref struct {
 // LocalKind is the kind of the office's own pages.
 const LocalKind = "local"
 
-// Forge is one repository on a forge. Methods may be called by many goroutines,
-// may be repeated, and give up by themselves: no call takes longer than a few
-// minutes, waits for a rate limit included. Errors that a person must mend
-// (login, permission, a foreign pull request) need a person.
+// Forge gives access to one repository on a forge. Its methods are safe for concurrent use and may be repeated. No
+// call takes longer than a few minutes, including waits for a rate limit. Errors that a person must fix (login,
+// permission, a foreign pull request) are marked as needing a person.
 type Forge interface {
-	// Kind is the value of forge.kind: github, gitea, LocalKind.
+	// Kind returns the value of forge.kind: github, gitea, LocalKind.
 	Kind() string
-	// Target says where branches go: to the repository, or, where the login may
-	// not push there, to its fork, which is made when there is none.
+	// Target returns the repository to push branches to. If the login may not push to the repository, this is its fork,
+	// which is created if it is missing.
 	Target(ctx context.Context) (Target, error)
-	// Open finds the pull request of this office and task, brings its title
-	// and its part of the body up to date, or opens it. Calling it again finds
-	// the same one, whatever its state. E_CONFLICT: there is an open one under
-	// that number or branch that is not ours.
+	// Open finds the pull request of this office and task and updates its title and its part of the body, or opens a new
+	// one. Repeated calls find the same one, in any state. It fails with E_CONFLICT if an open pull request with that
+	// number or branch is not ours.
 	Open(ctx context.Context, pr PR) (OpenedPR, error)
-	// Access is what the login may do. Nothing is changed by asking.
+	// Access returns the permissions of the login. It changes no data.
 	Access(ctx context.Context) (Access, error)
-	// Feedback is what has become of a pull request. ErrPRGone: the forge shows
-	// the repository, and says that this pull request is not in it. Whatever
-	// else is not found is another error.
+	// Feedback returns the state of a pull request. It fails with ErrPRGone if the forge shows the repository and
+	// reports that this pull request is not in it. Any other missing resource is a different error.
 	Feedback(ctx context.Context, ref Ref) (Feedback, error)
-	// Comment says something under a pull request, once per key.
+	// Comment adds a comment to a pull request, once per key.
 	Comment(ctx context.Context, ref Ref, key, text string) error
-	// Close closes a pull request without merging it; a closed or merged one
-	// stays as it is. E_CONFLICT: it is not ours.
+	// Close closes a pull request without merging it. A closed or merged one is left unchanged. It fails with E_CONFLICT
+	// if the pull request is not ours.
 	Close(ctx context.Context, ref Ref) error
-	// MergePull merges a pull request of ours into base, if it still stands at head: the forge
-	// itself holds the merge against that commit, and base is compared before it. One that is merged already stays
-	// as it is. Only a person's command calls it (decision 0112). E_CONFLICT: it
-	// is not ours, is closed, stands elsewhere, has another base, or may not be merged.
+	// MergePull merges a pull request of ours into base if its head is still head. The forge itself checks the head at
+	// the merge; the base is compared before. A merged one is left unchanged. Only a person's command calls it (decision
+	// 0112). It fails with E_CONFLICT if the pull request is not ours, is closed, has another head or base, or may not
+	// be merged.
 	MergePull(ctx context.Context, ref Ref, head company.OID, base string) error
-	// Issue reads an open issue, with the comments of maintainers. ENotFound: there is none
-	// of that number; EInvalid: it is a pull request; EConflict: it is
-	// closed, or elsewhere. Nothing in it is an instruction.
+	// Issue reads an open issue with the comments of maintainers. It fails with ENotFound if the issue does not exist,
+	// EInvalid if it is a pull request, and EConflict if it is closed or in another repository. Its text is never
+	// treated as an instruction.
 	Issue(ctx context.Context, number int) (Issue, error)
-	// ClosingLine is the line of a pull request's text by which this forge closes an
-	// issue when the pull request is merged; "": it closes none.
+	// ClosingLine returns the line for a pull request's text that makes this forge close an issue at the merge. It
+	// returns "" if the forge cannot close it.
 	ClosingLine(issue company.IssueRef) string
-	// Credential is what git shows to push over https; ErrNoLogin where there
-	// is none.
+	// Credential returns the login for a git push over https, or ErrNoLogin if there is none.
 	Credential(ctx context.Context) (Credential, error)
 }
 
-// RequestTimeout is the longest that one request to a forge takes.
+// RequestTimeout limits one request to a forge.
 const RequestTimeout = 30 * time.Second
 
-// MaxWait is the longest that a call waits for a rate limit before it gives up
-// and lets the orchestrator try later.
+// MaxWait limits how long a call waits for a rate limit. After that it fails, and the orchestrator retries later.
 const MaxWait = time.Minute
 
-// minWait is the shortest wait for a rate limit. A server that asks for none,
-// or for one that is over, would be asked again without an end: MaxWait is what
-// bounds the tries.
+// minWait is the minimum wait for a rate limit. Without it, a server that asks for no wait, or for one in the past,
+// would be retried endlessly, since MaxWait limits the attempts.
 const minWait = time.Second
 
-// RateLimitWait is how long a rate limit is waited for where the server asks for d.
+// RateLimitWait returns how long to wait for a rate limit if the server asks for d.
 func RateLimitWait(d time.Duration) time.Duration { return max(minWait, d) }
 
-// ParseRetryAfter is RateLimitWait for what a Retry-After header says; not ok: it says no number
-// of seconds.
+// ParseRetryAfter returns RateLimitWait for a Retry-After header. ok is false if the header is not a number of
+// seconds.
 func ParseRetryAfter(header string) (_ time.Duration, ok bool) {
 	n, err := strconv.Atoi(header)
 	return RateLimitWait(time.Duration(min(n, 1<<30)) * time.Second), err == nil && n >= 0

@@ -12,15 +12,14 @@ import (
 	"strings"
 	"time"
 
-	"company/internal/boundedparse/yaml"
 	"company/internal/company"
-	"company/internal/gitexec"
-	"company/internal/secret"
+	"company/internal/gitops/gitexec"
+	"company/internal/lib/boundedparse/yaml"
+	"company/internal/lib/secret"
 )
 
-// The operator's own logins are used and never stored (GIT-12, FRG-2): the
-// variable that the config names, those of the kind's own tools, and what gh
-// and tea keep.
+// The operator's own logins are used and never stored (GIT-12, FRG-2): the variable that the config names, the
+// variables of the kind's own tools, and the stored logins of gh and tea.
 
 type cachedLogin struct {
 	at   time.Time
@@ -28,12 +27,12 @@ type cachedLogin struct {
 	err  error
 }
 
-// loginTTL is how long a login is used before it is looked up again.
+// loginTTL is how long a login is cached.
 const loginTTL = 2 * time.Minute
 
-// lookupLogin finds the operator's login. ErrNoLogin when there is none.
-func (s *Selector) lookupLogin(ctx context.Context, kind string, at *url.URL) (Credential, error) {
-	key := kind + " " + at.Host + at.Path
+// lookupLogin returns the operator's login, or ErrNoLogin if there is none. It caches the result for loginTTL.
+func (s *Selector) lookupLogin(ctx context.Context, kind string, address *url.URL) (Credential, error) {
+	key := kind + " " + address.Host + address.Path
 	s.mu.Lock()
 	c, ok := s.login[key]
 	s.mu.Unlock()
@@ -41,7 +40,7 @@ func (s *Selector) lookupLogin(ctx context.Context, kind string, at *url.URL) (C
 		return c.cred, c.err
 	}
 	c = cachedLogin{at: time.Now()}
-	c.cred, c.err = s.findLogin(ctx, kind, at)
+	c.cred, c.err = s.findLogin(ctx, kind, address)
 	if ctx.Err() != nil {
 		return Credential{}, context.Cause(ctx)
 	}
@@ -54,16 +53,17 @@ func (s *Selector) lookupLogin(ctx context.Context, kind string, at *url.URL) (C
 	return c.cred, c.err
 }
 
-// tokenEnvNames are the variables that are looked at, the config's first.
-func (s *Selector) tokenEnvNames(kind string, at *url.URL) []string {
-	d := s.Drivers[kind]
-	more := d.OtherTokenEnvs
-	if home, err := url.Parse(d.Home); err == nil && home.Hostname() == at.Hostname() {
-		more = d.TokenEnvs
+// tokenEnvNames returns the variables to read for a token, the config's first.
+func (s *Selector) tokenEnvNames(kind string, address *url.URL) []string {
+	driver := s.Drivers[kind]
+	more := driver.OtherTokenEnvs
+	if home, err := url.Parse(driver.Home); err == nil && home.Hostname() == address.Hostname() {
+		more = driver.TokenEnvs
 	}
 	var names []string
-	// The default name is GitHub's. Its token goes nowhere else unasked.
-	if own := s.Settings.TokenEnv; own != "" && (kind == "github" || !slices.Contains(s.Drivers["github"].TokenEnvs, own)) {
+	// The default name is GitHub's. Its token is not sent to other forges unless configured.
+	if own := s.Settings.TokenEnv; own != "" &&
+		(kind == "github" || !slices.Contains(s.Drivers["github"].TokenEnvs, own)) {
 		names = append(names, own)
 	}
 	for _, n := range more {
@@ -74,15 +74,17 @@ func (s *Selector) tokenEnvNames(kind string, at *url.URL) []string {
 	return names
 }
 
-func (s *Selector) findLogin(ctx context.Context, kind string, at *url.URL) (Credential, error) {
-	host := at.Hostname()
+func (s *Selector) findLogin(ctx context.Context, kind string, address *url.URL) (Credential, error) {
+	host := address.Hostname()
 	found := func(token, source string) (Credential, error) {
 		if err := validateToken(token); err != nil {
-			return Credential{}, company.E(company.EAuth, fmt.Sprintf("the token of %s cannot be used", source)).NeedsPerson().Wrap(err).Fix("set it anew, without spaces or line ends")
+			return Credential{}, company.E(
+				company.EAuth, fmt.Sprintf("the token of %s cannot be used", source)).NeedsPerson().Wrap(err).
+				Fix("set it anew, without spaces or line ends")
 		}
 		return Credential{Host: host, User: s.Drivers[kind].User, Secret: secret.New(token), Source: source}, nil
 	}
-	for _, name := range s.tokenEnvNames(kind, at) {
+	for _, name := range s.tokenEnvNames(kind, address) {
 		if v := strings.TrimSpace(s.Env(name)); v != "" {
 			return found(v, name)
 		}
@@ -96,14 +98,14 @@ func (s *Selector) findLogin(ctx context.Context, kind string, at *url.URL) (Cre
 			return found(t, "gh")
 		}
 	case "gitea":
-		if t := readTeaToken(s.toolConfigDir("", "tea"), at); t != "" {
+		if t := readTeaToken(s.toolConfigDir("", "tea"), address); t != "" {
 			return found(t, "tea")
 		}
 	}
 	return Credential{}, ErrNoLogin
 }
 
-// validateToken refuses what cannot be a header's value.
+// validateToken returns an error if a token cannot be the value of a header.
 func validateToken(token string) error {
 	if len(token) > 4096 {
 		return fmt.Errorf("it has %d bytes", len(token))
@@ -116,7 +118,7 @@ func validateToken(token string) error {
 	return nil
 }
 
-// toolConfigDir is the folder of a program's settings.
+// toolConfigDir returns the folder of a program's settings, or "" if unknown.
 func (s *Selector) toolConfigDir(own, program string) string {
 	if own != "" {
 		if d := s.Env(own); d != "" {
@@ -134,7 +136,7 @@ func (s *Selector) toolConfigDir(own, program string) string {
 	return filepath.Join(base, program)
 }
 
-// maxLoginFile bounds the settings of other programs that we read.
+// maxLoginFile limits the size of other programs' settings files.
 const maxLoginFile = 1 << 20
 
 func readLoginFile(file string, into any) bool {
@@ -146,8 +148,7 @@ func readLoginFile(file string, into any) bool {
 	return err == nil && yaml.Decode(text, into, false) == nil
 }
 
-// readGHToken is the token in gh's hosts.yml; gh writes none there when the
-// system's key store holds it.
+// readGHToken returns the token in gh's hosts.yml. gh writes no token there if the system's key store holds it.
 func readGHToken(dir, host string) string {
 	var hosts map[string]struct {
 		Token string `yaml:"oauth_token"`
@@ -166,8 +167,7 @@ func readGHToken(dir, host string) string {
 	return h.Users[h.User].Token
 }
 
-// tokenFromGH asks gh itself. It gets what it needs to find its settings and
-// the key store, and no more.
+// tokenFromGH asks gh itself. gh gets only the variables that it needs to find its settings and the key store.
 func (s *Selector) tokenFromGH(ctx context.Context, host string) string {
 	path := s.Env("PATH")
 	gh := ""
@@ -188,7 +188,8 @@ func (s *Selector) tokenFromGH(ctx context.Context, host string) string {
 	gitexec.SeparateGroup(cmd)
 	cmd.Dir = "/"
 	cmd.WaitDelay = time.Second
-	for _, name := range []string{"PATH", "HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "GH_CONFIG_DIR", "DBUS_SESSION_BUS_ADDRESS", "LANG"} {
+	for _, name := range []string{"PATH", "HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "GH_CONFIG_DIR",
+		"DBUS_SESSION_BUS_ADDRESS", "LANG"} {
 		if v := s.Env(name); v != "" {
 			cmd.Env = append(cmd.Env, name+"="+v)
 		}
@@ -201,8 +202,8 @@ func (s *Selector) tokenFromGH(ctx context.Context, host string) string {
 	return string(bytes.TrimSpace(out))
 }
 
-// readTeaToken is the token in the settings of tea, Gitea's own tool.
-func readTeaToken(dir string, at *url.URL) string {
+// readTeaToken returns the token in the settings of tea, Gitea's own tool.
+func readTeaToken(dir string, address *url.URL) string {
 	var conf struct {
 		Logins []struct {
 			URL   string `yaml:"url"`
@@ -214,22 +215,24 @@ func readTeaToken(dir string, at *url.URL) string {
 	}
 	for _, l := range conf.Logins {
 		u, err := url.Parse(l.URL)
-		if err == nil && strings.EqualFold(u.Host, at.Host) && strings.Trim(u.Path, "/") == strings.Trim(at.Path, "/") {
+		if err == nil && strings.EqualFold(u.Host, address.Host) &&
+			strings.Trim(u.Path, "/") == strings.Trim(address.Path, "/") {
 			return l.Token
 		}
 	}
 	return ""
 }
 
-// readAppKey reads the private key of a GitHub App from its variable: the key
-// itself, or the path of its file, which no other user may read.
+// readAppKey reads the private key of a GitHub App from its variable, which contains the key or the path of its file.
+// Other users must not have access to the file.
 func readAppKey(env func(string) string, app App) (secret.Value, error) {
-	bad := func(why string) error {
-		return company.E(company.EAuth, "the private key of the GitHub App cannot be used").NeedsPerson().Because(why).
+	bad := func(reason string) error {
+		return company.E(company.EAuth, "the private key of the GitHub App cannot be used").NeedsPerson().Because(reason).
 			Fix("set " + app.KeyEnv + " to the key, or to the path of its .pem file")
 	}
 	if app.KeyEnv == "" {
-		return secret.Value{}, company.E(company.EConfig, "forge.app_id is set and forge.private_key_env is not").NeedsPerson().
+		return secret.Value{}, company.E(
+			company.EConfig, "forge.app_id is set and forge.private_key_env is not").NeedsPerson().
 			Fix("set forge.private_key_env to the name of the variable with the App's private key")
 	}
 	v := strings.TrimSpace(env(app.KeyEnv))

@@ -12,33 +12,35 @@ import (
 	"company/internal/company"
 )
 
-// MayPush asks git's side of a forge whether a login may push: the first
-// question of a push over https, which changes nothing. The API tells what the
-// person may, which is more than what the token may.
+// MayPush asks git's side of a forge whether a login may push. It sends the first request of a push over https, which
+// changes no data. The API only shows the person's permissions, and the token may have fewer.
 func MayPush(ctx context.Context, via http.RoundTripper, site *url.URL, repo Repo, cred Credential) (bool, error) {
 	ctx, cancel := context.WithTimeout(ctx, RequestTimeout)
 	defer cancel()
-	at := site.JoinPath(repo.Owner, repo.Name+".git", "info/refs")
-	at.RawQuery = "service=git-receive-pack"
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	address := site.JoinPath(repo.Owner, repo.Name+".git", "info/refs")
+	address.RawQuery = "service=git-receive-pack"
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
 	if err != nil {
 		return false, err
 	}
 	req.Header.Set("User-Agent", "git/company")
 	req.SetBasicAuth(cred.User, cred.Secret.Reveal())
 	via = cmp.Or(via, http.DefaultTransport)
-	resp, err := via.RoundTrip(req) // no redirect is followed: the login is for this host
+	resp, err := via.RoundTrip(req) // redirects are not followed: the login is for this host only
 	if err != nil {
-		return false, company.E(company.EForge, site.Hostname()+" cannot be reached while asking whether the token may push").Wrap(err)
+		return false, company.E(company.EForge,
+			site.Hostname()+" cannot be reached while asking whether the token may push").Wrap(err)
 	}
 	defer resp.Body.Close()
 	_, _ = io.CopyN(io.Discard, resp.Body, 1<<20)
 	switch {
 	case resp.StatusCode == http.StatusOK:
-		// A page of a proxy is 200 as well.
+		// A proxy's page may also have status 200.
 		return strings.HasPrefix(resp.Header.Get("Content-Type"), "application/x-git-receive-pack"), nil
-	case resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden, resp.StatusCode == http.StatusNotFound:
+	case resp.StatusCode == http.StatusUnauthorized, resp.StatusCode == http.StatusForbidden,
+		resp.StatusCode == http.StatusNotFound:
 		return false, nil
 	}
-	return false, company.E(company.EForge, fmt.Sprintf("%s answered %d while asking whether the token may push", site.Hostname(), resp.StatusCode))
+	return false, company.E(company.EForge,
+		fmt.Sprintf("%s answered %d while asking whether the token may push", site.Hostname(), resp.StatusCode))
 }

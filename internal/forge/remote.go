@@ -4,16 +4,16 @@ import (
 	"net/url"
 	"strings"
 
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
 // Repo is a repository on a forge, as a remote's URL names it.
 type Repo struct {
 	Host  string // lower case, without a port
-	Port  string // of an http(s) URL; empty: the usual one
+	Port  string // of an http(s) URL; empty means the default
 	HTTP  bool   // the URL is http and not https
-	SSH   bool   // it is no web address: its path is not below the forge's page
-	Owner string // may hold slashes where a forge has groups
+	SSH   bool   // not a web address: the path does not include the path of the forge's page
+	Owner string // may contain slashes on forges with groups
 	Name  string // without .git
 }
 
@@ -24,25 +24,24 @@ var (
 	hostRE      = lazyregexp.New(`^[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?$`)
 )
 
-// ParseRemote reads an https, http, ssh or git URL, or git's user@host:path. ok
-// is false for everything else: paths, file URLs, and addresses without an
-// owner and a name.
-func ParseRemote(remote string) (r Repo, ok bool) {
+// ParseRemote parses an https, http, ssh or git URL, or git's user@host:path. ok is false for everything else: paths,
+// file URLs, and addresses without an owner and a name.
+func ParseRemote(remote string) (repo Repo, ok bool) {
 	var path string
 	if strings.Contains(remote, "://") {
-		u, err := url.Parse(remote)
-		if err != nil || u.RawQuery != "" || u.Fragment != "" || u.Opaque != "" {
+		address, err := url.Parse(remote)
+		if err != nil || address.RawQuery != "" || address.Fragment != "" || address.Opaque != "" {
 			return Repo{}, false
 		}
-		switch u.Scheme {
+		switch address.Scheme {
 		case "https", "http":
-			r.Port, r.HTTP = u.Port(), u.Scheme == "http"
+			repo.Port, repo.HTTP = address.Port(), address.Scheme == "http"
 		case "ssh", "git", "git+ssh":
-			r.SSH = true
+			repo.SSH = true
 		default:
 			return Repo{}, false
 		}
-		r.Host, path = u.Hostname(), u.Path
+		repo.Host, path = address.Hostname(), address.Path
 	} else {
 		host, rest, colon := strings.Cut(remote, ":")
 		if !colon || strings.ContainsAny(host, "/\\") || strings.HasPrefix(rest, ":") {
@@ -51,32 +50,31 @@ func ParseRemote(remote string) (r Repo, ok bool) {
 		if i := strings.LastIndexByte(host, '@'); i >= 0 {
 			host = host[i+1:]
 		}
-		r.Host, path, r.SSH = host, rest, true
+		repo.Host, path, repo.SSH = host, rest, true
 	}
-	r.Host = strings.ToLower(strings.TrimSuffix(r.Host, "."))
+	repo.Host = strings.ToLower(strings.TrimSuffix(repo.Host, "."))
 	path = strings.TrimSuffix(strings.Trim(path, "/"), ".git")
 	i := strings.LastIndexByte(path, '/')
-	if i < 0 || !hostRE.MatchString(r.Host) {
+	if i < 0 || !hostRE.MatchString(repo.Host) {
 		return Repo{}, false
 	}
-	r.Owner, r.Name = path[:i], path[i+1:]
+	repo.Owner, repo.Name = path[:i], path[i+1:]
 	for part := range strings.SplitSeq(path, "/") {
 		if !ownerPartRE.MatchString(part) || strings.Trim(part, ".") == "" {
 			return Repo{}, false
 		}
 	}
-	switch r.Host {
+	switch repo.Host {
 	case "www.github.com", "ssh.github.com":
-		r.Host = "github.com"
+		repo.Host = "github.com"
 	}
-	return r, true
+	return repo, true
 }
 
-// relativeTo is the repository as a forge at an address names it: without the path
-// of a forge that does not live at its host's root. ok is false for a web
-// address outside of that path, where another program answers.
-func (r Repo) relativeTo(at *url.URL) (_ Repo, ok bool) {
-	root := strings.Trim(at.Path, "/")
+// relativeTo returns the repository as a forge at an address names it, without the path of a forge below its host's
+// root. ok is false for a web address outside of that path, which belongs to another program.
+func (r Repo) relativeTo(address *url.URL) (_ Repo, ok bool) {
+	root := strings.Trim(address.Path, "/")
 	if root == "" {
 		return r, true
 	}

@@ -8,17 +8,16 @@ import (
 	"company/internal/company"
 )
 
-// MaxReplyBytes is the most that is read of one reply of a forge, in bytes: a server
-// that never comes to an end must not fill the memory.
+// MaxReplyBytes limits how much of a forge's reply is read, in bytes, so that an endless reply cannot fill the
+// memory.
 const MaxReplyBytes = 64 << 20
 
-// maxReplyValues is how many values the JSON of one reply may have. Three bytes of it ("{},")
-// become a kilobyte once they are read into a comment, so that its bytes bound no memory. The
-// comments of a pull request, which Gitea gives in one reply, have some forty values each.
+// maxReplyValues limits the JSON values in one reply. Three bytes ("{},") become a kilobyte when they are decoded
+// into a comment, so a byte limit does not limit the memory. Gitea returns all comments of a pull request in one
+// reply, with some forty values each.
 const maxReplyValues = 1 << 19
 
-// LimitReplies is a transport whose replies end with an error after MaxReplyBytes bytes, or
-// with more than maxReplyValues values.
+// LimitReplies returns a transport whose replies fail after MaxReplyBytes bytes or maxReplyValues values.
 func LimitReplies(next http.RoundTripper) http.RoundTripper { return replyLimiter{next} }
 
 type replyLimiter struct{ next http.RoundTripper }
@@ -49,8 +48,8 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// valueCounter counts what begins a value in JSON outside of its strings. A text that begins
-// with neither a list nor an object, as a job's log, has none.
+// valueCounter counts the JSON values outside of strings. A text that begins with neither a list nor an object, such
+// as a job's log, has none.
 type valueCounter struct {
 	values           int
 	begun, text      bool

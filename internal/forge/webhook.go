@@ -16,53 +16,51 @@ import (
 	"sync"
 
 	"company/internal/company"
-	"company/internal/safetext"
-	"company/internal/secret"
+	"company/internal/lib/safetext"
+	"company/internal/lib/secret"
 )
 
-// WebhookEvent is what a forge called about. It is a hint to look again, and
-// nothing of it is acted on by itself (T20).
+// WebhookEvent is a notification from a forge. It is only a hint to poll again; its content is never acted on (T20).
 type WebhookEvent struct {
 	Event    string // ping, pull_request, issue_comment, check_run, …
 	Action   string // opened, created, completed, …; may be empty
 	Delivery string
 	Repo     string   // owner/name
 	Numbers  []int    // pull requests that it names
-	Branches []string // that it names
+	Branches []string // branches that it names
 }
 
-// MaxWebhookBytes is the most bytes of a webhook's body.
+// MaxWebhookBytes limits the size of a webhook's body.
 const MaxWebhookBytes = 1 << 20
 
-// Webhooks takes a forge's calls. It may be used by many goroutines.
+// Webhooks validates a forge's webhook calls. It is safe for concurrent use.
 type Webhooks struct {
 	secret secret.Value
 
 	mu   sync.Mutex
 	seen map[string]bool
-	ring []string // seen in order, the oldest replaced first
+	ring []string // ring buffer of the keys in seen; the oldest is replaced first
 	next int
 }
 
-// maxSeen bounds how many deliveries are remembered.
+// maxSeen limits how many keys of deliveries are remembered.
 const maxSeen = 10_000
 
-// NewWebhooks takes the calls that are signed with secret. Without a secret
-// nothing is taken.
+// NewWebhooks returns a Webhooks that accepts calls signed with secret. Without a secret, it accepts none.
 func NewWebhooks(secret secret.Value) *Webhooks {
 	return &Webhooks{secret: secret, seen: map[string]bool{}}
 }
 
-// ParseWebhook reads a call. The signature over the raw body is checked before
-// anything of it is read as more than bytes (T20). EAuth: it is not signed, or
-// not with our secret. EConflict: it was here before. EInvalid: it is no call of
-// a forge's.
+// ParseWebhook validates and parses a call. It checks the signature over the raw body before it parses any of it
+// (T20). It fails with EAuth if the call is unsigned or not signed with our secret, EConflict if it was received
+// before, and EInvalid if it is not a forge's webhook.
 func (w *Webhooks) ParseWebhook(r *http.Request) (WebhookEvent, error) {
 	body, err := io.ReadAll(http.MaxBytesReader(nil, r.Body, MaxWebhookBytes))
 	if err != nil {
 		var big *http.MaxBytesError
 		if errors.As(err, &big) {
-			return WebhookEvent{}, company.E(company.EInvalid, fmt.Sprintf("the webhook has more than %d bytes", MaxWebhookBytes))
+			return WebhookEvent{}, company.E(
+				company.EInvalid, fmt.Sprintf("the webhook has more than %d bytes", MaxWebhookBytes))
 		}
 		return WebhookEvent{}, company.E(company.EInvalid, "the webhook cannot be read").Wrap(err)
 	}
@@ -70,22 +68,24 @@ func (w *Webhooks) ParseWebhook(r *http.Request) (WebhookEvent, error) {
 	if err != nil {
 		return WebhookEvent{}, err
 	}
-	h := WebhookEvent{Event: firstHeader(r, "X-GitHub-Event", "X-Gitea-Event", "X-Forgejo-Event"), Delivery: firstHeader(r, "X-GitHub-Delivery", "X-Gitea-Delivery", "X-Forgejo-Delivery")}
+	webhookEvent := WebhookEvent{Event: firstHeader(r, "X-GitHub-Event", "X-Gitea-Event", "X-Forgejo-Event"),
+		Delivery: firstHeader(r, "X-GitHub-Delivery", "X-Gitea-Delivery", "X-Forgejo-Delivery")}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return WebhookEvent{}, company.E(company.EInvalid, "the webhook is not JSON").Fix("set the webhook's content type to application/json")
+		return WebhookEvent{}, company.E(company.EInvalid, "the webhook is not JSON").
+			Fix("set the webhook's content type to application/json")
 	}
-	if h.Event == "" || h.Delivery == "" || len(h.Event) > 64 || len(h.Delivery) > 128 {
+	if webhookEvent.Event == "" || webhookEvent.Delivery == "" || len(webhookEvent.Event) > 64 ||
+		len(webhookEvent.Delivery) > 128 {
 		return WebhookEvent{}, company.E(company.EInvalid, "the webhook names no event or no delivery")
 	}
-	if err := h.parsePayload(body); err != nil {
+	if err := webhookEvent.parsePayload(body); err != nil {
 		return WebhookEvent{}, err
 	}
-	// The delivery's id is not signed: a replay under another id has the same
-	// signature.
-	if w.markSeen("id "+h.Delivery, "sum "+sum) {
+	// The delivery's id is not signed, so a replay may use another id. It still has the same signature.
+	if w.markSeen("id "+webhookEvent.Delivery, "sum "+sum) {
 		return WebhookEvent{}, company.E(company.EConflict, "the webhook was delivered before")
 	}
-	return h, nil
+	return webhookEvent, nil
 }
 
 func firstHeader(r *http.Request, names ...string) string {
@@ -97,11 +97,11 @@ func firstHeader(r *http.Request, names ...string) string {
 	return ""
 }
 
-// verifySignature checks the signature: GitHub's, which Gitea sends as well, or
-// Gitea's own.
+// verifySignature checks the signature: GitHub's, which Gitea sends as well, or Gitea's own.
 func (w *Webhooks) verifySignature(h http.Header, body []byte) (string, error) {
 	if !w.secret.Set() {
-		return "", company.E(company.EAuth, "webhooks are not taken").Because("there is no secret to check them with").Fix("set forge.webhook_secret_env")
+		return "", company.E(company.EAuth, "webhooks are not taken").Because("there is no secret to check them with").
+			Fix("set forge.webhook_secret_env")
 	}
 	given, ok := strings.CutPrefix(h.Get("X-Hub-Signature-256"), "sha256=")
 	if !ok {
@@ -117,7 +117,7 @@ func (w *Webhooks) verifySignature(h http.Header, body []byte) (string, error) {
 	return hex.EncodeToString(sum), nil
 }
 
-// markSeen remembers keys, and reports whether one was there already.
+// markSeen remembers keys and reports whether one was already known.
 func (w *Webhooks) markSeen(keys ...string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -138,7 +138,7 @@ func (w *Webhooks) markSeen(keys ...string) bool {
 	return known
 }
 
-// parsePayload takes out of a payload what says where to look.
+// parsePayload extracts the repository, pull requests and branches from a payload.
 func (h *WebhookEvent) parsePayload(body []byte) error {
 	type pull struct {
 		Number int `json:"number"`
@@ -203,8 +203,8 @@ func (h *WebhookEvent) parsePayload(body []byte) error {
 	return nil
 }
 
-// Handler serves a forge's calls. heard must return at once: it only notes that
-// a look is due. Ping is answered and not passed on.
+// Handler serves a forge's webhook calls. heard must return at once and only note that a poll is due. A ping is
+// answered but not passed on.
 func (w *Webhooks) Handler(heard func(WebhookEvent)) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodPost {
@@ -212,17 +212,18 @@ func (w *Webhooks) Handler(heard func(WebhookEvent)) http.Handler {
 			http.Error(rw, "a webhook is a POST", http.StatusMethodNotAllowed)
 			return
 		}
-		h, err := w.ParseWebhook(r)
+		webhookEvent, err := w.ParseWebhook(r)
 		if err != nil {
-			code := map[company.Code]int{company.EAuth: http.StatusForbidden, company.EConflict: http.StatusConflict}[company.CodeOf(err)]
+			code := map[company.Code]int{company.EAuth: http.StatusForbidden,
+				company.EConflict: http.StatusConflict}[company.CodeOf(err)]
 			code = cmp.Or(code, http.StatusBadRequest)
-			var e *company.Error
-			errors.As(err, &e)
-			http.Error(rw, string(e.Code)+": "+e.Message, code)
+			var fault *company.Error
+			errors.As(err, &fault)
+			http.Error(rw, string(fault.Code)+": "+fault.Message, code)
 			return
 		}
-		if h.Event != "ping" {
-			heard(h)
+		if webhookEvent.Event != "ping" {
+			heard(webhookEvent)
 		}
 		rw.WriteHeader(http.StatusAccepted)
 	})

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/secret"
+	"company/internal/lib/secret"
 )
 
 type webhookExample struct {
@@ -57,7 +57,8 @@ func newSignedRequest(secret, event, delivery string, body []byte) *http.Request
 func TestParseRecordedWebhooks(t *testing.T) {
 	w := NewWebhooks(secret.New("s3cret"))
 	want := map[string]string{
-		"ping ": "[] []", "pull_request opened": "[2] [changes]", "pull_request closed": "[2] [changes]", "pull_request synchronize": "[2] [changes]",
+		"ping ": "[] []", "pull_request opened": "[2] [changes]", "pull_request closed": "[2] [changes]",
+		"pull_request synchronize":      "[2] [changes]",
 		"pull_request_review submitted": "[2] [changes]", "pull_request_review_comment created": "[2] [changes]",
 		"check_suite completed": "[] [main]", "status ": "[] [master]", "check_run completed": "[2] [changes]",
 	}
@@ -90,8 +91,10 @@ func TestWebhooksRefused(t *testing.T) {
 		change func(*http.Request) *http.Request
 		code   company.Code
 	}{
-		"no signature":   {func(r *http.Request) *http.Request { r.Header.Del("X-Hub-Signature-256"); return r }, company.EAuth},
-		"another secret": {func(*http.Request) *http.Request { return newSignedRequest("other", "pull_request", "d", body) }, company.EAuth},
+		"no signature": {func(r *http.Request) *http.Request { r.Header.Del("X-Hub-Signature-256"); return r },
+			company.EAuth},
+		"another secret": {func(*http.Request) *http.Request { return newSignedRequest("other", "pull_request", "d", body) },
+			company.EAuth},
 		"a changed body": {func(r *http.Request) *http.Request {
 			return withBody(r, bytes.Replace(body, []byte("opened"), []byte("closed"), 1))
 		}, company.EAuth},
@@ -100,14 +103,19 @@ func TestWebhooksRefused(t *testing.T) {
 			r.Header.Del("X-Hub-Signature-256")
 			return r
 		}, company.EAuth},
-		"no hex":       {func(r *http.Request) *http.Request { r.Header.Set("X-Hub-Signature-256", "sha256=zz"); return r }, company.EAuth},
-		"an empty one": {func(r *http.Request) *http.Request { r.Header.Set("X-Hub-Signature-256", "sha256="); return r }, company.EAuth},
+		"no hex": {func(r *http.Request) *http.Request { r.Header.Set("X-Hub-Signature-256", "sha256=zz"); return r },
+			company.EAuth},
+		"an empty one": {func(r *http.Request) *http.Request { r.Header.Set("X-Hub-Signature-256", "sha256="); return r },
+			company.EAuth},
 		"too big": {func(*http.Request) *http.Request {
 			return newSignedRequest("s3cret", "push", "d", make([]byte, MaxWebhookBytes+1))
 		}, company.EInvalid},
-		"garbage, but signed": {func(*http.Request) *http.Request { return newSignedRequest("s3cret", "push", "d", []byte("{")) }, company.EInvalid},
-		"no event":            {func(r *http.Request) *http.Request { r.Header.Del("X-GitHub-Event"); return r }, company.EInvalid},
-		"no delivery":         {func(r *http.Request) *http.Request { r.Header.Del("X-GitHub-Delivery"); return r }, company.EInvalid},
+		"garbage, but signed": {func(*http.Request) *http.Request {
+			return newSignedRequest("s3cret", "push", "d", []byte("{"))
+		}, company.EInvalid},
+		"no event": {func(r *http.Request) *http.Request { r.Header.Del("X-GitHub-Event"); return r }, company.EInvalid},
+		"no delivery": {func(r *http.Request) *http.Request { r.Header.Del("X-GitHub-Delivery"); return r },
+			company.EInvalid},
 		"a form": {func(r *http.Request) *http.Request {
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 			return r
@@ -122,14 +130,17 @@ func TestWebhooksRefused(t *testing.T) {
 		if _, err := w.ParseWebhook(newSignedRequest("s3cret", "pull_request", "d1", body)); err != nil {
 			t.Errorf("%s: then the real one: %v", name, err)
 		}
-		if _, err := w.ParseWebhook(newSignedRequest("s3cret", "pull_request", "d1", body)); company.CodeOf(err) != company.EConflict {
+		if _, err := w.ParseWebhook(newSignedRequest("s3cret", "pull_request", "d1", body)); company.CodeOf(
+			err) != company.EConflict {
 			t.Errorf("%s: replayed: %v", name, err)
 		}
-		if _, err := w.ParseWebhook(newSignedRequest("s3cret", "pull_request", "d2", body)); company.CodeOf(err) != company.EConflict {
+		if _, err := w.ParseWebhook(newSignedRequest("s3cret", "pull_request", "d2", body)); company.CodeOf(
+			err) != company.EConflict {
 			t.Errorf("%s: replayed under another id: %v", name, err)
 		}
 	}
-	if _, err := NewWebhooks(secret.New("")).ParseWebhook(newSignedRequest("", "push", "d", body)); company.CodeOf(err) != company.EAuth {
+	if _, err := NewWebhooks(secret.New("")).ParseWebhook(newSignedRequest("", "push", "d", body)); company.CodeOf(
+		err) != company.EAuth {
 		t.Errorf("without a secret: %v", err)
 	}
 }

@@ -13,8 +13,9 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/ecosystem/testreport"
 	"company/internal/gates"
-	"company/internal/testreport"
+	"company/internal/lib/hosttest"
 )
 
 // jobWith is a job on the head of main, with these gates.
@@ -46,7 +47,8 @@ func TestBaseline(t *testing.T) {
 	j := tree("a.go:3:1: old finding\n", "1..3\nok 1 - good\nok 2 - other\nnot ok 3 - old\n", "1")
 	j.Baseline = true
 	base := b.mustRun(j)
-	if base.Passed || len(base.Checks[1].Tests) != 1 || base.Checks[1].Skipped || len(base.Checks[1].Attempts) != 1 || base.Checks[0].Tests[0].Name != "a.go: old finding" {
+	if base.Passed || len(base.Checks[1].Tests) != 1 || base.Checks[1].Skipped || len(base.Checks[1].Attempts) != 1 ||
+		base.Checks[0].Tests[0].Name != "a.go: old finding" {
 		t.Fatalf("%+v", base)
 	}
 	for _, c := range []struct {
@@ -55,15 +57,21 @@ func TestBaseline(t *testing.T) {
 		gone                          []string
 		excused                       company.BaselineComparison
 	}{
-		{"as it was, two lines further down", "a.go:5:1: old finding\n", "1..3\nok 1 - good\nok 2 - other\nnot ok 3 - old\n", "1", true, nil, company.ComparedKnown},
+		{"as it was, two lines further down", "a.go:5:1: old finding\n", "1..3\nok 1 - good\nok 2 - other\nnot ok 3 - old\n",
+			"1", true, nil, company.ComparedKnown},
 		{"a new finding", "a.go:5:1: old finding\nb.go:1:1: new\n", "1..1\nok 1 - good\n", "0", false, nil, ""},
-		{"a new failure", "a.go:5:1: old finding\n", "1..3\nnot ok 1 - good\nok 2 - other\nnot ok 3 - old\n", "1", false, nil, ""},
-		{"mended, and two tests dropped", "a.go:5:1: old finding\n", "1..1\nok 1 - old\n", "0", true, []string{"good", "other"}, ""},
-		{"green, and no report any more", "a.go:5:1: old finding\n", "all is well\n", "0", true, []string{"good", "other"}, ""},
-		{"a known failure that takes the rest with it", "a.go:5:1: old finding\n", "1..3\nnot ok 1 - old\n", "1", false, nil, ""},
+		{"a new failure", "a.go:5:1: old finding\n", "1..3\nnot ok 1 - good\nok 2 - other\nnot ok 3 - old\n", "1",
+			false, nil, ""},
+		{"mended, and two tests dropped", "a.go:5:1: old finding\n", "1..1\nok 1 - old\n", "0", true,
+			[]string{"good", "other"}, ""},
+		{"green, and no report any more", "a.go:5:1: old finding\n", "all is well\n", "0", true,
+			[]string{"good", "other"}, ""},
+		{"a known failure that takes the rest with it", "a.go:5:1: old finding\n", "1..3\nnot ok 1 - old\n", "1",
+			false, nil, ""},
 		{"red without a word", "a.go:5:1: old finding\n", "", "1", false, nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			hosttest.Sampled(t)
 			j := tree(c.findings, c.results, c.code)
 			j.BaselineResult = &base
 			res := b.mustRun(j)
@@ -71,7 +79,8 @@ func TestBaseline(t *testing.T) {
 			if res.Passed != c.passed || !slices.Equal(test.Gone, c.gone) || test.Excused != c.excused {
 				t.Errorf("%+v", res)
 			}
-			if skipped := c.name == "a new finding"; test.Skipped != skipped || (res.Checks[0].Excused == company.ComparedKnown) == skipped {
+			if skipped := c.name == "a new finding"; test.Skipped != skipped ||
+				(res.Checks[0].Excused == company.ComparedKnown) == skipped {
 				t.Errorf("%+v", res)
 			}
 		})
@@ -86,7 +95,8 @@ func TestFlaky(t *testing.T) {
 if [ "$STARTED_BEFORE" = 0 ]; then echo not ok 2 - now and then; exit 3; fi
 echo ok 2 - now and then`)))
 	ch := res.Checks[0]
-	if !res.Passed || !ch.Passed || !slices.Equal(ch.Flaky, []string{"now and then"}) || !slices.Equal(ch.Attempts, []int{3}) || len(b.rt.ids) != 2 {
+	if !res.Passed || !ch.Passed || !slices.Equal(ch.Flaky, []string{"now and then"}) ||
+		!slices.Equal(ch.Attempts, []int{3}) || len(b.rt.ids) != 2 {
 		t.Errorf("%+v, %d containers", res, len(b.rt.ids))
 	}
 	if !strings.Contains(ch.Output, "flaky: the run of the same tree before this one ended with exit code 3") {
@@ -105,7 +115,8 @@ echo ok 3 - now and then; exit 3`)
 	j.Baseline = true
 	base := b.mustRun(j)
 	ch := base.Checks[0]
-	if len(ch.Tests) != 2 || ch.Counts.Failed != 2 || !slices.Equal(ch.Flaky, []string{"now and then"}) || len(ch.Attempts) > 2 {
+	if len(ch.Tests) != 2 || ch.Counts.Failed != 2 || !slices.Equal(ch.Flaky, []string{"now and then"}) ||
+		len(ch.Attempts) > 2 {
 		t.Fatalf("%+v", ch)
 	}
 	shaky = tapGate("echo 1..3; echo ok 1 - sure; echo not ok 2 - old; echo not ok 3 - now and then; exit 3")
@@ -128,14 +139,18 @@ func TestMissingTools(t *testing.T) {
 		absent bool
 		fix    string
 	}{
-		{"found, by its probe", company.GateCommand{Name: "lint", Command: "true", Probe: "command -v no-such-linter"}, true, ""},
+		{"found, by its probe", company.GateCommand{Name: "lint", Command: "true", Probe: "command -v no-such-linter"}, true,
+			""},
 		{"found, by its exit code", company.GateCommand{Name: "lint (web)", Command: "no-such-linter ."}, true, ""},
 		{"given", company.GateCommand{Name: "lint", Command: "no-such-linter .", Given: true}, false, "gates.lint"},
 		{"a test", company.GateCommand{Name: "test", Command: "no-such-test", Given: true}, false, "gates.test"},
-		{"a test by its probe", company.GateCommand{Name: "test (web)", Command: "true", Probe: "test -x node_modules/.bin/vitest"}, false, "container.setup"},
+		{"a test by its probe",
+			company.GateCommand{Name: "test (web)", Command: "true", Probe: "test -x node_modules/.bin/vitest"}, false,
+			"container.setup"},
 		{"not executable", company.GateCommand{Name: "test", Command: "/etc/passwd"}, false, "gates.test"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
+			hosttest.Sampled(t)
 			j := b.jobWith(c.gate, ok)
 			j.Baseline = true
 			res, err := b.runner.Run(b.ctx, j)
@@ -152,7 +167,8 @@ func TestMissingTools(t *testing.T) {
 				return
 			}
 			var e *company.Error
-			if !errors.As(err, &e) || e.Code != company.EGates || e.Class != company.HumanRequired || !strings.Contains(e.Hint, c.fix) {
+			if !errors.As(err, &e) || e.Code != company.EGates || e.Class != company.HumanRequired ||
+				!strings.Contains(e.Hint, c.fix) {
 				t.Errorf("%+v, %v", res, err)
 			}
 		})
@@ -168,6 +184,7 @@ func TestMissingTools(t *testing.T) {
 // A gate of a part runs in its folder, and a report that is a file reaches us
 // behind the text, with the exit code of the command.
 func TestFolderAndReportFile(t *testing.T) {
+	hosttest.Sampled(t)
 	b := setup(t, nil).withDocker()
 	b.writeFiles(map[string]string{"it's/here/file": "x\n"})
 	b.git("add", "-A")
@@ -177,10 +194,12 @@ func TestFolderAndReportFile(t *testing.T) {
 		Report: "pwd; ls; echo '" + xml + "' > " + testreport.File + "; exit 3"}
 	res := b.mustRun(b.jobWith(g))
 	ch := res.Checks[0]
-	if ch.ExitCode != 3 || ch.Counts == nil || *ch.Counts != (company.TestCounts{Passed: 1, Failed: 1}) || ch.Tests[0].Name != "c bad" || ch.Tests[0].Message != "no" {
+	if ch.ExitCode != 3 || ch.Counts == nil || *ch.Counts != (company.TestCounts{Passed: 1, Failed: 1}) ||
+		ch.Tests[0].Name != "c bad" || ch.Tests[0].Message != "no" {
 		t.Errorf("%+v", ch)
 	}
-	if !strings.Contains(ch.Output, "/it's/here\nfile\n") || strings.Contains(ch.Output, "testcase") || strings.Contains(ch.Output, "company-report") {
+	if !strings.Contains(ch.Output, "/it's/here\nfile\n") || strings.Contains(ch.Output, "testcase") ||
+		strings.Contains(ch.Output, "company-report") {
 		t.Errorf("%q", ch.Output)
 	}
 	g.Report = "echo no report; exit 0"
@@ -196,21 +215,25 @@ func TestFolderAndReportFile(t *testing.T) {
 // A check for which nothing of the repository asks judges a change where the base is green by it. Where
 // that is red the check is left out, and says so; it asks nobody anything.
 func TestUnaskedCheck(t *testing.T) {
+	hosttest.Sampled(t)
 	b := setup(t, nil).withDocker()
 	tree := func(code string) gates.Job {
 		b.writeFiles(map[string]string{"code": code})
 		b.git("add", "-A")
 		b.git("commit", "-q", "--allow-empty", "-m", "more")
-		return b.jobWith(company.GateCommand{Name: "build", Command: "echo built; exit $(cat code)", Provisional: true}, company.GateCommand{Name: "test", Command: "true"})
+		return b.jobWith(company.GateCommand{Name: "build", Command: "echo built; exit $(cat code)", Provisional: true},
+			company.GateCommand{Name: "test", Command: "true"})
 	}
 	for _, c := range []struct {
 		base, change string
 		left, passed bool
-	}{{"0", "0", false, true}, {"0", "3", false, false}, {"3", "0", true, true}, {"3", "4", true, true}, {"137", "0", true, true}} {
+	}{{"0", "0", false, true}, {"0", "3", false, false}, {"3", "0", true, true}, {"3", "4", true, true},
+		{"137", "0", true, true}} {
 		j := tree(c.base)
 		j.Baseline = true
 		base := b.mustRun(j)
-		if got := base.Checks[0]; got.LeftOut != c.left || got.Absent != c.left || got.Passed == c.left || c.left && !strings.Contains(got.ExplainAbsence(), "red on the base") || base.Untested {
+		if got := base.Checks[0]; got.LeftOut != c.left || got.Absent != c.left || got.Passed == c.left ||
+			c.left && !strings.Contains(got.ExplainAbsence(), "red on the base") || base.Untested {
 			t.Errorf("base %s: %+v", c.base, got)
 		}
 		j = tree(c.change)
@@ -223,7 +246,8 @@ func TestUnaskedCheck(t *testing.T) {
 		if _, ok := base.Reuse(nil, nil); ok != (c.base != "137") {
 			t.Errorf("base %s is reused: %t", c.base, ok)
 		}
-		if res.Passed != c.passed || res.Checks[0].LeftOut != c.left || c.left != (res.Checks[0].Excused == company.ComparedAbsent) {
+		if res.Passed != c.passed || res.Checks[0].LeftOut != c.left ||
+			c.left != (res.Checks[0].Excused == company.ComparedAbsent) {
 			t.Errorf("base %s, change %s: %+v", c.base, c.change, res)
 		}
 	}
@@ -272,7 +296,8 @@ func TestSlowBaseHoldsNoWorker(t *testing.T) {
 	for command, want := range map[string]int{"sleep 3": 1, "true": 0} {
 		s := b.state(base, commands("", command))
 		d := earlyDecider{fakeDecider{s}, make(chan company.StartEarly, 2)}
-		e := &gates.Handler{Decider: d, Runner: b.runner, Mirrors: oneMirror{b.mirror}, Watcher: unwatched{}, EarlyAfter: time.Hour}
+		e := &gates.Handler{Decider: d, Runner: b.runner, Mirrors: oneMirror{b.mirror}, Watcher: unwatched{},
+			EarlyAfter: time.Hour}
 		if want > 0 {
 			e.EarlyAfter = time.Millisecond
 		}
@@ -297,7 +322,9 @@ func TestKilledOnTheBase(t *testing.T) {
 	j.Baseline = true
 	_, err := b.runner.Run(b.ctx, j)
 	var e *company.Error
-	if !errors.As(err, &e) || e.Class != company.HumanRequired || !strings.Contains(e.Message, "was killed on the base commit, exit 137") || !strings.Contains(e.Hint, "workers.memory") {
+	if !errors.As(err, &e) || e.Class != company.HumanRequired ||
+		!strings.Contains(e.Message, "was killed on the base commit, exit 137") ||
+		!strings.Contains(e.Hint, "workers.memory") {
 		t.Errorf("%v", err)
 	}
 }
@@ -305,12 +332,15 @@ func TestKilledOnTheBase(t *testing.T) {
 // A probe says why, and does not read the tree.
 func TestProbeReason(t *testing.T) {
 	b := setup(t, nil).withDocker()
-	j := b.jobWith(company.GateCommand{Name: "test", Command: "true", Probe: "echo first; echo 'No module named x' >&2; exit 3"})
+	j := b.jobWith(company.GateCommand{Name: "test", Command: "true", Probe: "echo first; echo 'No module named x' >&2; " +
+		"exit 3"})
 	j.Baseline = true
-	if _, err := b.runner.Run(b.ctx, j); err == nil || !strings.Contains(err.Error()+fmt.Sprint(errors.Unwrap(err)), "No module named x") {
+	if _, err := b.runner.Run(b.ctx, j); err == nil ||
+		!strings.Contains(err.Error()+fmt.Sprint(errors.Unwrap(err)), "No module named x") {
 		t.Errorf("%v", err)
 	}
-	b.writeFiles(map[string]string{"conftest.py": "import gone\n", "pytest.ini": "[pytest]\n", "test_a.py": "def test_a(): pass\n"})
+	b.writeFiles(
+		map[string]string{"conftest.py": "import gone\n", "pytest.ini": "[pytest]\n", "test_a.py": "def test_a(): pass\n"})
 	b.git("add", "-A")
 	b.git("commit", "-q", "-m", "python")
 	p, err := gates.Detect(b.ctx, b.mirror, b.commit("main"), gates.Options{})
@@ -338,6 +368,7 @@ func TestCanaryWithoutAReport(t *testing.T) {
 		"no names since": {"x", "", company.Canary{Hollow: []string{"."}}},
 	} {
 		t.Run(name, func(t *testing.T) {
+			hosttest.Sampled(t)
 			b := setup(t, nil).withDocker()
 			b.runner.Canary = true
 			put := func(text string, named string) {

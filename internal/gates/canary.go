@@ -13,83 +13,81 @@ import (
 	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
+	"company/internal/ecosystem/testreport"
 	"company/internal/gitops"
-	"company/internal/testreport"
 )
 
-// A gate is believed for its exit code, and that is made inside of what it
-// judges: a TestMain that ends with 0, a module that stands for the runner, a
-// line in go.mod that leaves a package out keep a gate green for ever. So the
-// company puts a test that must fail beside the change and runs the gate's own
-// command on it, in a container of its own. A gate that stays green does not
-// look there.
+// A gate is judged by its exit code, which is produced inside the code under test. A TestMain that ends with 0, a
+// module that replaces the runner, or a line in go.mod that excludes a package keeps a gate green forever. So the
+// company adds a test that must fail and runs the gate's own command on it, in a separate container. A gate that
+// stays green does not cover that place.
 //
-// The test's name is random, and the command runs nothing else where the runner
-// can select tests: the suite is not run twice. What cannot be seen: a suite
-// that looks for files or arguments that it does not know, and behaves only
-// then; and a library whose assertions assert nothing.
+// The test's name is random. If the runner can select tests, the command runs only this one, so the suite is not run
+// twice. Two cases stay undetected: a suite that looks for unknown files or arguments and behaves only then, and a
+// library whose assertions never fail.
 
-// maxCanaries is how many folders of a change get a failing test.
+// maxCanaries limits how many changed folders get a failing test.
 const maxCanaries = 100
 
-// canaryTests is a set of failing tests, ready to be run.
+// canaryTests is a set of failing tests, ready to run.
 type canaryTests struct {
-	command company.GateCommand // runs them, and nothing else where that can be
+	command company.GateCommand // runs only these tests if possible
 	files   []gitops.Text
 	folders []string // of the repository
-	names   []string // by folder: what the name of its test holds
+	names   []string // by folder: a part of its test's name
 }
 
-// readChange is what the change of a job touches.
-func readChange(ctx context.Context, j Job) (*ecosystem.Change, error) {
-	d, err := j.Mirror.Diff(ctx, j.Base, j.Tree, 0)
+// readChange returns the files that the change of a job touches.
+func readChange(ctx context.Context, job Job) (*ecosystem.Change, error) {
+	diff, err := job.Mirror.Diff(ctx, job.Base, job.Tree, 0)
 	if err != nil {
 		return nil, err
 	}
-	tree, err := readTree(ctx, j.Mirror, j.Tree)
+	tree, err := readTree(ctx, job.Mirror, job.Tree)
 	if err != nil {
 		return nil, err
 	}
-	c := &ecosystem.Change{Tree: tree, Added: map[string]bool{}, ReadBase: func() (*ecosystem.Tree, error) { return readTree(ctx, j.Mirror, j.Base) }}
-	for _, f := range d.Changes {
-		c.Changed = append(c.Changed, f.Path)
-		c.Added[f.Path] = f.OldMode == 0
-		if catalog.SteersGate(j.Gates, f.Path) {
-			c.GateFiles = append(c.GateFiles, f.Path)
+	change := &ecosystem.Change{Tree: tree, Added: map[string]bool{},
+		ReadBase: func() (*ecosystem.Tree, error) { return readTree(ctx, job.Mirror, job.Base) }}
+	for _, fileChange := range diff.Changes {
+		change.Changed = append(change.Changed, fileChange.Path)
+		change.Added[fileChange.Path] = fileChange.OldMode == 0
+		if catalog.SteersGate(job.Gates, fileChange.Path) {
+			change.GateFiles = append(change.GateFiles, fileChange.Path)
 		}
 	}
-	return c, nil
+	return change, nil
 }
 
-// canaryPlaces are the places for failing tests that a gate must turn red at; reason
-// says why there are none, or too few.
-func canaryPlaces(ctx context.Context, j Job, i int) (places []ecosystem.CanaryPlace, reason string, err error) {
-	gate := j.Gates[i]
+// canaryPlaces returns the places where a failing test must turn the gate red. reason explains why there are none or
+// too few.
+func canaryPlaces(ctx context.Context, job Job, i int) (places []ecosystem.CanaryPlace, reason string, err error) {
+	gate := job.Gates[i]
 	planter := catalog.PlanterOf(gate.Plant)
 	if planter == nil {
 		return nil, "no failing test can be made for " + testreport.CleanName(gate.Command, 100), nil
 	}
-	c, err := readChange(ctx, j)
+	change, err := readChange(ctx, job)
 	if err != nil {
 		return nil, "", err
 	}
-	if places, reason = planter.CanaryPlaces(c, gate); len(places) > maxCanaries {
+	if places, reason = planter.CanaryPlaces(change, gate); len(places) > maxCanaries {
 		reason = fmt.Sprintf("%d folders are changed, and only %d were looked at", len(places), maxCanaries)
 		places = places[:maxCanaries]
 	}
-	return places, reason, c.Err()
+	return places, reason, change.Err()
 }
 
-// plantCanary makes the failing tests.
+// plantCanary creates the failing tests.
 func plantCanary(gate company.GateCommand, spots []ecosystem.CanaryPlace) canaryTests {
 	word := "companycanary" + strings.ToLower(rand.Text()[:10])
 	c := canaryTests{command: gate}
 	var inside []string
-	for i, s := range spots {
+	for i, canaryPlace := range spots {
 		own := fmt.Sprintf("%sn%de", word, i)
-		c.files = append(c.files, gitops.Text{Path: s.Path(own), Text: []byte(s.Text(own))})
-		c.folders, c.names = append(c.folders, s.Dir), append(c.names, own)
-		inside = append(inside, relativeTo(s.Dir, gate.Dir))
+		c.files = append(c.files, gitops.Text{Path: canaryPlace.Path(own), Text: []byte(canaryPlace.Text(own))})
+		c.folders, c.names = append(c.folders, canaryPlace.Dir), append(c.names, own)
+		inside = append(inside, relativeTo(canaryPlace.Dir, gate.Dir))
 	}
 	c.command.Report, c.command.Probe = strings.ReplaceAll(gate.Canary, ecosystem.CanaryPlaceholder, word), ""
 	if e, ok := catalog.PlanterOf(gate.Plant).(ecosystem.FolderTester); ok {
@@ -98,7 +96,7 @@ func plantCanary(gate company.GateCommand, spots []ecosystem.CanaryPlace) canary
 	return c
 }
 
-// relativeTo is a folder as it is called in a gate's own folder.
+// relativeTo returns a folder's path relative to a gate's folder.
 func relativeTo(dir, gate string) string {
 	if dir = strings.TrimPrefix(strings.TrimPrefix(dir, gate), "/"); dir == "" {
 		return "."
@@ -106,37 +104,37 @@ func relativeTo(dir, gate string) string {
 	return "./" + dir
 }
 
-// runCanary finds out whether a gate looks at what the change touches. It says
-// nothing where the change touches nothing that the gate is about.
-func (r *Runner) runCanary(ctx context.Context, j Job, i int) (*company.Canary, error) {
+// runCanary checks whether a gate covers the files that the change touches. It returns nil if the change touches no
+// file that concerns the gate.
+func (r *Runner) runCanary(ctx context.Context, job Job, i int) (*company.Canary, error) {
 	began := time.Now()
-	spots, reason, err := canaryPlaces(ctx, j, i)
+	spots, reason, err := canaryPlaces(ctx, job, i)
 	if err != nil || len(spots) == 0 && reason == "" {
 		return nil, err
 	}
 	out := &company.Canary{Reason: reason}
-	spots = slices.DeleteFunc(spots, func(s ecosystem.CanaryPlace) bool {
+	spots = slices.DeleteFunc(spots, func(canaryPlace ecosystem.CanaryPlace) bool {
 		switch {
-		case s.Hollow:
-			out.Hollow = append(out.Hollow, displayFolder(s.Dir))
-		case s.Unreachable:
-			out.Blind = append(out.Blind, displayFolder(s.Dir))
+		case canaryPlace.Hollow:
+			out.Hollow = append(out.Hollow, displayFolder(canaryPlace.Dir))
+		case canaryPlace.Unreachable:
+			out.Blind = append(out.Blind, displayFolder(canaryPlace.Dir))
 		}
-		return s.Hollow || s.Unreachable
+		return canaryPlace.Hollow || canaryPlace.Unreachable
 	})
-	c := plantCanary(j.Gates[i], spots)
+	canaryTests := plantCanary(job.Gates[i], spots)
 	defer func() { out.Took = time.Since(began) }()
-	if len(c.files) == 0 {
+	if len(canaryTests.files) == 0 {
 		return out, nil
 	}
-	now, err := r.runCanaryTests(ctx, j, j.Tree, j.Image, i, c)
+	now, err := r.runCanaryTests(ctx, job, job.Tree, job.Image, i, canaryTests)
 	if err != nil {
 		return nil, err
 	}
 	var base flight
 	if len(now.green) > 0 && now.why == "" {
-		// Is it the change's doing? Without it the gate must look there.
-		if base, err = r.runCanaryTests(ctx, j, j.Base, j.BaseImage, i, c); err != nil {
+		// Did the change cause this? Without it, the gate must cover the place.
+		if base, err = r.runCanaryTests(ctx, job, job.Base, job.BaseImage, i, canaryTests); err != nil {
 			return nil, err
 		}
 	}
@@ -144,7 +142,7 @@ func (r *Runner) runCanary(ctx context.Context, j Job, i int) (*company.Canary, 
 	if why != "" {
 		out.Reason = why
 	}
-	for n, folder := range c.folders {
+	for n, folder := range canaryTests.folders {
 		folder = displayFolder(folder)
 		switch {
 		case !now.green[n]:
@@ -169,18 +167,22 @@ func displayFolder(dir string) string {
 	return testreport.CleanName(dir, testreport.MaxName)
 }
 
-// flight is what came of failing tests on a tree.
+// flight is the result of running failing tests on a tree.
 type flight struct {
-	green map[int]bool // by their place: they did not turn the gate red by name
-	mute  bool         // the gate was red, and its report could not be read
-	why   string       // why it could not be found out; empty: it was
+	green map[int]bool // by place: the tests that did not turn the gate red by name
+	mute  bool         // the gate was red, but its report could not be read
+	why   string       // why the result is unknown; empty if it is known
 }
 
 // runCanaryTests runs the failing tests on a tree.
-func (r *Runner) runCanaryTests(ctx context.Context, j Job, tree company.OID, image Image, i int, c canaryTests) (flight, error) {
-	gates := slices.Clone(j.Gates)
+func (r *Runner) runCanaryTests(
+	ctx context.Context, job Job, tree company.OID, image Image, i int, c canaryTests,
+) (flight, error) {
+	gates := slices.Clone(job.Gates)
 	gates[i] = c.command
-	check, res, err := r.runCheck(ctx, Job{Mirror: j.Mirror, Tree: tree, ExtraFiles: c.files, Gates: gates, Image: image, Label: j.Label, Epoch: j.Epoch}, i, 0)
+	check, res, err := r.runCheck(
+		ctx, Job{Mirror: job.Mirror, Tree: tree, ExtraFiles: c.files, Gates: gates, Image: image, Label: job.Label,
+			Epoch: job.Epoch}, i, 0)
 	f := flight{green: map[int]bool{}}
 	for n := range c.names {
 		f.green[n] = true
@@ -189,11 +191,11 @@ func (r *Runner) runCanaryTests(ctx context.Context, j Job, tree company.OID, im
 	case ctx.Err() != nil:
 		return f, context.Cause(ctx)
 	case err != nil:
-		var e *company.Error
-		if !errors.As(err, &e) || e.Code != company.EGates {
+		var fault *company.Error
+		if !errors.As(err, &fault) || fault.Code != company.EGates {
 			return f, err
 		}
-		f.why = "the failing test could not be run: " + e.Message
+		f.why = "the failing test could not be run: " + fault.Message
 		return f, nil
 	case check.ExitCode == exitTimeout || check.ExitCode == exitKilled:
 		f.why = fmt.Sprintf("the failing test was ended before it ran, exit %d", check.ExitCode)
@@ -212,37 +214,39 @@ func (r *Runner) runCanaryTests(ctx context.Context, j Job, tree company.OID, im
 	return f, nil
 }
 
-// proveCached has the gates of a verdict of the cache show what they did not:
-// the same tree may be another change there.
-func (r *Runner) proveCached(ctx context.Context, s *company.State, t *company.Task, j Job, hit company.GateResult) (company.GateResult, error) {
-	if !r.Canary || j.Base == "" {
+// proveCached runs the missing proofs for a cached verdict. The same tree may come from a different change there.
+func (r *Runner) proveCached(
+	ctx context.Context, state *company.State, task *company.Task, job Job, hit company.GateResult,
+) (company.GateResult, error) {
+	if !r.Canary || job.Base == "" {
 		return hit, nil
 	}
 	hit.Checks = slices.Clone(hit.Checks)
 	for i := range hit.Checks {
-		c := &hit.Checks[i]
-		if !j.Gates[i].IsTest() || c.Skipped || c.Against(j.baselineCheck(i)) == company.ComparedFailed {
+		gateCheck := &hit.Checks[i]
+		if !job.Gates[i].IsTest() || gateCheck.Skipped || gateCheck.Against(job.baselineCheck(i)) == company.ComparedFailed {
 			continue
 		}
-		spots, reason, err := canaryPlaces(ctx, j, i)
+		spots, reason, err := canaryPlaces(ctx, job, i)
 		if err != nil {
 			return hit, err
 		}
-		if len(spots) == 0 && reason == "" || coversPlaces(c.Canary, spots) && c.Canary.Reason == reason {
+		if len(spots) == 0 && reason == "" || coversPlaces(gateCheck.Canary, spots) && gateCheck.Canary.Reason == reason {
 			continue
 		}
-		if c.Canary, err = r.runCanary(ctx, j, i); err != nil {
+		if gateCheck.Canary, err = r.runCanary(ctx, job, i); err != nil {
 			return hit, err
 		}
 	}
-	return s.Settle(t, hit), nil
+	return state.Settle(task, hit), nil
 }
 
-// coversPlaces says whether all of these places were looked at.
-func coversPlaces(c *company.Canary, spots []ecosystem.CanaryPlace) bool {
-	if c == nil {
+// coversPlaces reports whether all of these places were checked.
+func coversPlaces(canary *company.Canary, spots []ecosystem.CanaryPlace) bool {
+	if canary == nil {
 		return false
 	}
-	seen := slices.Concat(c.Proven, c.Hollow, c.Blind)
-	return !slices.ContainsFunc(spots, func(s ecosystem.CanaryPlace) bool { return !slices.Contains(seen, displayFolder(s.Dir)) })
+	seen := slices.Concat(canary.Proven, canary.Hollow, canary.Blind)
+	return !slices.ContainsFunc(spots,
+		func(s ecosystem.CanaryPlace) bool { return !slices.Contains(seen, displayFolder(s.Dir)) })
 }

@@ -8,6 +8,7 @@ import (
 	"company/internal/company"
 	"company/internal/ecosystem/ecosystemtest"
 	"company/internal/gates"
+	"company/internal/lib/hosttest"
 )
 
 // What a change touches is git's word: what it deletes, what it adds, and which of
@@ -22,7 +23,8 @@ func TestPlacesOfAChange(t *testing.T) {
 		limited = append(limited, fmt.Sprintf("p%03d", i))
 	}
 	was := map[string]string{
-		"go.mod": "module x\n", "a/a.go": "package a\n", "b/b.go": "package b\n", "b/more.go": "package b\n", "gone/gone.go": "package gone\n", "still/s.go": "package still\n",
+		"go.mod": "module x\n", "a/a.go": "package a\n", "b/b.go": "package b\n", "b/more.go": "package b\n",
+		"gone/gone.go": "package gone\n", "still/s.go": "package still\n",
 		"py/conftest.py": "", "py/one/test_1.py": "", "py/two/test_2.py": "",
 	}
 	for name, c := range map[string]struct {
@@ -33,13 +35,20 @@ func TestPlacesOfAChange(t *testing.T) {
 		dark   []string // of them, what no gate can look at
 		reason string
 	}{
-		"changed, and deleted in part or whole":  {company.GateCommand{Plant: "go"}, []string{"b/more.go", "gone/gone.go"}, map[string]string{"a/a.go": "package a // more\n"}, []string{"a", "b"}, nil, ""},
-		"a module is added around new files":     {company.GateCommand{Plant: "go"}, nil, map[string]string{"m/go.mod": "module m\n", "m/m.go": "package m\n"}, []string{"m"}, []string{"m"}, ""},
-		"a module is added around old files":     {company.GateCommand{Plant: "go"}, nil, map[string]string{"still/go.mod": "module still\n", "still/s.go": "package still // more\n"}, []string{"still"}, nil, ""},
-		"a file that steers the gate is deleted": {company.GateCommand{Plant: "pytest", Dir: "py"}, []string{"py/conftest.py"}, nil, []string{"py/one", "py/two"}, nil, ""},
-		"more than are looked at":                {company.GateCommand{Plant: "go"}, nil, many, limited, nil, "101 folders are changed, and only 100 were looked at"},
+		"changed, and deleted in part or whole": {company.GateCommand{Plant: "go"}, []string{"b/more.go", "gone/gone.go"},
+			map[string]string{"a/a.go": "package a // more\n"}, []string{"a", "b"}, nil, ""},
+		"a module is added around new files": {company.GateCommand{Plant: "go"}, nil,
+			map[string]string{"m/go.mod": "module m\n", "m/m.go": "package m\n"}, []string{"m"}, []string{"m"}, ""},
+		"a module is added around old files": {company.GateCommand{Plant: "go"}, nil,
+			map[string]string{"still/go.mod": "module still\n", "still/s.go": "package still // more\n"},
+			[]string{"still"}, nil, ""},
+		"a file that steers the gate is deleted": {company.GateCommand{Plant: "pytest", Dir: "py"},
+			[]string{"py/conftest.py"}, nil, []string{"py/one", "py/two"}, nil, ""},
+		"more than are looked at": {company.GateCommand{Plant: "go"}, nil, many, limited, nil,
+			"101 folders are changed, and only 100 were looked at"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			hosttest.Sampled(t)
 			b := setup(t, nil)
 			b.writeFiles(was)
 			b.git("add", "-A")
@@ -55,14 +64,16 @@ func TestPlacesOfAChange(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			places, reason, err := gates.CanaryPlaces(b.ctx, gates.Job{Mirror: b.mirror, Base: base, Tree: tree, Gates: []company.GateCommand{c.gate}}, 0)
+			places, reason, err := gates.CanaryPlaces(
+				b.ctx, gates.Job{Mirror: b.mirror, Base: base, Tree: tree, Gates: []company.GateCommand{c.gate}}, 0)
 			var dark []string
 			for _, p := range places {
 				if p.Unreachable {
 					dark = append(dark, p.Dir)
 				}
 			}
-			if got := ecosystemtest.Dirs(places); err != nil || reason != c.reason || !slices.Equal(got, c.want) || !slices.Equal(dark, c.dark) {
+			if got := ecosystemtest.Dirs(places); err != nil || reason != c.reason || !slices.Equal(got, c.want) ||
+				!slices.Equal(dark, c.dark) {
 				t.Errorf("failing tests in %q, of them out of reach %q, %q, %v", got, dark, reason, err)
 			}
 		})

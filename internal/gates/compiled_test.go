@@ -14,9 +14,9 @@ import (
 
 	"company/internal/company"
 	"company/internal/container"
+	"company/internal/container/image"
 	"company/internal/gates"
-	"company/internal/hosttest"
-	"company/internal/image"
+	"company/internal/lib/hosttest"
 )
 
 // compiled is a project of C in the image that is made for it.
@@ -42,7 +42,8 @@ func compileProject(t *testing.T, build func(dir string)) *compiled {
 		t.Fatal(err)
 	}
 	t.Cleanup(b.Close)
-	c.image, err = b.Ensure(c.ctx, image.Request{Toolchains: c.project.Toolchains, Repo: &image.Repo{MirrorDir: c.mirror.Dir(), Commit: c.base}})
+	c.image, err = b.Ensure(c.ctx,
+		image.Request{Toolchains: c.project.Toolchains, Repo: &image.Repo{MirrorDir: c.mirror.Dir(), Commit: c.base}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +60,8 @@ func (c *compiled) judge(baseline *company.GateResult) company.GateResult {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	j := gates.Job{Mirror: c.mirror, Tree: tree, Gates: c.project.Gates, Hash: gates.HashGates(c.project.Gates), Image: gates.ImageByID(c.image.ID), Label: "t1-01", Epoch: 1,
+	j := gates.Job{Mirror: c.mirror, Tree: tree, Gates: c.project.Gates, Hash: gates.HashGates(c.project.Gates),
+		Image: gates.ImageByID(c.image.ID), Label: "t1-01", Epoch: 1,
 		BaselineResult: baseline, Baseline: baseline == nil}
 	if baseline != nil {
 		j.Base, j.BaseImage = c.base, gates.ImageByID(c.image.ID)
@@ -88,7 +90,9 @@ func failures(check company.GateCheck) []string {
 
 // sumC is a library with a test, and what breaks one or the other.
 var sumC = map[string]string{
-	"sum.h": "int sum(int a, int b);\n", "sum.c": "#include \"sum.h\"\n#include <zlib.h>\nint sum(int a, int b) { return a + b + (int) crc32(0, Z_NULL, 0); }\n",
+	"sum.h": "int sum(int a, int b);\n",
+	"sum.c": "#include \"sum.h\"\n#include <zlib.h>\nint sum(int a, int b) { return a + b + (int) crc32(0, " +
+		"Z_NULL, 0); }\n",
 	"tests/adds.c":   "#include \"../sum.h\"\nint main(void) { return sum(1, 2) == 3 ? 0 : 1; }\n",
 	"tests/zeroes.c": "#include \"../sum.h\"\nint main(void) { return sum(0, 0) == 0 ? 0 : 1; }\n",
 }
@@ -105,11 +109,19 @@ func TestCompiledProjects(t *testing.T) {
 		test     string // the name of the test that is broken
 		unproven bool
 	}{
-		{"cmake", map[string]string{"CMakeLists.txt": "cmake_minimum_required(VERSION 3.20)\nproject(sum C)\ninclude(CTest)\nfind_package(ZLIB REQUIRED)\nadd_library(sum sum.c)\ntarget_link_libraries(sum ZLIB::ZLIB)\nforeach(t adds zeroes)\n  add_executable(${t} tests/${t}.c)\n  target_link_libraries(${t} sum)\n  add_test(NAME ${t} COMMAND ${t})\nendforeach()\n"}, "adds", false},
-		{"meson", map[string]string{"meson.build": "project('sum', 'c')\nsum = static_library('sum', 'sum.c', dependencies: dependency('zlib'))\nforeach t : ['adds', 'zeroes']\n  test(t, executable(t, 'tests/' + t + '.c', link_with: sum, dependencies: dependency('zlib'), build_by_default: false))\nendforeach\n"}, "adds", true},
+		{"cmake", map[string]string{"CMakeLists.txt": "cmake_minimum_required(VERSION 3.20)\nproject(sum " +
+			"C)\ninclude(CTest)\nfind_package(ZLIB REQUIRED)\nadd_library(sum sum.c)\ntarget_link_libraries(sum " +
+			"ZLIB::ZLIB)\nforeach(t adds zeroes)\n  add_executable(${t} tests/${t}.c)\n  target_link_libraries(${t} sum)\n  " +
+			"add_test(NAME ${t} COMMAND ${t})\nendforeach()\n"}, "adds", false},
+		{"meson", map[string]string{"meson.build": "project('sum', 'c')\nsum = static_library('sum', 'sum.c', " +
+			"dependencies: dependency('zlib'))\nforeach t : ['adds', 'zeroes']\n  test(t, executable(t, 'tests/' + t + '.c', " +
+			"link_with: sum, dependencies: dependency('zlib'), build_by_default: false))\nendforeach\n"}, "adds", true},
 		{"autotools", map[string]string{
-			"configure.ac": "AC_INIT([sum], [1])\nAM_INIT_AUTOMAKE([foreign subdir-objects])\nAC_PROG_CC\nAM_PROG_AR\nAC_PROG_RANLIB\nPKG_CHECK_MODULES([Z], [zlib])\nAC_CONFIG_FILES([Makefile tests/Makefile])\nAC_OUTPUT\n",
-			"Makefile.am":  "SUBDIRS = . tests\nnoinst_LIBRARIES = libsum.a\nlibsum_a_SOURCES = sum.c sum.h\n", "tests/Makefile.am": "check_PROGRAMS = adds zeroes\nTESTS = $(check_PROGRAMS)\nLDADD = ../libsum.a $(Z_LIBS)\n",
+			"configure.ac": "AC_INIT([sum], [1])\nAM_INIT_AUTOMAKE([foreign " +
+				"subdir-objects])\nAC_PROG_CC\nAM_PROG_AR\nAC_PROG_RANLIB\nPKG_CHECK_MODULES([Z], " +
+				"[zlib])\nAC_CONFIG_FILES([Makefile tests/Makefile])\nAC_OUTPUT\n",
+			"Makefile.am":       "SUBDIRS = . tests\nnoinst_LIBRARIES = libsum.a\nlibsum_a_SOURCES = sum.c sum.h\n",
+			"tests/Makefile.am": "check_PROGRAMS = adds zeroes\nTESTS = $(check_PROGRAMS)\nLDADD = ../libsum.a $(Z_LIBS)\n",
 		}, "tests/adds", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -137,18 +149,25 @@ func TestCompiledProjects(t *testing.T) {
 				t.Errorf("a test that fails: %q\n%s", failures(red), red.Output)
 			}
 			broken := p.change(base, map[string]string{"sum.c": sumC["sum.c"] + "int more(\n"})
-			if broken.Passed || len(broken.Tests) != 1 || !broken.Tests[0].Unrun || broken.Tests[0].Name != "does not compile: sum.c" {
+			if broken.Passed || len(broken.Tests) != 1 || !broken.Tests[0].Unrun ||
+				broken.Tests[0].Name != "does not compile: sum.c" {
 				t.Errorf("code that does not compile: %+v\n%s", broken.Tests, broken.Output)
 			}
 			good := p.change(base, map[string]string{"sum.c": sumC["sum.c"] + "int more;\n"})
-			if !good.Passed || good.Canary == nil || (good.Canary.Reason != "") != c.unproven || !c.unproven && !slices.Equal(good.Canary.Proven, []string{"."}) {
+			if !good.Passed || good.Canary == nil || (good.Canary.Reason != "") != c.unproven ||
+				!c.unproven && !slices.Equal(good.Canary.Proven, []string{"."}) {
 				t.Errorf("a change that is good: %+v\n%s", good.Canary, good.Output)
 			}
 			if c.unproven {
 				return
 			}
-			hollow := p.change(base, map[string]string{"CMakeLists.txt": strings.Replace(c.files["CMakeLists.txt"], "include(CTest)", "include(CTest)\nfunction(add_test)\n  if(NOT TEST ok)\n    _add_test(NAME ok COMMAND ${CMAKE_COMMAND} -E true)\n  endif()\nendfunction()", 1)})
-			if hollow.Canary == nil || !slices.Equal(hollow.Canary.Hollow, []string{"."}) || !strings.Contains(hollow.Output, "100% tests passed") {
+			hollow := p.change(
+				base, map[string]string{"CMakeLists.txt": strings.Replace(
+					c.files["CMakeLists.txt"], "include(CTest)",
+					"include(CTest)\nfunction(add_test)\n  if(NOT TEST ok)\n    _add_test(NAME ok COMMAND ${CMAKE_COMMAND} -E "+
+						"true)\n  endif()\nendfunction()", 1)})
+			if hollow.Canary == nil || !slices.Equal(hollow.Canary.Hollow, []string{"."}) ||
+				!strings.Contains(hollow.Output, "100% tests passed") {
 				t.Errorf("a change that keeps tests from counting: %+v\n%s", hollow.Canary, hollow.Output)
 			}
 		})
@@ -161,8 +180,10 @@ func TestMakeIsCompiledAhead(t *testing.T) {
 	hosttest.NeedsDocker(t)
 	hosttest.Variant(t, "make alone, beside the build systems of C")
 	for name, text := range map[string]string{
-		"goals that the check needs": "test: adds zeroes\n\t./adds && ./zeroes\nadds: tests/adds.o sum.o\n\t$(CC) -o $@ $^ -lz\nzeroes: tests/zeroes.o sum.o\n\t$(CC) -o $@ $^ -lz\n",
-		"another compiler":           "CC = gcc\nLDLIBS = -lz\nall: tests/adds tests/zeroes\ntests/adds tests/zeroes: sum.o\ntests/adds: tests/adds.o\ntests/zeroes: tests/zeroes.o\ncheck: all\n\ttests/adds\n\ttests/zeroes\n",
+		"goals that the check needs": "test: adds zeroes\n\t./adds && ./zeroes\nadds: tests/adds.o sum.o\n\t$(CC) -o $@ $^ " +
+			"-lz\nzeroes: tests/zeroes.o sum.o\n\t$(CC) -o $@ $^ -lz\n",
+		"another compiler": "CC = gcc\nLDLIBS = -lz\nall: tests/adds tests/zeroes\ntests/adds tests/zeroes: " +
+			"sum.o\ntests/adds: tests/adds.o\ntests/zeroes: tests/zeroes.o\ncheck: all\n\ttests/adds\n\ttests/zeroes\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			p := compileProject(t, func(dir string) {
@@ -199,7 +220,9 @@ func (c *compiled) requireNothingCompiled(name string) {
 	cold := g
 	cold.Report = "export CCACHE_DISABLE=1\n" + g.Command + " >/dev/null"
 	cmds := []company.GateCommand{g, cold}
-	res := c.mustRun(gates.Job{Mirror: c.mirror, Tree: tree, Gates: cmds, Hash: gates.HashGates(cmds), Image: gates.ImageByID(c.image.ID), Label: "t1-01", Epoch: 1, Baseline: true})
+	res := c.mustRun(
+		gates.Job{Mirror: c.mirror, Tree: tree, Gates: cmds, Hash: gates.HashGates(cmds), Image: gates.ImageByID(c.image.ID),
+			Label: "t1-01", Epoch: 1, Baseline: true})
 	counts := map[string]string{}
 	for _, m := range cacheCountRE.FindAllStringSubmatch(res.Checks[0].Output, -1) {
 		counts[m[1]] = m[2]
@@ -207,7 +230,8 @@ func (c *compiled) requireNothingCompiled(name string) {
 	if counts["remote_storage_hit"] == "" || counts["remote_storage_hit"] == "0" {
 		c.t.Errorf("%s: nothing that was compiled ahead is found: %v\n%s", name, counts, res.Checks[0].Output)
 	}
-	c.t.Logf("%s: %v; with what is in the image %s, without %s", name, counts, res.Checks[0].Took.Round(10*time.Millisecond), res.Checks[1].Took.Round(10*time.Millisecond))
+	c.t.Logf("%s: %v; with what is in the image %s, without %s", name, counts,
+		res.Checks[0].Took.Round(10*time.Millisecond), res.Checks[1].Took.Round(10*time.Millisecond))
 }
 
 func writeBelow(t *testing.T, dir, name, text string) {
@@ -245,7 +269,8 @@ func debianSource(t *testing.T, name, dir string) {
 	if len(found) == 0 {
 		writeBelow(t, apt, "sources.list", "deb-src http://deb.debian.org/debian bookworm main\n")
 		for _, args := range [][]string{{"update", "-qq"}, {"source", "-qq", "--download-only", name}} {
-			options := []string{"-o", "Dir::Etc::sourcelist=" + apt + "/sources.list", "-o", "Dir::Etc::sourceparts=-", "-o", "Dir::State::lists=" + apt + "/lists", "-o", "Dir::Cache=" + apt + "/cache", "-o", "APT::Sandbox::User=root"}
+			options := []string{"-o", "Dir::Etc::sourcelist=" + apt + "/sources.list", "-o", "Dir::Etc::sourceparts=-", "-o",
+				"Dir::State::lists=" + apt + "/lists", "-o", "Dir::Cache=" + apt + "/cache", "-o", "APT::Sandbox::User=root"}
 			cmd := exec.CommandContext(t.Context(), "apt-get", append(options, args...)...)
 			cmd.Dir, cmd.WaitDelay = filepath.Join(apt, "packages"), time.Second
 			if out, err := cmd.CombinedOutput(); err != nil {
@@ -311,9 +336,15 @@ func TestBuildsInLockedContainers(t *testing.T) {
 	hosttest.NeedsDocker(t)
 	hosttest.Long(t, "an image with compilers")
 	c := compileProject(t, func(dir string) {
-		writeBelow(t, dir, "CMakeLists.txt", "cmake_minimum_required(VERSION 3.20)\nproject(x C)\noption(ENABLE_ASAN \"a\" OFF)\nif(ENABLE_ASAN)\n  add_compile_options(-fsanitize=address,undefined)\n  add_link_options(-fsanitize=address,undefined)\nendif()\ninclude(CTest)\nadd_executable(reads reads.c)\nadd_test(NAME reads COMMAND reads)\nadd_executable(leaks leaks.c)\nadd_test(NAME leaks COMMAND leaks)\n")
-		writeBelow(t, dir, "leaks.c", "#include <stdlib.h>\nint main(int n, char **a) { (void) a; return malloc((size_t) n) == NULL; }\n")
-		writeBelow(t, dir, "reads.c", "#include <stdlib.h>\nint main(int n, char **a) { (void) a; char *p = malloc(8); char c = p[7 + n]; free(p); return c == 'x'; }\n")
+		writeBelow(t, dir, "CMakeLists.txt",
+			"cmake_minimum_required(VERSION 3.20)\nproject(x C)\noption(ENABLE_ASAN \"a\" OFF)\nif(ENABLE_ASAN)\n  "+
+				"add_compile_options(-fsanitize=address,undefined)\n  "+
+				"add_link_options(-fsanitize=address,undefined)\nendif()\ninclude(CTest)\nadd_executable(reads "+
+				"reads.c)\nadd_test(NAME reads COMMAND reads)\nadd_executable(leaks leaks.c)\nadd_test(NAME leaks COMMAND leaks)\n")
+		writeBelow(t, dir, "leaks.c", "#include <stdlib.h>\nint main(int n, char **a) { (void) a; return malloc((size_t) "+
+			"n) == NULL; }\n")
+		writeBelow(t, dir, "reads.c", "#include <stdlib.h>\nint main(int n, char **a) { (void) a; char *p = malloc(8); "+
+			"char c = p[7 + n]; free(p); return c == 'x'; }\n")
 	})
 	if base := c.judge(nil); !base.Passed {
 		t.Fatalf("%+v", base.Checks)
@@ -330,12 +361,14 @@ func TestBuildsInLockedContainers(t *testing.T) {
 	}
 	c.project.Gates = given.Gates
 	check := c.judge(nil).Checks[0]
-	if check.Passed || !slices.Equal(failures(check), []string{"reads"}) || !strings.Contains(check.Output, "heap-buffer-overflow") {
+	if check.Passed || !slices.Equal(failures(check), []string{"reads"}) ||
+		!strings.Contains(check.Output, "heap-buffer-overflow") {
 		t.Errorf("%q by %s\n%s", failures(check), proposed, check.Output)
 	}
 
 	c.project.Gates, err = nil, nil
-	c.writeFiles(map[string]string{"CMakeLists.txt": "cmake_minimum_required(VERSION 3.20)\nproject(x C)\nfind_package(Nowhere REQUIRED)\nadd_test(NAME a COMMAND a)\n"})
+	c.writeFiles(map[string]string{"CMakeLists.txt": "cmake_minimum_required(VERSION 3.20)\nproject(x " +
+		"C)\nfind_package(Nowhere REQUIRED)\nadd_test(NAME a COMMAND a)\n"})
 	c.git("add", "-A")
 	c.git("commit", "-q", "-m", "asks")
 	at := c.commit("main")
@@ -346,9 +379,12 @@ func TestBuildsInLockedContainers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = c.runner.Run(c.ctx, gates.Job{Mirror: c.mirror, Tree: tree, Gates: c.project.Gates, Hash: gates.HashGates(c.project.Gates), Image: gates.ImageByID(c.image.ID), Label: "t1-01", Epoch: 1, Baseline: true})
+	_, err = c.runner.Run(
+		c.ctx, gates.Job{Mirror: c.mirror, Tree: tree, Gates: c.project.Gates, Hash: gates.HashGates(c.project.Gates),
+			Image: gates.ImageByID(c.image.ID), Label: "t1-01", Epoch: 1, Baseline: true})
 	var e *company.Error
-	if !errors.As(err, &e) || e.Code != company.EGates || !company.NeedsPerson(e) || !strings.Contains(e.Error(), "asks for Nowhere") || !strings.Contains(e.Error(), "apt-get install") {
+	if !errors.As(err, &e) || e.Code != company.EGates || !company.NeedsPerson(e) ||
+		!strings.Contains(e.Error(), "asks for Nowhere") || !strings.Contains(e.Error(), "apt-get install") {
 		t.Errorf("%v", err)
 	}
 }

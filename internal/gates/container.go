@@ -11,16 +11,16 @@ import (
 
 	"company/internal/company"
 	"company/internal/container"
+	"company/internal/container/service"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
-	"company/internal/lazyregexp"
-	"company/internal/service"
-	"company/internal/shell"
-	"company/internal/testreport"
-	"company/internal/toolproto"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/lazyregexp"
+	"company/internal/lib/shellquote"
+	"company/internal/toolbox/toolproto"
 )
 
-// writeTar writes the judged files.
+// writeTar writes the files to judge.
 func (j Job) writeTar(ctx context.Context, w io.Writer) error {
 	files := j.Files
 	if files == nil {
@@ -34,19 +34,22 @@ func (j Job) writeTar(ctx context.Context, w io.Writer) error {
 
 var errTimeout = errors.New("gates: the check ran too long")
 
-// runCheck runs a check in a container of its own, and in a larger one where it ran
-// out of memory or of room and this host has more.
-func (r *Runner) runCheck(ctx context.Context, j Job, n, attempt int) (company.GateCheck, *testreport.Results, error) {
-	limits := r.limitsFor(j)
+// runCheck runs a check in its own container. If it runs out of memory or disk space and this host has more, it
+// retries in a larger one.
+func (r *Runner) runCheck(
+	ctx context.Context, job Job, n, attempt int,
+) (company.GateCheck, *testreport.Results, error) {
+	limits := r.limitsFor(job)
 	roomier := false
 	for {
-		check, res, err := r.runInContainer(ctx, j, n, attempt, limits)
+		check, res, err := r.runInContainer(ctx, job, n, attempt, limits)
 		full := errors.Is(err, errDiskFull) || err == nil && !check.Passed && isDiskFull(check.Output)
 		if full && ctx.Err() == nil {
 			more := false
 			if was := limits; !roomier && r.LimitsByProject != nil {
-				if limits, more = r.LimitsByProject.GrowDisk(j.Mirror.Dir(), was); more && j.OnCheckStarted != nil {
-					j.OnCheckStarted(j.Gates[n].Name + " again, with more room for its files: they filled the container's work space")
+				if limits, more = r.LimitsByProject.GrowDisk(job.Mirror.Dir(), was); more && job.OnCheckStarted != nil {
+					job.OnCheckStarted(job.Gates[n].Name +
+						" again, with more room for its files: they filled the container's work space")
 				}
 			}
 			if roomier = true; more {
@@ -65,24 +68,29 @@ func (r *Runner) runCheck(ctx context.Context, j Job, n, attempt int) (company.G
 		}
 		had, more := limits.WithDefaults().MemoryBytes, false
 		if r.LimitsByProject != nil {
-			limits, more = r.LimitsByProject.Grow(j.Mirror.Dir(), had)
+			limits, more = r.LimitsByProject.Grow(job.Mirror.Dir(), had)
 		}
 		if !more {
-			return check, res, company.E(company.EGates, fmt.Sprintf("the %s gate ran out of memory (%s)", j.Gates[n].Name, container.Size(had))).
-				Because("the container's memory limit was hit; that says nothing about the work").Fix("raise workers.memory, or have the gate run less at a time").NeedsPerson() // the same in the same container
+			return check, res, company.E(company.EGates,
+				fmt.Sprintf("the %s gate ran out of memory (%s)", job.Gates[n].Name, container.Size(had))).
+				// a retry in the same container would give the same result
+				Because("the container's memory limit was hit; that says nothing about the work").
+				Fix("raise workers.memory, or have the gate run less at a time").NeedsPerson()
 		}
-		if j.OnCheckStarted != nil {
-			j.OnCheckStarted(fmt.Sprintf("%s again, with %s of memory instead of %s", j.Gates[n].Name, container.Size(limits.MemoryBytes), container.Size(had)))
+		if job.OnCheckStarted != nil {
+			job.OnCheckStarted(
+				fmt.Sprintf("%s again, with %s of memory instead of %s", job.Gates[n].Name, container.Size(limits.MemoryBytes),
+					container.Size(had)))
 		}
 	}
 }
 
-// diskFullRE matches what programs print whose files found no room.
+// diskFullRE matches error messages about a full disk.
 var diskFullRE = lazyregexp.New(`(?i)no space left on device|\bENOSPC\b|disk quota exceeded`)
 
 func isDiskFull(output string) bool { return diskFullRE.MatchString(output) }
 
-// fullDisk is errDiskFull where the output tells of one, or nil.
+// fullDisk returns errDiskFull if the output reports a full disk, or nil.
 func fullDisk(output string) error {
 	if isDiskFull(output) {
 		return errDiskFull
@@ -90,26 +98,26 @@ func fullDisk(output string) error {
 	return nil
 }
 
-// diskFullNote tells a person what to do where there is no more room to be had.
-const diskFullNote = "\n[the files of this check filled the container's work space: raise workers.disk, and workers.memory with it where the work space lies in memory (company doctor)]"
+// diskFullNote tells a person what to do if no more space is available.
+const diskFullNote = "\n[the files of this check filled the container's work space: raise workers.disk, and " +
+	"workers.memory with it where the work space lies in memory (company doctor)]"
 
-// errOutOfMemory: the container's memory limit was hit.
+// errOutOfMemory means that the container's memory limit was hit.
 var errOutOfMemory = errors.New("gates: out of memory")
 
-// defaultTimeout is how long one run of a check may take, and leastTimeout how long
-// one gets whose base is quick.
+// defaultTimeout limits one run of a check. leastTimeout is the limit if the base is quick.
 const (
 	defaultTimeout = 30 * time.Minute
 	leastTimeout   = 10 * time.Minute
 )
 
-// timeLimit is how long one run of a check may take. What is known of the base sets
-// it: three times as long in any case, since the host may be busy; and not so long
-// that a test which hangs holds up everything for as much as a suite of an hour. A provisional
-// check, which is left out where the base is red by it, gets no more there than a quick one.
-func (r *Runner) timeLimit(g company.GateCommand, base *company.GateCheck) time.Duration {
+// timeLimit returns the limit for one run of a check, based on the base's duration. It is at least three times that
+// duration, since the host may be busy. For a quick base it is lower than the configured limit, so that a hanging
+// test does not block everything for that long. A provisional check gets at most leastTimeout on the base, where it
+// is left out if it is red.
+func (r *Runner) timeLimit(gateCommand company.GateCommand, base *company.GateCheck) time.Duration {
 	limit := cmp.Or(r.Timeout, defaultTimeout)
-	if g.Provisional && base == nil {
+	if gateCommand.Provisional && base == nil {
 		return min(limit, leastTimeout)
 	}
 	if base == nil || base.Absent || base.Skipped || base.ExitCode == exitTimeout {
@@ -119,55 +127,61 @@ func (r *Runner) timeLimit(g company.GateCommand, base *company.GateCheck) time.
 	return max(min(limit, max(leastTimeout, 10*took)), 3*took)
 }
 
-// redProves says whether a failure of the job is held to show something: what the base
-// fails, or that a test fails as it should. Of other trees it is their own.
+// redProves reports whether a failure of the job counts as evidence: the base's own failures, or a test that must
+// fail. In other jobs a failure belongs to the judged tree.
 func (j Job) redProves() bool { return j.Baseline || j.Files != nil || j.ExtraFiles != nil }
 
-// runInContainer runs a check in one container of its own.
-func (r *Runner) runInContainer(ctx context.Context, j Job, n, attempt int, limits container.Limits) (company.GateCheck, *testreport.Results, error) {
-	g := j.Gates[n]
-	limit := r.timeLimit(g, j.baselineCheck(n))
+// runInContainer runs a check once in its own container.
+func (r *Runner) runInContainer(
+	ctx context.Context, job Job, n, attempt int, limits container.Limits,
+) (company.GateCheck, *testreport.Results, error) {
+	gateCommand := job.Gates[n]
+	limit := r.timeLimit(gateCommand, job.baselineCheck(n))
 	cctx, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
 	defer cancel()
-	labels := container.Labels{Office: r.Office, Run: j.Label, Epoch: j.Epoch, Role: "gate"}
-	// The tree and the check are part of the name: two gates of one subtask
-	// never want the same container. A further run says so, and so does one
-	// that is no gate at all.
-	name := labels.Name("gate", j.Tree.Short(), fmt.Sprint(n))
+	labels := container.Labels{Office: r.Office, Run: job.Label, Epoch: job.Epoch, Role: "gate"}
+	// The container's name includes the tree and the check, so that two gates of one subtask never conflict. Reruns and
+	// runs that are not gates get other names.
+	name := labels.Name("gate", job.Tree.Short(), fmt.Sprint(n))
 	if attempt > 0 {
-		name = labels.Name("gate", j.Tree.Short(), fmt.Sprintf("%d-again%d", n, attempt))
+		name = labels.Name("gate", job.Tree.Short(), fmt.Sprintf("%d-again%d", n, attempt))
 	}
-	if j.Files != nil {
+	if job.Files != nil {
 		labels.Role = "redgreen"
-		name = labels.Name("redgreen", j.Tree.Short(), fmt.Sprintf("%d-%d", n, attempt))
+		name = labels.Name("redgreen", job.Tree.Short(), fmt.Sprintf("%d-%d", n, attempt))
 	}
-	if j.ExtraFiles != nil {
+	if job.ExtraFiles != nil {
 		labels.Role = "canary"
-		name = labels.Name("canary", j.Tree.Short(), fmt.Sprint(n))
+		name = labels.Name("canary", job.Tree.Short(), fmt.Sprint(n))
 	}
 	out := &outputBuffer{}
-	stdout := newReportReader(g.Parse, out)
+	stdout := newReportReader(gateCommand.Parse, out)
 	began := time.Now()
-	exit, err := r.runScript(cctx, j, container.Spec{Name: name, Labels: labels, Limits: limits}, checkScript(g, j.Baseline), stdout, out)
+	exit, err := r.runScript(cctx, job, container.Spec{Name: name, Labels: labels, Limits: limits},
+		checkScript(gateCommand, job.Baseline), stdout, out)
 	res := stdout.collectResults()
 	if res != nil {
 		res.StabilizeNames(began)
 	}
-	check := company.GateCheck{Name: g.Name, Command: g.Command, Took: time.Since(began), Output: out.headAndTail()}
-	if ended := service.Ended(check.Output); j.redProves() && err == nil && !exit.OOMKilled && exit.Code != 0 && ended != "" {
-		return check, nil, service.EndedError(g.Name, ended, check.Output, fullDisk(check.Output))
+	check := company.GateCheck{Name: gateCommand.Name, Command: gateCommand.Command, Took: time.Since(began),
+		Output: out.headAndTail()}
+	if ended := service.Ended(check.Output); job.redProves() && err == nil && !exit.OOMKilled && exit.Code != 0 &&
+		ended != "" {
+		return check, nil, service.EndedError(gateCommand.Name, ended, check.Output, fullDisk(check.Output))
 	}
 	for _, e := range catalog.Of[ecosystem.Explainer]() {
 		check.Output += e.ExplainOutput(check.Output)
 	}
+	isOutOfTime := err != nil && !errors.Is(err, errNotBegun) && errors.Is(context.Cause(cctx), errTimeout) &&
+		ctx.Err() == nil
 	switch {
-	case err != nil && !errors.Is(err, errNotBegun) && errors.Is(context.Cause(cctx), errTimeout) && ctx.Err() == nil:
+	case exit.OOMKilled && (err == nil || isOutOfTime): // the timeout may have waited for the killed process
+		return check, nil, errOutOfMemory
+	case isOutOfTime:
 		check.ExitCode = exitTimeout
 		check.Output += fmt.Sprintf("\n[the check was ended after %s: workers.run_timeout lets it run longer]", limit)
 	case err != nil:
 		return check, nil, err
-	case exit.OOMKilled:
-		return check, nil, errOutOfMemory
 	default:
 		check.ExitCode, check.Passed = exit.Code, exit.Code == 0
 		if !check.Passed {
@@ -176,45 +190,48 @@ func (r *Runner) runInContainer(ctx context.Context, j Job, n, attempt int, limi
 	}
 	res.ApplyTo(&check)
 	if r.Blobs != nil {
-		h, err := r.Blobs.PutBlob(ctx, out.log)
+		hash, err := r.Blobs.PutBlob(ctx, out.log)
 		if err != nil {
 			return check, nil, err
 		}
-		check.Log = h
+		check.Log = hash
 	}
 	return check, res, nil
 }
 
-// checkScript is what the container's shell is given. A baseline asks first whether
-// the image has what the check needs; later that is settled.
-func checkScript(g company.GateCommand, probe bool) string {
+// checkScript returns the script for the container's shell. With probe, which a baseline sets, it first checks that
+// the image has the required programs. Later runs need no probe.
+func checkScript(gateCommand company.GateCommand, probe bool) string {
 	var b strings.Builder
-	if g.Dir != "" {
-		fmt.Fprintf(&b, "cd -- %s || exit\n", shell.QuoteArgument(g.Dir))
+	if gateCommand.Dir != "" {
+		fmt.Fprintf(&b, "cd -- %s || exit\n", shellquote.QuoteArgument(gateCommand.Dir))
 	}
-	if probe && g.Probe != "" {
-		asked := g.Probe
+	if probe && gateCommand.Probe != "" {
+		asked := gateCommand.Probe
 		if strings.Contains(asked, "\n") {
-			asked = g.Command // a script says nothing to people
+			asked = gateCommand.Command // a multi-line script is of no use to people
 		}
-		fmt.Fprintf(&b, "why=$( ( %s\n) 2>&1 ) || { printf 'not in the image: %%s\\n' %s\"$(printf '%%s' \"$why\" | tail -n 1 | sed 's/^/: /')\" >&2; exit 127; }\n", g.Probe, shell.QuoteArgument(asked))
+		fmt.Fprintf(&b, "why=$( ( %s\n) 2>&1 ) || { printf 'not in the image: %%s\\n' %s\"$(printf '%%s' \"$why\" | tail "+
+			"-n 1 | sed 's/^/: /')\" >&2; exit 127; }\n", gateCommand.Probe, shellquote.QuoteArgument(asked))
 	}
-	run := g.Command
-	if g.Report != "" {
-		run = g.Report
+	run := gateCommand.Command
+	if gateCommand.Report != "" {
+		run = gateCommand.Report
 	}
-	// The exit code stays the command's own. The parenthesis stands on a line
-	// of its own: a script may end in a comment.
+	// The exit code stays the command's own. The closing parenthesis is on its own line because a script may end in a
+	// comment.
 	fmt.Fprintf(&b, "( %s\n)", run)
-	isLint := g.Parse == testreport.FormatLint || g.Given && g.Parse == testreport.FormatFindings
-	if g.Parse == testreport.FormatPlain || isLint { // what runners print comes on both streams, and in order
+	isLint := gateCommand.Parse == testreport.FormatLint ||
+		gateCommand.Given && gateCommand.Parse == testreport.FormatFindings
+	if gateCommand.Parse == testreport.FormatPlain || isLint { // runners print to both streams, and the order matters
 		b.WriteString(" 2>&1")
 	}
 	fmt.Fprintf(&b, "\ncode=$?\n[ $code = 0 ] || eval \"$%s\"\n", toolproto.ServicesEnded)
-	if isFileReport(g.Parse) {
-		// What the command left running is killed, so that nothing is printed behind
-		// the last marker but the file; and in base64 the file holds no marker.
-		fmt.Fprintf(&b, "kill -9 -1 2>/dev/null\nprintf '\\n%%s\\n' %s\nhead -c %d %s 2>/dev/null | base64\n", reportMarker, maxReport+1, testreport.File)
+	if isFileReport(gateCommand.Parse) {
+		// Leftover processes of the command are killed, so that only the file follows the last marker. In base64 the file
+		// contains no marker.
+		fmt.Fprintf(&b, "kill -9 -1 2>/dev/null\nprintf '\\n%%s\\n' %s\nhead -c %d %s 2>/dev/null | base64\n", reportMarker,
+			maxReport+1, testreport.File)
 	}
 	b.WriteString("exit $code\n")
 	return b.String()

@@ -7,15 +7,15 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/container/service"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
+	"company/internal/ecosystem/checkfinder"
 	"company/internal/gitops"
-	"company/internal/proposal"
-	"company/internal/service"
 )
 
-// Names of checks, in the order in which they run (GAT-1). Where a repository
-// has several parts, the part stands behind: "test (web)".
+// Names of checks, in the order in which they run (GAT-1). If a repository has several parts, the part follows: "test
+// (web)".
 const (
 	Lint  = "lint"
 	Types = "types"
@@ -23,41 +23,41 @@ const (
 	Test  = "test"
 )
 
-// Options say what Detect is to find.
+// Options controls the checks that Detect finds.
 type Options struct {
-	Lint, Types, Build, Test CommandOverride // what the config says; empty: auto
-	Paths                    []string        // folders that count, as in git.paths; none: all of the repository
-	// Proposals has commands looked for that do less than the gates.
+	Lint, Types, Build, Test CommandOverride // the commands from the config; empty means auto
+	Paths                    []string        // folders to check, as in git.paths; empty means the whole repository
+	// Proposals enables the search for commands that do less than the gates.
 	Proposals bool
-	Services  []string // what gates.services names
+	Services  []string // the value of gates.services
 }
 
-// overrideOf is what the config says of the checks of a kind.
+// overrideOf returns the config's override for a kind of check.
 func (o Options) overrideOf(kind string) CommandOverride {
 	return map[string]CommandOverride{Lint: o.Lint, Types: o.Types, Build: o.Build, Test: o.Test}[kind]
 }
 
-// kinds are the kinds of checks in the order in which they are run.
+// kinds lists the kinds of checks in the order in which they run.
 var kinds = []string{Lint, Types, Build, Test}
 
-// Project is what a repository is, as far as its checks go.
+// Project describes the checks of a repository and their needs.
 type Project struct {
 	Gates      []company.GateCommand
-	Toolchains []string // what the image needs, by the names of ecosystems; c and cgo are compilers for them
-	Spare      []string // those of them that no check needs: a project has the manifest alone
-	Unneeded   []string // the same, where it is known that no check calls them: their packages are not installed
+	Toolchains []string // ecosystems that the image needs, by name; c and cgo are compilers for them
+	Spare      []string // toolchains that no check needs: the project only has the manifest
+	Unneeded   []string // spare toolchains that certainly no check calls: their packages are not installed
 	Services   []service.Wish
-	// MoreServices says that servers may be added for which the checks of the base look in vain.
+	// MoreServices allows adding servers that the base's checks try to reach and do not find.
 	MoreServices bool
 	Notes        []string // findings and omissions, for people
 
-	Unrun []company.UnrunCheck // checks of the repository's own people that are no gates
+	Unrun []company.UnrunCheck // the maintainers' checks that are not gates
 
-	Proposals proposal.Found
-	Narrower  []Narrower // where they were asked for
+	Proposals checkfinder.Found
+	Narrower  []Narrower // set if Options.Proposals was set
 }
 
-// BesideChecks is what a task keeps of it beside the gates.
+// BesideChecks returns the facts about the project that a task keeps beside the gates.
 func (p Project) BesideChecks() company.BesideChecks {
 	out := company.BesideChecks{MoreServices: p.MoreServices, Unrun: p.Unrun}
 	for _, w := range p.Services {
@@ -66,127 +66,128 @@ func (p Project) BesideChecks() company.BesideChecks {
 	return out
 }
 
-// TestLine is the line of the config by which a command of the repository's own people becomes the
-// test. Not ok: there is none.
+// TestLine returns the config line that makes a command of the maintainers the test. ok is false if there is none.
 func (p Project) TestLine() (company.ConfigLine, bool) { return p.Proposals.TestLine() }
 
-// maxComponents is how many folders of a repository get gates of their own. Beyond
-// it a verdict would take longer than the work.
+// maxComponents limits how many folders of a repository get their own gates. With more, a verdict would take longer
+// than the work.
 const maxComponents = 8
 
-// Detect finds the gates of a project: what the config gives, and for auto
-// what the files of the base commit call for. It reads git objects only.
-func Detect(ctx context.Context, m *gitops.Mirror, base company.OID, o Options) (Project, error) {
-	t, err := readTree(ctx, m, base)
+// Detect finds the gates of a project: the commands from the config and, for auto, those that the files of the base
+// commit call for. It only reads git objects.
+func Detect(ctx context.Context, m *gitops.Mirror, base company.OID, options Options) (Project, error) {
+	tree, err := readTree(ctx, m, base)
 	if err != nil {
 		return Project{}, err
 	}
-	return DetectTree(t, o)
+	return DetectTree(tree, options)
 }
 
-// DetectTree is Detect for a tree that need not be git's.
-func DetectTree(t *ecosystem.Tree, o Options) (Project, error) {
-	parts := keepWithin(t, findComponents(t), o.Paths)
-	if t.Err() != nil {
-		return Project{}, t.Err()
+// DetectTree works like Detect, on a tree that need not come from git.
+func DetectTree(tree *ecosystem.Tree, options Options) (Project, error) {
+	parts := keepWithin(tree, findComponents(tree), options.Paths)
+	if tree.Err() != nil {
+		return Project{}, tree.Err()
 	}
-	parts = limitFolders(t, parts)
-	p := Project{Gates: gatesFor(parts, o)}
-	if p.Toolchains, p.Spare, p.Unneeded = neededToolchains(t, parts, o); t.Err() != nil {
-		return Project{}, t.Err()
+	parts = limitFolders(tree, parts)
+	project := Project{Gates: gatesFor(parts, options)}
+	if project.Toolchains, project.Spare, project.Unneeded = neededToolchains(tree, parts, options); tree.Err() != nil {
+		return Project{}, tree.Err()
 	}
-	p.Services, p.MoreServices = service.Choose(t, o.Services), slices.Contains(o.Services, service.Auto)
+	project.Services, project.MoreServices = service.Choose(tree, options.Services),
+		slices.Contains(options.Services, service.Auto)
 	for _, part := range parts {
-		p.Notes = append(p.Notes, summarizeChecks(part, o))
+		project.Notes = append(project.Notes, summarizeChecks(part, options))
 	}
 	for _, kind := range kinds {
-		given := o.overrideOf(kind)
+		given := options.overrideOf(kind)
 		switch {
 		case given == None:
-			p.Notes = append(p.Notes, "no "+kind+": gates."+kind+" is none")
+			project.Notes = append(project.Notes, "no "+kind+": gates."+kind+" is none")
 		case !given.isAuto():
-			p.Notes = append(p.Notes, kind+": "+string(given)+" (gates."+kind+")")
+			project.Notes = append(project.Notes, kind+": "+string(given)+" (gates."+kind+")")
 		case kind != Lint && kind != Test: // most projects have none
-		case !slices.ContainsFunc(p.Gates, func(c company.GateCommand) bool { return strings.HasPrefix(c.Name, kind) }):
-			p.Notes = append(p.Notes, "no "+kind+" command was found")
+		case !slices.ContainsFunc(project.Gates, func(c company.GateCommand) bool { return strings.HasPrefix(c.Name, kind) }):
+			project.Notes = append(project.Notes, "no "+kind+" command was found")
 		}
 	}
-	p.Notes = append(p.Notes, t.Notes()...)
-	if p.Proposals = proposal.Find(t, p.Gates); o.Proposals {
-		p.Narrower = findNarrower(t, p.Gates)
+	project.Notes = append(project.Notes, tree.Notes()...)
+	if project.Proposals = checkfinder.Find(tree, project.Gates); options.Proposals {
+		project.Narrower = findNarrower(tree, project.Gates)
 	}
-	known := len(p.Gates)
-	p.addMaintainerChecks(t, &p.Proposals, o)
-	p.addNeedsOfMore(t, p.Gates[known:])
-	return p, t.Err()
+	known := len(project.Gates)
+	project.addMaintainerChecks(tree, &project.Proposals, options)
+	project.addNeedsOfMore(tree, project.Gates[known:])
+	return project, tree.Err()
 }
 
-// limitFolders keeps the parts of the first folders, and notes the others. A folder may have several
-// parts, of several languages or of one test script.
-func limitFolders(t *ecosystem.Tree, parts []ecosystem.Component) []ecosystem.Component {
+// limitFolders keeps the parts in the first maxComponents folders and notes the rest. A folder may have several
+// parts, for several languages or from one test script.
+func limitFolders(tree *ecosystem.Tree, parts []ecosystem.Component) []ecosystem.Component {
 	folders := map[string]bool{}
 	var kept, left []ecosystem.Component
-	for _, p := range parts {
-		if !folders[p.Dir] && len(folders) == maxComponents {
-			left = append(left, p)
+	for _, component := range parts {
+		if !folders[component.Dir] && len(folders) == maxComponents {
+			left = append(left, component)
 			continue
 		}
-		folders[p.Dir] = true
-		kept = append(kept, p)
+		folders[component.Dir] = true
+		kept = append(kept, component)
 	}
 	if len(left) > 0 {
-		t.AddNote("%d parts have checks; those of the first %d folders are gates, not %s (gates.lint and gates.test can name one command for all)",
+		tree.AddNote("%d parts have checks; those of the first %d folders are gates, not %s (gates.lint and gates.test can "+
+			"name one command for all)",
 			len(parts), maxComponents, joinDirs(left))
 	}
 	return kept
 }
 
-// readTree is the tree of a commit as ecosystems look at it.
-func readTree(ctx context.Context, m *gitops.Mirror, at company.OID) (*ecosystem.Tree, error) {
-	entries, err := m.List(ctx, at)
+// readTree returns the tree of a commit in the form that ecosystems read.
+func readTree(ctx context.Context, mirror *gitops.Mirror, at company.OID) (*ecosystem.Tree, error) {
+	entries, err := mirror.List(ctx, at)
 	if err != nil {
 		return nil, err
 	}
 	var files []ecosystem.File
 	byPath := map[string]gitops.Entry{}
-	for _, e := range entries {
-		if e.Mode == gitops.ModeFile || e.Mode == gitops.ModeExec {
-			files = append(files, ecosystem.File{Path: e.Path, Executable: e.Mode == gitops.ModeExec, Size: e.Size})
-			byPath[e.Path] = e
+	for _, entry := range entries {
+		if entry.Mode == gitops.ModeFile || entry.Mode == gitops.ModeExec {
+			files = append(files, ecosystem.File{Path: entry.Path, Executable: entry.Mode == gitops.ModeExec, Size: entry.Size})
+			byPath[entry.Path] = entry
 		}
 	}
 	return ecosystem.NewTree(files, func(wanted []ecosystem.File, each func(ecosystem.File, []byte) error) error {
 		var entries []gitops.Entry
 		of := map[string]ecosystem.File{}
-		for _, f := range wanted {
-			entries = append(entries, byPath[f.Path])
-			of[f.Path] = f
+		for _, file := range wanted {
+			entries = append(entries, byPath[file.Path])
+			of[file.Path] = file
 		}
-		return m.ReadFiles(ctx, entries, func(e gitops.Entry, text []byte) error { return each(of[e.Path], text) })
+		return mirror.ReadFiles(ctx, entries, func(e gitops.Entry, text []byte) error { return each(of[e.Path], text) })
 	}), nil
 }
 
-// findComponents asks every ecosystem, and gives what they found in the order in
-// which it is shown: folders by depth, then by name.
-func findComponents(t *ecosystem.Tree) []ecosystem.Component {
+// findComponents asks every ecosystem and returns the parts in display order: folders by depth, then by name.
+func findComponents(tree *ecosystem.Tree) []ecosystem.Component {
 	var out []ecosystem.Component
 	for _, e := range catalog.Of[ecosystem.Detector]() {
-		out = append(out, e.Detect(t, out)...)
+		out = append(out, e.Detect(tree, out)...)
 	}
-	catalog.NoteUnknown(t)
-	if t.HasFile("", ".gitmodules") {
-		t.AddNote("there are submodules (.gitmodules): they are not fetched, their folders are empty for checks and workers")
+	catalog.NoteUnknown(tree)
+	if tree.HasFile("", ".gitmodules") {
+		tree.AddNote("there are submodules (.gitmodules): they are not fetched, their folders are empty for checks and " +
+			"workers")
 	}
 	slices.SortStableFunc(out, func(a, b ecosystem.Component) int { return ecosystem.CompareDepth(a.Dir, b.Dir) })
 	return out
 }
 
-// gatesFor are the checks of all parts: lint of all before test of all. A command
-// that the config gives takes the place of those of its kind in all parts.
-func gatesFor(parts []ecosystem.Component, o Options) []company.GateCommand {
+// gatesFor returns the checks of all parts, with lint of all parts before test of all parts. A command from the
+// config replaces the checks of its kind in all parts.
+func gatesFor(parts []ecosystem.Component, options Options) []company.GateCommand {
 	var out []company.GateCommand
 	for _, kind := range kinds {
-		switch given := o.overrideOf(kind); {
+		switch given := options.overrideOf(kind); {
 		case given == None:
 			continue
 		case !given.isAuto():
@@ -194,54 +195,54 @@ func gatesFor(parts []ecosystem.Component, o Options) []company.GateCommand {
 			continue
 		}
 		var found []ecosystem.Component
-		for _, p := range parts {
-			if p.Check(kind) != nil {
-				found = append(found, p)
+		for _, component := range parts {
+			if component.Check(kind) != nil {
+				found = append(found, component)
 			}
 		}
-		for _, p := range found {
-			g := *p.Check(kind)
-			g.Name, g.Dir = kind, p.Dir
+		for _, component := range found {
+			gateCommand := *component.Check(kind)
+			gateCommand.Name, gateCommand.Dir = kind, component.Dir
 			if len(found) > 1 {
-				g.Name += " (" + displayName(p, found) + ")"
+				gateCommand.Name += " (" + displayName(component, found) + ")"
 			}
-			out = append(out, g)
+			out = append(out, gateCommand)
 		}
 	}
 	return out
 }
 
-// displayName tells a part from the others: its folder, and its kind where that is
-// not enough.
-func displayName(p ecosystem.Component, all []ecosystem.Component) string {
+// displayName returns a name that distinguishes a part from the others: its folder, and also its kind if the folder
+// is not enough.
+func displayName(component ecosystem.Component, components []ecosystem.Component) string {
 	same := 0
-	for _, o := range all {
-		if o.Dir == p.Dir && o.Label == "" {
+	for _, o := range components {
+		if o.Dir == component.Dir && o.Label == "" {
 			same++
 		}
 	}
 	switch {
-	case p.Label != "":
-		return strings.TrimSpace(p.Dir + " " + p.Label)
-	case p.Dir == "":
-		return p.Kind
+	case component.Label != "":
+		return strings.TrimSpace(component.Dir + " " + component.Label)
+	case component.Dir == "":
+		return component.Kind
 	case same > 1:
-		return p.Dir + " " + p.Kind
+		return component.Dir + " " + component.Kind
 	}
-	return p.Dir
+	return component.Dir
 }
 
 // summarizeChecks describes a part's checks for people.
-func summarizeChecks(p ecosystem.Component, o Options) string {
+func summarizeChecks(component ecosystem.Component, options Options) string {
 	var what []string
 	for _, kind := range kinds {
-		if g := p.Check(kind); g != nil && o.overrideOf(kind).isAuto() {
+		if g := component.Check(kind); g != nil && options.overrideOf(kind).isAuto() {
 			what = append(what, kind+": "+g.Command)
 		}
 	}
-	at := p.Description
-	if p.Dir != "" {
-		at += " in " + ecosystem.PrintablePath(p.Dir)
+	at := component.Description
+	if component.Dir != "" {
+		at += " in " + ecosystem.PrintablePath(component.Dir)
 	}
 	if len(what) == 0 {
 		return at
@@ -249,18 +250,17 @@ func summarizeChecks(p ecosystem.Component, o Options) string {
 	return at + ": " + strings.Join(what, "; ")
 }
 
-// keepWithin keeps the parts that the given folders are about, and notes that there
-// are others.
-func keepWithin(t *ecosystem.Tree, parts []ecosystem.Component, paths []string) []ecosystem.Component {
+// keepWithin keeps the parts that belong to the given folders and notes how many were left out.
+func keepWithin(tree *ecosystem.Tree, parts []ecosystem.Component, paths []string) []ecosystem.Component {
 	out := selectWithin(parts, paths)
 	if n := len(parts) - len(out); n > 0 {
-		t.AddNote("%s outside of git.paths: not checked", company.Count(n, "part"))
+		tree.AddNote("%s outside of git.paths: not checked", company.Count(n, "part"))
 	}
 	return out
 }
 
-// selectWithin are the parts at or below one of the folders, and for a folder
-// without any the nearest one above it.
+// selectWithin returns the parts at or below the given folders. For a folder without any, it returns the nearest part
+// above.
 func selectWithin(parts []ecosystem.Component, paths []string) []ecosystem.Component {
 	if len(paths) == 0 {
 		return parts
@@ -269,25 +269,25 @@ func selectWithin(parts []ecosystem.Component, paths []string) []ecosystem.Compo
 	for _, want := range paths {
 		want = strings.Trim(path.Clean("/"+want), "/")
 		best, below := -1, false
-		for i, p := range parts {
+		for i, component := range parts {
 			switch {
-			case ecosystem.IsUnder(p.Dir, want):
+			case ecosystem.IsUnder(component.Dir, want):
 				keep[i], below = true, true
-			case ecosystem.IsUnder(want, p.Dir) && (best < 0 || len(p.Dir) > len(parts[best].Dir)):
+			case ecosystem.IsUnder(want, component.Dir) && (best < 0 || len(component.Dir) > len(parts[best].Dir)):
 				best = i
 			}
 		}
 		if below || best < 0 {
 			continue
 		}
-		for i := range parts { // the nearest folder above, whatever kinds it is of
+		for i := range parts { // the nearest folder above, with parts of all kinds
 			keep[i] = keep[i] || parts[i].Dir == parts[best].Dir
 		}
 	}
 	var out []ecosystem.Component
-	for i, p := range parts {
+	for i, component := range parts {
 		if keep[i] {
-			out = append(out, p)
+			out = append(out, component)
 		}
 	}
 	return out

@@ -3,37 +3,38 @@ package gates
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"time"
 
 	"company/internal/company"
 	"company/internal/container"
+	"company/internal/container/service"
+	"company/internal/ecosystem"
 	"company/internal/gitops"
-	"company/internal/service"
 )
 
-// CheckWatcher follows the checks of tasks as they begin.
+// CheckWatcher is notified of each check of a task when it starts.
 type CheckWatcher interface {
 	WatchCheck(t company.TaskID, sub company.SubtaskID, check string)
 }
 
-// Handler carries out gate effects: on the head of a subtask, merged onto the
-// integration head where it merges, or on the whole task.
+// Handler carries out gate effects. It judges the head of a subtask, merged onto the integration head if they merge,
+// or the whole task.
 type Handler struct {
 	Decider company.Decider
 	Runner  *Runner
 	Mirrors gitops.MirrorSource
 	Watcher CheckWatcher // for the feed
-	// RedGreen has the new tests of a change run without it, of a ticket and of a whole
-	// task, where the task's own settings do not say.
+	// RedGreen runs the new tests of a change without the change, for a subtask and for a whole task. The task's own
+	// settings take precedence.
 	RedGreen bool
-	// EarlyAfter is how long the checks may take on a base before workers begin; 0:
-	// as the task has it.
+	// EarlyAfter is how long the checks on a base may take before workers begin. 0 means the task's own value.
 	EarlyAfter time.Duration
 }
 
-// NewHandler checks that a handler has what it needs.
+// NewHandler returns a handler. It fails if a required part is missing.
 func NewHandler(h Handler) (*Handler, error) { return &h, company.CheckParts(h) }
 
 var (
@@ -41,54 +42,54 @@ var (
 	_ company.OutcomeFinder = (&Handler{}).RunBaseline
 )
 
-// RunGates judges what the effect names.
-func (g *Handler) RunGates(ctx context.Context, e company.Effect) (company.Command, error) {
-	s := g.Decider.View()
-	t, err := s.Task(e.Task)
+// RunGates judges the subtask or task that the effect names.
+func (g *Handler) RunGates(ctx context.Context, effect company.Effect) (company.Command, error) {
+	state := g.Decider.View()
+	task, err := state.Task(effect.Task)
 	if err != nil {
 		return nil, err
 	}
-	m, err := g.Mirrors.MirrorOf(ctx, t)
+	mirror, err := g.Mirrors.MirrorOf(ctx, task)
 	if err != nil {
 		return nil, err
 	}
-	fin := company.GateFinished{Head: t.Head, Onto: t.Head}
-	label := string(t.ID)
+	fin := company.GateFinished{Head: task.Head, Onto: task.Head}
+	label := string(task.ID)
 	var tree company.OID
-	if sub := t.Subtask(e.Subtask); sub != nil {
+	if sub := task.Subtask(effect.Subtask); sub != nil {
 		fin.Head, label = sub.Head, string(sub.ID)
-		merged, err := g.Runner.MergeHeads(ctx, s, t, m, t.Head, sub.Head)
+		merged, err := g.Runner.MergeHeads(ctx, state, task, mirror, task.Head, sub.Head)
 		if err != nil {
 			return nil, err
 		}
-		// A branch that does not merge is judged by itself; the merge step
-		// resolves it and has the result judged again.
+		// A branch that does not merge is judged alone. The merge step resolves the conflict and has the result judged
+		// again.
 		tree, fin.Conflict, fin.Remade = merged.Tree, !merged.Clean, merged.Remade
 	}
 	if tree == "" || fin.Conflict {
-		if tree, err = m.Tree(ctx, fin.Head); err != nil {
+		if tree, err = mirror.Tree(ctx, fin.Head); err != nil {
 			return nil, err
 		}
 	}
-	watch := func(check string) { g.Watcher.WatchCheck(e.Task, e.Subtask, check) }
-	if e.Subtask != "" {
-		fin.Result, err = g.Runner.EvaluateTicket(ctx, s, t, m, t.Head, tree, label, watch)
+	watch := func(check string) { g.Watcher.WatchCheck(effect.Task, effect.Subtask, check) }
+	if effect.Subtask != "" {
+		fin.Result, err = g.Runner.EvaluateTicket(ctx, state, task, mirror, task.Head, tree, label, watch)
 	} else {
-		fin.Result, err = g.Runner.Evaluate(ctx, s, t, m, tree, label, watch)
+		fin.Result, err = g.Runner.Evaluate(ctx, state, task, mirror, tree, label, watch)
 	}
 	if err != nil {
 		return nil, err
 	}
-	fin.Result.RedGreen = nil // of another task, where the verdict is the cache's
-	if g.wantsRedGreen(t) && fin.Result.Passed && !fin.Conflict {
-		if fin.Result.RedGreen, err = g.reportRedGreen(ctx, s, t, m, e.Subtask, fin.Result); err != nil {
+	fin.Result.RedGreen = nil // a cached verdict may have it from another task
+	if g.wantsRedGreen(task) && fin.Result.Passed && !fin.Conflict {
+		if fin.Result.RedGreen, err = g.reportRedGreen(ctx, state, task, mirror, effect.Subtask, fin.Result); err != nil {
 			return nil, err
 		}
 	}
-	return company.RecordGateResult{Task: t.ID, Subtask: e.Subtask, GateFinished: fin}, nil
+	return company.RecordGateResult{Task: task.ID, Subtask: effect.Subtask, GateFinished: fin}, nil
 }
 
-// wantsRedGreen says whether the tests of a task's changes are run without them.
+// wantsRedGreen reports whether the tests of a task's changes are run without the changes.
 func (g *Handler) wantsRedGreen(t *company.Task) bool {
 	if set := t.Settings.RedGreen; set != "" {
 		return set != company.RedGreenOff
@@ -96,95 +97,105 @@ func (g *Handler) wantsRedGreen(t *company.Task) bool {
 	return g.RedGreen
 }
 
-// reportRedGreen finds out what the tests of a ticket show, against the integration
-// head that it is merged onto; or those of the whole, against the task's base.
-func (g *Handler) reportRedGreen(ctx context.Context, s *company.State, t *company.Task, m *gitops.Mirror, sub company.SubtaskID, res company.GateResult) (*company.RedGreen, error) {
-	c := redGreenInput{base: t.Prepared.Base.OID, res: res, label: string(t.ID)}
-	if t.Baseline != nil {
-		c.known = *t.Baseline
+// reportRedGreen finds the tests that demonstrate a change: of a subtask, relative to the integration head that it is
+// merged onto, or of the whole task, relative to its base.
+func (g *Handler) reportRedGreen(
+	ctx context.Context, state *company.State, task *company.Task, mirror *gitops.Mirror, sub company.SubtaskID,
+	res company.GateResult,
+) (*company.RedGreen, error) {
+	greenInput := redGreenInput{base: task.Prepared.Base.OID, res: res, label: string(task.ID)}
+	if task.Baseline != nil {
+		greenInput.known = *task.Baseline
 	}
 	switch {
 	case sub == "":
-		if known := reuseTicketReport(t, res.Tree); known != nil {
+		if known := reuseTicketReport(task, res.Tree); known != nil {
 			return known, nil
 		}
 	default:
-		c.label = string(sub)
-		if t.Head == c.base {
+		greenInput.label = string(sub)
+		if task.Head == greenInput.base {
 			break
 		}
-		// The tests of tickets that were merged before are not this one's.
-		image, _, err := g.Runner.imageFor(ctx, t, m, t.Head)
+		// The tests of earlier merged tickets do not belong to this one.
+		image, _, err := g.Runner.imageFor(ctx, task, mirror, task.Head)
 		if err != nil {
 			return nil, err
 		}
-		c.base, c.known = t.Head, s.GateResults[company.GateKey(t.Tree, t.Prepared.GateHash, image.Key)]
+		greenInput.base, greenInput.known = task.Head,
+			state.GateResults[company.GateKey(task.Tree, task.Prepared.GateHash, image.Key)]
 	}
-	return g.Runner.reportRedGreen(ctx, s, t, m, c)
+	return g.Runner.reportRedGreen(ctx, state, task, mirror, greenInput)
 }
 
-// reuseTicketReport is what the tests of a task's only ticket show, where it and
-// the whole are the same trees, or nil.
-func reuseTicketReport(t *company.Task, tree company.OID) *company.RedGreen {
-	if len(t.Subtasks) != 1 {
+// reuseTicketReport returns the report of a task's only ticket if it has the same trees as the whole task, or nil.
+func reuseTicketReport(task *company.Task, tree company.OID) *company.RedGreen {
+	if len(task.Subtasks) != 1 {
 		return nil
 	}
-	if g := t.Subtasks[0].Gate; g != nil && g.Result.Tree == tree && g.Onto == t.Prepared.Base.OID {
+	if g := task.Subtasks[0].Gate; g != nil && g.Result.Tree == tree && g.Onto == task.Prepared.Base.OID {
 		return g.Result.RedGreen
 	}
 	return nil
 }
 
-// RunBaseline runs the gates on the base tree of a task, while it is planned.
-func (g *Handler) RunBaseline(ctx context.Context, e company.Effect) (company.Command, error) {
-	s := g.Decider.View()
-	t, err := s.Task(e.Task)
+// RunBaseline runs the gates on the base tree of a task during planning.
+func (g *Handler) RunBaseline(ctx context.Context, effect company.Effect) (company.Command, error) {
+	state := g.Decider.View()
+	task, err := state.Task(effect.Task)
 	if err != nil {
 		return nil, err
 	}
-	m, err := g.Mirrors.MirrorOf(ctx, t)
+	mirror, err := g.Mirrors.MirrorOf(ctx, task)
 	if err != nil {
 		return nil, err
 	}
-	tree, err := m.Tree(ctx, t.Prepared.Base.OID)
+	tree, err := mirror.Tree(ctx, task.Prepared.Base.OID)
 	if err != nil {
 		return nil, err
 	}
-	image, _, err := g.Runner.imageFor(ctx, t, m, t.Prepared.Base.OID)
+	image, _, err := g.Runner.imageFor(ctx, task, mirror, task.Prepared.Base.OID)
 	if err != nil {
 		return nil, err
 	}
-	if err := g.Runner.fitTree(ctx, m, tree); err != nil {
+	if err := g.Runner.fitTree(ctx, mirror, tree); err != nil {
 		return nil, err
 	}
-	defer g.startEarly(ctx, t)()
-	res, err := g.Runner.evaluateCached(ctx, s, t, Job{Mirror: m, Tree: tree, Image: image, Label: string(t.ID), Baseline: true, OnCheckStarted: func(check string) {
-		g.Watcher.WatchCheck(t.ID, "", check+" on the base")
-	}})
+	defer g.startEarly(ctx, task)()
+	res, err := g.Runner.evaluateCached(
+		ctx, state, task,
+		Job{Mirror: mirror, Tree: tree, Image: image, Label: string(task.ID), Baseline: true,
+			OnCheckStarted: func(check string) {
+				g.Watcher.WatchCheck(task.ID, "", check+" on the base")
+			}})
+	own, listErr := listOwnNames(ctx, mirror, tree)
+	if listErr != nil {
+		return nil, listErr
+	}
+	if needs := g.Runner.findMissingNeeds(ctx, task, res, err, own); !needs.IsEmpty() {
+		return company.AddNeeds{Task: task.ID, NeedsAdded: needs}, nil
+	}
 	if err != nil {
-		return nil, addImageNotes(err, t.Prepared.Notes)
+		return nil, addImageNotes(err, task.Prepared.Notes)
 	}
-	if missing, check := g.Runner.findMissingServices(ctx, t, res); len(missing) > 0 {
-		return company.RequireServices{Task: t.ID, ServicesRequired: company.ServicesRequired{Services: missing, Check: check}}, nil
-	}
-	if err := proposeNarrower(ctx, m, t.Prepared.Base.OID, t.Prepared.Gates, &res); err != nil {
+	if err := proposeNarrower(ctx, mirror, task.Prepared.Base.OID, task.Prepared.Gates, &res); err != nil {
 		return nil, err
 	}
-	return company.RecordBaseline{Task: t.ID, Result: res}, nil
+	return company.RecordBaseline{Task: task.ID, Result: res}, nil
 }
 
-// startEarly has the workers of a task begin where its base is not judged in a while. stop ends
-// that, and waits for it.
-func (g *Handler) startEarly(ctx context.Context, t *company.Task) (stop func()) {
+// startEarly lets the workers of a task begin if judging its base takes long. stop ends this and waits for it.
+func (g *Handler) startEarly(ctx context.Context, task *company.Task) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var beside sync.WaitGroup
 	beside.Go(func() {
 		select {
 		case <-ctx.Done():
-		case <-time.After(cmp.Or(g.EarlyAfter, t.WaitForBase())):
-			// What goes wrong is no reason to end the checks: workers wait for the verdict.
+		case <-time.After(cmp.Or(g.EarlyAfter, task.WaitForBase())):
+			// A failure here does not end the checks: workers then wait for the verdict.
 			_ = company.Guard("having workers begin", func() error {
-				_, err := g.Decider.Do(ctx, company.Company, company.StartEarly{Task: t.ID, EarlyStart: company.EarlyStart{Base: t.Prepared.Base.OID}})
+				_, err := g.Decider.Do(ctx, company.Company,
+					company.StartEarly{Task: task.ID, EarlyStart: company.EarlyStart{Base: task.Prepared.Base.OID}})
 				return err
 			})
 		}
@@ -195,37 +206,64 @@ func (g *Handler) startEarly(ctx context.Context, t *company.Task) (stop func())
 	}
 }
 
-// findMissingServices names servers that the task's containers have not, and that a red check of its
-// base looked for in vain: with them its verdict may be another one.
-func (r *Runner) findMissingServices(ctx context.Context, t *company.Task, res company.GateResult) (missing []string, check string) {
-	if !t.Prepared.MoreServices {
-		return nil, ""
+// findMissingNeeds finds servers and Debian packages that the image lacks and that a red or unstartable check of the
+// base needs. With them, the verdict may change.
+func (r *Runner) findMissingNeeds(
+	ctx context.Context, task *company.Task, res company.GateResult, err error, own ecosystem.OwnNames,
+) (found company.NeedsAdded) {
+	checks := res.Checks
+	if unstarted := (*startError)(nil); errors.As(err, &unstarted) {
+		checks = []company.GateCheck{unstarted.check}
 	}
-	for _, c := range res.Checks {
-		if c.Passed {
+	for _, gateCheck := range checks {
+		if gateCheck.Passed {
 			continue
 		}
-		output := c.Output
-		if r.Blobs != nil && c.Log != "" {
-			if whole, err := r.Blobs.GetBlob(ctx, c.Log); err == nil {
+		output := gateCheck.Output
+		if r.Blobs != nil && gateCheck.Log != "" {
+			if whole, err := r.Blobs.GetBlob(ctx, gateCheck.Log); err == nil {
 				output = string(whole)
 			}
 		}
-		for _, name := range service.FindMissing(output) {
-			if !slices.Contains(t.Prepared.Services, name) && !slices.Contains(missing, name) {
-				missing, check = append(missing, name), cmp.Or(check, c.Name)
-			}
+		needs := task.Prepared.SelectLacking(
+			company.Needs{Services: service.FindMissing(output), Packages: missingPackages(output, own)})
+		if !needs.IsEmpty() && found.Check == "" {
+			found.Check = gateCheck.Name
 		}
+		found.Services, found.Packages = appendNew(found.Services, needs.Services), appendNew(found.Packages, needs.Packages)
 	}
-	return missing, check
+	return found
 }
 
-// fitTree gives a project's containers room for its tree.
-func (r *Runner) fitTree(ctx context.Context, m *gitops.Mirror, tree company.OID) error {
+// listOwnNames returns the names of a tree's own files. A package with such a name belongs to the tree.
+func listOwnNames(ctx context.Context, m *gitops.Mirror, tree company.OID) (ecosystem.OwnNames, error) {
+	files, err := m.List(ctx, tree)
+	if err != nil {
+		return nil, err
+	}
+	paths := make([]string, len(files))
+	for i, f := range files {
+		paths[i] = f.Path
+	}
+	return ecosystem.ReadOwnNames(paths), nil
+}
+
+// appendNew appends the strings that a list lacks.
+func appendNew(list, more []string) []string {
+	for _, one := range more {
+		if !slices.Contains(list, one) {
+			list = append(list, one)
+		}
+	}
+	return list
+}
+
+// fitTree raises the limits of a project's containers so that its tree fits.
+func (r *Runner) fitTree(ctx context.Context, mirror *gitops.Mirror, tree company.OID) error {
 	if r.LimitsByProject == nil {
 		return nil
 	}
-	files, err := m.List(ctx, tree)
+	files, err := mirror.List(ctx, tree)
 	if err != nil {
 		return err
 	}
@@ -233,6 +271,6 @@ func (r *Runner) fitTree(ctx context.Context, m *gitops.Mirror, tree company.OID
 	for _, f := range files {
 		size += f.Size
 	}
-	r.LimitsByProject.Learn(m.Dir(), container.NeedOfTree(size))
+	r.LimitsByProject.Learn(mirror.Dir(), container.NeedOfTree(size))
 	return nil
 }

@@ -40,7 +40,8 @@ func (b *bundle) runShell(dir, line string) string {
 
 func TestHashGates(t *testing.T) {
 	a := commands("go vet ./...", "go test ./...")
-	if gates.HashGates(a) != gates.HashGates(slices.Clone(a)) || gates.HashGates(nil) != gates.HashGates([]company.GateCommand{}) {
+	if gates.HashGates(a) != gates.HashGates(slices.Clone(a)) ||
+		gates.HashGates(nil) != gates.HashGates([]company.GateCommand{}) {
 		t.Error("the same gates have two names")
 	}
 	seen := map[company.Hash]string{}
@@ -63,7 +64,8 @@ func TestQuoteArgs(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	rapid.Check(t, func(t *rapid.T) {
-		word := rapid.OneOf(rapid.StringMatching(`[ -~\n\t]{0,12}`), rapid.SampledFrom([]string{"", "~", "a=b", "é", "-e", "$(x)", "`x`", "!!", "'", "\\", "auto"}))
+		word := rapid.OneOf(rapid.StringMatching(`[ -~\n\t]{0,12}`),
+			rapid.SampledFrom([]string{"", "~", "a=b", "é", "-e", "$(x)", "`x`", "!!", "'", "\\", "auto"}))
 		args := rapid.SliceOfN(word, 0, 5).Draw(t, "args")
 		given := gates.QuoteArgs(append([]string{"printf", `%s\0`, "-"}, args...))
 		if given == gates.Auto || given == gates.None {
@@ -104,8 +106,9 @@ func (d fakeDecider) Do(_ context.Context, _ string, c company.Command) ([]compa
 func (b *bundle) state(base company.OID, cmds []company.GateCommand, subs ...*company.Subtask) *company.State {
 	s := company.NewState()
 	s.Office.Epoch = 1
-	s.Tasks["t1"] = &company.Task{ID: "t1", Status: company.StatusExecuting, Head: base, Subtasks: subs, Prepared: &company.TaskPrepared{
-		Base: company.Base{OID: base}, Gates: cmds, GateHash: gates.HashGates(cmds), Image: b.image}}
+	s.Tasks["t1"] = &company.Task{ID: "t1", Status: company.StatusExecuting, Head: base, Subtasks: subs,
+		Prepared: &company.TaskPrepared{
+			Base: company.Base{OID: base}, Gates: cmds, GateHash: gates.HashGates(cmds), Image: b.image}}
 	return s
 }
 
@@ -160,12 +163,14 @@ func TestGateEffects(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = b.runEffect(s, sub.ID)
-	if got.Result.Passed || !got.Conflict || got.Result.Tree != tree || !strings.HasPrefix(got.Result.Checks[0].Output, "theirs\n") {
+	if got.Result.Passed || !got.Conflict || got.Result.Tree != tree ||
+		!strings.HasPrefix(got.Result.Checks[0].Output, "theirs\n") {
 		t.Errorf("%+v, want a red verdict on %s", got, tree)
 	}
 
 	// The whole task is judged at its head.
-	if got = b.runEffect(s, ""); got.Head != head || got.Result.Passed || !strings.HasPrefix(got.Result.Checks[0].Output, "ours\n") {
+	if got = b.runEffect(s, ""); got.Head != head || got.Result.Passed ||
+		!strings.HasPrefix(got.Result.Checks[0].Output, "ours\n") {
 		t.Errorf("%+v", got)
 	}
 
@@ -180,7 +185,8 @@ func TestGateEffects(t *testing.T) {
 	other := commands("", "false")
 	s2 := b.state(base, other, sub)
 	s2.Tasks["t1"].Head, s2.GateResults = head, s.GateResults
-	if got = b.runEffect(s2, sub.ID); got.Result.Cached || got.Result.Passed || len(b.rt.ids) != started+2 { // and once more, since it is red
+	if got = b.runEffect(s2, sub.ID); got.Result.Cached || got.Result.Passed || len(b.rt.ids) != started+2 {
+		// and once more, since it is red
 		t.Errorf("a verdict of other gates was used: %+v", got)
 	}
 }

@@ -8,97 +8,111 @@ import (
 	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
-	"company/internal/lazyregexp"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/lazyregexp"
 )
 
-// exitKilled is the exit code of a killed process: most often by the kernel,
-// for its memory.
+// exitKilled is the exit code of a killed process. Usually the kernel killed it because of its memory.
 const exitKilled = 137
 
-// killedError explains a gate that was killed on the base: that is no verdict, and
-// nothing to live with for all the work to come.
-func killedError(g company.GateCommand) error {
-	return company.E(company.EGates, fmt.Sprintf("the gate %s (%s) was killed on the base commit, exit %d", g.Name, testreport.CleanName(g.Command, 100), exitKilled)).
+// killedError explains a gate that was killed on the base. That is no verdict, and all later work would be affected.
+func killedError(gateCommand company.GateCommand) error {
+	return company.E(company.EGates,
+		fmt.Sprintf("the gate %s (%s) was killed on the base commit, exit %d", gateCommand.Name,
+			testreport.CleanName(gateCommand.Command, 100),
+			exitKilled)).
 		Because("something in it was killed, by the kernel for its memory as a rule; that says nothing about the base").
 		Fix("raise workers.memory, or have the command do less at a time, then try again").NeedsPerson()
 }
 
-// exitTimeout is the exit code of a check that was ended for its time.
+// exitTimeout is the exit code of a check that exceeded its time limit.
 const exitTimeout = 124
 
-// cannotStart says whether a check did not run at all: a shell ends with 126 or
-// 127 then; a runner that calls a shell says so in its own way.
-func cannotStart(c company.GateCheck) bool {
-	return c.ExitCode == 126 || c.ExitCode == 127 ||
-		slices.ContainsFunc(catalog.Of[ecosystem.Starter](), func(e ecosystem.Starter) bool { return e.CannotStart(c.Command, c.ExitCode, c.Output) })
+// cannotStart reports whether a check did not run at all. A shell then exits with 126 or 127; runners that call a
+// shell report it in their own way.
+func cannotStart(gateCheck company.GateCheck) bool {
+	return gateCheck.ExitCode == 126 || gateCheck.ExitCode == 127 ||
+		slices.ContainsFunc(catalog.Of[ecosystem.Starter](),
+			func(e ecosystem.Starter) bool {
+				return e.CannotStart(gateCheck.Command, gateCheck.ExitCode, gateCheck.Output)
+			})
 }
 
-// cannotStartError explains a gate that cannot run on the base: no work was
-// done yet, so the set-up is at fault, and it must be mended.
-func cannotStartError(g company.GateCommand, c company.GateCheck) error {
-	key, _, _ := strings.Cut(g.Name, " ")
-	e := withLine(c.Output, company.E(company.EGates, fmt.Sprintf("the gate %s (%s) cannot start on the base commit", g.Name, testreport.CleanName(g.Command, 100))).NeedsPerson())
-	if why := explainOutput(c.Output); why != "" {
-		return e.Because(why).Fix("do what it says, or name another command with gates." + key + ", then submit again")
+// startError is an error about a gate that cannot start on the base, with its check.
+type startError struct {
+	error
+	check company.GateCheck
+}
+
+func (e *startError) Unwrap() error { return e.error }
+
+// cannotStartError explains a gate that cannot start on the base. No work was done yet, so the set-up is at fault and
+// must be fixed.
+func cannotStartError(gateCommand company.GateCommand, gateCheck company.GateCheck) error {
+	key, _, _ := strings.Cut(gateCommand.Name, " ")
+	fault := withLine(gateCheck.Output, company.E(company.EGates, fmt.Sprintf("the gate %s (%s) cannot start on the base "+
+		"commit", gateCommand.Name, testreport.CleanName(gateCommand.Command, 100))).NeedsPerson())
+	if reason := explainOutput(gateCheck.Output); reason != "" {
+		return fault.Because(reason).Fix("do what it says, or name another command with gates." + key + ", then submit again")
 	}
-	line := testreport.CleanName(missingProgramLine(c.Output), 200)
+	line := testreport.CleanName(missingProgramLine(gateCheck.Output), 200)
 	if line == "" {
-		line = "exit code " + fmt.Sprint(c.ExitCode)
+		line = "exit code " + fmt.Sprint(gateCheck.ExitCode)
 	}
-	return e.Because("the image has no such program, or it is not executable: " + line).
+	return fault.Because("the image has no such program, or it is not executable: " + line).
 		Fix("have it installed with container.setup, or name another command with gates." + key + ", then submit again")
 }
 
-// withLine adds to an error the line of the config that installs a missing program or library,
-// where its Debian package is known.
-func withLine(output string, e *company.Error) *company.Error {
-	names := missingPackages(output)
+// withLine adds to an error the config line that installs a missing program or library, if its Debian package is
+// known.
+func withLine(output string, fault *company.Error) *company.Error {
+	names := missingPackages(output, nil)
 	if len(names) == 0 {
-		return e
+		return fault
 	}
 	line := company.InstallPackages(names...)
 	line.Why = "the image has no " + strings.Join(names, ", ")
-	return e.MendedBy(line)
+	return fault.MendedBy(line)
 }
 
-// missingPackages are the packages of Debian with what the output of a check says that it lacks.
-func missingPackages(output string) []string {
+// missingPackages returns the Debian packages that provide what a check reports as missing.
+func missingPackages(output string, own ecosystem.OwnNames) []string {
 	for _, e := range catalog.Of[ecosystem.PackageFinder]() {
-		names := slices.DeleteFunc(e.MissingPackages(output), func(name string) bool { return !packageNameRE.MatchString(name) })
+		names := slices.DeleteFunc(e.MissingPackages(output, own),
+			func(name string) bool { return !packageNameRE.MatchString(name) })
 		if len(names) > 0 {
 			return names
 		}
 	}
 	if said := unknownProgramRE.FindStringSubmatch(missingProgramLine(output)); said != nil {
-		if name := catalog.PackageOfProgram(said[1]); name != "" {
+		if name := catalog.PackageOfProgram(said[1]); name != "" && !own.Has(said[1]) {
 			return []string{name}
 		}
 	}
 	return nil
 }
 
-// packageNameRE is how Debian names packages. The names stand in a command of a shell.
+// packageNameRE matches names of Debian packages. The names are used in a shell command.
 var packageNameRE = lazyregexp.New(`^[a-z0-9][a-z0-9+.-]+$`)
 
-// unknownProgramRE matches the name in a shell's message about a program that it does not find.
+// unknownProgramRE matches the name in a shell's message about a program that was not found.
 var unknownProgramRE = lazyregexp.New(`(?:^|[\s:])([A-Za-z0-9_.+-]+): (?:command )?not found$`)
 
-// explainOutput is the reason of a failure by its output, in one line, where an ecosystem knows it.
+// explainOutput returns the reason of a failure in one line, if an ecosystem recognises the output, or "".
 func explainOutput(output string) string {
 	for _, e := range catalog.Of[ecosystem.Explainer]() {
-		if why := e.ExplainOutput(output); why != "" {
-			return strings.Trim(strings.TrimSpace(why), "[]")
+		if reason := e.ExplainOutput(output); reason != "" {
+			return strings.Trim(strings.TrimSpace(reason), "[]")
 		}
 	}
 	return ""
 }
 
-// missingProgramRE matches the line in which a shell names what it cannot start.
-var missingProgramRE = lazyregexp.New(`(?m)^.*(?:: not found|command not found|No such file or directory|Permission denied|not in the image).*$`)
+// missingProgramRE matches the line in which a shell names a program that it cannot start.
+var missingProgramRE = lazyregexp.New(
+	`(?m)^.*(?:: not found|command not found|No such file or directory|Permission denied|not in the image).*$`)
 
-// missingProgramLine is the last line that names a program which could not be started;
-// without one the last line.
+// missingProgramLine returns the last line that names a program which could not be started, or else the last line.
 func missingProgramLine(output string) string {
 	lines := missingProgramRE.FindAllString(output, -1)
 	if len(lines) == 0 {

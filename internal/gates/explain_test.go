@@ -6,7 +6,7 @@ import (
 
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
-	"company/internal/toolproto"
+	"company/internal/toolbox/toolproto"
 )
 
 // The toolbox and the ecosystem know the message about a missing module by the same

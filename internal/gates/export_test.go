@@ -6,6 +6,9 @@ import (
 	"company/internal/company"
 )
 
+// ErrNotBegun: the container was not ready before the time was over.
+var ErrNotBegun = errNotBegun
+
 // What tests of a real repository look at.
 var CanaryPlaces = canaryPlaces
 

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 )
 
 // What a build would download is taken from Debian's packages where these have it:
@@ -29,15 +29,19 @@ if(GREETS_BUILD_TESTS)
   gtest_discover_tests(greet_test)
 endif()
 `)
-		writeBelow(t, dir, "greet.h", "#include <fmt/format.h>\ninline std::string greet(const char *who) { return fmt::format(\"hello, {}\", who); }\n")
-		writeBelow(t, dir, "greet_test.cc", "#include <gtest/gtest.h>\n#include \"greet.h\"\nTEST(Greet, Names) { EXPECT_EQ(greet(\"you\"), \"hello, you\"); }\nTEST(Greet, IsNotEmpty) { EXPECT_FALSE(greet(\"\").empty()); }\n")
+		writeBelow(t, dir, "greet.h", "#include <fmt/format.h>\ninline std::string greet(const char *who) { return "+
+			"fmt::format(\"hello, {}\", who); }\n")
+		writeBelow(t, dir, "greet_test.cc",
+			"#include <gtest/gtest.h>\n#include \"greet.h\"\nTEST(Greet, Names) { EXPECT_EQ(greet(\"you\"), \"hello, you\"); "+
+				"}\nTEST(Greet, IsNotEmpty) { EXPECT_FALSE(greet(\"\").empty()); }\n")
 	})
 	base := c.judge(nil)
 	if check := base.Checks[0]; !base.Passed || check.Counts == nil || check.Counts.Passed != 2 {
 		t.Fatalf("%+v\n%s", check.Counts, check.Output)
 	}
 	c.requireNothingCompiled("GoogleTest")
-	red := c.change(base, map[string]string{"greet.h": "#include <string>\ninline std::string greet(const char *who) { return who; }\n"})
+	red := c.change(base, map[string]string{"greet.h": "#include <string>\ninline std::string greet(const char *who) { " +
+		"return who; }\n"})
 	if red.Passed || !slices.Equal(failures(red), []string{"Greet.Names", "Greet.IsNotEmpty"}) {
 		t.Errorf("%q\n%s", failures(red), red.Output)
 	}

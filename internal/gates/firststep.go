@@ -10,34 +10,39 @@ import (
 
 	"company/internal/company"
 	"company/internal/container"
+	"company/internal/container/service"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
 	"company/internal/gitops"
-	"company/internal/service"
 )
 
-// A suite that is slow on the base is run in two steps: for a ticket the packages that it
-// touches and those that depend on them, for the merged tree all. What the first step
-// misses, such as a test that reads the source of another package, the second one finds.
+// A suite that is slow on the base is run in two steps. For a ticket, it runs the packages that the ticket touches
+// and those that depend on them. For the merged tree, it runs all. Failures that the first step misses, for example
+// in a test that reads another package's source, are found by the second.
 
-// EvaluateTicket is Evaluate for a ticket that is to be merged onto a tested commit: of a
-// slow suite the tests are run that the change from there can reach, where these are known
-// and not more than half. A verdict on the whole tree that is there already counts instead.
-func (r *Runner) EvaluateTicket(ctx context.Context, s *company.State, t *company.Task, m *gitops.Mirror, onto, tree company.OID, label string, started func(string)) (company.GateResult, error) {
-	return r.evaluateTree(ctx, s, t, Job{Mirror: m, Tree: tree, Since: onto, Label: label, OnCheckStarted: started, services: service.AreIn(t.Prepared.ImageLayers)})
+// EvaluateTicket is like Evaluate, for a ticket that is to be merged onto a tested commit. Of a slow suite it runs
+// only the tests that the change since then can affect, if these are known and at most half of all. An existing
+// verdict on the whole tree is used instead.
+func (r *Runner) EvaluateTicket(
+	ctx context.Context, state *company.State, task *company.Task, mirror *gitops.Mirror, onto, tree company.OID,
+	label string,
+	started func(string),
+) (company.GateResult, error) {
+	return r.evaluateTree(ctx, state, task,
+		Job{Mirror: mirror, Tree: tree, Since: onto, Label: label, OnCheckStarted: started,
+			services: service.AreIn(task.Prepared.ImageLayers)})
 }
 
-// takesFirstStep says whether a check is run in two steps: it is a test that takes long on
-// the base, and whose failures there, if any, have names. In a replay the record tells what
-// took long.
-func (r *Runner) takesFirstStep(j Job, i int) (ecosystem.PartTester, bool) {
-	base := j.baselineCheck(i)
-	if j.Since == "" || !j.Gates[i].IsTest() || base == nil || base.Absent || base.Skipped {
+// takesFirstStep reports whether a check is run in two steps: it is a test gate that is slow on the base, and its
+// failures there, if any, have names. In a replay the record decides whether it was slow.
+func (r *Runner) takesFirstStep(job Job, i int) (ecosystem.PartTester, bool) {
+	base := job.baselineCheck(i)
+	if job.Since == "" || !job.Gates[i].IsTest() || base == nil || base.Absent || base.Skipped {
 		return nil, false
 	}
 	slow := r.FirstStepAfter > 0 && base.RunTime() > r.FirstStepAfter
 	if r.Record != nil {
-		if part, known := r.Record.RanPart(j.Tree, i); known {
+		if part, known := r.Record.RanPart(job.Tree, i); known {
 			slow = part
 		}
 	}
@@ -47,86 +52,86 @@ func (r *Runner) takesFirstStep(j Job, i int) (ecosystem.PartTester, bool) {
 	if base.ExitCode != 0 && (base.Counts == nil || base.Counts.Failed != len(base.Tests) || len(base.Unrun()) > 0) {
 		return nil, false
 	}
-	e, ok := catalog.PlanterOf(j.Gates[i].Plant).(ecosystem.PartTester)
-	return e, ok && e.ListCommand(j.Gates[i], nil) != ""
+	e, ok := catalog.PlanterOf(job.Gates[i].Plant).(ecosystem.PartTester)
+	return e, ok && e.ListCommand(job.Gates[i], nil) != ""
 }
 
-// narrowCheck gives a job whose check runs the tests that its change can reach; part is nil
-// where all are to be run.
-func (r *Runner) narrowCheck(ctx context.Context, j Job, i int) (Job, *ecosystem.TestPart, error) {
-	e, ok := r.takesFirstStep(j, i)
+// narrowCheck returns a job whose check only runs the tests that its change can affect. part is nil if all tests must
+// run.
+func (r *Runner) narrowCheck(ctx context.Context, job Job, i int) (Job, *ecosystem.TestPart, error) {
+	partTester, ok := r.takesFirstStep(job, i)
 	if !ok {
-		return j, nil, nil
+		return job, nil, nil
 	}
-	d, err := j.Mirror.Diff(ctx, j.Since, j.Tree, 0)
+	diff, err := job.Mirror.Diff(ctx, job.Since, job.Tree, 0)
 	if err != nil {
-		return j, nil, err
+		return job, nil, err
 	}
 	var changed []string
-	for _, c := range d.Changes {
-		if !isPlainMode(c.OldMode) || !isPlainMode(c.NewMode) {
-			return j, nil, nil // what a link stands for its place does not tell
+	for _, fileChange := range diff.Changes {
+		if !isPlainMode(fileChange.OldMode) || !isPlainMode(fileChange.NewMode) {
+			return job, nil, nil // a link's path does not show what it links to
 		}
-		changed = append(changed, c.Path)
+		changed = append(changed, fileChange.Path)
 	}
-	gate := j.Gates[i]
-	output, ok, err := r.listTests(ctx, j, i, e.ListCommand(gate, changed))
+	gate := job.Gates[i]
+	output, ok, err := r.listTests(ctx, job, i, partTester.ListCommand(gate, changed))
 	if err != nil || !ok {
-		return j, nil, err
+		return job, nil, err
 	}
-	part, ok := e.FindPart(gate, changed, output)
-	all := j.Gates
-	j.Gates = slices.Clone(all)
-	if !ok || len(part.Names) == 0 || 2*len(part.Names) > part.Of || !j.runReport(i, e.PartCommand(gate, part.Names)) {
-		j.Gates = all
-		return j, nil, nil
+	part, ok := partTester.FindPart(gate, changed, output)
+	gateCommands := job.Gates
+	job.Gates = slices.Clone(gateCommands)
+	if !ok || len(part.Names) == 0 || 2*len(part.Names) > part.Of ||
+		!job.runReport(i, partTester.PartCommand(gate, part.Names)) {
+		job.Gates = gateCommands
+		return job, nil, nil
 	}
-	j.part = &part
-	return j, &part, nil
+	job.part = &part
+	return job, &part, nil
 }
 
-// maxArgument is how long the script of a check on some folders may be: Linux takes 128 KiB
-// in one argument of a program.
+// maxArgument limits the script of a check on some folders. Linux allows 128 KiB in one program argument.
 const maxArgument = 100 << 10
 
-// runReport has a check run a command of some folders alone, and says whether it does: one
-// that is too long for a shell leaves the check as it was.
+// runReport makes a check run a command on some folders only. It returns false and leaves the check unchanged if the
+// command is too long for a shell.
 func (j Job) runReport(i int, command string) bool {
-	g := j.Gates[i]
-	g.Report, g.Probe = command, ""
-	if len(checkScript(g, false)) > maxArgument {
+	gateCommand := j.Gates[i]
+	gateCommand.Report, gateCommand.Probe = command, ""
+	if len(checkScript(gateCommand, false)) > maxArgument {
 		return false
 	}
-	j.Gates[i] = g
+	j.Gates[i] = gateCommand
 	return true
 }
 
-// listTests runs a command on a job's tree and gives its output. Not ok: it failed, or
-// printed too much.
-func (r *Runner) listTests(ctx context.Context, j Job, i int, command string) (output string, ok bool, err error) {
+// listTests runs a command on a job's tree and returns its output. ok is false if it failed or printed too much.
+func (r *Runner) listTests(ctx context.Context, job Job, i int, command string) (output string, ok bool, err error) {
 	cctx, cancel := context.WithTimeoutCause(ctx, leastTimeout, errTimeout)
 	defer cancel()
-	labels := container.Labels{Office: r.Office, Run: j.Label, Epoch: j.Epoch, Role: "gate"}
+	labels := container.Labels{Office: r.Office, Run: job.Label, Epoch: job.Epoch, Role: "gate"}
 	out := &boundedBuffer{most: maxReport}
-	exit, err := r.runScript(cctx, j, container.Spec{Name: labels.Name("list", j.Tree.Short(), fmt.Sprint(i)), Labels: labels, Limits: r.limitsFor(j)},
-		checkScript(company.GateCommand{Command: command, Dir: j.Gates[i].Dir}, false), out, io.Discard)
+	exit, err := r.runScript(cctx, job,
+		container.Spec{Name: labels.Name("list", job.Tree.Short(), fmt.Sprint(i)), Labels: labels, Limits: r.limitsFor(job)},
+		checkScript(company.GateCommand{Command: command, Dir: job.Gates[i].Dir}, false), out, io.Discard)
 	if err != nil && !errors.Is(err, errNotBegun) && ctx.Err() == nil && cctx.Err() != nil {
 		return "", false, nil // it took too long
 	}
 	if errors.Is(err, errDiskFull) && ctx.Err() == nil {
-		return "", false, nil // the check itself gets more room
+		return "", false, nil // the check itself gets more space
 	}
 	return out.text.String(), exit.Code == 0 && !exit.OOMKilled && !out.full, err
 }
 
-// boundedBuffer keeps the first bytes that are written to it.
+// boundedBuffer keeps the text that is written to it up to a limit.
 type boundedBuffer struct {
 	text bytes.Buffer
 	most int
 	full bool // more was written
 }
 
-// Write never fails: a failing writer would end the container.
+// Write never fails, because a failing writer would end the container.
 func (b *boundedBuffer) Write(p []byte) (int, error) {
 	if b.full = b.full || b.text.Len()+len(p) > b.most; !b.full {
 		b.text.Write(p)
@@ -134,21 +139,21 @@ func (b *boundedBuffer) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// wasToRun says whether a test of the base is among those that a job runs, by its name.
+// wasToRun reports whether a job's tests include the given test of the base.
 func (j Job) wasToRun(test string) bool { return j.part == nil || j.part.Has(test) }
 
-// isPlainMode says whether a side of a change is a file, or none.
+// isPlainMode reports whether a side of a change is a regular file or missing.
 func isPlainMode(mode int) bool {
 	return mode == 0 || mode == gitops.ModeFile || mode == gitops.ModeExec
 }
 
-// isDecidedBy says whether the result of a part is the verdict of a first step. One that ran no
-// test shows nothing, and one may be red for being a part: then all is run. With services
-// each may be: tests find there what those before them left.
-func (j Job) isDecidedBy(i int, c company.GateCheck) bool {
-	if c.Against(j.baselineCheck(i)) != company.ComparedFailed {
-		return c.Counts != nil && c.Counts.Passed+c.Counts.Failed > 0
+// isDecidedBy reports whether the result of a part is the verdict. A part that ran no test decides nothing. A part
+// may also be red only because it is a part; then all tests are run. With services, any part may, because tests may
+// depend on data left by earlier ones.
+func (j Job) isDecidedBy(i int, gateCheck company.GateCheck) bool {
+	if gateCheck.Against(j.baselineCheck(i)) != company.ComparedFailed {
+		return gateCheck.Counts != nil && gateCheck.Counts.Passed+gateCheck.Counts.Failed > 0
 	}
 	e, ok := catalog.PlanterOf(j.Gates[i].Plant).(ecosystem.PartTester)
-	return ok && !j.services && e.IsRedForAll(c)
+	return ok && !j.services && e.IsRedForAll(gateCheck)
 }

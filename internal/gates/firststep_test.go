@@ -10,16 +10,22 @@ import (
 
 	"company/internal/company"
 	"company/internal/gates"
+	"company/internal/lib/hosttest"
 )
 
 // sixPackages is a module in which b depends on a, and the test of d reads the source of c.
 var sixPackages = map[string]string{
-	"go.mod": "module example.org/six\n\ngo 1.24\n",
-	"a/a.go": "package a\n\nconst A = 1\n", "a/a_test.go": "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {}\n",
-	"b/b.go": "package b\n\nimport \"example.org/six/a\"\n\nconst B = 2 * a.A\n", "b/b_test.go": "package b\n\nimport \"testing\"\n\nfunc TestB(t *testing.T) {\n\tif B != 2 {\n\t\tt.Error(B)\n\t}\n}\n",
-	"c/c.go": "package c\n\n// C is short.\nconst C = 1\n", "c/c_test.go": "package c\n\nimport \"testing\"\n\nfunc TestC(t *testing.T) {}\n",
-	"d/d_test.go": "package d\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestD(t *testing.T) {\n\tif text, err := os.ReadFile(\"../c/c.go\"); err != nil || len(text) > 50 {\n\t\tt.Error(len(text), err)\n\t}\n}\n",
-	"e/e.go":      "package e\n", "f/f.go": "package f\n",
+	"go.mod":      "module example.org/six\n\ngo 1.24\n",
+	"a/a.go":      "package a\n\nconst A = 1\n",
+	"a/a_test.go": "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {}\n",
+	"b/b.go":      "package b\n\nimport \"example.org/six/a\"\n\nconst B = 2 * a.A\n",
+	"b/b_test.go": "package b\n\nimport \"testing\"\n\nfunc TestB(t *testing.T) {\n\tif B != 2 " +
+		"{\n\t\tt.Error(B)\n\t}\n}\n",
+	"c/c.go":      "package c\n\n// C is short.\nconst C = 1\n",
+	"c/c_test.go": "package c\n\nimport \"testing\"\n\nfunc TestC(t *testing.T) {}\n",
+	"d/d_test.go": "package d\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestD(t *testing.T) {\n\tif text, err := " +
+		"os.ReadFile(\"../c/c.go\"); err != nil || len(text) > 50 {\n\t\tt.Error(len(text), err)\n\t}\n}\n",
+	"e/e.go": "package e\n", "f/f.go": "package f\n",
 }
 
 // stepped is a project with a baseline, whose tickets are judged.
@@ -48,7 +54,8 @@ func (b *bundle) beginSteps(cmds []company.GateCommand, image string) *stepped {
 	b.image = image
 	s := b.state(b.commit("main"), cmds)
 	task := s.Tasks["t1"]
-	h := &gates.Handler{Decider: fakeDecider{s}, Runner: b.runner, Mirrors: oneMirror{b.mirror}, Watcher: unwatched{}, RedGreen: true}
+	h := &gates.Handler{Decider: fakeDecider{s}, Runner: b.runner, Mirrors: oneMirror{b.mirror}, Watcher: unwatched{},
+		RedGreen: true}
 	cmd, err := h.RunBaseline(b.ctx, company.Effect{Task: "t1"})
 	if err != nil {
 		b.t.Fatal(err)
@@ -86,6 +93,7 @@ func (p *stepped) judgeChange(name string, files map[string]string) (company.Gat
 // that depend on them; the whole runs all. The verdict of the first step is not one on the
 // tree, names no test as gone that was not to be run, and shows red to green (GAT-3).
 func TestFirstStep(t *testing.T) {
+	hosttest.Sampled(t)
 	p := inSteps(t, sixPackages)
 	b, s, task, h := p.bundle, p.state, p.task, p.h
 	if c := task.Baseline.Checks[0]; !task.Baseline.Passed || c.Counts.Passed != 4 {
@@ -101,48 +109,60 @@ func TestFirstStep(t *testing.T) {
 	}
 
 	r := judge("breaks-b", map[string]string{"a/a.go": "package a\n\nconst A = 3\n"})
-	if c := r.Checks[0]; r.Passed || c.Part == nil || *c.Part != (company.TestPart{Ran: 2, Of: 6}) || !slices.Equal(c.NewFailures(), []string{"example.org/six/b TestB"}) || c.Counts.Passed != 1 {
+	if c := r.Checks[0]; r.Passed || c.Part == nil || *c.Part != (company.TestPart{Ran: 2, Of: 6}) ||
+		!slices.Equal(c.NewFailures(), []string{"example.org/six/b TestB"}) || c.Counts.Passed != 1 {
 		t.Errorf("what depends on the touched package: %+v", r)
 	}
 
 	r = judge("breaks-d", map[string]string{
-		"c/c.go":      "package c\n\n// C is long, and longer than a test of another package allows.\nconst C = 2\n",
-		"c/c_test.go": sixPackages["c/c_test.go"] + "\nfunc TestMore(t *testing.T) {\n\tif C != 2 {\n\t\tt.Error(C)\n\t}\n}\n",
+		"c/c.go": "package c\n\n// C is long, and longer than a test of another package allows.\nconst C = 2\n",
+		"c/c_test.go": sixPackages["c/c_test.go"] +
+			"\nfunc TestMore(t *testing.T) {\n\tif C != 2 {\n\t\tt.Error(C)\n\t}\n}\n",
 	})
 	if c := r.Checks[0]; !r.Passed || c.Part == nil || c.Part.Ran != 1 || c.Counts.Passed != 2 {
 		t.Errorf("what imports do not tell: %+v", r)
 	}
-	if g := r.RedGreen; g == nil || g.Fresh != 1 || !slices.Equal(g.Proof, []string{"example.org/six/c TestMore"}) || g.Reason != "" {
+	if g := r.RedGreen; g == nil || g.Fresh != 1 || !slices.Equal(g.Proof, []string{"example.org/six/c TestMore"}) ||
+		g.Reason != "" {
 		t.Errorf("red to green: %+v", r.RedGreen)
 	}
 	whole, err := b.runner.Evaluate(b.ctx, s, task, b.mirror, r.Tree, "t1-01", nil)
-	if c := whole.Checks[0]; err != nil || whole.Passed || whole.Cached || c.Part != nil || !slices.Equal(c.NewFailures(), []string{"example.org/six/d TestD"}) {
+	if c := whole.Checks[0]; err != nil || whole.Passed || whole.Cached || c.Part != nil ||
+		!slices.Equal(c.NewFailures(), []string{"example.org/six/d TestD"}) {
 		t.Errorf("the whole: %+v, %v", whole, err)
 	}
 	s.GateResults[company.GateKey(whole.Tree, whole.GateHash, whole.Image)] = whole
 	task.Subtasks = []*company.Subtask{{ID: "t1-01", Head: b.commit("breaks-d")}}
-	if cmd, err := h.RunGates(b.ctx, company.Effect{Task: "t1", Subtask: "t1-01"}); err != nil || !cmd.(company.RecordGateResult).Result.Cached || cmd.(company.RecordGateResult).Result.Passed {
+	if cmd, err := h.RunGates(b.ctx, company.Effect{Task: "t1", Subtask: "t1-01"}); err != nil ||
+		!cmd.(company.RecordGateResult).Result.Cached || cmd.(company.RecordGateResult).Result.Passed {
 		t.Errorf("a whole verdict that is known does not count: %+v, %v", cmd, err)
 	}
 
-	if r = judge("module", map[string]string{"go.mod": sixPackages["go.mod"] + "\n// more\n", "c/more.go": "package c\n"}); r.Checks[0].Part != nil || r.Checks[0].Counts.Passed != 4 {
+	if r = judge(
+		"module",
+		map[string]string{"go.mod": sixPackages["go.mod"] + "\n// more\n",
+			"c/more.go": "package c\n"}); r.Checks[0].Part != nil || r.Checks[0].Counts.Passed != 4 {
 		t.Errorf("a change of the module: %+v", r)
 	}
 	if err := os.Symlink("c.go", filepath.Join(b.dir, "c", "linked.md")); err != nil {
 		t.Fatal(err)
 	}
-	if r = judge("link", map[string]string{"c/more.go": "package c\n"}); r.Checks[0].Part != nil || r.Checks[0].Counts.Passed != 4 {
+	if r = judge("link", map[string]string{"c/more.go": "package c\n"}); r.Checks[0].Part != nil ||
+		r.Checks[0].Counts.Passed != 4 {
 		t.Errorf("a link: %+v", r)
 	}
 	task.Prepared.ImageLayers = []string{"base=1", "services=2"}
-	if c := judge("seeds", map[string]string{"a/a.go": "package a\n\nconst A = 4\n"}).Checks[0]; c.Part != nil || c.Counts.Passed != 3 || len(c.NewFailures()) != 1 {
+	if c := judge("seeds", map[string]string{"a/a.go": "package a\n\nconst A = 4\n"}).Checks[0]; c.Part != nil ||
+		c.Counts.Passed != 3 || len(c.NewFailures()) != 1 {
 		t.Errorf("a red part with services: %+v", c)
 	}
-	if c := judge("keeps", map[string]string{"a/more.go": "package a\n"}).Checks[0]; c.Part == nil || c.Counts.Passed != 2 {
+	if c := judge("keeps", map[string]string{"a/more.go": "package a\n"}).Checks[0]; c.Part == nil ||
+		c.Counts.Passed != 2 {
 		t.Errorf("a green part with services: %+v", c)
 	}
 	b.runner.FirstStepAfter = 0
-	if r = judge("off", map[string]string{"c/more.go": "package c\n\nconst More = 1\n"}); r.Checks[0].Part != nil || r.Checks[0].Counts.Passed != 4 {
+	if r = judge("off", map[string]string{"c/more.go": "package c\n\nconst More = 1\n"}); r.Checks[0].Part != nil ||
+		r.Checks[0].Counts.Passed != 4 {
 		t.Errorf("turned off: %+v", r)
 	}
 }
@@ -178,7 +198,8 @@ func TestCommandOfManyFolders(t *testing.T) {
 	}{{1000, true}, {10000, false}} {
 		j := gates.Job{Gates: []company.GateCommand{gate}}
 		command := "go test -json" + strings.Repeat(" ./internal/folder", c.folders)
-		if ok := gates.RunReport(j, command); ok != c.fits || (j.Gates[0].Report == command) != c.fits || (j.Gates[0].Probe == "") != c.fits {
+		if ok := gates.RunReport(j, command); ok != c.fits || (j.Gates[0].Report == command) != c.fits ||
+			(j.Gates[0].Probe == "") != c.fits {
 			t.Errorf("%d folders: %v, %.40s", c.folders, ok, j.Gates[0].Report)
 		}
 	}
@@ -195,7 +216,8 @@ func (p partRecord) RanPart(tree company.OID, _ int) (part, known bool) {
 // In a replay the record says whether a check ran a part, whatever the base takes there.
 func TestFirstStepOfARecord(t *testing.T) {
 	t.Parallel()
-	gate := company.GateCommand{Name: "test", Command: "go test ./...", Plant: "go", Canary: "go list -find -e -f '{{.Dir}}' ./...\ngo test -json"}
+	gate := company.GateCommand{Name: "test", Command: "go test ./...", Plant: "go",
+		Canary: "go list -find -e -f '{{.Dir}}' ./...\ngo test -json"}
 	for name, c := range map[string]struct {
 		tree   company.OID
 		took   time.Duration

@@ -1,16 +1,12 @@
-// Package gates judges trees. It owns what the gates of a project are
-// (detected at the base commit, or given in the config, and pinned), and
-// running them: each check is the own command of a fresh, offline container
-// into which the tree is streamed, and the daemon's exit code is the verdict.
+// Package gates judges trees. It finds the gates of a project (detected at the base commit or configured, then
+// pinned) and runs them. Each check is the main command of a fresh, offline container into which the tree is
+// streamed. The daemon's exit code is the verdict.
 //
-// It promises that a verdict is about exactly the tree that it names, that test
-// runs only if lint passed, and that a gate which cannot start is red or an
-// error, never green. What a check prints is read for the names of its tests
-// (package testreport), within bounds. A container is never believed: green is an exit
-// code and nothing else. The names serve people, and the one question that no
-// exit code answers: whether a red test was red on the base already (the
-// baseline, company.GateCheck.Against). There a hostile check could lie; on a
-// green base it cannot.
+// A verdict is about exactly the tree that it names. Tests run only if lint passed. A gate that cannot start is red
+// or an error, never green. The output of a check is parsed for test names (package testreport), within limits. Text
+// from a container is never trusted: only an exit code makes a check green. The names serve people and one question
+// that no exit code answers: whether a red test was red on the base already (the baseline,
+// company.GateCheck.Against). A hostile check could lie about that, but not on a green base.
 package gates
 
 import (
@@ -19,14 +15,14 @@ import (
 	"company/internal/company"
 )
 
-// HashGates names a set of pinned gates.
+// HashGates returns a hash that identifies a set of pinned gates.
 func HashGates(cmds []company.GateCommand) company.Hash {
 	if cmds == nil {
 		cmds = []company.GateCommand{}
 	}
-	h, err := company.HashOf(cmds)
+	hash, err := company.HashOf(cmds)
 	if err != nil {
 		panic(fmt.Sprintf("gates: commands without canonical form: %v", err))
 	}
-	return h
+	return hash
 }

@@ -17,49 +17,50 @@ import (
 	"company/internal/container"
 	"company/internal/ecosystem"
 	"company/internal/gitops"
-	"company/internal/safetext"
-	"company/internal/shell"
+	"company/internal/lib/safetext"
+	"company/internal/lib/shellquote"
 )
 
-// changedFile is a file that commands have changed, as their container gives it.
+// changedFile is a file that commands have changed, as reported by their container.
 type changedFile struct {
 	path  string
 	plain bool // a regular file that is not executable
 	text  []byte
 }
 
-// Bounds of what is generated for a merge.
+// Limits for the files generated for a merge.
 const (
 	maxGenerated      = 32 << 20 // bytes of all files
 	maxGeneratedFiles = 2000
 	generateTimeout   = 10 * time.Minute
 )
 
-// runGenerators runs the commands of a generation on its tree, and again in a larger container
-// where they ran out of memory or of room and this host has more. An error means that
-// nothing could be found out.
-func (r *Runner) runGenerators(ctx context.Context, s *company.State, t *company.Task, m *gitops.Mirror, g generation) (ecosystem.Generated, error) {
+// runGenerators runs the commands of a generation on its tree. If they run out of memory or disk space and this host
+// has more, it retries in a larger container. An error means that no result could be determined.
+func (r *Runner) runGenerators(
+	ctx context.Context, state *company.State, task *company.Task, mirror *gitops.Mirror, g generation,
+) (ecosystem.Generated, error) {
 	if len(g.formatScript()) > maxArgument {
 		return ecosystem.Generated{Why: "too many files would have to be generated"}, nil
 	}
-	image, refused, err := r.imageFor(ctx, t, m, g.of)
+	image, refused, err := r.imageFor(ctx, task, mirror, g.of)
 	if err != nil || refused != "" {
 		return ecosystem.Generated{Why: refused, MayPass: true}, err
 	}
 	if r.LimitsByProject != nil {
-		memory, disk := t.Baseline.Needs()
-		r.LimitsByProject.Learn(m.Dir(), container.Need{Memory: memory, Disk: disk})
+		memory, disk := task.Baseline.Needs()
+		r.LimitsByProject.Learn(mirror.Dir(), container.Need{Memory: memory, Disk: disk})
 	}
-	j := Job{Mirror: m, Tree: g.of, Image: image, Label: string(t.ID), Epoch: s.Office.Epoch}
-	for limits, roomier := r.limitsFor(j), false; ; {
-		made, err := r.runGenerator(ctx, j, g, limits)
+	job := Job{Mirror: mirror, Tree: g.of, Image: image, Label: string(task.ID), Epoch: state.Office.Epoch}
+	for limits, roomier := r.limitsFor(job), false; ; {
+		made, err := r.runGenerator(ctx, job, g, limits)
 		more := false
 		switch {
 		case r.LimitsByProject == nil || ctx.Err() != nil:
 		case errors.Is(err, errOutOfMemory):
-			limits, more = r.LimitsByProject.Grow(m.Dir(), limits.WithDefaults().MemoryBytes)
+			limits, more = r.LimitsByProject.Grow(mirror.Dir(), limits.WithDefaults().MemoryBytes)
 		case errors.Is(err, errDiskFull) && !roomier:
-			limits, more = r.LimitsByProject.GrowDisk(m.Dir(), limits)
+			limits, more = r.LimitsByProject.GrowDisk(mirror.Dir(), limits)
 			roomier = true
 		}
 		switch {
@@ -72,23 +73,26 @@ func (r *Runner) runGenerators(ctx context.Context, s *company.State, t *company
 	}
 }
 
-// errDiskFull: the container's work space was full.
+// errDiskFull means that the container's work space was full.
 var errDiskFull = errors.New("gates: no room for files")
 
-// runGenerator runs the commands in one container as a gate's: offline, within the same
-// limits. What it gives is data: the files that may count are those of checkMade, whatever
-// the container says. What the load of the host or the size of the container may have
-// caused may pass.
-func (r *Runner) runGenerator(ctx context.Context, j Job, g generation, limits container.Limits) (ecosystem.Generated, error) {
+// runGenerator runs the commands in one container with the limits of a gate, offline. Its output is untrusted:
+// checkMade decides which files count. MayPass is set if the host's load or the container's size may be the cause of
+// a failure.
+func (r *Runner) runGenerator(
+	ctx context.Context, job Job, g generation, limits container.Limits,
+) (ecosystem.Generated, error) {
 	limit := generateTimeout
 	if r.Timeout > 0 {
 		limit = min(limit, r.Timeout)
 	}
 	cctx, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
 	defer cancel()
-	labels := container.Labels{Office: r.Office, Run: j.Label, Epoch: j.Epoch, Role: "gate"}
+	labels := container.Labels{Office: r.Office, Run: job.Label, Epoch: job.Epoch, Role: "gate"}
 	files, printed := &boundedBuffer{most: maxGenerated}, &outputBuffer{}
-	exit, err := r.runScript(cctx, j, container.Spec{Name: labels.Name("generate", g.of.Short()), Labels: labels, Limits: limits}, g.formatScript(), files, printed)
+	exit, err := r.runScript(cctx, job,
+		container.Spec{Name: labels.Name("generate", g.of.Short()), Labels: labels, Limits: limits}, g.formatScript(),
+		files, printed)
 	commands, output := describeCommands(g.commands), printed.headAndTail()
 	failed := fmt.Sprintf("%s failed (exit code %d): %s", commands, exit.Code, lastWords(output))
 	switch {
@@ -107,28 +111,27 @@ func (r *Runner) runGenerator(ctx context.Context, j Job, g generation, limits c
 	case exit.Code != 0:
 		return ecosystem.Generated{Why: failed, MayPass: exit.Code == exitKilled}, nil
 	}
-	changed, why := readChanged(&files.text)
-	if why != "" {
-		return ecosystem.Generated{Why: commands + " " + why}, nil
+	changed, reason := readChanged(&files.text)
+	if reason != "" {
+		return ecosystem.Generated{Why: commands + " " + reason}, nil
 	}
-	return g.checkMade(ctx, j.Mirror, changed)
+	return g.checkMade(ctx, job.Mirror, changed)
 }
 
-// lastWords is the last line of an output that says something.
+// lastWords returns the last line of an output.
 func lastWords(output string) string {
 	lines := strings.Split(strings.TrimSpace(output), "\n")
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 
-// formatScript gives the shell script that runs the commands and packs the files that they have
-// changed, as git finds them: those that the project ignores do not count. The files that are to be made are old at first, so that
-// a maker which goes by times makes them, and one that was not written is seen. What the
-// commands print goes with the errors, and what they left running is killed, so that the
-// archive is alone in the output.
+// formatScript returns the shell script that runs the commands and packs the files that they changed, as git reports
+// them. Files that the project ignores do not count. The files to generate get an old time first: generators that
+// compare times then rebuild them, and a file that was not written is detected. The commands' output goes to stderr
+// and their leftover processes are killed, so that stdout has only the archive.
 func (g generation) formatScript() string {
 	var conflicts strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(g.files)) {
-		conflicts.WriteString(" " + shell.QuoteArgument("./"+name))
+		conflicts.WriteString(" " + shellquote.QuoteArgument("./"+name))
 	}
 	var b strings.Builder
 	b.WriteString(`tree=$PWD
@@ -138,7 +141,7 @@ touch -t 200001010000 /tmp/generated.old || exit
 `)
 	fmt.Fprintf(&b, "touch -c -r /tmp/generated.old --%s%s || exit\n", conflicts.String(), g.listCovered())
 	for _, c := range g.commands {
-		// The parenthesis stands on a line of its own: a command may end in a comment.
+		// The closing parenthesis is on its own line because a command may end in a comment.
 		fmt.Fprintf(&b, "( cd -- \"$tree\" && %s\n) </dev/null >&2 || { code=$?; kill -9 -1 2>/dev/null; exit $code; }\n", c)
 	}
 	fmt.Fprintf(&b, `kill -9 -1 2>/dev/null
@@ -158,23 +161,24 @@ exit "$(cat /tmp/generated.code)"
 	return b.String()
 }
 
-// listCovered are the files of the tree that the commands make by the config, as arguments.
+// listCovered returns the tree's files that the config assigns to the commands, as shell arguments.
 func (g generation) listCovered() string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(g.in)) {
-		if rule := findRule(g.rules, name); rule != nil && slices.Contains(g.commands, rule.command) && g.files[name] == "" && g.in[name].Mode == gitops.ModeFile {
-			b.WriteString(" " + shell.QuoteArgument("./"+name))
+		if rule := findRule(g.rules, name); rule != nil && slices.Contains(g.commands, rule.command) && g.files[name] == "" &&
+			g.in[name].Mode == gitops.ModeFile {
+			b.WriteString(" " + shellquote.QuoteArgument("./"+name))
 		}
 	}
 	return b.String()
 }
 
-// readChanged reads the archive of changed files; why: it cannot be believed. A short
-// archive may claim texts of any length, as sparse files: they are bounded here.
-func readChanged(from io.Reader) (out []changedFile, why string) {
+// readChanged reads the archive of changed files. reason is set if it cannot be trusted. A short archive may claim
+// very long texts as sparse files, so the total size is limited here.
+func readChanged(from io.Reader) (out []changedFile, reason string) {
 	tr, left := tar.NewReader(from), int64(maxGenerated)
 	for {
-		h, err := tr.Next()
+		header, err := tr.Next()
 		if errors.Is(err, io.EOF) {
 			return out, ""
 		}
@@ -184,17 +188,17 @@ func readChanged(from io.Reader) (out []changedFile, why string) {
 		if len(out) == maxGeneratedFiles {
 			return nil, fmt.Sprintf("changes more than %d files", maxGeneratedFiles)
 		}
-		name := path.Clean(h.Name)
+		name := path.Clean(header.Name)
 		if path.IsAbs(name) || name == "." || name == ".." || strings.HasPrefix(name, "../") {
 			return nil, "makes a file outside of the repository"
 		}
-		if isSparse(h) {
+		if isSparse(header) {
 			return nil, "gives files that cannot be read: " + safetext.EscapeLine(name, 100) + " is sparse"
 		}
-		if h.Size > left {
+		if header.Size > left {
 			return nil, "makes more than " + container.Size(maxGenerated)
 		}
-		f := changedFile{path: name, plain: h.Typeflag == tar.TypeReg && h.Mode&0o111 == 0}
+		f := changedFile{path: name, plain: header.Typeflag == tar.TypeReg && header.Mode&0o111 == 0}
 		var text bytes.Buffer
 		n, err := io.Copy(&text, io.LimitReader(tr, left))
 		if err != nil {
@@ -206,8 +210,9 @@ func readChanged(from io.Reader) (out []changedFile, why string) {
 	}
 }
 
-// isSparse reports whether the text of an entry has holes, which the archive does not hold
-// and its reader fills. The script's tar makes none.
-func isSparse(h *tar.Header) bool {
-	return h.Typeflag == tar.TypeGNUSparse || slices.ContainsFunc(slices.Collect(maps.Keys(h.PAXRecords)), func(k string) bool { return strings.HasPrefix(k, "GNU.sparse.") })
+// isSparse reports whether an entry has holes that the reader would fill. The script's tar creates none.
+func isSparse(header *tar.Header) bool {
+	return header.Typeflag == tar.TypeGNUSparse ||
+		slices.ContainsFunc(slices.Collect(maps.Keys(header.PAXRecords)),
+			func(k string) bool { return strings.HasPrefix(k, "GNU.sparse.") })
 }

@@ -10,38 +10,38 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/company/glob"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
 	"company/internal/gitops"
-	"company/internal/glob"
-	"company/internal/lazyregexp"
-	"company/internal/safetext"
+	"company/internal/lib/lazyregexp"
+	"company/internal/lib/safetext"
 )
 
-// generation is what makes generated files of a merge anew.
+// generation describes how to regenerate the generated files of a merge.
 type generation struct {
 	of       company.OID             // the merge, with one side's text of the files
 	in       map[string]gitops.Entry // the files of that tree
-	files    map[string]string       // those in conflict, and the command of each
+	files    map[string]string       // the files in conflict, with the command of each
 	commands []string                // in the order in which they are run
 	rules    []generateRule
-	guards   company.PlanRules // of paths that need the president's leave, and of those that may change
-	tests    bool              // whether tests that are there change with leave alone
+	guards   company.PlanRules // paths that need the president's approval, and paths that may change
+	tests    bool              // whether existing tests may change only with approval
 }
 
-// generateRule is company.GenerateRule with its globs.
+// generateRule is company.GenerateRule with parsed globs.
 type generateRule struct {
 	command string
 	globs   []glob.Glob
 }
 
-// generateRules are those of a task's settings. What cannot be read covers nothing: the
-// config was held to the same check.
-func generateRules(t *company.Task) (out []generateRule) {
-	if t == nil {
+// generateRules returns the rules of a task's settings. Globs that cannot be parsed match no file; the config was
+// validated by the same parser.
+func generateRules(task *company.Task) (out []generateRule) {
+	if task == nil {
 		return nil
 	}
-	for _, g := range t.Settings.Generate {
+	for _, g := range task.Settings.Generate {
 		rule := generateRule{command: g.Command}
 		for _, p := range g.Paths {
 			if parsed, err := glob.Parse(p); err == nil {
@@ -53,7 +53,7 @@ func generateRules(t *company.Task) (out []generateRule) {
 	return out
 }
 
-// findRule is the first rule that covers a file, or nil.
+// findRule returns the first rule that covers a file, or nil.
 func findRule(rules []generateRule, name string) *generateRule {
 	i := slices.IndexFunc(rules, func(g generateRule) bool {
 		return slices.ContainsFunc(g.globs, func(p glob.Glob) bool { return p.Match(name) })
@@ -64,58 +64,67 @@ func findRule(rules []generateRule, name string) *generateRule {
 	return &rules[i]
 }
 
-// mayBeGenerated reports whether a file is generated as far as its name tells.
+// mayBeGenerated reports whether a file may be generated, judging by its name only.
 func mayBeGenerated(t *company.Task, name string) bool {
 	return findRule(generateRules(t), name) != nil ||
-		slices.ContainsFunc(catalog.Of[ecosystem.Generator](), func(e ecosystem.Generator) bool { return e.Generates(path.Base(name)) })
+		slices.ContainsFunc(catalog.Of[ecosystem.Generator](),
+			func(e ecosystem.Generator) bool { return e.Generates(path.Base(name)) })
 }
 
-// isGenerated reports whether a file is generated: by the config, or by its own text.
+// isGenerated reports whether a file is generated, judging by the config or by its text.
 func isGenerated(t *company.Task, name string, text []byte) bool {
 	return findRule(generateRules(t), name) != nil || findGenerator(name, text) != nil
 }
 
 func findGenerator(name string, text []byte) ecosystem.Generator {
-	for _, e := range catalog.Of[ecosystem.Generator]() {
-		if e.Generates(path.Base(name)) && e.IsGenerated(text) {
-			return e
+	for _, generator := range catalog.Of[ecosystem.Generator]() {
+		if generator.Generates(path.Base(name)) && generator.IsGenerated(text) {
+			return generator
 		}
 	}
 	return nil
 }
 
-// remakeGenerated finishes a merge whose generated files are to be made anew; made is the
-// merge with those of one side. Where that fails, the conflict stays, with the reason.
-func (r *Runner) remakeGenerated(ctx context.Context, s *company.State, t *company.Task, m *gitops.Mirror, conflict, made Merged, files []string) (Merged, error) {
-	g, why, err := findGeneration(ctx, t, m, made.Tree, files)
+// remakeGenerated finishes a merge by regenerating its generated files. made is the merge with the files of one side.
+// On failure the conflict remains, with the reason.
+func (r *Runner) remakeGenerated(
+	ctx context.Context, state *company.State, task *company.Task, mirror *gitops.Mirror, conflict, made Merged,
+	files []string,
+) (Merged, error) {
+	generation, reason, err := findGeneration(ctx, task, mirror, made.Tree, files)
 	if err != nil {
 		return conflict, err
 	}
-	if why == "" {
-		got, err := r.Files.RemakeGenerated(ctx, t, g.of, g.listInputs(t), func(ctx context.Context) (ecosystem.Generated, error) {
-			return r.runGenerators(ctx, s, t, m, g)
-		})
+	if reason == "" {
+		got, err := r.Files.RemakeGenerated(
+			ctx, task, generation.of, generation.listInputs(task), func(ctx context.Context) (ecosystem.Generated, error) {
+				return r.runGenerators(ctx, state, task, mirror, generation)
+			})
 		if err != nil {
 			return conflict, err
 		}
-		if why = got.Why; why == "" {
-			done, err := addMade(ctx, m, made, got.Files)
+		if reason = got.Why; reason == "" {
+			done, err := addMade(ctx, mirror, made, got.Files)
 			if company.CodeOf(err) != company.EGit {
 				return done, err
 			}
-			why = "git does not take what was generated: " + err.Error() // a file in place of a folder
+			reason = "git does not take what was generated: " + err.Error() // a file in place of a folder
 		}
 	}
-	r.Logger.InfoContext(ctx, "generated files are not made anew", "task", t.ID, "why", why)
-	conflict.Why = safetext.EscapeLine(why, maxRemakeWhy)
+	r.Logger.InfoContext(ctx, "generated files are not made anew", "task", task.ID, "why", reason)
+	conflict.Why = safetext.EscapeLine(reason, maxRemakeWhy)
 	return conflict, nil
 }
 
-// findGeneration finds the commands that make files of a tree; why: one has none.
-func findGeneration(ctx context.Context, t *company.Task, m *gitops.Mirror, tree company.OID, files []string) (g generation, why string, err error) {
-	g = generation{of: tree, in: map[string]gitops.Entry{}, files: map[string]string{}, rules: generateRules(t),
-		guards: company.PlanRules{Protected: t.Settings.Protected, Paths: t.Settings.Paths}, tests: t.Settings.ProtectTests}
-	entries, err := m.List(ctx, tree)
+// findGeneration finds the commands that make files of a tree. reason is set if a file has no command or there are
+// too many commands.
+func findGeneration(
+	ctx context.Context, task *company.Task, mirror *gitops.Mirror, tree company.OID, files []string,
+) (g generation, reason string, err error) {
+	g = generation{of: tree, in: map[string]gitops.Entry{}, files: map[string]string{}, rules: generateRules(task),
+		guards: company.PlanRules{Protected: task.Settings.Protected, Paths: task.Settings.Paths},
+		tests:  task.Settings.ProtectTests}
+	entries, err := mirror.List(ctx, tree)
 	if err != nil {
 		return g, "", err
 	}
@@ -127,12 +136,12 @@ func findGeneration(ctx context.Context, t *company.Task, m *gitops.Mirror, tree
 		own = append(own, rule.command)
 	}
 	found := map[string]bool{}
-	all, err := readTree(ctx, m, tree)
+	all, err := readTree(ctx, mirror, tree)
 	if err != nil {
 		return g, "", err
 	}
 	for _, name := range files {
-		commands, err := g.listCommands(ctx, m, all, name)
+		commands, err := g.listCommands(ctx, mirror, all, name)
 		if err != nil {
 			return g, "", err
 		}
@@ -156,43 +165,46 @@ func findGeneration(ctx context.Context, t *company.Task, m *gitops.Mirror, tree
 	return g, "", nil
 }
 
-// maxGenerators bounds the commands that are run for one merge.
+// maxGenerators limits the commands that are run for one merge.
 const maxGenerators = 16
 
-// listCommands are the commands that make a file.
-func (g generation) listCommands(ctx context.Context, m *gitops.Mirror, all *ecosystem.Tree, name string) ([]string, error) {
+// listCommands returns the commands that make a file.
+func (g generation) listCommands(
+	ctx context.Context, mirror *gitops.Mirror, all *ecosystem.Tree, name string,
+) ([]string, error) {
 	if rule := findRule(g.rules, name); rule != nil {
 		return []string{rule.command}, nil
 	}
-	text, err := m.ReadFile(ctx, g.of, name)
+	text, err := mirror.ReadFile(ctx, g.of, name)
 	if err != nil {
 		return nil, err
 	}
-	e := findGenerator(name, text)
-	if e == nil {
+	generator := findGenerator(name, text)
+	if generator == nil {
 		return nil, nil
 	}
-	commands := e.GenerateCommands(all, name)
+	commands := generator.GenerateCommands(all, name)
 	return commands, all.Err()
 }
 
-// markerRE matches the lines that git leaves around a conflict.
+// markerRE matches the conflict markers that git writes.
 var markerRE = lazyregexp.New(`(?m)^(<<<<<<<|>>>>>>>|\|\|\|\|\|\|\|)( |\r?$)`)
 
-// checkMade holds the files that commands have changed against what they may: those in
-// conflict, those that the config says they make, and those that claimed before, and claim
-// now, that they are generated. All in conflict must be there. It gives those that count,
-// or why they do not.
-func (g generation) checkMade(ctx context.Context, m *gitops.Mirror, changed []changedFile) (ecosystem.Generated, error) {
+// checkMade validates the files that commands have changed. Allowed are files in conflict, files that the config
+// assigns to the commands, and files that are marked as generated both before and after. All files in conflict must
+// be present. It returns the changed files, or the reason for a refusal.
+func (g generation) checkMade(
+	ctx context.Context, mirror *gitops.Mirror, changed []changedFile,
+) (ecosystem.Generated, error) {
 	var out ecosystem.Generated
 	there := map[string]bool{}
 	for _, f := range changed {
-		made, why, err := g.checkFile(ctx, m, f)
+		made, reason, err := g.checkFile(ctx, mirror, f)
 		if err != nil {
 			return out, err
 		}
-		if why != "" {
-			return ecosystem.Generated{Why: why}, nil
+		if reason != "" {
+			return ecosystem.Generated{Why: reason}, nil
 		}
 		if there[f.path] {
 			return ecosystem.Generated{Why: f.path + " was made twice"}, nil
@@ -210,13 +222,15 @@ func (g generation) checkMade(ctx context.Context, m *gitops.Mirror, changed []c
 	return out, nil
 }
 
-// checkFile checks one file; made is nil where it has the text that the tree has.
-func (g generation) checkFile(ctx context.Context, m *gitops.Mirror, f changedFile) (made *ecosystem.MadeFile, why string, err error) {
+// checkFile checks one file. made is nil if its text is unchanged.
+func (g generation) checkFile(
+	ctx context.Context, mirror *gitops.Mirror, f changedFile,
+) (made *ecosystem.MadeFile, reason string, err error) {
 	had, known := g.in[f.path]
 	command, conflicts := g.files[f.path]
 	var before []byte
 	if known && had.Mode == gitops.ModeFile {
-		if before, err = m.ReadFile(ctx, g.of, f.path); err != nil {
+		if before, err = mirror.ReadFile(ctx, g.of, f.path); err != nil {
 			return nil, "", err
 		}
 	}
@@ -226,7 +240,8 @@ func (g generation) checkFile(ctx context.Context, m *gitops.Mirror, f changedFi
 	case !conflicts && g.needsLeave(f.path, known):
 		return nil, describeCommands(g.commands) + " changes " + f.path + ", too, which needs your leave", nil
 	case !conflicts && g.guards.IsOutside(f.path):
-		return nil, describeCommands(g.commands) + " changes " + f.path + ", too, which is outside of the task's folders (git.paths)", nil
+		return nil, describeCommands(g.commands) + " changes " + f.path +
+			", too, which is outside of the task's folders (git.paths)", nil
 	case rule != nil && slices.Contains(g.commands, rule.command):
 		command = rule.command
 	case conflicts:
@@ -250,21 +265,22 @@ func (g generation) checkFile(ctx context.Context, m *gitops.Mirror, f changedFi
 	return &ecosystem.MadeFile{Path: f.path, Command: command, Text: f.text}, "", nil
 }
 
-// listInputs are what decides, beside the tree and the image, which files are made of it:
-// the commands, the files in conflict, and the settings that checkMade goes by.
+// listInputs returns everything, beside the tree and the image, that determines the generated files: the commands,
+// the files in conflict, and the settings that checkMade uses.
 func (g generation) listInputs(t *company.Task) []string {
 	return append(slices.Clone(g.commands), fmt.Sprintf("%q", g.files), fmt.Sprintf("%q", t.Settings.Generate),
 		fmt.Sprintf("%q %q %t", g.guards.Protected, g.guards.Paths, g.tests))
 }
 
-// needsLeave reports whether a file may change with the president's leave alone. It is not
-// asked for here: a ticket's changes do not show the file.
+// needsLeave reports whether a file may change only with the president's approval. Approval is not requested here,
+// because the subtask's changes do not include the file.
 func (g generation) needsLeave(name string, known bool) bool {
-	return g.guards.IsProtected(name) || known && company.ChangesGuardedCode(company.Change{Path: name, Action: "modified"}) ||
+	return g.guards.IsProtected(name) ||
+		known && company.ChangesGuardedCode(company.Change{Path: name, Action: "modified"}) ||
 		known && g.tests && company.IsTest(name)
 }
 
-// describeCommands names commands for people.
+// describeCommands formats commands for people.
 func describeCommands(commands []string) string {
 	return "`" + safetext.EscapeLine(strings.Join(commands, "; "), 120) + "`"
 }

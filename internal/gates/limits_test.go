@@ -8,6 +8,7 @@ import (
 	"company/internal/company"
 	"company/internal/container"
 	"company/internal/gates"
+	"company/internal/lib/hosttest"
 )
 
 // The time of a check is that of its base, with room: three times in any case.
@@ -45,6 +46,7 @@ func TestTimeLimit(t *testing.T) {
 // the host has it; what was given is part of the verdict. Where there is no more,
 // the red says what to do.
 func TestRoomGrows(t *testing.T) {
+	hosttest.Sampled(t)
 	b := setup(t, nil).withDocker()
 	b.runner.Limits = container.Limits{MemoryBytes: 3 * container.GiB / 2}
 	fill := "dd if=/dev/zero of=big bs=1M count=900 2>&1" // the work space of 1.5 GiB of memory holds less
@@ -56,7 +58,8 @@ func TestRoomGrows(t *testing.T) {
 	if err != nil || !res.Passed || res.Checks[0].Disk != 4*container.GiB || res.Checks[0].Memory != 8*container.GiB {
 		t.Fatalf("%+v, %v", res, err)
 	}
-	if got := strings.Join(told, "|"); got != "test|test again, with more room for its files: they filled the container's work space" {
+	if got := strings.Join(
+		told, "|"); got != "test|test again, with more room for its files: they filled the container's work space" {
 		t.Errorf("told %q", got)
 	}
 
@@ -65,7 +68,8 @@ func TestRoomGrows(t *testing.T) {
 	j = b.job("", fill)
 	j.Baseline = true // a red test is run again otherwise, as it may be flaky
 	res, err = b.runner.Run(b.ctx, j)
-	if err != nil || res.Passed || !strings.Contains(res.Checks[0].Output, "No space left on device") || !strings.Contains(res.Checks[0].Output, "raise workers.disk") || res.Checks[0].Disk != 0 {
+	if err != nil || res.Passed || !strings.Contains(res.Checks[0].Output, "No space left on device") ||
+		!strings.Contains(res.Checks[0].Output, "raise workers.disk") || res.Checks[0].Disk != 0 {
 		t.Errorf("at the limit: %+v, %v", res, err)
 	}
 	t.Logf("%d containers", len(b.rt.specs)-before)

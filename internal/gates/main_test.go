@@ -18,11 +18,11 @@ import (
 	"company/internal/company"
 	"company/internal/container"
 	"company/internal/container/docker"
+	"company/internal/container/image"
 	"company/internal/gates"
-	"company/internal/gitexec/gitexectest"
 	"company/internal/gitops"
-	"company/internal/hosttest"
-	"company/internal/image"
+	"company/internal/gitops/gitexec/gitexectest"
+	"company/internal/lib/hosttest"
 	"company/test/goroutines"
 )
 
@@ -194,7 +194,8 @@ func (b *bundle) job(lint, test string) gates.Job {
 		b.t.Fatal(err)
 	}
 	cmds := commands(lint, test)
-	return gates.Job{Mirror: b.mirror, Tree: tree, Gates: cmds, Hash: gates.HashGates(cmds), Image: gates.ImageByID(b.image), Label: "t1-01", Epoch: 1}
+	return gates.Job{Mirror: b.mirror, Tree: tree, Gates: cmds, Hash: gates.HashGates(cmds),
+		Image: gates.ImageByID(b.image), Label: "t1-01", Epoch: 1}
 }
 
 func commands(lint, test string) []company.GateCommand {

@@ -7,16 +7,18 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/ecosystem/checkfinder"
 	"company/internal/ecosystem/ecosystemtest"
-	"company/internal/proposal"
 )
 
 // detectUnrun is what addMaintainerChecks makes of a CI definition beside a Go module.
 func detectUnrun(t *testing.T, ci string, o Options) Project {
 	t.Helper()
-	tree := ecosystemtest.Tree(map[string]string{".github/workflows/ci.yml": ci, "go.mod": "module example.com/a\n", "a_test.go": "package a\n"})
-	p := Project{Toolchains: []string{"go"}, Gates: []company.GateCommand{{Name: Lint, Command: "go vet ./..."}, {Name: Test, Command: "go test ./..."}}}
-	found := proposal.Find(tree, p.Gates)
+	tree := ecosystemtest.Tree(
+		map[string]string{".github/workflows/ci.yml": ci, "go.mod": "module example.com/a\n", "a_test.go": "package a\n"})
+	p := Project{Toolchains: []string{"go"},
+		Gates: []company.GateCommand{{Name: Lint, Command: "go vet ./..."}, {Name: Test, Command: "go test ./..."}}}
+	found := checkfinder.Find(tree, p.Gates)
 	p.addMaintainerChecks(tree, &found, o)
 	return p
 }
@@ -50,7 +52,8 @@ jobs:
 	for _, g := range p.Gates {
 		names = append(names, g.Name)
 	}
-	if want := []string{"lint", "test", "test (go test -tags sqlite ./...)", "test (go test -tags postgres ./...)"}; !slices.Equal(names, want) {
+	if want := []string{"lint", "test", "test (go test -tags sqlite ./...)",
+		"test (go test -tags postgres ./...)"}; !slices.Equal(names, want) {
 		t.Errorf("gates %q, want %q", names, want)
 	}
 	if p.Gates[1].From != ".github/workflows/ci.yml:12" || p.Gates[1].Provisional {
@@ -68,7 +71,8 @@ jobs:
 		"./test.sh ${{ github.sha }} (.github/workflows/ci.yml:16) is not run here: it has a value that only the CI knows",
 		"sudo ./integration-test.sh (.github/workflows/ci.yml:17) is not run here: it wants to be root",
 		"pytest docs (.github/workflows/ci.yml:18) is not run here: it needs python, which no other check needs",
-		"golangci/golangci-lint-action (.github/workflows/ci.yml:11) is not run here: an action of others, not a command of this repository",
+		"golangci/golangci-lint-action (.github/workflows/ci.yml:11) is not run here: an action of others, not a command " +
+			"of this repository",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("not named: %s\nin\n%s", want, all)
@@ -94,8 +98,9 @@ func TestUnreadDefinitionsOfTheCI(t *testing.T) {
 		many += fmt.Sprintf("  j%d: {steps: [{run: a}]}\n", i)
 	}
 	for ci, want := range map[string]string{
-		"jobs:\n  a: [\n": "the jobs of .github/workflows/ci.yml (.github/workflows/ci.yml) is not run here: not all of it can be read: line 2",
-		many:              "the first 200",
+		"jobs:\n  a: [\n": "the jobs of .github/workflows/ci.yml (.github/workflows/ci.yml) is not run here: not all of it " +
+			"can be read: line 2",
+		many: "the first 200",
 		"on: push\njobs: {a: {steps: [{run: go test ./...}]}}\n": "",
 	} {
 		p := detectUnrun(t, ci, Options{})
@@ -112,8 +117,9 @@ func TestUnreadDefinitionsOfTheCI(t *testing.T) {
 // gets the other.
 func TestProgramsOfTheCI(t *testing.T) {
 	tree := ecosystemtest.Tree(map[string]string{
-		".github/workflows/ci.yml": "jobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - run: make check-build\n      - run: codespell\n      - run: pip install yamllint\n",
-		"Makefile":                 "check-build:\n\tgo build\n", "go.mod": "module example.com/a\n", "a_test.go": "package a\n",
+		".github/workflows/ci.yml": "jobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n      - run: make check-build\n  " +
+			"    - run: codespell\n      - run: pip install yamllint\n",
+		"Makefile": "check-build:\n\tgo build\n", "go.mod": "module example.com/a\n", "a_test.go": "package a\n",
 	})
 	p, err := DetectTree(tree, Options{})
 	if err != nil || len(p.Unrun) > 0 {
@@ -123,7 +129,8 @@ func TestProgramsOfTheCI(t *testing.T) {
 	for _, g := range p.Gates {
 		commands = append(commands, g.Command)
 	}
-	if !slices.Contains(commands, "make check-build") || !slices.Contains(commands, "codespell") || !slices.Contains(p.Toolchains, "codespell") || slices.Contains(p.Toolchains, "yamllint") || len(p.Spare) > 0 {
+	if !slices.Contains(commands, "make check-build") || !slices.Contains(commands, "codespell") ||
+		!slices.Contains(p.Toolchains, "codespell") || slices.Contains(p.Toolchains, "yamllint") || len(p.Spare) > 0 {
 		t.Errorf("gates %q, toolchains %q, spare %q", commands, p.Toolchains, p.Spare)
 	}
 }
@@ -134,10 +141,12 @@ func TestNewerChecksOfTheCI(t *testing.T) {
 	const job = "jobs:\n  a:\n    steps:\n      - run: go test ./...\n      - run: sudo ./old.sh\n"
 	was := detectUnrun(t, job, Options{})
 	for more, want := range map[string]string{
-		"":                                      "",
-		"      - run: echo fine\n":              "",
-		"      - run: go test -tags pg ./...\n": "go test -tags pg ./... (.github/workflows/ci.yml:6) is not run here: the CI has it since the work on this pull request began, and the gates are from before",
-		"      - run: sudo ./integration-test.sh\n": "sudo ./integration-test.sh (.github/workflows/ci.yml:6) is not run here: it wants to be root",
+		"":                         "",
+		"      - run: echo fine\n": "",
+		"      - run: go test -tags pg ./...\n": "go test -tags pg ./... (.github/workflows/ci.yml:6) is not run here: the " +
+			"CI has it since the work on this pull request began, and the gates are from before",
+		"      - run: sudo ./integration-test.sh\n": "sudo ./integration-test.sh (.github/workflows/ci.yml:6) is not run " +
+			"here: it wants to be root",
 	} {
 		got := detectUnrun(t, job+more, Options{}).ListNewer(was.Gates, was.Unrun)
 		if want == "" && len(got) == 0 {
@@ -149,8 +158,8 @@ func TestNewerChecksOfTheCI(t *testing.T) {
 	}
 }
 
-// What the CI does not judge by takes the place of no check that it judges by: without that one's name broken work would be
-// called complete.
+// What the CI does not judge by takes the place of no check that it judges by: without that one's name broken work
+// would be called complete.
 func TestNamesOfTheCIHaveRoom(t *testing.T) {
 	t.Parallel()
 	ci := "jobs:\n  a:\n    steps:\n"

@@ -18,7 +18,8 @@ func TestMemoryBesideOthers(t *testing.T) {
 	sizes := container.NewSizes(container.Limits{MemoryBytes: small}, 1<<50)
 	var asked []int64
 	book := &container.MemoryBook{HasRoom: func(bytes int64) bool { asked = append(asked, bytes); return bytes < 2*large }}
-	r, j := &Runner{Limits: container.Limits{MemoryBytes: small}, LimitsByProject: sizes, Memory: book}, Job{Mirror: p.Mirror}
+	r, j := &Runner{Limits: container.Limits{MemoryBytes: small}, LimitsByProject: sizes, Memory: book},
+		Job{Mirror: p.Mirror}
 	giveBack, ok := r.takeMemoryBeside(j, 1)
 	_, both := r.takeMemoryBeside(j, 2) // of another tree
 	sizes.Learn(p.Mirror.Dir(), container.Need{Memory: large})

@@ -16,18 +16,18 @@ type Narrower struct {
 	Why     string // why it does less
 }
 
-// String is the line by which it is proposed.
+// String returns the line that proposes the command.
 func (n Narrower) String() string { return n.Command + " (" + n.Why + ")" }
 
 // findNarrower asks each ecosystem for commands that do less than the test gates.
-func findNarrower(t *ecosystem.Tree, gates []company.GateCommand) (out []Narrower) {
-	for _, g := range gates {
-		if !g.IsTest() {
+func findNarrower(tree *ecosystem.Tree, gates []company.GateCommand) (out []Narrower) {
+	for _, gateCommand := range gates {
+		if !gateCommand.IsTest() {
 			continue
 		}
 		for _, e := range catalog.Of[ecosystem.Narrower]() {
-			if command, why, ok := e.Narrow(t, g); ok {
-				out = append(out, Narrower{Gate: g.Name, Command: command, Why: why})
+			if command, reason, ok := e.Narrow(tree, gateCommand); ok {
+				out = append(out, Narrower{Gate: gateCommand.Name, Command: command, Why: reason})
 				break
 			}
 		}
@@ -35,26 +35,28 @@ func findNarrower(t *ecosystem.Tree, gates []company.GateCommand) (out []Narrowe
 	return out
 }
 
-// proposeNarrower puts beside each slow check of a baseline a command that does less,
-// where the repository shows one.
-func proposeNarrower(ctx context.Context, m *gitops.Mirror, base company.OID, gates []company.GateCommand, r *company.GateResult) error {
+// proposeNarrower adds to each slow check of a baseline a command that does less, if the repository has one.
+func proposeNarrower(
+	ctx context.Context, mirror *gitops.Mirror, base company.OID, gates []company.GateCommand,
+	gateResult *company.GateResult,
+) error {
 	slow := false
-	for _, c := range r.Checks {
+	for _, c := range gateResult.Checks {
 		slow = slow || c.IsSlow() && c.Narrower == ""
 	}
 	if !slow {
 		return nil
 	}
-	t, err := readTree(ctx, m, base)
+	tree, err := readTree(ctx, mirror, base)
 	if err != nil {
 		return err
 	}
-	for _, n := range findNarrower(t, gates) {
-		for i := range r.Checks {
-			if c := &r.Checks[i]; c.Name == n.Gate && c.IsSlow() {
-				c.Narrower = n.String()
+	for _, narrower := range findNarrower(tree, gates) {
+		for i := range gateResult.Checks {
+			if c := &gateResult.Checks[i]; c.Name == narrower.Gate && c.IsSlow() {
+				c.Narrower = narrower.String()
 			}
 		}
 	}
-	return t.Err()
+	return tree.Err()
 }

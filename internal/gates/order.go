@@ -10,16 +10,15 @@ import (
 	"company/internal/container"
 )
 
-// runChecks runs the gates of a tree: those that read or build it, and the tests where none of these bars.
-// The tests run beside them where the host has memory for both, and are
-// stopped and skipped where one bars, as if they had waited. The base is measured: its
-// checks run one after the other.
-func (r *Runner) runChecks(ctx context.Context, j Job) ([]company.GateCheck, error) {
-	checks := make([]company.GateCheck, len(j.Gates))
+// runChecks runs the gates of a tree: first those that read or build it, then the tests unless one of the first
+// fails. If the host has memory for both, the tests run beside the others, and are stopped and skipped if one of
+// those fails. On the base, checks always run one after the other, because they are measured.
+func (r *Runner) runChecks(ctx context.Context, job Job) ([]company.GateCheck, error) {
+	checks := make([]company.GateCheck, len(job.Gates))
 	var before, tests []int
-	for i, g := range j.Gates {
-		checks[i] = company.GateCheck{Name: g.Name, Command: g.Command}
-		if !g.IsTest() {
+	for i, gateCommand := range job.Gates {
+		checks[i] = company.GateCheck{Name: gateCommand.Name, Command: gateCommand.Command}
+		if !gateCommand.IsTest() {
 			before = append(before, i)
 		} else {
 			tests = append(tests, i)
@@ -27,7 +26,7 @@ func (r *Runner) runChecks(ctx context.Context, j Job) ([]company.GateCheck, err
 	}
 	run := func(ctx context.Context, which []int, others int) error {
 		for _, i := range which {
-			check, err := r.judgeCheck(ctx, j, i, others)
+			check, err := r.judgeCheck(ctx, job, i, others)
 			if err != nil {
 				return err
 			}
@@ -35,25 +34,25 @@ func (r *Runner) runChecks(ctx context.Context, j Job) ([]company.GateCheck, err
 		}
 		return nil
 	}
-	bars := func(i int) bool { return checks[i].Against(j.baselineCheck(i)) == company.ComparedFailed }
+	bars := func(i int) bool { return checks[i].Against(job.baselineCheck(i)) == company.ComparedFailed }
 	giveBack, beside := func() {}, false
-	if r.Beside && !j.Baseline && len(before) > 0 && len(tests) > 0 {
-		giveBack, beside = r.takeMemoryBeside(j, 1)
+	if r.Beside && !job.Baseline && len(before) > 0 && len(tests) > 0 {
+		giveBack, beside = r.takeMemoryBeside(job, 1)
 	}
 	defer giveBack()
 	if !beside {
 		if err := run(ctx, before, 0); err != nil {
 			return nil, err
 		}
-		if !j.Baseline && slices.ContainsFunc(before, bars) {
-			return skipChecks(checks, tests, j), nil
+		if !job.Baseline && slices.ContainsFunc(before, bars) {
+			return skipChecks(checks, tests, job), nil
 		}
 		return checks, run(ctx, tests, 0)
 	}
 
-	if tell := j.OnCheckStarted; tell != nil {
+	if tell := job.OnCheckStarted; tell != nil {
 		var one sync.Mutex
-		j.OnCheckStarted = func(name string) { one.Lock(); defer one.Unlock(); tell(name) }
+		job.OnCheckStarted = func(name string) { one.Lock(); defer one.Unlock(); tell(name) }
 	}
 	tctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -71,41 +70,43 @@ func (r *Runner) runChecks(ctx context.Context, j Job) ([]company.GateCheck, err
 	case err != nil:
 		return nil, err
 	case barred:
-		return skipChecks(checks, tests, j), nil
+		return skipChecks(checks, tests, job), nil
 	}
 	return checks, testErr
 }
 
-// skipChecks has no result of these checks: whether one began says nothing.
-func skipChecks(checks []company.GateCheck, which []int, j Job) []company.GateCheck {
+// skipChecks marks these checks as skipped. A result of a started one is discarded.
+func skipChecks(checks []company.GateCheck, which []int, job Job) []company.GateCheck {
 	for _, i := range which {
-		base := j.baselineCheck(i)
+		base := job.baselineCheck(i)
 		absent := base != nil && base.Absent
-		checks[i] = company.GateCheck{Name: j.Gates[i].Name, Command: j.Gates[i].Command, Absent: absent, LeftOut: absent && base.LeftOut, Skipped: !absent}
+		checks[i] = company.GateCheck{Name: job.Gates[i].Name, Command: job.Gates[i].Command, Absent: absent,
+			LeftOut: absent && base.LeftOut, Skipped: !absent}
 	}
 	return checks
 }
 
-// judgeCheck runs one check. Others are checks that run at the same time.
-func (r *Runner) judgeCheck(ctx context.Context, j Job, i, others int) (company.GateCheck, error) {
-	g, base := j.Gates[i], j.baselineCheck(i)
+// judgeCheck runs one check. others is the number of checks that run at the same time.
+func (r *Runner) judgeCheck(ctx context.Context, job Job, i, others int) (company.GateCheck, error) {
+	gateCommand, base := job.Gates[i], job.baselineCheck(i)
 	if base != nil && base.Absent {
-		return company.GateCheck{Name: g.Name, Command: g.Command, Absent: true, LeftOut: base.LeftOut}, nil
+		return company.GateCheck{Name: gateCommand.Name, Command: gateCommand.Command, Absent: true,
+			LeftOut: base.LeftOut}, nil
 	}
-	narrow, part, err := r.narrowCheck(ctx, j, i)
+	narrow, part, err := r.narrowCheck(ctx, job, i)
 	if err != nil {
 		return company.GateCheck{}, err
 	}
 	check, decided := company.GateCheck{}, false
 	if part != nil {
 		ran := &company.TestPart{Ran: len(part.Names), Of: part.Of, Unit: part.Unit}
-		j.tellStart(g.Name + " (" + ran.String() + ")")
+		job.tellStart(gateCommand.Name + " (" + ran.String() + ")")
 		check, err = r.checkAndProve(ctx, narrow, i, others)
 		check.Part, decided = ran, err != nil || narrow.isDecidedBy(i, check)
 	}
 	if !decided {
-		j.tellStart(g.Name)
-		check, err = r.checkAndProve(ctx, j, i, others)
+		job.tellStart(gateCommand.Name)
+		check, err = r.checkAndProve(ctx, job, i, others)
 	}
 	if err == nil && check.Against(base) == company.ComparedUnreadable {
 		check.Beside, err = r.newOutputLines(ctx, check, *base)
@@ -119,17 +120,17 @@ func (j Job) tellStart(check string) {
 	}
 }
 
-// takeMemoryBeside takes memory for one more check beside others, each in a container of
-// the size that the project's have come to, where the host has it for all of them.
+// takeMemoryBeside reserves memory for one more check beside others if the host has it for all of them. Each check
+// has a container of the project's current size. The caller must call giveBack.
 func (r *Runner) takeMemoryBeside(j Job, others int) (giveBack func(), ok bool) {
 	size := r.limitsFor(j).WithDefaults().MemoryBytes
 	return cmp.Or(r.Memory, container.HostMemory).Lend(size, int64(others)*size)
 }
 
-// limitsFor are the limits of a job's containers.
-func (r *Runner) limitsFor(j Job) container.Limits {
+// limitsFor returns the limits of a job's containers.
+func (r *Runner) limitsFor(job Job) container.Limits {
 	if r.LimitsByProject == nil {
 		return r.Limits
 	}
-	return r.LimitsByProject.Of(j.Mirror.Dir())
+	return r.LimitsByProject.Of(job.Mirror.Dir())
 }

@@ -6,27 +6,26 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/lazyregexp"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/lazyregexp"
 )
 
-// How much of a difference of two outputs is shown to the president.
+// Limits for the difference of two outputs that the president sees.
 const (
 	maxDiffLines = 40
 	maxDiffBytes = 3000 // bytes
 )
 
-// newOutputLines are the lines of a red check's output that the base's has not,
-// whatever numbers are in them. Where the whole outputs are not kept, the kept
-// parts are compared.
+// newOutputLines returns the lines of a red check's output that the base's output lacks, ignoring varying numbers. If
+// the full outputs were not stored, it compares the stored parts.
 func (r *Runner) newOutputLines(ctx context.Context, now, base company.GateCheck) (string, error) {
-	text := func(c company.GateCheck) (string, error) {
-		if c.Log == "" || r.Blobs == nil {
-			return c.Output, nil
+	text := func(gateCheck company.GateCheck) (string, error) {
+		if gateCheck.Log == "" || r.Blobs == nil {
+			return gateCheck.Output, nil
 		}
-		b, err := r.Blobs.GetBlob(ctx, c.Log)
+		b, err := r.Blobs.GetBlob(ctx, gateCheck.Log)
 		if err != nil {
-			return "", fmt.Errorf("read the output of %s: %w", c.Name, err)
+			return "", fmt.Errorf("read the output of %s: %w", gateCheck.Name, err)
 		}
 		return validUTF8(b), nil
 	}
@@ -41,7 +40,7 @@ func (r *Runner) newOutputLines(ctx context.Context, now, base company.GateCheck
 	return diffLines(is, was), nil
 }
 
-// diffLines lists the lines of one text that another has not, or not as often.
+// diffLines lists the lines of one text that another lacks or has less often.
 func diffLines(is, was string) string {
 	had := map[string]int{}
 	for line := range strings.Lines(was) {
@@ -57,8 +56,8 @@ func diffLines(is, was string) string {
 		if had[s]--; had[s] >= 0 {
 			continue
 		}
-		// The question is the same where the difference is: so the shape is
-		// shown, and not what changes with every run.
+		// The same difference must lead to the same question, so the normalized line is shown, without the parts that
+		// change with every run.
 		if shown == maxDiffLines || out.Len()+len(s) > maxDiffBytes {
 			more++
 			continue
@@ -73,12 +72,13 @@ func diffLines(is, was string) string {
 }
 
 var (
-	durationRE = lazyregexp.New(`\d+(\.\d+)?\s?(ns|µs|us|ms|s|m|sec|secs|seconds)\b|0x[0-9a-f]+|\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*`)
+	durationRE = lazyregexp.New(
+		`\d+(\.\d+)?\s?(ns|µs|us|ms|s|m|sec|secs|seconds)\b|0x[0-9a-f]+|\b\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d\S*`)
 	positionRE = lazyregexp.New(`:\d+(:\d+)?\b`)
 )
 
-// normalizeLine is a line without what moves from run to run: how long something took,
-// addresses, times, and the line that it stands in.
+// normalizeLine returns a line without the parts that vary between runs: durations, addresses, times and line
+// numbers.
 func normalizeLine(line string) string {
 	s := testreport.CleanName(line, 300)
 	s = durationRE.ReplaceAllString(s, "#")

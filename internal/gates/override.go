@@ -6,11 +6,11 @@ import (
 	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
-	"company/internal/shell"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/shellquote"
 )
 
-// CommandOverride is what the config says of one check: auto, none, or a command.
+// CommandOverride is the config's value for one check: auto, none, or a command.
 type CommandOverride string
 
 const (
@@ -20,32 +20,29 @@ const (
 
 func (g CommandOverride) isAuto() bool { return g == Auto || g == "" }
 
-// toGate makes a check of a given command. The command is run as it stands, but
-// for a report of its tests where the program is a runner that is known; else its
-// output for people is read.
+// toGate makes a check of a configured command. The command runs unchanged, except that a known test runner also
+// writes a report. For other programs, the output for people is parsed.
 func (g CommandOverride) toGate(name string) company.GateCommand {
-	c := company.GateCommand{Name: name, Command: string(g), Given: true}
-	if !c.IsTest() {
-		c.Parse = testreport.FormatFindings
-		return c
+	gateCommand := company.GateCommand{Name: name, Command: string(g), Given: true}
+	if !gateCommand.IsTest() {
+		gateCommand.Parse = testreport.FormatFindings
+		return gateCommand
 	}
-	c.Parse = testreport.FormatPlain
+	gateCommand.Parse = testreport.FormatPlain
 	for _, e := range catalog.Of[ecosystem.Completer]() {
-		if e.CompleteGate(&c) {
+		if e.CompleteGate(&gateCommand) {
 			break
 		}
 	}
-	return c
+	return gateCommand
 }
 
-// QuoteArgs is a command given as a list of arguments: nothing in them means
-// anything to the shell that the gate is started by.
+// QuoteArgs quotes a list of arguments as a command, so that the gate's shell interprets none of them.
 func QuoteArgs(argv []string) CommandOverride {
 	words := make([]string, len(argv))
 	for i, a := range argv {
-		words[i] = shell.QuoteArgument(a)
+		words[i] = shellquote.QuoteArgument(a)
 	}
-	// exec also keeps a program that is called auto or none from being taken
-	// for the value.
+	// exec also prevents a program called auto or none from being taken for that value.
 	return CommandOverride("exec " + strings.Join(words, " "))
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"company/internal/gates"
+	"company/internal/lib/hosttest"
 )
 
 // A branch that rewrites its scripts does not rewrite its gate: what runs is
@@ -59,10 +60,13 @@ func TestPinnedScripts(t *testing.T) {
 	}
 	// An audit is left out, what stands beside it is not.
 	for scripts, want := range map[string][2]string{
-		`"test":"tape x.js","posttest":"npx npm@'>=10.2' audit --production"`:            {"npm test --ignore-scripts", "( tape x.js )"},
-		`"pretest":"npm run lint","test":"tape x.js","posttest":"npx aud --production"`:  {"npm run pretest && npm test --ignore-scripts", "( npm run lint ) && ( tape x.js )"},
-		`"pretest":"npm audit && tsc","test":"tape x.js","posttest":"npm run audit-log"`: {"npm test", "( tsc ) && ( tape x.js ) && ( npm run audit-log )"},
-		`"test":"tape x.js","posttest":"npm audit | tee audit.txt"`:                      {"npm test", "( tape x.js ) && ( npm audit | tee audit.txt )"},
+		`"test":"tape x.js","posttest":"npx npm@'>=10.2' audit --production"`: {"npm test --ignore-scripts",
+			"( tape x.js )"},
+		`"pretest":"npm run lint","test":"tape x.js","posttest":"npx aud --production"`: {"npm run pretest && npm test --ignore-scripts", "( npm run lint ) && ( tape x.js )"},
+		`"pretest":"npm audit && tsc","test":"tape x.js","posttest":"npm run audit-log"`: {"npm test",
+			"( tsc ) && ( tape x.js ) && ( npm run audit-log )"},
+		`"test":"tape x.js","posttest":"npm audit | tee audit.txt"`: {"npm test",
+			"( tape x.js ) && ( npm audit | tee audit.txt )"},
 		`"pretest":"echo $npm_package_name","test":"node --test","posttest":"npm audit"`: {"npm run pretest && npm test --ignore-scripts", "npm run pretest && NODE_OPTIONS=--test-reporter=tap npm test --ignore-scripts"},
 	} {
 		g := detect(t, map[string]string{"package.json": `{"scripts":{` + scripts + `}}`}, gates.Options{}).Gates[0]
@@ -71,11 +75,16 @@ func TestPinnedScripts(t *testing.T) {
 		}
 	}
 	// What only npm can run is left to it.
-	p = detect(t, map[string]string{"package.json": `{"scripts":{"pretest":"echo $npm_package_name","test":"vitest"},"devDependencies":{"vitest":"1"}}`}, gates.Options{})
+	p = detect(
+		t, map[string]string{
+			"package.json": `{"scripts":{"pretest":"echo $npm_package_name","test":"vitest"},"devDependencies":{"vitest":"1"}}`},
+		gates.Options{})
 	if got := p.Gates[0].Report; !strings.HasPrefix(got, "npm test -- --run ") {
 		t.Errorf("%s", got)
 	}
-	p = detect(t, map[string]string{"package.json": `{"scripts":{"pretest":"echo $npm_package_name","test":"node --test"}}`}, gates.Options{})
+	p = detect(
+		t, map[string]string{"package.json": `{"scripts":{"pretest":"echo $npm_package_name","test":"node --test"}}`},
+		gates.Options{})
 	if got := p.Gates[0].Report; got != "NODE_OPTIONS=--test-reporter=tap npm test" {
 		t.Errorf("%s", got)
 	}
@@ -85,13 +94,15 @@ func TestPinnedScripts(t *testing.T) {
 // its own is in the way of the gate's report: both are left to the gate, and
 // nothing else of the script is touched.
 func TestScriptsLeaveReportingToTheGate(t *testing.T) {
+	hosttest.Sampled(t)
 	const vitest = " --run --passWithNoTests --reporter=default --reporter=junit --outputFile=/tmp/company-report"
 	const jest = " --ci --passWithNoTests --json --outputFile=/tmp/company-report"
 	for script, want := range map[string]string{
 		"vitest --watch":         "vitest" + vitest,
 		"vitest watch --dir src": "vitest run --dir src" + vitest,
-		"tsc --watch=false && vitest run --reporter=json --outputFile=out.json --bail 1": "tsc --watch=false && vitest run --bail 1" + vitest,
-		"vitest --reporter verbose --outputFile.json 'a b.json' src":                     "vitest src" + vitest,
+		"tsc --watch=false && vitest run --reporter=json --outputFile=out.json --bail 1": "tsc --watch=false && vitest run " +
+			"--bail 1" + vitest,
+		"vitest --reporter verbose --outputFile.json 'a b.json' src": "vitest src" + vitest,
 		"jest --watchAll": "jest" + jest,
 		"jest --json --outputFile=x.json --runInBand": "jest --runInBand" + jest,
 		"jest --watchAll=false --outputFile x a":      "jest --watchAll=false a" + jest,

@@ -5,22 +5,26 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/lib/hosttest"
 )
 
 // A check that only the CI runs may want a program that no image has. Then it is left out and named, as
 // one that is red, and the task goes on.
 func TestCheckOfTheCIThatCannotStart(t *testing.T) {
+	hosttest.Sampled(t)
 	b := setup(t, nil).withDocker()
 	b.writeFiles(map[string]string{"a": "x", "plain-test.sh": "true\n"})
 	b.git("add", "-A")
 	b.git("commit", "-q", "-m", "more")
-	for command, left := range map[string]bool{"bats tests": true, "./plain-test.sh": true, "./not-there-test.sh": true, "sh ./plain-test.sh": false} {
+	for command, left := range map[string]bool{"bats tests": true, "./plain-test.sh": true, "./not-there-test.sh": true,
+		"sh ./plain-test.sh": false} {
 		gate := company.GateCommand{Name: "test (" + command + ")", Command: command, Provisional: true, From: "ci.yml:4"}
 		j := b.jobWith(company.GateCommand{Name: "test", Command: "true"}, gate)
 		j.Baseline = true
 		base := b.mustRun(j)
 		got := base.Checks[1]
-		if got.Absent != left || got.LeftOut || got.Passed == left || left && !strings.Contains(got.ExplainAbsence(), "not in the image") || base.Untested {
+		if got.Absent != left || got.LeftOut || got.Passed == left ||
+			left && !strings.Contains(got.ExplainAbsence(), "not in the image") || base.Untested {
 			t.Errorf("%s: %+v", command, got)
 		}
 		j = b.jobWith(j.Gates...)

@@ -11,73 +11,78 @@ import (
 	"company/internal/gitops"
 )
 
-// maxShownTests is how many tests a red-green report names.
+// maxShownTests limits how many tests a red-green report names.
 const maxShownTests = 50
 
-// redGreenInput is what a verdict was reached on, and what it was before.
+// redGreenInput holds a verdict and the commit and verdict that it is compared with.
 type redGreenInput struct {
 	base  company.OID        // the commit without the change
-	known company.GateResult // what the gates say of that commit
-	res   company.GateResult // what they say of the changed tree
-	label string             // whose containers these are
+	known company.GateResult // the gates' verdict on that commit
+	res   company.GateResult // the gates' verdict on the changed tree
+	label string             // the owner of the containers
 }
 
-// reportRedGreen finds the tests of a change that depend on it: the test gates
-// are run once more on the base with nothing but the change's test files, and
-// on these alone where the runner can select tests. A test that passes with the
-// change and not there went from red to green.
+// reportRedGreen finds the tests of a change that depend on it. It runs the test gates once more on the base plus the
+// change's test files, and only these tests if the runner can select them. A test that passes with the change and not
+// on the base went from red to green.
 //
-// It is a report and no verdict: what it cannot find out it says.
-func (r *Runner) reportRedGreen(ctx context.Context, s *company.State, t *company.Task, m *gitops.Mirror, c redGreenInput) (*company.RedGreen, error) {
+// The result is a report, not a verdict. It states what could not be determined.
+func (r *Runner) reportRedGreen(
+	ctx context.Context, state *company.State, task *company.Task, mirror *gitops.Mirror, greenInput redGreenInput,
+) (*company.RedGreen, error) {
 	out := &company.RedGreen{}
-	files, tests, err := overlayTests(ctx, m, c.base, c.res.Tree)
+	files, tests, err := overlayTests(ctx, mirror, greenInput.base, greenInput.res.Tree)
 	if err != nil {
 		return nil, err
 	}
 	out.Files = len(tests)
-	if t.Settings.RedGreen == company.RedGreenRequire {
-		if err := readSource(ctx, m, t.Prepared.Gates, c, out); err != nil {
+	if task.Settings.RedGreen == company.RedGreenRequire {
+		if err := readSource(ctx, mirror, task.Prepared.Gates, greenInput, out); err != nil {
 			return nil, err
 		}
 	}
 	if out.Files == 0 {
 		return out, nil
 	}
-	if r.Blobs == nil || t.Baseline == nil || len(c.known.Checks) == 0 {
+	if r.Blobs == nil || task.Baseline == nil || len(greenInput.known.Checks) == 0 {
 		out.Reason = "the tests of the base are not known"
 		return out, nil
 	}
-	image, _, err := r.imageFor(ctx, t, m, c.base)
+	image, _, err := r.imageFor(ctx, task, mirror, greenInput.base)
 	if err != nil {
 		return nil, err
 	}
-	j := Job{Mirror: m, Tree: c.res.Tree, Files: files, Gates: slices.Clone(t.Prepared.Gates), Hash: t.Prepared.GateHash,
-		Image: image, Label: c.label, Epoch: s.Office.Epoch}
+	job := Job{Mirror: mirror, Tree: greenInput.res.Tree, Files: files, Gates: slices.Clone(task.Prepared.Gates),
+		Hash:  task.Prepared.GateHash,
+		Image: image, Label: greenInput.label, Epoch: state.Office.Epoch}
 	known := false
-	for i, g := range j.Gates {
-		if !g.IsTest() || i >= len(c.res.Checks) || i >= len(c.known.Checks) || i >= len(t.Baseline.Checks) || c.res.Checks[i].Counts == nil {
+	for i, gateCommand := range job.Gates {
+		if !gateCommand.IsTest() || i >= len(greenInput.res.Checks) || i >= len(greenInput.known.Checks) ||
+			i >= len(task.Baseline.Checks) ||
+			greenInput.res.Checks[i].Counts == nil {
 			continue
 		}
-		if names, err := r.readPassed(ctx, c.res.Checks[i]); err != nil {
+		if names, err := r.readPassed(ctx, greenInput.res.Checks[i]); err != nil {
 			return nil, err
-		} else if len(names) == 0 && c.res.Checks[i].Counts.Passed > 0 {
-			continue // they are counted and have no names
+		} else if len(names) == 0 && greenInput.res.Checks[i].Counts.Passed > 0 {
+			continue // they are counted but have no names
 		}
 		known = true
-		narrow, dirs := testFolders(g, tests)
+		narrow, dirs := testFolders(gateCommand, tests)
 		if narrow != nil {
 			if len(dirs) == 0 {
 				continue // of another module
 			}
-			if !j.runReport(i, narrow.FolderCommand(g.Canary, dirs)) {
-				narrow = nil // all is run
+			if !job.runReport(i, narrow.FolderCommand(gateCommand.Canary, dirs)) {
+				narrow = nil // all tests are run
 			}
 		}
-		show, err := r.listCandidates(ctx, c.res.Checks[i], c.known.Checks[i], t.Baseline.Checks[i])
+		show, err := r.listCandidates(ctx, greenInput.res.Checks[i], greenInput.known.Checks[i], task.Baseline.Checks[i])
 		if err != nil {
 			return nil, err
 		}
-		if err := r.withShortTimeout(c.res.Checks[i], t.Baseline.Checks[i]).runOnBase(ctx, j, i, candidates{show, c.res.Checks[i], narrow}, out); err != nil {
+		if err := r.withShortTimeout(greenInput.res.Checks[i], task.Baseline.Checks[i]).runOnBase(
+			ctx, job, i, candidates{show, greenInput.res.Checks[i], narrow}, out); err != nil {
 			return nil, err
 		}
 	}
@@ -91,36 +96,37 @@ func (r *Runner) reportRedGreen(ctx context.Context, s *company.State, t *compan
 	return out, nil
 }
 
-// testFolders are the folders of these test files, as a gate's own folder calls
-// them, and the ecosystem whose runner can run them alone; nil: it cannot.
-func testFolders(g company.GateCommand, tests []string) (e ecosystem.FolderTester, dirs []string) {
-	e, ok := catalog.PlanterOf(g.Plant).(ecosystem.FolderTester)
+// testFolders returns the folders of these test files, relative to the gate's folder, and the ecosystem whose runner
+// can run them alone. It returns nil if it cannot.
+func testFolders(gateCommand company.GateCommand, tests []string) (folderTester ecosystem.FolderTester, dirs []string) {
+	folderTester, ok := catalog.PlanterOf(gateCommand.Plant).(ecosystem.FolderTester)
 	if !ok {
 		return nil, nil
 	}
 	for _, p := range tests {
 		dir, name := ecosystem.SplitPath(p)
-		if !e.IsTestFile(name) {
-			return nil, nil // what tests read: whose it is its place does not tell
+		if !folderTester.IsTestFile(name) {
+			return nil, nil // test data: its place does not show which tests use it
 		}
-		if at := relativeTo(dir, g.Dir); ecosystem.IsUnder(dir, g.Dir) && !slices.Contains(dirs, at) {
+		if at := relativeTo(dir, gateCommand.Dir); ecosystem.IsUnder(dir, gateCommand.Dir) && !slices.Contains(dirs, at) {
 			dirs = append(dirs, at)
 		}
 	}
-	return e, dirs
+	return folderTester, dirs
 }
 
-// listCandidates are the tests that pass with a change and could show it, and
-// whether each is new. What failed before it, always or now and then, or does
-// so with it, shows nothing by passing.
-func (r *Runner) listCandidates(ctx context.Context, now company.GateCheck, before ...company.GateCheck) (map[string]bool, error) {
+// listCandidates returns the tests that pass with a change and could demonstrate it, and whether each is new. A test
+// that failed before, always or sometimes, or is flaky with the change, is left out.
+func (r *Runner) listCandidates(
+	ctx context.Context, now company.GateCheck, before ...company.GateCheck,
+) (map[string]bool, error) {
 	fresh, err := r.readPassed(ctx, now)
 	if err != nil {
 		return nil, err
 	}
 	unsure := now.Flaky
-	for _, c := range before {
-		old, err := r.readPassed(ctx, c)
+	for _, gateCheck := range before {
+		old, err := r.readPassed(ctx, gateCheck)
 		if err != nil {
 			return nil, err
 		}
@@ -129,7 +135,7 @@ func (r *Runner) listCandidates(ctx context.Context, now company.GateCheck, befo
 				fresh[n] = false
 			}
 		}
-		unsure = slices.Concat(unsure, testNames(c.Tests), c.Flaky)
+		unsure = slices.Concat(unsure, testNames(gateCheck.Tests), gateCheck.Flaky)
 	}
 	for _, n := range unsure {
 		delete(fresh, n)
@@ -137,13 +143,13 @@ func (r *Runner) listCandidates(ctx context.Context, now company.GateCheck, befo
 	return fresh, nil
 }
 
-// readPassed are the names of the tests that passed in a check.
-func (r *Runner) readPassed(ctx context.Context, c company.GateCheck) (map[string]bool, error) {
+// readPassed returns the names of the tests that passed in a check.
+func (r *Runner) readPassed(ctx context.Context, gateCheck company.GateCheck) (map[string]bool, error) {
 	out := map[string]bool{}
-	if c.Names == "" {
+	if gateCheck.Names == "" {
 		return out, nil
 	}
-	text, err := r.Blobs.GetBlob(ctx, c.Names)
+	text, err := r.Blobs.GetBlob(ctx, gateCheck.Names)
 	if err != nil {
 		return nil, err
 	}
@@ -155,17 +161,19 @@ func (r *Runner) readPassed(ctx context.Context, c company.GateCheck) (map[strin
 	return out, nil
 }
 
-// overlayTests are the files of the base with the test files of a changed tree,
-// and the paths of these that differ.
-func overlayTests(ctx context.Context, m *gitops.Mirror, base, changed company.OID) ([]gitops.Entry, []string, error) {
-	d, err := m.Diff(ctx, base, changed, 0)
+// overlayTests returns the files of the base overlaid with the changed test files of a tree, and the paths of those
+// test files.
+func overlayTests(
+	ctx context.Context, mirror *gitops.Mirror, base, changed company.OID,
+) ([]gitops.Entry, []string, error) {
+	diff, err := mirror.Diff(ctx, base, changed, 0)
 	if err != nil {
 		return nil, nil, err
 	}
 	var tests []string
-	for _, c := range d.Changes {
-		if c.NewMode != 0 && c.NewMode != gitops.ModeGitlink && company.IsTest(c.Path) {
-			tests = append(tests, c.Path)
+	for _, fileChange := range diff.Changes {
+		if fileChange.NewMode != 0 && fileChange.NewMode != gitops.ModeGitlink && company.IsTest(fileChange.Path) {
+			tests = append(tests, fileChange.Path)
 		}
 	}
 	if len(tests) == 0 {
@@ -175,18 +183,18 @@ func overlayTests(ctx context.Context, m *gitops.Mirror, base, changed company.O
 	for _, p := range tests {
 		isTest[p] = true
 	}
-	was, err := m.List(ctx, base)
+	was, err := mirror.List(ctx, base)
 	if err != nil {
 		return nil, nil, err
 	}
-	now, err := m.List(ctx, changed)
+	now, err := mirror.List(ctx, changed)
 	if err != nil {
 		return nil, nil, err
 	}
 	out := slices.DeleteFunc(was, func(e gitops.Entry) bool { return isTest[e.Path] })
-	for _, e := range now {
-		if isTest[e.Path] {
-			out = append(out, e)
+	for _, entry := range now {
+		if isTest[entry.Path] {
+			out = append(out, entry)
 		}
 	}
 	return out, tests, nil

@@ -12,11 +12,13 @@ import (
 	"company/internal/container"
 	"company/internal/gates"
 	"company/internal/gitops"
+	"company/internal/lib/hosttest"
 )
 
 // tapSuiteScript runs the scripts in tests, and reports them as TAP; it ends with the code
 // that one of them leaves.
-const tapSuiteScript = "n=0\nfor f in tests/*; do n=$((n+1)); if sh $f; then echo ok $n - $f; else echo not ok $n - $f; bad=1; fi; test -f code && exit $(cat code); done\necho 1..$n\nexit ${bad:-0}"
+const tapSuiteScript = "n=0\nfor f in tests/*; do n=$((n+1)); if sh $f; then echo ok $n - $f; else echo not ok $n - " +
+	"$f; bad=1; fi; test -f code && exit $(cat code); done\necho 1..$n\nexit ${bad:-0}"
 
 // Which tests show a change: it is run once more on the base with only its
 // test files, where a test that needs the change fails.
@@ -28,7 +30,8 @@ func TestRedGreen(t *testing.T) {
 	base := b.commit("main")
 	cmds := []company.GateCommand{tapGate(tapSuiteScript)}
 	s := b.state(base, cmds)
-	e := &gates.Handler{Decider: fakeDecider{s}, Runner: b.runner, RedGreen: true, Mirrors: oneMirror{b.mirror}, Watcher: unwatched{}}
+	e := &gates.Handler{Decider: fakeDecider{s}, Runner: b.runner, RedGreen: true, Mirrors: oneMirror{b.mirror},
+		Watcher: unwatched{}}
 	cmd, err := e.RunBaseline(b.ctx, company.Effect{Task: "t1"})
 	if err != nil {
 		t.Fatal(err)
@@ -54,8 +57,11 @@ func TestRedGreen(t *testing.T) {
 	if r := whole(map[string]string{"feature": "x\n"}); r == nil || r.Files != 0 || r.Shown != 0 {
 		t.Errorf("no test changed: %+v", r)
 	}
-	r := whole(map[string]string{"answer": "42\n", "tests/feature": "test -f feature\n", "tests/idle": "true\n", "tests/bug": "test \"$(cat answer)\" = 42 # mended\n"})
-	if r.Files != 3 || r.Fresh != 2 || r.Shown != 1 || !slices.Equal(r.Proof, []string{"tests/feature"}) || !slices.Equal(r.Idle, []string{"tests/idle"}) || r.Reason != "" {
+	r := whole(
+		map[string]string{"answer": "42\n", "tests/feature": "test -f feature\n", "tests/idle": "true\n",
+			"tests/bug": "test \"$(cat answer)\" = 42 # mended\n"})
+	if r.Files != 3 || r.Fresh != 2 || r.Shown != 1 || !slices.Equal(r.Proof, []string{"tests/feature"}) ||
+		!slices.Equal(r.Idle, []string{"tests/idle"}) || r.Reason != "" {
 		t.Errorf("%+v", r)
 	}
 	e.RedGreen = false
@@ -79,7 +85,8 @@ func newRedGreenBundle(t *testing.T, files map[string]string) *redGreenBundle {
 	b.git("add", "-A")
 	b.git("commit", "-q", "-m", "base")
 	s := b.state(b.commit("main"), []company.GateCommand{tapGate(tapSuiteScript)})
-	e := &gates.Handler{Decider: fakeDecider{s}, Runner: b.runner, RedGreen: true, Mirrors: oneMirror{b.mirror}, Watcher: unwatched{}}
+	e := &gates.Handler{Decider: fakeDecider{s}, Runner: b.runner, RedGreen: true, Mirrors: oneMirror{b.mirror},
+		Watcher: unwatched{}}
 	cmd, err := e.RunBaseline(b.ctx, company.Effect{Task: "t1"})
 	if err != nil {
 		t.Fatal(err)
@@ -127,7 +134,9 @@ func (p *redGreenBundle) mergeTicket(id company.SubtaskID) {
 	if err != nil || !m.Clean {
 		p.t.Fatalf("%+v, %v", m, err)
 	}
-	head, err := p.mirror.CommitTree(p.ctx, gitops.CommitSpec{Tree: m.Tree, Parents: []company.OID{t.Head, sub.Head}, Message: "merge", When: time.Unix(1e9, 0)})
+	head, err := p.mirror.CommitTree(
+		p.ctx, gitops.CommitSpec{Tree: m.Tree, Parents: []company.OID{t.Head, sub.Head}, Message: "merge",
+			When: time.Unix(1e9, 0)})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -140,18 +149,22 @@ func (p *redGreenBundle) mergeTicket(id company.SubtaskID) {
 // and without those of tickets that were merged before it.
 func TestRedGreenOfATicket(t *testing.T) {
 	p := newRedGreenBundle(t, map[string]string{"tests/old": "true\n"})
-	r := p.addTicket("t1-01", map[string]string{"one": "x\n", "tests/one": "test -f one\n", "tests/idle": "true\n"}).RedGreen
-	if r == nil || r.Files != 2 || r.Fresh != 2 || !slices.Equal(r.Proof, []string{"tests/one"}) || !slices.Equal(r.Idle, []string{"tests/idle"}) || r.Reason != "" {
+	r := p.addTicket(
+		"t1-01", map[string]string{"one": "x\n", "tests/one": "test -f one\n", "tests/idle": "true\n"}).RedGreen
+	if r == nil || r.Files != 2 || r.Fresh != 2 || !slices.Equal(r.Proof, []string{"tests/one"}) ||
+		!slices.Equal(r.Idle, []string{"tests/idle"}) || r.Reason != "" {
 		t.Fatalf("%+v", r)
 	}
 	p.mergeTicket("t1-01")
 	ran := len(p.rt.ids)
 	if g := p.runGates(""); g.Result.RedGreen != r || len(p.rt.ids) != ran {
-		t.Errorf("the whole is the only ticket, and its tests were run again: %+v, %d containers", g.Result.RedGreen, len(p.rt.ids)-ran)
+		t.Errorf("the whole is the only ticket, and its tests were run again: %+v, %d containers", g.Result.RedGreen,
+			len(p.rt.ids)-ran)
 	}
 
 	r = p.addTicket("t1-02", map[string]string{"two": "x\n", "tests/two": "test -f two\n"}).RedGreen
-	if r == nil || r.Files != 1 || r.Fresh != 1 || !slices.Equal(r.Proof, []string{"tests/two"}) || len(r.Idle) != 0 || r.Reason != "" {
+	if r == nil || r.Files != 1 || r.Fresh != 1 || !slices.Equal(r.Proof, []string{"tests/two"}) || len(r.Idle) != 0 ||
+		r.Reason != "" {
 		t.Errorf("beside what the first ticket brought: %+v", r)
 	}
 	p.mergeTicket("t1-02")
@@ -160,7 +173,8 @@ func TestRedGreenOfATicket(t *testing.T) {
 	}
 
 	clear(p.s.GateResults)
-	if r := p.addTicket("t1-03", map[string]string{"tests/three": "true\n"}).RedGreen; r == nil || r.Reason == "" || len(r.Idle) > 0 {
+	if r := p.addTicket("t1-03", map[string]string{"tests/three": "true\n"}).RedGreen; r == nil || r.Reason == "" ||
+		len(r.Idle) > 0 {
 		t.Errorf("nobody knows the tests of the integration head, and %+v", r)
 	}
 }
@@ -182,21 +196,28 @@ func (c *numberedRuntime) Start(ctx context.Context, s container.Spec) (containe
 // A test that fails without the change by chance, or passes with it by chance,
 // shows nothing.
 func TestRedGreenByChance(t *testing.T) {
+	hosttest.Sampled(t)
 	p := newRedGreenBundle(t, map[string]string{"tests/old": "true\n"})
 	rt := &numberedRuntime{Runtime: p.rt}
 	p.runner.Runtime = rt
-	r := p.addTicket("t1-01", map[string]string{"one": "x\n", "tests/one": "test -f one\n", "tests/chance": "test \"$RUN\" != 1\n"}).RedGreen
+	r := p.addTicket(
+		"t1-01", map[string]string{"one": "x\n", "tests/one": "test -f one\n", "tests/chance": "test \"$RUN\" != 1\n"}).
+		RedGreen
 	if rt.runs != 2 || r.Shown != 1 || !slices.Equal(r.Proof, []string{"tests/one"}) || len(r.Idle) != 0 {
 		t.Errorf("after %d runs: %+v", rt.runs, r)
 	}
 	rt.runs = 0
 	// The one that is ended says nothing about those behind it.
-	r = p.addTicket("t1-03", map[string]string{"three": "x\n", "tests/a-kill": "test -f three || echo 137 > code\n", "tests/behind": "true\n"}).RedGreen
+	r = p.addTicket(
+		"t1-03", map[string]string{"three": "x\n", "tests/a-kill": "test -f three || echo 137 > code\n",
+			"tests/behind": "true\n"}).RedGreen
 	if r.Shown != 0 || len(r.Idle) != 0 || !strings.Contains(r.Reason, "ended before they were through, exit 137") {
 		t.Errorf("%+v", r)
 	}
-	r = p.addTicket("t1-04", map[string]string{"four": "x\n", "tests/a-exit": "test -f four || { echo 3 > code; false; }\n", "tests/behind": "true\n"}).RedGreen
-	if r.Shown != 1 || !slices.Equal(r.Proof, []string{"tests/a-exit"}) || len(r.Idle) != 0 || r.Unseen != 1 || !slices.Equal(r.Died, []string{"test"}) || r.Reason != "" {
+	r = p.addTicket("t1-04", map[string]string{"four": "x\n", "tests/a-exit": "test -f four || { echo 3 > code; false; " +
+		"}\n", "tests/behind": "true\n"}).RedGreen
+	if r.Shown != 1 || !slices.Equal(r.Proof, []string{"tests/a-exit"}) || len(r.Idle) != 0 || r.Unseen != 1 ||
+		!slices.Equal(r.Died, []string{"test"}) || r.Reason != "" {
 		t.Errorf("what is behind the one that ends the run was not seen: %+v", r)
 	}
 	rt.runs = 0
@@ -208,6 +229,7 @@ func TestRedGreenByChance(t *testing.T) {
 // go test is told to run the packages of the changed tests alone, and of others
 // nothing is said.
 func TestRedGreenOfPackages(t *testing.T) {
+	hosttest.Sampled(t)
 	p := newRedGreenBundle(t, map[string]string{
 		"tests/old": "true\n",
 		// A stand-in for go: it lists two packages, and runs those that it is
@@ -224,8 +246,9 @@ exit ${bad:-0}
 `,
 		"a/x_test.go": "TestA\n", "a/cases": "", "b/x_test.go": "TestB\n", "b/cases": "",
 	})
-	p.s.Tasks["t1"].Prepared.Gates = []company.GateCommand{{Name: "test", Command: "go test ./...", Report: "sh go.sh test -json", Parse: "go-json",
-		Plant: "go", Canary: "sh go.sh list\nsh go.sh test -json"}}
+	p.s.Tasks["t1"].Prepared.Gates = []company.GateCommand{
+		{Name: "test", Command: "go test ./...", Report: "sh go.sh test -json", Parse: "go-json",
+			Plant: "go", Canary: "sh go.sh list\nsh go.sh test -json"}}
 	p.s.Tasks["t1"].Prepared.GateHash = "go"
 	cmd, err := p.e.RunBaseline(p.ctx, company.Effect{Task: "t1"})
 	if err != nil {
@@ -233,8 +256,11 @@ exit ${bad:-0}
 	}
 	known := cmd.(company.RecordBaseline).Result
 	p.s.Tasks["t1"].Baseline = &known
-	r := p.addTicket("t1-01", map[string]string{"a/x_test.go": "TestA\nTestIdle\nTestProof\n", "a/cases": "TestProof\n", "b/cases": "TestElsewhere\n"}).RedGreen
-	if r == nil || r.Reason != "" || r.Fresh != 2 || !slices.Equal(r.Proof, []string{"x/a TestProof"}) || !slices.Equal(r.Idle, []string{"x/a TestIdle"}) {
+	r := p.addTicket(
+		"t1-01", map[string]string{"a/x_test.go": "TestA\nTestIdle\nTestProof\n", "a/cases": "TestProof\n",
+			"b/cases": "TestElsewhere\n"}).RedGreen
+	if r == nil || r.Reason != "" || r.Fresh != 2 || !slices.Equal(r.Proof, []string{"x/a TestProof"}) ||
+		!slices.Equal(r.Idle, []string{"x/a TestIdle"}) {
 		t.Errorf("%+v", r)
 	}
 	// What tests read may be any package's: then all are run. A test that is not there
@@ -248,6 +274,7 @@ exit ${bad:-0}
 // GAT-7: where a test is required, the report says whether the change touches what the
 // test gate covers; documents, tests and what is deleted do not count.
 func TestRedGreenOfSource(t *testing.T) {
+	hosttest.Sampled(t)
 	p := newRedGreenBundle(t, map[string]string{"tests/old": "true\n", "old.sh": "x\n", "docs/a.html": "x\n"})
 	p.s.Tasks["t1"].Settings.RedGreen = company.RedGreenRequire
 	p.e.RedGreen = false // what the task was submitted with counts
@@ -281,7 +308,9 @@ func TestRedGreenOfSource(t *testing.T) {
 
 // A gate whose ecosystem knows its places counts the change that touches one.
 func TestRedGreenOfGoSource(t *testing.T) {
-	p := newRedGreenBundle(t, map[string]string{"tests/old": "true\n", "go.mod": "module x\n\ngo 1.26\n", "a/a.go": "package a\n"})
+	hosttest.Sampled(t)
+	p := newRedGreenBundle(
+		t, map[string]string{"tests/old": "true\n", "go.mod": "module x\n\ngo 1.26\n", "a/a.go": "package a\n"})
 	set := p.s.Tasks["t1"]
 	set.Settings.RedGreen = company.RedGreenRequire
 	set.Prepared.Gates[0].Plant, set.Prepared.Gates[0].Canary = "go", "go test -json ./... -run CANARY"

@@ -13,50 +13,51 @@ import (
 	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
 )
 
-// maxRestRuns is how often the tests are run that a dying test kept from running.
+// maxRestRuns limits how often the tests are rerun that a dying test prevented.
 const maxRestRuns = 3
 
-// candidates are the tests of one gate that may show a change.
+// candidates are the tests of one gate that may demonstrate a change.
 type candidates struct {
-	show   map[string]bool        // by name; whether each is new
-	now    company.GateCheck      // with the change
-	narrow ecosystem.FolderTester // set: only some packages are run, and of the others nothing is known
+	show   map[string]bool        // by name: whether each is new
+	now    company.GateCheck      // the check with the change
+	narrow ecosystem.FolderTester // if set, only some packages are run and the others stay unknown
 }
 
-// baseRun is what tests do without the change.
+// baseRun is the result of running tests without the change.
 type baseRun struct {
 	passes, fails map[string]bool
-	// unsure failed beside others when their run died: which of them ended it is not known.
+	// unsure holds tests that failed together when their run died. It is unknown which of them ended it.
 	unsure map[string]bool
-	// unbuilt do not compile or load, and died ended before their tests were through, by the
-	// names of the report.
+	// unbuilt tests do not compile or load. died tests ended before their tests were done. Both hold names from the
+	// report.
 	unbuilt, died []string
 }
 
-// runOnBase runs one test gate without the change and adds what it shows. Only a test
-// that was seen to fail by itself shows the change; a package that does not compile,
-// or whose run dies, does so as a whole.
-func (r *Runner) runOnBase(ctx context.Context, j Job, i int, c candidates, out *company.RedGreen) error {
-	seen, why, err := r.runTests(ctx, j, i, 0)
-	if err != nil || why != "" {
-		out.Reason = why
+// runOnBase runs one test gate without the change and adds its findings to out. Only a test that failed by itself
+// demonstrates the change. A package that does not compile, or whose run dies, counts as a whole.
+func (r *Runner) runOnBase(ctx context.Context, job Job, i int, c candidates, out *company.RedGreen) error {
+	seen, reason, err := r.runTests(ctx, job, i, 0)
+	if err != nil || reason != "" {
+		out.Reason = reason
 		return err
 	}
 	if c.narrow != nil {
 		ran := map[string]bool{}
-		for _, names := range [][]string{slices.Collect(maps.Keys(seen.passes)), slices.Collect(maps.Keys(seen.fails)), slices.Collect(maps.Keys(seen.unsure)), seen.unbuilt, seen.died} {
+		for _, names := range [][]string{slices.Collect(maps.Keys(seen.passes)), slices.Collect(maps.Keys(seen.fails)),
+			slices.Collect(maps.Keys(seen.unsure)), seen.unbuilt, seen.died} {
 			for _, n := range names {
 				ran[c.narrow.PackageOf(n)] = true
 			}
 		}
 		maps.DeleteFunc(c.show, func(n string, _ bool) bool { return !ran[c.narrow.PackageOf(n)] })
 	}
-	// A test that fails there by chance shows nothing either.
-	if len(seen.died) > 0 || slices.ContainsFunc(slices.Collect(maps.Keys(c.show)), func(n string) bool { return seen.fails[n] }) {
-		again, why, err := r.runTests(ctx, j, i, 1)
+	// A test that fails there by chance shows no effect of the change either.
+	if len(seen.died) > 0 || slices.ContainsFunc(
+		slices.Collect(maps.Keys(c.show)), func(n string) bool { return seen.fails[n] }) {
+		again, why, err := r.runTests(ctx, job, i, 1)
 		if err != nil || why != "" {
 			out.Reason = why
 			return err
@@ -65,22 +66,22 @@ func (r *Runner) runOnBase(ctx context.Context, j Job, i int, c candidates, out 
 		seen.died = slices.DeleteFunc(seen.died, func(n string) bool { return !slices.Contains(again.died, n) })
 		seen.add(again)
 	}
-	if err := r.runRest(ctx, j, i, c, &seen); err != nil {
+	if err := r.runRest(ctx, job, i, c, &seen); err != nil {
 		return err
 	}
 	countShown(c.show, seen, out)
-	known := testNames(c.now.Tests) // fail with the change, too
+	known := testNames(c.now.Tests) // these fail with the change, too
 	for to, names := range map[*[]string][]string{&out.Unbuilt: seen.unbuilt, &out.Died: seen.died} {
 		for _, n := range names {
 			if !slices.Contains(known, n) {
-				*to = append(*to, nameUnit(j.Gates[i], n))
+				*to = append(*to, nameUnit(job.Gates[i], n))
 			}
 		}
 	}
 	return nil
 }
 
-// add adds what a later run saw of tests that none before it had seen.
+// add adds the results of a later run for tests without an opposite earlier result.
 func (b *baseRun) add(later baseRun) {
 	for n := range later.passes {
 		if !b.fails[n] {
@@ -94,10 +95,10 @@ func (b *baseRun) add(later baseRun) {
 	}
 }
 
-// has says whether it was seen what a test does.
+// hasTest reports whether the result of a test is known.
 func (b *baseRun) hasTest(test string) bool { return b.passes[test] || b.fails[test] }
 
-// countShown adds what the runs show. The cases of a test count as the one test.
+// countShown adds the results of the runs to out. The cases of a test count as one test.
 func countShown(show map[string]bool, seen baseRun, out *company.RedGreen) {
 	old, fresh, shown, unseen := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
 	for n, isNew := range show {
@@ -131,70 +132,72 @@ func countShown(show map[string]bool, seen baseRun, out *company.RedGreen) {
 	}
 }
 
-// nameUnit is the package of a failure that stands for more than one test, where its
-// runner has packages, else what the failure names; a run that names nothing is the gate's.
-func nameUnit(g company.GateCommand, failure string) string {
-	if e, ok := catalog.PlanterOf(g.Plant).(ecosystem.FolderTester); ok {
+// nameUnit names a failure that stands for more than one test. It returns the package if the runner has packages,
+// else the name in the failure, else the gate's name.
+func nameUnit(gateCommand company.GateCommand, failure string) string {
+	if e, ok := catalog.PlanterOf(gateCommand.Plant).(ecosystem.FolderTester); ok {
 		return e.PackageOf(failure)
 	}
-	return cmp.Or(strings.TrimSpace(strings.TrimSuffix(failure, testreport.NotEnded)), g.Name)
+	return cmp.Or(strings.TrimSpace(strings.TrimSuffix(failure, testreport.NotEnded)), gateCommand.Name)
 }
 
-// runRest runs the tests that a dying one kept from running, without it, where the
-// runner can leave tests out: again and again while another one dies, within the time
-// of one run of the gate.
-func (r *Runner) runRest(ctx context.Context, j Job, i int, c candidates, seen *baseRun) error {
-	e, ok := catalog.PlanterOf(j.Gates[i].Plant).(ecosystem.RestTester)
+// runRest reruns the tests that a dying test prevented, leaving that test out, if the runner supports this. It
+// repeats while another test dies, within the timeout of one gate run.
+func (r *Runner) runRest(ctx context.Context, job Job, i int, c candidates, seen *baseRun) error {
+	restTester, ok := catalog.PlanterOf(job.Gates[i].Plant).(ecosystem.RestTester)
 	if !ok {
 		return nil
 	}
-	deadline, canary, left := time.Now().Add(r.Timeout), j.Gates[i].Canary, -1
-	packages := packagesOf(e, seen.died)
+	deadline, canary, left := time.Now().Add(r.Timeout), job.Gates[i].Canary, -1
+	packages := packagesOf(restTester, seen.died)
 	for n := range maxRestRuns {
-		unseen := slices.ContainsFunc(slices.Collect(maps.Keys(c.show)), func(t string) bool { return !seen.hasTest(t) && slices.Contains(packages, e.PackageOf(t)) })
+		unseen := slices.ContainsFunc(
+			slices.Collect(maps.Keys(c.show)), func(t string) bool {
+				return !seen.hasTest(t) && slices.Contains(packages, restTester.PackageOf(t))
+			})
 		var without []string
 		for t := range seen.fails {
-			if slices.Contains(packages, e.PackageOf(t)) {
+			if slices.Contains(packages, restTester.PackageOf(t)) {
 				without = append(without, t)
 			}
 		}
 		slices.Sort(without)
 		if !unseen || len(without) == left || !time.Now().Before(deadline) {
-			return nil // a package that dies by none of its tests dies again
+			return nil // a package that dies without a culprit among its tests dies again
 		}
 		left = len(without)
-		rest := j
-		rest.Gates = slices.Clone(j.Gates)
-		if !rest.runReport(i, e.RestCommand(canary, without, packages)) {
+		rest := job
+		rest.Gates = slices.Clone(job.Gates)
+		if !rest.runReport(i, restTester.RestCommand(canary, without, packages)) {
 			return nil
 		}
-		b := *r
-		b.Timeout = time.Until(deadline)
-		run, why, err := b.runTests(ctx, rest, i, 2+n)
-		if err != nil || why != "" {
+		runner := *r
+		runner.Timeout = time.Until(deadline)
+		run, reason, err := runner.runTests(ctx, rest, i, 2+n)
+		if err != nil || reason != "" {
 			return err // those tests stay unseen
 		}
-		// They run one behind the other: the one that is under way at the end has ended it.
+		// Tests run one after the other: the test that was running at the end has ended the run.
 		maps.Copy(run.fails, run.unsure)
 		seen.add(run)
-		packages = packagesOf(e, run.died)
+		packages = packagesOf(restTester, run.died)
 	}
 	return nil
 }
 
-// packagesOf are the packages in the names of failures, each once.
-func packagesOf(e ecosystem.FolderTester, failures []string) []string {
+// packagesOf returns the sorted, distinct packages in the names of failures.
+func packagesOf(folderTester ecosystem.FolderTester, failures []string) []string {
 	var out []string
 	for _, f := range failures {
-		out = append(out, e.PackageOf(f))
+		out = append(out, folderTester.PackageOf(f))
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// runTests runs a test gate without the change; why is set where it could not be found
-// out what its tests do there, which is no fault of the change.
-func (r *Runner) runTests(ctx context.Context, j Job, i, attempt int) (run baseRun, why string, err error) {
+// runTests runs a test gate without the change. reason is set if the results could not be determined, which is not
+// the fault of the change.
+func (r *Runner) runTests(ctx context.Context, j Job, i, attempt int) (run baseRun, reason string, err error) {
 	check, res, err := r.runCheck(ctx, j, i, attempt)
 	var of *company.Error
 	switch {
@@ -205,7 +208,8 @@ func (r *Runner) runTests(ctx context.Context, j Job, i, attempt int) (run baseR
 	case err != nil:
 		return run, "", err
 	case check.ExitCode == exitTimeout || check.ExitCode == exitKilled:
-		return run, fmt.Sprintf("without the change the tests were ended before they were through, exit %d", check.ExitCode), nil
+		return run, fmt.Sprintf("without the change the tests were ended before they were through, exit %d",
+			check.ExitCode), nil
 	case res == nil || res.ParseError != "":
 		return run, "without the change the tests report nothing", nil
 	}
@@ -213,31 +217,31 @@ func (r *Runner) runTests(ctx context.Context, j Job, i, attempt int) (run baseR
 	for _, n := range res.Passed {
 		run.passes[n] = true
 	}
-	for _, f := range res.Failed {
+	for _, testResult := range res.Failed {
 		switch {
-		case f.Unrun && testreport.IsUnended(f.Name):
-			run.died = append(run.died, f.Name)
-		case f.Unrun:
-			run.unbuilt = append(run.unbuilt, f.Name)
-		case slices.Contains(res.Unsure, f.Name):
-			run.unsure[f.Name] = true
+		case testResult.Unrun && testreport.IsUnended(testResult.Name):
+			run.died = append(run.died, testResult.Name)
+		case testResult.Unrun:
+			run.unbuilt = append(run.unbuilt, testResult.Name)
+		case slices.Contains(res.Unsure, testResult.Name):
+			run.unsure[testResult.Name] = true
 		default:
-			run.fails[f.Name] = true
+			run.fails[testResult.Name] = true
 		}
 	}
 	return run, "", nil
 }
 
-// withShortTimeout is a runner that waits not much longer than a check took: without the
-// change a test may wait for ever for what does not come. A first step took less than the
-// whole suite, which may be run here: the base's time counts beside it.
-func (r *Runner) withShortTimeout(c, base company.GateCheck) *Runner {
-	b, took := *r, c.Took
-	if c.Part != nil {
+// withShortTimeout returns a runner whose timeout is little longer than a check took, since a test may wait forever
+// without the change. A first step took less than the whole suite, which may be run here, so the base's duration also
+// counts.
+func (r *Runner) withShortTimeout(gateCheck, base company.GateCheck) *Runner {
+	runner, took := *r, gateCheck.Took
+	if gateCheck.Part != nil {
 		took = max(took, base.Took)
 	}
-	if most := 2*took + 2*time.Minute; b.Timeout == 0 || most < b.Timeout {
-		b.Timeout = most
+	if most := 2*took + 2*time.Minute; runner.Timeout == 0 || most < runner.Timeout {
+		runner.Timeout = most
 	}
-	return &b
+	return &runner
 }

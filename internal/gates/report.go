@@ -6,36 +6,33 @@ import (
 	"io"
 
 	"company/internal/ecosystem/catalog"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
 )
 
-// Bounds of what a container may print in one line, and of a report file. What is
-// longer is no report.
+// Limits for one line of a container's output and for a report file. Longer ones are not treated as reports.
 const (
 	maxLine   = 1 << 20
 	maxReport = 32 << 20
 )
 
-// reportReader takes the standard output of a check apart: what people read goes on
-// to text, and the report is collected.
+// reportReader splits a check's standard output. Text for people is passed to text, and the report is collected.
 type reportReader struct {
 	text   io.Writer
 	format testreport.Format
-	lines  testreport.LineReader // nil: no reader of the format reads lines
+	lines  testreport.LineReader // nil if no reader of the format reads lines
 
-	partial  []byte       // of a line that is not whole
-	long     bool         // the line is longer than can be read; its rest is only text
-	file     bytes.Buffer // the report file in base64, lines and all
-	inFile   bool         // the marker was there
-	tooLarge bool         // the file is longer than can be read
+	partial  []byte       // of an incomplete line
+	long     bool         // the line is too long to parse; its rest is only passed on
+	file     bytes.Buffer // the report file in base64, including line ends
+	inFile   bool         // the marker was found
+	tooLarge bool         // the file is too long to read
 }
 
-// reportMarker is the line behind which a report file comes, in base64. The
-// tested code may print it too: the last one counts, since the gate prints its
-// own when nothing else runs any more.
+// reportMarker is the line before a report file in base64. The tested code may print it too. The last marker counts,
+// since the gate prints its own after all other processes have ended.
 const reportMarker = "company-report:"
 
-// newReportReader reads a report of this kind.
+// newReportReader returns a reader for reports of this kind.
 func newReportReader(kind string, text io.Writer) *reportReader {
 	r := &reportReader{text: text, format: catalog.FormatOf(kind)}
 	switch {
@@ -47,10 +44,10 @@ func newReportReader(kind string, text io.Writer) *reportReader {
 	return r
 }
 
-// isFileReport says whether the report of this kind is a file.
+// isFileReport reports whether reports of this kind are files.
 func isFileReport(kind string) bool { return catalog.FormatOf(kind).ReadFile != nil }
 
-// Write takes a piece of the output; it never fails, like output's.
+// Write processes a piece of the output. It never fails.
 func (r *reportReader) Write(p []byte) (int, error) {
 	n := len(p)
 	for len(p) > 0 {
@@ -65,7 +62,7 @@ func (r *reportReader) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// addPiece adds a piece of a line, and reads the line when it is whole.
+// addPiece adds a piece of a line, and parses the line when it is complete.
 func (r *reportReader) addPiece(p []byte, whole bool) {
 	if r.long || len(r.partial)+len(p) > maxLine {
 		_, _ = r.text.Write(append(r.partial, p...))
@@ -82,11 +79,11 @@ func (r *reportReader) flushLine() {
 	line := r.partial
 	switch {
 	case r.format.ReadFile != nil && string(bytes.TrimRight(line, "\r\n")) == reportMarker:
-		_, _ = r.text.Write(r.file.Bytes()) // it was none
+		_, _ = r.text.Write(r.file.Bytes()) // the text so far was not the report
 		r.file.Reset()
 		r.inFile, r.tooLarge = true, false
 	case r.inFile:
-		const most = maxReport/3*4 + maxReport/50 // in base64, with its line ends
+		const most = maxReport/3*4 + maxReport/50 // limit in base64 with line ends
 		if r.file.Len()+len(line) > most {
 			r.tooLarge = true
 			break
@@ -103,8 +100,7 @@ func (r *reportReader) flushLine() {
 	r.partial = r.partial[:0]
 }
 
-// collectResults returns the results in the whole output, or nil where no
-// reader understands it.
+// collectResults returns the results from the whole output, or nil if no reader understands it.
 func (r *reportReader) collectResults() *testreport.Results {
 	if len(r.partial) > 0 {
 		r.flushLine()

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
 )
 
 // inLines is a text as base64 prints it.
@@ -90,7 +90,8 @@ func TestDiffLines(t *testing.T) {
 			t.Errorf("%q: %q", is, got)
 		}
 	}
-	if got := diffLines(strings.Repeat("x"+strings.Repeat("y", 150)+"\n", 500), ""); len(got) > maxDiffBytes+400 || !strings.HasSuffix(got, " more lines]\n") {
+	if got := diffLines(strings.Repeat("x"+strings.Repeat("y", 150)+"\n", 500), ""); len(got) > maxDiffBytes+400 ||
+		!strings.HasSuffix(got, " more lines]\n") {
 		t.Errorf("%d bytes", len(got))
 	}
 }

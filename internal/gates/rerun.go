@@ -8,93 +8,98 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem/catalog"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
 )
 
-// maxMissingTests is how many tests are named that are no longer reported.
+// maxMissingTests limits how many missing tests are named.
 const maxMissingTests = 20
 
-// maxReruns is how often a red test is run again on the same tree.
+// maxReruns limits how often a red test is rerun on the same tree.
 const maxReruns = 2
 
-// runWithReruns runs a check, and again when it is red: what then passes is
-// flaky, and what fails again in the same way is red.
-func (r *Runner) runWithReruns(ctx context.Context, j Job, i int) (company.GateCheck, error) {
-	g, base := j.Gates[i], j.baselineCheck(i)
-	check, res, err := r.runCheck(ctx, j, i, 0)
-	for n := 1; err == nil && n <= maxReruns && shouldRerun(g, check, base); n++ {
+// runWithReruns runs a check and reruns it if it is red. Tests that then pass are flaky. A check that fails again in
+// the same way is red.
+func (r *Runner) runWithReruns(ctx context.Context, job Job, i int) (company.GateCheck, error) {
+	gateCommand, base := job.Gates[i], job.baselineCheck(i)
+	check, res, err := r.runCheck(ctx, job, i, 0)
+	for n := 1; err == nil && n <= maxReruns && shouldRerun(gateCommand, check, base); n++ {
 		var again company.GateCheck
 		was := check
-		if again, res, err = r.runCheck(ctx, j, i, n); err != nil {
+		if again, res, err = r.runCheck(ctx, job, i, n); err != nil {
 			break
 		}
 		again.Attempts = append(slices.Clone(was.Attempts), was.ExitCode)
 		again.Took += was.Took
 		again.Flaky = flakyTests(was, again)
-		if j.Baseline && !again.Passed {
+		if job.Baseline && !again.Passed {
 			addEarlierFailures(&again, was)
 		}
 		if again.Passed {
-			again.Output = fmt.Sprintf("[flaky: the run of the same tree before this one ended with exit code %d]\n", was.ExitCode) + again.Output
+			again.Output = fmt.Sprintf("[flaky: the run of the same tree before this one ended with exit code %d]\n",
+				was.ExitCode) + again.Output
 		}
 		check = again
-		if len(again.Flaky) == len(was.Flaky) && slices.Equal(testNames(was.Tests), testNames(again.Tests)) && was.ExitCode == again.ExitCode {
-			break // it is no accident
+		if len(again.Flaky) == len(was.Flaky) && slices.Equal(testNames(was.Tests), testNames(again.Tests)) &&
+			was.ExitCode == again.ExitCode {
+			break // it fails reproducibly
 		}
 	}
 	switch {
 	case err != nil || res == nil:
 	case check.Counts != nil:
-		err = r.storeTestNames(ctx, j, i, &check, res.Passed)
+		err = r.storeTestNames(ctx, job, i, &check, res.Passed)
 	case check.Passed:
-		// Green, and it does not say any more which tests it ran: then none of
-		// the base's is known to have been run.
-		err = r.storeTestNames(ctx, j, i, &check, nil)
+		// Green, but it no longer reports its tests. So none of the base's tests is known to have run.
+		err = r.storeTestNames(ctx, job, i, &check, nil)
 	}
-	if j.Baseline && cannotJudge(g, check, err) {
-		left := leaveOut(g, check)
+	if job.Baseline && cannotJudge(gateCommand, check, err) {
+		left := leaveOut(gateCommand, check)
 		left.LeftOut = true
 		if err != nil {
 			left.Output += "\n" + err.Error()
 		}
 		return left, nil
 	}
-	if err == nil && j.Baseline && check.ExitCode == exitKilled {
-		return check, killedError(g)
+	if err == nil && job.Baseline && check.ExitCode == exitKilled {
+		return check, killedError(gateCommand)
 	}
-	if err == nil && j.Baseline && cannotStart(check) {
-		if g.IsTest() && !g.Provisional || g.Given {
-			return check, cannotStartError(g, check)
+	if err == nil && job.Baseline && cannotStart(check) {
+		if gateCommand.IsTest() && !gateCommand.Provisional || gateCommand.Given {
+			return check, &startError{cannotStartError(gateCommand, check), check}
 		}
-		return leaveOut(g, check), nil
+		return leaveOut(gateCommand, check), nil
 	}
 	return check, err
 }
 
-// cannotJudge says whether a provisional check is no use: on the base it is red, or was killed for its
+// cannotJudge reports whether a provisional check is unusable because it is red on the base or was killed for its
 // memory.
-func cannotJudge(g company.GateCommand, c company.GateCheck, err error) bool {
+func cannotJudge(gateCommand company.GateCommand, gateCheck company.GateCheck, err error) bool {
 	if err != nil {
-		return g.Provisional && company.CodeOf(err) == company.EGates && company.NeedsPerson(err)
+		return gateCommand.Provisional && company.CodeOf(err) == company.EGates && company.NeedsPerson(err)
 	}
-	return g.Provisional && !c.Passed && !cannotStart(c)
+	return gateCommand.Provisional && !gateCheck.Passed && !cannotStart(gateCheck)
 }
 
-// leaveOut is a check of the base that cannot judge, and is absent from then on.
-func leaveOut(g company.GateCommand, c company.GateCheck) company.GateCheck {
-	return company.GateCheck{Name: g.Name, Command: g.Command, Absent: true, ExitCode: c.ExitCode, Output: c.Output, Log: c.Log, Took: c.Took}
+// leaveOut returns the result of a base check that cannot judge and is absent from then on.
+func leaveOut(g company.GateCommand, gateCheck company.GateCheck) company.GateCheck {
+	return company.GateCheck{Name: g.Name, Command: g.Command, Absent: true, ExitCode: gateCheck.ExitCode,
+		Output: gateCheck.Output,
+		Log:    gateCheck.Log, Took: gateCheck.Took}
 }
 
-// shouldRerun says whether a red check may be an accident. A linter, a program that
-// does not build, one that cannot start or one that does not end is none.
-func shouldRerun(g company.GateCommand, c company.GateCheck, base *company.GateCheck) bool {
-	if !g.IsTest() || c.Against(base) != company.ComparedFailed || c.ExitCode == exitTimeout || cannotStart(c) {
+// shouldRerun reports whether a red check may be flaky. A linter, a build failure, a program that cannot start and a
+// timeout are not.
+func shouldRerun(g company.GateCommand, gateCheck company.GateCheck, base *company.GateCheck) bool {
+	if !g.IsTest() || gateCheck.Against(base) != company.ComparedFailed || gateCheck.ExitCode == exitTimeout ||
+		cannotStart(gateCheck) {
 		return false
 	}
-	return len(c.Tests) == 0 || slices.ContainsFunc(c.Tests, func(t company.TestResult) bool { return !catalog.IsBuildFailure(t.Name) })
+	return len(gateCheck.Tests) == 0 || slices.ContainsFunc(
+		gateCheck.Tests, func(t company.TestResult) bool { return !catalog.IsBuildFailure(t.Name) })
 }
 
-// flakyTests are the failures of a run that the next one of the same tree has not.
+// flakyTests returns the failures of a run that the next run of the same tree does not have.
 func flakyTests(was, now company.GateCheck) []string {
 	out := was.Flaky
 	failed := testNames(now.Tests)
@@ -109,18 +114,18 @@ func flakyTests(was, now company.GateCheck) []string {
 	return out
 }
 
-// addEarlierFailures adds to a red run of the base what failed in the ones before it. A
-// test that the base fails now and then is known to fail there: in a check
-// that stays red no later run could show that it is flaky.
-func addEarlierFailures(c *company.GateCheck, was company.GateCheck) {
-	if c.Counts == nil || was.Counts == nil || c.Counts.Failed != len(c.Tests) || was.Counts.Failed != len(was.Tests) {
-		return // not all have names
+// addEarlierFailures adds the failures of earlier runs to a red run of the base. A test that sometimes fails on the
+// base counts as known to fail. In a check that stays red, no later run could show that it is flaky.
+func addEarlierFailures(gateCheck *company.GateCheck, was company.GateCheck) {
+	if gateCheck.Counts == nil || was.Counts == nil || gateCheck.Counts.Failed != len(gateCheck.Tests) ||
+		was.Counts.Failed != len(was.Tests) {
+		return // not all failures have names
 	}
-	now := testNames(c.Tests)
-	for _, f := range was.Tests {
-		if !slices.Contains(now, f.Name) && len(c.Tests) < testreport.MaxNamedFailures {
-			c.Tests = append(c.Tests, f)
-			c.Counts.Failed++
+	now := testNames(gateCheck.Tests)
+	for _, testResult := range was.Tests {
+		if !slices.Contains(now, testResult.Name) && len(gateCheck.Tests) < testreport.MaxNamedFailures {
+			gateCheck.Tests = append(gateCheck.Tests, testResult)
+			gateCheck.Counts.Failed++
 		}
 	}
 }
@@ -134,37 +139,40 @@ func testNames(tests []company.TestResult) []string {
 	return out
 }
 
-// storeTestNames stores which tests passed, and finds those that passed on the base
-// and are not run any more, of the part that was to be run.
-func (r *Runner) storeTestNames(ctx context.Context, j Job, i int, c *company.GateCheck, passed []string) error {
-	base := j.baselineCheck(i)
+// storeTestNames stores which tests passed. It also finds tests that passed on the base and no longer run, within the
+// part that was to run.
+func (r *Runner) storeTestNames(
+	ctx context.Context, job Job, i int, gateCheck *company.GateCheck, passed []string,
+) error {
+	base := job.baselineCheck(i)
 	if r.Blobs == nil || len(passed) == 0 && base == nil {
 		return nil
 	}
 	slices.Sort(passed)
-	h, err := r.Blobs.PutBlob(ctx, []byte(strings.Join(passed, "\n")))
+	hash, err := r.Blobs.PutBlob(ctx, []byte(strings.Join(passed, "\n")))
 	if err != nil {
 		return err
 	}
-	c.Names = h
-	if base == nil || base.Names == "" || base.Names == h || r.Blobs == nil || c.Against(base) == company.ComparedFailed {
+	gateCheck.Names = hash
+	if base == nil || base.Names == "" || base.Names == hash || r.Blobs == nil ||
+		gateCheck.Against(base) == company.ComparedFailed {
 		return nil
 	}
 	old, err := r.Blobs.GetBlob(ctx, base.Names)
 	if err != nil {
 		return fmt.Errorf("read the tests of the base: %w", err)
 	}
-	now := make(map[string]bool, len(passed)+len(c.Tests))
-	for _, n := range append(testNames(c.Tests), passed...) {
+	now := make(map[string]bool, len(passed)+len(gateCheck.Tests))
+	for _, n := range append(testNames(gateCheck.Tests), passed...) {
 		now[n] = true
 	}
 	for n := range strings.SplitSeq(string(old), "\n") {
-		if n != "" && !now[n] && len(c.Gone) <= maxMissingTests && j.wasToRun(n) {
-			c.Gone = append(c.Gone, n)
+		if n != "" && !now[n] && len(gateCheck.Gone) <= maxMissingTests && job.wasToRun(n) {
+			gateCheck.Gone = append(gateCheck.Gone, n)
 		}
 	}
-	if len(c.Gone) > maxMissingTests {
-		c.Gone[maxMissingTests] = "and more"
+	if len(gateCheck.Gone) > maxMissingTests {
+		gateCheck.Gone[maxMissingTests] = "and more"
 	}
 	return nil
 }

@@ -10,39 +10,44 @@ import (
 
 	"company/internal/company"
 	"company/internal/container"
-	"company/internal/safetext"
-	"company/internal/service"
-	"company/internal/toolproto"
+	"company/internal/container/service"
+	"company/internal/lib/safetext"
+	"company/internal/toolbox/toolproto"
 )
 
-// errNotBegun: the container ended, or ran out of time, before its script began.
+// errNotBegun means that the container ended or timed out before its script began.
 var errNotBegun = errors.New("gates: the script did not begin")
 
-// runScript runs a script on a job's tree in a container of its own, which the toolbox
-// makes ready. Its exit is the script's own, or that of a container that ran out of memory.
+// runScript runs a script on a job's tree in its own container, which the toolbox prepares. The exit code is the
+// script's own, or that of a container that ran out of memory.
 //
-// A container whose script never began tells nothing about the tree: the tree did not
-// arrive, or the toolbox failed. That is an error of the host and wraps errNotBegun. Where
-// the tree filled the container's work space, the error wraps errDiskFull.
+// If the script never began, the run shows no property of the tree: the tree did not arrive, or the toolbox failed.
+// This is an error of the host and wraps errNotBegun. If the tree filled the container's work space, the error also
+// wraps errDiskFull.
 //
-// It is tried once more before that is told: some callers keep the error as their result.
-func (r *Runner) runScript(ctx context.Context, j Job, spec container.Spec, script string, stdout, stderr io.Writer) (container.Exit, error) {
-	exit, err := r.tryScript(ctx, j, spec, script, stdout, stderr)
+// A script that did not begin is retried once before the error is returned, because some callers keep the error as
+// their result.
+func (r *Runner) runScript(
+	ctx context.Context, job Job, spec container.Spec, script string, stdout, stderr io.Writer,
+) (container.Exit, error) {
+	exit, err := r.tryScript(ctx, job, spec, script, stdout, stderr)
 	if errors.Is(err, errNotBegun) && !errors.Is(err, errDiskFull) && ctx.Err() == nil {
-		exit, err = r.tryScript(ctx, j, spec, script, stdout, stderr)
+		exit, err = r.tryScript(ctx, job, spec, script, stdout, stderr)
 	}
 	return exit, err
 }
 
-// tryScript is one try of runScript.
-func (r *Runner) tryScript(ctx context.Context, j Job, spec container.Spec, script string, stdout, stderr io.Writer) (container.Exit, error) {
+// tryScript makes one attempt for runScript.
+func (r *Runner) tryScript(
+	ctx context.Context, job Job, spec container.Spec, script string, stdout, stderr io.Writer,
+) (container.Exit, error) {
 	tr, tw := io.Pipe()
 	tarred := make(chan struct{})
 	go func() {
 		defer close(tarred)
-		tw.CloseWithError(company.Guard("packing the tree of a gate", func() error { return j.writeTar(ctx, tw) }))
+		tw.CloseWithError(company.Guard("packing the tree of a gate", func() error { return job.writeTar(ctx, tw) }))
 	}()
-	spec.Image = j.Image.ID
+	spec.Image = job.Image.ID
 	spec.Command = []string{"/usr/local/bin/toolbox", "gate", "--", "/bin/sh", "-c", script}
 	words := &beginReader{out: stderr}
 	exit, err := container.RunGate(ctx, r.Runtime, spec, tr, stdout, words)
@@ -58,15 +63,15 @@ func (r *Runner) tryScript(ctx context.Context, j Job, spec container.Spec, scri
 	return container.Exit{}, words.explainNotBegun(exit, outOfTime)
 }
 
-// beginReader passes stderr on without the line that says that the script begins.
+// beginReader forwards stderr without the marker that the script begins.
 type beginReader struct {
 	out   io.Writer
 	begun bool
-	held  []byte // the end of the text so far, in which the line may begin
-	said  []byte // the end of the toolbox's output before the line
+	held  []byte // the end of the text so far, which may be the start of the marker
+	said  []byte // the end of the toolbox's output before the marker
 }
 
-// maxToolboxWords is how much of the toolbox's own text is kept: a service's log may be in it.
+// maxToolboxWords limits how much of the toolbox's own output is kept. It may contain a service's log.
 const maxToolboxWords = 16 << 10
 
 func (b *beginReader) Write(p []byte) (int, error) {
@@ -90,14 +95,14 @@ func (b *beginReader) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// pass passes on output of the toolbox.
+// pass forwards output of the toolbox.
 func (b *beginReader) pass(text []byte) error {
 	b.said = append(b.said, text...)
 	b.said = b.said[max(0, len(b.said)-maxToolboxWords):]
 	return writeSome(b.out, text)
 }
 
-// flush passes on the text that was held back at the end.
+// flush forwards the text that is still held back at the end.
 func (b *beginReader) flush() error {
 	text := b.held
 	b.held = nil
@@ -112,7 +117,7 @@ func writeSome(w io.Writer, text []byte) error {
 	return err
 }
 
-// explainNotBegun returns the error of a container whose script did not begin.
+// explainNotBegun returns the error for a container whose script did not begin.
 func (b *beginReader) explainNotBegun(exit container.Exit, outOfTime bool) error {
 	said := validUTF8(b.said)
 	if i := strings.Index(said, toolproto.ServiceFailed); i >= 0 && exit.Code == toolproto.ExitService {
@@ -124,18 +129,18 @@ func (b *beginReader) explainNotBegun(exit container.Exit, outOfTime bool) error
 			Fix("raise workers.disk, and workers.memory with it where the work space lies in memory (company doctor)").
 			Wrap(errors.Join(errNotBegun, errDiskFull)).NeedsPerson()
 	}
-	why := fmt.Sprintf("the container ended with exit code %d before the check began", exit.Code)
+	reason := fmt.Sprintf("the container ended with exit code %d before the check began", exit.Code)
 	if outOfTime {
-		why = "the container was not ready before the check's time was over"
+		reason = "the container was not ready before the check's time was over"
 	}
 	if line := lastLine(said); line != "" {
-		why += ": " + safetext.EscapeLine(line, 300)
+		reason += ": " + safetext.EscapeLine(line, 300)
 	}
 	if exit.Input != nil {
-		why += " (its input: " + safetext.EscapeLine(exit.Input.Error(), 200) + ")"
+		reason += " (its input: " + safetext.EscapeLine(exit.Input.Error(), 200) + ")"
 	}
 	return company.E(company.EGates, "the check could not begin in its container").
-		Because(why + ". That says nothing about the work").
+		Because(reason + ". That says nothing about the work").
 		Fix("company doctor says whether Docker is in order").
 		Wrap(errNotBegun)
 }

@@ -11,7 +11,7 @@ import (
 	"company/internal/company"
 	"company/internal/container"
 	"company/internal/gitops/gitopstest"
-	"company/internal/toolproto"
+	"company/internal/toolbox/toolproto"
 )
 
 // A tree that did not arrive is no verdict, on a ticket's gate and on the base: the toolbox
@@ -26,17 +26,22 @@ func TestATreeThatDidNotArriveIsNoVerdict(t *testing.T) {
 		code  int    // of the verdict
 		fails string // instead of a verdict
 	}{
-		"cut short":         {end: scriptedEnd{exit: container.Exit{Code: 125}, prints: cut, unbegun: true, refuses: syscall.ENOSPC}, fails: "no space left on device"},
-		"killed before":     {end: scriptedEnd{exit: container.Exit{Code: 137}, unbegun: true}, fails: "exit code 137 before the check began"},
+		"cut short": {end: scriptedEnd{exit: container.Exit{Code: 125}, prints: cut, unbegun: true,
+			refuses: syscall.ENOSPC}, fails: "no space left on device"},
+		"killed before": {end: scriptedEnd{exit: container.Exit{Code: 137}, unbegun: true},
+			fails: "exit code 137 before the check began"},
 		"the command's own": {end: scriptedEnd{exit: container.Exit{Code: 125}, prints: cut}, code: 125},
 	} {
 		for _, base := range []bool{false, true} {
 			rt := &scripted{ends: []scriptedEnd{c.end}}
 			r := &Runner{Runtime: rt, Office: "o", Logger: slog.New(slog.DiscardHandler)}
 			cmds := []company.GateCommand{{Name: Lint, Command: "make lint"}}
-			res, err := r.Run(t.Context(), Job{Mirror: p.Mirror, Tree: tree, Gates: cmds, Hash: HashGates(cmds), Image: ImageByID("i"), Label: "t1", Baseline: base})
+			res, err := r.Run(t.Context(),
+				Job{Mirror: p.Mirror, Tree: tree, Gates: cmds, Hash: HashGates(cmds), Image: ImageByID("i"), Label: "t1",
+					Baseline: base})
 			if c.fails != "" {
-				if err == nil || !errors.Is(err, errNotBegun) || !strings.Contains(err.Error(), c.fails) || company.NeedsPerson(err) {
+				if err == nil || !errors.Is(err, errNotBegun) || !strings.Contains(err.Error(), c.fails) ||
+					company.NeedsPerson(err) {
 					t.Errorf("%s, base %v: %+v, %v", name, base, res, err)
 				}
 				continue
@@ -63,7 +68,8 @@ func TestBeginIsFoundInPieces(t *testing.T) {
 			}
 			rest = rest[n:]
 		}
-		if err := b.flush(); err != nil || !b.begun || out.String() != "a warning\nout"+toolproto.CommandBegins || string(b.said) != "a warning\n" {
+		if err := b.flush(); err != nil || !b.begun || out.String() != "a warning\nout"+toolproto.CommandBegins ||
+			string(b.said) != "a warning\n" {
 			t.Fatalf("in pieces of %d: %v, %q, %q", size, b.begun, out.String(), b.said)
 		}
 	}

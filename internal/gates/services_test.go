@@ -10,17 +10,17 @@ import (
 	"testing"
 	"time"
 
+	"company/internal/agentrun/sandbox"
 	"company/internal/company"
 	"company/internal/container"
 	"company/internal/container/docker"
+	"company/internal/container/image"
+	"company/internal/container/service"
+	"company/internal/ecosystem/testreport"
 	"company/internal/gates"
 	"company/internal/gitops"
-	"company/internal/hosttest"
-	"company/internal/image"
-	"company/internal/sandbox"
-	"company/internal/service"
-	"company/internal/testreport"
-	"company/internal/toolproto"
+	"company/internal/lib/hosttest"
+	"company/internal/toolbox/toolproto"
 )
 
 // serviceImage makes the image with these services beside commands.
@@ -69,7 +69,9 @@ func (b *bundle) judge(image, command string) (company.GateCheck, error) {
 // A check finds Postgres under the names of the variables that clients read, by those
 // that the project gives, and by names of hosts; each container has a fresh one.
 func TestChecksFindPostgres(t *testing.T) {
-	id := serviceImage(t, service.Wish{Name: "postgres", Account: service.Account{User: "app", Password: "s3cret", Database: "app_test"}, Hosts: []string{"main-db", "registry.npmjs.org"}})
+	id := serviceImage(
+		t, service.Wish{Name: "postgres", Account: service.Account{User: "app", Password: "s3cret", Database: "app_test"},
+			Hosts: []string{"main-db", "registry.npmjs.org"}})
 	b := setup(t, nil).withDocker()
 	const made = `set -e
 test "$(psql -tAc "select current_user || ' ' || current_database() || ' ' || current_setting('server_encoding')")" = "app app_test UTF8"
@@ -90,7 +92,9 @@ test ! -w /opt/services/postgres/data/PG_VERSION
 		}
 	}
 	c, err := b.judge(id, `psql -c 'select no_such_column'`)
-	if err != nil || c.Passed || c.ExitCode != 1 || !strings.Contains(c.Output, "[the end of /tmp/services/postgres/log]") || !strings.Contains(c.Output, "STATEMENT:  select no_such_column") {
+	if err != nil || c.Passed || c.ExitCode != 1 ||
+		!strings.Contains(c.Output, "[the end of /tmp/services/postgres/log]") ||
+		!strings.Contains(c.Output, "STATEMENT:  select no_such_column") {
 		t.Errorf("%v %+v", err, c)
 	}
 }
@@ -106,6 +110,7 @@ exec /usr/lib/postgresql/15/bin/postgres.real "$@"
 // gate and the sandbox end in one screen, with the end of the service's log, and no
 // second try is made.
 func TestServiceThatCannotStart(t *testing.T) {
+	hosttest.Sampled(t)
 	id := ensureImage(t, image.Request{Services: []service.Wish{{Name: "postgres"}}, Setup: []string{breakPostgres}})
 	b := setup(t, nil).withDocker()
 	_, judged := b.judge(id, "true")
@@ -125,14 +130,17 @@ func TestServiceThatCannotStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, err := sandbox.NewFactory(sandbox.Config{
-		Runtime: b.rt, Git: store, Office: office, Limits: b.runner.Limits, Author: gitops.Person{Name: "agent", Email: "a@example.org"},
+		Runtime: b.rt, Git: store, Office: office, Limits: b.runner.Limits,
+		Author:         gitops.Person{Name: "agent", Email: "a@example.org"},
 		CommandTimeout: time.Minute, StopGrace: time.Second, Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	box, worked := f.Open(b.ctx, sandbox.Spec{Mirror: m, Run: "t1-01.1", Role: company.Worker, Epoch: 1, Fence: 1, Image: id, Base: base.OID, Start: base.OID, Branch: "agent/t1-01-x"})
+	box, worked := f.Open(
+		b.ctx, sandbox.Spec{Mirror: m, Run: "t1-01.1", Role: company.Worker, Epoch: 1, Fence: 1, Image: id, Base: base.OID,
+			Start: base.OID, Branch: "agent/t1-01-x"})
 	if worked == nil {
 		box.Close(b.ctx)
 	}
@@ -170,7 +178,10 @@ func showScreen(err error) string {
 // A check finds Redis and MariaDB, by address, by name and by socket. The variable that
 // all databases share is the first one's.
 func TestChecksFindRedisAndMySQL(t *testing.T) {
-	id := serviceImage(t, service.Wish{Name: "redis"}, service.Wish{Name: "mysql", Account: service.Account{User: "app", Password: "s3cret", Database: "app_test", AdminPassword: "top"}})
+	hosttest.Sampled(t)
+	id := serviceImage(t, service.Wish{Name: "redis"},
+		service.Wish{Name: "mysql",
+			Account: service.Account{User: "app", Password: "s3cret", Database: "app_test", AdminPassword: "top"}})
 	b := setup(t, nil).withDocker()
 	const all = `set -e
 redis-cli -u "$REDIS_URL" set a 1 >/dev/null
@@ -191,7 +202,10 @@ if mysql -h 127.0.0.1 -u root -pwrong -e 'select 1' 2>/dev/null; then exit 9; fi
 // A check finds RabbitMQ with the account of the project, memcached and Mosquitto. What it asks them is
 // written out, since the image has no clients of theirs.
 func TestChecksFindQueuesAndCaches(t *testing.T) {
-	id := serviceImage(t, service.Wish{Name: "rabbitmq", Account: service.Account{User: "app", Password: "s3cret", Database: "jobs"}}, service.Wish{Name: "memcached"}, service.Wish{Name: "mosquitto"})
+	hosttest.Sampled(t)
+	id := serviceImage(
+		t, service.Wish{Name: "rabbitmq", Account: service.Account{User: "app", Password: "s3cret", Database: "jobs"}},
+		service.Wish{Name: "memcached"}, service.Wish{Name: "mosquitto"})
 	b := setup(t, nil).withDocker()
 	const all = `bash -e <<'END'
 test "$AMQP_URL" = 'amqp://app:s3cret@127.0.0.1:5672/jobs'
@@ -214,9 +228,10 @@ END
 const killPostgres = `kill -9 "$(head -n 1 /tmp/services/postgres/data/postmaster.pid)"; sleep 1; `
 
 // A check that fails beside a service that has ended says so, and not that there is none. On
-// the base that is no verdict: it would excuse the failures of all work to come. Nor is it where a test is to fail. One that
-// the check has started anew serves, and one that the gate ends behind the check has lasted.
+// the base that is no verdict: it would excuse the failures of all work to come. Nor is it where a test is to fail. One
+// that the check has started anew serves, and one that the gate ends behind the check has lasted.
 func TestServiceThatEnds(t *testing.T) {
+	hosttest.Sampled(t)
 	id := serviceImage(t, service.Wish{Name: "postgres"})
 	b := setup(t, nil).withDocker()
 	const ended = toolproto.ServiceEnded + "postgres]"
@@ -243,12 +258,15 @@ until pg_isready -q; do sleep 0.1; done; exit 3`
 			j.Image, c.gate.Command = gates.ImageByID(id), c.command
 			j.Gates = []company.GateCommand{c.gate}
 			check, _, err := b.runner.RunOnce(b.ctx, j)
-			if err != nil || check.ExitCode != c.code || strings.Contains(check.Output, ended) != c.ended || strings.Contains(check.Output, "gates.services") {
+			if err != nil || check.ExitCode != c.code || strings.Contains(check.Output, ended) != c.ended ||
+				strings.Contains(check.Output, "gates.services") {
 				t.Errorf("%v %+v", err, check)
 			}
 			j.Baseline = true
 			res, err := b.runner.Run(b.ctx, j)
-			if c.ended != (err != nil) || c.ended && (!company.NeedsPerson(err) || !strings.Contains(err.Error(), "the service postgres ended") || !strings.Contains(company.DetailsOf(err), "[the end of /tmp/services/postgres/log]")) {
+			if c.ended != (err != nil) || c.ended &&
+				(!company.NeedsPerson(err) || !strings.Contains(err.Error(), "the service postgres ended") ||
+					!strings.Contains(company.DetailsOf(err), "[the end of /tmp/services/postgres/log]")) {
 				t.Errorf("on the base: %v %+v", err, res)
 			}
 			if j.Baseline = false; c.ended { // a test that is to fail without its change
@@ -266,12 +284,16 @@ until pg_isready -q; do sleep 0.1; done; exit 3`
 // A database that ends because its disk is full is no question for the president while the host has
 // more room: the check is run again with it, on the base as elsewhere.
 func TestServiceThatFillsItsDisk(t *testing.T) {
-	id := serviceImage(t, service.Wish{Name: "redis"}, service.Wish{Name: "mysql", Account: service.Account{User: "app", Password: "s3cret", Database: "app_test", AdminPassword: "top"}})
+	hosttest.Sampled(t)
+	id := serviceImage(t, service.Wish{Name: "redis"},
+		service.Wish{Name: "mysql",
+			Account: service.Account{User: "app", Password: "s3cret", Database: "app_test", AdminPassword: "top"}})
 	b := setup(t, nil).withDocker()
 	b.runner.LimitsByProject = container.NewSizes(b.runner.Limits, 9*container.GiB)
 	var told []string
 	// InnoDB ends itself at some writes on a full disk, and at others it does not: here it always does.
-	j := b.job("", `dd if=/dev/zero of=/tmp/services/mysql/data/t.ibd bs=1M count=300 || { kill -9 "$(cat /tmp/services/mysql/pid)"; sleep 1; exit 1; }`)
+	j := b.job(
+		"", `dd if=/dev/zero of=/tmp/services/mysql/data/t.ibd bs=1M count=300 || { kill -9 "$(cat /tmp/services/mysql/pid)"; sleep 1; exit 1; }`)
 	j.Image, j.Baseline = gates.ImageByID(id), true
 	j.OnCheckStarted = func(name string) { told = append(told, name) }
 	res, err := b.runner.Run(b.ctx, j)

@@ -10,45 +10,47 @@ import (
 	"company/internal/ecosystem/catalog"
 )
 
-// neededToolchains are the toolchains of the parts and of the commands that were
-// given; spare are those of projects that have a manifest and no check.
-func neededToolchains(t *ecosystem.Tree, parts []ecosystem.Component, o Options) (all, spare, unneeded []string) {
+// neededToolchains returns the toolchains of the parts and of the configured commands. spare are those of projects
+// that have a manifest but no check. unneeded are spare ones that certainly no check calls.
+func neededToolchains(
+	tree *ecosystem.Tree, parts []ecosystem.Component, options Options,
+) (all, spare, unneeded []string) {
 	need := map[string]bool{}
 	var commands []string
-	for _, p := range parts {
-		need[p.Kind] = true
+	for _, component := range parts {
+		need[component.Kind] = true
 		for _, kind := range kinds {
-			if g := p.Check(kind); g != nil {
+			if g := component.Check(kind); g != nil {
 				commands = append(commands, g.Command)
 			}
 		}
 	}
 	for _, kind := range kinds {
-		if g := o.overrideOf(kind); g != None && !g.isAuto() {
+		if g := options.overrideOf(kind); g != None && !g.isAuto() {
 			commands = append(commands, string(g))
 		}
 	}
-	addNeeds(t, need, commands)
+	addNeeds(tree, need, commands)
 	checked := maps.Clone(need)
-	for _, p := range selectWithin(t.Projects(), o.Paths) {
+	for _, p := range selectWithin(tree.Projects(), options.Paths) {
 		need[p.Kind] = true
 	}
-	addNeeds(t, need, commands)
+	addNeeds(tree, need, commands)
 	for name := range need {
 		if !checked[name] {
 			spare = append(spare, name)
 		}
 	}
 	spare = catalog.SortToolchains(spare)
-	// In folders that the task names the packages are for work, whatever the checks are.
-	if len(o.Paths) == 0 && len(commands) > 0 && !slices.ContainsFunc(commands, mayCallAnything) {
+	// In folders that the task names, packages are needed for the work, whatever the checks are.
+	if len(options.Paths) == 0 && len(commands) > 0 && !slices.ContainsFunc(commands, mayCallAnything) {
 		unneeded = spare
 	}
 	return catalog.SortToolchains(slices.Collect(maps.Keys(need))), spare, unneeded
 }
 
-// addNeedsOfMore adds what checks that were added to those of the parts call.
-func (p *Project) addNeedsOfMore(t *ecosystem.Tree, more []company.GateCommand) {
+// addNeedsOfMore adds the toolchains that additional checks need.
+func (p *Project) addNeedsOfMore(tree *ecosystem.Tree, more []company.GateCommand) {
 	if len(more) == 0 {
 		return
 	}
@@ -60,11 +62,11 @@ func (p *Project) addNeedsOfMore(t *ecosystem.Tree, more []company.GateCommand) 
 	for _, g := range more {
 		commands = append(commands, g.Command)
 	}
-	addNeeds(t, need, commands)
+	addNeeds(tree, need, commands)
 	p.Toolchains = catalog.SortToolchains(slices.Collect(maps.Keys(need)))
 }
 
-// isInEveryBase reports whether a toolchain brings nothing of its own, since each base has it.
+// isInEveryBase reports whether a toolchain adds no packages because every base image has it.
 func isInEveryBase(name string) bool {
 	for _, p := range catalog.Of[ecosystem.Provider]() {
 		for _, tool := range p.Toolchains() {
@@ -76,7 +78,7 @@ func isInEveryBase(name string) bool {
 	return false
 }
 
-// isToolchain reports whether an ecosystem has a toolchain of this name.
+// isToolchain reports whether an ecosystem has a toolchain with this name.
 func isToolchain(name string) bool {
 	for _, p := range catalog.Of[ecosystem.Provider]() {
 		for _, tool := range p.Toolchains() {
@@ -88,47 +90,47 @@ func isToolchain(name string) bool {
 	return false
 }
 
-// mayCallAnything reports whether it is not known what a command calls: one of make, or of a
-// program such as ./ci.sh.
+// mayCallAnything reports whether the programs that a command calls are unknown, as with make or a script such as
+// ./ci.sh.
 func mayCallAnything(command string) bool {
 	toolchain := ToolchainOf(command)
 	return toolchain == "" || toolchain == "make"
 }
 
-// addNeeds adds the toolchains of commands, of what the files of needed ecosystems
-// call, and what all those need in turn.
-func addNeeds(t *ecosystem.Tree, need map[string]bool, commands []string) {
+// addNeeds adds the toolchains of commands, of commands in the files of needed ecosystems, and the toolchains that
+// these need in turn.
+func addNeeds(tree *ecosystem.Tree, need map[string]bool, commands []string) {
 	for _, c := range commands {
 		if name := ToolchainOf(c); name != "" {
 			need[name] = true
 		}
 	}
-	for _, e := range catalog.Of[ecosystem.Caller]() {
-		if !need[e.Name()] {
+	for _, caller := range catalog.Of[ecosystem.Caller]() {
+		if !need[caller.Name()] {
 			continue
 		}
-		for _, call := range e.Calls(t) {
+		for _, call := range caller.Calls(tree) {
 			if name := ToolchainOf(call); name != "" {
 				need[name] = true
 			}
 		}
 	}
 	for _, e := range catalog.Of[ecosystem.Needer]() {
-		for _, name := range e.Needs(t, func(name string) bool { return need[name] }, commands) {
+		for _, name := range e.Needs(tree, func(name string) bool { return need[name] }, commands) {
 			need[name] = true
 		}
 	}
 }
 
-// ToolchainOf is the toolchain that a command's program needs, or nothing.
+// ToolchainOf returns the toolchain that a command's program needs, or "".
 func ToolchainOf(command string) string {
 	for w := range strings.FieldsSeq(command) {
 		if w == "exec" || strings.Contains(w, "=") {
 			continue
 		}
-		for _, e := range catalog.Of[ecosystem.Detector]() {
-			if slices.Contains(e.Programs(), w) {
-				return e.Name()
+		for _, detector := range catalog.Of[ecosystem.Detector]() {
+			if slices.Contains(detector.Programs(), w) {
+				return detector.Name()
 			}
 		}
 		break

@@ -22,8 +22,12 @@ func TestGeneratedFilesAreUnited(t *testing.T) {
 	p := gitopstest.New(t, map[string]string{
 		"x/go.mod": mod("example.com/k v1.0.0"), "x/go.sum": "example.com/k v1.0.0" + goldenSum, "x/a.go": "package a\n",
 	})
-	one := p.Commit("one", map[string]string{"x/go.mod": mod("example.com/k v1.0.0", "example.com/m v1.0.0"), "x/go.sum": "example.com/k v1.0.0" + goldenSum + "example.com/m v1.0.0" + goldenSum, "x/one.go": "package a\n"})
-	two := p.Commit("two", map[string]string{"x/go.mod": mod("example.com/k v1.0.0", "example.com/n v1.0.0"), "x/go.sum": "example.com/k v1.0.0" + goldenSum + "example.com/n v1.0.0" + goldenSum, "x/two.go": "package a\n"})
+	one := p.Commit(
+		"one", map[string]string{"x/go.mod": mod("example.com/k v1.0.0", "example.com/m v1.0.0"),
+			"x/go.sum": "example.com/k v1.0.0" + goldenSum + "example.com/m v1.0.0" + goldenSum, "x/one.go": "package a\n"})
+	two := p.Commit(
+		"two", map[string]string{"x/go.mod": mod("example.com/k v1.0.0", "example.com/n v1.0.0"),
+			"x/go.sum": "example.com/k v1.0.0" + goldenSum + "example.com/n v1.0.0" + goldenSum, "x/two.go": "package a\n"})
 	if plain, err := p.Mirror.MergeTree(t.Context(), one, two); err != nil || plain.Clean || len(plain.Files) != 2 {
 		t.Fatalf("git merges it by itself: %+v, %v", plain, err)
 	}
@@ -33,19 +37,24 @@ func TestGeneratedFilesAreUnited(t *testing.T) {
 	}
 	for name, want := range map[string]string{
 		"x/go.mod": mod("example.com/k v1.0.0", "example.com/m v1.0.0", "example.com/n v1.0.0"),
-		"x/go.sum": "example.com/k v1.0.0" + goldenSum + "example.com/m v1.0.0" + goldenSum + "example.com/n v1.0.0" + goldenSum,
+		"x/go.sum": "example.com/k v1.0.0" + goldenSum + "example.com/m v1.0.0" + goldenSum +
+			"example.com/n v1.0.0" + goldenSum,
 		"x/one.go": "package a\n", "x/two.go": "package a\n",
 	} {
 		if text, err := p.Mirror.ReadFile(t.Context(), got.Tree, name); err != nil || string(text) != want {
 			t.Errorf("%s: %v\n%s\nwant\n%s", name, err, text, want)
 		}
 	}
-	if again, err := (&Runner{}).MergeHeads(t.Context(), nil, &company.Task{}, p.Mirror, one, two); err != nil || again.Tree != got.Tree {
+	if again, err := (&Runner{}).MergeHeads(t.Context(), nil, &company.Task{}, p.Mirror, one, two); err != nil ||
+		again.Tree != got.Tree {
 		t.Errorf("another tree: %+v, %v", again, err)
 	}
 	// Whose files are in conflict too, a hash that is another one, a side without the file.
-	three := p.Commit("three", map[string]string{"x/go.sum": "example.com/k v1.0.0" + goldenSum + "example.com/o v1.0.0" + goldenSum, "x/one.go": "package b\n"})
-	four := p.Commit("four", map[string]string{"x/go.sum": "example.com/k v1.0.0" + goldenSum + "example.com/m v1.0.0 h1:another=\n"})
+	three := p.Commit(
+		"three", map[string]string{"x/go.sum": "example.com/k v1.0.0" + goldenSum + "example.com/o v1.0.0" + goldenSum,
+			"x/one.go": "package b\n"})
+	four := p.Commit(
+		"four", map[string]string{"x/go.sum": "example.com/k v1.0.0" + goldenSum + "example.com/m v1.0.0 h1:another=\n"})
 	five := p.Commit("five", map[string]string{"x/go.sum": ""})
 	for _, other := range []struct {
 		name string
@@ -73,7 +82,9 @@ func TestGeneratedFilesAreUnited(t *testing.T) {
 func TestMergeFollowsNoFileToAProtectedName(t *testing.T) {
 	t.Parallel()
 	lines := strings.Repeat("a line\n", 20)
-	p := gitopstest.New(t, map[string]string{"ci/build.yml": lines, "lib/deploy.sh": "#\n" + lines, "lib/case.sh": "##\n" + lines, "lib/free.sh": "###\n" + lines})
+	p := gitopstest.New(
+		t, map[string]string{"ci/build.yml": lines, "lib/deploy.sh": "#\n" + lines, "lib/case.sh": "##\n" + lines,
+			"lib/free.sh": "###\n" + lines})
 	move := func(branch, from, to, text string) company.OID {
 		return p.Commit(branch, map[string]string{from: "", to: text})
 	}
@@ -102,7 +113,8 @@ func TestMergeFollowsNoFileToAProtectedName(t *testing.T) {
 		}
 		// The other order: the edit is merged, and the ticket moves the file, with leave for what it
 		// holds there. A new test needs none.
-		if got, err = (&Runner{}).MergeHeads(t.Context(), nil, task, p.Mirror, theirs, ours); err != nil || got.Moved == (c.name == "test") || got.Moved && !slices.Equal(got.Files, []string{c.to}) {
+		if got, err = (&Runner{}).MergeHeads(t.Context(), nil, task, p.Mirror, theirs, ours); err != nil ||
+			got.Moved == (c.name == "test") || got.Moved && !slices.Equal(got.Files, []string{c.to}) {
 			t.Errorf("%s, moved behind its edit: %+v, %v", c.name, got, err)
 		}
 		// The merger's commit has both sides, and changes the file by its new name.
@@ -110,16 +122,19 @@ func TestMergeFollowsNoFileToAProtectedName(t *testing.T) {
 		p.Git("merge", "-q", "--no-edit", "move-"+c.name)
 		p.Git("switch", "-q", "main")
 		resolved := p.Fetch("edit-" + c.name)
-		if again, err := (&Runner{}).MergeHeads(t.Context(), nil, task, p.Mirror, ours, resolved); err != nil || !again.Clean {
+		if again, err := (&Runner{}).MergeHeads(t.Context(), nil, task, p.Mirror, ours, resolved); err != nil ||
+			!again.Clean {
 			t.Errorf("%s, resolved: %+v, %v", c.name, again, err)
 		}
-		if diff, err := p.Mirror.Diff(t.Context(), ours, resolved, 0); err != nil || len(task.ListLeaveNeeds(diff.Paths())) != 1 {
+		if diff, err := p.Mirror.Diff(t.Context(), ours, resolved, 0); err != nil ||
+			len(task.ListLeaveNeeds(diff.Paths())) != 1 {
 			t.Errorf("%s: the resolution tells %+v, %v", c.name, diff.Paths(), err)
 		}
 	}
 	// Where both change it by that name, leave was asked for both.
 	two := gitopstest.New(t, map[string]string{"deploy/a.sh": lines})
-	first, last := two.Commit("first", map[string]string{"deploy/a.sh": "first\n" + lines}), two.Commit("last", map[string]string{"deploy/a.sh": lines + "last\n"})
+	first, last := two.Commit("first", map[string]string{"deploy/a.sh": "first\n" + lines}),
+		two.Commit("last", map[string]string{"deploy/a.sh": lines + "last\n"})
 	if got, err := (&Runner{}).MergeHeads(t.Context(), nil, task, two.Mirror, first, last); err != nil || !got.Clean {
 		t.Errorf("changed by both: %+v, %v", got, err)
 	}

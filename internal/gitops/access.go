@@ -11,17 +11,16 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/gitlogin"
+	"company/internal/gitops/gitlogin"
 )
 
-// Remote is where the operator's repository is: an https or ssh URL, git's
-// host:path form, a file URL or an absolute path. Plain http is for this
-// machine alone (127.0.0.1, ::1, localhost).
+// Remote is the location of the operator's repository: an https or ssh URL, git's host:path form, a file URL or an
+// absolute path. Plain http is allowed only for this machine (127.0.0.1, ::1, localhost).
 type Remote struct {
 	URL string
 
-	checkout string // the repository that it is of, by its path; empty: not known
-	push     bool   // it is pushed to: pushInsteadOf counts
+	checkout string // path of the checkout that it belongs to; empty if unknown
+	push     bool   // it is for a push, so pushInsteadOf applies
 }
 
 // Ways to log in at a remote (git.credential).
@@ -31,92 +30,94 @@ const (
 	ByAgent     = "ssh_agent"  // ssh with the operator's agent
 )
 
-// forges take a token over https for what they serve by ssh.
+// forges accept a token over https for repositories that they also serve by ssh.
 var forges = []string{"github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "gitea.com"}
 
-// remoteEndpoint is a remote that has been judged: how git may talk to it.
+// remoteEndpoint is a validated remote: how git may talk to it.
 type remoteEndpoint struct {
 	s         *Store
 	url       string // without user or password of an https address
 	protocols string
 	global    string // configuration file for the pack process of a local remote
-	host      string // name, with the port where it is not the protocol's own; empty: local
-	user      string // of the address
-	secret    string // the same
-	once      bool   // a call that only reads is not tried again
+	host      string // name, with the port if it is not the default; empty if local
+	user      string // user in the address
+	secret    string // password in the address
+	once      bool   // do not retry read-only calls
 	asked     error  // why no credential was given when git asked for one
 	done      func()
 
-	own   *gitlogin.Settings // the president's own logins; nil: they are not used
-	ssh   *gitlogin.SSHHost  // where the president's own ssh goes; nil: it is not used
-	given gitlogin.Login     // what git got of them
-	// askNobody leaves the credential helpers out, which may go to the network.
+	own   *gitlogin.Settings // the president's own logins; nil if they are not used
+	ssh   *gitlogin.SSHHost  // the target of the president's own ssh; nil if it is not used
+	given gitlogin.Login     // the login that git got from them
+	// askNobody skips the credential helpers, which may use the network.
 	askNobody bool
 }
 
-// openRemote is the store's, for a remote of the mirror's checkout.
-func (m *Mirror) openRemote(ctx context.Context, r Remote) (*remoteEndpoint, error) {
-	r.checkout = m.source
-	return m.s.openRemote(ctx, r)
+// openRemote opens a remote of the mirror's checkout.
+func (m *Mirror) openRemote(ctx context.Context, remote Remote) (*remoteEndpoint, error) {
+	remote.checkout = m.source
+	return m.s.openRemote(ctx, remote)
 }
 
-// openRemote allows exactly the protocol that the URL needs.
-func (s *Store) openRemote(ctx context.Context, r Remote) (*remoteEndpoint, error) {
-	own, err := s.readLogins(ctx, r)
+// openRemote validates a remote and allows exactly the protocol that its URL needs.
+func (s *Store) openRemote(ctx context.Context, remote Remote) (*remoteEndpoint, error) {
+	own, err := s.readLogins(ctx, remote)
 	if err != nil {
 		return nil, err
 	}
 	if own != nil {
-		r.URL = own.Rewrite(r.URL, r.push)
+		remote.URL = own.Rewrite(remote.URL, remote.push)
 	}
-	a := &remoteEndpoint{s: s, url: r.URL, own: own, done: func() {}}
-	bad := company.E(company.EInvalid, fmt.Sprintf("%q cannot be used as a remote", Mask(r.URL))).
+	endpoint := &remoteEndpoint{s: s, url: remote.URL, own: own, done: func() {}}
+	bad := company.E(company.EInvalid, fmt.Sprintf("%q cannot be used as a remote", Mask(remote.URL))).
 		Fix("use an https:// or ssh:// URL, host:path, or an absolute path")
 	local := ""
 	switch {
-	case r.URL == "" || strings.HasPrefix(r.URL, "-") || strings.ContainsAny(r.URL, "\x00\n\r") || strings.Contains(r.URL, "::") && !strings.Contains(r.URL, "[::"):
+	case remote.URL == "" || strings.HasPrefix(remote.URL, "-") || strings.ContainsAny(remote.URL, "\x00\n\r") ||
+		strings.Contains(remote.URL, "::") && !strings.Contains(remote.URL, "[::"):
 		return nil, bad // "::" names a remote helper, which is a command
-	case filepath.IsAbs(r.URL):
-		local = r.URL
-	case strings.Contains(r.URL, "://"):
-		u, err := url.Parse(r.URL)
+	case filepath.IsAbs(remote.URL):
+		local = remote.URL
+	case strings.Contains(remote.URL, "://"):
+		address, err := url.Parse(remote.URL)
 		switch {
 		case err != nil:
 			return nil, bad // the parser's message would repeat the credentials
-		case u.Scheme == "file" && u.Host == "" && filepath.IsAbs(u.Path):
-			local = strings.TrimPrefix(r.URL, "file://") // git does not unescape it
-		case u.Hostname() == "" || strings.HasPrefix(u.Hostname(), "-") || strings.HasPrefix(u.User.Username(), "-"):
+		case address.Scheme == "file" && address.Host == "" && filepath.IsAbs(address.Path):
+			local = strings.TrimPrefix(remote.URL, "file://") // git does not unescape it
+		case address.Hostname() == "" || strings.HasPrefix(address.Hostname(), "-") ||
+			strings.HasPrefix(address.User.Username(), "-"):
 			return nil, bad
-		case u.Scheme == "https" || u.Scheme == "http" && isLoopback(u.Hostname()):
-			a.protocols, a.host, a.user = u.Scheme, u.Host, u.User.Username()
-			a.secret, _ = u.User.Password()
-			u.User = nil // it would stand in the list of processes
-			a.url = u.String()
-		case u.Scheme == "ssh":
-			a.protocols, a.host = "ssh", u.Host
+		case address.Scheme == "https" || address.Scheme == "http" && isLoopback(address.Hostname()):
+			endpoint.protocols, endpoint.host, endpoint.user = address.Scheme, address.Host, address.User.Username()
+			endpoint.secret, _ = address.User.Password()
+			address.User = nil // it would be visible in the process list
+			endpoint.url = address.String()
+		case address.Scheme == "ssh":
+			endpoint.protocols, endpoint.host = "ssh", address.Host
 		default:
 			return nil, bad
 		}
-	case scpLike(r.URL):
-		host, _, _ := strings.Cut(r.URL, ":")
+	case scpLike(remote.URL):
+		host, _, _ := strings.Cut(remote.URL, ":")
 		host = cutUser(host)
-		if host == "" || strings.HasPrefix(host, "-") || strings.Contains(r.URL, "::") {
+		if host == "" || strings.HasPrefix(host, "-") || strings.Contains(remote.URL, "::") {
 			return nil, bad
 		}
-		a.protocols, a.host = "ssh", host
+		endpoint.protocols, endpoint.host = "ssh", host
 	default:
 		return nil, bad
 	}
 	if local != "" {
-		return a.useLocalPath(local)
+		return endpoint.useLocalPath(local)
 	}
-	if a.protocols == "ssh" {
-		return a, a.overSSH(ctx, r.URL)
+	if endpoint.protocols == "ssh" {
+		return endpoint, endpoint.overSSH(ctx, remote.URL)
 	}
-	return a, nil
+	return endpoint, nil
 }
 
-// useLocalPath makes a path of this machine a file URL.
+// useLocalPath turns a local path into a file URL.
 func (a *remoteEndpoint) useLocalPath(p string) (*remoteEndpoint, error) {
 	dir, err := filepath.EvalSymlinks(p)
 	if err != nil {
@@ -131,9 +132,8 @@ func (a *remoteEndpoint) useLocalPath(p string) (*remoteEndpoint, error) {
 	return a, err
 }
 
-// overSSH settles how an ssh address is reached: with the operator's key or
-// agent, or, where a token is the credential, over https. The president's own ssh is
-// used where no token is there.
+// overSSH decides how to reach an ssh address: with the operator's key or agent, or over https if the credential is a
+// token. If there is no token, it uses the president's own ssh.
 func (a *remoteEndpoint) overSSH(ctx context.Context, raw string) error {
 	switch a.s.cfg.Method {
 	case ByDeployKey:
@@ -151,18 +151,19 @@ func (a *remoteEndpoint) overSSH(ctx context.Context, raw string) error {
 	if https == "" {
 		return authError(fmt.Sprintf("there is no way to log in at %s", a.host)).
 			Because("git.credential is token, a token needs https, and whether " + a.host + " speaks it is not known").
-			Fix("set git.credential: ssh_agent or deploy_key; or, where your own ssh logs in there, company config set --user git.use_my_logins true; or forge.url, when it is a forge that takes a token")
+			Fix("set git.credential: ssh_agent or deploy_key; or, where your own ssh logs in there, company config set --user " +
+				"git.use_my_logins true; or forge.url, when it is a forge that takes a token")
 	}
-	u, err := url.Parse(https)
+	address, err := url.Parse(https)
 	if err != nil {
 		return company.E(company.EInvalid, fmt.Sprintf("%q cannot be used as a remote", Mask(raw)))
 	}
-	a.url, a.protocols, a.host, a.user = https, u.Scheme, u.Host, ""
+	a.url, a.protocols, a.host, a.user = https, address.Scheme, address.Host, ""
 	return nil
 }
 
-// httpsOf is the https address of what a forge serves by ssh at raw, or "".
-// forgeURL is the address of a forge that is not one of the known ones.
+// httpsOf returns the https address of a repository that a forge serves by ssh at raw, or "" if unknown. forgeURL is
+// the address of an additional forge.
 func httpsOf(raw, forgeURL string) string {
 	host, path := "", ""
 	if rest, ok := strings.CutPrefix(raw, "ssh://"); ok {
@@ -172,17 +173,17 @@ func httpsOf(raw, forgeURL string) string {
 	}
 	host = cutUser(host)
 	if h, _, err := net.SplitHostPort(host); err == nil {
-		host = h // the port of ssh says nothing about https
+		host = h // the ssh port does not determine the https port
 	}
 	path = strings.TrimPrefix(path, "/")
-	if f, err := url.Parse(forgeURL); err == nil && forgeURL != "" && strings.EqualFold(f.Hostname(), host) {
-		if f.Scheme == "https" || f.Scheme == "http" && isLoopback(host) {
-			// A forge need not live at its host's root; its ssh addresses do.
-			root := strings.Trim(f.Path, "/")
+	if address, err := url.Parse(forgeURL); err == nil && forgeURL != "" && strings.EqualFold(address.Hostname(), host) {
+		if address.Scheme == "https" || address.Scheme == "http" && isLoopback(host) {
+			// The web path of a forge may start below the host's root, but its ssh paths start at the root.
+			root := strings.Trim(address.Path, "/")
 			if root != "" && !strings.HasPrefix(path, root+"/") {
 				path = root + "/" + path
 			}
-			return f.Scheme + "://" + f.Host + "/" + path
+			return address.Scheme + "://" + address.Host + "/" + path
 		}
 	}
 	if slices.Contains(forges, strings.ToLower(host)) {
@@ -191,7 +192,7 @@ func httpsOf(raw, forgeURL string) string {
 	return ""
 }
 
-// cutUser is the host of user@host.
+// cutUser returns the host in user@host.
 func cutUser(s string) string {
 	return s[strings.LastIndexByte(s, '@')+1:]
 }
@@ -201,31 +202,31 @@ func isLoopback(host string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-// scpLike is git's host:path form: a colon before any slash.
+// scpLike reports whether url has git's host:path form: a colon before any slash.
 func scpLike(url string) bool {
 	colon := strings.IndexByte(url, ':')
 	slash := strings.IndexByte(url, '/')
 	return colon > 0 && (slash < 0 || colon < slash)
 }
 
-// newCall is the call that talks to the remote, in a repository of ours.
+// newCall returns a call that talks to the remote, run in a repository of ours.
 func (a *remoteEndpoint) newCall(dir string, args ...string) call {
 	return call{dir: dir, args: args, access: a, global: a.global, protocols: a.protocols, limit: networkLimit}
 }
 
-// listBranches asks the remote for its default branch and for one branch (empty: the
-// default one). dir is a repository of ours to run in.
+// listBranches asks the remote for its default branch and for one branch. An empty branch means the default one. dir
+// is a repository of ours to run in.
 func (a *remoteEndpoint) listBranches(ctx context.Context, dir, branch string) (map[string]company.OID, string, error) {
 	args := []string{"ls-remote", "--quiet", "--symref", "--", a.url, "HEAD"}
 	if branch != "" {
 		args = append(args, "refs/heads/"+branch)
 	}
-	r, err := a.runWithRetry(ctx, a.newCall(dir, args...))
+	result, err := a.runWithRetry(ctx, a.newCall(dir, args...))
 	if err != nil {
 		return nil, "", err
 	}
 	refs, head := map[string]company.OID{}, ""
-	for line := range strings.SplitSeq(r.outputText(), "\n") {
+	for line := range strings.SplitSeq(result.outputText(), "\n") {
 		value, name, ok := strings.Cut(line, "\t")
 		if target, sym := strings.CutPrefix(value, "ref: refs/heads/"); ok && sym && name == "HEAD" {
 			head = target

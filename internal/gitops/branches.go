@@ -9,11 +9,11 @@ import (
 	"strings"
 )
 
-// agentSpace is the folder of a run's branches: their names have no slash.
+// agentSpace is the folder of a run's branches. Their names contain no further slash.
 const agentSpace = "refs/heads/agent/"
 
-// Branches are the agent branches that the run pushed, by full name. They are read
-// from git's files, since each push and each state of a run asks for them.
+// Branches returns the agent branches that the run pushed, by full name. It reads git's files directly, because each
+// push and each state of a run needs the branches.
 func (q *Quarantine) Branches(ctx context.Context) (map[string]OID, error) {
 	if err := q.s.checkUntampered(q.dir); err != nil {
 		return nil, err
@@ -28,14 +28,15 @@ func (q *Quarantine) Branches(ctx context.Context) (map[string]OID, error) {
 	return out, err
 }
 
-// askRefs asks git for the references in folders.
+// askRefs lists the references in folders, using git.
 func (q *Quarantine) askRefs(ctx context.Context, spaces ...string) (map[string]OID, error) {
-	r, err := q.s.runOK(ctx, call{dir: q.dir, args: append([]string{"for-each-ref", "--format=%(objectname) %(refname)"}, spaces...)})
+	result, err := q.s.runOK(
+		ctx, call{dir: q.dir, args: append([]string{"for-each-ref", "--format=%(objectname) %(refname)"}, spaces...)})
 	if err != nil {
 		return nil, err
 	}
 	out := map[string]OID{}
-	for line := range strings.SplitSeq(r.outputText(), "\n") {
+	for line := range strings.SplitSeq(result.outputText(), "\n") {
 		if id, name, ok := strings.Cut(line, " "); ok && OID(id).Valid() {
 			out[name] = OID(id)
 		}
@@ -43,8 +44,8 @@ func (q *Quarantine) askRefs(ctx context.Context, spaces ...string) (map[string]
 	return out, nil
 }
 
-// readBranches reads the branches from files. False: they are not as a push leaves
-// them, and git knows better.
+// readBranches reads the branches from files. It returns false if the files are not as a push leaves them, and git
+// must be asked.
 func (q *Quarantine) readBranches() (map[string]OID, bool, error) {
 	out, ok, err := q.readRefs(agentSpace)
 	pattern := BranchPattern(q.ticket)
@@ -52,26 +53,26 @@ func (q *Quarantine) readBranches() (map[string]OID, bool, error) {
 	return out, ok, err
 }
 
-// readRefs reads the references in folders, which end with a slash, from files. False:
-// they are not as a push or a fetch leaves them, and git knows better.
+// readRefs reads the references in folders, which end with a slash, from files. It returns false if they are not as a
+// push or fetch leaves them, and git must be asked.
 func (q *Quarantine) readRefs(spaces ...string) (map[string]OID, bool, error) {
 	repo := q.s.relName(q.dir) + "/"
 	if _, err := q.s.own.Lstat(repo + "packed-refs"); !errors.Is(err, fs.ErrNotExist) {
-		return nil, false, nil // also where it cannot be told
+		return nil, false, nil // or it cannot be determined
 	}
 	out := map[string]OID{}
 	folders := slices.Clone(spaces)
-	for at := 0; at < len(folders); at++ {
-		files, err := q.s.own.List(repo + strings.TrimSuffix(folders[at], "/"))
+	for index := 0; index < len(folders); index++ {
+		files, err := q.s.own.List(repo + strings.TrimSuffix(folders[index], "/"))
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
 		if err != nil {
 			return nil, false, storeError("the references of run "+string(q.run)+" cannot be read", err)
 		}
-		for _, f := range files {
-			name := folders[at] + f.Name()
-			if f.IsDir() {
+		for _, entry := range files {
+			name := folders[index] + entry.Name()
+			if entry.IsDir() {
 				folders = append(folders, name+"/")
 				continue
 			}

@@ -17,7 +17,8 @@ func TestCancelledMoveLeavesNoLock(t *testing.T) {
 	for i := range 150 {
 		ref := fmt.Sprintf("refs/company/runs/t%d-01.1", i)
 		ctx, cancel := context.WithTimeout(b.ctx, time.Duration(i%30)*time.Millisecond/2)
-		_, err := b.store.run(ctx, call{dir: b.mirror.Dir(), args: []string{"update-ref", "--no-deref", ref, string(b.base.OID)}})
+		_, err := b.store.run(
+			ctx, call{dir: b.mirror.Dir(), args: []string{"update-ref", "--no-deref", ref, string(b.base.OID)}})
 		cancel()
 		if _, left := os.Lstat(filepath.Join(b.mirror.Dir(), ref+".lock")); left == nil {
 			t.Fatalf("%s.lock is left: %v", ref, err)

@@ -10,14 +10,14 @@ import (
 	"company/internal/company"
 )
 
-// What a run may add to its base. Trees are counted as a checkout would
-// unfold them, so a small pack that names one tree many times is seen for
-// what it is; what the base has at the same path counts nothing.
+// Limits for the changes that a run may add to its base. Trees are counted as a checkout would expand them, so that a
+// small pack with one tree under many names counts in full. Entries that the base has at the same path do not count.
 const (
-	MaxPushBytes   = 64 << 20  // one pack as sent
-	MaxRunBytes    = 512 << 20 // all packs that a run leaves in its quarantine
-	maxNewCommits  = 1000
-	maxCommitsSize = 8 << 20 // bytes of all new commits: each message is searched for commands, at a second for some hundred thousand
+	MaxPushBytes  = 64 << 20  // one pack as sent
+	MaxRunBytes   = 512 << 20 // all packs of a run in its quarantine
+	maxNewCommits = 1000
+	// bytes of all new commits: searching messages for commands takes a second per some hundred thousand bytes
+	maxCommitsSize = 8 << 20
 	maxNewFiles    = 50_000
 	maxDepth       = 64
 	maxPathBytes   = 1024
@@ -27,37 +27,39 @@ const (
 	objectsTimeout = 60 * time.Second
 )
 
-// checker holds what one check has learned. It belongs to one goroutine.
+// checker holds the state of one check. It is not safe for concurrent use.
 type checker struct {
 	b     *batch
 	fold  *sameName
 	memo  map[pair]weight
 	sizes map[company.OID]int64
-	only  []string // folders that may change; none: all
+	only  []string // folders that may change; empty allows all
 }
 
-// isAllowedPath reports whether a path may change: it is in one of the folders, or,
-// being a tree, above one of them.
+// isAllowedPath reports whether a path may change: it must be in one of the folders or, if it is a tree, above one of
+// them.
 func (c *checker) isAllowedPath(path string, tree bool) bool {
 	return len(c.only) == 0 || slices.ContainsFunc(c.only, func(f string) bool {
 		return path == f && tree || strings.HasPrefix(path, f+"/") || tree && strings.HasPrefix(f, path+"/")
 	})
 }
 
-// outsideError says that a path may not change here.
+// outsideError returns the error for a path that may not change.
 func (c *checker) outsideError(path string) error {
 	return company.E(company.EObjects, fmt.Sprintf("%q is outside of the folders of this task", path)).
-		Because("it is kept to " + strings.Join(c.only, ", ")).Fix("undo the commit (git reset --soft HEAD~1), put that path back as origin/" + strings.TrimPrefix(BaseBranch, "refs/heads/") + " has it, and commit again; escalate when the task needs it")
+		Because("it is kept to " + strings.Join(c.only, ", ")).
+		Fix("undo the commit (git reset --soft HEAD~1), put that path back as origin/" +
+			strings.TrimPrefix(BaseBranch, "refs/heads/") + " has it, and commit again; escalate when the task needs it")
 }
 
-// pair is a tree and the base's tree at the same place. The depth belongs to
-// it because a symlink that is harmless deep in the tree leaves it further up.
+// pair identifies a tree and the base's tree at the same place. The depth matters because a symlink that is harmless
+// deep in the tree points outside when it is further up.
 type pair struct {
 	tree, base company.OID
 	depth      int
 }
 
-// weight is what a tree adds to its base.
+// weight is the size of a tree's additions to its base.
 type weight struct {
 	files int // files and folders
 	bytes int64
@@ -65,22 +67,21 @@ type weight struct {
 	depth int // levels below
 }
 
-// checkObjects judges every commit of tips that neither the run's base nor its
-// known commits hold, against the tree of the base. env names the object
-// directories of a push that is not accepted yet. E_OBJECTS names the refused
+// checkObjects checks every commit reachable from tips that is not in the run's base or its known commits, against
+// the base's tree. env names the object directories of a push that is not accepted yet. E_OBJECTS names the refused
 // object.
 func (q *Quarantine) checkObjects(ctx context.Context, env []string, tips []company.OID) error {
 	ctx, cancel := context.WithTimeout(ctx, objectsTimeout)
 	defer cancel()
-	b, err := q.s.startBatch(ctx, q.dir, env, true)
+	batch, err := q.s.startBatch(ctx, q.dir, env, true)
 	if err != nil {
 		return err
 	}
-	defer b.close()
-	return q.judgeObjects(ctx, b, env, tips)
+	defer batch.close()
+	return q.judgeObjects(ctx, batch, env, tips)
 }
 
-// judgeObjects is checkObjects with a process that reads objects.
+// judgeObjects is checkObjects with an existing process that reads objects.
 func (q *Quarantine) judgeObjects(ctx context.Context, b *batch, env []string, tips []company.OID) error {
 	kinds, err := b.readInfos(tips)
 	if err != nil {
@@ -119,50 +120,51 @@ func (q *Quarantine) judgeObjects(ctx context.Context, b *batch, env []string, t
 	return nil
 }
 
-// checkCommitsSize refuses commits whose messages are too long together.
+// checkCommitsSize returns an error if the messages of the commits are too long in total.
 func checkCommitsSize(commits []Commit) error {
 	size := 0
 	for _, c := range commits {
 		size += len(c.Raw)
 	}
 	if size > maxCommitsSize {
-		return company.E(company.EObjects, fmt.Sprintf("the new commits have more than %d MiB, which is their messages", maxCommitsSize>>20)).Fix("shorten the messages")
+		return company.E(company.EObjects,
+			fmt.Sprintf("the new commits have more than %d MiB, which is their messages", maxCommitsSize>>20)).
+			Fix("shorten the messages")
 	}
 	return nil
 }
 
-// judgeCommit refuses a new commit by its other parts than the tree: its
-// author, its signature and its message.
-func (q *Quarantine) judgeCommit(c Commit) error {
-	if err := judgeHeaders(c); err != nil {
+// judgeCommit checks the parts of a new commit other than its tree: its headers, identity and message.
+func (q *Quarantine) judgeCommit(commit Commit) error {
+	if err := judgeHeaders(commit); err != nil {
 		return err
 	}
 	if q.by != nil {
-		if err := q.by.checkCommit(c); err != nil {
+		if err := q.by.checkCommit(commit); err != nil {
 			return err
 		}
 	}
-	return judgeMessage(c, c.Author, c.Committer)
+	return judgeMessage(commit, commit.Author, commit.Committer)
 }
 
-func pathError(path, why string) error {
+func pathError(path, reason string) error {
 	if len(path) > 300 {
 		path = path[:300] + "…"
 	}
-	return company.E(company.EObjects, fmt.Sprintf("%q %s", path, why)).Fix("take it out of the commits and push again")
+	return company.E(company.EObjects, fmt.Sprintf("%q %s", path, reason)).Fix("take it out of the commits and push again")
 }
 
-// weighTree weighs one tree against the base's tree at the same path ("": there is
-// none). open is the number of new entries of the trees above, so that the
-// walk itself never holds more than the limit.
+// weighTree compares one tree with the base's tree at the same path; baseID is "" if there is none. open is the
+// number of new entries in the trees above, so that the walk itself never exceeds the limit.
 func (c *checker) weighTree(path string, depth, open int, id, baseID company.OID) (weight, error) {
 	if id == baseID {
 		return weight{}, nil
 	}
 	key := pair{id, baseID, depth}
-	// Above the folders that may change, the verdict depends on the place.
+	// Above the folders that may change, the verdict depends on the path.
 	w, known := c.memo[key]
-	if known && (len(c.only) == 0 || slices.ContainsFunc(c.only, func(f string) bool { return strings.HasPrefix(path, f+"/") })) {
+	if known && (len(c.only) == 0 ||
+		slices.ContainsFunc(c.only, func(f string) bool { return strings.HasPrefix(path, f+"/") })) {
 		return w, nil
 	}
 	if depth > maxDepth {
@@ -195,7 +197,7 @@ func (c *checker) weighTree(path string, depth, open int, id, baseID company.OID
 		}
 	}
 	for name := range old {
-		// A folder of the task may go as a whole.
+		// A folder of the task may be removed completely.
 		if !stays[name] && !c.isAllowedPath(path+name, false) && !slices.Contains(c.only, path+name) {
 			return weight{}, c.outsideError(path + name)
 		}
@@ -236,7 +238,7 @@ func (c *checker) weighTree(path string, depth, open int, id, baseID company.OID
 	return w, nil
 }
 
-// checkLimits holds a weight against the limits; at is shown, path is the prefix.
+// checkLimits compares a weight with the limits. at is shown in errors, and path is the prefix.
 func (w weight) checkLimits(at, path string, depth int) error {
 	switch {
 	case w.files > maxNewFiles:
@@ -251,7 +253,7 @@ func (w weight) checkLimits(at, path string, depth int) error {
 	return nil
 }
 
-// checkNames refuses new names that some file systems take for another one.
+// checkNames returns an error for new names that some file systems treat as other names.
 func (c *checker) checkNames(path string, depth int, entries, fresh []treeEntry, old map[string]treeEntry) error {
 	for _, e := range fresh {
 		was, known := old[e.name]
@@ -265,8 +267,8 @@ func (c *checker) checkNames(path string, depth int, entries, fresh []treeEntry,
 			}
 		}
 		if !known || e.mode == ModeSymlink && was.mode != ModeSymlink {
-			if why := badName(e.name, e.mode == ModeSymlink); why != "" {
-				return pathError(path+e.name, why)
+			if reason := badName(e.name, e.mode == ModeSymlink); reason != "" {
+				return pathError(path+e.name, reason)
 			}
 		}
 		if e.mode == ModeSymlink {
@@ -274,8 +276,8 @@ func (c *checker) checkNames(path string, depth int, entries, fresh []treeEntry,
 			if err != nil {
 				return pathError(path+e.name, "is a symbolic link that cannot be read")
 			}
-			if why := badLink(string(target), depth); why != "" {
-				return pathError(path+e.name, why)
+			if reason := badLink(string(target), depth); reason != "" {
+				return pathError(path+e.name, reason)
 			}
 		}
 	}
@@ -296,7 +298,7 @@ func (c *checker) checkNames(path string, depth int, entries, fresh []treeEntry,
 	return nil
 }
 
-// weighBlobs weighs the files directly in a tree.
+// weighBlobs counts the files directly in a tree.
 func (c *checker) weighBlobs(path string, fresh []treeEntry) (weight, error) {
 	var w weight
 	var ask []company.OID
@@ -310,13 +312,13 @@ func (c *checker) weighBlobs(path string, fresh []treeEntry) (weight, error) {
 	if err != nil {
 		return w, err
 	}
-	for i, o := range found {
-		if o.kind == "blob" {
-			c.sizes[ask[i]] = o.size
+	for i, object := range found {
+		if object.kind == "blob" {
+			c.sizes[ask[i]] = object.size
 		}
 	}
 	for _, e := range fresh {
-		// A folder counts as well: trees of empty trees unfold too.
+		// A folder counts too, because trees of empty trees also expand.
 		w.files++
 		w.path = max(w.path, len(e.name))
 		if e.mode == ModeTree {

@@ -15,11 +15,10 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/config"
+	"company/internal/office/config"
 )
 
-// readBase reads which commit the work starts from, and how it stands to the
-// remote.
+// readBase reads the commit that the work starts from, and its relation to the remote.
 func (c *checkout) readBase(ctx context.Context, ref string) (BaseInfo, error) {
 	var info BaseInfo
 	var err error
@@ -31,26 +30,29 @@ func (c *checkout) readBase(ctx context.Context, ref string) (BaseInfo, error) {
 	info.Shallow = c.shallow
 	full := "refs/heads/" + ref
 	if ref == "" {
-		r, err := c.s.runOK(ctx, call{dir: c.gitDir, args: []string{"rev-parse", "--symbolic-full-name", "HEAD"}})
-		if err != nil || !strings.HasPrefix(r.outputText(), "refs/heads/") {
+		result, err := c.s.runOK(ctx, call{dir: c.gitDir, args: []string{"rev-parse", "--symbolic-full-name", "HEAD"}})
+		if err != nil || !strings.HasPrefix(result.outputText(), "refs/heads/") {
 			if info, err = c.explainHead(ctx, info); err != nil {
 				return info, err
 			}
 			full = "HEAD"
 		} else {
-			full = r.outputText()
+			full = result.outputText()
 		}
 	}
 	info.Branch = strings.TrimPrefix(full, "refs/heads/")
 	if !validRef(full) && !info.Detached {
-		return info, company.E(company.EInvalid, fmt.Sprintf("the branch name %q has characters that the company does not handle", info.Branch)).
+		return info, company.E(company.EInvalid,
+			fmt.Sprintf("the branch name %q has characters that the company does not handle", info.Branch)).
 			Fix("make a branch with a plain name: git switch -c <name>")
 	}
 	if info.OID, err = c.s.resolveRev(ctx, c.gitDir, full, "commit"); err != nil {
 		if company.CodeOf(err) == company.ENotFound && ref != "" {
-			err = company.E(company.ENotFound, fmt.Sprintf("there is no branch %q in %s", ref, c.workTree)).Fix("list them with: git branch")
-		} else if company.CodeOf(err) == company.ENotFound { // HEAD names it, so it was there
-			err = unusableRepoError("the repository is damaged").Because("the commit of " + info.Branch + " is missing").Fix("git fsck lists the missing objects; mend it, or clone it anew")
+			err = company.E(company.ENotFound, fmt.Sprintf("there is no branch %q in %s", ref, c.workTree)).
+				Fix("list them with: git branch")
+		} else if company.CodeOf(err) == company.ENotFound { // HEAD names it, so it existed
+			err = unusableRepoError("the repository is damaged").Because("the commit of " + info.Branch + " is missing").
+				Fix("git fsck lists the missing objects; mend it, or clone it anew")
 		}
 		return info, err
 	}
@@ -74,7 +76,8 @@ func (c *checkout) readBase(ctx context.Context, ref string) (BaseInfo, error) {
 	default:
 		return info, err
 	}
-	r, err := c.s.runOK(ctx, call{dir: c.gitDir, args: append([]string{"rev-list", "--count", string(info.OID)}, upstream...)})
+	r, err := c.s.runOK(
+		ctx, call{dir: c.gitDir, args: append([]string{"rev-list", "--count", string(info.OID)}, upstream...)})
 	if err != nil {
 		return info, err
 	}
@@ -82,7 +85,7 @@ func (c *checkout) readBase(ctx context.Context, ref string) (BaseInfo, error) {
 	return info, err
 }
 
-// explainHead explains a HEAD that names no branch with a commit.
+// explainHead handles a HEAD that names no branch with a commit: it returns a detached base or an error.
 func (c *checkout) explainHead(ctx context.Context, info BaseInfo) (BaseInfo, error) {
 	id, err := c.s.resolveRev(ctx, c.gitDir, "HEAD", "commit")
 	if company.CodeOf(err) == company.ENotFound {
@@ -95,13 +98,14 @@ func (c *checkout) explainHead(ctx context.Context, info BaseInfo) (BaseInfo, er
 	info.Detached, info.OID = true, id
 	if info.DefaultBranch == "" {
 		// The work could start, but its target branch would be unknown.
-		return info, company.E(company.EInvalid, "HEAD is not on a branch").Because("it is detached at " + id.Short() + ", and there is no default branch for the pull request").
+		return info, company.E(company.EInvalid, "HEAD is not on a branch").
+			Because("it is detached at " + id.Short() + ", and there is no default branch for the pull request").
 			Fix("name the branch to start from with --base <branch>, or: git switch <branch>")
 	}
 	return info, nil
 }
 
-// remoteURL is the URL of a remote, relative paths made absolute.
+// remoteURL returns the URL of a remote. Relative paths are made absolute.
 func (c *checkout) remoteURL(name string) string {
 	url := c.config["remote."+name+".url"]
 	if url == "" || strings.Contains(url, "://") || filepath.IsAbs(url) || scpLike(url) {
@@ -110,15 +114,15 @@ func (c *checkout) remoteURL(name string) string {
 	return filepath.Join(c.workTree, url)
 }
 
-// defaultBranch is GIT-9: the remote's HEAD as the checkout knows it, else main,
-// else master. ENotFound (DEFAULT_BRANCH_NOT_FOUND) when none is there.
+// defaultBranch implements GIT-9: the remote's HEAD as the checkout knows it, else main, else master. It fails with
+// ENotFound (DEFAULT_BRANCH_NOT_FOUND) if there is none.
 func (c *checkout) defaultBranch(ctx context.Context) (string, error) {
 	remote := "refs/remotes/" + c.s.cfg.Remote + "/"
-	r, err := c.s.run(ctx, call{dir: c.gitDir, args: []string{"rev-parse", "--symbolic-full-name", remote + "HEAD"}})
+	result, err := c.s.run(ctx, call{dir: c.gitDir, args: []string{"rev-parse", "--symbolic-full-name", remote + "HEAD"}})
 	if err != nil {
 		return "", err
 	}
-	if b, ok := strings.CutPrefix(r.outputText(), remote); ok && r.exit == 0 && b != "HEAD" && b != "" {
+	if b, ok := strings.CutPrefix(result.outputText(), remote); ok && result.exit == 0 && b != "HEAD" && b != "" {
 		return b, nil
 	}
 	for _, b := range []string{"main", "master"} {
@@ -136,18 +140,16 @@ func (c *checkout) defaultBranch(ctx context.Context) (string, error) {
 		Fix("name the branch with --base, or set it: git remote set-head origin --auto")
 }
 
-// isDirty reports whether the work tree or the index holds something that HEAD
-// does not. git status is never run here, since it would run the filters of
-// the repository; the index is compared with HEAD, and the files with what
-// the index noted of them. A file that was only touched is read and compared
-// by content. It errs towards "dirty", which is only a warning.
+// isDirty reports whether the work tree or the index differs from HEAD. It does not run git status, which would run
+// the repository's filters. It compares the index with HEAD, and the files with their metadata in the index. A file
+// with different metadata is compared by content. In doubt it returns true, because this is only a warning.
 func (c *checkout) isDirty(ctx context.Context) (bool, error) {
 	at := call{dir: c.gitDir, workTree: c.workTree, args: []string{"ls-files", "-z", "--stage", "--debug"}}
-	r, err := c.s.runOK(ctx, at)
+	result, err := c.s.runOK(ctx, at)
 	if err != nil {
 		return false, err
 	}
-	index, err := parseIndex(string(r.out))
+	index, err := parseIndex(string(result.out))
 	if err != nil {
 		return false, err
 	}
@@ -168,12 +170,12 @@ func (c *checkout) isDirty(ctx context.Context) (bool, error) {
 		}
 	}
 	at.args = []string{"ls-files", "-z", "--others", "--exclude-standard", "--directory", "--no-empty-directory"}
-	r, err = c.s.runOK(ctx, at)
+	result, err = c.s.runOK(ctx, at)
 	if err != nil {
 		return false, err
 	}
-	for name := range strings.SplitSeq(strings.TrimSuffix(string(r.out), "\x00"), "\x00") {
-		// The office's own config is read where it lies; no work misses it.
+	for name := range strings.SplitSeq(strings.TrimSuffix(string(result.out), "\x00"), "\x00") {
+		// The office's own config is read in place, and no work needs it.
 		if name != "" && path.Base(name) != config.ConfigName {
 			return true, nil
 		}
@@ -181,7 +183,7 @@ func (c *checkout) isDirty(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// indexed is one entry of the index with what it noted of the file.
+// indexed is one entry of the index with the file's recorded metadata.
 type indexed struct {
 	path  string
 	mode  int
@@ -190,8 +192,8 @@ type indexed struct {
 	size  int64
 }
 
-// parseIndex reads ls-files --stage --debug: "mode oid stage TAB path NUL",
-// then six lines of "  key: value", of which mtime and size are used.
+// parseIndex parses ls-files --stage --debug: "mode oid stage TAB path NUL", then six lines of "  key: value", of
+// which mtime and size are used.
 func parseIndex(out string) ([]indexed, error) {
 	bad := company.E(company.EGit, "git ls-files answered something unexpected")
 	var list []indexed
@@ -235,8 +237,8 @@ func parseIndex(out string) ([]indexed, error) {
 	return list, nil
 }
 
-// isChanged compares the file on disk with the entry. indexTime is when the
-// index was written: a file as young as that may have changed unnoticed.
+// isChanged compares the file on disk with the entry. indexTime is when the index was written. A file that is not
+// older may have changed unnoticed, so its content is compared.
 func (e indexed) isChanged(workTree string, indexTime time.Time) bool {
 	name := filepath.Join(workTree, e.path)
 	fi, err := os.Lstat(name)
@@ -247,13 +249,14 @@ func (e indexed) isChanged(workTree string, indexTime time.Time) bool {
 		return !fi.IsDir()
 	}
 	isLink := fi.Mode()&fs.ModeSymlink != 0
-	if isLink != (e.mode == ModeSymlink) || !isLink && (!fi.Mode().IsRegular() || fi.Mode()&0o100 != 0 != (e.mode == ModeExec)) {
+	if isLink != (e.mode == ModeSymlink) ||
+		!isLink && (!fi.Mode().IsRegular() || fi.Mode()&0o100 != 0 != (e.mode == ModeExec)) {
 		return true
 	}
 	if fi.Size() == e.size && fi.ModTime().Equal(e.mtime) && fi.ModTime().Before(indexTime) {
 		return false
 	}
-	h := sha1.New() // git's name of a blob, not a security measure
+	h := sha1.New() // git's id of a blob, not a security measure
 	fmt.Fprintf(h, "blob %d\x00", fi.Size())
 	if isLink {
 		target, err := os.Readlink(name)
@@ -262,12 +265,12 @@ func (e indexed) isChanged(workTree string, indexTime time.Time) bool {
 		}
 		_, _ = io.WriteString(h, target)
 	} else {
-		f, err := os.Open(name)
+		file, err := os.Open(name)
 		if err != nil {
 			return true
 		}
-		_, err = io.Copy(h, f)
-		_ = f.Close()
+		_, err = io.Copy(h, file)
+		_ = file.Close()
 		if err != nil {
 			return true
 		}

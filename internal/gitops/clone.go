@@ -17,21 +17,20 @@ import (
 	"unicode"
 
 	"company/internal/company"
-	"company/internal/folder"
-	"company/internal/gitexec"
-	"company/internal/lazyregexp"
+	"company/internal/gitops/gitexec"
+	"company/internal/lib/lazyregexp"
+	"company/internal/lib/safedir"
 )
 
-// Address is where a repository is, as a person writes it: an https, ssh or file URL, or
-// git's host:path. It holds no login.
+// Address is a repository's address as a person writes it: an https, ssh or file URL, or git's host:path form. It
+// contains no login.
 type Address struct {
 	URL  string
 	name string // of the repository
-	key  string // the same for each way to write the address
+	key  string // the same key for every spelling of the address
 }
 
-// IsAddress reports whether a text looks like an address, and not like a path of this
-// machine.
+// IsAddress reports whether a text looks like an address and not like a local path.
 func IsAddress(s string) bool {
 	if strings.Contains(s, "://") {
 		return true
@@ -48,23 +47,26 @@ var (
 	oddURLRE    = lazyregexp.New(`[\x00-\x20\x7f"'<>\\]`)
 )
 
-// ParseAddress reads an address. One with a login in it is refused: later fetches and
-// pushes would not have it, and it would be kept beside the clone.
+// ParseAddress parses an address. It refuses one that contains a login, because later fetches and pushes would not
+// have it and it would be stored beside the clone.
 func ParseAddress(s string) (Address, error) {
-	bad := company.E(company.EUsage, fmt.Sprintf("%q is no address of a repository", Mask(s))).Fix("give an https://, ssh:// or file:// URL, or host:path")
+	bad := company.E(company.EUsage, fmt.Sprintf("%q is no address of a repository", Mask(s))).
+		Fix("give an https://, ssh:// or file:// URL, or host:path")
 	if oddURLRE.MatchString(s) || len(s) > 1000 {
 		return Address{}, bad
 	}
 	path, key := "", ""
-	switch u, err := url.Parse(s); {
-	case strings.Contains(s, "://") && (err != nil || u.RawQuery != "" || u.Fragment != "" || u.Opaque != ""):
+	switch address, err := url.Parse(s); {
+	case strings.Contains(s, "://") &&
+		(err != nil || address.RawQuery != "" || address.Fragment != "" || address.Opaque != ""):
 		return Address{}, bad
 	case strings.Contains(s, "://"):
-		if _, secret := u.User.Password(); secret || u.User != nil && u.Scheme != "ssh" {
-			return Address{}, company.E(company.EUsage, "the address holds a login: "+Mask(s)).Because("it would be kept beside the clone").
+		if _, secret := address.User.Password(); secret || address.User != nil && address.Scheme != "ssh" {
+			return Address{}, company.E(company.EUsage, "the address holds a login: "+Mask(s)).
+				Because("it would be kept beside the clone").
 				Fix("leave it out; the login comes from the environment: company doctor says which")
 		}
-		path, key = u.Path, u.Scheme+"://"+strings.ToLower(u.Host)+"/"
+		path, key = address.Path, address.Scheme+"://"+strings.ToLower(address.Host)+"/"
 	case scpLike(s):
 		host, rest, _ := strings.Cut(s, ":")
 		path, key = rest, "ssh://"+strings.ToLower(cutUser(host))+"/"
@@ -80,19 +82,20 @@ func ParseAddress(s string) (Address, error) {
 	return Address{URL: s, name: cmp.Or(name, "project"), key: hex.EncodeToString(sum[:8])}, nil
 }
 
-// WithoutLogin is a remote's address as it may be shown and kept: without user, password
-// and query; "" for what cannot be shown in one line.
+// WithoutLogin returns a remote's address without user, password and query, so that it can be shown and stored. It
+// returns "" if the address cannot be shown in one line.
 func WithoutLogin(remote string) string {
 	odd := func(r rune) bool { return !unicode.IsPrint(r) }
-	switch u, err := url.Parse(remote); {
-	case len(remote) > 1000 || oddURLRE.MatchString(remote) || strings.ContainsFunc(remote, odd) || !strings.Contains(remote, "://") && strings.Contains(remote, "?"):
+	switch address, err := url.Parse(remote); {
+	case len(remote) > 1000 || oddURLRE.MatchString(remote) || strings.ContainsFunc(remote, odd) ||
+		!strings.Contains(remote, "://") && strings.Contains(remote, "?"):
 		return ""
 	case strings.Contains(remote, "://"):
 		if err != nil {
 			return ""
 		}
-		u.User, u.RawQuery, u.Fragment = nil, "", ""
-		return u.String()
+		address.User, address.RawQuery, address.Fragment = nil, "", ""
+		return address.String()
 	case scpLike(remote):
 		host, path, _ := strings.Cut(remote, ":")
 		return cutUser(host) + ":" + path
@@ -100,27 +103,29 @@ func WithoutLogin(remote string) string {
 	return remote
 }
 
-// Address is the remote's address without a login; "" where there is no remote.
+// Address returns the remote's address without a login, or "" if there is no remote.
 func (b BaseInfo) Address() string { return WithoutLogin(b.RemoteURL) }
 
-// OpenClone gives the path of the clone of a repository below a folder of the office: it
-// is made once, and brought up to date with its remote each time. The branch is there in
-// it beside the default one; "" for that alone. It is a checkout like a person's, and
-// like those it is only read by the work. One at a time opens a clone, among all
-// processes; one that is not finished is never seen.
-func OpenClone(ctx context.Context, cfg Config, in *folder.Folder, at Address, branch string) (string, error) {
+// OpenClone returns the path of a repository's clone below a folder of the office. It creates the clone once and
+// updates it from its remote each time. The clone contains the default branch and the given branch; "" means only the
+// default one. It is a checkout like a person's, and work only reads it. A lock allows one process at a time to open
+// a clone. An unfinished clone is never visible.
+func OpenClone(
+	ctx context.Context, cfg Config, folder *safedir.Folder, address Address, branch string,
+) (string, error) {
 	if branch != "" && !validRef("refs/heads/"+branch) {
-		return "", company.E(company.EInvalid, fmt.Sprintf("%q cannot be a branch", branch)).Fix("name one of the repository's branches with --base")
+		return "", company.E(company.EInvalid, fmt.Sprintf("%q cannot be a branch", branch)).
+			Fix("name one of the repository's branches with --base")
 	}
-	s, done, err := openPassingStore(cfg)
+	store, done, err := openPassingStore(cfg)
 	if err != nil {
 		return "", err
 	}
 	defer done()
-	if err := in.Mkdir(at.key); err != nil {
+	if err := folder.Mkdir(address.key); err != nil {
 		return "", storeError("the folder of a clone cannot be made", err)
 	}
-	own, err := in.Sub(at.key)
+	own, err := folder.Sub(address.key)
 	if err != nil {
 		return "", storeError("the folder of a clone cannot be opened", err)
 	}
@@ -133,18 +138,18 @@ func OpenClone(ctx context.Context, cfg Config, in *folder.Folder, at Address, b
 		return "", storeError("the folder of a clone cannot be locked", err)
 	}
 	defer unlock()
-	if err := removeHalfClones(own, at); err != nil {
+	if err := removeHalfClones(own, address); err != nil {
 		return "", storeError("what an earlier clone left cannot be removed", err)
 	}
-	a, err := s.openRemote(ctx, Remote{URL: at.URL})
+	endpoint, err := store.openRemote(ctx, Remote{URL: address.URL})
 	if err != nil {
 		return "", err
 	}
-	defer a.done()
-	path := own.Join(at.name)
-	switch _, err := own.Lstat(at.name); {
+	defer endpoint.done()
+	path := own.Join(address.name)
+	switch _, err := own.Lstat(address.name); {
 	case err == nil:
-		return path, (&clone{a, at, own, at.name}).updateBranches(ctx, branch)
+		return path, (&clone{endpoint, address, own, address.name}).updateBranches(ctx, branch)
 	case !errors.Is(err, fs.ErrNotExist):
 		return "", storeError("a clone cannot be opened", err)
 	}
@@ -153,64 +158,64 @@ func OpenClone(ctx context.Context, cfg Config, in *folder.Folder, at Address, b
 		return "", storeError("a clone cannot be made", err)
 	}
 	defer func() { _ = own.RemoveAll(half) }()
-	if err := (&clone{a, at, own, half}).createRepository(ctx, branch); err != nil {
+	if err := (&clone{endpoint, address, own, half}).createRepository(ctx, branch); err != nil {
 		return "", err
 	}
-	// The kernel may bring a name to the disk first, and a clone that a power cut left half empty
-	// would count as made.
-	if err := errors.Join(folder.SyncDisk(own.Join(half)), own.Rename(half, at.name)); err != nil {
+	// The kernel may write the name to disk first. After a power cut, a half empty clone would then look complete.
+	if err := errors.Join(safedir.SyncDisk(own.Join(half)), own.Rename(half, address.name)); err != nil {
 		return "", storeError("a clone cannot be made", err)
 	}
 	return path, nil
 }
 
-// removeHalfClones removes what a killed process left.
-func removeHalfClones(own *folder.Folder, at Address) error {
+// removeHalfClones removes leftovers of a killed process.
+func removeHalfClones(own *safedir.Folder, address Address) error {
 	entries, err := own.List(".")
-	for _, e := range entries {
-		if e.Name() != at.name {
-			err = errors.Join(err, own.RemoveAll(e.Name()))
+	for _, entry := range entries {
+		if entry.Name() != address.name {
+			err = errors.Join(err, own.RemoveAll(entry.Name()))
 		}
 	}
 	return err
 }
 
-// openPassingStore makes a store that is gone after use, which knows the hosts of the
-// real one: another process may own that.
+// openPassingStore creates a temporary store that uses the real store's known hosts. The real store may belong to
+// another process.
 func openPassingStore(cfg Config) (*Store, func(), error) {
 	dir, err := os.MkdirTemp("", "company-look-")
 	if err != nil {
-		return nil, nil, company.E(company.EGit, "there is no room for git to work in").Wrap(err).Fix("make room in " + os.TempDir())
+		return nil, nil, company.E(company.EGit, "there is no room for git to work in").Wrap(err).
+			Fix("make room in " + os.TempDir())
 	}
 	done := func() { _ = os.RemoveAll(dir) }
 	known := KnownHosts(cfg.Root)
 	cfg.Root, cfg.Folder, cfg.Log = filepath.Join(dir, "git"), nil, nil
-	s, err := Open(cfg)
+	store, err := Open(cfg)
 	if err != nil {
 		done()
 		return nil, nil, err
 	}
-	s.known = known
-	return s, done, nil
+	store.known = known
+	return store, done, nil
 }
 
-// clone is one clone under way.
+// clone is one clone in progress.
 type clone struct {
 	a    *remoteEndpoint
 	at   Address
-	own  *folder.Folder // that it lies in
-	name string         // of its work tree there
+	own  *safedir.Folder // the folder that contains it
+	name string          // of its work tree there
 }
 
 func (c *clone) path() string   { return c.own.Join(c.name) }
 func (c *clone) gitDir() string { return filepath.Join(c.path(), ".git") }
 
-// runGit is a command in the clone, which touches nothing but it.
+// runGit runs a command in the clone that touches no other repository.
 func (c *clone) runGit(ctx context.Context, args ...string) (result, error) {
 	return c.a.s.runOK(ctx, call{dir: c.gitDir(), args: args, limit: networkLimit})
 }
 
-// commitOf is the commit of a reference; "" where there is none.
+// commitOf returns the commit of a reference, or "" if there is none.
 func (c *clone) commitOf(ctx context.Context, ref string) (company.OID, error) {
 	id, err := c.a.s.resolveRev(ctx, c.gitDir(), ref, "commit")
 	if company.CodeOf(err) == company.ENotFound {
@@ -223,15 +228,15 @@ func (c *clone) trackingRef(branch string) string {
 	return "refs/remotes/" + c.a.s.cfg.Remote + "/" + branch
 }
 
-// createRepository makes the repository, with the branches of the remote and the files of its
-// default one.
+// createRepository creates the repository with the remote's branches and the files of its default branch.
 func (c *clone) createRepository(ctx context.Context, branch string) error {
 	if _, err := c.runGit(ctx, "init", "--quiet", "--template=", "-b", "main"); err != nil {
 		return err
 	}
 	remote := "remote." + c.a.s.cfg.Remote
 	for _, kv := range []gitexec.Setting{
-		{"core.bare", "false"}, {"core.logAllRefUpdates", "true"}, {remote + ".url", c.at.URL}, {remote + ".fetch", "+refs/heads/*:" + c.trackingRef("*")},
+		{"core.bare", "false"}, {"core.logAllRefUpdates", "true"}, {remote + ".url", c.at.URL},
+		{remote + ".fetch", "+refs/heads/*:" + c.trackingRef("*")},
 	} {
 		if _, err := c.runGit(ctx, "config", kv[0], kv[1]); err != nil {
 			return err
@@ -240,15 +245,17 @@ func (c *clone) createRepository(ctx context.Context, branch string) error {
 	return c.updateBranches(ctx, branch)
 }
 
-// cloneFsck is how the history of a clone is checked: old blemishes pass, but for names
-// that a checkout must not hold.
+// cloneFsck returns the fsck settings for a clone's history. Old defects are accepted, except for names that a
+// checkout must not contain.
 func cloneFsck() []gitexec.Setting {
-	names := []string{"emptyName", "fullPathname", "hasDot", "hasDotdot", "hasDotgit", "gitmodulesName", "gitmodulesPath", "gitmodulesUpdate", "gitmodulesUrl", "gitmodulesSymlink"}
-	return slices.DeleteFunc(historyFsck(), func(s gitexec.Setting) bool { return slices.Contains(names, strings.TrimPrefix(s[0], "fetch.fsck.")) })
+	names := []string{"emptyName", "fullPathname", "hasDot", "hasDotdot", "hasDotgit", "gitmodulesName", "gitmodulesPath",
+		"gitmodulesUpdate", "gitmodulesUrl", "gitmodulesSymlink"}
+	return slices.DeleteFunc(historyFsck(),
+		func(s gitexec.Setting) bool { return slices.Contains(names, strings.TrimPrefix(s[0], "fetch.fsck.")) })
 }
 
-// updateBranches fetches, and moves the default branch and the named one to where the remote has
-// them. Commits and changes that a person made in the clone stay: then it is refused.
+// updateBranches fetches, and moves the default branch and the given one to the remote's commits. It keeps commits
+// and changes that a person made in the clone, and then fails.
 func (c *clone) updateBranches(ctx context.Context, branch string) error {
 	known, err := c.a.s.openCheckout(ctx, c.path())
 	if err != nil {
@@ -256,7 +263,8 @@ func (c *clone) updateBranches(ctx context.Context, branch string) error {
 	}
 	is := known.remoteURL(c.a.s.cfg.Remote)
 	if now, err := ParseAddress(is); err != nil || now.key != c.at.key {
-		return company.E(company.EConflict, "the clone at "+c.path()+" has another remote by now").Because("it is of " + cmp.Or(WithoutLogin(is), "none")).
+		return company.E(company.EConflict, "the clone at "+c.path()+" has another remote by now").
+			Because("it is of " + cmp.Or(WithoutLogin(is), "none")).
 			Fix("company submit --project " + c.path() + ", or set it back: git remote set-url").NeedsPerson()
 	}
 	_, head, err := c.a.listBranches(ctx, c.gitDir(), "")
@@ -264,7 +272,8 @@ func (c *clone) updateBranches(ctx context.Context, branch string) error {
 		return err
 	}
 	if head == "" {
-		return company.E(company.ENotFound, WithoutLogin(c.at.URL)+" has no default branch with a commit").Because("the company works from a commit").Fix("push a first commit").NeedsPerson()
+		return company.E(company.ENotFound, WithoutLogin(c.at.URL)+" has no default branch with a commit").
+			Because("the company works from a commit").Fix("push a first commit").NeedsPerson()
 	}
 	branches := []string{head}
 	if branch != "" && branch != head {
@@ -276,7 +285,8 @@ func (c *clone) updateBranches(ctx context.Context, branch string) error {
 			return err
 		}
 	}
-	get := c.a.newCall(c.gitDir(), "fetch", "--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--no-recurse-submodules", "--", c.a.url, "+refs/heads/*:"+c.trackingRef("*"))
+	get := c.a.newCall(c.gitDir(), "fetch", "--quiet", "--prune", "--no-tags", "--no-write-fetch-head", "--no-auto-gc",
+		"--no-recurse-submodules", "--", c.a.url, "+refs/heads/*:"+c.trackingRef("*"))
 	get.config = cloneFsck()
 	if _, err := c.a.runWithRetry(ctx, get); err != nil {
 		return err
@@ -287,7 +297,8 @@ func (c *clone) updateBranches(ctx context.Context, branch string) error {
 			return err
 		}
 	}
-	if err := c.checkUnfolded(ctx, moves[head], &unfolded{maxEntries: maxCloneEntries, maxBytes: maxCloneBytes}); err != nil {
+	if err := c.checkUnfolded(ctx, moves[head],
+		&unfolded{maxEntries: maxCloneEntries, maxBytes: maxCloneBytes}); err != nil {
 		return err
 	}
 	if err := c.checkOut(ctx, moves[head]); err != nil {
@@ -305,15 +316,16 @@ func (c *clone) updateBranches(ctx context.Context, branch string) error {
 	return err
 }
 
-// judgeMove is the commit that a branch comes to, unless the clone has commits of its own
-// on it. tracked is where the remote's branch was before.
+// judgeMove returns the commit that a branch moves to. It fails if the clone has its own commits on the branch.
+// tracked is the previous commit of the remote's branch.
 func (c *clone) judgeMove(ctx context.Context, branch string, tracked company.OID) (company.OID, error) {
 	to, err := c.commitOf(ctx, c.trackingRef(branch))
 	if err != nil {
 		return "", err
 	}
 	if to == "" {
-		return "", company.E(company.ENotFound, fmt.Sprintf("%s has no branch %q", WithoutLogin(c.at.URL), branch)).Fix("name one of its branches with --base").NeedsPerson()
+		return "", company.E(company.ENotFound, fmt.Sprintf("%s has no branch %q", WithoutLogin(c.at.URL), branch)).
+			Fix("name one of its branches with --base").NeedsPerson()
 	}
 	at, err := c.commitOf(ctx, "refs/heads/"+branch)
 	if err != nil || at == "" || at == to || at == tracked {
@@ -321,14 +333,15 @@ func (c *clone) judgeMove(ctx context.Context, branch string, tracked company.OI
 	}
 	r, err := c.a.s.run(ctx, call{dir: c.gitDir(), args: []string{"merge-base", "--is-ancestor", string(at), string(to)}})
 	if err == nil && r.exit != 0 {
-		err = company.E(company.EConflict, fmt.Sprintf("the clone has commits of its own on %s", branch)).Because("they are in " + c.path()).
+		err = company.E(company.EConflict, fmt.Sprintf("the clone has commits of its own on %s", branch)).
+			Because("they are in " + c.path()).
 			Fix("push them, or work from them as they are: company submit --project " + c.path()).NeedsPerson()
 	}
 	return to, err
 }
 
-// checkOut brings the files from the commit of HEAD to another one. No hook, no filter and
-// no attribute of the repository has a say.
+// checkOut updates the files from the commit of HEAD to another one. It applies no hook, filter or attribute of the
+// repository.
 func (c *clone) checkOut(ctx context.Context, to company.OID) error {
 	from, err := c.commitOf(ctx, "HEAD")
 	if err != nil {
@@ -338,13 +351,13 @@ func (c *clone) checkOut(ctx context.Context, to company.OID) error {
 	if from != "" {
 		args = []string{"read-tree", "-m", "-u", string(from), string(to)}
 	}
-	r, err := c.a.s.run(ctx, call{dir: c.gitDir(), workTree: c.path(), args: args, limit: networkLimit})
-	if err == nil && r.exit != 0 {
-		err = company.E(company.EConflict, "the clone cannot be brought up to date").Because(r.failureReason()).
+	result, err := c.a.s.run(ctx, call{dir: c.gitDir(), workTree: c.path(), args: args, limit: networkLimit})
+	if err == nil && result.exit != 0 {
+		err = company.E(company.EConflict, "the clone cannot be brought up to date").Because(result.failureReason()).
 			Fix("see git status in " + c.path() + ", and take away what is in the way").NeedsPerson()
 	}
-	if err == nil { // git syncs no files of a work tree, and one that is empty is a change of a person's
-		err = folder.SyncDisk(c.path())
+	if err == nil { // git does not sync work tree files, and an empty one looks like a person's change
+		err = safedir.SyncDisk(c.path())
 	}
 	return err
 }

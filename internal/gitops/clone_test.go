@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/folder"
-	"company/internal/folder/foldertest"
-	"company/internal/gitexec/gitexectest"
+	"company/internal/gitops/gitexec/gitexectest"
 	"company/internal/gitops/remotetest"
+	"company/internal/lib/safedir"
+	"company/internal/lib/safedir/foldertest"
 )
 
 func mustParse(t *testing.T, url string) Address {
@@ -26,7 +26,7 @@ func mustParse(t *testing.T, url string) Address {
 	return at
 }
 
-func mustClone(t *testing.T, cfg Config, in *folder.Folder, url, branch string) string {
+func mustClone(t *testing.T, cfg Config, in *safedir.Folder, url, branch string) string {
 	t.Helper()
 	path, err := OpenClone(t.Context(), cfg, in, mustParse(t, url), branch)
 	if err != nil {
@@ -51,7 +51,9 @@ func headOf(t *testing.T, checkout, branch string) (company.OID, bool) {
 // it is never lost.
 func TestOpenClone(t *testing.T) {
 	t.Parallel()
-	origin := newCheckout(t, map[string]string{"README": "hello\n", "a/b.txt": "b\n", "run.sh": "#!/bin/sh\n", ".gitattributes": "* text eol=lf filter=evil\n"})
+	origin := newCheckout(
+		t, map[string]string{"README": "hello\n", "a/b.txt": "b\n", "run.sh": "#!/bin/sh\n",
+			".gitattributes": "* text eol=lf filter=evil\n"})
 	gitexectest.Git(t, origin, "switch", "-q", "-c", "side")
 	commitFiles(t, origin, "side", map[string]string{"side.txt": "1\n"})
 	gitexectest.Git(t, origin, "switch", "-q", "main")
@@ -194,7 +196,8 @@ func TestHostileAddressRunsNothing(t *testing.T) {
 	t.Parallel()
 	canary := filepath.Join(t.TempDir(), "ran")
 	origin := newCheckout(t, map[string]string{
-		".gitattributes": "* filter=evil diff=evil merge=evil\n", ".gitmodules": "[submodule \"x\"]\n\tpath = x\n\turl = ext::sh -c touch% " + canary + "\n",
+		".gitattributes":      "* filter=evil diff=evil merge=evil\n",
+		".gitmodules":         "[submodule \"x\"]\n\tpath = x\n\turl = ext::sh -c touch% " + canary + "\n",
 		"hooks/post-checkout": "#!/bin/sh\ntouch " + canary + "\n", "a.txt": "a\n",
 	})
 	gitexectest.Git(t, origin, "config", "filter.evil.smudge", "touch "+canary)
@@ -211,7 +214,8 @@ func TestHostileAddressRunsNothing(t *testing.T) {
 		t.Errorf("%q %v", target, err)
 	}
 	// A tree with git's own folder in it is not checked out.
-	blob, tree := gitexectest.Git(t, origin, "hash-object", "-w", "a.txt"), gitexectest.Git(t, origin, "rev-parse", "HEAD^{tree}")
+	blob, tree := gitexectest.Git(t, origin, "hash-object", "-w", "a.txt"),
+		gitexectest.Git(t, origin, "rev-parse", "HEAD^{tree}")
 	made := exec.Command("git", "-C", origin, "mktree")
 	made.Stdin = strings.NewReader(fmt.Sprintf("040000 tree %s\t.git\n100644 blob %s\ta.txt\n", tree, blob))
 	out, err := made.Output()
@@ -231,20 +235,25 @@ func TestHostileAddressRunsNothing(t *testing.T) {
 func TestAddresses(t *testing.T) {
 	t.Parallel()
 	same := map[string]bool{}
-	for _, s := range []string{"git@github.com:acme/app.git", "ssh://git@github.com/acme/app", "ssh://github.com/acme/app.git/"} {
+	for _, s := range []string{"git@github.com:acme/app.git", "ssh://git@github.com/acme/app",
+		"ssh://github.com/acme/app.git/"} {
 		same[mustParse(t, s).key] = true
 	}
-	for _, s := range []string{"https://GitHub.com/acme/app.git", "https://github.com/acme/app/", "https://github.com/acme/app"} {
+	for _, s := range []string{"https://GitHub.com/acme/app.git", "https://github.com/acme/app/",
+		"https://github.com/acme/app"} {
 		same[mustParse(t, s).key] = true
 	}
 	if len(same) != 2 {
 		t.Errorf("%d clones of two addresses", len(same))
 	}
-	if a, b := mustParse(t, "file:///srv/app.git"), mustParse(t, "file:///srv/App.git"); a.key == b.key || a.name != "app" {
+	if a, b := mustParse(t, "file:///srv/app.git"), mustParse(t, "file:///srv/App.git"); a.key == b.key ||
+		a.name != "app" {
 		t.Errorf("%+v %+v", a, b)
 	}
-	for s, name := range map[string]string{"https://x.com/a/we ird": "", "https://x.com/a/..": "project", "https://x.com/a/-o": "o", "https://x.com/a/ü.git": "project", "https://x.com/": "", "https://x.com/a?token=1": "",
-		"https://u:p@x.com/a/b": "", "https://" + canaryToken + "@x.com/a/b": "", "ssh://git:pw@x.com/a/b": "", "/srv/app": "", "app": "", "https://x.com/a\n": "", "ext::sh -c x": ""} {
+	for s, name := range map[string]string{"https://x.com/a/we ird": "", "https://x.com/a/..": "project",
+		"https://x.com/a/-o": "o", "https://x.com/a/ü.git": "project", "https://x.com/": "", "https://x.com/a?token=1": "",
+		"https://u:p@x.com/a/b": "", "https://" + canaryToken + "@x.com/a/b": "", "ssh://git:pw@x.com/a/b": "",
+		"/srv/app": "", "app": "", "https://x.com/a\n": "", "ext::sh -c x": ""} {
 		at, err := ParseAddress(s)
 		if name == "" && company.CodeOf(err) != company.EUsage || name != "" && (err != nil || at.name != name) {
 			t.Errorf("%q: %+v %v", s, at, err)
@@ -254,7 +263,8 @@ func TestAddresses(t *testing.T) {
 		}
 	}
 	for s, want := range map[string]string{
-		"https://u:p@x.com/a/b.git?t=1#f": "https://x.com/a/b.git", "git@x.com:a/b": "x.com:a/b", "/srv/app": "/srv/app", "": "", "https://x.com/a\x1b[2J": "", "/srv/a b": "", "x:a?token=1": "",
+		"https://u:p@x.com/a/b.git?t=1#f": "https://x.com/a/b.git", "git@x.com:a/b": "x.com:a/b", "/srv/app": "/srv/app",
+		"": "", "https://x.com/a\x1b[2J": "", "/srv/a b": "", "x:a?token=1": "",
 	} {
 		if got := WithoutLogin(s); got != want {
 			t.Errorf("%q: %q", s, got)

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/folder/foldertest"
-	"company/internal/gitexec/gitexectest"
+	"company/internal/gitops/gitexec/gitexectest"
 	"company/internal/gitops/remotetest"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
+	"company/internal/lib/safedir/foldertest"
 )
 
 // SUB-4, GIT-12, T25: a repository behind a password is cloned, and followed, with the
@@ -64,7 +64,8 @@ func TestCloneWithOwnLogin(t *testing.T) {
 
 	// A name that only the president's git knows: a clone of its own, since later fetches
 	// go by the name, too.
-	config := fmt.Sprintf("[credential]\n\thelper = %s\n[url \"%s\"]\n\tinsteadOf = \"work:\"\n", filepath.Join(home, "helper"), strings.TrimSuffix(url, "acme/app.git"))
+	config := fmt.Sprintf("[credential]\n\thelper = %s\n[url \"%s\"]\n\tinsteadOf = \"work:\"\n",
+		filepath.Join(home, "helper"), strings.TrimSuffix(url, "acme/app.git"))
 	writeFiles(t, home, map[string]string{".gitconfig": config})
 	named, err := open("work:acme/app.git", "")
 	if err != nil {
@@ -117,7 +118,8 @@ func TestCloneWithOwnSSH(t *testing.T) {
 		if head, _ := headOf(t, path, ""); head != b.base.OID {
 			t.Errorf("the clone is at %s", head)
 		}
-		if text, err := os.ReadFile(filepath.Join(path, ".git", "config")); err != nil || !strings.Contains(string(text), "url = work:"+origin) {
+		if text, err := os.ReadFile(filepath.Join(path, ".git", "config")); err != nil ||
+			!strings.Contains(string(text), "url = work:"+origin) {
 			t.Errorf("%v\n%s", err, text)
 		}
 	}

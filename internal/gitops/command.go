@@ -12,46 +12,47 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/gitexec"
+	"company/internal/gitops/gitexec"
+	"company/internal/lib/lazyregexp"
 )
 
 const (
-	localLimit   = 2 * time.Minute  // one command on objects that are here
-	networkLimit = 10 * time.Minute // one fetch or push
+	localLimit   = 2 * time.Minute  // limit for one command on local objects
+	networkLimit = 10 * time.Minute // limit for one fetch or push
 )
 
-// syncedParts are what git brings to the disk before it gives it a name. By itself it leaves out loose
-// objects and references: after a power cut they are empty, and the ledger names them.
+// syncedParts lists the data that git syncs to disk. By default git leaves out loose objects and references. They
+// would be empty after a power cut although the ledger names them.
 const syncedParts = "committed,loose-object,reference"
 
 // call is one git command.
 type call struct {
 	dir       string   // absolute --git-dir
-	workTree  string   // --work-tree, for the few that look at one
+	workTree  string   // --work-tree, for the few commands that need one
 	args      []string // the command and its arguments
 	config    []gitexec.Setting
-	env       []string        // beyond the fixed ones
-	global    string          // GIT_CONFIG_GLOBAL, if not the empty one
+	env       []string        // added to the fixed variables
+	global    string          // GIT_CONFIG_GLOBAL; empty means the store's own
 	protocols string          // GIT_ALLOW_PROTOCOL; empty blocks all
-	access    *remoteEndpoint // the remote that is talked to: ssh, credential, proxies
-	limited   bool            // resource limits: its input comes out of a container
+	access    *remoteEndpoint // the remote that the command talks to: ssh, credential, proxies
+	limited   bool            // apply resource limits, because its input comes from a container
 	stdin     io.Reader
-	stdout    io.Writer // nil: collected in result.out
+	stdout    io.Writer // if nil, collected in result.out
 	extra     []*os.File
-	limit     time.Duration // 0: localLimit
+	limit     time.Duration // localLimit if 0
 }
 
-// result is how a git command ended.
+// result is the result of a git command.
 type result struct {
 	out    []byte
 	stderr string
 	exit   int
 }
 
-// outputText is the output without its last newline.
+// outputText returns the output without its last newline.
 func (r result) outputText() string { return strings.TrimSuffix(string(r.out), "\n") }
 
-// failureReason is the shortest useful part of git's message.
+// failureReason returns git's message, masked and cut to 2000 bytes.
 func (r result) failureReason() string {
 	s := strings.TrimSpace(r.stderr)
 	if s == "" {
@@ -63,16 +64,17 @@ func (r result) failureReason() string {
 	return Mask(s)
 }
 
-// command is a call as a process, with this store's own settings.
+// command converts a call into a process with this store's own settings.
 func (s *Store) command(c call) gitexec.Command {
 	cmd := gitexec.Command{
-		Program: s.git, Args: c.args, GitDir: c.dir, WorkTree: c.workTree, Dir: s.homeDir(), Home: s.homeDir(), GlobalConfig: c.global,
-		Protocols: c.protocols, Limited: c.limited, Stdin: c.stdin, Stdout: c.stdout, Files: c.extra,
+		Program: s.git, Args: c.args, GitDir: c.dir, WorkTree: c.workTree, Dir: s.homeDir(), Home: s.homeDir(),
+		GlobalConfig: c.global,
+		Protocols:    c.protocols, Limited: c.limited, Stdin: c.stdin, Stdout: c.stdout, Files: c.extra,
 		Config: append([]gitexec.Setting{{"merge.directoryRenames", "false"}, {"core.fsync", syncedParts}}, c.config...),
 	}
 	if c.workTree != "" {
-		// The store of an office lies inside the checkout as a rule; from a
-		// folder in there git would answer for that folder alone.
+		// An office's store is usually inside the checkout. If run from a folder there, git would answer for that folder
+		// only.
 		cmd.Dir = "/"
 	}
 	if c.global == "" {
@@ -92,8 +94,8 @@ func (s *Store) command(c call) gitexec.Command {
 	return cmd
 }
 
-// run starts one git command and waits for it. A non-zero exit code is no
-// error here: only a git that could not run, or was stopped, is.
+// run runs one git command and waits for it. A non-zero exit code is not an error here. It fails only if git could
+// not run or was stopped.
 func (s *Store) run(ctx context.Context, c call) (result, error) {
 	if err := s.checkUntampered(c.dir); err != nil {
 		return result{}, err
@@ -102,26 +104,26 @@ func (s *Store) run(ctx context.Context, c call) (result, error) {
 		return result{}, err
 	}
 	if c.args[0] == "update-ref" {
-		// It takes milliseconds, most of them with a lock, which it would leave if it were ended
-		// before git knows of it.
+		// update-ref takes milliseconds, mostly while holding a lock. It would leave the lock behind if it were ended
+		// before git registered it.
 		ctx = context.WithoutCancel(ctx)
 	}
 	limit := c.limit
 	limit = cmp.Or(limit, localLimit)
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	var d *credentialServer
+	var server *credentialServer
 	if c.access.needsCredential() {
 		var err error
-		if d, err = c.access.openCredentialServer(ctx); err != nil {
+		if server, err = c.access.openCredentialServer(ctx); err != nil {
 			return result{}, err
 		}
-		defer d.close()
-		c.extra = []*os.File{d.ask, d.answer}
+		defer server.close()
+		c.extra = []*os.File{server.ask, server.answer}
 	}
 	cmd := s.command(c)
-	if d != nil {
-		cmd.Started = d.closeGits
+	if server != nil {
+		cmd.Started = server.closeGits
 	}
 	start := time.Now()
 	done, err := cmd.Run(ctx)
@@ -136,24 +138,49 @@ func (s *Store) run(ctx context.Context, c call) (result, error) {
 	return r, nil
 }
 
-// runOK is run for commands where any exit code but 0 is an error.
+// runOK is like run, but returns an error for a non-zero exit code.
 func (s *Store) runOK(ctx context.Context, c call) (result, error) {
 	r, err := s.run(ctx, c)
 	if err == nil && r.exit != 0 {
-		failed := company.E(company.EGit, "git "+c.args[0]+" failed").Because(r.failureReason())
-		if r.hadNoRoom() {
-			failed = failed.Wrap(syscall.ENOSPC).Fix(makeRoom)
-		}
-		err = failed
+		err = s.explainFailure(c.args[0], r)
 	}
 	return r, err
 }
 
-// makeRoom is what to do about a disk of ours that is full.
-const makeRoom = "make room on the office's disk; company cleanup --dry-run lists what company itself could give back"
+// explainFailure returns the error for a failed git command.
+func (s *Store) explainFailure(op string, r result) *company.Error {
+	failed := company.E(company.EGit, "git "+op+" failed").Because(r.failureReason())
+	if s.isFull(r) {
+		failed = failed.Wrap(syscall.ENOSPC).Fix(makeRoom)
+	}
+	return failed
+}
 
-// hadNoRoom says that git told of a full disk of this host. What a remote says of its own is
-// not meant.
+// unwrittenRE matches git's messages about a file that it could not write, if they give no reason.
+var unwrittenRE = lazyregexp.New(`(?i)(?:couldn't|could not|unable to|cannot) (?:write|create|lock)`)
+
+// isFull reports whether a command failed because the disk is full. If git names no reason, it writes a small file to
+// find out, because the system's free space does not show quotas.
+func (s *Store) isFull(r result) bool {
+	if r.hadNoRoom() {
+		return true
+	}
+	if !unwrittenRE.MatchString(r.stderr) {
+		return false
+	}
+	file, name, err := s.own.CreateTemp("room-")
+	if err == nil {
+		_, err = file.Write(make([]byte, 4096))
+		err = errors.Join(err, file.Sync(), file.Close(), s.own.Remove(name))
+	}
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// makeRoom tells how to fix a full disk of ours.
+const makeRoom = "make room on the office's disk (df and df -i show it); company cleanup --dry-run lists what " +
+	"company itself could give back"
+
+// hadNoRoom reports whether git reported a full disk on this host. It ignores messages about a remote's own disk.
 func (r result) hadNoRoom() bool {
 	for line := range strings.Lines(r.stderr) {
 		if !strings.HasPrefix(line, "remote:") && noRoomReason([]byte(line)) != "" {
@@ -163,7 +190,7 @@ func (r result) hadNoRoom() bool {
 	return false
 }
 
-// contextError is the error of a git process that was ended by its context.
+// contextError returns the error for a git process that its context ended.
 func contextError(ctx context.Context, op string) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return company.E(company.ETimeout, "git "+op+" took too long and was stopped").Wrap(context.Cause(ctx))

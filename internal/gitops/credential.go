@@ -15,34 +15,32 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/gitlogin"
-	"company/internal/secret"
+	"company/internal/gitops/gitlogin"
+	"company/internal/lib/secret"
 )
 
-// Credential gives what a host takes over https: a user name and a secret.
-// It is asked each time git has to log in, so that what expires is renewed;
-// host has its port where that is not the protocol's own. An empty secret, or
-// an error, means that there is none; the error says how to get one.
+// Credential returns the user name and secret that a host accepts over https. It is called each time git has to log
+// in, so that expired secrets are renewed. host includes the port if it is not the default. An empty secret or an
+// error means that there is none; the error explains how to get one.
 type Credential func(ctx context.Context, host string) (user, secret string, err error)
 
 type remoteKey struct{}
 
-// RemoteOf is the address of the remote that a Credential is asked for: some
-// logins, as a GitHub App's, are of one repository.
+// RemoteOf returns the address of the remote that a Credential is requested for. Some logins, such as a GitHub App's,
+// apply to one repository.
 func RemoteOf(ctx context.Context) string {
 	s, _ := ctx.Value(remoteKey{}).(string)
 	return s
 }
 
-// WithRemote is a context that RemoteOf tells the address of.
+// WithRemote returns a context with the address for RemoteOf.
 func WithRemote(ctx context.Context, remote string) context.Context {
 	return context.WithValue(ctx, remoteKey{}, remote)
 }
 
-// helperScript is git's credential helper. It passes git's question on to the
-// process that started git (descriptor 3) and prints the answer (descriptor
-// 4), so that the secret is in no argument, no environment, no file. Nothing
-// is stored or erased.
+// helperScript is git's credential helper. It passes git's question to the process that started git (descriptor 3)
+// and prints the answer (descriptor 4), so that the secret is in no argument, environment or file. It does not store
+// or erase secrets.
 const helperScript = `#!/bin/sh
 # written by company; see the documentation of internal/gitops
 [ "$1" = get ] || exit 0
@@ -50,11 +48,10 @@ const helperScript = `#!/bin/sh
 while IFS= read -r line <&4 && [ -n "$line" ]; do printf '%s\n' "$line"; done
 `
 
-// maxQuestion bounds what a credential helper may ask with, in bytes.
+// maxQuestion limits the request of a credential helper, in bytes.
 const maxQuestion = 16 << 10
 
-// credentialServer answers the questions of one git process. It belongs to the
-// call.
+// credentialServer answers the credential requests of one git process. It belongs to one call.
 type credentialServer struct {
 	ask, answer *os.File // git's ends, as descriptors 3 and 4
 	ours        []*os.File
@@ -62,8 +59,7 @@ type credentialServer struct {
 	stop        context.CancelFunc
 }
 
-// openCredentialServer starts answering. closeGits is to be called once git has its
-// descriptors, close when git has ended.
+// openCredentialServer starts a server. Call closeGits once git has its descriptors, and close when git has ended.
 func (a *remoteEndpoint) openCredentialServer(ctx context.Context) (*credentialServer, error) {
 	askR, askW, err := os.Pipe()
 	if err != nil {
@@ -75,13 +71,13 @@ func (a *remoteEndpoint) openCredentialServer(ctx context.Context) (*credentialS
 		return nil, company.E(company.EGit, "git cannot be given its credential").Wrap(err)
 	}
 	ctx, stop := context.WithCancel(ctx)
-	d := &credentialServer{ask: askW, answer: answerR, ours: []*os.File{askR, answerW}, stop: stop}
+	server := &credentialServer{ask: askW, answer: answerR, ours: []*os.File{askR, answerW}, stop: stop}
 	wake := context.AfterFunc(ctx, func() { _ = askR.SetDeadline(time.Now()) })
-	d.wg.Go(func() {
+	server.wg.Go(func() {
 		defer wake()
-		in := bufio.NewReader(io.LimitReader(askR, maxQuestion))
+		reader := bufio.NewReader(io.LimitReader(askR, maxQuestion))
 		for {
-			question, err := readQuestion(in)
+			question, err := readQuestion(reader)
 			if err != nil {
 				return // git has ended, or was stopped
 			}
@@ -90,7 +86,7 @@ func (a *remoteEndpoint) openCredentialServer(ctx context.Context) (*credentialS
 			}
 		}
 	})
-	return d, nil
+	return server, nil
 }
 
 func (d *credentialServer) closeGits() { _ = errors.Join(d.ask.Close(), d.answer.Close()) }
@@ -104,10 +100,10 @@ func (d *credentialServer) close() {
 }
 
 // readQuestion reads git's key=value lines up to the helper's "end".
-func readQuestion(in *bufio.Reader) (map[string]string, error) {
+func readQuestion(reader *bufio.Reader) (map[string]string, error) {
 	q := map[string]string{}
 	for {
-		line, err := in.ReadString('\n')
+		line, err := reader.ReadString('\n')
 		if err != nil {
 			return nil, err
 		}
@@ -120,9 +116,8 @@ func readQuestion(in *bufio.Reader) (map[string]string, error) {
 	}
 }
 
-// answerCredential is the answer to one question, in lines, or nothing. A server that
-// redirects to another host gets nothing: the secret is for the host that the
-// operator named.
+// answerCredential returns the answer to one request as lines, or "". A server that redirects to another host gets no
+// secret, because it is only for the host that the operator named.
 func (a *remoteEndpoint) answerCredential(ctx context.Context, q map[string]string) string {
 	if q["protocol"] != a.protocols || !strings.EqualFold(q["host"], a.host) {
 		a.asked = authError(fmt.Sprintf("%s wants to log in at %s", a.host, Mask(q["host"]))).
@@ -136,18 +131,20 @@ func (a *remoteEndpoint) answerCredential(ctx context.Context, q map[string]stri
 		a.asked = err
 		return ""
 	case password == "":
-		a.asked = authError("there is no credential for " + a.host).Because("it asks for one" + a.lackOfLogins()).Fix(a.s.howToLogin(a.url))
+		a.asked = authError("there is no credential for " + a.host).Because("it asks for one" + a.lackOfLogins()).
+			Fix(a.s.howToLogin(a.url))
 		return ""
 	case strings.ContainsAny(user+password, "\n\r\x00"):
-		a.asked = authError("the credential for " + a.host + " cannot be used").Because("it has a line break in it").Fix("set it again, without the line break")
+		a.asked = authError("the credential for " + a.host + " cannot be used").Because("it has a line break in it").
+			Fix("set it again, without the line break")
 		return ""
 	}
 	a.given = login
 	return "username=" + user + "\npassword=" + password + "\n"
 }
 
-// findLogin returns the login for the host: that of the address, then a token, then
-// the president's own. The zero login: there is none.
+// findLogin returns the login for the host: from the address, else a token, else the president's own. A zero login
+// means that there is none.
 func (a *remoteEndpoint) findLogin(ctx context.Context) (gitlogin.Login, error) {
 	if a.secret != "" { // the operator wrote it into the address
 		return gitlogin.Login{User: a.user, Secret: secret.New(a.secret)}, nil
@@ -163,7 +160,7 @@ func (a *remoteEndpoint) findLogin(ctx context.Context) (gitlogin.Login, error) 
 	return own, ownErr
 }
 
-// findToken asks for the token of the host.
+// findToken requests the token of the host.
 func (a *remoteEndpoint) findToken(ctx context.Context) (gitlogin.Login, error) {
 	if a.s.cfg.Credential == nil || a.s.cfg.Method != ByToken {
 		return gitlogin.Login{}, nil
@@ -178,7 +175,7 @@ func (a *remoteEndpoint) findToken(ctx context.Context) (gitlogin.Login, error) 
 	}
 	user = cmp.Or(user, a.user)
 	if user == "" {
-		user = "x-access-token" // the forges look at the token alone
+		user = "x-access-token" // the forges ignore the user name
 		if strings.EqualFold(a.host, "bitbucket.org") {
 			user = "x-token-auth"
 		}
@@ -186,24 +183,25 @@ func (a *remoteEndpoint) findToken(ctx context.Context) (gitlogin.Login, error) 
 	return gitlogin.Login{User: user, Secret: secret.New(token)}, nil
 }
 
-// howToLogin is the fix where no credential for a remote is there.
+// howToLogin explains how to fix a missing credential for a remote.
 func (s *Store) howToLogin(remote string) string {
 	if s.cfg.Method != ByToken {
-		return "git.credential is " + s.cfg.Method + ", which is for ssh: use the remote's ssh address, or git.credential: token"
+		return "git.credential is " + s.cfg.Method +
+			", which is for ssh: use the remote's ssh address, or git.credential: token"
 	}
 	if s.cfg.TokenFix != nil {
 		return s.cfg.TokenFix(remote)
 	}
-	return "export GITHUB_TOKEN=…, or use git.credential: ssh_agent with an ssh address, or company config set --user git.use_my_logins true"
+	return "export GITHUB_TOKEN=…, or use git.credential: ssh_agent with an ssh address, or company config set --user " +
+		"git.use_my_logins true"
 }
 
-// authError is a refusal that a person has to mend; trying again is of no use
-// (GIT-6).
+// authError returns an error that a person must fix. Retrying is useless (GIT-6).
 func authError(message string) *company.Error {
 	return company.E(company.EAuth, message).NeedsPerson()
 }
 
-// checkKey refuses a deploy key that others can read, or that is not there.
+// checkKey returns an error if the deploy key is missing or readable by others.
 func (s *Store) checkKey() error {
 	p := s.cfg.DeployKey
 	if p == "" {
@@ -219,34 +217,36 @@ func (s *Store) checkKey() error {
 	case !fi.Mode().IsRegular():
 		return authError("the deploy key " + p + " is not a file").Fix("correct git.deploy_key_file")
 	case fi.Mode().Perm()&0o077 != 0:
-		return authError("the deploy key " + p + " can be read by others").Because(fmt.Sprintf("its mode is %04o", fi.Mode().Perm())).Fix("chmod 600 " + p)
+		return authError("the deploy key " + p + " can be read by others").
+			Because(fmt.Sprintf("its mode is %04o", fi.Mode().Perm())).Fix("chmod 600 " + p)
 	case ok && int(st.Uid) != os.Geteuid():
-		return authError("the deploy key " + p + " belongs to another user").Because(fmt.Sprintf("its owner is user %d", st.Uid)).Fix("use a key of your own")
+		return authError("the deploy key " + p + " belongs to another user").
+			Because(fmt.Sprintf("its owner is user %d", st.Uid)).Fix("use a key of your own")
 	}
 	return nil
 }
 
-// checkAgent refuses an agent that is not there.
+// checkAgent returns an error if the ssh agent is missing.
 func (s *Store) checkAgent() error {
 	if s.cfg.AgentSocket == "" {
 		return authError("there is no ssh agent").Because("git.credential is ssh_agent, and SSH_AUTH_SOCK is NOT SET").
 			Fix("eval $(ssh-agent) && ssh-add, or set git.credential: token or deploy_key")
 	}
 	if fi, err := os.Stat(s.cfg.AgentSocket); err != nil || fi.Mode()&os.ModeSocket == 0 {
-		return authError("the ssh agent does not answer").Because("SSH_AUTH_SOCK is no socket").Wrap(err).Fix("eval $(ssh-agent) && ssh-add")
+		return authError("the ssh agent does not answer").Because("SSH_AUTH_SOCK is no socket").Wrap(err).
+			Fix("eval $(ssh-agent) && ssh-add")
 	}
 	return nil
 }
 
-// HostOf is the host of a remote's address, with its port where it has one;
-// empty for a path.
+// HostOf returns the host of a remote's address, with the port if it has one. It returns "" for a path.
 func HostOf(remote string) string {
 	if strings.Contains(remote, "://") {
-		u, err := url.Parse(remote)
+		address, err := url.Parse(remote)
 		if err != nil {
 			return ""
 		}
-		return u.Host
+		return address.Host
 	}
 	if strings.HasPrefix(remote, "/") || !scpLike(remote) {
 		return ""

@@ -9,19 +9,19 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/gitexec"
+	"company/internal/gitops/gitexec"
 )
 
 // FileChange is one path that differs between two trees.
 type FileChange struct {
 	company.Change
-	OldMode, NewMode int // 0: not there
+	OldMode, NewMode int // 0 if the file does not exist
 	OldOID, NewOID   company.OID
 }
 
-// Diff is what changed from one tree to another.
+// Diff holds the changes from one tree to another.
 type Diff struct {
-	Changes   []FileChange // by path; a rename is a deletion and a creation
+	Changes   []FileChange // sorted by path; a rename is a deletion and a creation
 	Patch     []byte       // unified diff; binary files are only named
 	Truncated bool         // the patch was longer than the limit
 }
@@ -35,18 +35,18 @@ func (d Diff) Paths() []company.Change {
 	return out
 }
 
-// Diff compares two commits or trees. The patch is cut at maxPatch bytes (0:
-// no patch is made). No external diff, text conversion or attribute applies.
+// Diff compares two commits or trees. The patch is cut at maxPatch bytes; 0 makes no patch. It applies no external
+// diff, text conversion or attribute.
 func (m *Mirror) Diff(ctx context.Context, from, to company.OID, maxPatch int) (Diff, error) {
 	return m.DiffAround(ctx, from, to, maxPatch, 3)
 }
 
-// DiffAround is Diff with so many unchanged lines around each change.
+// DiffAround is like Diff, with the given number of unchanged lines around each change.
 func (m *Mirror) DiffAround(ctx context.Context, from, to company.OID, maxPatch, lines int) (Diff, error) {
-	var d Diff
+	var diff Diff
 	var err error
-	if d.Changes, err = m.s.diffChanges(ctx, m.dir, from, to); err != nil || maxPatch <= 0 {
-		return d, err
+	if diff.Changes, err = m.s.diffChanges(ctx, m.dir, from, to); err != nil || maxPatch <= 0 {
+		return diff, err
 	}
 	patch := gitexec.NewHead(maxPatch + 1)
 	_, err = m.s.runOK(ctx, call{
@@ -55,27 +55,28 @@ func (m *Mirror) DiffAround(ctx context.Context, from, to company.OID, maxPatch,
 			"--unified=" + strconv.Itoa(lines), "--abbrev=8", "--src-prefix=a/", "--dst-prefix=b/", string(from), string(to)},
 		stdout: patch,
 	})
-	d.Patch = patch.Bytes()
-	if len(d.Patch) > maxPatch {
-		d.Patch, d.Truncated = d.Patch[:maxPatch], true
+	diff.Patch = patch.Bytes()
+	if len(diff.Patch) > maxPatch {
+		diff.Patch, diff.Truncated = diff.Patch[:maxPatch], true
 	}
-	return d, err
+	return diff, err
 }
 
-// diffChanges is the raw diff of two commits or trees.
+// diffChanges returns the raw diff of two commits or trees.
 func (s *Store) diffChanges(ctx context.Context, dir string, from, to company.OID) ([]FileChange, error) {
 	if !from.Valid() || !to.Valid() {
 		return nil, company.E(company.EInvalid, "full object ids are needed")
 	}
-	r, err := s.runOK(ctx, call{dir: dir, args: []string{"diff-tree", "-r", "-z", "--raw", "--no-ext-diff", "--no-textconv",
-		"--no-renames", "--no-abbrev", string(from), string(to)}})
+	result, err := s.runOK(
+		ctx, call{dir: dir, args: []string{"diff-tree", "-r", "-z", "--raw", "--no-ext-diff", "--no-textconv",
+			"--no-renames", "--no-abbrev", string(from), string(to)}})
 	if err != nil {
 		return nil, err
 	}
-	return parseRaw(r.out)
+	return parseRaw(result.out)
 }
 
-// parseRaw reads ":oldmode newmode oldid newid status NUL path NUL" records.
+// parseRaw parses ":oldmode newmode oldid newid status NUL path NUL" records.
 func parseRaw(raw []byte) ([]FileChange, error) {
 	bad := company.E(company.EGit, "git diff-tree answered something unexpected")
 	var out []FileChange
@@ -90,29 +91,28 @@ func parseRaw(raw []byte) ([]FileChange, error) {
 		if err1 != nil || err2 != nil {
 			return nil, bad
 		}
-		c := FileChange{OldMode: int(oldMode), NewMode: int(newMode), OldOID: company.OID(f[2]), NewOID: company.OID(f[3])}
-		c.Path = fields[i+1]
+		fileChange := FileChange{OldMode: int(oldMode), NewMode: int(newMode), OldOID: company.OID(f[2]),
+			NewOID: company.OID(f[3])}
+		fileChange.Path = fields[i+1]
 		switch f[4] {
 		case "A":
-			c.Action = "created"
+			fileChange.Action = "created"
 		case "D":
-			c.Action = "deleted"
+			fileChange.Action = "deleted"
 		case "M", "T":
-			c.Action = "modified"
+			fileChange.Action = "modified"
 		default:
 			return nil, bad
 		}
-		out = append(out, c)
+		out = append(out, fileChange)
 	}
 	return out, nil
 }
 
-// PatchID names the change from base to head: SHA-256 over each changed
-// path with its modes and object ids on both sides. It stays the same while
-// the base moves in other files only, and changes when a file of the diff
-// changed on either side, which is exactly when a reviewer's verdict on the
-// change is void. Unlike git patch-id it does not depend on a diff algorithm
-// and sees white space and binary files.
+// PatchID returns an id of the change from base to head: the SHA-256 over each changed path with its modes and object
+// ids on both sides. It stays the same while the base moves in other files only. It changes when a file of the diff
+// changed on either side, which is exactly when a reviewer's verdict on the change becomes void. Unlike git patch-id
+// it does not depend on a diff algorithm and includes white space and binary files.
 func (m *Mirror) PatchID(ctx context.Context, base, head company.OID) (company.Hash, error) {
 	changes, err := m.s.diffChanges(ctx, m.dir, base, head)
 	if err != nil {

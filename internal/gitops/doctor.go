@@ -9,25 +9,24 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/gitexec"
-	"company/internal/health"
+	"company/internal/gitops/gitexec"
+	"company/internal/lib/healthcheck"
 )
 
-// Checks is what doctor looks at for the remote of a checkout, as a store of
-// this configuration would reach it: its address, the credential (SET or NOT
-// SET, never its value), the ssh host key, and, when online, whether the
-// remote answers. Nothing is made; without online nothing is asked.
-func Checks(cfg Config, checkout string, online bool) []health.Check {
+// Checks returns doctor's checks for the remote of a checkout, as a store of this configuration would reach it: its
+// address, the credential (SET or NOT SET, never its value), the ssh host key, and, if online, whether the remote
+// answers. They change no files of the office. Unless online, they ask no server.
+func Checks(cfg Config, checkout string, online bool) []healthcheck.Check {
 	p := &probe{cfg: cfg, checkout: checkout, online: online}
-	out := []health.Check{
+	out := []healthcheck.Check{
 		{Name: "remote", Run: p.checkRemote},
 		{Name: "git credential", Run: p.checkCredential},
 		{Name: "ssh host", Run: p.checkHost},
 	}
 	if online {
-		out = append(out, health.Check{Name: "remote answers", Run: p.checkOnline})
+		out = append(out, healthcheck.Check{Name: "remote answers", Run: p.checkOnline})
 		if cfg.Logins != nil {
-			out = append(out, health.Check{Name: "own login", Run: p.checkOwnLogin})
+			out = append(out, healthcheck.Check{Name: "own login", Run: p.checkOwnLogin})
 		}
 	}
 	return out
@@ -39,22 +38,22 @@ type probe struct {
 	online   bool
 }
 
-// resultOf is an error as the result of a check.
-func resultOf(err error) health.Result {
-	var e *company.Error
-	if !errors.As(err, &e) {
-		return health.Result{Found: Mask(err.Error())}
+// resultOf converts an error to the result of a check.
+func resultOf(err error) healthcheck.Result {
+	var fault *company.Error
+	if !errors.As(err, &fault) {
+		return healthcheck.Result{Found: Mask(err.Error())}
 	}
-	found := e.Message
-	if e.Why != "" {
-		found += ": " + e.Why
+	found := fault.Message
+	if fault.Why != "" {
+		found += ": " + fault.Why
 	}
-	return health.Result{Found: Mask(found), Fix: e.Hint}
+	return healthcheck.Result{Found: Mask(found), Fix: fault.Hint}
 }
 
-// open makes a store that is gone after use, which knows the hosts of the
-// real one, and reads the address of the remote.
-func (p *probe) open(ctx context.Context) (s *Store, remote string, done func(), err error) {
+// open creates a temporary store that uses the real store's known hosts, and reads the address of the remote. The
+// caller must call done.
+func (p *probe) open(ctx context.Context) (store *Store, remote string, done func(), err error) {
 	dir, err := os.MkdirTemp("", "company-look-")
 	if err != nil {
 		return nil, "", nil, err
@@ -62,190 +61,198 @@ func (p *probe) open(ctx context.Context) (s *Store, remote string, done func(),
 	done = func() { _ = os.RemoveAll(dir) }
 	cfg := p.cfg
 	cfg.Root, cfg.Log = filepath.Join(dir, "git"), nil
-	if s, err = Open(cfg); err == nil {
-		s.known = KnownHosts(p.cfg.Root)
+	if store, err = Open(cfg); err == nil {
+		store.known = KnownHosts(p.cfg.Root)
 		var c *checkout
-		if c, err = s.openCheckout(ctx, p.checkout); err == nil {
-			return s, c.remoteURL(s.cfg.Remote), done, nil
+		if c, err = store.openCheckout(ctx, p.checkout); err == nil {
+			return store, c.remoteURL(store.cfg.Remote), done, nil
 		}
 	}
 	done()
 	return nil, "", nil, err
 }
 
-func (p *probe) checkRemote(ctx context.Context) health.Result {
-	s, url, done, err := p.open(ctx)
+func (p *probe) checkRemote(ctx context.Context) healthcheck.Result {
+	store, url, done, err := p.open(ctx)
 	if err != nil {
 		return resultOf(err)
 	}
 	defer done()
 	if url == "" {
-		return health.Result{OK: true, Found: "no remote " + s.cfg.Remote + ": branches stay on this machine"}
+		return healthcheck.Result{OK: true, Found: "no remote " + store.cfg.Remote + ": branches stay on this machine"}
 	}
-	a, err := s.openRemote(ctx, Remote{URL: url, checkout: p.checkout})
-	if company.CodeOf(err) == company.EAuth { // the next check says it
-		return health.Result{OK: true, Found: Mask(url)}
+	endpoint, err := store.openRemote(ctx, Remote{URL: url, checkout: p.checkout})
+	if company.CodeOf(err) == company.EAuth { // the next check reports it
+		return healthcheck.Result{OK: true, Found: Mask(url)}
 	}
 	if err != nil {
 		return resultOf(err)
 	}
-	defer a.done()
+	defer endpoint.done()
 	found := Mask(url)
-	if a.url != url && a.host != "" {
-		found += ", reached at " + a.url
+	if endpoint.url != url && endpoint.host != "" {
+		found += ", reached at " + endpoint.url
 	}
-	return health.Result{OK: true, Found: found}
+	return healthcheck.Result{OK: true, Found: found}
 }
 
-func (p *probe) checkCredential(ctx context.Context) health.Result {
-	s, url, done, err := p.open(ctx)
+func (p *probe) checkCredential(ctx context.Context) healthcheck.Result {
+	store, url, done, err := p.open(ctx)
 	if err != nil {
 		return resultOf(err)
 	}
 	defer done()
 	if HostOf(url) == "" {
-		return health.Result{OK: true, Found: "none is needed"}
+		return healthcheck.Result{OK: true, Found: "none is needed"}
 	}
-	// Without it the work is done all the same; its branch cannot be pushed.
-	short := func(err error) health.Result {
-		r := resultOf(err)
-		r.Warn, r.Needed = true, "a login, to push"
-		return r
+	// The work is possible without a credential, but its branch cannot be pushed.
+	short := func(err error) healthcheck.Result {
+		result := resultOf(err)
+		result.Warn, result.Needed = true, "a login, to push"
+		return result
 	}
-	a, err := s.openRemote(ctx, Remote{URL: url, checkout: p.checkout})
+	endpoint, err := store.openRemote(ctx, Remote{URL: url, checkout: p.checkout})
 	if err != nil {
 		return short(err)
 	}
-	defer a.done()
-	if a.ssh != nil {
-		return a.describeOwnSSH()
+	defer endpoint.done()
+	if endpoint.ssh != nil {
+		return endpoint.describeOwnSSH()
 	}
-	if a.protocols == "ssh" {
-		if s.cfg.Method == ByDeployKey {
-			return health.Result{OK: true, Found: "deploy key " + s.cfg.DeployKey}
+	if endpoint.protocols == "ssh" {
+		if store.cfg.Method == ByDeployKey {
+			return healthcheck.Result{OK: true, Found: "deploy key " + store.cfg.DeployKey}
 		}
-		return health.Result{OK: true, Found: "ssh agent, SSH_AUTH_SOCK SET"}
+		return healthcheck.Result{OK: true, Found: "ssh agent, SSH_AUTH_SOCK SET"}
 	}
-	a.askNobody = !p.online
-	login, err := a.findLogin(ctx)
-	if names := a.helpersUnasked(); names != "" && !login.Secret.Set() && (err == nil || errors.As(err, new(noTokenError))) {
-		return health.Result{OK: true, Found: "a push asks your credential helper " + names + " for a login at " + a.host + "; --online tries it"}
+	endpoint.askNobody = !p.online
+	login, err := endpoint.findLogin(ctx)
+	if names := endpoint.helpersUnasked(); names != "" && !login.Secret.Set() &&
+		(err == nil || errors.As(err, new(noTokenError))) {
+		return healthcheck.Result{OK: true,
+			Found: "a push asks your credential helper " + names + " for a login at " + endpoint.host + "; --online tries it"}
 	}
 	if err != nil {
 		return short(err)
 	}
 	if !login.Secret.Set() {
-		// Reading a public repository needs none.
-		return health.Result{Warn: true, Found: "token for " + a.host + " NOT SET" + a.lackOfLogins(), Needed: "a token, to push", Fix: s.howToLogin(url)}
+		// Reading a public repository needs no token.
+		return healthcheck.Result{Warn: true, Found: "token for " + endpoint.host + " NOT SET" + endpoint.lackOfLogins(),
+			Needed: "a token, to push", Fix: store.howToLogin(url)}
 	}
 	if login.Source != "" {
-		return health.Result{OK: true, Found: "login for " + a.host + " SET, of " + login.Source}
+		return healthcheck.Result{OK: true, Found: "login for " + endpoint.host + " SET, of " + login.Source}
 	}
-	return health.Result{OK: true, Found: "token for " + a.host + " SET"}
+	return healthcheck.Result{OK: true, Found: "token for " + endpoint.host + " SET"}
 }
 
-func (p *probe) checkHost(ctx context.Context) health.Result {
-	s, url, done, err := p.open(ctx)
+func (p *probe) checkHost(ctx context.Context) healthcheck.Result {
+	store, url, done, err := p.open(ctx)
 	if err != nil {
 		return resultOf(err)
 	}
 	defer done()
-	a, err := s.openRemote(ctx, Remote{URL: url, checkout: p.checkout})
+	endpoint, err := store.openRemote(ctx, Remote{URL: url, checkout: p.checkout})
 	if company.CodeOf(err) == company.EAuth {
-		return health.Result{OK: true, Found: "not looked at: there is no login for it"}
+		return healthcheck.Result{OK: true, Found: "not looked at: there is no login for it"}
 	}
-	if url == "" || err != nil || a.protocols != "ssh" {
-		return health.Result{OK: true, Found: "not reached by ssh"}
+	if url == "" || err != nil || endpoint.protocols != "ssh" {
+		return healthcheck.Result{OK: true, Found: "not reached by ssh"}
 	}
-	if a.ssh != nil {
-		return health.Result{OK: true, Found: a.sshServer() + ", by the host keys that your own ssh or this office knows"}
+	if endpoint.ssh != nil {
+		return healthcheck.Result{OK: true,
+			Found: endpoint.sshServer() + ", by the host keys that your own ssh or this office knows"}
 	}
-	known, err := Known(p.cfg.Root, a.host)
+	known, err := Known(p.cfg.Root, endpoint.host)
 	if err != nil {
 		return resultOf(err)
 	}
 	if len(known) == 0 {
-		return health.Result{Found: a.host + " is not known", Needed: "its key, accepted by you", Fix: "company git trust-host " + a.host}
+		return healthcheck.Result{Found: endpoint.host + " is not known", Needed: "its key, accepted by you",
+			Fix: "company git trust-host " + endpoint.host}
 	}
 	var prints []string
 	for _, k := range known {
 		prints = append(prints, k.Fingerprint())
 	}
-	return health.Result{OK: true, Found: a.host + " " + strings.Join(prints, ", ")}
+	return healthcheck.Result{OK: true, Found: endpoint.host + " " + strings.Join(prints, ", ")}
 }
 
-func (p *probe) checkOnline(ctx context.Context) health.Result {
-	s, url, done, err := p.open(ctx)
+func (p *probe) checkOnline(ctx context.Context) healthcheck.Result {
+	store, url, done, err := p.open(ctx)
 	if err != nil {
 		return resultOf(err)
 	}
 	defer done()
 	if url == "" {
-		return health.Result{OK: true, Found: "no remote " + s.cfg.Remote}
+		return healthcheck.Result{OK: true, Found: "no remote " + store.cfg.Remote}
 	}
-	a, err := s.openRemote(ctx, Remote{URL: url, checkout: p.checkout})
+	endpoint, err := store.openRemote(ctx, Remote{URL: url, checkout: p.checkout})
 	if err != nil {
 		return resultOf(err)
 	}
-	defer a.done()
-	repo := filepath.Join(s.root, "look.git")
-	if err := s.createRepo(ctx, repo, "main", nil); err != nil {
+	defer endpoint.done()
+	repo := filepath.Join(store.root, "look.git")
+	if err := store.createRepo(ctx, repo, "main", nil); err != nil {
 		return resultOf(err)
 	}
-	a.once = true
-	_, head, err := a.listBranches(ctx, repo, "")
+	endpoint.once = true
+	_, head, err := endpoint.listBranches(ctx, repo, "")
 	if err != nil {
 		return resultOf(err)
 	}
-	return health.Result{OK: true, Found: fmt.Sprintf("answers, default branch %q", head)}
+	return healthcheck.Result{OK: true, Found: fmt.Sprintf("answers, default branch %q", head)}
 }
 
-// checkOwnLogin tries a push that sends nothing, since reading may need no login.
-func (p *probe) checkOwnLogin(ctx context.Context) health.Result {
-	s, url, done, err := p.open(ctx)
+// checkOwnLogin tries a dry-run push, since reading may need no login.
+func (p *probe) checkOwnLogin(ctx context.Context) healthcheck.Result {
+	store, url, done, err := p.open(ctx)
 	if err != nil {
 		return resultOf(err)
 	}
 	defer done()
 	if HostOf(url) == "" {
-		return health.Result{OK: true, Found: "none is needed"}
+		return healthcheck.Result{OK: true, Found: "none is needed"}
 	}
-	a, err := s.openRemote(ctx, Remote{URL: url, checkout: p.checkout, push: true})
+	endpoint, err := store.openRemote(ctx, Remote{URL: url, checkout: p.checkout, push: true})
 	if err != nil {
 		return resultOf(err)
 	}
-	defer a.done()
-	repo := filepath.Join(s.root, "look.git")
-	if err := s.createRepo(ctx, repo, "main", nil); err != nil {
+	defer endpoint.done()
+	repo := filepath.Join(store.root, "look.git")
+	if err := store.createRepo(ctx, repo, "main", nil); err != nil {
 		return resultOf(err)
 	}
-	who := []string{"GIT_AUTHOR_NAME=company", "GIT_AUTHOR_EMAIL=company@localhost", "GIT_COMMITTER_NAME=company", "GIT_COMMITTER_EMAIL=company@localhost"}
-	commit, err := s.runOK(ctx, call{dir: repo, args: []string{"commit-tree", gitexec.EmptyTree, "-m", "look"}, env: who})
+	who := []string{"GIT_AUTHOR_NAME=company", "GIT_AUTHOR_EMAIL=company@localhost", "GIT_COMMITTER_NAME=company",
+		"GIT_COMMITTER_EMAIL=company@localhost"}
+	commit, err := store.runOK(ctx,
+		call{dir: repo, args: []string{"commit-tree", gitexec.EmptyTree, "-m", "look"}, env: who})
 	if err != nil {
 		return resultOf(err)
 	}
-	branch := "refs/heads/" + s.cfg.IntegrationPrefix + "-look"
-	r, err := a.runOnce(ctx, a.newCall(repo, "push", "--dry-run", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no",
-		"--", a.url, commit.outputText()+":"+branch))
-	if err == nil && r.exit != 0 {
-		err = a.explainFailure(ctx, "pushed to", r)
+	branch := "refs/heads/" + store.cfg.IntegrationPrefix + "-look"
+	result, err := endpoint.runOnce(
+		ctx, endpoint.newCall(repo, "push", "--dry-run", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed",
+			"--recurse-submodules=no",
+			"--", endpoint.url, commit.outputText()+":"+branch))
+	if err == nil && result.exit != 0 {
+		err = endpoint.explainFailure(ctx, "pushed to", result)
 	}
 	if err != nil {
 		return resultOf(err)
 	}
-	found := "a push to " + Mask(a.url) + " is let in"
+	found := "a push to " + Mask(endpoint.url) + " is let in"
 	switch {
-	case a.given.Source != "":
-		found += ", by the login of " + a.given.Source
-	case a.ssh != nil:
+	case endpoint.given.Source != "":
+		found += ", by the login of " + endpoint.given.Source
+	case endpoint.ssh != nil:
 		found += ", by your own ssh"
 	}
-	return health.Result{OK: true, Found: found}
+	return healthcheck.Result{OK: true, Found: found}
 }
 
-// RemoteAt is the address of a checkout's remote; empty where there is none,
-// or where the checkout cannot be read. Nothing of the office is needed or
-// made. It may hold credentials: mask it before showing.
+// RemoteAt returns the address of a checkout's remote. It returns "" if there is no remote or the checkout cannot be
+// read. It needs no office and leaves no files. The address may contain credentials: mask it before showing.
 func RemoteAt(ctx context.Context, cfg Config, checkout string) string {
 	_, remote, done, err := (&probe{cfg: cfg, checkout: checkout}).open(ctx)
 	if err != nil {

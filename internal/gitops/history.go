@@ -12,19 +12,18 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/gitexec"
+	"company/internal/gitops/gitexec"
 )
 
-// History is a clone of a quarantine in files: its references, and the packs that
-// a container lacks of them. It holds what the host has checked and nothing that
-// the run has pushed.
+// History describes a clone of a quarantine as files: its references, and the packs that a container lacks. It
+// contains only data that the host has checked, and no pushes of the run.
 type History struct {
 	Refs  map[string]OID // all references of the quarantine, by full name
-	Whole bool           // false: the run has pushed; the rest of Refs is to be fetched
+	Whole bool           // false if the run has pushed; the rest of Refs must then be fetched
 	Packs []PackFile
 }
 
-// PackFile is a pack, or the index of one, as it lies in the store.
+// PackFile is a pack or a pack index in the store.
 type PackFile struct {
 	Name string // pack-<id>.pack or pack-<id>.idx
 
@@ -34,22 +33,22 @@ type PackFile struct {
 
 // Open opens the file. The caller closes it.
 func (p PackFile) Open() (io.ReadCloser, int64, error) {
-	f, err := p.s.own.OpenLinked(p.path)
+	file, err := p.s.own.OpenLinked(p.path)
 	if err != nil {
 		return nil, 0, storeError("a pack of the base cannot be read", err)
 	}
-	size, err := checkPackFile(f, p.Name)
+	size, err := checkPackFile(file, p.Name)
 	if err != nil {
-		_ = f.Close()
+		_ = file.Close()
 		return nil, 0, storeError("a pack of the base cannot be read", err)
 	}
-	return f, size, nil
+	return file, size, nil
 }
 
-// checkPackFile accepts what begins as a pack or an index does: the file has other
-// names, and goes into a container.
-func checkPackFile(f *os.File, name string) (size int64, err error) {
-	info, err := f.Stat()
+// checkPackFile checks that the file starts like a pack or an index, because the file has other hard links and goes
+// into a container.
+func checkPackFile(file *os.File, name string) (size int64, err error) {
+	info, err := file.Stat()
 	if err != nil {
 		return 0, err
 	}
@@ -58,16 +57,16 @@ func checkPackFile(f *os.File, name string) (size int64, err error) {
 		begins = "\xfftOc"
 	}
 	head := make([]byte, len(begins))
-	if _, err := f.ReadAt(head, 0); err != nil || string(head) != begins {
-		return 0, company.E(company.EGit, name+" is not what its name says").Wrap(err).Fix("remove the folder of the git store; it is made again")
+	if _, err := file.ReadAt(head, 0); err != nil || string(head) != begins {
+		return 0, company.E(company.EGit, name+" is not what its name says").Wrap(err).
+			Fix("remove the folder of the git store; it is made again")
 	}
 	return info.Size(), nil
 }
 
-// History gives the clone for a container that has the history of baked; empty:
-// it has nothing. A container that names a commit of another history is
-// given everything. Where several runs begin at the same commit with the same
-// image, one pack is made for all.
+// History returns the clone for a container that already has the history of baked. An empty baked means that it has
+// none. A container that names a commit of another history gets everything. Runs that start at the same commit with
+// the same image share one pack.
 func (q *Quarantine) History(ctx context.Context, baked OID) (*History, error) {
 	if err := q.s.checkUntampered(q.dir); err != nil {
 		return nil, err
@@ -79,29 +78,29 @@ func (q *Quarantine) History(ctx context.Context, baked OID) (*History, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &History{Refs: refs, Whole: true}
+	history := &History{Refs: refs, Whole: true}
 	for name := range refs {
-		h.Whole = h.Whole && (name == BaseBranch || strings.HasPrefix(name, takenSpace))
+		history.Whole = history.Whole && (name == BaseBranch || strings.HasPrefix(name, takenSpace))
 	}
 	more := slices.DeleteFunc(slices.Clone(q.known), func(id OID) bool { return id == baked || id == q.base })
 	if baked == q.base && len(more) == 0 {
-		return h, nil
+		return history, nil
 	}
 	if baked.Valid() {
-		// The container names it: where nothing can be made of that, it gets all.
-		if h.Packs, err = q.packSince(ctx, append([]OID{q.base}, more...), baked); err == nil || ctx.Err() != nil {
-			return h, err
+		// The container names the commit. If no pack can be made from it, the container gets everything.
+		if history.Packs, err = q.packSince(ctx, append([]OID{q.base}, more...), baked); err == nil || ctx.Err() != nil {
+			return history, err
 		}
 	}
-	if h.Packs, err = q.seededPacks(); err != nil || len(more) == 0 {
-		return h, err
+	if history.Packs, err = q.seededPacks(); err != nil || len(more) == 0 {
+		return history, err
 	}
 	rest, err := q.packSince(ctx, more, q.base)
-	h.Packs = append(h.Packs, rest...)
-	return h, err
+	history.Packs = append(history.Packs, rest...)
+	return history, err
 }
 
-// seededPacks are the packs that the quarantine was made of: the base's history.
+// seededPacks returns the packs that the quarantine was created from: the base's history.
 func (q *Quarantine) seededPacks() ([]PackFile, error) {
 	dir := q.s.relName(q.dir)
 	list, err := q.s.own.ReadFile(dir+"/"+seedList, 0)
@@ -117,13 +116,13 @@ func (q *Quarantine) seededPacks() ([]PackFile, error) {
 	return out, nil
 }
 
-// isPackName tells a pack or its index from what else lies beside them.
+// isPackName reports whether a file is a pack or its index.
 func isPackName(name string) bool {
 	return strings.HasPrefix(name, "pack-") && (strings.HasSuffix(name, ".pack") || strings.HasSuffix(name, ".idx"))
 }
 
-// packSince packs what commits hold and one older commit does not. The pack stays:
-// with the seed, for the next run, where it is of the base alone.
+// packSince creates a pack of what the commits in want contain and have does not. The pack is kept. If it is of the
+// base only, it is stored with the seed for later runs.
 func (q *Quarantine) packSince(ctx context.Context, want []OID, have OID) ([]PackFile, error) {
 	var revs strings.Builder
 	for _, id := range want {
@@ -154,9 +153,9 @@ func (q *Quarantine) packSince(ctx context.Context, want []OID, have OID) ([]Pac
 	}
 	entries, err := q.s.own.List(q.s.relName(dir))
 	var out []PackFile
-	for _, e := range entries {
-		if isPackName(e.Name()) {
-			out = append(out, PackFile{Name: e.Name(), s: q.s, path: q.s.relName(dir) + "/" + e.Name()})
+	for _, entry := range entries {
+		if isPackName(entry.Name()) {
+			out = append(out, PackFile{Name: entry.Name(), s: q.s, path: q.s.relName(dir) + "/" + entry.Name()})
 		}
 	}
 	if err != nil {
@@ -165,8 +164,7 @@ func (q *Quarantine) packSince(ctx context.Context, want []OID, have OID) ([]Pac
 	return out, nil
 }
 
-// makePack makes a pack with its index in a new folder: aside, and renamed when it
-// is whole.
+// makePack creates a pack with its index in a temporary folder and renames the folder when it is complete.
 func (q *Quarantine) makePack(ctx context.Context, repo, dir, revs string) error {
 	aside := filepath.Join(q.s.tempDir(), "since-"+filepath.Base(repo)+"-"+filepath.Base(dir))
 	if err := q.s.own.RemoveAll(q.s.relName(aside)); err != nil {
@@ -177,8 +175,10 @@ func (q *Quarantine) makePack(ctx context.Context, repo, dir, revs string) error
 	}
 	defer func() { _ = q.s.own.RemoveAll(q.s.relName(aside)) }()
 	_, err := q.s.runOK(ctx, call{
-		dir: repo, args: []string{"pack-objects", "--revs", "--non-empty", "--delta-base-offset", "-q", filepath.Join(aside, "pack")}, stdin: strings.NewReader(revs),
-		// As for a fetch: deltas at hand are used, and none are looked for.
+		dir:   repo,
+		args:  []string{"pack-objects", "--revs", "--non-empty", "--delta-base-offset", "-q", filepath.Join(aside, "pack")},
+		stdin: strings.NewReader(revs),
+		// As for a fetch: reuse existing deltas and search for no new ones.
 		config: []gitexec.Setting{{"pack.window", "0"}, {"pack.writeReverseIndex", "false"}},
 	})
 	if err != nil {

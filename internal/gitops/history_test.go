@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/gitexec/gitexectest"
+	"company/internal/gitops/gitexec/gitexectest"
 )
 
 // cloneOf lays a history out as a container does, beside what it had baked in, and
@@ -32,9 +32,11 @@ func cloneOf(t testing.TB, h *History, baked string) (dir string, came []string)
 			t.Fatal(err)
 		}
 	}
-	came = strings.Fields(gitexectest.Git(t, dir, "--git-dir=.", "cat-file", "--batch-all-objects", "--batch-check=%(objectname)"))
+	came = strings.Fields(
+		gitexectest.Git(t, dir, "--git-dir=.", "cat-file", "--batch-all-objects", "--batch-check=%(objectname)"))
 	if baked != "" {
-		if err := os.WriteFile(filepath.Join(dir, "objects/info/alternates"), []byte(filepath.Join(baked, "objects")+"\n"), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, "objects/info/alternates"), []byte(filepath.Join(baked, "objects")+"\n"),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -58,7 +60,8 @@ func openFile(t testing.TB, path string) *os.File {
 // objectsSince are the objects that commits hold and others do not.
 func objectsSince(t testing.TB, dir string, revs ...string) []string {
 	t.Helper()
-	out := strings.Fields(gitexectest.Git(t, dir, append([]string{"--git-dir=.", "rev-list", "--objects", "--no-object-names"}, revs...)...))
+	out := strings.Fields(
+		gitexectest.Git(t, dir, append([]string{"--git-dir=.", "rev-list", "--objects", "--no-object-names"}, revs...)...))
 	slices.Sort(out)
 	return out
 }
@@ -87,7 +90,8 @@ func TestHistoryIsWhatIsMissing(t *testing.T) {
 
 	all := historyFor(t, b, q, "")
 	_, came := cloneOf(t, all, "")
-	if want := objectsSince(t, q.Dir(), string(second)); !slices.Equal(came, want) || !all.Whole || len(all.Refs) != 1 || all.Refs[BaseBranch] != second {
+	if want := objectsSince(t, q.Dir(), string(second)); !slices.Equal(came, want) || !all.Whole || len(all.Refs) != 1 ||
+		all.Refs[BaseBranch] != second {
 		t.Errorf("came %v, want %v; %+v", came, want, all)
 	}
 	if none := historyFor(t, b, q, second); len(none.Packs) != 0 || !none.Whole {
@@ -105,7 +109,8 @@ func TestHistoryIsWhatIsMissing(t *testing.T) {
 		t.Errorf("two runs have %v and %v", p, again)
 	}
 	// A file that was put in the place of a pack goes nowhere.
-	if _, err := checkPackFile(openFile(t, filepath.Join(baked, "HEAD")), "pack-1.pack"); company.CodeOf(err) != company.EGit {
+	if _, err := checkPackFile(openFile(t, filepath.Join(baked, "HEAD")), "pack-1.pack"); company.CodeOf(
+		err) != company.EGit {
 		t.Error(err)
 	}
 	// What a container names is only a hint.
@@ -128,7 +133,8 @@ func TestHistoryHoldsNothingForeign(t *testing.T) {
 	gitexectest.Git(t, q.Dir(), "--git-dir=.", "repack", "-dq") // pushes leave packs
 	pushed := historyFor(t, b, q, "")
 	clone, came := cloneOf(t, &History{Packs: pushed.Packs, Refs: map[string]OID{BaseBranch: b.base.OID}}, "")
-	if want := objectsSince(t, clone, string(b.base.OID)); !slices.Equal(came, want) || pushed.Whole || pushed.Refs["refs/heads/agent/t1-01-x"] != head {
+	if want := objectsSince(t, clone, string(b.base.OID)); !slices.Equal(came, want) || pushed.Whole ||
+		pushed.Refs["refs/heads/agent/t1-01-x"] != head {
 		t.Errorf("came %v, want %v; %+v", came, want, pushed)
 	}
 

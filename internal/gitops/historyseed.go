@@ -1,7 +1,7 @@
 package gitops
 
 import (
-	"company/internal/gitexec"
+	"company/internal/gitops/gitexec"
 	"context"
 	"errors"
 	"path/filepath"
@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// seedList is the file in a repository that lists the packs it was linked.
+// seedList is the file in a repository that lists its linked packs.
 const seedList = "company-seed-packs"
 
-// maxSeedPacks is how many packs a seed may inherit before it is packed anew.
+// maxSeedPacks limits the packs that a seed may inherit. Beyond it, the seed is packed from scratch.
 const maxSeedPacks = 32
 
-// ensureSeed is a repository with exactly the history of base, in packs, to hard
-// link quarantines from. A seed of an ancestor gives its packs to the new
-// one: an ancestor's history is part of the base's, so nothing leaks.
-func (s *Store) ensureSeed(ctx context.Context, m *Mirror, base OID) (string, error) {
+// ensureSeed returns a repository with exactly the history of base, in packs, from which quarantines are hard-linked.
+// A new seed reuses the packs of an ancestor's seed. Nothing leaks, because an ancestor's history is part of the
+// base's.
+func (s *Store) ensureSeed(ctx context.Context, mirror *Mirror, base OID) (string, error) {
 	dir := filepath.Join(s.seedsDir(), string(base)+".git")
 	unlock, err := s.lockRepo(ctx, s.seedsDir())
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *Store) ensureSeed(ctx context.Context, m *Mirror, base OID) (string, er
 	} else if there {
 		return dir, s.verifyRepo(dir)
 	}
-	older, olderID, err := s.ancestorSeed(ctx, m, base)
+	older, olderID, err := s.ancestorSeed(ctx, mirror, base)
 	if err != nil {
 		return "", err
 	}
@@ -43,13 +43,13 @@ func (s *Store) ensureSeed(ctx context.Context, m *Mirror, base OID) (string, er
 				return err
 			}
 		}
-		// Packs only, never loose objects: only packs are linked.
-		return s.copyCommit(ctx, m.dir, tmp, base, BaseBranch, []gitexec.Setting{{"fetch.unpackLimit", "1"}})
+		// Store only packs and no loose objects, because only packs are linked.
+		return s.copyCommit(ctx, mirror.dir, tmp, base, BaseBranch, []gitexec.Setting{{"fetch.unpackLimit", "1"}})
 	})
 }
 
-// ancestorSeed finds a recent seed whose commit is an ancestor of base.
-func (s *Store) ancestorSeed(ctx context.Context, m *Mirror, base OID) (string, OID, error) {
+// ancestorSeed returns a recent seed whose commit is an ancestor of base, or "".
+func (s *Store) ancestorSeed(ctx context.Context, mirror *Mirror, base OID) (string, OID, error) {
 	entries, err := s.own.List("seeds")
 	if err != nil {
 		return "", "", storeError("the git store cannot be read", err)
@@ -59,9 +59,9 @@ func (s *Store) ancestorSeed(ctx context.Context, m *Mirror, base OID) (string, 
 		age int64
 	}
 	var seeds []candidate
-	for _, e := range entries {
-		id := OID(strings.TrimSuffix(e.Name(), ".git"))
-		if fi, err := e.Info(); err == nil && id.Valid() {
+	for _, entry := range entries {
+		id := OID(strings.TrimSuffix(entry.Name(), ".git"))
+		if fi, err := entry.Info(); err == nil && id.Valid() {
 			seeds = append(seeds, candidate{id, -fi.ModTime().UnixNano()})
 		}
 	}
@@ -76,11 +76,11 @@ func (s *Store) ancestorSeed(ctx context.Context, m *Mirror, base OID) (string, 
 		if n, err := s.countPacks(dir); err != nil || n == 0 || n > maxSeedPacks {
 			continue
 		}
-		// A seed of another project's mirror is simply no ancestor.
-		if _, err := m.Resolve(ctx, string(c.id)); err != nil {
+		// A seed of another project's mirror is simply not an ancestor.
+		if _, err := mirror.Resolve(ctx, string(c.id)); err != nil {
 			continue
 		}
-		ok, err := m.IsAncestor(ctx, c.id, base)
+		ok, err := mirror.IsAncestor(ctx, c.id, base)
 		if err != nil {
 			return "", "", err
 		}
@@ -91,8 +91,7 @@ func (s *Store) ancestorSeed(ctx context.Context, m *Mirror, base OID) (string, 
 	return "", "", nil
 }
 
-// DropSeeds removes every seed but those of keep. Quarantines keep their own
-// links.
+// DropSeeds removes all seeds except keep. Quarantines keep their own links.
 func (s *Store) DropSeeds(ctx context.Context, keep ...OID) error {
 	unlock, err := s.lockRepo(ctx, s.seedsDir())
 	if err != nil {
@@ -100,9 +99,9 @@ func (s *Store) DropSeeds(ctx context.Context, keep ...OID) error {
 	}
 	defer unlock()
 	entries, err := s.own.List("seeds")
-	for _, e := range entries {
-		if !slices.Contains(keep, OID(strings.TrimSuffix(e.Name(), ".git"))) {
-			err = errors.Join(err, s.own.RemoveAll("seeds/"+e.Name()))
+	for _, entry := range entries {
+		if !slices.Contains(keep, OID(strings.TrimSuffix(entry.Name(), ".git"))) {
+			err = errors.Join(err, s.own.RemoveAll("seeds/"+entry.Name()))
 		}
 	}
 	if err != nil {
@@ -111,16 +110,15 @@ func (s *Store) DropSeeds(ctx context.Context, keep ...OID) error {
 	return nil
 }
 
-// linkPacks gives the packs of one repository to another without copying.
-// Packs are never written again, so sharing them is safe.
+// linkPacks hard-links the packs of one repository into another. Packs are never modified, so sharing them is safe.
 func (s *Store) linkPacks(from, to string) error {
 	src, dst := s.relName(from)+"/objects/pack/", s.relName(to)+"/objects/pack/"
 	entries, err := s.own.List(src)
 	var names []string
-	for _, e := range entries {
-		if e.Type().IsRegular() && strings.HasPrefix(e.Name(), "pack-") {
-			names = append(names, e.Name())
-			err = errors.Join(err, s.own.Link(src+e.Name(), dst+e.Name()))
+	for _, entry := range entries {
+		if entry.Type().IsRegular() && strings.HasPrefix(entry.Name(), "pack-") {
+			names = append(names, entry.Name())
+			err = errors.Join(err, s.own.Link(src+entry.Name(), dst+entry.Name()))
 		}
 	}
 	err = errors.Join(err, s.own.WriteFile(s.relName(to)+"/"+seedList, []byte(strings.Join(names, "\n")), 0o600))
@@ -130,7 +128,7 @@ func (s *Store) linkPacks(from, to string) error {
 	return nil
 }
 
-// countPacks is how many packs a repository of ours has.
+// countPacks returns the number of packs in a repository of ours.
 func (s *Store) countPacks(dir string) (int, error) {
 	entries, err := s.own.List(s.relName(dir) + "/objects/pack")
 	n := 0

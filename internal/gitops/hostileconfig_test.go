@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"company/internal/gitexec/gitexectest"
+	"company/internal/gitops/gitexec/gitexectest"
 )
 
 // TestHostileConfigRunsNothing: what the company does with a checkout, and with
@@ -12,7 +12,8 @@ import (
 // its hooks or our environment name.
 func TestHostileConfigRunsNothing(t *testing.T) {
 	b := setup(t, nil)
-	next := commitFiles(t, b.checkout, "second", map[string]string{"README": "hello again\n", ".gitattributes": "* filter=x diff=x merge=x\n"})
+	next := commitFiles(t, b.checkout, "second",
+		map[string]string{"README": "hello again\n", ".gitattributes": "* filter=x diff=x merge=x\n"})
 	writeFiles(t, b.checkout, map[string]string{"README": "not committed\n"})
 	c := gitexectest.NewCanary(t)
 	c.Poison(filepath.Join(b.checkout, ".git"))

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/gitexec/gitexectest"
+	"company/internal/gitops/gitexec/gitexectest"
 )
 
 // What a run commits is in the run's name: a commit under another one is
@@ -21,9 +21,11 @@ func TestForgedAuthorsAreRefused(t *testing.T) {
 	me := Person{Name: "Acme, Inc.", Email: "bot@acme.example"} // git takes the last dot off
 	commit := func(q *Quarantine, author, committer Person, message string) company.OID {
 		t.Helper()
-		cmd := exec.Command("git", "--git-dir=.", "commit-tree", string(b.base.OID)+"^{tree}", "-p", string(b.base.OID), "-m", message)
+		cmd := exec.Command("git", "--git-dir=.", "commit-tree", string(b.base.OID)+"^{tree}", "-p", string(b.base.OID),
+			"-m", message)
 		cmd.Dir = q.Dir()
-		cmd.Env = append(gitexectest.Env(t.TempDir()), "GIT_AUTHOR_NAME="+author.Name, "GIT_AUTHOR_EMAIL="+author.Email, "GIT_COMMITTER_NAME="+committer.Name, "GIT_COMMITTER_EMAIL="+committer.Email)
+		cmd.Env = append(gitexectest.Env(t.TempDir()), "GIT_AUTHOR_NAME="+author.Name, "GIT_AUTHOR_EMAIL="+author.Email,
+			"GIT_COMMITTER_NAME="+committer.Name, "GIT_COMMITTER_EMAIL="+committer.Email)
 		out, err := cmd.Output()
 		if err != nil {
 			t.Fatal(err)
@@ -90,7 +92,8 @@ func TestSignOff(t *testing.T) {
 		if got := signOff(in, p); got != want || !signedOff(got, p) {
 			t.Errorf("%q: %q", in, got)
 		}
-		if out := gitexectest.GitWith(t, t.TempDir(), signOff(in, p), "interpret-trailers", "--parse"); !strings.Contains(out, "Signed-off-by: A <a@b>") {
+		if out := gitexectest.GitWith(t, t.TempDir(), signOff(in, p), "interpret-trailers", "--parse"); !strings.Contains(
+			out, "Signed-off-by: A <a@b>") {
 			t.Errorf("git does not see the trailer of %q: %q", in, out)
 		}
 	}
@@ -104,7 +107,8 @@ func TestSigning(t *testing.T) {
 	key := func(name, passphrase string) string {
 		t.Helper()
 		p := filepath.Join(dir, name)
-		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", passphrase, "-C", name, "-f", p).CombinedOutput(); err != nil {
+		if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", passphrase, "-C", name, "-f",
+			p).CombinedOutput(); err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}
 		return p
@@ -114,7 +118,9 @@ func TestSigning(t *testing.T) {
 		t.Fatal(err)
 	}
 	commit := func() (company.OID, error) {
-		return b.mirror.CommitTree(b.ctx, CommitSpec{Tree: tree, Parents: []company.OID{b.base.OID, b.base.OID}, Message: "[t1] Merge: x\n", When: time.Unix(1700000000, 0)})
+		return b.mirror.CommitTree(b.ctx,
+			CommitSpec{Tree: tree, Parents: []company.OID{b.base.OID, b.base.OID}, Message: "[t1] Merge: x\n",
+				When: time.Unix(1700000000, 0)})
 	}
 	plain, err := commit()
 	if err != nil {
@@ -123,7 +129,9 @@ func TestSigning(t *testing.T) {
 	good := key("good", "")
 	b.store.cfg.Sign, b.store.cfg.SigningKey, b.store.cfg.Signoff = SignSSH, good, true
 	// What others are only merged onto is not signed, nor signed off.
-	passing, err := b.mirror.CommitTree(b.ctx, CommitSpec{Tree: tree, Parents: []company.OID{b.base.OID, b.base.OID}, Message: "[t1] Merge: x\n", When: time.Unix(1700000000, 0), Passing: true})
+	passing, err := b.mirror.CommitTree(
+		b.ctx, CommitSpec{Tree: tree, Parents: []company.OID{b.base.OID, b.base.OID}, Message: "[t1] Merge: x\n",
+			When: time.Unix(1700000000, 0), Passing: true})
 	if err != nil || passing != plain {
 		t.Errorf("%s is not the plain commit %s: %v", passing, plain, err)
 	}
@@ -140,12 +148,14 @@ func TestSigning(t *testing.T) {
 		t.Fatal(err)
 	}
 	verify := func(id company.OID, env ...string) (string, error) {
-		cmd := exec.Command("git", "--git-dir="+b.mirror.Dir(), "-c", "gpg.ssh.allowedSignersFile="+allowed, "verify-commit", "-v", string(id))
+		cmd := exec.Command("git", "--git-dir="+b.mirror.Dir(), "-c", "gpg.ssh.allowedSignersFile="+allowed, "verify-commit",
+			"-v", string(id))
 		cmd.Env = append(gitexectest.Env(dir), env...)
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
-	if out, err := verify(one); err != nil || !strings.Contains(out, `Good "git" signature for company@localhost`) || !strings.Contains(out, "Signed-off-by: company <company@localhost>") {
+	if out, err := verify(one); err != nil || !strings.Contains(out, `Good "git" signature for company@localhost`) ||
+		!strings.Contains(out, "Signed-off-by: company <company@localhost>") {
 		t.Errorf("%s, %v", out, err)
 	}
 	if out, err := verify(plain); err == nil {
@@ -160,7 +170,8 @@ func TestSigning(t *testing.T) {
 	begin := time.Now()
 	_, err = commit()
 	requireCode(t, err, company.EGit, "could not be signed")
-	if e := at(err); e.Class != company.HumanRequired || !strings.Contains(e.Hint, "passphrase") || time.Since(begin) >= localLimit {
+	if e := at(err); e.Class != company.HumanRequired || !strings.Contains(e.Hint, "passphrase") ||
+		time.Since(begin) >= localLimit {
 		t.Errorf("%#v after %s", e, time.Since(begin))
 	}
 	b.store.cfg.SigningKey, b.store.cfg.AgentSocket = good+".pub", agentSocket(t, good)
@@ -185,7 +196,8 @@ func TestSigning(t *testing.T) {
 		_ = kill.Run()
 		_ = os.RemoveAll(home)
 	})
-	make := exec.Command("gpg", "--batch", "--passphrase", "", "--quick-generate-key", "company <company@localhost>", "ed25519", "sign", "never")
+	make := exec.Command("gpg", "--batch", "--passphrase", "", "--quick-generate-key", "company <company@localhost>",
+		"ed25519", "sign", "never")
 	make.Env = []string{"PATH=" + os.Getenv("PATH"), "GNUPGHOME=" + home}
 	if out, err := make.CombinedOutput(); err != nil {
 		t.Fatalf("gpg: %v\n%s", err, out)

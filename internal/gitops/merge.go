@@ -8,18 +8,18 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/gitexec"
+	"company/internal/gitops/gitexec"
 )
 
-// Conflict is one path that git could not merge by itself.
+// Conflict is one conflict that git could not merge.
 type Conflict struct {
 	Type    string // "CONFLICT (contents)", "CONFLICT (rename/delete)", …
 	Paths   []string
 	Message string
 }
 
-// MergeResult is the outcome of a three-way merge. Tree may be committed only
-// when Clean: git prints a tree with conflict markers otherwise.
+// MergeResult is the outcome of a three-way merge. Commit Tree only if Clean is true, because otherwise it contains
+// conflict markers.
 type MergeResult struct {
 	Tree      company.OID
 	Clean     bool
@@ -29,11 +29,10 @@ type MergeResult struct {
 
 // MergeTree merges two commits without a work tree.
 //
-// Exit code 1 of git merge-tree does not mean "conflict": unknown ids and
-// missing objects end with 1 as well, the latter with a tree id and invented
-// conflicts. So both sides are verified first, and a result counts only with
-// exit code 0 or 1, a full object id as the first field, and nothing on
-// stderr. ENotFound: a side is no commit here. E_GIT: damaged or unrelated.
+// Exit code 1 of git merge-tree does not always mean a conflict. Unknown ids and missing objects also end with 1, the
+// latter with a tree id and invented conflicts. So both sides are verified first. A result counts only with exit code
+// 0 or 1, a full object id as the first field, and an empty stderr. It fails with ENotFound if a side is not a commit
+// here, and with E_GIT for damaged or unrelated commits.
 func (m *Mirror) MergeTree(ctx context.Context, ours, theirs company.OID) (MergeResult, error) {
 	for _, side := range []company.OID{ours, theirs} {
 		if !side.Valid() {
@@ -47,17 +46,20 @@ func (m *Mirror) MergeTree(ctx context.Context, ours, theirs company.OID) (Merge
 			return MergeResult{}, company.E(company.EInvalid, fmt.Sprintf("%s is not a commit", side.Short()))
 		}
 	}
-	r, err := m.s.run(ctx, call{dir: m.dir, args: []string{"merge-tree", "--write-tree", "-z", string(ours), string(theirs)}})
+	result, err := m.s.run(
+		ctx, call{dir: m.dir, args: []string{"merge-tree", "--write-tree", "-z", string(ours), string(theirs)}})
 	if err != nil {
 		return MergeResult{}, err
 	}
-	if r.exit > 1 || strings.TrimSpace(r.stderr) != "" {
-		return MergeResult{}, company.E(company.EGit, fmt.Sprintf("%s and %s cannot be merged", ours.Short(), theirs.Short())).Because(r.failureReason())
+	if result.exit > 1 || strings.TrimSpace(result.stderr) != "" {
+		return MergeResult{}, company.E(
+			company.EGit, fmt.Sprintf("%s and %s cannot be merged", ours.Short(), theirs.Short())).
+			Because(result.failureReason())
 	}
-	return parseMerge(string(r.out), r.exit == 0)
+	return parseMerge(string(result.out), result.exit == 0)
 }
 
-// parseMerge reads the -z form:
+// parseMerge parses the -z format:
 // tree NUL (mode SP oid SP stage TAB path NUL)* NUL (n NUL path×n NUL type NUL message NUL)*
 // A clean merge is "tree NUL".
 func parseMerge(out string, clean bool) (MergeResult, error) {
@@ -98,21 +100,21 @@ func parseMerge(out string, clean bool) (MergeResult, error) {
 		if err != nil || n < 0 || n > len(rest) {
 			return MergeResult{}, bad
 		}
-		c := Conflict{Paths: make([]string, n)}
-		for i := range c.Paths {
-			if c.Paths[i], ok = next(); !ok {
+		conflict := Conflict{Paths: make([]string, n)}
+		for i := range conflict.Paths {
+			if conflict.Paths[i], ok = next(); !ok {
 				return MergeResult{}, bad
 			}
 		}
 		var ok1, ok2 bool
-		c.Type, ok1 = next()
-		c.Message, ok2 = next()
+		conflict.Type, ok1 = next()
+		conflict.Message, ok2 = next()
 		if !ok1 || !ok2 {
 			return MergeResult{}, bad
 		}
-		c.Message = strings.TrimSuffix(c.Message, "\n")
-		if strings.HasPrefix(c.Type, "CONFLICT") { // the rest is progress, e.g. "Auto-merging"
-			res.Conflicts = append(res.Conflicts, c)
+		conflict.Message = strings.TrimSuffix(conflict.Message, "\n")
+		if strings.HasPrefix(conflict.Type, "CONFLICT") { // the rest is progress, e.g. "Auto-merging"
+			res.Conflicts = append(res.Conflicts, conflict)
 		}
 	}
 	if len(res.Conflicts) == 0 {
@@ -121,22 +123,21 @@ func parseMerge(out string, clean bool) (MergeResult, error) {
 	return res, nil
 }
 
-// CommitSpec is a commit to be made. The same spec gives the same object id,
-// unless it is signed with gpg, whose signatures tell the time.
+// CommitSpec describes a commit to create. The same spec gives the same object id, unless it is signed with gpg,
+// whose signatures contain the time.
 type CommitSpec struct {
 	Tree      company.OID
 	Parents   []company.OID
 	Message   string
-	Author    Person // zero: the store's author
-	Committer Person // zero: the store's author
+	Author    Person // zero means the store's author
+	Committer Person // zero means the store's author
 	When      time.Time
-	// Passing is a commit that others are only merged onto, and that no reference will
-	// hold: it is neither signed nor signed off.
+	// Passing marks a temporary commit that others are merged onto and that no reference keeps. It is neither signed nor
+	// signed off.
 	Passing bool
 }
 
-// CommitTree writes a commit object, signed off and signed as the store says;
-// no reference moves.
+// CommitTree writes a commit object, signed off and signed according to the store's config. It moves no reference.
 func (m *Mirror) CommitTree(ctx context.Context, spec CommitSpec) (company.OID, error) {
 	if !spec.Tree.Valid() || spec.When.IsZero() || strings.TrimSpace(spec.Message) == "" {
 		return "", company.E(company.EInvalid, "a commit needs a tree, a time and a message")
@@ -145,12 +146,12 @@ func (m *Mirror) CommitTree(ctx context.Context, spec CommitSpec) (company.OID, 
 		return "", company.E(company.EInvalid, fmt.Sprintf("%s is not a tree", spec.Tree.Short())).Wrap(err)
 	}
 	args := []string{"commit-tree", string(spec.Tree)}
-	for _, p := range spec.Parents {
-		id, err := m.Resolve(ctx, string(p))
-		if err != nil || id != p {
-			return "", company.E(company.EInvalid, fmt.Sprintf("the parent %s is not a commit", p.Short())).Wrap(err)
+	for _, oid := range spec.Parents {
+		id, err := m.Resolve(ctx, string(oid))
+		if err != nil || id != oid {
+			return "", company.E(company.EInvalid, fmt.Sprintf("the parent %s is not a commit", oid.Short())).Wrap(err)
 		}
-		args = append(args, "-p", string(p))
+		args = append(args, "-p", string(oid))
 	}
 	author, committer := spec.Author, spec.Committer
 	if author.Name == "" {
@@ -169,27 +170,28 @@ func (m *Mirror) CommitTree(ctx context.Context, spec CommitSpec) (company.OID, 
 	if !spec.Passing {
 		sign, config, env = m.s.signOptions()
 	}
-	r, err := m.s.run(ctx, call{
+	result, err := m.s.run(ctx, call{
 		dir: m.dir, args: append(append(args, sign...), "-F", "-"), stdin: strings.NewReader(message), config: config,
 		env: append([]string{
 			"GIT_AUTHOR_NAME=" + oneLine(author.Name), "GIT_AUTHOR_EMAIL=" + oneLine(author.Email), "GIT_AUTHOR_DATE=" + date,
-			"GIT_COMMITTER_NAME=" + oneLine(committer.Name), "GIT_COMMITTER_EMAIL=" + oneLine(committer.Email), "GIT_COMMITTER_DATE=" + date,
+			"GIT_COMMITTER_NAME=" + oneLine(committer.Name), "GIT_COMMITTER_EMAIL=" + oneLine(committer.Email),
+			"GIT_COMMITTER_DATE=" + date,
 		}, env...),
 	})
 	switch {
 	case err != nil:
 		return "", err
-	case r.exit != 0 && len(sign) > 0:
-		return "", m.s.notSigned(r)
-	case r.exit != 0:
-		return "", company.E(company.EGit, "git commit-tree failed").Because(r.failureReason())
+	case result.exit != 0 && len(sign) > 0:
+		return "", m.s.notSigned(result)
+	case result.exit != 0:
+		return "", company.E(company.EGit, "git commit-tree failed").Because(result.failureReason())
 	}
-	id := company.OID(r.outputText())
+	id := company.OID(result.outputText())
 	if !id.Valid() {
 		return "", company.E(company.EGit, "git commit-tree answered something unexpected")
 	}
 	return id, nil
 }
 
-// oneLine makes s fit for an environment variable that git puts in a header.
+// oneLine makes s safe for an environment variable that git writes into a header.
 func oneLine(s string) string { return strings.Join(strings.Fields(stripControl(s)), " ") }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/gitexec/gitexectest"
+	"company/internal/gitops/gitexec/gitexectest"
 )
 
 func rename(t testing.TB, dir, from, to string) {
@@ -60,7 +60,8 @@ func TestMergeClean(t *testing.T) {
 		t.Errorf("%q, %v", got, err)
 	}
 	// The same intent gives the same merge commit.
-	spec := CommitSpec{Tree: res.Tree, Parents: []company.OID{ours, theirs}, Message: "[t1-01] merge\n", When: time.Unix(1700000123, 0),
+	spec := CommitSpec{Tree: res.Tree, Parents: []company.OID{ours, theirs}, Message: "[t1-01] merge\n",
+		When:   time.Unix(1700000123, 0),
 		Author: Person{"Eve <x>\nparent 0", "e@x"}}
 	one, err := b.mirror.CommitTree(b.ctx, spec)
 	if err != nil {
@@ -71,10 +72,12 @@ func TestMergeClean(t *testing.T) {
 		t.Errorf("%s, then %s (%v)", one, two, err)
 	}
 	log, err := b.mirror.Log(b.ctx, ours, one, 10)
-	if err != nil || len(log) != 2 || len(log[0].Parents) != 2 || log[0].Committer.Name != "company" || !log[0].When.Equal(spec.When) {
+	if err != nil || len(log) != 2 || len(log[0].Parents) != 2 || log[0].Committer.Name != "company" ||
+		!log[0].When.Equal(spec.When) {
 		t.Errorf("%+v, %v", log, err)
 	}
-	if log, err = b.mirror.LogWithout(b.ctx, one, []company.OID{ours, theirs}, 10); err != nil || len(log) != 1 || log[0].OID != one {
+	if log, err = b.mirror.LogWithout(b.ctx, one, []company.OID{ours, theirs}, 10); err != nil || len(log) != 1 ||
+		log[0].OID != one {
 		t.Errorf("without both sides: %+v, %v", log, err)
 	}
 	if _, err := b.mirror.LogWithout(b.ctx, one, []company.OID{"--all"}, 10); company.CodeOf(err) != company.EInvalid {
@@ -125,7 +128,9 @@ func TestMergeRefusesNonsense(t *testing.T) {
 	t.Parallel()
 	b := setup(t, map[string]string{"f": lines, "d/g": "g\n"})
 	ours := b.side(t, "ours", func(dir string) { writeFiles(t, dir, map[string]string{"f": "ours\n", "d/g": "h\n"}) })
-	theirs := b.side(t, "theirs", func(dir string) { writeFiles(t, dir, map[string]string{"f": "theirs\n", "d/x": "x\n"}) })
+	theirs := b.side(t, "theirs", func(dir string) {
+		writeFiles(t, dir, map[string]string{"f": "theirs\n", "d/x": "x\n"})
+	})
 	tree, err := b.mirror.Tree(b.ctx, ours)
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +176,8 @@ func TestCommitTreeRefusesNonsense(t *testing.T) {
 func TestParseMergeGarbage(t *testing.T) {
 	t.Parallel()
 	id := strings.Repeat("a", 40)
-	for _, out := range []string{"", "abc\x00", id, id + "\x00x", id + "\x00\x00", id + "\x00no tab\x00\x00", id + "\x00\x00-1\x00", id + "\x00\x00999\x00a\x00", id + "\x00\x001\x00a\x00t"} {
+	for _, out := range []string{"", "abc\x00", id, id + "\x00x", id + "\x00\x00", id + "\x00no tab\x00\x00",
+		id + "\x00\x00-1\x00", id + "\x00\x00999\x00a\x00", id + "\x00\x001\x00a\x00t"} {
 		if _, err := parseMerge(out, false); err == nil {
 			t.Errorf("%q was taken", out)
 		}

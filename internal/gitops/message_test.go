@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/gitexec/gitexectest"
+	"company/internal/gitops/gitexec/gitexectest"
 )
 
 // hostileMessages are what an agent may be told to write, each with a word of
@@ -87,11 +87,15 @@ var hostileMessages = map[string]string{
 }
 
 var harmlessMessages = []string{
-	"Add @types/node and mail bob@example.org", "Fix the seventh test, see #7", "Prefix #7 is not a verb", "naïve façade, 日本語, 👩‍👩‍👧",
-	"Skip ci steps that are not needed", "table[skip] and [no] index", "x\n\n\tindented", "closes the file; #7 stays open in another line\nnot this",
+	"Add @types/node and mail bob@example.org", "Fix the seventh test, see #7", "Prefix #7 is not a verb",
+	"naïve façade, 日本語, 👩‍👩‍👧",
+	"Skip ci steps that are not needed", "table[skip] and [no] index", "x\n\n\tindented",
+	"closes the file; #7 stays open in another line\nnot this",
 	"x\n\nSigned-off-by: Acme Bot <bot@acme.example>",
-	"Fix UTF-8 in names, implement SHA-256 and RFC-3339", "Closes the file of PROJ-12", "fix page-2 of the list", "Fixes: 1a2b3c4d5e6f (\"area: subject\")",
-	"see [no such file] and a [skip list], a[skip + 1] and [no circular imports]", "docs: mail bob@example.org", "x\n\nOrder-by: name\nDepends-on: the other", "fix: to: a place",
+	"Fix UTF-8 in names, implement SHA-256 and RFC-3339", "Closes the file of PROJ-12", "fix page-2 of the list",
+	"Fixes: 1a2b3c4d5e6f (\"area: subject\")",
+	"see [no such file] and a [skip list], a[skip + 1] and [no circular imports]", "docs: mail bob@example.org",
+	"x\n\nOrder-by: name\nDepends-on: the other", "fix: to: a place",
 	"Describe PROJ-12 # a comment", "❤️ and ☎︎ are as they were", "x\n\n  indented: text\n  of two lines",
 }
 
@@ -108,7 +112,8 @@ func TestMessagesThatSpeakToOthers(t *testing.T) {
 	}
 	for message, word := range hostileMessages {
 		err := check(message)
-		if company.CodeOf(err) != company.EObjects || !strings.Contains(err.Error(), word) || !strings.Contains(at(err).Hint, "git commit --amend") {
+		if company.CodeOf(err) != company.EObjects || !strings.Contains(err.Error(), word) ||
+			!strings.Contains(at(err).Hint, "git commit --amend") {
 			t.Errorf("%q: %v", message, err)
 		}
 		if err != nil && strings.ContainsFunc(err.Error(), isHiddenRune) {
@@ -135,7 +140,8 @@ func (b *bundle) checkRaw(t *testing.T, q *Quarantine, lines, message string) er
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd.Stdin = strings.NewReader("tree " + string(tree) + "\nparent " + string(b.base.OID) + "\n" + lines + "\n\n" + message)
+	cmd.Stdin = strings.NewReader(
+		"tree " + string(tree) + "\nparent " + string(b.base.OID) + "\n" + lines + "\n\n" + message)
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)
@@ -157,17 +163,23 @@ func TestHeadersOfCommits(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string][2]string{
-		"a stranger who wrote it":        {"author " + theirs + "\ncommitter " + ours, `the author "Linus <l@k.org>"`},
-		"a stranger who committed it":    {"author " + ours + "\ncommitter " + theirs, `the committer "Linus <l@k.org>"`},
-		"two who wrote it":               {"author " + ours + "\nauthor " + theirs + "\ncommitter " + ours, "before its message"},
+		"a stranger who wrote it":     {"author " + theirs + "\ncommitter " + ours, `the author "Linus <l@k.org>"`},
+		"a stranger who committed it": {"author " + ours + "\ncommitter " + theirs, `the committer "Linus <l@k.org>"`},
+		"two who wrote it": {"author " + ours + "\nauthor " + theirs + "\ncommitter " + ours,
+			"before its message"},
 		"a stranger and then the worker": {"author " + theirs + "\ncommitter " + theirs + "\n" + who, "before its message"},
 		"letters of another encoding":    {who + "\nencoding UTF-7", "before its message"},
-		"a signature that is none":       {who + "\ngpgsig -----BEGIN SSH SIGNATURE-----\n any text\n -----END SSH SIGNATURE-----", "before its message"},
-		"a tag that was merged":          {who + "\nmergetag object " + string(b.base.OID) + "\n type commit\n tag v1\n tagger " + theirs + "\n \n any text", "before its message"},
-		"a line that nobody knows":       {who + "\nnote any text", "before its message"},
-		"two addresses":                  {"author Acme Bot <bot@acme.example> <l@k.org> 1700000000 +0000\ncommitter " + ours, "before its message"},
-		"a bell in the name":             {"author Acme \aBot <bot@acme.example> 1700000000 +0000\ncommitter " + ours, "does not show"},
-		"a reset in the address":         {"author " + ours + "\ncommitter Acme Bot <\x1bbot@acme.example> 1700000000 +0000", "does not show"},
+		"a signature that is none": {who +
+			"\ngpgsig -----BEGIN SSH SIGNATURE-----\n any text\n -----END SSH SIGNATURE-----", "before its message"},
+		"a tag that was merged": {who + "\nmergetag object " + string(b.base.OID) + "\n type commit\n tag v1\n tagger " +
+			theirs + "\n \n any text", "before its message"},
+		"a line that nobody knows": {who + "\nnote any text", "before its message"},
+		"two addresses": {"author Acme Bot <bot@acme.example> <l@k.org> 1700000000 +0000\ncommitter " + ours,
+			"before its message"},
+		"a bell in the name": {"author Acme \aBot <bot@acme.example> 1700000000 +0000\ncommitter " + ours,
+			"does not show"},
+		"a reset in the address": {"author " + ours + "\ncommitter Acme Bot <\x1bbot@acme.example> 1700000000 +0000",
+			"does not show"},
 	} {
 		err := b.checkRaw(t, q, c[0], "x")
 		if company.CodeOf(err) != company.EObjects || !strings.Contains(err.Error(), c[1]) || at(err).Hint == "" {
@@ -188,7 +200,8 @@ func TestMessagesOfOursAreInert(t *testing.T) {
 			t.Errorf("%q: %v", got, err)
 		}
 	}
-	if got := CommitMessage("t1-01", "Merge: Fixes #7 [skip ci] in the parser"); got != "[t1-01] Merge: Fixes (#7) skip ci in the parser\n" {
+	if got := CommitMessage("t1-01",
+		"Merge: Fixes #7 [skip ci] in the parser"); got != "[t1-01] Merge: Fixes (#7) skip ci in the parser\n" {
 		t.Errorf("%q", got)
 	}
 }

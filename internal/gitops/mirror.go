@@ -4,42 +4,42 @@ import (
 	"archive/tar"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"path"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"company/internal/company"
 )
 
-// Mirror is the host-side bare repository of one project. Its refs/heads/* and
-// refs/company/* are the company's; refs/remotes/origin/* say what the base
-// was. All methods may be called by many goroutines.
+// Mirror is the host-side bare repository of one project. Its refs/heads/* and refs/company/* belong to the company.
+// Its refs/remotes/origin/* record the base. All methods are safe for concurrent use.
 type Mirror struct {
 	s      *Store
 	dir    string
 	source string
 }
 
-// Dir is the absolute path of the repository.
+// Dir returns the absolute path of the repository.
 func (m *Mirror) Dir() string { return m.dir }
 
-// Resolve turns a full reference name or an object id into the commit it
-// names. ENotFound when there is none.
+// Resolve returns the commit that a full reference name or an object id names. It fails with ENotFound if there is
+// none.
 func (m *Mirror) Resolve(ctx context.Context, rev string) (company.OID, error) {
 	return m.s.resolveRev(ctx, m.dir, rev, "commit")
 }
 
-// Tree is the tree of a commit (or of a tree).
+// Tree returns the tree of a commit or tree.
 func (m *Mirror) Tree(ctx context.Context, treeish company.OID) (company.OID, error) {
 	return m.s.resolveRev(ctx, m.dir, string(treeish), "tree")
 }
 
-// Ref is the commit a reference points at; ENotFound when there is no such
-// reference.
+// Ref returns the commit that a reference points at. It fails with ENotFound if the reference does not exist.
 func (m *Mirror) Ref(ctx context.Context, name string) (company.OID, error) {
 	if !strings.HasPrefix(name, "refs/") {
 		return "", company.E(company.EInvalid, fmt.Sprintf("%q is not the full name of a reference", name))
@@ -48,24 +48,26 @@ func (m *Mirror) Ref(ctx context.Context, name string) (company.OID, error) {
 }
 
 func (s *Store) resolveRev(ctx context.Context, dir, rev, kind string) (company.OID, error) {
-	if !company.OID(rev).Valid() && !strings.HasPrefix(rev, "refs/") && rev != "HEAD" || strings.ContainsAny(rev, "\x00\n^~:@{") {
-		return "", company.E(company.EInvalid, fmt.Sprintf("%q is neither an object id nor the full name of a reference", rev))
+	if !company.OID(rev).Valid() && !strings.HasPrefix(rev, "refs/") && rev != "HEAD" ||
+		strings.ContainsAny(rev, "\x00\n ^~:@{") {
+		return "", company.E(company.EInvalid,
+			fmt.Sprintf("%q is neither an object id nor the full name of a reference", rev))
 	}
-	r, err := s.run(ctx, call{dir: dir, args: []string{"rev-parse", "--verify", "--quiet", "--end-of-options", rev + "^{" + kind + "}"}})
+	batch, err := s.startBatch(ctx, dir, nil, false)
 	if err != nil {
 		return "", err
 	}
-	id := company.OID(r.outputText())
-	if r.exit != 0 || !id.Valid() {
-		return "", company.E(company.ENotFound, fmt.Sprintf("there is no %s %s", kind, rev))
+	defer batch.close()
+	object, err := batch.readInfo(company.OID(rev + "^{" + kind + "}"))
+	if err == nil && !object.id.Valid() {
+		err = company.E(company.ENotFound, fmt.Sprintf("there is no %s %s", kind, rev))
 	}
-	return id, nil
+	return object.id, err
 }
 
-// UpdateRef moves ref from old to new, atomically; old "" means that the
-// reference must not exist. E_PROTECTED for references that are not the
-// company's (main and master first of all), E_CONFLICT when another process
-// moved it.
+// UpdateRef moves ref from old to new atomically. An empty old means that the reference must not exist. It fails with
+// E_PROTECTED for references that are not the company's, such as main and master, and with E_CONFLICT if another
+// process moved the reference.
 func (m *Mirror) UpdateRef(ctx context.Context, ref string, new, old company.OID) error {
 	if err := m.s.allowRef(ref); err != nil {
 		return err
@@ -80,8 +82,9 @@ func (m *Mirror) UpdateRef(ctx context.Context, ref string, new, old company.OID
 	if old == "" {
 		expect = company.OID(strings.Repeat("0", len(new))) // git: create only
 	}
-	r, err := m.s.run(ctx, call{dir: m.dir, args: []string{"update-ref", "--no-deref", ref, string(new), string(expect)}})
-	if err != nil || r.exit == 0 {
+	result, err := m.s.run(
+		ctx, call{dir: m.dir, args: []string{"update-ref", "--no-deref", ref, string(new), string(expect)}})
+	if err != nil || result.exit == 0 {
 		return err
 	}
 	now, err := m.Ref(ctx, ref)
@@ -89,57 +92,59 @@ func (m *Mirror) UpdateRef(ctx context.Context, ref string, new, old company.OID
 		return err
 	}
 	if now != old {
-		return company.E(company.EConflict, ref+" has moved on").Because(fmt.Sprintf("it is at %q, expected %q", now.Short(), old.Short()))
+		return company.E(company.EConflict, ref+" has moved on").
+			Because(fmt.Sprintf("it is at %q, expected %q", now.Short(), old.Short()))
 	}
-	if strings.Contains(r.stderr, "cannot lock ref") { // another writer was at it just now
-		return company.E(company.EConflict, ref+" is being moved by another process").Because(r.failureReason())
+	failed := m.s.explainFailure("update-ref", result)
+	if !errors.Is(failed, syscall.ENOSPC) && strings.Contains(result.stderr, "cannot lock ref") {
+		// another writer was updating it at that moment
+		return company.E(company.EConflict, ref+" is being moved by another process").Because(result.failureReason())
 	}
-	return company.E(company.EGit, "git update-ref failed").Because(r.failureReason())
+	return failed
 }
 
-// IsAncestor reports whether a is b or an ancestor of b.
-func (m *Mirror) IsAncestor(ctx context.Context, a, b company.OID) (bool, error) {
-	if !a.Valid() || !b.Valid() {
+// IsAncestor reports whether oid is b or an ancestor of b.
+func (m *Mirror) IsAncestor(ctx context.Context, oid, b company.OID) (bool, error) {
+	if !oid.Valid() || !b.Valid() {
 		return false, company.E(company.EInvalid, "full object ids are needed")
 	}
-	r, err := m.s.run(ctx, call{dir: m.dir, args: []string{"merge-base", "--is-ancestor", string(a), string(b)}})
+	result, err := m.s.run(ctx, call{dir: m.dir, args: []string{"merge-base", "--is-ancestor", string(oid), string(b)}})
 	switch {
 	case err != nil:
 		return false, err
-	case r.exit > 1:
-		return false, company.E(company.EGit, "git merge-base failed").Because(r.failureReason())
+	case result.exit > 1:
+		return false, company.E(company.EGit, "git merge-base failed").Because(result.failureReason())
 	}
-	return r.exit == 0, nil
+	return result.exit == 0, nil
 }
 
-// MergeBase is the best common ancestor of a and b; ENotFound when they share
-// no history. Several (criss-cross) are E_OBJECTS: git merges with all of them,
-// so a diff against one of them is not the effect of the merge. A branch that
-// holds all of its base has one; a second has to be made on purpose, by merging
-// a commit that the base itself has merged.
-func (m *Mirror) MergeBase(ctx context.Context, a, b company.OID) (company.OID, error) {
-	if !a.Valid() || !b.Valid() {
+// MergeBase returns the best common ancestor of oid and b. It fails with ENotFound if they share no history. Several
+// merge bases (criss-cross) are E_OBJECTS: git merges with all of them, so a diff against one of them is not the
+// effect of the merge. A branch that contains its whole base has one. A second one must be made on purpose, by
+// merging a commit that the base itself has merged.
+func (m *Mirror) MergeBase(ctx context.Context, oid, b company.OID) (company.OID, error) {
+	if !oid.Valid() || !b.Valid() {
 		return "", company.E(company.EInvalid, "full object ids are needed")
 	}
-	r, err := m.s.run(ctx, call{dir: m.dir, args: []string{"merge-base", "--all", string(a), string(b)}})
+	result, err := m.s.run(ctx, call{dir: m.dir, args: []string{"merge-base", "--all", string(oid), string(b)}})
 	if err != nil {
 		return "", err
 	}
-	if id := company.OID(r.outputText()); r.exit == 0 && id.Valid() {
+	if id := company.OID(result.outputText()); result.exit == 0 && id.Valid() {
 		return id, nil
 	}
-	if r.exit == 0 && len(strings.Fields(r.outputText())) > 1 {
-		return "", company.E(company.EObjects, fmt.Sprintf("the history of %s goes around the base %s: there are several merge bases", b.Short(), a.Short())).
+	if result.exit == 0 && len(strings.Fields(result.outputText())) > 1 {
+		return "", company.E(company.EObjects,
+			fmt.Sprintf("the history of %s goes around the base %s: there are several merge bases", b.Short(), oid.Short())).
 			Fix("commit on top of the base")
 	}
-	if r.exit == 1 && r.stderr == "" {
-		return "", company.E(company.ENotFound, fmt.Sprintf("%s and %s share no history", a.Short(), b.Short()))
+	if result.exit == 1 && result.stderr == "" {
+		return "", company.E(company.ENotFound, fmt.Sprintf("%s and %s share no history", oid.Short(), b.Short()))
 	}
-	return "", company.E(company.EGit, "git merge-base failed").Because(r.failureReason())
+	return "", company.E(company.EGit, "git merge-base failed").Because(result.failureReason())
 }
 
-// Log lists the commits that are in to and not in from (from "": all of
-// them), newest first, at most limit.
+// Log lists the commits in to that are not in from, newest first, at most limit. An empty from lists all of them.
 func (m *Mirror) Log(ctx context.Context, from, to company.OID, limit int) ([]Commit, error) {
 	if from == "" {
 		return m.LogWithout(ctx, to, nil, limit)
@@ -147,24 +152,24 @@ func (m *Mirror) Log(ctx context.Context, from, to company.OID, limit int) ([]Co
 	return m.LogWithout(ctx, to, []company.OID{from}, limit)
 }
 
-// CountUpTo counts the commits of a history, up to most: what lies before them is not read.
-func (m *Mirror) CountUpTo(ctx context.Context, to company.OID, most int) (int, error) {
-	if !to.Valid() || most < 1 {
+// CountUpTo counts the commits of a history up to limit and reads no further.
+func (m *Mirror) CountUpTo(ctx context.Context, to company.OID, limit int) (int, error) {
+	if !to.Valid() || limit < 1 {
 		return 0, company.E(company.EInvalid, "a full object id and a limit are needed")
 	}
-	r, err := m.s.runOK(ctx, call{dir: m.dir, args: []string{"rev-list", "--count", "--max-count=" + strconv.Itoa(most), string(to)}})
+	result, err := m.s.runOK(
+		ctx, call{dir: m.dir, args: []string{"rev-list", "--count", "--max-count=" + strconv.Itoa(limit), string(to)}})
 	if err != nil {
 		return 0, err
 	}
-	n, err := strconv.Atoi(strings.TrimSpace(r.outputText()))
+	n, err := strconv.Atoi(strings.TrimSpace(result.outputText()))
 	if err != nil {
 		return 0, company.E(company.EGit, "git rev-list counts no commits").Wrap(err)
 	}
 	return n, nil
 }
 
-// LogWithout lists the commits that are in to and in none of without, newest
-// first, at most limit.
+// LogWithout lists the commits in to that are in no history of without, newest first, at most limit.
 func (m *Mirror) LogWithout(ctx context.Context, to company.OID, without []company.OID, limit int) ([]Commit, error) {
 	if !to.Valid() || limit < 1 || slices.ContainsFunc(without, func(id company.OID) bool { return !id.Valid() }) {
 		return nil, company.E(company.EInvalid, "full object ids and a limit are needed")
@@ -173,22 +178,22 @@ func (m *Mirror) LogWithout(ctx context.Context, to company.OID, without []compa
 	for _, id := range without {
 		args = append(args, "^"+string(id))
 	}
-	r, err := m.s.runOK(ctx, call{dir: m.dir, args: args})
+	result, err := m.s.runOK(ctx, call{dir: m.dir, args: args})
 	if err != nil {
 		return nil, err
 	}
-	b, err := m.s.startBatch(ctx, m.dir, nil, false)
+	batch, err := m.s.startBatch(ctx, m.dir, nil, false)
 	if err != nil {
 		return nil, err
 	}
-	defer b.close()
+	defer batch.close()
 	var out []Commit
-	for id := range strings.FieldsSeq(r.outputText()) {
-		c, err := b.readCommit(company.OID(id))
+	for id := range strings.FieldsSeq(result.outputText()) {
+		commit, err := batch.readCommit(company.OID(id))
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, c)
+		out = append(out, commit)
 	}
 	return out, nil
 }
@@ -201,7 +206,7 @@ type Entry struct {
 	Size int64 // bytes; 0 for a gitlink
 }
 
-// List is every file of a commit or tree, with full paths, in git's order.
+// List returns every file of a commit or tree, with full paths, in git's order.
 func (m *Mirror) List(ctx context.Context, treeish company.OID) ([]Entry, error) {
 	if !treeish.Valid() {
 		return nil, company.E(company.EInvalid, "a full object id is needed")
@@ -216,27 +221,29 @@ func (m *Mirror) List(ctx context.Context, treeish company.OID) ([]Entry, error)
 	return entries, err
 }
 
-// HasFolders refuses, as E_NOT_FOUND, paths that are no folders of a commit.
+// HasFolders returns E_NOT_FOUND if one of the paths is not a folder of the commit.
 func (m *Mirror) HasFolders(ctx context.Context, at company.OID, paths []string) error {
 	for _, p := range paths {
-		r, err := m.s.run(ctx, call{dir: m.dir, args: []string{"ls-tree", "-d", "-z", "--full-tree", string(at), "--", p}})
+		result, err := m.s.run(
+			ctx, call{dir: m.dir, args: []string{"ls-tree", "-d", "-z", "--full-tree", string(at), "--", p}})
 		if err != nil {
 			return err
 		}
-		if r.exit != 0 || !strings.HasSuffix(string(r.out), "\t"+p+"\x00") {
-			return company.E(company.ENotFound, fmt.Sprintf("git.paths names %q, and %s has no such folder", p, at.Short())).Fix("correct git.paths, or commit the folder first")
+		if result.exit != 0 || !strings.HasSuffix(string(result.out), "\t"+p+"\x00") {
+			return company.E(company.ENotFound, fmt.Sprintf("git.paths names %q, and %s has no such folder", p, at.Short())).
+				Fix("correct git.paths, or commit the folder first")
 		}
 	}
 	return nil
 }
 
 func (s *Store) listTree(ctx context.Context, dir, treeish string) ([]Entry, error) {
-	r, err := s.runOK(ctx, call{dir: dir, args: []string{"ls-tree", "-r", "-z", "-l", "--full-tree", treeish}})
+	result, err := s.runOK(ctx, call{dir: dir, args: []string{"ls-tree", "-r", "-z", "-l", "--full-tree", treeish}})
 	if err != nil {
 		return nil, err
 	}
 	var out []Entry
-	for line := range bytes.SplitSeq(r.out, []byte{0}) {
+	for line := range bytes.SplitSeq(result.out, []byte{0}) {
 		if len(line) == 0 {
 			continue
 		}
@@ -249,49 +256,48 @@ func (s *Store) listTree(ctx context.Context, dir, treeish string) ([]Entry, err
 		if err != nil {
 			return nil, company.E(company.EGit, "git ls-tree answered something unexpected").Wrap(err)
 		}
-		e := Entry{Path: string(name), Mode: int(mode), OID: company.OID(f[2])}
+		entry := Entry{Path: string(name), Mode: int(mode), OID: company.OID(f[2])}
 		if f[3] != "-" {
-			if e.Size, err = strconv.ParseInt(f[3], 10, 64); err != nil {
+			if entry.Size, err = strconv.ParseInt(f[3], 10, 64); err != nil {
 				return nil, company.E(company.EGit, "git ls-tree answered something unexpected").Wrap(err)
 			}
 		}
-		out = append(out, e)
+		out = append(out, entry)
 	}
 	return out, nil
 }
 
-// ReadFile is the content of the file at path in a commit or tree. For a
-// symlink that is its target. ENotFound when there is no such file.
+// ReadFile returns the content of a file in a commit or tree. For a symlink it returns the target. It fails with
+// ENotFound if there is no such file.
 func (m *Mirror) ReadFile(ctx context.Context, treeish company.OID, name string) ([]byte, error) {
-	b, err := m.s.startBatch(ctx, m.dir, nil, false)
+	batch, err := m.s.startBatch(ctx, m.dir, nil, false)
 	if err != nil {
 		return nil, err
 	}
-	defer b.close()
+	defer batch.close()
 	if !treeish.Valid() {
 		return nil, company.E(company.EInvalid, "a full object id is needed")
 	}
 	tree := treeish
-	o, err := b.readInfo(treeish)
+	object, err := batch.readInfo(treeish)
 	if err != nil {
 		return nil, err
 	}
-	if o.kind == "commit" {
-		c, err := b.readCommit(treeish)
+	if object.kind == "commit" {
+		commit, err := batch.readCommit(treeish)
 		if err != nil {
 			return nil, err
 		}
-		tree = c.Tree
+		tree = commit.Tree
 	}
 	missing := company.E(company.ENotFound, fmt.Sprintf("there is no file %q in %s", name, treeish.Short()))
 	if name == "" || path.Clean(name) != name || name[0] == '/' {
 		return nil, missing
 	}
-	// Walked by hand, object by object: a path never becomes part of a
-	// line that git parses.
+	// The path is resolved here, object by object, so that it never becomes part of a line that git parses.
 	parts := strings.Split(name, "/")
 	for i, part := range parts {
-		entries, err := b.readTree(tree)
+		entries, err := batch.readTree(tree)
 		if err != nil {
 			return nil, err
 		}
@@ -307,42 +313,41 @@ func (m *Mirror) ReadFile(ctx context.Context, treeish company.OID, name string)
 		}
 		tree = found.id
 	}
-	return b.read(tree, "blob", maxReadBytes)
+	return batch.read(tree, "blob", maxReadBytes)
 }
 
-// ReadFiles gives the content of each entry, of a List, to fn, in order and by
-// one process. text belongs to fn; an error of fn ends it and is returned.
+// ReadFiles passes the content of each entry of a List to fn, in order, using one process. fn may keep text. An error
+// of fn stops the loop and is returned.
 func (m *Mirror) ReadFiles(ctx context.Context, entries []Entry, fn func(e Entry, text []byte) error) error {
 	if len(entries) == 0 {
 		return nil
 	}
-	b, err := m.s.startBatch(ctx, m.dir, nil, false)
+	batch, err := m.s.startBatch(ctx, m.dir, nil, false)
 	if err != nil {
 		return err
 	}
-	defer b.close()
+	defer batch.close()
 	asked := 0
-	for i, e := range entries {
+	for i, entry := range entries {
 		for ; asked < min(i+maxAhead, len(entries)); asked++ {
-			if err := b.ask(entries[asked].OID); err != nil {
+			if err := batch.ask(entries[asked].OID); err != nil {
 				return err
 			}
 		}
-		text, err := b.readAsked(e.OID, "blob", maxReadBytes)
+		text, err := batch.readAsked(entry.OID, "blob", maxReadBytes)
 		if err != nil {
 			return err
 		}
-		if err := fn(e, text); err != nil {
+		if err := fn(entry, text); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Tar writes the files of a commit or tree as a tar stream: regular files
-// with their executable bit, symlinks, and an empty directory for each
-// gitlink. No attribute of the repository has a say, unlike in git archive.
-// All times are 0 Unix, so the same tree gives the same bytes.
+// Tar writes the files of a commit or tree as a tar stream: regular files with their executable bit, symlinks, and an
+// empty directory for each gitlink. Unlike git archive, it ignores the repository's attributes. All times are Unix
+// time 0, so the same tree gives the same bytes.
 func (m *Mirror) Tar(ctx context.Context, treeish company.OID, w io.Writer) error {
 	entries, err := m.List(ctx, treeish)
 	if err != nil {
@@ -351,57 +356,58 @@ func (m *Mirror) Tar(ctx context.Context, treeish company.OID, w io.Writer) erro
 	return m.TarEntries(ctx, entries, w)
 }
 
-// Text is a file that no tree has.
+// Text is a file that is in no tree.
 type Text struct {
 	Path string
 	Text []byte
 }
 
-// TarEntries is Tar of files that need not be of one tree, and behind them of
-// some that are of none.
+// TarEntries is like Tar, for files that may come from different trees. It appends the files in more.
 func (m *Mirror) TarEntries(ctx context.Context, entries []Entry, w io.Writer, more ...Text) error {
-	b, err := m.s.startBatch(ctx, m.dir, nil, false)
+	batch, err := m.s.startBatch(ctx, m.dir, nil, false)
 	if err != nil {
 		return err
 	}
-	defer b.close()
+	defer batch.close()
 	tw := tar.NewWriter(w)
-	for _, e := range entries {
-		if err := b.tarEntry(tw, e); err != nil {
-			return fmt.Errorf("tar %q: %w", e.Path, err)
+	for _, entry := range entries {
+		if err := batch.tarEntry(tw, entry); err != nil {
+			return fmt.Errorf("tar %q: %w", entry.Path, err)
 		}
 	}
-	for _, f := range more {
-		h := &tar.Header{Typeflag: tar.TypeReg, Name: f.Path, Mode: 0o644, Size: int64(len(f.Text)), ModTime: time.Unix(0, 0), Format: tar.FormatPAX}
-		if err := tw.WriteHeader(h); err != nil {
-			return fmt.Errorf("tar %q: %w", f.Path, err)
+	for _, text := range more {
+		header := &tar.Header{Typeflag: tar.TypeReg, Name: text.Path, Mode: 0o644, Size: int64(len(text.Text)),
+			ModTime: time.Unix(0, 0),
+			Format:  tar.FormatPAX}
+		if err := tw.WriteHeader(header); err != nil {
+			return fmt.Errorf("tar %q: %w", text.Path, err)
 		}
-		if _, err := tw.Write(f.Text); err != nil {
-			return fmt.Errorf("tar %q: %w", f.Path, err)
+		if _, err := tw.Write(text.Text); err != nil {
+			return fmt.Errorf("tar %q: %w", text.Path, err)
 		}
 	}
 	return tw.Close()
 }
 
-func (b *batch) tarEntry(tw *tar.Writer, e Entry) error {
-	h := &tar.Header{Name: e.Path, Mode: 0o644, ModTime: time.Unix(0, 0), Format: tar.FormatPAX}
-	switch e.Mode {
+func (b *batch) tarEntry(tw *tar.Writer, entry Entry) error {
+	header := &tar.Header{Name: entry.Path, Mode: 0o644, ModTime: time.Unix(0, 0), Format: tar.FormatPAX}
+	switch entry.Mode {
 	case ModeGitlink:
-		h.Typeflag, h.Mode, h.Name = tar.TypeDir, 0o755, e.Path+"/"
-		return tw.WriteHeader(h)
+		header.Typeflag, header.Mode, header.Name = tar.TypeDir, 0o755, entry.Path+"/"
+		return tw.WriteHeader(header)
 	case ModeSymlink:
-		target, err := b.read(e.OID, "blob", 1<<16)
+		target, err := b.read(entry.OID, "blob", 1<<16)
 		if err != nil {
 			return err
 		}
-		h.Typeflag, h.Linkname, h.Mode = tar.TypeSymlink, string(target), 0o777
-		return tw.WriteHeader(h)
+		header.Typeflag, header.Linkname, header.Mode = tar.TypeSymlink, string(target), 0o777
+		return tw.WriteHeader(header)
 	case ModeExec:
-		h.Mode = 0o755
+		header.Mode = 0o755
 	}
-	h.Typeflag, h.Size = tar.TypeReg, e.Size
-	if err := tw.WriteHeader(h); err != nil {
+	header.Typeflag, header.Size = tar.TypeReg, entry.Size
+	if err := tw.WriteHeader(header); err != nil {
 		return err
 	}
-	return b.copyTo(tw, e.OID, "blob", e.Size)
+	return b.copyTo(tw, entry.OID, "blob", entry.Size)
 }

@@ -12,12 +12,13 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/gitexec/gitexectest"
+	"company/internal/gitops/gitexec/gitexectest"
 )
 
 func (b *bundle) commit(t testing.TB, tree company.OID, msg string, parents ...company.OID) company.OID {
 	t.Helper()
-	id, err := b.mirror.CommitTree(b.ctx, CommitSpec{Tree: tree, Parents: parents, Message: msg, When: time.Unix(1700000000, 0)})
+	id, err := b.mirror.CommitTree(
+		b.ctx, CommitSpec{Tree: tree, Parents: parents, Message: msg, When: time.Unix(1700000000, 0)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +32,8 @@ func TestReading(t *testing.T) {
 	if got, err := m.ReadFile(b.ctx, b.base.OID, "a/b/c.txt"); err != nil || string(got) != "c\n" {
 		t.Errorf("%q, %v", got, err)
 	}
-	for _, p := range []string{"", "a", "a/b", "nope", "README/x", "../README", "/README", "a//b/c.txt", "a/b/c.txt\nHEAD"} {
+	for _, p := range []string{"", "a", "a/b", "nope", "README/x", "../README", "/README", "a//b/c.txt",
+		"a/b/c.txt\nHEAD"} {
 		_, err := m.ReadFile(b.ctx, b.base.OID, p)
 		requireCode(t, err, company.ENotFound)
 	}
@@ -50,7 +52,8 @@ func TestReading(t *testing.T) {
 		requireCode(t, err, company.EInvalid)
 	}
 	log, err := m.Log(b.ctx, "", b.base.OID, 5)
-	if err != nil || len(log) != 1 || log[0].Subject() != "first" || log[0].Author.Email != "ann@example.org" || log[0].Tree != tree {
+	if err != nil || len(log) != 1 || log[0].Subject() != "first" || log[0].Author.Email != "ann@example.org" ||
+		log[0].Tree != tree {
 		t.Errorf("%+v, %v", log, err)
 	}
 }
@@ -58,7 +61,8 @@ func TestReading(t *testing.T) {
 // Odd names, symlinks, modes and bytes are kept as they are.
 func TestOddPathsAreKept(t *testing.T) {
 	t.Parallel()
-	files := map[string]string{"crlf.txt": "a\r\nb\r\n", "new\nline": "x", "tab\t\"quote\"": "y", "\xff\xfe": "z", "run.sh": "#!/bin/sh\n"}
+	files := map[string]string{"crlf.txt": "a\r\nb\r\n", "new\nline": "x", "tab\t\"quote\"": "y", "\xff\xfe": "z",
+		"run.sh": "#!/bin/sh\n"}
 	dir := newCheckout(t, files)
 	if err := os.Symlink("loop", filepath.Join(dir, "loop")); err != nil {
 		t.Fatal(err)
@@ -160,7 +164,8 @@ func TestUpdateRefRace(t *testing.T) {
 func TestUpdateRefNeverMain(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
-	for _, ref := range []string{"refs/heads/main", "refs/heads/master", "refs/heads/MAIN", "main", "HEAD", "refs/tags/v1", "refs/heads/feature"} {
+	for _, ref := range []string{"refs/heads/main", "refs/heads/master", "refs/heads/MAIN", "main", "HEAD", "refs/tags/v1",
+		"refs/heads/feature"} {
 		requireCode(t, b.mirror.UpdateRef(b.ctx, ref, b.base.OID, ""), company.EProtected)
 	}
 	if out := gitexectest.Git(t, b.mirror.Dir(), "--git-dir=.", "for-each-ref", "refs/heads"); out != "" {
@@ -182,7 +187,8 @@ func TestDiffAround(t *testing.T) {
 			t.Errorf("%d lines around: %d, want %d (%v)\n%s", around, got, want, err, d.Patch)
 		}
 	}
-	if d, err := b.mirror.Diff(b.ctx, b.base.OID, head, 1<<20); err != nil || bytes.Count(d.Patch, []byte("\n same")) != 6 {
+	if d, err := b.mirror.Diff(b.ctx, b.base.OID, head, 1<<20); err != nil ||
+		bytes.Count(d.Patch, []byte("\n same")) != 6 {
 		t.Errorf("%v\n%s", err, d.Patch)
 	}
 }
@@ -204,7 +210,8 @@ func TestDiffAndPatchID(t *testing.T) {
 	for _, c := range d.Changes {
 		got = append(got, c.Change)
 	}
-	want := []company.Change{{Path: "a", Action: "modified"}, {Path: "c", Action: "deleted"}, {Path: "new\nname", Action: "created"}}
+	want := []company.Change{{Path: "a", Action: "modified"}, {Path: "c", Action: "deleted"},
+		{Path: "new\nname", Action: "created"}}
 	if len(got) != 3 || got[0] != want[0] || got[1] != want[1] || got[2] != want[2] {
 		t.Errorf("%+v", got)
 	}
@@ -255,7 +262,8 @@ func TestAncestry(t *testing.T) {
 // emptyTreeIn makes sure that the mirror has the empty tree as an object.
 func emptyTreeIn(t testing.TB, b *bundle) company.OID {
 	t.Helper()
-	return company.OID(gitexectest.GitWith(t, b.mirror.Dir(), "", "--git-dir=.", "hash-object", "-t", "tree", "-w", "--stdin"))
+	return company.OID(
+		gitexectest.GitWith(t, b.mirror.Dir(), "", "--git-dir=.", "hash-object", "-t", "tree", "-w", "--stdin"))
 }
 
 // GIT-3
@@ -271,7 +279,8 @@ func TestEveryOperationIsLogged(t *testing.T) {
 	if _, err := b.mirror.List(WithLog(b.ctx, log), b.base.OID); err != nil {
 		t.Fatal(err)
 	}
-	pushErr := b.push(log, Remote{URL: "https://ann:s3cret@127.0.0.1:1/x.git"}, "refs/heads/develop-t1-k3fq", b.base.OID, "")
+	pushErr := b.push(log, Remote{URL: "https://ann:s3cret@127.0.0.1:1/x.git"}, "refs/heads/develop-t1-k3fq",
+		b.base.OID, "")
 	requireCode(t, pushErr, company.EGit)
 	if err := log.Close(); err != nil {
 		t.Fatal(err)
@@ -288,7 +297,8 @@ func TestEveryOperationIsLogged(t *testing.T) {
 		}
 		ops = append(ops, o)
 	}
-	if len(ops) != 3+len(networkPause) || ops[0].Op != "ls-tree" || ops[0].Exit != 0 || len(ops[0].Args) == 0 || ops[2].Op != "ls-remote" || ops[2].Exit != 128 || ops[2].Stderr == "" {
+	if len(ops) != 3+len(networkPause) || ops[0].Op != "ls-tree" || ops[0].Exit != 0 || len(ops[0].Args) == 0 ||
+		ops[2].Op != "ls-remote" || ops[2].Exit != 128 || ops[2].Stderr == "" {
 		t.Errorf("%+v", ops)
 	}
 	for _, s := range []string{string(raw), pushErr.Error(), b.log.String()} {
@@ -296,7 +306,8 @@ func TestEveryOperationIsLogged(t *testing.T) {
 			t.Errorf("a credential shows in %q", s)
 		}
 	}
-	if masked := Mask("fatal: unable to access 'https://ann:s3cret@h/x'"); !strings.Contains(masked, "[MASKED:") || strings.Contains(masked, "s3cret") {
+	if masked := Mask("fatal: unable to access 'https://ann:s3cret@h/x'"); !strings.Contains(masked, "[MASKED:") ||
+		strings.Contains(masked, "s3cret") {
 		t.Error(masked)
 	}
 }

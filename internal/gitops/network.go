@@ -8,17 +8,15 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/gitlogin"
-	"company/internal/lazyregexp"
-	"company/internal/retry"
+	"company/internal/gitops/gitlogin"
+	"company/internal/lib/lazyregexp"
+	"company/internal/lib/retry"
 )
 
-// networkPause are the waits between the tries of a fetch (GIT-6), each of which
-// has a fresh credential.
+// networkPause lists the waits between the attempts of a fetch (GIT-6). Each attempt gets a fresh credential.
 var networkPause = []time.Duration{time.Second, 4 * time.Second}
 
-// runWithRetry runs a call that reads from the remote. What a person has to mend
-// is not tried again.
+// runWithRetry runs a call that reads from the remote. It does not retry errors that a person must fix.
 func (a *remoteEndpoint) runWithRetry(ctx context.Context, c call) (r result, err error) {
 	policy := retry.Policy{Next: func(try int, err error) (time.Duration, bool) {
 		if a.once || a.host == "" || try >= len(networkPause) || company.NeedsPerson(err) {
@@ -35,8 +33,7 @@ func (a *remoteEndpoint) runWithRetry(ctx context.Context, c call) (r result, er
 	return r, err
 }
 
-// runOnce runs one call at the remote, with a server for git's question for a
-// credential.
+// runOnce runs one call at the remote and answers git's credential requests.
 func (a *remoteEndpoint) runOnce(ctx context.Context, c call) (result, error) {
 	a.asked, a.given = nil, gitlogin.Login{}
 	r, err := a.s.run(ctx, c)
@@ -46,19 +43,22 @@ func (a *remoteEndpoint) runOnce(ctx context.Context, c call) (result, error) {
 	return r, err
 }
 
-// What git and ssh say, in English since LC_ALL is C.
+// Messages of git and ssh. They are in English because LC_ALL is C.
 var (
-	hostKeyRE = lazyregexp.New(`Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED|No .* host key is known for`)
-	loginRE   = lazyregexp.New(`(?i)Authentication failed|could not read Username|could not read Password|terminal prompts disabled|` +
-		`returned error: 40[13]|HTTP Basic: Access denied|Permission denied|Permission to .* denied|Repository not found|Could not read from remote repository|` +
-		`not have permission|access rights|Too many authentication failures`)
+	hostKeyRE = lazyregexp.New(
+		`Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED|No .* host key is known for`)
+	loginRE = lazyregexp.New(
+		`(?i)Authentication failed|could not read Username|could not read Password|terminal prompts disabled|` +
+			`returned error: 40[13]|HTTP Basic: Access denied|Permission denied|Permission to .* denied|Repository not found|Could not read from remote repository|` +
+			`not have permission|access rights|Too many authentication failures`)
 	scopeRE   = lazyregexp.New("(?i)refusing to allow .*(scope|permission)")
 	certRE    = lazyregexp.New(`(?i)certificate|SSL.*problem|server verification failed`)
-	offlineRE = lazyregexp.New(`(?i)Could not resolve host|Failed to connect|Connection refused|timed out|Connection reset|No route to host|` +
-		`Network is unreachable|early EOF|hung up unexpectedly|returned error: 5\d\d|Connection closed`)
+	offlineRE = lazyregexp.New(
+		`(?i)Could not resolve host|Failed to connect|Connection refused|timed out|Connection reset|No route to host|` +
+			`Network is unreachable|early EOF|hung up unexpectedly|returned error: 5\d\d|Connection closed`)
 )
 
-// explainFailure explains a failed call at the remote: the cause, and the fix.
+// explainFailure converts a failed call at the remote to an error with cause and fix.
 func (a *remoteEndpoint) explainFailure(ctx context.Context, doing string, r result) error {
 	where := a.host
 	where = cmp.Or(where, strings.TrimPrefix(a.url, "file://"))
@@ -67,7 +67,8 @@ func (a *remoteEndpoint) explainFailure(ctx context.Context, doing string, r res
 	case a.asked != nil:
 		return a.asked
 	case a.host == "":
-		return company.E(company.EGit, fmt.Sprintf("the remote %s could not be %s", where, doing)).Because(said).Fix("see that it is there and yours to read: git remote -v")
+		return company.E(company.EGit, fmt.Sprintf("the remote %s could not be %s", where, doing)).Because(said).
+			Fix("see that it is there and yours to read: git remote -v")
 	case hostKeyRE.MatchString(r.stderr):
 		if a.ssh != nil {
 			return a.ownHostKeyRefused(ctx, r)
@@ -77,18 +78,19 @@ func (a *remoteEndpoint) explainFailure(ctx context.Context, doing string, r res
 		return authError(where + " does not let this credential do that").Because(firstMatch(scopeRE, r.stderr)).
 			Fix("give it the permission that is named, or take such files out of the work; then approve to try again")
 	case certRE.MatchString(r.stderr):
-		return company.E(company.EGit, "the certificate of "+where+" is not trusted").Because(said).Fix("export SSL_CERT_FILE=<file of the authority that signed it>").NeedsPerson()
+		return company.E(company.EGit, "the certificate of "+where+" is not trusted").Because(said).
+			Fix("export SSL_CERT_FILE=<file of the authority that signed it>").NeedsPerson()
 	case offlineRE.MatchString(r.stderr) && !strings.Contains(r.stderr, "Permission denied"):
-		e := company.E(company.EGit, where+" could not be "+doing).Because(said).Fix("check the network and try again")
-		e.Class = company.Recoverable
-		return e
+		fault := company.E(company.EGit, where+" could not be "+doing).Because(said).Fix("check the network and try again")
+		fault.Class = company.Recoverable
+		return fault
 	case loginRE.MatchString(r.stderr):
 		return authError(fmt.Sprintf("%s refused the %s", where, a.credentialName())).Because(said).Fix(a.refusedFix())
 	}
 	return company.E(company.EGit, where+" could not be "+doing).Because(said)
 }
 
-// credentialName describes the credential that the remote got.
+// credentialName describes the credential that was sent to the remote.
 func (a *remoteEndpoint) credentialName() string {
 	switch {
 	case a.given.Source != "":
@@ -103,13 +105,14 @@ func (a *remoteEndpoint) credentialName() string {
 	return "credential"
 }
 
-// refusedFix is what to do about a refused login.
+// refusedFix returns the fix for a refused login.
 func (a *remoteEndpoint) refusedFix() string {
 	switch {
 	case a.given.Source != "":
 		return "see that your own git may push there: git push --dry-run"
 	case a.ssh != nil:
-		return "see that your own ssh logs in there: " + a.sshByHand() + "; a key with a passphrase has to be in the agent: ssh-add"
+		return "see that your own ssh logs in there: " + a.sshByHand() +
+			"; a key with a passphrase has to be in the agent: ssh-add"
 	case a.protocols == "ssh" && a.s.cfg.Method == ByDeployKey:
 		return "add the key's public half to the repository, with write access: ssh-keygen -y -f " + a.s.cfg.DeployKey
 	case a.protocols == "ssh":
@@ -127,14 +130,14 @@ func firstMatch(re *lazyregexp.Regexp, text string) string {
 	return ""
 }
 
-// operatorVariables are what git may know of the operator's environment when
-// it goes to the network, and then alone: proxies and certificates.
+// operatorVariables are the operator's variables that git gets, only when it uses the network: proxies and
+// certificates.
 var operatorVariables = []string{
 	"http_proxy", "https_proxy", "all_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY",
 	"SSL_CERT_FILE", "SSL_CERT_DIR", "GIT_SSL_CAINFO", "GIT_SSL_CAPATH",
 }
 
-// OperatorEnv picks, out of an environment, what the network git gets of it.
+// OperatorEnv returns the variables of an environment that git gets when it uses the network.
 func OperatorEnv(lookup func(string) (string, bool)) []string {
 	var out []string
 	has := map[string]bool{}
@@ -144,7 +147,7 @@ func OperatorEnv(lookup func(string) (string, bool)) []string {
 			out = append(out, name+"="+v)
 		}
 	}
-	// Other programs read these names; git's own are different.
+	// Other programs read these names; git reads different ones.
 	for ours, gits := range map[string]string{"SSL_CERT_FILE": "GIT_SSL_CAINFO", "SSL_CERT_DIR": "GIT_SSL_CAPATH"} {
 		if v, _ := lookup(ours); has[ours] && !has[gits] {
 			out = append(out, gits+"="+v)

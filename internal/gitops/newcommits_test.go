@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/gitexec/gitexectest"
+	"company/internal/gitops/gitexec/gitexectest"
 )
 
 // openBatch is a process that reads the objects of a quarantine.
@@ -47,7 +47,8 @@ func TestWalkedCommitsAreThoseOfGit(t *testing.T) {
 		tips   []OID
 		walked bool
 	}{
-		"the base": {[]OID{b.base.OID}, true}, "one": {[]OID{one}, true}, "a line": {[]OID{two}, true}, "a merge": {[]OID{merge}, true},
+		"the base": {[]OID{b.base.OID}, true}, "one": {[]OID{one}, true}, "a line": {[]OID{two}, true},
+		"a merge":  {[]OID{merge}, true},
 		"two tips": {[]OID{two, side}, true}, "one of them twice": {[]OID{two, one}, true},
 		"behind the base": {[]OID{around}, false}, "the past": {[]OID{first}, false}, "many": {[]OID{long}, false},
 	} {
@@ -76,8 +77,10 @@ func TestWalkedCommitsAreThoseOfGit(t *testing.T) {
 		old, new  OID
 		rewritten bool
 	}{
-		"on top": {one, two, false}, "merged": {side, merge, false}, "far on top": {one, long, false}, "the same": {two, two, false},
-		"left out": {side, two, true}, "taken back": {two, one, true}, "the base": {b.base.OID, merge, false}, "below the base": {first, one, false},
+		"on top": {one, two, false}, "merged": {side, merge, false}, "far on top": {one, long, false},
+		"the same": {two, two, false},
+		"left out": {side, two, true}, "taken back": {two, one, true}, "the base": {b.base.OID, merge, false},
+		"below the base": {first, one, false},
 	} {
 		got, err := q.isRewritten(b.ctx, reader, nil, RefUpdate{Old: c.old, New: c.new})
 		if err != nil || got != c.rewritten {
@@ -166,7 +169,8 @@ func TestReadFilesAhead(t *testing.T) {
 	if err := b.mirror.ReadFiles(b.ctx, entries, func(Entry, []byte) error { return enough }); !errors.Is(err, enough) {
 		t.Error(err)
 	}
-	for id, code := range map[OID]company.Code{b.base.OID: company.ENotFound, OID(strings.Repeat("1", 40)): company.ENotFound} {
+	for id, code := range map[OID]company.Code{b.base.OID: company.ENotFound,
+		OID(strings.Repeat("1", 40)): company.ENotFound} {
 		entries[2].OID = id
 		requireCode(t, b.mirror.ReadFiles(b.ctx, entries, func(Entry, []byte) error { return nil }), code, string(id))
 	}

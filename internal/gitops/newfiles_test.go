@@ -18,7 +18,9 @@ func TestNews(t *testing.T) {
 	t.Parallel()
 	p := gitopstest.New(t, map[string]string{"old.txt": "old\n", "kept.txt": "kept\n"})
 	p.Commit("work", map[string]string{"gone.txt": "gone\n", "one/same.txt": "same\n"})
-	p.Commit("work", map[string]string{"gone.txt": "", "two/same.txt": "same\n", "copy of old.txt": "old\n", "kept.txt": "changed\n"})
+	p.Commit(
+		"work", map[string]string{"gone.txt": "", "two/same.txt": "same\n", "copy of old.txt": "old\n",
+			"kept.txt": "changed\n"})
 	began := p.Commit("main", map[string]string{"theirs.txt": "theirs\n"})
 	p.Git("switch", "-q", "work")
 	p.Git("merge", "-q", "--no-commit", "main")
@@ -40,16 +42,19 @@ func TestNews(t *testing.T) {
 	}
 	slices.Sort(files)
 	slices.Sort(names)
-	if want := []string{"gone.txt", "in the merge.txt", "kept.txt", "one/same.txt", "two/same.txt"}; !slices.Equal(files, want) {
+	if want := []string{"gone.txt", "in the merge.txt", "kept.txt", "one/same.txt", "two/same.txt"}; !slices.Equal(
+		files, want) {
 		t.Errorf("files %q, not %q", files, want)
 	}
-	if want := []string{"copy of old.txt", "gone.txt", "in the merge.txt", "one", "one/same.txt", "two", "two/same.txt"}; !slices.Equal(names, want) {
+	if want := []string{"copy of old.txt", "gone.txt", "in the merge.txt", "one", "one/same.txt", "two",
+		"two/same.txt"}; !slices.Equal(names, want) {
 		t.Errorf("names %q, not %q", names, want)
 	}
 	if len(news.Commits) != 3 {
 		t.Errorf("%d commits", len(news.Commits))
 	}
-	if news, err := p.Mirror.News(t.Context(), head, head); err != nil || len(news.Files)+len(news.Names)+len(news.Commits) > 0 {
+	if news, err := p.Mirror.News(t.Context(), head, head); err != nil ||
+		len(news.Files)+len(news.Names)+len(news.Commits) > 0 {
 		t.Errorf("of nothing: %+v %v", news, err)
 	}
 }

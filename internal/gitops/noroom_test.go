@@ -9,14 +9,14 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 )
 
 // TestFullDiskIsToldAsOne: what the store and its git cannot write for want of room is an error
 // of the host with what to do, whichever of the two meets it.
 func TestFullDiskIsToldAsOne(t *testing.T) {
 	disk := t.TempDir()
-	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=1m,nr_inodes=60,mode=0700"); err != nil {
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=1m,nr_inodes=300,mode=0700"); err != nil {
 		hosttest.Lacks(t, "a small disk cannot be mounted: %v", err)
 	}
 	t.Cleanup(func() {
@@ -28,12 +28,30 @@ func TestFullDiskIsToldAsOne(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	checkout := setup(t, map[string]string{"a": "x\n"}).checkout
+	m, err := s.Mirror(t.Context(), "project", checkout)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := m.FetchBase(t.Context(), nil, Source{Path: checkout}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.UpdateRef(t.Context(), "refs/company/runs/t1-01.1", base.OID, ""); err != nil {
+		t.Fatal(err)
+	}
 	full := func(what string) {
 		t.Helper()
-		err := s.createRepo(t.Context(), filepath.Join(s.root, "new.git"), "main", nil)
-		var own *company.Error
-		if !errors.Is(err, syscall.ENOSPC) || !errors.As(err, &own) || own.Code != company.EGit || own.Hint == "" {
-			t.Errorf("%s: %v", what, err)
+		for op, do := range map[string]func() error{
+			"a repository":   func() error { return s.createRepo(t.Context(), filepath.Join(s.root, "new.git"), "main", nil) },
+			"a reference":    func() error { return m.UpdateRef(t.Context(), "refs/company/runs/t1-01.2", base.OID, "") },
+			"another folder": func() error { return m.UpdateRef(t.Context(), "refs/heads/develop-t1-k3fq", base.OID, "") },
+		} {
+			err := do()
+			var own *company.Error
+			if !errors.Is(err, syscall.ENOSPC) || !errors.As(err, &own) || own.Code != company.EGit || own.Hint == "" {
+				t.Errorf("%s, %s: %v", what, op, err)
+			}
 		}
 	}
 	fill, err := os.Create(filepath.Join(disk, "fill"))

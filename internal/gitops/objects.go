@@ -1,19 +1,16 @@
 package gitops
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/hex"
 	"fmt"
 	"io"
-	"os/exec"
 	"strconv"
 	"strings"
 	"time"
 
 	"company/internal/company"
-	"company/internal/gitexec"
 )
 
 // Modes of tree entries as git writes them.
@@ -26,75 +23,75 @@ const (
 )
 
 const (
-	maxTreeBytes   = 64 << 20  // one tree object that we parse
-	maxCommitBytes = 1 << 20   // one commit object
-	maxReadBytes   = 512 << 20 // one blob held in memory
+	maxTreeBytes   = 64 << 20  // limit for one tree object
+	maxCommitBytes = 1 << 20   // limit for one commit object
+	maxReadBytes   = 512 << 20 // limit for one blob in memory
 )
 
-// batch is one git cat-file --batch-command: many questions, one process. It
-// belongs to one goroutine.
+// batch sends requests to one git cat-file --batch-command process. It is not safe for concurrent use.
 type batch struct {
-	s     *Store
-	ctx   context.Context
-	stop  context.CancelFunc
-	cmd   *exec.Cmd
-	in    io.WriteCloser
-	out   *bufio.Reader
-	err   *gitexec.Head
-	start time.Time
+	*reader
+	s        *Store
+	ctx      context.Context
+	stop     context.CancelFunc
+	detach   func() bool // stops ctx from killing the process; false if it already did
+	start    time.Time
+	asked    int  // number of requests whose answers were not read yet
+	isBroken bool // the next output is unknown
 }
 
-// startBatch starts the process; close ends it. env adds variables (the object
-// directories of a push), limited sets resource limits.
+// startBatch starts a batch. The caller must call close. env adds variables (the object directories of a push), and
+// limited sets resource limits.
 func (s *Store) startBatch(ctx context.Context, dir string, env []string, limited bool) (*batch, error) {
 	if err := s.checkUntampered(dir); err != nil {
 		return nil, err
 	}
 	ctx, stop := context.WithTimeout(ctx, localLimit)
-	b := &batch{s: s, ctx: ctx, stop: stop, start: time.Now(), err: gitexec.NewHead(gitexec.MaxStderr)}
-	git := s.command(call{dir: dir, args: []string{"cat-file", "--batch-command"}, env: env, limited: limited})
-	b.cmd = git.Process(ctx)
-	b.cmd.Stderr = b.err
-	in, err := b.cmd.StdinPipe()
-	if err == nil {
-		var out io.ReadCloser
-		if out, err = b.cmd.StdoutPipe(); err == nil {
-			b.in, b.out = in, bufio.NewReaderSize(out, 64<<10)
-			err = git.Start(b.cmd)
+	var r *reader
+	if isShared(env, limited) {
+		r = s.readers.takeIdle(dir)
+	}
+	if r == nil {
+		var err error
+		if r, err = s.startReader(ctx, dir, env, limited); err != nil {
+			stop()
+			return nil, err
 		}
 	}
-	if err != nil {
-		stop()
-		return nil, company.E(company.EGit, "git cat-file could not be run").Wrap(err)
-	}
-	return b, nil
+	return &batch{reader: r, s: s, ctx: ctx, stop: stop, detach: context.AfterFunc(ctx, r.kill), start: time.Now()}, nil
 }
 
-// close ends the process and waits for it.
+// close ends the batch. It also ends the process unless another batch can reuse it.
 func (b *batch) close() {
-	_ = b.in.Close()
-	_, _ = io.Copy(io.Discard, io.LimitReader(b.out, 1)) // usually already at its end
+	isAlive := b.detach()
 	b.stop()
-	_ = b.cmd.Wait()
-	b.s.logOf(b.ctx).writeLine("cat-file", []string{"--batch-command"}, max(0, gitexec.ExitCode(b.cmd)), time.Since(b.start), b.err.String())
+	took, exit, complaint := time.Since(b.start), 0, ""
+	if !isAlive || b.isBroken || b.asked > 0 || !b.s.readers.keepIdle(b.reader) {
+		exit = max(0, b.endProcess())
+		complaint = b.err.String()
+	}
+	b.s.logOf(b.ctx).writeLine("cat-file", []string{"--batch-command"}, exit, took, complaint)
 }
 
-// processError explains a failed conversation with the process.
+// processError converts a failure of the process to an error with its last message.
 func (b *batch) processError(err error) error {
+	b.isBroken = true
 	if b.ctx.Err() != nil {
 		return contextError(b.ctx, "cat-file")
 	}
+	b.endProcess() // its last message may arrive with its end
 	return company.E(company.EGit, "git cat-file ended unexpectedly").Because(strings.TrimSpace(b.err.String())).Wrap(err)
 }
 
-// object is what git knows of an object without its content.
+// object is the metadata of an object.
 type object struct {
-	kind string // commit, tree, blob, tag; empty: missing
+	id   company.OID
+	kind string // commit, tree, blob, tag; empty if missing
 	size int64
 }
 
-// readInfos asks for many objects, in slices small enough that neither side
-// blocks on a full pipe.
+// readInfos reads the metadata of many objects. It sends requests in groups that are small enough not to block on a
+// full pipe.
 func (b *batch) readInfos(ids []company.OID) ([]object, error) {
 	out := make([]object, 0, len(ids))
 	for len(ids) > 0 {
@@ -132,39 +129,39 @@ func (b *batch) readHeader() (object, error) {
 	}
 	if len(f) == 3 {
 		if size, err := strconv.ParseInt(f[2], 10, 64); err == nil {
-			return object{kind: f[1], size: size}, nil
+			return object{id: company.OID(f[0]), kind: f[1], size: size}, nil
 		}
 	}
 	return object{}, b.processError(fmt.Errorf("unexpected answer %q", line))
 }
 
 func (b *batch) readInfo(id company.OID) (object, error) {
-	o, err := b.readInfos([]company.OID{id})
+	objects, err := b.readInfos([]company.OID{id})
 	if err != nil {
 		return object{}, err
 	}
-	return o[0], nil
+	return objects[0], nil
 }
 
-// copyTo streams the content of an object of the wanted kind and size ≤ limit.
+// copyTo streams the content of an object that must have the given kind and at most limit bytes.
 func (b *batch) copyTo(w io.Writer, id company.OID, kind string, limit int64) error {
-	o, err := b.readInfo(id)
+	object, err := b.readInfo(id)
 	if err != nil {
 		return err
 	}
-	if o.kind != kind {
+	if object.kind != kind {
 		return company.E(company.ENotFound, fmt.Sprintf("there is no %s %s", kind, id))
 	}
-	if o.size > limit {
-		return company.E(company.EObjects, fmt.Sprintf("the %s %s has %d bytes, more than %d", kind, id, o.size, limit))
+	if object.size > limit {
+		return company.E(company.EObjects, fmt.Sprintf("the %s %s has %d bytes, more than %d", kind, id, object.size, limit))
 	}
 	if _, err := io.WriteString(b.in, "contents "+string(id)+"\n"); err != nil {
 		return b.processError(err)
 	}
-	if o, err = b.readHeader(); err != nil {
+	if object, err = b.readHeader(); err != nil {
 		return err
 	}
-	if _, err := io.CopyN(w, b.out, o.size); err != nil {
+	if _, err := io.CopyN(w, b.out, object.size); err != nil {
 		return b.processError(err)
 	}
 	if _, err := b.out.Discard(1); err != nil { // the newline after the content
@@ -179,38 +176,41 @@ func (b *batch) read(id company.OID, kind string, limit int64) ([]byte, error) {
 	return buf.Bytes(), err
 }
 
-// maxAhead bounds the objects that are asked for before the first of them is read: the
-// questions fit into a pipe, so that neither side blocks.
+// maxAhead limits the objects that are requested before the first one is read. The requests fit into a pipe, so that
+// neither side blocks.
 const maxAhead = 32
 
-// ask asks for an object, which readAsked reads.
+// ask requests an object for a later readAsked.
 func (b *batch) ask(id company.OID) error {
+	b.asked++
 	if _, err := io.WriteString(b.in, "contents "+string(id)+"\n"); err != nil {
 		return b.processError(err)
 	}
 	return nil
 }
 
-// readAsked reads the object that was asked for first, of the wanted kind and size ≤
-// limit. After an error nothing can be read any more.
+// readAsked reads the oldest requested object, which must have the given kind and at most limit bytes. After an error
+// the batch can read no more.
 func (b *batch) readAsked(id company.OID, kind string, limit int64) ([]byte, error) {
-	o, err := b.readHeader()
+	object, err := b.readHeader()
 	if err != nil {
 		return nil, err
 	}
-	if o.kind != kind {
+	if object.kind != kind {
 		return nil, company.E(company.ENotFound, fmt.Sprintf("there is no %s %s", kind, id))
 	}
-	if o.size > limit {
-		return nil, company.E(company.EObjects, fmt.Sprintf("the %s %s has %d bytes, more than %d", kind, id, o.size, limit))
+	if object.size > limit {
+		return nil, company.E(company.EObjects,
+			fmt.Sprintf("the %s %s has %d bytes, more than %d", kind, id, object.size, limit))
 	}
-	text := make([]byte, o.size)
+	text := make([]byte, object.size)
 	if _, err := io.ReadFull(b.out, text); err != nil {
 		return nil, b.processError(err)
 	}
 	if _, err := b.out.Discard(1); err != nil { // the newline after the content
 		return nil, b.processError(err)
 	}
+	b.asked--
 	return text, nil
 }
 
@@ -229,7 +229,7 @@ func (b *batch) readTree(id company.OID) ([]treeEntry, error) {
 	return parseTree(raw, len(id)/2)
 }
 
-// parseTree takes a tree object apart; idLen is the length of a raw id.
+// parseTree parses a tree object. idLen is the length of a raw id.
 func parseTree(raw []byte, idLen int) ([]treeEntry, error) {
 	var out []treeEntry
 	for len(raw) > 0 {
@@ -263,7 +263,7 @@ type Commit struct {
 	Raw       string // the whole object
 }
 
-// Subject is the first line of the message.
+// Subject returns the first line of the message.
 func (c Commit) Subject() string {
 	s, _, _ := strings.Cut(c.Message, "\n")
 	return s
@@ -277,13 +277,13 @@ func (b *batch) readCommit(id company.OID) (Commit, error) {
 	return parseCommit(id, raw)
 }
 
-// parseCommit takes a commit object apart. Odd identities and dates are data.
-// Of lines that are there twice the first counts, as it does for forges.
+// parseCommit parses a commit object. It accepts odd identities and dates. Of duplicate headers the first counts, as
+// on forges.
 func parseCommit(id company.OID, raw []byte) (Commit, error) {
-	c := Commit{OID: id, Raw: string(raw)}
-	head, msg, _ := strings.Cut(c.Raw, "\n\n")
+	commit := Commit{OID: id, Raw: string(raw)}
+	head, msg, _ := strings.Cut(commit.Raw, "\n\n")
 	seen := map[string]bool{}
-	c.Message = msg
+	commit.Message = msg
 	for line := range strings.SplitSeq(head, "\n") {
 		key, value, _ := strings.Cut(line, " ")
 		if seen[key] && key != "parent" {
@@ -292,22 +292,22 @@ func parseCommit(id company.OID, raw []byte) (Commit, error) {
 		seen[key] = true
 		switch key {
 		case "tree":
-			c.Tree = company.OID(value)
+			commit.Tree = company.OID(value)
 		case "parent":
-			c.Parents = append(c.Parents, company.OID(value))
+			commit.Parents = append(commit.Parents, company.OID(value))
 		case "author":
-			c.Author, _ = parsePerson(value)
+			commit.Author, _ = parsePerson(value)
 		case "committer":
-			c.Committer, c.When = parsePerson(value)
+			commit.Committer, commit.When = parsePerson(value)
 		}
 	}
-	if !c.Tree.Valid() {
+	if !commit.Tree.Valid() {
 		return Commit{}, company.E(company.EObjects, "the commit "+string(id)+" is malformed")
 	}
-	return c, nil
+	return commit, nil
 }
 
-// parsePerson reads "name <email> seconds zone".
+// parsePerson parses "name <email> seconds zone".
 func parsePerson(v string) (Person, time.Time) {
 	name, rest, _ := strings.Cut(v, " <")
 	email, when, _ := strings.Cut(rest, "> ")

@@ -14,29 +14,36 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/gitexec/gitexectest"
+	"company/internal/gitops/gitexec/gitexectest"
 )
 
 // oddTree stages, in the checkout, what is in repositories in the wild.
 func oddTree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	blobs := map[string]string{
-		".gitattributes": "* text=auto eol=crlf ident\n*.bin filter=lfs diff=lfs merge=lfs -text\n*.u16 working-tree-encoding=UTF-16 text\nexport export-ignore\nsubst export-subst\n",
-		".gitmodules":    "[submodule \"vendor/sub\"]\n\tpath = vendor/sub\n\turl = https://example.invalid/sub.git\n",
-		"dos.txt":        "one\r\ntwo\r\n", "unix.txt": "one $Id$\n", "wide.u16": "plain\n", "export": "kept\n", "subst": "$Format:%H$\n",
+		".gitattributes": "* text=auto eol=crlf ident\n*.bin filter=lfs diff=lfs merge=lfs -text\n*.u16 " +
+			"working-tree-encoding=UTF-16 text\nexport export-ignore\nsubst export-subst\n",
+		".gitmodules": "[submodule \"vendor/sub\"]\n\tpath = vendor/sub\n\turl = https://example.invalid/sub.git\n",
+		"dos.txt":     "one\r\ntwo\r\n", "unix.txt": "one $Id$\n", "wide.u16": "plain\n", "export": "kept\n",
+		"subst":   "$Format:%H$\n",
 		"big.bin": "version https://git-lfs.github.com/spec/v1\noid sha256:" + strings.Repeat("ab", 32) + "\nsize 12345\n",
-		"-rf":     "dash\n", "a b\"c'd": "quotes\n", "line\nend": "newline\n", "tab\tbed": "tab\n", "caf\xe9": "latin1\n", "cafe\u0301": "nfd\n", "caf\u00e9": "nfc\n",
-		"\U0001F600": "emoji\n", "[glob]*?": "glob\n", "README": "one\n", "readme": "two\n", ":(top)x": "magic\n", "empty": "",
+		"-rf":     "dash\n", "a b\"c'd": "quotes\n", "line\nend": "newline\n", "tab\tbed": "tab\n", "caf\xe9": "latin1\n",
+		"cafe\u0301": "nfd\n", "caf\u00e9": "nfc\n",
+		"\U0001F600": "emoji\n", "[glob]*?": "glob\n", "README": "one\n", "readme": "two\n", ":(top)x": "magic\n",
+		"empty": "",
 	}
 	for name, content := range blobs {
 		p := filepath.Join(t.TempDir(), "blob")
 		if err := os.WriteFile(p, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		gitexectest.Git(t, dir, "update-index", "--add", "--cacheinfo", "100644,"+gitexectest.Git(t, dir, "hash-object", "-w", "--no-filters", p)+","+name)
+		gitexectest.Git(t, dir, "update-index", "--add", "--cacheinfo",
+			"100644,"+gitexectest.Git(t, dir, "hash-object", "-w", "--no-filters", p)+","+name)
 	}
-	for name, target := range map[string]string{"loop-a": "loop-b", "loop-b": "loop-a", "self": "self", "out": "../../etc/passwd", "abs": "/etc/passwd"} {
-		gitexectest.Git(t, dir, "update-index", "--add", "--cacheinfo", "120000,"+gitexectest.GitWith(t, dir, target, "hash-object", "-w", "--stdin")+","+name)
+	for name, target := range map[string]string{"loop-a": "loop-b", "loop-b": "loop-a", "self": "self",
+		"out": "../../etc/passwd", "abs": "/etc/passwd"} {
+		gitexectest.Git(t, dir, "update-index", "--add", "--cacheinfo",
+			"120000,"+gitexectest.GitWith(t, dir, target, "hash-object", "-w", "--stdin")+","+name)
 		blobs[name] = target
 	}
 	gitexectest.Git(t, dir, "update-index", "--add", "--cacheinfo", "160000,"+strings.Repeat("12", 20)+",vendor/sub")
@@ -53,7 +60,8 @@ func TestOddTreesAreKept(t *testing.T) {
 	gitexectest.Git(t, b.checkout, "commit", "-q", "-m", "odd")
 	b.fetch(t)
 	listing := gitexectest.Git(t, b.checkout, "ls-tree", "-r", "-z", "HEAD")
-	if got := gitexectest.Git(t, b.mirror.Dir(), "--git-dir=.", "ls-tree", "-r", "-z", string(b.base.OID)); got != listing {
+	if got := gitexectest.Git(t, b.mirror.Dir(), "--git-dir=.", "ls-tree", "-r", "-z",
+		string(b.base.OID)); got != listing {
 		t.Fatal("the fetch changed the tree")
 	}
 	for name, text := range want {
@@ -102,7 +110,9 @@ func TestOddTreesAreKept(t *testing.T) {
 	if err != nil || !r.Clean {
 		t.Fatalf("%+v, %v", r, err)
 	}
-	merge, err := b.mirror.CommitTree(b.ctx, CommitSpec{Tree: r.Tree, Parents: []company.OID{ours, theirs}, Message: "merge", When: time.Unix(1700000000, 0)})
+	merge, err := b.mirror.CommitTree(
+		b.ctx, CommitSpec{Tree: r.Tree, Parents: []company.OID{ours, theirs}, Message: "merge",
+			When: time.Unix(1700000000, 0)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +128,8 @@ func TestOddTreesAreKept(t *testing.T) {
 	// In a run, too: the gitlink and the names that it finds are no fault of it.
 	q := b.quarantine(t, run1)
 	tree := gitexectest.Git(t, q.Dir(), "--git-dir=.", "ls-tree", "-z", string(b.base.OID))
-	tree = strings.Replace(tree, gitexectest.GitWith(t, q.Dir(), "1\n", "--git-dir=.", "hash-object", "-w", "--stdin"), blob(t, q, "mine\n"), 1)
+	tree = strings.Replace(tree, gitexectest.GitWith(t, q.Dir(), "1\n", "--git-dir=.", "hash-object", "-w", "--stdin"),
+		blob(t, q, "mine\n"), 1)
 	head := plant(t, q, gitexectest.GitWith(t, q.Dir(), tree, "--git-dir=.", "mktree", "-z", "--missing"), b.base.OID)
 	taken, err := b.mirror.Take(b.ctx, q, head, ResultRef(run1))
 	if err != nil || fmt.Sprint(taken.Changes) != "[{work.txt modified 0}]" {
@@ -135,7 +146,8 @@ func TestLargeAndUnrelated(t *testing.T) {
 		fmt.Fprintf(&in, "blob\nmark :%d\ndata %d\n%d\n\n", i+1, len(fmt.Sprint(i))+1, i)
 	}
 	commit := func(branch string, mark, from int) {
-		fmt.Fprintf(&in, "commit refs/heads/%s\nmark :%d\ncommitter A <a@b> %d +0000\ndata 2\nx\n", branch, mark, 1700000000+mark)
+		fmt.Fprintf(&in, "commit refs/heads/%s\nmark :%d\ncommitter A <a@b> %d +0000\ndata 2\nx\n", branch, mark,
+			1700000000+mark)
 		if from > 0 {
 			fmt.Fprintf(&in, "from :%d\n", from)
 		}

@@ -9,25 +9,24 @@ import (
 	"path/filepath"
 
 	"company/internal/company"
-	"company/internal/folder"
+	"company/internal/lib/safedir"
 )
 
-// ReadOnlyMirrors are the mirrors of a store that another process may own: a
-// MirrorSource whose mirrors are only looked at.
+// ReadOnlyMirrors opens mirrors of a store that another process may own. It is a MirrorSource whose mirrors are only
+// read.
 type ReadOnlyMirrors struct {
 	Root   string // of the store
 	Remote string // git.remote
 }
 
-// MirrorOf looks at the mirror of a task's project.
+// MirrorOf opens the mirror of a task's project for reading.
 func (r ReadOnlyMirrors) MirrorOf(_ context.Context, t *company.Task) (*Mirror, error) {
 	return LookAt(r.Root, r.Remote, t.Project.ID, t.Project.Path)
 }
 
-// LookAt opens the mirror of a project beside the process that owns the store:
-// it makes, cleans and configures nothing. What it gives is for reading, and
-// for fetching a base, which git itself keeps apart from what the owner does.
-// ENotFound: there is no mirror yet.
+// LookAt opens the mirror of a project beside the process that owns the store. It creates, cleans and configures no
+// files. The mirror may be read, and a base may be fetched into it; git itself separates that from the owner's work.
+// It fails with ENotFound if there is no mirror yet.
 func LookAt(root, remote, projectID, sourcePath string) (*Mirror, error) {
 	git, err := findGit()
 	if err != nil {
@@ -37,32 +36,33 @@ func LookAt(root, remote, projectID, sourcePath string) (*Mirror, error) {
 		return nil, company.E(company.EInvalid, fmt.Sprintf("%q is not a project id", projectID))
 	}
 	none := company.E(company.ENotFound, "nothing of "+projectID+" has been fetched yet")
-	own, err := folder.Open(filepath.Clean(root))
+	own, err := safedir.Open(filepath.Clean(root))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, none.Wrap(err)
 	}
 	if err != nil {
 		return nil, storeError("the git store cannot be read", err)
 	}
-	s := &Store{cfg: Config{Root: root, Remote: remote}, root: own.Path(), own: own, git: git, locks: map[string]*repoLock{}}
-	m := &Mirror{s: s, dir: filepath.Join(s.root, projectID+".git"), source: sourcePath}
-	if there, err := s.pathExists(m.dir); err != nil || !there {
+	store := &Store{cfg: Config{Root: root, Remote: remote}, root: own.Path(), own: own, git: git,
+		locks: map[string]*repoLock{}}
+	mirror := &Mirror{s: store, dir: filepath.Join(store.root, projectID+".git"), source: sourcePath}
+	if there, err := store.pathExists(mirror.dir); err != nil || !there {
 		return nil, errors.Join(err, none)
 	}
-	return m, s.verifyRepo(m.dir)
+	return mirror, store.verifyRepo(mirror.dir)
 }
 
-// View tells what FetchBase would start from, with its refusals, and gives the
-// objects of the checkout itself to read from: List, ReadFile and what else only
-// looks. Nothing is fetched and nothing made that stays, and the Mirror is for
-// nothing else. done ends it.
+// View returns the base that FetchBase would start from, or its error, and a Mirror that reads the checkout's own
+// objects. It fetches no objects and leaves no files. Use the Mirror only for List, ReadFile and other reads. The
+// caller must call done.
 func View(ctx context.Context, checkoutPath, remote, ref string) (m *Mirror, info BaseInfo, done func(), err error) {
 	git, err := findGit()
 	if err != nil {
 		return nil, info, nil, err
 	}
 	if ref != "" && !validRef("refs/heads/"+ref) {
-		return nil, info, nil, company.E(company.EInvalid, fmt.Sprintf("%q cannot be a branch", ref)).Fix("list them with: git branch")
+		return nil, info, nil, company.E(company.EInvalid, fmt.Sprintf("%q cannot be a branch", ref)).
+			Fix("list them with: git branch")
 	}
 	root, err := os.MkdirTemp("", "company-look-")
 	if err == nil {
@@ -75,15 +75,16 @@ func View(ctx context.Context, checkoutPath, remote, ref string) (m *Mirror, inf
 		}
 	}()
 	if err != nil {
-		return nil, info, nil, company.E(company.EGit, "there is no room to look at the repository").Wrap(err).Fix("make room in " + os.TempDir())
+		return nil, info, nil, company.E(company.EGit, "there is no room to look at the repository").Wrap(err).
+			Fix("make room in " + os.TempDir())
 	}
-	s := &Store{cfg: Config{Remote: remote}, root: root, git: git, locks: map[string]*repoLock{}}
-	c, err := s.openCheckout(ctx, checkoutPath)
+	store := &Store{cfg: Config{Remote: remote}, root: root, git: git, locks: map[string]*repoLock{}}
+	checkout, err := store.openCheckout(ctx, checkoutPath)
 	if err != nil {
 		return nil, info, nil, err
 	}
-	if info, err = c.readBase(ctx, ref); err != nil {
+	if info, err = checkout.readBase(ctx, ref); err != nil {
 		return nil, info, nil, err
 	}
-	return &Mirror{s: s, dir: c.commonDir, source: checkoutPath}, info, remove, nil
+	return &Mirror{s: store, dir: checkout.commonDir, source: checkoutPath}, info, remove, nil
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/gitexec/gitexectest"
+	"company/internal/gitops/gitexec/gitexectest"
 )
 
 // A view reads a checkout's own objects, linked work trees included, runs

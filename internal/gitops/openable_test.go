@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/gitexec/gitexectest"
+	"company/internal/gitops/gitexec/gitexectest"
 	"company/internal/gitops/remotetest"
 )
 
@@ -35,7 +35,8 @@ func TestRemoteThatCannotBeOpened(t *testing.T) {
 		t.Error(err)
 	}
 	for url, code := range map[string]company.Code{
-		filepath.Join(empty, "gone"): company.ENotFound, "file://" + filepath.Join(empty, "gone"): company.ENotFound, "file://" + empty: company.ENotFound,
+		filepath.Join(empty, "gone"): company.ENotFound, "file://" + filepath.Join(empty, "gone"): company.ENotFound,
+		"file://" + empty:                     company.ENotFound,
 		server.Server.URL + "/acme/other.git": company.ENotFound, "http://example.com/plain.git": company.EInvalid,
 	} {
 		if err := ask(url, time.Minute); company.CodeOf(err) != code || !company.NeedsPerson(err) {
@@ -55,7 +56,8 @@ func TestRemoteThatCannotBeOpened(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	if err := ask("http://"+silent.Addr().String()+"/x.git", 300*time.Millisecond); err == nil || company.NeedsPerson(err) {
+	if err := ask("http://"+silent.Addr().String()+"/x.git", 300*time.Millisecond); err == nil ||
+		company.NeedsPerson(err) {
 		t.Errorf("a silent server: %v", err)
 	}
 	gitexectest.Git(t, checkout, "remote", "remove", "origin")

@@ -7,33 +7,32 @@ import (
 	"sync"
 	"time"
 
-	"company/internal/folder"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
+	"company/internal/lib/safedir"
 )
 
-// OpLog is a git.log: one line of JSON per git operation. Text of others, such
-// as names of branches and git's messages, stands in it as JSON strings only.
-// Lines of many goroutines do not mix. A nil OpLog swallows everything.
+// OpLog writes a git.log: one JSON line per git operation. Untrusted text, such as branch names and git's messages,
+// only appears in JSON strings. It is safe for concurrent use. A nil OpLog discards everything.
 type OpLog struct {
 	mu  sync.Mutex
 	w   io.Writer
 	now func() time.Time
 }
 
-// NewOpLog writes to w. Close closes w, where it can be closed.
+// NewOpLog returns a log that writes to w. Its Close closes w if that is an io.Closer.
 func NewOpLog(w io.Writer) *OpLog { return &OpLog{w: w, now: time.Now} }
 
 // Operation is one line of a git.log (GIT-3).
 type Operation struct {
 	Time   time.Time `json:"time"`
 	Op     string    `json:"op"`
-	Exit   int       `json:"exit"`    // git's exit code; -1: it was killed
+	Exit   int       `json:"exit"`    // git's exit code; -1 if it was killed
 	TookUS int64     `json:"took_us"` // microseconds
 	Args   []string  `json:"args,omitempty"`
 	Stderr string    `json:"stderr,omitempty"` // the first line
 }
 
-// Close closes what the log writes to, where that can be closed.
+// Close closes the underlying writer if it is an io.Closer.
 func (l *OpLog) Close() error {
 	if l == nil {
 		return nil
@@ -44,24 +43,25 @@ func (l *OpLog) Close() error {
 	return nil
 }
 
-// Record writes an operation that was done inside a container, where no line is written and
-// no time is taken. A nil log swallows it.
+// Record writes an operation that was carried out inside a container, where no log is written and no time is
+// measured. A nil log discards it.
 func (l *OpLog) Record(op string, args ...string) {
 	l.writeLine(op, args, 0, 0, "")
 }
 
-// writeLine writes one operation. A log that cannot be written must not stop the
-// work that it describes, so write errors are dropped.
+// writeLine writes one operation. It ignores write errors, because a failing log must not stop the work that it
+// describes.
 func (l *OpLog) writeLine(op string, args []string, exit int, took time.Duration, stderr string) {
 	if l == nil {
 		return
 	}
 	first, _, _ := strings.Cut(strings.TrimSpace(stderr), "\n")
-	o := Operation{Time: l.now().UTC().Truncate(time.Second), Op: op, Exit: exit, TookUS: took.Microseconds(), Stderr: Mask(first)}
+	operation := Operation{Time: l.now().UTC().Truncate(time.Second), Op: op, Exit: exit, TookUS: took.Microseconds(),
+		Stderr: Mask(first)}
 	for _, a := range args {
-		o.Args = append(o.Args, Mask(a))
+		operation.Args = append(operation.Args, Mask(a))
 	}
-	text, err := folder.Line(o)
+	text, err := safedir.Line(operation)
 	if err != nil {
 		return // as below
 	}
@@ -76,12 +76,13 @@ var masks = []struct {
 }{
 	{lazyregexp.New(`://[^/@\s]+@`), "://[MASKED:CREDENTIAL]@"},
 	{lazyregexp.New(`(?i)(authorization:\s*)(basic|bearer)\s+\S+`), "${1}[MASKED:AUTH_HEADER]"},
-	{lazyregexp.New(`\b(gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,}|glpat-[A-Za-z0-9_-]{16,})`), "[MASKED:GENERIC_SECRET]"},
+	{lazyregexp.New(`\b(gh[pousr]_[A-Za-z0-9]{16,}|github_pat_[A-Za-z0-9_]{16,}|glpat-[A-Za-z0-9_-]{16,})`),
+		"[MASKED:GENERIC_SECRET]"},
 	{lazyregexp.New(`(?i)([?&](?:access_token|token|password|private_token)=)[^&\s]+`), "${1}[MASKED:GENERIC_SECRET]"},
 }
 
-// Mask replaces credentials in a line about git: the user part of URLs,
-// authorization headers, tokens of the known forges.
+// Mask replaces credentials in a text about git: the user part of URLs, authorization headers, tokens of the known
+// forges.
 func Mask(s string) string {
 	for _, m := range masks {
 		s = m.re.ReplaceAllString(s, m.with)
@@ -91,13 +92,13 @@ func Mask(s string) string {
 
 type logKey struct{}
 
-// WithLog makes every git operation under the context write its line to log,
-// for operations that take no log of their own.
+// WithLog returns a context in which every git operation writes its line to log. It is for operations without a log
+// parameter.
 func WithLog(ctx context.Context, log *OpLog) context.Context {
 	return context.WithValue(ctx, logKey{}, log)
 }
 
-// logOf is the log of the context, else the store's.
+// logOf returns the log of the context, else the store's.
 func (s *Store) logOf(ctx context.Context) *OpLog {
 	if l, ok := ctx.Value(logKey{}).(*OpLog); ok && l != nil {
 		return l

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/gitexec/gitexectest"
-	"company/internal/gitlogin"
+	"company/internal/gitops/gitexec/gitexectest"
+	"company/internal/gitops/gitlogin"
 	"company/internal/gitops/remotetest"
 )
 
@@ -40,11 +40,13 @@ func (b *bundle) openAnew() Config {
 func noteHelper(t *testing.T, home, user, password string) (note string) {
 	t.Helper()
 	note = filepath.Join(home, "note")
-	script := "#!/bin/sh\necho \"$1\" >>" + note + "\n[ \"$1\" = get ] && printf 'username=" + user + "\\npassword=" + password + "\\n'\n"
+	script := "#!/bin/sh\necho \"$1\" >>" + note + "\n[ \"$1\" = get ] && printf 'username=" + user + "\\npassword=" +
+		password + "\\n'\n"
 	if err := os.WriteFile(filepath.Join(home, "helper"), []byte(script), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	writeFiles(t, home, map[string]string{".gitconfig": "[credential]\n\thelper = " + filepath.Join(home, "helper") + "\n"})
+	writeFiles(
+		t, home, map[string]string{".gitconfig": "[credential]\n\thelper = " + filepath.Join(home, "helper") + "\n"})
 	return note
 }
 
@@ -77,7 +79,8 @@ func TestOwnLoginOverHTTPS(t *testing.T) {
 
 	home := b.useLogins(t, "")
 	err := push()
-	requireCode(t, err, company.EAuth, "there is no token for it", "T is NOT SET; ~/.netrc has no login for it, and no credential helper is set in your git configuration")
+	requireCode(t, err, company.EAuth, "there is no token for it",
+		"T is NOT SET; ~/.netrc has no login for it, and no credential helper is set in your git configuration")
 	if at(err).Hint != "export T" || at(err).Class != company.HumanRequired {
 		t.Errorf("%#v", at(err))
 	}
@@ -96,7 +99,8 @@ func TestOwnLoginOverHTTPS(t *testing.T) {
 	if calls := readNote(t, note); strings.Trim(calls, "get\n") != "" || calls == "" {
 		t.Errorf("the helper was asked to %q", calls)
 	}
-	if files := append(filesWith(t, b.store.root, canaryToken), filesWith(t, b.checkout, canaryToken)...); len(files) > 0 || strings.Contains(b.log.String(), canaryToken) {
+	if files := append(filesWith(t, b.store.root, canaryToken), filesWith(t, b.checkout, canaryToken)...); len(
+		files) > 0 || strings.Contains(b.log.String(), canaryToken) {
 		t.Errorf("the secret is in %v, log %s", files, b.log)
 	}
 
@@ -114,7 +118,9 @@ func TestOwnLoginOverHTTPS(t *testing.T) {
 		t.Errorf("%q", seen)
 	}
 	// A broken token is an error: no other login takes its place.
-	b.store.cfg.Credential = func(context.Context, string) (string, string, error) { return "", "", authError("the token is broken") }
+	b.store.cfg.Credential = func(context.Context, string) (string, string, error) {
+		return "", "", authError("the token is broken")
+	}
 	requireCode(t, push(), company.EAuth, "the token is broken")
 	b.store.cfg.Credential = nil
 
@@ -153,7 +159,8 @@ func TestOwnLoginIsForOneHost(t *testing.T) {
 	noteHelper(t, b.useLogins(t, ""), "ann", canaryToken)
 	_, err := b.mirror.FetchBase(b.ctx, nil, Source{URL: url}, "")
 	requireCode(t, err, company.EAuth, "wants to log in at")
-	if seen := strings.Join(append(thief.Seen(), server.Seen()...), ""); strings.Contains(seen, canaryToken) || len(thief.Seen()) == 0 {
+	if seen := strings.Join(append(thief.Seen(), server.Seen()...), ""); strings.Contains(seen, canaryToken) ||
+		len(thief.Seen()) == 0 {
 		t.Errorf("%q", seen)
 	}
 }
@@ -174,7 +181,8 @@ func TestOwnLoginsRunNoOtherProgram(t *testing.T) {
 	}
 	hostile := strings.ReplaceAll(c.Config(), "sshCommand", "sshcommandOfOthers")
 	writeFiles(t, home, map[string]string{".gitconfig": hostile + "[credential]\n\thelper =\n" + string(good)})
-	next := commitFiles(t, b.checkout, "second", map[string]string{"README": "hello again\n", ".gitattributes": "* filter=x diff=x merge=x\n"})
+	next := commitFiles(t, b.checkout, "second",
+		map[string]string{"README": "hello again\n", ".gitattributes": "* filter=x diff=x merge=x\n"})
 	c.Poison(filepath.Join(b.checkout, ".git"))
 
 	if _, err := b.mirror.FetchBase(b.ctx, nil, Source{URL: url}, ""); err != nil {
@@ -222,18 +230,22 @@ func TestDoctorNamesOwnLogin(t *testing.T) {
 		}
 		return ""
 	}
-	if got := look(false); !strings.Contains(got, "NOT SET; ~/.netrc has no login for it, and no credential helper is set") {
+	if got := look(false); !strings.Contains(
+		got, "NOT SET; ~/.netrc has no login for it, and no credential helper is set") {
 		t.Error(got)
 	}
 	// A helper may go to the network: it is asked with --online.
 	note := noteHelper(t, home, "ann", canaryToken)
-	if got := look(false); !strings.Contains(got, "a push asks your credential helper helper for a login at") || readNote(t, note) != "" {
+	if got := look(false); !strings.Contains(got, "a push asks your credential helper helper for a login at") ||
+		readNote(t, note) != "" {
 		t.Error(got)
 	}
-	if got := look(true); !strings.Contains(got, "SET, of your credential helper helper") || strings.Contains(got, canaryToken) || readNote(t, note) != "get\n" {
+	if got := look(true); !strings.Contains(got, "SET, of your credential helper helper") ||
+		strings.Contains(got, canaryToken) || readNote(t, note) != "get\n" {
 		t.Error(got)
 	}
-	if err := os.WriteFile(filepath.Join(home, ".netrc"), []byte("machine 127.0.0.1 login ann password x\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(home, ".netrc"), []byte("machine 127.0.0.1 login ann password x\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if got := look(false); !strings.Contains(got, "SET, of ~/.netrc") {

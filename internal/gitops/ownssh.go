@@ -10,12 +10,11 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/gitlogin"
-	"company/internal/health"
+	"company/internal/gitops/gitlogin"
+	"company/internal/lib/healthcheck"
 )
 
-// hasToken reports whether a token is there for an https address. A token that cannot
-// be used is an error.
+// hasToken reports whether there is a token for an https address. A token that cannot be used is an error.
 func (a *remoteEndpoint) hasToken(ctx context.Context, address string) (bool, error) {
 	host := HostOf(address)
 	if host == "" {
@@ -29,17 +28,17 @@ func (a *remoteEndpoint) hasToken(ctx context.Context, address string) (bool, er
 	return login.Secret.Set(), err
 }
 
-// useOwnSSH reaches an ssh address by the president's own ssh.
+// useOwnSSH makes the endpoint use the president's own ssh for an ssh address.
 func (a *remoteEndpoint) useOwnSSH(ctx context.Context, address string) {
-	at, ok := a.own.ResolveSSH(ctx, address)
+	sshHost, ok := a.own.ResolveSSH(ctx, address)
 	if !ok {
 		user, host, port, _ := gitlogin.SplitSSH(address)
-		at = gitlogin.SSHHost{Name: host, User: user, Port: port}
+		sshHost = gitlogin.SSHHost{Name: host, User: user, Port: port}
 	}
-	a.ssh = &at
+	a.ssh = &sshHost
 }
 
-// sshServer is the server behind the remote's name: name, or name:port.
+// sshServer returns the real server of the remote: name, or name:port.
 func (a *remoteEndpoint) sshServer() string {
 	if a.ssh == nil {
 		return a.host
@@ -50,7 +49,7 @@ func (a *remoteEndpoint) sshServer() string {
 	return a.ssh.Name
 }
 
-// sshByHand is how ssh is asked by hand to log in at the remote.
+// sshByHand returns the command to test an ssh login at the remote by hand.
 func (a *remoteEndpoint) sshByHand() string {
 	user, host, port, _ := gitlogin.SplitSSH(a.url)
 	if user != "" {
@@ -62,7 +61,7 @@ func (a *remoteEndpoint) sshByHand() string {
 	return "ssh -T " + host
 }
 
-// ownHostKeyRefused explains why the president's own ssh did not go on.
+// ownHostKeyRefused explains why the president's own ssh stopped.
 func (a *remoteEndpoint) ownHostKeyRefused(ctx context.Context, r result) error {
 	server := a.sshServer()
 	now := "its keys could not be read"
@@ -76,14 +75,17 @@ func (a *remoteEndpoint) ownHostKeyRefused(ctx context.Context, r result) error 
 	if strings.Contains(r.stderr, "HAS CHANGED") {
 		return company.E(company.EHostKey, "the ssh server "+server+" has another key than before").
 			Because("your own ssh knows another one; " + now + ". Another server may stand in between").
-			Fix("ask the server's operator; only if the change is theirs: ssh-keygen -R " + hostName(server) + ", then " + a.sshByHand()).NeedsPerson()
+			Fix("ask the server's operator; only if the change is theirs: ssh-keygen -R " + hostName(server) + ", then " +
+				a.sshByHand()).NeedsPerson()
 	}
-	return company.E(company.EHostKey, "the ssh server "+server+" is not known").Because("your own ssh does not know it; " + now).
-		Fix("compare with what the server's operator publishes, then: company git trust-host " + server + ", or log in once yourself: " + a.sshByHand()).NeedsPerson()
+	return company.E(company.EHostKey, "the ssh server "+server+" is not known").
+		Because("your own ssh does not know it; " + now).
+		Fix("compare with what the server's operator publishes, then: company git trust-host " + server +
+			", or log in once yourself: " + a.sshByHand()).NeedsPerson()
 }
 
-// describeOwnSSH is doctor's result for a remote that the president's own ssh reaches.
-func (a *remoteEndpoint) describeOwnSSH() health.Result {
+// describeOwnSSH returns doctor's result for a remote that uses the president's own ssh.
+func (a *remoteEndpoint) describeOwnSSH() healthcheck.Result {
 	found := "your own ssh, at " + a.sshServer()
 	if a.ssh.User != "" {
 		found = "your own ssh, as " + a.ssh.User + " at " + a.sshServer()
@@ -105,7 +107,8 @@ func (a *remoteEndpoint) describeOwnSSH() health.Result {
 		with = append(with, "the agent")
 	}
 	if len(with) == 0 {
-		return health.Result{Warn: true, Found: found + "; there is no key file for it and no agent", Needed: "a key, to push", Fix: "ssh-keygen -t ed25519, or start the agent: eval $(ssh-agent) && ssh-add"}
+		return healthcheck.Result{Warn: true, Found: found + "; there is no key file for it and no agent",
+			Needed: "a key, to push", Fix: "ssh-keygen -t ed25519, or start the agent: eval $(ssh-agent) && ssh-add"}
 	}
-	return health.Result{OK: true, Found: found + ", with " + strings.Join(with, " and ")}
+	return healthcheck.Result{OK: true, Found: found + ", with " + strings.Join(with, " and ")}
 }

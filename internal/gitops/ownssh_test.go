@@ -15,9 +15,9 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/gitexec/gitexectest"
+	"company/internal/gitops/gitexec/gitexectest"
 	"company/internal/gitops/remotetest"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 )
 
 // sshHome gives the store a president whose ssh knows the server by the name work:
@@ -29,11 +29,14 @@ func (b *bundle) sshHome(t *testing.T, sshd *remotetest.SSHD, key string, more .
 	if err != nil {
 		t.Fatal(err)
 	}
-	conf := fmt.Sprintf("Host work\n  HostName %s\n  Port %s\n  User %s\n  UserKnownHostsFile %s/known_hosts\n  IdentitiesOnly %s\n", name, port, sshd.User, home, map[bool]string{true: "no", false: "yes"}[key == ""])
+	conf := fmt.Sprintf("Host work\n  HostName %s\n  Port %s\n  User %s\n  UserKnownHostsFile %s/known_hosts\n  "+
+		"IdentitiesOnly %s\n", name, port, sshd.User, home, map[bool]string{true: "no", false: "yes"}[key == ""])
 	if key != "" {
 		conf += "  IdentityFile " + key + "\n"
 	}
-	writeFiles(t, home, map[string]string{"ssh_config": conf, ".gitconfig": "[core]\n\tsshCommand = ssh -F " + home + "/ssh_config\n"})
+	writeFiles(
+		t, home, map[string]string{"ssh_config": conf,
+			".gitconfig": "[core]\n\tsshCommand = ssh -F " + home + "/ssh_config\n"})
 	return home
 }
 
@@ -52,7 +55,8 @@ func TestOwnSSH(t *testing.T) {
 
 	err := push()
 	requireCode(t, err, company.EHostKey, "the ssh server "+sshd.Host+" is not known", "SHA256:")
-	if e := at(err); e.Class != company.HumanRequired || !strings.Contains(e.Hint, "company git trust-host "+sshd.Host) || !strings.Contains(e.Hint, "ssh -T work") {
+	if e := at(err); e.Class != company.HumanRequired || !strings.Contains(e.Hint, "company git trust-host "+sshd.Host) ||
+		!strings.Contains(e.Hint, "ssh -T work") {
 		t.Errorf("%#v", e)
 	}
 	keys, err := ScanHost(b.ctx, sshd.Host)
@@ -132,7 +136,8 @@ func TestOwnSSHKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.Command("ssh-keygen", "-q", "-p", "-P", "", "-N", "a passphrase", "-f", locked).CombinedOutput(); err != nil {
+	if out, err := exec.Command("ssh-keygen", "-q", "-p", "-P", "", "-N", "a passphrase", "-f",
+		locked).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	b.sshHome(t, sshd, locked)
@@ -162,7 +167,9 @@ func TestOwnRewrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	rewrite := func(name string) {
-		writeFiles(t, home, map[string]string{".gitconfig": string(plain) + "[url \"work:" + filepath.Dir(origin) + "/\"]\n\t" + name + " = https://git.invalid/\n"})
+		writeFiles(
+			t, home, map[string]string{".gitconfig": string(plain) + "[url \"work:" + filepath.Dir(origin) + "/\"]\n\t" + name +
+				" = https://git.invalid/\n"})
 	}
 	const url, ref = "https://git.invalid/app.git", "refs/heads/develop-t1-k3fq"
 	rewrite("insteadOf")
@@ -201,8 +208,11 @@ func TestTokenBeforeOwnSSH(t *testing.T) {
 		ssh        bool
 	}{
 		{"a token", func(context.Context, string) (string, string, error) { return "", "t", nil }, "", false},
-		{"no token", func(context.Context, string) (string, string, error) { return "", "", NoToken(authError("none")) }, "", true},
-		{"a broken token", func(context.Context, string) (string, string, error) { return "", "", authError("broken") }, company.EAuth, true},
+		{"no token", func(context.Context, string) (string, string, error) {
+			return "", "", NoToken(authError("none"))
+		}, "", true},
+		{"a broken token", func(context.Context, string) (string, string, error) { return "", "", authError("broken") },
+			company.EAuth, true},
 	} {
 		b.store.cfg.Credential = c.credential
 		a, err := b.store.openRemote(b.ctx, Remote{URL: "git@github.com:acme/app.git"})
@@ -278,14 +288,16 @@ func TestDoctorTriesOwnLogin(t *testing.T) {
 		}
 		return found
 	}
-	if got := look()["own login"]; !strings.HasPrefix(got, "true a push to "+url+" is let in, by the login of your credential helper helper") {
+	if got := look()["own login"]; !strings.HasPrefix(
+		got, "true a push to "+url+" is let in, by the login of your credential helper helper") {
 		t.Error(got)
 	}
 	if got := gitexectest.Git(t, origin, "for-each-ref", "--format=%(refname)"); got != "refs/heads/main" {
 		t.Errorf("doctor pushed: %s", got)
 	}
 	server.Secret("another")
-	if got := look()["own login"]; !strings.HasPrefix(got, "false ") || !strings.Contains(got, "refused the login of your credential helper helper") {
+	if got := look()["own login"]; !strings.HasPrefix(got, "false ") ||
+		!strings.Contains(got, "refused the login of your credential helper helper") {
 		t.Error(got)
 	}
 	readNote(t, note)
@@ -302,7 +314,8 @@ func TestDoctorTriesOwnLogin(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := look()
-	if want := "true your own ssh, as " + sshd.User + " at " + sshd.Host + ", with " + sshd.Key; !strings.HasPrefix(got["git credential"], want) {
+	if want := "true your own ssh, as " + sshd.User + " at " + sshd.Host + ", with " +
+		sshd.Key; !strings.HasPrefix(got["git credential"], want) {
 		t.Errorf("%q, want %q", got["git credential"], want)
 	}
 	if !strings.Contains(got["own login"], "is let in, by your own ssh") {

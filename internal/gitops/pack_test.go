@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/gitexec/gitexectest"
-	"company/internal/hosttest"
+	"company/internal/gitops/gitexec/gitexectest"
+	"company/internal/lib/hosttest"
 )
 
 // objects counts the files of a mirror's object store, and its bytes.
@@ -55,7 +55,9 @@ func TestTheMirrorIsPacked(t *testing.T) {
 			t.Fatal(err)
 		}
 		trees = append(trees, r.Tree)
-		commit, err := b.mirror.CommitTree(b.ctx, CommitSpec{Tree: r.Tree, Parents: []company.OID{b.base.OID}, Message: "merge", When: time.Unix(int64(1700000000+i), 0)})
+		commit, err := b.mirror.CommitTree(
+			b.ctx, CommitSpec{Tree: r.Tree, Parents: []company.OID{b.base.OID}, Message: "merge",
+				When: time.Unix(int64(1700000000+i), 0)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +68,8 @@ func TestTheMirrorIsPacked(t *testing.T) {
 	}
 	// A merge that waits: its tree is named by the state alone.
 	waiting := gitexectest.GitWith(t, b.mirror.Dir(), "waiting\n", "--git-dir=.", "hash-object", "-w", "--stdin")
-	tree := company.OID(gitexectest.GitWith(t, b.mirror.Dir(), "100644 blob "+waiting+"\twaiting\x00", "--git-dir=.", "mktree", "-z"))
+	tree := company.OID(
+		gitexectest.GitWith(t, b.mirror.Dir(), "100644 blob "+waiting+"\twaiting\x00", "--git-dir=.", "mktree", "-z"))
 	lost := gitexectest.GitWith(t, b.mirror.Dir(), "lost\n", "--git-dir=.", "hash-object", "-w", "--stdin")
 	old := time.Now().Add(-2 * packGrace)
 	err := filepath.Walk(filepath.Join(b.mirror.Dir(), "objects"), func(p string, fi os.FileInfo, err error) error {
@@ -80,7 +83,8 @@ func TestTheMirrorIsPacked(t *testing.T) {
 	}
 	young := gitexectest.GitWith(t, b.mirror.Dir(), "young\n", "--git-dir=.", "hash-object", "-w", "--stdin")
 
-	if err := b.mirror.Keep(b.ctx, []company.OID{tree, bases[3], bases[3], company.OID("0123456789012345678901234567890123456789")}); err != nil {
+	if err := b.mirror.Keep(b.ctx,
+		[]company.OID{tree, bases[3], bases[3], company.OID("0123456789012345678901234567890123456789")}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.mirror.Ref(b.ctx, baseRef(bases[3])); err != nil {
@@ -102,7 +106,8 @@ func TestTheMirrorIsPacked(t *testing.T) {
 		_, err := gitexectest.TryGit(b.mirror.Dir(), "", "--git-dir=.", "cat-file", "-e", id)
 		return err == nil
 	}
-	for what, id := range map[string]string{"head": string(head), "waiting tree": string(tree), "its file": waiting, "base": string(bases[3]), "young": young, "tree": string(trees[7])} {
+	for what, id := range map[string]string{"head": string(head), "waiting tree": string(tree), "its file": waiting,
+		"base": string(bases[3]), "young": young, "tree": string(trees[7])} {
 		if !has(id) {
 			t.Errorf("%s is gone", what)
 		}
@@ -159,7 +164,8 @@ func TestPackAfterKillAndClockStep(t *testing.T) {
 		return err == nil
 	}
 	if did, err := b.mirror.Pack(b.ctx, before.Add(time.Minute)); err != nil || did || !has() || !isThere(left) {
-		t.Fatalf("after a step of the clock: packed %v, %v; the object is there: %v, and the pack: %v", did, err, has(), isThere(left))
+		t.Fatalf("after a step of the clock: packed %v, %v; the object is there: %v, and the pack: %v", did, err, has(),
+			isThere(left))
 	}
 	// A step back: the office's time is ahead, and files are as old as they look.
 	if did, err := b.mirror.Pack(b.ctx, time.Now().Add(100*packGrace)); err != nil || !did || has() || isThere(left) {

@@ -4,11 +4,11 @@ import (
 	"strconv"
 	"strings"
 
-	"company/internal/gitexec"
+	"company/internal/gitops/gitexec"
 )
 
-// strictFsck refuses in transferred objects what git only notes by default:
-// the special files as symlinks make git follow a link out of the tree.
+// strictFsck makes git refuse transferred objects that it only warns about by default. With special files as
+// symlinks, git would follow a link out of the tree.
 func strictFsck() []gitexec.Setting {
 	var out []gitexec.Setting
 	for _, side := range []string{"fetch", "receive"} {
@@ -19,10 +19,9 @@ func strictFsck() []gitexec.Setting {
 	return out
 }
 
-// historyFsck lets old blemishes of the operator's own history pass. Strict
-// fsck turns warnings into errors, and many honest repositories carry commits
-// by tools that wrote odd dates, zones or modes long ago. What a worker makes
-// anew is held to the strict rules.
+// historyFsck accepts old defects in the operator's own history. Strict fsck turns warnings into errors, and many
+// legitimate repositories have commits by tools that wrote odd dates, zones or modes. New commits of workers are
+// checked by the strict rules.
 func historyFsck() []gitexec.Setting {
 	var out []gitexec.Setting
 	for _, id := range []string{
@@ -32,14 +31,13 @@ func historyFsck() []gitexec.Setting {
 		"gitmodulesUrl", "gitmodulesName", "gitmodulesPath", "gitmodulesUpdate", "gitmodulesParse", "gitmodulesBlob",
 		"gitmodulesMissing", "gitmodulesSymlink",
 	} {
-		// emptyName, fullPathname, hasDot… are kept to a warning as well:
-		// the base is data to us, we never check it out.
+		// emptyName, fullPathname, hasDot… are also only warnings, because the base is data that we never check out.
 		out = append(out, gitexec.Setting{"fetch.fsck." + id, "warn"})
 	}
 	return out
 }
 
-// serveConfig is what pack processes get that work for a container.
+// serveConfig returns the settings of pack processes that serve a container.
 func (s *Store) serveConfig() []gitexec.Setting {
 	return append(strictFsck(), []gitexec.Setting{
 		{"core.hooksPath", s.hooksDir()},
@@ -49,23 +47,22 @@ func (s *Store) serveConfig() []gitexec.Setting {
 		{"receive.unpackLimit", "1"},
 		{"receive.denyDeletes", "true"},
 		{"receive.shallowUpdate", "false"},
-		// A process that would find nothing to collect.
+		// Avoid a process that would find no garbage.
 		{"receive.autogc", "false"},
-		// Those of the alternate are the repository's own, which are asked for anyway.
+		// The alternate's references are the repository's own, which are requested anyway.
 		{"core.alternateRefsCommand", "true"},
-		// One file less to write and to sync; git makes it in memory.
+		// One file less to write and sync; git creates it in memory.
 		{"pack.writeReverseIndex", "false"},
 		{"receive.denyCurrentBranch", "refuse"},
-		// Blobs over the limit are streamed instead of held in memory.
+		// Stream blobs over the limit instead of holding them in memory.
 		{"core.bigFileThreshold", "16m"},
-		// Keeps the mapped windows of a large seed under the address
-		// space limit of the pack processes.
+		// Keep the mapped windows of a large seed within the address space limit of the pack processes.
 		{"core.packedGitLimit", "512m"},
-		// The other end is a pipe on this machine: looking for smaller deltas
-		// costs more time than the bytes do. Those at hand are sent as they are.
+		// The other end is a pipe on this machine, so searching for smaller deltas costs more time than it saves. Existing
+		// deltas are sent unchanged.
 		{"pack.window", "0"},
 	}...)
 }
 
-// shellQuote quotes s for the shell that git hands GIT_SSH_COMMAND to.
+// shellQuote quotes s for the shell to which git passes GIT_SSH_COMMAND.
 func shellQuote(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }

@@ -46,13 +46,15 @@ func TestChangesAreKeptToFolders(t *testing.T) {
 		return err
 	}
 	api := []string{"svc/api"}
-	for _, good := range [][]string{{"svc/api/one.txt"}, {"svc/api/new/a/b"}, {"-svc/api/deep"}, {"-svc/api"}, {"svc/api/one.txt", "svc/api/deep/two.txt"}} {
+	for _, good := range [][]string{{"svc/api/one.txt"}, {"svc/api/new/a/b"}, {"-svc/api/deep"}, {"-svc/api"},
+		{"svc/api/one.txt", "svc/api/deep/two.txt"}} {
 		if err := try(api, good...); err != nil {
 			t.Errorf("%v: %v", good, err)
 		}
 	}
 	for _, bad := range [][]string{
-		{"README"}, {"svc/web/one.txt"}, {"svc/new"}, {"svc/apix/new"}, {"apitoo/one.txt"}, {"-lib"}, {"-svc/web"}, {"-README"}, {"-svc/web/deep/two.txt"},
+		{"README"}, {"svc/web/one.txt"}, {"svc/new"}, {"svc/apix/new"}, {"apitoo/one.txt"}, {"-lib"}, {"-svc/web"},
+		{"-README"}, {"-svc/web/deep/two.txt"},
 		{"svc/api/one.txt", "new"}, {"-svc/api", "svc/api"}, {"-svc"},
 	} {
 		err := try(api, bad...)
@@ -62,7 +64,8 @@ func TestChangesAreKeptToFolders(t *testing.T) {
 		}
 	}
 	// The same tree in two places, of which one may not have it so.
-	if err := try([]string{"svc/api/deep", "svc/web/one.txt"}, "svc/api/deep/x", "svc/web/deep/x"); company.CodeOf(err) != company.EObjects {
+	if err := try([]string{"svc/api/deep", "svc/web/one.txt"}, "svc/api/deep/x", "svc/web/deep/x"); company.CodeOf(
+		err) != company.EObjects {
 		t.Error(err)
 	}
 	if err := try(nil, "README", "-lib"); err != nil {

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/folder/foldertest"
-	"company/internal/gitexec/gitexectest"
-	"company/internal/hosttest"
+	"company/internal/gitops/gitexec/gitexectest"
+	"company/internal/lib/hosttest"
+	"company/internal/lib/safedir/foldertest"
 )
 
 // mountDisk makes an ext4 in a file and mounts it.
@@ -61,7 +61,8 @@ func TestMirrorOutlastsAPowerCut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	head, err := m.CommitTree(t.Context(), CommitSpec{Tree: tree, Parents: []company.OID{base.OID}, Message: "x", When: time.Unix(1700000000, 0)})
+	head, err := m.CommitTree(t.Context(),
+		CommitSpec{Tree: tree, Parents: []company.OID{base.OID}, Message: "x", When: time.Unix(1700000000, 0)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,8 @@ func TestMirrorOutlastsAPowerCut(t *testing.T) {
 	run(t, "cp", "--sparse=always", disk, copied)
 	mountDisk(t, copied, filepath.Join(dir, "after"), false)
 	after := filepath.Join(dir, "after", strings.TrimPrefix(m.Dir(), filepath.Join(dir, "at")))
-	if got, err := gitexectest.TryGit(after, "", "--git-dir=.", "rev-parse", "refs/heads/develop-t1-k3fq"); err != nil || strings.TrimSpace(got) != string(head) {
+	if got, err := gitexectest.TryGit(after, "", "--git-dir=.", "rev-parse", "refs/heads/develop-t1-k3fq"); err != nil ||
+		strings.TrimSpace(got) != string(head) {
 		t.Errorf("the branch is at %q, %v; want %s", got, err, head)
 	}
 	if got, err := gitexectest.TryGit(after, "", "--git-dir=.", "fsck", "--full"); err != nil {

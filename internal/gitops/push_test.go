@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/gitexec/gitexectest"
+	"company/internal/gitops/gitexec/gitexectest"
 )
 
 // twoToPush is a project with an origin, and two commits that are not there.
@@ -45,7 +45,9 @@ func TestPush(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	both, err := b.mirror.CommitTree(b.ctx, CommitSpec{Tree: tree, Parents: []company.OID{one, two}, Message: "both", When: time.Unix(0, 0), Passing: true})
+	both, err := b.mirror.CommitTree(
+		b.ctx, CommitSpec{Tree: tree, Parents: []company.OID{one, two}, Message: "both", When: time.Unix(0, 0),
+			Passing: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,7 +97,8 @@ func TestPushNeverMain(t *testing.T) {
 	head := b.side(t, "one", func(dir string) { writeFiles(t, dir, map[string]string{"1": "1"}) })
 	before := gitexectest.Git(t, origin, "for-each-ref")
 	remote := Remote{URL: origin}
-	for _, ref := range []string{"refs/heads/main", "main", "refs/heads/master", "refs/heads/Main", "refs/tags/v1", "refs/company/runs/t1-01.1", "refs/heads/feature", "HEAD"} {
+	for _, ref := range []string{"refs/heads/main", "main", "refs/heads/master", "refs/heads/Main", "refs/tags/v1",
+		"refs/company/runs/t1-01.1", "refs/heads/feature", "HEAD"} {
 		requireCode(t, b.push(nil, remote, ref, head, b.base.OID), company.EProtected)
 		requireCode(t, b.push(nil, remote, ref, head, ""), company.EProtected)
 	}
@@ -125,14 +128,16 @@ func TestRemotes(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
 	for _, url := range []string{
-		"", "-x", "ext::sh -c id", "http://host/x", "git://host/x", "ftp://h/x", "file://host/x", "https://", "ssh://-oProxyCommand=id/x",
+		"", "-x", "ext::sh -c id", "http://host/x", "git://host/x", "ftp://h/x", "file://host/x", "https://",
+		"ssh://-oProxyCommand=id/x",
 		"relative/path", "https://h/x\nhttps://y", "transport::address",
 	} {
 		_, err := b.store.openRemote(b.ctx, Remote{URL: url})
 		requireCode(t, err, company.EInvalid)
 	}
 	b.store.cfg.Method, b.store.cfg.AgentSocket = ByAgent, agentSocket(t)
-	for url, protocol := range map[string]string{"https://host/x.git": "https", "ssh://git@host:22/x.git": "ssh", "git@host:x/y.git": "ssh", b.checkout: "file", "http://127.0.0.1:1/x": "http"} {
+	for url, protocol := range map[string]string{"https://host/x.git": "https", "ssh://git@host:22/x.git": "ssh",
+		"git@host:x/y.git": "ssh", b.checkout: "file", "http://127.0.0.1:1/x": "http"} {
 		a, err := b.store.openRemote(b.ctx, Remote{URL: url})
 		if err != nil || a.protocols != protocol {
 			t.Errorf("%s: %+v, %v", url, a, err)
@@ -146,7 +151,8 @@ func TestRemotes(t *testing.T) {
 	b.store.cfg.Method = ByToken
 	// Plain http is for this machine alone, and a name in the address does not
 	// become an option of ssh.
-	for _, url := range []string{"http://192.168.1.1/x", "http://localhost.example.com/x", "-oProxyCommand=id:x", "git@-oProxyCommand=id:x", "https://-x@h/y"} {
+	for _, url := range []string{"http://192.168.1.1/x", "http://localhost.example.com/x", "-oProxyCommand=id:x",
+		"git@-oProxyCommand=id:x", "https://-x@h/y"} {
 		_, err := b.store.openRemote(b.ctx, Remote{URL: url})
 		requireCode(t, err, company.EInvalid)
 	}

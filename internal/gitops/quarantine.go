@@ -10,24 +10,23 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/gitexec"
+	"company/internal/gitops/gitexec"
 )
 
-// Names inside a quarantine.
+// Names inside a quarantine repository.
 const (
-	// BaseBranch is the branch that HEAD of every quarantine names, at the
-	// base commit. It has this fixed name, since a base branch may be
-	// called anything.
+	// BaseBranch is the branch that HEAD of every quarantine names. It points at the base commit. Its name is fixed,
+	// because a base branch may have any name.
 	BaseBranch = "refs/heads/base"
-	// takenSpace holds the ids already taken for the same subtask, each
-	// under its own id; git fetch origin <id> gets it.
+	// takenSpace holds the commits already taken for the same subtask, each under its own id. git fetch origin <id> gets
+	// it.
 	takenSpace = "refs/company/taken/"
-	// MaxBranches bounds the agent branches of one run.
+	// MaxBranches limits the agent branches of one run.
 	MaxBranches = 16
 )
 
-// Quarantine is the bare repository that one run's container clones from and
-// pushes to. Nothing of other runs is in it, not even as hidden objects.
+// Quarantine is the bare repository that one run's container clones from and pushes to. It contains no objects of
+// other runs, not even hidden ones.
 type Quarantine struct {
 	s      *Store
 	dir    string
@@ -35,19 +34,18 @@ type Quarantine struct {
 	ticket string
 	base   company.OID
 	known  []company.OID
-	by     *Identity // of every new commit; nil: any
-	only   []string  // folders that may change; none: all
-	exempt []string  // checks of git that the base itself does not pass, by their ids
+	by     *Identity // required author of every new commit; nil allows any
+	only   []string  // folders that may change; empty allows all
+	exempt []string  // ids of git's fsck checks that the base itself fails
 }
 
-// OnlyIn keeps pushes, and the taken commit, to changes in these folders.
+// OnlyIn limits pushes and the taken commit to changes in these folders.
 func (q *Quarantine) OnlyIn(folders []string) { q.only = slices.Clone(folders) }
 
-// OnlyBy holds pushes, and the taken commit, to one identity.
+// OnlyBy limits pushes and the taken commit to one identity.
 func (q *Quarantine) OnlyBy(id Identity) { q.by = &id }
 
-// Ticket is what branches and commits of a run are named after: its subtask,
-// else its task.
+// Ticket returns the id that a run's branches and commits are named after: its subtask, or its task if it has none.
 func Ticket(run company.RunID) (string, error) {
 	task, sub, _, _, err := run.Split()
 	if err != nil {
@@ -59,16 +57,18 @@ func Ticket(run company.RunID) (string, error) {
 	return string(task), nil
 }
 
-// Quarantine opens the run's repository, making it when it is not there: the
-// history of base on BaseBranch, and extra, the ids already taken for the
-// same subtask. A repository that was made for another base is E_CONFLICT.
-func (s *Store) Quarantine(ctx context.Context, m *Mirror, run company.RunID, base OID, extra []OID) (*Quarantine, error) {
+// Quarantine opens the run's repository and creates it if it is missing. It contains the history of base on
+// BaseBranch, and extra, the commits already taken for the same subtask. It fails with E_CONFLICT if the repository
+// was created for another base.
+func (s *Store) Quarantine(
+	ctx context.Context, mirror *Mirror, run company.RunID, base OID, extra []OID,
+) (*Quarantine, error) {
 	ticket, err := Ticket(run)
 	if err != nil {
 		return nil, err
 	}
 	for _, id := range append([]OID{base}, extra...) {
-		got, err := m.Resolve(ctx, string(id))
+		got, err := mirror.Resolve(ctx, string(id))
 		if err != nil {
 			return nil, err
 		}
@@ -76,20 +76,21 @@ func (s *Store) Quarantine(ctx context.Context, m *Mirror, run company.RunID, ba
 			return nil, company.E(company.EInvalid, fmt.Sprintf("%s is not a commit", id.Short()))
 		}
 	}
-	q := &Quarantine{s: s, dir: s.quarantineDir(run), run: run, ticket: ticket, base: base, known: slices.Clone(extra)}
-	unlock, err := s.lockRepo(ctx, q.dir)
+	quarantine := &Quarantine{s: s, dir: s.quarantineDir(run), run: run, ticket: ticket, base: base,
+		known: slices.Clone(extra)}
+	unlock, err := s.lockRepo(ctx, quarantine.dir)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	if there, err := s.pathExists(q.dir); err != nil {
+	if there, err := s.pathExists(quarantine.dir); err != nil {
 		return nil, err
 	} else if !there {
-		seed, err := s.ensureSeed(ctx, m, base)
+		seed, err := s.ensureSeed(ctx, mirror, base)
 		if err != nil {
 			return nil, err
 		}
-		err = s.createRepo(ctx, q.dir, strings.TrimPrefix(BaseBranch, "refs/heads/"), func(tmp string) error {
+		err = s.createRepo(ctx, quarantine.dir, strings.TrimPrefix(BaseBranch, "refs/heads/"), func(tmp string) error {
 			if err := s.linkPacks(seed, tmp); err != nil {
 				return err
 			}
@@ -100,41 +101,42 @@ func (s *Store) Quarantine(ctx context.Context, m *Mirror, run company.RunID, ba
 			return nil, err
 		}
 	}
-	q.removeStaleObjects() // after a crash; the push of then is gone
-	at, err := s.resolveRev(ctx, q.dir, BaseBranch, "commit")
+	quarantine.removeStaleObjects() // after a crash; that push is lost
+	at, err := s.resolveRev(ctx, quarantine.dir, BaseBranch, "commit")
 	if err != nil {
 		return nil, err
 	}
 	if at != base {
-		return nil, company.E(company.EConflict, fmt.Sprintf("the repository of run %s was made for base %s, not %s", run, at.Short(), base.Short()))
+		return nil, company.E(company.EConflict,
+			fmt.Sprintf("the repository of run %s was made for base %s, not %s", run, at.Short(), base.Short()))
 	}
-	if err := q.exemptBase(ctx); err != nil {
+	if err := quarantine.exemptBase(ctx); err != nil {
 		return nil, err
 	}
 	for _, id := range extra {
-		if got, err := s.resolveRev(ctx, q.dir, takenSpace+string(id), "commit"); err == nil && got == id {
+		if got, err := s.resolveRev(ctx, quarantine.dir, takenSpace+string(id), "commit"); err == nil && got == id {
 			continue
 		}
-		if err := s.copyCommit(ctx, m.dir, q.dir, id, takenSpace+string(id), nil); err != nil {
+		if err := s.copyCommit(ctx, mirror.dir, quarantine.dir, id, takenSpace+string(id), nil); err != nil {
 			return nil, err
 		}
 	}
-	return q, nil
+	return quarantine, nil
 }
 
-// exemptList is the file of a quarantine that names the base's own special files.
+// exemptList is the file in a quarantine that lists the base's own special files.
 const exemptList = "base-special-files"
 
-// specialLinks are the checks of git for special files that are symbolic links.
+// specialLinks maps special files to git's fsck checks for the case that they are symbolic links.
 var specialLinks = map[string]string{
-	".gitmodules": "gitmodulesSymlink", ".gitattributes": "gitattributesSymlink", ".gitignore": "gitignoreSymlink", ".mailmap": "mailmapSymlink",
+	".gitmodules": "gitmodulesSymlink", ".gitattributes": "gitattributesSymlink", ".gitignore": "gitignoreSymlink",
+	".mailmap": "mailmapSymlink",
 }
 
-// exemptBase has git's own checks pass what the base has already. Git looks at the special
-// files (.gitmodules and such) of each new tree, also where they are as they were, and each
-// commit makes a new tree of the root: one odd file of the base's would have each push
-// refused. A file that a run makes anew has another id, and is checked; links that are new
-// are refused by the check of names.
+// exemptBase exempts special files that the base already has from git's own checks. Git checks the special files
+// (.gitmodules and others) of each new tree, even unchanged ones, and each commit makes a new root tree. One odd file
+// in the base would therefore make git refuse every push. A special file that a run changes has another id and is
+// checked. New links are refused by the check of names.
 func (q *Quarantine) exemptBase(ctx context.Context) error {
 	out, err := q.s.runOK(ctx, call{dir: q.dir, args: []string{"ls-tree", "-z", string(q.base)}})
 	if err != nil {
@@ -162,12 +164,12 @@ func (q *Quarantine) exemptBase(ctx context.Context) error {
 	return nil
 }
 
-// fsckOfBase are the settings for that, for a git process that works in a folder. The path
-// is relative: git splits the list of its checks at blanks and commas.
+// fsckOfBase returns the git settings for these exemptions, for a git process that runs in folder from. The path is
+// relative, because git splits its list at blanks and commas.
 func (q *Quarantine) fsckOfBase(side, from string) []gitexec.Setting {
 	dir, err := filepath.Rel(from, q.dir)
 	if err != nil {
-		return nil // of two roots: all is checked
+		return nil // different roots: everything is checked
 	}
 	out := []gitexec.Setting{{side + ".fsck.skipList", filepath.Join(dir, exemptList)}}
 	for _, check := range q.exempt {
@@ -176,15 +178,15 @@ func (q *Quarantine) fsckOfBase(side, from string) []gitexec.Setting {
 	return out
 }
 
-// OID is company.OID, for short in signatures here.
+// OID is short for company.OID.
 type OID = company.OID
 
 func (s *Store) quarantineDir(run company.RunID) string {
 	return filepath.Join(s.runsDir(), string(run)+".git")
 }
 
-// DropQuarantine removes a run's repository; that it is gone already is fine.
-// What the host took is in the mirror.
+// DropQuarantine removes a run's repository. It is not an error if it is already gone. The commits that the host took
+// are in the mirror.
 func (s *Store) DropQuarantine(ctx context.Context, run company.RunID) error {
 	if !run.Valid() {
 		return company.E(company.EInvalid, fmt.Sprintf("%q is not a run id", string(run)))
@@ -206,17 +208,16 @@ func (s *Store) HasQuarantine(run company.RunID) (bool, error) {
 	return s.pathExists(s.quarantineDir(run))
 }
 
-// HoldsWork reports whether a run's repository holds a tree that is neither
-// its base's nor of what the host had taken before: pushed by the run, or
-// saved in its checkpoint.
+// HoldsWork reports whether a run's repository has a tree that differs from its base and from everything the host
+// took before. The tree may have been pushed by the run or saved in its checkpoint.
 func (s *Store) HoldsWork(ctx context.Context, run company.RunID) (bool, error) {
 	dir := s.quarantineDir(run)
 	trees := func(spaces ...string) ([]string, error) {
-		r, err := s.runOK(ctx, call{dir: dir, args: append([]string{"for-each-ref", "--format=%(tree)"}, spaces...)})
+		result, err := s.runOK(ctx, call{dir: dir, args: append([]string{"for-each-ref", "--format=%(tree)"}, spaces...)})
 		if err != nil {
 			return nil, err
 		}
-		return strings.Fields(r.outputText()), nil
+		return strings.Fields(result.outputText()), nil
 	}
 	known, err := trees(BaseBranch, takenSpace)
 	if err != nil {
@@ -244,8 +245,7 @@ func (s *Store) Quarantines() ([]company.RunID, error) {
 	return out, nil
 }
 
-// copyCommit fetches one commit with its history from one repository of ours
-// into another.
+// copyCommit fetches one commit with its history from one of our repositories into another.
 func (s *Store) copyCommit(ctx context.Context, from, to string, id OID, dst string, config []gitexec.Setting) error {
 	if err := s.verifyRepo(from); err != nil {
 		return err
@@ -261,31 +261,31 @@ func (s *Store) copyCommit(ctx context.Context, from, to string, id OID, dst str
 	})
 }
 
-// Dir is the absolute path of the repository.
+// Dir returns the absolute path of the repository.
 func (q *Quarantine) Dir() string { return q.dir }
 
-// Run is whose repository it is.
+// Run returns the run that the repository belongs to.
 func (q *Quarantine) Run() company.RunID { return q.run }
 
-// Base is the commit that BaseBranch names.
+// Base returns the commit that BaseBranch names.
 func (q *Quarantine) Base() OID { return q.base }
 
-// BranchPattern is what the agent branches of a ticket match (GIT-2, T8).
+// BranchPattern returns the pattern that agent branches of a ticket must match (GIT-2, T8).
 func BranchPattern(ticket string) *regexp.Regexp {
 	return regexp.MustCompile(`^refs/heads/agent/` + regexp.QuoteMeta(ticket) + `-[a-z0-9._-]{1,64}$`)
 }
 
-// CheckpointRef is where a run keeps the state of its work tree.
+// CheckpointRef returns the reference where a run saves the state of its work tree.
 func CheckpointRef(run company.RunID) string { return "refs/company/checkpoint/" + string(run) }
 
-// ResultRef is where the mirror keeps what the host took from a run.
+// ResultRef returns the mirror's reference for the commit that the host took from a run.
 func ResultRef(run company.RunID) string { return "refs/company/runs/" + string(run) }
 
-// TicketRef is where the mirror keeps the head of a ticket that was merged.
+// TicketRef returns the mirror's reference for the head of a merged ticket.
 func TicketRef(ticket string) string { return "refs/company/tickets/" + ticket }
 
-// KeepTicket keeps the head of a merged ticket in the mirror. The ledger names it, and the
-// history of a squashed commit does not hold it.
+// KeepTicket keeps the head of a merged ticket in the mirror. The ledger names this commit, but the history of a
+// squashed commit does not contain it.
 func (m *Mirror) KeepTicket(ctx context.Context, ticket string, head company.OID) error {
 	old, err := m.Ref(ctx, TicketRef(ticket))
 	if err != nil && company.CodeOf(err) != company.ENotFound || old == head {
@@ -294,9 +294,9 @@ func (m *Mirror) KeepTicket(ctx context.Context, ticket string, head company.OID
 	return m.UpdateRef(ctx, TicketRef(ticket), head, old)
 }
 
-// Head is the commit at the run's agent branch, by short or full name; with
-// branch "" it is the only agent branch that was pushed. false: there is none.
-// Several, with branch "", are E_CONFLICT.
+// Head returns the commit of the run's agent branch, by short or full name. With branch "", it returns the only agent
+// branch that was pushed, and fails with E_CONFLICT if there are several. It returns false if there is no such
+// branch.
 func (q *Quarantine) Head(ctx context.Context, branch string) (OID, bool, error) {
 	all, err := q.Branches(ctx)
 	if err != nil {
@@ -316,7 +316,7 @@ func (q *Quarantine) Head(ctx context.Context, branch string) (OID, bool, error)
 	return "", false, nil
 }
 
-// Checkpoint is the newest checkpoint of the run; false: there is none.
+// Checkpoint returns the newest checkpoint of the run, or false if there is none.
 func (q *Quarantine) Checkpoint(ctx context.Context) (OID, bool, error) {
 	id, err := q.s.resolveRev(ctx, q.dir, CheckpointRef(q.run), "commit")
 	if company.CodeOf(err) == company.ENotFound {
@@ -325,9 +325,8 @@ func (q *Quarantine) Checkpoint(ctx context.Context) (OID, bool, error) {
 	return id, err == nil, err
 }
 
-// Rewind puts the run's branches and its checkpoint back to where they were:
-// branches that are not named were not there. It is for a run that is taken up
-// again at a state from before the last pushes.
+// Rewind resets the run's branches and its checkpoint to an earlier state, and deletes branches that are not listed.
+// It is for a run that resumes at a state from before its last pushes.
 func (q *Quarantine) Rewind(ctx context.Context, branches map[string]OID, checkpoint OID) error {
 	have, err := q.Branches(ctx)
 	if err != nil {
@@ -363,11 +362,12 @@ func (q *Quarantine) Rewind(ctx context.Context, branches map[string]OID, checkp
 	if in.Len() == 0 {
 		return nil
 	}
-	_, err = q.s.runOK(ctx, call{dir: q.dir, args: []string{"update-ref", "--stdin"}, stdin: strings.NewReader(in.String())})
+	_, err = q.s.runOK(
+		ctx, call{dir: q.dir, args: []string{"update-ref", "--stdin"}, stdin: strings.NewReader(in.String())})
 	return err
 }
 
-// Taken is what the host took from a quarantine.
+// Taken describes a commit that the host took from a quarantine.
 type Taken struct {
 	OID     OID
 	Tree    OID
@@ -375,61 +375,64 @@ type Taken struct {
 	Changes []company.Change // from Base to OID (ART-2)
 }
 
-// Take brings exactly one commit from a quarantine into the mirror and points
-// dst (ResultRef of the run) at it. Close the run's gateway first. The commit's
-// objects are checked as at the push, fsck'd on the way, and the commit must
-// share history with the base. E_OBJECTS names the refused object. Taking the
-// same commit again changes nothing.
-func (m *Mirror) Take(ctx context.Context, q *Quarantine, oid OID, dst string) (Taken, error) {
-	if dst != ResultRef(q.run) {
-		return Taken{}, company.E(company.EProtected, fmt.Sprintf("%q is not where the result of run %s goes", dst, q.run))
+// Take copies exactly one commit from a quarantine into the mirror and points dst (ResultRef of the run) at it. Close
+// the run's gateway first. The commit's objects are checked as at a push and by fsck during the transfer. The commit
+// must share history with the base. E_OBJECTS names the refused object. Taking the same commit again changes nothing.
+func (m *Mirror) Take(ctx context.Context, quarantine *Quarantine, oid OID, dst string) (Taken, error) {
+	if dst != ResultRef(quarantine.run) {
+		return Taken{}, company.E(company.EProtected,
+			fmt.Sprintf("%q is not where the result of run %s goes", dst, quarantine.run))
 	}
 	if !oid.Valid() {
 		return Taken{}, company.E(company.EInvalid, "a full object id is needed")
 	}
-	got, err := q.s.resolveRev(ctx, q.dir, string(oid), "commit")
+	got, err := quarantine.s.resolveRev(ctx, quarantine.dir, string(oid), "commit")
 	if err != nil && company.CodeOf(err) != company.ENotFound {
 		return Taken{}, err
 	}
 	if got != oid {
-		return Taken{}, company.E(company.EObjects, fmt.Sprintf("run %s has no commit %s", q.run, oid.Short())).Wrap(err)
+		return Taken{}, company.E(company.EObjects,
+			fmt.Sprintf("run %s has no commit %s", quarantine.run, oid.Short())).Wrap(err)
 	}
-	if err := q.checkObjects(ctx, nil, []OID{oid}); err != nil {
+	if err := quarantine.checkObjects(ctx, nil, []OID{oid}); err != nil {
 		return Taken{}, err
 	}
-	global, done, err := q.s.scopedConfig(q.dir)
+	global, done, err := quarantine.s.scopedConfig(quarantine.dir)
 	if err != nil {
 		return Taken{}, err
 	}
 	defer done()
-	// No reference is named here: it moves by compare-and-set, below.
-	if err := m.fetchCommit(ctx, fetchSpec{url: "file://" + q.dir, global: global, protocols: "file", oid: oid, config: append(strictFsck(), q.fsckOfBase("fetch", m.dir)...)}); err != nil {
-		return Taken{}, company.E(company.EObjects, fmt.Sprintf("the commit %s of run %s cannot be taken", oid.Short(), q.run)).Wrap(err)
+	// No reference is passed here: it moves by compare-and-set, below.
+	if err := m.fetchCommit(
+		ctx, fetchSpec{url: "file://" + quarantine.dir, global: global, protocols: "file", oid: oid,
+			config: append(strictFsck(), quarantine.fsckOfBase("fetch", m.dir)...)}); err != nil {
+		return Taken{}, company.E(company.EObjects,
+			fmt.Sprintf("the commit %s of run %s cannot be taken", oid.Short(), quarantine.run)).Wrap(err)
 	}
-	t := Taken{OID: oid}
-	if t.Base, err = m.MergeBase(ctx, q.base, oid); err != nil {
+	taken := Taken{OID: oid}
+	if taken.Base, err = m.MergeBase(ctx, quarantine.base, oid); err != nil {
 		if company.CodeOf(err) == company.ENotFound {
 			err = company.E(company.EObjects, fmt.Sprintf("the commit %s shares no history with the base", oid.Short())).
 				Fix("commit on top of the branch " + strings.TrimPrefix(BaseBranch, "refs/heads/"))
 		}
 		return Taken{}, err
 	}
-	if t.Tree, err = m.Tree(ctx, oid); err != nil {
+	if taken.Tree, err = m.Tree(ctx, oid); err != nil {
 		return Taken{}, err
 	}
-	changes, err := m.s.diffChanges(ctx, m.dir, t.Base, oid)
+	changes, err := m.s.diffChanges(ctx, m.dir, taken.Base, oid)
 	if err != nil {
 		return Taken{}, err
 	}
 	for _, c := range changes {
-		t.Changes = append(t.Changes, c.Change)
+		taken.Changes = append(taken.Changes, c.Change)
 	}
 	old, err := m.Ref(ctx, dst)
 	if err != nil && company.CodeOf(err) != company.ENotFound {
 		return Taken{}, err
 	}
 	if old == oid {
-		return t, nil
+		return taken, nil
 	}
-	return t, m.UpdateRef(ctx, dst, oid, old)
+	return taken, m.UpdateRef(ctx, dst, oid, old)
 }

@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/gitexec"
-	"company/internal/gitexec/gitexectest"
-	"company/internal/hosttest"
+	"company/internal/gitops/gitexec"
+	"company/internal/gitops/gitexec/gitexectest"
+	"company/internal/lib/hosttest"
 )
 
 const run1 company.RunID = "t1-01.1"
@@ -44,7 +44,8 @@ func plant(t testing.TB, q *Quarantine, tree string, parents ...company.OID) com
 // mktree writes a tree object from "mode kind id TAB name" lines, unchecked.
 func mktree(t testing.TB, q *Quarantine, entries ...string) string {
 	t.Helper()
-	return gitexectest.GitWith(t, q.Dir(), strings.Join(entries, "\x00")+"\x00", "--git-dir=.", "-c", "core.protectNTFS=false", "mktree", "-z", "--missing")
+	return gitexectest.GitWith(t, q.Dir(), strings.Join(entries, "\x00")+"\x00", "--git-dir=.", "-c",
+		"core.protectNTFS=false", "mktree", "-z", "--missing")
 }
 
 func blob(t testing.TB, q *Quarantine, content string) string {
@@ -62,7 +63,8 @@ func TestQuarantineAndTake(t *testing.T) {
 	if _, ok, err := q.Checkpoint(b.ctx); ok || err != nil {
 		t.Error(ok, err)
 	}
-	head := plant(t, q, mktree(t, q, "100644 blob "+blob(t, q, "new\n")+"\tf", "100755 blob "+blob(t, q, "x\n")+"\tnew"), b.base.OID)
+	head := plant(t, q, mktree(t, q, "100644 blob "+blob(t, q, "new\n")+"\tf", "100755 blob "+blob(t, q, "x\n")+"\tnew"),
+		b.base.OID)
 	if got, ok, err := q.Head(b.ctx, ""); !ok || err != nil || got != head {
 		t.Error(got, ok, err)
 	}
@@ -97,7 +99,8 @@ func TestQuarantineAndTake(t *testing.T) {
 
 	// The next run gets what was taken, and only that.
 	next := b.quarantine(t, "t1-01.2", head)
-	if refs := gitexectest.Git(t, next.Dir(), "--git-dir=.", "for-each-ref", "--format=%(refname)"); refs != "refs/company/taken/"+string(head)+"\nrefs/heads/base" {
+	if refs := gitexectest.Git(t, next.Dir(), "--git-dir=.", "for-each-ref",
+		"--format=%(refname)"); refs != "refs/company/taken/"+string(head)+"\nrefs/heads/base" {
 		t.Error(refs)
 	}
 	if got := gitexectest.Git(t, next.Dir(), "--git-dir=.", "symbolic-ref", "HEAD"); got != BaseBranch {
@@ -148,7 +151,8 @@ func TestPoisonedTreesAreRefused(t *testing.T) {
 	link := func(target string) string { return "120000 blob " + blob(t, q, target) + "\t" }
 	sub := mktree(t, q, "100644 blob "+file+"\tx")
 	in := func(name, entry string) string { return "040000 tree " + mktree(t, q, entry) + "\t" + name }
-	base := strings.Split(strings.TrimSuffix(gitexectest.Git(t, q.Dir(), "--git-dir=.", "ls-tree", "-z", string(b.base.OID)), "\x00"), "\x00")
+	base := strings.Split(
+		strings.TrimSuffix(gitexectest.Git(t, q.Dir(), "--git-dir=.", "ls-tree", "-z", string(b.base.OID)), "\x00"), "\x00")
 	for _, c := range []struct{ name, entry, say string }{
 		{"gitlink", "160000 commit " + string(b.base.OID) + "\tsub", "submodule"},
 		{"absolute link", link("/etc/passwd") + "l", "absolute"},
@@ -200,7 +204,8 @@ func TestPoisonedTreesAreRefused(t *testing.T) {
 	}
 	// Positive controls: what looks similar and is fine.
 	fine := append([]string{
-		link("f") + "l", in("z", link("../d/e")+"l"), "100644 blob " + file + "\t.gitignore", "100644 blob " + file + "\t.github", "100644 blob " + file + "\té 日本",
+		link("f") + "l", in("z", link("../d/e")+"l"), "100644 blob " + file + "\t.gitignore",
+		"100644 blob " + file + "\t.github", "100644 blob " + file + "\té 日本",
 	}, base...)
 	if _, err := b.mirror.Take(b.ctx, q, plant(t, q, mktree(t, q, fine...), b.base.OID), ResultRef(run1)); err != nil {
 		t.Errorf("an honest tree: %v", err)
@@ -226,7 +231,9 @@ func TestBaseIsExempt(t *testing.T) {
 	base := gitexectest.Git(t, q.Dir(), "--git-dir=.", "ls-tree", "-z", string(b.base.OID))
 	// A file with an odd name is changed; everything else stays.
 	old := gitexectest.Git(t, q.Dir(), "--git-dir=.", "rev-parse", string(b.base.OID)+":odd\nname")
-	tree := mktree(t, q, strings.Split(strings.TrimSuffix(strings.Replace(base, old+"\todd\nname", blob(t, q, "2")+"\todd\nname", 1), "\x00"), "\x00")...)
+	tree := mktree(
+		t, q, strings.Split(
+			strings.TrimSuffix(strings.Replace(base, old+"\todd\nname", blob(t, q, "2")+"\todd\nname", 1), "\x00"), "\x00")...)
 	taken, err := b.mirror.Take(b.ctx, q, plant(t, q, tree, b.base.OID), ResultRef(run1))
 	if err != nil || len(taken.Changes) != 1 || taken.Changes[0].Path != "odd\nname" {
 		t.Errorf("%+v, %v", taken, err)
@@ -248,7 +255,8 @@ func TestSpecialFilesOfTheBaseAreExempt(t *testing.T) {
 	gitexectest.Git(t, b.checkout, "commit", "-q", "-m", "odd")
 	b.fetch(t)
 	q := b.quarantine(t, run1)
-	lines := strings.Split(strings.TrimSuffix(gitexectest.Git(t, q.Dir(), "--git-dir=.", "ls-tree", "-z", string(b.base.OID)), "\x00"), "\x00")
+	lines := strings.Split(
+		strings.TrimSuffix(gitexectest.Git(t, q.Dir(), "--git-dir=.", "ls-tree", "-z", string(b.base.OID)), "\x00"), "\x00")
 	with := func(name, content string) OID {
 		entries := slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return strings.HasSuffix(l, "\t"+name) })
 		return plant(t, q, mktree(t, q, append(entries, "100644 blob "+blob(t, q, content)+"\t"+name)...), b.base.OID)
@@ -256,7 +264,8 @@ func TestSpecialFilesOfTheBaseAreExempt(t *testing.T) {
 	if taken, err := b.mirror.Take(b.ctx, q, with("work", "2"), ResultRef(run1)); err != nil || len(taken.Changes) != 1 {
 		t.Errorf("%+v, %v", taken, err)
 	}
-	if _, err := b.mirror.Take(b.ctx, q, with(".gitmodules", modules+"\n"), ResultRef(run1)); company.CodeOf(err) != company.EObjects {
+	if _, err := b.mirror.Take(b.ctx, q, with(".gitmodules", modules+"\n"), ResultRef(run1)); company.CodeOf(
+		err) != company.EObjects {
 		t.Errorf("a new one: %v", err)
 	}
 }
@@ -333,7 +342,8 @@ func TestLongMessagesAreRefused(t *testing.T) {
 		head := b.base.OID
 		message := strings.Repeat("a long line of a message that says nothing\n", 900<<10/43)
 		for range commits {
-			head = company.OID(gitexectest.GitWith(t, q.Dir(), message, "--git-dir=.", "commit-tree", tree, "-p", string(head), "-F", "-"))
+			head = company.OID(
+				gitexectest.GitWith(t, q.Dir(), message, "--git-dir=.", "commit-tree", tree, "-p", string(head), "-F", "-"))
 		}
 		gitexectest.Git(t, q.Dir(), "--git-dir=.", "update-ref", "refs/heads/agent/t1-01-x", string(head))
 		_, err := b.mirror.Take(b.ctx, q, head, ResultRef(run1))
@@ -354,7 +364,8 @@ func TestTamperedQuarantine(t *testing.T) {
 	writeFiles(t, q.Dir(), map[string]string{"objects/info/alternates": b.mirror.Dir() + "/objects\n"})
 	_, err := b.mirror.Take(b.ctx, q, b.base.OID, ResultRef(run1))
 	requireCode(t, err, company.EGit, "alternates")
-	requireCode(t, q.Pack(b.ctx, PackRequest{Service: UploadPack, Advertise: true, Out: &strings.Builder{}}), company.EGit, "alternates")
+	requireCode(t, q.Pack(b.ctx, PackRequest{Service: UploadPack, Advertise: true, Out: &strings.Builder{}}), company.EGit,
+		"alternates")
 }
 
 // T14: a commit that goes back behind the base by two ways has two merge bases
@@ -371,14 +382,17 @@ func TestHistoryAroundTheBaseIsRefused(t *testing.T) {
 	gitexectest.Git(t, b.checkout, "merge", "-q", "--no-edit", "right")
 	b.fetch(t)
 	q := b.quarantine(t, run1)
-	tree := strings.Split(strings.TrimSuffix(gitexectest.Git(t, q.Dir(), "--git-dir=.", "ls-tree", "-z", string(b.base.OID)), "\x00"), "\x00")
+	tree := strings.Split(
+		strings.TrimSuffix(gitexectest.Git(t, q.Dir(), "--git-dir=.", "ls-tree", "-z", string(b.base.OID)), "\x00"), "\x00")
 	for i, e := range tree {
 		if strings.HasSuffix(e, "\tguard") {
 			tree[i] = "100644 blob " + blob(t, q, "old\n") + "\tguard"
 		}
 	}
-	for _, parents := range [][]company.OID{{company.OID(left), company.OID(right)}, {company.OID(right), company.OID(left)}} {
-		head := plant(t, q, mktree(t, q, append([]string{"100644 blob " + blob(t, q, "x") + "\twork"}, tree...)...), parents...)
+	for _, parents := range [][]company.OID{{company.OID(left), company.OID(right)},
+		{company.OID(right), company.OID(left)}} {
+		head := plant(t, q, mktree(t, q, append([]string{"100644 blob " + blob(t, q, "x") + "\twork"}, tree...)...),
+			parents...)
 		_, err := b.mirror.Take(b.ctx, q, head, ResultRef(run1))
 		requireCode(t, err, company.EObjects, "around the base")
 	}
@@ -395,7 +409,9 @@ func TestHistoryAroundTheBaseIsRefused(t *testing.T) {
 func TestProgramsOfOthersAreNotRun(t *testing.T) {
 	t.Parallel()
 	for name, tamper := range map[string]func(s *Store) error{
-		"another hook": func(s *Store) error { return os.WriteFile(s.hookPath(), []byte("#!/bin/sh\ntouch /fired\n"), 0o700) },
+		"another hook": func(s *Store) error {
+			return os.WriteFile(s.hookPath(), []byte("#!/bin/sh\ntouch /fired\n"), 0o700)
+		},
 		"a link as hook": func(s *Store) error {
 			return errors.Join(os.Remove(s.hookPath()), os.Symlink("/bin/true", s.hookPath()))
 		},
@@ -419,7 +435,8 @@ func TestProgramsOfOthersAreNotRun(t *testing.T) {
 			if err := tamper(b.store); err != nil {
 				t.Fatal(err)
 			}
-			advertise := PackRequest{Service: ReceivePack, Advertise: true, Out: &strings.Builder{}, Judge: func(context.Context, []RefUpdate) error { return nil }}
+			advertise := PackRequest{Service: ReceivePack, Advertise: true, Out: &strings.Builder{},
+				Judge: func(context.Context, []RefUpdate) error { return nil }}
 			if err := q.Pack(b.ctx, advertise); err == nil {
 				t.Error("a push was served")
 			}

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/gitexec/gitexectest"
+	"company/internal/gitops/gitexec/gitexectest"
 	"company/internal/gitops/gitopstest"
 )
 
@@ -27,7 +27,8 @@ func TestRecentChanges(t *testing.T) {
 	if err != nil || len(got) != 3 {
 		t.Fatalf("%v %q", err, got)
 	}
-	if first := got[0]; !strings.HasPrefix(first.Subject, "one") || !slices.Equal(first.Paths, []string{odd, "sub/b.go"}) || first.When.IsZero() {
+	if first := got[0]; !strings.HasPrefix(first.Subject, "one") ||
+		!slices.Equal(first.Paths, []string{odd, "sub/b.go"}) || first.When.IsZero() {
 		t.Errorf("%q", first)
 	}
 	if !slices.Equal(got[1].Paths, []string{"a.go"}) || !slices.Equal(got[2].Paths, []string{"a.go", "sub/b.go"}) {
@@ -67,7 +68,7 @@ func TestRecentChangesOfATreeBomb(t *testing.T) {
 	if err != nil || len(got) == 0 || !slices.Equal(got[0].Paths, []string{"a.go"}) {
 		t.Errorf("%v %q", err, got)
 	}
-	if took := time.Since(start); took > 30*time.Second {
+	if took := time.Since(start); took > 2*time.Minute {
 		t.Errorf("it took %v", took)
 	}
 }

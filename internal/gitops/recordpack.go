@@ -8,18 +8,18 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/gitexec"
+	"company/internal/gitops/gitexec"
 )
 
-// WritePack writes commits with their histories, and trees, as one pack into w. Ids that
-// are not in the mirror are passed over. An error of w is returned as it is.
+// WritePack writes commits with their histories, and trees, as one pack to w. It ignores ids that are not in the
+// mirror. An error of w is returned unchanged.
 func (m *Mirror) WritePack(ctx context.Context, ids []company.OID, w io.Writer) error {
-	b, err := m.s.startBatch(ctx, m.dir, nil, false)
+	batch, err := m.s.startBatch(ctx, m.dir, nil, false)
 	if err != nil {
 		return err
 	}
-	defer b.close()
-	found, err := b.readInfos(ids)
+	defer batch.close()
+	found, err := batch.readInfos(ids)
 	if err != nil {
 		return err
 	}
@@ -31,7 +31,8 @@ func (m *Mirror) WritePack(ctx context.Context, ids []company.OID, w io.Writer) 
 	}
 	out := &refusingWriter{w: w}
 	_, err = m.s.runOK(ctx, call{
-		dir: m.dir, args: []string{"pack-objects", "--revs", "--stdout", "--delta-base-offset", "-q"}, stdin: strings.NewReader(in.String()), stdout: out,
+		dir: m.dir, args: []string{"pack-objects", "--revs", "--stdout", "--delta-base-offset", "-q"},
+		stdin: strings.NewReader(in.String()), stdout: out,
 		config: []gitexec.Setting{{"pack.threads", "1"}}, limit: packLimit,
 	})
 	if out.err != nil {
@@ -40,7 +41,7 @@ func (m *Mirror) WritePack(ctx context.Context, ids []company.OID, w io.Writer) 
 	return err
 }
 
-// refusingWriter remembers why its writer took no more: git shows a broken pipe alone.
+// refusingWriter remembers the error of its writer, because git reports only a broken pipe.
 type refusingWriter struct {
 	w   io.Writer
 	err error
@@ -54,18 +55,20 @@ func (r *refusingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// UnpackMirror makes the mirror of a project in a new store, of a pack that WritePack
-// wrote. EObjects: the pack is no sound pack. The folder root is made.
+// UnpackMirror creates the mirror of a project in a new store from a pack that WritePack wrote. It creates the folder
+// root. It fails with EObjects if the pack is damaged.
 func UnpackMirror(ctx context.Context, root, projectID string, pack io.Reader) error {
 	if !projectRE.MatchString(projectID) {
 		return company.E(company.EInvalid, fmt.Sprintf("%q is not a project id", projectID))
 	}
-	s, err := Open(Config{Root: root})
+	store, err := Open(Config{Root: root})
 	if err != nil {
 		return err
 	}
-	return s.createRepo(ctx, filepath.Join(s.root, projectID+".git"), "base", func(tmp string) error {
-		_, err := s.runOK(ctx, call{dir: tmp, args: []string{"index-pack", "--stdin", "--keep=record"}, stdin: pack, limited: true, limit: packLimit})
+	return store.createRepo(ctx, filepath.Join(store.root, projectID+".git"), "base", func(tmp string) error {
+		_, err := store.runOK(
+			ctx, call{dir: tmp, args: []string{"index-pack", "--stdin", "--keep=record"}, stdin: pack, limited: true,
+				limit: packLimit})
 		if err != nil && ctx.Err() == nil {
 			return company.E(company.EObjects, "the objects of the record are no sound pack").Wrap(err)
 		}

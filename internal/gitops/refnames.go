@@ -8,19 +8,18 @@ import (
 	"unicode/utf8"
 
 	"company/internal/company"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 
 	"golang.org/x/text/unicode/norm"
 )
 
 const (
-	maxSlug    = 48  // characters of a branch's description; the pre-receive rule allows 64
+	maxSlug    = 48  // characters of a branch's description; the pre-receive hook allows 64
 	maxSubject = 200 // characters of a commit's first line
 )
 
-// BranchName is the branch of a ticket: agent/<ticket>-<slug of title>. It is
-// a valid reference for every input and matches
-// ^agent/<ticket>-[a-z0-9._-]{1,64}$ for every valid ticket.
+// BranchName returns the branch of a ticket: agent/<ticket>-<slug of title>. It is a valid reference for every input
+// and matches ^agent/<ticket>-[a-z0-9._-]{1,64}$ for every valid ticket.
 func BranchName(ticket, title string) string {
 	t := toSlug(ticket, maxSlug)
 	t = cmp.Or(t, "ticket")
@@ -29,8 +28,8 @@ func BranchName(ticket, title string) string {
 	return "agent/" + t + "-" + d
 }
 
-// toSlug keeps the letters and digits of s, in lower case ASCII, with single
-// dashes between runs of them. Accents are dropped with their letters kept.
+// toSlug keeps the letters and digits of s as lower case ASCII, with single dashes between them. It removes accents
+// and keeps their letters.
 func toSlug(s string, limit int) string {
 	var b strings.Builder
 	dash := false
@@ -43,7 +42,7 @@ func toSlug(s string, limit int) string {
 			}
 			dash = false
 			b.WriteRune(r)
-		case unicode.Is(unicode.Mn, r): // an accent that NFKD took off its letter
+		case unicode.Is(unicode.Mn, r): // an accent that NFKD separated from its letter
 		default:
 			dash = true
 		}
@@ -55,10 +54,9 @@ func toSlug(s string, limit int) string {
 	return strings.Trim(out[:min(len(out), limit)], "-")
 }
 
-// CommitMessage is "[<ticket>] <description>": the first line of desc as the
-// subject, the rest as the body. It has no NUL and no control characters but
-// newline and tab, its subject is never empty, and it holds no command for
-// forges and CI servers, whatever desc holds.
+// CommitMessage returns "[<ticket>] <description>", with the first line of desc as subject and the rest as body. It
+// contains no control characters but newline and tab. The subject is never empty. For any desc, it contains no
+// commands for forges and CI servers.
 func CommitMessage(ticket, desc string) string {
 	lines := strings.Split(strings.TrimSpace(inertMessage(stripControl(desc))), "\n")
 	subject := strings.Join(strings.Fields(lines[0]), " ")
@@ -74,29 +72,29 @@ func CommitMessage(ticket, desc string) string {
 	return msg + "\n"
 }
 
-// TicketTrailer is the key of the last lines of a squashed commit's message, with its ticket.
+// TicketTrailer is the key of the trailer that names the ticket of a squashed commit.
 const TicketTrailer = "Company-Ticket"
 
-// wrapWidth is the most characters of a line of a message's body, where its text has blanks.
+// wrapWidth is the maximum line length of a message's body, in characters. Text without blanks may be longer.
 const wrapWidth = 72
 
-// SquashMessage is the message of the one commit of a ticket: the subject, the body, wrapped,
-// and the ticket as a trailer. As CommitMessage it holds no command, whatever it is made of, and it calls
-// no person by name.
+// SquashMessage returns the message of a ticket's squashed commit: the subject, the wrapped body, and the ticket as a
+// trailer. Like CommitMessage it contains no commands for any input, and it mentions no person.
 func SquashMessage(ticket, subject, body string) string {
-	text := strings.TrimSpace(inertMessage(stripControl(strings.Join(strings.Fields(subject), " ") + "\n\n" + wrapText(body, wrapWidth))))
-	text = ticketTrailerRE.ReplaceAllString(text, "> $0") // one that a model wrote
+	text := strings.TrimSpace(
+		inertMessage(stripControl(strings.Join(strings.Fields(subject), " ") + "\n\n" + wrapText(body, wrapWidth))))
+	text = ticketTrailerRE.ReplaceAllString(text, "> $0") // a trailer that a model wrote
 	text = calledRE.ReplaceAllString(text, "$1@ $2")      // no reviewer has read this message
 	return text + "\n\n" + TicketTrailer + ": " + strings.Join(strings.Fields(stripControl(ticket)), " ") + "\n"
 }
 
-// calledRE is where a forge would notify a person or a team of a name.
+// calledRE matches mentions of a person or team that a forge would notify.
 var calledRE = lazyregexp.New(`(?m)(^|[^\w.+/@-])@([A-Za-z0-9])`)
 
 var ticketTrailerRE = lazyregexp.New(`(?im)^[ \t]*` + TicketTrailer + `\s*:`)
 
-// wrapText breaks lines at blanks to a number of characters. Items of lists are indented;
-// indented lines and those in a fence stay as they are: they are code.
+// wrapText wraps lines at blanks to a number of characters. It indents list items. Indented and fenced lines stay
+// unchanged because they are code.
 func wrapText(text string, width int) string {
 	var out []string
 	fenced := false
@@ -116,23 +114,23 @@ func wrapText(text string, width int) string {
 		}
 		for utf8.RuneCountInString(line) > width {
 			head := string([]rune(line)[:width+1])
-			at := strings.LastIndexByte(head, ' ')
-			if at <= len(indent) { // one long name: it ends at the next blank
-				if at = strings.IndexByte(line[len(indent):], ' '); at < 0 {
+			index := strings.LastIndexByte(head, ' ')
+			if index <= len(indent) { // a long name is broken at the next blank
+				if index = strings.IndexByte(line[len(indent):], ' '); index < 0 {
 					break
 				}
-				at += len(indent)
+				index += len(indent)
 			}
-			out = append(out, strings.TrimRight(line[:at], " "))
-			line = indent + strings.TrimLeft(line[at:], " ")
+			out = append(out, strings.TrimRight(line[:index], " "))
+			line = indent + strings.TrimLeft(line[index:], " ")
 		}
 		out = append(out, line)
 	}
 	return strings.Join(out, "\n")
 }
 
-// stripControl makes s valid UTF-8 and drops control characters but newline and
-// tab; a carriage return becomes a newline.
+// stripControl makes s valid UTF-8 and removes control characters except newline and tab. A carriage return becomes a
+// newline.
 func stripControl(s string) string {
 	s = strings.ToValidUTF8(s, "\uFFFD")
 	s = strings.ReplaceAll(s, "\r\n", "\n")
@@ -154,9 +152,8 @@ var (
 	officeRE = lazyregexp.New(`^[a-z2-7]{4}$`)
 )
 
-// IntegrationBranch is the short name of a task's integration branch:
-// <prefix>-<task>-<office>, e.g. develop-t12-k3fq. A prefix that is main or
-// master is E_PROTECTED, a malformed one E_INVALID.
+// IntegrationBranch returns the short name of a task's integration branch: <prefix>-<task>-<office>, e.g.
+// develop-t12-k3fq. It fails with E_PROTECTED if the prefix is main or master, and with E_INVALID if it is malformed.
 func IntegrationBranch(prefix string, task company.TaskID, office string) (string, error) {
 	if err := checkPrefix(prefix); err != nil {
 		return "", err
@@ -165,13 +162,14 @@ func IntegrationBranch(prefix string, task company.TaskID, office string) (strin
 		return "", company.E(company.EInvalid, fmt.Sprintf("%q is not a task id", string(task)))
 	}
 	if !officeRE.MatchString(office) {
-		return "", company.E(company.EInvalid, fmt.Sprintf("%q is not an office id", office)).Fix("it has four letters or digits of base32, such as k3fq")
+		return "", company.E(company.EInvalid, fmt.Sprintf("%q is not an office id", office)).
+			Fix("it has four letters or digits of base32, such as k3fq")
 	}
 	return prefix + "-" + string(task) + "-" + office, nil
 }
 
-// checkPrefix refuses integration prefixes that are no plain name, and the
-// branches that only a person may move.
+// checkPrefix returns an error for an integration prefix that is not a plain name, or that names a branch which only
+// a person may move.
 func checkPrefix(prefix string) error {
 	if isMain(prefix) {
 		return protectedRefError(prefix)
@@ -183,8 +181,8 @@ func checkPrefix(prefix string) error {
 	return nil
 }
 
-// isMain reports whether a branch, by its short or full name, is one that only
-// a person moves. Case is ignored: on some disks Main is main.
+// isMain reports whether a branch, by its short or full name, may only be moved by a person. It ignores case, because
+// on some disks Main is main.
 func isMain(branch string) bool {
 	b := strings.ToLower(branch)
 	for _, p := range []string{"refs/heads/", "heads/"} {
@@ -199,8 +197,7 @@ func protectedRefError(ref string) *company.Error {
 		Fix("set git.integration_branch to another name, such as develop")
 }
 
-// allowRef is the choke point (REV-1): every reference that the company moves,
-// here or at a remote, has passed it.
+// allowRef is the choke point (REV-1): it checks every reference that the company moves, here or at a remote.
 func (s *Store) allowRef(ref string) error {
 	if isMain(ref) || !validRef(ref) {
 		return protectedRefError(ref)
@@ -215,8 +212,8 @@ func (s *Store) allowRef(ref string) error {
 	return protectedRefError(ref)
 }
 
-// validRef reports whether ref is a full, well-formed reference name. It is
-// stricter than git: only printable ASCII.
+// validRef reports whether ref is a full, well-formed reference name. It is stricter than git and allows only
+// printable ASCII.
 func validRef(ref string) bool {
 	if !strings.HasPrefix(ref, "refs/") || len(ref) > 255 ||
 		strings.Contains(ref, "..") || strings.Contains(ref, "@{") || strings.HasSuffix(ref, ".") {

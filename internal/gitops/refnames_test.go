@@ -8,7 +8,7 @@ import (
 	"unicode"
 
 	"company/internal/company"
-	"company/internal/gitexec/gitexectest"
+	"company/internal/gitops/gitexec/gitexectest"
 
 	"pgregory.net/rapid"
 )
@@ -18,11 +18,14 @@ import (
 func TestNamesOfAnything(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	any := rapid.OneOf(rapid.String(), rapid.StringOfN(rapid.RuneFrom([]rune("a.-_/~^:@{}[]\\ \n\x00é…😀.lock")), 0, 300, -1))
+	any := rapid.OneOf(rapid.String(),
+		rapid.StringOfN(rapid.RuneFrom([]rune("a.-_/~^:@{}[]\\ \n\x00é…😀.lock")), 0, 300, -1))
 	var asked []string
 	rapid.Check(t, func(t *rapid.T) {
 		title := any.Draw(t, "title")
-		ticket := string(company.NewSubtaskID(company.NewTaskID(rapid.IntRange(1, 99999).Draw(t, "task")), rapid.IntRange(1, 99).Draw(t, "n")))
+		ticket := string(
+			company.NewSubtaskID(company.NewTaskID(rapid.IntRange(1, 99999).Draw(t, "task")),
+				rapid.IntRange(1, 99).Draw(t, "n")))
 		b := BranchName(ticket, title)
 		if !regexp.MustCompile(`^agent/` + ticket + `-[a-z0-9._-]{1,64}$`).MatchString(b) {
 			t.Fatalf("%q", b)
@@ -97,15 +100,18 @@ func TestIntegrationBranch(t *testing.T) {
 func TestAllowRef(t *testing.T) {
 	t.Parallel()
 	s := &Store{cfg: Config{IntegrationPrefix: "develop"}}
-	for _, ref := range []string{"refs/heads/develop", "refs/heads/develop-t12-k3fq", "refs/heads/agent/t12-03-x", "refs/company/runs/t12-03.2"} {
+	for _, ref := range []string{"refs/heads/develop", "refs/heads/develop-t12-k3fq", "refs/heads/agent/t12-03-x",
+		"refs/company/runs/t12-03.2"} {
 		if err := s.allowRef(ref); err != nil {
 			t.Errorf("%s: %v", ref, err)
 		}
 	}
 	for _, ref := range []string{
 		"", "main", "refs/heads/main", "refs/heads/master", "refs/heads/Main", "refs/heads/feature", "refs/heads/developer",
-		"refs/heads/develop-..", "refs/heads/agent/../main", "refs/tags/v1", "refs/replace/x", "refs/remotes/origin/main", "HEAD",
-		"refs/heads/agent/x\nrefs/heads/main", "refs/heads/agent/x.lock", "refs/heads/agent/-x", "refs/heads/agent/\u202emain", "refs/heads/agent/",
+		"refs/heads/develop-..", "refs/heads/agent/../main", "refs/tags/v1", "refs/replace/x",
+		"refs/remotes/origin/main", "HEAD",
+		"refs/heads/agent/x\nrefs/heads/main", "refs/heads/agent/x.lock", "refs/heads/agent/-x",
+		"refs/heads/agent/\u202emain", "refs/heads/agent/",
 	} {
 		if err := s.allowRef(ref); !errors.Is(err, company.E(company.EProtected, "")) {
 			t.Errorf("%q: %v", ref, err)

@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/gitexec/gitexectest"
+	"company/internal/gitops/gitexec/gitexectest"
 	"company/internal/gitops/remotetest"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 )
 
 const canaryToken = "ghp_canaryCANARYcanaryCANARY0123456789"
@@ -149,7 +149,8 @@ func TestHTTPSWithToken(t *testing.T) {
 	if seen := server.Seen(); !strings.Contains(strings.Join(seen, " "), "x-access-token:"+canaryToken) {
 		t.Errorf("the server saw %q", seen)
 	}
-	if files := append(filesWith(t, b.store.root, canaryToken), filesWith(t, b.checkout, canaryToken)...); len(files) > 0 || strings.Contains(b.log.String(), canaryToken) {
+	if files := append(filesWith(t, b.store.root, canaryToken), filesWith(t, b.checkout, canaryToken)...); len(
+		files) > 0 || strings.Contains(b.log.String(), canaryToken) {
 		t.Errorf("the token is in %v, log %s", files, b.log)
 	}
 
@@ -208,7 +209,8 @@ func TestHTTPSFailures(t *testing.T) {
 		return "", "", errors.New("gh is not logged in")
 	}
 	human(fetch(), company.EAuth, "gh is not logged in")
-	human(b.push(nil, Remote{URL: url}, "refs/heads/develop-t1-k3fq", b.base.OID, ""), company.EAuth, "gh is not logged in")
+	human(b.push(nil, Remote{URL: url}, "refs/heads/develop-t1-k3fq", b.base.OID, ""), company.EAuth,
+		"gh is not logged in")
 
 	secret = "the right one"
 	b.store.cfg.Credential = func(context.Context, string) (string, string, error) { asked++; return "", secret, nil }
@@ -407,7 +409,8 @@ func TestOddPathsOfTheOffice(t *testing.T) {
 func TestOperatorEnvironment(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
-	env := map[string]string{"https_proxy": "http://127.0.0.1:1", "NO_PROXY": "x.example", "SSL_CERT_FILE": "/ca.pem", "OPENAI_API_KEY": "canary", "GIT_DIR": "/x"}
+	env := map[string]string{"https_proxy": "http://127.0.0.1:1", "NO_PROXY": "x.example", "SSL_CERT_FILE": "/ca.pem",
+		"OPENAI_API_KEY": "canary", "GIT_DIR": "/x"}
 	b.store.cfg.OperatorEnv = OperatorEnv(func(k string) (string, bool) { v, ok := env[k]; return v, ok })
 	far := &remoteEndpoint{s: b.store, host: "h", protocols: "https", url: "https://h/x"}
 	got := strings.Join(b.store.command(far.newCall("/x")).Environ(), "\n")
@@ -421,7 +424,8 @@ func TestOperatorEnvironment(t *testing.T) {
 	}
 	near := &remoteEndpoint{s: b.store, protocols: "file", url: "file:///x"}
 	for _, c := range []call{{dir: "/x"}, near.newCall("/x")} {
-		if got := strings.Join(b.store.command(c).Environ(), "\n"); strings.Contains(got, "proxy") || strings.Contains(got, "CAINFO") {
+		if got := strings.Join(b.store.command(c).Environ(), "\n"); strings.Contains(got, "proxy") ||
+			strings.Contains(got, "CAINFO") {
 			t.Error(got)
 		}
 	}
@@ -439,7 +443,8 @@ func TestOperatorEnvironment(t *testing.T) {
 func TestAcceptHost(t *testing.T) {
 	t.Parallel()
 	root := filepath.Join(t.TempDir(), "git")
-	for _, bad := range []string{"", "-oProxyCommand=x", "a b", "a\nb", "h:", "h:x", "*.example.com", "!h", "h,other", "@cert-authority"} {
+	for _, bad := range []string{"", "-oProxyCommand=x", "a b", "a\nb", "h:", "h:x", "*.example.com", "!h", "h,other",
+		"@cert-authority"} {
 		if _, _, err := splitHost(bad); company.CodeOf(err) != company.EUsage {
 			t.Errorf("%q: %v", bad, err)
 		}
@@ -451,7 +456,8 @@ func TestAcceptHost(t *testing.T) {
 		}
 	}
 	text, err := os.ReadFile(KnownHosts(root))
-	if err != nil || string(text) != "two.example ssh-ed25519 AAAA\n[three.example]:2222 ssh-ed25519 AAAA\none.example ssh-ed25519 AAAA\n" {
+	if err != nil || string(text) != "two.example ssh-ed25519 AAAA\n[three.example]:2222 ssh-ed25519 AAAA\none.example "+
+		"ssh-ed25519 AAAA\n" {
 		t.Errorf("%s, %v", text, err)
 	}
 	if fi, err := os.Stat(KnownHosts(root)); err != nil || fi.Mode().Perm() != 0o600 {

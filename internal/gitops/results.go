@@ -7,14 +7,14 @@ import (
 	"company/internal/company"
 )
 
-// Results lists the runs of which the mirror keeps what the host took.
+// Results lists the runs whose taken commits are in the mirror.
 func (m *Mirror) Results(ctx context.Context) ([]company.RunID, error) {
-	r, err := m.s.runOK(ctx, call{dir: m.dir, args: []string{"for-each-ref", "--format=%(refname)", ResultRef("")}})
+	result, err := m.s.runOK(ctx, call{dir: m.dir, args: []string{"for-each-ref", "--format=%(refname)", ResultRef("")}})
 	if err != nil {
 		return nil, err
 	}
 	var out []company.RunID
-	for ref := range strings.SplitSeq(r.outputText(), "\n") {
+	for ref := range strings.SplitSeq(result.outputText(), "\n") {
 		if run := company.RunID(strings.TrimPrefix(ref, ResultRef(""))); run.Valid() {
 			out = append(out, run)
 		}
@@ -22,9 +22,8 @@ func (m *Mirror) Results(ctx context.Context) ([]company.RunID, error) {
 	return out, nil
 }
 
-// Merged reports whether what the host took from a run is in a branch: one of
-// the mirror's own, or one of the origin as it was last seen. Nothing taken is
-// nothing that could be lost.
+// Merged reports whether the commit that the host took from a run is in a branch of the mirror or in a branch of the
+// origin as last seen. It returns true if no commit was taken, since none can be lost.
 func (m *Mirror) Merged(ctx context.Context, run company.RunID) (bool, error) {
 	id, err := m.Ref(ctx, ResultRef(run))
 	if company.CodeOf(err) == company.ENotFound {
@@ -33,16 +32,16 @@ func (m *Mirror) Merged(ctx context.Context, run company.RunID) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	r, err := m.s.runOK(ctx, call{dir: m.dir, args: []string{"rev-list", "--max-count=1", string(id), "--not", "--branches", "--remotes"}})
+	result, err := m.s.runOK(
+		ctx, call{dir: m.dir, args: []string{"rev-list", "--max-count=1", string(id), "--not", "--branches", "--remotes"}})
 	if err != nil {
 		return false, err
 	}
-	return strings.TrimSpace(r.outputText()) == "", nil
+	return strings.TrimSpace(result.outputText()) == "", nil
 }
 
-// DropResult removes the reference to a run's result: merged commits stay
-// reachable, git's own collection of garbage removes the rest. A missing
-// reference is no error.
+// DropResult removes the reference to a run's result. Merged commits stay reachable, and git's garbage collection
+// removes the rest. A missing reference is not an error.
 func (m *Mirror) DropResult(ctx context.Context, run company.RunID) error {
 	if !run.Valid() {
 		return company.E(company.EInvalid, "that is not a run id: "+string(run))

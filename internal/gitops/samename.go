@@ -8,14 +8,13 @@ import (
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// maxName is how long a file's name may be, in bytes: NAME_MAX of Linux.
+// maxName limits the length of a file's name, in bytes: NAME_MAX of Linux.
 const maxName = 255
 
-// badName says why a new name in a tree is refused, or "". Names that the
-// base already has are not asked about.
+// badName returns why a new name in a tree is refused, or "". Names that the base already has are not checked.
 func badName(name string, symlink bool) string {
 	switch {
 	case name == "" || name == "." || name == "..":
@@ -28,8 +27,7 @@ func badName(name string, symlink bool) string {
 		return "has a name that is not UTF-8"
 	}
 	for _, r := range name {
-		// Cc: newlines, escapes. Cf: bidirectional and zero-width
-		// characters, which also hide a .git from the eye.
+		// Cc: newlines, escapes. Cf: bidirectional and zero-width characters, which can also hide a .git.
 		if unicode.Is(unicode.Cc, r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029' {
 			return "has a control or invisible character in a name"
 		}
@@ -54,19 +52,18 @@ func badName(name string, symlink bool) string {
 // company.yaml.
 var shortCompanyRE = lazyregexp.New(`^(compan|co[0-9a-f]{4})~[0-9]+(\.yam)?$`)
 
-// RefusePath says why a tree may not get a new path, or "".
+// RefusePath returns why a new path is not allowed in a tree, or "".
 func RefusePath(path string) string {
 	for part := range strings.SplitSeq(path, "/") {
-		if why := badName(part, false); why != "" {
-			return why
+		if reason := badName(part, false); reason != "" {
+			return reason
 		}
 	}
 	return ""
 }
 
-// looksLike is what Windows and macOS would take name for: streams, trailing
-// dots and blanks off, one case, one normal form. (HFS ignores invisible
-// characters too; those are refused on their own for new names.)
+// looksLike returns the name that Windows and macOS would read: without streams and trailing dots and blanks, in one
+// case and one normal form. HFS also ignores invisible characters; badName refuses those for new names.
 func looksLike(name string) string {
 	name, _, _ = strings.Cut(name, ":")
 	return strings.ToLower(norm.NFKC.String(strings.TrimRight(strings.Map(func(r rune) rune {
@@ -77,9 +74,8 @@ func looksLike(name string) string {
 	}, name), ". ")))
 }
 
-// badLink says why a symlink whose folder is depth levels below the root of
-// the tree is refused, or "". Only leading ".." are followed: one after a
-// name could pass through another link and end anywhere.
+// badLink returns why a symlink is refused, or "". Its folder is depth levels below the root of the tree. Only
+// leading ".." are followed, because one after a name could pass through another link and end anywhere.
 func badLink(target string, depth int) string {
 	if target == "" || strings.ContainsAny(target, "\x00\\") {
 		return "is a symbolic link to nothing"
@@ -105,11 +101,14 @@ func badLink(target string, depth int) string {
 	return ""
 }
 
-// sameName finds names that are one name to file systems that fold case or
-// normal forms. It belongs to one goroutine.
+// sameName finds names that are the same to file systems that fold case or normal forms. It is not safe for
+// concurrent use.
 type sameName struct{ fold cases.Caser }
 
 func newSameName() *sameName { return &sameName{fold: cases.Fold()} }
+
+// FoldName returns the same form for names that are the same to such file systems. It also folds whole paths.
+func FoldName(name string) string { return newSameName().foldedKey(name) }
 
 func (f *sameName) foldedKey(name string) string {
 	ascii := true

@@ -16,14 +16,13 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/gitexec"
-	"company/internal/lazyregexp"
+	"company/internal/gitops/gitexec"
+	"company/internal/lib/lazyregexp"
 )
 
-// hookScript is the pre-receive hook of every quarantine. It hands the
-// temporary object directory and the list of references to the process that
-// serves the push (descriptor 3) and prints its answer (descriptor 4). No
-// answer, for whatever reason, refuses the push.
+// hookScript is the pre-receive hook of every quarantine. It passes the temporary object directory and the list of
+// references to the process that serves the push (descriptor 3) and prints its answer (descriptor 4). Without an
+// answer, the push is refused.
 const hookScript = `#!/bin/sh
 # written by company; see the documentation of internal/gitops
 {
@@ -39,17 +38,17 @@ exit 1
 `
 
 const (
-	maxRefLines  = 64       // references in one push that we read at all
-	maxRefBytes  = 64 << 10 // of the whole list
+	maxRefLines  = 64       // limit for references in one push
+	maxRefBytes  = 64 << 10 // limit for the whole list
 	serveTimeout = 10 * time.Minute
-	packTimeout  = 90 * time.Second // a push: 60 s of processor time, and the checks
+	packTimeout  = 90 * time.Second // limit for a push: 60 s of processor time, and the checks
 )
 
-// RefUpdate is one line of a push. Old and New are zeros for none.
+// RefUpdate is one line of a push. Old is all zeros for a new reference, and New for a deleted one.
 type RefUpdate struct {
 	Old, New OID
 	Ref      string
-	Rewrites bool // New does not contain Old: a forced push; not asked of the checkpoint
+	Rewrites bool // New does not contain Old: a forced push; not set for the checkpoint
 }
 
 // Deletes reports whether the line removes the reference.
@@ -67,27 +66,23 @@ const (
 // PackRequest is one stateless conversation with a pack process.
 type PackRequest struct {
 	Service   Service
-	Advertise bool // the list of references, In is not read
-	// In is the request, inflated and bounded by the caller. If it is an
-	// io.Closer, Close must make a Read that is under way return; it is
-	// called when the process has ended before it read everything.
+	Advertise bool // send the list of references; In is not read
+	// In is the request, decompressed and size-limited by the caller. If it is an io.Closer, Close must make a running
+	// Read return. It is called after the process has ended, which may be before everything was read.
 	In  io.Reader
 	Out io.Writer
-	// Judge decides on the references of a push before its objects are
-	// checked; required for ReceivePack without Advertise. Its error goes
-	// to the pushing client.
+	// Judge decides on the references of a push before its objects are checked. It is required for ReceivePack without
+	// Advertise. Its error is sent to the pushing client.
 	Judge func(ctx context.Context, updates []RefUpdate) error
-	// Refused, if not nil, hears of every push that was refused.
+	// Refused, if not nil, is called for every refused push.
 	Refused func(error)
-	// NoRoom, if not nil, hears of a push for which the host's disk has no room, before
-	// its client does.
+	// NoRoom, if not nil, is called when the host's disk has no room for a push, before the client gets the error.
 	NoRoom func(error)
 }
 
-// Pack runs one pack process on the quarantine, without a shell or CGI between,
-// in the old protocol (version 2 would serve any object that is present). It
-// returns when the process has ended; ctx kills it with all its children. A
-// refused push is no error here: the client has the answer.
+// Pack runs one pack process on the quarantine, without a shell or CGI in between. It uses the old protocol, because
+// version 2 would serve any object that is present. It returns when the process has ended. Cancelling ctx kills the
+// process with all its children. A refused push is not an error here, since the client gets the answer.
 func (q *Quarantine) Pack(ctx context.Context, req PackRequest) error {
 	if req.Service != UploadPack && req.Service != ReceivePack {
 		return company.E(company.EInvalid, fmt.Sprintf("%q is not a pack service", string(req.Service)))
@@ -95,7 +90,8 @@ func (q *Quarantine) Pack(ctx context.Context, req PackRequest) error {
 	if err := q.s.checkUntampered(q.dir); err != nil {
 		return err
 	}
-	c := call{dir: q.dir, config: append(q.s.serveConfig(), q.fsckOfBase("receive", q.dir)...), args: []string{strings.TrimPrefix(string(req.Service), "git-"), "--stateless-rpc"}}
+	c := call{dir: q.dir, config: append(q.s.serveConfig(), q.fsckOfBase("receive", q.dir)...),
+		args: []string{strings.TrimPrefix(string(req.Service), "git-"), "--stateless-rpc"}}
 	limit := serveTimeout
 	if req.Service == ReceivePack {
 		c.limited, limit = true, packTimeout
@@ -114,14 +110,15 @@ func (q *Quarantine) Pack(ctx context.Context, req PackRequest) error {
 		return company.E(company.EInternal, "a push needs a judge")
 	}
 	if n, err := q.pushedBytes(); err != nil || n > MaxRunBytes {
-		return company.E(company.EObjects, fmt.Sprintf("run %s has pushed more than %d MiB", q.run, MaxRunBytes>>20)).Wrap(err)
+		return company.E(company.EObjects,
+			fmt.Sprintf("run %s has pushed more than %d MiB", q.run, MaxRunBytes>>20)).Wrap(err)
 	}
 	return q.receivePush(ctx, c, req)
 }
 
-// receivePush serves a push, with the hook's questions answered by judge.
+// receivePush serves a push. Judge decides on it when the hook asks.
 func (q *Quarantine) receivePush(ctx context.Context, c call, req PackRequest) error {
-	// One push at a time: the folders that it leaves are garbage.
+	// Allow one push at a time: any temporary folders left after it are garbage.
 	unlock, err := q.s.lockRepo(ctx, q.dir+" push")
 	if err != nil {
 		return err
@@ -149,14 +146,14 @@ func (q *Quarantine) receivePush(ctx context.Context, c call, req PackRequest) e
 	})
 	unblock := context.AfterFunc(ctx, func() { _ = askR.SetDeadline(time.Now()) })
 	err = q.runPackProcess(ctx, c, req, func() { _ = errors.Join(askW.Close(), answerR.Close()) })
-	// All writers are gone unless a killed child's child still holds the
-	// pipe; the cancelled context covers that.
+	// All writers are gone unless a grandchild of a killed child still holds the pipe. The cancelled context covers that
+	// case.
 	cancel()
 	wg.Wait()
 	unblock()
 	if refused := err == nil || company.CodeOf(err) == company.EObjects; refused && !asked && sent.hasUpdates() {
-		if why := cmp.Or(noRoomReason(said.head), noRoomReason([]byte(fmt.Sprint(err)))); why != "" {
-			err = company.E(company.EGit, "the host's disk has no room for what was pushed").Because(why).Wrap(syscall.ENOSPC)
+		if reason := cmp.Or(noRoomReason(said.head), noRoomReason([]byte(fmt.Sprint(err)))); reason != "" {
+			err = company.E(company.EGit, "the host's disk has no room for what was pushed").Because(reason).Wrap(syscall.ENOSPC)
 			if req.NoRoom != nil {
 				req.NoRoom(err)
 			}
@@ -172,14 +169,13 @@ func (q *Quarantine) receivePush(ctx context.Context, c call, req PackRequest) e
 	return err
 }
 
-// opening is the beginning of a stream, kept while it is copied.
+// opening copies a stream and keeps its beginning.
 type opening struct {
 	io.Reader
 	io.Writer
 	head []byte
 
-	// holds keeps written bytes back until releaseHeld, or until they are too many for a
-	// report on a push.
+	// holds keeps written bytes back until releaseHeld, or until there are more than a push report can have.
 	holds bool
 	held  []byte
 }
@@ -210,7 +206,7 @@ func (o *opening) Write(p []byte) (int, error) {
 	return o.Writer.Write(p)
 }
 
-// releaseHeld writes the held bytes; later writes go through at once.
+// releaseHeld writes the held bytes. Later writes are passed on immediately.
 func (o *opening) releaseHeld() error {
 	held := o.held
 	o.holds, o.held = false, nil
@@ -221,7 +217,7 @@ func (o *opening) releaseHeld() error {
 	return err
 }
 
-// Close closes the reader, where it can be closed.
+// Close closes the reader if it is an io.Closer.
 func (o *opening) Close() error {
 	if c, ok := o.Reader.(io.Closer); ok {
 		return c.Close()
@@ -229,29 +225,27 @@ func (o *opening) Close() error {
 	return nil
 }
 
-// hasUpdates says whether a push wants a reference changed: it does not begin with
-// the end of its list. Where git then calls no hook, it has refused by itself:
-// objects that its own checks do not let pass, most of all.
+// hasUpdates reports whether a push asks to change a reference, that is, whether it does not begin with the end of
+// its list. If git then calls no hook, it refused the push itself, mostly because of its own object checks.
 func (o *opening) hasUpdates() bool { return len(o.head) > 4 && string(o.head[:4]) != "0000" }
 
 var gitRefuses = lazyregexp.New(`(?:error|fatal|unpack)[: ][^\n]*`)
 
-// refusalReason is git's first line against a push.
+// refusalReason returns git's first line about refusing the push.
 func (o *opening) refusalReason() string { return Mask(oneLine(string(gitRefuses.Find(o.head)))) }
 
 var noRoomRE = lazyregexp.New(`(?i)[^\n]*(?:no space left on device|out of diskspace|disk quota exceeded)`)
 
-// noRoomReason is the line in which git says that a disk is full, or nothing.
+// noRoomReason returns the line in which git reports a full disk, or "".
 func noRoomReason(text []byte) string { return Mask(oneLine(string(noRoomRE.Find(text)))) }
 
-// runPackProcess runs the pack process; started is called once it has its files.
+// runPackProcess runs the pack process. It calls started once the process has its files.
 func (q *Quarantine) runPackProcess(ctx context.Context, c call, req PackRequest, started func()) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	git := q.s.command(c)
 	cmd := git.Process(ctx)
-	// After the process has ended, what it wrote is still on its way to a
-	// client that may be slow.
+	// After the process has ended, its output may still be on its way to a slow client.
 	cmd.WaitDelay = time.Minute
 	errOut := gitexec.NewHead(gitexec.MaxStderr)
 	cmd.Stdout, cmd.Stderr = req.Out, errOut
@@ -266,20 +260,20 @@ func (q *Quarantine) runPackProcess(ctx context.Context, c call, req PackRequest
 	if err != nil {
 		return company.E(company.EGit, string(req.Service)+" could not be run").Wrap(err)
 	}
-	// Copied here and not by exec, whose Wait would hang on a client that
-	// neither sends nor hangs up after the process has ended.
+	// The copy runs here and not in exec, because exec's Wait would hang on a client that neither sends nor hangs up
+	// after the process has ended.
 	copied := make(chan struct{})
 	go func() {
 		_, err := io.Copy(in, req.In)
 		if err != nil && !errors.Is(err, os.ErrClosed) && !errors.Is(err, syscall.EPIPE) {
-			cancel(err) // half a request must not look like a whole one
+			cancel(err) // a partial request must not look complete
 		}
 		_ = in.Close()
 		close(copied)
 	}()
 	err = cmd.Wait()
 	q.s.logOf(ctx).writeLine(c.args[0], c.args[1:], gitexec.ExitCode(cmd), time.Since(begin), errOut.String())
-	broken := ctx.Err() != nil // before Close below makes a late Read fail
+	broken := ctx.Err() != nil // checked before Close below makes a late Read fail
 	if closer, ok := req.In.(io.Closer); ok {
 		_ = closer.Close()
 	}
@@ -288,31 +282,31 @@ func (q *Quarantine) runPackProcess(ctx context.Context, c call, req PackRequest
 	case broken:
 		return contextError(ctx, c.args[0])
 	case err != nil && req.Service == UploadPack:
-		return company.E(company.EGit, string(req.Service)+" ended with an error").Because(Mask(strings.TrimSpace(errOut.String()))).Wrap(err)
+		return company.E(company.EGit, string(req.Service)+" ended with an error").
+			Because(Mask(strings.TrimSpace(errOut.String()))).Wrap(err)
 	case err != nil:
-		return company.E(company.EObjects, "the push was refused by git").Because(Mask(strings.TrimSpace(errOut.String()))).Wrap(err)
+		return company.E(company.EObjects, "the push was refused by git").
+			Because(Mask(strings.TrimSpace(errOut.String()))).Wrap(err)
 	}
 	return nil
 }
 
-// removeStaleObjects removes the temporary object directories of pushes that
-// were killed: half a pack and a hang-up, again and again, would fill the disk
-// past every limit, since grown does not count them.
+// removeStaleObjects removes the temporary object directories of killed pushes. Otherwise repeated half-sent packs
+// would fill the disk beyond every limit, since pushedBytes does not count them.
 func (q *Quarantine) removeStaleObjects() {
 	objects := q.s.relName(q.dir) + "/objects"
 	left, err := q.s.own.List(objects)
 	if err != nil {
-		return // the next push tries again
+		return // the next push retries
 	}
-	for _, e := range left {
-		if strings.HasPrefix(e.Name(), "tmp_objdir-") {
-			_ = q.s.own.RemoveAll(objects + "/" + e.Name()) // as above
+	for _, entry := range left {
+		if strings.HasPrefix(entry.Name(), "tmp_objdir-") {
+			_ = q.s.own.RemoveAll(objects + "/" + entry.Name()) // the next push retries
 		}
 	}
 }
 
-// answerHook reads the hook's question, judges, and writes one line. It says
-// whether there was one.
+// answerHook reads the hook's question, decides, and writes one line. It reports whether the hook asked at all.
 func (q *Quarantine) answerHook(ctx context.Context, ask io.Reader, reply io.Writer, req PackRequest) (asked bool) {
 	objects, updates, err := readPush(ask)
 	if err == nil && objects == "" && updates == nil {
@@ -324,12 +318,12 @@ func (q *Quarantine) answerHook(ctx context.Context, ask io.Reader, reply io.Wri
 	line := "ok"
 	if err != nil {
 		line = string(company.CodeOf(err)) + ": " + err.Error()
-		var e *company.Error
-		if errors.As(err, &e) && e.Hint != "" {
-			line += "; " + e.Hint
+		var fault *company.Error
+		if errors.As(err, &fault) && fault.Hint != "" {
+			line += "; " + fault.Hint
 		}
 		line = oneLine(line)
-		if req.Refused != nil && ctx.Err() == nil { // a client that went away was refused nothing
+		if req.Refused != nil && ctx.Err() == nil { // a client that disconnected gets no refusal
 			req.Refused(err)
 		}
 	}
@@ -337,7 +331,7 @@ func (q *Quarantine) answerHook(ctx context.Context, ask io.Reader, reply io.Wri
 	return true
 }
 
-// checkPush is the whole decision on one push.
+// checkPush makes the complete decision on one push.
 func (q *Quarantine) checkPush(ctx context.Context, objects string, updates []RefUpdate, req PackRequest) error {
 	own := filepath.Join(q.dir, "objects")
 	if rel, err := filepath.Rel(own, objects); err != nil || !filepath.IsLocal(rel) || rel == "." {
@@ -346,16 +340,16 @@ func (q *Quarantine) checkPush(ctx context.Context, objects string, updates []Re
 	env := []string{"GIT_OBJECT_DIRECTORY=" + objects, "GIT_ALTERNATE_OBJECT_DIRECTORIES=" + own}
 	ctx, cancel := context.WithTimeout(ctx, objectsTimeout)
 	defer cancel()
-	b, err := q.s.startBatch(ctx, q.dir, env, true)
+	batch, err := q.s.startBatch(ctx, q.dir, env, true)
 	if err != nil {
 		return err
 	}
-	defer b.close()
-	for i, u := range updates {
-		if u.Deletes() || strings.Trim(string(u.Old), "0") == "" || u.Ref == CheckpointRef(q.run) {
-			continue // nothing is rewritten, or it may be
+	defer batch.close()
+	for i, refUpdate := range updates {
+		if refUpdate.Deletes() || strings.Trim(string(refUpdate.Old), "0") == "" || refUpdate.Ref == CheckpointRef(q.run) {
+			continue // a deleted, new or checkpoint reference is not checked for rewriting
 		}
-		if updates[i].Rewrites, err = q.isRewritten(ctx, b, env, u); err != nil {
+		if updates[i].Rewrites, err = q.isRewritten(ctx, batch, env, refUpdate); err != nil {
 			return err
 		}
 	}
@@ -363,16 +357,16 @@ func (q *Quarantine) checkPush(ctx context.Context, objects string, updates []Re
 		return err
 	}
 	var tips []OID
-	for _, u := range updates {
-		if u.Deletes() {
-			return company.E(company.EProtected, fmt.Sprintf("%q may not be deleted", u.Ref))
+	for _, refUpdate := range updates {
+		if refUpdate.Deletes() {
+			return company.E(company.EProtected, fmt.Sprintf("%q may not be deleted", refUpdate.Ref))
 		}
-		tips = append(tips, u.New)
+		tips = append(tips, refUpdate.New)
 	}
-	return q.judgeObjects(ctx, b, env, tips)
+	return q.judgeObjects(ctx, batch, env, tips)
 }
 
-// readPush reads what the hook writes. Nothing at all is no error.
+// readPush reads the hook's question. Empty input is not an error.
 func readPush(r io.Reader) (string, []RefUpdate, error) {
 	lines := bufio.NewScanner(io.LimitReader(r, maxRefBytes))
 	if !lines.Scan() {
@@ -386,15 +380,15 @@ func readPush(r io.Reader) (string, []RefUpdate, error) {
 		}
 		f := strings.SplitN(lines.Text(), " ", 3)
 		if len(f) != 3 || !OID(f[0]).Valid() || !OID(f[1]).Valid() || len(updates) >= maxRefLines {
-			return "", nil, company.E(company.EInvalid, fmt.Sprintf("the push has more than %d references, or odd ones", maxRefLines))
+			return "", nil, company.E(company.EInvalid,
+				fmt.Sprintf("the push has more than %d references, or odd ones", maxRefLines))
 		}
 		updates = append(updates, RefUpdate{Old: OID(f[0]), New: OID(f[1]), Ref: f[2]})
 	}
 	return "", nil, company.E(company.EInvalid, "the push's list of references is cut off or too long").Wrap(lines.Err())
 }
 
-// pushedBytes is how many bytes pushes have left in the repository: its packs less
-// those of the base.
+// pushedBytes returns how many bytes pushes have added to the repository: its packs minus those of the base.
 func (q *Quarantine) pushedBytes() (int64, error) {
 	var total int64
 	seeded, err := q.s.own.ReadFile(q.s.relName(q.dir)+"/"+seedList, 0)
@@ -406,15 +400,15 @@ func (q *Quarantine) pushedBytes() (int64, error) {
 		base[name] = true
 	}
 	packs, err := q.s.own.List(q.s.relName(q.dir) + "/objects/pack")
-	for _, e := range packs {
-		fi, statErr := e.Info()
+	for _, entry := range packs {
+		fi, statErr := entry.Info()
 		if errors.Is(statErr, os.ErrNotExist) {
 			continue
 		}
 		if statErr != nil {
 			return 0, statErr
 		}
-		if !base[e.Name()] {
+		if !base[entry.Name()] {
 			total += fi.Size()
 		}
 	}

@@ -12,35 +12,33 @@ import (
 	"syscall"
 
 	"company/internal/company"
-	"company/internal/folder"
-	"company/internal/gitexec"
+	"company/internal/gitops/gitexec"
+	"company/internal/lib/safedir"
 )
 
-// Source is where a base comes from: the president's checkout by its path, or
-// a repository by its URL (https, ssh, file). Exactly one is set; with
-// neither, it is the path that the mirror was opened with.
+// Source is the origin of a base: the path of the president's checkout, or the URL of a repository (https, ssh,
+// file). At most one is set. If neither is, it is the path that the mirror was opened with.
 type Source struct{ Path, URL string }
 
-// BaseInfo is what FetchBase found.
+// BaseInfo is the result of FetchBase.
 type BaseInfo struct {
 	Branch          string // short name; HEAD when Detached
 	OID             company.OID
-	Detached        bool   // HEAD names no branch: the base is its commit
-	Shallow         bool   // the checkout lacks history, which came from its remote
-	Dirty           bool   // the checkout has changes that the base does not hold
-	AheadOfRemote   int    // commits of the base that the remote does not have, as the checkout last saw it
-	RemoteHasBranch bool   // the same
-	RemoteURL       string // of the remote in the checkout, absolute; empty: none. May hold credentials: mask before showing
-	DefaultBranch   string // GIT-9; empty when there is none
+	Detached        bool // HEAD names no branch: the base is its commit
+	Shallow         bool // the checkout lacks history, which was fetched from its remote
+	Dirty           bool // the checkout has changes that the base does not contain
+	AheadOfRemote   int  // commits of the base that the remote lacked when the checkout last saw it
+	RemoteHasBranch bool // as the checkout last saw it
+	// the checkout's remote, absolute; empty if none. It may contain credentials: mask it before showing
+	RemoteURL     string
+	DefaultBranch string // GIT-9; empty if there is none
 }
 
-// FetchBase reads the head of the source, or of its branch ref, and fetches it
-// into refs/remotes/origin/<branch>, and keeps it as refs/company/base/<id>.
-// Nothing in the checkout is written or run. A shallow source is completed
-// from its remote; a detached HEAD is a base without a branch, as long as
-// there is a default branch for the pull request. It refuses, saying what to
-// do: no repository, no commit yet, bare or partial clones, a shallow one
-// without a remote, SHA-256, and repositories of another user.
+// FetchBase reads the head of the source, or of its branch ref. It fetches it into refs/remotes/origin/<branch> and
+// keeps it as refs/company/base/<id>. It neither writes nor runs files of the checkout. It completes a shallow source
+// from its remote. A detached HEAD is a base without a branch, if there is a default branch for the pull request. It
+// fails, with a fix, for a missing repository or commit, bare or partial clones, a shallow one without a remote,
+// SHA-256, and repositories of another user.
 func (m *Mirror) FetchBase(ctx context.Context, log *OpLog, source Source, ref string) (BaseInfo, error) {
 	if log != nil {
 		ctx = WithLog(ctx, log)
@@ -56,38 +54,38 @@ func (m *Mirror) FetchBase(ctx context.Context, log *OpLog, source Source, ref s
 	case source.URL != "":
 		return m.fetchURL(ctx, source.URL, ref)
 	}
-	c, err := m.s.openCheckout(ctx, source.Path)
+	checkout, err := m.s.openCheckout(ctx, source.Path)
 	if err != nil {
 		return BaseInfo{}, err
 	}
-	info, err := c.readBase(ctx, ref)
+	info, err := checkout.readBase(ctx, ref)
 	if err != nil {
 		return info, err
 	}
-	global, done, err := m.s.scopedConfig(c.gitDir)
+	global, done, err := m.s.scopedConfig(checkout.gitDir)
 	if err != nil {
 		return info, err
 	}
 	defer done()
-	if c.shallow {
-		if err := m.completeHistory(ctx, c, info); err != nil {
+	if checkout.shallow {
+		if err := m.completeHistory(ctx, checkout, info); err != nil {
 			return info, err
 		}
 	}
 	err = m.fetchBase(ctx, info, fetchSpec{
-		url: "file://" + c.gitDir, global: global, protocols: "file", oid: info.OID, config: historyFsck(),
+		url: "file://" + checkout.gitDir, global: global, protocols: "file", oid: info.OID, config: historyFsck(),
 	})
-	if err == nil && c.shallow {
-		err = m.dropRefs(ctx, wholeSpace, func(string) bool { return true }) // the base holds it all now
+	if err == nil && checkout.shallow {
+		err = m.dropRefs(ctx, wholeSpace, func(string) bool { return true }) // the base now contains all of it
 	}
 	return info, err
 }
 
-// baseRef keeps a base, and so all that a task starts from, whatever becomes
-// of the branch that it was on.
+// baseRef returns the reference that keeps a base, and all history that a task starts from, even if its branch moves
+// or disappears.
 func baseRef(id company.OID) string { return "refs/company/base/" + string(id) }
 
-// fetchBase fetches the base and notes the branch that it is on.
+// fetchBase fetches the base and records its branch.
 func (m *Mirror) fetchBase(ctx context.Context, info BaseInfo, f fetchSpec) error {
 	f.dst = baseRef(info.OID)
 	if err := m.fetchCommit(ctx, f); err != nil || info.Detached {
@@ -104,8 +102,7 @@ func (m *Mirror) fetchBase(ctx context.Context, info BaseInfo, f fetchSpec) erro
 	if err != nil || r.exit == 0 {
 		return err
 	}
-	// feature was a branch and now feature/x is one, or the other way round:
-	// the old name is of a branch that is gone.
+	// feature was a branch and now feature/x is one, or vice versa. The old name belongs to a deleted branch.
 	err = m.dropRefs(ctx, "refs/remotes/origin/", func(old string) bool {
 		return strings.HasPrefix(old, ref+"/") || strings.HasPrefix(ref, old+"/")
 	})
@@ -115,17 +112,16 @@ func (m *Mirror) fetchBase(ctx context.Context, info BaseInfo, f fetchSpec) erro
 	return err
 }
 
-// fetchSpec is one fetch of exactly one object id.
+// fetchSpec describes a fetch of exactly one object id.
 type fetchSpec struct {
 	url, global, protocols string
 	oid                    company.OID
-	dst                    string // empty: objects only
+	dst                    string // empty fetches the objects only
 	config                 []gitexec.Setting
-	access                 *remoteEndpoint // of a fetch over the network
+	access                 *remoteEndpoint // for a fetch over the network
 }
 
-// fetchCommit brings one commit and its history into the mirror and verifies
-// its id.
+// fetchCommit fetches one commit with its history into the mirror and verifies its id.
 func (m *Mirror) fetchCommit(ctx context.Context, f fetchSpec) error {
 	unlock, err := m.s.lockRepo(ctx, m.dir)
 	if err != nil {
@@ -142,7 +138,8 @@ func (s *Store) fetchInto(ctx context.Context, dir string, f fetchSpec) error {
 	}
 	c := call{
 		dir: dir, global: f.global, protocols: f.protocols, access: f.access, config: f.config, limit: networkLimit,
-		args: []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--no-recurse-submodules", "--", f.url, spec},
+		args: []string{"fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-gc", "--no-recurse-submodules",
+			"--", f.url, spec},
 	}
 	var err error
 	if f.access != nil {
@@ -164,14 +161,14 @@ func (s *Store) fetchInto(ctx context.Context, dir string, f fetchSpec) error {
 	return err
 }
 
-// fetchURL is FetchBase for a repository that is not on this disk.
+// fetchURL implements FetchBase for a repository that is not on this disk.
 func (m *Mirror) fetchURL(ctx context.Context, url, ref string) (BaseInfo, error) {
-	r, err := m.openRemote(ctx, Remote{URL: url})
+	endpoint, err := m.openRemote(ctx, Remote{URL: url})
 	if err != nil {
 		return BaseInfo{}, err
 	}
-	defer r.done()
-	refs, head, err := r.listBranches(ctx, m.dir, ref)
+	defer endpoint.done()
+	refs, head, err := endpoint.listBranches(ctx, m.dir, ref)
 	if err != nil {
 		return BaseInfo{}, err
 	}
@@ -181,17 +178,19 @@ func (m *Mirror) fetchURL(ctx context.Context, url, ref string) (BaseInfo, error
 	}
 	info.OID = refs["refs/heads/"+info.Branch]
 	if info.Branch == "" || info.OID == "" {
-		return info, company.E(company.ENotFound, fmt.Sprintf("the remote has no branch %q", info.Branch)).Fix("commit and push first, or name a branch with --base")
+		return info, company.E(company.ENotFound, fmt.Sprintf("the remote has no branch %q", info.Branch)).
+			Fix("commit and push first, or name a branch with --base")
 	}
 	if len(info.OID) != 40 {
 		return info, sha256Refused()
 	}
 	return info, m.fetchBase(ctx, info, fetchSpec{
-		url: r.url, global: r.global, protocols: r.protocols, access: r, oid: info.OID, config: historyFsck(),
+		url: endpoint.url, global: endpoint.global, protocols: endpoint.protocols, access: endpoint, oid: info.OID,
+		config: historyFsck(),
 	})
 }
 
-// checkout is the president's work tree, only ever read.
+// checkout is the president's work tree. It is only read.
 type checkout struct {
 	s         *Store
 	workTree  string
@@ -201,8 +200,7 @@ type checkout struct {
 	shallow   bool
 }
 
-// openCheckout finds the repository of a path and refuses the kinds that we
-// cannot take over whole.
+// openCheckout finds the repository of a path. It fails for kinds that cannot be fetched completely.
 func (s *Store) openCheckout(ctx context.Context, p string) (*checkout, error) {
 	c, err := s.findCheckout(p)
 	if err != nil {
@@ -213,12 +211,12 @@ func (s *Store) openCheckout(ctx context.Context, p string) (*checkout, error) {
 			return nil, err
 		}
 	}
-	r, err := s.runOK(ctx, call{dir: c.gitDir, args: []string{"config", "--local", "--includes", "-z", "--list"}})
+	result, err := s.runOK(ctx, call{dir: c.gitDir, args: []string{"config", "--local", "--includes", "-z", "--list"}})
 	if err != nil {
 		return nil, err
 	}
 	c.config = map[string]string{}
-	for kv := range strings.SplitSeq(string(r.out), "\x00") {
+	for kv := range strings.SplitSeq(string(result.out), "\x00") {
 		key, value, _ := strings.Cut(kv, "\n")
 		c.config[key] = value
 		if strings.HasPrefix(key, "remote.") && strings.HasSuffix(key, ".promisor") && value != "false" {
@@ -243,8 +241,7 @@ func (s *Store) openCheckout(ctx context.Context, p string) (*checkout, error) {
 	return c, nil
 }
 
-// unusableRepoError is a repository that its owner must change first: trying again does
-// not help.
+// unusableRepoError returns the error for a repository that its owner must change first. Retrying does not help.
 func unusableRepoError(message string) *company.Error {
 	return company.E(company.EGit, message).NeedsPerson()
 }
@@ -264,8 +261,7 @@ func bareRefused(dir string) error {
 		Fix("clone it, and start in the clone")
 }
 
-// findCheckout walks up from p to the first .git, as git does, but reads
-// nothing of its configuration.
+// findCheckout searches from p upwards for the first .git, as git does, but reads no configuration.
 func (s *Store) findCheckout(p string) (*checkout, error) {
 	dir, err := filepath.Abs(p)
 	if err == nil {
@@ -281,7 +277,7 @@ func (s *Store) findCheckout(p string) (*checkout, error) {
 		dotGit := filepath.Join(dir, ".git")
 		fi, err := os.Stat(dotGit)
 		switch {
-		case err == nil && folder.IsMarked(dir): // an office's own folder, in the checkout above
+		case err == nil && safedir.IsMarked(dir): // an office's own folder; continue with the checkout above
 		case err == nil && fi.IsDir():
 			return s.checkoutAt(dir, dotGit)
 		case err == nil:
@@ -324,11 +320,11 @@ func (s *Store) checkoutAt(workTree, gitDir string) (*checkout, error) {
 	return c, nil
 }
 
-// maxGitFile bounds a file of a git folder that is read whole, in bytes.
+// maxGitFile limits the size of a git folder's file that is read completely, in bytes.
 const maxGitFile = 16 << 20
 
-// readGitFile reads a file of a checkout's git folder. An archive may have a pipe or a link in its
-// place, to what never ends.
+// readGitFile reads a file of a checkout's git folder. It refuses special files, because an unpacked archive may
+// contain an endless pipe or link in its place.
 func readGitFile(file string) ([]byte, error) {
 	info, err := os.Stat(file)
 	if err != nil {
@@ -358,8 +354,8 @@ func isGitDirOrLinked(dir string) bool {
 	return err1 == nil && err2 == nil
 }
 
-// ownedByUs is git's own rule of safe directories. We name directories
-// ourselves, so git would no longer ask.
+// ownedByUs applies git's rule of safe directories. git would not check it, because we pass the directories
+// explicitly.
 func ownedByUs(dir string) error {
 	fi, err := os.Stat(dir)
 	if err != nil {
@@ -377,12 +373,12 @@ func ownedByUs(dir string) error {
 		Fix("run company as its owner, or make a clone of your own")
 }
 
-// RemoteURL is where the checkout's remote of the store's name is, absolute;
-// empty when there is none. It may hold credentials: mask it before showing.
+// RemoteURL returns the absolute URL of the checkout's remote with the store's remote name, or "" if there is none.
+// It may contain credentials: mask it before showing.
 func (m *Mirror) RemoteURL(ctx context.Context, sourcePath string) (string, error) {
-	c, err := m.s.openCheckout(ctx, sourcePath)
+	checkout, err := m.s.openCheckout(ctx, sourcePath)
 	if err != nil {
 		return "", err
 	}
-	return c.remoteURL(m.s.cfg.Remote), nil
+	return checkout.remoteURL(m.s.cfg.Remote), nil
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/gitexec/gitexectest"
+	"company/internal/gitops/gitexec/gitexectest"
 )
 
 func newOrigin(t testing.TB, checkout string) string {
@@ -25,7 +25,8 @@ func TestFetchBase(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
 	first := b.base
-	if first.Branch != "main" || first.Dirty || first.RemoteHasBranch || first.RemoteURL != "" || first.AheadOfRemote != 0 || first.DefaultBranch != "main" {
+	if first.Branch != "main" || first.Dirty || first.RemoteHasBranch || first.RemoteURL != "" ||
+		first.AheadOfRemote != 0 || first.DefaultBranch != "main" {
 		t.Errorf("%+v", first)
 	}
 	origin := newOrigin(t, b.checkout)
@@ -39,20 +40,23 @@ func TestFetchBase(t *testing.T) {
 	}
 	gitexectest.Git(t, b.checkout, "switch", "-q", "-c", "feature/x")
 	info, err := b.mirror.FetchBase(b.ctx, nil, Source{Path: filepath.Join(b.checkout, "a", "b")}, "") // a folder inside
-	if err != nil || info.Branch != "feature/x" || info.RemoteHasBranch || info.AheadOfRemote != 1 || info.DefaultBranch != "main" {
+	if err != nil || info.Branch != "feature/x" || info.RemoteHasBranch || info.AheadOfRemote != 1 ||
+		info.DefaultBranch != "main" {
 		t.Errorf("%+v, %v", info, err)
 	}
 	// A linked work tree is a checkout as well; a rewound branch is followed.
 	linked := filepath.Join(t.TempDir(), "linked")
 	gitexectest.Git(t, b.checkout, "worktree", "add", "-q", "-b", "side", linked, string(first.OID))
 	gitexectest.Git(t, b.checkout, "branch", "-f", "main", string(first.OID))
-	if info, err = b.mirror.FetchBase(b.ctx, nil, Source{Path: linked}, ""); err != nil || info.Branch != "side" || info.Dirty {
+	if info, err = b.mirror.FetchBase(b.ctx, nil, Source{Path: linked}, ""); err != nil || info.Branch != "side" ||
+		info.Dirty {
 		t.Errorf("%+v, %v", info, err)
 	}
 	if info, err = b.mirror.FetchBase(b.ctx, nil, Source{Path: linked}, "main"); err != nil || info.OID != first.OID {
 		t.Errorf("%+v, %v", info, err)
 	}
-	if info, err = b.mirror.FetchBase(b.ctx, nil, Source{URL: "file://" + origin}, ""); err != nil || info.Branch != "main" || info.OID != first.OID {
+	if info, err = b.mirror.FetchBase(b.ctx, nil, Source{URL: "file://" + origin}, ""); err != nil ||
+		info.Branch != "main" || info.OID != first.OID {
 		t.Errorf("%+v, %v", info, err)
 	}
 	_, err = b.mirror.FetchBase(b.ctx, nil, Source{Path: linked}, "nope")
@@ -82,7 +86,9 @@ func TestDirty(t *testing.T) {
 		{"the office's own config", func() {
 			writeFiles(t, b.checkout, map[string]string{"company.yaml": "version: 1\n"})
 		}, false},
-		{"that and more", func() { writeFiles(t, b.checkout, map[string]string{"company.yaml": "version: 1\n", "new": "1"}) }, true},
+		{"that and more", func() {
+			writeFiles(t, b.checkout, map[string]string{"company.yaml": "version: 1\n", "new": "1"})
+		}, true},
 		{"untracked", func() { writeFiles(t, b.checkout, map[string]string{"new": "1"}) }, true},
 		{"staged", func() {
 			writeFiles(t, b.checkout, map[string]string{"new": "1"})
@@ -136,7 +142,8 @@ func TestSourcesRefused(t *testing.T) {
 	}
 	// As an archive may bring them: what is read in a git folder never ends.
 	gitexectest.Git(t, temp, "clone", "-q", b.checkout, at("pipe"))
-	if err := errors.Join(syscall.Mkfifo(at("pipe/.git/commondir"), 0o600), os.Mkdir(at("linked"), 0o700), os.WriteFile(at("linked/.git"), nil, 0o600),
+	if err := errors.Join(syscall.Mkfifo(at("pipe/.git/commondir"), 0o600), os.Mkdir(at("linked"), 0o700),
+		os.WriteFile(at("linked/.git"), nil, 0o600),
 		os.Truncate(at("linked/.git"), 1<<30)); err != nil {
 		t.Fatal(err)
 	}
@@ -222,7 +229,8 @@ func TestCanariesNeverFire(t *testing.T) {
 	if err := os.MkdirAll(hooks, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, h := range []string{"post-checkout", "pre-push", "post-index-change", "reference-transaction", "fsmonitor-watchman", "pre-receive", "post-update", "proc-receive"} {
+	for _, h := range []string{"post-checkout", "pre-push", "post-index-change", "reference-transaction",
+		"fsmonitor-watchman", "pre-receive", "post-update", "proc-receive"} {
 		if err := os.WriteFile(filepath.Join(hooks, h), []byte("#!/bin/sh\n"+cmd+"\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -234,9 +242,12 @@ func TestCanariesNeverFire(t *testing.T) {
 		{"core.fsmonitor", cmd}, {"core.sshCommand", cmd}, {"core.gitProxy", cmd}, {"core.pager", cmd}, {"core.editor", cmd},
 		{"core.hooksPath", hooks}, {"core.askPass", cmd}, {"core.alternateRefsCommand", cmd}, {"diff.external", cmd},
 		{"diff.x.command", cmd}, {"diff.x.textconv", cmd}, {"merge.x.driver", cmd}, {"filter.x.clean", cmd},
-		{"filter.x.smudge", cmd}, {"filter.x.process", cmd}, {"credential.helper", "!" + cmd}, {"uploadpack.packObjectsHook", cmd},
-		{"gpg.program", cmd}, {"remote.origin.uploadpack", cmd}, {"remote.origin.receivepack", cmd}, {"remote.origin.url", "ext::sh -c " + cmd},
-		{"remote.origin.vcs", "x"}, {"alias.rev-parse", "!" + cmd}, {"alias.ls-files", "!" + cmd}, {"sequence.editor", cmd}, {"receive.procReceiveRefs", "refs"},
+		{"filter.x.smudge", cmd}, {"filter.x.process", cmd}, {"credential.helper", "!" + cmd},
+		{"uploadpack.packObjectsHook", cmd},
+		{"gpg.program", cmd}, {"remote.origin.uploadpack", cmd}, {"remote.origin.receivepack", cmd},
+		{"remote.origin.url", "ext::sh -c " + cmd},
+		{"remote.origin.vcs", "x"}, {"alias.rev-parse", "!" + cmd}, {"alias.ls-files", "!" + cmd}, {"sequence.editor", cmd},
+		{"receive.procReceiveRefs", "refs"},
 	} {
 		gitexectest.Git(t, b.checkout, "config", kv[0], kv[1])
 	}
@@ -259,7 +270,8 @@ func TestCanariesNeverFire(t *testing.T) {
 
 	// Somebody gets at the mirror itself: it is not used any more.
 	for name, content := range map[string]string{
-		"info/attributes": attributes, "config": repoConfig + "[merge \"x\"]\n\tdriver = " + cmd + "\n", "objects/info/alternates": b.checkout + "/.git/objects\n",
+		"info/attributes": attributes, "config": repoConfig + "[merge \"x\"]\n\tdriver = " + cmd + "\n",
+		"objects/info/alternates": b.checkout + "/.git/objects\n",
 	} {
 		p := filepath.Join(b.mirror.Dir(), name)
 		old, readErr := os.ReadFile(p)

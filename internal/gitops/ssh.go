@@ -15,31 +15,32 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/folder"
+	"company/internal/lib/safedir"
 )
 
-// KnownHosts is the file of the ssh host keys that the president accepted, in
-// the store below root. ssh believes this one file and no other.
+// KnownHosts returns the file of the ssh host keys that the president accepted, in the store below root. ssh trusts
+// only this file.
 func KnownHosts(root string) string { return filepath.Join(root, "known_hosts") }
 
-// sshCommand is the ssh that git starts: no configuration file, no question,
-// strict about host keys, one way to log in, nothing forwarded.
+// sshCommand returns the ssh command that git starts: no configuration file, no prompts, strict host keys, one login
+// method, no forwarding.
 func (a *remoteEndpoint) sshCommand() string {
-	s := a.s
+	store := a.s
 	if a.ssh != nil {
-		return a.own.SSHCommand(s.known)
+		return a.own.SSHCommand(store.known)
 	}
 	options := []string{
-		"BatchMode=yes", "StrictHostKeyChecking=yes", "UserKnownHostsFile=" + sshPath(s.known), "GlobalKnownHostsFile=/dev/null",
-		"UpdateHostKeys=no", "CheckHostIP=no", "PreferredAuthentications=publickey", "ClearAllForwardings=yes", "ForwardAgent=no",
+		"BatchMode=yes", "StrictHostKeyChecking=yes", "UserKnownHostsFile=" + sshPath(store.known),
+		"GlobalKnownHostsFile=/dev/null",
+		"UpdateHostKeys=no", "CheckHostIP=no", "PreferredAuthentications=publickey", "ClearAllForwardings=yes",
+		"ForwardAgent=no",
 		"ConnectTimeout=20", "ServerAliveInterval=15", "ServerAliveCountMax=4",
 	}
-	if s.cfg.Method == ByDeployKey {
-		options = append(options, "IdentityAgent=none", "IdentitiesOnly=yes", "IdentityFile="+sshPath(s.cfg.DeployKey))
+	if store.cfg.Method == ByDeployKey {
+		options = append(options, "IdentityAgent=none", "IdentitiesOnly=yes", "IdentityFile="+sshPath(store.cfg.DeployKey))
 	} else {
-		// The agent's keys alone: without a file named, ssh would look into
-		// the home of the user.
-		options = append(options, "IdentityAgent="+sshPath(s.cfg.AgentSocket), "IdentityFile=none")
+		// Use only the agent's keys. Without IdentityFile=none, ssh would search the user's home.
+		options = append(options, "IdentityAgent="+sshPath(store.cfg.AgentSocket), "IdentityFile=none")
 	}
 	out := "ssh -F /dev/null"
 	for _, o := range options {
@@ -48,8 +49,7 @@ func (a *remoteEndpoint) sshCommand() string {
 	return out
 }
 
-// sshPath writes a path as ssh's options want it: quoted for blanks, and
-// without a meaning for % and ${.
+// sshPath quotes a path for ssh options, with % and ${ escaped.
 func sshPath(p string) string {
 	return `"` + strings.NewReplacer("%", "%%", `"`, `\"`).Replace(p) + `"`
 }
@@ -61,7 +61,7 @@ type HostKey struct {
 	Key  string // base64
 }
 
-// Fingerprint is how people compare keys: SHA256:…
+// Fingerprint returns the form in which people compare keys: SHA256:…
 func (k HostKey) Fingerprint() string {
 	raw, err := base64.StdEncoding.DecodeString(k.Key)
 	if err != nil {
@@ -73,8 +73,8 @@ func (k HostKey) Fingerprint() string {
 
 const scanTimeout = 20 * time.Second
 
-// ScanHost asks a server, by name or name:port, for its host keys. What it
-// says is not to be believed before a person has compared the fingerprints.
+// ScanHost asks a server, by name or name:port, for its host keys. They are untrusted until a person has compared the
+// fingerprints.
 func ScanHost(ctx context.Context, host string) ([]HostKey, error) {
 	name, port, err := splitHost(host)
 	if err != nil {
@@ -91,25 +91,28 @@ func ScanHost(ctx context.Context, host string) ([]HostKey, error) {
 	}
 	keys := parseHosts(string(out))
 	if len(keys) == 0 {
-		return nil, company.E(company.EGit, "no ssh server answers at "+host).Wrap(err).Fix("check the name, the port and the network")
+		return nil, company.E(company.EGit, "no ssh server answers at "+host).Wrap(err).
+			Fix("check the name, the port and the network")
 	}
 	return keys, nil
 }
 
-// splitHost reads name or name:port of a server; a name is not an option.
+// splitHost parses a server's name or name:port. It refuses names that would be options.
 func splitHost(host string) (name, port string, err error) {
 	name, port = host, "22"
 	if h, p, err := net.SplitHostPort(host); err == nil {
 		name, port = h, p
 	}
 	name = strings.Trim(name, "[]")
-	if name == "" || len(name) > 253 || strings.HasPrefix(name, "-") || strings.ContainsAny(name, " \t\r\n\x00/@*?!,|#") || strings.Trim(port, "0123456789") != "" || port == "" {
-		return "", "", company.E(company.EUsage, fmt.Sprintf("%q is not a host", host)).Fix("give a name, or name:port, such as git.example.com:2222")
+	if name == "" || len(name) > 253 || strings.HasPrefix(name, "-") || strings.ContainsAny(name, " \t\r\n\x00/@*?!,|#") ||
+		strings.Trim(port, "0123456789") != "" || port == "" {
+		return "", "", company.E(company.EUsage, fmt.Sprintf("%q is not a host", host)).
+			Fix("give a name, or name:port, such as git.example.com:2222")
 	}
 	return name, port, nil
 }
 
-// parseHosts reads the lines of a known_hosts file; others are left out.
+// parseHosts parses the lines of a known_hosts file and skips others.
 func parseHosts(text string) []HostKey {
 	var out []HostKey
 	for line := range strings.SplitSeq(text, "\n") {
@@ -122,7 +125,7 @@ func parseHosts(text string) []HostKey {
 	return out
 }
 
-// hostName is how known_hosts calls a server.
+// hostName returns a server's name in known_hosts.
 func hostName(host string) string {
 	name, port, err := splitHost(host)
 	if err != nil || port == "22" {
@@ -131,13 +134,12 @@ func hostName(host string) string {
 	return "[" + name + "]:" + port
 }
 
-// Known is the host keys of a server that the president accepted, from the
-// store below root.
+// Known returns the host keys of a server that the president accepted, from the store below root.
 func Known(root, host string) ([]HostKey, error) { return knownIn(KnownHosts(root), host) }
 
 func knownIn(file, host string) ([]HostKey, error) {
 	var text []byte
-	dir, err := folder.Open(filepath.Dir(file))
+	dir, err := safedir.Open(filepath.Dir(file))
 	if err == nil {
 		defer dir.Close()
 		text, err = dir.ReadFile(filepath.Base(file), 0)
@@ -149,8 +151,8 @@ func knownIn(file, host string) ([]HostKey, error) {
 	return slices.DeleteFunc(parseHosts(string(text)), func(k HostKey) bool { return k.Host != name }), nil
 }
 
-// AcceptHost writes the keys of a server into the known hosts of the store
-// below root, in place of those that were there. Only the president does this.
+// AcceptHost replaces the keys of a server in the known hosts of the store below root. It is called only for the
+// president.
 func AcceptHost(root, host string, keys []HostKey) error {
 	name := hostName(host)
 	if len(keys) == 0 {
@@ -161,9 +163,10 @@ func AcceptHost(root, host string, keys []HostKey) error {
 		if errors.As(err, &own) {
 			return err
 		}
-		return company.E(company.EGit, "the known hosts cannot be written").Wrap(err).Fix("see that " + root + " is yours to write")
+		return company.E(company.EGit, "the known hosts cannot be written").Wrap(err).
+			Fix("see that " + root + " is yours to write")
 	}
-	dir, err := folder.Make(filepath.Clean(root))
+	dir, err := safedir.Make(filepath.Clean(root))
 	if err != nil {
 		return fail(err)
 	}
@@ -188,8 +191,7 @@ func AcceptHost(root, host string, keys []HostKey) error {
 	return nil
 }
 
-// hostKeyRefused explains why ssh did not go on: an unknown server, or one
-// whose key is not the accepted one.
+// hostKeyRefused explains why ssh stopped: the server is unknown or its key differs from the accepted one.
 func (a *remoteEndpoint) hostKeyRefused(ctx context.Context) error {
 	known, err := knownIn(a.s.known, a.host)
 	if err != nil {

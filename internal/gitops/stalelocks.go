@@ -9,15 +9,14 @@ import (
 	"time"
 )
 
-// lockPatience is how long a lock of git may stay the same while the store is opened. A living
-// git can have one for longer only where it packs or changes very many references at once.
+// lockPatience is how long the store waits at its opening for a lock to change. A running git holds a lock for longer
+// only if it packs or changes very many references at once.
 const lockPatience = 2 * time.Second
 
-// removeStaleLocks removes the locks that a git left that was killed, or whose disk could not
-// be written any more: each later git would be refused ("File exists"), and no answer of the
-// president's would change that. A git of another process, or one that outlived its company,
-// may have a lock still: one that changes meanwhile stays. (Ages would be told by a clock that
-// people set.)
+// removeStaleLocks removes locks that were left by a killed git or by a full disk. Otherwise each later git would
+// fail ("File exists"), and no answer of the president could fix that. A git of another process, or one that outlived
+// its company, may still hold a lock, so a lock that changes meanwhile is kept. Ages are not compared, because people
+// can set the clock.
 func (s *Store) removeStaleLocks() error {
 	left, err := s.findLocks()
 	if err != nil || len(left) == 0 {
@@ -36,8 +35,8 @@ func (s *Store) removeStaleLocks() error {
 	return nil
 }
 
-// findLocks lists the locks of git in all repositories of the store: beside their settings
-// and packed references, and among their references.
+// findLocks lists git's locks in all repositories of the store: beside their settings and packed references, and
+// among their references.
 func (s *Store) findLocks() (map[string]fs.FileInfo, error) {
 	found := map[string]fs.FileInfo{}
 	var folders []string
@@ -46,27 +45,27 @@ func (s *Store) findLocks() (map[string]fs.FileInfo, error) {
 		if err != nil {
 			return nil, storeError("the git store cannot be read", err)
 		}
-		for _, e := range entries {
-			if e.IsDir() && strings.HasSuffix(e.Name(), ".git") {
-				folders = append(folders, above+e.Name())
+		for _, entry := range entries {
+			if entry.IsDir() && strings.HasSuffix(entry.Name(), ".git") {
+				folders = append(folders, above+entry.Name())
 			}
 		}
 	}
 	repos := len(folders)
-	for at := 0; at < len(folders); at++ {
-		entries, err := s.own.List(folders[at])
+	for index := 0; index < len(folders); index++ {
+		entries, err := s.own.List(folders[index])
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil, storeError("the git store cannot be read", err)
 		}
-		for _, e := range entries {
-			name := folders[at] + "/" + e.Name()
+		for _, entry := range entries {
+			name := folders[index] + "/" + entry.Name()
 			switch {
-			case e.IsDir():
-				if at >= repos || e.Name() == "refs" {
+			case entry.IsDir():
+				if index >= repos || entry.Name() == "refs" {
 					folders = append(folders, name)
 				}
 			case strings.HasSuffix(name, ".lock"):
-				if info, err := e.Info(); err == nil { // an error: it is gone
+				if info, err := entry.Info(); err == nil { // an error means that it is gone
 					found[name] = info
 				}
 			}

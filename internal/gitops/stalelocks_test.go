@@ -18,7 +18,8 @@ func TestStaleLocksAreRemoved(t *testing.T) {
 	}
 	const ref = "refs/heads/develop-t1-k3fq"
 	var locks []string
-	for _, name := range []string{"HEAD.lock", "packed-refs.lock", "config.lock", "refs/remotes/origin/main.lock", ref + ".lock", "refs/company/base/" + string(b.base.OID) + ".lock"} {
+	for _, name := range []string{"HEAD.lock", "packed-refs.lock", "config.lock", "refs/remotes/origin/main.lock",
+		ref + ".lock", "refs/company/base/" + string(b.base.OID) + ".lock"} {
 		locks = append(locks, filepath.Join(b.mirror.Dir(), name))
 	}
 	locks = append(locks, filepath.Join(q.dir, "refs/heads/agent/t1-01-x.lock"))
@@ -37,12 +38,23 @@ func TestStaleLocksAreRemoved(t *testing.T) {
 	if err := b.mirror.UpdateRef(b.ctx, ref, b.base.OID, ""); err == nil {
 		t.Error("git minds no lock of a branch")
 	}
-	written := make(chan error, 1)
-	go func() { // another git takes the lock anew
-		time.Sleep(lockPatience / 4)
-		written <- os.WriteFile(held, []byte("new"), 0o600)
+	opened, written := make(chan struct{}), make(chan error, 1)
+	go func() { // other gits take the lock anew, again and again: the store may be long on its way to its two looks
+		for {
+			select {
+			case <-opened:
+				written <- nil
+				return
+			case <-time.After(time.Millisecond):
+			}
+			if err := os.WriteFile(held, []byte("new"), 0o600); err != nil {
+				written <- err
+				return
+			}
+		}
 	}()
 	again, err := Open(b.store.cfg)
+	close(opened)
 	if err := <-written; err != nil {
 		t.Fatal(err)
 	}

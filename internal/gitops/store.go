@@ -13,78 +13,76 @@ import (
 	"syscall"
 
 	"company/internal/company"
-	"company/internal/folder"
-	"company/internal/gitexec"
-	"company/internal/gitlogin"
-	"company/internal/lazyregexp"
+	"company/internal/gitops/gitexec"
+	"company/internal/gitops/gitlogin"
+	"company/internal/lib/lazyregexp"
+	"company/internal/lib/safedir"
 
 	"golang.org/x/sys/unix"
 )
 
-// Person is a name and an address in a commit.
+// Person is the name and address of a commit's author or committer.
 type Person struct{ Name, Email string }
 
-// Config names the store's folder and the author of its commits.
+// Config holds the store's folder, the author of its commits, and how remotes are reached.
 type Config struct {
 	Root string // absolute; <office>/git
-	// Folder is Root, held open.
-	// Nil: it is made and opened.
-	Folder *folder.Folder
-	// Guest says that another process may own the store: what it has in use there is not
-	// taken for what a dead one has left.
+	// Folder is Root as an open folder. If nil, Open creates and opens it.
+	Folder *safedir.Folder
+	// Guest means that another process may own the store. Its files in use are then not treated as leftovers of a dead
+	// process.
 	Guest             bool
-	IntegrationPrefix string // git.integration_branch; empty: develop
-	Remote            string // the remote's name in the president's checkout; empty: origin
-	Author            Person // of commits without an author; empty: company
-	Log               *OpLog // git.log of operations whose context has none; may be nil
+	IntegrationPrefix string // git.integration_branch; develop if empty
+	Remote            string // the remote's name in the president's checkout; origin if empty
+	Author            Person // of commits without an author; company if empty
+	Log               *OpLog // git.log for operations whose context has no log; may be nil
 
-	Signoff    bool   // sign off what the host commits
-	Sign       string // git.sign: SignNone, SignSSH or SignGPG, of what the host commits; empty: SignNone
+	Signoff    bool   // sign off commits that the host makes
+	Sign       string // git.sign for commits that the host makes: SignNone, SignSSH or SignGPG; SignNone if empty
 	SigningKey string // a key file for ssh, a key's id for gpg
-	GPGHome    string // the operator's GNUPGHOME; empty: none
+	GPGHome    string // the operator's GNUPGHOME; may be empty
 
-	// How remotes are reached. Nothing of it gets into a container.
-	Method string // git.credential: ByToken, ByDeployKey or ByAgent; empty: ByToken
-	// Credential is the token of a host.
-	// Nil: there is none.
+	// Access to remotes. None of these values gets into a container.
+	Method string // git.credential: ByToken, ByDeployKey or ByAgent; ByToken if empty
+	// Credential returns the token for a host. Nil means that there are no tokens.
 	Credential Credential
-	// TokenFix is what a person does where there is no token for a remote.
+	// TokenFix describes what a person must do if a remote has no token.
 	TokenFix    func(remote string) string
 	DeployKey   string   // absolute path of a private key
 	AgentSocket string   // SSH_AUTH_SOCK of the operator
-	ForgeURL    string   // a forge beside the known ones, whose ssh addresses a token is for
+	ForgeURL    string   // an additional forge whose ssh addresses a token may be used for
 	OperatorEnv []string // see OperatorEnv
-	// Logins are the president's own, for remotes that nothing above logs in at
-	// (git.use_my_logins).
-	// Nil: they are not used.
+	// Logins holds the president's own logins. They are used for remotes that no setting above can log in to
+	// (git.use_my_logins). If nil, they are not used.
 	Logins *gitlogin.Logins
 }
 
-// Store is the folder that holds all host-side repositories of an office.
-// All methods may be called by many goroutines; one process owns the folder.
+// Store is the folder with all host-side repositories of an office. Its methods are safe for concurrent use. One
+// process owns the folder.
 type Store struct {
 	cfg  Config
 	root string
-	own  *folder.Folder // root: every file of ours is reached through it
-	git  string         // absolute path of the git binary
-	// wrote says that the programs of the store are this process's.
+	own  *safedir.Folder // root as an open folder: all of our files are accessed through it
+	git  string          // absolute path of the git binary
+	// wrote is true if this process wrote the programs of the store.
 	wrote bool
-	// known is the file of accepted ssh host keys.
+	// known is the path of the file with accepted ssh host keys.
 	known string
 
-	lists treeLists
+	lists   treeLists
+	readers readers
 
 	mu    sync.Mutex
-	locks map[string]*repoLock // of the repositories that are in use, see lockRepo
+	locks map[string]*repoLock // of the repositories in use, see lockRepo
 }
 
-// repoConfig is the whole configuration of every repository of ours. It is
-// compared before each use: a key in there could make git run a command.
+// repoConfig is the complete configuration of each of our repositories. It is compared before each use, because a key
+// in it could make git run a command.
 const repoConfig = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n"
 
-// Open makes or opens the store under cfg.Root: the empty home, the
-// configuration file that git children get instead of the user's, the hook.
-// E_CONFIG or E_PROTECTED for a bad prefix, E_GIT when git is missing or too old.
+// Open creates or opens the store under cfg.Root: the empty home, the configuration file for git children in place of
+// the user's, and the hook. It fails with E_CONFIG or E_PROTECTED for an invalid prefix, and with E_GIT if git is
+// missing or too old.
 func Open(cfg Config) (*Store, error) {
 	cfg.IntegrationPrefix = cmp.Or(cfg.IntegrationPrefix, "develop")
 	cfg.Remote = cmp.Or(cfg.Remote, "origin")
@@ -103,33 +101,34 @@ func Open(cfg Config) (*Store, error) {
 		return nil, err
 	}
 	if cfg.Folder == nil {
-		if cfg.Folder, err = folder.Make(filepath.Clean(cfg.Root)); err != nil {
+		if cfg.Folder, err = safedir.Make(filepath.Clean(cfg.Root)); err != nil {
 			return nil, storeError("the git store cannot be made", err)
 		}
 	}
-	s := &Store{cfg: cfg, root: cfg.Folder.Path(), own: cfg.Folder, git: git, known: KnownHosts(cfg.Root), locks: map[string]*repoLock{}}
-	for _, dir := range []string{s.homeDir(), s.hooksDir(), s.seedsDir(), s.runsDir(), s.tempDir()} {
-		if err := s.own.Mkdir(s.relName(dir)); err != nil {
+	store := &Store{cfg: cfg, root: cfg.Folder.Path(), own: cfg.Folder, git: git, known: KnownHosts(cfg.Root),
+		locks: map[string]*repoLock{}}
+	for _, dir := range []string{store.homeDir(), store.hooksDir(), store.seedsDir(), store.runsDir(), store.tempDir()} {
+		if err := store.own.Mkdir(store.relName(dir)); err != nil {
 			return nil, storeError("the git store cannot be made", err)
 		}
 	}
 	if !cfg.Guest {
-		if err := errors.Join(s.cleanTemp(), s.removeStaleLocks()); err != nil {
+		if err := errors.Join(store.cleanTemp(), store.removeStaleLocks()); err != nil {
 			return nil, err
 		}
 	}
-	for _, p := range s.ownFiles() {
-		if err := s.own.WriteFile(s.relName(p.path), []byte(p.text), p.mode); err != nil {
+	for _, p := range store.ownFiles() {
+		if err := store.own.WriteFile(store.relName(p.path), []byte(p.text), p.mode); err != nil {
 			return nil, storeError("the git store cannot be written", err)
 		}
 	}
-	s.wrote = true
-	// git silently skips a hook that it may not execute: fail closed.
-	if err := unix.Access(s.hookPath(), unix.X_OK); err != nil {
-		return nil, company.E(company.EGit, "programs cannot be run from "+s.root).Wrap(err).
+	store.wrote = true
+	// git silently skips a hook that it cannot execute, so fail here.
+	if err := unix.Access(store.hookPath(), unix.X_OK); err != nil {
+		return nil, company.E(company.EGit, "programs cannot be run from "+store.root).Wrap(err).
 			Fix("move the office to a file system that is not mounted noexec")
 	}
-	return s, nil
+	return store, nil
 }
 
 func findGit() (string, error) {
@@ -149,7 +148,7 @@ func (s *Store) runsDir() string      { return filepath.Join(s.root, "runs") }
 func (s *Store) tempDir() string      { return filepath.Join(s.root, "tmp") }
 func (s *Store) globalConfig() string { return filepath.Join(s.root, "gitconfig") }
 
-// program is a file of ours that git reads as settings, or runs.
+// program is a file of ours that git reads as settings or executes.
 type program struct {
 	path, text string
 	mode       fs.FileMode
@@ -163,7 +162,7 @@ func (s *Store) ownFiles() []program {
 	}
 }
 
-// relName is a path below the store as its folder calls it.
+// relName returns a path below the store relative to its folder.
 func (s *Store) relName(path string) string {
 	rel, err := filepath.Rel(s.root, path)
 	if err != nil {
@@ -172,7 +171,7 @@ func (s *Store) relName(path string) string {
 	return filepath.ToSlash(rel)
 }
 
-// pathExists says that there is something at a path below the store.
+// pathExists reports whether a path below the store exists.
 func (s *Store) pathExists(path string) (bool, error) {
 	_, err := s.own.Lstat(s.relName(path))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -184,21 +183,21 @@ func (s *Store) pathExists(path string) (bool, error) {
 	return true, nil
 }
 
-// storeError is an error of the store's files. What the folder itself refuses
-// says more than we could.
+// storeError returns an error for the store's files. An error of the folder itself is returned unchanged, since it is
+// more specific.
 func storeError(what string, err error) error {
 	var own *company.Error
 	if errors.As(err, &own) {
 		return err
 	}
-	e := company.E(company.EGit, what).Wrap(err)
+	fault := company.E(company.EGit, what).Wrap(err)
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		e = e.Fix(makeRoom)
+		fault = fault.Fix(makeRoom)
 	}
-	return e
+	return fault
 }
 
-// cleanTemp removes what a killed process left half made.
+// cleanTemp removes unfinished files of a killed process.
 func (s *Store) cleanTemp() error {
 	entries, err := s.own.List("tmp")
 	for _, e := range entries {
@@ -210,8 +209,8 @@ func (s *Store) cleanTemp() error {
 	return nil
 }
 
-// lockRepo waits for the repository's turn to be written by several commands in
-// a row (fetch and reference, seed and link). The returned function ends it.
+// lockRepo waits for the lock of a repository, which lets one caller run several writing commands in a row (fetch and
+// reference, seed and link). The caller must call the returned function to release it.
 func (s *Store) lockRepo(ctx context.Context, dir string) (func(), error) {
 	s.mu.Lock()
 	l := s.locks[dir]
@@ -237,16 +236,16 @@ func (s *Store) lockRepo(ctx context.Context, dir string) (func(), error) {
 	}
 }
 
-// repoLock is the lock of one repository. A run has repositories of its own, so a lock
-// without a user is forgotten.
+// repoLock is the lock of one repository. It is deleted when it has no users, because each run has its own
+// repositories.
 type repoLock struct {
 	turn  chan struct{}
-	users int // that have it or wait for it
+	users int // callers that hold it or wait for it
 }
 
-// createRepo makes a bare repository at dir with HEAD on branch. It is built
-// aside and renamed, so a repository that is there is whole; fill, if not
-// nil, adds to it before it appears.
+// createRepo creates a bare repository at dir with HEAD on branch. It builds the repository in a temporary folder and
+// renames it, so an existing repository is always complete. If fill is not nil, it adds to the repository before the
+// rename.
 func (s *Store) createRepo(ctx context.Context, dir, branch string, fill func(tmp string) error) error {
 	tmp := filepath.Join(s.tempDir(), "repo-"+rand.Text())
 	if err := s.own.Mkdir(s.relName(tmp)); err != nil {
@@ -254,10 +253,11 @@ func (s *Store) createRepo(ctx context.Context, dir, branch string, fill func(tm
 	}
 	defer func() { _ = s.own.RemoveAll(s.relName(tmp)) }()
 	repo := filepath.Join(tmp, "r.git")
-	if _, err := s.runOK(ctx, call{dir: repo, args: []string{"init", "--quiet", "--bare", "--template=", "-b", branch, repo}}); err != nil {
+	if _, err := s.runOK(
+		ctx, call{dir: repo, args: []string{"init", "--quiet", "--bare", "--template=", "-b", branch, repo}}); err != nil {
 		return err
 	}
-	// Git syncs neither of the two.
+	// Git does not fsync these two files.
 	for name, text := range map[string]string{"config": repoConfig, "HEAD": "ref: refs/heads/" + branch + "\n"} {
 		if err := s.own.WriteFile(s.relName(repo)+"/"+name, []byte(text), 0o600); err != nil {
 			return storeError("no repository can be made", err)
@@ -274,37 +274,39 @@ func (s *Store) createRepo(ctx context.Context, dir, branch string, fill func(tm
 	return nil
 }
 
-// verifyRepo refuses a repository of ours that is not as we made it. Other
-// directories (the president's checkout) are not ours to judge here.
+// verifyRepo returns an error if a repository of ours was modified by other programs. It skips directories outside
+// the store, such as the president's checkout.
 func (s *Store) verifyRepo(dir string) error {
 	if rel, err := filepath.Rel(s.root, dir); err != nil || !filepath.IsLocal(rel) {
 		return nil
 	}
-	// git is given paths: they must lead to what we hold open.
+	// git gets paths, so they must still lead to the folder that we hold open.
 	if err := s.own.Still(); err != nil {
 		return err
 	}
 	repo, err := s.own.Sub(s.relName(dir))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // about to be made; git itself says so when it is not
+		return nil // not created yet; git itself reports it if it is missing
 	}
 	if err != nil {
 		return tamperedError(dir, "it is no plain directory").Wrap(err)
 	}
 	defer repo.Close()
-	for _, name := range []string{"info/attributes", "info/grafts", "objects/info/alternates", "objects/info/http-alternates", "commondir", "config.worktree", "shallow"} {
+	for _, name := range []string{"info/attributes", "info/grafts", "objects/info/alternates",
+		"objects/info/http-alternates", "commondir", "config.worktree", "shallow"} {
 		if _, err := repo.Lstat(name); !errors.Is(err, fs.ErrNotExist) {
 			return tamperedError(dir, name+" has appeared in it").Wrap(err)
 		}
 	}
-	for _, name := range []string{"objects", "objects/pack", "objects/info", "refs", "refs/heads", "info", "HEAD", "packed-refs", "config"} {
+	for _, name := range []string{"objects", "objects/pack", "objects/info", "refs", "refs/heads", "info", "HEAD",
+		"packed-refs", "config"} {
 		if fi, err := repo.Lstat(name); err == nil && fi.Mode()&fs.ModeSymlink != 0 {
 			return tamperedError(dir, name+" is a symbolic link")
 		}
 	}
 	got, err := repo.ReadFile("config", 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil // git init is at work on it
+		return nil // git init is creating it
 	}
 	if err != nil {
 		return storeError("a repository cannot be read", err)
@@ -315,7 +317,7 @@ func (s *Store) verifyRepo(dir string) error {
 	return nil
 }
 
-// checkUntampered refuses a git command where what it would run or read is not ours.
+// checkUntampered returns an error if a file that git would run or read is not ours.
 func (s *Store) checkUntampered(dir string) error {
 	if err := s.verifyRepo(dir); err != nil || !s.wrote {
 		return err
@@ -323,31 +325,31 @@ func (s *Store) checkUntampered(dir string) error {
 	return s.checkOwnFiles()
 }
 
-// checkOwnFiles refuses when a file of ours that git runs, or reads as
-// settings, is not as we wrote it: an own file that the office's checkout
-// brings along replaces ours, since git overwrites files that it ignores.
+// checkOwnFiles returns an error if a file of ours that git runs or reads as settings has changed. A tracked file in
+// the office's checkout can replace ours, since git overwrites files that it ignores.
 func (s *Store) checkOwnFiles() error {
-	for _, p := range s.ownFiles() {
-		got, err := s.own.ReadFile(s.relName(p.path), 0)
+	for _, program := range s.ownFiles() {
+		got, err := s.own.ReadFile(s.relName(program.path), 0)
 		if err != nil {
 			return storeError("the git store cannot be read", err)
 		}
-		if string(got) != p.text {
-			return company.E(company.EGit, p.path+" is not as the company wrote it").Because("another program wrote there").
+		if string(got) != program.text {
+			return company.E(company.EGit, program.path+" is not as the company wrote it").
+				Because("another program wrote there").
 				Fix("look where it comes from (git -C . ls-files .company), and start again")
 		}
 	}
 	return nil
 }
 
-func tamperedError(dir, why string) *company.Error {
-	return company.E(company.EGit, "the repository "+dir+" is not as the company made it").Because(why).
+func tamperedError(dir, reason string) *company.Error {
+	return company.E(company.EGit, "the repository "+dir+" is not as the company made it").Because(reason).
 		Fix("only the company may write there; remove it and start again")
 }
 
 var projectRE = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)
 
-// MirrorSource gives the mirror of the project that a task is about.
+// MirrorSource returns the mirror of a task's project.
 type MirrorSource interface {
 	MirrorOf(ctx context.Context, t *company.Task) (*Mirror, error)
 }
@@ -357,8 +359,8 @@ func (s *Store) MirrorOf(ctx context.Context, t *company.Task) (*Mirror, error) 
 	return s.Mirror(ctx, t.Project.ID, t.Project.Path)
 }
 
-// Mirror opens the bare mirror of a project, making it when it is not there.
-// sourcePath is the president's checkout, used where FetchBase names none.
+// Mirror opens the bare mirror of a project and creates it if it is missing. sourcePath is the president's checkout,
+// which is used if FetchBase gets no remote.
 func (s *Store) Mirror(ctx context.Context, projectID string, sourcePath string) (*Mirror, error) {
 	if !projectRE.MatchString(projectID) {
 		return nil, company.E(company.EInvalid, fmt.Sprintf("%q is not a project id", projectID))
@@ -367,38 +369,38 @@ func (s *Store) Mirror(ctx context.Context, projectID string, sourcePath string)
 	case "home", "hooks", "seeds", "runs", "tmp", "credential":
 		return nil, company.E(company.EInvalid, fmt.Sprintf("%q is a name of the git store itself", projectID))
 	}
-	m := &Mirror{s: s, dir: filepath.Join(s.root, projectID+".git"), source: sourcePath}
-	unlock, err := s.lockRepo(ctx, m.dir)
+	mirror := &Mirror{s: s, dir: filepath.Join(s.root, projectID+".git"), source: sourcePath}
+	unlock, err := s.lockRepo(ctx, mirror.dir)
 	if err != nil {
 		return nil, err
 	}
 	defer unlock()
-	if there, err := s.pathExists(m.dir); err != nil {
+	if there, err := s.pathExists(mirror.dir); err != nil {
 		return nil, err
 	} else if there {
-		return m, s.verifyRepo(m.dir)
+		return mirror, s.verifyRepo(mirror.dir)
 	}
-	// HEAD stays unborn for good: main is never ours to make.
-	return m, s.createRepo(ctx, m.dir, "main", nil)
+	// HEAD stays unborn: the company never creates main.
+	return mirror, s.createRepo(ctx, mirror.dir, "main", nil)
 }
 
-// scopedConfig writes a configuration file that names one directory as safe,
-// for the pack process that git starts there: git drops GIT_CONFIG_COUNT for
-// it. The returned function removes the file.
+// scopedConfig writes a configuration file that marks one directory as safe. It is for the pack process that git
+// starts there, because git drops GIT_CONFIG_COUNT for it. The caller must call the returned function to remove the
+// file.
 func (s *Store) scopedConfig(dir string) (string, func(), error) {
-	f, name, err := s.own.CreateTemp("tmp/config-")
+	file, name, err := s.own.CreateTemp("tmp/config-")
 	if err != nil {
 		return "", nil, storeError("the git store cannot be written", err)
 	}
-	_, err = fmt.Fprintf(f, "[safe]\n\tdirectory = %s\n", configQuote(dir))
-	if err = errors.Join(err, f.Close()); err != nil {
+	_, err = fmt.Fprintf(file, "[safe]\n\tdirectory = %s\n", configQuote(dir))
+	if err = errors.Join(err, file.Close()); err != nil {
 		_ = s.own.Remove(name)
 		return "", nil, company.E(company.EGit, "the git store cannot be written").Wrap(err)
 	}
 	return s.own.Join(name), func() { _ = s.own.Remove(name) }, nil
 }
 
-// configQuote writes a value as git's configuration syntax wants it.
+// configQuote quotes a value for git's configuration syntax.
 func configQuote(v string) string {
 	var b bytes.Buffer
 	b.WriteByte('"')

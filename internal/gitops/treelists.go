@@ -5,18 +5,17 @@ import (
 	"sync"
 )
 
-// These bound what lists of trees take in memory: some 30 MB where all are full.
+// These limit the memory for cached tree lists to about 30 MB.
 const (
 	maxTreeLists   = 16
 	maxListedFiles = 200_000
 )
 
-// treeLists remembers the newest lists of trees. The files under an object id never
-// change, and the checks, the plan and the images of one task list the same few trees
-// some forty times.
+// treeLists caches recently used tree lists. The files of an object id never change, and the checks, the plan and the
+// images of one task list the same few trees some forty times.
 type treeLists struct {
 	mu    sync.Mutex
-	lists []treeList // the newest use last
+	lists []treeList // most recently used last
 	files int        // of all lists
 }
 
@@ -25,7 +24,7 @@ type treeList struct {
 	entries      []Entry
 }
 
-// findList returns a copy of the list of treeish in the repository dir.
+// findList returns a copy of the cached list of treeish in the repository dir.
 func (t *treeLists) findList(dir, treeish string) ([]Entry, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -38,8 +37,8 @@ func (t *treeLists) findList(dir, treeish string) ([]Entry, bool) {
 	return slices.Clone(found.entries), true
 }
 
-// keepList stores a copy of a list, and drops those that were not asked for longest. A
-// list that is too long for all of them is not kept.
+// keepList caches a copy of a list and evicts the least recently used ones. A list that is too long for the cache is
+// not stored.
 func (t *treeLists) keepList(dir, treeish string, entries []Entry) {
 	if len(entries) > maxListedFiles {
 		return

@@ -10,20 +10,19 @@ import (
 	"company/internal/company"
 )
 
-// What a clone may unfold to. A repository of some hundred KB can hold a tree of many GB:
-// one folder in it many times.
+// Limits for the expanded size of a clone. A repository of some hundred KB can contain a tree of many GB, with one
+// folder many times.
 const (
 	maxCloneEntries = 1_000_000
 	maxCloneBytes   = 16 << 30
 )
 
-// unfolded counts the entries of a tree, its folders included, and the bytes of its files,
-// from what git ls-tree -r -t -l -z prints. It ends with errTooLarge beyond a bound, so
-// that git ends with it.
+// unfolded counts the entries of a tree, including folders, and the bytes of its files, from the output of git
+// ls-tree -r -t -l -z. Beyond a limit its Write fails with errTooLarge, which also ends git.
 type unfolded struct {
 	maxEntries, entries int
 	maxBytes, bytes     int64
-	rest                []byte // the beginning of a line whose end is still to come
+	rest                []byte // the beginning of an incomplete line
 }
 
 var errTooLarge = errors.New("the tree is too large")
@@ -50,12 +49,15 @@ func (u *unfolded) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// checkUnfolded refuses a commit whose files would fill the disk.
+// checkUnfolded returns an error for a commit whose files would fill the disk.
 func (c *clone) checkUnfolded(ctx context.Context, commit company.OID, u *unfolded) error {
-	_, err := c.a.s.runOK(ctx, call{dir: c.gitDir(), args: []string{"ls-tree", "-r", "-t", "-l", "-z", "--full-tree", string(commit)}, stdout: u, limit: networkLimit})
+	_, err := c.a.s.runOK(
+		ctx, call{dir: c.gitDir(), args: []string{"ls-tree", "-r", "-t", "-l", "-z", "--full-tree", string(commit)},
+			stdout: u, limit: networkLimit})
 	if u.entries > u.maxEntries || u.bytes > u.maxBytes {
 		return company.E(company.EInvalid, WithoutLogin(c.at.URL)+" is too large to be cloned here").
-			Because(fmt.Sprintf("its files unfold to more than %d files and folders, or more than %d MiB", u.maxEntries, u.maxBytes>>20)).
+			Because(fmt.Sprintf("its files unfold to more than %d files and folders, or more than %d MiB", u.maxEntries,
+				u.maxBytes>>20)).
 			Fix("clone it yourself, and name the clone with --repo").NeedsPerson()
 	}
 	return err

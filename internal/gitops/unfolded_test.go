@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/folder/foldertest"
-	"company/internal/gitexec/gitexectest"
+	"company/internal/gitops/gitexec/gitexectest"
+	"company/internal/lib/safedir/foldertest"
 )
 
 // T3: a small repository that unfolds to a tree of many files, many bytes or many folders
@@ -39,7 +39,8 @@ func TestCloneOfTreeBomb(t *testing.T) {
 			commit := gitexectest.Git(t, origin, "commit-tree", "-m", "bomb", tree)
 			gitexectest.Git(t, origin, "update-ref", "refs/heads/main", commit)
 			in := foldertest.Open(t, t.TempDir())
-			_, err := OpenClone(t.Context(), Config{Root: filepath.Join(t.TempDir(), "git")}, in, mustParse(t, "file://"+origin), "")
+			_, err := OpenClone(t.Context(), Config{Root: filepath.Join(t.TempDir(), "git")}, in,
+				mustParse(t, "file://"+origin), "")
 			if company.CodeOf(err) != company.EInvalid || !strings.Contains(err.Error(), "is too large to be cloned here") {
 				t.Fatalf("%v", err)
 			}

@@ -8,11 +8,11 @@ import (
 	"company/internal/company"
 )
 
-// LastTaskNumber returns the highest task number of the office's integration branches at the remote of
-// a checkout. It is 0 where there is none, and where the checkout has no remote. The remote is asked
-// once; nothing of the office is read or written. Numbers above company.MaxNumberAfter are ignored.
+// LastTaskNumber returns the highest task number among the office's integration branches at a checkout's remote. It
+// is 0 if there is none or the checkout has no remote. It asks the remote once and does not read or write files of
+// the office. It ignores numbers above company.MaxNumberAfter.
 func LastTaskNumber(ctx context.Context, cfg Config, checkout, office string) (int, error) {
-	s, remote, done, err := (&probe{cfg: cfg, checkout: checkout}).open(ctx)
+	store, remote, done, err := (&probe{cfg: cfg, checkout: checkout}).open(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -20,22 +20,22 @@ func LastTaskNumber(ctx context.Context, cfg Config, checkout, office string) (i
 	if remote == "" {
 		return 0, nil
 	}
-	a, err := s.openRemote(ctx, Remote{URL: remote, checkout: checkout})
+	endpoint, err := store.openRemote(ctx, Remote{URL: remote, checkout: checkout})
 	if err != nil {
 		return 0, judgeUnopened(err)
 	}
-	defer a.done()
-	repo := filepath.Join(s.root, "look.git")
-	if err := s.createRepo(ctx, repo, "main", nil); err != nil {
+	defer endpoint.done()
+	repo := filepath.Join(store.root, "look.git")
+	if err := store.createRepo(ctx, repo, "main", nil); err != nil {
 		return 0, err
 	}
-	a.once = true
-	pattern := "" // HEAD alone
+	endpoint.once = true
+	pattern := "" // only HEAD
 	if office != "" {
 		pattern = "*-t*-" + office
 	}
-	refs, _, err := a.listBranches(ctx, repo, pattern)
-	err = a.judgeUnread(ctx, err)
+	refs, _, err := endpoint.listBranches(ctx, repo, pattern)
+	err = endpoint.judgeUnread(ctx, err)
 	last := 0
 	for ref := range refs {
 		if office != "" {
@@ -45,16 +45,16 @@ func LastTaskNumber(ctx context.Context, cfg Config, checkout, office string) (i
 	return last, err
 }
 
-// taskNumber returns the task's number in the name of an integration branch of the office; 0 for other
-// references. The prefix may have been another one when the branch was made.
+// taskNumber returns the task's number in the name of an integration branch of the office, or 0 for other references.
+// It accepts any valid prefix, because the setting may have changed since.
 func taskNumber(ref, office string) int {
 	branch, isBranch := strings.CutPrefix(ref, "refs/heads/")
 	name, isOurs := strings.CutSuffix(branch, "-"+office)
-	at := strings.LastIndex(name, "-t")
-	if !isBranch || !isOurs || at < 0 || checkPrefix(name[:at]) != nil {
+	index := strings.LastIndex(name, "-t")
+	if !isBranch || !isOurs || index < 0 || checkPrefix(name[:index]) != nil {
 		return 0
 	}
-	id := company.TaskID(name[at+1:])
+	id := company.TaskID(name[index+1:])
 	if !id.Valid() || id.Number() > company.MaxNumberAfter {
 		return 0
 	}

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/gitexec/gitexectest"
+	"company/internal/gitops/gitexec/gitexectest"
 )
 
 // The number is that of this office's integration branches, whatever their prefix. Names that are not
@@ -27,7 +27,8 @@ func TestLastTaskNumber(t *testing.T) {
 			gitexectest.Git(t, checkout, "push", "-q", "origin", "main:refs/heads/"+b)
 		}
 	}
-	push("develop-t7-aaaa", "develop-t9-k3fq/x", "x/develop-t9-k3fq", "develop-t9-k3fq-more", "develop-t09-k3fq", "develop-tx-k3fq", "t9-k3fq", "main-t9-k3fq",
+	push("develop-t7-aaaa", "develop-t9-k3fq/x", "x/develop-t9-k3fq", "develop-t9-k3fq-more", "develop-t09-k3fq",
+		"develop-tx-k3fq", "t9-k3fq", "main-t9-k3fq",
 		fmt.Sprintf("develop-t%d-k3fq", company.MaxNumberAfter+1), "develop-t99999999999999999999-k3fq")
 	push("main-t8-x-k3fq")
 	if n, err := LastTaskNumber(t.Context(), cfg, checkout, "k3fq"); n != 0 || err != nil {
@@ -57,7 +58,7 @@ func TestLastTaskNumberOfASilentRemote(t *testing.T) {
 	defer cancel()
 	began := time.Now()
 	n, err := LastTaskNumber(ctx, Config{Root: filepath.Join(t.TempDir(), "git")}, checkout, "k3fq")
-	if took := time.Since(began); n != 0 || err == nil || took > 10*time.Second {
+	if took := time.Since(began); n != 0 || err == nil || took > time.Minute {
 		t.Errorf("%d, %v after %s", n, err, took)
 	}
 }

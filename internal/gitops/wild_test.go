@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/gitexec/gitexectest"
+	"company/internal/gitops/gitexec/gitexectest"
 	"company/internal/gitops/remotetest"
 )
 
@@ -80,7 +80,8 @@ func TestShallowIsCompleted(t *testing.T) {
 	if digest(t, shallow) != before {
 		t.Error("the checkout was touched")
 	}
-	if got := gitexectest.Git(t, b.mirror.Dir(), "--git-dir=.", "rev-list", "--count", string(own)); got != fmt.Sprint(atoi(t, all)+1) {
+	if got := gitexectest.Git(t, b.mirror.Dir(), "--git-dir=.", "rev-list", "--count", string(own)); got != fmt.Sprint(
+		atoi(t, all)+1) {
 		t.Errorf("%s commits of %s+1", got, all)
 	}
 	gitexectest.Git(t, b.mirror.Dir(), "--git-dir=.", "fsck", "--connectivity-only", "--no-dangling")
@@ -92,7 +93,8 @@ func TestShallowIsCompleted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := gitexectest.Git(t, q.Dir(), "--git-dir=.", "rev-list", "--count", string(own)); got != fmt.Sprint(atoi(t, all)+1) {
+	if got := gitexectest.Git(t, q.Dir(), "--git-dir=.", "rev-list", "--count", string(own)); got != fmt.Sprint(
+		atoi(t, all)+1) {
 		t.Error(got)
 	}
 
@@ -110,7 +112,8 @@ func TestShallowIsCompleted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, url := range map[string]string{"other": other, "shallow": shallow, "gone": filepath.Join(temp, "gone"), "token": server.Server.URL + "/acme/app.git"} {
+	for name, url := range map[string]string{"other": other, "shallow": shallow, "gone": filepath.Join(temp, "gone"),
+		"token": server.Server.URL + "/acme/app.git"} {
 		gitexectest.Git(t, again, "remote", "set-url", "origin", url)
 		_, err := m2.FetchBase(b.ctx, nil, Source{Path: again}, "")
 		if err == nil {
@@ -149,7 +152,8 @@ func TestDetached(t *testing.T) {
 	commitFiles(t, b.checkout, "second", map[string]string{"x": "x"})
 	gitexectest.Git(t, b.checkout, "switch", "-q", "--detach", string(first))
 	info, err := b.mirror.FetchBase(b.ctx, nil, Source{}, "")
-	if err != nil || !info.Detached || info.OID != first || info.DefaultBranch != "main" || info.RemoteHasBranch || info.AheadOfRemote != 0 || info.Branch != "HEAD" {
+	if err != nil || !info.Detached || info.OID != first || info.DefaultBranch != "main" || info.RemoteHasBranch ||
+		info.AheadOfRemote != 0 || info.Branch != "HEAD" {
 		t.Fatalf("%+v, %v", info, err)
 	}
 	own := commitFiles(t, b.checkout, "on nothing", map[string]string{"y": "y"})
@@ -163,7 +167,8 @@ func TestDetached(t *testing.T) {
 	if refs := gitexectest.Git(t, b.mirror.Dir(), "--git-dir=.", "for-each-ref", "refs/remotes/origin/HEAD"); refs != "" {
 		t.Error(refs)
 	}
-	if info, err := b.mirror.FetchBase(b.ctx, nil, Source{}, "main"); err != nil || info.Detached || info.Branch != "main" {
+	if info, err := b.mirror.FetchBase(b.ctx, nil, Source{}, "main"); err != nil || info.Detached ||
+		info.Branch != "main" {
 		t.Errorf("%+v, %v", info, err)
 	}
 }

@@ -11,21 +11,21 @@ import (
 
 	"company/internal/bus"
 	"company/internal/company"
-	"company/internal/jcs"
+	"company/internal/company/jcs"
 )
 
-// MaxBatch is how many bytes the events of several commands may have together. One
-// command alone may have a whole record.
+// MaxBatch limits the total size of the events of several commands, in bytes. A single command may
+// fill a whole record.
 const MaxBatch = 512 << 10
 
-// ErrBatchFull says that a batch has no room for a command; the next one has.
+// ErrBatchFull means that the batch has no room for the command. It fits into the next batch.
 var ErrBatchFull = errors.New("ledger: the batch is full")
 
-// Batch is the events of several commands, chained behind the ledger's head, that
-// are stored in one record: all of them or none. It belongs to one goroutine.
+// Batch holds the events of several commands, chained after the ledger's head. They are stored in one
+// record, all or none. A Batch must not be used by several goroutines.
 type Batch struct {
 	before   link
-	end      link // its place in the bus is not known yet
+	end      link // without Log, which is not known yet
 	commands []recordCommand
 	events   []company.Event // as a later Read returns them
 	heads    [][]byte        // the commands as they are stored
@@ -33,7 +33,7 @@ type Batch struct {
 	size     int             // of the record, in bytes
 }
 
-// Begin makes an empty batch behind the newest event that this handle knows of.
+// Begin returns an empty batch that follows the newest event known to this handle.
 func (l *Ledger) Begin() *Batch {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -42,13 +42,12 @@ func (l *Ledger) Begin() *Batch {
 
 func newBatch(before link) *Batch { return &Batch{before: before, end: before, size: recordFrame} }
 
-// Len is the number of commands in the batch.
+// Len returns the number of commands in the batch.
 func (b *Batch) Len() int { return len(b.commands) }
 
-// Add chains the events of one more command and returns them as they will be
-// stored: Seq, Prev and Time (now, in UTC) are filled in here. ErrBatchFull: the
-// batch is to be stored first. EInvalid: the ledger can never hold them. Either
-// way the batch is as it was.
+// Add chains the events of one more command and returns them as they will be stored. It sets Seq, Prev
+// and Time (now, in UTC). It returns ErrBatchFull if the batch must be stored first, and EInvalid if
+// the ledger can never store the events. An error leaves the batch unchanged.
 func (b *Batch) Add(c Command, now time.Time, drafts []company.Event) ([]company.Event, error) {
 	switch {
 	case c.ID == "":
@@ -63,15 +62,15 @@ func (b *Batch) Add(c Command, now time.Time, drafts []company.Event) ([]company
 	}
 	end, size := b.end, b.size+len(head)+1
 	events, texts := make([]company.Event, len(drafts)), make([][]byte, len(drafts))
-	for i, e := range drafts {
-		e.Seq, e.Prev, e.Time = end.Seq+1, end.Hash, now.UTC().Round(0)
-		text, stored, err := encodeEvent(e)
+	for i, event := range drafts {
+		event.Seq, event.Prev, event.Time = end.Seq+1, end.Hash, now.UTC().Round(0)
+		text, stored, err := encodeEvent(event)
 		if err != nil {
 			return nil, invalidError(c.ID, err)
 		}
 		events[i] = stored
 		sum := sha256.Sum256(text)
-		texts[i], end.Seq, end.Hash = text, e.Seq, company.Hash(hex.EncodeToString(sum[:]))
+		texts[i], end.Seq, end.Hash = text, event.Seq, company.Hash(hex.EncodeToString(sum[:]))
 		size += len(text) + 1
 	}
 	switch {
@@ -86,21 +85,21 @@ func (b *Batch) Add(c Command, now time.Time, drafts []company.Event) ([]company
 	return events, nil
 }
 
-// Earlier returns the events of a command that is in the batch already; nil when it
-// is not. EConflict: the id is another command's.
-func (b *Batch) Earlier(c Command) ([]company.Event, error) {
+// Earlier returns the events of a command that is already in the batch, or nil. It returns EConflict
+// if the id belongs to another command.
+func (b *Batch) Earlier(command Command) ([]company.Event, error) {
 	rec := record{Version: recordVersion, Commands: b.commands, Events: b.events}
-	return rec.findEarlier(c)
+	return rec.findEarlier(command)
 }
 
-// findEarlier returns the events that a command left in the record; nil when it left
-// none. EConflict: the id was another command's.
-func (rec *record) findEarlier(c Command) ([]company.Event, error) {
-	was, events, ok := rec.findCommand(c.ID)
+// findEarlier returns the events of a command in the record, or nil. It returns EConflict if the id
+// belongs to another command.
+func (rec *record) findEarlier(command Command) ([]company.Event, error) {
+	was, events, ok := rec.findCommand(command.ID)
 	switch {
 	case !ok:
 		return nil, nil
-	case c.Wish != "" && was.Wish != "" && c.Wish != was.Wish:
+	case command.Wish != "" && was.Wish != "" && command.Wish != was.Wish:
 		return nil, company.E(company.EConflict, "the id of this command was used for another one").
 			Because(fmt.Sprintf("that one led to event %d", events[0].Seq)).
 			Fix("send it under an id of its own; the same id is for the same command again")
@@ -113,16 +112,15 @@ func invalidError(command string, err error) error {
 		Fix("put what is large into a blob, and numbers beyond 2^53 into strings").Wrap(err)
 }
 
-// AppendBatch stores a batch with one sync and returns the new head. An empty one
-// is stored already.
+// AppendBatch stores a batch with one sync and returns the new head. An empty batch needs no append.
 //
-// EConflict: another writer has appended, and nothing of the batch is stored. EBus:
-// the outcome may be unknown; the same batch may be sent again, and is stored once.
-func (l *Ledger) AppendBatch(ctx context.Context, b *Batch) (Head, error) {
+// It returns EConflict if another writer has appended; then no event of the batch is stored. After
+// EBus the outcome may be unknown. The same batch may be sent again and is stored only once.
+func (l *Ledger) AppendBatch(ctx context.Context, batch *Batch) (Head, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if b.Len() > 0 {
-		if err := l.appendBatch(ctx, b); err != nil {
+	if batch.Len() > 0 {
+		if err := l.appendBatch(ctx, batch); err != nil {
 			return Head{}, err
 		}
 	}
@@ -130,14 +128,14 @@ func (l *Ledger) AppendBatch(ctx context.Context, b *Batch) (Head, error) {
 }
 
 // appendBatch stores a batch. The caller holds mu.
-func (l *Ledger) appendBatch(ctx context.Context, b *Batch) error {
-	text, sum := writeRecord(b.heads, b.texts)
-	at, err := l.bus.Log().Append(ctx, subject, text, b.before.Log, string(sum))
+func (l *Ledger) appendBatch(ctx context.Context, batch *Batch) error {
+	text, sum := writeRecord(batch.heads, batch.texts)
+	at, err := l.bus.Log().Append(ctx, subject, text, batch.before.Log, string(sum))
 	switch {
-	case err == nil && l.head == b.before:
-		end := b.end
+	case err == nil && l.head == batch.before:
+		end := batch.end
 		end.Log = at
-		l.advanceHead(record{Version: recordVersion, Commands: b.commands, Events: b.events}, end)
+		l.advanceHead(record{Version: recordVersion, Commands: batch.commands, Events: batch.events}, end)
 		return nil
 	case err == nil, errors.Is(err, bus.ErrConflict), errors.Is(err, bus.ErrUnknown):
 		return l.readBack(ctx, sum, err)
@@ -145,13 +143,13 @@ func (l *Ledger) appendBatch(ctx context.Context, b *Batch) error {
 	return busError("append to the ledger", err)
 }
 
-// readBack finds out what became of an append that was not acknowledged: nil when
-// the record with this sum is stored.
+// readBack finds out whether an append that was not acknowledged took effect. It returns nil if the
+// record with this sum is stored.
 func (l *Ledger) readBack(ctx context.Context, sum company.Hash, cause error) error {
-	// The caller's time may be what ran out.
+	// The append may have failed because the caller's context ended.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readBackTimeout)
 	defer cancel()
-	stored := cause == nil // known before this handle had read so far
+	stored := cause == nil // stored, but this handle has not read up to it
 	err := l.catchUp(ctx, func(rec record, _ link) { stored = stored || rec.Sum == sum })
 	switch {
 	case err != nil:
@@ -167,9 +165,8 @@ func (l *Ledger) readBack(ctx context.Context, sum company.Hash, cause error) er
 
 const readBackTimeout = 30 * time.Second
 
-// IsOutage says whether an append came to nothing because the bus gave no answer,
-// so that the same append may succeed later. A closed bus and a full disk do not
-// mend themselves.
+// IsOutage reports whether an append failed because the bus did not answer, so that the same append
+// may succeed later. A closed bus and a full disk do not recover by themselves.
 func IsOutage(err error) bool {
 	return company.CodeOf(err) == company.EBus && errors.Is(err, bus.ErrUnknown) &&
 		!errors.Is(err, bus.ErrClosed) && !errors.Is(err, syscall.ENOSPC)

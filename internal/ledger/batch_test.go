@@ -11,9 +11,9 @@ import (
 
 	"company/internal/bus"
 	"company/internal/company"
-	"company/internal/hosttest"
-	"company/internal/jcs"
+	"company/internal/company/jcs"
 	"company/internal/ledger"
+	"company/internal/lib/hosttest"
 
 	"pgregory.net/rapid"
 )
@@ -35,7 +35,9 @@ func TestBatchesReadBack(t *testing.T) {
 			id := fmt.Sprint("c", commands)
 			var drafts []company.Event
 			for range rapid.IntRange(1, 3).Draw(rt, "events") {
-				drafts = append(drafts, draft(rapid.String().Draw(rt, "kind"), map[string]any{"n": commands, "Text": rapid.String().Draw(rt, "text")}))
+				drafts = append(
+					drafts, draft(rapid.String().Draw(rt, "kind"),
+						map[string]any{"n": commands, "Text": rapid.String().Draw(rt, "text")}))
 			}
 			events, err := batch.Add(ledger.Command{ID: id}, noon.Add(time.Duration(commands)), drafts)
 			must(t, err)
@@ -154,7 +156,9 @@ func TestBatchRefusals(t *testing.T) {
 }
 
 // oldRecord is a record as versions before 2 wrote it: one command.
-func oldRecord(t *testing.T, prev company.Event, id string, wish company.Hash, drafts ...company.Event) ([]byte, []company.Event) {
+func oldRecord(
+	t *testing.T, prev company.Event, id string, wish company.Hash, drafts ...company.Event,
+) ([]byte, []company.Event) {
 	t.Helper()
 	var events []company.Event
 	for _, e := range drafts {
@@ -188,7 +192,8 @@ func TestOldRecords(t *testing.T) {
 	var prev company.Event
 	at := uint64(0)
 	for n := range 5 {
-		text, events := oldRecord(t, prev, fmt.Sprint("old", n), []company.Hash{"", "a"}[n%2], draft("x", n), draft("y", "é<"))
+		text, events := oldRecord(t, prev, fmt.Sprint("old", n), []company.Hash{"", "a"}[n%2], draft("x", n),
+			draft("y", "é<"))
 		var err error
 		at, err = b.Bus.Log().Append(b.ctx, "ledger", text, at, fmt.Sprint(n))
 		must(t, err)
@@ -257,7 +262,8 @@ func TestOddRecords(t *testing.T) {
 		must(t, err)
 		l, err := ledger.Open(b.ctx, b.faulty, ledger.Options{})
 		if c.says == "" {
-			if must(t, err); !slices.EqualFunc(readAll(t, b, l, 0), events, func(a, b company.Event) bool { return a.Hash() == b.Hash() }) {
+			if must(t, err); !slices.EqualFunc(
+				readAll(t, b, l, 0), events, func(a, b company.Event) bool { return a.Hash() == b.Hash() }) {
 				t.Errorf("%s: read otherwise", name)
 			}
 			continue

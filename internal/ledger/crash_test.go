@@ -13,8 +13,8 @@ import (
 
 	"company/internal/bus/nats"
 	"company/internal/company"
-	"company/internal/folder"
 	"company/internal/ledger"
+	"company/internal/lib/safedir"
 )
 
 const childDir = "LEDGER_CHILD_DIR"
@@ -28,7 +28,7 @@ func runChild(dir string) error {
 	if err != nil {
 		return err
 	}
-	own, err := folder.Open(dir)
+	own, err := safedir.Open(dir)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,8 @@ func runChild(dir string) error {
 		var ends []company.Event
 		for k := range 1 + n%3 {
 			id = fmt.Sprintf("%d/%d/%d", os.Getpid(), n, k)
-			events, err := batch.Add(ledger.Command{ID: id}, noon, []company.Event{draft("x", id), draft("y", strings.Repeat("z", n*37%3000))})
+			events, err := batch.Add(ledger.Command{ID: id}, noon,
+				[]company.Event{draft("x", id), draft("y", strings.Repeat("z", n*37%3000))})
 			if err != nil {
 				return err
 			}

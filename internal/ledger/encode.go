@@ -6,54 +6,56 @@ import (
 	"unicode/utf8"
 
 	"company/internal/company"
-	"company/internal/jcs"
+	"company/internal/company/jcs"
 )
 
-// encodeEvent gives the canonical text of an event, and the event as a later read returns
-// it: strings that are no UTF-8 and data with white space are stored in another form than
-// they were given. All other events are written field by field: they are encoded one after
-// the other, while their senders wait.
-func encodeEvent(e company.Event) (text []byte, stored company.Event, err error) {
-	plain := e.Seq <= 1<<53 && e.Time.Year() >= 0 && e.Time.Year() <= 9999
-	for _, s := range []string{string(e.Task), string(e.Subtask), string(e.Run), e.Actor, e.Kind, e.Cause, string(e.Prev)} {
+// encodeEvent returns the canonical text of an event, and the event as a later read returns it. The
+// stored event differs from the given one if a string is not valid UTF-8 or the data has white space.
+// Most events are encoded field by field for speed: encoding is sequential, and the senders wait for
+// it.
+func encodeEvent(event company.Event) (text []byte, stored company.Event, err error) {
+	plain := event.Seq <= 1<<53 && event.Time.Year() >= 0 && event.Time.Year() <= 9999
+	for _, s := range []string{string(event.Task), string(event.Subtask), string(event.Run), event.Actor, event.Kind,
+		event.Cause,
+		string(event.Prev)} {
 		plain = plain && utf8.ValidString(s)
 	}
 	if !plain {
-		if text, err = jcs.Marshal(e); err == nil {
+		if text, err = jcs.Marshal(event); err == nil {
 			err = json.Unmarshal(text, &stored)
 		}
 		return text, stored, err
 	}
-	stored = e
+	stored = event
 	stored.Data = nil
-	if len(e.Data) > 0 {
-		if stored.Data, err = jcs.Marshal(e.Data); err != nil {
+	if len(event.Data) > 0 {
+		if stored.Data, err = jcs.Marshal(event.Data); err != nil {
 			return nil, stored, err
 		}
 	}
-	at, err := e.Time.MarshalJSON()
+	at, err := event.Time.MarshalJSON()
 	if err != nil {
 		return nil, stored, err
 	}
-	text = make([]byte, 0, 320+len(stored.Data)+len(e.Cause))
+	text = make([]byte, 0, 320+len(stored.Data)+len(event.Cause))
 	add := func(key, value string, always bool) {
 		if value != "" || always {
 			text = append(append(append(text, `,"`...), key...), `":`...)
 			text = jcs.AppendString(text, value)
 		}
 	}
-	add("actor", e.Actor, true)
+	add("actor", event.Actor, true)
 	text[0] = '{'
-	add("cause", e.Cause, false)
+	add("cause", event.Cause, false)
 	if len(stored.Data) > 0 {
 		text = append(append(text, `,"data":`...), stored.Data...)
 	}
-	add("kind", e.Kind, true)
-	add("prev", string(e.Prev), true)
-	add("run", string(e.Run), false)
-	text = strconv.AppendUint(append(text, `,"seq":`...), e.Seq, 10)
-	add("subtask", string(e.Subtask), false)
-	add("task", string(e.Task), false)
+	add("kind", event.Kind, true)
+	add("prev", string(event.Prev), true)
+	add("run", string(event.Run), false)
+	text = strconv.AppendUint(append(text, `,"seq":`...), event.Seq, 10)
+	add("subtask", string(event.Subtask), false)
+	add("task", string(event.Task), false)
 	text = append(append(append(text, `,"time":`...), at...), '}')
 	return text, stored, nil
 }

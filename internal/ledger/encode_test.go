@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"company/internal/company"
-	"company/internal/jcs"
+	"company/internal/company/jcs"
 )
 
 // An event that is written field by field has the canonical text of any value, and is
@@ -19,11 +19,16 @@ func TestEventsAreEncodedCanonically(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		odd := rapid.SampledFrom([]string{"", "t1", "a\"b\\c\n\x01", "<&>\u2028é😀", "\xff\xfe", "president"})
-		data := rapid.SampledFrom([]string{"", `{}`, "null", `{"b":1,"a":[1.50, 2e3,"<\u00e9>"]}`, "{ \"a\" :\n null}", `"\ud800"`, `{"a":1,"a":2}`, `{"n":9007199254740993}`, "{", "1 2"})
+		data := rapid.SampledFrom(
+			[]string{"", `{}`, "null", `{"b":1,"a":[1.50, 2e3,"<\u00e9>"]}`, "{ \"a\" :\n null}", `"\ud800"`, `{"a":1,"a":2}`,
+				`{"n":9007199254740993}`, "{", "1 2"})
 		e := company.Event{
-			Seq: rapid.OneOf(rapid.Uint64Range(1, 1<<20), rapid.Uint64Range(1<<53-1, 1<<53+3)).Draw(t, "seq"), Time: time.Unix(rapid.Int64Range(-1e11, 3e11).Draw(t, "time"), rapid.Int64Range(0, 999_999_999).Draw(t, "ns")).UTC(),
-			Task: company.TaskID(odd.Draw(t, "task")), Subtask: company.SubtaskID(odd.Draw(t, "subtask")), Run: company.RunID(odd.Draw(t, "run")),
-			Actor: odd.Draw(t, "actor"), Kind: odd.Draw(t, "kind"), Data: json.RawMessage(data.Draw(t, "data")), Cause: odd.Draw(t, "cause"), Prev: company.Hash(odd.Draw(t, "prev")),
+			Seq:  rapid.OneOf(rapid.Uint64Range(1, 1<<20), rapid.Uint64Range(1<<53-1, 1<<53+3)).Draw(t, "seq"),
+			Time: time.Unix(rapid.Int64Range(-1e11, 3e11).Draw(t, "time"), rapid.Int64Range(0, 999_999_999).Draw(t, "ns")).UTC(),
+			Task: company.TaskID(odd.Draw(t, "task")), Subtask: company.SubtaskID(odd.Draw(t, "subtask")),
+			Run:   company.RunID(odd.Draw(t, "run")),
+			Actor: odd.Draw(t, "actor"), Kind: odd.Draw(t, "kind"), Data: json.RawMessage(data.Draw(t, "data")),
+			Cause: odd.Draw(t, "cause"), Prev: company.Hash(odd.Draw(t, "prev")),
 		}
 		want, wantErr := jcs.Marshal(e)
 		text, stored, err := encodeEvent(e)

@@ -16,22 +16,23 @@ import (
 	"company/internal/company"
 )
 
-// The holder of a journal has written its records itself, or read those of an earlier
-// holder once. It keeps them: to read, seal and purge the journal asks nothing of the
-// bus that is known here.
+// The holder of a journal has written its records itself, or has read the records of
+// earlier holders once. It keeps them in memory, so that reading and sealing the journal
+// need not read them from the bus again.
 
-// maxHeld bounds the records that a holder keeps, in bytes of their data. A longer
-// journal is read from the bus.
+// maxHeld limits the data of the records that a holder keeps in memory, in bytes. A longer journal is
+// read from the bus.
 const maxHeld = 32 << 20
 
-// heldRecords are the first records of a journal. The zero value does not know them.
+// heldRecords holds the records of a journal from the first one on. The zero value is incomplete and
+// holds no records.
 type heldRecords struct {
-	complete bool // none is missing up to the last one
+	complete bool // no record up to the last one is missing
 	records  []Record
 	bytes    int
 }
 
-// add notes the next record of the journal.
+// add keeps the next record. It drops all records if there is a gap or if maxHeld is exceeded.
 func (h *heldRecords) add(rec Record) {
 	switch {
 	case !h.complete:
@@ -42,8 +43,8 @@ func (h *heldRecords) add(rec Record) {
 	}
 }
 
-// Read calls fn for every record of the run so far, older holders' too. Those that wait
-// are stored first.
+// Read calls fn for every record of the run so far, including the records of earlier holders. It
+// stores the pending records first.
 func (j *Journal) Read(ctx context.Context, fn func(Record) error) error {
 	j.mu.Lock()
 	if j.stale == nil {
@@ -78,17 +79,17 @@ func (j *Journal) Read(ctx context.Context, fn func(Record) error) error {
 	return err
 }
 
-// Seal ends the journal: it can be written no more, and its records are kept as one
-// blob, as SealJournal does. It may be repeated, with the same answer. EStale: another
-// holder has the journal.
+// Seal ends the journal and stores its records as one blob, like SealJournal. It may be repeated and
+// returns the same hash. It returns EStale if another holder has the journal.
 func (j *Journal) Seal(ctx context.Context) (company.Hash, error) {
 	return j.SealBeside(ctx, func(company.Hash) error { return nil })
 }
 
-// SealBeside is Seal, and calls beside with the hash of the blob before the journal is sealed
-// or the blob is stored: the three wait for the disk together. What beside stores must mean
-// nothing where SealBeside fails. Where the hash turns out to be another one, beside is
-// called once more. Its error is returned.
+// SealBeside does the same as Seal. It calls beside with the hash of the blob while it seals the
+// journal and stores the blob. So all three writes share the wait for the disk. If the hash turns out
+// to be different, beside is called again. If not all records are in memory, beside is only called
+// after the blob is stored. Data that beside stores must have no effect if SealBeside fails.
+// SealBeside returns the error of beside.
 func (j *Journal) SealBeside(ctx context.Context, beside func(company.Hash) error) (company.Hash, error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -114,7 +115,7 @@ func (j *Journal) SealBeside(ctx context.Context, beside func(company.Hash) erro
 		if err := cmp.Or(closeErr, putErr, besideErr); err != nil {
 			return "", err
 		}
-		if j.past.complete { // no other holder's record was between
+		if j.past.complete { // no record of another holder came in between
 			j.sealed = early
 			return early, nil
 		}
@@ -132,14 +133,14 @@ func (j *Journal) SealBeside(ctx context.Context, beside func(company.Hash) erro
 	return hash, beside(hash)
 }
 
-// HashBlob is the hash that a blob of these bytes has.
+// HashBlob returns the hash that a blob with these bytes has.
 func HashBlob(data []byte) company.Hash {
 	sum := sha256.Sum256(data)
 	return company.Hash(hex.EncodeToString(sum[:]))
 }
 
-// closeSelf writes the records that wait and the seal behind the last record, unless it is
-// written. The caller holds mu.
+// closeSelf appends the pending records and the seal, unless the journal is sealed already. The caller
+// holds mu.
 func (j *Journal) closeSelf(ctx context.Context) error {
 	if j.closed {
 		return nil
@@ -150,7 +151,7 @@ func (j *Journal) closeSelf(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// The id of a seal alone is the same for every process that seals there. With records of ours it is our own.
+	// A seal without records has the same id in every process. With records of ours the id is our own.
 	id := sealID(j.run, j.last)
 	if len(group) > 0 {
 		id = j.recordPrefix() + "sealed"
@@ -170,17 +171,17 @@ func (j *Journal) closeSelf(ctx context.Context) error {
 	return nil
 }
 
-// closeAgain seals the journal where another record is there, or may be. Those of this
-// holder belong to the journal. The caller holds mu.
+// closeAgain seals the journal after an append that failed or whose outcome is unknown. Records that
+// this holder has stored belong to the journal. The caller holds mu.
 func (j *Journal) closeAgain(ctx context.Context, id string) error {
 	j.past = heldRecords{}
-	last, m, err := j.ledger.lastRecord(ctx, j.subject)
+	last, message, err := j.ledger.lastRecord(ctx, j.subject)
 	if err != nil {
 		return err
 	}
-	own := strings.HasPrefix(m.ID, j.recordPrefix())
+	own := strings.HasPrefix(message.ID, j.recordPrefix())
 	switch {
-	case m.ID == id: // it was stored
+	case message.ID == id: // it was stored
 		return nil
 	case last.Kind == kindSealed && len(j.waiting) > 0, last.Kind != kindSealed && !own, last.Fence > j.fence:
 		j.stale = j.staleBy(last)
@@ -192,7 +193,7 @@ func (j *Journal) closeAgain(ctx context.Context, id string) error {
 	return j.ledger.closeJournal(ctx, j.run)
 }
 
-// encodeSealed is the blob of the records, which are all held or wait. The caller holds mu.
+// encodeSealed returns the blob of all records, held and pending. The caller holds mu.
 func (j *Journal) encodeSealed() ([]byte, error) {
 	var lines bytes.Buffer
 	encoder := newLineEncoder(&lines)
@@ -204,8 +205,8 @@ func (j *Journal) encodeSealed() ([]byte, error) {
 	return lines.Bytes(), nil
 }
 
-// Purge forgets the records of a journal that was sealed here, as PurgeJournal does.
-// The caller knows that no other holder will open it: the run has ended.
+// Purge removes the records of a journal that was sealed here, like PurgeJournal. The caller must know
+// that the run has ended, so that no other holder will open the journal.
 func (j *Journal) Purge(ctx context.Context) error {
 	j.mu.Lock()
 	sealed := j.sealed

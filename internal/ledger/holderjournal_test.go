@@ -148,7 +148,8 @@ func TestSealAfterAFailureBesideIt(t *testing.T) {
 	mustRecord(t, b, j, "turn", 1)
 	full := errors.New("the disk is full")
 	var first company.Hash
-	if hash, err := j.SealBeside(b.ctx, func(h company.Hash) error { first = h; return full }); !errors.Is(err, full) || hash != "" {
+	if hash, err := j.SealBeside(b.ctx, func(h company.Hash) error { first = h; return full }); !errors.Is(err, full) ||
+		hash != "" {
 		t.Fatalf("%s, %v", hash, err)
 	}
 	_, err := j.Append(b.ctx, "turn", 2)

@@ -11,18 +11,17 @@ import (
 )
 
 const (
-	markEvery     = 128     // events between two marks at least
+	markEvery     = 128     // minimum number of events between two marks
 	knownCommands = 1 << 16 // newest commands whose repeats are recognised
 )
 
-// index finds records of the ledger: by the number of an event, through a mark
-// every so many events, by the id of a command, through 64 bits of its hash, and by
-// the task that it is about. It is a projection, kept in snapshots so that a start need not read
-// everything.
+// index finds records of the ledger in three ways: by event number, through marks at intervals; by
+// command id, through 64 bits of its hash; and by task. It is derived from the records and kept in
+// snapshots, so that a start need not read the whole ledger.
 type index struct {
-	marks    []link            // ends of records, by number
-	commands map[uint64]uint64 // hash of a command's id to its record
-	order    []uint64          // the keys of commands, as a ring, oldest at next once full
+	marks    []link            // ends of records, ordered by event number
+	commands map[uint64]uint64 // maps the hash of a command's id to its record
+	order    []uint64          // keys of commands as a ring buffer; once full, next is the oldest
 	next     int
 	tasks    map[company.TaskID]taskRecords
 }
@@ -38,11 +37,11 @@ func (x *index) add(rec record, end link) {
 	for _, c := range rec.listCommands() {
 		x.addCommand(commandKey(c.ID), end.Log)
 	}
-	for _, e := range rec.Events {
-		if e.Task != "" {
-			r := x.tasks[e.Task]
-			r.add(end.Log)
-			x.tasks[e.Task] = r
+	for _, event := range rec.Events {
+		if event.Task != "" {
+			taskRecords := x.tasks[event.Task]
+			taskRecords.add(end.Log)
+			x.tasks[event.Task] = taskRecords
 		}
 	}
 }
@@ -65,8 +64,7 @@ func (x *index) findCommand(command string) (at uint64, ok bool) {
 	return at, ok
 }
 
-// markBefore is the nearest mark in front of an event; the zero link stands in
-// front of the first.
+// markBefore returns the last mark before an event, or the zero link, which precedes the first event.
 func (x *index) markBefore(seq uint64) link {
 	at, _ := slices.BinarySearchFunc(x.marks, seq, func(m link, seq uint64) int { return cmp.Compare(m.Seq, seq) })
 	if at == 0 {
@@ -80,8 +78,8 @@ func commandKey(id string) uint64 {
 	return binary.BigEndian.Uint64(sum[:])
 }
 
-// truncatedAt is the index as it was when a record was the newest, but for commands
-// that later ones have driven out.
+// truncatedAt returns the index as of the given record. Commands that later commands have evicted are
+// missing.
 func (x *index) truncatedAt(record uint64) index {
 	out := newIndex()
 	n := 0
@@ -102,7 +100,7 @@ func (x *index) truncatedAt(record uint64) index {
 	return out
 }
 
-// packCommands writes the commands oldest first, 16 bytes each.
+// packCommands encodes the commands, oldest first, in 16 bytes each.
 func (x *index) packCommands() []byte {
 	out := make([]byte, 0, 16*len(x.order))
 	for i := range x.order {

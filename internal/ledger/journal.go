@@ -20,117 +20,115 @@ const (
 	kindSealed    = "sealed" // a holder's last record; never shown to readers
 )
 
-// repairHint is the advice where a journal cannot be read: the bus itself is whole.
+// repairHint is the advice if a journal cannot be read but the bus itself is intact.
 const repairHint = "company stop, then company bus repair: the run goes on from the records before the damage"
 
 // Record is one entry of a run's journal.
 type Record struct {
-	N     int             `json:"n"` // from 1; gapless but for seals, which readers are not shown
+	N     int             `json:"n"` // from 1; readers see gaps only where seals are skipped
 	Time  time.Time       `json:"time"`
 	Fence uint64          `json:"fence"` // of the holder that wrote it
 	Kind  string          `json:"kind"`
 	Data  json.RawMessage `json:"data,omitempty"`
 }
 
-// Journal is the right to write a run's journal under one fence. An opening
-// with a higher fence takes the right away: the next Append here is EStale, and
-// so is every one after it.
+// Journal is the permission to write a run's journal under one fence. Opening the journal with a
+// higher fence revokes it: every later Append here returns EStale.
 type Journal struct {
 	ledger  *Ledger
 	run     company.RunID
 	subject string
 	fence   uint64
-	nonce   string // tells two holders of one fence apart
+	nonce   string // distinguishes two holders of one fence
 
 	mu      sync.Mutex
 	n       int      // number of the last record that is stored
 	last    uint64   // its sequence in the bus
-	waiting []Record // come after it, and are stored with the next one
+	waiting []Record // records to be stored with the next one
 	tries   int
-	stale   error // set once, for good
+	stale   error // never cleared once set
 
-	past   heldRecords  // of the whole journal, where they were all seen here
+	past   heldRecords  // all records of the journal, if this holder has seen them all
 	closed bool         // its seal is written
 	sealed company.Hash // the blob that it was sealed into
 }
 
-// OpenJournal takes the right to write a run's journal, by a first record
-// opened{fence}. EStale: a higher fence is there, or this fence has sealed it.
+// OpenJournal acquires the permission to write a run's journal by appending a first record
+// opened{fence}. It returns EStale if the journal has a higher fence, or if this fence has sealed it.
 //
-// A seal keeps out the holder until then, and no holder with a higher fence. A
-// process may die between the seal and the event that ends the run: the run is
-// then claimed anew, and goes on in this journal to the same end. A run that
-// has ended gives no claim.
+// A seal locks out the current holder, but no holder with a higher fence. A process may die between
+// the seal and the event that ends the run. The run is then claimed again and continues in this
+// journal to the same end. A run that has ended cannot be claimed.
 func (l *Ledger) OpenJournal(ctx context.Context, run company.RunID, fence uint64) (*Journal, error) {
 	if !run.Valid() || fence == 0 {
 		return nil, company.E(company.EInvalid, fmt.Sprintf("no journal for run %q with fence %d", run, fence))
 	}
-	j := &Journal{ledger: l, run: run, subject: journalPrefix + string(run), fence: fence, nonce: rand.Text()}
+	journal := &Journal{ledger: l, run: run, subject: journalPrefix + string(run), fence: fence, nonce: rand.Text()}
 	for {
-		rec, m, err := l.lastRecord(ctx, j.subject)
+		rec, message, err := l.lastRecord(ctx, journal.subject)
 		if err != nil {
 			return nil, err
 		}
 		if rec.Fence > fence || rec.Kind == kindSealed && rec.Fence == fence {
-			return nil, j.staleBy(rec)
+			return nil, journal.staleBy(rec)
 		}
-		j.n, j.last = rec.N, m.Seq
-		j.past = heldRecords{complete: rec.N == 0}
-		_, err = j.Append(ctx, kindOpened, nil)
+		journal.n, journal.last = rec.N, message.Seq
+		journal.past = heldRecords{complete: rec.N == 0}
+		_, err = journal.Append(ctx, kindOpened, nil)
 		if company.CodeOf(err) == company.EStale && ctx.Err() == nil {
-			// An older holder wrote once more in between; or a newer one did,
-			// which the next look shows.
-			j.stale = nil
+			// Another holder wrote in the meantime. The next iteration shows
+			// whether it is an older or a newer one.
+			journal.stale = nil
 			continue
 		}
 		if err != nil {
 			return nil, err
 		}
-		return j, nil
+		return journal, nil
 	}
 }
 
-// lastRecord is the newest record of a journal; zero if it has none.
+// lastRecord returns the newest record of a journal, or the zero Record if the journal is empty.
 func (l *Ledger) lastRecord(ctx context.Context, subject string) (Record, bus.Message, error) {
-	m, err := l.bus.Log().Last(ctx, subject)
+	message, err := l.bus.Log().Last(ctx, subject)
 	if errors.Is(err, bus.ErrNotFound) {
 		return Record{}, bus.Message{}, nil
 	}
 	if err != nil {
-		return Record{}, m, busError("read "+subject, err)
+		return Record{}, message, busError("read "+subject, err)
 	}
-	group, err := decodeRecords(m)
+	group, err := decodeRecords(message)
 	if err != nil {
-		return Record{}, m, err
+		return Record{}, message, err
 	}
-	return group[len(group)-1], m, nil
+	return group[len(group)-1], message, nil
 }
 
 func (j *Journal) staleBy(rec Record) error {
-	why := fmt.Sprintf("fence %d is at work, this one is %d", rec.Fence, j.fence)
+	reason := fmt.Sprintf("fence %d is at work, this one is %d", rec.Fence, j.fence)
 	switch {
 	case rec.Kind == kindSealed:
-		why = "the run has ended and its journal is sealed"
+		reason = "the run has ended and its journal is sealed"
 	case rec.N == 0:
-		why = "the journal has been purged"
+		reason = "the journal has been purged"
 	case rec.Fence == j.fence:
-		why = fmt.Sprintf("another holder writes under the same fence %d", j.fence)
+		reason = fmt.Sprintf("another holder writes under the same fence %d", j.fence)
 	}
-	e := company.E(company.EStale, "the journal of run "+string(j.run)+" belongs to another holder").Because(why)
-	e.RunID = j.run
-	return e
+	fault := company.E(company.EStale, "the journal of run "+string(j.run)+" belongs to another holder").Because(reason)
+	fault.RunID = j.run
+	return fault
 }
 
-// recordPrefix begins the ids of all records of this holder.
+// recordPrefix returns the prefix of the ids of all messages of this holder.
 func (j *Journal) recordPrefix() string { return fmt.Sprintf("%s/%d/%s/", j.run, j.fence, j.nonce) }
 
-// ReadJournal calls fn for every record of a run's journal that has not been
-// purged, in order. An error of fn ends it and is returned as it is.
+// ReadJournal calls fn for every record of a run's journal, in order. Purged records are gone. An
+// error of fn ends the read and is returned unchanged.
 func (l *Ledger) ReadJournal(ctx context.Context, run company.RunID, fn func(Record) error) error {
 	return l.readWithSeals(ctx, run, func(rec Record) error { return skipSeal(rec, fn) })
 }
 
-// skipSeal shows a record to a reader. Seals are not shown.
+// skipSeal calls fn with the record unless it is a seal.
 func skipSeal(rec Record, fn func(Record) error) error {
 	if rec.Kind == kindSealed {
 		return nil
@@ -138,7 +136,7 @@ func skipSeal(rec Record, fn func(Record) error) error {
 	return fn(rec)
 }
 
-// readWithSeals is ReadJournal with the seals.
+// readWithSeals does the same as ReadJournal, but also passes seals to fn.
 func (l *Ledger) readWithSeals(ctx context.Context, run company.RunID, fn func(Record) error) error {
 	var refused error
 	n := 0
@@ -164,9 +162,9 @@ func (l *Ledger) readWithSeals(ctx context.Context, run company.RunID, fn func(R
 	return busError("read the journal of "+string(run), err)
 }
 
-// FollowJournal is ReadJournal that begins after a number of records and goes on with
-// what comes later, until ctx ends. It does not tell that a journal was sealed or
-// purged: whether a run has ended, the ledger says.
+// FollowJournal calls fn for the records of a journal with numbers above after, and then for new
+// records until ctx ends. It does not report that a journal was sealed or purged. The ledger shows
+// whether a run has ended.
 func (l *Ledger) FollowJournal(ctx context.Context, run company.RunID, after int, fn func(Record) error) error {
 	var refused error
 	err := l.bus.Log().Follow(ctx, journalPrefix+string(run), 0, func(m bus.Message) error {
@@ -193,14 +191,14 @@ func (l *Ledger) FollowJournal(ctx context.Context, run company.RunID, after int
 	return busError("follow the journal of "+string(run), err)
 }
 
-// LastRecorded is when the newest record of a run's journal was written; zero:
-// the journal has none.
+// LastRecorded returns the time of the newest record of a run's journal, or the zero time if the
+// journal is empty.
 func (l *Ledger) LastRecorded(ctx context.Context, run company.RunID) (time.Time, error) {
 	rec, _, err := l.lastRecord(ctx, journalPrefix+string(run))
 	return rec.Time, err
 }
 
-// Journals lists the runs that have a journal which is not purged.
+// Journals lists the runs that have a journal which has not been purged.
 func (l *Ledger) Journals(ctx context.Context) ([]company.RunID, error) {
 	subjects, err := l.bus.Log().Subjects(ctx)
 	if err != nil {

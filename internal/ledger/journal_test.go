@@ -13,8 +13,8 @@ import (
 
 	"company/internal/bus"
 	"company/internal/company"
-	"company/internal/hosttest"
 	"company/internal/ledger"
+	"company/internal/lib/hosttest"
 
 	"pgregory.net/rapid"
 )
@@ -179,7 +179,8 @@ func TestOldFenceIsRefused(t *testing.T) {
 				if owner < 0 {
 					return
 				}
-				b.onAppend = rapid.SampledFrom([]func(func() (uint64, error)) (uint64, error){lostAnswer, lostRequest}).Draw(rt, "which")
+				b.onAppend = rapid.SampledFrom([]func(func() (uint64, error)) (uint64, error){lostAnswer, lostRequest}).Draw(
+					rt, "which")
 				_, err := holders[owner].Append(b.ctx, "turn", "again")
 				if err != nil { // the same once more
 					requireCode(t, err, company.EBus)
@@ -192,7 +193,8 @@ func TestOldFenceIsRefused(t *testing.T) {
 					return
 				}
 				all := journalOf(t, b, l, run)
-				if got := short(all); !slices.Equal(got, model) && !slices.Equal(got, append(slices.Clip(model), waiting[:max(0, len(got)-len(model))]...)) {
+				if got := short(all); !slices.Equal(got, model) &&
+					!slices.Equal(got, append(slices.Clip(model), waiting[:max(0, len(got)-len(model))]...)) {
 					rt.Fatalf("journal %v, want %v, and %v may be behind it", got, model, waiting)
 				}
 			},
@@ -439,7 +441,8 @@ func TestBlobs(t *testing.T) {
 	if err != nil || size != 5 {
 		t.Fatalf("put: %d, %v", size, err)
 	}
-	for limit, want := range map[int64]company.Code{5: "", 1 << 40: "", 1<<63 - 1: "", 4: company.EInvalid, 0: company.EInvalid} {
+	for limit, want := range map[int64]company.Code{5: "", 1 << 40: "", 1<<63 - 1: "", 4: company.EInvalid,
+		0: company.EInvalid} {
 		data, err := l.GetBlob(b.ctx, hash, limit)
 		requireCode(t, err, want)
 		if err == nil && string(data) != "hello" {
@@ -449,7 +452,8 @@ func TestBlobs(t *testing.T) {
 	_, err = l.GetBlob(b.ctx, company.Hash(strings.Repeat("0", 64)), 5)
 	requireCode(t, err, company.ENotFound)
 	_, _, err = l.PutBlob(b.ctx, iotest.ErrReader(syscall.ENOSPC)) // as of a full disk
-	if own := new(company.Error); !errors.As(err, &own) || own.Code != company.EBus || !strings.Contains(own.Hint, "make room") {
+	if own := new(company.Error); !errors.As(err, &own) || own.Code != company.EBus ||
+		!strings.Contains(own.Hint, "make room") {
 		t.Errorf("put on a full disk: %v", err)
 	}
 	ctx, cancel := context.WithCancel(b.ctx)

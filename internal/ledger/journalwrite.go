@@ -13,20 +13,19 @@ import (
 	"company/internal/company"
 )
 
-// A holder stores several records as one message of the bus, a JSON array, with one wait
-// for the disk. A record by itself is a JSON object, as in journals of older versions.
+// A holder stores several records as one message of the bus, a JSON array, with one sync.
+// A single record is a JSON object.
 
 const (
-	// envelope is more than the fields of a record take besides its data.
+	// envelope is an upper bound for the fields of a record besides its data, in bytes.
 	envelope = 1024
-	// mostWaiting bounds the data of the records that wait, in bytes.
+	// mostWaiting limits the size of the pending records, in bytes.
 	mostWaiting = 64 << 10
 )
 
-// Append adds a record behind those that wait, stores them all and returns the record's
-// number. The data is stored as JSON. EStale is for good: the holder must stop. EBus means
-// that the outcome is unknown: the next Append finds out, and the same record appended again
-// is stored once.
+// Append stores the pending records and a new one behind them, and returns the number of the new
+// record. The data is stored as JSON. EStale is permanent: the holder must stop. After EBus the
+// outcome is unknown. The next Append finds out, and the same record appended again is stored once.
 func (j *Journal) Append(ctx context.Context, kind string, data any) (seq int, err error) {
 	rec, err := j.makeRecord(kind, data)
 	if err != nil {
@@ -44,16 +43,16 @@ func (j *Journal) Append(ctx context.Context, kind string, data any) (seq int, e
 	}
 	j.waiting = append(j.waiting, rec)
 	if err := j.storeWaiting(ctx); err != nil {
-		j.waiting = j.waiting[:len(j.waiting)-1] // the caller appends it again
+		j.waiting = j.waiting[:len(j.waiting)-1] // the caller may append it again
 		return 0, err
 	}
 	return j.n, nil
 }
 
-// AppendLater adds a record that is stored with the next one, by Flush, or by the seal. A
-// holder that dies before loses it, so it is for what the next holder does again
-// and finds the same: nothing outside of the run may rest on it. EStale, EBus: as of Append,
-// where records that wait have to be stored first.
+// AppendLater adds a pending record, which is stored with the next record, by Flush, or by the seal. A
+// holder that dies before then loses it. So use it only for work that the next holder repeats with the
+// same result, and on which no state outside the run depends. It returns EStale and EBus like Append
+// if pending records must be stored first.
 func (j *Journal) AppendLater(ctx context.Context, kind string, data any) error {
 	rec, err := j.makeRecord(kind, data)
 	if err != nil {
@@ -73,7 +72,7 @@ func (j *Journal) AppendLater(ctx context.Context, kind string, data any) error 
 	return nil
 }
 
-// Flush stores the records that wait. EStale, EBus: as of Append.
+// Flush stores the pending records. It returns EStale and EBus like Append.
 func (j *Journal) Flush(ctx context.Context) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -97,7 +96,8 @@ func (j *Journal) makeRecord(kind string, data any) (rec Record, err error) {
 	return rec, nil
 }
 
-// sizeOfWaiting is the bytes that the waiting records take at most. The caller holds mu.
+// sizeOfWaiting returns an upper bound for the size of the pending records, in bytes. The caller holds
+// mu.
 func (j *Journal) sizeOfWaiting() int {
 	n := 0
 	for _, rec := range j.waiting {
@@ -106,7 +106,7 @@ func (j *Journal) sizeOfWaiting() int {
 	return n
 }
 
-// storeWaiting stores the records that wait. The caller holds mu.
+// storeWaiting stores the pending records. The caller holds mu.
 func (j *Journal) storeWaiting(ctx context.Context) error {
 	for len(j.waiting) > 0 {
 		if err := j.tryWaiting(ctx); err != nil {
@@ -116,9 +116,9 @@ func (j *Journal) storeWaiting(ctx context.Context) error {
 	return nil
 }
 
-// tryWaiting tries once to store the records that wait behind the last known one. Without an
-// error some of them may still wait: an earlier record of ours turned up, and they go
-// behind it.
+// tryWaiting tries once to store the pending records after the last known one. If it returns nil, some
+// may still be pending, because an earlier append of this holder was stored after all. They go after
+// it.
 func (j *Journal) tryWaiting(ctx context.Context) error {
 	group := j.numberWaiting()
 	text, err := encodeRecords(group)
@@ -126,7 +126,7 @@ func (j *Journal) tryWaiting(ctx context.Context) error {
 		return err
 	}
 	j.tries++
-	id := j.recordPrefix() + strconv.Itoa(j.tries) // never used twice, or a repeat would pass for another record
+	id := j.recordPrefix() + strconv.Itoa(j.tries) // unique, or a different record would be taken for a repeat
 	at, err := j.ledger.bus.Log().Append(ctx, j.subject, text, j.last, id)
 	if err == nil {
 		j.noteStored(group, at)
@@ -137,26 +137,26 @@ func (j *Journal) tryWaiting(ctx context.Context) error {
 		return busError("append to "+j.subject, err)
 	}
 
-	// Never a blind retry: either records of ours are there, or another
-	// writer's, or nothing has happened.
+	// Do not retry blindly. The log may hold our records, those of another
+	// writer, or no new record.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readBackTimeout)
 	defer cancel()
-	last, m, readErr := j.ledger.lastRecord(ctx, j.subject)
+	last, message, readErr := j.ledger.lastRecord(ctx, j.subject)
 	switch {
 	case readErr != nil:
 		return errors.Join(readErr, busError("append to "+j.subject, err))
-	case m.Seq == j.last: // not stored, or not yet
+	case message.Seq == j.last: // not stored, or not yet
 		return busError("append to "+j.subject, err)
-	case !strings.HasPrefix(m.ID, j.recordPrefix()):
+	case !strings.HasPrefix(message.ID, j.recordPrefix()):
 		j.stale = j.staleBy(last)
 		return j.stale
 	}
-	found, err := decodeRecords(m)
+	found, err := decodeRecords(message)
 	if err != nil {
 		return err
 	}
-	j.noteStored(found, m.Seq)
-	// Another id of ours is of an append whose answer was lost.
+	j.noteStored(found, message.Seq)
+	// A different id of ours belongs to an earlier append whose answer was lost.
 	same := 0
 	for same < len(found) && same < len(j.waiting) && found[same].saysAs(j.waiting[same]) {
 		same++
@@ -165,7 +165,7 @@ func (j *Journal) tryWaiting(ctx context.Context) error {
 	return nil
 }
 
-// numberWaiting is the records that wait, numbered behind the last one. The caller holds mu.
+// numberWaiting returns the pending records, numbered after the last stored one. The caller holds mu.
 func (j *Journal) numberWaiting() []Record {
 	group := make([]Record, len(j.waiting))
 	for i, rec := range j.waiting {
@@ -175,7 +175,8 @@ func (j *Journal) numberWaiting() []Record {
 	return group
 }
 
-// noteStored notes records that are in the bus now. The caller holds mu.
+// noteStored updates the journal's state after records were stored at sequence at. The caller holds
+// mu.
 func (j *Journal) noteStored(group []Record, at uint64) {
 	j.n, j.last = group[len(group)-1].N, at
 	for _, rec := range group {
@@ -183,12 +184,12 @@ func (j *Journal) noteStored(group []Record, at uint64) {
 	}
 }
 
-// saysAs reports whether two records have the same content.
+// saysAs reports whether two records have the same kind and data.
 func (r Record) saysAs(other Record) bool {
 	return r.Kind == other.Kind && bytes.Equal(r.Data, other.Data)
 }
 
-// encodeRecords is the message of records.
+// encodeRecords returns the records as the data of one message.
 func encodeRecords(group []Record) ([]byte, error) {
 	var text []byte
 	var err error
@@ -203,19 +204,19 @@ func encodeRecords(group []Record) ([]byte, error) {
 	return text, nil
 }
 
-// decodeRecords reads the records of a message, one at least.
-func decodeRecords(m bus.Message) (group []Record, err error) {
-	if bytes.HasPrefix(m.Data, []byte("[")) {
-		err = json.Unmarshal(m.Data, &group)
+// decodeRecords decodes the records of a message. It returns at least one record or an error.
+func decodeRecords(message bus.Message) (group []Record, err error) {
+	if bytes.HasPrefix(message.Data, []byte("[")) {
+		err = json.Unmarshal(message.Data, &group)
 		if err == nil && len(group) == 0 {
 			err = errors.New("it holds none")
 		}
 	} else {
 		group = make([]Record, 1)
-		err = json.Unmarshal(m.Data, &group[0])
+		err = json.Unmarshal(message.Data, &group[0])
 	}
 	if err != nil {
-		return nil, company.E(company.ELedger, "a record of "+m.Subject+" cannot be read").Fix(repairHint).Wrap(err)
+		return nil, company.E(company.ELedger, "a record of "+message.Subject+" cannot be read").Fix(repairHint).Wrap(err)
 	}
 	return group, nil
 }

@@ -1,24 +1,24 @@
-// Package ledger keeps the company's event log and its runs' journals on a
-// bus.
+// Package ledger keeps the company's event log and its runs' journals on a bus.
 //
-// The ledger is the one truth about decisions. It promises that the events of
-// one command are stored together or not at all, that an acknowledged event
-// survives kill -9, that event numbers have no gap, that a repeated command
-// gets the events of the first time, and that no byte of it changes unnoticed:
-// each event holds the hash of the one before, each record its own sum. The
-// events of several commands may share a record, and so its sync (batch.go).
+// The ledger is the only source of truth about decisions. It guarantees:
+//   - The events of one command are stored together or not at all.
+//   - An acknowledged event survives kill -9.
+//   - Event numbers have no gap.
+//   - A repeated command gets the events of the first time.
+//   - Every change to a stored byte is detected: each event holds the hash of the
+//     one before, and each record its own sum.
 //
-// A torn tail and damage are told apart: a record that was never acknowledged
-// may be missing at the end, which is no loss. A gap, a wrong hash, or an end
-// before a point that a snapshot knows of is ELedger, with the number of the
-// first event that is wrong, and nothing is guessed.
+// The events of several commands may share a record and its sync (batch.go).
 //
-// A run's journal is written by the holder of the run's lease alone, under the
-// lease's fence (journal.go); several of its records may be one message of the bus, and
-// so share its sync (journalwrite.go). A snapshot is a cache of the caller's state and
-// of this package's index (snapshot.go).
+// A torn tail is not damage: a record that was never acknowledged may be missing at the end. Damage
+// is a gap, a wrong hash, or an end before a point that a snapshot knows of. It is reported as
+// ELedger with the number of the first wrong event. The package never guesses a repair.
 //
-// What events mean is not known here: package company folds them.
+// Only the holder of a run's lease writes the run's journal, under the lease's fence (journal.go).
+// Several records of a journal may share a message of the bus and its sync (journalwrite.go). A
+// snapshot is a cache of the caller's state and of this package's index (snapshot.go).
+//
+// This package does not interpret events. Package company folds them.
 package ledger
 
 import (
@@ -33,60 +33,59 @@ import (
 
 	"company/internal/bus"
 	"company/internal/company"
-	"company/internal/folder"
+	"company/internal/lib/safedir"
 )
 
 const subject = "ledger"
 
-// Options of a ledger. The zero value works, without snapshots.
+// Options configures a ledger. The zero value works, without snapshots.
 type Options struct {
-	// Folder is where the snapshot is kept, in a file of that name; nil: nowhere.
-	// The file is a cache: deleting it costs the next start a full replay.
-	Folder *folder.Folder
-	Logger *slog.Logger     // gets ignored snapshots; nil: none
-	Clock  func() time.Time // stamps journal records; nil: time.Now
+	// Folder holds the snapshot, in a file with that name. A nil Folder disables snapshots.
+	// The file is a cache: if it is deleted, the next start replays all events.
+	Folder *safedir.Folder
+	Logger *slog.Logger     // receives warnings about ignored snapshots; nil discards them
+	Clock  func() time.Time // sets the times of journal records; nil means time.Now
 }
 
-// Ledger is the event log of one office. All methods may be called by many
-// goroutines.
+// Ledger is the event log of one office. All methods are safe for concurrent use.
 type Ledger struct {
 	bus  bus.Bus
 	opts Options
 
-	mu    sync.Mutex // held over an append, so that one process never races itself
+	mu    sync.Mutex // held during an append, so that appends of one process do not conflict
 	head  link
 	index index
-	start *header // of the snapshot that Open verified; nil: none
-	// startState is the state of that snapshot, until it is asked for the first time.
+	start *header // of the snapshot that Open verified, or nil
+	// startState holds the state of that snapshot until the first LoadSnapshot.
 	startState []byte
 	unread     unreadEvents
 }
 
-// Head is the newest event.
+// Head identifies the newest event.
 type Head struct {
-	Seq    uint64       `json:"seq"`     // 0: the ledger is empty
+	Seq    uint64       `json:"seq"`     // 0 if the ledger is empty
 	Hash   company.Hash `json:"hash"`    // of the event
 	LogSeq uint64       `json:"log_seq"` // of its record in the bus
 }
 
-// Open verifies the ledger and finds its head. With a good snapshot only the
-// events since are verified; Verify does the rest.
+// Open verifies the ledger and finds its head. With a valid snapshot it verifies only the later
+// events; Verify checks the whole ledger.
 func Open(ctx context.Context, b bus.Bus, opts Options) (*Ledger, error) {
 	opts.Logger = cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
 	if opts.Clock == nil {
 		opts.Clock = time.Now
 	}
-	l := &Ledger{bus: b, opts: opts, index: newIndex()}
-	if err := l.resumeSnapshot(ctx); err != nil {
+	ledger := &Ledger{bus: b, opts: opts, index: newIndex()}
+	if err := ledger.resumeSnapshot(ctx); err != nil {
 		return nil, err
 	}
-	if err := l.catchUp(ctx, l.unread.add); err != nil {
+	if err := ledger.catchUp(ctx, ledger.unread.add); err != nil {
 		return nil, err
 	}
-	return l, nil
+	return ledger, nil
 }
 
-// catchUp verifies what any writer appended since the head, and shows each record.
+// catchUp verifies the records that any writer has appended after the head, and passes each to show.
 // The caller holds mu, or has not shared l yet.
 func (l *Ledger) catchUp(ctx context.Context, show func(record, link)) error {
 	err := l.bus.Log().Read(ctx, subject, l.head.Log+1, func(m bus.Message) error {
@@ -106,7 +105,7 @@ func (l *Ledger) advanceHead(rec record, next link) {
 	l.head = next
 }
 
-// Head is the newest event that this handle knows of.
+// Head returns the newest event known to this handle.
 func (l *Ledger) Head() Head {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -115,40 +114,42 @@ func (l *Ledger) Head() Head {
 
 func (at link) asHead() Head { return Head{Seq: at.Seq, Hash: at.Hash, LogSeq: at.Log} }
 
-// Command names a command of which the ledger keeps the events.
+// Command identifies a command whose events the ledger stores.
 type Command struct {
 	ID string
-	// Wish is the hash of what it asks for; empty: its id alone tells it from
-	// every other.
+	// Wish is the hash of the command's content. If it is empty, only the id
+	// identifies the command.
 	Wish company.Hash
 }
 
-// Append stores the events of one command and returns them as stored: Seq,
-// Prev and Time (now, in UTC) are filled in here. No drafts: nothing is stored.
+// Append stores the events of one command and returns them as stored. It sets Seq, Prev and Time (now,
+// in UTC). Without drafts it stores no events.
 //
-// The command's id makes it idempotent: a repeat returns the events of the
-// first time, whatever its drafts (the newest 65,536 commands are known).
-// EConflict: another writer has appended; Head has moved on, decide again. Or
-// another command was sent under this id. EBus: the outcome may be unknown; the
-// same command may be sent again.
-func (l *Ledger) Append(ctx context.Context, c Command, now time.Time, drafts []company.Event) ([]company.Event, error) {
-	if c.ID == "" {
+// The command's id makes it idempotent: a repeat returns the events of the first time and ignores its
+// drafts. The newest 65,536 commands are recognized. Append returns EConflict if another writer has
+// appended: Head has advanced, and the caller must decide again. It also returns EConflict if another
+// command was sent under this id. After EBus the outcome may be unknown, and the same command may be
+// sent again.
+func (l *Ledger) Append(
+	ctx context.Context, command Command, now time.Time, drafts []company.Event,
+) ([]company.Event, error) {
+	if command.ID == "" {
 		return nil, company.E(company.EInvalid, "a command has no id")
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if events, err := l.findEarlier(ctx, c); events != nil || err != nil || len(drafts) == 0 {
+	if events, err := l.findEarlier(ctx, command); events != nil || err != nil || len(drafts) == 0 {
 		return events, err
 	}
-	b := newBatch(l.head)
-	events, err := b.Add(c, now, drafts)
+	batch := newBatch(l.head)
+	events, err := batch.Add(command, now, drafts)
 	if err != nil {
 		return nil, err
 	}
-	if err := l.appendBatch(ctx, b); err != nil {
+	if err := l.appendBatch(ctx, batch); err != nil {
 		if company.CodeOf(err) == company.EConflict {
-			// The other writer may have stored this very command.
-			if events, findErr := l.findEarlier(ctx, c); events != nil || findErr != nil {
+			// The other writer may have stored this same command.
+			if events, findErr := l.findEarlier(ctx, command); events != nil || findErr != nil {
 				return events, findErr
 			}
 		}
@@ -157,25 +158,25 @@ func (l *Ledger) Append(ctx context.Context, c Command, now time.Time, drafts []
 	return events, nil
 }
 
-// Earlier returns the events that a command left before; nil when it is new,
-// or older than the newest 65,536. EConflict: the id was another command's.
-func (l *Ledger) Earlier(ctx context.Context, c Command) ([]company.Event, error) {
+// Earlier returns the events that the command stored before. It returns nil if the command is new or
+// not among the newest 65,536. It returns EConflict if the id belongs to another command.
+func (l *Ledger) Earlier(ctx context.Context, command Command) ([]company.Event, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.findEarlier(ctx, c)
+	return l.findEarlier(ctx, command)
 }
 
-func (l *Ledger) findEarlier(ctx context.Context, c Command) ([]company.Event, error) {
-	at, ok := l.index.findCommand(c.ID)
+func (l *Ledger) findEarlier(ctx context.Context, command Command) ([]company.Event, error) {
+	at, ok := l.index.findCommand(command.ID)
 	if !ok {
 		return nil, nil
 	}
 	var found *record
-	err := l.bus.Log().Read(ctx, subject, at, func(m bus.Message) error {
-		if m.Seq != at {
+	err := l.bus.Log().Read(ctx, subject, at, func(message bus.Message) error {
+		if message.Seq != at {
 			return damagedError(l.head.Seq, fmt.Sprintf("record %d is gone", at))
 		}
-		rec, _, err := open(nil, m)
+		rec, _, err := open(nil, message)
 		if err != nil {
 			return err
 		}
@@ -188,22 +189,20 @@ func (l *Ledger) findEarlier(ctx context.Context, c Command) ([]company.Event, e
 	case found == nil:
 		return nil, busError("read the ledger", err)
 	}
-	return found.findEarlier(c) // nil: two ids share 64 bits of their hashes
+	return found.findEarlier(command) // nil if another id has the same 64 bits of its hash
 }
 
-// errDone ends a Read that has what it wants.
+// errDone ends a Read early, without an error.
 var errDone = errors.New("done")
 
-// Read calls fn for every event from a number on that is stored when Read
-// starts, in order, and verifies the chain on its way; what Open verified is not
-// verified again by the first Read. An error of fn ends it
-// and is returned as it is.
+// Read calls fn in order for every event from fromSeq on that is stored when Read starts. It verifies
+// the chain on the way, except the events that Open verified, which the first Read reuses. An error of
+// fn ends the read and is returned unchanged.
 func (l *Ledger) Read(ctx context.Context, fromSeq uint64, fn func(company.Event) error) error {
 	return l.read(ctx, fromSeq, l.bus.Log().Read, fn)
 }
 
-// Follow is Read that goes on with what comes later, until ctx ends; then it
-// returns the cause.
+// Follow reads like Read and then waits for new events until ctx ends. It then returns the cause.
 func (l *Ledger) Follow(ctx context.Context, fromSeq uint64, fn func(company.Event) error) error {
 	return l.read(ctx, fromSeq, l.bus.Log().Follow, fn)
 }
@@ -213,32 +212,32 @@ type reader func(ctx context.Context, subject string, from uint64, fn func(bus.M
 func (l *Ledger) read(ctx context.Context, fromSeq uint64, read reader, fn func(company.Event) error) error {
 	fromSeq = max(fromSeq, 1)
 	l.mu.Lock()
-	at := l.index.markBefore(fromSeq)
+	link := l.index.markBefore(fromSeq)
 	verified, end, ok := l.unread.takeFrom(fromSeq)
 	l.mu.Unlock()
 	if ok {
-		at = end
+		link = end
 	}
-	for _, e := range verified {
+	for _, event := range verified {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		if err := fn(e); err != nil {
+		if err := fn(event); err != nil {
 			return err
 		}
 	}
 	var refused error
-	err := read(ctx, subject, at.Log+1, func(m bus.Message) error {
-		rec, next, err := open(&at, m)
+	err := read(ctx, subject, link.Log+1, func(m bus.Message) error {
+		rec, next, err := open(&link, m)
 		if err != nil {
 			return err
 		}
-		at = next
-		for _, e := range rec.Events {
-			if e.Seq < fromSeq {
+		link = next
+		for _, event := range rec.Events {
+			if event.Seq < fromSeq {
 				continue
 			}
-			if refused = fn(e); refused != nil {
+			if refused = fn(event); refused != nil {
 				return refused
 			}
 		}
@@ -250,8 +249,8 @@ func (l *Ledger) read(ctx context.Context, fromSeq uint64, read reader, fn func(
 	return busError("read the ledger", err)
 }
 
-// busError gives errors of the bus a code; those that have one keep it, and
-// the end of the caller's own context stays what it is.
+// busError adds a code to errors of the bus. Errors that have a code, and the cancellation of the
+// caller's context, are returned unchanged.
 func busError(op string, err error) error {
 	var coded *company.Error
 	switch {
@@ -259,10 +258,10 @@ func busError(op string, err error) error {
 		errors.Is(err, context.Canceled) && !errors.Is(err, bus.ErrUnknown):
 		return err
 	}
-	e := company.E(company.EBus, "the bus did not do its part").Wrap(err)
-	e.Op, e.Class = op, company.Recoverable
+	fault := company.E(company.EBus, "the bus did not do its part").Wrap(err)
+	fault.Op, fault.Class = op, company.Recoverable
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		e = e.Fix("make room on the office's disk, then try again")
+		fault = fault.Fix("make room on the office's disk, then try again")
 	}
-	return e
+	return fault
 }

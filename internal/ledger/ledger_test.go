@@ -14,8 +14,8 @@ import (
 
 	"company/internal/bus"
 	"company/internal/company"
-	"company/internal/hosttest"
 	"company/internal/ledger"
+	"company/internal/lib/hosttest"
 
 	"pgregory.net/rapid"
 )
@@ -73,7 +73,8 @@ func TestAppendReadIsIdentity(t *testing.T) {
 	})
 	requireChain(t, model)
 	again := b.open(t)
-	if again.Head() != l.Head() || again.Head().Seq != uint64(len(model)) || again.Head().Hash != model[len(model)-1].Hash() {
+	if again.Head() != l.Head() || again.Head().Seq != uint64(len(model)) ||
+		again.Head().Hash != model[len(model)-1].Hash() {
 		t.Fatalf("head %+v, reopened %+v, of %d events", l.Head(), again.Head(), len(model))
 	}
 	if got := readAll(t, b, again, 0); !same(got, model) {
@@ -81,7 +82,8 @@ func TestAppendReadIsIdentity(t *testing.T) {
 	}
 	must(t, again.Verify(b.ctx))
 	enough := 0
-	if err := l.Read(b.ctx, 0, func(company.Event) error { enough++; return errStop }); !errors.Is(err, errStop) || enough != 1 {
+	if err := l.Read(b.ctx, 0, func(company.Event) error { enough++; return errStop }); !errors.Is(err, errStop) ||
+		enough != 1 {
 		t.Fatalf("an error of fn came back as %v after %d calls", err, enough)
 	}
 }

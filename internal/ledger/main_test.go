@@ -15,9 +15,9 @@ import (
 	"company/internal/bus"
 	"company/internal/bus/nats"
 	"company/internal/company"
-	"company/internal/folder"
-	"company/internal/folder/foldertest"
 	"company/internal/ledger"
+	"company/internal/lib/safedir"
+	"company/internal/lib/safedir/foldertest"
 	"company/test/goroutines"
 )
 
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 type bench struct {
 	*faulty
 	dir string
-	own *folder.Folder // dir
+	own *safedir.Folder // dir
 	ctx context.Context
 }
 

@@ -10,49 +10,47 @@ import (
 
 	"company/internal/bus"
 	"company/internal/company"
-	"company/internal/jcs"
+	"company/internal/company/jcs"
 )
 
-// recordVersion is the form in which records are written. Those of before it, one
-// command each, are read as well.
+// recordVersion is the version of the records that are written. Records without a version, which hold
+// one command each, can still be read.
 const recordVersion = 2
 
-// record is what the commands of one batch leave in the log: all their events, in
-// one append, so that none is ever there without the others. It is stored as
-// canonical JSON, and a record that is not byte for byte its own canonical form
-// is damaged.
+// record holds all events of the commands of one batch. It is stored with one append, so that its
+// events are stored together or not at all. The stored form is canonical JSON. A record that differs
+// from its own canonical form in any byte is damaged.
 type record struct {
-	Version int `json:"v,omitempty"` // 0: a record of one command
-	// Command and Wish are those of the one command of a record without a version.
+	Version int `json:"v,omitempty"` // 0 for a record of one command
+	// Command and Wish belong to the only command of a record without a version.
 	Command string       `json:"command,omitempty"`
 	Wish    company.Hash `json:"wish,omitempty"`
 
 	Commands []recordCommand `json:"commands,omitempty"`
 	Events   []company.Event `json:"events"`
-	// Sum is the hash of the record with an empty Sum. The chain of the
-	// events shows nothing about its newest link; this does. It is also the
-	// message id: the same commands with the same events are one record, and a
-	// different one is never taken for it.
+	// Sum is the hash of the record with an empty Sum. The chain of the events does not protect its
+	// newest event; Sum does. It is also the message id. So the same commands with the same events are
+	// stored as one record, and a different record is never taken for a repeat.
 	Sum company.Hash `json:"sum"`
 }
 
 // recordCommand is one command of a record, in the order of their events.
 type recordCommand struct {
 	ID string `json:"id"`
-	// Wish is the hash of what the command asked for, where its id is the
-	// sender's to choose: another wish under the same id is refused.
+	// Wish is the hash of the command's content, if the sender chooses the id. A command with the same
+	// id and another Wish is refused.
 	Wish   company.Hash `json:"wish,omitempty"`
-	Events int          `json:"n"` // how many of the record's events are its own
+	Events int          `json:"n"` // number of its events in the record
 }
 
-// link is a point of the chain: the last event of a record.
+// link is a point in the chain: the last event of a record.
 type link struct {
 	Seq  uint64       `json:"seq"`     // of the event
 	Hash company.Hash `json:"hash"`    // of the event
 	Log  uint64       `json:"log_seq"` // of its record in the bus
 }
 
-// listCommands lists the commands of a record of either form.
+// listCommands returns the commands of a record of either version.
 func (rec *record) listCommands() []recordCommand {
 	if rec.Version == 0 {
 		return []recordCommand{{ID: rec.Command, Wish: rec.Wish, Events: len(rec.Events)}}
@@ -60,29 +58,29 @@ func (rec *record) listCommands() []recordCommand {
 	return rec.Commands
 }
 
-// findCommand finds a command and its events in the record.
+// findCommand returns a command of the record and its events.
 func (rec *record) findCommand(id string) (c recordCommand, events []company.Event, ok bool) {
-	at := 0
-	for _, c := range rec.listCommands() {
-		if c.ID == id {
-			return c, rec.Events[at : at+c.Events : at+c.Events], true
+	index := 0
+	for _, command := range rec.listCommands() {
+		if command.ID == id {
+			return command, rec.Events[index : index+command.Events : index+command.Events], true
 		}
-		at += c.Events
+		index += command.Events
 	}
 	return recordCommand{}, nil, false
 }
 
-// checkForm finds the fault in the frame of a record, if there is one.
+// checkForm checks that the record has events and that each of them belongs to a command.
 func (rec *record) checkForm() error {
 	if len(rec.Events) == 0 {
 		return errors.New("its record is empty")
 	}
 	n := 0
-	for _, c := range rec.listCommands() {
-		if c.ID == "" || c.Events < 1 || c.Events > len(rec.Events)-n {
+	for _, command := range rec.listCommands() {
+		if command.ID == "" || command.Events < 1 || command.Events > len(rec.Events)-n {
 			return errors.New("its record does not tell which command its events are of")
 		}
-		n += c.Events
+		n += command.Events
 	}
 	if n != len(rec.Events) {
 		return errors.New("its record has events of no command")
@@ -90,11 +88,12 @@ func (rec *record) checkForm() error {
 	return nil
 }
 
-// writeRecord puts the canonical text of a record together from those of its
-// commands and events, and gives its sum. Keys stand in canonical order.
+// writeRecord builds the canonical text of a record from the texts of its commands and events, and
+// returns it with its sum. The keys are in canonical order.
 func writeRecord(commands, events [][]byte) (text []byte, sum company.Hash) {
 	comma := []byte(",")
-	front := fmt.Appendf(nil, `{"commands":[%s],"events":[%s],"sum":"`, bytes.Join(commands, comma), bytes.Join(events, comma))
+	front := fmt.Appendf(nil, `{"commands":[%s],"events":[%s],"sum":"`, bytes.Join(commands, comma),
+		bytes.Join(events, comma))
 	back := fmt.Sprintf(`","v":%d}`, recordVersion)
 	hash := sha256.New()
 	hash.Write(front)
@@ -103,20 +102,20 @@ func writeRecord(commands, events [][]byte) (text []byte, sum company.Hash) {
 	return append(append(front, sum...), back...), sum
 }
 
-// recordFrame is how long a record is at most without its commands and events.
+// recordFrame is the maximum size of a record without its commands and events, in bytes.
 const recordFrame = 200
 
-// open decodes a stored record and checks that it is the one after the link.
-// With before nil, what came before is taken on trust.
-func open(before *link, m bus.Message) (record, link, error) {
+// open decodes a stored record and checks that it follows the link before. If before is nil, open
+// trusts the record's own start of the chain.
+func open(before *link, message bus.Message) (record, link, error) {
 	at := uint64(1)
 	if before != nil {
 		at = before.Seq + 1
 	}
-	damage := func(why string) (record, link, error) { return record{}, link{}, damagedError(at, why) }
+	damage := func(reason string) (record, link, error) { return record{}, link{}, damagedError(at, reason) }
 
 	var rec record
-	if err := json.Unmarshal(m.Data, &rec); err != nil {
+	if err := json.Unmarshal(message.Data, &rec); err != nil {
 		return damage("its record is no JSON: " + err.Error())
 	}
 	if rec.Version != 0 && rec.Version != recordVersion {
@@ -130,7 +129,7 @@ func open(before *link, m bus.Message) (record, link, error) {
 		at = rec.Events[0].Seq
 		before = &link{Seq: at - 1, Hash: rec.Events[0].Prev}
 	}
-	if text, err := jcs.Marshal(rec); err != nil || !bytes.Equal(text, m.Data) {
+	if text, err := jcs.Marshal(rec); err != nil || !bytes.Equal(text, message.Data) {
 		return damage("its record is not in the form that was written")
 	}
 	unsummed := rec
@@ -139,21 +138,20 @@ func open(before *link, m bus.Message) (record, link, error) {
 		return damage("its record does not match its sum")
 	}
 	seq, prev := before.Seq, before.Hash
-	for _, e := range rec.Events {
-		if e.Seq != seq+1 {
-			return record{}, link{}, damagedError(seq+1, fmt.Sprintf("event %d stands in its place", e.Seq))
+	for _, event := range rec.Events {
+		if event.Seq != seq+1 {
+			return record{}, link{}, damagedError(seq+1, fmt.Sprintf("event %d stands in its place", event.Seq))
 		}
-		if e.Prev != prev {
-			return record{}, link{}, damagedError(e.Seq, "it does not follow the event before it")
+		if event.Prev != prev {
+			return record{}, link{}, damagedError(event.Seq, "it does not follow the event before it")
 		}
-		seq, prev = e.Seq, e.Hash()
+		seq, prev = event.Seq, event.Hash()
 	}
-	return rec, link{Seq: seq, Hash: prev, Log: m.Seq}, nil
+	return rec, link{Seq: seq, Hash: prev, Log: message.Seq}, nil
 }
 
-// damagedError is the error of a ledger that is not what was written. It is
-// never repaired by guessing. The caller, which knows the office's folders,
-// adds the fix.
-func damagedError(seq uint64, why string) *company.Error {
-	return company.E(company.ELedger, fmt.Sprintf("the ledger is damaged at event %d", seq)).Because(why)
+// damagedError returns the error for a ledger whose content was changed. Damage is never repaired by
+// guessing. The caller knows the office's folders and adds the fix.
+func damagedError(seq uint64, reason string) *company.Error {
+	return company.E(company.ELedger, fmt.Sprintf("the ledger is damaged at event %d", seq)).Because(reason)
 }

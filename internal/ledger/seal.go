@@ -14,11 +14,10 @@ import (
 	"company/internal/company"
 )
 
-// SealJournal ends a run's journal: its holder can write no more, and its
-// records are kept as one blob, a line of JSON each. It returns the blob's hash
-// and the number of records. It may be repeated until the purge, with the same
-// answer unless a higher fence has opened the journal again. A run that never
-// opened its journal has an empty one.
+// SealJournal ends a run's journal: its holder cannot write to it any more. It stores the records as
+// one blob with one line of JSON per record, and returns the blob's hash and the number of records.
+// Until the purge it may be repeated. The result is the same unless a higher fence has opened the
+// journal again. A run that never opened its journal has an empty one.
 func (l *Ledger) SealJournal(ctx context.Context, run company.RunID) (company.Hash, int, error) {
 	if !run.Valid() {
 		return "", 0, company.E(company.EInvalid, fmt.Sprintf("%q is not a run", run))
@@ -33,11 +32,11 @@ func (l *Ledger) SealJournal(ctx context.Context, run company.RunID) (company.Ha
 	return hash, n, nil
 }
 
-// closeJournal writes the record behind which no holder can append.
+// closeJournal writes the seal. No holder can append after it.
 func (l *Ledger) closeJournal(ctx context.Context, run company.RunID) error {
 	subject := journalPrefix + string(run)
 	for {
-		rec, m, err := l.lastRecord(ctx, subject)
+		rec, message, err := l.lastRecord(ctx, subject)
 		if err != nil || rec.Kind == kindSealed {
 			return err
 		}
@@ -47,7 +46,7 @@ func (l *Ledger) closeJournal(ctx context.Context, run company.RunID) error {
 		if err != nil {
 			return company.E(company.EInternal, "seal "+subject).Wrap(err)
 		}
-		_, err = l.bus.Log().Append(ctx, subject, text, m.Seq, sealID(run, m.Seq))
+		_, err = l.bus.Log().Append(ctx, subject, text, message.Seq, sealID(run, message.Seq))
 		if errors.Is(err, bus.ErrConflict) && ctx.Err() == nil {
 			continue // the holder was quicker; its record belongs to the journal
 		}
@@ -55,17 +54,17 @@ func (l *Ledger) closeJournal(ctx context.Context, run company.RunID) error {
 	}
 }
 
-// sealID is the message id of a journal's seal behind a record.
+// sealID returns the message id of the seal that follows the record with sequence behind.
 func sealID(run company.RunID, behind uint64) string { return fmt.Sprintf("%s/sealed/%d", run, behind) }
 
-// newLineEncoder writes records as a sealed journal has them: a line of JSON each.
+// newLineEncoder returns an encoder for a sealed journal, which has one line of JSON per record.
 func newLineEncoder(w io.Writer) *json.Encoder {
 	e := json.NewEncoder(w)
 	e.SetEscapeHTML(false)
 	return e
 }
 
-// putJournal streams the records into a blob.
+// putJournal streams the records into a blob. It returns the blob's hash and the number of records.
 func (l *Ledger) putJournal(ctx context.Context, run company.RunID) (company.Hash, int, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -83,19 +82,19 @@ func (l *Ledger) putJournal(ctx context.Context, run company.RunID) (company.Has
 		if err == nil {
 			err = lines.Flush()
 		}
-		w.CloseWithError(err) // nil: the end of the blob
+		w.CloseWithError(err) // a nil err ends the blob normally
 	}()
 	hash, _, err := l.PutBlob(ctx, r)
-	// A Put that fails leaves its source in the middle: let the reader go.
+	// A failed Put stops reading early. Closing the pipe ends the goroutine above.
 	r.CloseWithError(io.ErrClosedPipe)
 	cancel()
 	<-read
 	return hash, n, err
 }
 
-// PurgeJournal forgets the records of a journal that is sealed and whose blob
-// is there and whole. A journal without records is none to purge; it may be
-// repeated. EInvalid: it is not sealed.
+// PurgeJournal removes the records of a sealed journal after it has checked that their blob is
+// complete. It does nothing if the journal has no records, so it may be repeated. It returns EInvalid
+// if the journal is not sealed.
 func (l *Ledger) PurgeJournal(ctx context.Context, run company.RunID) error {
 	subject := journalPrefix + string(run)
 	rec, _, err := l.lastRecord(ctx, subject)
@@ -106,7 +105,7 @@ func (l *Ledger) PurgeJournal(ctx context.Context, run company.RunID) error {
 		return company.E(company.EInvalid, "the journal of run "+string(run)+" is not sealed").
 			Fix("seal it first; nothing was purged")
 	}
-	// Sealing again costs little and leaves no way to purge what no blob has.
+	// Storing the blob again is cheap and ensures that no record is purged that is not in a blob.
 	hash, n, err := l.putJournal(ctx, run)
 	if err != nil {
 		return err
@@ -121,8 +120,8 @@ func (l *Ledger) PurgeJournal(ctx context.Context, run company.RunID) error {
 	return busError("purge "+subject, l.bus.Log().Purge(ctx, subject))
 }
 
-// ReadSealed calls fn for every record of a sealed journal, as ReadJournal did
-// before. ELedger: the blob is damaged; fn may have seen records before it.
+// ReadSealed calls fn for every record of a sealed journal, as ReadJournal did before the seal. It
+// returns ELedger if the blob is damaged; fn may have been called for earlier records by then.
 func (l *Ledger) ReadSealed(ctx context.Context, hash company.Hash, fn func(Record) error) error {
 	blob, err := l.OpenBlob(ctx, hash)
 	if err != nil {
@@ -148,7 +147,7 @@ func (l *Ledger) ReadSealed(ctx context.Context, hash company.Hash, fn func(Reco
 	}
 }
 
-// PutBlob streams r into the blobs, synced, and returns its hash and size.
+// PutBlob streams r into the blob store, synced, and returns the blob's hash and size.
 func (l *Ledger) PutBlob(ctx context.Context, r io.Reader) (company.Hash, int64, error) {
 	hash, size, err := l.bus.Blobs().Put(ctx, r)
 	if err != nil {
@@ -157,9 +156,9 @@ func (l *Ledger) PutBlob(ctx context.Context, r io.Reader) (company.Hash, int64,
 	return company.Hash(hash), size, nil
 }
 
-// OpenBlob opens a blob to be streamed; its reader fails at the end when the
-// bytes are not those of the hash. ENotFound: there is none. ELedger that wraps
-// bus.ErrNotFound: there is none, and damage elsewhere may be why.
+// OpenBlob opens a blob for streaming. The reader fails at the end if the bytes do not match the hash.
+// If the blob does not exist, OpenBlob returns ENotFound, or ELedger wrapping bus.ErrNotFound if
+// damage elsewhere may be the cause.
 func (l *Ledger) OpenBlob(ctx context.Context, hash company.Hash) (io.ReadCloser, error) {
 	r, err := l.bus.Blobs().Get(ctx, string(hash))
 	if err != nil {
@@ -168,8 +167,8 @@ func (l *Ledger) OpenBlob(ctx context.Context, hash company.Hash) (io.ReadCloser
 	return r, nil
 }
 
-// GetBlob reads a whole blob of at most limit bytes. EInvalid: it is larger;
-// ENotFound: there is none; ELedger: it is damaged.
+// GetBlob reads a whole blob of at most limit bytes. It returns EInvalid if the blob is larger,
+// ENotFound if it does not exist and ELedger if it is damaged.
 func (l *Ledger) GetBlob(ctx context.Context, hash company.Hash, limit int64) ([]byte, error) {
 	r, err := l.OpenBlob(ctx, hash)
 	if err != nil {
@@ -177,7 +176,7 @@ func (l *Ledger) GetBlob(ctx context.Context, hash company.Hash, limit int64) ([
 	}
 	defer r.Close()
 	if limit < math.MaxInt64 {
-		limit++ // one more, to see that there is more
+		limit++ // one byte more detects a larger blob
 	}
 	var data bytes.Buffer
 	n, err := io.Copy(&data, io.LimitReader(r, limit))
@@ -196,12 +195,14 @@ func blobError(hash company.Hash, err error) error {
 	case errors.Is(err, bus.ErrNotFound) && errors.Is(err, bus.ErrDamaged):
 		return company.E(company.ELedger, fmt.Sprintf("blob %.80s is not found", hash)).
 			Because("a part of the store cannot be read, and may have held it").
-			Fix("company doctor --deep names the damage; where it holds what is needed, " + company.PutCopyBack("the office's state")).Wrap(err)
+			Fix("company doctor --deep names the damage; where it holds what is needed, " +
+				company.PutCopyBack("the office's state")).Wrap(err)
 	case errors.Is(err, bus.ErrNotFound):
 		return company.E(company.ENotFound, fmt.Sprintf("there is no blob %.80s", hash)).Wrap(err)
 	case errors.Is(err, bus.ErrClosed), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return busError("read a blob", err)
 	}
 	return company.E(company.ELedger, fmt.Sprintf("blob %.80s is damaged", hash)).
-		Fix("company doctor --deep names each damage; where it is needed, " + company.PutCopyBack("the office's state")).Wrap(err)
+		Fix("company doctor --deep names each damage; where it is needed, " +
+			company.PutCopyBack("the office's state")).Wrap(err)
 }

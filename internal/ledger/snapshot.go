@@ -14,7 +14,7 @@ import (
 
 	"company/internal/bus"
 	"company/internal/company"
-	"company/internal/folder"
+	"company/internal/lib/safedir"
 )
 
 const snapshotVersion = 3
@@ -22,24 +22,23 @@ const snapshotVersion = 3
 // snapshotName is the file of the snapshot in its folder.
 const snapshotName = "snapshot"
 
-// header is the part of a snapshot besides the caller's state. The file is the header in
-// JSON, the state, and the hash of both in hexadecimal, the last on a line of its own.
+// header is the part of a snapshot besides the caller's state. The file consists of the header in
+// JSON, the state, and the hash of both in hexadecimal on a line of its own.
 //
-// One file, replaced as a whole, and not a blob: blobs are never deleted, and
-// a state of some megabytes every few minutes would fill the disk.
+// It is one file that is replaced as a whole. It is not a blob, because blobs are never deleted and a
+// state of some megabytes every few minutes would fill the disk.
 type header struct {
 	Version  int    `json:"version"`
 	At       link   `json:"at"`    // the last event that the state holds
-	First    link   `json:"first"` // the end of the first record: tells ledgers apart
+	First    link   `json:"first"` // the end of the first record; identifies the ledger
 	Marks    []link `json:"marks,omitempty"`
 	Commands []byte `json:"commands,omitempty"`
 
-	Tasks map[company.TaskID][]byte `json:"tasks,omitempty"` // the records of each
+	Tasks map[company.TaskID][]byte `json:"tasks,omitempty"` // record numbers by task, as taskRecords packs them
 }
 
-// SaveSnapshot keeps the caller's state, which write writes, as it was when the ledger's
-// head was at; the ledger may have moved on since. EInvalid: the ledger has no such
-// point.
+// SaveSnapshot stores the caller's state as of the head at. The function write writes the state. The
+// ledger may have grown since then. SaveSnapshot returns EInvalid if at is no point of the ledger.
 func (l *Ledger) SaveSnapshot(ctx context.Context, at Head, write func(io.Writer) error) error {
 	if l.opts.Folder == nil {
 		return company.E(company.EInvalid, "this ledger was opened without a place for snapshots")
@@ -71,8 +70,8 @@ func (l *Ledger) SaveSnapshot(ctx context.Context, at Head, write func(io.Writer
 	return nil
 }
 
-// replaceSnapshot writes the file whole or not at all. The state may be large, and is
-// never in memory as a whole.
+// replaceSnapshot writes the whole file or leaves the old one. It streams the state, which may be too
+// large to hold in memory.
 func (l *Ledger) replaceSnapshot(ctx context.Context, header []byte, write func(io.Writer) error) error {
 	if err := l.removeUnfinished(); err != nil {
 		return err
@@ -93,19 +92,19 @@ func (l *Ledger) replaceSnapshot(ctx context.Context, header []byte, write func(
 	})
 }
 
-// removeUnfinished removes the snapshots that a kill has left half written: each is as large as
-// the state. One process writes them, one at a time.
+// removeUnfinished removes the partial snapshots that a killed process has left. Each is as large as
+// the state. Only one process writes snapshots, one at a time.
 func (l *Ledger) removeUnfinished() error {
 	entries, err := l.opts.Folder.List(".")
-	for _, e := range entries {
-		if folder.IsUnfinished(e.Name(), snapshotName) {
-			err = errors.Join(err, l.opts.Folder.Remove(e.Name()))
+	for _, entry := range entries {
+		if safedir.IsUnfinished(entry.Name(), snapshotName) {
+			err = errors.Join(err, l.opts.Folder.Remove(entry.Name()))
 		}
 	}
 	return err
 }
 
-// contextWriter takes nothing more when its context ends.
+// contextWriter fails all writes after its context has ended.
 type contextWriter struct {
 	ctx context.Context
 	to  io.Writer
@@ -123,11 +122,11 @@ func snapshotError(err error) error {
 		Fix("check the office's disk; the ledger itself is not affected").Wrap(err)
 }
 
-// firstLink is the end of the ledger's first record.
+// firstLink returns the end of the ledger's first record.
 func (l *Ledger) firstLink(ctx context.Context) (end link, err error) {
-	err = l.bus.Log().Read(ctx, subject, 0, func(m bus.Message) error {
+	err = l.bus.Log().Read(ctx, subject, 0, func(message bus.Message) error {
 		var err error
-		if _, end, err = open(&link{}, m); err != nil {
+		if _, end, err = open(&link{}, message); err != nil {
 			return err
 		}
 		return errDone
@@ -138,8 +137,8 @@ func (l *Ledger) firstLink(ctx context.Context) (end link, err error) {
 	return end, busError("read the ledger", err)
 }
 
-// endOf is the end of the record that stands there, or the zero link where
-// none stands that can be read.
+// endOf returns the end of the record at sequence at of the bus, or the zero link if there is no
+// readable record.
 func (l *Ledger) endOf(ctx context.Context, at uint64) (end link, err error) {
 	err = l.bus.Log().Read(ctx, subject, at, func(m bus.Message) error {
 		if _, e, err := open(nil, m); err == nil && m.Seq == at {
@@ -153,9 +152,8 @@ func (l *Ledger) endOf(ctx context.Context, at uint64) (end link, err error) {
 	return end, nil
 }
 
-// LoadSnapshot returns the newest state that Open found to agree with the
-// chain: every event after seq is still to be applied. ok is false when there
-// is none; then all events are.
+// LoadSnapshot returns the newest state that Open found to match the chain. The caller must apply
+// every event after seq. ok is false if there is no such state; the caller must then apply all events.
 func (l *Ledger) LoadSnapshot(ctx context.Context) (seq uint64, state []byte, ok bool, err error) {
 	if err := context.Cause(ctx); err != nil {
 		return 0, nil, false, err
@@ -170,14 +168,14 @@ func (l *Ledger) LoadSnapshot(ctx context.Context) (seq uint64, state []byte, ok
 	case state != nil:
 		return start.At.Seq, state, true, nil
 	}
-	h, state, err := l.readSnapshot()
-	if err != nil || h.At != start.At {
-		return 0, nil, false, nil // replaced or removed since; the events have it all
+	header, state, err := l.readSnapshot()
+	if err != nil || header.At != start.At {
+		return 0, nil, false, nil // replaced or removed since; the caller replays all events
 	}
-	return h.At.Seq, state, true, nil
+	return header.At.Seq, state, true, nil
 }
 
-// readSnapshot reads the file and checks it in itself.
+// readSnapshot reads the file and checks its sum and version.
 func (l *Ledger) readSnapshot() (*header, []byte, error) {
 	file, err := l.opts.Folder.ReadFile(snapshotName, 0)
 	if err != nil {
@@ -202,20 +200,20 @@ func (l *Ledger) readSnapshot() (*header, []byte, error) {
 	return &h, state, nil
 }
 
-// resumeSnapshot starts at the snapshot if there is a good one. A snapshot that
-// is damaged, or that is of another ledger, is ignored. One of this ledger that
-// knows of a later event than the ledger holds is the only evidence of lost
-// records, and is believed.
+// resumeSnapshot starts from the snapshot if it is valid. It ignores a snapshot that is damaged or
+// belongs to another ledger. If a snapshot of this ledger knows of a later event than the ledger
+// holds, records were lost. The snapshot is the only evidence of that, so this is an error.
 func (l *Ledger) resumeSnapshot(ctx context.Context) error {
 	if l.opts.Folder == nil {
 		return nil
 	}
-	h, state, err := l.readSnapshot()
+	header, state, err := l.readSnapshot()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	ignore := func(why string) error {
-		l.opts.Logger.WarnContext(ctx, "snapshot ignored, replaying all events", "file", l.opts.Folder.Join(snapshotName), "why", why)
+	ignore := func(reason string) error {
+		l.opts.Logger.WarnContext(ctx, "snapshot ignored, replaying all events", "file", l.opts.Folder.Join(snapshotName),
+			"why", reason)
 		return nil
 	}
 	if err != nil {
@@ -225,31 +223,32 @@ func (l *Ledger) resumeSnapshot(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if first != h.First && first.Seq != 0 {
+	if first != header.First && first.Seq != 0 {
 		return ignore("it is of another ledger")
 	}
 	last, err := l.bus.Log().Last(ctx, subject)
 	if err != nil && !errors.Is(err, bus.ErrNotFound) {
 		return busError("read the ledger", err)
 	}
-	if last.Seq < h.At.Log {
-		return company.E(company.ELedger, fmt.Sprintf("the ledger has lost events up to %d", h.At.Seq)).
+	if last.Seq < header.At.Log {
+		return company.E(company.ELedger, fmt.Sprintf("the ledger has lost events up to %d", header.At.Seq)).
 			Because("a snapshot knows of them").
-			Fix(company.PutCopyBack("the office's state") + ", or delete " + l.opts.Folder.Join(snapshotName) + " to go on without them")
+			Fix(company.PutCopyBack("the office's state") + ", or delete " + l.opts.Folder.Join(snapshotName) +
+				" to go on without them")
 	}
 
-	at, err := l.endOf(ctx, h.At.Log)
+	link, err := l.endOf(ctx, header.At.Log)
 	if err != nil {
 		return err
 	}
-	if at != h.At {
+	if link != header.At {
 		return ignore("it does not match the ledger")
 	}
-	index, err := unpackIndex(h.Marks, h.Commands, h.Tasks)
+	index, err := unpackIndex(header.Marks, header.Commands, header.Tasks)
 	if err != nil {
 		return ignore(err.Error())
 	}
-	l.head, l.index, l.start, l.startState = h.At, index, h, state
-	l.start.Commands, l.start.Marks = nil, nil // held by the index
+	l.head, l.index, l.start, l.startState = header.At, index, header, state
+	l.start.Commands, l.start.Marks = nil, nil // the index holds them
 	return nil
 }

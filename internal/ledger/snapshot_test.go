@@ -10,8 +10,8 @@ import (
 
 	"company/internal/bus"
 	"company/internal/company"
-	"company/internal/hosttest"
 	"company/internal/ledger"
+	"company/internal/lib/hosttest"
 
 	"pgregory.net/rapid"
 )
@@ -112,7 +112,8 @@ func requireSnapshot(t *testing.T, b *bench, want bool) {
 	t.Helper()
 	l := b.open(t)
 	seq, state, ok, err := l.LoadSnapshot(b.ctx)
-	if err != nil || ok != want || ok && (seq != 7 || string(state) != "state\nat 7") || !ok && (seq != 0 || state != nil) {
+	if err != nil || ok != want || ok && (seq != 7 || string(state) != "state\nat 7") ||
+		!ok && (seq != 0 || state != nil) {
 		t.Fatalf("snapshot at %d, %q, %v, %v; want it %v", seq, state, ok, err, want)
 	}
 	if l.Head().Seq != 10 {

@@ -10,8 +10,8 @@ import (
 	"company/internal/company"
 )
 
-// taskRecords are the records of the ledger that hold events of one task: each as its
-// distance from the one before, in some two bytes.
+// taskRecords lists the records of the ledger that hold events of one task. Each is stored as the
+// distance from the one before, in about two bytes.
 type taskRecords struct {
 	last      uint64
 	distances []byte
@@ -24,7 +24,7 @@ func (r *taskRecords) add(record uint64) {
 	}
 }
 
-// list gives the records; distances that end within a number are an error.
+// list returns the record numbers, or an error if the encoding is cut short.
 func (r taskRecords) list() ([]uint64, error) {
 	var out []uint64
 	at := uint64(0)
@@ -39,13 +39,13 @@ func (r taskRecords) list() ([]uint64, error) {
 	return out, nil
 }
 
-// cutBehind is the list as it was when a record was the newest.
+// cutBehind returns the list without the records after the given one.
 func (r taskRecords) cutBehind(record uint64) taskRecords {
 	if r.last <= record {
 		return taskRecords{r.last, r.distances[:len(r.distances):len(r.distances)]}
 	}
 	var out taskRecords
-	all, _ := r.list() // it was made here
+	all, _ := r.list() // cannot fail: add wrote the distances
 	for _, at := range all {
 		if at <= record {
 			out.add(at)
@@ -54,7 +54,7 @@ func (r taskRecords) cutBehind(record uint64) taskRecords {
 	return out
 }
 
-// packTasks writes the lists for a snapshot.
+// packTasks returns the encoded lists for a snapshot.
 func (x *index) packTasks() map[company.TaskID][]byte {
 	out := make(map[company.TaskID][]byte, len(x.tasks))
 	for id, r := range x.tasks {
@@ -79,13 +79,15 @@ func unpackTasks(packed map[company.TaskID][]byte) (map[company.TaskID]taskRecor
 	return out, nil
 }
 
-// readThrough is how many records of other tasks are read through where the next of a
-// task is that near: that costs less than to begin a read anew.
+// readThrough limits the distance between two records of a task that are read in one pass. Reading the
+// records of other tasks in between costs less than starting another read.
 const readThrough = 64
 
-// ReadTask is Read for the events of one task. It reads their records and few others,
-// and verifies each by itself, not the chain between them.
-func (l *Ledger) ReadTask(ctx context.Context, task company.TaskID, fromSeq uint64, fn func(company.Event) error) error {
+// ReadTask calls fn for the events of one task, like Read. It reads the records of the task and few
+// others. It verifies each record by itself, but not the chain between them.
+func (l *Ledger) ReadTask(
+	ctx context.Context, task company.TaskID, fromSeq uint64, fn func(company.Event) error,
+) error {
 	l.mu.Lock()
 	records, err := l.index.tasks[task].list()
 	after := l.index.markBefore(max(fromSeq, 1)).Log
@@ -109,25 +111,27 @@ func (l *Ledger) ReadTask(ctx context.Context, task company.TaskID, fromSeq uint
 	return nil
 }
 
-// readRecords reads records that lie near each other, and gives their events of a task.
-func (l *Ledger) readRecords(ctx context.Context, records []uint64, task company.TaskID, fromSeq uint64, fn func(company.Event) error) error {
+// readRecords reads records that are close to each other, and calls fn for their events of a task.
+func (l *Ledger) readRecords(
+	ctx context.Context, records []uint64, task company.TaskID, fromSeq uint64, fn func(company.Event) error,
+) error {
 	var refused error
-	err := l.bus.Log().Read(ctx, subject, records[0], func(m bus.Message) error {
+	err := l.bus.Log().Read(ctx, subject, records[0], func(message bus.Message) error {
 		switch {
-		case m.Seq < records[0]:
+		case message.Seq < records[0]:
 			return nil
-		case m.Seq > records[0]:
+		case message.Seq > records[0]:
 			return damagedError(fromSeq, fmt.Sprintf("a record of %s is gone", task))
 		}
-		rec, _, err := open(nil, m)
+		rec, _, err := open(nil, message)
 		if err != nil {
 			return err
 		}
-		for _, e := range rec.Events {
-			if e.Task != task || e.Seq < fromSeq {
+		for _, event := range rec.Events {
+			if event.Task != task || event.Seq < fromSeq {
 				continue
 			}
-			if refused = fn(e); refused != nil {
+			if refused = fn(event); refused != nil {
 				return refused
 			}
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 
 	"pgregory.net/rapid"
 

@@ -2,18 +2,18 @@ package ledger
 
 import "company/internal/company"
 
-// maxUnread bounds the events that Open keeps for the first Read.
+// maxUnread limits the events that Open keeps for the first Read.
 const maxUnread = 5000
 
-// unreadEvents are the events that Open verified, for the first Read, which then does not
-// read and verify them again. The zero value has none.
+// unreadEvents holds the events that Open verified. The first Read returns them without reading and
+// verifying them again. The zero value holds no events.
 type unreadEvents struct {
 	events []company.Event
-	full   bool // there were too many, so none is kept
-	end    link // of the last of them
+	full   bool // the limit was exceeded and all events were dropped
+	end    link // of the last event
 }
 
-// add keeps the events of a record.
+// add keeps the events of a record, up to maxUnread. Beyond that it drops all events.
 func (u *unreadEvents) add(rec record, end link) {
 	if u.full = u.full || len(u.events)+len(rec.Events) > maxUnread; u.full {
 		u.events = nil
@@ -22,8 +22,8 @@ func (u *unreadEvents) add(rec record, end link) {
 	u.events, u.end = append(u.events, rec.Events...), end
 }
 
-// takeFrom gives the events from a number on, and lets go of all of them. ok is false
-// where that event is not among them.
+// takeFrom returns the events from seq on and drops all kept events. ok is false if the event with
+// that number was not kept.
 func (u *unreadEvents) takeFrom(seq uint64) (events []company.Event, end link, ok bool) {
 	kept := u.events
 	u.events = nil

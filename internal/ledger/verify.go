@@ -12,71 +12,70 @@ import (
 	"company/internal/company"
 )
 
-// Verify reads the whole ledger and checks every link of it, and that it ends
-// where this handle knows it to end or later.
+// Verify reads the whole ledger and checks every link. It also checks that the ledger contains the
+// head that this handle knows.
 func (l *Ledger) Verify(ctx context.Context) error {
 	_, _, err := l.VerifySome(ctx, Head{}, math.MaxInt)
 	return err
 }
 
-// errNoPoint means that the ledger does not hold the point that a verification was to
-// go on from.
+// errNoPoint means that the ledger does not hold the point from which a verification was to continue.
 var errNoPoint = errors.New("ledger: no such point")
 
-// VerifySome verifies at most a number of records behind a point, which an earlier call
-// returned, and returns the point that it has come to; done: the ledger ends there, and
-// holds all that this handle knows of. The zero point is the beginning. Where the ledger
-// does not hold the point any more, it begins anew. ELedger: the ledger is damaged
-// behind the returned point.
-func (l *Ledger) VerifySome(ctx context.Context, from Head, most int) (at Head, done bool, err error) {
-	at, done, err = l.verifyFrom(ctx, from, most)
+// VerifySome verifies at most limit records after the point from, and returns the point that it has
+// reached. Pass the point of an earlier call, or the zero point for the beginning. If the ledger does
+// not hold the point any more, VerifySome starts from the beginning. done means that the ledger ends
+// there and contains the head that this handle knows. ELedger means that the ledger is damaged after
+// the returned point.
+func (l *Ledger) VerifySome(ctx context.Context, from Head, limit int) (at Head, done bool, err error) {
+	at, done, err = l.verifyFrom(ctx, from, limit)
 	if errors.Is(err, errNoPoint) {
-		at, done, err = l.verifyFrom(ctx, Head{}, most)
+		at, done, err = l.verifyFrom(ctx, Head{}, limit)
 	}
 	return at, done, busError("verify the ledger", err)
 }
 
-func (l *Ledger) verifyFrom(ctx context.Context, from Head, most int) (Head, bool, error) {
+func (l *Ledger) verifyFrom(ctx context.Context, from Head, limit int) (Head, bool, error) {
 	head := l.Head().asLink()
-	at := from.asLink()
-	if at.Log > head.Log || at.Log == head.Log && at != head {
+	link := from.asLink()
+	if link.Log > head.Log || link.Log == head.Log && link != head {
 		return Head{}, false, errNoPoint
 	}
-	known, checked, n := at == head, at.Log == 0, 0
-	err := l.bus.Log().Read(ctx, subject, at.Log, func(m bus.Message) error {
+	known, checked, n := link == head, link.Log == 0, 0
+	err := l.bus.Log().Read(ctx, subject, link.Log, func(message bus.Message) error {
 		if !checked {
-			_, end, err := open(nil, m)
-			if err != nil || end != at {
+			_, end, err := open(nil, message)
+			if err != nil || end != link {
 				return errNoPoint
 			}
 			checked = true
 			return nil
 		}
-		if n == most {
+		if n == limit {
 			return errDone
 		}
-		_, next, err := open(&at, m)
+		_, next, err := open(&link, message)
 		if err != nil {
 			return err
 		}
-		at, n, known = next, n+1, known || next == head
+		link, n, known = next, n+1, known || next == head
 		return nil
 	})
 	switch {
 	case errors.Is(err, errDone):
-		return at.asHead(), false, nil
+		return link.asHead(), false, nil
 	case err == nil && !checked:
 		err = errNoPoint
 	case err == nil && !known:
-		err = damagedError(at.Seq+1, fmt.Sprintf("the ledger was known to hold event %d with another past", head.Seq))
+		err = damagedError(link.Seq+1, fmt.Sprintf("the ledger was known to hold event %d with another past", head.Seq))
 	}
-	return at.asHead(), err == nil, err
+	return link.asHead(), err == nil, err
 }
 
 func (h Head) asLink() link { return link{Seq: h.Seq, Hash: h.Hash, Log: h.LogSeq} }
 
-// Blobs calls fn for every blob whose name comes behind a name, in their order. An
-// error of fn ends it and is returned as it is.
+// Blobs calls fn in order for every blob whose name sorts after the given one. An error of fn ends it
+// and is returned unchanged.
 func (l *Ledger) Blobs(ctx context.Context, after company.Hash, fn func(bus.BlobInfo) error) error {
 	var refused error
 	err := l.bus.Blobs().List(ctx, string(after), func(b bus.BlobInfo) error {
@@ -89,9 +88,9 @@ func (l *Ledger) Blobs(ctx context.Context, after company.Hash, fn func(bus.Blob
 	return busError("list the blobs", err)
 }
 
-// CheckBlobs looks at what the store keeps beside the bytes of blobs, in the first part of it
-// whose name comes behind a name. It calls fn for each damage and returns the name of the part;
-// "": none is left. An error of fn ends it and is returned as it is.
+// CheckBlobs checks the store's own data about blobs, not their bytes. It checks the first part of the
+// store whose name sorts after the given name and calls fn for each damage. It returns the name of
+// that part, or "" if there are no more parts. An error of fn ends it and is returned unchanged.
 func (l *Ledger) CheckBlobs(ctx context.Context, after string, fn func(bus.BlobDamage) error) (part string, err error) {
 	var refused error
 	part, err = l.bus.Blobs().Check(ctx, after, func(d bus.BlobDamage) error {
@@ -104,8 +103,8 @@ func (l *Ledger) CheckBlobs(ctx context.Context, after string, fn func(bus.BlobD
 	return part, busError("check the store of the blobs", err)
 }
 
-// VerifyBlob reads a blob to its end and holds it to its name. ELedger: it is damaged;
-// ENotFound: there is none.
+// VerifyBlob reads a blob to its end and checks it against its hash. It returns ELedger if the blob is
+// damaged and ENotFound if it does not exist.
 func (l *Ledger) VerifyBlob(ctx context.Context, hash company.Hash) error {
 	r, err := l.OpenBlob(ctx, hash)
 	if err != nil {
@@ -118,15 +117,15 @@ func (l *Ledger) VerifyBlob(ctx context.Context, hash company.Hash) error {
 	return nil
 }
 
-// RemoveBlob forgets a blob that was last put before a time, and reports whether it did.
-// The caller knows that nothing names it.
+// RemoveBlob removes a blob that was last put before a time, and reports whether it did. The caller
+// must know that no record refers to it.
 func (l *Ledger) RemoveBlob(ctx context.Context, hash company.Hash, before time.Time) (bool, error) {
 	removed, err := l.bus.Blobs().Remove(ctx, string(hash), before)
 	return removed, busError("remove a blob", err)
 }
 
-// HasBlob reports whether there is a blob of that name, whatever is in it. ELedger: there is
-// none, and damage may be why.
+// HasBlob reports whether a blob with this name exists. It does not check the content. It returns
+// ELedger if the blob is missing and damage may be the cause.
 func (l *Ledger) HasBlob(ctx context.Context, hash company.Hash) (bool, error) {
 	r, err := l.OpenBlob(ctx, hash)
 	switch {

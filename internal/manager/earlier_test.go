@@ -19,18 +19,22 @@ func TestEarlierDecisionsAreBounded(t *testing.T) {
 	long := strings.Repeat("word ", 4000)
 	for n := range 5 {
 		d := company.NewRunID(task.ID, "", company.Manager, n+1)
-		task.Runs[d] = &company.Run{ID: d, Role: company.Manager, About: sub.ID, Decided: &company.ManagerDecision{Why: long, Text: long, Model: long, Behind: n}}
+		task.Runs[d] = &company.Run{ID: d, Role: company.Manager, About: sub.ID,
+			Decided: &company.ManagerDecision{Why: long, Text: long, Model: long, Behind: n}}
 		r := company.NewRunID(task.ID, sub.ID, company.Worker, n+1)
 		task.Runs[r] = &company.Run{ID: r, Ended: true, Status: company.RunPartial, Summary: long}
 	}
 	got := describeEarlier(task, sub)
-	for _, want := range []string{"2 older decisions not shown.", "In t1-plan.3 it was stuck: word", "In t1-plan.5 it was stuck: word", "It came to 1 run; t1-01.4 ran out of turns:\n<ending>\n", "t1-01.5 ran out of turns.\n"} {
+	for _, want := range []string{"2 older decisions not shown.", "In t1-plan.3 it was stuck: word",
+		"In t1-plan.5 it was stuck: word", "It came to 1 run; t1-01.4 ran out of turns:\n<ending>\n",
+		"t1-01.5 ran out of turns.\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing:\n%.2000s", want, got)
 		}
 	}
 	task.Runs["t1-plan.5"].Decided.GaveUp = true
-	if given := describeEarlier(task, sub); !strings.Contains(given, "</decision>\nWhen the president had it go on, it came to 1 run; t1-01.5 ran out of turns.\n") {
+	if given := describeEarlier(task, sub); !strings.Contains(
+		given, "</decision>\nWhen the president had it go on, it came to 1 run; t1-01.5 ran out of turns.\n") {
 		t.Errorf("one that was given up:\n%.9000s", given)
 	}
 	if strings.Contains(got, "t1-plan.2") || len(got) > mostEarlier*(mostAdvice+mostOfReason+mostEnding+400) {

@@ -37,8 +37,10 @@ func plan(titles ...string) company.Plan {
 	var w company.Wave
 	for _, title := range titles {
 		w.Subtasks = append(w.Subtasks, company.PlannedSubtask{
-			Title: title, Description: "Do " + title + " in " + title + ".go, with its test, so that it works for everybody who needs it.",
-			AcceptanceCriteria: []string{title + " works"}, WriteSet: []string{title + ".go", title + "_test.go"}, Effort: company.EffortMedium,
+			Title: title, Description: "Do " + title + " in " + title +
+				".go, with its test, so that it works for everybody who needs it.",
+			AcceptanceCriteria: []string{title + " works"}, WriteSet: []string{title + ".go", title + "_test.go"},
+			Effort: company.EffortMedium,
 		})
 	}
 	return company.Plan{Waves: []company.Wave{w}, Why: "they share no file"}

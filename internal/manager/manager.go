@@ -1,11 +1,8 @@
-// Package manager plans. It owns the manager agent that breaks an instruction
-// into subtasks and their order or decides what becomes of one that is stuck, its tools,
-// and the backlog files that people read.
+// Package manager implements the manager agent. It splits an instruction into ordered subtasks, or decides on a
+// stuck one. The package owns the agent's tools and the backlog files that people read.
 //
-// It promises that the manager looks at git objects of the base commit on the
-// host, never at a checkout, and runs nothing; and that a plan goes into the
-// company only after code has checked it. It does not assign work: the queue
-// does.
+// It promises that the manager reads git objects of the base commit on the host, never a checkout, and runs no
+// code. A plan is accepted only after code has checked it. The queue assigns the work, not this package.
 package manager
 
 import (
@@ -14,115 +11,118 @@ import (
 	"fmt"
 
 	"company/internal/agent"
+	"company/internal/agentrun"
+	"company/internal/agentrun/sandbox"
 	"company/internal/company"
-	"company/internal/repomap"
-	"company/internal/safetext"
-	"company/internal/sandbox"
-	"company/internal/session"
+	"company/internal/lib/safetext"
+	"company/internal/manager/repomap"
 )
 
-// Manager carries out manage effects.
+// Manager executes manage effects.
 type Manager struct {
-	Sessions *session.Service
+	Sessions *agentrun.Service
 	maps     *repomap.Cache
 }
 
-// New checks that a manager has what it needs.
-func New(sessions *session.Service) (*Manager, error) {
+// New returns an error if sessions is missing.
+func New(sessions *agentrun.Service) (*Manager, error) {
 	g := &Manager{sessions, &repomap.Cache{}}
 	return g, company.CheckParts(g)
 }
 
-// decision is what a manager's conversation ends with.
+// decision is the final result of a manager's conversation.
 type decision struct {
 	Plan     *company.Plan  `json:"plan,omitempty"`
 	Question string         `json:"question,omitempty"`
 	Guide    *company.Guide `json:"guide,omitempty"`
-	// Over says that the company has ended the task meanwhile (too many
-	// refused plans).
+	// Over means that the company has ended the task meanwhile (too many refused plans).
 	Over bool `json:"over,omitempty"`
 }
 
-// Do plans the task, or decides on its first subtask that waits for it.
+// Do plans the task, or decides on its first stuck subtask.
 func (g *Manager) Do(ctx context.Context, e company.Effect) error {
 	return g.Sessions.Execute(ctx, e, management{g.Sessions.Coordinator, g.maps})
 }
 
-// management is the session.Role of a manager.
+// management is the agentrun.Role of a manager.
 type management struct {
 	coordinator company.Coordinator
 	maps        *repomap.Cache
 }
 
-// Prepare asks for no sandbox: a manager looks at git objects and runs nothing.
-func (management) Prepare(context.Context, *session.Session) (*sandbox.Spec, error) { return nil, nil }
+// Prepare requests no sandbox, because a manager reads git objects and runs no code.
+func (management) Prepare(context.Context, *agentrun.Session) (*sandbox.Spec, error) { return nil, nil }
 
-func (g management) Brief(ctx context.Context, s *session.Session) (session.Brief, error) {
-	look := &readTools{mirror: s.Mirror, at: s.Claimed.From}
-	known, err := g.maps.Read(ctx, s.Mirror, look.at)
+func (g management) Brief(ctx context.Context, session *agentrun.Session) (agentrun.Brief, error) {
+	look := &readTools{mirror: session.Mirror, at: session.Claimed.From}
+	known, err := g.maps.Read(ctx, session.Mirror, look.at)
 	if err != nil {
-		return session.Brief{}, err
+		return agentrun.Brief{}, err
 	}
-	about := s.Task.Instruction
-	var near []string // where the advice of the repository is looked for
-	stuck := s.Task.Subtask(s.Claimed.About)
+	about := session.Task.Instruction
+	var near []string // globs near which to search for the repository's advice
+	stuck := session.Task.Subtask(session.Claimed.About)
 	if stuck != nil {
 		near = stuck.Planned.WriteSet
 		about = stuck.Planned.Title + "\n" + stuck.Planned.Description
 	}
 	repo := describeRepo(known, about)
-	guide, err := session.ReadAdvice(ctx, s.Mirror, s.Task.Prepared.Base.OID, near)
+	guide, err := agentrun.ReadAdvice(ctx, session.Mirror, session.Task.Prepared.Base.OID, near)
 	if err != nil {
-		return session.Brief{}, err
+		return agentrun.Brief{}, err
 	}
-	b := session.Brief{System: planSystem, Title: company.TitleOf(s.Task.Instruction), Tools: look.list()}
+	brief := agentrun.Brief{System: planSystem, Title: company.TitleOf(session.Task.Instruction), Tools: look.list()}
 	if stuck != nil {
-		diff, err := loadStuckDiff(ctx, s.Mirror, stuck, look.at)
+		diff, err := loadStuckDiff(ctx, session.Mirror, stuck, look.at)
 		if err != nil {
-			return session.Brief{}, err
+			return agentrun.Brief{}, err
 		}
-		b.System, b.Text = decideSystem, decideBrief(s.Task, stuck, diff, repo)
-		b.Tools = append(b.Tools, decideTools(s.Task, stuck)...)
+		brief.System, brief.Text = decideSystem, decideBrief(session.Task, stuck, diff, repo)
+		brief.Tools = append(brief.Tools, decideTools(session.Task, stuck)...)
 	} else {
-		b.Text = planBrief(s.Task, s.Clarifications, repo)
-		b.Tools = append(b.Tools, submitPlanTool(g.coordinator, s.Run, s.Fence, look, s.Task), askPresident())
+		brief.Text = planBrief(session.Task, session.Clarifications, repo)
+		brief.Tools = append(brief.Tools, submitPlanTool(g.coordinator, session.Run, session.Fence, look, session.Task),
+			askPresident())
 	}
 	if guide != "" {
-		b.Text += "\n## What the repository says to agents\n" + guide
+		brief.Text += "\n## What the repository says to agents\n" + guide
 	}
-	return b, nil
+	return brief, nil
 }
 
-func (management) Finish(_ context.Context, s *session.Session, out agent.Outcome, failed error) (company.EndRun, error) {
+func (management) Finish(
+	_ context.Context, session *agentrun.Session, out agent.Outcome, failed error,
+) (company.EndRun, error) {
 	if failed != nil && !agent.IsOwnFault(failed) {
 		return company.EndRun{}, failed
 	}
-	if g := giveUpUndecided(s, out, failed); g != nil {
+	if g := giveUpUndecided(session, out, failed); g != nil {
 		return company.EndRun{Outcome: company.RunEnded{Status: company.RunSuccess, Summary: g.Text}, Guide: g}, nil
 	}
 	if failed != nil {
 		return company.EndRun{}, failed
 	}
 	if out.End != agent.EndFinal {
-		return company.EndRun{}, company.E(company.EModel, "the manager ended without a decision: "+string(out.End)).Fix(out.NoToolsHint())
+		return company.EndRun{}, company.E(company.EModel, "the manager ended without a decision: "+string(out.End)).
+			Fix(out.NoToolsHint())
 	}
 	var d decision
 	if err := json.Unmarshal(out.Final, &d); err != nil {
 		return company.EndRun{}, fmt.Errorf("read the manager's decision: %w", err)
 	}
-	end := company.EndRun{Outcome: company.RunEnded{Status: company.RunSuccess}, Plan: d.Plan, Question: d.Question, Guide: d.Guide}
+	end := company.EndRun{Outcome: company.RunEnded{Status: company.RunSuccess}, Plan: d.Plan, Question: d.Question,
+		Guide: d.Guide}
 	if d.Over {
 		end.Outcome.Status, end.Outcome.Error, end.Outcome.Code = company.RunError, "its plans were refused", company.EPlan
 	}
 	return end, nil
 }
 
-// giveUpUndecided is the decision on a stuck ticket whose manager, run after run, comes to none: it
-// is given up, so that the president is asked what its worker asks, and can answer that. Otherwise he
-// would be asked about the manager's failure alone, and could only have it tried again or give
-// up the whole task.
-func giveUpUndecided(s *session.Session, out agent.Outcome, failed error) *company.Guide {
-	if out.End == agent.EndFinal || s.Claimed.About == "" || !s.Task.IsLastPlanningRun() {
+// giveUpUndecided returns a decision that gives up a stuck ticket, if the last allowed run of its manager ended
+// without one. The president is then asked the worker's question and can answer it. Otherwise the president
+// would only be asked about the manager's failure, and could only retry it or give up the whole task.
+func giveUpUndecided(session *agentrun.Session, out agent.Outcome, failed error) *company.Guide {
+	if out.End == agent.EndFinal || session.Claimed.About == "" || !session.Task.IsLastPlanningRun() {
 		return nil
 	}
 	how := string(out.End)
@@ -133,5 +133,5 @@ func giveUpUndecided(s *session.Session, out agent.Outcome, failed error) *compa
 	if hint := out.NoToolsHint(); hint != "" {
 		text += "; " + hint
 	}
-	return &company.Guide{Subtask: s.Claimed.About, Text: text, GiveUp: true}
+	return &company.Guide{Subtask: session.Claimed.About, Text: text, GiveUp: true}
 }

@@ -32,7 +32,8 @@ func checkPrompt(t *testing.T, name, system, first string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("the prompt %s is another one now, and so is its hash in the ledger; where that is meant, write it anew with -golden:\n%s", name, got)
+		t.Errorf("the prompt %s is another one now, and so is its hash in the ledger; where that is meant, write it anew "+
+			"with -golden:\n%s", name, got)
 	}
 }
 
@@ -40,11 +41,13 @@ func goldenTask() *company.Task {
 	oid := func(c string) company.OID { return company.OID(strings.Repeat(c, 40)) }
 	return &company.Task{
 		ID: "t1", Instruction: "Add a limit.\nKeep the rest.", Head: oid("c"),
-		Settings: company.Settings{Rules: 2, ProtectTests: true},
-		Prepared: &company.TaskPrepared{Base: company.Base{OID: oid("b")}, Gates: []company.GateCommand{{Name: "test", Command: "go test ./...", Dir: "api"}}},
+		Settings: company.Settings{ProtectTests: true},
+		Prepared: &company.TaskPrepared{Base: company.Base{OID: oid("b")},
+			Gates: []company.GateCommand{{Name: "test", Command: "go test ./...", Dir: "api"}}},
 		Baseline: &company.GateResult{Checks: []company.GateCheck{{Name: "test", Command: "go test ./...", Passed: true}}},
 		Subtasks: []*company.Subtask{{ID: "t1-01", Started: 1, Head: oid("d"), Planned: company.PlannedSubtask{
-			Title: "Limit requests", Description: "In api/limit.go.", AcceptanceCriteria: []string{"the 101st request gets 429"}, WriteSet: []string{"api/**"}, Context: []string{"api/server.go"},
+			Title: "Limit requests", Description: "In api/limit.go.", AcceptanceCriteria: []string{"the 101st request gets 429"},
+			WriteSet: []string{"api/**"}, Context: []string{"api/server.go"},
 		}}},
 	}
 }
@@ -53,18 +56,28 @@ func goldenTask() *company.Task {
 func TestPromptsStay(t *testing.T) {
 	task := goldenTask()
 	task.Plan.Problems = []company.PlanProblem{{Where: "plan", What: "has no wave", Fix: "plan one"}}
-	checkPrompt(t, "plan", planSystem, planBrief(task, []*company.Approval{{Question: "How many?", Text: "100"}}, "the map"))
+	checkPrompt(t, "plan", planSystem,
+		planBrief(task, []*company.Approval{{Question: "How many?", Text: "100"}}, "the map"))
 	task.Subtasks[0].Escalation = "the gates stay red: TestLimit"
-	task.Subtasks = append(task.Subtasks, &company.Subtask{ID: "t1-02", Status: company.SubtaskPending, Planned: company.PlannedSubtask{
-		Title: "Tell of the limit", WriteSet: []string{"docs/**", "README.md"}, After: []string{"t1-01"},
-	}}, &company.Subtask{ID: "t1-03", Status: company.SubtaskCompleted, Planned: company.PlannedSubtask{Title: "Name the limit", WriteSet: []string{"config/**"}}, Changes: []company.Change{{Path: "api/names.go", Action: "created"}}})
-	task.Subtasks[0].Changes = []company.Change{{Path: "api/limit.go", Action: "created"}, {Path: "docs/limit.md", Action: "modified"}}
+	task.Subtasks = append(task.Subtasks,
+		&company.Subtask{ID: "t1-02", Status: company.SubtaskPending, Planned: company.PlannedSubtask{
+			Title: "Tell of the limit", WriteSet: []string{"docs/**", "README.md"}, After: []string{"t1-01"},
+		}}, &company.Subtask{ID: "t1-03", Status: company.SubtaskCompleted,
+			Planned: company.PlannedSubtask{Title: "Name the limit", WriteSet: []string{"config/**"}},
+			Changes: []company.Change{{Path: "api/names.go", Action: "created"}}})
+	task.Subtasks[0].Changes = []company.Change{{Path: "api/limit.go", Action: "created"},
+		{Path: "docs/limit.md", Action: "modified"}}
 	checkPrompt(t, "decide", decideSystem, decideBrief(task, task.Subtasks[0], gitops.Diff{}, "the map"))
 	run := company.NewRunID(task.ID, "t1-01", company.Worker, 1)
 	task.Runs = map[company.RunID]*company.Run{run: {ID: run, Summary: "The limit is there; TestLimit hangs."}}
-	task.Subtasks[0].Review.Last = &company.ReviewRecorded{Findings: []company.Finding{{Severity: company.Blocking, File: "api/limit.go", Line: 3, What: "the 101st request passes", Why: "it counts from 0"}}}
-	task.Subtasks[0].Gate = &company.GateFinished{Result: company.GateResult{Checks: []company.GateCheck{{Name: "test", Command: "go test ./...", ExitCode: 1, Output: "--- FAIL: TestLimit"}}}}
-	diff := gitops.Diff{Changes: []gitops.FileChange{{Change: company.Change{Path: "api/limit.go", Action: "created"}}}, Patch: []byte("diff --git a/api/limit.go b/api/limit.go\n+package api\n")}
+	task.Subtasks[0].Review.Last = &company.ReviewRecorded{
+		Findings: []company.Finding{{Severity: company.Blocking, File: "api/limit.go", Line: 3,
+			What: "the 101st request passes", Why: "it counts from 0"}}}
+	task.Subtasks[0].Gate = &company.GateFinished{
+		Result: company.GateResult{
+			Checks: []company.GateCheck{{Name: "test", Command: "go test ./...", ExitCode: 1, Output: "--- FAIL: TestLimit"}}}}
+	diff := gitops.Diff{Changes: []gitops.FileChange{{Change: company.Change{Path: "api/limit.go", Action: "created"}}},
+		Patch: []byte("diff --git a/api/limit.go b/api/limit.go\n+package api\n")}
 	checkPrompt(t, "decide-tried", decideSystem, decideBrief(task, task.Subtasks[0], diff, "the map"))
 	decideAgain(task)
 	checkPrompt(t, "decide-again", decideSystem, decideBrief(task, task.Subtasks[0], diff, "the map"))
@@ -74,18 +87,24 @@ func TestPromptsStay(t *testing.T) {
 func decideAgain(task *company.Task) {
 	task.Plan.Started = 4
 	note := func(id company.RunID, about company.SubtaskID, d company.ManagerDecision) {
-		task.Runs[id] = &company.Run{ID: id, Role: company.Manager, About: about, Ended: true, Status: company.RunSuccess, Decided: &d}
+		task.Runs[id] = &company.Run{ID: id, Role: company.Manager, About: about, Ended: true, Status: company.RunSuccess,
+			Decided: &d}
 	}
-	note("t1-plan.2", "t1-01", company.ManagerDecision{Why: "the worker ran out of turns: I am at the tests", Text: "Begin with the test.\n\nThen count from 1.", MoreTurns: 20, Behind: 1})
+	note("t1-plan.2", "t1-01",
+		company.ManagerDecision{Why: "the worker ran out of turns: I am at the tests",
+			Text: "Begin with the test.\n\nThen count from 1.", MoreTurns: 20, Behind: 1})
 	note("t1-plan.3", "t1-02", company.ManagerDecision{Why: "another ticket", Text: "other advice", Behind: 0})
-	note("t1-plan.4", "t1-01", company.ManagerDecision{Why: "the reviewer still requests changes: it counts from 0", Text: "Take the other counter.", Model: "big", Behind: 2})
+	note("t1-plan.4", "t1-01",
+		company.ManagerDecision{Why: "the reviewer still requests changes: it counts from 0", Text: "Take the other counter.",
+			Model: "big", Behind: 2})
 	for n, r := range []company.Run{
 		{Status: company.RunSuccess, Summary: "The limit is there; the test hangs."},
 		{Status: company.RunSuccess, Summary: "It counts from 1 now.\n\nThe test passes here."},
 		{Status: company.RunError, Error: "the model is gone"},
 		{Status: company.RunQualityFailed, Summary: "The other counter it is; TestLimit hangs."},
 	} {
-		r.ID, r.Role, r.Subtask, r.Ended = company.NewRunID(task.ID, "t1-01", company.Worker, n+1), company.Worker, "t1-01", true
+		r.ID, r.Role, r.Subtask, r.Ended = company.NewRunID(task.ID, "t1-01", company.Worker, n+1), company.Worker,
+			"t1-01", true
 		task.Runs[r.ID] = &r
 	}
 	task.Subtasks[0].Started, task.Subtasks[0].Guided, task.Subtasks[0].Model = 4, 2, "big"

@@ -5,20 +5,21 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// What a question to the president may be (SUB-14): short enough to be read
-// at a glance, and a question, not a guess that asks to be confirmed.
+// Limits of a question to the president (SUB-14). It must be short enough to be read at a glance, and must not
+// be a guess that asks for confirmation.
 const (
 	maxQuestionLines = 2
 	maxQuestion      = 400 // characters
 )
 
-// guesses matches the language of a guess.
-var guesses = lazyregexp.New(`(?i)\b(probably|presumably|maybe|perhaps|possibly|supposedly|i (guess|assume|suppose|think|believe))\b`)
+// guesses matches phrases of a guess.
+var guesses = lazyregexp.New(
+	`(?i)\b(probably|presumably|maybe|perhaps|possibly|supposedly|i (guess|assume|suppose|think|believe))\b`)
 
-// checkQuestion returns the fault of a question, or "".
+// checkQuestion returns the fault of an invalid question, or "".
 func checkQuestion(q string) string {
 	q = strings.TrimSpace(q)
 	lines := 0

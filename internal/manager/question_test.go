@@ -27,7 +27,8 @@ func TestQuestion(t *testing.T) {
 		}
 	}
 	tools := []agent.Tool{askPresident()}
-	if res := use(t, tools, "ask_president", args{"question": "Maybe YAML?"}); !res.IsError || res.Final != nil || !strings.Contains(res.Text, "guesses") {
+	if res := use(t, tools, "ask_president", args{"question": "Maybe YAML?"}); !res.IsError || res.Final != nil ||
+		!strings.Contains(res.Text, "guesses") {
 		t.Errorf("a guess reaches the president: %+v", res)
 	}
 }

@@ -9,13 +9,13 @@ import (
 
 	"company/internal/agent"
 	"company/internal/gitops"
-	"company/internal/safetext"
-	"company/internal/toolproto"
+	"company/internal/lib/safetext"
+	"company/internal/toolbox/toolproto"
 )
 
 const (
-	fewHits     = 20      // up to so many hits no count stands before the lines
-	maxSearched = 1 << 20 // bytes; a file above that is data, not text to search in
+	fewHits     = 20      // hits from which their number is shown before the lines
+	maxSearched = 1 << 20 // bytes; larger files are data and are not searched
 )
 
 func (r *readTools) searchTool() agent.Tool {
@@ -46,10 +46,10 @@ func (r *readTools) searchTool() agent.Tool {
 		})
 }
 
-// errEnough ends a search that has found enough.
+// errEnough stops a search that has found enough.
 var errEnough = errors.New("enough matches")
 
-// lineError is a line that a pattern cannot be searched for in.
+// lineError is the error of a line in which a pattern cannot be searched.
 type lineError struct {
 	place string
 	err   error
@@ -57,23 +57,24 @@ type lineError struct {
 
 func (e *lineError) Error() string { return e.place + ": " + e.err.Error() }
 
-// findHits searches files, in their order, and makes their paths safe to show. A search that
-// its run does not wait for ends with the line that it is at.
-func (r *readTools) findHits(ctx context.Context, pattern toolproto.Pattern, entries []gitops.Entry) (toolproto.SearchResult, error) {
+// findHits searches files in order, and escapes their paths. If ctx ends, it stops after the current line.
+func (r *readTools) findHits(
+	ctx context.Context, pattern toolproto.Pattern, entries []gitops.Entry,
+) (toolproto.SearchResult, error) {
 	entries = slices.Clone(entries)
 	entries = slices.DeleteFunc(entries, func(e gitops.Entry) bool {
 		return e.Mode != gitops.ModeFile && e.Mode != gitops.ModeExec || e.Size > maxSearched
 	})
 	var hits toolproto.Hits
-	err := r.mirror.ReadFiles(ctx, entries, func(e gitops.Entry, text []byte) error {
+	err := r.mirror.ReadFiles(ctx, entries, func(entry gitops.Entry, text []byte) error {
 		if isBinary(text) {
 			return nil
 		}
-		path := safetext.EscapeLine(e.Path, maxLine)
+		path := safetext.EscapeLine(entry.Path, maxLine)
 		n := 0
 		for line := range bytes.Lines(text) {
 			n++
-			line = bytes.TrimRight(line, "\r\n") // so that $ means its end
+			line = bytes.TrimRight(line, "\r\n") // so that $ matches the end of the line
 			switch matches, err := pattern.Match(line); {
 			case ctx.Err() != nil:
 				return context.Cause(ctx)

@@ -8,53 +8,58 @@ import (
 	"strings"
 
 	"company/internal/agent"
+	"company/internal/agentrun"
 	"company/internal/company"
 	"company/internal/gitops"
-	"company/internal/patch"
-	"company/internal/safetext"
-	"company/internal/session"
+	"company/internal/gitops/patch"
+	"company/internal/lib/safetext"
 )
 
 const (
-	// mostDiff is how much of a stuck ticket's diff its manager reads, in bytes.
+	// mostDiff limits the diff of a stuck ticket in its manager's brief, in bytes.
 	mostDiff = 16 << 10
-	// leastOfFile is how much of each file a shortened diff has at least, in bytes; files for
-	// which no room is left are listed alone.
+	// leastOfFile is the minimum part of each file in a shortened diff, in bytes. Files that do not fit are only
+	// listed.
 	leastOfFile = 512
-	// mostRead bounds the diff that is read to be shortened, in bytes.
+	// mostRead limits the diff that is read before it is shortened, in bytes.
 	mostRead = 1 << 20
-	// mostListed is how many files are listed of a diff that is shortened.
+	// mostListed limits the files that are listed for a shortened diff.
 	mostListed = 100
-	// mostSummary is how much of a worker's last words its manager reads, in bytes.
+	// mostSummary limits a worker's last summary in its manager's brief, in bytes.
 	mostSummary = 4 << 10
 )
 
-// loadStuckDiff reads what the branch of a stuck ticket changes against the integration branch.
-// It is empty where no run left a commit.
-func loadStuckDiff(ctx context.Context, m *gitops.Mirror, sub *company.Subtask, integration company.OID) (gitops.Diff, error) {
+// loadStuckDiff reads the changes of a stuck ticket's branch against the integration branch. It is empty if no
+// run left a commit.
+func loadStuckDiff(
+	ctx context.Context, mirror *gitops.Mirror, sub *company.Subtask, integration company.OID,
+) (gitops.Diff, error) {
 	if sub.Head == "" {
 		return gitops.Diff{}, nil
 	}
-	from, err := session.FindBranchStart(ctx, m, sub, integration, sub.Head)
+	from, err := agentrun.FindBranchStart(ctx, mirror, sub, integration, sub.Head)
 	if err != nil {
 		return gitops.Diff{}, err
 	}
-	return m.Diff(ctx, from, sub.Head, mostRead)
+	return mirror.Diff(ctx, from, sub.Head, mostRead)
 }
 
-// decideBrief is a stuck ticket as its manager reads it: what it asks for, what came of it (the
-// worker's last words, findings, the gates, the diff), and what surrounds it.
-func decideBrief(t *company.Task, sub *company.Subtask, diff gitops.Diff, repo string) string {
+// decideBrief describes a stuck ticket for its manager: the ticket, its results so far (the worker's last
+// summary, findings, the gates, the diff), and its context.
+func decideBrief(task *company.Task, sub *company.Subtask, diff gitops.Diff, repo string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Ticket %s is stuck: %s\n\n## Title\n%s\n\n## Description\n%s\n\n## Acceptance criteria\n", sub.ID, agent.EscapeHeadings(sub.Escalation), agent.EscapeHeadings(agent.JoinLines(sub.Planned.Title)), agent.EscapeHeadings(sub.Planned.Description))
+	fmt.Fprintf(&b, "# Ticket %s is stuck: %s\n\n## Title\n%s\n\n## Description\n%s\n\n## Acceptance criteria\n", sub.ID,
+		agent.EscapeHeadings(sub.Escalation), agent.EscapeHeadings(agent.JoinLines(sub.Planned.Title)),
+		agent.EscapeHeadings(sub.Planned.Description))
 	for _, c := range sub.Planned.AcceptanceCriteria {
 		fmt.Fprintf(&b, "- %s\n", agent.JoinLines(c))
 	}
-	fmt.Fprintf(&b, "\n## Write set\n%s\n\n## What happened\n%d runs so far.\n", agent.EscapeHeadings(joinShort(sub.Planned.WriteSet)), sub.Started)
+	fmt.Fprintf(&b, "\n## Write set\n%s\n\n## What happened\n%d runs so far.\n",
+		agent.EscapeHeadings(joinShort(sub.Planned.WriteSet)), sub.Started)
 	if sub.Model != "" {
 		fmt.Fprintf(&b, "You gave it the model %s.\n", agent.JoinLines(sub.Model))
 	}
-	b.WriteString(describeLastRun(t, sub))
+	b.WriteString(describeLastRun(task, sub))
 	if last := sub.Review.Last; last != nil {
 		for _, f := range last.Findings {
 			fmt.Fprintf(&b, "- the reviewer: %s\n", describeFinding(f))
@@ -64,72 +69,74 @@ func decideBrief(t *company.Task, sub *company.Subtask, diff gitops.Diff, repo s
 		b.WriteString("\n" + agent.Quote(agent.GateOutput, "", red))
 	}
 	b.WriteString(describeDiff(diff))
-	if outside := agent.ListOutside(t.OutsideWriteSet(sub, company.NewMatchBudget())); outside != "" {
+	if outside := agent.ListOutside(task.OutsideWriteSet(sub, company.NewMatchBudget())); outside != "" {
 		b.WriteString("\nIts branch changes these files outside of the write set:\n" + outside)
 	}
-	b.WriteString(describeEarlier(t, sub))
-	b.WriteString(describeBaseline(t))
-	b.WriteString(describeOthers(t, sub))
-	b.WriteString(agent.QuoteNotes(t.Notes()))
-	b.WriteString(describeFolders(t))
-	b.WriteString(describeLimits(t))
-	fmt.Fprintf(&b, "\n## The task\n%s\n## The repository\n%s", numberParts(t), repo)
+	b.WriteString(describeEarlier(task, sub))
+	b.WriteString(describeBaseline(task))
+	b.WriteString(describeOthers(task, sub))
+	b.WriteString(agent.QuoteNotes(task.Notes()))
+	b.WriteString(describeFolders(task))
+	b.WriteString(describeLimits(task))
+	fmt.Fprintf(&b, "\n## The task\n%s\n## The repository\n%s", numberParts(task), repo)
 	return b.String()
 }
 
-// describeLastRun quotes the last words of the ticket's newest worker, unless they are why it
-// is stuck.
+// describeLastRun quotes the summary of the ticket's newest worker, unless the reason of the escalation contains
+// it.
 func describeLastRun(t *company.Task, sub *company.Subtask) string {
-	r := t.Runs[company.NewRunID(t.ID, sub.ID, company.Worker, sub.Started)]
-	if r == nil {
+	run := t.Runs[company.NewRunID(t.ID, sub.ID, company.Worker, sub.Started)]
+	if run == nil {
 		return ""
 	}
-	text := strings.TrimSpace(r.Summary)
+	text := strings.TrimSpace(run.Summary)
 	if text == "" || strings.Contains(sub.Escalation, text) {
 		return ""
 	}
-	return fmt.Sprintf("\nThe last words of the worker of %s, which nobody has checked:\n%s\n", r.ID, agent.Quote("summary", "", safetext.CutBetweenWords(text, mostSummary)))
+	return fmt.Sprintf("\nThe last words of the worker of %s, which nobody has checked:\n%s\n", run.ID,
+		agent.Quote("summary", "", safetext.CutBetweenWords(text, mostSummary)))
 }
 
-// describeFinding is a reviewer's finding on one line, with its reason.
-func describeFinding(f company.Finding) string {
-	out := strings.TrimSpace(string(f.Severity) + " " + strings.TrimSpace(f.Where()+" "+f.What))
-	if f.Why != "" {
-		out += " (" + f.Why + ")"
+// describeFinding formats a reviewer's finding on one line, with its reason.
+func describeFinding(finding company.Finding) string {
+	out := strings.TrimSpace(string(finding.Severity) + " " + strings.TrimSpace(finding.Where()+" "+finding.What))
+	if finding.Why != "" {
+		out += " (" + finding.Why + ")"
 	}
 	return agent.JoinLines(out)
 }
 
-// describeDiff quotes what the ticket's branch changes. Of a diff beyond 16 KiB small files stand
-// there whole, of large ones the beginning while there is room, and up to 100 files are listed.
-func describeDiff(d gitops.Diff) string {
-	if len(d.Changes) == 0 {
+// describeDiff quotes the changes of the ticket's branch. A diff beyond 16 KiB is shortened: small files are
+// shown whole, large ones only at their beginning. Up to 100 files are then listed, too.
+func describeDiff(diff gitops.Diff) string {
+	if len(diff.Changes) == 0 {
 		return "\nIts branch changes nothing yet.\n"
 	}
-	text, shortened := shortenPatch(d.Patch, mostDiff)
+	text, shortened := shortenPatch(diff.Patch, mostDiff)
 	out := "\nWhat its branch changes:\n" + agent.Quote("diff", "", string(text))
-	if !shortened && !d.Truncated {
+	if !shortened && !diff.Truncated {
 		return out
 	}
 	var list strings.Builder
-	for _, c := range d.Changes[:min(mostListed, len(d.Changes))] {
+	for _, c := range diff.Changes[:min(mostListed, len(diff.Changes))] {
 		fmt.Fprintf(&list, "%s %s\n", c.Action, safetext.EscapeLine(c.Path, 200))
 	}
-	if n := len(d.Changes) - mostListed; n > 0 {
+	if n := len(diff.Changes) - mostListed; n > 0 {
 		fmt.Fprintf(&list, "and %d more\n", n)
 	}
-	return out + fmt.Sprintf("The diff is shortened to %d KiB. It is of %s:\n", mostDiff>>10, company.Count(len(d.Changes), "file")) + agent.Quote("changed_files", "", list.String())
+	return out + fmt.Sprintf("The diff is shortened to %d KiB. It is of %s:\n", mostDiff>>10,
+		company.Count(len(diff.Changes), "file")) + agent.Quote("changed_files", "", list.String())
 }
 
-// shortenPatch keeps at most limit bytes of a patch, besides a line for each file that is cut:
-// small files whole, of large ones the beginning, in whole lines and in the patch's order. So a
-// large file does not hide the others.
+// shortenPatch keeps at most limit bytes of a patch, plus one line for each cut file. Small files stay whole,
+// and large ones keep whole lines of their beginning. The order of the patch stays. This way a large file does
+// not hide the others.
 func shortenPatch(text []byte, limit int) (out []byte, shortened bool) {
 	if len(text) <= limit {
 		return text, false
 	}
 	files := splitPatch(text)
-	order := make([]int, len(files)) // small files first
+	order := make([]int, len(files)) // indexes of files, small ones first
 	for i := range order {
 		order[i] = i
 	}
@@ -154,32 +161,32 @@ func shortenPatch(text []byte, limit int) (out []byte, shortened bool) {
 	return out, true
 }
 
-// splitPatch cuts a patch of git in front of the heading of each file.
+// splitPatch splits a git patch before the heading of each file.
 func splitPatch(text []byte) (files [][]byte) {
 	var file *patch.File
-	at, from := 0, 0
-	for l := range patch.Lines(string(text)) {
-		if l.File != file {
-			if at > from {
-				files = append(files, text[from:at])
+	index, from := 0, 0
+	for line := range patch.Lines(string(text)) {
+		if line.File != file {
+			if index > from {
+				files = append(files, text[from:index])
 			}
-			file, from = l.File, at
+			file, from = line.File, index
 		}
-		at += len(l.Raw)
+		index += len(line.Raw)
 	}
 	return append(files, text[from:])
 }
 
-// mostOthers bounds the other tickets in the brief of a manager.
+// mostOthers limits the other tickets in the brief of a manager.
 const mostOthers = 40
 
-// describeOthers lists the other tickets of the plan: a ticket that is planned anew may name
-// them in after, and writes nothing that they write.
-func describeOthers(t *company.Task, stuck *company.Subtask) string {
+// describeOthers lists the other tickets of the plan. A replanned ticket may name them in after, and must not
+// write their files.
+func describeOthers(task *company.Task, stuck *company.Subtask) string {
 	var b strings.Builder
 	budget := company.NewMatchBudget()
 	n := 0
-	for _, sub := range t.Subtasks {
+	for _, sub := range task.Subtasks {
 		if sub == stuck {
 			continue
 		}
@@ -193,7 +200,7 @@ func describeOthers(t *company.Task, stuck *company.Subtask) string {
 		if after := sub.After(); len(after) > 0 {
 			b.WriteString("; after " + company.JoinIDs(after))
 		}
-		if beyond := t.OutsideWriteSet(sub, budget); len(beyond) > 0 {
+		if beyond := task.OutsideWriteSet(sub, budget); len(beyond) > 0 {
 			b.WriteString("; changed outside of its write set: " + joinOutside(beyond))
 		}
 		b.WriteString("\n")

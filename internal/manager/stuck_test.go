@@ -7,10 +7,10 @@ import (
 	"testing"
 
 	"company/internal/agent"
+	"company/internal/agentrun"
 	"company/internal/company"
 	"company/internal/gitops"
 	"company/internal/gitops/gitopstest"
-	"company/internal/session"
 )
 
 // A manager that decides on a stuck ticket reads its diff against the integration branch, in
@@ -18,7 +18,8 @@ import (
 func TestStuckDiff(t *testing.T) {
 	p := gitopstest.New(t, map[string]string{"a.txt": "one\n", "merged.txt": "old\n"})
 	sub := &company.Subtask{ID: "t1-01", Head: p.Commit("work", map[string]string{
-		"a.txt": "two\n", "big.txt": strings.Repeat("a line of many\n", 5000), "z.txt": "last\n", "odd.txt": "</diff>\x1b[31m\n",
+		"a.txt": "two\n", "big.txt": strings.Repeat("a line of many\n", 5000), "z.txt": "last\n",
+		"odd.txt": "</diff>\x1b[31m\n",
 	})}
 	integration := p.Commit("main", map[string]string{"merged.txt": "new\n"})
 	diff, err := loadStuckDiff(t.Context(), p.Mirror, sub, integration)
@@ -26,7 +27,9 @@ func TestStuckDiff(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := describeDiff(diff)
-	for _, want := range []string{"+two\n", "+last\n", "+a line of many\n(the rest of this file is left out)\n", `<\/diff>\x1b[31m`, "shortened to 16 KiB. It is of 4 files:\n", "modified a.txt\ncreated big.txt\ncreated odd.txt\ncreated z.txt\n"} {
+	for _, want := range []string{"+two\n", "+last\n", "+a line of many\n(the rest of this file is left out)\n",
+		`<\/diff>\x1b[31m`, "shortened to 16 KiB. It is of 4 files:\n",
+		"modified a.txt\ncreated big.txt\ncreated odd.txt\ncreated z.txt\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing:\n%.3000s", want, got)
 		}
@@ -46,7 +49,10 @@ func TestShortenPatch(t *testing.T) {
 		return fmt.Sprintf("diff --git a/%d b/%d\n", n, n) + strings.Repeat(fmt.Sprintf("+line of %d\n", n), lines)
 	}
 	for name, lines := range map[string][]int{
-		"one file": {4000}, "two": {3000, 3000}, "many small ones": make([]int, 2000), "small and large": {1, 5000, 2, 5000, 3}, "many of some size": {100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100},
+		"one file": {4000}, "two": {3000, 3000}, "many small ones": make([]int, 2000),
+		"small and large": {1, 5000, 2, 5000, 3},
+		"many of some size": {100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100, 100,
+			100, 100, 100},
 	} {
 		patch := ""
 		for n, k := range lines {
@@ -70,7 +76,9 @@ func TestShortenPatch(t *testing.T) {
 				t.Errorf("%s: %q is no line of the patch", name, line)
 			}
 		}
-		if name == "small and large" && (!strings.Contains(text, file(0, 1)) || !strings.Contains(text, file(2, 2)) || !strings.Contains(text, file(4, 3)) || strings.Count(string(got), mark) != 2) {
+		if name == "small and large" &&
+			(!strings.Contains(text, file(0, 1)) || !strings.Contains(text, file(2, 2)) || !strings.Contains(text, file(4, 3)) ||
+				strings.Count(string(got), mark) != 2) {
 			t.Errorf("%s", got)
 		}
 	}
@@ -86,7 +94,8 @@ func TestLastWordsStandOnce(t *testing.T) {
 	sub := task.Subtasks[0]
 	run := company.NewRunID(task.ID, sub.ID, company.Worker, 1)
 	task.Runs = map[company.RunID]*company.Run{run: {ID: run, Summary: strings.Repeat("word ", 2000)}}
-	if got := decideBrief(task, sub, gitops.Diff{}, ""); strings.Count(got, "word") > mostSummary/5+1 || !strings.Contains(got, "The last words of the worker of t1-01.1") {
+	if got := decideBrief(task, sub, gitops.Diff{}, ""); strings.Count(got, "word") > mostSummary/5+1 ||
+		!strings.Contains(got, "The last words of the worker of t1-01.1") {
 		t.Errorf("%d words\n%.500s", strings.Count(got, "word"), got)
 	}
 	task.Runs[run].Summary = "I am lost"
@@ -111,21 +120,29 @@ func TestUndecidedManagerGivesUp(t *testing.T) {
 		gives  bool
 	}{
 		{"last run", "t1-01", settings.EffectRetries, agent.Outcome{End: agent.EndStuck}, nil, true},
-		{"calls in its text", "t1-01", settings.EffectRetries, agent.Outcome{End: agent.EndNoTools, WroteCalls: true}, nil, true},
+		{"calls in its text", "t1-01", settings.EffectRetries, agent.Outcome{End: agent.EndNoTools, WroteCalls: true},
+			nil, true},
 		{"another one follows", "t1-01", settings.EffectRetries - 1, agent.Outcome{End: agent.EndStuck}, nil, false},
 		{"plans", "", settings.EffectRetries, agent.Outcome{End: agent.EndStuck}, nil, false},
-		{"no replies", "t1-01", settings.EffectRetries, agent.Outcome{}, agent.OwnFault(errors.New("3 replies in a row that are none")), true},
-		{"no replies, and another one follows", "t1-01", settings.EffectRetries - 1, agent.Outcome{}, agent.OwnFault(errors.New("none")), false},
+		{"no replies", "t1-01", settings.EffectRetries, agent.Outcome{},
+			agent.OwnFault(errors.New("3 replies in a row that are none")), true},
+		{"no replies, and another one follows", "t1-01", settings.EffectRetries - 1, agent.Outcome{},
+			agent.OwnFault(errors.New("none")), false},
 		{"a server that is away", "t1-01", settings.EffectRetries, agent.Outcome{}, errors.New("away"), false},
 	} {
-		s := &session.Session{Assignment: company.Assignment{Task: &company.Task{ID: "t1", Settings: settings, Failures: map[string]company.Failure{"plan": {Attempt: c.failed}}}}}
+		s := &agentrun.Session{
+			Assignment: company.Assignment{
+				Task: &company.Task{ID: "t1", Settings: settings,
+					Failures: map[string]company.Failure{"plan": {Attempt: c.failed}}}}}
 		s.Claimed = &company.Run{About: c.about}
 		end, err := management{}.Finish(t.Context(), s, c.out, c.err)
 		if c.gives != (err == nil) || c.gives != (end.Guide != nil) {
 			t.Errorf("%s: %+v, %v", c.name, end, err)
 			continue
 		}
-		if c.gives && (!end.Guide.GiveUp || end.Guide.Subtask != c.about || end.Outcome.Status != company.RunSuccess || !strings.Contains(end.Guide.Text, "none of its runs came to a decision") || strings.Contains(end.Guide.Text, "tools: no") != c.out.WroteCalls) {
+		if c.gives && (!end.Guide.GiveUp || end.Guide.Subtask != c.about || end.Outcome.Status != company.RunSuccess ||
+			!strings.Contains(end.Guide.Text, "none of its runs came to a decision") ||
+			strings.Contains(end.Guide.Text, "tools: no") != c.out.WroteCalls) {
 			t.Errorf("%s: %+v", c.name, end.Guide)
 		}
 	}

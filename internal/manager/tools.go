@@ -12,10 +12,10 @@ import (
 	"company/internal/adapters"
 	"company/internal/agent"
 	"company/internal/company"
+	"company/internal/company/glob"
 	"company/internal/gitops"
-	"company/internal/glob"
-	"company/internal/safetext"
-	"company/internal/toolproto"
+	"company/internal/lib/safetext"
+	"company/internal/toolbox/toolproto"
 )
 
 // Limits of the manager's reading tools.
@@ -26,8 +26,7 @@ const (
 	maxLine  = 500
 )
 
-// readTools looks at the git objects of one commit. Nothing is checked out and
-// nothing runs.
+// readTools reads the git objects of one commit. It makes no checkout and runs no code.
 type readTools struct {
 	mirror *gitops.Mirror
 	at     company.OID
@@ -37,7 +36,9 @@ func (r *readTools) list() []agent.Tool {
 	return []agent.Tool{r.readFile(), r.searchTool(), r.listFiles()}
 }
 
-func newTool[A any](name, description, schema string, readOnly bool, run func(context.Context, A) (agent.Result, error)) agent.Tool {
+func newTool[A any](
+	name, description, schema string, readOnly bool, run func(context.Context, A) (agent.Result, error),
+) agent.Tool {
 	return agent.Tool{
 		Spec:     adapters.Tool{Name: name, Description: description, Schema: json.RawMessage(schema)},
 		ReadOnly: readOnly,
@@ -74,9 +75,9 @@ func (r *readTools) readFile() agent.Tool {
 			if isBinary(text) {
 				return refusalResult(a.Path + " is a binary file"), nil
 			}
-			from, most := max(1, a.Offset), a.Limit
-			if most == 0 {
-				most = maxLines
+			from, limit := max(1, a.Offset), a.Limit
+			if limit == 0 {
+				limit = maxLines
 			}
 			var b strings.Builder
 			n := 0
@@ -84,7 +85,7 @@ func (r *readTools) readFile() agent.Tool {
 				if n++; n < from {
 					continue
 				}
-				if n >= from+most || b.Len() > maxBytes {
+				if n >= from+limit || b.Len() > maxBytes {
 					fmt.Fprintf(&b, "(more; use offset=%d)\n", n)
 					break
 				}
@@ -94,8 +95,8 @@ func (r *readTools) readFile() agent.Tool {
 		})
 }
 
-// missingFile refuses a path that the commit does not have: it may be a folder, or like
-// other paths.
+// missingFile returns a refusal for a path that the commit lacks. It points out a folder of that name, or
+// similar paths.
 func (r *readTools) missingFile(ctx context.Context, path string) (agent.Result, error) {
 	entries, err := r.mirror.List(ctx, r.at)
 	if err != nil {
@@ -114,7 +115,7 @@ func (r *readTools) missingFile(ctx context.Context, path string) (agent.Result,
 	})), nil
 }
 
-// matchingFiles lists the regular files at the commit that a glob names.
+// matchingFiles lists the files of the commit that match a glob. The result is not nil if the glob is invalid.
 func (r *readTools) matchingFiles(ctx context.Context, pattern string) ([]gitops.Entry, *agent.Result, error) {
 	entries, err := r.mirror.List(ctx, r.at)
 	if err != nil {
@@ -123,8 +124,9 @@ func (r *readTools) matchingFiles(ctx context.Context, pattern string) ([]gitops
 	if pattern = strings.TrimPrefix(pattern, "./"); pattern == "" || pattern == "." {
 		return entries, nil, nil
 	}
-	// A folder's name stands for its files.
-	if folder := strings.TrimSuffix(pattern, "/") + "/"; slices.ContainsFunc(entries, func(e gitops.Entry) bool { return strings.HasPrefix(e.Path, folder) }) {
+	// The name of a folder matches its files.
+	if folder := strings.TrimSuffix(pattern, "/") +
+		"/"; slices.ContainsFunc(entries, func(e gitops.Entry) bool { return strings.HasPrefix(e.Path, folder) }) {
 		return slices.DeleteFunc(entries, func(e gitops.Entry) bool { return !strings.HasPrefix(e.Path, folder) }), nil, nil
 	}
 	g, err := glob.Parse(pattern)
@@ -133,12 +135,12 @@ func (r *readTools) matchingFiles(ctx context.Context, pattern string) ([]gitops
 		return nil, &res, nil
 	}
 	matching := entries[:0]
-	for _, e := range entries {
+	for _, entry := range entries {
 		if ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)
 		}
-		if g.Match(e.Path) {
-			matching = append(matching, e)
+		if g.Match(entry.Path) {
+			matching = append(matching, entry)
 		}
 	}
 	return matching, nil, nil
@@ -154,12 +156,12 @@ func (r *readTools) listFiles() agent.Tool {
 				return resultOrZero(bad), err
 			}
 			var b strings.Builder
-			for i, e := range entries {
+			for i, entry := range entries {
 				if i == maxPaths {
 					fmt.Fprintf(&b, "(truncated: %d files in all)\n", len(entries))
 					break
 				}
-				b.WriteString(e.Path + "\n")
+				b.WriteString(entry.Path + "\n")
 			}
 			if len(entries) == 0 {
 				b.WriteString("no files")
@@ -168,18 +170,18 @@ func (r *readTools) listFiles() agent.Tool {
 		})
 }
 
-func resultOrZero(r *agent.Result) agent.Result {
-	if r == nil {
+func resultOrZero(result *agent.Result) agent.Result {
+	if result == nil {
 		return agent.Result{}
 	}
-	return *r
+	return *result
 }
 
-// isBinary is git's own rule: a NUL near the beginning.
+// isBinary uses git's own rule: a NUL byte near the beginning.
 func isBinary(text []byte) bool { return bytes.IndexByte(text[:min(len(text), 8000)], 0) >= 0 }
 
-// contextFiles are the context entries of a plan that are files of the commit.
-func (r *readTools) contextFiles(ctx context.Context, p company.Plan) ([]string, error) {
+// contextFiles returns the context entries of a plan that are files of the commit.
+func (r *readTools) contextFiles(ctx context.Context, plan company.Plan) ([]string, error) {
 	entries, err := r.mirror.List(ctx, r.at)
 	if err != nil {
 		return nil, err
@@ -189,7 +191,7 @@ func (r *readTools) contextFiles(ctx context.Context, p company.Plan) ([]string,
 		there[e.Path] = true
 	}
 	files := []string{}
-	for _, w := range p.Waves {
+	for _, w := range plan.Waves {
 		for _, s := range w.Subtasks {
 			for _, entry := range s.Context {
 				if f, ok := company.ParseContext(entry); ok && there[f.Path] {
@@ -201,9 +203,9 @@ func (r *readTools) contextFiles(ctx context.Context, p company.Plan) ([]string,
 	return files, nil
 }
 
-// warnOfPaths names the files of a plan that the commit does not have, where there is one like
-// them: files of the context, and paths of write sets, which may be new ones.
-func (r *readTools) warnOfPaths(ctx context.Context, p company.Plan) ([]company.PlanProblem, error) {
+// warnOfPaths lists paths of a plan that the commit lacks, if it has similar ones. It checks context files, and
+// paths of write sets, which may be new files.
+func (r *readTools) warnOfPaths(ctx context.Context, plan company.Plan) ([]company.PlanProblem, error) {
 	entries, err := r.mirror.List(ctx, r.at)
 	if err != nil {
 		return nil, err
@@ -218,7 +220,7 @@ func (r *readTools) warnOfPaths(ctx context.Context, p company.Plan) ([]company.
 		if there[path] || written[path] || len(problems) >= mostPathProblems {
 			return
 		}
-		written[path] = true // once is enough
+		written[path] = true // report each path once
 		if like := toolproto.SuggestPaths(path, func(yield func(string) bool) {
 			for _, e := range entries {
 				if !yield(e.Path) {
@@ -226,18 +228,21 @@ func (r *readTools) warnOfPaths(ctx context.Context, p company.Plan) ([]company.
 				}
 			}
 		}); like != "" {
-			problems = append(problems, company.PlanProblem{Where: at, What: "names " + safetext.EscapeLine(path, 200) + ", which does not exist" + like, Fix: fix})
+			problems = append(
+				problems,
+				company.PlanProblem{Where: at,
+					What: "names " + safetext.EscapeLine(path, 200) + ", which does not exist" + like, Fix: fix})
 		}
 	}
-	for _, w := range p.Waves {
-		for _, s := range w.Subtasks {
-			at := "subtask " + safetext.EscapeLine(s.Title, 80)
-			for _, path := range s.WriteSet {
+	for _, w := range plan.Waves {
+		for _, subtask := range w.Subtasks {
+			at := "subtask " + safetext.EscapeLine(subtask.Title, 80)
+			for _, path := range subtask.WriteSet {
 				if !strings.ContainsAny(path, `*?[]{}\`) {
 					look(at, path, "correct it in the write set; leave it where the file is to be new")
 				}
 			}
-			for _, entry := range s.Context {
+			for _, entry := range subtask.Context {
 				if f, is := company.ParseContext(entry); is && !f.Noted {
 					look(at, f.Path, "correct it in the context, or leave it out")
 				}
@@ -247,42 +252,47 @@ func (r *readTools) warnOfPaths(ctx context.Context, p company.Plan) ([]company.
 	return problems, nil
 }
 
-// mostPathProblems bounds the paths of a plan that are named as missing.
+// mostPathProblems limits the missing paths of a plan that are reported.
 const mostPathProblems = 10
 
-// submitPlanTool ends planning. Code checks the plan; a refused one goes back
-// with the reasons and is on record. One that would stand with warnings goes back once.
-func submitPlanTool(coordinator company.Coordinator, run company.RunID, fence uint64, look *readTools, t *company.Task) agent.Tool {
+// submitPlanTool returns the tool that ends planning. Code checks the plan. A refused plan is recorded and
+// returned with the reasons. A valid plan with warnings is returned once.
+func submitPlanTool(
+	coordinator company.Coordinator, run company.RunID, fence uint64, look *readTools, task *company.Task,
+) agent.Tool {
 	warned := false
 	tool := newTool("submit_plan", "Submit the plan.",
-		string(company.PlanSchema()), false, func(ctx context.Context, p company.Plan) (agent.Result, error) {
-			files, err := look.contextFiles(ctx, p)
+		string(company.PlanSchema()), false, func(ctx context.Context, plan company.Plan) (agent.Result, error) {
+			files, err := look.contextFiles(ctx, plan)
 			if err != nil {
 				return agent.Result{}, err
 			}
-			evs, err := coordinator.Decide(ctx, company.ProposePlan{Run: run, Fence: fence, Plan: p, Files: files})
+			evs, err := coordinator.Decide(ctx, company.ProposePlan{Run: run, Fence: fence, Plan: plan, Files: files})
 			if err != nil {
 				return agent.Result{}, err
 			}
 			refused := company.EventsOf[company.PlanRefused](evs)
-			warnings, err := look.warnOfPaths(ctx, p)
+			warnings, err := look.warnOfPaths(ctx, plan)
 			if err != nil {
 				return agent.Result{}, err
 			}
-			if warnings = append(warnings, p.Warnings(t.CheckTime(), t.Parts())...); len(refused) == 0 && len(warnings) > 0 && !warned {
+			if warnings = append(warnings, plan.Warnings(task.CheckTime(), task.Parts())...); len(refused) == 0 &&
+				len(warnings) > 0 && !warned {
 				warned = true
-				return refusalResult("The plan would stand, but look at this once more:\n" + listProblems(warnings) + "Submit it again, changed or as it is."), nil
+				return refusalResult("The plan would stand, but look at this once more:\n" + listProblems(warnings) +
+					"Submit it again, changed or as it is."), nil
 			}
 			if len(refused) == 0 {
-				return agent.Result{Text: "accepted", Final: decision{Plan: &p}}, nil
+				return agent.Result{Text: "accepted", Final: decision{Plan: &plan}}, nil
 			}
 			text := "The plan is refused:\n" + listProblems(refused[0].Problems)
 			if len(company.EventsOf[company.TaskFailed](evs)) > 0 {
-				return agent.Result{Text: text + "It was the last one; the task has failed.", IsError: true, Final: decision{Over: true}}, nil
+				return agent.Result{Text: text + "It was the last one; the task has failed.", IsError: true,
+					Final: decision{Over: true}}, nil
 			}
 			return refusalResult(text + "Mend it and submit it again."), nil
 		})
-	tool.Unsent = []string{"waves"} // an older form, which stays accepted
+	tool.Unsent = []string{"waves"} // an older form, which is still accepted
 	return tool
 }
 
@@ -306,11 +316,11 @@ func askPresident() agent.Tool {
 		})
 }
 
-// decideTools are the ends of a decision on a ticket that is stuck.
-func decideTools(t *company.Task, sub *company.Subtask) []agent.Tool {
-	tools := []agent.Tool{guideTool(sub.ID), replanTool(t, sub), giveUpTool(sub.ID)}
-	if len(t.Settings.EscalateTo) > 0 {
-		tools = append(tools, changeModelTool(t, sub))
+// decideTools returns the tools that end a decision on a stuck ticket.
+func decideTools(task *company.Task, sub *company.Subtask) []agent.Tool {
+	tools := []agent.Tool{guideTool(sub.ID), replanTool(task, sub), giveUpTool(sub.ID)}
+	if len(task.Settings.EscalateTo) > 0 {
+		tools = append(tools, changeModelTool(task, sub))
 	}
 	return tools
 }
@@ -321,60 +331,77 @@ func guideTool(id company.SubtaskID) agent.Tool {
 		MoreTurns int `json:"more_turns"`
 		Decisions []string
 	}
-	return newTool("guide_worker", "Send the ticket back to a worker with your advice: what to do differently. more_turns is for a ticket that is right, and whose worker ran out of turns.",
+	return newTool("guide_worker",
+		"Send the ticket back to a worker with your advice: what to do differently. more_turns is for a ticket that is "+
+			"right, and whose worker ran out of turns.",
 		`{"type":"object","additionalProperties":false,"required":["guidance"],"properties":{"guidance":{"type":"string","minLength":1,"maxLength":8000},"more_turns":{"type":"integer","minimum":1,"maximum":`+strconv.Itoa(company.MaxMoreTurns)+`,"description":"replies that each of its next runs has beyond the usual; they cost money of the task"},"decisions":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":1000},"description":"what the instruction leaves open and this advice decides in the president's place, one sentence each"}}}`,
 		false, func(_ context.Context, a args) (agent.Result, error) {
 			if strings.TrimSpace(a.Guidance) == "" {
 				return refusalResult("say in guidance what the worker is to do differently"), nil
 			}
 			if a.MoreTurns < 0 || a.MoreTurns > company.MaxMoreTurns {
-				return refusalResult(fmt.Sprintf("%d more turns cannot be given; give 1 to %d, or leave more_turns out", a.MoreTurns, company.MaxMoreTurns)), nil
+				return refusalResult(
+					fmt.Sprintf("%d more turns cannot be given; give 1 to %d, or leave more_turns out", a.MoreTurns,
+						company.MaxMoreTurns)), nil
 			}
-			return agent.Result{Text: "sent", Final: decision{Guide: &company.Guide{Subtask: id, Text: a.Guidance, MoreTurns: a.MoreTurns, Decisions: a.Decisions}}}, nil
+			return agent.Result{Text: "sent",
+				Final: decision{Guide: &company.Guide{Subtask: id, Text: a.Guidance, MoreTurns: a.MoreTurns,
+					Decisions: a.Decisions}}}, nil
 		})
 }
 
-// changeModelTool gives a ticket another model; it ends the decision.
-func changeModelTool(t *company.Task, sub *company.Subtask) agent.Tool {
+// changeModelTool returns the tool that gives a ticket another model. It ends the decision.
+func changeModelTool(task *company.Task, sub *company.Subtask) agent.Tool {
 	type args struct {
 		Model, Guidance string
 		Decisions       []string
 	}
-	return newTool("change_model", "Send the ticket back to a worker with another model, and with your advice. Use it where the advice is right and the worker is not able to follow it. The models: "+strings.Join(t.Settings.EscalateTo, ", ")+".",
+	return newTool("change_model",
+		"Send the ticket back to a worker with another model, and with your advice. Use it where the advice is right and "+
+			"the worker is not able to follow it. The models: "+strings.Join(task.Settings.EscalateTo, ", ")+".",
 		`{"type":"object","additionalProperties":false,"required":["model","guidance"],"properties":{"model":{"type":"string","minLength":1,"maxLength":200},"guidance":{"type":"string","minLength":1,"maxLength":8000},"decisions":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":1000},"description":"what the instruction leaves open and this advice decides in the president's place, one sentence each"}}}`,
 		false, func(_ context.Context, a args) (agent.Result, error) {
 			if strings.TrimSpace(a.Guidance) == "" {
 				return refusalResult("say in guidance what the worker is to do"), nil
 			}
-			if err := t.CheckModel(sub, a.Model); err != nil {
+			if err := task.CheckModel(sub, a.Model); err != nil {
 				return refusalResult(err.Error() + "; " + err.Hint), nil
 			}
-			return agent.Result{Text: "sent", Final: decision{Guide: &company.Guide{Subtask: sub.ID, Text: a.Guidance, Model: a.Model, Decisions: a.Decisions}}}, nil
+			return agent.Result{Text: "sent",
+					Final: decision{Guide: &company.Guide{Subtask: sub.ID, Text: a.Guidance, Model: a.Model, Decisions: a.Decisions}}},
+				nil
 		})
 }
 
-// replanTool plans a ticket anew, or splits it. Code checks the parts; refused ones go back with
-// the reasons.
-func replanTool(t *company.Task, sub *company.Subtask) agent.Tool {
+// replanTool returns the tool that replans or splits a ticket. Code checks the parts, and returns refused ones
+// with the reasons.
+func replanTool(task *company.Task, sub *company.Subtask) agent.Tool {
 	type args struct {
 		Reason    string
 		Subtasks  []company.PlannedSubtask
 		Decisions []string
 	}
 	warned := false
-	return newTool("replan_ticket", "Plan the ticket anew: one subtask in its place where the ticket itself is wrong or needs another one first (name that one's id in after), several where it is too large. They begin without its work. What comes after the ticket comes after all of them.",
+	return newTool("replan_ticket",
+		"Plan the ticket anew: one subtask in its place where the ticket itself is wrong or needs another one first (name "+
+			"that one's id in after), several where it is too large. They begin without its work. What comes after the ticket "+
+			"comes after all of them.",
 		string(company.ReplanSchema()), false, func(_ context.Context, a args) (agent.Result, error) {
 			if strings.TrimSpace(a.Reason) == "" {
 				return refusalResult("say in reason why the ticket is planned anew"), nil
 			}
-			if _, problems := t.Replan(sub.ID, a.Subtasks, a.Reason); len(problems) > 0 {
+			if _, problems := task.Replan(sub.ID, a.Subtasks, a.Reason); len(problems) > 0 {
 				return refusalResult("The plan is refused:\n" + listProblems(problems) + "Mend it and submit it again."), nil
 			}
-			if little := t.WarnOfSplit(sub, a.Subtasks); len(little) > 0 && !warned {
+			if little := task.WarnOfSplit(sub, a.Subtasks); len(little) > 0 && !warned {
 				warned = true
-				return refusalResult("The parts would stand, but look at this once more:\n" + listProblems(little) + "Decide again."), nil
+				return refusalResult("The parts would stand, but look at this once more:\n" + listProblems(little) +
+					"Decide again."), nil
 			}
-			return agent.Result{Text: "accepted", Final: decision{Guide: &company.Guide{Subtask: sub.ID, Text: a.Reason, Parts: a.Subtasks, Decisions: a.Decisions}}}, nil
+			return agent.Result{Text: "accepted",
+					Final: decision{Guide: &company.Guide{Subtask: sub.ID, Text: a.Reason, Parts: a.Subtasks,
+						Decisions: a.Decisions}}},
+				nil
 		})
 }
 
@@ -386,6 +413,7 @@ func giveUpTool(id company.SubtaskID) agent.Tool {
 			if strings.TrimSpace(a.Reason) == "" {
 				return refusalResult("say in reason why the ticket is given up"), nil
 			}
-			return agent.Result{Text: "noted", Final: decision{Guide: &company.Guide{Subtask: id, Text: a.Reason, GiveUp: true}}}, nil
+			return agent.Result{Text: "noted",
+				Final: decision{Guide: &company.Guide{Subtask: id, Text: a.Reason, GiveUp: true}}}, nil
 		})
 }

@@ -13,7 +13,7 @@ import (
 	"company/internal/company/decidertest"
 	"company/internal/gitops"
 	"company/internal/gitops/gitopstest"
-	"company/internal/toolproto"
+	"company/internal/toolbox/toolproto"
 )
 
 type args = map[string]any
@@ -63,11 +63,13 @@ func TestReadFile(t *testing.T) {
 			}
 		})
 	}
-	if res := use(t, tools, "read_file", args{"path": "long.txt"}); !strings.HasSuffix(res.Text, "2000: line 2000\n(more; use offset=2001)\n") {
+	if res := use(t, tools, "read_file", args{"path": "long.txt"}); !strings.HasSuffix(
+		res.Text, "2000: line 2000\n(more; use offset=2001)\n") {
 		t.Errorf("%q", res.Text[max(0, len(res.Text)-80):])
 	}
 	res := use(t, tools, "read_file", args{"path": "wide.txt"})
-	if first, _, _ := strings.Cut(res.Text, "\n"); len(first) > maxLine+10 || !strings.HasSuffix(first, "ö…") || !strings.Contains(res.Text, "2: next") {
+	if first, _, _ := strings.Cut(res.Text, "\n"); len(first) > maxLine+10 || !strings.HasSuffix(first, "ö…") ||
+		!strings.Contains(res.Text, "2: next") {
 		t.Errorf("%q", res.Text)
 	}
 }
@@ -92,7 +94,8 @@ func TestSearch(t *testing.T) {
 		isError bool
 	}{
 		{"all", args{"pattern": "func V"}, "a.go:2: func Visit() {}\nc.txt:1: func Visit\nsub/b.go:1: func Visit()\n", false},
-		{"by glob", args{"pattern": "Visit", "glob": "**/*.go"}, "a.go:2: func Visit() {}\nsub/b.go:1: func Visit()\n", false},
+		{"by glob", args{"pattern": "Visit", "glob": "**/*.go"},
+			"a.go:2: func Visit() {}\nsub/b.go:1: func Visit()\n", false},
 		{"to the end of the line", args{"pattern": `^func Visit\(\) \{\}$`}, "a.go:2: func Visit() {}\n", false},
 		{"nothing", args{"pattern": "absent"}, "no matches", false},
 		{"a link is not followed", args{"pattern": "root|etc"}, "no matches", false},
@@ -106,7 +109,8 @@ func TestSearch(t *testing.T) {
 	}
 	for name, bad := range map[string]args{
 		"no expression": {"pattern": "("}, "no glob": {"pattern": "x", "glob": "[a"},
-		"a pattern that takes hours": {"pattern": "(.?){1000}"}, "a line that takes too long": {"pattern": strings.Repeat("(a|b?)", 100), "glob": "long.js"},
+		"a pattern that takes hours": {"pattern": "(.?){1000}"},
+		"a line that takes too long": {"pattern": strings.Repeat("(a|b?)", 100), "glob": "long.js"},
 	} {
 		if res := use(t, tools, "search", bad); !res.IsError || res.Text == "" {
 			t.Errorf("%s: %+v", name, res)
@@ -118,16 +122,19 @@ func TestSearch(t *testing.T) {
 // file, and how many were left out.
 func TestSearchCountsByFile(t *testing.T) {
 	few := newReading(t, map[string]string{"x": strings.Repeat("hit\n", fewHits)})
-	if res := use(t, few, "search", args{"pattern": "hit"}); strings.Count(res.Text, "\n") != fewHits || strings.Contains(res.Text, "files") {
+	if res := use(t, few, "search", args{"pattern": "hit"}); strings.Count(res.Text, "\n") != fewHits ||
+		strings.Contains(res.Text, "files") {
 		t.Errorf("%s", res.Text)
 	}
 	files := map[string]string{"a": strings.Repeat("hit\n", 500), "z": "hit\nhit\n", "odd\x1b[31m": "hit\n"}
 	many := use(t, newReading(t, files), "search", args{"pattern": "hit"}).Text
 	const odd = `odd\x1b[31m`
-	if want := "503 hits in 3 files:\n- 500 in a\n- 2 in z\n- 1 in " + odd + "\n\na:1: hit\n"; !strings.HasPrefix(many, want) {
+	if want := "503 hits in 3 files:\n- 500 in a\n- 2 in z\n- 1 in " + odd +
+		"\n\na:1: hit\n"; !strings.HasPrefix(many, want) {
 		t.Errorf("%q", many[:200])
 	}
-	if n := strings.Count(many, ": hit\n"); n != toolproto.SearchHits || !strings.Contains(many, "\nz:2: hit\n") || !strings.Contains(many, "\n"+odd+":1: hit\n") {
+	if n := strings.Count(many, ": hit\n"); n != toolproto.SearchHits || !strings.Contains(many, "\nz:2: hit\n") ||
+		!strings.Contains(many, "\n"+odd+":1: hit\n") {
 		t.Errorf("%d lines\n%s", n, many)
 	}
 	if !strings.HasSuffix(many, "(403 more hits are left out: search with a glob or a narrower pattern)\n") {
@@ -138,11 +145,13 @@ func TestSearchCountsByFile(t *testing.T) {
 		wide[fmt.Sprintf("f%02d", i)] = "hit\n"
 	}
 	wide["f00"] = strings.Repeat("hit\n", toolproto.SearchCounted)
-	if text := use(t, newReading(t, wide), "search", args{"pattern": "hit"}).Text; !strings.HasPrefix(text, "at least 20000 hits in 1 file:\n") {
+	if text := use(t, newReading(t, wide), "search", args{"pattern": "hit"}).Text; !strings.HasPrefix(
+		text, "at least 20000 hits in 1 file:\n") {
 		t.Errorf("%.80q", text)
 	}
 	wide["f00"] = "hit\n"
-	if text := use(t, newReading(t, wide), "search", args{"pattern": "hit"}).Text; !strings.Contains(text, "\n- and 5 more files\n") || strings.Count(text, ":1: hit\n") != toolproto.SearchFiles+5 {
+	if text := use(t, newReading(t, wide), "search", args{"pattern": "hit"}).Text; !strings.Contains(
+		text, "\n- and 5 more files\n") || strings.Count(text, ":1: hit\n") != toolproto.SearchFiles+5 {
 		t.Errorf("%s", text)
 	}
 }
@@ -168,7 +177,8 @@ func TestListFiles(t *testing.T) {
 	for i := range maxPaths + 20 {
 		files[fmt.Sprintf("many/%04d", i)] = "x\n"
 	}
-	if res := use(t, newReading(t, files), "list_files", args{}); !strings.HasSuffix(res.Text, fmt.Sprintf("(truncated: %d files in all)\n", maxPaths+23)) {
+	if res := use(t, newReading(t, files), "list_files", args{}); !strings.HasSuffix(
+		res.Text, fmt.Sprintf("(truncated: %d files in all)\n", maxPaths+23)) {
 		t.Errorf("%q", res.Text[len(res.Text)-60:])
 	}
 }
@@ -194,7 +204,9 @@ func TestSubmitPlan(t *testing.T) {
 	id := d.Submit("do it", "/project")
 	d.Prepare(id, company.OID(strings.Repeat("a", 40)), company.GateCommand{Name: "test", Command: "true"})
 	run := company.NewRunID(id, "", company.Manager, 1)
-	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"}), d.Task(id)), askPresident()}
+	tools := []agent.Tool{submitPlanTool(
+		company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head),
+		readingOf(t, map[string]string{"there.go": "package x\n"}), d.Task(id)), askPresident()}
 
 	bad := plan("one", "two")
 	bad.Waves[0].Subtasks[1].WriteSet = []string{"one.go"}
@@ -220,13 +232,15 @@ func TestSubmitPlan(t *testing.T) {
 			if ok := use(t, tools, "submit_plan", reads); ok.IsError || len(d.Events()) != before {
 				t.Errorf("%+v", ok)
 			}
-			if ok := use(t, tools, "submit_plan", plan("one", "two")); ok.IsError || ok.Final.(decision).Plan.Subtasks() != 2 || len(d.Events()) != before {
+			if ok := use(t, tools, "submit_plan", plan("one", "two")); ok.IsError || ok.Final.(decision).Plan.Subtasks() != 2 ||
+				len(d.Events()) != before {
 				t.Errorf("%+v", ok)
 			}
 		}
 	}
 	// What waits in the next manager's brief is why the last plan was refused.
-	if text := planBrief(d.Task(id), nil, ""); !strings.Contains(text, d.Task(id).Plan.Problems[0].String()) || !strings.Contains(text, "- test: true") {
+	if text := planBrief(d.Task(id), nil, ""); !strings.Contains(text, d.Task(id).Plan.Problems[0].String()) ||
+		!strings.Contains(text, "- test: true") {
 		t.Errorf("%s", text)
 	}
 	bad = plan("one", "two")
@@ -244,17 +258,24 @@ func TestSubmitPlan(t *testing.T) {
 // is on record; a plan that splits what was too large stands.
 func TestPlanKeepsToLimitsOfTheConfig(t *testing.T) {
 	d := decidertest.New(t)
-	id := d.Must(company.Submit{Instruction: "do it", Project: company.Project{ID: "p", Path: "/project"}, Settings: company.Settings{Granularity: company.Granularity{MaxSubtasks: 3, MaxEffort: company.EffortMedium}}})[0].Task
+	id := d.Must(
+		company.Submit{Instruction: "do it", Project: company.Project{ID: "p", Path: "/project"},
+			Settings: company.Settings{Granularity: company.Granularity{MaxSubtasks: 3,
+				MaxEffort: company.EffortMedium}}})[0].Task
 	d.Prepare(id, company.OID(strings.Repeat("a", 40)), company.GateCommand{Name: "test", Command: "true"})
-	if text := planBrief(d.Task(id), nil, ""); !strings.Contains(text, "A plan here has 3 subtasks at most, and no subtask of an effort above medium.") {
+	if text := planBrief(d.Task(id), nil, ""); !strings.Contains(
+		text, "A plan here has 3 subtasks at most, and no subtask of an effort above medium.") {
 		t.Errorf("the limits are not in\n%s", text)
 	}
 	run := company.NewRunID(id, "", company.Manager, 1)
-	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"}), d.Task(id))}
+	tools := []agent.Tool{submitPlanTool(
+		company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head),
+		readingOf(t, map[string]string{"there.go": "package x\n"}), d.Task(id))}
 	whole := plan("the whole")
 	whole.Waves[0].Subtasks[0].Effort = company.EffortLarge
 	res := use(t, tools, "submit_plan", whole)
-	for _, want := range []string{"is too large: its effort is large, and plan.max_effort is medium", "split it", "ask the president", "submit it again"} {
+	for _, want := range []string{"is too large: its effort is large, and plan.max_effort is medium", "split it",
+		"ask the president", "submit it again"} {
 		if !strings.Contains(res.Text, want) {
 			t.Errorf("%q is missing: %s", want, res.Text)
 		}
@@ -274,14 +295,17 @@ func TestSubmitPlanWarnsOnce(t *testing.T) {
 	id := d.Submit("do it", "/project")
 	d.Prepare(id, company.OID(strings.Repeat("a", 40)), company.GateCommand{Name: "test", Command: "true"})
 	run := company.NewRunID(id, "", company.Manager, 1)
-	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"}), d.Task(id))}
+	tools := []agent.Tool{submitPlanTool(
+		company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head),
+		readingOf(t, map[string]string{"there.go": "package x\n"}), d.Task(id))}
 	p := plan("one", "two")
 	p.Waves[0].Subtasks[1].After = []string{"one"}
 	p.Waves[0].Subtasks[1].WriteSet = []string{"one.go"}
 	p.Waves[0].Subtasks[1].Description = "Do two, for all who need it, and add tests."
 	before := len(d.Events())
 	res := use(t, tools, "submit_plan", p)
-	for _, want := range []string{"would stand", `edits "one.go", which subtask 1 (one) edits before it`, "asks for tests", "as it is"} {
+	for _, want := range []string{"would stand", `edits "one.go", which subtask 1 (one) edits before it`, "asks for tests",
+		"as it is"} {
 		if !strings.Contains(res.Text, want) {
 			t.Errorf("%q is missing: %s", want, res.Text)
 		}
@@ -293,7 +317,8 @@ func TestSubmitPlanWarnsOnce(t *testing.T) {
 		t.Errorf("%+v", res)
 	}
 	// The list form is read, and a form with both is not.
-	for raw, good := range map[string]bool{`{"subtasks":[SUB]}`: true, `{"subtasks":[SUB],"waves":[{"subtasks":[SUB]}]}`: false} {
+	for raw, good := range map[string]bool{`{"subtasks":[SUB]}`: true,
+		`{"subtasks":[SUB],"waves":[{"subtasks":[SUB]}]}`: false} {
 		sub := `{"title":"one","description":"Do one in one.go.","acceptance_criteria":["it works"],"write_set":["one.go"],"effort":"small"}`
 		res, err := tools[0].Run(t.Context(), []byte(strings.ReplaceAll(raw, "SUB", sub)))
 		if err != nil || res.IsError == good || !good && !strings.Contains(res.Text, "not both") {
@@ -307,13 +332,17 @@ func TestDecisions(t *testing.T) {
 	if res := use(t, tools, "ask_president", args{"question": "  \n"}); !res.IsError || res.Final != nil {
 		t.Errorf("%+v", res)
 	}
-	if res := use(t, tools, "ask_president", args{"question": "which one?"}); res.Final.(decision).Question != "which one?" {
+	if res := use(t, tools, "ask_president",
+		args{"question": "which one?"}); res.Final.(decision).Question != "which one?" {
 		t.Errorf("%+v", res)
 	}
-	if got := *use(t, tools, "guide_worker", args{"guidance": "use a map", "decisions": []string{"no order is kept"}}).Final.(decision).Guide; !reflect.DeepEqual(got, company.Guide{Subtask: "t1-01", Text: "use a map", Decisions: []string{"no order is kept"}}) {
+	if got := *use(t, tools, "guide_worker",
+		args{"guidance": "use a map", "decisions": []string{"no order is kept"}}).Final.(decision).Guide; !reflect.DeepEqual(
+		got, company.Guide{Subtask: "t1-01", Text: "use a map", Decisions: []string{"no order is kept"}}) {
 		t.Errorf("%+v", got)
 	}
-	if got := *use(t, tools, "give_up", args{"reason": "no way"}).Final.(decision).Guide; !reflect.DeepEqual(got, company.Guide{Subtask: "t1-01", Text: "no way", GiveUp: true}) {
+	if got := *use(t, tools, "give_up", args{"reason": "no way"}).Final.(decision).Guide; !reflect.DeepEqual(
+		got, company.Guide{Subtask: "t1-01", Text: "no way", GiveUp: true}) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -329,15 +358,19 @@ func TestChangeModel(t *testing.T) {
 	task.Settings.EscalateTo = []string{"big", "huge"}
 	tools := decideTools(task, sub)
 	for _, name := range []string{"gigantic", "Big"} {
-		if res := use(t, tools, "change_model", args{"model": name, "guidance": "mind the order"}); !res.IsError || res.Final != nil || !strings.Contains(res.Text, name) || !strings.HasSuffix(res.Text, "name one of: big, huge") {
+		if res := use(t, tools, "change_model", args{"model": name, "guidance": "mind the order"}); !res.IsError ||
+			res.Final != nil || !strings.Contains(res.Text, name) || !strings.HasSuffix(res.Text, "name one of: big, huge") {
 			t.Errorf("%+v", res)
 		}
 	}
-	if got := *use(t, tools, "change_model", args{"model": "big", "guidance": "mind the order"}).Final.(decision).Guide; !reflect.DeepEqual(got, company.Guide{Subtask: sub.ID, Text: "mind the order", Model: "big"}) {
+	if got := *use(t, tools, "change_model",
+		args{"model": "big", "guidance": "mind the order"}).Final.(decision).Guide; !reflect.DeepEqual(
+		got, company.Guide{Subtask: sub.ID, Text: "mind the order", Model: "big"}) {
 		t.Errorf("%+v", got)
 	}
 	sub.Model = "big"
-	if res := use(t, tools, "change_model", args{"model": "big", "guidance": "once more"}); !res.IsError || !strings.HasSuffix(res.Text, "has the model big already; name one of: huge") {
+	if res := use(t, tools, "change_model", args{"model": "big", "guidance": "once more"}); !res.IsError ||
+		!strings.HasSuffix(res.Text, "has the model big already; name one of: huge") {
 		t.Errorf("%+v", res)
 	}
 	if !strings.Contains(decideBrief(task, sub, gitops.Diff{}, ""), "You gave it the model big.") {
@@ -350,11 +383,13 @@ func TestMoreTurns(t *testing.T) {
 	task := goldenTask()
 	tools := decideTools(task, task.Subtasks[0])
 	for _, n := range []int{-1, company.MaxMoreTurns + 1} {
-		if res := use(t, tools, "guide_worker", args{"guidance": "go on", "more_turns": n}); !res.IsError || res.Final != nil || !strings.Contains(res.Text, "give 1 to 60") {
+		if res := use(t, tools, "guide_worker", args{"guidance": "go on", "more_turns": n}); !res.IsError ||
+			res.Final != nil || !strings.Contains(res.Text, "give 1 to 60") {
 			t.Errorf("%d: %+v", n, res)
 		}
 	}
-	if got := use(t, tools, "guide_worker", args{"guidance": "go on", "more_turns": 5}).Final.(decision).Guide; got.MoreTurns != 5 || got.Text != "go on" {
+	if got := use(t, tools, "guide_worker",
+		args{"guidance": "go on", "more_turns": 5}).Final.(decision).Guide; got.MoreTurns != 5 || got.Text != "go on" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -369,13 +404,16 @@ func TestReplanTicket(t *testing.T) {
 		"say in reason":  {"reason": " ", "subtasks": parts},
 		"has no subtask": {"reason": "two things", "subtasks": parts[:0]},
 		"may write what": {"reason": "two things", "subtasks": append(plan("three").Waves[0].Subtasks, company.PlannedSubtask{
-			Title: "four", Description: "Do four in three.go, with its test.", AcceptanceCriteria: []string{"it works"}, WriteSet: []string{"three.go"}, Effort: company.EffortMedium})},
+			Title: "four", Description: "Do four in three.go, with its test.", AcceptanceCriteria: []string{"it works"},
+			WriteSet: []string{"three.go"}, Effort: company.EffortMedium})},
 	} {
 		if res := use(t, tools, "replan_ticket", a); !res.IsError || res.Final != nil || !strings.Contains(res.Text, want) {
 			t.Errorf("%s: %+v", want, res)
 		}
 	}
-	if got := use(t, tools, "replan_ticket", args{"reason": "two things", "subtasks": parts}).Final.(decision).Guide; got.Text != "two things" || len(got.Parts) != 2 || got.Subtask != "t1-01" {
+	if got := use(t, tools, "replan_ticket",
+		args{"reason": "two things", "subtasks": parts}).Final.(decision).Guide; got.Text != "two things" ||
+		len(got.Parts) != 2 || got.Subtask != "t1-01" {
 		t.Errorf("%+v", got)
 	}
 }
@@ -394,7 +432,8 @@ func TestSplitThatGainsLittleGoesBackOnce(t *testing.T) {
 	}
 	task.Subtasks[0].Planned.Description, task.Subtasks[0].Head = "", ""
 	tools := decideTools(task, task.Subtasks[0])
-	if res := use(t, tools, "replan_ticket", split); res.Final != nil || !strings.Contains(res.Text, "gains little by its 2 subtasks") || !strings.Contains(res.Text, "guide_worker") {
+	if res := use(t, tools, "replan_ticket", split); res.Final != nil ||
+		!strings.Contains(res.Text, "gains little by its 2 subtasks") || !strings.Contains(res.Text, "guide_worker") {
 		t.Errorf("an instruction: %+v", res)
 	}
 	if res := use(t, tools, "replan_ticket", split); res.Final == nil {
@@ -413,7 +452,9 @@ func TestPlanHasATitle(t *testing.T) {
 	id := d.Submit("do it", "/project")
 	d.Prepare(id, company.OID(strings.Repeat("a", 40)), company.GateCommand{Name: "test", Command: "true"})
 	run := company.NewRunID(id, "", company.Manager, 1)
-	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), readingOf(t, map[string]string{"there.go": "package x\n"}), d.Task(id))}
+	tools := []agent.Tool{submitPlanTool(
+		company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head),
+		readingOf(t, map[string]string{"there.go": "package x\n"}), d.Task(id))}
 	p := plan("one")
 	p.Title, p.Decisions = strings.Repeat("Add it ", 12), []string{"nothing else moves"}
 	res := use(t, tools, "submit_plan", p)
@@ -435,9 +476,12 @@ func TestPlanNamesMissingFiles(t *testing.T) {
 	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), look, d.Task(id))}
 	p := plan("one")
 	sub := &p.Waves[0].Subtasks[0]
-	sub.WriteSet, sub.Context = []string{"encoder.go", "entirely_new_thing.go", "docs/**"}, []string{"encoder.go:300-400", "decode.go", "a note, no file"}
+	sub.WriteSet, sub.Context = []string{"encoder.go", "entirely_new_thing.go", "docs/**"},
+		[]string{"encoder.go:300-400", "decode.go", "a note, no file"}
 	res := use(t, tools, "submit_plan", p)
-	if !res.IsError || strings.Count(res.Text, "which does not exist") != 1 || !strings.Contains(res.Text, "names encoder.go, which does not exist; did you mean") || !strings.Contains(res.Text, "encode.go") {
+	if !res.IsError || strings.Count(res.Text, "which does not exist") != 1 ||
+		!strings.Contains(res.Text, "names encoder.go, which does not exist; did you mean") ||
+		!strings.Contains(res.Text, "encode.go") {
 		t.Fatalf("%+v", res)
 	}
 	if res := use(t, tools, "submit_plan", p); res.IsError {

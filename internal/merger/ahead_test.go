@@ -109,7 +109,8 @@ func TestVerdictAheadIsUsed(t *testing.T) {
 				gates.End(whole, 0)
 			}
 			got, ok := outcome().(company.RecordMergeGate)
-			if !ok || !got.Result.Passed || got.Result.Cached || got.Tree != whole || got.Onto != b.Task(mergertest.Task).Head || got.Onto == test.Onto {
+			if !ok || !got.Result.Passed || got.Result.Cached || got.Tree != whole || got.Onto != b.Task(mergertest.Task).Head ||
+				got.Onto == test.Onto {
 				t.Fatalf("%+v", got)
 			}
 			b.Must(got)
@@ -126,7 +127,10 @@ func TestVerdictAheadIsUsed(t *testing.T) {
 }
 
 // startBoth starts the test of the first two of three, and the test of the third ahead.
-func startBoth(b *mergertest.Bundle, change func(*company.Effect)) (c *mergertest.Containers, first company.OID, outcome func() company.Command, ahead company.Effect, end func() error) {
+func startBoth(
+	b *mergertest.Bundle, change func(*company.Effect),
+) (c *mergertest.Containers, first company.OID, outcome func() company.Command, ahead company.Effect,
+	end func() error) {
 	b.T.Helper()
 	heads := queueThree(b)
 	first = treeOfAll(b, heads[0], heads[1])
@@ -271,7 +275,8 @@ func TestGatesAheadThatAreBrokenOff(t *testing.T) {
 	if got := outcome().(company.RecordMergeGate); !got.Result.Passed {
 		t.Errorf("%+v", got)
 	}
-	checkLog(t, gates, "begin "+first.Short(), "begin "+whole.Short(), "end "+first.Short(), "broken off "+whole.Short(), "begin "+whole.Short(), "end "+whole.Short())
+	checkLog(t, gates, "begin "+first.Short(), "begin "+whole.Short(), "end "+first.Short(), "broken off "+whole.Short(),
+		"begin "+whole.Short(), "end "+whole.Short())
 }
 
 // What does not merge on the assumed tree, or is not as it was, has no gates ahead.
@@ -281,10 +286,14 @@ func TestNothingToJudgeAhead(t *testing.T) {
 		files  map[string]string
 		change func(*mergertest.Bundle, *company.Effect)
 	}{
-		"a conflict":            {files: map[string]string{"a.go": "package a\n\nvar a = 2\n"}},
-		"the same file":         {files: map[string]string{"shared.go": "// About x.\npackage a\n\nvar x = 0\n"}},
-		"another head":          {change: func(_ *mergertest.Bundle, e *company.Effect) { e.Stack[0].Head = e.Assumes[0].Head }},
-		"another head before":   {change: func(_ *mergertest.Bundle, e *company.Effect) { e.Assumes[0].Head = e.Stack[0].Head }},
+		"a conflict":    {files: map[string]string{"a.go": "package a\n\nvar a = 2\n"}},
+		"the same file": {files: map[string]string{"shared.go": "// About x.\npackage a\n\nvar x = 0\n"}},
+		"another head": {change: func(_ *mergertest.Bundle, e *company.Effect) {
+			e.Stack[0].Head = e.Assumes[0].Head
+		}},
+		"another head before": {change: func(_ *mergertest.Bundle, e *company.Effect) {
+			e.Assumes[0].Head = e.Stack[0].Head
+		}},
 		"one that is not there": {change: func(_ *mergertest.Bundle, e *company.Effect) { e.Stack[0].Subtask = "t1-09" }},
 		"the branch stands there": {change: func(b *mergertest.Bundle, _ *company.Effect) {
 			b.Must(startTest(b, dueTest(b, 1))())
@@ -294,7 +303,8 @@ func TestNothingToJudgeAhead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := mergertest.NewStacked(t)
-			b.QueueForMerge(mergertest.One, map[string]string{"a.go": "package a\n\nvar a = 1\n", "shared.go": "package a\n\nvar x = 0\n\nvar y = 1\n"})
+			b.QueueForMerge(mergertest.One,
+				map[string]string{"a.go": "package a\n\nvar a = 1\n", "shared.go": "package a\n\nvar x = 0\n\nvar y = 1\n"})
 			if c.files == nil {
 				c.files = map[string]string{"b.go": "package a\n\nvar b = 1\n"}
 			}

@@ -23,7 +23,8 @@ func TestMergeTwice(t *testing.T) {
 	b := mergertest.New(t)
 	head := b.QueueForMerge(mergertest.One, map[string]string{"a.go": "package a\n\nvar a = 1\n"})
 	tested := b.CarryOut(b.Merger.Test, mergertest.One).(company.RecordMergeGate)
-	if !tested.Result.Passed || !tested.Result.Cached || tested.Overlap || tested.Tree != tested.Result.Tree || tested.Onto != b.Project.Base {
+	if !tested.Result.Passed || !tested.Result.Cached || tested.Overlap || tested.Tree != tested.Result.Tree ||
+		tested.Onto != b.Project.Base {
 		t.Fatalf("%+v", tested)
 	}
 	if tested.HeadTree != b.Project.Tree(head) || tested.HeadTree != tested.Tree {
@@ -35,25 +36,30 @@ func TestMergeTwice(t *testing.T) {
 		t.Errorf("the branch is at %s, not at %s", b.Ref(), first.Commit)
 	}
 	// Killed after the branch moved, before that was recorded.
-	if again := b.CarryOut(b.Merger.Merge, mergertest.One).(company.RecordMerge); again != first || b.Ref() != first.Commit {
+	if again := b.CarryOut(b.Merger.Merge, mergertest.One).(company.RecordMerge); again != first ||
+		b.Ref() != first.Commit {
 		t.Errorf("again: %+v, not %+v; the branch is at %s", again, first, b.Ref())
 	}
 	// The same, but the commit has another id now: a gpg signature tells the
 	// time. What it is made of is the same.
 	in := b.Task(mergertest.Task).MergeIntent
-	signed, err := b.Project.Mirror.CommitTree(t.Context(), gitops.CommitSpec{Tree: in.Tree, Parents: []company.OID{in.Onto}, Message: in.Message, When: in.At.Add(time.Hour)})
+	signed, err := b.Project.Mirror.CommitTree(
+		t.Context(),
+		gitops.CommitSpec{Tree: in.Tree, Parents: []company.OID{in.Onto}, Message: in.Message, When: in.At.Add(time.Hour)})
 	if err == nil {
 		err = b.Project.Mirror.UpdateRef(t.Context(), "refs/heads/develop-t1-"+decidertest.Office, signed, first.Commit)
 	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again := b.CarryOut(b.Merger.Merge, mergertest.One).(company.RecordMerge); again.Commit != signed || b.Ref() != signed {
+	if again := b.CarryOut(b.Merger.Merge, mergertest.One).(company.RecordMerge); again.Commit != signed ||
+		b.Ref() != signed {
 		t.Errorf("again: %+v, not %s; the branch is at %s", again, signed, b.Ref())
 	}
 	// Killed after the commit was made, before the branch moved.
 	b.Project.Git("--git-dir="+b.Project.Mirror.Dir(), "update-ref", "-d", "refs/heads/develop-t1-"+decidertest.Office)
-	if again := b.CarryOut(b.Merger.Merge, mergertest.One).(company.RecordMerge); again != first || b.Ref() != first.Commit {
+	if again := b.CarryOut(b.Merger.Merge, mergertest.One).(company.RecordMerge); again != first ||
+		b.Ref() != first.Commit {
 		t.Errorf("again: %+v, not %+v; the branch is at %s", again, first, b.Ref())
 	}
 	commits, err := b.Project.Mirror.Log(t.Context(), b.Project.Base, first.Commit, 10)
@@ -62,7 +68,8 @@ func TestMergeTwice(t *testing.T) {
 	}
 	i := slices.IndexFunc(commits, func(c gitops.Commit) bool { return c.OID == first.Commit })
 	c := commits[i]
-	if !slices.Equal(c.Parents, []company.OID{b.Project.Base}) || c.Tree != tested.Tree || c.Message != "change t1-01\n\nCompany-Ticket: t1-01\n" ||
+	if !slices.Equal(c.Parents, []company.OID{b.Project.Base}) || c.Tree != tested.Tree ||
+		c.Message != "change t1-01\n\nCompany-Ticket: t1-01\n" ||
 		c.Author.Name != "Merger" || !c.When.Equal(b.Task(mergertest.Task).MergeIntent.At) {
 		t.Errorf("%+v", c)
 	}
@@ -149,7 +156,8 @@ func requirePerson(t *testing.T, b *mergertest.Bundle, sub company.SubtaskID) {
 	t.Helper()
 	cmd, err := b.Merger.Merge(t.Context(), company.Effect{Task: mergertest.Task, Subtask: sub})
 	var e *company.Error
-	if cmd != nil || !errors.As(err, &e) || e.Code != company.EConflict || e.Class != company.HumanRequired || e.Hint == "" {
+	if cmd != nil || !errors.As(err, &e) || e.Code != company.EConflict || e.Class != company.HumanRequired ||
+		e.Hint == "" {
 		t.Errorf("%v, %v", cmd, err)
 	}
 }
@@ -191,7 +199,8 @@ func TestOverlap(t *testing.T) {
 func TestConflict(t *testing.T) {
 	b := mergertest.New(t)
 	b.QueueForMerge(mergertest.One, map[string]string{"shared.go": "package a\n\nvar x = 1\n"})
-	head := b.QueueForMerge(mergertest.Two, map[string]string{"shared.go": "package a\n\nvar x = 2\n", "b.go": "package a\n\nvar b = 1\n"})
+	head := b.QueueForMerge(mergertest.Two,
+		map[string]string{"shared.go": "package a\n\nvar x = 2\n", "b.go": "package a\n\nvar b = 1\n"})
 	first := b.MergeFront(mergertest.One)
 	cmd := b.CarryOut(b.Merger.Test, mergertest.Two)
 	got, ok := cmd.(company.ReportConflict)
@@ -200,7 +209,8 @@ func TestConflict(t *testing.T) {
 	}
 	b.Must(got)
 	sub := b.Task(mergertest.Task).Subtask(mergertest.Two)
-	if text := merger.ConflictBrief(b.Task(mergertest.Task), sub); !strings.Contains(text, "- shared.go\n") || !strings.Contains(text, "This side: t1-02 Change b\n"+sub.Planned.Description) ||
+	if text := merger.ConflictBrief(b.Task(mergertest.Task), sub); !strings.Contains(text, "- shared.go\n") ||
+		!strings.Contains(text, "This side: t1-02 Change b\n"+sub.Planned.Description) ||
 		!strings.Contains(text, "Merged before: t1-01 Change a") {
 		t.Errorf("%s", text)
 	}

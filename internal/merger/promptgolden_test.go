@@ -31,7 +31,8 @@ func checkPrompt(t *testing.T, name, system, first string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("the prompt %s is another one now, and so is its hash in the ledger; where that is meant, write it anew with -golden:\n%s", name, got)
+		t.Errorf("the prompt %s is another one now, and so is its hash in the ledger; where that is meant, write it anew "+
+			"with -golden:\n%s", name, got)
 	}
 }
 
@@ -39,11 +40,13 @@ func goldenTask() *company.Task {
 	oid := func(c string) company.OID { return company.OID(strings.Repeat(c, 40)) }
 	return &company.Task{
 		ID: "t1", Instruction: "Add a limit.\nKeep the rest.", Head: oid("c"),
-		Settings: company.Settings{Rules: 2, ProtectTests: true},
-		Prepared: &company.TaskPrepared{Base: company.Base{OID: oid("b")}, Gates: []company.GateCommand{{Name: "test", Command: "go test ./...", Dir: "api"}}},
+		Settings: company.Settings{ProtectTests: true},
+		Prepared: &company.TaskPrepared{Base: company.Base{OID: oid("b")},
+			Gates: []company.GateCommand{{Name: "test", Command: "go test ./...", Dir: "api"}}},
 		Baseline: &company.GateResult{Checks: []company.GateCheck{{Name: "test", Command: "go test ./...", Passed: true}}},
 		Subtasks: []*company.Subtask{{ID: "t1-01", Started: 1, Head: oid("d"), Planned: company.PlannedSubtask{
-			Title: "Limit requests", Description: "In api/limit.go.", AcceptanceCriteria: []string{"the 101st request gets 429"}, WriteSet: []string{"api/**"}, Context: []string{"api/server.go"},
+			Title: "Limit requests", Description: "In api/limit.go.", AcceptanceCriteria: []string{"the 101st request gets 429"},
+			WriteSet: []string{"api/**"}, Context: []string{"api/server.go"},
 		}}},
 	}
 }

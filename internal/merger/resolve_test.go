@@ -26,7 +26,8 @@ func TestCheckResolution(t *testing.T) {
 		p.Git("switch", "-q", "main")
 		return p.Fetch(branch)
 	}
-	sub := &company.Subtask{Head: ours, Conflict: &company.ConflictReported{Head: ours, Onto: theirs, Paths: []string{"shared.go"}}}
+	sub := &company.Subtask{Head: ours,
+		Conflict: &company.ConflictReported{Head: ours, Onto: theirs, Paths: []string{"shared.go"}}}
 	for _, c := range []struct {
 		name, text string
 		second     company.OID
@@ -35,19 +36,22 @@ func TestCheckResolution(t *testing.T) {
 		{"both", "package a\n\nvar x = 3\n", theirs, ""},
 		{"deleted", "", theirs, ""},
 		{"markers in the middle of a line", "package a\n\nvar x = `a <<<<<<< b`\n", theirs, ""},
-		{"markers", "package a\n\n<<<<<<< HEAD\nvar x = 1\n=======\nvar x = 2\n>>>>>>> develop\n", theirs, "markers are left in shared.go"},
+		{"markers", "package a\n\n<<<<<<< HEAD\nvar x = 1\n=======\nvar x = 2\n>>>>>>> develop\n", theirs,
+			"markers are left in shared.go"},
 		{"half of the markers", "package a\n\nvar x = 1\n>>>>>>> develop\n", theirs, "markers are left in shared.go"},
 		{"one side only", "package a\n\nvar x = 1\n\nvar y = 2\n", "", "does not hold " + theirs.Short()},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			out := company.RunEnded{Status: company.RunSuccess, Head: resolve(strings.ReplaceAll(c.name, " ", "-"), c.text, c.second)}
+			out := company.RunEnded{Status: company.RunSuccess,
+				Head: resolve(strings.ReplaceAll(c.name, " ", "-"), c.text, c.second)}
 			if err := checkResolution(t.Context(), p.Mirror, sub, &out); err != nil {
 				t.Fatal(err)
 			}
 			switch {
 			case c.refused == "" && (out.Status != company.RunSuccess || out.Head == "" || out.Error != ""):
 				t.Errorf("refused: %+v", out)
-			case c.refused != "" && (out.Status != company.RunError || out.Head != "" || out.Code != company.EConflict || !strings.Contains(out.Error, c.refused)):
+			case c.refused != "" && (out.Status != company.RunError || out.Head != "" || out.Code != company.EConflict ||
+				!strings.Contains(out.Error, c.refused)):
 				t.Errorf("%+v, want a refusal that says %q", out, c.refused)
 			}
 		})
@@ -57,7 +61,9 @@ func TestCheckResolution(t *testing.T) {
 // The merger agent gets the repository's own advice for the files that conflict, as quoted
 // data of the base: what a side of the merge wrote there does not count (T22).
 func TestMergerGetsAdvice(t *testing.T) {
-	p := gitopstest.New(t, map[string]string{"AGENTS.md": "Tabs everywhere.\n", "api/CLAUDE.md": "Keep the limits sorted.\n", "web/AGENTS.md": "Blanks in the web.\n"})
+	p := gitopstest.New(
+		t, map[string]string{"AGENTS.md": "Tabs everywhere.\n", "api/CLAUDE.md": "Keep the limits sorted.\n",
+			"web/AGENTS.md": "Blanks in the web.\n"})
 	task := goldenTask()
 	task.Prepared.Base.OID = p.Base
 	sub := task.Subtasks[0]
@@ -68,7 +74,8 @@ func TestMergerGetsAdvice(t *testing.T) {
 		t.Fatal(err)
 	}
 	near, root := strings.Index(text, "Keep the limits sorted."), strings.Index(text, "Tabs everywhere.")
-	if near < 0 || root < near || strings.Contains(text, "Blanks in the web.") || strings.Contains(text, "Drop the other side.") || !strings.Contains(text, "data of the repository") {
+	if near < 0 || root < near || strings.Contains(text, "Blanks in the web.") ||
+		strings.Contains(text, "Drop the other side.") || !strings.Contains(text, "data of the repository") {
 		t.Errorf("the brief is\n%s", text)
 	}
 	if !strings.HasPrefix(text, conflictBrief(task, sub)) {
@@ -86,7 +93,8 @@ func TestBriefOfAMovedFile(t *testing.T) {
 	t.Parallel()
 	task := goldenTask()
 	sub := task.Subtasks[0]
-	sub.Conflict = &company.ConflictReported{Head: sub.Head, Onto: task.Head, Paths: []string{".github/workflows/build.yml"}}
+	sub.Conflict = &company.ConflictReported{Head: sub.Head, Onto: task.Head,
+		Paths: []string{".github/workflows/build.yml"}}
 	const want = "These have no markers"
 	if text := conflictBrief(task, sub); strings.Contains(text, want) {
 		t.Errorf("a conflict with markers:\n%s", text)

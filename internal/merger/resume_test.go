@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/agentrun/sandbox"
 	"company/internal/company"
 	"company/internal/gitops/gitopstest"
-	"company/internal/sandbox"
-	"company/internal/toolproto"
-	"company/internal/toolserver/toolservertest"
+	"company/internal/toolbox/toolproto"
+	"company/internal/toolbox/toolserver/toolservertest"
 )
 
 // A process dies while its merger resolves a conflict. The next one finds the
@@ -22,7 +22,8 @@ func TestResolutionSurvivesACrash(t *testing.T) {
 	origin := filepath.Join(t.TempDir(), "origin.git")
 	p.Git("init", "-q", "--bare", origin)
 	p.Git("push", "-q", origin, "main", "ours", "theirs")
-	sub := &company.Subtask{ID: "t1-01", Head: ours, Conflict: &company.ConflictReported{Head: ours, Onto: theirs, Paths: []string{"a.txt"}}}
+	sub := &company.Subtask{ID: "t1-01", Head: ours,
+		Conflict: &company.ConflictReported{Head: ours, Onto: theirs, Paths: []string{"a.txt"}}}
 	const run = company.RunID("t1-01-merge.1")
 
 	begin := func(resume company.OID) *sandbox.Sandbox {
@@ -30,7 +31,8 @@ func TestResolutionSurvivesACrash(t *testing.T) {
 		b := &sandbox.Sandbox{Tools: toolservertest.Start(t, t.TempDir())}
 		var err error
 		b.Prepared, err = b.Tools.Prepare(t.Context(), toolproto.PrepareRequest{
-			CloneURL: origin, BaseOID: string(ours), Branch: "agent/t1-01-x", AuthorName: "agent", AuthorEmail: "a@example.org", Resume: string(resume),
+			CloneURL: origin, BaseOID: string(ours), Branch: "agent/t1-01-x", AuthorName: "agent", AuthorEmail: "a@example.org",
+			Resume: string(resume),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -76,7 +78,8 @@ func TestResolutionSurvivesACrash(t *testing.T) {
 
 	// Killed after the commit: there is nothing to begin.
 	third := begin(company.OID(cp.OID))
-	if third.Prepared.Head != done.Commit || third.Prepared.Dirty || sh(third, "git status --porcelain; ls .git/MERGE_HEAD 2>/dev/null || true") != "" {
+	if third.Prepared.Head != done.Commit || third.Prepared.Dirty ||
+		sh(third, "git status --porcelain; ls .git/MERGE_HEAD 2>/dev/null || true") != "" {
 		t.Errorf("%+v", third.Prepared)
 	}
 }

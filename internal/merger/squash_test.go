@@ -17,11 +17,15 @@ func TestResolvedConflictIsOneCommit(t *testing.T) {
 	head := b.QueueForMerge(mergertest.Two, map[string]string{"shared.go": "package a\n\nvar x = 2\n"})
 	first := b.MergeFront(mergertest.One)
 	m := b.Project.Mirror
-	tree, err := m.AddFiles(t.Context(), b.Project.Tree(first), map[string][]byte{"shared.go": []byte("package a\n\nvar x = 3\n")})
+	tree, err := m.AddFiles(t.Context(), b.Project.Tree(first),
+		map[string][]byte{"shared.go": []byte("package a\n\nvar x = 3\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	resolved, err := m.CommitTree(t.Context(), gitops.CommitSpec{Tree: tree, Parents: []company.OID{head, first}, Message: "both", When: b.Task(mergertest.Task).Runs[company.NewRunID(mergertest.Task, mergertest.Two, company.Worker, 1)].EndedAt})
+	resolved, err := m.CommitTree(
+		t.Context(),
+		gitops.CommitSpec{Tree: tree, Parents: []company.OID{head, first}, Message: "both",
+			When: b.Task(mergertest.Task).Runs[company.NewRunID(mergertest.Task, mergertest.Two, company.Worker, 1)].EndedAt})
 	if err != nil {
 		t.Fatal(err)
 	}

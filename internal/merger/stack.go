@@ -9,64 +9,68 @@ import (
 	"company/internal/gitops"
 )
 
-// pile is what becomes of subtasks that are merged one onto the other.
+// pile is the result of merging subtasks one onto the other.
 type pile struct {
-	members  []company.StackMember // none: the first conflicts
-	conflict gates.Merged          // that one
-	overlap  bool                  // of the first, which is alone then: the base moved under its review
+	members  []company.StackMember // empty if the first one conflicts
+	conflict gates.Merged          // the conflict of the first one
+	overlap  bool                  // the base moved under the review of the first one, which is then alone
 }
 
 func (p pile) lastTree() company.OID { return p.members[len(p.members)-1].Tree }
 
-// isTestable says whether a merge of the pile hangs on the gates alone.
+// isTestable reports whether only the gates can prevent a merge of the pile.
 func (p pile) isTestable() bool { return len(p.members) > 0 && !p.overlap }
 
-// pileUp merges subtasks onto a commit, one onto the other.
-func (g *Merger) pileUp(ctx context.Context, t *company.Task, m *gitops.Mirror, onto company.OID, subs []*company.Subtask) (pile, error) {
-	merged, err := g.Runner.MergeHeads(ctx, g.Decider.View(), t, m, onto, subs[0].Head)
+// pileUp merges subtasks one onto the other, starting at a commit.
+func (g *Merger) pileUp(
+	ctx context.Context, task *company.Task, mirror *gitops.Mirror, onto company.OID, subs []*company.Subtask,
+) (pile, error) {
+	merged, err := g.Runner.MergeHeads(ctx, g.Decider.View(), task, mirror, onto, subs[0].Head)
 	if err != nil || !merged.Clean {
 		return pile{conflict: merged}, err
 	}
-	overlap, err := hasOverlap(ctx, m, subs[0], onto)
+	overlap, err := hasOverlap(ctx, mirror, subs[0], onto)
 	if err != nil {
 		return pile{}, err
 	}
 	if overlap {
 		subs = subs[:1]
 	}
-	members, err := g.stackMembers(ctx, t, m, onto, memberOf(subs[0], merged), subs[1:])
+	members, err := g.stackMembers(ctx, task, mirror, onto, memberOf(subs[0], merged), subs[1:])
 	return pile{members: members, overlap: overlap}, err
 }
 
-// memberOf is a subtask as a member of a stack.
+// memberOf returns a subtask as a member of a stack.
 func memberOf(sub *company.Subtask, merged gates.Merged) company.StackMember {
 	return company.StackMember{Subtask: sub.ID, Head: sub.Head, Tree: merged.Tree, Remade: merged.Remade}
 }
 
-// stackMembers merges the subtasks of a stack one onto the other; the first is merged onto
-// the integration head already. What conflicts with those before it, or
-// changes a file that they change, is left out: it is tested when those are merged, or
-// are not to be.
-func (g *Merger) stackMembers(ctx context.Context, t *company.Task, m *gitops.Mirror, onto company.OID, first company.StackMember, rest []*company.Subtask) ([]company.StackMember, error) {
+// stackMembers merges the subtasks of a stack one onto the other. The first one is already merged onto the
+// integration head. A subtask that conflicts with those before it, or changes the same file, is left out. It is
+// tested later, when those are merged or given up.
+func (g *Merger) stackMembers(
+	ctx context.Context, task *company.Task, mirror *gitops.Mirror, onto company.OID, first company.StackMember,
+	rest []*company.Subtask,
+) ([]company.StackMember, error) {
 	members := []company.StackMember{first}
-	at, committed := onto, 0 // the last of the members that has a commit, and how many have
+	at, committed := onto, 0 // the last member's commit, and the number of members with a commit
 	for _, sub := range rest {
 		if committed < len(members) {
 			var err error
-			if at, err = passingMerge(ctx, m, t, at, members[committed]); err != nil {
+			if at, err = passingMerge(ctx, mirror, task, at, members[committed]); err != nil {
 				return nil, err
 			}
 			committed++
 		}
-		overlap, err := hasOverlap(ctx, m, sub, at)
+		overlap, err := hasOverlap(ctx, mirror, sub, at)
 		if err != nil {
 			return nil, err
 		}
 		if overlap {
 			continue
 		}
-		merged, err := g.Runner.MergeHeads(ctx, g.Decider.View(), t, m, at, sub.Head)
-		if err != nil && company.CodeOf(err) != company.EGit { // what git cannot merge is no fault of the others
+		merged, err := g.Runner.MergeHeads(ctx, g.Decider.View(), task, mirror, at, sub.Head)
+		if err != nil && company.CodeOf(err) != company.EGit { // a failed git merge of one subtask does not affect the others
 			return nil, err
 		}
 		if err == nil && merged.Clean {
@@ -76,14 +80,18 @@ func (g *Merger) stackMembers(ctx context.Context, t *company.Task, m *gitops.Mi
 	return members, nil
 }
 
-// passingMerge is a commit of a member's tree, for the next one to be merged onto: git
-// merges commits alone. It is the same each time.
-func passingMerge(ctx context.Context, m *gitops.Mirror, t *company.Task, onto company.OID, member company.StackMember) (company.OID, error) {
-	parents, err := parentsOf(ctx, m, t, t.Subtask(member.Subtask), member.Head, onto)
+// passingMerge returns a commit of a member's tree, on which the next one is merged, because git merges only
+// commits. Repeated calls return the same commit.
+func passingMerge(
+	ctx context.Context, mirror *gitops.Mirror, task *company.Task, onto company.OID, member company.StackMember,
+) (company.OID, error) {
+	parents, err := parentsOf(ctx, mirror, task, task.Subtask(member.Subtask), member.Head, onto)
 	if err != nil {
 		return "", err
 	}
-	return m.CommitTree(ctx, gitops.CommitSpec{Tree: member.Tree, Parents: parents, Message: string(member.Subtask), When: time.Unix(0, 0), Passing: true})
+	return mirror.CommitTree(
+		ctx, gitops.CommitSpec{Tree: member.Tree, Parents: parents, Message: string(member.Subtask), When: time.Unix(0, 0),
+			Passing: true})
 }
 
 // testStack judges the tree of all members.

@@ -31,7 +31,8 @@ func treeOfAll(b *mergertest.Bundle, heads ...company.OID) company.OID {
 		merged, err := b.Project.Mirror.MergeTree(b.T.Context(), at, head)
 		if err == nil {
 			tree = merged.Tree
-			at, err = b.Project.Mirror.CommitTree(b.T.Context(), gitops.CommitSpec{Tree: tree, Parents: []company.OID{at, head}, Message: "x", When: time.Unix(5, 0)})
+			at, err = b.Project.Mirror.CommitTree(
+				b.T.Context(), gitops.CommitSpec{Tree: tree, Parents: []company.OID{at, head}, Message: "x", When: time.Unix(5, 0)})
 		}
 		if err != nil {
 			b.T.Fatal(err)
@@ -60,10 +61,12 @@ func mergeStackTwice(t *testing.T, history string) {
 	whole := treeOfAll(b, heads...)
 	b.AddVerdict(whole)
 	tested := b.CarryOut(b.Merger.Test, mergertest.One).(company.RecordStackGate)
-	if len(tested.Members) != 3 || tested.Result.Tree != whole || tested.Members[2].Tree != whole || tested.Onto != b.Project.Base || !tested.Result.Cached {
+	if len(tested.Members) != 3 || tested.Result.Tree != whole || tested.Members[2].Tree != whole ||
+		tested.Onto != b.Project.Base || !tested.Result.Cached {
 		t.Fatalf("%+v", tested)
 	}
-	if again := b.CarryOut(b.Merger.Test, mergertest.One).(company.RecordStackGate); !reflect.DeepEqual(again.Members, tested.Members) {
+	if again := b.CarryOut(b.Merger.Test, mergertest.One).(company.RecordStackGate); !reflect.DeepEqual(
+		again.Members, tested.Members) {
 		t.Errorf("another stack the second time: %+v", again.Members)
 	}
 	b.Must(tested)
@@ -74,7 +77,8 @@ func mergeStackTwice(t *testing.T, history string) {
 	}
 	repeat := func(when string, want []company.OID) {
 		t.Helper()
-		if again := b.CarryOut(b.Merger.Merge, mergertest.One).(company.RecordStackMerge); !slices.Equal(again.Commits, want) || b.Ref() != want[2] {
+		if again := b.CarryOut(b.Merger.Merge, mergertest.One).(company.RecordStackMerge); !slices.Equal(
+			again.Commits, want) || b.Ref() != want[2] {
 			t.Errorf("%s: %v, not %v; the branch is at %s", when, again.Commits, want, b.Ref())
 		}
 	}
@@ -85,7 +89,9 @@ func mergeStackTwice(t *testing.T, history string) {
 	signed, at := []company.OID(nil), in.Onto
 	for _, m := range in.Members {
 		var err error
-		at, err = b.Project.Mirror.CommitTree(t.Context(), gitops.CommitSpec{Tree: m.Tree, Parents: parents(at, m.Head), Message: m.Message, When: in.At.Add(time.Hour)})
+		at, err = b.Project.Mirror.CommitTree(
+			t.Context(),
+			gitops.CommitSpec{Tree: m.Tree, Parents: parents(at, m.Head), Message: m.Message, When: in.At.Add(time.Hour)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -108,7 +114,8 @@ func mergeStackTwice(t *testing.T, history string) {
 		if history == company.HistoryKeep {
 			subject = "[t1-0" + string(rune('1'+i)) + "] Merge: Change " + string(rune('a'+i))
 		}
-		if !slices.Equal(c[0].Parents, parents(onto, heads[i])) || c[0].Tree != in.Members[i].Tree || c[0].Subject() != subject ||
+		if !slices.Equal(c[0].Parents, parents(onto, heads[i])) || c[0].Tree != in.Members[i].Tree ||
+			c[0].Subject() != subject ||
 			c[0].Author.Name != "Merger" || !c[0].When.Equal(in.At) {
 			t.Errorf("%+v", c[0])
 		}
@@ -126,7 +133,8 @@ func TestMovedBranchOfAStack(t *testing.T) {
 	b.Must(b.CarryOut(b.Merger.Test, mergertest.One))
 	in := b.Task(mergertest.Task).StackIntent
 	commit := func(tree company.OID, parents ...company.OID) company.OID {
-		id, err := b.Project.Mirror.CommitTree(t.Context(), gitops.CommitSpec{Tree: tree, Parents: parents, Message: "by hand", When: in.At})
+		id, err := b.Project.Mirror.CommitTree(
+			t.Context(), gitops.CommitSpec{Tree: tree, Parents: parents, Message: "by hand", When: in.At})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +148,8 @@ func TestMovedBranchOfAStack(t *testing.T) {
 	otherTree := commit(m[1].Tree, commit(m[1].Tree, half, m[1].Head), m[2].Head)
 	otherHead := commit(m[2].Tree, commit(m[1].Tree, half, m[1].Head), m[1].Head)
 	at := company.OID("")
-	for name, to := range map[string]company.OID{"half": half, "stray": stray, "other below": otherBelow, "lacks one": lacksOne, "other tree": otherTree, "other head": otherHead} {
+	for name, to := range map[string]company.OID{"half": half, "stray": stray, "other below": otherBelow,
+		"lacks one": lacksOne, "other tree": otherTree, "other head": otherHead} {
 		if err := b.Project.Mirror.UpdateRef(t.Context(), "refs/heads/develop-t1-"+decidertest.Office, to, at); err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +169,8 @@ func TestStackLeavesOut(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := mergertest.NewStacked(t)
-			one := b.QueueForMerge(mergertest.One, map[string]string{"a.go": "package a\n\nvar a = 1\n", "shared.go": "package a\n\nvar x = 0\n\nvar y = 1\n"})
+			one := b.QueueForMerge(mergertest.One,
+				map[string]string{"a.go": "package a\n\nvar a = 1\n", "shared.go": "package a\n\nvar x = 0\n\nvar y = 1\n"})
 			b.QueueForMerge(mergertest.Two, second)
 			three := b.QueueForMerge(mergertest.Three, map[string]string{"c.go": "package a\n\nvar c = 1\n"})
 			b.AddVerdict(treeOfAll(b, one, three))
@@ -179,7 +189,8 @@ func TestStackLeavesOut(t *testing.T) {
 			}
 			b.Must(b.CarryOut(b.Merger.Test, mergertest.Two))
 			sub = b.Task(mergertest.Task).Subtask(mergertest.Two)
-			if conflicts := name == "a conflict"; conflicts != (sub.Conflict != nil) || conflicts == (sub.Status == company.SubtaskInGate) {
+			if conflicts := name == "a conflict"; conflicts != (sub.Conflict != nil) ||
+				conflicts == (sub.Status == company.SubtaskInGate) {
 				t.Errorf("%+v", sub)
 			}
 		})
@@ -192,7 +203,8 @@ func TestStackOfOne(t *testing.T) {
 	b := mergertest.NewStacked(t)
 	one := b.QueueForMerge(mergertest.One, map[string]string{"shared.go": "package a\n\nvar x = 1\n"})
 	b.QueueForMerge(mergertest.Two, map[string]string{"shared.go": "package a\n\nvar x = 2\n"})
-	if got := b.CarryOut(b.Merger.Test, mergertest.One).(company.RecordMergeGate); got.Head != one || got.Tree != b.Project.Tree(one) {
+	if got := b.CarryOut(b.Merger.Test, mergertest.One).(company.RecordMergeGate); got.Head != one ||
+		got.Tree != b.Project.Tree(one) {
 		t.Errorf("%+v", got)
 	}
 	second := b.Effect(mergertest.Two)
@@ -201,7 +213,8 @@ func TestStackOfOne(t *testing.T) {
 		t.Errorf("the second is tested before the first: %v, %v", cmd, err)
 	}
 	var e *company.Error
-	if _, err := b.Merger.Test(t.Context(), company.Effect{Task: mergertest.Task, Subtask: mergertest.Three}); !errors.As(err, &e) || e.Code != company.EStale {
+	if _, err := b.Merger.Test(t.Context(), company.Effect{Task: mergertest.Task, Subtask: mergertest.Three}); !errors.As(
+		err, &e) || e.Code != company.EStale {
 		t.Errorf("what is not in the queue is tested: %v", err)
 	}
 

@@ -5,13 +5,12 @@ import (
 	"slices"
 
 	"company/internal/company"
-	"company/internal/folder"
+	"company/internal/lib/safedir"
 )
 
-// BusDriver is the driver of the office's bus: the one that is recorded, or, in an
-// office of before this was recorded, the one of which records lie there. Empty:
-// nothing was ever kept. records names the folder that each driver has in that of
-// the bus.
+// BusDriver returns the driver of the office's bus. For an old office without a recorded driver it detects the driver
+// by its records. It returns "" if the office never stored records. records maps each driver to its folder within the
+// bus folder.
 func (o *Office) BusDriver(records map[string]string) (string, error) {
 	rec, _, err := readOfficeFile(o.StateFolder)
 	if err != nil || rec.Bus != "" {
@@ -25,19 +24,20 @@ func (o *Office) BusDriver(records map[string]string) (string, error) {
 	return "", nil
 }
 
-// SettleBusDriver holds the office to the driver that it was made with: a new office
-// takes the wanted one. EConfig where another one is wanted, or where the records
-// of the office's own are gone and another one's are there: no empty ledger is
-// begun beside a full one.
+// SettleBusDriver checks that the office uses the driver that it was created with. It records the wanted driver for a
+// new office. The error is EConfig if another driver is recorded, or if the driver's own records are missing and
+// another driver's exist. So no empty ledger is started beside a full one.
 func (o *Office) SettleBusDriver(want string, records map[string]string) error {
 	has, err := o.BusDriver(records)
 	if err != nil {
 		return err
 	}
 	if has != "" && has != want {
-		return company.E(company.EConfig, "this office keeps its ledger with the bus driver "+has+", and bus.driver is "+want).
+		return company.E(company.EConfig,
+			"this office keeps its ledger with the bus driver "+has+", and bus.driver is "+want).
 			Because("the records of one driver are unknown to the other").
-			Fix("company config set bus.driver " + has + ", or take the records along: company bus convert --to " + want).NeedsPerson()
+			Fix("company config set bus.driver " + has + ", or take the records along: company bus convert --to " + want).
+			NeedsPerson()
 	}
 	if !hasRecords(o.BusFolder, records[want]) {
 		for driver, name := range records {
@@ -51,7 +51,7 @@ func (o *Office) SettleBusDriver(want string, records map[string]string) error {
 	return o.RecordBusDriver(want)
 }
 
-// RecordBusDriver writes down which driver has the office's records.
+// RecordBusDriver records which driver has the office's ledger.
 func (o *Office) RecordBusDriver(driver string) error {
 	unlock, err := o.StateFolder.Lock()
 	if err != nil {
@@ -66,7 +66,7 @@ func (o *Office) RecordBusDriver(driver string) error {
 	return writeOfficeFile(o.StateFolder, rec)
 }
 
-func hasRecords(bus *folder.Folder, name string) bool {
+func hasRecords(bus *safedir.Folder, name string) bool {
 	_, err := bus.Lstat(name)
 	return err == nil
 }

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/config"
-	"company/internal/config/configtest"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
+	"company/internal/office/config"
+	"company/internal/office/config/configtest"
 )
 
 const pathsYAML = "version: 1\npaths: {runtime: runtime, backlog: workflows/backlog}\n"
@@ -31,7 +31,8 @@ func newLinkTrap(t testing.TB, victim string, links ...string) string {
 	t.Helper()
 	dir := configtest.Repo(t, nil)
 	for _, name := range links {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755), os.Symlink(victim, filepath.Join(dir, name))); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755),
+			os.Symlink(victim, filepath.Join(dir, name))); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -44,10 +45,13 @@ func newLinkTrap(t testing.TB, victim string, links ...string) string {
 // below each own folder, and so is any other repository there.
 func TestRefuseNestedRepositories(t *testing.T) {
 	for i, c := range []struct{ at, config string }{
-		{"runtime", pathsYAML}, {"runtime/runs", pathsYAML}, {"runtime/state", pathsYAML}, {"runtime/runs/t1-01.1", pathsYAML},
+		{"runtime", pathsYAML}, {"runtime/runs", pathsYAML}, {"runtime/state", pathsYAML},
+		{"runtime/runs/t1-01.1", pathsYAML},
 		{"workflows", pathsYAML}, {"workflows/backlog", pathsYAML},
-		{".company", ""}, {".company/state", ""}, {".company/state/git", ""}, {".company/state/bus", ""}, {".company/cache", ""}, {".company/logs", ""},
-		{".company/runtime", ""}, {".company/runtime/runs", ""}, {".company/runtime/runs/t1-01.1", ""}, {".company/workflows/backlog", ""},
+		{".company", ""}, {".company/state", ""}, {".company/state/git", ""}, {".company/state/bus", ""},
+		{".company/cache", ""}, {".company/logs", ""},
+		{".company/runtime", ""}, {".company/runtime/runs", ""}, {".company/runtime/runs/t1-01.1", ""},
+		{".company/workflows/backlog", ""},
 		{".company/runtime", "version: 1\n"},
 	} {
 		ways := []string{"submodule", "submodule that is not checked out", "repository"}
@@ -64,7 +68,8 @@ func TestRefuseNestedRepositories(t *testing.T) {
 				outside := configtest.Dir(t)
 				victim := filepath.Join(outside, ".bashrc")
 				configtest.WriteFile(t, victim, "mine\n")
-				evil := newLinkTrap(t, victim, "runs/t1-01.1/git.log", "t1-01.1/git.log", "git.log", "t1.json", "t1-01.md", "state/t1.json")
+				evil := newLinkTrap(t, victim, "runs/t1-01.1/git.log", "t1-01.1/git.log", "git.log", "t1.json", "t1-01.md",
+					"state/t1.json")
 				repo := configtest.Repo(t, files)
 				if how == "repository" {
 					configtest.Git(t, repo, "clone", "-q", evil, c.at)
@@ -77,7 +82,8 @@ func TestRefuseNestedRepositories(t *testing.T) {
 					if how == "submodule" {
 						more = []string{"--recurse-submodules"}
 					}
-					configtest.Git(t, outside, append(append([]string{"-c", "protocol.file.allow=always", "clone", "-q"}, more...), from, repo)...)
+					configtest.Git(
+						t, outside, append(append([]string{"-c", "protocol.file.allow=always", "clone", "-q"}, more...), from, repo)...)
 				}
 				before := listPaths(t, repo)
 				o, err := Open(t.Context(), mustFind(t, FindOptions{Dir: repo}))
@@ -111,7 +117,8 @@ func TestRefuseNestedRepositories(t *testing.T) {
 func TestOtherSpellingsOfOwnFolders(t *testing.T) {
 	t.Parallel()
 	for at, refused := range map[string]bool{
-		".Company/state/office.json": true, ".COMPANY/State/bus/x": true, ".company/STATE/office.json": true, "COMPAN~1/state/office.json": true,
+		".Company/state/office.json": true, ".COMPANY/State/bus/x": true, ".company/STATE/office.json": true,
+		"COMPAN~1/state/office.json":  true,
 		".company./state/office.json": true, ".Company/state/README.md": true, ".company/state/README.md": false,
 		"company/state/office.json": false, ".companyx/state/a": false,
 	} {
@@ -155,14 +162,19 @@ func TestExcludeOnlyOwnFolders(t *testing.T) {
 		text   string
 		want   []string
 	}{
-		"no config":   {"", "", []string{"/.company/"}},
-		"config":      {"company.yaml", "version: 1\n", []string{"/.company/"}},
-		"named":       {"company.yaml", pathsYAML, []string{"/.company/", "/runtime/runs/", "/runtime/state/", "/workflows/backlog/"}},
-		"one named":   {"company.yaml", "paths: {runtime: out/company}\n", []string{"/.company/", "/out/company/runs/", "/out/company/state/"}},
-		"a subfolder": {"services/a b [x]/company.yaml", pathsYAML, []string{`/services/a\ b\ \[x]/.company/`, `/services/a\ b\ \[x]/runtime/runs/`, `/services/a\ b\ \[x]/runtime/state/`, `/services/a\ b\ \[x]/workflows/backlog/`}},
+		"no config": {"", "", []string{"/.company/"}},
+		"config":    {"company.yaml", "version: 1\n", []string{"/.company/"}},
+		"named": {"company.yaml", pathsYAML,
+			[]string{"/.company/", "/runtime/runs/", "/runtime/state/", "/workflows/backlog/"}},
+		"one named": {"company.yaml", "paths: {runtime: out/company}\n",
+			[]string{"/.company/", "/out/company/runs/", "/out/company/state/"}},
+		"a subfolder": {"services/a b [x]/company.yaml", pathsYAML,
+			[]string{`/services/a\ b\ \[x]/.company/`, `/services/a\ b\ \[x]/runtime/runs/`,
+				`/services/a\ b\ \[x]/runtime/state/`, `/services/a\ b\ \[x]/workflows/backlog/`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			repo := configtest.Repo(t, map[string]string{"src/runtime/gc.go": "x", "src/workflows/backlog/x": "x", "services/a b [x]/y": "y"})
+			repo := configtest.Repo(
+				t, map[string]string{"src/runtime/gc.go": "x", "src/workflows/backlog/x": "x", "services/a b [x]/y": "y"})
 			dir := repo
 			if c.config != "" {
 				configtest.WriteFile(t, filepath.Join(repo, c.config), c.text)
@@ -193,7 +205,8 @@ func TestExcludeOnlyOwnFolders(t *testing.T) {
 				configtest.WriteFile(t, filepath.Join(repo, "runtime/runs/new.go"), "x")
 				sources = append(sources, "?? runtime/runs/new.go")
 			}
-			for _, name := range []string{"src/runtime/new.go", "runtime/core/new.go", "src/.company/x", "runtime/runs.go", "src/workflows/backlog/new"} {
+			for _, name := range []string{"src/runtime/new.go", "runtime/core/new.go", "src/.company/x", "runtime/runs.go",
+				"src/workflows/backlog/new"} {
 				configtest.WriteFile(t, filepath.Join(repo, name), "x")
 				sources = append(sources, "?? "+name)
 			}
@@ -211,18 +224,15 @@ func TestExcludeOnlyOwnFolders(t *testing.T) {
 	}
 }
 
-// What company wrote in the past is replaced; what people wrote stays.
-func TestExcludeReplacesOldLines(t *testing.T) {
+// What people wrote stays.
+func TestExcludeAddsLines(t *testing.T) {
 	t.Parallel()
 	lines := []string{"/.company/"}
 	for _, c := range []struct{ name, have, want string }{
 		{"empty", "", excludeNote + "\n/.company/\n"},
 		{"comments", "# git's\n", "# git's\n" + excludeNote + "\n/.company/\n"},
 		{"no last line break", "*.o", "*.o\n" + excludeNote + "\n/.company/\n"},
-		{"one line of ours", "*.o\n.company/\n", "*.o\n" + excludeNote + "\n/.company/\n"},
-		{"all of ours", ".company/\nruntime/\nworkflows/backlog/\n", excludeNote + "\n/.company/\n"},
-		{"the later two apart", ".company/\n*.o\nruntime/\nworkflows/backlog/\n", "*.o\n" + excludeNote + "\n/.company/\n"},
-		{"a line of the user's own", "runtime/\n*.o\n", "runtime/\n*.o\n" + excludeNote + "\n/.company/\n"},
+		{"a line of the user's own", ".company/\n*.o\n", ".company/\n*.o\n" + excludeNote + "\n/.company/\n"},
 		{"as it is to be", "*.o\n/.company/\n", "*.o\n/.company/\n"},
 		{"as it is to be, without a line break", "/.company/", "/.company/"},
 		{"lines of Windows", "*.o\r\n", "*.o\r\n" + excludeNote + "\n/.company/\n"},
@@ -247,7 +257,8 @@ func TestExcludeKeepsLinkAndMode(t *testing.T) {
 	mustOpen(t, mustFind(t, FindOptions{Dir: repo}))
 	text, err := os.ReadFile(real)
 	info, err2 := os.Lstat(real)
-	if err != nil || err2 != nil || !strings.Contains(string(text), "*.o\n") || !strings.Contains(string(text), "/.company/") || info.Mode().Perm() != 0o600 {
+	if err != nil || err2 != nil || !strings.Contains(string(text), "*.o\n") ||
+		!strings.Contains(string(text), "/.company/") || info.Mode().Perm() != 0o600 {
 		t.Errorf("%q, %v, %v", text, info.Mode(), errors.Join(err, err2))
 	}
 }
@@ -265,18 +276,23 @@ func TestReadablePathsValidate(t *testing.T) {
 		return err
 	}
 	for _, good := range []string{
-		pathsYAML, "paths: {runtime: out/company}\n", "paths: {backlog: tickets}\n", "paths: {runtime: .company/runtime, backlog: .company/workflows/backlog}\n", "paths: {runtime: a b}\n",
+		pathsYAML, "paths: {runtime: out/company}\n", "paths: {backlog: tickets}\n",
+		"paths: {runtime: .company/runtime, backlog: .company/workflows/backlog}\n", "paths: {runtime: a b}\n",
 	} {
 		if err := load(good); err != nil {
 			t.Errorf("%q: %v", good, err)
 		}
 	}
 	for _, bad := range []string{
-		"paths: {runtime: /tmp/x}\n", "paths: {runtime: ../x}\n", "paths: {runtime: a/../../x}\n", "paths: {runtime: .}\n", "paths: {runtime: ''}\n",
-		"paths: {runtime: .git}\n", "paths: {runtime: .git/hooks}\n", "paths: {runtime: .company}\n", "paths: {runtime: .company/state}\n", "paths: {runtime: .company/state/bus}\n",
-		"paths: {backlog: .github/workflows}\n", "paths: {backlog: a/.hidden}\n", "paths: {backlog: -x}\n", "paths: {backlog: 'a*'}\n", "paths: {backlog: company.yaml}\n",
+		"paths: {runtime: /tmp/x}\n", "paths: {runtime: ../x}\n", "paths: {runtime: a/../../x}\n", "paths: {runtime: .}\n",
+		"paths: {runtime: ''}\n",
+		"paths: {runtime: .git}\n", "paths: {runtime: .git/hooks}\n", "paths: {runtime: .company}\n",
+		"paths: {runtime: .company/state}\n", "paths: {runtime: .company/state/bus}\n",
+		"paths: {backlog: .github/workflows}\n", "paths: {backlog: a/.hidden}\n", "paths: {backlog: -x}\n",
+		"paths: {backlog: 'a*'}\n", "paths: {backlog: company.yaml}\n",
 		"paths: {runtime: a, backlog: a}\n", "paths: {runtime: a, backlog: a/b}\n", "paths: {runtime: a/b, backlog: a}\n",
-		"paths: {runtime: .company/workflows/backlog}\n", "paths: {backlog: .company/runtime}\n", "paths: {runtime: a/}\n", "paths: {runtime: a//b}\n", `paths: {runtime: "a\nb"}` + "\n",
+		"paths: {runtime: .company/workflows/backlog}\n", "paths: {backlog: .company/runtime}\n", "paths: {runtime: a/}\n",
+		"paths: {runtime: a//b}\n", `paths: {runtime: "a\nb"}` + "\n",
 		"paths: {runtime: [a]}\n", "paths: {runtimes: a}\n", "paths: runtime\n",
 	} {
 		if err := load(bad); company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), "paths") {
@@ -296,11 +312,13 @@ func TestPathsOnlyInOfficeConfig(t *testing.T) {
 	configtest.WriteFile(t, filepath.Join(user, "company", "config.yaml"), pathsYAML)
 	for name, o := range map[string]config.LoadOptions{
 		"the user's config": {OfficeDir: configtest.Dir(t), Env: configtest.Env(map[string]string{"XDG_CONFIG_HOME": user})},
-		"the environment":   {OfficeDir: configtest.Dir(t), Env: configtest.Env(map[string]string{"COMPANY_PATHS_RUNTIME": "runtime"})},
-		"a flag":            {OfficeDir: configtest.Dir(t), Flags: map[string]string{"paths.backlog": "b"}},
-		"no office":         {Flags: map[string]string{"paths.backlog": "b"}},
+		"the environment": {OfficeDir: configtest.Dir(t),
+			Env: configtest.Env(map[string]string{"COMPANY_PATHS_RUNTIME": "runtime"})},
+		"a flag":    {OfficeDir: configtest.Dir(t), Flags: map[string]string{"paths.backlog": "b"}},
+		"no office": {Flags: map[string]string{"paths.backlog": "b"}},
 	} {
-		if _, err := config.Load(t.Context(), o); company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), "the office's own company.yaml alone") {
+		if _, err := config.Load(t.Context(), o); company.CodeOf(err) != company.EConfig ||
+			!strings.Contains(err.Error(), "the office's own company.yaml alone") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -309,11 +327,13 @@ func TestPathsOnlyInOfficeConfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := l.Origin["paths.runtime"]; !strings.HasPrefix(got, filepath.Join(dir, config.ConfigName)+":2:") || l.Config.Paths.Runtime != "runtime" {
+	if got := l.Origin["paths.runtime"]; !strings.HasPrefix(got, filepath.Join(dir, config.ConfigName)+":2:") ||
+		l.Config.Paths.Runtime != "runtime" {
 		t.Errorf("from %s: %+v", got, l.Config.Paths)
 	}
 	p := mustFind(t, FindOptions{Dir: dir})
-	if p.Runs != filepath.Join(dir, "runtime", "runs") || p.Tasks != filepath.Join(dir, "runtime", "state") || p.Backlog != filepath.Join(dir, "workflows", "backlog") {
+	if p.Runs != filepath.Join(dir, "runtime", "runs") || p.Tasks != filepath.Join(dir, "runtime", "state") ||
+		p.Backlog != filepath.Join(dir, "workflows", "backlog") {
 		t.Errorf("%+v", p)
 	}
 }
@@ -322,99 +342,31 @@ func TestPathsOnlyInOfficeConfig(t *testing.T) {
 // checkout would fill with files, and vanish from git status, unasked.
 func TestTrackedPathsUsualFoldersOnly(t *testing.T) {
 	t.Parallel()
-	if _, err := config.Load(t.Context(), config.LoadOptions{OfficeDir: configtest.Repo(t, map[string]string{"company.yaml": pathsYAML})}); err != nil {
+	if _, err := config.Load(t.Context(),
+		config.LoadOptions{OfficeDir: configtest.Repo(t, map[string]string{"company.yaml": pathsYAML})}); err != nil {
 		t.Errorf("the usual names: %v", err)
 	}
-	for _, text := range []string{"paths: {runtime: src}\n", "paths: {backlog: docs/tickets}\n", "paths: {runtime: workflows/backlog, backlog: runtime}\n"} {
-		if _, err := config.Load(t.Context(), config.LoadOptions{OfficeDir: configtest.Repo(t, map[string]string{"company.yaml": text})}); err == nil || !strings.Contains(err.Error(), "needs your trust") {
+	for _, text := range []string{"paths: {runtime: src}\n", "paths: {backlog: docs/tickets}\n",
+		"paths: {runtime: workflows/backlog, backlog: runtime}\n"} {
+		if _, err := config.Load(t.Context(),
+			config.LoadOptions{OfficeDir: configtest.Repo(t, map[string]string{"company.yaml": text})}); err == nil ||
+			!strings.Contains(err.Error(), "needs your trust") {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
 }
 
-// oldOffice is an office as the version before paths made it: readable files
-// beside company.yaml, three lines in .git/info/exclude that begin nowhere.
-func oldOffice(t testing.TB, files map[string]string) string {
-	t.Helper()
-	repo := configtest.Repo(t, map[string]string{"company.yaml": "version: 1\n"})
-	for name, text := range files {
-		configtest.WriteFile(t, filepath.Join(repo, name), text)
-	}
-	for _, dir := range []string{".company/state/bus", ".company/state/git", ".company/cache", ".company/logs", "runtime/runs", "workflows/backlog"} {
-		if err := os.MkdirAll(filepath.Join(repo, dir), 0o700); err != nil {
-			t.Fatal(err)
-		}
-	}
-	configtest.WriteFile(t, filepath.Join(repo, ".company/state/office.json"), `{"version":1,"id":"k3fq","created":"2026-01-02T03:04:05Z"}`+"\n")
-	configtest.WriteFile(t, filepath.Join(repo, ".git/info/exclude"), "# git's\n.company/\nruntime/\nworkflows/backlog/\n")
-	return repo
-}
-
-func TestLegacyOfficeKeepsPaths(t *testing.T) {
-	t.Parallel()
-	const old = ".company/state/bus/ledger"
-	for name, c := range map[string]struct {
-		files         map[string]string
-		runs, backlog string
-	}{
-		"with runs":      {map[string]string{old: "x", "runtime/runs/t1-01.1/result.json": "{}", "runtime/state/t1.json": "{}", "workflows/backlog/t1-01.md": "x"}, "runtime/runs", "workflows/backlog"},
-		"with a task":    {map[string]string{old: "x", "runtime/state/t1.json": "{}"}, "runtime/runs", ".company/workflows/backlog"},
-		"without any":    {map[string]string{old: "x"}, ".company/runtime/runs", ".company/workflows/backlog"},
-		"beside sources": {map[string]string{old: "x", "runtime/runs/t1-01.1/result.json": "{}", "runtime/core/gc.go": "x"}, "runtime/runs", ".company/workflows/backlog"},
-		"sources alone":  {map[string]string{old: "x", "runtime/runs/main.go": "x", "runtime/state/machine.go": "x", "workflows/backlog/notes.md": "x"}, ".company/runtime/runs", ".company/workflows/backlog"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			repo := oldOffice(t, c.files)
-			p := mustFind(t, FindOptions{Dir: repo})
-			if p.Runs != filepath.Join(repo, c.runs) || p.Backlog != filepath.Join(repo, c.backlog) {
-				t.Fatalf("runs in %s, tickets in %s", p.Runs, p.Backlog)
-			}
-			o := mustOpen(t, p)
-			if o.ID != "k3fq" || len(o.CopiedFrom) != 0 {
-				t.Errorf("it is %s now, formerly %v", o.ID, o.CopiedFrom)
-			}
-			if said := strings.Join(o.Notices, "\n"); strings.Contains(said, "runtime/") != (c.runs == "runtime/runs") {
-				t.Errorf("it says %q", said)
-			}
-			for file, text := range c.files {
-				if got, err := os.ReadFile(filepath.Join(repo, file)); err != nil || string(got) != text {
-					t.Errorf("%s: %q, %v", file, got, err)
-				}
-			}
-			if text := "\n" + excludeOf(t, repo); strings.Contains(text, "\nruntime/") || strings.Contains(text, "\n.company/") || !strings.Contains(text, "\n/.company/\n") || !strings.Contains(text, "# git's\n") {
-				t.Errorf("exclude:\n%s", text)
-			}
-			configtest.WriteFile(t, filepath.Join(repo, "src/runtime/new.go"), "x")
-			if out := configtest.Git(t, repo, "status", "--porcelain", "-uall"); !strings.Contains(out, "?? src/runtime/new.go") || strings.Contains(out, "t1") || strings.Contains(out, ".company") {
-				t.Errorf("git status:\n%s", out)
-			}
-			// From then on it is written down: said once, and true when the files
-			// are cleaned up.
-			if err := errors.Join(os.RemoveAll(filepath.Join(repo, "runtime")), os.RemoveAll(filepath.Join(repo, "workflows"))); err != nil {
-				t.Fatal(err)
-			}
-			again := mustOpen(t, mustFind(t, FindOptions{Dir: repo}))
-			if again.Runs != o.Runs || again.Backlog != o.Backlog || len(again.Notices) != 0 || again.ID != "k3fq" {
-				t.Errorf("opened again: %s, %s, %s, %q", again.ID, again.Runs, again.Backlog, again.Notices)
-			}
-			// company.yaml has the last word.
-			configtest.WriteFile(t, filepath.Join(repo, "company.yaml"), "paths: {runtime: .company/runtime}\n")
-			if p := mustFind(t, FindOptions{Dir: repo}); p.Runs != filepath.Join(repo, ".company/runtime/runs") {
-				t.Errorf("named, and yet %s", p.Runs)
-			}
-		})
-	}
-}
-
-// A checkout cannot pass for an old office: its files are in git's index.
-func TestTrackedFilesAreNoLegacyOffice(t *testing.T) {
+// A checkout cannot bring an office along.
+func TestTrackedFilesAreNoOffice(t *testing.T) {
 	t.Parallel()
 	repo := configtest.Repo(t, map[string]string{"company.yaml": "version: 1\n", "runtime/runs/t1-01.1/result.json": "{}"})
 	if p := mustFind(t, FindOptions{Dir: repo}); p.Runs != filepath.Join(repo, ".company/runtime/runs") {
 		t.Fatalf("runs in %s", p.Runs)
 	}
 	mustOpen(t, mustFind(t, FindOptions{Dir: repo}))
-	repo = configtest.Repo(t, map[string]string{"company.yaml": "version: 1\n", "runtime/runs/t1-01.1/result.json": "{}", ".company/state/office.json": `{"version":1,"id":"k3fq"}`})
+	repo = configtest.Repo(
+		t, map[string]string{"company.yaml": "version: 1\n", "runtime/runs/t1-01.1/result.json": "{}",
+			".company/state/office.json": `{"version":1,"id":"k3fq"}`})
 	if _, err := Open(t.Context(), mustFind(t, FindOptions{Dir: repo})); company.CodeOf(err) != company.EConfig {
 		t.Errorf("tracked state: %v", err)
 	}
@@ -450,7 +402,8 @@ func TestCopyGetsNewID(t *testing.T) {
 	for _, to := range []string{filepath.Join(configtest.Dir(t), "beside"), filepath.Join(shm, "elsewhere")} {
 		copyTree(t, repo, to)
 		c := mustOpen(t, mustFind(t, FindOptions{Dir: to}))
-		if ids[c.ID] || !slices.Equal(c.CopiedFrom, []string{first.ID}) || len(c.Notices) != 1 || !strings.Contains(c.Notices[0], first.ID) {
+		if ids[c.ID] || !slices.Equal(c.CopiedFrom, []string{first.ID}) || len(c.Notices) != 1 ||
+			!strings.Contains(c.Notices[0], first.ID) {
 			t.Errorf("the copy is %s, formerly %v, and says %q", c.ID, c.CopiedFrom, c.Notices)
 		}
 		ids[c.ID] = true
@@ -460,7 +413,8 @@ func TestCopyGetsNewID(t *testing.T) {
 		}
 		// And a copy of the copy.
 		copyTree(t, to, to+"2")
-		if cc := mustOpen(t, mustFind(t, FindOptions{Dir: to + "2"})); ids[cc.ID] || !slices.Equal(cc.CopiedFrom, []string{c.ID, first.ID}) {
+		if cc := mustOpen(t, mustFind(t, FindOptions{Dir: to + "2"})); ids[cc.ID] ||
+			!slices.Equal(cc.CopiedFrom, []string{c.ID, first.ID}) {
 			t.Errorf("the copy of the copy is %s, formerly %v", cc.ID, cc.CopiedFrom)
 		}
 	}
@@ -546,7 +500,8 @@ func TestFolderErrors(t *testing.T) {
 		&os.PathError{Op: "mkdirat", Path: ".company", Err: syscall.EIO}:    "see that the folder is yours",
 	} {
 		var e *company.Error
-		if err := p.folderError(why); !errors.As(err, &e) || e.Code != company.EConfig || !strings.Contains(e.Hint, want) || !errors.Is(err, why) {
+		if err := p.folderError(why); !errors.As(err, &e) || e.Code != company.EConfig || !strings.Contains(e.Hint, want) ||
+			!errors.Is(err, why) {
 			t.Errorf("%v: %v, fix %q", why, err, e.Hint)
 		}
 	}

@@ -12,31 +12,30 @@ import (
 	"github.com/google/renameio/v2"
 
 	"company/internal/company"
-	"company/internal/gitindex"
-	"company/internal/safetext"
+	"company/internal/gitops/gitindex"
+	"company/internal/lib/safetext"
 )
 
-// ignoreFiles are names of files that hold patterns which git ignores.
+// ignoreFiles are usual names of files with git ignore patterns.
 var ignoreFiles = []string{"exclude", "ignore", ".gitignore", "gitignore", ".gitignore_global"}
 
-// maxExclude bounds an exclude file, in bytes.
+// maxExclude limits the size of an exclude file, in bytes.
 const maxExclude = 1 << 20
 
-// excludeNote stands above the lines of an office in .git/info/exclude.
+// excludeNote is the comment above the lines of an office in .git/info/exclude.
 const excludeNote = "# The own files of an office of company:"
 
-// ExcludeFromGit hides the folders of the office from the git status of the checkout
-// that it is in, as Open does, and makes nothing else. It tells the file, and
-// the lines in it that are this office's; none outside of a checkout.
-func ExcludeFromGit(ctx context.Context, p Paths) (file string, lines []string, err error) {
-	file, err = p.findExcludeFile(ctx)
+// ExcludeFromGit hides the folders of the office from git status in its checkout, as Open does, without creating the
+// office. It returns the file and this office's lines in it. Outside of a checkout it returns neither.
+func ExcludeFromGit(ctx context.Context, paths Paths) (file string, lines []string, err error) {
+	file, err = paths.findExcludeFile(ctx)
 	if err != nil || file == "" {
 		return "", nil, err
 	}
-	return p.excludeFolders(file)
+	return paths.excludeFolders(file)
 }
 
-// findExcludeFile finds the exclude file of the checkout; "" outside of one.
+// findExcludeFile returns the exclude file of the checkout, or "" outside of one.
 func (p Paths) findExcludeFile(ctx context.Context) (string, error) {
 	if p.Repo == "" {
 		return "", nil
@@ -44,12 +43,12 @@ func (p Paths) findExcludeFile(ctx context.Context) (string, error) {
 	return gitindex.ExcludeFile(ctx, p.parentDir)
 }
 
-// excludeFolders writes the office's folders into an exclude file, where they are
-// missing.
+// excludeFolders adds the office's folders to an exclude file if they are missing.
 func (p Paths) excludeFolders(at string) (file string, lines []string, err error) {
 	file = at
 	fail := func(err error) (string, []string, error) {
-		return "", nil, company.E(company.EGit, "the office's folders cannot be added to "+file).Wrap(err).Fix("see that the file is yours")
+		return "", nil, company.E(company.EGit, "the office's folders cannot be added to "+file).Wrap(err).
+			Fix(chooseFix(err, "see that the file is yours"))
 	}
 	if lines, err = p.ignorePatterns(); err != nil {
 		return fail(err)
@@ -75,7 +74,8 @@ func (p Paths) excludeFolders(at string) (file string, lines []string, err error
 	}
 	if file, err = makeExcludeFolder(at); err != nil {
 		return "", nil, company.E(company.EGit, "the office's folders cannot be added to "+at).Wrap(err).
-			Fix("add these lines to the file yourself, or put a file in the link's place: " + safetext.EscapeLine(strings.Join(lines, " "), 400))
+			Fix("add these lines to the file yourself, or put a file in the link's place: " +
+				safetext.EscapeLine(strings.Join(lines, " "), 400))
 	}
 	if err := renameio.WriteFile(file, []byte(want), mode, renameio.WithTempDir(filepath.Dir(file))); err != nil {
 		return fail(err)
@@ -83,9 +83,9 @@ func (p Paths) excludeFolders(at string) (file string, lines []string, err error
 	return file, lines, nil
 }
 
-// makeExcludeFolder makes the folder of an exclude file, and returns where the file really is. A .git
-// that came in an archive may have a link there, to any file of the president's. One that leaves the
-// git folder is followed to what is a file of such patterns already, by its name: people share them.
+// makeExcludeFolder creates the folder of an exclude file, and returns the real path of the file. A .git from an
+// archive may have a link there to any file of the president. A link out of the git folder is followed only to an
+// existing file with a usual name for ignore patterns, because people share such files.
 func makeExcludeFolder(file string) (real string, err error) {
 	top, err := filepath.EvalSymlinks(filepath.Dir(filepath.Dir(file)))
 	if err != nil {
@@ -112,8 +112,7 @@ func makeExcludeFolder(file string) (real string, err error) {
 	return real, nil
 }
 
-// ignorePatterns are the patterns that name the office's own folders and nothing
-// else, anchored at the top of the checkout.
+// ignorePatterns returns patterns that match only the office's own folders, anchored at the top of the checkout.
 func (p Paths) ignorePatterns() ([]string, error) {
 	at, err := filepath.Rel(p.Repo, p.parentDir)
 	if err != nil {
@@ -129,38 +128,24 @@ func (p Paths) ignorePatterns() ([]string, error) {
 	return lines, nil
 }
 
-// escapePattern is a path as a pattern of gitignore that matches it alone. A line
-// break cannot be written there: any one character is allowed in its place.
+// escapePattern returns a gitignore pattern that matches only the given path. Line breaks cannot be escaped, so any
+// single character matches in their place.
 func escapePattern(path string) string {
 	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`, " ", `\ `, "\n", "?", "\r", "?").Replace(path)
 }
 
-// mergeExcludeLines is the text of an exclude file with these lines in it, and without
-// those that company wrote before: they stood for any folder of such a name,
-// however deep, and hid source files of people.
+// mergeExcludeLines returns the text of an exclude file with the given lines added.
 func mergeExcludeLines(have string, lines []string) string {
-	var kept []string
-	if have != "" {
-		kept = strings.Split(strings.TrimSuffix(have, "\n"), "\n")
-	}
-	old := func(i int, line string) bool { return i >= 0 && i < len(kept) && kept[i] == line }
 	var out []string
-	for i, line := range kept {
-		switch {
-		case line == ".company/", line == "workflows/backlog/":
-			continue
-		case line == "runtime/" && (old(i-1, ".company/") || old(i+1, "workflows/backlog/")):
-			continue // beside the others it was written with them
-		}
-		out = append(out, line)
+	if have != "" {
+		out = strings.Split(strings.TrimSuffix(have, "\n"), "\n")
 	}
 	add := slices.DeleteFunc(slices.Clone(lines), func(l string) bool { return slices.Contains(out, l) })
-	if len(add) > 0 && !slices.Contains(out, excludeNote) {
-		add = append([]string{excludeNote}, add...)
-	}
-	out = append(out, add...)
-	if slices.Equal(out, kept) {
+	if len(add) == 0 {
 		return have
 	}
-	return strings.Join(out, "\n") + "\n"
+	if !slices.Contains(out, excludeNote) {
+		out = append(out, excludeNote)
+	}
+	return strings.Join(append(out, add...), "\n") + "\n"
 }

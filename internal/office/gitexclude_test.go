@@ -7,7 +7,7 @@ import (
 	"syscall"
 	"testing"
 
-	"company/internal/config/configtest"
+	"company/internal/office/config/configtest"
 )
 
 // The .git of an unpacked archive may have a link in the place of its exclude file, or what never
@@ -68,7 +68,8 @@ func TestLinksOfAnExcludeFile(t *testing.T) {
 				t.Error("the office's folders are not hidden")
 			}
 			profile, err := os.ReadFile(filepath.Join(home, "profile"))
-			if _, gone := os.Lstat(filepath.Join(home, "exclude")); err != nil || string(profile) != "export A=1\n" || gone == nil {
+			if _, gone := os.Lstat(filepath.Join(home, "exclude")); err != nil || string(profile) != "export A=1\n" ||
+				gone == nil {
 				t.Errorf("files of the president's were written: %q, %v", profile, err)
 			}
 		})

@@ -14,33 +14,27 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/config"
-	"company/internal/folder"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
+	"company/internal/lib/safedir"
 )
 
 const (
 	officeName    = "office.json"
 	maxOfficeFile = 64 << 10
-	// layoutVersion is the arrangement of folders that this version makes.
-	layoutVersion = 2
 )
 
-// officeFile is state/office.json. Fields beyond the first three were added
-// later: an office of before has none of them.
+// officeFile is the content of state/office.json.
 type officeFile struct {
-	Version    int                   `json:"version"`
-	ID         string                `json:"id"`
-	Created    time.Time             `json:"created"`
-	Layout     int                   `json:"layout,omitempty"`
-	Readable   *config.ReadablePaths `json:"paths,omitempty"` // where an office of before keeps its readable files
-	Location   *location             `json:"seat,omitempty"`
-	CopiedFrom []string              `json:"formerly,omitempty"`
-	Bus        string                `json:"bus,omitempty"` // the driver that has the ledger
+	Version    int       `json:"version"`
+	ID         string    `json:"id"`
+	Created    time.Time `json:"created"`
+	Location   *location `json:"seat,omitempty"`
+	CopiedFrom []string  `json:"formerly,omitempty"`
+	Bus        string    `json:"bus,omitempty"` // driver of the ledger
 }
 
-// location is where a state folder is. A copy of an office has the original's id
-// in its files, and is known by being elsewhere.
+// location identifies the place of a state folder. A copy of an office contains the original's id, and is recognized
+// by its different location.
 type location struct {
 	Host  string `json:"host,omitempty"`
 	Inode uint64 `json:"inode"`
@@ -49,8 +43,7 @@ type location struct {
 
 var idRE = lazyregexp.New(`^[a-z2-7]{4}$`)
 
-// ensureID reads the office's id, and makes one where there is none or where
-// the one that is there is another office's.
+// ensureID reads the office's id. It makes a new id if there is none, or if the office is a copy of another one.
 func (o *Office) ensureID() error {
 	state := o.StateFolder
 	unlock, err := state.Lock()
@@ -69,21 +62,14 @@ func (o *Office) ensureID() error {
 	was := rec
 	switch {
 	case !known:
-		rec = officeFile{Version: 1, ID: newID(), Created: time.Now().UTC().Truncate(time.Second), Layout: layoutVersion}
+		rec = officeFile{Version: 1, ID: newID(), Created: time.Now().UTC().Truncate(time.Second)}
 	case rec.Location != nil && rec.Location.wasCopiedTo(here, rec.ID):
 		rec.CopiedFrom = append([]string{rec.ID}, rec.CopiedFrom...)
 		rec.ID = newID()
-		o.Notices = append(o.Notices, "this office is a copy of "+was.ID+" ("+rec.Location.Path+"): it is "+rec.ID+" from now on, and leaves what was under way to the original")
+		o.Notices = append(o.Notices, "this office is a copy of "+was.ID+" ("+rec.Location.Path+"): it is "+rec.ID+
+			" from now on, and leaves what was under way to the original")
 	}
 	rec.Location = &here
-	if rec.Layout == 0 {
-		rec.Layout = layoutVersion
-		if o.isLegacy {
-			rec.Readable = &config.ReadablePaths{Runtime: pathDir(o.relativePath(o.Runs)), Backlog: o.relativePath(o.Backlog)}
-			o.Notices = append(o.Notices, "this office keeps its readable files where it began to, in "+rec.Readable.Runtime+"/ and "+rec.Readable.Backlog+
-				"/; a new one keeps them in .company/ (paths in company.yaml says where)")
-		}
-	}
 	o.ID, o.CopiedFrom = rec.ID, rec.CopiedFrom
 	data, err := json.Marshal(rec)
 	if err != nil {
@@ -96,7 +82,7 @@ func (o *Office) ensureID() error {
 }
 
 // writeOfficeFile replaces office.json.
-func writeOfficeFile(state *folder.Folder, rec officeFile) error {
+func writeOfficeFile(state *safedir.Folder, rec officeFile) error {
 	data, err := json.Marshal(rec)
 	if err != nil {
 		return err
@@ -107,18 +93,19 @@ func writeOfficeFile(state *folder.Folder, rec officeFile) error {
 	return state.Sync(".")
 }
 
-func idError(state *folder.Folder, err error) error {
+func idError(state *safedir.Folder, err error) error {
 	var own *company.Error
 	if errors.As(err, &own) {
 		return err
 	}
-	return company.E(company.EConfig, "the office's id cannot be kept in "+state.Path()).Wrap(err).Fix("see that the folder is yours and has space")
+	return company.E(company.EConfig, "the office's id cannot be kept in "+state.Path()).Wrap(err).
+		Fix("see that the folder is yours and has space")
 }
 
-// StoredID returns the id of the office at p, without opening it. It is empty where there is no
-// office yet, where its file cannot be read, and where the office is a copy that gets another id.
+// StoredID returns the id of the office at p without opening it. It returns "" if there is no office yet, its file
+// cannot be read, or the office is a copy that will get a new id.
 func StoredID(p Paths) string {
-	state, err := folder.Open(p.State)
+	state, err := safedir.Open(p.State)
 	if err != nil {
 		return ""
 	}
@@ -134,8 +121,8 @@ func StoredID(p Paths) string {
 	return rec.ID
 }
 
-// readOfficeFile reads office.json; known is false where there is none.
-func readOfficeFile(state *folder.Folder) (rec officeFile, known bool, err error) {
+// readOfficeFile reads office.json. known is false if the file does not exist.
+func readOfficeFile(state *safedir.Folder) (rec officeFile, known bool, err error) {
 	data, err := state.ReadFile(officeName, maxOfficeFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return officeFile{}, false, nil
@@ -145,7 +132,8 @@ func readOfficeFile(state *folder.Folder) (rec officeFile, known bool, err error
 		return officeFile{}, false, err
 	}
 	if err != nil {
-		return officeFile{}, false, company.E(company.EConfig, state.Join(officeName)+" cannot be read").Wrap(err).Fix("see that it is a plain file of yours")
+		return officeFile{}, false, company.E(company.EConfig, state.Join(officeName)+" cannot be read").Wrap(err).
+			Fix("see that it is a plain file of yours")
 	}
 	if err := json.Unmarshal(data, &rec); err != nil || rec.Version != 1 || !idRE.MatchString(rec.ID) {
 		return officeFile{}, false, company.E(company.EConfig, state.Join(officeName)+" is damaged").Wrap(err).
@@ -160,8 +148,8 @@ func newID() string {
 	return strings.ToLower(base32.StdEncoding.EncodeToString(raw[:]))[:4]
 }
 
-// readLocation is where a state folder is.
-func readLocation(state *folder.Folder) (location, error) {
+// readLocation returns the location of a state folder.
+func readLocation(state *safedir.Folder) (location, error) {
 	info, err := state.Stat()
 	if err != nil {
 		return location{}, err
@@ -173,10 +161,9 @@ func readLocation(state *folder.Folder) (location, error) {
 	return location{Host: hostID(), Inode: st.Ino, Path: state.Path()}, nil
 }
 
-// wasCopiedTo reports whether the office of this id was at s and is copied to
-// here. A folder that is moved keeps its inode; a backup that is put back has
-// its old path. Where neither decides, the office that is not at the recorded
-// path is the copy.
+// wasCopiedTo reports whether the office with this id was at s and was copied to here. A moved folder keeps its inode,
+// and a restored backup has its old path. If both fail to decide, the office that is not at the recorded path is the
+// copy.
 func (s location) wasCopiedTo(here location, id string) bool {
 	switch {
 	case s.Inode != here.Inode:
@@ -187,30 +174,29 @@ func (s location) wasCopiedTo(here location, id string) bool {
 	return false
 }
 
-// otherOfficeAt reports whether an office of this id, and not the one that is here,
-// has its state at a path.
+// otherOfficeAt reports whether a path is the state folder of an office with this id, other than the one at here.
 func otherOfficeAt(path, here, id string) bool {
-	there, err := folder.Open(path)
+	there, err := safedir.Open(path)
 	if err != nil {
 		return false
 	}
 	defer there.Close()
-	self, err := folder.Open(here)
+	self, err := safedir.Open(here)
 	if err != nil {
 		return false
 	}
 	defer self.Close()
-	a, err1 := there.Stat()
+	info, err1 := there.Stat()
 	b, err2 := self.Stat()
-	if err1 != nil || err2 != nil || os.SameFile(a, b) {
+	if err1 != nil || err2 != nil || os.SameFile(info, b) {
 		return false
 	}
 	rec, known, err := readOfficeFile(there)
 	return err == nil && known && rec.ID == id
 }
 
-// hostID names this machine by a hash that does not reveal it. It is empty
-// where the machine has no name that stays, as in many containers.
+// hostID identifies this machine by a hash that does not reveal its id. It returns "" if the machine has no permanent
+// id, as in many containers.
 func hostID() string {
 	for _, file := range []string{"/etc/machine-id", "/var/lib/dbus/machine-id"} {
 		if text, err := os.ReadFile(file); err == nil && len(strings.TrimSpace(string(text))) >= 16 {

@@ -7,20 +7,20 @@ import (
 	"path/filepath"
 
 	"company/internal/company"
-	"company/internal/config"
-	"company/internal/folder"
-	"company/internal/shell"
+	"company/internal/lib/safedir"
+	"company/internal/lib/shellquote"
+	"company/internal/office/config"
 )
 
-// keptConfig is the copy of a company.yaml that git does not track, in the folder of the
-// state. git clean removes the file itself.
+// keptConfig is the name of a copy in the state folder of a company.yaml that git does not track. It exists because
+// git clean removes the original.
 const (
 	keptConfig    = config.ConfigName + ".kept"
 	maxKeptConfig = 64 << 10
 )
 
-// markForGit makes git clean pass .company over.
-func (p Paths) markForGit(base *folder.Folder) error {
+// markForGit makes git clean skip .company.
+func (p Paths) markForGit(base *safedir.Folder) error {
 	own, err := base.Sub(p.relativePath(p.ownDir))
 	if err != nil {
 		return p.folderError(err)
@@ -32,8 +32,7 @@ func (p Paths) markForGit(base *folder.Folder) error {
 	return nil
 }
 
-// keepConfig keeps a copy of the company.yaml beside the office's folders, and none where
-// git tracks the file: then git has it.
+// keepConfig keeps a copy of the company.yaml in the state folder. If git tracks the file it removes the copy.
 func (o *Office) keepConfig(tracked bool) error {
 	if tracked {
 		if err := o.StateFolder.Remove(keptConfig); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -47,10 +46,9 @@ func (o *Office) keepConfig(tracked bool) error {
 	return nil
 }
 
-// copyConfig writes the company.yaml of now to the state folder. A file that is no plain
-// one is the president's to keep.
-func (p Paths) copyConfig(state *folder.Folder) error {
-	base, err := folder.Open(p.parentDir)
+// copyConfig copies the current company.yaml to the state folder. It skips the copy unless the file is a plain one.
+func (p Paths) copyConfig(state *safedir.Folder) error {
+	base, err := safedir.Open(p.parentDir)
 	if err != nil {
 		return err
 	}
@@ -65,8 +63,8 @@ func (p Paths) copyConfig(state *folder.Folder) error {
 	return state.WriteFile(keptConfig, text, 0o600)
 }
 
-// RefreshKeptConfig brings the copy of the company.yaml up to date where the office keeps
-// one. A copy that cannot be written stays as it is: the next Open tells why.
+// RefreshKeptConfig updates the copy of the company.yaml, if there is one. If the copy cannot be written it stays
+// unchanged: the next Open reports why.
 func (p Paths) RefreshKeptConfig() {
 	if !p.HasFile(p.State, keptConfig) {
 		return
@@ -79,8 +77,8 @@ func (p Paths) RefreshKeptConfig() {
 	_ = p.copyConfig(state)
 }
 
-// CheckConfigThere refuses to go on without a company.yaml of which the office keeps a
-// copy: other models, gates and caps would count unnoticed.
+// CheckConfigThere returns an error if the company.yaml is missing and a copy exists. Without the file, other models,
+// gates and caps would apply unnoticed.
 func (p Paths) CheckConfigThere() error {
 	file, copied := filepath.Join(p.parentDir, config.ConfigName), filepath.Join(p.State, keptConfig)
 	if isFile(file) || !p.HasFile(p.State, keptConfig) {
@@ -88,5 +86,6 @@ func (p Paths) CheckConfigThere() error {
 	}
 	return company.E(company.EConfig, file+" is gone").
 		Because("git clean may have removed it, and without it other settings would count; the office has a copy").
-		Fix("put it back: cp " + shell.QuoteArgument(copied) + " " + shell.QuoteArgument(file) + "; to go on without it: rm " + shell.QuoteArgument(copied))
+		Fix("put it back: cp " + shellquote.QuoteArgument(copied) + " " + shellquote.QuoteArgument(file) +
+			"; to go on without it: rm " + shellquote.QuoteArgument(copied))
 }

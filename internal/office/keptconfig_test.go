@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/config/configtest"
+	"company/internal/office/config/configtest"
 )
 
 // An office keeps a copy of a company.yaml that git does not track, as it is at each

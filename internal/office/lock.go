@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/folder"
-	"company/internal/retry"
+	"company/internal/lib/retry"
+	"company/internal/lib/safedir"
 )
 
 // lockName is the file in the state folder that the holder locks.
@@ -26,11 +26,11 @@ type Holder struct {
 	Host    string    `json:"host"`
 	Started time.Time `json:"started"`
 	Command string    `json:"command"`
-	Socket  string    `json:"socket,omitempty"` // where it answers; empty while it does not listen
+	Socket  string    `json:"socket,omitempty"` // where it listens; empty if it does not listen
 }
 
-// Lock is the right to be the one process of an office. It ends with Release
-// or with the process, however that dies.
+// Lock is the exclusive right of a process to work in an office. It ends with Release or when the process ends,
+// however that happens.
 type Lock struct {
 	paths Paths
 	mu    sync.Mutex
@@ -38,27 +38,28 @@ type Lock struct {
 	who   Holder
 }
 
-// TryLock takes the office's lock. When another process has it, lock is nil and
-// held names it; held is the zero Holder when that process has not written its
-// name yet. The office must have been opened.
-func TryLock(p Paths) (lock *Lock, held *Holder, err error) {
+// TryLock takes the office's lock without waiting. If another process has it, lock is nil and held describes that
+// process. held is a zero Holder if the process has not written its description yet. The office must have been opened
+// before.
+func TryLock(paths Paths) (lock *Lock, held *Holder, err error) {
 	fail := func(err error) error {
-		return company.E(company.EConfig, "the office cannot be locked: "+p.Lock()).Wrap(err).Fix("see that the folder is yours and on a local disk")
+		return company.E(company.EConfig, "the office cannot be locked: "+paths.Lock()).Wrap(err).
+			Fix(chooseFix(err, "see that the folder is yours and on a local disk"))
 	}
-	state, err := p.Folder(p.State)
+	state, err := paths.Folder(paths.State)
 	if err != nil {
 		return nil, nil, fail(err)
 	}
 	defer state.Close()
 	for tries := 0; ; tries++ {
-		f, err := state.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
+		file, err := state.OpenFile(lockName, os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			return nil, nil, fail(err)
 		}
-		err = lockExclusive(f)
+		err = lockExclusive(file)
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			held := readHolder(f)
-			_ = f.Close()
+			held := readHolder(file)
+			_ = file.Close()
 			if !held.isPassing() || tries == mostTries {
 				return nil, held, nil
 			}
@@ -66,49 +67,52 @@ func TryLock(p Paths) (lock *Lock, held *Holder, err error) {
 			continue
 		}
 		if err != nil {
-			_ = f.Close()
+			_ = file.Close()
 			return nil, nil, fail(err)
 		}
-		// A lock on a file that is no longer the one at the path locks nothing.
-		mine, err1 := f.Stat()
+		// A lock on a file that was replaced at the path is worthless.
+		mine, err1 := file.Stat()
 		there, err2 := state.Lstat(lockName)
 		if err1 == nil && err2 == nil && os.SameFile(mine, there) {
-			host, _ := os.Hostname() // only shown
-			l := &Lock{paths: p, file: f, who: Holder{PID: os.Getpid(), Host: host, Started: time.Now().UTC(), Command: commandLine()}}
-			if err := l.writeHolder(); err != nil {
-				_ = f.Close()
+			host, _ := os.Hostname() // only for display
+			l := &Lock{paths: paths, file: file,
+				who: Holder{PID: os.Getpid(), Host: host, Started: time.Now().UTC(), Command: commandLine()}}
+			// On a full disk keep the lock without the description: cleanup and status are needed to free space.
+			if err := l.writeHolder(); err != nil && !isFull(err) {
+				_ = file.Close()
 				return nil, nil, fail(err)
 			}
 			return l, nil, nil
 		}
-		_ = f.Close()
+		_ = file.Close()
 		if err := errors.Join(err1, err2); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return nil, nil, fail(err)
 		}
 	}
 }
 
-// LockPatience is how long a command waits for one that only looks.
+// LockPatience is how long a command waits for a process that only reads the office.
 const LockPatience = 5 * time.Second
 
-// TakeLock is TryLock that waits, up to patience, for a holder without a socket: a command
-// that only looks, as company watch and company feed --follow do again and again, has the
-// office for a moment. A holder with a socket is given at once.
-func TakeLock(ctx context.Context, p Paths, patience time.Duration) (lock *Lock, held *Holder, err error) {
+// TakeLock is like TryLock, but waits up to patience for a holder without a socket. Commands that only read, such as
+// company watch and company feed --follow, repeatedly hold the office for a moment. If the holder has a socket,
+// TakeLock returns it at once.
+func TakeLock(ctx context.Context, paths Paths, patience time.Duration) (lock *Lock, held *Holder, err error) {
 	limit, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
-		lock, held, err = TryLock(p)
+		lock, held, err = TryLock(paths)
 		if lock != nil || err != nil || held.Socket != "" {
 			return lock, held, err
 		}
 		if retry.Sleep(limit, 50*time.Millisecond) != nil {
-			return nil, held, context.Cause(ctx) // nil where the patience alone is over
+			return nil, held, context.Cause(ctx) // nil if only the patience ran out
 		}
 	}
 }
 
-// LastLocked is when the lock was last taken or given back; zero: never.
+// LastLocked returns the time when the lock was last taken or released. It returns the zero time if that never
+// happened.
 func LastLocked(p Paths) time.Time {
 	state, err := p.Folder(p.State)
 	if err != nil {
@@ -122,52 +126,49 @@ func LastLocked(p Paths) time.Time {
 	return info.ModTime()
 }
 
-// FindHolder is the process that has the office, or nil. It takes and makes
-// nothing: an office that is not there has no holder. A holder that has not
-// written its name yet has no fields.
+// FindHolder returns the process that holds the office, or nil. It takes no lock and creates no files. An office that
+// does not exist has no holder. A holder that has not written its description yet has no fields.
 func FindHolder(p Paths) *Holder {
 	state, err := p.Folder(p.State)
 	if err != nil {
 		return nil
 	}
 	defer state.Close()
-	f, err := state.Open(lockName)
+	file, err := state.Open(lockName)
 	if err != nil {
 		return nil
 	}
-	defer f.Close() // which gives the lock back, had we got it
+	defer file.Close() // also releases the lock, if it was taken
 	for {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
 		switch {
 		case errors.Is(err, syscall.EINTR):
 			continue
 		case !errors.Is(err, syscall.EWOULDBLOCK):
 			return nil
 		}
-		return readHolder(f)
+		return readHolder(file)
 	}
 }
 
-// IsHeld reports whether a process has the office.
+// IsHeld reports whether a process holds the office.
 func IsHeld(p Paths) bool { return FindHolder(p) != nil }
 
-// IsHeldElsewhere reports whether another process has the office.
+// IsHeldElsewhere reports whether another process holds the office.
 func IsHeldElsewhere(p Paths) bool {
-	h := FindHolder(p)
-	if h == nil {
+	holder := FindHolder(p)
+	if holder == nil {
 		return false
 	}
 	host, err := os.Hostname()
-	return err != nil || h.PID != os.Getpid() || h.Host != host
+	return err != nil || holder.PID != os.Getpid() || holder.Host != host
 }
 
-// mostTries is how often a lock is asked for again whose file names no living
-// process: a command that only looks has it for a moment (FindHolder), or a process
-// has taken it and not yet written its name.
+// mostTries limits how often a lock is retried whose file names no living process. A command that only reads may hold
+// it for a moment (FindHolder), or a process has taken it and not yet written its description.
 const mostTries = 20
 
-// isPassing says whether a lock is held, as far as its file tells, by no process of
-// this host that lives.
+// isPassing reports whether the lock file names no living process of this host.
 func (h *Holder) isPassing() bool {
 	if h.PID == 0 {
 		return true
@@ -176,16 +177,16 @@ func (h *Holder) isPassing() bool {
 	return err == nil && h.Host == host && errors.Is(syscall.Kill(h.PID, 0), syscall.ESRCH)
 }
 
-func lockExclusive(f *os.File) error {
+func lockExclusive(file *os.File) error {
 	for {
-		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 		if !errors.Is(err, syscall.EINTR) {
 			return err
 		}
 	}
 }
 
-// commandLine is this process's command, cut to what fits a line.
+// commandLine returns the command of this process on one line, cut to 200 characters.
 func commandLine() string {
 	s := []rune(strings.Join(strings.Fields(strings.Join(os.Args, " ")), " "))
 	if len(s) > 200 {
@@ -194,13 +195,13 @@ func commandLine() string {
 	return string(s)
 }
 
-// writeHolder writes the holder into the file.
+// writeHolder writes the description of the holder into the file.
 func (l *Lock) writeHolder() error {
 	data, err := json.Marshal(l.who)
 	if err != nil {
 		return err
 	}
-	// A reader between these two steps sees nothing, and looks again.
+	// A reader between these two steps finds an empty file and retries.
 	if err := l.file.Truncate(0); err != nil {
 		return err
 	}
@@ -208,56 +209,54 @@ func (l *Lock) writeHolder() error {
 	return err
 }
 
-// readHolder reads the holder's signature in the file. The holder may be about
-// to write, so it looks a few times.
-func readHolder(f *os.File) *Holder {
-	var h Holder
+// readHolder reads the holder's description from the file. It retries for a moment, because the holder may be about to
+// write. It returns a zero Holder if that fails.
+func readHolder(file *os.File) *Holder {
+	var holder Holder
 	for range 20 {
-		data, err := io.ReadAll(io.NewSectionReader(f, 0, 64<<10))
-		if err == nil && json.Unmarshal(data, &h) == nil {
-			return &h
+		data, err := io.ReadAll(io.NewSectionReader(file, 0, 64<<10))
+		if err == nil && json.Unmarshal(data, &holder) == nil {
+			return &holder
 		}
 		time.Sleep(5 * time.Millisecond)
 	}
 	return &Holder{}
 }
 
-// Holder is our signature for others.
+// Holder returns the description of this process for others.
 func (l *Lock) Holder() Holder {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.who
 }
 
-// Release gives the office up. Close everything that was opened under the lock
-// before. It may be called more than once.
+// Release releases the office. Close all files that were opened under the lock first. It may be called more than once.
 func (l *Lock) Release() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.file == nil {
 		return nil
 	}
-	// The file stays: to unlink it would let two processes lock two files.
-	err := errors.Join(l.file.Truncate(0), folder.Unlock(l.file))
+	// Keep the file: if it were removed, two processes could lock two different files.
+	err := errors.Join(l.file.Truncate(0), safedir.Unlock(l.file))
 	l.file = nil
 	return err
 }
 
-// HeldError is the error of a command that finds the office held by a process
-// which does not answer.
+// HeldError returns the error for an office that is held by a process which does not answer.
 func HeldError(held *Holder) error {
-	e := company.E(company.EHeld, "the office is held by a process that does not answer")
+	fault := company.E(company.EHeld, "the office is held by a process that does not answer")
 	if held == nil || held.PID == 0 {
-		return e.Fix("wait for it to end, and try again")
+		return fault.Fix("wait for it to end, and try again")
 	}
-	return e.Because(fmt.Sprintf("process %d on %s: %s", held.PID, held.Host, held.Command)).
+	return fault.Because(fmt.Sprintf("process %d on %s: %s", held.PID, held.Host, held.Command)).
 		Fix(fmt.Sprintf("wait for it to end, or end it with kill %d, and try again", held.PID))
 }
 
-// AwaitHolder waits until a process takes the office, or has had it. The process that
-// takes it signs the lock's file. It returns the cause of ctx when that ends first.
-func AwaitHolder(ctx context.Context, p Paths) error {
-	lock, _, err := TryLock(p)
+// AwaitHolder waits until another process takes the office, or returns after a moment if one has it already. It
+// detects a new holder by the write to the lock file. If ctx ends first, it returns the cause.
+func AwaitHolder(ctx context.Context, paths Paths) error {
+	lock, _, err := TryLock(paths)
 	switch {
 	case err != nil:
 		return err
@@ -267,6 +266,7 @@ func AwaitHolder(ctx context.Context, p Paths) error {
 	if err := lock.Release(); err != nil {
 		return err
 	}
-	at := LastLocked(p)
-	return retry.Until(ctx, retry.Every(250*time.Millisecond), func() (bool, error) { return !LastLocked(p).Equal(at), nil })
+	at := LastLocked(paths)
+	return retry.Until(ctx, retry.Every(250*time.Millisecond),
+		func() (bool, error) { return !LastLocked(paths).Equal(at), nil })
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"company/internal/config/configtest"
+	"company/internal/office/config/configtest"
 )
 
 // TestLockBesideOthers takes and gives back a lock while others look at it, and while

@@ -7,40 +7,38 @@ import (
 	"syscall"
 
 	"company/internal/company"
-	"company/internal/folder"
-	"company/internal/gitindex"
+	"company/internal/gitops/gitindex"
+	"company/internal/lib/safedir"
 )
 
 var errNotDir = syscall.ENOTDIR
 
-// Office is an office whose folders exist and are its own.
+// Office is an opened office. Its folders exist and belong to it.
 type Office struct {
 	Paths
-	// ID is four letters that tell this office from a colleague's; branches
-	// carry it.
+	// ID has four letters that distinguish this office from a colleague's. Branch names contain it.
 	ID string
-	// CopiedFrom are the ids of the offices that this one is a copy of, the last
-	// one first. Tasks of its ledger that bear one are the original's to do.
+	// CopiedFrom are the ids of the offices that this one is a copy of, the most recent first. Tasks of its ledger with
+	// such an id belong to the original.
 	CopiedFrom []string
 	// Notices are messages for people, shown once.
 	Notices []string
-	// Folders are the own folders, opened once. All files of the office are
-	// reached through them and in no other way.
+	// Folders are the office's own folders, opened once. Access all files of the office only through them.
 	Folders
 }
 
-// Folders are the folders of an office, held open.
+// Folders are the open folders of an office.
 type Folders struct {
-	StateFolder   *folder.Folder
-	BusFolder     *folder.Folder
-	GitFolder     *folder.Folder
-	LogsFolder    *folder.Folder
-	RunsFolder    *folder.Folder
-	TasksFolder   *folder.Folder
-	BacklogFolder *folder.Folder
+	StateFolder   *safedir.Folder
+	BusFolder     *safedir.Folder
+	GitFolder     *safedir.Folder
+	LogsFolder    *safedir.Folder
+	RunsFolder    *safedir.Folder
+	TasksFolder   *safedir.Folder
+	BacklogFolder *safedir.Folder
 }
 
-// Close lets go of the folders.
+// Close closes the folders.
 func (f *Folders) Close() error {
 	var errs []error
 	for _, one := range f.folderSlots() {
@@ -50,9 +48,9 @@ func (f *Folders) Close() error {
 	return errors.Join(errs...)
 }
 
-// folderSlot is a folder with where it is kept.
+// folderSlot is a folder with the variable that holds it.
 type folderSlot struct {
-	folder **folder.Folder
+	folder **safedir.Folder
 	dir    func(Paths) string
 }
 
@@ -68,83 +66,79 @@ func (f *Folders) folderSlots() []folderSlot {
 	}
 }
 
-// Open makes the missing parts of an office and opens its folders. It may be
-// called by several processes at once and changes nothing of an office that is
-// complete. In a git checkout it adds the office's folders to
-// .git/info/exclude, marks .company for git clean to pass over, keeps a copy of
-// a company.yaml that git does not track, and touches nothing else.
+// Open creates the missing parts of an office and opens its folders. Several processes may call it at once. It does
+// not change a complete office. In a git checkout it adds the office's folders to .git/info/exclude, marks .company so
+// that git clean skips it, and keeps a copy of an untracked company.yaml.
 //
-// State that a repository may have brought along is refused, before anything
-// is made: see refuseForeign.
-func Open(ctx context.Context, p Paths) (*Office, error) {
-	// Git is asked for the exclude file meanwhile.
+// It refuses state that may have come with a repository, before it creates any file: see refuseForeign.
+func Open(ctx context.Context, paths Paths) (*Office, error) {
+	// Look up the exclude file in the meantime.
 	var exclude string
 	var excludeErr error
 	asked := make(chan struct{})
 	go func() {
 		defer close(asked)
-		exclude, excludeErr = p.findExcludeFile(ctx)
+		exclude, excludeErr = paths.findExcludeFile(ctx)
 	}()
 	defer func() { <-asked }()
-	index := gitindex.ReadStamp(p.parentDir)
-	tracksConfig, err := p.refuseForeign(ctx)
+	index := gitindex.ReadStamp(paths.parentDir)
+	tracksConfig, err := paths.refuseForeign(ctx)
 	if err != nil {
 		return nil, err
 	}
-	base, err := folder.Open(p.parentDir)
+	base, err := safedir.Open(paths.parentDir)
 	if err != nil {
-		return nil, p.folderError(err)
+		return nil, paths.folderError(err)
 	}
 	defer base.Close()
-	for _, dir := range p.allFolders() {
+	for _, dir := range paths.allFolders() {
 		if err := base.Mkdir(dir); err != nil {
-			return nil, p.folderError(err)
+			return nil, paths.folderError(err)
 		}
 	}
-	o := &Office{Paths: p}
-	if err := o.Folders.open(base, p); err != nil {
-		return nil, p.folderError(errors.Join(err, o.Close()))
+	office := &Office{Paths: paths}
+	if err := office.Folders.open(base, paths); err != nil {
+		return nil, paths.folderError(errors.Join(err, office.Close()))
 	}
-	// Another process may have put a folder there since the check above. The
-	// folders that are open by now stay the same. Git is asked again only where its
-	// index is another one by now.
-	if gitindex.ReadStamp(p.parentDir).IsSameAs(index) {
-		err = p.refuseOddFolders()
+	// Another process may have created a folder there since the check above. Open folders stay the same from here on. Git
+	// is asked again only if its index has changed.
+	if gitindex.ReadStamp(paths.parentDir).IsSameAs(index) {
+		err = paths.refuseOddFolders()
 	} else {
-		tracksConfig, err = p.refuseForeign(ctx)
+		tracksConfig, err = paths.refuseForeign(ctx)
 	}
-	for _, f := range []*folder.Folder{o.StateFolder, o.LogsFolder} {
+	for _, folder := range []*safedir.Folder{office.StateFolder, office.LogsFolder} {
 		if err == nil {
-			if err = f.Chmod(0o700); err != nil {
-				err = p.folderError(err)
+			if err = folder.Chmod(0o700); err != nil {
+				err = paths.folderError(err)
 			}
 		}
 	}
 	if err == nil {
 		<-asked
 		if err = excludeErr; err == nil && exclude != "" {
-			_, _, err = p.excludeFolders(exclude)
+			_, _, err = paths.excludeFolders(exclude)
 		}
 	}
-	if err == nil && p.Repo != "" {
-		err = p.markForGit(base)
+	if err == nil && paths.Repo != "" {
+		err = paths.markForGit(base)
 	}
 	if err == nil {
-		err = o.ensureID()
+		err = office.ensureID()
 	}
-	if err == nil && p.Repo != "" {
-		err = o.keepConfig(tracksConfig)
+	if err == nil && paths.Repo != "" {
+		err = office.keepConfig(tracksConfig)
 	}
 	if err != nil {
-		return nil, errors.Join(err, o.Close())
+		return nil, errors.Join(err, office.Close())
 	}
-	return o, nil
+	return office, nil
 }
 
-// open opens the folders, on their way from the one that holds .company/.
-func (f *Folders) open(base *folder.Folder, p Paths) error {
+// open opens the folders, starting at the one that contains .company/.
+func (f *Folders) open(base *safedir.Folder, paths Paths) error {
 	for _, one := range f.folderSlots() {
-		sub, err := base.Sub(p.relativePath(one.dir(p)))
+		sub, err := base.Sub(paths.relativePath(one.dir(paths)))
 		if err != nil {
 			return err
 		}
@@ -153,11 +147,10 @@ func (f *Folders) open(base *folder.Folder, p Paths) error {
 	return nil
 }
 
-// Folder opens one of the office's folders (p.Runs, say) to read, without
-// opening the office; fs.ErrNotExist where it was never made. The caller closes
-// it.
-func (p Paths) Folder(dir string) (*folder.Folder, error) {
-	base, err := folder.Open(p.parentDir)
+// Folder opens one of the office's folders (such as p.Runs) for reading, without opening the office. The error is
+// fs.ErrNotExist if the folder does not exist. The caller closes it.
+func (p Paths) Folder(dir string) (*safedir.Folder, error) {
+	base, err := safedir.Open(p.parentDir)
 	if err != nil {
 		return nil, err
 	}
@@ -165,21 +158,37 @@ func (p Paths) Folder(dir string) (*folder.Folder, error) {
 	return base.Sub(p.relativePath(dir))
 }
 
-// folderError is the error where the folders cannot be made.
+// folderError returns the error for folders that cannot be created.
 func (p Paths) folderError(err error) error {
-	e := company.E(company.EConfig, "the office's folders cannot be made or written in "+p.parentDir).Wrap(err)
+	fault := company.E(company.EConfig, "the office's folders cannot be made or written in "+p.parentDir).Wrap(err)
 	var own *company.Error
 	switch {
 	case errors.As(err, &own):
 		return err
-	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
-		return e.Because("there is no space left").Fix("make room there, or make the office elsewhere: company init --office DIR")
+	case isFull(err):
+		return fault.Because("there is no space left").
+			Fix("make room there (df and df -i show it), or make the office elsewhere: company init --office DIR")
 	case errors.Is(err, syscall.EROFS):
-		return e.Because("the disk can only be read").
-			Fix("see why (dmesg: a disk that fails is mounted so), mount it for writing again, and nothing is lost; or make the office elsewhere: company init --office DIR")
+		return fault.Because("the disk can only be read").
+			Fix("see why (dmesg: a disk that fails is mounted so), mount it for writing again, and nothing is lost; or make " +
+				"the office elsewhere: company init --office DIR")
 	case errors.Is(err, fs.ErrPermission):
-		return e.Because("you may not write there").
-			Fix("make the office in a folder of yours, company init --office DIR, and name it with --office DIR or COMPANY_OFFICE")
+		return fault.Because("you may not write there").
+			Fix("make the office in a folder of yours, company init --office DIR, and name it with --office DIR or " +
+				"COMPANY_OFFICE")
 	}
-	return e.Fix("see that the folder is yours and has space")
+	return fault.Fix("see that the folder is yours and has space")
+}
+
+// isFull reports whether a disk is full or the user's quota is exceeded.
+func isFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
+}
+
+// chooseFix returns the hint for a file that cannot be written.
+func chooseFix(err error, otherwise string) string {
+	if isFull(err) {
+		return "make room on its disk (df and df -i show it), and try again"
+	}
+	return otherwise
 }

@@ -15,8 +15,8 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/config"
-	"company/internal/config/configtest"
+	"company/internal/office/config"
+	"company/internal/office/config/configtest"
 )
 
 // TestMain lets this binary stand in for a second process of the office.
@@ -120,7 +120,8 @@ func TestFind(t *testing.T) {
 	t.Parallel()
 	repo := configtest.Repo(t, map[string]string{"company.yaml": "version: 1\n", "sub/x.go": "package x\n"})
 	p := mustFind(t, FindOptions{Dir: filepath.Join(repo, "sub")})
-	if p.Root != repo || p.Config != filepath.Join(repo, "company.yaml") || p.State != filepath.Join(repo, ".company", "state") || p.Runs != filepath.Join(repo, ".company", "runtime", "runs") {
+	if p.Root != repo || p.Config != filepath.Join(repo, "company.yaml") ||
+		p.State != filepath.Join(repo, ".company", "state") || p.Runs != filepath.Join(repo, ".company", "runtime", "runs") {
 		t.Fatalf("found %+v", p)
 	}
 	mustOpen(t, p)
@@ -194,7 +195,8 @@ func TestForeignState(t *testing.T) {
 		{"tracked mirror", with(".company/state/git/x.git/config"), "", "git tracks it"},
 		{"tracked log", with(".company/logs/git.log"), "", "git tracks it"},
 		{"tracked run", with("runtime/runs/t1-01.1/result.json"), "", "git tracks it"},
-		{"tracked run of an office without names", map[string]string{".company/runtime/runs/t1-01.1/result.json": "x"}, "", "git tracks it"},
+		{"tracked run of an office without names", map[string]string{".company/runtime/runs/t1-01.1/result.json": "x"}, "",
+			"git tracks it"},
 		{"tracked task", with("runtime/state/t1.json"), "", "git tracks it"},
 		{"tracked ticket", with("workflows/backlog/t1-01.md"), "", "git tracks it"},
 		{"tracked file for a folder", with("workflows"), "", "not a folder"},
@@ -241,7 +243,9 @@ func TestForeignState(t *testing.T) {
 	}
 	// A README in the readable folders is what git keeps of them, and a
 	// repository may have a runtime/ of its own.
-	repo := configtest.Repo(t, map[string]string{"company.yaml": named, "runtime/README.md": "x", "runtime/gc.go": "x", "workflows/backlog/README.md": "x"})
+	repo := configtest.Repo(
+		t, map[string]string{"company.yaml": named, "runtime/README.md": "x", "runtime/gc.go": "x",
+			"workflows/backlog/README.md": "x"})
 	mustOpen(t, mustFind(t, FindOptions{Dir: repo}))
 }
 
@@ -346,7 +350,8 @@ func TestLockAcrossProcesses(t *testing.T) {
 	if l != nil || err != nil || held == nil {
 		t.Fatalf("a held office was locked: %v %v %v", l, held, err)
 	}
-	if held.PID != cmd.Process.Pid || held.Host == "" || held.Started.IsZero() || held.Command == "" || held.Socket != SocketPath(p, env) {
+	if held.PID != cmd.Process.Pid || held.Host == "" || held.Started.IsZero() || held.Command == "" ||
+		held.Socket != SocketPath(p, env) {
 		t.Errorf("holder %+v", held)
 	}
 	info, err := os.Lstat(held.Socket)
@@ -484,7 +489,8 @@ func TestSocketFolder(t *testing.T) {
 	if err := os.Symlink(private, link); err != nil {
 		t.Fatal(err)
 	}
-	for name, dir := range map[string]string{"open to others": open, "a file": file, "a link": link, "absent": "/nonexistent", "relative": "x", "long": "/" + strings.Repeat("x", 100)} {
+	for name, dir := range map[string]string{"open to others": open, "a file": file, "a link": link,
+		"absent": "/nonexistent", "relative": "x", "long": "/" + strings.Repeat("x", 100)} {
 		if got := SocketPath(p, configtest.Env(map[string]string{"XDG_RUNTIME_DIR": dir})); filepath.Dir(got) != fallback {
 			t.Errorf("%s: %s", name, got)
 		}

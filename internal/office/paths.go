@@ -8,52 +8,49 @@ import (
 	"path/filepath"
 
 	"company/internal/company"
-	"company/internal/config"
-	"company/internal/folder"
+	"company/internal/lib/safedir"
+	"company/internal/office/config"
 )
 
-// companyDir is the folder of an office's own files.
+// companyDir is the name of the folder for an office's own files.
 const companyDir = ".company"
 
-// Paths are the places of an office. All are absolute and free of symbolic
-// links (STA-15).
+// Paths holds the paths of an office. All are absolute and free of symbolic links (STA-15).
 //
-// All that an office owns lies in .company/, beside a company.yaml or not. The
-// readable files alone may lie elsewhere, where company.yaml names the folders
-// under paths.
+// All files of an office are in .company/, whether or not there is a company.yaml beside it. Only the readable files
+// may be elsewhere, in the folders that company.yaml names under paths.
 type Paths struct {
 	Root      string // the office: the folder of company.yaml, or the .company folder
-	Repo      string // top of the git checkout that the office is in; empty for none
-	Config    string // company.yaml, which need not exist
+	Repo      string // top of the git checkout that contains the office, if any
+	Config    string // path of company.yaml, which may not exist
 	State     string // state of the company; 0700
 	Bus       string // state of the embedded bus
 	Git       string // mirrors and quarantines
-	Cache     string // what can be made again
+	Cache     string // files that can be regenerated
 	Logs      string // logs of processes
-	Runs      string // a folder per run, to look at
-	Tasks     string // a file per task, to look at
-	Backlog   string // a file per subtask, to look at
+	Runs      string // a readable folder per run
+	Tasks     string // a readable file per task
+	Backlog   string // a readable file per subtask
 	ownDir    string // the .company folder
-	parentDir string // what holds it, and all other folders of the office
-	isLegacy  bool   // made before there was paths, with readable files beside company.yaml
+	parentDir string // the folder that contains ownDir and all other folders of the office
 }
 
-// Run is the folder of a run's readable files.
+// Run returns the folder of a run's readable files.
 func (p Paths) Run(id company.RunID) string { return filepath.Join(p.Runs, string(id)) }
 
-// WithReadable are the paths with the readable files where a config says.
-func (p Paths) WithReadable(r config.ReadablePaths) Paths {
-	runtime := filepath.Join(p.parentDir, filepath.FromSlash(r.Runtime))
+// WithReadable returns the paths with the folders for readable files that a config sets.
+func (p Paths) WithReadable(paths config.ReadablePaths) Paths {
+	runtime := filepath.Join(p.parentDir, filepath.FromSlash(paths.Runtime))
 	p.Runs, p.Tasks = filepath.Join(runtime, "runs"), filepath.Join(runtime, "state")
-	p.Backlog = filepath.Join(p.parentDir, filepath.FromSlash(r.Backlog))
+	p.Backlog = filepath.Join(p.parentDir, filepath.FromSlash(paths.Backlog))
 	return p
 }
 
-// Lock is the file that the holder of the office locks.
+// Lock returns the path of the file that the holder of the office locks.
 func (p Paths) Lock() string { return filepath.Join(p.State, lockName) }
 
-// Exists reports whether the office was ever opened. One that may not be looked into, such
-// as another user's, was: opening it tells why it cannot be.
+// Exists reports whether the office was ever opened. It returns true if permission is denied, such as for another
+// user's office: opening it then reports why.
 func (p Paths) Exists() bool {
 	state, err := p.Folder(p.State)
 	if err == nil {
@@ -63,7 +60,7 @@ func (p Paths) Exists() bool {
 	return err == nil || errors.Is(err, fs.ErrPermission)
 }
 
-// HasFile reports whether a regular file lies in a folder of the office.
+// HasFile reports whether a folder of the office contains a regular file of this name.
 func (p Paths) HasFile(dir, name string) bool {
 	own, err := p.Folder(dir)
 	if err != nil {
@@ -74,48 +71,49 @@ func (p Paths) HasFile(dir, name string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// ReadRunFile reads a file of a run's folder, of most bytes at most. Its error is
-// fs.ErrNotExist where there is none.
-func (p Paths) ReadRunFile(run company.RunID, name string, most int64) ([]byte, error) {
+// ReadRunFile reads a file of at most limit bytes in a run's folder. The error is fs.ErrNotExist if there is no such
+// file.
+func (p Paths) ReadRunFile(run company.RunID, name string, limit int64) ([]byte, error) {
 	runs, err := p.Folder(p.Runs)
 	if err != nil {
 		return nil, err
 	}
 	defer runs.Close()
-	return runs.ReadFile(string(run)+"/"+name, most)
+	return runs.ReadFile(string(run)+"/"+name, limit)
 }
 
-// FindOptions says where to look for an office.
+// FindOptions configure the search for an office.
 type FindOptions struct {
-	Dir    string                      // where one stands; empty for the working directory
+	Dir    string                      // start of the search; empty means the working directory
 	Office string                      // --office
-	Env    func(string) (string, bool) // for COMPANY_OFFICE; nil for none
+	Env    func(string) (string, bool) // looks up COMPANY_OFFICE; may be nil
 }
 
-// Find tells which office is meant: --office, else COMPANY_OFFICE, else the
-// nearest folder at or above Dir with a company.yaml or a .company folder,
-// else a .company folder (to be made by Open) in the git checkout that Dir is
-// in. It makes nothing.
-func Find(o FindOptions) (Paths, error) {
-	if o.Dir == "" {
+// Find returns the paths of the selected office. The order is: --office, COMPANY_OFFICE, the nearest folder at or
+// above Dir with a company.yaml or a .company folder, and last a .company folder in the git checkout that contains
+// Dir. Open creates that folder, Find creates no files.
+func Find(findOptions FindOptions) (Paths, error) {
+	if findOptions.Dir == "" {
 		wd, err := os.Getwd()
 		if err != nil {
-			return Paths{}, company.E(company.ENotFound, "the working directory is gone").Wrap(err).Fix("go to a folder that exists")
+			return Paths{}, company.E(company.ENotFound, "the working directory is gone").Wrap(err).
+				Fix("go to a folder that exists")
 		}
-		o.Dir = wd
+		findOptions.Dir = wd
 	}
-	named, by := o.Office, "--office"
-	if named == "" && o.Env != nil {
-		named, _ = o.Env("COMPANY_OFFICE")
+	named, by := findOptions.Office, "--office"
+	if named == "" && findOptions.Env != nil {
+		named, _ = findOptions.Env("COMPANY_OFFICE")
 		by = "COMPANY_OFFICE"
 	}
 	if named != "" {
 		if !filepath.IsAbs(named) {
-			named = filepath.Join(o.Dir, named)
+			named = filepath.Join(findOptions.Dir, named)
 		}
 		dir, err := canonicalPath(named)
 		if err != nil {
-			return Paths{}, company.E(company.EConfig, by+" names a folder that does not exist: "+named).Wrap(err).Fix("name the folder of a company.yaml")
+			return Paths{}, company.E(company.EConfig, by+" names a folder that does not exist: "+named).Wrap(err).
+				Fix("name the folder of a company.yaml")
 		}
 		switch {
 		case isFile(filepath.Join(dir, config.ConfigName)) || filepath.Base(dir) == companyDir:
@@ -126,19 +124,21 @@ func Find(o FindOptions) (Paths, error) {
 		return Paths{}, company.E(company.EConfig, by+" names a folder that is no office: "+dir).
 			Because("it has no company.yaml and no .company folder").Fix("name the folder of a company.yaml")
 	}
-	start, err := canonicalPath(o.Dir)
+	start, err := canonicalPath(findOptions.Dir)
 	if err != nil {
-		return Paths{}, company.E(company.ENotFound, "no such folder: "+o.Dir).Wrap(err).Fix("go to a folder that exists")
+		return Paths{}, company.E(company.ENotFound, "no such folder: "+findOptions.Dir).Wrap(err).
+			Fix("go to a folder that exists")
 	}
 	for dir := start; ; dir = filepath.Dir(dir) {
-		if isFile(filepath.Join(dir, config.ConfigName)) || filepath.Base(dir) == companyDir && isDir(filepath.Join(dir, "state")) {
+		if isFile(filepath.Join(dir, config.ConfigName)) ||
+			filepath.Base(dir) == companyDir && isDir(filepath.Join(dir, "state")) {
 			return pathsAt(dir)
 		}
 		if isDir(filepath.Join(dir, companyDir, "state")) {
 			return pathsAt(filepath.Join(dir, companyDir))
 		}
-		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil && !folder.IsMarked(dir) {
-			// The checkout's own office, unless a folder above says otherwise.
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil && !safedir.IsMarked(dir) {
+			// Use the checkout's own office, unless a folder above has a company.yaml.
 			if up, ok := findOfficeAbove(filepath.Dir(dir)); ok {
 				return pathsAt(up)
 			}
@@ -148,13 +148,14 @@ func Find(o FindOptions) (Paths, error) {
 			if bare, ok := FindBareRepo(start); ok {
 				return Paths{}, BareRepoError(bare)
 			}
-			return Paths{}, company.E(company.ENotFound, "there is no office here, and no git repository to make one in: "+start).
+			return Paths{}, company.E(company.ENotFound,
+				"there is no office here, and no git repository to make one in: "+start).
 				Fix("go into a git repository, or name an office with --office")
 		}
 	}
 }
 
-// FindBareRepo finds the bare repository that a folder is, or is in.
+// FindBareRepo finds a bare repository at or above dir.
 func FindBareRepo(dir string) (string, bool) {
 	for ; ; dir = filepath.Dir(dir) {
 		if isFile(filepath.Join(dir, "HEAD")) && isDir(filepath.Join(dir, "objects")) && isDir(filepath.Join(dir, "refs")) {
@@ -166,13 +167,13 @@ func FindBareRepo(dir string) (string, bool) {
 	}
 }
 
-// BareRepoError says why a bare repository is no place for an office.
+// BareRepoError returns the error for an office in a bare repository.
 func BareRepoError(dir string) error {
 	return company.E(company.EGit, dir+" is a bare repository").Because("the company works on checkouts").
 		Fix("clone it, and go into the clone: git clone " + dir)
 }
 
-// findOfficeAbove is the nearest folder at or above dir with a company.yaml.
+// findOfficeAbove returns the nearest folder at or above dir with a company.yaml.
 func findOfficeAbove(dir string) (string, bool) {
 	for {
 		if isFile(filepath.Join(dir, config.ConfigName)) {
@@ -185,35 +186,34 @@ func findOfficeAbove(dir string) (string, bool) {
 	}
 }
 
-// pathsAt lays the paths of the office with this root out.
+// pathsAt returns the paths of the office with this root.
 func pathsAt(root string) (Paths, error) {
-	p := Paths{Root: root, Config: filepath.Join(root, config.ConfigName), ownDir: filepath.Join(root, companyDir)}
+	paths := Paths{Root: root, Config: filepath.Join(root, config.ConfigName), ownDir: filepath.Join(root, companyDir)}
 	if filepath.Base(root) == companyDir {
-		p.ownDir = root
+		paths.ownDir = root
 	}
-	// A company.yaml that another user put into a folder above, /tmp say, would
-	// decide which commands run here.
-	if info, err := os.Stat(p.Config); err == nil && !folder.OwnedByUs(info) {
-		return Paths{}, company.E(company.EConfig, p.Config+" belongs to another user").Fix("name your own office with --office, or take the file over with chown")
+	// A company.yaml that another user put into a parent folder, such as /tmp, could choose the commands that run here.
+	if info, err := os.Stat(paths.Config); err == nil && !safedir.OwnedByUs(info) {
+		return Paths{}, company.E(company.EConfig, paths.Config+" belongs to another user").
+			Fix("name your own office with --office, or take the file over with chown")
 	}
-	p.parentDir = filepath.Dir(p.ownDir)
-	p.State = filepath.Join(p.ownDir, "state")
-	p.Bus = filepath.Join(p.State, "bus")
-	p.Git = filepath.Join(p.State, "git")
-	p.Cache = filepath.Join(p.ownDir, "cache")
-	p.Logs = filepath.Join(p.ownDir, "logs")
-	p.placeReadable()
+	paths.parentDir = filepath.Dir(paths.ownDir)
+	paths.State = filepath.Join(paths.ownDir, "state")
+	paths.Bus = filepath.Join(paths.State, "bus")
+	paths.Git = filepath.Join(paths.State, "git")
+	paths.Cache = filepath.Join(paths.ownDir, "cache")
+	paths.Logs = filepath.Join(paths.ownDir, "logs")
+	paths = paths.WithReadable(config.LoadReadablePaths(paths.Config))
 	for dir := root; dir != filepath.Dir(dir); dir = filepath.Dir(dir) {
 		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil && filepath.Base(dir) != companyDir {
-			p.Repo = dir
+			paths.Repo = dir
 			break
 		}
 	}
-	return p, nil
+	return paths, nil
 }
 
-// ownFolders are the folders that only the office writes to, relative to base,
-// with slashes.
+// ownFolders returns the folders that only the office writes to, relative to parentDir, with slashes.
 func (p Paths) ownFolders() []string {
 	var out []string
 	for _, dir := range []string{p.State, p.Cache, p.Logs, p.Runs, p.Tasks, p.Backlog} {
@@ -222,8 +222,8 @@ func (p Paths) ownFolders() []string {
 	return out
 }
 
-// allFolders are all folders of the office with those above them, parents first,
-// relative to base, with slashes.
+// allFolders returns all folders of the office and their parents, parents first. They are relative to parentDir, with
+// slashes.
 func (p Paths) allFolders() []string {
 	seen := map[string]bool{".": true}
 	var out []string
@@ -238,7 +238,7 @@ func (p Paths) allFolders() []string {
 	return out
 }
 
-// relativePath is a folder of the office relative to base.
+// relativePath returns a folder of the office relative to parentDir, with slashes.
 func (p Paths) relativePath(dir string) string {
 	r, err := filepath.Rel(p.parentDir, dir)
 	if err != nil {
@@ -266,7 +266,7 @@ func canonicalPath(path string) (string, error) {
 
 func isFile(path string) bool {
 	info, err := os.Stat(path)
-	// A path that cannot be looked at counts as there: Load reports the fault.
+	// A path that cannot be examined counts as existing: Load reports the fault.
 	return err == nil && !info.IsDir() || err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, errNotDir)
 }
 

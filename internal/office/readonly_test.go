@@ -2,6 +2,7 @@ package office
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -11,35 +12,16 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/config/configtest"
-	"company/internal/folder"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
+	"company/internal/lib/safedir"
+	"company/internal/office/config/configtest"
 )
 
 // A disk that fails is mounted read-only, also below an office that is complete. Each command
 // says so, and what to do.
 func TestOfficeOnAReadOnlyDisk(t *testing.T) {
 	t.Parallel()
-	disk, err := os.MkdirTemp("", "readonly-disk-") // on which t.TempDir could remove nothing
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.Remove(disk); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=1m,mode=0700"); err != nil {
-		hosttest.Lacks(t, "a disk cannot be mounted: %v", err)
-	}
-	t.Cleanup(func() {
-		if err := syscall.Unmount(disk, syscall.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	if err := os.WriteFile(filepath.Join(disk, "company.yaml"), []byte("version: 1\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	disk := mountSmallDisk(t)
 	p := mustFind(t, FindOptions{Dir: configtest.Repo(t, nil), Office: disk})
 	o, err := Open(t.Context(), p)
 	if err != nil {
@@ -52,7 +34,8 @@ func TestOfficeOnAReadOnlyDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	var e *company.Error
-	if _, err := Open(t.Context(), p); !errors.As(err, &e) || e.Code != company.EConfig || !strings.Contains(e.Error(), disk) || !strings.Contains(e.Hint, "mount it for writing again") {
+	if _, err := Open(t.Context(), p); !errors.As(err, &e) || e.Code != company.EConfig ||
+		!strings.Contains(e.Error(), disk) || !strings.Contains(e.Hint, "mount it for writing again") {
 		t.Errorf("an office on a disk that can only be read: %v", err)
 	}
 	if err := syscall.Mount("", disk, "", syscall.MS_REMOUNT, ""); err != nil {
@@ -90,7 +73,7 @@ func TestOfficeOfAnotherUserExists(t *testing.T) {
 			t.Error(err)
 		}
 		exists <- p.Exists()
-		_, err := folder.Open(p.State)
+		_, err := safedir.Open(p.State)
 		opened <- err
 		opened <- p.refuseNestedRepositories()
 	}()
@@ -102,7 +85,74 @@ func TestOfficeOfAnotherUserExists(t *testing.T) {
 		t.Error("an office that may not be looked into counts as none")
 	}
 	var e *company.Error
-	if !errors.As(refused, &e) || !strings.Contains(e.Why, "it cannot be looked into") || strings.Contains(e.Hint, "move it away") {
+	if !errors.As(refused, &e) || !strings.Contains(e.Why, "it cannot be looked into") ||
+		strings.Contains(e.Hint, "move it away") {
 		t.Errorf("what is said of it: %v", refused)
+	}
+}
+
+// mountSmallDisk makes a disk of a megabyte, for an office.
+func mountSmallDisk(t *testing.T) string {
+	t.Helper()
+	disk, err := os.MkdirTemp("", "small-disk-") // on which, read-only, t.TempDir could remove nothing
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.Remove(disk); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := syscall.Mount("tmpfs", disk, "tmpfs", 0, "size=1m,nr_inodes=1000,mode=0700"); err != nil {
+		hosttest.Lacks(t, "a disk cannot be mounted: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(disk, syscall.MNT_DETACH); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := os.WriteFile(filepath.Join(disk, "company.yaml"), []byte("version: 1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return disk
+}
+
+// On a full disk an office can be locked: a command that gives room back needs that. What cannot be written is told
+// with what to do.
+func TestLockOnAFullDisk(t *testing.T) {
+	t.Parallel()
+	disk := mountSmallDisk(t)
+	p := mustFind(t, FindOptions{Dir: configtest.Repo(t, nil), Office: disk})
+	o, err := Open(t.Context(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := o.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(disk, "fill"), make([]byte, 2<<20), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatal(err)
+	}
+	lock, _, err := TryLock(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if other, held, err := TryLock(p); other != nil || held == nil || err != nil {
+		t.Errorf("a second lock: %v, %v, %v", other, held, err)
+	}
+	if err := lock.Release(); err != nil {
+		t.Error(err)
+	}
+	if err := os.Remove(p.Lock()); err != nil {
+		t.Fatal(err)
+	}
+	for n := 0; ; n++ { // no room for another name either
+		if err := os.WriteFile(filepath.Join(disk, fmt.Sprint("name", n)), nil, 0o600); err != nil {
+			break
+		}
+	}
+	var e *company.Error
+	if _, _, err := TryLock(p); !errors.As(err, &e) || !strings.Contains(e.Hint, "make room") {
+		t.Errorf("no lock can be made: %v", err)
 	}
 }

@@ -13,35 +13,34 @@ import (
 	"strconv"
 
 	"company/internal/company"
-	"company/internal/folder"
+	"company/internal/lib/safedir"
 )
 
-// maxSocketPath is what fits into a socket address on every Unix.
+// maxSocketPath is the longest path that fits into a socket address on every Unix.
 const maxSocketPath = 100
 
-// SocketPath is where the holder of an office answers:
-// $XDG_RUNTIME_DIR/company-<hash>.sock, or /tmp/company-<uid>/<hash>.sock where
-// that variable does not name a private folder of ours. The hash is the
-// office's path's. Processes with different environments may disagree, so ask
-// Holder.Socket where there is a holder.
+// SocketPath returns the default path of the socket of an office's holder. It is $XDG_RUNTIME_DIR/company-<hash>.sock,
+// or /tmp/company-<uid>/<hash>.sock if that variable does not name a private folder of this user. The hash is of the
+// office's path. Processes with different environments may disagree, so use Holder.Socket if there is a holder.
 func SocketPath(p Paths, env func(string) (string, bool)) string {
 	sum := sha256.Sum256([]byte(p.Root))
 	name := "company-" + hex.EncodeToString(sum[:8]) + ".sock"
-	if dir, ok := env("XDG_RUNTIME_DIR"); ok && filepath.IsAbs(dir) && len(dir)+1+len(name) <= maxSocketPath && requirePrivateDir(dir) == nil {
+	if dir, ok := env("XDG_RUNTIME_DIR"); ok && filepath.IsAbs(dir) && len(dir)+1+len(name) <= maxSocketPath &&
+		requirePrivateDir(dir) == nil {
 		return filepath.Join(dir, name)
 	}
 	return filepath.Join("/tmp", "company-"+strconv.Itoa(os.Geteuid()), name)
 }
 
-// requirePrivateDir refuses a folder that is not ours alone.
+// requirePrivateDir refuses a folder that other users own or can access.
 func requirePrivateDir(dir string) error {
 	info, err := os.Lstat(dir)
 	switch {
 	case err != nil:
 		return err
-	case !info.IsDir(): // a symbolic link is none
+	case !info.IsDir(): // IsDir is false for a symbolic link
 		return fmt.Errorf("%s is not a folder", dir)
-	case !folder.OwnedByUs(info):
+	case !safedir.OwnedByUs(info):
 		return fmt.Errorf("%s belongs to another user", dir)
 	case info.Mode().Perm()&0o077 != 0:
 		return fmt.Errorf("%s is open to others (mode %04o)", dir, info.Mode().Perm())
@@ -54,39 +53,38 @@ func socketError(path string, err error) error {
 		Fix("set XDG_RUNTIME_DIR to a folder of yours with mode 0700")
 }
 
-// ListenSocket opens the office's socket, mode 0600. Only the lock's holder
-// may: a socket at the path is then a dead process's, and is removed. Close the
-// listener before the lock is released. The holder's signature in the lock file
-// names the path from then on. A socket that a logout takes away with
-// XDG_RUNTIME_DIR is opened anew within socketLookEvery.
+// ListenSocket opens the office's socket with mode 0600. The caller must hold the lock: a socket at the path then
+// belongs to a dead process, and is removed. Close the listener before releasing the lock. The holder's description in
+// the lock file names the path from then on. If a logout removes the socket with XDG_RUNTIME_DIR, it is opened again
+// within socketLookEvery.
 func ListenSocket(l *Lock, env func(string) (string, bool)) (net.Listener, error) {
-	s := &socketListener{lock: l, env: env, done: make(chan struct{})}
-	if err := s.open(); err != nil {
+	listener := &socketListener{lock: l, env: env, done: make(chan struct{})}
+	if err := listener.open(); err != nil {
 		return nil, err
 	}
-	s.watch.Go(s.keepReachable)
-	return s, nil
+	listener.watch.Go(listener.keepReachable)
+	return listener, nil
 }
 
-// boundSocket is a socket as it was made.
+// boundSocket is an open socket, with its file as created.
 type boundSocket struct {
 	*net.UnixListener
 	path string
 	made fs.FileInfo
 }
 
-// isThere says whether it is still what others find at its path.
+// isThere reports whether the file at the path is still this socket.
 func (b boundSocket) isThere() bool {
 	there, err := os.Lstat(b.path)
 	return err == nil && os.SameFile(there, b.made)
 }
 
-// bindSocket makes the socket and has the lock's file name it.
-func bindSocket(l *Lock, env func(string) (string, bool)) (bound boundSocket, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	path := SocketPath(l.paths, env)
-	if l.file == nil {
+// bindSocket opens the socket and records its path in the lock file.
+func bindSocket(lock *Lock, env func(string) (string, bool)) (bound boundSocket, err error) {
+	lock.mu.Lock()
+	defer lock.mu.Unlock()
+	path := SocketPath(lock.paths, env)
+	if lock.file == nil {
 		return bound, company.E(company.EInternal, "the socket was asked for without the lock")
 	}
 	dir := filepath.Dir(path)
@@ -108,14 +106,14 @@ func bindSocket(l *Lock, env func(string) (string, bool)) (bound boundSocket, er
 	if err != nil {
 		return bound, socketError(path, err)
 	}
-	// Until here the folder alone keeps others out.
+	// Until here only the folder's permissions keep others out.
 	var made fs.FileInfo
 	if err = os.Chmod(path, 0o600); err == nil {
 		made, err = os.Lstat(path)
 	}
 	if err == nil {
-		l.who.Socket = path
-		err = l.writeHolder()
+		lock.who.Socket = path
+		err = lock.writeHolder()
 	}
 	if err != nil {
 		_ = ln.Close()
@@ -124,8 +122,7 @@ func bindSocket(l *Lock, env func(string) (string, bool)) (bound boundSocket, er
 	return boundSocket{ln, path, made}, nil
 }
 
-// DialSocket connects to the holder of an office, over a path of a folder that
-// is ours alone.
+// DialSocket connects to the holder of an office. The socket must be in a private folder of this user.
 func DialSocket(ctx context.Context, path string) (net.Conn, error) {
 	if err := requirePrivateDir(filepath.Dir(path)); err != nil {
 		return nil, socketError(path, err)
@@ -133,7 +130,8 @@ func DialSocket(ctx context.Context, path string) (net.Conn, error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "unix", path)
 	if err != nil {
-		return nil, company.E(company.EHeld, "the office's holder does not answer at "+path).Wrap(err).Fix("wait for it to end, or end it")
+		return nil, company.E(company.EHeld, "the office's holder does not answer at "+path).Wrap(err).
+			Fix("wait for it to end, or end it")
 	}
 	return conn, nil
 }

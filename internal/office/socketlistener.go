@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// socketLookEvery is how often the holder looks whether its socket is still there.
+// socketLookEvery is how often the holder checks that its socket still exists.
 const socketLookEvery = 5 * time.Second
 
-// socketListener listens at the office's socket, and at a new one where the socket is gone.
-// Open connections stay. Its methods may be called by many goroutines.
+// socketListener listens on the office's socket, and opens a new one if the socket is removed. Open connections stay.
+// Its methods are safe for concurrent use.
 type socketListener struct {
 	lock  *Lock
 	env   func(string) (string, bool)
@@ -22,7 +22,7 @@ type socketListener struct {
 	ln boundSocket
 }
 
-// open listens, in the place of the listener before, if there was one.
+// open opens the socket and replaces the previous listener, if any.
 func (s *socketListener) open() error {
 	ln, err := bindSocket(s.lock, s.env)
 	if err != nil {
@@ -33,13 +33,13 @@ func (s *socketListener) open() error {
 	s.ln = ln
 	s.mu.Unlock()
 	if before.UnixListener != nil {
-		before.SetUnlinkOnClose(false) // another socket may lie at its path
+		before.SetUnlinkOnClose(false) // another socket may be at its path
 		_ = before.Close()
 	}
 	return nil
 }
 
-// keepReachable opens the socket anew where it is gone, until Close.
+// keepReachable reopens the socket whenever it is removed, until Close.
 func (s *socketListener) keepReachable() {
 	look := time.NewTicker(socketLookEvery)
 	defer look.Stop()
@@ -53,8 +53,8 @@ func (s *socketListener) keepReachable() {
 	}
 }
 
-// openIfGone opens the socket anew where it is gone. What cannot be opened now is tried again at
-// the next look: the work does not need it.
+// openIfGone reopens the socket if it is gone. A failure is retried at the next check, because the work does not need
+// the socket.
 func (s *socketListener) openIfGone() {
 	s.mu.Lock()
 	ln := s.ln
@@ -65,7 +65,7 @@ func (s *socketListener) openIfGone() {
 	_ = s.open()
 }
 
-// Accept waits for a connection. net.ErrClosed: the listener was closed.
+// Accept waits for a connection. It returns net.ErrClosed after Close.
 func (s *socketListener) Accept() (net.Conn, error) {
 	for {
 		s.mu.Lock()
@@ -93,7 +93,7 @@ func (s *socketListener) Close() error {
 	return s.ln.Close()
 }
 
-// Addr is where it listens now.
+// Addr returns the current address.
 func (s *socketListener) Addr() net.Addr {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"company/internal/config/configtest"
+	"company/internal/office/config/configtest"
 )
 
 // TestSocketThatIsTakenAway: a logout removes XDG_RUNTIME_DIR, and what tidies up a socket. The

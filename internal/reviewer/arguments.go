@@ -2,33 +2,35 @@ package reviewer
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
 	"company/internal/company"
 )
 
-// verdict is the argument of submit_review.
+// verdict holds the arguments of submit_review.
 type verdict struct {
 	Verdict  string              `json:"verdict"`
 	Findings []company.Finding   `json:"findings"`
 	Evidence []evidence          `json:"evidence"`
-	Earlier  []company.Judgement `json:"earlier"` // findings of the last review
+	Earlier  []company.Judgement `json:"earlier"` // judgements on the findings of the last review
 }
 
-// evidence is what a reviewer names for one criterion.
+// evidence is a reviewer's evidence for one criterion, or for the numbered ones in For.
 type evidence struct {
+	For   []int    `json:"for"`
 	Shows string   `json:"shows"`
 	Ran   []string `json:"ran"`
 	Read  []string `json:"read"`
 }
 
-// isEmpty says whether it names nothing at all.
+// isEmpty reports whether the entry has no evidence.
 func (e evidence) isEmpty() bool {
 	return strings.TrimSpace(e.Shows) == "" && len(e.Ran)+len(e.Read) == 0
 }
 
-// joinClaims is the evidence as it is stored: the claim, or the names alone.
+// joinClaims returns the evidence as it is stored: the claim, or else only the names.
 func (e evidence) joinClaims() string {
 	out := strings.TrimSpace(e.Shows)
 	if out == "" {
@@ -37,9 +39,51 @@ func (e evidence) joinClaims() string {
 	return out
 }
 
+// spreadEvidence sorts evidence by criterion. If some entries have numbers, an entry without one goes to the
+// first criterion without an entry. fault is a text for the model.
+func spreadEvidence(list []evidence, criteria int) (spread []evidence, fault string) {
+	if !slices.ContainsFunc(list, func(e evidence) bool { return len(e.For) > 0 }) {
+		return list, ""
+	}
+	of := make([][]evidence, criteria)
+	for _, e := range list {
+		slices.Sort(e.For)
+		for _, n := range slices.Compact(e.For) {
+			if n < 1 || n > criteria {
+				return nil, fmt.Sprintf("there is no criterion %d for evidence: their numbers are 1 to %d", n, criteria)
+			}
+			of[n-1] = append(of[n-1], e)
+		}
+	}
+	for _, e := range list {
+		if len(e.For) > 0 {
+			continue
+		}
+		free := slices.IndexFunc(of, func(entries []evidence) bool { return entries == nil })
+		if free < 0 {
+			return nil, "an entry of the evidence has no numbers in for, and each criterion has its entry"
+		}
+		of[free] = []evidence{e}
+	}
+	for _, entries := range of {
+		var shows []string
+		var all evidence
+		for _, e := range entries {
+			if text := strings.TrimSpace(e.Shows); text != "" {
+				shows = append(shows, text)
+			}
+			all.Ran, all.Read = append(all.Ran, e.Ran...), append(all.Read, e.Read...)
+		}
+		all.Shows = strings.Join(shows, "; ")
+		spread = append(spread, all)
+	}
+	return spread, ""
+}
+
 const schema = `{"type":"object","additionalProperties":false,"required":["verdict"],"properties":{
 "verdict":{"enum":["approve","request_changes"]},
-"evidence":{"type":"array","maxItems":96,"description":"one a criterion, in order","items":{"type":"object","additionalProperties":false,"required":["shows"],"properties":{
+"evidence":{"type":"array","maxItems":96,"description":"one a criterion, in order; or in for the numbers of those it shows","items":{"type":"object","additionalProperties":false,"required":["shows"],"properties":{
+"for":{"type":"array","maxItems":96,"items":{"type":"integer","minimum":1}},
 "shows":{"type":"string","maxLength":4000},
 "ran":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":4000},"description":"commands, as you ran them"},
 "read":{"type":"array","maxItems":50,"items":{"type":"string","maxLength":1024},"description":"a.go or a.go:10-20"}}}},
@@ -54,29 +98,34 @@ const schema = `{"type":"object","additionalProperties":false,"required":["verdi
 // Synonyms that models use for the schema's values.
 var (
 	verdicts = map[string]string{
-		"approved": company.Approve, "approves": company.Approve, "accept": company.Approve, "accepted": company.Approve, "lgtm": company.Approve,
-		"changes_requested": company.RequestChanges, "request_change": company.RequestChanges, "requested_changes": company.RequestChanges,
-		"reject": company.RequestChanges, "rejected": company.RequestChanges,
+		"approved": company.Approve, "approves": company.Approve, "accept": company.Approve, "accepted": company.Approve,
+		"lgtm":              company.Approve,
+		"changes_requested": company.RequestChanges, "request_change": company.RequestChanges,
+		"requested_changes": company.RequestChanges,
+		"reject":            company.RequestChanges, "rejected": company.RequestChanges,
 	}
 	severities = map[string]string{
-		"blocker": "blocking", "block": "blocking", "major": company.LevelHigh, "error": company.LevelHigh, "moderate": company.LevelMedium, "warning": company.LevelMedium,
+		"blocker": "blocking", "block": "blocking", "major": company.LevelHigh, "error": company.LevelHigh,
+		"moderate": company.LevelMedium, "warning": company.LevelMedium,
 		"nit": company.LevelInfo, "note": company.LevelInfo, "suggestion": company.LevelInfo, "trivial": company.LevelInfo,
 	}
 	judgements = map[string]string{
-		"mended": company.FindingConfirmed, "fixed": company.FindingConfirmed, "resolved": company.FindingConfirmed, "right": company.FindingConfirmed, "valid": company.FindingConfirmed, "stands": company.FindingConfirmed,
+		"mended": company.FindingConfirmed, "fixed": company.FindingConfirmed, "resolved": company.FindingConfirmed,
+		"right": company.FindingConfirmed, "valid": company.FindingConfirmed, "stands": company.FindingConfirmed,
 		"wrong": company.FindingRejected, "invalid": company.FindingRejected, "false_positive": company.FindingRejected,
 	}
 	categories = map[string]string{
-		"bug": company.CategoryCorrectness, "logic": company.CategoryCorrectness, "functionality": company.CategoryCorrectness,
-		"test": company.CategoryEvidence, "tests": company.CategoryEvidence, "testing": company.CategoryEvidence,
-		"documentation": company.CategoryStyle, "docs": company.CategoryStyle, "readability": company.CategoryStyle, "naming": company.CategoryStyle,
+		"bug": company.CategoryCorrectness, "logic": company.CategoryCorrectness,
+		"functionality": company.CategoryCorrectness,
+		"test":          company.CategoryEvidence, "tests": company.CategoryEvidence, "testing": company.CategoryEvidence,
+		"documentation": company.CategoryStyle, "docs": company.CategoryStyle, "readability": company.CategoryStyle,
+		"naming": company.CategoryStyle,
 	}
 )
 
-// amendReview turns the forms of a review that models are used to into those of
-// the schema: synonyms of a verdict, evidence and findings without a list around
-// them, and evidence as plain text, which was the form of older versions. What it does not
-// know stays, and the schema refuses it.
+// amendReview converts common other forms of a review into the form of the schema: synonyms of a verdict,
+// evidence and findings without a list around them, and evidence as plain text. Unknown forms stay unchanged,
+// and the schema refuses them.
 func amendReview(args json.RawMessage) json.RawMessage {
 	var v map[string]any
 	if json.Unmarshal(args, &v) != nil || v == nil {
@@ -118,7 +167,7 @@ func amendReview(args json.RawMessage) json.RawMessage {
 	return out
 }
 
-// amendEarlier has the verdicts on earlier findings be a list of objects with a known status.
+// amendEarlier converts the judgements on earlier findings into a list of objects with a known status.
 func amendEarlier(v map[string]any) {
 	switch e := v["earlier"].(type) {
 	case nil:
@@ -137,7 +186,7 @@ func amendEarlier(v map[string]any) {
 	}
 }
 
-// replaceSynonym replaces a synonym by the schema's value; case and blanks do not count.
+// replaceSynonym replaces a synonym by the schema's value. It ignores case and surrounding spaces.
 func replaceSynonym(value any, by map[string]string) any {
 	word, ok := value.(string)
 	if !ok {
@@ -151,8 +200,7 @@ func replaceSynonym(value any, by map[string]string) any {
 	return word
 }
 
-// amendEvidence has evidence be a list of objects. One text of several lines is
-// one entry for each line.
+// amendEvidence converts evidence into a list of objects. Each line of a text becomes an entry.
 func amendEvidence(value any) any {
 	switch e := value.(type) {
 	case nil:
@@ -178,9 +226,9 @@ func amendEvidence(value any) any {
 			case string:
 				out[i] = map[string]any{"shows": item}
 			case map[string]any:
-				for _, key := range []string{"ran", "read"} {
+				for _, key := range []string{"for", "ran", "read"} {
 					switch list := item[key].(type) {
-					case string:
+					case string, float64:
 						item[key] = []any{list}
 					case nil:
 						delete(item, key)
@@ -199,15 +247,15 @@ func amendEvidence(value any) any {
 	return value
 }
 
-// splitSeverities has each finding block or not, as its level says.
+// splitSeverities sets whether each finding blocks, according to its level.
 func splitSeverities(findings []company.Finding) {
 	for i := range findings {
-		f := &findings[i]
-		switch level := string(f.Severity); level {
+		finding := &findings[i]
+		switch level := string(finding.Severity); level {
 		case company.LevelCritical, company.LevelHigh:
-			f.Severity, f.Level = company.Blocking, level
+			finding.Severity, finding.Level = company.Blocking, level
 		case company.LevelMedium, company.LevelLow, company.LevelInfo:
-			f.Severity, f.Level = company.Minor, level
+			finding.Severity, finding.Level = company.Minor, level
 		}
 	}
 }

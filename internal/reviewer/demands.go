@@ -5,27 +5,27 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/safetext"
+	"company/internal/lib/safetext"
 )
 
-// maxDemand bounds a part of the instruction among the criteria, in bytes.
+// maxDemand limits a part of the instruction among the criteria, in bytes.
 const maxDemand = 400
 
-// ofInstruction begins a criterion that is a part of the instruction.
+// ofInstruction is the prefix of a criterion that is a part of the instruction.
 const ofInstruction = "of the instruction: "
 
-// reviewCriteria are what a review's evidence is about: the ticket's own, and the parts of the
-// instruction that are the ticket's; of a review that judges the whole all parts.
-func reviewCriteria(t *company.Task, sub *company.Subtask) []string {
+// reviewCriteria returns the criteria that need evidence: the ticket's own, and the ticket's parts of the
+// instruction. For a review of the whole task, it returns all parts.
+func reviewCriteria(task *company.Task, sub *company.Subtask) []string {
 	var out []string
 	if sub != nil {
 		out = append(out, sub.Planned.AcceptanceCriteria...)
-		if !t.JudgesWhole() && !sub.Planned.IsInstruction() {
-			return appendDemands(out, t.OwnDemands(sub))
+		if !task.JudgesWhole() && !sub.Planned.IsInstruction() {
+			return appendDemands(out, task.OwnDemands(sub))
 		}
 	}
 	var demands []string
-	for _, p := range t.Parts() {
+	for _, p := range task.Parts() {
 		demands = append(demands, p.Text)
 	}
 	if len(demands) == 0 {
@@ -34,7 +34,7 @@ func reviewCriteria(t *company.Task, sub *company.Subtask) []string {
 	return appendDemands(out, demands)
 }
 
-// appendDemands adds the parts of the instruction that the ticket's own criteria do not name already.
+// appendDemands adds the parts of the instruction that the ticket's own criteria do not cover.
 func appendDemands(criteria, demands []string) []string {
 	own := criteria
 	for _, d := range demands {
@@ -45,8 +45,8 @@ func appendDemands(criteria, demands []string) []string {
 	return criteria
 }
 
-// isCovered reports whether one of the ticket's own criteria holds a part of the instruction as it
-// stands: evidence for it is asked for once.
+// isCovered reports whether one of the ticket's own criteria contains a part of the instruction literally.
+// Evidence for such a part is requested only once.
 func isCovered(part string, own []string) bool {
 	names := " " + strings.Join(splitBare(part), " ") + " "
 	return strings.TrimSpace(names) != "" && slices.ContainsFunc(own, func(criterion string) bool {
@@ -54,7 +54,7 @@ func isCovered(part string, own []string) bool {
 	})
 }
 
-// splitBare lists the parts of a text between blanks, without the signs around them.
+// splitBare splits a text at spaces and removes surrounding punctuation.
 func splitBare(text string) []string {
 	var out []string
 	for _, n := range strings.Fields(strings.ToLower(text)) {
@@ -65,16 +65,16 @@ func splitBare(text string) []string {
 	return out
 }
 
-// standsInParts reports whether the criteria have each word of the instruction, in its order.
-func standsInParts(t *company.Task, sub *company.Subtask) bool {
-	list := reviewCriteria(t, sub)
+// standsInParts reports whether the criteria together contain the whole instruction, in its order.
+func standsInParts(task *company.Task, sub *company.Subtask) bool {
+	list := reviewCriteria(task, sub)
 	if sub != nil {
 		list = list[len(sub.Planned.AcceptanceCriteria):]
 	}
-	return standsIn(list, t.Instruction)
+	return standsIn(list, task.Instruction)
 }
 
-// standsIn reports whether the criteria, put together, quote the whole instruction, or the whole of a part of it.
+// standsIn reports whether the criteria, put together, equal the text of instruction.
 func standsIn(list []string, instruction string) bool {
 	text := ""
 	for _, c := range list {
@@ -87,11 +87,11 @@ func standsIn(list []string, instruction string) bool {
 	return slices.Equal(strings.Fields(text), strings.Fields(instruction))
 }
 
-// quoteOwnPart is a ticket's part of the instruction as it stands, where its criteria leave out some of
-// it: headings, code, the rest of long parts.
-func quoteOwnPart(t *company.Task, sub *company.Subtask) string {
-	own := t.OwnPart(sub)
-	if own == "" || standsIn(reviewCriteria(t, sub)[len(sub.Planned.AcceptanceCriteria):], own) {
+// quoteOwnPart returns a ticket's part of the instruction, if its criteria leave out some of it: headings, code,
+// the rest of long parts.
+func quoteOwnPart(task *company.Task, sub *company.Subtask) string {
+	own := task.OwnPart(sub)
+	if own == "" || standsIn(reviewCriteria(task, sub)[len(sub.Planned.AcceptanceCriteria):], own) {
 		return ""
 	}
 	return "\n## Its part of the president's instruction\n" + own

@@ -11,31 +11,30 @@ import (
 	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/gitops"
-	"company/internal/lazyregexp"
-	"company/internal/patch"
-	"company/internal/safetext"
+	"company/internal/gitops/patch"
+	"company/internal/lib/lazyregexp"
+	"company/internal/lib/safetext"
 )
 
-// Evidence is compared with what a reviewer did: code reads the transcript, no model
-// judges. A command must have been run in the review, or be one of the gates; a file
-// must be in the diff that the reviewer was shown, or have been read or printed; of
-// named lines some must have been seen. Evidence in plain text, which names neither
-// in fields of their own, must at least mention something of that kind.
+// Evidence is compared with the reviewer's actions. Code reads the transcript, without a model. A command must
+// have been run in the review, or be one of the gates. A file must be in the diff that the reviewer was shown,
+// or have been read or printed. At least some of the named lines must have been seen. Evidence in plain text,
+// without commands or files in their own fields, must at least mention such an action.
 
 const (
-	// maxFacts bounds how many facts of one entry are listed as seen.
+	// maxFacts limits the listed facts of one entry.
 	maxFacts = 6
-	// maxFact is how many bytes one of them has at most.
+	// maxFact limits one fact, in bytes.
 	maxFact = 200
-	// maxNamed is how many commands and files a refusal lists.
+	// maxNamed limits the commands and files that a refusal lists.
 	maxNamed = 20
 )
 
-// noEvidence begins each refusal of a review whose evidence does not stand.
+// noEvidence begins each refusal of a review because of its evidence.
 const noEvidence = "The evidence does not stand"
 
-// checkEvidence compares all evidence of an approval with the transcript. checked has
-// a line for each entry; fault is empty where all of it stands.
+// checkEvidence compares the evidence of an approval with the transcript. checked has a line for each entry.
+// fault is empty if all evidence is confirmed.
 func (s *seenRecord) checkEvidence(list []evidence, criteria []string) (checked []string, fault string) {
 	var faults []string
 	for i, e := range list {
@@ -53,7 +52,8 @@ func (s *seenRecord) checkEvidence(list []evidence, criteria []string) (checked 
 		faults = []string{"- it names more than can be looked for; name the few commands and files that show each criterion"}
 	}
 	if n := len(criteria); len(list) < n {
-		faults = append(faults, fmt.Sprintf("- there are %d acceptance criteria and %d entries; evidence names what shows each of them, in order", n, len(list)))
+		faults = append(faults, fmt.Sprintf("- there are %d acceptance criteria and %d entries; evidence names what shows "+
+			"each of them, in order", n, len(list)))
 	}
 	if len(faults) == 0 {
 		return checked, ""
@@ -65,10 +65,10 @@ func (s *seenRecord) checkEvidence(list []evidence, criteria []string) (checked 
 	return checked, noEvidence + ":\n" + strings.Join(faults, "\n") + more + "\n" + s.listSeen()
 }
 
-// checkEntry lists what of one entry was seen, and what of it was not.
+// checkEntry lists the confirmed facts of one entry, and its unconfirmed claims.
 func (s *seenRecord) checkEntry(e evidence) (facts, wrong []string) {
 	if e.isEmpty() {
-		return nil, []string{"it is empty"}
+		return nil, []string{"it has no evidence"}
 	}
 	add := func(fact string) {
 		if fact = safetext.CutBetweenWords(fact, maxFact); len(facts) < maxFacts && !slices.Contains(facts, fact) {
@@ -79,14 +79,15 @@ func (s *seenRecord) checkEntry(e evidence) (facts, wrong []string) {
 		if fact := s.findCommand(command); fact != "" {
 			add(fact)
 		} else if strings.HasPrefix(joinFields(command), "git diff") && len(s.subject.diff.Changes) > 0 {
-			add("the diff") // the first message has it
+			add("the diff") // it is in the first message
 		} else {
-			wrong = append(wrong, "`"+safetext.EscapeLine(command, maxFact)+"` was not run in this review, and is none of the gates")
+			wrong = append(wrong, "`"+safetext.EscapeLine(command, maxFact)+
+				"` was not run in this review, and is none of the gates")
 		}
 	}
 	for _, name := range e.Read {
-		if fact, why := s.findFile(name); why != "" {
-			wrong = append(wrong, why)
+		if fact, reason := s.findFile(name); reason != "" {
+			wrong = append(wrong, reason)
 		} else {
 			add(fact)
 		}
@@ -100,16 +101,16 @@ func (s *seenRecord) checkEntry(e evidence) (facts, wrong []string) {
 	return facts, wrong
 }
 
-// listSeen tells a reviewer which commands and files it could name.
+// listSeen lists the commands and files that a reviewer could name.
 func (s *seenRecord) listSeen() string {
 	var ran, read []string
-	for _, c := range s.calls {
+	for _, seenCall := range s.calls {
 		switch {
-		case c.isError:
-		case c.name == "run_command" && c.command != "":
-			ran = append(ran, "`"+safetext.EscapeLine(c.command, maxFact)+"` ("+exitOf(c.result)+")")
-		case c.name == "read_file" && c.file != "":
-			read = append(read, safetext.EscapeLine(c.file, maxFact))
+		case seenCall.isError:
+		case seenCall.name == "run_command" && seenCall.command != "":
+			ran = append(ran, "`"+safetext.EscapeLine(seenCall.command, maxFact)+"` ("+exitOf(seenCall.result)+")")
+		case seenCall.name == "read_file" && seenCall.file != "":
+			read = append(read, safetext.EscapeLine(seenCall.file, maxFact))
 		}
 	}
 	list := func(what string, names []string) string {
@@ -124,16 +125,17 @@ func (s *seenRecord) listSeen() string {
 		return what + " " + strings.Join(names, ", ") + more
 	}
 	return "You have " + list("run", ran) + "; you have read the diff and " + list("besides", read) +
-		".\nRun or read what shows it, and name that in ran and read; or request changes where it is not met. This is said once: a second review without evidence is taken from you."
+		".\nRun or read what shows it, and name that in ran and read; or request changes where it is not met. This is said " +
+		"once: a second review without evidence is taken from you."
 }
 
-// argumentsOf are the arguments of a call: its command, or its file and lines.
-func argumentsOf(c agent.TranscriptCall) (command, file string, lines lineRange) {
+// argumentsOf returns the arguments of a call: its command, or its file and lines.
+func argumentsOf(call agent.TranscriptCall) (command, file string, lines lineRange) {
 	var a struct {
 		Command, Path string
 		Offset, Limit int
 	}
-	if json.Unmarshal([]byte(c.Arguments), &a) != nil {
+	if json.Unmarshal([]byte(call.Arguments), &a) != nil {
 		return "", "", lineRange{}
 	}
 	const most = 2000 // lines of one read
@@ -147,7 +149,7 @@ func argumentsOf(c agent.TranscriptCall) (command, file string, lines lineRange)
 	return a.Command, a.Path, lineRange{first, first + a.Limit - 1}
 }
 
-// workTree is where the repository lies in a reviewer's container.
+// workTree is the path of the repository in a reviewer's container.
 const workTree = "/work/repo/"
 
 func cleanPath(p string) string {
@@ -156,7 +158,7 @@ func cleanPath(p string) string {
 
 var exitLine = lazyregexp.New(`^(exit code -?\d+|timed out after \S+|running as \S+)`)
 
-// exitOf is how a command ended, as its answer says.
+// exitOf returns how a command ended, according to its result.
 func exitOf(result string) string {
 	if m := exitLine.FindString(result); m != "" {
 		return m
@@ -164,25 +166,25 @@ func exitOf(result string) string {
 	return "no exit code"
 }
 
-// joinFields is a command with one blank between its fields, so that line ends and
-// indentation do not matter.
+// joinFields joins a command's fields with single spaces, so that line ends and indentation do not matter.
 func joinFields(command string) string {
 	return strings.Join(strings.Fields(strings.Trim(strings.TrimSpace(command), "`")), " ")
 }
 
-// holdsFields says whether a text holds another that neither begins nor ends inside of
-// a name or a path.
+// holdsFields reports whether text contains words, with neither end inside a name or a path.
 func holdsFields(text, words string) bool {
 	inWord := func(b byte) bool {
-		return b == '_' || b == '-' || b == '.' || b == '/' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z'
+		return b == '_' || b == '-' || b == '.' || b == '/' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' ||
+			b >= 'A' && b <= 'Z'
 	}
 	for from := 0; words != ""; {
-		at := strings.Index(text[from:], words)
-		if at < 0 {
+		index := strings.Index(text[from:], words)
+		if index < 0 {
 			return false
 		}
-		begin, end := from+at, from+at+len(words)
-		if (begin == 0 || !inWord(text[begin-1]) || !inWord(words[0])) && (end == len(text) || !inWord(text[end]) || !inWord(words[len(words)-1])) {
+		begin, end := from+index, from+index+len(words)
+		if (begin == 0 || !inWord(text[begin-1]) || !inWord(words[0])) &&
+			(end == len(text) || !inWord(text[end]) || !inWord(words[len(words)-1])) {
 			return true
 		}
 		from = begin + 1
@@ -190,27 +192,28 @@ func holdsFields(text, words string) bool {
 	return false
 }
 
-// findCommand tells how a command ended that was run, newest first, or that is a gate's;
-// empty: it is neither. Of a command that was a part of another one it tells that one, too: what
-// `echo go test` or `go test || true` ended with is no result of the tests.
+// findCommand describes how a command ended: the newest such run, or else a gate. It returns "" if the command
+// was not run and is not part of a gate. If the command was only a part of a longer one, the description
+// includes the longer one. The exit of `echo go test` or `go test || true` is not a result of the tests.
 func (s *seenRecord) findCommand(command string) string {
 	command = joinFields(command)
 	if command == "" {
 		return ""
 	}
-	for _, c := range slices.Backward(s.calls) {
-		if c.name != "run_command" || c.isError || !s.findWords(c.command, command) {
+	for _, seenCall := range slices.Backward(s.calls) {
+		if seenCall.name != "run_command" || seenCall.isError || !s.findWords(seenCall.command, command) {
 			continue
 		}
 		ran := "ran `" + safetext.EscapeLine(command, maxFact/2) + "`"
-		if c.command == command {
-			return ran + ": " + exitOf(c.result)
+		if seenCall.command == command {
+			return ran + ": " + exitOf(seenCall.result)
 		}
-		return ran + " (" + exitOf(c.result) + ") in `" + safetext.EscapeLine(c.command, maxFact/2) + "`"
+		return ran + " (" + exitOf(seenCall.result) + ") in `" + safetext.EscapeLine(seenCall.command, maxFact/2) + "`"
 	}
-	for _, g := range s.subject.checks {
-		if holdsFields(joinFields(g.Command), command) {
-			return "gate " + g.Name + " (`" + safetext.EscapeLine(g.Command, maxFact/2) + "`): " + checkOutcome(g)
+	for _, gateCheck := range s.subject.checks {
+		if holdsFields(joinFields(gateCheck.Command), command) {
+			return "gate " + gateCheck.Name + " (`" + safetext.EscapeLine(gateCheck.Command, maxFact/2) + "`): " +
+				checkOutcome(gateCheck)
 		}
 	}
 	return ""
@@ -218,8 +221,8 @@ func (s *seenRecord) findCommand(command string) string {
 
 var placeRE = lazyregexp.New(`^(.*?)(?::|#)L?(\d+)(?:(?:-|–|:|\.\.)L?(\d+))?$`)
 
-// findFile tells where a file, or lines of it, were seen; why says that they were not.
-func (s *seenRecord) findFile(name string) (fact, why string) {
+// findFile describes where a file, or lines of it, were seen. Otherwise reason explains that they were not.
+func (s *seenRecord) findFile(name string) (fact, reason string) {
 	name = strings.Trim(strings.TrimSpace(name), "`")
 	file, lines := name, lineRange{}
 	if m := placeRE.FindStringSubmatch(name); m != nil {
@@ -236,17 +239,19 @@ func (s *seenRecord) findFile(name string) (fact, why string) {
 		return shown + " in the diff", ""
 	}
 	seen := false
-	for _, c := range s.calls {
+	for _, seenCall := range s.calls {
 		switch {
-		case c.isError:
-		case c.name == "read_file" && c.file == file:
-			if seen = true; all || c.lines.overlapsWith(lines) {
+		case seenCall.isError:
+		case seenCall.name == "read_file" && seenCall.file == file:
+			if seen = true; all || seenCall.lines.overlapsWith(lines) {
 				return "read " + shown, ""
 			}
-		case c.name == "search" && s.foundBySearch(c, file, lines, all):
+		case seenCall.name == "search" && s.foundBySearch(seenCall, file, lines, all):
 			return shown + " in a search", ""
-		case c.name == "run_command" && (s.findWords(c.command, file) || s.findWords(c.command, path.Base(file)) || s.findWords(c.result, file)):
-			return shown + " in `" + safetext.EscapeLine(c.command, maxFact/2) + "`", ""
+		case seenCall.name == "run_command" &&
+			(s.findWords(seenCall.command, file) || s.findWords(seenCall.command, path.Base(file)) ||
+				s.findWords(seenCall.result, file)):
+			return shown + " in `" + safetext.EscapeLine(seenCall.command, maxFact/2) + "`", ""
 		}
 	}
 	if _, there := s.hunks[file]; there || seen {
@@ -255,7 +260,7 @@ func (s *seenRecord) findFile(name string) (fact, why string) {
 	return "", shown + " was not read, and is not in the diff"
 }
 
-// foundBySearch reports whether a search found a file, or one of the named lines of it.
+// foundBySearch reports whether a search found a file, or one of the given lines of it.
 func (s *seenRecord) foundBySearch(c seenCall, file string, lines lineRange, all bool) bool {
 	s.left -= len(c.result)
 	switch {
@@ -267,7 +272,7 @@ func (s *seenRecord) foundBySearch(c seenCall, file string, lines lineRange, all
 	return slices.ContainsFunc(matchedLines(c.result, file), lines.overlapsWith)
 }
 
-// matchedLines are the lines of a file that a search found.
+// matchedLines returns the lines of a file that a search found.
 func matchedLines(result, file string) []lineRange {
 	var out []lineRange
 	for line := range strings.Lines(result) {
@@ -281,8 +286,8 @@ func matchedLines(result, file string) []lineRange {
 	return out
 }
 
-// readHunks are the lines that a patch shows of each file, of the old and of the new
-// version. A file without lines (a binary one, a mode) is there with none.
+// readHunks returns the lines of each file that a patch shows, of the old and of the new version. A file without
+// such lines (binary, a mode change) has only an empty range.
 func readHunks(text []byte) map[string][]lineRange {
 	out := map[string][]lineRange{}
 	var file *patch.File
@@ -292,13 +297,14 @@ func readHunks(text []byte) map[string][]lineRange {
 			out[file.Path()] = append(out[file.Path()], ranges...)
 		}
 	}
-	for l := range patch.Lines(string(text)) {
-		if l.File != file {
+	for line := range patch.Lines(string(text)) {
+		if line.File != file {
 			keep()
-			file, ranges = l.File, []lineRange{{}}
+			file, ranges = line.File, []lineRange{{}}
 		}
-		if l.Kind == patch.Hunk {
-			ranges = append(ranges, lineRange{l.Old, l.Old + l.OldCount - 1}, lineRange{l.New, l.New + l.NewCount - 1})
+		if line.Kind == patch.Hunk {
+			ranges = append(ranges, lineRange{line.Old, line.Old + line.OldCount - 1},
+				lineRange{line.New, line.New + line.NewCount - 1})
 		}
 	}
 	keep()
@@ -307,16 +313,16 @@ func readHunks(text []byte) map[string][]lineRange {
 
 var (
 	inBackticks = lazyregexp.New("`([^`\n]+)`")
-	// programs begin a command line for certain. Another quotation may be an expression
-	// of the code.
-	programs = lazyregexp.New(`^(?:[A-Z_]+=\S+ )*(?:go|gofmt|npm|npx|pnpm|yarn|node|deno|bun|python3?|pytest|tox|pip|uv|poetry|cargo|rustc|make|cmake|ctest|ninja|meson|git|bash|sh|mvn|gradle|\./gradlew|ruby|bundle|rake|rspec|php|phpunit|composer|grep|rg|sed|cat|find|curl|docker|\./[\w./-]+) \S`)
+	// programs matches the beginning of a certain command line. Other quoted text may be an expression of the code.
+	programs = lazyregexp.New(
+		`^(?:[A-Z_]+=\S+ )*(?:go|gofmt|npm|npx|pnpm|yarn|node|deno|bun|python3?|pytest|tox|pip|uv|poetry|cargo|rustc|make|cmake|ctest|ninja|meson|git|bash|sh|mvn|gradle|\./gradlew|ruby|bundle|rake|rspec|php|phpunit|composer|grep|rg|sed|cat|find|curl|docker|\./[\w./-]+) \S`)
 	pathLike = lazyregexp.New(`[\w@+-][\w@+./-]*\.\w+(?::\d+(?:-\d+)?)?|[\w@+-]+(?:/[\w@+.-]+)+`)
 	nameLike = lazyregexp.New(`[A-Za-z_]\w{3,}`)
 	ofDiff   = lazyregexp.New(`(?i)\b(diff|patch)\b`)
 	ofGates  = lazyregexp.New(`(?i)\b(gates?|checks?|linters?|test suite|tests pass(ed)?|all tests)\b`)
 )
 
-// commandsIn are the command lines that a text quotes.
+// commandsIn returns the command lines that a text quotes.
 func commandsIn(text string) []string {
 	var out []string
 	for _, m := range inBackticks.FindAllStringSubmatch(text, -1) {
@@ -327,11 +333,11 @@ func commandsIn(text string) []string {
 	return out
 }
 
-// findMentions adds the files and commands that a plain text mentions and that the reviewer saw:
-// files, names of tests and functions, the diff, the gates.
+// findMentions calls add for each file and command that a plain text mentions and that the reviewer saw. It also
+// looks for names of tests and functions, the diff, and the gates.
 func (s *seenRecord) findMentions(text string, add func(fact string)) {
 	for _, p := range pathLike.FindAllString(text, -1) {
-		if fact, why := s.findFile(strings.TrimRight(p, ".")); why == "" {
+		if fact, reason := s.findFile(strings.TrimRight(p, ".")); reason == "" {
 			add(fact)
 		}
 	}
@@ -358,21 +364,25 @@ func (s *seenRecord) findMentions(text string, add func(fact string)) {
 	}
 }
 
-// isInDiff reports whether the diff, or the path of one of its files, has a name.
+// isInDiff reports whether a name is in the diff, or in the path of one of its files.
 func (s *seenRecord) isInDiff(name string) bool {
-	return s.findWords(string(s.subject.diff.Patch), name) || slices.ContainsFunc(s.subject.diff.Changes, func(c gitops.FileChange) bool {
-		s.left -= len(c.Path)
-		return s.left >= 0 && strings.Contains(c.Path, name)
-	})
+	return s.findWords(string(s.subject.diff.Patch), name) ||
+		slices.ContainsFunc(s.subject.diff.Changes, func(fileChange gitops.FileChange) bool {
+			s.left -= len(fileChange.Path)
+			return s.left >= 0 && strings.Contains(fileChange.Path, name)
+		})
 }
 
-// isIdentifier says whether a name is one of source code for certain: it has an
-// underscore, a digit, or a capital inside.
+// isIdentifier reports whether a name is certainly from source code: it has an underscore, a digit, or a capital
+// inside.
 func isIdentifier(word string) bool {
-	return strings.ContainsFunc(word[1:], func(r rune) bool { return r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' }) && strings.ToUpper(word) != word
+	return strings.ContainsFunc(word[1:],
+		func(r rune) bool {
+			return r == '_' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z'
+		}) && strings.ToUpper(word) != word
 }
 
-// countRefusals is how often the review was refused for its evidence.
+// countRefusals returns how often the review was refused because of its evidence.
 func countRefusals(calls []agent.TranscriptCall) int {
 	n := 0
 	for _, c := range calls {
@@ -383,25 +393,30 @@ func countRefusals(calls []agent.TranscriptCall) int {
 	return n
 }
 
-// unproven is the end of a review whose evidence was refused twice.
+// unproven is the result of a review whose evidence was refused twice.
 type unproven struct {
 	Unproven string `json:"unproven"`
 }
 
-// endUnproven is how such a run ends: another model is asked, or the president.
-func endUnproven(why string, another bool) company.RunEnded {
-	e := company.E(company.EEvidence, "the reviewer approved without evidence, twice").Because(safetext.EscapeLine(why, 600))
-	out := company.RunEnded{Status: company.RunError, Code: e.Code, Error: e.Error()}
+// endUnproven returns the end of a run with an unproven review. Another model is asked, or the president.
+func endUnproven(reason string, another bool) company.RunEnded {
+	fault := company.E(company.EEvidence, "the reviewer approved without evidence, twice").
+		Because(safetext.EscapeLine(reason, 600))
+	out := company.RunEnded{Status: company.RunError, Code: fault.Code, Error: fault.Error()}
 	if another {
 		out.Hint = "the model of agents.second_reviewer is asked"
 		return out
 	}
-	out.Hint, out.Human = "to have it reviewed once more, approve; agents.second_reviewer: {model: ...} has another model asked", true
+	out.Hint, out.Human = "to have it reviewed once more, approve; agents.second_reviewer: {model: ...} has another "+
+		"model asked", true
 	return out
 }
 
-// endSecondUnproven is the end of such a run of a second reviewer: the first review stands.
-func endSecondUnproven(why string) company.RunEnded {
-	e := company.E(company.EEvidence, "the second reviewer approved without evidence, twice").Because(safetext.EscapeLine(why, 600))
-	return company.RunEnded{Status: company.RunError, Code: e.Code, Error: e.Error(), Hint: "the first review stands"}
+// endSecondUnproven returns the end of a second reviewer's run with an unproven review. The first review stays
+// valid.
+func endSecondUnproven(reason string) company.RunEnded {
+	fault := company.E(company.EEvidence, "the second reviewer approved without evidence, twice").
+		Because(safetext.EscapeLine(reason, 600))
+	return company.RunEnded{Status: company.RunError, Code: fault.Code, Error: fault.Error(),
+		Hint: "the first review stands"}
 }

@@ -28,13 +28,18 @@ func call(t *testing.T, name string, args map[string]any, result string) agent.T
 // REV-4: what evidence names is looked for in the reviewer's transcript. What is not
 // there is refused, whatever the words around it.
 func TestEvidenceIsComparedWithTheTranscript(t *testing.T) {
-	b := setup(t, map[string]string{"a.go": "package a\n\nfunc Limit() int { return 1 }\n", "a_test.go": "package a\n\nfunc TestLimit(t *testing.T) {}\n"})
+	b := setup(
+		t, map[string]string{"a.go": "package a\n\nfunc Limit() int { return 1 }\n",
+			"a_test.go": "package a\n\nfunc TestLimit(t *testing.T) {}\n"})
 	calls := []agent.TranscriptCall{
-		call(t, "run_command", map[string]any{"command": "cd  sub &&\n go test -run 'TestLimit$' ./..."}, "exit code 1 after 2s\n--- stdout ---\nFAIL b_test.go:7: limitless\n"),
+		call(t, "run_command", map[string]any{"command": "cd  sub &&\n go test -run 'TestLimit$' ./..."},
+			"exit code 1 after 2s\n--- stdout ---\nFAIL b_test.go:7: limitless\n"),
 		call(t, "read_file", map[string]any{"path": "./b.go", "offset": 10, "limit": 5}, "10: x\n"),
 		call(t, "search", map[string]any{"pattern": "x"}, "c.go:3: x = 1\n"),
-		call(t, "run_command", map[string]any{"command": "echo make check"}, "exit code 0 after 0s\n--- stdout ---\nmake check\n"),
-		call(t, "run_command", map[string]any{"command": "sleep 900"}, "timed out after 5m0s and was killed (exit code 137)\n"),
+		call(t, "run_command", map[string]any{"command": "echo make check"},
+			"exit code 0 after 0s\n--- stdout ---\nmake check\n"),
+		call(t, "run_command", map[string]any{"command": "sleep 900"},
+			"timed out after 5m0s and was killed (exit code 137)\n"),
 		{Name: "run_command", Arguments: `{"command":"vi a.go"}`, Result: "refused", IsError: true},
 	}
 	for _, c := range []struct {
@@ -43,36 +48,51 @@ func TestEvidenceIsComparedWithTheTranscript(t *testing.T) {
 		facts string // of the entry, or
 		fault string
 	}{
-		{"a command that ran, with its exit code", evidence{Shows: "it fails", Ran: []string{"go test -run 'TestLimit$' ./..."}}, "ran `go test -run 'TestLimit$' ./...` (exit code 1) in `cd sub && go test -run 'TestLimit$' ./...`", ""},
-		{"a command that was only printed", evidence{Shows: "it passes", Ran: []string{"make check"}}, "ran `make check` (exit code 0) in `echo make check`", ""},
-		{"a command that was ended", evidence{Shows: "it hangs", Ran: []string{"sleep 900"}}, "ran `sleep 900`: timed out after 5m0s", ""},
-		{"a gate's command", evidence{Shows: "it passes", Ran: []string{"go test ./..."}}, "gate test (`go test ./...`): passed", ""},
-		{"a command that never ran", evidence{Shows: "it passes", Ran: []string{"go test -race ./..."}}, "", "`go test -race ./...` was not run in this review"},
+		{"a command that ran, with its exit code",
+			evidence{Shows: "it fails", Ran: []string{"go test -run 'TestLimit$' ./..."}},
+			"ran `go test -run 'TestLimit$' ./...` (exit code 1) in `cd sub && go test -run 'TestLimit$' ./...`", ""},
+		{"a command that was only printed", evidence{Shows: "it passes", Ran: []string{"make check"}},
+			"ran `make check` (exit code 0) in `echo make check`", ""},
+		{"a command that was ended", evidence{Shows: "it hangs", Ran: []string{"sleep 900"}},
+			"ran `sleep 900`: timed out after 5m0s", ""},
+		{"a gate's command", evidence{Shows: "it passes", Ran: []string{"go test ./..."}},
+			"gate test (`go test ./...`): passed", ""},
+		{"a command that never ran", evidence{Shows: "it passes", Ran: []string{"go test -race ./..."}}, "",
+			"`go test -race ./...` was not run in this review"},
 		{"a part of a word of a command", evidence{Shows: "ep 90", Ran: []string{"ep 90"}}, "", "was not run"},
 		{"a command that was refused", evidence{Shows: "seen", Ran: []string{"vi a.go"}}, "", "was not run"},
 		{"a file of the diff", evidence{Shows: "there", Read: []string{"a.go"}}, "a.go in the diff", ""},
 		{"lines of the diff", evidence{Shows: "there", Read: []string{"a.go:3"}}, "a.go:3 in the diff", ""},
-		{"lines beyond the diff", evidence{Shows: "there", Read: []string{"a.go:70-80"}}, "", "the lines of a.go:70-80 were not read"},
-		{"lines that were read", evidence{Shows: "there", Read: []string{"/work/repo/b.go:12-20"}}, "read /work/repo/b.go:12-20", ""},
-		{"lines that were not", evidence{Shows: "there", Read: []string{"b.go#L1-L9"}}, "", "the lines of b.go#L1-L9 were not read"},
+		{"lines beyond the diff", evidence{Shows: "there", Read: []string{"a.go:70-80"}}, "",
+			"the lines of a.go:70-80 were not read"},
+		{"lines that were read", evidence{Shows: "there", Read: []string{"/work/repo/b.go:12-20"}},
+			"read /work/repo/b.go:12-20", ""},
+		{"lines that were not", evidence{Shows: "there", Read: []string{"b.go#L1-L9"}}, "",
+			"the lines of b.go#L1-L9 were not read"},
 		{"a line that a search found", evidence{Shows: "there", Read: []string{"c.go:3"}}, "c.go:3 in a search", ""},
 		{"another line of that file", evidence{Shows: "there", Read: []string{"c.go:4"}}, "", "was not read"},
-		{"a file that a command printed", evidence{Shows: "there", Read: []string{"b_test.go"}}, "b_test.go in `cd sub && go test -run 'TestLimit$' ./...`", ""},
-		{"a file that was never seen", evidence{Shows: "there", Read: []string{"z.go"}}, "", "z.go was not read, and is not in the diff"},
-		{"one of two was not seen", evidence{Shows: "there", Ran: []string{"sleep 900", "ninja"}, Read: []string{"a.go"}}, "", "`ninja` was not run"},
+		{"a file that a command printed", evidence{Shows: "there", Read: []string{"b_test.go"}},
+			"b_test.go in `cd sub && go test -run 'TestLimit$' ./...`", ""},
+		{"a file that was never seen", evidence{Shows: "there", Read: []string{"z.go"}}, "",
+			"z.go was not read, and is not in the diff"},
+		{"one of two was not seen", evidence{Shows: "there", Ran: []string{"sleep 900", "ninja"}, Read: []string{"a.go"}}, "",
+			"`ninja` was not run"},
 
 		{"words about a file", evidence{Shows: "the limit in a.go:3 is new"}, "a.go:3 in the diff", ""},
 		{"words about a test", evidence{Shows: "TestLimit asks for it"}, "TestLimit in the diff", ""},
 		{"words about a quoted name", evidence{Shows: "`limitless` is printed"}, "limitless in what was run or read", ""},
 		{"words about the diff", evidence{Shows: "the diff has it"}, "the diff", ""},
 		{"words about the gates", evidence{Shows: "the checks ran"}, "gate test: passed", ""},
-		{"words that quote a command that ran", evidence{Shows: "I ran `go test -run 'TestLimit$' ./...` and saw it"}, "ran `go test -run 'TestLimit$' ./...` (exit code 1) in `cd sub && go test -run 'TestLimit$' ./...`", ""},
-		{"words that quote a command that did not", evidence{Shows: "In a.go; I ran `go vet ./...`"}, "", "`go vet ./...` was not run"},
+		{"words that quote a command that ran", evidence{Shows: "I ran `go test -run 'TestLimit$' ./...` and saw it"},
+			"ran `go test -run 'TestLimit$' ./...` (exit code 1) in `cd sub && go test -run 'TestLimit$' ./...`", ""},
+		{"words that quote a command that did not", evidence{Shows: "In a.go; I ran `go vet ./...`"}, "",
+			"`go vet ./...` was not run"},
 		{"words that quote git diff", evidence{Shows: "`git diff HEAD~1` has it"}, "the diff", ""},
 		{"words that quote code", evidence{Shows: "`return 1` is in a.go"}, "a.go in the diff", ""},
-		{"words about nothing", evidence{Shows: "It is one line, and well done."}, "", "names no command that was run, and no file that was read"},
+		{"words about nothing", evidence{Shows: "It is one line, and well done."}, "",
+			"names no command that was run, and no file that was read"},
 		{"words about what was not seen", evidence{Shows: "z.go has TestOther"}, "", "names no command"},
-		{"nothing", evidence{Shows: " "}, "", "it is empty"},
+		{"nothing", evidence{Shows: " "}, "", "it has no evidence"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			facts, wrong := newSeenRecord(b.x, calls).checkEntry(c.e)
@@ -94,7 +114,8 @@ func TestEvidenceIsBounded(t *testing.T) {
 	wide := strings.Repeat("f1 ", 20<<10)
 	var calls []agent.TranscriptCall
 	for range 32 {
-		calls = append(calls, call(t, "run_command", map[string]any{"command": wide}, wide), call(t, "search", map[string]any{"pattern": "x"}, wide))
+		calls = append(calls, call(t, "run_command", map[string]any{"command": wide}, wide),
+			call(t, "search", map[string]any{"pattern": "x"}, wide))
 	}
 	for name, e := range map[string]evidence{
 		"commands":              {Shows: "x", Ran: slices.Repeat([]string{"make f2"}, 20)},
@@ -116,18 +137,22 @@ func TestEvidenceIsBounded(t *testing.T) {
 // one ends the run, as a failure that another model or the president mends.
 func TestReviewWithoutEvidenceIsRefusedOnce(t *testing.T) {
 	b := setup(t, map[string]string{"a.go": "package a\n\nvar x = 1\n"})
-	calls := []agent.TranscriptCall{call(t, "run_command", map[string]any{"command": "go vet ./..."}, "exit code 0 after 1s\n")}
+	calls := []agent.TranscriptCall{
+		call(t, "run_command", map[string]any{"command": "go vet ./..."}, "exit code 0 after 1s\n")}
 	past := func(context.Context) ([]agent.TranscriptCall, error) { return calls, nil }
 	tool := submitReviewTool(b.x, []string{"a is changed", "b is not"}, past)
 	said := map[string]any{"verdict": "approve", "evidence": []any{
-		map[string]any{"shows": "it vets", "ran": []string{"go vet ./..."}}, map[string]any{"shows": "I ran it", "ran": []string{"make check"}}}}
+		map[string]any{"shows": "it vets", "ran": []string{"go vet ./..."}},
+		map[string]any{"shows": "I ran it", "ran": []string{"make check"}}}}
 	res := use(t, tool, said)
-	for _, want := range []string{noEvidence, "for “b is not”: `make check` was not run in this review", "You have run `go vet ./...` (exit code 0)", "said once"} {
+	for _, want := range []string{noEvidence, "for “b is not”: `make check` was not run in this review",
+		"You have run `go vet ./...` (exit code 0)", "said once"} {
 		if !res.IsError || res.Final != nil || !strings.Contains(res.Text, want) {
 			t.Errorf("no %q in %+v", want, res)
 		}
 	}
-	calls = append(calls, agent.TranscriptCall{Name: submitReview, IsError: true, Result: "a finding's severity is blocking or minor"})
+	calls = append(
+		calls, agent.TranscriptCall{Name: submitReview, IsError: true, Result: "a finding's severity is blocking or minor"})
 	if res := use(t, tool, said); res.Final != nil {
 		t.Errorf("a refusal for something else counts: %+v", res)
 	}
@@ -141,7 +166,8 @@ func TestReviewWithoutEvidenceIsRefusedOnce(t *testing.T) {
 	ok = false
 	if res = use(t, tool, said); !res.IsError {
 		var r company.ReviewRecorded
-		if r, ok = res.Final.(company.ReviewRecorded); ok && !slices.Equal(r.Checked, []string{"ran `go vet ./...`: exit code 0", "a.go in the diff"}) {
+		if r, ok = res.Final.(company.ReviewRecorded); ok &&
+			!slices.Equal(r.Checked, []string{"ran `go vet ./...`: exit code 0", "a.go in the diff"}) {
 			t.Errorf("%q", r.Checked)
 		}
 	}
@@ -149,7 +175,8 @@ func TestReviewWithoutEvidenceIsRefusedOnce(t *testing.T) {
 		t.Errorf("evidence that stands is not enough after a refusal: %+v", res)
 	}
 	for another, human := range map[bool]bool{true: false, false: true} {
-		if out := endUnproven(end.Unproven, another); out.Status != company.RunError || out.Code != company.EEvidence || out.Human != human || !strings.Contains(out.Hint, "agents.second_reviewer") {
+		if out := endUnproven(end.Unproven, another); out.Status != company.RunError || out.Code != company.EEvidence ||
+			out.Human != human || !strings.Contains(out.Hint, "agents.second_reviewer") {
 			t.Errorf("another %v: %+v", another, out)
 		}
 	}
@@ -199,17 +226,25 @@ func TestFindingsHaveLevelsAndCategories(t *testing.T) {
 	b := setup(t, map[string]string{"a.go": "package a\n\nvar x = 1\n"})
 	tool := submitReviewTool(b.x, nil, noCalls)
 	for severity, want := range map[string]company.Finding{
-		"critical": {Severity: company.Blocking, Level: "critical"}, "high": {Severity: company.Blocking, Level: "high"}, "blocking": {Severity: company.Blocking},
-		"medium": {Severity: company.Minor, Level: "medium"}, "low": {Severity: company.Minor, Level: "low"}, "info": {Severity: company.Minor, Level: "info"}, "minor": {Severity: company.Minor},
+		"critical": {Severity: company.Blocking, Level: "critical"}, "high": {Severity: company.Blocking, Level: "high"},
+		"blocking": {Severity: company.Blocking},
+		"medium":   {Severity: company.Minor, Level: "medium"}, "low": {Severity: company.Minor, Level: "low"},
+		"info": {Severity: company.Minor, Level: "info"}, "minor": {Severity: company.Minor},
 	} {
-		verdict := map[company.Severity]string{company.Blocking: company.RequestChanges, company.Minor: company.Approve}[want.Severity]
-		res := use(t, tool, map[string]any{"verdict": verdict, "findings": []any{map[string]any{"severity": severity, "category": "security", "file": "a.go", "line": 3, "what": "x", "why": "y"}}})
+		verdict := map[company.Severity]string{company.Blocking: company.RequestChanges,
+			company.Minor: company.Approve}[want.Severity]
+		res := use(
+			t, tool, map[string]any{"verdict": verdict,
+				"findings": []any{map[string]any{"severity": severity, "category": "security", "file": "a.go", "line": 3,
+					"what": "x", "why": "y"}}})
 		r, ok := res.Final.(company.ReviewRecorded)
-		if !ok || len(r.Findings) != 1 || r.Findings[0].Severity != want.Severity || r.Findings[0].Level != want.Level || r.Findings[0].Category != company.CategorySecurity {
+		if !ok || len(r.Findings) != 1 || r.Findings[0].Severity != want.Severity || r.Findings[0].Level != want.Level ||
+			r.Findings[0].Category != company.CategorySecurity {
 			t.Errorf("%s: %+v", severity, res)
 		}
 	}
-	if got := findingLine(company.Finding{Severity: company.Minor, Category: "style", What: "x"}); got != "- minor (style) x\n" {
+	if got := findingLine(
+		company.Finding{Severity: company.Minor, Category: "style", What: "x"}); got != "- minor (style) x\n" {
 		t.Errorf("%q", got)
 	}
 }
@@ -232,7 +267,8 @@ func TestSchemaTakesWhatIsAmended(t *testing.T) {
 	for _, words := range []struct {
 		by   map[string]string
 		enum []string
-	}{{severities, p.Severity.Enum}, {categories, p.Category.Enum}, {verdicts, []string{company.Approve, company.RequestChanges}}} {
+	}{{severities, p.Severity.Enum}, {categories, p.Category.Enum},
+		{verdicts, []string{company.Approve, company.RequestChanges}}} {
 		for from, to := range words.by {
 			if !slices.Contains(words.enum, to) || slices.Contains(words.enum, from) {
 				t.Errorf("%s stands for %s, of %q", from, to, words.enum)
@@ -248,7 +284,8 @@ func TestLaterRoundBrief(t *testing.T) {
 	first := b.sub.Head
 	second := b.p.Commit("side", map[string]string{"a.go": "package a\n\nvar x = 1\n\nvar mended = 2\n"})
 	b.sub.Review.Last = &company.ReviewRecorded{Head: first, Verdict: company.RequestChanges, Findings: []company.Finding{
-		{Severity: company.Blocking, Category: company.CategoryEvidence, File: "a.go", What: "nothing tests it", Why: "the ticket asks for a test"}}}
+		{Severity: company.Blocking, Category: company.CategoryEvidence, File: "a.go", What: "nothing tests it",
+			Why: "the ticket asks for a test"}}}
 	b.sub.Head = second
 	run := b.task.Runs["t1-01.1"]
 	if run == nil {
@@ -263,8 +300,10 @@ func TestLaterRoundBrief(t *testing.T) {
 		return reviewBrief(b.task, b.sub, x)
 	}
 	got := load()
-	for _, want := range []string{"1. blocking (evidence) a.go nothing tests it (the ticket asks for a test)\n", "which nobody has checked:\n<summary>\nt1-01.1: I mended it.",
-		fmt.Sprintf("## What changed since that review, %s..%s\n", first.Short(), second.Short()), "+var mended = 2\n</changed_since>"} {
+	for _, want := range []string{"1. blocking (evidence) a.go nothing tests it (the ticket asks for a test)\n",
+		"which nobody has checked:\n<summary>\nt1-01.1: I mended it.",
+		fmt.Sprintf("## What changed since that review, %s..%s\n", first.Short(), second.Short()),
+		"+var mended = 2\n</changed_since>"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
@@ -272,7 +311,8 @@ func TestLaterRoundBrief(t *testing.T) {
 	if strings.Count(got, "</summary>") != 1 {
 		t.Error("the summary ends its own quotation")
 	}
-	if since, _, _ := strings.Cut(got[strings.Index(got, "<changed_since>"):], "</changed_since>"); strings.Contains(since, "+var x = 1") {
+	if since, _, _ := strings.Cut(got[strings.Index(got, "<changed_since>"):], "</changed_since>"); strings.Contains(
+		since, "+var x = 1") {
 		t.Errorf("what was reviewed before is shown as new: %s", since)
 	}
 	b.sub.Review.Last.Head = second
@@ -280,20 +320,25 @@ func TestLaterRoundBrief(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 	b.sub.Review.Last.Verdict = company.Approve
-	if got := load(); strings.Contains(got, "since that review") || !strings.Contains(got, "1. blocking (evidence) a.go nothing tests it") {
+	if got := load(); strings.Contains(got, "since that review") ||
+		!strings.Contains(got, "1. blocking (evidence) a.go nothing tests it") {
 		t.Errorf("an approval is no round that was sent back: %s", got)
 	}
 	// Its merge was red, and its author worked on.
 	b.sub.Review.Last.Head = first
 	got = load()
-	for _, want := range []string{"## Sent back after an approval\n", "1. blocking (evidence) a.go nothing tests it", "in earlier", "repeat in findings those that still stand", "What the author says now, which nobody has checked:\n<summary>\nt1-01.1: I mended it.", "Is it right, and does what was approved still hold?", "+var mended = 2\n</changed_since>"} {
+	for _, want := range []string{"## Sent back after an approval\n", "1. blocking (evidence) a.go nothing tests it",
+		"in earlier", "repeat in findings those that still stand",
+		"What the author says now, which nobody has checked:\n<summary>\nt1-01.1: I mended it.",
+		"Is it right, and does what was approved still hold?", "+var mended = 2\n</changed_since>"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
 	findings := b.sub.Review.Last.Findings
 	b.sub.Review.Last.Findings = nil
-	if got := load(); strings.Contains(got, "in earlier") || strings.Contains(got, "that still stand") || !strings.Contains(got, "## Sent back after an approval") {
+	if got := load(); strings.Contains(got, "in earlier") || strings.Contains(got, "that still stand") ||
+		!strings.Contains(got, "## Sent back after an approval") {
 		t.Errorf("findings that are not there are judged: %s", got)
 	}
 	// Its author merged what others did meanwhile.
@@ -306,7 +351,8 @@ func TestLaterRoundBrief(t *testing.T) {
 		t.Errorf("others' work is shown as the author's: %s", got)
 	}
 	b.sub.Review.Last.Findings = findings
-	if got := load(); strings.Contains(got, "since that review") || !strings.Contains(got, "1. blocking (evidence) a.go nothing tests it") || !strings.Contains(got, "## Sent back") {
+	if got := load(); strings.Contains(got, "since that review") ||
+		!strings.Contains(got, "1. blocking (evidence) a.go nothing tests it") || !strings.Contains(got, "## Sent back") {
 		t.Errorf("others' work is shown as the author's, or the findings are not: %s", got)
 	}
 }
@@ -318,7 +364,8 @@ func TestBaseTreeInBrief(t *testing.T) {
 		t.Error("a tree is promised that is not there")
 	}
 	b.x.baseTree = true
-	if got := reviewBrief(b.task, b.sub, b.x); !strings.Contains(got, "lies in /work/base: run a command in both") || !strings.Contains(got, b.p.Base.Short()) {
+	if got := reviewBrief(b.task, b.sub, b.x); !strings.Contains(got, "lies in /work/base: run a command in both") ||
+		!strings.Contains(got, b.p.Base.Short()) {
 		t.Errorf("%s", got)
 	}
 }

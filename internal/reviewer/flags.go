@@ -8,34 +8,44 @@ import (
 
 	"company/internal/company"
 	"company/internal/gitops"
-	"company/internal/lazyregexp"
-	"company/internal/patch"
+	"company/internal/gitops/patch"
+	"company/internal/lib/lazyregexp"
 )
 
-// maxFlags is how many flagged lines of a diff are shown.
+// maxFlags limits the flagged lines of a diff that are shown.
 const maxFlags = 30
 
-// flagged are lines that a change adds, in files of these, which can keep tests
-// from running or from counting. The gates look for that with tests of their
-// own; what behaves only for those can be seen by reading alone.
+// flagged lists patterns of added lines that can keep tests from running or from counting, each for a set of
+// files. The gates look for such effects with their own tests. Code that behaves differently only under these
+// tests can be found only by reading.
 var flagged = []struct {
 	why  string
 	file func(p string) bool
 	line *lazyregexp.Regexp
 }{
-	{"leaves packages out, or takes others for them", hasBaseName("go.mod", "go.work"), lazyregexp.New(`^\s*(ignore|replace|exclude|toolchain|tool)\b|=>`)},
+	{"leaves packages out, or takes others for them", hasBaseName("go.mod", "go.work"),
+		lazyregexp.New(`^\s*(ignore|replace|exclude|toolchain|tool)\b|=>`)},
 	{"takes the run of a package's tests over", hasExtension(".go"), lazyregexp.New(`\bfunc TestMain\(`)},
 	{"ends the process", hasExtension(".go"), lazyregexp.New(`\b(os|syscall|unix)\.Exit\(|\bruntime\.Goexit\(`)},
 	{"ends the process", hasExtension(".py"), lazyregexp.New(`\b(os\._exit|sys\.exit|pytest\.exit|exit)\(`)},
-	{"ends the process", hasExtension(".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx"), lazyregexp.New(`\bprocess\.(exit|reallyExit|abort|kill)\b`)},
+	{"ends the process", hasExtension(".js", ".mjs", ".cjs", ".ts", ".mts", ".cts", ".jsx", ".tsx"),
+		lazyregexp.New(`\bprocess\.(exit|reallyExit|abort|kill)\b`)},
 	{"ends the process", hasExtension(".rs"), lazyregexp.New(`\bprocess::(exit|abort)\(`)},
 	{"builds only sometimes", hasExtension(".go"), lazyregexp.New(`^//(go:build|\s*\+build)\b|^//go:linkname\b`)},
-	{"asks how it is run", hasExtension(".go"), lazyregexp.New(`\bflag\.Lookup\("test\.|\bos\.Args\b|\btesting\.Testing\(\)|/proc/(self|1)/`)},
-	{"asks how it is run", hasExtension(".py"), lazyregexp.New(`\bsys\.argv\b|PYTEST_CURRENT_TEST|['"](pytest|unittest)['"]\s+in\s+sys\.modules|/proc/(self|1)/`)},
-	{"asks how it is run", hasExtension(".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"), lazyregexp.New(`NODE_TEST_CONTEXT|JEST_WORKER_ID|VITEST|/proc/(self|1)/`)},
-	{"decides which tests there are", hasExtension(".py"), lazyregexp.New(`\bdef (load_tests|pytest_\w+)\(|\bcollect_ignore`)},
-	{"looks at what lies around it", company.IsTest, lazyregexp.New(`\b(os\.ReadDir|filepath\.(Walk|WalkDir|Glob)|os\.listdir|os\.scandir|os\.walk|glob\.i?glob|readdirSync|fs\.readdir|read_dir)\b`)},
-	{"answers for assertions", hasExtension(".py", ".js", ".ts", ".go"), lazyregexp.New(`\bexpect\s*=\s|\bassert\s*=\s|\bunittest\.TestCase\.\w+\s*=|global(This)?\.(expect|test|it|describe)\s*=`)},
+	{"asks how it is run", hasExtension(".go"),
+		lazyregexp.New(`\bflag\.Lookup\("test\.|\bos\.Args\b|\btesting\.Testing\(\)|/proc/(self|1)/`)},
+	{"asks how it is run", hasExtension(".py"),
+		lazyregexp.New(`\bsys\.argv\b|PYTEST_CURRENT_TEST|['"](pytest|unittest)['"]\s+in\s+sys\.modules|/proc/(self|1)/`)},
+	{"asks how it is run", hasExtension(".js", ".mjs", ".cjs", ".ts", ".mts", ".cts"),
+		lazyregexp.New(`NODE_TEST_CONTEXT|JEST_WORKER_ID|VITEST|/proc/(self|1)/`)},
+	{"decides which tests there are", hasExtension(".py"),
+		lazyregexp.New(`\bdef (load_tests|pytest_\w+)\(|\bcollect_ignore`)},
+	{"looks at what lies around it", company.IsTest,
+		lazyregexp.New(
+			`\b(os\.ReadDir|filepath\.(Walk|WalkDir|Glob)|os\.listdir|os\.scandir|os\.walk|glob\.i?glob|readdirSync|fs\.readdir|read_dir)\b`)},
+	{"answers for assertions", hasExtension(".py", ".js", ".ts", ".go"),
+		lazyregexp.New(
+			`\bexpect\s*=\s|\bassert\s*=\s|\bunittest\.TestCase\.\w+\s*=|global(This)?\.(expect|test|it|describe)\s*=`)},
 }
 
 func hasBaseName(names ...string) func(string) bool {
@@ -60,13 +70,13 @@ func hasExtension(endings ...string) func(string) bool {
 	}
 }
 
-// flagLines are the lines of a diff that a reviewer has to look at closely: file,
-// why, and the line. Of those beyond maxFlags, each reason has a line with the number
-// and the files, so that many lines of one kind hide no line of another.
-func flagLines(d gitops.Diff) []string {
+// flagLines returns the lines of a diff that a reviewer must read closely: file, reason, and line. Beyond
+// maxFlags, each reason gets one line with the number and the files. This way many lines of one kind do not hide
+// another kind.
+func flagLines(diff gitops.Diff) []string {
 	var out []string
 	var more moreFlags
-	for l := range patch.Lines(string(d.Patch)) {
+	for l := range patch.Lines(string(diff.Patch)) {
 		if l.Kind != patch.Added {
 			continue
 		}
@@ -89,13 +99,13 @@ func flagLines(d gitops.Diff) []string {
 		}
 	}
 	out = append(out, more.describe()...)
-	if d.Truncated {
+	if diff.Truncated {
 		out = append(out, "the diff is longer than what was searched for such lines: look for them in the rest, too")
 	}
 	return out
 }
 
-// moreFlags counts flagged lines that are not shown, by the reason.
+// moreFlags counts flagged lines that are not shown, by reason.
 type moreFlags []*moreOfReason
 
 type moreOfReason struct {
@@ -104,11 +114,11 @@ type moreOfReason struct {
 	files []string
 }
 
-func (m *moreFlags) add(why, file string) {
-	i := slices.IndexFunc(*m, func(r *moreOfReason) bool { return r.why == why })
+func (m *moreFlags) add(reason, file string) {
+	i := slices.IndexFunc(*m, func(r *moreOfReason) bool { return r.why == reason })
 	if i < 0 {
 		i = len(*m)
-		*m = append(*m, &moreOfReason{why: why})
+		*m = append(*m, &moreOfReason{why: reason})
 	}
 	r := (*m)[i]
 	if r.lines++; len(r.files) == 0 || r.files[len(r.files)-1] != file {
@@ -116,16 +126,16 @@ func (m *moreFlags) add(why, file string) {
 	}
 }
 
-// mostMoreFiles is how many files a reason's line names.
+// mostMoreFiles limits the files in a reason's line.
 const mostMoreFiles = 10
 
 func (m moreFlags) describe() (out []string) {
-	for _, r := range m {
-		files := strings.Join(r.files[:min(len(r.files), mostMoreFiles)], ", ")
-		if n := len(r.files) - mostMoreFiles; n > 0 {
+	for _, moreOfReason := range m {
+		files := strings.Join(moreOfReason.files[:min(len(moreOfReason.files), mostMoreFiles)], ", ")
+		if n := len(moreOfReason.files) - mostMoreFiles; n > 0 {
 			files += fmt.Sprintf(" and %d more", n)
 		}
-		out = append(out, "and "+company.Count(r.lines, "more line")+": "+r.why+": "+files)
+		out = append(out, "and "+company.Count(moreOfReason.lines, "more line")+": "+moreOfReason.why+": "+files)
 	}
 	return out
 }

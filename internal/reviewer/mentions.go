@@ -6,33 +6,32 @@ import (
 
 	"company/internal/company"
 	"company/internal/gitops"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
 const (
-	// maxCommits is how many commits of a branch are looked at, newest first.
+	// maxCommits limits the commits of a branch that are searched, newest first.
 	maxCommits = 10_000
-	// maxMentions is how many lines of messages are shown.
+	// maxMentions limits the lines of messages that are shown.
 	maxMentions = 30
-	// maxMention is how many bytes of a line, or of names, are shown.
+	// maxMention limits a shown line, or its names, in bytes.
 	maxMention = 200
-	// maxOtherNames is how many bytes the names of other lines may have.
+	// maxOtherNames limits the names from other lines, in bytes.
 	maxOtherNames = 4 << 10
 )
 
-// mentionRE is a name that a forge notifies: not the host of a mail address,
-// and not inside a name.
+// mentionRE matches a name that a forge notifies. It does not match the host of a mail address, or an @ inside a
+// name.
 var mentionRE = lazyregexp.New(`(?:^|[^\w.@/+-])@[A-Za-z0-9][\w-]*`)
 
-// findMentions are the lines of commit messages with an @name that no line before
-// has. The reader decides whether it names a package or a person. Of the names
-// beyond those lines the reader has a list, and where that is too long, their number:
-// no message hides a name from the reader without a note of it.
+// findMentions returns the lines of commit messages with a new @name. The reader decides whether it names a
+// package or a person. Names beyond these lines are listed, and if the list is too long, counted. No message can
+// therefore hide a name without a note.
 func findMentions(commits []gitops.Commit) []string {
 	var out, others []string
 	seen := map[string]bool{}
-	for _, c := range commits {
-		for line := range strings.Lines(c.Message) {
+	for _, commit := range commits {
+		for line := range strings.Lines(commit.Message) {
 			line = strings.TrimSpace(line)
 			all := mentionRE.FindAllString(line, -1)
 			var names []string
@@ -55,7 +54,7 @@ func findMentions(commits []gitops.Commit) []string {
 				}
 			}
 			if line != "" {
-				out = append(out, c.OID.Short()+": "+line)
+				out = append(out, commit.OID.Short()+": "+line)
 			}
 		}
 	}
@@ -68,7 +67,7 @@ func findMentions(commits []gitops.Commit) []string {
 	return out
 }
 
-// listNames are names without their lines.
+// listNames lists names without their lines.
 func listNames(names []string) string {
 	text := "and in other lines:"
 	for i, n := range names {
@@ -76,7 +75,8 @@ func listNames(names []string) string {
 			n = n[:maxMention] + "…"
 		}
 		if len(text)+len(n) > maxOtherNames {
-			return text + " and " + company.Count(len(names)-i, "more name") + ", too many to be shown: read the messages, or have them rewritten"
+			return text + " and " + company.Count(len(names)-i, "more name") +
+				", too many to be shown: read the messages, or have them rewritten"
 		}
 		text += " " + n
 	}

@@ -31,7 +31,8 @@ func TestMentionsAreShown(t *testing.T) {
 			t.Errorf("%.60q: %q", message, got)
 		}
 	}
-	if same := findMentions([]gitops.Commit{{OID: id, Message: strings.Repeat("@a\n", 1000) + "as @octocat asked"}}); len(same) != 2 || !strings.Contains(same[1], "@octocat") {
+	if same := findMentions([]gitops.Commit{{OID: id, Message: strings.Repeat("@a\n", 1000) + "as @octocat asked"}}); len(
+		same) != 2 || !strings.Contains(same[1], "@octocat") {
 		t.Errorf("%q", same)
 	}
 	// Neither many lines nor many names hide one: it is named, or the names that are not shown are counted.
@@ -52,10 +53,12 @@ func TestMentionsAreShown(t *testing.T) {
 		}
 	}
 	got = findMentions([]gitops.Commit{{OID: id, Message: flood.String()}, {OID: id, Message: "as @octocat asked"}})
-	if last := got[len(got)-1]; len(got) != maxMentions+1 || len(last) > maxOtherNames+200 || !strings.Contains(last, "more names, too many to be shown") {
+	if last := got[len(got)-1]; len(got) != maxMentions+1 || len(last) > maxOtherNames+200 ||
+		!strings.Contains(last, "more names, too many to be shown") {
 		t.Errorf("%q", got)
 	}
-	if last := findMentions(make([]gitops.Commit, maxCommits)); len(last) != 1 || !strings.Contains(last[0], "are not looked at") {
+	if last := findMentions(make([]gitops.Commit, maxCommits)); len(last) != 1 ||
+		!strings.Contains(last[0], "are not looked at") {
 		t.Errorf("%q", last)
 	}
 	b := setup(t, map[string]string{"a.go": "package a\n\nvar x = 1\n"})

@@ -18,7 +18,8 @@ type oneCall struct{ adapters.ToolCall }
 func (oneCall) Info() adapters.Info { return adapters.Info{MaxOutput: 1000} }
 
 func (m oneCall) Chat(context.Context, adapters.Request, func(adapters.Event)) (adapters.Response, error) {
-	return adapters.Response{Message: adapters.Message{Role: adapters.Assistant, ToolCalls: []adapters.ToolCall{m.ToolCall}}, Finish: adapters.FinishStop}, nil
+	return adapters.Response{Message: adapters.Message{Role: adapters.Assistant,
+		ToolCalls: []adapters.ToolCall{m.ToolCall}}, Finish: adapters.FinishStop}, nil
 }
 
 func (m oneCall) OpenModel(func(adapters.Model) adapters.Model) (adapters.Model, error) {
@@ -36,7 +37,8 @@ func (noJournal) Read(context.Context, func(int, string, json.RawMessage) error)
 // driveCall makes one call in a conversation, as a model wrote it.
 func driveCall(t *testing.T, tools []agent.Tool, name, arguments string) agent.Outcome {
 	t.Helper()
-	out, err := agent.Loop{Models: oneCall{adapters.ToolCall{ID: "c", Name: name, Arguments: arguments}}}.Drive(t.Context(), agent.Job{Tools: tools, First: "x", Run: "t1-01.1", Journal: noJournal{}})
+	out, err := agent.Loop{Models: oneCall{adapters.ToolCall{ID: "c", Name: name, Arguments: arguments}}}.Drive(
+		t.Context(), agent.Job{Tools: tools, First: "x", Run: "t1-01.1", Journal: noJournal{}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,14 +52,17 @@ func TestVerdictsInOtherWordsAreRead(t *testing.T) {
 		`{"verdict":"approved","evidence":"1. a is changed: the diff\n2. b is not in the diff"}`:                                       company.Approve,
 		`{"verdict":"changes_requested","findings":{"severity":"critical","path":"a.go","line":"3","description":"x","why":"go vet"}}`: company.RequestChanges,
 	} {
-		out := driveCall(t, []agent.Tool{submitReviewTool(b.x, reviewCriteria(b.task, b.sub)[:2], noCalls)}, "submit_review", arguments)
+		out := driveCall(t, []agent.Tool{submitReviewTool(b.x, reviewCriteria(b.task, b.sub)[:2], noCalls)},
+			"submit_review", arguments)
 		var got company.ReviewRecorded
-		if out.End != agent.EndFinal || out.Decode(&got) != nil || got.Verdict != want || len(got.Evidence)+len(got.Findings) == 0 {
+		if out.End != agent.EndFinal || out.Decode(&got) != nil || got.Verdict != want ||
+			len(got.Evidence)+len(got.Findings) == 0 {
 			t.Errorf("%s: %s, %s", arguments, out.End, out.Transcript.ToolCalls[0].Result)
 		}
 	}
 	// One text for two criteria shows one of them.
-	out := driveCall(t, []agent.Tool{submitReviewTool(b.x, reviewCriteria(b.task, b.sub)[:2], noCalls)}, "submit_review", `{"verdict":"approve","evidence":"all is well"}`)
+	out := driveCall(t, []agent.Tool{submitReviewTool(b.x, reviewCriteria(b.task, b.sub)[:2], noCalls)}, "submit_review",
+		`{"verdict":"approve","evidence":"all is well"}`)
 	if out.End != agent.EndStuck {
 		t.Errorf("too little evidence: %s", out.End)
 	}
@@ -71,15 +76,17 @@ func TestEarlierFindingsAreJudged(t *testing.T) {
 	if !slices.Equal(first.Unsent, []string{"earlier"}) {
 		t.Errorf("a first round is asked for %v", first.Unsent)
 	}
-	b.x.round = &lastRound{findings: []company.Finding{{Severity: company.Blocking, What: "there is no test"}, {Severity: company.Minor, What: "a name"}}}
+	b.x.round = &lastRound{findings: []company.Finding{{Severity: company.Blocking, What: "there is no test"},
+		{Severity: company.Minor, What: "a name"}}}
 	later := []agent.Tool{submitReviewTool(b.x, reviewCriteria(b.task, b.sub)[:1], noCalls)}
 	if later[0].Unsent != nil {
 		t.Errorf("a later round is not asked for %v", later[0].Unsent)
 	}
 	const review = `{"verdict":"request_changes","findings":[{"severity":"blocking","file":"a.go","line":3,"what":"x is wrong"}],"earlier":`
 	for earlier, want := range map[string][]company.Judgement{
-		`[{"number":1,"status":"mended"},{"number":"2","status":"False positive","why":"it is the usual one"}]}`: {{Number: 1, Status: company.FindingConfirmed}, {Number: 2, Status: company.FindingRejected, Why: "it is the usual one"}},
-		`{"number":2,"status":"confirmed","why":null}}`:                                                          {{Number: 2, Status: company.FindingConfirmed}},
+		`[{"number":1,"status":"mended"},{"number":"2","status":"False positive","why":"it is the usual one"}]}`: {{Number: 1,
+			Status: company.FindingConfirmed}, {Number: 2, Status: company.FindingRejected, Why: "it is the usual one"}},
+		`{"number":2,"status":"confirmed","why":null}}`: {{Number: 2, Status: company.FindingConfirmed}},
 		`null}`: nil,
 	} {
 		out := driveCall(t, later, "submit_review", review+earlier)

@@ -13,7 +13,8 @@ import (
 func TestOutsideOfTicketsIsBounded(t *testing.T) {
 	task := goldenTask()
 	for n := range 5 {
-		s := &company.Subtask{ID: company.NewSubtaskID(task.ID, n+2), Status: company.SubtaskCompleted, Planned: company.PlannedSubtask{WriteSet: []string{"docs/**"}}}
+		s := &company.Subtask{ID: company.NewSubtaskID(task.ID, n+2), Status: company.SubtaskCompleted,
+			Planned: company.PlannedSubtask{WriteSet: []string{"docs/**"}}}
 		for i := range 40 {
 			s.Changes = append(s.Changes, company.Change{Path: fmt.Sprintf("%d/%d.go", n, i), Action: "modified"})
 		}
@@ -22,7 +23,8 @@ func TestOutsideOfTicketsIsBounded(t *testing.T) {
 	task.Subtasks[5].Status = company.SubtaskFailed
 	task.Subtasks[1].Changes = append(task.Subtasks[1].Changes, company.Change{Path: "docs/a.md", Action: "created"})
 	got := outsideOfTickets(task)
-	for _, want := range []string{"\nt1-02, which was to write docs/**:\n  0/0.go\n", "  0/29.go\nt1-03", "  3/9.go\nand 60 files more\n</outside_write_set>\n"} {
+	for _, want := range []string{"\nt1-02, which was to write docs/**:\n  0/0.go\n", "  0/29.go\nt1-03",
+		"  3/9.go\nand 60 files more\n</outside_write_set>\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing:\n%s", want, got)
 		}
@@ -40,7 +42,8 @@ func TestBriefListsSomeGateFiles(t *testing.T) {
 		sub.Changes = append(sub.Changes, company.Change{Path: fmt.Sprintf("vendor/%05d/Makefile", i), Action: "created"})
 	}
 	task.Subtasks = []*company.Subtask{sub}
-	if got := listGateFiles(task); len(got) != maxGateFiles+1 || got[maxGateFiles] != "and 14900 more" || got[0] != "vendor/00000/Makefile" {
+	if got := listGateFiles(task); len(got) != maxGateFiles+1 || got[maxGateFiles] != "and 14900 more" ||
+		got[0] != "vendor/00000/Makefile" {
 		t.Errorf("%d lines: %v ... %v", len(got), got[0], got[len(got)-1])
 	}
 }

@@ -6,15 +6,15 @@ import (
 	"strings"
 
 	"company/internal/agent"
+	"company/internal/agentrun"
 	"company/internal/company"
 	"company/internal/ecosystem/catalog"
-	"company/internal/session"
 )
 
-// maxGateFiles is how many changed files of gates a brief lists: a vendored tree may have thousands.
+// maxGateFiles limits the listed changed files of gates, because a vendored tree may have thousands.
 const maxGateFiles = 100
 
-// listGateFiles lists the changed files of gates, a line each.
+// listGateFiles lists the changed files of gates, one per line.
 func listGateFiles(t *company.Task) []string {
 	changed := catalog.GateFilesOf(t)
 	if n := len(changed) - maxGateFiles; n > 0 {
@@ -28,23 +28,24 @@ func listGateFiles(t *company.Task) []string {
 //go:embed prompts/reviewer.md
 var system string
 
-func reviewTitle(t *company.Task, sub *company.Subtask) string {
+func reviewTitle(task *company.Task, sub *company.Subtask) string {
 	if sub == nil {
-		return "the whole of " + string(t.ID)
+		return "the whole of " + string(task.ID)
 	}
 	return sub.Planned.Title
 }
 
-// maxListed is how many changed files the first message names.
+// maxListed limits the changed files that the first message lists.
 const maxListed = 500
 
-// reviewBrief is the literal ticket, the verdict of the gates and the diff.
-func reviewBrief(t *company.Task, sub *company.Subtask, x subject) string {
+// reviewBrief returns the first message of a review: the literal ticket, the results of the gates and the diff.
+func reviewBrief(task *company.Task, sub *company.Subtask, x subject) string {
 	var w strings.Builder
-	gate := t.Gate
+	gate := task.Gate
 	if sub == nil {
-		fmt.Fprintf(&w, "# The whole of task %s\n\nAll its subtasks are merged. Do they add up to the instruction?\n\n## Instruction\n%s\n%s\n## Subtasks\n", t.ID, t.Instruction, formatAnswers(x.answers))
-		for _, s := range t.Subtasks {
+		fmt.Fprintf(&w, "# The whole of task %s\n\nAll its subtasks are merged. Do they add up to the instruction?\n\n## "+
+			"Instruction\n%s\n%s\n## Subtasks\n", task.ID, task.Instruction, formatAnswers(x.answers))
+		for _, s := range task.Subtasks {
 			fmt.Fprintf(&w, "- %s %s\n%s", s.ID, agent.JoinLines(s.Planned.Title), ticketOf(s))
 		}
 		w.WriteString(x.round.writeRound(x.head))
@@ -56,57 +57,65 @@ func reviewBrief(t *company.Task, sub *company.Subtask, x subject) string {
 		}
 		if x.whole {
 			w.WriteString("\n" + onlyTicket + "\n")
-			if !standsInParts(t, sub) {
-				w.WriteString("\n## Instruction\n" + t.Instruction + "\n")
+			if !standsInParts(task, sub) {
+				w.WriteString("\n## Instruction\n" + task.Instruction + "\n")
 			}
 			w.WriteString(formatAnswers(x.answers))
-		} else if own := t.OwnPart(sub); own != "" {
-			w.WriteString(quoteOwnPart(t, sub) + formatAnswers(x.answers))
+		} else if own := task.OwnPart(sub); own != "" {
+			w.WriteString(quoteOwnPart(task, sub) + formatAnswers(x.answers))
 		}
 		w.WriteString(x.round.writeRound(x.head))
 	}
-	w.WriteString(criteriaText(t, sub))
+	w.WriteString(criteriaText(task, sub))
 	if gate != nil {
 		w.WriteString("\n## Gates\n")
 		for _, c := range gate.Result.Checks {
 			fmt.Fprintf(&w, "- %s (%s): %s\n", agent.JoinLines(c.Name), agent.EscapeHeadings(c.Command), checkOutcome(c))
 		}
-		if red := t.KnownRed(); len(red) > 0 {
-			w.WriteString("\nRed on the base already, before any work:\n" + agent.Quote("red_before", "", strings.Join(red, "\n")))
+		if red := task.KnownRed(); len(red) > 0 {
+			w.WriteString("\nRed on the base already, before any work:\n" +
+				agent.Quote("red_before", "", strings.Join(red, "\n")))
 		}
-		if unrun := t.ListUnrun(); len(unrun) > 0 {
-			w.WriteString("\nThese checks of the repository are not run here. Would the work pass them?\n" + agent.Quote("not_run", "", strings.Join(unrun, "\n")))
+		if unrun := task.ListUnrun(); len(unrun) > 0 {
+			w.WriteString("\nThese checks of the repository are not run here. Would the work pass them?\n" +
+				agent.Quote("not_run", "", strings.Join(unrun, "\n")))
 		}
-		if changed := listGateFiles(t); len(changed) > 0 {
-			w.WriteString("\nThe work touches what the gates are made of. Is a check weakened by it?\n" + agent.Quote("gate_files", "", strings.Join(changed, "\n")))
+		if changed := listGateFiles(task); len(changed) > 0 {
+			w.WriteString("\nThe work touches what the gates are made of. Is a check weakened by it?\n" +
+				agent.Quote("gate_files", "", strings.Join(changed, "\n")))
 		}
 		for _, c := range gate.Result.Checks {
 			w.WriteString(lookedAt(c, gate.Result.Overlooked(c)))
 		}
 		if len(x.flags) > 0 {
-			w.WriteString("\nThese could keep tests from running, or from counting, and no check can see all of it. Read them closely; what makes a suite say less than before, or behave by what it finds around it, is blocking:\n" + agent.Quote("flags", "", strings.Join(x.flags, "\n")))
+			w.WriteString("\nThese could keep tests from running, or from counting, and no check can see all of it. Read them " +
+				"closely; what makes a suite say less than before, or behave by what it finds around it, is blocking:\n" +
+				agent.Quote("flags", "", strings.Join(x.flags, "\n")))
 		}
 		w.WriteString(redToGreen(gate.Result.RedGreen))
 		if gone := removedTests(gate.Result); len(gone) > 0 {
-			w.WriteString("\nThese tests passed on the base and are no longer run. Is that what the ticket asks for?\n" + agent.Quote("tests_gone", "", strings.Join(gone, "\n")))
+			w.WriteString("\nThese tests passed on the base and are no longer run. Is that what the ticket asks for?\n" +
+				agent.Quote("tests_gone", "", strings.Join(gone, "\n")))
 		}
 		if gate.Result.Untested {
 			w.WriteString("- there are none: untested\n")
-		} else if why := gate.Result.ExplainUntested(); why != "" {
-			fmt.Fprintf(&w, "\nUntested: %s. Nothing but you looks at what the work does.\n", agent.JoinLines(why))
+		} else if reason := gate.Result.ExplainUntested(); reason != "" {
+			fmt.Fprintf(&w, "\nUntested: %s. Nothing but you looks at what the work does.\n", agent.JoinLines(reason))
 		}
 	}
 	if sub != nil {
-		w.WriteString(outsideText(t, sub))
+		w.WriteString(outsideText(task, sub))
 	} else {
-		w.WriteString(outsideOfTickets(t))
+		w.WriteString(outsideOfTickets(task))
 	}
 	if len(x.mentions) > 0 {
-		w.WriteString("\n## Names in commit messages\nThe forge notifies whoever is called @name there. A package or a decorator is fine; a message that calls a person or a team is blocking (at the message: no file, no line).\n" + agent.Quote("messages", "", strings.Join(x.mentions, "\n")))
+		w.WriteString("\n## Names in commit messages\nThe forge notifies whoever is called @name there. A package or a " +
+			"decorator is fine; a message that calls a person or a team is blocking (at the message: no file, no line).\n" +
+			agent.Quote("messages", "", strings.Join(x.mentions, "\n")))
 	}
-	if len(t.Dependencies) > 0 {
+	if len(task.Dependencies) > 0 {
 		w.WriteString("\n## Dependencies that the task added (are they needed, and the right ones?)\n")
-		for _, d := range t.Dependencies {
+		for _, d := range task.Dependencies {
 			fmt.Fprintf(&w, "- %s\n", agent.JoinLines(d.String()))
 		}
 	}
@@ -117,14 +126,15 @@ func reviewBrief(t *company.Task, sub *company.Subtask, x subject) string {
 		w.WriteString("\n" + formatBaseTree(x.from))
 	}
 	fmt.Fprintf(&w, "\n## The diff, %s..%s\n", x.from.Short(), x.head.Short())
-	w.WriteString(session.FormatDiff(x.diff, maxListed))
+	w.WriteString(agentrun.FormatDiff(x.diff, maxListed))
 	return w.String()
 }
 
-// onlyTicket tells the reviewer of a task's only ticket that no review follows.
-const onlyTicket = "This is the only ticket of the task, and nobody reviews the whole after you: what the president's instruction asks for and the ticket leaves out is blocking."
+// onlyTicket tells the reviewer of a task's only ticket that no other review follows.
+const onlyTicket = "This is the only ticket of the task, and nobody reviews the whole after you: what the " +
+	"president's instruction asks for and the ticket leaves out is blocking."
 
-// formatAnswers are the president's answers, which belong to the instruction.
+// formatAnswers formats the president's answers, which are part of the instruction.
 func formatAnswers(answers []*company.Approval) string {
 	var w strings.Builder
 	for _, a := range answers {
@@ -133,26 +143,25 @@ func formatAnswers(answers []*company.Approval) string {
 	return w.String()
 }
 
-// criteriaText lists what evidence is to be named for.
-func criteriaText(t *company.Task, sub *company.Subtask) string {
+// criteriaText lists the criteria that need evidence.
+func criteriaText(task *company.Task, sub *company.Subtask) string {
 	var w strings.Builder
-	list := reviewCriteria(t, sub)
+	list := reviewCriteria(task, sub)
 	if strings.HasPrefix(list[len(list)-1], ofInstruction) {
 		w.WriteString("\nThe instruction stands among the criteria part by part. Of a part that asks for nothing, say so.\n")
 	}
 	w.WriteString("\n## Acceptance criteria\n")
-	for _, c := range list {
-		fmt.Fprintf(&w, "- %s\n", agent.JoinLines(c))
+	for i, c := range list {
+		fmt.Fprintf(&w, "%d. %s\n", i+1, agent.JoinLines(c))
 	}
 	return w.String()
 }
 
-// ticketOf lists a merged ticket's criteria, with its reviewer's evidence and
-// the findings that were left.
-func ticketOf(s *company.Subtask) string {
+// ticketOf lists a merged ticket's criteria, with its reviewer's evidence and the remaining findings.
+func ticketOf(subtask *company.Subtask) string {
 	var w strings.Builder
-	last := s.Review.Last
-	for i, c := range s.Planned.AcceptanceCriteria {
+	last := subtask.Review.Last
+	for i, c := range subtask.Planned.AcceptanceCriteria {
 		fmt.Fprintf(&w, "  - must: %s\n", agent.JoinLines(c))
 		if last != nil && i < len(last.Evidence) {
 			fmt.Fprintf(&w, "    shown by: %s\n", agent.JoinLines(last.Evidence[i]))
@@ -166,74 +175,80 @@ func ticketOf(s *company.Subtask) string {
 	return w.String()
 }
 
-// findingLine is a finding of an earlier round, with its reason.
-func findingLine(f company.Finding) string {
-	out := "- " + string(f.Severity) + " "
-	if f.Category != "" {
-		out += "(" + f.Category + ") "
+// findingLine formats a finding of an earlier round, with its reason.
+func findingLine(finding company.Finding) string {
+	out := "- " + string(finding.Severity) + " "
+	if finding.Category != "" {
+		out += "(" + finding.Category + ") "
 	}
-	if at := f.Where(); at != "" {
+	if at := finding.Where(); at != "" {
 		out += at + " "
 	}
-	out += f.What
-	if f.Why != "" {
-		out += " (" + f.Why + ")"
+	out += finding.What
+	if finding.Why != "" {
+		out += " (" + finding.Why + ")"
 	}
 	return agent.JoinLines(out) + "\n"
 }
 
-// checkOutcome is how a check came out.
-func checkOutcome(c company.GateCheck) string {
+// checkOutcome describes the result of a check.
+func checkOutcome(gateCheck company.GateCheck) string {
 	switch {
-	case c.Skipped:
+	case gateCheck.Skipped:
 		return "skipped"
-	case c.Absent:
-		return "absent: " + c.ExplainAbsence()
-	case c.Excused == company.ComparedKnown:
-		return fmt.Sprintf("exit %d, red as on the base and in nothing else", c.ExitCode)
-	case c.Excused == company.ComparedAsBefore:
-		return fmt.Sprintf("exit %d, red as on the base; new failures cannot be recognised, and the president accepted that: find out what you can by running things yourself", c.ExitCode)
-	case !c.Passed:
-		return fmt.Sprintf("red, exit %d", c.ExitCode)
-	case len(c.Flaky) > 0:
-		return "passed, flaky: it failed once and passed when run again" + partRun(c)
+	case gateCheck.Absent:
+		return "absent: " + gateCheck.ExplainAbsence()
+	case gateCheck.Excused == company.ComparedKnown:
+		return fmt.Sprintf("exit %d, red as on the base and in nothing else", gateCheck.ExitCode)
+	case gateCheck.Excused == company.ComparedAsBefore:
+		return fmt.Sprintf("exit %d, red as on the base; new failures cannot be recognised, and the president accepted "+
+			"that: find out what you can by running things yourself", gateCheck.ExitCode)
+	case !gateCheck.Passed:
+		return fmt.Sprintf("red, exit %d", gateCheck.ExitCode)
+	case len(gateCheck.Flaky) > 0:
+		return "passed, flaky: it failed once and passed when run again" + partRun(gateCheck)
 	}
-	return "passed" + partRun(c)
+	return "passed" + partRun(gateCheck)
 }
 
-// partRun says which tests a check ran where these were not all.
-func partRun(c company.GateCheck) string {
-	if c.Part == nil {
+// partRun describes the tests that a check ran, if it did not run all.
+func partRun(gateCheck company.GateCheck) string {
+	if gateCheck.Part == nil {
 		return ""
 	}
-	return "; run in " + c.Part.String() + ", those that the change can reach. All are run on the merged tree"
+	return "; run in " + gateCheck.Part.String() + ", those that the change can reach. All are run on the merged tree"
 }
 
-// redToGreen is which tests of the change show anything.
-func redToGreen(r *company.RedGreen) string {
+// redToGreen describes which tests of the change prove it.
+func redToGreen(redGreen *company.RedGreen) string {
 	switch {
-	case r == nil:
+	case redGreen == nil:
 		return ""
-	case r.Files == 0:
+	case redGreen.Files == 0:
 		return "\nNo test was added or changed.\n"
-	case r.Reason != "":
-		return "\nWhich of its tests fail without the change is not known: " + agent.JoinLines(r.Reason) + ".\n"
+	case redGreen.Reason != "":
+		return "\nWhich of its tests fail without the change is not known: " + agent.JoinLines(redGreen.Reason) + ".\n"
 	}
 	out := ""
-	if len(r.Proof) > 0 {
-		out += "\nThese tests pass with the change and not without it:\n" + agent.Quote("red_to_green", "", strings.Join(r.Proof, "\n"))
+	if len(redGreen.Proof) > 0 {
+		out += "\nThese tests pass with the change and not without it:\n" +
+			agent.Quote("red_to_green", "", strings.Join(redGreen.Proof, "\n"))
 	}
-	if len(r.Unbuilt) > 0 {
-		out += "\nWithout the change these do not compile or load:\n" + agent.Quote("not_compiled_without_the_change", "", strings.Join(r.Unbuilt, "\n"))
+	if len(redGreen.Unbuilt) > 0 {
+		out += "\nWithout the change these do not compile or load:\n" +
+			agent.Quote("not_compiled_without_the_change", "", strings.Join(redGreen.Unbuilt, "\n"))
 	}
-	if len(r.Died) > 0 {
-		out += "\nWithout the change these end before their tests are through, by a panic or an exit:\n" + agent.Quote("died_without_the_change", "", strings.Join(r.Died, "\n"))
+	if len(redGreen.Died) > 0 {
+		out += "\nWithout the change these end before their tests are through, by a panic or an exit:\n" +
+			agent.Quote("died_without_the_change", "", strings.Join(redGreen.Died, "\n"))
 	}
-	if r.Unseen > 0 {
-		out += fmt.Sprintf("\nOf its %d new tests %d were not run without the change: that these fail there is not shown.\n", r.Fresh, r.Unseen)
+	if redGreen.Unseen > 0 {
+		out += fmt.Sprintf("\nOf its %d new tests %d were not run without the change: that these fail there is not shown.\n",
+			redGreen.Fresh, redGreen.Unseen)
 	}
-	if len(r.Idle) > 0 {
-		out += "\nThese new tests pass without the change too, so that they do not show it:\n" + agent.Quote("tests_that_show_nothing", "", strings.Join(r.Idle, "\n"))
+	if len(redGreen.Idle) > 0 {
+		out += "\nThese new tests pass without the change too, so that they do not show it:\n" +
+			agent.Quote("tests_that_show_nothing", "", strings.Join(redGreen.Idle, "\n"))
 	}
 	if out == "" {
 		out = "\nNo test of the change fails without it.\n"
@@ -241,26 +256,29 @@ func redToGreen(r *company.RedGreen) string {
 	return out
 }
 
-// lookedAt says where a check looks, where that is not everywhere; blind are folders at which none does.
-func lookedAt(c company.GateCheck, blind []string) string {
-	k := c.Canary
-	if k == nil {
+// lookedAt describes what a check does not look at. blind lists changed folders that no check looks at.
+func lookedAt(gateCheck company.GateCheck, blind []string) string {
+	canary := gateCheck.Canary
+	if canary == nil {
 		return ""
 	}
 	out := ""
 	if len(blind) > 0 {
-		out += "\n" + agent.EscapeHeadings(agent.JoinLines(c.Name)) + " does not look at these folders of the change, and did not before it: run their tests yourself.\n" + agent.Quote("not_looked_at", "", strings.Join(blind, "\n"))
+		out += "\n" + agent.EscapeHeadings(agent.JoinLines(gateCheck.Name)) +
+			" does not look at these folders of the change, and did not before it: run their tests yourself.\n" +
+			agent.Quote("not_looked_at", "", strings.Join(blind, "\n"))
 	}
-	if k.Reason != "" {
-		out += "\nWhether " + agent.JoinLines(c.Name) + " looks at what is changed is not proven: " + agent.JoinLines(k.Reason) + "\n"
+	if canary.Reason != "" {
+		out += "\nWhether " + agent.JoinLines(gateCheck.Name) + " looks at what is changed is not proven: " +
+			agent.JoinLines(canary.Reason) + "\n"
 	}
 	return out
 }
 
-// removedTests are the tests that passed on the base and are not run any more.
-func removedTests(r company.GateResult) []string {
+// removedTests returns the tests that passed on the base and are no longer run.
+func removedTests(gateResult company.GateResult) []string {
 	var out []string
-	for _, c := range r.Checks {
+	for _, c := range gateResult.Checks {
 		out = append(out, c.Gone...)
 	}
 	return out

@@ -32,7 +32,8 @@ func checkPrompt(t *testing.T, name, system, first string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("the prompt %s is another one now, and so is its hash in the ledger; where that is meant, write it anew with -golden:\n%s", name, got)
+		t.Errorf("the prompt %s is another one now, and so is its hash in the ledger; where that is meant, write it anew "+
+			"with -golden:\n%s", name, got)
 	}
 }
 
@@ -40,11 +41,13 @@ func goldenTask() *company.Task {
 	oid := func(c string) company.OID { return company.OID(strings.Repeat(c, 40)) }
 	return &company.Task{
 		ID: "t1", Instruction: "Add a limit.\nKeep the rest.", Head: oid("c"),
-		Settings: company.Settings{Rules: 2, ProtectTests: true},
-		Prepared: &company.TaskPrepared{Base: company.Base{OID: oid("b")}, Gates: []company.GateCommand{{Name: "test", Command: "go test ./...", Dir: "api"}}},
+		Settings: company.Settings{ProtectTests: true},
+		Prepared: &company.TaskPrepared{Base: company.Base{OID: oid("b")},
+			Gates: []company.GateCommand{{Name: "test", Command: "go test ./...", Dir: "api"}}},
 		Baseline: &company.GateResult{Checks: []company.GateCheck{{Name: "test", Command: "go test ./...", Passed: true}}},
 		Subtasks: []*company.Subtask{{ID: "t1-01", Started: 1, Head: oid("d"), Planned: company.PlannedSubtask{
-			Title: "Limit requests", Description: "In api/limit.go.", AcceptanceCriteria: []string{"the 101st request gets 429"}, WriteSet: []string{"api/**"}, Context: []string{"api/server.go"},
+			Title: "Limit requests", Description: "In api/limit.go.", AcceptanceCriteria: []string{"the 101st request gets 429"},
+			WriteSet: []string{"api/**"}, Context: []string{"api/server.go"},
 		}}},
 	}
 }
@@ -53,16 +56,24 @@ func goldenTask() *company.Task {
 func TestPromptsStay(t *testing.T) {
 	task := goldenTask()
 	sub := task.Subtasks[0]
-	sub.Gate = &company.GateFinished{Result: company.GateResult{Passed: true, Checks: []company.GateCheck{{Name: "test", Command: "go test ./...", Passed: true}}}}
-	x := subject{from: task.Prepared.Base.OID, head: sub.Head, whole: true, advice: "Advice of the repository.\n", diff: gitops.Diff{
-		Changes: []gitops.FileChange{{Change: company.Change{Path: "api/limit.go", Action: "created"}}}, Patch: []byte("+package api\n"),
-	}}
+	sub.Gate = &company.GateFinished{
+		Result: company.GateResult{Passed: true,
+			Checks: []company.GateCheck{{Name: "test", Command: "go test ./...", Passed: true}}}}
+	x := subject{from: task.Prepared.Base.OID, head: sub.Head, whole: true, advice: "Advice of the repository.\n",
+		diff: gitops.Diff{
+			Changes: []gitops.FileChange{{Change: company.Change{Path: "api/limit.go", Action: "created"}}},
+			Patch:   []byte("+package api\n"),
+		}}
 	checkPrompt(t, "ticket", system, reviewBrief(task, sub, x))
-	sub.Changes = []company.Change{{Path: "api/limit.go", Action: "created"}, {Path: "README.md", Action: "modified"}, {Path: "go.mod", Action: "modified"}}
-	task.Subtasks = append(task.Subtasks, &company.Subtask{ID: "t1-02", Planned: company.PlannedSubtask{Title: "Tell of it", WriteSet: []string{"*.md"}}})
+	sub.Changes = []company.Change{{Path: "api/limit.go", Action: "created"}, {Path: "README.md", Action: "modified"},
+		{Path: "go.mod", Action: "modified"}}
+	task.Subtasks = append(task.Subtasks,
+		&company.Subtask{ID: "t1-02", Planned: company.PlannedSubtask{Title: "Tell of it", WriteSet: []string{"*.md"}}})
 	x.whole = false
 	checkPrompt(t, "outside", system, reviewBrief(task, sub, x))
-	x.round = &lastRound{head: sub.Head, findings: []company.Finding{{Severity: company.Minor, Category: company.CategoryStyle, File: "api/limit.go", Line: 3, What: "a name", Why: "it counts"}}, second: secondReviewerText(company.Approve, company.ConfirmAll)}
+	x.round = &lastRound{head: sub.Head,
+		findings: []company.Finding{{Severity: company.Minor, Category: company.CategoryStyle, File: "api/limit.go", Line: 3,
+			What: "a name", Why: "it counts"}}, second: secondReviewerText(company.Approve, company.ConfirmAll)}
 	checkPrompt(t, "second-approval", system, reviewBrief(task, sub, x))
 	x.round.second = secondReviewerText(company.RequestChanges, company.ConfirmAll)
 	checkPrompt(t, "second-all", system, reviewBrief(task, sub, x))
@@ -70,6 +81,9 @@ func TestPromptsStay(t *testing.T) {
 	task.Subtasks, x.whole = task.Subtasks[:1], true
 	checkPrompt(t, "whole", system, reviewBrief(task, nil, x))
 	sub.Status = company.SubtaskCompleted
-	task.Subtasks = append(task.Subtasks, &company.Subtask{ID: "t1-02", Status: company.SubtaskCompleted, Planned: company.PlannedSubtask{Title: "Tell of it", AcceptanceCriteria: []string{"README.md has it"}, WriteSet: []string{"*.md"}}})
+	task.Subtasks = append(task.Subtasks,
+		&company.Subtask{ID: "t1-02", Status: company.SubtaskCompleted,
+			Planned: company.PlannedSubtask{Title: "Tell of it", AcceptanceCriteria: []string{"README.md has it"},
+				WriteSet: []string{"*.md"}}})
 	checkPrompt(t, "whole-outside", system, reviewBrief(task, nil, x))
 }

@@ -1,11 +1,10 @@
-// Package reviewer compares a worker's change with the ticket. It owns the
-// reviewer's prompt, its submit_review tool, and bringing the verdict in, bound
-// to the head and to the diff's patch id.
+// Package reviewer compares a worker's change with the ticket. It owns the reviewer's prompt, its submit_review
+// tool, and recording the verdict, bound to the head and to the diff's patch id.
 //
-// It promises another conversation than the author's, with nothing of the
-// author's in it but the commits and, from the second round on, the summary of the
-// last run; evidence that code has compared with what the reviewer ran and read; and
-// a container from which nothing can be pushed. It does not merge, and it does not decide how often work goes back.
+// It promises a conversation that is independent of the author's. From the author it contains only the commits
+// and, from the second round on, the summary of the last run. Code compares the evidence with the commands and
+// files that the reviewer ran and read. The container cannot push. The package does not merge, and it does not
+// decide how often work is sent back.
 package reviewer
 
 import (
@@ -17,63 +16,64 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/agent"
+	"company/internal/agentrun"
+	"company/internal/agentrun/sandbox"
 	"company/internal/company"
+	"company/internal/company/glob"
 	"company/internal/gitops"
-	"company/internal/glob"
-	"company/internal/sandbox"
-	"company/internal/session"
 )
 
 const (
-	// maxPatch is how much of a diff the first message holds, in bytes. The rest
-	// can be read in the container.
+	// maxPatch limits the diff in the first message, in bytes. The rest can be read in the container.
 	maxPatch = 96 << 10
-	// maxReview is how much text the findings, the judgements and the evidence of one review have
-	// together, in bytes. The findings stand in the brief of the next worker, which must fit into
-	// its model's context.
+	// maxReview limits the text of the findings, the judgements and the evidence of one review together, in bytes.
+	// The findings are in the brief of the next worker, which must fit into its model's context.
 	maxReview = 64 << 10
 )
 
 // Reviewer reviews heads of subtasks, and whole tasks.
-type Reviewer struct{ Sessions *session.Service }
+type Reviewer struct{ Sessions *agentrun.Service }
 
-// New checks that a reviewer has what it needs.
-func New(sessions *session.Service) (*Reviewer, error) {
+// New returns an error if sessions is missing.
+func New(sessions *agentrun.Service) (*Reviewer, error) {
 	r := &Reviewer{sessions}
 	return r, company.CheckParts(r)
 }
 
-// Do reviews what the effect names.
+// Do reviews the subtask or the task of an effect.
 func (r *Reviewer) Do(ctx context.Context, e company.Effect) error {
 	return r.Sessions.Execute(ctx, e, &review{})
 }
 
-// subject is the reviewed change: from one commit to another.
+// subject is the reviewed change between two commits.
 type subject struct {
 	from, head, onto company.OID
 	diff             gitops.Diff
-	flags            []string // what could keep tests from counting
+	flags            []string // lines that could keep tests from counting
 	mentions         []string // lines of commit messages with an @name
 	writes           []glob.Glob
 	patch            company.Hash
-	whole            bool                // the only ticket's: the verdict is the one on the task
+	whole            bool                // it is the task's only ticket, so the verdict is also the task's
 	answers          []*company.Approval // of the president
-	checks           []company.GateCheck // how the gates came out on it
-	// round is the review before this one and the changes since. A first review has none.
+	checks           []company.GateCheck // results of the gates
+	// round is the previous review and the changes since. It is nil for a first review.
 	round    *lastRound
-	second   bool   // the findings of the first review of this head are judged
-	confirm  string // which of them have to be
-	baseTree bool   // the tree without the change lies in the container
-	advice   string // of the repository, quoted
+	second   bool   // judge the findings of the first review of this head
+	confirm  string // setting for which of these findings must be judged
+	baseTree bool   // the tree without the change exists in the container
+	advice   string // advice of the repository, quoted
 }
 
-func loadSubject(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *company.Subtask, onto company.OID) (subject, error) {
-	x := subject{head: t.Head, onto: onto, from: t.Prepared.Base.OID, whole: sub != nil && t.JudgesWhole(), second: t.AwaitsSecondReview(sub), confirm: t.Settings.ConfirmReview}
+func loadSubject(
+	ctx context.Context, mirror *gitops.Mirror, task *company.Task, sub *company.Subtask, onto company.OID,
+) (subject, error) {
+	x := subject{head: task.Head, onto: onto, from: task.Prepared.Base.OID, whole: sub != nil && task.JudgesWhole(),
+		second: task.AwaitsSecondReview(sub), confirm: task.Settings.ConfirmReview}
 	var err error
-	gate := t.Gate
+	gate := task.Gate
 	if sub != nil {
 		x.head = sub.Head
-		if x.from, err = session.FindBranchStart(ctx, m, sub, onto, sub.Head); err != nil {
+		if x.from, err = agentrun.FindBranchStart(ctx, mirror, sub, onto, sub.Head); err != nil {
 			return x, err
 		}
 		gate = sub.Gate
@@ -81,73 +81,76 @@ func loadSubject(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *co
 	if gate != nil {
 		x.checks = gate.Result.Checks
 	}
-	if x.diff, err = m.Diff(ctx, x.from, x.head, maxPatch); err != nil {
+	if x.diff, err = mirror.Diff(ctx, x.from, x.head, maxPatch); err != nil {
 		return x, err
 	}
 	x.flags = flagLines(x.diff)
-	commits, err := m.Log(ctx, x.from, x.head, maxCommits)
+	commits, err := mirror.Log(ctx, x.from, x.head, maxCommits)
 	if err != nil {
 		return x, err
 	}
-	if t.Settings.KeepsHistory() || t.Follows != "" { // other messages are not delivered
+	if task.Settings.KeepsHistory() || task.Follows != "" { // otherwise these messages are not delivered
 		x.mentions = findMentions(commits)
 	}
-	for _, w := range writeSets(t, sub) {
-		if g, err := glob.Parse(w); err == nil { // what does not parse was never accepted
+	for _, w := range writeSets(task, sub) {
+		if g, err := glob.Parse(w); err == nil { // invalid globs were never accepted
 			x.writes = append(x.writes, g)
 		}
 	}
-	if x.round, err = loadLastRound(ctx, m, t, sub, x.head); err != nil {
+	if x.round, err = loadLastRound(ctx, mirror, task, sub, x.head); err != nil {
 		return x, err
 	}
-	x.patch, err = m.PatchID(ctx, x.from, x.head)
+	x.patch, err = mirror.PatchID(ctx, x.from, x.head)
 	return x, err
 }
 
-// writeSets are the globs that a ticket may write; those of all tickets for the whole.
-func writeSets(t *company.Task, sub *company.Subtask) []string {
+// writeSets returns the globs that a ticket may write. For a whole task, it returns those of all tickets.
+func writeSets(task *company.Task, sub *company.Subtask) []string {
 	var out []string
-	for _, s := range t.Subtasks {
-		if sub == nil || s.ID == sub.ID {
-			out = append(out, s.Planned.WriteSet...)
+	for _, subtask := range task.Subtasks {
+		if sub == nil || subtask.ID == sub.ID {
+			out = append(out, subtask.Planned.WriteSet...)
 		}
 	}
 	return out
 }
 
-// mayWrite says whether a file belongs to the ticket's write set.
+// mayWrite reports whether a file is in the ticket's write set.
 func (x subject) mayWrite(file string) bool {
 	return slices.ContainsFunc(x.writes, func(g glob.Glob) bool { return g.Match(file) })
 }
 
-// review is the session.Role of a reviewer.
+// review is the agentrun.Role of a reviewer.
 type review struct {
 	subject subject
-	another bool // a second model is there, and this run is not its own
+	another bool // there is a second model, and this run does not use it
 }
 
-func (r *review) Prepare(ctx context.Context, s *session.Session) (*sandbox.Spec, error) {
-	onto := s.Claimed.From
+func (r *review) Prepare(ctx context.Context, session *agentrun.Session) (*sandbox.Spec, error) {
+	onto := session.Claimed.From
 	var err error
-	r.subject, err = loadSubject(ctx, s.Mirror, s.Task, s.Subtask, onto)
-	// The branch is the container's own; nothing of it can be pushed.
+	r.subject, err = loadSubject(ctx, session.Mirror, session.Task, session.Subtask, onto)
+	// The branch exists only in the container, because pushes are disabled.
 	return &sandbox.Spec{Base: onto, Start: r.subject.head, Branch: "review", ReadOnly: true}, err
 }
 
-func (r *review) Brief(ctx context.Context, s *session.Session) (session.Brief, error) {
-	r.subject.answers = s.Clarifications
-	second := secondModelDue(s.Task, s.Subtask) && s.HasSecond()
-	r.another = s.HasSecond() && !second
+func (r *review) Brief(ctx context.Context, session *agentrun.Session) (agentrun.Brief, error) {
+	r.subject.answers = session.Clarifications
+	second := secondModelDue(session.Task, session.Subtask) && session.HasSecond()
+	r.another = session.HasSecond() && !second
 	var err error
-	if r.subject.baseTree, err = layBaseTree(ctx, s, r.subject.from); err != nil {
-		return session.Brief{}, err
+	if r.subject.baseTree, err = layBaseTree(ctx, session, r.subject.from); err != nil {
+		return agentrun.Brief{}, err
 	}
-	if r.subject.advice, err = session.ReadAdvice(ctx, s.Mirror, s.Task.Prepared.Base.OID, writeSets(s.Task, s.Subtask)); err != nil {
-		return session.Brief{}, err
+	if r.subject.advice, err = agentrun.ReadAdvice(
+		ctx, session.Mirror, session.Task.Prepared.Base.OID, writeSets(session.Task, session.Subtask)); err != nil {
+		return agentrun.Brief{}, err
 	}
-	brief := session.Brief{
-		System: system, Title: reviewTitle(s.Task, s.Subtask), Text: reviewBrief(s.Task, s.Subtask, r.subject), Second: second || r.subject.second,
-		Tools: []agent.Tool{submitReviewTool(r.subject, reviewCriteria(s.Task, s.Subtask), s.ReadCalls)},
+	brief := agentrun.Brief{
+		System: system, Title: reviewTitle(session.Task, session.Subtask),
+		Text:   reviewBrief(session.Task, session.Subtask, r.subject),
+		Second: second || r.subject.second,
+		Tools:  []agent.Tool{submitReviewTool(r.subject, reviewCriteria(session.Task, session.Subtask), session.ReadCalls)},
 	}
 	if r.subject.second {
 		brief.MaxTurns = secondTurns
@@ -155,26 +158,29 @@ func (r *review) Brief(ctx context.Context, s *session.Session) (session.Brief, 
 	return brief, nil
 }
 
-// secondTurns is how many replies a second reviewer has at most. It judges findings that are
-// there, and looks for none.
+// secondTurns limits the replies of a second reviewer, which judges existing findings and searches for no
+// others.
 const secondTurns = 15
 
-// secondModelDue says whether the review before was ended for its evidence: then
-// another model is asked, where there is one.
-func secondModelDue(t *company.Task, sub *company.Subtask) bool {
+// secondModelDue reports whether the previous review was ended because of its evidence. Then a second model is
+// asked, if there is one.
+func secondModelDue(task *company.Task, sub *company.Subtask) bool {
 	key := "review"
 	if sub != nil {
 		key += " " + string(sub.ID)
 	}
-	return t.Failures[key].Code == company.EEvidence
+	return task.Failures[key].Code == company.EEvidence
 }
 
-func (r *review) Finish(_ context.Context, _ *session.Session, out agent.Outcome, failed error) (company.EndRun, error) {
+func (r *review) Finish(
+	_ context.Context, _ *agentrun.Session, out agent.Outcome, failed error,
+) (company.EndRun, error) {
 	if failed != nil {
 		return company.EndRun{}, failed
 	}
 	if out.End != agent.EndFinal {
-		return company.EndRun{}, company.E(company.EModel, "the reviewer ended without a verdict: "+string(out.End)).Fix(out.NoToolsHint())
+		return company.EndRun{}, company.E(company.EModel, "the reviewer ended without a verdict: "+string(out.End)).
+			Fix(out.NoToolsHint())
 	}
 	var v struct {
 		company.ReviewRecorded
@@ -198,12 +204,11 @@ func (r *review) Finish(_ context.Context, _ *session.Session, out agent.Outcome
 // submitReview is the name of the tool that ends a review.
 const submitReview = "submit_review"
 
-// readCalls reads the tool calls of a review so far, oldest first.
+// readCalls reads the tool calls of the review so far, oldest first.
 type readCalls func(context.Context) ([]agent.TranscriptCall, error)
 
-// submitReviewTool is the tool that ends a review. A verdict that its findings do not
-// bear out goes back to the model; so does an approval whose evidence does not stand,
-// once: the second one ends the run.
+// submitReviewTool returns the tool that ends a review. A verdict that contradicts its findings is returned to
+// the model. An approval with unconfirmed evidence is returned once, and the second one ends the run.
 func submitReviewTool(x subject, criteria []string, past readCalls) agent.Tool {
 	files := map[string]bool{}
 	for _, c := range x.diff.Changes {
@@ -221,9 +226,10 @@ func submitReviewTool(x subject, criteria []string, past readCalls) agent.Tool {
 	return agent.Tool{
 		Unsent: unsent,
 		Spec: adapters.Tool{
-			Name:        submitReview,
-			Description: "End the review. approve: evidence for each criterion, nothing blocking. request_changes: something blocking.",
-			Schema:      json.RawMessage(schema),
+			Name: submitReview,
+			Description: "End the review. approve: evidence for each criterion, nothing blocking. request_changes: something " +
+				"blocking.",
+			Schema: json.RawMessage(schema),
 		},
 		Amend: amendReview,
 		Run: func(ctx context.Context, args json.RawMessage) (agent.Result, error) {
@@ -232,19 +238,29 @@ func submitReviewTool(x subject, criteria []string, past readCalls) agent.Tool {
 				return refuse(err.Error())
 			}
 			splitSeverities(v.Findings)
-			review := company.ReviewRecorded{Head: x.head, Onto: x.onto, PatchID: x.patch, Verdict: v.Verdict, Findings: v.Findings, Whole: x.whole, Judged: v.Earlier}
-			for _, e := range v.Evidence {
+			spread, fault := spreadEvidence(v.Evidence, len(criteria))
+			if fault != "" {
+				return refuse(fault)
+			}
+			review := company.ReviewRecorded{Head: x.head, Onto: x.onto, PatchID: x.patch, Verdict: v.Verdict,
+				Findings: v.Findings, Whole: x.whole, Judged: v.Earlier}
+			for _, e := range spread {
 				review.Evidence = append(review.Evidence, e.joinClaims())
 			}
 			if err := x.checkReview(review, earlier); err != nil {
 				return refuse(err.Error())
 			}
 			if n := countText(review); n > maxReview {
-				return refuse(fmt.Sprintf("the review has %d bytes of text, %d are allowed: the next worker and the president read all of it. Say it shorter, and keep the findings that matter", n, maxReview))
+				return refuse(fmt.Sprintf("the review has %d bytes of text, %d are allowed: the next worker and the president "+
+					"read all of it. Say it shorter, and keep the findings that matter", n, maxReview))
 			}
-			for _, f := range v.Findings {
-				if f.Severity == company.Blocking && f.File != "" && !files[f.File] && !x.mayWrite(f.File) && !(x.whole && f.Line == 0) {
-					return refuse(fmt.Sprintf("%s is neither a file of this diff nor one that the ticket may write: a blocking finding is about what was changed, or is missing there. Leave the file out where something is absent, or name one of: %s", f.File, strings.Join(sortedPaths(x.diff), ", ")))
+			for _, finding := range v.Findings {
+				if finding.Severity == company.Blocking && finding.File != "" && !files[finding.File] &&
+					!x.mayWrite(finding.File) &&
+					!(x.whole && finding.Line == 0) {
+					return refuse(fmt.Sprintf("%s is neither a file of this diff nor one that the ticket may write: a blocking "+
+						"finding is about what was changed, or is missing there. Leave the file out where something is absent, or name "+
+						"one of: %s", finding.File, strings.Join(sortedPaths(x.diff), ", ")))
 				}
 			}
 			if v.Verdict != company.Approve {
@@ -254,7 +270,7 @@ func submitReviewTool(x subject, criteria []string, past readCalls) agent.Tool {
 			if err != nil {
 				return agent.Result{}, err
 			}
-			checked, fault := newSeenRecord(x, calls).checkEvidence(v.Evidence, criteria)
+			checked, fault := newSeenRecord(x, calls).checkEvidence(spread, criteria)
 			switch {
 			case fault == "":
 				review.Checked = checked
@@ -267,44 +283,47 @@ func submitReviewTool(x subject, criteria []string, past readCalls) agent.Tool {
 	}
 }
 
-// countText is how much text a review has, in bytes.
-func countText(r company.ReviewRecorded) int {
+// countText returns the size of a review's text in bytes.
+func countText(recorded company.ReviewRecorded) int {
 	n := 0
-	for _, f := range r.Findings {
+	for _, f := range recorded.Findings {
 		n += len(f.File) + len(f.What) + len(f.Why) + len(f.Suggestion)
 	}
-	for _, j := range r.Judged {
+	for _, j := range recorded.Judged {
 		n += len(j.Why)
 	}
-	for _, e := range r.Evidence {
+	for _, e := range recorded.Evidence {
 		n += len(e)
 	}
 	return n
 }
 
-// checkReview refuses a verdict that its findings do not bear out, and judgements that are not of the
-// review before, which has so many findings. The company records it with the same rules.
-func (x subject) checkReview(r company.ReviewRecorded, findings int) error {
-	for i, j := range r.Judged {
-		if err := j.CheckJudgement(findings); err != nil {
+// checkReview returns an error for a verdict that contradicts its findings, and for judgements on findings that
+// the previous review lacks. findings is the number of these findings. The company applies the same rules when
+// it records the review.
+func (x subject) checkReview(recorded company.ReviewRecorded, findings int) error {
+	for i, judgement := range recorded.Judged {
+		if err := judgement.CheckJudgement(findings); err != nil {
 			return err
 		}
-		if slices.ContainsFunc(r.Judged[:i], func(other company.Judgement) bool { return other.Number == j.Number }) {
-			return company.E(company.EInvalid, fmt.Sprintf("finding %d is judged twice", j.Number)).Fix("judge each finding once")
+		if slices.ContainsFunc(recorded.Judged[:i],
+			func(other company.Judgement) bool { return other.Number == judgement.Number }) {
+			return company.E(company.EInvalid, fmt.Sprintf("finding %d is judged twice", judgement.Number)).
+				Fix("judge each finding once")
 		}
 	}
 	if x.second {
 		var err error
-		if r, err = r.ConfirmReview(company.ReviewRecorded{Findings: x.round.findings}, x.confirm); err != nil {
+		if recorded, err = recorded.ConfirmReview(company.ReviewRecorded{Findings: x.round.findings}, x.confirm); err != nil {
 			return err
 		}
 	}
-	return r.Check()
+	return recorded.Check()
 }
 
-func sortedPaths(d gitops.Diff) []string {
-	out := make([]string, 0, len(d.Changes))
-	for _, c := range d.Changes {
+func sortedPaths(diff gitops.Diff) []string {
+	out := make([]string, 0, len(diff.Changes))
+	for _, c := range diff.Changes {
 		out = append(out, c.Path)
 	}
 	return out

@@ -6,71 +6,75 @@ import (
 	"strings"
 
 	"company/internal/agent"
+	"company/internal/agentrun"
 	"company/internal/company"
 	"company/internal/gitops"
-	"company/internal/session"
 )
 
-// maxSince bounds the part of the first message that shows the changes since the last
-// round, in bytes.
+// maxSince limits the changes since the last round in the first message, in bytes.
 const maxSince = 48 << 10
 
-// lastRound holds the facts that a reviewer of a later round needs of the one before.
+// lastRound holds facts about the previous round for a reviewer of a later round.
 type lastRound struct {
-	head     company.OID // that was reviewed; empty: the changes since are not shown
-	since    gitops.Diff // from there to the head of now; empty: nothing changed
+	head     company.OID // the reviewed head; empty if the changes since are not shown
+	since    gitops.Diff // changes from there to the current head, empty without changes
 	findings []company.Finding
-	answers  []string // summaries of the runs that answered the findings
-	second   string   // of a second reviewer of the same head: what its verdict does
-	approved bool     // the ticket was sent back later, by its merge or by the president
+	answers  []string // summaries of the runs that responded to the findings
+	second   string   // instructions for a second reviewer of the same head
+	approved bool     // the review approved, but the ticket was sent back later by its merge or by the president
 }
 
-// loadLastRound reads the changes since the last review. It is nil for a first review, after a
-// verdict that was taken back, and after the approval of a whole task.
-func loadLastRound(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *company.Subtask, head company.OID) (*lastRound, error) {
-	last := t.Review.Last
+// loadLastRound reads the changes since the last review. It returns nil for a first review, after a withdrawn
+// verdict, and after the approval of a whole task.
+func loadLastRound(
+	ctx context.Context, mirror *gitops.Mirror, task *company.Task, sub *company.Subtask, head company.OID,
+) (*lastRound, error) {
+	last := task.Review.Last
 	if sub != nil {
 		last = sub.Review.Last
 	}
 	switch {
 	case last == nil:
 		return nil, nil
-	case t.AwaitsSecondReview(sub):
-		return &lastRound{head: last.Head, findings: last.Findings, second: secondReviewerText(last.Verdict, t.Settings.ConfirmReview)}, nil
+	case task.AwaitsSecondReview(sub):
+		return &lastRound{head: last.Head, findings: last.Findings,
+			second: secondReviewerText(last.Verdict, task.Settings.ConfirmReview)}, nil
 	case last.Verdict != company.RequestChanges:
-		return loadApprovedRound(ctx, m, t, sub, head)
+		return loadApprovedRound(ctx, mirror, task, sub, head)
 	}
-	r := &lastRound{head: last.Head, findings: last.Findings, answers: lastSummaries(t, sub)}
+	r := &lastRound{head: last.Head, findings: last.Findings, answers: lastSummaries(task, sub)}
 	if !last.Head.Valid() || last.Head == head {
 		return r, nil
 	}
 	var err error
-	r.since, err = m.Diff(ctx, last.Head, head, maxSince)
+	r.since, err = mirror.Diff(ctx, last.Head, head, maxSince)
 	return r, err
 }
 
-// loadApprovedRound reads the changes since the approval of a ticket that was sent back later, and the findings
-// of that approval, which this reviewer judges. The changes are left out where the head is the approved one, or
-// where merged work of others would stand among them; without findings it is nil then.
-func loadApprovedRound(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *company.Subtask, head company.OID) (*lastRound, error) {
+// loadApprovedRound reads the changes and the findings after an approval, for a ticket that was sent back later.
+// This reviewer judges the findings. The changes are left out if the head is the approved one, or if they would
+// include merged work of other tickets. Without changes and findings it returns nil.
+func loadApprovedRound(
+	ctx context.Context, mirror *gitops.Mirror, task *company.Task, sub *company.Subtask, head company.OID,
+) (*lastRound, error) {
 	if sub == nil {
 		return nil, nil
 	}
 	last := sub.Review.Last
 	var unseen *lastRound
 	if len(last.Findings) > 0 {
-		unseen = &lastRound{findings: last.Findings, answers: lastSummaries(t, sub), approved: true}
+		unseen = &lastRound{findings: last.Findings, answers: lastSummaries(task, sub), approved: true}
 	}
 	if !last.Head.Valid() || last.Head == head {
 		return unseen, nil
 	}
-	r := &lastRound{head: last.Head, findings: last.Findings, answers: lastSummaries(t, sub), approved: true}
+	r := &lastRound{head: last.Head, findings: last.Findings, answers: lastSummaries(task, sub), approved: true}
 	var froms [2]company.OID
 	for i, at := range []company.OID{r.head, head} {
 		var err error
-		froms[i], err = m.MergeBase(ctx, t.Head, at)
+		froms[i], err = mirror.MergeBase(ctx, task.Head, at)
 		if company.CodeOf(err) == company.EObjects {
-			return unseen, nil // several merge bases: both took in the same work of others
+			return unseen, nil // several merge bases: both heads merged the same other work
 		}
 		if err != nil {
 			return nil, err
@@ -80,31 +84,36 @@ func loadApprovedRound(ctx context.Context, m *gitops.Mirror, t *company.Task, s
 		return unseen, nil
 	}
 	var err error
-	r.since, err = m.Diff(ctx, r.head, head, maxSince)
+	r.since, err = mirror.Diff(ctx, r.head, head, maxSince)
 	return r, err
 }
 
-// lastSummaries are the workers' summaries of their answers to the findings: of a
-// ticket's newest run, or of the tickets of the newest wave.
-func lastSummaries(t *company.Task, sub *company.Subtask) []string {
+// lastSummaries returns the workers' summaries of their responses to the findings. They come from a ticket's
+// newest run, or from the tickets of the newest wave.
+func lastSummaries(task *company.Task, sub *company.Subtask) []string {
 	var out []string
-	for _, s := range t.Subtasks {
-		if sub != nil && s.ID != sub.ID || sub == nil && s.Wave != t.Plan.Waves {
+	for _, subtask := range task.Subtasks {
+		if sub != nil && subtask.ID != sub.ID || sub == nil && subtask.Wave != task.Plan.Waves {
 			continue
 		}
-		if r := t.Runs[company.NewRunID(t.ID, s.ID, company.Worker, s.Started)]; r != nil && strings.TrimSpace(r.Summary) != "" {
-			out = append(out, fmt.Sprintf("%s: %s", r.ID, r.Summary))
+		if run := task.Runs[company.NewRunID(task.ID, subtask.ID, company.Worker, subtask.Started)]; run != nil &&
+			strings.TrimSpace(run.Summary) != "" {
+			out = append(out, fmt.Sprintf("%s: %s", run.ID, run.Summary))
 		}
 	}
 	return out
 }
 
-// How a second reviewer reads of its verdict: on a review that asked for changes, and on one that approved.
+// Instructions for a second reviewer, after a review that requested changes, and after one that approved.
 const (
-	secondReviewer = "You are the second reviewer of this very head; its author has not seen these findings. Find out by reading and running whether each blocking one is right. " +
-		"What you confirm goes to the author as it stands: do not repeat it in findings. Where none of the blocking ones is right and nothing else blocks, approve, with evidence."
-	secondApproval = "You are the second reviewer of this very head, which the first one approved with these findings; none of them blocks. Find out by reading and running whether each one is right. " +
-		"What you confirm stands in the pull request: do not repeat it in findings. Approve, with evidence, unless you find what blocks."
+	secondReviewer = "You are the second reviewer of this very head; its author has not seen these findings. Find out " +
+		"by reading and running whether each blocking one is right. " +
+		"What you confirm goes to the author as it stands: do not repeat it in findings. Where none of the blocking ones " +
+		"is right and nothing else blocks, approve, with evidence."
+	secondApproval = "You are the second reviewer of this very head, which the first one approved with these findings; " +
+		"none of them blocks. Find out by reading and running whether each one is right. " +
+		"What you confirm stands in the pull request: do not repeat it in findings. Approve, with evidence, unless you " +
+		"find what blocks."
 	judgeMinor = " Judge the minor ones, too."
 )
 
@@ -118,7 +127,7 @@ func secondReviewerText(first, confirm string) string {
 	return secondReviewer
 }
 
-// writeRound is the part of the first message about the last round.
+// writeRound returns the part of the first message about the last round.
 func (r *lastRound) writeRound(now company.OID) string {
 	if r == nil {
 		return ""
@@ -129,10 +138,12 @@ func (r *lastRound) writeRound(now company.OID) string {
 		for i, f := range r.findings {
 			fmt.Fprintf(&w, "%d. %s", i+1, strings.TrimPrefix(findingLine(f), "- "))
 		}
-		w.WriteString("Say of each in earlier, by its number, whether it was right (confirmed, mended or not) or wrong (rejected, and why).\n")
+		w.WriteString("Say of each in earlier, by its number, whether it was right (confirmed, mended or not) or wrong " +
+			"(rejected, and why).\n")
 	}
 	if r.approved {
-		w.WriteString("\n## Sent back after an approval\nAn earlier head was approved, and then sent back to its author: its merge failed a check, or the president wanted more.\n")
+		w.WriteString("\n## Sent back after an approval\nAn earlier head was approved, and then sent back to its author: " +
+			"its merge failed a check, or the president wanted more.\n")
 		if len(r.findings) > 0 {
 			w.WriteString("The author was not asked to mend the findings above: repeat in findings those that still stand.\n")
 		}
@@ -142,7 +153,8 @@ func (r *lastRound) writeRound(now company.OID) string {
 		if r.approved {
 			of = "now"
 		}
-		w.WriteString("\nWhat the author says " + of + ", which nobody has checked:\n" + agent.Quote("summary", "", session.CutSummary(strings.Join(r.answers, "\n"))))
+		w.WriteString("\nWhat the author says " + of + ", which nobody has checked:\n" +
+			agent.Quote("summary", "", agentrun.CutSummary(strings.Join(r.answers, "\n"))))
 	}
 	if r.second != "" {
 		w.WriteString("\n" + r.second + "\n")
@@ -153,7 +165,8 @@ func (r *lastRound) writeRound(now company.OID) string {
 		if r.approved {
 			question = "Is it right, and does what was approved still hold?"
 		}
-		fmt.Fprintf(&w, "\n## What changed since that review, %s..%s\n%s The whole diff follows below.\n", r.head.Short(), now.Short(), question)
+		fmt.Fprintf(&w, "\n## What changed since that review, %s..%s\n%s The whole diff follows below.\n", r.head.Short(),
+			now.Short(), question)
 		w.WriteString(agent.Quote("changed_since", "", string(r.since.Patch)))
 		if r.since.Truncated {
 			fmt.Fprintf(&w, "It is longer than this: git diff %s HEAD shows all of it.\n", r.head)

@@ -10,12 +10,11 @@ import (
 	"company/internal/company"
 )
 
-// archiveRoutines is how many tasks are archived at a time: their events share appends.
+// archiveRoutines is how many tasks are archived concurrently, so that their events share appends.
 const archiveRoutines = 8
 
-// ArchiveJob is the round that takes the tasks that are over out of the state. The books
-// of runs that were cut off with their task are closed first. A task that cannot be
-// archived stays, and is tried again.
+// ArchiveJob returns the job that moves finished tasks out of the state. It first settles runs that were interrupted
+// with their task. A task that cannot be archived stays and is retried in the next round.
 func (u *Keeper) ArchiveJob() Job {
 	return Job{Name: "archive", Interval: 5 * time.Minute, Limit: 10 * time.Minute, Run: func(ctx context.Context) error {
 		settled := u.SettleRuns(ctx, false)
@@ -28,7 +27,7 @@ func (u *Keeper) ArchiveJob() Job {
 				for id := range ids {
 					err := company.Guard("archive "+string(id), func() error { return u.State.ArchiveTask(ctx, id) })
 					switch company.CodeOf(err) {
-					case "", company.EConflict, company.EStale: // it is not over any more, or was asked for meanwhile
+					case "", company.EConflict, company.EStale: // no longer finished, or already being archived
 					default:
 						mu.Lock()
 						failed = append(failed, fmt.Errorf("archive %s: %w", id, err))
@@ -49,17 +48,17 @@ func (u *Keeper) ArchiveJob() Job {
 	}}
 }
 
-// findTask finds a task, archived or not; nil: there is none, or it cannot be read.
+// findTask returns a task, archived or not. It returns nil if the task does not exist or cannot be read.
 func (u *Keeper) findTask(ctx context.Context, s *company.State, id company.TaskID) *company.Task {
 	if t := s.Tasks[id]; t != nil || s.Past[id] == nil {
 		return t
 	}
-	a, err := u.State.LoadArchive(ctx, id)
+	archive, err := u.State.LoadArchive(ctx, id)
 	if err != nil {
 		u.Logger.WarnContext(ctx, "archived task not read", "task_id", id, "err", err)
 		return nil
 	}
-	return a.Task(id)
+	return archive.Task(id)
 }
 
 func (u *Keeper) findRun(ctx context.Context, s *company.State, id company.RunID) *company.Run {

@@ -11,69 +11,67 @@ import (
 
 	"company/internal/bus"
 	"company/internal/company"
-	"company/internal/lazyregexp"
 	"company/internal/ledger"
+	"company/internal/lib/lazyregexp"
 )
 
-// namedBlob is a blob that a task names.
+// namedBlob is a blob that a task refers to.
 type namedBlob struct {
 	hash company.Hash
-	what string       // for people
-	run  *company.Run // that left it, or whose journal names it; may be nil
+	what string       // description for people
+	run  *company.Run // the run that left it or whose journal refers to it; may be nil
 }
 
-// taskBlobs lists the blobs that a task names and that are to be there: those that its runs
-// left, the files of its instruction, the output of its gates, and the text of its pull request.
-func (k retentionPolicy) taskBlobs(t *company.Task) []namedBlob {
+// taskBlobs lists the blobs of a task that must exist: the journals and results of its runs, the files of its
+// instruction, the output of its gates, and the text of its pull request.
+func (k retentionPolicy) taskBlobs(task *company.Task) []namedBlob {
 	var out []namedBlob
-	addOf := func(r *company.Run, hash company.Hash, format string, args ...any) {
+	addOf := func(run *company.Run, hash company.Hash, format string, args ...any) {
 		if hash != "" {
-			out = append(out, namedBlob{hash, fmt.Sprintf(format, args...), r})
+			out = append(out, namedBlob{hash, fmt.Sprintf(format, args...), run})
 		}
 	}
 	add := func(hash company.Hash, format string, args ...any) { addOf(nil, hash, format, args...) }
-	addGate := func(of string, r *company.GateResult) {
-		if r == nil {
+	addGate := func(of string, gateResult *company.GateResult) {
+		if gateResult == nil {
 			return
 		}
-		for _, c := range r.Checks {
-			add(c.Log, "the output of %s, %s", c.Name, of)
-			add(c.Names, "the tests that passed in %s, %s", c.Name, of)
+		for _, gateCheck := range gateResult.Checks {
+			add(gateCheck.Log, "the output of %s, %s", gateCheck.Name, of)
+			add(gateCheck.Names, "the tests that passed in %s, %s", gateCheck.Name, of)
 		}
 	}
 	switch {
-	case !k.isTaskFinished(t.ID):
-		for _, id := range slices.Sorted(maps.Keys(t.Runs)) {
-			addOf(t.Runs[id], t.Runs[id].Journal, "the journal of run %s", id)
-			addOf(t.Runs[id], t.Runs[id].Result, "the result of run %s", id)
+	case !k.isTaskFinished(task.ID):
+		for _, id := range slices.Sorted(maps.Keys(task.Runs)) {
+			addOf(task.Runs[id], task.Runs[id].Journal, "the journal of run %s", id)
+			addOf(task.Runs[id], task.Runs[id].Result, "the result of run %s", id)
 		}
-	case !mayReopen(t):
+	case !mayReopen(task):
 		return nil
 	}
-	for _, a := range t.Attachments {
-		add(a.Blob, "%s, which came with the instruction of %s", a.Name, t.ID)
+	for _, a := range task.Attachments {
+		add(a.Blob, "%s, which came with the instruction of %s", a.Name, task.ID)
 	}
-	addGate("the base of "+string(t.ID), t.Baseline)
-	if t.Gate != nil {
-		addGate(string(t.ID), &t.Gate.Result)
+	addGate("the base of "+string(task.ID), task.Baseline)
+	if task.Gate != nil {
+		addGate(string(task.ID), &task.Gate.Result)
 	}
-	for _, sub := range t.Subtasks {
+	for _, sub := range task.Subtasks {
 		if sub.Gate != nil {
 			addGate(string(sub.ID), &sub.Gate.Result)
 		}
 	}
-	if t.PR != nil {
-		add(t.PR.Body, "the text of the pull request of %s", t.ID)
+	if task.PR != nil {
+		add(task.PR.Body, "the text of the pull request of %s", task.ID)
 	}
 	return out
 }
 
-// mayReopen says whether a task that has ended may go on: its next gates are compared
-// with its earlier verdicts then.
+// mayReopen reports whether an ended task may be resumed. Its next gates are then compared with its earlier verdicts.
 func mayReopen(t *company.Task) bool { return t.Status != company.StatusCompleted || t.DryRun }
 
-// blobNames are the names that blobs have in what an office keeps. Whatever looks like
-// the name of a blob is taken for one.
+// blobNames collects the names of blobs in the data of an office. Any text that looks like a blob's name counts.
 type blobNames struct {
 	ledger  *ledger.Ledger
 	named   map[company.Hash]bool
@@ -91,11 +89,11 @@ func (n *blobNames) addText(text []byte) {
 	}
 }
 
-// addDocument adds a blob that a run left and those that it names. One that is not there names
-// none. One that damage may have taken ends it, unless a cleanup has removed it.
-func (n *blobNames) addDocument(ctx context.Context, run *company.Run, h company.Hash) error {
-	n.named[h] = true
-	r, err := n.ledger.OpenBlob(ctx, h)
+// addDocument adds a blob that a run left, and the blobs that it refers to. A missing blob refers to none. If the blob
+// may be damaged it returns an error, unless a cleanup removed it.
+func (n *blobNames) addDocument(ctx context.Context, run *company.Run, hash company.Hash) error {
+	n.named[hash] = true
+	r, err := n.ledger.OpenBlob(ctx, hash)
 	if company.CodeOf(err) == company.ENotFound {
 		return nil
 	}
@@ -116,26 +114,27 @@ func (n *blobNames) addDocument(ctx context.Context, run *company.Run, h company
 			return nil
 		}
 		if err != nil {
-			return company.E(company.ELedger, fmt.Sprintf("blob %.12s is damaged", h)).Because("which others it names cannot be read").
+			return company.E(company.ELedger, fmt.Sprintf("blob %.12s is damaged", hash)).
+				Because("which others it names cannot be read").
 				Fix("company doctor --deep names what is damaged; nothing is removed until then").Wrap(err)
 		}
 	}
 }
 
-// addTask adds the names in a task, and those in the journals and results of its runs.
-func (n *blobNames) addTask(ctx context.Context, k retentionPolicy, t *company.Task) error {
-	for _, b := range k.taskBlobs(t) {
+// addTask adds the blobs of a task, and those in the journals and results of its runs.
+func (n *blobNames) addTask(ctx context.Context, policy retentionPolicy, task *company.Task) error {
+	for _, b := range policy.taskBlobs(task) {
 		n.named[b.hash] = true
 	}
-	if k.isTaskFinished(t.ID) {
+	if policy.isTaskFinished(task.ID) {
 		return nil
 	}
-	for _, r := range t.Runs {
-		for _, h := range []company.Hash{r.Journal, r.Result} {
-			if h == "" {
+	for _, run := range task.Runs {
+		for _, hash := range []company.Hash{run.Journal, run.Result} {
+			if hash == "" {
 				continue
 			}
-			if err := n.addDocument(ctx, r, h); err != nil {
+			if err := n.addDocument(ctx, run, hash); err != nil {
 				return err
 			}
 		}
@@ -143,7 +142,7 @@ func (n *blobNames) addTask(ctx context.Context, k retentionPolicy, t *company.T
 	return nil
 }
 
-// addJournals adds the names in the journals on the bus.
+// addJournals adds the blobs in the journals on the bus.
 func (n *blobNames) addJournals(ctx context.Context) error {
 	runs, err := n.ledger.Journals(ctx)
 	for _, run := range runs {
@@ -155,7 +154,7 @@ func (n *blobNames) addJournals(ctx context.Context) error {
 	return err
 }
 
-// addVerdicts adds the names in cached verdicts: a later gate may take one of them.
+// addVerdicts adds the blobs of cached verdicts, which a later gate may use.
 func (n *blobNames) addVerdicts(s *company.State) {
 	for _, r := range s.GateResults {
 		for _, c := range r.Checks {
@@ -164,7 +163,7 @@ func (n *blobNames) addVerdicts(s *company.State) {
 	}
 }
 
-// findNames collects every name. Another source of names is one more step here.
+// findNames collects all names. Add any further source of names here.
 func (k retentionPolicy) findNames(ctx context.Context) (*blobNames, error) {
 	n := &blobNames{k.keeper.Ledger, map[company.Hash]bool{}, removedRuns{ledger: k.keeper.Ledger, state: k.state}}
 	n.addVerdicts(k.state)
@@ -176,9 +175,9 @@ func (k retentionPolicy) findNames(ctx context.Context) (*blobNames, error) {
 			return nil, err
 		}
 	}
-	return n, eachArchive(ctx, k.keeper.State, k.state, func(blob company.Hash, a *company.Archive) error {
+	return n, eachArchive(ctx, k.keeper.State, k.state, func(blob company.Hash, archive *company.Archive) error {
 		n.named[blob] = true
-		for _, t := range a.Tasks {
+		for _, t := range archive.Tasks {
 			if err := n.addTask(ctx, k, t); err != nil {
 				return err
 			}
@@ -187,18 +186,19 @@ func (k retentionPolicy) findNames(ctx context.Context) (*blobNames, error) {
 	})
 }
 
-// eachArchive calls fn for each archive of tasks, with the blob that holds it. One that
-// cannot be read ends it.
-func eachArchive(ctx context.Context, state State, s *company.State, fn func(blob company.Hash, a *company.Archive) error) error {
-	for id, p := range s.Past {
-		if p.Blob == "" {
+// eachArchive calls fn for each archive of tasks, with its blob. It stops at the first archive that cannot be read.
+func eachArchive(
+	ctx context.Context, state State, s *company.State, fn func(blob company.Hash, a *company.Archive) error,
+) error {
+	for id, pastTask := range s.Past {
+		if pastTask.Blob == "" {
 			continue
 		}
-		a, err := state.LoadArchive(ctx, id)
+		archive, err := state.LoadArchive(ctx, id)
 		if err != nil {
 			return err
 		}
-		if err := fn(p.Blob, a); err != nil {
+		if err := fn(pastTask.Blob, archive); err != nil {
 			return err
 		}
 	}

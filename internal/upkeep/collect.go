@@ -13,21 +13,20 @@ import (
 )
 
 const (
-	// minBlobAge is the age of a blob from which on a serving company may remove it, by the
-	// wall clock and by the office's: a record or an event names a blob soon after it was
-	// stored, or never.
+	// minBlobAge is the minimum age of a blob that a serving company may remove, by both the wall clock and the office's
+	// clock. A record or an event refers to a blob soon after it was stored, or never.
 	minBlobAge = 24 * time.Hour
-	// collectEvery is how often it looks for such blobs.
+	// collectEvery is the interval between searches for such blobs.
 	collectEvery = 24 * time.Hour
 )
 
-// listBlobs is the blobs that nothing names and that were put before a time; nil: there
-// are none. While one document that may name others cannot be read, none is found.
+// listBlobs returns the unreferenced blobs that were stored before a time as one item, or nil if there are none. It
+// returns an error if a document that may refer to blobs cannot be read.
 func (k retentionPolicy) listBlobs(ctx context.Context, before time.Time) (*Garbage, error) {
 	var old []bus.BlobInfo
-	err := k.keeper.Ledger.Blobs(ctx, "", func(b bus.BlobInfo) error {
-		if b.Time.Before(before) {
-			old = append(old, b)
+	err := k.keeper.Ledger.Blobs(ctx, "", func(blobInfo bus.BlobInfo) error {
+		if blobInfo.Time.Before(before) {
+			old = append(old, blobInfo)
 		}
 		return nil
 	})
@@ -38,19 +37,19 @@ func (k retentionPolicy) listBlobs(ctx context.Context, before time.Time) (*Garb
 	if err != nil {
 		return nil, err
 	}
-	g := &Garbage{Kind: "blob"}
+	garbage := &Garbage{Kind: "blob"}
 	var gone []company.Hash
-	for _, b := range old {
-		if h := company.Hash(b.Hash); !names.hasName(h) {
+	for _, blobInfo := range old {
+		if h := company.Hash(blobInfo.Hash); !names.hasName(h) {
 			gone = append(gone, h)
-			g.Bytes += b.Size
+			garbage.Bytes += blobInfo.Size
 		}
 	}
 	if len(gone) == 0 {
 		return nil, nil
 	}
-	g.Name = company.Count(len(gone), "blob") + " that nothing names"
-	g.removal = func(ctx context.Context) error {
+	garbage.Name = company.Count(len(gone), "blob") + " that nothing names"
+	garbage.removal = func(ctx context.Context) error {
 		if err := k.recordCleanup(ctx); err != nil {
 			return err
 		}
@@ -61,11 +60,10 @@ func (k retentionPolicy) listBlobs(ctx context.Context, before time.Time) (*Garb
 		}
 		return nil
 	}
-	return g, nil
+	return garbage, nil
 }
 
-// recordCleanup brings in which tasks are let go of, before the removal of anything that
-// the ledger names.
+// recordCleanup records which tasks are cleaned up, before data that the ledger refers to is removed.
 func (k retentionPolicy) recordCleanup(ctx context.Context) error {
 	_, err := k.keeper.State.Do(ctx, company.Company, company.RecordCleanup{Before: k.before})
 	if err != nil {
@@ -74,7 +72,7 @@ func (k retentionPolicy) recordCleanup(ctx context.Context) error {
 	return nil
 }
 
-// listStateFiles are the files of finished tasks below runtime/state.
+// listStateFiles lists the files of finished tasks below runtime/state.
 func (k retentionPolicy) listStateFiles() ([]Garbage, error) {
 	entries, err := k.office.TasksFolder.List(".")
 	if errors.Is(err, fs.ErrNotExist) {
@@ -84,23 +82,23 @@ func (k retentionPolicy) listStateFiles() ([]Garbage, error) {
 		return nil, err
 	}
 	var out []Garbage
-	for _, e := range entries {
-		id, ok := strings.CutSuffix(e.Name(), ".json")
+	for _, entry := range entries {
+		id, ok := strings.CutSuffix(entry.Name(), ".json")
 		if !ok || !k.isTaskFinished(company.TaskID(id)) {
 			continue
 		}
-		g := Garbage{Kind: "state", Name: e.Name(), Task: company.TaskID(id)}
-		if info, err := e.Info(); err == nil {
-			g.Bytes = info.Size()
+		garbage := Garbage{Kind: "state", Name: entry.Name(), Task: company.TaskID(id)}
+		if info, err := entry.Info(); err == nil {
+			garbage.Bytes = info.Size()
 		}
-		remove := removeIn(k.office.TasksFolder, e.Name())
-		g.removal = func(ctx context.Context) error {
-			if err := k.recordCleanup(ctx); err != nil { // or the next start writes it again
+		remove := removeIn(k.office.TasksFolder, entry.Name())
+		garbage.removal = func(ctx context.Context) error {
+			if err := k.recordCleanup(ctx); err != nil { // otherwise the next start writes it again
 				return err
 			}
 			return remove(ctx)
 		}
-		out = append(out, g)
+		out = append(out, garbage)
 	}
 	return out, nil
 }

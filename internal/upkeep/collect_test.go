@@ -15,19 +15,20 @@ import (
 	"company/internal/bus"
 	"company/internal/bus/bustest"
 	"company/internal/bus/file"
-	"company/internal/clock"
-	"company/internal/clock/clocktest"
 	"company/internal/company"
 	"company/internal/company/decidertest"
+	"company/internal/engine/orchestrator"
 	"company/internal/ledger"
+	"company/internal/lib/clock"
+	"company/internal/lib/clock/clocktest"
 	"company/internal/office"
-	"company/internal/orchestrator"
 	"company/test/goroutines"
 )
 
 // keeper is a keeper of the store, with a retention of a week.
 func (s *store) keeper() *Keeper {
-	return &Keeper{Office: s.office, State: s.orch, Ledger: s.ledger, RetentionDays: 7, Remote: "origin", Logger: slog.New(slog.DiscardHandler)}
+	return &Keeper{Office: s.office, State: s.orch, Ledger: s.ledger, RetentionDays: 7, Remote: "origin",
+		Logger: slog.New(slog.DiscardHandler)}
 }
 
 // cleanAll removes what company cleanup --all does of files and blobs, and gives its kinds.
@@ -68,7 +69,8 @@ func (s *store) requireWhole() {
 func (s *store) leaveFiles(run company.RunID) {
 	s.t.Helper()
 	must(s.t, s.office.RunsFolder.Mkdir(string(run)))
-	must(s.t, s.office.RunsFolder.WriteFile(string(run)+"/transcript.ndjson", []byte(strings.Repeat("said\n", 100)), 0o600))
+	must(s.t,
+		s.office.RunsFolder.WriteFile(string(run)+"/transcript.ndjson", []byte(strings.Repeat("said\n", 100)), 0o600))
 	must(s.t, s.office.TasksFolder.WriteFile(string(run.Task())+".json", []byte("{}"), 0o600))
 }
 
@@ -191,7 +193,8 @@ func TestPastTasksTakeNoRoom(t *testing.T) {
 		}
 		full := room()
 		kinds := s.cleanAll()
-		if left[i] = room(); kinds["blob"] != 1 || kinds["run"] != tasks || kinds["state"] != tasks || full < left[i]+int64(tasks)*500 {
+		if left[i] = room(); kinds["blob"] != 1 || kinds["run"] != tasks || kinds["state"] != tasks ||
+			full < left[i]+int64(tasks)*500 {
 			t.Fatalf("%d bytes, %d after the removal of %v", full, left[i], kinds)
 		}
 		if kinds := s.cleanAll(); len(kinds) != 0 {
@@ -240,7 +243,8 @@ func collectUntilKilled(ctx context.Context, dir string) error {
 	if u.Ledger, err = ledger.Open(ctx, killing{b}, ledger.Options{Folder: off.StateFolder}); err != nil {
 		return err
 	}
-	if u.State, err = orchestrator.Open(ctx, orchestrator.Config{Ledger: u.Ledger, Office: decidertest.Office}); err != nil {
+	if u.State, err = orchestrator.Open(
+		ctx, orchestrator.Config{Ledger: u.Ledger, Office: decidertest.Office}); err != nil {
 		return err
 	}
 	k := u.policyOf(true)

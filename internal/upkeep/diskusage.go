@@ -8,16 +8,16 @@ import (
 	"time"
 
 	"company/internal/office"
-	"company/internal/view"
+	"company/internal/present/view"
 )
 
-// MeasureDisk counts the bytes of an office's folders, all at once, for as long as
-// patience lasts.
-func MeasureDisk(ctx context.Context, p office.Paths, patience time.Duration) view.Disk {
+// MeasureDisk measures the size of an office's folders concurrently. A folder that takes longer than patience has no
+// size.
+func MeasureDisk(ctx context.Context, paths office.Paths, patience time.Duration) view.Disk {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	count := func(dir string) *int64 {
-		own, err := p.Folder(dir)
+		own, err := paths.Folder(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return nil
 		}
@@ -30,12 +30,12 @@ func MeasureDisk(ctx context.Context, p office.Paths, patience time.Duration) vi
 		}
 		return &n
 	}
-	var v view.Disk
+	var disk view.Disk
 	var wg sync.WaitGroup
-	wg.Go(func() { v.Runs = count(p.Runs) })
-	wg.Go(func() { v.Logs = count(p.Logs) })
-	wg.Go(func() { v.Ledger = count(p.Bus) })
-	wg.Go(func() { v.Mirrors = count(p.Git) })
+	wg.Go(func() { disk.Runs = count(paths.Runs) })
+	wg.Go(func() { disk.Logs = count(paths.Logs) })
+	wg.Go(func() { disk.Ledger = count(paths.Bus) })
+	wg.Go(func() { disk.Mirrors = count(paths.Git) })
 	wg.Wait()
-	return v
+	return disk
 }

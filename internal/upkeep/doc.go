@@ -1,8 +1,7 @@
-// Package upkeep keeps an office small and up to date beside the work: the rounds of a
-// serving company (archiving, cleanup, repacking, verifying all that is stored, asking
-// forges), the sweep at a start, and the removal of leftovers. Nothing of it is an
-// effect: no event waits for it, and a round that is missed is made up for by the
-// next. It removes nothing that the ledger or an open task needs.
+// Package upkeep keeps an office small and up to date. It has the regular jobs of a serving company: archiving,
+// cleanup, repacking, verifying stored data and asking forges. It also sweeps at the start, and removes leftovers. No
+// event waits for these jobs, and the next round makes up for a missed one. It removes no data that the ledger or an
+// open task needs.
 package upkeep
 
 import (
@@ -10,36 +9,36 @@ import (
 	"log/slog"
 	"time"
 
+	"company/internal/agentrun/sandbox"
 	"company/internal/company"
 	"company/internal/ledger"
-	"company/internal/marks"
+	"company/internal/ledger/marks"
 	"company/internal/office"
-	"company/internal/sandbox"
 )
 
-// Keeper puts away what an office does not need any more.
+// Keeper removes data that an office no longer needs.
 type Keeper struct {
 	Office *office.Office
 	State  State
 	Ledger *ledger.Ledger
-	// RetentionDays is how long what a task left is kept after its end.
+	// RetentionDays is the number of days that the data of a task is kept after its end.
 	RetentionDays int
-	// KeepImages is how many worker images of a project stay beside those of tasks at work.
+	// KeepImages is the number of worker images of a project to keep, besides those of unfinished tasks.
 	KeepImages int
-	Remote     string           // of the projects' repositories, by its git name
-	Work       sandbox.Salvager // of runs that were cut off
+	Remote     string           // git name of the projects' remote
+	Work       sandbox.Salvager // saves the work of interrupted runs
 	Logger     *slog.Logger
-	Marks      *marks.Book // nil: nothing is known of earlier deaths
+	Marks      *marks.Book // nil if earlier deaths are not recorded
 
-	collected time.Time // when a serving company last looked for blobs
+	collected time.Time // when a serving company last searched for unneeded blobs
 }
 
-// State is the company that is looked at, and its time.
+// State is the state of the company and its clock.
 type State interface {
 	company.Decider
 	Now() time.Time
-	// ArchiveTask takes a task that is over out of the state, with those that follow it.
+	// ArchiveTask moves a finished task out of the state, with the tasks that follow it up.
 	ArchiveTask(ctx context.Context, id company.TaskID) error
-	// LoadArchive reads the archive that holds a task.
+	// LoadArchive reads the archive that contains a task.
 	LoadArchive(ctx context.Context, id company.TaskID) (*company.Archive, error)
 }

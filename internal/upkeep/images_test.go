@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/image"
+	"company/internal/container/image"
 )
 
 // keepingRemover removes images, but for those that are in use.

@@ -6,43 +6,40 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/feed"
-	"company/internal/retry"
-	"company/internal/safetext"
+	"company/internal/lib/retry"
+	"company/internal/lib/safetext"
+	"company/internal/present/feed"
 )
 
-// Job is work that is done again and again while a company serves its office: to
-// ask the forge what became of the pull requests, to put old tasks away. It
-// is no effect: nothing of it is due by the ledger, and a round that is missed
-// is made up for by the next.
+// Job is work that a serving company repeats, such as asking the forge about pull requests or archiving old tasks. It
+// is not recorded in the ledger, and the next round makes up for a missed one.
 type Job struct {
 	Name     string
-	Interval time.Duration // from the end of one to the beginning of the next
-	Limit    time.Duration // of one
-	// Trigger calls for a round before its time; nil: none is called for.
+	Interval time.Duration // from the end of a round to the start of the next
+	Limit    time.Duration // timeout of a round
+	// Trigger starts a round early. It may be nil.
 	Trigger <-chan struct{}
-	// Run does one round. It is not called while the office is stopped, nor
-	// beside itself.
+	// Run does one round. It is not called while the office is stopped, and never concurrently.
 	Run func(context.Context) error
 }
 
-// maxBackoff bounds how much rarer a round that fails becomes.
+// maxBackoff limits the factor by which the interval grows after failures.
 const maxBackoff = 16
 
-// RunLoop makes the rounds until ctx ends. A failure is reported once until it
-// changes, and tried less and less often.
+// RunLoop runs the rounds until ctx ends. It reports a failure once until the error changes, and retries with growing
+// intervals.
 func (r Job) RunLoop(ctx context.Context, stopped func() bool, tell func(feed.Item)) {
 	failures, told := 0, ""
 	for {
 		wait := retry.Doubling(r.Interval, maxBackoff*r.Interval)(failures)
-		// Offices that began together need not all ask a forge at once.
+		// Offices that started together should not all ask a forge at once.
 		wait += retry.Jitter(wait / 10)
 		select {
 		case <-ctx.Done():
 			return
 		case <-time.After(wait):
 		case <-r.Trigger:
-			// What happens at a forge happens in bursts.
+			// Events at a forge come in bursts.
 			if retry.Sleep(ctx, time.Second) != nil {
 				return
 			}
@@ -71,7 +68,7 @@ func (r Job) RunLoop(ctx context.Context, stopped func() bool, tell func(feed.It
 	}
 }
 
-// RunNow makes a round beside everything else, and does not wait for its end.
+// RunNow runs one round with the job's timeout, and logs a failure.
 func (r Job) RunNow(ctx context.Context, log *slog.Logger) {
 	ctx, cancel := context.WithTimeout(ctx, r.Limit)
 	defer cancel()

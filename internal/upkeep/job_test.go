@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"company/internal/feed"
+	"company/internal/present/feed"
 )
 
 // A round comes again until it is ended; one that fails comes less and less

@@ -8,71 +8,74 @@ import (
 
 	"company/internal/company"
 	"company/internal/container"
+	"company/internal/container/image"
 	"company/internal/gitops"
-	"company/internal/image"
 )
 
-// policyOf names the parts that are still needed: of tasks that ended after the retention, or
-// with recent of none that has ended. It also finds work that no branch holds.
+// policyOf returns a policy that keeps the data of tasks that ended within the retention period. With recent, it keeps
+// no data of ended tasks. It also finds work that is on no branch.
 func (u *Keeper) policyOf(recent bool) retentionPolicy {
-	k := retentionPolicy{keeper: u, state: u.State.View(), office: u.Office, before: u.State.Now(), unmerged: true}
+	policy := retentionPolicy{keeper: u, state: u.State.View(), office: u.Office, before: u.State.Now(), unmerged: true}
 	if !recent {
-		k.before = k.before.AddDate(0, 0, -u.RetentionDays)
+		policy.before = policy.before.AddDate(0, 0, -u.RetentionDays)
 	}
-	return k
+	return policy
 }
 
-// FindGarbage finds what ended tasks have left on this disk, work that no branch
-// holds with it: of tasks that ended before the retention, or of all with recent.
+// FindGarbage finds the files of ended tasks on this disk, including work that is on no branch. It covers tasks that
+// ended before the retention period, or with recent all ended tasks.
 func (u *Keeper) FindGarbage(ctx context.Context, recent bool, store *gitops.Store) ([]Garbage, error) {
-	k := u.policyOf(recent)
-	files, err := k.listRunFiles(ctx)
+	policy := u.policyOf(recent)
+	files, err := policy.listRunFiles(ctx)
 	if err != nil {
 		return nil, company.E(company.EConfig, "the folders of runs cannot be read").Wrap(err).Fix("see that they are yours")
 	}
-	repos, err := k.listRepositories(ctx, store, u.Remote)
+	repos, err := policy.listRepositories(ctx, store, u.Remote)
 	if err != nil {
 		return append(files, repos...), err
 	}
-	blobs, err := k.listBlobs(ctx, k.before)
+	blobs, err := policy.listBlobs(ctx, policy.before)
 	if blobs != nil {
 		repos = append(repos, *blobs)
 	}
 	return append(files, repos...), err
 }
 
-// FindDockerGarbage finds the same of what the daemon keeps. A company at work removes its
-// containers itself: with atWork none is found.
-func (u *Keeper) FindDockerGarbage(ctx context.Context, recent, atWork bool, rt container.Runtime, images *image.Builder) ([]Garbage, error) {
-	k := u.policyOf(recent)
+// FindDockerGarbage finds the same in the Docker daemon. With atWork it skips containers, because a company at work
+// removes its own.
+func (u *Keeper) FindDockerGarbage(
+	ctx context.Context, recent, atWork bool, rt container.Runtime, images *image.Builder,
+) ([]Garbage, error) {
+	policy := u.policyOf(recent)
 	var all []Garbage
 	if !atWork {
 		var err error
-		if all, err = k.listContainers(ctx, rt); err != nil {
+		if all, err = policy.listContainers(ctx, rt); err != nil {
 			return nil, err
 		}
 	}
-	old, err := k.listImages(ctx, images)
+	old, err := policy.listImages(ctx, images)
 	return append(all, old...), err
 }
 
-// RetentionJob is the round that puts old tasks away in a company that serves.
+// RetentionJob returns the job that removes data of old tasks in a serving company.
 func (u *Keeper) RetentionJob(store *gitops.Store, images *image.Builder) Job {
 	return Job{Name: "cleanup", Interval: time.Hour, Limit: 10 * time.Minute, Run: func(ctx context.Context) error {
-		// What ended this moment may still be letting go.
-		k := retentionPolicy{keeper: u, state: u.State.View(), office: u.Office, before: u.State.Now().Add(-10*time.Minute).AddDate(0, 0, -u.RetentionDays)}
+		// A task that just ended may still be releasing resources.
+		policy := retentionPolicy{keeper: u, state: u.State.View(), office: u.Office,
+			before: u.State.Now().Add(-10*time.Minute).AddDate(0, 0, -u.RetentionDays)}
 		settled := u.SettleRuns(ctx, false)
-		all, err := k.listRunFiles(ctx)
+		all, err := policy.listRunFiles(ctx)
 		if err != nil {
 			return err
 		}
-		repos, err := k.listRepositories(ctx, store, u.Remote)
+		repos, err := policy.listRepositories(ctx, store, u.Remote)
 		if err != nil {
 			return err
 		}
-		old, err := k.listImages(ctx, images)
+		old, err := policy.listImages(ctx, images)
 		var failed []error
-		blobs, blobErr := u.listOldBlobs(ctx, k)
+		blobs, blobErr := u.listOldBlobs(ctx, policy)
 		for _, l := range SortGarbage(slices.Concat(all, repos, old, blobs)) {
 			if err := l.Remove(ctx); !errors.Is(err, errInUse) {
 				failed = append(failed, err)
@@ -82,20 +85,20 @@ func (u *Keeper) RetentionJob(store *gitops.Store, images *image.Builder) Job {
 	}}
 }
 
-// listOldBlobs is the blobs that a serving company may remove, once a day.
-func (u *Keeper) listOldBlobs(ctx context.Context, k retentionPolicy) ([]Garbage, error) {
+// listOldBlobs lists the blobs that a serving company may remove, once a day.
+func (u *Keeper) listOldBlobs(ctx context.Context, policy retentionPolicy) ([]Garbage, error) {
 	now := u.State.Now()
 	if now.Before(u.collected.Add(collectEvery)) {
 		return nil, nil
 	}
-	before := k.before
-	// A blob has the time of the wall clock, which the office's is ahead of once it was set back.
+	before := policy.before
+	// A blob has the time of the wall clock. The office's clock is ahead of it after the wall clock was set back.
 	for _, clock := range []time.Time{now, time.Now()} {
 		if most := clock.Add(-minBlobAge); before.After(most) {
 			before = most
 		}
 	}
-	blobs, err := k.listBlobs(ctx, before)
+	blobs, err := policy.listBlobs(ctx, before)
 	if err != nil {
 		return nil, err
 	}

@@ -8,14 +8,14 @@ import (
 	"time"
 
 	"company/internal/container"
-	"company/internal/safetext"
+	"company/internal/lib/safetext"
 )
 
-// minOrphanAge is the age from which on an ended container counts as left
-// behind: a company removes its own within moments.
+// minOrphanAge is the minimum age of an ended container that counts as left behind. A company removes its own within
+// moments.
 const minOrphanAge = time.Minute
 
-// OrphanContainer is a container of ours that no company looks after.
+// OrphanContainer is one of our containers that no company manages.
 type OrphanContainer struct {
 	Name    string    `json:"name"`
 	ID      string    `json:"id"`
@@ -26,18 +26,20 @@ type OrphanContainer struct {
 	Why     string    `json:"why"`
 }
 
-// FindOrphans picks, of all containers with our labels, those without an owner:
-// all of an office that no process holds, and ended ones of other offices that
-// were not removed. The holder of another office is unknown.
+// FindOrphans selects, of all containers with our labels, those without an owner. These are all containers of this
+// office if no process holds it, and ended ones of other offices that were not removed. It is not known whether
+// another office is held.
 func FindOrphans(all []container.Info, ours string, held bool, now time.Time) []OrphanContainer {
 	out := []OrphanContainer{}
-	for _, c := range all {
-		o := OrphanContainer{Name: c.Name, ID: c.ID, Office: c.Labels.Office, Run: c.Labels.Run, State: c.State, Created: c.Created.UTC()}
+	for _, info := range all {
+		o := OrphanContainer{Name: info.Name, ID: info.ID, Office: info.Labels.Office, Run: info.Labels.Run,
+			State:   info.State,
+			Created: info.Created.UTC()}
 		switch {
-		case c.Labels.Office == ours && ours != "" && !held:
+		case info.Labels.Office == ours && ours != "" && !held:
 			o.Why = "this office is not open"
-		case (c.State == "exited" || c.State == "dead") && now.Sub(c.Created) > minOrphanAge:
-			o.Why = "it has ended, and office " + c.Labels.Office + " has not removed it"
+		case (info.State == "exited" || info.State == "dead") && now.Sub(info.Created) > minOrphanAge:
+			o.Why = "it has ended, and office " + info.Labels.Office + " has not removed it"
 		default:
 			continue
 		}
@@ -47,7 +49,7 @@ func FindOrphans(all []container.Info, ours string, held bool, now time.Time) []
 	return out
 }
 
-// OrphansText is the containers for people, and what removes them.
+// OrphansText lists the containers as text, and explains how to remove them.
 func OrphansText(list []OrphanContainer) string {
 	if len(list) == 0 {
 		return "no container of ours is without a company\n"
@@ -55,7 +57,8 @@ func OrphansText(list []OrphanContainer) string {
 	var b strings.Builder
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	for _, o := range list {
-		fmt.Fprintf(table, "%s\t%.12s\t%s\t%s\t%s\n", safetext.EscapeLine(o.Name, 80), o.ID, o.State, o.Created.Format(time.RFC3339), o.Why)
+		fmt.Fprintf(table, "%s\t%.12s\t%s\t%s\t%s\n", safetext.EscapeLine(o.Name, 80), o.ID, o.State,
+			o.Created.Format(time.RFC3339), o.Why)
 	}
 	_ = table.Flush() // to memory
 	return b.String() + "those of this office go with its next start; remove others with: docker rm <name>\n"

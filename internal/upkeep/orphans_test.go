@@ -12,11 +12,14 @@ import (
 func TestFindOrphans(t *testing.T) {
 	at := time.Now()
 	c := func(name, office, state string, age time.Duration) container.Info {
-		return container.Info{Name: name, ID: name, State: state, Created: at.Add(-age), Labels: container.Labels{Office: office, Run: "t1-01.1", Epoch: 1, Role: "worker"}}
+		return container.Info{Name: name, ID: name, State: state, Created: at.Add(-age),
+			Labels: container.Labels{Office: office, Run: "t1-01.1", Epoch: 1, Role: "worker"}}
 	}
 	all := []container.Info{
-		c("ours-running", "ours", "running", time.Hour), c("ours-ended", "ours", "exited", time.Hour), c("ours-new", "ours", "created", 0),
-		c("theirs-running", "they", "running", time.Hour), c("theirs-ended", "they", "exited", time.Hour), c("theirs-just-ended", "they", "exited", time.Second), c("theirs-dead", "they", "dead", time.Hour),
+		c("ours-running", "ours", "running", time.Hour), c("ours-ended", "ours", "exited", time.Hour),
+		c("ours-new", "ours", "created", 0),
+		c("theirs-running", "they", "running", time.Hour), c("theirs-ended", "they", "exited", time.Hour),
+		c("theirs-just-ended", "they", "exited", time.Second), c("theirs-dead", "they", "dead", time.Hour),
 	}
 	for _, x := range []struct {
 		ours string

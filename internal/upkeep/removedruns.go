@@ -8,19 +8,17 @@ import (
 	"company/internal/ledger"
 )
 
-// removedRuns knows of which runs a cleanup has removed journals and results, although their
-// tasks go on: a task had ended, was let go of, and was reopened. The ledger has all three; it
-// is read when the first such run is asked for.
+// removedRuns finds runs whose journals and results a cleanup removed although their tasks continue: the task ended,
+// was cleaned up and was reopened. The ledger records all three. It is read on first use.
 type removedRuns struct {
 	ledger *ledger.Ledger
 	state  *company.State
-	before map[company.TaskID]time.Time // the newest reopening that came after a cleanup, once it was read
+	before map[company.TaskID]time.Time // latest reopening after a cleanup, by task; nil until it is read
 }
 
-// isRemoved says whether a cleanup has removed what a run left. Where the ledger is damaged it is
-// not known to.
-func (a *removedRuns) isRemoved(ctx context.Context, r *company.Run) (bool, error) {
-	if r == nil || !r.Ended || !r.EndedAt.Before(a.state.Office.Cleaned) {
+// isRemoved reports whether a cleanup removed the data of a run. It returns false if the ledger is damaged.
+func (a *removedRuns) isRemoved(ctx context.Context, run *company.Run) (bool, error) {
+	if run == nil || !run.Ended || !run.EndedAt.Before(a.state.Office.Cleaned) {
 		return false, nil
 	}
 	if a.before == nil {
@@ -31,25 +29,25 @@ func (a *removedRuns) isRemoved(ctx context.Context, r *company.Run) (bool, erro
 			return false, err
 		}
 	}
-	reopened, ok := a.before[r.ID.Task()]
-	return ok && !r.EndedAt.After(reopened), nil
+	reopened, ok := a.before[run.ID.Task()]
+	return ok && !run.EndedAt.After(reopened), nil
 }
 
-// readReopenings finds the tasks that were reopened after a cleanup had let go of them.
+// readReopenings finds the tasks that were reopened after a cleanup.
 func (a *removedRuns) readReopenings(ctx context.Context) error {
 	before := map[company.TaskID]time.Time{}
 	var cleaned time.Time
-	err := a.ledger.Read(ctx, 1, func(e company.Event) error {
-		if e.Kind != (*company.OfficeCleaned)(nil).Kind() && e.Kind != (*company.TaskReopened)(nil).Kind() {
+	err := a.ledger.Read(ctx, 1, func(event company.Event) error {
+		if event.Kind != (*company.OfficeCleaned)(nil).Kind() && event.Kind != (*company.TaskReopened)(nil).Kind() {
 			return nil
 		}
-		d, err := company.Decode(e)
+		d, err := company.Decode(event)
 		switch d := d.(type) {
 		case *company.OfficeCleaned:
 			cleaned = d.Before
 		case *company.TaskReopened:
 			if d.LastWorked.Before(cleaned) {
-				before[e.Task] = e.Time
+				before[event.Task] = event.Time
 			}
 		}
 		return err

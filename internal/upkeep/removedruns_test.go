@@ -15,7 +15,7 @@ import (
 	"company/internal/bus/bustest"
 	"company/internal/company"
 	"company/internal/ledger"
-	"company/internal/view"
+	"company/internal/present/view"
 )
 
 // makeGap takes the head of a blob that nothing names out of its pack.
@@ -59,7 +59,8 @@ func (s *store) requireGap(gap bool) {
 // collection, also where a pack has a gap that may have taken it. What a task of before left
 // that had gone on when the cleanup came is missed.
 func TestCleanedTaskGoesOn(t *testing.T) {
-	for name, c := range map[string]struct{ gap, archived bool }{"whole": {}, "archived": {archived: true}, "gap": {gap: true}, "archived, gap": {true, true}} {
+	for name, c := range map[string]struct{ gap, archived bool }{"whole": {}, "archived": {archived: true},
+		"gap": {gap: true}, "archived, gap": {true, true}} {
 		t.Run(name, func(t *testing.T) {
 			s := newStore(t, "file")
 			cleaned, cleanedJournal := s.endRun("cleaned")
@@ -76,7 +77,8 @@ func TestCleanedTaskGoesOn(t *testing.T) {
 			}
 			_, err := s.orch.Do(t.Context(), company.President, company.Retry{Task: cleaned.Task()})
 			must(t, err)
-			if task := s.orch.View().Tasks[cleaned.Task()]; task == nil || task.Status.Ended() || task.Runs[cleaned].Journal != cleanedJournal {
+			if task := s.orch.View().Tasks[cleaned.Task()]; task == nil || task.Status.Ended() ||
+				task.Runs[cleaned].Journal != cleanedJournal {
 				t.Fatalf("the task that goes on: %+v", task)
 			}
 			s.requireGap(c.gap)

@@ -8,14 +8,14 @@ import (
 
 	"company/internal/company"
 	"company/internal/gitops"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// quotedOIDRE finds object ids in the state: a string of their length is one.
+// quotedOIDRE finds object ids in the state. Any string of their length counts.
 var quotedOIDRE = lazyregexp.New(`"([0-9a-f]{40})"`)
 
-// RepackJob is the round that keeps the mirrors small: what the state names is
-// held, and what nothing names any more goes.
+// RepackJob returns the job that keeps the mirrors small. It keeps objects that the state refers to, and packs the
+// mirrors, which drops unused objects.
 func (u *Keeper) RepackJob(git *gitops.Store) Job {
 	return Job{Name: "git", Interval: 6 * time.Hour, Limit: 30 * time.Minute, Run: func(ctx context.Context) error {
 		projects, err := git.Mirrors()
@@ -28,13 +28,13 @@ func (u *Keeper) RepackJob(git *gitops.Store) Job {
 		}
 		var failed []error
 		for _, id := range projects {
-			m, err := git.Mirror(ctx, id, "")
+			mirror, err := git.Mirror(ctx, id, "")
 			if err == nil {
-				err = m.Keep(ctx, needed[id])
+				err = mirror.Keep(ctx, needed[id])
 			}
 			did := false
 			if err == nil {
-				did, err = m.Pack(ctx, u.State.Now())
+				did, err = mirror.Pack(ctx, u.State.Now())
 			}
 			if did {
 				u.Logger.InfoContext(ctx, "packed", "project", id)
@@ -45,18 +45,17 @@ func (u *Keeper) RepackJob(git *gitops.Store) Job {
 	}}
 }
 
-// referencedObjects is what the state names of each project: the objects of its open
-// tasks. What a task that is over has left is on its branch.
-func referencedObjects(s *company.State) (map[string][]company.OID, error) {
+// referencedObjects returns the objects of open tasks, by project. Objects of finished tasks are on their branches.
+func referencedObjects(state *company.State) (map[string][]company.OID, error) {
 	out := map[string][]company.OID{}
-	for _, id := range s.Open {
-		t := s.Tasks[id]
-		text, err := json.Marshal(t)
+	for _, id := range state.Open {
+		task := state.Tasks[id]
+		text, err := json.Marshal(task)
 		if err != nil {
 			return nil, err
 		}
 		for _, m := range quotedOIDRE.FindAllStringSubmatch(string(text), -1) {
-			out[t.Project.ID] = append(out[t.Project.ID], company.OID(m[1]))
+			out[task.Project.ID] = append(out[task.Project.ID], company.OID(m[1]))
 		}
 	}
 	return out, nil

@@ -8,66 +8,67 @@ import (
 	"text/tabwriter"
 
 	"company/internal/company"
-	"company/internal/view"
+	"company/internal/present/view"
 )
 
-// Report is what a cleanup tells.
+// Report is the result of a cleanup.
 type Report struct {
 	SchemaVersion int       `json:"schema_version"`
 	DryRun        bool      `json:"dry_run"`
 	Items         []Garbage `json:"items"` // removed, or to be removed
 	Bytes         int64     `json:"bytes"`
 	Kept          int       `json:"kept_unmerged"`
-	Docker        bool      `json:"docker"` // it was looked for containers and images, too
-	// DockerError is why it was not.
+	Docker        bool      `json:"docker"` // containers and images were searched, too
+	// DockerError is the reason if they were not.
 	DockerError string `json:"docker_error,omitempty"`
 }
 
-// NewReport is the report of a cleanup that has removed nothing yet.
+// NewReport returns the report of a cleanup before any removal.
 func NewReport(dryRun bool) Report {
 	return Report{SchemaVersion: 1, DryRun: dryRun, Items: []Garbage{}, Docker: true}
 }
 
-// Remove removes garbage and notes it; of a dry run it only notes it. Work that was never
-// merged is kept, unless unmerged has it go, too. failed are the errors of what stays.
+// Remove removes garbage and adds it to the report. In a dry run it only adds it. Unmerged work is kept unless
+// unmerged is set. failed lists the errors of items that could not be removed.
 func (r *Report) Remove(ctx context.Context, all []Garbage, unmerged bool) (failed []error) {
-	for _, l := range all {
-		if l.Unmerged && !unmerged {
+	for _, garbage := range all {
+		if garbage.Unmerged && !unmerged {
 			r.Kept++
 			continue
 		}
-		if r.DryRun && l.stays {
+		if r.DryRun && garbage.stays {
 			continue
 		}
 		if !r.DryRun {
-			if err := l.Remove(ctx); errors.Is(err, errInUse) {
+			if err := garbage.Remove(ctx); errors.Is(err, errInUse) {
 				continue
 			} else if err != nil {
-				failed = append(failed, fmt.Errorf("%s %s: %w", l.Kind, l.Name, err))
+				failed = append(failed, fmt.Errorf("%s %s: %w", garbage.Kind, garbage.Name, err))
 				continue
 			}
 		}
-		r.Items = append(r.Items, l)
-		r.Bytes += l.Bytes
+		r.Items = append(r.Items, garbage)
+		r.Bytes += garbage.Bytes
 	}
 	return failed
 }
 
-// RemovalError is the error of a cleanup that could not remove all: that of the first failure, or
-// EConfig where the disk itself refused. It returns nil where nothing failed.
+// RemovalError returns the error for a cleanup that could not remove all items. It has the code of the first
+// company.Error, or EConfig for other failures. It returns nil if there is no failure.
 func RemovalError(failed []error) error {
 	if len(failed) == 0 {
 		return nil
 	}
 	what := company.Count(len(failed), "thing") + " could not be removed"
-	e := company.E(company.EConfig, what).Fix("see that the disk is well and that they are yours, then company cleanup once more")
+	fault := company.E(company.EConfig, what).
+		Fix("see that the disk is well and that they are yours, then company cleanup once more")
 	if own := new(company.Error); errors.As(errors.Join(failed...), &own) {
-		e = company.E(own.Code, what).Fix(own.Hint)
+		fault = company.E(own.Code, what).Fix(own.Hint)
 	}
-	return e.Wrap(errors.Join(failed...))
+	return fault.Wrap(errors.Join(failed...))
 }
 
-// mostNamed is how many items of a kind are named to people.
+// mostNamed is how many items of a kind are listed.
 const mostNamed = 5
 
 func sizeText(bytes int64) string {
@@ -77,7 +78,7 @@ func sizeText(bytes int64) string {
 	return view.FormatBytes(bytes)
 }
 
-// RenderText is the report for people.
+// RenderText renders the report as text.
 func (r Report) RenderText() string {
 	if len(r.Items) == 0 {
 		return "nothing to remove\n"
@@ -86,19 +87,19 @@ func (r Report) RenderText() string {
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	byKind := map[string][]Garbage{}
 	var kinds []string
-	for _, l := range r.Items {
-		if byKind[l.Kind] == nil {
-			kinds = append(kinds, l.Kind)
+	for _, garbage := range r.Items {
+		if byKind[garbage.Kind] == nil {
+			kinds = append(kinds, garbage.Kind)
 		}
-		byKind[l.Kind] = append(byKind[l.Kind], l)
+		byKind[garbage.Kind] = append(byKind[garbage.Kind], garbage)
 	}
 	for _, kind := range kinds {
 		all := byKind[kind]
 		var bytes int64
-		for i, l := range all {
-			bytes += l.Bytes
+		for i, garbage := range all {
+			bytes += garbage.Bytes
 			if i < mostNamed {
-				fmt.Fprintf(table, "%s\t%s\t%s\n", l.Kind, l.Name, sizeText(l.Bytes))
+				fmt.Fprintf(table, "%s\t%s\t%s\n", garbage.Kind, garbage.Name, sizeText(garbage.Bytes))
 			}
 		}
 		if more := len(all) - mostNamed; more > 0 {

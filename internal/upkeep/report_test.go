@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/view"
+	"company/internal/present/view"
 )
 
 // A cleanup keeps work that was never merged, and notes what it could not remove.
@@ -22,7 +22,8 @@ func TestReportRemove(t *testing.T) {
 			return err
 		}}
 	}
-	all := []Garbage{garbage("t1-01.1", false, nil), garbage("t2-01.1", true, nil), garbage("t3-01.1", false, errors.New("busy"))}
+	all := []Garbage{garbage("t1-01.1", false, nil), garbage("t2-01.1", true, nil),
+		garbage("t3-01.1", false, errors.New("busy"))}
 	for name, x := range map[string]struct {
 		dryRun, unmerged           bool
 		items, kept, failed, calls int
@@ -34,7 +35,8 @@ func TestReportRemove(t *testing.T) {
 		removed = 0
 		out := NewReport(x.dryRun)
 		failed := out.Remove(t.Context(), all, x.unmerged)
-		if len(out.Items) != x.items || out.Kept != x.kept || len(failed) != x.failed || removed != x.calls || out.Bytes != int64(10*x.items) {
+		if len(out.Items) != x.items || out.Kept != x.kept || len(failed) != x.failed || removed != x.calls ||
+			out.Bytes != int64(10*x.items) {
 			t.Errorf("%s: %+v, failed %v, %d removed", name, out, failed, removed)
 		}
 	}
@@ -57,7 +59,8 @@ func TestRemovalError(t *testing.T) {
 	} {
 		err := RemovalError(x.failed)
 		var own *company.Error
-		if !errors.As(err, &own) || own.Code != x.code || !strings.Contains(own.Hint, x.hint) || !errors.Is(err, x.failed[0]) {
+		if !errors.As(err, &own) || own.Code != x.code || !strings.Contains(own.Hint, x.hint) ||
+			!errors.Is(err, x.failed[0]) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -72,7 +75,8 @@ func TestRenderSync(t *testing.T) {
 		{Number: 3, State: company.PROpen, FollowUp: "t9"},
 		{Number: 4, State: company.PROpen, Err: deaf, Error: deaf.Error()},
 	})
-	want := "#1  open, nothing new\n#2  merged\n#3  t9 follows it up\n#4  could not be heard: the forge does not answer\n" +
+	want := "#1  open, nothing new\n#2  merged\n#3  t9 follows it up\n#4  could not be heard: the forge does not " +
+		"answer\n" +
 		"NEXT  company resume works on it, unless a company is at work already\n"
 	if text != want || !errors.Is(failed, deaf) {
 		t.Errorf("%v\n%s", failed, text)

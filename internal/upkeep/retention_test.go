@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/folder/foldertest"
 	"company/internal/gitops"
 	"company/internal/gitops/gitopstest"
+	"company/internal/lib/safedir/foldertest"
 	"company/internal/office"
 )
 
@@ -32,7 +32,8 @@ func TestUnmergedWorkIsKept(t *testing.T) {
 
 	long := time.Now().AddDate(-1, 0, 0)
 	ended := func(id company.TaskID, st company.TaskStatus, subs ...*company.Subtask) *company.Task {
-		task := &company.Task{ID: id, Status: st, Ended: long, Project: company.Project{ID: "project", Path: p.Dir}, Subtasks: subs, Runs: map[company.RunID]*company.Run{}}
+		task := &company.Task{ID: id, Status: st, Ended: long, Project: company.Project{ID: "project", Path: p.Dir},
+			Subtasks: subs, Runs: map[company.RunID]*company.Run{}}
 		for _, sub := range subs {
 			run := company.NewRunID(id, sub.ID, company.Worker, 1)
 			task.Runs[run] = &company.Run{ID: run, Role: company.Worker, Subtask: sub.ID, Ended: true, Head: sub.Head}
@@ -44,7 +45,9 @@ func TestUnmergedWorkIsKept(t *testing.T) {
 	}
 	s := company.NewState()
 	for _, task := range []*company.Task{
-		ended("t1", company.StatusCancelled, sub("t1-01", company.SubtaskCancelled, worked), sub("t1-02", company.SubtaskCompleted, worked), sub("t1-03", company.SubtaskCancelled, ""), sub("t1-04", company.SubtaskCancelled, "")),
+		ended("t1", company.StatusCancelled, sub("t1-01", company.SubtaskCancelled, worked),
+			sub("t1-02", company.SubtaskCompleted, worked), sub("t1-03", company.SubtaskCancelled, ""),
+			sub("t1-04", company.SubtaskCancelled, "")),
 		ended("t2", company.StatusCompleted, sub("t2-01", company.SubtaskCompleted, worked)),
 	} {
 		s.Tasks[task.ID] = task
@@ -65,7 +68,8 @@ func TestUnmergedWorkIsKept(t *testing.T) {
 	off.GitFolder, off.RunsFolder = foldertest.Open(t, filepath.Dir(p.Mirror.Dir())), foldertest.Open(t, t.TempDir())
 	found := func(unmerged bool) (out []string) {
 		t.Helper()
-		all, err := retentionPolicy{state: s, office: off, before: time.Now(), unmerged: unmerged}.listRepositories(ctx, p.Store, "origin")
+		all, err := retentionPolicy{state: s, office: off, before: time.Now(), unmerged: unmerged}.listRepositories(
+			ctx, p.Store, "origin")
 		must(err)
 		for _, l := range all {
 			what := l.Kind + " " + l.Name
@@ -84,18 +88,27 @@ func TestUnmergedWorkIsKept(t *testing.T) {
 		}
 	}
 	// While a branch holds it, nothing is lost with it.
-	is(found(false), []string{"repository t1-01.1", "repository t1-04.1", "repository t2-01.1", "result t1-01.1", "result t1-02.1", "result t2-01.1"})
-	for ref := range strings.FieldsSeq(gitIn(t, mirror, "for-each-ref", "--format=%(refname)", "--contains="+string(worked), "refs/remotes/", "refs/heads/")) {
+	is(found(false),
+		[]string{"repository t1-01.1", "repository t1-04.1", "repository t2-01.1", "result t1-01.1", "result t1-02.1",
+			"result t2-01.1"})
+	for ref := range strings.FieldsSeq(
+		gitIn(t, mirror, "for-each-ref", "--format=%(refname)", "--contains="+string(worked), "refs/remotes/",
+			"refs/heads/")) {
 		gitIn(t, mirror, "update-ref", "-d", ref)
 	}
-	is(found(false), []string{"repository t1-01.1", "repository t1-04.1", "repository t2-01.1", "result t1-02.1", "result t2-01.1"})
-	is(found(true), []string{"repository t1-01.1", "repository t1-03.1 unmerged", "repository t1-04.1", "repository t2-01.1", "result t1-01.1 unmerged", "result t1-02.1", "result t2-01.1"})
+	is(found(false),
+		[]string{"repository t1-01.1", "repository t1-04.1", "repository t2-01.1", "result t1-02.1", "result t2-01.1"})
+	is(found(true),
+		[]string{"repository t1-01.1", "repository t1-03.1 unmerged", "repository t1-04.1", "repository t2-01.1",
+			"result t1-01.1 unmerged", "result t1-02.1", "result t2-01.1"})
 }
 
 // gitIn runs git in a repository.
 func gitIn(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	out, err := exec.Command("git", append([]string{"-c", "safe.directory=*", "-c", "uploadpack.allowAnySHA1InWant=true", "--git-dir", dir}, args...)...).CombinedOutput()
+	out, err := exec.Command("git",
+		append([]string{"-c", "safe.directory=*", "-c", "uploadpack.allowAnySHA1InWant=true", "--git-dir", dir}, args...)...).
+		CombinedOutput()
 	if err != nil {
 		t.Fatalf("git %v: %v\n%s", args, err, out)
 	}

@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"company/internal/bus/nats"
-	"company/internal/clock"
-	"company/internal/clock/clocktest"
 	"company/internal/company"
-	"company/internal/config"
+	"company/internal/engine/orchestrator"
 	"company/internal/gitops/gitopstest"
 	"company/internal/ledger"
+	"company/internal/lib/clock"
+	"company/internal/lib/clock/clocktest"
+	"company/internal/office/config"
 	"company/internal/office/officetest"
-	"company/internal/orchestrator"
 )
 
 // What earlier processes left is put away at the next start: the journal of a
@@ -33,12 +33,14 @@ func TestRemoveStale(t *testing.T) {
 			t.Error(err)
 		}
 	}()
-	u := &Keeper{Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Office: officetest.Open(t), RetentionDays: config.Default().RetentionDays}
+	u := &Keeper{Logger: slog.New(slog.NewTextHandler(io.Discard, nil)), Office: officetest.Open(t),
+		RetentionDays: config.Default().RetentionDays}
 	if u.Ledger, err = ledger.Open(t.Context(), bus, ledger.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	machine := clocktest.Running(time.Now().Add(-30 * 24 * time.Hour))
-	if u.State, err = orchestrator.Open(t.Context(), orchestrator.Config{Ledger: u.Ledger, Office: "k3fq", Clock: clock.New(machine.Sources())}); err != nil {
+	if u.State, err = orchestrator.Open(
+		t.Context(), orchestrator.Config{Ledger: u.Ledger, Office: "k3fq", Clock: clock.New(machine.Sources())}); err != nil {
 		t.Fatal(err)
 	}
 	do := func(c company.Command) {
@@ -59,8 +61,9 @@ func TestRemoveStale(t *testing.T) {
 			machine.Pass(30 * 24 * time.Hour)
 		}
 		do(company.Submit{Instruction: "x", Project: company.Project{ID: "p", Path: "/p"}})
-		do(company.RecordPreparation{Task: id, TaskPrepared: company.TaskPrepared{Base: company.Base{OID: p.Base}, Image: "i", GateHash: "g",
-			Integration: "develop-" + string(id) + "-k3fq", Gates: []company.GateCommand{{Name: "test", Command: "true"}}}})
+		do(company.RecordPreparation{Task: id,
+			TaskPrepared: company.TaskPrepared{Base: company.Base{OID: p.Base}, Image: "i", GateHash: "g",
+				Integration: "develop-" + string(id) + "-k3fq", Gates: []company.GateCommand{{Name: "test", Command: "true"}}}})
 		do(company.RecordBaseline{Task: id, Result: company.GateResult{Tree: p.Base, GateHash: "g", Image: "i", Passed: true,
 			Checks: []company.GateCheck{{Name: "test", Command: "true", Passed: true}}}})
 		fence := u.State.View().Seq + 1
@@ -76,7 +79,8 @@ func TestRemoveStale(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			do(company.EndRun{Run: run, Fence: fence, Outcome: company.RunEnded{Status: company.RunError, Error: "x", Journal: hash}})
+			do(company.EndRun{Run: run, Fence: fence,
+				Outcome: company.RunEnded{Status: company.RunError, Error: "x", Journal: hash}})
 			do(company.Cancel{Task: id})
 		}
 	}
@@ -90,7 +94,8 @@ func TestRemoveStale(t *testing.T) {
 		if err != nil || !slices.Equal(runs, []company.RunID{"t2-plan.1", "t3-plan.1"}) {
 			t.Fatalf("repositories %v, %v", runs, err)
 		}
-		if seeds, err := filepath.Glob(filepath.Join(filepath.Dir(p.Mirror.Dir()), "seeds", "*.git")); err != nil || len(seeds) != 1 {
+		if seeds, err := filepath.Glob(filepath.Join(filepath.Dir(p.Mirror.Dir()), "seeds", "*.git")); err != nil ||
+			len(seeds) != 1 {
 			t.Fatalf("seeds %v, %v", seeds, err)
 		}
 	}
@@ -98,7 +103,8 @@ func TestRemoveStale(t *testing.T) {
 	if err := u.RepackJob(p.Store).Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if needed, err := referencedObjects(u.State.View()); err != nil || !slices.Contains(needed["p"], p.Base) || len(needed) != 1 {
+	if needed, err := referencedObjects(u.State.View()); err != nil || !slices.Contains(needed["p"], p.Base) ||
+		len(needed) != 1 {
 		t.Errorf("named: %v, %v", needed, err)
 	}
 	do(company.Cancel{Task: "t3"})
@@ -118,7 +124,8 @@ func TestRemoveStale(t *testing.T) {
 		}
 		machine.Pass(2 * time.Hour)
 	}
-	if s := u.State.View(); len(s.Tasks) != 0 || len(s.Past) != 3 || s.Past["t3"].Runs != "plan.1" || s.Past["t3"].Booked.IsZero() {
+	if s := u.State.View(); len(s.Tasks) != 0 || len(s.Past) != 3 || s.Past["t3"].Runs != "plan.1" ||
+		s.Past["t3"].Booked.IsZero() {
 		t.Fatalf("tasks %v, archived %+v", s.Tasks, s.Past["t3"])
 	}
 	u.RemoveStale(t.Context(), p.Store)

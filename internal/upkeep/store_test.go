@@ -19,14 +19,14 @@ import (
 	"company/internal/bus"
 	"company/internal/bus/file"
 	"company/internal/bus/nats"
-	"company/internal/clock"
 	"company/internal/company"
 	"company/internal/company/decidertest"
-	"company/internal/feed"
+	"company/internal/engine/orchestrator"
 	"company/internal/ledger"
+	"company/internal/lib/clock"
 	"company/internal/office"
 	"company/internal/office/officetest"
-	"company/internal/orchestrator"
+	"company/internal/present/feed"
 )
 
 // store is an office with its ledger on a real bus.
@@ -108,12 +108,14 @@ func (s *store) endRun(words string) (run company.RunID, journal company.Hash) {
 	fence := s.Claim(run, company.OID(strings.Repeat("a", 40)))
 	j, err := s.ledger.OpenJournal(s.t.Context(), run, fence)
 	must(s.t, err)
-	_, err = j.Append(s.t.Context(), "tool", map[string]any{"result": map[string]any{"blob": s.putBlob("payload of " + words)}, "words": words})
+	_, err = j.Append(s.t.Context(), "tool",
+		map[string]any{"result": map[string]any{"blob": s.putBlob("payload of " + words)}, "words": words})
 	must(s.t, err)
 	journal, _, err = s.ledger.SealJournal(s.t.Context(), run)
 	must(s.t, err)
 	result := s.putBlob(fmt.Sprintf(`{"run_id":%q,"transcript":%q}`, run, s.putBlob("transcript of "+words)))
-	s.Must(company.EndRun{Run: run, Fence: fence, Outcome: company.RunEnded{Status: company.RunError, Error: "x", Journal: journal, Result: result}})
+	s.Must(company.EndRun{Run: run, Fence: fence,
+		Outcome: company.RunEnded{Status: company.RunError, Error: "x", Journal: journal, Result: result}})
 	must(s.t, s.ledger.PurgeJournal(s.t.Context(), run))
 	s.Must(company.Cancel{Task: id})
 	return run, journal

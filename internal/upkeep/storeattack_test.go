@@ -25,7 +25,8 @@ import (
 var (
 	attacks    = flag.Int("attacks", 0, "how many attacks TestAttackedStore makes on each kind of store; 0: some")
 	attackSeed = flag.Uint64("attack-seed", 1, "of the first attack of TestAttackedStore; each has one of its own")
-	attackFile = flag.String("attack-store", "", "file with the store that TestAttackedStore printed when it failed; empty: a new one")
+	attackFile = flag.String("attack-store", "",
+		"file with the store that TestAttackedStore printed when it failed; empty: a new one")
 )
 
 // attackedStore is a store whose files are changed, with the answers that it gave when it was whole.
@@ -61,7 +62,8 @@ func newAttackedStore(t *testing.T) *attackedStore {
 	a.endLargeRun()
 	a.close()
 	must(t, filepath.WalkDir(a.office.State, func(path string, e fs.DirEntry, err error) error {
-		isStore := strings.HasPrefix(path, a.office.Bus+"/") && e.Name() != "lock" || path == filepath.Join(a.office.State, "snapshot")
+		isStore := strings.HasPrefix(path, a.office.Bus+"/") && e.Name() != "lock" ||
+			path == filepath.Join(a.office.State, "snapshot")
 		if err != nil || !e.Type().IsRegular() || !isStore {
 			return err
 		}
@@ -196,7 +198,8 @@ func (a *attackedStore) readAll() map[string]string {
 func (a *attackedStore) restore() {
 	a.t.Helper()
 	must(a.t, filepath.WalkDir(a.office.State, func(path string, e fs.DirEntry, err error) error {
-		inStore := strings.HasPrefix(path, a.office.Bus+"/") && e.Name() != "lock" || path == filepath.Join(a.office.State, "snapshot")
+		inStore := strings.HasPrefix(path, a.office.Bus+"/") && e.Name() != "lock" ||
+			path == filepath.Join(a.office.State, "snapshot")
 		if err == nil && e.Type().IsRegular() && inStore && a.files[path] == nil {
 			err = os.Remove(path)
 		}
@@ -278,7 +281,8 @@ func (a *attackedStore) requireTold(when, path string, isTorn bool) {
 		switch {
 		case is == want:
 		case what == "state" || what == "journals": // made from the events
-		case strings.HasPrefix(is, "error E_LEDGER"), is == "error E_NOT_FOUND" && len(v.Damage) > 0, len(v.Damage) > 0 && is == "":
+		case strings.HasPrefix(is, "error E_LEDGER"), is == "error E_NOT_FOUND" && len(v.Damage) > 0,
+			len(v.Damage) > 0 && is == "":
 		case strings.HasPrefix(want, is) && (what == "events" || strings.HasPrefix(what, "journal ")):
 		default:
 			t.Fatalf("%s: %s reads as %.300q, want %.300q", when, what, is, want)

@@ -9,18 +9,19 @@ import (
 	"company/internal/container"
 )
 
-// A process that is killed while the daemon makes a container for it leaves one
-// that appears after the next process has swept: so it is swept again, a minute
-// later and when the company leaves. It holds the office's lock all the time.
+// If a process is killed while the daemon creates a container for it, the container may appear after the next process
+// has swept. So it sweeps again after a minute and on exit. It holds the office's lock all the time.
 const (
 	SweepAgainAfter  = time.Minute
 	sweepTimeout     = time.Minute
-	exitSweepTimeout = 10 * time.Second // an exit does not wait for a daemon that hangs
+	exitSweepTimeout = 10 * time.Second // do not delay an exit for a daemon that hangs
 )
 
-// SweepEarlierEpochs removes, once after a while, the office's containers of earlier
-// epochs. What this epoch's runs and gates work in stays.
-func SweepEarlierEpochs(ctx context.Context, rt container.Runtime, officeID string, epoch func() uint64, after time.Duration, log *slog.Logger) {
+// SweepEarlierEpochs waits, and then removes the office's containers of earlier epochs once. It keeps containers of
+// this epoch's runs and gates.
+func SweepEarlierEpochs(
+	ctx context.Context, rt container.Runtime, officeID string, epoch func() uint64, after time.Duration, log *slog.Logger,
+) {
 	timer := time.NewTimer(after)
 	defer timer.Stop()
 	select {
@@ -36,16 +37,18 @@ func SweepEarlierEpochs(ctx context.Context, rt container.Runtime, officeID stri
 	}
 }
 
-// SweepOnExit removes all of the office's containers when the company leaves,
-// also when ctx is over: no run works in them any more.
+// SweepOnExit removes all of the office's containers when the company exits, even if ctx is done. No run uses them any
+// more.
 func SweepOnExit(ctx context.Context, rt container.Runtime, officeID string, log *slog.Logger) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), exitSweepTimeout)
 	defer cancel()
 	return SweepContainers(ctx, rt, officeID, KeepNone, log)
 }
 
-// SweepContainers removes the office's containers that are not to be kept.
-func SweepContainers(ctx context.Context, rt container.Runtime, officeID string, keep func(container.Info) bool, log *slog.Logger) error {
+// SweepContainers removes the office's containers, except those that keep selects.
+func SweepContainers(
+	ctx context.Context, rt container.Runtime, officeID string, keep func(container.Info) bool, log *slog.Logger,
+) error {
 	ctx, cancel := context.WithTimeout(ctx, sweepTimeout)
 	defer cancel()
 	swept, err := rt.Sweep(ctx, officeID, keep)
@@ -55,5 +58,5 @@ func SweepContainers(ctx context.Context, rt container.Runtime, officeID string,
 	return err
 }
 
-// KeepNone: nothing is kept.
+// KeepNone keeps no container.
 func KeepNone(container.Info) bool { return false }

@@ -53,7 +53,8 @@ func TestSweepEarlierEpochs(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			SweepEarlierEpochs(t.Context(), rt, "abcd", func() uint64 { return 2 }, SweepAgainAfter, slog.New(slog.DiscardHandler))
+			SweepEarlierEpochs(t.Context(), rt, "abcd", func() uint64 { return 2 }, SweepAgainAfter,
+				slog.New(slog.DiscardHandler))
 		}()
 		time.Sleep(SweepAgainAfter - time.Second) // of the test's own clock
 		synctest.Wait()

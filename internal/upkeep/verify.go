@@ -13,41 +13,40 @@ import (
 
 	"company/internal/bus"
 	"company/internal/company"
-	"company/internal/feed"
 	"company/internal/ledger"
+	"company/internal/lib/retry"
 	"company/internal/office"
-	"company/internal/retry"
-	"company/internal/view"
+	"company/internal/present/feed"
+	"company/internal/present/view"
 )
 
-// Verifier reads the whole ledger and every blob of an office, and holds them to their
-// hashes. A start reads the events after the snapshot alone, and a blob is read on
-// demand: only a verifier finds damage elsewhere.
+// Verifier reads the whole ledger and every blob of an office, and checks them against their hashes. A start only
+// reads the events after the snapshot, and blobs are read on demand, so only a verifier finds damage elsewhere.
 type Verifier struct {
 	Ledger *ledger.Ledger
 	State  State
 	Office *office.Office
-	Feed   Feed // gets each damage once
+	Feed   Feed // receives each new damage once
 	Logger *slog.Logger
 
 	mu     sync.Mutex
-	damage []view.Damage // that is known; not read from its file yet: nil
+	damage []view.Damage // known damage; nil before its file is read
 	loaded bool
 }
 
-// Feed shows items to people.
+// Feed publishes items for people.
 type Feed interface{ PublishItem(feed.Item) }
 
-// How a round goes about it. Between two steps it rests, so that work goes before.
+// Settings of a round. It pauses between steps, so that other work goes first.
 const (
-	verifyEvery    = 24 * time.Hour         // from the end of one round to the beginning of the next
-	recordsPerStep = 512                    // of the ledger
-	bytesPerStep   = 8 << 20                // of blobs; one blob may have more
-	stepRest       = 200 * time.Millisecond // between two steps
-	saveEvery      = 10 * time.Second       // how much reading a killed round does again
+	verifyEvery    = 24 * time.Hour         // between the end of a round and the start of the next
+	recordsPerStep = 512                    // records of the ledger
+	bytesPerStep   = 8 << 20                // bytes of blobs, exceeded if one blob is larger
+	stepRest       = 200 * time.Millisecond // pause between two steps
+	saveEvery      = 10 * time.Second       // limits the work that is repeated after a kill
 )
 
-// Run reads everything at once, for a person at a terminal, and returns the damage.
+// Run verifies everything at once and returns the damage. It is for a person at a terminal.
 func (v *Verifier) Run(ctx context.Context) (view.Verification, error) {
 	var p verification
 	for done := false; !done; {
@@ -56,16 +55,18 @@ func (v *Verifier) Run(ctx context.Context) (view.Verification, error) {
 			return view.Verification{}, err
 		}
 	}
-	return view.Verification{SchemaVersion: 1, Events: p.Ledger.Seq, Blobs: p.Blobs, Bytes: p.Bytes, Damage: append([]view.Damage{}, p.Found...)}, nil
+	return view.Verification{SchemaVersion: 1, Events: p.Ledger.Seq, Blobs: p.Blobs, Bytes: p.Bytes,
+		Damage: append([]view.Damage{}, p.Found...)}, nil
 }
 
-// Job is the round of a serving company: once a day, a little at a time. It goes on
-// where an earlier process stopped.
+// Job returns the job of a serving company, which makes one round a day in small steps. It continues the round of an
+// earlier process.
 func (v *Verifier) Job() Job {
-	return Job{Name: "verification", Interval: 15 * time.Minute, Limit: 24 * time.Hour, Run: func(ctx context.Context) error { return v.runRound(ctx, stepRest) }}
+	return Job{Name: "verification", Interval: 15 * time.Minute, Limit: 24 * time.Hour,
+		Run: func(ctx context.Context) error { return v.runRound(ctx, stepRest) }}
 }
 
-// Damage is what the newest rounds found that no later one has found whole.
+// Damage returns the damage that earlier rounds found and no later round found repaired.
 func (v *Verifier) Damage() []view.Damage {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -81,7 +82,7 @@ func (v *Verifier) setDamage(all []view.Damage) {
 	v.damage, v.loaded = slices.Clone(all), true
 }
 
-// runRound does the rest of a round that has begun, or a new one where it is time.
+// runRound continues an unfinished round, or starts a new one if it is due.
 func (v *Verifier) runRound(ctx context.Context, rest time.Duration) error {
 	p := v.load()
 	if !p.Ended.IsZero() {
@@ -99,7 +100,7 @@ func (v *Verifier) runRound(ctx context.Context, rest time.Duration) error {
 		var err error
 		done, err = v.takeStep(ctx, &p)
 		if ctx.Err() != nil {
-			return v.saveProgress(p) // the next round goes on here
+			return v.saveProgress(p) // the next round continues here
 		}
 		if err != nil {
 			return errors.Join(err, v.saveProgress(p))
@@ -116,7 +117,8 @@ func (v *Verifier) runRound(ctx context.Context, rest time.Duration) error {
 		}
 	}
 	if mended := len(p.Damage) - len(p.Found); mended > 0 {
-		v.Feed.PublishItem(feed.Item{Kind: "verification", Mark: feed.Done, Text: company.Count(mended, "damage") + " of before is mended"})
+		v.Feed.PublishItem(
+			feed.Item{Kind: "verification", Mark: feed.Done, Text: company.Count(mended, "damage") + " of before is mended"})
 	}
 	p.Ended, p.Damage = v.State.Now(), p.Found
 	v.setDamage(p.Damage)
@@ -124,20 +126,22 @@ func (v *Verifier) runRound(ctx context.Context, rest time.Duration) error {
 	return v.saveProgress(p)
 }
 
-// reportDamage tells of damage that was not known.
+// reportDamage logs and publishes damage that was not known before.
 func (v *Verifier) reportDamage(p *verification, found []view.Damage) {
-	for _, d := range found {
-		if slices.ContainsFunc(p.Damage, d.IsSame) {
+	for _, damage := range found {
+		if slices.ContainsFunc(p.Damage, damage.IsSame) {
 			continue
 		}
-		p.Damage = append(p.Damage, d)
-		v.Logger.Error("stored data is damaged", "code", d.Code, "what", d.What, "where", d.Where, "why", d.Why, "fix", d.Fix)
-		v.Feed.PublishItem(feed.Item{Kind: "verification", Mark: feed.Needs, Text: d.Text(), Lines: []string{d.Fix}})
+		p.Damage = append(p.Damage, damage)
+		v.Logger.Error("stored data is damaged", "code", damage.Code, "what", damage.What, "where", damage.Where, "why",
+			damage.Why, "fix", damage.Fix)
+		v.Feed.PublishItem(
+			feed.Item{Kind: "verification", Mark: feed.Needs, Text: damage.Text(), Lines: []string{damage.Fix}})
 	}
 	v.setDamage(p.Damage)
 }
 
-// takeStep reads a little further; done: everything was read.
+// takeStep verifies the next part. done reports that the round is complete.
 func (v *Verifier) takeStep(ctx context.Context, p *verification) (done bool, err error) {
 	switch {
 	case !p.LedgerDone:
@@ -163,26 +167,26 @@ func (v *Verifier) readLedger(ctx context.Context, p *verification) error {
 	return err
 }
 
-// errStep ends a step of a listing.
+// errStep stops a listing at the end of a step.
 var errStep = errors.New("upkeep: enough for one step")
 
 func (v *Verifier) readBlobs(ctx context.Context, p *verification) error {
 	read := int64(0)
-	err := v.Ledger.Blobs(ctx, p.Blob, func(b bus.BlobInfo) error {
+	err := v.Ledger.Blobs(ctx, p.Blob, func(blobInfo bus.BlobInfo) error {
 		if read >= bytesPerStep {
 			return errStep
 		}
-		hash := company.Hash(b.Hash)
+		hash := company.Hash(blobInfo.Hash)
 		err := v.Ledger.VerifyBlob(ctx, hash)
 		switch code := company.CodeOf(err); {
-		case err == nil, errors.Is(err, bus.ErrNotFound): // it was removed meanwhile
+		case err == nil, errors.Is(err, bus.ErrNotFound): // removed meanwhile
 		case code == company.ELedger:
 			p.add(v.newDamage("blob", v.describeBlob(hash), err))
 		default:
 			return err
 		}
-		read += max(b.Size, 4<<10)
-		p.Blob, p.Blobs, p.Bytes = hash, p.Blobs+1, p.Bytes+b.Size
+		read += max(blobInfo.Size, 4<<10)
+		p.Blob, p.Blobs, p.Bytes = hash, p.Blobs+1, p.Bytes+blobInfo.Size
 		return nil
 	})
 	if errors.Is(err, errStep) {
@@ -192,13 +196,13 @@ func (v *Verifier) readBlobs(ctx context.Context, p *verification) error {
 	return err
 }
 
-// checkParts looks at what the store keeps beside the bytes of blobs, a part at a step.
+// checkParts checks the store's data besides the bytes of blobs, one part in each step.
 func (v *Verifier) checkParts(ctx context.Context, p *verification) error {
-	part, err := v.Ledger.CheckBlobs(ctx, p.Part, func(d bus.BlobDamage) error {
-		if d.Hash != "" {
-			p.add(v.newHeadDamage(v.describeBlob(company.Hash(d.Hash))+" in "+d.Where, d.Why))
+	part, err := v.Ledger.CheckBlobs(ctx, p.Part, func(blobDamage bus.BlobDamage) error {
+		if blobDamage.Hash != "" {
+			p.add(v.newHeadDamage(v.describeBlob(company.Hash(blobDamage.Hash))+" in "+blobDamage.Where, blobDamage.Why))
 		} else {
-			p.add(v.newDamage("blob", d.Where, company.E(company.ELedger, "").Because(d.Why)))
+			p.add(v.newDamage("blob", blobDamage.Where, company.E(company.ELedger, "").Because(blobDamage.Why)))
 		}
 		return nil
 	})
@@ -208,54 +212,56 @@ func (v *Verifier) checkParts(ctx context.Context, p *verification) error {
 	return err
 }
 
-// newPolicy is the one of the cleanups so far.
+// newPolicy returns the policy with the cleanups so far.
 func (v *Verifier) newPolicy() retentionPolicy {
 	return retentionPolicy{state: v.State.View(), office: v.Office}
 }
 
-// describeBlob is a blob with what names it, as far as the state knows.
+// describeBlob returns a blob's hash with its use, if the state knows it.
 func (v *Verifier) describeBlob(hash company.Hash) string {
-	k := v.newPolicy()
-	for id, past := range k.state.Past {
+	policy := v.newPolicy()
+	for id, past := range policy.state.Past {
 		if past.Blob == hash {
 			return fmt.Sprintf("%s (the archive of %s)", hash, id)
 		}
 	}
-	for _, t := range k.state.SortedTasks() {
-		for _, n := range k.taskBlobs(t) {
-			if n.hash == hash {
-				return fmt.Sprintf("%s (%s)", hash, n.what)
+	for _, t := range policy.state.SortedTasks() {
+		for _, namedBlob := range policy.taskBlobs(t) {
+			if namedBlob.hash == hash {
+				return fmt.Sprintf("%s (%s)", hash, namedBlob.what)
 			}
 		}
 	}
 	return string(hash)
 }
 
-// newDamage is what an error says of the store.
+// newDamage describes an error of the store as damage, with advice.
 func (v *Verifier) newDamage(what, where string, err error) view.Damage {
-	d := view.Damage{Code: company.ELedger, What: what, Where: where, Why: err.Error()}
-	var e *company.Error
-	if errors.As(err, &e) && e.Why != "" {
-		d.Why = e.Why
-	} else if e != nil && e.Err != nil {
-		d.Why = e.Err.Error()
+	damage := view.Damage{Code: company.ELedger, What: what, Where: where, Why: err.Error()}
+	var fault *company.Error
+	if errors.As(err, &fault) && fault.Why != "" {
+		damage.Why = fault.Why
+	} else if fault != nil && fault.Err != nil {
+		damage.Why = fault.Err.Error()
 	}
 	state := v.Office.State
-	d.Fix = fmt.Sprintf("copy %s as it is, end the company, and %s", state, company.PutCopyBack(state))
+	damage.Fix = fmt.Sprintf("copy %s as it is, end the company, and %s", state, company.PutCopyBack(state))
 	if what == "ledger" {
-		d.Fix = fmt.Sprintf("copy %s as it is, end the company, and run company bus repair; where it refuses, %s; without a copy the work goes on only while %s/snapshot is there, so leave it",
+		damage.Fix = fmt.Sprintf(
+			"copy %s as it is, end the company, and run company bus repair; where it refuses, %s; without "+
+				"a copy the work goes on only while %s/snapshot is there, so leave it",
 			state, company.PutCopyBack(state), state)
-		return d
+		return damage
 	}
 	if file := v.findOwnFile(where); file != "" {
-		d.Fix += ", or of " + file + " alone"
+		damage.Fix += ", or of " + file + " alone"
 	}
-	d.Fix += "; the work goes on without it, and what it holds cannot be shown"
-	return d
+	damage.Fix += "; the work goes on without it, and what it holds cannot be shown"
+	return damage
 }
 
-// findOwnFile is the file of the one blob with which a place begins. "": it has none; an older
-// copy of a pack lacks the blobs that came since.
+// findOwnFile returns the file of the blob whose hash begins a place. It returns "" if the blob has no file of its
+// own. A file of its own can be restored alone, but an older copy of a pack would lack newer blobs.
 func (v *Verifier) findOwnFile(where string) string {
 	hash, _, _ := strings.Cut(where, " ")
 	if len(hash) != 2*sha256.Size {
@@ -268,8 +274,9 @@ func (v *Verifier) findOwnFile(where string) string {
 	return v.Office.BusFolder.Join(file)
 }
 
-// newHeadDamage is a damaged head of a blob that is found nevertheless.
-func (v *Verifier) newHeadDamage(where, why string) view.Damage {
-	return view.Damage{Code: company.ELedger, What: "blob", Where: where, Why: why,
-		Fix: "leave it as it is, and put no copy back for it alone: nothing is lost. The disk or the memory changed a bit, so check both"}
+// newHeadDamage describes a damaged head of a blob that can still be found.
+func (v *Verifier) newHeadDamage(where, reason string) view.Damage {
+	return view.Damage{Code: company.ELedger, What: "blob", Where: where, Why: reason,
+		Fix: "leave it as it is, and put no copy back for it alone: nothing is lost. The disk or the memory changed a bit, " +
+			"so check both"}
 }

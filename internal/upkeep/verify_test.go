@@ -10,8 +10,8 @@ import (
 
 	"company/internal/bus/bustest"
 	"company/internal/company"
-	"company/internal/feed"
-	"company/internal/view"
+	"company/internal/present/feed"
+	"company/internal/present/view"
 )
 
 // A byte that is flipped in a record of before the snapshot is found by a start with nats, which
@@ -49,7 +49,8 @@ func TestDamageBeforeTheSnapshotIsFound(t *testing.T) {
 				must(t, v.runRound(t.Context(), 0))
 			}
 			told := s.takeTold()
-			if len(told) != 1 || told[0].Mark != feed.Needs || !strings.HasPrefix(told[0].Text, "E_LEDGER: ") || len(told[0].Lines) != 1 {
+			if len(told) != 1 || told[0].Mark != feed.Needs || !strings.HasPrefix(told[0].Text, "E_LEDGER: ") ||
+				len(told[0].Lines) != 1 {
 				t.Fatalf("told: %+v", told)
 			}
 			requireDamage(t, s.verifier().Damage(), "ledger", "event 2,") // of the next process
@@ -64,7 +65,8 @@ func TestDamageBeforeTheSnapshotIsFound(t *testing.T) {
 
 func requireDamage(t *testing.T, all []view.Damage, what, where string) {
 	t.Helper()
-	if len(all) != 1 || all[0].What != what || !strings.Contains(all[0].Where, where) || all[0].Why == "" || all[0].Fix == "" || all[0].Code != company.ELedger {
+	if len(all) != 1 || all[0].What != what || !strings.Contains(all[0].Where, where) || all[0].Why == "" ||
+		all[0].Fix == "" || all[0].Code != company.ELedger {
 		t.Fatalf("damage: %+v", all)
 	}
 }
@@ -112,7 +114,8 @@ func TestDamagedBlobsAreFound(t *testing.T) {
 				where = append(where, d.Where)
 			}
 			text := strings.Join(where, "\n")
-			for _, want := range []string{string(journal) + " (the journal of run " + string(run) + ")", string(goneJournal) + " (the journal of run " + string(gone) + ")", string(loose)} {
+			for _, want := range []string{string(journal) + " (the journal of run " + string(run) + ")",
+				string(goneJournal) + " (the journal of run " + string(gone) + ")", string(loose)} {
 				if !strings.Contains(text, want) || len(where) != 3 {
 					t.Fatalf("damaged: %s\nwant %s", text, want)
 				}
@@ -236,8 +239,8 @@ func TestPacksAreNotPutBackAlone(t *testing.T) {
 	}
 }
 
-// Verification names the blob and the place of any flipped bit of its head; the blob stays, also where a collection asks for it. A blob that a journal
-// or a result alone names is missed as well.
+// Verification names the blob and the place of any flipped bit of its head; the blob stays, also where a collection
+// asks for it. A blob that a journal or a result alone names is missed as well.
 func TestDamagedHeadsAreFound(t *testing.T) {
 	for _, driver := range []string{"nats", "file"} {
 		t.Run(driver, func(t *testing.T) {
@@ -256,8 +259,10 @@ func TestDamagedHeadsAreFound(t *testing.T) {
 					}
 					all, err := s.verifier().Run(t.Context())
 					must(t, err)
-					requireDamage(t, all.Damage, "blob", string(journal)+" (the journal of run "+string(run)+") in blobs/packs/00000001.pack at byte ")
-					if fix := all.Damage[0].Fix; !strings.Contains(fix, "nothing is lost") || strings.Contains(fix, "cannot be shown") {
+					requireDamage(t, all.Damage, "blob",
+						string(journal)+" (the journal of run "+string(run)+") in blobs/packs/00000001.pack at byte ")
+					if fix := all.Damage[0].Fix; !strings.Contains(fix, "nothing is lost") ||
+						strings.Contains(fix, "cannot be shown") {
 						t.Errorf("bit %d: of a blob whose bytes are found: %s", bit, fix)
 					}
 					must(t, s.ledger.VerifyBlob(t.Context(), journal))
@@ -265,7 +270,8 @@ func TestDamagedHeadsAreFound(t *testing.T) {
 				must(t, restore())
 			}
 			s.requireWhole()
-			for h, what := range map[company.Hash]string{payloadOf("a"): "a record in the journal of run ", hashOfText("transcript of a"): "the transcript of run "} {
+			for h, what := range map[company.Hash]string{payloadOf("a"): "a record in the journal of run ",
+				hashOfText("transcript of a"): "the transcript of run "} {
 				restore, err := bustest.LoseBlob(s.office.Bus, string(h))
 				must(t, err)
 				all, err := s.verifier().Run(t.Context())

@@ -9,54 +9,53 @@ import (
 
 	"company/internal/company"
 	"company/internal/ledger"
-	"company/internal/view"
+	"company/internal/present/view"
 )
 
-// verificationFile is where a round stands, in the office's state folder. Without it
-// the next round begins anew, and tells what it finds once more.
+// verificationFile stores the progress of a round in the office's state folder. Without it the next round starts from
+// the beginning, and reports its findings again.
 const verificationFile = "verification.json"
 
-// maxVerificationFile bounds the file, in bytes.
+// maxVerificationFile limits the size of the file, in bytes.
 const maxVerificationFile = 1 << 20
 
-// maxFound bounds the damage that is named: a disk that fails takes thousands of
-// files, and the first ones show it.
+// maxFound limits the damage that is listed. A failing disk damages thousands of files, and the first ones show it.
 const maxFound = 100
 
-// verification is how far a round has come.
+// verification is the progress of a round.
 type verification struct {
 	SchemaVersion int         `json:"schema_version"`
 	Begun         time.Time   `json:"begun,omitzero"`
 	Ended         time.Time   `json:"ended,omitzero"`
-	Ledger        ledger.Head `json:"ledger"` // the newest event that was verified
+	Ledger        ledger.Head `json:"ledger"` // the last verified event
 	LedgerDone    bool        `json:"ledger_done"`
-	// Blob is the newest blob that was read; they are read in the order of their names.
+	// Blob is the last verified blob. Blobs are read in order of their names.
 	Blob      company.Hash `json:"blob,omitempty"`
 	BlobsDone bool         `json:"blobs_done"`
 	Blobs     int          `json:"blobs"`
 	Bytes     int64        `json:"bytes"`
-	// Part is the newest part of the store of blobs that was checked.
+	// Part is the last checked part of the blob store.
 	Part      string `json:"part,omitempty"`
 	PartsDone bool   `json:"parts_done,omitempty"`
-	// Task is the newest task whose blobs were looked for; they go in the order of their names.
+	// Task is the last task whose blobs were checked. Tasks are checked in order of their ids.
 	Task company.TaskID `json:"task,omitempty"`
-	// Journal is the run of the newest journal on the bus that was read for the names of blobs,
-	// and Verdict the key of the newest cached verdict; both go in the order of their names.
+	// Journal is the run of the last journal on the bus whose blobs were checked. Verdict is the key of the last cached
+	// verdict. Both are checked in order of their names.
 	Journal company.RunID `json:"journal,omitempty"`
 	Verdict string        `json:"verdict,omitempty"`
 
 	Found  []view.Damage `json:"found"`  // in this round
-	Damage []view.Damage `json:"damage"` // reported, and not found whole by a later round
+	Damage []view.Damage `json:"damage"` // reported damage that no later round found repaired
 }
 
-// add notes damage, once.
-func (p *verification) add(d view.Damage) {
-	if len(p.Found) < maxFound && !slices.ContainsFunc(p.Found, d.IsSame) {
-		p.Found = append(p.Found, d)
+// add records damage, without duplicates.
+func (p *verification) add(damage view.Damage) {
+	if len(p.Found) < maxFound && !slices.ContainsFunc(p.Found, damage.IsSame) {
+		p.Found = append(p.Found, damage)
 	}
 }
 
-// load reads where the newest round stands. A file that cannot be read is none.
+// load reads the progress of the newest round. A file that cannot be read counts as missing.
 func (v *Verifier) load() verification {
 	var p verification
 	text, err := v.Office.StateFolder.ReadFile(verificationFile, maxVerificationFile)

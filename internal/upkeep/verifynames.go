@@ -13,19 +13,19 @@ import (
 	"company/internal/ledger"
 )
 
-// How many bytes of a step looking for one blob counts as, and reading one archive. A look reads
-// the whole of a small blob, of up to 128 KiB.
+// The cost of checking one blob and of reading one archive, in bytes of a step. A check reads the whole of a small
+// blob, up to 128 KiB.
 const (
 	nameCost    = 32 << 10
 	archiveCost = 1 << 20
 )
 
-// findMissing looks for the blobs that tasks, archives, journals and verdicts name, those of
-// some tasks at a step. done: none is left.
+// findMissing checks the blobs that tasks, archives, journals and verdicts refer to, some tasks in each step. done
+// reports that all were checked.
 func (v *Verifier) findMissing(ctx context.Context, p *verification) (done bool, err error) {
-	k := v.newPolicy()
-	f := &nameFinder{v, p, k, 0, removedRuns{ledger: v.Ledger, state: k.state}}
-	ids := slices.AppendSeq(slices.Collect(maps.Keys(k.state.Tasks)), maps.Keys(k.state.Past))
+	policy := v.newPolicy()
+	f := &nameFinder{v, p, policy, 0, removedRuns{ledger: v.Ledger, state: policy.state}}
+	ids := slices.AppendSeq(slices.Collect(maps.Keys(policy.state.Tasks)), maps.Keys(policy.state.Past))
 	slices.Sort(ids)
 	for _, id := range slices.Compact(ids) {
 		if id <= p.Task {
@@ -42,17 +42,17 @@ func (v *Verifier) findMissing(ctx context.Context, p *verification) (done bool,
 	return f.findOfOffice(ctx)
 }
 
-// nameFinder looks for blobs by the names that the office has of them.
+// nameFinder checks the blobs that the office refers to.
 type nameFinder struct {
 	*Verifier
 	p    *verification
 	k    retentionPolicy
-	cost int64 // in bytes, of this step
+	cost int64 // of this step, in bytes
 
 	removed removedRuns
 }
 
-// findBlob notes a blob that is missing, or that damage may hide, unless a cleanup has removed it.
+// findBlob records a blob that is missing or damaged, unless a cleanup removed it.
 func (f *nameFinder) findBlob(ctx context.Context, n namedBlob) error {
 	f.cost += nameCost
 	has, err := f.Ledger.HasBlob(ctx, n.hash)
@@ -73,7 +73,7 @@ func (f *nameFinder) findBlob(ctx context.Context, n namedBlob) error {
 	return nil
 }
 
-// findOfTask looks for the blobs of a task, or of an archive of tasks.
+// findOfTask checks the blobs of a task, or of an archive of tasks.
 func (f *nameFinder) findOfTask(ctx context.Context, id company.TaskID) error {
 	var tasks []*company.Task
 	if t := f.k.state.Tasks[id]; t != nil {
@@ -83,21 +83,21 @@ func (f *nameFinder) findOfTask(ctx context.Context, id company.TaskID) error {
 		if err := f.findBlob(ctx, namedBlob{past.Blob, "the archive of " + string(id), nil}); err != nil {
 			return err
 		}
-		if a, err := f.State.LoadArchive(ctx, id); err == nil { // else it is damaged, and known to be
+		if a, err := f.State.LoadArchive(ctx, id); err == nil { // a damaged archive is already reported
 			tasks = append(tasks, a.Tasks...)
 			f.cost += archiveCost
 		}
 	}
-	for _, t := range tasks {
-		for _, n := range f.k.taskBlobs(t) {
+	for _, task := range tasks {
+		for _, n := range f.k.taskBlobs(task) {
 			if err := f.findBlob(ctx, n); err != nil {
 				return err
 			}
 		}
-		if f.k.isTaskFinished(t.ID) {
+		if f.k.isTaskFinished(task.ID) {
 			continue
 		}
-		for _, r := range t.Runs {
+		for _, r := range task.Runs {
 			if err := errors.Join(f.findOfJournal(ctx, r), f.findOfResult(ctx, r)); err != nil {
 				return err
 			}
@@ -106,13 +106,13 @@ func (f *nameFinder) findOfTask(ctx context.Context, id company.TaskID) error {
 	return nil
 }
 
-// findOfResult looks for the transcript that the result of a run names. A result that cannot be
-// read is damaged, and known to be.
-func (f *nameFinder) findOfResult(ctx context.Context, r *company.Run) error {
-	if r.Result == "" {
+// findOfResult checks the transcript of a run. It skips a result that cannot be read, because that damage is already
+// reported.
+func (f *nameFinder) findOfResult(ctx context.Context, run *company.Run) error {
+	if run.Result == "" {
 		return nil
 	}
-	text, err := f.Ledger.GetBlob(ctx, r.Result, bytesPerStep)
+	text, err := f.Ledger.GetBlob(ctx, run.Result, bytesPerStep)
 	switch code := company.CodeOf(err); {
 	case code == company.ELedger || code == company.ENotFound || code == company.EInvalid:
 		return nil
@@ -124,18 +124,18 @@ func (f *nameFinder) findOfResult(ctx context.Context, r *company.Run) error {
 	if json.Unmarshal(text, &result) != nil || result.Transcript == "" {
 		return nil
 	}
-	return f.findBlob(ctx, namedBlob{result.Transcript, "the transcript of run " + string(r.ID), r})
+	return f.findBlob(ctx, namedBlob{result.Transcript, "the transcript of run " + string(run.ID), run})
 }
 
-// findOfJournal looks for the blobs that a sealed journal names. One that cannot be read is
-// damaged, and known to be.
-func (f *nameFinder) findOfJournal(ctx context.Context, r *company.Run) error {
-	if r.Journal == "" {
+// findOfJournal checks the blobs that a sealed journal refers to. It skips a journal that cannot be read, because that
+// damage is already reported.
+func (f *nameFinder) findOfJournal(ctx context.Context, run *company.Run) error {
+	if run.Journal == "" {
 		return nil
 	}
 	var refused error
-	err := f.Ledger.ReadSealed(ctx, r.Journal, func(rec ledger.Record) error {
-		refused = f.findOfRecord(ctx, r, rec)
+	err := f.Ledger.ReadSealed(ctx, run.Journal, func(rec ledger.Record) error {
+		refused = f.findOfRecord(ctx, run, rec)
 		return refused
 	})
 	if code := company.CodeOf(err); refused == nil && (code == company.ELedger || code == company.ENotFound) {
@@ -144,7 +144,7 @@ func (f *nameFinder) findOfJournal(ctx context.Context, r *company.Run) error {
 	return err
 }
 
-// findOfRecord looks for the blobs that a record of a journal names.
+// findOfRecord checks the blobs that a record of a journal refers to.
 func (f *nameFinder) findOfRecord(ctx context.Context, run *company.Run, rec ledger.Record) error {
 	f.cost += int64(len(rec.Data))
 	for _, h := range payloadNames(rec.Data) {
@@ -155,8 +155,8 @@ func (f *nameFinder) findOfRecord(ctx context.Context, run *company.Run, rec led
 	return nil
 }
 
-// payloadNames is the blobs that a record keeps its long texts in. What else looks like the name
-// of a blob may be a text of a model.
+// payloadNames returns the blobs that contain the long texts of a record. It only looks at these fields, because a
+// model's text may contain what looks like a blob name.
 func payloadNames(data []byte) (names []company.Hash) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(data, &fields) != nil {
@@ -175,8 +175,8 @@ func payloadNames(data []byte) (names []company.Hash) {
 	return names
 }
 
-// findOfOffice looks for the blobs that journals on the bus and cached verdicts name, those of
-// some at a step. done: none is left.
+// findOfOffice checks the blobs that journals on the bus and cached verdicts refer to, some in each step. done reports
+// that all were checked.
 func (f *nameFinder) findOfOffice(ctx context.Context) (done bool, err error) {
 	runs, err := f.Ledger.Journals(ctx)
 	if err != nil {
@@ -210,10 +210,11 @@ func (f *nameFinder) findOfOffice(ctx context.Context) (done bool, err error) {
 	return true, nil
 }
 
-// findOfBusJournal looks for the blobs that a journal on the bus names.
+// findOfBusJournal checks the blobs that a journal on the bus refers to.
 func (f *nameFinder) findOfBusJournal(ctx context.Context, run company.RunID) error {
 	f.cost += nameCost
-	err := f.Ledger.ReadJournal(ctx, run, func(rec ledger.Record) error { return f.findOfRecord(ctx, &company.Run{ID: run}, rec) })
+	err := f.Ledger.ReadJournal(ctx, run,
+		func(rec ledger.Record) error { return f.findOfRecord(ctx, &company.Run{ID: run}, rec) })
 	if company.CodeOf(err) == company.ELedger {
 		f.p.add(f.newDamage("blob", "the journal of run "+string(run), err))
 		return nil
@@ -221,14 +222,15 @@ func (f *nameFinder) findOfBusJournal(ctx context.Context, run company.RunID) er
 	return err
 }
 
-// findOfVerdict looks for the blobs that a cached verdict names.
+// findOfVerdict checks the blobs that a cached verdict refers to.
 func (f *nameFinder) findOfVerdict(ctx context.Context, r company.GateResult) error {
-	for _, c := range r.Checks {
-		for _, h := range []company.Hash{c.Log, c.Names} {
-			if h == "" {
+	for _, gateCheck := range r.Checks {
+		for _, hash := range []company.Hash{gateCheck.Log, gateCheck.Names} {
+			if hash == "" {
 				continue
 			}
-			if err := f.findBlob(ctx, namedBlob{h, "the output of " + c.Name + ", kept with a verdict", nil}); err != nil {
+			if err := f.findBlob(
+				ctx, namedBlob{hash, "the output of " + gateCheck.Name + ", kept with a verdict", nil}); err != nil {
 				return err
 			}
 		}

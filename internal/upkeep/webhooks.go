@@ -10,25 +10,25 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/feed"
 	"company/internal/forge"
-	"company/internal/secret"
+	"company/internal/lib/secret"
+	"company/internal/present/feed"
 )
 
-// webhookPath is where a forge calls, below the address of forge.webhook_listen.
+// webhookPath is the path of the webhook at the address of forge.webhook_listen.
 const webhookPath = "/webhook"
 
-// Webhooks is the place where forges call while a company serves. A call is a
-// hint to ask now instead of at the next round: nothing of it is acted on.
+// Webhooks is the server for webhooks of forges in a serving company. A call only starts the next round early; its
+// content is not used.
 type Webhooks struct {
-	Listen  string // empty: none
+	Listen  string // empty means no server
 	Secret  secret.Value
-	Env     string // that the secret is read from
+	Env     string // name of the variable with the secret
 	Trigger chan<- struct{}
 }
 
-// StartServer takes calls until ctx ends. It is plain HTTP: what the world reaches
-// belongs behind a proxy that speaks TLS.
+// StartServer accepts calls until ctx ends. It is plain HTTP: put a proxy with TLS in front of it if it is reachable
+// from the internet.
 func (w Webhooks) StartServer(ctx context.Context, wg *sync.WaitGroup, tell func(feed.Item)) error {
 	if w.Listen == "" {
 		return nil
@@ -37,7 +37,7 @@ func (w Webhooks) StartServer(ctx context.Context, wg *sync.WaitGroup, tell func
 		return company.E(company.EAuth, "webhooks cannot be taken").Because(w.Env + " is NOT SET").
 			Fix("export " + w.Env + " with the webhook's secret, or remove forge.webhook_listen")
 	}
-	l, err := net.Listen("tcp", w.Listen)
+	listener, err := net.Listen("tcp", w.Listen)
 	if err != nil {
 		return company.E(company.EConfig, "forge.webhook_listen cannot be listened on").Wrap(err).Fix("name another port")
 	}
@@ -45,7 +45,7 @@ func (w Webhooks) StartServer(ctx context.Context, wg *sync.WaitGroup, tell func
 	mux.Handle(webhookPath, forge.NewWebhooks(w.Secret).Handler(func(forge.WebhookEvent) {
 		select {
 		case w.Trigger <- struct{}{}:
-		default: // a round is called for already
+		default: // a round is already requested
 		}
 	}))
 	srv := &http.Server{
@@ -53,11 +53,12 @@ func (w Webhooks) StartServer(ctx context.Context, wg *sync.WaitGroup, tell func
 		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10,
 	}
 	wg.Go(func() {
-		if err := srv.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		if err := srv.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 			tell(feed.Item{Kind: "forge", Mark: feed.Failed, Text: "webhooks are not taken any more: " + err.Error()})
 		}
 	})
-	context.AfterFunc(ctx, func() { _ = srv.Close() }) // connections end with it
-	tell(feed.Item{Kind: "forge", Mark: feed.Info, Text: fmt.Sprintf("webhooks are taken at http://%s%s", l.Addr(), webhookPath)})
+	context.AfterFunc(ctx, func() { _ = srv.Close() }) // this also closes connections
+	tell(feed.Item{Kind: "forge", Mark: feed.Info,
+		Text: fmt.Sprintf("webhooks are taken at http://%s%s", listener.Addr(), webhookPath)})
 	return nil
 }

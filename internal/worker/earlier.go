@@ -6,71 +6,77 @@ import (
 	"strings"
 
 	"company/internal/agent"
+	"company/internal/agentrun"
 	"company/internal/company"
 	"company/internal/gitops"
-	"company/internal/session"
 )
 
-// Bounds of the earlier work in a first message.
+// Limits of the earlier work in a first message.
 const (
 	maxEarlier       = 24 << 10 // bytes of the patch
-	maxEarlierListed = 50       // files that are named before it
+	maxEarlierListed = 50       // files that are listed before it
 )
 
-// earlierWork holds what the runs of the same ticket before this one have left on its branch.
+// earlierWork holds the work of earlier runs of the same ticket on its branch.
 type earlierWork struct {
 	from, head company.OID
-	unfinished bool // no run has handed it in
+	unfinished bool // no run has submitted it
 	diff       gitops.Diff
-	run        company.RunID // whose summary it is
-	summary    string        // empty: no run left one, or the reason of the new run has it
+	run        company.RunID // the run that wrote the summary
+	summary    string        // empty if no run left one, or if the reason of the new run contains it
 }
 
-// loadEarlierWork compares the commit that a run starts from with what it branched off. It is
-// nil for a ticket's first run, and where nothing of the runs before was kept.
-func loadEarlierWork(ctx context.Context, m *gitops.Mirror, t *company.Task, sub *company.Subtask, start company.OID) (*earlierWork, error) {
+// loadEarlierWork compares the start commit of a run with the start of its branch. It returns nil for a ticket's
+// first run, and if no work of earlier runs was kept.
+func loadEarlierWork(
+	ctx context.Context, mirror *gitops.Mirror, task *company.Task, sub *company.Subtask, start company.OID,
+) (*earlierWork, error) {
 	if sub.Started < 2 || start == sub.Base {
 		return nil, nil
 	}
-	from, err := session.FindBranchStart(ctx, m, sub, t.Head, start)
+	from, err := agentrun.FindBranchStart(ctx, mirror, sub, task.Head, start)
 	if err != nil || from == start {
 		return nil, err
 	}
 	e := &earlierWork{from: from, head: start, unfinished: sub.HasUnfinishedWork(start)}
-	e.run, e.summary = lastSummary(t, sub)
-	e.diff, err = m.Diff(ctx, from, start, maxEarlier)
+	e.run, e.summary = lastSummary(task, sub)
+	e.diff, err = mirror.Diff(ctx, from, start, maxEarlier)
 	return e, err
 }
 
-// lastSummary returns the newest summary of a ticket's ended runs, and the run that wrote it.
-func lastSummary(t *company.Task, sub *company.Subtask) (company.RunID, string) {
+// lastSummary returns the newest summary of a ticket's ended runs, and the run that wrote it. It returns ""
+// without one, or if the reason of the new run contains it.
+func lastSummary(task *company.Task, sub *company.Subtask) (company.RunID, string) {
 	for n := sub.Started - 1; n > 0; n-- {
-		r := t.Runs[company.NewRunID(t.ID, sub.ID, company.Worker, n)]
-		if r == nil || strings.TrimSpace(r.Summary) == "" {
+		run := task.Runs[company.NewRunID(task.ID, sub.ID, company.Worker, n)]
+		if run == nil || strings.TrimSpace(run.Summary) == "" {
 			continue
 		}
-		if strings.Contains(sub.Input, r.Summary) {
+		if strings.Contains(sub.Input, run.Summary) {
 			return "", ""
 		}
-		return r.ID, r.Summary
+		return run.ID, run.Summary
 	}
 	return "", ""
 }
 
-// writeEarlier is the part of the first message about the branch as it is.
+// writeEarlier returns the part of the first message about the current branch.
 func (e *earlierWork) writeEarlier() string {
 	if e == nil {
 		return ""
 	}
 	var w strings.Builder
-	fmt.Fprintf(&w, "\n## Your branch so far, %s..%s\nEarlier runs of this ticket made it. It is yours to change.\n", e.from.Short(), e.head.Short())
+	fmt.Fprintf(&w, "\n## Your branch so far, %s..%s\nEarlier runs of this ticket made it. It is yours to change.\n",
+		e.from.Short(), e.head.Short())
 	if e.unfinished {
 		w.WriteString("No run handed it in. If it is complete, check it and finish: it needs no other commit.\n")
 	}
-	w.WriteString("Your finish replaces what earlier ones say: describe the whole change in it, as if there had been one attempt.\n")
+	w.WriteString("Your finish replaces what earlier ones say: describe the whole change in it, as if there had been " +
+		"one attempt.\n")
 	if e.summary != "" {
-		fmt.Fprintf(&w, "\nThe summary of %s, which nobody has checked:\n%s", e.run, agent.Quote("summary", "", session.CutSummary(e.summary)))
+		fmt.Fprintf(&w, "\nThe summary of %s, which nobody has checked:\n%s", e.run,
+			agent.Quote("summary", "", agentrun.CutSummary(e.summary)))
 	}
-	w.WriteString(session.FormatDiff(e.diff, maxEarlierListed))
+	w.WriteString(agentrun.FormatDiff(e.diff, maxEarlierListed))
 	return w.String()
 }

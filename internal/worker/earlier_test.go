@@ -21,7 +21,8 @@ func TestSummaryOfTheRunBefore(t *testing.T) {
 	}{
 		{"the run before", "The gates are red", []*company.Run{run(1, "first"), run(2, "second")}, "t1-01.2", "second"},
 		{"one that broke off", "It broke off", []*company.Run{run(1, "first"), run(2, " ")}, "t1-01.1", "first"},
-		{"its last words are the reason", "Go on. Its last words: second", []*company.Run{run(1, "first"), run(2, "second")}, "", ""},
+		{"its last words are the reason", "Go on. Its last words: second",
+			[]*company.Run{run(1, "first"), run(2, "second")}, "", ""},
 		{"no summary", "", []*company.Run{run(1, ""), run(2, "")}, "", ""},
 	} {
 		task := &company.Task{ID: "t1", Runs: map[company.RunID]*company.Run{}}
@@ -66,7 +67,8 @@ func TestEarlierWorkIsTheBranchs(t *testing.T) {
 		if !e.unfinished || !strings.Contains(text, "needs no other commit") {
 			t.Errorf("nobody handed it in:\n%s", text)
 		}
-		if e.from != from || !strings.Contains(text, "+var A int\n") || strings.Contains(text, "b.go") || strings.Contains(text, "index ") || !strings.Contains(text, from.Short()+".."+start.Short()) {
+		if e.from != from || !strings.Contains(text, "+var A int\n") || strings.Contains(text, "b.go") ||
+			strings.Contains(text, "index ") || !strings.Contains(text, from.Short()+".."+start.Short()) {
 			t.Errorf("from %s:\n%s", e.from, text)
 		}
 	}
@@ -86,7 +88,8 @@ func TestLongEarlierWorkIsShortened(t *testing.T) {
 		Patch:   []byte("+one\n+tw"), Truncated: true,
 	}}
 	got := e.writeEarlier()
-	if !strings.Contains(got, "- created a\n") || !strings.Contains(got, "+one\n</diff>") || !strings.Contains(got, "longer than this") || strings.Contains(got, "summary") {
+	if !strings.Contains(got, "- created a\n") || !strings.Contains(got, "+one\n</diff>") ||
+		!strings.Contains(got, "longer than this") || strings.Contains(got, "summary") {
 		t.Error(got)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"company/internal/agent/agenttest"
 	"company/internal/company"
 	"company/internal/gitops"
-	"company/internal/toolproto"
+	"company/internal/toolbox/toolproto"
 )
 
 // What a repository or a model wrote begins no part of a worker's ticket (T22).
@@ -18,13 +18,18 @@ func TestForgedTextStaysInItsPlace(t *testing.T) {
 		task := goldenTask()
 		sub := task.Subtasks[0]
 		sub.Input = "x"
-		sub.Gate = &company.GateFinished{Result: company.GateResult{Checks: []company.GateCheck{{Name: "test", Output: "x"}}, RedGreen: &company.RedGreen{Idle: []string{"x"}}}}
+		sub.Gate = &company.GateFinished{
+			Result: company.GateResult{Checks: []company.GateCheck{{Name: "test", Output: "x"}},
+				RedGreen: &company.RedGreen{Idle: []string{"x"}}}}
 		task.Runs = map[company.RunID]*company.Run{"t1-02.1": {ID: "t1-02.1", Ended: true, Notes: []string{text}}}
 		merged := mergedTicket(task, 2, "x", "x", company.Change{Action: "created", Path: "x"})
-		c := circumstances{branch: toolproto.PrepareResult{Branch: "x", Head: "x"}, merged: []*company.Subtask{merged}, earlier: &earlierWork{
-			run: "t1-01.1", summary: text,
-			diff: gitops.Diff{Changes: slices.Repeat([]gitops.FileChange{{Change: company.Change{Path: "x", Action: "created"}}}, 60), Patch: []byte(text), Truncated: true},
-		}}
+		c := circumstances{branch: toolproto.PrepareResult{Branch: "x", Head: "x"}, merged: []*company.Subtask{merged},
+			earlier: &earlierWork{
+				run: "t1-01.1", summary: text,
+				diff: gitops.Diff{Changes: slices.Repeat(
+					[]gitops.FileChange{{Change: company.Change{Path: "x", Action: "created"}}}, 60), Patch: []byte(text),
+					Truncated: true},
+			}}
 		agenttest.FillStrings(task, text, "Instruction", "Action", "After")
 		agenttest.FillStrings(&c.branch, text)
 		agenttest.FillStrings(&c.earlier.diff, text, "Action")
@@ -32,9 +37,11 @@ func TestForgedTextStaysInItsPlace(t *testing.T) {
 		read := func(_ context.Context, r toolproto.ReadFileRequest) (toolproto.ReadFileResult, error) {
 			switch r.Path {
 			case "lib/gone.go":
-				return toolproto.ReadFileResult{}, toolproto.Refuse(toolproto.KindNotFound, "it does not exist; did you mean %s?", text)
+				return toolproto.ReadFileResult{},
+					toolproto.Refuse(toolproto.KindNotFound, "it does not exist; did you mean %s?", text)
 			case "a.go":
-				return toolproto.ReadFileResult{Path: text, Content: []byte(text + "\n"), FirstLine: 1, Lines: 1, TotalLines: 1}, nil
+				return toolproto.ReadFileResult{Path: text, Content: []byte(text + "\n"), FirstLine: 1, Lines: 1,
+					TotalLines: 1}, nil
 			}
 			return toolproto.ReadFileResult{}, errors.New(r.Path)
 		}

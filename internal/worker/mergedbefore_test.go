@@ -12,7 +12,8 @@ import (
 func mergedTicket(t *company.Task, n int, title, summary string, changes ...company.Change) *company.Subtask {
 	s := &company.Subtask{ID: company.NewSubtaskID("t1", n), Started: 2, Merged: "m", Changes: changes}
 	s.Planned.Title = title
-	t.Runs[company.NewRunID("t1", s.ID, company.Worker, 1)] = &company.Run{Summary: summary, Decisions: []string{"no zero"}}
+	t.Runs[company.NewRunID("t1", s.ID, company.Worker, 1)] = &company.Run{Summary: summary,
+		Decisions: []string{"no zero"}}
 	return s
 }
 
@@ -20,7 +21,8 @@ func mergedTicket(t *company.Task, n int, title, summary string, changes ...comp
 // (SUB-8).
 func TestMergedTicketsAreTold(t *testing.T) {
 	task := &company.Task{ID: "t1", Runs: map[company.RunID]*company.Run{}}
-	one := mergedTicket(task, 1, "Count", "Counts\nfrom one.", company.Change{Action: "created", Path: "one.sh"}, company.Change{Action: "modified", Path: "README.md"})
+	one := mergedTicket(task, 1, "Count", "Counts\nfrom one.", company.Change{Action: "created", Path: "one.sh"},
+		company.Change{Action: "modified", Path: "README.md"})
 	two := mergedTicket(task, 2, "Wait", "")
 	sub := &company.Subtask{ID: "t1-03", Planned: company.PlannedSubtask{After: []string{"t1-01"}}}
 	const want = `
@@ -37,7 +39,8 @@ t1-02 Wait
 	if got := writeMerged(task, sub, []*company.Subtask{two, one}); got != want {
 		t.Errorf("got\n%s", got)
 	}
-	if got := ticketBrief(&company.Task{Prepared: &company.TaskPrepared{}}, sub, circumstances{}); strings.Contains(got, "Merged before") {
+	if got := ticketBrief(&company.Task{Prepared: &company.TaskPrepared{}}, sub, circumstances{}); strings.Contains(
+		got, "Merged before") {
 		t.Errorf("nothing is merged:\n%s", got)
 	}
 }
@@ -47,7 +50,8 @@ t1-02 Wait
 func TestMergedTicketsAreThoseOfTheStart(t *testing.T) {
 	t.Parallel()
 	p := gitopstest.New(t, map[string]string{"a": "a\n"})
-	task := &company.Task{ID: "t1", Runs: map[company.RunID]*company.Run{}, Prepared: &company.TaskPrepared{Base: company.Base{OID: p.Base}}}
+	task := &company.Task{ID: "t1", Runs: map[company.RunID]*company.Run{},
+		Prepared: &company.TaskPrepared{Base: company.Base{OID: p.Base}}}
 	list := func(start company.OID) string {
 		t.Helper()
 		merged, err := listMergedBefore(t.Context(), p.Mirror, task, start)
@@ -66,7 +70,8 @@ func TestMergedTicketsAreThoseOfTheStart(t *testing.T) {
 		task.Subtasks = append(task.Subtasks, s)
 	}
 	task.Subtasks = append(task.Subtasks, &company.Subtask{ID: "t1-04"})
-	for start, want := range map[company.OID]string{p.Base: "", task.Subtasks[1].Merged: "t1-02 t1-01 ", task.Subtasks[2].Merged: "t1-03 t1-02 t1-01 "} {
+	for start, want := range map[company.OID]string{p.Base: "", task.Subtasks[1].Merged: "t1-02 t1-01 ",
+		task.Subtasks[2].Merged: "t1-03 t1-02 t1-01 "} {
 		if got := list(start); got != want {
 			t.Errorf("from %s: %q, want %q", start.Short(), got, want)
 		}
@@ -86,7 +91,9 @@ func TestMergedTicketsAreBounded(t *testing.T) {
 	task := &company.Task{ID: "t1", Runs: map[company.RunID]*company.Run{}}
 	var merged []*company.Subtask
 	for n := range 64 {
-		merged = append(merged, mergedTicket(task, n+1, strings.Repeat("title ", 15), strings.Repeat("word ", 1000), company.Change{Action: "created", Path: strings.Repeat("p", 200)}))
+		merged = append(
+			merged, mergedTicket(task, n+1, strings.Repeat("title ", 15), strings.Repeat("word ", 1000),
+				company.Change{Action: "created", Path: strings.Repeat("p", 200)}))
 	}
 	got := writeMerged(task, &company.Subtask{ID: "t1-99"}, merged)
 	told := strings.Count(got, "summary: ")

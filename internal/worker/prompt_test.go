@@ -11,12 +11,15 @@ import (
 // begins has none.
 func TestWorkerIsToldOfIdleTests(t *testing.T) {
 	task := &company.Task{ID: "t1", Instruction: "do it", Prepared: &company.TaskPrepared{}}
-	sub := &company.Subtask{ID: "t1-01", Gate: &company.GateFinished{Result: company.GateResult{Passed: true, RedGreen: &company.RedGreen{Files: 1, Fresh: 1, Idle: []string{"x TestIdle"}}}}}
+	sub := &company.Subtask{ID: "t1-01",
+		Gate: &company.GateFinished{Result: company.GateResult{Passed: true,
+			RedGreen: &company.RedGreen{Files: 1, Fresh: 1, Idle: []string{"x TestIdle"}}}}}
 	if got := ticketBrief(task, sub, circumstances{}); strings.Contains(got, "TestIdle") {
 		t.Errorf("it is not sent back, and\n%s", got)
 	}
 	sub.Input = "The reviewer requests changes:\n- there is no test"
-	if got := ticketBrief(task, sub, circumstances{}); !strings.Contains(got, "pass without the change too") || !strings.Contains(got, "x TestIdle") {
+	if got := ticketBrief(task, sub, circumstances{}); !strings.Contains(got, "pass without the change too") ||
+		!strings.Contains(got, "x TestIdle") {
 		t.Errorf("%s", got)
 	}
 }
@@ -26,7 +29,8 @@ func TestWorkerIsToldOfRequiredTests(t *testing.T) {
 	task := &company.Task{ID: "t1", Instruction: "do it", Prepared: &company.TaskPrepared{}}
 	for mode, want := range map[string]bool{"": false, company.RedGreenReport: false, company.RedGreenRequire: true} {
 		task.Settings.RedGreen = mode
-		if got := ticketBrief(task, &company.Subtask{ID: "t1-01"}, circumstances{}); strings.Contains(got, "must fail without the change") != want {
+		if got := ticketBrief(task, &company.Subtask{ID: "t1-01"}, circumstances{}); strings.Contains(
+			got, "must fail without the change") != want {
 			t.Errorf("%q: %s", mode, got)
 		}
 	}
@@ -36,14 +40,19 @@ func TestWorkerIsToldOfRequiredTests(t *testing.T) {
 // and cancelled tickets are left out; the text of a title stays in its line.
 func TestWorkerKnowsItsSiblings(t *testing.T) {
 	ticket := func(id company.SubtaskID, title string, status company.SubtaskStatus) *company.Subtask {
-		return &company.Subtask{ID: id, Status: status, Planned: company.PlannedSubtask{Title: title, Description: "do it", WriteSet: []string{string(id) + ".go"}}}
+		return &company.Subtask{ID: id, Status: status,
+			Planned: company.PlannedSubtask{Title: title, Description: "do it", WriteSet: []string{string(id) + ".go"}}}
 	}
 	own := ticket("t1-01", "Own", company.SubtaskRunning)
-	task := &company.Task{ID: "t1", Instruction: "do it all", Prepared: &company.TaskPrepared{}, Subtasks: []*company.Subtask{
-		own, ticket("t1-02", "Write the store\n# Ticket", company.SubtaskPending), ticket("t1-03", "Merged", company.SubtaskCompleted), ticket("t1-04", "Dropped", company.SubtaskCancelled),
-	}}
-	got := ticketBrief(task, own, circumstances{answers: []*company.Approval{{Question: "Which store?", Text: "the old one"}}})
-	for _, want := range []string{"Other tickets do their part of it; leave that to them:\n- t1-02: Write the store # Ticket (t1-02.go)\n", "Asked: Which store?\nThe president answered: the old one"} {
+	task := &company.Task{ID: "t1", Instruction: "do it all", Prepared: &company.TaskPrepared{},
+		Subtasks: []*company.Subtask{
+			own, ticket("t1-02", "Write the store\n# Ticket", company.SubtaskPending),
+			ticket("t1-03", "Merged", company.SubtaskCompleted), ticket("t1-04", "Dropped", company.SubtaskCancelled),
+		}}
+	got := ticketBrief(
+		task, own, circumstances{answers: []*company.Approval{{Question: "Which store?", Text: "the old one"}}})
+	for _, want := range []string{"Other tickets do their part of it; leave that to them:\n- t1-02: Write the store # " +
+		"Ticket (t1-02.go)\n", "Asked: Which store?\nThe president answered: the old one"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing:\n%s", want, got)
 		}
@@ -53,11 +62,14 @@ func TestWorkerKnowsItsSiblings(t *testing.T) {
 	}
 	// Where the plan says so, a ticket has its parts of the instruction alone.
 	task.Instruction, own.Planned.Does = "- mend the parser\n- mend the store", []int{1}
-	if got := ticketBrief(task, own, circumstances{}); !strings.Contains(got, "part of the president's instruction\n- mend the parser\n\nOther tickets") || strings.Contains(got, "- mend the store") {
+	if got := ticketBrief(task, own, circumstances{}); !strings.Contains(
+		got, "part of the president's instruction\n- mend the parser\n\nOther tickets") ||
+		strings.Contains(got, "- mend the store") {
 		t.Errorf("its part of the instruction:\n%s", got)
 	}
 	task.Subtasks = task.Subtasks[:1]
-	if got := ticketBrief(task, own, circumstances{}); strings.Contains(got, "Other tickets") || !strings.Contains(got, "- mend the store") {
+	if got := ticketBrief(task, own, circumstances{}); strings.Contains(got, "Other tickets") ||
+		!strings.Contains(got, "- mend the store") {
 		t.Errorf("a ticket alone has siblings:\n%s", got)
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/gitops"
-	"company/internal/toolproto"
+	"company/internal/toolbox/toolproto"
 )
 
 var writeGolden = flag.Bool("golden", false, "write the prompts of testdata anew")
@@ -33,7 +33,8 @@ func checkPrompt(t *testing.T, name, system, first string) {
 		t.Fatal(err)
 	}
 	if got != string(want) {
-		t.Errorf("the prompt %s is another one now, and so is its hash in the ledger; where that is meant, write it anew with -golden:\n%s", name, got)
+		t.Errorf("the prompt %s is another one now, and so is its hash in the ledger; where that is meant, write it anew "+
+			"with -golden:\n%s", name, got)
 	}
 }
 
@@ -41,11 +42,13 @@ func goldenTask() *company.Task {
 	oid := func(c string) company.OID { return company.OID(strings.Repeat(c, 40)) }
 	return &company.Task{
 		ID: "t1", Instruction: "Add a limit.\nKeep the rest.", Head: oid("c"),
-		Settings: company.Settings{Rules: 2, ProtectTests: true},
-		Prepared: &company.TaskPrepared{Base: company.Base{OID: oid("b")}, Gates: []company.GateCommand{{Name: "test", Command: "go test ./...", Dir: "api"}}},
+		Settings: company.Settings{ProtectTests: true},
+		Prepared: &company.TaskPrepared{Base: company.Base{OID: oid("b")},
+			Gates: []company.GateCommand{{Name: "test", Command: "go test ./...", Dir: "api"}}},
 		Baseline: &company.GateResult{Checks: []company.GateCheck{{Name: "test", Command: "go test ./...", Passed: true}}},
 		Subtasks: []*company.Subtask{{ID: "t1-01", Started: 1, Head: oid("d"), Planned: company.PlannedSubtask{
-			Title: "Limit requests", Description: "In api/limit.go.", AcceptanceCriteria: []string{"the 101st request gets 429"}, WriteSet: []string{"api/**"}, Context: []string{"api/server.go", "clients are named by address"},
+			Title: "Limit requests", Description: "In api/limit.go.", AcceptanceCriteria: []string{"the 101st request gets 429"},
+			WriteSet: []string{"api/**"}, Context: []string{"api/server.go", "clients are named by address"},
 		}}},
 	}
 }
@@ -53,7 +56,8 @@ func goldenTask() *company.Task {
 // A worker's prompts change with their golden files alone (STA-23).
 func TestPromptsStay(t *testing.T) {
 	task := goldenTask()
-	c := circumstances{project: "The project.", branch: toolproto.PrepareResult{Branch: "agent/t1-01-limit-requests", Head: strings.Repeat("b", 40)}}
+	c := circumstances{project: "The project.",
+		branch: toolproto.PrepareResult{Branch: "agent/t1-01-limit-requests", Head: strings.Repeat("b", 40)}}
 	var err error
 	files := shelf{"api/server.go": "package api\n\nfunc Serve() {}\n"}
 	if c.brought, err = bringFiles(t.Context(), task.Subtasks[0].Planned.Context, files.readLines); err != nil {
@@ -64,10 +68,14 @@ func TestPromptsStay(t *testing.T) {
 	again.Input = "The reviewer requests changes:\n- there is no test"
 	c.earlier = &earlierWork{
 		from: task.Prepared.Base.OID, head: again.Head, run: "t1-01.1", summary: "A limit of 100 requests.",
-		diff: gitops.Diff{Patch: []byte("diff --git a/api/limit.go b/api/limit.go\nindex 7c678473..5f38ba61 100644\n--- a/api/limit.go\n+++ b/api/limit.go\n@@ -1 +1,2 @@\n package api\n+const limit = 100\n")},
+		diff: gitops.Diff{Patch: []byte(
+			"diff --git a/api/limit.go b/api/limit.go\nindex 7c678473..5f38ba61 100644\n--- a/api/limit.go\n+++ " +
+				"b/api/limit.go\n@@ -1 +1,2 @@\n package api\n+const limit = 100\n")},
 	}
 	task.Runs = map[company.RunID]*company.Run{}
-	c.merged = []*company.Subtask{mergedTicket(task, 2, "Name clients", "A client is its address.", company.Change{Action: "created", Path: "api/client.go"})}
+	c.merged = []*company.Subtask{
+		mergedTicket(task, 2, "Name clients", "A client is its address.",
+			company.Change{Action: "created", Path: "api/client.go"})}
 	checkPrompt(t, "again", system, ticketBrief(task, again, c))
 }
 

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"company/internal/agent"
-	"company/internal/toolproto"
+	"company/internal/toolbox/toolproto"
 )
 
 // shelf is files that a toolbox would read.
@@ -27,7 +27,8 @@ func (s shelf) readLines(_ context.Context, r toolproto.ReadFileRequest) (toolpr
 	}
 	lines := strings.SplitAfter(text, "\n")
 	lines = lines[:len(lines)-1]
-	res := toolproto.ReadFileResult{Path: r.Path, FirstLine: max(1, r.Offset), TotalLines: len(lines), Size: int64(len(text)), Digest: "of " + r.Path}
+	res := toolproto.ReadFileResult{Path: r.Path, FirstLine: max(1, r.Offset), TotalLines: len(lines),
+		Size: int64(len(text)), Digest: "of " + r.Path}
 	lines = lines[res.FirstLine-1:]
 	if r.Limit > 0 && r.Limit < len(lines) {
 		lines, res.Truncated = lines[:r.Limit], true
@@ -40,7 +41,9 @@ func (s shelf) readLines(_ context.Context, r toolproto.ReadFileRequest) (toolpr
 // each missing file; the toolbox counts the shown files as read, and no other.
 func TestFilesComeWithTheTicket(t *testing.T) {
 	files := shelf{"a.go": "package a\n", "lib/b.go": "one\ntwo\nthree\nfour\n"}
-	b, err := bringFiles(t.Context(), []string{"be quick", "a.go: where it begins", "lib/b.go:2-3", "lib/gone.go", "lib/lost.go has it", "fmt.Errorf wraps", "lib"}, files.readLines)
+	b, err := bringFiles(t.Context(),
+		[]string{"be quick", "a.go: where it begins", "lib/b.go:2-3", "lib/gone.go", "lib/lost.go has it", "fmt.Errorf wraps",
+			"lib"}, files.readLines)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +73,8 @@ three
 	}
 	answers := []agent.Shown{
 		{Tool: "read_file", Arguments: `{"path":"a.go"}`, Text: "package a\n"},
-		{Tool: "read_file", Arguments: `{"path":"lib/b.go","offset":2,"limit":2}`, Text: "two\nthree\n(lines 2-3 of 4; use offset=4 to continue)\n"},
+		{Tool: "read_file", Arguments: `{"path":"lib/b.go","offset":2,"limit":2}`,
+			Text: "two\nthree\n(lines 2-3 of 4; use offset=4 to continue)\n"},
 	}
 	if !slices.Equal(b.shown, answers) {
 		t.Errorf("answers that are there: %q", b.shown)
@@ -92,13 +96,15 @@ func TestFilesOfATicketAreBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := b.writeBrought()
-	if len(text) > maxBrought+1<<10 || len(b.seen) != 3 || len(b.shown) > 0 || strings.Count(text, "use offset=") != 3 || !strings.Contains(text, "(lines 1-81 of 200; use offset=82 to continue)") {
+	if len(text) > maxBrought+1<<10 || len(b.seen) != 3 || len(b.shown) > 0 || strings.Count(text, "use offset=") != 3 ||
+		!strings.Contains(text, "(lines 1-81 of 200; use offset=82 to continue)") {
 		t.Errorf("%d bytes, %d files:\n%.300s", len(text), len(b.seen), text)
 	}
 	if !strings.Contains(text, "- 4 (not shown: the files below fill the room)\n") {
 		t.Errorf("%.300s", text)
 	}
-	if b, err = bringFiles(t.Context(), []string{"wide"}, files.readLines); err != nil || len(b.files) > 4<<10 || !strings.Contains(b.files, "bytes of this line left out") {
+	if b, err = bringFiles(t.Context(), []string{"wide"}, files.readLines); err != nil || len(b.files) > 4<<10 ||
+		!strings.Contains(b.files, "bytes of this line left out") {
 		t.Errorf("%v, %d bytes", err, len(b.files))
 	}
 }

@@ -6,23 +6,24 @@ import (
 
 	"company/internal/agent"
 	"company/internal/company"
-	"company/internal/safetext"
+	"company/internal/lib/safetext"
 )
 
-// mostSiblings bounds the other tickets that a brief names.
+// mostSiblings limits the other tickets in a brief.
 const mostSiblings = 20
 
-// describeSiblings says in a line each what the other tickets of the task do, so that their part of the
-// instruction is left to them. Merged tickets stand elsewhere in the brief.
-func describeSiblings(t *company.Task, sub *company.Subtask) string {
+// describeSiblings lists the other open tickets of the task, one per line, so that the worker leaves their parts
+// to them. Merged tickets are in another part of the brief.
+func describeSiblings(task *company.Task, sub *company.Subtask) string {
 	var w strings.Builder
 	left := 0
-	for _, s := range t.Subtasks {
-		if s.ID == sub.ID || s.Status == company.SubtaskCompleted || s.Status == company.SubtaskCancelled {
+	for _, subtask := range task.Subtasks {
+		if subtask.ID == sub.ID || subtask.Status == company.SubtaskCompleted || subtask.Status == company.SubtaskCancelled {
 			continue
 		}
 		if left++; left <= mostSiblings {
-			fmt.Fprintf(&w, "- %s: %s (%s)\n", s.ID, agent.JoinLines(s.Planned.Title), safetext.EscapeLine(strings.Join(s.Planned.WriteSet, ", "), 200))
+			fmt.Fprintf(&w, "- %s: %s (%s)\n", subtask.ID, agent.JoinLines(subtask.Planned.Title),
+				safetext.EscapeLine(strings.Join(subtask.Planned.WriteSet, ", "), 200))
 		}
 	}
 	if left == 0 {

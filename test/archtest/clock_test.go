@@ -14,7 +14,12 @@ import (
 // timed are the rooms that decide by the time, or show it to people. Their time
 // is the office's (package clock): the wall clock is set, by people and by time
 // servers.
-var timed = []string{"orchestrator", "ledger", "api", "app", "upkeep", "projection", "client", "console", "entrance", "attend", "detach", "cli", "cli/command", "cli/agents", "cli/image", "cli/inspect", "cli/pr", "cli/project", "cli/serve", "cli/setup", "cli/task", "manager", "worker", "dispatch", "reviewer", "merger", "gates", "agent", "agenttools", "depaccess", "sandbox", "session", "budget", "office", "intake", "delivery", "diagnose"}
+var timed = []string{"engine/orchestrator", "ledger", "api", "app", "upkeep", "upkeep/projection", "api/client",
+	"surface/terminalio", "surface/officeaccess", "surface/foreground", "surface/background", "surface/cli",
+	"surface/cli/command", "surface/cli/agents", "surface/cli/image", "surface/cli/inspect", "surface/cli/pr",
+	"surface/cli/project", "surface/cli/serve", "surface/cli/setup", "surface/cli/task", "manager", "worker",
+	"engine/dispatch", "reviewer", "merger", "gates", "agent", "agentrun/agenttools", "agentrun/depaccess",
+	"agentrun/sandbox", "agentrun", "agent/budget", "office", "prepare", "delivery", "surface/diagnose"}
 
 // looks are the files of those rooms that look at a clock of this process all the
 // same: how often they name time.Now, time.Since and time.Until, and why that is
@@ -26,33 +31,35 @@ var looks = map[string]struct {
 }{
 	// Measured here, from a time with a monotonic reading.
 	"internal/agent/calls.go":         {2, "measures a tool"},
-	"internal/agent/run.go":           {2, "measures a model's answer"},
-	"internal/session/stopwatch.go":   {3, "measures a run's own work"},
+	"internal/agent/modelcall.go":     {2, "measures a model's answer"},
+	"internal/agentrun/stopwatch.go":  {3, "measures a run's own work"},
 	"internal/api/boundedlistener.go": {2, "how long a connection takes nothing: the kernel's deadline"},
-	"internal/entrance/office.go":     {3, "waits for the holder of the office, and says what the wall clock says"},
-	"internal/client/connect.go":      {1, "an office that is not there has no time"},
-	"internal/cli/image/image.go":     {3, "measures a build"},
-	"internal/orchestrator/commit.go": {4, "measures an append, and waits for a part of that"},
-	"internal/gates/canary.go":        {2, "measures a gate"},
-	"internal/gates/container.go":     {2, "measures a gate"},
-	"internal/gates/redgreenbase.go":  {3, "bounds the runs of a gate"},
-	"internal/api/client.go":          {3, "what has passed since an answer; before one there is only the wall clock"},
+	"internal/surface/officeaccess/office.go": {3,
+		"waits for the holder of the office, and says what the wall clock says"},
+	"internal/api/client/connect.go":         {1, "an office that is not there has no time"},
+	"internal/surface/cli/image/image.go":    {3, "measures a build"},
+	"internal/engine/orchestrator/commit.go": {4, "measures an append, and waits for a part of that"},
+	"internal/gates/canary.go":               {2, "measures a gate"},
+	"internal/gates/container.go":            {2, "measures a gate"},
+	"internal/gates/redgreenbase.go":         {3, "bounds the runs of a gate"},
+	"internal/api/client.go": {3,
+		"what has passed since an answer; before one there is only the wall clock"},
 
 	// The default of a package that was given no clock.
-	"internal/agent/driver.go":    {1, "the default"},
-	"internal/session/service.go": {1, "the default"},
-	"internal/ledger/ledger.go":   {1, "the default"},
+	"internal/agent/driver.go":     {1, "the default"},
+	"internal/agentrun/service.go": {1, "the default"},
+	"internal/ledger/ledger.go":    {1, "the default"},
 
 	// Of the wall clock, for people and for what else is on this machine.
-	"internal/depaccess/fetched.go": {1, "the time of a line in a log"},
-	"internal/detach/detach.go":     {1, "the name of a log"},
-	"internal/app/busrepair.go":     {1, "the name of a folder"},
-	"internal/upkeep/leftovers.go":  {1, "the age of a blob"},
-	"internal/upkeep/retention.go":  {1, "the age of a file"},
-	"internal/cli/setup/orphans.go": {1, "the age of a container, which Docker tells"},
-	"internal/console/print.go":     {1, "a note of this process, which may have no office"},
-	"internal/office/identity.go":   {1, "when the office was made"},
-	"internal/office/lock.go":       {1, "when a process took the lock"},
+	"internal/agentrun/depaccess/fetched.go": {1, "the time of a line in a log"},
+	"internal/surface/background/detach.go":  {1, "the name of a log"},
+	"internal/app/busrepair.go":              {1, "the name of a folder"},
+	"internal/upkeep/leftovers.go":           {1, "the age of a blob"},
+	"internal/upkeep/retention.go":           {1, "the age of a file"},
+	"internal/surface/cli/setup/orphans.go":  {1, "the age of a container, which Docker tells"},
+	"internal/surface/terminalio/print.go":   {1, "a note of this process, which may have no office"},
+	"internal/office/identity.go":            {1, "when the office was made"},
+	"internal/office/lock.go":                {1, "when a process took the lock"},
 }
 
 func TestOfficesLiveByTheirOwnTime(t *testing.T) {
@@ -82,7 +89,8 @@ func TestOfficesLiveByTheirOwnTime(t *testing.T) {
 	}
 	for _, file := range slices.Sorted(maps.Keys(found)) {
 		if n := found[file]; n != looks[file].times {
-			t.Errorf("%s looks at a clock of this process %d times, %d are known: what is decided or shown by the time is of the office's time (clock.Clock)", file, n, looks[file].times)
+			t.Errorf("%s looks at a clock of this process %d times, %d are known: what is decided or shown by the time is of "+
+				"the office's time (clock.Clock)", file, n, looks[file].times)
 		}
 	}
 	for file, l := range looks {
@@ -130,7 +138,8 @@ func clockLooks(file *ast.File) (n int) {
 		if !ok {
 			return true
 		}
-		if id, ok := sel.X.(*ast.Ident); ok && id.Name == name && slices.Contains([]string{"Now", "Since", "Until"}, sel.Sel.Name) {
+		if id, ok := sel.X.(*ast.Ident); ok && id.Name == name &&
+			slices.Contains([]string{"Now", "Since", "Until"}, sel.Sel.Name) {
 			n++
 		}
 		return true

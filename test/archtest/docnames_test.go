@@ -27,7 +27,8 @@ func TestDocsNameWhatTheyDocument(t *testing.T) {
 			}
 		}
 	}
-	for text, want := range map[string]bool{"Run runs.": true, "A Run is one.": true, "Run's name.": true, "run runs.": false, "Execute runs.": false} {
+	for text, want := range map[string]bool{"Run runs.": true, "A Run is one.": true, "Run's name.": true,
+		"run runs.": false, "Execute runs.": false} {
 		if beginsWith(text, "Run") != want {
 			t.Errorf("%q: not %v", text, want)
 		}

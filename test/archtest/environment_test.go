@@ -11,23 +11,23 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/config"
+	"company/internal/office/config"
 )
 
 // environmentReaders are the files in which the program takes its environment; each
 // other one is given what it needs. The number is of the places in it.
 var environmentReaders = map[string]int{
-	"internal/cli/root.go":                2, // the environment of every command
-	"internal/diagnose/packages.go":       1, // where the list of trusted files is
-	"internal/depproxy/clientsettings.go": 2, // settings of npm, pip, cargo and go, and those programs
-	"internal/gitops/source.go":           1, // who runs sudo
-	"internal/image/base.go":              3, // proxies and certificates of mmdebstrap, and of apt
-	"internal/image/hostfetch.go":         1, // the same of the go command
-	"internal/image/hosttree.go":          1, // programs that say where a toolchain lies
-	"internal/startup/startup.go":         2, // the pace of the runtime, before main
-	"internal/toolserver/gate.go":         1, // in a container: what the gate was given
-	"internal/toolserver/server.go":       1, // in a container
-	"cmd/toolbox/main.go":                 1, // in a container
+	"internal/surface/cli/root.go":                  2, // the environment of every command
+	"internal/surface/diagnose/packages.go":         1, // where the list of trusted files is
+	"internal/ecosystem/depproxy/clientsettings.go": 2, // settings of npm, pip, cargo and go, and those programs
+	"internal/gitops/source.go":                     1, // who runs sudo
+	"internal/container/image/base.go":              3, // proxies and certificates of mmdebstrap, and of apt
+	"internal/container/image/hostfetch.go":         1, // the same of the go command
+	"internal/container/image/hosttree.go":          1, // programs that say where a toolchain lies
+	"internal/app/startup/startup.go":               2, // the pace of the runtime, before main
+	"internal/toolbox/toolserver/gate.go":           1, // in a container: what the gate was given
+	"internal/toolbox/toolserver/server.go":         1, // in a container
+	"cmd/toolbox/main.go":                           1, // in a container
 }
 
 // variableRE is what a variable of the environment is called.
@@ -35,13 +35,14 @@ var variableRE = regexp.MustCompile(`^([A-Z][A-Z0-9]*_)*[A-Z][A-Z0-9]+$|^npm_con
 
 // ofContainers are the variables that the toolbox and the programs in containers get
 // from us: they are no setting.
-var ofContainers = regexp.MustCompile(`^internal/(toolserver|toolproto|sandbox|container|gates|service|agenttools)/`)
+var ofContainers = regexp.MustCompile(
+	`^internal/(toolbox/toolserver|toolbox/toolproto|agentrun/sandbox|container|gates|agentrun/agenttools)/`)
 
 // measures are the benches, which start this program and others with what they find.
-var measures = regexp.MustCompile(`^internal/bench/`)
+var measures = regexp.MustCompile(`^(internal|tools)/bench/`)
 
 // notShipped are packages that no program of a release contains.
-var notShipped = regexp.MustCompile(`^company/(test/|cmd/handbook|internal/handbook|internal/hosttest)`)
+var notShipped = regexp.MustCompile(`^company/(test/|tools/handbook|internal/lib/hosttest)`)
 
 // TestEnvironmentIsListed holds the code to config.Variables: a variable that is
 // read is listed, and the environment is taken in few places.
@@ -68,14 +69,15 @@ func TestEnvironmentIsListed(t *testing.T) {
 			ast.Inspect(tree, func(n ast.Node) bool {
 				switch n := n.(type) {
 				case *ast.SelectorExpr:
-					if x, ok := n.X.(*ast.Ident); ok && x.Name == "os" && slices.Contains([]string{"Getenv", "LookupEnv", "Environ", "ExpandEnv"}, n.Sel.Name) {
+					if x, ok := n.X.(*ast.Ident); ok && x.Name == "os" &&
+						slices.Contains([]string{"Getenv", "LookupEnv", "Environ", "ExpandEnv"}, n.Sel.Name) {
 						found[rel]++
 					}
 				case *ast.CallExpr:
 					for _, name := range askedVariables(n) {
 						asked++
 						if !listed(name) && !ofContainers.MatchString(rel) {
-							t.Errorf("%s reads %s, which internal/config/variable.go does not list", rel, name)
+							t.Errorf("%s reads %s, which internal/office/config/variable.go does not list", rel, name)
 						}
 					}
 				}
@@ -85,7 +87,8 @@ func TestEnvironmentIsListed(t *testing.T) {
 	}
 	for file, n := range found {
 		if environmentReaders[file] != n && !measures.MatchString(file) {
-			t.Errorf("%s takes the environment in %d places, and %d are known here: let the caller hand it in", file, n, environmentReaders[file])
+			t.Errorf("%s takes the environment in %d places, and %d are known here: let the caller hand it in", file, n,
+				environmentReaders[file])
 		}
 	}
 	if asked < 20 {

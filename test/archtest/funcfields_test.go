@@ -164,7 +164,9 @@ func foreignFunctionFields(files []sourceFile) []string {
 				})
 				for _, name := range field.Names {
 					if name.IsExported() && carried != nil {
-						out = append(out, fmt.Sprintf("%s: %s.%s is a function of %s: name the seam by an interface", f.set.Position(name.Pos()), s.Name.Name, name.Name, strings.Join(carried, ", ")))
+						out = append(
+							out, fmt.Sprintf("%s: %s.%s is a function of %s: name the seam by an interface", f.set.Position(name.Pos()),
+								s.Name.Name, name.Name, strings.Join(carried, ", ")))
 					}
 				}
 			}

@@ -12,15 +12,15 @@ import (
 // personsGit are the files that run the git of the person at the terminal, and why. All
 // other git processes are gitexec's (decision 0068).
 var personsGit = map[string]string{
-	"internal/app/persongit.go":   "pr checkout and pr merge act as the person",
-	"internal/diagnose/checks.go": "doctor asks for the version of the git on the person's PATH",
+	"internal/app/persongit.go":           "pr checkout and pr merge act as the person",
+	"internal/surface/diagnose/checks.go": "doctor asks for the version of the git on the person's PATH",
 }
 
 func TestGitRunsThroughGitexec(t *testing.T) {
 	dir, seen := root(t), map[string]bool{}
 	for _, p := range packages(t) {
 		name := strings.TrimPrefix(p.ImportPath, "company/")
-		if strings.HasPrefix(name, "test/") || isForTests(name) || name == "internal/gitexec" {
+		if strings.HasPrefix(name, "test/") || isForTests(name) || name == "internal/gitops/gitexec" {
 			continue
 		}
 		for _, f := range p.GoFiles {

@@ -11,19 +11,20 @@ import (
 
 // effectRooms are the rooms that carry out effects. A panic in one
 // of their goroutines ends the whole process, since no caller can recover it.
-var effectRooms = []string{"agent", "agenttools", "depaccess", "sandbox", "session", "gates", "image", "manager", "merger", "orchestrator", "dispatch", "reviewer", "worker"}
+var effectRooms = []string{"agent", "agentrun/agenttools", "agentrun/depaccess", "agentrun/sandbox", "agentrun",
+	"gates", "container/image", "manager", "merger", "engine/orchestrator", "engine/dispatch", "reviewer", "worker"}
 
 // plain are the goroutines of those rooms that do nothing of their own: they
 // copy, wait, or serve with a server that recovers by itself.
 var plain = map[string]int{
-	"internal/sandbox/sandbox.go":        1, // serves the gateway
-	"internal/sandbox/warmpool.go":       1, // waits, and ends a box under a guard
-	"internal/image/installjob.go":       1, // serves registries
-	"internal/image/hostfetch.go":        1, // serves registries
-	"internal/image/tarball.go":          1, // removes a build container, which is guarded where it is made
-	"internal/agent/calls.go":            1, // a tool's call, which is guarded where it is made
-	"internal/orchestrator/commit.go":    1, // the committer: decisions and what applies them are guarded inside
-	"internal/orchestrator/reconcile.go": 2, // carries an effect out, saves a snapshot: both are guarded inside
+	"internal/agentrun/sandbox/sandbox.go":      1, // serves the gateway
+	"internal/agentrun/sandbox/warmpool.go":     1, // waits, and ends a box under a guard
+	"internal/container/image/installjob.go":    1, // serves registries
+	"internal/container/image/hostfetch.go":     1, // serves registries
+	"internal/container/image/tarball.go":       1, // removes a build container, which is guarded where it is made
+	"internal/agent/calls.go":                   1, // a tool's call, which is guarded where it is made
+	"internal/engine/orchestrator/commit.go":    1, // the committer: decisions and what applies them are guarded inside
+	"internal/engine/orchestrator/reconcile.go": 2, // carries an effect out, saves a snapshot: both are guarded inside
 }
 
 // TestGoroutinesOfEffectsAreGuarded: a goroutine that carries out a part of an
@@ -67,7 +68,8 @@ func TestUnguardedGoroutinesAreFound(t *testing.T) {
 		"go func() { _ = company.Guard(\"work\", work) }()":                            0,
 		"wg.Go(func() { if err := company.Guard(\"x\", work); err != nil { log() } })": 0,
 	} {
-		file, err := parser.ParseFile(token.NewFileSet(), "x.go", "package x\nfunc f() { "+text+" }", parser.SkipObjectResolution)
+		file, err := parser.ParseFile(
+			token.NewFileSet(), "x.go", "package x\nfunc f() { "+text+" }", parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
 		}

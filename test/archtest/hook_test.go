@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 )
 
 // TestPreCommitHook: the hook refuses a commit that is not formatted, that vet
@@ -18,7 +18,8 @@ func TestPreCommitHook(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const good = "package x\n\nimport \"testing\"\n\nfunc TestX(t *testing.T) {\n\tif !testing.Short() {\n\t\tt.Error(\"long\")\n\t}\n}\n"
+	const good = "package x\n\nimport \"testing\"\n\nfunc TestX(t *testing.T) {\n\tif !testing.Short() " +
+		"{\n\t\tt.Error(\"long\")\n\t}\n}\n"
 	for name, c := range map[string]struct {
 		file, text string
 		passes     bool
@@ -36,7 +37,8 @@ func TestPreCommitHook(t *testing.T) {
 			git := func(args ...string) (string, error) {
 				cmd := exec.Command("git", args...)
 				cmd.Dir = dir
-				cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
+				cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b",
+					"GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b")
 				out, err := cmd.CombinedOutput()
 				return string(out), err
 			}
@@ -48,7 +50,8 @@ func TestPreCommitHook(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			for _, args := range [][]string{{"init", "-q"}, {"config", "core.hooksPath", filepath.Join(root, "scripts/hooks")}, {"add", "-A"}} {
+			for _, args := range [][]string{{"init", "-q"}, {"config", "core.hooksPath", filepath.Join(root, "scripts/hooks")},
+				{"add", "-A"}} {
 				if out, err := git(args...); err != nil {
 					t.Fatalf("%v: %v\n%s", args, err, out)
 				}

@@ -14,9 +14,9 @@ import (
 // hostShells are the files that give a text of the operator's own to a shell of the host, as git
 // does with the same texts.
 var hostShells = map[string]string{
-	"company/internal/screen/pager.go":   "$PAGER",
-	"company/internal/console/editor.go": "$EDITOR, $VISUAL",
-	"company/internal/gitlogin/ssh.go":   "core.sshCommand",
+	"company/internal/present/termtext/pager.go":    "$PAGER",
+	"company/internal/surface/terminalio/editor.go": "$EDITOR, $VISUAL",
+	"company/internal/gitops/gitlogin/ssh.go":       "core.sshCommand",
 }
 
 // The host starts programs by their arguments (PRC-4): a text that a shell reads is a place
@@ -69,7 +69,8 @@ func findShellStarts(tree *ast.File) map[token.Pos]bool {
 				return true
 			}
 			word, err := strconv.Unquote(lit.Value)
-			if err == nil && (word == "-c" || slices.Contains([]string{"sh", "bash", "dash", "zsh", "ksh"}, word[strings.LastIndex(word, "/")+1:])) {
+			if err == nil && (word == "-c" ||
+				slices.Contains([]string{"sh", "bash", "dash", "zsh", "ksh"}, word[strings.LastIndex(word, "/")+1:])) {
 				found[call.Pos()] = true
 			}
 			return true

@@ -11,139 +11,137 @@ import (
 // nearest one above it that is, as bus/nats to bus. One package to a line, so
 // that two changes seldom meet.
 var layers = strings.Split(strings.TrimSpace(`
-safetext
-page
-patch
-shell
-retry
-secret
-hosttest
-lazyregexp
-startup
-glob
-jcs
-gitexec
+lib/safetext
+api/page
+gitops/patch
+lib/shellquote
+lib/retry
+lib/secret
+lib/hosttest
+lib/lazyregexp
+app/startup
+company/glob
+company/jcs
+gitops/gitexec
 
-boundedparse
-screen
+lib/boundedparse
+present/termtext
 
 company
 
-health
+lib/healthcheck
 
-company/history
-attachment
-testreport
-view
-feed
-reshape
-folder
-commitstyle
-leak
-clock
-mux
-gitindex
-gitlogin
-dockerapi
+company/historytest
+office/attachment
+ecosystem/testreport
+present/view
+present/feed
+present/jqtemplate
+lib/safedir
+gitops/commitstyle
+delivery/secretscan
+lib/clock
+toolbox/mux
+gitops/gitindex
+gitops/gitlogin
+container/dockerapi
 
 ecosystem
 
 ecosystem/catalog
-cifile
-dockerfile
+ecosystem/ciconfig
+container/dockerfile
 
-proposal
-notify
-marks
+ecosystem/checkfinder
+upkeep/notify
+ledger/marks
 
 bus
 ledger
-config
+office/config
 office
-depproxy
-toolproto
+ecosystem/depproxy
+toolbox/toolproto
 container
 
-service
+container/service
+toolbox/serverprogram
 
-gateway
-image
+agentrun/gateway
+container/image
 gitops
 forge
 adapters
-budget
-runfiles
-prbody
-toolserver
+agent/budget
+agentrun/runfiles
+delivery/prbody
+toolbox/toolserver
 
 gates
 agent
-depaccess
+agentrun/depaccess
 
-agenttools
+agentrun/agenttools
 
-sandbox
+agentrun/sandbox
 
-session
+agentrun
 
-repomap
+manager/repomap
 
-intake
+prepare
 manager
 worker
 reviewer
 merger
 delivery
 
-dispatch
-orchestrator
-replay
+engine/dispatch
+engine/orchestrator
+engine/replay
 
-projection
+upkeep/projection
 upkeep
 api
 
-bench
 app
 
-client
+api/client
 
-diagnose
-console
-mcpserver
-tui
+surface/diagnose
+surface/terminalio
+surface/mcpserver
+surface/tui
 
-entrance
+surface/officeaccess
 
-attend
-bench/work
-desk
-detach
+surface/foreground
+bench
+app/hostops
+surface/background
 
-cli/command
+surface/cli/command
 
-cli/agents
-cli/image
-cli/inspect
-cli/pr
-cli/project
-cli/serve
-cli/setup
-cli/task
+surface/cli/agents
+surface/cli/image
+surface/cli/inspect
+surface/cli/pr
+surface/cli/project
+surface/cli/serve
+surface/cli/setup
+surface/cli/task
 
-cli
-
-handbook
+surface/cli
 `), "\n")
 
 // beside are the imports within a layer that the plan allows.
 var beside = map[string][]string{
-	"ledger":  {"bus"},
-	"office":  {"config"}, // where its readable files lie
-	"gateway": {"gitops", "adapters", "budget"},
-	"budget":  {"adapters"}, // a price is of a model, and the meter wraps one
-	"prbody":  {"runfiles"},
-	"api":     {"upkeep"}, // an answer is the report of a cleanup
+	"ledger":           {"bus"},
+	"office":           {"office/config"}, // where its readable files lie
+	"agentrun/gateway": {"gitops", "adapters", "agent/budget"},
+	"agent/budget":     {"adapters"}, // a price is of a model, and the meter wraps one
+	"delivery/prbody":  {"agentrun/runfiles"},
+	"api":              {"upkeep"}, // an answer is the report of a cleanup
 }
 
 // layerOf is the name in layers that a package goes by, and how far up it lies.

@@ -14,8 +14,8 @@ import (
 // (decision 0112).
 var mergeCallers = map[string][]string{
 	"MergePull":    {"company/internal/app"},
-	"PrepareMerge": {"company/internal/cli/pr"},
-	"PersonGit":    {"company/internal/app", "company/internal/cli/pr"},
+	"PrepareMerge": {"company/internal/surface/cli/pr"},
+	"PersonGit":    {"company/internal/app", "company/internal/surface/cli/pr"},
 }
 
 // The company never moves a base branch by itself: only a person's command does.

@@ -28,7 +28,8 @@ func TestDeferredCleanUpKeepsItsValue(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (d.Name() == ".git" || d.Name() == "testdata" || d.Name() == "fixtures" || d.Name() == "node_modules") {
+		if d.IsDir() && (d.Name() == ".git" || d.Name() == "testdata" || d.Name() == "fixtures" ||
+			d.Name() == "node_modules") {
 			return filepath.SkipDir
 		}
 		if !strings.HasSuffix(path, ".go") {
@@ -131,7 +132,8 @@ func lostResults(t *testing.T, name, text string) []string {
 		}
 		for result, at := range niled(typ.Results, body) {
 			if deferredUse(body, result) {
-				out = append(out, fmt.Sprintf("%s: the result %s is set to nil before the deferred function that cleans it up; keep the value in a variable of its own", set.Position(at), result))
+				out = append(out, fmt.Sprintf("%s: the result %s is set to nil before the deferred function that cleans it up; "+
+					"keep the value in a variable of its own", set.Position(at), result))
 			}
 		}
 		return true

@@ -17,11 +17,12 @@ import (
 // their own: a text that nests deeply enough ends the process, and no recover helps. The names
 // are the functions that parse, or the packages as a whole where there are none.
 var recursiveParsers = map[string][]string{
-	"mvdan.cc/sh/v3/syntax":                               {"NewParser"},
-	"mvdan.cc/sh/v3/shell":                                nil,
-	"mvdan.cc/sh/v3/expand":                               nil,
-	"mvdan.cc/sh/v3/interp":                               nil,
-	"github.com/goccy/go-yaml":                            {"Unmarshal", "UnmarshalContext", "UnmarshalWithOptions", "NewDecoder", "NodeToValue", "YAMLToJSON", "JSONToYAML", "PathString"},
+	"mvdan.cc/sh/v3/syntax": {"NewParser"},
+	"mvdan.cc/sh/v3/shell":  nil,
+	"mvdan.cc/sh/v3/expand": nil,
+	"mvdan.cc/sh/v3/interp": nil,
+	"github.com/goccy/go-yaml": {"Unmarshal", "UnmarshalContext", "UnmarshalWithOptions",
+		"NewDecoder", "NodeToValue", "YAMLToJSON", "JSONToYAML", "PathString"},
 	"github.com/goccy/go-yaml/parser":                     nil,
 	"github.com/goccy/go-yaml/lexer":                      nil,
 	"github.com/goccy/go-yaml/scanner":                    nil,
@@ -46,14 +47,15 @@ var judgedParsers = map[string]string{
 	"html":                           "escapes alone",
 	"github.com/goccy/go-yaml/ast":   "trees that boundedparse has made",
 	"github.com/goccy/go-yaml/token": "tokens that boundedparse has read",
-	"github.com/google/jsonschema-go/jsonschema":                "schemas of our own",
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc":            "messages of the president's own client, by encoding/json",
-	"github.com/invopop/jsonschema":                             "types of our own",
+	"github.com/google/jsonschema-go/jsonschema": "schemas of our own",
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc": "messages of the president's own client, by " +
+		"encoding/json",
 	"github.com/moby/buildkit/frontend/dockerfile/instructions": "lines that boundedparse has read",
 }
 
 // parserName matches packages that parse a language, by their names.
-var parserName = regexp.MustCompile(`(?i)yaml|toml|xml|json|html|markdown|goldmark|blackfriday|hcl|/ini|/csv|/gob|asn1|pars|lex|syntax|scan|template|jq|cel-go|expr|query|modfile|dockerfile|constraint|graphql|protobuf`)
+var parserName = regexp.MustCompile(
+	`(?i)yaml|toml|xml|json|html|markdown|goldmark|blackfriday|hcl|/ini|/csv|/gob|asn1|pars|lex|syntax|scan|template|jq|cel-go|expr|query|modfile|dockerfile|constraint|graphql|protobuf`)
 
 // TestParsersAreJudged refuses a parser that is on neither list.
 func TestParsersAreJudged(t *testing.T) {
@@ -77,10 +79,10 @@ func TestParsersAreJudged(t *testing.T) {
 	}
 }
 
-// TestRecursiveParsersAreBounded holds all calls of such parsers to internal/boundedparse, which
+// TestRecursiveParsersAreBounded holds all calls of such parsers to internal/lib/boundedparse, which
 // checks the text first.
 func TestRecursiveParsersAreBounded(t *testing.T) {
-	const room = "company/internal/boundedparse"
+	const room = "company/internal/lib/boundedparse"
 	inside := 0
 	for _, p := range packages(t) {
 		if !strings.HasPrefix(p.ImportPath, "company/internal/") && !strings.HasPrefix(p.ImportPath, "company/cmd/") {

@@ -13,15 +13,18 @@ import (
 )
 
 // byPath are the functions that reach a file by its path, and follow what links
-// are in it. The methods of folder.Folder, which have the same names, do not.
+// are in it. The methods of safedir.Folder, which have the same names, do not.
 var byPath = map[string]*regexp.Regexp{
-	"os": regexp.MustCompile(`^(Open|OpenFile|OpenRoot|OpenInRoot|Create|CreateTemp|ReadFile|WriteFile|ReadDir|DirFS|CopyFS|Mkdir|MkdirAll|MkdirTemp|` +
-		`Remove|RemoveAll|Rename|Link|Symlink|Readlink|Stat|Lstat|Truncate|Chmod|Chown|Lchown|Chtimes)$`),
+	"os": regexp.MustCompile(
+		`^(Open|OpenFile|OpenRoot|OpenInRoot|Create|CreateTemp|ReadFile|WriteFile|ReadDir|DirFS|CopyFS|Mkdir|MkdirAll|MkdirTemp|` +
+			`Remove|RemoveAll|Rename|Link|Symlink|Readlink|Stat|Lstat|Truncate|Chmod|Chown|Lchown|Chtimes)$`),
 	"path/filepath":                 regexp.MustCompile(`^(Walk|WalkDir|Glob|EvalSymlinks)$`),
 	"io/ioutil":                     regexp.MustCompile(`.`),
 	"github.com/google/renameio/v2": regexp.MustCompile(`^(WriteFile|NewPendingFile|TempFile|Symlink)$`),
-	"syscall":                       regexp.MustCompile(`^(Open|Openat|Creat|Mkdir|Rename|Link|Symlink|Unlink|Rmdir|Truncate|Chmod|Stat|Lstat|Mkfifo|Mknod)$`),
-	"golang.org/x/sys/unix":         regexp.MustCompile(`^(Open|Openat|Openat2|Creat|Mkdir|Mkdirat|Rename|Renameat|Link|Linkat|Symlink|Unlink|Unlinkat|Rmdir|Truncate|Chmod|Stat|Lstat|Mkfifo|Mknod)$`),
+	"syscall": regexp.MustCompile(
+		`^(Open|Openat|Creat|Mkdir|Rename|Link|Symlink|Unlink|Rmdir|Truncate|Chmod|Stat|Lstat|Mkfifo|Mknod)$`),
+	"golang.org/x/sys/unix": regexp.MustCompile(
+		`^(Open|Openat|Openat2|Creat|Mkdir|Mkdirat|Rename|Renameat|Link|Linkat|Symlink|Unlink|Unlinkat|Rmdir|Truncate|Chmod|Stat|Lstat|Mkfifo|Mknod)$`),
 }
 
 // exemption is a file, or a folder of files, that reaches something by path
@@ -31,76 +34,97 @@ type exemption struct{ where, calls, why string }
 
 // elsewhere are all of them. Nothing else may.
 var elsewhere = []exemption{
-	{"internal/folder/folder.go", "os.Lstat os.MkdirAll os.OpenRoot unix.Renameat", "opens the folder itself, and looks whether its path still leads there"},
+	{"internal/lib/safedir/folder.go", "os.Lstat os.MkdirAll os.OpenRoot unix.Renameat",
+		"opens the folder itself, and looks whether its path still leads there"},
 
-	{"internal/folder/marker.go", "os.OpenRoot", "looks at the .git of a folder"},
-	{"internal/folder/syncdisk_linux.go", "os.Open", "opens a folder to sync its disk, and reads nothing of it"},
-	{"internal/folder/spelling.go", "os.Lstat os.ReadDir", "looks how a folder spells a name"},
+	{"internal/lib/safedir/marker.go", "os.OpenRoot", "looks at the .git of a folder"},
+	{"internal/lib/safedir/syncdisk_linux.go", "os.Open", "opens a folder to sync its disk, and reads nothing of it"},
+	{"internal/lib/safedir/spelling.go", "os.Lstat os.ReadDir", "looks how a folder spells a name"},
 
 	// Before there is an office, and around it.
-	{"internal/office/paths.go", "filepath.EvalSymlinks os.Lstat os.Stat", "looks for an office at and above a folder of the operator's"},
-	{"internal/office/foreignstate.go", "os.Lstat", "looks, without following links, whether the folders are the office's own; what is then opened is held"},
-	{"internal/config/load.go", "os.OpenFile", "reads config files of the operator's and of checkouts"},
-	{"internal/config/validate.go", "os.Stat", "looks at key files that the config names"},
-	{"internal/gitindex/gitindex.go", "os.Lstat os.Stat", "looks for a .git at and above a folder, and whether two names are one file"},
-	{"internal/gitindex/stamp.go", "os.Lstat", "looks for the index of the repository around a folder"},
-	{"internal/office/gitexclude.go", "filepath.EvalSymlinks os.MkdirAll os.ReadFile os.Stat renameio.WriteFile", "writes .git/info/exclude of the checkout, which git itself makes"},
-	{"internal/config/trust.go", "os.MkdirAll os.OpenFile", "keeps the operator's list of what is trusted, in their home"},
-	{"internal/config/checkouttrust.go", "filepath.EvalSymlinks", "names checkouts by their real folder"},
-	{"internal/office/socket.go", "os.Chmod os.Lstat os.Mkdir os.Remove", "keeps the socket, in a folder of /tmp or of the session that is the operator's alone"},
+	{"internal/office/paths.go", "filepath.EvalSymlinks os.Lstat os.Stat",
+		"looks for an office at and above a folder of the operator's"},
+	{"internal/office/foreignstate.go", "os.Lstat",
+		"looks, without following links, whether the folders are the office's own; what is then opened is held"},
+	{"internal/office/config/load.go", "os.OpenFile", "reads config files of the operator's and of checkouts"},
+	{"internal/office/config/validate.go", "os.Stat", "looks at key files that the config names"},
+	{"internal/gitops/gitindex/gitindex.go", "os.Lstat os.Stat",
+		"looks for a .git at and above a folder, and whether two names are one file"},
+	{"internal/gitops/gitindex/stamp.go", "os.Lstat", "looks for the index of the repository around a folder"},
+	{"internal/office/gitexclude.go", "filepath.EvalSymlinks os.MkdirAll os.ReadFile os.Stat renameio.WriteFile",
+		"writes .git/info/exclude of the checkout, which git itself makes"},
+	{"internal/office/config/trust.go", "os.MkdirAll os.OpenFile",
+		"keeps the operator's list of what is trusted, in their home"},
+	{"internal/office/config/checkouttrust.go", "filepath.EvalSymlinks", "names checkouts by their real folder"},
+	{"internal/office/socket.go", "os.Chmod os.Lstat os.Mkdir os.Remove",
+		"keeps the socket, in a folder of /tmp or of the session that is the operator's alone"},
 	{"internal/office/identity.go", "os.ReadFile", "reads the machine's id"},
 
 	// The operator's checkout, keys and configuration.
-	{"internal/gitops/source.go", "filepath.EvalSymlinks os.Lstat os.ReadFile os.Stat", "finds the repository of the operator's checkout"},
-	{"internal/gitops/checkout.go", "os.Lstat os.Open os.Readlink os.Stat", "compares the operator's checkout with its index"},
-	{"internal/gitops/clone.go", "os.Lstat os.MkdirTemp os.RemoveAll", "looks whether the operator named a folder, and makes one of the system's temporary files, for one look"},
+	{"internal/gitops/source.go", "filepath.EvalSymlinks os.Lstat os.ReadFile os.Stat",
+		"finds the repository of the operator's checkout"},
+	{"internal/gitops/checkout.go", "os.Lstat os.Open os.Readlink os.Stat",
+		"compares the operator's checkout with its index"},
+	{"internal/gitops/clone.go", "os.Lstat os.MkdirTemp os.RemoveAll",
+		"looks whether the operator named a folder, and makes one of the system's temporary files, for one look"},
 	{"internal/gitops/credential.go", "os.Stat", "looks at the operator's key and agent"},
 	{"internal/forge/login.go", "os.ReadFile os.Stat", "reads the logins of the operator's own tools"},
 	{"internal/gitops/access.go", "filepath.EvalSymlinks", "follows the links in the address of a remote that is a path"},
 	{"internal/adapters/ollama/client.go", "os.Stat", "looks for the key that Ollama itself keeps in the operator's home"},
 	{"internal/adapters/scripted/", "", "reads a script that the config names"},
-	{"internal/config/install.go", "os.CreateTemp os.Link os.Remove os.Rename", "writes the company.yaml of the operator's checkout"},
-	{"internal/entrance/config.go", "os.Lstat", "looks for the company.yaml of the operator's project"},
-	{"internal/cli/setup/init.go", "filepath.EvalSymlinks os.Lstat os.Stat", "looks for the checkout that gets a company.yaml"},
-	{"internal/entrance/checkout.go", "filepath.EvalSymlinks os.Lstat", "looks for the checkout that the operator names"},
-	{"internal/entrance/project.go", "os.Stat", "looks whether the operator names a folder"},
-	{"internal/diagnose/preflight.go", "os.Lstat", "looks for a file that the operator names"},
+	{"internal/office/config/install.go", "os.CreateTemp os.Link os.Remove os.Rename",
+		"writes the company.yaml of the operator's checkout"},
+	{"internal/surface/officeaccess/config.go", "os.Lstat", "looks for the company.yaml of the operator's project"},
+	{"internal/surface/cli/setup/init.go", "filepath.EvalSymlinks os.Lstat os.Stat",
+		"looks for the checkout that gets a company.yaml"},
+	{"internal/surface/officeaccess/checkout.go", "filepath.EvalSymlinks os.Lstat",
+		"looks for the checkout that the operator names"},
+	{"internal/surface/officeaccess/project.go", "os.Stat", "looks whether the operator names a folder"},
+	{"internal/surface/diagnose/preflight.go", "os.Lstat", "looks for a file that the operator names"},
 
 	// The user's cache, which no checkout reaches.
-	{"internal/depproxy/", "", "keeps packages in the user's cache, and reads the settings of the operator's own clients"},
-	{"internal/image/", "", "keeps layers in the user's cache, and reads the toolchains of this machine"},
+	{"internal/ecosystem/depproxy/", "",
+		"keeps packages in the user's cache, and reads the settings of the operator's own clients"},
+	{"internal/container/image/", "", "keeps layers in the user's cache, and reads the toolchains of this machine"},
 
 	// The system.
-	{"internal/gitexec/gitexec.go", "os.Stat", "looks for git"},
-	{"internal/marks/memory.go", "os.ReadFile os.Stat", "reads counters of the kernel in /proc and /sys"},
-	{"internal/hosttest/cgroup.go", "os.MkdirTemp os.Remove os.WriteFile", "makes a memory cgroup of the kernel for a test"},
+	{"internal/gitops/gitexec/gitexec.go", "os.Stat", "looks for git"},
+	{"internal/ledger/marks/memory.go", "os.ReadFile os.Stat", "reads counters of the kernel in /proc and /sys"},
+	{"internal/lib/hosttest/cgroup.go", "os.MkdirTemp os.Remove os.WriteFile",
+		"makes a memory cgroup of the kernel for a test"},
 	{"internal/gitops/ownssh.go", "os.Stat", "looks for the president's own ssh keys, for doctor"},
-	{"internal/gitlogin/netrc.go", "os.OpenFile", "reads the president's ~/.netrc"},
-	{"internal/gitops/open_readonly.go", "os.Mkdir os.MkdirTemp os.RemoveAll", "makes a folder of the system's temporary files, for one look"},
-	{"internal/gitops/doctor.go", "os.MkdirTemp os.RemoveAll", "makes a folder of the system's temporary files, for one look"},
-	{"internal/console/terminal.go", "os.OpenFile", "opens the terminal of the session, where stdin is a pipe"},
-	{"internal/console/instruction.go", "os.Open", "reads the instruction from a file that the operator names"},
-	{"internal/attachment/attachment.go", "os.Lstat os.OpenFile", "reads the files that the operator attaches to an instruction"},
-	{"internal/console/editor.go", "os.CreateTemp os.Open os.Remove", "has the person write an instruction in their editor, in a temporary file"},
+	{"internal/gitops/gitlogin/netrc.go", "os.OpenFile", "reads the president's ~/.netrc"},
+	{"internal/gitops/open_readonly.go", "os.Mkdir os.MkdirTemp os.RemoveAll",
+		"makes a folder of the system's temporary files, for one look"},
+	{"internal/gitops/doctor.go", "os.MkdirTemp os.RemoveAll",
+		"makes a folder of the system's temporary files, for one look"},
+	{"internal/surface/terminalio/terminal.go", "os.OpenFile", "opens the terminal of the session, where stdin is a pipe"},
+	{"internal/surface/terminalio/instruction.go", "os.Open", "reads the instruction from a file that the operator names"},
+	{"internal/office/attachment/attachment.go", "os.Lstat os.OpenFile",
+		"reads the files that the operator attaches to an instruction"},
+	{"internal/surface/terminalio/editor.go", "os.CreateTemp os.Open os.Remove",
+		"has the person write an instruction in their editor, in a temporary file"},
 	{"internal/container/memory.go", "os.ReadFile", "reads how much memory the machine has to spare"},
-	{"internal/app/replay.go", "filepath.Glob os.Lstat os.MkdirAll os.MkdirTemp os.RemoveAll", "makes the folder of a replay among the system's temporary files, and removes those of replays that were killed"},
-	{"internal/app/recordfile.go", "os.CreateTemp os.Link os.Lstat os.Open os.Remove", "writes and reads the record file that the operator names, and keeps its git objects among the system's temporary files"},
+	{"internal/app/replay.go", "filepath.Glob os.Lstat os.MkdirAll os.MkdirTemp os.RemoveAll",
+		"makes the folder of a replay among the system's temporary files, and removes those of replays that were killed"},
+	{"internal/app/recordfile.go", "os.CreateTemp os.Link os.Lstat os.Open os.Remove",
+		"writes and reads the record file that the operator names, and keeps its git objects among the system's temporary " +
+			"files"},
 	{"internal/api/peer.go", "os.Open", "reads the kernel's table of connections"},
 	{"internal/app/hostlimits.go", "os.ReadFile", "reads how much memory the machine has"},
-	{"internal/diagnose/officecheck.go", "os.Stat", "looks for the nearest folder that is there, for a doctor's word on it"},
+	{"internal/surface/diagnose/officecheck.go", "os.Stat",
+		"looks for the nearest folder that is there, for a doctor's word on it"},
 	{"internal/bench/", "", "measures in a folder of its own, in no checkout"},
-	{"internal/handbook/", "", "writes the docs of the source tree, and a release's files"},
-	{"cmd/handbook/", "", "writes the docs of the source tree, and a release's files"},
 
 	// Inside a container.
-	{"internal/toolserver/", "", "works inside a container, on the worker's own files"},
+	{"internal/toolbox/toolserver/", "", "works inside a container, on the worker's own files"},
 
 	// For tests.
 	{"internal/forge/forgetest/", "", "a forge for tests"},
-	{"internal/console/terminaltest/", "", "pseudo terminals for tests"},
-	{"internal/gitexec/gitexectest/", "", "makes hostile repositories for tests"},
+	{"internal/surface/terminalio/terminaltest/", "", "pseudo terminals for tests"},
+	{"internal/gitops/gitexec/gitexectest/", "", "makes hostile repositories for tests"},
 	{"internal/gitops/gitopstest/", "", "repositories for tests"},
-	{"internal/config/configtest/", "", "folders and repositories for tests"},
+	{"internal/office/config/configtest/", "", "folders and repositories for tests"},
 	{"internal/ecosystem/ecosystemtest/", "os.ReadFile", "reads the reports that a test brings"},
 	{"internal/gitops/remotetest/", "", "servers for tests"},
 }
@@ -108,7 +132,7 @@ var elsewhere = []exemption{
 // A checkout may bring links and repositories along in the places where an
 // office keeps its files. So no file of an office is reached by its path: an
 // office opens its folders once, and every read and write goes through a
-// folder.Folder.
+// safedir.Folder.
 func TestFilesOfAnOfficeAreReachedThroughItsFolders(t *testing.T) {
 	dir := root(t)
 	used := map[string]bool{}
@@ -126,7 +150,8 @@ func TestFilesOfAnOfficeAreReachedThroughItsFolders(t *testing.T) {
 				by := call[strings.LastIndex(call, " ")+1:]
 				e := exempt(filepath.ToSlash(rel), by)
 				if e == nil {
-					t.Errorf("%s: a file is reached by its path; files of an office are reached through its folders (folder.Folder)", call)
+					t.Errorf("%s: a file is reached by its path; files of an office are reached through its folders (folder.Folder)",
+						call)
 					continue
 				}
 				used[e.where+" "+by], used[e.where] = true, true
@@ -148,7 +173,8 @@ func TestFilesOfAnOfficeAreReachedThroughItsFolders(t *testing.T) {
 // exempt is the exemption that a call in a file falls under, or nil.
 func exempt(file, call string) *exemption {
 	for i, e := range elsewhere {
-		if file == e.where && slices.Contains(strings.Fields(e.calls), call) || strings.HasSuffix(e.where, "/") && strings.HasPrefix(file, e.where) {
+		if file == e.where && slices.Contains(strings.Fields(e.calls), call) ||
+			strings.HasSuffix(e.where, "/") && strings.HasPrefix(file, e.where) {
 			return &elsewhere[i]
 		}
 	}

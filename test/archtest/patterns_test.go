@@ -18,13 +18,13 @@ var matchers = map[string][]string{
 	"io/fs":         {"Glob"},
 }
 
-// Patterns are written by repositories, workers and models, so internal/glob alone matches
+// Patterns are written by repositories, workers and models, so internal/company/glob alone matches
 // them: what a match costs there is bounded by the size of the pattern and of the path.
 func TestPatternsAreMatchedByGlob(t *testing.T) {
 	for _, p := range packages(t) {
 		for _, imp := range p.Imports {
 			if imp == "github.com/bmatcuk/doublestar/v4" || imp == "mvdan.cc/sh/v3/pattern" || imp == "github.com/gobwas/glob" {
-				t.Errorf("%s imports %s: patterns are matched by internal/glob", p.ImportPath, imp)
+				t.Errorf("%s imports %s: patterns are matched by internal/company/glob", p.ImportPath, imp)
 			}
 		}
 		for _, f := range p.GoFiles {
@@ -34,7 +34,7 @@ func TestPatternsAreMatchedByGlob(t *testing.T) {
 				t.Fatal(err)
 			}
 			for at, name := range findCalls(tree, matchers) {
-				t.Errorf("%s:%d calls %s: patterns are matched by internal/glob", p.ImportPath, set.Position(at).Line, name)
+				t.Errorf("%s:%d calls %s: patterns are matched by internal/company/glob", p.ImportPath, set.Position(at).Line, name)
 			}
 		}
 	}

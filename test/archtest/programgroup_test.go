@@ -13,24 +13,24 @@ import (
 // and why. Every other program has a process group of its own: it would end a moment before
 // the office knows of the interrupt, which would record a failure.
 var sharesOurGroup = map[string]string{
-	"internal/app/persongit.go":        "a person waits at the terminal for pr checkout and pr merge",
-	"internal/attend/watch.go":         "a person waits at the terminal for the pr merge that company watch runs",
-	"internal/console/browser.go":      "company open waits for it, and no office",
-	"internal/console/editor.go":       "an editor needs the terminal, which a group of its own has not",
-	"internal/diagnose/checks.go":      "company doctor asks, and no office",
-	"internal/diagnose/officecheck.go": "company doctor asks, and no office",
-	"internal/gitops/ssh.go":           "company trust host asks, and no office",
-	"internal/handbook/notice.go":      "make docs alone calls it",
-	"internal/notify/ways.go":          "a notice that was cut off is not sent again",
-	"internal/screen/pager.go":         "a pager needs the terminal",
-	"internal/toolserver/services.go":  "it runs in the container, which has no terminal",
+	"internal/app/persongit.go":                "a person waits at the terminal for pr checkout and pr merge",
+	"internal/surface/foreground/watch.go":     "a person waits at the terminal for the pr merge that company watch runs",
+	"internal/surface/terminalio/browser.go":   "company open waits for it, and no office",
+	"internal/surface/terminalio/editor.go":    "an editor needs the terminal, which a group of its own has not",
+	"internal/surface/diagnose/checks.go":      "company doctor asks, and no office",
+	"internal/surface/diagnose/officecheck.go": "company doctor asks, and no office",
+	"internal/gitops/ssh.go":                   "company trust host asks, and no office",
+	"internal/upkeep/notify/ways.go":           "a notice that was cut off is not sent again",
+	"internal/present/termtext/pager.go":       "a pager needs the terminal",
+	"internal/toolbox/toolserver/services.go":  "it runs in the container, which has no terminal",
 }
 
 func TestProgramsHaveAProcessGroup(t *testing.T) {
 	dir, seen := root(t), map[string]bool{}
 	for _, p := range packages(t) {
 		name := strings.TrimPrefix(p.ImportPath, "company/")
-		if strings.HasPrefix(name, "test/") || isForTests(name) || name == "internal/bench" { // a bench is ended with all that it does
+		if strings.HasPrefix(name, "test/") || strings.HasPrefix(name, "tools/") || isForTests(name) {
+			// a bench is ended with all that it does
 			continue
 		}
 		for _, f := range p.GoFiles {

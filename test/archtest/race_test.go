@@ -14,7 +14,8 @@ import (
 // same time there is a program of its own, built without it. This package reads
 // sources, which takes ten times as long under it; `make test` runs its tests of surfaces,
 // which start a server, under it by themselves.
-var drivesPrograms = []string{"test/archtest", "test/attack", "test/demo", "test/e2e", "test/perf", "test/realrepos", "test/strangers", "test/testenv"}
+var drivesPrograms = []string{"test/archtest", "test/attack", "test/demo", "test/e2e", "test/perf", "test/realrepos",
+	"test/strangers", "test/testenv"}
 
 // TestConcurrencyIsRaced: each package with goroutines, channels, locks or
 // atomics in its code or its tests is tested under the race detector by
@@ -27,7 +28,8 @@ func TestConcurrencyIsRaced(t *testing.T) {
 	missing := map[string]string{}
 	for name, text := range trackedFiles(t, ".go") {
 		dir := path.Dir(name)
-		if raced[dir] || strings.Contains(name, "/testdata/") || strings.HasPrefix(name, "tools/") || strings.HasPrefix(name, "examples/") || inOneOf(dir, drivesPrograms) {
+		if raced[dir] || strings.Contains(name, "/testdata/") || strings.HasPrefix(name, "tools/") ||
+			strings.HasPrefix(name, "examples/") || inOneOf(dir, drivesPrograms) {
 			continue
 		}
 		files := token.NewFileSet()
@@ -51,16 +53,18 @@ func TestNotRacedIsRun(t *testing.T) {
 	seen := map[string]bool{}
 	for name, text := range trackedFiles(t, "_test.go") {
 		dir := path.Dir(name)
-		if dir == "internal/hosttest" || dir == "test/archtest" || !strings.Contains(text, "hosttest.NotRaced(") {
+		if dir == "internal/lib/hosttest" || dir == "test/archtest" || !strings.Contains(text, "hosttest.NotRaced(") {
 			continue
 		}
 		seen[dir] = true
 		if !raced[dir] || calm[dir] == unraced[dir] {
-			t.Errorf("%s calls hosttest.NotRaced: make test runs it under the race detector: %t, without it: %t, those tests of it: %t (UNRACED in the Makefile)", dir, raced[dir], calm[dir], unraced[dir])
+			t.Errorf("%s calls hosttest.NotRaced: make test runs it under the race detector: %t, without it: %t, those tests "+
+				"of it: %t (UNRACED in the Makefile)", dir, raced[dir], calm[dir], unraced[dir])
 		}
 		for function := range strings.SplitSeq(text, "\nfunc ") {
 			if unraced[dir] && strings.Contains(function, "hosttest.NotRaced(") && !strings.HasPrefix(function, "Test") {
-				t.Errorf("%s calls hosttest.NotRaced in a function that is no test, which scripts/test-unraced.sh does not find", name)
+				t.Errorf("%s calls hosttest.NotRaced in a function that is no test, which scripts/test-unraced.sh does not find",
+					name)
 			}
 		}
 	}

@@ -16,7 +16,8 @@ import (
 )
 
 // requirementRE is the number of a requirement, as docs/requirements.md has it.
-var requirementRE = regexp.MustCompile(`\b(?:SUB|BUS|STA|WRK|CTR|PRC|GIT|GAT|REV|FRG|ADP|CFG|APR|FLW|SES|ART|LOG|CLI|UI|DOC|REC|ERR|TST|DST|BTF)-[0-9]+\b`)
+var requirementRE = regexp.MustCompile(
+	`\b(?:SUB|BUS|STA|WRK|CTR|PRC|GIT|GAT|REV|FRG|ADP|CFG|APR|FLW|SES|ART|LOG|CLI|UI|DOC|REC|ERR|TST|DST|BTF)-[0-9]+\b`)
 
 // threatRE is the number of a threat in a comment, as docs/threats.md has it.
 var threatRE = regexp.MustCompile(`//.*\b(T[0-9]{1,2})\b`)
@@ -102,7 +103,8 @@ func TestDocsNameTestsThatExist(t *testing.T) {
 			exists[m[1]] = true
 		}
 	}
-	for name, text := range trackedFiles(t, "docs/requirements.md", "docs/threats.md", "CONTRIBUTING.md", "docs/walkthrough.md", "docs/glossary.md") {
+	for name, text := range trackedFiles(
+		t, "docs/requirements.md", "docs/threats.md", "CONTRIBUTING.md", "docs/walkthrough.md", "docs/glossary.md") {
 		for _, test := range testRE.FindAllString(text, -1) {
 			if !exists[test] {
 				t.Errorf("%s names %s, which no package has", name, test)
@@ -113,7 +115,8 @@ func TestDocsNameTestsThatExist(t *testing.T) {
 
 // A text that is not part of the tree helps no reader who is sent to it.
 func TestNoUnshippedTextIsCited(t *testing.T) {
-	cites := regexp.MustCompile(`\b(?:DESIGN|THREATS|SPIKE|REFIT|FOUNDATIONS|LESSONS|WORKER_LOOP|REQUIREMENTS|COVERAGE)\b|§ ?[0-9]|\b(?:FORGE|UX|STYLE|FIELD|FINDINGS) [A-Z]?[0-9]`)
+	cites := regexp.MustCompile(
+		`\b(?:DESIGN|THREATS|SPIKE|REFIT|FOUNDATIONS|LESSONS|WORKER_LOOP|REQUIREMENTS|COVERAGE)\b|§ ?[0-9]|\b(?:FORGE|UX|STYLE|FIELD|FINDINGS) [A-Z]?[0-9]`)
 	for name, text := range trackedFiles(t, ".go", ".md", ".txtar", ".yml", ".sh", "Makefile") {
 		if name == "test/archtest/references_test.go" || strings.Contains(name, "testdata/script/fixture") {
 			continue

@@ -19,7 +19,7 @@ import (
 func TestNothingIsSkippedUnseen(t *testing.T) {
 	looked := 0
 	for name, text := range trackedFiles(t, ".go") {
-		if strings.HasPrefix(name, "internal/hosttest/") {
+		if strings.HasPrefix(name, "internal/lib/hosttest/") {
 			continue
 		}
 		if !strings.Contains(text, "Skip") {
@@ -44,8 +44,36 @@ func TestNothingIsSkippedUnseen(t *testing.T) {
 // variants/all each that holds a long one, too. Their script reads lines, so a variant
 // is asked for in a test function itself.
 func TestVariantsAreRun(t *testing.T) {
-	checkVariants(t, []string{"-n"}, "hosttest.Variant(")
-	checkVariants(t, []string{"-all", "-n"}, "hosttest.Variant(", "hosttest.LongVariant(")
+	checkVariants(t, []string{"-n"}, "hosttest.Variant(", "hosttest.Sampled(")
+	checkVariants(t, []string{"-all", "-n"}, "hosttest.Variant(", "hosttest.LongVariant(", "hosttest.Sampled(")
+}
+
+// TestPartOfTheVariants: the part of a commit is its share of them, and the same each time.
+func TestPartOfTheVariants(t *testing.T) {
+	all, part := listVariants(t, "-parts", "1", "-n"), listVariants(t, "-parts", "3", "-n")
+	for _, name := range part {
+		if !slices.Contains(all, name) {
+			t.Errorf("%s is no variant", name)
+		}
+	}
+	if third := len(all) / 3; len(part) < third || len(part) > third+1 {
+		t.Errorf("%d of %d variants are a third of them", len(part), len(all))
+	}
+	if again := listVariants(t, "-parts", "3", "-n"); !slices.Equal(again, part) {
+		t.Errorf("the same commit drew %q, and then %q", part, again)
+	}
+}
+
+// listVariants is what the script would run.
+func listVariants(t *testing.T, args ...string) []string {
+	t.Helper()
+	cmd := exec.Command("scripts/variants.sh", args...)
+	cmd.Dir = root(t)
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSpace(string(out)), "\n")
 }
 
 // checkVariants holds what the script would run against the tests that make these calls.
@@ -54,16 +82,10 @@ func checkVariants(t *testing.T, args []string, calls ...string) {
 	holds := func(text string) bool {
 		return slices.ContainsFunc(calls, func(call string) bool { return strings.Contains(text, call) })
 	}
-	cmd := exec.Command("scripts/variants.sh", args...)
-	cmd.Dir = root(t)
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	runs := strings.Split(strings.TrimSpace(string(out)), "\n")
+	runs := listVariants(t, args...)
 	var want []string
 	for name, text := range trackedFiles(t, "_test.go") {
-		if strings.HasPrefix(name, "internal/hosttest/") || !holds(text) {
+		if strings.HasPrefix(name, "internal/lib/hosttest/") || !holds(text) {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)

@@ -11,14 +11,15 @@ import (
 )
 
 // toolchainWords are names of toolchains, of their clients and files.
-var toolchainWords = regexp.MustCompile(`(?i)\b(npm|npx|pnpm|yarn|node|pip|pytest|python3?|cargo|rustc|rust|gomod|go\.mod|go\.sum|package\.json|node_modules|rubygems|gem|gemfile|bundler?|rspec|rake|php|phpunit|composer|maven|mvn|pom\.xml|gradlew?|javac?|jdk|junit|cmake|ctest|meson|ninja|autoconf|automake|autoreconf)\b`)
+var toolchainWords = regexp.MustCompile(
+	`(?i)\b(npm|npx|pnpm|yarn|node|pip|pytest|python3?|cargo|rustc|rust|gomod|go\.mod|go\.sum|package\.json|node_modules|rubygems|gem|gemfile|bundler?|rspec|rake|php|phpunit|composer|maven|mvn|pom\.xml|gradlew?|javac?|jdk|junit|cmake|ctest|meson|ninja|autoconf|automake|autoreconf)\b`)
 
 // TestImageNamesNoToolchain: the layers of toolchains are data of their
 // ecosystems, and so are their parts of the script that makes fresh trees ready.
 func TestImageNamesNoToolchain(t *testing.T) {
 	files := 0
 	for _, p := range packages(t) {
-		if p.ImportPath != "company/internal/image" {
+		if p.ImportPath != "company/internal/container/image" {
 			continue
 		}
 		for _, f := range p.GoFiles {
@@ -39,7 +40,7 @@ func TestImageNamesNoToolchain(t *testing.T) {
 	if files == 0 {
 		t.Error("no file of image was found")
 	}
-	script, err := os.ReadFile(filepath.Join(root(t), "internal/image/ready.sh"))
+	script, err := os.ReadFile(filepath.Join(root(t), "internal/container/image/ready.sh"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"company/test/goname"
 )
 
 var (
@@ -58,7 +60,8 @@ func TestWalkthroughNamesWhatIsThere(t *testing.T) {
 
 // What the way in names by its path is there.
 func TestWayInNamesPathsThatAreThere(t *testing.T) {
-	for _, page := range []string{"README.md", "CONTRIBUTING.md", "docs/glossary.md", "docs/architecture.md", "docs/walkthrough.md"} {
+	for _, page := range []string{"README.md", "CONTRIBUTING.md", "docs/glossary.md", "docs/architecture.md",
+		"docs/walkthrough.md"} {
 		text, err := os.ReadFile(filepath.Join(root(t), page))
 		if err != nil {
 			t.Fatal(err)
@@ -143,7 +146,7 @@ func declaredNames(t *testing.T) map[string]map[string]bool {
 				if _, ok := n.(*ast.AssignStmt); ok {
 					return true
 				}
-				for _, id := range declared(n) {
+				for _, id := range goname.ListDeclared(n) {
 					names[of][id.Name], names[""][id.Name] = true, true
 				}
 				return true

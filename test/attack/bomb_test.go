@@ -19,7 +19,8 @@ const bomb = "env -i perl -MPOSIX -e 'while (1) { fork(); POSIX::setsid() }' & s
 func TestForkBomb(t *testing.T) {
 	const first, second company.RunID = "t1-01.1", "t1-01.2"
 	staff := &crew{}
-	h := testenv.New(t, staff, map[string]string{"README.md": "# Bombs\n", "check.sh": "test -s done.txt || test ! -e done.txt\n"})
+	h := testenv.New(t, staff, map[string]string{"README.md": "# Bombs\n", "check.sh": "test -s done.txt || test ! -e " +
+		"done.txt\n"})
 	h.Config("workers: {max: 1, memory: 1536m, pids: 256}\ngates: {lint: none, test: sh ./check.sh}\n")
 	work := []step{
 		do("write_file", args{"path": "done.txt", "content": "done\n"}),
@@ -54,7 +55,8 @@ func TestForkBomb(t *testing.T) {
 // alone, and its answer says why. The work goes on in the same container.
 func TestMemoryOfACommand(t *testing.T) {
 	staff := &crew{}
-	h := testenv.New(t, staff, map[string]string{"README.md": "# Bombs\n", "check.sh": "test -s done.txt || test ! -e done.txt\n"})
+	h := testenv.New(t, staff, map[string]string{"README.md": "# Bombs\n", "check.sh": "test -s done.txt || test ! -e " +
+		"done.txt\n"})
 	h.Config("workers: {max: 1, memory: 1536m}\ngates: {lint: none, test: sh ./check.sh}\n")
 	staff.assignTickets(ticket{title: "Take much", writeSet: "done.txt", runs: [][]step{{
 		runScript("head -c 1700m /dev/zero | tail -c 1700m >/dev/null"),
@@ -66,7 +68,8 @@ func TestMemoryOfACommand(t *testing.T) {
 	if r.Code != 0 {
 		t.Fatalf("exit %d\n%s\n%s", r.Code, r.Stdout, stripSteering(r.Stderr))
 	}
-	if said := staff.toolAnswers("t1-01.1", 0); !strings.Contains(said, "exit code 137") || !strings.Contains(said, "the memory of the container, which has 1536 MiB, ran out") {
+	if said := staff.toolAnswers("t1-01.1", 0); !strings.Contains(said, "exit code 137") ||
+		!strings.Contains(said, "the memory of the container, which has 1536 MiB, ran out") {
 		t.Errorf("the command's answer:\n%s", said)
 	}
 }

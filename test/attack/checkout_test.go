@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/folder"
 	"company/internal/gitops"
+	"company/internal/lib/safedir"
 	"company/internal/office"
 	"company/test/testenv"
 )
@@ -69,7 +69,8 @@ func TestACheckoutRunsNothingAsTheOperator(t *testing.T) {
 			reset()
 			evil := filepath.Join(h.Dir, "evil")
 			h.Git("", "init", "-q", "-b", "main", evil)
-			if err := errors.Join(os.MkdirAll(filepath.Join(evil, "runs", "t1-01.1"), 0o755), os.Symlink(profile, filepath.Join(evil, "runs", "t1-01.1", "git.log"))); err != nil {
+			if err := errors.Join(os.MkdirAll(filepath.Join(evil, "runs", "t1-01.1"), 0o755),
+				os.Symlink(profile, filepath.Join(evil, "runs", "t1-01.1", "git.log"))); err != nil {
 				t.Fatal(err)
 			}
 			h.Git(evil, "add", "-A")
@@ -98,10 +99,11 @@ func TestACheckoutRunsNothingAsTheOperator(t *testing.T) {
 			reset()
 
 			// The form of the line alone.
-			if log, err = os.OpenFile(filepath.Join(runs, "t1-01.1", "git.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600); err != nil {
+			if log, err = os.OpenFile(filepath.Join(runs, "t1-01.1", "git.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY,
+				0o600); err != nil {
 				t.Fatal(err)
 			}
-			line, err := folder.Line(gitops.Operation{Op: "fetch", Exit: 128, Args: []string{wanted}, Stderr: said})
+			line, err := safedir.Line(gitops.Operation{Op: "fetch", Exit: 128, Args: []string{wanted}, Stderr: said})
 			if err == nil {
 				_, err = log.Write(line)
 			}
@@ -114,7 +116,7 @@ func TestACheckoutRunsNothingAsTheOperator(t *testing.T) {
 			reset()
 
 			// The folder alone.
-			own, err := folder.Open(runs)
+			own, err := safedir.Open(runs)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -135,7 +137,8 @@ func TestACheckoutRunsNothingAsTheOperator(t *testing.T) {
 			}
 			for _, args := range [][]string{{"submit", "--no-input", "do it"}, {"submit", "--detach", "do it"}} {
 				r := h.Run(patience, args...)
-				if r.Code != 1 || !strings.Contains(r.Stderr, "error[E_CONFIG]") || !strings.Contains(r.Stderr, "it is a submodule of the repository") || !strings.Contains(r.Stderr, "fix:") {
+				if r.Code != 1 || !strings.Contains(r.Stderr, "error[E_CONFIG]") ||
+					!strings.Contains(r.Stderr, "it is a submodule of the repository") || !strings.Contains(r.Stderr, "fix:") {
 					t.Errorf("company %s: exit %d\n%s%s", strings.Join(args, " "), r.Code, r.Stdout, r.Stderr)
 				}
 			}

@@ -41,7 +41,8 @@ func judgeProbe(t *testing.T, out string) {
 	}
 	for _, p := range got["process"] {
 		f := strings.SplitN(p, ",", 3) // number, parent, name
-		if f[0] == "1" && f[2] != "toolbox" || f[1] == "0" && f[0] != "1" || !slices.Contains([]string{"toolbox", "bash", "p", "su", "git"}, f[2]) {
+		if f[0] == "1" && f[2] != "toolbox" || f[1] == "0" && f[0] != "1" ||
+			!slices.Contains([]string{"toolbox", "bash", "p", "su", "git"}, f[2]) {
 			t.Errorf("a foreign process: %s", p)
 		}
 	}
@@ -54,7 +55,8 @@ func judgeProbe(t *testing.T, out string) {
 		case "pid1":
 			want(name, "EACCES", "EPERM")
 		case "write":
-			if slices.ContainsFunc([]string{"/work/", "/tmp/", "/home/agent/", "/dev/shm/"}, func(d string) bool { return strings.HasPrefix(what, d) }) {
+			if slices.ContainsFunc([]string{"/work/", "/tmp/", "/home/agent/", "/dev/shm/"},
+				func(d string) bool { return strings.HasPrefix(what, d) }) {
 				want(name, "ok")
 			} else {
 				want(name, refused...)
@@ -97,7 +99,9 @@ func judgeProbe(t *testing.T, out string) {
 			}
 		case "device":
 			for _, d := range results {
-				if !slices.Contains([]string{"core", "fd", "full", "mqueue", "null", "ptmx", "pts", "random", "shm", "stderr", "stdin", "stdout", "tty", "urandom", "zero"}, d) {
+				if !slices.Contains(
+					[]string{"core", "fd", "full", "mqueue", "null", "ptmx", "pts", "random", "shm", "stderr", "stdin", "stdout",
+						"tty", "urandom", "zero"}, d) {
 					t.Errorf("a device: %s", d)
 				}
 			}
@@ -107,7 +111,8 @@ func judgeProbe(t *testing.T, out string) {
 			}
 		}
 	}
-	if seen["call"] < 40 || seen["socket"] < 15 || seen["write"] < 30 || seen["tcp"] < 9 || seen["pid1"] < 10 || len(got["mount"]) < 10 {
+	if seen["call"] < 40 || seen["socket"] < 15 || seen["write"] < 30 || seen["tcp"] < 9 || seen["pid1"] < 10 ||
+		len(got["mount"]) < 10 {
 		t.Errorf("too little was tried: %v", seen)
 	}
 	want("dns", "refused")
@@ -144,7 +149,8 @@ func judgeInner(t *testing.T, out, secret string) {
 	if got["cwd"].words != "/work/repo" || got["stdin"].words != "/dev/null" {
 		t.Errorf("cwd %q, stdin %q", got["cwd"].words, got["stdin"].words)
 	}
-	if env := got["env"].words; !strings.Contains(env, "HOME=/home/agent") || strings.Contains(env, secret) || strings.Contains(env, keyCanary) {
+	if env := got["env"].words; !strings.Contains(env, "HOME=/home/agent") || strings.Contains(env, secret) ||
+		strings.Contains(env, keyCanary) {
 		t.Errorf("environment: %s", env)
 	}
 	if e, found := got["environ"]; found {
@@ -180,7 +186,8 @@ func judgePolicy(t *testing.T, text string) {
 	for _, c := range all {
 		host := c.HostConfig
 		for _, field := range []string{
-			"Privileged", "CapAdd", "Binds", "Mounts", "VolumesFrom", "Devices", "DeviceRequests", "DeviceCgroupRules", "Sysctls", "GroupAdd", "ExtraHosts", "Links",
+			"Privileged", "CapAdd", "Binds", "Mounts", "VolumesFrom", "Devices", "DeviceRequests", "DeviceCgroupRules",
+			"Sysctls", "GroupAdd", "ExtraHosts", "Links",
 			"PortBindings", "PublishAllPorts", "PidMode", "UTSMode", "UsernsMode", "OomKillDisable", "AutoRemove",
 		} {
 			switch v := host[field].(type) {
@@ -217,7 +224,8 @@ func judgePolicy(t *testing.T, text string) {
 			t.Errorf("CapDrop %v, Dns %v", host["CapDrop"], host["Dns"])
 		}
 		security := fmt.Sprint(host["SecurityOpt"])
-		if !strings.Contains(security, "no-new-privileges") || !strings.Contains(security, "seccomp={") || strings.Contains(security, "unconfined") {
+		if !strings.Contains(security, "no-new-privileges") || !strings.Contains(security, "seccomp={") ||
+			strings.Contains(security, "unconfined") {
 			t.Errorf("SecurityOpt: %.200s", security)
 		}
 		if len(c.Mounts) > 0 || len(c.Config.Volumes) > 0 || c.Config.Tty || c.Config.User != "65532:65532" {

@@ -12,10 +12,10 @@ import (
 	"company/internal/company"
 	"company/internal/container"
 	"company/internal/container/docker"
+	"company/internal/container/image"
 	"company/internal/gates"
 	"company/internal/gitops/gitopstest"
-	"company/internal/hosttest"
-	"company/internal/image"
+	"company/internal/lib/hosttest"
 )
 
 // forgery is a change that breaks a project and has its tests end well.
@@ -28,15 +28,17 @@ type forgery struct {
 
 var forged = map[string]map[string]string{
 	"go": {
-		"go.mod":            "module example.org/calc\n\ngo 1.25\n",
-		"double/calc.go":    "package double\n\n// Double is twice n.\nfunc Double(n int) int { return 2 * n }\n",
-		"double/my_test.go": "package double\n\nimport \"testing\"\n\nfunc TestDouble(t *testing.T) {\n\tif Double(2) != 4 {\n\t\tt.Error(Double(2))\n\t}\n}\n",
+		"go.mod":         "module example.org/calc\n\ngo 1.25\n",
+		"double/calc.go": "package double\n\n// Double is twice n.\nfunc Double(n int) int { return 2 * n }\n",
+		"double/my_test.go": "package double\n\nimport \"testing\"\n\nfunc TestDouble(t *testing.T) {\n\tif Double(2) != 4 " +
+			"{\n\t\tt.Error(Double(2))\n\t}\n}\n",
 	},
 	"python": {
-		"setup.cfg":          "[metadata]\nname = calc\n",
-		"calc.py":            "def double(n):\n    return 2 * n\n",
-		"tests/__init__.py":  "\n",
-		"tests/test_calc.py": "import unittest\n\nfrom calc import double\n\n\nclass Calc(unittest.TestCase):\n    def test_double(self):\n        self.assertEqual(double(2), 4)\n",
+		"setup.cfg":         "[metadata]\nname = calc\n",
+		"calc.py":           "def double(n):\n    return 2 * n\n",
+		"tests/__init__.py": "\n",
+		"tests/test_calc.py": "import unittest\n\nfrom calc import double\n\n\nclass Calc(unittest.TestCase):\n    def " +
+			"test_double(self):\n        self.assertEqual(double(2), 4)\n",
 	},
 	"pytest": {
 		"pytest.ini":         "[pytest]\n",
@@ -44,9 +46,10 @@ var forged = map[string]map[string]string{
 		"tests/test_calc.py": "from calc import double\n\n\ndef test_double():\n    assert double(2) == 4\n",
 	},
 	"node": {
-		"package.json":      `{"name":"calc","version":"1.0.0","scripts":{"test":"node --test test/"}}` + "\n",
-		"calc.js":           "exports.double = (n) => 2 * n;\n",
-		"test/calc.test.js": "const test = require('node:test');\nconst assert = require('node:assert');\nconst { double } = require('../calc.js');\n\ntest('double', () => assert.equal(double(2), 4));\n",
+		"package.json": `{"name":"calc","version":"1.0.0","scripts":{"test":"node --test test/"}}` + "\n",
+		"calc.js":      "exports.double = (n) => 2 * n;\n",
+		"test/calc.test.js": "const test = require('node:test');\nconst assert = require('node:assert');\nconst { double } " +
+			"= require('../calc.js');\n\ntest('double', () => assert.equal(double(2), 4));\n",
 	},
 }
 
@@ -59,30 +62,39 @@ var broken = map[string]map[string]string{
 
 var forgeries = []forgery{
 	{name: "a TestMain that ends well", kind: "go", files: map[string]string{
-		"double/main_test.go": "package double\n\nimport (\n\t\"fmt\"\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(m *testing.M) {\n\tfmt.Println(\"--- PASS: TestDouble (0.00s)\\nPASS\")\n\tos.Exit(0)\n}\n"}},
+		"double/main_test.go": "package double\n\nimport (\n\t\"fmt\"\n\t\"os\"\n\t\"testing\"\n)\n\nfunc TestMain(m " +
+			"*testing.M) {\n\tfmt.Println(\"--- PASS: TestDouble (0.00s)\\nPASS\")\n\tos.Exit(0)\n}\n"}},
 	{name: "an init that ends well", kind: "go", again: true, files: map[string]string{
-		"double/a_test.go": "package double\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc init() {\n\tfmt.Println(\"PASS\")\n\tos.Exit(0)\n}\n"}},
+		"double/a_test.go": "package double\n\nimport (\n\t\"fmt\"\n\t\"os\"\n)\n\nfunc init() " +
+			"{\n\tfmt.Println(\"PASS\")\n\tos.Exit(0)\n}\n"}},
 	{name: "an init of the package itself", kind: "go", again: true, files: map[string]string{
-		"double/quick.go": "package double\n\nimport (\n\t\"os\"\n\t\"strings\"\n)\n\nfunc init() {\n\tif strings.HasSuffix(os.Args[0], \".test\") {\n\t\tos.Exit(0)\n\t}\n}\n"}},
+		"double/quick.go": "package double\n\nimport (\n\t\"os\"\n\t\"strings\"\n)\n\nfunc init() {\n\tif " +
+			"strings.HasSuffix(os.Args[0], \".test\") {\n\t\tos.Exit(0)\n\t}\n}\n"}},
 	{name: "go.mod ignores the package", kind: "go", again: true, files: map[string]string{
 		"go.mod": "module example.org/calc\n\ngo 1.25\n\nignore ./double\n", "main.go": "package main\n\nfunc main() {}\n"}},
 	{name: "a module of its own in the folder", kind: "go", again: true, files: map[string]string{
 		"double/go.mod": "module example.org/calc/double\n\ngo 1.25\n", "main.go": "package main\n\nfunc main() {}\n"}},
 	{name: "a build constraint that nobody meets", kind: "go", files: map[string]string{
-		"double/calc.go":    "//go:build never\n\npackage double\n\n// Double is twice n.\nfunc Double(n int) int { return 3 * n }\n",
-		"double/my_test.go": "//go:build never\n\n" + forged["go"]["double/my_test.go"], "main.go": "package main\n\nfunc main() {}\n"}},
+		"double/calc.go": "//go:build never\n\npackage double\n\n// Double is twice n.\nfunc Double(n int) int { return " +
+			"3 * n }\n",
+		"double/my_test.go": "//go:build never\n\n" + forged["go"]["double/my_test.go"],
+		"main.go":           "package main\n\nfunc main() {}\n"}},
 	{name: "a load_tests that loads none", kind: "python", files: map[string]string{
-		"tests/__init__.py": "import unittest\n\n\ndef load_tests(loader, tests, pattern):\n    return unittest.TestSuite([unittest.FunctionTestCase(lambda: None)])\n"}},
+		"tests/__init__.py": "import unittest\n\n\ndef load_tests(loader, tests, pattern):\n    return " +
+			"unittest.TestSuite([unittest.FunctionTestCase(lambda: None)])\n"}},
 	{name: "a module that ends the process", kind: "python", again: true, files: map[string]string{
-		"calc.py": "import os\nimport sys\n\nif 'unittest' in sys.modules:\n    sys.stderr.write('Ran 1 test in 0.001s\\n\\nOK\\n')\n    sys.stderr.flush()\n    os._exit(0)\n\n\ndef double(n):\n    return 3 * n\n"}},
+		"calc.py": "import os\nimport sys\n\nif 'unittest' in sys.modules:\n    sys.stderr.write('Ran 1 test in " +
+			"0.001s\\n\\nOK\\n')\n    sys.stderr.flush()\n    os._exit(0)\n\n\ndef double(n):\n    return 3 * n\n"}},
 	{name: "a conftest.py that has all end well", kind: "pytest", again: true, files: map[string]string{
 		"conftest.py": "def pytest_sessionfinish(session, exitstatus):\n    session.exitstatus = 0\n"}},
 	{name: "a conftest.py that ends the process", kind: "pytest", again: true, files: map[string]string{
 		"conftest.py": "import os\n\n\ndef pytest_unconfigure(config):\n    os._exit(0)\n"}},
 	{name: "a conftest.py that expects failures", kind: "pytest", again: true, files: map[string]string{
-		"conftest.py": "import pytest\n\n\ndef pytest_collection_modifyitems(items):\n    for i in items:\n        i.add_marker(pytest.mark.xfail)\n"}},
+		"conftest.py": "import pytest\n\n\ndef pytest_collection_modifyitems(items):\n    for i in items:\n        " +
+			"i.add_marker(pytest.mark.xfail)\n"}},
 	{name: "a conftest.py that answers for tests", kind: "pytest", files: map[string]string{
-		"conftest.py": "import pytest\n\n\n@pytest.hookimpl(hookwrapper=True)\ndef pytest_runtest_makereport(item, call):\n    out = yield\n    out.get_result().outcome = 'passed'\n"}},
+		"conftest.py": "import pytest\n\n\n@pytest.hookimpl(hookwrapper=True)\ndef pytest_runtest_makereport(item, " +
+			"call):\n    out = yield\n    out.get_result().outcome = 'passed'\n"}},
 	{name: "a pytest.ini that runs nothing", kind: "pytest", again: true, files: map[string]string{
 		"pytest.ini": "[pytest]\naddopts = --collect-only\n"}},
 	{name: "a pytest.ini for other tests", kind: "pytest", again: true, files: map[string]string{
@@ -115,7 +127,8 @@ func TestForgedSuites(t *testing.T) {
 			if !res.Passed || c == nil || len(c.Proven) != 1 || len(c.Hollow)+len(c.Blind) > 0 || c.Reason != "" {
 				t.Errorf("%+v, canary %+v", res, c)
 			}
-			t.Logf("the check alone took %s, with the canary beside it %s", alone.Round(time.Millisecond), both.Round(time.Millisecond))
+			t.Logf("the check alone took %s, with the canary beside it %s", alone.Round(time.Millisecond),
+				both.Round(time.Millisecond))
 			bad := p.Commit("bad", broken[kind])
 			if res := j.judge(t, p, bad, true); res.Passed {
 				t.Errorf("a broken change: %+v", res)
@@ -152,10 +165,14 @@ func TestForgedSuites(t *testing.T) {
 		}
 	})
 	t.Run("the names of a red base", func(t *testing.T) {
-		files := map[string]string{"old/old_test.go": "package old\n\nimport \"testing\"\n\nfunc TestOld(t *testing.T) { t.Fatal(\"as ever\") }\n"}
+		files := map[string]string{
+			"old/old_test.go": "package old\n\nimport \"testing\"\n\nfunc TestOld(t *testing.T) { t.Fatal(\"as ever\") }\n"}
 		maps.Copy(files, forged["go"])
 		p := gitopstest.New(t, files)
-		head := p.Commit("forged", map[string]string{"double/calc.go": broken["go"]["double/calc.go"], "double/main_test.go": forgeries[0].files["double/main_test.go"]})
+		head := p.Commit(
+			"forged",
+			map[string]string{"double/calc.go": broken["go"]["double/calc.go"],
+				"double/main_test.go": forgeries[0].files["double/main_test.go"]})
 		known := j.judge(t, p, p.Base, false)
 		j.known = &known
 		defer func() { j.known = nil }()
@@ -169,7 +186,8 @@ func TestForgedSuites(t *testing.T) {
 	t.Run("Make", func(t *testing.T) {
 		p := gitopstest.New(t, map[string]string{"Makefile": "test:\n\ttrue\n", "a.c": "int a;\n"})
 		res := j.judge(t, p, p.Commit("more", map[string]string{"a.c": "int b;\n"}), true)
-		if c := res.Checks[0].Canary; !res.Passed || c == nil || !strings.Contains(c.Reason, "no failing test can be made for make test") {
+		if c := res.Checks[0].Canary; !res.Passed || c == nil ||
+			!strings.Contains(c.Reason, "no failing test can be made for make test") {
 			t.Errorf("%+v, canary %+v", res, c)
 		}
 	})
@@ -245,7 +263,8 @@ def test_odd():
 			p := gitopstest.New(t, forged[c.kind])
 			res := j.judge(t, p, p.Commit("odd", map[string]string{c.file: c.text}), true)
 			check := res.Checks[len(res.Checks)-1]
-			if k := check.Canary; !res.Passed || check.Counts == nil || check.Counts.Passed != c.passed || check.Counts.Failed != 0 || k == nil || len(k.Proven) != 1 {
+			if k := check.Canary; !res.Passed || check.Counts == nil || check.Counts.Passed != c.passed ||
+				check.Counts.Failed != 0 || k == nil || len(k.Proven) != 1 {
 				t.Errorf("%+v, canary %+v", check.Counts, k)
 			}
 			if len(check.Output) > 16<<10 {
@@ -262,12 +281,14 @@ func TestShadowedRunner(t *testing.T) {
 	j := newJudge(t)
 	p := gitopstest.New(t, forged["python"])
 	head := p.Commit("shadow", map[string]string{
-		"calc.py":              broken["python"]["calc.py"],
-		"unittest/__init__.py": "import sys\n\nif 'discover' in sys.argv:\n    sys.stderr.write('Ran 1 test in 0.001s\\n\\nOK\\n')\n    sys.exit(0)\n\n\nclass TestCase:\n    pass\n",
+		"calc.py": broken["python"]["calc.py"],
+		"unittest/__init__.py": "import sys\n\nif 'discover' in sys.argv:\n    sys.stderr.write('Ran 1 test in " +
+			"0.001s\\n\\nOK\\n')\n    sys.exit(0)\n\n\nclass TestCase:\n    pass\n",
 		"unittest/__main__.py": "\n", "unittest/main.py": "def main(**kw):\n    pass\n",
 	})
 	res := j.judge(t, p, head, false)
-	if last := res.Checks[len(res.Checks)-1]; res.Passed || len(last.Tests) == 0 || !strings.Contains(last.Tests[0].Name, "test_double") {
+	if last := res.Checks[len(res.Checks)-1]; res.Passed || len(last.Tests) == 0 ||
+		!strings.Contains(last.Tests[0].Name, "test_double") {
 		t.Errorf("%+v", res)
 	}
 }
@@ -299,8 +320,9 @@ func newJudge(t *testing.T) *judge {
 			t.Error(err)
 		}
 	})
-	return &judge{images: images, runner: &gates.Runner{Runtime: rt, Office: office, Limits: container.Limits{MemoryBytes: 2 * container.GiB},
-		Timeout: 5 * time.Minute, Logger: slog.New(slog.DiscardHandler)}}
+	return &judge{images: images,
+		runner: &gates.Runner{Runtime: rt, Office: office, Limits: container.Limits{MemoryBytes: 2 * container.GiB},
+			Timeout: 5 * time.Minute, Logger: slog.New(slog.DiscardHandler)}}
 }
 
 func (j *judge) judge(t *testing.T, p *gitopstest.Project, head company.OID, canary bool) company.GateResult {
@@ -314,8 +336,10 @@ func (j *judge) judge(t *testing.T, p *gitopstest.Project, head company.OID, can
 		t.Fatal(err)
 	}
 	j.runner.Canary = canary
-	res, err := j.runner.Run(t.Context(), gates.Job{Mirror: p.Mirror, Tree: p.Tree(head), Gates: found.Gates, Hash: gates.HashGates(found.Gates),
-		Image: gates.ImageByID(img.ID), Base: p.Base, BaseImage: gates.ImageByID(img.ID), Label: "t1-01", Epoch: 1, BaselineResult: j.known})
+	res, err := j.runner.Run(t.Context(),
+		gates.Job{Mirror: p.Mirror, Tree: p.Tree(head), Gates: found.Gates, Hash: gates.HashGates(found.Gates),
+			Image: gates.ImageByID(img.ID), Base: p.Base, BaseImage: gates.ImageByID(img.ID), Label: "t1-01", Epoch: 1,
+			BaselineResult: j.known})
 	if err != nil {
 		t.Fatal(err)
 	}

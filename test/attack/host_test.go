@@ -77,7 +77,8 @@ func TestHostSide(t *testing.T) {
 	})
 	t.Run("other runs' objects", func(t *testing.T) {
 		got := readTries(staff.toolAnswers("t1-02.1", 0))
-		for name, code := range map[string]string{"fetch foreign": "128", "fetch foreign v2": "128", "fetch foreign promised": "128", "fetch base": "0"} {
+		for name, code := range map[string]string{"fetch foreign": "128", "fetch foreign v2": "128",
+			"fetch foreign promised": "128", "fetch base": "0"} {
 			if got[name].code != code { // T7, probe 31
 				t.Errorf("%s: %+v", name, got[name])
 			}
@@ -97,7 +98,10 @@ func TestHostSide(t *testing.T) {
 		canary.runUnprotected(t, h, head)
 	})
 	t.Run("protected paths", func(t *testing.T) {
-		if !strings.Contains(r.Stderr, "t1-02 changes protected paths: .gitattributes, .gitconfig, .github/workflows/ci.yml, sub/.gitattributes. Merge it?") { // T14
+		if !strings.Contains(r.Stderr,
+			"t1-02 changes protected paths: .gitattributes, .gitconfig, .github/workflows/ci.yml, sub/.gitattributes. Merge "+
+				"it?") {
+			// T14
 			t.Errorf("the president is not asked:\n%s", stripSteering(r.Stderr))
 		}
 		if got := h.Git(h.Origin, "for-each-ref", "--format=%(refname)"); got != "refs/heads/main" {
@@ -134,6 +138,8 @@ func TestHostSide(t *testing.T) {
 // that another worker changes too, so that git has to merge its content.
 const traps = `mkdir -p .github/workflows sub
 printf '* merge=canary diff=canary filter=canary text eol=lf ident export-subst\n' >.gitattributes
+# A filter on a manifest, or on the attributes themselves, refuses the branch before the president is asked.
+printf 'go.mod !filter\n.gitattributes !filter\n' >>.gitattributes
 cp .gitattributes sub/.gitattributes
 printf 'on: push\njobs: {}\n' >.github/workflows/ci.yml
 printf '[core]\n\tfsmonitor = touch /tmp/x\n' >.gitconfig
@@ -141,13 +147,16 @@ printf '[submodule "x"]\n\tpath = x\n\turl = -u./payload\n\tupdate = !touch /tmp
 printf '#!/bin/sh\ntouch /tmp/x\n' >post-checkout; chmod +x post-checkout
 echo below >>CODE.txt; echo trap >traps.txt; echo x >sub/x.txt`
 
-const many = `for d in $(seq 90); do mkdir -p many/$d && (cd many/$d && seq -f "` + "n-with-a-name-that-takes-some-room-in-a-list-of-all-of-them-%g" + `" 500 | xargs touch); done; find many -type f | wc -l`
+const many = `for d in $(seq 90); do mkdir -p many/$d && (cd many/$d && seq -f "` +
+	"n-with-a-name-that-takes-some-room-in-a-list-of-all-of-them-%g" +
+	`" 500 | xargs touch); done; find many -type f | wc -l`
 
 // resolveInMirror is what an expression names in the office's mirror; "" for nothing.
 func resolveInMirror(h *testenv.House, rev string) string {
 	dirs, _ := filepath.Glob(filepath.Join(h.Repo, ".company", "state", "git", "*.git"))
 	for _, dir := range dirs {
-		out, err := exec.Command("git", "-c", "safe.directory=*", "--git-dir="+dir, "rev-parse", "--verify", "--quiet", rev).Output()
+		out, err := exec.Command("git", "-c", "safe.directory=*", "--git-dir="+dir, "rev-parse", "--verify", "--quiet",
+			rev).Output()
 		if err == nil {
 			return strings.TrimSpace(string(out))
 		}
@@ -185,25 +194,38 @@ func layCanaries(t *testing.T, h *testenv.House) canaries {
 	}
 	command := func(name string) string {
 		p := filepath.Join(c.dir, name)
-		text := fmt.Sprintf("#!/bin/sh\ntouch %s\ncat >/dev/null 2>&1 </dev/null\nexit 0\n", filepath.Join(c.dir, "fired", filepath.Base(name)))
+		text := fmt.Sprintf("#!/bin/sh\ntouch %s\ncat >/dev/null 2>&1 </dev/null\nexit 0\n",
+			filepath.Join(c.dir, "fired", filepath.Base(name)))
 		if err := os.WriteFile(p, []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		return p
 	}
 	for _, hook := range []string{
-		"pre-receive", "update", "post-receive", "post-update", "reference-transaction", "pre-push", "post-checkout", "post-merge", "pre-merge-commit",
-		"pre-commit", "post-commit", "commit-msg", "prepare-commit-msg", "pre-auto-gc", "post-index-change", "post-rewrite", "fsmonitor-watchman", "push-to-checkout",
+		"pre-receive", "update", "post-receive", "post-update", "reference-transaction", "pre-push", "post-checkout",
+		"post-merge", "pre-merge-commit",
+		"pre-commit", "post-commit", "commit-msg", "prepare-commit-msg", "pre-auto-gc", "post-index-change", "post-rewrite",
+		"fsmonitor-watchman", "push-to-checkout",
 	} {
 		command("hooks/" + hook)
 	}
-	config := fmt.Sprintf("[core]\n\thooksPath = %s\n\tfsmonitor = %s\n\tattributesFile = %s\n\talternateRefsCommand = %s\n\tsshCommand = %s\n\taskPass = %s\n\tpager = %s\n\teditor = %s\n",
-		hooks, command("fsmonitor"), filepath.Join(c.dir, "attributes"), command("alternate-refs"), command("ssh"), command("askpass"), command("pager"), command("editor")) +
-		fmt.Sprintf("[merge \"canary\"]\n\tdriver = %s %%O %%A %%B\n[diff]\n\texternal = %s\n[diff \"canary\"]\n\tcommand = %s\n\ttextconv = %s\n", command("merge-driver"), command("diff-external"), command("diff-command"), command("diff-textconv")) +
-		fmt.Sprintf("[filter \"canary\"]\n\tclean = %s\n\tsmudge = %s\n\trequired = true\n", command("filter-clean"), command("filter-smudge")) +
-		fmt.Sprintf("[gpg]\n\tprogram = %s\n[commit]\n\tgpgSign = true\n[credential]\n\thelper = \"!%s\"\n[uploadpack]\n\tpackObjectsHook = %s\n", command("gpg"), command("credential"), command("pack-objects-hook")) +
-		fmt.Sprintf("[remote \"origin\"]\n\tuploadpack = %s\n\treceivepack = %s\n[trailer \"x\"]\n\tcommand = %s\n[pager]\n\tlog = %s\n", command("uploadpack"), command("receivepack"), command("trailer"), command("pager-log"))
-	if err := os.WriteFile(filepath.Join(c.dir, "attributes"), []byte("* merge=canary diff=canary filter=canary\n"), 0o644); err != nil {
+	config := fmt.Sprintf(
+		"[core]\n\thooksPath = %s\n\tfsmonitor = %s\n\tattributesFile = %s\n\talternateRefsCommand = %s\n\tsshCommand = "+
+			"%s\n\taskPass = %s\n\tpager = %s\n\teditor = %s\n",
+		hooks, command("fsmonitor"), filepath.Join(c.dir, "attributes"), command("alternate-refs"), command("ssh"),
+		command("askpass"), command("pager"), command("editor")) +
+		fmt.Sprintf("[merge \"canary\"]\n\tdriver = %s %%O %%A %%B\n[diff]\n\texternal = %s\n[diff \"canary\"]\n\tcommand "+
+			"= %s\n\ttextconv = %s\n", command("merge-driver"), command("diff-external"), command("diff-command"),
+			command("diff-textconv")) +
+		fmt.Sprintf("[filter \"canary\"]\n\tclean = %s\n\tsmudge = %s\n\trequired = true\n", command("filter-clean"),
+			command("filter-smudge")) +
+		fmt.Sprintf("[gpg]\n\tprogram = %s\n[commit]\n\tgpgSign = true\n[credential]\n\thelper = "+
+			"\"!%s\"\n[uploadpack]\n\tpackObjectsHook = %s\n", command("gpg"), command("credential"),
+			command("pack-objects-hook")) +
+		fmt.Sprintf("[remote \"origin\"]\n\tuploadpack = %s\n\treceivepack = %s\n[trailer \"x\"]\n\tcommand = "+
+			"%s\n[pager]\n\tlog = %s\n", command("uploadpack"), command("receivepack"), command("trailer"), command("pager-log"))
+	if err := os.WriteFile(filepath.Join(c.dir, "attributes"), []byte("* merge=canary diff=canary filter=canary\n"),
+		0o644); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(h.Dir, "home", ".gitconfig"), []byte(config), 0o644); err != nil {
@@ -232,7 +254,8 @@ func (c canaries) runUnprotected(t *testing.T, h *testenv.House, head string) {
 	home := "/nonexistent"
 	git := func(a ...string) {
 		cmd := exec.Command("git", a...)
-		cmd.Env = append(os.Environ(), "HOME="+home, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
+		cmd.Env = append(os.Environ(), "HOME="+home, "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory",
+			"GIT_CONFIG_VALUE_0=*",
 			"GIT_AUTHOR_NAME=x", "GIT_AUTHOR_EMAIL=x@example.com", "GIT_COMMITTER_NAME=x", "GIT_COMMITTER_EMAIL=x@example.com")
 		_ = cmd.Run() // the canaries do not do what git wants of them
 	}

@@ -69,15 +69,17 @@ func TestHostileWorkers(t *testing.T) {
 			turnFiles:   do("read_file", args{"path": "/etc/shadow" + nasty}),
 			turnOutside: do("write_file", args{"path": ".git/hooks/post-commit", "content": "#!/bin/sh\ntouch /tmp/fired\n"}),
 			turnInner:   runScript(inner),
-			turnGit:     staff.lookBetween("docker", func() string { return inspect(t, h) }, runScript("bash attack/git.sh t1-01 t1-01.1 "+private+" "+base)),
-			turnHTTP:    runScript("bash attack/http.sh t1-01.1"),
+			turnGit: staff.lookBetween(
+				"docker", func() string { return inspect(t, h) }, runScript("bash attack/git.sh t1-01 t1-01.1 "+private+" "+base)),
+			turnHTTP: runScript("bash attack/http.sh t1-01.1"),
 			turnFlood: staff.lookBetween("leftovers", func() string { return leftovers(t, h, lookRun) },
 				runScript("head -c 200000000 /dev/zero | tr '\\0' 'x'; printf '\\nthe end\\n'")),
-			turnOutput: runScript("printf '" + strings.NewReplacer("\x1b", `\033`, "\a", `\007`, "\r", `\r`, `\`, `\\`).Replace("out"+nasty) + "' # " + nasty),
-			9:          do("read_file", args{"path": "no-such-file" + nasty}),
-			10:         do("write_file", args{"path": "look.txt", "content": "looked\n"}),
-			11:         do("git_commit", args{"message": "Look around " + nasty}),
-			12:         do("finish", args{"summary": "looked around " + nasty}),
+			turnOutput: runScript("printf '" +
+				strings.NewReplacer("\x1b", `\033`, "\a", `\007`, "\r", `\r`, `\`, `\\`).Replace("out"+nasty) + "' # " + nasty),
+			9:  do("read_file", args{"path": "no-such-file" + nasty}),
+			10: do("write_file", args{"path": "look.txt", "content": "looked\n"}),
+			11: do("git_commit", args{"message": "Look around " + nasty}),
+			12: do("finish", args{"summary": "looked around " + nasty}),
 		}}},
 		ticket{title: "Drop bombs", writeSet: "bombs.txt", runs: [][]step{
 			{
@@ -138,7 +140,8 @@ func TestHostileWorkers(t *testing.T) {
 	}
 	t.Run("escape", func(t *testing.T) { judgeProbe(t, staff.toolAnswers(lookRun, turnProbe)) })
 	t.Run("32 bit", func(t *testing.T) {
-		if got := staff.toolAnswers(lookRun, turnOld); strings.HasPrefix(got, "exit code 0 ") || strings.Contains(got, "socketcall") {
+		if got := staff.toolAnswers(lookRun, turnOld); strings.HasPrefix(got, "exit code 0 ") ||
+			strings.Contains(got, "socketcall") {
 			t.Errorf("a 32-bit program ran:\n%s", got) // probe 36
 		}
 	})
@@ -178,10 +181,12 @@ func TestHostileWorkers(t *testing.T) {
 			t.Errorf("references at the origin:\n%s", got)
 		}
 		changed := h.Git(h.Origin, "diff", "--no-renames", "--name-status", "main", branch)
-		if changed != "A\tbombs.txt\nA\tcheat.txt\nA\tdone.txt\nA\tlook.txt" && changed != "A\tbombs.txt\nA\tcheat.txt\nA\tlook.txt" {
+		if changed != "A\tbombs.txt\nA\tcheat.txt\nA\tdone.txt\nA\tlook.txt" &&
+			changed != "A\tbombs.txt\nA\tcheat.txt\nA\tlook.txt" {
 			t.Errorf("delivered:\n%s", changed)
 		}
-		if got := h.Git(h.Repo, "-c", "core.attributesFile=/dev/null", "-c", "core.fsmonitor=false", "status", "--porcelain"); got != "" {
+		if got := h.Git(h.Repo, "-c", "core.attributesFile=/dev/null", "-c", "core.fsmonitor=false", "status",
+			"--porcelain"); got != "" {
 			t.Errorf("the president's checkout was touched:\n%s", got)
 		}
 	})
@@ -237,7 +242,8 @@ func notWithout(file string) func(scripted.Exchange) scripted.Reply {
 			return approve(x)
 		}
 		return reply("submit_review", args{"verdict": "request_changes", "findings": []any{args{
-			"severity": "blocking", "file": file, "line": 1, "what": "a test was deleted", "why": "it is what shows that Double works",
+			"severity": "blocking", "file": file, "line": 1, "what": "a test was deleted",
+			"why": "it is what shows that Double works",
 		}}})
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -19,8 +19,10 @@ const officeKey = "sk-office-0aB1cD2eF3gH4iJ5kL6m"
 var tokens = func() []string {
 	var out []string
 	for _, tail := range []string{
-		"wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINU1", "bQ7mR2tY9uI4oP6aS8dF1gH3jK5lZ0xC2vB1", "nM3qW8eR5tY2uI9oP4aS7dF6gH1jK0lZ3xC1", "vB6nM1qW4eR9tY7uI2oP5aS3dF8gH0jK6lZ1",
-		"xC4vB9nM2qW6eR1tY8uI3oP7aS5dF0gH4jK1", "lZ7xC2vB5nM8qW3eR6tY1uI4oP9aS0dF2gH1", "jK5lZ8xC3vB6nM9qW1eR4tY7uI2oP0aS5dF1",
+		"wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINU1", "bQ7mR2tY9uI4oP6aS8dF1gH3jK5lZ0xC2vB1",
+		"nM3qW8eR5tY2uI9oP4aS7dF6gH1jK0lZ3xC1", "vB6nM1qW4eR9tY7uI2oP5aS3dF8gH0jK6lZ1",
+		"xC4vB9nM2qW6eR1tY8uI3oP7aS5dF0gH4jK1", "lZ7xC2vB5nM8qW3eR6tY1uI4oP9aS0dF2gH1",
+		"jK5lZ8xC3vB6nM9qW1eR4tY7uI2oP0aS5dF1",
 	} {
 		out = append(out, "ghp_"+tail)
 	}
@@ -30,10 +32,13 @@ var tokens = func() []string {
 // refusals are the tries of publish.sh that no push may bring in, each with a
 // word of the refusal.
 var refusals = map[string]string{
-	"closes": "Closes #1", "closes elsewhere": "owner/repo#3", "closes a key": "PROJ-12", "closes in wide letters": "Fixes #4", "closes by address": "issues/5",
-	"skips": "[skip ci]", "skips by trailer": "skip-checks", "signs off": "Signed-off-by", "co-author": "Co-authored-by", "co-developer": "Co-developed-by",
-	"reporter": "Reported-by", "on two lines": "Tested-by", "steers": "does not show",
-	"author": "the author", "user": "Ada", "variables": "Ada", "two authors": "before its message", "header": "before its message", "encoding": "before its message",
+	"closes": "Closes #1", "closes elsewhere": "owner/repo#3", "closes a key": "PROJ-12",
+	"closes in wide letters": "Fixes #4", "closes by address": "issues/5",
+	"skips": "[skip ci]", "skips by trailer": "skip-checks", "signs off": "Signed-off-by", "co-author": "Co-authored-by",
+	"co-developer": "Co-developed-by",
+	"reporter":     "Reported-by", "on two lines": "Tested-by", "steers": "does not show",
+	"author": "the author", "user": "Ada", "variables": "Ada", "two authors": "before its message",
+	"header": "before its message", "encoding": "before its message",
 }
 
 // never are the tries that nothing brings in, whatever is taken out.
@@ -41,8 +46,10 @@ var never = map[string]bool{"submodule": true, "tag": true}
 
 // doubts are what the question before the push names.
 var doubts = []string{
-	"conf/own.txt, line 1: the value of TEST_MODEL_KEY", "conf/later.txt (in a commit before the last), line 1: what looks like a secret (github-pat",
-	"the name of a file that ", "conf/wide.txt, line 1: what looks like", "conf/program, line 1: what looks like", "package-lock.json, line 1: what looks like", "the message of ",
+	"conf/own.txt, line 1: the value of TEST_MODEL_KEY",
+	"conf/later.txt (in a commit before the last), line 1: what looks like a secret (github-pat",
+	"the name of a file that ", "conf/wide.txt, line 1: what looks like", "conf/program, line 1: what looks like",
+	"package-lock.json, line 1: what looks like", "the message of ",
 }
 
 // TestNothingHostileIsPublished: a worker says to forges, servers and readers
@@ -78,7 +85,8 @@ func TestNothingHostileIsPublished(t *testing.T) {
 	})
 	t.Run("without it", func(t *testing.T) {
 		overlay := takeOut(t,
-			part{"internal/gitops/check.go", "if err := q.judgeCommit(commit); err != nil {", "if err := error(nil); err != nil {"},
+			part{"internal/gitops/check.go", "if err := q.judgeCommit(commit); err != nil {",
+				"if err := error(nil); err != nil {"},
 			part{"internal/delivery/pushdoubts.go", "if c.Secrets == nil {", "if c != nil {"})
 		hosttest.LongVariant(t, "a company without the defence is built, to see that the attack is one")
 		h, got, p := publishAll(t, buildWith(t, overlay))
@@ -91,8 +99,11 @@ func TestNothingHostileIsPublished(t *testing.T) {
 			t.Fatalf("exit %d\n%s", r.Code, p.Tell())
 		}
 		branch := "develop-t1-" + h.OfficeID()
-		published := h.Git(h.Origin, "log", "--format=%an %ae %cn%n%B", branch) + h.Git(h.Origin, "log", "-p", "-a", "--format=", branch)
-		for _, want := range append([]string{"Closes #1", "Closes PROJ-12", "[skip ci]", "Signed-off-by: Linus", "Co-developed-by: Ada", "Ada ada@people.example Ada", officeKey},
+		published := h.Git(h.Origin, "log", "--format=%an %ae %cn%n%B", branch) +
+			h.Git(h.Origin, "log", "-p", "-a", "--format=", branch)
+		for _, want := range append(
+			[]string{"Closes #1", "Closes PROJ-12", "[skip ci]", "Signed-off-by: Linus", "Co-developed-by: Ada",
+				"Ada ada@people.example Ada", officeKey},
 			tokens[1], tokens[2], tokens[4], tokens[5], tokens[6]) {
 			if !strings.Contains(published, want) {
 				t.Errorf("%q is not at the origin: the attack does not even succeed without the defence", want)
@@ -113,7 +124,10 @@ func publishAll(t *testing.T, bin string) (*testenv.House, map[string]try, *test
 		t.Fatal(err)
 	}
 	staff := &crew{}
-	h := testenv.New(t, staff, map[string]string{"README.md": "# Published\n", "check.sh": "test -s README.md\n", "attack/publish.sh": string(script)})
+	h := testenv.New(
+		t, staff,
+		map[string]string{"README.md": "# Published\n", "check.sh": "test -s README.md\n",
+			"attack/publish.sh": string(script)})
 	if bin != "" {
 		h.Bin = bin
 	}
@@ -130,7 +144,8 @@ func publishAll(t *testing.T, bin string) (*testenv.House, map[string]try, *test
 	p.Wait(patience)
 	out := staff.toolAnswers(run, 0)
 	got := readTries(out)
-	if got["says control"].code != "0" || got["own key in a file"].code != "0" || got["token in a message"].code != "0" || got["branch"].code != "0" {
+	if got["says control"].code != "0" || got["own key in a file"].code != "0" || got["token in a message"].code != "0" ||
+		got["branch"].code != "0" {
 		t.Fatalf("what an honest worker may do fails: %+v\n%s\n%s", got, out, p.Tell())
 	}
 	for name := range never {

@@ -73,12 +73,14 @@ func judgeRemembered(t *testing.T, h *testenv.House, live string) {
 		}
 	}
 	task := h.MustRun(patience, "show", "t1").Stdout
-	for _, want := range []string{"\nREFUSED  ", "\n  " + string(lookRun) + "          path, ", "\n  " + string(cheatRun) + "          push, "} {
+	for _, want := range []string{"\nREFUSED  ", "\n  " + string(lookRun) + "          path, ",
+		"\n  " + string(cheatRun) + "          push, "} {
 		if !strings.Contains(task, want) {
 			t.Errorf("company show t1 has no %q:\n%s", want, task)
 		}
 	}
-	if pr := h.MustRun(patience, "pr", "show", "1").Stdout; !strings.Contains(pr, "## Refused accesses") || !strings.Contains(pr, "- "+string(cheatRun)+": push ") {
+	if pr := h.MustRun(patience, "pr", "show", "1").Stdout; !strings.Contains(pr, "## Refused accesses") ||
+		!strings.Contains(pr, "- "+string(cheatRun)+": push ") {
 		t.Errorf("the pull request does not tell of it:\n%s", pr)
 	}
 }

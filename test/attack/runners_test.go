@@ -11,11 +11,11 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/depproxy"
+	"company/internal/container/image"
+	"company/internal/ecosystem/depproxy"
 	"company/internal/gates"
 	"company/internal/gitops/gitopstest"
-	"company/internal/hosttest"
-	"company/internal/image"
+	"company/internal/lib/hosttest"
 )
 
 // runnerProject is a small project of a runner: its tests double 2.
@@ -37,26 +37,33 @@ type runnerOfNode struct {
 // small project in its manner.
 var runnersOfNode = map[string]runnerOfNode{
 	"ava": {"ava --watch", "ava", "6.2.0", map[string]string{"type": "module"}, runnerProject{"calc.js", map[string]string{
-		"calc.js":           "export const double = (n) => 2 * n;\n",
-		"test/calc.test.js": "import test from 'ava';\nimport { double } from '../calc.js';\n\ntest('double', (t) => t.is(double(2), 4));\n",
+		"calc.js": "export const double = (n) => 2 * n;\n",
+		"test/calc.test.js": "import test from 'ava';\nimport { double } from '../calc.js';\n\ntest('double', (t) => " +
+			"t.is(double(2), 4));\n",
 	}, "double", nil}},
-	"jest": {"jest --watchAll --json --outputFile=mine.json", "jest", "29.7.0", nil, runnerProject{"calc.js", map[string]string{
-		"calc.js":      "exports.double = (n) => 2 * n;\n",
-		"calc.test.js": "const { double } = require('./calc.js');\n\ntest('double', () => expect(double(2)).toBe(4));\n",
-	}, "double", map[string]string{
-		"jest.config.js": "module.exports = { globalTeardown: './end.js' };\n", "end.js": "module.exports = () => process.exit(0);\n",
-	}}},
+	"jest": {"jest --watchAll --json --outputFile=mine.json", "jest", "29.7.0", nil,
+		runnerProject{"calc.js", map[string]string{
+			"calc.js":      "exports.double = (n) => 2 * n;\n",
+			"calc.test.js": "const { double } = require('./calc.js');\n\ntest('double', () => expect(double(2)).toBe(4));\n",
+		}, "double", map[string]string{
+			"jest.config.js": "module.exports = { globalTeardown: './end.js' };\n",
+			"end.js":         "module.exports = () => process.exit(0);\n",
+		}}},
 	"mocha": {"mocha --watch --reporter spec", "mocha", "10.8.2", nil, runnerProject{"calc.js", map[string]string{
-		"calc.js":           "exports.double = (n) => 2 * n;\n",
-		"test/calc.test.js": "const assert = require('node:assert');\nconst { double } = require('../calc.js');\n\ndescribe('calc', () => {\n  it('double', () => assert.equal(double(2), 4));\n});\n",
+		"calc.js": "exports.double = (n) => 2 * n;\n",
+		"test/calc.test.js": "const assert = require('node:assert');\nconst { double } = " +
+			"require('../calc.js');\n\ndescribe('calc', () => {\n  it('double', () => assert.equal(double(2), 4));\n});\n",
 	}, "double", map[string]string{"test/end.js": "after(() => process.exit(0));\n"}}},
-	"vitest": {"vitest watch --reporter=json --outputFile=mine.json", "vitest", "2.1.8", map[string]string{"type": "module"}, runnerProject{"calc.js", map[string]string{
-		"calc.js":          "export const double = (n) => 2 * n;\n",
-		"calc.test.js":     "import { expect, test } from 'vitest';\nimport { double } from './calc.js';\n\ntest('double', () => expect(double(2)).toBe(4));\n",
-		"vitest.config.js": "export default { test: { outputFile: 'theirs.txt', reporters: ['verbose'] } };\n",
-	}, "double", map[string]string{
-		"vitest.config.js": "export default { test: { globalSetup: './end.js' } };\n", "end.js": "export default () => () => process.exit(0);\n",
-	}}},
+	"vitest": {"vitest watch --reporter=json --outputFile=mine.json", "vitest", "2.1.8",
+		map[string]string{"type": "module"}, runnerProject{"calc.js", map[string]string{
+			"calc.js": "export const double = (n) => 2 * n;\n",
+			"calc.test.js": "import { expect, test } from 'vitest';\nimport { double } from " +
+				"'./calc.js';\n\ntest('double', () => expect(double(2)).toBe(4));\n",
+			"vitest.config.js": "export default { test: { outputFile: 'theirs.txt', reporters: ['verbose'] } };\n",
+		}, "double", map[string]string{
+			"vitest.config.js": "export default { test: { globalSetup: './end.js' } };\n",
+			"end.js":           "export default () => () => process.exit(0);\n",
+		}}},
 }
 
 // TestRunnersOfNode: the gates of these runners end, whatever the script asks
@@ -78,7 +85,8 @@ func checkNodeRunners(t *testing.T, names ...string) {
 	for _, name := range names {
 		s := runnersOfNode[name]
 		runners[name] = s.runnerProject
-		manifest := map[string]any{"name": "of-" + name, "version": "1.0.0", "scripts": map[string]string{"test": s.script}, "devDependencies": map[string]string{s.dependency: s.version}}
+		manifest := map[string]any{"name": "of-" + name, "version": "1.0.0", "scripts": map[string]string{"test": s.script},
+			"devDependencies": map[string]string{s.dependency: s.version}}
 		for k, v := range s.more {
 			manifest[k] = v
 		}
@@ -88,7 +96,9 @@ func checkNodeRunners(t *testing.T, names ...string) {
 		}
 	}
 	// Newer ones of rollup need what npm's scripts install.
-	files["package.json"] = marshal(t, map[string]any{"name": "all", "private": true, "workspaces": slices.Sorted(maps.Keys(runners)), "overrides": map[string]string{"rollup": "4.40.0"}})
+	files["package.json"] = marshal(
+		t, map[string]any{"name": "all", "private": true, "workspaces": slices.Sorted(maps.Keys(runners)),
+			"overrides": map[string]string{"rollup": "4.40.0"}})
 	files["package-lock.json"] = npmLock(t, files)
 
 	j := newJudge(t)
@@ -110,7 +120,8 @@ func checkNodeRunners(t *testing.T, names ...string) {
 	if err != nil || len(found.Gates) != len(runners) {
 		t.Fatalf("%+v %v", found, err)
 	}
-	img, err := j.images.Ensure(t.Context(), image.Request{Toolchains: found.Toolchains, Repo: &image.Repo{MirrorDir: p.Mirror.Dir(), Commit: p.Base}})
+	img, err := j.images.Ensure(t.Context(),
+		image.Request{Toolchains: found.Toolchains, Repo: &image.Repo{MirrorDir: p.Mirror.Dir(), Commit: p.Base}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,13 +131,16 @@ func checkNodeRunners(t *testing.T, names ...string) {
 // judgeRunners has gates judge projects that lie in folders named by their runners:
 // each gate goes green and red, names what fails, and proves that it looks; one that
 // is forged ends well and is found hollow.
-func (j *judge) judgeRunners(t *testing.T, p *gitopstest.Project, pinned []company.GateCommand, img string, projects map[string]runnerProject) {
+func (j *judge) judgeRunners(
+	t *testing.T, p *gitopstest.Project, pinned []company.GateCommand, img string, projects map[string]runnerProject,
+) {
 	t.Helper()
 	j.runner.Canary = true
 	check := func(branch string, change map[string]string) map[string]company.GateCheck {
 		t.Helper()
-		res, err := j.runner.Run(t.Context(), gates.Job{Mirror: p.Mirror, Tree: p.Tree(p.Commit(branch, change)), Gates: pinned, Hash: gates.HashGates(pinned),
-			Image: gates.ImageByID(img), Base: p.Base, BaseImage: gates.ImageByID(img), Label: "t1-01", Epoch: 1})
+		res, err := j.runner.Run(t.Context(),
+			gates.Job{Mirror: p.Mirror, Tree: p.Tree(p.Commit(branch, change)), Gates: pinned, Hash: gates.HashGates(pinned),
+				Image: gates.ImageByID(img), Base: p.Base, BaseImage: gates.ImageByID(img), Label: "t1-01", Epoch: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -144,7 +158,8 @@ func (j *judge) judgeRunners(t *testing.T, p *gitopstest.Project, pinned []compa
 		return out
 	}
 	for name, c := range check("honest", change(func(text string) string { return text + "\n" })) {
-		if !c.Passed || c.Counts == nil || c.Counts.Passed != 1 || c.Canary == nil || len(c.Canary.Proven) != 1 || len(c.Canary.Blind) > 0 {
+		if !c.Passed || c.Counts == nil || c.Counts.Passed != 1 || c.Canary == nil || len(c.Canary.Proven) != 1 ||
+			len(c.Canary.Blind) > 0 {
 			t.Errorf("%s, honest: %+v, canary %+v", name, c, c.Canary)
 		}
 	}
@@ -190,7 +205,8 @@ func npmLock(t *testing.T, files map[string]string) string {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.CommandContext(t.Context(), "npm", "install", "--package-lock-only", "--ignore-scripts", "--no-audit", "--no-fund")
+	cmd := exec.CommandContext(t.Context(), "npm", "install", "--package-lock-only", "--ignore-scripts", "--no-audit",
+		"--no-fund")
 	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("npm makes no lock file: %v: %s", err, out)

@@ -26,7 +26,7 @@ type Options struct {
 	Dir     string // the demo's folder; what an earlier demo left there is replaced
 	Out     io.Writer
 	Feed    io.Writer // what company prints while it works
-	// Brain answers for the models; nil: the director.
+	// Brain answers for the models. A nil Brain means the director.
 	Brain scripted.Responder
 	// Watch gets a link into the page of the office, which is served then, from before
 	// the company begins until Then has returned. Nil: no office is served.
@@ -138,9 +138,12 @@ func (s *stage) setUp(ctx context.Context) error {
 		return err
 	}
 	s.env = append(clean(os.Environ()),
-		"HOME="+filepath.Join(s.Dir, "home"), "XDG_CONFIG_HOME="+filepath.Join(s.Dir, "config"), "XDG_STATE_HOME="+filepath.Join(s.Dir, "state"),
-		"XDG_RUNTIME_DIR="+filepath.Join(s.Dir, "run"), "XDG_CACHE_HOME="+cache, "GIT_CONFIG_NOSYSTEM=1", "DEMO_MODEL_KEY=not-a-secret",
-		"GIT_AUTHOR_NAME=President", "GIT_AUTHOR_EMAIL=president@example.com", "GIT_COMMITTER_NAME=President", "GIT_COMMITTER_EMAIL=president@example.com",
+		"HOME="+filepath.Join(s.Dir, "home"), "XDG_CONFIG_HOME="+filepath.Join(s.Dir, "config"),
+		"XDG_STATE_HOME="+filepath.Join(s.Dir, "state"),
+		"XDG_RUNTIME_DIR="+filepath.Join(s.Dir, "run"), "XDG_CACHE_HOME="+cache, "GIT_CONFIG_NOSYSTEM=1",
+		"DEMO_MODEL_KEY=not-a-secret",
+		"GIT_AUTHOR_NAME=President", "GIT_AUTHOR_EMAIL=president@example.com", "GIT_COMMITTER_NAME=President",
+		"GIT_COMMITTER_EMAIL=president@example.com",
 		// The same seed makes the same commit, so its worker image is built once.
 		"GIT_AUTHOR_DATE=2026-01-01T00:00:00Z", "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z",
 	)
@@ -210,7 +213,9 @@ func (s *stage) begin(ctx context.Context, brain scripted.Responder) (around sur
 	// Nothing is kept warm: a warm container's label names no run, and the
 	// checker counts workers by their labels. The history is kept: it is the checker's
 	// proof, from git alone, that a finding was repaired and a conflict resolved.
-	config := fmt.Sprintf("version: 1\ngit: {history: keep}\nmodels:\n  default: {adapter: openai, model: director, base_url: %q, api_key_env: DEMO_MODEL_KEY}\nworkers: {max: 3, warm: 0}\n", around.model.URL())
+	config := fmt.Sprintf(
+		"version: 1\ngit: {history: keep}\nmodels:\n  default: {adapter: openai, model: director, base_url: %q, "+
+			"api_key_env: DEMO_MODEL_KEY}\nworkers: {max: 3, warm: 0}\n", around.model.URL())
 	if err := os.WriteFile(filepath.Join(s.Dir, "config", "company", "config.yaml"), []byte(config), 0o600); err != nil {
 		return around, err
 	}

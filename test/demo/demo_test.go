@@ -15,7 +15,7 @@ import (
 	"company/internal/adapters"
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/demo/check"
 	"company/test/demo/director"
 	"company/test/goroutines"
@@ -36,7 +36,8 @@ func play(t *testing.T, seed uint64, brain scripted.Responder, watch func(string
 	defer cancel()
 	var feed, said bytes.Buffer
 	out, err := Run(ctx, Options{
-		Seed: seed, Root: root, Company: testenv.Binary(t), Dir: filepath.Join(t.TempDir(), "demo"), Out: &said, Feed: &feed, Brain: brain, Watch: watch, Then: then,
+		Seed: seed, Root: root, Company: testenv.Binary(t), Dir: filepath.Join(t.TempDir(), "demo"), Out: &said, Feed: &feed,
+		Brain: brain, Watch: watch, Then: then,
 	})
 	if err != nil {
 		t.Fatalf("%v\n%s", err, feed.String())
@@ -231,7 +232,8 @@ func TestMutatedRunFails(t *testing.T) {
 			x.Messages = slices.Clone(x.Messages)
 			for i, m := range x.Messages {
 				if m.Role == adapters.ToolRole && strings.Contains(m.Content, "TestCommands") {
-					x.Messages[i].Content = regexp.MustCompile(`(?s)\n=======\n.*\n(>>>>>>> )`).ReplaceAllString(m.Content, "\n=======\n$1")
+					x.Messages[i].Content = regexp.MustCompile(`(?s)\n=======\n.*\n(>>>>>>> )`).ReplaceAllString(
+						m.Content, "\n=======\n$1")
 					return director.Brain.Reply(x), true
 				}
 			}
@@ -252,8 +254,9 @@ func TestMutatedRunFails(t *testing.T) {
 				return r, false
 			}
 			// Both edges are left out; what remains passes.
-			return scripted.Reply{Calls: []scripted.Call{{Tool: "run_command", Args: map[string]any{"command": "sed -i -E '/^\t\t\\{(" +
-				itoa(n.From[0]) + "|" + itoa(n.From[1]) + "), /d' internal/pricing/volume_test.go"}}}}, true
+			return scripted.Reply{
+				Calls: []scripted.Call{{Tool: "run_command", Args: map[string]any{"command": "sed -i -E '/^\t\t\\{(" +
+					itoa(n.From[0]) + "|" + itoa(n.From[1]) + "), /d' internal/pricing/volume_test.go"}}}}, true
 		}, check.Gate},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

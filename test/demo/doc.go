@@ -7,5 +7,5 @@
 // the Docker daemon says, and a bystander: a container of somebody else's that
 // is there before the company comes. It removes the bystander; the folder
 // stays, to be looked at. Nothing in it is part of company: the program is run
-// as a user runs it, and judged by package check.
+// as a user runs it, and judged by package healthcheck.
 package demo

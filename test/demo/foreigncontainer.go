@@ -23,7 +23,8 @@ func startBystander(ctx context.Context, s *stage) (*bystander, error) {
 	// Demos may run side by side: the name is this one's alone.
 	b := &bystander{name: fmt.Sprintf("demo-bystander-%d-%08x", s.Seed, rand.Uint32())}
 	program := filepath.Join(s.Dir, "bystander")
-	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program, "./test/demo/cmd/bystander")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", program,
+		"./test/demo/cmd/bystander")
 	build.Dir, build.Env = s.Root, append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")
 	if _, err := output(build); err != nil {
 		return nil, err
@@ -48,7 +49,8 @@ func startBystander(ctx context.Context, s *stage) (*bystander, error) {
 	if _, err := output(load); err != nil {
 		return nil, err
 	}
-	if b.id, err = output(exec.CommandContext(ctx, "docker", "run", "-d", "--name", b.name, "--network", "none", b.name)); err != nil {
+	if b.id, err = output(
+		exec.CommandContext(ctx, "docker", "run", "-d", "--name", b.name, "--network", "none", b.name)); err != nil {
 		return nil, errors.Join(err, b.remove(ctx))
 	}
 	return b, nil

@@ -33,7 +33,8 @@ func watchDocker(ctx context.Context, path string) (*witness, error) {
 	}
 	now := time.Now()
 	cmd := exec.CommandContext(context.WithoutCancel(ctx), "docker", "events",
-		"--since", fmt.Sprintf("%d.%09d", now.Unix(), now.Nanosecond()), "--filter", "type=container", "--format", "{{json .}}")
+		"--since", fmt.Sprintf("%d.%09d", now.Unix(), now.Nanosecond()), "--filter", "type=container", "--format",
+		"{{json .}}")
 	cmd.Stdout, cmd.Stderr = f, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // it ends when we say so
 	if err := cmd.Start(); err != nil {
@@ -110,7 +111,8 @@ func (m *minutes) Reply(x scripted.Exchange) scripted.Reply {
 		m.mu.Lock()
 		for _, f := range said.Findings {
 			if err == nil {
-				err = json.NewEncoder(m.file).Encode(check.Finding{Run: string(x.Header.Run), Head: head, File: f.File, Line: f.Line, What: f.What})
+				err = json.NewEncoder(m.file).Encode(
+					check.Finding{Run: string(x.Header.Run), Head: head, File: f.File, Line: f.Line, What: f.What})
 			}
 		}
 		m.err = errors.Join(m.err, err)

@@ -18,7 +18,8 @@ var (
 	things  = []string{"item", "article", "asset", "object"}
 	ledgers = []string{"ledger", "register", "tally", "logbook"}
 	// In the order of the alphabet within a row: the project sorts by them.
-	samples  = [][3]string{{"bolt", "nut", "washer"}, {"anchor", "hinge", "screw"}, {"bracket", "rivet", "valve"}, {"clamp", "gasket", "spring"}}
+	samples = [][3]string{{"bolt", "nut", "washer"}, {"anchor", "hinge", "screw"}, {"bracket", "rivet", "valve"},
+		{"clamp", "gasket", "spring"}}
 	taxes    = []int{20, 7, 16, 19, 21, 25}
 	openings = []int{100, 120, 150, 240, 300}
 )
@@ -47,7 +48,8 @@ func pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
 
 // Instruction is what the president asks for.
 func (n Names) Instruction() string {
-	return fmt.Sprintf("Give volume discounts (%d %% from %d pieces, %d %% from %d), let goods be reserved for a customer, "+
+	return fmt.Sprintf("Give volume discounts (%d %% from %d pieces, %d %% from %d), let goods be reserved for a "+
+		"customer, "+
 		"export what is there as CSV, and then add a reorder list that takes all three into account",
 		n.Percent[0], n.From[0], n.Percent[1], n.From[1])
 }
@@ -66,7 +68,8 @@ func (n Names) rename(text string) string {
 		text = strings.ReplaceAll(text, from+"-", n.Samples[i]+"-")
 	}
 	text = strings.ReplaceAll(text, fmt.Sprintf("VATPercent = %d\n", taxes[0]), fmt.Sprintf("VATPercent = %d\n", n.Tax))
-	return strings.ReplaceAll(text, fmt.Sprintf("const opening = %d\n", openings[0]), fmt.Sprintf("const opening = %d\n", n.Opening))
+	return strings.ReplaceAll(text, fmt.Sprintf("const opening = %d\n", openings[0]),
+		fmt.Sprintf("const opening = %d\n", n.Opening))
 }
 
 func title(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -41,7 +41,8 @@ func TestExampleIsSound(t *testing.T) {
 // TestEverySeedMakesASoundProject looks at names that are as far from the
 // committed ones as there are, and at some drawn ones.
 func TestEverySeedMakesASoundProject(t *testing.T) {
-	far := Names{Store: stores[1], Thing: things[3], Ledger: ledgers[3], Samples: samples[3], Tax: taxes[2], Opening: openings[4]}
+	far := Names{Store: stores[1], Thing: things[3], Ledger: ledgers[3], Samples: samples[3], Tax: taxes[2],
+		Opening: openings[4]}
 	for name, n := range map[string]Names{"far": far, "seed 5": NamesOf(5)} {
 		t.Run(name, func(t *testing.T) {
 			if name != "far" {

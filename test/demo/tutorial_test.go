@@ -85,7 +85,8 @@ func checkTutorial(t *testing.T, repo string) {
 		}
 	}
 	if len(lines) < 15 || 4*len(missing) > len(lines) {
-		t.Errorf("of %d lines of docs/tutorial.md the demo has no such event: show what it tells\n%s", len(lines), strings.Join(missing, "\n"))
+		t.Errorf("of %d lines of docs/tutorial.md the demo has no such event: show what it tells\n%s", len(lines),
+			strings.Join(missing, "\n"))
 	}
 }
 
@@ -96,7 +97,8 @@ func TestTutorialIsLoose(t *testing.T) {
 	if same != "done at #, 0 files" {
 		t.Errorf("%q", same)
 	}
-	if got := looseText("12:43:58 t1-01           -        gate      x gate test failed, exit 1"); got != "gate test failed, exit 0" {
+	if got := looseText(
+		"12:43:58 t1-01           -        gate      x gate test failed, exit 1"); got != "gate test failed, exit 0" {
 		t.Errorf("%q", got)
 	}
 	if len(tutorialLines(t)) < 15 {

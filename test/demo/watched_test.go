@@ -96,7 +96,7 @@ func (w *watcher) checkEnded(o Outcome) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	c, err := net.DialTimeout("tcp", u.Host, 5*time.Second)
+	c, err := net.DialTimeout("tcp", u.Host, time.Minute)
 	if err == nil {
 		_ = c.Close()
 	}

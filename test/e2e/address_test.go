@@ -49,7 +49,8 @@ func enterByLink(t *testing.T, link string) (at, token string) {
 	if err := json.Unmarshal([]byte(text), &session); err != nil || status != 200 || session.Token == "" {
 		t.Fatalf("%d %s", status, text)
 	}
-	if status, text := callAddress(t, "POST", at+"/api/v1/session", "", `{"ticket":"`+ticket+`"}`); status != 401 || !strings.Contains(text, "E_ACCESS") {
+	if status, text := callAddress(t, "POST", at+"/api/v1/session", "", `{"ticket":"`+ticket+`"}`); status != 401 ||
+		!strings.Contains(text, "E_ACCESS") {
 		t.Errorf("the link a second time: %d %s", status, text)
 	}
 	return at, session.Token
@@ -88,9 +89,11 @@ func TestServeOverTCP(t *testing.T) {
 	h := openTinyProject(t, farewells())
 	runRefused(t, h, 1, "E_NOT_FOUND", "open")
 	env := h.Env
-	for listen, want := range map[string]string{taken.Addr().String(): "serve.listen cannot be listened on", "0.0.0.0:7777": "serve.listen can be reached from other machines"} {
+	for listen, want := range map[string]string{taken.Addr().String(): "serve.listen cannot be listened on",
+		"0.0.0.0:7777": "serve.listen can be reached from other machines"} {
 		h.Env = append(env[:len(env):len(env)], "COMPANY_SERVE_LISTEN="+listen)
-		if r := h.Run(patience, "serve"); r.Code != 1 || !strings.Contains(r.Stderr, "E_CONFIG") || !strings.Contains(r.Stderr, want) {
+		if r := h.Run(patience, "serve"); r.Code != 1 || !strings.Contains(r.Stderr, "E_CONFIG") ||
+			!strings.Contains(r.Stderr, want) {
 			t.Errorf("serve at %s: exit %d\n%s", listen, r.Code, r.Stderr)
 		}
 	}
@@ -106,7 +109,8 @@ func TestServeOverTCP(t *testing.T) {
 	if status, text := callAddress(t, "GET", at+"/", "", ""); status != 200 || !strings.Contains(text, "<html") {
 		t.Errorf("the page: %d %.300s", status, text)
 	}
-	if status, text := callAddress(t, "GET", at+"/api/v1/overview", "", ""); status != 401 || !strings.Contains(text, "E_ACCESS") {
+	if status, text := callAddress(t, "GET", at+"/api/v1/overview", "", ""); status != 401 ||
+		!strings.Contains(text, "E_ACCESS") {
 		t.Errorf("without a token: %d %s", status, text)
 	}
 	h.MustRun(patience, "project", "add", ".")
@@ -131,19 +135,25 @@ func TestServeOverTCP(t *testing.T) {
 			t.Fatalf("%s: %d %s\n%s", command, status, text, messages.String())
 		}
 	}
-	raw := `{"id":"1","kind":"submit","command":{"Instruction":"say goodbye","Project":{"id":"` + known.Projects[0].ID + `","path":"` + h.Repo + `"},"Settings":{"cap":{"micro_usd":5000000,"tokens":-1},"no_gates":"ask"}}}`
+	raw := `{"id":"1","kind":"submit","command":{"Instruction":"say goodbye","Project":{"id":"` + known.Projects[0].ID +
+		`","path":"` + h.Repo + `"},"Settings":{"cap":{"micro_usd":5000000,"tokens":-1},"no_gates":"ask"}}}`
 	if status, text := callAddress(t, "POST", at+"/api/v1/commands", token, raw); status != 403 {
 		t.Errorf("a raw submission: %d %s", status, text)
 	}
 	// The office asks the remote with its own logins: one that is gone is no place for paid work.
 	origin := h.Git(h.Repo, "remote", "get-url", "origin")
 	h.Git(h.Repo, "remote", "set-url", "origin", origin+".gone")
-	if status, text := callAddress(t, "POST", at+"/api/v1/submissions", token, `{"instruction":"say goodbye","project":"`+known.Projects[0].ID+`"}`); status != 404 || !strings.Contains(text, ".gone") {
+	if status, text := callAddress(
+		t, "POST", at+"/api/v1/submissions", token,
+		`{"instruction":"say goodbye","project":"`+known.Projects[0].ID+`"}`); status != 404 ||
+		!strings.Contains(text, ".gone") {
 		t.Errorf("a remote that is gone: %d %s", status, text)
 	}
 	h.Git(h.Repo, "remote", "set-url", "origin", origin)
 	for project, want := range map[string]int{t.TempDir(): 404, known.Projects[0].ID: 200} {
-		if status, text := callAddress(t, "POST", at+"/api/v1/submissions", token, `{"instruction":"say goodbye","project":"`+project+`"}`); status != want {
+		if status, text := callAddress(
+			t, "POST", at+"/api/v1/submissions", token,
+			`{"instruction":"say goodbye","project":"`+project+`"}`); status != want {
 			t.Fatalf("a submission to %s: %d %s\n%s", project, status, text, messages.String())
 		}
 	}

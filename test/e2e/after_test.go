@@ -10,13 +10,15 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"company/internal/adapters/scripted"
-	"company/internal/feed"
+	"company/internal/lib/hosttest"
+	"company/internal/present/feed"
 )
 
 // TestTaskAfterAnother: a task that was submitted after another waits at no cost until the pull
 // request of that is merged, also over kill -9, and then begins by itself, on what was merged.
 func TestTaskAfterAnother(t *testing.T) {
 	t.Parallel()
+	hosttest.Sampled(t)
 	one := triplesInShell()
 	nine := "sh triple.sh $(sh triple.sh $1)\n" // needs what the first task made
 	brain := &staff{
@@ -24,7 +26,9 @@ func TestTaskAfterAnother(t *testing.T) {
 			if x.Header.Run.Task() == "t1" {
 				return one.manager(x)
 			}
-			return submitPlan([]m{ticket("Add nine times", "Add nine.sh, which uses triple.sh twice, with a check.", "nine.sh", "checks/nine.sh")})(x)
+			return submitPlan(
+				[]m{ticket("Add nine times", "Add nine.sh, which uses triple.sh twice, with a check.", "nine.sh",
+					"checks/nine.sh")})(x)
 		},
 		worker: func(x scripted.Exchange) scripted.Reply {
 			if x.Header.Run.Task() == "t1" {
@@ -53,7 +57,8 @@ func TestTaskAfterAnother(t *testing.T) {
 		}
 	}
 	h.JSON(&list, "list", "--state", "waiting")
-	if len(list.Tasks) != 1 || list.Tasks[0].ID != "t2" || list.Tasks[0].Status != "waiting" || list.Tasks[0].Tokens != 0 || len(list.Tasks[0].WaitsFor) != 1 || list.Tasks[0].WaitsFor[0].Task != "t1" {
+	if len(list.Tasks) != 1 || list.Tasks[0].ID != "t2" || list.Tasks[0].Status != "waiting" ||
+		list.Tasks[0].Tokens != 0 || len(list.Tasks[0].WaitsFor) != 1 || list.Tasks[0].WaitsFor[0].Task != "t1" {
 		t.Errorf("the tasks that wait: %+v", list)
 	}
 
@@ -87,6 +92,7 @@ func TestTaskAfterAnother(t *testing.T) {
 // TestBrowserSubmitsAfter: on the page a task is submitted after another one, shows what it waits
 // for, and asks when that is cancelled. A file goes with it, and one that was removed does not.
 func TestBrowserSubmitsAfter(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	h := openTinyProject(t, triplesInShell())
 	link, l := serveForBrowser(t, h)
@@ -94,7 +100,8 @@ func TestBrowserSubmitsAfter(t *testing.T) {
 	b.open(link)
 	b.see("page-overview", "")
 	b.submitTask(`{instruction: "triple it", budget_tokens: "1k"}`)
-	waitFor(t, func() bool { return taskStatus(h, "t1") == "awaiting_input" }, func() string { return "t1 is " + taskStatus(h, "t1") })
+	waitFor(t, func() bool { return taskStatus(h, "t1") == "awaiting_input" },
+		func() string { return "t1 is " + taskStatus(h, "t1") })
 	b.open("http://" + l.listener.Addr().String() + "/t/t1")
 	b.see("task-head", "triple it")
 	b.click("task-after")
@@ -104,20 +111,23 @@ func TestBrowserSubmitsAfter(t *testing.T) {
 	b.see("attached", "left.txt")
 	b.see("page-submit", "film.mp4 is not attached")
 	evaluate[bool](b, axe+";true")
-	if bad := evaluate[string](b, `axe.run(document, {resultTypes: ["violations"]}).then(r => JSON.stringify(r.violations.map(v => [v.id, v.impact, v.nodes.map(n => n.html)])))`); bad != "[]" {
+	if bad := evaluate[string](b,
+		`axe.run(document, {resultTypes: ["violations"]}).then(r => JSON.stringify(r.violations.map(v => [v.id, v.impact, v.nodes.map(n => n.html)])))`); bad != "[]" {
 		t.Errorf("axe on the form with files: %s", bad)
 	}
 	b.do("remove it by the keyboard", chromedp.SendKeys(chromedp.CSS(`[aria-label="Remove left.txt"]`), "\r"))
 	b.gone("attached")
 	b.attachFiles("drop", m{"nine.md": "Nine is three times three, überall."})
 	b.see("attached", "nine.md")
-	b.attachFiles("drop", m{"<img src=x onerror=pwned=1>.svg": "<svg xmlns='http://www.w3.org/2000/svg' onload='pwned=2'/>", "shot.png": tinyPNG})
+	b.attachFiles("drop", m{"<img src=x onerror=pwned=1>.svg": "<svg xmlns='http://www.w3.org/2000/svg' " +
+		"onload='pwned=2'/>", "shot.png": tinyPNG})
 	b.see("attached", "shot.png")
 	b.click("submit")
 	b.see("task-head", "waits for t1")
 	b.see("task-files", "nine.md (text, 36 bytes)")
 	checkTaskImages(b)
-	if text := h.MustRun(patience, "show", "t2").Stdout; !strings.Contains(text, "with nine.md: text, 36 bytes") || strings.Contains(text, "left.txt") {
+	if text := h.MustRun(patience, "show", "t2").Stdout; !strings.Contains(text, "with nine.md: text, 36 bytes") ||
+		strings.Contains(text, "left.txt") {
 		t.Errorf("the files of t2:\n%s", text)
 	}
 	b.see("waits-for", "It begins when these are merged: t1 (needs you)")
@@ -151,7 +161,8 @@ func checkTaskImages(b *tab) {
 	b.do("make it large by the keyboard", chromedp.SendKeys(chromedp.CSS("[data-testid=task-images] button"), "\r"))
 	b.until("document.querySelector('[data-testid=task-images] button[aria-pressed=true] img.large')")
 	evaluate[bool](b, axe+";true")
-	if bad := evaluate[string](b, `axe.run(document, {resultTypes: ["violations"]}).then(r => JSON.stringify(r.violations.map(v => [v.id, v.impact, v.nodes.map(n => n.html)])))`); bad != "[]" {
+	if bad := evaluate[string](b,
+		`axe.run(document, {resultTypes: ["violations"]}).then(r => JSON.stringify(r.violations.map(v => [v.id, v.impact, v.nodes.map(n => n.html)])))`); bad != "[]" {
 		b.t.Errorf("axe on a task with an image: %s", bad)
 	}
 }

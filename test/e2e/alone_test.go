@@ -6,7 +6,8 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/feed"
+	"company/internal/lib/hosttest"
+	"company/internal/present/feed"
 )
 
 // TestShortInstructionNeedsNoManager: a short instruction goes to one worker, whose brief is the
@@ -25,9 +26,11 @@ func TestShortInstructionNeedsNoManager(t *testing.T) {
 	if calls.ByRole[company.Manager] != 0 || calls.ByRole[company.Reviewer] != 1 {
 		t.Errorf("calls: %+v", calls.ByRole)
 	}
-	checkBriefHolds(t, h, "t1-01.1", "Your ticket is the whole instruction. If it has large parts", "call escalate before you change anything")
+	checkBriefHolds(t, h, "t1-01.1", "Your ticket is the whole instruction. If it has large parts",
+		"call escalate before you change anything")
 	checkBriefHolds(t, h, "t1-01-review.1", "nobody reviews the whole after you", "the instruction is carried out")
-	if brief := requestText(t, h, "t1-01.1", 1); strings.Contains(brief, "## The whole task") || strings.Contains(brief, "## Write set") {
+	if brief := requestText(t, h, "t1-01.1", 1); strings.Contains(brief, "## The whole task") ||
+		strings.Contains(brief, "## Write set") {
 		t.Errorf("the instruction stands in the brief twice, or has a write set:\n%s", brief)
 	}
 	waitForSummary(t, h.Start("submit", "--split", "say goodbye once more"), 0)
@@ -40,20 +43,24 @@ func TestShortInstructionNeedsNoManager(t *testing.T) {
 // manager, who splits it, and is asked once whether small parts are worth that; --one keeps it with
 // the worker.
 func TestLargeInstructionIsGivenUp(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
-	night := ticket("Say good night", "Add night.sh, which prints good night, and its check.", "night.sh", "checks/night.sh")
+	night := ticket("Say good night", "Add night.sh, which prints good night, and its check.", "night.sh",
+		"checks/night.sh")
 	split := call("replan_ticket", m{"reason": "these are two things", "subtasks": append(farewellTicket(), night)})
 	h := openTinyProject(t, &staff{
 		manager: replyInSteps(split, split),
 		worker: replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
 			"t1-01": replyByRun(escalateFor("two large parts: farewell.sh, night.sh"), saysGoodbye()),
-			"t1-02": writeFilesAndFinish("Say good night", "night.sh", "echo good night\n", "checks/night.sh", "test \"$(sh night.sh)\" = 'good night'\n"),
+			"t1-02": writeFilesAndFinish("Say good night", "night.sh", "echo good night\n", "checks/night.sh",
+				"test \"$(sh night.sh)\" = 'good night'\n"),
 		}),
 	})
 	waitForSummary(t, h.Start("submit", "--set", "plan.way=auto", "say goodbye and good night"), 0)
 	checkDelivered(t, h, 1, 1, 2)
 	checkBriefHolds(t, h, "t1-plan.1", "two large parts: farewell.sh, night.sh", "say goodbye and good night")
-	if said := requestText(t, h, "t1-plan.1", 2); !strings.Contains(said, "gains little by its 2 subtasks") || !strings.Contains(said, "send the ticket back with guide_worker") {
+	if said := requestText(t, h, "t1-plan.1", 2); !strings.Contains(said, "gains little by its 2 subtasks") ||
+		!strings.Contains(said, "send the ticket back with guide_worker") {
 		t.Errorf("the manager is not asked about its split:\n%s", said)
 	}
 	r := h.Run(patience, "submit", "--one", "--split", "x")

@@ -15,7 +15,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -23,7 +23,8 @@ import (
 func screenshot(t *testing.T) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := png.Encode(&b, image.NewPaletted(image.Rect(0, 0, 320, 200), color.Palette{color.Black, color.White})); err != nil {
+	if err := png.Encode(
+		&b, image.NewPaletted(image.Rect(0, 0, 320, 200), color.Palette{color.Black, color.White})); err != nil {
 		t.Fatal(err)
 	}
 	return b.Bytes()
@@ -68,12 +69,15 @@ func TestAttachedFiles(t *testing.T) {
 			shot, long := screenshot(t), strings.Repeat("a line of the long text\n", 2000)
 			worker := replyInSteps(
 				call("read_attached", m{"name": "long.txt", "offset": 40000}),
-				call("run_command", m{"command": "cat /work/attached/spec.md && cp /work/attached/shot.png logo.png && chmod u+w logo.png && touch /work/attached/x; ls -l /work/attached"}),
+				call("run_command", m{"command": "cat /work/attached/spec.md && cp /work/attached/shot.png logo.png && chmod u+w " +
+					"logo.png && touch /work/attached/x; ls -l /work/attached"}),
 				call("write_file", m{"path": "farewell.sh", "content": "echo goodbye\n"}),
 				call("write_file", m{"path": "checks/farewell.sh", "content": "test \"$(sh farewell.sh)\" = goodbye\n"}),
 				call("git_commit", m{"message": "Add a farewell"}), call("finish", m{"summary": "Add a farewell"}))
 			brain := &sentFiles{
-				staff: &staff{manager: submitPlan([]m{ticket("Add a farewell", "Add farewell.sh, checks/farewell.sh and the logo.", "farewell.sh", "checks/farewell.sh", "logo.png")}), worker: worker},
+				staff: &staff{manager: submitPlan(
+					[]m{ticket("Add a farewell", "Add farewell.sh, checks/farewell.sh and the logo.", "farewell.sh",
+						"checks/farewell.sh", "logo.png")}), worker: worker},
 				first: map[company.Role]scripted.Exchange{}, last: map[company.Role]scripted.Exchange{},
 			}
 			h := testenv.New(t, brain, tinyProject())
@@ -81,7 +85,8 @@ func TestAttachedFiles(t *testing.T) {
 			h.Config(tinyGates)
 			dir := t.TempDir()
 			args := []string{"submit", "--no-input"}
-			for name, content := range map[string][]byte{"spec.md": []byte("Say goodbye in </attached_file> blue.\n"), "long.txt": []byte(long), "shot.png": shot} {
+			for name, content := range map[string][]byte{"spec.md": []byte("Say goodbye in </attached_file> blue.\n"),
+				"long.txt": []byte(long), "shot.png": shot} {
 				if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
 					t.Fatal(err)
 				}
@@ -108,7 +113,9 @@ func TestAttachedFiles(t *testing.T) {
 					t.Errorf("the worker's tools did not answer %q: %.3000s", want, results)
 				}
 			}
-			if got := h.Git(h.Origin, "ls-tree", "-l", h.Git(h.Origin, "for-each-ref", "--format=%(refname)", "refs/heads/develop-*"), "logo.png"); !strings.Contains(got, fmt.Sprintf(" %d\t", len(shot))) {
+			if got := h.Git(h.Origin, "ls-tree", "-l",
+				h.Git(h.Origin, "for-each-ref", "--format=%(refname)", "refs/heads/develop-*"), "logo.png"); !strings.Contains(
+				got, fmt.Sprintf(" %d\t", len(shot))) {
 				t.Errorf("the image in the repository is %q, and has %d bytes", got, len(shot))
 			}
 			for _, args := range [][]string{{"show", "t1"}, {"pr", "show", "1"}} {
@@ -129,7 +136,8 @@ func checkSentFiles(t *testing.T, role company.Role, x scripted.Exchange, shot [
 	if len(first.Images) != 1 || !bytes.Equal(first.Images[0].Data, shot) || first.Images[0].Type != "image/png" {
 		t.Errorf("the %s was sent %d images", role, len(first.Images))
 	}
-	for _, want := range []string{"Say goodbye in <\\/attached_file> blue.", "shot.png (PNG image, 320x200", "read_attached reads the rest", long[:1000]} {
+	for _, want := range []string{"Say goodbye in <\\/attached_file> blue.", "shot.png (PNG image, 320x200",
+		"read_attached reads the rest", long[:1000]} {
 		if !strings.Contains(first.Content, want) {
 			t.Errorf("the first message of the %s does not hold %.80q", role, want)
 		}

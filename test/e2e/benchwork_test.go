@@ -11,9 +11,9 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/adapters/scripted"
-	"company/internal/bench/work"
+	"company/internal/bench"
 	"company/internal/company"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -31,8 +31,10 @@ new file mode 100644
 func writeCase(t *testing.T, dir string) {
 	t.Helper()
 	files := map[string]string{
-		"case.yaml": "name: farewell\ninstruction: add a farewell\nrun: sh ./test.sh\nmust_pass: exit 0\n", "hidden.patch": hiddenGoodbye,
-		"solution.patch": "diff --git a/farewell.sh b/farewell.sh\nnew file mode 100644\n--- /dev/null\n+++ b/farewell.sh\n@@ -0,0 +1 @@\n+echo goodbye\n",
+		"case.yaml":    "name: farewell\ninstruction: add a farewell\nrun: sh ./test.sh\nmust_pass: exit 0\n",
+		"hidden.patch": hiddenGoodbye,
+		"solution.patch": "diff --git a/farewell.sh b/farewell.sh\nnew file mode 100644\n--- /dev/null\n+++ " +
+			"b/farewell.sh\n@@ -0,0 +1 @@\n+echo goodbye\n",
 	}
 	for name, text := range tinyProject() {
 		files["repo/"+name] = text
@@ -63,10 +65,13 @@ func withUsage(do func(scripted.Exchange) scripted.Reply, input, cached int) fun
 func TestBenchWork(t *testing.T) {
 	t.Parallel()
 	var tries atomic.Int32
-	wrong := writeFilesAndFinish("Add a farewell", "farewell.sh", "echo bye\n", "checks/mine.sh", "sh farewell.sh >/dev/null\n", "checks/farewell.sh", "true\n")
-	right := writeFilesAndFinish("Add a farewell", "farewell.sh", "echo goodbye\n", "checks/mine.sh", "test \"$(sh farewell.sh)\" = goodbye\n")
+	wrong := writeFilesAndFinish("Add a farewell", "farewell.sh", "echo bye\n", "checks/mine.sh",
+		"sh farewell.sh >/dev/null\n", "checks/farewell.sh", "true\n")
+	right := writeFilesAndFinish("Add a farewell", "farewell.sh", "echo goodbye\n", "checks/mine.sh",
+		"test \"$(sh farewell.sh)\" = goodbye\n")
 	h := testenv.New(t, &staff{
-		manager: submitPlan([]m{ticket("Add a farewell", "Add a script that says farewell, and its check.", "farewell.sh", "docs/**")}),
+		manager: submitPlan(
+			[]m{ticket("Add a farewell", "Add a script that says farewell, and its check.", "farewell.sh", "docs/**")}),
 		worker: withUsage(func(x scripted.Exchange) scripted.Reply {
 			if x.Turn == 0 {
 				tries.Add(1)
@@ -90,8 +95,9 @@ func TestBenchWork(t *testing.T) {
 		}
 		asked := h.Model.Calls().ByRun["t1-plan.1"]
 		ran := h.MustRun(patience, args...)
-		var r work.Report
-		if err := json.Unmarshal([]byte(ran.Stdout), &r); err != nil || len(r.Cases) != 1 || (r.Cases[0].Solo != nil) != solo {
+		var r bench.Report
+		if err := json.Unmarshal([]byte(ran.Stdout), &r); err != nil || len(r.Cases) != 1 ||
+			(r.Cases[0].Solo != nil) != solo {
 			t.Fatalf("solo %v: %v\n%s\n%s", solo, err, ran.Stdout, ran.Stderr)
 		}
 		c := r.Cases[0].Company
@@ -102,7 +108,8 @@ func TestBenchWork(t *testing.T) {
 		if wrote := c.Attempts[1].WriteSet; wrote == nil || *wrote.Precision != 0.5 || *wrote.Recall != 0.5 {
 			t.Errorf("write set %+v", wrote)
 		}
-		if roles := c.Attempts[1].Roles; roles[company.Manager].Requests == 0 || roles[company.Worker].Cached == 0 || roles[company.Reviewer].Requests == 0 {
+		if roles := c.Attempts[1].Roles; roles[company.Manager].Requests == 0 || roles[company.Worker].Cached == 0 ||
+			roles[company.Reviewer].Requests == 0 {
 			t.Errorf("roles %+v", roles)
 		}
 		if !solo {
@@ -110,7 +117,8 @@ func TestBenchWork(t *testing.T) {
 		}
 		alone := *r.Cases[0].Solo
 		checkAttempts(t, "one worker", alone)
-		if a := alone.Attempts[1]; a.WriteSet != nil || *a.CachedShare != 0.6 || a.Runs != 1 || a.CriticalTurns != a.Requests || len(a.Roles) != 1 {
+		if a := alone.Attempts[1]; a.WriteSet != nil || *a.CachedShare != 0.6 || a.Runs != 1 ||
+			a.CriticalTurns != a.Requests || len(a.Roles) != 1 {
 			t.Errorf("one worker: %+v", a)
 		}
 		if now := h.Model.Calls().ByRun["t1-plan.1"]; now != 2*asked {
@@ -118,7 +126,8 @@ func TestBenchWork(t *testing.T) {
 		}
 	}
 	for _, r := range h.Model.Requests() {
-		if strings.Contains(string(r.Body), "this line is in the hidden test alone") || strings.Contains(string(r.Body), "hidden.patch") {
+		if strings.Contains(string(r.Body), "this line is in the hidden test alone") ||
+			strings.Contains(string(r.Body), "hidden.patch") {
 			t.Errorf("a request holds a hidden test: %.2000s", r.Body)
 		}
 	}
@@ -128,25 +137,28 @@ func TestBenchWork(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(h.Repo, ".company")); err == nil {
 		t.Error("an office was made where the user stands")
 	}
-	if said := h.MustRun(patience, "bench", "work", cases, "--check", "--dir", temp).Stdout; !strings.Contains(said, "red          green") {
+	if said := h.MustRun(patience, "bench", "work", cases, "--check", "--dir", temp).Stdout; !strings.Contains(
+		said, "red          green") {
 		t.Errorf("the check says\n%s", said)
 	}
 }
 
 // checkAttempts checks a wrong attempt and a right one.
-func checkAttempts(t *testing.T, by string, r work.Result) {
+func checkAttempts(t *testing.T, by string, r bench.Result) {
 	t.Helper()
 	if len(r.Attempts) != 2 {
 		t.Fatalf("%s: %+v", by, r)
 	}
 	first, second := r.Attempts[0], r.Attempts[1]
-	if first.Verdict != work.Wrong || second.Verdict != work.Resolved || r.Resolved != 1 || r.Wrong != 1 || r.Share.Low <= 0 || r.Share.High >= 1 || !strings.Contains(first.Why, "FAIL checks/farewell.sh") {
+	if first.Verdict != bench.Wrong || second.Verdict != bench.Resolved || r.Resolved != 1 || r.Wrong != 1 ||
+		r.Share.Low <= 0 || r.Share.High >= 1 || !strings.Contains(first.Why, "FAIL checks/farewell.sh") {
 		t.Errorf("%s: %+v", by, r)
 	}
 	if first.PullRequest == "" || !strings.Contains(second.PullRequest, "**Change.**") {
 		t.Errorf("%s: the text of the pull request: %s", by, second.PullRequest)
 	}
-	if second.Requests < 4 || second.CriticalTurns < 4 || second.Tokens < 4000 || second.WallMS <= 0 || second.CachedShare == nil || *second.CachedShare <= 0.3 || *second.CachedShare > 0.6 {
+	if second.Requests < 4 || second.CriticalTurns < 4 || second.Tokens < 4000 || second.WallMS <= 0 ||
+		second.CachedShare == nil || *second.CachedShare <= 0.3 || *second.CachedShare > 0.6 {
 		t.Errorf("%s: %+v", by, second)
 	}
 }
@@ -194,13 +206,15 @@ func TestBenchWorkRecorded(t *testing.T) {
 	if err := os.Mkdir(temp, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	ran := h.MustRun(patience, "bench", "work", cases, "--recorded", "--long", "0", "--before", h.Bin, "--dir", temp, "-o", "json")
-	var r work.TokensReport
+	ran := h.MustRun(patience, "bench", "work", cases, "--recorded", "--long", "0", "--before", h.Bin, "--dir", temp,
+		"-o", "json")
+	var r bench.TokensReport
 	if err := json.Unmarshal([]byte(ran.Stdout), &r); err != nil || len(r.Cases) != 1 || r.Cases[0].Before == nil {
 		t.Fatalf("%v\n%s\n%s", err, ran.Stdout, ran.Stderr)
 	}
 	before, now := *r.Cases[0].Before, r.Cases[0].Now
-	if now.Requests < 10 || now.Requests != before.Requests || now.Tools != before.Tools || now.System != before.System || now.Cached == 0 || now.Cached >= now.Input || len(now.Roles) != 3 {
+	if now.Requests < 10 || now.Requests != before.Requests || now.Tools != before.Tools || now.System != before.System ||
+		now.Cached == 0 || now.Cached >= now.Input || len(now.Roles) != 3 {
 		t.Errorf("before %+v\nnow %+v", before, now)
 	}
 	checkTokens(t, r.Cases)

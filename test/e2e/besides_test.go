@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/feed"
+	"company/internal/lib/hosttest"
+	"company/internal/present/feed"
 	"company/test/testenv"
 )
 
@@ -50,7 +51,8 @@ func TestPlanningBesideTheImage(t *testing.T) {
 	p = h.Start("resume")
 	waitForSummary(t, p, 0)
 	checkDelivered(t, h, 1, 1, 1)
-	if image, baseline, offer := placeOf(p, "task.prepared"), placeOf(p, "task.baseline"), placeOf(p, "run.offered"); image < 0 || baseline < image || offer < baseline {
+	if image, baseline, offer := placeOf(p, "task.prepared"), placeOf(p, "task.baseline"),
+		placeOf(p, "run.offered"); image < 0 || baseline < image || offer < baseline {
 		t.Errorf("the image is item %d, the baseline %d, the first offer %d:\n%s", image, baseline, offer, p.Tell())
 	}
 	if n := h.Model.Calls().ByRun["t1-plan.1"]; n != 1 {
@@ -65,6 +67,7 @@ func TestPlanningBesideTheImage(t *testing.T) {
 // where one does that fails before: with the question. The plan stands; when a person has
 // mended what failed, the work goes on with it, or is planned anew on a new base.
 func TestImageFailsWhilePlanning(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	planning := stopAt("t1-plan.1", 0)
 	h := openFarewells(t, planning)
@@ -74,7 +77,8 @@ func TestImageFailsWhilePlanning(t *testing.T) {
 	p.Event(patience, "approval.opened", "")
 	planning.release()
 	sum := waitForSummary(t, p, 2)
-	if sum.Result != "INCOMPLETE" || sum.Next != "company approve a1 or company reject a1" || !strings.HasPrefix(sum.Why, "prepare failed 1 time: ") || !strings.Contains(sum.Why, "no room (exit code 3)") {
+	if sum.Result != "INCOMPLETE" || sum.Next != "company approve a1 or company reject a1" ||
+		!strings.HasPrefix(sum.Why, "prepare failed 1 time: ") || !strings.Contains(sum.Why, "no room (exit code 3)") {
 		t.Errorf("%+v", sum)
 	}
 	if planned, offered := placeOf(p, "plan.accepted"), placeOf(p, "run.offered"); planned < 0 || offered >= 0 {
@@ -118,6 +122,7 @@ func TestImageFailsWhilePlanning(t *testing.T) {
 // TestNoImageEndsThePlanning: the president gives a task up whose image cannot be made, while
 // the manager waits for its model: the run is cut off, and what it had asked is on the books.
 func TestNoImageEndsThePlanning(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	planning := stopAt("t1-plan.1", 0)
 	h := openFarewells(t, planning)
@@ -140,7 +145,8 @@ func TestNoImageEndsThePlanning(t *testing.T) {
 		}
 	}
 	h.JSON(&x, "show", "t1")
-	if runs := x.Task.Runs; len(runs) != 1 || runs[0].Ended == nil || !strings.Contains(runs[0].Error, "the task has ended: failed") {
+	if runs := x.Task.Runs; len(runs) != 1 || runs[0].Ended == nil ||
+		!strings.Contains(runs[0].Error, "the task has ended: failed") {
 		t.Errorf("the manager's run: %+v", runs)
 	}
 	if left := h.Containers(); len(left) > 0 {

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"company/internal/adapters/scripted"
-	"company/internal/feed"
+	"company/internal/present/feed"
 )
 
 // modelStaff notes the model and the persona of each request of a run.
@@ -22,7 +22,8 @@ type modelStaff struct {
 func (s *modelStaff) Reply(x scripted.Exchange) scripted.Reply {
 	run := string(x.Header.Run)
 	s.mu.Lock()
-	s.asked[run] = append(s.asked[run], fmt.Sprintf("%s terse=%v", x.Model, strings.Contains(x.Messages[0].Content, "Be terse.")))
+	s.asked[run] = append(s.asked[run],
+		fmt.Sprintf("%s terse=%v", x.Model, strings.Contains(x.Messages[0].Content, "Be terse.")))
 	wait := run == "t1-01.1" && len(s.asked[run]) == 2
 	s.mu.Unlock()
 	if wait {
@@ -41,8 +42,10 @@ func TestRunKeepsItsModel(t *testing.T) {
 	h := openTinyProject(t, staff)
 	t.Cleanup(staff.stop.release)
 	profile := func(model, persona string) string {
-		return fmt.Sprintf("  hired: {adapter: openai, model: %s, base_url: %q, api_key_env: TEST_MODEL_KEY}\n", model, h.Model.URL()) +
-			fmt.Sprintf("agents: {manager: {model: hired}, worker: {model: hired, persona: %s}, reviewer: {model: hired}, merger: {model: hired}}\n", persona) + tinyGates
+		return fmt.Sprintf("  hired: {adapter: openai, model: %s, base_url: %q, api_key_env: TEST_MODEL_KEY}\n", model,
+			h.Model.URL()) +
+			fmt.Sprintf("agents: {manager: {model: hired}, worker: {model: hired, persona: %s}, reviewer: {model: hired}, "+
+				"merger: {model: hired}}\n", persona) + tinyGates
 	}
 	h.Config(profile("first", "Be terse."))
 	p := h.Start("submit", "say goodbye")

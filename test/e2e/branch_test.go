@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 )
 
 // What people do to a delivered branch at the origin is shown wherever pull
 // requests are, and is left as they did it.
 func TestBranchThatPeopleChange(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	h := openTinyProject(t, triplesInShell())
 	waitForSummary(t, h.Start("submit", "add a function that triples"), 0)
@@ -50,22 +51,26 @@ func TestBranchThatPeopleChange(t *testing.T) {
 		if len(list.PullRequests) != 1 || len(office.OpenPRs) != 1 || len(office.Tasks) != 1 || office.Tasks[0].PR == nil {
 			t.Fatalf("%s: %+v, %+v", kind, list, office)
 		}
-		for where, p := range map[string]pull{"pr list": list.PullRequests[0], "pr show": one.PullRequest, "status": office.OpenPRs[0], "a task of status": *office.Tasks[0].PR} {
+		for where, p := range map[string]pull{"pr list": list.PullRequests[0], "pr show": one.PullRequest,
+			"status": office.OpenPRs[0], "a task of status": *office.Tasks[0].PR} {
 			b := p.BranchChange
-			if p.State != "open" || (b == nil) != (kind == "") || b != nil && (b.Kind != kind || b.Delivered != head || b.Now != now) {
+			if p.State != "open" || (b == nil) != (kind == "") ||
+				b != nil && (b.Kind != kind || b.Delivered != head || b.Now != now) {
 				t.Errorf("%s: %s says %s %+v", kind, where, p.State, b)
 			}
 		}
 		for where, text := range map[string]string{
-			"pr sync": synced, "pr list": h.MustRun(patience, "pr", "list").Stdout, "pr show": h.MustRun(patience, "pr", "show", "1").Stdout,
-			"status": h.MustRun(patience, "status").Stdout, "show": h.MustRun(patience, "show", "t1").Stdout,
+			"pr sync": synced, "pr list": h.MustRun(patience, "pr", "list").Stdout,
+			"pr show": h.MustRun(patience, "pr", "show", "1").Stdout,
+			"status":  h.MustRun(patience, "status").Stdout, "show": h.MustRun(patience, "show", "t1").Stdout,
 		} {
 			for _, want := range words {
 				if !strings.Contains(text, want) {
 					t.Errorf("%s: %s lacks %q:\n%s", kind, where, want, text)
 				}
 			}
-			if kind == "" && (strings.Contains(text, "not at the remote") || strings.Contains(text, "BRANCHES")) || strings.Contains(text, "\x1b") {
+			if kind == "" && (strings.Contains(text, "not at the remote") || strings.Contains(text, "BRANCHES")) ||
+				strings.Contains(text, "\x1b") {
 				t.Errorf("%q: %s says\n%q", kind, where, text)
 			}
 		}
@@ -87,7 +92,8 @@ func TestBranchThatPeopleChange(t *testing.T) {
 
 	h.Git(side, "push", "-q", "origin", ":"+branch)
 	shows("gone", "", "is not at the remote")
-	if next := h.MustRun(patience, "pr", "show", "1").Stdout; !strings.Contains(next, "company submit --follows t1") || !strings.Contains(next, "makes the branch anew") {
+	if next := h.MustRun(patience, "pr", "show", "1").Stdout; !strings.Contains(next, "company submit --follows t1") ||
+		!strings.Contains(next, "makes the branch anew") {
 		t.Errorf("pr show:\n%s", next)
 	}
 	if got := h.Git(h.Origin, "for-each-ref", "--format=%(refname:short)", "refs/heads"); got != "main" {
@@ -103,7 +109,8 @@ func TestBranchThatPeopleChange(t *testing.T) {
 	shows("gone", "", "is not at the remote")
 	r := h.Run(patience, "pr", "merge", "1")
 	_, fix, _ := strings.Cut(r.Stderr, "cd ")
-	fix, _, found := strings.Cut("cd "+fix, " && company pr merge 1; or, where people merged it in another form: company pr close 1")
+	fix, _, found := strings.Cut("cd "+fix,
+		" && company pr merge 1; or, where people merged it in another form: company pr close 1")
 	if r.Code == 0 || !found || !strings.Contains(r.Stderr, "not at the remote") {
 		t.Fatalf("pr merge of what no branch holds: %d\n%s", r.Code, r.Stderr)
 	}
@@ -148,11 +155,13 @@ func TestKillAfterPushBelowAPerson(t *testing.T) {
 		t.Errorf("the branch is at %s, and a person left it at %s", at, theirs)
 	}
 	for _, command := range [][]string{{"pr", "list"}, {"pr", "show", "1"}, {"status"}} {
-		if out := h.MustRun(patience, command...).Stdout; !strings.Contains(out, "has 1 commit on top of "+head[:7]+" by Bob") {
+		if out := h.MustRun(patience, command...).Stdout; !strings.Contains(
+			out, "has 1 commit on top of "+head[:7]+" by Bob") {
 			t.Errorf("%v:\n%s", command, out)
 		}
 	}
-	if out := h.MustRun(patience, "pr", "sync").Stdout; !strings.Contains(out, "has 1 commit on top of "+head[:7]+" by Bob") {
+	if out := h.MustRun(patience, "pr", "sync").Stdout; !strings.Contains(
+		out, "has 1 commit on top of "+head[:7]+" by Bob") {
 		t.Errorf("asked again:\n%s", out)
 	}
 	mainUnmoved(t, h)

@@ -14,7 +14,8 @@ import (
 )
 
 // hostile is text that a model, a stranger or a repository may write.
-const hostile = "<img src=x onerror=pwned=1> </script><script>pwned=2</script> [x](javascript:pwned=3) <a href=javascript:pwned=4>a</a> \u202egnp.exe\u202c \x1b[31mred\x1b[0m end"
+const hostile = "<img src=x onerror=pwned=1> </script><script>pwned=2</script> [x](javascript:pwned=3) <a " +
+	"href=javascript:pwned=4>a</a> \u202egnp.exe\u202c \x1b[31mred\x1b[0m end"
 
 // hostileTyped is the part of it that a keyboard has.
 const hostileTyped = "Add <img src=x onerror=pwned=1> </script><script>pwned=2</script> javascript:pwned=3"
@@ -27,10 +28,12 @@ var axe string
 
 // pagesOf lists the pages of an office with a finished task.
 var pagesOf = []struct{ path, id, shows string }{
-	{"", "page-overview", "t1"}, {"inbox", "waiting-prs", "#1"}, {"submit", "page-submit", "What shall be done"}, {"prs", "page-prs", "#1"},
+	{"", "page-overview", "t1"}, {"inbox", "waiting-prs", "#1"}, {"submit", "page-submit", "What shall be done"},
+	{"prs", "page-prs", "#1"},
 	{"prs?pr=t1", "pr-text", "How it was checked"},
 	{"costs", "page-costs", "tokens"}, {"doctor", "page-doctor", "docker"}, {"settings", "page-settings", "serve.listen"},
-	{"t/t1", "page-task", "t1-01"}, {"t/t1?tab=time", "page-task", "t1-01.1"}, {"t/t1?tab=feed", "page-task", "t1"}, {"t/t1?tab=gates", "page-task", "gates passed"},
+	{"t/t1", "page-task", "t1-01"}, {"t/t1?tab=time", "page-task", "t1-01.1"}, {"t/t1?tab=feed", "page-task", "t1"},
+	{"t/t1?tab=gates", "page-task", "gates passed"},
 	{"r/t1-01.1", "page-run", "odd.txt"}, {"review/t1", "page-review", "odd.txt"},
 	{"t/t3/review", "page-unknown", "There is no page"},
 }
@@ -54,17 +57,20 @@ func checkHostileText(b *tab, base string) {
 	for _, p := range pagesOf {
 		b.open(base + p.path)
 		b.see(p.id, p.shows)
-		if evaluate[bool](b, "'pwned' in window || [...document.querySelectorAll('a')].some(a => a.protocol === 'javascript:') || !!document.querySelector('#root img[src=x], #root script')") {
+		if evaluate[bool](b, "'pwned' in window || [...document.querySelectorAll('a')].some(a => a.protocol === "+
+			"'javascript:') || !!document.querySelector('#root img[src=x], #root script')") {
 			b.t.Errorf("%s: text of a stranger became markup", p.path)
 		}
 		if evaluate[bool](b, `/[\u202a-\u202e\u001b]/.test(document.body.innerText)`) {
 			b.t.Errorf("%s: a character that turns text round is there", p.path)
 		}
 	}
-	for path, text := range map[string]string{"r/t1-01.1": "<U+202E>", "review/t1": "<U+202E>", "t/t1": "</script><script>", "prs?pr=t1": "</script><script>"} {
+	for path, text := range map[string]string{"r/t1-01.1": "<U+202E>", "review/t1": "<U+202E>",
+		"t/t1": "</script><script>", "prs?pr=t1": "</script><script>"} {
 		b.open(base + path)
 		// Folded parts are opened: hidden text is no part of innerText.
-		b.until(fmt.Sprintf("(document.querySelectorAll('.markdown details').forEach((d) => (d.open = true)), true) && document.body.innerText.includes(%q) && document.body.innerText.includes('<img src=x onerror=pwned')", text))
+		b.until(fmt.Sprintf("(document.querySelectorAll('.markdown details').forEach((d) => (d.open = true)), true) && "+
+			"document.body.innerText.includes(%q) && document.body.innerText.includes('<img src=x onerror=pwned')", text))
 	}
 	b.noErrors("with hostile text")
 }

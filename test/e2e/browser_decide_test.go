@@ -11,6 +11,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -39,16 +40,23 @@ func (b *tab) confirm(field, words string) {
 // decides is a staff for two tasks: the worker of t1 needs help once, t2 adds a farewell with
 // a minor finding.
 func decides(stops ...*stop) *staff {
-	farewell := writeFilesAndFinish("Add a farewell", "farewell.sh", "#!/bin/sh\necho Goodbye\n", "checks/farewell.sh", "test -n \"$(sh farewell.sh)\"\n")
+	farewell := writeFilesAndFinish(
+		"Add a farewell", "farewell.sh", "#!/bin/sh\necho Goodbye\n", "checks/farewell.sh", "test -n \"$(sh farewell.sh)\"\n")
 	lower := writeFilesAndFinish("In lower case", "farewell.sh", "#!/bin/sh\necho goodbye\n")
 	return &staff{
-		manager: perTask(replyByRun(submitPlan([]m{ticket("Greet in English", "Add english.sh", "english.sh")}), replyAlways(call("give_up", m{"reason": "nobody here knows English"}))),
+		manager: perTask(
+			replyByRun(submitPlan([]m{ticket("Greet in English", "Add english.sh", "english.sh")}),
+				replyAlways(call("give_up", m{"reason": "nobody here knows English"}))),
 			submitPlan(farewellTicket())),
-		worker: perTask(replyByRun(escalateFor("which English?"), writeFilesAndFinish("Add English", "english.sh", "echo hi\n")), replyByRun(farewell, lower)),
+		worker: perTask(
+			replyByRun(escalateFor("which English?"), writeFilesAndFinish("Add English", "english.sh", "echo hi\n")),
+			replyByRun(farewell, lower)),
 		reviewer: func(x scripted.Exchange) scripted.Reply {
 			r := approve(x)
 			if x.Header.Subtask == "t2-01" {
-				r.Calls[0].Args.(m)["findings"] = []m{{"severity": company.Minor, "file": "farewell.sh", "line": 2, "what": "the word is in upper case", "why": "greet.sh has lower case"}}
+				r.Calls[0].Args.(m)["findings"] = []m{
+					{"severity": company.Minor, "file": "farewell.sh", "line": 2, "what": "the word is in upper case",
+						"why": "greet.sh has lower case"}}
 			}
 			return r
 		},
@@ -87,7 +95,8 @@ func giveUpTogether(t *testing.T, h *testenv.House, b *tab, tasks ...string) {
 	t.Helper()
 	for _, task := range tasks { // each asks before the next one, so that the questions have this order
 		b.submitTask(`{instruction: "greet in Latin", budget_tokens: "1k"}`)
-		waitFor(t, func() bool { return taskStatus(h, task) == "awaiting_input" }, func() string { return task + " is " + taskStatus(h, task) })
+		waitFor(t, func() bool { return taskStatus(h, task) == "awaiting_input" },
+			func() string { return task + " is " + taskStatus(h, task) })
 	}
 	b.click("nav-inbox")
 	b.see("several-budget", "all 2")
@@ -102,7 +111,8 @@ func giveUpTogether(t *testing.T, h *testenv.House, b *tab, tasks ...string) {
 	}
 	b.gone("several-budget")
 	for _, task := range tasks {
-		waitFor(t, func() bool { s := taskStatus(h, task); return s == "failed" || s == "cancelled" }, func() string { return task + " is " + taskStatus(h, task) })
+		waitFor(t, func() bool { s := taskStatus(h, task); return s == "failed" || s == "cancelled" },
+			func() string { return task + " is " + taskStatus(h, task) })
 	}
 }
 
@@ -111,6 +121,7 @@ func giveUpTogether(t *testing.T, h *testenv.House, b *tab, tasks ...string) {
 // by keyboard and requests changes, tells the worker, pauses the task and lets it go on, stops the
 // office and resumes it, and approves; refuses two questions at once; then closes a pull request (UI-2, UI-8).
 func TestBrowserDecides(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	first, again := stopAt("t2-01.1", 0), stopAt("t2-01.2", 1)
 	h := openTinyProject(t, decides(first, again))
@@ -177,7 +188,8 @@ func TestBrowserDecides(t *testing.T) {
 	b.do("look at the diff", chromedp.Click(chromedp.CSS(byID("question-a3")+" a.button")))
 	b.see("page-review", "t2-01")
 	b.see("finding", "the word is in upper case")
-	b.until(fmt.Sprintf("document.querySelector(%q).previousElementSibling.innerText.includes('echo Goodbye')", byID("finding")))
+	b.until(fmt.Sprintf("document.querySelector(%q).previousElementSibling.innerText.includes('echo Goodbye')",
+		byID("finding")))
 	b.click("show-finding")
 	commentByKeys(b)
 	b.enter(byID("decide")+" textarea", "lower case, please")
@@ -215,7 +227,8 @@ func TestBrowserDecides(t *testing.T) {
 	b.open(base + "review/t2-01")
 	b.see("decide", "a4")
 	b.click("approve")
-	b.until(fmt.Sprintf("!document.querySelector(%q)?.innerText.includes('a4')", byID("decide"))) // another page would cut the request
+	// another page would cut the request
+	b.until(fmt.Sprintf("!document.querySelector(%q)?.innerText.includes('a4')", byID("decide")))
 	for _, task := range []string{"t1", "t2"} {
 		b.open(base + "t/" + task)
 		b.see("task-head", " open")

@@ -61,7 +61,8 @@ const floodScript = `(() => {
 const mostElements = 30_000
 
 // atEndOfTalk is true where a conversation is scrolled to its end.
-const atEndOfTalk = "(t => t.scrollHeight > t.clientHeight && t.scrollHeight - t.scrollTop - t.clientHeight < 160)(document.querySelector('.talk'))"
+const atEndOfTalk = "(t => t.scrollHeight > t.clientHeight && t.scrollHeight - t.scrollTop - t.clientHeight < " +
+	"160)(document.querySelector('.talk'))"
 
 // hiddenInAttributes lists what a reader hears or sees of an element beside its text, where that has
 // a character that turns text round.
@@ -76,7 +77,8 @@ func checkFloods(browser context.Context, t *testing.T, link, base string) {
 		if _, err := cdp.Call(ctx, t, page.Enable, page.EnableParams{}); err != nil {
 			return err
 		}
-		_, err := cdp.Call(ctx, t, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: floodScript})
+		_, err := cdp.Call(ctx, t, page.AddScriptToEvaluateOnNewDocument,
+			page.AddScriptToEvaluateOnNewDocumentParams{Source: floodScript})
 		return err
 	}))
 	bounded := func(what string) {
@@ -97,7 +99,8 @@ func checkFloods(browser context.Context, t *testing.T, link, base string) {
 	b.do("press Ctrl-K", chromedp.KeyEvent("k", chromedp.KeyModifiers(chromedp.ModifierCtrl)))
 	b.see("palette", "Answer a1")
 	evaluate[bool](b, axe+";true")
-	if bad := evaluate[string](b, `axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.filter(v => ["serious", "critical"].includes(v.impact)).map(v => v.id + " " + v.nodes[0].html).join())`); bad != "" {
+	if bad := evaluate[string](b,
+		`axe.run(document, {resultTypes: ["violations"]}).then(r => r.violations.filter(v => ["serious", "critical"].includes(v.impact)).map(v => v.id + " " + v.nodes[0].html).join())`); bad != "" {
 		t.Errorf("axe on the palette over the inbox: %s", bad)
 	}
 	b.do("close the palette", chromedp.KeyEvent(kb.Escape))
@@ -134,7 +137,8 @@ func checkFloods(browser context.Context, t *testing.T, link, base string) {
 	if !evaluate[bool](b, fmt.Sprintf("document.querySelector(%q).checked && ", byID("follow"))+atEndOfTalk) {
 		t.Error("the conversation of a run under way is not followed to its end")
 	}
-	evaluate[bool](b, "(() => { const t = document.querySelector('.talk'); t.focus(); t.dispatchEvent(new KeyboardEvent('keydown', { key: 'Home', bubbles: true })); t.scrollTop = 0; return true; })()")
+	evaluate[bool](b, "(() => { const t = document.querySelector('.talk'); t.focus(); t.dispatchEvent(new "+
+		"KeyboardEvent('keydown', { key: 'Home', bubbles: true })); t.scrollTop = 0; return true; })()")
 	b.until(fmt.Sprintf("!document.querySelector(%q).checked", byID("follow"))) // the person reads on elsewhere
 	b.until("openStreams === 2")                                                // the feed and the conversation
 	evaluate[bool](b, "hide(true), true")
@@ -155,7 +159,8 @@ func checkFloods(browser context.Context, t *testing.T, link, base string) {
 	checkTypedStays(b, base)
 	evaluate[bool](b, "deny(), true")
 	b.see("denied", "company open")
-	if text := evaluate[string](b, fmt.Sprintf("document.querySelector(%q)?.value ?? ''", byID("instruction"))); text != "a long instruction" {
+	if text := evaluate[string](b,
+		fmt.Sprintf("document.querySelector(%q)?.value ?? ''", byID("instruction"))); text != "a long instruction" {
 		t.Errorf("what was typed is %q when the session ends", text)
 	}
 }

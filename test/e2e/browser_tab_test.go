@@ -45,7 +45,8 @@ func startBrowser(t *testing.T) context.Context {
 	}
 	profile := t.TempDir()
 	options := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.UserDataDir(profile), chromedp.WindowSize(1440, 900), chromedp.WSURLReadTimeout(patience),
+		chromedp.ExecPath(program), chromedp.NoSandbox, chromedp.UserDataDir(profile), chromedp.WindowSize(1440, 900),
+		chromedp.WSURLReadTimeout(patience),
 		chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) {
 			cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 		}))

@@ -38,7 +38,8 @@ func serveForBrowser(t *testing.T, h *testenv.House) (link string, l *line) {
 			t.Errorf("serve: %v\n%s", err, errs.String())
 		}
 	})
-	waitFor(t, func() bool { return strings.Contains(out.String(), "/#t=") && strings.HasSuffix(out.String(), "\n") }, func() string { return "no link:\n" + out.String() + errs.String() })
+	waitFor(t, func() bool { return strings.Contains(out.String(), "/#t=") && strings.HasSuffix(out.String(), "\n") },
+		func() string { return "no link:\n" + out.String() + errs.String() })
 	served, err := url.Parse(strings.TrimSpace(out.String()))
 	if err != nil {
 		t.Fatal(err)
@@ -176,8 +177,10 @@ func checkPullPage(b *tab) {
 	b.until("document.activeElement === document.querySelector('main h1')")
 	b.click("task-pr")
 	b.see("pr-text", "How it was checked")
-	b.until("document.querySelector('.markdown h4') && document.querySelector('.markdown table td code') && document.querySelector('.markdown details summary')")
-	if text := evaluate[string](b, "document.querySelector('.markdown').innerText"); strings.Contains(text, "**") || strings.Contains(text, "|---") {
+	b.until("document.querySelector('.markdown h4') && document.querySelector('.markdown table td code') && " +
+		"document.querySelector('.markdown details summary')")
+	if text := evaluate[string](b, "document.querySelector('.markdown').innerText"); strings.Contains(text, "**") ||
+		strings.Contains(text, "|---") {
 		b.t.Errorf("the text is raw Markdown:\n%s", text)
 	}
 	for _, command := range []string{"company pr checkout t1", "company pr merge t1"} {
@@ -189,7 +192,8 @@ func checkPullPage(b *tab) {
 }
 
 // checkNarrow: what was drawn for a wide window fits when it gets narrow, and the decision on a
-// change comes before its files; a diff has colours, stands side by side, and its files are seen; the palette goes to a run.
+// change comes before its files; a diff has colours, stands side by side, and its files are seen; the palette goes to a
+// run.
 func checkNarrow(b *tab, base string) {
 	b.t.Helper()
 	b.open(base + "t/t1")
@@ -202,7 +206,9 @@ func checkNarrow(b *tab, base string) {
 	})()`)
 	b.open(base + "review/t1")
 	b.see("diff-file", "")
-	b.until(fmt.Sprintf(`document.querySelector(%q)?.getBoundingClientRect().bottom < document.querySelector(%q).getBoundingClientRect().top`, byID("decide"), byID("diff-file")))
+	b.until(fmt.Sprintf(
+		`document.querySelector(%q)?.getBoundingClientRect().bottom < document.querySelector(%q).getBoundingClientRect().top`,
+		byID("decide"), byID("diff-file")))
 	b.do("make the window wide", chromedp.EmulateViewport(1440, 900))
 	b.until("document.querySelector('.diff [class^=code-]')") // echo odd
 	b.click("side-by-side")
@@ -221,7 +227,8 @@ func checkNarrow(b *tab, base string) {
 	b.do("open it", chromedp.KeyEvent(kb.Enter))
 	b.see("entry-tool", "odd.txt")
 	b.gone("palette")
-	if n := evaluate[int](b, `[...document.querySelectorAll("[data-testid=entry-assistant]")].filter(e => !e.querySelector(".wrap").innerText.trim()).length`); n > 0 {
+	if n := evaluate[int](b,
+		`[...document.querySelectorAll("[data-testid=entry-assistant]")].filter(e => !e.querySelector(".wrap").innerText.trim()).length`); n > 0 {
 		b.t.Errorf("%d turns without words are drawn", n)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -64,6 +65,7 @@ func changeBytes(t *testing.T, h *testenv.House, f busFrame, n int, by byte) {
 // TestRepairedOffice kills a company at work, damages the log of its bus, and has it repaired: the end
 // is the one of a company that nobody killed. A lost event is refused.
 func TestRepairedOffice(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	control := openTinyProject(t, triplesInShell())
 	want := walkUndisturbed(t, control, tripleIt)
@@ -96,15 +98,18 @@ func TestRepairedOffice(t *testing.T) {
 
 			f := findRecord(t, h, c.subject, c.record)
 			changeBytes(t, h, f, c.bytes, c.by)
-			if r := h.Run(patience, "status"); r.Code == 0 || !strings.Contains(r.Stderr, "E_LEDGER") || !strings.Contains(r.Stderr, "company bus repair") {
+			if r := h.Run(patience, "status"); r.Code == 0 || !strings.Contains(r.Stderr, "E_LEDGER") ||
+				!strings.Contains(r.Stderr, "company bus repair") {
 				t.Fatalf("a damaged office: %d\n%s", r.Code, r.Stderr)
 			}
 			if c.says == "" {
-				if r := h.Run(patience, "bus", "repair"); r.Code == 0 || !strings.Contains(r.Stderr, "the ledger is not whole") || !strings.Contains(r.Stderr, "the ledger is damaged at event ") {
+				if r := h.Run(patience, "bus", "repair"); r.Code == 0 || !strings.Contains(r.Stderr, "the ledger is not whole") ||
+					!strings.Contains(r.Stderr, "the ledger is damaged at event ") {
 					t.Fatalf("a lost event: %d\n%s", r.Code, r.Stderr)
 				}
 				changeBytes(t, h, f, c.bytes, c.by) // as it was: a refusal has changed nothing
-			} else if r := h.MustRun(patience, "bus", "repair"); !strings.Contains(r.Stdout, c.says) || !strings.Contains(r.Stdout, "ledger: whole") {
+			} else if r := h.MustRun(patience, "bus", "repair"); !strings.Contains(r.Stdout, c.says) ||
+				!strings.Contains(r.Stdout, "ledger: whole") {
 				t.Fatalf("repaired:\n%s", r.Stdout)
 			}
 			waitForSummary(t, h.Start("resume"), 0)

@@ -7,7 +7,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -23,7 +23,8 @@ func cancelledFarewell(t *testing.T) (*testenv.House, *testenv.Process, *stop) {
 		manager: submitPlan(farewellTicket()),
 		worker: replyByRun(
 			replyInSteps(write("farewell.sh", "echo goodbye\n"), call("git_commit", m{"message": "Add a farewell"}),
-				write("checks/farewell.sh", "test \"$(sh farewell.sh)\" = goodbye\n"), call("run_command", m{"command": "sh checks/farewell.sh"}), call("finish", m{"summary": "too late"})),
+				write("checks/farewell.sh", "test \"$(sh farewell.sh)\" = goodbye\n"),
+				call("run_command", m{"command": "sh checks/farewell.sh"}), call("finish", m{"summary": "too late"})),
 			replyInSteps(call("finish", m{"summary": "It was all there"})),
 		),
 		stops: []*stop{held},
@@ -72,6 +73,7 @@ func checkKeptWork(t *testing.T, h *testenv.House) {
 // gone on from.
 func TestCancelKeepsWork(t *testing.T) {
 	t.Parallel()
+	hosttest.Sampled(t)
 	h, p, held := cancelledFarewell(t)
 	runAndExpect(t, h, []string{"t1 is cancelled"}, "cancel", "t1")
 	held.release()
@@ -95,6 +97,7 @@ func TestCancelKeepsWorkOfDeadCompany(t *testing.T) {
 
 // TestRefusedPlanIsPaidFor: a task that fails at its plan has a summary with what the plan cost.
 func TestRefusedPlanIsPaidFor(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	h := openTinyProject(t, &staff{manager: func(x scripted.Exchange) scripted.Reply { return overlappingPlan() }})
 	for n := range 4 {

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -36,6 +36,7 @@ func runCleanup(t testing.TB, h *testenv.House, flags ...string) []leftover {
 // ledger (STA-4).
 func TestCleanup(t *testing.T) {
 	t.Parallel()
+	hosttest.Sampled(t)
 	project := tinyProject()
 	project["NOTES"] = "An image of its own, which no other office keeps.\n"
 	h := testenv.New(t, farewells(), project)
@@ -103,7 +104,8 @@ func TestCleanup(t *testing.T) {
 	if text, err := os.ReadFile(outside); err != nil || string(text) != "mine" {
 		t.Errorf("a link was followed: %q, %v", text, err)
 	}
-	if repos, err := filepath.Glob(filepath.Join(h.Repo, ".company", "state", "git", "runs", "*.git")); err != nil || len(repos) > 0 {
+	if repos, err := filepath.Glob(filepath.Join(h.Repo, ".company", "state", "git", "runs", "*.git")); err != nil ||
+		len(repos) > 0 {
 		t.Errorf("repositories left: %v, %v", repos, err)
 	}
 	if got := files(runCleanup(t, h, "--all", "--dry-run")); len(got) != 0 {
@@ -133,12 +135,14 @@ func cleansFiles(t testing.TB, h *testenv.House) []leftover {
 }
 
 func files(all []leftover) []leftover {
-	return slices.DeleteFunc(slices.Clone(all), func(l leftover) bool { return l.Kind == "image" || l.Kind == "container" })
+	return slices.DeleteFunc(slices.Clone(all),
+		func(l leftover) bool { return l.Kind == "image" || l.Kind == "container" })
 }
 
 // TestCleanupOfOrphans: the container of a company that died is removed by
 // cleanup, the run that it was of goes on from its checkpoint (DOC-3).
 func TestCleanupOfOrphans(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	h, p, held := atWork(t)
 	p.Kill()
@@ -160,7 +164,7 @@ func TestCleanupOfOrphans(t *testing.T) {
 // TestImages: the images that there are, and what one of a task here is made
 // from, through the binary.
 func TestImages(t *testing.T) {
-	hosttest.Variant(t, "TestCleanup goes through what is stored, internal/cli lists images")
+	hosttest.Variant(t, "TestCleanup goes through what is stored, internal/surface/cli lists images")
 	t.Parallel()
 	h := openTinyProject(t, farewells())
 	var x struct {

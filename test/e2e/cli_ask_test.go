@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -15,7 +15,8 @@ func runRefused(t testing.TB, h *testenv.House, exit int, code string, args ...s
 	t.Helper()
 	r := h.Run(patience, args...)
 	if r.Code != exit || !strings.Contains("\n"+r.Stderr, "\nerror["+code+"]: ") {
-		t.Fatalf("company %s: exit %d, want %d and %s\n%s\n%s", strings.Join(args, " "), r.Code, exit, code, r.Stdout, r.Stderr)
+		t.Fatalf("company %s: exit %d, want %d and %s\n%s\n%s", strings.Join(args, " "), r.Code, exit, code,
+			r.Stdout, r.Stderr)
 	}
 	return r.Stderr
 }
@@ -40,8 +41,9 @@ func runAndExpect(t testing.TB, h *testenv.House, words []string, args ...string
 func TestQuestionToPullRequest(t *testing.T) {
 	t.Parallel()
 	brain := &staff{
-		manager: replyByRun(replyInSteps(call("ask_president", m{"question": "Shall it say goodbye\x1b]0;owned\x07 or farewell?"})), submitPlan(farewellTicket())),
-		worker:  saysGoodbye(),
+		manager: replyByRun(replyInSteps(call("ask_president", m{"question": "Shall it say goodbye\x1b]0;owned\x07 or " +
+			"farewell?"})), submitPlan(farewellTicket())),
+		worker: saysGoodbye(),
 	}
 	h := openTinyProject(t, brain)
 	sum := waitForSummary(t, h.Start("submit", "--no-input", "add a farewell"), 2)
@@ -51,13 +53,15 @@ func TestQuestionToPullRequest(t *testing.T) {
 	if n := h.Model.Calls().Total; n != 1 {
 		t.Errorf("%d model calls for a question of the manager", n)
 	}
-	if st := runAndExpect(t, h, []string{"NEEDS YOU\n  ! a1", `company answer a1 "…"`, "t1    needs you"}, "status"); strings.Contains(st, "\x1b") || strings.Contains(st, "\x07") {
+	if st := runAndExpect(t, h, []string{"NEEDS YOU\n  ! a1", `company answer a1 "…"`, "t1    needs you"},
+		"status"); strings.Contains(st, "\x1b") || strings.Contains(st, "\x07") {
 		t.Errorf("status steers the terminal: %q", st) // T18
 	}
 	runRefused(t, h, 1, "E_INVALID", "approve", "t1") // a clarification is answered in words
 	runAndExpect(t, h, []string{"a1: answered."}, "answer", "a1", "goodbye, please")
 	runRefused(t, h, 1, "E_CONFLICT", "answer", "a1", "again")
-	if sum := waitForSummary(t, h.Start("resume", "t1"), 0); sum.Result != "COMPLETE" || sum.Next != "review the pull request: company pr show 1" {
+	if sum := waitForSummary(t, h.Start("resume", "t1"), 0); sum.Result != "COMPLETE" ||
+		sum.Next != "review the pull request: company pr show 1" {
 		t.Fatalf("summary: %+v", sum)
 	}
 	if !strings.Contains(requestText(t, h, "t1-plan.2", 1), "goodbye, please") {
@@ -72,8 +76,12 @@ func TestQuestionToPullRequest(t *testing.T) {
 func presidentLooks(t *testing.T, h *testenv.House) {
 	t.Helper()
 	runAndExpect(t, h, []string{"t1    done   1/1 ", "test passed on ", "#1 open", "add a farewell"}, "status")
-	runAndExpect(t, h, []string{"t1  done", "PLAN  1 subtask in 1 wave, 1 merged", "t1-01", "gates passed", "review: approve", "t1-plan.1", "t1-plan.2", "pull request #1, open: company pr show 1"}, "show", "t1")
-	runAndExpect(t, h, []string{"t1-01  merged, wave 1  Add a farewell", "must:   the checks pass", "writes: farewell.sh, checks/farewell.sh", "+ test: sh ./test.sh, exit 0", "created   farewell.sh"}, "show", "t1-01")
+	runAndExpect(
+		t, h, []string{"t1  done", "PLAN  1 subtask in 1 wave, 1 merged", "t1-01", "gates passed", "review: approve",
+			"t1-plan.1", "t1-plan.2", "pull request #1, open: company pr show 1"}, "show", "t1")
+	runAndExpect(
+		t, h, []string{"t1-01  merged, wave 1  Add a farewell", "must:   the checks pass",
+			"writes: farewell.sh, checks/farewell.sh", "+ test: sh ./test.sh, exit 0", "created   farewell.sh"}, "show", "t1-01")
 	runAndExpect(t, h, []string{"t1-01.1  worker  done", "result.json", "transcript.ndjson", "git.log"}, "show", "t1-01.1")
 	runAndExpect(t, h, []string{"a1  clarification of t1", "answer goodbye, please"}, "show", "a1")
 	for _, id := range []string{"t1-01", "t1-01.1"} {
@@ -107,7 +115,9 @@ func presidentLooks(t *testing.T, h *testenv.House) {
 		t.Errorf("the patch does not apply: %v\n%s", err, out)
 	}
 	runAndExpect(t, h, []string{"#1  open   t1    develop-t1-", "-> main", "add a farewell"}, "pr", "list")
-	runAndExpect(t, h, []string{"#1  open  develop-t1-", "2 files: 2 created", "# add a farewell", "| test | `sh ./test.sh` | 0 |", "company pr merge 1"}, "pr", "show", "1")
+	runAndExpect(
+		t, h, []string{"#1  open  develop-t1-", "2 files: 2 created", "# add a farewell", "| test | `sh ./test.sh` | 0 |",
+			"company pr merge 1"}, "pr", "show", "1")
 	feed := runAndExpect(t, h, []string{"pull request #1", "+ complete"}, "feed", "t1")
 	if first, _, _ := strings.Cut(feed, "\n"); !strings.HasSuffix(first, "> add a farewell") {
 		t.Errorf("the feed does not begin with the submission: %q", first)
@@ -147,7 +157,8 @@ func TestPlanApproval(t *testing.T) {
 	t.Parallel()
 	h := openTinyProject(t, farewells())
 	sum := waitForSummary(t, h.Start("submit", "--no-input", "--approve", "plan", "add a farewell"), 2)
-	if sum.Next != "company approve a1 or company reject a1" || !strings.Contains(sum.Why, "The plan has 1 subtask in 1 wave") {
+	if sum.Next != "company approve a1 or company reject a1" ||
+		!strings.Contains(sum.Why, "The plan has 1 subtask in 1 wave") {
 		t.Fatalf("summary: %+v", sum)
 	}
 	if n := h.Model.Calls().Total; n != 1 {
@@ -178,6 +189,7 @@ func TestYes(t *testing.T) {
 // TestQuiet: -q is no progress, for programs too; the result is on stdout. The
 // instruction comes through a pipe.
 func TestQuiet(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	h := openTinyProject(t, farewells())
 	cmd := h.Command("submit", "-q", "-o", "json", "--dry-run")
@@ -194,7 +206,8 @@ func TestDryRun(t *testing.T) {
 	t.Parallel()
 	h := openTinyProject(t, farewells())
 	r := h.MustRun(patience, "submit", "--dry-run", "add a farewell")
-	if !strings.Contains(r.Stdout, "[WHY]    the plan has 1 subtask in 1 wave") || !strings.Contains(r.Stdout, "estimate: none, nothing was done in this office yet; never more than ") {
+	if !strings.Contains(r.Stdout, "[WHY]    the plan has 1 subtask in 1 wave") ||
+		!strings.Contains(r.Stdout, "estimate: none, nothing was done in this office yet; never more than ") {
 		t.Errorf("summary:\n%s", r.Stdout)
 	}
 	waitForSummary(t, h.Start("submit", "add a farewell"), 0)
@@ -207,11 +220,13 @@ func TestDryRun(t *testing.T) {
 // TestDayBudget: where the tokens of the day are used up the office rests, with one
 // question for all tasks; more of them let it go on.
 func TestDayBudget(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	h := openTinyProject(t, farewells())
 	h.Env = append(h.Env, "COMPANY_BUDGET_DAY_TOKENS=500")
 	sum := waitForSummary(t, h.Start("submit", "--no-input", "add a farewell"), 2)
-	if sum.Next != "company approve a1 or company reject a1" || !strings.Contains(sum.Why, "Without an answer the work goes on at midnight.") {
+	if sum.Next != "company approve a1 or company reject a1" ||
+		!strings.Contains(sum.Why, "Without an answer the work goes on at midnight.") {
 		t.Fatalf("summary: %+v", sum)
 	}
 	if n := h.Model.Calls().Total; n != 0 {
@@ -231,6 +246,7 @@ func TestDayBudget(t *testing.T) {
 // go on where it was.
 func TestBudgetAdd(t *testing.T) {
 	t.Parallel()
+	hosttest.Sampled(t)
 	h := openTinyProject(t, farewells())
 	sum := waitForSummary(t, h.Start("submit", "--no-input", "--set", "budget.tokens=500", "add a farewell"), 2)
 	if !strings.Contains(sum.Next, "company budget add t1") || !strings.Contains(sum.Why, "The next model call may cost") {
@@ -251,7 +267,8 @@ func TestBudgetAdd(t *testing.T) {
 		t.Errorf("a cap that nothing can hold: %s", said)
 	}
 	r := h.Run(patience, "submit", "--no-input", "--budget-tokens", "1k", "add a farewell")
-	if r.Code != 2 || !strings.Contains(r.Stderr, "budget  1000 tokens (no price is known for scripted, so $5.00 cannot be held)") {
+	if r.Code != 2 || !strings.Contains(
+		r.Stderr, "budget  1000 tokens (no price is known for scripted, so $5.00 cannot be held)") {
 		t.Errorf("exit %d, %s", r.Code, r.Stderr)
 	}
 }

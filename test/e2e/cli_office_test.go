@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"company/internal/adapters/scripted"
-	"company/internal/feed"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
+	"company/internal/present/feed"
 	"company/test/safebuffer"
 	"company/test/testenv"
 )
@@ -71,7 +71,8 @@ func TestStopAndResume(t *testing.T) {
 	}
 	held.release()
 	runRefused(t, h, 1, "E_STOPPED", "submit", "more")
-	runAndExpect(t, h, []string{"STOPPED", "NEEDS YOU\n  ~ the office is stopped, with 1 unfinished task: company resume\n"}, "status")
+	runAndExpect(t, h, []string{"STOPPED", "NEEDS YOU\n  ~ the office is stopped, with 1 unfinished task: company " +
+		"resume\n"}, "status")
 	if n := h.Model.Calls().Total; n != calls {
 		t.Errorf("%d model calls after the stop", n-calls)
 	}
@@ -169,7 +170,8 @@ func TestHeldByTheDeaf(t *testing.T) {
 		wg.Go(func() {
 			began := time.Now()
 			r := h.Run(patience, args...)
-			if r.Code != 3 || !strings.Contains(r.Stderr, "error[E_HELD]: the office is held by a process that does not answer\n  why:  process ") ||
+			if r.Code != 3 || !strings.Contains(
+				r.Stderr, "error[E_HELD]: the office is held by a process that does not answer\n  why:  process ") ||
 				!strings.Contains(r.Stderr, fmt.Sprintf("kill %d", p.PID())) {
 				t.Errorf("company %s: exit %d\n%s", args[0], r.Code, r.Stderr)
 			}
@@ -237,6 +239,7 @@ func TestSecondSubmitTakesOver(t *testing.T) {
 // its own, and shows and pays for nothing of the one that was interrupted, which
 // rests until somebody resumes it.
 func TestInterruptRests(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	h, first, second, one, two := twoTasks(t)
 	if err := syscall.Kill(first.PID(), syscall.SIGINT); err != nil {
@@ -268,7 +271,8 @@ func TestInterruptOfAFollower(t *testing.T) {
 	if err := syscall.Kill(second.PID(), syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	if r := second.Wait(patience); r.Code != 130 || !strings.Contains(second.Tell(), "interrupted; it rests until: company resume t2") {
+	if r := second.Wait(patience); r.Code != 130 ||
+		!strings.Contains(second.Tell(), "interrupted; it rests until: company resume t2") {
 		t.Fatalf("exit %d\n%s", r.Code, second.Tell())
 	}
 	runAndExpect(t, h, []string{"NEEDS YOU\n  ~ t2 is paused: company resume t2\n", "> t1-01.1"}, "status")
@@ -285,7 +289,9 @@ func TestOneTerminalOneTask(t *testing.T) {
 	hosttest.Variant(t, "TestInterruptRests has two terminals, each with its task")
 	t.Parallel()
 	hold := stopAt("t1-01.1", 1)
-	h := openTinyProject(t, &staff{manager: perTask(submitPlan(farewellTicket()), submitPlan(farewellTicket())), worker: saysGoodbye(), stops: []*stop{hold}})
+	h := openTinyProject(
+		t, &staff{manager: perTask(submitPlan(farewellTicket()), submitPlan(farewellTicket())), worker: saysGoodbye(),
+			stops: []*stop{hold}})
 	t.Cleanup(hold.release)
 	first := h.AtTerminal("submit", "say goodbye")
 	first.See(patience, "t1-01 ")
@@ -332,7 +338,8 @@ func TestFollowerOutlivesAKill(t *testing.T) {
 // checkNoEventMissed: a follower misses no event when the office changes its holder.
 func checkNoEventMissed(t *testing.T, p *testenv.Process) {
 	t.Helper()
-	if !slices.ContainsFunc(listEvents(t, p), func(it feed.Item) bool { return it.Kind == "task.completed" && it.Task == "t2" }) {
+	if !slices.ContainsFunc(listEvents(t, p),
+		func(it feed.Item) bool { return it.Kind == "task.completed" && it.Task == "t2" }) {
 		t.Errorf("the feed does not tell of the end of the task:\n%s", p.Tell())
 	}
 }
@@ -361,7 +368,8 @@ func TestDetach(t *testing.T) {
 	if err := follow.Start(); err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, func() bool { return strings.Contains(out.String(), `"task.completed"`) }, func() string { return out.String() })
+	waitFor(t, func() bool { return strings.Contains(out.String(), `"task.completed"`) },
+		func() string { return out.String() })
 	_ = follow.Process.Signal(syscall.SIGINT)
 	if err := follow.Wait(); follow.ProcessState.ExitCode() != 130 {
 		t.Errorf("feed --follow: %v", err)
@@ -400,7 +408,8 @@ func TestFeedOverCompanies(t *testing.T) {
 	}
 	sees := func(kind string) {
 		t.Helper()
-		waitFor(t, func() bool { return strings.Contains(out.String(), `"kind":"`+kind+`"`) }, func() string { return "no " + kind + ":\n" + out.String() })
+		waitFor(t, func() bool { return strings.Contains(out.String(), `"kind":"`+kind+`"`) },
+			func() string { return "no " + kind + ":\n" + out.String() })
 	}
 	sees("approval.opened")
 	runAndExpect(t, h, []string{"a1: yes: work on it"}, "approve", "a1")

@@ -10,7 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"company/internal/feed"
+	"company/internal/lib/hosttest"
+	"company/internal/present/feed"
 	"company/test/testenv"
 )
 
@@ -50,7 +51,8 @@ var negativeAge = regexp.MustCompile(`\s-\d+([smh.]|$)|_ms":-\d`)
 // agesAreSane looks at what a president looks at while a run is held.
 func agesAreSane(t *testing.T, h *testenv.House, when string) {
 	t.Helper()
-	for _, args := range [][]string{{"status"}, {"show", "t1"}, {"show", "t1-01.1"}, {"agents"}, {"project", "list"}, {"pr", "list"}, {"feed"}} {
+	for _, args := range [][]string{{"status"}, {"show", "t1"}, {"show", "t1-01.1"}, {"agents"}, {"project", "list"},
+		{"pr", "list"}, {"feed"}} {
 		text := h.MustRun(patience, args...).Stdout
 		if bad := negativeAge.FindString(text); bad != "" {
 			t.Errorf("%s: company %s shows %q:\n%s", when, strings.Join(args, " "), bad, text)
@@ -64,7 +66,8 @@ func agesAreSane(t *testing.T, h *testenv.House, when string) {
 		}
 	}
 	h.JSON(&v, "status")
-	if len(v.Running) != 1 || v.Running[0].ID != "t1-01.1" || v.Running[0].Status != "running" || v.Running[0].DurationMS < 0 || v.Running[0].DurationMS > patience.Milliseconds() {
+	if len(v.Running) != 1 || v.Running[0].ID != "t1-01.1" || v.Running[0].Status != "running" ||
+		v.Running[0].DurationMS < 0 || v.Running[0].DurationMS > patience.Milliseconds() {
 		t.Errorf("%s: running is %+v", when, v.Running)
 	}
 }
@@ -73,6 +76,7 @@ func agesAreSane(t *testing.T, h *testenv.House, when string) {
 // worker works, and between two starts of the office. No run ends, nothing waits
 // for a day, no age is negative, and no event is older than the one before it.
 func TestWallClockIsSet(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	held := stopAt("t1-01.1", 1)
 	defer held.release()

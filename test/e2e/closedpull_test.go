@@ -5,21 +5,24 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/feed"
 	"company/internal/forge/forgetest"
+	"company/internal/lib/hosttest"
+	"company/internal/present/feed"
 )
 
 // TestClosedPullIsNotMerged: a closed pull request that a task waits for is merged by no word of
 // company pr merge, but once its commits are in the base.
 func TestClosedPullIsNotMerged(t *testing.T) {
 	t.Parallel()
+	hosttest.Sampled(t)
 	h := openTinyProject(t, triplesInShell())
 	waitForSummary(t, h.Start("submit", "add a function that triples"), 0)
 	p := h.Start("submit", "--after", "t1", "and one that multiplies by nine")
 	p.Until(patience, "the submission", func(it feed.Item) bool { return it.Kind == "task.submitted" && it.Task == "t2" })
 	p.Kill()
 	h.MustRun(patience, "pr", "close", "1")
-	if said := runRefused(t, h, 1, string(company.EConflict), "pr", "merge", "1"); !strings.Contains(said, "#1 is closed, and not merged") {
+	if said := runRefused(t, h, 1, string(company.EConflict), "pr", "merge", "1"); !strings.Contains(
+		said, "#1 is closed, and not merged") {
 		t.Errorf("%s", said)
 	}
 	runAndExpect(t, h, []string{"#1  closed"}, "pr", "list")
@@ -34,6 +37,7 @@ func TestClosedPullIsNotMerged(t *testing.T) {
 // that, hears what is said there, and later that it is merged. A person who gave it another base
 // is not told that it is merged into the old one.
 func TestReopenedPull(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	h, s, repo := onGitHub(t, farewells(), "ann", "")
 	waitForSummary(t, h.Start("submit", "say goodbye"), 0)
@@ -51,7 +55,8 @@ func TestReopenedPull(t *testing.T) {
 	h.Git(repo.Dir, "branch", "release", "main")
 	s.EditPull(repo, 1, func(p *forgetest.Pull) { p.Base = "release" })
 	person := h.AtTerminal("pr", "merge", "1", "--yes")
-	if code := person.Wait(patience); code != 1 || !strings.Contains(person.Screen(), "asks to be merged into release") || s.Pulls(repo)[0].Merged {
+	if code := person.Wait(patience); code != 1 || !strings.Contains(person.Screen(), "asks to be merged into release") ||
+		s.Pulls(repo)[0].Merged {
 		t.Errorf("exit %d: %s", code, person.Screen())
 	}
 	s.MergePull(repo, 1)

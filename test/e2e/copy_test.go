@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"company/internal/lib/hosttest"
 )
 
 // TestACopyOfAnOffice: cp -a of a checkout in which a task is under way makes
@@ -13,6 +15,7 @@ import (
 // or branch, and works on tasks of its own; the original goes on as if nothing
 // had been.
 func TestACopyOfAnOffice(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	h, p, held := atWork(t)
 	original, containers := h.OfficeID(), h.Containers()
@@ -30,7 +33,8 @@ func TestACopyOfAnOffice(t *testing.T) {
 	h.Repo = copied
 	r := h.MustRun(patience, "status")
 	id := h.OfficeID()
-	if id == original || !strings.Contains(r.Stderr, "this office is a copy of "+original) || !strings.Contains(r.Stderr, id+" from now on") {
+	if id == original || !strings.Contains(r.Stderr, "this office is a copy of "+original) ||
+		!strings.Contains(r.Stderr, id+" from now on") {
 		t.Errorf("the copy is %s, the original %s; it says\n%s", id, original, r.Stderr)
 	}
 	runAndExpect(t, h, []string{"t1  cancelled", "this office is a copy of " + original}, "show", "t1")

@@ -10,7 +10,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -38,20 +38,24 @@ func TestID(t *testing.T) {
 func addsModule(first ...scripted.Call) *staff {
 	return &staff{
 		manager: submitPlan(
-			[]m{ticket("Name calculations", "Add ID to package calc, in id.go, with a test, using github.com/google/uuid.", "id.go", "id_test.go", "go.mod", "go.sum")},
+			[]m{ticket("Name calculations", "Add ID to package calc, in id.go, with a test, using github.com/google/uuid.",
+				"id.go", "id_test.go", "go.mod", "go.sum")},
 			[]m{ticket("Use names", "Add Named to package calc, in named.go.", "named.go")},
 		),
 		worker: replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{"t1-01": replyInSteps(
 			call("run_command", m{"command": "go get github.com/google/uuid@v1.6.0 2>&1; true"}),
-			scripted.Reply{Calls: append(first, scripted.Call{Tool: "add_dependency", Args: m{"ecosystem": "go", "name": "github.com/google/uuid"}})},
+			scripted.Reply{Calls: append(first,
+				scripted.Call{Tool: "add_dependency", Args: m{"ecosystem": "go", "name": "github.com/google/uuid"}})},
 			call("write_file", m{"path": "id.go", "content": uuidCode}),
 			call("write_file", m{"path": "id_test.go", "content": uuidTest}),
-			call("run_command", m{"command": "go get github.com/google/uuid@v1.6.0 && go mod tidy && go vet ./... && go test ./..."}),
+			call("run_command", m{"command": "go get github.com/google/uuid@v1.6.0 && go mod tidy && go vet ./... && go test " +
+				"./..."}),
 			call("run_command", m{"command": "go get golang.org/x/term@v0.30.0"}),
 			call("git_commit", m{"message": "Name calculations"}),
 			call("finish", m{"summary": "calculations have names"}),
 		), "t1-02": replyInSteps( // its container has what the first one added
-			call("write_file", m{"path": "named.go", "content": "package calc\n\n// Named is a name and a result.\nfunc Named(n int) (string, int) { return ID(), Double(n) }\n"}),
+			call("write_file", m{"path": "named.go", "content": "package calc\n\n// Named is a name and a result.\nfunc " +
+				"Named(n int) (string, int) { return ID(), Double(n) }\n"}),
 			call("run_command", m{"command": "go test ./... && go env GOFLAGS"}),
 			call("git_commit", m{"message": "Use names"}),
 			call("finish", m{"summary": "names are used"}), // asks for a test, once
@@ -65,15 +69,18 @@ func addsModule(first ...scripted.Call) *staff {
 // and the pull request says what was added (T24).
 func TestWorkerAddsAGoModule(t *testing.T) {
 	t.Parallel()
+	hosttest.Sampled(t)
 	registryAnswers(t, "go")
-	unknown := scripted.Call{Tool: "add_dependency", Args: m{"ecosystem": "go", "name": "github.com/google/uuid/no-such-module"}}
+	unknown := scripted.Call{Tool: "add_dependency",
+		Args: m{"ecosystem": "go", "name": "github.com/google/uuid/no-such-module"}}
 	h := testenv.New(t, addsModule(unknown), calculator())
 	p := h.Start("submit", "give calculations a name")
 	if sum := waitForSummary(t, p, 0); sum.Result != "COMPLETE" {
 		t.Fatalf("%+v\n%s", sum, p.Tell())
 	}
 	said := requestText(t, h, "t1-01.1", 8) // the last request has the whole conversation
-	for _, want := range []string{"GOPROXY=off", "github.com/google/uuid@v1.6.0 may be fetched now", `ok  \texample.com/calc`, "golang.org/x/term is not in the project's lock files"} {
+	for _, want := range []string{"GOPROXY=off", "github.com/google/uuid@v1.6.0 may be fetched now",
+		`ok  \texample.com/calc`, "golang.org/x/term is not in the project's lock files"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the worker was not told %q", want)
 		}
@@ -83,11 +90,13 @@ func TestWorkerAddsAGoModule(t *testing.T) {
 		t.Errorf("the pull request does not say what was added:\n%s", page)
 	}
 	shown := h.MustRun(patience, "show", "t1").Stdout
-	if !strings.Contains(shown, "added:  go github.com/google/uuid@v1.6.0") || !strings.Contains(shown, "asked:  a registry for go github.com/google/uuid/no-such-module") {
+	if !strings.Contains(shown, "added:  go github.com/google/uuid@v1.6.0") ||
+		!strings.Contains(shown, "asked:  a registry for go github.com/google/uuid/no-such-module") {
 		t.Errorf("show:\n%s", shown)
 	}
 	fetched, err := os.ReadFile(filepath.Join(h.Repo, ".company", "runtime", "runs", "t1-01.1", "fetched.log"))
-	if err != nil || !strings.Contains(string(fetched), "go github.com/google/uuid@v1.6.0") || !strings.Contains(string(fetched), "refused go golang.org/x/term") {
+	if err != nil || !strings.Contains(string(fetched), "go github.com/google/uuid@v1.6.0") ||
+		!strings.Contains(string(fetched), "refused go golang.org/x/term") {
 		t.Errorf("the record of the run: %v\n%s", err, fetched)
 	}
 	if second := requestText(t, h, "t1-02.1", 4); !strings.Contains(second, `ok  \texample.com/calc`) {
@@ -130,26 +139,32 @@ func counter() map[string]string {
 		".gitignore":   "node_modules/\n",
 		"package.json": `{"name":"counter","version":"1.0.0","private":true,"scripts":{"test":"node --test"},"dependencies":{"is-number":"7.0.0"}}` + "\n",
 		"package-lock.json": `{"name":"counter","version":"1.0.0","lockfileVersion":3,"requires":true,"packages":{"":{"name":"counter","version":"1.0.0","dependencies":{"is-number":"7.0.0"}},
-"node_modules/is-number":{"version":"7.0.0","integrity":"sha512-41Cifkg6e8TylSpdtTpeLVMqvSBEVzTttHvERD741+pnZ8ANv0004MRL43QKPDlK9cGvNp6NZWZUBlbGXYxxng==","license":"MIT","engines":{"node":">=0.12.0"}}}}
+"node_modules/is-number":{"version":"7.0.0","resolved":"https://registry.npmjs.org/is-number/-/is-number-7.0.0.tgz","integrity":"sha512-41Cifkg6e8TylSpdtTpeLVMqvSBEVzTttHvERD741+pnZ8ANv0004MRL43QKPDlK9cGvNp6NZWZUBlbGXYxxng==","license":"MIT","engines":{"node":">=0.12.0"}}}}
 `,
-		"count.test.js": "const test = require('node:test');\nconst assert = require('node:assert');\nconst isNumber = require('is-number');\ntest('numbers', () => assert(isNumber(3)));\n",
+		"count.test.js": "const test = require('node:test');\nconst assert = require('node:assert');\nconst isNumber = " +
+			"require('is-number');\ntest('numbers', () => assert(isNumber(3)));\n",
 	}
 }
 
 // tellOdd has a worker add a package to the counter by a client of npm's registry,
 // with its command add. Each text of told must reach the worker. tellOdd gives the
 // lock file that was delivered.
-func tellOdd(t *testing.T, client, add, lockName string, files map[string]string, told ...string) (h *testenv.House, lock string) {
+func tellOdd(
+	t *testing.T, client, add, lockName string, files map[string]string, told ...string,
+) (h *testenv.House, lock string) {
 	t.Helper()
 	brain := &staff{
-		manager: submitPlan([]m{ticket("Tell odd numbers", "Add odd.js, which exports isOdd from the package is-odd, with a test.", "odd.js", "odd.test.js", "package.json", lockName)}),
+		manager: submitPlan([]m{ticket("Tell odd numbers", "Add odd.js, which exports isOdd from the package is-odd, with "+
+			"a test.", "odd.js", "odd.test.js", "package.json", lockName)}),
 		worker: replyInSteps(
 			call("run_command", m{"command": client + " test"}),
 			call("run_command", m{"command": client + " " + add + " is-odd@3.0.1"}),
 			call("add_dependency", m{"ecosystem": "npm", "name": "is-odd", "version": "3.0.1"}),
 			call("run_command", m{"command": client + " " + add + " is-odd@3.0.1"}),
 			call("write_file", m{"path": "odd.js", "content": "module.exports = require('is-odd');\n"}),
-			call("write_file", m{"path": "odd.test.js", "content": "const test = require('node:test');\nconst assert = require('node:assert');\nconst isOdd = require('./odd');\ntest('odd', () => { assert(isOdd(3)); assert(!isOdd(4)); });\n"}),
+			call("write_file", m{"path": "odd.test.js", "content": "const test = require('node:test');\nconst assert = " +
+				"require('node:assert');\nconst isOdd = require('./odd');\ntest('odd', () => { assert(isOdd(3)); " +
+				"assert(!isOdd(4)); });\n"}),
 			call("run_command", m{"command": client + " test"}),
 			call("git_commit", m{"message": "Tell odd numbers"}),
 			call("finish", m{"summary": "odd numbers are told"}),
@@ -175,9 +190,11 @@ func TestWorkerAddsAnNPMPackage(t *testing.T) {
 	hosttest.Variant(t, "TestWorkerAddsAGoModule shows it with another client")
 	t.Parallel()
 	registryAnswers(t, "npm")
-	h, lock := tellOdd(t, "npm", "install", "package-lock.json", counter(), "npm is-odd is not in the project's lock files", "npm is-odd@3.0.1 may be fetched now", "added ", "# pass 2")
-	if !strings.Contains(lock, "node_modules/is-odd") {
-		t.Errorf("the lock file: %s", lock)
+	h, lock := tellOdd(t, "npm", "install", "package-lock.json", counter(),
+		"npm is-odd is not in the project's lock files", "npm is-odd@3.0.1 may be fetched now", "added ", "# pass 2")
+	if !strings.Contains(lock, "https://registry.npmjs.org/is-odd/-/is-odd-3.0.1.tgz") ||
+		strings.Contains(lock, "127.0.0.1") {
+		t.Errorf("people install from the lock file, and have no mirror: %s", lock)
 	}
 	if page := h.MustRun(patience, "pr", "show", "1").Stdout; !strings.Contains(page, "| npm | `is-odd` | `3.0.1` |") {
 		t.Errorf("the pull request:\n%s", page)
@@ -193,9 +210,11 @@ func TestWorkerAddsAPnpmPackage(t *testing.T) {
 	registryAnswers(t, "npm")
 	files := counter()
 	delete(files, "package-lock.json")
-	files["package.json"] = strings.Replace(files["package.json"], `"private":true,`, `"private":true,"packageManager":"pnpm@9.1.0",`, 1)
+	files["package.json"] = strings.Replace(
+		files["package.json"], `"private":true,`, `"private":true,"packageManager":"pnpm@9.1.0",`, 1)
 	files["pnpm-lock.yaml"] = pnpmLock
-	h, lock := tellOdd(t, "pnpm", "add", "pnpm-lock.yaml", files, "ERR_PNPM_FETCH_403", "pnpm add is-odd@3.0.1", "# pass 1", "# pass 2")
+	h, lock := tellOdd(t, "pnpm", "add", "pnpm-lock.yaml", files, "ERR_PNPM_FETCH_403", "pnpm add is-odd@3.0.1",
+		"# pass 1", "# pass 2")
 	if !strings.Contains(lock, "is-odd@3.0.1") || !strings.Contains(lock, "is-number@6.0.0") {
 		t.Errorf("the lock file: %s", lock)
 	}
@@ -239,7 +258,9 @@ func TestPresidentLetsADependencyIn(t *testing.T) {
 	p := h.Start("submit", "give calculations a name")
 	p.Event(patience, "approval.opened", "t1-01")
 	runAndExpect(t, h, []string{"t1-01.1 wants to add the dependency go github.com/google/uuid. Let it?"}, "status")
-	if text, err := os.ReadFile(filepath.Join(h.Repo, ".company", "runtime", "runs", "t1-01.1", "fetched.log")); err != nil || strings.Contains(string(text), "uuid") {
+	if text, err := os.ReadFile(
+		filepath.Join(h.Repo, ".company", "runtime", "runs", "t1-01.1", "fetched.log")); err != nil ||
+		strings.Contains(string(text), "uuid") {
 		t.Errorf("before leave was given: %v\n%s", err, text)
 	}
 	p.Kill()
@@ -257,11 +278,13 @@ func TestPresidentLetsADependencyIn(t *testing.T) {
 func TestSneakedDependencyIsRed(t *testing.T) {
 	t.Parallel()
 	registryAnswers(t, "go")
-	sum := "golang.org/x/term v0.30.0 h1:PQ39fJZ+mfadBm0y5WlL4vlM7Sx1Hgf13sMIY2+QS9Y=\ngolang.org/x/term v0.30.0/go.mod h1:NYYFdzHoI5wRh/h5tDMdMqCqPJZEuNqVR5xJLd/n67g=\n"
+	sum := "golang.org/x/term v0.30.0 h1:PQ39fJZ+mfadBm0y5WlL4vlM7Sx1Hgf13sMIY2+QS9Y=\ngolang.org/x/term v0.30.0/go.mod " +
+		"h1:NYYFdzHoI5wRh/h5tDMdMqCqPJZEuNqVR5xJLd/n67g=\n"
 	brain := &staff{
 		manager: submitPlan([]m{ticket("Say goodbye", "Add Bye.", "bye.go", "go.sum")}),
 		worker: replyByRun(
-			writeFilesAndFinish("Say goodbye", "bye.go", "package calc\n\n// Bye says goodbye.\nconst Bye = \"bye\"\n", "go.sum", sum),
+			writeFilesAndFinish("Say goodbye", "bye.go", "package calc\n\n// Bye says goodbye.\nconst Bye = \"bye\"\n",
+				"go.sum", sum),
 			replyInSteps(
 				call("run_command", m{"command": "git rm -q -f go.sum"}),
 				call("git_commit", m{"message": "Do without"}),
@@ -273,7 +296,8 @@ func TestSneakedDependencyIsRed(t *testing.T) {
 	if sum := waitForSummary(t, h.Start("submit", "say goodbye"), 0); sum.Result != "COMPLETE" {
 		t.Fatalf("%+v", sum)
 	}
-	if told := requestText(t, h, "t1-01.2", 1); !strings.Contains(told, "- go golang.org/x/term@v0.30.0") || !strings.Contains(told, "add_dependency") {
+	if told := requestText(t, h, "t1-01.2", 1); !strings.Contains(told, "- go golang.org/x/term@v0.30.0") ||
+		!strings.Contains(told, "add_dependency") {
 		t.Errorf("the second run was told %s", told)
 	}
 	checkDelivered(t, h, 1, 1, 1)

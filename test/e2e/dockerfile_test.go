@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -56,21 +57,28 @@ func importForeignImage(t *testing.T, h *testenv.House, tag string) {
 // a worker's policy, once the president trusts its text. A change of a worker to it is not
 // in effect for its own task.
 func TestTaskOnAnImageOfADockerfile(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	const tag = "company-test/whole-task:1"
 	files := map[string]string{
-		"Dockerfile":        "FROM " + tag + "\nARG WORD=\"good day\"\nENV GREETING=\"$WORD\"\nCOPY --chmod=755 tools/greet.sh /usr/local/bin/greet\nRUN echo \"of $MADE_BY\" >/etc/greeting\n",
-		"tools/greet.sh":    "#!/bin/sh\necho \"$GREETING ${1:-you} $(cat /etc/greeting)\"\n",
-		"test.sh":           "set -e\nfor check in checks/*.sh; do sh \"$check\" || { echo \"FAIL $check\"; exit 1; }; echo \"ok $check\"; done\n",
+		"Dockerfile": "FROM " + tag +
+			"\nARG WORD=\"good day\"\nENV GREETING=\"$WORD\"\nCOPY --chmod=755 tools/greet.sh /usr/local/bin/greet\nRUN echo " +
+			"\"of $MADE_BY\" >/etc/greeting\n",
+		"tools/greet.sh": "#!/bin/sh\necho \"$GREETING ${1:-you} $(cat /etc/greeting)\"\n",
+		"test.sh": "set -e\nfor check in checks/*.sh; do sh \"$check\" || { echo \"FAIL $check\"; exit 1; }; " +
+			"echo \"ok $check\"; done\n",
 		"checks/greet.sh":   "test \"$(greet me)\" = 'good day me of others'\n",
 		"checks/confine.sh": "test $(id -u) = 65532\nif touch /usr/local/bin/x 2>/dev/null; then exit 1; fi\n",
 	}
 	brain := &staff{
-		manager: submitPlan([]m{ticket("Add a farewell", "Add farewell.sh, with a check in checks/farewell.sh.", "farewell.sh", "checks/farewell.sh", "Dockerfile")}),
+		manager: submitPlan(
+			[]m{ticket("Add a farewell", "Add farewell.sh, with a check in checks/farewell.sh.", "farewell.sh",
+				"checks/farewell.sh", "Dockerfile")}),
 		worker: replyInSteps(
 			call("run_command", m{"command": "greet worker; id -u; touch /etc/x; sh test.sh"}),
 			call("write_file", m{"path": "farewell.sh", "content": "greet \"$1\" | sed 's/good day/goodbye/'\n"}),
-			call("write_file", m{"path": "checks/farewell.sh", "content": "test \"$(sh farewell.sh me)\" = 'goodbye me of others'\n"}),
+			call("write_file", m{"path": "checks/farewell.sh", "content": "test \"$(sh farewell.sh me)\" = 'goodbye me of " +
+				"others'\n"}),
 			call("run_command", m{"command": "sh test.sh && echo 'USER root' >>Dockerfile"}),
 			call("git_commit", m{"message": "Add a farewell"}),
 			call("finish", m{"summary": "a farewell with its check"}),
@@ -86,7 +94,8 @@ func TestTaskOnAnImageOfADockerfile(t *testing.T) {
 	if sum := waitForSummary(t, p, 2); !strings.Contains(sum.Next, "company approve a1") {
 		t.Errorf("without trust: %+v", sum)
 	}
-	checkHolds(t, "the question", p.Event(patience, "approval.opened", "").Text, "Dockerfile of commit", "needs your trust", "company trust")
+	checkHolds(t, "the question", p.Event(patience, "approval.opened", "").Text, "Dockerfile of commit",
+		"needs your trust", "company trust")
 	if n := h.Model.Calls().Total; n != 0 {
 		t.Errorf("%d calls of a model before the Dockerfile is trusted", n)
 	}
@@ -104,6 +113,8 @@ func TestTaskOnAnImageOfADockerfile(t *testing.T) {
 	if base := p.Event(patience, "task.baseline", ""); !strings.Contains(base.Text, "the base is green") {
 		t.Errorf("%+v", base)
 	}
-	checkHolds(t, "the worker", requestText(t, h, "t1-01.1", 5), "good day worker of others", "65532", "touch: cannot touch '/etc/x'", "ok checks/confine.sh", "ok checks/farewell.sh")
-	checkHolds(t, "the reviewer", requestText(t, h, "t1-01-review.1", 2), "good day reviewer of others", "65532", "ok checks/farewell.sh")
+	checkHolds(t, "the worker", requestText(t, h, "t1-01.1", 5), "good day worker of others", "65532",
+		"touch: cannot touch '/etc/x'", "ok checks/confine.sh", "ok checks/farewell.sh")
+	checkHolds(t, "the reviewer", requestText(t, h, "t1-01-review.1", 2), "good day reviewer of others", "65532",
+		"ok checks/farewell.sh")
 }

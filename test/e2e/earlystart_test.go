@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"company/internal/hosttest"
-	"company/internal/replay"
+	"company/internal/engine/replay"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 

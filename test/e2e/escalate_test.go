@@ -7,7 +7,8 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/feed"
+	"company/internal/lib/hosttest"
+	"company/internal/present/feed"
 )
 
 // TestStuckTicketGetsAnotherModel: the manager gives a ticket that its worker cannot do to
@@ -15,6 +16,7 @@ import (
 // names the model of each run (SUB-6, SUB-16).
 func TestStuckTicketGetsAnotherModel(t *testing.T) {
 	t.Parallel()
+	hosttest.Sampled(t)
 	h := openTinyProject(t, &staff{
 		manager: replyByRun(submitPlan(farewellTicket()), replyInSteps(
 			call("change_model", m{"model": "gigantic", "guidance": "It is one line."}),
@@ -26,12 +28,15 @@ func TestStuckTicketGetsAnotherModel(t *testing.T) {
 			return saysGoodbye()(x)
 		},
 	})
-	h.Config(fmt.Sprintf("  large: {adapter: openai, model: large, base_url: %q, api_key_env: TEST_MODEL_KEY}\n  big: {adapter: openai, model: big, base_url: %q, api_key_env: TEST_MODEL_KEY}\nagents: {worker: {escalate_to: [big, large]}}\n", h.Model.URL(), h.Model.URL()) + tinyGates)
+	h.Config(fmt.Sprintf("  large: {adapter: openai, model: large, base_url: %q, api_key_env: TEST_MODEL_KEY}\n  big: "+
+		"{adapter: openai, model: big, base_url: %q, api_key_env: TEST_MODEL_KEY}\nagents: {worker: {escalate_to: [big, "+
+		"large]}}\n", h.Model.URL(), h.Model.URL()) + tinyGates)
 	p := h.Start("submit", "say goodbye")
 	waitForSummary(t, p, 0)
 	checkDelivered(t, h, 1, 1, 1)
 	checkBriefHolds(t, h, "t1-plan.2", "t1-01 is stuck", "this is beyond me")
-	if said := requestText(t, h, "t1-plan.2", 2); !strings.Contains(said, "gigantic is none that t1-01 may be given") || !strings.Contains(said, "name one of: big, large") {
+	if said := requestText(t, h, "t1-plan.2", 2); !strings.Contains(said, "gigantic is none that t1-01 may be given") ||
+		!strings.Contains(said, "name one of: big, large") {
 		t.Errorf("the manager does not read what it may choose:\n%s", said)
 	}
 	checkBriefHolds(t, h, "t1-01.2", "Your manager says: It is one line.")
@@ -45,6 +50,7 @@ func TestStuckTicketGetsAnotherModel(t *testing.T) {
 // TestStuckTicketGetsMoreTurns: a worker that runs out of turns has more of them from its manager,
 // and comes to its end in one run (SUB-16).
 func TestStuckTicketGetsMoreTurns(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	h := openTinyProject(t, &staff{
 		manager: planThenDecide(farewellTicket(),
@@ -78,7 +84,10 @@ func splitters(stops ...*stop) *staff {
 	overlapping := ticket("Say good night", "Add nite.sh, which prints good night.", "*.sh")
 	anew := ticket("Say good night in night.sh", "Add night.sh, which prints good night.", "night.sh", "checks/night.sh")
 	split := func(second m) scripted.Reply {
-		return call("replan_ticket", m{"reason": "these are two things", "subtasks": append(farewellTicket(), second), "decisions": []string{"The farewell comes first."}})
+		return call(
+			"replan_ticket",
+			m{"reason": "these are two things", "subtasks": append(farewellTicket(), second),
+				"decisions": []string{"The farewell comes first."}})
 	}
 	return &staff{
 		manager: replyByRun(submitPlan([]m{both}), replyInSteps(split(overlapping), split(second)),
@@ -86,7 +95,8 @@ func splitters(stops ...*stop) *staff {
 		worker: replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
 			"t1-01": replyByRun(escalateFor("too much for one"), saysGoodbye()),
 			"t1-02": replyByRun(escalateFor("the check wants night.sh"),
-				writeFilesAndFinish("Say good night", "night.sh", "echo good night\n", "checks/night.sh", "test -e farewell.sh && test \"$(sh night.sh)\" = 'good night'\n")),
+				writeFilesAndFinish("Say good night", "night.sh", "echo good night\n", "checks/night.sh",
+					"test -e farewell.sh && test \"$(sh night.sh)\" = 'good night'\n")),
 		}),
 		stops: stops,
 	}
@@ -96,6 +106,7 @@ func splitters(stops ...*stop) *staff {
 // parts, which is stuck too, is planned anew. Both parts are merged, one after the other, and
 // people read of it (SUB-16). The same comes out where the company is killed around it (TST-2).
 func TestStuckTicketIsPlannedAnew(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	h := openTinyProject(t, splitters())
 	p := h.Start("submit", "say goodbye and good night")
@@ -107,12 +118,16 @@ func TestStuckTicketIsPlannedAnew(t *testing.T) {
 	checkBriefHolds(t, h, "t1-01.2", "Add a farewell", "Your manager planned this ticket anew: these are two things")
 	checkBriefHolds(t, h, "t1-plan.3", "t1-02 is stuck", "the check wants night.sh", "t1-01 Add a farewell: completed")
 	checkBriefHolds(t, h, "t1-02.2", "Add night.sh", "Your manager planned this ticket anew: it is written night")
-	for _, text := range []string{"split into 2 subtasks; manager: these are two things", "planned anew; manager: it is written night"} {
+	for _, text := range []string{"split into 2 subtasks; manager: these are two things",
+		"planned anew; manager: it is written night"} {
 		p.Until(patience, text, func(it feed.Item) bool { return it.Kind == "subtask.replanned" && it.Text == text })
 	}
-	runAndExpect(t, h, []string{"planned anew by the manager: these are two things", "split from t1-01", "The farewell comes first."}, "show", "t1")
+	runAndExpect(
+		t, h, []string{"planned anew by the manager: these are two things", "split from t1-01", "The farewell comes first."},
+		"show", "t1")
 	runAndExpect(t, h, []string{"split from t1-01", "planned anew by the manager: it is written night"}, "show", "t1-02")
-	runAndExpect(t, h, []string{"Add night.sh, which prints good night. (split from t1-01) (planned anew: it is written night)"}, "pr", "show", "1")
+	runAndExpect(t, h, []string{"Add night.sh, which prints good night. (split from t1-01) (planned anew: it is written " +
+		"night)"}, "pr", "show", "1")
 	killAroundSplit(t, outcomeOf(h))
 }
 

@@ -7,8 +7,8 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/hosttest"
-	"company/internal/replay"
+	"company/internal/engine/replay"
+	"company/internal/lib/hosttest"
 )
 
 // TestUnprovenReviewGoesToSecondModel: a reviewer who approves with a command that it
@@ -16,6 +16,7 @@ import (
 // change by running the base beside the head, which is recorded (REV-4).
 func TestUnprovenReviewGoesToSecondModel(t *testing.T) {
 	t.Parallel()
+	hosttest.Sampled(t)
 	const compare = "test ! -e /work/base/farewell.sh && test -e farewell.sh && git -C /work/base status --short"
 	claim := func(x scripted.Exchange, e m) scripted.Reply {
 		var list []m
@@ -37,7 +38,8 @@ func TestUnprovenReviewGoesToSecondModel(t *testing.T) {
 			return claim(x, m{"shows": "the base does not have it", "ran": compare, "read": []string{"farewell.sh:1"}})
 		},
 	})
-	h.Config(fmt.Sprintf("  second: {adapter: openai, model: second, base_url: %q, api_key_env: TEST_MODEL_KEY}\nagents: {second_reviewer: {model: second}}\n", h.Model.URL()) + tinyGates)
+	h.Config(fmt.Sprintf("  second: {adapter: openai, model: second, base_url: %q, api_key_env: "+
+		"TEST_MODEL_KEY}\nagents: {second_reviewer: {model: second}}\n", h.Model.URL()) + tinyGates)
 	p := h.Start("submit", "say goodbye")
 	waitForSummary(t, p, 0)
 	checkDelivered(t, h, 1, 1, 1)
@@ -46,7 +48,9 @@ func TestUnprovenReviewGoesToSecondModel(t *testing.T) {
 		t.Errorf("the first is asked twice, and then the second: %v", calls)
 	}
 	checkBriefHolds(t, h, "t1-01-review.2", "lies in /work/base: run a command in both")
-	runAndExpect(t, h, []string{"shown: the base does not have it", "seen: ran `test ! -e /work/base/farewell.sh", "exit code 0; farewell.sh:1 in the diff"}, "show", "t1-01")
+	runAndExpect(
+		t, h, []string{"shown: the base does not have it", "seen: ran `test ! -e /work/base/farewell.sh",
+			"exit code 0; farewell.sh:1 in the diff"}, "show", "t1-01")
 	runAndExpect(t, h, []string{"E_EVIDENCE"}, "help", "E_EVIDENCE")
 }
 
@@ -54,6 +58,7 @@ func TestUnprovenReviewGoesToSecondModel(t *testing.T) {
 // before the ticket goes back. What it rejects does not send the ticket back, what it confirms does; show and pull
 // request say so, and the record replays to the same (REV-4).
 func TestSecondReviewerJudgesFindings(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	blocks := func(what string) m {
 		return m{"severity": "blocking", "file": "farewell.sh", "line": 1, "what": what, "why": "it was asked for"}
@@ -71,36 +76,48 @@ func TestSecondReviewerJudgesFindings(t *testing.T) {
 			if x.Model != "second" {
 				return scripted.Reply{Err: string(x.Header.Run) + " is not of the second model"}
 			}
-			return call("submit_review", m{"verdict": verdict, "earlier": earlier, "evidence": citeEvidence(x, "the diff has it, and the checks ran")})
+			return call(
+				"submit_review",
+				m{"verdict": verdict, "earlier": earlier, "evidence": citeEvidence(x, "the diff has it, and the checks ran")})
 		}
 	}
 	h := openTinyProject(t, &staff{
 		manager: submitPlan(farewellTicket()),
-		worker:  replyByRun(saysGoodbye(), writeFilesAndFinish("Comment it", "farewell.sh", "# prints goodbye\necho goodbye\n")),
+		worker: replyByRun(saysGoodbye(),
+			writeFilesAndFinish("Comment it", "farewell.sh", "# prints goodbye\necho goodbye\n")),
 		reviewer: replyByRun(
 			first(blocks("there is no comment"), blocks("it prints nothing")),
-			second("request_changes", m{"number": 1, "status": "confirmed"}, m{"number": 2, "status": "rejected", "why": "it prints goodbye"}),
+			second("request_changes", m{"number": 1, "status": "confirmed"},
+				m{"number": 2, "status": "rejected", "why": "it prints goodbye"}),
 			first(blocks("it is too long")),
 			second("approve", m{"number": 1, "status": "rejected", "why": "two lines are short"}),
 		),
 	})
-	h.Config(fmt.Sprintf("  second: {adapter: openai, model: second, base_url: %q, api_key_env: TEST_MODEL_KEY}\nagents: {second_reviewer: {model: second}}\nreview: {confirm: blocking}\n", h.Model.URL()) + tinyGates)
+	h.Config(fmt.Sprintf("  second: {adapter: openai, model: second, base_url: %q, api_key_env: "+
+		"TEST_MODEL_KEY}\nagents: {second_reviewer: {model: second}}\nreview: {confirm: blocking}\n", h.Model.URL()) +
+		tinyGates)
 	p := h.Start("submit", "say goodbye")
 	waitForSummary(t, p, 0)
 	checkDelivered(t, h, 1, 1, 1)
 	calls := h.Model.Calls().ByRun
-	for run, want := range map[company.RunID]int{"t1-01-review.1": 1, "t1-01-review.2": 1, "t1-01-review.3": 1, "t1-01-review.4": 1, "t1-01-review.5": 0, "t1-01.3": 0} {
+	for run, want := range map[company.RunID]int{"t1-01-review.1": 1, "t1-01-review.2": 1, "t1-01-review.3": 1,
+		"t1-01-review.4": 1, "t1-01-review.5": 0, "t1-01.3": 0} {
 		if calls[run] != want {
 			t.Errorf("%s: %d calls, want %d", run, calls[run], want)
 		}
 	}
-	checkBriefHolds(t, h, "t1-01-review.2", "1. blocking farewell.sh:1 there is no comment", "2. blocking farewell.sh:1 it prints nothing", "You are the second reviewer of this very head")
+	checkBriefHolds(t, h, "t1-01-review.2", "1. blocking farewell.sh:1 there is no comment",
+		"2. blocking farewell.sh:1 it prints nothing", "You are the second reviewer of this very head")
 	checkBriefHolds(t, h, "t1-01.2", "The reviewer requests changes", "there is no comment")
 	if said := requestText(t, h, "t1-01.2", 1); strings.Contains(said, "it prints nothing") {
 		t.Errorf("a rejected finding sends the ticket back:\n%s", said)
 	}
-	runAndExpect(t, h, []string{"confirmed: blocking farewell.sh:1 there is no comment", "rejected: blocking farewell.sh:1 it prints nothing", "by the next review: it prints goodbye", "rejected: blocking farewell.sh:1 it is too long"}, "show", "t1-01")
-	runAndExpect(t, h, []string{"blocking, rejected (t1-01): `farewell.sh:1` it prints nothing", "two lines are short"}, "pr", "show", "1")
+	runAndExpect(
+		t, h, []string{"confirmed: blocking farewell.sh:1 there is no comment",
+			"rejected: blocking farewell.sh:1 it prints nothing", "by the next review: it prints goodbye",
+			"rejected: blocking farewell.sh:1 it is too long"}, "show", "t1-01")
+	runAndExpect(t, h, []string{"blocking, rejected (t1-01): `farewell.sh:1` it prints nothing", "two lines are short"},
+		"pr", "show", "1")
 	var same replay.Report
 	h.JSON(&same, "replay", "t1")
 	if !same.Same {
@@ -126,19 +143,26 @@ func TestSecondReviewerOfAnApproval(t *testing.T) {
 		manager: submitPlan(farewellTicket()),
 		worker:  saysGoodbye(),
 		reviewer: replyByRun(
-			approve("first", m{"findings": []m{{"severity": "low", "what": "no comment"}, {"severity": "info", "what": "no newline"}}}),
-			approve("second", m{"earlier": []m{{"number": 1, "status": "confirmed", "why": "there is none"}, {"number": 2, "status": "rejected", "why": "echo prints one"}}}),
+			approve("first",
+				m{"findings": []m{{"severity": "low", "what": "no comment"}, {"severity": "info", "what": "no newline"}}}),
+			approve("second",
+				m{"earlier": []m{{"number": 1, "status": "confirmed", "why": "there is none"},
+					{"number": 2, "status": "rejected", "why": "echo prints one"}}}),
 		),
 	})
-	h.Config(fmt.Sprintf("  second: {adapter: openai, model: second, base_url: %q, api_key_env: TEST_MODEL_KEY}\nagents: {second_reviewer: {model: second}}\nreview: {confirm: all}\n", h.Model.URL()) + tinyGates)
+	h.Config(fmt.Sprintf("  second: {adapter: openai, model: second, base_url: %q, api_key_env: "+
+		"TEST_MODEL_KEY}\nagents: {second_reviewer: {model: second}}\nreview: {confirm: all}\n", h.Model.URL()) + tinyGates)
 	waitForSummary(t, h.Start("submit", "say goodbye"), 0)
 	checkDelivered(t, h, 1, 1, 1)
-	if calls := h.Model.Calls().ByRun; calls["t1-01-review.2"] != 1 || calls["t1-01-review.3"] != 0 || calls["t1-review.1"] != 0 {
+	if calls := h.Model.Calls().ByRun; calls["t1-01-review.2"] != 1 || calls["t1-01-review.3"] != 0 ||
+		calls["t1-review.1"] != 0 {
 		t.Errorf("calls: %v", calls)
 	}
 	checkBriefHolds(t, h, "t1-01-review.2", "1. minor no comment", "which the first one approved")
 	runAndExpect(t, h, []string{"confirmed: minor no comment", "rejected: minor no newline"}, "show", "t1-01")
-	runAndExpect(t, h, []string{"minor, confirmed (t1-01): no comment The second reviewer: there is none", "minor, rejected (t1-01): no newline The next review: echo prints one"}, "pr", "show", "1")
+	runAndExpect(
+		t, h, []string{"minor, confirmed (t1-01): no comment The second reviewer: there is none",
+			"minor, rejected (t1-01): no newline The next review: echo prints one"}, "pr", "show", "1")
 }
 
 // TestRedGreenIsRequired: a ticket without a test goes back to its worker with that
@@ -146,6 +170,7 @@ func TestSecondReviewerOfAnApproval(t *testing.T) {
 // president is asked and lets it pass (GAT-7).
 func TestRedGreenIsRequired(t *testing.T) {
 	t.Parallel()
+	hosttest.Sampled(t)
 	h := openTinyProject(t, &staff{
 		manager: submitPlan([]m{ticket("Say goodbye", "Add farewell.sh.", "farewell.sh", "tests/**")}),
 		worker: replyByRun(
@@ -158,7 +183,8 @@ func TestRedGreenIsRequired(t *testing.T) {
 		t.Fatalf("%+v", sum)
 	}
 	checkBriefHolds(t, h, "t1-01.2", `## Why you are here again\nNo test shows your change: no test was added or changed.`)
-	runAndExpect(t, h, []string{"changes what the tests cover", "does not say which tests it runs", "Test it."}, "show", "t1")
+	runAndExpect(t, h, []string{"changes what the tests cover", "does not say which tests it runs", "Test it."},
+		"show", "t1")
 	h.MustRun(patience, "approve", "a1")
 	waitForSummary(t, h.Start("resume"), 0)
 	checkDelivered(t, h, 1, 1, 1)

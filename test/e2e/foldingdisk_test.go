@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -39,7 +39,8 @@ func TestDiskThatFoldsCase(t *testing.T) {
 		if _, err := os.Stat(filepath.Join(h.Repo, strings.ToLower(c.name))); err != nil {
 			t.Errorf("the disk does not fold: %v", err)
 		}
-		if r := h.Run(patience, "submit", "--yes", "--no-input", "do it"); r.Code == 0 || !strings.Contains(r.Stderr, c.want) {
+		if r := h.Run(patience, "submit", "--yes", "--no-input", "do it"); r.Code == 0 ||
+			!strings.Contains(r.Stderr, c.want) {
 			t.Errorf("%s: exit %d\n%s%s", c.name, r.Code, r.Stdout, r.Stderr)
 		}
 		h.Repo = checkout
@@ -61,7 +62,8 @@ func trackAs(h *testenv.House, name, text string) {
 	blob := h.Git(h.Repo, "hash-object", "-w", path)
 	h.Git(h.Repo, "-c", "core.ignorecase=false", "update-index", "--add", "--cacheinfo", "100644,"+blob+","+name)
 	tree := h.Git(h.Repo, "write-tree")
-	h.Git(h.Repo, "push", "-q", "-f", "origin", h.Git(h.Repo, "commit-tree", "-m", "odd", "-p", "HEAD", tree)+":refs/heads/odd")
+	h.Git(h.Repo, "push", "-q", "-f", "origin",
+		h.Git(h.Repo, "commit-tree", "-m", "odd", "-p", "HEAD", tree)+":refs/heads/odd")
 	h.Git(h.Repo, "read-tree", "HEAD")
 }
 
@@ -92,7 +94,7 @@ func mountFoldingDisk(t *testing.T) string {
 		}
 	}
 	t.Cleanup(func() {
-		for end := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
 			if err := syscall.Unmount(disk, 0); err == nil || time.Now().After(end) {
 				if err != nil {
 					t.Errorf("unmount: %v", err)

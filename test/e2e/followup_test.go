@@ -9,7 +9,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -28,7 +28,8 @@ func TestFollowUp(t *testing.T) {
 			return scripted.Reply{Err: "the ticket names no commit to merge"}
 		}
 		return replyInSteps(
-			call("run_command", m{"command": "git merge --no-commit " + found[1] + "; git status --short; test -f NOTE.md && test -f base.txt"}),
+			call("run_command", m{"command": "git merge --no-commit " + found[1] + "; git status --short; test -f NOTE.md && " +
+				"test -f base.txt"}),
 			call("read_file", m{"path": "triple.sh"}),
 			call("write_file", m{"path": "triple.sh", "content": triple}),
 			call("git_commit", m{"message": "Merge the base"}),
@@ -127,7 +128,8 @@ func TestFollowUp(t *testing.T) {
 	if out := h.MustRun(patience, "pr", "sync").Stdout; !strings.Contains(out, "merged") {
 		t.Errorf("sync after the merge: %s", out)
 	}
-	if r := h.Run(patience, "submit", "--follows", "t2", "once more"); r.Code != 1 || !strings.Contains(r.Stderr, string(company.EConflict)) {
+	if r := h.Run(patience, "submit", "--follows", "t2", "once more"); r.Code != 1 ||
+		!strings.Contains(r.Stderr, string(company.EConflict)) {
 		t.Errorf("a follow-up of a merged pull request: %d\n%s", r.Code, r.Stderr)
 	}
 }
@@ -152,13 +154,15 @@ func TestFollowUpOfAChangedCI(t *testing.T) {
 	side := filepath.Join(h.Dir, "colleague")
 	h.Git(h.Dir, "clone", "-q", h.Origin, side)
 	h.Git(side, "switch", "-q", integrationBranch(h, 1))
-	if err := os.WriteFile(filepath.Join(side, ".github/workflows/ci.yml"), []byte(ci+"      - run: ./integration-test.sh\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(side, ".github/workflows/ci.yml"),
+		[]byte(ci+"      - run: ./integration-test.sh\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	h.Git(side, "commit", "-qam", "by a colleague")
 	h.Git(side, "push", "-q")
 	sum := waitForSummary(t, h.Start("submit", "--follows", "t1", "note three"), 0)
-	if first.Result != "COMPLETE" || len(sum.Unverified) != len(first.Unverified)+1 || !strings.Contains(strings.Join(sum.Unverified, "\n"), "./integration-test.sh") {
+	if first.Result != "COMPLETE" || len(sum.Unverified) != len(first.Unverified)+1 ||
+		!strings.Contains(strings.Join(sum.Unverified, "\n"), "./integration-test.sh") {
 		t.Fatalf("%+v\n%+v", first, sum)
 	}
 }

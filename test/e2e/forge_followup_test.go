@@ -6,7 +6,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/forge/forgetest"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 )
 
 // What people ask for on GitHub becomes a follow-up on the same pull request,
@@ -25,13 +25,16 @@ func TestFollowUpOnGitHub(t *testing.T) {
 					if x.Header.Run.Task() == "t1" {
 						return first.manager(x)
 					}
-					return submitPlan([]m{ticket("Say it louder", "Add loud.sh, which prints GOODBYE, and checks/loud.sh.", "loud.sh", "checks/loud.sh")})(x)
+					return submitPlan(
+						[]m{ticket("Say it louder", "Add loud.sh, which prints GOODBYE, and checks/loud.sh.", "loud.sh",
+							"checks/loud.sh")})(x)
 				},
 				worker: func(x scripted.Exchange) scripted.Reply {
 					if x.Header.Run.Task() == "t1" {
 						return first.worker(x)
 					}
-					return writeFilesAndFinish("Say it louder", "loud.sh", "echo GOODBYE\n", "checks/loud.sh", "test \"$(sh loud.sh)\" = GOODBYE\n")(x)
+					return writeFilesAndFinish("Say it louder", "loud.sh", "echo GOODBYE\n", "checks/loud.sh",
+						"test \"$(sh loud.sh)\" = GOODBYE\n")(x)
 				},
 			}
 			h, s, repo := onGitHub(t, brain, login, "")
@@ -63,7 +66,8 @@ func TestFollowUpOnGitHub(t *testing.T) {
 				t.Errorf("%+v", sum)
 			}
 			after := checkOpenedPull(t, h, s, repo, owner)
-			if after.HeadSHA == before.HeadSHA || !strings.HasPrefix(after.Body, "Reviewed by Ann.\n\n<!-- company") || !strings.Contains(after.Body, "t2") {
+			if after.HeadSHA == before.HeadSHA || !strings.HasPrefix(after.Body, "Reviewed by Ann.\n\n<!-- company") ||
+				!strings.Contains(after.Body, "t2") {
 				t.Errorf("%+v", after)
 			}
 			h.Git(repo.Dir, "cat-file", "-e", after.HeadSHA+":loud.sh")

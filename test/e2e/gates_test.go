@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/feed"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
+	"company/internal/present/feed"
 	"company/test/testenv"
 )
 
@@ -25,7 +25,8 @@ func checkHolds(t testing.TB, what, text string, words ...string) {
 }
 
 // oldTest fails on the base, and nobody is asked to mend it.
-const oldTest = "package calc\n\nimport \"testing\"\n\nfunc TestOld(t *testing.T) { t.Error(\"has been red for years\") }\n"
+const oldTest = "package calc\n\nimport \"testing\"\n\nfunc TestOld(t *testing.T) { t.Error(\"has been red for " +
+	"years\") }\n"
 
 // TestRedBase: the red tests of the base are known by name before a worker begins.
 // A change that breaks something else is barred; one that does not is merged,
@@ -35,7 +36,8 @@ func TestRedBase(t *testing.T) {
 	files := calculator()
 	files["old_test.go"] = oldTest
 	triple := "package calc\n\n// Triple is three times n.\nfunc Triple(n int) int { return 3 * n }\n"
-	test := "package calc\n\nimport \"testing\"\n\nfunc TestTriple(t *testing.T) {\n\tif Triple(2) != 6 {\n\t\tt.Error(Triple(2))\n\t}\n}\n"
+	test := "package calc\n\nimport \"testing\"\n\nfunc TestTriple(t *testing.T) {\n\tif Triple(2) != 6 " +
+		"{\n\t\tt.Error(Triple(2))\n\t}\n}\n"
 	broken := strings.Replace(files["calc.go"], "2 * n", "3 * n", 1)
 	plan := submitPlan([]m{ticket("Add Triple", tripleDescription, "calc.go", "triple.go", "triple_test.go")})
 	planning, next := stopAt("t1-plan.1", 0), stopAt("t2-plan.1", 0)
@@ -76,8 +78,10 @@ func TestRedBase(t *testing.T) {
 	if n := h.Model.Calls().ByRun["t1-01-review.1"]; n != 1 {
 		t.Errorf("%d calls of the reviewer: what breaks a test is not reviewed", n)
 	}
-	checkHolds(t, "the pull request", prBody(h, "1"), "red as on the base, 3 tests, 1 failed", "fails on the base too, and in nothing else here: `example.com/calc TestOld`",
-		"New tests: 1. Red to green (they pass with this change and fail without it): 0", "do not compile or load: `example.com/calc`")
+	checkHolds(t, "the pull request", prBody(h, "1"), "red as on the base, 3 tests, 1 failed",
+		"fails on the base too, and in nothing else here: `example.com/calc TestOld`",
+		"New tests: 1. Red to green (they pass with this change and fail without it): 0",
+		"do not compile or load: `example.com/calc`")
 	runAndExpect(t, h, []string{"before: test: example.com/calc TestOld", "~ test"}, "show", "t1")
 	var whole struct {
 		Task struct {
@@ -117,12 +121,15 @@ func TestBaseThatDoesNotCompile(t *testing.T) {
 		t.Fatalf("%+v", sum)
 	}
 	gate := p.Event(patience, "gate.finished", "t1-01")
-	if gate.Mark != feed.Stalled || !strings.Contains(gate.Text, "gate test is red as on the base, exit 1, and new failures in it cannot be recognised") {
+	if gate.Mark != feed.Stalled ||
+		!strings.Contains(gate.Text, "gate test is red as on the base, exit 1, and new failures in it cannot be recognised") {
 		t.Errorf("%+v", gate)
 	}
 	asks := p.Event(patience, "approval.opened", "")
-	checkHolds(t, "the question", asks.Text, "The check test is red (exit 1) on t1-01, and was red before any work", "nothing was run behind example.com/calc/tax (build failed)")
-	runAndExpect(t, h, []string{"before: test: what is behind example.com/calc/tax (build failed) was not run on the base", "undefined"}, "show", "t1")
+	checkHolds(t, "the question", asks.Text, "The check test is red (exit 1) on t1-01, and was red before any work",
+		"nothing was run behind example.com/calc/tax (build failed)")
+	runAndExpect(t, h, []string{"before: test: what is behind example.com/calc/tax (build failed) was not run on the " +
+		"base", "undefined"}, "show", "t1")
 	checkBriefHolds(t, h, "t1-01.1", "was not run on the base")
 	if n := h.Model.Calls().ByRun["t1-01-review.1"]; n != 0 {
 		t.Errorf("%d calls of the reviewer before the president has answered", n)
@@ -133,7 +140,8 @@ func TestBaseThatDoesNotCompile(t *testing.T) {
 		t.Errorf("%+v", sum)
 	}
 	checkDelivered(t, h, 1, 1, 1)
-	checkHolds(t, "the pull request", prBody(h, "1"), "**Before you merge:** **UNVERIFIED**: test is red on the base too", "nothing was run behind `example.com/calc/tax (build failed)`. The president saw that and let it pass.")
+	checkHolds(t, "the pull request", prBody(h, "1"), "**Before you merge:** **UNVERIFIED**: test is red on the base too",
+		"nothing was run behind `example.com/calc/tax (build failed)`. The president saw that and let it pass.")
 }
 
 // TestFlakyGate: a test that fails once and passes on the same tree bars
@@ -141,7 +149,8 @@ func TestBaseThatDoesNotCompile(t *testing.T) {
 func TestFlakyGate(t *testing.T) {
 	hosttest.Variant(t, "internal/gates runs failed tests again")
 	t.Parallel()
-	late := "until=$(cat until)\nnow=$(date +%s)\n# Red until a moment that the first run waits for.\nif [ \"$now\" -lt \"$until\" ]; then sleep $((until - now)); exit 1; fi\n"
+	late := "until=$(cat until)\nnow=$(date +%s)\n# Red until a moment that the first run waits for.\nif [ \"$now\" -lt " +
+		"\"$until\" ]; then sleep $((until - now)); exit 1; fi\n"
 	h := openTinyProject(t, &staff{
 		manager: submitPlan([]m{ticket("Add a check", "Add checks/late.sh.", "until", "checks/late.sh")}),
 		worker: replyInSteps(
@@ -164,28 +173,33 @@ func TestFlakyGate(t *testing.T) {
 // TestNoTests: a repository without a test is worked on, and its pull request
 // says that nothing was tested.
 func TestNoTests(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	files := calculator()
 	delete(files, "calc_test.go")
 	h := testenv.New(t, &staff{
 		manager: submitPlan([]m{ticket("Add Triple", tripleDescription, "triple.go")}),
-		worker:  writeFilesAndFinish("Add Triple", "triple.go", "package calc\n\n// Triple is three times n.\nfunc Triple(n int) int { return 3 * n }\n"),
+		worker: writeFilesAndFinish("Add Triple", "triple.go",
+			"package calc\n\n// Triple is three times n.\nfunc Triple(n int) int { return 3 * n }\n"),
 	}, files)
 	waitForSummary(t, h.Start("submit", "add a function that triples"), 0)
 	checkDelivered(t, h, 1, 1, 1)
-	checkHolds(t, "the pull request", prBody(h, "1"), "**UNTESTED**: the tests' command ran, and ran no test.", "passed, no tests")
+	checkHolds(t, "the pull request", prBody(h, "1"), "**UNTESTED**: the tests' command ran, and ran no test.",
+		"passed, no tests")
 }
 
 // TestOwnCommandWithTests: a command of the president's own is green and runs tests, of which
 // its runner tells no number. They are no missing tests. The office has no registries, and
 // ends all the same with the code of its task.
 func TestOwnCommandWithTests(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	files := calculator()
 	files["Makefile"] = "test:\n\tgo test ./...\n"
 	h := testenv.New(t, &staff{
 		manager: submitPlan([]m{ticket("Add Triple", tripleDescription, "triple.go")}),
-		worker:  writeFilesAndFinish("Add Triple", "triple.go", "package calc\n\n// Triple is three times n.\nfunc Triple(n int) int { return 3 * n }\n"),
+		worker: writeFilesAndFinish("Add Triple", "triple.go",
+			"package calc\n\n// Triple is three times n.\nfunc Triple(n int) int { return 3 * n }\n"),
 	}, files)
 	h.Config("gates: {test: make test}\ncontainer: {deps: off}\n")
 	waitForSummary(t, h.Start("submit", "add a function that triples"), 0)
@@ -199,6 +213,7 @@ func TestOwnCommandWithTests(t *testing.T) {
 // absent, neither passed nor failed; one that the president asked for is an
 // error with what to do, before any worker begins.
 func TestMissingLinter(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	t.Run("found", func(t *testing.T) {
 		t.Parallel()
@@ -220,7 +235,8 @@ func TestMissingLinter(t *testing.T) {
 		p := h.Start("submit", "--no-input", "say goodbye")
 		waitForSummary(t, p, 2)
 		it := p.Event(patience, "approval.opened", "")
-		for _, w := range []string{"the gate lint (no-such-linter .) cannot start on the base commit", "container.setup", "gates.lint"} {
+		for _, w := range []string{"the gate lint (no-such-linter .) cannot start on the base commit", "container.setup",
+			"gates.lint"} {
 			if !strings.Contains(it.Text, w) {
 				t.Errorf("the president is not told %q: %s", w, it.Text)
 			}
@@ -239,7 +255,8 @@ func TestWhyNamesTheCause(t *testing.T) {
 	})
 	h.Config("gates: {lint: none}\n")
 	s := waitForSummary(t, h.Start("submit", "add a greeting"), 2)
-	for _, want := range []string{"cannot start on the base commit", "package.json is locked by bun, which is not supported"} {
+	for _, want := range []string{"cannot start on the base commit",
+		"package.json is locked by bun, which is not supported"} {
 		if !strings.Contains(s.Why, want) {
 			t.Errorf("WHY does not say %q: %s", want, s.Why)
 		}

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"company/internal/adapters/scripted"
-	"company/internal/feed"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
+	"company/internal/present/feed"
 )
 
 // TestGitInsideAContainer: a worker looks at its own work with git, in its real
@@ -38,7 +38,8 @@ func TestGitInsideAContainer(t *testing.T) {
 		t.Fatalf("%d answers: %q", len(seen), seen)
 	}
 	for i, l := range looks {
-		if got := seen[i+1]; !strings.Contains(got, l.says) || !strings.Contains(got, "exit code 0") || strings.Contains(got, "fatal:") {
+		if got := seen[i+1]; !strings.Contains(got, l.says) || !strings.Contains(got, "exit code 0") ||
+			strings.Contains(got, "fatal:") {
 			t.Errorf("%s says\n%s", l.command, got)
 		}
 	}
@@ -72,7 +73,7 @@ func doFirst(replies ...scripted.Reply) (worker func(scripted.Exchange) scripted
 // and neither is a pipeline whose last part hides that another failed, to
 // people and to the model.
 func TestFailedCommandsAreSeen(t *testing.T) {
-	hosttest.Variant(t, "TestGitInsideAContainer has commands, internal/toolserver those that fail")
+	hosttest.Variant(t, "TestGitInsideAContainer has commands, internal/toolbox/toolserver those that fail")
 	t.Parallel()
 	worker, answers := doFirst(
 		call("run_command", m{"command": "sh -c 'exit 3'"}),
@@ -88,14 +89,17 @@ func TestFailedCommandsAreSeen(t *testing.T) {
 		"run_command sleep 60: timed out after 1s":                                    feed.Failed,
 		"run_command sh ./test.sh | tail -5":                                          feed.Done,
 	} {
-		it := p.Until(patience, text, func(it feed.Item) bool { return it.Kind == "tool_done" && strings.HasPrefix(it.Text, text) })
+		it := p.Until(patience, text, func(it feed.Item) bool {
+			return it.Kind == "tool_done" && strings.HasPrefix(it.Text, text)
+		})
 		if it.Mark != mark {
 			t.Errorf("%s has the mark %q, want %q", it.Text, it.Mark, mark)
 		}
 	}
 	waitForSummary(t, p, 0)
 	checkDelivered(t, h, 1, 1, 1)
-	if said := answers(); len(said) != 4 || !strings.Contains(said[1], "exit code 0 ") || !strings.Contains(said[1], "a part of a pipeline failed: exit codes 127 | 0") {
+	if said := answers(); len(said) != 4 || !strings.Contains(said[1], "exit code 0 ") ||
+		!strings.Contains(said[1], "a part of a pipeline failed: exit codes 127 | 0") {
 		t.Errorf("the model is told: %q", said)
 	}
 }

@@ -44,12 +44,14 @@ func TestGitClean(t *testing.T) {
 				waitForSummary(t, p, 0)
 			}
 			said := runRefused(t, h, 1, "E_CONFIG", "submit", "--no-input", "more")
-			checkHolds(t, "the refusal", said, "company.yaml is gone", "put it back: cp "+filepath.Join(h.Repo, ".company", "state", "company.yaml.kept"))
+			checkHolds(t, "the refusal", said, "company.yaml is gone",
+				"put it back: cp "+filepath.Join(h.Repo, ".company", "state", "company.yaml.kept"))
 			if !living {
 				runRefused(t, h, 1, "E_CONFIG", "resume")
 				runRefused(t, h, 1, "E_CONFIG", "status")
 			}
-			if out, err := exec.Command("cp", filepath.Join(h.Repo, ".company", "state", "company.yaml.kept"), filepath.Join(h.Repo, "company.yaml")).CombinedOutput(); err != nil {
+			if out, err := exec.Command("cp", filepath.Join(h.Repo, ".company", "state", "company.yaml.kept"),
+				filepath.Join(h.Repo, "company.yaml")).CombinedOutput(); err != nil {
 				t.Fatalf("%v\n%s", err, out)
 			}
 			if !living {

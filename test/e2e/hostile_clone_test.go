@@ -75,7 +75,8 @@ budget:
 }
 
 // refusedKeys are the keys of hostileConfig, each of which is named.
-var refusedKeys = strings.Fields(`models.default.adapter models.default.model models.default.base_url models.default.api_key_env agents.worker.persona
+var refusedKeys = strings.Fields(
+	`models.default.adapter models.default.model models.default.base_url models.default.api_key_env agents.worker.persona
 	container.image container.setup container.setup_env bus.driver git.credential git.remote git.author
 	forge.kind forge.url forge.token_env gates.test gates.none budget.usd budget.tokens`)
 
@@ -106,7 +107,8 @@ func TestHostileClone(t *testing.T) {
 		return r
 	}
 	for _, args := range [][]string{
-		{"submit", "--no-input", "do it"}, {"submit", "--yes", "--no-input", "do it"}, {"submit", "--dry-run", "do it"}, {"submit", "--detach", "do it"},
+		{"submit", "--no-input", "do it"}, {"submit", "--yes", "--no-input", "do it"}, {"submit", "--dry-run", "do it"},
+		{"submit", "--detach", "do it"},
 		{"config", "show"}, {"config", "check"}, {"doctor"}, {"doctor", "--online"}, {"init"},
 	} {
 		if r := run(1, args...); args[0] != "init" && args[0] != "doctor" {
@@ -176,7 +178,8 @@ func TestHostileArchive(t *testing.T) {
 		}
 		h.Repo = dir
 		h.Write("company.yaml", hostileConfig(addr))
-		for _, args := range [][]string{{"doctor"}, {"doctor", "--online"}, {"submit", "--yes", "--no-input", "do it"}, {"serve"}, {"config", "show"}} {
+		for _, args := range [][]string{{"doctor"}, {"doctor", "--online"}, {"submit", "--yes", "--no-input", "do it"},
+			{"serve"}, {"config", "show"}} {
 			r := h.Run(patience, args...)
 			if r.Code == 0 || !strings.Contains(r.Stdout+r.Stderr, "needs your trust") {
 				t.Errorf("%s: company %s: exit %d\n%s%s", name, args[0], r.Code, r.Stdout, r.Stderr)
@@ -216,7 +219,9 @@ func findFileHolding(t *testing.T, dir, text string) (at string) {
 func TestHostileState(t *testing.T) {
 	t.Parallel()
 	for name, make := range map[string]func(h *testenv.House, outside string){
-		"tracked state":  func(h *testenv.House, _ string) { h.Write(".company/state/office.json", `{"version":1,"id":"evil"}`) },
+		"tracked state": func(h *testenv.House, _ string) {
+			h.Write(".company/state/office.json", `{"version":1,"id":"evil"}`)
+		},
 		"tracked ledger": func(h *testenv.House, _ string) { h.Write(".company/state/bus/x.blk", "x") },
 		"linked office":  func(h *testenv.House, outside string) { link(t, outside, filepath.Join(h.Repo, ".company")) },
 		"linked state": func(h *testenv.House, outside string) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -34,6 +35,7 @@ func officeImages(h *testenv.House) map[string][]string {
 // and the newest two stay, while all pull requests are open. The image of a task at work stays
 // as long as that takes. What is told in bytes is what the files take.
 func TestImagesAreBounded(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	const size, tasks = 2 << 20, 3
 	noise := make([]byte, size)
@@ -110,6 +112,7 @@ func TestImagesAreBounded(t *testing.T) {
 // TestImageOfTwoOffices: one office is at work with an image that another one, of the same
 // commit, cleans up after: it is not made again. When the first has ended, it is removed there.
 func TestImageOfTwoOffices(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	files := tinyProject()
 	files["NOTES"] = "An image of two offices: no other test's work may need it.\n"
@@ -147,7 +150,8 @@ func TestImageOfTwoOffices(t *testing.T) {
 	if at := officeImages(other); len(at) != 1 || len(at[tag]) != 1 {
 		t.Fatalf("the offices have no image in common: %v and %s", at, tag)
 	}
-	for _, args := range [][]string{{"image", "prune", "--dry-run"}, {"cleanup", "--all", "--dry-run"}, {"cleanup", "--all"}, {"image", "prune"}} {
+	for _, args := range [][]string{{"image", "prune", "--dry-run"}, {"cleanup", "--all", "--dry-run"},
+		{"cleanup", "--all"}, {"image", "prune"}} {
 		if got := listed(other, args...); slices.Contains(got, tag) { // others than these offices may have left images here
 			t.Errorf("%v removes %v", args, got)
 		}

@@ -6,7 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"company/internal/feed"
+	"company/internal/lib/hosttest"
+	"company/internal/present/feed"
 	"company/test/testenv"
 )
 
@@ -15,6 +16,7 @@ import (
 // again each time, by a company that is killed over it too, and the work goes on as if
 // nothing had been.
 func TestImageRemoved(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	planning, again, working := stopAt("t1-plan.1", 0), stopAt("t1-plan.1", 0), stopAt("t1-01.1", 0)
 	for _, s := range []*stop{planning, again, working} {
@@ -22,7 +24,9 @@ func TestImageRemoved(t *testing.T) {
 	}
 	files := tinyProject()
 	files["NOTES"] = "An image of its own: no other test's work may need it.\n"
-	h := testenv.New(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye(), stops: []*stop{planning, again, working}}, files)
+	h := testenv.New(
+		t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye(), stops: []*stop{planning, again, working}},
+		files)
 	h.Config(tinyGates)
 	cold := h.Env
 	h.Env = append(slices.Clone(h.Env), "COMPANY_WORKERS_WARM=1")
@@ -61,7 +65,8 @@ func TestImageRemoved(t *testing.T) {
 	})
 	waitForSummary(t, p, 0)
 	checkDelivered(t, h, 1, 1, 1)
-	if got := strings.TrimSpace(run(t, "docker", "image", "inspect", "--format", "{{index .RepoTags 0}}", tag)); got != tag {
+	if got := strings.TrimSpace(
+		run(t, "docker", "image", "inspect", "--format", "{{index .RepoTags 0}}", tag)); got != tag {
 		t.Errorf("the image that was made again is called %s, and was %s", got, tag)
 	}
 }

@@ -17,7 +17,7 @@ import (
 	"company/internal/adapters"
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -36,18 +36,26 @@ const (
 // other things when it is done twice, or not at all.
 var neverLooks = [][]scripted.Call{
 	{{Tool: "list_files", Args: m{}}, {Tool: "read_file", Args: m{"path": "test.sh"}}},
-	{{Tool: "write_file", Args: m{"path": "farewell.sh", "content": "echo goodbye\n"}}, {Tool: "run_command", Args: m{"command": "echo one >> log.txt"}}},
+	{{Tool: "write_file", Args: m{"path": "farewell.sh", "content": "echo goodbye\n"}},
+		{Tool: "run_command", Args: m{"command": "echo one >> log.txt"}}},
 	{{Tool: "run_command", Args: m{"command": "mkdir -p checks deep/empty; git add -A; echo two >> log.txt"}}},
 	{{Tool: "run_command", Args: m{"command": "git commit -qm '[t1-01] by hand'"}}},
-	{{Tool: "run_command", Args: m{"command": "cp log.txt deep/empty/copy; sleep 0.3; echo three >> log.txt"}}, {Tool: "git_commit", Args: m{"message": "middle"}}},
-	{{Tool: "edit_file", Args: m{"path": "farewell.sh", "old": "goodbye", "new": "good bye"}}, {Tool: "edit_file", Args: m{"path": "farewell.sh", "old": "good bye", "new": "goodbye"}}},
-	{{Tool: "run_command", Args: m{"command": "git stash -qu; git checkout -q -b side HEAD~1; echo s > side.txt; git add side.txt; git commit -qm '[t1-01] side'; git checkout -q -"}}},
-	{{Tool: "run_command", Args: m{"command": "git stash pop -q; echo four >> log.txt"}}, {Tool: "run_command", Args: m{"command": "cat log.txt"}}},
-	{{Tool: "git_commit", Args: m{"message": "before the merge"}}, {Tool: "run_command", Args: m{"command": "git merge -q --no-ff --no-commit side"}}},
+	{{Tool: "run_command", Args: m{"command": "cp log.txt deep/empty/copy; sleep 0.3; echo three >> log.txt"}},
+		{Tool: "git_commit", Args: m{"message": "middle"}}},
+	{{Tool: "edit_file", Args: m{"path": "farewell.sh", "old": "goodbye", "new": "good bye"}},
+		{Tool: "edit_file", Args: m{"path": "farewell.sh", "old": "good bye", "new": "goodbye"}}},
+	{{Tool: "run_command",
+		Args: m{"command": "git stash -qu; git checkout -q -b side HEAD~1; echo s > side.txt; git add side.txt; git commit " +
+			"-qm '[t1-01] side'; git checkout -q -"}}},
+	{{Tool: "run_command", Args: m{"command": "git stash pop -q; echo four >> log.txt"}},
+		{Tool: "run_command", Args: m{"command": "cat log.txt"}}},
+	{{Tool: "git_commit", Args: m{"message": "before the merge"}},
+		{Tool: "run_command", Args: m{"command": "git merge -q --no-ff --no-commit side"}}},
 	{{Tool: "write_file", Args: m{"path": "checks/farewell.sh", "content": "test \"$(sh farewell.sh)\" = goodbye\n"}}},
 	{{Tool: "git_commit", Args: m{"message": "merge side"}}},
 	{{Tool: "run_command", Args: m{"command": "git bisect start; echo five >> log.txt"}}}, // no checkpoint holds this
-	{{Tool: "run_command", Args: m{"command": "cp log.txt copy.txt; sleep 0.3; echo six >> log.txt"}}, {Tool: "run_command", Args: m{"command": "git bisect reset"}}},
+	{{Tool: "run_command", Args: m{"command": "cp log.txt copy.txt; sleep 0.3; echo six >> log.txt"}},
+		{Tool: "run_command", Args: m{"command": "git bisect reset"}}},
 	{{Tool: "run_command", Args: m{"command": "wc -l < log.txt > lines.txt; sh ./test.sh"}}},
 	{{Tool: "git_commit", Args: m{"message": "all"}}},
 	{{Tool: "finish", Args: m{"summary": "done"}}},
@@ -81,8 +89,10 @@ var unsteady = regexp.MustCompile(`\b[0-9a-f]{7,40}\b|after [0-9.]+m?s`)
 // what the worker was shown, without what tells of interruptions.
 func (b *blind) undisturbed(h *testenv.House) (tree, said string) {
 	branch := integrationBranch(h, 1)
-	tree = h.Git(h.Origin, "rev-parse", branch+"^{tree}") + "\n" + h.Git(h.Origin, "log", "--format=%p %s", "--topo-order", branch)
-	tree = regexp.MustCompile(`\b[0-9a-f]{7,40}\b`).ReplaceAllString(strings.Replace(tree, h.OfficeID(), "", -1), "#") + h.Git(h.Origin, "ls-tree", "-r", branch)
+	tree = h.Git(h.Origin, "rev-parse", branch+"^{tree}") + "\n" +
+		h.Git(h.Origin, "log", "--format=%p %s", "--topo-order", branch)
+	tree = regexp.MustCompile(`\b[0-9a-f]{7,40}\b`).ReplaceAllString(strings.Replace(tree, h.OfficeID(), "", -1), "#") +
+		h.Git(h.Origin, "ls-tree", "-r", branch)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for i, msg := range b.said {
@@ -105,7 +115,8 @@ func end(t *testing.T, h *testenv.House, p *testenv.Process, how string, next *s
 	if next != nil && (how == "pause" || how == "disk full") {
 		next.release()
 	}
-	signals := map[string]syscall.Signal{"kill -9": syscall.SIGKILL, "SIGINT": syscall.SIGINT, "SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP}
+	signals := map[string]syscall.Signal{"kill -9": syscall.SIGKILL, "SIGINT": syscall.SIGINT, "SIGTERM": syscall.SIGTERM,
+		"SIGHUP": syscall.SIGHUP}
 	switch how {
 	case "stop":
 		takenUp(p)

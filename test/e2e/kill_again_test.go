@@ -11,7 +11,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -34,7 +34,8 @@ func TestKillEverywhere(t *testing.T) {
 	control := openTinyProject(t, staffed())
 	want := walkUndisturbed(t, control, "say goodbye")
 
-	stops := []*stop{stopAt("t1-plan.1", 0), stopAt("t1-01.1", 0), stopAt("t1-01.1", 1), stopAt("t1-01.1", 2), stopAt("t1-01.1", 3), stopAt("t1-01-review.1", 0), stopAt("t1-review.1", 0)}
+	stops := []*stop{stopAt("t1-plan.1", 0), stopAt("t1-01.1", 0), stopAt("t1-01.1", 1), stopAt("t1-01.1", 2),
+		stopAt("t1-01.1", 3), stopAt("t1-01-review.1", 0), stopAt("t1-review.1", 0)}
 	for _, s := range stops {
 		t.Cleanup(s.release)
 	}
@@ -107,6 +108,7 @@ func create(t *testing.T, image string, labels ...string) string {
 // TestQueueBeginsAnew kills the company while a worker holds a run and deletes
 // the queue: it is made from the ledger again, and counts from the beginning.
 func TestQueueBeginsAnew(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	h, p, hold := submitFarewell(t, "t1-01.1", 1)
 	p.Kill()
@@ -136,7 +138,9 @@ func TestKillDuringRepair(t *testing.T) {
 	t.Parallel()
 	hold := stopAt("t1-01.2", 1)
 	t.Cleanup(hold.release)
-	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: replyByRun(workWrongly(1), workWrongly(2), saysGoodbye()), stops: []*stop{hold}})
+	h := openTinyProject(
+		t, &staff{manager: submitPlan(farewellTicket()), worker: replyByRun(workWrongly(1), workWrongly(2), saysGoodbye()),
+			stops: []*stop{hold}})
 	p := h.Start("submit", "say goodbye")
 	hold.wait(t, p)
 	p.Kill()
@@ -170,8 +174,12 @@ func TestKillAfterGit(t *testing.T) {
 		"result taken": {"*update-ref*refs/company/runs/t1-01.1*", func(h *testenv.House) bool {
 			return h.Git(mirror(t, h), "for-each-ref", "refs/company/runs/t1-01.1") != ""
 		}, "gate.finished"},
-		"branch moved":  {"*update-ref*refs/heads/develop-*", func(h *testenv.House) bool { return h.Git(mirror(t, h), "for-each-ref", "refs/heads/develop-*") != "" }, "merge.done"},
-		"branch pushed": {"*push?--porcelain*refs/heads/develop-*", func(h *testenv.House) bool { return h.Git(h.Origin, "for-each-ref", "refs/heads/develop-*") != "" }, "pr.opened"},
+		"branch moved": {"*update-ref*refs/heads/develop-*",
+			func(h *testenv.House) bool {
+				return h.Git(mirror(t, h), "for-each-ref", "refs/heads/develop-*") != ""
+			}, "merge.done"},
+		"branch pushed": {"*push?--porcelain*refs/heads/develop-*",
+			func(h *testenv.House) bool { return h.Git(h.Origin, "for-each-ref", "refs/heads/develop-*") != "" }, "pr.opened"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name != "branch moved" {

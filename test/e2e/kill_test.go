@@ -13,8 +13,8 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/feed"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
+	"company/internal/present/feed"
 	"company/test/testenv"
 )
 
@@ -45,11 +45,15 @@ func killPoints() []killPoint {
 		{name: "while planning", hold: stopAt("t1-plan.1", 0), kind: "run.claimed", not: "plan.accepted", again: true},
 		{name: "planned", hold: stopAt("t1-01.1", 0), kind: "plan.accepted", not: "gate.finished", again: true},
 		{name: "claimed", hold: stopAt("t1-01.1", 0), kind: "run.claimed", sub: "t1-01", not: "gate.finished", again: true},
-		{name: "work not committed", hold: stopAt("t1-01.1", 3), kind: "run.claimed", sub: "t1-01", not: "gate.finished", again: true},
-		{name: "committed", hold: stopAt("t1-01.1", 5), kind: "run.claimed", sub: "t1-01", not: "gate.finished", met: checkPushed},
+		{name: "work not committed", hold: stopAt("t1-01.1", 3), kind: "run.claimed", sub: "t1-01", not: "gate.finished",
+			again: true},
+		{name: "committed", hold: stopAt("t1-01.1", 5), kind: "run.claimed", sub: "t1-01", not: "gate.finished",
+			met: checkPushed},
 		{name: "taken", kind: "run.ended", sub: "t1-01", not: "review.finished"},
-		{name: "gated", hold: stopAt("t1-01-review.1", 0), kind: "gate.finished", sub: "t1-01", not: "review.finished", again: true},
-		{name: "merge intended", hold: stopAt("t1-01-review.1", 0), kind: "merge.intended", sub: "t1-01", set: lockBranch, goOn: true, met: branchAbsent, not: "merge.done"},
+		{name: "gated", hold: stopAt("t1-01-review.1", 0), kind: "gate.finished", sub: "t1-01", not: "review.finished",
+			again: true},
+		{name: "merge intended", hold: stopAt("t1-01-review.1", 0), kind: "merge.intended", sub: "t1-01", set: lockBranch,
+			goOn: true, met: branchAbsent, not: "merge.done"},
 		{name: "merged", kind: "merge.done", sub: "t1-01", set: holdPush, not: "pr.opened", again: true},
 		{name: "pull request intended", kind: "pr.intended", set: holdPush, not: "pr.opened"},
 	}
@@ -59,7 +63,8 @@ func killPoints() []killPoint {
 // that came with its ticket and that it never read itself.
 func triplesAndTells() *staff {
 	s := triplesInShell()
-	add := ticket("Add Triple", "Add triple.sh, with a check in checks/triple.sh. It prints three times its argument.", "triple.sh", "checks/triple.sh", "README.md")
+	add := ticket("Add Triple", "Add triple.sh, with a check in checks/triple.sh. It prints three times its argument.",
+		"triple.sh", "checks/triple.sh", "README.md")
 	add["context"] = []string{"README.md", "greet.sh:1"}
 	s.manager = submitPlan([]m{add})
 	inOrder := s.worker
@@ -182,7 +187,8 @@ func TestKill(t *testing.T) {
 	want := walkUndisturbed(t, control, tripleIt)
 	checkDelivered(t, control, 1, 1, 1)
 	checkBriefHolds(t, control, "t1-01.1", "count as read:", "Scripts that greet.", "echo hello")
-	if readme := control.Git(control.Origin, "show", integrationBranch(control, 1)+":README.md"); !strings.Contains(readme, "and triple") {
+	if readme := control.Git(control.Origin, "show", integrationBranch(control, 1)+":README.md"); !strings.Contains(
+		readme, "and triple") {
 		t.Errorf("a file that came with the ticket was not edited: %s", readme)
 	}
 	for i, k := range killPoints() {
@@ -267,7 +273,8 @@ func checkFilesOfRuns(t *testing.T, h *testenv.House) {
 		}
 		readJSON(t, filepath.Join(run, "result.json"), &res)
 		text, err := os.ReadFile(filepath.Join(run, "transcript.ndjson"))
-		if sum := fmt.Sprintf("%x", sha256.Sum256(text)); err != nil || res.RunID != filepath.Base(run) || sum != res.Transcript {
+		if sum := fmt.Sprintf("%x", sha256.Sum256(text)); err != nil || res.RunID != filepath.Base(run) ||
+			sum != res.Transcript {
 			t.Errorf("%s: the conversation has the hash %s, the result is %+v; %v", run, sum, res, err)
 		}
 	}
@@ -301,7 +308,8 @@ func changesNothing(t *testing.T, h *testenv.House) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return fmt.Sprint(h.Git(h.Origin, "for-each-ref"), h.Git(mirror(t, h), "for-each-ref"), h.Model.Calls().Total, pulls, h.Containers())
+		return fmt.Sprint(h.Git(h.Origin, "for-each-ref"), h.Git(mirror(t, h), "for-each-ref"), h.Model.Calls().Total, pulls,
+			h.Containers())
 	}
 	before := look()
 	h.MustRun(patience, "resume")
@@ -316,12 +324,16 @@ func TestKillTwoWorkers(t *testing.T) {
 	hosttest.Variant(t, "TestKill has one worker at these moments")
 	t.Parallel()
 	write := func(n int) func(scripted.Exchange) scripted.Reply {
-		return writeFilesAndFinish(fmt.Sprintf("Add part %d", n), fmt.Sprintf("part%d.sh", n), "echo part\n", fmt.Sprintf("checks/part%d.sh", n), fmt.Sprintf("test \"$(sh part%d.sh)\" = part\n", n))
+		return writeFilesAndFinish(fmt.Sprintf("Add part %d", n), fmt.Sprintf("part%d.sh", n), "echo part\n",
+			fmt.Sprintf("checks/part%d.sh", n), fmt.Sprintf("test \"$(sh part%d.sh)\" = part\n", n))
 	}
 	staffed := func() *staff {
 		return &staff{
-			manager: submitPlan([]m{ticket("Add part 1", "Add part1.sh", "part1.sh", "checks/part1.sh"), ticket("Add part 2", "Add part2.sh", "part2.sh", "checks/part2.sh")}),
-			worker:  replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{"t1-01": write(1), "t1-02": write(2)}),
+			manager: submitPlan(
+				[]m{ticket("Add part 1", "Add part1.sh", "part1.sh", "checks/part1.sh"),
+					ticket("Add part 2", "Add part2.sh", "part2.sh", "checks/part2.sh")}),
+			worker: replyByTicket(
+				map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{"t1-01": write(1), "t1-02": write(2)}),
 		}
 	}
 	ctl := openTinyProject(t, staffed())

@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/feed"
 	"company/internal/gitops/remotetest"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
+	"company/internal/present/feed"
 	"company/test/testenv"
 )
 
@@ -206,6 +206,7 @@ func (g *gateOf) shut() {
 // works or a reviewer judges. The run's failure says so, and so does the first try of another one,
 // which is no question to the president: when the daemon is back, the task goes on.
 func TestDockerGoesAway(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	for _, run := range []company.RunID{"t1-01.1", "t1-01-review.1"} {
 		t.Run(string(run), func(t *testing.T) {
@@ -221,7 +222,8 @@ func TestDockerGoesAway(t *testing.T) {
 			gate.shut()
 			hold.release()
 			p.Until(patience, "the run's failure", func(it feed.Item) bool {
-				return it.Seq > 0 && it.Run == run && (it.Kind == "run.ended" || it.Kind == "run.released") || it.Kind == "effect.failed"
+				return it.Seq > 0 && it.Run == run && (it.Kind == "run.ended" || it.Kind == "run.released") ||
+					it.Kind == "effect.failed"
 			})
 			p.Until(patience, "a container that could not be made", func(it feed.Item) bool {
 				return strings.Contains(it.Text, "the Docker daemon does not answer")
@@ -266,8 +268,10 @@ func TestModelAway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	profile := "  away: {adapter: openai, model: scripted, base_url: \"http://" + away + "/v1\", api_key_env: TEST_MODEL_KEY}\n"
-	if err := os.WriteFile(config, []byte(strings.Replace(string(text), "models:\n", "models:\n"+profile, 1)), 0o600); err != nil {
+	profile := "  away: {adapter: openai, model: scripted, base_url: \"http://" + away +
+		"/v1\", api_key_env: TEST_MODEL_KEY}\n"
+	if err := os.WriteFile(config, []byte(strings.Replace(string(text), "models:\n", "models:\n"+profile, 1)),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	// It is there when the task is taken, or the task would not be.
@@ -299,7 +303,8 @@ func TestDiskFull(t *testing.T) {
 	t.Cleanup(func() { p.Signal(syscall.SIGKILL) }) // before the disk is taken away
 	hold.wait(t, p)
 	filler := filepath.Join(h.Repo, ".company", "filler")
-	if out, err := exec.Command("dd", "if=/dev/zero", "of="+filler, "bs=4k").CombinedOutput(); err == nil || !strings.Contains(string(out), "No space") {
+	if out, err := exec.Command("dd", "if=/dev/zero", "of="+filler, "bs=4k").CombinedOutput(); err == nil ||
+		!strings.Contains(string(out), "No space") {
 		t.Fatalf("the disk is not full: %v\n%s", err, out)
 	}
 	hold.release()
@@ -318,6 +323,7 @@ func TestDiskFull(t *testing.T) {
 // TestSleeper: a company that stood still for longer than its leases and its
 // containers live (a laptop's lid, SIGSTOP) goes on when it wakes.
 func TestSleeper(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	h, p, hold := submitFarewell(t, "t1-01.1", 1)
 	p.Signal(syscall.SIGSTOP)

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -129,6 +130,7 @@ func (s *slowDaemon) close() {
 // is to make a container for it, and the daemon makes it after the next company
 // has swept. It is gone when that one leaves.
 func TestContainerOfAKilledCompanyComesLate(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	hold := stopAt("t1-01.1", 0)
 	h := openFarewells(t, hold)
@@ -146,7 +148,8 @@ func TestContainerOfAKilledCompanyComesLate(t *testing.T) {
 	hold.release()
 	waitForSummary(t, p, 0)
 	checkDelivered(t, h, 1, 1, 1)
-	if left := h.Containers(); slices.ContainsFunc(left, func(n string) bool { return strings.Contains(n, "-t1-01.1-1-") }) {
+	if left := h.Containers(); slices.ContainsFunc(
+		left, func(n string) bool { return strings.Contains(n, "-t1-01.1-1-") }) {
 		t.Errorf("left: %v", left)
 	}
 }

@@ -14,7 +14,8 @@ func TestLiveOutput(t *testing.T) {
 	t.Parallel()
 	h := openTinyProject(t, &staff{
 		manager: submitPlan(farewellTicket()),
-		worker:  replyInSteps(call("run_command", m{"command": "for i in $(seq 600); do echo \"check $i is ok\"; sleep 0.5; done"})),
+		worker: replyInSteps(
+			call("run_command", m{"command": "for i in $(seq 600); do echo \"check $i is ok\"; sleep 0.5; done"})),
 	})
 	p := h.Start("submit", "say goodbye")
 	p.Event(patience, "run.claimed", "t1-01")
@@ -51,7 +52,8 @@ func TestLiveOutput(t *testing.T) {
 	if len(seen) < 3 || seen[0] == seen[1] || seen[1] == seen[2] || !strings.HasSuffix(seen[2], "is ok") {
 		t.Errorf("of a command that runs %q was seen", seen)
 	}
-	if r := h.MustRun(patience, "logs", "t1-01", "-o", "json"); strings.Contains(r.Stdout, "is ok\",") || strings.Contains(r.Stdout, `"output"`) {
+	if r := h.MustRun(patience, "logs", "t1-01", "-o", "json"); strings.Contains(r.Stdout, "is ok\",") ||
+		strings.Contains(r.Stdout, `"output"`) {
 		t.Errorf("the journal has the output of a command that runs:\n%s", r.Stdout)
 	}
 	h.MustRun(patience, "cancel", "t1")

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -13,9 +13,11 @@ import (
 func pagerProject() map[string]string {
 	return map[string]string{
 		"Makefile": "test:\n\tbash ./unit-test.sh\n",
-		"unit-test.sh": `if ! exec 3<>/dev/tcp/127.0.0.1/1883; then echo 'FAIL: dial tcp 127.0.0.1:1883: connect: connection refused'; exit 1; fi
+		"unit-test.sh": `test "$(printf '{"pages":1}' | jq .pages)" = 1 || without_jq=yes
+if ! exec 3<>/dev/tcp/127.0.0.1/1883; then echo 'FAIL: dial tcp 127.0.0.1:1883: connect: connection refused'; exit 1; fi
 printf '\20\15\0\4MQTT\4\2\0\74\0\1a' >&3
 test "$(head -c 4 <&3 | od -An -tx1 | tr -d ' ')" = 20020000 || { echo 'FAIL: no MQTT server'; exit 1; }
+test -z "$without_jq" || exit 1
 echo 'ok: it pages'
 `,
 		"words-test.sh":  "! grep -n 'TODO' ./*.txt && test \"$STRICT\" = yes\n",
@@ -34,12 +36,13 @@ jobs:
 	}
 }
 
-// TestChecksOfTheRepositorysPeople: a server for which the base looks in vain is started, and the base is
-// green with it; a check that only the CI runs bars what breaks it; one that cannot be green here is left out, and
-// what is complete says so at each place.
+// TestChecksOfTheRepositorysPeople: a program and a server for which the base looks in vain are there at its next
+// run, and it is green with them; a check that only the CI runs bars what breaks it; one that cannot be green here is
+// left out, and what is complete says so at each place.
 func TestChecksOfTheRepositorysPeople(t *testing.T) {
 	hosttest.Long(t, "installs Mosquitto of Debian, where no earlier test has")
 	t.Parallel()
+	hosttest.Sampled(t)
 	h := testenv.New(t, &staff{
 		manager: submitPlan([]m{ticket("Name the second page", "Add a second page to pages.txt.", "pages.txt")}),
 		worker: replyByRun(
@@ -59,15 +62,18 @@ func TestChecksOfTheRepositorysPeople(t *testing.T) {
 	h.Config("gates: {red_green: off}\n")
 	p := h.Start("submit", "name the second page")
 	sum := waitForSummary(t, p, 0)
-	if sum.Result != "COMPLETE" || len(sum.Unverified) != 1 || sum.Unverified[0] != "sh ./device-test.sh (.github/workflows/ci.yml:9) was left out: red on the base, so it does not judge changes" {
+	if sum.Result != "COMPLETE" || len(sum.Unverified) != 1 ||
+		sum.Unverified[0] != "sh ./device-test.sh (.github/workflows/ci.yml:9) was left out: red on the base, so it does "+
+			"not judge changes" {
 		t.Fatalf("%+v\n%s", sum, p.Tell())
 	}
-	if looked := p.Event(patience, "task.services_required", ""); !strings.Contains(looked.Text, "looks for mosquitto in vain") {
+	if looked := p.Event(patience, "task.services_required", ""); !strings.Contains(
+		looked.Text, "looks in vain for what is in mosquitto, jq") {
 		t.Errorf("%+v", looked)
 	}
 	checkBriefHolds(t, h, "t1-01.2", "test (sh ./words-test.sh)", "TODO")
 	show := h.MustRun(patience, "show", "t1").Stdout
-	checkHolds(t, "show", show, "beside: mosquitto", "test (sh ./words-test.sh)")
+	checkHolds(t, "show", show, "beside: mosquitto", "image:  has Debian's jq", "test (sh ./words-test.sh)")
 	checkHolds(t, "the pull request", h.MustRun(patience, "pr", "show", "1").Stdout, "UNVERIFIED", "device-test.sh")
 }
 
@@ -75,7 +81,7 @@ func TestChecksOfTheRepositorysPeople(t *testing.T) {
 // repository is run here, too, and a change that breaks it alone goes back; a check whose program no image has is
 // left out and named.
 func TestChecksOfTheCIThatDiffer(t *testing.T) {
-	hosttest.Variant(t, "tests of internal/proposal, cifile and gates have each of these alone")
+	hosttest.Variant(t, "tests of internal/ecosystem/checkfinder, cifile and gates have each of these alone")
 	for name, c := range map[string]struct {
 		step string
 		bars bool
@@ -93,21 +99,27 @@ func TestChecksOfTheCIThatDiffer(t *testing.T) {
 			h := testenv.New(t, &staff{
 				manager: submitPlan([]m{ticket("Add a page", "Add a page to pages.txt.", "pages.txt")}),
 				worker: replyByRun(
-					replyInSteps(call("run_command", m{"command": "echo b >>pages.txt"}), call("git_commit", m{"message": "Add a page"}), call("finish", m{"summary": "it is there"})),
-					replyInSteps(call("run_command", m{"command": "sed -i s/b/c/ pages.txt"}), call("git_commit", m{"message": "Name it c"}), call("finish", m{"summary": "it is c"})),
+					replyInSteps(call("run_command", m{"command": "echo b >>pages.txt"}),
+						call("git_commit", m{"message": "Add a page"}), call("finish", m{"summary": "it is there"})),
+					replyInSteps(call("run_command", m{"command": "sed -i s/b/c/ pages.txt"}),
+						call("git_commit", m{"message": "Name it c"}), call("finish", m{"summary": "it is c"})),
 				),
 			}, map[string]string{
-				"Makefile":                         "test:\n\tsh ./unit-test.sh\ne2e:\n\tDB=b sh ./unit-test.sh\neverything: test\n\tDB=b sh ./unit-test.sh\n",
-				"end-test.sh":                      "DB=b sh ./unit-test.sh\n",
-				"unit-test.sh":                     "! grep -q \"^$DB\\$\" pages.txt\n",
-				"pages.txt":                        "one\n",
-				".github/actions/check/action.yml": "runs:\n  using: composite\n  steps:\n    - run: sh ./unit-test.sh\n      shell: bash\n      env: {DB: b}\n",
-				".github/workflows/ci.yml":         "on: push\njobs:\n  t:\n    strategy: {matrix: {db: [a, b]}}\n    steps:\n      - run: make test\n      - " + c.step + "\n",
+				"Makefile": "test:\n\tsh ./unit-test.sh\ne2e:\n\tDB=b sh ./unit-test.sh\neverything: " +
+					"test\n\tDB=b sh ./unit-test.sh\n",
+				"end-test.sh":  "DB=b sh ./unit-test.sh\n",
+				"unit-test.sh": "! grep -q \"^$DB\\$\" pages.txt\n",
+				"pages.txt":    "one\n",
+				".github/actions/check/action.yml": "runs:\n  using: composite\n  steps:\n    - run: sh ./unit-test.sh\n      " +
+					"shell: bash\n      env: {DB: b}\n",
+				".github/workflows/ci.yml": "on: push\njobs:\n  t:\n    strategy: {matrix: {db: [a, b]}}\n    steps:\n      - " +
+					"run: make test\n      - " + c.step + "\n",
 			})
 			h.Config("gates: {red_green: off}\n")
 			p := h.Start("submit", "add a page")
 			sum := waitForSummary(t, p, 0)
-			if runs := h.Model.Calls().ByRun; sum.Result != "COMPLETE" || (runs["t1-01.2"] > 0) != c.bars || (len(sum.Unverified) == 0) != c.bars {
+			if runs := h.Model.Calls().ByRun; sum.Result != "COMPLETE" || (runs["t1-01.2"] > 0) != c.bars ||
+				(len(sum.Unverified) == 0) != c.bars {
 				t.Errorf("%+v after %v\n%s", sum, runs, p.Tell())
 			}
 		})

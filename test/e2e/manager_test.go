@@ -6,8 +6,8 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/feed"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
+	"company/internal/present/feed"
 	"company/test/testenv"
 )
 
@@ -67,7 +67,8 @@ func TestPlanRefusedOnce(t *testing.T) {
 	if n := count(p, "plan.refused"); n != 1 {
 		t.Errorf("%d refused plans", n)
 	}
-	if said := requestText(t, h, "t1-plan.1", 2); !strings.Contains(said, "The plan is refused") || !strings.Contains(said, "greet.sh") {
+	if said := requestText(t, h, "t1-plan.1", 2); !strings.Contains(said, "The plan is refused") ||
+		!strings.Contains(said, "greet.sh") {
 		t.Errorf("the manager was not told why:\n%s", said)
 	}
 }
@@ -77,8 +78,11 @@ func TestPlanRefusedOnce(t *testing.T) {
 // stands and looks wrong goes back to the manager once.
 func TestSubtaskComesAfter(t *testing.T) {
 	t.Parallel()
+	hosttest.Sampled(t)
 	slow := stopAt("t1-02.1", 0)
-	one, two, three := ticket("Count", "Add one.sh, which prints 1 and nothing besides, for the sum.", "one.sh"), ticket("Wait", "Add two.sh, which prints 2 and needs nothing of the others.", "two.sh"), ticket("Sum up", "Add three.sh, which calls one.sh and prints what that one prints.", "three.sh")
+	one, two, three := ticket("Count", "Add one.sh, which prints 1 and nothing besides, for the sum.", "one.sh"),
+		ticket("Wait", "Add two.sh, which prints 2 and needs nothing of the others.", "two.sh"),
+		ticket("Sum up", "Add three.sh, which calls one.sh and prints what that one prints.", "three.sh")
 	one["name"], three["after"] = "count", []string{"count"}
 	plan := call("submit_plan", m{"subtasks": []m{three, two, one}, "why": "the last needs the first"})
 	brain := &staff{
@@ -103,19 +107,24 @@ func TestSubtaskComesAfter(t *testing.T) {
 	t.Cleanup(slow.release)
 	p := h.Start("submit", "count to three")
 	slow.wait(t, p)
-	p.Until(patience, "the merge of t1-01", func(it feed.Item) bool { return it.Kind == "merge.done" && it.Subtask == "t1-01" })
+	p.Until(patience, "the merge of t1-01",
+		func(it feed.Item) bool { return it.Kind == "merge.done" && it.Subtask == "t1-01" })
 	slow.release()
 	waitForSummary(t, p, 0)
 	checkDelivered(t, h, 1, 1, 3)
 	accepted := p.Event(patience, "plan.accepted", "")
-	if text := accepted.Text + strings.Join(accepted.Lines, "|"); !strings.Contains(text, "3 subtasks in 2 steps") || !strings.Contains(text, "t1-01  Sum up  (after t1-03)") {
+	if text := accepted.Text + strings.Join(accepted.Lines, "|"); !strings.Contains(text, "3 subtasks in 2 steps") ||
+		!strings.Contains(text, "t1-01  Sum up  (after t1-03)") {
 		t.Errorf("the feed: %s", text)
 	}
-	checkBriefHolds(t, h, "t1-01.1", "## Merged before you", "t1-03 Count (you come after it)", "files: created one.sh", "summary: Add one")
-	if said := requestText(t, h, "t1-01.1", 1); strings.Count(said, "t1-02") != 1 || !strings.Contains(said, "leave that to them:\\n- t1-02: Wait (two.sh)") {
+	checkBriefHolds(t, h, "t1-01.1", "## Merged before you", "t1-03 Count (you come after it)", "files: created one.sh",
+		"summary: Add one")
+	if said := requestText(t, h, "t1-01.1", 1); strings.Count(said, "t1-02") != 1 ||
+		!strings.Contains(said, "leave that to them:\\n- t1-02: Wait (two.sh)") {
 		t.Errorf("a worker is told of a ticket that its branch does not have, or does not know that others do it:\n%s", said)
 	}
-	if said := requestText(t, h, "t1-plan.1", 2); !strings.Contains(said, "look at this once more") || !strings.Contains(said, "gains little by its 3 subtasks") {
+	if said := requestText(t, h, "t1-plan.1", 2); !strings.Contains(said, "look at this once more") ||
+		!strings.Contains(said, "gains little by its 3 subtasks") {
 		t.Errorf("the manager was not asked to look again:\n%s", said)
 	}
 	runAndExpect(t, h, []string{"3 subtasks in 2 steps, 3 merged", "AFTER"}, "show", "t1")
@@ -124,11 +133,13 @@ func TestSubtaskComesAfter(t *testing.T) {
 // TestPlanRefusedThrice: the third refused plan ends the task, with its reason
 // (SUB-12); nothing was begun.
 func TestPlanRefusedThrice(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	h := openTinyProject(t, &staff{manager: replyAlways(overlappingPlan())})
 	p := h.Start("submit", "say goodbye")
 	sum := waitForSummary(t, p, 1)
-	if sum.Result != "ERROR" || sum.Status != "failed" || !strings.Contains(sum.Why, "refused 3 times") || !strings.Contains(sum.Why, "greet.sh") {
+	if sum.Result != "ERROR" || sum.Status != "failed" || !strings.Contains(sum.Why, "refused 3 times") ||
+		!strings.Contains(sum.Why, "greet.sh") {
 		t.Errorf("summary: %+v", sum)
 	}
 	if n := count(p, "plan.refused"); n != 3 {
@@ -147,6 +158,7 @@ func TestPlanRefusedThrice(t *testing.T) {
 // without a call, an unknown tool, arguments that are no JSON, an empty plan,
 // a wrong type; and a plan beyond the limits of the config (SUB-13). The manager can mend each.
 func TestPlanGarbage(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	good := submitPlan(farewellTicket())
 	tooLarge := ticket("Say goodbye", "Add farewell.sh and its check.", "farewell.sh", "checks/farewell.sh", "README.md")
@@ -179,9 +191,11 @@ func TestPlanGarbage(t *testing.T) {
 	if n := count(p, "plan.refused"); n != 1 {
 		t.Errorf("%d refused plans", n)
 	}
-	checkBriefHolds(t, h, "t1-plan.1", "at most 2 paths or globs in the write set of each subtask", "no subtask of an effort above medium")
+	checkBriefHolds(t, h, "t1-plan.1", "at most 2 paths or globs in the write set of each subtask",
+		"no subtask of an effort above medium")
 	said := requestText(t, h, "t1-plan.1", 7)
-	for _, want := range []string{"The plan is refused", "its effort is large, and plan.max_effort is medium", "its write set has 3 paths or globs, and plan.max_write_set is 2"} {
+	for _, want := range []string{"The plan is refused", "its effort is large, and plan.max_effort is medium",
+		"its write set has 3 paths or globs, and plan.max_write_set is 2"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the manager did not learn %q:\n%s", want, said)
 		}
@@ -210,7 +224,8 @@ func TestManagerAsks(t *testing.T) {
 	h := openTinyProject(t, brain)
 	p := h.Start("submit", "say it")
 	sum := waitForSummary(t, p, 2)
-	if sum.Result != "INCOMPLETE" || sum.Status != "awaiting_input" || !strings.Contains(sum.Why, "Goodbye or farewell?") || !strings.HasPrefix(sum.Next, "company answer a1 ") {
+	if sum.Result != "INCOMPLETE" || sum.Status != "awaiting_input" ||
+		!strings.Contains(sum.Why, "Goodbye or farewell?") || !strings.HasPrefix(sum.Next, "company answer a1 ") {
 		t.Errorf("summary: %+v", sum)
 	}
 	p.Until(patience, "a line that asks", func(it feed.Item) bool {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"company/internal/adapters/scripted"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -75,7 +75,8 @@ func configureOpenCode(t *testing.T, h *testenv.House, flags ...string) (env []s
 	}
 	config, err := json.Marshal(m{
 		"$schema": "https://opencode.ai/config.json", "model": "local/scripted",
-		"provider": m{"local": m{"npm": "@ai-sdk/openai-compatible", "options": m{"baseURL": h.Model.URL(), "apiKey": "none"}, "models": m{"scripted": m{}}}},
+		"provider": m{"local": m{"npm": "@ai-sdk/openai-compatible", "options": m{"baseURL": h.Model.URL(), "apiKey": "none"},
+			"models": m{"scripted": m{}}}},
 		"mcp": m{"company": m{"type": "local", "command": append([]string{h.Bin, "mcp"}, flags...), "enabled": true,
 			"environment": m{"XDG_CACHE_HOME": cache}}}, // of the machine: it has the images
 	})
@@ -87,8 +88,10 @@ func configureOpenCode(t *testing.T, h *testenv.House, flags ...string) (env []s
 		t.Fatal(err)
 	}
 	// opencode takes PWD for its project, and not its working directory.
-	return append(slices.Clone(h.Env), "PWD="+h.Repo, "TMPDIR="+h.Dir, "OPENCODE_CONFIG="+path, "XDG_DATA_HOME="+filepath.Join(h.Dir, "data"), "XDG_CACHE_HOME="+filepath.Join(h.Dir, "cache"),
-		"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1", "OPENCODE_DISABLE_DEFAULT_PLUGINS=1")
+	return append(slices.Clone(h.Env), "PWD="+h.Repo, "TMPDIR="+h.Dir, "OPENCODE_CONFIG="+path,
+		"XDG_DATA_HOME="+filepath.Join(h.Dir, "data"), "XDG_CACHE_HOME="+filepath.Join(h.Dir, "cache"),
+		"OPENCODE_DISABLE_MODELS_FETCH=1", "OPENCODE_DISABLE_AUTOUPDATE=1", "OPENCODE_DISABLE_LSP_DOWNLOAD=1",
+		"OPENCODE_DISABLE_DEFAULT_PLUGINS=1")
 }
 
 // askOpenCode gives the agent a message, and gives what it prints: a JSON event a line.
@@ -116,14 +119,16 @@ func TestMCPAgent(t *testing.T) {
 	hosttest.Variant(t, "another client of the protocol than the one of TestMCP: a whole agent")
 	t.Parallel()
 	agent := &desktopAgent{staff: &staff{
-		manager: replyByRun(replyInSteps(call("ask_president", m{"question": "Shall it say goodbye or farewell?"})), submitPlan(farewellTicket())), worker: saysGoodbye(),
+		manager: replyByRun(replyInSteps(call("ask_president", m{"question": "Shall it say goodbye or farewell?"})),
+			submitPlan(farewellTicket())), worker: saysGoodbye(),
 	}}
 	h := openTinyProject(t, agent)
 	program := installOpenCode(t)
 
 	out := askOpenCode(t, h, program, configureOpenCode(t, h), agentInstruction)
 	sent := agent.takeSent()
-	if !strings.Contains(out, "It may not submit.") || !strings.Contains(sent.Messages[0].Content, "when your user adds --allow-write") {
+	if !strings.Contains(out, "It may not submit.") ||
+		!strings.Contains(sent.Messages[0].Content, "when your user adds --allow-write") {
 		t.Errorf("the agent that only reads:\n%s\n%s", out, sent.Messages[0].Content)
 	}
 	checkOffered(t, sent, "costs", "diff", "feed", "list", "logs", "pr_list", "pr_show", "show", "status", "wait")
@@ -137,10 +142,13 @@ func TestMCPAgent(t *testing.T) {
 	if !strings.Contains(out, "It is done: pull request #1.") {
 		t.Fatalf("the agent did not come to its end:\n%s", out)
 	}
-	checkOffered(t, sent, "answer", "cancel", "costs", "diff", "feed", "list", "logs", "pause", "pr_list", "pr_show", "resume", "show", "status", "stop", "submit", "tell", "wait")
+	checkOffered(t, sent, "answer", "cancel", "costs", "diff", "feed", "list", "logs", "pause", "pr_list", "pr_show",
+		"resume", "show", "status", "stop", "submit", "tell", "wait")
 	for tool, want := range map[string]string{
-		"company_list": "no task", "company_submit": "t1 is under way", "company_wait": "[RESULT] COMPLETE", "company_answer": "A company goes on with t1",
-		"company_show": "Shall it say goodbye or farewell?", "company_diff": "+echo goodbye", "read_mcp_resource": `"tasks"`,
+		"company_list": "no task", "company_submit": "t1 is under way", "company_wait": "[RESULT] COMPLETE",
+		"company_answer": "A company goes on with t1",
+		"company_show":   "Shall it say goodbye or farewell?", "company_diff": "+echo goodbye",
+		"read_mcp_resource": `"tasks"`,
 	} {
 		checkRead(t, sent, tool, want)
 	}

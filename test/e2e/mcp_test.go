@@ -9,7 +9,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/safebuffer"
 	"company/test/testenv"
 )
@@ -33,7 +33,8 @@ func startMCP(t *testing.T, h *testenv.House, args ...string) *mcp.ClientSession
 	cmd := h.Command(append([]string{"mcp"}, args...)...)
 	var errs safebuffer.Buffer
 	cmd.Stderr = &errs
-	s, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
+	s, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, nil).Connect(
+		t.Context(), &mcp.CommandTransport{Command: cmd}, nil)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, errs.String())
 	}
@@ -82,7 +83,8 @@ func TestMCP(t *testing.T) {
 	if text, failed := callTool(t, s, "show", m{"id": "t1"}); !failed || !strings.Contains(text, "E_NOT_FOUND") {
 		t.Errorf("a task of no office: %s", text)
 	}
-	if text, failed := callTool(t, s, "approve", m{"question": "a1"}); !failed || !strings.Contains(text, "started without --allow-approve") {
+	if text, failed := callTool(t, s, "approve", m{"question": "a1"}); !failed ||
+		!strings.Contains(text, "started without --allow-approve") {
 		t.Errorf("approve without its flag: %s", text)
 	}
 
@@ -105,7 +107,9 @@ func TestMCP(t *testing.T) {
 
 	p := startServing(t, h)
 	again := m{"instruction": "say goodbye again", "attach": []m{{"name": "spec.md", "text": "# Goodbye\n"}}}
-	if text, failed := callTool(t, s, "submit", m{"instruction": "say goodbye again", "attach": []m{{"name": "spec.pdf", "base64": "JVBERi0xLjcK"}}}); !failed || !strings.Contains(text, "it is a PDF") || !strings.Contains(text, "E_USAGE") {
+	if text, failed := callTool(t, s, "submit",
+		m{"instruction": "say goodbye again", "attach": []m{{"name": "spec.pdf", "base64": "JVBERi0xLjcK"}}}); !failed ||
+		!strings.Contains(text, "it is a PDF") || !strings.Contains(text, "E_USAGE") {
 		t.Errorf("a PDF: %s", text)
 	}
 	expect("submit", again, "t2 is under way")
@@ -123,6 +127,7 @@ func TestMCP(t *testing.T) {
 // TestMCPOutlivesItsCompany: the company that serves the office ends in the middle of a wait.
 // The wait says that the task rests, and the next call is answered all the same.
 func TestMCPOutlivesItsCompany(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	held := stopAt("t1-01.1", 1)
 	h := openFarewells(t, held)
@@ -134,7 +139,8 @@ func TestMCPOutlivesItsCompany(t *testing.T) {
 	held.wait(t, p)
 	waited := make(chan string, 1)
 	go func() {
-		r, err := s.CallTool(t.Context(), &mcp.CallToolParams{Name: "wait", Arguments: m{"tasks": []string{"t1"}, "timeout_seconds": 300}})
+		r, err := s.CallTool(t.Context(),
+			&mcp.CallToolParams{Name: "wait", Arguments: m{"tasks": []string{"t1"}, "timeout_seconds": 300}})
 		if err != nil {
 			waited <- err.Error()
 			return
@@ -160,7 +166,8 @@ func TestMCPPiped(t *testing.T) {
 	t.Parallel()
 	h := openTinyProject(t, farewells())
 	cmd := h.Command("mcp")
-	cmd.Stdin = strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
+	cmd.Stdin = strings.NewReader(
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}
 {"jsonrpc":"2.0","method":"notifications/initialized"}
 {"jsonrpc":"2.0","id":2,"method":"tools/list"}
 {"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"status","arguments":{}}}
@@ -187,7 +194,9 @@ func TestMCPInspector(t *testing.T) {
 	t.Parallel()
 	h := openTinyProject(t, farewells())
 	dir := t.TempDir()
-	install := exec.CommandContext(t.Context(), "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "@modelcontextprotocol/inspector@2.12.0")
+	install := exec.CommandContext(
+		t.Context(), "npm", "install", "--ignore-scripts", "--no-audit", "--no-fund",
+		"@modelcontextprotocol/inspector@2.12.0")
 	install.Dir = dir
 	if out, err := install.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -201,7 +210,8 @@ func TestMCPInspector(t *testing.T) {
 		{[]string{"--method", "tools/call", "--tool-name", "show", "--tool-arg", "id=t1"}, "E_NOT_FOUND"},
 		{[]string{"--method", "resources/read", "--uri", "company://office"}, "needs_you"},
 	} {
-		cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "node_modules", ".bin", "mcp-inspector"), append([]string{"--cli", h.Bin, "mcp"}, c.args...)...)
+		cmd := exec.CommandContext(t.Context(), filepath.Join(dir, "node_modules", ".bin", "mcp-inspector"),
+			append([]string{"--cli", h.Bin, "mcp"}, c.args...)...)
 		cmd.Dir, cmd.Env = h.Repo, h.Env
 		out, err := cmd.CombinedOutput()
 		if !strings.Contains(string(out), c.want) {

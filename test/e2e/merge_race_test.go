@@ -4,11 +4,14 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+
+	"company/internal/lib/hosttest"
 )
 
 // A follow-up delivers while the president is asked whether to merge. What was confirmed is
 // merged, and the pull request stays open until the rest is, too: the ledger says what git says.
 func TestMergeWhileAFollowUpDelivers(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	h := openTinyProject(t, addsTwo())
 	waitForSummary(t, h.Start("submit", "add one"), 0)
@@ -20,8 +23,10 @@ func TestMergeWhileAFollowUpDelivers(t *testing.T) {
 	holds := func(name string) bool {
 		return exec.Command("git", "-C", h.Origin, "cat-file", "-e", "main:"+name).Run() == nil
 	}
-	if list := h.MustRun(patience, "pr", "list").Stdout; !holds("one.sh") || holds("two.sh") || code != 1 || !strings.Contains(list, "open") {
-		t.Errorf("exit %d; in main: one.sh %v, two.sh %v; the office says %s\n%s", code, holds("one.sh"), holds("two.sh"), list, person.Screen())
+	if list := h.MustRun(patience, "pr", "list").Stdout; !holds("one.sh") || holds("two.sh") || code != 1 ||
+		!strings.Contains(list, "open") {
+		t.Errorf("exit %d; in main: one.sh %v, two.sh %v; the office says %s\n%s", code, holds("one.sh"), holds("two.sh"),
+			list, person.Screen())
 	}
 	again := h.AtTerminal("pr", "merge", "1", "--yes")
 	if code := again.Wait(patience); code != 0 || !holds("two.sh") {

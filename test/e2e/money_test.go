@@ -6,7 +6,7 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/adapters/scripted"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 

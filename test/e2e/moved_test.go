@@ -6,7 +6,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -24,7 +24,9 @@ func TestEditOfAMovedFileNeedsLeave(t *testing.T) {
 		return replyInSteps(call("run_command", m{"command": command}), call("finish", m{"summary": "done"}))
 	}
 	h := testenv.New(t, &staff{
-		manager: submitPlan([]m{ticket("Move it", "Move the build file to where the service looks for it.", "moved.yml"), ticket("Edit it", "Edit the tenth line of the build file.", "ci/**")}),
+		manager: submitPlan(
+			[]m{ticket("Move it", "Move the build file to where the service looks for it.", "moved.yml"),
+				ticket("Edit it", "Edit the tenth line of the build file.", "ci/**")}),
 		worker: replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
 			"t1-01": run("mkdir -p .github/workflows; git mv ci/build.yml .github/workflows/build.yml; git commit -qm Move"),
 			"t1-02": run("sed -i '10s/.*/an edit/' ci/build.yml; git commit -qam Edit"),
@@ -45,7 +47,8 @@ func TestEditOfAMovedFileNeedsLeave(t *testing.T) {
 	}
 	h.MustRun(patience, "approve", "a2")
 	waitForSummary(t, h.Start("resume"), 0)
-	if text := h.Git(h.Origin, "show", integrationBranch(h, 1)+":.github/workflows/build.yml"); !strings.Contains(text, "an edit") {
+	if text := h.Git(h.Origin, "show", integrationBranch(h, 1)+":.github/workflows/build.yml"); !strings.Contains(
+		text, "an edit") {
 		t.Errorf("the edit is lost:\n%s", text)
 	}
 }
@@ -63,7 +66,9 @@ func TestMoveBehindAnEditNeedsLeave(t *testing.T) {
 		return replyInSteps(call("run_command", m{"command": command}), call("finish", m{"summary": "done"}))
 	}
 	h := testenv.New(t, &staff{
-		manager: submitPlan([]m{ticket("Move it", "Move the build file to where the service looks for it.", "moved.yml"), ticket("Edit it", "Edit the tenth line of the build file.", "ci/**")}),
+		manager: submitPlan(
+			[]m{ticket("Move it", "Move the build file to where the service looks for it.", "moved.yml"),
+				ticket("Edit it", "Edit the tenth line of the build file.", "ci/**")}),
 		worker: replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
 			"t1-01": run("mkdir -p .github/workflows; git mv ci/build.yml .github/workflows/build.yml; git commit -qm Move"),
 			"t1-02": run("sed -i '10s/.*/an edit/' ci/build.yml; git commit -qam Edit"),
@@ -80,7 +85,8 @@ func TestMoveBehindAnEditNeedsLeave(t *testing.T) {
 	h.MustRun(patience, "approve", "a1")
 	p.Wait(patience)
 	sum := waitForSummary(t, h.Start("resume"), 2)
-	if !strings.Contains(sum.Why, "t1-01 changes protected paths: .github/workflows/build.yml") || !strings.Contains(sum.Next, "a2") {
+	if !strings.Contains(sum.Why, "t1-01 changes protected paths: .github/workflows/build.yml") ||
+		!strings.Contains(sum.Next, "a2") {
 		t.Fatalf("summary: %+v", sum)
 	}
 }

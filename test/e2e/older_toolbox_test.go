@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -16,6 +17,7 @@ import (
 // image gets this program's toolbox at the claim, in a warm container and in a cold one, for workers,
 // gates and reviews. No run fails by it, and nobody is asked.
 func TestOlderToolbox(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	for name, warm := range map[string]string{"warm": "2", "cold": "0"} {
 		t.Run(name, func(t *testing.T) {
@@ -23,7 +25,8 @@ func TestOlderToolbox(t *testing.T) {
 			hold := stopAt("t1-plan.1", 0)
 			files := tinyProject()
 			files["NOTES"] = "An image of its own, " + name + ": no other test's work may need it.\n"
-			h := testenv.New(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye(), stops: []*stop{hold}}, files)
+			h := testenv.New(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye(), stops: []*stop{hold}},
+				files)
 			t.Cleanup(hold.release)
 			h.Config(tinyGates)
 			cold := h.Env
@@ -55,7 +58,8 @@ func TestOlderToolbox(t *testing.T) {
 func replaceToolbox(t *testing.T, tag string) {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "toolbox"), []byte("#!/bin/sh\necho an older toolbox >&2\nexit 1\n"), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "toolbox"), []byte("#!/bin/sh\necho an older toolbox >&2\nexit 1\n"),
+		0o755); err != nil {
 		t.Fatal(err)
 	}
 	text := "FROM " + tag + "\nCOPY toolbox /usr/local/bin/toolbox\nLABEL company.image.toolbox=older\n"
@@ -65,8 +69,10 @@ func replaceToolbox(t *testing.T, tag string) {
 	run(t, "docker", "build", "-q", "-t", tag, dir)
 	t.Cleanup(func() {
 		_, key, _ := strings.Cut(tag, ":")
-		for name := range strings.FieldsSeq(run(t, "docker", "image", "ls", "--format", "{{.Repository}}:{{.Tag}}", "company/worker")) {
-			layers, err := exec.Command("docker", "image", "inspect", "--format", `{{index .Config.Labels "company.image.layers"}}`, name).Output()
+		for name := range strings.FieldsSeq(
+			run(t, "docker", "image", "ls", "--format", "{{.Repository}}:{{.Tag}}", "company/worker")) {
+			layers, err := exec.Command("docker", "image", "inspect", "--format",
+				`{{index .Config.Labels "company.image.layers"}}`, name).Output()
 			if err == nil && strings.Contains(string(layers), key) { // another test may have removed it meanwhile
 				run(t, "docker", "image", "rm", "-f", name)
 			}

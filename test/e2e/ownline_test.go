@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/replay"
+	"company/internal/engine/replay"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -14,9 +15,10 @@ import (
 // program that the image does not have.
 func notesProject(program string) map[string]string {
 	return map[string]string{
-		"README.md":    "# Notes\n\nTo check them:\n\n```sh\nsh ./unit-test.sh\n```\n",
-		"unit-test.sh": "set -e\necho 1+2 | " + program + " >/tmp/sum\ntest \"$(cat /tmp/sum)\" = 3\ngrep -q one notes.txt\necho 'ok: the notes are right'\n",
-		"notes.txt":    "one\n",
+		"README.md": "# Notes\n\nTo check them:\n\n```sh\nsh ./unit-test.sh\n```\n",
+		"unit-test.sh": "set -e\necho 1+2 | " + program +
+			" >/tmp/sum\ntest \"$(cat /tmp/sum)\" = 3\ngrep -q one notes.txt\necho 'ok: the notes are right'\n",
+		"notes.txt": "one\n",
 	}
 }
 
@@ -48,15 +50,18 @@ func ownFile(t *testing.T, h *testenv.House) string {
 
 // TestDoctorFixesAProject: what doctor proposes is written by --fix, and the next task is tested by it.
 func TestDoctorFixesAProject(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	h := testenv.New(t, notesStaff(), notesProject("awk -F+ '{ print $1 + $2 }'"))
 	h.Config("gates: {red_green: off, canary: false}\n")
 	runAndExpect(t, h, []string{`+   test: "sh ./unit-test.sh"`, "written"}, "doctor", "--fix", "--yes")
-	if text := ownFile(t, h); !strings.Contains(text, `test: "sh ./unit-test.sh"`) || !strings.HasPrefix(text, "# "+h.Repo) {
+	if text := ownFile(t, h); !strings.Contains(text, `test: "sh ./unit-test.sh"`) ||
+		!strings.HasPrefix(text, "# "+h.Repo) {
 		t.Errorf("the own file is %q", text)
 	}
 	runAndExpect(t, h, []string{"nothing is to do"}, "doctor", "--fix")
-	if sum := waitForSummary(t, h.Start("submit", "note two"), 0); sum.Result != "COMPLETE" || !strings.Contains(sum.Why, "test passed") {
+	if sum := waitForSummary(t, h.Start("submit", "note two"), 0); sum.Result != "COMPLETE" ||
+		!strings.Contains(sum.Why, "test passed") {
 		t.Fatalf("%+v", sum)
 	}
 	checkDelivered(t, h, 1, 1, 1)
@@ -67,16 +72,22 @@ func TestDoctorFixesAProject(t *testing.T) {
 // A replay has both lines.
 func TestQuestionsAreAnsweredByTheirLines(t *testing.T) {
 	t.Parallel()
-	h := testenv.New(t, notesStaff(), notesProject("bc"))
+	hosttest.Sampled(t)
+	files := notesProject("bc")
+	files["doc/bc.txt"] = "how it reckons\n" // what is called like a part of the tree is added by a person alone
+	h := testenv.New(t, notesStaff(), files)
 	h.Config("gates: {red_green: off, canary: false}\n")
 	if sum := waitForSummary(t, h.Start("submit", "--no-input", "note two"), 2); sum.Result != "INCOMPLETE" {
 		t.Fatalf("%+v", sum)
 	}
-	show := runAndExpect(t, h, []string{"no_gates of t1", "config/company/repositories/", `gates.test: "sh ./unit-test.sh"`, "company answer a1 --option write"}, "show", "a1")
+	show := runAndExpect(
+		t, h, []string{"no_gates of t1", "config/company/repositories/", `gates.test: "sh ./unit-test.sh"`,
+			"company answer a1 --option write"}, "show", "a1")
 	if ownFile(t, h) != "" {
 		t.Fatalf("it is written before anybody said so\n%s", show)
 	}
-	runAndExpect(t, h, []string{`a1: gates.test: "sh ./unit-test.sh" is written into `}, "answer", "a1", "--option", "write")
+	runAndExpect(t, h, []string{`a1: gates.test: "sh ./unit-test.sh" is written into `}, "answer", "a1",
+		"--option", "write")
 	if sum := waitForSummary(t, h.Start("resume", "--no-input", "t1"), 2); sum.Result != "INCOMPLETE" {
 		t.Fatalf("%+v", sum)
 	}
@@ -88,16 +99,19 @@ func TestQuestionsAreAnsweredByTheirLines(t *testing.T) {
 		}
 	}
 	h.JSON(&shown, "show", "a2")
-	if q := shown.Question; q.Line.Key != "container.setup" || q.Line.Text != setup || len(q.Options) != 3 || q.Options[1].Name != "write" {
+	if q := shown.Question; q.Line.Key != "container.setup" || q.Line.Text != setup || len(q.Options) != 3 ||
+		q.Options[1].Name != "write" {
 		t.Errorf("%+v", q)
 	}
 	runAndExpect(t, h, []string{"trouble of t1", "bc: not found", setup}, "show", "a2")
 	runAndExpect(t, h, []string{"a2: " + setup + " is written into "}, "answer", "a2", "--option", "write")
 	runRefused(t, h, 1, "E_CONFLICT", "answer", "a2", "--option", "write")
-	if sum := waitForSummary(t, h.Start("resume", "t1"), 0); sum.Result != "COMPLETE" || !strings.Contains(sum.Why, "test passed") {
+	if sum := waitForSummary(t, h.Start("resume", "t1"), 0); sum.Result != "COMPLETE" ||
+		!strings.Contains(sum.Why, "test passed") {
 		t.Fatalf("%+v", sum)
 	}
-	if text := ownFile(t, h); strings.Count(text, "\n") != 6 || !strings.Contains(text, "\n  setup: ") || !strings.Contains(text, "\n  test: ") {
+	if text := ownFile(t, h); strings.Count(text, "\n") != 6 || !strings.Contains(text, "\n  setup: ") ||
+		!strings.Contains(text, "\n  test: ") {
 		t.Errorf("the own file is\n%s", text)
 	}
 	checkDelivered(t, h, 1, 1, 1)

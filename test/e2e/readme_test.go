@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -33,7 +33,8 @@ func TestReadmeInATerminal(t *testing.T) {
 	h := testenv.New(t, farewells(), tinyProject())
 	h.Profile = "none"
 	h.Config(tinyGates)
-	h.Env = append(h.Env, "OLLAMA_HOST="+strings.TrimSuffix(h.Model.URL(), "/v1"), "XDG_CACHE_HOME="+filepath.Join(h.Dir, "cache"))
+	h.Env = append(h.Env, "OLLAMA_HOST="+strings.TrimSuffix(h.Model.URL(), "/v1"),
+		"XDG_CACHE_HOME="+filepath.Join(h.Dir, "cache"))
 
 	clone := filepath.Join(h.Dir, "clone")
 	for _, dir := range []string{"bin", "your", "../cache"} {
@@ -131,7 +132,8 @@ func openTmux(t *testing.T, h *testenv.House, dir string) *tmux {
 	ownHouse(t, h, otherUser)
 	m := &tmux{t: t, house: h, socket: filepath.Join(h.Dir, "tmux"), dir: dir}
 	m.must("-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24", "exec bash --norc --noprofile",
-		";", "set-option", "-g", "status", "off", ";", "set-option", "-g", "history-limit", "20000", ";", "resize-window", "-x", "80", "-y", "24")
+		";", "set-option", "-g", "status", "off", ";", "set-option", "-g", "history-limit", "20000", ";", "resize-window",
+		"-x", "80", "-y", "24")
 	m.close = sync.OnceFunc(func() {
 		if _, err := m.call("kill-server"); err != nil {
 			t.Error(err)

@@ -17,12 +17,14 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/hosttest"
-	"company/internal/replay"
+	"company/internal/engine/replay"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
-var updateRecords = flag.Bool("update-records", false, "have the tests that play a stored record converse with the scripted model, and store the records anew (make records)")
+var updateRecords = flag.Bool(
+	"update-records", false,
+	"have the tests that play a stored record converse with the scripted model, and store the records anew (make records)")
 
 // playRecord replays a record file where no office, no config and no model is.
 func playRecord(t *testing.T, file string, more ...string) (r replay.Report, err string) {
@@ -55,7 +57,8 @@ func playStored(t *testing.T, name string, converse func(t *testing.T) *testenv.
 	}
 	r, said := playRecord(t, file, "--other-prompts")
 	if !r.Same {
-		t.Fatalf("the record does not hold any more. If that is meant, make it anew: make records\n%+v\n%s", r.Divergence, said)
+		t.Fatalf("the record does not hold any more. If that is meant, make it anew: make records\n%+v\n%s",
+			r.Divergence, said)
 	}
 	for _, w := range r.Warnings {
 		if w.What == replay.OtherPrompt || w.What == replay.OtherSettings {
@@ -102,9 +105,11 @@ func alterRecord(t *testing.T, file, old, new string) string {
 		var l struct {
 			Entry *replay.Entry `json:"entry"`
 		}
-		if json.Unmarshal(line, &l) == nil && l.Entry != nil && l.Entry.Run != "" && bytes.Contains(append(l.Entry.Text, l.Entry.Data...), []byte(old)) {
+		if json.Unmarshal(line, &l) == nil && l.Entry != nil && l.Entry.Run != "" &&
+			bytes.Contains(append(l.Entry.Text, l.Entry.Data...), []byte(old)) {
 			changed = true
-			l.Entry.Text, l.Entry.Data = bytes.ReplaceAll(l.Entry.Text, []byte(old), []byte(new)), bytes.ReplaceAll(l.Entry.Data, []byte(old), []byte(new))
+			l.Entry.Text, l.Entry.Data = bytes.ReplaceAll(l.Entry.Text, []byte(old), []byte(new)),
+				bytes.ReplaceAll(l.Entry.Data, []byte(old), []byte(new))
 		}
 		if l.Entry != nil && l.Entry.Kind == "call" { // a request with the recorded hash is the recorded one
 			l.Entry.Data = requestHash.ReplaceAll(l.Entry.Data, []byte(`"request":"0"`))
@@ -137,6 +142,7 @@ func alterRecord(t *testing.T, file, old, new string) string {
 // TestAlteredRecord: a record whose conversation was changed by hand diverges, with the run,
 // the request and the message. The file that is cut off has no effect.
 func TestAlteredRecord(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	stored := filepath.Join("testdata", "records", "conflict.record")
 	r, said := playRecord(t, alterRecord(t, stored, "greet better", "greet worse"))
@@ -146,7 +152,8 @@ func TestAlteredRecord(t *testing.T) {
 	}
 	if d.Message == 1 && strings.HasPrefix(d.Recorded, "system: ") {
 		t.Log("the record is older than the manager's prompt, which differs first; make records makes it anew")
-	} else if d.Message != 2 || !strings.Contains(d.Recorded, "greet worse") || !strings.Contains(d.Replayed, "greet better") {
+	} else if d.Message != 2 || !strings.Contains(d.Recorded, "greet worse") ||
+		!strings.Contains(d.Replayed, "greet better") {
 		t.Errorf("%+v\n%s", d, said)
 	}
 	text, err := os.ReadFile(stored)
@@ -158,7 +165,8 @@ func TestAlteredRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := testenv.New(t, nil, map[string]string{"README.md": "another repository\n"})
-	if done := h.Run(patience, "replay", "--record", cut); done.Code != 1 || !strings.Contains(done.Stderr, "E_INVALID") || !strings.Contains(done.Stderr, "cut off") {
+	if done := h.Run(patience, "replay", "--record", cut); done.Code != 1 || !strings.Contains(done.Stderr, "E_INVALID") ||
+		!strings.Contains(done.Stderr, "cut off") {
 		t.Errorf("exit %d: %s", done.Code, done.Stderr)
 	}
 }

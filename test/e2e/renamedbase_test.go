@@ -5,11 +5,14 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"company/internal/lib/hosttest"
 )
 
 // TestRenamedBase renames the base at the remote while a task is under way. The delivery asks, and after a yes
 // the pull request is for the branch that took its place.
 func TestRenamedBase(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	h, p, held := submitFarewell(t, "t1-01.1", 2)
 	h.Git(h.Origin, "branch", "-m", "main", "trunk")
@@ -24,7 +27,8 @@ func TestRenamedBase(t *testing.T) {
 		}
 	}
 	h.JSON(&v, "show", "t1")
-	if err := json.Unmarshal(v.Task.NeedsYou, &asked); err != nil || len(asked) != 1 || asked[0].Kind != "other_base" || !strings.Contains(asked[0].Question, "Open the pull request into trunk?") {
+	if err := json.Unmarshal(v.Task.NeedsYou, &asked); err != nil || len(asked) != 1 || asked[0].Kind != "other_base" ||
+		!strings.Contains(asked[0].Question, "Open the pull request into trunk?") {
 		t.Fatalf("%+v: %s, %v", s, v.Task.NeedsYou, err)
 	}
 	branch := integrationBranch(h, 1)

@@ -11,23 +11,27 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/hosttest"
-	"company/internal/replay"
+	"company/internal/engine/replay"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
 // TestReplay does a task again from its record, with no model to be had: two workers at
 // once, a red gate and the rework, a conflict that the merger resolves, and an answer of the
 // president's. The reviewer reads that a worker wrote outside of its write set (SUB-18). The
-// company that serves the office gives the record, also as a file that is enough elsewhere. Then a changed prompt is found where it is.
+// company that serves the office gives the record, also as a file that is enough elsewhere. Then a changed prompt is
+// found where it is.
 func TestReplay(t *testing.T) {
 	t.Parallel()
 	plan, work := collidingTickets()
 	good := work["t1-01"]
-	work["t1-01"] = replyByRun(writeFilesAndFinish("Say hey", "greet.sh", "echo hey\n", "checks/greet.sh", "sleep 0.02; time sh greet.sh; test \"$(sh greet.sh)\" = hi\n"), good)
+	work["t1-01"] = replyByRun(
+		writeFilesAndFinish("Say hey", "greet.sh", "echo hey\n", "checks/greet.sh",
+			"sleep 0.02; time sh greet.sh; test \"$(sh greet.sh)\" = hi\n"), good)
 	hold := stopAt("t1-02-review.1", 0)
 	h := openTinyProject(t, &staff{
-		manager: replyByRun(replyInSteps(call("ask_president", m{"question": "hi or hey?"})), plan), worker: replyByTicket(work), stops: []*stop{hold},
+		manager: replyByRun(replyInSteps(call("ask_president", m{"question": "hi or hey?"})), plan),
+		worker:  replyByTicket(work), stops: []*stop{hold},
 		merger: replyInSteps(
 			call("run_command", m{"command": "git diff --name-only --diff-filter=U"}),
 			call("read_file", m{"path": "greet.sh"}),
@@ -41,20 +45,24 @@ func TestReplay(t *testing.T) {
 	p := h.Start("resume")
 	mergeSecond(h, p, t, hold)
 	waitForSummary(t, p, 0)
-	checkBriefHolds(t, h, "t1-02-review.1", "## Changed outside of the write set", "The ticket was to write farewell.sh, checks/farewell.sh.", `\ngreet.sh`)
+	checkBriefHolds(t, h, "t1-02-review.1", "## Changed outside of the write set",
+		"The ticket was to write farewell.sh, checks/farewell.sh.", `\ngreet.sh`)
 	runAndExpect(t, h, []string{"beyond: greet.sh"}, "show", "t1-02")
 	head := h.Git(h.Origin, "rev-parse", integrationBranch(h, 1))
 	if err := h.Model.Close(); err != nil {
 		t.Fatal(err)
 	}
-	// The company that serves drops the names of bases whose tasks have ended: not these.
-	kept := []string{"for-each-ref", "refs/heads", "refs/remotes", "refs/company/runs"}
+	// The company that serves drops the names of bases whose tasks have ended, and fetches what
+	// stands at the origin: not these.
+	kept := []string{"for-each-ref", "refs/heads", "refs/company/runs"}
 	refs := h.Git(mirror(t, h), kept...)
 	temp := filepath.Join(h.Dir, "temp")
 	if err := os.Mkdir(temp, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	h.Env = append(h.Env, "TMPDIR="+temp)
+	// The task has the agents of its submission. Its gates are those of the config.
+	h.Config(tinyGates + "agents: {worker: {persona: Be brief.}}\n")
 	serving := startServing(t, h)
 	killed := killReplay(t, h, temp)
 
@@ -82,20 +90,16 @@ func TestReplay(t *testing.T) {
 		t.Errorf("the office's store has changed:\n%s\n%s", refs, now)
 	}
 
-	if stored, said := playRecord(t, file); !stored.Same || stored.Head != same.Head || stored.Tree != same.Tree || len(stored.Runs) != len(same.Runs) {
+	if stored, said := playRecord(t, file); !stored.Same || stored.Head != same.Head || stored.Tree != same.Tree ||
+		len(stored.Runs) != len(same.Runs) {
 		t.Errorf("from its file: %+v\n%s", stored, said)
 	}
 
-	// The task has the agents of its submission. Its gates are those of the config.
-	h.Config(tinyGates + "agents: {worker: {persona: Be brief.}}\n")
-	var again replay.Report
-	if h.JSON(&again, "replay", "t1"); !again.Same {
-		t.Errorf("with another persona in the config: %+v", again)
-	}
 	h.Config("gates: {lint: none, test: \"exit 1\"}\n")
 	r := h.Run(patience, "replay", "t1", "-o", "json")
 	var other replay.Report
-	if err := json.Unmarshal([]byte(r.Stdout), &other); err != nil || r.Code != 1 || !strings.Contains(r.Stderr, "E_DIVERGED") {
+	if err := json.Unmarshal([]byte(r.Stdout), &other); err != nil || r.Code != 1 ||
+		!strings.Contains(r.Stderr, "E_DIVERGED") {
 		t.Fatalf("exit %d, %v\n%s\n%s", r.Code, err, r.Stdout, r.Stderr)
 	}
 	if other.Same || other.Divergence == nil {
@@ -130,7 +134,8 @@ func killReplay(t *testing.T, h *testenv.House, temp string) (office string) {
 // officeContainers are the containers of an office, in any state.
 func officeContainers(t *testing.T, id string) []string {
 	t.Helper()
-	out, err := exec.CommandContext(t.Context(), "docker", "ps", "-a", "--filter", "label=company.office="+id, "--format", "{{.Names}}").Output()
+	out, err := exec.CommandContext(
+		t.Context(), "docker", "ps", "-a", "--filter", "label=company.office="+id, "--format", "{{.Names}}").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -145,13 +150,17 @@ func TestReplayOfInterruptedWork(t *testing.T) {
 	t.Parallel()
 	plan := []m{}
 	for _, name := range []string{"one", "two", "three"} {
-		plan = append(plan, ticket("Add "+name, "Add "+name+".sh, which prints "+name+", and its check.", name+".sh", "checks/"+name+".sh"))
+		plan = append(
+			plan, ticket("Add "+name, "Add "+name+".sh, which prints "+name+", and its check.", name+".sh",
+				"checks/"+name+".sh"))
 	}
 	hold := stopAt("t1-02.1", 2)
 	t.Cleanup(hold.release)
-	h := openTinyProject(t, &staff{manager: submitPlan(plan), stops: []*stop{hold}, worker: replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
-		"t1-01": addPart("one", ""), "t1-02": addPart("two", ""), "t1-03": addPart("three", ""),
-	})})
+	h := openTinyProject(
+		t, &staff{manager: submitPlan(plan), stops: []*stop{hold},
+			worker: replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
+				"t1-01": addPart("one", ""), "t1-02": addPart("two", ""), "t1-03": addPart("three", ""),
+			})})
 	p := h.Start("submit", "--no-input", "--approve", "merge", "add three parts")
 	hold.wait(t, p)
 	h.MustRun(patience, "tell", "t1-02", "mind the checks")
@@ -167,7 +176,8 @@ func TestReplayOfInterruptedWork(t *testing.T) {
 	head := h.Git(h.Origin, "rev-parse", integrationBranch(h, 1))
 	var same replay.Report
 	h.JSON(&same, "replay", "t1")
-	if !same.Same || string(same.Tree) != h.Git(h.Origin, "rev-parse", head+"^{tree}") || string(same.Head) != head || len(same.Merges) != 3 {
+	if !same.Same || string(same.Tree) != h.Git(h.Origin, "rev-parse", head+"^{tree}") || string(same.Head) != head ||
+		len(same.Merges) != 3 {
 		t.Errorf("head %s: %+v", head, same)
 	}
 }

@@ -121,7 +121,8 @@ type m = map[string]any
 func replyInSteps(replies ...scripted.Reply) func(scripted.Exchange) scripted.Reply {
 	return func(x scripted.Exchange) scripted.Reply {
 		if x.Turn >= len(replies) {
-			return scripted.Reply{Err: fmt.Sprintf("%s goes on after its last step: %.300s", x.Header.Run, x.Messages[len(x.Messages)-1].Content)}
+			return scripted.Reply{Err: fmt.Sprintf(
+				"%s goes on after its last step: %.300s", x.Header.Run, x.Messages[len(x.Messages)-1].Content)}
 		}
 		return replies[x.Turn]
 	}
@@ -145,7 +146,9 @@ func replyByRun(each ...func(scripted.Exchange) scripted.Reply) func(scripted.Ex
 }
 
 // replyByTicket answers by the subtask of the request.
-func replyByTicket(by map[company.SubtaskID]func(scripted.Exchange) scripted.Reply) func(scripted.Exchange) scripted.Reply {
+func replyByTicket(
+	by map[company.SubtaskID]func(scripted.Exchange) scripted.Reply,
+) func(scripted.Exchange) scripted.Reply {
 	return func(x scripted.Exchange) scripted.Reply {
 		if do := by[x.Header.Subtask]; do != nil {
 			return do(x)
@@ -156,7 +159,8 @@ func replyByTicket(by map[company.SubtaskID]func(scripted.Exchange) scripted.Rep
 
 // ticket is a subtask of a plan.
 func ticket(title, description string, writes ...string) m {
-	return m{"title": title, "description": description, "acceptance_criteria": []string{"the checks pass"}, "write_set": writes, "effort": "small"}
+	return m{"title": title, "description": description, "acceptance_criteria": []string{"the checks pass"},
+		"write_set": writes, "effort": "small"}
 }
 
 // submitPlan submits a plan of these waves, and submits it again where code asks for a
@@ -196,7 +200,9 @@ func writeFilesAndFinish(message string, files ...string) func(scripted.Exchange
 
 // approve is a reviewer who is content.
 func approve(x scripted.Exchange) scripted.Reply {
-	return call("submit_review", m{"verdict": "approve", "findings": []m{}, "evidence": citeEvidence(x, "the checks ran, and the diff has it")})
+	return call(
+		"submit_review",
+		m{"verdict": "approve", "findings": []m{}, "evidence": citeEvidence(x, "the checks ran, and the diff has it")})
 }
 
 // approveAfter is a reviewer who runs a command and is content.
@@ -227,7 +233,8 @@ func objectTo(file string, line int, what string) func(scripted.Exchange) script
 // tinyProject is a project whose gate needs nothing but a shell.
 func tinyProject() map[string]string {
 	return map[string]string{
-		"test.sh":         "set -e\nfor check in checks/*.sh; do sh \"$check\" || { echo \"FAIL $check\"; exit 1; }; done\necho ok\n",
+		"test.sh": "set -e\nfor check in checks/*.sh; do sh \"$check\" || { echo \"FAIL $check\"; exit 1; }; " +
+			"done\necho ok\n",
 		"greet.sh":        "echo hello\n",
 		"checks/greet.sh": "test \"$(sh greet.sh)\" = hello\n",
 		"README.md":       "# Greetings\n\nScripts that greet.\n",
@@ -249,7 +256,8 @@ func openTinyProject(t *testing.T, brain scripted.Responder, opts ...scripted.Op
 // as many turns as tripleStaff takes.
 func triplesInShell() *staff {
 	return &staff{
-		manager: submitPlan([]m{ticket("Add Triple", "Add triple.sh, with a check in checks/triple.sh. It prints three times its argument.", "triple.sh", "checks/triple.sh")}),
+		manager: submitPlan([]m{ticket("Add Triple", "Add triple.sh, with a check in checks/triple.sh. It prints three "+
+			"times its argument.", "triple.sh", "checks/triple.sh")}),
 		worker: replyInSteps(
 			call("read_file", m{"path": "greet.sh"}),
 			call("write_file", m{"path": "triple.sh", "content": "echo $((3 * $1))\n"}),
@@ -288,21 +296,24 @@ func addsTwo(stops ...*stop) *staff {
 	add := func(name string) []m { return []m{ticket("Add "+name, "Add "+name+".sh", name+".sh")} }
 	return &staff{
 		manager: perTask(submitPlan(add("one")), submitPlan(add("two"))),
-		worker:  perTask(writeFilesAndFinish("Add one", "one.sh", "echo one\n"), writeFilesAndFinish("Add two", "two.sh", "echo two\n")),
-		stops:   stops,
+		worker: perTask(writeFilesAndFinish("Add one", "one.sh", "echo one\n"),
+			writeFilesAndFinish("Add two", "two.sh", "echo two\n")),
+		stops: stops,
 	}
 }
 
 // farewellTicket is one ticket for tiny, and the worker who does it.
 func farewellTicket() []m {
-	return []m{ticket("Add a farewell", "Add farewell.sh, which prints goodbye, and checks/farewell.sh.", "farewell.sh", "checks/farewell.sh")}
+	return []m{ticket("Add a farewell", "Add farewell.sh, which prints goodbye, and checks/farewell.sh.", "farewell.sh",
+		"checks/farewell.sh")}
 }
 
 // englishTicket is a second ticket, which touches nothing of the first.
 func englishTicket() m { return ticket("Greet in English", "Add english.sh", "english.sh") }
 
 func saysGoodbye() func(scripted.Exchange) scripted.Reply {
-	return writeFilesAndFinish("Add a farewell", "farewell.sh", "echo goodbye\n", "checks/farewell.sh", "test \"$(sh farewell.sh)\" = goodbye\n")
+	return writeFilesAndFinish("Add a farewell", "farewell.sh", "echo goodbye\n", "checks/farewell.sh",
+		"test \"$(sh farewell.sh)\" = goodbye\n")
 }
 
 // summary is what submit and resume print at their end.
@@ -345,7 +356,8 @@ func checkDelivered(t testing.TB, h *testenv.House, task, pr, subtasks int) {
 		Task, Branch, Base, Head, Title string
 	}
 	readJSON(t, fmt.Sprintf("%s/.company/state/pulls/%d.json", h.Repo, pr), &record)
-	if record.Number != pr || record.Task != fmt.Sprintf("t%d", task) || record.Branch != branch || record.Base != "main" || record.Head != head {
+	if record.Number != pr || record.Task != fmt.Sprintf("t%d", task) || record.Branch != branch ||
+		record.Base != "main" || record.Head != head {
 		t.Errorf("the pull request's record: %+v; the branch is at %s", record, head)
 	}
 	if merges := strings.Fields(h.Git(h.Origin, "rev-list", "--no-merges", "main.."+branch)); len(merges) != subtasks {

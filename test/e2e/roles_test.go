@@ -8,9 +8,9 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/feed"
-	"company/internal/hosttest"
-	"company/internal/replay"
+	"company/internal/engine/replay"
+	"company/internal/lib/hosttest"
+	"company/internal/present/feed"
 	"company/test/testenv"
 )
 
@@ -31,7 +31,8 @@ func escalateFor(why string) func(scripted.Exchange) scripted.Reply {
 
 // workWrongly is a worker whose check fails.
 func workWrongly(n int) func(scripted.Exchange) scripted.Reply {
-	return writeFilesAndFinish(fmt.Sprintf("Try %d", n), "farewell.sh", fmt.Sprintf("echo try %d\n", n), "checks/farewell.sh", "test \"$(sh farewell.sh)\" = goodbye\n")
+	return writeFilesAndFinish(fmt.Sprintf("Try %d", n), "farewell.sh", fmt.Sprintf("echo try %d\n", n),
+		"checks/farewell.sh", "test \"$(sh farewell.sh)\" = goodbye\n")
 }
 
 // checkBriefHolds checks that the first message of a run holds all of these.
@@ -68,13 +69,15 @@ func TestWorkerEscalates(t *testing.T) {
 // TestBlocked: a manager that gives up hands the ticket to the president;
 // words of the president reach the next worker, and the task completes.
 func TestBlocked(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	h := openTinyProject(t, &staff{
 		manager: planThenDecide(farewellTicket(), call("give_up", m{"reason": "nobody knows"})),
 		worker:  replyByRun(escalateFor("what is goodbye?"), saysGoodbye()),
 	})
 	sum := waitForSummary(t, h.Start("submit", "say goodbye"), 2)
-	if sum.Status != "awaiting_input" || !strings.Contains(sum.Why, "t1-01 is blocked") || !strings.Contains(sum.Why, "nobody knows") || !strings.Contains(sum.Next, "company approve a1") {
+	if sum.Status != "awaiting_input" || !strings.Contains(sum.Why, "t1-01 is blocked") ||
+		!strings.Contains(sum.Why, "nobody knows") || !strings.Contains(sum.Next, "company approve a1") {
 		t.Errorf("summary: %+v", sum)
 	}
 	h.MustRun(patience, "approve", "a1", "It is a word.")
@@ -89,18 +92,21 @@ func TestManagerGuidesTwice(t *testing.T) {
 	hosttest.Variant(t, "TestBlocked ends in the same question")
 	t.Parallel()
 	h := openTinyProject(t, &staff{
-		manager: planThenDecide(farewellTicket(), guide("look again"), guide("look once more"), scripted.Reply{Err: "asked too often"}),
-		worker:  escalateFor("I cannot"),
+		manager: planThenDecide(farewellTicket(), guide("look again"), guide("look once more"),
+			scripted.Reply{Err: "asked too often"}),
+		worker: escalateFor("I cannot"),
 	})
 	sum := waitForSummary(t, h.Start("submit", "say goodbye"), 2)
-	if sum.Status != "awaiting_input" || !strings.Contains(sum.Why, "t1-01 is blocked") || !strings.Contains(sum.Why, "I cannot") {
+	if sum.Status != "awaiting_input" || !strings.Contains(sum.Why, "t1-01 is blocked") ||
+		!strings.Contains(sum.Why, "I cannot") {
 		t.Errorf("summary: %+v", sum)
 	}
 	calls := h.Model.Calls().ByRun
 	if calls["t1-01.3"] != 1 || calls["t1-01.4"] != 0 || calls["t1-plan.3"] != 1 || calls["t1-plan.4"] != 0 {
 		t.Errorf("calls: %v", calls)
 	}
-	checkBriefHolds(t, h, "t1-plan.3", "In t1-plan.2 it was stuck", "look again", "It came to 1 run; t1-01.2 ended with an error")
+	checkBriefHolds(t, h, "t1-plan.3", "In t1-plan.2 it was stuck", "look again",
+		"It came to 1 run; t1-01.2 ended with an error")
 	h.MustRun(patience, "reject", "a1", "--cancel")
 	if sum := waitForSummary(t, h.Start("resume", "t1"), 1); sum.Result != "ERROR" || sum.Status != "failed" {
 		t.Errorf("summary after the rejection: %+v", sum)
@@ -183,21 +189,26 @@ func TestReviewRounds(t *testing.T) {
 // last words of the worker and its diff (SUB-16), and when it gives up the president does;
 // nothing was merged meanwhile.
 func TestReviewerNeverContent(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	h := openTinyProject(t, &staff{
 		manager: planThenDecide(farewellTicket(), call("give_up", m{"reason": "they do not agree"})),
 		worker: func(x scripted.Exchange) scripted.Reply {
 			_, _, _, n, _ := x.Header.Run.Split()
-			return writeFilesAndFinish(fmt.Sprintf("Round %d", n), "farewell.sh", fmt.Sprintf("# round %d\necho goodbye\n", n), "checks/farewell.sh", "test \"$(sh farewell.sh)\" = goodbye\n")(x)
+			return writeFilesAndFinish(fmt.Sprintf("Round %d", n), "farewell.sh", fmt.Sprintf("# round %d\necho goodbye\n", n),
+				"checks/farewell.sh", "test \"$(sh farewell.sh)\" = goodbye\n")(x)
 		},
 		reviewer: objectTo("farewell.sh", 1, "not like this"),
 	})
 	sum := waitForSummary(t, h.Start("submit", "say goodbye"), 2)
-	if sum.Status != "awaiting_input" || !strings.Contains(sum.Why, "not like this") || !strings.Contains(sum.Why, "they do not agree") {
+	if sum.Status != "awaiting_input" || !strings.Contains(sum.Why, "not like this") ||
+		!strings.Contains(sum.Why, "they do not agree") {
 		t.Errorf("summary: %+v", sum)
 	}
-	checkBriefHolds(t, h, "t1-plan.2", "the reviewer still requests changes", "not like this", `## Acceptance criteria\n- the checks pass`,
-		`The last words of the worker of t1-01.3, which nobody has checked:\n\u003csummary\u003e\nRound 3`, `What its branch changes:`, `+# round 3\n+echo goodbye`)
+	checkBriefHolds(t, h, "t1-plan.2", "the reviewer still requests changes", "not like this",
+		`## Acceptance criteria\n- the checks pass`,
+		`The last words of the worker of t1-01.3, which nobody has checked:\n\u003csummary\u003e\nRound 3`,
+		`What its branch changes:`, `+# round 3\n+echo goodbye`)
 	if calls := h.Model.Calls().ByRun; calls["t1-01-review.3"] != 1 || calls["t1-01-review.4"] != 0 {
 		t.Errorf("calls: %v", calls)
 	}
@@ -209,7 +220,8 @@ func TestReviewerNeverContent(t *testing.T) {
 
 // collidingTickets is a plan of two tickets that the code takes for disjoint, and two
 // workers of whom the second touches the first one's file.
-func collidingTickets() (func(scripted.Exchange) scripted.Reply, map[company.SubtaskID]func(scripted.Exchange) scripted.Reply) {
+func collidingTickets() (func(scripted.Exchange) scripted.Reply,
+	map[company.SubtaskID]func(scripted.Exchange) scripted.Reply) {
 	plan := submitPlan([]m{
 		ticket("Say hi", "greet.sh prints hi; its check too.", "greet.sh", "checks/greet.sh"),
 		ticket("Say goodbye", "Add farewell.sh.", "farewell.sh", "checks/farewell.sh"),
@@ -295,7 +307,8 @@ func TestConflictUnresolved(t *testing.T) {
 	work["t1-02"] = replyByRun(work["t1-02"], writeFilesAndFinish("Leave the greeting alone", "greet.sh", "echo hello\n"))
 	hold := stopAt("t1-02-review.1", 0)
 	h := openTinyProject(t, &staff{
-		manager: replyByRun(plan, replyInSteps(guide("Do not touch greet.sh."))), worker: replyByTicket(work), stops: []*stop{hold},
+		manager: replyByRun(plan, replyInSteps(guide("Do not touch greet.sh."))), worker: replyByTicket(work),
+		stops:  []*stop{hold},
 		merger: escalateFor("the two cannot live together"),
 	})
 	t.Cleanup(hold.release)
@@ -318,7 +331,8 @@ func TestFalseResolution(t *testing.T) {
 	plan, work := collidingTickets()
 	hold := stopAt("t1-02-review.1", 0)
 	h := openTinyProject(t, &staff{
-		manager: replyByRun(plan, replyInSteps(call("give_up", m{"reason": "it is a mess"}))), worker: replyByTicket(work), stops: []*stop{hold},
+		manager: replyByRun(plan, replyInSteps(call("give_up", m{"reason": "it is a mess"}))), worker: replyByTicket(work),
+		stops: []*stop{hold},
 		merger: replyInSteps(
 			call("run_command", m{"command": "git add -A && git commit -q --no-verify -m done; git status --short"}),
 			call("git_commit", m{"message": "Merge"}),
@@ -328,7 +342,8 @@ func TestFalseResolution(t *testing.T) {
 	p := h.Start("submit", "greet better")
 	mergeSecond(h, p, t, hold)
 	sum := waitForSummary(t, p, 2)
-	if !strings.Contains(sum.Why, "t1-02 is blocked") || !strings.Contains(sum.Why, "conflict markers are left in greet.sh") {
+	if !strings.Contains(sum.Why, "t1-02 is blocked") ||
+		!strings.Contains(sum.Why, "conflict markers are left in greet.sh") {
 		t.Errorf("summary: %+v", sum)
 	}
 	if got := h.Git(mirror(t, h), "show", integrationBranch(h, 1)+":greet.sh"); got != "echo hi" {
@@ -342,6 +357,7 @@ func TestFalseResolution(t *testing.T) {
 // JSON, a path outside, no call at all, a server that fails, garbage, a cut-off
 // stream (WRK-4, WRK-6).
 func TestWorkerGarbage(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	good := saysGoodbye()
 	replies := []scripted.Reply{

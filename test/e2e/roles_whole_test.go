@@ -7,21 +7,23 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/feed"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
+	"company/internal/present/feed"
 )
 
 // TestWholeReviewed: what the reviewer of the whole task objects to becomes a
 // ticket of its own, in a wave of its own; the new whole is reviewed again, and that review
 // judges the finding, which show and pull request say (REV-4).
 func TestWholeReviewed(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	h := openTinyProject(t, &staff{
 		manager: submitPlan(append(farewellTicket(), englishTicket())),
 		worker: replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
 			"t1-01": saysGoodbye(),
 			"t1-02": writeFilesAndFinish("Greet in English", "english.sh", "echo hello\n"),
-			"t1-03": writeFilesAndFinish("Say it in the README", "README.md", "# Greetings\n\nScripts that greet and say goodbye.\n"),
+			"t1-03": writeFilesAndFinish("Say it in the README", "README.md",
+				"# Greetings\n\nScripts that greet and say goodbye.\n"),
 		}),
 		reviewer: func(x scripted.Exchange) scripted.Reply {
 			if x.Header.Run == "t1-review.1" {
@@ -37,11 +39,16 @@ func TestWholeReviewed(t *testing.T) {
 	p := h.Start("submit", "Say goodbye. Greet in English too.")
 	waitForSummary(t, p, 0)
 	checkDelivered(t, h, 1, 1, 3)
-	checkBriefHolds(t, h, "t1-review.1", "of the instruction: Say goodbye.", "of the instruction: Greet in English too.", "must: the checks pass", "shown by: the checks ran")
+	checkBriefHolds(t, h, "t1-review.1", "of the instruction: Say goodbye.", "of the instruction: Greet in English too.",
+		"must: the checks pass", "shown by: the checks ran")
 	checkBriefHolds(t, h, "t1-03.1", "the README does not tell of it")
-	checkBriefHolds(t, h, "t1-review.2", "Findings of the last review", "1. blocking farewell.sh:1 the README does not tell of it")
-	runAndExpect(t, h, []string{"confirmed: blocking farewell.sh:1 the README does not tell of it", "by the next review: the README tells of it now"}, "show", "t1")
-	runAndExpect(t, h, []string{"Of earlier reviews: 1 finding confirmed by the next one, 0 unverified."}, "pr", "show", "1")
+	checkBriefHolds(t, h, "t1-review.2", "Findings of the last review",
+		"1. blocking farewell.sh:1 the README does not tell of it")
+	runAndExpect(
+		t, h, []string{"confirmed: blocking farewell.sh:1 the README does not tell of it",
+			"by the next review: the README tells of it now"}, "show", "t1")
+	runAndExpect(t, h, []string{"Of earlier reviews: 1 finding confirmed by the next one, 0 unverified."}, "pr",
+		"show", "1")
 	if n := h.Model.Calls().ByRun["t1-review.2"]; n != 1 {
 		t.Errorf("the new whole was reviewed %d times", n)
 	}
@@ -58,11 +65,13 @@ func TestOnlyTicketReviewedOnce(t *testing.T) {
 	t.Parallel()
 	h := openTinyProject(t, &staff{
 		manager: submitPlan(farewellTicket()),
-		worker:  replyByRun(saysGoodbye(), writeFilesAndFinish("Tell of it", "README.md", "# Greetings\n\nScripts that greet and say goodbye.\n")),
+		worker: replyByRun(saysGoodbye(),
+			writeFilesAndFinish("Tell of it", "README.md", "# Greetings\n\nScripts that greet and say goodbye.\n")),
 		reviewer: func(x scripted.Exchange) scripted.Reply {
 			if x.Header.Run == "t1-01-review.1" {
 				return call("submit_review", m{"verdict": "request_changes", "evidence": []string{},
-					"findings": []m{{"severity": "blocking", "file": "README.md", "what": "it does not tell of it", "why": "the instruction asks for it"}}})
+					"findings": []m{{"severity": "blocking", "file": "README.md", "what": "it does not tell of it",
+						"why": "the instruction asks for it"}}})
 			}
 			return approve(x)
 		},
@@ -70,12 +79,15 @@ func TestOnlyTicketReviewedOnce(t *testing.T) {
 	p := h.Start("submit", "Say goodbye. Tell of it in the README.")
 	waitForSummary(t, p, 0)
 	checkDelivered(t, h, 1, 1, 1)
-	checkBriefHolds(t, h, "t1-01-review.1", "of the instruction: Say goodbye.", "nobody reviews the whole after you", "of the instruction: Tell of it in the README.")
+	checkBriefHolds(t, h, "t1-01-review.1", "of the instruction: Say goodbye.", "nobody reviews the whole after you",
+		"of the instruction: Tell of it in the README.")
 	checkBriefHolds(t, h, "t1-01.2", "README.md: it does not tell of it")
 	if n := h.Model.Calls().ByRun["t1-review.1"]; n != 0 || count(p, "review.carried") != 1 {
 		t.Errorf("the same tree was reviewed again: %d calls\n%s", n, p.Tell())
 	}
-	runAndExpect(t, h, []string{"REVIEW  of t1-01, which holds for the whole", "approve of " + h.Git(h.Origin, "rev-parse", integrationBranch(h, 1))[:7]}, "show", "t1")
+	runAndExpect(
+		t, h, []string{"REVIEW  of t1-01, which holds for the whole",
+			"approve of " + h.Git(h.Origin, "rev-parse", integrationBranch(h, 1))[:7]}, "show", "t1")
 	runAndExpect(t, h, []string{"That is the review of t1-01, the only ticket"}, "pr", "show", "1")
 }
 
@@ -108,7 +120,8 @@ func TestBranchTaken(t *testing.T) {
 	h.Git(h.Origin, "branch", branch, "main")
 	hold.release()
 	sum := waitForSummary(t, p, 2)
-	if sum.Status != "awaiting_input" || !strings.Contains(sum.Why, "deliver") || !strings.Contains(sum.Next, "company approve a1") {
+	if sum.Status != "awaiting_input" || !strings.Contains(sum.Why, "deliver") ||
+		!strings.Contains(sum.Next, "company approve a1") {
 		t.Errorf("summary: %+v", sum)
 	}
 	if a, b := h.Git(h.Origin, "rev-parse", branch), h.Git(h.Origin, "rev-parse", "main"); a != b {
@@ -126,6 +139,7 @@ func TestBranchTaken(t *testing.T) {
 // TestMovedByHand: somebody moves the integration branch in the office's own
 // mirror. Nothing is merged onto that; the president is asked.
 func TestMovedByHand(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	hold := stopAt("t1-02.1", 3)
 	t.Cleanup(hold.release)
@@ -133,7 +147,8 @@ func TestMovedByHand(t *testing.T) {
 		manager: submitPlan(farewellTicket(), []m{englishTicket()}),
 		worker: replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
 			"t1-01": saysGoodbye(),
-			"t1-02": writeFilesAndFinish("Greet in English", "english.sh", "echo hello\n", "checks/english.sh", "sh english.sh\n"),
+			"t1-02": writeFilesAndFinish("Greet in English", "english.sh", "echo hello\n", "checks/english.sh",
+				"sh english.sh\n"),
 		}),
 		stops: []*stop{hold},
 	})

@@ -21,7 +21,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/demo"
 	"company/test/demo/director"
 	"company/test/safebuffer"
@@ -39,14 +39,17 @@ type picture struct{ name, path, id, shows string }
 
 // picturesAtWork are taken while the demo's workers are held, and two other tasks ask.
 var picturesAtWork = []picture{
-	{"overview", "", "page-overview", "t1-02"}, {"inbox", "inbox", "page-inbox", "a2"}, {"submit", "submit", "page-submit", "What shall be done"},
-	{"task", "t/t1?s=t1-02", "page-task", "t1-04"}, {"run", "r/t1-02.1", "entry-tool", ""}, {"review", "review/t1-02", "finding", "is dropped"},
+	{"overview", "", "page-overview", "t1-02"}, {"inbox", "inbox", "page-inbox", "a2"},
+	{"submit", "submit", "page-submit", "What shall be done"},
+	{"task", "t/t1?s=t1-02", "page-task", "t1-04"}, {"run", "r/t1-02.1", "entry-tool", ""},
+	{"review", "review/t1-02", "finding", "is dropped"},
 	{"doctor", "doctor", "page-doctor", "docker"}, {"settings", "settings", "page-settings", "serve.listen"},
 }
 
 // picturesAfterwards are taken when the demo is done.
 var picturesAfterwards = []picture{
-	{"pulls", "prs", "page-prs", "#1"}, {"pull", "prs?pr=t1", "pr-text", "Instruction"}, {"costs", "costs", "page-costs", "tokens"}, {"timeline", "t/t1?tab=time", "page-task", "t1-04.1"},
+	{"pulls", "prs", "page-prs", "#1"}, {"pull", "prs?pr=t1", "pr-text", "Instruction"},
+	{"costs", "costs", "page-costs", "tokens"}, {"timeline", "t/t1?tab=time", "page-task", "t1-04.1"},
 }
 
 // TestScreenshots: every page of the office that make demo WATCH=1 serves is drawn, wide and
@@ -101,7 +104,8 @@ func TestScreenshots(t *testing.T) {
 			t.Fatalf("%s: %v\n%s", s.run, err, told.String())
 		}
 	}
-	p.b.submitTask(`{instruction: "List what is below its reorder level on the command line", approve: ["plan"], priority: "high"}`)
+	p.b.submitTask(
+		`{instruction: "List what is below its reorder level on the command line", approve: ["plan"], priority: "high"}`)
 	p.b.submitTask(`{instruction: "Round every price to five cents", tags: ["prices"]}`)
 	p.b.see("needs-count", "2")
 	for _, x := range picturesAtWork {
@@ -141,7 +145,8 @@ func (p poser) Reply(x scripted.Exchange) scripted.Reply {
 	case x.Header.Task == "t1":
 		return director.Brain.Reply(x)
 	case x.Header.Role == company.Worker:
-		return call("escalate", m{"reason": "Prices in pricing_test.go end in odd cents. Shall the rounded price be shown alone, or booked as well?"})
+		return call("escalate", m{"reason": "Prices in pricing_test.go end in odd cents. Shall the rounded price be shown " +
+			"alone, or booked as well?"})
 	case x.Header.Task == "t2":
 		return submitPlan([]m{
 			ticket("The list of what is low", "internal/app/low.go lists items below their ReorderAt.", "internal/app/low.go"),
@@ -175,7 +180,8 @@ func (p *photographer) take(x picture) {
 		}
 		height := min(max(evaluate[int64](p.b, "document.documentElement.scrollHeight"), size.least), size.most)
 		p.b.do("set the height", chromedp.EmulateViewport(size.width, height))
-		evaluate[bool](p.b, "document.querySelector('[data-testid=show-finding]')?.click(), true") // the review's finding is far below
+		// the review's finding is far below
+		evaluate[bool](p.b, "document.querySelector('[data-testid=show-finding]')?.click(), true")
 		for _, theme := range []string{"light", "dark"} {
 			p.b.do("choose the theme", emulateTheme(theme))
 			evaluate[bool](p.b, "new Promise(f => requestAnimationFrame(() => requestAnimationFrame(() => f(true))))")
@@ -187,9 +193,10 @@ func (p *photographer) take(x picture) {
 // emulateTheme sets light or dark as the system's, and has nothing move.
 func emulateTheme(theme string) chromedp.Action[chromedp.Void] {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
-		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
-			{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"},
-		}})
+		_, err := cdp.Call(ctx, t, emulation.SetEmulatedMedia,
+			emulation.SetEmulatedMediaParams{Features: []*emulation.MediaFeature{
+				{Name: "prefers-color-scheme", Value: theme}, {Name: "prefers-reduced-motion", Value: "reduce"},
+			}})
 		return err
 	})
 }

@@ -12,8 +12,8 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/feed"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
+	"company/internal/present/feed"
 	"company/test/testenv"
 )
 
@@ -58,7 +58,8 @@ func TestServe(t *testing.T) {
 		{"prs/2/close", `{"why":"squashed"}`, `"kind":"pr.settled","data":{"state":"closed","why":"squashed"}`},
 		{"prs/sync", `{}`, `{"pull_requests":[{"number":1,`},
 	} {
-		if status, text := callAddress(t, "POST", at+"/api/v1/"+c[0], token, c[1]); status != 200 || !strings.Contains(text, c[2]) {
+		if status, text := callAddress(t, "POST", at+"/api/v1/"+c[0], token, c[1]); status != 200 ||
+			!strings.Contains(text, c[2]) {
 			t.Errorf("%s %s: %d %s", c[0], c[1], status, text)
 		}
 	}
@@ -69,7 +70,8 @@ func TestServe(t *testing.T) {
 		Office string
 		Open   int `json:"open_tasks"`
 	}
-	if err := json.Unmarshal([]byte(p.Wait(patience).Stdout), &out); err != nil || out.Open != 0 || out.Office != h.OfficeID() {
+	if err := json.Unmarshal([]byte(p.Wait(patience).Stdout), &out); err != nil || out.Open != 0 ||
+		out.Office != h.OfficeID() {
 		t.Errorf("%v: %s", err, p.Wait(patience).Stdout)
 	}
 	runAndExpect(t, h, []string{"nobody works here now"}, "agents")
@@ -126,7 +128,8 @@ func TestInterruptLeavesServe(t *testing.T) {
 	follower := h.Start("submit", "say goodbye")
 	held.wait(t, follower)
 	follower.Signal(syscall.SIGINT)
-	if r := follower.Wait(patience); r.Code != 130 || !strings.Contains(follower.Tell(), "no longer followed; the company that is open goes on: company feed --follow t1") {
+	if r := follower.Wait(patience); r.Code != 130 ||
+		!strings.Contains(follower.Tell(), "no longer followed; the company that is open goes on: company feed --follow t1") {
 		t.Fatalf("exit %d\n%s", r.Code, follower.Tell())
 	}
 	held.release()
@@ -190,6 +193,7 @@ func TestPauseOne(t *testing.T) {
 // container goes, and the other is merged meanwhile; a company that takes over after a
 // kill leaves it alone; when its pause is lifted it goes on where it was.
 func TestPauseOneWorker(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	one, two := stopAt("t1-01.1", 1), stopAt("t1-02.1", 1)
 	h := openTinyProject(t, &staff{
@@ -210,14 +214,16 @@ func TestPauseOneWorker(t *testing.T) {
 	one.release() // a pause lets the turn end
 	waitFor(t, func() bool { return len(h.Containers()) == 1 }, func() string { return "the paused run is not put away" })
 	two.release()
-	p.Until(patience, "the merge of t1-02", func(it feed.Item) bool { return it.Kind == "merge.done" && it.Subtask == "t1-02" })
+	p.Until(patience, "the merge of t1-02",
+		func(it feed.Item) bool { return it.Kind == "merge.done" && it.Subtask == "t1-02" })
 	runAndExpect(t, h, []string{"NEEDS YOU\n  ~ t1-01 is paused: company resume t1-01\n"}, "status")
 	runRefused(t, h, 1, "E_CONFLICT", "pause", "t1-02")
 	runRefused(t, h, 1, "E_NOT_FOUND", "pause", "t1-09")
 	p.Signal(syscall.SIGKILL)
 	p.Wait(patience)
 	p = startServing(t, h)
-	if sum := waitForSummary(t, h.Start("wait", "t1"), 2); sum.Why != "t1-01 is paused, 1 of 2 subtasks merged" || sum.Next != "company resume t1-01" {
+	if sum := waitForSummary(t, h.Start("wait", "t1"), 2); sum.Why != "t1-01 is paused, 1 of 2 subtasks merged" ||
+		sum.Next != "company resume t1-01" {
 		t.Errorf("summary: %+v", sum)
 	}
 	if up := h.Containers(); len(up) > 0 {
@@ -238,6 +244,7 @@ func TestPauseOneWorker(t *testing.T) {
 // go by number ends the run in hand. All of it is in the ledger, and outlives
 // the company (SUB-15).
 func TestHireAndFire(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	var plan []m
 	work := map[string]func(scripted.Exchange) scripted.Reply{}
@@ -337,7 +344,8 @@ func TestAgents(t *testing.T) {
 		t.Errorf("%+v", v)
 	}
 	w := v.Agents[0]
-	if w.Agent != "w1" || w.Role != "worker" || w.ReportsTo != "manager" || w.Model != "default" || w.Run != "t1-01.1" || w.Turn != 3 || w.Title != "Add a farewell" ||
+	if w.Agent != "w1" || w.Role != "worker" || w.ReportsTo != "manager" || w.Model != "default" || w.Run != "t1-01.1" ||
+		w.Turn != 3 || w.Title != "Add a farewell" ||
 		w.Doing != "thinks" || w.DurationMS <= 0 || w.ReservedTokens <= 0 {
 		t.Errorf("%+v", w)
 	}
@@ -356,7 +364,8 @@ func makeOtherRepo(t testing.TB, h *testenv.House) (repo, origin string) {
 	h.Git("", "init", "-q", "--bare", "-b", "main", origin)
 	h.Git("", "init", "-q", "-b", "main", repo)
 	for name, text := range map[string]string{
-		"index.html": "<p>hello</p>\n", "judge.sh": "test ! -e bad.html\n", "company.yaml": "gates: {test: \"sh ./judge.sh\"}\nworkers: {max: 1}\n",
+		"index.html": "<p>hello</p>\n", "judge.sh": "test ! -e bad.html\n",
+		"company.yaml": "gates: {test: \"sh ./judge.sh\"}\nworkers: {max: 1}\n",
 	} {
 		if err := os.WriteFile(filepath.Join(repo, name), []byte(text), 0o644); err != nil {
 			t.Fatal(err)
@@ -374,6 +383,7 @@ func makeOtherRepo(t testing.TB, h *testenv.House) (repo, origin string) {
 // tickets of one do not keep the other waiting; one is cancelled and the other
 // does not notice (SUB-4).
 func TestTwoProjects(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	var plan []m
 	work := map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
@@ -428,7 +438,8 @@ func TestTwoProjects(t *testing.T) {
 	page.release()
 	done := func(id company.TaskID) {
 		t.Helper()
-		p.Until(patience, "the end of "+string(id), func(it feed.Item) bool { return it.Kind == "task.completed" && it.Task == id })
+		p.Until(patience, "the end of "+string(id),
+			func(it feed.Item) bool { return it.Kind == "task.completed" && it.Task == id })
 	}
 	done("t2")
 	done("t1")
@@ -467,7 +478,8 @@ func TestTwoProjects(t *testing.T) {
 		Projects []company.ProjectRecord
 	}
 	h.JSON(&list, "project", "list")
-	if len(list.Projects) != 2 || list.Projects[0].Name != "web" || list.Projects[0].Tasks != 2 || list.Projects[1].WorkDir != h.Repo {
+	if len(list.Projects) != 2 || list.Projects[0].Name != "web" || list.Projects[0].Tasks != 2 ||
+		list.Projects[1].WorkDir != h.Repo {
 		t.Errorf("%+v", list.Projects)
 	}
 	runAndExpect(t, h, []string{"#1", "#2"}, "pr", "list")
@@ -537,6 +549,7 @@ func TestServeTwice(t *testing.T) {
 // With recovery: ask, a company that is killed and opened again does not go on
 // by itself; with resume it does, from where it was.
 func TestRecoveryAsks(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	hold := stopAt("t1-01.1", 1)
 	h := openFarewells(t, hold)

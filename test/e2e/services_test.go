@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -23,7 +23,8 @@ done
 `,
 		"schema.sql":        "create table books (id int primary key, title text not null);\n",
 		"checks/insert.sql": "insert into books values (1, 'Emma');\nselect count(*) = 1 from books where title = 'Emma';\n",
-		"checks/key.sql":    "insert into books values (2, 'Persuasion') on conflict do nothing;\ninsert into books values (2, 'again') on conflict do nothing;\nselect title = 'Persuasion' from books where id = 2;\n",
+		"checks/key.sql": "insert into books values (2, 'Persuasion') on conflict do nothing;\ninsert into books values " +
+			"(2, 'again') on conflict do nothing;\nselect title = 'Persuasion' from books where id = 2;\n",
 	}
 }
 
@@ -31,16 +32,23 @@ done
 // has a server of its own: the worker asks it, and what the worker leaves there is in no
 // check's. Without the server the suite is red.
 func TestServicesBesideATask(t *testing.T) {
+	hosttest.Sampled(t)
 	hosttest.Long(t, "installs Postgres of Debian, where no earlier test has")
 	t.Parallel()
 	h := testenv.New(t, &staff{
-		manager: submitPlan([]m{ticket("Find the newest book", "Add newest.sql, a view of the book with the highest id, with a check in checks/newest.sql.", "newest.sql", "checks/newest.sql")}),
+		manager: submitPlan([]m{ticket("Find the newest book", "Add newest.sql, a view of the book with the highest id, "+
+			"with a check in checks/newest.sql.", "newest.sql", "checks/newest.sql")}),
 		worker: replyInSteps(
-			call("run_command", m{"command": "psql -tAc 'show server_version' && echo at $DATABASE_URL && psql -c 'create table drafts (x int)' && psql -qf schema.sql -c \"insert into books values (7, 'Sanditon')\" && psql -tAc 'select title from books'"}),
+			call("run_command", m{"command": "psql -tAc 'show server_version' && echo at $DATABASE_URL && psql -c 'create " +
+				"table drafts (x int)' && psql -qf schema.sql -c \"insert into books values (7, 'Sanditon')\" && psql -tAc " +
+				"'select title from books'"}),
 			call("run_command", m{"command": "psql -c 'drop table books' && ! sh test.sh"}),
-			call("write_file", m{"path": "newest.sql", "content": "create view newest as select * from books order by id desc limit 1;\n"}),
-			call("write_file", m{"path": "checks/newest.sql", "content": "\\i newest.sql\ninsert into books values (9, 'Sanditon');\nselect title = 'Sanditon' from newest;\n"}),
-			call("run_command", m{"command": "psql -c 'drop table drafts' -c 'drop table books' && sh test.sh && psql -c 'create table drafts (x int)'"}),
+			call("write_file", m{"path": "newest.sql", "content": "create view newest as select * from books order by id desc " +
+				"limit 1;\n"}),
+			call("write_file", m{"path": "checks/newest.sql", "content": "\\i newest.sql\ninsert into books values (9, " +
+				"'Sanditon');\nselect title = 'Sanditon' from newest;\n"}),
+			call("run_command", m{"command": "psql -c 'drop table drafts' -c 'drop table books' && sh test.sh && psql -c " +
+				"'create table drafts (x int)'"}),
 			call("git_commit", m{"message": "Find the newest book"}),
 			call("finish", m{"summary": "the newest book is found"}),
 		),

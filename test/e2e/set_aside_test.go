@@ -14,7 +14,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -77,10 +77,11 @@ func waitStopped(t *testing.T, pid int) {
 	}
 }
 
-// TestRecordThatKills has a company die twice while it makes one and the same call of a worker, by kill -9 in that moment.
-// The next start sets the run aside, works on the other ticket, and asks; so do status and doctor. Once more after the
-// president's yes it dies there again, which sets the run aside at once; the yes after that leads to the end.
+// TestRecordThatKills has a company die twice while it makes one and the same call of a worker, by kill -9 in that
+// moment. The next start sets the run aside, works on the other ticket, and asks; so do status and doctor. Once more
+// after the president's yes it dies there again, which sets the run aside at once; the yes after that leads to the end.
 func TestRecordThatKills(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	long := strings.Repeat(":;", 60_000) // takes the company 50 ms to parse, twice
 	hold := stopAt("t1-01.1", 0)
@@ -99,7 +100,9 @@ func TestRecordThatKills(t *testing.T) {
 			"t1-02": writeFilesAndFinish("Tell of it", "README.md", "# Greetings\n\nScripts that greet and say goodbye.\n"),
 		}),
 	})
-	h.Profile = fmt.Sprintf("{adapter: openai, model: scripted, base_url: %q, api_key_env: TEST_MODEL_KEY, context_tokens: 1000000, max_output: 200000}", h.Model.URL())
+	h.Profile = fmt.Sprintf(
+		"{adapter: openai, model: scripted, base_url: %q, api_key_env: TEST_MODEL_KEY, context_tokens: 1000000, "+
+			"max_output: 200000}", h.Model.URL())
 	h.Config(tinyGates)
 	const calling = `"owner":"t1-01.1","doing":"making call","n":1,"part":1}`
 	p := h.Start("submit", "say goodbye")
@@ -111,11 +114,14 @@ func TestRecordThatKills(t *testing.T) {
 	asks := func(question string) {
 		t.Helper()
 		sum := waitForSummary(t, h.Start("resume"), 2)
-		if sum.Status != "awaiting_input" || !strings.Contains(sum.Why, "the run t1-01.1 is set aside: company died 2 times in a row while making call 1 of reply 1") ||
+		if sum.Status != "awaiting_input" ||
+			!strings.Contains(sum.Why, "the run t1-01.1 is set aside: company died 2 times in a row while making call 1 of "+
+				"reply 1") ||
 			!strings.Contains(sum.Next, "company approve "+question) {
 			t.Errorf("summary: %+v", sum)
 		}
-		if said := h.MustRun(patience, "status").Stdout; !strings.Contains(said, "set aside") || !strings.Contains(said, question) {
+		if said := h.MustRun(patience, "status").Stdout; !strings.Contains(said, "set aside") ||
+			!strings.Contains(said, question) {
 			t.Errorf("status: %s", said)
 		}
 		if said := h.Run(patience, "doctor").Stdout; !strings.Contains(said, "t1-01.1: company died 2 times") {
@@ -132,7 +138,8 @@ func TestRecordThatKills(t *testing.T) {
 	if calls := outcomeOf(h).calls; calls["t1-01.2"] > 0 {
 		t.Errorf("the run did not go on: %v", calls)
 	}
-	if text, err := os.ReadFile(filepath.Join(h.Repo, ".company/state/deaths.json")); err != nil || strings.TrimSpace(string(text)) != "[]" {
+	if text, err := os.ReadFile(filepath.Join(h.Repo, ".company/state/deaths.json")); err != nil ||
+		strings.TrimSpace(string(text)) != "[]" {
 		t.Errorf("deaths at the end: %s, %v", text, err)
 	}
 }
@@ -142,7 +149,8 @@ func waitForMark(t *testing.T, h *testenv.House, p *testenv.Process, doing strin
 	t.Helper()
 	p.Event(patience, "office.started", "") // before, the file is of the last process
 	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(time.Millisecond) {
-		if text, err := os.ReadFile(filepath.Join(h.Repo, ".company/state/marks")); err == nil && bytes.Contains(text, []byte(doing)) {
+		if text, err := os.ReadFile(filepath.Join(h.Repo, ".company/state/marks")); err == nil &&
+			bytes.Contains(text, []byte(doing)) {
 			return
 		}
 	}
@@ -163,6 +171,7 @@ func crashAt(t *testing.T, h *testenv.House, p *testenv.Process, doing string) {
 // TestEffectThatCrashes has a company crash twice outside of any run, in the gates of a ticket. The next start sets
 // that aside and asks; kills by hand count for nothing. After the yes the task goes on to its end.
 func TestEffectThatCrashes(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
 	const checking = `"owner":"gate t1-01 `
@@ -175,26 +184,32 @@ func TestEffectThatCrashes(t *testing.T) {
 	crashAt(t, h, h.Start("resume"), checking)
 
 	sum := waitForSummary(t, h.Start("resume"), 2)
-	if !strings.Contains(sum.Why, " is set aside: company died 2 times in a row while carrying it out") || !strings.Contains(sum.Next, "company approve a1") {
+	if !strings.Contains(sum.Why, " is set aside: company died 2 times in a row while carrying it out") ||
+		!strings.Contains(sum.Next, "company approve a1") {
 		t.Errorf("summary: %+v", sum)
 	}
-	if said := h.Run(patience, "doctor").Stdout; !strings.Contains(said, "gate t1-01 ") || !strings.Contains(said, ": company died 2 times") {
+	if said := h.Run(patience, "doctor").Stdout; !strings.Contains(said, "gate t1-01 ") ||
+		!strings.Contains(said, ": company died 2 times") {
 		t.Errorf("doctor: %s", said)
 	}
-	if text, err := os.ReadFile(filepath.Join(h.Repo, ".company/logs/company.log")); err != nil || !strings.Contains(string(text), "the last process ended by a fatal error") || !strings.Contains(string(text), "goroutine ") {
+	if text, err := os.ReadFile(filepath.Join(h.Repo, ".company/logs/company.log")); err != nil ||
+		!strings.Contains(string(text), "the last process ended by a fatal error") ||
+		!strings.Contains(string(text), "goroutine ") {
 		t.Errorf("the log has no stack: %v", err)
 	}
 	h.MustRun(patience, "approve", "a1")
 	waitForSummary(t, h.Start("resume"), 0)
 	checkDelivered(t, h, 1, 1, 1)
-	if text, err := os.ReadFile(filepath.Join(h.Repo, ".company/state/deaths.json")); err != nil || strings.TrimSpace(string(text)) != "[]" {
+	if text, err := os.ReadFile(filepath.Join(h.Repo, ".company/state/deaths.json")); err != nil ||
+		strings.TrimSpace(string(text)) != "[]" {
 		t.Errorf("deaths at the end: %s, %v", text, err)
 	}
 }
 
-// TestEffectKilledForMemory has the kernel kill a company twice for want of memory, outside of any run, in the gates of a
-// ticket. The next start sets that aside and asks. A kill -9 between them, which looks the same, counts for nothing.
+// TestEffectKilledForMemory has the kernel kill a company twice for want of memory, outside of any run, in the gates of
+// a ticket. The next start sets that aside and asks. A kill -9 between them, which looks the same, counts for nothing.
 func TestEffectKilledForMemory(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	group := hosttest.MemoryCgroup(t, 512<<20)
 	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
@@ -220,10 +235,12 @@ func TestEffectKilledForMemory(t *testing.T) {
 	starve("resume")
 
 	sum := waitForSummary(t, h.Start("resume"), 2)
-	if !strings.Contains(sum.Why, " is set aside: company died 2 times in a row while carrying it out") || !strings.Contains(sum.Next, "company approve a1") {
+	if !strings.Contains(sum.Why, " is set aside: company died 2 times in a row while carrying it out") ||
+		!strings.Contains(sum.Next, "company approve a1") {
 		t.Errorf("summary: %+v", sum)
 	}
-	if text, err := os.ReadFile(filepath.Join(h.Repo, ".company/logs/company.log")); err != nil || strings.Count(string(text), "the kernel killed the last process for want of memory") != 2 {
+	if text, err := os.ReadFile(filepath.Join(h.Repo, ".company/logs/company.log")); err != nil ||
+		strings.Count(string(text), "the kernel killed the last process for want of memory") != 2 {
 		t.Errorf("the log does not tell the kills: %v", err)
 	}
 	h.MustRun(patience, "approve", "a1")

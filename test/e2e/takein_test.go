@@ -8,6 +8,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -40,6 +41,7 @@ func (c *colleague) push(t *testing.T, name, text string) string {
 // follow-up takes the commit in before its push: as a ticket without a worker, through the gates
 // and the reviewer. The company is killed in the middle of that.
 func TestPushOfAPersonIsTakenIn(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	ready, review := stopAt("t2-01-review.1", 0), stopAt("t2-02-review.1", 0)
 	h := openTinyProject(t, addsTwo(ready, review))
@@ -65,7 +67,8 @@ func TestPushOfAPersonIsTakenIn(t *testing.T) {
 	p = h.Start("resume")
 	waitForSummary(t, p, 0)
 	checkTakenIn(t, h, branch, theirs)
-	for name, want := range map[string]string{"one.sh": "echo one", "two.sh": "echo two", "NOTE.md": "reviewed by a person"} {
+	for name, want := range map[string]string{"one.sh": "echo one", "two.sh": "echo two",
+		"NOTE.md": "reviewed by a person"} {
 		if got := h.Git(h.Origin, "show", branch+":"+name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
@@ -98,6 +101,7 @@ func checkTakenIn(t *testing.T, h *testenv.House, branch, commit string) {
 // A person's commit that conflicts with the work goes to the merger, as that of any ticket does.
 // Who pushes again after that is a question; approve takes that in, too.
 func TestConflictWithThePushOfAPerson(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	ready, whole := stopAt("t2-01-review.1", 0), stopAt("t2-review.1", 0)
 	brain := addsTwo(ready, whole)
@@ -123,7 +127,8 @@ func TestConflictWithThePushOfAPerson(t *testing.T) {
 	second := person.push(t, "NOTE.md", "once more\n")
 	whole.release()
 	sum := waitForSummary(t, p, 2)
-	if sum.Status != string(company.StatusAwaitingInput) || !strings.Contains(sum.Why, "others pushed to "+branch+" again") || !strings.Contains(sum.Next, "company approve") {
+	if sum.Status != string(company.StatusAwaitingInput) ||
+		!strings.Contains(sum.Why, "others pushed to "+branch+" again") || !strings.Contains(sum.Next, "company approve") {
 		t.Fatalf("summary: %+v", sum)
 	}
 	if at := h.Git(h.Origin, "rev-parse", branch); at != second {

@@ -45,7 +45,8 @@ func (s *toldStaff) Reply(x scripted.Exchange) scripted.Reply {
 func TestToldWordSurvivesKill(t *testing.T) {
 	t.Parallel()
 	const word = "say it in lower case, please"
-	staff := &toldStaff{staff: farewells(), word: word, stops: map[int]*stop{1: stopAt("t1-01.1", 1), 2: stopAt("t1-01.1", 1), 4: stopAt("t1-01.1", 2)}}
+	staff := &toldStaff{staff: farewells(), word: word,
+		stops: map[int]*stop{1: stopAt("t1-01.1", 1), 2: stopAt("t1-01.1", 1), 4: stopAt("t1-01.1", 2)}}
 	h := openTinyProject(t, staff)
 	p := h.Start("submit", "say goodbye")
 	for _, n := range []int{1, 2, 4} {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -25,17 +25,21 @@ func TestQuestionAtTheTerminal(t *testing.T) {
 	h := askedForHelp(t)
 	p := h.AtTerminal("submit", "say goodbye")
 	asked := p.See(patience, "a1> ")
-	for _, words := range []string{" t1-01 is blocked: ", "upper or lower case?", "  y [words]   try again, with your words\n", "  n           give the task up\n", "  s  show    d  diff    l  later\n"} {
+	for _, words := range []string{" t1-01 is blocked: ", "upper or lower case?",
+		"  y [words]   try again, with your words\n", "  n           give the task up\n",
+		"  s  show    d  diff    l  later\n"} {
 		if !strings.Contains(asked, words) {
 			t.Errorf("the question does not say %q:\n%s", words, asked)
 		}
 	}
 	p.Type("perhaps\n")
-	if again := p.See(patience, "a1> "); !strings.Contains(again, `"perhaps" says neither y nor n`) || !strings.Contains(again, " t1-01 is blocked") {
+	if again := p.See(patience, "a1> "); !strings.Contains(again, `"perhaps" says neither y nor n`) ||
+		!strings.Contains(again, " t1-01 is blocked") {
 		t.Errorf("what is no answer:\n%s", again)
 	}
 	p.Type("s\n")
-	if shown := p.See(patience, "a1> "); !strings.Contains(shown, ", wave 1  Add a farewell") || !strings.Contains(shown, "must:   the checks pass") || !strings.Contains(shown, " t1-01 is blocked") {
+	if shown := p.See(patience, "a1> "); !strings.Contains(shown, ", wave 1  Add a farewell") ||
+		!strings.Contains(shown, "must:   the checks pass") || !strings.Contains(shown, " t1-01 is blocked") {
 		t.Errorf("show:\n%s", shown)
 	}
 	p.Type("n\n")
@@ -99,6 +103,7 @@ func TestQuestionBehindAPipe(t *testing.T) {
 // background asks nothing, since to read the terminal would stop it with the
 // office in its hands.
 func TestQuestionInTheBackground(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	h := askedForHelp(t)
 	h.Under = []string{"bash", "-c", `set -m; "$@" & wait $!`, "bash"}

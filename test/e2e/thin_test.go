@@ -16,8 +16,8 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"company/internal/adapters/scripted"
-	"company/internal/feed"
 	"company/internal/gitops"
+	"company/internal/present/feed"
 	"company/test/testenv"
 )
 
@@ -26,21 +26,26 @@ const canary = "canary-key-not-for-containers"
 // calculator is a small Go project.
 func calculator() map[string]string {
 	return map[string]string{
-		"go.mod":       "module example.com/calc\n\ngo 1.24\n",
-		"calc.go":      "// Package calc calculates.\npackage calc\n\n// Double is twice n.\nfunc Double(n int) int { return 2 * n }\n",
-		"calc_test.go": "package calc\n\nimport \"testing\"\n\nfunc TestDouble(t *testing.T) {\n\tif Double(2) != 4 {\n\t\tt.Error(Double(2))\n\t}\n}\n",
+		"go.mod": "module example.com/calc\n\ngo 1.24\n",
+		"calc.go": "// Package calc calculates.\npackage calc\n\n// Double is twice n.\nfunc Double(n int) int { " +
+			"return 2 * n }\n",
+		"calc_test.go": "package calc\n\nimport \"testing\"\n\nfunc TestDouble(t *testing.T) {\n\tif Double(2) != 4 " +
+			"{\n\t\tt.Error(Double(2))\n\t}\n}\n",
 	}
 }
 
-const tripleDescription = "Add Triple to package calc, in triple.go, with a test in triple_test.go. It is three times n."
+const tripleDescription = "Add Triple to package calc, in triple.go, with a test in triple_test.go. It is three " +
+	"times n."
 
 func tripleStaff() *staff {
 	return &staff{
 		manager: submitPlan([]m{ticket("Add Triple", tripleDescription, "triple.go", "triple_test.go")}),
 		worker: replyInSteps(
 			call("read_file", m{"path": "calc.go"}),
-			call("write_file", m{"path": "triple.go", "content": "package calc\n\n// Triple is three times n.\nfunc Triple(n int) int { return 3 * n }\n"}),
-			call("write_file", m{"path": "triple_test.go", "content": "package calc\n\nimport \"testing\"\n\nfunc TestTriple(t *testing.T) {\n\tif Triple(2) != 6 {\n\t\tt.Error(Triple(2))\n\t}\n}\n"}),
+			call("write_file", m{"path": "triple.go", "content": "package calc\n\n// Triple is three times n.\nfunc Triple(n " +
+				"int) int { return 3 * n }\n"}),
+			call("write_file", m{"path": "triple_test.go", "content": "package calc\n\nimport \"testing\"\n\nfunc " +
+				"TestTriple(t *testing.T) {\n\tif Triple(2) != 6 {\n\t\tt.Error(Triple(2))\n\t}\n}\n"}),
 			call("run_command", m{"command": "go test ./..."}),
 			call("git_commit", m{"message": "Add Triple"}),
 			call("finish", m{"summary": "Triple is there and tested"}),
@@ -63,7 +68,8 @@ func TestThinThread(t *testing.T) {
 	lookInside(t, h)
 	working.release()
 	sum := waitForSummary(t, p, 0)
-	if sum.Result != "COMPLETE" || sum.Task != "t1" || sum.PR == nil || *sum.PR != 1 || sum.Next != "review the pull request: company pr show 1" {
+	if sum.Result != "COMPLETE" || sum.Task != "t1" || sum.PR == nil || *sum.PR != 1 ||
+		sum.Next != "review the pull request: company pr show 1" {
 		t.Errorf("summary: %+v", sum) // CLI-7
 	}
 	checkDelivered(t, h, 1, 1, 1) // FRG-1, REV-1, CTR-5
@@ -120,10 +126,12 @@ func lookInside(t *testing.T, h *testenv.House) {
 	if len(c.Mounts) > 0 || len(c.HostConfig.Binds) > 0 || len(c.HostConfig.VolumesFrom) > 0 {
 		t.Errorf("mounts: %v %v", c.Mounts, c.HostConfig.Binds) // CTR-3, CTR-8
 	}
-	if c.HostConfig.NetworkMode != "none" || c.HostConfig.Privileged || len(c.HostConfig.CapAdd) > 0 || !slices.Equal(c.HostConfig.CapDrop, []string{"ALL"}) {
+	if c.HostConfig.NetworkMode != "none" || c.HostConfig.Privileged || len(c.HostConfig.CapAdd) > 0 ||
+		!slices.Equal(c.HostConfig.CapDrop, []string{"ALL"}) {
 		t.Errorf("host config: %+v", c.HostConfig)
 	}
-	if c.HostConfig.Memory != 4<<30 || c.HostConfig.NanoCpus > 2e9 || c.HostConfig.NanoCpus == 0 || c.HostConfig.PidsLimit != 512 {
+	if c.HostConfig.Memory != 4<<30 || c.HostConfig.NanoCpus > 2e9 || c.HostConfig.NanoCpus == 0 ||
+		c.HostConfig.PidsLimit != 512 {
 		t.Errorf("limits: %+v", c.HostConfig) // CTR-7
 	}
 	if c.Config.User == "" || strings.HasPrefix(c.Config.User, "0") || c.Config.User == "root" {
@@ -156,7 +164,8 @@ func checkPage(t *testing.T, h *testenv.House) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"add a function that triples", "t1-01", "Add Triple", "go test", integrationBranch(h, 1), h.Git(h.Origin, "rev-parse", integrationBranch(h, 1)), "git fetch origin"} {
+	for _, want := range []string{"add a function that triples", "t1-01", "Add Triple", "go test", integrationBranch(h, 1),
+		h.Git(h.Origin, "rev-parse", integrationBranch(h, 1)), "git fetch origin"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}
@@ -212,7 +221,9 @@ func listEvents(t *testing.T, p *testenv.Process) (all []feed.Item) {
 // numbers that have no gap (STA-6).
 func checkFeed(t *testing.T, p *testenv.Process) {
 	t.Helper()
-	want := []string{"task.submitted", "task.based", "plan.accepted", "run.offered", "run.claimed", "run.ended", "gate.finished", "review.finished", "merge.gated", "merge.intended", "merge.done", "review.carried", "gate.finished", "pr.intended", "pr.opened", "task.completed"}
+	want := []string{"task.submitted", "task.based", "plan.accepted", "run.offered", "run.claimed", "run.ended",
+		"gate.finished", "review.finished", "merge.gated", "merge.intended", "merge.done", "review.carried", "gate.finished",
+		"pr.intended", "pr.opened", "task.completed"}
 	for _, it := range listEvents(t, p) {
 		if len(want) > 0 && it.Kind == want[0] {
 			want = want[1:]
@@ -232,12 +243,14 @@ func checkRecords(t *testing.T, h *testenv.House, sum summary) {
 	// says (ART-2).
 	var res map[string]any
 	readJSON(t, filepath.Join(office, "runtime/runs/t1-01.1/result.json"), &res)
-	for _, field := range []string{"run_id", "ticket_id", "agent_id", "status", "start_time", "end_time", "artifacts", "git_branch", "commits", "quality_gates", "errors", "conversation_turns", "tokens_used"} {
+	for _, field := range []string{"run_id", "ticket_id", "agent_id", "status", "start_time", "end_time", "artifacts",
+		"git_branch", "commits", "quality_gates", "errors", "conversation_turns", "tokens_used"} {
 		if v, ok := res[field]; !ok || v == nil {
 			t.Errorf("result.json lacks %s", field)
 		}
 	}
-	if res["run_id"] != "t1-01.1" || res["ticket_id"] != "t1-01" || res["agent_id"] != "w1" || res["status"] != "success" || res["git_branch"] != "agent/t1-01-add-triple" {
+	if res["run_id"] != "t1-01.1" || res["ticket_id"] != "t1-01" || res["agent_id"] != "w1" ||
+		res["status"] != "success" || res["git_branch"] != "agent/t1-01-add-triple" {
 		t.Errorf("result.json: %v", res) // GIT-2
 	}
 	if n, _ := res["tokens_used"].(float64); n <= 0 {
@@ -253,7 +266,8 @@ func checkRecords(t *testing.T, h *testenv.House, sum summary) {
 	if !slices.Equal(paths, []string{"created triple.go", "created triple_test.go"}) {
 		t.Errorf("artifacts: %v", paths)
 	}
-	if commits := res["commits"].([]any); len(commits) != 1 || commits[0] != h.Git(mirror(t, h), "rev-parse", "refs/company/tickets/t1-01") {
+	if commits := res["commits"].([]any); len(commits) != 1 ||
+		commits[0] != h.Git(mirror(t, h), "rev-parse", "refs/company/tickets/t1-01") {
 		t.Errorf("commits: %v", commits)
 	}
 	gates := res["quality_gates"].(map[string]any)
@@ -274,7 +288,8 @@ func checkRecords(t *testing.T, h *testenv.House, sum summary) {
 	if err := yaml.Unmarshal([]byte(parts[1]), &front); err != nil {
 		t.Fatal(err)
 	}
-	if front["id"] != "t1-01" || front["parent_id"] != "t1" || front["status"] != "completed" || front["branch"] != "agent/t1-01-add-triple" {
+	if front["id"] != "t1-01" || front["parent_id"] != "t1" || front["status"] != "completed" ||
+		front["branch"] != "agent/t1-01-add-triple" {
 		t.Errorf("front matter: %v", front)
 	}
 	for _, want := range []string{tripleDescription, "## Acceptance criteria", "the checks pass"} {
@@ -306,7 +321,8 @@ func checkRecords(t *testing.T, h *testenv.House, sum summary) {
 	if st["task_id"] != "t1" || st["status"] != "completed" || st["phase"] != "deliver" {
 		t.Errorf("runtime/state: %v", st)
 	}
-	if b := st["git_branches"].(map[string]any); b[integrationBranch(h, 1)] != sum.Head || b["agent/t1-01-add-triple"] == nil {
+	if b := st["git_branches"].(map[string]any); b[integrationBranch(h, 1)] != sum.Head ||
+		b["agent/t1-01-add-triple"] == nil {
 		t.Errorf("git_branches: %v", b)
 	}
 
@@ -324,14 +340,16 @@ func checkRecords(t *testing.T, h *testenv.House, sum summary) {
 		if err := json.Unmarshal([]byte(l), &entry); err != nil {
 			t.Fatalf("transcript: %v: %s", err, l)
 		}
-		if entry.Message != nil && entry.Message.Role == "user" && strings.Contains(entry.Message.Content, tripleDescription) {
+		if entry.Message != nil && entry.Message.Role == "user" &&
+			strings.Contains(entry.Message.Content, tripleDescription) {
 			said++
 		}
 		if entry.ToolCall != nil {
 			tools = append(tools, entry.ToolCall.Name)
 		}
 	}
-	if said != 1 || !slices.Equal(tools, []string{"read_file", "write_file", "write_file", "run_command", "git_commit", "finish"}) {
+	if said != 1 || !slices.Equal(
+		tools, []string{"read_file", "write_file", "write_file", "run_command", "git_commit", "finish"}) {
 		t.Errorf("transcript: the ticket is said %d times, tools %v", said, tools)
 	}
 }
@@ -370,7 +388,8 @@ func checkModel(t *testing.T, h *testenv.House) {
 func noCanary(t *testing.T, h *testenv.House) {
 	t.Helper()
 	seen := 0
-	for _, dir := range []string{h.Repo, filepath.Join(h.Dir, "state"), filepath.Join(h.Dir, "home"), filepath.Join(h.Dir, "run"), h.Origin} {
+	for _, dir := range []string{h.Repo, filepath.Join(h.Dir, "state"), filepath.Join(h.Dir, "home"),
+		filepath.Join(h.Dir, "run"), h.Origin} {
 		err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || !d.Type().IsRegular() {
 				return err
@@ -398,8 +417,10 @@ func noCanary(t *testing.T, h *testenv.House) {
 // until the test ends. The daemon itself remembers only the newest.
 func containerEvents(t *testing.T) (count func(office, action string) int) {
 	t.Helper()
-	cmd := exec.Command("docker", "events", "--since", time.Now().Format(time.RFC3339Nano), "--filter", "type=container", "--filter", "label=company.office",
-		"--filter", "event=create", "--filter", "event=destroy", "--format", `{{.Action}} {{index .Actor.Attributes "company.office"}}`)
+	cmd := exec.Command("docker", "events", "--since", time.Now().Format(time.RFC3339Nano), "--filter", "type=container",
+		"--filter", "label=company.office",
+		"--filter", "event=create", "--filter", "event=destroy", "--format",
+		`{{.Action}} {{index .Actor.Attributes "company.office"}}`)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()

@@ -11,9 +11,9 @@ import (
 	"sync"
 	"testing"
 
-	"company/internal/bench/work"
+	"company/internal/bench"
 	"company/internal/company"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -30,7 +30,7 @@ const moreTokens = 1.03
 var pinned sync.Mutex
 
 // checkTokens compares the input tokens of recorded conversations with the pinned ones.
-func checkTokens(t *testing.T, cases []work.TokensCase) {
+func checkTokens(t *testing.T, cases []bench.TokensCase) {
 	t.Helper()
 	pinned.Lock()
 	defer pinned.Unlock()
@@ -82,7 +82,8 @@ func checkGrowth(t *testing.T, who string, was, is int64) {
 	t.Helper()
 	switch {
 	case float64(is) > moreTokens*float64(was):
-		t.Errorf("%s took %d input tokens and takes %d now, %+.1f %%. Where that is meant: make tokens", who, was, is, 100*float64(is-was)/float64(was))
+		t.Errorf("%s took %d input tokens and takes %d now, %+.1f %%. Where that is meant: make tokens", who, was, is,
+			100*float64(is-was)/float64(was))
 	case is != was:
 		t.Logf("%s: %d input tokens, %d are pinned", who, is, was)
 	}
@@ -108,15 +109,18 @@ func TestBenchWorkTokensOfAll(t *testing.T) {
 }
 
 // playExamples plays the recorded conversations of so many cases of examples/work.
-func playExamples(t *testing.T, want int, args ...string) []work.TokensCase {
+func playExamples(t *testing.T, want int, args ...string) []bench.TokensCase {
 	t.Helper()
 	h := testenv.New(t, nil, map[string]string{"README.md": "not this one\n"})
 	root, err := testenv.Root()
 	if err != nil {
 		t.Fatal(err)
 	}
-	ran := h.MustRun(3*patience, append([]string{"bench", "work", filepath.Join(root, "examples", "work"), "--recorded", "--long", "0", "-o", "json"}, args...)...)
-	var r work.TokensReport
+	ran := h.MustRun(
+		3*patience,
+		append([]string{"bench", "work", filepath.Join(root, "examples", "work"), "--recorded", "--long", "0", "-o", "json"},
+			args...)...)
+	var r bench.TokensReport
 	if err := json.Unmarshal([]byte(ran.Stdout), &r); err != nil || len(r.Cases) != want {
 		t.Fatalf("%v\n%s\n%s", err, ran.Stdout, ran.Stderr)
 	}

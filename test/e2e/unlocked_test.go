@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -12,7 +12,7 @@ import (
 // taken, checks and workers have it, nothing of it is committed, and a second task on
 // the same manifest has the same without asking again.
 func TestProjectWithoutALockFile(t *testing.T) {
-	hosttest.Variant(t, "internal/image resolves without a lock file, test/strangers has tasks on such projects")
+	hosttest.Variant(t, "internal/container/image resolves without a lock file, test/strangers has tasks on such projects")
 	t.Parallel()
 	registryAnswers(t, "npm")
 	files := counter()
@@ -31,7 +31,8 @@ func TestProjectWithoutALockFile(t *testing.T) {
 	}
 	h := testenv.New(t, brain, files)
 	for i, want := range []string{
-		"package.json has no lock file: 1 package resolved for this task: is-number 7.0.0 (to have the same each time, commit what `npm install --package-lock-only` makes)",
+		"package.json has no lock file: 1 package resolved for this task: is-number 7.0.0 (to have the same each time, " +
+			"commit what `npm install --package-lock-only` makes)",
 		"package.json has no lock file: 1 package as resolved for an earlier task at ",
 	} {
 		p := h.Start("submit", "tell numbers")
@@ -41,7 +42,8 @@ func TestProjectWithoutALockFile(t *testing.T) {
 		if told := p.Tell(); !strings.Contains(told, want) {
 			t.Errorf("task %d: the feed does not say %q:\n%s", i+1, want, told)
 		}
-		if list := h.Git(h.Origin, "ls-tree", "--name-only", integrationBranch(h, i+1)); strings.Contains(list, "lock") || !strings.Contains(list, "number.js") {
+		if list := h.Git(h.Origin, "ls-tree", "--name-only", integrationBranch(h, i+1)); strings.Contains(list, "lock") ||
+			!strings.Contains(list, "number.js") {
 			t.Errorf("task %d delivered %q", i+1, list)
 		}
 	}

@@ -11,6 +11,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
+	"company/internal/lib/hosttest"
 )
 
 // TestFilesThatCannotBeWritten: something stands in the way of the files that
@@ -18,6 +19,7 @@ import (
 // later day, show and the summary tell what is missing and why, nothing names a
 // file that is not there, and what can be written again is.
 func TestFilesThatCannotBeWritten(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	work := saysGoodbye()
 	brain := &staff{manager: submitPlan(farewellTicket())}
@@ -25,7 +27,8 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 	office := filepath.Join(h.Repo, ".company")
 	state := filepath.Join(office, "runtime", "state", "t1.json")
 	inTheWay := []string{
-		filepath.Join(office, "runtime", "runs", "t1-01.1", "transcript.ndjson"), filepath.Join(office, "runtime", "runs", "t1-01.1", "result.json"),
+		filepath.Join(office, "runtime", "runs", "t1-01.1", "transcript.ndjson"),
+		filepath.Join(office, "runtime", "runs", "t1-01.1", "result.json"),
 		filepath.Join(office, "workflows", "backlog", "t1-01.md"), state,
 	}
 	brain.worker = func(x scripted.Exchange) scripted.Reply {
@@ -42,7 +45,8 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 		}
 		return work(x)
 	}
-	if sum := waitForSummary(t, h.Start("submit", "say goodbye"), 0); !strings.Contains(sum.Hint, "4 files not written: company show t1") {
+	if sum := waitForSummary(t, h.Start("submit", "say goodbye"), 0); !strings.Contains(
+		sum.Hint, "4 files not written: company show t1") {
 		t.Errorf("the summary: %+v", sum)
 	}
 	checkDelivered(t, h, 1, 1, 1)

@@ -6,12 +6,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"company/internal/lib/hosttest"
 )
 
 // TestBackupPutBack puts a copy of an office back that was made before its second task. The next task
 // takes the number behind the second one, says why, and is delivered; what was delivered before stays.
 // A remote that is away keeps nothing from being submitted.
 func TestBackupPutBack(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	h := openFarewells(t)
 	inOffice := func(program string, args ...string) {

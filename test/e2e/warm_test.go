@@ -7,7 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"company/internal/toolproto"
+	"company/internal/lib/hosttest"
+	"company/internal/toolbox/toolproto"
 	"company/test/testenv"
 )
 
@@ -15,8 +16,10 @@ import (
 // and serves the first run, another takes its place, and none is left at the end (CTR-5).
 func TestWarm(t *testing.T) {
 	t.Parallel()
+	hosttest.Sampled(t)
 	planning, working := stopAt("t1-plan.1", 0), stopAt("t1-01.1", 0)
-	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye(), stops: []*stop{planning, working}})
+	h := openTinyProject(
+		t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye(), stops: []*stop{planning, working}})
 	// Two containers are to fit beside a gate. These are about the smallest that a host
 	// without a size option starts, of which a host of 4 GiB holds three: a work space of
 	// automatic size takes more, and with 1 GiB there is room for none.
@@ -27,7 +30,8 @@ func TestWarm(t *testing.T) {
 	name := waitForContainer(t, h, "-pool-1-")
 	want := h.Git(h.Repo, "ls-files", "--stage")
 	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
-		cmd := exec.Command("docker", "exec", "-w", toolproto.Workspace, name, "sh", "-c", "git diff-files --quiet && git ls-files --stage")
+		cmd := exec.Command("docker", "exec", "-w", toolproto.Workspace, name, "sh", "-c",
+			"git diff-files --quiet && git ls-files --stage")
 		if got, err := cmd.Output(); err == nil && strings.TrimSpace(string(got)) == want {
 			break
 		} else if time.Now().After(end) {

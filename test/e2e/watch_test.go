@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -32,7 +32,9 @@ func openWatch(t *testing.T, h *testenv.House, args ...string) *watchTerminal {
 		t.Fatal(err)
 	}
 	// A shell tells how the program ended: tmux 3.3 sometimes does not see the end of its child.
-	w.call(append([]string{"-f", conf, "new-session", "-d", "-x", "80", "-y", "24", "sh", "-c", `"$0" "$@"; echo "ended with $?"; read -r line`, h.Bin}, args...)...)
+	w.call(append(
+		[]string{"-f", conf, "new-session", "-d", "-x", "80", "-y", "24", "sh", "-c",
+			`"$0" "$@"; echo "ended with $?"; read -r line`, h.Bin}, args...)...)
 	t.Cleanup(func() { w.call("kill-server") })
 	return w
 }
@@ -41,7 +43,8 @@ func openWatch(t *testing.T, h *testenv.House, args ...string) *watchTerminal {
 func (w *watchTerminal) call(args ...string) string {
 	w.t.Helper()
 	cmd := exec.Command("tmux", append([]string{"-S", w.socket}, args...)...)
-	cmd.Dir, cmd.Env = w.house.Repo, append(slices.Clone(w.house.Env), "TERM=xterm-256color", "SHELL=/bin/bash", "LANG=C.UTF-8")
+	cmd.Dir, cmd.Env = w.house.Repo,
+		append(slices.Clone(w.house.Env), "TERM=xterm-256color", "SHELL=/bin/bash", "LANG=C.UTF-8")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		w.t.Fatalf("tmux %v: %v\n%s", args, err, out)
@@ -109,7 +112,8 @@ func TestWatchInATerminal(t *testing.T) {
 	w.see("TASKS 1")
 	w.press("q")
 	w.see("ended with 0")
-	waitFor(t, func() bool { return taskStatus(h, "t1") == "completed" }, func() string { return "t1 does not go on after the screens" })
+	waitFor(t, func() bool { return taskStatus(h, "t1") == "completed" },
+		func() string { return "t1 does not go on after the screens" })
 	checkBriefHolds(t, h, "t1-01.2", "The president says: lower case, please")
 	checkDelivered(t, h, 1, 1, 1)
 }
@@ -120,14 +124,17 @@ func TestWatchInATerminal(t *testing.T) {
 // summary is there after them (UI-2, CLI-3). Without a terminal
 // nothing is submitted.
 func TestSubmitWatch(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	h := askedForHelp(t)
-	if said := runRefused(t, h, 64, "E_USAGE", "submit", "--watch", "say goodbye"); !strings.Contains(said, "--watch is for a terminal") || !strings.Contains(said, "leave --watch out") {
+	if said := runRefused(t, h, 64, "E_USAGE", "submit", "--watch", "say goodbye"); !strings.Contains(
+		said, "--watch is for a terminal") || !strings.Contains(said, "leave --watch out") {
 		t.Errorf("without a terminal: %s", said)
 	}
 	w := openWatch(t, h, "submit", "--watch", "say goodbye")
 	w.see("[1 details]", "say goodbye", "1 question for you")
-	waitFor(t, func() bool { return !isAtWork(h) }, func() string { return "the company in the background does not end with its question" })
+	waitFor(t, func() bool { return !isAtWork(h) },
+		func() string { return "the company in the background does not end with its question" })
 	answer := func(task, question string) {
 		w.press("i")
 		w.see("QUESTIONS 1", "upper or lower case?")
@@ -136,10 +143,12 @@ func TestSubmitWatch(t *testing.T) {
 		w.press("-l", "lower case, please")
 		w.press("Enter")
 		w.see(question + ": yes")
-		waitFor(t, func() bool { return taskStatus(h, task) == "completed" }, func() string { return task + " does not go on:\n" + w.call("capture-pane", "-p") })
+		waitFor(t, func() bool { return taskStatus(h, task) == "completed" },
+			func() string { return task + " does not go on:\n" + w.call("capture-pane", "-p") })
 	}
 	answer("t1", "a1")
-	waitFor(t, func() bool { return !isAtWork(h) }, func() string { return "the company in the background does not end with its task" })
+	waitFor(t, func() bool { return !isAtWork(h) },
+		func() string { return "the company in the background does not end with its task" })
 	w.press("Escape")
 	w.see("TASKS 1")
 	w.press("n")
@@ -147,7 +156,8 @@ func TestSubmitWatch(t *testing.T) {
 	w.press("-l", "say goodbye once more")
 	w.press("Enter")
 	w.see("TASKS 2", "t2 is under way", "1 question, 1 PR for you")
-	waitFor(t, func() bool { return !isAtWork(h) }, func() string { return "the second company does not end with its question" })
+	waitFor(t, func() bool { return !isAtWork(h) },
+		func() string { return "the second company does not end with its question" })
 	answer("t2", "a2")
 	w.press("q")
 	w.see("t1 is done", "company pr show 1", "ended with 0")

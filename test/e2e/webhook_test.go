@@ -20,7 +20,8 @@ func TestServeIsCalled(t *testing.T) {
 	t.Parallel()
 	at := "127.0.0.1:" + strconv.Itoa(remotetest.FreePort(t))
 	h := openTinyProject(t, farewells())
-	h.Env = append(h.Env, "COMPANY_FORGE_POLL=24h", "COMPANY_FORGE_WEBHOOK_LISTEN="+at, "COMPANY_FORGE_WEBHOOK_SECRET_ENV=HOOK_SECRET")
+	h.Env = append(h.Env, "COMPANY_FORGE_POLL=24h", "COMPANY_FORGE_WEBHOOK_LISTEN="+at,
+		"COMPANY_FORGE_WEBHOOK_SECRET_ENV=HOOK_SECRET")
 	if r := h.Run(patience, "serve"); r.Code != 1 || !strings.Contains(r.Stderr, "HOOK_SECRET is NOT SET") {
 		t.Fatalf("serve without the secret: exit %d\n%s", r.Code, r.Stderr)
 	}

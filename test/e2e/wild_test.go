@@ -9,6 +9,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/gitops/remotetest"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -42,7 +43,8 @@ func TestWildRepository(t *testing.T) {
 	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key).CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	h.Config("git: {author: \"Acme Bot <bot@acme.example>\", signoff: true, sign: ssh, signing_key: " + key + "}\nforge: {kind: local, token_env: REMOTE_TOKEN}\n")
+	h.Config("git: {author: \"Acme Bot <bot@acme.example>\", signoff: true, sign: ssh, signing_key: " + key +
+		"}\nforge: {kind: local, token_env: REMOTE_TOKEN}\n")
 	h.Env = append(h.Env, "REMOTE_TOKEN="+token)
 
 	p := h.Start("submit", "add a function that triples")
@@ -67,10 +69,12 @@ func TestWildRepository(t *testing.T) {
 		}
 	}
 	for commit := range strings.FieldsSeq(h.Git(origin, "rev-list", base+".."+head)) {
-		if who := h.Git(origin, "log", "-1", "--format=%an <%ae> %cn <%ce>", commit); who != "Acme Bot <bot@acme.example> Acme Bot <bot@acme.example>" {
+		if who := h.Git(origin, "log", "-1", "--format=%an <%ae> %cn <%ce>",
+			commit); who != "Acme Bot <bot@acme.example> Acme Bot <bot@acme.example>" {
 			t.Errorf("%s is by %s", commit, who)
 		}
-		if message := h.Git(origin, "log", "-1", "--format=%B", commit); !strings.HasSuffix(message, "Signed-off-by: Acme Bot <bot@acme.example>") {
+		if message := h.Git(origin, "log", "-1", "--format=%B", commit); !strings.HasSuffix(
+			message, "Signed-off-by: Acme Bot <bot@acme.example>") {
 			t.Errorf("no sign-off: %q", message)
 		}
 	}
@@ -120,7 +124,8 @@ func oddFiles(t *testing.T, h *testenv.House) {
 	}
 	for name, content := range map[string]string{
 		".gitattributes": "* text=auto eol=crlf\n*.bin filter=x diff=x merge=x -text\n*.go -text\n",
-		"dos.txt":        "one\r\ntwo\r\n", "unix.txt": "one\ntwo\n", "caf\xe9": "latin1\n", "line\nend": "newline\n", "-rf": "dash\n", "a \"b\"": "quotes\n",
+		"dos.txt":        "one\r\ntwo\r\n", "unix.txt": "one\ntwo\n", "caf\xe9": "latin1\n", "line\nend": "newline\n",
+		"-rf": "dash\n", "a \"b\"": "quotes\n",
 		"big.bin": "version https://git-lfs.github.com/spec/v1\noid sha256:" + strings.Repeat("ab", 32) + "\nsize 12345\n",
 	} {
 		h.Git(h.Repo, "update-index", "--add", "--cacheinfo", "100644,"+blob(content)+","+name)
@@ -137,9 +142,12 @@ func checkTrapsSilent(t *testing.T, h *testenv.House, fired string) {
 	hooks := filepath.Join(h.Repo, ".git", "hooks")
 	touch := "touch " + fired + " #"
 	for _, name := range []string{
-		"applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg", "commit-msg", "post-commit",
-		"pre-rebase", "post-checkout", "post-merge", "pre-push", "pre-receive", "update", "proc-receive", "post-receive", "post-update",
-		"reference-transaction", "push-to-checkout", "pre-auto-gc", "post-rewrite", "sendemail-validate", "fsmonitor-watchman", "post-index-change",
+		"applypatch-msg", "pre-applypatch", "post-applypatch", "pre-commit", "pre-merge-commit", "prepare-commit-msg",
+		"commit-msg", "post-commit",
+		"pre-rebase", "post-checkout", "post-merge", "pre-push", "pre-receive", "update", "proc-receive", "post-receive",
+		"post-update",
+		"reference-transaction", "push-to-checkout", "pre-auto-gc", "post-rewrite", "sendemail-validate",
+		"fsmonitor-watchman", "post-index-change",
 	} {
 		if err := os.MkdirAll(hooks, 0o755); err != nil {
 			t.Fatal(err)
@@ -149,18 +157,27 @@ func checkTrapsSilent(t *testing.T, h *testenv.House, fired string) {
 		}
 	}
 	keys := [][2]string{
-		{"core.fsmonitor", touch}, {"core.sshCommand", touch}, {"core.gitProxy", touch}, {"core.pager", touch}, {"core.editor", touch}, {"core.hooksPath", hooks},
-		{"core.askPass", touch}, {"core.alternateRefsCommand", touch}, {"diff.external", touch}, {"diff.x.command", touch}, {"diff.x.textconv", touch},
-		{"merge.x.driver", touch}, {"filter.x.clean", touch}, {"filter.x.smudge", touch}, {"filter.x.process", touch}, {"filter.x.required", "true"},
-		{"credential.helper", "!" + touch}, {"uploadpack.packObjectsHook", touch}, {"gpg.program", touch}, {"gpg.ssh.program", touch}, {"gpg.ssh.defaultKeyCommand", touch},
-		{"remote.origin.uploadpack", touch}, {"remote.origin.receivepack", touch}, {"sequence.editor", touch}, {"commit.gpgSign", "true"}, {"trailer.x.command", touch},
+		{"core.fsmonitor", touch}, {"core.sshCommand", touch}, {"core.gitProxy", touch}, {"core.pager", touch},
+		{"core.editor", touch}, {"core.hooksPath", hooks},
+		{"core.askPass", touch}, {"core.alternateRefsCommand", touch}, {"diff.external", touch}, {"diff.x.command", touch},
+		{"diff.x.textconv", touch},
+		{"merge.x.driver", touch}, {"filter.x.clean", touch}, {"filter.x.smudge", touch}, {"filter.x.process", touch},
+		{"filter.x.required", "true"},
+		{"credential.helper", "!" + touch}, {"uploadpack.packObjectsHook", touch}, {"gpg.program", touch},
+		{"gpg.ssh.program", touch}, {"gpg.ssh.defaultKeyCommand", touch},
+		{"remote.origin.uploadpack", touch}, {"remote.origin.receivepack", touch}, {"sequence.editor", touch},
+		{"commit.gpgSign", "true"}, {"trailer.x.command", touch},
 	}
 	for _, kv := range keys {
 		h.Git(h.Repo, "config", kv[0], kv[1])
 	}
 	var global strings.Builder
-	global.WriteString("[core]\n\tautocrlf = true\n\thooksPath = " + hooks + "\n\tfsmonitor = \"" + touch + "\"\n[url \"ext::sh -c " + "false" + "\"]\n\tinsteadOf = http://\n[commit]\n\tgpgSign = true\n[init]\n\tdefaultBranch = elsewhere\n[safe]\n\tdirectory = none\n[user]\n\tname = Nobody\n[transfer]\n\tfsckObjects = false\n")
-	for _, p := range []string{filepath.Join(h.Dir, "home", ".gitconfig"), filepath.Join(h.Dir, "config", "git", "config")} {
+	global.WriteString("[core]\n\tautocrlf = true\n\thooksPath = " + hooks + "\n\tfsmonitor = \"" + touch +
+		"\"\n[url \"ext::sh -c " + "false" +
+		"\"]\n\tinsteadOf = http://\n[commit]\n\tgpgSign = true\n[init]\n\tdefaultBranch = elsewhere\n[safe]\n\tdirectory " +
+		"= none\n[user]\n\tname = Nobody\n[transfer]\n\tfsckObjects = false\n")
+	for _, p := range []string{filepath.Join(h.Dir, "home", ".gitconfig"),
+		filepath.Join(h.Dir, "config", "git", "config")} {
 		if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
 			t.Fatal(err)
 		}
@@ -174,8 +191,10 @@ func checkTrapsSilent(t *testing.T, h *testenv.House, fired string) {
 // A plan that writes elsewhere is refused, the worker sees its own folder and
 // what lies beside it, and a commit elsewhere does not leave the container.
 func TestPartOfARepository(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
-	files := map[string]string{"README.md": "two services\n", "web/index.html": "<p>\n", "web/go.mod": "module example.com/web\n\ngo 1.24\n", "web/broken.go": "package web\n\nfunc {\n"}
+	files := map[string]string{"README.md": "two services\n", "web/index.html": "<p>\n",
+		"web/go.mod": "module example.com/web\n\ngo 1.24\n", "web/broken.go": "package web\n\nfunc {\n"}
 	for name, text := range calculator() {
 		files["api/"+name] = text
 	}
@@ -183,16 +202,19 @@ func TestPartOfARepository(t *testing.T) {
 		manager: func(x scripted.Exchange) scripted.Reply {
 			for _, said := range x.Messages {
 				if strings.Contains(said.Content, "outside of the folders of the task") {
-					return submitPlan([]m{ticket("Add Triple", tripleDescription, "api/triple.go", "api/triple_test.go")})(scripted.Exchange{})
+					return submitPlan([]m{ticket("Add Triple", tripleDescription, "api/triple.go", "api/triple_test.go")})(
+						scripted.Exchange{})
 				}
 			}
 			return submitPlan([]m{ticket("Add Triple", tripleDescription, "web/**")})(scripted.Exchange{})
 		},
 		worker: replyInSteps(
 			call("run_command", m{"command": "ls; test ! -e web && mkdir web && echo mine > web/index.html"}),
-			call("write_file", m{"path": "api/triple.go", "content": "package calc\n\n// Triple is three times n.\nfunc Triple(n int) int { return 3 * n }\n"}),
+			call("write_file", m{"path": "api/triple.go", "content": "package calc\n\n// Triple is three times n.\nfunc " +
+				"Triple(n int) int { return 3 * n }\n"}),
 			call("git_commit", m{"message": "Add Triple"}),
-			call("run_command", m{"command": "git reset -q --soft HEAD~1 && git checkout -q origin/base -- web && git sparse-checkout reapply; git status --short"}),
+			call("run_command", m{"command": "git reset -q --soft HEAD~1 && git checkout -q origin/base -- web && git " +
+				"sparse-checkout reapply; git status --short"}),
 			call("git_commit", m{"message": "Add Triple"}),
 			call("finish", m{"summary": "Triple is there"}), // asks for a test, once
 			call("finish", m{"summary": "Triple is there", "risks": "No test shows it."}),
@@ -215,7 +237,8 @@ func TestPartOfARepository(t *testing.T) {
 		said += string(r.Body)
 	}
 	checkHolds(t, "the conversation", said, "no test changes with this work")
-	for _, want := range []string{"would write outside of the folders of the task", `is outside of the folders of this task`, "kept to these folders"} {
+	for _, want := range []string{"would write outside of the folders of the task",
+		`is outside of the folders of this task`, "kept to these folders"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("no model was told %q", want)
 		}
@@ -250,7 +273,8 @@ func TestRefusedLogin(t *testing.T) {
 	h.Env = append(before, "REMOTE_TOKEN=the wrong token")
 	p = h.Start("resume", "t1", "--no-input")
 	sum := waitForSummary(t, p, 2)
-	if sum.Result != "INCOMPLETE" || !strings.Contains(sum.Why, "refused the credential") || !strings.HasPrefix(sum.Next, "company approve a1") {
+	if sum.Result != "INCOMPLETE" || !strings.Contains(sum.Why, "refused the credential") ||
+		!strings.HasPrefix(sum.Next, "company approve a1") {
 		t.Fatalf("%+v\n%s", sum, p.Tell())
 	}
 	wrong := 0

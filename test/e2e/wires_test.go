@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"company/internal/adapters/scripted"
-	"company/internal/feed"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
+	"company/internal/present/feed"
 	"company/test/testenv"
 )
 
@@ -45,9 +45,12 @@ func TestWires(t *testing.T) {
 	}{
 		{"ollama", "{adapter: ollama, model: scripted, base_url: %q}", "num_ctx", false, true},
 		{"nothing configured", "none", "num_ctx", false, false},
-		{"anthropic", "{adapter: anthropic, model: scripted, base_url: %q, api_key_env: " + key + "}", "cache_control", false, false},
-		{"no tools, openai", "{adapter: openai, model: scripted, base_url: \"%s/v1\", api_key_env: " + key + "}", "[result of write_file]", true, false},
-		{"no tools, anthropic", "{adapter: anthropic, model: scripted, base_url: %q, api_key_env: " + key + "}", "[result of write_file]", true, true},
+		{"anthropic", "{adapter: anthropic, model: scripted, base_url: %q, api_key_env: " + key + "}", "cache_control",
+			false, false},
+		{"no tools, openai", "{adapter: openai, model: scripted, base_url: \"%s/v1\", api_key_env: " + key + "}",
+			"[result of write_file]", true, false},
+		{"no tools, anthropic", "{adapter: anthropic, model: scripted, base_url: %q, api_key_env: " + key + "}",
+			"[result of write_file]", true, true},
 	} {
 		t.Run(w.name, func(t *testing.T) {
 			if w.again {
@@ -131,7 +134,8 @@ func TestNoModelAtAll(t *testing.T) {
 	h.Env = append(h.Env, "OLLAMA_HOST=127.0.0.1:9")
 	h.Config(tinyGates)
 	said := runRefused(t, h, 1, "E_MODEL", "submit", "--no-input", "add a farewell")
-	for _, want := range []string{"ollama llama3", "http://127.0.0.1:9", "ollama serve", "ollama pull llama3", "company init", "make demo"} {
+	for _, want := range []string{"ollama llama3", "http://127.0.0.1:9", "ollama serve", "ollama pull llama3",
+		"company init", "make demo"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is missing:\n%s", want, said)
 		}
@@ -145,6 +149,7 @@ func TestNoModelAtAll(t *testing.T) {
 // has; with a fallback the work is done by that, and the feed says so (ADP-3,
 // ADP-5: the name goes out as it stands in the config).
 func TestFallback(t *testing.T) {
+	hosttest.Sampled(t)
 	t.Parallel()
 	h := openTinyProject(t, farewells())
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -157,13 +162,16 @@ func TestFallback(t *testing.T) {
 			t.Errorf("asked for %q, %v", asked.Model, err)
 		}
 		w.WriteHeader(http.StatusNotFound)
-		_, _ = io.WriteString(w, `{"error":{"message":"The model does not exist","type":"invalid_request_error","code":"model_not_found"}}`)
+		_, _ = io.WriteString(
+			w, `{"error":{"message":"The model does not exist","type":"invalid_request_error","code":"model_not_found"}}`)
 	}))
 	t.Cleanup(server.Close)
-	missing := fmt.Sprintf(`{adapter: openai, model: "Large 3:x", base_url: "%s/v1", api_key_env: TEST_MODEL_KEY`, server.URL)
+	missing := fmt.Sprintf(`{adapter: openai, model: "Large 3:x", base_url: "%s/v1", api_key_env: TEST_MODEL_KEY`,
+		server.URL)
 	h.Profile = missing + "}"
 	h.Config(tinyGates)
-	if said := runRefused(t, h, 1, "E_MODEL", "submit", "--no-input", "add a farewell"); !strings.Contains(said, "small-1, large-2") {
+	if said := runRefused(t, h, 1, "E_MODEL", "submit", "--no-input", "add a farewell"); !strings.Contains(
+		said, "small-1, large-2") {
 		t.Errorf("the models that there are are not named:\n%s", said)
 	}
 	if _, err := os.Stat(filepath.Join(h.Repo, ".company")); err == nil {
@@ -194,7 +202,8 @@ func TestOllamaWithoutTheModel(t *testing.T) {
 		case r.URL.Path == "/api/tags":
 			_, _ = io.WriteString(w, `{"models":[{"name":"small\u001b]0;owned\u0007:1b"}]}`)
 		case strings.Contains(string(body), `"llama3"`):
-			_, _ = io.WriteString(w, `{"capabilities":["completion"],"model_info":{"general.architecture":"llama","llama.context_length":8192}}`)
+			_, _ = io.WriteString(
+				w, `{"capabilities":["completion"],"model_info":{"general.architecture":"llama","llama.context_length":8192}}`)
 		default:
 			w.WriteHeader(http.StatusNotFound)
 			_, _ = io.WriteString(w, `{"error":"model not found"}`)
@@ -216,5 +225,6 @@ func TestOllamaWithoutTheModel(t *testing.T) {
 	}
 	h.Profile = fmt.Sprintf("{adapter: ollama, model: llama3, base_url: %q}", server.URL)
 	h.Config(tinyGates)
-	runAndExpect(t, h, []string{"ollama llama3, at " + server.URL + ", has llama3, 8192 tokens of context, tools in text"}, "doctor", "--all")
+	runAndExpect(t, h, []string{"ollama llama3, at " + server.URL + ", has llama3, 8192 tokens of context, tools in text"},
+		"doctor", "--all")
 }

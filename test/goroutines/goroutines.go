@@ -28,7 +28,7 @@ func Main(m interface{ Run() int }) {
 	os.Exit(code)
 }
 
-// Left is an error that shows the goroutines that are left; nil: none.
+// Left returns an error that lists the leaked goroutines, or nil if there are none.
 func Left() error { return left(patience) }
 
 func left(patience time.Duration) error {

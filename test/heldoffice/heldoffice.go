@@ -20,16 +20,16 @@ import (
 	"company/internal/api"
 	officeapp "company/internal/app"
 	"company/internal/bus/nats"
-	"company/internal/cli/command"
-	"company/internal/clock"
 	"company/internal/company"
 	"company/internal/company/decidertest"
-	"company/internal/config"
-	"company/internal/config/configtest"
-	"company/internal/console"
 	"company/internal/gitops"
 	"company/internal/ledger"
+	"company/internal/lib/clock"
 	"company/internal/office"
+	"company/internal/office/config"
+	"company/internal/office/config/configtest"
+	"company/internal/surface/cli/command"
+	"company/internal/surface/terminalio"
 )
 
 // Office is one office of a test.
@@ -83,7 +83,8 @@ func (o *Office) Reopen() {
 	}
 	o.lock = lock
 	o.App, err = officeapp.Open(ctx, officeapp.Options{
-		Office: off, Lock: lock, Config: loaded, Env: o.LookupEnv, Clocks: clock.Machine(), Version: "test", Logger: slog.New(slog.DiscardHandler),
+		Office: off, Lock: lock, Config: loaded, Env: o.LookupEnv, Clocks: clock.Machine(), Version: "test",
+		Logger: slog.New(slog.DiscardHandler),
 	})
 	if err != nil {
 		o.t.Fatal(err)
@@ -108,7 +109,8 @@ func (o *Office) Serve() {
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	o.server = api.New(o.App, api.ServerInfo{Version: "test", Office: o.App.ID(), PID: os.Getpid(), Serving: true}, slog.New(slog.DiscardHandler))
+	o.server = api.New(o.App, api.ServerInfo{Version: "test", Office: o.App.ID(), PID: os.Getpid(), Serving: true},
+		slog.New(slog.DiscardHandler))
 	o.server.Start(l)
 }
 
@@ -172,7 +174,8 @@ func (o *Office) WriteJournal(run company.RunID, fence uint64, write func(j *led
 func (o *Office) AskOffice(id company.ApprovalID, kind company.ApprovalKind, question string) {
 	o.t.Helper()
 	o.writeLedger(func(ctx context.Context, l *ledger.Ledger) error {
-		_, err := l.Append(ctx, ledger.Command{ID: "ask " + string(id)}, time.Now(), []company.Event{decidertest.OfficeQuestion(o.t, id, kind, question)})
+		_, err := l.Append(ctx, ledger.Command{ID: "ask " + string(id)}, time.Now(),
+			[]company.Event{decidertest.OfficeQuestion(o.t, id, kind, question)})
 		return err
 	})
 }
@@ -208,14 +211,18 @@ type Result struct {
 
 // Run runs a command line in the repository of the office with execute, which is
 // the whole command line. Nothing is on its stdin.
-func (o *Office) Run(ctx context.Context, execute func(context.Context, *command.Environment, []string) int, args ...string) Result {
+func (o *Office) Run(
+	ctx context.Context, execute func(context.Context, *command.Environment, []string) int, args ...string,
+) Result {
 	return o.RunWith(ctx, strings.NewReader(""), execute, args...)
 }
 
 // RunWith is Run with a stdin.
-func (o *Office) RunWith(ctx context.Context, in io.Reader, execute func(context.Context, *command.Environment, []string) int, args ...string) Result {
+func (o *Office) RunWith(
+	ctx context.Context, in io.Reader, execute func(context.Context, *command.Environment, []string) int, args ...string,
+) Result {
 	var out, errs bytes.Buffer
-	env := command.NewEnvironment(console.Console{In: in, Out: &out, Err: &errs, LookupEnv: o.LookupEnv})
+	env := command.NewEnvironment(terminalio.Console{In: in, Out: &out, Err: &errs, LookupEnv: o.LookupEnv})
 	code := execute(ctx, env, append(args, "--repo", o.Repo))
 	return Result{code, out.String(), errs.String()}
 }
@@ -232,7 +239,8 @@ func (o *Office) Executing(instruction string, subtasks int) company.TaskID {
 // Planned is a dry run that has come to its end, the plan.
 func (o *Office) Planned(instruction string, subtasks int) company.TaskID {
 	o.t.Helper()
-	id := o.Must(company.Submit{Instruction: instruction, Project: company.Project{ID: "project", Path: o.Repo}, DryRun: true})[0].Task
+	id := o.Must(
+		company.Submit{Instruction: instruction, Project: company.Project{ID: "project", Path: o.Repo}, DryRun: true})[0].Task
 	o.planTask(id, subtasks)
 	return id
 }
@@ -240,7 +248,9 @@ func (o *Office) Planned(instruction string, subtasks int) company.TaskID {
 // Asked is a task whose plan waits for the president's approval.
 func (o *Office) Asked(instruction string, subtasks int) company.TaskID {
 	o.t.Helper()
-	id := o.Must(company.Submit{Instruction: instruction, Project: company.Project{ID: "project", Path: o.Repo}, Settings: company.Settings{Plan: company.Ask}})[0].Task
+	id := o.Must(
+		company.Submit{Instruction: instruction, Project: company.Project{ID: "project", Path: o.Repo},
+			Settings: company.Settings{Plan: company.Ask}})[0].Task
 	o.planTask(id, subtasks)
 	for _, e := range company.Due(o.View(), time.Now(), 9) {
 		if ask, ok := e.Command.(company.OpenApproval); ok {
@@ -252,12 +262,14 @@ func (o *Office) Asked(instruction string, subtasks int) company.TaskID {
 
 func (o *Office) planTask(id company.TaskID, subtasks int) {
 	o.t.Helper()
-	o.Prepare(id, company.OID(strings.TrimSpace(configtest.Git(o.t, o.Repo, "rev-parse", "HEAD"))), company.GateCommand{Name: "test", Command: "true"})
+	o.Prepare(id, company.OID(strings.TrimSpace(configtest.Git(o.t, o.Repo, "rev-parse", "HEAD"))),
+		company.GateCommand{Name: "test", Command: "true"})
 	wave := company.Wave{}
 	for n := range subtasks {
 		name := string(rune('a' + n))
 		wave.Subtasks = append(wave.Subtasks, company.PlannedSubtask{
-			Title: "write " + name, Description: "Write " + name + " with its test, so that it works for everybody who needs it.",
+			Title: "write " + name, Description: "Write " + name +
+				" with its test, so that it works for everybody who needs it.",
 			AcceptanceCriteria: []string{name + " is there"}, WriteSet: []string{name + "/**"}, Effort: company.EffortMedium,
 		})
 	}
@@ -299,13 +311,16 @@ func (o *Office) Delivered(instruction, file string) company.TaskID {
 	o.Work(sub, info.OID)
 	o.Gate(sub, tree)
 	o.Approve(sub)
-	o.Must(company.RecordMergeGate{Task: id, Subtask: sub, Head: info.OID, Onto: task.Head, Tree: tree, Result: o.Green(id, tree), Message: "merge"})
+	o.Must(company.RecordMergeGate{Task: id, Subtask: sub, Head: info.OID, Onto: task.Head, Tree: tree,
+		Result: o.Green(id, tree), Message: "merge"})
 	o.Must(company.RecordMerge{Task: id, Commit: info.OID})
-	o.Must(company.RecordGateResult{Task: id, GateFinished: company.GateFinished{Head: info.OID, Onto: info.OID, Result: o.Green(id, tree)}})
+	o.Must(company.RecordGateResult{Task: id,
+		GateFinished: company.GateFinished{Head: info.OID, Onto: info.OID, Result: o.Green(id, tree)}})
 	run := company.NewRunID(id, "", company.Reviewer, 1)
-	o.Must(company.EndRun{Run: run, Fence: o.Claim(run, info.OID), Outcome: company.RunEnded{Status: company.RunSuccess}, Review: &company.ReviewRecorded{
-		Head: info.OID, Onto: info.OID, PatchID: "p", Verdict: company.Approve,
-	}})
+	o.Must(company.EndRun{Run: run, Fence: o.Claim(run, info.OID), Outcome: company.RunEnded{Status: company.RunSuccess},
+		Review: &company.ReviewRecorded{
+			Head: info.OID, Onto: info.OID, PatchID: "p", Verdict: company.Approve,
+		}})
 	o.Must(company.IntendDelivery{Task: id})
 	o.Must(company.RecordDelivery{Task: id, Head: info.OID, Number: o.Task(id).Delivery.Number, URL: "file:///page"})
 	return id

@@ -7,7 +7,7 @@
 //	go run ./test/mutants -func State.claimedRun every one of a function
 //	go run ./test/mutants -file run.go       every one of a file
 //	go run ./test/mutants -list              what there is, without trying it
-//	go run ./test/mutants -package internal/company/history -tests internal/company
+//	go run ./test/mutants -package internal/company/historytest -tests internal/company
 //	                                         a sample of another package, by the tests of a third
 //
 // Mutants are made from the syntax tree (generate.go), so that names and layout
@@ -138,7 +138,9 @@ func run(ctx context.Context, o options) (bool, error) {
 // choose takes the mutants that are asked for.
 func (o options) choose(all []*mutant) []*mutant {
 	return slices.DeleteFunc(slices.Clone(all), func(m *mutant) bool {
-		return o.file != "" && m.file.name != o.file || o.function != "" && !slices.Contains(strings.Split(o.function, ","), m.function()) || o.kind != "" && m.kind != o.kind
+		return o.file != "" && m.file.name != o.file ||
+			o.function != "" && !slices.Contains(strings.Split(o.function, ","), m.function()) ||
+			o.kind != "" && m.kind != o.kind
 	})
 }
 

@@ -1,7 +1,7 @@
 package main
 
 import (
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"fmt"
 	"go/token"
 	"io"
@@ -16,7 +16,10 @@ func TestShort(t *testing.T) {
 	hosttest.Long(t, "each mutant of the core is built and tested")
 	t.Chdir("../..")
 	var out strings.Builder
-	ok, err := run(t.Context(), options{folder: coreFolder, short: true, names: names, parallel: 2, patience: patience, out: &out, progress: io.Discard})
+	ok, err := run(
+		t.Context(),
+		options{folder: coreFolder, short: true, names: names, parallel: 2, patience: patience, out: &out,
+			progress: io.Discard})
 	if err != nil || !ok {
 		t.Errorf("a named mutant was not noticed: %v\n%s", err, &out)
 	}
@@ -75,8 +78,10 @@ func TestSmallPackage(t *testing.T) {
 		t.Error("two mutants go unnoticed, and that is good")
 	}
 	for _, want := range []string{
-		"small.go:24 number in Even\n  - func Even(n int) bool { return n%2 == 0 }\n  + func Even(n int) bool { return n%1 == 0 }\n",
-		"small.go:27 swap in Idle (survived, no test comes there)\n  - func Idle() bool { return false }\n  + func Idle() bool { return true }\n",
+		"small.go:24 number in Even\n  - func Even(n int) bool { return n%2 == 0 }\n  + func Even(n int) bool { return n%1 " +
+			"== 0 }\n",
+		"small.go:27 swap in Idle (survived, no test comes there)\n  - func Idle() bool { return false }\n  + func Idle() " +
+			"bool { return true }\n",
 		"small.go     18      14       1      1            2\n",
 		"18 mutants were made, 18 tried, 2 not noticed: 11.1 %, at most 0.0 % may be\n",
 	} {
@@ -157,20 +162,25 @@ func parseBody(t *testing.T, body string) *file {
 func TestKinds(t *testing.T) {
 	for body, want := range map[string][]string{
 		"func f() bool { return a && !b.c() }": {
-			"negate func f() bool { return !(a && !b.c()) }", "drop (without a)", "operator func f() bool { return a || !b.c() }",
+			"negate func f() bool { return !(a && !b.c()) }", "drop (without a)",
+			"operator func f() bool { return a || !b.c() }",
 			"drop (without !b.c())", "negate func f() bool { return a && b.c() }", "remove (gone)",
 		},
 		"func f() {\n\tif a == nil {\n\t\tx, y = 1, true\n\t}\n}": {
 			"operator if a != nil {", "remove (gone)", "number x, y = 2, true", "number x, y = 0, true", "swap x, y = 1, false",
 		},
-		"func f() {\n\tif a(b) {\n\t\tc()\n\t}\n}":              {"negate if !(a(b)) {", "drop (without a(b))", "remove (gone)"},
-		"func f() {\n\tfor i < 0 {\n\t\ti++\n\t}\n}":            {"negate for !(i < 0) {", "operator for i <= 0 {", "number for i < 1 {", "number for i < (-1) {", "remove (gone)"},
-		"func f() (int, error) {\n\treturn 1, bad\n}":           {"remove (gone)"},
-		"func f() (int, error) {\n\treturn 1, nil\n}":           {"number return 2, nil", "number return 0, nil", "remove (gone)"},
-		"func f() {\n\tx := min(a, b-c)\n}":                     {"operator x := max(a, b-c)", "operator x := min(a, b+c)"},
-		"func f() {\n\tif bad {\n\t\tpanic(`no`)\n\t}\n}":       nil,
-		"func f() {\n\tswitch a {\n\tcase b, c:\n\t\td()\n\t}}": {"case (gone)", "drop (without b)", "drop (without c)", "remove (gone)"},
-		"func f() {\n\tswitch {\n\tcase a < b:\n\t}}":           {"case (gone)", "negate case !(a < b):", "operator case a <= b:"},
+		"func f() {\n\tif a(b) {\n\t\tc()\n\t}\n}": {"negate if !(a(b)) {", "drop (without a(b))",
+			"remove (gone)"},
+		"func f() {\n\tfor i < 0 {\n\t\ti++\n\t}\n}": {"negate for !(i < 0) {", "operator for i <= 0 {",
+			"number for i < 1 {", "number for i < (-1) {", "remove (gone)"},
+		"func f() (int, error) {\n\treturn 1, bad\n}": {"remove (gone)"},
+		"func f() (int, error) {\n\treturn 1, nil\n}": {"number return 2, nil", "number return 0, nil",
+			"remove (gone)"},
+		"func f() {\n\tx := min(a, b-c)\n}":               {"operator x := max(a, b-c)", "operator x := min(a, b+c)"},
+		"func f() {\n\tif bad {\n\t\tpanic(`no`)\n\t}\n}": nil,
+		"func f() {\n\tswitch a {\n\tcase b, c:\n\t\td()\n\t}}": {"case (gone)", "drop (without b)", "drop (without c)",
+			"remove (gone)"},
+		"func f() {\n\tswitch {\n\tcase a < b:\n\t}}": {"case (gone)", "negate case !(a < b):", "operator case a <= b:"},
 	} {
 		var got []string
 		for _, m := range generate(parseBody(t, body)) {
@@ -212,7 +222,8 @@ func TestDirectives(t *testing.T) {
 	if err := markEqual(f, made); err != nil {
 		t.Fatal(err)
 	}
-	for verdict, good := range map[string]bool{killed: false, overtime: false, unclear: false, survived: true, unreached: true} {
+	for verdict, good := range map[string]bool{killed: false, overtime: false, unclear: false, survived: true,
+		unreached: true} {
 		var results []result
 		for _, m := range made {
 			if m.kind == swap {

@@ -29,7 +29,8 @@ func report(o options, made int, results []result) bool {
 	printCounts(o.out, "FILE", results, func(m *mutant) string { return m.file.name })
 	printCounts(o.out, "KIND", results, func(m *mutant) string { return m.kind })
 	percent := 100 * float64(len(missed)) / float64(len(results))
-	fmt.Fprintf(o.out, "%d mutants were made, %d tried, %d not noticed: %.1f %%, at most %.1f %% may be\n", made, len(results), len(missed), percent, o.most)
+	fmt.Fprintf(o.out, "%d mutants were made, %d tried, %d not noticed: %.1f %%, at most %.1f %% may be\n", made,
+		len(results), len(missed), percent, o.most)
 	return percent <= o.most && len(untrue) == 0 && len(odd) == 0
 }
 

@@ -67,7 +67,8 @@ func load(ctx context.Context, folder, tests string) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, err := command(ctx, "", "go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles,TestImports,XTestImports", "./"+folder, "./"+tests, "os", "strconv")
+	out, err := command(ctx, "", "go", "list", "-export", "-deps",
+		"-json=ImportPath,Dir,Export,GoFiles,TestImports,XTestImports", "./"+folder, "./"+tests, "os", "strconv")
 	if err != nil {
 		return nil, fmt.Errorf("go list %s (run it from the root of the module): %w\n%s", folder, err, out)
 	}
@@ -172,7 +173,8 @@ func markEqual(f *file, made []*mutant) error {
 					}
 				}
 				if !found {
-					return fmt.Errorf("%s: the directive speaks of line %d, which has no mutant of kind %s: move it or take it away", where, line, name)
+					return fmt.Errorf("%s: the directive speaks of line %d, which has no mutant of kind %s: move it or take it away",
+						where, line, name)
 				}
 			}
 		}
@@ -335,7 +337,8 @@ func (s *source) build(ctx context.Context, dir, bin string, list []*mutant) err
 	if err := os.WriteFile(overlay, raw, 0o600); err != nil {
 		return err
 	}
-	if out, err := command(ctx, s.testDir, "go", "test", "-c", "-vet=off", "-o", bin, "-overlay", overlay, "."); err != nil {
+	if out, err := command(ctx, s.testDir, "go", "test", "-c", "-vet=off", "-o", bin, "-overlay", overlay,
+		"."); err != nil {
 		return fmt.Errorf("mutants that the type checker lets pass do not build: %w\n%s", err, bytes.TrimSpace([]byte(out)))
 	}
 	return nil

@@ -40,7 +40,8 @@ const quick = 400 * time.Millisecond
 // measure runs each test by itself: how long it takes, and what it reaches.
 func (s *source) measure(ctx context.Context, dir string, parallel int) (*suite, error) {
 	bin := filepath.Join(dir, "measure.test")
-	if out, err := command(ctx, s.testDir, "go", "test", "-c", "-vet=off", "-coverpkg", s.path, "-o", bin, "."); err != nil {
+	if out, err := command(ctx, s.testDir, "go", "test", "-c", "-vet=off", "-coverpkg", s.path, "-o", bin,
+		"."); err != nil {
 		return nil, fmt.Errorf("the tests do not build: %w\n%s", err, out)
 	}
 	out, err := command(ctx, s.testDir, bin, "-test.list", "^(Test|Fuzz|Example)")
@@ -194,9 +195,12 @@ const patience = 10
 
 // run asks some tests about a mutant (0: the clean package). Beside that they have
 // some times the processor time that they take on the clean one.
-func (s *source) run(ctx context.Context, bin string, n int, clean time.Duration, tests []string, more ...string) result {
+func (s *source) run(
+	ctx context.Context, bin string, n int, clean time.Duration, tests []string, more ...string,
+) result {
 	seconds := int(clean.Seconds()*4) + s.patience
-	args := []string{"-c", `ulimit -t "$1" && ulimit -v "$2" && shift 2 && exec "$@"`, "sh", strconv.Itoa(seconds), strconv.Itoa(most),
+	args := []string{"-c", `ulimit -t "$1" && ulimit -v "$2" && shift 2 && exec "$@"`, "sh", strconv.Itoa(seconds),
+		strconv.Itoa(most),
 		bin, "-test.run", "^(" + strings.Join(tests, "|") + ")$", "-test.failfast", "-test.v", "-test.timeout", "1h"}
 	if s.rapid {
 		args = append(args, "-rapid.seed", "1", "-rapid.nofailfile", "-rapid.shrinktime", "1ms")
@@ -215,7 +219,8 @@ func (s *source) run(ctx context.Context, bin string, n int, clean time.Duration
 	r.verdict, r.by = readVerdict(r.output, err)
 	// The kernel kills what has used up its time, in which it counts what the host of a virtual
 	// machine has taken; the times of the process leave that out.
-	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() && status.Signal() == syscall.SIGKILL &&
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() &&
+		status.Signal() == syscall.SIGKILL &&
 		r.took > time.Duration(seconds)*time.Second*3/4 {
 		r.verdict, r.by = overtime, lastRun(r.output)
 	}

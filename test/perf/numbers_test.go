@@ -1,7 +1,7 @@
 // Package perf measures what the company promises to cost while it serves:
 // memory and processor when nothing is to be done, and how soon work begins on
 // a repository that it knows. It owns the measures and their targets; it sees
-// the program from outside. The benches of single packages are company bench.
+// the program from outside. The benches of single packages are tools/bench.
 package perf
 
 import (
@@ -16,7 +16,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/feed"
+	"company/internal/present/feed"
 	"company/test/testenv"
 )
 
@@ -35,15 +35,18 @@ func crew(x scripted.Exchange) scripted.Reply {
 	switch x.Header.Role {
 	case company.Manager:
 		each = []scripted.Reply{call("submit_plan", m{"why": "one file", "waves": []m{{"subtasks": []m{{
-			"title": "Add " + file, "description": "Add the file " + file + " with one line.", "acceptance_criteria": []string{"it is there"},
-			"write_set": []string{file}, "effort": "small",
+			"title": "Add " + file, "description": "Add the file " + file + " with one line.",
+			"acceptance_criteria": []string{"it is there"},
+			"write_set":           []string{file}, "effort": "small",
 		}}}}})}
 	case company.Worker:
 		each = []scripted.Reply{
-			call("write_file", m{"path": file, "content": "done\n"}), call("git_commit", m{"message": "Add " + file}), call("finish", m{"summary": "added"}),
+			call("write_file", m{"path": file, "content": "done\n"}), call("git_commit", m{"message": "Add " + file}),
+			call("finish", m{"summary": "added"}),
 		}
 	default:
-		each = []scripted.Reply{call("submit_review", m{"verdict": "approve", "findings": []m{}, "evidence": []string{"the diff", "the diff is one line"}})}
+		each = []scripted.Reply{call("submit_review",
+			m{"verdict": "approve", "findings": []m{}, "evidence": []string{"the diff", "the diff is one line"}})}
 	}
 	if x.Turn >= len(each) {
 		return scripted.Reply{Err: "the script of " + string(x.Header.Run) + " has ended"}
@@ -172,7 +175,8 @@ func TestSecondTaskStartsSoon(t *testing.T) {
 			if it.Task == task && it.Seq > 0 && at[it.Kind].IsZero() {
 				at[it.Kind] = it.Time
 			}
-			if it.Run == company.NewRunID(task, company.NewSubtaskID(task, 1), company.Worker, 1) && it.Kind == "turn_started" && at["turn"].IsZero() {
+			if it.Run == company.NewRunID(task, company.NewSubtaskID(task, 1), company.Worker, 1) && it.Kind == "turn_started" &&
+				at["turn"].IsZero() {
 				at["turn"] = it.Time
 			}
 		}
@@ -188,12 +192,16 @@ func TestSecondTaskStartsSoon(t *testing.T) {
 		}
 		prepared = append(prepared, at["task.prepared"].Sub(at["task.submitted"]))
 		planned = append(planned, claim.Sub(ready))
-		t.Logf("%s: submitted to base %s, base to image %s, base to baseline %s, base to plan %s, all to claim %s, claim to first turn %s, submitted to completed %s", task,
-			at["task.based"].Sub(at["task.submitted"]), at["task.prepared"].Sub(at["task.based"]), at["task.baseline"].Sub(at["task.based"]), at["plan.accepted"].Sub(at["task.based"]), claim.Sub(ready), at["turn"].Sub(claim),
+		t.Logf("%s: submitted to base %s, base to image %s, base to baseline %s, base to plan %s, all to claim %s, claim "+
+			"to first turn %s, submitted to completed %s", task,
+			at["task.based"].Sub(at["task.submitted"]), at["task.prepared"].Sub(at["task.based"]),
+			at["task.baseline"].Sub(at["task.based"]), at["plan.accepted"].Sub(at["task.based"]), claim.Sub(ready),
+			at["turn"].Sub(claim),
 			at["task.completed"].Sub(at["task.submitted"]))
 	}
 	end(t, p)
-	t.Logf("medians: %s from the submission until its base, image and gates are known, %s from plan and baseline to the claim", median(prepared), median(planned))
+	t.Logf("medians: %s from the submission until its base, image and gates are known, %s from plan and baseline to the "+
+		"claim", median(prepared), median(planned))
 	if d := median(planned); d > time.Second {
 		t.Errorf("median from plan and baseline to claim: %s, and the target is 1s", d)
 	}

@@ -20,7 +20,8 @@ const (
 // mayGiveAway reports whether the work is large and others would do its parts: the request asks for
 // that, and the engineer has changed nothing yet.
 func (w work) mayGiveAway() bool {
-	return w.offers("escalate") && w.shows("large parts that do not need each other, call escalate") && w.hasLargeParts() &&
+	return w.offers("escalate") && w.shows("large parts that do not need each other, call escalate") &&
+		w.hasLargeParts() &&
 		w.countCalls("edit_file", nil)+w.countCalls("write_file", nil) == 0
 }
 
@@ -48,7 +49,9 @@ func (w work) giveAway() Reply {
 	}
 	var said []string
 	for _, p := range w.parts {
-		said = append(said, fmt.Sprintf("%s (files: %s; lines: %s)", p.Title, strings.Join(p.listFiles(), ", "), strings.Join(w.contextOf([]Part{p}), ", ")))
+		said = append(
+			said, fmt.Sprintf("%s (files: %s; lines: %s)", p.Title, strings.Join(p.listFiles(), ", "),
+				strings.Join(w.contextOf([]Part{p}), ", ")))
 	}
 	return call("escalate", "reason", "The parts are large and do not need each other: "+strings.Join(said, "; ")+".")
 }
@@ -58,7 +61,8 @@ func (w work) decide() Reply {
 	if !w.offers("replan_ticket") || !w.hasLargeParts() || !w.shows("are large and do not need each other") {
 		return call("give_up", "reason", "I do not see what else could be done.")
 	}
-	return call("replan_ticket", "reason", "Its parts are large and do not need each other.", "subtasks", w.ticketsOf(w.split()))
+	return call("replan_ticket", "reason", "Its parts are large and do not need each other.", "subtasks",
+		w.ticketsOf(w.split()))
 }
 
 // plan reads the places of the work, and plans a ticket for each part where they are large; else
@@ -116,7 +120,8 @@ func (w work) ticketsOf(groups [][]Part) (tickets []any) {
 				}
 			}
 		}
-		ticket["description"], ticket["acceptance_criteria"], ticket["write_set"], ticket["context"] = strings.Join(text, "\n"), criteria, files, w.contextOf(group)
+		ticket["description"], ticket["acceptance_criteria"], ticket["write_set"],
+			ticket["context"] = strings.Join(text, "\n"), criteria, files, w.contextOf(group)
 		if len(groups) > 1 && does != nil {
 			ticket["does"] = does[i]
 		}

@@ -59,7 +59,8 @@ type Skill struct {
 	Subtle  float64 // share of the parts in which a mistake is made that only hidden tests show
 	Finds   float64 // p: share of the mistakes in a diff that a review finds
 	False   float64 // q: share of the parts in which a review finds a fault without need
-	Guess   string  // command that the player takes for that of the tests, until it fails or a note says so; empty: it knows
+	// command that the player takes for that of the tests, until it fails or a note says so; empty: it knows
+	Guess string
 }
 
 func main() {
@@ -136,10 +137,14 @@ type talk struct {
 	Request
 	all   string // of all messages, without the marks before their lines
 	plain string // all, with single spaces, and without the numbers before parts of an instruction
+	after string // plain, without the lines that a diff takes out
 }
 
 // lineMark is what stands before a line that is shown: its number, or the plus of a diff.
 var lineMark = regexp.MustCompile(`(?m)^(?: *\d+(?:: |:|\t| \| )|\+)`)
+
+// removedLine is a line that a diff takes out.
+var removedLine = regexp.MustCompile(`(?m)^-.*\n`)
 
 func newTalk(q Request) talk {
 	t := talk{Request: q}
@@ -149,13 +154,15 @@ func newTalk(q Request) talk {
 	}
 	t.all = b.String()
 	t.plain = flatten(partNumber.ReplaceAllString(t.all, ""))
+	t.after = flatten(removedLine.ReplaceAllString(t.all, ""))
 	return t
 }
 
 // isAbout says whether a request is about a case: it quotes the instruction, or a ticket for a
 // part of it.
 func (t talk) isAbout(c Case) bool {
-	return t.shows(c.Knows) || slices.ContainsFunc(c.Parts, func(p Part) bool { return strings.Contains(t.all, marker(p)) })
+	return t.shows(c.Knows) || slices.ContainsFunc(
+		c.Parts, func(p Part) bool { return strings.Contains(t.all, marker(p)) })
 }
 
 // flatten has a single space wherever there is white space.
@@ -250,7 +257,7 @@ func (w work) engineer() Reply {
 			if e.Old == "" {
 				done = func(o Call) bool { return o.Args["path"] == e.File }
 			}
-			if w.countCalls(c.Tool, done) == 0 && (e.Old == "" || !w.shows(e.New)) {
+			if w.countCalls(c.Tool, done) == 0 && !w.isWritten(p, e) {
 				calls = append(calls, c)
 			}
 		}
@@ -294,6 +301,16 @@ func (w work) runTests() []Call {
 	return []Call{tests}
 }
 
+// isWritten reports whether the request shows that a change is there already: a later conversation of the same ticket
+// begins with the diff of its branch.
+func (w work) isWritten(p Part, e Edit) bool {
+	if e.Old == "" {
+		return strings.Contains(w.all, "++ b/"+e.File+"\n") // the first plus is taken off
+	}
+	return w.shows(e.New) || strings.Contains(w.after, flatten(e.New)) ||
+		strings.Contains(w.after, flatten(w.newTextOf(p, e)))
+}
+
 // newTextOf is what the player first writes for a change: the right text with the drawn mistakes.
 func (w work) newTextOf(p Part, e Edit) string {
 	text := e.New
@@ -326,7 +343,8 @@ func (w work) listCorrections() (calls []Call) {
 				calls = append(calls, fix)
 			}
 		}
-		if c := p.Remark; c.File != "" && strings.Contains(shown, c.Finding) && w.countCalls("edit_file", func(o Call) bool { return o.Args["new"] == c.Wrong }) == 0 {
+		if c := p.Remark; c.File != "" && strings.Contains(shown, c.Finding) &&
+			w.countCalls("edit_file", func(o Call) bool { return o.Args["new"] == c.Wrong }) == 0 {
 			calls = append(calls, makeCall("edit_file", "path", c.File, "old", c.Right, "new", c.Wrong))
 		}
 	}
@@ -338,7 +356,7 @@ func (w work) readMissing() (r Reply) {
 	asked := map[string]bool{}
 	for _, p := range w.parts {
 		for _, e := range p.Edits {
-			if e.Old == "" || w.shows(e.Old) || w.shows(e.New) || asked[fmt.Sprint(e.File, e.Line/200)] {
+			if e.Old == "" || w.shows(e.Old) || w.isWritten(p, e) || asked[fmt.Sprint(e.File, e.Line/200)] {
 				continue
 			}
 			asked[fmt.Sprint(e.File, e.Line/200)] = true
@@ -370,7 +388,10 @@ func (w work) readSources() (r Reply) {
 func (w work) review() Reply {
 	var findings []any
 	find := func(m Mistake, about string) {
-		findings = append(findings, map[string]any{"severity": "high", "category": "correctness", "file": m.File, "line": m.Line, "what": m.Finding, "why": about})
+		findings = append(
+			findings,
+			map[string]any{"severity": "high", "category": "correctness", "file": m.File, "line": m.Line, "what": m.Finding,
+				"why": about})
 	}
 	for _, p := range w.parts {
 		for _, m := range p.Mistakes {
@@ -393,7 +414,22 @@ func (w work) review() Reply {
 		files = append(files, p.listFiles()...)
 	}
 	shown := fmt.Sprintf("`%s` passes, and the diff of %s has it", w.c.Test, strings.Join(files, ", "))
-	return call("submit_review", "verdict", "approve", "evidence", slices.Repeat([]string{shown}, max(1, w.countCriteria())), "findings", []any{})
+	return call("submit_review", "verdict", "approve", "evidence", w.nameEvidence(shown), "findings", []any{})
+}
+
+// nameEvidence names the same for each criterion: once where the tool takes their numbers, else
+// as often as there are criteria.
+func (w work) nameEvidence(shown string) []any {
+	n := max(1, w.countCriteria())
+	if i := slices.IndexFunc(w.Tools, func(t Tool) bool { return t.Name == "submit_review" }); i < 0 ||
+		!strings.Contains(string(w.Tools[i].Schema), `"for"`) {
+		return slices.Repeat([]any{shown}, n)
+	}
+	numbers := make([]int, n)
+	for i := range numbers {
+		numbers[i] = i + 1
+	}
+	return []any{map[string]any{"for": numbers, "shows": shown}}
 }
 
 // countCriteria counts the items of the list of acceptance criteria.

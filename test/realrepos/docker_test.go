@@ -28,7 +28,8 @@ func (l life) String() string {
 // one role, when so many of them have ended.
 func watchDocker(t *testing.T) func(office, role string, want int) []life {
 	t.Helper()
-	cmd := exec.Command("docker", "events", "--since", time.Now().Format(time.RFC3339Nano), "--format", "{{json .}}", "--filter", "type=container", "--filter", "label=company.office")
+	cmd := exec.Command("docker", "events", "--since", time.Now().Format(time.RFC3339Nano), "--format", "{{json .}}",
+		"--filter", "type=container", "--filter", "label=company.office")
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
@@ -61,7 +62,8 @@ func watchDocker(t *testing.T) func(office, role string, want int) []life {
 			case e.Action == "start":
 				a := e.Actor.Attributes
 				order = append(order, e.Actor.ID)
-				lives[e.Actor.ID] = &life{name: a["name"], office: a["company.office"], role: a["company.role"], start: time.Unix(0, e.TimeNano)}
+				lives[e.Actor.ID] = &life{name: a["name"], office: a["company.office"], role: a["company.role"],
+					start: time.Unix(0, e.TimeNano)}
 			case e.Action == "die" && l != nil:
 				l.end = time.Unix(0, e.TimeNano)
 			}

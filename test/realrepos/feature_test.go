@@ -21,10 +21,14 @@ type feature struct {
 }
 
 var choice = feature{
-	title:       "Add a choice flag that takes one of a list of values",
-	description: "Add FlagSet.Choice(name, value string, allowed []string, usage string) *string, its shorthand form ChoiceP, and GetChoice, to choice.go, with a test in choice_test.go. The type of the flag is called choice. A value that is not allowed is refused with an error that lists the allowed ones, in their order. Out of scope: functions on CommandLine.",
-	criteria:    []string{"an allowed value is taken and GetChoice returns it", "a value that is not allowed is refused and the error lists the allowed ones"},
-	file:        "choice.go",
+	title: "Add a choice flag that takes one of a list of values",
+	description: "Add FlagSet.Choice(name, value string, allowed []string, usage string) *string, its shorthand form " +
+		"ChoiceP, and GetChoice, to choice.go, with a test in choice_test.go. The type of the flag is called choice. A " +
+		"value that is not allowed is refused with an error that lists the allowed ones, in their order. Out of scope: " +
+		"functions on CommandLine.",
+	criteria: []string{"an allowed value is taken and GetChoice returns it",
+		"a value that is not allowed is refused and the error lists the allowed ones"},
+	file: "choice.go",
 	code: `package pflag
 
 import (
@@ -134,10 +138,12 @@ func TestChoiceRefused(t *testing.T) {
 }
 
 var changed = feature{
-	title:       "Add FlagSet.ChangedNames",
-	description: "Add FlagSet.ChangedNames() []string to changed.go, with a test in changed_test.go: the names of the flags that were set, in the order in which Visit visits them (which heeds SortFlags). Without a set flag the result is empty and not nil. Out of scope: functions on CommandLine.",
-	criteria:    []string{"names come in the order of Visit", "without a set flag the result is empty and not nil"},
-	file:        "changed.go",
+	title: "Add FlagSet.ChangedNames",
+	description: "Add FlagSet.ChangedNames() []string to changed.go, with a test in changed_test.go: the names of the " +
+		"flags that were set, in the order in which Visit visits them (which heeds SortFlags). Without a set flag the " +
+		"result is empty and not nil. Out of scope: functions on CommandLine.",
+	criteria: []string{"names come in the order of Visit", "without a set flag the result is empty and not nil"},
+	file:     "changed.go",
 	code: `package pflag
 
 // ChangedNames returns the names of the flags that have been set, in
@@ -247,11 +253,15 @@ func (f feature) work(x scripted.Exchange) scripted.Reply {
 		return call("run_command", map[string]any{"command": "go test ./..."})
 	case 3:
 		if !strings.Contains(last, f.undefined+" undefined") && !strings.Contains(last, "undefined: "+f.undefined) {
-			return call("escalate", map[string]any{"reason": "the new test does not fail for want of " + f.undefined + ":\n" + last})
+			return call(
+				"escalate", map[string]any{"reason": "the new test does not fail for want of " + f.undefined + ":\n" + last})
 		}
 		return call("write_file", map[string]any{"path": f.file, "content": f.code})
 	case 4:
-		return call("run_command", map[string]any{"command": "test -z \"$(gofmt -l " + f.file + " " + f.testFile + ")\" && go vet ./... && go test ./..."})
+		return call(
+			"run_command",
+			map[string]any{"command": "test -z \"$(gofmt -l " + f.file + " " + f.testFile +
+				")\" && go vet ./... && go test ./..."})
 	case 5:
 		if !regexp.MustCompile(`(?m)^ok\s+github\.com/spf13/pflag`).MatchString(last) {
 			return call("escalate", map[string]any{"reason": "the tests do not pass:\n" + last})
@@ -277,13 +287,8 @@ func review(x scripted.Exchange) scripted.Reply {
 		return scripted.Reply{Err: fmt.Sprintf("a diff of %v with the tests %v", code, tests)}
 	}
 	shown := []string{}
-	for _, c := range strings.Split(x.Brief(), "\n## Acceptance criteria\n")[1:] {
-		for line := range strings.Lines(c) {
-			if !strings.HasPrefix(line, "- ") {
-				break
-			}
-			shown = append(shown, "shown by "+strings.Join(tests, ", ")+": "+strings.TrimSpace(line[2:]))
-		}
+	for _, c := range x.Listed("Acceptance criteria") {
+		shown = append(shown, "shown by "+strings.Join(tests, ", ")+": "+c)
 	}
 	return call("submit_review", map[string]any{"verdict": "approve", "findings": []any{}, "evidence": shown})
 }

@@ -22,7 +22,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"company/internal/adapters/scripted"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 	"company/test/together"
 )
@@ -41,7 +41,8 @@ func TestPflag(t *testing.T) {
 	before := passed(t, h.Repo) // also: the suite is green where we start
 
 	watched := watchDocker(t)
-	r := h.Run(8*time.Minute, "submit", "-o", "json", "Give FlagSet a choice flag, and a way to list the flags that were set.")
+	r := h.Run(8*time.Minute, "submit", "-o", "json",
+		"Give FlagSet a choice flag, and a way to list the flags that were set.")
 	if r.Code != 0 {
 		t.Fatalf("exit %d\n%s\n%s", r.Code, r.Stdout, shown(r.Stderr))
 	}
@@ -78,7 +79,8 @@ func TestPflag(t *testing.T) {
 			want = append(want, "A\t"+f.file, "A\t"+f.testFile)
 		}
 		slices.Sort(want)
-		if got := strings.Split(h.Git(clone, "diff", "--no-renames", "--name-status", base, head), "\n"); !slices.Equal(got, want) {
+		if got := strings.Split(h.Git(clone, "diff", "--no-renames", "--name-status", base, head), "\n"); !slices.Equal(
+			got, want) {
 			t.Errorf("changed %q, want %q", got, want)
 		}
 		if out, err := goTool(clone, "vet", "./..."); err != nil {
@@ -187,7 +189,8 @@ func checkResults(t *testing.T, repo string) {
 		}
 		if len(r.Artifacts) > 0 {
 			workers++
-			if r.Status != "success" || len(r.Artifacts) != 2 || r.Artifacts[0].Action != "created" || r.QualityGates == nil || !r.QualityGates.Overall {
+			if r.Status != "success" || len(r.Artifacts) != 2 || r.Artifacts[0].Action != "created" || r.QualityGates == nil ||
+				!r.QualityGates.Overall {
 				t.Errorf("%s: %s", p, text)
 			}
 		}

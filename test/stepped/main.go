@@ -10,8 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"company/internal/cli"
-	"company/internal/clock"
+	"company/internal/lib/clock"
+	"company/internal/surface/cli"
 )
 
 func main() {

@@ -49,7 +49,8 @@ func openApt(ctx context.Context, suite string) (apt, error) {
 		}
 	}
 	uri := findArchive(ctx)
-	sources := fmt.Sprintf("deb [signed-by=%[1]s] %[2]s %[3]s main\ndeb-src [signed-by=%[1]s] %[2]s %[3]s main\n", archiveKeyring, uri, suite)
+	sources := fmt.Sprintf("deb [signed-by=%[1]s] %[2]s %[3]s main\ndeb-src [signed-by=%[1]s] %[2]s %[3]s main\n",
+		archiveKeyring, uri, suite)
 	conf := fmt.Sprintf(`Dir::Etc::sourcelist "%[1]s/sources.list";
 Dir::Etc::sourceparts "/dev/null";
 Dir::State "%[1]s/state";
@@ -69,7 +70,8 @@ APT::Install-Recommends "false";
 
 // findArchive finds the archive of Debian that this host uses.
 func findArchive(ctx context.Context) string {
-	out, err := exec.CommandContext(ctx, "apt-get", "indextargets", "--format", "$(REPO_URI) $(CODENAME) $(COMPONENT)", "Created-By: Packages").Output()
+	out, err := exec.CommandContext(
+		ctx, "apt-get", "indextargets", "--format", "$(REPO_URI) $(CODENAME) $(COMPONENT)", "Created-By: Packages").Output()
 	if err == nil {
 		for line := range strings.Lines(string(out)) {
 			if f := strings.Fields(line); len(f) == 3 && f[1] == "bookworm" && f[2] == "main" {
@@ -102,7 +104,8 @@ func (d DebianSource) Fetch(ctx context.Context, s Stranger) (Checkout, error) {
 		if err := runHere(ctx, temp, nil, "dpkg-source", "--extract", "--no-check", descriptions[0], "tree"); err != nil {
 			return err
 		}
-		return errors.Join(os.Rename(filepath.Join(temp, "tree", "debian"), filepath.Join(temp, "debian")), os.RemoveAll(filepath.Join(temp, "tree", ".pc")))
+		return errors.Join(os.Rename(filepath.Join(temp, "tree", "debian"), filepath.Join(temp, "debian")),
+			os.RemoveAll(filepath.Join(temp, "tree", ".pc")))
 	})
 	return Checkout{Dir: filepath.Join(dir, "tree"), Packaging: filepath.Join(dir, "debian")}, err
 }
@@ -162,7 +165,8 @@ func runHere(ctx context.Context, dir string, env []string, argv ...string) erro
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env = dir, append(slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "APT_CONFIG=") }), env...)
+	cmd.Dir, cmd.Env = dir, append(
+		slices.DeleteFunc(os.Environ(), func(e string) bool { return strings.HasPrefix(e, "APT_CONFIG=") }), env...)
 	cmd.WaitDelay = 10 * time.Second
 	out, err := cmd.CombinedOutput()
 	if err != nil {

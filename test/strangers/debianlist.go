@@ -8,7 +8,8 @@ func upstreamCheck(file, text, run, ours, note string) Check {
 }
 
 const (
-	cmakeTest = "cmake -S . -B company-build && cmake --build company-build -j2 && ctest --test-dir company-build --output-on-failure"
+	cmakeTest = "cmake -S . -B company-build && cmake --build company-build -j2 && ctest --test-dir company-build " +
+		"--output-on-failure"
 	mesonTest = "meson setup company-build && meson test -C company-build"
 )
 
@@ -28,14 +29,18 @@ var DebianSources = []Stranger{
 	},
 	{
 		Name: "jansson", Version: "2.14-2", Kind: "C, CMake and autotools",
-		From:   DebianSource{"jansson", "bookworm"},
-		Checks: []Check{upstreamCheck(".github/workflows/tests.yml", "- run: ctest", cmakeTest, "ctest", "their other job is make check of autotools, on the same tests")},
+		From: DebianSource{"jansson", "bookworm"},
+		Checks: []Check{upstreamCheck(
+			".github/workflows/tests.yml", "- run: ctest", cmakeTest, "ctest",
+			"their other job is make check of autotools, on the same tests")},
 		Change: cChange, Check: cCheck,
 	},
 	{
 		Name: "libyaml", Version: "0.2.5-1", Kind: "C, CMake and autotools",
-		From:   DebianSource{"libyaml", "bookworm"},
-		Checks: []Check{upstreamCheck(".github/workflows/main.yml", "run: make test", cmakeTest, "ctest|make test", "their other job is the same tests by way of autotools")},
+		From: DebianSource{"libyaml", "bookworm"},
+		Checks: []Check{upstreamCheck(
+			".github/workflows/main.yml", "run: make test", cmakeTest, "ctest|make test",
+			"their other job is the same tests by way of autotools")},
 		Change: cChange, Check: cCheck,
 	},
 	{
@@ -58,8 +63,10 @@ var DebianSources = []Stranger{
 	},
 	{
 		Name: "figlet", Version: "2.2.5-3", Kind: "C, make", Short: true,
-		From:   DebianSource{"figlet", "bookworm"},
-		Checks: []Check{upstreamCheck("Makefile", "make all check", "make all check", "make all check|make check", "the target does not build what it tests")},
+		From: DebianSource{"figlet", "bookworm"},
+		Checks: []Check{upstreamCheck(
+			"Makefile", "make all check", "make all check", "make all check|make check",
+			"the target does not build what it tests")},
 		Change: cChange, Check: cCheck,
 	},
 	{
@@ -70,8 +77,9 @@ var DebianSources = []Stranger{
 	},
 	{
 		Name: "xmltodict", Version: "0.13.0-1.1~deb12u1", Kind: "Python, unittest",
-		From:   DebianSource{"python-xmltodict", "bookworm"},
-		Checks: []Check{upstreamCheck("tox.ini", "commands=nose2", "python3 -m nose2", "nose2|pytest|unittest", "without coverage")},
+		From: DebianSource{"python-xmltodict", "bookworm"},
+		Checks: []Check{upstreamCheck(
+			"tox.ini", "commands=nose2", "python3 -m nose2", "nose2|pytest|unittest", "without coverage")},
 		Change: []File{
 			{"company_clamp.py", `"""Numbers within bounds."""
 
@@ -96,12 +104,14 @@ class ClampTestCase(unittest.TestCase):
 		Name: "fnv", Version: "1.0.7-1", Kind: "Rust, no lock", Variant: true,
 		From:   DebianCrate{"librust-fnv-dev", "fnv-1.0.7"},
 		Checks: []Check{upstreamCheck(".travis.yml", "cargo test --verbose --all", "cargo test --offline", "cargo test", "")},
-		Change: rustChange("fnv", "fnv::FnvHashMap::<u8, u8>::default().len() == 0"), Check: "cargo test --offline --test company_empty",
+		Change: rustChange("fnv", "fnv::FnvHashMap::<u8, u8>::default().len() == 0"),
+		Check:  "cargo test --offline --test company_empty",
 	},
 	{
 		Name: "strsim", Version: "0.10.0-1", Kind: "Rust, no lock",
-		From:   DebianCrate{"librust-strsim-dev", "strsim-0.10.0"},
-		Checks: []Check{upstreamCheck(".github/workflows/ci.yml", "cargo test --verbose", "cargo test --offline", "cargo test", "")},
+		From: DebianCrate{"librust-strsim-dev", "strsim-0.10.0"},
+		Checks: []Check{upstreamCheck(
+			".github/workflows/ci.yml", "cargo test --verbose", "cargo test --offline", "cargo test", "")},
 		Change: rustChange("strsim", `strsim::levenshtein("", "") == 0`), Check: "cargo test --offline --test company_empty",
 	},
 }
@@ -115,8 +125,10 @@ var notHad = []struct {
 	instead  string   // what shows the kind
 }{
 	{
-		"Ruby", []string{"rake 13.0.6-3", "ruby-colorize 0.8.1-1.1", "ruby-rack 2.2.22-0+deb12u1", "ruby-rainbow 3.1.1-1", "ruby-slop 4.9.1-1", "ruby-tilt 2.0.11-2"},
-		"No repository of Ruby is among the strangers; Debian's packages of Ruby have no tests in them, and no registry of gems is served. Projects of ours with rspec, minitest and test-unit run in test/attack (TestRunnersOfDebian).",
+		"Ruby", []string{"rake 13.0.6-3", "ruby-colorize 0.8.1-1.1", "ruby-rack 2.2.22-0+deb12u1", "ruby-rainbow 3.1.1-1",
+			"ruby-slop 4.9.1-1", "ruby-tilt 2.0.11-2"},
+		"No repository of Ruby is among the strangers; Debian's packages of Ruby have no tests in them, and no registry of " +
+			"gems is served. Projects of ours with rspec, minitest and test-unit run in test/attack (TestRunnersOfDebian).",
 	},
 	{
 		"Java", []string{"libcommons-cli-java 1.5.0-1"},
@@ -124,7 +136,8 @@ var notHad = []struct {
 	},
 	{
 		"Python", []string{"python-inflect 2.1.0-4", "python-tabulate 0.8.9-1", "six 1.16.0-4"},
-		"xmltodict can be had, and is in the table; what pytest, poetry, uv and pdm make of a project is shown by projects of ours.",
+		"xmltodict can be had, and is in the table; what pytest, poetry, uv and pdm make of a project is shown by projects " +
+			"of ours.",
 	},
 }
 

@@ -8,7 +8,8 @@ func goTest(file, text, note string) Check {
 
 // golangciCheck is a linter that CI fetches itself.
 func golangciCheck(file, text string) Check {
-	return Check{Lint: true, File: file, Text: text, Note: "golangci-lint is in no file of the repository that says a version"}
+	return Check{Lint: true, File: file, Text: text,
+		Note: "golangci-lint is in no file of the repository that says a version"}
 }
 
 // Modules are the Go strangers, small and large: with many dependencies, of several
@@ -31,13 +32,15 @@ var Modules = []Stranger{
 	},
 	{
 		Name: "renameio", Version: "v2.0.2", Kind: "go",
-		From:   GoModule{Path: "github.com/google/renameio/v2", Sum: "h1:qKZs+tfn+arruZZhQ7TKC/ergJunuJicWS6gLDt/dGw="},
-		Checks: []Check{goTest(".github/workflows/main.yml", "go test .", ""), golangciCheck(".github/workflows/main.yml", "golangci/golangci-lint-action")},
+		From: GoModule{Path: "github.com/google/renameio/v2", Sum: "h1:qKZs+tfn+arruZZhQ7TKC/ergJunuJicWS6gLDt/dGw="},
+		Checks: []Check{goTest(".github/workflows/main.yml", "go test .", ""),
+			golangciCheck(".github/workflows/main.yml", "golangci/golangci-lint-action")},
 	},
 	{
 		Name: "logr", Version: "v1.4.4", Kind: "go",
-		From:   GoModule{Path: "github.com/go-logr/logr", Sum: "h1:tG4xh9yMsRCAiodLVTxyrkzSZ9+o0L1Kg/+cPVcbP/8="},
-		Checks: []Check{goTest(".github/workflows/tests.yaml", "go test -v -race ./...", ""), golangciCheck(".github/workflows/lint.yaml", "golangci/golangci-lint-action")},
+		From: GoModule{Path: "github.com/go-logr/logr", Sum: "h1:tG4xh9yMsRCAiodLVTxyrkzSZ9+o0L1Kg/+cPVcbP/8="},
+		Checks: []Check{goTest(".github/workflows/tests.yaml", "go test -v -race ./...", ""),
+			golangciCheck(".github/workflows/lint.yaml", "golangci/golangci-lint-action")},
 	},
 	{
 		Name: "go-cmp", Version: "v0.7.0", Kind: "go",
@@ -46,29 +49,35 @@ var Modules = []Stranger{
 	},
 	{
 		Name: "logrus", Version: "v1.10.2", Kind: "go",
-		From:   GoModule{Path: "github.com/sirupsen/logrus", Sum: "h1:G2SED73/qrAu6YwbdxOD6peLkCBI3z7L+ykJFTXJBBo="},
-		Checks: []Check{goTest(".github/workflows/ci.yaml", "go test -race -v ./...", ""), golangciCheck(".github/workflows/ci.yaml", "golangci/golangci-lint-action")},
+		From: GoModule{Path: "github.com/sirupsen/logrus", Sum: "h1:G2SED73/qrAu6YwbdxOD6peLkCBI3z7L+ykJFTXJBBo="},
+		Checks: []Check{goTest(".github/workflows/ci.yaml", "go test -race -v ./...", ""),
+			golangciCheck(".github/workflows/ci.yaml", "golangci/golangci-lint-action")},
 	},
 	{
 		Name: "yamux", Version: "v0.1.2", Kind: "go, a suite of a minute",
 		From: GoModule{Path: "github.com/hashicorp/yamux", Sum: "h1:XtB8kyFOyHXYVFnwT5C3+Bdo8gArse7j2AQ0DA0Uey8="},
 		Checks: []Check{
 			goTest(".github/workflows/test.yaml", "go test -race ./...", ""),
-			{Lint: true, File: ".github/workflows/test.yaml", Text: "go fmt ./...", Note: "how files are formatted is no check of ours"},
+			{Lint: true, File: ".github/workflows/test.yaml", Text: "go fmt ./...",
+				Note: "how files are formatted is no check of ours"},
 		},
 	},
 	{
 		Name: "goccy/go-yaml", Version: "v1.19.2", Kind: "go",
 		From: GoModule{Path: "github.com/goccy/go-yaml", Sum: "h1:PmFC1S6h8ljIz6gMRBopkjP1TVT7xuwrButHID66PoM="},
 		Checks: []Check{
-			goTest("Makefile", "go test -v ./...", "the folder testdata with a go.mod of its own is another repository's business here: its archive leaves nested modules out"),
+			goTest("Makefile", "go test -v ./...",
+				"the folder testdata with a go.mod of its own is another repository's business here: its archive leaves nested "+
+					"modules out"),
 			golangciCheck("Makefile", "lint: golangci-lint"),
 		},
 	},
 	{
 		Name: "viper", Version: "v1.21.0", Kind: "go, many dependencies",
-		From:   GoModule{Path: "github.com/spf13/viper", Sum: "h1:x5S+0EU27Lbphp4UKm1C+1oQO+rKx36vfCoaVebLFSU="},
-		Checks: []Check{goTest(".github/workflows/ci.yaml", "go test -race -v -tags '${{ matrix.tags }}' -shuffle=on ./...", "the first of three sets of build tags"), golangciCheck(".github/workflows/ci.yaml", "golangci/golangci-lint-action")},
+		From: GoModule{Path: "github.com/spf13/viper", Sum: "h1:x5S+0EU27Lbphp4UKm1C+1oQO+rKx36vfCoaVebLFSU="},
+		Checks: []Check{goTest(".github/workflows/ci.yaml", "go test -race -v -tags '${{ matrix.tags }}' -shuffle=on ./...",
+			"the first of three sets of build tags"),
+			golangciCheck(".github/workflows/ci.yaml", "golangci/golangci-lint-action")},
 	},
 	{
 		Name: "jwt", Version: "v2.8.2", Kind: "go",
@@ -82,11 +91,13 @@ var Modules = []Stranger{
 		Name: "zap", Version: "v1.27.0", Kind: "go, two modules",
 		From: GoModule{
 			Path: "go.uber.org/zap", Sum: "h1:aJMhYGrd5QSmlpLMr2MftRKl7t8J8PTZPA732ud/XR8=",
-			More: []GoModule{{Path: "go.uber.org/zap/exp", At: "v0.3.0", Sum: "h1:6JYzdifzYkGmTdRR59oYH+Ng7k49H9qVpWwNSsGJj3U=", Dir: "exp"}},
+			More: []GoModule{{Path: "go.uber.org/zap/exp", At: "v0.3.0", Sum: "h1:6JYzdifzYkGmTdRR59oYH+Ng7k49H9qVpWwNSsGJj3U=",
+				Dir: "exp"}},
 		},
 		Checks: []Check{
 			{
-				File: "Makefile", Text: "(cd $(dir) && go test -race ./...)", Run: "go test ./... && cd exp && go test ./...", Ours: "go test ./...",
+				File: "Makefile", Text: "(cd $(dir) && go test -race ./...)", Run: "go test ./... && cd exp && go test ./...",
+				Ours: "go test ./...",
 				Note: "of its four modules the two that are published",
 			},
 			golangciCheck("Makefile", "golangci-lint run"),
@@ -94,8 +105,9 @@ var Modules = []Stranger{
 	},
 	{
 		Name: "go-sqlite3", Version: "v1.14.52", Kind: "go, cgo",
-		From:   GoModule{Path: "github.com/mattn/go-sqlite3", Sum: "h1:wVbm2Qnf4OXkqhBTSPuCRZDRnxfbVrrmiCEroVdog8U="},
-		Checks: []Check{goTest(".github/workflows/go.yaml", `go-acc . -- -race -v -tags ""`, "the first of four sets of build tags")},
+		From: GoModule{Path: "github.com/mattn/go-sqlite3", Sum: "h1:wVbm2Qnf4OXkqhBTSPuCRZDRnxfbVrrmiCEroVdog8U="},
+		Checks: []Check{goTest(".github/workflows/go.yaml", `go-acc . -- -race -v -tags ""`,
+			"the first of four sets of build tags")},
 	},
 	{
 		Name: "x/mod", Version: "v0.41.0", Kind: "go, tests that need a network",
@@ -114,6 +126,7 @@ var Modules = []Stranger{
 
 func init() {
 	for i := range Modules {
-		Modules[i].Outside = Host{Prepare: "test ! -f go.mod || go mod download; test ! -f exp/go.mod || (cd exp && go mod download)"}
+		Modules[i].Outside = Host{
+			Prepare: "test ! -f go.mod || go mod download; test ! -f exp/go.mod || (cd exp && go mod download)"}
 	}
 }

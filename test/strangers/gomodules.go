@@ -159,7 +159,8 @@ func findGoPackage(root string) (dir, name string, err error) {
 		rel, err := filepath.Rel(root, p)
 		rel = filepath.ToSlash(rel)
 		d := path.Dir(rel)
-		if strings.HasSuffix(rel, ".go") && !strings.HasSuffix(rel, "_test.go") && !strings.Contains(d, "testdata") && !strings.Contains(d, "internal") {
+		if strings.HasSuffix(rel, ".go") && !strings.HasSuffix(rel, "_test.go") && !strings.Contains(d, "testdata") &&
+			!strings.Contains(d, "internal") {
 			paths = append(paths, rel)
 		}
 		return err

@@ -1,6 +1,7 @@
 package strangers
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -10,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -19,7 +20,9 @@ var (
 	cases      = flag.Int("cases", wholeDraw, "the first so many cases of the draw")
 	drawCommit = flag.String("draw-commit", "", "the commit of a draw that is gone on with; empty: HEAD")
 	drawTable  = flag.String("draw-table", "", "write the table of all draws to this file")
-	prepare    = flag.Bool("prepare", false, "find the cases of the draw and keep them for a later run; the company is not run")
+	again      = flag.Bool("again", false, "walk the draw a second time; its rows are kept beside the first walk's")
+	prepare    = flag.Bool("prepare", false,
+		"find the cases of the draw and keep them for a later run; the company is not run")
 )
 
 // mostAway is how many cases of a draw may have a registry that cannot be reached.
@@ -76,14 +79,10 @@ func runDraw(t *testing.T, root string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(t.TempDir(), "rows.jsonl")
-	if *drawTable != "" {
-		file = drawFile(root, commit, *draw)
+	if *drawTable == "" {
+		root = t.TempDir() // nothing is kept
 	}
-	kept, err := cacheDir("prepared", fmt.Sprintf("%s-%d", shortCommit(commit), *draw))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file, kept := drawFile(root, commit, *draw, *again), preparedFile(root, commit, *draw)
 	if *prepare {
 		prepareDraw(t, kept, places)
 		return
@@ -99,9 +98,10 @@ func runDraw(t *testing.T, root string) {
 			continue
 		}
 		t.Run(fmt.Sprintf("%02d-%s", place.Number, place.Stratum), func(t *testing.T) {
-			row := CaseRow{Commit: commit, Draw: *draw, Number: place.Number, Stratum: place.Stratum, Measured: time.Now().UTC()}
+			row := CaseRow{Commit: commit, Draw: *draw, Again: *again, Number: place.Number, Stratum: place.Stratum,
+				Measured: time.Now().UTC()}
 			runCase(t, kept, place, &row, countAway(done) < mostAway)
-			if err := appendRow(file, row); err != nil {
+			if err := appendLine(file, row); err != nil {
 				t.Error(err)
 			}
 			done = append(done, row)
@@ -117,7 +117,8 @@ func checkMeasured(t *testing.T, root, commit string) {
 	cmd := exec.Command("git", "diff", "--quiet", commit, "--", "cmd", "internal", "runtime", "go.mod", "go.sum")
 	cmd.Dir = root
 	if err := cmd.Run(); err != nil {
-		t.Fatalf("the sources of the program differ from those of %s: commit them, or check that commit out (%v)", commit, err)
+		t.Fatalf("the sources of the program differ from those of %s: commit them, or check that commit out (%v)",
+			commit, err)
 	}
 }
 
@@ -126,12 +127,16 @@ func checkMeasured(t *testing.T, root, commit string) {
 func prepareDraw(t *testing.T, kept string, places []drawnPlace) {
 	for _, place := range places {
 		t.Run(fmt.Sprintf("%02d-%s", place.Number, place.Stratum), func(t *testing.T) {
-			if _, err := readPrepared(kept, place.Number); err == nil {
+			_, err := readPrepared(t.Context(), kept, place.Number)
+			if !errors.Is(err, errNotPrepared) {
+				if err != nil {
+					t.Error(err)
+				}
 				return
 			}
 			found, err := findCase(t.Context(), place, true)
 			if err == nil {
-				err = found.keep(kept, place.Number)
+				err = appendLine(kept, found)
 			}
 			if err != nil {
 				t.Error(err)
@@ -142,8 +147,8 @@ func prepareDraw(t *testing.T, kept string, places []drawnPlace) {
 
 // runCase walks the case of a place: the one that was prepared, or one that is found now.
 func runCase(t *testing.T, kept string, place drawnPlace, row *CaseRow, away bool) {
-	found, err := readPrepared(kept, place.Number)
-	if err != nil || found.Case != nil && found.Case.Away != "" && !away {
+	found, err := readPrepared(t.Context(), kept, place.Number)
+	if errors.Is(err, errNotPrepared) || found.Case != nil && found.Case.Away != "" && !away {
 		found, err = findCase(t.Context(), place, away)
 	}
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 // A lotCase is one repository of a draw with what is needed to judge the company on it.
 type lotCase struct {
 	Listed   Listed
-	From     Checkout
+	From     Checkout       `json:"-"` // fetched anew where the case was prepared elsewhere
 	Green    []theirCommand // of the maintainers, that are green outside on the base and with the good change
 	NotRun   []theirCommand // of the maintainers, that are not green there; Why says it
 	Good     []File
@@ -34,7 +34,8 @@ const (
 )
 
 // hostAwayRE is what clients say of a host that cannot be reached.
-var hostAwayRE = regexp.MustCompile(`[^\n]*(ENOTFOUND|EAI_AGAIN|Could not resolve host|no such host|Temporary failure in name resolution)[^\n]*`)
+var hostAwayRE = regexp.MustCompile(
+	`[^\n]*(ENOTFOUND|EAI_AGAIN|Could not resolve host|no such host|Temporary failure in name resolution)[^\n]*`)
 
 var (
 	// errPassedOver says that a repository cannot be a case; the next candidate is tried.
@@ -94,7 +95,9 @@ func prepareCase(ctx context.Context, place drawnPlace, l Listed) (_ lotCase, er
 
 // runBase runs the commands on the base and sorts them into Green and NotRun. It returns
 // the outputs of the green ones.
-func (c *lotCase) runBase(ctx context.Context, plain *plainPlace, commands []theirCommand) (outputs []string, err error) {
+func (c *lotCase) runBase(
+	ctx context.Context, plain *plainPlace, commands []theirCommand,
+) (outputs []string, err error) {
 	for _, command := range commands {
 		if command.Run == "" {
 			c.NotRun = append(c.NotRun, command)
@@ -159,7 +162,8 @@ func (c *lotCase) checkGood(ctx context.Context, plain *plainPlace) (err error) 
 
 // findMutation tries mutations until a command is red with one.
 func (c *lotCase) findMutation(ctx context.Context, plain *plainPlace, place drawnPlace, base []string) error {
-	mutations, err := listMutations(c.From.Dir, c.Listed.Stratum, newRandom(place.seed, fmt.Sprint("mutant ", place.Number, " ", c.Listed)))
+	mutations, err := listMutations(
+		c.From.Dir, c.Listed.Stratum, newRandom(place.seed, fmt.Sprint("mutant ", place.Number, " ", c.Listed)))
 	if err != nil {
 		return err
 	}

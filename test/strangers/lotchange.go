@@ -49,7 +49,8 @@ fn stays_within_bounds() {
 }
 
 // nodeTestRE finds tests of Node by their names.
-var nodeTestRE = regexp.MustCompile(`(^|/)(tests?|__tests__|spec)/.*\.[cm]?[jt]sx?$|[._-](test|spec)\.[cm]?[jt]sx?$|(^|/)tests?\.[cm]?[jt]s$`)
+var nodeTestRE = regexp.MustCompile(
+	`(^|/)(tests?|__tests__|spec)/.*\.[cm]?[jt]sx?$|[._-](test|spec)\.[cm]?[jt]sx?$|(^|/)tests?\.[cm]?[jt]s$`)
 
 // findTest returns the first test of a tree, by depth and then by name.
 func findTest(dir string, is func(name string) bool) (string, error) {
@@ -62,7 +63,8 @@ func findTest(dir string, is func(name string) bool) (string, error) {
 		if err != nil {
 			return err
 		}
-		if rel = filepath.ToSlash(rel); e.IsDir() && slices.Contains([]string{"node_modules", ".git", "vendor", "dist", "fixtures", "e2e"}, e.Name()) {
+		if rel = filepath.ToSlash(rel); e.IsDir() &&
+			slices.Contains([]string{"node_modules", ".git", "vendor", "dist", "fixtures", "e2e"}, e.Name()) {
 			return filepath.SkipDir
 		}
 		if e.Type().IsRegular() && is(rel) {
@@ -88,9 +90,20 @@ func findTest(dir string, is func(name string) bool) (string, error) {
 // testSuffixRE is what a runner finds tests by.
 var testSuffixRE = regexp.MustCompile(`([._-](?:test|spec))?(\.[cm]?[jt]s)x?$`)
 
+// mochaRE finds the words of suites that mocha and its likes run.
+var mochaRE = regexp.MustCompile(`\b(it|describe|suite)\(`)
+
+// mochaTest is a test for them, of values that are 1, 5 and 9.
+func mochaTest(values string) string {
+	return "\ndescribe('company', function () {\n  it('stays within bounds', function () {\n    assert.deepStrictEqual(" +
+		values + ", [1, 5, 9]);\n  });\n});\n"
+}
+
 // nodeChange writes a test beside the first one, for the runner that one uses.
 func nodeChange(dir string) ([]File, error) {
-	example, err := findTest(dir, func(name string) bool { return nodeTestRE.MatchString(name) && !strings.HasSuffix(name, ".d.ts") })
+	example, err := findTest(dir, func(name string) bool {
+		return nodeTestRE.MatchString(name) && !strings.HasSuffix(name, ".d.ts")
+	})
 	if errors.Is(err, errNoTestStyle) {
 		return untestedNodeChange(dir)
 	}
@@ -122,20 +135,31 @@ func nodeChange(dir string) ([]File, error) {
 	body := ""
 	switch {
 	case uses("vitest"):
-		body = head + "import { expect, it } from 'vitest';\n\nit('stays within bounds', () => {\n  expect(" + values + ").toEqual([1, 5, 9]);\n});\n"
+		body = head + "import { expect, it } from 'vitest';\n\nit('stays within bounds', () => {\n  expect(" + values +
+			").toEqual([1, 5, 9]);\n});\n"
+	case in("mocha") && mochaRE.MatchString(words):
+		body = head + load("assert", "assert") + mochaTest(values)
+	case in("mocha") && !uses("node:test") && !uses("tape") && !uses("tap") && !uses("ava"):
+		// the first file is no test itself
+		body = head + load("assert", "assert") + mochaTest(values)
 	case uses("node:test"), uses("test") && !in("tape"):
 		test := load("{ test }", "node:test")
-		body = head + test + load("assert", "assert") + "\ntest('stays within bounds', () => {\n  assert.deepStrictEqual(" + values + ", [1, 5, 9]);\n});\n"
+		body = head + test + load("assert", "assert") + "\ntest('stays within bounds', () => {\n  assert.deepStrictEqual(" +
+			values + ", [1, 5, 9]);\n});\n"
 	case uses("tape"):
-		body = head + load("test", "tape") + "\ntest('stays within bounds', (t) => {\n  t.deepEqual(" + values + ", [1, 5, 9]);\n  t.end();\n});\n"
+		body = head + load("test", "tape") + "\ntest('stays within bounds', (t) => {\n  t.deepEqual(" + values +
+			", [1, 5, 9]);\n  t.end();\n});\n"
 	case uses("tap"):
-		body = head + load("t", "tap") + "\nt.test('stays within bounds', (t) => {\n  t.same(" + values + ", [1, 5, 9]);\n  t.end();\n});\n"
+		body = head + load("t", "tap") + "\nt.test('stays within bounds', (t) => {\n  t.same(" + values +
+			", [1, 5, 9]);\n  t.end();\n});\n"
 	case uses("ava"):
-		body = head + load("test", "ava") + "\ntest('stays within bounds', (t) => {\n  t.deepEqual(" + values + ", [1, 5, 9]);\n});\n"
+		body = head + load("test", "ava") + "\ntest('stays within bounds', (t) => {\n  t.deepEqual(" + values +
+			", [1, 5, 9]);\n});\n"
 	case in("jest") || in("@nestjs/testing"):
-		body = head + "describe('company', () => {\n  it('stays within bounds', () => {\n    expect(" + values + ").toEqual([1, 5, 9]);\n  });\n});\n"
-	case regexp.MustCompile(`\b(it|describe|suite)\(`).MatchString(words):
-		body = head + load("assert", "assert") + "\ndescribe('company', function () {\n  it('stays within bounds', function () {\n    assert.deepStrictEqual(" + values + ", [1, 5, 9]);\n  });\n});\n"
+		body = head + "describe('company', () => {\n  it('stays within bounds', () => {\n    expect(" + values +
+			").toEqual([1, 5, 9]);\n  });\n});\n"
+	case mochaRE.MatchString(words):
+		body = head + load("assert", "assert") + mochaTest(values)
 	default:
 		body = head + load("assert", "assert") + "\nassert.deepStrictEqual(" + values + ", [1, 5, 9]);\n"
 	}
@@ -151,7 +175,9 @@ func untestedNodeChange(dir string) ([]File, error) {
 	if _, err := os.Stat(filepath.Join(dir, "tsconfig.json")); err != nil {
 		return nil, errNoTestStyle
 	}
-	return []File{{folder + "/company-clamp.ts", "/** Returns n, or the nearest of low and high when it is beyond them. */\nexport function clamp(n: number, low: number, high: number): number {\n  return Math.max(low, Math.min(n, high));\n}\n"}}, nil
+	return []File{{folder + "/company-clamp.ts",
+		"/** Returns n, or the nearest of low and high when it is beyond them. */\nexport function clamp(n: number, low: " +
+			"number, high: number): number {\n  return Math.max(low, Math.min(n, high));\n}\n"}}, nil
 }
 
 // pythonChange writes a test beside the first one.
@@ -195,7 +221,8 @@ func phpChange(dir string) ([]File, error) {
 	if namespace != "" {
 		namespace += "\n\n"
 	}
-	return []File{{path.Join(path.Dir(example), "CompanyClampTest.php"), "<?php\n\n" + namespace + `class CompanyClampTest extends \PHPUnit\Framework\TestCase
+	return []File{{path.Join(path.Dir(example), "CompanyClampTest.php"),
+		"<?php\n\n" + namespace + `class CompanyClampTest extends \PHPUnit\Framework\TestCase
 {
     public function testStaysWithinBounds()
     {

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"company/internal/boundedparse/yaml"
+	"company/internal/lib/boundedparse/yaml"
 )
 
 // A theirCommand is one command by which the maintainers check their repository.
@@ -62,7 +62,8 @@ func findCommands(from Checkout) []theirCommand {
 	}
 	if native := nativeSequence(from.Dir); native.Run != "" {
 		// Steps of a native build need each other; they run as one command.
-		found = append([]theirCommand{native}, slices.DeleteFunc(found, func(c theirCommand) bool { return isNativeStep(c.Text) })...)
+		found = append([]theirCommand{native},
+			slices.DeleteFunc(found, func(c theirCommand) bool { return isNativeStep(c.Text) })...)
 	}
 	if len(found) == 0 {
 		found = append(found, impliedCommand(from.Dir))
@@ -106,7 +107,8 @@ func readBounded(name string) ([]byte, error) {
 
 // listDefinitions returns the CI definitions of a repository.
 func listDefinitions(dir string) (out []string) {
-	for _, pattern := range []string{".github/workflows/*.yml", ".github/workflows/*.yaml", ".travis.yml", ".gitlab-ci.yml", ".circleci/config.yml"} {
+	for _, pattern := range []string{".github/workflows/*.yml", ".github/workflows/*.yaml", ".travis.yml",
+		".gitlab-ci.yml", ".circleci/config.yml"} {
 		found, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(pattern)))
 		if err != nil {
 			continue // the patterns are well formed
@@ -176,11 +178,13 @@ func splitCommands(script string) (out []string) {
 // checkRE knows commands that check. notCheckRE knows those of them that install, publish
 // or prepare.
 var (
-	checkRE = regexp.MustCompile(`^(sudo )?([A-Z_]+=\S+ )*(npx (--no-install )?|pnpm exec |yarn (run )?|python3? -m |uv run |poetry run |pipenv run )?(\S*/)?(` +
-		`go (test|vet|build)|gofmt|golangci-lint|staticcheck|(npm|pnpm|yarn) (run |run-script )?(test|t|lint|build|check|types?|typecheck|type-check|unit|ci)\b|(npm|pnpm|yarn) (run|run-script) \S+|` +
-		`tsc|eslint|jest|mocha|vitest|tape|ava|standard|xo|nx |turbo |pytest|py\.test|unittest|nose2?|nosetests|tox|nox|flake8|mypy|ruff|black --check|pylint|` +
-		`make\b|ctest|cmake|meson|ninja|\./configure|autoreconf|cargo (test|clippy|check|build|fmt)|composer (test|run|check)|phpunit|phpstan)`)
-	notCheckRE = regexp.MustCompile(`\b(install|publish|deploy|release|upload|codecov|coveralls|coverage|docker|audit|push|semantic-release|benchmark|bench|pip)\b|^make (deps|setup|dist|clean)|cmake -E|^(npm|pnpm|yarn) ci\b`)
+	checkRE = regexp.MustCompile(
+		`^(sudo )?([A-Z_]+=\S+ )*(npx (--no-install )?|pnpm exec |yarn (run )?|python3? -m |uv run |poetry run |pipenv run )?(\S*/)?(` +
+			`go (test|vet|build)|gofmt|golangci-lint|staticcheck|(npm|pnpm|yarn) (run |run-script )?(test|t|lint|build|check|types?|typecheck|type-check|unit|ci)\b|(npm|pnpm|yarn) (run|run-script) \S+|` +
+			`tsc|eslint|jest|mocha|vitest|tape|ava|standard|xo|nx |turbo |pytest|py\.test|unittest|nose2?|nosetests|tox|nox|flake8|mypy|ruff|black --check|pylint|` +
+			`make\b|ctest|cmake|meson|ninja|\./configure|autoreconf|cargo (test|clippy|check|build|fmt)|composer (test|run|check)|phpunit|phpstan)`)
+	notCheckRE = regexp.MustCompile(
+		`\b(install|publish|deploy|release|upload|codecov|coveralls|coverage|docker|audit|push|semantic-release|benchmark|bench|pip)\b|^make (deps|setup|dist|clean)|cmake -E|^(npm|pnpm|yarn) ci\b`)
 )
 
 // isCheck reports whether a line of a script is a check.
@@ -189,11 +193,13 @@ func isCheck(line string) bool { return checkRE.MatchString(line) && !notCheckRE
 // isNativeStep reports whether a command is a part of a native build.
 func isNativeStep(line string) bool {
 	first, _, _ := strings.Cut(line, " ")
-	return slices.Contains([]string{"cmake", "make", "ctest", "meson", "ninja", "./configure", "autoreconf", "./autogen.sh"}, first)
+	return slices.Contains(
+		[]string{"cmake", "make", "ctest", "meson", "ninja", "./configure", "autoreconf", "./autogen.sh"}, first)
 }
 
 // checkScripts are the names of scripts and targets that check.
-var checkScripts = []string{"test", "lint", "build", "typecheck", "type-check", "check-types", "types", "check", "test:unit", "test:e2e"}
+var checkScripts = []string{"test", "lint", "build", "typecheck", "type-check", "check-types", "types", "check",
+	"test:unit", "test:e2e"}
 
 // findScripts returns the scripts of package.json that have these names.
 func findScripts(dir string, names ...string) (out []theirCommand) {
@@ -240,14 +246,16 @@ func nativeSequence(dir string) theirCommand {
 		return !errors.Is(err, fs.ErrNotExist)
 	}
 	switch {
-	case has("package.json"), has("go.mod"), has("Cargo.toml"), has("setup.py"), has("pyproject.toml"), has("composer.json"):
+	case has("package.json"), has("go.mod"), has("Cargo.toml"), has("setup.py"), has("pyproject.toml"),
+		has("composer.json"):
 		return theirCommand{}
 	case has("CMakeLists.txt"):
 		return theirCommand{File: "CMakeLists.txt", Text: "ctest", Run: cmakeTest}
 	case has("meson.build"):
 		return theirCommand{File: "meson.build", Text: "meson test", Run: mesonTest}
 	case has("configure"), has("configure.ac"):
-		return theirCommand{File: "configure", Text: "make check", Run: "if [ ! -x configure ]; then autoreconf -fi; fi && ./configure && make -j2 && make check"}
+		return theirCommand{File: "configure", Text: "make check",
+			Run: "if [ ! -x configure ]; then autoreconf -fi; fi && ./configure && make -j2 && make check"}
 	}
 	return theirCommand{}
 }
@@ -255,7 +263,8 @@ func nativeSequence(dir string) theirCommand {
 // impliedCommand is what people type in a repository of this kind that names nothing.
 func impliedCommand(dir string) theirCommand {
 	for _, c := range []struct{ file, run string }{
-		{"go.mod", "go test ./..."}, {"Cargo.toml", "cargo test --offline"}, {"phpunit.xml.dist", "phpunit"}, {"phpunit.xml", "phpunit"},
+		{"go.mod", "go test ./..."}, {"Cargo.toml", "cargo test --offline"}, {"phpunit.xml.dist", "phpunit"},
+		{"phpunit.xml", "phpunit"},
 		{"setup.py", "python3 -m pytest"}, {"pyproject.toml", "python3 -m pytest"},
 	} {
 		if _, err := os.Stat(filepath.Join(dir, c.file)); err == nil {

@@ -14,18 +14,32 @@ func TestCommandsAreFound(t *testing.T) {
 		files map[string]string
 		want  string // file: command, joined
 	}{
-		{"a workflow", map[string]string{".github/workflows/ci.yml": "jobs:\n  a:\n    steps:\n    - run: npm ci\n    - run: |\n        npm run lint && npm test\n        npm publish\n    - run: npm run build\n      working-directory: web\n", "package.json": `{"scripts":{"test":"x"}}`},
-			".github/workflows/ci.yml: npm run lint|.github/workflows/ci.yml: npm test|.github/workflows/ci.yml: npm run build in web"},
-		{"a script lint beside the workflow", map[string]string{".github/workflows/ci.yml": "jobs: {a: {steps: [{run: npm run tests-only}]}}", "package.json": `{"scripts":{"tests-only":"x","lint":"eslint ."}}`},
+		{"a workflow", map[string]string{".github/workflows/ci.yml": "jobs:\n  a:\n    steps:\n    - run: npm ci\n    - " +
+			"run: |\n        npm run lint && npm test\n        npm publish\n    - run: npm run build\n      " +
+			"working-directory: web\n", "package.json": `{"scripts":{"test":"x"}}`},
+			".github/workflows/ci.yml: npm run lint|.github/workflows/ci.yml: npm test|.github/workflows/ci.yml: npm run " +
+				"build in web"},
+		{"a script lint beside the workflow",
+			map[string]string{".github/workflows/ci.yml": "jobs: {a: {steps: [{run: npm run tests-only}]}}",
+				"package.json": `{"scripts":{"tests-only":"x","lint":"eslint ."}}`},
 			".github/workflows/ci.yml: npm run tests-only|package.json: npm run lint"},
-		{"words of a server", map[string]string{".github/workflows/ci.yml": "jobs: {a: {steps: [{run: 'go test ${{ matrix.flags }} ./...'}]}}", "go.mod": "module x\n"},
+		{"words of a server",
+			map[string]string{".github/workflows/ci.yml": "jobs: {a: {steps: [{run: 'go test ${{ matrix.flags }} ./...'}]}}",
+				"go.mod": "module x\n"},
 			".github/workflows/ci.yml: not run"},
-		{"travis", map[string]string{".travis.yml": "install: pip install .\nscript:\n- pytest -q\n- codecov\n", "setup.py": ""}, ".travis.yml: pytest -q"},
-		{"scripts alone", map[string]string{"package.json": `{"scripts":{"test":"vitest","dev":"vite","lint":"eslint ."}}`}, "package.json: npm run test -- --run|package.json: npm run lint"},
-		{"no test in the script", map[string]string{"package.json": `{"scripts":{"test":"echo \"Error: no test specified\" && exit 1"}}`}, ""},
-		{"a native build is one command", map[string]string{"CMakeLists.txt": "", ".travis.yml": "script: cmake . && make && make test"}, "CMakeLists.txt: " + cmakeTest},
+		{"travis",
+			map[string]string{".travis.yml": "install: pip install .\nscript:\n- pytest -q\n- codecov\n", "setup.py": ""},
+			".travis.yml: pytest -q"},
+		{"scripts alone", map[string]string{"package.json": `{"scripts":{"test":"vitest","dev":"vite","lint":"eslint ."}}`},
+			"package.json: npm run test -- --run|package.json: npm run lint"},
+		{"no test in the script",
+			map[string]string{"package.json": `{"scripts":{"test":"echo \"Error: no test specified\" && exit 1"}}`}, ""},
+		{"a native build is one command",
+			map[string]string{"CMakeLists.txt": "", ".travis.yml": "script: cmake . && make && make test"},
+			"CMakeLists.txt: " + cmakeTest},
 		{"nothing named", map[string]string{"go.mod": "module x\n"}, "go.mod: go test ./..."},
-		{"targets", map[string]string{"Makefile": "test: all\n\tgo test\nvars := x\nlint:\n\tx\n", "go.mod": ""}, "Makefile: make test|Makefile: make lint"},
+		{"targets", map[string]string{"Makefile": "test: all\n\tgo test\nvars := x\nlint:\n\tx\n", "go.mod": ""},
+			"Makefile: make test|Makefile: make lint"},
 	} {
 		dir := t.TempDir()
 		for name, text := range c.files {

@@ -42,7 +42,9 @@ func seedText(commit string, draw int) string { return fmt.Sprintf("%s/%d", comm
 // equal numbers.
 func newRandom(seed, purpose string) *rand.Rand {
 	sum := sha256.Sum256([]byte(seed + "\n" + purpose))
-	return rand.New(rand.NewPCG(binary.BigEndian.Uint64(sum[:8]), binary.BigEndian.Uint64(sum[8:16]))) //nolint:gosec // it has to be repeatable
+	return rand.New(
+		rand.NewPCG(binary.BigEndian.Uint64(sum[:8]),
+			binary.BigEndian.Uint64(sum[8:16]))) //nolint:gosec // it has to be repeatable
 }
 
 // drawPlaces returns the first n cases of the draw with a seed. The whole draw holds the
@@ -70,7 +72,8 @@ func drawPlaces(seed string, n int, read func(Stratum) ([]Listed, error)) ([]dra
 				return nil, err
 			}
 			if len(list) < sharers[p.Stratum] {
-				return nil, fmt.Errorf("the list %s has %d repositories, the draw needs %d", p.Stratum, len(list), sharers[p.Stratum])
+				return nil, fmt.Errorf("the list %s has %d repositories, the draw needs %d", p.Stratum, len(list),
+					sharers[p.Stratum])
 			}
 			pool := append([]Listed(nil), list...)
 			newRandom(seed, string(p.Stratum)).Shuffle(len(pool), func(i, j int) { pool[i], pool[j] = pool[j], pool[i] })

@@ -32,7 +32,8 @@ func TestDrawIsRepeatable(t *testing.T) {
 			t.Errorf("case %d has no candidate", p.Number)
 		}
 	}
-	if len(places) != wholeDraw || count[DebianNode]+count[Npm]+count[Generator] != 8 || count[GoProxy]+count[DebianGo] != 5 || count[Python] != 4 ||
+	if len(places) != wholeDraw || count[DebianNode]+count[Npm]+count[Generator] != 8 ||
+		count[GoProxy]+count[DebianGo] != 5 || count[Python] != 4 ||
 		count[Native] != 2 || count[Rust]+count[PHP] != 1 {
 		t.Errorf("the draw holds %v", count)
 	}
@@ -80,13 +81,18 @@ func TestFrozenListsAreWhole(t *testing.T) {
 
 // The index of sources is read by stanza, with fields of several lines.
 func TestSourcesAreChosen(t *testing.T) {
-	sources := parseSources("Package: node-a\nVersion: 1-1\nTestsuite: autopkgtest-pkg-nodejs\nDirectory: pool/n\nChecksums-Sha256: \n 00ff 12 node-a_1-1.dsc\n 22ff 1 node-a_1.orig-types.tar.gz\n 11ff 12 node-a_1.orig.tar.gz\n\n" +
-		"Package: node-b\nVersion: 2\n\nPackage: x\nVersion: 3\nBuild-Depends: debhelper, dh-python,\n python3-pytest:native (>= 3) <!nocheck>\nDirectory: pool/x\nChecksums-Sha256:\n 33ff 1 x_3.orig.tar.xz\n")
+	sources := parseSources(
+		"Package: node-a\nVersion: 1-1\nTestsuite: autopkgtest-pkg-nodejs\nDirectory: pool/n\nChecksums-Sha256: \n 00ff 12 " +
+			"node-a_1-1.dsc\n 22ff 1 node-a_1.orig-types.tar.gz\n 11ff 12 node-a_1.orig.tar.gz\n\n" +
+			"Package: node-b\nVersion: 2\n\nPackage: x\nVersion: 3\nBuild-Depends: debhelper, dh-python,\n " +
+			"python3-pytest:native (>= 3) <!nocheck>\nDirectory: pool/x\nChecksums-Sha256:\n 33ff 1 x_3.orig.tar.xz\n")
 	if len(sources) != 3 {
 		t.Fatalf("%d stanzas were read: %v", len(sources), sources)
 	}
 	node := chooseSources(sources, debianStrata[0])
-	if len(node) != 1 || node[0] != (Listed{Stratum: DebianNode, Name: "node-a", Version: "1-1", Digest: "11ff", Path: "pool/n/node-a_1.orig.tar.gz"}) {
+	if len(node) != 1 ||
+		node[0] != (Listed{Stratum: DebianNode, Name: "node-a", Version: "1-1", Digest: "11ff",
+			Path: "pool/n/node-a_1.orig.tar.gz"}) {
 		t.Errorf("chosen of Node: %v", node)
 	}
 	if python := chooseSources(sources, debianStrata[2]); len(python) != 1 || python[0].Name != "x" {

@@ -27,7 +27,8 @@ func fetchListed(ctx context.Context, l Listed) (Checkout, error) {
 		return Checkout{}, err
 	}
 	dir := filepath.Join(parent, l.Name+"_"+l.Version)
-	return Checkout{Dir: filepath.Join(dir, "tree")}, keepIn(dir, func(temp string) error { return fetchUpstream(ctx, l, temp) })
+	return Checkout{Dir: filepath.Join(dir, "tree")},
+		keepIn(dir, func(temp string) error { return fetchUpstream(ctx, l, temp) })
 }
 
 // archiveAddress is where an archive of Debian serves the upstream's archive of a source package.
@@ -40,7 +41,8 @@ func archiveAddress(of string, l Listed) string {
 // what the upstream or Debian left out of the archive.
 func fetchUpstream(ctx context.Context, l Listed, temp string) error {
 	archive := filepath.Join(temp, filepath.Base(l.Path))
-	if err := runHere(ctx, temp, nil, "/usr/lib/apt/apt-helper", "download-file", archiveAddress(findArchive(ctx), l), archive, "SHA256:"+l.Digest); err != nil {
+	if err := runHere(ctx, temp, nil, "/usr/lib/apt/apt-helper", "download-file", archiveAddress(findArchive(ctx), l),
+		archive, "SHA256:"+l.Digest); err != nil {
 		return err
 	}
 	tree := filepath.Join(temp, "tree")
@@ -48,7 +50,8 @@ func fetchUpstream(ctx context.Context, l Listed, temp string) error {
 	if err := os.Mkdir(unpacked, 0o755); err != nil {
 		return err
 	}
-	if err := runHere(ctx, temp, nil, "tar", "-xf", archive, "-C", unpacked, "--no-same-permissions", "--no-same-owner"); err != nil {
+	if err := runHere(ctx, temp, nil, "tar", "-xf", archive, "-C", unpacked, "--no-same-permissions",
+		"--no-same-owner"); err != nil {
 		return err
 	}
 	entries, err := os.ReadDir(unpacked)

@@ -61,7 +61,8 @@ func parseList(stratum Stratum, text string) (out []Listed, err error) {
 		}
 		fields := strings.Fields(line)
 		if len(fields) < 2 || len(fields) > 4 {
-			return nil, fmt.Errorf("lists/%s.txt:%d: %d fields, want a name, a version and perhaps a digest and a path", stratum, n, len(fields))
+			return nil, fmt.Errorf("lists/%s.txt:%d: %d fields, want a name, a version and perhaps a digest and a path", stratum,
+				n, len(fields))
 		}
 		one := Listed{Stratum: stratum, Name: fields[0], Version: fields[1]}
 		if len(fields) > 2 {

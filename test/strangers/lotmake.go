@@ -59,7 +59,8 @@ func WriteLists(ctx context.Context, folder string, only ...string) error {
 		if err != nil {
 			return err
 		}
-		if err := write(GoProxy, "Modules that go.sum files of large modules name: path, version, sum of the archive.", modules); err != nil {
+		if err := write(GoProxy, "Modules that go.sum files of large modules name: path, version, sum of the archive.",
+			modules); err != nil {
 			return err
 		}
 	}
@@ -83,23 +84,33 @@ type debianStratum struct {
 // debianStrata are the lists made of Debian's index of sources. Packages with a
 // Testsuite come from upstreams with tests, as a rule.
 var debianStrata = []debianStratum{
-	{DebianNode, "Debian's source packages of Node libraries: name, version, sha256 and path of the upstream archive.", func(s debianSource) bool {
-		return strings.HasPrefix(s.name(), "node-") && s["Testsuite"] != ""
+	{DebianNode, "Debian's source packages of Node libraries: name, version, sha256 and path of the upstream archive.",
+		func(s debianSource) bool {
+			return strings.HasPrefix(s.name(), "node-") && s["Testsuite"] != ""
+		}},
+	{DebianGo, "Debian's source packages with a Go-Import-Path: name, version, sha256 and path of the upstream archive.",
+		func(s debianSource) bool {
+			return s["Go-Import-Path"] != "" && s["Testsuite"] != ""
+		}},
+	{Python, "Debian's source packages that build with dh-python and pytest: name, version, sha256 and path of the " +
+		"upstream archive.", func(s debianSource) bool {
+		return s.buildsWith("dh-python", "dh-sequence-python3") &&
+			s.buildsWith("python3-pytest", "python3-nose", "python3-nose2", "tox")
 	}},
-	{DebianGo, "Debian's source packages with a Go-Import-Path: name, version, sha256 and path of the upstream archive.", func(s debianSource) bool {
-		return s["Go-Import-Path"] != "" && s["Testsuite"] != ""
-	}},
-	{Python, "Debian's source packages that build with dh-python and pytest: name, version, sha256 and path of the upstream archive.", func(s debianSource) bool {
-		return s.buildsWith("dh-python", "dh-sequence-python3") && s.buildsWith("python3-pytest", "python3-nose", "python3-nose2", "tox")
-	}},
-	{Native, "Debian's source packages in C and C++ with CMake, Meson or the autotools: name, version, sha256 and path of the upstream archive.", func(s debianSource) bool {
+	{Native, "Debian's source packages in C and C++ with CMake, Meson or the autotools: name, version, sha256 and path " +
+		"of the upstream archive.", func(s debianSource) bool {
 		return s["Testsuite"] != "" && s.buildsWith("cmake", "meson", "autoconf", "automake", "dh-autoreconf") &&
-			!s.buildsWith("dh-python", "dh-sequence-python3", "default-jdk", "cargo", "golang-any", "ghc", "ocaml", "nodejs") && slices.Contains([]string{"libs", "libdevel", "utils", "text", "math", "graphics", "sound", "net", "admin", "misc", "devel"}, s["Section"])
+			!s.buildsWith("dh-python", "dh-sequence-python3", "default-jdk", "cargo", "golang-any", "ghc", "ocaml", "nodejs") &&
+			slices.Contains(
+				[]string{"libs", "libdevel", "utils", "text", "math", "graphics", "sound", "net", "admin", "misc", "devel"},
+				s["Section"])
 	}},
-	{Rust, "Debian's source packages of crates: name, version, sha256 and path of the upstream archive.", func(s debianSource) bool {
-		return strings.HasPrefix(s.name(), "rust-") && s.buildsWith("dh-cargo")
-	}},
-	{PHP, "Debian's source packages of PHP libraries that build with PHPUnit: name, version, sha256 and path of the upstream archive.", func(s debianSource) bool {
+	{Rust, "Debian's source packages of crates: name, version, sha256 and path of the upstream archive.",
+		func(s debianSource) bool {
+			return strings.HasPrefix(s.name(), "rust-") && s.buildsWith("dh-cargo")
+		}},
+	{PHP, "Debian's source packages of PHP libraries that build with PHPUnit: name, version, sha256 and path of the " +
+		"upstream archive.", func(s debianSource) bool {
 		return s.buildsWith("phpunit") && s.buildsWith("pkg-php-tools", "dh-sequence-phpcomposer", "php-cli", "dh-php")
 	}},
 }

@@ -101,7 +101,8 @@ func listNpmPackages(ctx context.Context) ([]Listed, error) {
 	if err := os.WriteFile(filepath.Join(dir, "package.json"), []byte(`{"private":true}`), 0o644); err != nil {
 		return nil, err
 	}
-	install := append([]string{"npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"}, graphPackages...)
+	install := append([]string{"npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--silent"},
+		graphPackages...)
 	if err := runHere(ctx, dir, nil, install...); err != nil {
 		return nil, err
 	}

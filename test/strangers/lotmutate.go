@@ -23,12 +23,15 @@ type mutation struct {
 
 // mutableFiles are the ends of source files, by the language of the stratum.
 var mutableFiles = map[Stratum][]string{
-	DebianNode: {".js", ".mjs", ".cjs", ".ts"}, Npm: {".js", ".mjs", ".cjs", ".ts"}, Generator: {".js", ".mjs", ".cjs", ".ts", ".tsx", ".vue", ".svelte"},
-	GoProxy: {".go"}, DebianGo: {".go"}, Python: {".py"}, Native: {".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"}, Rust: {".rs"}, PHP: {".php"},
+	DebianNode: {".js", ".mjs", ".cjs", ".ts"}, Npm: {".js", ".mjs", ".cjs", ".ts"},
+	Generator: {".js", ".mjs", ".cjs", ".ts", ".tsx", ".vue", ".svelte"},
+	GoProxy:   {".go"}, DebianGo: {".go"}, Python: {".py"}, Native: {".c", ".cc", ".cpp", ".cxx", ".h", ".hpp"},
+	Rust: {".rs"}, PHP: {".php"},
 }
 
 // notSourceRE are paths that hold tests, or that no test of the repository looks at.
-var notSourceRE = regexp.MustCompile(`(?i)(^|/)(tests?|__tests__|spec|testing|testdata|fixtures?|examples?|docs?|bench(marks?)?|vendor|third_party|node_modules|dist|debian|\.[^/]+|scripts|tools|types)/|[._-](test|spec)s?\.|_test\.|(^|/)test[^/]*\.[a-z]+$|\.d\.ts$|\.min\.|\.pb\.go$|(^|/)(setup|conftest|conf|gulpfile|gruntfile|karma\.conf|rollup\.config|webpack\.config|eslint\.config|vite\.config|vitest\.config)\.|\.config\.[a-z]+$|(^|/)doc\.go$|^company[-_]`)
+var notSourceRE = regexp.MustCompile(
+	`(?i)(^|/)(tests?|__tests__|spec|testing|testdata|fixtures?|examples?|docs?|bench(marks?)?|vendor|third_party|node_modules|dist|debian|\.[^/]+|scripts|tools|types)/|[._-](test|spec)s?\.|_test\.|(^|/)test[^/]*\.[a-z]+$|\.d\.ts$|\.min\.|\.pb\.go$|(^|/)(setup|conftest|conf|gulpfile|gruntfile|karma\.conf|rollup\.config|webpack\.config|eslint\.config|vite\.config|vitest\.config)\.|\.config\.[a-z]+$|(^|/)doc\.go$|^company[-_]`)
 
 const (
 	mostSourceFile = 200 << 10
@@ -52,7 +55,8 @@ func listMutations(dir string, stratum Stratum, random *rand.Rand) (out []mutati
 			}
 			return nil
 		}
-		if !e.Type().IsRegular() || !slices.Contains(mutableFiles[stratum], path.Ext(rel)) || notSourceRE.MatchString(rel) || len(out) > mostMutations {
+		if !e.Type().IsRegular() || !slices.Contains(mutableFiles[stratum], path.Ext(rel)) || notSourceRE.MatchString(rel) ||
+			len(out) > mostMutations {
 			return nil
 		}
 		info, err := e.Info()

@@ -37,11 +37,13 @@ func TestTextIsMutated(t *testing.T) {
 // Tests, what is vendored and what is made are not mutated; the seed alone orders.
 func TestMutationsAreOfSources(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{"a.js", "lib/b.js", "test/a.js", "lib/b.test.js", "node_modules/x/a.js", "dist/a.js", "a.min.js", "vite.config.js", "a.py", "test-a.js"} {
+	for _, name := range []string{"a.js", "lib/b.js", "test/a.js", "lib/b.test.js", "node_modules/x/a.js", "dist/a.js",
+		"a.min.js", "vite.config.js", "a.py", "test-a.js"} {
 		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("const z = 5;\nif (a === b) {}\nx = true;\ny = c && d;\n"), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("const z = 5;\nif (a === b) {}\nx = true;\ny = c && d;\n"),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// countREs read how many tests a runner says it ran. Of several lines of one form the
-// numbers are added.
+// countREs read how many tests a runner says it ran. The numbers of several lines are added, also
+// where they are of several runners.
 var countREs = []*regexp.Regexp{
 	regexp.MustCompile(`(?m)^Tests:.*?(\d+) total`),              // jest
 	regexp.MustCompile(`(?m)^\s*Tests\s+.*\((\d+)\)`),            // vitest
@@ -24,8 +24,12 @@ var countREs = []*regexp.Regexp{
 	regexp.MustCompile(`(?m)^(?:OK \(|Tests: )(\d+)(?: test|,)`), // PHPUnit
 }
 
-// goTestRE finds the line that go test -v prints of each test that ran.
-var goTestRE = regexp.MustCompile(`(?m)^\s*--- (?:PASS|FAIL): \S+`)
+// goTestRE is the line that go test -v prints of each test that ran, and goPackageRE the one behind
+// those of a package.
+var (
+	goTestRE    = regexp.MustCompile(`^\s*--- (?:PASS|FAIL): (\S+)`)
+	goPackageRE = regexp.MustCompile(`^(?:ok  |FAIL)\t`)
+)
 
 var colourRE = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
 
@@ -33,21 +37,35 @@ var colourRE = regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
 // none.
 func countPrinted(output string) int {
 	output = colourRE.ReplaceAllString(output, "")
-	if verbose := goTestRE.FindAllString(output, -1); len(verbose) > 0 {
-		return len(verbose)
+	if n := countGoTests(output); n > 0 {
+		return n
 	}
+	sum, found := 0, false
 	for _, re := range countREs {
-		sum, found := 0, false
 		for _, m := range re.FindAllStringSubmatch(output, -1) {
 			if n, err := strconv.Atoi(m[1]); err == nil {
 				sum, found = sum+n, true
 			}
 		}
-		if found {
-			return sum
+	}
+	if !found {
+		return -1
+	}
+	return sum
+}
+
+// countGoTests counts the tests of each package by name: with -count each runs several times.
+func countGoTests(output string) (n int) {
+	ofPackage := map[string]bool{}
+	for line := range strings.Lines(output) {
+		if m := goTestRE.FindStringSubmatch(line); m != nil {
+			ofPackage[m[1]] = true
+		} else if goPackageRE.MatchString(line) {
+			n += len(ofPackage)
+			clear(ofPackage)
 		}
 	}
-	return -1
+	return n + len(ofPackage)
 }
 
 // nameREs read the names of what failed: tests, files, rules.

@@ -71,7 +71,8 @@ func (p *plainPlace) source() string { return filepath.Join(p.dir, "src") }
 // command calls it.
 func (p *plainPlace) prepareNode(ctx context.Context, commands []theirCommand) error {
 	home := filepath.Join(p.dir, "home")
-	env := append(nodeEnv(home), "PATH="+filepath.Join(home, "tools", "node_modules", ".bin")+":"+os.Getenv("PATH"), "npm_config_fetch_retries=1", "npm_config_fetch_retry_mintimeout=1000")
+	env := append(nodeEnv(home), "PATH="+filepath.Join(home, "tools", "node_modules", ".bin")+":"+os.Getenv("PATH"),
+		"npm_config_fetch_retries=1", "npm_config_fetch_retry_mintimeout=1000")
 	has := func(name string) bool { _, err := os.Stat(filepath.Join(p.source(), name)); return err == nil }
 	const install = "npm install --loglevel=error --ignore-scripts --no-audit --no-fund"
 	script := install + " --no-package-lock"
@@ -106,12 +107,14 @@ func (p *plainPlace) prepareNode(ctx context.Context, commands []theirCommand) e
 	}
 	for _, name := range []string{"npm", "npx"} {
 		starter := "#!/bin/sh\nexec node " + path.Join(modules, "npm", "bin", name+"-cli.js") + " \"$@\"\n"
-		if err := os.WriteFile(filepath.Join(bin, name), []byte(starter), 0o755); err != nil { //nolint:gosec // it is a program
+		if err := os.WriteFile(filepath.Join(bin, name), []byte(starter),
+			0o755); err != nil { //nolint:gosec // it is a program
 			return err
 		}
 	}
 	p.args = append(p.args, "-v", node+":/opt/node/bin/node:ro", "-v", modules+":"+modules+":ro",
-		"-e", "PATH=/work/home/tools/node_modules/.bin:/opt/node/bin:/work/bin:/usr/local/bin:/usr/bin:/bin", "-e", "CI=1", "-e", "npm_config_update_notifier=false",
+		"-e", "PATH=/work/home/tools/node_modules/.bin:/opt/node/bin:/work/bin:/usr/local/bin:/usr/bin:/bin", "-e", "CI=1",
+		"-e", "npm_config_update_notifier=false",
 		"-e", "NEXT_TELEMETRY_DISABLED=1", "-e", "NX_DAEMON=false")
 	return nil
 }
@@ -136,7 +139,8 @@ func (p *plainPlace) prepareGo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.args = append(p.args, "-v", root+":"+root+":ro", "-v", modules+":"+modules+":ro", "-v", shared+":/gocache", "-e", "GOMODCACHE="+modules, "-e", "GOCACHE=/gocache", "-e", "GOFLAGS=-mod=mod -buildvcs=false",
+	p.args = append(p.args, "-v", root+":"+root+":ro", "-v", modules+":"+modules+":ro", "-v", shared+":/gocache", "-e",
+		"GOMODCACHE="+modules, "-e", "GOCACHE=/gocache", "-e", "GOFLAGS=-mod=mod -buildvcs=false",
 		"-e", "GOPROXY=off", "-e", "GOTOOLCHAIN=local", "-e", "PATH="+root+"/bin:/usr/local/bin:/usr/bin:/bin")
 	return nil
 }
@@ -155,13 +159,16 @@ func (p *plainPlace) prepareDebian(ctx context.Context, l Listed) error {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
 	defer cancel()
 	name := "company-plain-" + p.token
-	script := "sed 's/^deb /deb-src /' /etc/apt/sources.list >/etc/apt/sources.list.d/sources.list && apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get build-dep -qq -y --no-install-recommends " + l.Name
+	script := "sed 's/^deb /deb-src /' /etc/apt/sources.list >/etc/apt/sources.list.d/sources.list && apt-get update " +
+		"-qq && DEBIAN_FRONTEND=noninteractive apt-get build-dep -qq -y --no-install-recommends " + l.Name
 	if l.Stratum == Python { // what maintainers' commands call, and Debian's own do not
-		script += " && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends flake8 mypy black pylint isort"
+		script += " && DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends flake8 mypy black " +
+			"pylint isort"
 	}
 	script += " && apt-get clean"
 	defer func() { _ = exec.CommandContext(context.WithoutCancel(ctx), "docker", "rm", "-f", name).Run() }()
-	if err := runHere(ctx, p.dir, nil, "docker", "run", "--name", name, "--network", "host", p.image, "bash", "-ec", script); err != nil {
+	if err := runHere(ctx, p.dir, nil, "docker", "run", "--name", name, "--network", "host", p.image, "bash", "-ec",
+		script); err != nil {
 		return err
 	}
 	made := "company-strangers/case:" + p.token
@@ -184,7 +191,8 @@ func (p *plainPlace) run(ctx context.Context, c theirCommand) (exit int, output 
 	defer cancel()
 	name := "company-plain-" + p.token
 	args := append([]string{"run", "--rm", "--name", name, "--network", "none", "--cap-drop", "ALL", "--init",
-		"--user", strconv.Itoa(os.Getuid()) + ":" + strconv.Itoa(os.Getgid()), "-v", p.dir + ":/work", "-w", path.Join("/work/src", c.Dir),
+		"--user", strconv.Itoa(os.Getuid()) + ":" + strconv.Itoa(os.Getgid()), "-v", p.dir + ":/work", "-w",
+		path.Join("/work/src", c.Dir),
 		"-e", "HOME=/work/home", "-e", "LC_ALL=C.UTF-8", "--memory", "6g", "--pids-limit", "2000"}, p.args...)
 	cmd := exec.CommandContext(limited, "docker", append(args, p.image, "bash", "-c", c.Run)...)
 	cmd.Cancel = func() error { return exec.Command("docker", "rm", "-f", name).Run() }

@@ -2,10 +2,8 @@ package strangers
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 )
@@ -18,8 +16,12 @@ const (
 	mostMissing = 25
 )
 
+// errNotPrepared says that the case of a place has not been looked for yet.
+var errNotPrepared = errors.New("not prepared")
+
 // A preparedCase is what was found for one place of a draw.
 type preparedCase struct {
+	Number     int      // of the place
 	Case       *lotCase // nil: no candidate can be one
 	PassedOver []string // candidates before it, with the reason
 }
@@ -27,6 +29,7 @@ type preparedCase struct {
 // findCase takes the first candidate of a place that can be a case. Without away it passes
 // over those whose packages cannot be had here.
 func findCase(ctx context.Context, place drawnPlace, away bool) (found preparedCase, err error) {
+	found.Number = place.Number
 	tried, missing := 0, 0
 	for _, l := range place.Candidates {
 		if tried == mostCandidates || missing == mostMissing {
@@ -42,7 +45,8 @@ func findCase(ctx context.Context, place drawnPlace, away bool) (found preparedC
 			err = passOver("its packages cannot be had here, and the draw has enough of these")
 		}
 		if errors.Is(err, errPassedOver) {
-			found.PassedOver = append(found.PassedOver, l.String()+": "+strings.TrimPrefix(err.Error(), errPassedOver.Error()+": "))
+			found.PassedOver = append(found.PassedOver,
+				l.String()+": "+strings.TrimPrefix(err.Error(), errPassedOver.Error()+": "))
 			continue
 		}
 		if err != nil {
@@ -54,27 +58,29 @@ func findCase(ctx context.Context, place drawnPlace, away bool) (found preparedC
 	return found, nil
 }
 
-func preparedFile(dir string, number int) string {
-	return filepath.Join(dir, fmt.Sprintf("%02d.json", number))
+// preparedFile is where the cases that were found for a draw are kept, one line of JSON
+// each. They are kept with the rows: finding them takes most of a draw's time, and a walk
+// that is made again on another machine has the same changes.
+func preparedFile(root, commit string, draw int) string {
+	return filepath.Join(root, "test", "strangers", "draws", "prepared",
+		fmt.Sprintf("%s-%d.jsonl", shortCommit(commit), draw))
 }
 
-// readPrepared reads what was found for a place of the draw that a folder keeps.
-func readPrepared(dir string, number int) (found preparedCase, err error) {
-	text, err := os.ReadFile(preparedFile(dir, number))
+// readPrepared reads what was found for a place of a draw, and fetches its repository if it
+// is not here.
+func readPrepared(ctx context.Context, file string, number int) (found preparedCase, err error) {
+	all, err := readLines[preparedCase](file)
 	if err != nil {
 		return found, err
 	}
-	return found, json.Unmarshal(text, &found)
-}
-
-// keep writes what was found for a place.
-func (p preparedCase) keep(dir string, number int) error {
-	text, err := json.MarshalIndent(p, "", "\t")
-	if err != nil {
-		return err
+	for _, found := range all {
+		if found.Number != number {
+			continue
+		}
+		if found.Case != nil {
+			found.Case.From, err = fetchListed(ctx, found.Case.Listed)
+		}
+		return found, err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	return os.WriteFile(preparedFile(dir, number), text, 0o644)
+	return found, errNotPrepared
 }

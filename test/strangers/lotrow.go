@@ -38,6 +38,7 @@ const (
 type CaseRow struct {
 	Commit     string // of the company that was measured
 	Draw       int
+	Again      bool `json:",omitempty"` // the draw was walked a second time
 	Number     int
 	Stratum    Stratum
 	Name       string
@@ -81,14 +82,18 @@ func (r CaseRow) isRight() bool {
 	return r.Verdict == Right || r.Verdict == AskedSensibly || r.Verdict == RegistryTold
 }
 
-// drawFile is where the rows of a draw are kept.
-func drawFile(root, commit string, draw int) string {
-	return filepath.Join(root, "test", "strangers", "draws", fmt.Sprintf("%s-%d.jsonl", shortCommit(commit), draw))
+// drawFile is where the rows of a draw are kept, those of its second walk in another file.
+func drawFile(root, commit string, draw int, again bool) string {
+	name := fmt.Sprintf("%s-%d.jsonl", shortCommit(commit), draw)
+	if again {
+		name = fmt.Sprintf("%s-%d-again.jsonl", shortCommit(commit), draw)
+	}
+	return filepath.Join(root, "test", "strangers", "draws", name)
 }
 
-// appendRow writes a row as it comes: an interrupted draw keeps what it has.
-func appendRow(file string, row CaseRow) error {
-	text, err := json.Marshal(row)
+// appendLine writes a value as a line of JSON: an interrupted draw keeps what it has.
+func appendLine(file string, value any) error {
+	text, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
@@ -103,9 +108,9 @@ func appendRow(file string, row CaseRow) error {
 	return errors.Join(err, f.Sync(), f.Close())
 }
 
-// readRows reads the rows of a draw. A line that was cut by an interruption is left out;
-// of two rows of one case the later one counts.
-func readRows(file string) (rows []CaseRow, err error) {
+// readLines reads what appendLine wrote. A line that was cut by an interruption is left
+// out, as is a file that is not there.
+func readLines[T any](file string) (values []T, err error) {
 	f, err := os.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -117,10 +122,18 @@ func readRows(file string) (rows []CaseRow, err error) {
 	lines := bufio.NewScanner(f)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
-		var row CaseRow
-		if json.Unmarshal(lines.Bytes(), &row) != nil || row.Number == 0 {
-			continue
+		var value T
+		if json.Unmarshal(lines.Bytes(), &value) == nil {
+			values = append(values, value)
 		}
+	}
+	return values, lines.Err()
+}
+
+// readRows reads the rows of a draw. Of two rows of one case the later one counts.
+func readRows(file string) (rows []CaseRow, err error) {
+	all, err := readLines[CaseRow](file)
+	for _, row := range all {
 		if at := slices.IndexFunc(rows, func(r CaseRow) bool { return r.Number == row.Number }); at >= 0 {
 			rows[at] = row
 			continue
@@ -128,7 +141,7 @@ func readRows(file string) (rows []CaseRow, err error) {
 		rows = append(rows, row)
 	}
 	slices.SortFunc(rows, func(a, b CaseRow) int { return a.Number - b.Number })
-	return rows, lines.Err()
+	return rows, err
 }
 
 // readDraws reads all draws that the repository keeps, the oldest first.
@@ -189,8 +202,8 @@ case.
 
 Earlier measurements, of a fixed list: [strangers-pinned.md](strangers-pinned.md).
 `)
-	for _, rows := range draws {
-		writeDraw(&b, rows)
+	for i, rows := range draws {
+		writeDraw(&b, rows, findFirstWalk(draws[:i], rows[0]))
 	}
 	if len(draws) == 0 {
 		b.WriteString("\nNo draw has been measured yet.\n")
@@ -198,7 +211,30 @@ Earlier measurements, of a fixed list: [strangers-pinned.md](strangers-pinned.md
 	return b.String()
 }
 
-func writeDraw(b *strings.Builder, rows []CaseRow) {
+// findFirstWalk finds the rows of the draw that the row belongs to, where the row is of its
+// second walk.
+func findFirstWalk(draws [][]CaseRow, of CaseRow) []CaseRow {
+	for _, rows := range draws {
+		if of.Again && rows[0].Commit == of.Commit && rows[0].Draw == of.Draw {
+			return rows
+		}
+	}
+	return nil
+}
+
+// countSame counts the cases that have one verdict in both walks of a draw.
+func countSame(first, second []CaseRow) (n int) {
+	for _, s := range second {
+		if slices.ContainsFunc(first, func(f CaseRow) bool { return f.Number == s.Number && f.Verdict == s.Verdict }) {
+			n++
+		}
+	}
+	return n
+}
+
+// writeDraw writes the table of a draw. In first are the rows of its first walk, where
+// these are of its second.
+func writeDraw(b *strings.Builder, rows, first []CaseRow) {
 	right, counted, told, away := 0, 0, 0, 0
 	for _, r := range rows {
 		switch {
@@ -215,17 +251,28 @@ func writeDraw(b *strings.Builder, rows []CaseRow) {
 			}
 		}
 	}
-	fmt.Fprintf(b, "\n## Draw %d of commit %s\n\n**Right: %d of %d.** Registry away: %d of %d. Cases: %d of %d, from %s.\n\n", rows[0].Draw, shortCommit(rows[0].Commit), right, counted, told, away, len(rows), wholeDraw, formatDate(rows[0].Measured))
-	b.WriteString("| case | drawn | their commands | breaking change | seen by | good | broken | verdict | cause | doctor | first request | whole |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n")
+	again, same := "", ""
+	if rows[0].Again {
+		again, same = ", walked again",
+			fmt.Sprintf(" The verdict of the first walk: %d of %d.", countSame(first, rows), len(rows))
+	}
+	fmt.Fprintf(b, "\n## Draw %d of commit %s%s\n\n**Right: %d of %d.** Registry away: %d of %d. Cases: %d of %d, from "+
+		"%s.%s\n\n", rows[0].Draw, shortCommit(rows[0].Commit), again, right, counted, told, away, len(rows), wholeDraw,
+		formatDate(rows[0].Measured), same)
+	b.WriteString("| case | drawn | their commands | breaking change | seen by | good | broken | verdict | cause | " +
+		"doctor | first request | whole |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n")
 	for _, r := range rows {
-		writeCells(b, fmt.Sprint(r.Number), string(r.Stratum)+": "+r.Name+" "+r.Version, quoteAll(r.Theirs), r.Mutation, quoteAll(nonEmpty(r.Red)), r.Good, r.Broken, string(r.Verdict), r.Cause, formatSeconds(r.Doctor), formatSeconds(r.First), formatSeconds(r.Whole))
+		writeCells(b, fmt.Sprint(r.Number), string(r.Stratum)+": "+r.Name+" "+r.Version, quoteAll(r.Theirs), r.Mutation,
+			quoteAll(nonEmpty(r.Red)), r.Good, r.Broken, string(r.Verdict), r.Cause, formatSeconds(r.Doctor),
+			formatSeconds(r.First), formatSeconds(r.Whole))
 	}
 	for _, r := range rows {
 		if r.Why != "" {
 			fmt.Fprintf(b, "\n- Case %d, %s: %s", r.Number, r.Name, flattenText(clipText(r.Why, 500)))
 		}
 		if len(r.NotRun) > 0 {
-			fmt.Fprintf(b, "\n- Case %d, %s, not green outside: %s", r.Number, r.Name, flattenText(clipText(strings.Join(r.NotRun, "; "), 500)))
+			fmt.Fprintf(b, "\n- Case %d, %s, not green outside: %s", r.Number, r.Name,
+				flattenText(clipText(strings.Join(r.NotRun, "; "), 500)))
 		}
 		const notServed = "the archive answers 404 for its file"
 		gone := 0

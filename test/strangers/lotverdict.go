@@ -116,7 +116,8 @@ func (c lotCase) judgeGood(o outcome) (Verdict, string) {
 		}
 		return Right, ""
 	}
-	if sum := sumOf(o.Counts); len(printed) > 0 && len(o.Counts) > 0 && sum != sumOf(printed) && !slices.Contains(printed, sum) && !slices.Contains(printed, sum+o.Skipped) && !sharesCount(o.Counts, printed) {
+	if sum := sumOf(o.Counts); len(printed) > 0 && len(o.Counts) > 0 && sum != sumOf(printed) &&
+		!slices.Contains(printed, sum) && !slices.Contains(printed, sum+o.Skipped) && !sharesCount(o.Counts, printed) {
 		return CountedWrong, fmt.Sprintf("%v tests counted, their runners printed %v", o.Counts, printed)
 	}
 	if len(o.Unverified) > 0 {
@@ -150,13 +151,15 @@ func (c lotCase) judgeBroken(o outcome) (Verdict, string) {
 	case o.Result == "COMPLETE":
 		return MergedBlind, "`" + c.Red.Text + "` refuses " + c.Mutation.describe()
 	case namesAny(o.Said, c.Names) == "" && !strings.Contains(o.Said, c.Red.Text) && !namesCheck(o):
-		return RefusedUnnamed, clipText(fmt.Sprintf("none of %q, red are %q; %s", c.Names[:min(len(c.Names), 4)], o.Failed, o.Why), 600)
+		return RefusedUnnamed, clipText(
+			fmt.Sprintf("none of %q, red are %q; %s", c.Names[:min(len(c.Names), 4)], o.Failed, o.Why), 600)
 	}
 	return Right, ""
 }
 
 // notRunRE finds words that say that a check was not run, or did not count.
-var notRunRE = regexp.MustCompile(`(?i)\b(not run|does not run|not started|not among|left out|cannot (start|run|be run)|unverified|as on the base)\b`)
+var notRunRE = regexp.MustCompile(
+	`(?i)\b(not run|does not run|not started|not among|left out|cannot (start|run|be run)|unverified|as on the base)\b`)
 
 // namesNotRun reports whether a line of what the company said has a command and says that
 // it was not run. A command that was run and passed is named, too, and does not count.
@@ -175,7 +178,8 @@ func namesCheck(o outcome) bool {
 }
 
 // testWordRE finds commands that run tests.
-var testWordRE = regexp.MustCompile(`\b(test|tests|t|pytest|unittest|nose2|tox|jest|vitest|mocha|tape|ava|ctest|check|phpunit|unit)\b`)
+var testWordRE = regexp.MustCompile(
+	`\b(test|tests|t|pytest|unittest|nose2|tox|jest|vitest|mocha|tape|ava|ctest|check|phpunit|unit)\b`)
 
 // isTest reports whether a command of theirs runs tests, by its words.
 func (c theirCommand) isTest() bool {
@@ -183,11 +187,13 @@ func (c theirCommand) isTest() bool {
 }
 
 func (m mutation) describe() string {
-	return fmt.Sprintf("%s:%d `%s` for `%s`", m.File, m.Line, clipText(strings.TrimSpace(m.New), 80), clipText(strings.TrimSpace(m.Old), 80))
+	return fmt.Sprintf("%s:%d `%s` for `%s`", m.File, m.Line, clipText(strings.TrimSpace(m.New), 80),
+		clipText(strings.TrimSpace(m.Old), 80))
 }
 
 // offerRE finds settings that a question offers.
-var offerRE = regexp.MustCompile(`\b((?:gates|container|deps|approvals|limits)\.[a-z_]+(?:\.[a-z_]+)?)(?:: ?|=)(\[[^\]\n]*\]|"[^"\n]*"|'[^'\n]*'|[^\s,;)'"]+)`)
+var offerRE = regexp.MustCompile(
+	`\b((?:gates|container|deps|approvals|limits)\.[a-z_]+(?:\.[a-z_]+)?)(?:: ?|=)(\[[^\]\n]*\]|"[^"\n]*"|'[^'\n]*'|[^\s,;)'"]+)`)
 
 // findOffer returns the first setting that a text offers.
 func findOffer(text string) (key, value string, found bool) {

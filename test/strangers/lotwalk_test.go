@@ -69,7 +69,8 @@ func (m mutation) replyBreaking(x scripted.Exchange) scripted.Reply {
 			return call("give_up", object{"reason": "the one change that there is does not pass"})
 		}
 		return call("submit_plan", object{"why": "one change", "waves": []object{{"subtasks": []object{{
-			"title": "Change a line", "description": "Change the line as it is said.", "acceptance_criteria": []string{"the line is changed"}, "write_set": []string{m.File}, "effort": "small",
+			"title": "Change a line", "description": "Change the line as it is said.",
+			"acceptance_criteria": []string{"the line is changed"}, "write_set": []string{m.File}, "effort": "small",
 		}}}}})
 	case company.Worker:
 		switch {
@@ -85,7 +86,10 @@ func (m mutation) replyBreaking(x scripted.Exchange) scripted.Reply {
 			return call("finish", object{"summary": "changed"})
 		}
 	case company.Reviewer:
-		return call("submit_review", object{"verdict": "approve", "findings": []object{}, "evidence": []string{"the diff; the checks ran", "the diff: one line"}})
+		return call(
+			"submit_review",
+			object{"verdict": "approve", "findings": []object{},
+				"evidence": []string{"the diff; the checks ran", "the diff: one line"}})
 	}
 	return scripted.Reply{Calls: []scripted.Call{{Tool: "escalate", Args: object{"reason": unplanned}}}}
 }
@@ -163,7 +167,10 @@ func applyOffer(h *testenv.House, o outcome) (line string, ok bool) {
 }
 
 // submitLot submits one change and reads how it ended.
-func submitLot(t *testing.T, h *testenv.House, staff *lotStaff, task string, reply func(scripted.Exchange) scripted.Reply, end time.Time) (o outcome) {
+func submitLot(
+	t *testing.T, h *testenv.House, staff *lotStaff, task string, reply func(scripted.Exchange) scripted.Reply,
+	end time.Time,
+) (o outcome) {
 	staff.play(reply)
 	p := h.Start("submit", "Make the one change that is planned.")
 	r, over := p.WaitUpTo(max(time.Until(end), time.Second))
@@ -188,7 +195,8 @@ func submitLot(t *testing.T, h *testenv.House, staff *lotStaff, task string, rep
 		return o
 	}
 	o.Result, o.Why, o.Untested, o.Unverified = sum.Result, sum.Why, sum.UntestedWhy, sum.Unverified
-	said.WriteString(r.Stdout + "\n" + h.Run(testenv.Patience, "show", task).Stdout + "\n" + h.Run(testenv.Patience, "show", task+"-01").Stdout)
+	said.WriteString(r.Stdout + "\n" + h.Run(testenv.Patience, "show", task).Stdout + "\n" +
+		h.Run(testenv.Patience, "show", task+"-01").Stdout)
 	if sum.PR != nil {
 		said.WriteString(h.Run(testenv.Patience, "pr", "show", fmt.Sprint(*sum.PR)).Stdout)
 	}
@@ -205,7 +213,8 @@ func submitLot(t *testing.T, h *testenv.House, staff *lotStaff, task string, rep
 }
 
 // awayRE finds words that tell of a registry that cannot be reached.
-var awayRE = regexp.MustCompile(`(?i)registry \S+ cannot be reached|no such host|registry .{0,60}(is away|does not answer|not reached)`)
+var awayRE = regexp.MustCompile(
+	`(?i)registry \S+ cannot be reached|no such host|registry .{0,60}(is away|does not answer|not reached)`)
 
 // failedRequestRE finds the time of a failed request in the office's log.
 var failedRequestRE = regexp.MustCompile(`(?m)^.*?time"?[=:]"?([0-9T:.Z+-]+).*(?:no such host|connection refused)`)

@@ -116,5 +116,6 @@ func installManager(manager string) string {
 
 // nodeEnv keeps what node's tools write to a home of its own.
 func nodeEnv(home string) []string {
-	return []string{"HOME=" + home, "npm_config_cache=" + filepath.Join(home, "npm"), "npm_config_update_notifier=false", "CI=1", "YARN_ENABLE_TELEMETRY=0", "COREPACK_ENABLE_PROJECT_SPEC=0", "COREPACK_ENABLE_STRICT=0"}
+	return []string{"HOME=" + home, "npm_config_cache=" + filepath.Join(home, "npm"), "npm_config_update_notifier=false",
+		"CI=1", "YARN_ENABLE_TELEMETRY=0", "COREPACK_ENABLE_PROJECT_SPEC=0", "COREPACK_ENABLE_STRICT=0"}
 }

@@ -37,7 +37,8 @@ func (h Host) Copy(ctx context.Context, _ Stranger, from Checkout) (Suite, error
 		return nil, err
 	}
 	s := hostSuite{dir: dir}
-	err = errors.Join(copyTree(filepath.Join(dir, "src"), from.Dir), os.Mkdir(filepath.Join(dir, "home"), 0o755), os.Mkdir(filepath.Join(dir, "tmp"), 0o755))
+	err = errors.Join(copyTree(filepath.Join(dir, "src"), from.Dir), os.Mkdir(filepath.Join(dir, "home"), 0o755),
+		os.Mkdir(filepath.Join(dir, "tmp"), 0o755))
 	if err == nil {
 		s.env, err = hostEnv(ctx, dir)
 	}
@@ -59,7 +60,8 @@ func hostEnv(ctx context.Context, dir string) ([]string, error) {
 	}
 	v := strings.Split(string(out), "\n")
 	return append(nodeEnv(home), "TMPDIR="+filepath.Join(dir, "tmp"),
-		"GOMODCACHE="+v[0], "GOCACHE="+v[1], "GOPROXY="+v[2], "GOSUMDB="+v[3], "GOFLAGS=-buildvcs=false -count=1", "GOTOOLCHAIN=local", "GOWORK=off",
+		"GOMODCACHE="+v[0], "GOCACHE="+v[1], "GOPROXY="+v[2], "GOSUMDB="+v[3], "GOFLAGS=-buildvcs=false -count=1",
+		"GOTOOLCHAIN=local", "GOWORK=off",
 		"PATH="+filepath.Join(home, "tools", "node_modules", ".bin")+":"+os.Getenv("PATH")), nil
 }
 
@@ -174,8 +176,10 @@ func (s containerSuite) Run(ctx context.Context, command string) (int, string, e
 	ctx, cancel := context.WithTimeout(ctx, mostOutside)
 	defer cancel()
 	name := filepath.Base(s.dir)
-	cmd := exec.CommandContext(ctx, "docker", "run", "--rm", "--name", name, "--network", "none", "--cap-drop", "ALL", "--init",
-		"--user", strconv.Itoa(os.Getuid())+":"+strconv.Itoa(os.Getgid()), "-v", filepath.Join(s.dir, "src")+":/src", "-w", "/src", "-e", "HOME=/tmp", "-e", "LC_ALL=C.UTF-8",
+	cmd := exec.CommandContext(ctx, "docker", "run", "--rm", "--name", name, "--network", "none", "--cap-drop",
+		"ALL", "--init",
+		"--user", strconv.Itoa(os.Getuid())+":"+strconv.Itoa(os.Getgid()), "-v", filepath.Join(s.dir, "src")+":/src", "-w",
+		"/src", "-e", "HOME=/tmp", "-e", "LC_ALL=C.UTF-8",
 		s.image, "bash", "-c", command)
 	cmd.Cancel = func() error { return exec.Command("docker", "rm", "-f", name).Run() }
 	return runToEnd(ctx, cmd)

@@ -30,7 +30,8 @@ func buildOutsideImage(ctx context.Context) (string, error) {
 		return outsideImage.ready, nil
 	}
 	packages := strings.Join(outsidePackages, ",")
-	name := fmt.Sprintf("company-strangers/outside:%x", sha256.Sum256([]byte(packages)))[:len("company-strangers/outside:")+12]
+	name := fmt.Sprintf("company-strangers/outside:%x",
+		sha256.Sum256([]byte(packages)))[:len("company-strangers/outside:")+12]
 	if exec.CommandContext(ctx, "docker", "image", "inspect", name).Run() != nil {
 		if err := importDebian(ctx, packages, name); err != nil {
 			return "", fmt.Errorf("make %s: %w", name, err)
@@ -44,7 +45,8 @@ func buildOutsideImage(ctx context.Context) (string, error) {
 func importDebian(ctx context.Context, packages, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Minute)
 	defer cancel()
-	make := exec.CommandContext(ctx, "mmdebstrap", "--quiet", "--variant=minbase", "--include="+packages, "--aptopt=APT::Install-Recommends \"false\"",
+	make := exec.CommandContext(ctx, "mmdebstrap", "--quiet", "--variant=minbase", "--include="+packages,
+		"--aptopt=APT::Install-Recommends \"false\"",
 		"--keyring="+archiveKeyring, "--format=tar", "bookworm", "-", "deb "+findArchive(ctx)+" bookworm main")
 	load := exec.CommandContext(ctx, "docker", "import", "-", name)
 	var made, loaded strings.Builder
@@ -62,7 +64,8 @@ func importDebian(ctx context.Context, packages, name string) error {
 		cancel() // whom would it write to
 	}
 	if err := make.Wait(); err != nil || failed != nil {
-		_ = exec.CommandContext(context.WithoutCancel(ctx), "docker", "image", "rm", name).Run() // half of a tar may have been taken
+		// half of a tar may have been taken
+		_ = exec.CommandContext(context.WithoutCancel(ctx), "docker", "image", "rm", name).Run()
 		return fmt.Errorf("%w\n%s%s", errors.Join(err, failed), clipText(made.String(), 4000), loaded.String())
 	}
 	return nil

@@ -53,7 +53,8 @@ func (o *outsideRuns) listDifferences(ours []baseGate) (differences []string) {
 	last := o.last()
 	red := slices.DeleteFunc(slices.Clone(ours), func(g baseGate) bool { return g.ExitCode == 0 })
 	if (last.exit == 0) != (len(red) == 0) {
-		return []string{fmt.Sprintf("%s ends with %d outside, and is %s here%s", o.command, last.exit, colourOf(len(red) == 0, ours[0].isLint()), lastWords(last.exit, last.output))}
+		return []string{fmt.Sprintf("%s ends with %d outside, and is %s here%s", o.command, last.exit,
+			colourOf(len(red) == 0, ours[0].isLint()), lastWords(last.exit, last.output))}
 	}
 	for _, g := range red {
 		for _, t := range g.Tests {

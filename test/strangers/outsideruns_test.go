@@ -32,9 +32,12 @@ func TestRunsOutsideAreDescribed(t *testing.T) {
 		runs  []outsideRun
 		want  string
 	}{
-		{"green each time", []outsideRun{{0, "ok 0.1s"}, {0, "ok 0.2s"}, {0, "ok"}}, "x was run 3 times outside: it ends in the same way each time"},
-		{"red, then green", []outsideRun{red, {0, "ok"}}, "x was run 2 times outside: it does not end in the same way each time"},
-		{"red in another test", []outsideRun{red, {1, "--- FAIL: TestB (0.01s)"}}, "x was run 2 times outside: it does not end in the same way each time"},
+		{"green each time", []outsideRun{{0, "ok 0.1s"}, {0, "ok 0.2s"}, {0, "ok"}},
+			"x was run 3 times outside: it ends in the same way each time"},
+		{"red, then green", []outsideRun{red, {0, "ok"}},
+			"x was run 2 times outside: it does not end in the same way each time"},
+		{"red in another test", []outsideRun{red, {1, "--- FAIL: TestB (0.01s)"}},
+			"x was run 2 times outside: it does not end in the same way each time"},
 	} {
 		if got := (&outsideRuns{command: "x", all: c.runs}).describeRuns(); got != c.want {
 			t.Errorf("%s: %q, want %q", c.about, got, c.want)

@@ -56,7 +56,8 @@ and what cannot be had: decision 0108.
 		if !r.IsRight() {
 			mark = "**no**"
 		}
-		writeCells(&b, r.Name, r.Version, r.Kind, fmt.Sprint(r.Files), quoteAll(r.Theirs), quoteAll(r.Ours), r.Verdict, r.Outside, mark, formatSeconds(r.Prepare), formatSeconds(r.Total), r.describeDate(newest))
+		writeCells(&b, r.Name, r.Version, r.Kind, fmt.Sprint(r.Files), quoteAll(r.Theirs), quoteAll(r.Ours), r.Verdict,
+			r.Outside, mark, formatSeconds(r.Prepare), formatSeconds(r.Total), r.describeDate(newest))
 	}
 	b.WriteString("\n## Not right\n\n")
 	if right == len(foreign) {
@@ -68,7 +69,8 @@ and what cannot be had: decision 0108.
 		}
 	}
 	if len(missing) > 0 {
-		b.WriteString("\nThe rows are of several runs, beside other work of the machine. Without a row that holds, and not counted: " + strings.Join(missing, ", ") + ".\n")
+		b.WriteString("\nThe rows are of several runs, beside other work of the machine. Without a row that holds, and not " +
+			"counted: " + strings.Join(missing, ", ") + ".\n")
 	}
 	b.WriteString("\n## What ours leave out\n\n")
 	for _, r := range foreign {
@@ -99,7 +101,8 @@ Projects of ours in the shapes that people have ([test/fixtures](../test/fixture
 |---|---|---|---|---|---|---|---|
 `)
 		for _, r := range ours {
-			writeCells(&b, r.Name, r.Kind, fmt.Sprint(r.Files), clipText(r.Baseline, 120), r.Result, formatSeconds(r.Prepare), formatSeconds(r.Total), r.describeDate(newest))
+			writeCells(&b, r.Name, r.Kind, fmt.Sprint(r.Files), clipText(r.Baseline, 120), r.Result, formatSeconds(r.Prepare),
+				formatSeconds(r.Total), r.describeDate(newest))
 		}
 	}
 	return b.String()
@@ -138,7 +141,8 @@ func describeDates(rows []Row) string {
 	default:
 		when = "from " + from + " to " + to
 	}
-	out := fmt.Sprintf("Measured %s, on %d processors, two at a time, with what earlier runs had left of image layers.", when, runtime.NumCPU())
+	out := fmt.Sprintf("Measured %s, on %d processors, two at a time, with what earlier runs had left of image layers.",
+		when, runtime.NumCPU())
 	if newest.Commit != "" {
 		out += fmt.Sprintf(" The newest rows are of the company's commit %s.", shortCommit(newest.Commit))
 	}
@@ -179,7 +183,8 @@ func shortCommit(commit string) string {
 
 // describeNotHad says which kinds of repositories are missing since no archive gives them.
 func describeNotHad() string {
-	out := "The archive of Debian that the list is fetched from (decision 0108) names these source packages\nin its signed lists, gives their description, and answers 404 for their files, or for one of them:\n\n"
+	out := "The archive of Debian that the list is fetched from (decision 0108) names these source packages\nin its " +
+		"signed lists, gives their description, and answers 404 for their files, or for one of them:\n\n"
 	for _, n := range notHad {
 		out += fmt.Sprintf("- %s: %s. %s\n", n.language, strings.Join(n.packages, ", "), n.instead)
 	}
@@ -237,11 +242,13 @@ func quoteAll(commands []string) string {
 }
 
 func flattenText(s string) string {
-	return sentBackRE.ReplaceAllString(strings.Join(strings.Fields(s), " "), "the worker was sent back, and has one answer alone ($1)")
+	return sentBackRE.ReplaceAllString(
+		strings.Join(strings.Fields(s), " "), "the worker was sent back, and has one answer alone ($1)")
 }
 
 // sentBackRE is the scripted model's message to a worker that was sent back.
-var sentBackRE = regexp.MustCompile(`run \S+ failed 1 time: ask the model: scripted gave no answer: model: bad_request \(HTTP 400\): nobody expected turn \d+ of (\S+)( Fix: check the model's name an(d base_url in company\.yaml)?)?`)
+var sentBackRE = regexp.MustCompile(
+	`run \S+ failed 1 time: ask the model: scripted gave no answer: model: bad_request \(HTTP 400\): nobody expected turn \d+ of (\S+)( Fix: check the model's name an(d base_url in company\.yaml)?)?`)
 
 // clipText keeps a long text from filling the page.
 func clipText(s string, most int) string {

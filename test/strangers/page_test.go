@@ -11,8 +11,10 @@ import (
 // what another program than the newest has measured.
 func TestPageDatesItsRows(t *testing.T) {
 	old := Row{Name: "old", Foreign: true, Result: "COMPLETE", Verdict: "green"}
-	first := Row{Name: "first", Foreign: true, Result: "COMPLETE", Verdict: "green", Measured: time.Date(2026, 3, 1, 23, 0, 0, 0, time.UTC), Commit: strings.Repeat("1", 40)}
-	last := Row{Name: "last", Result: "COMPLETE", Measured: time.Date(2026, 3, 4, 1, 0, 0, 0, time.FixedZone("", 7200)), Commit: strings.Repeat("2", 40) + "-dirty"}
+	first := Row{Name: "first", Foreign: true, Result: "COMPLETE", Verdict: "green",
+		Measured: time.Date(2026, 3, 1, 23, 0, 0, 0, time.UTC), Commit: strings.Repeat("1", 40)}
+	last := Row{Name: "last", Result: "COMPLETE", Measured: time.Date(2026, 3, 4, 1, 0, 0, 0, time.FixedZone("", 7200)),
+		Commit: strings.Repeat("2", 40) + "-dirty"}
 	again := last
 	again.Name = "again"
 	const newestCommit = "of the company's commit 222222222222-dirty."
@@ -24,11 +26,14 @@ func TestPageDatesItsRows(t *testing.T) {
 		ends     map[string]string
 	}{
 		{
-			"two dates, two commits, and a row of neither", []Row{old, first, last, again}, "Measured from 2026-03-01 to 2026-03-03, on ",
+			"two dates, two commits, and a row of neither", []Row{old, first, last, again},
+			"Measured from 2026-03-01 to 2026-03-03, on ",
 			[]string{newestCommit, "Rows of another commit have theirs", `say "before"`},
-			map[string]string{"old": "| before |\n", "first": "| 2026-03-01, 111111111111 |\n", "last": "| 2026-03-03 |\n", "again": "| 2026-03-03 |\n"},
+			map[string]string{"old": "| before |\n", "first": "| 2026-03-01, 111111111111 |\n", "last": "| 2026-03-03 |\n",
+				"again": "| 2026-03-03 |\n"},
 		},
-		{"one date", []Row{last, again}, "Measured on 2026-03-03, on ", []string{newestCommit}, map[string]string{"last": "| 2026-03-03 |\n"}},
+		{"one date", []Row{last, again}, "Measured on 2026-03-03, on ", []string{newestCommit},
+			map[string]string{"last": "| 2026-03-03 |\n"}},
 		{"no date", []Row{old}, "Measured before rows had dates, on ", nil, map[string]string{"old": "| before |\n"}},
 	} {
 		page := writePage(c.rows, nil)

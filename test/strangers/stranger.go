@@ -7,7 +7,8 @@
 //
 // There are two ways to choose them. A draw takes repositories from the frozen
 // lists in lists/ by the commit that is measured (lot*.go); its rows are kept in
-// draws/ and make docs/strangers.md. The fixed list has pinned repositories whose
+// draws/ and make docs/strangers.md, and the cases that were found ahead in
+// draws/prepared. The fixed list has pinned repositories whose
 // checks were read by people, and makes docs/strangers-pinned.md. The package owns
 // the lists, the fetchers, the walks, the comparison with what the maintainers'
 // own commands say outside of our containers, and both tables.
@@ -33,7 +34,7 @@ type Stranger struct {
 	Variant bool // one of those that `make variants` runs beside them
 	From    Source
 	Checks  []Check // that its maintainers run
-	Outside Place   // where its suite runs for the comparison; nil: nowhere
+	Outside Place   // where its suite runs for the comparison, or nil for no comparison
 	Change  []File
 	Check   string // what the worker runs before it commits
 	Blind   string // why no test that must fail can be planted; empty: it must be proven

@@ -16,8 +16,8 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/feed"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
+	"company/internal/present/feed"
 	"company/test/testenv"
 )
 
@@ -50,7 +50,8 @@ func TestStrangers(t *testing.T) {
 	list := listStrangers(root)
 	t.Run("walk", func(t *testing.T) {
 		for _, s := range list {
-			if named := slices.Contains(strings.Split(*only, ","), s.Name); *only != "" && !named || *only == "" && !*all && !s.Short && !s.Variant {
+			if named := slices.Contains(strings.Split(*only, ","), s.Name); *only != "" && !named ||
+				*only == "" && !*all && !s.Short && !s.Variant {
 				continue
 			}
 			if *kept {
@@ -172,7 +173,8 @@ func walk(t *testing.T, s Stranger) Row {
 		}
 	}
 	_, ours := s.From.(Fixture)
-	row := Row{Name: s.Name, Version: s.Version, Kind: s.Kind, Foreign: !ours, Unproven: s.Blind, Measured: time.Now().UTC()}
+	row := Row{Name: s.Name, Version: s.Version, Kind: s.Kind, Foreign: !ours, Unproven: s.Blind,
+		Measured: time.Now().UTC()}
 	if row.Files, err = countFiles(from.Dir); err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +230,8 @@ func walk(t *testing.T, s Stranger) Row {
 		}
 	}
 	slices.Sort(want)
-	if got := strings.Split(h.Git(h.Origin, "diff", "--no-renames", "--name-status", "main", branch), "\n"); !slices.Equal(got, want) {
+	if got := strings.Split(h.Git(h.Origin, "diff", "--no-renames", "--name-status", "main", branch), "\n"); !slices.Equal(
+		got, want) {
 		t.Errorf("changed %q, want %q", got, want)
 	}
 	return row
@@ -354,7 +357,10 @@ func (s Stranger) reply(x scripted.Exchange) scripted.Reply {
 			return call("finish", m{"summary": "added and tested"})
 		}
 	case company.Reviewer:
-		return call("submit_review", m{"verdict": "approve", "findings": []m{}, "evidence": []string{"the diff; the checks ran", "the diff: they are new"}})
+		return call(
+			"submit_review",
+			m{"verdict": "approve", "findings": []m{},
+				"evidence": []string{"the diff; the checks ran", "the diff: they are new"}})
 	}
 	return scripted.Reply{Err: fmt.Sprintf("nobody expected turn %d of %s", x.Turn, x.Header.Run)}
 }

@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"company/internal/adapters/scripted"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 )
 
 // Patience is how long a command or a walk may take. It is for a machine that is
@@ -64,7 +64,7 @@ func Binary(t testing.TB) string {
 		if _, err := os.Stat(built); err == nil && os.Getenv("COMPANY_TEST_BINARY") == "asis" {
 			return
 		}
-		cmd := exec.Command("go", "build", "-o", built, "./cmd/company")
+		cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", built, "./cmd/company")
 		cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0") // as make build does
 		if out, err := cmd.CombinedOutput(); err != nil {
 			buildErr = fmt.Errorf("build company: %w\n%s", err, out)
@@ -122,11 +122,13 @@ func NewFilled(t testing.TB, brain scripted.Responder, fill func(*House), opts .
 		})
 	}
 	h.Env = append(os.Environ(),
-		"HOME="+filepath.Join(h.Dir, "home"), "XDG_CONFIG_HOME="+filepath.Join(h.Dir, "config"), "XDG_STATE_HOME="+filepath.Join(h.Dir, "state"),
+		"HOME="+filepath.Join(h.Dir, "home"), "XDG_CONFIG_HOME="+filepath.Join(h.Dir, "config"),
+		"XDG_STATE_HOME="+filepath.Join(h.Dir, "state"),
 		// The image cache is the machine's: it is what makes runs quick.
 		"XDG_CACHE_HOME="+cacheHome(), "XDG_RUNTIME_DIR="+filepath.Join(h.Dir, "run"),
 		"GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=President", "GIT_AUTHOR_EMAIL=president@example.com",
-		"GIT_COMMITTER_NAME=President", "GIT_COMMITTER_EMAIL=president@example.com", "TEST_MODEL_KEY=canary-key-not-for-containers",
+		"GIT_COMMITTER_NAME=President", "GIT_COMMITTER_EMAIL=president@example.com",
+		"TEST_MODEL_KEY=canary-key-not-for-containers",
 		// A warm container's labels cannot name its run; tests look runs up by
 		// label. What is kept warm has a test of its own.
 		"COMPANY_WORKERS_WARM=0",
@@ -312,7 +314,8 @@ func (h *House) Containers() []string {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, "docker", "ps", "-a", "--filter", "label=company.office="+id, "--format", "{{.Names}}").Output()
+	out, err := exec.CommandContext(
+		ctx, "docker", "ps", "-a", "--filter", "label=company.office="+id, "--format", "{{.Names}}").Output()
 	if err != nil {
 		h.T.Fatalf("docker ps: %v", err)
 	}

@@ -10,7 +10,7 @@ import (
 	"syscall"
 	"time"
 
-	"company/internal/feed"
+	"company/internal/present/feed"
 )
 
 // Process is a command of company that runs beside the test, with -o json: its
@@ -32,7 +32,8 @@ type Process struct {
 // killed.
 func (h *House) Start(args ...string) *Process {
 	h.T.Helper()
-	p := &Process{h: h, name: strings.Join(args, " "), cmd: h.Command(append(args, "-o", "json")...), done: make(chan struct{}), changed: make(chan struct{})}
+	p := &Process{h: h, name: strings.Join(args, " "), cmd: h.Command(append(args, "-o", "json")...),
+		done: make(chan struct{}), changed: make(chan struct{})}
 	p.cmd.Stdout = &p.out
 	feed, err := p.cmd.StderrPipe()
 	if err != nil {
@@ -128,7 +129,8 @@ func (p *Process) Kill() {
 	p.h.T.Helper()
 	p.Signal(syscall.SIGKILL)
 	if r := p.Wait(Patience); r.Signal != syscall.SIGKILL {
-		p.h.T.Fatalf("company %s was to die by SIGKILL, and ended with %d, signal %v:\n%s", p.name, r.Code, r.Signal, p.Tell())
+		p.h.T.Fatalf("company %s was to die by SIGKILL, and ended with %d, signal %v:\n%s", p.name, r.Code,
+			r.Signal, p.Tell())
 	}
 }
 
@@ -160,7 +162,8 @@ func (p *Process) Tell() string {
 	defer p.mu.Unlock()
 	var b strings.Builder
 	for _, it := range p.items {
-		b.WriteString(it.Time.Format("15:04:05.000 ") + string(it.Task) + " " + string(it.Subtask) + " " + string(it.Run) + " " + it.Kind + " " + it.Text + "\n")
+		b.WriteString(it.Time.Format("15:04:05.000 ") + string(it.Task) + " " + string(it.Subtask) + " " + string(it.Run) +
+			" " + it.Kind + " " + it.Text + "\n")
 	}
 	b.WriteString(p.rest.String())
 	return b.String()

@@ -36,7 +36,8 @@ func (h *House) AtTerminal(args ...string) *Terminal {
 	if err != nil {
 		h.T.Fatal(err)
 	}
-	t := &Terminal{h: h, name: strings.Join(args, " "), cmd: h.Command(args...), person: person, done: make(chan struct{}), changed: make(chan struct{})}
+	t := &Terminal{h: h, name: strings.Join(args, " "), cmd: h.Command(args...), person: person, done: make(chan struct{}),
+		changed: make(chan struct{})}
 	t.cmd.Stdin, t.cmd.Stdout, t.cmd.Stderr = tty, tty, tty
 	t.cmd.Env = append(t.cmd.Env, "TERM=xterm")
 	t.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true, Ctty: 0}
@@ -90,7 +91,8 @@ func pseudoTerminal() (person, tty *os.File, err error) {
 	if err == nil {
 		var failed error
 		err = raw.Control(func(fd uintptr) {
-			failed = errors.Join(unix.IoctlSetPointerInt(int(fd), unix.TIOCSPTLCK, 0), unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}))
+			failed = errors.Join(unix.IoctlSetPointerInt(int(fd), unix.TIOCSPTLCK, 0),
+				unix.IoctlSetWinsize(int(fd), unix.TIOCSWINSZ, &unix.Winsize{Row: 24, Col: 80}))
 			if failed == nil {
 				n, failed = unix.IoctlGetInt(int(fd), unix.TIOCGPTN)
 			}

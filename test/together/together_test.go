@@ -14,7 +14,8 @@ import (
 // of times. Other runs do not wait, and every wait has a limit.
 func TestBrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := Brain(scripted.BrainFunc(func(scripted.Exchange) scripted.Reply { return scripted.Reply{Text: "x"} }), 2, time.Minute)
+		b := Brain(scripted.BrainFunc(func(scripted.Exchange) scripted.Reply { return scripted.Reply{Text: "x"} }), 2,
+			time.Minute)
 		began := time.Now()
 		ask := func(role company.Role, run company.RunID, turn int) time.Duration {
 			b.Reply(scripted.Exchange{Header: adapters.Header{Role: role, Run: run}, Turn: turn})

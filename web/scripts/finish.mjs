@@ -1,5 +1,5 @@
 // Writes dist/licenses.txt: the licenses of the packages that are in the built files, as
-// they ask for. Then dist/BUILD: the hash of all sources, and of each built file. internal/page has a
+// they ask for. Then dist/BUILD: the hash of all sources, and of each built file. internal/api/page has a
 // test that computes both without Node: built files that do not fit their sources fail it.
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const web = join(dirname(fileURLToPath(import.meta.url)), "..");
-const dist = join(web, "..", "internal", "page", "dist");
+const dist = join(web, "..", "internal", "api", "page", "dist");
 
 function listFiles(root) {
   const out = [];

@@ -1,4 +1,4 @@
-// The shapes of internal/view, as the API sends them. Fields are added over time, never
+// The shapes of internal/present/view, as the API sends them. Fields are added over time, never
 // taken away; what the page does not show is left out here.
 
 import type { Attachment } from "./lib/attach.ts";

@@ -108,7 +108,7 @@ test("what stands in a line is read", () => {
 });
 
 test("nothing of the company's own text is lost", () => {
-  const dir = "../internal/prbody/testdata/";
+  const dir = "../internal/delivery/prbody/testdata/";
   const names = readdirSync(dir).filter((n) => n.endsWith(".md"));
   assert.ok(names.length > 5);
   const bare = (text: string): string => text.replace(/[^\p{L}\p{N}]+/gu, " ").trim();

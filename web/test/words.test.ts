@@ -104,7 +104,7 @@ test("runs that overlap get rows of their own, workers in order of their numbers
 });
 
 test("the page hides no character that the terminal shows by its number (UI-1)", () => {
-  const ranges = readFileSync("../internal/safetext/testdata/hidden.txt", "utf8").trim().split("\n");
+  const ranges = readFileSync("../internal/lib/safetext/testdata/hidden.txt", "utf8").trim().split("\n");
   assert.ok(ranges.length > 15);
   const hidden = new Set<number>();
   for (const range of ranges) {

@@ -13,10 +13,12 @@ import (
 	"company/internal/adapters"
 )
 
-// Open makes a client that is closed when the test ends.
-func Open[M io.Closer](t *testing.T, open func(adapters.Profile, adapters.Deps) (M, error), p adapters.Profile, deps adapters.Deps) M {
+// Open opens a client and closes it when the test ends.
+func Open[M io.Closer](
+	t *testing.T, open func(adapters.Profile, adapters.Deps) (M, error), profile adapters.Profile, deps adapters.Deps,
+) M {
 	t.Helper()
-	m, err := open(p, deps)
+	m, err := open(profile, deps)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,45 +30,48 @@ func Open[M io.Closer](t *testing.T, open func(adapters.Profile, adapters.Deps) 
 	return m
 }
 
-// Chat asks a model that answers.
-func Chat(t *testing.T, m adapters.Model, req adapters.Request) adapters.Response {
+// Chat sends a request that must succeed.
+func Chat(t *testing.T, model adapters.Model, req adapters.Request) adapters.Response {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	resp, err := m.Chat(ctx, req, nil)
+	resp, err := model.Chat(ctx, req, nil)
 	if err != nil {
 		t.Fatalf("Chat: %v", err)
 	}
 	return resp
 }
 
-// Sent is one request as it came in.
+// Sent is one received request.
 type Sent struct {
 	Header http.Header
 	Body   map[string]any
 }
 
-// EchoServer answers requests for path with reply, and keeps what it was sent;
-// refuse, when it returns a text, answers 400 with it.
-func EchoServer(t *testing.T, path, reply string, refuse func(body map[string]any) string) (url string, got func() []Sent) {
+// EchoServer answers requests for path with reply, and records them. If refuse is not nil and returns a text, it
+// answers 400 with that text.
+func EchoServer(
+	t *testing.T, path, reply string, refuse func(body map[string]any) string,
+) (url string, got func() []Sent) {
 	t.Helper()
 	var mu sync.Mutex
 	var all []Sent
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s := Sent{Header: r.Header}
+		sent := Sent{Header: r.Header}
 		if r.URL.Path != path {
 			t.Errorf("asked for %s", r.URL.Path)
 		}
-		if err := json.NewDecoder(r.Body).Decode(&s.Body); err != nil {
+		if err := json.NewDecoder(r.Body).Decode(&sent.Body); err != nil {
 			t.Errorf("request is not JSON: %v", err)
 		}
 		mu.Lock()
-		all = append(all, s)
+		all = append(all, sent)
 		mu.Unlock()
 		if refuse != nil {
-			if why := refuse(s.Body); why != "" {
+			if reason := refuse(sent.Body); reason != "" {
 				w.WriteHeader(http.StatusBadRequest)
-				_ = json.NewEncoder(w).Encode(map[string]any{"type": "error", "error": map[string]string{"message": why, "type": "invalid_request_error"}})
+				_ = json.NewEncoder(w).Encode(
+					map[string]any{"type": "error", "error": map[string]string{"message": reason, "type": "invalid_request_error"}})
 				return
 			}
 		}

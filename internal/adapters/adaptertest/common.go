@@ -10,123 +10,151 @@ import (
 	"company/internal/adapters"
 )
 
-// Wire is one protocol: how its servers answer.
+// Wire describes one protocol by the answers of its servers.
 type Wire struct {
 	Name string
-	Path string                      // of the base_url below the server's address
-	Key  func(*http.Request) string  // the key that a request carries
-	Ask  map[string]http.HandlerFunc // answers to what a driver asks before a chat, by path
+	Path string                      // path of the base_url after the server's address
+	Key  func(*http.Request) string  // returns the key of a request
+	Ask  map[string]http.HandlerFunc // answers to a driver's requests before a chat, by path
 
-	ContentType string // of a reply that streams
-	KeepAlive   string // what a server at work sends while it has nothing to show, beside ": wait"
+	ContentType string // content type of a streamed reply
+	KeepAlive   string // keep-alives of a server at work, besides ": wait"
 
-	Begun, Whole http.HandlerFunc // the first piece of a reply; a reply that says hello, counted
-	// Counted is a whole reply that says hello with these counts, as they stand
-	// in its JSON.
+	Begun, Whole http.HandlerFunc // the first piece of a reply; a complete reply "hello" with counts
+	// Counted serves a complete reply "hello" with these counts, written into its JSON unchanged.
 	Counted func(input, output string) http.HandlerFunc
-	// Error is the body of an error: a message, and the protocol's type of it.
+	// Error returns the body of an error with a message and the protocol's type.
 	Error func(message, kind string) string
-	// Pieces is a whole reply that says this text n times, each in a piece of its
-	// own.
+	// Pieces serves a complete reply that repeats this text n times, each in its own piece.
 	Pieces func(n int, text string) http.HandlerFunc
-	// Piece is the piece of a reply that has begun which says this text.
+	// Piece returns a piece of a reply with this text.
 	Piece func(text string) string
-	// Call is a piece that calls a tool without arguments, the i-th of its reply.
+	// Call returns a piece with a tool call without arguments, the i-th of its reply.
 	Call func(i int, id, name string) string
-	End  http.HandlerFunc // of a reply that has begun and called tools
+	End  http.HandlerFunc // the end of a reply with tool calls
 
-	Cases []Case // of this wire alone; one with a common name stands in its place
-	// Cannot are the required cases that the protocol cannot express, and why.
+	Cases []Case // only for this wire; a case replaces a common one of the same name
+	// Cannot maps required cases that the protocol cannot express to the reason.
 	Cannot map[string]string
 }
 
-// Short and Idle are the clocks of cases in which a server is silent.
+// Short, Idle and Whole are the timeouts of cases in which a server is silent or slow.
 var (
 	Short = Options{FirstToken: 300 * time.Millisecond}
 	Idle  = Options{Idle: 300 * time.Millisecond}
 	Whole = Options{Whole: 300 * time.Millisecond}
-	// Patient is of servers that say much at once: to read a large line takes a busy machine a while.
+	// Patient is for servers that send much at once, because a busy machine reads a large line slowly.
 	Patient = Options{Idle: 30 * time.Second}
 )
 
-// Required are the cases that every wire has: of the common ones, and of its
-// own.
+// Required lists the cases that every wire has, common ones or its own.
 var Required = []string{
-	"whole reply", "tool call", "two tool calls", "duplicate ids", "broken tool JSON is the agent's to see", "tool JSON cut at max_tokens",
+	"whole reply", "tool call", "two tool calls", "duplicate ids", "broken tool JSON is the agent's to see",
+	"tool JSON cut at max_tokens",
 	"429", "429 with Retry-After", "500", "529", "key refused, and echoed", "403", "context exceeded", "no such model",
 	"error in a 200", "error in the stream", "empty reply", "not JSON", "bad UTF-8", "refused",
 	"counts that cannot be", "more input than was sent",
-	"hang before the reply", "hang in the reply", "cut stream", "reset in the stream", "reset before the reply", "10 MB reply", "many small pieces", "redirect",
-	"junk", "junk after a beginning", "a reply that drips", "calls without an end", "a million calls", "names of calls without an end", "ids that were made for others", "10 MB, compressed", "a flood of headers", "pieces of nothing without an end", "bytes without an end of the line",
+	"hang before the reply", "hang in the reply", "cut stream", "reset in the stream", "reset before the reply",
+	"10 MB reply", "many small pieces", "redirect",
+	"junk", "junk after a beginning", "a reply that drips", "calls without an end", "a million calls",
+	"names of calls without an end", "ids that were made for others", "10 MB, compressed", "a flood of headers",
+	"pieces of nothing without an end", "bytes without an end of the line",
 }
 
-// commonCases are the cases that are HTTP's more than the wire's.
-func commonCases(w Wire) []Case {
-	return append(append(countCases(w), hostileCases(w)...), []Case{
-		{Name: "whole reply", Serve: w.Whole, Check: func(t *testing.T, r adapters.Response) {
-			wantText("hello")(t, r)
-			if r.Usage.Estimated || r.Usage.InputTokens == 0 || r.Usage.OutputTokens == 0 {
-				t.Errorf("usage = %+v", r.Usage)
+// commonCases returns cases that depend on HTTP rather than on the wire.
+func commonCases(wire Wire) []Case {
+	return append(append(countCases(wire), hostileCases(wire)...), []Case{
+		{Name: "whole reply", Serve: wire.Whole, Check: func(t *testing.T, response adapters.Response) {
+			wantText("hello")(t, response)
+			if response.Usage.Estimated || response.Usage.InputTokens == 0 || response.Usage.OutputTokens == 0 {
+				t.Errorf("usage = %+v", response.Usage)
 			}
-			if r.Model != "m" {
-				t.Errorf("the server's name of the model is %q", r.Model)
+			if response.Model != "m" {
+				t.Errorf("the server's name of the model is %q", response.Model)
 			}
 		}},
-		{Name: "429", Serve: serveStatus(429, w.Error("slow down", "rate_limit_error")), Kind: adapters.Overloaded, Says: "slow down"},
-		{Name: "429 with Retry-After", Serve: serveStatus(429, w.Error("slow down", "rate_limit_error"), "Retry-After", "7"), Kind: adapters.Overloaded, RetryAfter: 7 * time.Second},
-		{Name: "500", Serve: serveStatus(500, w.Error("boom", "api_error")), Kind: adapters.Overloaded, Says: "boom"},
-		{Name: "529", Serve: serveStatus(529, w.Error("Overloaded", "overloaded_error")), Kind: adapters.Overloaded},
-		{Name: "503 in HTML", Serve: serveStatus(503, `<html><body>nginx $AUTH</body></html>`, "Content-Type", "text/html"), Kind: adapters.Overloaded, Says: "HTML"},
+		{Name: "429", Serve: serveStatus(429, wire.Error("slow down", "rate_limit_error")), Kind: adapters.Overloaded,
+			Says: "slow down"},
+		{Name: "429 with Retry-After",
+			Serve: serveStatus(429, wire.Error("slow down", "rate_limit_error"), "Retry-After", "7"),
+			Kind:  adapters.Overloaded, RetryAfter: 7 * time.Second},
+		{Name: "500", Serve: serveStatus(500, wire.Error("boom", "api_error")), Kind: adapters.Overloaded, Says: "boom"},
+		{Name: "529", Serve: serveStatus(529, wire.Error("Overloaded", "overloaded_error")), Kind: adapters.Overloaded},
+		{Name: "503 in HTML", Serve: serveStatus(503, `<html><body>nginx $AUTH</body></html>`, "Content-Type", "text/html"),
+			Kind: adapters.Overloaded, Says: "HTML"},
 		{Name: "504", Serve: serveStatus(504, ``), Kind: adapters.Overloaded, Unanswered: true},
-		{Name: "key refused, and echoed", Serve: serveStatus(401, w.Error("invalid key: $AUTH", "authentication_error")), Kind: adapters.Auth, Says: "[key]"},
-		{Name: "key refused, and half echoed", Serve: serveStatus(401, w.Error("Incorrect API key provided: sk-canar******rint.", "invalid_request_error")), Kind: adapters.Auth, Says: "[key]"},
+		{Name: "key refused, and echoed", Serve: serveStatus(401, wire.Error("invalid key: $AUTH", "authentication_error")),
+			Kind: adapters.Auth, Says: "[key]"},
+		{Name: "key refused, and half echoed",
+			Serve: serveStatus(401, wire.Error("Incorrect API key provided: sk-canar******rint.", "invalid_request_error")),
+			Kind:  adapters.Auth, Says: "[key]"},
 		{Name: "403", Serve: serveStatus(403, `forbidden for $AUTH`), Kind: adapters.Auth, Says: "forbidden"},
 		{Name: "413", Serve: serveStatus(413, `too large`), Kind: adapters.TooLong},
-		{Name: "redirect", Serve: serveStatus(302, ``, "Location", "http://127.0.0.1:1/v1"), Kind: adapters.BadRequest, Says: "redirects"},
+		{Name: "redirect", Serve: serveStatus(302, ``, "Location", "http://127.0.0.1:1/v1"), Kind: adapters.BadRequest,
+			Says: "redirects"},
 		{Name: "a megabyte of error", Serve: serveStatus(500, strings.Repeat("x", 1<<20)), Kind: adapters.Overloaded},
-		{Name: "error in a 200", Serve: serveStatus(200, w.Error("the engine is overloaded", "overloaded_error")), Kind: adapters.Overloaded, Unanswered: true, Says: "engine"},
+		{Name: "error in a 200", Serve: serveStatus(200, wire.Error("the engine is overloaded", "overloaded_error")),
+			Kind: adapters.Overloaded, Unanswered: true, Says: "engine"},
 		{Name: "no body", Serve: serveStatus(200, ``), Kind: adapters.MalformedReply, Unanswered: true},
-		{Name: "a page", Serve: serveStatus(200, "<html>login</html>"), Kind: adapters.MalformedReply, Unanswered: true, Says: "HTML"},
-		{Name: "cut stream", Serve: w.Begun, Kind: adapters.MalformedReply, Unanswered: true, Says: "cut"},
-		{Name: "reset in the stream", Serve: thenReset(w.Begun), Kind: adapters.MalformedReply, Unanswered: true},
-		{Name: "10 MB reply", Serve: w.Pieces(11<<4, strings.Repeat("x", 64<<10)), Kind: adapters.MalformedReply, Unanswered: true, Says: "larger"},
-		{Name: "hang before the reply", Options: Short, Serve: func(_ http.ResponseWriter, r *http.Request) { holdConnection(r) }, Kind: adapters.TimedOut, Unanswered: true},
-		{Name: "hang in the reply", Options: Idle, Serve: thenHang(w.Begun), Kind: adapters.TimedOut, Unanswered: true, Says: "silent"},
-		{Name: "many small pieces", Serve: w.Pieces(20_000, "xy"), Check: func(t *testing.T, r adapters.Response) {
-			if len(r.Message.Content) != 40_000 || r.Finish != adapters.FinishStop {
-				t.Errorf("%d bytes, finish %s", len(r.Message.Content), r.Finish)
-			}
-		}},
+		{Name: "a page", Serve: serveStatus(200, "<html>login</html>"), Kind: adapters.MalformedReply, Unanswered: true,
+			Says: "HTML"},
+		{Name: "cut stream", Serve: wire.Begun, Kind: adapters.MalformedReply, Unanswered: true, Says: "cut"},
+		{Name: "reset in the stream", Serve: thenReset(wire.Begun), Kind: adapters.MalformedReply, Unanswered: true},
+		{Name: "10 MB reply", Flood: true, Serve: wire.Pieces(11<<4, strings.Repeat("x", 64<<10)),
+			Kind:       adapters.MalformedReply,
+			Unanswered: true, Says: "larger"},
+		{Name: "hang before the reply", Options: Short,
+			Serve: func(_ http.ResponseWriter, r *http.Request) {
+				holdConnection(r)
+			}, Kind: adapters.TimedOut, Unanswered: true},
+		{Name: "hang in the reply", Options: Idle, Serve: thenHang(wire.Begun), Kind: adapters.TimedOut, Unanswered: true,
+			Says: "silent"},
+		{Name: "many small pieces", Flood: true, Serve: wire.Pieces(20_000, "xy"),
+			Check: func(t *testing.T, response adapters.Response) {
+				if len(response.Message.Content) != 40_000 || response.Finish != adapters.FinishStop {
+					t.Errorf("%d bytes, finish %s", len(response.Message.Content), response.Finish)
+				}
+			}},
 		{Name: "junk", Serve: serveStatus(200, junk(64<<10)), Kind: adapters.MalformedReply, Unanswered: true},
-		{Name: "junk after a beginning", Serve: thenWrite(w.Begun, junk(64<<10)), Kind: adapters.MalformedReply, Unanswered: true},
-		{Name: "a reply that drips", Options: Whole, Serve: thenDrip(w.Begun, w.Piece("x"), 10*time.Millisecond), Kind: adapters.TimedOut, Unanswered: true, Says: "did not come to its end"},
-		{Name: "pieces of nothing without an end", Options: Whole, Serve: thenDrip(w.Begun, w.Piece(""), time.Millisecond), Kind: adapters.TimedOut, Unanswered: true, Says: "did not come to its end"},
-		{Name: "bytes without an end of the line", Options: Options{FirstToken: Short.FirstToken, Idle: Idle.Idle}, Serve: thenDrip(w.Begun, "x", 10*time.Millisecond), Kind: adapters.TimedOut, Unanswered: true, Says: "silent"},
-		{Name: "10 MB in many pieces", Serve: w.Pieces(11<<10, strings.Repeat("x", 1<<10)), Kind: adapters.MalformedReply, Unanswered: true, Says: "larger"},
-		{Name: "reset before the reply", Serve: thenReset(func(http.ResponseWriter, *http.Request) {}), Kind: adapters.Unreachable, Unanswered: true},
+		{Name: "junk after a beginning", Serve: thenWrite(wire.Begun, junk(64<<10)), Kind: adapters.MalformedReply,
+			Unanswered: true},
+		{Name: "a reply that drips", Options: Whole, Serve: thenDrip(wire.Begun, wire.Piece("x"), 10*time.Millisecond),
+			Kind: adapters.TimedOut, Unanswered: true, Says: "did not come to its end"},
+		{Name: "pieces of nothing without an end", Options: Whole,
+			Serve: thenDrip(wire.Begun, wire.Piece(""), time.Millisecond),
+			Kind:  adapters.TimedOut, Unanswered: true, Says: "did not come to its end"},
+		{Name: "bytes without an end of the line", Options: Options{FirstToken: Short.FirstToken, Idle: Idle.Idle},
+			Serve: thenDrip(wire.Begun, "x", 10*time.Millisecond), Kind: adapters.TimedOut, Unanswered: true, Says: "silent"},
+		{Name: "10 MB in many pieces", Flood: true, Serve: wire.Pieces(11<<10, strings.Repeat("x", 1<<10)),
+			Kind: adapters.MalformedReply, Unanswered: true, Says: "larger"},
+		{Name: "reset before the reply", Serve: thenReset(func(http.ResponseWriter, *http.Request) {}),
+			Kind: adapters.Unreachable, Unanswered: true},
 	}...)
 }
 
-// countCases are replies with counts that servers were seen to give, or could.
-func countCases(w Wire) []Case {
+// countCases returns replies with counts that servers were seen to send, or could send.
+func countCases(wire Wire) []Case {
 	const most = "9223372036854775807"
 	out := []Case{
-		{Name: "more input than was sent", Serve: w.Counted("50000", "7"), Check: func(t *testing.T, r adapters.Response) {
-			wantText("hello")(t, r)
-			if r.Usage != (adapters.Usage{InputTokens: 50000, OutputTokens: 7}) {
-				t.Errorf("usage = %+v: a server may have a prompt of its own", r.Usage)
-			}
-		}},
-		{Name: "counts that cannot be", Serve: w.Counted(most, "7"), Check: wantEstimated},
+		{Name: "more input than was sent", Serve: wire.Counted("50000", "7"),
+			Check: func(t *testing.T, response adapters.Response) {
+				wantText("hello")(t, response)
+				if response.Usage != (adapters.Usage{InputTokens: 50000, OutputTokens: 7}) {
+					t.Errorf("usage = %+v: a server may have a prompt of its own", response.Usage)
+				}
+			}},
+		{Name: "counts that cannot be", Serve: wire.Counted(most, "7"), Check: wantEstimated},
 	}
-	for _, c := range [][2]string{{"40", most}, {most, most}, {"-" + most, "7"}, {"40", "-1"}, {"2000000000", "7"}, {"40", "2000000000"}, {"1e30", "7"}, {"40", `"x"`}} {
-		out = append(out, Case{Name: "counts that cannot be: " + c[0] + " and " + c[1], Serve: w.Counted(c[0], c[1]), Check: wantEstimated})
+	for _, c := range [][2]string{{"40", most}, {most, most}, {"-" + most, "7"}, {"40", "-1"}, {"2000000000", "7"},
+		{"40", "2000000000"}, {"1e30", "7"}, {"40", `"x"`}} {
+		out = append(
+			out, Case{Name: "counts that cannot be: " + c[0] + " and " + c[1], Serve: wire.Counted(c[0], c[1]),
+				Check: wantEstimated})
 	}
 	return out
 }
 
-// allCases are the cases of a wire: its own, and the common ones that it does not
-// replace.
+// allCases returns the cases of a wire: its own, and the common ones that it does not replace.
 func (w Wire) allCases() []Case {
 	own := map[string]bool{}
 	for _, c := range w.Cases {
@@ -146,7 +174,7 @@ func bearerToken(r *http.Request) string {
 	return key
 }
 
-// serveLines answers with whole lines.
+// serveLines answers with complete lines.
 func serveLines(all ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/x-ndjson")
@@ -167,19 +195,19 @@ func serveEvents(chunks ...string) http.HandlerFunc {
 	}
 }
 
-// servePieces sends a piece n times, and then the end.
+// servePieces sends a piece n times and then the end.
 func servePieces(n int, piece string, end http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		for range n {
 			if _, err := io.WriteString(w, piece); err != nil {
-				return // the client has gone
+				return // the client is gone
 			}
 		}
 		end(w, r)
 	}
 }
 
-// junk is so many bytes of every value, the same each time.
+// junk returns n bytes with all kinds of values, the same each time.
 func junk(n int) string {
 	b := make([]byte, n)
 	for i := range b {
@@ -188,7 +216,7 @@ func junk(n int) string {
 	return string(b)
 }
 
-// thenWrite goes on where a reply ends.
+// thenWrite continues a reply with text.
 func thenWrite(h http.HandlerFunc, text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		h(w, r)
@@ -196,7 +224,7 @@ func thenWrite(h http.HandlerFunc, text string) http.HandlerFunc {
 	}
 }
 
-// thenDrip goes on with a text again and again, until the client leaves.
+// thenDrip continues a reply with text again and again, until the client leaves.
 func thenDrip(h http.HandlerFunc, text string, pause time.Duration) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		h(w, r)
@@ -218,7 +246,7 @@ func thenDrip(h http.HandlerFunc, text string, pause time.Duration) http.Handler
 	}
 }
 
-// thenHang, thenReset go on where the events end.
+// thenHang holds the connection after a reply. thenReset breaks it.
 func thenHang(h http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { h(w, r); holdConnection(r) }
 }
@@ -233,54 +261,54 @@ func serveStatus(code int, body string, headers ...string) http.HandlerFunc {
 			w.Header().Set(headers[i], headers[i+1])
 		}
 		w.WriteHeader(code)
-		// Some servers echo what they were sent, the key with it.
+		// Some servers echo the request, including the key.
 		_, _ = io.WriteString(w, strings.ReplaceAll(body, "$AUTH", r.Header.Get("Authorization")+r.Header.Get("X-Api-Key")))
 	}
 }
 
 func wantText(want string) func(*testing.T, adapters.Response) {
-	return func(t *testing.T, r adapters.Response) {
+	return func(t *testing.T, response adapters.Response) {
 		t.Helper()
-		if r.Message.Content != want || r.Finish != adapters.FinishStop || len(r.Message.ToolCalls) != 0 {
-			t.Errorf("reply = %+v", r)
+		if response.Message.Content != want || response.Finish != adapters.FinishStop ||
+			len(response.Message.ToolCalls) != 0 {
+			t.Errorf("reply = %+v", response)
 		}
 	}
 }
 
-// wantCalls wants these tool calls, written as name(arguments), with ids that
-// differ.
+// wantCalls checks for these tool calls, written as name(arguments), with different ids.
 func wantCalls(finish adapters.Finish, want ...string) func(*testing.T, adapters.Response) {
-	return func(t *testing.T, r adapters.Response) {
+	return func(t *testing.T, response adapters.Response) {
 		t.Helper()
 		var got []string
 		ids := map[string]bool{}
-		for _, c := range r.Message.ToolCalls {
-			got = append(got, c.Name+"("+c.Arguments+")")
-			ids[c.ID] = true
+		for _, toolCall := range response.Message.ToolCalls {
+			got = append(got, toolCall.Name+"("+toolCall.Arguments+")")
+			ids[toolCall.ID] = true
 		}
-		if strings.Join(got, " ") != strings.Join(want, " ") || r.Finish != finish {
-			t.Errorf("calls = %q, finish %s; want %q, %s", got, r.Finish, want, finish)
+		if strings.Join(got, " ") != strings.Join(want, " ") || response.Finish != finish {
+			t.Errorf("calls = %q, finish %s; want %q, %s", got, response.Finish, want, finish)
 		}
 		if len(ids) != len(want) || ids[""] {
-			t.Errorf("ids are not one of each: %+v", r.Message.ToolCalls)
+			t.Errorf("ids are not one of each: %+v", response.Message.ToolCalls)
 		}
 	}
 }
 
-func wantFinish(f adapters.Finish, content string) func(*testing.T, adapters.Response) {
-	return func(t *testing.T, r adapters.Response) {
+func wantFinish(finish adapters.Finish, content string) func(*testing.T, adapters.Response) {
+	return func(t *testing.T, response adapters.Response) {
 		t.Helper()
-		if r.Finish != f || r.Message.Content != content {
-			t.Errorf("finish %s with %q, want %s with %q", r.Finish, r.Message.Content, f, content)
+		if response.Finish != finish || response.Message.Content != content {
+			t.Errorf("finish %s with %q, want %s with %q", response.Finish, response.Message.Content, finish, content)
 		}
 	}
 }
 
-// wantEstimated wants a reply without a count of tokens.
-func wantEstimated(t *testing.T, r adapters.Response) {
+// wantEstimated checks for a reply without a server's token count.
+func wantEstimated(t *testing.T, response adapters.Response) {
 	t.Helper()
-	wantText("hello")(t, r)
-	if !r.Usage.Estimated || r.Usage.InputTokens == 0 || r.Usage.OutputTokens == 0 {
-		t.Errorf("usage = %+v, want an estimate", r.Usage)
+	wantText("hello")(t, response)
+	if !response.Usage.Estimated || response.Usage.InputTokens == 0 || response.Usage.OutputTokens == 0 {
+		t.Errorf("usage = %+v, want an estimate", response.Usage)
 	}
 }

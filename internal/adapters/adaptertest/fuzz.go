@@ -10,31 +10,33 @@ import (
 	"time"
 
 	"company/internal/adapters"
-	"company/internal/secret"
+	"company/internal/lib/secret"
 )
 
-// Fuzz answers a driver with changed replies of a wire. Whatever comes, there is a reply that can
-// be worked with, or an *adapters.Error, and soon.
-func Fuzz(f *testing.F, w Wire, open func(o Options) (adapters.Model, error)) {
+// Fuzz answers a driver with mutated replies of a wire. The driver must soon return a usable reply or an
+// *adapters.Error.
+func Fuzz(f *testing.F, wire Wire, open func(o Options) (adapters.Model, error)) {
 	var body atomic.Pointer[[]byte]
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		if answer := w.Ask[r.URL.Path]; answer != nil {
+		if answer := wire.Ask[r.URL.Path]; answer != nil {
 			answer(rw, r)
 			return
 		}
 		_, _ = rw.Write(*body.Load())
 	}))
 	f.Cleanup(server.Close)
-	m, err := open(Options{BaseURL: server.URL + w.Path, Key: secret.Trimmed(Canary), FirstToken: 5 * time.Second, Idle: time.Second, Whole: 5 * time.Second})
+	model, err := open(
+		Options{BaseURL: server.URL + wire.Path, Key: secret.Trimmed(Canary), FirstToken: 5 * time.Second, Idle: time.Second,
+			Whole: 5 * time.Second})
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Cleanup(func() {
-		if err := adapters.Close(m); err != nil {
+		if err := adapters.Close(model); err != nil {
 			f.Errorf("close: %v", err)
 		}
 	})
-	for _, c := range w.Cases {
+	for _, c := range wire.Cases {
 		if c.Options != (Options{}) || c.Serve == nil {
 			continue // it waits for its client
 		}
@@ -49,24 +51,26 @@ func Fuzz(f *testing.F, w Wire, open func(o Options) (adapters.Model, error)) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		req := Request()
-		resp, err := m.Chat(ctx, req, nil)
+		resp, err := model.Chat(ctx, req, nil)
 		if err != nil {
-			var e *adapters.Error
-			if !errors.As(err, &e) || e.Kind == "" || len(e.Message) > 1<<10 || e.Usage != nil && !e.Usage.Believable(req, req.MaxTokens, 0) {
+			var fault *adapters.Error
+			if !errors.As(err, &fault) || fault.Kind == "" || len(fault.Message) > 1<<10 ||
+				fault.Usage != nil && !fault.Usage.Believable(req, req.MaxTokens, 0) {
 				t.Errorf("error %#v (%T)", err, err)
 			}
 			return
 		}
-		u := resp.Usage
-		if u.InputTokens <= 0 || min(u.OutputTokens, u.CachedTokens, u.WrittenTokens) < 0 || !u.Estimated && !u.Believable(req, req.MaxTokens, len(resp.Message.Content)) {
-			t.Errorf("usage %+v", u)
+		usage := resp.Usage
+		if usage.InputTokens <= 0 || min(usage.OutputTokens, usage.CachedTokens, usage.WrittenTokens) < 0 ||
+			!usage.Estimated && !usage.Believable(req, req.MaxTokens, len(resp.Message.Content)) {
+			t.Errorf("usage %+v", usage)
 		}
 		ids := map[string]bool{}
-		for _, c := range resp.Message.ToolCalls {
-			if c.ID == "" || ids[c.ID] || c.Name == "" && resp.Finish == adapters.FinishStop {
+		for _, toolCall := range resp.Message.ToolCalls {
+			if toolCall.ID == "" || ids[toolCall.ID] || toolCall.Name == "" && resp.Finish == adapters.FinishStop {
 				t.Errorf("calls %+v", resp.Message.ToolCalls)
 			}
-			ids[c.ID] = true
+			ids[toolCall.ID] = true
 		}
 	})
 }

@@ -17,7 +17,8 @@ import (
 	"company/internal/adapters/adaptertest"
 	"company/internal/adapters/anthropic"
 	"company/internal/company"
-	"company/internal/secret"
+	"company/internal/lib/hosttest"
+	"company/internal/lib/secret"
 	"company/test/goroutines"
 )
 
@@ -25,16 +26,23 @@ func TestMain(m *testing.M) { goroutines.Main(m) }
 
 // TestServers: ADP-1, malformed replies.
 func TestServers(t *testing.T) {
-	adaptertest.Exercise(t, adaptertest.Anthropic(), func(t *testing.T, o adaptertest.Options) adapters.Model {
-		return adaptertest.Open(t, anthropic.New, adapters.Profile{Model: "m", BaseURL: o.BaseURL, Key: o.Key}, o.Deps())
-	})
+	adaptertest.Exercise(t, adaptertest.Anthropic(), openOptions)
+}
+
+// TestFloods: ADP-1, replies of a server that sends as much as it can.
+func TestFloods(t *testing.T) {
+	hosttest.NotRaced(t, "one goroutine reads megabytes of each reply; shorter ones are raced")
+	adaptertest.ExerciseFloods(t, adaptertest.Anthropic(), openOptions)
 }
 
 // TestSilence: ADP-2, a server that says nothing, or only that it is alive.
 func TestSilence(t *testing.T) {
-	adaptertest.ExerciseSilence(t, adaptertest.Anthropic(), func(t *testing.T, o adaptertest.Options) adapters.Model {
-		return adaptertest.Open(t, anthropic.New, adapters.Profile{Model: "m", BaseURL: o.BaseURL, Key: o.Key}, o.Deps())
-	})
+	adaptertest.ExerciseSilence(t, adaptertest.Anthropic(), openOptions)
+}
+
+func openOptions(t *testing.T, o adaptertest.Options) adapters.Model {
+	t.Helper()
+	return adaptertest.Open(t, anthropic.New, adapters.Profile{Model: "m", BaseURL: o.BaseURL, Key: o.Key}, o.Deps())
 }
 
 func newClient(t *testing.T, cfg adapters.Profile) *anthropic.Client {
@@ -43,7 +51,8 @@ func newClient(t *testing.T, cfg adapters.Profile) *anthropic.Client {
 }
 
 const ok = "event: message_start\ndata: {\"type\":\"message_start\",\"message\":{\"model\":\"m\",\"usage\":{\"input_tokens\":1,\"output_tokens\":1}}}\n\n" +
-	"event: content_block_start\ndata: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"ok\"}}\n\n" +
+	"event: content_block_start\ndata: " +
+	"{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"ok\"}}\n\n" +
 	"event: message_delta\ndata: {\"type\":\"message_delta\",\"delta\":{\"stop_reason\":\"end_turn\"},\"usage\":{\"output_tokens\":1}}\n\n" +
 	"event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n"
 
@@ -85,8 +94,11 @@ func conversation() adapters.Request {
 	req.Temperature = &zero
 	req.Messages = append([]adapters.Message{{Role: adapters.System, Content: "You work."}}, req.Messages...)
 	req.Messages = append(req.Messages,
-		adapters.Message{Role: adapters.Assistant, Content: "I look.", Opaque: json.RawMessage(`{"model":"m","blocks":[{"kind":"thinking","thinking":"hm","signature":"sig"},{"kind":"redacted","data":"xyz"},{"kind":"text","size":7},{"kind":"call"},{"kind":"call"}]}`),
-			ToolCalls: []adapters.ToolCall{{ID: "c1", Name: "read_file", Arguments: `{"z":1,"path":"a.go"}`}, {ID: "c2", Name: "read_file", Arguments: `{path`}, {ID: "c3", Name: "read_file"}}},
+		adapters.Message{Role: adapters.Assistant, Content: "I look.",
+			Opaque: json.RawMessage(
+				`{"model":"m","blocks":[{"kind":"thinking","thinking":"hm","signature":"sig"},{"kind":"redacted","data":"xyz"},{"kind":"text","size":7},{"kind":"call"},{"kind":"call"}]}`),
+			ToolCalls: []adapters.ToolCall{{ID: "c1", Name: "read_file", Arguments: `{"z":1,"path":"a.go"}`},
+				{ID: "c2", Name: "read_file", Arguments: `{path`}, {ID: "c3", Name: "read_file"}}},
 		adapters.Message{Role: adapters.ToolRole, ToolCallID: "c2", ToolName: "read_file", Content: "no JSON"},
 		adapters.Message{Role: adapters.ToolRole, ToolCallID: "c1", ToolName: "read_file", Content: ""},
 		adapters.Message{Role: adapters.User, Content: "go on"},
@@ -99,15 +111,18 @@ func TestWhatIsSent(t *testing.T) {
 	t.Setenv("ANTHROPIC_AUTH_TOKEN", "another-token")
 	t.Setenv("ANTHROPIC_BASE_URL", "http://127.0.0.1:1")
 	url, got := echoServer(t, nil)
-	adaptertest.Chat(t, newClient(t, adapters.Profile{Model: "m", BaseURL: url + "/v1/", Key: secret.New("mine")}), conversation())
+	adaptertest.Chat(t, newClient(t, adapters.Profile{Model: "m", BaseURL: url + "/v1/", Key: secret.New("mine")}),
+		conversation())
 	adaptertest.Chat(t, newClient(t, adapters.Profile{Model: "other", BaseURL: url}), conversation())
 	first, other := got()[0], got()[1]
-	if first.Header.Get("X-Api-Key") != "mine" || first.Header.Get("Authorization") != "" || first.Header.Get("Anthropic-Version") != "2023-06-01" || other.Header.Get("X-Api-Key") != "" {
+	if first.Header.Get("X-Api-Key") != "mine" || first.Header.Get("Authorization") != "" ||
+		first.Header.Get("Anthropic-Version") != "2023-06-01" || other.Header.Get("X-Api-Key") != "" {
 		t.Errorf("headers %v and %v", first.Header, other.Header)
 	}
 	// Results first, in the order of the calls, in one message, the missing one
 	// padded; thinking as it came, for the model that thought it.
-	want := "user(text:Read a.go.*) assistant(thinking:hm redacted_thinking:xyz text:I look. tool_use:c1 tool_use:c2 tool_use:c3) user(tool_result:c1 tool_result:c2 tool_result:c3 text:go on*)"
+	want := "user(text:Read a.go.*) assistant(thinking:hm redacted_thinking:xyz text:I look. tool_use:c1 tool_use:c2 " +
+		"tool_use:c3) user(tool_result:c1 tool_result:c2 tool_result:c3 text:go on*)"
 	if s := shape(first.Body); s != want {
 		t.Errorf("sent\n%s\nwant\n%s", s, want)
 	}
@@ -126,15 +141,18 @@ func TestWhatIsSent(t *testing.T) {
 	if r := fmt.Sprint(results[0].(map[string]any)["content"]); !strings.Contains(r, "(no output)") {
 		t.Errorf("an empty result travels as %s", r)
 	}
-	if r := results[2].(map[string]any); r["is_error"] != true || !strings.Contains(fmt.Sprint(r["content"]), "not executed") {
+	if r := results[2].(map[string]any); r["is_error"] != true ||
+		!strings.Contains(fmt.Sprint(r["content"]), "not executed") {
 		t.Errorf("a missing result travels as %v", r)
 	}
 	system := first.Body["system"].([]any)[0].(map[string]any)
 	tool := first.Body["tools"].([]any)[0].(map[string]any)
-	if first.Body["max_tokens"] != 500.0 || first.Body["stream"] != true || first.Body["temperature"] != 0.0 || system["cache_control"] == nil || system["text"] != "You work." {
+	if first.Body["max_tokens"] != 500.0 || first.Body["stream"] != true || first.Body["temperature"] != 0.0 ||
+		system["cache_control"] == nil || system["text"] != "You work." {
 		t.Errorf("sent %v", first.Body)
 	}
-	if schema := fmt.Sprint(tool["input_schema"]); schema != "map[properties:map[path:map[type:string]] type:object]" || tool["description"] != "read a file" {
+	if schema := fmt.Sprint(tool["input_schema"]); schema != "map[properties:map[path:map[type:string]] type:object]" ||
+		tool["description"] != "read a file" {
 		t.Errorf("tool %v", tool)
 	}
 }
@@ -147,14 +165,16 @@ func TestChangedHistory(t *testing.T) {
 	req := conversation()
 	req.Messages[2].Content, req.Messages[2].ToolCalls = "I", req.Messages[2].ToolCalls[:1]
 	adaptertest.Chat(t, c, req)
-	req.Messages = append(req.Messages[:2:2], adapters.Message{Role: adapters.Assistant}, adapters.Message{Role: adapters.ToolRole, ToolCallID: "zz", ToolName: "f", Content: "stray"})
+	req.Messages = append(req.Messages[:2:2], adapters.Message{Role: adapters.Assistant},
+		adapters.Message{Role: adapters.ToolRole, ToolCallID: "zz", ToolName: "f", Content: "stray"})
 	adaptertest.Chat(t, c, req)
 	for i, want := range []string{
 		"assistant(thinking:hm redacted_thinking:xyz text:I tool_use:c1) user(tool_result:c1 text text:go on*)",
 		"assistant(text:(no output)) user(text*)",
 	} {
 		s := shape(got()[i].Body)
-		s = strings.ReplaceAll(strings.ReplaceAll(s, "text:[result of f]\nstray", "text"), "text:[result of read_file]\nno JSON", "text")
+		s = strings.ReplaceAll(strings.ReplaceAll(s, "text:[result of f]\nstray", "text"),
+			"text:[result of read_file]\nno JSON", "text")
 		if !strings.HasSuffix(s, want) {
 			t.Errorf("request %d is\n%s\nwant\n%s", i, s, want)
 		}
@@ -179,7 +199,8 @@ func TestPrefixIsStable(t *testing.T) {
 		return strings.ReplaceAll(string(b), `"cache_control":{"type":"ephemeral"},`, "")
 	}
 	a, b := got()[0].Body, got()[1].Body
-	if strip(a["messages"].([]any)[0]) != strip(b["messages"].([]any)[0]) || strip(a["tools"]) != strip(b["tools"]) || strip(a["system"]) != strip(b["system"]) {
+	if strip(a["messages"].([]any)[0]) != strip(b["messages"].([]any)[0]) || strip(a["tools"]) != strip(b["tools"]) ||
+		strip(a["system"]) != strip(b["system"]) {
 		t.Error("the prefix changed")
 	}
 	if n := strings.Count(fmt.Sprint(b), "cache_control"); n > 4 {
@@ -232,7 +253,8 @@ func TestTheCallerGivesUp(t *testing.T) {
 func TestTextIsToldAsItComes(t *testing.T) {
 	url, _ := echoServer(t, nil)
 	var told []string
-	_, err := newClient(t, adapters.Profile{Model: "m", BaseURL: url}).Chat(t.Context(), adaptertest.Request(), func(e adapters.Event) { told = append(told, e.Text) })
+	_, err := newClient(t, adapters.Profile{Model: "m", BaseURL: url}).Chat(
+		t.Context(), adaptertest.Request(), func(e adapters.Event) { told = append(told, e.Text) })
 	if err != nil || strings.Join(told, "|") != "ok" {
 		t.Errorf("told %q, err %v", told, err)
 	}
@@ -251,16 +273,19 @@ func TestAvailable(t *testing.T) {
 		}
 	}))
 	t.Cleanup(server.Close)
-	if said, err := newClient(t, adapters.Profile{Model: "a", BaseURL: server.URL}).Available(t.Context()); err != nil || said.State != adapters.Listed {
+	if said, err := newClient(t, adapters.Profile{Model: "a", BaseURL: server.URL}).Available(t.Context()); err != nil ||
+		said.State != adapters.Listed {
 		t.Errorf("%+v, %v", said, err)
 	}
 	// A name that is not in the list may be served all the same (ADP-5).
-	if said, err := newClient(t, adapters.Profile{Model: "c", BaseURL: server.URL}).Available(t.Context()); err != nil || said.State != adapters.Unlisted || said.Text != "answers, and lists a, b and not this one" {
+	if said, err := newClient(t, adapters.Profile{Model: "c", BaseURL: server.URL}).Available(t.Context()); err != nil ||
+		said.State != adapters.Unlisted || said.Text != "answers, and lists a, b and not this one" {
 		t.Errorf("%+v, %v", said, err)
 	}
 	bare := httptest.NewServer(http.NotFoundHandler())
 	t.Cleanup(bare.Close)
-	if said, err := newClient(t, adapters.Profile{Model: "c", BaseURL: bare.URL}).Available(t.Context()); err != nil || said.State != adapters.NoList {
+	if said, err := newClient(t, adapters.Profile{Model: "c", BaseURL: bare.URL}).Available(t.Context()); err != nil ||
+		said.State != adapters.NoList {
 		t.Errorf("a server without a list: %+v, %v", said, err)
 	}
 }
@@ -273,7 +298,8 @@ func TestConfiguration(t *testing.T) {
 		"a split key": {Model: "m", Key: secret.New("hunter2\nX-Evil: 1")},
 	} {
 		_, err := anthropic.New(cfg, adapters.Deps{})
-		if code := company.CodeOf(err); code != company.EConfig && code != company.EModelAuth || strings.Contains(err.Error(), "hunter2") {
+		if code := company.CodeOf(err); code != company.EConfig && code != company.EModelAuth ||
+			strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: err = %v", name, err)
 		}
 	}
@@ -297,7 +323,9 @@ func TestKeyIsNotLogged(t *testing.T) {
 		return ""
 	})
 	cfg := adapters.Profile{Model: "m", BaseURL: url, Key: secret.New(adaptertest.Canary)}
-	adaptertest.Chat(t, adaptertest.Open(t, anthropic.New, cfg, adapters.Deps{Log: slog.New(slog.NewTextHandler(&log, nil))}), conversation())
+	adaptertest.Chat(
+		t, adaptertest.Open(t, anthropic.New, cfg, adapters.Deps{Log: slog.New(slog.NewTextHandler(&log, nil))}),
+		conversation())
 	slog.New(slog.NewTextHandler(&log, nil)).Info("config", "cfg", cfg)
 	if log.Len() == 0 || strings.Contains(log.String(), "canary") {
 		t.Errorf("log: %s", log.String())

@@ -9,32 +9,41 @@ import (
 	"slices"
 	"strings"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-
 	"company/internal/adapters"
 	"company/internal/adapters/exchange"
 )
 
 // Chat sends the conversation and returns the model's whole reply.
-func (c *Client) Chat(ctx context.Context, req adapters.Request, onEvent func(adapters.Event)) (adapters.Response, error) {
+func (c *Client) Chat(
+	ctx context.Context, req adapters.Request, onEvent func(adapters.Event),
+) (adapters.Response, error) {
 	if onEvent == nil {
 		onEvent = func(adapters.Event) {}
 	}
-	return exchange.Send(ctx, c.http, c.cfg.Model, func() sdk.MessageNewParams { return c.toWire(req) },
-		func(sent sdk.MessageNewParams) (adapters.Response, error) { return c.sendOnce(ctx, req, sent, onEvent) }, c.dropParameter, c.listModels)
+	return exchange.Send(ctx, c.http, c.cfg.Model, func() request { return c.toWire(req) },
+		func(sent request) (adapters.Response, error) {
+			return c.sendOnce(ctx, req, sent, onEvent)
+		}, c.dropParameter, c.listModels)
 }
 
-// sendOnce is one request and its reply.
-func (c *Client) sendOnce(ctx context.Context, req adapters.Request, sent sdk.MessageNewParams, onEvent func(adapters.Event)) (adapters.Response, error) {
+// sendOnce sends one request and reads its reply.
+func (c *Client) sendOnce(
+	ctx context.Context, req adapters.Request, sent request, onEvent func(adapters.Event),
+) (adapters.Response, error) {
 	ctx, ex := c.http.Begin(ctx)
 	defer ex.End()
-	stream := c.api.NewStreaming(ctx, sent)
-	if stream.Err() == nil {
-		defer stream.Close()
-	}
 	var r reply
-	for stream.Next() {
-		text := r.add(stream.Current())
+	resp, err := c.http.Post(ctx, c.cfg.BaseURL+"/v1/messages", c.newHeader(), sent)
+	if err != nil {
+		return adapters.Response{}, ex.Failure(err)
+	}
+	defer resp.Body.Close()
+	for events := json.NewDecoder(resp.Body); ; {
+		var e event
+		if err = readEvent(events, &e); err != nil {
+			break
+		}
+		text := r.add(e)
 		ex.Grew(r.currentSize())
 		if text != "" {
 			onEvent(adapters.Event{Text: text})
@@ -46,19 +55,27 @@ func (c *Client) sendOnce(ctx context.Context, req adapters.Request, sent sdk.Me
 			ex.Ending()
 		}
 	}
-	err := stream.Err()
 	if ended := ex.Stop(); !ended || r.stop == "" {
 		return adapters.Response{}, r.withUsage(c, req, ex.Failure(cmp.Or(err, errNoEnd)))
 	}
-	resp, err := r.toResponse(c, req)
-	resp.FirstByte = ex.FirstPiece()
-	return resp, err
+	whole, err := r.toResponse(c, req)
+	whole.FirstByte = ex.FirstPiece()
+	return whole, err
 }
 
 var errNoEnd = errors.New("the stream ended without a reason for it")
 
-// reply gathers the pieces of a streamed reply. The SDK's own Accumulate makes
-// {} of arguments that were cut, and of a stream that was cut a reply.
+// readEvent reads the next event. It ignores fields with a wrong type.
+func readEvent(events *json.Decoder, into *event) error {
+	err := events.Decode(into)
+	var mistyped *json.UnmarshalTypeError
+	if errors.As(err, &mistyped) {
+		return nil
+	}
+	return err
+}
+
+// reply collects the pieces of a streamed reply.
 type reply struct {
 	model  string
 	blocks []*piece
@@ -69,30 +86,29 @@ type reply struct {
 
 // piece is one block of the reply.
 type piece struct {
-	index int64
+	index int
 	kind  string
 	block
 	id, name  string
-	text      strings.Builder // of a text or thinking; of a call, its arguments
+	text      strings.Builder // a text or thinking; for a call, its arguments
 	signature strings.Builder
-	input     string // arguments that came whole
+	input     string // arguments that came in one piece
 }
 
-// add takes one event and returns the text in it.
-func (r *reply) add(e sdk.MessageStreamEventUnion) string {
+// add applies one event and returns its text.
+func (r *reply) add(e event) string {
 	switch e.Type {
 	case "message_start":
-		r.model = string(e.Message.Model)
-		u := e.Message.Usage
-		r.addCounts(u.InputTokens, u.CacheReadInputTokens, u.CacheCreationInputTokens, u.OutputTokens)
+		r.model = e.Message.Model
+		r.addCounts(e.Message.Usage)
 	case "content_block_start":
 		b := e.ContentBlock
 		p := &piece{index: e.Index, kind: b.Type, id: b.ID, name: b.Name}
 		p.Data = b.Data
 		p.signature.WriteString(b.Signature)
 		p.text.WriteString(b.Text + b.Thinking)
-		if raw, err := json.Marshal(b.Input); err == nil && b.Input != nil {
-			p.input = string(raw)
+		if string(b.Input) != "null" {
+			p.input = string(b.Input)
 		}
 		r.blocks = append(r.blocks, p)
 		return b.Text
@@ -108,44 +124,47 @@ func (r *reply) add(e sdk.MessageStreamEventUnion) string {
 		return e.Delta.Text
 	case "message_delta":
 		if e.Delta.StopReason != "" {
-			r.stop = string(e.Delta.StopReason)
+			r.stop = e.Delta.StopReason
 		}
-		r.addCounts(e.Usage.InputTokens, e.Usage.CacheReadInputTokens, e.Usage.CacheCreationInputTokens, e.Usage.OutputTokens)
+		r.addCounts(e.Usage)
 	case "message_stop":
 		r.over = true
 	}
 	return ""
 }
 
-// addCounts takes the server's counts, which are totals and come more than once.
-func (r *reply) addCounts(input, read, written, output int64) {
-	if input|read|written != 0 {
-		r.usage.InputTokens = adapters.AddTokens(int(input), int(read), int(written))
-		r.usage.CachedTokens, r.usage.WrittenTokens = int(read), int(written)
-		if min(input, read, written) < 0 {
-			r.usage.InputTokens = -1 // which Believable refuses
+// addCounts applies the server's counts, which are totals and come more than once.
+func (r *reply) addCounts(u usage) {
+	if u.Input|u.Read|u.Written != 0 {
+		r.usage.InputTokens = adapters.AddTokens(u.Input, u.Read, u.Written)
+		r.usage.CachedTokens, r.usage.WrittenTokens = u.Read, u.Written
+		if min(u.Input, u.Read, u.Written) < 0 {
+			r.usage.InputTokens = -1 // Believable refuses this
 		}
 	}
-	if output < 0 || r.usage.OutputTokens < 0 {
+	if u.Output < 0 || r.usage.OutputTokens < 0 {
 		r.usage.OutputTokens = -1
 		return
 	}
-	r.usage.OutputTokens = max(r.usage.OutputTokens, int(output))
+	r.usage.OutputTokens = max(r.usage.OutputTokens, u.Output)
 }
 
-// hasCount reports whether there is a count that can be true.
+// hasCount reports whether there is a plausible count.
 func (r *reply) hasCount(c *Client, req adapters.Request) bool {
 	return r.usage.Believable(req, req.Limit(c.Info()), r.byteSize())
 }
 
-// toResponse makes the reply that the company sees. The reason for its end comes
-// first: nothing of a reply that was cut is taken for whole.
-func (r *reply) toResponse(c *Client, req adapters.Request) (adapters.Response, error) {
-	fail := func(kind adapters.Kind, why string) (adapters.Response, error) {
-		return adapters.Response{}, r.withUsage(c, req, &adapters.Error{Kind: kind, Status: http.StatusOK, Message: why, Unanswered: true})
+// toResponse returns the reply as an adapters.Response. It checks the reason for the end first, so a cut reply
+// is never taken for complete.
+func (r *reply) toResponse(client *Client, req adapters.Request) (adapters.Response, error) {
+	fail := func(kind adapters.Kind, reason string) (adapters.Response, error) {
+		return adapters.Response{}, r.withUsage(
+			client, req, &adapters.Error{Kind: kind, Status: http.StatusOK, Message: reason, Unanswered: true})
 	}
 	resp := adapters.Response{
-		Message: adapters.Message{Role: adapters.Assistant}, Finish: adapters.FinishStop, Model: r.model, Served: c.Info(), Usage: r.usage,
+		Message: adapters.Message{Role: adapters.Assistant}, Finish: adapters.FinishStop, Model: r.model,
+		Served: client.Info(),
+		Usage:  r.usage,
 	}
 	switch r.stop {
 	case "max_tokens":
@@ -155,31 +174,35 @@ func (r *reply) toResponse(c *Client, req adapters.Request) (adapters.Response, 
 	case "model_context_window_exceeded":
 		return fail(adapters.TooLong, "the conversation and the reply do not fit the model's context")
 	}
-	// end_turn, stop_sequence, tool_use, and pause_turn: a paused turn goes on
-	// with the next request, which carries what there is of it.
-	o := opaque{Model: c.cfg.Model}
+	// end_turn, stop_sequence, tool_use, and pause_turn: a paused turn continues with the next request, which
+	// carries its part so far.
+	o := opaque{Model: client.cfg.Model}
 	keep := false
-	for _, p := range r.blocks {
-		switch p.kind {
+	for _, piece := range r.blocks {
+		switch piece.kind {
 		case "text":
-			resp.Message.Content += p.text.String()
-			o.Blocks = append(o.Blocks, block{Kind: "text", Size: p.text.Len()})
+			resp.Message.Content += piece.text.String()
+			o.Blocks = append(o.Blocks, block{Kind: "text", Size: piece.text.Len()})
 		case "thinking":
 			keep = true
-			o.Blocks = append(o.Blocks, block{Kind: "thinking", Thinking: p.text.String(), Signature: p.signature.String()})
+			o.Blocks = append(
+				o.Blocks, block{Kind: "thinking", Thinking: piece.text.String(), Signature: piece.signature.String()})
 		case "redacted_thinking":
 			keep = true
-			o.Blocks = append(o.Blocks, block{Kind: "redacted", Data: p.Data})
+			o.Blocks = append(o.Blocks, block{Kind: "redacted", Data: piece.Data})
 		case "tool_use":
-			if p.name == "" && resp.Finish == adapters.FinishStop {
+			if piece.name == "" && resp.Finish == adapters.FinishStop {
 				return fail(adapters.MalformedReply, "a tool call without a name")
 			}
-			resp.Message.ToolCalls = append(resp.Message.ToolCalls, adapters.ToolCall{ID: p.id, Name: p.name, Arguments: cmp.Or(p.text.String(), p.input)})
+			resp.Message.ToolCalls = append(
+				resp.Message.ToolCalls,
+				adapters.ToolCall{ID: piece.id, Name: piece.name, Arguments: cmp.Or(piece.text.String(), piece.input)})
 			o.Blocks = append(o.Blocks, block{Kind: "call"})
 		}
 	}
 	req.PairCalls(resp.Message.ToolCalls)
-	if resp.Finish == adapters.FinishStop && len(resp.Message.ToolCalls) == 0 && strings.TrimSpace(resp.Message.Content) == "" {
+	if resp.Finish == adapters.FinishStop && len(resp.Message.ToolCalls) == 0 &&
+		strings.TrimSpace(resp.Message.Content) == "" {
 		return fail(adapters.MalformedReply, "the reply is empty")
 	}
 	if keep {
@@ -189,13 +212,13 @@ func (r *reply) toResponse(c *Client, req adapters.Request) (adapters.Response, 
 		}
 		resp.Message.Opaque = raw
 	}
-	if !r.hasCount(c, req) {
-		resp.Usage = adapters.Estimate(req, req.Limit(c.Info()), r.byteSize())
+	if !r.hasCount(client, req) {
+		resp.Usage = adapters.Estimate(req, req.Limit(client.Info()), r.byteSize())
 	}
 	return resp, nil
 }
 
-// byteSize of the reply in bytes, of which a token has at least one.
+// byteSize returns the size of the reply in bytes. A token has at least one byte.
 func (r *reply) byteSize() int {
 	n := 0
 	for _, p := range r.blocks {
@@ -204,18 +227,18 @@ func (r *reply) byteSize() int {
 	return n
 }
 
-// currentSize is how much of the reply there is.
+// currentSize returns the size of the reply so far.
 func (r *reply) currentSize() exchange.Size {
 	return exchange.Size{Bytes: r.byteSize(), Parts: len(r.blocks)}
 }
 
-// withUsage adds to a failure what the server counted for it. Before the reply's
-// end its count of the output is that of the beginning.
-func (r *reply) withUsage(c *Client, req adapters.Request, err error) error {
-	var e *adapters.Error
-	if r.stop != "" && r.hasCount(c, req) && errors.As(err, &e) {
+// withUsage adds the server's count to a failure. It requires the end of the reply, because before that the
+// count of the output is only the initial one.
+func (r *reply) withUsage(client *Client, req adapters.Request, err error) error {
+	var fault *adapters.Error
+	if r.stop != "" && r.hasCount(client, req) && errors.As(err, &fault) {
 		usage := r.usage
-		e.Usage, e.Unanswered = &usage, false
+		fault.Usage, fault.Unanswered = &usage, false
 	}
 	return err
 }

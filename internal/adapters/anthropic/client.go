@@ -1,13 +1,10 @@
-// Package anthropic drives Anthropic's messages API, and servers that speak it,
-// over github.com/anthropics/anthropic-sdk-go. It owns the translation between
-// that wire and the company's types: results in one message right behind their
-// calls, thinking that goes back as it came, and the marks for the server's
-// cache.
+// Package anthropic drives Anthropic's messages API, and servers that speak it. It owns the translation between
+// that wire and the company's types. Results are sent in one message right after their calls, thinking is sent
+// back unchanged, and requests carry marks for the server's cache.
 //
-// It promises one request per Chat (more only when a server refuses a parameter
-// by name): trying again is adapters.Retry's, so the SDK's own retries are off.
-// Nothing is read from the environment: key and address are the profile's. A
-// reply counts only when the server gave the reason for its end.
+// It promises one request per Chat (more only if a server refuses a parameter by name). Retries are up to
+// adapters.Retry. The package reads no environment variables: key and address come from the profile. A reply
+// counts only if the server gave the reason for its end.
 package anthropic
 
 import (
@@ -18,33 +15,29 @@ import (
 	"strings"
 	"sync/atomic"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/option"
-
 	"company/internal/adapters"
 	"company/internal/adapters/exchange"
 )
 
-// Standard is the address of Anthropic itself.
+// Standard is Anthropic's own address.
 const Standard = "https://api.anthropic.com"
 
 const (
-	// defaultContext is what every current model holds. Some hold more, which
-	// the profile may ask for: each request pays for all that it carries.
+	// defaultContext fits into every current model. Some models accept more, which the profile may set, but each
+	// request pays for its whole content.
 	defaultContext = 200_000
-	// defaultOutput is what every current model may answer at most or more.
+	// defaultOutput is a reply limit that every current model supports.
 	defaultOutput = 8192
 )
 
 // Client is one model. It is an adapters.Model.
 type Client struct {
 	cfg    adapters.Profile
-	api    sdk.MessageService
 	http   *exchange.Client
 	quirks quirks
 }
 
-// quirks is what a server has been found not to take, each met once.
+// quirks records the parameters that a server has refused, so that each refusal happens once.
 type quirks struct {
 	noTemperature atomic.Bool
 	noCache       atomic.Bool
@@ -55,31 +48,24 @@ var (
 	_ adapters.Available = (*Client)(nil)
 )
 
-// New checks the profile and makes a client. It does not connect.
-func New(p adapters.Profile, deps adapters.Deps) (*Client, error) {
-	client, err := exchange.Open(&p, deps, Standard, "https://host", exchange.Config{Body: wrapEvents})
+// New checks the profile and returns a client. It does not connect.
+func New(profile adapters.Profile, deps adapters.Deps) (*Client, error) {
+	client, err := exchange.Open(&profile, deps, Standard, "https://host", exchange.Config{Body: wrapEvents})
 	if err != nil {
 		return nil, err
 	}
-	p.BaseURL = strings.TrimSuffix(p.BaseURL, "/v1")
-	p.ContextTokens = cmp.Or(p.ContextTokens, defaultContext)
-	p.MaxOutput = cmp.Or(p.MaxOutput, min(defaultOutput, p.ContextTokens/4))
-	// Not NewClient: that one reads keys, addresses and files of credentials
-	// from the environment.
-	opts := []option.RequestOption{option.WithBaseURL(p.BaseURL + "/"), option.WithMaxRetries(0), option.WithHTTPClient(client.HTTP)}
-	if p.Key.Set() {
-		opts = append(opts, option.WithAPIKey(p.Key.Reveal()))
-	}
-	return &Client{cfg: p, api: sdk.NewMessageService(opts...), http: client}, nil
+	profile.BaseURL = strings.TrimSuffix(profile.BaseURL, "/v1")
+	profile.ContextTokens = cmp.Or(profile.ContextTokens, defaultContext)
+	profile.MaxOutput = cmp.Or(profile.MaxOutput, min(defaultOutput, profile.ContextTokens/4))
+	return &Client{cfg: profile, http: client}, nil
 }
 
-// Factory makes the client of a profile; it is this adapter's line in the
-// registry.
-func Factory(p adapters.Profile, deps adapters.Deps) (adapters.Model, error) {
-	if err := exchange.RequireKey(p, "ANTHROPIC_API_KEY"); err != nil {
+// Factory returns the client of a profile, for the registry.
+func Factory(profile adapters.Profile, deps adapters.Deps) (adapters.Model, error) {
+	if err := exchange.RequireKey(profile, "ANTHROPIC_API_KEY"); err != nil {
 		return nil, err
 	}
-	return New(p, deps)
+	return New(profile, deps)
 }
 
 // Info describes the model.
@@ -90,14 +76,13 @@ func (c *Client) Info() adapters.Info {
 	}
 }
 
-// Close drops the idle connections.
+// Close closes idle connections.
 func (c *Client) Close() error { return c.http.Close() }
 
-// Address is where the server is.
+// Address returns the server's address.
 func (c *Client) Address() string { return c.cfg.BaseURL }
 
-// Available asks the server for the model, and for its list where it has not this one.
-// See exchange.Availability.
+// Available asks the server for the model, and for its list if it lacks the model. See exchange.Availability.
 func (c *Client) Available(ctx context.Context) (adapters.Listing, error) {
 	var one struct {
 		ID string `json:"id"`
@@ -110,7 +95,7 @@ func (c *Client) Available(ctx context.Context) (adapters.Listing, error) {
 	return c.http.Availability(c.cfg.Model, c.cfg.BaseURL == Standard, names, err)
 }
 
-// listModels names the server's models.
+// listModels returns the names of the server's models.
 func (c *Client) listModels(ctx context.Context) ([]string, error) {
 	var list struct {
 		Data []struct {
@@ -128,9 +113,14 @@ func (c *Client) listModels(ctx context.Context) ([]string, error) {
 }
 
 func (c *Client) getJSON(ctx context.Context, path string, into any) error {
-	header := http.Header{"Anthropic-Version": {"2023-06-01"}}
+	return c.http.Ask(ctx, c.cfg.BaseURL+path, c.newHeader(), nil, into)
+}
+
+// newHeader returns the header of every request.
+func (c *Client) newHeader() http.Header {
+	h := http.Header{"Anthropic-Version": {"2023-06-01"}}
 	if c.cfg.Key.Set() {
-		header.Set("X-Api-Key", c.cfg.Key.Reveal())
+		h.Set("X-Api-Key", c.cfg.Key.Reveal())
 	}
-	return c.http.Ask(ctx, c.cfg.BaseURL+path, header, nil, into)
+	return h
 }

@@ -11,7 +11,7 @@ import (
 	"company/internal/adapters/exchange"
 )
 
-// wrapEvents wraps the replies that stream.
+// wrapEvents wraps the bodies of streamed replies.
 func wrapEvents(req *http.Request, body exchange.Body, ex *exchange.Exchange) exchange.Body {
 	if !strings.HasSuffix(req.URL.Path, "/v1/messages") {
 		return body
@@ -21,20 +21,19 @@ func wrapEvents(req *http.Request, body exchange.Body, ex *exchange.Exchange) ex
 	return b
 }
 
-// eventBody is the reply as the SDK reads it: one event with its name for each
-// data line. The SDK drops events without names, which some servers send, and
-// loses an error that is not an event; errors end the body here.
+// eventBody converts the reply into the JSON documents of its events, without their framing. Some servers send
+// events without names, or an error that is not an event. An error ends the body.
 type eventBody struct {
 	*exchange.Rewriter
 	started bool
 }
 
-// next takes one line of the body.
+// next processes one line of the body.
 func (b *eventBody) next() {
 	line, err := b.Ex.ReadLine(b.Lines)
 	b.Err = err
 	if err != nil && !errors.Is(err, io.EOF) {
-		return // half a line is no line
+		return // ignore an incomplete line
 	}
 	line = bytes.TrimSpace(line)
 	if len(line) == 0 {
@@ -47,12 +46,13 @@ func (b *eventBody) next() {
 		b.started = true
 		b.Ex.KeptAlive(len(line))
 		return
-	case bytes.HasPrefix(line, []byte("event:")), bytes.HasPrefix(line, []byte("id:")), bytes.HasPrefix(line, []byte("retry:")):
+	case bytes.HasPrefix(line, []byte("event:")), bytes.HasPrefix(line, []byte("id:")),
+		bytes.HasPrefix(line, []byte("retry:")):
 		b.started = true
 		return
 	case b.started:
 		return
-	default: // no stream of events at all
+	default: // not a stream of events
 		rest, rerr := b.Ex.ReadRest(b.Lines)
 		if rerr != nil {
 			b.Err = rerr
@@ -65,20 +65,20 @@ func (b *eventBody) next() {
 		return
 	}
 	b.started = true
-	var event struct {
+	var e struct {
 		Type string `json:"type"`
 	}
 	data = bytes.ToValidUTF8(bytes.TrimSpace(data), []byte("\uFFFD"))
-	if json.Unmarshal(data, &event) != nil {
-		return // not an event: without an end, the reply is none
+	if json.Unmarshal(data, &e) != nil {
+		return // not an event: the reply stays without an end and is refused
 	}
-	if event.Type == "ping" {
+	if e.Type == "ping" {
 		b.Ex.KeptAlive(len("event: ping") + len(line))
 		return
 	}
-	if event.Type == "error" {
+	if e.Type == "error" {
 		b.Ex.Said, b.Err = exchange.Parse(data), io.EOF
 		return
 	}
-	b.Out = append(append([]byte("event: "+strings.Join(strings.Fields(event.Type), "")+"\ndata: "), data...), "\n\n"...)
+	b.Out = append(data, '\n')
 }

@@ -5,29 +5,25 @@ import (
 	"encoding/json"
 	"strings"
 
-	sdk "github.com/anthropics/anthropic-sdk-go"
-	"github.com/anthropics/anthropic-sdk-go/packages/param"
-
 	"company/internal/adapters"
 )
 
 const (
-	// noOutput stands for an empty text, which servers refuse.
+	// noOutput replaces an empty text, which servers refuse.
 	noOutput = "(no output)"
-	// notRun answers a call that the conversation holds no result of: servers
-	// refuse a conversation in which one is missing.
+	// notRun is the result of a call whose result is missing in the conversation, because servers refuse such a
+	// conversation.
 	notRun = "not executed: the conversation went on without it"
 )
 
-// opaque is what Message.Opaque holds for this wire: the order of a reply's
-// blocks, and its thinking, which the server wants back unchanged. Another
-// model cannot read it.
+// opaque is the content of Message.Opaque for this wire: the order of a reply's blocks, and its thinking, which
+// the server needs back unchanged. Another model cannot read it.
 type opaque struct {
 	Model  string  `json:"model"`
 	Blocks []block `json:"blocks"`
 }
 
-// block is one block of a reply. Text and calls are in the message itself.
+// block is one block of a reply. Text and calls are stored in the message itself.
 type block struct {
 	Kind      string `json:"kind"`           // thinking, redacted, text, call
 	Size      int    `json:"size,omitempty"` // bytes of a text
@@ -36,18 +32,14 @@ type block struct {
 	Data      string `json:"data,omitempty"`
 }
 
-type blocks = []sdk.ContentBlockParamUnion
-
-// toWire translates a request.
-func (c *Client) toWire(req adapters.Request) sdk.MessageNewParams {
-	out := sdk.MessageNewParams{Model: c.cfg.Model, MaxTokens: int64(req.Limit(c.Info()))}
-	if req.Temperature != nil && !c.quirks.noTemperature.Load() {
-		out.Temperature = param.NewOpt(*req.Temperature)
+// toWire converts a request into the wire's form.
+func (c *Client) toWire(req adapters.Request) request {
+	out := request{Model: c.cfg.Model, MaxTokens: req.Limit(c.Info()), Stream: true}
+	if !c.quirks.noTemperature.Load() {
+		out.Temperature = req.Temperature
 	}
 	for _, t := range req.Tools {
-		out.Tools = append(out.Tools, sdk.ToolUnionParam{OfTool: &sdk.ToolParam{
-			Name: t.Name, Description: param.NewOpt(t.Description), InputSchema: param.Override[sdk.ToolInputSchemaParam](t.WireSchema()),
-		}})
+		out.Tools = append(out.Tools, tool{Name: t.Name, Description: t.Description, InputSchema: t.WireSchema()})
 	}
 	var system []string
 	u := user{}
@@ -57,20 +49,21 @@ func (c *Client) toWire(req adapters.Request) sdk.MessageNewParams {
 			system = append(system, m.Content)
 		case adapters.Assistant:
 			u.flushMessage(&out)
-			out.Messages = append(out.Messages, sdk.NewAssistantMessage(c.assistantBlocks(m)...))
+			out.Messages = append(out.Messages, message{Role: adapters.Assistant, Content: c.assistantBlocks(m)})
 			u.open = m.ToolCalls
 		case adapters.ToolRole:
 			u.addResult(m)
 		default:
-			for _, image := range m.Images { // before the text, as the vendor advises
-				u.texts = append(u.texts, sdk.NewImageBlockBase64(image.Type, base64.StdEncoding.EncodeToString(image.Data)))
+			for _, image := range m.Images { // before the text, as the vendor recommends
+				from := source{Type: "base64", MediaType: image.Type, Data: base64.StdEncoding.EncodeToString(image.Data)}
+				u.texts = append(u.texts, content{Type: "image", Source: &from})
 			}
-			u.texts = append(u.texts, sdk.NewTextBlock(nonEmptyText(m.Content)))
+			u.texts = append(u.texts, newText(m.Content))
 		}
 	}
 	u.flushMessage(&out)
 	if len(system) > 0 {
-		out.System = []sdk.TextBlockParam{{Text: nonEmptyText(strings.Join(system, "\n\n"))}}
+		out.System = []content{newText(strings.Join(system, "\n\n"))}
 	}
 	if !c.quirks.noCache.Load() {
 		setCacheMarks(&out)
@@ -78,134 +71,132 @@ func (c *Client) toWire(req adapters.Request) sdk.MessageNewParams {
 	return out
 }
 
-// nonEmptyText is s, or what stands for nothing.
-func nonEmptyText(s string) string {
+// newText returns a text block, with noOutput for an empty text.
+func newText(s string) content {
 	if strings.TrimSpace(s) == "" {
-		return noOutput
+		s = noOutput
 	}
-	return s
+	return content{Type: "text", Text: s}
 }
 
-// user gathers one message of the user: the results of the calls before it, all
-// of them and first, then texts.
+// user collects one user message: first the results of all calls before it, then texts.
 type user struct {
-	open    []adapters.ToolCall // calls of the reply before
+	open    []adapters.ToolCall // calls of the previous reply
 	results map[string]string
-	texts   blocks
+	texts   []content
 }
 
-func (u *user) addResult(m adapters.Message) {
+func (u *user) addResult(message adapters.Message) {
 	for _, call := range u.open {
-		if call.ID == m.ToolCallID {
+		if call.ID == message.ToolCallID {
 			if u.results == nil {
 				u.results = map[string]string{}
 			}
-			u.results[call.ID] = m.Content
+			u.results[call.ID] = message.Content
 			return
 		}
 	}
-	// A result of no call would have the whole conversation refused.
-	u.texts = append(u.texts, sdk.NewTextBlock("[result of "+m.ToolName+"]\n"+nonEmptyText(m.Content)))
+	// The server would refuse the whole conversation for a result without a call.
+	u.texts = append(
+		u.texts, content{Type: "text", Text: "[result of " + message.ToolName + "]\n" + newText(message.Content).Text})
 }
 
-// flushMessage ends the message.
-func (u *user) flushMessage(out *sdk.MessageNewParams) {
-	var all blocks
+// flushMessage adds the collected message to out.
+func (u *user) flushMessage(out *request) {
+	var all []content
 	for _, call := range u.open {
-		content, ok := u.results[call.ID]
+		result, ok := u.results[call.ID]
 		if !ok {
-			content = notRun
+			result = notRun
 		}
-		all = append(all, sdk.NewToolResultBlock(call.ID, nonEmptyText(content), !ok))
+		all = append(all, content{Type: "tool_result", ToolUseID: call.ID, Content: []content{newText(result)}, IsError: !ok})
 	}
 	if all = append(all, u.texts...); len(all) > 0 {
-		out.Messages = append(out.Messages, sdk.NewUserMessage(all...))
+		out.Messages = append(out.Messages, message{Role: adapters.User, Content: all})
 	}
 	*u = user{}
 }
 
-// assistantBlocks is a reply as it goes back: in the order in which it came where that is
-// known, with its thinking where this is the model that thought it.
-func (c *Client) assistantBlocks(m adapters.Message) blocks {
+// assistantBlocks returns a reply as it is sent back. The blocks are in their original order if that is known,
+// and include thinking if it is from the same model.
+func (c *Client) assistantBlocks(message adapters.Message) []content {
 	var o opaque
-	if json.Unmarshal(m.Opaque, &o) != nil || o.Model != c.cfg.Model {
+	if json.Unmarshal(message.Opaque, &o) != nil || o.Model != c.cfg.Model {
 		o = opaque{}
 	}
 	size := 0
 	for _, b := range o.Blocks {
 		size += b.Size
 	}
-	content, calls := m.Content, m.ToolCalls
-	var all blocks
+	text, calls := message.Content, message.ToolCalls
+	var all []content
 	say := func(s string) {
 		if strings.TrimSpace(s) != "" {
-			all = append(all, sdk.NewTextBlock(s))
+			all = append(all, newText(s))
 		}
 	}
 	call := func() {
-		all = append(all, sdk.NewToolUseBlock(calls[0].ID, json.RawMessage(calls[0].WireArguments()), calls[0].Name))
+		all = append(
+			all, content{Type: "tool_use", ID: calls[0].ID, Name: calls[0].Name,
+				Input: json.RawMessage(calls[0].WireArguments())})
 		calls = calls[1:]
 	}
-	for _, b := range o.Blocks {
+	for _, block := range o.Blocks {
 		switch {
-		case b.Kind == "thinking":
-			all = append(all, sdk.NewThinkingBlock(b.Signature, b.Thinking))
-		case b.Kind == "redacted":
-			all = append(all, sdk.NewRedactedThinkingBlock(b.Data))
-		case b.Kind == "text" && size == len(m.Content):
-			say(content[:b.Size])
-			content = content[b.Size:]
-		case b.Kind == "call" && len(calls) > 0:
-			if size != len(m.Content) { // a text that was shortened since: in one piece, before the calls
-				say(content)
-				content = ""
+		case block.Kind == "thinking":
+			all = append(all, content{Type: "thinking", Thinking: &block.Thinking, Signature: &block.Signature})
+		case block.Kind == "redacted":
+			all = append(all, content{Type: "redacted_thinking", Data: block.Data})
+		case block.Kind == "text" && size == len(message.Content):
+			say(text[:block.Size])
+			text = text[block.Size:]
+		case block.Kind == "call" && len(calls) > 0:
+			if size != len(message.Content) { // the text was shortened since: put it in one piece before the calls
+				say(text)
+				text = ""
 			}
 			call()
 		}
 	}
-	say(content)
+	say(text)
 	for len(calls) > 0 {
 		call()
 	}
 	if len(all) == 0 {
-		all = append(all, sdk.NewTextBlock(noOutput))
+		all = append(all, newText(""))
 	}
 	return all
 }
 
-// setCacheMarks sets the marks of the server's cache: behind the tools and the system
-// prompt, behind the newest message, and behind the one of the request before,
-// which is where the next look-up begins. They cost nothing where a prompt is
-// too short for them.
-func setCacheMarks(out *sdk.MessageNewParams) {
-	here := sdk.NewCacheControlEphemeralParam()
+// setCacheMarks sets the marks of the server's cache. One follows the tools and the system prompt. The others
+// follow the newest user message and the one before it, where the server's next look-up starts. Marks are free
+// if a prompt is too short for them.
+func setCacheMarks(out *request) {
+	here := &cacheControl{Type: "ephemeral"}
 	if n := len(out.System); n > 0 {
 		out.System[n-1].CacheControl = here
 	} else if n := len(out.Tools); n > 0 {
-		out.Tools[n-1].OfTool.CacheControl = here
+		out.Tools[n-1].CacheControl = here
 	}
 	marks := 0
 	for i := len(out.Messages) - 1; i >= 0 && marks < 2; i-- {
-		m := out.Messages[i]
-		if m.Role != sdk.MessageParamRoleUser {
+		message := out.Messages[i]
+		if message.Role != adapters.User {
 			continue
 		}
-		switch last := m.Content[len(m.Content)-1]; {
-		case last.OfText != nil:
-			last.OfText.CacheControl = here
-		case last.OfToolResult != nil:
-			last.OfToolResult.CacheControl = here
+		if last := &message.Content[len(message.Content)-1]; last.Type != "image" {
+			last.CacheControl = here
 		}
 		marks++
 	}
 }
 
-// dropParameter reads a refusal for the name of a parameter that this server does not
-// take, and reports whether the same request is worth sending without it.
-func (c *Client) dropParameter(refusal *adapters.Error, sent sdk.MessageNewParams) bool {
+// dropParameter searches a refusal for the name of an unsupported parameter. It reports whether the request
+// should be sent again without that parameter.
+func (c *Client) dropParameter(refusal *adapters.Error, sent request) bool {
 	words := strings.ToLower(refusal.Message)
 	switch {
-	case strings.Contains(words, "temperature") && sent.Temperature.Valid():
+	case strings.Contains(words, "temperature") && sent.Temperature != nil:
 		c.quirks.noTemperature.Store(true)
 		return true
 	case strings.Contains(words, "cache_control") && !c.quirks.noCache.Swap(true):

@@ -1,9 +1,7 @@
-// Package exchange is one HTTP exchange with a model's server, whatever its
-// wire protocol: the transport's view of it, the clocks and the size that bound
-// it, and the *adapters.Error that a failure is. It promises that a key is in
-// no error, that a server which hangs, floods or redirects is met by the same
-// rules everywhere, and that a server's own message decides the reaction. It
-// knows no protocol: drivers bring that.
+// Package exchange implements one HTTP exchange with a model's server, for all wire protocols. It owns the
+// transport's record of it, its timeouts and size limits, and the *adapters.Error of a failure. It promises that
+// no error contains a key. Servers that hang, flood or redirect meet the same rules everywhere, and a server's
+// own message decides the reaction. Drivers implement the protocols.
 package exchange
 
 import (
@@ -16,7 +14,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"company/internal/secret"
+	"company/internal/lib/secret"
 )
 
 // Defaults of Config.
@@ -24,35 +22,34 @@ const (
 	DefaultFirstToken = 5 * time.Minute
 	DefaultIdle       = 300 * time.Second
 	DefaultWhole      = time.Hour
-	maxReply          = 10 << 20 // bytes of one reply without its framing
-	// maxParts is how many calls, texts and thoughts one reply may consist of. Each costs
-	// memory, and time for each of the others, also where it is empty.
+	maxReply          = 10 << 20 // bytes of one reply, without framing
+	// maxParts limits the number of calls, texts and thoughts in one reply. Each part costs memory, and time for
+	// every other part, even if it is empty.
 	maxParts = 1024
-	// maxLooked is how much of a reply may be looked through again.
+	// maxLooked limits the bytes of a reply that are scanned repeatedly.
 	maxLooked = 16 * maxReply
-	// wireFactor is how many bytes may travel for one of the reply's own: a
-	// stream of single tokens has some hundred bytes of framing around each.
+	// wireFactor is the allowed number of bytes on the wire for each byte of the reply. A stream of single tokens
+	// has some hundred bytes of framing around each.
 	wireFactor = 256
-	// tailGrace is how long a whole reply may wait for what follows it (usage,
-	// the end mark): some servers never end their streams.
+	// tailGrace limits the wait for data after a complete reply (usage, the end mark), because some servers never
+	// end their streams.
 	tailGrace = 10 * time.Second
-	// mostSilences is how many times as long as it may be silent a server is waited for
-	// that sends keep-alives and nothing of a reply.
+	// mostSilences limits the wait for a server that sends only keep-alives, as a multiple of the silence limit.
 	mostSilences = 3
 )
 
-// Config of a Client. The zero value of a field means its default.
+// Config configures a Client. A zero field means its default.
 type Config struct {
-	Key secret.Value // taken out of whatever servers say
-	// FirstToken is from the request to the first piece of the reply (default 5m), Idle
-	// between two pieces (default 300s). A keep-alive begins either anew, up to three
-	// times as long.
+	Key secret.Value // removed from all messages of servers
+	// FirstToken limits the time from the request to the first piece of the reply (default 5m). Idle limits the
+	// time between two pieces (default 300s). A keep-alive restarts either timer, up to three times the limit in
+	// all.
 	FirstToken, Idle time.Duration
-	// Whole is how long a reply may take from the request to its end, however it drips;
-	// default 1h. A slow model writes its longest reply within that.
+	// Whole limits the time from the request to the end of the reply, however slowly it comes (default 1h). That is
+	// enough for the longest reply of a slow model.
 	Whole  time.Duration
-	Bearer bool // every request carries the key as a bearer token
-	// Body, when set, wraps the body of each reply with status 200.
+	Bearer bool // send the key as a bearer token with every request
+	// Body, if set, wraps the body of each reply with status 200.
 	Body func(req *http.Request, body Body, ex *Exchange) Body
 }
 
@@ -62,8 +59,8 @@ type Body interface {
 	Close() error
 }
 
-// Client is the HTTP side of one model. Its http.Client belongs to exchanges
-// that Begin began.
+// Client is the HTTP side of one model. Requests of its http.Client must use the context of an exchange from
+// Begin.
 type Client struct {
 	HTTP      *http.Client
 	Log       *slog.Logger
@@ -71,30 +68,28 @@ type Client struct {
 	transport *http.Transport
 }
 
-// NewClient connects to nothing yet.
+// NewClient returns a client. It does not connect.
 func NewClient(cfg Config) *Client {
 	cfg.FirstToken = cmp.Or(cfg.FirstToken, DefaultFirstToken)
 	cfg.Idle = cmp.Or(cfg.Idle, DefaultIdle)
 	cfg.Whole = cmp.Or(cfg.Whole, DefaultWhole)
-	// Proxy and CA settings are the operator's own, from the environment.
+	// Proxy and CA settings come from the operator's environment.
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 16
 	return &Client{cfg: cfg, transport: transport, Log: slog.New(slog.DiscardHandler), HTTP: &http.Client{
 		Transport: &recorder{next: transport, cfg: cfg},
-		// A redirect would carry the conversation to a host that is not
-		// configured.
+		// A redirect would send the conversation to a host that is not configured.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
-// Close drops the idle connections. Calls under way are ended by their
-// contexts.
+// Close closes idle connections. Calls under way end with their contexts.
 func (c *Client) Close() error {
 	c.transport.CloseIdleConnections()
 	return nil
 }
 
-// The causes with which an exchange's own clock ends it.
+// The causes with which the timers of an exchange end it.
 var (
 	errFirstToken = errors.New("no first piece of the reply in time")
 	errIdle       = errors.New("the reply fell silent")
@@ -103,13 +98,12 @@ var (
 	errWhole      = errors.New("the reply did not come to its end in time")
 )
 
-// Exchange is what the transport saw of one request. SDKs lose headers, take a
-// cut stream for a finished one and know one shape of error each, so the facts
-// are taken here, below them.
+// Exchange records the transport's view of one request. SDKs lose headers, take a cut stream for a finished one,
+// and know only one form of error each. The facts are therefore recorded below them.
 type Exchange struct {
 	Status     int
 	RetryAfter time.Duration
-	Said       *ServerError // the server's error, whatever its shape and status
+	Said       *ServerError // the server's error, in any form and with any status
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -117,32 +111,33 @@ type Exchange struct {
 	timer  *time.Timer
 	whole  *time.Timer
 	began  time.Time
-	first  time.Time   // of the first piece of the reply; zero: none came
-	newest time.Time   // of the newest piece, or of the request
-	size   int         // of the reply, as far as its driver understood it, in bytes
-	unread int         // bytes that came since and were no keep-alives
-	sent   atomic.Bool // a part of the request went out
-	ending bool        // the reply is whole
-	over   atomic.Bool // no clock runs any more
-	tooBig atomic.Bool // the reply is larger than allowed
-	failed error       // of the transport: SDKs may wrap it without its chain
+	first  time.Time   // time of the first piece of the reply, zero without one
+	newest time.Time   // time of the newest piece, or of the request
+	size   int         // bytes of the reply that the driver has understood
+	unread int         // bytes received since then, without keep-alives
+	sent   atomic.Bool // a part of the request was sent
+	ending bool        // the reply is complete
+	over   atomic.Bool // all timers are stopped
+	tooBig atomic.Bool // the reply exceeds a limit
+	failed error       // the transport's error, because SDKs may wrap it without its chain
 }
 
 type key struct{}
 
-// Begin starts an exchange and its clock for the first piece of the reply.
-// Requests are made under the context that it returns; End must be called.
+// Begin starts an exchange and the timer for the first piece of the reply. Requests must use the returned
+// context, and End must be called.
 func (c *Client) Begin(ctx context.Context) (context.Context, *Exchange) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ex := &Exchange{cancel: cancel, client: c, began: time.Now()}
 	ex.newest = ex.began
-	ex.ctx = httptrace.WithClientTrace(context.WithValue(ctx, key{}, ex), &httptrace.ClientTrace{WroteHeaders: func() { ex.sent.Store(true) }})
+	ex.ctx = httptrace.WithClientTrace(
+		context.WithValue(ctx, key{}, ex), &httptrace.ClientTrace{WroteHeaders: func() { ex.sent.Store(true) }})
 	ex.resetTimer(c.cfg.FirstToken, errFirstToken)
 	ex.whole = ex.startTimer(c.cfg.Whole, errWhole)
 	return ex.ctx, ex
 }
 
-// startTimer starts a clock that ends the exchange with a cause.
+// startTimer starts a timer that ends the exchange with a cause.
 func (ex *Exchange) startTimer(d time.Duration, cause error) *time.Timer {
 	return time.AfterFunc(d, func() {
 		if !ex.over.Load() {
@@ -151,7 +146,7 @@ func (ex *Exchange) startTimer(d time.Duration, cause error) *time.Timer {
 	})
 }
 
-// resetTimer starts the clock anew. It is used by one goroutine.
+// resetTimer restarts the timer. It is not safe for concurrent use.
 func (ex *Exchange) resetTimer(d time.Duration, cause error) {
 	if ex.timer != nil {
 		ex.timer.Stop()
@@ -159,19 +154,18 @@ func (ex *Exchange) resetTimer(d time.Duration, cause error) {
 	ex.timer = ex.startTimer(d, cause)
 }
 
-// Size is how much of a reply there is.
+// Size is the size of a reply so far.
 type Size struct {
-	Bytes  int // without the framing, and all that is kept
+	Bytes  int // all retained data, without framing
 	Parts  int // calls, texts, thoughts
-	Looked int // bytes that were looked through again
+	Looked int // bytes that were scanned repeatedly
 }
 
-// Over reports whether a reply may not be so large. Drivers take nothing more of such a reply: one
-// line of it can hold a million parts.
+// Over reports whether a reply exceeds a limit. Drivers then stop reading it, because one line can hold a
+// million parts.
 func (s Size) Over() bool { return s.Bytes > maxReply || s.Parts > maxParts || s.Looked > maxLooked }
 
-// Grew says that a piece of the reply came, and how large the reply is now. One over a limit
-// ends the exchange.
+// Grew records a new piece of the reply and the reply's size. A size over a limit ends the exchange.
 func (ex *Exchange) Grew(size Size) {
 	ex.noteFirst()
 	ex.size, ex.unread = size.Bytes, 0
@@ -183,8 +177,8 @@ func (ex *Exchange) Grew(size Size) {
 	}
 }
 
-// KeptAlive says that a keep-alive of so many bytes came: the server is at work, and has nothing
-// to show. It is waited for longer, within bounds: one may send them for ever.
+// KeptAlive records a keep-alive of size bytes: the server is working, but has no output yet. It extends the
+// wait up to a limit, because a server may send keep-alives for ever.
 func (ex *Exchange) KeptAlive(size int) {
 	ex.unread = max(0, ex.unread-size)
 	if ex.ending {
@@ -200,7 +194,7 @@ func (ex *Exchange) KeptAlive(size int) {
 	ex.resetTimer(limit, cause)
 }
 
-// silenceLimit is how long the server may be silent now.
+// silenceLimit returns the current limit of the server's silence.
 func (ex *Exchange) silenceLimit() time.Duration {
 	if ex.first.IsZero() {
 		return ex.client.cfg.FirstToken
@@ -208,14 +202,14 @@ func (ex *Exchange) silenceLimit() time.Duration {
 	return ex.client.cfg.Idle
 }
 
-// markTooBig notes that the reply is too large: SDKs lose the errors of a body.
+// markTooBig records that the reply is too large, because SDKs lose the errors of a body.
 func (ex *Exchange) markTooBig() error {
 	ex.tooBig.Store(true)
 	return errTooBig
 }
 
-// Ending says that the reply is whole but for what may follow it. What follows does not put the
-// end off.
+// Ending records that the reply is complete except for trailing data. It starts a timer that trailing data does
+// not extend.
 func (ex *Exchange) Ending() {
 	ex.noteFirst()
 	if ex.ending {
@@ -232,8 +226,8 @@ func (ex *Exchange) noteFirst() {
 	}
 }
 
-// FirstPiece is how long the server took to the first piece of the reply; 0: none came.
-// It is used by the goroutine that reads the reply.
+// FirstPiece returns the time from the request to the first piece of the reply, 0 without a piece. Only the
+// goroutine that reads the reply may call it.
 func (ex *Exchange) FirstPiece() time.Duration {
 	if ex.first.IsZero() {
 		return 0
@@ -241,15 +235,15 @@ func (ex *Exchange) FirstPiece() time.Duration {
 	return ex.first.Sub(ex.began)
 }
 
-// Stop ends the clocks and reports whether the exchange came to an end that
-// was neither the caller's nor a clock's, but for the clock of Ending.
+// Stop stops the timers. It reports whether the exchange ended by itself, and not by its caller, a size limit or
+// a timer. The timer of Ending does not count.
 func (ex *Exchange) Stop() bool {
 	ex.stopTimers()
 	cause := context.Cause(ex.ctx)
 	return !ex.tooBig.Load() && (cause == nil || errors.Is(cause, errTail))
 }
 
-// End frees what the exchange holds. It may be called at any time.
+// End releases the resources of the exchange. It may be called at any time.
 func (ex *Exchange) End() {
 	ex.stopTimers()
 	ex.cancel(nil)

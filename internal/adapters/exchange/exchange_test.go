@@ -31,7 +31,8 @@ func TestRetryAfter(t *testing.T) {
 // off must not wait for a day.
 func TestRetryAfterOfAnotherClock(t *testing.T) {
 	theirs := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	h := http.Header{"Date": {theirs.Format(http.TimeFormat)}, "Retry-After": {theirs.Add(7 * time.Second).Format(http.TimeFormat)}}
+	h := http.Header{"Date": {theirs.Format(http.TimeFormat)},
+		"Retry-After": {theirs.Add(7 * time.Second).Format(http.TimeFormat)}}
 	for _, off := range []time.Duration{24 * time.Hour, -24 * time.Hour} {
 		if got := retryAfter(h, theirs.Add(off)); got != 7*time.Second {
 			t.Errorf("off by %s: %s, want 7s", off, got)
@@ -57,8 +58,10 @@ func TestKindOfStatus(t *testing.T) {
 		{404, `{"error":"model 'llama3' not found"}`, adapters.BadRequest},
 		{418, ``, adapters.BadRequest},
 		{500, `{"error":"unable to load model: /root/.ollama/models/blobs/sha256-33f4"}`, adapters.BadRequest},
-		{500, `{"error":"llama runner process has terminated: error loading model: missing tensor 'blk.1.ffn_up.weight'"}`, adapters.BadRequest},
-		{500, `{"error":"llama runner process has terminated: error loading model: unknown model architecture: 'x'"}`, adapters.BadRequest},
+		{500, `{"error":"llama runner process has terminated: error loading model: missing tensor 'blk.1.ffn_up.weight'"}`,
+			adapters.BadRequest},
+		{500, `{"error":"llama runner process has terminated: error loading model: unknown model architecture: 'x'"}`,
+			adapters.BadRequest},
 		{503, `{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`, adapters.Overloaded},
 		{200, `{"error":{"message":"Failed to load model","code":500}}`, adapters.BadRequest},
 	} {
@@ -85,8 +88,10 @@ func TestNoSuchHost(t *testing.T) {
 		kind adapters.Kind
 		says string
 	}{
-		"no such host":    {&net.DNSError{Err: "no such host", Name: host, IsNotFound: true}, adapters.UnknownHost, "no DNS server knows the host " + host},
-		"no DNS server":   {&net.DNSError{Err: "server misbehaving", Name: host, IsTemporary: true}, adapters.Unreachable, "server misbehaving"},
+		"no such host": {&net.DNSError{Err: "no such host", Name: host, IsNotFound: true}, adapters.UnknownHost,
+			"no DNS server knows the host " + host},
+		"no DNS server": {&net.DNSError{Err: "server misbehaving", Name: host, IsTemporary: true}, adapters.Unreachable,
+			"server misbehaving"},
 		"refused at once": {syscall.ECONNREFUSED, adapters.Unreachable, "refused"},
 	} {
 		c := NewClient(Config{})
@@ -112,7 +117,8 @@ func TestBase(t *testing.T) {
 	if base, err := Base("http://[::1]:11434//", "x"); err != nil || base != "http://[::1]:11434" {
 		t.Errorf("%q, %v", base, err)
 	}
-	for _, address := range []string{"", "localhost:1", "file:///etc/passwd", "https://me:hunter2@h", "https://h?k=hunter2", "https://h#hunter2", "http://\x00"} {
+	for _, address := range []string{"", "localhost:1", "file:///etc/passwd", "https://me:hunter2@h",
+		"https://h?k=hunter2", "https://h#hunter2", "http://\x00"} {
 		if _, err := Base(address, "x"); company.CodeOf(err) != company.EConfig || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%q: %v", address, err)
 		}
@@ -120,7 +126,8 @@ func TestBase(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{`{"error":{"message":"m","code":"c"}}`, `{"error":"m"}`, `<html>`, `{"detail":[1]}`, "\xff", `{"error":null,"object":"error"}`} {
+	for _, s := range []string{`{"error":{"message":"m","code":"c"}}`, `{"error":"m"}`, `<html>`, `{"detail":[1]}`, "\xff",
+		`{"error":null,"object":"error"}`} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {

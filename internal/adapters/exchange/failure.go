@@ -10,24 +10,22 @@ import (
 	"time"
 
 	"company/internal/adapters"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
 const maxMessage = 1 << 10
 
-// The causes of exchanges that a server ended.
+// The causes of exchanges that ended because of the server.
 var (
 	errSaid = errors.New("the server ended it with an error")
 	errCut  = errors.New("the reply was cut")
 )
 
-// keyRE matches what servers print of a key with its middle left out: a part
-// of a key is not shown either.
+// keyRE matches abbreviated keys in servers' messages, because even a part of a key is not shown.
 var keyRE = lazyregexp.New(`\bsk-[A-Za-z0-9_*.-]{4,}`)
 
-// Failure makes the one error of an exchange from what the transport saw and
-// from err, which the driver's own code came to. When the caller gave up it is
-// the caller's cause.
+// Failure combines the transport's record and the driver's error err into one error of the exchange. If the
+// caller cancelled, it returns the caller's cause.
 func (ex *Exchange) Failure(err error) error {
 	e := ex.classifyError(err)
 	var known *adapters.Error
@@ -40,20 +38,21 @@ func (ex *Exchange) Failure(err error) error {
 	return e
 }
 
-// Hide bounds a server's message and removes keys, and what looks like one,
-// from it.
+// Hide shortens a server's message and removes keys, and text that looks like a key.
 func (c *Client) Hide(words string) string {
 	return Clip(keyRE.ReplaceAllString(c.cfg.Key.Redact(words), "[key]"))
 }
 
-// markUnfinished adds to the cause of an end without an answer how far the exchange had come.
+// markUnfinished wraps the cause of an end without an answer, and adds the progress of the exchange.
 func (ex *Exchange) markUnfinished(cause error) error {
-	return &adapters.Unfinished{Cause: cause, Unsent: ex.Status == 0 && !ex.sent.Load(), Received: adapters.AddTokens(ex.size, ex.unread)}
+	return &adapters.Unfinished{Cause: cause, Unsent: ex.Status == 0 && !ex.sent.Load(),
+		Received: adapters.AddTokens(ex.size, ex.unread)}
 }
 
-// timedOut is the error of a server that was silent, or came to no end.
+// timedOut returns the error of a server that was silent, or did not end its reply.
 func (ex *Exchange) timedOut(cause error, format string, limit time.Duration) *adapters.Error {
-	return &adapters.Error{Kind: adapters.TimedOut, Status: ex.Status, Message: fmt.Sprintf(format, limit), Err: ex.markUnfinished(cause), Unanswered: true}
+	return &adapters.Error{Kind: adapters.TimedOut, Status: ex.Status, Message: fmt.Sprintf(format, limit),
+		Err: ex.markUnfinished(cause), Unanswered: true}
 }
 
 func (ex *Exchange) classifyError(err error) error {
@@ -61,33 +60,38 @@ func (ex *Exchange) classifyError(err error) error {
 	cause := context.Cause(ex.ctx)
 	switch {
 	case ex.tooBig.Load():
-		return &adapters.Error{Kind: adapters.MalformedReply, Status: ex.Status, Message: fmt.Sprintf("the reply is larger than %d bytes, or has more than %d parts", maxReply, maxParts), Err: errTooBig, Unanswered: true}
+		return &adapters.Error{Kind: adapters.MalformedReply, Status: ex.Status,
+			Message: fmt.Sprintf("the reply is larger than %d bytes, or has more than %d parts", maxReply, maxParts),
+			Err:     errTooBig, Unanswered: true}
 	case errors.Is(cause, errFirstToken):
 		return ex.timedOut(cause, "nothing came within %s", cfg.FirstToken)
 	case errors.Is(cause, errKeptAlive):
 		return ex.timedOut(cause, "nothing but keep-alives came within %s", mostSilences*ex.silenceLimit())
 	case errors.Is(cause, errWhole):
-		e := ex.timedOut(cause, "the reply did not come to its end within %s", cfg.Whole)
-		e.Endless = !ex.first.IsZero()
-		return e
+		fault := ex.timedOut(cause, "the reply did not come to its end within %s", cfg.Whole)
+		fault.Endless = !ex.first.IsZero()
+		return fault
 	case errors.Is(cause, errIdle), errors.Is(cause, errTail):
 		return ex.timedOut(cause, "the stream was silent for %s", cfg.Idle)
 	case cause != nil:
-		return ex.markUnfinished(cause) // the caller gave up
+		return ex.markUnfinished(cause) // the caller cancelled
 	case ex.Said != nil && ex.Status == http.StatusOK:
-		return &adapters.Error{Kind: kindInStream(ex.Said), Status: ex.Status, Message: ex.Said.Message, Err: ex.markUnfinished(errSaid), Unanswered: true}
+		return &adapters.Error{Kind: kindInStream(ex.Said), Status: ex.Status, Message: ex.Said.Message,
+			Err: ex.markUnfinished(errSaid), Unanswered: true}
 	case ex.Status != 0 && ex.Status != http.StatusOK:
-		e := &adapters.Error{Kind: KindOfStatus(ex.Status, ex.Said), Status: ex.Status, RetryAfter: ex.RetryAfter}
+		fault := &adapters.Error{Kind: KindOfStatus(ex.Status, ex.Said), Status: ex.Status, RetryAfter: ex.RetryAfter}
 		if ex.Said != nil {
-			e.Message = ex.Said.Message
+			fault.Message = ex.Said.Message
 		}
-		// A gateway's time-out says nothing about the model behind it.
+		// The time-out of a gateway does not show whether the model worked.
 		if ex.Status == http.StatusGatewayTimeout || ex.Status == http.StatusRequestTimeout {
-			e.Unanswered, e.Err = true, ex.markUnfinished(errSaid)
+			fault.Unanswered, fault.Err = true, ex.markUnfinished(errSaid)
 		}
-		return e
+		return fault
 	case ex.Status == http.StatusOK:
-		return &adapters.Error{Kind: adapters.MalformedReply, Status: ex.Status, Message: "the reply was cut or is not in the protocol", Err: ex.markUnfinished(cmp.Or(err, errCut)), Unanswered: true}
+		return &adapters.Error{Kind: adapters.MalformedReply, Status: ex.Status,
+			Message: "the reply was cut or is not in the protocol", Err: ex.markUnfinished(cmp.Or(err, errCut)),
+			Unanswered: true}
 	}
 	e := &adapters.Error{Kind: adapters.Unreachable, Message: err.Error(), Err: errors.New(cfg.Key.Redact(err.Error()))}
 	var op *net.OpError
@@ -100,7 +104,7 @@ func (ex *Exchange) classifyError(err error) error {
 	if isDNS || errors.As(err, &op) && op.Op == "dial" {
 		return e
 	}
-	// A connection that broke after the request may have been sent.
+	// The connection broke after the request may have been sent.
 	e.Unanswered, e.Err = true, ex.markUnfinished(e.Err)
 	return e
 }

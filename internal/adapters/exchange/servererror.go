@@ -10,31 +10,31 @@ import (
 	"strings"
 
 	"company/internal/adapters"
-	"company/internal/lazyregexp"
-	"company/internal/safetext"
+	"company/internal/lib/lazyregexp"
+	"company/internal/lib/safetext"
 )
 
-// ServerError is a server's description of a failure, in any of its shapes.
+// ServerError is a server's description of a failure, in any form.
 type ServerError struct {
 	Message string
 	Code    string // its code and type, lower case
-	Number  int    // a code that is a number, as some give the HTTP status
+	Number  int    // a numeric code, often the HTTP status
 	html    bool
 }
 
-// ErrorIn finds the error in a 200: {"error": ...} or an object or type of
-// "error". It is nil when there is none.
+// ErrorIn finds an error in a 200 reply: {"error": ...}, or an object or type of "error". It returns nil if
+// there is none.
 func ErrorIn(data []byte) *ServerError {
 	var doc struct {
 		Error  json.RawMessage `json:"error"`
 		Object string          `json:"object"`
 	}
-	// Every piece of a stream comes by here: most need not be decoded.
+	// This runs for every piece of a stream, so decode only candidates.
 	if !bytes.Contains(data, []byte(`"error"`)) || json.Unmarshal(data, &doc) != nil {
 		return nil
 	}
 	switch string(doc.Error) {
-	case "", "null", `""`: // some send an empty one with every piece
+	case "", "null", `""`: // some servers send an empty error with every piece
 		if doc.Object != "error" {
 			return nil
 		}
@@ -42,8 +42,8 @@ func ErrorIn(data []byte) *ServerError {
 	return Parse(data)
 }
 
-// Parse reads an error body: {"error":{...}}, {"error":"text"},
-// {"detail":...}, {"message":...}, HTML or plain text.
+// Parse parses an error body: {"error":{...}}, {"error":"text"}, {"detail":...}, {"message":...}, HTML or plain
+// text.
 func Parse(body []byte) *ServerError {
 	text := strings.TrimSpace(string(body))
 	if strings.HasPrefix(text, "<") {
@@ -58,7 +58,7 @@ func Parse(body []byte) *ServerError {
 	if raw, ok := outer["error"]; ok {
 		inner = nil
 		if json.Unmarshal(raw, &inner) != nil {
-			_ = json.Unmarshal(raw, &said.Message) // a string, or stays empty
+			_ = json.Unmarshal(raw, &said.Message) // a string, otherwise it stays empty
 		}
 	}
 	for _, key := range []string{"message", "detail", "msg"} {
@@ -86,8 +86,7 @@ func Parse(body []byte) *ServerError {
 	return said
 }
 
-// KindOfStatus sorts an HTTP status, with a look at the message where one
-// status has several meanings.
+// KindOfStatus classifies an HTTP status, using the message if the status is ambiguous.
 func KindOfStatus(status int, said *ServerError) adapters.Kind {
 	kind := kindOfWords(said)
 	switch {
@@ -101,7 +100,7 @@ func KindOfStatus(status int, said *ServerError) adapters.Kind {
 	case status == http.StatusRequestEntityTooLarge:
 		return adapters.TooLong
 	case status == http.StatusTooManyRequests:
-		// OpenAI answers 429 to a spent account, too: that never gets better.
+		// OpenAI sends 429 for a spent account, too, which never recovers.
 		if kind == adapters.Quota {
 			return kind
 		}
@@ -111,7 +110,7 @@ func KindOfStatus(status int, said *ServerError) adapters.Kind {
 		case kind == adapters.TooLong:
 			return kind
 		case said.isUnloadable():
-			return adapters.BadRequest // waiting makes no file good
+			return adapters.BadRequest // waiting does not repair the file
 		}
 		return adapters.Overloaded
 	case kind == adapters.TooLong || kind == adapters.Quota:
@@ -120,7 +119,7 @@ func KindOfStatus(status int, said *ServerError) adapters.Kind {
 	return adapters.BadRequest
 }
 
-// kindInStream sorts an error that came under status 200.
+// kindInStream classifies an error that came with status 200.
 func kindInStream(said *ServerError) adapters.Kind {
 	if said.Number >= 400 && said.Number < 600 {
 		return KindOfStatus(said.Number, said)
@@ -131,39 +130,43 @@ func kindInStream(said *ServerError) adapters.Kind {
 	if kind := kindOfWords(said); kind != "" {
 		return kind
 	}
-	return adapters.MalformedReply // asked again twice, and no more
+	return adapters.MalformedReply // retried twice at most
 }
 
-// unloadableRE matches servers' messages about a model that they cannot load:
-// its file is broken, or of an unknown kind. "Loading model", which ends, does
-// not match.
-var unloadableRE = lazyregexp.New(`(?i)(?:unable to|can ?not|could not|couldn't|failed to|error) load(?:ing)? (?:the )?model|model (?:failed|could not|cannot)(?: to)?(?: be)? load|(?:unknown|unsupported) model (?:architecture|format)|missing tensor|(?:invalid|bad) gguf|not a (?:valid )?gguf`)
+// unloadableRE matches messages about a model that the server cannot load: its file is broken, or of an unknown
+// kind. It does not match "loading model", which is temporary.
+var unloadableRE = lazyregexp.New(
+	`(?i)(?:unable to|can ?not|could not|couldn't|failed to|error) load(?:ing)? (?:the )?model|model (?:failed|could not|cannot)(?: to)?(?: be)? load|(?:unknown|unsupported) model (?:architecture|format)|missing tensor|(?:invalid|bad) gguf|not a (?:valid )?gguf`)
 
 // isUnloadable reports whether the server cannot load the model that it has.
 func (s *ServerError) isUnloadable() bool {
 	return s != nil && !s.html && unloadableRE.MatchString(s.Message)
 }
 
-// wordKinds are looked for in a server's code first and its message second;
-// the first hit counts.
+// wordKinds classifies errors by terms, first in the server's code and then in its message. The first match
+// counts.
 var wordKinds = []struct {
 	kind  adapters.Kind
 	codes []string
 	texts []string
 }{
 	{adapters.TooLong, []string{"context_length_exceeded", "string_above_max_length"},
-		[]string{"context length", "context window", "maximum context", "prompt is too long", "input is too long", "exceeds the context", "reduce the length of the messages", "too many tokens in the prompt", "context limit", "context size"}},
+		[]string{"context length", "context window", "maximum context", "prompt is too long", "input is too long",
+			"exceeds the context", "reduce the length of the messages", "too many tokens in the prompt", "context limit",
+			"context size"}},
 	{adapters.Quota, []string{"insufficient_quota", "billing_hard_limit_reached", "insufficient_balance"},
 		[]string{"exceeded your current quota", "insufficient balance", "billing hard limit", "credit balance is too low"}},
 	{adapters.Auth, []string{"invalid_api_key", "authentication_error", "permission_error"},
 		[]string{"incorrect api key", "invalid api key"}},
-	{adapters.Overloaded, []string{"rate_limit", "overloaded", "server_error", "internal_error", "unavailable", "timeout", "resource_exhausted"},
+	{adapters.Overloaded,
+		[]string{"rate_limit", "overloaded", "server_error", "internal_error", "unavailable", "timeout",
+			"resource_exhausted"},
 		[]string{"overloaded", "rate limit", "try again later", "temporarily unavailable", "had an error while processing"}},
 	{adapters.BadRequest, []string{"invalid_request", "model_not_found", "not_found", "bad_request"},
 		[]string{"model not found", "does not exist"}},
 }
 
-// kindOfWords sorts an error by its message; "" where that is not possible.
+// kindOfWords classifies an error by its code and message. It returns "" if that is not possible.
 func kindOfWords(said *ServerError) adapters.Kind {
 	if said == nil || said.html {
 		return ""
@@ -171,8 +174,7 @@ func kindOfWords(said *ServerError) adapters.Kind {
 	text := strings.ToLower(said.Message)
 	for _, w := range wordKinds {
 		if slices.ContainsFunc(w.codes, func(c string) bool { return strings.Contains(said.Code, c) }) {
-			// invalid_request is the type of nearly every refusal: the message
-			// knows better when it speaks of length.
+			// invalid_request is the type of almost every refusal, so a message about length takes precedence.
 			if w.kind != adapters.BadRequest || !strings.Contains(said.Code, "invalid_request") {
 				return w.kind
 			}
@@ -187,7 +189,7 @@ func kindOfWords(said *ServerError) adapters.Kind {
 	return ""
 }
 
-// Clip bounds a server's message to 1 KiB, whole characters, one line.
+// Clip shortens a server's message to 1 KiB of whole characters on one line.
 func Clip(s string) string {
 	return safetext.Cut(safetext.StripLine(s), maxMessage)
 }

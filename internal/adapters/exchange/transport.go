@@ -11,13 +11,12 @@ import (
 	"time"
 )
 
-// maxErrorBody bounds the part of an error reply that is read; whole HTML pages
-// come.
+// maxErrorBody limits the part of an error reply that is read, because servers send whole HTML pages.
 const maxErrorBody = 64 << 10
 
 var errTooBig = errors.New("the reply is larger than allowed")
 
-// recorder is the RoundTripper that fills the exchange in.
+// recorder is a RoundTripper that records the response in the exchange.
 type recorder struct {
 	next http.RoundTripper
 	cfg  Config
@@ -52,7 +51,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 		return resp, nil
 	}
 	left := int64(wireFactor * maxReply)
-	if req.Method == http.MethodGet { // a list, which is one document
+	if req.Method == http.MethodGet { // a list of models, in one document
 		left = maxLine
 	}
 	var body Body = &limitedBody{body: resp.Body, left: left, ex: ex}
@@ -63,9 +62,8 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-// retryAfter reads the header as seconds, as a date, or in OpenAI's own
-// milliseconds. A date is of the server's clock, and so is that of the answer:
-// ours may be another.
+// retryAfter reads the header as seconds, as a date, or in OpenAI's milliseconds. A date is compared with the
+// server's own Date header, because the local clock may differ.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	if ms, err := strconv.ParseFloat(h.Get("Retry-After-Ms"), 64); err == nil && ms > 0 {
 		return boundedDuration(ms / 1000)
@@ -83,17 +81,17 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// boundedDuration keeps a server's number from overflowing a Duration.
+// boundedDuration converts a server's number of seconds without overflow.
 func boundedDuration(seconds float64) time.Duration {
 	return time.Duration(min(seconds, 7*24*3600) * float64(time.Second))
 }
 
-// ReadLine reads one line of a reply's body with its end, or what follows the
-// last one. A line alone is no longer than the reply may be.
-func (ex *Exchange) ReadLine(r *bufio.Reader) ([]byte, error) {
+// ReadLine reads one line of a reply's body with its line end, or the rest after the last line end. A line is
+// limited to the size of a reply.
+func (ex *Exchange) ReadLine(reader *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
-		piece, err := r.ReadSlice('\n')
+		piece, err := reader.ReadSlice('\n')
 		line = append(line, piece...)
 		if int64(len(line)) > maxLine {
 			return nil, ex.markTooBig()
@@ -105,8 +103,7 @@ func (ex *Exchange) ReadLine(r *bufio.Reader) ([]byte, error) {
 	}
 }
 
-// ReadRest reads what there is of a reply's body in one document, which is no
-// longer than the reply may be.
+// ReadRest reads the rest of a reply's body as one document. It is limited to the size of a reply.
 func (ex *Exchange) ReadRest(r io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxLine+1))
 	if err == nil && int64(len(data)) > maxLine {
@@ -116,7 +113,7 @@ func (ex *Exchange) ReadRest(r io.Reader) ([]byte, error) {
 	return data, err
 }
 
-// maxLine leaves room for the frame around a reply that comes in one piece.
+// maxLine allows for the frame around a reply that comes in one piece.
 const maxLine = maxReply + 64<<10
 
 // limitedBody counts the bytes on the wire and fails beyond the limit.

@@ -1,12 +1,10 @@
-// Package ollama drives a server that speaks Ollama's own protocol. It owns the
-// translation between that wire and the company's types, the server's facts
-// about its models (whether they can call tools, how much they can hold), and
-// the default model where none is chosen.
+// Package ollama drives a server that speaks Ollama's own protocol. It owns the translation between that wire
+// and the company's types, and the choice of a default model. It also owns the server's facts about its models
+// (tool support, context size).
 //
-// It promises that a conversation is never cut silently: the size of the
-// context is sent with every request, a request that does not fit is an error,
-// and a reply counts only when the server marked it as done. The requests are
-// made by Ollama's own module; docs/decisions/0049 describes our part below it.
+// It promises that a conversation is never cut silently. The size of the context is sent with every request, and
+// a request that does not fit is an error. A reply counts only if the server marked it as done. Ollama's own
+// module makes the requests; decision 0049 describes the layer below it.
 package ollama
 
 import (
@@ -35,41 +33,38 @@ import (
 )
 
 const (
-	// Standard is where Ollama listens by default.
+	// Standard is Ollama's default address.
 	Standard = "http://127.0.0.1:11434"
-	// Preferred is the model that stands in for none chosen, where it is
-	// installed.
+	// Preferred is the default model, if it is installed.
 	Preferred = "llama3"
 
-	// patience is for the first piece of a reply and between two: a model is
-	// loaded and a prompt read on a machine that may have no GPU, and nothing is
-	// sent while a tool call is being written.
+	// patience limits the time to the first piece of a reply and between two pieces. The machine may have no GPU
+	// when it loads a model and reads a prompt. The server sends no bytes while a tool call is being written.
 	patience = 15 * time.Minute
 
-	defaultContext = 32 << 10 // tokens, where the model can hold more
+	defaultContext = 32 << 10 // tokens, if the model supports more
 	unknownContext = 8 << 10  // tokens, before the server is asked
 	defaultOutput  = 8 << 10
-	mostContext    = 100_000_000 // tokens that a server is believed to tell of
+	mostContext    = 100_000_000 // the largest number of tokens that is accepted from a server
 )
 
-// Client is one model. It is an adapters.Model, and tells what its server
-// tells.
+// Client is one model. It is an adapters.Model, and can ask its server about the model.
 type Client struct {
 	cfg  adapters.Profile
 	api  *api.Client
 	http *exchange.Client
-	// signs: the module signs the requests with the user's key of Ollama's.
+	// signs means that the module signs requests with the user's Ollama key.
 	signs bool
 
-	learning sync.Mutex // one asks, the others wait for what it learns
-	mu       sync.Mutex // of facts
+	learning sync.Mutex // one goroutine asks, the others wait for its result
+	mu       sync.Mutex // guards facts
 	facts    facts
 }
 
-// facts are the server's description of a model.
+// facts is the server's description of a model.
 type facts struct {
 	known   bool
-	model   string // that is asked
+	model   string // the model to request
 	context int    // num_ctx
 	tools   bool
 	images  bool
@@ -83,37 +78,37 @@ var (
 	_ adapters.Available   = (*Client)(nil)
 )
 
-// New checks the profile and makes a client. It does not connect. The context
-// (num_ctx) is by default the model's own limit, at most 32768, and a reply a
-// quarter of it, at most 8192. Where the model was not chosen and is not
-// installed, the first installed one that can call tools is taken.
-func New(p adapters.Profile, deps adapters.Deps) (*Client, error) {
-	// A proxy before the server may want the key.
-	client, err := exchange.Open(&p, deps, Standard, Standard, exchange.Config{Bearer: true, FirstToken: patience, Idle: patience, Whole: 4 * exchange.DefaultWhole, Body: wrapReplies})
+// New checks the profile and returns a client. It does not connect. The context (num_ctx) is by default the
+// model's own limit, at most 32768. A reply may take a quarter of it, at most 8192. If the model was not chosen
+// and is not installed, the first installed model with tool support is used.
+func New(profile adapters.Profile, deps adapters.Deps) (*Client, error) {
+	// A proxy before the server may require the key.
+	client, err := exchange.Open(&profile, deps, Standard, Standard,
+		exchange.Config{Bearer: true, FirstToken: patience, Idle: patience, Whole: 4 * exchange.DefaultWhole,
+			Body: wrapReplies})
 	if err != nil {
 		return nil, err
 	}
-	// Many write the address of its other protocol, which Ollama serves too.
-	p.BaseURL = strings.TrimSuffix(p.BaseURL, "/v1")
-	base, err := url.Parse(p.BaseURL)
+	// Many users write the address of the OpenAI protocol, which Ollama serves too.
+	profile.BaseURL = strings.TrimSuffix(profile.BaseURL, "/v1")
+	base, err := url.Parse(profile.BaseURL)
 	if err != nil {
 		return nil, company.E(company.EConfig, "base_url is no web address").Wrap(err)
 	}
 	signs := base.Hostname() == cloud || envconfig.UseAuth()
-	if p.Key.Set() && base.Hostname() == cloud {
-		// The module signs requests to this host, known by its spelling, with
-		// the user's own key of Ollama's. Where a key is given, that is the key.
+	if profile.Key.Set() && base.Hostname() == cloud {
+		// The module recognizes this host by its spelling, and signs requests to it with the user's Ollama key. If a
+		// key is configured, use that key instead.
 		base.Host, signs = strings.ToUpper(base.Host), envconfig.UseAuth()
 	}
-	return &Client{cfg: p, api: api.NewClient(base, client.HTTP), http: client, signs: signs}, nil
+	return &Client{cfg: profile, api: api.NewClient(base, client.HTTP), http: client, signs: signs}, nil
 }
 
-// cloud is Ollama's own service.
+// cloud is the host of Ollama's own service.
 const cloud = "ollama.com"
 
-// identityError is an error where the module would sign requests with the
-// user's own key of Ollama's and there is none: the module would say so in its
-// own way, on the terminal.
+// identityError returns an error if the module would sign requests with the user's Ollama key and that key is
+// missing. Otherwise the module would report it on the terminal in its own way.
 func (c *Client) identityError() error {
 	if !c.signs {
 		return nil
@@ -129,22 +124,21 @@ func (c *Client) identityError() error {
 		Fix: "ollama signin, or name the variable of a key with api_key_env"}
 }
 
-// Factory makes the client of a profile; it is this adapter's line in the
-// registry.
+// Factory returns the client of a profile, for the registry.
 func Factory(p adapters.Profile, deps adapters.Deps) (adapters.Model, error) {
 	return New(p, deps)
 }
 
-// Info describes the model. Its size is the server's, and a cautious guess
-// before the server is asked.
+// Info describes the model. The context size comes from the server. Before the server is asked, it is a cautious
+// guess.
 func (c *Client) Info() adapters.Info {
-	f := c.knownFacts()
-	size := f.context
-	if !f.known {
+	facts := c.knownFacts()
+	size := facts.context
+	if !facts.known {
 		size = cmp.Or(c.cfg.ContextTokens, unknownContext)
 	}
 	return adapters.Info{
-		Adapter: "ollama", Model: cmp.Or(f.model, c.cfg.Model), ContextTokens: size,
+		Adapter: "ollama", Model: cmp.Or(facts.model, c.cfg.Model), ContextTokens: size,
 		MaxOutput: cmp.Or(c.cfg.MaxOutput, min(defaultOutput, size/4)), Price: c.cfg.Price,
 	}
 }
@@ -155,48 +149,47 @@ func (c *Client) knownFacts() facts {
 	return c.facts
 }
 
-// Close drops the idle connections.
+// Close closes idle connections.
 func (c *Client) Close() error { return c.http.Close() }
 
-// Address is where the server is looked for.
+// Address returns the server's address.
 func (c *Client) Address() string { return c.cfg.BaseURL }
 
-// Prepare asks the server for what Info tells, once.
+// Prepare asks the server for the data of Info. A known answer is not requested again.
 func (c *Client) Prepare(ctx context.Context) error {
 	_, err := c.modelFacts(ctx)
 	return err
 }
 
-// Tools asks the server whether the model can call tools.
+// Tools asks the server whether the model supports tools.
 func (c *Client) Tools(ctx context.Context) (bool, error) {
 	f, err := c.modelFacts(ctx)
 	return f.tools, err
 }
 
-// Images asks the server whether the model takes images. Of one that it does not list it
-// tells nothing.
+// Images asks the server whether the model accepts images. For an unlisted model it returns an error.
 func (c *Client) Images(ctx context.Context) (bool, error) {
 	f, err := c.fetchFacts(ctx)
 	return f.images, err
 }
 
-// Available asks the server about the model. A chosen one that it does not list it may
-// serve all the same.
+// Available asks the server about the model. The server may serve an explicitly chosen model even if it does not
+// list it.
 func (c *Client) Available(ctx context.Context) (adapters.Listing, error) {
-	f, err := c.fetchFacts(ctx)
-	var e *adapters.Error
-	if errors.As(err, &e) && e.Status == http.StatusNotFound && !c.cfg.Unchosen {
-		return adapters.Listing{Text: "answers: " + e.Message, State: adapters.Unlisted, Fix: e.Fix}, nil
+	facts, err := c.fetchFacts(ctx)
+	var fault *adapters.Error
+	if errors.As(err, &fault) && fault.Status == http.StatusNotFound && !c.cfg.Unchosen {
+		return adapters.Listing{Text: "answers: " + fault.Message, State: adapters.Unlisted, Fix: fault.Fix}, nil
 	}
 	if err != nil {
 		return adapters.Listing{}, err
 	}
-	return adapters.Listing{Text: fmt.Sprintf("has %s, %d tokens of context", f.model, f.context), State: adapters.Listed}, nil
+	return adapters.Listing{Text: fmt.Sprintf("has %s, %d tokens of context", facts.model, facts.context),
+		State: adapters.Listed}, nil
 }
 
-// modelFacts asks the server about the model. Little is known of a chosen model
-// that the server does not list, but the model is used all the same: an alias,
-// or a proxy that lists nothing, may serve it.
+// modelFacts returns the server's facts about the model. If the server does not list a chosen model, it returns
+// defaults. An alias or a proxy without a list may still serve the model.
 func (c *Client) modelFacts(ctx context.Context) (facts, error) {
 	f, err := c.fetchFacts(ctx)
 	var e *adapters.Error
@@ -206,7 +199,7 @@ func (c *Client) modelFacts(ctx context.Context) (facts, error) {
 	return f, err
 }
 
-// fetchFacts asks the server about the model, once.
+// fetchFacts asks the server about the model. It caches a successful answer.
 func (c *Client) fetchFacts(ctx context.Context) (facts, error) {
 	c.learning.Lock()
 	defer c.learning.Unlock()
@@ -235,26 +228,24 @@ func (c *Client) fetchFacts(ctx context.Context) (facts, error) {
 	return f, nil
 }
 
-// Default is the model that is taken where none is chosen, and its description
-// for doctor and init. host is OLLAMA_HOST, or empty.
+// Default returns the name of the default model, for doctor and init. host is OLLAMA_HOST, or empty.
 func Default(ctx context.Context, host string) (model string, err error) {
-	c, err := New(adapters.Profile{Model: Preferred, BaseURL: AddressOf(host), Unchosen: true}, adapters.Deps{})
+	client, err := New(adapters.Profile{Model: Preferred, BaseURL: AddressOf(host), Unchosen: true}, adapters.Deps{})
 	if err != nil {
 		return "", err
 	}
-	defer func() { _ = c.Close() }() // idle connections only
-	f, err := c.modelFacts(ctx)
+	defer func() { _ = client.Close() }() // idle connections only
+	facts, err := client.modelFacts(ctx)
 	if err != nil {
-		return "", adapters.Explain(err, c.Info())
+		return "", adapters.Explain(err, client.Info())
 	}
-	return f.model, nil
+	return facts.model, nil
 }
 
-// AddressOf is the address that OLLAMA_HOST names, as Ollama's own programs
-// read it: a host, a port, both, with a scheme or without, in quotes too. Its own
-// service needs no scheme.
+// AddressOf returns the address in OLLAMA_HOST, with the rules of Ollama's own programs. It may be a host, a
+// port or both, with or without a scheme, also in quotes. Ollama's own service needs no scheme.
 func AddressOf(host string) string {
-	host = strings.Trim(strings.TrimSpace(host), "\"'") // as env files write it
+	host = strings.Trim(strings.TrimSpace(host), "\"'") // env files may contain quotes
 	switch host {
 	case "":
 		return Standard
@@ -280,28 +271,30 @@ func AddressOf(host string) string {
 		}
 	}
 	name = strings.Trim(name, "[]")
-	// To listen on every address is a server's matter; a client means its own.
+	// A server may listen on every address, but a client then needs the local one.
 	if ip, err := netip.ParseAddr(name); name == "" || err == nil && ip.IsUnspecified() {
 		name = "127.0.0.1"
 	}
 	return strings.TrimRight(scheme+"://"+net.JoinHostPort(name, port)+"/"+path, "/")
 }
 
-// explainError explains a failure, with the fix for Ollama.
+// explainError adds Ollama's fix to a failure.
 func (c *Client) explainError(err error, model string) error {
-	var e *adapters.Error
-	if !errors.As(err, &e) {
+	var fault *adapters.Error
+	if !errors.As(err, &fault) {
 		return err
 	}
 	switch {
-	case e.Kind == adapters.Unreachable:
-		e.Message = "no Ollama server at " + c.cfg.BaseURL + ": " + e.Message
-		e.Fix = "start it with `ollama serve`, and get a model with `ollama pull " + model + "`; or name another model under models.default in company.yaml, " +
-			"such as {adapter: openai, model: gpt-5}, or another address with OLLAMA_HOST (`make demo`, in company's source, needs no model)"
-	case e.Status == http.StatusNotFound && strings.Contains(e.Message, "not found"):
-		e.Fix = "ollama pull " + model
-	case e.Kind == adapters.Auth:
-		e.Fix = "ollama signin, or a model that runs on this machine"
+	case fault.Kind == adapters.Unreachable:
+		fault.Message = "no Ollama server at " + c.cfg.BaseURL + ": " + fault.Message
+		fault.Fix = "start it with `ollama serve`, and get a model with `ollama pull " + model +
+			"`; or name another model under models.default in company.yaml, " +
+			"such as {adapter: openai, model: gpt-5}, or another address with OLLAMA_HOST (`make demo`, in company's source, " +
+			"needs no model)"
+	case fault.Status == http.StatusNotFound && strings.Contains(fault.Message, "not found"):
+		fault.Fix = "ollama pull " + model
+	case fault.Kind == adapters.Auth:
+		fault.Fix = "ollama signin, or a model that runs on this machine"
 	}
-	return e
+	return fault
 }

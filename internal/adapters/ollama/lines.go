@@ -12,23 +12,22 @@ import (
 	"company/internal/adapters/exchange"
 )
 
-// wrapReplies wraps the replies, below the module that reads them.
+// wrapReplies wraps the bodies of replies below Ollama's module.
 func wrapReplies(req *http.Request, body exchange.Body, ex *exchange.Exchange) exchange.Body {
 	b := &watched{stream: strings.HasSuffix(req.URL.Path, "/api/chat")}
 	b.Rewriter = exchange.NewRewriter(body, ex, b.next)
 	return b
 }
 
-// watched is a reply as the module reads it: one document, or a stream of one a
-// line. The module takes an error in a document for an answer, and gives up on
-// a whole reply for a count or a call's arguments that it cannot hold; both are
-// met here.
+// watched converts a reply for the module: one document, or a stream with one document per line. The module
+// takes an error in a document for an answer. It also refuses a whole reply because of an invalid count or a
+// call's invalid arguments. Both are handled here.
 type watched struct {
 	*exchange.Rewriter
 	stream bool
 }
 
-// next takes one document of the body.
+// next processes one document of the body.
 func (b *watched) next() {
 	var doc []byte
 	if b.stream {
@@ -38,15 +37,15 @@ func (b *watched) next() {
 	}
 	doc = bytes.TrimSpace(doc)
 	if b.stream && b.Err == nil && (len(doc) == 0 || doc[0] == ':') {
-		b.Ex.KeptAlive(len(doc)) // of a proxy: the server's own protocol has none
+		b.Ex.KeptAlive(len(doc)) // from a proxy; the server's own protocol has no keep-alives
 		return
 	}
 	if len(doc) == 0 || b.Err != nil && !errors.Is(b.Err, io.EOF) {
-		return // half a line is no line
+		return // ignore an incomplete line
 	}
 	if said := exchange.ErrorIn(doc); said != nil || doc[0] == '<' {
 		if said == nil {
-			said = exchange.Parse(doc) // a page says what it is
+			said = exchange.Parse(doc) // an HTML page
 		}
 		b.Ex.Said, b.Err = said, io.EOF
 		return
@@ -57,15 +56,15 @@ func (b *watched) next() {
 	b.Out = doc
 }
 
-// malformed is the key under which arguments that are no object travel in one.
+// malformed is the key under which invalid arguments are wrapped in an object.
 const malformed = "malformed_arguments"
 
-// sanitizeLine is a line that the module can read: a count that is no number of
-// tokens becomes -1, which Believable refuses, and arguments that are no object
-// become one.
+// sanitizeLine returns a line that the module can read. An invalid count becomes -1, which Believable refuses,
+// and arguments that are not an object are wrapped in one.
 func sanitizeLine(line []byte) []byte {
 	var piece map[string]json.RawMessage
-	if !bytes.Contains(line, []byte(`eval_count"`)) && !bytes.Contains(line, []byte(`"tool_calls"`)) || json.Unmarshal(line, &piece) != nil {
+	if !bytes.Contains(line, []byte(`eval_count"`)) && !bytes.Contains(line, []byte(`"tool_calls"`)) ||
+		json.Unmarshal(line, &piece) != nil {
 		return line
 	}
 	changed := false
@@ -82,7 +81,7 @@ func sanitizeLine(line []byte) []byte {
 	return encodeChanged(piece, changed, line)
 }
 
-// readableMessage is readable for the message of a line. ok tells that it was
+// readableMessage converts the arguments of calls in a line's message into objects. ok reports whether any
 // changed.
 func readableMessage(raw json.RawMessage) (_ json.RawMessage, ok bool) {
 	var message map[string]json.RawMessage
@@ -109,8 +108,7 @@ func readableMessage(raw json.RawMessage) (_ json.RawMessage, ok bool) {
 	return encodeChanged(message, true, nil), true
 }
 
-// toObject makes an object of arguments that are none. Some proxies send them in
-// a text, as OpenAI does.
+// toObject converts arguments into an object. Some proxies send them as a string, as OpenAI does.
 func toObject(args json.RawMessage) json.RawMessage {
 	var text string
 	switch {
@@ -126,13 +124,13 @@ func toObject(args json.RawMessage) json.RawMessage {
 	return encodeChanged(map[string]string{malformed: text}, true, nil)
 }
 
-// encodeChanged is the JSON of v where it was changed, else what stood there.
+// encodeChanged returns the JSON of v if it was changed, otherwise as.
 func encodeChanged(v any, changed bool, as []byte) []byte {
 	if !changed {
 		return as
 	}
 	data, err := json.Marshal(v)
-	if err != nil { // what came from JSON always encodes
+	if err != nil { // unreachable: decoded JSON always encodes
 		return as
 	}
 	return data

@@ -14,29 +14,30 @@ import (
 	"company/internal/adapters"
 )
 
-// shown is what the server tells of a model.
+// shown is the server's description of a model.
 type shown struct{ *api.ShowResponse }
 
-// hasCapability reports a capability. Servers before 0.6.4 tell none; then the model is
-// believed to have it, and a refusal says otherwise.
+// hasCapability reports whether the model has a capability. Servers before 0.6.4 report none, and the model is
+// then assumed to have it until a request is refused.
 func (s shown) hasCapability(what model.Capability) bool {
 	return s.Capabilities == nil || slices.Contains(s.Capabilities, what)
 }
 
-// contextLimit is how many tokens the model was made for; 0: unknown.
+// contextLimit returns the model's own limit in tokens, 0 if unknown.
 func (s shown) contextLimit() int {
 	arch, _ := s.ModelInfo["general.architecture"].(string)
 	n, _ := s.ModelInfo[arch+".context_length"].(float64)
 	return int(min(max(n, 0), mostContext))
 }
 
-// contextSize is the context that is asked for: what the profile says, else what the
-// model's own file says, else its limit as far as a common machine holds it.
+// contextSize returns the context size to request. It is the profile's setting, or else that of the model's own
+// file, both limited by the model. Without either it is the model's limit, at most defaultContext. If that is
+// unknown, too, it is unknownContext.
 func (s shown) contextSize(configured int) int {
 	size := configured
 	for line := range strings.Lines(s.Parameters) {
 		if f := strings.Fields(line); size == 0 && len(f) == 2 && f[0] == "num_ctx" {
-			size, _ = strconv.Atoi(f[1]) // 0 where it is no number
+			size, _ = strconv.Atoi(f[1]) // 0 if it is not a number
 			size = min(max(size, 0), mostContext)
 		}
 	}
@@ -52,35 +53,34 @@ func (s shown) contextSize(configured int) int {
 	return unknownContext
 }
 
-// showModel asks about one model.
+// showModel asks the server about one model.
 func (c *Client) showModel(ctx context.Context, name string) (shown, error) {
 	told := shown{&api.ShowResponse{}}
 	err := c.http.Question(ctx, func(ctx context.Context) (err error) {
 		told.ShowResponse, err = c.api.Show(ctx, &api.ShowRequest{Model: name})
 		return err
 	})
-	var e *adapters.Error
-	if errors.As(err, &e) && e.Status == http.StatusNotFound {
-		err = c.modelMissing(ctx, e, name)
+	var fault *adapters.Error
+	if errors.As(err, &fault) && fault.Status == http.StatusNotFound {
+		err = c.modelMissing(ctx, fault, name)
 	}
 	return told, c.explainError(err, name)
 }
 
-// modelMissing adds the names of the models that there are, for the choice of
-// another one.
-func (c *Client) modelMissing(ctx context.Context, e *adapters.Error, model string) error {
+// modelMissing adds the names of the server's models to an error, as alternatives.
+func (c *Client) modelMissing(ctx context.Context, fault *adapters.Error, model string) error {
 	names, err := c.listModels(ctx)
 	if err != nil {
-		return e
+		return fault
 	}
-	e.Message = "model '" + model + "' not found; the server has no models"
+	fault.Message = "model '" + model + "' not found; the server has no models"
 	if len(names) > 0 {
-		e.Message = c.http.Hide("model '" + model + "' not found; the server has: " + strings.Join(names, ", "))
+		fault.Message = c.http.Hide("model '" + model + "' not found; the server has: " + strings.Join(names, ", "))
 	}
-	return e
+	return fault
 }
 
-// listModels names the installed models, the newest first.
+// listModels returns the names of the installed models, newest first.
 func (c *Client) listModels(ctx context.Context) ([]string, error) {
 	tags := &api.ListResponse{}
 	err := c.http.Question(ctx, func(ctx context.Context) (err error) {
@@ -90,8 +90,7 @@ func (c *Client) listModels(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, c.explainError(err, c.cfg.Model)
 	}
-	// The server sorts by whole seconds, and leaves the order within a second
-	// open.
+	// The server sorts by whole seconds, so the order within a second is undefined.
 	slices.SortStableFunc(tags.Models, func(a, b api.ListModelResponse) int { return b.ModifiedAt.Compare(a.ModifiedAt) })
 	var names []string
 	for _, m := range tags.Models {
@@ -102,9 +101,8 @@ func (c *Client) listModels(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// chooseDefault finds the model that stands in for none: the preferred one where it
-// is installed, else the first that can call tools, else the first that can
-// chat.
+// chooseDefault returns the default model: the preferred one if it is installed, else the first with tool
+// support, else the first that can chat.
 func (c *Client) chooseDefault(ctx context.Context) (string, shown, error) {
 	names, err := c.listModels(ctx)
 	if err != nil {
@@ -130,12 +128,13 @@ func (c *Client) chooseDefault(ctx context.Context) (string, shown, error) {
 	}
 	if second == "" {
 		return "", shown{}, c.explainError(&adapters.Error{Kind: adapters.BadRequest, Status: http.StatusNotFound,
-			Message: c.cfg.Model + " not found at " + c.cfg.BaseURL + ", and no other model that can chat is installed"}, c.cfg.Model)
+			Message: c.cfg.Model + " not found at " + c.cfg.BaseURL + ", and no other model that can chat is installed"},
+			c.cfg.Model)
 	}
 	return second, told, nil
 }
 
-// withTag is a name with its tag.
+// withTag returns a name in lower case with its tag, by default latest.
 func withTag(name string) string {
 	name = strings.ToLower(name)
 	if !strings.Contains(name[strings.LastIndex(name, "/")+1:], ":") {

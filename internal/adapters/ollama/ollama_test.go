@@ -25,7 +25,8 @@ import (
 	"company/internal/adapters/adaptertest"
 	"company/internal/adapters/ollama"
 	"company/internal/company"
-	"company/internal/secret"
+	"company/internal/lib/hosttest"
+	"company/internal/lib/secret"
 	"company/test/goroutines"
 )
 
@@ -33,16 +34,23 @@ func TestMain(m *testing.M) { goroutines.Main(m) }
 
 // TestServers: ADP-1, malformed replies.
 func TestServers(t *testing.T) {
-	adaptertest.Exercise(t, adaptertest.Ollama(), func(t *testing.T, o adaptertest.Options) adapters.Model {
-		return adaptertest.Open(t, ollama.New, adapters.Profile{Model: "m", BaseURL: o.BaseURL, Key: o.Key}, o.Deps())
-	})
+	adaptertest.Exercise(t, adaptertest.Ollama(), openOptions)
+}
+
+// TestFloods: ADP-1, replies of a server that sends as much as it can.
+func TestFloods(t *testing.T) {
+	hosttest.NotRaced(t, "one goroutine reads megabytes of each reply; shorter ones are raced")
+	adaptertest.ExerciseFloods(t, adaptertest.Ollama(), openOptions)
 }
 
 // TestSilence: ADP-2, a server that says nothing, or only that it is alive.
 func TestSilence(t *testing.T) {
-	adaptertest.ExerciseSilence(t, adaptertest.Ollama(), func(t *testing.T, o adaptertest.Options) adapters.Model {
-		return adaptertest.Open(t, ollama.New, adapters.Profile{Model: "m", BaseURL: o.BaseURL, Key: o.Key}, o.Deps())
-	})
+	adaptertest.ExerciseSilence(t, adaptertest.Ollama(), openOptions)
+}
+
+func openOptions(t *testing.T, o adaptertest.Options) adapters.Model {
+	t.Helper()
+	return adaptertest.Open(t, ollama.New, adapters.Profile{Model: "m", BaseURL: o.BaseURL, Key: o.Key}, o.Deps())
 }
 
 func newClient(t *testing.T, cfg adapters.Profile) *ollama.Client {
@@ -90,7 +98,8 @@ func newLibrary(t *testing.T, names []string, shown map[string]string) *library 
 			l.mu.Lock()
 			l.chats = append(l.chats, body)
 			l.mu.Unlock()
-			_, _ = io.WriteString(w, `{"model":"m","message":{"role":"assistant","content":"ok","thinking":"hm"},"done":true,"done_reason":"stop","prompt_eval_count":1,"eval_count":1}`+"\n")
+			_, _ = io.WriteString(
+				w, `{"model":"m","message":{"role":"assistant","content":"ok","thinking":"hm"},"done":true,"done_reason":"stop","prompt_eval_count":1,"eval_count":1}`+"\n")
 		}
 	}))
 	t.Cleanup(l.Close)
@@ -116,9 +125,11 @@ func TestWhatIsSent(t *testing.T) {
 	req := adaptertest.Request()
 	req.Temperature = &zero
 	req.Messages = append(req.Messages,
-		adapters.Message{Role: adapters.Assistant, Opaque: json.RawMessage(`{"thinking":"hm"}`), ToolCalls: []adapters.ToolCall{
-			{ID: "c1", Name: "read_file", Arguments: `{"z":1,"path":"a.go"}`}, {ID: "c2", Name: "read_file", Arguments: `{path`},
-		}},
+		adapters.Message{Role: adapters.Assistant, Opaque: json.RawMessage(`{"thinking":"hm"}`),
+			ToolCalls: []adapters.ToolCall{
+				{ID: "c1", Name: "read_file", Arguments: `{"z":1,"path":"a.go"}`},
+				{ID: "c2", Name: "read_file", Arguments: `{path`},
+			}},
 		adapters.Message{Role: adapters.ToolRole, ToolCallID: "c1", ToolName: "read_file", Content: "x"},
 		adapters.Message{Role: adapters.ToolRole, ToolCallID: "c2", ToolName: "read_file", Content: "no JSON"},
 	)
@@ -129,19 +140,22 @@ func TestWhatIsSent(t *testing.T) {
 	sent := l.chats[0]
 	options := sent["options"].(map[string]any)
 	// The server would drop the oldest messages without a word else.
-	if options["num_ctx"] != 32768.0 || options["num_predict"] != 500.0 || options["temperature"] != 0.0 || sent["truncate"] != false || sent["shift"] != false || sent["stream"] != true {
+	if options["num_ctx"] != 32768.0 || options["num_predict"] != 500.0 || options["temperature"] != 0.0 ||
+		sent["truncate"] != false || sent["shift"] != false || sent["stream"] != true {
 		t.Errorf("sent %v", sent)
 	}
 	messages := sent["messages"].([]any)
 	assistant, result := messages[1].(map[string]any), messages[2].(map[string]any)
-	if assistant["thinking"] != "hm" || result["tool_name"] != "read_file" || result["tool_call_id"] != "c1" || result["role"] != "tool" {
+	if assistant["thinking"] != "hm" || result["tool_name"] != "read_file" || result["tool_call_id"] != "c1" ||
+		result["role"] != "tool" {
 		t.Errorf("assistant %v, result %v", assistant, result)
 	}
 	args := assistant["tool_calls"].([]any)[1].(map[string]any)["function"].(map[string]any)["arguments"].(map[string]any)
 	if args["malformed_arguments"] != "{path" {
 		t.Errorf("malformed arguments travel as %v", args)
 	}
-	if got := sent["tools"].([]any)[0].(map[string]any)["function"].(map[string]any)["parameters"].(map[string]any)["type"]; got != "object" {
+	function := sent["tools"].([]any)[0].(map[string]any)["function"].(map[string]any)
+	if got := function["parameters"].(map[string]any)["type"]; got != "object" {
 		t.Errorf("tools %v", sent["tools"])
 	}
 	if got := l.log(); got != "/api/show m, /api/chat m" {
@@ -151,7 +165,8 @@ func TestWhatIsSent(t *testing.T) {
 
 // What Info tells: the server's word where the profile has none.
 func TestSizes(t *testing.T) {
-	own := strings.Replace(withTools, `"model_info"`, `"parameters":"stop x\nnum_ctx                        16384","model_info"`, 1)
+	own := strings.Replace(withTools, `"model_info"`,
+		`"parameters":"stop x\nnum_ctx                        16384","model_info"`, 1)
 	for _, c := range []struct {
 		name, shown       string
 		context, output   int
@@ -187,9 +202,13 @@ func TestUnchosen(t *testing.T) {
 		want  string
 		tools bool
 	}{
-		{"llama3", []string{"qwen3:8b", "llama3:latest"}, map[string]string{"qwen3:8b": withTools, "llama3": noTools}, "llama3", false},
-		{"the first with tools", []string{"nomic:latest", "gemma:2b", "qwen3:8b", "z"}, map[string]string{"nomic:latest": embedding, "gemma:2b": noTools, "qwen3:8b": withTools, "z": withTools}, "qwen3:8b", true},
-		{"none with tools", []string{"nomic:latest", "gemma:2b"}, map[string]string{"nomic:latest": embedding, "gemma:2b": noTools}, "gemma:2b", false},
+		{"llama3", []string{"qwen3:8b", "llama3:latest"}, map[string]string{"qwen3:8b": withTools, "llama3": noTools},
+			"llama3", false},
+		{"the first with tools", []string{"nomic:latest", "gemma:2b", "qwen3:8b", "z"},
+			map[string]string{"nomic:latest": embedding, "gemma:2b": noTools, "qwen3:8b": withTools, "z": withTools},
+			"qwen3:8b", true},
+		{"none with tools", []string{"nomic:latest", "gemma:2b"},
+			map[string]string{"nomic:latest": embedding, "gemma:2b": noTools}, "gemma:2b", false},
 	} {
 		l := newLibrary(t, c.names, c.shown)
 		m := newClient(t, adapters.Profile{Model: ollama.Preferred, BaseURL: l.URL, Unchosen: true})
@@ -202,12 +221,14 @@ func TestUnchosen(t *testing.T) {
 		}
 	}
 	l := newLibrary(t, []string{"nomic:latest"}, map[string]string{"nomic:latest": embedding})
-	if _, err := ollama.Default(t.Context(), l.URL); company.CodeOf(err) != company.EModel || !strings.Contains(err.Error(), "no other model") {
+	if _, err := ollama.Default(t.Context(), l.URL); company.CodeOf(err) != company.EModel ||
+		!strings.Contains(err.Error(), "no other model") {
 		t.Errorf("nothing that can chat: %v", err)
 	}
 	chosen := newClient(t, adapters.Profile{Model: ollama.Preferred, BaseURL: l.URL})
 	list, err := chosen.Available(t.Context())
-	if err != nil || list.State != adapters.Unlisted || list.Fix != "ollama pull llama3" || !strings.Contains(list.Text, "nomic:latest") {
+	if err != nil || list.State != adapters.Unlisted || list.Fix != "ollama pull llama3" ||
+		!strings.Contains(list.Text, "nomic:latest") {
 		t.Errorf("a chosen model that is not there: %+v, %v", list, err)
 	}
 }
@@ -216,7 +237,8 @@ func TestUnchosen(t *testing.T) {
 func TestNewestIsChosen(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/api/tags" {
-			_, _ = io.WriteString(w, `{"models":[{"name":"old","modified_at":"2026-01-01T00:00:00.1Z"},{"name":"new","modified_at":"2026-01-01T01:00:00.7+01:00"},{"name":"older","modified_at":"2025-01-01T00:00:00Z"}]}`)
+			_, _ = io.WriteString(
+				w, `{"models":[{"name":"old","modified_at":"2026-01-01T00:00:00.1Z"},{"name":"new","modified_at":"2026-01-01T01:00:00.7+01:00"},{"name":"older","modified_at":"2025-01-01T00:00:00Z"}]}`)
 			return
 		}
 		_, _ = io.WriteString(w, withTools)
@@ -242,7 +264,9 @@ func TestUnlisted(t *testing.T) {
 			t.Errorf("asked for %q, %v", body.Model, err)
 		}
 		chats++
-		_, _ = io.WriteString(w, `{"model":"m","message":{"role":"assistant","content":"ok"},"done":true,"prompt_eval_count":1,"eval_count":1}`+"\n")
+		_, _ = io.WriteString(
+			w, `{"model":"m","message":{"role":"assistant","content":"ok"},"done":true,"prompt_eval_count":1,"eval_count":1}`+
+				"\n")
 	}))
 	t.Cleanup(server.Close)
 	m := newClient(t, adapters.Profile{Model: "Alias:latest", BaseURL: server.URL, ContextTokens: 5000})
@@ -274,16 +298,19 @@ func TestToolsAsked(t *testing.T) {
 	t.Cleanup(server.Close)
 	registry := adapters.Registry{"ollama": ollama.Factory}
 	profile := adapters.Profile{Name: "default", Adapter: "ollama", Model: "m", BaseURL: server.URL}
-	for tools, want := range map[adapters.ToolUse]string{adapters.ToolsAuto: "tools in text", adapters.ToolsNo: "tools in text", "": "tools in text"} {
+	for tools, want := range map[adapters.ToolUse]string{adapters.ToolsAuto: "tools in text",
+		adapters.ToolsNo: "tools in text", "": "tools in text"} {
 		profile.Tools = tools
-		if found, err := registry.Probe(t.Context(), profile, adapters.Deps{}, adapters.ReachServers); err != nil || !strings.HasSuffix(found.Said, want) {
+		if found, err := registry.Probe(t.Context(), profile, adapters.Deps{}, adapters.ReachServers); err != nil ||
+			!strings.HasSuffix(found.Said, want) {
 			t.Errorf("%q: %+v, %v", tools, found, err)
 		}
 	}
 	profile.Tools = adapters.ToolsYes
 	_, err := registry.Probe(t.Context(), profile, adapters.Deps{}, adapters.ReachServers)
 	var told *company.Error
-	if !errors.As(err, &told) || !strings.Contains(told.Hint, "`tools: yes`") || adapters.KindOf(err) != adapters.BadRequest {
+	if !errors.As(err, &told) || !strings.Contains(told.Hint, "`tools: yes`") ||
+		adapters.KindOf(err) != adapters.BadRequest {
 		t.Errorf("tools: yes: %v", err)
 	}
 	m, err := registry.Open(profile, adapters.Deps{})
@@ -318,7 +345,8 @@ func TestNobodyListens(t *testing.T) {
 		t.Fatal(err)
 	}
 	said := told.Why + "; " + told.Hint
-	for _, want := range []string{"no Ollama server at http://" + address, "ollama serve", "ollama pull llama3", "OLLAMA_HOST", "make demo"} {
+	for _, want := range []string{"no Ollama server at http://" + address, "ollama serve", "ollama pull llama3",
+		"OLLAMA_HOST", "make demo"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is missing in %s", want, said)
 		}
@@ -385,7 +413,8 @@ func TestAvailable(t *testing.T) {
 	t.Cleanup(hung.Close)
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
-	if _, err := newClient(t, adapters.Profile{Model: "m", BaseURL: hung.URL}).Available(ctx); adapters.KindOf(err) != adapters.TimedOut {
+	if _, err := newClient(t, adapters.Profile{Model: "m", BaseURL: hung.URL}).Available(ctx); adapters.KindOf(
+		err) != adapters.TimedOut {
 		t.Errorf("a server that hangs: %v", err)
 	}
 }
@@ -413,7 +442,8 @@ func TestSigning(t *testing.T) {
 		t.Errorf("a key: sent %q, %v", sent, err)
 	}
 	var e *adapters.Error
-	if err := ask("https://ollama.com", ""); !errors.As(err, &e) || e.Kind != adapters.Auth || !strings.Contains(e.Fix, "ollama signin") {
+	if err := ask("https://ollama.com", ""); !errors.As(err, &e) || e.Kind != adapters.Auth ||
+		!strings.Contains(e.Fix, "ollama signin") {
 		t.Errorf("nobody is signed in: %v", err)
 	}
 	t.Setenv("OLLAMA_AUTH", "1")
@@ -421,7 +451,8 @@ func TestSigning(t *testing.T) {
 		t.Errorf("nobody is signed in: sent %q, %v", sent, err)
 	}
 	identify(t, home)
-	if err := ask(server.URL, ""); err != nil || len(sent) != 1 || strings.HasPrefix(sent[0], "Bearer") || len(sent[0]) < 80 {
+	if err := ask(server.URL, ""); err != nil || len(sent) != 1 || strings.HasPrefix(sent[0], "Bearer") ||
+		len(sent[0]) < 80 {
 		t.Errorf("signed: sent %q, %v", sent, err)
 	}
 	if err := ask(server.URL, "k"); err != nil || len(sent) != 1 || sent[0] != "Bearer k" {
@@ -450,11 +481,15 @@ func identify(t *testing.T, home string) {
 
 func TestAddressOf(t *testing.T) {
 	for host, want := range map[string]string{
-		"": ollama.Standard, "example.com": "http://example.com:11434", "1.2.3.4": "http://1.2.3.4:11434", "1.2.3.4:1234": "http://1.2.3.4:1234",
-		":1234": "http://127.0.0.1:1234", "0.0.0.0": ollama.Standard, "0.0.0.0:99": "http://127.0.0.1:99", "[::]:99": "http://127.0.0.1:99", "[::1]": "http://[::1]:11434", "[::1]:5": "http://[::1]:5",
-		"http://1.2.3.4": "http://1.2.3.4:80", "https://1.2.3.4": "https://1.2.3.4:443", "https://1.2.3.4:8/x/": "https://1.2.3.4:8/x", "h:99999": "http://h:11434", " h ": "http://h:11434",
+		"": ollama.Standard, "example.com": "http://example.com:11434", "1.2.3.4": "http://1.2.3.4:11434",
+		"1.2.3.4:1234": "http://1.2.3.4:1234",
+		":1234":        "http://127.0.0.1:1234", "0.0.0.0": ollama.Standard, "0.0.0.0:99": "http://127.0.0.1:99",
+		"[::]:99": "http://127.0.0.1:99", "[::1]": "http://[::1]:11434", "[::1]:5": "http://[::1]:5",
+		"http://1.2.3.4": "http://1.2.3.4:80", "https://1.2.3.4": "https://1.2.3.4:443",
+		"https://1.2.3.4:8/x/": "https://1.2.3.4:8/x", "h:99999": "http://h:11434", " h ": "http://h:11434",
 		`"http://h:5"`: "http://h:5", `'h'`: "http://h:11434", ` "h:5" `: "http://h:5", `""`: ollama.Standard,
-		"ollama.com": "https://ollama.com:443", "https://ollama.com": "https://ollama.com:443", "http://ollama.com": "http://ollama.com:80",
+		"ollama.com": "https://ollama.com:443", "https://ollama.com": "https://ollama.com:443",
+		"http://ollama.com": "http://ollama.com:80",
 	} {
 		got := ollama.AddressOf(host)
 		if got != want {
@@ -462,7 +497,9 @@ func TestAddressOf(t *testing.T) {
 		}
 		// Ollama's own programs take an address to listen on for one to ask.
 		t.Setenv("OLLAMA_HOST", host)
-		if own := strings.TrimRight(strings.NewReplacer("//0.0.0.0:", "//127.0.0.1:", "//[::]:", "//127.0.0.1:", "//:", "//127.0.0.1:").Replace(envconfig.Host().String()), "/"); own != want {
+		if own := strings.TrimRight(
+			strings.NewReplacer("//0.0.0.0:", "//127.0.0.1:", "//[::]:", "//127.0.0.1:", "//:", "//127.0.0.1:").Replace(
+				envconfig.Host().String()), "/"); own != want {
 			t.Errorf("%q: Ollama itself asks %s, want %s", host, own, want)
 		}
 	}
@@ -476,7 +513,8 @@ func TestConfiguration(t *testing.T) {
 		"a split key": {Model: "m", Key: secret.New("hunter2\nX-Evil: 1")},
 	} {
 		_, err := ollama.New(cfg, adapters.Deps{})
-		if code := company.CodeOf(err); code != company.EConfig && code != company.EModelAuth || strings.Contains(err.Error(), "hunter2") {
+		if code := company.CodeOf(err); code != company.EConfig && code != company.EModelAuth ||
+			strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: err = %v", name, err)
 		}
 	}

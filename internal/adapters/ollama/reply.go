@@ -11,15 +11,15 @@ import (
 	"company/internal/adapters/exchange"
 )
 
-// reply gathers the pieces of a reply.
+// reply collects the pieces of a reply.
 type reply struct {
 	text, thinking strings.Builder
 	calls          []adapters.ToolCall
 	last           api.ChatResponse
-	bytes          int // of all that it holds
+	bytes          int // of all collected data
 }
 
-// add takes one piece.
+// add applies one piece.
 func (r *reply) add(p api.ChatResponse) {
 	r.text.WriteString(p.Message.Content)
 	r.thinking.WriteString(p.Message.Thinking)
@@ -28,7 +28,7 @@ func (r *reply) add(p api.ChatResponse) {
 		call := adapters.ToolCall{ID: tc.ID, Name: tc.Function.Name, Arguments: tc.Function.Arguments.String()}
 		if raw, ok := tc.Function.Arguments.Get(malformed); ok && tc.Function.Arguments.Len() == 1 {
 			if text, ok := raw.(string); ok {
-				call.Arguments = text // the agent explains to the model why they are wrong
+				call.Arguments = text // the agent explains the error to the model
 			}
 		}
 		r.bytes += len(call.ID) + len(call.Name) + len(call.Arguments)
@@ -37,35 +37,35 @@ func (r *reply) add(p api.ChatResponse) {
 	r.last = p
 }
 
-// byteSize of the reply in bytes, of which a token has at least one.
+// byteSize returns the size of the reply in bytes. A token has at least one byte.
 func (r *reply) byteSize() int { return r.bytes }
 
-// currentSize is how much of the reply there is.
+// currentSize returns the size of the reply so far.
 func (r *reply) currentSize() exchange.Size {
 	return exchange.Size{Bytes: r.bytes, Parts: len(r.calls)}
 }
 
-// toResponse makes the reply that the company sees, or a Garbage error for one
-// that says nothing.
-func (r *reply) toResponse(c *Client, req adapters.Request) (adapters.Response, error) {
+// toResponse returns the reply as an adapters.Response. It returns a MalformedReply error for an empty reply or
+// a call without a name.
+func (r *reply) toResponse(client *Client, req adapters.Request) (adapters.Response, error) {
 	resp := adapters.Response{
 		Message: adapters.Message{Role: adapters.Assistant, Content: r.text.String()},
-		Finish:  adapters.FinishStop, Model: r.last.Model, Served: c.Info(),
+		Finish:  adapters.FinishStop, Model: r.last.Model, Served: client.Info(),
 		Usage: adapters.Usage{InputTokens: r.last.PromptEvalCount, OutputTokens: r.last.EvalCount},
 	}
 	if r.last.DoneReason == "length" {
 		resp.Finish = adapters.FinishLength
 	}
-	counted := resp.Usage.Believable(req, req.Limit(c.Info()), r.byteSize())
+	counted := resp.Usage.Believable(req, req.Limit(client.Info()), r.byteSize())
 	if !counted {
-		resp.Usage = adapters.Estimate(req, req.Limit(c.Info()), r.byteSize())
+		resp.Usage = adapters.Estimate(req, req.Limit(client.Info()), r.byteSize())
 	}
-	garbage := func(why string) (adapters.Response, error) {
-		e := &adapters.Error{Kind: adapters.MalformedReply, Status: http.StatusOK, Message: why, Unanswered: !counted}
+	garbage := func(reason string) (adapters.Response, error) {
+		fault := &adapters.Error{Kind: adapters.MalformedReply, Status: http.StatusOK, Message: reason, Unanswered: !counted}
 		if counted {
-			e.Usage = &resp.Usage
+			fault.Usage = &resp.Usage
 		}
-		return adapters.Response{}, e
+		return adapters.Response{}, fault
 	}
 	for _, call := range r.calls {
 		if call.Name == "" {
@@ -74,7 +74,8 @@ func (r *reply) toResponse(c *Client, req adapters.Request) (adapters.Response, 
 	}
 	req.PairCalls(r.calls)
 	resp.Message.ToolCalls = r.calls
-	if resp.Finish == adapters.FinishStop && len(resp.Message.ToolCalls) == 0 && strings.TrimSpace(resp.Message.Content) == "" {
+	if resp.Finish == adapters.FinishStop && len(resp.Message.ToolCalls) == 0 &&
+		strings.TrimSpace(resp.Message.Content) == "" {
 		return garbage("the reply is empty")
 	}
 	if r.thinking.Len() > 0 {

@@ -10,7 +10,9 @@ import (
 )
 
 // Chat sends the conversation and returns the model's whole reply.
-func (c *Client) Chat(ctx context.Context, req adapters.Request, onEvent func(adapters.Event)) (adapters.Response, error) {
+func (c *Client) Chat(
+	ctx context.Context, req adapters.Request, onEvent func(adapters.Event),
+) (adapters.Response, error) {
 	if onEvent == nil {
 		onEvent = func(adapters.Event) {}
 	}
@@ -20,8 +22,10 @@ func (c *Client) Chat(ctx context.Context, req adapters.Request, onEvent func(ad
 		}, c.dropParameter, c.listModels)
 }
 
-// sendOnce is one request and its reply.
-func (c *Client) sendOnce(ctx context.Context, req adapters.Request, sent sdk.ChatCompletionRequest, onEvent func(adapters.Event)) (adapters.Response, error) {
+// sendOnce sends one request and reads its reply.
+func (c *Client) sendOnce(
+	ctx context.Context, req adapters.Request, sent sdk.ChatCompletionRequest, onEvent func(adapters.Event),
+) (adapters.Response, error) {
 	ctx, ex := c.http.Begin(ctx)
 	defer ex.End()
 	stream, err := c.api.CreateChatCompletionStream(ctx, sent)

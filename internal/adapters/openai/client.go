@@ -1,13 +1,10 @@
-// Package openai drives every server that speaks OpenAI's chat completions
-// protocol, over github.com/sashabaranov/go-openai. It owns the translation
-// between that wire and the company's own types, and the watch over one
-// exchange: replies stream, are bounded in time and size, and count as replies
-// only when they are whole. Every failure is an *adapters.Error of the kind
-// that says what to do; the key is in none of them.
+// Package openai drives servers that speak OpenAI's chat completions protocol, over
+// github.com/sashabaranov/go-openai. It owns the translation between that wire and the company's types, and the
+// supervision of one exchange. Replies are streamed, are limited in time and size, and count only if they are
+// complete. Every failure is an *adapters.Error with a kind, and no error contains the key.
 //
-// It does one request per Chat (more only when a server refuses a parameter by
-// name and the request is sent again without it): trying again is
-// adapters.Retry's.
+// It sends one request per Chat (more only if a server refuses a parameter by name and the request is sent again
+// without it). Retries are up to adapters.Retry.
 package openai
 
 import (
@@ -24,10 +21,10 @@ import (
 	"company/internal/adapters/exchange"
 )
 
-// Standard is the address of OpenAI itself.
+// Standard is OpenAI's own address.
 const Standard = "https://api.openai.com/v1"
 
-// defaultMaxOutput is that of a profile that names none, in tokens.
+// defaultMaxOutput is the reply limit of profiles without one, in tokens.
 const defaultMaxOutput = 8192
 
 // Client is one model. It is an adapters.Model.
@@ -38,52 +35,51 @@ type Client struct {
 	quirks quirks
 
 	asking sync.Mutex
-	asked  bool         // the server was asked how much the model holds
-	window atomic.Int64 // its answer; 0: none
-	output bool         // MaxOutput is the profile's
+	asked  bool         // the server was asked for the context size
+	window atomic.Int64 // its answer, 0 without one
+	output bool         // MaxOutput comes from the profile
 }
 
-// quirks is what a server has been found not to take. It is learnt from the
-// server's refusals, so that each is met once per Client.
+// quirks records the parameters that a server has refused. They are learnt from its refusals, so each refusal
+// happens once per Client.
 type quirks struct {
-	otherMaxTokens  atomic.Bool // the other one of max_tokens and max_completion_tokens
+	otherMaxTokens  atomic.Bool // use the other of max_tokens and max_completion_tokens
 	noStreamOptions atomic.Bool
 	noTemperature   atomic.Bool
-	echo            atomic.Bool // it wants its reasoning back
-	noEcho          atomic.Bool // it does not
+	echo            atomic.Bool // the server requires its reasoning back
+	noEcho          atomic.Bool // the server refuses its reasoning
 }
 
 var _ adapters.Model = (*Client)(nil)
 
-// New checks the profile and makes a client. It does not connect.
-func New(p adapters.Profile, deps adapters.Deps) (*Client, error) {
-	client, err := exchange.Open(&p, deps, Standard, "https://host/v1", exchange.Config{Body: wrapEvents})
+// New checks the profile and returns a client. It does not connect.
+func New(profile adapters.Profile, deps adapters.Deps) (*Client, error) {
+	client, err := exchange.Open(&profile, deps, Standard, "https://host/v1", exchange.Config{Body: wrapEvents})
 	if err != nil {
 		return nil, err
 	}
-	limits, own := limitsOf(p.BaseURL, p.Model), p.MaxOutput > 0
-	p.Adapter = cmp.Or(p.Adapter, "openai")
-	p.ContextTokens = cmp.Or(p.ContextTokens, limits.context)
-	if p.MaxOutput == 0 {
-		p.MaxOutput = cmp.Or(limits.output, defaultMaxOutput)
-		if quarter := p.ContextTokens / 4; quarter > 0 {
-			p.MaxOutput = min(p.MaxOutput, quarter)
+	limits, own := limitsOf(profile.BaseURL, profile.Model), profile.MaxOutput > 0
+	profile.Adapter = cmp.Or(profile.Adapter, "openai")
+	profile.ContextTokens = cmp.Or(profile.ContextTokens, limits.context)
+	if profile.MaxOutput == 0 {
+		profile.MaxOutput = cmp.Or(limits.output, defaultMaxOutput)
+		if quarter := profile.ContextTokens / 4; quarter > 0 {
+			profile.MaxOutput = min(profile.MaxOutput, quarter)
 		}
 	}
-	config := sdk.DefaultConfig(p.Key.Reveal())
-	config.BaseURL = p.BaseURL
-	config.EmptyMessagesLimit = 1 << 31 // the reply's size and the clock are the limits
+	config := sdk.DefaultConfig(profile.Key.Reveal())
+	config.BaseURL = profile.BaseURL
+	config.EmptyMessagesLimit = 1 << 31 // the reply's size and the timers are the limits
 	config.HTTPClient = client.HTTP
-	return &Client{cfg: p, api: sdk.NewClientWithConfig(config), http: client, output: own}, nil
+	return &Client{cfg: profile, api: sdk.NewClientWithConfig(config), http: client, output: own}, nil
 }
 
-// Factory makes the client of a profile; it is this adapter's line in the
-// registry.
-func Factory(p adapters.Profile, deps adapters.Deps) (adapters.Model, error) {
-	if err := exchange.RequireKey(p, "OPENAI_API_KEY"); err != nil {
+// Factory returns the client of a profile, for the registry.
+func Factory(profile adapters.Profile, deps adapters.Deps) (adapters.Model, error) {
+	if err := exchange.RequireKey(profile, "OPENAI_API_KEY"); err != nil {
 		return nil, err
 	}
-	return New(p, deps)
+	return New(profile, deps)
 }
 
 // Info describes the model.
@@ -101,8 +97,8 @@ func (c *Client) Info() adapters.Info {
 	return info
 }
 
-// Prepare asks the server how much the model holds, once, where neither the
-// profile nor a table tells. Several servers tell it in their list of models.
+// Prepare asks the server once for the context size, if neither the profile nor a table has it. Several servers
+// report it in their list of models.
 func (c *Client) Prepare(ctx context.Context) error {
 	if c.cfg.ContextTokens > 0 || c.cfg.BaseURL == Standard {
 		return nil
@@ -127,7 +123,7 @@ func (c *Client) Prepare(ctx context.Context) error {
 	}
 	err := c.http.Ask(ctx, c.cfg.BaseURL+"/models", header, nil, &list)
 	switch adapters.KindOf(err) {
-	case "", adapters.BadRequest, adapters.MalformedReply: // it answered, if only that it has no such list
+	case "", adapters.BadRequest, adapters.MalformedReply: // it answered, perhaps that it has no such list
 		c.asked = true
 	}
 	for _, m := range list.Data {
@@ -138,22 +134,21 @@ func (c *Client) Prepare(ctx context.Context) error {
 	return err
 }
 
-// Close drops the idle connections. Calls under way are ended by their
-// contexts.
+// Close closes idle connections. Calls under way end with their contexts.
 func (c *Client) Close() error {
 	return c.http.Close()
 }
 
-// Available asks the server which models it serves. See exchange.Availability.
+// Available asks the server for its models. See exchange.Availability.
 func (c *Client) Available(ctx context.Context) (adapters.Listing, error) {
 	names, err := c.listModels(ctx)
 	return c.http.Availability(c.cfg.Model, c.cfg.BaseURL == Standard, names, err)
 }
 
-// Address is where the server is.
+// Address returns the server's address.
 func (c *Client) Address() string { return c.cfg.BaseURL }
 
-// listModels names the server's models.
+// listModels returns the names of the server's models.
 func (c *Client) listModels(ctx context.Context) ([]string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()

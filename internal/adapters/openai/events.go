@@ -13,7 +13,7 @@ import (
 	"company/internal/adapters/exchange"
 )
 
-// wrapEvents wraps the replies that stream.
+// wrapEvents wraps the bodies of streamed replies.
 func wrapEvents(req *http.Request, body exchange.Body, ex *exchange.Exchange) exchange.Body {
 	if !strings.HasSuffix(req.URL.Path, "/chat/completions") {
 		return body
@@ -23,21 +23,21 @@ func wrapEvents(req *http.Request, body exchange.Body, ex *exchange.Exchange) ex
 	return b
 }
 
-// eventBody is the reply as go-openai reads it: data lines only. Comments,
-// blank lines and event names are dropped; errors end it; a server that
-// answers a request for a stream with one document has it turned into events.
+// eventBody converts the reply for go-openai into data lines only. It drops comments, blank lines and event
+// names, and an error ends it. If a server answers with one document instead of a stream, it is converted into
+// events.
 type eventBody struct {
 	*exchange.Rewriter
 	started bool
-	event   string // the name of the event whose data comes
+	event   string // name of the event whose data follows
 }
 
-// next takes one line of the body.
+// next processes one line of the body.
 func (b *eventBody) next() {
 	line, err := b.Ex.ReadLine(b.Lines)
 	b.Err = err
 	if err != nil && !errors.Is(err, io.EOF) {
-		return // half a line is no line
+		return // ignore an incomplete line
 	}
 	text := bytes.TrimSpace(line)
 	if !b.started && len(text) > 0 && !isEventLine(text) {
@@ -74,13 +74,14 @@ func (b *eventBody) next() {
 	b.Out = append(append([]byte("data: "), sanitizePiece(data)...), '\n')
 }
 
-// sanitizePiece is a piece without counts that are no numbers of tokens: go-openai
-// would refuse the piece for them, and with it the whole reply.
+// sanitizePiece removes invalid token counts from a piece. Otherwise go-openai would refuse the piece, and with
+// it the whole reply.
 func sanitizePiece(data []byte) []byte {
 	var counted struct {
 		Usage json.RawMessage `json:"usage"`
 	}
-	if !bytes.Contains(data, []byte(`"usage"`)) || json.Unmarshal(data, &counted) != nil || json.Unmarshal(counted.Usage, new(sdk.Usage)) == nil {
+	if !bytes.Contains(data, []byte(`"usage"`)) || json.Unmarshal(data, &counted) != nil ||
+		json.Unmarshal(counted.Usage, new(sdk.Usage)) == nil {
 		return data
 	}
 	var piece map[string]json.RawMessage
@@ -95,7 +96,7 @@ func sanitizePiece(data []byte) []byte {
 	return out
 }
 
-// isEventLine reports whether a body that begins so is a stream of events.
+// isEventLine reports whether a body with this first line is a stream of events.
 func isEventLine(line []byte) bool {
 	if line[0] == ':' {
 		return true
@@ -108,8 +109,8 @@ func isEventLine(line []byte) bool {
 	return false
 }
 
-// readDocument takes the rest of the body as one JSON text: an error, or a reply
-// that was not streamed. Anything else yields no events, which is no reply.
+// readDocument reads the rest of the body as one JSON document: an error, or a reply that was not streamed. Any
+// other document is recorded as the server's error and yields no events.
 func (b *eventBody) readDocument(first []byte) {
 	rest, err := b.Ex.ReadRest(b.Lines)
 	if err != nil {

@@ -9,17 +9,17 @@ import (
 	"company/internal/adapters/exchange"
 )
 
-// refusals are requests that go-openai refuses before anything is sent.
+// refusals lists errors of requests that go-openai refuses to send.
 var refusals = []error{
 	sdk.ErrReasoningModelMaxTokensDeprecated, sdk.ErrReasoningModelLimitationsOther, sdk.ErrReasoningSamplingUnsupported,
 	sdk.ErrReasoningEffortUnsupported, sdk.ErrChatCompletionInvalidModel,
 }
 
-// callError makes the one error of a call from what the transport saw and what
-// go-openai returned.
+// callError combines the transport's record and go-openai's error into the one error of a call.
 func (c *Client) callError(ex *exchange.Exchange, err error) error {
 	if errors.Is(err, sdk.ErrReasoningToolsRequireResponses) {
-		return &adapters.Error{Kind: adapters.BadRequest, Message: "this model takes tools over the Responses API only; name another model in the profile", Err: err}
+		return &adapters.Error{Kind: adapters.BadRequest,
+			Message: "this model takes tools over the Responses API only; name another model in the profile", Err: err}
 	}
 	for _, refused := range refusals {
 		if errors.Is(err, refused) {

@@ -3,15 +3,14 @@ package openai
 import (
 	"strings"
 
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// limits of a model that OpenAI itself serves. The same name at another
-// address may have others.
+// limits holds the limits of a model that OpenAI itself serves. The same name at another address may have other
+// limits.
 type limits struct{ context, output int }
 
-// knownLimits are looked up by the model's name without a date, longest first
-// so that a family's smaller members are met before it.
+// knownLimits lists limits by the prefix of the model's name. The first match counts.
 var knownLimits = []struct {
 	prefix string
 	limits
@@ -35,10 +34,9 @@ func limitsOf(baseURL, model string) limits {
 	return limits{}
 }
 
-// reasoningRE matches the families that refuse max_tokens and any temperature
-// but their own. go-openai refuses such requests itself, by how a bare name begins
-// (gpt-55 and o3mini, too); the prefixed names of routers ("openai/gpt-5") pass it and
-// are refused by the server.
+// reasoningRE matches the families that refuse max_tokens and other temperatures than their own. go-openai
+// itself refuses such requests by the beginning of a bare name (gpt-55 and o3mini, too). Prefixed names of
+// routers ("openai/gpt-5") pass it, and the server refuses them.
 var reasoningRE = lazyregexp.New(`^(?:[^ ]*/)?(?:o[134](?:$|[-:])|gpt-[56](?:$|[-.:]))|^(?:o[134]|gpt-5)`)
 
 func isReasoningModel(model string) bool { return reasoningRE.MatchString(model) }

@@ -18,7 +18,8 @@ import (
 	"company/internal/adapters/adaptertest"
 	"company/internal/adapters/openai"
 	"company/internal/company"
-	"company/internal/secret"
+	"company/internal/lib/hosttest"
+	"company/internal/lib/secret"
 	"company/test/goroutines"
 )
 
@@ -26,16 +27,23 @@ func TestMain(m *testing.M) { goroutines.Main(m) }
 
 // TestServers: ADP-1, malformed replies.
 func TestServers(t *testing.T) {
-	adaptertest.Exercise(t, adaptertest.OpenAI(), func(t *testing.T, o adaptertest.Options) adapters.Model {
-		return adaptertest.Open(t, openai.New, adapters.Profile{Model: "m", BaseURL: o.BaseURL, Key: o.Key}, o.Deps())
-	})
+	adaptertest.Exercise(t, adaptertest.OpenAI(), openOptions)
+}
+
+// TestFloods: ADP-1, replies of a server that sends as much as it can.
+func TestFloods(t *testing.T) {
+	hosttest.NotRaced(t, "one goroutine reads megabytes of each reply; shorter ones are raced")
+	adaptertest.ExerciseFloods(t, adaptertest.OpenAI(), openOptions)
 }
 
 // TestSilence: ADP-2, a server that says nothing, or only that it is alive.
 func TestSilence(t *testing.T) {
-	adaptertest.ExerciseSilence(t, adaptertest.OpenAI(), func(t *testing.T, o adaptertest.Options) adapters.Model {
-		return adaptertest.Open(t, openai.New, adapters.Profile{Model: "m", BaseURL: o.BaseURL, Key: o.Key}, o.Deps())
-	})
+	adaptertest.ExerciseSilence(t, adaptertest.OpenAI(), openOptions)
+}
+
+func openOptions(t *testing.T, o adaptertest.Options) adapters.Model {
+	t.Helper()
+	return adaptertest.Open(t, openai.New, adapters.Profile{Model: "m", BaseURL: o.BaseURL, Key: o.Key}, o.Deps())
 }
 
 func newClient(t *testing.T, cfg adapters.Profile) *openai.Client {
@@ -47,8 +55,10 @@ func newClient(t *testing.T, cfg adapters.Profile) *openai.Client {
 // text, answers 400 with it.
 func echoServer(t *testing.T, refuse func(body map[string]any) string) (url string, got func() []adaptertest.Sent) {
 	t.Helper()
-	url, got = adaptertest.EchoServer(t, "/v1/chat/completions", `data: {"choices":[{"index":0,"delta":{"content":"ok","reasoning_content":"hm"},"finish_reason":"stop"}]}`+"\n\n"+
-		`data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}`+"\n\ndata: [DONE]\n\n", refuse)
+	url, got = adaptertest.EchoServer(
+		t, "/v1/chat/completions",
+		`data: {"choices":[{"index":0,"delta":{"content":"ok","reasoning_content":"hm"},"finish_reason":"stop"}]}`+"\n\n"+
+			`data: {"choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1}}`+"\n\ndata: [DONE]\n\n", refuse)
 	return url + "/v1/", got
 }
 
@@ -58,9 +68,11 @@ func TestWhatIsSent(t *testing.T) {
 	req := adaptertest.Request()
 	req.Temperature = &zero
 	req.Messages = append(req.Messages,
-		adapters.Message{Role: adapters.Assistant, Opaque: json.RawMessage(`{"reasoning_content":"hm"}`), ToolCalls: []adapters.ToolCall{
-			{ID: "c1", Name: "read_file", Arguments: `{"path":"a.go"}`}, {ID: "c2", Name: "read_file", Arguments: `{path`}, {ID: "c3", Name: "read_file"},
-		}},
+		adapters.Message{Role: adapters.Assistant, Opaque: json.RawMessage(`{"reasoning_content":"hm"}`),
+			ToolCalls: []adapters.ToolCall{
+				{ID: "c1", Name: "read_file", Arguments: `{"path":"a.go"}`}, {ID: "c2", Name: "read_file", Arguments: `{path`},
+				{ID: "c3", Name: "read_file"},
+			}},
 		adapters.Message{Role: adapters.ToolRole, ToolCallID: "c1", ToolName: "read_file", Content: ""},
 		adapters.Message{Role: adapters.ToolRole, ToolCallID: "c2", ToolName: "read_file", Content: "no JSON"},
 		adapters.Message{Role: adapters.ToolRole, ToolCallID: "c3", ToolName: "read_file", Content: "no path"},
@@ -72,7 +84,8 @@ func TestWhatIsSent(t *testing.T) {
 	adaptertest.Chat(t, newClient(t, adapters.Profile{Model: "m", BaseURL: url, EchoReasoning: true}), req)
 	adaptertest.Chat(t, newClient(t, adapters.Profile{Model: "gpt-5-mini", BaseURL: url}), req)
 	adaptertest.Chat(t, newClient(t, adapters.Profile{Model: "gpt-6-sol", BaseURL: url}), req)
-	for _, deployment := range []string{"gpt-55", "gpt-5o", "o3mini", "o1x", "o4"} { // names of one's own: go-openai judges by how they begin
+	for _, deployment := range []string{"gpt-55", "gpt-5o", "o3mini", "o1x", "o4"} {
+		// names of one's own: go-openai judges by how they begin
 		adaptertest.Chat(t, newClient(t, adapters.Profile{Model: deployment, BaseURL: url}), req)
 	}
 
@@ -99,7 +112,8 @@ func TestWhatIsSent(t *testing.T) {
 		t.Errorf("temperature 0 travels as %v", plain["temperature"])
 	}
 	if plain["max_tokens"] != 500.0 || plain["max_completion_tokens"] != nil {
-		t.Errorf("a compatible server gets max_tokens %v, max_completion_tokens %v", plain["max_tokens"], plain["max_completion_tokens"])
+		t.Errorf("a compatible server gets max_tokens %v, max_completion_tokens %v", plain["max_tokens"],
+			plain["max_completion_tokens"])
 	}
 	if gpt5["max_completion_tokens"] != 500.0 || gpt5["max_tokens"] != nil || gpt5["temperature"] != nil {
 		t.Errorf("gpt-5 gets %v", gpt5)
@@ -118,13 +132,16 @@ func TestServersThatRefuseAParameter(t *testing.T) {
 		name, model, field, refusal string
 		sent                        func(adapters.Request) adapters.Request
 	}{
-		{"max_tokens", "m", "max_tokens", "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", nil},
-		{"max_completion_tokens", "router/gpt-5", "max_completion_tokens", "Unrecognized request argument supplied: max_completion_tokens", nil},
+		{"max_tokens", "m", "max_tokens",
+			"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.", nil},
+		{"max_completion_tokens", "router/gpt-5", "max_completion_tokens",
+			"Unrecognized request argument supplied: max_completion_tokens", nil},
 		{"stream_options", "m", "stream_options", "extra fields not permitted: stream_options", nil},
-		{"temperature", "m", "temperature", "Unsupported value: 'temperature' does not support 0.5 with this model", func(r adapters.Request) adapters.Request {
-			r.Temperature = &half
-			return r
-		}},
+		{"temperature", "m", "temperature", "Unsupported value: 'temperature' does not support 0.5 with this model",
+			func(r adapters.Request) adapters.Request {
+				r.Temperature = &half
+				return r
+			}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -147,7 +164,9 @@ func TestServersThatRefuseAParameter(t *testing.T) {
 		})
 	}
 	t.Run("for good", func(t *testing.T) {
-		url, bodies := echoServer(t, func(map[string]any) string { return "max_tokens and max_completion_tokens are not supported" })
+		url, bodies := echoServer(t, func(map[string]any) string {
+			return "max_tokens and max_completion_tokens are not supported"
+		})
 		_, err := newClient(t, adapters.Profile{Model: "m", BaseURL: url}).Chat(t.Context(), adaptertest.Request(), nil)
 		if adapters.KindOf(err) != adapters.BadRequest || len(bodies()) != 2 {
 			t.Errorf("%v after %d requests", err, len(bodies()))
@@ -159,7 +178,9 @@ func TestServersThatRefuseAParameter(t *testing.T) {
 // what they say decides.
 func TestReasoningIsEchoedAsTheServerWants(t *testing.T) {
 	req := adaptertest.Request()
-	req.Messages = append(req.Messages, adapters.Message{Role: adapters.Assistant, Content: "hm", Opaque: json.RawMessage(`{"reasoning_content":"think"}`)}, adapters.Message{Role: adapters.User, Content: "go on"})
+	req.Messages = append(req.Messages,
+		adapters.Message{Role: adapters.Assistant, Content: "hm", Opaque: json.RawMessage(`{"reasoning_content":"think"}`)},
+		adapters.Message{Role: adapters.User, Content: "go on"})
 	for _, wants := range []bool{true, false} {
 		url, bodies := echoServer(t, func(body map[string]any) string {
 			_, has := body["messages"].([]any)[1].(map[string]any)["reasoning_content"]
@@ -214,7 +235,8 @@ func TestContextIsAskedFor(t *testing.T) {
 			t.Errorf("%s: %+v after %d questions", c.name, info, asked)
 		}
 		own := newClient(t, adapters.Profile{Model: "m", BaseURL: server.URL + "/v1", ContextTokens: 5000, MaxOutput: 100})
-		if adapters.Prepare(t.Context(), own); own.Info().ContextTokens != 5000 || own.Info().MaxOutput != 100 || asked != c.asked {
+		if adapters.Prepare(t.Context(), own); own.Info().ContextTokens != 5000 || own.Info().MaxOutput != 100 ||
+			asked != c.asked {
 			t.Errorf("%s: the profile's word does not count: %+v", c.name, own.Info())
 		}
 		server.Close()
@@ -223,8 +245,10 @@ func TestContextIsAskedFor(t *testing.T) {
 
 func TestToolsOverResponsesOnly(t *testing.T) {
 	url, bodies := echoServer(t, nil)
-	_, err := newClient(t, adapters.Profile{Model: "gpt-6-astra", BaseURL: url}).Chat(t.Context(), adaptertest.Request(), nil)
-	if adapters.KindOf(err) != adapters.BadRequest || !strings.Contains(err.Error(), "Responses API") || len(bodies()) != 0 {
+	_, err := newClient(t, adapters.Profile{Model: "gpt-6-astra", BaseURL: url}).Chat(
+		t.Context(), adaptertest.Request(), nil)
+	if adapters.KindOf(err) != adapters.BadRequest || !strings.Contains(err.Error(), "Responses API") ||
+		len(bodies()) != 0 {
 		t.Errorf("err = %v after %d requests", err, len(bodies()))
 	}
 }
@@ -265,7 +289,8 @@ func TestTheCallerGivesUp(t *testing.T) {
 func TestTextIsToldAsItComes(t *testing.T) {
 	url, _ := echoServer(t, nil)
 	var told []string
-	_, err := newClient(t, adapters.Profile{Model: "m", BaseURL: url}).Chat(t.Context(), adaptertest.Request(), func(e adapters.Event) { told = append(told, e.Text) })
+	_, err := newClient(t, adapters.Profile{Model: "m", BaseURL: url}).Chat(
+		t.Context(), adaptertest.Request(), func(e adapters.Event) { told = append(told, e.Text) })
 	if err != nil || strings.Join(told, "|") != "ok" {
 		t.Errorf("told %q, err %v", told, err)
 	}
@@ -280,7 +305,8 @@ func TestAvailable(t *testing.T) {
 		_, _ = io.WriteString(w, `{"data":[{"id":"a"},{"id":"b"}]}`)
 	}))
 	t.Cleanup(server.Close)
-	if said, err := newClient(t, adapters.Profile{Model: "b", BaseURL: server.URL + "/v1"}).Available(t.Context()); err != nil || said.State != adapters.Listed {
+	if said, err := newClient(t, adapters.Profile{Model: "b", BaseURL: server.URL + "/v1"}).Available(
+		t.Context()); err != nil || said.State != adapters.Listed {
 		t.Errorf("%+v, %v", said, err)
 	}
 	// A name that is not in the list may be served all the same (ADP-5).
@@ -300,7 +326,8 @@ func TestConfiguration(t *testing.T) {
 		"a split key": {Model: "m", Key: secret.New("hunter2\nX-Evil: 1")},
 	} {
 		_, err := openai.New(cfg, adapters.Deps{})
-		if code := company.CodeOf(err); code != company.EConfig && code != company.EModelAuth || strings.Contains(err.Error(), "hunter2") {
+		if code := company.CodeOf(err); code != company.EConfig && code != company.EModelAuth ||
+			strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: err = %v", name, err)
 		}
 	}
@@ -312,7 +339,8 @@ func TestConfiguration(t *testing.T) {
 	if info.ContextTokens != 128_000 || info.MaxOutput != 16_384 {
 		t.Errorf("info = %+v", info)
 	}
-	if info := newClient(t, adapters.Profile{Model: "x", BaseURL: "http://h/v1", ContextTokens: 4096}).Info(); info.MaxOutput != 1024 {
+	if info := newClient(t, adapters.Profile{Model: "x", BaseURL: "http://h/v1", ContextTokens: 4096}).
+		Info(); info.MaxOutput != 1024 {
 		t.Errorf("a small context leaves %d tokens for the reply", info.MaxOutput)
 	}
 }
@@ -327,7 +355,8 @@ func TestKeyIsNotLogged(t *testing.T) {
 		return ""
 	})
 	cfg := adapters.Profile{Model: "m", BaseURL: url, Key: secret.New(adaptertest.Canary)}
-	adaptertest.Chat(t, adaptertest.Open(t, openai.New, cfg, adapters.Deps{Log: slog.New(slog.NewTextHandler(&log, nil))}), adaptertest.Request())
+	adaptertest.Chat(t, adaptertest.Open(t, openai.New, cfg, adapters.Deps{Log: slog.New(slog.NewTextHandler(&log, nil))}),
+		adaptertest.Request())
 	slog.New(slog.NewTextHandler(&log, nil)).Info("config", "cfg", cfg)
 	if log.Len() == 0 || strings.Contains(log.String(), "canary") {
 		t.Errorf("log: %s", log.String())

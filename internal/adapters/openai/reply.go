@@ -13,7 +13,7 @@ import (
 	"company/internal/adapters/exchange"
 )
 
-// reply gathers the pieces of a streamed reply.
+// reply collects the pieces of a streamed reply.
 type reply struct {
 	model     string
 	text      strings.Builder
@@ -22,27 +22,27 @@ type reply struct {
 	calls     []*call
 	finish    sdk.FinishReason
 	usage     *sdk.Usage
-	looked    int // bytes of arguments that were looked through for their end
+	looked    int // bytes of arguments that were scanned for their end
 }
 
 type call struct {
 	id, name string
 	args     strings.Builder
-	index    int // as the server numbered it, -1 where it did not
+	index    int // the server's index, -1 without one
 }
 
-// add takes one chunk. It returns the text in it and whether the reply grew.
+// add applies one chunk. It returns the chunk's text and whether the reply grew.
 func (r *reply) add(chunk sdk.ChatCompletionStreamResponse) (text string, grown bool) {
 	if chunk.Model != "" {
 		r.model = chunk.Model
 	}
 	if chunk.Usage != nil {
-		r.usage = chunk.Usage // the last one is the total where each chunk has one
+		r.usage = chunk.Usage // if each chunk has counts, the last one is the total
 	}
 	before := r.text.Len()
 	for _, choice := range chunk.Choices {
 		if choice.Index != 0 {
-			continue // we ask for one
+			continue // only one choice was requested
 		}
 		grown = true
 		r.text.WriteString(choice.Delta.Content)
@@ -61,10 +61,9 @@ func (r *reply) add(chunk sdk.ChatCompletionStreamResponse) (text string, grown 
 	return r.text.String()[before:], grown
 }
 
-// addCall finds the call that a delta belongs to. The index decides where
-// there is one, then the id, then the order. A new id with a new name is a new
-// call whatever the index says: some servers number all parallel calls 0, and
-// others give each piece of one call a fresh id.
+// addCall adds a delta to its call. It finds the call by the index, else by the id, else by the order. A new id
+// with a new name is always a new call. Some servers number all parallel calls 0, and others give each piece of
+// one call a new id.
 func (r *reply) addCall(delta sdk.ToolCall) {
 	index := -1
 	if delta.Index != nil {
@@ -77,13 +76,13 @@ func (r *reply) addCall(delta sdk.ToolCall) {
 		case index >= 0 && known.index == index:
 			into = known
 		case index < 0 && delta.ID != "" && known.id == delta.ID && !(delta.Function.Name != "" && r.isWhole(known)):
-			into = known // a finished call whose id and name come again is another one
+			into = known // a complete call whose id and name come again is a new call
 		}
 	}
 	if index < 0 && delta.ID == "" && len(r.calls) > 0 {
 		into = r.calls[len(r.calls)-1]
 		if delta.Function.Name != "" && into.name != "" {
-			into = nil // whole calls, one after the other, without ids
+			into = nil // complete calls, one after the other, without ids
 		}
 	}
 	if into != nil && delta.Function.Name != "" && into.name != "" && delta.ID != into.id && delta.ID != "" {
@@ -98,28 +97,29 @@ func (r *reply) addCall(delta sdk.ToolCall) {
 	into.args.WriteString(delta.Function.Arguments)
 }
 
-// isWhole reports whether a call has all of its arguments.
+// isWhole reports whether the arguments of a call are complete.
 func (r *reply) isWhole(c *call) bool {
 	r.looked += c.args.Len()
 	return json.Valid([]byte(c.args.String()))
 }
 
-// unfit are finish reasons that say the reply is none.
+// unfit lists finish reasons of unusable replies.
 var unfit = map[sdk.FinishReason]bool{
 	"error": true, "abort": true, "malformed_function_call": true, "insufficient_system_resource": true,
 }
 
-// toResponse makes the reply that the company sees, or a Garbage error for one
-// that says nothing.
-func (r *reply) toResponse(c *Client, req adapters.Request) (adapters.Response, error) {
-	garbage := func(why string) (adapters.Response, error) {
-		return adapters.Response{}, r.withUsage(c, req, &adapters.Error{Kind: adapters.MalformedReply, Status: 200, Message: why, Unanswered: true})
+// toResponse returns the reply as an adapters.Response. It returns a MalformedReply error for an empty or
+// otherwise unusable reply.
+func (r *reply) toResponse(client *Client, req adapters.Request) (adapters.Response, error) {
+	garbage := func(reason string) (adapters.Response, error) {
+		return adapters.Response{}, r.withUsage(
+			client, req, &adapters.Error{Kind: adapters.MalformedReply, Status: 200, Message: reason, Unanswered: true})
 	}
 	resp := adapters.Response{
 		Message: adapters.Message{Role: adapters.Assistant, Content: r.text.String()},
 		Finish:  adapters.FinishStop,
 		Model:   r.model,
-		Served:  c.Info(),
+		Served:  client.Info(),
 	}
 	switch {
 	case r.finish == sdk.FinishReasonContentFilter || r.refusal.Len() > 0:
@@ -134,10 +134,12 @@ func (r *reply) toResponse(c *Client, req adapters.Request) (adapters.Response, 
 		if call.name == "" && resp.Finish == adapters.FinishStop {
 			return garbage("a tool call without a name")
 		}
-		resp.Message.ToolCalls = append(resp.Message.ToolCalls, adapters.ToolCall{ID: call.id, Name: call.name, Arguments: call.args.String()})
+		resp.Message.ToolCalls = append(
+			resp.Message.ToolCalls, adapters.ToolCall{ID: call.id, Name: call.name, Arguments: call.args.String()})
 	}
 	req.PairCalls(resp.Message.ToolCalls)
-	if resp.Finish == adapters.FinishStop && len(resp.Message.ToolCalls) == 0 && strings.TrimSpace(resp.Message.Content) == "" {
+	if resp.Finish == adapters.FinishStop && len(resp.Message.ToolCalls) == 0 &&
+		strings.TrimSpace(resp.Message.Content) == "" {
 		return garbage("the reply is empty")
 	}
 	if r.reasoning.Len() > 0 {
@@ -148,13 +150,13 @@ func (r *reply) toResponse(c *Client, req adapters.Request) (adapters.Response, 
 		resp.Message.Opaque = raw
 	}
 	var ok bool
-	if resp.Usage, ok = r.serverUsage(c, req); !ok {
-		resp.Usage = adapters.Estimate(req, req.Limit(c.Info()), r.byteSize())
+	if resp.Usage, ok = r.serverUsage(client, req); !ok {
+		resp.Usage = adapters.Estimate(req, req.Limit(client.Info()), r.byteSize())
 	}
 	return resp, nil
 }
 
-// byteSize of the reply in bytes, of which a token has at least one.
+// byteSize returns the size of the reply in bytes. A token has at least one byte.
 func (r *reply) byteSize() int {
 	n := r.text.Len() + r.reasoning.Len() + r.refusal.Len()
 	for _, call := range r.calls {
@@ -163,13 +165,13 @@ func (r *reply) byteSize() int {
 	return n
 }
 
-// currentSize is how much of the reply there is.
+// currentSize returns the size of the reply so far.
 func (r *reply) currentSize() exchange.Size {
 	return exchange.Size{Bytes: r.byteSize(), Parts: len(r.calls), Looked: r.looked}
 }
 
-// serverUsage is the server's count, where it gave one that can be true.
-func (r *reply) serverUsage(c *Client, req adapters.Request) (adapters.Usage, bool) {
+// serverUsage returns the server's count, and whether it is plausible.
+func (r *reply) serverUsage(client *Client, req adapters.Request) (adapters.Usage, bool) {
 	u := r.usage
 	if u == nil {
 		return adapters.Usage{}, false
@@ -178,14 +180,14 @@ func (r *reply) serverUsage(c *Client, req adapters.Request) (adapters.Usage, bo
 	if u.PromptTokensDetails != nil {
 		usage.CachedTokens = min(max(0, u.PromptTokensDetails.CachedTokens), max(0, u.PromptTokens))
 	}
-	return usage, usage.Believable(req, req.Limit(c.Info()), r.byteSize())
+	return usage, usage.Believable(req, req.Limit(client.Info()), r.byteSize())
 }
 
-// withUsage adds to a failure what the server counted for it.
-func (r *reply) withUsage(c *Client, req adapters.Request, err error) error {
-	var e *adapters.Error
-	if usage, ok := r.serverUsage(c, req); ok && errors.As(err, &e) {
-		e.Usage, e.Unanswered = &usage, false
+// withUsage adds the server's count to a failure.
+func (r *reply) withUsage(client *Client, req adapters.Request, err error) error {
+	var fault *adapters.Error
+	if usage, ok := r.serverUsage(client, req); ok && errors.As(err, &fault) {
+		fault.Usage, fault.Unanswered = &usage, false
 	}
 	return err
 }

@@ -12,16 +12,16 @@ import (
 	"company/internal/adapters"
 )
 
-// noOutput stands for an empty text: go-openai leaves an empty content out of
-// the JSON, and servers refuse a tool's answer without one.
+// noOutput replaces an empty text. go-openai leaves empty content out of the JSON, and servers refuse a tool's
+// answer without content.
 const noOutput = "(no output)"
 
-// opaque is what Message.Opaque holds for this wire.
+// opaque is the content of Message.Opaque for this wire.
 type opaque struct {
 	Reasoning string `json:"reasoning_content"`
 }
 
-// toWire translates a request.
+// toWire converts a request into the wire's form.
 func (c *Client) toWire(req adapters.Request) sdk.ChatCompletionRequest {
 	out := sdk.ChatCompletionRequest{Model: c.cfg.Model, Stream: true}
 	if !c.quirks.noStreamOptions.Load() {
@@ -30,9 +30,9 @@ func (c *Client) toWire(req adapters.Request) sdk.ChatCompletionRequest {
 	for _, m := range req.Messages {
 		out.Messages = append(out.Messages, c.wireMessage(m))
 	}
-	for _, t := range req.Tools {
+	for _, tool := range req.Tools {
 		out.Tools = append(out.Tools, sdk.Tool{Type: sdk.ToolTypeFunction, Function: &sdk.FunctionDefinition{
-			Name: t.Name, Description: t.Description, Parameters: t.WireSchema(),
+			Name: tool.Name, Description: tool.Description, Parameters: tool.WireSchema(),
 		}})
 	}
 
@@ -45,69 +45,72 @@ func (c *Client) toWire(req adapters.Request) sdk.ChatCompletionRequest {
 	}
 	if req.Temperature != nil && !isReasoningModel(c.cfg.Model) && !c.quirks.noTemperature.Load() {
 		out.Temperature = float32(*req.Temperature)
-		out.Temperature = cmp.Or(out.Temperature, math.SmallestNonzeroFloat32) // a plain 0 would be left out
+		out.Temperature = cmp.Or(out.Temperature, math.SmallestNonzeroFloat32) // a zero would be left out of the JSON
 	}
 	if len(req.Tools) > 0 && (c.cfg.Model == sdk.GPT6Sol || c.cfg.Model == sdk.GPT6Luna) {
-		out.ReasoningEffort = sdk.ReasoningEffortNone // else tools go over the Responses API only
+		out.ReasoningEffort = sdk.ReasoningEffortNone // otherwise tools work only over the Responses API
 	}
 	return out
 }
 
-// refusesMaxTokens tells the names for which go-openai sends no max_tokens.
+// refusesMaxTokens reports whether go-openai refuses max_tokens for a model.
 func refusesMaxTokens(model string) bool {
 	return isReasoningModel(model) && !strings.Contains(model, "/")
 }
 
-func (c *Client) wireMessage(m adapters.Message) sdk.ChatCompletionMessage {
-	out := sdk.ChatCompletionMessage{Role: m.Role, Content: m.Content, ToolCallID: m.ToolCallID}
-	for _, call := range m.ToolCalls {
+func (c *Client) wireMessage(message adapters.Message) sdk.ChatCompletionMessage {
+	out := sdk.ChatCompletionMessage{Role: message.Role, Content: message.Content, ToolCallID: message.ToolCallID}
+	for _, call := range message.ToolCalls {
 		out.ToolCalls = append(out.ToolCalls, sdk.ToolCall{
-			ID: call.ID, Type: sdk.ToolTypeFunction, // and no Index: that belongs to deltas
+			ID: call.ID, Type: sdk.ToolTypeFunction, // Index is only for deltas
 			Function: sdk.FunctionCall{Name: call.Name, Arguments: call.WireArguments()},
 		})
 	}
 	if out.Content == "" && len(out.ToolCalls) == 0 {
 		out.Content = noOutput
 	}
-	if len(m.Images) > 0 {
-		out.MultiContent, out.Content = wireParts(m), ""
+	if len(message.Images) > 0 {
+		out.MultiContent, out.Content = wireParts(message), ""
 	}
-	if (c.cfg.EchoReasoning || c.quirks.echo.Load()) && !c.quirks.noEcho.Load() && len(m.Opaque) > 0 {
+	if (c.cfg.EchoReasoning || c.quirks.echo.Load()) && !c.quirks.noEcho.Load() && len(message.Opaque) > 0 {
 		var o opaque
-		if json.Unmarshal(m.Opaque, &o) == nil {
+		if json.Unmarshal(message.Opaque, &o) == nil {
 			out.ReasoningContent = o.Reasoning
 		}
 	}
 	return out
 }
 
-// wireParts is a message with images: these first, as vendors advise, each as a data URI.
-func wireParts(m adapters.Message) []sdk.ChatMessagePart {
+// wireParts returns the parts of a message with images. The images come first, as vendors recommend, each as a
+// data URI.
+func wireParts(message adapters.Message) []sdk.ChatMessagePart {
 	var out []sdk.ChatMessagePart
-	for _, image := range m.Images {
+	for _, image := range message.Images {
 		out = append(out, sdk.ChatMessagePart{Type: sdk.ChatMessagePartTypeImageURL, ImageURL: &sdk.ChatMessageImageURL{
 			URL: "data:" + image.Type + ";base64," + base64.StdEncoding.EncodeToString(image.Data),
 		}})
 	}
-	return append(out, sdk.ChatMessagePart{Type: sdk.ChatMessagePartTypeText, Text: cmp.Or(m.Content, noOutput)})
+	return append(out, sdk.ChatMessagePart{Type: sdk.ChatMessagePartTypeText, Text: cmp.Or(message.Content, noOutput)})
 }
 
-// dropParameter reads a refusal for the name of a parameter that this server does not
-// take, and reports whether the same request is worth sending without it.
+// dropParameter searches a refusal for the name of an unsupported parameter. It reports whether the request
+// should be sent again without that parameter.
 func (c *Client) dropParameter(refusal *adapters.Error, sent sdk.ChatCompletionRequest) bool {
 	text := strings.ToLower(refusal.Message)
-	if strings.Contains(text, "reasoning_content") && (strings.Contains(text, "missing") || strings.Contains(text, "must be") || strings.Contains(text, "required")) {
+	if strings.Contains(text, "reasoning_content") &&
+		(strings.Contains(text, "missing") || strings.Contains(text, "must be") || strings.Contains(text, "required")) {
 		return !c.cfg.EchoReasoning && c.quirks.echo.CompareAndSwap(false, true)
 	}
 	unsupported := false
-	for _, word := range []string{"unsupported", "not supported", "unrecognized", "unknown", "extra", "not permitted", "not allowed", "unexpected", "does not support"} {
+	for _, word := range []string{"unsupported", "not supported", "unrecognized", "unknown", "extra", "not permitted",
+		"not allowed", "unexpected", "does not support"} {
 		unsupported = unsupported || strings.Contains(text, word)
 	}
 	if !unsupported {
 		return false
 	}
-	// Another call may have learnt the same meanwhile, so what counts is what
-	// this one sent; nothing is sent twice in the same way.
+	// A concurrent call may have learnt the same, so decide by the request that this call sent. No request is
+	// repeated unchanged.
 	switch {
 	case strings.Contains(text, "stream_options") && sent.StreamOptions != nil:
 		c.quirks.noStreamOptions.Store(true)
@@ -126,9 +129,8 @@ func (c *Client) dropParameter(refusal *adapters.Error, sent sdk.ChatCompletionR
 	return false
 }
 
-// prefersCompletionTokens says which of the two limits is tried first. OpenAI
-// itself takes max_completion_tokens for all models; many compatible servers
-// know only max_tokens, and go-openai refuses that for its reasoning models.
+// prefersCompletionTokens reports whether to try max_completion_tokens first. OpenAI itself accepts it for all
+// models. Many compatible servers know only max_tokens, which go-openai refuses for reasoning models.
 func (c *Client) prefersCompletionTokens() bool {
 	return c.cfg.BaseURL == Standard || isReasoningModel(c.cfg.Model)
 }

@@ -9,24 +9,26 @@ import (
 	"time"
 
 	"company/internal/adapters"
-	"company/internal/safetext"
+	"company/internal/lib/safetext"
 )
 
-// protocol is one wire: how a request is read and an answer is written.
+// protocol is one wire: it reads requests and writes answers.
 type protocol struct {
 	contentType string
-	// read checks a request as a real server does, and reads it.
+	// read parses a request and checks it like a real server.
 	read func(body []byte) (Exchange, error)
-	// whole is an answer in one piece.
+	// whole returns an answer in one piece.
 	whole func(answer) any
-	// events are the pieces of a streamed one, each as it is written.
+	// events returns the pieces of a streamed answer, each as it is written.
 	events func(answer) []string
 	fail   func(w http.ResponseWriter, status int, kind, message string)
 }
 
-// writeStream writes an answer's events; half of them, and no end, when cut. took is the time that
-// all of them take; wait waits, and reports whether the client still reads.
-func (p protocol) writeStream(w http.ResponseWriter, a answer, cut bool, took time.Duration, wait func(time.Duration) bool) {
+// writeStream writes an answer's events over the time took. With cut it writes half of them and no end. wait
+// sleeps, and reports whether the client still reads.
+func (p protocol) writeStream(
+	w http.ResponseWriter, a answer, cut bool, took time.Duration, wait func(time.Duration) bool,
+) {
 	w.Header().Set("Content-Type", p.contentType)
 	events := p.events(a)
 	pause := took / time.Duration(len(events))
@@ -44,7 +46,7 @@ func (p protocol) writeStream(w http.ResponseWriter, a answer, cut bool, took ti
 	_ = http.NewResponseController(w).Flush()
 }
 
-// encodeOrEmpty is JSON of what always encodes: strings and numbers.
+// encodeOrEmpty returns the JSON of a value that always encodes, such as strings and numbers.
 func encodeOrEmpty(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {
@@ -53,7 +55,7 @@ func encodeOrEmpty(v any) string {
 	return string(data)
 }
 
-// formatEvent is one server-sent event.
+// formatEvent returns one server-sent event.
 func formatEvent(name string, v any) string {
 	text := "data: " + encodeOrEmpty(v) + "\n\n"
 	if name != "" {
@@ -62,32 +64,33 @@ func formatEvent(name string, v any) string {
 	return text
 }
 
-// answer is a reply in a form that each protocol translates.
+// answer is a reply in a form that every protocol can convert.
 type answer struct {
 	id, model string
 	text      string
 	calls     []adapters.ToolCall
-	finish    string // OpenAI's name of it
+	finish    string // OpenAI's finish reason
 	usage     adapters.Usage
-	withUsage bool // whether a stream ends with it
+	withUsage bool // whether a stream ends with the usage
 }
 
 const bytesPerToken = 4
 
-// newAnswer makes the answer, cut at the request's max_tokens as a real
-// server's is.
-func newAnswer(x Exchange, reply Reply) (answer, error) {
-	a := answer{id: fmt.Sprintf("chatcmpl-%s-%d", x.Header.Run, x.Turn), model: x.Model, text: reply.Text, finish: reply.Finish, withUsage: x.usage}
-	for i, c := range reply.Calls {
-		args, err := c.argumentsText()
+// newAnswer returns the answer for a reply. It is cut at the request's max_tokens, as on a real server.
+func newAnswer(exchange Exchange, reply Reply) (answer, error) {
+	a := answer{id: fmt.Sprintf("chatcmpl-%s-%d", exchange.Header.Run, exchange.Turn), model: exchange.Model,
+		text:   reply.Text,
+		finish: reply.Finish, withUsage: exchange.usage}
+	for i, call := range reply.Calls {
+		args, err := call.argumentsText()
 		if err != nil {
-			return answer{}, fmt.Errorf("arguments of %s: %w", c.Tool, err)
+			return answer{}, fmt.Errorf("arguments of %s: %w", call.Tool, err)
 		}
-		id := c.ID
+		id := call.ID
 		if id == "" {
-			id = fmt.Sprintf("call_%d_%d", x.Turn, i)
+			id = fmt.Sprintf("call_%d_%d", exchange.Turn, i)
 		}
-		a.calls = append(a.calls, adapters.ToolCall{ID: id, Name: c.Tool, Arguments: args})
+		a.calls = append(a.calls, adapters.ToolCall{ID: id, Name: call.Tool, Arguments: args})
 	}
 	if a.finish == "" {
 		a.finish = "stop"
@@ -100,23 +103,23 @@ func newAnswer(x Exchange, reply Reply) (answer, error) {
 		size += len(c.Name) + len(c.Arguments)
 	}
 	tokens := size/bytesPerToken + 1
-	if x.MaxTokens > 0 && tokens > x.MaxTokens {
-		tokens = x.MaxTokens
-		a.truncate(x.MaxTokens * bytesPerToken)
+	if exchange.MaxTokens > 0 && tokens > exchange.MaxTokens {
+		tokens = exchange.MaxTokens
+		a.truncate(exchange.MaxTokens * bytesPerToken)
 	}
-	a.usage = adapters.Usage{InputTokens: x.byteSize()/bytesPerToken + 1, OutputTokens: tokens}
+	a.usage = adapters.Usage{InputTokens: exchange.byteSize()/bytesPerToken + 1, OutputTokens: tokens}
 	if reply.Usage != nil {
 		a.usage = *reply.Usage
 	}
 	return a, nil
 }
 
-// byteSize of the conversation and the tools in bytes.
+// byteSize returns the size of the conversation and the tools in bytes.
 func (x Exchange) byteSize() int {
 	n := 0
-	for _, m := range x.Messages {
-		n += len(m.Content)
-		for _, c := range m.ToolCalls {
+	for _, message := range x.Messages {
+		n += len(message.Content)
+		for _, c := range message.ToolCalls {
 			n += len(c.Name) + len(c.Arguments)
 		}
 	}
@@ -132,26 +135,26 @@ func (a *answer) truncate(room int) {
 	a.text = safetext.Head(a.text, room)
 	room -= len(a.text)
 	for i := range a.calls {
-		f := &a.calls[i]
-		room -= len(f.Name)
+		toolCall := &a.calls[i]
+		room -= len(toolCall.Name)
 		if room <= 0 {
 			a.calls = a.calls[:i]
 			return
 		}
-		f.Arguments = safetext.Head(f.Arguments, room)
-		room -= len(f.Arguments)
+		toolCall.Arguments = safetext.Head(toolCall.Arguments, room)
+		room -= len(toolCall.Arguments)
 	}
 }
 
-// pieceSize is how many bytes of text or arguments one event carries.
+// pieceSize limits the bytes of text or arguments in one event.
 const pieceSize = 1024
 
-// splitText splits s for streaming, between characters.
+// splitText splits s between characters for streaming.
 func splitText(s string) []string {
 	var out []string
 	for len(s) > 0 {
 		piece := safetext.Head(s, pieceSize)
-		piece = cmp.Or(piece, s) // not text: invalid bytes travel as they are
+		piece = cmp.Or(piece, s) // invalid UTF-8 is sent unchanged
 		out = append(out, piece)
 		s = s[len(piece):]
 	}

@@ -38,7 +38,7 @@ type anthropicBlock struct {
 	Source    *anthropicImage `json:"source,omitempty"`
 }
 
-// anthropicImage is where an image comes from.
+// anthropicImage is the source of an image.
 type anthropicImage struct {
 	Type      string `json:"type"`
 	MediaType string `json:"media_type"`
@@ -63,7 +63,7 @@ type anthropicRequest struct {
 	Stream      bool     `json:"stream"`
 }
 
-// readAnthropic reads a request, and refuses what the API refuses.
+// readAnthropic parses a request, and refuses requests that the API refuses.
 func readAnthropic(body []byte) (Exchange, error) {
 	var req anthropicRequest
 	dec := json.NewDecoder(bytes.NewReader(body))
@@ -79,15 +79,16 @@ func readAnthropic(body []byte) (Exchange, error) {
 	case bytes.Count(body, []byte(`"cache_control"`)) > 4:
 		return Exchange{}, errors.New("a maximum of 4 blocks with cache_control may be provided")
 	}
-	x := Exchange{Model: req.Model, Stream: req.Stream, MaxTokens: req.MaxTokens}
+	exchange := Exchange{Model: req.Model, Stream: req.Stream, MaxTokens: req.MaxTokens}
 	var system []string
 	for _, b := range req.System {
 		system = append(system, b.Text)
 	}
 	if len(system) > 0 {
-		x.Messages = append(x.Messages, adapters.Message{Role: adapters.System, Content: strings.Join(system, "\n")})
+		exchange.Messages = append(exchange.Messages,
+			adapters.Message{Role: adapters.System, Content: strings.Join(system, "\n")})
 	}
-	var open []adapters.ToolCall // of the message before
+	var open []adapters.ToolCall // calls of the previous message
 	for i, m := range req.Messages {
 		if i > 0 && m.Role == req.Messages[i-1].Role {
 			return Exchange{}, fmt.Errorf("messages.%d: roles must alternate", i)
@@ -96,10 +97,10 @@ func readAnthropic(body []byte) (Exchange, error) {
 		if err != nil {
 			return Exchange{}, fmt.Errorf("messages.%d: %w", i, err)
 		}
-		x.Messages = append(x.Messages, out...)
+		exchange.Messages = append(exchange.Messages, out...)
 		open = nil
 		if m.Role == adapters.Assistant {
-			x.Turn++
+			exchange.Turn++
 			open = out[0].ToolCalls
 		}
 	}
@@ -107,38 +108,44 @@ func readAnthropic(body []byte) (Exchange, error) {
 		return Exchange{}, errors.New("messages: the last tool_use blocks have no tool_result")
 	}
 	for _, t := range req.Tools {
-		x.Tools = append(x.Tools, adapters.Tool{Name: t.Name, Description: t.Description, Schema: t.InputSchema})
+		exchange.Tools = append(exchange.Tools,
+			adapters.Tool{Name: t.Name, Description: t.Description, Schema: t.InputSchema})
 	}
-	x.Header, x.HasHeader = adapters.FindHeader(x.Messages)
-	return x, nil
+	exchange.Header, exchange.HasHeader = adapters.FindHeader(exchange.Messages)
+	return exchange, nil
 }
 
-// readBlocks reads the blocks of one message: of an assistant one message comes
-// of it, of a user one for each result and one for the text.
+// readBlocks converts the blocks of one message. An assistant message becomes one message. A user message
+// becomes one for each result and one for the text.
 func readBlocks(role string, blocks []anthropicBlock, open []adapters.ToolCall) ([]adapters.Message, error) {
 	said := adapters.Message{Role: role}
 	var out []adapters.Message
 	if len(blocks) == 0 {
 		return nil, errors.New("content: missing")
 	}
-	for i, b := range blocks {
+	for i, block := range blocks {
 		switch {
-		case b.Type == "text" && strings.TrimSpace(b.Text) != "":
-			said.Content += b.Text
-		case b.Type == "image" && role == adapters.User && b.Source != nil && b.Source.Type == "base64" && len(b.Source.Data) > 0:
-			said.Images = append(said.Images, imageOf(b.Source.MediaType, b.Source.Data))
-		case b.Type == "thinking" && role == adapters.Assistant && b.Signature != "" && b.Thinking != nil:
-		case b.Type == "redacted_thinking" && role == adapters.Assistant && b.Data != "":
-		case b.Type == "tool_use" && role == adapters.Assistant && b.ID != "" && b.Name != "" && bytes.HasPrefix(b.Input, []byte("{")):
-			said.ToolCalls = append(said.ToolCalls, adapters.ToolCall{ID: b.ID, Name: b.Name, Arguments: string(b.Input)})
-		case b.Type == "tool_result" && role == adapters.User && i < len(open) && open[i].ID == b.ToolUseID:
+		case block.Type == "text" && strings.TrimSpace(block.Text) != "":
+			said.Content += block.Text
+		case block.Type == "image" && role == adapters.User && block.Source != nil && block.Source.Type == "base64" &&
+			len(block.Source.Data) > 0:
+			said.Images = append(said.Images, imageOf(block.Source.MediaType, block.Source.Data))
+		case block.Type == "thinking" && role == adapters.Assistant && block.Signature != "" && block.Thinking != nil:
+		case block.Type == "redacted_thinking" && role == adapters.Assistant && block.Data != "":
+		case block.Type == "tool_use" && role == adapters.Assistant && block.ID != "" && block.Name != "" &&
+			bytes.HasPrefix(block.Input, []byte("{")):
+			said.ToolCalls = append(said.ToolCalls,
+				adapters.ToolCall{ID: block.ID, Name: block.Name, Arguments: string(block.Input)})
+		case block.Type == "tool_result" && role == adapters.User && i < len(open) && open[i].ID == block.ToolUseID:
 			var parts []anthropicBlock
-			if err := json.Unmarshal(b.Content, &parts); err != nil || len(parts) != 1 || parts[0].Text == "" {
+			if err := json.Unmarshal(block.Content, &parts); err != nil || len(parts) != 1 || parts[0].Text == "" {
 				return nil, fmt.Errorf("content.%d: a result without text", i)
 			}
-			out = append(out, adapters.Message{Role: adapters.ToolRole, ToolCallID: b.ToolUseID, ToolName: open[i].Name, Content: parts[0].Text})
+			out = append(
+				out, adapters.Message{Role: adapters.ToolRole, ToolCallID: block.ToolUseID, ToolName: open[i].Name,
+					Content: parts[0].Text})
 		default:
-			return nil, fmt.Errorf("content.%d: a %s block is not allowed here, or is empty", i, b.Type)
+			return nil, fmt.Errorf("content.%d: a %s block is not allowed here, or is empty", i, block.Type)
 		}
 	}
 	if len(out) != len(open) {
@@ -150,7 +157,7 @@ func readBlocks(role string, blocks []anthropicBlock, open []adapters.ToolCall) 
 	return out, nil
 }
 
-// stop is the reason for the answer's end in the wire's terms.
+// stop returns the wire's reason for the answer's end.
 func (a answer) stop() string {
 	switch a.finish {
 	case "length":
@@ -163,41 +170,50 @@ func (a answer) stop() string {
 	return "end_turn"
 }
 
-// toAnthropic is the answer as a message, whole or as a stream begins with it.
+// toAnthropic returns the answer as a message: complete, or as the beginning of a stream.
 func (a answer) toAnthropic(whole bool) any {
 	m := map[string]any{
-		"id": a.id, "type": "message", "role": "assistant", "model": a.model, "content": []any{}, "stop_reason": nil, "stop_sequence": nil,
-		"usage": map[string]int{"input_tokens": a.usage.InputTokens - a.usage.CachedTokens, "cache_read_input_tokens": a.usage.CachedTokens, "cache_creation_input_tokens": 0, "output_tokens": 1},
+		"id": a.id, "type": "message", "role": "assistant", "model": a.model, "content": []any{}, "stop_reason": nil,
+		"stop_sequence": nil,
+		"usage": map[string]int{"input_tokens": a.usage.InputTokens - a.usage.CachedTokens,
+			"cache_read_input_tokens": a.usage.CachedTokens, "cache_creation_input_tokens": 0, "output_tokens": 1},
 	}
 	if whole {
 		var content []any
 		if a.text != "" {
 			content = append(content, map[string]any{"type": "text", "text": a.text})
 		}
-		for _, c := range a.calls {
-			content = append(content, map[string]any{"type": "tool_use", "id": c.ID, "name": c.Name, "input": json.RawMessage(c.WireArguments())})
+		for _, toolCall := range a.calls {
+			content = append(
+				content, map[string]any{"type": "tool_use", "id": toolCall.ID, "name": toolCall.Name,
+					"input": json.RawMessage(toolCall.WireArguments())})
 		}
 		m["content"], m["stop_reason"] = content, a.stop()
 	}
 	return m
 }
 
-// anthropicEvents is the answer as a stream. It thinks before it calls, as such
-// models do; what it thought must come back.
+// anthropicEvents returns the answer as a stream. Like real models, it thinks before it calls. The client must
+// send the thinking back.
 func (a answer) anthropicEvents() []string {
-	out := []string{formatEvent("message_start", map[string]any{"type": "message_start", "message": a.toAnthropic(false)}), formatEvent("ping", map[string]string{"type": "ping"})}
+	out := []string{formatEvent("message_start", map[string]any{"type": "message_start", "message": a.toAnthropic(false)}),
+		formatEvent("ping", map[string]string{"type": "ping"})}
 	index := 0
 	block := func(start any, deltas ...any) {
-		out = append(out, formatEvent("content_block_start", map[string]any{"type": "content_block_start", "index": index, "content_block": start}))
+		out = append(
+			out, formatEvent("content_block_start",
+				map[string]any{"type": "content_block_start", "index": index, "content_block": start}))
 		for _, d := range deltas {
-			out = append(out, formatEvent("content_block_delta", map[string]any{"type": "content_block_delta", "index": index, "delta": d}))
+			out = append(
+				out, formatEvent("content_block_delta", map[string]any{"type": "content_block_delta", "index": index, "delta": d}))
 		}
 		out = append(out, formatEvent("content_block_stop", map[string]any{"type": "content_block_stop", "index": index}))
 		index++
 	}
 	if len(a.calls) > 0 {
 		block(map[string]string{"type": "thinking", "thinking": "", "signature": ""},
-			map[string]string{"type": "thinking_delta", "thinking": "It takes " + a.calls[0].Name + "."}, map[string]string{"type": "signature_delta", "signature": "signed-" + a.id})
+			map[string]string{"type": "thinking_delta", "thinking": "It takes " + a.calls[0].Name + "."},
+			map[string]string{"type": "signature_delta", "signature": "signed-" + a.id})
 	}
 	if a.text != "" {
 		var deltas []any
@@ -206,14 +222,17 @@ func (a answer) anthropicEvents() []string {
 		}
 		block(map[string]string{"type": "text", "text": ""}, deltas...)
 	}
-	for _, c := range a.calls {
+	for _, toolCall := range a.calls {
 		var deltas []any
-		for _, piece := range splitText(c.Arguments) {
+		for _, piece := range splitText(toolCall.Arguments) {
 			deltas = append(deltas, map[string]string{"type": "input_json_delta", "partial_json": piece})
 		}
-		block(map[string]any{"type": "tool_use", "id": c.ID, "name": c.Name, "input": map[string]any{}}, deltas...)
+		block(map[string]any{"type": "tool_use", "id": toolCall.ID, "name": toolCall.Name, "input": map[string]any{}},
+			deltas...)
 	}
-	out = append(out, formatEvent("message_delta", map[string]any{"type": "message_delta", "delta": map[string]any{"stop_reason": a.stop(), "stop_sequence": nil},
-		"usage": map[string]int{"output_tokens": a.usage.OutputTokens}}))
+	out = append(
+		out, formatEvent("message_delta",
+			map[string]any{"type": "message_delta", "delta": map[string]any{"stop_reason": a.stop(), "stop_sequence": nil},
+				"usage": map[string]int{"output_tokens": a.usage.OutputTokens}}))
 	return append(out, formatEvent("message_stop", map[string]string{"type": "message_stop"}))
 }

@@ -9,12 +9,12 @@ import (
 	"company/internal/company"
 )
 
-// imageOf is an image as a request has it.
+// imageOf returns an image from a request.
 func imageOf(mime string, data []byte) adapters.Image {
 	return adapters.Image{Attachment: company.Attachment{Type: mime, Bytes: len(data)}, Data: data}
 }
 
-// readDataURI reads an image that stands in its address.
+// readDataURI decodes an image from a data URI.
 func readDataURI(address string) (adapters.Image, error) {
 	mime, text, ok := strings.Cut(strings.TrimPrefix(address, "data:"), ";base64,")
 	data, err := base64.StdEncoding.DecodeString(text)

@@ -10,7 +10,7 @@ import (
 	"company/internal/company"
 )
 
-// model is the openai adapter on a server of its own.
+// model is the openai adapter with its own server.
 type model struct {
 	*openai.Client
 	server *Server
@@ -18,31 +18,34 @@ type model struct {
 
 var _ adapters.Model = (*model)(nil)
 
-// Factory runs the script of a profile (`script:`) on a loopback server and
-// drives it with the openai adapter. It is this adapter's line in the registry.
-func Factory(p adapters.Profile, deps adapters.Deps) (adapters.Model, error) {
-	if p.Script == "" {
-		return nil, company.E(company.EConfig, fmt.Sprintf("model profile %q names no script", p.Name)).Fix("add `script:` with the path of a YAML file")
+// Factory runs the script of a profile (`script:`) on a loopback server and drives it with the openai adapter.
+// It is for the registry.
+func Factory(profile adapters.Profile, deps adapters.Deps) (adapters.Model, error) {
+	if profile.Script == "" {
+		return nil, company.E(company.EConfig, fmt.Sprintf("model profile %q names no script", profile.Name)).
+			Fix("add `script:` with the path of a YAML file")
 	}
-	if p.BaseURL != "" || p.Key.Set() {
-		return nil, company.E(company.EConfig, fmt.Sprintf("model profile %q: a scripted model has its own server and needs no key", p.Name)).Fix("remove base_url and api_key_env")
+	if profile.BaseURL != "" || profile.Key.Set() {
+		return nil, company.E(company.EConfig,
+			fmt.Sprintf("model profile %q: a scripted model has its own server and needs no key", profile.Name)).
+			Fix("remove base_url and api_key_env")
 	}
-	script, err := LoadScript(p.Script)
+	script, err := LoadScript(profile.Script)
 	if err != nil {
 		return nil, err
 	}
-	return Open(script, p, deps)
+	return Open(script, profile, deps)
 }
 
-// Open runs any brain the same way.
-func Open(brain Responder, p adapters.Profile, deps adapters.Deps) (adapters.Model, error) {
+// Open runs any Responder in the same way.
+func Open(brain Responder, profile adapters.Profile, deps adapters.Deps) (adapters.Model, error) {
 	server, err := NewServer(brain)
 	if err != nil {
 		return nil, err
 	}
-	p.BaseURL, p.Model = server.URL(), cmp.Or(p.Model, "scripted")
-	p.Adapter = "scripted"
-	client, err := openai.New(p, deps)
+	profile.BaseURL, profile.Model = server.URL(), cmp.Or(profile.Model, "scripted")
+	profile.Adapter = "scripted"
+	client, err := openai.New(profile, deps)
 	if err != nil {
 		return nil, errors.Join(err, server.Close())
 	}

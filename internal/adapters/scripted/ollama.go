@@ -40,7 +40,7 @@ type ollamaMessage struct {
 	ToolCallID string       `json:"tool_call_id,omitempty"`
 }
 
-// readOllama reads a request; a key that the protocol has not is refused.
+// readOllama parses a request. It refuses keys that are not in the protocol.
 func readOllama(body []byte) (Exchange, error) {
 	var req struct {
 		Model    string          `json:"model"`
@@ -70,51 +70,58 @@ func readOllama(body []byte) (Exchange, error) {
 	if req.Model == "" || len(req.Messages) == 0 {
 		return Exchange{}, errors.New("model is required")
 	}
-	x := Exchange{Model: req.Model, Stream: req.Stream == nil || *req.Stream, MaxTokens: max(0, req.Options.NumPredict)}
-	for i, m := range req.Messages {
-		out := adapters.Message{Role: m.Role, Content: m.Content, ToolCallID: m.ToolCallID, ToolName: m.ToolName}
-		switch m.Role {
+	exchange := Exchange{Model: req.Model, Stream: req.Stream == nil || *req.Stream,
+		MaxTokens: max(0, req.Options.NumPredict)}
+	for i, message := range req.Messages {
+		out := adapters.Message{Role: message.Role, Content: message.Content, ToolCallID: message.ToolCallID,
+			ToolName: message.ToolName}
+		switch message.Role {
 		case adapters.System, adapters.User:
 		case adapters.ToolRole:
-			if m.ToolName == "" {
+			if message.ToolName == "" {
 				return Exchange{}, fmt.Errorf("messages[%d]: a result names no tool", i)
 			}
 		case adapters.Assistant:
-			x.Turn++
+			exchange.Turn++
 		default:
-			return Exchange{}, fmt.Errorf("invalid role %q", m.Role)
+			return Exchange{}, fmt.Errorf("invalid role %q", message.Role)
 		}
-		for _, data := range m.Images {
+		for _, data := range message.Images {
 			out.Images = append(out.Images, imageOf(http.DetectContentType(data), data))
 		}
-		for _, c := range m.ToolCalls {
+		for _, ollamaCall := range message.ToolCalls {
 			var object map[string]any
-			if json.Unmarshal(c.Function.Arguments, &object) != nil {
+			if json.Unmarshal(ollamaCall.Function.Arguments, &object) != nil {
 				return Exchange{}, fmt.Errorf("messages[%d]: arguments are no object", i)
 			}
-			out.ToolCalls = append(out.ToolCalls, adapters.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: string(c.Function.Arguments)})
+			out.ToolCalls = append(out.ToolCalls,
+				adapters.ToolCall{ID: ollamaCall.ID, Name: ollamaCall.Function.Name,
+					Arguments: string(ollamaCall.Function.Arguments)})
 		}
-		x.Messages = append(x.Messages, out)
+		exchange.Messages = append(exchange.Messages, out)
 	}
 	for _, t := range req.Tools {
-		x.Tools = append(x.Tools, adapters.Tool{Name: t.Function.Name, Description: t.Function.Description, Schema: t.Function.Parameters})
+		exchange.Tools = append(
+			exchange.Tools,
+			adapters.Tool{Name: t.Function.Name, Description: t.Function.Description, Schema: t.Function.Parameters})
 	}
-	x.Header, x.HasHeader = adapters.FindHeader(x.Messages)
-	return x, nil
+	exchange.Header, exchange.HasHeader = adapters.FindHeader(exchange.Messages)
+	return exchange, nil
 }
 
-// toOllama is a line of an answer.
+// toOllama returns one line of an answer.
 func (a answer) toOllama(text string, calls []adapters.ToolCall, done bool) any {
-	m := ollamaMessage{Role: adapters.Assistant, Content: text}
-	for i, c := range calls {
+	message := ollamaMessage{Role: adapters.Assistant, Content: text}
+	for i, toolCall := range calls {
 		var oc ollamaCall
-		oc.ID, oc.Function.Index, oc.Function.Name, oc.Function.Arguments = c.ID, i, c.Name, json.RawMessage(c.Arguments)
-		if !json.Valid(oc.Function.Arguments) { // what the server itself could not read
-			oc.Function.Arguments = json.RawMessage(encodeOrEmpty(c.Arguments))
+		oc.ID, oc.Function.Index, oc.Function.Name, oc.Function.Arguments = toolCall.ID, i, toolCall.Name,
+			json.RawMessage(toolCall.Arguments)
+		if !json.Valid(oc.Function.Arguments) { // arguments that a real server could not parse
+			oc.Function.Arguments = json.RawMessage(encodeOrEmpty(toolCall.Arguments))
 		}
-		m.ToolCalls = append(m.ToolCalls, oc)
+		message.ToolCalls = append(message.ToolCalls, oc)
 	}
-	line := map[string]any{"model": a.model, "created_at": "2026-01-01T00:00:00Z", "message": m, "done": done}
+	line := map[string]any{"model": a.model, "created_at": "2026-01-01T00:00:00Z", "message": message, "done": done}
 	if done {
 		line["done_reason"] = "stop"
 		if a.finish == "length" {
@@ -125,7 +132,7 @@ func (a answer) toOllama(text string, calls []adapters.ToolCall, done bool) any 
 	return line
 }
 
-// ollamaEvents is the answer as a stream of lines.
+// ollamaEvents returns the answer as a stream of lines.
 func (a answer) ollamaEvents() []string {
 	var out []string
 	for _, piece := range splitText(a.text) {

@@ -28,8 +28,8 @@ var openAI = protocol{
 	fail:   writeError,
 }
 
-// check refuses what a real server refuses, so that a broken conversation is
-// met here and not at the first paid call.
+// check refuses requests that a real server refuses, so that a broken conversation is found here and not at the
+// first paid call.
 func check(req sdk.ChatCompletionRequest) error {
 	if req.Model == "" {
 		return errors.New("you must provide a model parameter")
@@ -72,10 +72,11 @@ func check(req sdk.ChatCompletionRequest) error {
 	return nil
 }
 
-// exchangeOf reads the request.
+// exchangeOf converts the request.
 func exchangeOf(req sdk.ChatCompletionRequest) (Exchange, error) {
 	//nolint:staticcheck // clients of older servers send max_tokens
-	x := Exchange{Model: req.Model, Stream: req.Stream, MaxTokens: max(req.MaxTokens, req.MaxCompletionTokens), usage: req.StreamOptions != nil && req.StreamOptions.IncludeUsage}
+	exchange := Exchange{Model: req.Model, Stream: req.Stream, MaxTokens: max(req.MaxTokens, req.MaxCompletionTokens),
+		usage: req.StreamOptions != nil && req.StreamOptions.IncludeUsage}
 	names := map[string]string{}
 	for _, m := range req.Messages {
 		out := adapters.Message{Role: m.Role, Content: m.Content, ToolCallID: m.ToolCallID, ToolName: names[m.ToolCallID]}
@@ -91,12 +92,13 @@ func exchangeOf(req sdk.ChatCompletionRequest) (Exchange, error) {
 		}
 		for _, c := range m.ToolCalls {
 			names[c.ID] = c.Function.Name
-			out.ToolCalls = append(out.ToolCalls, adapters.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments})
+			out.ToolCalls = append(out.ToolCalls,
+				adapters.ToolCall{ID: c.ID, Name: c.Function.Name, Arguments: c.Function.Arguments})
 		}
 		if m.Role == adapters.Assistant {
-			x.Turn++
+			exchange.Turn++
 		}
-		x.Messages = append(x.Messages, out)
+		exchange.Messages = append(exchange.Messages, out)
 	}
 	for i, t := range req.Tools {
 		if t.Function == nil {
@@ -106,41 +108,46 @@ func exchangeOf(req sdk.ChatCompletionRequest) (Exchange, error) {
 		if err != nil {
 			return Exchange{}, fmt.Errorf("tools[%d].function.parameters: %w", i, err)
 		}
-		x.Tools = append(x.Tools, adapters.Tool{Name: t.Function.Name, Description: t.Function.Description, Schema: schema})
+		exchange.Tools = append(exchange.Tools,
+			adapters.Tool{Name: t.Function.Name, Description: t.Function.Description, Schema: schema})
 	}
-	x.Header, x.HasHeader = adapters.FindHeader(x.Messages)
-	return x, nil
+	exchange.Header, exchange.HasHeader = adapters.FindHeader(exchange.Messages)
+	return exchange, nil
 }
 
-// openAICalls are the calls in the wire's form.
+// openAICalls returns the calls in the wire's form.
 func (a answer) openAICalls() []sdk.ToolCall {
 	var out []sdk.ToolCall
-	for _, c := range a.calls {
-		out = append(out, sdk.ToolCall{ID: c.ID, Type: sdk.ToolTypeFunction, Function: sdk.FunctionCall{Name: c.Name, Arguments: c.Arguments}})
+	for _, toolCall := range a.calls {
+		out = append(
+			out, sdk.ToolCall{ID: toolCall.ID, Type: sdk.ToolTypeFunction,
+				Function: sdk.FunctionCall{Name: toolCall.Name, Arguments: toolCall.Arguments}})
 	}
 	return out
 }
 
 func (a answer) openAIUsage() sdk.Usage {
-	u := sdk.Usage{PromptTokens: a.usage.InputTokens, CompletionTokens: a.usage.OutputTokens, TotalTokens: a.usage.InputTokens + a.usage.OutputTokens}
+	u := sdk.Usage{PromptTokens: a.usage.InputTokens, CompletionTokens: a.usage.OutputTokens,
+		TotalTokens: a.usage.InputTokens + a.usage.OutputTokens}
 	if a.usage.CachedTokens > 0 {
 		u.PromptTokensDetails = &sdk.PromptTokensDetails{CachedTokens: a.usage.CachedTokens}
 	}
 	return u
 }
 
-// openAI is the answer in one piece.
+// openAI returns the answer in one piece.
 func (a answer) openAI() sdk.ChatCompletionResponse {
 	return sdk.ChatCompletionResponse{
 		ID: a.id, Object: "chat.completion", Model: a.model, Usage: a.openAIUsage(),
 		Choices: []sdk.ChatCompletionChoice{{
-			Message:      sdk.ChatCompletionMessage{Role: sdk.ChatMessageRoleAssistant, Content: a.text, ToolCalls: a.openAICalls()},
+			Message: sdk.ChatCompletionMessage{Role: sdk.ChatMessageRoleAssistant, Content: a.text,
+				ToolCalls: a.openAICalls()},
 			FinishReason: sdk.FinishReason(a.finish),
 		}},
 	}
 }
 
-// openAIEvents is the answer as a stream.
+// openAIEvents returns the answer as a stream.
 func (a answer) openAIEvents() []string {
 	chunk := func(delta sdk.ChatCompletionStreamChoiceDelta, finish sdk.FinishReason) string {
 		return formatEvent("", sdk.ChatCompletionStreamResponse{ID: a.id, Object: "chat.completion.chunk", Model: a.model,
@@ -162,8 +169,9 @@ func (a answer) openAIEvents() []string {
 	out = append(out, chunk(sdk.ChatCompletionStreamChoiceDelta{}, sdk.FinishReason(a.finish)))
 	if a.withUsage {
 		usage := a.openAIUsage()
-		out = append(out, formatEvent("", sdk.ChatCompletionStreamResponse{ID: a.id, Object: "chat.completion.chunk", Model: a.model,
-			Choices: []sdk.ChatCompletionStreamChoice{}, Usage: &usage}))
+		out = append(
+			out, formatEvent("", sdk.ChatCompletionStreamResponse{ID: a.id, Object: "chat.completion.chunk", Model: a.model,
+				Choices: []sdk.ChatCompletionStreamChoice{}, Usage: &usage}))
 	}
 	return append(out, "data: [DONE]\n\n")
 }

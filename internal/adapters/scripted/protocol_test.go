@@ -30,13 +30,16 @@ var drivers = map[string]func(url string) (adapters.Model, error){
 
 // play holds a conversation of three turns with a brain that answers from what
 // it is shown, and returns what the brain saw of each.
-func play(t *testing.T, open func(string) (adapters.Model, error), opts ...scripted.Option) (saw []scripted.Exchange, replies []adapters.Response) {
+func play(
+	t *testing.T, open func(string) (adapters.Model, error), opts ...scripted.Option,
+) (saw []scripted.Exchange, replies []adapters.Response) {
 	t.Helper()
 	server, err := scripted.NewServer(scripted.BrainFunc(func(x scripted.Exchange) scripted.Reply {
 		saw = append(saw, x)
 		switch x.Turn {
 		case 0:
-			return scripted.Reply{Text: "I look.", Calls: []scripted.Call{{Tool: "read_file", Args: map[string]any{"path": "a \"b\"\n.go"}}}}
+			return scripted.Reply{Text: "I look.",
+				Calls: []scripted.Call{{Tool: "read_file", Args: map[string]any{"path": "a \"b\"\n.go"}}}}
 		case 1:
 			last, _ := x.LastResult("read_file")
 			return scripted.Reply{Calls: []scripted.Call{{Tool: "write_file", Args: map[string]any{"content": last}}}}
@@ -65,18 +68,22 @@ func play(t *testing.T, open func(string) (adapters.Model, error), opts ...scrip
 	req.Messages = append([]adapters.Message{{Role: adapters.System, Content: "You work."}}, req.Messages...)
 	req.MaxTokens = 300
 	for _, name := range []string{"read_file", "write_file"} {
-		req.Tools = append(req.Tools, adapters.Tool{Name: name, Description: "d", Schema: json.RawMessage(`{"type":"object"}`)})
+		req.Tools = append(
+			req.Tools, adapters.Tool{Name: name, Description: "d", Schema: json.RawMessage(`{"type":"object"}`)})
 	}
 	for turn := range 3 {
 		resp := adaptertest.Chat(t, m, req)
 		replies = append(replies, resp)
 		req.Messages = append(req.Messages, resp.Message)
 		for _, c := range resp.Message.ToolCalls {
-			req.Messages = append(req.Messages, adapters.Message{Role: adapters.ToolRole, ToolCallID: c.ID, ToolName: c.Name, Content: fmt.Sprintf("result %d", turn)})
+			req.Messages = append(req.Messages,
+				adapters.Message{Role: adapters.ToolRole, ToolCallID: c.ID, ToolName: c.Name,
+					Content: fmt.Sprintf("result %d", turn)})
 		}
 	}
 	req.Messages = append(req.Messages, adapters.Message{Role: adapters.User, Content: "go on"})
-	if _, err := m.Chat(t.Context(), req, nil); adapters.KindOf(err) != adapters.BadRequest || !strings.Contains(err.Error(), "no more") {
+	if _, err := m.Chat(t.Context(), req, nil); adapters.KindOf(err) != adapters.BadRequest ||
+		!strings.Contains(err.Error(), "no more") {
 		t.Errorf("a brain without an answer: %v", err)
 	}
 	return saw, replies
@@ -97,13 +104,15 @@ func TestProtocols(t *testing.T) {
 					t.Fatalf("%d requests, %d replies", len(saw), len(replies))
 				}
 				call := replies[0].Message.ToolCalls
-				if replies[0].Message.TextBeforeCall() != "I look." || len(call) != 1 || call[0].Name != "read_file" || call[0].Arguments != `{"path":"a \"b\"\n.go"}` || replies[0].Textual != toolless {
+				if replies[0].Message.TextBeforeCall() != "I look." || len(call) != 1 || call[0].Name != "read_file" ||
+					call[0].Arguments != `{"path":"a \"b\"\n.go"}` || replies[0].Textual != toolless {
 					t.Errorf("first reply %+v", replies[0])
 				}
 				if got := replies[1].Message.ToolCalls; len(got) != 1 || got[0].Arguments != `{"content":"result 0"}` {
 					t.Errorf("second reply %+v", replies[1])
 				}
-				if replies[2].Finish != adapters.FinishLength || replies[2].Usage.OutputTokens != 300 || replies[2].Usage.Estimated {
+				if replies[2].Finish != adapters.FinishLength || replies[2].Usage.OutputTokens != 300 ||
+					replies[2].Usage.Estimated {
 					t.Errorf("third reply: finish %s, usage %+v", replies[2].Finish, replies[2].Usage)
 				}
 				x := saw[2]
@@ -122,7 +131,8 @@ func TestProtocols(t *testing.T) {
 func TestProtocolFaults(t *testing.T) {
 	for name, open := range drivers {
 		for want, fault := range map[adapters.Kind]scripted.Fault{
-			adapters.Overloaded: {Status: 529, Times: 1}, adapters.MalformedReply: {Cut: true, Times: 1}, adapters.Auth: {Status: 401, Times: 1},
+			adapters.Overloaded: {Status: 529, Times: 1}, adapters.MalformedReply: {Cut: true, Times: 1},
+			adapters.Auth: {Status: 401, Times: 1},
 		} {
 			server, err := scripted.NewServer(scripted.BrainFunc(func(scripted.Exchange) scripted.Reply {
 				return scripted.Reply{Text: strings.Repeat("text ", 2000), Fault: &fault}
@@ -155,7 +165,8 @@ func TestProtocolFaults(t *testing.T) {
 // TestImagesOverEachProtocol: each image goes with its message in each request, whether tools go
 // over the wire, or in text, where messages of the user that follow one another are one.
 func TestImagesOverEachProtocol(t *testing.T) {
-	image := adapters.Image{Attachment: company.Attachment{Name: "a.gif", Type: "image/gif", Width: 1, Height: 1}, Data: []byte("GIF89a and what follows")}
+	image := adapters.Image{Attachment: company.Attachment{Name: "a.gif", Type: "image/gif", Width: 1, Height: 1},
+		Data: []byte("GIF89a and what follows")}
 	for name, open := range drivers {
 		for _, use := range []adapters.ToolUse{adapters.ToolsYes, adapters.ToolsNo} {
 			t.Run(name+" "+string(use), func(t *testing.T) {
@@ -174,7 +185,8 @@ func TestImagesOverEachProtocol(t *testing.T) {
 				m := adapters.WithToolMode(bare, use, nil)
 				req := ask(header(company.Worker, "t1-01.1", "look"))
 				req.Messages[1].Images = []adapters.Image{image}
-				req.Messages = append(req.Messages, adapters.Message{Role: adapters.User, Content: "and this", Images: []adapters.Image{image}})
+				req.Messages = append(req.Messages,
+					adapters.Message{Role: adapters.User, Content: "and this", Images: []adapters.Image{image}})
 				req.MaxTokens = 300
 				req.Tools = []adapters.Tool{{Name: "read_file", Description: "d", Schema: json.RawMessage(`{"type":"object"}`)}}
 				adaptertest.Chat(t, m, req)
@@ -191,7 +203,8 @@ func TestImagesOverEachProtocol(t *testing.T) {
 				if all != 2 {
 					t.Errorf("the request has %d images, want 2", all)
 				}
-				if len(first.Images) == 0 || first.Images[0].Type != "image/gif" || string(first.Images[0].Data) != string(image.Data) || !strings.Contains(first.Content, "look") {
+				if len(first.Images) == 0 || first.Images[0].Type != "image/gif" ||
+					string(first.Images[0].Data) != string(image.Data) || !strings.Contains(first.Content, "look") {
 					t.Errorf("the first message has %d images: %+v", len(first.Images), first)
 				}
 			})

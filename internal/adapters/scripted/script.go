@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"company/internal/adapters"
-	"company/internal/boundedparse/yaml"
 	"company/internal/company"
-	"company/internal/lazyregexp"
+	"company/internal/lib/boundedparse/yaml"
+	"company/internal/lib/lazyregexp"
 )
 
 // Script is a Responder read from YAML:
@@ -37,13 +37,12 @@ import (
 //	          - {tool: run_command, args: {command: go vet ./...}}
 //	      - {tool: finish, args: {summary: done}}
 //
-// The first rule that fits the request answers it; give the narrower rules
-// first. The step is the number of replies that the conversation holds. Texts
-// may hold <<name>>: what a named group of `brief` matched in the first user
-// message, what a capture's first group matches in the newest matching answer
-// of its tool (or, without a tool, message), or one of role, task, subtask,
-// run, title and n (the number of the run). Whatever cannot be answered is an
-// HTTP 400 that says so, which no one tries again.
+// The first rule that matches the request answers it, so list narrower rules first. The step is the number of
+// replies in the conversation. Texts may contain placeholders <<name>>. The name is a named group of `brief`,
+// which is matched in the first user message, or a capture. A capture is the first group of its match in the
+// newest matching answer of its tool or, without a tool, message. Other names are role, task, subtask, run,
+// title and n (the number of the run). A request that cannot be answered gets an HTTP 400 with the reason, which
+// is not retried.
 type Script struct {
 	path  string
 	rules []rule
@@ -71,7 +70,7 @@ type capture struct {
 
 type step struct {
 	Text   string         `yaml:"text"`
-	Tool   string         `yaml:"tool"` // a step with one call may name it here
+	Tool   string         `yaml:"tool"` // short form of a step with one call
 	Args   map[string]any `yaml:"args"`
 	Raw    string         `yaml:"raw"`
 	Calls  []call         `yaml:"calls"`
@@ -110,19 +109,20 @@ var (
 	builtin = []string{"role", "task", "subtask", "run", "title", "n"}
 )
 
-// LoadScript reads a script. Mistakes in it are EConfig errors.
+// LoadScript reads a script from a file. Mistakes in it are EConfig errors.
 func LoadScript(path string) (*Script, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, company.E(company.EConfig, "the script of a scripted model cannot be read").Fix("`script:` of the profile is the path of a YAML file").Wrap(err)
+		return nil, company.E(company.EConfig, "the script of a scripted model cannot be read").
+			Fix("`script:` of the profile is the path of a YAML file").Wrap(err)
 	}
 	return ParseScript(path, text)
 }
 
-// ParseScript reads a script's text; path is for messages.
+// ParseScript parses a script's text. path is used in messages.
 func ParseScript(path string, text []byte) (*Script, error) {
-	bad := func(why string) error {
-		return company.E(company.EConfig, path+" is no script for a scripted model").Because(why)
+	bad := func(reason string) error {
+		return company.E(company.EConfig, path+" is no script for a scripted model").Because(reason)
 	}
 	var file struct {
 		Rules []rule `yaml:"rules"`
@@ -141,7 +141,7 @@ func ParseScript(path string, text []byte) (*Script, error) {
 	return &Script{path: path, rules: file.Rules}, nil
 }
 
-// compileRule checks a rule and readies its patterns.
+// compileRule checks a rule and compiles its patterns.
 func (r *rule) compileRule() error {
 	if !slices.Contains([]company.Role{"", company.Manager, company.Worker, company.Reviewer, company.Merger}, r.Role) {
 		return fmt.Errorf("role %q is none of manager, worker, reviewer, merger", r.Role)
@@ -157,14 +157,14 @@ func (r *rule) compileRule() error {
 		return fmt.Errorf("brief: %w", err)
 	}
 	known := append(slices.Clone(builtin), r.brief.SubexpNames()...)
-	for name, c := range r.Capture {
-		if c.match, err = regexp.Compile(c.Match); err != nil {
+	for name, capture := range r.Capture {
+		if capture.match, err = regexp.Compile(capture.Match); err != nil {
 			return fmt.Errorf("capture %s: %w", name, err)
 		}
-		if c.match.NumSubexp() < 1 {
+		if capture.match.NumSubexp() < 1 {
 			return fmt.Errorf("capture %s: match needs a group in parentheses", name)
 		}
-		r.Capture[name] = c
+		r.Capture[name] = capture
 		known = append(known, name)
 	}
 	for i := range r.Steps {
@@ -208,109 +208,117 @@ func (s *step) compileStep(known []string) error {
 			return fmt.Errorf("delay %q is no duration like 2s", s.Delay)
 		}
 	}
-	if f := s.Fault; f != nil {
+	if fault := s.Fault; fault != nil {
 		kinds := 0
-		for _, set := range []bool{f.Status != 0, f.Cut, f.Hang, f.Garbage} {
+		for _, set := range []bool{fault.Status != 0, fault.Cut, fault.Hang, fault.Garbage} {
 			if set {
 				kinds++
 			}
 		}
-		if kinds != 1 || f.Times < 0 || f.Status != 0 && (f.Status < 400 || f.Status > 599) {
+		if kinds != 1 || fault.Times < 0 || fault.Status != 0 && (fault.Status < 400 || fault.Status > 599) {
 			return errors.New("a fault is one of status (400 to 599), cut, hang, garbage")
 		}
 	}
 	return nil
 }
 
-// Reply answers with the step that is due.
-func (s *Script) Reply(x Exchange) Reply {
-	if !x.HasHeader {
+// Reply returns the next step of the first matching rule.
+func (s *Script) Reply(exchange Exchange) Reply {
+	if !exchange.HasHeader {
 		return Reply{Err: "the conversation does not begin with a #company header"}
 	}
-	_, _, _, n, err := x.Header.Run.Split()
+	_, _, _, n, err := exchange.Header.Run.Split()
 	if err != nil {
 		return Reply{Err: err.Error()}
 	}
 	for i := range s.rules {
-		r := &s.rules[i]
-		if !r.matches(x, n) {
+		rule := &s.rules[i]
+		if !rule.matches(exchange, n) {
 			continue
 		}
-		if x.Turn >= len(r.Steps) {
-			return Reply{Err: fmt.Sprintf("%s: rule %d has %d steps and run %s is at step %d", s.path, i+1, len(r.Steps), x.Header.Run, x.Turn+1)}
+		if exchange.Turn >= len(rule.Steps) {
+			return Reply{Err: fmt.Sprintf(
+				"%s: rule %d has %d steps and run %s is at step %d", s.path, i+1, len(rule.Steps), exchange.Header.Run,
+				exchange.Turn+1)}
 		}
-		reply, err := r.Steps[x.Turn].buildReply(func(name string) (string, error) { return r.placeholderValue(name, x, n) })
+		reply, err := rule.Steps[exchange.Turn].buildReply(
+			func(name string) (string, error) { return rule.placeholderValue(name, exchange, n) })
 		if err != nil {
-			return Reply{Err: fmt.Sprintf("%s: rule %d, step %d: %v", s.path, i+1, x.Turn+1, err)}
+			return Reply{Err: fmt.Sprintf("%s: rule %d, step %d: %v", s.path, i+1, exchange.Turn+1, err)}
 		}
 		return reply
 	}
-	return Reply{Err: fmt.Sprintf("%s: no rule for %s of %s, titled %q", s.path, x.Header.Role, x.Header.Run, x.Header.Title)}
+	return Reply{Err: fmt.Sprintf(
+		"%s: no rule for %s of %s, titled %q", s.path, exchange.Header.Role, exchange.Header.Run, exchange.Header.Title)}
 }
 
-func (r *rule) matches(x Exchange, n int) bool {
-	h := x.Header
-	return (r.Role == "" || r.Role == h.Role) && (r.Task == "" || r.Task == h.Task) && (r.Subtask == "" || r.Subtask == h.Subtask) &&
-		(r.Run == 0 || r.Run == n) && r.title.MatchString(h.Title) && r.brief.MatchString(x.Brief())
+func (r *rule) matches(exchange Exchange, n int) bool {
+	header := exchange.Header
+	return (r.Role == "" || r.Role == header.Role) && (r.Task == "" || r.Task == header.Task) &&
+		(r.Subtask == "" || r.Subtask == header.Subtask) &&
+		(r.Run == 0 || r.Run == n) && r.title.MatchString(header.Title) && r.brief.MatchString(exchange.Brief())
 }
 
-// placeholderValue is what stands for <<name>>.
-func (r *rule) placeholderValue(name string, x Exchange, n int) (string, error) {
-	if c, ok := r.Capture[name]; ok {
-		for _, m := range slices.Backward(x.Messages) {
-			// Without a tool, every message to the model counts.
-			if c.Tool != "" && (m.Role != adapters.ToolRole || m.ToolName != c.Tool) || m.Role == adapters.Assistant {
+// placeholderValue returns the value of <<name>>.
+func (r *rule) placeholderValue(name string, exchange Exchange, n int) (string, error) {
+	if capture, ok := r.Capture[name]; ok {
+		for _, message := range slices.Backward(exchange.Messages) {
+			// Without a tool, match every message to the model.
+			if capture.Tool != "" && (message.Role != adapters.ToolRole || message.ToolName != capture.Tool) ||
+				message.Role == adapters.Assistant {
 				continue
 			}
-			if groups := c.match.FindStringSubmatch(m.Content); groups != nil {
+			if groups := capture.match.FindStringSubmatch(message.Content); groups != nil {
 				return groups[1], nil
 			}
 		}
 		return "", fmt.Errorf("nothing so far matches the capture %s", name)
 	}
 	if i := r.brief.SubexpIndex(name); i > 0 {
-		return r.brief.FindStringSubmatch(x.Brief())[i], nil
+		return r.brief.FindStringSubmatch(exchange.Brief())[i], nil
 	}
 	switch name {
 	case "role":
-		return string(x.Header.Role), nil
+		return string(exchange.Header.Role), nil
 	case "task":
-		return string(x.Header.Task), nil
+		return string(exchange.Header.Task), nil
 	case "subtask":
-		return string(x.Header.Subtask), nil
+		return string(exchange.Header.Subtask), nil
 	case "run":
-		return string(x.Header.Run), nil
+		return string(exchange.Header.Run), nil
 	case "title":
-		return x.Header.Title, nil
+		return exchange.Header.Title, nil
 	}
 	return strconv.Itoa(n), nil
 }
 
-// buildReply fills a step in.
+// buildReply returns a step as a Reply with its placeholders filled in.
 func (s step) buildReply(value func(string) (string, error)) (Reply, error) {
 	text, err := fillPlaceholders(s.Text, value)
 	if err != nil {
 		return Reply{}, err
 	}
 	out := Reply{Text: text.(string), Finish: s.Finish, Delay: s.delay}
-	for _, c := range s.Calls {
-		filled, err := fillPlaceholders([]any{c.Args, c.Raw}, value)
+	for _, call := range s.Calls {
+		filled, err := fillPlaceholders([]any{call.Args, call.Raw}, value)
 		if err != nil {
 			return Reply{}, err
 		}
 		parts := filled.([]any)
-		out.Calls = append(out.Calls, Call{Tool: c.Tool, Args: parts[0], Raw: parts[1].(string)})
+		out.Calls = append(out.Calls, Call{Tool: call.Tool, Args: parts[0], Raw: parts[1].(string)})
 	}
 	if s.Usage != nil {
 		out.Usage = &adapters.Usage{InputTokens: s.Usage.Input, CachedTokens: s.Usage.Cached, OutputTokens: s.Usage.Output}
 	}
-	if f := s.Fault; f != nil {
-		out.Fault = &Fault{Status: f.Status, Headers: f.Headers, Body: f.Body, Cut: f.Cut, Hang: f.Hang, Garbage: f.Garbage, Times: f.Times}
+	if fault := s.Fault; fault != nil {
+		out.Fault = &Fault{Status: fault.Status, Headers: fault.Headers, Body: fault.Body, Cut: fault.Cut, Hang: fault.Hang,
+			Garbage: fault.Garbage,
+			Times:   fault.Times}
 	}
 	return out, nil
 }
 
-// fillPlaceholders copies a YAML value with the places in its texts filled in.
+// fillPlaceholders copies a YAML value and fills in the placeholders in its texts.
 func fillPlaceholders(v any, value func(string) (string, error)) (any, error) {
 	switch v := v.(type) {
 	case string:

@@ -19,7 +19,7 @@ import (
 	"company/internal/adapters/openai"
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/secret"
+	"company/internal/lib/secret"
 	"company/test/goroutines"
 )
 
@@ -67,14 +67,16 @@ func header(role company.Role, run company.RunID, title string) string {
 }
 
 func ask(brief string) adapters.Request {
-	return adapters.Request{Messages: []adapters.Message{{Role: adapters.System, Content: "You are a worker."}, {Role: adapters.User, Content: brief}}}
+	return adapters.Request{Messages: []adapters.Message{{Role: adapters.System, Content: "You are a worker."},
+		{Role: adapters.User, Content: brief}}}
 }
 
 // answered adds a reply and an answer for each of its calls.
 func answered(req adapters.Request, m adapters.Message, results ...string) adapters.Request {
 	req.Messages = append(append([]adapters.Message(nil), req.Messages...), m)
 	for i, c := range m.ToolCalls {
-		req.Messages = append(req.Messages, adapters.Message{Role: adapters.ToolRole, ToolCallID: c.ID, ToolName: c.Name, Content: results[i]})
+		req.Messages = append(req.Messages,
+			adapters.Message{Role: adapters.ToolRole, ToolCallID: c.ID, ToolName: c.Name, Content: results[i]})
 	}
 	return req
 }
@@ -85,7 +87,8 @@ func openScript(t *testing.T, text string) adapters.Model {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	m, err := scripted.Factory(adapters.Profile{Name: "s", Adapter: "scripted", Model: "any", Script: path}, adapters.Deps{})
+	m, err := scripted.Factory(adapters.Profile{Name: "s", Adapter: "scripted", Model: "any", Script: path},
+		adapters.Deps{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +122,8 @@ func TestScript(t *testing.T) {
 	}
 	req = answered(req, first.Message, "1: package old\n2: package greet")
 	second := adaptertest.Chat(t, m, req)
-	if c := second.Message.ToolCalls; len(c) != 2 || c[0].Arguments != `{"content":"package old\n","path":"a.go"}` || c[1].Name != "git_status" || c[1].Arguments != "{}" || second.Message.Content != "two at once in t7-01.1, run 1" {
+	if c := second.Message.ToolCalls; len(c) != 2 || c[0].Arguments != `{"content":"package old\n","path":"a.go"}` ||
+		c[1].Name != "git_status" || c[1].Arguments != "{}" || second.Message.Content != "two at once in t7-01.1, run 1" {
 		t.Errorf("second = %+v", second.Message)
 	}
 	req = answered(req, second.Message, "written", "")
@@ -129,11 +133,13 @@ func TestScript(t *testing.T) {
 	}
 	req = answered(req, third.Message, "not JSON")
 	fourth := adaptertest.Chat(t, m, req)
-	if fourth.Message.Content != "done" || fourth.Usage != (adapters.Usage{InputTokens: 11, CachedTokens: 3, OutputTokens: 2}) {
+	if fourth.Message.Content != "done" ||
+		fourth.Usage != (adapters.Usage{InputTokens: 11, CachedTokens: 3, OutputTokens: 2}) {
 		t.Errorf("fourth = %+v", fourth)
 	}
 
-	second2 := adaptertest.Chat(t, m, ask(header(company.Worker, "t7-01.2", "Greet people")+"\nfinding: b/c.go:12 is wrong"))
+	second2 := adaptertest.Chat(t, m,
+		ask(header(company.Worker, "t7-01.2", "Greet people")+"\nfinding: b/c.go:12 is wrong"))
 	if c := second2.Message.ToolCalls; len(c) != 1 || c[0].Arguments != `{"path":"b/c.go"}` {
 		t.Errorf("the second run, with a finding = %+v", c)
 	}
@@ -174,11 +180,13 @@ func (c *noWait) Sleep(_ context.Context, d time.Duration) error {
 func TestScriptedFaults(t *testing.T) {
 	m := openScript(t, script)
 	clock := &noWait{}
-	late := adaptertest.Chat(t, adapters.Retry(m, adapters.DefaultPolicy(), clock), ask(header(company.Reviewer, "t7-01-review.1", "greet")))
+	late := adaptertest.Chat(t, adapters.Retry(m, adapters.DefaultPolicy(), clock),
+		ask(header(company.Reviewer, "t7-01-review.1", "greet")))
 	if late.Message.Content != "late" || clock.waited < 6*time.Second {
 		t.Errorf("reply %q after %s", late.Message.Content, clock.waited)
 	}
-	if _, err := m.Chat(t.Context(), ask(header(company.Merger, "t7-01-merge.1", "greet")), nil); adapters.KindOf(err) != adapters.MalformedReply {
+	if _, err := m.Chat(t.Context(), ask(header(company.Merger, "t7-01-merge.1", "greet")), nil); adapters.KindOf(
+		err) != adapters.MalformedReply {
 		t.Errorf("cut: %v", err)
 	}
 }
@@ -249,7 +257,8 @@ func TestServer(t *testing.T) {
 	var newest atomic.Pointer[scripted.Exchange]
 	server, err := scripted.NewServer(scripted.BrainFunc(func(x scripted.Exchange) scripted.Reply {
 		newest.Store(&x)
-		return scripted.Reply{Text: strings.Repeat("words ", 100), Calls: []scripted.Call{{Tool: "write_file", Args: map[string]string{"content": strings.Repeat("ä", 3000)}}}}
+		return scripted.Reply{Text: strings.Repeat("words ", 100),
+			Calls: []scripted.Call{{Tool: "write_file", Args: map[string]string{"content": strings.Repeat("ä", 3000)}}}}
 	}))
 	if err != nil {
 		t.Fatal(err)
@@ -275,27 +284,34 @@ func TestServer(t *testing.T) {
 	req := ask(header(company.Worker, "t1-01.1", "greet"))
 	req.Tools = []adapters.Tool{{Name: "write_file", Description: "d", Schema: json.RawMessage(`{"type":"object"}`)}}
 	whole := adaptertest.Chat(t, client, req)
-	if len(whole.Message.Content) != 600 || !json.Valid([]byte(whole.Message.ToolCalls[0].Arguments)) || whole.Usage.Estimated {
+	if len(whole.Message.Content) != 600 || !json.Valid([]byte(whole.Message.ToolCalls[0].Arguments)) ||
+		whole.Usage.Estimated {
 		t.Errorf("reply = %+v", whole)
 	}
 	if bound := adapters.InputBound(req); whole.Usage.InputTokens == 0 || whole.Usage.InputTokens > bound {
 		t.Errorf("usage %+v passes the bound %d", whole.Usage, bound)
 	}
 	seen := newest.Load()
-	if !seen.Offers("write_file") || seen.Offers("finish") || seen.Turn != 0 || seen.Header.Run != "t1-01.1" || string(seen.Tools[0].Schema) != `{"type":"object"}` {
+	if !seen.Offers("write_file") || seen.Offers("finish") || seen.Turn != 0 || seen.Header.Run != "t1-01.1" ||
+		string(seen.Tools[0].Schema) != `{"type":"object"}` {
 		t.Errorf("exchange = %+v", seen)
 	}
 
 	// max_tokens cuts the arguments, as a real server does.
 	req.MaxTokens = 400
 	cut := adaptertest.Chat(t, client, req)
-	if cut.Finish != adapters.FinishLength || json.Valid([]byte(cut.Message.ToolCalls[0].Arguments)) || cut.Usage.OutputTokens != 400 {
+	if cut.Finish != adapters.FinishLength || json.Valid([]byte(cut.Message.ToolCalls[0].Arguments)) ||
+		cut.Usage.OutputTokens != 400 {
 		t.Errorf("cut = finish %s, usage %+v", cut.Finish, cut.Usage)
 	}
 	req.MaxTokens = 0
-	adaptertest.Chat(t, client, answered(answered(req, whole.Message, "one"), adapters.Message{Role: adapters.Assistant, ToolCalls: []adapters.ToolCall{{ID: "x", Name: "write_file"}}}, "two"))
+	adaptertest.Chat(
+		t, client,
+		answered(answered(req, whole.Message, "one"),
+			adapters.Message{Role: adapters.Assistant, ToolCalls: []adapters.ToolCall{{ID: "x", Name: "write_file"}}}, "two"))
 	seen = newest.Load()
-	if last, ok := seen.LastResult("write_file"); !ok || last != "two" || len(seen.Results("write_file")) != 2 || seen.Turn != 2 {
+	if last, ok := seen.LastResult("write_file"); !ok || last != "two" || len(seen.Results("write_file")) != 2 ||
+		seen.Turn != 2 {
 		t.Errorf("results = %v, turn %d", seen.Results("write_file"), seen.Turn)
 	}
 	if _, ok := seen.LastResult("finish"); ok {
@@ -314,7 +330,8 @@ func TestServer(t *testing.T) {
 
 // TestServerIsStrict: what a real server refuses is refused here.
 func TestServerIsStrict(t *testing.T) {
-	server, err := scripted.NewServer(scripted.BrainFunc(func(scripted.Exchange) scripted.Reply { return scripted.Reply{Text: "ok"} }))
+	server, err := scripted.NewServer(
+		scripted.BrainFunc(func(scripted.Exchange) scripted.Reply { return scripted.Reply{Text: "ok"} }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -337,19 +354,21 @@ func TestServerIsStrict(t *testing.T) {
 		return resp.StatusCode, string(text)
 	}
 	// A plain request is answered without streaming.
-	if status, text := post(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`); status != 200 || !strings.Contains(text, `"content":"ok"`) || !strings.Contains(text, `"finish_reason":"stop"`) {
+	if status, text := post(`{"model":"m","messages":[{"role":"user","content":"hi"}]}`); status != 200 ||
+		!strings.Contains(text, `"content":"ok"`) || !strings.Contains(text, `"finish_reason":"stop"`) {
 		t.Errorf("%d %s", status, text)
 	}
 	const call = `{"role":"assistant","tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}`
 	for name, body := range map[string]string{
-		"not JSON":           `{`,
-		"no model":           `{"messages":[{"role":"user","content":"hi"}]}`,
-		"no messages":        `{"model":"m","messages":[]}`,
-		"empty content":      `{"model":"m","messages":[{"role":"user"}]}`,
-		"unknown role":       `{"model":"m","messages":[{"role":"king","content":"hi"}]}`,
-		"answer of no call":  `{"model":"m","messages":[{"role":"tool","tool_call_id":"c","content":"x"}]}`,
-		"call unanswered":    `{"model":"m","messages":[` + call + `]}`,
-		"answer comes late":  `{"model":"m","messages":[` + call + `,{"role":"user","content":"x"},{"role":"tool","tool_call_id":"c","content":"x"}]}`,
+		"not JSON":          `{`,
+		"no model":          `{"messages":[{"role":"user","content":"hi"}]}`,
+		"no messages":       `{"model":"m","messages":[]}`,
+		"empty content":     `{"model":"m","messages":[{"role":"user"}]}`,
+		"unknown role":      `{"model":"m","messages":[{"role":"king","content":"hi"}]}`,
+		"answer of no call": `{"model":"m","messages":[{"role":"tool","tool_call_id":"c","content":"x"}]}`,
+		"call unanswered":   `{"model":"m","messages":[` + call + `]}`,
+		"answer comes late": `{"model":"m","messages":[` + call +
+			`,{"role":"user","content":"x"},{"role":"tool","tool_call_id":"c","content":"x"}]}`,
 		"call without type":  `{"model":"m","messages":[{"role":"assistant","tool_calls":[{"id":"c","function":{"name":"f"}}]}]}`,
 		"tool without shape": `{"model":"m","messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function"}]}`,
 	} {
@@ -403,12 +422,14 @@ func TestRegistered(t *testing.T) {
 		t.Fatal(err)
 	}
 	registry := adapters.Registry{"openai": openai.Factory, "scripted": scripted.Factory}
-	models := adapters.NewModels(registry, []adapters.Profile{{Name: "default", Adapter: "scripted", Model: "m", Script: path}}, adapters.Deps{})
+	models := adapters.NewModels(registry,
+		[]adapters.Profile{{Name: "default", Adapter: "scripted", Model: "m", Script: path}}, adapters.Deps{})
 	m, err := models.Open("default")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if resp := adaptertest.Chat(t, m, ask(header(company.Manager, "t7-plan.1", "greet"))); len(resp.Message.ToolCalls) != 1 {
+	if resp := adaptertest.Chat(t, m, ask(header(company.Manager, "t7-plan.1", "greet"))); len(
+		resp.Message.ToolCalls) != 1 {
 		t.Errorf("reply = %+v", resp)
 	}
 	if err := models.Close(); err != nil {

@@ -18,11 +18,11 @@ import (
 
 const (
 	maxRequest    = 64 << 20
-	maxLogged     = 2000     // requests kept
+	maxLogged     = 2000     // number of requests kept
 	maxLoggedBody = 64 << 10 // bytes kept of each
 )
 
-// Calls counts the requests for replies that came in, faults included.
+// Calls counts the received requests for replies, including faults.
 type Calls struct {
 	Total  int
 	ByRole map[company.Role]int
@@ -35,12 +35,12 @@ type Logged struct {
 	At     time.Time
 	Header adapters.Header
 	Turn   int
-	Bytes  int    // of the whole body
+	Bytes  int    // size of the whole body
 	Body   []byte // its first 64 KiB
 }
 
-// Server speaks the protocols of OpenAI, Ollama and Anthropic on a loopback
-// port, all from the same brain.
+// Server speaks the protocols of OpenAI, Ollama and Anthropic on a loopback port. One Responder answers all of
+// them.
 type Server struct {
 	brain    Responder
 	toolless bool
@@ -60,12 +60,11 @@ type faultKey struct {
 	turn int
 }
 
-// Option changes what a server is.
+// Option configures a Server.
 type Option func(*Server)
 
-// WithoutTools makes a server whose model takes no tools: it refuses them with
-// a 400, and what the brain calls it writes as text. Its brain is asked as if
-// there were tools.
+// WithoutTools returns an option for a model without tool support. The server refuses tools with a 400, and
+// writes the brain's calls as text. Its brain is asked as if there were tools.
 func WithoutTools() Option { return func(s *Server) { s.toolless = true } }
 
 // NewServer listens on a free port of 127.0.0.1 and serves until Close.
@@ -75,39 +74,39 @@ func NewServer(brain Responder, opts ...Option) (*Server, error) {
 		return nil, fmt.Errorf("listen for the scripted model: %w", err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	s := &Server{
+	server := &Server{
 		brain: brain, listener: listener, stop: stop, served: make(chan struct{}),
 		calls:  Calls{ByRole: map[company.Role]int{}, ByRun: map[company.RunID]int{}},
 		faults: map[faultKey]int{},
 	}
 	for _, o := range opts {
-		o(s)
+		o(server)
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/chat/completions", s.handleChat(openAI))
-	mux.HandleFunc("POST /v1/messages", s.handleChat(anthropic))
-	mux.HandleFunc("POST /api/chat", s.handleChat(ollama))
-	mux.HandleFunc("GET /v1/models", s.handleModels)
-	mux.HandleFunc("POST /api/show", s.handleShow)
-	mux.HandleFunc("GET /api/tags", s.handleTags)
+	mux.HandleFunc("POST /v1/chat/completions", server.handleChat(openAI))
+	mux.HandleFunc("POST /v1/messages", server.handleChat(anthropic))
+	mux.HandleFunc("POST /api/chat", server.handleChat(ollama))
+	mux.HandleFunc("GET /v1/models", server.handleModels)
+	mux.HandleFunc("POST /api/show", server.handleShow)
+	mux.HandleFunc("GET /api/tags", server.handleTags)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusNotFound, "not_found", "no such address: "+r.Method+" "+r.URL.Path)
 	})
-	s.http = &http.Server{
+	server.http = &http.Server{
 		Handler: mux, ReadHeaderTimeout: 30 * time.Second,
 		BaseContext: func(net.Listener) context.Context { return ctx },
 	}
 	go func() {
-		defer close(s.served)
-		_ = s.http.Serve(listener) // ErrServerClosed, or the listener is gone: Close reports
+		defer close(server.served)
+		_ = server.http.Serve(listener) // ErrServerClosed, or the listener is gone: Close reports
 	}()
-	return s, nil
+	return server, nil
 }
 
-// URL is the base_url of the server.
+// URL returns the base_url of the server.
 func (s *Server) URL() string { return "http://" + s.listener.Addr().String() + "/v1" }
 
-// Close ends the replies under way and waits for them. It may be called twice.
+// Close ends replies under way and waits for them. It may be called twice.
 func (s *Server) Close() error {
 	s.stop()
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -120,42 +119,45 @@ func (s *Server) Close() error {
 	return err
 }
 
-// Calls is a copy of the counts so far.
+// Calls returns a copy of the counts so far.
 func (s *Server) Calls() Calls {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return Calls{Total: s.calls.Total, ByRole: maps.Clone(s.calls.ByRole), ByRun: maps.Clone(s.calls.ByRun)}
 }
 
-// Requests is a copy of the log: the last 2000 requests, oldest first.
+// Requests returns a copy of the log: the last 2000 requests, oldest first.
 func (s *Server) Requests() []Logged {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return append([]Logged(nil), s.log...)
 }
 
-// handleModels lists one name: the server takes any.
+// handleModels returns an empty list, because the server accepts any name.
 func (s *Server) handleModels(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{}})
 }
 
-// handleShow tells of any model what this server is.
+// handleShow describes any model with this server's capabilities.
 func (s *Server) handleShow(w http.ResponseWriter, _ *http.Request) {
 	capabilities := []string{"completion", "tools", "vision"}
 	if s.toolless {
 		capabilities = capabilities[:1]
 	}
 	writeJSON(w, http.StatusOK, map[string]any{
-		"capabilities": capabilities, "model_info": map[string]any{"general.architecture": "scripted", "scripted.context_length": 131072},
+		"capabilities": capabilities,
+		"model_info":   map[string]any{"general.architecture": "scripted", "scripted.context_length": 131072},
 	})
 }
 
-// handleTags lists the model that stands in where none is chosen.
+// handleTags lists the model that is used as the default.
 func (s *Server) handleTags(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, map[string]any{"models": []any{map[string]any{"name": "scripted:latest", "model": "scripted:latest"}}})
+	writeJSON(
+		w, http.StatusOK,
+		map[string]any{"models": []any{map[string]any{"name": "scripted:latest", "model": "scripted:latest"}}})
 }
 
-// handleChat answers over one protocol.
+// handleChat returns a handler for one protocol.
 func (s *Server) handleChat(p protocol) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
@@ -163,43 +165,43 @@ func (s *Server) handleChat(p protocol) http.HandlerFunc {
 			p.fail(w, http.StatusRequestEntityTooLarge, "invalid_request_error", "the request cannot be read: "+err.Error())
 			return
 		}
-		x, err := p.read(body)
+		exchange, err := p.read(body)
 		if err != nil {
 			p.fail(w, http.StatusBadRequest, "invalid_request_error", err.Error())
 			return
 		}
 		if s.toolless {
-			if len(x.Tools) > 0 {
-				p.fail(w, http.StatusBadRequest, "invalid_request_error", x.Model+" does not support tools")
+			if len(exchange.Tools) > 0 {
+				p.fail(w, http.StatusBadRequest, "invalid_request_error", exchange.Model+" does not support tools")
 				return
 			}
-			x = fromText(x)
+			exchange = fromText(exchange)
 		}
-		s.recordCall(x, body)
-		reply := s.brain.Reply(x)
+		s.recordCall(exchange, body)
+		reply := s.brain.Reply(exchange)
 		if reply.Err != "" {
 			p.fail(w, http.StatusBadRequest, "script_error", reply.Err)
 			return
 		}
 		delay, writing := reply.Delay, reply.Writing
-		if !x.Stream {
+		if !exchange.Stream {
 			delay, writing = delay+writing, 0
 		}
 		if delay > 0 && !s.wait(r, delay) {
 			return
 		}
-		answer, err := newAnswer(x, reply)
+		answer, err := newAnswer(exchange, reply)
 		if err != nil {
 			p.fail(w, http.StatusInternalServerError, "server_error", err.Error())
 			return
 		}
 		if s.toolless {
-			answer = answer.asText(x.Fence)
+			answer = answer.asText(exchange.Fence)
 		}
 		switch {
-		case reply.Fault != nil && s.isFaultDue(x, *reply.Fault):
+		case reply.Fault != nil && s.isFaultDue(exchange, *reply.Fault):
 			s.serveFault(w, r, p, answer, *reply.Fault)
-		case x.Stream:
+		case exchange.Stream:
 			p.writeStream(w, answer, false, writing, func(d time.Duration) bool { return s.wait(r, d) })
 		default:
 			writeJSON(w, http.StatusOK, p.whole(answer))
@@ -207,28 +209,28 @@ func (s *Server) handleChat(p protocol) http.HandlerFunc {
 	}
 }
 
-// wait is false when the client or the server gave up.
+// wait waits for d. It returns false if the client or the server ended first.
 func (s *Server) wait(r *http.Request, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
 		return true
-	case <-r.Context().Done(): // also ends with the server's own
+	case <-r.Context().Done(): // also cancelled with the server's context
 		return false
 	}
 }
 
-func (s *Server) recordCall(x Exchange, body []byte) {
+func (s *Server) recordCall(exchange Exchange, body []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls.Total++
-	if x.HasHeader {
-		s.calls.ByRole[x.Header.Role]++
-		s.calls.ByRun[x.Header.Run]++
+	if exchange.HasHeader {
+		s.calls.ByRole[exchange.Header.Role]++
+		s.calls.ByRun[exchange.Header.Run]++
 	}
 	s.log = append(s.log, Logged{
-		N: s.calls.Total, At: time.Now(), Header: x.Header, Turn: x.Turn,
+		N: s.calls.Total, At: time.Now(), Header: exchange.Header, Turn: exchange.Turn,
 		Bytes: len(body), Body: append([]byte(nil), body[:min(len(body), maxLoggedBody)]...),
 	})
 	if len(s.log) > maxLogged {
@@ -237,44 +239,44 @@ func (s *Server) recordCall(x Exchange, body []byte) {
 }
 
 // isFaultDue counts a fault and reports whether this request gets it.
-func (s *Server) isFaultDue(x Exchange, f Fault) bool {
-	if f.Times == 0 {
+func (s *Server) isFaultDue(exchange Exchange, fault Fault) bool {
+	if fault.Times == 0 {
 		return true
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	key := faultKey{x.Header.Run, x.Turn}
+	key := faultKey{exchange.Header.Run, exchange.Turn}
 	s.faults[key]++
-	return s.faults[key] <= f.Times
+	return s.faults[key] <= fault.Times
 }
 
-func (s *Server) serveFault(w http.ResponseWriter, r *http.Request, p protocol, a answer, f Fault) {
+func (s *Server) serveFault(w http.ResponseWriter, r *http.Request, p protocol, a answer, fault Fault) {
 	switch {
-	case f.Hang:
+	case fault.Hang:
 		<-r.Context().Done()
-	case f.Garbage:
+	case fault.Garbage:
 		w.Header().Set("Content-Type", p.contentType)
 		_, _ = io.WriteString(w, "data: {\"choices\": [}\n\n")
-	case f.Cut:
+	case fault.Cut:
 		p.writeStream(w, a, true, 0, nil)
-		panic(http.ErrAbortHandler) // the connection breaks, as a real one does
+		panic(http.ErrAbortHandler) // breaks the connection
 	default:
-		for key, value := range f.Headers {
+		for key, value := range fault.Headers {
 			w.Header().Set(key, value)
 		}
-		if f.Body == "" {
-			p.fail(w, f.Status, "server_error", fmt.Sprintf("fault %d as scripted", f.Status))
+		if fault.Body == "" {
+			p.fail(w, fault.Status, "server_error", fmt.Sprintf("fault %d as scripted", fault.Status))
 			return
 		}
-		w.WriteHeader(f.Status)
-		_, _ = io.WriteString(w, f.Body)
+		w.WriteHeader(fault.Status)
+		_, _ = io.WriteString(w, fault.Body)
 	}
 }
 
 func writeJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(v) // a client that is gone needs no answer
+	_ = json.NewEncoder(w).Encode(v) // the client may be gone
 }
 
 func writeError(w http.ResponseWriter, status int, kind, message string) {

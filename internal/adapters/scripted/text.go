@@ -5,60 +5,62 @@ import (
 	"strings"
 
 	"company/internal/adapters"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// A model without tools reads and writes calls as text. This file understands
-// the promised protocol, and reads it without the company's code.
+// A model without tool support reads and writes calls as text. This file implements that protocol independently
+// of the company's code.
 var (
 	fenceRE  = lazyregexp.New(`(?m)^The block of your next reply has the name ([a-z0-9_]+)\.`)
 	resultRE = lazyregexp.New(`(?s)^\[result of ([A-Za-z0-9_-]+)\]\n(.*)$`)
 	toolRE   = lazyregexp.New(`(?m)^- ([A-Za-z0-9_-]+): `)
 )
 
-// fromText makes of a conversation in text the one that a brain is asked with.
-func fromText(x Exchange) Exchange {
+// fromText converts a conversation in the text protocol into the form for a brain.
+func fromText(exchange Exchange) Exchange {
 	id := ""
-	for i := range x.Messages {
-		m := &x.Messages[i]
-		switch m.Role {
+	for i := range exchange.Messages {
+		message := &exchange.Messages[i]
+		switch message.Role {
 		case adapters.System:
-			if name := fenceRE.FindStringSubmatch(m.Content); name != nil {
-				x.Fence = name[1]
+			if name := fenceRE.FindStringSubmatch(message.Content); name != nil {
+				exchange.Fence = name[1]
 			}
-			for _, name := range toolRE.FindAllStringSubmatch(m.Content, -1) {
-				x.Tools = append(x.Tools, adapters.Tool{Name: name[1]})
+			for _, name := range toolRE.FindAllStringSubmatch(message.Content, -1) {
+				exchange.Tools = append(exchange.Tools, adapters.Tool{Name: name[1]})
 			}
 		case adapters.Assistant:
-			at := strings.LastIndex(m.Content, "```"+x.Fence+"\n")
+			index := strings.LastIndex(message.Content, "```"+exchange.Fence+"\n")
 			var call struct {
 				Tool      string          `json:"tool"`
 				Arguments json.RawMessage `json:"arguments"`
 			}
-			if at < 0 || json.NewDecoder(strings.NewReader(m.Content[at+len("```\n")+len(x.Fence):])).Decode(&call) != nil {
+			if index < 0 || json.NewDecoder(strings.NewReader(message.Content[index+len("```\n")+len(exchange.Fence):])).Decode(
+				&call) != nil {
 				continue
 			}
 			id = "text_" + call.Tool
-			m.Content, m.ToolCalls = strings.TrimRight(m.Content[:at], "\n"), []adapters.ToolCall{{ID: id, Name: call.Tool, Arguments: string(call.Arguments)}}
+			message.Content, message.ToolCalls = strings.TrimRight(message.Content[:index], "\n"),
+				[]adapters.ToolCall{{ID: id, Name: call.Tool, Arguments: string(call.Arguments)}}
 		case adapters.User:
-			if parts := resultRE.FindStringSubmatch(m.Content); parts != nil {
-				*m = adapters.Message{Role: adapters.ToolRole, ToolName: parts[1], ToolCallID: id, Content: parts[2]}
+			if parts := resultRE.FindStringSubmatch(message.Content); parts != nil {
+				*message = adapters.Message{Role: adapters.ToolRole, ToolName: parts[1], ToolCallID: id, Content: parts[2]}
 			}
 		}
 	}
-	return x
+	return exchange
 }
 
-// asText is an answer of a model without tools: its first call as the block that ends it.
+// asText returns an answer of a model without tool support, with its first call as the block at its end.
 func (a answer) asText(fence string) answer {
 	if len(a.calls) == 0 {
 		return a
 	}
-	c := a.calls[0]
+	toolCall := a.calls[0]
 	if a.text != "" {
 		a.text += "\n\n"
 	}
-	a.text += "```" + fence + "\n" + `{"tool": "` + c.Name + `", "arguments": ` + c.Arguments + "}\n```\n"
+	a.text += "```" + fence + "\n" + `{"tool": "` + toolCall.Name + `", "arguments": ` + toolCall.Arguments + "}\n```\n"
 	a.calls = nil
 	if a.finish == "tool_calls" {
 		a.finish = "stop"

@@ -1,5 +1,5 @@
-// Package apitest serves offices of tests at their sockets, as a company at work does. It
-// decides nothing: what the office answers is the test's own.
+// Package apitest serves offices of tests at their sockets, like a running company. The test
+// provides the office's answers.
 package apitest
 
 import (
@@ -13,8 +13,8 @@ import (
 	"company/internal/office"
 )
 
-// ServeOffice opens the office of a checkout and serves it at its socket, until stop or the
-// end of the test.
+// ServeOffice opens the office of a checkout and serves it at its socket, until stop is called or
+// the test ends.
 func ServeOffice(t *testing.T, checkout string, o api.Office) (stop func()) {
 	t.Helper()
 	paths, err := office.Find(office.FindOptions{Dir: checkout})
@@ -29,12 +29,12 @@ func ServeOffice(t *testing.T, checkout string, o api.Office) (stop func()) {
 	if err != nil || lock == nil {
 		t.Fatalf("%v, %v", held, err)
 	}
-	l, err := office.ListenSocket(lock, os.LookupEnv)
+	listener, err := office.ListenSocket(lock, os.LookupEnv)
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := api.New(o, api.ServerInfo{Office: off.ID, PID: os.Getpid()}, slog.New(slog.DiscardHandler))
-	server.Start(l)
+	server.Start(listener)
 	stop = sync.OnceFunc(func() {
 		server.Stop()
 		if err := errors.Join(lock.Release(), off.Close()); err != nil {

@@ -6,32 +6,33 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"time"
 
-	"company/internal/folder"
+	"company/internal/lib/safedir"
 )
 
-// storedBlob is where a driver with a folder keeps a blob.
+// storedBlob is the location of a blob in a driver's folder.
 type storedBlob struct {
 	file   string
-	at     int64 // of its bytes
+	at     int64 // offset of its bytes
 	size   int64
-	packed bool // behind a head, in a file of many
+	packed bool // after a head, in a pack
 }
 
 // The head of a blob in a pack: see internal/bus/localfiles.
 const (
 	blobHead  = 64
-	headState = 4 // a byte; three of zero behind it have it taken as it is
+	headState = 4 // a byte, its checksum in three bytes, and the time in eight
 	headSize  = 16
 	headSum   = 32
 )
 
-// withBlob calls fn with a blob that a driver keeps in the folder at dir.
-func withBlob(dir, hash string, fn func(*folder.Folder, storedBlob) error) error {
-	own, err := folder.Open(dir)
+// withBlob calls fn with the location of a blob in the folder at dir.
+func withBlob(dir, hash string, fn func(*safedir.Folder, storedBlob) error) error {
+	own, err := safedir.Open(dir)
 	if err != nil {
 		return err
 	}
@@ -42,7 +43,7 @@ func withBlob(dir, hash string, fn func(*folder.Folder, storedBlob) error) error
 	return errors.Join(err, own.Close())
 }
 
-func findBlob(own *folder.Folder, hash string) (storedBlob, error) {
+func findBlob(own *safedir.Folder, hash string) (storedBlob, error) {
 	file := "blobs/" + hash[:2] + "/" + hash[2:]
 	info, err := own.Lstat(file)
 	if err == nil {
@@ -74,7 +75,7 @@ func findBlob(own *folder.Folder, hash string) (storedBlob, error) {
 }
 
 // writeAt writes bytes into the file of a blob.
-func (b storedBlob) writeAt(own *folder.Folder, data []byte, at int64) error {
+func (b storedBlob) writeAt(own *safedir.Folder, data []byte, at int64) error {
 	file, err := own.OpenFile(b.file, os.O_WRONLY, 0)
 	if err != nil {
 		return err
@@ -83,10 +84,9 @@ func (b storedBlob) writeAt(own *folder.Folder, data []byte, at int64) error {
 	return errors.Join(err, file.Close())
 }
 
-// CorruptBlob flips a bit of a stored blob behind the driver's back; once more, and the
-// blob is whole again.
+// CorruptBlob flips a bit of a stored blob behind the driver's back. A second call restores the blob.
 func CorruptBlob(dir, hash string) error {
-	return withBlob(dir, hash, func(own *folder.Folder, b storedBlob) error {
+	return withBlob(dir, hash, func(own *safedir.Folder, b storedBlob) error {
 		text, err := own.ReadFile(b.file, 0)
 		if err != nil {
 			return err
@@ -96,10 +96,10 @@ func CorruptBlob(dir, hash string) error {
 	})
 }
 
-// FlipHead flips a bit of the head of a stored blob in a pack, behind the driver's back, and
-// restore flips it back. Bit 35 made a live blob a removed one before states had a check.
+// FlipHead flips a bit in the head of a packed blob behind the driver's back. restore flips it back.
+// Before states had a checksum, bit 35 turned a live blob into a removed one.
 func FlipHead(dir, hash string, bit int) (restore func() error, err error) {
-	err = withBlob(dir, hash, func(own *folder.Folder, b storedBlob) error {
+	err = withBlob(dir, hash, func(own *safedir.Folder, b storedBlob) error {
 		if !b.packed {
 			return fmt.Errorf("blob %s is in no pack", hash)
 		}
@@ -109,7 +109,7 @@ func FlipHead(dir, hash string, bit int) (restore func() error, err error) {
 		}
 		at := b.at - blobHead + int64(bit/8)
 		restore = func() error {
-			back, err := folder.Open(dir)
+			back, err := safedir.Open(dir)
 			if err != nil {
 				return err
 			}
@@ -120,23 +120,32 @@ func FlipHead(dir, hash string, bit int) (restore func() error, err error) {
 	return restore, err
 }
 
-// AgeBlob sets when a blob was last put.
+// AgeBlob sets the time of the last put of a blob.
 func AgeBlob(dir, hash string, at time.Time) error {
-	return withBlob(dir, hash, func(own *folder.Folder, b storedBlob) error {
+	return withBlob(dir, hash, func(own *safedir.Folder, b storedBlob) error {
 		if !b.packed {
 			return own.Touch(b.file, at)
 		}
-		state := binary.LittleEndian.AppendUint64([]byte{'L', 0, 0, 0}, uint64(at.UnixNano()))
-		return b.writeAt(own, state, b.at-blobHead+headState)
+		return b.writeAt(own, encodeState('L', uint64(at.UnixNano())), b.at-blobHead+headState)
 	})
 }
 
-// LoseBlob takes a blob away, and restore puts it back.
+// encodeState encodes the part of a head that holds the state and the time of the last put.
+func encodeState(state byte, put uint64) []byte {
+	b := binary.LittleEndian.AppendUint64([]byte{state, 0, 0, 0}, put)
+	table := crc32.MakeTable(crc32.Castagnoli)
+	sum := crc32.Update(crc32.Checksum(b[:1], table), table, b[4:])
+	b[1], b[2], b[3] = byte(sum), byte(sum>>8), byte(sum>>16)|0xc0
+	return b
+}
+
+// LoseBlob removes a blob behind the driver's back. restore puts it back.
 func LoseBlob(dir, hash string) (restore func() error, err error) {
-	err = withBlob(dir, hash, func(own *folder.Folder, b storedBlob) error {
+	var put uint64
+	err = withBlob(dir, hash, func(own *safedir.Folder, b storedBlob) error {
 		aside := b.file + ".aside"
 		restore = func() error {
-			back, err := folder.Open(dir)
+			back, err := safedir.Open(dir)
 			if err != nil {
 				return err
 			}
@@ -144,12 +153,17 @@ func LoseBlob(dir, hash string) (restore func() error, err error) {
 			if !b.packed {
 				return back.Rename(aside, b.file)
 			}
-			return b.writeAt(back, []byte{'L', 0, 0, 0}, b.at-blobHead+headState)
+			return b.writeAt(back, encodeState('L', put), b.at-blobHead+headState)
 		}
 		if !b.packed {
 			return own.Rename(b.file, aside)
 		}
-		return b.writeAt(own, []byte{'D', 0, 0, 0}, b.at-blobHead+headState)
+		text, err := own.ReadFile(b.file, 0)
+		if err != nil {
+			return err
+		}
+		put = binary.LittleEndian.Uint64(text[b.at-blobHead+headState+4:])
+		return b.writeAt(own, encodeState('D', put), b.at-blobHead+headState)
 	})
 	return restore, err
 }

@@ -1,7 +1,6 @@
-// Package bustest is the one conformance suite of bus drivers: what bus
-// promises, exercised on the real driver with crashes, reopening and second
-// processes. A driver's tests call Main from TestMain, Exercise from a test, and Storm
-// from one that makes as many crashes as it is asked for.
+// Package bustest is the conformance suite of bus drivers. It tests the contracts of package bus on
+// the real driver, with crashes, reopening and second processes. A driver's tests call Main from
+// TestMain, Exercise from a test, and Storm from a test that makes a given number of crashes.
 package bustest
 
 import (
@@ -22,22 +21,22 @@ import (
 	"company/test/goroutines"
 )
 
-// Patience is how long a case waits for what must happen.
+// Patience limits how long a case waits for an expected event.
 const Patience = 2 * time.Minute
 
-// Driver is what the suite needs to know of a driver.
+// Driver describes a driver to the suite.
 type Driver struct {
-	// Open opens the store in a directory, made when absent.
+	// Open opens the store in a directory and creates it if needed.
 	Open func(ctx context.Context, dir string) (bus.Bus, error)
 	// CorruptBlob flips bytes of a stored blob behind the driver's back.
 	CorruptBlob func(dir, hash string) error
 }
 
-// Main runs a test binary: as the child that a crash case starts, or as the
-// tests themselves, after which no goroutine may be left.
-func Main(m *testing.M, d Driver) {
+// Main runs a test binary: either as the child that a crash case starts, or as the tests. After the
+// tests it checks that no goroutines are left.
+func Main(m *testing.M, driver Driver) {
 	if role := os.Getenv(childRole); role != "" {
-		if err := runChild(d, role, os.Getenv(childDir)); err != nil {
+		if err := runChild(driver, role, os.Getenv(childDir)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -47,7 +46,7 @@ func Main(m *testing.M, d Driver) {
 }
 
 // Exercise runs every case on the driver.
-func Exercise(t *testing.T, d Driver) {
+func Exercise(t *testing.T, driver Driver) {
 	for _, c := range []struct {
 		name string
 		run  func(t *testing.T, s *store)
@@ -88,7 +87,7 @@ func Exercise(t *testing.T, d Driver) {
 		t.Run(c.name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), Patience)
 			defer cancel()
-			s := &store{driver: d, dir: t.TempDir(), ctx: ctx}
+			s := &store{driver: driver, dir: t.TempDir(), ctx: ctx}
 			s.open(t)
 			defer s.close(t)
 			c.run(t, s)
@@ -143,20 +142,20 @@ func (s *store) mustAppend(t *testing.T, subject, data string, expect uint64, id
 // readRecords reads a subject from a sequence on.
 func (s *store) readRecords(t *testing.T, subject string, from uint64) []bus.Message {
 	t.Helper()
-	var all []bus.Message
+	var messages []bus.Message
 	err := s.Log().Read(s.ctx, subject, from, func(m bus.Message) error {
-		all = append(all, m)
+		messages = append(messages, m)
 		return nil
 	})
 	if err != nil {
 		t.Fatalf("read %s from %d: %v", subject, from, err)
 	}
-	return all
+	return messages
 }
 
-func messageTexts(all []bus.Message) []string {
+func messageTexts(messages []bus.Message) []string {
 	var s []string
-	for _, m := range all {
+	for _, m := range messages {
 		s = append(s, string(m.Data))
 	}
 	return s
@@ -180,7 +179,7 @@ func blobsRoundTrip(t *testing.T, s *store) {
 	big := bytes.Repeat([]byte("0123456789abcdef"), 1<<18) // 4 MiB
 	for _, data := range [][]byte{{}, {0}, []byte("hello"), big} {
 		var first string
-		for range 2 { // the second changes nothing
+		for range 2 { // the second put has no effect
 			hash, size, err := s.Blobs().Put(s.ctx, bytes.NewReader(data))
 			if err != nil || size != int64(len(data)) {
 				t.Fatalf("put %d bytes: size %d, %v", len(data), size, err)
@@ -247,7 +246,7 @@ func blobsDamage(t *testing.T, s *store) {
 	}
 }
 
-// blobsBrokenSource: a source that breaks off is not stored.
+// blobsBrokenSource checks that a blob is not stored if its source fails.
 func blobsBrokenSource(t *testing.T, s *store) {
 	broken := errors.New("source broke")
 	_, _, err := s.Blobs().Put(s.ctx, io.MultiReader(bytes.NewReader([]byte("half")), errReader{broken}))
@@ -256,7 +255,7 @@ func blobsBrokenSource(t *testing.T, s *store) {
 	requireErr(t, err, bus.ErrNotFound)
 }
 
-// blobsList: every blob is listed once, in order and from any name on.
+// blobsList checks that every blob is listed once, in order, and from any starting name.
 func blobsList(t *testing.T, s *store) {
 	var want []string
 	for i := range 40 {
@@ -272,11 +271,12 @@ func blobsList(t *testing.T, s *store) {
 		if after >= 0 {
 			name = want[after]
 		}
-		err := s.Blobs().List(s.ctx, name, func(b bus.BlobInfo) error {
-			if b.Time.Before(began) || b.Size >= 40 || hashOf(bytes.Repeat([]byte("x"), int(b.Size))) != b.Hash {
-				t.Errorf("listed: %+v", b)
+		err := s.Blobs().List(s.ctx, name, func(blobInfo bus.BlobInfo) error {
+			if blobInfo.Time.Before(began) || blobInfo.Size >= 40 ||
+				hashOf(bytes.Repeat([]byte("x"), int(blobInfo.Size))) != blobInfo.Hash {
+				t.Errorf("listed: %+v", blobInfo)
 			}
-			got = append(got, b.Hash)
+			got = append(got, blobInfo.Hash)
 			return nil
 		})
 		if err != nil || !slices.Equal(got, want[after+1:]) {
@@ -287,7 +287,8 @@ func blobsList(t *testing.T, s *store) {
 	requireErr(t, s.Blobs().List(s.ctx, "", func(bus.BlobInfo) error { return enough }), enough)
 }
 
-// blobsRemove: only blobs put before the time go, and a repeated put counts.
+// blobsRemove checks that only blobs put before the time are removed, and that a repeated put updates
+// the time.
 func blobsRemove(t *testing.T, s *store) {
 	put := func() (string, time.Time) {
 		t.Helper()
@@ -324,7 +325,7 @@ func blobsRemove(t *testing.T, s *store) {
 		t.Fatal("it cannot be put anew")
 	}
 
-	// A blob put after the time is there, whatever is removed beside it.
+	// A blob that is put after the time exists even if it is removed concurrently.
 	for range 100 {
 		before := time.Now()
 		var wg sync.WaitGroup
@@ -343,7 +344,7 @@ type errReader struct{ err error }
 
 func (r errReader) Read([]byte) (int, error) { return 0, r.err }
 
-// closeEndsWaiting: nothing hangs in a bus that closes, nor works after.
+// closeEndsWaiting checks that closing the bus ends waiting calls and that later calls fail.
 func closeEndsWaiting(t *testing.T, s *store) {
 	s.mustAppend(t, "ledger", "a", 0, "a")
 	seen := make(chan struct{})

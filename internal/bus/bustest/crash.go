@@ -16,34 +16,34 @@ import (
 	"company/internal/company"
 )
 
-// A crash case starts the test binary again as a child, which works on the
-// store and prints a line for each acknowledged operation, until it is killed.
+// A crash case starts the test binary as a child. The child works on the store
+// and prints a line for each acknowledged operation, until it is killed.
 const (
 	childRole = "BUSTEST_CHILD"
 	childDir  = "BUSTEST_DIR"
 )
 
-func runChild(d Driver, role, dir string) error {
+func runChild(driver Driver, role, dir string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), Patience) // never an orphan
 	defer cancel()
 	if role == "storm" {
-		return childStorm(ctx, d, dir, os.Getenv(stormVariable))
+		return childStorm(ctx, driver, dir, os.Getenv(stormVariable))
 	}
-	b, err := d.Open(ctx, dir)
+	b, err := driver.Open(ctx, dir)
 	if err != nil {
 		return err
 	}
 	fmt.Println("open")
 	switch role {
 	case "hold":
-		_, err := io.Copy(io.Discard, os.Stdin) // until the parent lets go
+		_, err := io.Copy(io.Discard, os.Stdin) // until the parent closes stdin
 		return errors.Join(err, b.Close())
 	case "append":
 		return childAppend(ctx, b)
 	case "work":
 		return childWork(ctx, b)
 	case "mix":
-		return childMix(ctx, d, b, dir)
+		return childMix(ctx, driver, b, dir)
 	case "half blob":
 		return childHalfBlob(ctx, b)
 	}
@@ -54,11 +54,11 @@ func runChild(d Driver, role, dir string) error {
 func childAppend(ctx context.Context, b bus.Bus) error {
 	var last [2]uint64
 	for i, subject := range []string{"ledger", journal} {
-		m, err := b.Log().Last(ctx, subject)
+		message, err := b.Log().Last(ctx, subject)
 		if err != nil && !errors.Is(err, bus.ErrNotFound) {
 			return err
 		}
-		last[i] = m.Seq
+		last[i] = message.Seq
 	}
 	for n := 0; ; n++ {
 		for i, subject := range []string{"ledger", journal} {
@@ -81,16 +81,16 @@ func childWork(ctx context.Context, b bus.Bus) error {
 			return err
 		}
 		fmt.Println("put", 0, id)
-		l, err := b.Queue().Lease(ctx, long)
+		lease, err := b.Queue().Lease(ctx, long)
 		if err != nil {
 			return err
 		}
-		fmt.Println("lease", l.Fence(), l.Item().ID)
+		fmt.Println("lease", lease.Fence(), lease.Item().ID)
 		if n%2 == 0 {
-			if err := l.Ack(ctx); err != nil {
+			if err := lease.Ack(ctx); err != nil {
 				return err
 			}
-			fmt.Println("ack", l.Fence(), l.Item().ID)
+			fmt.Println("ack", lease.Fence(), lease.Item().ID)
 		}
 	}
 }
@@ -144,16 +144,16 @@ type ack struct {
 	id   string
 }
 
-// crashChild runs a child until it has printed n lines, kills it, and returns all.
+// crashChild runs a child until it has printed n lines, kills it, and returns all complete lines.
 func crashChild(t *testing.T, s *store, role string, n int) (acks []ack) {
 	t.Helper()
 	s.close(t)
-	c := startChild(t, s, role)
+	child := startChild(t, s, role)
 	var lines []string
-	for len(lines) < n && c.lines.Scan() {
-		lines = append(lines, c.lines.Text())
+	for len(lines) < n && child.lines.Scan() {
+		lines = append(lines, child.lines.Text())
 	}
-	lines = append(lines, c.killProcess(t)...)
+	lines = append(lines, child.killProcess(t)...)
 	for _, line := range lines {
 		var a ack
 		if _, err := fmt.Sscan(line, &a.what, &a.seq, &a.id); err != nil {
@@ -165,43 +165,43 @@ func crashChild(t *testing.T, s *store, role string, n int) (acks []ack) {
 	return acks
 }
 
-// secondProcess: a store that another process has open is refused by name,
-// and free again when that process is gone, killed or not (STA-16).
+// secondProcess checks that Open refuses a store which another process has open, and names that
+// process. The store must be free again after that process ends or is killed (STA-16).
 func secondProcess(t *testing.T, s *store) {
 	for _, killed := range []bool{false, true} {
 		s.close(t)
-		c := startChild(t, s, "hold")
+		child := startChild(t, s, "hold")
 		b, err := s.driver.Open(s.ctx, s.dir)
-		if company.CodeOf(err) != company.EHeld || !strings.Contains(err.Error(), fmt.Sprint(c.cmd.Process.Pid)) {
+		if company.CodeOf(err) != company.EHeld || !strings.Contains(err.Error(), fmt.Sprint(child.cmd.Process.Pid)) {
 			if err == nil {
 				_ = b.Close()
 			}
-			c.killProcess(t)
+			child.killProcess(t)
 			t.Fatalf("second process: %v, want %s with the holder's id", err, company.EHeld)
 		}
 		if killed {
-			c.killProcess(t)
+			child.killProcess(t)
 		} else {
-			mustSucceed(t, c.stdin.Close())
-			mustSucceed(t, c.cmd.Wait())
+			mustSucceed(t, child.stdin.Close())
+			mustSucceed(t, child.cmd.Wait())
 		}
 		s.open(t)
 	}
 }
 
-// killWhileAppending: no acknowledged record is lost or changed, and at most
-// the one on its way was stored besides (REC-2).
+// killWhileAppending checks that no acknowledged record is lost or changed, and that at most the
+// append in progress was stored in addition (REC-2).
 func killWhileAppending(t *testing.T, s *store) {
 	var acked []ack
 	for round := range 4 {
 		acked = append(acked, crashChild(t, s, "append", 20+30*round)...)
 		for _, subject := range []string{"ledger", journal} {
 			stored := map[uint64]string{}
-			for _, m := range s.readRecords(t, subject, 0) {
-				if !strings.HasPrefix(string(m.Data), m.ID) {
-					t.Fatalf("record %d of %s holds other data", m.Seq, m.ID)
+			for _, message := range s.readRecords(t, subject, 0) {
+				if !strings.HasPrefix(string(message.Data), message.ID) {
+					t.Fatalf("record %d of %s holds other data", message.Seq, message.ID)
 				}
-				stored[m.Seq] = m.ID
+				stored[message.Seq] = message.ID
 			}
 			n := 0
 			for _, a := range acked {
@@ -219,45 +219,45 @@ func killWhileAppending(t *testing.T, s *store) {
 	}
 }
 
-// killWhileWorking: fences grow over crashes, acknowledged items stay away, and
-// items that were put are there.
+// killWhileWorking checks that fences increase across crashes, that acknowledged items do not return,
+// and that items that were put exist.
 func killWhileWorking(t *testing.T, s *store) {
 	var highest uint64
 	put, acked := map[string]bool{}, map[string]bool{}
 	for round := range 4 {
-		for _, a := range crashChild(t, s, "work", 15+20*round) {
-			switch a.what {
+		for _, ack := range crashChild(t, s, "work", 15+20*round) {
+			switch ack.what {
 			case "put":
-				put[a.id] = true
+				put[ack.id] = true
 			case "ack":
-				acked[a.id] = true
+				acked[ack.id] = true
 			case "lease":
-				if a.seq <= highest {
-					t.Fatalf("round %d: fence %d after %d", round, a.seq, highest)
+				if ack.seq <= highest {
+					t.Fatalf("round %d: fence %d after %d", round, ack.seq, highest)
 				}
-				highest = a.seq
+				highest = ack.seq
 			}
 		}
 		id := fmt.Sprint("after ", round)
 		s.mustPut(t, id)
 		for { // the child may have died between put and lease
-			l, err := s.Queue().Lease(s.ctx, long)
+			lease, err := s.Queue().Lease(s.ctx, long)
 			mustSucceed(t, err)
-			if l.Fence() <= highest {
-				t.Fatalf("round %d: fence %d after %d", round, l.Fence(), highest)
+			if lease.Fence() <= highest {
+				t.Fatalf("round %d: fence %d after %d", round, lease.Fence(), highest)
 			}
-			highest = l.Fence()
-			if acked[l.Item().ID] {
-				t.Fatalf("%s was acknowledged and came back", l.Item().ID)
+			highest = lease.Fence()
+			if acked[lease.Item().ID] {
+				t.Fatalf("%s was acknowledged and came back", lease.Item().ID)
 			}
-			put[l.Item().ID], acked[l.Item().ID] = true, true
-			mustSucceed(t, l.Ack(s.ctx))
-			if l.Item().ID == id {
+			put[lease.Item().ID], acked[lease.Item().ID] = true, true
+			mustSucceed(t, lease.Ack(s.ctx))
+			if lease.Item().ID == id {
 				break
 			}
 		}
 	}
-	// An ack may have been stored without being seen, by each child once.
+	// Each child may have stored one ack without printing it.
 	waiting, leased, err := s.Queue().Depth(s.ctx)
 	mustSucceed(t, err)
 	if left := len(put) - len(acked); waiting != 0 || leased > left || leased < left-4 {

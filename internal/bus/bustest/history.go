@@ -16,30 +16,30 @@ import (
 	"company/internal/bus"
 )
 
-// A history is what several clients asked at once, and when they had which answer.
-// Porcupine looks for an order in which one client alone would have had the same
-// answers.
+// A history holds the concurrent calls of several clients, with their replies and times.
+// Porcupine checks linearizability: it searches an order in which a single client would
+// have received the same replies.
 
-// logCall is what a client asked of a Log.
+// logCall is a call of a client to a Log.
 type logCall struct {
 	op     string // append, last, read or purge
 	expect uint64
 	id     string
 }
 
-// logReply is the answer.
+// logReply is the reply to a logCall.
 type logReply struct {
 	conflict bool
-	seq      uint64 // of append and last; 0: there is none
-	id       string // of last
+	seq      uint64 // for append and last; 0 if there is no record
+	id       string // for last
 	seqs     []uint64
 }
 
-// logState is a subject.
+// logState is the state of a subject.
 type logState struct {
 	seqs []uint64
 	ids  []string
-	high uint64 // sequence that was given
+	high uint64 // highest sequence that was assigned
 }
 
 func (s logState) lastSeq() uint64 {
@@ -49,7 +49,7 @@ func (s logState) lastSeq() uint64 {
 	return s.seqs[len(s.seqs)-1]
 }
 
-// logModel says what one subject answers.
+// logModel models the replies of one subject.
 var logModel = porcupine.Model{
 	Init: func() any { return logState{} },
 	Step: func(state, input, output any) (bool, any) {
@@ -81,29 +81,29 @@ var logModel = porcupine.Model{
 
 func describeCall(input, output any) string { return fmt.Sprintf("%+v: %+v", input, output) }
 
-// queueCall is what a client asked of a Queue about an item. What it leased is
-// known by the reply alone, and is filled in then.
+// queueCall is a call of a client to a Queue about an item. For a lease, the item is known only from
+// the reply and is filled in then.
 type queueCall struct {
 	op    string // put, lease, extend, ack, nack or bury
 	id    string
 	fence uint64
 }
 
-// queueReply is the answer.
+// queueReply is the reply to a queueCall.
 type queueReply struct {
 	lost       bool
 	deliveries int
 }
 
-// itemState is one item.
+// itemState is the state of one item.
 type itemState struct {
-	state      string // "": never put; waiting, leased, done, dead
+	state      string // empty before the first put, else waiting, leased, done or dead
 	fence      uint64
 	deliveries int
 }
 
-// itemModel says what one item answers. Where leases expire at any moment, a lease
-// that is held may be given to another, and its holder hear so before.
+// itemModel models the replies about one item. With expires, leases may expire at any moment: a held
+// lease may be granted to another holder, and its holder may be notified before that.
 func itemModel(expires bool) porcupine.Model {
 	return porcupine.Model{
 		Partition: func(history []porcupine.Operation) [][]porcupine.Operation {
@@ -155,8 +155,8 @@ type recorder struct {
 	ops   []porcupine.Operation
 }
 
-// recordCall asks, and notes the call with its answer. ask returns false where the
-// store gave no answer.
+// recordCall runs ask and records the call with its reply. If ask returns false, the store gave no
+// answer and the call is not recorded.
 func (r *recorder) recordCall(client int, ask func() (input, output any, ok bool)) {
 	call := int64(time.Since(r.began))
 	in, out, ok := ask()
@@ -187,12 +187,12 @@ const (
 	historySteps   = 30
 )
 
-// logHistory: all answers that several writers and readers of one subject get could
-// have been given to one that asked alone.
+// logHistory checks that all replies to concurrent writers and readers of one subject could have been
+// given to a single client.
 func logHistory(t *testing.T, s *store) {
 	for seed := range uint64(4) {
 		subject := fmt.Sprint("run.history.", seed)
-		purges := seed%2 == 1 // a repeat after a purge, and a read beside one, promise less
+		purges := seed%2 == 1 // the contract is weaker for repeats after a purge and for reads during one
 		r := &recorder{began: time.Now()}
 		var wg sync.WaitGroup
 		for client := range historyClients {
@@ -204,7 +204,7 @@ func logHistory(t *testing.T, s *store) {
 	}
 }
 
-// askLog is one client of a logHistory.
+// askLog runs one client of logHistory.
 func askLog(t *testing.T, s *store, r *recorder, client int, subject string, rng *rand.Rand, purges bool) {
 	var seen uint64
 	var sent []logCall
@@ -245,12 +245,12 @@ func askLogOnce(s *store, subject string, in logCall) (out logReply, err error) 
 			return logReply{conflict: true}, nil
 		}
 	case "last":
-		var m bus.Message
-		m, err = s.Log().Last(s.ctx, subject)
+		var message bus.Message
+		message, err = s.Log().Last(s.ctx, subject)
 		if errors.Is(err, bus.ErrNotFound) {
 			return logReply{}, nil
 		}
-		out.seq, out.id = m.Seq, m.ID
+		out.seq, out.id = message.Seq, message.ID
 	case "read":
 		err = s.Log().Read(s.ctx, subject, 0, func(m bus.Message) error {
 			out.seqs = append(out.seqs, m.Seq)
@@ -262,8 +262,8 @@ func askLogOnce(s *store, subject string, in logCall) (out logReply, err error) 
 	return out, err
 }
 
-// queueHistory: all answers that the holders of items get could have been given to one
-// that asked alone, with leases that last and with leases that expire.
+// queueHistory checks that all replies to concurrent holders of items could have been given to a
+// single client. It tests leases that last and leases that expire.
 func queueHistory(t *testing.T, s *store) {
 	for seed := range uint64(4) {
 		ttl := long
@@ -281,20 +281,20 @@ func queueHistory(t *testing.T, s *store) {
 		wg.Wait()
 		r.requireOrder(t, itemModel(ttl != long))
 		requireFencesInTime(t, r.ops)
-		for { // none of this round's items comes in the next one
+		for { // drain the queue, so that the next round has no items of this one
 			waiting, leased, err := s.Queue().Depth(s.ctx)
 			mustSucceed(t, err)
 			if waiting == 0 && (ttl == long || leased == before) {
 				break
 			}
-			l, err := s.Queue().Lease(s.ctx, long)
+			lease, err := s.Queue().Lease(s.ctx, long)
 			mustSucceed(t, err)
-			mustSucceed(t, l.Ack(s.ctx))
+			mustSucceed(t, lease.Ack(s.ctx))
 		}
 	}
 }
 
-// askQueue is one client of a queueHistory.
+// askQueue runs one client of queueHistory.
 func askQueue(t *testing.T, s *store, r *recorder, client int, ttl time.Duration, rng *rand.Rand, prefix string) {
 	var held []bus.Lease
 	for range historySteps {
@@ -314,22 +314,22 @@ func askQueue(t *testing.T, s *store, r *recorder, client int, ttl time.Duration
 			r.recordCall(client, func() (any, any, bool) {
 				ctx, cancel := context.WithTimeout(s.ctx, 20*time.Millisecond)
 				defer cancel()
-				l, err := s.Queue().Lease(ctx, ttl)
+				lease, err := s.Queue().Lease(ctx, ttl)
 				if err != nil {
 					if !errors.Is(err, context.DeadlineExceeded) {
 						t.Errorf("lease: %v", err)
 					}
 					return nil, nil, false
 				}
-				if !strings.HasPrefix(l.Item().ID, prefix) { // of a round before: its lease has expired since
+				if !strings.HasPrefix(lease.Item().ID, prefix) { // an item of an earlier round whose lease has expired
 					return nil, nil, false
 				}
-				held = append(held, l)
-				return queueCall{"lease", l.Item().ID, l.Fence()}, queueReply{deliveries: l.Deliveries()}, true
+				held = append(held, lease)
+				return queueCall{"lease", lease.Item().ID, lease.Fence()}, queueReply{deliveries: lease.Deliveries()}, true
 			})
 			continue
 		}
-		l := held[rng.IntN(len(held))] // also one that was given away
+		l := held[rng.IntN(len(held))] // may be a lease that was already lost
 		op := []string{"extend", "ack", "nack", "bury"}[rng.IntN(4)]
 		r.recordCall(client, func() (any, any, bool) {
 			var err error
@@ -352,11 +352,12 @@ func askQueue(t *testing.T, s *store, r *recorder, client int, ttl time.Duration
 	}
 }
 
-// requireFencesInTime: a lease that was given before another one was asked for has
-// the lower fence, of whatever items they are.
+// requireFencesInTime checks that a lease granted before another was requested has the lower fence,
+// even for different items.
 func requireFencesInTime(t *testing.T, ops []porcupine.Operation) {
 	t.Helper()
-	leases := slices.DeleteFunc(slices.Clone(ops), func(op porcupine.Operation) bool { return op.Input.(queueCall).op != "lease" })
+	leases := slices.DeleteFunc(slices.Clone(ops),
+		func(op porcupine.Operation) bool { return op.Input.(queueCall).op != "lease" })
 	for _, a := range leases {
 		for _, b := range leases {
 			if x, y := a.Input.(queueCall), b.Input.(queueCall); a.Return < b.Call && x.fence >= y.fence {

@@ -10,7 +10,8 @@ import (
 func TestHistoriesThatCannotBe(t *testing.T) {
 	inTurn := func(pairs ...any) (ops []porcupine.Operation) {
 		for i := 0; i < len(pairs); i += 2 {
-			ops = append(ops, porcupine.Operation{Input: pairs[i], Output: pairs[i+1], Call: int64(10 * i), Return: int64(10*i + 5)})
+			ops = append(
+				ops, porcupine.Operation{Input: pairs[i], Output: pairs[i+1], Call: int64(10 * i), Return: int64(10*i + 5)})
 		}
 		return ops
 	}
@@ -20,21 +21,37 @@ func TestHistoriesThatCannotBe(t *testing.T) {
 		ops   []porcupine.Operation
 		fine  bool
 	}{
-		"appends":               {logModel, inTurn(add(0, "a"), logReply{seq: 1}, add(1, "b"), logReply{seq: 3}, add(1, "b"), logReply{seq: 3}), true},
+		"appends": {logModel,
+			inTurn(add(0, "a"), logReply{seq: 1}, add(1, "b"), logReply{seq: 3}, add(1, "b"), logReply{seq: 3}), true},
 		"two after one":         {logModel, inTurn(add(0, "a"), logReply{seq: 1}, add(0, "b"), logReply{seq: 2}), false},
 		"a lost append":         {logModel, inTurn(add(0, "a"), logReply{seq: 1}, logCall{op: "last"}, logReply{}), false},
 		"a stale read":          {logModel, inTurn(add(0, "a"), logReply{seq: 1}, logCall{op: "read"}, logReply{}), false},
 		"a conflict of nothing": {logModel, inTurn(add(0, "a"), logReply{conflict: true}), false},
 		"a repeat stored twice": {logModel, inTurn(add(0, "a"), logReply{seq: 1}, add(0, "a"), logReply{seq: 2}), false},
-		"a sequence once more":  {logModel, inTurn(add(0, "a"), logReply{seq: 4}, logCall{op: "purge"}, logReply{}, add(0, "b"), logReply{seq: 4}), false},
+		"a sequence once more": {logModel,
+			inTurn(add(0, "a"), logReply{seq: 4}, logCall{op: "purge"}, logReply{}, add(0, "b"), logReply{seq: 4}), false},
 
-		"an item":          {itemModel(false), inTurn(queueCall{op: "put", id: "i"}, queueReply{}, queueCall{"lease", "i", 2}, queueReply{deliveries: 1}, queueCall{"ack", "i", 2}, queueReply{}), true},
-		"two holders":      {itemModel(false), inTurn(queueCall{op: "put", id: "i"}, queueReply{}, queueCall{"lease", "i", 2}, queueReply{deliveries: 1}, queueCall{"lease", "i", 3}, queueReply{deliveries: 2}), false},
-		"the next holder":  {itemModel(true), inTurn(queueCall{op: "put", id: "i"}, queueReply{}, queueCall{"lease", "i", 2}, queueReply{deliveries: 1}, queueCall{"lease", "i", 3}, queueReply{deliveries: 2}, queueCall{"ack", "i", 2}, queueReply{lost: true}), true},
-		"an old ack":       {itemModel(true), inTurn(queueCall{op: "put", id: "i"}, queueReply{}, queueCall{"lease", "i", 2}, queueReply{deliveries: 1}, queueCall{"lease", "i", 3}, queueReply{deliveries: 2}, queueCall{"ack", "i", 2}, queueReply{}), false},
-		"a fence again":    {itemModel(true), inTurn(queueCall{op: "put", id: "i"}, queueReply{}, queueCall{"lease", "i", 2}, queueReply{deliveries: 1}, queueCall{"lease", "i", 2}, queueReply{deliveries: 2}), false},
-		"done and leased":  {itemModel(true), inTurn(queueCall{op: "put", id: "i"}, queueReply{}, queueCall{"lease", "i", 2}, queueReply{deliveries: 1}, queueCall{"ack", "i", 2}, queueReply{}, queueCall{"lease", "i", 3}, queueReply{deliveries: 2}), false},
-		"lost for no need": {itemModel(false), inTurn(queueCall{op: "put", id: "i"}, queueReply{}, queueCall{"lease", "i", 2}, queueReply{deliveries: 1}, queueCall{"extend", "i", 2}, queueReply{lost: true}), false},
+		"an item": {itemModel(false),
+			inTurn(queueCall{op: "put", id: "i"}, queueReply{}, queueCall{"lease", "i", 2}, queueReply{deliveries: 1},
+				queueCall{"ack", "i", 2}, queueReply{}), true},
+		"two holders": {itemModel(false),
+			inTurn(queueCall{op: "put", id: "i"}, queueReply{}, queueCall{"lease", "i", 2}, queueReply{deliveries: 1},
+				queueCall{"lease", "i", 3}, queueReply{deliveries: 2}), false},
+		"the next holder": {itemModel(true),
+			inTurn(queueCall{op: "put", id: "i"}, queueReply{}, queueCall{"lease", "i", 2}, queueReply{deliveries: 1},
+				queueCall{"lease", "i", 3}, queueReply{deliveries: 2}, queueCall{"ack", "i", 2}, queueReply{lost: true}), true},
+		"an old ack": {itemModel(true),
+			inTurn(queueCall{op: "put", id: "i"}, queueReply{}, queueCall{"lease", "i", 2}, queueReply{deliveries: 1},
+				queueCall{"lease", "i", 3}, queueReply{deliveries: 2}, queueCall{"ack", "i", 2}, queueReply{}), false},
+		"a fence again": {itemModel(true),
+			inTurn(queueCall{op: "put", id: "i"}, queueReply{}, queueCall{"lease", "i", 2}, queueReply{deliveries: 1},
+				queueCall{"lease", "i", 2}, queueReply{deliveries: 2}), false},
+		"done and leased": {itemModel(true),
+			inTurn(queueCall{op: "put", id: "i"}, queueReply{}, queueCall{"lease", "i", 2}, queueReply{deliveries: 1},
+				queueCall{"ack", "i", 2}, queueReply{}, queueCall{"lease", "i", 3}, queueReply{deliveries: 2}), false},
+		"lost for no need": {itemModel(false),
+			inTurn(queueCall{op: "put", id: "i"}, queueReply{}, queueCall{"lease", "i", 2}, queueReply{deliveries: 1},
+				queueCall{"extend", "i", 2}, queueReply{lost: true}), false},
 	} {
 		if fine := porcupine.CheckOperations(c.model, c.ops); fine != c.fine {
 			t.Errorf("%s: legal is %v, want %v", name, fine, c.fine)

@@ -14,16 +14,17 @@ import (
 	"company/internal/bus"
 )
 
-// operations are what a child does in turn that is killed in each of them.
-var operations = []string{"append", "journal", "purge", "put", "lease", "extend", "ack", "nack", "bury", "blob", "close", "open"}
+// operations lists the operations in which a child is killed, one after another.
+var operations = []string{"append", "journal", "purge", "put", "lease", "extend", "ack", "nack", "bury", "blob",
+	"close", "open"}
 
-// childMix does every operation in turn, and says when it begins and what came of
-// it.
-func childMix(ctx context.Context, d Driver, b bus.Bus, dir string) error {
+// childMix performs all operations in turn. It prints a line when an operation begins and when it is
+// done.
+func childMix(ctx context.Context, driver Driver, b bus.Bus, dir string) error {
 	var ledger uint64
-	m, err := b.Log().Last(ctx, bus.Ledger)
+	message, err := b.Log().Last(ctx, bus.Ledger)
 	if err == nil {
-		ledger = m.Seq
+		ledger = message.Seq
 	}
 	for n := 0; ; n++ {
 		name := fmt.Sprintf("%d-%d", os.Getpid(), n)
@@ -61,7 +62,7 @@ func childMix(ctx context.Context, d Driver, b bus.Bus, dir string) error {
 			}},
 			{"close", func() error { return b.Close() }},
 			{"open", func() (err error) {
-				b, err = d.Open(ctx, dir)
+				b, err = driver.Open(ctx, dir)
 				return err
 			}},
 		} {
@@ -83,21 +84,21 @@ func childMix(ctx context.Context, d Driver, b bus.Bus, dir string) error {
 	}
 }
 
-// killInEveryOperation: a process is killed in each kind of operation, right as it
-// begins or a little later. The answers that it had are true afterwards, and an
-// operation without an answer is done whole or not at all.
+// killInEveryOperation kills a process in each kind of operation, at its beginning or a little later.
+// It checks that the answers the process received are true, and that an operation without an answer
+// was done completely or not at all.
 func killInEveryOperation(t *testing.T, s *store) {
 	var highest uint64
 	for i, op := range operations {
 		s.close(t)
-		c := startChild(t, s, "mix")
+		child := startChild(t, s, "mix")
 		var acks []ack
-		rounds := 1 + i%2 // in the first round of the child, or in the second
+		rounds := 1 + i%2 // kill in the first or second round of the child
 		began := ""
-		for c.lines.Scan() {
+		for child.lines.Scan() {
 			var a ack
-			if _, err := fmt.Sscan(c.lines.Text(), &a.what, &a.seq, &a.id); err != nil {
-				t.Fatalf("child says %q", c.lines.Text())
+			if _, err := fmt.Sscan(child.lines.Text(), &a.what, &a.seq, &a.id); err != nil {
+				t.Fatalf("child says %q", child.lines.Text())
 			}
 			if a.what != "begin" {
 				acks = append(acks, a)
@@ -110,10 +111,10 @@ func killInEveryOperation(t *testing.T, s *store) {
 				}
 			}
 		}
-		if i%3 > 0 { // not only at the beginning
+		if i%3 > 0 { // kill a little later
 			time.Sleep(time.Duration(i) * 50 * time.Microsecond)
 		}
-		for _, line := range c.killProcess(t) {
+		for _, line := range child.killProcess(t) {
 			var a ack
 			if _, err := fmt.Sscan(line, &a.what, &a.seq, &a.id); err == nil && a.what != "begin" {
 				acks = append(acks, a)
@@ -126,8 +127,8 @@ func killInEveryOperation(t *testing.T, s *store) {
 	}
 }
 
-// requireMix holds a store to the answers that a child had before it was killed in an
-// operation, and returns the highest fence that was given.
+// requireMix checks a store against the answers that a child received before it was killed, and
+// returns the highest fence so far.
 func requireMix(t *testing.T, s *store, acks []ack, began string, highest uint64) uint64 {
 	t.Helper()
 	ids := map[string]map[string]bool{}
@@ -144,11 +145,11 @@ func requireMix(t *testing.T, s *store, acks []ack, began string, highest uint64
 		}
 	}
 	stored := map[string]bool{}
-	for _, m := range s.readRecords(t, bus.Ledger, 0) {
-		if string(m.Data) != m.ID || stored[m.ID] {
-			t.Fatalf("killed in %s: the ledger has %q under %q", began, m.Data, m.ID)
+	for _, message := range s.readRecords(t, bus.Ledger, 0) {
+		if string(message.Data) != message.ID || stored[message.ID] {
+			t.Fatalf("killed in %s: the ledger has %q under %q", began, message.Data, message.ID)
 		}
-		stored[m.ID] = true
+		stored[message.ID] = true
 	}
 	for id := range ids["append"] {
 		if !stored[id] {
@@ -172,37 +173,37 @@ func requireMix(t *testing.T, s *store, acks []ack, began string, highest uint64
 	buried, err := s.Queue().Dead(s.ctx)
 	mustSucceed(t, err)
 	for id := range ids["bury"] {
-		if !slices.ContainsFunc(buried, func(it bus.Item) bool { return it.ID == id }) {
+		if !slices.ContainsFunc(buried, func(item bus.Item) bool { return item.ID == id }) {
 			t.Fatalf("killed in %s: %s is not among the dead letters %v", began, id, buried)
 		}
 	}
-	// All that waits is leased and done, so that the next child has a queue of its own.
+	// Finish all waiting items, so that the next child starts with an empty queue.
 	for {
 		waiting, _, err := s.Queue().Depth(s.ctx)
 		mustSucceed(t, err)
 		if waiting == 0 {
 			return highest
 		}
-		l, err := s.Queue().Lease(s.ctx, long)
+		lease, err := s.Queue().Lease(s.ctx, long)
 		mustSucceed(t, err)
-		if ids["ack"][l.Item().ID] || l.Fence() <= highest {
-			t.Fatalf("killed in %s: leased %s under fence %d after %d", began, l.Item().ID, l.Fence(), highest)
+		if ids["ack"][lease.Item().ID] || lease.Fence() <= highest {
+			t.Fatalf("killed in %s: leased %s under fence %d after %d", began, lease.Item().ID, lease.Fence(), highest)
 		}
-		highest = l.Fence()
-		mustSucceed(t, l.Ack(s.ctx))
+		highest = lease.Fence()
+		mustSucceed(t, lease.Ack(s.ctx))
 	}
 }
 
-// blobsHalfPut: a source that never ends, and a process that is killed over it,
-// leave nothing behind that a Get finds.
+// blobsHalfPut checks that a Get finds no blob after the process was killed while putting a blob from
+// an endless source.
 func blobsHalfPut(t *testing.T, s *store) {
 	s.close(t)
-	c := startChild(t, s, "half blob")
-	if !c.lines.Scan() || !strings.HasPrefix(c.lines.Text(), "writing") {
-		c.killProcess(t)
-		t.Fatalf("child says %q", c.lines.Text())
+	child := startChild(t, s, "half blob")
+	if !child.lines.Scan() || !strings.HasPrefix(child.lines.Text(), "writing") {
+		child.killProcess(t)
+		t.Fatalf("child says %q", child.lines.Text())
 	}
-	c.killProcess(t)
+	child.killProcess(t)
 	s.open(t)
 	_, err := s.Blobs().Get(s.ctx, hashOf(halfBlob))
 	requireErr(t, err, bus.ErrNotFound)
@@ -215,7 +216,7 @@ func childHalfBlob(ctx context.Context, b bus.Bus) error {
 	return err
 }
 
-// stuckReader says that it was reached, and waits.
+// stuckReader prints a line when it is read, and then blocks.
 type stuckReader struct{ ctx context.Context }
 
 func (r stuckReader) Read([]byte) (int, error) {

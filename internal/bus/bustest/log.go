@@ -40,11 +40,12 @@ func logAppendRead(t *testing.T, s *store) {
 		if !(0 < a && a < b && b < c) {
 			t.Fatalf("sequences %d, %d, %d do not grow", a, b, c)
 		}
-		all := s.readRecords(t, subject, 0)
-		requireTexts(t, all, "one", "", "three")
-		for i, m := range all {
-			if m.Seq != []uint64{a, b, c}[i] || m.ID != fmt.Sprintf("id-%d", i+1) || m.Subject != subject || m.Time.IsZero() {
-				t.Fatalf("record %d is %+v", i, m)
+		messages := s.readRecords(t, subject, 0)
+		requireTexts(t, messages, "one", "", "three")
+		for i, message := range messages {
+			if message.Seq != []uint64{a, b, c}[i] || message.ID != fmt.Sprintf("id-%d", i+1) || message.Subject != subject ||
+				message.Time.IsZero() {
+				t.Fatalf("record %d is %+v", i, message)
 			}
 		}
 		requireTexts(t, s.readRecords(t, subject, b), "", "three")
@@ -71,11 +72,11 @@ func logAppendRead(t *testing.T, s *store) {
 
 func lastSeq(t *testing.T, s *store, subject string) uint64 {
 	t.Helper()
-	m, err := s.Log().Last(s.ctx, subject)
+	message, err := s.Log().Last(s.ctx, subject)
 	if err != nil && !errors.Is(err, bus.ErrNotFound) {
 		t.Fatal(err)
 	}
-	return m.Seq
+	return message.Seq
 }
 
 func logCompareAndSet(t *testing.T, s *store) {
@@ -90,8 +91,8 @@ func logCompareAndSet(t *testing.T, s *store) {
 	}
 }
 
-// logRepeatedID: a sender that got no answer sends again, with what it expected
-// the first time, and the company has gone on meanwhile or has not.
+// logRepeatedID checks that a sender without an answer can repeat an append with its first expected
+// sequence, whether or not other records were appended meanwhile.
 func logRepeatedID(t *testing.T, s *store) {
 	for _, subject := range []string{"ledger", journal} {
 		a := s.mustAppend(t, subject, "a", 0, "a")
@@ -114,8 +115,8 @@ func logRepeatedID(t *testing.T, s *store) {
 	}
 }
 
-// logSameIDElsewhere: an id is one of its subject. The same one of another journal
-// is no repeat.
+// logSameIDElsewhere checks that ids are unique only within a subject. The same id in another journal
+// is not a repeat.
 func logSameIDElsewhere(t *testing.T, s *store) {
 	a := s.mustAppend(t, journal, "a", 0, "id")
 	if b := s.mustAppend(t, other, "b", 0, "id"); b == a {
@@ -123,15 +124,15 @@ func logSameIDElsewhere(t *testing.T, s *store) {
 	}
 	for range 2 {
 		requireTexts(t, s.readRecords(t, journal, 0), "a")
-		all := s.readRecords(t, other, 0)
-		if requireTexts(t, all, "b"); all[0].ID != "id" {
-			t.Fatalf("the id is %q", all[0].ID)
+		messages := s.readRecords(t, other, 0)
+		if requireTexts(t, messages, "b"); messages[0].ID != "id" {
+			t.Fatalf("the id is %q", messages[0].ID)
 		}
 		s.reopenStore(t)
 	}
 }
 
-// logConcurrentAppend: eight writers race for one subject, each adds twenty.
+// logConcurrentAppend lets eight writers race on one subject. Each adds twenty records.
 func logConcurrentAppend(t *testing.T, s *store) {
 	const writers, each = 8, 20
 	for _, subject := range []string{"ledger", journal} {
@@ -201,7 +202,8 @@ func logPurge(t *testing.T, s *store) {
 	s.mustAppend(t, other, "kept", 0, "o")
 
 	requireErr(t, s.Log().Purge(s.ctx, "ledger"), bus.ErrNotAllowed)
-	for _, subject := range []string{"", "run.", "run.>", "run.*", "run.t12-03.*", "run..2", "run.a b", ">", "runs", "queue.x", "$JS.x"} {
+	for _, subject := range []string{"", "run.", "run.>", "run.*", "run.t12-03.*", "run..2", "run.a b", ">", "runs",
+		"queue.x", "$JS.x"} {
 		requireErr(t, s.Log().Purge(s.ctx, subject), bus.ErrNotAllowed)
 		_, err := s.Log().Append(s.ctx, subject, nil, 0, "x")
 		requireErr(t, err, bus.ErrNotAllowed)
@@ -216,7 +218,7 @@ func logPurge(t *testing.T, s *store) {
 		requireTexts(t, s.readRecords(t, "ledger", 0), "kept")
 		s.reopenStore(t)
 	}
-	// A holder from before the purge must not go on as if nothing had been.
+	// A holder from before the purge must not be able to continue.
 	_, err := s.Log().Append(s.ctx, journal, []byte("late"), a+1, "late")
 	requireErr(t, err, bus.ErrConflict)
 	if again := s.mustAppend(t, journal, "new", 0, "new"); again <= a+1 {
@@ -256,9 +258,9 @@ func logSizes(t *testing.T, s *store) {
 		last = s.mustAppend(t, journal, data, last, fmt.Sprint(i))
 	}
 	s.reopenStore(t)
-	for i, m := range s.readRecords(t, journal, 0) {
-		if !bytes.Equal(m.Data, bytes.Repeat([]byte{byte('a' + i)}, []int{0, 1, 1 << 16, 1 << 20, bus.MaxRecord}[i])) {
-			t.Fatalf("record %d came back with %d other bytes", i, len(m.Data))
+	for i, message := range s.readRecords(t, journal, 0) {
+		if !bytes.Equal(message.Data, bytes.Repeat([]byte{byte('a' + i)}, []int{0, 1, 1 << 16, 1 << 20, bus.MaxRecord}[i])) {
+			t.Fatalf("record %d came back with %d other bytes", i, len(message.Data))
 		}
 	}
 	_, err := s.Log().Append(s.ctx, journal, make([]byte, bus.MaxRecord+1), last, "too large")

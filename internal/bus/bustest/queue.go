@@ -14,7 +14,7 @@ import (
 	"company/internal/bus"
 )
 
-// A time to live that no case outlives.
+// long is a time to live that no case exceeds.
 const long = 10 * time.Minute
 
 func (s *store) mustPut(t *testing.T, ids ...string) {
@@ -28,17 +28,17 @@ func (s *store) mustPut(t *testing.T, ids ...string) {
 
 func (s *store) mustLease(t *testing.T, id string, ttl time.Duration) bus.Lease {
 	t.Helper()
-	l, err := s.Queue().Lease(s.ctx, ttl)
+	lease, err := s.Queue().Lease(s.ctx, ttl)
 	if err != nil {
 		t.Fatalf("lease: %v", err)
 	}
-	if it := l.Item(); it.ID != id || string(it.Body) != "body of "+id {
-		t.Fatalf("leased %q with body %q, want %q", it.ID, it.Body, id)
+	if item := lease.Item(); item.ID != id || string(item.Body) != "body of "+id {
+		t.Fatalf("leased %q with body %q, want %q", item.ID, item.Body, id)
 	}
-	return l
+	return lease
 }
 
-// requireNothing: no item can be leased now.
+// requireNothing checks that no item can be leased now.
 func (s *store) requireNothing(t *testing.T) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(s.ctx, 50*time.Millisecond)
@@ -66,17 +66,17 @@ func mustSucceed(t *testing.T, err error) {
 func queueOrder(t *testing.T, s *store) {
 	s.requireNothing(t)
 	s.mustPut(t, "a", "b/../*.>", "c")
-	a := s.mustLease(t, "a", long)
+	lease := s.mustLease(t, "a", long)
 	b := s.mustLease(t, "b/../*.>", long)
-	if a.Fence() >= b.Fence() || a.Deliveries() != 1 {
-		t.Fatalf("fences %d, %d; deliveries %d", a.Fence(), b.Fence(), a.Deliveries())
+	if lease.Fence() >= b.Fence() || lease.Deliveries() != 1 {
+		t.Fatalf("fences %d, %d; deliveries %d", lease.Fence(), b.Fence(), lease.Deliveries())
 	}
 	s.requireDepth(t, 1, 2)
-	mustSucceed(t, a.Ack(s.ctx))
+	mustSucceed(t, lease.Ack(s.ctx))
 	mustSucceed(t, b.Ack(s.ctx))
 	mustSucceed(t, s.mustLease(t, "c", long).Ack(s.ctx))
-	requireErr(t, a.Ack(s.ctx), bus.ErrLeaseLost)
-	requireErr(t, a.Extend(s.ctx), bus.ErrLeaseLost)
+	requireErr(t, lease.Ack(s.ctx), bus.ErrLeaseLost)
+	requireErr(t, lease.Extend(s.ctx), bus.ErrLeaseLost)
 	s.requireDepth(t, 0, 0)
 	s.requireNothing(t)
 
@@ -97,14 +97,14 @@ func queueOrder(t *testing.T, s *store) {
 	requireErr(t, s.Queue().Put(s.ctx, bus.Item{}), bus.ErrNotAllowed)
 }
 
-// queuePutTwice: a second put changes nothing, in whatever state the item is.
+// queuePutTwice checks that a second put has no effect in any state of the item.
 func queuePutTwice(t *testing.T, s *store) {
 	s.mustPut(t, "a", "a")
 	s.requireDepth(t, 1, 0)
-	l := s.mustLease(t, "a", long)
+	lease := s.mustLease(t, "a", long)
 	s.mustPut(t, "a")
 	s.requireDepth(t, 0, 1)
-	mustSucceed(t, l.Ack(s.ctx))
+	mustSucceed(t, lease.Ack(s.ctx))
 	s.mustPut(t, "a")
 	s.requireDepth(t, 0, 0)
 	s.reopenStore(t)
@@ -129,19 +129,19 @@ func queueExpiry(t *testing.T, s *store) {
 	var fence uint64
 	var old []bus.Lease
 	for n := 1; n <= 3; n++ {
-		l := s.mustLease(t, "a", 20*time.Millisecond)
-		if l.Fence() <= fence || l.Deliveries() != n {
-			t.Fatalf("lease %d has fence %d after %d, %d deliveries", n, l.Fence(), fence, l.Deliveries())
+		lease := s.mustLease(t, "a", 20*time.Millisecond)
+		if lease.Fence() <= fence || lease.Deliveries() != n {
+			t.Fatalf("lease %d has fence %d after %d, %d deliveries", n, lease.Fence(), fence, lease.Deliveries())
 		}
-		fence = l.Fence()
-		old = append(old, l)
+		fence = lease.Fence()
+		old = append(old, lease)
 	}
-	l := s.mustLease(t, "a", long) // waits until the last one has expired
-	for _, o := range old {
-		requireErr(t, o.Extend(s.ctx), bus.ErrLeaseLost)
-		requireErr(t, o.Ack(s.ctx), bus.ErrLeaseLost)
-		requireErr(t, o.Nack(s.ctx, 0), bus.ErrLeaseLost)
-		requireErr(t, o.Bury(s.ctx), bus.ErrLeaseLost)
+	l := s.mustLease(t, "a", long) // waits until the last lease has expired
+	for _, lease := range old {
+		requireErr(t, lease.Extend(s.ctx), bus.ErrLeaseLost)
+		requireErr(t, lease.Ack(s.ctx), bus.ErrLeaseLost)
+		requireErr(t, lease.Nack(s.ctx, 0), bus.ErrLeaseLost)
+		requireErr(t, lease.Bury(s.ctx), bus.ErrLeaseLost)
 	}
 	mustSucceed(t, l.Ack(s.ctx))
 	s.requireNothing(t)
@@ -150,14 +150,14 @@ func queueExpiry(t *testing.T, s *store) {
 func queueExtend(t *testing.T, s *store) {
 	s.mustPut(t, "a")
 	const ttl = 500 * time.Millisecond
-	l := s.mustLease(t, "a", ttl)
-	fence := l.Fence()
+	lease := s.mustLease(t, "a", ttl)
+	fence := lease.Fence()
 	for start := time.Now(); time.Since(start) < 2*ttl; {
 		extended := time.Now()
-		if err := l.Extend(s.ctx); err != nil {
-			if errors.Is(err, bus.ErrLeaseLost) { // this machine stood still for ttl
-				l, start = s.mustLease(t, "a", ttl), time.Now()
-				fence = l.Fence()
+		if err := lease.Extend(s.ctx); err != nil {
+			if errors.Is(err, bus.ErrLeaseLost) { // this machine was suspended for ttl
+				lease, start = s.mustLease(t, "a", ttl), time.Now()
+				fence = lease.Fence()
 				continue
 			}
 			t.Fatal(err)
@@ -165,27 +165,27 @@ func queueExtend(t *testing.T, s *store) {
 		ctx, cancel := context.WithTimeout(s.ctx, 50*time.Millisecond)
 		taken, err := s.Queue().Lease(ctx, ttl)
 		cancel()
-		if err == nil && time.Since(extended) >= ttl { // it stood still again
-			l, start = taken, time.Now()
-			fence = l.Fence()
+		if err == nil && time.Since(extended) >= ttl { // the machine was suspended again
+			lease, start = taken, time.Now()
+			fence = lease.Fence()
 		} else if !errors.Is(err, context.DeadlineExceeded) {
 			t.Fatalf("leased %v, %v; want nothing", taken, err)
 		}
 	}
-	if l.Fence() != fence {
-		t.Fatalf("extending moved the fence from %d to %d", fence, l.Fence())
+	if lease.Fence() != fence {
+		t.Fatalf("extending moved the fence from %d to %d", fence, lease.Fence())
 	}
 	again := s.mustLease(t, "a", long)
-	requireErr(t, l.Extend(s.ctx), bus.ErrLeaseLost)
+	requireErr(t, lease.Extend(s.ctx), bus.ErrLeaseLost)
 	mustSucceed(t, again.Extend(s.ctx))
 	mustSucceed(t, again.Ack(s.ctx))
 }
 
 func queueNackDelay(t *testing.T, s *store) {
 	s.mustPut(t, "a", "b")
-	a := s.mustLease(t, "a", long)
-	mustSucceed(t, a.Nack(s.ctx, time.Hour))
-	requireErr(t, a.Ack(s.ctx), bus.ErrLeaseLost)
+	lease := s.mustLease(t, "a", long)
+	mustSucceed(t, lease.Nack(s.ctx, time.Hour))
+	requireErr(t, lease.Ack(s.ctx), bus.ErrLeaseLost)
 	b := s.mustLease(t, "b", long) // a is older, but not due
 	s.requireDepth(t, 1, 1)
 	s.mustPut(t, "c")
@@ -208,17 +208,17 @@ func queueNackDelay(t *testing.T, s *store) {
 
 func queueBury(t *testing.T, s *store) {
 	s.mustPut(t, "a", "b", "c")
-	a, b := s.mustLease(t, "a", long), s.mustLease(t, "b", long)
+	lease, b := s.mustLease(t, "a", long), s.mustLease(t, "b", long)
 	mustSucceed(t, b.Bury(s.ctx))
-	mustSucceed(t, a.Bury(s.ctx))
-	requireErr(t, a.Bury(s.ctx), bus.ErrLeaseLost)
+	mustSucceed(t, lease.Bury(s.ctx))
+	requireErr(t, lease.Bury(s.ctx), bus.ErrLeaseLost)
 	for range 2 {
 		dead, err := s.Queue().Dead(s.ctx)
 		mustSucceed(t, err)
 		if len(dead) != 2 || dead[0].ID != "b" || dead[1].ID != "a" || string(dead[1].Body) != "body of a" {
 			t.Fatalf("dead letters %v, want b and a", dead)
 		}
-		s.mustPut(t, "a") // dead is not gone
+		s.mustPut(t, "a") // a dead item still exists
 		s.requireDepth(t, 1, 0)
 		s.reopenStore(t)
 	}
@@ -226,7 +226,7 @@ func queueBury(t *testing.T, s *store) {
 	s.requireNothing(t)
 }
 
-// queueConcurrentLease: no item ever has two holders, and fences are unique.
+// queueConcurrentLease checks that no item ever has two holders and that fences are unique.
 func queueConcurrentLease(t *testing.T, s *store) {
 	const items, workers = 40, 6
 	for n := range items {
@@ -246,24 +246,24 @@ func queueConcurrentLease(t *testing.T, s *store) {
 					return
 				}
 				ctx, cancel := context.WithTimeout(s.ctx, time.Second)
-				l, err := s.Queue().Lease(ctx, long)
+				lease, err := s.Queue().Lease(ctx, long)
 				cancel()
 				if errors.Is(err, context.DeadlineExceeded) {
 					continue // others hold the last ones
 				}
 				if err == nil {
-					err = l.Ack(s.ctx)
+					err = lease.Ack(s.ctx)
 				}
 				if err != nil {
 					t.Errorf("lease or ack: %v", err)
 					return
 				}
 				mu.Lock()
-				ids = append(ids, l.Item().ID)
-				if fences[l.Fence()] {
-					t.Errorf("fence %d was given twice", l.Fence())
+				ids = append(ids, lease.Item().ID)
+				if fences[lease.Fence()] {
+					t.Errorf("fence %d was given twice", lease.Fence())
 				}
-				fences[l.Fence()] = true
+				fences[lease.Fence()] = true
 				mu.Unlock()
 			}
 		})
@@ -275,16 +275,16 @@ func queueConcurrentLease(t *testing.T, s *store) {
 	}
 }
 
-// queueReopen: leases, delays and fences outlive the process (BUS-6).
+// queueReopen checks that leases, delays and fences survive the process (BUS-6).
 func queueReopen(t *testing.T, s *store) {
 	s.mustPut(t, "b")
-	b := s.mustLease(t, "b", long) // held on, as far as the queue can know
+	lease := s.mustLease(t, "b", long) // never settled, so the queue considers it held
 	s.mustPut(t, "a")
 	a := s.mustLease(t, "a", 50*time.Millisecond)
 	s.reopenStore(t)
 	again := s.mustLease(t, "a", long)
-	if again.Fence() <= b.Fence() || again.Fence() <= a.Fence() || again.Deliveries() != 2 {
-		t.Fatalf("fence %d after %d and %d, delivery %d", again.Fence(), a.Fence(), b.Fence(), again.Deliveries())
+	if again.Fence() <= lease.Fence() || again.Fence() <= a.Fence() || again.Deliveries() != 2 {
+		t.Fatalf("fence %d after %d and %d, delivery %d", again.Fence(), a.Fence(), lease.Fence(), again.Deliveries())
 	}
 	s.mustPut(t, "c")
 	c := s.mustLease(t, "c", long)
@@ -299,14 +299,14 @@ func queueReopen(t *testing.T, s *store) {
 	}
 }
 
-// queueDeliversEach is a property (BUS-3): however often an id is put, and however often
-// what is leased is given back, each id is delivered until it is acknowledged once, with
-// its own body and under a fence that only grows.
+// queueDeliversEach is a property test (BUS-3). An id may be put and its item may be given back any
+// number of times. Each item must be delivered until it is acknowledged once, with its own body and
+// with increasing fences.
 func queueDeliversEach(t *testing.T, s *store) {
 	cases, fence := 0, uint64(0)
 	rapid.Check(t, func(rt *rapid.T) {
 		cases++
-		open := map[string]bool{} // put, and not acknowledged
+		open := map[string]bool{} // put but not acknowledged
 		for range rapid.IntRange(1, 6).Draw(rt, "puts") {
 			id := fmt.Sprintf("%d-%d", cases, rapid.IntRange(1, 4).Draw(rt, "id"))
 			if err := s.Queue().Put(s.ctx, bus.Item{ID: id, Body: []byte("body of " + id)}); err != nil {
@@ -315,20 +315,21 @@ func queueDeliversEach(t *testing.T, s *store) {
 			open[id] = true
 		}
 		for n := 0; len(open) > 0; n++ {
-			l, err := s.Queue().Lease(s.ctx, long)
+			lease, err := s.Queue().Lease(s.ctx, long)
 			if err != nil {
 				rt.Fatal(err)
 			}
-			it := l.Item()
-			if !open[it.ID] || string(it.Body) != "body of "+it.ID || l.Fence() <= fence {
-				rt.Fatalf("%q with body %q and fence %d came after fence %d; open are %v", it.ID, it.Body, l.Fence(), fence, open)
+			item := lease.Item()
+			if !open[item.ID] || string(item.Body) != "body of "+item.ID || lease.Fence() <= fence {
+				rt.Fatalf("%q with body %q and fence %d came after fence %d; open are %v", item.ID, item.Body, lease.Fence(),
+					fence, open)
 			}
-			fence = l.Fence()
+			fence = lease.Fence()
 			if n < 20 && rapid.Bool().Draw(rt, "gives back") {
-				err = l.Nack(s.ctx, 0)
+				err = lease.Nack(s.ctx, 0)
 			} else {
-				delete(open, it.ID)
-				err = l.Ack(s.ctx)
+				delete(open, item.ID)
+				err = lease.Ack(s.ctx)
 			}
 			if err != nil {
 				rt.Fatal(err)

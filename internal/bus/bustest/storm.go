@@ -17,15 +17,15 @@ import (
 	"company/internal/bus"
 )
 
-// Storm kills a process that works on a store with several clients at once, at so many
-// moments: while it opens the store, in operations and between them. Each seed is a
-// store of its own, which is killed over up to six times; it names what the clients do
-// and when the process dies, as exactly as the scheduler lets it.
+// Storm repeatedly kills a process whose clients work on a store at the same time. The kills come
+// while the store is opened, during operations and between them. Each seed uses its own store and
+// kills the process up to six times. The seed determines the clients' operations and the moment of
+// death, as far as the scheduler allows.
 //
-// What the process was answered is true afterwards. An operation without an answer is
-// done whole, or not at all; nothing else is there; and what a start shows, the next
-// kill does not take back.
-func Storm(t *testing.T, d Driver, crashes int, seed uint64) {
+// Afterwards each answer that the process received must be true. An operation without an answer was
+// either done completely or not at all. The store holds no other data, and the next kill does not
+// revert state that a start has shown.
+func Storm(t *testing.T, driver Driver, crashes int, seed uint64) {
 	kinds := map[string]int{}
 	for done := 0; done < crashes; seed++ {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -34,7 +34,7 @@ func Storm(t *testing.T, d Driver, crashes int, seed uint64) {
 					t.Logf("replay it in the folder of this package: go test -run TestKillStorm -args -crashes 1 -seed %d", seed)
 				}
 			}()
-			done += runStorm(t, d, seed, kinds)
+			done += runStorm(t, driver, seed, kinds)
 		})
 		if t.Failed() {
 			return
@@ -51,19 +51,20 @@ func Storm(t *testing.T, d Driver, crashes int, seed uint64) {
 	}
 }
 
-// runStorm is the storm of one seed. It returns how often the process was killed.
-func runStorm(t *testing.T, d Driver, seed uint64, kinds map[string]int) (crashes int) {
+// runStorm runs the storm of one seed. It returns the number of kills.
+func runStorm(t *testing.T, driver Driver, seed uint64, kinds map[string]int) (crashes int) {
 	ctx, cancel := context.WithTimeout(t.Context(), Patience)
 	defer cancel()
 	rng := rand.New(rand.NewPCG(seed, 0))
 	s := &stormStore{
-		store: store{driver: d, dir: t.TempDir(), ctx: ctx}, kinds: kinds,
+		store: store{driver: driver, dir: t.TempDir(), ctx: ctx}, kinds: kinds,
 		records: map[string][]stormRecord{}, items: map[string]stormItem{}, blobs: map[string]bool{},
 	}
 	crashes = 1 + rng.IntN(6)
 	for round := range crashes {
-		o := stormOrders{seed: seed, round: round, clients: 1 + rng.IntN(6), after: rng.IntN(150), delay: time.Duration(rng.IntN(1000)) * time.Microsecond}
-		if rng.IntN(5) == 0 { // in the opening, or soon after it
+		o := stormOrders{seed: seed, round: round, clients: 1 + rng.IntN(6), after: rng.IntN(150),
+			delay: time.Duration(rng.IntN(1000)) * time.Microsecond}
+		if rng.IntN(5) == 0 { // kill during the opening or soon after it
 			o.after, o.delay = 0, time.Duration(rng.IntN(120))*time.Millisecond
 		}
 		lines := killStormChild(t, s.dir, o)
@@ -74,7 +75,7 @@ func runStorm(t *testing.T, d Driver, seed uint64, kinds map[string]int) (crashe
 	return crashes
 }
 
-// killStormChild runs a child until it has killed itself, and returns what it printed.
+// killStormChild runs a child until it has killed itself, and returns the lines that it printed.
 func killStormChild(t *testing.T, dir string, o stormOrders) (lines []stormLine) {
 	t.Helper()
 	exe, err := os.Executable()
@@ -86,7 +87,7 @@ func killStormChild(t *testing.T, dir string, o stormOrders) (lines []stormLine)
 	mustSucceed(t, err)
 	mustSucceed(t, cmd.Start())
 	for text := bufio.NewScanner(stdout); text.Scan(); {
-		if l, err := parseStormLine(text.Text()); err == nil { // one that was cut off is no answer
+		if l, err := parseStormLine(text.Text()); err == nil { // a truncated line is not an answer
 			lines = append(lines, l)
 		}
 	}
@@ -104,27 +105,27 @@ type stormRecord struct {
 	id  string
 }
 
-// stormItem is an item as the answers about its newest lease leave it.
+// stormItem is the state of an item according to the answers about its newest lease.
 type stormItem struct {
 	fence uint64
 	state string // waiting, leased, done or dead
 }
 
-// stormStore is a store with what must be in it.
+// stormStore is a store with its expected content.
 type stormStore struct {
 	store
 	records map[string][]stormRecord // by subject
 	items   map[string]stormItem
 	blobs   map[string]bool
-	highest uint64 // fence that was given
+	highest uint64 // highest fence that was granted
 	kinds   map[string]int
 }
 
-// requireAnswers holds the store to what a child printed. What it finds of operations
-// without an answer must be there from then on.
+// requireAnswers checks the store against the lines that a child printed. If the result of an
+// operation without an answer is found, it is expected from then on.
 func (s *stormStore) requireAnswers(t *testing.T, when string, lines []stormLine) {
 	t.Helper()
-	under := map[int]stormLine{} // way: the operation of each client without an answer
+	under := map[int]stormLine{} // the unanswered operation of each client
 	before := s.highest
 	for _, l := range lines {
 		if !l.done {
@@ -142,7 +143,8 @@ func (s *stormStore) requireAnswers(t *testing.T, when string, lines []stormLine
 	s.requireBlobs(t, when, under)
 }
 
-// applyAnswer takes an answer in. before is the highest fence of before the child.
+// applyAnswer adds an answer to the expected content. before is the highest fence before the child
+// started.
 func (s *stormStore) applyAnswer(t *testing.T, when string, l stormLine, before uint64) {
 	t.Helper()
 	s.kinds["answered"]++
@@ -164,13 +166,13 @@ func (s *stormStore) applyAnswer(t *testing.T, when string, l stormLine, before 
 	}
 }
 
-// stateAfter is the state of an item after an operation.
+// stateAfter returns the state of an item after an operation.
 func stateAfter(op string) string {
 	return map[string]string{"put": "waiting", "nack": "waiting", "ack": "done", "bury": "dead", "extend": "leased"}[op]
 }
 
-// setItem notes a state of an item. Clients print their answers when they come to it,
-// so that the next lease of an item may be known before the end of the one before.
+// setItem records a state of an item. Clients print their answers independently, so the answer about
+// an item's next lease may be printed before the end of the previous lease.
 func (s *stormStore) setItem(id string, fence uint64, state string) {
 	if was, known := s.items[id]; !known || fence >= was.fence {
 		s.items[id] = stormItem{fence, state}
@@ -178,8 +180,8 @@ func (s *stormStore) setItem(id string, fence uint64, state string) {
 	s.highest = max(s.highest, fence)
 }
 
-// requireRecords: each subject has the records that were answered, and perhaps what
-// its writer was about to do.
+// requireRecords checks that each subject has the acknowledged records, and at most the effect of its
+// writer's unanswered operation in addition.
 func (s *stormStore) requireRecords(t *testing.T, when string, under map[int]stormLine) {
 	t.Helper()
 	next := map[string]stormLine{}
@@ -192,11 +194,11 @@ func (s *stormStore) requireRecords(t *testing.T, when string, under map[int]sto
 	mustSucceed(t, err)
 	for _, subject := range slices.Concat(subjects, []string{bus.Ledger}, slices.Collect(maps.Keys(s.records))) {
 		var found []stormRecord
-		for _, m := range s.readRecords(t, subject, 0) {
-			if string(m.Data) != stormData(m.ID) {
-				t.Fatalf("%s: record %d of %s holds other data than %s", when, m.Seq, subject, m.ID)
+		for _, message := range s.readRecords(t, subject, 0) {
+			if string(message.Data) != stormData(message.ID) {
+				t.Fatalf("%s: record %d of %s holds other data than %s", when, message.Seq, subject, message.ID)
 			}
-			found = append(found, stormRecord{m.Seq, m.ID})
+			found = append(found, stormRecord{message.Seq, message.ID})
 		}
 		want, l := s.records[subject], next[subject]
 		switch n := len(found); {
@@ -210,19 +212,19 @@ func (s *stormStore) requireRecords(t *testing.T, when string, under map[int]sto
 		default:
 			t.Fatalf("%s: %s has %v, answered were %v, and %q was under way", when, subject, found, want, l)
 		}
-		delete(next, subject) // a subject may be listed twice
+		delete(next, subject) // a subject may occur twice in the list
 		if s.records[subject] = found; len(found) == 0 {
 			delete(s.records, subject)
 		}
 	}
 }
 
-// requireItems: each item that waits is leased once, under a higher fence than before;
-// none of them was done or buried. The items that wait are done after that.
+// requireItems checks that each waiting item can be leased once, under a higher fence than before, and
+// was neither done nor buried. It acknowledges the items that were waiting.
 func (s *stormStore) requireItems(t *testing.T, when string, under map[int]stormLine) {
 	t.Helper()
-	unsure := map[string]string{} // the state that an operation under way leads to
-	leases := 0                   // under way: of an item that is not known
+	unsure := map[string]string{} // the state after an unanswered operation
+	leases := 0                   // number of unanswered leases, whose items are not known
 	for _, l := range under {
 		switch l.op {
 		case "put", "nack", "ack", "bury", "extend":
@@ -239,8 +241,10 @@ func (s *stormStore) requireItems(t *testing.T, when string, under map[int]storm
 		mustSucceed(t, err)
 		id := lease.Item().ID
 		is := s.items[id]
-		if is.state != "waiting" && unsure[id] != "waiting" || seen[id] || lease.Fence() <= s.highest || string(lease.Item().Body) != stormData(id) {
-			t.Fatalf("%s: leased %s under fence %d; it was %q, and fence %d was the highest", when, id, lease.Fence(), is.state, s.highest)
+		if is.state != "waiting" && unsure[id] != "waiting" || seen[id] || lease.Fence() <= s.highest ||
+			string(lease.Item().Body) != stormData(id) {
+			t.Fatalf("%s: leased %s under fence %d; it was %q, and fence %d was the highest", when, id, lease.Fence(),
+				is.state, s.highest)
 		}
 		seen[id] = true
 		mustSucceed(t, lease.Ack(s.ctx))
@@ -258,7 +262,7 @@ func (s *stormStore) requireItems(t *testing.T, when string, under map[int]storm
 		isBuried := slices.ContainsFunc(buried, func(item bus.Item) bool { return item.ID == id })
 		switch {
 		case is.state == "waiting" && leases > 0:
-			leases-- // the lease was stored, and not answered
+			leases-- // the lease was stored but not answered
 			s.setItem(id, is.fence, "leased")
 		case is.state == "waiting", is.state == "dead" && !isBuried:
 			t.Fatalf("%s: %s was %s, and is not", when, id, is.state)
@@ -266,8 +270,8 @@ func (s *stormStore) requireItems(t *testing.T, when string, under map[int]storm
 	}
 }
 
-// requireBlobs: a blob that was put is there, whole; one that was under way is, or is
-// not there.
+// requireBlobs checks that each blob that was put exists and is complete. A blob with an unanswered
+// put may exist or not.
 func (s *stormStore) requireBlobs(t *testing.T, when string, under map[int]stormLine) {
 	t.Helper()
 	for _, l := range under {

@@ -16,11 +16,11 @@ import (
 	"company/internal/bus"
 )
 
-// stormVariable has the orders of a child of a storm.
+// stormVariable is the variable with the orders of a storm's child.
 const stormVariable = "BUSTEST_STORM"
 
-// stormOrders are what a child of a storm does, and when it dies: so long after so many
-// operations. Where that is none, it is counted from before the store is opened.
+// stormOrders tells a child of a storm what to do and when to die: delay after the given number of
+// operations. If after is 0, the delay starts before the store is opened.
 type stormOrders struct {
 	seed    uint64
 	round   int
@@ -38,27 +38,27 @@ func parseStormOrders(text string) (o stormOrders, err error) {
 	return o, err
 }
 
-// stormLine is what a child prints before and after each operation.
+// stormLine is the line that a child prints before and after each operation.
 type stormLine struct {
 	done   bool
 	client int
 	op     string
-	on     string // the subject, or the item
-	seq    uint64 // of a record that is stored, or the fence of a lease
-	id     string // of the record or blob
+	on     string // subject or item
+	seq    uint64 // sequence of a stored record, or fence of a lease
+	id     string // id of the record or blob
 }
 
 func (l stormLine) String() string {
 	return fmt.Sprint(l.done, " ", l.client, " ", l.op, " ", l.on, " ", l.seq, " ", l.id)
 }
 
-// parseStormLine reads a line; one that was cut off is an error.
+// parseStormLine parses a line. It returns an error for a truncated line.
 func parseStormLine(text string) (l stormLine, err error) {
 	_, err = fmt.Sscan(text, &l.done, &l.client, &l.op, &l.on, &l.seq, &l.id)
 	return l, err
 }
 
-// stormData is the data of an id: some bytes as a rule, and many at times.
+// stormData returns the data for an id: usually up to 3 KB, sometimes 200 KB.
 func stormData(id string) string {
 	sum := fnv.New32a()
 	_, _ = sum.Write([]byte(id))
@@ -70,71 +70,72 @@ func stormData(id string) string {
 }
 
 // childStorm works on the store until it kills itself.
-func childStorm(ctx context.Context, d Driver, dir, orders string) error {
-	o, err := parseStormOrders(orders)
+func childStorm(ctx context.Context, driver Driver, dir, orders string) error {
+	stormOrders, err := parseStormOrders(orders)
 	if err != nil {
 		return err
 	}
 	var done atomic.Int64
 	reached := make(chan struct{})
-	if o.after == 0 {
+	if stormOrders.after == 0 {
 		close(reached)
 	}
 	go func() {
 		<-reached
-		time.Sleep(o.delay)
+		time.Sleep(stormOrders.delay)
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 	}()
-	b, err := d.Open(ctx, dir)
+	b, err := driver.Open(ctx, dir)
 	if err != nil {
 		return err
 	}
 	fmt.Println(stormLine{done: true, op: "open", on: "-", id: "-"})
 	shared := &stormShared{bus: b, finished: func() {
-		if done.Add(1) == int64(o.after) {
+		if done.Add(1) == int64(stormOrders.after) {
 			close(reached)
 		}
 	}}
-	m, err := b.Log().Last(ctx, bus.Ledger)
+	message, err := b.Log().Last(ctx, bus.Ledger)
 	if err != nil && !errors.Is(err, bus.ErrNotFound) {
 		return err
 	}
-	shared.ledger = m.Seq
+	shared.ledger = message.Seq
 	errs := make(chan error)
-	for n := range o.clients {
-		c := &stormClient{stormShared: shared, number: n, name: fmt.Sprintf("r%d.c%d", o.round, n), rng: rand.New(rand.NewPCG(o.seed, uint64(100*o.round+n)))}
-		go func() { errs <- c.runOperations(ctx) }() // until the process is killed
+	for n := range stormOrders.clients {
+		c := &stormClient{stormShared: shared, number: n, name: fmt.Sprintf("r%d.c%d", stormOrders.round, n),
+			rng: rand.New(rand.NewPCG(stormOrders.seed, uint64(100*stormOrders.round+n)))}
+		go func() { errs <- c.runOperations(ctx) }() // runs until the process is killed
 	}
 	return <-errs
 }
 
-// stormShared is what the clients of a child have together.
+// stormShared holds the data that the clients of a child share.
 type stormShared struct {
 	bus      bus.Bus
-	mu       sync.Mutex // over an append to the ledger, which has one writer
+	mu       sync.Mutex // held during an append to the ledger, which must have one writer at a time
 	ledger   uint64
-	finished func() // an operation is done
+	finished func() // called after each operation
 }
 
-// stormClient does one operation after the other. It is the one writer of its journals.
+// stormClient performs operations one after another. It is the only writer of its journals.
 type stormClient struct {
 	*stormShared
 	number   int
 	name     string
 	rng      *rand.Rand
 	n        int
-	journals [3]uint64 // the last record of each
+	journals [3]uint64 // sequence of the last record of each
 }
 
 func (c *stormClient) journalName(k int) string { return fmt.Sprintf("run.storm.%d.%d", c.number, k) }
 
 func (c *stormClient) runOperations(ctx context.Context) error {
 	for k := range c.journals {
-		m, err := c.bus.Log().Last(ctx, c.journalName(k))
+		message, err := c.bus.Log().Last(ctx, c.journalName(k))
 		if err != nil && !errors.Is(err, bus.ErrNotFound) {
 			return err
 		}
-		c.journals[k] = m.Seq
+		c.journals[k] = message.Seq
 	}
 	for {
 		c.n++
@@ -168,7 +169,7 @@ func (c *stormClient) runOperations(ctx context.Context) error {
 	}
 }
 
-// do says that an operation begins, does it, and says that it is done.
+// do prints a line, performs the operation, and prints the line again as done.
 func (c *stormClient) do(l stormLine, operate func(*stormLine) error) error {
 	l.client = c.number
 	fmt.Println(l)
@@ -191,8 +192,8 @@ func (c *stormClient) appendLedger(ctx context.Context, id string) error {
 	})
 }
 
-// workItem puts an item, leases the oldest, and settles that. There is always one to be
-// leased, since each client puts one first.
+// workItem puts an item, leases the oldest one and settles it. Since each client puts an item first,
+// there is always one to lease.
 func (c *stormClient) workItem(ctx context.Context, id string) error {
 	if err := c.do(stormLine{op: "put", on: id, id: id}, func(*stormLine) error {
 		return c.bus.Queue().Put(ctx, bus.Item{ID: id, Body: []byte(stormData(id))})

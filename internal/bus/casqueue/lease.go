@@ -11,9 +11,9 @@ import (
 	"company/internal/bus"
 )
 
-// Lease is the right of one holder to one item. It implements bus.Lease. It
-// trusts itself only until its time to live has passed by the local clock,
-// counted from before it was written; the compare-and-set settles the rest.
+// Lease gives one holder the exclusive use of an item. It implements bus.Lease. It considers itself
+// expired once its time to live has passed by the local clock, counted from before it was written.
+// Compare-and-set decides in all other cases.
 type Lease struct {
 	queue *Queue
 	item  bus.Item
@@ -21,7 +21,7 @@ type Lease struct {
 	count int // deliveries
 	ttl   time.Duration
 
-	mu  sync.Mutex // one move at a time
+	mu  sync.Mutex // held during each change of the state
 	rec record
 	rev uint64
 	end time.Time
@@ -40,16 +40,16 @@ func (q *Queue) Lease(ctx context.Context, ttl time.Duration) (bus.Lease, error)
 		if err := q.store.CheckAlive(ctx); err != nil {
 			return nil, err
 		}
-		e, wait, changed := q.pickOldest()
-		if e == nil {
+		entry, wait, changed := q.pickOldest()
+		if entry == nil {
 			if err := waitChange(ctx, wait, changed); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		lease, err := q.writeLease(ctx, e, ttl)
+		lease, err := q.writeLease(ctx, entry, ttl)
 		if errors.Is(err, bus.ErrConflict) {
-			continue // the view was behind, and has been read anew
+			continue // the view was outdated and has been reloaded
 		}
 		if err != nil {
 			return nil, err
@@ -58,30 +58,30 @@ func (q *Queue) Lease(ctx context.Context, ttl time.Duration) (bus.Lease, error)
 	}
 }
 
-// pickOldest chooses the oldest free item and marks it busy, or tells how long to
-// wait (0: until something changes).
+// pickOldest chooses the oldest free item and marks it busy. If there is none, it returns how long to
+// wait (0 means until a change).
 func (q *Queue) pickOldest() (best *entry, wait time.Duration, changed <-chan struct{}) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	now := time.Now()
-	isFree := func(e *entry) bool {
-		if d := e.free.Sub(now); d > 0 {
+	isFree := func(item *entry) bool {
+		if d := item.free.Sub(now); d > 0 {
 			if wait == 0 || d < wait {
 				wait = d
 			}
 			return false
 		}
-		if !e.busy && (best == nil || compareAge(e, best) < 0) {
-			best = e
+		if !item.busy && (best == nil || compareAge(item, best) < 0) {
+			best = item
 		}
-		return !e.busy
+		return !item.busy
 	}
 	for _, e := range q.leased { // as many as there are workers
 		isFree(e)
 	}
 	for _, e := range q.waiting {
 		if isFree(e) {
-			break // by age: none behind it is older
+			break // sorted by age: the rest is younger
 		}
 	}
 	if best != nil {
@@ -107,11 +107,11 @@ func waitChange(ctx context.Context, wait time.Duration, changed <-chan struct{}
 }
 
 // writeLease writes the lease of a picked item.
-func (q *Queue) writeLease(ctx context.Context, e *entry, ttl time.Duration) (*Lease, error) {
-	defer q.releaseEntry(e)
+func (q *Queue) writeLease(ctx context.Context, item *entry, ttl time.Duration) (*Lease, error) {
+	defer q.releaseEntry(item)
 	start := time.Now()
 	q.mu.Lock()
-	rec, rev := e.record, e.rev
+	rec, rev := item.record, item.rev
 	q.mu.Unlock()
 	rec.State, rec.TTL, rec.Until, rec.NotBefore = leased, ttl, start.Add(ttl).UTC(), time.Time{}
 	rec.Deliveries++
@@ -125,10 +125,10 @@ func (q *Queue) writeLease(ctx context.Context, e *entry, ttl time.Duration) (*L
 	}, nil
 }
 
-func (q *Queue) releaseEntry(e *entry) {
+func (q *Queue) releaseEntry(item *entry) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	e.busy = false
+	item.busy = false
 	q.notifyWaiters()
 }
 
@@ -164,28 +164,28 @@ func (l *Lease) Bury(ctx context.Context) error {
 	return l.writeNext(ctx, func(_ time.Time, rec *record) { rec.State = dead })
 }
 
-// writeNext writes the item's next record if the lease still holds it.
+// writeNext writes the item's next record if the lease is still valid.
 func (l *Lease) writeNext(ctx context.Context, change func(now time.Time, rec *record)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	q := l.queue
-	if err := q.store.CheckAlive(ctx); err != nil {
+	queue := l.queue
+	if err := queue.store.CheckAlive(ctx); err != nil {
 		return err
 	}
 	start := time.Now()
-	q.mu.Lock()
-	e := q.items[l.item.ID]
-	if e == nil || e.rev != l.rev || e.busy || !start.Before(l.end) {
-		q.mu.Unlock()
+	queue.mu.Lock()
+	entry := queue.items[l.item.ID]
+	if entry == nil || entry.rev != l.rev || entry.busy || !start.Before(l.end) {
+		queue.mu.Unlock()
 		return fmt.Errorf("queue item %s: %w", l.item.ID, bus.ErrLeaseLost)
 	}
-	e.busy = true
-	q.mu.Unlock()
-	defer q.releaseEntry(e)
+	entry.busy = true
+	queue.mu.Unlock()
+	defer queue.releaseEntry(entry)
 
 	next := l.rec
 	change(start, &next)
-	seq, err := q.write(ctx, next, l.rev)
+	seq, err := queue.write(ctx, next, l.rev)
 	if errors.Is(err, bus.ErrConflict) {
 		return fmt.Errorf("queue item %s: %w", l.item.ID, bus.ErrLeaseLost)
 	}
@@ -193,7 +193,7 @@ func (l *Lease) writeNext(ctx context.Context, change func(now time.Time, rec *r
 		return err
 	}
 	l.rec, l.rev = next, seq
-	l.end = time.Time{} // given away
+	l.end = time.Time{} // the lease has ended
 	if next.State == leased {
 		l.end = start.Add(l.ttl)
 	}

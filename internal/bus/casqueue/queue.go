@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// SubjectPrefix begins the subject of every item's record.
+	// SubjectPrefix is the prefix of the subject of every item's record.
 	SubjectPrefix = "queue."
 
 	maxItemID    = 150 // bytes
@@ -24,33 +24,33 @@ const (
 
 // Store keeps the newest record of each subject.
 type Store interface {
-	// WriteItem stores data as the subject's record, synced, if the sequence of
-	// the one that is there is expect (0: there is none), and returns the new
-	// sequence, which is higher than all that the store gave before. With keep
-	// above 0 the store forgets the record, and with it the subject, after that
-	// time. ErrConflict: there is another record.
+	// WriteItem stores data as the subject's record, synced. It requires that the current record has
+	// the sequence expect, or that there is no record and expect is 0. It returns the new sequence,
+	// which is higher than all earlier ones of the store. If keep is above 0, the store drops the
+	// record and its subject after that time. ErrConflict means that there is another record.
 	WriteItem(ctx context.Context, subject string, data []byte, expect uint64, keep time.Duration) (uint64, error)
-	// LastItem is the subject's record; ErrNotFound when it has none.
+	// LastItem returns the subject's record, or ErrNotFound.
 	LastItem(ctx context.Context, subject string) (bus.Message, error)
-	// CheckAlive tells why no operation may start now.
+	// CheckAlive returns an error if no operation may start now.
 	CheckAlive(ctx context.Context) error
-	// WithClosing is ctx that ends with ErrClosed when the store closes.
+	// WithClosing returns a context that also ends, with ErrClosed, when the store closes.
 	WithClosing(ctx context.Context) (context.Context, func())
 }
 
-// Queue is the items of a store. It implements bus.Queue. Its methods may be
-// called by many goroutines.
+// Queue is the view of a store's items. It implements bus.Queue. Its methods are safe for concurrent
+// use.
 type Queue struct {
 	store  Store
-	memory time.Duration // how long a done item is remembered
+	memory time.Duration // how long a finished item is remembered
 
 	mu      sync.Mutex
-	items   map[string]*entry // by item id, without those that are done: the store alone knows these
-	waiting []*entry          // by age, those that never were leased or were given back
+	items   map[string]*entry // by item id; finished items are only in the store
+	waiting []*entry          // sorted by age; never leased, or returned
 	leased  map[string]*entry
-	putting map[string]chan struct{} // closed when the put of that id has its answer
-	newest  time.Time                // of all items that were put: the order of work does not depend on a clock that is set
-	changed chan struct{}            // closed when something may have become free
+	putting map[string]chan struct{} // closed when the put of that id has finished
+	// newest put time of all items; keeps the order of items if the clock is set back
+	newest  time.Time
+	changed chan struct{} // closed when an item may have become free
 }
 
 var _ bus.Queue = (*Queue)(nil)
@@ -59,10 +59,10 @@ var _ bus.Queue = (*Queue)(nil)
 type state string
 
 const (
-	waiting state = "waiting" // put, or given back; may be leased from NotBefore on
+	waiting state = "waiting" // put or returned; may be leased from NotBefore on
 	leased  state = "leased"  // held until Until
 	dead    state = "dead"    // buried, kept for people
-	done    state = "done"    // acknowledged; kept for a while so that a repeated Put changes nothing
+	done    state = "done"    // acknowledged; kept for a while so that a repeated Put has no effect
 )
 
 // record is the stored form of an item.
@@ -77,41 +77,41 @@ type record struct {
 	Body       []byte        `json:"body,omitempty"`
 }
 
-// entry is the view of an item. All fields are guarded by Queue.mu.
+// entry is the view of one item. Queue.mu guards all fields.
 type entry struct {
 	record
 	rev  uint64    // the sequence of the record
-	free time.Time // from when it may be leased, by this process's monotonic clock
-	busy bool      // a write is under way
+	free time.Time // when it may be leased, by this process's monotonic clock
+	busy bool      // a write is in progress
 }
 
-// New is an empty view of a store in which a done item is remembered for memory.
+// New returns an empty view of a store. Finished items are remembered for the duration memory.
 func New(store Store, memory time.Duration) *Queue {
 	return &Queue{store: store, memory: memory, items: map[string]*entry{}, leased: map[string]*entry{},
 		putting: map[string]chan struct{}{}, changed: make(chan struct{})}
 }
 
-// Load adds a record that the store holds to the view. It is called for each of
-// them, in the order of their sequences, before the queue is used.
-func (q *Queue) Load(m bus.Message) error {
+// Load adds a stored record to the view. Call it for every record in the order of their sequences,
+// before the queue is used.
+func (q *Queue) Load(message bus.Message) error {
 	var rec record
-	if err := json.Unmarshal(m.Data, &rec); err != nil {
-		return fmt.Errorf("queue record %d: %w", m.Seq, err)
+	if err := json.Unmarshal(message.Data, &rec); err != nil {
+		return fmt.Errorf("queue record %d: %w", message.Seq, err)
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.set(rec, m.Seq)
+	q.set(rec, message.Seq)
 	return nil
 }
 
-// set moves the view along. The caller holds mu.
+// set updates the view with a record. The caller holds mu.
 func (q *Queue) set(rec record, rev uint64) {
-	e := q.items[rec.ID]
-	if e == nil {
-		e = &entry{}
-		q.items[rec.ID] = e
+	item := q.items[rec.ID]
+	if item == nil {
+		item = &entry{}
+		q.items[rec.ID] = item
 	} else {
-		q.removeFromLists(e)
+		q.removeFromLists(item)
 	}
 	now := time.Now()
 	if rec.Put.After(q.newest) {
@@ -120,23 +120,23 @@ func (q *Queue) set(rec record, rev uint64) {
 	if rec.State == done {
 		delete(q.items, rec.ID)
 	}
-	e.record, e.rev, e.free = rec, rev, now
+	item.record, item.rev, item.free = rec, rev, now
 	switch rec.State {
 	case waiting:
-		// Delays are counted from when this process saw them, and are never
-		// longer than asked for: a clock that jumps by a day neither ends nor
-		// prolongs a lease.
-		e.free = now.Add(min(max(0, rec.NotBefore.Sub(now)), rec.TTL))
-		at, _ := slices.BinarySearchFunc(q.waiting, e, compareAge)
-		q.waiting = slices.Insert(q.waiting, at, e)
+		// Delays start when this process sees them and are never longer than
+		// requested, so a clock that jumps by a day neither ends nor extends a
+		// lease.
+		item.free = now.Add(min(max(0, rec.NotBefore.Sub(now)), rec.TTL))
+		index, _ := slices.BinarySearchFunc(q.waiting, item, compareAge)
+		q.waiting = slices.Insert(q.waiting, index, item)
 	case leased:
-		e.free = now.Add(min(max(0, rec.Until.Sub(now)), rec.TTL))
-		q.leased[rec.ID] = e
+		item.free = now.Add(min(max(0, rec.Until.Sub(now)), rec.TTL))
+		q.leased[rec.ID] = item
 	}
 	q.notifyWaiters()
 }
 
-// forgetItem forgets an item that the store does not have. The caller holds mu.
+// forgetItem removes an item that is not in the store from the view. The caller holds mu.
 func (q *Queue) forgetItem(id string) {
 	if e := q.items[id]; e != nil {
 		q.removeFromLists(e)
@@ -144,14 +144,14 @@ func (q *Queue) forgetItem(id string) {
 	}
 }
 
-func (q *Queue) removeFromLists(e *entry) {
-	switch e.State {
+func (q *Queue) removeFromLists(item *entry) {
+	switch item.State {
 	case waiting:
-		if at, ok := slices.BinarySearchFunc(q.waiting, e, compareAge); ok {
-			q.waiting = slices.Delete(q.waiting, at, at+1)
+		if index, ok := slices.BinarySearchFunc(q.waiting, item, compareAge); ok {
+			q.waiting = slices.Delete(q.waiting, index, index+1)
 		}
 	case leased:
-		delete(q.leased, e.ID)
+		delete(q.leased, item.ID)
 	}
 }
 
@@ -160,11 +160,11 @@ func (q *Queue) notifyWaiters() {
 	q.changed = make(chan struct{})
 }
 
-func compareAge(a, b *entry) int {
-	if c := a.Put.Compare(b.Put); c != 0 {
+func compareAge(item, b *entry) int {
+	if c := item.Put.Compare(b.Put); c != 0 {
 		return c
 	}
-	return strings.Compare(a.ID, b.ID)
+	return strings.Compare(item.ID, b.ID)
 }
 
 // Put implements bus.Queue.
@@ -191,8 +191,8 @@ func (q *Queue) Put(ctx context.Context, item bus.Item) error {
 	return err
 }
 
-// beginPut waits until no other call puts the item, and reports whether the item is known
-// then. If it is not, no other call puts it before endPut.
+// beginPut waits until no other call puts the item, and then reports whether the item is known. If it
+// is not, beginPut blocks other puts of the item until endPut.
 func (q *Queue) beginPut(ctx context.Context, id string) (put time.Time, isKnown bool, err error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -224,10 +224,9 @@ func (q *Queue) endPut(id string) {
 	delete(q.putting, id)
 }
 
-// write stores a record over the one with sequence expect and moves the view
-// along. After a failure the view is read anew from the store. The caller is the
-// only writer of the item: it has marked the item busy, or puts it. So the record
-// is still the newest one when the view gets it.
+// write stores a record over the one with sequence expect and updates the view. After an error it
+// reloads the item from the store. The caller must be the only writer of the item: it has marked the
+// item busy or is putting it. So no newer record can arrive before the view is updated.
 func (q *Queue) write(ctx context.Context, rec record, expect uint64) (uint64, error) {
 	data, err := json.Marshal(rec)
 	if err != nil {
@@ -237,8 +236,8 @@ func (q *Queue) write(ctx context.Context, rec record, expect uint64) (uint64, e
 	if rec.State == done {
 		keep = q.memory
 	}
-	// A caller that goes away must not leave a write with unknown outcome: it
-	// takes a millisecond, and the view would not know of it.
+	// Ignore the caller's cancellation. It would leave a write with an unknown
+	// outcome and an outdated view, and the write takes only a millisecond.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
 	seq, err := q.store.WriteItem(ctx, subjectOf(rec.ID), data, expect, keep)
@@ -252,10 +251,10 @@ func (q *Queue) write(ctx context.Context, rec record, expect uint64) (uint64, e
 }
 
 func (q *Queue) refreshItem(ctx context.Context, id string) error {
-	m, err := q.store.LastItem(ctx, subjectOf(id))
+	message, err := q.store.LastItem(ctx, subjectOf(id))
 	var rec record
 	if err == nil {
-		err = json.Unmarshal(m.Data, &rec)
+		err = json.Unmarshal(message.Data, &rec)
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -265,17 +264,17 @@ func (q *Queue) refreshItem(ctx context.Context, id string) error {
 	case err != nil:
 		return err
 	default:
-		q.set(rec, m.Seq)
+		q.set(rec, message.Seq)
 	}
 	return nil
 }
 
-// subjectOf makes one token of any id.
+// subjectOf encodes any id as one token of a subject.
 func subjectOf(id string) string {
 	return SubjectPrefix + base64.RawURLEncoding.EncodeToString([]byte(id))
 }
 
-// Depth implements bus.Queue. Items whose lease has expired wait.
+// Depth implements bus.Queue. Items with an expired lease count as waiting.
 func (q *Queue) Depth(ctx context.Context) (waiting, leased int, err error) {
 	if err := q.store.CheckAlive(ctx); err != nil {
 		return 0, 0, err
@@ -302,9 +301,9 @@ func (q *Queue) Dead(ctx context.Context) ([]bus.Item, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	var buried []*entry
-	for _, e := range q.items {
-		if e.State == dead {
-			buried = append(buried, e)
+	for _, item := range q.items {
+		if item.State == dead {
+			buried = append(buried, item)
 		}
 	}
 	slices.SortFunc(buried, func(a, b *entry) int {

@@ -22,7 +22,9 @@ type memory struct {
 	records map[string]bus.Message
 }
 
-func (m *memory) WriteItem(_ context.Context, subject string, data []byte, expect uint64, _ time.Duration) (uint64, error) {
+func (m *memory) WriteItem(
+	_ context.Context, subject string, data []byte, expect uint64, _ time.Duration,
+) (uint64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.records[subject].Seq != expect {
@@ -163,7 +165,9 @@ type failingOnce struct {
 	err     error
 }
 
-func (f *failingOnce) WriteItem(ctx context.Context, subject string, data []byte, expect uint64, keep time.Duration) (seq uint64, err error) {
+func (f *failingOnce) WriteItem(
+	ctx context.Context, subject string, data []byte, expect uint64, keep time.Duration,
+) (seq uint64, err error) {
 	f.once.Do(func() {
 		f.failing <- struct{}{}
 		<-f.failing

@@ -14,7 +14,7 @@ func (b *Bus) wakeCompactor() {
 	}
 }
 
-// runCompactor writes segments anew until the bus closes.
+// runCompactor rewrites segments until the bus closes.
 func (b *Bus) runCompactor() {
 	for {
 		select {
@@ -33,14 +33,14 @@ func (b *Bus) runCompactor() {
 				if b.closing.Err() == nil {
 					b.logger.Warn("the log of the bus was not compacted", "err", err)
 				}
-				break // the log is as it was; the next full segment brings the next try
+				break // the log is unchanged; the next full segment triggers another attempt
 			}
 		}
 	}
 }
 
-// planCompaction chooses neighbours among the full segments, of which half the
-// bytes are dead, and small ones before them.
+// planCompaction chooses adjacent full segments in which half of the bytes are dead, and small
+// segments before them.
 func planCompaction(sealed []*segment, rollAt int64) (from, to int, ok bool) {
 	isHalfDead := func(s *segment) bool { return (s.size-segmentHead-frameHead-s.live)*2 >= s.size }
 	from = slices.IndexFunc(sealed, isHalfDead)
@@ -58,14 +58,14 @@ func planCompaction(sealed []*segment, rollAt int64) (from, to int, ok bool) {
 	return from, to, true
 }
 
-// moved is a record that was written anew.
+// moved is a record that was rewritten.
 type moved struct {
 	subject string
 	was, is entry
 }
 
-// compactSegments writes sealed[from:to] anew, as one segment without dead frames.
-// Only this goroutine takes segments out of sealed; the writer adds to its end.
+// compactSegments rewrites sealed[from:to] as one segment without dead frames. Only this goroutine
+// removes segments from sealed. The writer appends to it.
 func (b *Bus) compactSegments(from, to int) error {
 	b.mu.RLock()
 	old := slices.Clone(b.sealed[from:to])
@@ -73,7 +73,8 @@ func (b *Bus) compactSegments(from, to int) error {
 	if err := b.disk.Remove(compactName); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	next, err := createSegment(b.disk, compactName, head{first: old[0].first, last: old[len(old)-1].last, floor: old[0].floor})
+	next, err := createSegment(b.disk, compactName,
+		head{first: old[0].first, last: old[len(old)-1].last, floor: old[0].floor})
 	if err != nil {
 		return err
 	}
@@ -84,33 +85,33 @@ func (b *Bus) compactSegments(from, to int) error {
 	if err == nil {
 		err = b.disk.Rename(compactName, next.fileName())
 	}
-	if err != nil { // of a full disk the half-written segment would take the last room
+	if err != nil { // on a full disk the partial segment would take the last space
 		return errors.Join(err, next.file.Close(), b.disk.Remove(compactName))
 	}
-	// Until the new name is on the disk, a power cut may bring the old file back,
-	// and then the others are needed.
+	// Until the new name is on disk, a power cut may restore the old file,
+	// which needs the other segments.
 	syncErr := b.disk.Sync()
 	b.mu.Lock()
-	for _, m := range records {
-		if b.index.replaceEntry(m.subject, m.was, m.is) {
+	for _, moved := range records {
+		if b.index.replaceEntry(moved.subject, moved.was, moved.is) {
 			continue
 		}
-		next.live -= int64(m.is.size) // it died meanwhile
+		next.live -= int64(moved.is.size) // the record died meanwhile
 	}
 	b.sealed = slices.Replace(b.sealed, from, to, next)
 	b.mu.Unlock()
 	var errs []error
-	for i, s := range old {
-		errs = append(errs, s.file.Close())
+	for i, segment := range old {
+		errs = append(errs, segment.file.Close())
 		if i > 0 && syncErr == nil {
-			errs = append(errs, b.disk.Remove(s.fileName()))
+			errs = append(errs, b.disk.Remove(segment.fileName()))
 		}
 	}
 	return errors.Join(append(errs, syncErr)...)
 }
 
-// copyLive writes the live frames of segments into a new one, with an end. Frames
-// that keep others dead stay, unless first says that no segment lies before.
+// copyLive writes the live frames of segments to a new one, followed by an end frame. It also keeps
+// frames that hold others dead, unless first says that there are no earlier segments.
 func (b *Bus) copyLive(next *segment, old []*segment, first bool) (records []moved, err error) {
 	var raw []byte
 	add := func(f frame) error {
@@ -148,26 +149,26 @@ func (b *Bus) copyLive(next *segment, old []*segment, first bool) (records []mov
 			return nil, damagedError(s.fileName(), end, "no frame can be read here")
 		}
 	}
-	// The mark is true by the time at which the segment has its name: it is synced before.
+	// The mark is true when the segment gets its name, because the segment is synced before.
 	if err := add(frame{kind: markFrame, seq: seq, time: time.Now()}); err != nil {
 		return nil, err
 	}
 	return records, add(frame{kind: endFrame, seq: seq, time: time.Now()})
 }
 
-// isLive reports whether a frame is a record that the index has.
-func (b *Bus) isLive(f frame, at entry) bool {
+// isLive reports whether a frame is a record in the index.
+func (b *Bus) isLive(f frame, item entry) bool {
 	if f.kind != recordFrame {
 		return false
 	}
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	there := b.index.entriesFrom(f.subject, f.seq)
-	return len(there) > 0 && there[0] == at
+	return len(there) > 0 && there[0] == item
 }
 
-// keepsDead reports whether records before a frame would live again without it: it
-// is a purge, or the record of a done item that is forgotten.
+// keepsDead reports whether earlier records would become live again without this frame: it is a purge,
+// or the record of a finished item that has expired.
 func (b *Bus) keepsDead(f frame) bool {
 	if f.kind != recordFrame {
 		return f.kind == purgeFrame

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 )
 
 // TestFlippedBit: whichever bit of a closed log flips, it is refused by file and
@@ -30,7 +30,8 @@ func TestFlippedBit(t *testing.T) {
 				flips++
 				if err != nil {
 					refused++
-					if company.CodeOf(err) != company.ELedger || !company.NeedsPerson(err) || !strings.Contains(err.Error(), walName+"/0") || !strings.Contains(err.Error(), "byte ") {
+					if company.CodeOf(err) != company.ELedger || !company.NeedsPerson(err) ||
+						!strings.Contains(err.Error(), walName+"/0") || !strings.Contains(err.Error(), "byte ") {
 						t.Fatalf("bit %d of byte %d of %s: %v", bit, at, name, err)
 					}
 					continue
@@ -138,7 +139,10 @@ func TestFullDisk(t *testing.T) {
 	}
 	defer b.closeSegments()
 	d.full, d.freeAt = d.ops+1, d.ops+2
-	err = b.storeBatch(b.planBatch([]*request{{kind: recordFrame, subject: "ledger", id: "a"}, {kind: recordFrame, subject: "run.z", id: "z", data: make([]byte, 1<<16)}}))
+	err = b.storeBatch(
+		b.planBatch(
+			[]*request{{kind: recordFrame, subject: "ledger", id: "a"},
+				{kind: recordFrame, subject: "run.z", id: "z", data: make([]byte, 1<<16)}}))
 	if company.CodeOf(err) != company.EBus || !strings.Contains(err.Error(), syscall.ENOSPC.Error()) {
 		t.Fatalf("without room: %v", err)
 	}

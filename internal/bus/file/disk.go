@@ -6,37 +6,36 @@ import (
 	"os"
 
 	"company/internal/bus/localfiles"
-	"company/internal/folder"
+	"company/internal/lib/safedir"
 )
 
-// disk is the folder of the segments. Tests put one in its place that loses what
-// was not synced.
+// disk is the folder of the segments. Tests replace it with one that loses unsynced data.
 type disk interface {
-	// List is the names of the files.
+	// List returns the names of the files.
 	List() ([]string, error)
-	// Open opens a file to read and to write.
+	// Open opens a file for reading and writing.
 	Open(name string) (diskFile, error)
-	// Create makes a file that is not there.
+	// Create creates a new file. It fails if the file exists.
 	Create(name string) (diskFile, error)
 	Rename(from, to string) error
 	Remove(name string) error
-	// Sync makes the names outlast a power cut.
+	// Sync makes the names survive a power cut.
 	Sync() error
 }
 
-// diskFile is an open file. Its methods may be called by many goroutines.
+// diskFile is an open file. Its methods are safe for concurrent use.
 type diskFile interface {
 	io.ReaderAt
 	io.WriterAt
 	io.Closer
 	Size() (int64, error)
 	Truncate(size int64) error
-	// Sync makes the bytes outlast a power cut.
+	// Sync makes the bytes survive a power cut.
 	Sync() error
 }
 
-// folderDisk is a folder of an office as a disk.
-type folderDisk struct{ own *folder.Folder }
+// folderDisk is a disk in a folder of the file system.
+type folderDisk struct{ own *safedir.Folder }
 
 func (d folderDisk) List() ([]string, error) {
 	entries, err := d.own.List(".")
@@ -81,7 +80,7 @@ func (f plainFile) Size() (int64, error) {
 // Sync syncs the bytes and the size of the file.
 func (f plainFile) Sync() error { return localfiles.SyncData(f.File) }
 
-// readAll fills buf from an offset: a file that is shorter is io.ErrUnexpectedEOF.
+// readAll fills buf from an offset. It returns io.ErrUnexpectedEOF if the file is shorter.
 func readAll(file io.ReaderAt, buf []byte, offset int64) error {
 	n, err := file.ReadAt(buf, offset)
 	if n == len(buf) {

@@ -13,52 +13,52 @@ import (
 	"company/internal/bus"
 	"company/internal/bus/casqueue"
 	"company/internal/bus/localfiles"
-	"company/internal/folder"
+	"company/internal/lib/safedir"
 )
 
 const (
-	rollAt     = 64 << 20         // bytes of a segment
-	ackTimeout = 30 * time.Second // of one append; then its outcome is unknown
-	itemMemory = 10 * time.Minute // how long Put knows an item that is done
+	rollAt     = 64 << 20         // size of a full segment, in bytes
+	ackTimeout = 30 * time.Second // limit of one append; after it the outcome is unknown
+	itemMemory = 10 * time.Minute // how long Put remembers a finished item
 )
 
-// Options say where the store is and where trouble is reported.
+// Options configures the location of the store and the reporting of problems.
 type Options struct {
-	Dir    string         // made with mode 0700 when absent
-	Folder *folder.Folder // Dir, held open; nil: Dir is opened
-	Logger *slog.Logger   // gets the bytes that were cut off at a start; nil: dropped
+	Dir    string          // created with mode 0700 if it does not exist
+	Folder *safedir.Folder // Dir, already open; nil opens Dir
+	Logger *slog.Logger    // receives reports of truncated bytes at a start; nil drops them
 
-	rollAt     int64         // 0: rollAt
-	mostRoom   int64         // that the newest segment grows by; 0: localfiles.MostRoom
-	itemMemory time.Duration // 0: itemMemory
+	rollAt     int64         // defaults to the constant
+	mostRoom   int64         // limit of the room of the newest segment; defaults to localfiles.MostRoom
+	itemMemory time.Duration // defaults to the constant
 }
 
 // Bus is an open store. It implements bus.Bus.
 type Bus struct {
-	own    *folder.Folder
+	own    *safedir.Folder
 	disk   disk
 	logger *slog.Logger
 	queue  *casqueue.Queue
 	blobs  *localfiles.Blobs
 	lock   *localfiles.Lock
 	rollAt int64
-	// salvaged means that nothing can be written: see Salvage.
+	// salvaged means that the bus is read-only: see Salvage.
 	salvaged bool
 
 	inbox  inbox
-	room   localfiles.Room // of the newest segment; the writer's
-	broken error           // why nothing can be written any more; the writer's
-	failed context.Context // done where there is one
+	room   localfiles.Room // of the newest segment; only the writer uses it
+	broken error           // why writing is no longer possible; only the writer uses it
+	failed context.Context // done once broken is set
 	fail   context.CancelCauseFunc
 	ended  chan struct{} // closed by the writer
-	wake   chan struct{} // the compactor's; has room for one
+	wake   chan struct{} // wakes the compactor; buffers one signal
 
 	mu      sync.RWMutex
 	index   *index
-	sealed  []*segment // full ones, oldest first
-	active  *segment   // replaced by the writer alone, which alone changes its size
+	sealed  []*segment // full segments, oldest first
+	active  *segment   // only the writer replaces it or changes its size
 	nextSeq uint64
-	changed chan struct{} // closed when records have come
+	changed chan struct{} // closed when records were added
 
 	closing context.Context // done once Close has begun
 	close   context.CancelCauseFunc
@@ -68,9 +68,8 @@ type Bus struct {
 
 var _ bus.Bus = (*Bus)(nil)
 
-// Open opens the log in a folder and makes its index. EHeld names the process that
-// has the folder open; ELedger says where the log is damaged; EBus means that the
-// store cannot be opened.
+// Open opens the log in a folder and builds its index. EHeld names the process that has the folder
+// open. ELedger says where the log is damaged. EBus means that the store cannot be opened.
 func Open(ctx context.Context, opts Options) (bus.Bus, error) {
 	own, lock, err := localfiles.Claim(opts.Folder, opts.Dir)
 	if err != nil {
@@ -85,7 +84,7 @@ func Open(ctx context.Context, opts Options) (bus.Bus, error) {
 	return b, nil
 }
 
-func openLocked(ctx context.Context, own *folder.Folder, opts Options) (*Bus, error) {
+func openLocked(ctx context.Context, own *safedir.Folder, opts Options) (*Bus, error) {
 	if err := own.Mkdir(walName); err != nil {
 		return nil, err
 	}
@@ -107,8 +106,7 @@ func openLocked(ctx context.Context, own *folder.Folder, opts Options) (*Bus, er
 	return b, nil
 }
 
-// openDisk opens the log on a disk, without lock and blobs, and starts its
-// goroutines.
+// openDisk opens the log on a disk without the lock and blobs, and starts its goroutines.
 func openDisk(ctx context.Context, d disk, opts Options) (*Bus, error) {
 	b, err := loadDisk(ctx, d, opts)
 	if err != nil {
@@ -119,10 +117,11 @@ func openDisk(ctx context.Context, d disk, opts Options) (*Bus, error) {
 	return b, nil
 }
 
-// newBus is a log that holds no records yet.
+// newBus returns a Bus without records.
 func newBus(d disk, opts Options) *Bus {
 	b := &Bus{
-		disk: d, logger: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), rollAt: cmp.Or(opts.rollAt, rollAt), room: localfiles.Room{Most: opts.mostRoom},
+		disk: d, logger: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), rollAt: cmp.Or(opts.rollAt, rollAt),
+		room:  localfiles.Room{Most: opts.mostRoom},
 		inbox: inbox{wake: make(chan struct{}, 1)}, ended: make(chan struct{}), wake: make(chan struct{}, 1),
 		index: newIndex(), changed: make(chan struct{}),
 	}
@@ -146,7 +145,7 @@ func loadDisk(ctx context.Context, d disk, opts Options) (*Bus, error) {
 	return b, nil
 }
 
-// loadItems gives the queue what the log holds of it.
+// loadItems loads the items in the log into the queue.
 func (b *Bus) loadItems() error {
 	now := time.Now()
 	var items []entry
@@ -155,16 +154,16 @@ func (b *Bus) loadItems() error {
 			items = append(items, e)
 		}
 	}
-	for _, d := range b.index.done {
-		if d.expires > now.UnixNano() {
-			items = append(items, d.entry)
+	for _, doneItem := range b.index.done {
+		if doneItem.expires > now.UnixNano() {
+			items = append(items, doneItem.entry)
 		}
 	}
 	slices.SortFunc(items, func(x, y entry) int { return cmp.Compare(x.seq, y.seq) })
 	for _, e := range items {
-		f, err := b.readEntry(e)
+		frame, err := b.readEntry(e)
 		if err == nil {
-			err = b.queue.Load(f.toMessage())
+			err = b.queue.Load(frame.toMessage())
 		}
 		if err != nil {
 			return fmt.Errorf("the queue: %w", err)
@@ -174,20 +173,20 @@ func (b *Bus) loadItems() error {
 	return nil
 }
 
-// Log is the records of this store.
+// Log returns the records of this store.
 func (b *Bus) Log() bus.Log { return Log{b} }
 
-// Queue is the work queue of this store.
+// Queue returns the work queue of this store.
 func (b *Bus) Queue() bus.Queue { return b.queue }
 
-// Blobs is the content-addressed files of this store.
+// Blobs returns the content-addressed files of this store.
 func (b *Bus) Blobs() bus.Blobs { return b.blobs }
 
 // Broken implements bus.Bus.
 func (b *Bus) Broken() context.Context { return b.failed }
 
-// Close ends what waits in the bus with ErrClosed, puts the last mark onto the
-// disk and lets go of the folder. It may be called again.
+// Close ends pending operations with ErrClosed, syncs the last mark and releases the folder. It may be
+// called again.
 func (b *Bus) Close() error {
 	var err error
 	b.once.Do(func() {
@@ -218,14 +217,14 @@ func (b *Bus) closeSegments() error {
 	return errors.Join(errs...)
 }
 
-// WithClosing is ctx that ends with ErrClosed when the bus closes.
+// WithClosing returns a context that also ends, with ErrClosed, when the bus closes.
 func (b *Bus) WithClosing(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(b.closing, func() { cancel(bus.ErrClosed) })
 	return ctx, func() { stop(); cancel(nil) }
 }
 
-// CheckAlive tells why no operation may start now.
+// CheckAlive returns an error if the bus is closed or ctx has ended.
 func (b *Bus) CheckAlive(ctx context.Context) error {
 	if b.closing.Err() != nil {
 		return bus.ErrClosed

@@ -9,7 +9,7 @@ import (
 
 	"company/internal/bus"
 	"company/internal/bus/bustest"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 )
 
 // rollVariable makes the children of a test roll early, too.
@@ -30,6 +30,7 @@ func TestConformance(t *testing.T) { bustest.Exercise(t, driver) }
 // TestConformanceOfSmallSegments is the same where each few records begin a segment
 // and segments are compacted all the time.
 func TestConformanceOfSmallSegments(t *testing.T) {
+	hosttest.Sampled(t)
 	hosttest.Long(t, "the suite runs a second time")
 	t.Setenv(rollVariable, "4096")
 	bustest.Exercise(t, driver)

@@ -13,29 +13,29 @@ type kind uint8
 
 const (
 	recordFrame kind = 1 + iota // a record of a subject
-	purgeFrame                  // the subject's records before it are gone
-	markFrame                   // all before it is on the disk
-	endFrame                    // the segment is full; the next one is there
+	purgeFrame                  // removes the subject's earlier records
+	markFrame                   // all bytes before it are on disk
+	endFrame                    // the segment is full and the next one exists
 )
 
 const (
 	// A frame's head is its length (4 bytes), checksum (4), kind (1), lengths
 	// of subject (1) and id (2), sequence (8), time (8) and expiry (8).
 	frameHead = 36
-	// mostFrame is more than any record needs: a queue item's body is stored
-	// in base64.
+	// mostFrame limits the size of a frame, in bytes. It is generous because the
+	// body of a queue item is stored in base64.
 	mostFrame = 4 * bus.MaxRecord
 	mostID    = 1<<16 - 1
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// frame is a request as it is stored, or a sign between requests.
+// frame is a stored request, or a marker between requests.
 type frame struct {
 	kind    kind
 	seq     uint64
 	time    time.Time
-	expires time.Time // zero: never
+	expires time.Time // zero means never
 	subject string
 	id      string
 	data    []byte
@@ -43,12 +43,12 @@ type frame struct {
 
 func (f frame) encodedSize() int { return frameHead + len(f.subject) + len(f.id) + len(f.data) }
 
-// toMessage is a record as readers of the bus get it.
+// toMessage returns a record as readers of the bus get it.
 func (f frame) toMessage() bus.Message {
 	return bus.Message{Subject: f.subject, Seq: f.seq, ID: f.id, Time: f.time, Data: f.data}
 }
 
-// appendFrame adds a frame to what will lie in a segment at an offset.
+// appendFrame appends the encoding of a frame for an offset in a segment.
 func appendFrame(buf []byte, f frame, salt uint64, offset int64) []byte {
 	start := len(buf)
 	buf = binary.LittleEndian.AppendUint32(buf, uint32(f.encodedSize()))
@@ -65,7 +65,7 @@ func appendFrame(buf []byte, f frame, salt uint64, offset int64) []byte {
 	return buf
 }
 
-// sumFrame is the checksum of a whole frame that lies at an offset.
+// sumFrame returns the checksum of a whole frame at an offset.
 func sumFrame(raw []byte, salt uint64, offset int64) uint32 {
 	var place [16]byte
 	binary.LittleEndian.PutUint64(place[:], salt)
@@ -75,7 +75,7 @@ func sumFrame(raw []byte, salt uint64, offset int64) uint32 {
 	return crc32.Update(sum, castagnoli, raw[8:])
 }
 
-// frameSize reads the length in a frame's head; 0 where no frame has it.
+// frameSize reads the length in a frame's head. It returns 0 for an invalid length.
 func frameSize(head []byte) int {
 	if len(head) < 4 {
 		return 0
@@ -87,8 +87,8 @@ func frameSize(head []byte) int {
 	return int(n)
 }
 
-// parseFrame reads the frame that raw is. ok is false where it is none, or not
-// of this place. The frame's data shares raw's memory.
+// parseFrame parses a whole frame. ok is false if raw is not a frame, or belongs to another place. The
+// frame's data shares raw's memory.
 func parseFrame(raw []byte, salt uint64, offset int64) (f frame, ok bool) {
 	if frameSize(raw) != len(raw) || binary.LittleEndian.Uint32(raw[4:]) != sumFrame(raw, salt, offset) {
 		return frame{}, false
@@ -125,11 +125,11 @@ const (
 	segmentHead  = 48 // bytes
 )
 
-// head begins a segment.
+// head is the start of a segment.
 type head struct {
-	first, last uint32    // the segments that it stands for: one, or those that were joined
-	floor       uint64    // sequences of its frames are higher
-	salt        uint64    // goes into each checksum
+	first, last uint32    // numbers of the segments in it: one, or several that were merged
+	floor       uint64    // all sequences of its frames are higher
+	salt        uint64    // part of each checksum
 	created     time.Time // for people
 }
 
@@ -146,7 +146,7 @@ func appendHead(buf []byte, h head) []byte {
 	return buf
 }
 
-// parseHead decodes a head; ok is false where raw is none.
+// parseHead decodes a head. ok is false if raw is not a valid head.
 func parseHead(raw []byte) (h head, ok bool) {
 	if len(raw) < segmentHead || string(raw[:8]) != segmentMagic ||
 		binary.LittleEndian.Uint64(raw[40:]) != uint64(crc32.Checksum(raw[:40], castagnoli)) {

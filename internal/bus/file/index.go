@@ -10,11 +10,11 @@ import (
 	"company/internal/bus/casqueue"
 )
 
-// knownIDs is how many of the newest message ids are recognised wherever they are
-// repeated; older ones are, where they are sent with what they expected first.
+// knownIDs is the number of the newest message ids that are always recognized as repeats. An older id
+// is recognized only if it is sent with its first expected sequence.
 const knownIDs = 1 << 15
 
-// entry is where a record lies.
+// entry is the location of a record.
 type entry struct {
 	seq     uint64
 	segment *segment
@@ -22,34 +22,34 @@ type entry struct {
 	size    uint32
 }
 
-// track is the records of one subject: all of a journal, the newest of an item.
+// track holds the records of one subject: all records of a journal, or the newest record of an item.
 type track struct{ entries []entry }
 
-// index finds records. It is in memory, and made anew from the segments at each
-// start. Bus.mu guards it.
+// index finds records. It is kept in memory and rebuilt from the segments at each start. Bus.mu guards
+// it.
 type index struct {
 	tracks map[string]*track
-	ids    map[uint64]uint64 // the sequence of a message id, by the hash of subject and id
-	order  []uint64          // the keys of ids as a ring, the oldest at next once it is full
+	ids    map[uint64]uint64 // the sequence of a message, by the hash of its subject and id
+	order  []uint64          // keys of ids as a ring buffer; once full, next is the oldest
 	next   int
 	seed   maphash.Seed
-	// done are items that are done, of which there are many: beside the others each
-	// would have a track of its own, and its subject, among bytes that come and go.
+	// done holds the finished items. There are many of them, so it is kept compact: a track and a
+	// subject for each would take more memory.
 	done   map[itemKey]doneItem
-	other  maphash.Seed // of the second half of their keys
-	fading []fadingItem // the same, in the order in which they are forgotten
+	other  maphash.Seed // seed of the second half of their keys
+	fading []fadingItem // the finished items in the order of their expiry
 }
 
-// itemKey stands for the subject of an item that is done: two hashes of it.
+// itemKey identifies the subject of a finished item by two hashes.
 type itemKey [2]uint64
 
-// doneItem is the record of one, and when it is forgotten.
+// doneItem is the record of a finished item and its expiry.
 type doneItem struct {
 	entry
 	expires int64 // in nanoseconds since 1970
 }
 
-// fadingItem is a record that is forgotten at a time.
+// fadingItem is a record that expires.
 type fadingItem struct {
 	key     itemKey
 	seq     uint64
@@ -57,14 +57,15 @@ type fadingItem struct {
 }
 
 func newIndex() *index {
-	return &index{tracks: map[string]*track{}, done: map[itemKey]doneItem{}, ids: map[uint64]uint64{}, seed: maphash.MakeSeed(), other: maphash.MakeSeed()}
+	return &index{tracks: map[string]*track{}, done: map[itemKey]doneItem{}, ids: map[uint64]uint64{},
+		seed: maphash.MakeSeed(), other: maphash.MakeSeed()}
 }
 
 func (x *index) keyOf(subject string) itemKey {
 	return itemKey{maphash.String(x.seed, subject), maphash.String(x.other, subject)}
 }
 
-// findDone is the record of an item that is done and not forgotten yet.
+// findDone returns the record of a finished item that has not been dropped yet.
 func (x *index) findDone(subject string) (d doneItem, ok bool) {
 	if isItem(subject) {
 		d, ok = x.done[x.keyOf(subject)]
@@ -78,7 +79,7 @@ func (x *index) hasSubject(subject string) bool {
 	return ok || x.tracks[subject] != nil
 }
 
-// dropSubject takes out all that there is of a subject.
+// dropSubject removes all records of a subject from the index.
 func (x *index) dropSubject(subject string) {
 	if t := x.tracks[subject]; t != nil {
 		releaseEntries(t.entries)
@@ -92,13 +93,13 @@ func (x *index) dropSubject(subject string) {
 
 func isItem(subject string) bool { return strings.HasPrefix(subject, casqueue.SubjectPrefix) }
 
-// addFrame takes a frame in that is on the disk.
-func (x *index) addFrame(f frame, at entry) {
+// addFrame adds a frame that is on disk to the index.
+func (x *index) addFrame(f frame, item entry) {
 	if f.kind != purgeFrame && f.kind != recordFrame {
 		return
 	}
-	// Of a purge the frame itself stays: it is needed as long as records may lie before it.
-	at.segment.live += int64(at.size)
+	// A purge frame itself stays live: it is needed while there may be records before it.
+	item.segment.live += int64(item.size)
 	if f.kind == purgeFrame || isItem(f.subject) {
 		x.dropSubject(f.subject)
 	}
@@ -107,7 +108,7 @@ func (x *index) addFrame(f frame, at entry) {
 		return
 	case isItem(f.subject) && !f.expires.IsZero():
 		key, expires := x.keyOf(f.subject), f.expires.UnixNano()
-		x.done[key] = doneItem{at, expires}
+		x.done[key] = doneItem{item, expires}
 		x.fading = append(x.fading, fadingItem{key, f.seq, expires})
 	default:
 		t := x.tracks[f.subject]
@@ -115,7 +116,7 @@ func (x *index) addFrame(f frame, at entry) {
 			t = &track{}
 			x.tracks[f.subject] = t
 		}
-		t.entries = append(t.entries, at)
+		t.entries = append(t.entries, item)
 	}
 	x.rememberID(f.subject, f.id, f.seq)
 }
@@ -152,8 +153,8 @@ func (x *index) hashID(subject, id string) uint64 {
 	return h.Sum64()
 }
 
-// findID is the record that may have an id of a subject: the hash of two ids may
-// be one.
+// findID returns the record that may have this id. The caller must compare the id, because two ids can
+// have the same hash.
 func (x *index) findID(subject, id string) (entry, bool) {
 	seq, ok := x.ids[x.hashID(subject, id)]
 	if !ok || id == "" {
@@ -166,7 +167,7 @@ func (x *index) findID(subject, id string) (entry, bool) {
 	return found[0], true
 }
 
-// lastEntry is the newest record of a subject that is not forgotten.
+// lastEntry returns the newest record of a subject that has not expired.
 func (x *index) lastEntry(subject string, now time.Time) (entry, bool) {
 	if t := x.tracks[subject]; t != nil {
 		return t.entries[len(t.entries)-1], true
@@ -175,32 +176,32 @@ func (x *index) lastEntry(subject string, now time.Time) (entry, bool) {
 	return d.entry, ok && d.expires > now.UnixNano()
 }
 
-// entriesFrom are the records of a subject from a sequence on.
+// entriesFrom returns the records of a subject from a sequence on.
 func (x *index) entriesFrom(subject string, seq uint64) []entry {
-	t := x.tracks[subject]
-	if t == nil {
+	track := x.tracks[subject]
+	if track == nil {
 		if d, ok := x.findDone(subject); ok && d.seq >= seq {
 			return []entry{d.entry}
 		}
 		return nil
 	}
-	at, _ := slices.BinarySearchFunc(t.entries, seq, func(e entry, seq uint64) int { return cmp.Compare(e.seq, seq) })
-	return t.entries[at:]
+	at, _ := slices.BinarySearchFunc(track.entries, seq, func(e entry, seq uint64) int { return cmp.Compare(e.seq, seq) })
+	return track.entries[at:]
 }
 
-// dropFaded forgets what has expired. Its frame stays, as that of a purge does.
+// dropFaded removes expired items from the index. Their frames stay live, like purge frames.
 func (x *index) dropFaded(now time.Time) {
 	for len(x.fading) > 0 && x.fading[0].expires <= now.UnixNano() {
-		it := x.fading[0]
+		fadingItem := x.fading[0]
 		x.fading = x.fading[1:]
-		if x.done[it.key].seq == it.seq {
-			delete(x.done, it.key)
+		if x.done[fadingItem.key].seq == fadingItem.seq {
+			delete(x.done, fadingItem.key)
 		}
 	}
 }
 
-// replaceEntry moves a record that was written anew. It reports whether the record
-// is still the one that was read.
+// replaceEntry updates the location of a record that was rewritten. It returns false if the record was
+// replaced since it was read.
 func (x *index) replaceEntry(subject string, was, is entry) bool {
 	found := x.entriesFrom(subject, was.seq)
 	if len(found) == 0 || found[0] != was {

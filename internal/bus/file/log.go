@@ -14,10 +14,10 @@ import (
 	"company/internal/bus/casqueue"
 )
 
-// readAhead is how many records a reader finds at a time.
+// readAhead is the number of records that a reader looks up at a time.
 const readAhead = 128
 
-// Log is the records of a bus by subject. It implements bus.Log.
+// Log gives access to the records of a bus by subject. It implements bus.Log.
 type Log struct{ bus *Bus }
 
 var (
@@ -38,7 +38,7 @@ func (l Log) Append(ctx context.Context, subject string, data []byte, expect uin
 	}
 	seq, err := l.bus.submitRequest(ctx, &request{kind: recordFrame, subject: subject, data: data, expect: expect, id: id})
 	if errors.Is(err, bus.ErrConflict) {
-		// A repeat of a record that is no longer among the newest ids.
+		// This may be a repeat of a record whose id is no longer in memory.
 		if first, findErr := bus.FindID(ctx, l, subject, expect, id); findErr != nil || first > 0 {
 			return first, findErr
 		}
@@ -57,39 +57,38 @@ func (l Log) Last(ctx context.Context, subject string) (bus.Message, error) {
 	return l.bus.readLast(ctx, subject)
 }
 
-// readLast is the newest record of any subject.
+// readLast returns the newest record of any subject.
 func (b *Bus) readLast(ctx context.Context, subject string) (bus.Message, error) {
 	for {
 		if err := b.CheckAlive(ctx); err != nil {
 			return bus.Message{}, err
 		}
 		b.mu.RLock()
-		e, ok := b.index.lastEntry(subject, time.Now())
+		entry, ok := b.index.lastEntry(subject, time.Now())
 		b.mu.RUnlock()
 		if !ok {
 			return bus.Message{}, fmt.Errorf("last record of %s: %w", subject, bus.ErrNotFound)
 		}
-		f, err := b.readEntry(e)
+		frame, err := b.readEntry(entry)
 		if errors.Is(err, os.ErrClosed) {
-			continue // its segment was written anew meanwhile
+			continue // its segment was rewritten meanwhile
 		}
 		if err != nil {
 			return bus.Message{}, fmt.Errorf("last record of %s: %w", subject, err)
 		}
-		return f.toMessage(), nil
+		return frame.toMessage(), nil
 	}
 }
 
-// readEntry reads a record from the disk. The error is os.ErrClosed where its
-// segment is not in use any more.
-func (b *Bus) readEntry(e entry) (frame, error) {
-	raw := make([]byte, e.size)
-	if err := readAll(e.segment.file, raw, int64(e.offset)); err != nil {
+// readEntry reads a record from disk. It returns os.ErrClosed if the segment is not in use any more.
+func (b *Bus) readEntry(item entry) (frame, error) {
+	raw := make([]byte, item.size)
+	if err := readAll(item.segment.file, raw, int64(item.offset)); err != nil {
 		return frame{}, err
 	}
-	f, ok := parseFrame(raw, e.segment.salt, int64(e.offset))
-	if !ok || f.kind != recordFrame || f.seq != e.seq {
-		return frame{}, damagedError(e.segment.fileName(), int64(e.offset), "the record is not what was written")
+	f, ok := parseFrame(raw, item.segment.salt, int64(item.offset))
+	if !ok || f.kind != recordFrame || f.seq != item.seq {
+		return frame{}, damagedError(item.segment.fileName(), int64(item.offset), "the record is not what was written")
 	}
 	return f, nil
 }
@@ -112,8 +111,7 @@ func (l Log) Read(ctx context.Context, subject string, from uint64, fn func(bus.
 	return err
 }
 
-// Follow implements bus.Log. It returns the cause of the end of ctx,
-// ErrClosed, or an error of fn.
+// Follow implements bus.Log. It returns the cause of the end of ctx, ErrClosed, or an error of fn.
 func (l Log) Follow(ctx context.Context, subject string, from uint64, fn func(bus.Message) error) error {
 	if err := bus.CheckSubject(subject); err != nil {
 		return err
@@ -140,9 +138,11 @@ func (l Log) Follow(ctx context.Context, subject string, from uint64, fn func(bu
 	}
 }
 
-// readFrom calls fn for the records of a subject from a sequence on that are there
-// now, up to the sequence until (0: all), and returns the one to go on with.
-func (b *Bus) readFrom(ctx context.Context, subject string, next, until uint64, fn func(bus.Message) error) (uint64, error) {
+// readFrom calls fn for the existing records of a subject from a sequence on, up to and including
+// until (0 means all). It returns the sequence at which to continue.
+func (b *Bus) readFrom(
+	ctx context.Context, subject string, next, until uint64, fn func(bus.Message) error,
+) (uint64, error) {
 	for {
 		b.mu.RLock()
 		found := b.index.entriesFrom(subject, next)
@@ -151,22 +151,22 @@ func (b *Bus) readFrom(ctx context.Context, subject string, next, until uint64, 
 		if len(found) == 0 {
 			return next, nil
 		}
-		for _, e := range found {
-			if until > 0 && e.seq > until {
+		for _, entry := range found {
+			if until > 0 && entry.seq > until {
 				return next, nil
 			}
 			if err := b.CheckAlive(ctx); err != nil {
 				return next, err
 			}
-			f, err := b.readEntry(e)
+			frame, err := b.readEntry(entry)
 			if errors.Is(err, os.ErrClosed) {
-				break // its segment was written anew meanwhile: look again
+				break // its segment was rewritten meanwhile, so look it up again
 			}
 			if err != nil {
 				return next, fmt.Errorf("read %s: %w", subject, err)
 			}
-			next = e.seq + 1
-			if err := fn(f.toMessage()); err != nil {
+			next = entry.seq + 1
+			if err := fn(frame.toMessage()); err != nil {
 				return next, err
 			}
 		}
@@ -201,7 +201,9 @@ func (l Log) Subjects(ctx context.Context) ([]string, error) {
 }
 
 // WriteItem implements casqueue.Store.
-func (b *Bus) WriteItem(ctx context.Context, subject string, data []byte, expect uint64, keep time.Duration) (uint64, error) {
+func (b *Bus) WriteItem(
+	ctx context.Context, subject string, data []byte, expect uint64, keep time.Duration,
+) (uint64, error) {
 	return b.submitRequest(ctx, &request{kind: recordFrame, subject: subject, data: data, expect: expect, keep: keep})
 }
 

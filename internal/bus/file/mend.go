@@ -9,13 +9,13 @@ import (
 	"company/internal/bus"
 )
 
-// patch is one byte of a file as it was before a bit of it changed.
+// patch is the original value of one changed byte.
 type patch struct {
 	offset int64
 	value  byte
 }
 
-// patchedFile reads as the file did before bits of it changed. The file itself stays as it is.
+// patchedFile is a view of a file with changed bits corrected. The file itself is not changed.
 type patchedFile struct {
 	diskFile
 	patches []patch
@@ -24,15 +24,16 @@ type patchedFile struct {
 // ReadAt reads the bytes of the file with the patches applied.
 func (f *patchedFile) ReadAt(buf []byte, offset int64) (int, error) {
 	n, err := f.diskFile.ReadAt(buf, offset)
-	for _, p := range f.patches {
-		if at := p.offset - offset; at >= 0 && at < int64(n) {
-			buf[at] = p.value
+	for _, patch := range f.patches {
+		if at := patch.offset - offset; at >= 0 && at < int64(n) {
+			buf[at] = patch.value
 		}
 	}
 	return n, err
 }
 
-// isPlausible reports whether a frame is one that the bus writes, whatever its checksum says.
+// isPlausible reports whether the bus could have written a frame with these fields. It does not check
+// the checksum.
 func (f frame) isPlausible() bool {
 	switch f.kind {
 	case markFrame, endFrame:
@@ -43,11 +44,11 @@ func (f frame) isPlausible() bool {
 	return false
 }
 
-// holdsRecord reports whether a frame has a sequence of its own.
+// holdsRecord reports whether a frame has its own sequence.
 func (f frame) holdsRecord() bool { return f.kind == recordFrame || f.kind == purgeFrame }
 
-// readDamaged reads the frame that raw would be if its checksum were right. It reports false
-// where the fields of the frame's head contradict each other.
+// readDamaged parses raw as a frame and ignores its checksum. It returns false if the fields of the
+// head are inconsistent.
 func readDamaged(raw []byte, salt uint64, offset int64) (frame, bool) {
 	if frameSize(raw) != len(raw) {
 		return frame{}, false
@@ -58,39 +59,39 @@ func readDamaged(raw []byte, salt uint64, offset int64) (frame, bool) {
 	return f, ok && f.isPlausible() && strings.ToValidUTF8(f.id, "") == f.id
 }
 
-// mendFrame looks for the one bit of a frame that has changed, and returns its byte in raw as it
-// was. It reports false where more than one bit differs: the checksum tells single bits
-// apart in frames of every length that is allowed.
+// mendFrame searches for a single changed bit in a frame, and returns the original byte. It returns
+// false if more than one bit differs. The checksum identifies every single bit in frames of all
+// allowed lengths.
 func mendFrame(raw []byte, salt uint64, offset int64) (p patch, mended frame, ok bool) {
-	at, bit, ok := findBit(raw, sumFrame(raw, salt, offset))
+	index, bit, ok := findBit(raw, sumFrame(raw, salt, offset))
 	if !ok {
 		return patch{}, frame{}, false
 	}
 	raw = slices.Clone(raw)
-	raw[at] ^= 1 << bit
+	raw[index] ^= 1 << bit
 	f, ok := parseFrame(raw, salt, offset)
-	return patch{offset + int64(at), raw[at]}, f, ok && f.isPlausible()
+	return patch{offset + int64(index), raw[index]}, f, ok && f.isPlausible()
 }
 
-// findBit finds the one bit of a frame whose change explains the difference between the checksum
-// that the frame has and the one that it should have.
-func findBit(raw []byte, sum uint32) (at, bit int, ok bool) {
+// findBit finds the single bit whose change explains the difference between a frame's stored checksum
+// and the expected one.
+func findBit(raw []byte, sum uint32) (index, bit int, ok bool) {
 	difference := sum ^ binary.LittleEndian.Uint32(raw[4:])
-	if bits.OnesCount32(difference) == 1 { // the checksum itself
+	if bits.OnesCount32(difference) == 1 { // the changed bit is in the checksum itself
 		n := bits.TrailingZeros32(difference)
 		return 4 + n/8, n % 8, true
 	}
-	// A changed bit changes the checksum by a value that depends on its distance from the end
-	// of the frame alone: by the polynomial for the last bit, and one step of the checksum's
-	// register more for each bit before it.
+	// A changed bit changes the checksum by a value that depends only on its distance from the
+	// end of the frame. For the last bit the value is the polynomial. For each bit before it,
+	// the checksum's register takes one more step.
 	const polynomial = 0x82f63b78 // crc32.Castagnoli
 	for step, register := 0, uint32(polynomial); step < 8*(len(raw)-4); step++ {
 		if register == difference {
-			at = len(raw) - 1 - step/8
-			if at < 8 { // the checksum's own four bytes are left out of it
-				at -= 4
+			index = len(raw) - 1 - step/8
+			if index < 8 { // the checksum does not cover its own four bytes
+				index -= 4
 			}
-			return at, 7 - step%8, true
+			return index, 7 - step%8, true
 		}
 		carry := register & 1
 		register >>= 1
@@ -101,16 +102,16 @@ func findBit(raw []byte, sum uint32) (at, bit int, ok bool) {
 	return 0, 0, false
 }
 
-// mendHead looks for the one bit of a segment's head that has changed.
+// mendHead searches for a single changed bit in a segment's head.
 func mendHead(raw []byte) (p patch, h head, ok bool) {
-	for at := range min(len(raw), segmentHead) {
+	for index := range min(len(raw), segmentHead) {
 		for bit := range 8 {
-			raw[at] ^= 1 << bit
+			raw[index] ^= 1 << bit
 			h, ok = parseHead(raw)
-			value := raw[at]
-			raw[at] ^= 1 << bit
+			value := raw[index]
+			raw[index] ^= 1 << bit
 			if ok {
-				return patch{int64(at), value}, h, true
+				return patch{int64(index), value}, h, true
 			}
 		}
 	}

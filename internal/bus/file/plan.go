@@ -7,25 +7,25 @@ import (
 	"company/internal/bus"
 )
 
-// plan is what a batch of requests becomes: frames, and an answer to each.
+// plan holds the result of a batch of requests: the frames to write, and an answer to each request.
 type plan struct {
 	now     time.Time
 	nextSeq uint64
 	frames  []frame
-	raw     []byte // the frames as they are written
+	raw     []byte // the encoded frames
 	answers []answer
 	purges  bool
 	ahead   map[string]*subjectAhead
 }
 
-// subjectAhead is a subject as it is once the frames before are stored.
+// subjectAhead is the state of a subject after the frames that are planned so far.
 type subjectAhead struct {
-	last   uint64 // 0: no record
+	last   uint64 // 0 if there is no record
 	ids    map[string]uint64
-	purged bool // what the index has of it is gone by then
+	purged bool // the records in the index are purged by then
 }
 
-// planBatch decides requests, one after the other.
+// planBatch decides requests one after another.
 func (b *Bus) planBatch(batch []*request) *plan {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
@@ -40,8 +40,7 @@ func (b *Bus) planBatch(batch []*request) *plan {
 	return p
 }
 
-// decide adds the frame of a request to the plan, or refuses it. The caller holds
-// mu.
+// decide adds the frame of a request to the plan, or refuses the request. The caller holds mu.
 func (b *Bus) decide(p *plan, r *request) (uint64, error) {
 	at := p.ahead[r.subject]
 	if at == nil {
@@ -63,13 +62,13 @@ func (b *Bus) decide(p *plan, r *request) (uint64, error) {
 	if first, ok := at.ids[r.id]; ok && r.id != "" {
 		return first, nil
 	}
-	if e, ok := b.index.findID(r.subject, r.id); ok && !at.purged {
-		f, err := b.readEntry(e)
+	if entry, ok := b.index.findID(r.subject, r.id); ok && !at.purged {
+		f, err := b.readEntry(entry)
 		if err != nil {
 			return 0, fmt.Errorf("%w: %w", bus.ErrUnknown, err)
 		}
 		if f.id == r.id {
-			return e.seq, nil
+			return entry.seq, nil
 		}
 	}
 	if at.last != r.expect {

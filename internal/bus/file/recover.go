@@ -11,7 +11,7 @@ import (
 	"company/internal/bus/localfiles"
 )
 
-// found is a file of the log at a start.
+// found is a file of the log that was found at a start.
 type found struct {
 	name string
 	file diskFile
@@ -20,12 +20,12 @@ type found struct {
 	ok   bool // the head can be read
 }
 
-// recoverSegments opens the segments, verifies each frame, and makes the index.
-// What was never acknowledged is cut off; every other fault is ELedger.
+// recoverSegments opens the segments, verifies each frame and builds the index. It truncates frames
+// that were never acknowledged. All other faults are ELedger.
 func (b *Bus) recoverSegments(ctx context.Context) (err error) {
 	files, err := b.listSegments(true)
 	defer func() {
-		for _, f := range files { // those that are in use were taken out
+		for _, f := range files { // files in use are not in the list any more
 			err = errors.Join(err, f.file.Close())
 		}
 	}()
@@ -34,14 +34,14 @@ func (b *Bus) recoverSegments(ctx context.Context) (err error) {
 	}
 	b.nextSeq = 1
 	for len(files) > 0 {
-		f := files[0]
-		if !f.ok && len(files) == 1 && f.size <= segmentHead && len(b.sealed) == 0 {
-			break // the very first segment, which was being made
+		found := files[0]
+		if !found.ok && len(files) == 1 && found.size <= segmentHead && len(b.sealed) == 0 {
+			break // the first segment, whose creation was interrupted
 		}
-		if err := b.checkPlace(f); err != nil {
+		if err := b.checkPlace(found); err != nil {
 			return err
 		}
-		s := &segment{head: f.head, file: f.file, size: f.size}
+		s := &segment{head: found.head, file: found.file, size: found.size}
 		newest, unsure, err := b.scanSegment(ctx, s)
 		if err != nil {
 			return err
@@ -51,7 +51,7 @@ func (b *Bus) recoverSegments(ctx context.Context) (err error) {
 			if len(rest) == 0 {
 				return damagedError(segmentName(s.last+1), 0, "the segment is missing")
 			}
-			if err := cutZeros(s, f.size); err != nil {
+			if err := cutZeros(s, found.size); err != nil {
 				return err
 			}
 			if len(rest) == 1 {
@@ -62,24 +62,24 @@ func (b *Bus) recoverSegments(ctx context.Context) (err error) {
 			b.sealed, files = append(b.sealed, s), rest
 			continue
 		}
-		// The newest one, or the one before it, if the newest was being made.
+		// This is the newest segment, or the one before it if creating the newest was interrupted.
 		switch {
 		case len(rest) > 1 || len(rest) == 1 && rest[0].size > segmentHead:
-			return damagedError(f.name, s.size, "no frame can be read here, and later ones are there")
+			return damagedError(found.name, s.size, "no frame can be read here, and later ones are there")
 		case len(rest) == 1:
 			if err := errors.Join(rest[0].file.Close(), b.disk.Remove(rest[0].name), b.disk.Sync()); err != nil {
 				files = nil
-				return errors.Join(err, f.file.Close())
+				return errors.Join(err, found.file.Close())
 			}
 		}
 		files = nil
 		b.active = s
-		return b.prepareTail(f.size, newest, unsure)
+		return b.prepareTail(found.size, newest, unsure)
 	}
 	if len(files) > 0 {
-		f := files[0]
+		found := files[0]
 		files = nil
-		if err := errors.Join(f.file.Close(), b.disk.Remove(f.name)); err != nil {
+		if err := errors.Join(found.file.Close(), b.disk.Remove(found.name)); err != nil {
 			return err
 		}
 	}
@@ -88,8 +88,8 @@ func (b *Bus) recoverSegments(ctx context.Context) (err error) {
 	return err
 }
 
-// listSegments opens the files of the log, oldest first. With tidy it removes what a
-// compaction left that was killed, and otherwise passes it over.
+// listSegments opens the files of the log, oldest first. With tidy it removes the files of a killed
+// compaction; otherwise it skips them.
 func (b *Bus) listSegments(tidy bool) (files []found, err error) {
 	remove := func(name string) error {
 		if !tidy {
@@ -102,7 +102,7 @@ func (b *Bus) listSegments(tidy bool) (files []found, err error) {
 		return nil, err
 	}
 	slices.Sort(names)
-	if err := b.disk.Sync(); err != nil { // a kill may have come before that of a rename
+	if err := b.disk.Sync(); err != nil { // a process may have been killed before it synced a rename
 		return nil, err
 	}
 	covered := ""
@@ -116,7 +116,7 @@ func (b *Bus) listSegments(tidy bool) (files []found, err error) {
 		if !strings.HasSuffix(name, suffix) {
 			continue
 		}
-		if name <= covered { // joined into the one before
+		if name <= covered { // merged into the previous segment
 			if err := remove(name); err != nil {
 				return files, err
 			}
@@ -142,7 +142,7 @@ func (b *Bus) listSegments(tidy bool) (files []found, err error) {
 	return files, nil
 }
 
-// checkPlace holds a segment to those before it.
+// checkPlace checks that a segment follows those before it.
 func (b *Bus) checkPlace(f found) error {
 	want := uint32(1)
 	if n := len(b.sealed); n > 0 {
@@ -160,8 +160,9 @@ func (b *Bus) checkPlace(f found) error {
 	return nil
 }
 
-// scanSegment takes the frames of a segment into the index, sets its size to where
-// they end, and returns the kind of the last one; 0: there is none.
+// scanSegment adds the frames of a segment to the index and sets its size to the end of the last
+// frame. newest is the kind of the last frame, or 0 if there are no frames. unsure is the offset of
+// the last mark.
 func (b *Bus) scanSegment(ctx context.Context, s *segment) (newest kind, unsure int64, err error) {
 	size, err := scanFrames(s.file, s.head, segmentHead, s.size, func(offset int64, f frame) error {
 		if err := context.Cause(ctx); err != nil {
@@ -186,7 +187,7 @@ func (b *Bus) scanSegment(ctx context.Context, s *segment) (newest kind, unsure 
 	return newest, unsure, err
 }
 
-// takeFrame takes a frame into the index that lies in a segment.
+// takeFrame adds a frame of a segment to the index.
 func (b *Bus) takeFrame(s *segment, offset int64, f frame) {
 	if !f.holdsRecord() {
 		return
@@ -195,8 +196,8 @@ func (b *Bus) takeFrame(s *segment, offset int64, f frame) {
 	b.index.addFrame(f, entry{seq: f.seq, segment: s, offset: uint32(offset), size: uint32(f.encodedSize())})
 }
 
-// cutZeros removes the zeros behind the end of a full segment, which a kill left there. Anything
-// else there is damage.
+// cutZeros truncates the zeros that a kill left after the end of a full segment. Other bytes there are
+// damage.
 func cutZeros(s *segment, size int64) error {
 	if s.size == size {
 		return nil
@@ -211,22 +212,22 @@ func cutZeros(s *segment, size int64) error {
 	return errors.Join(s.file.Truncate(s.size), s.file.Sync())
 }
 
-// prepareTail makes the newest segment ready for more: what lies behind its last
-// good frame is removed, if it was never acknowledged, zeros stay as room for more, and what
-// can be read is brought to the disk: a kill may have come before its sync.
+// prepareTail prepares the newest segment for appends. It truncates bytes after the last good frame if
+// they were never acknowledged, and keeps zeros as room. It rewrites and syncs the readable frames,
+// because the process may have been killed before their sync.
 func (b *Bus) prepareTail(size int64, newest kind, unsure int64) error {
-	s := b.active
-	used, err := localfiles.FindZeros(s.file, s.size, size)
+	segment := b.active
+	used, err := localfiles.FindZeros(segment.file, segment.size, size)
 	if err != nil {
 		return err
 	}
 	b.room.Bytes = size
-	if used > s.size {
-		if err := b.cutTail(s, used, size); err != nil {
+	if used > segment.size {
+		if err := b.cutTail(segment, used, size); err != nil {
 			return err
 		}
 	}
-	if err := s.rewriteTail(unsure, min(s.size, size)); err != nil {
+	if err := segment.rewriteTail(unsure, min(segment.size, size)); err != nil {
 		return err
 	}
 	if newest != markFrame {
@@ -235,22 +236,24 @@ func (b *Bus) prepareTail(size int64, newest kind, unsure int64) error {
 	return nil
 }
 
-// cutTail removes what lies behind the last good frame of the newest segment, if
-// it was never acknowledged.
+// cutTail truncates the bytes after the last good frame of the newest segment. It returns ELedger if
+// they were acknowledged.
 func (b *Bus) cutTail(s *segment, used, size int64) error {
 	mark, _, found, err := findFrame(s.file, s.head, s.size+1, size, markFrame)
 	if err != nil {
 		return err
 	}
 	if found {
-		return damagedError(s.fileName(), s.size, fmt.Sprintf("no frame can be read here, and what lies before byte %d was on the disk", mark))
+		return damagedError(s.fileName(), s.size,
+			fmt.Sprintf("no frame can be read here, and what lies before byte %d was on the disk", mark))
 	}
-	b.logger.Warn("the log of the bus ended in what was never acknowledged, and was cut", "file", s.fileName(), "offset", s.size, "bytes", used-s.size)
+	b.logger.Warn("the log of the bus ended in what was never acknowledged, and was cut", "file", s.fileName(), "offset",
+		s.size, "bytes", used-s.size)
 	return b.cutRoom()
 }
 
-// rewriteTail writes what lies behind the last sync that is known of once more, and syncs it: where
-// a sync failed, the kernel may show bytes that are not on the disk and will not be.
+// rewriteTail writes and syncs the bytes after the last known sync again. After a failed sync the
+// kernel may show bytes that will never reach the disk.
 func (s *segment) rewriteTail(from, end int64) error {
 	buf := make([]byte, 1<<20)
 	for from < end {

@@ -4,8 +4,8 @@ import (
 	"io"
 )
 
-// findFrame looks for the next frame of a kind behind an offset at which a frame is bad, byte by
-// byte. The kind 0 means any. It returns the frame without its data.
+// findFrame searches byte by byte for the next frame of a kind from an offset on. A wanted kind of 0
+// means any kind. It returns the frame without its data.
 func findFrame(file io.ReaderAt, h head, from, size int64, wanted kind) (at int64, f frame, found bool, err error) {
 	const window = 1 << 20
 	buf := make([]byte, window+frameHead)
@@ -30,8 +30,8 @@ func findFrame(file io.ReaderAt, h head, from, size int64, wanted kind) (at int6
 	return 0, frame{}, false, nil
 }
 
-// mayBeFrame reports whether the fields of a frame's head, which fits into room bytes, agree with
-// each other. It spares findFrame most checksums.
+// mayBeFrame reports whether the fields of a frame's head are consistent and the frame fits into room
+// bytes. It saves findFrame most checksums.
 func mayBeFrame(raw []byte, room int64, wanted kind) bool {
 	n := frameSize(raw)
 	if n == 0 || int64(n) > room {
@@ -47,8 +47,8 @@ func mayBeFrame(raw []byte, room int64, wanted kind) bool {
 	return frameHead+int(raw[9])+int(raw[10])+int(raw[11])<<8 <= n
 }
 
-// readFrameAt reads the frame at an offset, without its data. It reports false where there is
-// none.
+// readFrameAt reads the frame at an offset, without its data. It returns false if there is no valid
+// frame.
 func readFrameAt(file io.ReaderAt, h head, offset, size int64) (frame, bool, error) {
 	raw, err := readRawFrame(file, offset, size)
 	if err != nil || raw == nil {
@@ -59,8 +59,8 @@ func readFrameAt(file io.ReaderAt, h head, offset, size int64) (frame, bool, err
 	return f, ok && f.isPlausible(), nil
 }
 
-// readRawFrame reads as many bytes as the length at an offset says. Nil means that no frame has
-// that length, or that it has no room.
+// readRawFrame reads the bytes of the frame at an offset, according to its length field. It returns
+// nil if the length is invalid or exceeds size.
 func readRawFrame(file io.ReaderAt, offset, size int64) ([]byte, error) {
 	if offset+frameHead > size {
 		return nil, nil
@@ -77,8 +77,8 @@ func readRawFrame(file io.ReaderAt, offset, size int64) ([]byte, error) {
 	return raw, readAll(file, raw, offset)
 }
 
-// findNext finds where frames can be read again behind a bad one. The length in the bad frame's own
-// head is believed first: so no bytes within a record are taken for a frame where it is whole.
+// findNext finds the next valid frame after a bad one. It tries the length in the bad frame's head
+// first. If that length is intact, bytes inside the bad frame are not mistaken for a frame.
 func findNext(file io.ReaderAt, h head, bad, size int64) (at int64, f frame, found bool, err error) {
 	raw, err := readRawFrame(file, bad, size)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"company/internal/bus"
 	"company/internal/bus/localfiles"
 	"company/internal/company"
-	"company/internal/folder"
+	"company/internal/lib/safedir"
 )
 
 // storeRecords stores records, each with a sync of its own.
@@ -121,16 +121,17 @@ func TestRoomIsNotShown(t *testing.T) {
 	if _, err := opened.Log().Append(ctx, bus.Ledger, []byte("one"), 0, "1"); err != nil {
 		t.Fatal(err)
 	}
-	own, err := folder.Open(dir)
+	own, err := safedir.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer own.Close()
 	scan := func() (kinds []string) {
 		t.Helper()
-		err := Scan(own, func(e Entry) error { kinds = append(kinds, e.Kind); return nil }, func(file string, offset, bytes int64) error {
-			return fmt.Errorf("%s: %d bytes at %d cannot be read", file, bytes, offset)
-		})
+		err := Scan(own, func(e Entry) error { kinds = append(kinds, e.Kind); return nil },
+			func(file string, offset, bytes int64) error {
+				return fmt.Errorf("%s: %d bytes at %d cannot be read", file, bytes, offset)
+			})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,32 +8,32 @@ import (
 
 	"company/internal/bus"
 	"company/internal/bus/localfiles"
-	"company/internal/folder"
+	"company/internal/lib/safedir"
 )
 
-// Damage is a part of the log that differs from the bytes that were written.
+// Damage is a part of the log that differs from the written bytes.
 type Damage struct {
-	File   string // in the folder of the bus
+	File   string // path in the folder of the bus
 	Offset int64
 	Bytes  int64
 	Why    string
-	// Mended means that one bit had changed and that the log is read without the change.
+	// Mended means that a single bit had changed and that the log is read with the bit corrected.
 	Mended bool
-	// Lost are the subjects of the records that cannot be read, as the frames' heads say that
-	// are damaged themselves: the kind of a subject is certain, the number of a run is not.
-	// Known means that they are all. Otherwise there may have been records of any subject.
+	// Lost lists the subjects of the records that cannot be read, according to the heads of the
+	// frames, which are damaged themselves. The kind of a subject is certain, the number of a run is
+	// not. Known means that the list is complete. Otherwise records of any subject may be lost.
 	Lost  []string
 	Known bool
 	// After is the sequence of the newest record before the damage.
 	After uint64
 }
 
-// errMisplaced means that a frame has a sequence that cannot be at its place.
+// errMisplaced means that the sequence of a frame does not fit its place.
 var errMisplaced = errors.New("file: a frame out of order")
 
-// Salvage opens a log for reading only, passes over what cannot be read, and returns the damage.
-// A changed bit is changed back in the text that is read. The files stay as they are.
-// What a start cuts off the end of a log is not damage, and is passed over silently.
+// Salvage opens a log read-only, skips unreadable parts, and returns the damage. It corrects single
+// changed bits while reading, but does not change the files. Bytes that a normal start would truncate
+// at the end of the log are not damage and are skipped silently.
 func Salvage(ctx context.Context, opts Options) (bus.Bus, []Damage, error) {
 	own, lock, err := localfiles.Claim(opts.Folder, opts.Dir)
 	if err != nil {
@@ -47,7 +47,7 @@ func Salvage(ctx context.Context, opts Options) (bus.Bus, []Damage, error) {
 	return b, damage, nil
 }
 
-func salvageLocked(ctx context.Context, own *folder.Folder, opts Options) (*Bus, []Damage, error) {
+func salvageLocked(ctx context.Context, own *safedir.Folder, opts Options) (*Bus, []Damage, error) {
 	wal, err := own.Sub(walName)
 	if err != nil {
 		return nil, nil, err
@@ -75,22 +75,22 @@ func salvageDisk(ctx context.Context, d disk, opts Options) (*Bus, []Damage, err
 	return b, s.damage, nil
 }
 
-// salvage is a log that is read as far as it can be.
+// salvage reads a log as far as possible and collects the damage.
 type salvage struct {
 	bus    *Bus
 	damage []Damage
 }
 
-func (s *salvage) add(d Damage) {
-	d.File, d.After = path.Join(walName, d.File), s.bus.nextSeq-1
-	s.damage = append(s.damage, d)
+func (s *salvage) add(damage Damage) {
+	damage.File, damage.After = path.Join(walName, damage.File), s.bus.nextSeq-1
+	s.damage = append(s.damage, damage)
 }
 
 // readSegments reads the files of the log, oldest first.
 func (s *salvage) readSegments(ctx context.Context) (err error) {
 	files, err := s.bus.listSegments(false)
 	defer func() {
-		for _, f := range files { // those that are in use were taken out
+		for _, f := range files { // files in use are not in the list any more
 			err = errors.Join(err, f.file.Close())
 		}
 	}()
@@ -100,22 +100,22 @@ func (s *salvage) readSegments(ctx context.Context) (err error) {
 	next := uint32(1)
 	ended := true
 	for len(files) > 0 {
-		f := files[0]
-		if !f.ok && f.size <= segmentHead && len(files) == 1 && (!ended || next == 1) {
-			return nil // the newest segment, which was being made
+		found := files[0]
+		if !found.ok && found.size <= segmentHead && len(files) == 1 && (!ended || next == 1) {
+			return nil // the newest segment, whose creation was interrupted
 		}
-		ok, err := s.readHead(&f, next)
+		ok, err := s.readHead(&found, next)
 		if err != nil {
 			return err
 		}
 		files = files[1:]
 		if !ok {
-			if err := f.file.Close(); err != nil {
+			if err := found.file.Close(); err != nil {
 				return err
 			}
 			continue
 		}
-		seg := &segment{head: f.head, file: f.file, size: f.size}
+		seg := &segment{head: found.head, file: found.file, size: found.size}
 		s.bus.sealed = append(s.bus.sealed, seg)
 		newest := len(files) == 0 || len(files) == 1 && !files[0].ok && files[0].size <= segmentHead
 		if ended, err = s.readSegment(ctx, seg, newest); err != nil {
@@ -123,7 +123,8 @@ func (s *salvage) readSegments(ctx context.Context) (err error) {
 		}
 		next = seg.last + 1
 		if !ended && !newest {
-			s.add(Damage{File: f.name, Offset: f.size, Why: "the end of the segment is missing", Known: s.isNextAt(files)})
+			s.add(Damage{File: found.name, Offset: found.size, Why: "the end of the segment is missing",
+				Known: s.isNextAt(files)})
 		}
 	}
 	if ended && next > 1 {
@@ -132,13 +133,14 @@ func (s *salvage) readSegments(ctx context.Context) (err error) {
 	return nil
 }
 
-// isNextAt reports whether the next segment begins with the sequence that comes next, so
-// that no record between is lost.
+// isNextAt reports whether the next segment starts with the next sequence, which means that no records
+// in between are lost.
 func (s *salvage) isNextAt(files []found) bool {
 	return len(files) > 0 && files[0].ok && files[0].head.floor == s.bus.nextSeq-1
 }
 
-// readHead holds a segment's head to those before it, and mends it. It reports whether the segment can be read.
+// readHead checks that a segment follows those before it, and corrects a changed bit in its head. It
+// reports whether the segment can be read.
 func (s *salvage) readHead(f *found, next uint32) (ok bool, err error) {
 	if !f.ok {
 		raw := make([]byte, min(f.size, segmentHead))
@@ -164,7 +166,8 @@ func (s *salvage) readHead(f *found, next uint32) (ok bool, err error) {
 	return true, nil
 }
 
-// readSegment takes the frames of a segment into the index. It reports whether the segment has its end.
+// readSegment adds the frames of a segment to the index. It reports whether the segment has an end
+// frame.
 func (s *salvage) readSegment(ctx context.Context, seg *segment, newest bool) (ended bool, err error) {
 	size := seg.size
 	for at := int64(segmentHead); at < size; {
@@ -188,13 +191,14 @@ func (s *salvage) readSegment(ctx context.Context, seg *segment, newest bool) (e
 			return ended, err
 		}
 		if ended {
-			s.add(Damage{File: seg.fileName(), Offset: end, Bytes: used - end, Why: "bytes behind the end of the segment", Known: true})
+			s.add(Damage{File: seg.fileName(), Offset: end, Bytes: used - end, Why: "bytes behind the end of the segment",
+				Known: true})
 			return ended, nil
 		}
 		if newest {
 			_, _, marked, err := findFrame(seg.file, seg.head, end+1, size, markFrame)
 			if err != nil || !marked {
-				return false, err // the end of records that were never acknowledged
+				return false, err // these bytes were never acknowledged
 			}
 		}
 		if at, err = s.passDamage(seg, end, used, size); err != nil {
@@ -204,8 +208,8 @@ func (s *salvage) readSegment(ctx context.Context, seg *segment, newest bool) (e
 	return ended, nil
 }
 
-// passDamage mends the bad frame at an offset, or notes the loss, and returns the offset to
-// go on at.
+// passDamage corrects the bad frame at an offset, or records the loss. It returns the offset at which
+// to continue.
 func (s *salvage) passDamage(seg *segment, bad, used, size int64) (int64, error) {
 	if p, ok, err := s.mend(seg, bad, size); err != nil {
 		return 0, err
@@ -218,7 +222,7 @@ func (s *salvage) passDamage(seg *segment, bad, used, size int64) (int64, error)
 	if err != nil {
 		return 0, err
 	}
-	last := uint64(1<<64 - 1) // no record of the damage comes behind it
+	last := uint64(1<<64 - 1) // upper limit for the sequences of lost records
 	if found {
 		if last = behind.seq; behind.holdsRecord() {
 			last--
@@ -226,15 +230,15 @@ func (s *salvage) passDamage(seg *segment, bad, used, size int64) (int64, error)
 	} else {
 		next = used
 	}
-	d := Damage{File: seg.fileName(), Offset: bad, Bytes: next - bad, Why: "no frame can be read here"}
-	if d.Known = found && last == s.bus.nextSeq-1; !d.Known {
-		d.Lost, d.Known, err = s.identify(seg, bad, next, last)
+	damage := Damage{File: seg.fileName(), Offset: bad, Bytes: next - bad, Why: "no frame can be read here"}
+	if damage.Known = found && last == s.bus.nextSeq-1; !damage.Known {
+		damage.Lost, damage.Known, err = s.identify(seg, bad, next, last)
 	}
-	s.add(d)
+	s.add(damage)
 	return next, err
 }
 
-// mend looks for the one bit that changed in the bad frame at an offset.
+// mend searches for a single changed bit in the bad frame at an offset.
 func (s *salvage) mend(seg *segment, bad, size int64) (patch, bool, error) {
 	fits := func(f frame) bool { return !f.holdsRecord() || f.seq >= s.bus.nextSeq }
 	raw, err := readRawFrame(seg.file, bad, size)
@@ -268,9 +272,9 @@ func (s *salvage) mend(seg *segment, bad, size int64) (patch, bool, error) {
 	return patch{}, false, nil
 }
 
-// identify tells the subjects of the records between a bad frame and the next good one by the heads of
-// the frames, which may be whole where the data is not. It reports false where the heads do not
-// lead from one end to the other.
+// identify determines the subjects of the records between a bad frame and the next good one. It reads
+// them from the frames' heads, which may be intact although the data is not. It returns false if the
+// heads do not form a complete sequence of frames.
 func (s *salvage) identify(seg *segment, bad, next int64, last uint64) (lost []string, known bool, err error) {
 	seq := s.bus.nextSeq - 1
 	for at := bad; at < next; {
@@ -278,16 +282,16 @@ func (s *salvage) identify(seg *segment, bad, next int64, last uint64) (lost []s
 		if err != nil || raw == nil {
 			return lost, false, err
 		}
-		f, ok := readDamaged(raw, seg.salt, at)
+		frame, ok := readDamaged(raw, seg.salt, at)
 		if !ok {
 			return lost, false, nil
 		}
-		if f.holdsRecord() {
-			if f.seq <= seq || f.seq > last {
+		if frame.holdsRecord() {
+			if frame.seq <= seq || frame.seq > last {
 				return lost, false, nil
 			}
-			seq = f.seq
-			lost = append(lost, f.subject)
+			seq = frame.seq
+			lost = append(lost, frame.subject)
 		}
 		at += int64(len(raw))
 	}

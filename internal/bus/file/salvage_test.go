@@ -15,8 +15,8 @@ import (
 
 	"company/internal/bus"
 	"company/internal/company"
-	"company/internal/folder"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
+	"company/internal/lib/safedir"
 )
 
 // Whichever bit of a closed log flips, a log that is not opened is read without the change, and
@@ -39,7 +39,8 @@ func TestSalvageFlippedBit(t *testing.T) {
 					t.Fatal(err)
 				}
 				salvaged++
-				if got := snapshotOf(b); !got.equal(state) || len(damage) != 1 || !damage[0].Mended && len(damage[0].Lost) > 0 || !damage[0].Known {
+				if got := snapshotOf(b); !got.equal(state) || len(damage) != 1 || !damage[0].Mended && len(damage[0].Lost) > 0 ||
+					!damage[0].Known {
 					t.Fatalf("bit %d of byte %d of %s: %+v, found %v, want %v", bit, at, name, damage, got, state)
 				}
 				_ = b.closeSegments()
@@ -54,6 +55,7 @@ func TestSalvageFlippedBit(t *testing.T) {
 // Larger damage costs the records in it alone: all others are read, and all that are lost are told,
 // or that they are not known.
 func TestSalvageLargerDamage(t *testing.T) {
+	hosttest.NotRaced(t, "one goroutine opens a store for each damage")
 	d, state := makeLog(t)
 	names := slices.Sorted(maps.Keys(d.names))
 	rng := rand.New(rand.NewPCG(7, 7))
@@ -126,6 +128,7 @@ func TestSalvageLargerDamage(t *testing.T) {
 // Bytes within a record that would be a frame at their place are never read as one: neither where
 // the record around them is damaged, nor in a listing.
 func TestSalvageTakesNoFrameWithinARecord(t *testing.T) {
+	hosttest.NotRaced(t, "one goroutine opens a store for each bit")
 	for bit := range 8 * 40 {
 		d := newCrashDisk(rand.New(rand.NewPCG(1, 1)))
 		b, err := openWithin(t, d, Options{})
@@ -197,7 +200,8 @@ func TestSalvageWritesNothing(t *testing.T) {
 	}
 	n := 0
 	for i := range 20 {
-		if err := b.Log().Read(t.Context(), fmt.Sprint("run.", i), 0, func(bus.Message) error { n++; return nil }); err != nil {
+		if err := b.Log().Read(t.Context(), fmt.Sprint("run.", i), 0,
+			func(bus.Message) error { n++; return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -248,7 +252,7 @@ func TestScanGoesOnBehindDamage(t *testing.T) {
 	if err := os.WriteFile(name, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	own, err := folder.Open(dir)
+	own, err := safedir.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

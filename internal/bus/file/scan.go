@@ -10,26 +10,25 @@ import (
 	"time"
 
 	"company/internal/bus/localfiles"
-	"company/internal/folder"
+	"company/internal/lib/safedir"
 )
 
-// Entry is a frame of the log as people see it.
+// Entry is a frame of the log in a form for people.
 type Entry struct {
-	File    string // of the segment
+	File    string // name of the segment's file
 	Offset  int64
 	Kind    string // record, purge, mark or end
 	Seq     uint64
 	Time    time.Time
-	Expires time.Time // zero: never
+	Expires time.Time // zero means never
 	Subject string
 	ID      string
-	Data    []byte // is overwritten by the next frame
+	Data    []byte // valid until the next frame is read
 }
 
 var kindNames = map[kind]string{recordFrame: "record", purgeFrame: "purge", markFrame: "mark", endFrame: "end"}
 
-// scanEntries calls fn for the frames of an open file, and skip for the bytes between that cannot
-// be read.
+// scanEntries calls fn for the frames of an open file, and skip for the unreadable bytes between them.
 func scanEntries(name string, file diskFile, fn func(Entry) error, skip func(offset, bytes int64) error) error {
 	size, err := file.Size()
 	if err != nil {
@@ -39,17 +38,17 @@ func scanEntries(name string, file diskFile, fn func(Entry) error, skip func(off
 	if err := readAll(file, raw, 0); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return err
 	}
-	h, ok := parseHead(raw)
+	head, ok := parseHead(raw)
 	if !ok {
 		return skip(0, size)
 	}
 	for at := int64(segmentHead); ; {
-		end, bad, err := scanWhole(name, file, h, at, fn)
+		end, bad, err := scanWhole(name, file, head, at, fn)
 		if err != nil || bad == 0 {
 			return err
 		}
-		next, _, found, err := findNext(file, h, end, end+bad)
-		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) { // the file was cut meanwhile
+		next, _, found, err := findNext(file, head, end, end+bad)
+		if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) { // the file was truncated meanwhile
 			return err
 		}
 		if !found {
@@ -62,23 +61,25 @@ func scanEntries(name string, file diskFile, fn func(Entry) error, skip func(off
 	}
 }
 
-// scanWhole calls fn for the frames from an offset on up to the first that cannot be read, and returns
-// how many bytes cannot be read behind the last one. The process that writes goes on meanwhile: it
-// fills the room that was read as zeros, and cuts off the rest. So unreadable bytes are read again,
-// after a pause, unless a mark says that they were whole on the disk once.
+// scanWhole calls fn for the frames from an offset up to the first unreadable one, and returns the
+// number of unreadable bytes after the last frame. Another process may be writing meanwhile: it fills
+// room that was read as zeros, and truncates the rest. So unreadable bytes are read again after a
+// pause, unless a later mark proves that they were once complete on disk.
 func scanWhole(name string, file diskFile, h head, from int64, fn func(Entry) error) (end, bad int64, err error) {
 	size, err := file.Size()
 	if err != nil {
 		return 0, 0, err
 	}
-	var failed error // of fn
+	var failed error // error of fn
 	emit := func(offset int64, f frame) error {
-		failed = fn(Entry{File: name, Offset: offset, Kind: kindNames[f.kind], Seq: f.seq, Time: f.time, Expires: f.expires, Subject: f.subject, ID: f.id, Data: f.data})
+		failed = fn(
+			Entry{File: name, Offset: offset, Kind: kindNames[f.kind], Seq: f.seq, Time: f.time, Expires: f.expires,
+				Subject: f.subject, ID: f.id, Data: f.data})
 		return failed
 	}
 	end = from
-	first := size   // what comes behind it came later
-	marked := false // the unreadable bytes were whole once
+	first := size   // bytes after this offset were added during the scan
+	marked := false // the unreadable bytes were complete once
 	for looks := 0; looks < maxLooks; looks++ {
 		if looks > 1 && !marked {
 			time.Sleep(lookPause << looks)
@@ -113,15 +114,14 @@ func scanWhole(name string, file diskFile, h head, from int64, fn func(Entry) er
 }
 
 const (
-	maxLooks  = 8                    // how often bytes are looked at that cannot be read
-	lookPause = 5 * time.Millisecond // doubled before each look: 1.3 s for a batch that is being written
+	maxLooks  = 8                    // how often unreadable bytes are read
+	lookPause = 5 * time.Millisecond // doubled before each attempt: 1.3 s for a batch that is being written
 )
 
-// Scan calls fn for every frame of the log in a folder, from the first on. It takes
-// no lock and changes nothing, so it also reads beside the process that writes, and
-// a damaged log: where frames cannot be read it calls skip and goes on with the
-// next whole frame.
-func Scan(own *folder.Folder, fn func(Entry) error, skip func(file string, offset, bytes int64) error) error {
+// Scan calls fn for every frame of the log in a folder, oldest first. It takes no lock and changes no
+// files, so it can read while another process writes. It can also read a damaged log: it calls skip
+// for unreadable bytes and continues with the next valid frame.
+func Scan(own *safedir.Folder, fn func(Entry) error, skip func(file string, offset, bytes int64) error) error {
 	wal, err := own.Sub(walName)
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func Scan(own *folder.Folder, fn func(Entry) error, skip func(file string, offse
 		}
 		file, err := wal.Open(name)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // joined into one before it meanwhile
+			continue // merged into an earlier segment meanwhile
 		}
 		if err != nil {
 			return err

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"company/internal/bus"
-	"company/internal/folder"
+	"company/internal/lib/safedir"
 )
 
 // appendTo appends a record of so many zeros to a journal that is new.
@@ -22,8 +22,10 @@ func appendTo(t *testing.T, b bus.Bus, subject string, size int) error {
 func TestScanBesideTheWriter(t *testing.T) {
 	for name, change := range map[string]func(bus.Bus) error{
 		"another record": func(b bus.Bus) error { return appendTo(t, b, "run.b", 10) },
-		"a new segment":  func(b bus.Bus) error { return errors.Join(appendTo(t, b, "run.b", 3800), appendTo(t, b, "run.c", 10)) },
-		"the end":        func(b bus.Bus) error { return b.Close() },
+		"a new segment": func(b bus.Bus) error {
+			return errors.Join(appendTo(t, b, "run.b", 3800), appendTo(t, b, "run.c", 10))
+		},
+		"the end": func(b bus.Bus) error { return b.Close() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -32,7 +34,7 @@ func TestScanBesideTheWriter(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer opened.Close()
-			own, err := folder.Open(dir)
+			own, err := safedir.Open(dir)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,7 +69,7 @@ func TestScanEndsWithItsCaller(t *testing.T) {
 	if err := appendTo(t, opened, "run.a", 10); err != nil {
 		t.Fatal(err)
 	}
-	own, err := folder.Open(dir)
+	own, err := safedir.Open(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	walName     = "wal" // the folder of the segments in that of the bus
+	walName     = "wal" // the folder of the segments, in the folder of the bus
 	compactName = "compact.tmp"
 	suffix      = ".wal"
 )
@@ -22,15 +22,15 @@ const (
 type segment struct {
 	head
 	file diskFile
-	size int64 // bytes that are frames, or the head
-	live int64 // of the bytes, those of frames that a compaction would keep; guarded by Bus.mu
+	size int64 // bytes of the head and the frames
+	live int64 // bytes of frames that a compaction would keep; guarded by Bus.mu
 }
 
 func segmentName(first uint32) string { return fmt.Sprintf("%08d%s", first, suffix) }
 
 func (s *segment) fileName() string { return segmentName(s.first) }
 
-// createSegment makes a segment, synced, with its name on the disk.
+// createSegment creates a segment and syncs the file and its name.
 func createSegment(d disk, name string, h head) (_ *segment, err error) {
 	h.salt, h.created = rand.Uint64(), time.Now()
 	file, err := d.Create(name)
@@ -50,14 +50,16 @@ func createSegment(d disk, name string, h head) (_ *segment, err error) {
 	return &segment{head: h, file: file, size: segmentHead}, nil
 }
 
-// scanFrames calls fn for the frames of a segment from an offset on at which one begins, and
-// returns where they end: at size, or at the first that is bad. The data of a frame is
-// overwritten by the next one. An error is one of fn, or of the disk.
-func scanFrames(file io.ReaderAt, h head, from, size int64, fn func(offset int64, f frame) error) (end int64, err error) {
-	r := bufio.NewReaderSize(io.NewSectionReader(file, from, size-from), 256<<10)
+// scanFrames calls fn for the frames of a segment. from must be the start of a frame. It returns the
+// end of the last valid frame, which is size or the offset of the first bad frame. A frame's data is
+// overwritten by the next frame. Errors come from fn or from the disk.
+func scanFrames(
+	file io.ReaderAt, h head, from, size int64, fn func(offset int64, f frame) error,
+) (end int64, err error) {
+	reader := bufio.NewReaderSize(io.NewSectionReader(file, from, size-from), 256<<10)
 	var raw []byte
 	for end = from; end < size; {
-		start, err := r.Peek(4)
+		start, err := reader.Peek(4)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return end, err
 		}
@@ -69,7 +71,7 @@ func scanFrames(file io.ReaderAt, h head, from, size int64, fn func(offset int64
 			raw = make([]byte, n, max(n, 64<<10))
 		}
 		raw = raw[:n]
-		if _, err := io.ReadFull(r, raw); err != nil {
+		if _, err := io.ReadFull(reader, raw); err != nil {
 			return end, err
 		}
 		f, ok := parseFrame(raw, h.salt, end)
@@ -84,9 +86,9 @@ func scanFrames(file io.ReaderAt, h head, from, size int64, fn func(offset int64
 	return end, nil
 }
 
-// damagedError is the error of a log with other bytes than were written. The caller, which
-// knows the office's folders, adds the fix.
-func damagedError(name string, offset int64, why string) error {
+// damagedError returns the error for a log whose bytes have changed. The caller knows the office's
+// folders and adds the fix.
+func damagedError(name string, offset int64, reason string) error {
 	return company.E(company.ELedger, "the log of the bus is damaged").
-		Because(fmt.Sprintf("%s, byte %d: %s", path.Join(walName, name), offset, why)).NeedsPerson()
+		Because(fmt.Sprintf("%s, byte %d: %s", path.Join(walName, name), offset, reason)).NeedsPerson()
 }

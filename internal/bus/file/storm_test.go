@@ -39,13 +39,15 @@ func TestStorm(t *testing.T) {
 		rounds := 1 + s.rng.IntN(6)
 		for range rounds {
 			if err := s.runUntilCrash(t.Context()); err != nil {
-				t.Fatalf("seed %d: %v\nreplay: go test ./internal/bus/file -run TestStorm -args -crashes 1 -seed %d", seed, err, seed)
+				t.Fatalf("seed %d: %v\nreplay: go test ./internal/bus/file -run TestStorm -args -crashes 1 -seed %d",
+					seed, err, seed)
 			}
 			done++
 		}
 	}
 	t.Logf("%v", kinds)
-	for _, k := range []string{"power cut", "kill", "batch lost", "batch kept", "compacted", "rolled", "died at a start", "no room", "sync failed", "sync failed in a roll"} {
+	for _, k := range []string{"power cut", "kill", "batch lost", "batch kept", "compacted", "rolled", "died at a start",
+		"no room", "sync failed", "sync failed in a roll"} {
 		if kinds[k] == 0 {
 			t.Errorf("no run had: %s", k)
 		}
@@ -231,7 +233,8 @@ func (s *storm) makeBatch() []*request {
 		if ahead[subject]++; ahead[subject] > 1 {
 			continue // what it is to expect is known once the first one has its sequence
 		}
-		r := &request{kind: recordFrame, subject: subject, id: fmt.Sprint("id", s.writes), data: []byte(fmt.Sprint(s.writes, strings.Repeat(".", s.rng.IntN(700))))}
+		r := &request{kind: recordFrame, subject: subject, id: fmt.Sprint("id", s.writes),
+			data: []byte(fmt.Sprint(s.writes, strings.Repeat(".", s.rng.IntN(700))))}
 		if isItem(subject) {
 			state := "dead"
 			if s.rng.IntN(2) == 0 {
@@ -294,7 +297,8 @@ func makeLog(t testing.TB) (*crashDisk, subjects) {
 	}
 	state := subjects{}
 	for n := range 9 {
-		r := &request{kind: recordFrame, subject: fmt.Sprint("run.", n%3), id: fmt.Sprint(n), data: []byte(strings.Repeat("x", 40*(n%4)))}
+		r := &request{kind: recordFrame, subject: fmt.Sprint("run.", n%3), id: fmt.Sprint(n),
+			data: []byte(strings.Repeat("x", 40*(n%4)))}
 		if all := state[r.subject]; len(all) > 0 {
 			r.expect = all[len(all)-1].seq
 		}

@@ -16,28 +16,28 @@ const (
 	batchBytes    = 8 << 20
 )
 
-// request is one frame that a caller wants to be added.
+// request is a frame that a caller wants to append.
 type request struct {
 	kind    kind
 	subject string
 	data    []byte
 	id      string
 	expect  uint64
-	keep    time.Duration // how long the record is remembered; 0: for ever
-	done    chan answer   // has room for one
+	keep    time.Duration // how long the record is kept; 0 means forever
+	done    chan answer   // buffers one answer
 }
 
-// answer is what became of a request.
+// answer is the outcome of a request.
 type answer struct {
 	seq uint64
 	err error
 }
 
-// inbox is the requests that wait for the writer.
+// inbox holds the requests that wait for the writer.
 type inbox struct {
 	mu      sync.Mutex
 	waiting []*request
-	wake    chan struct{} // has room for one
+	wake    chan struct{} // buffers one signal
 }
 
 func (q *inbox) addRequest(r *request) {
@@ -50,7 +50,7 @@ func (q *inbox) addRequest(r *request) {
 	}
 }
 
-// withdrawRequest takes a request back that the writer has not taken yet.
+// withdrawRequest removes a request that the writer has not taken yet, and reports whether it did.
 func (q *inbox) withdrawRequest(r *request) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -63,7 +63,7 @@ func (q *inbox) withdrawRequest(r *request) bool {
 	return false
 }
 
-// takeBatch takes what one write and one sync carry.
+// takeBatch returns the requests for one write and one sync.
 func (q *inbox) takeBatch() []*request {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -80,7 +80,7 @@ func (q *inbox) takeBatch() []*request {
 	return batch
 }
 
-// submitRequest waits for the writer's answer to a request.
+// submitRequest queues a request and waits for the writer's answer.
 func (b *Bus) submitRequest(ctx context.Context, r *request) (uint64, error) {
 	if err := b.CheckAlive(ctx); err != nil {
 		return 0, err
@@ -128,20 +128,20 @@ func (b *Bus) runWriter() {
 	}
 }
 
-// writeBatch decides, writes, syncs and answers requests.
+// writeBatch checks, writes, syncs and answers requests.
 func (b *Bus) writeBatch(batch []*request) {
-	p := b.planBatch(batch)
-	err := b.storeBatch(p)
+	plan := b.planBatch(batch)
+	err := b.storeBatch(plan)
 	for i, r := range batch {
-		a := p.answers[i]
+		a := plan.answers[i]
 		if err != nil {
-			a = answer{err: err} // a refusal may have rested on a record that was not stored
+			a = answer{err: err} // a refusal may depend on a record that was not stored
 		}
 		r.done <- a
 	}
 }
 
-// storeBatch puts the frames of a plan onto the disk, and moves the index along.
+// storeBatch writes and syncs the frames of a plan, and updates the index.
 func (b *Bus) storeBatch(p *plan) error {
 	if b.broken != nil {
 		return b.broken
@@ -149,29 +149,30 @@ func (b *Bus) storeBatch(p *plan) error {
 	if len(p.frames) == 0 {
 		return nil
 	}
-	s := b.active
-	if err := b.room.Append(s.file, p.raw, s.size, b.rollAt); err != nil {
+	segment := b.active
+	if err := b.room.Append(segment.file, p.raw, segment.size, b.rollAt); err != nil {
 		return b.takeBack(err)
 	}
-	if err := s.file.Sync(); err != nil {
-		// What the kernel could not write it may have forgotten: a second sync
-		// that succeeds says nothing.
+	if err := segment.file.Sync(); err != nil {
+		// The kernel may have dropped the bytes that it could not write, so a
+		// successful second sync proves nothing.
 		b.breakWith(err)
 		return fmt.Errorf("%w: %w", bus.ErrUnknown, err)
 	}
-	offset := s.size
+	offset := segment.size
 	b.mu.Lock()
-	for _, f := range p.frames {
-		b.index.addFrame(f, entry{seq: f.seq, segment: s, offset: uint32(offset), size: uint32(f.encodedSize())})
-		offset += int64(f.encodedSize())
+	for _, frame := range p.frames {
+		b.index.addFrame(
+			frame, entry{seq: frame.seq, segment: segment, offset: uint32(offset), size: uint32(frame.encodedSize())})
+		offset += int64(frame.encodedSize())
 	}
 	b.index.dropFaded(p.now)
-	s.size, b.nextSeq = offset, p.nextSeq
+	segment.size, b.nextSeq = offset, p.nextSeq
 	close(b.changed)
 	b.changed = make(chan struct{})
 	b.mu.Unlock()
 	b.writeMark()
-	if s.size >= b.rollAt {
+	if segment.size >= b.rollAt {
 		b.rollSegment()
 	}
 	if p.purges {
@@ -180,14 +181,14 @@ func (b *Bus) storeBatch(p *plan) error {
 	return nil
 }
 
-// cutRoom ends the file of the newest segment behind its last frame.
+// cutRoom truncates the file of the newest segment after its last frame.
 func (b *Bus) cutRoom() error { return b.room.Cut(b.active.file, b.active.size) }
 
-// takeBack removes the beginning of a batch that has no room.
+// takeBack removes the partial write of a batch that did not fit on the disk.
 func (b *Bus) takeBack(cause error) error {
 	err := b.cutRoom()
 	if err == nil {
-		err = b.active.file.Sync() // a power cut does not bring back what is refused now
+		err = b.active.file.Sync() // so that a power cut does not restore the refused frames
 	}
 	if err != nil {
 		b.breakWith(errors.Join(cause, err))
@@ -197,31 +198,32 @@ func (b *Bus) takeBack(cause error) error {
 		Fix("check the free space of the office's disk").Wrap(cause)
 }
 
-// breakWith has everything refused from here on.
+// breakWith makes the bus refuse all further requests.
 func (b *Bus) breakWith(cause error) {
 	b.broken = company.E(company.EBus, "the log of the bus cannot be written any more").
 		Fix("check the office's disk, then start again").Wrap(cause)
 	b.fail(b.broken)
 }
 
-// writeMark says behind a batch that it is on the disk. The mark itself gets there
-// with the next batch: until then it outlasts a kill, and no power cut.
+// writeMark writes a mark after a synced batch. The mark itself is synced with the next batch. Until
+// then it survives a kill, but not a power cut.
 func (b *Bus) writeMark() {
-	s := b.active
-	raw := appendFrame(nil, frame{kind: markFrame, seq: b.nextSeq - 1, time: time.Now()}, s.salt, s.size)
-	if _, err := s.file.WriteAt(raw, s.size); err != nil {
-		_ = b.cutRoom() // the next batch is written over the rest of it
+	segment := b.active
+	raw := appendFrame(nil, frame{kind: markFrame, seq: b.nextSeq - 1, time: time.Now()}, segment.salt, segment.size)
+	if _, err := segment.file.WriteAt(raw, segment.size); err != nil {
+		_ = b.cutRoom() // the next batch overwrites a partial mark
 		return
 	}
-	s.size += int64(len(raw))
-	b.room.Bytes = max(b.room.Bytes, s.size)
+	segment.size += int64(len(raw))
+	b.room.Bytes = max(b.room.Bytes, segment.size)
 }
 
-// rollSegment begins a new segment. The old one ends with a frame that says that the new
-// one is there. Where there is no room, the old one goes on.
+// rollSegment starts a new segment. The old one ends with a frame that says that the new one exists.
+// If there is no disk space, the old segment continues to grow.
 func (b *Bus) rollSegment() {
 	old := b.active
-	next, err := createSegment(b.disk, segmentName(old.last+1), head{first: old.last + 1, last: old.last + 1, floor: b.nextSeq - 1})
+	next, err := createSegment(b.disk, segmentName(old.last+1),
+		head{first: old.last + 1, last: old.last + 1, floor: b.nextSeq - 1})
 	if err != nil {
 		b.logger.Warn("no new segment of the bus's log", "err", err)
 		return
@@ -232,7 +234,7 @@ func (b *Bus) rollSegment() {
 		b.logger.Warn("no new segment of the bus's log", "err", err)
 		return
 	}
-	_ = old.file.Truncate(old.size + int64(len(raw))) // a start removes zeros that are left
+	_ = old.file.Truncate(old.size + int64(len(raw))) // remaining zeros are removed at the next start
 	if err := old.file.Sync(); err != nil {
 		b.breakWith(errors.Join(err, next.file.Close()))
 		return

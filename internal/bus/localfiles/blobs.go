@@ -19,39 +19,39 @@ import (
 	"time"
 
 	"company/internal/bus"
-	"company/internal/folder"
+	"company/internal/lib/safedir"
 )
 
-// Blobs keeps blobs of up to 128 KiB in packs, and each larger one in a file that is
-// named by the SHA-256 of its bytes. It implements bus.Blobs. Versions before packs had a
-// file for each blob, which is read and removed as a large one is.
+// Blobs stores blobs of up to 128 KiB in packs, and each larger one in a file named by the SHA-256 of
+// its bytes. It implements bus.Blobs. Older versions stored every blob in a file. Such files are read
+// and removed like those of large blobs.
 //
-// Files and not a JetStream object store: a blob is written once, streamed, and
-// read by ls and sha256sum when something is wrong; an object store would cut
-// it into synced chunks and name it by a random id, with the hash on the side.
+// Files are used instead of a JetStream object store, because a blob is written once, as a stream, and
+// can be examined with ls and sha256sum. An object store would split it into synced chunks under a
+// random id and keep the hash separately.
 type Blobs struct {
-	own *folder.Folder // of the bus; blobs are in blobs/ of it
+	own *safedir.Folder // folder of the bus, with the blobs in blobs/
 
 	mu      sync.Mutex
-	folders map[string]bool // known to be on disk
+	folders map[string]bool // folders that are known to be on disk
 
-	placing sync.Mutex // held while a blob comes to its name, or leaves it
+	placing sync.Mutex // held while a blob's file is moved into place or removed
 
 	packs packs
 }
 
 var _ bus.Blobs = (*Blobs)(nil)
 
-// OpenBlobs opens the blobs of a bus's folder, which the caller has locked.
-func OpenBlobs(own *folder.Folder) (*Blobs, error) {
-	// The directory is locked, so what lies there is of a process that died.
+// OpenBlobs opens the blobs of a bus's folder. The caller must hold the folder's lock.
+func OpenBlobs(own *safedir.Folder) (*Blobs, error) {
+	// The directory is locked, so existing files belong to a process that died.
 	if err := own.RemoveAll(tmpName); err != nil {
 		return nil, err
 	}
 	if err := own.Mkdir(tmpName); err != nil {
 		return nil, err
 	}
-	// A process that finds blobs/ cannot know whether its maker synced the name.
+	// If blobs/ exists, the process that created it may not have synced the name.
 	if err := own.Sync("."); err != nil {
 		return nil, err
 	}
@@ -59,12 +59,12 @@ func OpenBlobs(own *folder.Folder) (*Blobs, error) {
 }
 
 const (
-	blobsName = "blobs"            // the folder of the blobs in that of the bus
-	tmpName   = blobsName + "/tmp" // of those that are not whole yet
+	blobsName = "blobs"            // folder of the blobs in the folder of the bus
+	tmpName   = blobsName + "/tmp" // folder of unfinished blobs
 )
 
-// ensureFolder makes the folder of a blob and syncs its name, once per process:
-// a process that finds it cannot know whether its maker came that far.
+// ensureFolder creates the folder of a blob and syncs its name, once per process. It also syncs
+// existing folders, because the process that created one may not have synced it.
 func (b *Blobs) ensureFolder(name string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -82,7 +82,7 @@ func (b *Blobs) ensureFolder(name string) error {
 	return nil
 }
 
-// blobPath is where a blob is kept, as the folder calls it.
+// blobPath returns the path of a blob in the folder of the bus.
 func (b *Blobs) blobPath(name string) string { return blobsName + "/" + name[:2] + "/" + name[2:] }
 
 // Close waits for blobs that are being put, and closes the packs.
@@ -90,7 +90,7 @@ func (b *Blobs) Close() error { return b.packs.close() }
 
 // Put implements bus.Blobs.
 func (b *Blobs) Put(ctx context.Context, r io.Reader) (name string, size int64, err error) {
-	// An end within one byte more says that the blob is small.
+	// If the source ends within maxPacked bytes, the blob is small.
 	head, err := readHead(contextReader{ctx, r}, r)
 	if err != nil {
 		return "", 0, fmt.Errorf("put blob: %w", err)
@@ -105,8 +105,8 @@ func (b *Blobs) Put(ctx context.Context, r io.Reader) (name string, size int64, 
 	return hex.EncodeToString(sum[:]), int64(len(head)), nil
 }
 
-// readHead reads one byte more than a pack takes, at most. A source that knows its length
-// has room made once.
+// readHead reads at most one byte more than a pack can store. If the source knows its length, the
+// buffer is allocated once.
 func readHead(r, source io.Reader) ([]byte, error) {
 	var head bytes.Buffer
 	if known, ok := source.(interface{ Len() int }); ok {
@@ -116,8 +116,8 @@ func readHead(r, source io.Reader) ([]byte, error) {
 	return head.Bytes(), err
 }
 
-// putFile keeps a large blob as a file. Each of the two folders is found once: to find one
-// anew for each step took most of the processor's time.
+// putFile stores a large blob as a file. It opens each of the two folders only once, because reopening
+// them for every step took most of the processor time.
 func (b *Blobs) putFile(ctx context.Context, r io.Reader) (name string, size int64, err error) {
 	unfinished, err := b.own.Sub(tmpName)
 	if err != nil {
@@ -153,19 +153,19 @@ func (b *Blobs) putFile(ctx context.Context, r io.Reader) (name string, size int
 	if placed, err = b.placeFile(placement{tmp, tmpFile, unfinished, dir, path.Base(file), size}); err != nil {
 		return "", 0, fmt.Errorf("put blob: %w", err)
 	}
-	// Also when the file was there: its writer may not have come this far.
+	// Sync even if the file existed, because its writer may not have done so.
 	if err := dir.Sync("."); err != nil {
 		return "", 0, fmt.Errorf("put blob: %w", err)
 	}
 	return name, size, nil
 }
 
-// placement is a finished file on the way to its name.
+// placement is a finished file that is to be moved to its final name.
 type placement struct {
 	tmp     *os.File
 	tmpName string // in from
-	from    *folder.Folder
-	to      *folder.Folder
+	from    *safedir.Folder
+	to      *safedir.Folder
 	name    string // in to
 	size    int64
 }
@@ -175,12 +175,12 @@ func (p placement) isThere() bool {
 	return err == nil && info.Size() == p.size
 }
 
-// placeFile gives a finished file its name. One that is there keeps its place and gets
-// the present time: Remove spares recent blobs. placed says that the file was moved.
+// placeFile moves a finished file to its final name. An existing file keeps its place and gets the
+// current time, because Remove spares recent blobs. placed is true if the file was moved.
 func (b *Blobs) placeFile(p placement) (placed bool, err error) {
 	synced := !p.isThere()
 	if synced {
-		if err := p.tmp.Sync(); err != nil { // others need not wait for it
+		if err := p.tmp.Sync(); err != nil { // sync before locking, so that other puts need not wait
 			return false, err
 		}
 	}
@@ -189,7 +189,7 @@ func (b *Blobs) placeFile(p placement) (placed bool, err error) {
 	if p.isThere() {
 		return false, p.to.Touch(p.name, time.Now())
 	}
-	if !synced { // it was removed in between
+	if !synced { // the existing file was removed in between
 		if err := p.tmp.Sync(); err != nil {
 			return false, err
 		}
@@ -201,13 +201,13 @@ func (b *Blobs) placeFile(p placement) (placed bool, err error) {
 	return err == nil, err
 }
 
-// sumOf is the SHA-256 of a blob's name.
+// sumOf decodes the SHA-256 in a blob's name.
 func sumOf(name string) (sum [sha256.Size]byte) {
-	_, _ = hex.Decode(sum[:], []byte(name)) // isBlobName
+	_, _ = hex.Decode(sum[:], []byte(name)) // cannot fail: callers have checked isBlobName
 	return sum
 }
 
-// isBlobName says whether a string is the SHA-256 of something.
+// isBlobName reports whether a string is a SHA-256 in lower-case hexadecimal.
 func isBlobName(name string) bool {
 	raw, err := hex.DecodeString(name)
 	return err == nil && len(raw) == sha256.Size && hex.EncodeToString(raw) == name
@@ -216,7 +216,7 @@ func isBlobName(name string) bool {
 // Get implements bus.Blobs.
 func (b *Blobs) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 	if !isBlobName(name) {
-		return nil, fmt.Errorf("blob %.80q: %w", name, bus.ErrNotFound) // perhaps a path
+		return nil, fmt.Errorf("blob %.80q: %w", name, bus.ErrNotFound) // the name may be a path, so do not use it
 	}
 	packed, packErr := b.packs.getPacked(ctx, sumOf(name))
 	if packErr == nil {
@@ -266,8 +266,8 @@ func (b *Blobs) List(ctx context.Context, after string, fn func(bus.BlobInfo) er
 	return nil
 }
 
-// listFirst lists the blobs whose names begin with a byte, by name. One that is in a pack
-// and in a file is listed once.
+// listFirst lists the blobs whose names start with a byte, in order. A blob that is both in a pack and
+// in a file is listed once.
 func (b *Blobs) listFirst(dir string, first byte) ([]bus.BlobInfo, error) {
 	list, err := b.packs.listByte(first)
 	if err != nil {
@@ -291,7 +291,9 @@ func (b *Blobs) listFirst(dir string, first byte) ([]bus.BlobInfo, error) {
 		}
 		list = append(list, bus.BlobInfo{Hash: name, Size: info.Size(), Time: info.ModTime()})
 	}
-	slices.SortFunc(list, func(x, y bus.BlobInfo) int { return cmp.Or(strings.Compare(x.Hash, y.Hash), y.Time.Compare(x.Time)) })
+	slices.SortFunc(list, func(x, y bus.BlobInfo) int {
+		return cmp.Or(strings.Compare(x.Hash, y.Hash), y.Time.Compare(x.Time))
+	})
 	return slices.CompactFunc(list, func(x, y bus.BlobInfo) bool { return x.Hash == y.Hash }), nil
 }
 
@@ -328,8 +330,7 @@ func (b *Blobs) Remove(ctx context.Context, name string, before time.Time) (remo
 	return true, nil
 }
 
-// blobReader fails with ErrDamaged in place of io.EOF when the bytes read are
-// not those that the name promises.
+// blobReader returns ErrDamaged instead of io.EOF if the bytes do not match the blob's name.
 type blobReader struct {
 	ctx  context.Context
 	file *os.File
@@ -352,7 +353,7 @@ func (r *blobReader) Read(p []byte) (int, error) {
 
 func (r *blobReader) Close() error { return r.file.Close() }
 
-// contextReader lets a slow source be given up.
+// contextReader stops reading from a slow source when ctx ends.
 type contextReader struct {
 	ctx context.Context
 	r   io.Reader

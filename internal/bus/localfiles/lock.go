@@ -8,22 +8,22 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/folder"
+	"company/internal/lib/safedir"
 
 	"golang.org/x/sys/unix"
 )
 
-// Lock keeps other processes off the folder of a bus. The kernel lets go of it
-// when the process dies, however it dies.
+// Lock keeps other processes off the folder of a bus. The kernel releases it when the process ends in
+// any way.
 type Lock struct{ file *os.File }
 
-// Claim opens the folder of a bus, which it makes at dir where own is nil, and locks it.
-// Other accounts may not look into it. EHeld names the process that has the lock.
-func Claim(own *folder.Folder, dir string) (*folder.Folder, *Lock, error) {
+// Claim opens the folder of a bus and locks it. If own is nil, it creates the folder at dir. The
+// folder gets mode 0700. EHeld names the process that has the lock.
+func Claim(own *safedir.Folder, dir string) (*safedir.Folder, *Lock, error) {
 	if own == nil {
 		full, err := filepath.Abs(dir)
 		if err == nil {
-			own, err = folder.Make(full)
+			own, err = safedir.Make(full)
 		}
 		if err != nil {
 			return nil, nil, OpenError(dir, err)
@@ -36,8 +36,8 @@ func Claim(own *folder.Folder, dir string) (*folder.Folder, *Lock, error) {
 	return own, lock, err
 }
 
-// LockFolder takes the lock of a bus's folder. EHeld names the process that has it.
-func LockFolder(own *folder.Folder) (*Lock, error) {
+// LockFolder locks the folder of a bus. EHeld names the process that has the lock.
+func LockFolder(own *safedir.Folder) (*Lock, error) {
 	const name = "lock"
 	dir, path := own.Path(), own.Join(name)
 	file, err := own.OpenFile(name, os.O_RDWR|os.O_CREATE, 0o600)
@@ -58,7 +58,7 @@ func LockFolder(own *folder.Folder) (*Lock, error) {
 			Because("two processes on one store would lose records").
 			Fix("talk to that process instead, or stop it")
 	}
-	// The name is for people; the lock itself does not depend on it.
+	// The process id is for people; the lock itself does not depend on it.
 	if err := file.Truncate(0); err != nil {
 		_ = file.Close()
 		return nil, OpenError(dir, err)
@@ -70,14 +70,14 @@ func LockFolder(own *folder.Folder) (*Lock, error) {
 	return &Lock{file}, nil
 }
 
-// Release gives the folder up.
-func (l *Lock) Release() error { return folder.Unlock(l.file) }
+// Release unlocks the folder.
+func (l *Lock) Release() error { return safedir.Unlock(l.file) }
 
-// OpenError is the error of a bus whose folder cannot be opened.
+// OpenError returns the error for a bus whose folder cannot be opened.
 func OpenError(dir string, err error) error {
 	var own *company.Error
 	if errors.As(err, &own) && (own.Code == company.EConfig || own.Code == company.ELedger) {
-		return err // it says more than we could
+		return err // it is more specific
 	}
 	return company.E(company.EBus, "the bus in "+dir+" cannot be opened").
 		Fix("check that the directory is writable and its disk not full, then start again").Wrap(err)

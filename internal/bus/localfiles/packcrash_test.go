@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"company/internal/bus"
+	"company/internal/lib/hosttest"
 )
 
 var errOff = errors.New("the machine is off")
@@ -245,7 +246,8 @@ func (c *crashFile) WriteAt(b []byte, at int64) (n int, err error) {
 		return 0, err
 	}
 	n = len(b)
-	if d := c.disk; d.ops == d.fullAt || (d.noRoom || d.fullAt > 0 && d.ops >= d.fullAt && d.ops < d.freeAt) && at+int64(len(b)) > int64(len(c.f.now)) {
+	if d := c.disk; d.ops == d.fullAt ||
+		(d.noRoom || d.fullAt > 0 && d.ops >= d.fullAt && d.ops < d.freeAt) && at+int64(len(b)) > int64(len(c.f.now)) {
 		n, err = c.disk.rng.IntN(n), syscall.ENOSPC
 	}
 	if last {
@@ -379,6 +381,7 @@ func (s *crashStore) check(texts []string) {
 // Blobs that were acknowledged are there, whole, after kills, power cuts, full disks and
 // failed syncs at any operation, in any order.
 func TestPacksOutlastCrashes(t *testing.T) {
+	hosttest.NotRaced(t, "one goroutine writes and reads packs")
 	var texts []string
 	for i := range 30 {
 		texts = append(texts, strings.Repeat(fmt.Sprintf("text %d ", i), 1+i*i/2))
@@ -438,7 +441,8 @@ func TestPacksOutlastCrashes(t *testing.T) {
 // A blob whose sync failed, and that is put again after a kill, is on the disk then.
 func TestFailedSyncThenKill(t *testing.T) {
 	for seed := range uint64(20) {
-		disk := &crashDisk{rng: rand.New(rand.NewPCG(seed, 173)), names: map[string]*crashInode{}, synced: map[string]*crashInode{}}
+		disk := &crashDisk{rng: rand.New(rand.NewPCG(seed, 173)), names: map[string]*crashInode{},
+			synced: map[string]*crashInode{}}
 		s := &crashStore{t: t, disk: disk, size: packSize, owed: map[string]bool{}, when: "failed sync"}
 		s.open()
 		s.put("first")
@@ -456,7 +460,8 @@ func TestFailedSyncThenKill(t *testing.T) {
 // A full disk keeps no blob from being removed, and gets room back as far as nothing needs
 // to be moved for it; the rest comes with the next removal once there is room.
 func TestRemovalsOnAFullDisk(t *testing.T) {
-	disk := &crashDisk{rng: rand.New(rand.NewPCG(1, 173)), names: map[string]*crashInode{}, synced: map[string]*crashInode{}}
+	disk := &crashDisk{rng: rand.New(rand.NewPCG(1, 173)), names: map[string]*crashInode{},
+		synced: map[string]*crashInode{}}
 	s := &crashStore{t: t, disk: disk, size: 4 << 10, owed: map[string]bool{}, when: "full"}
 	s.open()
 	var texts []string

@@ -4,42 +4,42 @@ import (
 	"io"
 	"os"
 
-	"company/internal/folder"
+	"company/internal/lib/safedir"
 )
 
-// packFolder is the folder of the packs. Tests put one in its place that loses bytes
-// and names without a sync.
+// packFolder is the folder of the packs. Tests replace it with one that loses unsynced bytes and
+// names.
 type packFolder interface {
-	// List is the names of the files.
+	// List returns the names of the files.
 	List() ([]string, error)
-	// Open opens a file to read, and to write where toWrite asks for it.
+	// Open opens a file for reading, and with toWrite also for writing.
 	Open(name string, toWrite bool) (packFile, error)
-	// Create makes a file that is not there, to read and to write.
+	// Create creates a new file for reading and writing. It fails if the file exists.
 	Create(name string) (packFile, error)
 	// ReadFile reads a whole file of at most max bytes.
 	ReadFile(name string, max int64) ([]byte, error)
-	// WriteFile writes a file whole or not at all. Its name outlasts a power cut once the
-	// folder is synced.
+	// WriteFile writes a whole file or leaves the old one. Its name survives a power cut only after
+	// Sync.
 	WriteFile(name string, data []byte) error
 	Remove(name string) error
-	// Sync makes the names outlast a power cut.
+	// Sync makes the names survive a power cut.
 	Sync() error
 	Close() error
 }
 
-// packFile is an open pack. Its methods may be called by many goroutines.
+// packFile is an open pack. Its methods are safe for concurrent use.
 type packFile interface {
 	io.ReaderAt
 	io.WriterAt
 	io.Closer
 	Size() (int64, error)
 	Truncate(size int64) error
-	// Sync makes the bytes outlast a power cut.
+	// Sync makes the bytes survive a power cut.
 	Sync() error
 }
 
-// plainFolder is a folder of an office with packs.
-type plainFolder struct{ own *folder.Folder }
+// plainFolder is a folder of packs in the file system.
+type plainFolder struct{ own *safedir.Folder }
 
 func (d plainFolder) List() ([]string, error) {
 	entries, err := d.own.List(".")
@@ -77,7 +77,7 @@ func (d plainFolder) Close() error             { return d.own.Close() }
 // plainFile is a file of the operating system.
 type plainFile struct{ *os.File }
 
-// openPlain keeps a file that could not be opened from being one that is not nil.
+// openPlain returns a nil interface on error, instead of an interface that holds a nil file.
 func openPlain(file *os.File, err error) (packFile, error) {
 	if err != nil {
 		return nil, err

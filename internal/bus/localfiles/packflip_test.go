@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"company/internal/bus"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 )
 
 // packFiles is the files of packs, by name.
@@ -108,7 +108,8 @@ func (s flipStore) requireToldDamage() (damage []string) {
 	all := strings.Join(damage, "\n")
 	for _, text := range flipTexts {
 		err := s.read(text)
-		if err != nil && (!errors.Is(err, bus.ErrDamaged) || !strings.Contains(all, nameOf(text)) && !strings.Contains(all, ".pack")) {
+		if err != nil && (!errors.Is(err, bus.ErrDamaged) ||
+			!strings.Contains(all, nameOf(text)) && !strings.Contains(all, ".pack")) {
 			s.t.Fatalf("%s: %.20q: %v\ndamage: %s", s.when, text, err, all)
 		}
 	}
@@ -235,41 +236,6 @@ func TestStatesAreFarApart(t *testing.T) {
 					b[i] ^= byte(flip)
 				}
 			}
-		}
-	}
-	// What a version before wrote is taken as it is, and nothing but its two states.
-	for first := range 256 {
-		b := [stateSize]byte{byte(first)}
-		state, _, ok := decodeState(b[:])
-		if want := first == stateLive || first == stateDead; ok != want || ok && state != byte(first) {
-			t.Errorf("%q alone is %q, %v", byte(first), state, ok)
-		}
-	}
-}
-
-// Packs of a version before the check of states are read, written and shrunk as others.
-func TestStatesWithoutACheck(t *testing.T) {
-	for kind, fill := range flipKinds(t) {
-		files, size := fill()
-		for name, text := range files {
-			for at := 0; strings.HasSuffix(name, packSuffix) && at < len(text); at += headSize {
-				if [4]byte(text[at:]) == blobMagic || [4]byte(text[at:]) == markMagic {
-					clear(text[at+stateAt+1 : at+8])
-				}
-			}
-		}
-		s := openFlipped(t, kind, files.onDisk(), size)
-		if damage := s.requireToldDamage(); len(damage) > 0 {
-			t.Fatalf("%s: %q", kind, damage)
-		}
-		s.put("first")
-		for _, text := range flipTexts {
-			if err := s.read(text); err != nil {
-				t.Errorf("%s: %q: %v", kind, text, err)
-			}
-		}
-		if err := s.read("removed"); !errors.Is(err, bus.ErrNotFound) {
-			t.Errorf("%s: a removed blob: %v", kind, err)
 		}
 	}
 }

@@ -13,18 +13,17 @@ import (
 	"strings"
 )
 
-// packIndex tells where the blobs of a full pack are. It holds the first eight bytes of
-// each name, sorted: twelve bytes for a blob, with its offset. The head of the record has
-// the rest.
+// packIndex maps blobs of a full pack to their offsets. It holds the first eight bytes of each name,
+// sorted, and the offset: twelve bytes per blob. The head of the record holds the full name.
 type packIndex struct {
 	prefixes []uint64
 	offsets  []uint32 // in units of headSize
 }
 
-// prefixOf is the part of a name by which an index finds it.
+// prefixOf returns the prefix of a name that the index stores.
 func prefixOf(sum [sha256.Size]byte) uint64 { return binary.BigEndian.Uint64(sum[:8]) }
 
-// lookUp calls fn with each offset at which a name may stand, until fn gives true.
+// lookUp calls fn with each offset of a blob whose name has the prefix, until fn returns true.
 func (x packIndex) lookUp(prefix uint64, fn func(at int64) bool) {
 	i, _ := slices.BinarySearch(x.prefixes, prefix)
 	for ; i < len(x.prefixes) && x.prefixes[i] == prefix; i++ {
@@ -34,7 +33,7 @@ func (x packIndex) lookUp(prefix uint64, fn func(at int64) bool) {
 	}
 }
 
-// newPackIndex makes the index of a pack from where its blobs stand.
+// newPackIndex builds the index of a pack from the offsets of its blobs.
 func newPackIndex(records map[[sha256.Size]byte]int64) packIndex {
 	sums := slices.SortedFunc(maps.Keys(records), func(a, b [sha256.Size]byte) int { return bytes.Compare(a[:], b[:]) })
 	x := packIndex{make([]uint64, len(sums)), make([]uint32, len(sums))}
@@ -45,13 +44,14 @@ func newPackIndex(records map[[sha256.Size]byte]int64) packIndex {
 }
 
 const (
-	// indexMagic begins the file of an index.
+	// indexMagic is the start of an index file.
 	indexMagic = "company blob index 1\n"
-	// maxIndex is how many bytes an index may have; that of a full pack has some ten thousand.
+	// maxIndex limits the size of an index file, in bytes. The index of a full pack has some ten
+	// thousand.
 	maxIndex = 4 << 20
 )
 
-// listOffsets are the offsets of the blobs, in order.
+// listOffsets returns the offsets of the blobs in ascending order.
 func (x packIndex) listOffsets() []int64 {
 	places := make([]int64, len(x.offsets))
 	for i, o := range x.offsets {
@@ -61,7 +61,7 @@ func (x packIndex) listOffsets() []int64 {
 	return places
 }
 
-// encodeIndex is the file of an index: the names, the offsets, and a CRC-32C behind them.
+// encodeIndex returns the content of an index file: the names, the offsets, and their CRC-32C.
 func (x packIndex) encodeIndex() []byte {
 	b := make([]byte, 0, len(indexMagic)+len(x.prefixes)*12+4)
 	b = append(b, indexMagic...)
@@ -74,7 +74,7 @@ func (x packIndex) encodeIndex() []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, crcTable))
 }
 
-// decodePackIndex reads the file of an index; ok says that it is whole.
+// decodePackIndex decodes an index file. ok is false if it is damaged.
 func decodePackIndex(b []byte) (x packIndex, ok bool) {
 	n := len(b) - len(indexMagic) - 4
 	if n < 0 || n%12 != 0 || !strings.HasPrefix(string(b[:len(indexMagic)]), indexMagic) ||
@@ -89,25 +89,25 @@ func decodePackIndex(b []byte) (x packIndex, ok bool) {
 	return x, true
 }
 
-// placedRecord is a record and where it stands.
+// placedRecord is a record and its offset.
 type placedRecord struct {
 	recordHead
 	at int64
 }
 
-// scannedPack is what a pack holds.
+// scannedPack is the result of scanning a pack.
 type scannedPack struct {
-	records []placedRecord // blobs that are not removed, in the order of the pack
-	gaps    []gap          // between the records, and behind the last one
-	end     int64          // behind all that any head claims, but a mark at the end: the next record may stand there
-	synced  int64          // so far the pack is known to have been synced
+	records []placedRecord // blobs that are not removed, in pack order
+	gaps    []gap          // between the records and after the last one
+	end     int64          // offset for the next record, after all records; a final mark may be overwritten
+	synced  int64          // the pack is known to be synced up to this offset
 }
 
-// scanPack reads the heads of the first bytes of a pack. Where none stands it looks on: blobs
-// behind damage are found. The bytes of blobs are not read.
+// scanPack reads the record heads in the first size bytes of a pack. At an offset without a head it
+// searches on, so blobs after damage are found. It does not read the bytes of blobs.
 func scanPack(file packFile, pack uint32, size int64) (p scannedPack, err error) {
 	var head [headSize]byte
-	mark := int64(-1) // where one stands behind which nothing was found
+	mark := int64(-1) // offset of a mark that has no records after it
 	for at := int64(0); at+headSize <= size; {
 		if _, err := file.ReadAt(head[:], at); err != nil && !errors.Is(err, io.EOF) {
 			return p, fmt.Errorf("read %s: %w", packName(pack), err)
@@ -116,7 +116,7 @@ func scanPack(file packFile, pack uint32, size int64) (p scannedPack, err error)
 		if at == p.end {
 			decode = recoverHead
 		}
-		h, ok := decode(head[:], pack, at)
+		recordHead, ok := decode(head[:], pack, at)
 		if !ok {
 			at += headSize
 			continue
@@ -124,27 +124,27 @@ func scanPack(file packFile, pack uint32, size int64) (p scannedPack, err error)
 		if p.end < at {
 			p.gaps = append(p.gaps, gap{p.end, at})
 		}
-		p.synced = max(p.synced, h.synced)
+		p.synced = max(p.synced, recordHead.synced)
 		mark = -1
-		if h.magic == markMagic {
+		if recordHead.magic == markMagic {
 			mark = at
 		}
-		if h.magic == blobMagic && h.state != stateDead {
-			p.records = append(p.records, placedRecord{h, at})
+		if recordHead.magic == blobMagic && recordHead.state != stateDead {
+			p.records = append(p.records, placedRecord{recordHead, at})
 		}
-		at = h.endOffset(at)
+		at = recordHead.endOffset(at)
 		p.end = at
 	}
 	if end := roundUp(size); p.end < end {
 		p.gaps = append(p.gaps, gap{p.end, end})
 		p.end = end
 	} else if mark >= 0 {
-		p.end = mark // it may not be on the disk: no batch behind it is to claim so
+		p.end = mark // the mark may not be on disk, and no later batch may claim that it is
 	}
 	return p, nil
 }
 
-// mapOffsets is where the blobs of a pack stand.
+// mapOffsets returns the offsets of the pack's blobs by name.
 func (p scannedPack) mapOffsets() map[[sha256.Size]byte]int64 {
 	places := make(map[[sha256.Size]byte]int64, len(p.records))
 	for _, r := range p.records {
@@ -153,12 +153,12 @@ func (p scannedPack) mapOffsets() map[[sha256.Size]byte]int64 {
 	return places
 }
 
-// readBlob reads the bytes of a record; whole says that they are those of its name.
+// readBlob reads the bytes of a record. whole is true if they match its name.
 func readBlob(file io.ReaderAt, r placedRecord) (data []byte, whole bool, err error) {
 	data = make([]byte, r.size)
 	n, err := file.ReadAt(data, r.at+headSize)
 	if errors.Is(err, io.EOF) {
-		err = nil // an empty blob at the end, or one that was cut off
+		err = nil // an empty blob at the end, or a truncated one
 	}
 	data = data[:n]
 	return data, int64(n) == r.size && sha256.Sum256(data) == r.sum, err

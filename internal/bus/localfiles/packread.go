@@ -17,10 +17,11 @@ import (
 // foundRecord is a blob in a pack.
 type foundRecord struct {
 	placedRecord
-	full *fullPack // nil: in the newest
+	full *fullPack // nil if the blob is in the newest pack
 }
 
-// withFile calls fn with the file of a pack; toWrite opens it to write. The caller holds mu.
+// withFile calls fn with the file of a pack. A nil full means the newest pack. With toWrite the file
+// is opened for writing. The caller holds mu.
 func (p *packs) withFile(full *fullPack, toWrite bool, fn func(packFile) error) error {
 	if full == nil {
 		return fn(p.newest.file)
@@ -32,29 +33,31 @@ func (p *packs) withFile(full *fullPack, toWrite bool, fn func(packFile) error) 
 	return errors.Join(fn(file), file.Close())
 }
 
-// readHeads calls fn with each record of a pack that stands at the given offsets and is not
-// removed, until fn gives false. It returns the places of the heads that cannot be read.
-func readHeads(file io.ReaderAt, number uint32, offsets []int64, fn func(placedRecord) bool) (bad []unreadable, err error) {
+// readHeads calls fn with each record at the given offsets that is not removed, until fn returns
+// false. It returns the locations of the heads that cannot be read.
+func readHeads(
+	file io.ReaderAt, number uint32, offsets []int64, fn func(placedRecord) bool,
+) (bad []unreadable, err error) {
 	var head [headSize]byte
 	for _, at := range offsets {
-		clear(head[:]) // a head that is cut off is not the one before
+		clear(head[:]) // a truncated head must not contain bytes of the previous one
 		if _, err := file.ReadAt(head[:], at); err != nil && !errors.Is(err, io.EOF) {
 			return bad, err
 		}
-		h, ok := recoverHead(head[:], number, at)
+		recordHead, ok := recoverHead(head[:], number, at)
 		if !ok {
 			bad = append(bad, unreadable{number, at})
 			continue
 		}
-		if h.state != stateDead && !fn(placedRecord{h, at}) {
+		if recordHead.state != stateDead && !fn(placedRecord{recordHead, at}) {
 			break
 		}
 	}
 	return bad, nil
 }
 
-// findCopies gives the copies of a blob, the newest first, at most limit of them, and the
-// heads that cannot be read where others of them stood. The caller holds mu.
+// findCopies returns at most limit copies of a blob, newest pack first. It also returns the locations
+// of unreadable heads that may belong to further copies. The caller holds mu.
 func (p *packs) findCopies(sum [sha256.Size]byte, limit int) (found []foundRecord, bad []unreadable, err error) {
 	if p.closed {
 		return nil, nil, bus.ErrClosed
@@ -100,8 +103,8 @@ func (p *packs) findCopies(sum [sha256.Size]byte, limit int) (found []foundRecor
 	return found, bad, nil
 }
 
-// getPacked opens a blob. ErrNotFound: no pack has it; ErrDamaged: one had it, or with
-// ErrNotFound may have had it.
+// getPacked opens a blob. It returns ErrNotFound if no pack has it, and ErrDamaged if a pack had it.
+// It returns both if a pack may have had it.
 func (p *packs) getPacked(ctx context.Context, sum [sha256.Size]byte) (io.ReadCloser, error) {
 	if err := p.ensureOpen(); err != nil {
 		return nil, err
@@ -120,11 +123,11 @@ func (p *packs) getPacked(ctx context.Context, sum [sha256.Size]byte) (io.ReadCl
 	if err == nil && r.whole {
 		return r, nil
 	}
-	// A copy may be whole.
+	// Another copy may be intact.
 	all, _, findErr := p.findCopies(sum, len(p.full)+1)
-	for _, f := range all[min(1, len(all)):] {
+	for _, foundRecord := range all[min(1, len(all)):] {
 		copied := *r
-		if p.readCopy(f, &copied) == nil && copied.whole {
+		if p.readCopy(foundRecord, &copied) == nil && copied.whole {
 			return &copied, nil
 		}
 	}
@@ -143,7 +146,7 @@ func (p *packs) readCopy(f foundRecord, r *packedReader) error {
 	})
 }
 
-// ensureOpen finds the packs where that has not been done.
+// ensureOpen opens the packs if they are not open.
 func (p *packs) ensureOpen() error {
 	if isOpen, err := p.checkOpen(); isOpen || err != nil {
 		return err
@@ -153,8 +156,8 @@ func (p *packs) ensureOpen() error {
 	return p.openPacks(false)
 }
 
-// packedReader is the bytes of a blob, with ErrDamaged in place of io.EOF when they are not
-// those that the name promises.
+// packedReader reads the bytes of a blob. It returns ErrDamaged instead of io.EOF if the bytes do not
+// match the name.
 type packedReader struct {
 	ctx   context.Context
 	data  *bytes.Reader
@@ -176,7 +179,7 @@ func (r *packedReader) Read(b []byte) (int, error) {
 
 func (r *packedReader) Close() error { return nil }
 
-// listByte lists the blobs whose names begin with a byte, by name.
+// listByte lists the blobs whose names start with a byte, in order.
 func (p *packs) listByte(first byte) (list []bus.BlobInfo, err error) {
 	if err := p.ensureOpen(); err != nil {
 		return nil, err

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// A pack is records, one behind the other. A record is a head of 64 bytes and the bytes of
-// a blob, and begins at a multiple of 64:
+// A pack is a sequence of records. A record is a head of 64 bytes and the bytes of a blob,
+// and starts at a multiple of 64:
 //
-//	0   "blob", or "mark": a record without bytes, which tells how far the pack was synced
-//	4   the state: 'L', or 'D' of a blob that was removed
-//	5   24 bits that check the state and the time; zero in a head of a version before them
+//	0   "blob", or "mark": a record without bytes, which says how far the pack was synced
+//	4   the state: 'L', or 'D' for a removed blob
+//	5   24-bit checksum of the state and the time
 //	8   the time of the last Put, in nanoseconds; it and the state change in place
 //	16  the number of bytes
 //	20  a CRC-32C of the rest of the head, of the pack's number and of the record's offset
@@ -21,7 +21,7 @@ import (
 const (
 	headSize  = 64
 	stateAt   = 4
-	stateSize = 12 // of the state, its check and the time
+	stateSize = 12 // bytes of the state, its checksum and the time
 	stateLive = 'L'
 	stateDead = 'D'
 )
@@ -40,18 +40,18 @@ type recordHead struct {
 	size   int64
 	synced int64
 	sum    [sha256.Size]byte
-	// damaged says that bits of the head are others than were written. Its blob is found by
-	// it, and is neither removed nor moved.
+	// damaged means that bits of the head have changed. Its blob can still be found, but is
+	// neither removed nor moved.
 	damaged bool
 }
 
-// roundUp is the next offset at which a record may begin.
+// roundUp returns the next offset at which a record may start.
 func roundUp(n int64) int64 { return (n + headSize - 1) &^ (headSize - 1) }
 
-// endOffset is where the record at an offset ends.
+// endOffset returns the end of the record at an offset.
 func (h recordHead) endOffset(at int64) int64 { return roundUp(at + headSize + h.size) }
 
-// encodeHead is the bytes of the head of a record at an offset of a pack.
+// encodeHead encodes the head of a record at an offset of a pack.
 func encodeHead(h recordHead, pack uint32, at int64) (b [headSize]byte) {
 	copy(b[:], h.magic[:])
 	state := encodeState(h.state, h.put)
@@ -63,30 +63,29 @@ func encodeHead(h recordHead, pack uint32, at int64) (b [headSize]byte) {
 	return b
 }
 
-// encodeState is the part of a head that changes in place. Whatever byte of it turns into
-// another one, it is no state any more: a live blob becomes no removed one.
+// encodeState encodes the part of a head that changes in place. If any single byte of it changes, the
+// result is not a valid state, so a live blob never turns into a removed one.
 func encodeState(state byte, put time.Time) (b [stateSize]byte) {
 	b[0] = state
 	binary.LittleEndian.PutUint64(b[4:], uint64(put.UnixNano()))
 	sum := crc32.Update(crc32.Checksum(b[:1], crcTable), crcTable, b[4:])
 	b[1], b[2] = byte(sum), byte(sum>>8)
-	b[3] = byte(sum>>16) | 0xc0 // two bits keep it from being the zero of earlier versions
+	b[3] = byte(sum>>16) | 0xc0 // two bits keep it from being zero
 	return b
 }
 
-// decodeState reads what encodeState wrote, and the state of earlier versions, which had no
-// check. ok says that it is a state.
+// decodeState decodes the result of encodeState. ok is false if the state is not valid.
 func decodeState(b []byte) (state byte, put time.Time, ok bool) {
 	state, put = b[0], time.Unix(0, int64(binary.LittleEndian.Uint64(b[4:])))
 	if state != stateLive && state != stateDead {
 		return state, put, false
 	}
-	return state, put, [3]byte(b[1:4]) == [3]byte{} || encodeState(state, put) == [stateSize]byte(b[:stateSize])
+	return state, put, encodeState(state, put) == [stateSize]byte(b[:stateSize])
 }
 
-// decodeHead reads the head of a record; ok says that its checksum is right, and that it
-// claims no more than a record may: a reader makes room for that. Where its state cannot be
-// told the blob is live, and the head is damaged.
+// decodeHead decodes the head of a record. ok is true if the checksum matches and the sizes are within
+// their limits, since readers allocate memory for them. If the state is not valid, the blob counts as
+// live and the head as damaged.
 func decodeHead(b []byte, pack uint32, at int64) (h recordHead, ok bool) {
 	h.magic = [4]byte(b[:4])
 	if h.magic != blobMagic && h.magic != markMagic || binary.LittleEndian.Uint32(b[20:]) != headChecksum(b, pack, at) {
@@ -100,8 +99,8 @@ func decodeHead(b []byte, pack uint32, at int64) (h recordHead, ok bool) {
 	return h, h.size <= maxPacked && h.synced >= 0 && h.synced <= at
 }
 
-// recoverHead is decodeHead for a place at which a head was written: of one bit that was
-// flipped the checksum tells which one it was. Such a head is damaged.
+// recoverHead is decodeHead for an offset at which a head was written. It corrects a single flipped
+// bit by means of the checksum. Such a head is damaged.
 func recoverHead(b []byte, pack uint32, at int64) (h recordHead, ok bool) {
 	if h, ok = decodeHead(b, pack, at); ok {
 		return h, true
@@ -118,8 +117,9 @@ func recoverHead(b []byte, pack uint32, at int64) (h recordHead, ok bool) {
 	return recordHead{}, false
 }
 
-// headChecksum leaves out what changes in place. Bytes that belong elsewhere, such as a
-// pack inside of a blob, are no head here.
+// headChecksum returns the checksum of a head without the part that changes in place. It covers the
+// pack and the offset, so bytes that belong elsewhere, such as a pack inside a blob, are not valid
+// heads.
 func headChecksum(b []byte, pack uint32, at int64) uint32 {
 	var place [12]byte
 	binary.LittleEndian.PutUint32(place[:], pack)

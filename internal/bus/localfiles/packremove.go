@@ -11,12 +11,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// leastDead is how many bytes of the newest pack are removed before the rest is moved.
+// leastDead is how many bytes of the newest pack must be removed before the rest is moved.
 const leastDead = 16 << 10
 
-// removePacked forgets a blob that was last put before a time, in all its copies. The
-// room of removed ones is given back when they are half of a pack. That a full disk has no
-// room for the rest of a pack is no error: the blob is removed, and an empty pack may go.
+// removePacked removes all copies of a blob that was last put before a time. Disk space is freed once
+// half of a pack is removed. It is not an error if a full disk has no space for moving the rest of a
+// pack: the blob is removed anyway, and empty packs can still be deleted.
 func (p *packs) removePacked(sum [sha256.Size]byte, before time.Time) (spared, removed bool, err error) {
 	if err := p.ensureOpen(); err != nil {
 		return false, false, err
@@ -30,7 +30,7 @@ func (p *packs) removePacked(sum [sha256.Size]byte, before time.Time) (spared, r
 	return spared, removed, err
 }
 
-// shrinkPacks gives back the room of removed blobs. The caller holds writing.
+// shrinkPacks frees the disk space of removed blobs. The caller holds writing.
 func (p *packs) shrinkPacks() error {
 	if pack := p.newest; pack != nil && pack.dead >= leastDead && 2*pack.dead > pack.end {
 		if err := p.fillNewest(); err != nil {
@@ -43,7 +43,7 @@ func (p *packs) shrinkPacks() error {
 			shrink = append(shrink, full)
 		}
 	}
-	// An empty pack makes room for the rest of others.
+	// Remove empty packs first, to make space for moving the rest of others.
 	slices.SortStableFunc(shrink, func(a, b *fullPack) int { return cmp.Compare(a.live, b.live) })
 	for _, full := range shrink {
 		err := p.shrinkPack(full)
@@ -57,7 +57,7 @@ func (p *packs) shrinkPacks() error {
 	return nil
 }
 
-// exceptNoRoom is an error that is not about a full disk.
+// exceptNoRoom returns err, or nil if err means that the disk is full.
 func exceptNoRoom(err error) error {
 	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
 		return nil
@@ -65,7 +65,8 @@ func exceptNoRoom(err error) error {
 	return err
 }
 
-// markRemoved marks the copies of a blob. One with a damaged head spares it. The caller holds writing.
+// markRemoved marks the copies of a blob as removed. spared means that a copy is recent or has a
+// damaged head; then no copy is marked. The caller holds writing.
 func (p *packs) markRemoved(sum [sha256.Size]byte, before time.Time) (spared, removed bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -103,7 +104,7 @@ func (p *packs) countLive(full *fullPack) error {
 		if err != nil {
 			return err
 		}
-		if size, err = FindZeros(file, 0, size); err != nil { // of a pack whose sync failed
+		if size, err = FindZeros(file, 0, size); err != nil { // a pack whose sync failed may end in zeros
 			return err
 		}
 		live := int64(1)
@@ -118,9 +119,9 @@ func (p *packs) countLive(full *fullPack) error {
 	})
 }
 
-// shrinkPack writes the rest of a pack to the newest, and removes it. Both copies are
-// there for a moment, and after a kill between the two. A pack with damage stays, to be
-// looked at: errKeepDamaged. The caller holds writing.
+// shrinkPack copies the rest of a pack to the newest one, and removes the pack. In between, and after
+// a kill at that point, both copies exist. A damaged pack is kept for inspection, and shrinkPack
+// returns errKeepDamaged. The caller holds writing.
 func (p *packs) shrinkPack(full *fullPack) error {
 	left, err := p.readLeft(full)
 	if err == nil && len(left) > 0 {
@@ -135,10 +136,10 @@ func (p *packs) shrinkPack(full *fullPack) error {
 		return err
 	}
 	p.full = slices.DeleteFunc(p.full, func(f *fullPack) bool { return f == full })
-	// An index without its pack would be taken for that of a later one.
+	// Remove the index first: without its pack it would look like that of a later pack.
 	err = p.dir.Remove(indexName(full.number))
 	if err == nil {
-		err = p.dir.Sync() // an index that comes back without its pack would tell of a loss
+		err = p.dir.Sync() // if a power cut restored the index without its pack, the pack would count as lost
 	}
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -175,8 +176,8 @@ func (p *packs) readLeft(full *fullPack) (left []*queuedBlob, err error) {
 	return left, err
 }
 
-// renewMoved gives the copies of blobs the times of Puts that came while they were
-// written. The caller holds writing and mu.
+// renewMoved updates the times of moved blobs that were put again while they were copied. The caller
+// holds writing and mu.
 func (p *packs) renewMoved(full *fullPack, moved []*queuedBlob) error {
 	if len(moved) == 0 {
 		return nil
@@ -203,5 +204,5 @@ func (p *packs) renewMoved(full *fullPack, moved []*queuedBlob) error {
 	return err
 }
 
-// errKeepDamaged says that a pack holds damage, which stays where it can be looked at.
+// errKeepDamaged means that a pack is damaged and is kept for inspection.
 var errKeepDamaged = errors.New("a damaged blob")

@@ -13,47 +13,47 @@ import (
 	"time"
 
 	"company/internal/bus"
-	"company/internal/folder"
+	"company/internal/lib/safedir"
 )
 
 const (
 	packsName   = blobsName + "/packs"
 	packSuffix  = ".pack"
 	indexSuffix = ".index"
-	// maxPacked is how many bytes a blob in a pack may have; a larger one is a file.
+	// maxPacked limits the size of a blob in a pack, in bytes. A larger blob is a file.
 	maxPacked = 128 << 10
-	// packSize is how large a pack grows before the next one begins, in bytes. A start
-	// reads the heads of the newest pack.
+	// packSize is the size at which a pack is full, in bytes. A start reads the heads of
+	// the newest pack.
 	packSize = 8 << 20
 )
 
-// packs keeps small blobs in files of many. A blob costs a write and a sync that it shares
-// with those that come at the same time; a file for each costs two syncs and some sixty
-// calls of the kernel.
+// packs stores small blobs in files that hold many of them. A blob costs one write and shares its sync
+// with blobs that arrive at the same time. A file per blob would cost two syncs and about sixty system
+// calls.
 type packs struct {
-	own      *folder.Folder // of the bus
+	own      *safedir.Folder // folder of the bus
 	packSize int64
 
 	queue queuedBlobs
 
-	writing sync.Mutex   // held by who writes to packs or removes them; taken before mu
-	mu      sync.RWMutex // guards all below
+	writing sync.Mutex   // held while writing or removing packs; locked before mu
+	mu      sync.RWMutex // guards the fields below
 	dir     packFolder
-	full    []*fullPack // the oldest first
-	newest  *newestPack // nil: the next blob begins one
-	last    uint32      // the highest number of a pack
+	full    []*fullPack // oldest first
+	newest  *newestPack // if nil, the next blob starts a pack
+	last    uint32      // highest pack number
 	closed  bool
 }
 
-// fullPack is a pack that does not grow.
+// fullPack is a pack that does not grow any more.
 type fullPack struct {
 	number  uint32
 	index   packIndex
-	live    int64 // bytes of the records that are not removed, and one more; 0: not counted yet
+	live    int64 // 1 + bytes of the records that are not removed; 0 means not counted yet
 	size    int64
-	damaged bool  // it is not shrunk
-	gaps    []gap // damage of which no index tells
-	lost    bool  // its index is there, and it is not
+	damaged bool  // if true, the pack is not compacted
+	gaps    []gap // damage that is in no index
+	lost    bool  // the index exists, but the pack does not
 }
 
 // newestPack is the pack that grows.
@@ -61,23 +61,23 @@ type newestPack struct {
 	number  uint32
 	file    packFile
 	gaps    []gap                       // damage
-	end     int64                       // the next record stands here
-	room    Room                        // of the file
-	dead    int64                       // bytes of its records that were removed
-	broken  bool                        // a sync failed: it grows no more
-	records map[[sha256.Size]byte]int64 // where they stand
+	end     int64                       // offset of the next record
+	room    Room                        // room in the file
+	dead    int64                       // bytes of its removed records
+	broken  bool                        // a sync failed, so the pack must not grow
+	records map[[sha256.Size]byte]int64 // offsets by blob name
 }
 
 func packName(number uint32) string  { return fmt.Sprintf("%08d%s", number, packSuffix) }
 func indexName(number uint32) string { return fmt.Sprintf("%08d%s", number, indexSuffix) }
 
-// parseNumber reads the number of a pack.
+// parseNumber parses the number of a pack.
 func parseNumber(text string) (number uint32, ok bool) {
 	n, err := strconv.ParseUint(text, 10, 32)
 	return uint32(n), err == nil
 }
 
-// checkOpen says whether the packs were found.
+// checkOpen reports whether the packs are open. It returns ErrClosed after close.
 func (p *packs) checkOpen() (isOpen bool, err error) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -87,8 +87,8 @@ func (p *packs) checkOpen() (isOpen bool, err error) {
 	return p.dir != nil, nil
 }
 
-// openPacks finds the packs, once: the first call that needs a blob does. toWrite makes
-// their folder. The caller holds writing.
+// openPacks opens the packs if they are not open. The first operation on a blob calls it. With toWrite
+// it creates their folder. The caller holds writing.
 func (p *packs) openPacks(toWrite bool) error {
 	if isOpen, err := p.checkOpen(); isOpen || err != nil {
 		return err
@@ -101,7 +101,7 @@ func (p *packs) openPacks(toWrite bool) error {
 		err = p.own.Mkdir(packsName)
 	}
 	if err == nil {
-		err = p.own.Sync(blobsName) // also when it was there: its maker may have been killed before
+		err = p.own.Sync(blobsName) // even if it existed: a killed process may have created it without a sync
 	}
 	if err != nil {
 		return err
@@ -116,9 +116,9 @@ func (p *packs) openPacks(toWrite bool) error {
 	return nil
 }
 
-// findPacks reads the indexes of the packs, and the heads of the newest.
+// findPacks reads the indexes of the packs, and the heads of the newest pack.
 func (p *packs) findPacks(dir packFolder) error {
-	// A pack without blobs may be there whose maker was killed before it synced the name.
+	// A killed process may have created a pack without syncing its name.
 	if err := dir.Sync(); err != nil {
 		return err
 	}
@@ -128,8 +128,9 @@ func (p *packs) findPacks(dir packFolder) error {
 	}
 	var numbers []uint32
 	for _, name := range names {
-		if base, _, isIndex := strings.Cut(strings.TrimPrefix(name, "."), ".index."); isIndex && folder.IsUnfinished(name, base+".index") {
-			if err := dir.Remove(name); err != nil { // of a process that died
+		if base, _, isIndex := strings.Cut(strings.TrimPrefix(name, "."), ".index."); isIndex &&
+			safedir.IsUnfinished(name, base+".index") {
+			if err := dir.Remove(name); err != nil { // left by a process that died
 				return err
 			}
 		}
@@ -172,7 +173,7 @@ func (p *packs) findPacks(dir packFolder) error {
 	return nil
 }
 
-// openFull reads the index of a full pack, and makes it where it is missing or damaged.
+// openFull reads the index of a full pack. It rebuilds the index if it is missing or damaged.
 func openFull(dir packFolder, number uint32) (*fullPack, error) {
 	pack := &fullPack{number: number}
 	if text, err := dir.ReadFile(indexName(number), maxIndex); err == nil {
@@ -193,22 +194,22 @@ func openFull(dir packFolder, number uint32) (*fullPack, error) {
 	pack.index = newPackIndex(scanned.mapOffsets())
 	if pack.gaps = scanned.gaps; len(pack.gaps) > 0 {
 		pack.damaged = true
-		return pack, nil // an index would hide what the pack has lost
+		return pack, nil // an index would hide the lost blobs
 	}
-	// Without a file the next start makes the index again; a full disk keeps no blob from
-	// being read.
+	// Ignore the error, so that blobs can be read on a full disk. Without the file, the next
+	// start builds the index again.
 	_ = dir.WriteFile(indexName(number), pack.index.encodeIndex())
 	return pack, nil
 }
 
-// removeStaleIndex removes the index of a pack that is going to grow: a process wrote it, and
-// ended before it began another pack. Where the pack is filled with damage in it, no index takes
-// the place of this one, which would hide what the pack got since.
+// removeStaleIndex removes the index of the newest pack, which will grow. A process wrote the index
+// and ended before it started another pack. If the pack is filled while it has damage, no new index is
+// written, and the stale one would hide the later records.
 func removeStaleIndex(dir packFolder, number uint32) error {
 	if err := dir.Remove(indexName(number)); err != nil {
 		return err
 	}
-	return dir.Sync() // a power cut does not bring it back
+	return dir.Sync() // so that a power cut does not restore it
 }
 
 // openNewest reads the heads of the newest pack.
@@ -230,15 +231,16 @@ func openNewest(dir packFolder, number uint32) (_ *newestPack, err error) {
 	if err != nil {
 		return nil, err
 	}
-	pack := &newestPack{number: number, file: file, room: Room{Bytes: size}, gaps: scanned.gaps, end: scanned.end, dead: scanned.end, records: scanned.mapOffsets()}
+	pack := &newestPack{number: number, file: file, room: Room{Bytes: size}, gaps: scanned.gaps, end: scanned.end,
+		dead: scanned.end, records: scanned.mapOffsets()}
 	for _, r := range scanned.records {
 		pack.dead -= r.endOffset(r.at) - r.at
 	}
 	return pack, nil
 }
 
-// scanWhole reads the heads of a pack, and settles what no sync is known of. Zeros at its end
-// are room for more.
+// scanWhole reads the heads of a pack and settles the records that may not have been synced. Zeros at
+// the end are room for more records.
 func scanWhole(file packFile, number uint32) (p scannedPack, err error) {
 	size, err := file.Size()
 	if err != nil {
@@ -248,32 +250,31 @@ func scanWhole(file packFile, number uint32) (p scannedPack, err error) {
 	if err != nil {
 		return p, err
 	}
-	if p, err = scanPack(file, number, min(roundUp(used), size)); err != nil { // a head may end in zeros
+	if p, err = scanPack(file, number, min(roundUp(used), size)); err != nil { // a head may end in zeros, so round up
 		return p, err
 	}
 	return p, p.settleTail(file, number)
 }
 
-// settleTail looks at the records that no sync is known of. One that a kill cut off was not
-// acknowledged: it is dead. The others are written once more and synced: where a sync
-// failed, the kernel may show bytes that are not on the disk and will not be. A record that
-// was on the disk once stays, and is damaged when it has changed. A mark tells the next start
-// that all of it is on the disk.
+// settleTail handles the records that may not have been synced. A record that a kill truncated was not
+// acknowledged and is marked dead. The others are written again and synced, because after a failed
+// sync the kernel may show bytes that will never reach the disk. A record that was synced once is
+// kept; if it has changed, it is damaged. A mark tells the next start that all records are on disk.
 func (p *scannedPack) settleTail(file packFile, pack uint32) error {
 	unsure, err := p.settleGaps(file, pack)
 	if err != nil {
 		return err
 	}
 	kept := p.records[:0]
-	for _, r := range p.records {
-		if r.at >= p.synced {
+	for _, placedRecord := range p.records {
+		if placedRecord.at >= p.synced {
 			unsure = true
-			data, whole, err := readBlob(file, r)
+			data, whole, err := readBlob(file, placedRecord)
 			if err == nil && !whole {
-				err = markDead(file, r)
+				err = markDead(file, placedRecord)
 			}
 			if err == nil && whole {
-				err = rewriteRecord(file, r, data)
+				err = rewriteRecord(file, placedRecord, data)
 			}
 			if err != nil {
 				return err
@@ -282,7 +283,7 @@ func (p *scannedPack) settleTail(file packFile, pack uint32) error {
 				continue
 			}
 		}
-		kept = append(kept, r)
+		kept = append(kept, placedRecord)
 	}
 	p.records = kept
 	if !unsure {
@@ -295,7 +296,7 @@ func (p *scannedPack) settleTail(file packFile, pack uint32) error {
 	return nil
 }
 
-// rewriteRecord writes a record that stands in a file once more.
+// rewriteRecord writes an existing record again.
 func rewriteRecord(file packFile, r placedRecord, data []byte) error {
 	raw := make([]byte, headSize, headSize+len(data))
 	if _, err := file.ReadAt(raw, r.at); err != nil && !errors.Is(err, io.EOF) {
@@ -310,8 +311,8 @@ func markDead(file io.WriterAt, r placedRecord) error {
 	return writeState(file, r.at, stateDead, r.put)
 }
 
-// writeState sets the state and the time of the record at an offset. Both are in one sector:
-// a disk writes them together.
+// writeState writes the state and the time of the record at an offset. Both are in one sector, so a
+// disk writes them together.
 func writeState(file io.WriterAt, at int64, state byte, put time.Time) error {
 	b := encodeState(state, put)
 	_, err := file.WriteAt(b[:], at+stateAt)

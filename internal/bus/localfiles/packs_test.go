@@ -19,7 +19,7 @@ import (
 	"time"
 
 	"company/internal/bus"
-	"company/internal/folder"
+	"company/internal/lib/safedir"
 )
 
 // blobStore is blobs in a folder of a test.
@@ -31,7 +31,7 @@ type blobStore struct {
 
 func openStore(t *testing.T, dir string, size int64) *blobStore {
 	t.Helper()
-	own, err := folder.Make(dir)
+	own, err := safedir.Make(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

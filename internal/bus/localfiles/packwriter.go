@@ -11,7 +11,7 @@ import (
 	"company/internal/bus"
 )
 
-// batchBytes bounds the bytes of one write and one sync.
+// batchBytes limits the size of one write with one sync.
 const batchBytes = 4 << 20
 
 // queuedBlob is a blob that waits to be written.
@@ -19,19 +19,20 @@ type queuedBlob struct {
 	sum  [sha256.Size]byte
 	data []byte
 	put  time.Time
-	done chan error // has room for one
+	done chan error // buffers one error
 }
 
-// queuedBlobs are the blobs that came while others were synced.
+// queuedBlobs holds the blobs that arrived while others were synced.
 type queuedBlobs struct {
 	mu      sync.Mutex
 	waiting []*queuedBlob
-	taken   bool // a goroutine writes
+	taken   bool // a goroutine is writing
 	closed  bool
 	writers sync.WaitGroup
 }
 
-// addBlob has a blob written, unless the packs are closed.
+// addBlob queues a blob and starts a writer if none is running. It returns false if the queue is
+// closed.
 func (q *queuedBlobs) addBlob(b *queuedBlob, write func()) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -46,7 +47,7 @@ func (q *queuedBlobs) addBlob(b *queuedBlob, write func()) bool {
 	return true
 }
 
-// close lets no more blobs in, and waits for those that are in.
+// close refuses further blobs and waits until the queued ones are written.
 func (q *queuedBlobs) close() {
 	q.mu.Lock()
 	q.closed = true
@@ -54,7 +55,7 @@ func (q *queuedBlobs) close() {
 	q.writers.Wait()
 }
 
-// takeBlobs takes the blobs of one batch. None: the caller's goroutine is to end.
+// takeBlobs returns the blobs of one batch. If there are none, the caller's goroutine must end.
 func (q *queuedBlobs) takeBlobs() []*queuedBlob {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -71,7 +72,7 @@ func (q *queuedBlobs) takeBlobs() []*queuedBlob {
 	return batch
 }
 
-// putPacked keeps a blob. It returns once the blob is on the disk, or ctx ends.
+// putPacked stores a blob. It returns once the blob is on disk, or ctx ends.
 func (p *packs) putPacked(ctx context.Context, sum [sha256.Size]byte, data []byte) error {
 	if err := p.ensureOpen(); err != nil {
 		return err
@@ -92,28 +93,29 @@ func (p *packs) putPacked(ctx context.Context, sum [sha256.Size]byte, data []byt
 	}
 }
 
-// renewBlob gives a blob that is there a time: Remove spares recent blobs.
+// renewBlob updates the time of an existing blob, because Remove spares recent blobs.
 func (p *packs) renewBlob(sum [sha256.Size]byte, now time.Time) (there bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.renewLocked(sum, now)
 }
 
-// renewLocked is renewBlob for a caller that holds mu. No time is set back.
+// renewLocked is renewBlob for a caller that holds mu. It never sets a time back.
 func (p *packs) renewLocked(sum [sha256.Size]byte, now time.Time) (there bool, err error) {
 	found, _, err := p.findCopies(sum, 1)
 	if err != nil || len(found) == 0 {
 		return false, err
 	}
-	r := found[0]
-	if r.put.After(now) && !r.damaged {
+	foundRecord := found[0]
+	if foundRecord.put.After(now) && !foundRecord.damaged {
 		return true, nil
 	}
-	err = p.withFile(r.full, true, func(file packFile) error { return writeState(file, r.at, stateLive, now) })
+	err = p.withFile(foundRecord.full, true,
+		func(file packFile) error { return writeState(file, foundRecord.at, stateLive, now) })
 	return err == nil, err
 }
 
-// writeQueued writes batches until none waits.
+// writeQueued writes batches until no blob is queued.
 func (p *packs) writeQueued() {
 	for {
 		batch := p.queue.takeBlobs()
@@ -129,8 +131,8 @@ func (p *packs) writeQueued() {
 	}
 }
 
-// writeBlobs writes blobs and syncs once. None is found before all of them are on the
-// disk. The caller holds writing.
+// writeBlobs writes blobs and syncs once. Readers find them only after all of them are on disk. The
+// caller holds writing.
 func (p *packs) writeBlobs(batch []*queuedBlob) error {
 	if err := p.openPacks(true); err != nil {
 		return err
@@ -144,16 +146,16 @@ func (p *packs) writeBlobs(batch []*queuedBlob) error {
 		return err
 	}
 	if err := pack.room.Append(pack.file, text, pack.end, p.packSize); err != nil {
-		// A full disk gets back the bytes that it took.
+		// Free the bytes of the partial write on a full disk.
 		if pack.room.Cut(pack.file, pack.end) != nil {
 			pack.broken = true
 		} else {
-			pack.markSynced() // the batch stood in the place of the mark
+			pack.markSynced() // the batch has overwritten the old mark
 		}
 		return err
 	}
 	if err := pack.file.Sync(); err != nil {
-		pack.broken = true // the kernel may have dropped the bytes: a later sync proves nothing
+		pack.broken = true // the kernel may have dropped the bytes, so a later sync does not help
 		return err
 	}
 	p.mu.Lock()
@@ -166,8 +168,8 @@ func (p *packs) writeBlobs(batch []*queuedBlob) error {
 	return nil
 }
 
-// markSynced tells the next start that all of the newest pack is on the disk. The next batch
-// takes the mark's place.
+// markSynced writes a mark that tells the next start that the whole pack is on disk. The next batch
+// overwrites the mark.
 func (n *newestPack) markSynced() {
 	writeMark(n.file, n.number, n.end)
 	n.room.Bytes = max(n.room.Bytes, n.end+headSize)
@@ -176,20 +178,20 @@ func (n *newestPack) markSynced() {
 // closeFile closes the file, without the room behind its mark.
 func (n *newestPack) closeFile() error {
 	if used := n.end + headSize; !n.broken && n.room.Bytes > used {
-		_ = n.room.Cut(n.file, used) // zeros that stay are room for the next start
+		_ = n.room.Cut(n.file, used) // remaining zeros are room for the next start
 	}
 	return n.file.Close()
 }
 
-// writeMark tells the next start that a pack is on the disk up to its end. A mark that is not
-// written, or is lost with the power, leaves the newest batch to be looked at.
+// writeMark writes a mark that tells the next start that the pack is on disk up to its end. If the
+// mark is not written, or is lost in a power cut, the next start checks the newest batch.
 func writeMark(file io.WriterAt, pack uint32, end int64) {
 	head := encodeHead(recordHead{magic: markMagic, state: stateLive, put: time.Now(), synced: end}, pack, end)
 	_, _ = file.WriteAt(head[:], end)
 }
 
-// encodeBatch is the records of blobs behind the end of the newest pack. A blob that came
-// there meanwhile, or is twice in the batch, gets the latest of its times.
+// encodeBatch encodes the records of blobs for the end of the newest pack. A blob that is already
+// there, or is in the batch twice, gets the latest of its times.
 func (p *packs) encodeBatch(pack *newestPack, batch []*queuedBlob) (text []byte, placed []placedRecord, err error) {
 	latest := make(map[[sha256.Size]byte]time.Time, len(batch))
 	size := int64(0)
@@ -216,7 +218,8 @@ func (p *packs) encodeBatch(pack *newestPack, batch []*queuedBlob) (text []byte,
 			}
 		}
 		at := pack.end + int64(len(text))
-		r := placedRecord{recordHead{magic: blobMagic, state: stateLive, put: put, size: int64(len(b.data)), synced: pack.end, sum: b.sum}, at}
+		r := placedRecord{recordHead{magic: blobMagic, state: stateLive, put: put, size: int64(len(b.data)), synced: pack.end,
+			sum: b.sum}, at}
 		head := encodeHead(r.recordHead, pack.number, at)
 		text = append(append(text, head[:]...), b.data...)
 		text = append(text, make([]byte, r.endOffset(at)-at-headSize-r.size)...)
@@ -225,7 +228,7 @@ func (p *packs) encodeBatch(pack *newestPack, batch []*queuedBlob) (text []byte,
 	return text, placed, nil
 }
 
-// hasBlob says whether the pack has a blob.
+// hasBlob reports whether the pack contains a blob.
 func (n *newestPack) hasBlob(mu *sync.RWMutex, sum [sha256.Size]byte) bool {
 	mu.RLock()
 	defer mu.RUnlock()
@@ -233,7 +236,7 @@ func (n *newestPack) hasBlob(mu *sync.RWMutex, sum [sha256.Size]byte) bool {
 	return ok
 }
 
-// readyNewest gives the pack that the next blobs go to. The caller holds writing.
+// readyNewest returns the pack for the next blobs. The caller holds writing.
 func (p *packs) readyNewest() (*newestPack, error) {
 	if p.newest != nil && (p.newest.broken || p.newest.end >= p.packSize) {
 		if err := p.fillNewest(); err != nil {
@@ -244,7 +247,7 @@ func (p *packs) readyNewest() (*newestPack, error) {
 		return p.newest, nil
 	}
 	number := p.last + 1
-	p.setLast(number) // a file that cannot be removed is not in the way of the next
+	p.setLast(number) // count up first: a file that cannot be removed does not block the next one
 	file, err := p.dir.Create(packName(number))
 	if err != nil {
 		return nil, err
@@ -264,11 +267,12 @@ func (p *packs) setLast(number uint32) {
 	p.last = number
 }
 
-// fillNewest makes the newest pack a full one, with an index. The caller holds writing.
+// fillNewest turns the newest pack into a full one with an index. The caller holds writing.
 func (p *packs) fillNewest() error {
 	pack := p.newest
-	full := &fullPack{number: pack.number, index: newPackIndex(pack.records), live: 1 + pack.end - pack.dead, size: pack.end, gaps: pack.gaps, damaged: len(pack.gaps) > 0}
-	if !full.damaged { // an index would hide what the pack has lost
+	full := &fullPack{number: pack.number, index: newPackIndex(pack.records), live: 1 + pack.end - pack.dead,
+		size: pack.end, gaps: pack.gaps, damaged: len(pack.gaps) > 0}
+	if !full.damaged { // an index would hide the lost blobs
 		if err := p.dir.WriteFile(indexName(pack.number), full.index.encodeIndex()); err != nil {
 			return err
 		}
@@ -279,7 +283,7 @@ func (p *packs) fillNewest() error {
 	return pack.closeFile()
 }
 
-// close ends the packs.
+// close closes the packs.
 func (p *packs) close() error {
 	p.queue.close()
 	p.writing.Lock()

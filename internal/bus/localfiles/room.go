@@ -8,33 +8,33 @@ import (
 )
 
 const (
-	// MostRoom is how many bytes a file grows by at most.
+	// MostRoom is the maximum room that is added at a time, in bytes.
 	MostRoom = 1 << 20
-	// leastRoom is how many a young file grows by.
+	// leastRoom is the minimum room that is added at a time, in bytes.
 	leastRoom = 64 << 10
 )
 
-// Room is how many bytes a file has that is written at its end, used and not used: behind what
-// was written there are zeros. A sync of bytes that are there already is one write of the
-// disk; one of a file that has grown writes the new size as well, and the journal of the file
-// system (decision 0197). The zero Room is that of an empty file. It belongs to one goroutine.
+// Room manages preallocated zeros after the data of a file that is written at its end. Syncing bytes
+// within the file's size takes one write of the disk. Syncing a file that has grown also writes the
+// new size and the journal of the file system (decision 0197). The zero Room is that of an empty file.
+// A Room must not be used by several goroutines.
 type Room struct {
-	Bytes int64 // of the file
-	Most  int64 // that it grows by, MostRoom at most; 0: MostRoom
+	Bytes int64 // size of the file, including the zeros
+	Most  int64 // limit of the added room, at most MostRoom; 0 means MostRoom
 }
 
-// growingFile is what Room needs of a file.
+// growingFile is the part of a file that Room uses.
 type growingFile interface {
 	io.WriterAt
 	Truncate(size int64) error
 }
 
-// zeros are what a file grows by. They are never written to, so that they take no memory.
+// zeros are the bytes that extend a file. They are never written to, so they take no memory.
 var zeros [MostRoom]byte
 
-// Append writes raw at an offset, behind the bytes that are used. A file that is too short for
-// raw grows: zeros follow, as many as there are used bytes, and no further than to limit. A
-// disk that is too full for the zeros gets raw alone. After an error the caller cuts the file.
+// Append writes raw at an offset, which must be the end of the used bytes. If the file is too short
+// for raw, Append adds as many zeros as there are used bytes, but not beyond limit. If the disk is too
+// full for the zeros, it writes only raw. After an error the caller must call Cut.
 func (r *Room) Append(file growingFile, raw []byte, at, limit int64) error {
 	end := at + int64(len(raw))
 	if _, err := file.WriteAt(raw, at); err != nil || end <= r.Bytes {
@@ -52,13 +52,14 @@ func (r *Room) Append(file growingFile, raw []byte, at, limit int64) error {
 	return nil
 }
 
-// Cut ends the file at an offset.
+// Cut truncates the file at an offset.
 func (r *Room) Cut(file growingFile, at int64) error {
 	r.Bytes = at
 	return file.Truncate(at)
 }
 
-// FindZeros is the offset from which on a file of size bytes has zeros alone, from at the least.
+// FindZeros returns the offset from which a file of this size contains only zeros. The result is at
+// least from.
 func FindZeros(file io.ReaderAt, from, size int64) (int64, error) {
 	buf := make([]byte, min(max(0, size-from), 256<<10))
 	for size > from {

@@ -27,7 +27,8 @@ func TestPackGrowsByRoom(t *testing.T) {
 	end := s.packs.newest.end
 	again := s.openAgain("killed", packSize)
 	if again.packs.ensureOpen() != nil || again.packs.newest.end != end || again.packs.newest.room.Bytes != int64(size) {
-		t.Errorf("the pack ended at %d in %d bytes, and now at %d in %d", end, size, again.packs.newest.end, again.packs.newest.room.Bytes)
+		t.Errorf("the pack ended at %d in %d bytes, and now at %d in %d", end, size, again.packs.newest.end,
+			again.packs.newest.room.Bytes)
 	}
 	if !bytes.Equal(again.disk.names[packName(1)].now, before) || len(again.listDamage()) > 0 {
 		t.Errorf("a start changed the pack, or found damage: %v", again.listDamage())
@@ -78,7 +79,8 @@ func TestRoomOnAFullDisk(t *testing.T) {
 			used = append(used, raw...)
 			at, err := FindZeros(bytes.NewReader(disk.data), 0, int64(len(disk.data)))
 			if err != nil || at != int64(len(used)) || !bytes.HasPrefix(disk.data, used) || room.Bytes != int64(len(disk.data)) {
-				t.Fatalf("%d bytes are used, the zeros begin at %d (%v), the file has %d, the room says %d", len(used), at, err, len(disk.data), room.Bytes)
+				t.Fatalf("%d bytes are used, the zeros begin at %d (%v), the file has %d, the room says %d", len(used), at, err,
+					len(disk.data), room.Bytes)
 			}
 		}
 	}

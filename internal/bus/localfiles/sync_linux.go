@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SyncData has the bytes of a file outlast a power cut. It leaves out the times of the
-// file, which no start needs.
+// SyncData makes the bytes of a file survive a power cut. It does not sync the times of the file,
+// which are not needed after a restart.
 func SyncData(file *os.File) error {
 	conn, err := file.SyscallConn()
 	if err != nil {

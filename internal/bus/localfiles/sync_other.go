@@ -4,5 +4,5 @@ package localfiles
 
 import "os"
 
-// SyncData has the bytes of a file outlast a power cut.
+// SyncData makes the bytes of a file survive a power cut.
 func SyncData(file *os.File) error { return file.Sync() }

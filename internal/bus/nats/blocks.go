@@ -20,14 +20,14 @@ import (
 	"company/internal/bus"
 	"company/internal/bus/casqueue"
 	"company/internal/company"
-	"company/internal/folder"
+	"company/internal/lib/safedir"
 
 	"github.com/minio/highwayhash"
 )
 
-// The server keeps a stream's records in files, one behind the other. Where a record of a file
-// does not match its checksum, a start of the server cuts the file off there, and all later records
-// of the file with it. So the files are read before each start.
+// The server stores a stream's records in files, one after another. If a record does not match
+// its checksum, the server truncates the file there at its start, and all later records of the
+// file are lost. So the files are checked before each start.
 
 const (
 	streamsDir  = "jetstream/$G/streams"
@@ -39,14 +39,14 @@ const (
 	recordSum   = 8
 	withHeaders = 1 << 31
 	mostRecord  = 32 << 20
-	deletedBits = 1<<63 | 1<<62 // of a sequence: the record is gone, or says that another one is
+	deletedBits = 1<<63 | 1<<62 // bits of a sequence: the record is deleted, or records the deletion of another one
 
-	// mostMended bounds the bytes of a record in which a changed bit is looked for: each bit costs
-	// a checksum.
+	// mostMended limits the size of a record in which a changed bit is searched, because each bit
+	// costs a checksum.
 	mostMended = 32 << 10
 )
 
-// blockRecord is a record as it lies in a file. Header and data share the file's memory.
+// blockRecord is a record in a file. Header and data share the file's memory.
 type blockRecord struct {
 	seq     uint64
 	deleted bool
@@ -57,30 +57,30 @@ type blockRecord struct {
 	size    int
 }
 
-// Damage is a part of a stream that cannot be read as it was written.
+// Damage is a part of a stream that differs from the written bytes.
 type Damage struct {
 	Stream string
-	File   string // in the folder of the bus
+	File   string // path in the folder of the bus
 	Offset int64
 	Bytes  int64
-	Mended bool // one bit had changed, and is read as it was
+	Mended bool // a single bit had changed, and is corrected while reading
 	// After is the sequence of the newest record of the stream before the damage.
 	After uint64
 
-	torn bool // the end of the newest file, which was never written whole
+	torn bool // an incomplete record at the end of the newest file
 }
 
 // blockReader reads a file of a stream.
 type blockReader struct{ sum hash.Hash }
 
-// newBlockReader makes the reader of a file. The checksums of its records are keyed by its name.
+// newBlockReader returns the reader for a file. The checksums of its records are keyed by its name.
 func newBlockReader(stream, name string) (blockReader, error) {
 	key := sha256.Sum256([]byte(stream + "-" + strings.TrimSuffix(path.Base(name), blockSuffix)))
 	sum, err := highwayhash.New64(key[:])
 	return blockReader{sum}, err
 }
 
-// parseRecord reads the record that begins raw. It reports false where its checksum does not match.
+// parseRecord parses the record at the start of raw. It returns false if the checksum does not match.
 func (r blockReader) parseRecord(raw []byte) (rec blockRecord, ok bool) {
 	if len(raw) < recordHead+recordSum {
 		return rec, false
@@ -117,10 +117,11 @@ func (r blockReader) parseRecord(raw []byte) (rec blockRecord, ok bool) {
 }
 
 // isWellFormed reports whether the parts of a record have the form that this package and the server
-// write: the checksum does not cover the lengths of the parts.
+// write. The check is needed because the checksum does not cover the lengths of the parts.
 func (rec blockRecord) isWellFormed() bool {
 	switch {
-	case len(rec.header) > 0 && !(bytes.HasPrefix(rec.header, []byte("NATS/1.0\r\n")) && bytes.HasSuffix(rec.header, []byte("\r\n\r\n"))):
+	case len(rec.header) > 0 &&
+		!(bytes.HasPrefix(rec.header, []byte("NATS/1.0\r\n")) && bytes.HasSuffix(rec.header, []byte("\r\n\r\n"))):
 		return false
 	case rec.subject == "":
 		return rec.deleted
@@ -130,53 +131,53 @@ func (rec blockRecord) isWellFormed() bool {
 	return bus.CheckSubject(rec.subject) == nil
 }
 
-// findRecord finds the next record behind a bad one: where the length of the bad one says, or else
-// byte by byte.
-func (r blockReader) findRecord(raw []byte, bad int) (at int, found bool) {
+// findRecord finds the next record after a bad one. It tries the length of the bad record first, and
+// then searches byte by byte.
+func (r blockReader) findRecord(raw []byte, bad int) (index int, found bool) {
 	if len(raw)-bad >= 4 {
-		at = bad + int(binary.LittleEndian.Uint32(raw[bad:])&^withHeaders)
-		if at > bad && at < len(raw) {
-			if _, ok := r.parseRecord(raw[at:]); ok {
-				return at, true
+		index = bad + int(binary.LittleEndian.Uint32(raw[bad:])&^withHeaders)
+		if index > bad && index < len(raw) {
+			if _, ok := r.parseRecord(raw[index:]); ok {
+				return index, true
 			}
 		}
 	}
-	for at = bad + 1; at+recordHead+recordSum <= len(raw); at++ {
-		if _, ok := r.parseRecord(raw[at:]); ok {
-			return at, true
+	for index = bad + 1; index+recordHead+recordSum <= len(raw); index++ {
+		if _, ok := r.parseRecord(raw[index:]); ok {
+			return index, true
 		}
 	}
 	return len(raw), false
 }
 
-// mendRecord looks for the one bit that changed in a record, and changes it back in raw.
+// mendRecord searches for a single changed bit in a record, and corrects it in raw.
 func (r blockReader) mendRecord(raw []byte) bool {
 	if len(raw) > mostMended {
 		return false
 	}
-	for at := range raw {
+	for index := range raw {
 		for bit := range 8 {
-			raw[at] ^= 1 << bit
+			raw[index] ^= 1 << bit
 			if rec, ok := r.parseRecord(raw); ok && rec.size == len(raw) {
 				return true
 			}
-			raw[at] ^= 1 << bit
+			raw[index] ^= 1 << bit
 		}
 	}
 	return false
 }
 
-// listBlocks lists the files of a stream, oldest first. A stream that is not there has none.
-func listBlocks(own *folder.Folder, stream string) ([]string, error) {
+// listBlocks lists the files of a stream, oldest first. A missing stream has no files.
+func listBlocks(own *safedir.Folder, stream string) ([]string, error) {
 	dir := path.Join(streamsDir, stream, "msgs")
 	entries, err := own.List(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	var names []string
-	for _, e := range entries {
-		if strings.HasSuffix(e.Name(), blockSuffix) {
-			names = append(names, path.Join(dir, e.Name()))
+	for _, entry := range entries {
+		if strings.HasSuffix(entry.Name(), blockSuffix) {
+			names = append(names, path.Join(dir, entry.Name()))
 		}
 	}
 	number := func(name string) int {
@@ -187,16 +188,19 @@ func listBlocks(own *folder.Folder, stream string) ([]string, error) {
 	return names, err
 }
 
-// readStream calls fn for each record of a stream with its place, and returns the damage between. The bytes at the end
-// of the newest file that are no whole record were never acknowledged, and are no damage.
-func readStream(ctx context.Context, own *folder.Folder, stream string, fn func(file string, offset int64, r blockRecord) error) (damage []Damage, err error) {
+// readStream calls fn for each record of a stream with its location, and returns the damage. An
+// incomplete record at the end of the newest file was never acknowledged; it is returned with torn
+// set.
+func readStream(
+	ctx context.Context, own *safedir.Folder, stream string, fn func(file string, offset int64, r blockRecord) error,
+) (damage []Damage, err error) {
 	names, err := listBlocks(own, stream)
 	if err != nil {
 		return nil, err
 	}
 	var last uint64
 	for i, name := range names {
-		r, err := newBlockReader(stream, name)
+		blockReader, err := newBlockReader(stream, name)
 		if err != nil {
 			return nil, err
 		}
@@ -204,58 +208,60 @@ func readStream(ctx context.Context, own *folder.Folder, stream string, fn func(
 		if err != nil {
 			return nil, err
 		}
-		for at := 0; at < len(raw); {
+		for index := 0; index < len(raw); {
 			if err := context.Cause(ctx); err != nil {
 				return nil, err
 			}
-			rec, ok := r.parseRecord(raw[at:])
+			rec, ok := blockReader.parseRecord(raw[index:])
 			if ok {
-				if err := fn(name, int64(at), rec); err != nil {
+				if err := fn(name, int64(index), rec); err != nil {
 					return nil, err
 				}
 				if !rec.deleted {
 					last = rec.seq
 				}
-				at += rec.size
+				index += rec.size
 				continue
 			}
-			next, found := r.findRecord(raw, at)
-			d := Damage{Stream: stream, File: name, Offset: int64(at), Bytes: int64(next - at), After: last}
-			if d.Mended = r.mendRecord(raw[at:next]); d.Mended {
+			next, found := blockReader.findRecord(raw, index)
+			d := Damage{Stream: stream, File: name, Offset: int64(index), Bytes: int64(next - index), After: last}
+			if d.Mended = blockReader.mendRecord(raw[index:next]); d.Mended {
 				damage = append(damage, d)
 				continue
 			}
-			d.torn = !found && i == len(names)-1 && !isWhole(raw[at:])
+			d.torn = !found && i == len(names)-1 && !isWhole(raw[index:])
 			damage = append(damage, d)
-			at = next
+			index = next
 		}
 	}
 	return damage, nil
 }
 
-// isWhole reports whether the last record of a file ends where the file does: it was written, and has
-// changed since. One that a power cut has torn ends before.
+// isWhole reports whether the last record of a file ends at the end of the file. Such a record was
+// written completely and has changed since. A record that a power cut has truncated ends earlier.
 func isWhole(raw []byte) bool {
 	return len(raw) >= recordHead+recordSum && int(binary.LittleEndian.Uint32(raw)&^withHeaders) == len(raw)
 }
 
-// readDamage is readStream for all records, without what a power cut has torn off the end: that was never
-// acknowledged. torn says that there is some.
-func readDamage(ctx context.Context, own *folder.Folder, stream string, fn func(file string, offset int64, r blockRecord) error) (damage []Damage, torn bool, err error) {
+// readDamage does the same as readStream, but omits an incomplete record at the end, which was never
+// acknowledged. torn reports whether there was one.
+func readDamage(
+	ctx context.Context, own *safedir.Folder, stream string, fn func(file string, offset int64, r blockRecord) error,
+) (damage []Damage, torn bool, err error) {
 	damage, err = readStream(ctx, own, stream, fn)
 	damage = slices.DeleteFunc(damage, func(d Damage) bool { torn = torn || d.torn; return d.torn })
 	return damage, torn, err
 }
 
-// checkStreams reads all streams before a start of the server, which would cut damaged ones off.
-// A queue that is damaged is put aside: it is filled again from the ledger. Damage of
-// another stream is ELedger.
-func checkStreams(ctx context.Context, own *folder.Folder, aside func(d Damage) error) error {
+// checkStreams checks all streams before a start of the server, which would truncate damaged ones. It
+// calls aside for a damaged queue, which is filled again from the ledger. Damage of another stream is
+// ELedger.
+func checkStreams(ctx context.Context, own *safedir.Folder, aside func(d Damage) error) error {
 	for _, stream := range []string{LedgerStream, journalsStream, queueStream} {
 		damage, torn, err := readDamage(ctx, own, stream, func(string, int64, blockRecord) error { return nil })
 		if err == nil && torn {
-			// With its index the server would believe that the end is whole, and lose the subject of
-			// the torn record: a ledger would be empty, without an error.
+			// With the index the server would treat the end as complete, and lose the subject of the
+			// incomplete record: a ledger would silently be empty.
 			err = own.Remove(path.Join(streamsDir, stream, "msgs", "index.db"))
 		}
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {

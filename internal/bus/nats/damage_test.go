@@ -37,7 +37,8 @@ func killedStore(t *testing.T) (dir string, records map[string][]string) {
 			subject = fmt.Sprintf("run.t1-%d.1", n%7)
 		}
 		data := fmt.Sprintf(`{"n":%d,"text":%q}`, n, strings.Repeat("x", 13*n))
-		if last[subject], err = b.Log().Append(t.Context(), subject, []byte(data), last[subject], fmt.Sprint("id ", n)); err != nil {
+		if last[subject], err = b.Log().Append(
+			t.Context(), subject, []byte(data), last[subject], fmt.Sprint("id ", n)); err != nil {
 			t.Fatal(err)
 		}
 		if err := b.Queue().Put(t.Context(), bus.Item{ID: fmt.Sprint("item", n), Body: []byte("body")}); err != nil {
@@ -131,14 +132,16 @@ func TestChangedBit(t *testing.T) {
 				if err != nil {
 					t.Fatalf("byte %d of the queue: %v", at, err)
 				}
-				if got := recordsOf(t, b); !equalRecords(got, want) || !strings.Contains(log.String(), "is filled again from the ledger") {
+				if got := recordsOf(t, b); !equalRecords(got, want) ||
+					!strings.Contains(log.String(), "is filled again from the ledger") {
 					t.Fatalf("byte %d of the queue: %d subjects\n%s", at, len(got), log.String())
 				}
 				useQueue(t, b)
 				if err := b.Close(); err != nil {
 					t.Fatal(err)
 				}
-				if kept, err := os.ReadFile(filepath.Join(dir, damagedQueue, "msgs", "1.blk")); err != nil || !bytes.Equal(kept, text) {
+				if kept, err := os.ReadFile(filepath.Join(dir, damagedQueue, "msgs", "1.blk")); err != nil ||
+					!bytes.Equal(kept, text) {
 					t.Fatalf("byte %d of the queue: it is not kept: %v", at, err)
 				}
 				continue
@@ -262,7 +265,8 @@ func TestReadStreamAsTheServer(t *testing.T) {
 	last := map[string]uint64{}
 	for n := range 24 {
 		for _, subject := range []string{bus.Ledger, fmt.Sprintf("run.t1-%d.1", n%4)} {
-			if last[subject], err = b.Log().Append(t.Context(), subject, bytes.Repeat([]byte{byte('a' + n)}, 600<<10), last[subject], fmt.Sprint(n)); err != nil {
+			if last[subject], err = b.Log().Append(
+				t.Context(), subject, bytes.Repeat([]byte{byte('a' + n)}, 600<<10), last[subject], fmt.Sprint(n)); err != nil {
 				t.Fatal(err)
 			}
 		}

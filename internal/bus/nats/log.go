@@ -28,17 +28,17 @@ const (
 const (
 	journalPattern = bus.JournalPrefix + ">"
 
-	readAhead      = 256      // records on their way to a reader
-	readAheadBytes = 16 << 20 // their bytes
-	// A reader that is stopped for longer (a suspended machine) finds its
-	// consumer gone and makes a new one.
+	readAhead      = 256      // records in flight to a reader
+	readAheadBytes = 16 << 20 // bytes in flight to a reader
+	// After a longer pause (a suspended machine) a reader finds its consumer
+	// removed and creates a new one.
 	readerThreshold = 5 * time.Minute
-	// How long a reader waits before it asks whether the rest was purged
-	// meanwhile, or was sent and did not arrive.
+	// How long a reader waits before it checks whether the remaining records
+	// were purged, or were sent and got lost.
 	readerPatience = 2 * time.Second
 )
 
-// Log is append-only records by subject. It implements bus.Log.
+// Log holds append-only records by subject. It implements bus.Log.
 type Log struct {
 	bus      *Bus
 	ledger   jetstream.Stream
@@ -62,7 +62,7 @@ func openLog(ctx context.Context, b *Bus) (*Log, error) {
 	return &Log{bus: b, ledger: ledger, journals: journals}, nil
 }
 
-// streamOf finds the stream of a subject and refuses malformed subjects.
+// streamOf returns the stream of a subject. It returns an error for malformed subjects.
 func (l *Log) streamOf(subject string) (jetstream.Stream, error) {
 	if err := bus.CheckSubject(subject); err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (l *Log) Append(ctx context.Context, subject string, data []byte, expect ui
 	msg := &natsclient.Msg{Subject: subject, Data: data}
 	seq, err := l.bus.publishMessage(ctx, msg, expect, jetstream.WithMsgID(subject+idMark+id))
 	if errors.Is(err, bus.ErrConflict) {
-		// The server checks the sequence before the id, so a repeat of a stored
+		// The server checks the sequence before the id, so repeating a stored
 		// record looks like a conflict.
 		if first, findErr := bus.FindID(ctx, l, subject, expect, id); findErr != nil || first > 0 {
 			return first, findErr
@@ -96,12 +96,12 @@ func (l *Log) Append(ctx context.Context, subject string, data []byte, expect ui
 	return seq, nil
 }
 
-// idMark stands between subject and id in the id that the server gets: it would take
-// the same id of another subject for a repeat, since all journals are one stream.
+// idMark separates subject and id in the message id that the server gets. All journals share a stream,
+// so the server would otherwise treat the same id of another subject as a repeat.
 const idMark = " "
 
-// readID is the id of a record as it was given to Append. Records of before had no
-// subject in theirs.
+// readID returns the id of a record as it was given to Append. The stored ids of old records have no
+// subject.
 func readID(subject, stored string) string { return strings.TrimPrefix(stored, subject+idMark) }
 
 // Last implements bus.Log.
@@ -130,8 +130,9 @@ func (b *Bus) lastMessage(ctx context.Context, stream jetstream.Stream, subject 
 	}, nil
 }
 
-// lookAgain asks again for a record that was not found: the server says so of one that it cannot
-// read, too, but it counts it. Others may add and remove records meanwhile.
+// lookAgain repeats the request for a record that was not found. The server returns the same error for
+// a record that it cannot read, but still counts it. So lookAgain compares with the count. It retries
+// because others may add and remove records meanwhile.
 func lookAgain(ctx context.Context, stream jetstream.Stream, subject string) (*jetstream.RawStreamMsg, error) {
 	for range 8 {
 		info, err := stream.Info(ctx, jetstream.WithSubjectFilter(subject))
@@ -160,7 +161,7 @@ func (l *Log) Read(ctx context.Context, subject string, from uint64, fn func(bus
 		return err
 	}
 	if last.Seq == max(from, 1) {
-		return fn(last) // the usual catching up by one record needs no consumer
+		return fn(last) // the common case of a single new record needs no consumer
 	}
 	stream, err := l.streamOf(subject)
 	if err != nil {
@@ -169,8 +170,7 @@ func (l *Log) Read(ctx context.Context, subject string, from uint64, fn func(bus
 	return l.bus.scanMessages(ctx, stream, subject, from, last.Seq, fn)
 }
 
-// Follow implements bus.Log. It returns the cause of the end of ctx,
-// ErrClosed, or an error of fn.
+// Follow implements bus.Log. It returns the cause of the end of ctx, ErrClosed, or an error of fn.
 func (l *Log) Follow(ctx context.Context, subject string, from uint64, fn func(bus.Message) error) error {
 	stream, err := l.streamOf(subject)
 	if err != nil {
@@ -179,9 +179,11 @@ func (l *Log) Follow(ctx context.Context, subject string, from uint64, fn func(b
 	return l.bus.scanMessages(ctx, stream, subject, from, 0, fn)
 }
 
-// scanMessages calls fn for the records of a subject pattern from a sequence on, up
-// to the sequence until (0: for ever).
-func (b *Bus) scanMessages(ctx context.Context, stream jetstream.Stream, pattern string, from, until uint64, fn func(bus.Message) error) error {
+// scanMessages calls fn for the records of a subject pattern from a sequence on, up to and including
+// the sequence until. If until is 0, it continues until ctx ends.
+func (b *Bus) scanMessages(
+	ctx context.Context, stream jetstream.Stream, pattern string, from, until uint64, fn func(bus.Message) error,
+) error {
 	if err := b.CheckAlive(ctx); err != nil {
 		return err
 	}
@@ -195,11 +197,11 @@ func (b *Bus) scanMessages(ctx context.Context, stream jetstream.Stream, pattern
 		case errors.As(err, &refused):
 			return refused.error
 		case errors.Is(err, jetstream.ErrConsumerDeleted), errors.Is(err, jetstream.ErrConsumerNotFound):
-			continue // see readerThreshold; go on behind what fn has seen
+			continue // see readerThreshold; continue after the last record that fn has seen
 		case errors.Is(err, errMissed):
 			continue // the same
 		case err != nil && b.closing.Err() != nil:
-			return bus.ErrClosed // ctx may hear of it a moment later
+			return bus.ErrClosed // ctx may end a moment later
 		case err != nil && ctx.Err() != nil:
 			return context.Cause(ctx)
 		}
@@ -207,16 +209,17 @@ func (b *Bus) scanMessages(ctx context.Context, stream jetstream.Stream, pattern
 	}
 }
 
-// errMissed means that a record was sent to a reader and did not arrive. The
-// client drops what it has no room for, without an error: the room is for
-// readAhead records, all of them may be on their way, and what the server says
-// of a finished request takes room, too.
+// errMissed means that a record was sent to a reader and did not arrive. The client silently drops
+// records for which its buffer has no space. The buffer holds readAhead records. All of them may be in
+// flight, and the server's status messages take space, too.
 var errMissed = errors.New("a record did not arrive")
 
-// callerError is an error of the function that reads, kept apart from ours.
+// callerError wraps an error of the caller's function to distinguish it from ours.
 type callerError struct{ error }
 
-func (b *Bus) scanOnce(ctx context.Context, stream jetstream.Stream, pattern string, next *uint64, until uint64, fn func(bus.Message) error) error {
+func (b *Bus) scanOnce(
+	ctx context.Context, stream jetstream.Stream, pattern string, next *uint64, until uint64, fn func(bus.Message) error,
+) error {
 	consumer, err := stream.CreateConsumer(ctx, jetstream.ConsumerConfig{
 		FilterSubject: pattern, DeliverPolicy: jetstream.DeliverByStartSequencePolicy, OptStartSeq: *next,
 		AckPolicy: jetstream.AckNonePolicy, MemoryStorage: true, InactiveThreshold: readerThreshold,
@@ -225,11 +228,11 @@ func (b *Bus) scanOnce(ctx context.Context, stream jetstream.Stream, pattern str
 		return fmt.Errorf("read %s: %w", pattern, err)
 	}
 	defer func() {
-		// After Close the server is gone, and memory consumers with it.
+		// Close stops the server, which removes memory consumers.
 		if b.closing.Err() == nil {
 			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 			defer cancel()
-			// When this fails, the threshold removes the consumer.
+			// If this fails, the server removes the consumer after readerThreshold.
 			_ = stream.DeleteConsumer(ctx, consumer.CachedInfo().Name)
 		}
 	}()
@@ -240,8 +243,8 @@ func (b *Bus) scanOnce(ctx context.Context, stream jetstream.Stream, pattern str
 	}
 	defer messages.Stop()
 
-	arrived := uint64(0) // records of this consumer
-	quiet := false       // all that was sent has arrived: wait for what comes
+	arrived := uint64(0) // number of records of this consumer
+	quiet := false       // all sent records have arrived; wait for new ones
 	wait, cancel := readerTimeout(ctx, quiet)
 	defer func() { cancel() }()
 	for {
@@ -250,7 +253,7 @@ func (b *Bus) scanOnce(ctx context.Context, stream jetstream.Stream, pattern str
 			if until > 0 {
 				last, err := b.lastMessage(ctx, stream, pattern)
 				if errors.Is(err, bus.ErrNotFound) || err == nil && last.Seq < *next {
-					return nil // purged meanwhile
+					return nil // the remaining records were purged meanwhile
 				}
 				if err != nil {
 					return err
@@ -261,7 +264,7 @@ func (b *Bus) scanOnce(ctx context.Context, stream jetstream.Stream, pattern str
 				return err
 			}
 			cancel()
-			quiet = err == nil && until == 0 // a server too busy to answer is asked again
+			quiet = err == nil && until == 0 // if the server is too busy to answer, ask again
 			wait, cancel = readerTimeout(ctx, quiet)
 			continue
 		}
@@ -297,8 +300,8 @@ func (b *Bus) scanOnce(ctx context.Context, stream jetstream.Stream, pattern str
 	}
 }
 
-// readerTimeout is how long a reader waits before it asks whether there is anything
-// left to wait for; where it is quiet, it waits for ever.
+// readerTimeout limits how long a reader waits before it checks for missing records. With quiet there
+// is no limit.
 func readerTimeout(ctx context.Context, quiet bool) (context.Context, context.CancelFunc) {
 	if quiet {
 		return context.WithCancel(ctx)
@@ -306,10 +309,9 @@ func readerTimeout(ctx context.Context, quiet bool) (context.Context, context.Ca
 	return context.WithTimeout(ctx, readerPatience)
 }
 
-// requireArrived returns errMissed when the server has sent a consumer more
-// records than arrived: the last one on the way has none behind it that shows
-// the gap. (What arrives while this asks is read once more, by the next
-// consumer.)
+// requireArrived returns errMissed if the server has sent a consumer more records than arrived. The
+// loss of the last record would otherwise go unnoticed, because no later record shows the gap. Records
+// that arrive during this call are read again by the next consumer.
 func requireArrived(ctx context.Context, consumer jetstream.Consumer, arrived uint64) error {
 	info, err := consumer.Info(ctx)
 	if err == nil && info.Delivered.Consumer > arrived {
@@ -318,9 +320,9 @@ func requireArrived(ctx context.Context, consumer jetstream.Consumer, arrived ui
 	return err
 }
 
-// Purge implements bus.Log. Where the disk has no room it is refused before it begins: the
-// server (2.15.2, PurgeEx) notes what it removes, and when that cannot be written, it waits for
-// a lock that it holds itself, and that stream gives no answer any more.
+// Purge implements bus.Log. It fails with ENOSPC before it starts if the disk is full. The server
+// (2.15.2, PurgeEx) records the removed messages. If it cannot write that, it deadlocks on a lock that
+// it holds itself, and the stream stops answering.
 func (l *Log) Purge(ctx context.Context, subject string) error {
 	stream, err := l.streamOf(subject)
 	if err != nil {
@@ -350,7 +352,7 @@ func (l *Log) Purge(ctx context.Context, subject string) error {
 
 var errStuck = errors.New("it gave no answer to the removal of a journal, as when the disk is full")
 
-// isDiskFull says whether the store's disk has no room for another record.
+// isDiskFull reports whether the store's disk has no space for another record.
 func (b *Bus) isDiskFull() bool {
 	var fs unix.Statfs_t
 	return unix.Statfs(b.dir, &fs) == nil && fs.Bavail*uint64(fs.Bsize) < bus.MaxRecord

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"company/internal/bus"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 
 	natsserver "github.com/nats-io/nats-server/v2/server"
 	natsclient "github.com/nats-io/nats.go"
@@ -92,7 +92,8 @@ func beat(t *testing.T, b *Bus, times int) {
 				continue
 			}
 			for range times {
-				if err := b.conn.PublishMsg(&natsclient.Msg{Subject: subject, Header: natsclient.Header{"Status": {"100"}}}); err != nil {
+				if err := b.conn.PublishMsg(
+					&natsclient.Msg{Subject: subject, Header: natsclient.Header{"Status": {"100"}}}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -1,18 +1,17 @@
-// Package nats is the default driver of the bus: a NATS server embedded in this
-// process, reached through an in-process connection, with JetStream on files.
+// Package nats is the default driver of the bus. It embeds a NATS server in this process, reached
+// through an in-process connection, with JetStream on files.
 //
-// It owns one directory. A lock on it keeps a second process out, because two
-// servers on one store both acknowledge the same sequence and one's records
-// vanish. It opens no port. Every acknowledged record is synced to disk.
+// The driver owns one directory and locks it against other processes. Two servers on one store would
+// both acknowledge the same sequence, and one server's records would be lost. It opens no port. Every
+// acknowledged record is synced to disk.
 //
-// Three streams hold everything: LEDGER (one subject, which the server itself
-// refuses to purge), JOURNALS (a subject per run; a stream per run would not
-// carry thousands of runs) and QUEUE (a subject per item, see casqueue). Blobs
-// are plain files beside them.
+// Three streams hold all records: LEDGER has one subject, which the server itself refuses to purge.
+// JOURNALS has a subject per run, because a stream per run would not scale to thousands of runs. QUEUE
+// has a subject per item, see casqueue. Blobs are plain files next to the streams.
 //
-// JetStream cuts a stream off at a record whose checksum fails, and starts without all that
-// came behind it. So a start reads the streams' files first (blocks.go): a damaged ledger or
-// journal is ELedger and stays as it is, and a damaged queue is put aside.
+// JetStream truncates a stream at a record whose checksum fails and starts without the later records.
+// So Open reads the streams' files first (blocks.go). A damaged ledger or journal is ELedger and is
+// left unchanged. A damaged queue is moved aside.
 package nats
 
 import (
@@ -31,7 +30,7 @@ import (
 	"company/internal/bus/casqueue"
 	"company/internal/bus/localfiles"
 	"company/internal/company"
-	"company/internal/folder"
+	"company/internal/lib/safedir"
 
 	natsserver "github.com/nats-io/nats-server/v2/server"
 	natsclient "github.com/nats-io/nats.go"
@@ -41,23 +40,23 @@ import (
 const (
 	startTimeout   = 60 * time.Second // recovery of a large store on a busy machine
 	publishTimeout = 60 * time.Second // a sync may stall behind other writers of the disk
-	ackTimeout     = 30 * time.Second // of one append; then its outcome is unknown
+	ackTimeout     = 30 * time.Second // limit of one append; after it the outcome is unknown
 	cleanupTimeout = 5 * time.Second
-	endTimeout     = 20 * time.Second // of the server, which may be stuck
-	damagedQueue   = "queue.damaged"  // keeps the newest queue that could not be read
-	itemMemory     = 10 * time.Minute // how long Put knows an item that is done
+	endTimeout     = 20 * time.Second // limit of the server's shutdown, which may be stuck
+	damagedQueue   = "queue.damaged"  // folder of the newest queue that could not be read
+	itemMemory     = 10 * time.Minute // how long Put remembers a finished item
 )
 
-// Options say where the store is and where trouble is reported.
+// Options configures the location of the store and the reporting of problems.
 type Options struct {
-	Dir        string         // made with mode 0700 when absent
-	Folder     *folder.Folder // Dir, held open; nil: Dir is opened
-	Logger     *slog.Logger   // the server's warnings and errors; nil: dropped
-	ServerName string         // "company" when empty
+	Dir        string          // created with mode 0700 if it does not exist
+	Folder     *safedir.Folder // Dir, already open; nil opens Dir
+	Logger     *slog.Logger    // receives the server's warnings and errors; nil drops them
+	ServerName string          // defaults to "company"
 
-	itemMemory time.Duration // 0: itemMemory
-	ackTimeout time.Duration // 0: ackTimeout
-	endTimeout time.Duration // 0: endTimeout
+	itemMemory time.Duration // defaults to the constant
+	ackTimeout time.Duration // defaults to the constant
+	endTimeout time.Duration // defaults to the constant
 }
 
 // Bus is an open store. It implements bus.Bus.
@@ -78,14 +77,14 @@ type Bus struct {
 	close   context.CancelCauseFunc
 	once    sync.Once
 
-	broken context.Context // done once the server could not write a file; the cause is coded
+	broken context.Context // done once the server failed to write a file; the cause is an error with a code
 	fail   func(error)
 }
 
 var _ bus.Bus = (*Bus)(nil)
 
-// Open starts the server on opts.Dir. An EHeld error names the process that
-// has the directory open; EBus means that the store cannot be opened.
+// Open starts the server on opts.Dir. EHeld names the process that has the directory open. EBus means
+// that the store cannot be opened.
 func Open(ctx context.Context, opts Options) (bus.Bus, error) {
 	opts.Logger = cmp.Or(opts.Logger, slog.New(slog.DiscardHandler))
 	opts.ServerName = cmp.Or(opts.ServerName, "company")
@@ -94,7 +93,8 @@ func Open(ctx context.Context, opts Options) (bus.Bus, error) {
 		return nil, err
 	}
 	dir := own.Path()
-	b := &Bus{dir: dir, lock: lock, ackTimeout: cmp.Or(opts.ackTimeout, ackTimeout), endTimeout: cmp.Or(opts.endTimeout, endTimeout)}
+	b := &Bus{dir: dir, lock: lock, ackTimeout: cmp.Or(opts.ackTimeout, ackTimeout),
+		endTimeout: cmp.Or(opts.endTimeout, endTimeout)}
 	b.closing, b.close = context.WithCancelCause(context.Background())
 	broken, fail := context.WithCancelCause(context.Background())
 	b.broken, b.fail = broken, func(err error) { fail(writeError(err)) }
@@ -107,14 +107,16 @@ func Open(ctx context.Context, opts Options) (bus.Bus, error) {
 	return b, nil
 }
 
-func (b *Bus) start(ctx context.Context, own *folder.Folder, opts Options) error {
-	// The server opens what it finds there by path.
+func (b *Bus) start(ctx context.Context, own *safedir.Folder, opts Options) error {
+	// The server opens the store's files by path.
 	if err := errors.Join(own.Still(), own.Plain()); err != nil {
 		return err
 	}
-	err := checkStreams(ctx, own, func(d Damage) error {
-		opts.Logger.Warn("the queue of the bus is damaged: it was put aside, and is filled again from the ledger", "file", d.File, "offset", d.Offset, "kept", own.Join(damagedQueue))
-		return errors.Join(own.RemoveAll(damagedQueue), own.Rename(path.Join(streamsDir, queueStream), damagedQueue), own.Sync(streamsDir))
+	err := checkStreams(ctx, own, func(damage Damage) error {
+		opts.Logger.Warn("the queue of the bus is damaged: it was put aside, and is filled again from the ledger", "file",
+			damage.File, "offset", damage.Offset, "kept", own.Join(damagedQueue))
+		return errors.Join(own.RemoveAll(damagedQueue), own.Rename(path.Join(streamsDir, queueStream), damagedQueue),
+			own.Sync(streamsDir))
 	})
 	if err != nil {
 		return err
@@ -141,7 +143,7 @@ func (b *Bus) start(ctx context.Context, own *folder.Folder, opts Options) error
 	b.server = server
 	server.Start()
 	if err := b.whyBroken(); err != nil {
-		return err // of serverLog.Fatalf: it would never be ready
+		return err // serverLog.Fatalf was called, so the server would never be ready
 	}
 	if !server.ReadyForConnections(timeLeft(ctx, startTimeout)) {
 		return fmt.Errorf("server not ready in time: %w", context.Cause(ctx))
@@ -177,22 +179,22 @@ func timeLeft(ctx context.Context, most time.Duration) time.Duration {
 	return most
 }
 
-// Log is the append-only records of this store.
+// Log returns the append-only records of this store.
 func (b *Bus) Log() bus.Log { return b.log }
 
-// Queue is the work queue of this store.
+// Queue returns the work queue of this store.
 func (b *Bus) Queue() bus.Queue { return b.queue }
 
-// Blobs is the content-addressed files of this store.
+// Blobs returns the content-addressed files of this store.
 func (b *Bus) Blobs() bus.Blobs { return b.blobs }
 
-// Broken implements bus.Bus: the server could not write one of its files, or is stuck. From then
-// on it gives no answer to an append to that stream, also when there is room again, until it is
-// started anew. All appends are refused then.
+// Broken implements bus.Bus. The context is done if the server failed to write one of its files, or is
+// stuck. The server then does not answer appends to that stream until it is restarted, even if there
+// is disk space again. So all appends are refused.
 func (b *Bus) Broken() context.Context { return b.broken }
 
-// Close ends what waits in the bus with ErrClosed, stops the server and lets
-// go of the directory. It may be called again.
+// Close ends pending operations with ErrClosed, stops the server and unlocks the directory. It may be
+// called again.
 func (b *Bus) Close() error {
 	var err error
 	b.once.Do(func() {
@@ -211,8 +213,8 @@ func (b *Bus) Close() error {
 	return err
 }
 
-// endServer stops the server. One whose stream is stuck (see Log.Purge) never ends, and is left
-// to the end of the process.
+// endServer stops the server. A server with a stuck stream (see Log.Purge) never stops. After a
+// timeout it is left running until the process ends, and endServer returns EBus.
 func (b *Bus) endServer() error {
 	ended := make(chan struct{})
 	go func() {
@@ -224,20 +226,21 @@ func (b *Bus) endServer() error {
 	case <-ended:
 		return nil
 	case <-time.After(b.endTimeout):
-		return company.E(company.EBus, "the server of the bus does not end").Because(fmt.Sprintf("it was told to %s ago", b.endTimeout)).
+		return company.E(company.EBus, "the server of the bus does not end").
+			Because(fmt.Sprintf("it was told to %s ago", b.endTimeout)).
 			Fix("nothing that was stored is lost; end this process before the office is opened again")
 	}
 }
 
-// WithClosing is ctx that ends with ErrClosed when the bus closes.
+// WithClosing returns a context that also ends, with ErrClosed, when the bus closes.
 func (b *Bus) WithClosing(ctx context.Context) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	stop := context.AfterFunc(b.closing, func() { cancel(bus.ErrClosed) })
 	return ctx, func() { stop(); cancel(nil) }
 }
 
-// ensureStream makes or opens a stream with the limits that all three share: one
-// replica, nothing ever dropped for age or space.
+// ensureStream creates or opens a stream with the limits that all three streams share: one replica,
+// and no record is ever dropped for age or space.
 func (b *Bus) ensureStream(ctx context.Context, cfg jetstream.StreamConfig) (jetstream.Stream, error) {
 	cfg.Storage = jetstream.FileStorage
 	cfg.Retention = jetstream.LimitsPolicy
@@ -245,7 +248,7 @@ func (b *Bus) ensureStream(ctx context.Context, cfg jetstream.StreamConfig) (jet
 	cfg.Replicas = 1
 	cfg.AllowDirect = true
 	cfg.Duplicates = duplicateWindow
-	// An update writes and syncs the stream's configuration, also where it changes nothing.
+	// An update writes and syncs the stream's configuration even if it is unchanged.
 	if s, err := b.js.Stream(ctx, cfg.Name); err == nil && hasConfig(s.CachedInfo().Config, cfg) {
 		return s, nil
 	}
@@ -256,28 +259,31 @@ func (b *Bus) ensureStream(ctx context.Context, cfg jetstream.StreamConfig) (jet
 	return s, nil
 }
 
-// duplicateWindow is how long the server remembers the ids of records, in memory, which
-// would be two minutes. It does not help here: each append names the record before it,
-// which the server checks first, and a repeat is found by its id among stored records.
+// duplicateWindow is how long the server remembers the ids of records in memory; the default is two
+// minutes. This memory does not help here. Each append names the record before it, which the server
+// checks first, and repeats are found by their ids among the stored records.
 const duplicateWindow = time.Second
 
-// hasConfig reports whether a stream has the configuration that ensureStream asks for.
-// The server gives the other fields values of its own.
+// hasConfig reports whether a stream has the configuration that ensureStream asks for. It ignores the
+// other fields, which the server sets itself.
 func hasConfig(has, want jetstream.StreamConfig) bool {
 	return slices.Equal(has.Subjects, want.Subjects) && has.Storage == want.Storage && has.Retention == want.Retention &&
 		has.Discard == want.Discard && has.Replicas == want.Replicas && has.AllowDirect == want.AllowDirect &&
-		has.DenyDelete == want.DenyDelete && has.DenyPurge == want.DenyPurge && has.AllowMsgTTL == want.AllowMsgTTL && has.Duplicates == want.Duplicates &&
+		has.DenyDelete == want.DenyDelete && has.DenyPurge == want.DenyPurge && has.AllowMsgTTL == want.AllowMsgTTL &&
+		has.Duplicates == want.Duplicates &&
 		max(has.MaxMsgsPerSubject, 0) == max(want.MaxMsgsPerSubject, 0)
 }
 
 // publishMessage appends one message, synced, under compare-and-set on its subject.
-func (b *Bus) publishMessage(ctx context.Context, msg *natsclient.Msg, expect uint64, opts ...jetstream.PublishOpt) (uint64, error) {
+func (b *Bus) publishMessage(
+	ctx context.Context, msg *natsclient.Msg, expect uint64, opts ...jetstream.PublishOpt,
+) (uint64, error) {
 	if err := cmp.Or(b.CheckAlive(ctx), b.whyBroken()); err != nil {
 		return 0, err
 	}
 	opts = append(opts, jetstream.WithExpectLastSequencePerSubject(expect))
-	// The client waits as long as the caller's deadline lets it, and a run's
-	// is an hour away; a server that cannot write never answers.
+	// The client waits until the caller's deadline, which for a run is an
+	// hour away. A server that cannot write never answers.
 	ctx, cancel := context.WithTimeout(ctx, b.ackTimeout)
 	defer cancel()
 	ctx, giveUp := context.WithCancelCause(ctx)
@@ -299,21 +305,23 @@ func (b *Bus) publishMessage(ctx context.Context, msg *natsclient.Msg, expect ui
 	case errors.Is(err, natsclient.ErrMaxPayload):
 		return 0, bus.ErrTooLarge
 	}
-	// Everything else came after the message was on its way: a timeout, a
-	// cancelled context, a closed connection. Where a sync failed, the server shows
-	// a record that is not on the disk, so no caller has to read the log again.
+	// All other errors came after the message was sent: a timeout, a
+	// cancelled context, a closed connection. If a sync failed, the server shows
+	// a record that is not on disk. The error of whyBroken then keeps callers from
+	// reading the log again.
 	return 0, cmp.Or(b.whyBroken(), fmt.Errorf("%w: %w", bus.ErrUnknown, err))
 }
 
-// whyBroken is the reason that nothing more is stored, or nil.
+// whyBroken returns the reason why no records can be stored any more, or nil.
 func (b *Bus) whyBroken() error { return context.Cause(b.broken) }
 
 func writeError(cause error) error {
 	return company.E(company.EBus, "the server of the bus could not write its files, and stores nothing more").
-		Fix("see that the office's disk has room and can be written, then start the company again: nothing that was stored is lost").Wrap(cause)
+		Fix("see that the office's disk has room and can be written, then start the company again: nothing that was stored " +
+			"is lost").Wrap(cause)
 }
 
-// CheckAlive tells why no operation may start now.
+// CheckAlive returns an error if the bus is closed or ctx has ended.
 func (b *Bus) CheckAlive(ctx context.Context) error {
 	if b.closing.Err() != nil {
 		return bus.ErrClosed
@@ -321,7 +329,7 @@ func (b *Bus) CheckAlive(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-// explainError names what ended an operation that changed nothing.
+// explainError translates the error of an operation that changed no data.
 func (b *Bus) explainError(err error) error {
 	switch {
 	case err == nil:
@@ -334,11 +342,11 @@ func (b *Bus) explainError(err error) error {
 	return err
 }
 
-// serverLog passes on what an operator should see; the rest is noise. It is the only way to
-// hear of a failed write at once: what asks the server waits for the stream that is stuck.
+// serverLog passes on warnings and errors of the server. It is the only way to learn of a failed write
+// at once, because requests to the server wait for the stuck stream.
 type serverLog struct {
 	l    *slog.Logger
-	fail func(error) // hears of a write that failed
+	fail func(error) // called with the error of a failed write
 }
 
 func (s serverLog) Noticef(string, ...any)   {}

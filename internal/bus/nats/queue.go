@@ -35,7 +35,9 @@ func (b *Bus) openQueue(ctx context.Context, memory time.Duration) error {
 }
 
 // WriteItem implements casqueue.Store.
-func (b *Bus) WriteItem(ctx context.Context, subject string, data []byte, expect uint64, keep time.Duration) (uint64, error) {
+func (b *Bus) WriteItem(
+	ctx context.Context, subject string, data []byte, expect uint64, keep time.Duration,
+) (uint64, error) {
 	var opts []jetstream.PublishOpt
 	if keep > 0 {
 		opts = append(opts, jetstream.WithMsgTTL(keep))

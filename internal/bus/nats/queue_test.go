@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"company/internal/bus"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 )
 
 // TestForgottenItems: once a done item is forgotten, its id may be put anew,

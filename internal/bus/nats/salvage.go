@@ -11,14 +11,14 @@ import (
 
 	"company/internal/bus"
 	"company/internal/bus/localfiles"
-	"company/internal/folder"
+	"company/internal/lib/safedir"
 
 	natsclient "github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// Salvage opens the ledger and the journals of a damaged store for reading only, without the
-// server, and returns the damage. A changed bit is changed back in the text that is read. The files stay as they are.
+// Salvage opens the ledger and the journals of a damaged store read-only, without the server, and
+// returns the damage. It corrects single changed bits while reading, but does not change the files.
 func Salvage(ctx context.Context, opts Options) (bus.Bus, []Damage, error) {
 	own, lock, err := localfiles.Claim(opts.Folder, opts.Dir)
 	if err != nil {
@@ -39,7 +39,7 @@ func Salvage(ctx context.Context, opts Options) (bus.Bus, []Damage, error) {
 	return s, all, nil
 }
 
-// salvaged is what can be read of a damaged store. It implements bus.Bus and bus.Log.
+// salvaged holds the readable records of a damaged store. It implements bus.Bus and bus.Log.
 type salvaged struct {
 	records map[string][]bus.Message
 	blobs   *localfiles.Blobs
@@ -51,27 +51,27 @@ var _ interface {
 	bus.Log
 } = (*salvaged)(nil)
 
-func (s *salvaged) readStream(ctx context.Context, own *folder.Folder, stream string) ([]Damage, error) {
+func (s *salvaged) readStream(ctx context.Context, own *safedir.Folder, stream string) ([]Damage, error) {
 	deleted := map[uint64]bool{}
 	damage, _, err := readDamage(ctx, own, stream, func(_ string, _ int64, r blockRecord) error {
 		if r.deleted {
 			deleted[r.seq] = true
 			return nil
 		}
-		m := bus.Message{Subject: r.subject, Seq: r.seq, Time: r.time, Data: slices.Clone(r.data)}
+		message := bus.Message{Subject: r.subject, Seq: r.seq, Time: r.time, Data: slices.Clone(r.data)}
 		if len(r.header) > 0 {
 			header, err := natsclient.DecodeHeadersMsg(r.header)
 			if err != nil {
 				return fmt.Errorf("stream %s, record %d: %w", stream, r.seq, err)
 			}
-			m.ID = readID(r.subject, header.Get(jetstream.MsgIDHeader))
+			message.ID = readID(r.subject, header.Get(jetstream.MsgIDHeader))
 		}
-		s.records[r.subject] = append(s.records[r.subject], m)
+		s.records[r.subject] = append(s.records[r.subject], message)
 		return nil
 	})
-	for subject, all := range s.records {
+	for subject, messages := range s.records {
 		if stream == journalsStream && subject != bus.Ledger {
-			s.records[subject] = slices.DeleteFunc(all, func(m bus.Message) bool { return deleted[m.Seq] })
+			s.records[subject] = slices.DeleteFunc(messages, func(m bus.Message) bool { return deleted[m.Seq] })
 		}
 	}
 	return damage, err
@@ -94,29 +94,30 @@ func (s *salvaged) Purge(context.Context, string) error { return bus.ErrNotAllow
 
 // Last implements bus.Log.
 func (s *salvaged) Last(_ context.Context, subject string) (bus.Message, error) {
-	all := s.records[subject]
-	if len(all) == 0 {
+	messages := s.records[subject]
+	if len(messages) == 0 {
 		return bus.Message{}, fmt.Errorf("last record of %s: %w", subject, bus.ErrNotFound)
 	}
-	return all[len(all)-1], nil
+	return messages[len(messages)-1], nil
 }
 
 // Read implements bus.Log.
 func (s *salvaged) Read(ctx context.Context, subject string, from uint64, fn func(bus.Message) error) error {
-	all := s.records[subject]
-	at, _ := slices.BinarySearchFunc(all, from, func(m bus.Message, seq uint64) int { return cmp.Compare(m.Seq, seq) })
-	for _, m := range all[at:] {
+	messages := s.records[subject]
+	index, _ := slices.BinarySearchFunc(
+		messages, from, func(m bus.Message, seq uint64) int { return cmp.Compare(m.Seq, seq) })
+	for _, message := range messages[index:] {
 		if err := context.Cause(ctx); err != nil {
 			return err
 		}
-		if err := fn(m); err != nil {
+		if err := fn(message); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Follow implements bus.Log: nothing comes later.
+// Follow implements bus.Log. It ends after the existing records, because there will be no new ones.
 func (s *salvaged) Follow(ctx context.Context, subject string, from uint64, fn func(bus.Message) error) error {
 	return s.Read(ctx, subject, from, fn)
 }

@@ -33,7 +33,9 @@ func TestEndOfTheLedger(t *testing.T) {
 		}
 		var last uint64
 		for n := range 10 {
-			if last, err = b.Log().Append(t.Context(), bus.Ledger, fmt.Appendf(nil, `{"n":%d,"text":"some text that is long enough"}`, n), last, fmt.Sprint(n)); err != nil {
+			if last, err = b.Log().Append(
+				t.Context(), bus.Ledger, fmt.Appendf(nil, `{"n":%d,"text":"some text that is long enough"}`, n), last,
+				fmt.Sprint(n)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -22,7 +22,7 @@ import (
 	"github.com/docker/docker/api/types/volume"
 
 	"company/internal/company"
-	"company/internal/dockerapi"
+	"company/internal/container/dockerapi"
 )
 
 // CTR-2: what is not on the list is refused before it reaches the daemon, and
@@ -102,7 +102,8 @@ func TestAllowListRefuses(t *testing.T) {
 // CTR-2: the operator may allow less, word by word, and nothing more.
 func TestOperatorAllowsLess(t *testing.T) {
 	d, _ := newFakeDaemon(t)
-	r, err := Open(testContext(t), Options{Allow: []dockerapi.Word{dockerapi.WordRun, dockerapi.WordInspect, dockerapi.WordRemove}})
+	r, err := Open(testContext(t),
+		Options{Allow: []dockerapi.Word{dockerapi.WordRun, dockerapi.WordInspect, dockerapi.WordRemove}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -218,7 +219,8 @@ func TestCleanupHasItsTime(t *testing.T) {
 	}))
 	defer silent.Close()
 	t.Setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
-	r, err := Open(testContext(t), Options{Host: strings.Replace(silent.URL, "http", "tcp", 1), Cleanup: 50 * time.Millisecond})
+	r, err := Open(testContext(t),
+		Options{Host: strings.Replace(silent.URL, "http", "tcp", 1), Cleanup: 50 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,9 +1,7 @@
-// Package docker is the container runtime "dod": it drives the Docker engine
-// that the host already has, over its HTTP API. It owns the policy of our
-// containers as data (Policy) and the check of what the daemon made of it
-// (Verify). It speaks to the daemon through package dockerapi.
+// Package docker is the container runtime "dod". It drives the host's Docker engine over its HTTP API,
+// through package dockerapi. It owns the policy of our containers as data (Policy), and compares the
+// created containers with it (Verify).
 //
-// It promises that no container starts whose inspected form differs from the
-// policy in any field. It prepares no images and pulls none: an image is named by its id
-// and must be there.
+// It never starts a container whose inspected form differs from the policy in any field. It neither
+// builds nor pulls images: an image is named by its id and must exist.
 package docker

@@ -11,13 +11,12 @@ import (
 	"github.com/docker/docker/api/types/system"
 
 	"company/internal/container"
-	"company/internal/dockerapi"
-	"company/internal/lazyregexp"
+	"company/internal/container/dockerapi"
+	"company/internal/lib/lazyregexp"
 )
 
-// sizeOption tells whether the storage driver bounds a container's layer.
-// overlay2 does so on xfs alone. Without pquota the daemon refuses the option
-// there, and Start goes on with tmpfs.
+// sizeOption reports whether the storage driver can limit a container's layer. overlay2 can do so only
+// on xfs. Without pquota the daemon refuses the option there, and Start falls back to tmpfs.
 func sizeOption(info system.Info) bool {
 	switch info.Driver {
 	case "btrfs", "zfs":
@@ -29,8 +28,8 @@ func sizeOption(info system.Info) bool {
 	}
 }
 
-// Check gathers what doctor shows about the daemon. It asks anew, since the
-// daemon may have been replaced after Open.
+// Check returns the facts about the daemon for doctor. It queries the daemon again, because it may
+// have been replaced after Open.
 func (r *Runtime) Check(ctx context.Context) ([]container.Fact, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -45,17 +44,20 @@ func (r *Runtime) Check(ctx context.Context) ([]container.Fact, error) {
 	return daemonFacts(r.host, r.api.ClientVersion(), r.sized.Load(), info, version), nil
 }
 
-// daemonFacts is Check without the daemon.
+// daemonFacts returns the facts for the daemon's answers. It does not contact the daemon.
 func daemonFacts(host, apiVersion string, sized bool, info system.Info, version types.Version) []container.Fact {
 	fs := []container.Fact{
 		{Name: "docker", Value: fmt.Sprintf("%s at %s", info.ServerVersion, host), Level: container.OK},
-		{Name: "docker api", Value: fmt.Sprintf("%s (the daemon's: %s)", apiVersion, version.APIVersion), Level: container.OK},
+		{Name: "docker api", Value: fmt.Sprintf("%s (the daemon's: %s)", apiVersion, version.APIVersion),
+			Level: container.OK},
 		{Name: "storage driver", Value: storageDriver(info), Level: container.OK},
-		{Name: "cgroup", Value: fmt.Sprintf("v%s, %s", orDefault(info.CgroupVersion, "1"), info.CgroupDriver), Level: container.OK},
+		{Name: "cgroup", Value: fmt.Sprintf("v%s, %s", orDefault(info.CgroupVersion, "1"), info.CgroupDriver),
+			Level: container.OK},
 		runcFact(version),
 		requiredFact("seccomp", hasSecurityOption(info, "seccomp"),
 			"the daemon was built without seccomp, or the kernel lacks it: workers cannot be locked in"),
-		requiredFact("memory limit", info.MemoryLimit, "enable the memory cgroup: cgroup_enable=memory on the kernel's command line"),
+		requiredFact("memory limit", info.MemoryLimit,
+			"enable the memory cgroup: cgroup_enable=memory on the kernel's command line"),
 		requiredFact("swap limit", info.SwapLimit, "enable swap accounting: swapaccount=1 on the kernel's command line"),
 		requiredFact("pids limit", info.PidsLimit, "enable the pids cgroup of the kernel"),
 		requiredFact("cpu limit", info.CPUCfsQuota, "the kernel lacks CONFIG_CFS_BANDWIDTH"),
@@ -72,23 +74,24 @@ func storageDriver(info system.Info) string {
 	return info.Driver
 }
 
-// workspaceFact says how the default work space is bounded on this host.
+// workspaceFact reports how the default work space is limited on this host.
 func workspaceFact(info system.Info, sized bool) container.Fact {
-	f := container.Fact{Name: "work space", Level: container.OK}
+	fact := container.Fact{Name: "work space", Level: container.OK}
 	ws, err := container.PlanWorkspace(container.Limits{}, sized)
 	switch {
 	case err != nil:
-		f.Level, f.Value, f.Hint = container.Fail, "none", err.Error()
+		fact.Level, fact.Value, fact.Hint = container.Fail, "none", err.Error()
 	case ws.Mode == container.ModeStorageOpt:
-		f.Value = fmt.Sprintf("%s, %d GiB by default", ws.Mode, ws.Layer/container.GiB)
+		fact.Value = fmt.Sprintf("%s, %d GiB by default", ws.Mode, ws.Layer/container.GiB)
 	default:
-		f.Value = fmt.Sprintf("%s, %d MiB by default", ws.Mode, ws.Work/container.MiB)
+		fact.Value = fmt.Sprintf("%s, %d MiB by default", ws.Mode, ws.Work/container.MiB)
 	}
 	if need := container.DefaultMemory; info.MemTotal < need {
-		f.Level = container.Warn
-		f.Hint = fmt.Sprintf("the host has %d MiB of memory, one worker may use %d MiB: lower workers.memory", info.MemTotal/container.MiB, need/container.MiB)
+		fact.Level = container.Warn
+		fact.Hint = fmt.Sprintf("the host has %d MiB of memory, one worker may use %d MiB: lower workers.memory",
+			info.MemTotal/container.MiB, need/container.MiB)
 	}
-	return f
+	return fact
 }
 
 func requiredFact(name string, there bool, hint string) container.Fact {
@@ -111,29 +114,31 @@ func orDefault(s, def string) string {
 	return s
 }
 
-// runcFact warns of a runc from before the escapes of November 2025
-// (CVE-2025-31133, -52565, -52881) were closed.
+// runcFact warns about versions of runc without the fixes for the escapes of November 2025
+// (CVE-2025-31133, -52565, -52881).
 func runcFact(version types.Version) container.Fact {
-	f := container.Fact{Name: "runc", Value: "unknown", Level: container.Warn,
+	fact := container.Fact{Name: "runc", Value: "unknown", Level: container.Warn,
 		Hint: "make sure that it is at least 1.2.8, 1.3.3 or 1.4.0-rc.3"}
 	for _, c := range version.Components {
 		if c.Name != "runc" {
 			continue
 		}
-		f.Value = c.Version
+		fact.Value = c.Version
 		if runcFixed(c.Version) {
-			f.Level, f.Hint = container.OK, ""
+			fact.Level, fact.Hint = container.OK, ""
 		} else {
-			f.Hint = "install its security updates (apt-get update && apt-get install --only-upgrade runc containerd.io); escapes known since November 2025 are closed in 1.2.8, 1.3.3 and 1.4.0-rc.3, and distributions mend older numbers, too"
+			fact.Hint = "install its security updates (apt-get update && apt-get install --only-upgrade runc containerd.io); " +
+				"escapes known since November 2025 are closed in 1.2.8, 1.3.3 and 1.4.0-rc.3, and distributions mend older " +
+				"numbers, too"
 		}
 	}
-	return f
+	return fact
 }
 
 var runcRE = lazyregexp.New(`^v?([0-9]+)\.([0-9]+)\.([0-9]+)(?:-rc\.([0-9]+))?`)
 
-// runcFixed compares by release line. A version that cannot be read is not
-// fixed.
+// runcFixed compares a version with the fixed version of its release line. It returns false for a
+// version that cannot be parsed.
 func runcFixed(v string) bool {
 	m := runcRE.FindStringSubmatch(v)
 	if m == nil {

@@ -49,8 +49,9 @@ func TestFactsOfAPoorHost(t *testing.T) {
 func TestRuncFixed(t *testing.T) {
 	for v, want := range map[string]bool{
 		"1.1.5+ds1": false, "1.1.15": false, "1.2.7": false, "1.2.8": true, "v1.2.9": true, "1.3.0": false, "1.3.2": false,
-		"1.3.3": true, "1.4.0-rc.2": false, "1.4.0-rc.3": true, "1.4.0": true, "1.5.1": true, "2.0.0": true, "1.0.0-rc.93": false,
-		"1.3.3-rc.1": false, "unknown": false, "": false,
+		"1.3.3": true, "1.4.0-rc.2": false, "1.4.0-rc.3": true, "1.4.0": true, "1.5.1": true, "2.0.0": true,
+		"1.0.0-rc.93": false,
+		"1.3.3-rc.1":  false, "unknown": false, "": false,
 	} {
 		if got := runcFixed(v); got != want {
 			t.Errorf("%q: %v", v, got)
@@ -62,7 +63,8 @@ func TestSizeOption(t *testing.T) {
 	on := func(driver, fs string) bool {
 		return sizeOption(system.Info{Driver: driver, DriverStatus: [][2]string{{"Backing Filesystem", fs}}})
 	}
-	if on("overlay2", "extfs") || !on("overlay2", "xfs") || !on("btrfs", "btrfs") || on("overlayfs", "xfs") || on("vfs", "xfs") {
+	if on("overlay2", "extfs") || !on("overlay2", "xfs") || !on("btrfs", "btrfs") || on("overlayfs", "xfs") ||
+		on("vfs", "xfs") {
 		t.Error("the wrong drivers have a size option")
 	}
 }

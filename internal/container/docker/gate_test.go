@@ -63,7 +63,8 @@ func TestGate(t *testing.T) {
 	})
 	t.Run("broken input", func(t *testing.T) {
 		spec := newSpec("sum")
-		broken := io.MultiReader(strings.NewReader("half"), readerFunc(func([]byte) (int, error) { return 0, errors.New("disk") }))
+		broken := io.MultiReader(strings.NewReader("half"),
+			readerFunc(func([]byte) (int, error) { return 0, errors.New("disk") }))
 		_, err := container.RunGate(testContext(t), r, spec, broken, io.Discard, io.Discard)
 		requireCode(t, err, company.EGates)
 		if exists(t, spec.Name) {

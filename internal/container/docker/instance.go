@@ -10,7 +10,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/container"
-	"company/internal/dockerapi"
+	"company/internal/container/dockerapi"
 )
 
 // instance is one started container.
@@ -35,17 +35,17 @@ func newInstance(r *Runtime, id string, labels container.Labels, stream *dockera
 	return &instance{rt: r, id: id, labels: labels, stream: stream, exited: make(chan struct{})}
 }
 
-// watchExit asks the daemon for the next exit, before the start so that none is
-// missed, and leaves one goroutine behind that detach and Remove wait for.
+// watchExit asks the daemon to report the next exit. It must be called before the start, so that no
+// exit is missed. It starts a goroutine for which detachStreams and Remove wait.
 func (c *instance) watchExit(ctx context.Context) error {
-	// The wait outlives the start; until the daemon has confirmed it, the
-	// start's context can still end it.
+	// The wait outlives the start. Until the daemon has confirmed the wait,
+	// the start's context can still end it.
 	wctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	c.stopWatch = cancel
 	unlink := context.AfterFunc(ctx, cancel)
 	results, errs := c.rt.api.ContainerWait(wctx, c.id, dockercontainer.WaitConditionNextExit)
 	if !unlink() {
-		// Not confirmed in time. The channels still have to be emptied.
+		// Not confirmed in time. The channels must still be drained.
 		go c.collectExit(wctx, results, errs)
 		return dockerapi.WrapError("wait for the container", ctx.Err())
 	}
@@ -60,7 +60,7 @@ func (c *instance) watchExit(ctx context.Context) error {
 	return nil
 }
 
-// collectExit takes the one answer of the daemon.
+// collectExit receives the daemon's answer.
 func (c *instance) collectExit(ctx context.Context, results <-chan dockercontainer.WaitResponse, errs <-chan error) {
 	defer close(c.exited)
 	select {
@@ -72,7 +72,7 @@ func (c *instance) collectExit(ctx context.Context, results <-chan dockercontain
 			return
 		}
 		c.exit.Code = int(res.StatusCode)
-		// Only inspect tells whether the memory limit did it.
+		// Only inspect shows whether the memory limit was the cause.
 		ictx, cancel := context.WithTimeout(ctx, requestTimeout)
 		defer cancel()
 		got, err := c.rt.api.ContainerInspect(ictx, c.id)
@@ -80,15 +80,15 @@ func (c *instance) collectExit(ctx context.Context, results <-chan dockercontain
 		case err == nil && got.State != nil:
 			c.exit.OOMKilled = got.State.OOMKilled
 		case cerrdefs.IsNotFound(err) || ctx.Err() != nil:
-			// Removed under us: a container that was taken away gives no
-			// verdict.
+			// The container was removed meanwhile, so whether it ran out of
+			// memory is not known.
 		default:
 			c.waitErr = dockerapi.WrapError("inspect the container after its exit", err)
 		}
 	}
 }
 
-// detachStreams gives up the streams and the wait of a container that is not held.
+// detachStreams closes the streams and ends the wait for the exit.
 func (c *instance) detachStreams() {
 	_ = c.stream.Close()
 	if c.stopWatch != nil {
@@ -138,7 +138,7 @@ func (c *instance) Remove(ctx context.Context) error {
 	ctx, cancel := newTimeout(ctx, c.rt.cleanup)
 	defer cancel()
 	err := c.rt.Remove(ctx, c.id, c.labels)
-	c.detachStreams() // also on an error: the host's side is to be freed anyway
+	c.detachStreams() // also after an error, to free the resources on the host
 	if err != nil {
 		return err
 	}

@@ -2,12 +2,16 @@ package docker
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"company/internal/container"
 )
@@ -85,7 +89,9 @@ func TestIsolationFacts(t *testing.T) {
 		t.Errorf("environment %q", f.Env)
 	}
 	for _, d := range f.Devices { // 34
-		if !slices.Contains([]string{"core", "fd", "full", "mqueue", "null", "ptmx", "pts", "random", "shm", "stderr", "stdin", "stdout", "tty", "urandom", "zero"}, d) {
+		if !slices.Contains(
+			[]string{"core", "fd", "full", "mqueue", "null", "ptmx", "pts", "random", "shm", "stderr", "stdin", "stdout", "tty",
+				"urandom", "zero"}, d) {
 			t.Errorf("device %s", d)
 		}
 	}
@@ -106,7 +112,8 @@ func TestBuildFacts(t *testing.T) {
 	for profile, want := range map[container.Profile]struct {
 		uid  int
 		caps uint64
-	}{container.Build: {container.UID, 0}, container.BuildRoot: {0, 0xdb}} { // CHOWN DAC_OVERRIDE FOWNER FSETID SETGID SETUID
+	}{container.Build: {container.UID, 0}, container.BuildRoot: {0, 0xdb}} {
+		// CHOWN DAC_OVERRIDE FOWNER FSETID SETGID SETUID
 		root, err := rootfs(nil)
 		if err != nil {
 			t.Fatal(err)
@@ -114,7 +121,8 @@ func TestBuildFacts(t *testing.T) {
 		spec := newBuildSpec(profile, "facts")
 		spec.Files = bytes.NewReader(root)
 		f := lookAround(t, spec)
-		if f.UID != want.uid || f.GID != want.uid || !slices.Equal(f.Interfaces, []string{"lo"}) || !slices.Equal(f.Processes, []string{"1"}) {
+		if f.UID != want.uid || f.GID != want.uid || !slices.Equal(f.Interfaces, []string{"lo"}) ||
+			!slices.Equal(f.Processes, []string{"1"}) {
 			t.Errorf("%s: uid %d, gid %d, interfaces %v, processes %v", profile, f.UID, f.GID, f.Interfaces, f.Processes)
 		}
 		for _, set := range []string{"CapPrm", "CapEff", "CapBnd"} {
@@ -147,7 +155,8 @@ func TestNoMounts(t *testing.T) {
 		point, kind, opts := fields[0], fields[1], strings.Split(fields[2], ",")
 		switch {
 		case slices.Contains([]string{container.WorkDir, container.TmpDir, container.HomeDir}, point):
-			if kind != "tmpfs" || !slices.Contains(opts, "nosuid") || !slices.Contains(opts, "nodev") || slices.Contains(opts, "noexec") {
+			if kind != "tmpfs" || !slices.Contains(opts, "nosuid") || !slices.Contains(opts, "nodev") ||
+				slices.Contains(opts, "noexec") {
 				t.Errorf("work space: %s", m)
 			}
 		case slices.Contains([]string{"/etc/hosts", "/etc/hostname", "/etc/resolv.conf"}, point):
@@ -171,9 +180,10 @@ func TestNoMounts(t *testing.T) {
 func TestWritablePlaces(t *testing.T) {
 	f := lookAround(t, newSpec("facts"))
 	for p, result := range f.Write {
-		writable := slices.ContainsFunc([]string{container.WorkDir, container.TmpDir, container.HomeDir, "/dev/shm"}, func(d string) bool {
-			return strings.HasPrefix(p, d+"/")
-		})
+		writable := slices.ContainsFunc(
+			[]string{container.WorkDir, container.TmpDir, container.HomeDir, "/dev/shm"}, func(d string) bool {
+				return strings.HasPrefix(p, d+"/")
+			})
 		switch {
 		case writable && result != "ok":
 			t.Errorf("writing %s: %s", p, result)
@@ -245,6 +255,26 @@ func TestMemoryBomb(t *testing.T) {
 		t.Errorf("exit %+v, %q", exit, out)
 	}
 	requireAlive(t, neighbour)
+}
+
+// A program that waits on after another one was killed for memory is told as that, too, once its time is over.
+func TestMemoryIsToldAtTheDeadline(t *testing.T) {
+	r := newRuntime(t)
+	spec := newSpec("outlive", "3072")
+	spec.Limits.MemoryBytes = 1536 * container.MiB
+	for limit := 5 * time.Second; ; limit *= 3 {
+		var out bytes.Buffer
+		ctx, cancel := context.WithTimeout(testContext(t), limit)
+		exit, err := container.RunGate(ctx, r, spec, strings.NewReader(""), &out, io.Discard)
+		cancel()
+		if !strings.Contains(out.String(), "killed") && limit < time.Minute {
+			continue // a busy machine takes longer to come to the kill
+		}
+		if !errors.Is(err, context.DeadlineExceeded) || !exit.OOMKilled {
+			t.Errorf("%+v, %v, %q", exit, err, out.String())
+		}
+		return
+	}
 }
 
 // Probe 27: a full work space is ENOSPC at its size, and PID 1 lives.

@@ -14,7 +14,7 @@ import (
 	dockercontainer "github.com/docker/docker/api/types/container"
 
 	"company/internal/container"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 )
 
 // childEnv holds the spec that a child of the test process is to start.

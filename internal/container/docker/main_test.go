@@ -25,7 +25,7 @@ import (
 	"github.com/docker/docker/client"
 
 	"company/internal/container"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 	"company/test/goroutines"
 )
 
@@ -138,7 +138,8 @@ func makeImages(ctx context.Context) error {
 		&world.image:       nil,
 		&world.volumeImage: {"VOLUME /data"},
 		&world.portImage:   {"EXPOSE 8080"},
-		&world.richImage:   {"ENV PATH=/usr/local/bin:/bin IMAGE=yes", `CMD ["/bin/from-the-image"]`, "USER root", "WORKDIR /usr", "LABEL maker=test", "LABEL company.office=other"},
+		&world.richImage: {"ENV PATH=/usr/local/bin:/bin IMAGE=yes", `CMD ["/bin/from-the-image"]`, "USER root",
+			"WORKDIR /usr", "LABEL maker=test", "LABEL company.office=other"},
 	} {
 		if *id, err = importImage(ctx, root, append(changes, "LABEL company.test="+world.office)); err != nil {
 			return err
@@ -263,7 +264,9 @@ func mustStart(t testing.TB, r container.Runtime, spec container.Spec) container
 }
 
 // gate runs a spec to its end.
-func gate(t testing.TB, r container.Runtime, spec container.Spec, stdin string) (exit container.Exit, stdout, stderr string) {
+func gate(
+	t testing.TB, r container.Runtime, spec container.Spec, stdin string,
+) (exit container.Exit, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	exit, err := container.RunGate(testContext(t), r, spec, strings.NewReader(stdin), &out, &errs)

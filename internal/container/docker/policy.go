@@ -12,19 +12,22 @@ import (
 )
 
 const (
-	hostname    = "company" // the default would be the container's id
+	hostname    = "company" // the default is the container's id
 	openFiles   = 16384
 	nanosPerCPU = 1_000_000_000
 )
 
-// buildCapabilities are those that tools of packages need as root, written and
-// sorted as the daemon does.
-var buildCapabilities = []string{"CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_SETGID", "CAP_SETUID"}
+// buildCapabilities lists the capabilities that package tools need as root, in the daemon's spelling
+// and order.
+var buildCapabilities = []string{"CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER", "CAP_FSETID", "CAP_SETGID",
+	"CAP_SETUID"}
 
-// Policy is the whole body of a create request for spec. Limits are taken as
-// they are: defaults and the host's bounds have been applied. All other fields
-// stay empty, and Verify refuses a container that has them.
-func Policy(spec container.Spec, ws container.Workspace) (*dockercontainer.Config, *dockercontainer.HostConfig, *dockernetwork.NetworkingConfig) {
+// Policy returns the complete body of the create request for spec. The limits are used as they are:
+// defaults and the host's limits have been applied. All other fields stay empty, and Verify refuses a
+// container that sets them.
+func Policy(
+	spec container.Spec, ws container.Workspace,
+) (*dockercontainer.Config, *dockercontainer.HostConfig, *dockernetwork.NetworkingConfig) {
 	uid, filter := container.UID, seccomp.Profile()
 	var added []string
 	if spec.Profile != container.Work {
@@ -40,28 +43,28 @@ func Policy(spec container.Spec, ws container.Workspace) (*dockercontainer.Confi
 		AttachStdout: true,
 		AttachStderr: true,
 		OpenStdin:    true,
-		StdinOnce:    true, // our end closes: the container reads end of file
+		StdinOnce:    true, // when our end closes, the container reads end of file
 		Env:          spec.Env,
 		Healthcheck:  &dockercontainer.HealthConfig{Test: []string{"NONE"}},
 		Image:        spec.Image,
 		WorkingDir:   container.WorkDir,
-		// All of the command is the entrypoint: with an entrypoint given,
-		// the image's own command is not appended.
+		// Use the whole command as entrypoint, so that the image's own
+		// command is not appended.
 		Entrypoint: spec.Command,
 		Labels:     spec.Labels.Map(),
 		// NetworkDisabled stays false: it would empty /etc/hosts and
-		// ignore Dns. NetworkMode none is what cuts the network.
+		// ignore Dns. NetworkMode none disables the network.
 	}
 	pids := spec.Limits.Pids
 	host := &dockercontainer.HostConfig{
-		// json-file would copy the whole link to the host's disk.
+		// json-file would copy all output to the host's disk.
 		LogConfig:     dockercontainer.LogConfig{Type: "none"},
 		NetworkMode:   "none",
 		RestartPolicy: dockercontainer.RestartPolicy{Name: dockercontainer.RestartPolicyDisabled},
 		CapAdd:        added,
 		CapDrop:       []string{"ALL"},
 		CgroupnsMode:  dockercontainer.CgroupnsModePrivate,
-		DNS:           []string{"127.0.0.1"}, // else resolv.conf shows the host's
+		DNS:           []string{"127.0.0.1"}, // otherwise resolv.conf would list the host's
 		ExtraHosts:    localHosts(spec.Hosts),
 		IpcMode:       dockercontainer.IPCModePrivate,
 		SecurityOpt:   []string{"no-new-privileges", "seccomp=" + filter},
@@ -85,7 +88,7 @@ func Policy(spec container.Spec, ws container.Workspace) (*dockercontainer.Confi
 	if ws.File > 0 {
 		host.Ulimits = append(host.Ulimits, &dockercontainer.Ulimit{Name: "fsize", Soft: ws.File, Hard: ws.File})
 	}
-	// exec: the daemon's default is noexec, and no build would run.
+	// Set exec, because builds cannot run with the daemon's default noexec.
 	host.Tmpfs = map[string]string{}
 	for _, dir := range []struct {
 		path string
@@ -99,7 +102,7 @@ func Policy(spec container.Spec, ws container.Workspace) (*dockercontainer.Confi
 	return config, host, &dockernetwork.NetworkingConfig{}
 }
 
-// localHosts are lines for /etc/hosts. There is no other address that a name gets.
+// localHosts returns entries for /etc/hosts. All names resolve to 127.0.0.1.
 func localHosts(names []string) (out []string) {
 	for _, name := range names {
 		out = append(out, name+":127.0.0.1")

@@ -16,12 +16,14 @@ import (
 	"company/internal/company"
 	"company/internal/container"
 	"company/internal/container/docker/seccomp"
-	"company/internal/dockerapi"
+	"company/internal/container/dockerapi"
 )
 
 // requireRefused starts a container on a daemon that lies once: it must be
 // refused before its start, and removed.
-func requireRefused(t *testing.T, d *fakeDaemon, r *Runtime, spec container.Spec, alter func(*dockercontainer.InspectResponse)) {
+func requireRefused(
+	t *testing.T, d *fakeDaemon, r *Runtime, spec container.Spec, alter func(*dockercontainer.InspectResponse),
+) {
 	t.Helper()
 	d.mu.Lock()
 	d.alter, d.started, d.removed = alter, 0, 0
@@ -64,7 +66,8 @@ func TestHonestDaemon(t *testing.T) {
 // T2: a daemon that changes any field of either configuration, or drops one
 // that we set, is caught, whatever the field is called.
 func TestEveryFieldIsCompared(t *testing.T) {
-	for _, spec := range []container.Spec{newSpec("echo"), newBuildSpec(container.Build, "echo"), newBuildSpec(container.BuildRoot, "echo")} {
+	for _, spec := range []container.Spec{newSpec("echo"), newBuildSpec(container.Build, "echo"),
+		newBuildSpec(container.BuildRoot, "echo")} {
 		t.Run("profile "+string(spec.Profile), func(t *testing.T) { requireEveryFieldCompared(t, spec) })
 	}
 }
@@ -107,8 +110,11 @@ func requireEveryFieldCompared(t *testing.T, spec container.Spec) {
 	}
 	config, host, _ := Policy(planned, ws)
 	host.MaskedPaths, host.ReadonlyPaths = masked, readOnly
-	each("Config", func(g *dockercontainer.InspectResponse) reflect.Value { return reflect.ValueOf(g.Config).Elem() }, reflect.ValueOf(*config))
-	each("HostConfig", func(g *dockercontainer.InspectResponse) reflect.Value { return reflect.ValueOf(g.HostConfig).Elem() }, reflect.ValueOf(*host))
+	each("Config", func(g *dockercontainer.InspectResponse) reflect.Value { return reflect.ValueOf(g.Config).Elem() },
+		reflect.ValueOf(*config))
+	each("HostConfig", func(g *dockercontainer.InspectResponse) reflect.Value {
+		return reflect.ValueOf(g.HostConfig).Elem()
+	}, reflect.ValueOf(*host))
 	if tried < 100 {
 		t.Errorf("only %d changes were tried", tried)
 	}
@@ -169,7 +175,9 @@ func TestForbiddenFields(t *testing.T) {
 		"privileged":    func(g *dockercontainer.InspectResponse) { g.HostConfig.Privileged = true },
 		"capability":    func(g *dockercontainer.InspectResponse) { g.HostConfig.CapAdd = strslice.StrSlice{"SYS_ADMIN"} },
 		"fewer dropped": func(g *dockercontainer.InspectResponse) { g.HostConfig.CapDrop = strslice.StrSlice{"CHOWN"} },
-		"docker socket": func(g *dockercontainer.InspectResponse) { g.HostConfig.Binds = []string{"/var/run/docker.sock:/s"} },
+		"docker socket": func(g *dockercontainer.InspectResponse) {
+			g.HostConfig.Binds = []string{"/var/run/docker.sock:/s"}
+		},
 		"mount point": func(g *dockercontainer.InspectResponse) {
 			g.Mounts = []dockercontainer.MountPoint{{Type: mount.TypeVolume}}
 		},
@@ -182,7 +190,9 @@ func TestForbiddenFields(t *testing.T) {
 		"no seccomp": func(g *dockercontainer.InspectResponse) {
 			g.HostConfig.SecurityOpt = []string{"no-new-privileges", "seccomp=unconfined"}
 		},
-		"new privileges": func(g *dockercontainer.InspectResponse) { g.HostConfig.SecurityOpt = g.HostConfig.SecurityOpt[1:] },
+		"new privileges": func(g *dockercontainer.InspectResponse) {
+			g.HostConfig.SecurityOpt = g.HostConfig.SecurityOpt[1:]
+		},
 		"apparmor off": func(g *dockercontainer.InspectResponse) {
 			g.HostConfig.SecurityOpt = append(g.HostConfig.SecurityOpt, "apparmor=unconfined")
 		},
@@ -240,10 +250,14 @@ func TestBuildsAreChecked(t *testing.T) {
 			"one more right": func(g *dockercontainer.InspectResponse) {
 				g.HostConfig.CapAdd = append(g.HostConfig.CapAdd, "SYS_ADMIN")
 			},
-			"docker socket":   func(g *dockercontainer.InspectResponse) { g.HostConfig.Binds = []string{"/var/run/docker.sock:/s"} },
-			"host network":    func(g *dockercontainer.InspectResponse) { g.HostConfig.NetworkMode = "host" },
-			"workers' filter": func(g *dockercontainer.InspectResponse) { g.HostConfig.SecurityOpt[1] = "seccomp=" + seccomp.Profile() },
-			"no filter":       func(g *dockercontainer.InspectResponse) { g.HostConfig.SecurityOpt = g.HostConfig.SecurityOpt[:1] },
+			"docker socket": func(g *dockercontainer.InspectResponse) {
+				g.HostConfig.Binds = []string{"/var/run/docker.sock:/s"}
+			},
+			"host network": func(g *dockercontainer.InspectResponse) { g.HostConfig.NetworkMode = "host" },
+			"workers' filter": func(g *dockercontainer.InspectResponse) {
+				g.HostConfig.SecurityOpt[1] = "seccomp=" + seccomp.Profile()
+			},
+			"no filter": func(g *dockercontainer.InspectResponse) { g.HostConfig.SecurityOpt = g.HostConfig.SecurityOpt[:1] },
 			"files without bound": func(g *dockercontainer.InspectResponse) {
 				g.HostConfig.Ulimits = g.HostConfig.Ulimits[:2]
 			},

@@ -15,23 +15,23 @@ import (
 
 	"company/internal/company"
 	"company/internal/container"
-	"company/internal/dockerapi"
+	"company/internal/container/dockerapi"
 )
 
-// Time limits. A healthy daemon answers in milliseconds; these are for one
-// that hangs, and generous for one that is busy.
+// Timeouts. A healthy daemon answers in milliseconds. These limits detect a
+// hanging daemon and tolerate a busy one.
 const (
 	openTimeout    = 10 * time.Second
 	requestTimeout = 60 * time.Second
-	cleanupTimeout = 60 * time.Second // where Options say nothing
+	cleanupTimeout = 60 * time.Second // default of Options.Cleanup
 )
 
-// Options configure a Runtime. The zero value is good.
+// Options configures a Runtime. The zero value works.
 type Options struct {
-	Host  string           // the daemon's address; empty: DOCKER_HOST, else the standard socket
-	Allow []dockerapi.Word // allowed commands to the daemon. Nil means dockerapi.Words.
-	Log   *slog.Logger     // nil: no log
-	// Cleanup bounds a kill, and a removal (CTR-5); 0: a minute.
+	Host  string           // the daemon's address; empty means DOCKER_HOST, else the standard socket
+	Allow []dockerapi.Word // allowed commands; nil means dockerapi.Words
+	Log   *slog.Logger     // nil disables logging
+	// Cleanup is the timeout of a kill and of a removal (CTR-5). Zero means a minute.
 	Cleanup time.Duration
 }
 
@@ -41,48 +41,50 @@ type Runtime struct {
 	log     *slog.Logger
 	cleanup time.Duration
 	host    string
-	info    system.Info // as of Open
-	sized   atomic.Bool // the storage driver bounds a layer, as far as is known
+	info    system.Info // read by Open
+	sized   atomic.Bool // whether the storage driver can limit a layer, as far as known
 
 	mu     sync.Mutex
 	closed bool
-	held   map[*instance]struct{} // started and not yet removed
-	starts sync.WaitGroup         // Starts under way
+	held   map[*instance]struct{} // started instances that are not removed yet
+	starts sync.WaitGroup         // calls of Start in progress
 }
 
 var _ container.Runtime = (*Runtime)(nil)
 
-// Open connects to the daemon and reads what it can do. A daemon that does not
-// answer within 10 s is an EDocker error with a hint (CTR-11): there is no
-// other place where work could run instead.
-func Open(ctx context.Context, o Options) (*Runtime, error) {
-	if o.Allow == nil {
-		o.Allow = dockerapi.Words
+// Open connects to the daemon and reads its capabilities. If the daemon does not answer within 10 s,
+// Open returns an EDocker error with a hint (CTR-11), because work cannot run elsewhere.
+func Open(ctx context.Context, options Options) (*Runtime, error) {
+	if options.Allow == nil {
+		options.Allow = dockerapi.Words
 	}
-	for _, w := range o.Allow {
-		if !slices.Contains(dockerapi.Words, w) {
-			return nil, company.E(company.EConfig, fmt.Sprintf("%q is no Docker command that can be allowed", w)).
+	for _, word := range options.Allow {
+		if !slices.Contains(dockerapi.Words, word) {
+			return nil, company.E(company.EConfig, fmt.Sprintf("%q is no Docker command that can be allowed", word)).
 				Fix(fmt.Sprintf("the most is %v", dockerapi.Words))
 		}
 	}
-	o.Log = cmp.Or(o.Log, slog.New(slog.DiscardHandler))
-	a, err := dockerapi.Open(dockerapi.Options{Use: dockerapi.Containers, Host: o.Host, Allow: o.Allow, Log: o.Log})
+	options.Log = cmp.Or(options.Log, slog.New(slog.DiscardHandler))
+	client, err := dockerapi.Open(
+		dockerapi.Options{Use: dockerapi.Containers, Host: options.Host, Allow: options.Allow, Log: options.Log})
 	if err != nil {
 		return nil, err
 	}
-	r := &Runtime{api: a, log: o.Log, cleanup: cmp.Or(o.Cleanup, cleanupTimeout), host: a.DaemonHost(), held: map[*instance]struct{}{}}
+	runtime := &Runtime{api: client, log: options.Log, cleanup: cmp.Or(options.Cleanup, cleanupTimeout),
+		host: client.DaemonHost(),
+		held: map[*instance]struct{}{}}
 
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)
 	defer cancel()
-	if err := r.negotiateVersion(ctx); err != nil {
-		_ = a.Close()
+	if err := runtime.negotiateVersion(ctx); err != nil {
+		_ = client.Close()
 		return nil, err
 	}
-	return r, nil
+	return runtime, nil
 }
 
-// negotiateVersion negotiates the API version, with an error of its own: the client's
-// negotiation swallows a dead daemon and goes on with a version of 2015.
+// negotiateVersion negotiates the API version and reports a dead daemon. The client's own negotiation
+// would ignore that error and continue with a version of 2015.
 func (r *Runtime) negotiateVersion(ctx context.Context) error {
 	op := "reach the Docker daemon at " + r.host
 	ping, err := r.api.Ping(ctx)
@@ -90,10 +92,10 @@ func (r *Runtime) negotiateVersion(ctx context.Context) error {
 		e := dockerapi.WrapError(op, err)
 		if ce := (*company.Error)(nil); errors.As(e, &ce) {
 			if ce.Code == company.ETimeout {
-				ce.Code = company.EDocker // silent is as absent as refused
+				ce.Code = company.EDocker // treat a silent daemon like an absent one
 				ce.Hint = "start Docker, or point DOCKER_HOST to it; check with: docker version"
 			}
-			ce.Class = company.HumanRequired // nothing is under way that could wait for it
+			ce.Class = company.HumanRequired // no work is in progress that could wait for the daemon
 		}
 		return e
 	}
@@ -109,10 +111,10 @@ func (r *Runtime) negotiateVersion(ctx context.Context) error {
 	return nil
 }
 
-// Kind is dod.
+// Kind returns "dod".
 func (r *Runtime) Kind() string { return "dod" }
 
-// Close kills and removes the containers of this Runtime that are left.
+// Close kills and removes the remaining containers of this Runtime.
 func (r *Runtime) Close() error {
 	r.mu.Lock()
 	if r.closed {
@@ -122,7 +124,7 @@ func (r *Runtime) Close() error {
 	r.closed = true
 	r.mu.Unlock()
 
-	r.starts.Wait() // each is bounded, and adds to held or cleans up
+	r.starts.Wait() // each Start has a timeout, and adds to held or cleans up
 	r.mu.Lock()
 	left := make([]*instance, 0, len(r.held))
 	for c := range r.held {
@@ -136,7 +138,7 @@ func (r *Runtime) Close() error {
 	return err
 }
 
-// beginStart counts a Start in, so that Close can wait for it.
+// beginStart registers a Start, so that Close can wait for it.
 func (r *Runtime) beginStart() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -159,9 +161,9 @@ func (r *Runtime) untrackInstance(c *instance) {
 	delete(r.held, c)
 }
 
-// inParallel calls do for all items, at most 8 at once: the daemon removes ten
-// containers in parallel six times as fast as in a row. It tells for which do
-// succeeded, in order, and the first error.
+// inParallel calls do for all items, at most 8 at once. The daemon removes ten containers six times as
+// fast in parallel as one by one. inParallel returns the items for which do succeeded, in order, and
+// the first error.
 func inParallel[T any](items []T, do func(T) error) (done []T, first error) {
 	errs := make([]error, len(items))
 	slots := make(chan struct{}, 8)

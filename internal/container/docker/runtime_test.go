@@ -212,7 +212,9 @@ func TestBuildReplacesALeftover(t *testing.T) {
 // create makes a container that is never started.
 func create(t *testing.T, name string, labels map[string]string) string {
 	t.Helper()
-	made, err := world.setup.ContainerCreate(testContext(t), &dockercontainer.Config{Image: world.image, Cmd: []string{"/bin/true"}, Labels: labels}, nil, nil, nil, name)
+	made, err := world.setup.ContainerCreate(
+		testContext(t), &dockercontainer.Config{Image: world.image, Cmd: []string{"/bin/true"}, Labels: labels}, nil,
+		nil, nil, name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +229,8 @@ func create(t *testing.T, name string, labels map[string]string) string {
 
 func TestStartCancelledLeavesNothing(t *testing.T) {
 	r := newRuntime(t)
-	for _, after := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond, 60 * time.Millisecond, 120 * time.Millisecond} {
+	for _, after := range []time.Duration{0, time.Millisecond, 20 * time.Millisecond, 60 * time.Millisecond,
+		120 * time.Millisecond} {
 		ctx, cancel := context.WithTimeout(context.Background(), after)
 		spec := newSpec("hang")
 		c, err := r.Start(ctx, spec)
@@ -281,22 +284,26 @@ func TestSweepTouchesOnlyOurs(t *testing.T) {
 	r := newRuntime(t)
 	ours := container.Labels{Office: world.office, Run: "t9-01.1", Epoch: 7, Role: "worker"}
 	foreign := map[string]map[string]string{
-		"no label":       {},
-		"office only":    {container.LabelOffice: world.office},
-		"without role":   {container.LabelOffice: world.office, container.LabelRun: "t9-01.1", container.LabelEpoch: "7"},
-		"epoch is words": {container.LabelOffice: world.office, container.LabelRun: "t9-01.1", container.LabelEpoch: "seven", container.LabelRole: "worker"},
-		"other office":   container.Labels{Office: world.office + "x", Run: "t9-01.1", Epoch: 7, Role: "worker"}.Map(),
+		"no label":     {},
+		"office only":  {container.LabelOffice: world.office},
+		"without role": {container.LabelOffice: world.office, container.LabelRun: "t9-01.1", container.LabelEpoch: "7"},
+		"epoch is words": {container.LabelOffice: world.office, container.LabelRun: "t9-01.1", container.LabelEpoch: "seven",
+			container.LabelRole: "worker"},
+		"other office": container.Labels{Office: world.office + "x", Run: "t9-01.1", Epoch: 7, Role: "worker"}.Map(),
 	}
 	ids := map[string]string{}
 	for name, labels := range foreign {
 		labels["company.test"] = world.office
-		res, err := world.setup.ContainerCreate(ctx, &dockercontainer.Config{Image: world.image, Entrypoint: []string{"/usr/local/bin/probe", "hang"}, Labels: labels}, &dockercontainer.HostConfig{NetworkMode: "none"}, nil, nil, "")
+		res, err := world.setup.ContainerCreate(
+			ctx, &dockercontainer.Config{Image: world.image, Entrypoint: []string{"/usr/local/bin/probe", "hang"},
+				Labels: labels}, &dockercontainer.HostConfig{NetworkMode: "none"}, nil, nil, "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		ids[name] = res.ID
 		t.Cleanup(func() {
-			if err := world.setup.ContainerRemove(context.Background(), res.ID, dockercontainer.RemoveOptions{Force: true}); err != nil {
+			if err := world.setup.ContainerRemove(
+				context.Background(), res.ID, dockercontainer.RemoveOptions{Force: true}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -321,7 +328,8 @@ func TestSweepTouchesOnlyOurs(t *testing.T) {
 		t.Fatalf("listed %+v, want 3", infos)
 	}
 	for _, i := range infos {
-		if i.Labels.Office != world.office || i.Name != i.Labels.Name() || i.Image != world.image || i.State == "" || time.Since(i.Created) > time.Hour {
+		if i.Labels.Office != world.office || i.Name != i.Labels.Name() || i.Image != world.image || i.State == "" ||
+			time.Since(i.Created) > time.Hour {
 			t.Errorf("listed %+v", i)
 		}
 	}

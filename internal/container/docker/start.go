@@ -12,11 +12,11 @@ import (
 
 	"company/internal/company"
 	"company/internal/container"
-	"company/internal/dockerapi"
+	"company/internal/container/dockerapi"
 )
 
-// Start makes one container: create → inspect and Verify → attach → wait →
-// start. Whatever fails after the create, the container is removed again.
+// Start starts a container in these steps: create, inspect and Verify, attach, wait, start. If a step
+// after the create fails, the container is removed.
 func (r *Runtime) Start(ctx context.Context, spec container.Spec) (container.Container, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (r *Runtime) Start(ctx context.Context, spec container.Spec) (container.Con
 	if err != nil {
 		return nil, err
 	}
-	caller := ctx // bounds how long it takes to put files in
+	caller := ctx // limits the copying of files
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 
@@ -40,7 +40,7 @@ func (r *Runtime) Start(ctx context.Context, spec container.Spec) (container.Con
 	}
 	id, err := r.createContainer(ctx, want)
 	if err != nil && ws.Mode == container.ModeStorageOpt && company.CodeOf(err) == company.EDocker && ctx.Err() == nil {
-		// Whether xfs has pquota shows only here. From now on: tmpfs.
+		// Only this error shows that xfs lacks pquota. Use tmpfs from now on.
 		var perr error
 		if want.workspace, perr = container.PlanWorkspace(spec.Limits, false); perr != nil {
 			return nil, perr
@@ -54,7 +54,8 @@ func (r *Runtime) Start(ctx context.Context, spec container.Spec) (container.Con
 	}
 	var c *instance
 	if err = r.verifyCreated(ctx, id, want); err == nil && spec.Files != nil {
-		err = dockerapi.WrapError("fill the container", r.api.CopyToContainer(caller, spec.Name, "/", spec.Files, dockercontainer.CopyToContainerOptions{}))
+		err = dockerapi.WrapError("fill the container",
+			r.api.CopyToContainer(caller, spec.Name, "/", spec.Files, dockercontainer.CopyToContainerOptions{}))
 		again, done := context.WithTimeout(caller, requestTimeout)
 		defer done()
 		ctx = again
@@ -71,11 +72,14 @@ func (r *Runtime) Start(ctx context.Context, spec container.Spec) (container.Con
 	return c, nil
 }
 
-// expectContainer reads the image and says what its container must look like.
-func (r *Runtime) expectContainer(ctx context.Context, spec container.Spec, ws container.Workspace) (expectation, error) {
+// expectContainer inspects the image and returns the expected properties of its container.
+func (r *Runtime) expectContainer(
+	ctx context.Context, spec container.Spec, ws container.Workspace,
+) (expectation, error) {
 	image, err := r.api.ImageInspect(ctx, spec.Image)
 	if cerrdefs.IsNotFound(err) {
-		return expectation{}, company.E(company.EImage, fmt.Sprintf("the worker image %.19s is not on this host", spec.Image)).
+		return expectation{}, company.E(
+			company.EImage, fmt.Sprintf("the worker image %.19s is not on this host", spec.Image)).
 			Because("images are never pulled during a run").Fix("prepare the worker image again")
 	}
 	if err != nil {
@@ -85,14 +89,14 @@ func (r *Runtime) expectContainer(ctx context.Context, spec container.Spec, ws c
 		return expectation{}, err
 	}
 	if spec.Profile == container.Work && image.Config != nil {
-		spec.Hosts = container.ParseHosts(strings.Join(append(slices.Clone(spec.Hosts), image.Config.Labels[container.LabelHosts]), " "))
+		spec.Hosts = container.ParseHosts(
+			strings.Join(append(slices.Clone(spec.Hosts), image.Config.Labels[container.LabelHosts]), " "))
 	}
 	return expectation{spec: spec, workspace: ws, image: image, runtime: r.info.DefaultRuntime}, nil
 }
 
-// createContainer goes on when ctx ends: the daemon makes the container even
-// when we stop waiting, and a container that appears after the clean-up would
-// stay. launch sees the ended ctx.
+// createContainer continues when ctx ends. The daemon creates the container even if we stop waiting,
+// and a container that appears after the cleanup would remain. launchContainer notices the ended ctx.
 func (r *Runtime) createContainer(ctx context.Context, want expectation) (string, error) {
 	if err := ctx.Err(); err != nil {
 		return "", dockerapi.WrapError("create the container "+want.spec.Name, err)
@@ -111,27 +115,28 @@ func (r *Runtime) createContainer(ctx context.Context, want expectation) (string
 		return res.ID, nil
 	}
 	if cerrdefs.IsConflict(err) {
-		e := company.E(company.EConflict, fmt.Sprintf("a container named %s is there already", want.spec.Name)).Wrap(err).
+		fault := company.E(company.EConflict, fmt.Sprintf("a container named %s is there already", want.spec.Name)).Wrap(err).
 			Fix("remove what an earlier start left: the office does so by itself when it starts")
-		return "", e
+		return "", fault
 	}
-	// An answer that was lost on its way may stand for a container.
+	// The answer may have been lost after the container was created.
 	if rerr := r.discardContainer(ctx, want.spec.Name, want.spec.Labels); rerr != nil {
-		r.log.WarnContext(ctx, "container perhaps left behind", "name", want.spec.Name, "run_id", want.spec.Labels.Run, "err", rerr)
+		r.log.WarnContext(ctx, "container perhaps left behind", "name", want.spec.Name, "run_id", want.spec.Labels.Run,
+			"err", rerr)
 	}
 	return "", dockerapi.WrapError("create the container "+want.spec.Name, err)
 }
 
-// dropLeftover removes the container that has the wanted name, if it carries
-// exactly the wanted labels and does not run: what a start left whose answer
-// was lost. One that runs has an owner, but for a build's (see container.Build),
-// and one with other labels is foreign.
+// dropLeftover removes the existing container with the wanted name if it has exactly the wanted labels
+// and is not running. Such a container was left by a start whose answer was lost. A running container
+// has an owner, except for builds (see container.Build). A container with other labels is foreign.
 func (r *Runtime) dropLeftover(ctx context.Context, spec container.Spec) bool {
 	got, err := r.api.ContainerInspect(ctx, spec.Name)
 	if err != nil || got.ContainerJSONBase == nil || got.State == nil || got.Config == nil {
 		return false
 	}
-	if labels, ok := container.ParseLabels(got.Config.Labels); !ok || labels != spec.Labels || spec.Profile == container.Work && (got.State.Running || got.State.Paused) {
+	if labels, ok := container.ParseLabels(got.Config.Labels); !ok || labels != spec.Labels ||
+		spec.Profile == container.Work && (got.State.Running || got.State.Paused) {
 		return false
 	}
 	if err := r.Remove(ctx, got.ID, spec.Labels); err != nil {
@@ -151,7 +156,7 @@ func (r *Runtime) verifyCreated(ctx context.Context, id string, want expectation
 	return Verify(got, want)
 }
 
-// launchContainer starts a verified container, attached and waited for.
+// launchContainer attaches to a verified container, watches for its exit, and starts it.
 func (r *Runtime) launchContainer(ctx context.Context, id string, want expectation) (*instance, error) {
 	stream, err := r.api.Attach(ctx, id)
 	if err != nil {
@@ -170,14 +175,14 @@ func (r *Runtime) launchContainer(ctx context.Context, id string, want expectati
 	return c, nil
 }
 
-// discardContainer removes a container of a start that failed, even when ctx is over.
+// discardContainer removes the container of a failed start, even if ctx has ended.
 func (r *Runtime) discardContainer(ctx context.Context, id string, labels container.Labels) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.cleanup)
 	defer cancel()
 	return r.Remove(ctx, id, labels)
 }
 
-// newTimeout is a context for cleaning up, whatever became of ctx.
+// newTimeout returns a context for cleanup that does not end with ctx.
 func newTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), d)
 }

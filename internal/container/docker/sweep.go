@@ -13,12 +13,12 @@ import (
 
 	"company/internal/company"
 	"company/internal/container"
-	"company/internal/dockerapi"
+	"company/internal/container/dockerapi"
 )
 
-// List is every container with our four labels of this office.
+// List returns every container with our four labels of this office.
 func (r *Runtime) List(ctx context.Context, office string) ([]container.Info, error) {
-	// The filter below would take every container for an office without a name.
+	// With an empty office name the filter below would match every container.
 	if err := (container.Labels{Office: office, Run: "any", Role: "any"}).Validate(); err != nil {
 		return nil, err
 	}
@@ -26,18 +26,19 @@ func (r *Runtime) List(ctx context.Context, office string) ([]container.Info, er
 	return slices.DeleteFunc(infos, func(i container.Info) bool { return i.Labels.Office != office }), err
 }
 
-// ListAll is List for every office. It may list other offices' work: it is for
-// looking, and removes nothing.
+// ListAll lists the containers of all offices. It is for display only, since the containers may belong
+// to other offices.
 func (r *Runtime) ListAll(ctx context.Context) ([]container.Info, error) {
 	return r.listContainers(ctx, container.LabelOffice)
 }
 
-// listContainers gives the containers that fit a filter and have our four
-// labels; one that carries only some of them is foreign.
+// listContainers returns the containers that match a filter and have all four labels. A container with
+// only some of them is foreign.
 func (r *Runtime) listContainers(ctx context.Context, label string) ([]container.Info, error) {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	all, err := r.api.ContainerList(ctx, dockercontainer.ListOptions{All: true, Filters: filters.NewArgs(filters.Arg("label", label))})
+	all, err := r.api.ContainerList(
+		ctx, dockercontainer.ListOptions{All: true, Filters: filters.NewArgs(filters.Arg("label", label))})
 	if err != nil {
 		return nil, dockerapi.WrapError("list the containers", err)
 	}
@@ -59,7 +60,7 @@ func (r *Runtime) listContainers(ctx context.Context, label string) ([]container
 	return infos, nil
 }
 
-// Remove kills and removes a container on a full match of the labels.
+// Remove kills and removes a container if all of its labels match.
 func (r *Runtime) Remove(ctx context.Context, id string, want container.Labels) error {
 	if err := want.Validate(); err != nil {
 		return err
@@ -78,22 +79,23 @@ func (r *Runtime) Remove(ctx context.Context, id string, want container.Labels) 
 	}
 	if labels, ok := container.ParseLabels(got.Config.Labels); !ok || labels != want {
 		return company.E(company.EPolicy, fmt.Sprintf("the container %.64s is not ours to remove", id)).
-			Because(fmt.Sprintf("its labels are not office %s, run %s, epoch %d, role %s", want.Office, want.Run, want.Epoch, want.Role))
+			Because(fmt.Sprintf("its labels are not office %s, run %s, epoch %d, role %s", want.Office, want.Run, want.Epoch,
+				want.Role))
 	}
-	// By the id that was looked at: a name may have moved on since.
+	// Use the inspected id, because the name may belong to another container by now.
 	err = r.api.ContainerRemove(ctx, got.ID, dockercontainer.RemoveOptions{Force: true})
 	switch {
 	case err == nil, cerrdefs.IsNotFound(err):
 		return nil
 	case cerrdefs.IsConflict(err):
-		// Another removal is in progress. Only the end counts.
+		// Another removal is in progress. Wait for its end.
 		return r.awaitGone(ctx, got.ID)
 	default:
 		return dockerapi.WrapError("remove the container", err)
 	}
 }
 
-// awaitGone waits until a removal that is under way has ended.
+// awaitGone waits until a removal in progress has ended.
 func (r *Runtime) awaitGone(ctx context.Context, id string) error {
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
@@ -113,7 +115,7 @@ func (r *Runtime) awaitGone(ctx context.Context, id string) error {
 	}
 }
 
-// Sweep removes what keep does not want to keep, eight at once.
+// Sweep removes the containers for which keep returns false, eight at once.
 func (r *Runtime) Sweep(ctx context.Context, office string, keep func(container.Info) bool) ([]container.Info, error) {
 	infos, err := r.List(ctx, office)
 	if err != nil {

@@ -14,24 +14,24 @@ import (
 	"company/internal/container"
 )
 
-// masked and readOnly are the paths that the daemon hides and protects when
-// the request leaves the choice to it. Newer daemons add to them.
+// masked and readOnly are the paths that the daemon hides and protects by
+// default. Newer daemons add more paths.
 var (
-	masked   = []string{"/proc/acpi", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/sched_debug", "/proc/scsi", "/proc/timer_list", "/proc/timer_stats", "/sys/firmware"}
+	masked = []string{"/proc/acpi", "/proc/kcore", "/proc/keys", "/proc/latency_stats", "/proc/sched_debug",
+		"/proc/scsi", "/proc/timer_list", "/proc/timer_stats", "/sys/firmware"}
 	readOnly = []string{"/proc/bus", "/proc/fs", "/proc/irq", "/proc/sys", "/proc/sysrq-trigger"}
 )
 
-// expectation is what a container must look like before it may start.
+// expectation describes a container as it must be before it may start.
 type expectation struct {
 	spec      container.Spec
 	workspace container.Workspace
 	image     dockerimage.InspectResponse
-	runtime   string // the daemon's default runtime: runc, or a stronger one of the operator's choice
+	runtime   string // the daemon's default runtime: runc, or a stronger one that the operator chose
 }
 
-// verifyImage refuses an image that would give its containers more than the
-// policy does: a VOLUME is a writable directory of the host even under a
-// read-only root.
+// verifyImage returns EPolicy for an image that would give its containers more than the policy does.
+// For example, a VOLUME is a writable directory of the host even with a read-only root.
 func verifyImage(id string, image dockerimage.InspectResponse) error {
 	if image.ID != id {
 		return policyError("Image", id, image.ID)
@@ -50,12 +50,13 @@ func verifyImage(id string, image dockerimage.InspectResponse) error {
 	return nil
 }
 
-// Verify compares every field of a created container with the policy: what the
-// policy sets must be there, what it leaves empty must be empty. The daemon
-// drops unknown fields silently and fills in its own defaults, so the answer
-// to create proves nothing. The first difference is an EPolicy error.
+// Verify compares every field of a created container with the policy. Fields that the policy sets must
+// have its values, and all others must be empty. The response to create proves nothing, because the
+// daemon silently drops unknown fields and adds its own defaults. Verify returns the first difference
+// as EPolicy.
 func Verify(got dockercontainer.InspectResponse, want expectation) error {
-	if got.ContainerJSONBase == nil || got.HostConfig == nil || got.Config == nil || got.State == nil || got.NetworkSettings == nil {
+	if got.ContainerJSONBase == nil || got.HostConfig == nil || got.Config == nil || got.State == nil ||
+		got.NetworkSettings == nil {
 		return policyError("inspect", "a whole description", "parts of it")
 	}
 	config, host, _ := Policy(want.spec, want.workspace)
@@ -68,7 +69,7 @@ func Verify(got dockercontainer.InspectResponse, want expectation) error {
 	return verifyHost(host, got.HostConfig, want.runtime)
 }
 
-// verifyBase checks what inspect says outside of the two configurations.
+// verifyBase checks the fields of inspect outside of the two configurations.
 func verifyBase(got dockercontainer.InspectResponse, want expectation) error {
 	networks := slices.Sorted(maps.Keys(got.NetworkSettings.Networks))
 	apparmor := got.AppArmorProfile
@@ -95,16 +96,15 @@ func verifyBase(got dockercontainer.InspectResponse, want expectation) error {
 			return policyError(c.field, c.want, c.got)
 		}
 	}
-	// A daemon lists the network none from the creation or from the start on.
+	// Depending on the daemon, the network none is listed after creation or after the start.
 	if len(networks) > 1 || len(networks) == 1 && networks[0] != "none" {
 		return policyError("NetworkSettings.Networks", "none", networks)
 	}
 	return nil
 }
 
-// verifyConfig checks the portable half. The daemon merges the image's
-// environment, labels and stop signal into it; nothing else of the image gets
-// in, and never in place of what we set.
+// verifyConfig checks the portable configuration. The daemon merges the image's environment, labels
+// and stop signal into it. It takes no other settings from the image and never replaces ours.
 func verifyConfig(want, got *dockercontainer.Config, image dockerimage.InspectResponse) error {
 	merged := *want
 	merged.Labels = maps.Clone(want.Labels)
@@ -120,8 +120,7 @@ func verifyConfig(want, got *dockercontainer.Config, image dockerimage.InspectRe
 	return compareFields("Config", reflect.ValueOf(merged), reflect.ValueOf(*got), nil)
 }
 
-// mergeEnv adds the image's variables that we do not set ourselves, in the
-// daemon's order.
+// mergeEnv adds the image's variables that we do not set ourselves, in the daemon's order.
 func mergeEnv(ours, image []string) []string {
 	merged := slices.Clone(ours)
 	for _, e := range image {
@@ -133,7 +132,7 @@ func mergeEnv(ours, image []string) []string {
 	return merged
 }
 
-// verifyHost checks the half that decides what a container can reach.
+// verifyHost checks the configuration that decides which resources a container can reach.
 func verifyHost(want, got *dockercontainer.HostConfig, runtime string) error {
 	return compareFields("HostConfig", reflect.ValueOf(*want), reflect.ValueOf(*got), map[string]func(reflect.Value) bool{
 		"MaskedPaths":   containsAll(masked),
@@ -141,12 +140,12 @@ func verifyHost(want, got *dockercontainer.HostConfig, runtime string) error {
 		"Runtime": func(v reflect.Value) bool {
 			return v.String() == "" || v.String() == runtime
 		},
-		// How large a terminal would be; there is none.
+		// The size of a terminal, which the container does not have.
 		"ConsoleSize": func(reflect.Value) bool { return true },
 	})
 }
 
-// containsAll accepts a list that has at least all of need.
+// containsAll returns a rule that accepts lists with all elements of need.
 func containsAll(need []string) func(reflect.Value) bool {
 	return func(v reflect.Value) bool {
 		have, _ := v.Interface().([]string)
@@ -154,9 +153,8 @@ func containsAll(need []string) func(reflect.Value) bool {
 	}
 }
 
-// compareFields walks all fields of two structs of one type; own holds the fields
-// with a rule of their own. A field that a later version of the API brings is
-// thereby refused unless it is empty.
+// compareFields compares all fields of two structs of the same type. own holds rules for fields that
+// need one. A field that a later API version adds must be empty.
 func compareFields(at string, want, got reflect.Value, own map[string]func(reflect.Value) bool) error {
 	for i := range want.NumField() {
 		field := want.Type().Field(i)
@@ -181,7 +179,8 @@ func compareFields(at string, want, got reflect.Value, own map[string]func(refle
 	return nil
 }
 
-// equalLoosely is deep equality that takes nil, empty and a pointer to zero for one.
+// equalLoosely reports deep equality. It treats nil, empty values and pointers to zero values as
+// equal.
 func equalLoosely(a, b reflect.Value) bool {
 	if isEmpty(a) || isEmpty(b) {
 		return isEmpty(a) && isEmpty(b)
@@ -220,10 +219,11 @@ func isEmpty(v reflect.Value) bool {
 func policyError(field string, want, got any) *company.Error {
 	return company.E(company.EPolicy, fmt.Sprintf("the container is not what the policy says: %s", field)).
 		Because(fmt.Sprintf("wanted %s, the daemon has %s", formatShort(want), formatShort(got))).
-		Fix("it was not started; see what changes containers on this daemon (a plugin, a proxy before its socket, its own defaults)").NeedsPerson()
+		Fix("it was not started; see what changes containers on this daemon (a plugin, a proxy before its socket, its own " +
+			"defaults)").NeedsPerson()
 }
 
-// formatShort keeps a message readable: the seccomp profile alone is 8 KiB.
+// formatShort formats a value for a message, truncated: the seccomp profile alone has 8 KiB.
 func formatShort(v any) string {
 	if isEmpty(reflect.ValueOf(v)) {
 		return "nothing"

@@ -48,7 +48,8 @@ __metadata:
   version: 0.0.0-use.local
   resolution: "me@workspace:."
 `
-	for text, want := range map[string]string{lock: "[npm @s/b@2.0.0 npm a@1.1.0]", "": "[]", "# yarn lockfile v1\n\na@^1:\n  version \"1.0.0\"\n": "[]"} {
+	for text, want := range map[string]string{lock: "[npm @s/b@2.0.0 npm a@1.1.0]", "": "[]",
+		"# yarn lockfile v1\n\na@^1:\n  version \"1.0.0\"\n": "[]"} {
 		if got := fmt.Sprint((Ecosystem{}).ListForAnySystem([]byte(text))); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}

@@ -1,7 +1,6 @@
-// Package berry is the ecosystem of Node with yarn from version 2 on: Node's toolchain
-// and runners and npm's registry, with yarn's later clients, of which each reads lock
-// files of its own time. They come out of the registry, in versions that this package
-// names with their digests.
+// Package berry is the ecosystem of Node with yarn 2 and later. It shares Node's toolchain and runners, and npm's
+// registry. Each of yarn's later clients reads only lock files of its own time. The clients come from the registry,
+// in versions that this package pins with their digests.
 package berry
 
 import (
@@ -14,17 +13,16 @@ import (
 	"company/internal/ecosystem/yarn"
 )
 
-// Ecosystem is Node with a later yarn.
+// Ecosystem is Node with yarn 2 or later.
 type Ecosystem struct{}
 
-// Name is the toolchain.
+// Name returns the name of the toolchain.
 func (Ecosystem) Name() string { return "berry" }
 
-// Programs are the first words of commands that need the toolchain; a tree tells
-// which yarn it is.
+// Programs lists the programs that need the toolchain. The tree determines which version of yarn is meant.
 func (Ecosystem) Programs() []string { return []string{"yarn"} }
 
-// Needs is Node, which runs yarn.
+// Needs returns Node, which runs yarn.
 func (e Ecosystem) Needs(_ *ecosystem.Tree, need func(string) bool, _ []string) []string {
 	if need(e.Name()) {
 		return []string{"node"}
@@ -32,7 +30,7 @@ func (e Ecosystem) Needs(_ *ecosystem.Tree, need func(string) bool, _ []string) 
 	return nil
 }
 
-// IsLockFile says whether a file is yarn's lock file.
+// IsLockFile reports whether a file is yarn's lock file.
 func (Ecosystem) IsLockFile(file string) bool { return yarn.Ecosystem{}.IsLockFile(file) }
 
 // ParseLock lists the packages that a lock file names.
@@ -40,23 +38,23 @@ func (Ecosystem) ParseLock(file string, text []byte) ([]company.Dependency, erro
 	return yarn.Ecosystem{}.ParseLock(file, text)
 }
 
-// Detect finds the packages of a repository that are a later yarn's.
-func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosystem.Component {
-	hasFile := func(file string) bool { return t.HasFile("", file) }
+// Detect finds the packages of a repository that use yarn 2 or later.
+func (e Ecosystem) Detect(tree *ecosystem.Tree, _ []ecosystem.Component) []ecosystem.Component {
+	hasFile := func(file string) bool { return tree.HasFile("", file) }
 	manager := node.Manager{
 		Name: "yarn", Kind: e.Name(), Description: "yarn package", Exec: "yarn run ",
 		Probe:      func(tool string) string { return "yarn run " + tool + " --version" },
-		Owns:       yarn.OwnsFolder(t, true),
+		Owns:       yarn.OwnsFolder(tree, true),
 		RunsItself: func(dir string) bool { return bringsPackages(hasFile, dir) },
 	}
-	return manager.Detect(t)
+	return manager.Detect(tree)
 }
 
-// loader is what yarn writes for packages that lie in archives: Node loads it first.
+// loader is a file that yarn writes for packages in archives. Node loads it first.
 const loader = ".pnp.cjs"
 
-// bringsPackages says whether the tree of a package has its packages itself: the loader
-// lies at or above it.
+// bringsPackages reports whether the tree itself contains a package's dependencies. In that case the loader is in the
+// package's folder or above it.
 func bringsPackages(hasFile func(string) bool, dir string) bool {
 	for at := dir; ; at = path.Dir(at) {
 		if hasFile(path.Join(at, loader)) {
@@ -68,8 +66,9 @@ func bringsPackages(hasFile func(string) bool, dir string) bool {
 	}
 }
 
-// IsGateFile says whether a file steers what yarn runs; yarn's folder is package yarn's.
+// IsGateFile reports whether a file influences the commands that yarn runs. Package yarn handles yarn's own folder.
 func (Ecosystem) IsGateFile(file string) bool {
 	name := path.Base(file)
-	return name == ".yarnrc.yml" || name == ".yarnrc.yaml" || strings.HasPrefix(name, ".pnp.") && name != ".pnp." && !strings.HasSuffix(name, "~")
+	return name == ".yarnrc.yml" || name == ".yarnrc.yaml" ||
+		strings.HasPrefix(name, ".pnp.") && name != ".pnp." && !strings.HasSuffix(name, "~")
 }

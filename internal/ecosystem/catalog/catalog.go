@@ -1,8 +1,6 @@
-// Package catalog lists the ecosystems that the company knows: one line for
-// each. A caller asks all of them, in this order; for what several of them may
-// know, the names of runners and toolchains, which file says what checks do, it
-// finds the one that does. It owns manifests of ecosystems that have no folder
-// yet, so that they can be named to the president.
+// Package catalog lists the ecosystems that the company knows, one a line. Callers ask all of them in this order.
+// They can also look up the ecosystem of a runner, a toolchain or a file that defines checks. The package also lists
+// manifests of ecosystems that are not supported yet, so that they can be reported to the president.
 package catalog
 
 import (
@@ -27,9 +25,9 @@ import (
 	"company/internal/ecosystem/yarn"
 )
 
-// all are the ecosystems, each with the interfaces that apply to it. One that claims what another would take stands before
-// it; a Makefile is asked last, for what no other knows. Debian's archives are no
-// ecosystem of a project, and are served beside the registries.
+// all lists the ecosystems, each with the interfaces that apply to it. An ecosystem that must claim files before
+// another one precedes it. Makefiles come last, for projects that no other ecosystem handles. Debian's archives are
+// not an ecosystem of a project but are served like a registry.
 var all = []any{
 	golang.Ecosystem{},
 	pnpm.Ecosystem{},
@@ -49,7 +47,7 @@ var all = []any{
 	debian.Archives{},
 }
 
-// Of are the ecosystems that implement an interface: Of[ecosystem.Detector]().
+// Of returns the ecosystems that implement an interface: Of[ecosystem.Detector]().
 func Of[T any]() []T {
 	var out []T
 	for _, e := range all {
@@ -60,8 +58,8 @@ func Of[T any]() []T {
 	return out
 }
 
-// SortToolchains orders the names of toolchains as the catalog does; those that
-// only go with another one (c, cgo) come last.
+// SortToolchains sorts names of toolchains in the order of the catalog. Toolchains that only extend another one (c,
+// cgo) come last.
 func SortToolchains(names []string) []string {
 	rank := func(name string) int {
 		known := Of[ecosystem.Ecosystem]()

@@ -7,64 +7,69 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// otherGateFiles say what checks do in toolchains that no ecosystem is for: a gate that
-// a person names runs by them.
+// otherGateFiles are files that define checks in toolchains without an ecosystem. Configured gates may use such
+// toolchains.
 var otherGateFiles = []string{
-	"*.csproj", "*.fsproj", "*.vbproj", "*.sln", "*.slnx", "*.props", "*.targets", "*.runsettings", "*.ruleset", ".globalconfig", "global.json", "nuget.config", "NuGet.Config", "xunit.runner.json",
-	"BUILD", "BUILD.bazel", "WORKSPACE", "WORKSPACE.bazel", "MODULE.bazel", ".bazelrc", "*.bzl", "BUCK", "pants.toml", "SConstruct", "SConscript", "wscript",
-	"Taskfile.yml", "Taskfile.yaml", "taskfile.yml", "taskfile.yaml", "justfile", "Justfile", ".justfile", "*.just", "Earthfile", "mise.toml", ".mise.toml", ".tool-versions",
-	".formatter.exs", ".credo.exs", "test_helper.exs", "build.sbt", "build.zig", "deps.edn", "project.clj", "pubspec.yaml", "analysis_options.yaml", "dart_test.yaml",
-	"stack.yaml", "cabal.project", "*.cabal", "dune", "dune-project", ".swiftlint.yml", ".editorconfig", ".pre-commit-config.yaml", ".shellcheckrc", ".yamllint*", ".hadolint.yaml", ".luacheckrc", ".busted", "bats.conf",
-	"cspell*.json", ".cspell.json", ".markdownlint*", "typos.toml", "_typos.toml", ".typos.toml", "dprint.json", "knip.json", "knip.jsonc", "REUSE.toml", "dep5", "taplo.toml", ".taplo.toml", "buf.yaml", ".sqlfluff", ".djlintrc",
+	"*.csproj", "*.fsproj", "*.vbproj", "*.sln", "*.slnx", "*.props", "*.targets", "*.runsettings", "*.ruleset",
+	".globalconfig", "global.json", "nuget.config", "NuGet.Config", "xunit.runner.json",
+	"BUILD", "BUILD.bazel", "WORKSPACE", "WORKSPACE.bazel", "MODULE.bazel", ".bazelrc", "*.bzl", "BUCK", "pants.toml",
+	"SConstruct", "SConscript", "wscript",
+	"Taskfile.yml", "Taskfile.yaml", "taskfile.yml", "taskfile.yaml", "justfile", "Justfile", ".justfile", "*.just",
+	"Earthfile", "mise.toml", ".mise.toml", ".tool-versions",
+	".formatter.exs", ".credo.exs", "test_helper.exs", "build.sbt", "build.zig", "deps.edn", "project.clj", "pubspec.yaml",
+	"analysis_options.yaml", "dart_test.yaml",
+	"stack.yaml", "cabal.project", "*.cabal", "dune", "dune-project", ".swiftlint.yml", ".editorconfig",
+	".pre-commit-config.yaml", ".shellcheckrc", ".yamllint*", ".hadolint.yaml", ".luacheckrc", ".busted", "bats.conf",
+	"cspell*.json", ".cspell.json", ".markdownlint*", "typos.toml", "_typos.toml", ".typos.toml", "dprint.json",
+	"knip.json", "knip.jsonc", "REUSE.toml", "dep5", "taplo.toml", ".taplo.toml", "buf.yaml", ".sqlfluff", ".djlintrc",
 }
 
-// IsGateFile says whether a path is one by which checks are defined.
+// IsGateFile reports whether the file at a path defines checks.
 func IsGateFile(p string) bool {
 	return isOfEcosystem(p) || ecosystem.HasName(p, otherGateFiles)
 }
 
-// isOfEcosystem says whether a path defines checks of a toolchain that company knows.
+// isOfEcosystem reports whether a path defines checks of a toolchain that company knows.
 func isOfEcosystem(p string) bool {
 	_, name := path.Split(p)
 	return slices.ContainsFunc(Of[ecosystem.GateFiler](), func(e ecosystem.GateFiler) bool { return e.IsGateFile(p) }) ||
 		slices.ContainsFunc(unknown, func(u unknownManifest) bool { return u.file == name })
 }
 
-// IsGateFileOf reports whether a path is one by which checks are defined, or a program
-// of the repository that one of these gates runs: ./test.sh, python runtests.py.
+// IsGateFileOf reports whether a path defines checks, or is a program of the repository that one of these gates runs:
+// ./test.sh, python runtests.py.
 func IsGateFileOf(gates []company.GateCommand, p string) bool {
 	return IsGateFile(p) || isRunBy(gates, p)
 }
 
-// SteersGate reports whether a path may decide where one of these gates looks. It is IsGateFileOf
-// without the files of other toolchains: a canary in each folder of tests for an .editorconfig
-// would say nothing.
+// SteersGate reports whether a path may decide which files one of these gates checks. Unlike IsGateFileOf, it ignores
+// the files of other toolchains. For a change of an .editorconfig, for example, canaries in all test folders would
+// prove nothing.
 func SteersGate(gates []company.GateCommand, p string) bool {
 	return isOfEcosystem(p) || isRunBy(gates, p)
 }
 
-// isRunBy reports whether a path is of a program that one of the gates runs.
+// isRunBy reports whether a path is a program that one of the gates runs.
 func isRunBy(gates []company.GateCommand, p string) bool {
 	return slices.ContainsFunc(gates, func(g company.GateCommand) bool {
 		return slices.Contains(programsOf(g.Dir, g.Command), p) || slices.Contains(programsOf(g.Dir, g.Report), p)
 	})
 }
 
-// GateFilesOf are the files of a task's work by which checks are defined, each
-// once, sorted.
-func GateFilesOf(t *company.Task) []string {
+// GateFilesOf returns the changed files of a task that define checks, sorted and without duplicates.
+func GateFilesOf(task *company.Task) []string {
 	var gates []company.GateCommand
-	if t.Prepared != nil {
-		gates = t.Prepared.Gates
+	if task.Prepared != nil {
+		gates = task.Prepared.Gates
 	}
 	var out []string
-	for _, sub := range t.Subtasks {
-		for _, c := range sub.Changes {
-			if IsGateFileOf(gates, c.Path) {
-				out = append(out, c.Path)
+	for _, sub := range task.Subtasks {
+		for _, change := range sub.Changes {
+			if IsGateFileOf(gates, change.Path) {
+				out = append(out, change.Path)
 			}
 		}
 	}
@@ -72,15 +77,16 @@ func GateFilesOf(t *company.Task) []string {
 	return slices.Compact(out)
 }
 
-// interpreters run the file that is their first argument without a dash.
-var interpreters = []string{"sh", "bash", "dash", "zsh", "ksh", "source", ".", "python", "python3", "node", "tsx", "ts-node", "bun", "deno", "ruby", "perl", "php", "lua", "tclsh", "Rscript", "escript", "elixir"}
+// interpreters are programs that run the file in their first argument that is not a flag.
+var interpreters = []string{"sh", "bash", "dash", "zsh", "ksh", "source", ".", "python", "python3", "node", "tsx",
+	"ts-node", "bun", "deno", "ruby", "perl", "php", "lua", "tclsh", "Rscript", "escript", "elixir"}
 
-// prefixes stand before a command that they run.
-var prefixes = []string{"env", "exec", "command", "time", "nice", "xvfb-run", "sudo", "!", "if", "then", "else", "do", "while", "until", "{"}
+// prefixes may precede a command that they run.
+var prefixes = []string{"env", "exec", "command", "time", "nice", "xvfb-run", "sudo", "!", "if", "then", "else", "do",
+	"while", "until", "{"}
 
-// programsOf are the paths in the repository that a command in a folder may run. It reads
-// the arguments as they stand: quotes are taken off, and no variable is known. A cd counts up
-// to the end of its parentheses.
+// programsOf returns the paths in the repository that a command in a folder may run. It reads arguments literally: it
+// strips quotes but expands no variables. A cd applies until the end of its parentheses.
 func programsOf(dir, command string) []string {
 	var out, outer []string
 	begin := 0
@@ -107,7 +113,7 @@ func programsOf(dir, command string) []string {
 	return out
 }
 
-// commandWords are the words of a command, without what may stand before it.
+// commandWords splits a command into fields and drops prefixes such as env and variables.
 func commandWords(text string) []string {
 	words := strings.Fields(text)
 	for i := range words {
@@ -119,8 +125,8 @@ func commandWords(text string) []string {
 	return words
 }
 
-// folderOf is where cd leads with these arguments. Where that is not known, or is no folder of the
-// repository, it is the folder of before.
+// folderOf returns the folder after cd with these arguments. If it is unknown or outside of the repository, dir is
+// returned.
 func folderOf(dir string, arguments []string) string {
 	i := slices.IndexFunc(arguments, func(w string) bool { return !strings.HasPrefix(w, "-") })
 	if i < 0 || strings.ContainsAny(arguments[i], "$~*?[") || path.IsAbs(arguments[i]) {
@@ -129,12 +135,13 @@ func folderOf(dir string, arguments []string) string {
 	return path.Join(dir, arguments[i])
 }
 
-// settingsRE is a flag whose value may be a file that says what a program checks: its configuration, what it passes over, what it
-// loads first.
-var settingsRE = lazyregexp.New(`(?i)^(-[cipr]|--?[a-z-]*(config|conf|ignore|exclude|baseline|settings|words|rcfile|project|options|bootstrap|setup|require|import)[a-z-]*)$`)
+// settingsRE matches a flag whose value may be a file that influences a program's checks: configuration, exclusions,
+// or code to load first.
+var settingsRE = lazyregexp.New(
+	`(?i)^(-[cipr]|--?[a-z-]*(config|conf|ignore|exclude|baseline|settings|words|rcfile|project|options|bootstrap|setup|require|import)[a-z-]*)$`)
 
-// pathsRun are the program of a command, the file that an interpreter runs, and those that its flags name and that say what it
-// checks.
+// pathsRun returns the program of a command, the file that an interpreter runs, and the files in flags that influence
+// the check.
 func pathsRun(dir string, words []string) []string {
 	out := []string{path.Join(dir, words[0])}
 	for i, w := range words[1:] {

@@ -46,29 +46,38 @@ func (s *lentSources) ReadTexts(files []string) (map[string][]byte, error) {
 	}
 	if len(s.lent) > mostHeld && s.most == 0 {
 		runtime.GC() // what is not used any more does not count
-		if s.lent = slices.DeleteFunc(s.lent, func(p weak.Pointer[byte]) bool { return p.Value() == nil }); len(s.lent) > mostHeld {
+		if s.lent = slices.DeleteFunc(s.lent, func(p weak.Pointer[byte]) bool { return p.Value() == nil }); len(
+			s.lent) > mostHeld {
 			s.most = len(s.lent)
 		}
 	}
 	return out, nil
 }
 
-// A commit of some kilobytes can have one large text in each of a thousand folders. What names packages is not held for all
-// of them at once.
+// A commit of some kilobytes can have one large text in each of a thousand folders. What names packages is not held for
+// all of them at once.
 func TestManyLargeLocks(t *testing.T) {
 	const folders = 100
 	large := strings.Repeat(" ", largeText)
 	for _, files := range []map[string]string{
-		{"composer.json": `{"require":{"a/b":"*"}}`, "composer.lock": `{"packages":[{"name":"a/b","version":"1.0","dist":{"type":"zip"}}]` + large + "}"},
-		{"Cargo.toml": "[package]\nname = \"a\"\n", "Cargo.lock": "[[package]]\nname = \"b\"\nversion = \"1.0.0\"\nsource = \"registry+x\"\n" + large},
-		{"package.json": `{"dependencies":{"a":"1"}}`, "package-lock.json": `{"packages":{"node_modules/a":{"version":"1.0.0","resolved":"https://x/a.tgz","integrity":"sha512-a"}}` + large + "}"},
-		{"package.json": `{"dependencies":{"a":"1"}}`, "pnpm-lock.yaml": "packages:\n\n  a@1.0.0:\n    resolution: {integrity: sha512-a}\n#" + large},
-		{"package.json": `{"dependencies":{"a":"1"}}`, "yarn.lock": "# yarn lockfile v1\n\na@1:\n  version \"1.0.0\"\n#" + large},
-		{"package.json": `{"packageManager":"yarn@4.1.0","dependencies":{"a":"1"}}`, "yarn.lock": "__metadata:\n  version: 8\n#" + large},
-		{"pyproject.toml": "[project]\nname = \"a\"\ndependencies = [\"b\"]\n", "uv.lock": "[[package]]\nname = \"b\"\nversion = \"1\"\n#" + large},
+		{"composer.json": `{"require":{"a/b":"*"}}`,
+			"composer.lock": `{"packages":[{"name":"a/b","version":"1.0","dist":{"type":"zip"}}]` + large + "}"},
+		{"Cargo.toml": "[package]\nname = \"a\"\n",
+			"Cargo.lock": "[[package]]\nname = \"b\"\nversion = \"1.0.0\"\nsource = \"registry+x\"\n" + large},
+		{"package.json": `{"dependencies":{"a":"1"}}`,
+			"package-lock.json": `{"packages":{"node_modules/a":{"version":"1.0.0","resolved":"https://x/a.tgz","integrity":"sha512-a"}}` + large + "}"},
+		{"package.json": `{"dependencies":{"a":"1"}}`,
+			"pnpm-lock.yaml": "packages:\n\n  a@1.0.0:\n    resolution: {integrity: sha512-a}\n#" + large},
+		{"package.json": `{"dependencies":{"a":"1"}}`,
+			"yarn.lock": "# yarn lockfile v1\n\na@1:\n  version \"1.0.0\"\n#" + large},
+		{"package.json": `{"packageManager":"yarn@4.1.0","dependencies":{"a":"1"}}`,
+			"yarn.lock": "__metadata:\n  version: 8\n#" + large},
+		{"pyproject.toml": "[project]\nname = \"a\"\ndependencies = [\"b\"]\n",
+			"uv.lock": "[[package]]\nname = \"b\"\nversion = \"1\"\n#" + large},
 		{"requirements.txt": "a==1\n#" + large},
 		{"requirements.txt": "a==1\n", "more.txt": "b==1\n#" + large},
-		{"go.mod": "module a\n\nrequire example.org/b v1.0.0\n//" + large, "go.sum": "example.org/b v1.0.0 h1:a=\n", "a.go": "package a\n"},
+		{"go.mod": "module a\n\nrequire example.org/b v1.0.0\n//" + large, "go.sum": "example.org/b v1.0.0 h1:a=\n",
+			"a.go": "package a\n"},
 	} {
 		s := &lentSources{Sources: &ecosystemtest.Sources{Texts: map[string]string{}}}
 		var names, includes []string

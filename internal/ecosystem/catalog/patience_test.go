@@ -19,10 +19,13 @@ func TestClientsWaitForTheMirror(t *testing.T) {
 		files    map[string]string
 		variable string
 	}{
-		"pip":   {map[string]string{"requirements.txt": "a==1\n"}, "PIP_DEFAULT_TIMEOUT"},
-		"pnpm":  {map[string]string{"package.json": `{"dependencies":{"a":"1"}}`, "pnpm-lock.yaml": "packages:\n\n  a@1.0.0:\n    resolution: {integrity: sha512-a}\n"}, "npm_config_fetch_timeout"},
-		"yarn":  {map[string]string{"package.json": `{"dependencies":{"a":"1"}}`, "yarn.lock": "# yarn lockfile v1\n\na@1:\n  version \"1.0.0\"\n"}, "YARN_NETWORK_TIMEOUT"},
-		"berry": {map[string]string{"package.json": `{"packageManager":"yarn@4.1.0","dependencies":{"a":"1"}}`, "yarn.lock": "__metadata:\n  version: 8\n"}, "YARN_HTTP_TIMEOUT"},
+		"pip": {map[string]string{"requirements.txt": "a==1\n"}, "PIP_DEFAULT_TIMEOUT"},
+		"pnpm": {map[string]string{"package.json": `{"dependencies":{"a":"1"}}`,
+			"pnpm-lock.yaml": "packages:\n\n  a@1.0.0:\n    resolution: {integrity: sha512-a}\n"}, "npm_config_fetch_timeout"},
+		"yarn": {map[string]string{"package.json": `{"dependencies":{"a":"1"}}`,
+			"yarn.lock": "# yarn lockfile v1\n\na@1:\n  version \"1.0.0\"\n"}, "YARN_NETWORK_TIMEOUT"},
+		"berry": {map[string]string{"package.json": `{"packageManager":"yarn@4.1.0","dependencies":{"a":"1"}}`,
+			"yarn.lock": "__metadata:\n  version: 8\n"}, "YARN_HTTP_TIMEOUT"},
 	} {
 		best := 0
 		for _, e := range Of[ecosystem.Installer]() {

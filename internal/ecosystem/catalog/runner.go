@@ -4,11 +4,10 @@ import (
 	"slices"
 
 	"company/internal/ecosystem"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
 )
 
-// FormatOf is the format of reports that goes by a name; without a reader where
-// there is none.
+// FormatOf returns the report format with this name. The format has no reader if there is none.
 func FormatOf(name string) testreport.Format {
 	all := append(testreport.Shared(), testreport.Plain(plainReaders))
 	for _, e := range Of[ecosystem.Reporter]() {
@@ -27,19 +26,17 @@ func plainReaders() (out []testreport.LineReader) {
 	return out
 }
 
-// PlanterOf is the ecosystem that puts a failing test beside a change in this way;
-// nil: none does.
+// PlanterOf returns the ecosystem that plants failing tests in this way, or nil.
 func PlanterOf(plant string) ecosystem.Planter {
-	for _, e := range Of[ecosystem.Planter]() {
-		if slices.Contains(e.Plants(), plant) {
-			return e
+	for _, planter := range Of[ecosystem.Planter]() {
+		if slices.Contains(planter.Plants(), plant) {
+			return planter
 		}
 	}
 	return nil
 }
 
-// IsBuildFailure says whether a failure, by its name, is that of code that does not
-// build.
+// IsBuildFailure reports whether a failure of this name means that the code does not build.
 func IsBuildFailure(test string) bool {
 	return slices.ContainsFunc(Of[ecosystem.Builder](), func(e ecosystem.Builder) bool { return e.IsBuildFailure(test) })
 }

@@ -2,11 +2,11 @@ package catalog
 
 import "company/internal/ecosystem/cc"
 
-// KnownPackage returns Debian's name of a package that a project installs by apt, and
-// nothing for one that no check needs. Not ok means that none is known.
+// KnownPackage returns Debian's name of a package that a project installs with apt. The name is empty for a package
+// that no check needs. It returns false if the package is unknown.
 func KnownPackage(name string) (debian string, ok bool) { return cc.KnownPackage(name) }
 
-// PackageOfProgram returns the package of Debian that has a program; empty: it is not known.
+// PackageOfProgram returns the Debian package that has a program, or "" if it is unknown.
 func PackageOfProgram(name string) string { return cc.PackageOfProgram(name) }
 
 // DropRivals returns names of Debian packages without those that cannot be installed

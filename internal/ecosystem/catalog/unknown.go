@@ -6,24 +6,25 @@ import (
 	"company/internal/ecosystem"
 )
 
-// unknownManifest is the file by which a project of a kind is known.
+// unknownManifest is the manifest file of an unsupported kind of project.
 type unknownManifest struct{ file, kind string }
 
-// unknown are manifests of projects that no ecosystem is for.
+// unknown lists manifests of projects without an ecosystem.
 var unknown = []unknownManifest{
 	{"mix.exs", "an Elixir project"}, {"Package.swift", "a Swift project"}, {"deno.json", "a Deno project"},
 }
 
-// NoteUnknown says which projects are there that no gate is known for.
-func NoteUnknown(t *ecosystem.Tree) {
-	for _, k := range unknown {
-		if t.HasFile("", k.file) {
-			t.AddNote("%s (%s): no gate is known for it; gates.test names one", k.kind, k.file)
+// NoteUnknown adds notes for projects that no ecosystem can check.
+func NoteUnknown(tree *ecosystem.Tree) {
+	for _, manifest := range unknown {
+		if tree.HasFile("", manifest.file) {
+			tree.AddNote("%s (%s): no gate is known for it; gates.test names one", manifest.kind, manifest.file)
 		}
 	}
 }
 
-// IsManifest says whether a project is known by a file of that name.
+// IsManifest reports whether a file of that name identifies a project.
 func IsManifest(name string) bool {
-	return slices.ContainsFunc(Of[ecosystem.Manifester](), func(e ecosystem.Manifester) bool { return e.Manifest() == name })
+	return slices.ContainsFunc(Of[ecosystem.Manifester](),
+		func(e ecosystem.Manifester) bool { return e.Manifest() == name })
 }

@@ -20,10 +20,13 @@ func TestWorkspacesOfNode(t *testing.T) {
 		workspaces          string // of the root's package.json
 		files               map[string]string
 	}{
-		"npm":          {"node", "npm", "npx --no-install ", workspaces, map[string]string{"package-lock.json": "{}"}},
-		"pnpm":         {"pnpm", "pnpm", "pnpm exec ", "", map[string]string{"pnpm-lock.yaml": "lockfileVersion: '9.0'\n", "pnpm-workspace.yaml": "packages:\n- packages/*\n"}},
-		"yarn":         {"yarn", "yarn", "yarn --silent run ", workspaces, map[string]string{"yarn.lock": "# yarn lockfile v1\n"}},
-		"a later yarn": {"berry", "yarn", "yarn run ", workspaces, map[string]string{"yarn.lock": "__metadata:\n  version: 8\n"}},
+		"npm": {"node", "npm", "npx --no-install ", workspaces, map[string]string{"package-lock.json": "{}"}},
+		"pnpm": {"pnpm", "pnpm", "pnpm exec ", "",
+			map[string]string{"pnpm-lock.yaml": "lockfileVersion: '9.0'\n", "pnpm-workspace.yaml": "packages:\n- packages/*\n"}},
+		"yarn": {"yarn", "yarn", "yarn --silent run ", workspaces,
+			map[string]string{"yarn.lock": "# yarn lockfile v1\n"}},
+		"a later yarn": {"berry", "yarn", "yarn run ", workspaces,
+			map[string]string{"yarn.lock": "__metadata:\n  version: 8\n"}},
 	}
 	for name, c := range map[string]struct {
 		root string            // of its package.json, behind the workspaces
@@ -37,7 +40,8 @@ func TestWorkspacesOfNode(t *testing.T) {
 			map[string]string{"a": `{"scripts":{"test":"node --test"}}`},
 			": | PROGRAM test"},
 		"the root lints all": {`"scripts":{"lint":"eslint ."},"devDependencies":{"eslint":"9"}`,
-			map[string]string{"a": `{"scripts":{"lint":"eslint .","test":"node --test"}}`, "b": `{"scripts":{"lint":"eslint ."}}`},
+			map[string]string{"a": `{"scripts":{"lint":"eslint .","test":"node --test"}}`,
+				"b": `{"scripts":{"lint":"eslint ."}}`},
 			": PROGRAM run lint | \npackages/a: | PROGRAM test"},
 		"packages lint with the root's tool": {`"devDependencies":{"eslint":"9"}`,
 			map[string]string{"a": `{"scripts":{"lint":"eslint ."}}`},
@@ -80,7 +84,8 @@ func TestWorkspacesOfNode(t *testing.T) {
 // size: for each folder not all of the files are.
 func TestThousandsOfProjects(t *testing.T) {
 	files := map[string]string{}
-	manifests := []string{"go.mod", "package.json", "pyproject.toml", "Cargo.toml", "Gemfile", "composer.json", "pom.xml", "build.gradle", "CMakeLists.txt", "meson.build", "configure.ac"}
+	manifests := []string{"go.mod", "package.json", "pyproject.toml", "Cargo.toml", "Gemfile", "composer.json", "pom.xml",
+		"build.gradle", "CMakeLists.txt", "meson.build", "configure.ac"}
 	for i := range 3000 {
 		for _, name := range manifests {
 			files[fmt.Sprintf("d%d/%s", i, name)] = ""

@@ -5,20 +5,19 @@ import (
 	"strings"
 
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
 // maxAsked limits the names that are looked up for one ecosystem of a project.
 const maxAsked = 2000
 
-// Asks collects the libraries that the sources of a project name, as other ecosystems
-// write them: cgo's directives, build scripts of Rust, set-up scripts of Python.
-// Names come from the repository. Packages come from the tables of this package alone.
+// Asks collects the libraries that sources in other ecosystems need. Such sources are cgo directives, build scripts
+// of Rust and setup scripts of Python. The names come from the repository, but packages come only from the tables of
+// this package.
 type Asks struct {
 	wishes wishes
 	seen   map[string]bool
-	// IsOwn reports whether the project builds a library itself. Nil means that it
-	// builds none.
+	// IsOwn reports whether the project builds a library itself. A nil IsOwn means that it builds none.
 	IsOwn func(library string) bool
 }
 
@@ -34,8 +33,7 @@ func (a *Asks) isNew(key string) bool {
 	return true
 }
 
-// addName adds a name of a kind. A name that the table does not have may belong to
-// another system, so it is no complaint.
+// addName adds a name of a kind. It ignores a name that is not in the table, because it may belong to another system.
 func (a *Asks) addName(kind, name string) {
 	if !a.isNew(kind + name) {
 		return
@@ -70,7 +68,7 @@ func (a *Asks) AddCalls(text string) {
 				a.AddPkgConfig(word)
 			}
 		}
-		a.addTool() // the modules may be in variables alone
+		a.addTool() // all modules may be in variables
 	}
 }
 
@@ -80,12 +78,15 @@ func (a *Asks) addTool() { a.AddPackages("pkg-config") }
 // includeRE finds the headers that a file of C includes from the system.
 var includeRE = lazyregexp.New(`(?m)^[\s/*]*#\s*include\s*<([A-Za-z0-9_.+/-]{1,80})>`)
 
-// headerPackages are packages of headers that programs include without linking the
-// library by its own name: it is loaded at run time, or the flags come from elsewhere.
+// headerPackages maps headers to packages for libraries that programs do not link by the library's name. Such a
+// library is loaded at run time, or its flags come from elsewhere.
 var headerPackages = []struct{ prefix, pkg string }{
-	{"CL/", "opencl-headers"}, {"EGL/", "libegl-dev"}, {"GL/glut", "freeglut3-dev"}, {"GL/", "libgl-dev"}, {"GLES2/", "libgles-dev"}, {"GLES3/", "libgles-dev"},
-	{"X11/", "libx11-dev"}, {"alsa/", "libasound2-dev"}, {"btrfs/", "libbtrfs-dev"}, {"libudev.h", "libudev-dev"}, {"openssl/", "libssl-dev"}, {"pcap.h", "libpcap-dev"}, {"pcap/", "libpcap-dev"},
-	{"pulse/", "libpulse-dev"}, {"sasl/", "libsasl2-dev"}, {"security/pam", "libpam0g-dev"}, {"selinux/", "libselinux1-dev"}, {"sys/acl.h", "libacl1-dev"}, {"sys/capability.h", "libcap-dev"},
+	{"CL/", "opencl-headers"}, {"EGL/", "libegl-dev"}, {"GL/glut", "freeglut3-dev"}, {"GL/", "libgl-dev"},
+	{"GLES2/", "libgles-dev"}, {"GLES3/", "libgles-dev"},
+	{"X11/", "libx11-dev"}, {"alsa/", "libasound2-dev"}, {"btrfs/", "libbtrfs-dev"}, {"libudev.h", "libudev-dev"},
+	{"openssl/", "libssl-dev"}, {"pcap.h", "libpcap-dev"}, {"pcap/", "libpcap-dev"},
+	{"pulse/", "libpulse-dev"}, {"sasl/", "libsasl2-dev"}, {"security/pam", "libpam0g-dev"},
+	{"selinux/", "libselinux1-dev"}, {"sys/acl.h", "libacl1-dev"}, {"sys/capability.h", "libcap-dev"},
 	{"systemd/", "libsystemd-dev"}, {"va/", "libva-dev"}, {"vulkan/", "libvulkan-dev"},
 }
 
@@ -101,7 +102,7 @@ func (a *Asks) AddIncludes(text string) {
 	}
 }
 
-// AddPackages adds Debian packages out of a list that an ecosystem has.
+// AddPackages adds Debian packages from an ecosystem's own list.
 func (a *Asks) AddPackages(names ...string) {
 	for _, name := range names {
 		if a.isNew("package " + name) {
@@ -110,7 +111,7 @@ func (a *Asks) AddPackages(names ...string) {
 	}
 }
 
-// List returns the packages, sorted. It notes those that are left out.
+// List returns the packages, sorted. It adds notes for packages that are left out.
 func (a *Asks) List(note func(format string, args ...any)) []string {
 	return a.wishes.listPackages(note)
 }
@@ -128,8 +129,7 @@ func DropRivals(names []string, dropped func(kept, name string)) (out []string) 
 	return out
 }
 
-// AskMeson adds the libraries that the meson.build files of a folder name: extensions of Python
-// may be built by Meson.
+// AskMeson adds the libraries in the meson.build files of a folder, because Meson may build extensions of Python.
 func AskMeson(a *Asks, t *ecosystem.Tree, dir string) {
 	a.wishes.all = append(a.wishes.all, readMeson(t, dir).listWishes().all...)
 }

@@ -6,135 +6,137 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/lazyregexp"
 )
 
-// Autotools is the ecosystem of projects with a configure script, or with the files
-// that one is made from.
+// Autotools is the ecosystem of projects with a configure script or the files from which it is made.
 type Autotools struct{}
 
-// Name is the toolchain.
+// Name returns the name of the toolchain.
 func (Autotools) Name() string { return "autotools" }
 
-// Programs are the programs that need the toolchain.
+// Programs lists the programs that need the toolchain.
 func (Autotools) Programs() []string { return []string{"autoreconf", "./configure", "./autogen.sh"} }
 
-// Manifest is the file by which a project is known.
+// Manifest returns the file that identifies a project.
 func (Autotools) Manifest() string { return "configure.ac" }
 
 func isAutotoolsFile(name string) bool {
-	return name == "configure.ac" || name == "configure.in" || strings.HasPrefix(name, "Makefile.") || strings.HasPrefix(name, "makefile.") || name == "Makefile" || name == "Makefile-in"
+	return name == "configure.ac" || name == "configure.in" || strings.HasPrefix(name, "Makefile.") ||
+		strings.HasPrefix(name, "makefile.") || name == "Makefile" || name == "Makefile-in"
 }
 
 var (
 	autoComment       = lazyregexp.New(`(?m)(#|\bdnl\b).*$`)
 	automakeUse       = lazyregexp.New(`\bAM_INIT_AUTOMAKE\b`)
-	automakeTestRules = lazyregexp.New(`(?m)^\s*(TESTS|check_PROGRAMS|check_SCRIPTS)\s*\+?=|^(check|check-local|check-am)\s*:`)
-	makeTest          = lazyregexp.New(`(?m)^(check|test|tests)\s*:([^=]|$)`)
-	// autoOption is an option of a configure script that turns something on.
+	automakeTestRules = lazyregexp.New(
+		`(?m)^\s*(TESTS|check_PROGRAMS|check_SCRIPTS)\s*\+?=|^(check|check-local|check-am)\s*:`)
+	makeTest = lazyregexp.New(`(?m)^(check|test|tests)\s*:([^=]|$)`)
+	// autoOption matches an option of a configure script that turns a feature on.
 	autoOption = lazyregexp.New(`\bAC_ARG_ENABLE\s*\(\s*\[?\s*([A-Za-z0-9_+.-]+)`)
-	// sanitizerName is the name of an option that is about a sanitizer.
+	// sanitizerName matches the name of an option for a sanitizer.
 	sanitizerName = lazyregexp.New(`(?i)asan|ubsan|saniti[sz]e`)
 )
 
 // Detect finds the projects with a configure script.
-func (e Autotools) Detect(t *ecosystem.Tree, found []ecosystem.Component) []ecosystem.Component {
+func (e Autotools) Detect(tree *ecosystem.Tree, found []ecosystem.Component) []ecosystem.Component {
 	var out []ecosystem.Component
-	for _, dir := range projectFolders(t, found, "configure.ac", "configure.in", "configure") {
-		p := readAutotools(t, dir)
-		if !p.isProject {
+	for _, dir := range projectFolders(tree, found, "configure.ac", "configure.in", "configure") {
+		files := readAutotools(tree, dir)
+		if !files.isProject {
 			continue
 		}
-		c := ecosystem.Component{Dir: dir, Kind: e.Name(), Description: "project with a configure script"}
+		component := ecosystem.Component{Dir: dir, Kind: e.Name(), Description: "project with a configure script"}
 		switch {
-		case p.testTarget != "" && p.automake:
-			c.Test = testGate(p.buildCommand(), " -k", "make -k "+p.testTarget+" VERBOSE=1", formatAutomake)
-		case p.testTarget != "":
-			c.Test = testGate(p.buildCommand(), " -k", "make -k "+p.testTarget, testreport.FormatPlain)
-			c.Test.Command = p.buildCommand() + " && make " + p.testTarget
+		case files.testTarget != "" && files.automake:
+			component.Test = testGate(files.buildCommand(), " -k", "make -k "+files.testTarget+" VERBOSE=1", formatAutomake)
+		case files.testTarget != "":
+			component.Test = testGate(files.buildCommand(), " -k", "make -k "+files.testTarget, testreport.FormatPlain)
+			component.Test.Command = files.buildCommand() + " && make " + files.testTarget
 		case ecosystem.Covering(found, dir) != nil:
 			continue
 		default:
-			t.AddNote("the project in %s has no target check or test: that it builds is its check", ecosystem.DisplayDir(dir))
-			c.Lint = &company.GateCommand{Command: p.buildCommand()}
+			tree.AddNote("the project in %s has no target check or test: that it builds is its check", ecosystem.DisplayDir(dir))
+			component.Lint = &company.GateCommand{Command: files.buildCommand()}
 		}
-		if p.automake && p.hasConfigure {
-			t.AddNote("configure and Makefile.in of %s are in the repository and used as they are: a change of configure.ac or Makefile.am needs theirs", ecosystem.DisplayDir(dir))
+		if files.automake && files.hasConfigure {
+			tree.AddNote("configure and Makefile.in of %s are in the repository and used as they are: a change of configure.ac "+
+				"or Makefile.am needs theirs", ecosystem.DisplayDir(dir))
 		}
-		if c.Test != nil {
-			p.noteSanitizer(t, c.Test.Command)
+		if component.Test != nil {
+			files.noteSanitizer(tree, component.Test.Command)
 		}
-		out = append(out, c)
+		out = append(out, component)
 	}
 	return out
 }
 
-// noteSanitizer proposes the command of a test with the project's own sanitizer, as
-// that of CMake is proposed.
-func (p *autotoolsFiles) noteSanitizer(t *ecosystem.Tree, command string) {
-	for _, f := range p.files {
-		for _, m := range autoOption.FindAllStringSubmatch(f.text, -1) {
+// noteSanitizer proposes a test command with the project's own sanitizer, as for CMake.
+func (p *autotoolsFiles) noteSanitizer(tree *ecosystem.Tree, command string) {
+	for _, buildFile := range p.files {
+		for _, m := range autoOption.FindAllStringSubmatch(buildFile.text, -1) {
 			if !sanitizerName.MatchString(m[1]) || otherSanitizer.MatchString(m[1]) {
 				continue
 			}
 			option := "--enable-" + m[1]
-			if strings.Contains(f.text, option+"=") { // its help has a value
+			if strings.Contains(buildFile.text, option+"=") { // the help text shows a value
 				option += "=address"
 			}
-			t.AddNote("configure has an option for a sanitizer; to judge with it: gates.test: %s", strings.Replace(command, "./configure && ", "./configure "+option+" && ", 1))
+			tree.AddNote("configure has an option for a sanitizer; to judge with it: gates.test: %s",
+				strings.Replace(command, "./configure && ", "./configure "+option+" && ", 1))
 			return
 		}
 	}
 }
 
-// autotoolsFiles are the files of a project with a configure script, and their meaning.
+// autotoolsFiles holds the files of a project with a configure script and the information from them.
 type autotoolsFiles struct {
 	dir                               string
 	files                             []buildFile // without comments
 	isProject, automake, hasConfigure bool
-	isExecutable                      bool // configure is
+	isExecutable                      bool // configure is executable
 	testTarget                        string
 }
 
-// readAutotools reads the files of a project.
-func readAutotools(t *ecosystem.Tree, dir string) *autotoolsFiles {
-	p := &autotoolsFiles{dir: dir, files: readBuildFiles(t, dir, isAutotoolsFile)}
-	input := t.HasFile(dir, "configure.ac") || t.HasFile(dir, "configure.in")
-	p.hasConfigure = t.HasFile(dir, "configure")
-	p.isExecutable = t.Files[path.Join(dir, "configure")].Executable
+// readAutotools reads the build files of a project.
+func readAutotools(tree *ecosystem.Tree, dir string) *autotoolsFiles {
+	files := &autotoolsFiles{dir: dir, files: readBuildFiles(tree, dir, isAutotoolsFile)}
+	input := tree.HasFile(dir, "configure.ac") || tree.HasFile(dir, "configure.in")
+	files.hasConfigure = tree.HasFile(dir, "configure")
+	files.isExecutable = tree.Files[path.Join(dir, "configure")].Executable
 	rules, written := false, ""
-	for i := range p.files {
-		f := &p.files[i]
-		f.text = autoComment.ReplaceAllString(f.text, "")
-		at, name := ecosystem.SplitPath(f.path)
+	for i := range files.files {
+		buildFile := &files.files[i]
+		buildFile.text = autoComment.ReplaceAllString(buildFile.text, "")
+		at, name := ecosystem.SplitPath(buildFile.path)
 		switch {
 		case name == "configure.ac" || name == "configure.in":
-			p.automake = p.automake || at == dir && automakeUse.MatchString(f.text)
-		case name == "Makefile.am" && automakeTestRules.MatchString(f.text):
-			p.testTarget = "check"
+			files.automake = files.automake || at == dir && automakeUse.MatchString(buildFile.text)
+		case name == "Makefile.am" && automakeTestRules.MatchString(buildFile.text):
+			files.testTarget = "check"
 		case name != "Makefile.am" && at == dir:
 			rules = true
-			if m := makeTest.FindStringSubmatch(f.text); m != nil && written == "" {
+			if m := makeTest.FindStringSubmatch(buildFile.text); m != nil && written == "" {
 				written = m[1]
 			}
 		}
 	}
-	if !p.automake { // which writes such a rule into every Makefile
-		p.testTarget = written
+	if !files.automake { // automake writes such a rule into every Makefile
+		files.testTarget = written
 	}
-	// A script that is called configure may be any: it must have a Makefile to make.
-	p.isProject = input || p.hasConfigure && rules
-	return p
+	// Any script may have the name configure, so the folder must also have a Makefile.
+	files.isProject = input || files.hasConfigure && rules
+	return files
 }
 
-// buildCommand copies the tree beside itself, since scripts of this kind write into their
-// sources, and builds the copy. All its files get one time: else make takes what
-// git laid out first for out of date, and runs the very autotools that the project
-// was released with.
+// buildCommand returns a command that builds a copy of the tree in a folder beside it, because these scripts write
+// into their sources. All copied files get the same time. Otherwise make treats files that git wrote first as out of
+// date. It then runs the exact version of autotools with which the project was released.
 func (p *autotoolsFiles) buildCommand() string {
 	at := buildFolder(p.dir)
-	s := "rm -rf " + at + " && mkdir " + at + " && tar -c --mtime=@1000000000 --exclude=./.git . | tar -x -C " + at + " && cd " + at
+	s := "rm -rf " + at + " && mkdir " + at + " && tar -c --mtime=@1000000000 --exclude=./.git . | tar -x -C " + at +
+		" && cd " + at
 	if !p.hasConfigure {
 		s += " && autoreconf -fi"
 	}

@@ -1,12 +1,10 @@
-// Package cc has the ecosystems of C and C++: CMake with ctest, Meson, and the
-// autotools. It owns their checks, the readers of their reports, the libraries that
-// their build files name and the Debian packages that hold these, and the layer of
-// an image with the compiled objects of the base.
+// Package cc provides the ecosystems of C and C++: CMake with ctest, Meson, and the autotools. It defines their
+// checks, reads their reports, and makes the image layer with the compiled objects of the base. It also finds the
+// Debian packages for the libraries in their build files.
 //
-// It promises that a check builds outside of the tree: in a folder beside it,
-// which is the same in gates, in workers and where the base is compiled, so that
-// objects that were compiled once are found again. A project that has a plain Makefile alone
-// is package makefile's.
+// A check builds outside of the tree, in a folder beside it. The folder is the same in gates, in workers and for
+// compiling the base, so compiled objects are found again. Package makefile handles projects that have only a
+// Makefile.
 package cc
 
 import (
@@ -16,19 +14,18 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// buildJobs is how many compilers run at a time: as many as a container has
-// processors by default (workers.cpus). The tools themselves would count those of
-// the host, and run out of the container's memory there.
+// buildJobs is the number of parallel compilers, equal to a container's default number of processors (workers.cpus).
+// The build tools would count the host's processors and run out of the container's memory.
 const buildJobs = "2"
 
-// maxBuildFiles bounds the files of a project that are read for its build.
+// maxBuildFiles limits the build files that are read for a project.
 const maxBuildFiles = 500
 
-// buildFolder is the folder that a project is built in, as its own folder calls it.
-// The name is no one else's: people run the same commands beside their checkouts.
+// buildFolder returns the folder in which a project is built, relative to its own folder. The name is unique to
+// company, because people run the same commands beside their checkouts.
 func buildFolder(dir string) string {
 	up := strings.Repeat("../", ecosystem.Depth(dir)+1)
 	if dir == "" {
@@ -40,32 +37,32 @@ func buildFolder(dir string) string {
 // buildFile is a file that describes a build, with its text.
 type buildFile struct{ path, text string }
 
-// readBuildFiles gives the project's own files below a folder whose names are meant.
-func readBuildFiles(t *ecosystem.Tree, dir string, isMeant func(name string) bool) []buildFile {
+// readBuildFiles reads the project's own files below a folder whose names match.
+func readBuildFiles(tree *ecosystem.Tree, dir string, isMeant func(name string) bool) []buildFile {
 	var wanted []ecosystem.File
-	for _, p := range t.FilesBelow(dir) {
-		f := t.Files[p]
+	for _, p := range tree.FilesBelow(dir) {
+		file := tree.Files[p]
 		at, name := ecosystem.SplitPath(p)
-		if isMeant(name) && f.Size <= ecosystem.MaxManifest && !ecosystem.IsForeignDir(at) {
-			wanted = append(wanted, f)
+		if isMeant(name) && file.Size <= ecosystem.MaxManifest && !ecosystem.IsForeignDir(at) {
+			wanted = append(wanted, file)
 		}
 	}
 	slices.SortFunc(wanted, func(a, b ecosystem.File) int { return ecosystem.CompareDepth(a.Path, b.Path) })
 	var out []buildFile
-	t.ReadTexts(wanted[:min(len(wanted), maxBuildFiles)], func(f ecosystem.File, text []byte) {
+	tree.ReadTexts(wanted[:min(len(wanted), maxBuildFiles)], func(file ecosystem.File, text []byte) {
 		if len(text) <= ecosystem.MaxManifest {
-			out = append(out, buildFile{f.Path, strings.ToValidUTF8(string(text), "\uFFFD")})
+			out = append(out, buildFile{file.Path, strings.ToValidUTF8(string(text), "\uFFFD")})
 		}
 	})
 	return out
 }
 
-// projectFolders are the folders with a project of a build system: those with one of
-// its manifests that lie below no other, and in no component that was found before.
-func projectFolders(t *ecosystem.Tree, found []ecosystem.Component, manifests ...string) []string {
+// projectFolders returns the folders with a project of a build system. They have one of its manifests, are not below
+// another such folder and are not in a component that was found before.
+func projectFolders(tree *ecosystem.Tree, found []ecosystem.Component, manifests ...string) []string {
 	var all, out []string
 	for _, m := range manifests {
-		all = append(all, t.FoldersWith(m)...)
+		all = append(all, tree.FoldersWith(m)...)
 	}
 	slices.SortFunc(all, ecosystem.CompareDepth)
 	for _, dir := range slices.Compact(all) {
@@ -74,13 +71,14 @@ func projectFolders(t *ecosystem.Tree, found []ecosystem.Component, manifests ..
 			continue
 		}
 		taken, ours := false, false
-		for _, c := range found {
-			if ecosystem.IsUnder(dir, c.Dir) && (c.Dir != dir || isBuildSystem(c.Kind)) {
-				taken, ours = true, ours || isBuildSystem(c.Kind)
+		for _, component := range found {
+			if ecosystem.IsUnder(dir, component.Dir) && (component.Dir != dir || isBuildSystem(component.Kind)) {
+				taken, ours = true, ours || isBuildSystem(component.Kind)
 			}
 		}
 		if taken && !ours {
-			t.AddNote("%s lies in a project of another kind and is no check of its own (gates.test names a command)", path.Join(ecosystem.PrintablePath(dir), manifests[0]))
+			tree.AddNote("%s lies in a project of another kind and is no check of its own (gates.test names a command)",
+				path.Join(ecosystem.PrintablePath(dir), manifests[0]))
 		}
 		if taken {
 			continue
@@ -90,23 +88,25 @@ func projectFolders(t *ecosystem.Tree, found []ecosystem.Component, manifests ..
 	return out
 }
 
-// isBuildSystem says whether a kind of component is one of this package: of several
-// build systems in one folder the first is asked.
+// isBuildSystem reports whether a kind of component belongs to this package. If a folder has several build systems,
+// the first one counts.
 func isBuildSystem(kind string) bool {
 	return slices.Contains([]string{CMake{}.Name(), Meson{}.Name(), Autotools{}.Name()}, kind)
 }
 
-// anyMatches says whether the text of some file matches.
+// anyMatches reports whether the text of a file matches.
 func anyMatches(files []buildFile, what *lazyregexp.Regexp) bool {
 	return slices.ContainsFunc(files, func(f buildFile) bool { return what.MatchString(f.text) })
 }
 
-// testGate returns a gate that builds and tests. Both streams are read for its report.
-// There the build has the option with which it goes on behind an error: which file fails
-// first differs from run to run, and on a red base all of them must be known.
+// testGate returns a gate that builds and tests. Its report command merges both output streams and lets the build
+// continue after errors. The first failing file differs from run to run, but on a failing base all of them must be
+// known.
 func testGate(build, keepGoing, test, parse string) *company.GateCommand {
-	return &company.GateCommand{Command: build + " && " + test, Report: "( " + build + keepGoing + " && " + test + " ) 2>&1", Parse: parse}
+	return &company.GateCommand{Command: build + " && " + test,
+		Report: "( " + build + keepGoing + " && " + test + " ) 2>&1", Parse: parse}
 }
 
-// sourceEndings are those of files that a compiler reads.
-var sourceEndings = []string{".c", ".cc", ".cpp", ".cxx", ".c++", ".C", ".h", ".hh", ".hpp", ".hxx", ".inl", ".S", ".s", ".m", ".mm"}
+// sourceEndings are the endings of files that a compiler reads.
+var sourceEndings = []string{".c", ".cc", ".cpp", ".cxx", ".c++", ".C", ".h", ".hh", ".hpp", ".hxx", ".inl", ".S", ".s",
+	".m", ".mm"}

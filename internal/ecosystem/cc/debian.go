@@ -6,8 +6,8 @@ import (
 	"sync"
 )
 
-// otherPackages are packages of Debian bookworm beside those of libraries that builds and
-// tests of projects call or load. Large ones and servers are not among them.
+// otherPackages are packages of Debian bookworm, other than libraries, that builds and tests call or load. Large
+// packages and servers are not included.
 var otherPackages = strings.Fields(`
 autoconf autoconf-archive automake bats bc bison build-essential bzip2 ccache cmake cppcheck dbus dbus-x11 dc
 dejagnu default-libmysqlclient-dev default-mysql-client dos2unix elfutils expect faketime fakeroot file flex
@@ -22,14 +22,15 @@ tesseract-ocr-eng texinfo time tk-dev unzip uuid-runtime valgrind xauth xorg-dev
 yasm zip zsh zstd
 `)
 
-// otherNames are Debian's names of packages that Ubuntu or earlier releases have under
-// another name.
+// otherNames maps names from Ubuntu or earlier releases to Debian's names.
 var otherNames = map[string]string{
-	"libjpeg-turbo8-dev": "libjpeg62-turbo-dev", "libjpeg8-dev": "libjpeg62-turbo-dev", "libmysqlclient-dev": "default-libmysqlclient-dev",
-	"libpng12-dev": "libpng-dev", "libreadline6-dev": "libreadline-dev", "mysql-client": "default-mysql-client", "netcat": "netcat-openbsd",
+	"libjpeg-turbo8-dev": "libjpeg62-turbo-dev", "libjpeg8-dev": "libjpeg62-turbo-dev",
+	"libmysqlclient-dev": "default-libmysqlclient-dev",
+	"libpng12-dev":       "libpng-dev", "libreadline6-dev": "libreadline-dev", "mysql-client": "default-mysql-client",
+	"netcat": "netcat-openbsd",
 }
 
-// libraryPackages are all packages of libraries.txt.
+// libraryPackages returns the set of all packages in libraries.txt.
 var libraryPackages = sync.OnceValue(func() map[string]bool {
 	out := map[string]bool{}
 	for line := range strings.Lines(librariesText) {
@@ -40,16 +41,16 @@ var libraryPackages = sync.OnceValue(func() map[string]bool {
 	return out
 })
 
-// needlessPackages are those that CI installs for its own sake: to download and to set
-// itself up. A check has no network, and no rights to set up anything.
+// needlessPackages are packages that CI installs only for downloads and its own setup. A check has no network and no
+// rights to set up anything.
 var needlessPackages = strings.Fields(`
 apt-transport-https apt-utils ca-certificates curl git gnupg gnupg2 less lsb-release
 software-properties-common sudo tree tzdata vim wget
 `)
 
-// KnownPackage returns Debian's name of a package that a project installs by apt. It
-// is empty for one that no check needs. Not ok means that the lists do not have it: an
-// image whose package Debian lacks could not be made at all.
+// KnownPackage returns Debian's name of a package that a project installs with apt. The name is empty for a package
+// that no check needs. It returns false if the package is not in the lists. An image with a package that Debian lacks
+// could not be made at all.
 func KnownPackage(name string) (debian string, ok bool) {
 	if other, has := otherNames[name]; has {
 		return other, true

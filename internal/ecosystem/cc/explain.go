@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"company/internal/lazyregexp"
-	"company/internal/safetext"
+	"company/internal/ecosystem"
+	"company/internal/lib/lazyregexp"
+	"company/internal/lib/safetext"
 )
 
-// missingWords are the ways in which builds say that something is not on the system;
-// the one group is its name.
+// missingWords matches messages of builds about missing software. The only group is its name.
 var missingWords = []struct {
 	kind string
 	says *lazyregexp.Regexp
@@ -25,20 +25,22 @@ var missingWords = []struct {
 }
 
 var (
-	// stoppedWords are lines in which a configuration gives up.
-	stoppedWords  = lazyregexp.New(`(?m)^-- Configuring incomplete, errors occurred|^\S*meson\.build:\d+:\d+: ERROR: |^configure: error: |^autoreconf: error: `)
-	downloadWords = lazyregexp.New(`Could not resolve host|Failed to clone repository|unable to access 'https?:|error: downloading 'https?:|Couldn't resolve host|ERROR: Subproject (\S+) is buildable: NO|Automatic wrap-based subproject downloading is disabled`)
+	// stoppedWords matches lines in which a configuration gives up.
+	stoppedWords = lazyregexp.New(
+		`(?m)^-- Configuring incomplete, errors occurred|^\S*meson\.build:\d+:\d+: ERROR: |^configure: error: |^autoreconf: error: `)
+	downloadWords = lazyregexp.New(
+		`Could not resolve host|Failed to clone repository|unable to access 'https?:|error: downloading 'https?:|Couldn't resolve host|ERROR: Subproject (\S+) is buildable: NO|Automatic wrap-based subproject downloading is disabled`)
 	noTestsWords  = lazyregexp.New(`(?m)^No tests were found!!!`)
 	configureSays = lazyregexp.New(`(?m)^configure: error: (.+)$`)
 )
 
-// ExplainOutput says what the output of a configuration that failed means in a
-// container, and what mends it.
+// ExplainOutput explains why a configuration failed in a container, and how to fix it.
 func (CMake) ExplainOutput(output string) string {
 	const setup = `container.setup: ["apt-get update && apt-get install -y %s"]`
 	switch {
 	case noTestsWords.MatchString(output):
-		return "\n[the build has no tests: turn them on with an option of its own (gates.test: cmake … -DOPTION=ON && …), or say gates.test: none]"
+		return "\n[the build has no tests: turn them on with an option of its own (gates.test: cmake … -DOPTION=ON && …), " +
+			"or say gates.test: none]"
 	case !stoppedWords.MatchString(output):
 		return ""
 	}
@@ -50,16 +52,18 @@ func (CMake) ExplainOutput(output string) string {
 		return fmt.Sprintf("\n[the build asks for %s, which the image does not have; "+setup+" installs it]", name, install)
 	}
 	if downloadWords.MatchString(output) {
-		return "\n[the build downloads while it is configured, and a check has no network: keep what it needs in the repository, or put it into the image with container.setup]"
+		return "\n[the build downloads while it is configured, and a check has no network: keep what it needs in the " +
+			"repository, or put it into the image with container.setup]"
 	}
 	if m := configureSays.FindStringSubmatch(output); m != nil {
-		return fmt.Sprintf("\n[configure ended: %s; what it needs of the system comes with "+setup+"]", safetext.Cut(safetext.StripLine(m[1]), 120), "PACKAGE")
+		return fmt.Sprintf("\n[configure ended: %s; what it needs of the system comes with "+setup+"]",
+			safetext.Cut(safetext.StripLine(m[1]), 120), "PACKAGE")
 	}
 	return ""
 }
 
-// findMissing is what a configuration says that the system lacks, and the packages of Debian that
-// have it; none: they are not known.
+// findMissing returns the software that a configuration did not find, and its Debian packages. The packages may be
+// unknown.
 func findMissing(output string) (name string, packages []string, ok bool) {
 	for _, m := range missingWords {
 		said := m.says.FindStringSubmatch(output)
@@ -77,16 +81,19 @@ func findMissing(output string) (name string, packages []string, ok bool) {
 	return "", nil, false
 }
 
-// MissingPackages are the packages of what a configuration did not find.
-func (CMake) MissingPackages(output string) []string {
+// MissingPackages returns the Debian packages of the software that a configuration did not find.
+func (CMake) MissingPackages(output string, own ecosystem.OwnNames) []string {
 	if !stoppedWords.MatchString(output) {
 		return nil
 	}
-	_, packages, _ := findMissing(output)
+	name, packages, _ := findMissing(output)
+	if own.Has(name) {
+		return nil
+	}
 	return packages
 }
 
-// PackageOfProgram is the package of Debian that has a program; empty: it is not known.
+// PackageOfProgram returns the Debian package that has a program, or "" if it is unknown.
 func PackageOfProgram(name string) string {
 	if p := programPackages[name]; p != "" {
 		return p
@@ -97,11 +104,10 @@ func PackageOfProgram(name string) string {
 	return ""
 }
 
-// configuresRE is a command that configures a build.
+// configuresRE matches a command that configures a build.
 var configuresRE = lazyregexp.New(`\b(cmake -S|cmake -B|meson setup|configure|autoreconf)\b`)
 
-// CannotStart says whether a check ended before anything was built, since the image
-// lacks what the build needs.
+// CannotStart reports whether a check ended before the build because the image lacks something that the build needs.
 func (e CMake) CannotStart(command string, exitCode int, output string) bool {
 	return exitCode != 0 && configuresRE.MatchString(command) && e.ExplainOutput(output) != ""
 }

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"strings"
 
-	"company/internal/lazyregexp"
-	"company/internal/safetext"
+	"company/internal/ecosystem"
+	"company/internal/lib/lazyregexp"
+	"company/internal/lib/safetext"
 )
 
-// missingLibrary are the messages of pkg-config and of linkers about what is not on the
-// system, in builds of any language. The group is the name; a message without one is
-// about pkg-config itself.
+// missingLibrary matches messages of pkg-config and linkers about missing libraries, in builds of any language. The
+// group is the library's name. A message without a group means that pkg-config itself is missing.
 var missingLibrary = []struct {
 	kind string
 	says *lazyregexp.Regexp
@@ -19,11 +19,12 @@ var missingLibrary = []struct {
 	{pkgConfigName, lazyregexp.New(`Package '([^',]+)', required by '[^']+', not found`)},
 	{pkgConfigName, lazyregexp.New("The system library `([^`]+)` required by crate `[^`]+` was not found")},
 	{linkerName, lazyregexp.New(`(?:\bld|ld\.\w+): cannot find -l([A-Za-z0-9_.+-]+)`)},
-	{"", lazyregexp.New(`"pkg-config": executable file not found|[Cc]ould not run ` + "`" + `?(?:PKG_CONFIG_\S+ )*"?pkg-config|pkg-config(?:: command)? not found`)},
+	{"", lazyregexp.New(`"pkg-config": executable file not found|[Cc]ould not run ` + "`" +
+		`?(?:PKG_CONFIG_\S+ )*"?pkg-config|pkg-config(?:: command)? not found`)},
 }
 
-// ExplainOutput says which package of Debian has a library that a build did not find.
-// Builds that stopped while they were configured are explained by CMake's.
+// ExplainOutput names the Debian package of a library that a build did not find. CMake's ExplainOutput handles builds
+// that stopped while they were configured.
 func (Autotools) ExplainOutput(output string) string {
 	name, packages, ok := findMissingLibrary(output)
 	if !ok {
@@ -33,17 +34,21 @@ func (Autotools) ExplainOutput(output string) string {
 	if len(packages) > 0 {
 		install = strings.Join(packages, " ")
 	}
-	return fmt.Sprintf("\n[the build asks for %s, which the image does not have; container.setup: [\"apt-get update && apt-get install -y %s\"] installs it]", name, install)
+	return fmt.Sprintf("\n[the build asks for %s, which the image does not have; container.setup: [\"apt-get update && "+
+		"apt-get install -y %s\"] installs it]", name, install)
 }
 
-// MissingPackages are the packages of a library that a build did not find.
-func (Autotools) MissingPackages(output string) []string {
-	_, packages, _ := findMissingLibrary(output)
+// MissingPackages returns the Debian packages of a library that a build did not find.
+func (Autotools) MissingPackages(output string, own ecosystem.OwnNames) []string {
+	name, packages, _ := findMissingLibrary(output)
+	if own.Has(name) {
+		return nil
+	}
 	return packages
 }
 
-// findMissingLibrary is the library that a build did not find, and its packages; none: they are
-// not known.
+// findMissingLibrary returns the library that a build did not find, and its Debian packages. The packages may be
+// unknown.
 func findMissingLibrary(output string) (name string, packages []string, ok bool) {
 	if stoppedWords.MatchString(output) {
 		return "", nil, false

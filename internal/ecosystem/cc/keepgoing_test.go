@@ -16,10 +16,15 @@ func TestBuildsKeepGoing(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		{CMake{}, map[string]string{"CMakeLists.txt": "project(x C)\nenable_testing()\nadd_test(NAME a COMMAND a)\n"}, "cmake --build ../company-build -j 2 -- -k 0 && ctest"},
-		{Meson{}, map[string]string{"meson.build": "project('x', 'c')\ntest('a', a)\n"}, "meson compile -C ../company-build -j 2 --ninja-args=-k0 && meson test"},
-		{Autotools{}, map[string]string{"configure.ac": "AC_INIT([x], [1])\nAM_INIT_AUTOMAKE\n", "Makefile.am": "TESTS = a\n"}, "make -j 2 -k && make -k check"},
-		{Autotools{}, map[string]string{"configure": "#!/bin/sh\n", "Makefile.in": "test:\n\t./a\n"}, "make -j 2 -k && make -k test"},
+		{CMake{}, map[string]string{"CMakeLists.txt": "project(x C)\nenable_testing()\nadd_test(NAME a COMMAND a)\n"},
+			"cmake --build ../company-build -j 2 -- -k 0 && ctest"},
+		{Meson{}, map[string]string{"meson.build": "project('x', 'c')\ntest('a', a)\n"},
+			"meson compile -C ../company-build -j 2 --ninja-args=-k0 && meson test"},
+		{Autotools{},
+			map[string]string{"configure.ac": "AC_INIT([x], [1])\nAM_INIT_AUTOMAKE\n", "Makefile.am": "TESTS = a\n"},
+			"make -j 2 -k && make -k check"},
+		{Autotools{}, map[string]string{"configure": "#!/bin/sh\n", "Makefile.in": "test:\n\t./a\n"},
+			"make -j 2 -k && make -k test"},
 	} {
 		found := c.e.Detect(ecosystemtest.Tree(c.files), nil)
 		if len(found) != 1 || found[0].Test == nil {
@@ -27,7 +32,8 @@ func TestBuildsKeepGoing(t *testing.T) {
 			continue
 		}
 		gate := found[0].Test
-		if !strings.Contains(gate.Report, c.want) || strings.Contains(gate.Command, "-k 0") || strings.Contains(gate.Command, "ninja-args") || strings.Contains(gate.Command, "-j 2 -k") {
+		if !strings.Contains(gate.Report, c.want) || strings.Contains(gate.Command, "-k 0") ||
+			strings.Contains(gate.Command, "ninja-args") || strings.Contains(gate.Command, "-j 2 -k") {
 			t.Errorf("%q reports by %q, want %q", gate.Command, gate.Report, c.want)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"company/internal/lib/hosttest"
 )
 
 func TestLinkedPackages(t *testing.T) {
@@ -31,12 +33,14 @@ func TestLinkedPackages(t *testing.T) {
 // Many names cost no more than a bound: what is the project's own is looked for among
 // those alone that Debian has.
 func TestManyLinkedNames(t *testing.T) {
+	hosttest.NotRaced(t, "one goroutine reads names")
 	var text strings.Builder
 	for i := range 50_000 {
 		fmt.Fprintf(&text, "-lno-such-%d -lz $(pkg-config nor-this-%d)\n", i, i)
 	}
 	asked := 0
-	got := LinkedPackages([]string{text.String()}, func(string) bool { asked++; return false }, func(format string, args ...any) { t.Errorf(format, args...) })
+	got := LinkedPackages([]string{text.String()}, func(string) bool { asked++; return false },
+		func(format string, args ...any) { t.Errorf(format, args...) })
 	if asked != 1 || !slices.Equal(got, []string{"pkg-config", "zlib1g-dev"}) {
 		t.Errorf("asked %d times: %q", asked, got)
 	}

@@ -4,21 +4,23 @@ import (
 	"company/internal/ecosystem"
 )
 
-// project is a project of this package as an image prepares it.
+// project is a project of this package.
 type project interface {
-	// listWishes are the libraries and programs that its build asks the system for.
+	// listWishes returns the libraries and programs that its build needs from the system.
 	listWishes() *wishes
-	// prepareCommand is the command that builds as much as can be built, tests too, and
-	// runs none; in the folder of the project.
+	// prepareCommand returns a command that builds as much as possible, including tests, but runs no test. It runs in
+	// the project's folder.
 	prepareCommand() string
 }
 
-// findProjects are the projects of an ecosystem in a tree, by their folders.
-func findProjects(t *ecosystem.Tree, e ecosystem.Detector, read func(dir string) project) (dirs []string, out []project) {
+// findProjects returns the projects of an ecosystem in a tree, and their folders.
+func findProjects(
+	tree *ecosystem.Tree, detector ecosystem.Detector, read func(dir string) project,
+) (dirs []string, out []project) {
 	var found []ecosystem.Component
 	for _, before := range []ecosystem.Detector{CMake{}, Meson{}, Autotools{}} {
-		parts := before.Detect(t, found)
-		if before.Name() != e.Name() {
+		parts := before.Detect(tree, found)
+		if before.Name() != detector.Name() {
 			found = append(found, parts...)
 			continue
 		}
@@ -42,24 +44,24 @@ func (e Autotools) findOwn(t *ecosystem.Tree) ([]string, []project) {
 	return findProjects(t, e, func(dir string) project { return readAutotools(t, dir) })
 }
 
-// listPackages are the Debian packages that the projects of a tree ask for.
-func listPackages(s ecosystem.Sources, find func(t *ecosystem.Tree) ([]string, []project)) ([]string, error) {
-	t := ecosystem.TreeOf(s)
+// listPackages returns the Debian packages that the projects of a tree need.
+func listPackages(sources ecosystem.Sources, find func(t *ecosystem.Tree) ([]string, []project)) ([]string, error) {
+	tree := ecosystem.TreeOf(sources)
 	w := &wishes{}
-	_, all := find(t)
-	for _, p := range all {
+	_, projects := find(tree)
+	for _, p := range projects {
 		w.all = append(w.all, p.listWishes().all...)
 	}
-	return w.listPackages(s.AddNote), t.Err()
+	return w.listPackages(sources.AddNote), tree.Err()
 }
 
-// Packages are those that hold what the files of CMake ask for.
+// Packages returns the Debian packages that the files of CMake need.
 func (e CMake) Packages(s ecosystem.Sources) ([]string, error) { return listPackages(s, e.findOwn) }
 
-// Packages are those that hold what meson.build asks for.
+// Packages returns the Debian packages that meson.build files need.
 func (e Meson) Packages(s ecosystem.Sources) ([]string, error) { return listPackages(s, e.findOwn) }
 
-// Packages are those that hold what configure.ac asks for.
+// Packages returns the Debian packages that configure.ac needs.
 func (e Autotools) Packages(s ecosystem.Sources) ([]string, error) {
 	return listPackages(s, e.findOwn)
 }

@@ -4,32 +4,30 @@ import (
 	"path"
 	"strconv"
 
-	"company/internal/lazyregexp"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/lazyregexp"
 )
 
-// formatAutomake is the text of make check where automake wrote its rules.
+// formatAutomake is the output of make check with automake's rules.
 const formatAutomake = "automake"
 
-// Formats is the text of make check.
+// Formats returns the format of make check.
 func (Autotools) Formats() []testreport.Format {
 	return []testreport.Format{{Name: formatAutomake, Read: func() testreport.LineReader { return &automakeReport{} }}}
 }
 
-// PlainReaders are CMake's, for all of this package.
+// PlainReaders returns no readers, because CMake's include those for automake.
 func (Autotools) PlainReaders() []testreport.LineReader { return nil }
 
-// IsBuildFailure says whether a failure, by its name, is that of code that does not
-// build.
+// IsBuildFailure reports whether a failure of this name means that the code does not build.
 func (Autotools) IsBuildFailure(test string) bool { return isBuildFailure(test) }
 
-// automakeReport reads the text of a build and of automake's tests, which are many
-// runs: one for each folder.
+// automakeReport reads the output of a build and of automake's tests, with one run for each folder.
 type automakeReport struct {
 	res   testreport.Results
 	build buildErrors
-	inLog bool // the logs of failed tests come now
-	open  bool // tests began, and were not summed up yet
+	inLog bool // inside the logs of failed tests
+	open  bool // tests began, but their summary is still missing
 	any   bool
 	sum   int // failures by automake's own count
 }
@@ -42,10 +40,11 @@ var (
 	automakeHead   = lazyregexp.New(`^Testsuite summary for `)
 	automakeTotal  = lazyregexp.New(`^# TOTAL: +\d+$`)
 	automakeCount  = lazyregexp.New(`^# (?:FAIL|XPASS|ERROR): +([0-9]{1,9})$`)
-	automakeSerial = lazyregexp.New(`^(?:(?:All )?\d+ tests? (?:passed|behaved as expected)|([0-9]{1,9}) of \d+ tests? (?:failed|did not behave as expected))`)
+	automakeSerial = lazyregexp.New(
+		`^(?:(?:All )?\d+ tests? (?:passed|behaved as expected)|([0-9]{1,9}) of \d+ tests? (?:failed|did not behave as expected))`)
 )
 
-// ReadLine takes a line.
+// ReadLine processes one line of output.
 func (a *automakeReport) ReadLine(s string) {
 	switch {
 	case automakeHead.MatchString(s):
@@ -69,7 +68,7 @@ func (a *automakeReport) ReadLine(s string) {
 		a.addCount(m[1])
 		return
 	}
-	if m := automakeSerial.FindStringSubmatch(s); m != nil { // the older harness prints what tests print
+	if m := automakeSerial.FindStringSubmatch(s); m != nil { // the older harness mixes in the output of tests
 		a.addCount(m[1])
 		a.build.forgetErrors()
 	} else if !automakeTotal.MatchString(s) {
@@ -79,7 +78,7 @@ func (a *automakeReport) ReadLine(s string) {
 	a.any, a.open = true, false
 }
 
-// enterFolder follows make through the folders of a project.
+// enterFolder tracks the folders of a project that make enters and leaves.
 func (a *automakeReport) enterFolder(enters bool, dir string) {
 	if !enters {
 		dir = path.Dir(dir)
@@ -109,8 +108,8 @@ func (a *automakeReport) addCount(failed string) {
 
 func (a *automakeReport) hasTests() bool { return a.any }
 
-// Finish gives the results. What does not build in one folder has kept its tests from
-// running, whatever ran in others.
+// Finish returns the results. A build failure in one folder counts even if tests ran in others, because its own tests
+// did not run.
 func (a *automakeReport) Finish() *testreport.Results {
 	if a.sum > 0 {
 		a.build.forgetTargets()

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
-	"company/internal/lazyregexp"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/lazyregexp"
 )
 
-// Names of failures behind which no test was run begin with one of these.
+// Prefixes of failure names that mean that tests could not be run.
 const (
 	notConfigured = "does not configure: "
 	notCompiled   = "does not compile: "
@@ -17,22 +17,21 @@ const (
 	notMade       = "does not build: "
 )
 
-// isBuildFailure says whether a failure, by its name, is that of a build.
+// isBuildFailure reports whether a failure of this name is a build failure.
 func isBuildFailure(test string) bool {
-	return slices.ContainsFunc([]string{notConfigured, notCompiled, notLinked, notMade}, func(is string) bool { return strings.HasPrefix(test, is) })
+	return slices.ContainsFunc([]string{notConfigured, notCompiled, notLinked, notMade},
+		func(is string) bool { return strings.HasPrefix(test, is) })
 }
 
-// IsBuildFailure says whether a failure, by its name, is that of code that does not
-// build.
+// IsBuildFailure reports whether a failure of this name means that the code does not build.
 func (CMake) IsBuildFailure(test string) bool { return isBuildFailure(test) }
 
-// buildErrors reads what compilers, linkers and configure scripts say when they
-// fail, and the line in which the tool that called them gives up. Without that line
-// it is text of a test.
+// buildErrors reads the errors of compilers, linkers and configure scripts, and the line in which the calling tool
+// gives up. Without that line, the errors count as output of a test.
 type buildErrors struct {
 	found []buildError
 	ended bool
-	dir   string // of the project, that the compiler runs in; empty: its own, or not known
+	dir   string // the compiler's folder in the project; "" means the project's folder or unknown
 }
 
 type buildError struct{ name, message string }
@@ -40,19 +39,22 @@ type buildError struct{ name, message string }
 const maxBuildErrors = 200
 
 var (
-	compilerError  = lazyregexp.New(`^([^\s:][^:]*):\d+(?::\d+)?: (?:fatal )?error: (.+)$`)
-	linkerError    = lazyregexp.New("undefined reference to [`']([^']+)'|(?:/ld|^ld): (cannot find -l\\S+)")
-	ninjaFailed    = lazyregexp.New(`^FAILED: (?:\[code=\d+\] )?(\S+)`)
-	makeFailed     = lazyregexp.New(`^g?make(?:\[\d+\])?: \*\*\* (?:\[(?:[^\]\s]*:\d+: )?([^\]]+)\] (?:Error \d+|Segmentation fault|Killed)|No rule to make target ['` + "`" + `]([^']+)')`)
-	ninjaStopped   = lazyregexp.New(`^ninja: (build stopped|error): `)
-	cmakeError     = lazyregexp.New(`^CMake Error(?: at (\S+?):\d+)?(?: \((\w+)\))?:?`)
-	cmakeStopped   = lazyregexp.New(`^-- (Configuring|Generating) (incomplete|done), errors occurred|^CMake Generate step failed|^CMake Error: `)
+	compilerError = lazyregexp.New(`^([^\s:][^:]*):\d+(?::\d+)?: (?:fatal )?error: (.+)$`)
+	linkerError   = lazyregexp.New("undefined reference to [`']([^']+)'|(?:/ld|^ld): (cannot find -l\\S+)")
+	ninjaFailed   = lazyregexp.New(`^FAILED: (?:\[code=\d+\] )?(\S+)`)
+	makeFailed    = lazyregexp.New(
+		`^g?make(?:\[\d+\])?: \*\*\* (?:\[(?:[^\]\s]*:\d+: )?([^\]]+)\] (?:Error \d+|Segmentation fault|Killed)|No rule to make target ['` + "`" + `]([^']+)')`)
+	ninjaStopped = lazyregexp.New(`^ninja: (build stopped|error): `)
+	cmakeError   = lazyregexp.New(`^CMake Error(?: at (\S+?):\d+)?(?: \((\w+)\))?:?`)
+	cmakeStopped = lazyregexp.New(
+		`^-- (Configuring|Generating) (incomplete|done), errors occurred|^CMake Generate step failed|^CMake Error: `)
 	mesonError     = lazyregexp.New(`^(\S*meson\.build):\d+:\d+: ERROR: (.+)$`)
 	configureError = lazyregexp.New(`^configure: error: (.+)$`)
-	autoconfError  = lazyregexp.New(`^(autoreconf|autoconf|automake|aclocal): error: (.+)$|^(configure\.(?:ac|in)):\d+: error: (.+)$`)
+	autoconfError  = lazyregexp.New(
+		`^(autoreconf|autoconf|automake|aclocal): error: (.+)$|^(configure\.(?:ac|in)):\d+: error: (.+)$`)
 )
 
-// readLine takes a line of a build.
+// readLine reads a line of a build.
 func (b *buildErrors) readLine(s string) {
 	if m := compilerError.FindStringSubmatch(s); m != nil {
 		file := m[1]
@@ -103,7 +105,7 @@ func (b *buildErrors) add(name, message string) {
 	}
 }
 
-// cleanSource is a source as the project calls it, wherever it was built.
+// cleanSource returns the path of a source relative to the project, for any build folder.
 func cleanSource(file string) string {
 	for _, root := range []string{"/work/repo/", "../repo/"} {
 		if in, ok := strings.CutPrefix(file, root); ok {
@@ -117,16 +119,16 @@ func cleanSource(file string) string {
 	return file
 }
 
-// forgetErrors drops the errors so far: tests ran behind it, so it was theirs.
+// forgetErrors drops the errors so far. Tests ran after them, so the errors were output of tests.
 func (b *buildErrors) forgetErrors() { *b = buildErrors{dir: b.dir} }
 
-// forgetTargets drops targets that could not be made: tests are targets, too.
+// forgetTargets drops failed targets, because tests are targets, too.
 func (b *buildErrors) forgetTargets() {
 	b.found = slices.DeleteFunc(b.found, func(e buildError) bool { return strings.HasPrefix(e.name, notMade) })
 }
 
-// addTo adds the failures of a build that ended. A target that failed is named only
-// where no cause is: what it depends on fails with it.
+// addTo adds the failures of a build that gave up. A failed target is added only if no cause is known, because
+// dependent targets fail with it.
 func (b *buildErrors) addTo(res *testreport.Results) (any bool) {
 	if !b.ended {
 		return false
@@ -142,20 +144,19 @@ func (b *buildErrors) addTo(res *testreport.Results) (any bool) {
 	return any
 }
 
-// buildReport reads a build without tests of a runner that is known, among any
-// output: make of a project that compiles.
+// buildReport reads the output of a build without a known test runner, for example make in a project that compiles.
 type buildReport struct {
 	errors  buildErrors
 	compile bool
 }
 
-// ReadLine takes a line.
+// ReadLine processes one line of output.
 func (b *buildReport) ReadLine(s string) {
 	b.compile = b.compile || compilerError.MatchString(s) || linkerError.MatchString(s)
 	b.errors.readLine(s)
 }
 
-// Finish gives what does not compile. What else make could not do may be a test.
+// Finish returns compiler and linker errors. Other failures of make may be tests, so it returns nil for them.
 func (b *buildReport) Finish() *testreport.Results {
 	res := &testreport.Results{}
 	if !b.compile || !b.errors.addTo(res) {

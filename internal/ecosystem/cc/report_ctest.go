@@ -4,39 +4,39 @@ import (
 	"strconv"
 	"strings"
 
-	"company/internal/lazyregexp"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/lazyregexp"
 )
 
-// formatCTest is the text of ctest, behind that of CMake and the build.
+// formatCTest is the output of CMake and the build, followed by that of ctest.
 const formatCTest = "ctest"
 
-// Formats is the text of ctest.
+// Formats returns the format of ctest.
 func (CMake) Formats() []testreport.Format {
 	return []testreport.Format{{Name: formatCTest, Read: func() testreport.LineReader { return &ctestReport{} }}}
 }
 
-// PlainReaders read the same among other output, and builds that fail under any
+// PlainReaders returns readers for all runners of this package among other output, and for failed builds under any
 // command.
 func (CMake) PlainReaders() []testreport.LineReader {
-	return []testreport.LineReader{&plainRunner{own: &ctestReport{}}, &plainRunner{own: &mesonReport{}}, &plainRunner{own: &automakeReport{}}, &buildReport{}}
+	return []testreport.LineReader{&plainRunner{own: &ctestReport{}}, &plainRunner{own: &mesonReport{}},
+		&plainRunner{own: &automakeReport{}}, &buildReport{}}
 }
 
 // runnerReport is the report of one of this package's runners.
 type runnerReport interface {
 	testreport.LineReader
-	// hasTests says whether tests were reported.
+	// hasTests reports whether the report contains tests.
 	hasTests() bool
 }
 
-// plainRunner reads a runner among other output: where it did not run, the build is
-// buildReport's.
+// plainRunner reads a runner's report among other output. If the runner did not run, buildReport handles the build.
 type plainRunner struct{ own runnerReport }
 
-// ReadLine takes a line.
+// ReadLine processes one line of output.
 func (p *plainRunner) ReadLine(s string) { p.own.ReadLine(s) }
 
-// Finish gives the results of the runner, or nil.
+// Finish returns the results of the runner, or nil.
 func (p *plainRunner) Finish() *testreport.Results {
 	if !p.own.hasTests() {
 		return nil
@@ -44,13 +44,13 @@ func (p *plainRunner) Finish() *testreport.Results {
 	return p.own.Finish()
 }
 
-// ctestReport reads the text of a build and of ctest.
+// ctestReport reads the output of a build and of ctest.
 type ctestReport struct {
 	res    testreport.Results
 	build  buildErrors
-	failed string // the test whose output comes now
+	failed string // the failed test whose output follows
 	status string
-	open   bool // its tests began, and did not end yet
+	open   bool // tests began and have not ended yet
 	any    bool
 	none   bool
 	sum    int // failures by ctest's own count
@@ -64,7 +64,7 @@ var (
 	ctestNone  = lazyregexp.New(`^No tests were found!!!`)
 )
 
-// ReadLine takes a line.
+// ReadLine processes one line of output.
 func (c *ctestReport) ReadLine(s string) {
 	switch {
 	case ctestBegin.MatchString(s):
@@ -104,7 +104,7 @@ func (c *ctestReport) ReadLine(s string) {
 	}
 }
 
-// flushFailure adds the test that failed last, with the first line that it printed.
+// flushFailure adds the last failed test, with the first line of its output.
 func (c *ctestReport) flushFailure(said string) {
 	if c.failed == "" {
 		return
@@ -119,7 +119,7 @@ func (c *ctestReport) flushFailure(said string) {
 
 func (c *ctestReport) hasTests() bool { return c.any && !c.none }
 
-// Finish gives the results.
+// Finish returns the results.
 func (c *ctestReport) Finish() *testreport.Results {
 	c.flushFailure("")
 	if c.open && !c.none {

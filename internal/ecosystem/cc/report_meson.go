@@ -4,42 +4,42 @@ import (
 	"strconv"
 	"strings"
 
-	"company/internal/lazyregexp"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/lazyregexp"
 )
 
-// formatMeson is the text of meson test, behind that of the build.
+// formatMeson is the output of the build, followed by that of meson test.
 const formatMeson = "meson"
 
-// Formats is the text of meson test.
+// Formats returns the format of meson test.
 func (Meson) Formats() []testreport.Format {
 	return []testreport.Format{{Name: formatMeson, Read: func() testreport.LineReader { return &mesonReport{} }}}
 }
 
-// PlainReaders are CMake's, for all of this package.
+// PlainReaders returns no readers, because CMake's include those for Meson.
 func (Meson) PlainReaders() []testreport.LineReader { return nil }
 
-// IsBuildFailure says whether a failure, by its name, is that of code that does not
-// build.
+// IsBuildFailure reports whether a failure of this name means that the code does not build.
 func (Meson) IsBuildFailure(test string) bool { return isBuildFailure(test) }
 
-// mesonReport reads the text of a build and of meson test.
+// mesonReport reads the output of a build and of meson test.
 type mesonReport struct {
 	res   testreport.Results
 	build buildErrors
-	seen  map[string]bool // a failure is listed once more at the end
+	seen  map[string]bool // numbers of tests; Meson repeats failures at the end
 	any   bool
 	ended bool
 	sum   int // failures by Meson's own count
 }
 
 var (
-	mesonLine  = lazyregexp.New(`^ *(\d+/\d+) (.+?) +(OK|FAIL|SKIP|EXPECTEDFAIL|UNEXPECTEDPASS|TIMEOUT|ERROR|INTERRUPT) +[0-9.]+s(?: +(.*))?$`)
+	mesonLine = lazyregexp.New(
+		`^ *(\d+/\d+) (.+?) +(OK|FAIL|SKIP|EXPECTEDFAIL|UNEXPECTEDPASS|TIMEOUT|ERROR|INTERRUPT) +[0-9.]+s(?: +(.*))?$`)
 	mesonOK    = lazyregexp.New(`^Ok: +\d+\s*$`)
 	mesonCount = lazyregexp.New(`^(?:Fail|Unexpected Pass|Timeout): +([0-9]{1,9})\s*$`)
 )
 
-// ReadLine takes a line.
+// ReadLine processes one line of output.
 func (m *mesonReport) ReadLine(s string) {
 	if mesonOK.MatchString(s) {
 		m.any, m.ended = true, true
@@ -78,7 +78,7 @@ func (m *mesonReport) ReadLine(s string) {
 
 func (m *mesonReport) hasTests() bool { return m.ended }
 
-// Finish gives the results.
+// Finish returns the results.
 func (m *mesonReport) Finish() *testreport.Results {
 	switch {
 	case m.any && !m.ended:

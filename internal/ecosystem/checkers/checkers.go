@@ -1,6 +1,6 @@
-// Package checkers knows programs that check a repository of any language, and that Debian has: spellers, linters of shell
-// scripts and of YAML, runners of tests in a shell. It owns their names and promises that an image has the ones that a
-// check calls. It finds no checks: a repository's CI names them.
+// Package checkers lists programs in Debian that check repositories of any language. They include spell checkers,
+// linters of shell scripts and YAML, and test runners for the shell. It ensures that an image has the ones that a
+// check calls. It finds no checks itself, because a repository's CI names them.
 package checkers
 
 import (
@@ -12,13 +12,15 @@ import (
 	"company/internal/ecosystem"
 )
 
-// Programs are such programs, of whatever language.
+// Programs is the ecosystem of these programs.
 type Programs struct{}
 
-// packages are Debian's packages of the programs, by the programs' names.
+// packages maps programs to Debian packages.
 var packages = map[string]string{
-	"bats": "bats", "black": "black", "checkbashisms": "devscripts", "clang-format": "clang-format", "clang-tidy": "clang-tidy", "codespell": "codespell", "cppcheck": "cppcheck",
-	"flake8": "flake8", "isort": "isort", "jq": "jq", "pycodestyle": "pycodestyle", "pydocstyle": "pydocstyle", "pyflakes": "pyflakes3", "pylint": "pylint", "reuse": "reuse", "shellcheck": "shellcheck",
+	"bats": "bats", "black": "black", "checkbashisms": "devscripts", "clang-format": "clang-format",
+	"clang-tidy": "clang-tidy", "codespell": "codespell", "cppcheck": "cppcheck",
+	"flake8": "flake8", "isort": "isort", "jq": "jq", "pycodestyle": "pycodestyle", "pydocstyle": "pydocstyle",
+	"pyflakes": "pyflakes3", "pylint": "pylint", "reuse": "reuse", "shellcheck": "shellcheck",
 	"shfmt": "shfmt", "tidy": "tidy", "xmllint": "libxml2-utils", "yamllint": "yamllint",
 }
 
@@ -27,10 +29,10 @@ var (
 	_ ecosystem.Needer   = Programs{}
 )
 
-// Name is that of no toolchain.
+// Name returns a name that is not a toolchain.
 func (Programs) Name() string { return "checkers" }
 
-// Toolchains are the programs, each by itself.
+// Toolchains returns one toolchain for each program.
 func (Programs) Toolchains() []ecosystem.Toolchain {
 	var out []ecosystem.Toolchain
 	for _, name := range slices.Sorted(maps.Keys(packages)) {
@@ -39,10 +41,10 @@ func (Programs) Toolchains() []ecosystem.Toolchain {
 	return out
 }
 
-// Needs are the programs that commands call.
+// Needs returns the programs that commands call.
 func (Programs) Needs(_ *ecosystem.Tree, _ func(string) bool, commands []string) (out []string) {
 	for _, command := range commands {
-		first, listed, before := true, false, "" // of a simple command; behind xargs; the word before
+		first, listed, before := true, false, "" // at the start of a simple command; after xargs; the previous token
 		for word := range strings.FieldsSeq(command) {
 			name := strings.TrimLeft(word, "\"$(`")
 			switch {
@@ -51,7 +53,8 @@ func (Programs) Needs(_ *ecosystem.Tree, _ func(string) bool, commands []string)
 				continue
 			case first && strings.Contains(word, "="): // a variable
 				continue
-			case (first || listed || before == "-exec" || before == "-m" && strings.Contains(command, "python") || name != word) &&
+			case (first || listed || before == "-exec" || before == "-m" && strings.Contains(command, "python") ||
+				name != word) &&
 				packages[path.Base(name)] != "" && !strings.Contains(name, "/") && !slices.Contains(out, name):
 				out = append(out, name)
 			}

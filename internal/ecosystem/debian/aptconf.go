@@ -14,10 +14,10 @@ import (
 	"company/internal/ecosystem"
 )
 
-// debianKeys begins the name of the files that Debian's own keys are in.
+// debianKeys is the prefix of the names of Debian's own key files.
 const debianKeys = "debian-archive-"
 
-// aptSource is one entry of a file of apt's sources, for binary packages.
+// aptSource is one entry in apt's sources, for binary packages.
 type aptSource struct {
 	uris, suites, components []string
 	architectures            []string
@@ -25,17 +25,17 @@ type aptSource struct {
 	trusted                  bool
 }
 
-// ReadSettings reads the Debian archives of apt's sources: those that Debian's
-// keys are for. Archives of others are left out, since an image of Debian has no
-// keys to check them with.
-func (Archives) ReadSettings(ctx context.Context, h ecosystem.Host) (ecosystem.Upstream, error) {
+// ReadSettings reads from apt's sources the archives that are signed with Debian's keys. It leaves out other
+// archives, because a Debian image has no keys to verify them.
+func (Archives) ReadSettings(ctx context.Context, host ecosystem.Host) (ecosystem.Upstream, error) {
 	var all []aptSource
-	dir := filepath.Join(h.Root(), "etc/apt")
-	for _, f := range append([]string{filepath.Join(dir, "sources.list")}, h.Glob(filepath.Join(dir, "sources.list.d", "*.list"))...) {
-		all = append(all, parseSourcesList(readSources(h, f))...)
+	dir := filepath.Join(host.Root(), "etc/apt")
+	for _, f := range append([]string{filepath.Join(dir, "sources.list")},
+		host.Glob(filepath.Join(dir, "sources.list.d", "*.list"))...) {
+		all = append(all, parseSourcesList(readSources(host, f))...)
 	}
-	for _, f := range h.Glob(filepath.Join(dir, "sources.list.d", "*.sources")) {
-		all = append(all, parseDeb822(readSources(h, f))...)
+	for _, f := range host.Glob(filepath.Join(dir, "sources.list.d", "*.sources")) {
+		all = append(all, parseDeb822(readSources(host, f))...)
 	}
 	foreign := false
 	var archives []ecosystem.Endpoint
@@ -48,46 +48,46 @@ func (Archives) ReadSettings(ctx context.Context, h ecosystem.Host) (ecosystem.U
 			continue
 		}
 		for _, uri := range s.uris {
-			archives = addArchive(h, archives, uri, s)
+			archives = addArchive(host, archives, uri, s)
 		}
 	}
 	if foreign {
-		h.AddNote("apt sources that are not checked with Debian's own keys are not served")
+		host.AddNote("apt sources that are not checked with Debian's own keys are not served")
 	}
 	if len(archives) > 0 {
-		setProxies(ctx, h, archives)
+		setProxies(ctx, host, archives)
 	}
 	return ecosystem.At(archives...), nil
 }
 
-// readSources reads a file of sources; one that cannot be read is empty.
-func readSources(h ecosystem.Host, file string) []byte {
-	text, err := h.ReadFile(file)
+// readSources reads a sources file. It returns no text if the file is unreadable.
+func readSources(host ecosystem.Host, file string) []byte {
+	text, err := host.ReadFile(file)
 	if errors.Is(err, fs.ErrPermission) {
-		h.AddNote("%s cannot be read", filepath.Base(file))
+		host.AddNote("%s cannot be read", filepath.Base(file))
 	}
 	return text
 }
 
 // addArchive adds the suites of one address.
-func addArchive(h ecosystem.Host, archives []ecosystem.Endpoint, uri string, s aptSource) []ecosystem.Endpoint {
-	e, err := ecosystem.ParseEndpoint(uri)
+func addArchive(host ecosystem.Host, archives []ecosystem.Endpoint, uri string, s aptSource) []ecosystem.Endpoint {
+	endpoint, err := ecosystem.ParseEndpoint(uri)
 	if err != nil {
-		h.AddNote("an apt source is %v and is left out", err)
+		host.AddNote("an apt source is %v and is left out", err)
 		return archives
 	}
-	if header, _ := e.Auth(); strings.HasPrefix(e.URL, "https:") && header == "" {
-		e = withAptAuth(h, e)
+	if header, _ := endpoint.Auth(); strings.HasPrefix(endpoint.URL, "https:") && header == "" {
+		endpoint = withAptAuth(host, endpoint)
 	}
-	i := slices.IndexFunc(archives, func(a ecosystem.Endpoint) bool { return a.URL == e.URL })
+	i := slices.IndexFunc(archives, func(a ecosystem.Endpoint) bool { return a.URL == endpoint.URL })
 	if i < 0 {
-		e.Parts = map[string][]string{}
-		archives, i = append(archives, e), len(archives)
+		endpoint.Parts = map[string][]string{}
+		archives, i = append(archives, endpoint), len(archives)
 	}
 	have := archives[i].Parts
 	for _, suite := range s.suites {
-		if !suiteRE.MatchString(suite) { // also a flat archive's path
-			h.AddNote("the suite %.60q of an apt source is left out", suite)
+		if !suiteRE.MatchString(suite) { // also rejects the path of a flat archive
+			host.AddNote("the suite %.60q of an apt source is left out", suite)
 			continue
 		}
 		for _, c := range s.components {
@@ -102,35 +102,35 @@ func addArchive(h ecosystem.Host, archives []ecosystem.Endpoint, uri string, s a
 	return archives
 }
 
-// withAptAuth adds the password that apt's auth.conf has for a host.
-func withAptAuth(h ecosystem.Host, e ecosystem.Endpoint) ecosystem.Endpoint {
-	u, err := url.Parse(e.URL)
+// withAptAuth adds the login from apt's auth.conf for a host.
+func withAptAuth(host ecosystem.Host, endpoint ecosystem.Endpoint) ecosystem.Endpoint {
+	address, err := url.Parse(endpoint.URL)
 	if err != nil {
-		return e
+		return endpoint
 	}
-	dir := filepath.Join(h.Root(), "etc/apt")
-	for _, f := range append([]string{filepath.Join(dir, "auth.conf")}, h.Glob(filepath.Join(dir, "auth.conf.d", "*.conf"))...) {
-		text, _ := h.ReadFile(f) // root's alone, as a rule
-		if login, password, ok := ecosystem.FindNetrcLogin(text, u.Hostname()); ok {
-			return e.WithAuth(ecosystem.BasicAuth(login, password))
+	dir := filepath.Join(host.Root(), "etc/apt")
+	for _, f := range append([]string{filepath.Join(dir, "auth.conf")},
+		host.Glob(filepath.Join(dir, "auth.conf.d", "*.conf"))...) {
+		text, _ := host.ReadFile(f) // usually readable only by root
+		if login, password, ok := ecosystem.FindNetrcLogin(text, address.Hostname()); ok {
+			return endpoint.WithAuth(ecosystem.BasicAuth(login, password))
 		}
 	}
-	return e
+	return endpoint
 }
 
-// setProxies takes apt's proxies, for http and for https as a whole. What
-// apt-config does not say is the environment's to say.
-func setProxies(ctx context.Context, h ecosystem.Host, archives []ecosystem.Endpoint) {
+// setProxies sets apt's proxies for http and for https. Without a setting in apt, the environment applies.
+func setProxies(ctx context.Context, host ecosystem.Host, archives []ecosystem.Endpoint) {
 	ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
 	defer cancel()
 	for _, scheme := range []string{"http", "https"} {
-		out, err := h.Run(ctx, nil, "apt-config", "shell", "P", "Acquire::"+scheme+"::Proxy")
+		out, err := host.Run(ctx, nil, "apt-config", "shell", "P", "Acquire::"+scheme+"::Proxy")
 		value, ok := strings.CutPrefix(strings.TrimSpace(string(out)), "P=")
 		if value = strings.Trim(value, "'"); err != nil || !ok || value == "" {
 			continue
 		}
 		if u, err := url.Parse(value); err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-			h.AddNote("apt's proxy for %s is not an http or https address and is not used", scheme)
+			host.AddNote("apt's proxy for %s is not an http or https address and is not used", scheme)
 			continue
 		}
 		for i := range archives {
@@ -141,7 +141,7 @@ func setProxies(ctx context.Context, h ecosystem.Host, archives []ecosystem.Endp
 	}
 }
 
-// parseSourcesList reads the one-line form: deb [option=value …] address suite component….
+// parseSourcesList reads the one-line format: deb [option=value …] address suite component….
 func parseSourcesList(text []byte) (out []aptSource) {
 	for line := range strings.Lines(string(text)) {
 		line, _, _ = strings.Cut(line, "#")
@@ -168,7 +168,7 @@ func parseSourcesList(text []byte) (out []aptSource) {
 	return out
 }
 
-// parseDeb822 reads the form of fields (deb822).
+// parseDeb822 reads the deb822 format.
 func parseDeb822(text []byte) (out []aptSource) {
 	for stanza := range strings.SplitSeq(strings.ReplaceAll(string(text), "\r", ""), "\n\n") {
 		fields := map[string][]string{}
@@ -196,7 +196,7 @@ func parseDeb822(text []byte) (out []aptSource) {
 	return out
 }
 
-// set takes an option that both forms have.
+// set applies an option that both formats have.
 func (s *aptSource) set(name string, value []string) {
 	switch strings.ToLower(name) {
 	case "arch", "architectures":
@@ -209,5 +209,6 @@ func (s *aptSource) set(name string, value []string) {
 }
 
 func isOff(value []string) bool {
-	return len(value) > 0 && slices.Contains([]string{"no", "false", "without", "off", "disable", "0"}, strings.ToLower(value[0]))
+	return len(value) > 0 && slices.Contains(
+		[]string{"no", "false", "without", "off", "disable", "0"}, strings.ToLower(value[0]))
 }

@@ -16,7 +16,7 @@ import (
 	"testing"
 )
 
-// Zip packs files, each a name and a text, as a wheel is packed.
+// Zip packs files, each a name and a text, into a zip archive such as a wheel.
 func Zip(t testing.TB, files ...[2]string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -34,14 +34,15 @@ func Zip(t testing.TB, files ...[2]string) []byte {
 	return b.Bytes()
 }
 
-// Crate packs files, each a name and a text, as cargo packs a crate.
+// Crate packs files, each a name and a text, into a crate.
 func Crate(t testing.TB, name, version string, files ...[2]string) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)
 	w := tar.NewWriter(z)
 	for _, f := range files {
-		if err := w.WriteHeader(&tar.Header{Name: name + "-" + version + "/" + f[0], Mode: 0o644, Size: int64(len(f[1]))}); err != nil {
+		if err := w.WriteHeader(
+			&tar.Header{Name: name + "-" + version + "/" + f[0], Mode: 0o644, Size: int64(len(f[1]))}); err != nil {
 			t.Fatal(err)
 		}
 		_, _ = w.Write([]byte(f[1]))
@@ -55,14 +56,14 @@ func Crate(t testing.TB, name, version string, files ...[2]string) []byte {
 	return b.Bytes()
 }
 
-// ServeCrates serves a sparse index at /index, with the files of these crates by
-// their names, each of version 1.0.0 and without a dependency.
+// ServeCrates serves a sparse index at /index with these crates by name, and their files. Each crate has version
+// 1.0.0 and no dependencies.
 func ServeCrates(t testing.TB, crates map[string][]byte) *httptest.Server {
 	t.Helper()
 	return ServeNeedyCrates(t, crates, nil)
 }
 
-// ServeNeedyCrates is ServeCrates where some crates need another one, in any version.
+// ServeNeedyCrates is ServeCrates with a dependency, in any version, for the crates in needs.
 func ServeNeedyCrates(t testing.TB, crates map[string][]byte, needs map[string]string) *httptest.Server {
 	t.Helper()
 	var srv *httptest.Server
@@ -78,9 +79,12 @@ func ServeNeedyCrates(t testing.TB, crates map[string][]byte, needs map[string]s
 			sum := sha256.Sum256(body)
 			deps := ""
 			if needs[name] != "" {
-				deps = fmt.Sprintf(`{"name":%q,"req":"*","features":[],"optional":false,"default_features":true,"target":null,"kind":"normal"}`, needs[name])
+				deps = fmt.Sprintf(
+					`{"name":%q,"req":"*","features":[],"optional":false,"default_features":true,"target":null,"kind":"normal"}`,
+					needs[name])
 			}
-			_, _ = fmt.Fprintf(w, `{"name":%q,"vers":"1.0.0","deps":[%s],"cksum":%q,"features":{},"yanked":false}`+"\n", name, deps, hex.EncodeToString(sum[:]))
+			_, _ = fmt.Fprintf(w, `{"name":%q,"vers":"1.0.0","deps":[%s],"cksum":%q,"features":{},"yanked":false}`+"\n", name,
+				deps, hex.EncodeToString(sum[:]))
 		default:
 			http.NotFound(w, r)
 		}
@@ -89,8 +93,7 @@ func ServeNeedyCrates(t testing.TB, crates map[string][]byte, needs map[string]s
 	return srv
 }
 
-// ServeWheels serves the simple API of PyPI at /simple, with these files by
-// their names.
+// ServeWheels serves PyPI's simple API at /simple with these files by name.
 func ServeWheels(t testing.TB, wheels map[string][]byte) *httptest.Server {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -116,15 +119,14 @@ func ServeWheels(t testing.TB, wheels map[string][]byte) *httptest.Server {
 	return srv
 }
 
-// ComposerPackage is one version of a package as a repository of composer's has it.
+// ComposerPackage is one version of a package in a composer repository.
 type ComposerPackage struct {
-	Version, Reference string // as a lock file names them
-	Fields             string // more fields of its description, each with a comma before it
+	Version, Reference string // as lock files write them
+	Fields             string // further fields of its description, each with a leading comma
 	Zip                []byte
 }
 
-// ServeComposer serves a repository of composer 2 at its root, with these packages by their
-// names.
+// ServeComposer serves a composer 2 repository at its root with these packages by name.
 func ServeComposer(t testing.TB, all map[string]ComposerPackage) *httptest.Server {
 	t.Helper()
 	var srv *httptest.Server
@@ -134,13 +136,14 @@ func ServeComposer(t testing.TB, all map[string]ComposerPackage) *httptest.Serve
 			return
 		}
 		name, isDescription := strings.CutSuffix(strings.TrimPrefix(r.URL.Path, "/p2/"), ".json")
-		if p, ok := all[name]; ok && isDescription {
-			_, _ = fmt.Fprintf(w, `{"packages":{%[1]q:[{"name":%[1]q,"version":%[2]q,"dist":{"type":"zip","url":"%[3]s/zip/%[4]s","reference":%[4]q,"shasum":""}%[5]s}]}}`, name, p.Version, srv.URL, p.Reference, p.Fields)
+		if pkg, ok := all[name]; ok && isDescription {
+			_, _ = fmt.Fprintf(
+				w, `{"packages":{%[1]q:[{"name":%[1]q,"version":%[2]q,"dist":{"type":"zip","url":"%[3]s/zip/%[4]s","reference":%[4]q,"shasum":""}%[5]s}]}}`, name, pkg.Version, srv.URL, pkg.Reference, pkg.Fields)
 			return
 		}
-		for _, p := range all {
-			if r.URL.Path == "/zip/"+p.Reference {
-				_, _ = w.Write(p.Zip)
+		for _, pkg := range all {
+			if r.URL.Path == "/zip/"+pkg.Reference {
+				_, _ = w.Write(pkg.Zip)
 				return
 			}
 		}

@@ -1,6 +1,5 @@
-// Package ecosystemtest holds every ecosystem to the contract of package
-// ecosystem, as far as it implements it. It starts nothing and reaches nothing:
-// the tests of package image cover the work inside an image.
+// Package ecosystemtest tests every ecosystem against the contract of package ecosystem, for the interfaces that it
+// implements. It runs no programs and uses no network. The tests of package image cover the installation in an image.
 package ecosystemtest
 
 import (
@@ -17,70 +16,70 @@ import (
 // Fixture is a small project of an ecosystem.
 type Fixture struct {
 	Files map[string]string // by path
-	Lint  string            // command of the check that the files call for; empty: none
-	Test  string            // the same
-	Lock  string            // the file by which it says what it may have; empty: none
-	// LockText is such a file, and Packages what it names, sorted, as
-	// company.Dependency says it: "npm a@1.0.0, npm b@2.0.0".
+	Lint  string            // the expected lint command; "" means no check
+	Test  string            // the expected test command; "" means no check
+	Lock  string            // the name of its lock file; "" means no lock file
+	// LockText is the text of a lock file. Packages lists its packages, sorted, in the form of company.Dependency: "npm
+	// a@1.0.0, npm b@2.0.0".
 	LockText, Packages string
-	// Blame are messages of its client where the files themselves are at fault.
+	// Blame holds client messages for which the files themselves are at fault.
 	Blame     []string
-	GateFiles []string // files that say what its checks do
-	Reports   []Report // of each of its formats
+	GateFiles []string // files that define its checks
+	Reports   []Report // at least one for each of its formats
 	Canaries  []Canary
-	// PlantsByName says that its planter reads names of files and no text.
+	// PlantsByName means that its planter reads only file names, no contents.
 	PlantsByName bool
 	Served       Served // a registry of its kind
-	System       string // Debian packages that the files ask for, sorted
-	// Toolchains are those that the image of these files has, where its layers depend on them.
+	System       string // the expected Debian packages, sorted
+	// Toolchains lists the toolchains of the image if the layers depend on them.
 	Toolchains []string
 }
 
-// Exercise runs every case that is about what an ecosystem has.
-func Exercise(t *testing.T, e ecosystem.Ecosystem, f Fixture) {
+// Exercise runs all tests for the interfaces that an ecosystem implements.
+func Exercise(t *testing.T, e ecosystem.Ecosystem, fixture Fixture) {
 	t.Helper()
 	if name := e.Name(); name == "" || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz") != "" {
 		t.Errorf("%q is no name of a toolchain", e.Name())
 	}
-	if m, ok := e.(ecosystem.Manifester); ok && f.Files[m.Manifest()] == "" {
+	if m, ok := e.(ecosystem.Manifester); ok && fixture.Files[m.Manifest()] == "" {
 		t.Errorf("the fixture has no %s", m.Manifest())
 	}
 	if d, ok := e.(ecosystem.Detector); ok {
-		t.Run("detect", func(t *testing.T) { exerciseDetector(t, d, f) })
+		t.Run("detect", func(t *testing.T) { exerciseDetector(t, d, fixture) })
 	}
 	if c, ok := e.(ecosystem.Caller); ok {
-		t.Run("calls", func(t *testing.T) { exerciseCaller(t, c, f) })
+		t.Run("calls", func(t *testing.T) { exerciseCaller(t, c, fixture) })
 	}
 	if p, ok := e.(ecosystem.Proxied); ok {
-		t.Run("registry", func(t *testing.T) { ExerciseProxied(t, p, f.Served) })
+		t.Run("registry", func(t *testing.T) { ExerciseProxied(t, p, fixture.Served) })
 	}
 	if l, ok := e.(ecosystem.Locker); ok {
-		t.Run("locks", func(t *testing.T) { exerciseLocker(t, l, e, f) })
+		t.Run("locks", func(t *testing.T) { exerciseLocker(t, l, e, fixture) })
 	}
 	if g, ok := e.(ecosystem.GateFiler); ok {
-		t.Run("gate files", func(t *testing.T) { exerciseGateFiler(t, g, f) })
+		t.Run("gate files", func(t *testing.T) { exerciseGateFiler(t, g, fixture) })
 	}
 	if r, ok := e.(ecosystem.Reporter); ok {
-		t.Run("reports", func(t *testing.T) { exerciseReporter(t, r, f) })
+		t.Run("reports", func(t *testing.T) { exerciseReporter(t, r, fixture) })
 	}
 	if p, ok := e.(ecosystem.Planter); ok {
-		t.Run("canaries", func(t *testing.T) { exercisePlanter(t, p, f) })
+		t.Run("canaries", func(t *testing.T) { exercisePlanter(t, p, fixture) })
 	}
 	if p, ok := e.(ecosystem.Provider); ok {
 		t.Run("toolchains", func(t *testing.T) { exerciseProvider(t, p) })
 	}
 	if p, ok := e.(ecosystem.Packager); ok {
-		t.Run("packages of the system", func(t *testing.T) { exercisePackager(t, p, f) })
+		t.Run("packages of the system", func(t *testing.T) { exercisePackager(t, p, fixture) })
 	}
 	if i, ok := e.(ecosystem.Installer); ok {
-		t.Run("install", func(t *testing.T) { exerciseInstaller(t, i, f) })
+		t.Run("install", func(t *testing.T) { exerciseInstaller(t, i, fixture) })
 	}
 }
 
-// Tree is a tree of these files.
+// Tree returns a tree of these files.
 func Tree(files map[string]string) *ecosystem.Tree { return ecosystem.TreeOfTexts(files) }
 
-// unreadableTree is a tree of these files, whose texts cannot be read.
+// unreadableTree returns a tree of these files, whose texts cannot be read.
 func unreadableTree(files map[string]string, why error) *ecosystem.Tree {
 	var list []ecosystem.File
 	for _, p := range slices.Sorted(maps.Keys(files)) {
@@ -94,49 +93,50 @@ func unreadableTree(files map[string]string, why error) *ecosystem.Tree {
 	})
 }
 
-func exerciseDetector(t *testing.T, d ecosystem.Detector, f Fixture) {
-	found := d.Detect(Tree(f.Files), nil)
-	if len(found) != 1 || found[0].Dir != "" || found[0].Kind != d.Name() || found[0].Description == "" {
+func exerciseDetector(t *testing.T, detector ecosystem.Detector, fixture Fixture) {
+	found := detector.Detect(Tree(fixture.Files), nil)
+	if len(found) != 1 || found[0].Dir != "" || found[0].Kind != detector.Name() || found[0].Description == "" {
 		t.Fatalf("in the fixture: %+v", found)
 	}
 	lint, test := "", ""
 	if g := found[0].Lint; g != nil {
 		lint = g.Command
 	}
-	if g := found[0].Test; g != nil {
-		test = g.Command
-		if g.Plant != "" && !strings.Contains(g.Canary, ecosystem.CanaryPlaceholder) && !isFolderTester(d) {
-			t.Errorf("the canary's command does not name its test: %q", g.Canary)
+	if gateCommand := found[0].Test; gateCommand != nil {
+		test = gateCommand.Command
+		if gateCommand.Plant != "" && !strings.Contains(gateCommand.Canary, ecosystem.CanaryPlaceholder) &&
+			!isFolderTester(detector) {
+			t.Errorf("the canary's command does not name its test: %q", gateCommand.Canary)
 		}
 	}
-	if lint != f.Lint || test != f.Test {
-		t.Errorf("lint %q and test %q, want %q and %q", lint, test, f.Lint, f.Test)
+	if lint != fixture.Lint || test != fixture.Test {
+		t.Errorf("lint %q and test %q, want %q and %q", lint, test, fixture.Lint, fixture.Test)
 	}
-	if len(d.Programs()) == 0 {
+	if len(detector.Programs()) == 0 {
 		t.Error("no command needs the toolchain")
 	}
 
-	// The same project deeper down is found there; as a copy of another one it
-	// is none.
+	// The same project is found in a deeper folder, but not in a folder for copies.
 	for _, dir := range []string{"node_modules/x", "vendor/x", "testdata/x", ".x"} {
-		if got := d.Detect(Tree(below(dir, f.Files)), nil); len(got) != 0 {
+		if got := detector.Detect(Tree(below(dir, fixture.Files)), nil); len(got) != 0 {
 			t.Errorf("in %s: %+v", dir, got)
 		}
 	}
 
 	empty := Tree(nil)
-	if got := d.Detect(empty, nil); len(got) != 0 || len(empty.Notes()) != 0 {
+	if got := detector.Detect(empty, nil); len(got) != 0 || len(empty.Notes()) != 0 {
 		t.Errorf("in nothing: %+v, notes %q", got, empty.Notes())
 	}
 
 	// A repository's text is untrusted.
-	for name, text := range map[string]string{"nothing": "", "garbage": "\x00{[\xff'\"", "depth": strings.Repeat("[", 10_000), "size": strings.Repeat("x", ecosystem.MaxManifest+1)} {
+	for name, text := range map[string]string{"nothing": "", "garbage": "\x00{[\xff'\"",
+		"depth": strings.Repeat("[", 10_000), "size": strings.Repeat("x", ecosystem.MaxManifest+1)} {
 		odd := map[string]string{}
-		for p := range f.Files {
+		for p := range fixture.Files {
 			odd[p] = text
 		}
 		tree := Tree(odd)
-		d.Detect(tree, nil)
+		detector.Detect(tree, nil)
 		if tree.Err() != nil {
 			t.Errorf("%s for every file: %v", name, tree.Err())
 		}
@@ -147,11 +147,11 @@ func exerciseDetector(t *testing.T, d ecosystem.Detector, f Fixture) {
 		}
 	}
 
-	// A repository that cannot be read is an error, and no empty project.
+	// An unreadable repository is an error, not an empty project.
 	away := errors.New("away")
-	broken := unreadableTree(f.Files, away)
-	d.Detect(broken, nil)
-	if n, ok := d.(ecosystem.Needer); ok {
+	broken := unreadableTree(fixture.Files, away)
+	detector.Detect(broken, nil)
+	if n, ok := detector.(ecosystem.Needer); ok {
 		n.Needs(broken, func(string) bool { return true }, nil)
 	}
 	if !errors.Is(broken.Err(), away) {
@@ -159,73 +159,81 @@ func exerciseDetector(t *testing.T, d ecosystem.Detector, f Fixture) {
 	}
 }
 
-func exerciseLocker(t *testing.T, l ecosystem.Locker, e ecosystem.Ecosystem, f Fixture) {
-	if !l.IsLockFile(f.Lock) || !l.IsLockFile("deep/down/"+f.Lock) || l.IsLockFile("README.md") || l.IsLockFile(f.Lock+".orig") {
-		t.Errorf("%s is not known from others", f.Lock)
+func exerciseLocker(t *testing.T, locker ecosystem.Locker, e ecosystem.Ecosystem, fixture Fixture) {
+	if !locker.IsLockFile(fixture.Lock) || !locker.IsLockFile("deep/down/"+fixture.Lock) ||
+		locker.IsLockFile("README.md") ||
+		locker.IsLockFile(fixture.Lock+".orig") {
+		t.Errorf("%s is not known from others", fixture.Lock)
 	}
-	all, err := l.ParseLock(f.Lock, []byte(f.LockText))
+	dependencies, err := locker.ParseLock(fixture.Lock, []byte(fixture.LockText))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var names []string
-	for _, d := range all {
-		names = append(names, d.String())
-		exerciseDependency(t, e, d)
+	for _, dependency := range dependencies {
+		names = append(names, dependency.String())
+		exerciseDependency(t, e, dependency)
 	}
 	slices.Sort(names)
-	if got := strings.Join(slices.Compact(names), ", "); got != f.Packages || got == "" {
-		t.Errorf("packages %q, want %q", got, f.Packages)
+	if got := strings.Join(slices.Compact(names), ", "); got != fixture.Packages || got == "" {
+		t.Errorf("packages %q, want %q", got, fixture.Packages)
 	}
-	// The text is untrusted: it costs an error or some names, and no more.
-	for _, text := range []string{"", "\x00", "[", "{", ": :", strings.Repeat("[", 1<<20), strings.Repeat("{\"a\":", 1<<18), strings.Repeat("a: &a\n  - *a\n", 1<<12), f.LockText[:len(f.LockText)/2], f.LockText + "\xff\xfe"} {
-		_, _ = l.ParseLock(f.Lock, []byte(text))
+	// The text is untrusted. It may only cause an error or some names.
+	for _, text := range []string{"", "\x00", "[", "{", ": :", strings.Repeat("[", 1<<20),
+		strings.Repeat("{\"a\":", 1<<18), strings.Repeat("a: &a\n  - *a\n", 1<<12),
+		fixture.LockText[:len(fixture.LockText)/2],
+		fixture.LockText + "\xff\xfe"} {
+		_, _ = locker.ParseLock(fixture.Lock, []byte(text))
 	}
 }
 
-func exerciseGateFiler(t *testing.T, g ecosystem.GateFiler, f Fixture) {
-	for _, p := range f.GateFiles {
-		if !g.IsGateFile(p) || !g.IsGateFile("deep/down/"+p) || g.IsGateFile(p+"~") {
+func exerciseGateFiler(t *testing.T, gateFiler ecosystem.GateFiler, fixture Fixture) {
+	for _, p := range fixture.GateFiles {
+		if !gateFiler.IsGateFile(p) || !gateFiler.IsGateFile("deep/down/"+p) || gateFiler.IsGateFile(p+"~") {
 			t.Errorf("%s is not known from others", p)
 		}
 	}
-	if len(f.GateFiles) == 0 || g.IsGateFile("README.md") || g.IsGateFile("") || g.IsGateFile("src/main.c") {
-		t.Errorf("%q, and others too", f.GateFiles)
+	if len(fixture.GateFiles) == 0 || gateFiler.IsGateFile("README.md") || gateFiler.IsGateFile("") ||
+		gateFiler.IsGateFile("src/main.c") {
+		t.Errorf("%q, and others too", fixture.GateFiles)
 	}
 }
 
-// exerciseDependency holds a package of the fixture, and text that is no
-// package, against the grammar.
-func exerciseDependency(t *testing.T, e ecosystem.Ecosystem, d company.Dependency) {
+// exerciseDependency checks a package of the fixture, and invalid names, against the grammar.
+func exerciseDependency(t *testing.T, e ecosystem.Ecosystem, dependency company.Dependency) {
 	if c, ok := e.(ecosystem.Client); ok {
-		r := c.Registry()
-		if d.Ecosystem != r.Name || r.CheckName(d.Name, d.Version) != nil {
-			t.Errorf("%s is no package of %s: %v", d, r.Name, r.CheckName(d.Name, d.Version))
+		registry := c.Registry()
+		if dependency.Ecosystem != registry.Name || registry.CheckName(dependency.Name, dependency.Version) != nil {
+			t.Errorf("%s is no package of %s: %v", dependency, registry.Name,
+				registry.CheckName(dependency.Name, dependency.Version))
 		}
-		for _, name := range []string{"", " ", "../x", "a b", "a\nb", "a;b", "-r", "https://x/y", "a@1", strings.Repeat("a", 300)} {
-			if r.CheckName(name, "") == nil {
+		for _, name := range []string{"", " ", "../x", "a b", "a\nb", "a;b", "-r", "https://x/y", "a@1",
+			strings.Repeat("a", 300)} {
+			if registry.CheckName(name, "") == nil {
 				t.Errorf("%q is a name", name)
 			}
 		}
 		for _, version := range []string{"latest", "*", "^1.0.0", ">=1", "1.0.0; x", "$(x)", "../1"} {
-			if r.CheckName(d.Name, version) == nil {
+			if registry.CheckName(dependency.Name, version) == nil {
 				t.Errorf("%q is a version", version)
 			}
 		}
-		if r.Canonical != nil && r.Canonical(r.Canonical(d.Name)) != r.Canonical(d.Name) {
-			t.Errorf("%s has no canonical form", d.Name)
+		if registry.Canonical != nil &&
+			registry.Canonical(registry.Canonical(dependency.Name)) != registry.Canonical(dependency.Name) {
+			t.Errorf("%s has no canonical form", dependency.Name)
 		}
 	}
-	if a, ok := e.(ecosystem.Adder); ok {
-		if command := a.AddCommand(d); !strings.Contains(command, d.Name) {
-			t.Errorf("%s is added by %q", d, command)
+	if adder, ok := e.(ecosystem.Adder); ok {
+		if command := adder.AddCommand(dependency); !strings.Contains(command, dependency.Name) {
+			t.Errorf("%s is added by %q", dependency, command)
 		}
-		if command := a.AddCommand(company.Dependency{Ecosystem: "other", Name: "x"}); command != "" {
+		if command := adder.AddCommand(company.Dependency{Ecosystem: "other", Name: "x"}); command != "" {
 			t.Errorf("what is another registry's is added by %q", command)
 		}
 	}
 }
 
-// below is the files moved into a folder.
+// below returns the files moved into a folder.
 func below(dir string, files map[string]string) map[string]string {
 	out := map[string]string{}
 	for p, text := range files {

@@ -17,12 +17,12 @@ import (
 	"company/internal/ecosystem"
 )
 
-// Sources are files of a tree as package image shows them to an installer.
+// Sources is a tree of files in the form in which package image passes it to an installer.
 type Sources struct {
 	Texts      map[string]string // by path
-	Before     *Sources          // of the base commit; nil: the same
+	Before     *Sources          // files of the base commit; nil means the same files
 	Offline    bool              // container.deps is off
-	Toolchains []string          // that the image is asked for
+	Toolchains []string          // toolchains requested for the image
 	Allowed    []string          // packages whose install scripts may run
 	Gates      []company.GateCommand
 	Notes      []string
@@ -34,10 +34,10 @@ var _ ecosystem.Sources = (*Sources)(nil)
 // HasFile reports whether there is a file of that path.
 func (s *Sources) HasFile(file string) bool { _, ok := s.Texts[file]; return ok }
 
-// Files are all files, sorted.
+// Files returns all paths, sorted.
 func (s *Sources) Files() []string { return slices.Sorted(maps.Keys(s.Texts)) }
 
-// FilesNamed are the files with one of these names, the upper ones first.
+// FilesNamed returns the files with one of these names, sorted by depth.
 func (s *Sources) FilesNamed(names ...string) []string {
 	out := slices.DeleteFunc(s.Files(), func(p string) bool {
 		return !slices.Contains(names, path.Base(p)) || !ecosystem.HasOwnLocks(path.Dir(p))
@@ -46,7 +46,7 @@ func (s *Sources) FilesNamed(names ...string) []string {
 	return out
 }
 
-// ReadTexts gives files, path to content.
+// ReadTexts returns the contents of files by path.
 func (s *Sources) ReadTexts(files []string) (map[string][]byte, error) {
 	out := map[string][]byte{}
 	for _, p := range files {
@@ -64,7 +64,7 @@ func (s *Sources) AddNote(format string, args ...any) {
 	s.Notes = append(s.Notes, fmt.Sprintf(format, args...))
 }
 
-// Claim says that a manifest is an ecosystem's own.
+// Claim marks a manifest as an ecosystem's own.
 func (s *Sources) Claim(file string) {
 	if s.claimed == nil {
 		s.claimed = map[string]bool{}
@@ -72,13 +72,13 @@ func (s *Sources) Claim(file string) {
 	s.claimed[file] = true
 }
 
-// IsClaimed says whether one before has claimed it.
+// IsClaimed reports whether an ecosystem has claimed a manifest.
 func (s *Sources) IsClaimed(file string) bool { return s.claimed[file] }
 
-// FileID stands for the text of a file.
+// FileID returns an id that represents the text of a file.
 func (s *Sources) FileID(file string) string { return fmt.Sprintf("%x", s.Texts[file]) }
 
-// Base are the same files, unless there are others.
+// Base returns Before, or the same files if Before is nil.
 func (s *Sources) Base() ecosystem.Sources {
 	if s.Before == nil {
 		return s
@@ -86,99 +86,104 @@ func (s *Sources) Base() ecosystem.Sources {
 	return s.Before
 }
 
-// HasToolchain says whether the image has a toolchain.
+// HasToolchain reports whether the image has a toolchain.
 func (s *Sources) HasToolchain(name string) bool { return slices.Contains(s.Toolchains, name) }
 
-// IsOffline says whether no registry may be asked.
+// IsOffline reports whether fetching is disabled.
 func (s *Sources) IsOffline() bool { return s.Offline }
 
-// Scripts are the packages whose install scripts may run.
+// Scripts returns the packages whose install scripts may run.
 func (s *Sources) Scripts() []string { return s.Allowed }
 
-// Checks are the commands that judge the tree.
+// Checks returns the commands that check the tree.
 func (s *Sources) Checks() []company.GateCommand { return s.Gates }
 
-// HashText is the text.
+// HashText returns the text itself.
 func (s *Sources) HashText(text string) string { return text }
 
-// Places are those of the tests.
+// Places returns the folders for tests.
 func (s *Sources) Places() ecosystem.Places {
-	return ecosystem.Places{Build: "/opt/out", Deps: "/opt/deps", Workspace: "/work/repo", History: "/opt/repo.git", Registry: "http://127.0.0.1:1"}
+	return ecosystem.Places{Build: "/opt/out", Deps: "/opt/deps", Workspace: "/work/repo", History: "/opt/repo.git",
+		Registry: "http://127.0.0.1:1"}
 }
 
-func exerciseInstaller(t *testing.T, i ecosystem.Installer, f Fixture) {
-	files := maps.Clone(f.Files)
-	if f.Lock != "" {
-		files[f.Lock] = f.LockText
+func exerciseInstaller(t *testing.T, installer ecosystem.Installer, fixture Fixture) {
+	files := maps.Clone(fixture.Files)
+	if fixture.Lock != "" {
+		files[fixture.Lock] = fixture.LockText
 	}
-	s := &Sources{Texts: files, Toolchains: f.Toolchains}
-	all, err := i.Installs(s)
-	if err != nil || len(all) == 0 {
-		t.Fatalf("%d layers, %v", len(all), err)
+	sources := &Sources{Texts: files, Toolchains: fixture.Toolchains}
+	installs, err := installer.Installs(sources)
+	if err != nil || len(installs) == 0 {
+		t.Fatalf("%d layers, %v", len(installs), err)
 	}
-	again, err := i.Installs(&Sources{Texts: files, Toolchains: f.Toolchains})
+	again, err := installer.Installs(&Sources{Texts: files, Toolchains: fixture.Toolchains})
 	if err != nil {
 		t.Fatal(err)
 	}
-	shows := func(in ecosystem.Install) bool {
-		if in.Fetch != nil {
-			return exerciseFetch(t, in)[f.Lock] == f.LockText
+	shows := func(install ecosystem.Install) bool {
+		if install.Fetch != nil {
+			return exerciseFetch(t, install)[fixture.Lock] == fixture.LockText
 		}
-		return string(in.Locks[f.Lock]) == f.LockText && !in.Own
+		return string(install.Locks[fixture.Lock]) == fixture.LockText && !install.Own
 	}
-	if f.Lock != "" && !slices.ContainsFunc(all, shows) {
-		t.Errorf("no layer may fetch what %s names", f.Lock)
+	if fixture.Lock != "" && !slices.ContainsFunc(installs, shows) {
+		t.Errorf("no layer may fetch what %s names", fixture.Lock)
 	}
-	for n, in := range all {
-		t.Run(in.Layer, func(t *testing.T) {
-			exerciseInstall(t, in, s.Places())
-			if !reflect.DeepEqual(in.Inputs, again[n].Inputs) {
+	for n, install := range installs {
+		t.Run(install.Layer, func(t *testing.T) {
+			exerciseInstall(t, install, sources.Places())
+			if !reflect.DeepEqual(install.Inputs, again[n].Inputs) {
 				t.Error("the same files key another layer")
 			}
 		})
 	}
-	offline, err := i.Installs(&Sources{Texts: files, Offline: true, Toolchains: f.Toolchains})
-	if err != nil || slices.ContainsFunc(offline, func(in ecosystem.Install) bool { return in.Fetch != nil }) {
+	offline, err := installer.Installs(&Sources{Texts: files, Offline: true, Toolchains: fixture.Toolchains})
+	if err != nil || slices.ContainsFunc(offline, func(install ecosystem.Install) bool { return install.Fetch != nil }) {
 		t.Errorf("offline it fetches all the same: %+v, %v", offline, err)
 	}
-	if len(f.Blame) == 0 && f.Lock != "" {
+	if len(fixture.Blame) == 0 && fixture.Lock != "" {
 		t.Error("the fixture has no message of its client")
 	}
-	for _, message := range f.Blame {
-		says := func(in ecosystem.Install) bool {
-			return slices.ContainsFunc(in.Says.Permanent, func(words string) bool { return strings.Contains(message, words) })
+	for _, message := range fixture.Blame {
+		says := func(install ecosystem.Install) bool {
+			return slices.ContainsFunc(install.Says.Permanent,
+				func(words string) bool { return strings.Contains(message, words) })
 		}
-		if !slices.ContainsFunc(all, says) {
+		if !slices.ContainsFunc(installs, says) {
 			t.Errorf("%q would be tried again", message)
 		}
 	}
 	// The text of a repository is untrusted.
-	for name, text := range map[string]string{"nothing": "", "garbage": "\x00{[\xff'\"", "depth": strings.Repeat("[", 10_000)} {
+	for name, text := range map[string]string{"nothing": "", "garbage": "\x00{[\xff'\"",
+		"depth": strings.Repeat("[", 10_000)} {
 		odd := map[string]string{}
 		for p := range files {
 			odd[p] = text
 		}
-		if _, err := i.Installs(&Sources{Texts: odd, Toolchains: f.Toolchains}); err != nil {
+		if _, err := installer.Installs(&Sources{Texts: odd, Toolchains: fixture.Toolchains}); err != nil {
 			t.Errorf("%s for every file: %v", name, err)
 		}
 	}
-	if all, err := i.Installs(&Sources{}); err != nil || slices.ContainsFunc(all, func(in ecosystem.Install) bool { return !in.Own }) {
+	if all, err := installer.Installs(&Sources{}); err != nil ||
+		slices.ContainsFunc(all, func(install ecosystem.Install) bool { return !install.Own }) {
 		t.Errorf("in nothing: %+v, %v", all, err)
 	}
 }
 
-// exercisePackager holds the packages that a tree asks for to names of Debian's.
-func exercisePackager(t *testing.T, p ecosystem.Packager, f Fixture) {
-	got, err := p.Packages(&Sources{Texts: f.Files, Toolchains: f.Toolchains})
-	if err != nil || strings.Join(got, " ") != f.System {
-		t.Errorf("packages of the system %q, want %q, %v", got, f.System, err)
+// exercisePackager checks that the packages that a tree needs have valid Debian names.
+func exercisePackager(t *testing.T, packager ecosystem.Packager, fixture Fixture) {
+	got, err := packager.Packages(&Sources{Texts: fixture.Files, Toolchains: fixture.Toolchains})
+	if err != nil || strings.Join(got, " ") != fixture.System {
+		t.Errorf("packages of the system %q, want %q, %v", got, fixture.System, err)
 	}
-	for name, text := range map[string]string{"nothing": "", "garbage": "\x00{[\xff'\"(", "depth": strings.Repeat("f(", 10_000)} {
+	for name, text := range map[string]string{"nothing": "", "garbage": "\x00{[\xff'\"(",
+		"depth": strings.Repeat("f(", 10_000)} {
 		odd := map[string]string{}
-		for p := range f.Files {
+		for p := range fixture.Files {
 			odd[p] = text
 		}
-		if got, err := p.Packages(&Sources{Texts: odd, Toolchains: f.Toolchains}); err != nil || len(got) > 0 {
+		if got, err := packager.Packages(&Sources{Texts: odd, Toolchains: fixture.Toolchains}); err != nil || len(got) > 0 {
 			t.Errorf("%s for every file: %q, %v", name, got, err)
 		}
 	}
@@ -189,41 +194,45 @@ func exercisePackager(t *testing.T, p ecosystem.Packager, f Fixture) {
 	}
 }
 
-func exerciseInstall(t *testing.T, in ecosystem.Install, places ecosystem.Places) {
-	if in.Layer == "" || in.Why == "" || in.What == "" || in.Collector == nil || len(in.Inputs) == 0 || in.Remote && (in.Registry == "" || !in.Runs()) {
-		t.Errorf("it says too little: %+v", in)
+func exerciseInstall(t *testing.T, install ecosystem.Install, places ecosystem.Places) {
+	if install.Layer == "" || install.Why == "" || install.What == "" || install.Collector == nil ||
+		len(install.Inputs) == 0 ||
+		install.Remote && (install.Registry == "" || !install.Runs()) {
+		t.Errorf("it says too little: %+v", install)
 	}
-	for _, f := range in.Stage {
-		if !filepath.IsLocal(f.Path) {
-			t.Errorf("%q is staged", f.Path)
+	for _, stagedFile := range install.Stage {
+		if !filepath.IsLocal(stagedFile.Path) {
+			t.Errorf("%q is staged", stagedFile.Path)
 		}
 	}
-	for _, step := range in.Steps {
-		if step.Command == "" || step.Progress == "" || step.Failure == "" || step.Fix == "" || step.Dir != "." && !filepath.IsLocal(step.Dir) {
+	for _, step := range install.Steps {
+		if step.Command == "" || step.Progress == "" || step.Failure == "" || step.Fix == "" ||
+			step.Dir != "." && !filepath.IsLocal(step.Dir) {
 			t.Errorf("a step says too little: %+v", step)
 		}
 	}
-	c, to := in.Collector(), cmp.Or(in.From, places.Deps)
-	if in.Fetch != nil {
-		to = "/opt" // nothing is staged where the packages come to lie
+	collector, to := install.Collector(), cmp.Or(install.From, places.Deps)
+	if install.Fetch != nil {
+		to = "/opt" // nothing is staged in the folder of the packages
 	}
-	for _, e := range []ecosystem.Entry{{Path: "../../etc/passwd"}, {Path: "node_modules/x/evil", Link: "/etc/passwd"}, {Path: "node_modules/x/evil", Link: "../../../../../etc/passwd"}, {Path: "staged.txt"}} {
-		if at, ok := c.Place(e); ok && (e.Link != "" || !ecosystem.IsWithin(at.Path, to)) {
-			t.Errorf("%+v gets the place %+v", e, at)
+	for _, entry := range []ecosystem.Entry{{Path: "../../etc/passwd"}, {Path: "node_modules/x/evil", Link: "/etc/passwd"},
+		{Path: "node_modules/x/evil", Link: "../../../../../etc/passwd"}, {Path: "staged.txt"}} {
+		if item, ok := collector.Place(entry); ok && (entry.Link != "" || !ecosystem.IsWithin(item.Path, to)) {
+			t.Errorf("%+v gets the place %+v", entry, item)
 		}
 	}
-	for _, f := range c.Files() {
-		if f.Path == "" || f.Link != "" && !strings.HasPrefix(f.Link, "/") {
-			t.Errorf("the file %+v", f)
+	for _, imageFile := range collector.Files() {
+		if imageFile.Path == "" || imageFile.Link != "" && !strings.HasPrefix(imageFile.Link, "/") {
+			t.Errorf("the file %+v", imageFile)
 		}
 	}
 }
 
-// exerciseFetch has a layer fetched on a host that has no client, and gives the
-// lock files that the client was to be shown.
-func exerciseFetch(t *testing.T, in ecosystem.Install) map[string]string {
+// exerciseFetch fetches a layer on a host without a client. It returns the lock files that were staged for the
+// client.
+func exerciseFetch(t *testing.T, install ecosystem.Install) map[string]string {
 	h := &bareHost{staged: map[string]string{}}
-	if err := in.Fetch(t.Context(), h); !errors.Is(err, errNoClient) {
+	if err := install.Fetch(t.Context(), h); !errors.Is(err, errNoClient) {
 		t.Errorf("on a host without a client: %v", err)
 	}
 	return h.staged
@@ -254,11 +263,11 @@ func (*bareHost) Places() ecosystem.FetchPlaces {
 	return ecosystem.FetchPlaces{Source: "/s", Home: "/h", Out: "/o"}
 }
 
-// exerciseProvider holds toolchains to what package image makes of them.
-func exerciseProvider(t *testing.T, p ecosystem.Provider) {
+// exerciseProvider tests toolchains against the contract that package image relies on.
+func exerciseProvider(t *testing.T, provider ecosystem.Provider) {
 	own := false
-	for _, tool := range p.Toolchains() {
-		own = own || tool.Name == p.Name()
+	for _, tool := range provider.Toolchains() {
+		own = own || tool.Name == provider.Name()
 		if tool.Name == "" || tool.Title == "" || tool.Contents == "" || (tool.Wish == nil) != (len(tool.WishFiles) == 0) {
 			t.Errorf("it says too little: %+v", tool)
 		}
@@ -286,13 +295,14 @@ func exerciseProvider(t *testing.T, p ecosystem.Provider) {
 				t.Errorf("%s is not looked for, or not copied", tool.Name)
 			}
 		}
-		for _, in := range tool.Above {
-			if in.Layer == "" || in.Why == "" || len(in.Steps) == 0 || in.Collector == nil || in.Remote {
-				t.Errorf("a layer above %s: %+v", tool.Name, in)
+		for _, install := range tool.Above {
+			if install.Layer == "" || install.Why == "" || len(install.Steps) == 0 || install.Collector == nil ||
+				install.Remote {
+				t.Errorf("a layer above %s: %+v", tool.Name, install)
 			}
 		}
 	}
-	if _, detects := p.(ecosystem.Detector); detects && !own { // gates name it
-		t.Errorf("no toolchain is called %s", p.Name())
+	if _, detects := provider.(ecosystem.Detector); detects && !own { // gates refer to it by this name
+		t.Errorf("no toolchain is called %s", provider.Name())
 	}
 }

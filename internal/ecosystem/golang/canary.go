@@ -9,48 +9,48 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/shell"
+	"company/internal/lib/shellquote"
 )
 
-// plantGo is a failing test in a package.
+// plantGo plants a failing test in a package.
 const plantGo = "go"
 
-// Plants are the ways in which a failing test is put beside a change.
+// Plants lists the ways to plant a failing test.
 func (Ecosystem) Plants() []string { return []string{plantGo} }
 
-// IsTestFile says whether a file, by its name, holds tests of its folder.
+// IsTestFile reports whether a file name is one of a test file.
 func (Ecosystem) IsTestFile(name string) bool { return isTestFile(name) }
 
 func isTestFile(name string) bool { return strings.HasSuffix(name, "_test.go") }
 
-// PackageOf is the package in the name of a test, or of a package that does not
-// build.
+// PackageOf returns the package in the name of a test or of a package that does not build.
 func (Ecosystem) PackageOf(test string) string {
 	pkg, _, _ := strings.Cut(test, " ")
 	return pkg
 }
 
-// CanaryPlaces are the packages that the change touches; where it only touches what
-// steers the gate, one package that has tests.
-func (Ecosystem) CanaryPlaces(c *ecosystem.Change, gate company.GateCommand) (out []ecosystem.CanaryPlace, reason string) {
+// CanaryPlaces returns the packages that the change touches. If it touches only files that configure the gate, it
+// returns one package with tests.
+func (Ecosystem) CanaryPlaces(
+	change *ecosystem.Change, gate company.GateCommand,
+) (out []ecosystem.CanaryPlace, reason string) {
 	dark := map[string]bool{}
-	dirs := slices.DeleteFunc(c.TouchedFolders(gate, ".go"), func(dir string) bool {
-		module, ok := c.NearestWith(dir, "go.mod")
+	dirs := slices.DeleteFunc(change.TouchedFolders(gate, ".go"), func(dir string) bool {
+		module, ok := change.NearestWith(dir, "go.mod")
 		if !ok || module == gate.Dir || !ecosystem.IsUnder(module, gate.Dir) {
 			return false
 		}
-		// A module that the change makes takes its old files out of the gate;
-		// for its new files the gate promises nothing.
-		own := c.Added[path.Join(module, "go.mod")]
-		dark[dir] = own && !hasOldFile(c, dir)
+		// A new module in the change takes its old files out of the gate. The gate does not cover its new files.
+		own := change.Added[path.Join(module, "go.mod")]
+		dark[dir] = own && !hasOldFile(change, dir)
 		return !own
 	})
-	if len(dirs) == 0 && c.TouchesGateFiles(gate) {
-		dirs = c.FirstFolderOf(gate, isTestFile)
+	if len(dirs) == 0 && change.TouchesGateFiles(gate) {
+		dirs = change.FirstFolderOf(gate, isTestFile)
 	}
 	build := goBuildOf(gate)
-	folders := build.readFolders(c.Tree, c.Changed, dirs)
-	emptied := build.emptiedFolders(c, folders)
+	folders := build.readFolders(change.Tree, change.Changed, dirs)
+	emptied := build.emptiedFolders(change, folders)
 	for _, dir := range dirs {
 		if emptied[dir] {
 			out = append(out, ecosystem.CanaryPlace{Dir: dir, Hollow: true})
@@ -64,25 +64,27 @@ func (Ecosystem) CanaryPlaces(c *ecosystem.Change, gate company.GateCommand) (ou
 			Dir:         dir,
 			Unreachable: dark[dir],
 			Path:        func(word string) string { return path.Join(dir, word+"_test.go") },
-			// It asks for itself alone from within: a suite that looks at its
-			// flags before they are parsed sees those of the gate.
+			// The test restricts the run to itself. A suite that reads its flags before they are parsed still sees those of
+			// the gate.
 			Text: func(word string) string {
-				return fmt.Sprintf("package %s\n\nimport (\n\tos%[2]s \"os\"\n\ttesting%[2]s \"testing\"\n)\n\nfunc init() { os%[2]s.Args = append(os%[2]s.Args, \"-test.run=^Test_%[2]s$\") }\n\nfunc Test_%[2]s(t *testing%[2]s.T) { t.Fatal(\"this test of the company's must fail\") }\n", pkg, word)
+				return fmt.Sprintf("package %s\n\nimport (\n\tos%[2]s \"os\"\n\ttesting%[2]s \"testing\"\n)\n\nfunc init() { "+
+					"os%[2]s.Args = append(os%[2]s.Args, \"-test.run=^Test_%[2]s$\") }\n\nfunc Test_%[2]s(t *testing%[2]s.T) { "+
+					"t.Fatal(\"this test of the company's must fail\") }\n", pkg, word)
 			},
 		})
 	}
 	return out, omittedFiles(folders)
 }
 
-// hasOldFile says whether a folder has a Go file that the base had.
-func hasOldFile(c *ecosystem.Change, dir string) bool {
-	return slices.ContainsFunc(c.Dirs[dir], func(n string) bool { return path.Ext(n) == ".go" && !c.Added[path.Join(dir, n)] })
+// hasOldFile reports whether a folder has a Go file that the base had.
+func hasOldFile(change *ecosystem.Change, dir string) bool {
+	return slices.ContainsFunc(change.Dirs[dir],
+		func(n string) bool { return path.Ext(n) == ".go" && !change.Added[path.Join(dir, n)] })
 }
 
-// emptiedFolders are the folders of which a gate built something on the base, and of
-// which it builds nothing any more, though Go files lie there: a build
-// constraint takes a folder out of the gate as a line in go.mod does.
-func (b goBuild) emptiedFolders(c *ecosystem.Change, folders map[string]*goFolder) map[string]bool {
+// emptiedFolders returns the folders with Go files of which the gate built some on the base and now builds none. A
+// build constraint can take a folder out of the gate, just as a line in go.mod can.
+func (b goBuild) emptiedFolders(change *ecosystem.Change, folders map[string]*goFolder) map[string]bool {
 	var dirs []string
 	for dir, f := range folders {
 		if f.built == 0 {
@@ -93,15 +95,14 @@ func (b goBuild) emptiedFolders(c *ecosystem.Change, folders map[string]*goFolde
 	if len(dirs) == 0 {
 		return out
 	}
-	for dir, f := range b.readFolders(c.Base(), nil, dirs) {
+	for dir, f := range b.readFolders(change.Base(), nil, dirs) {
 		out[dir] = f.built > 0
 	}
 	return out
 }
 
-// FolderCommand runs a go test command on those of these folders that its patterns
-// mean: what go.mod or a tag leaves out stays out. The command has a line for
-// each: go list, and go test.
+// FolderCommand returns a command that runs go test on those of these folders that match the gate's patterns. Folders
+// that go.mod or a tag excludes stay excluded. commands has two lines: go list and go test.
 func (Ecosystem) FolderCommand(commands string, folders []string) string {
 	list, test, _ := strings.Cut(commands, "\n")
 	var b strings.Builder
@@ -109,32 +110,34 @@ func (Ecosystem) FolderCommand(commands string, folders []string) string {
 	for _, f := range folders {
 		full := `"$PWD"`
 		if f != "." {
-			full = `"$PWD"/` + shell.QuoteArgument(strings.TrimPrefix(f, "./"))
+			full = `"$PWD"/` + shellquote.QuoteArgument(strings.TrimPrefix(f, "./"))
 		}
-		fmt.Fprintf(&b, "if printf '%%s\\n' \"$all\" | grep -qxF -- %s; then set -- \"$@\" %s; fi\n", full, shell.QuoteArgument(f))
+		fmt.Fprintf(&b, "if printf '%%s\\n' \"$all\" | grep -qxF -- %s; then set -- \"$@\" %s; fi\n", full,
+			shellquote.QuoteArgument(f))
 	}
 	b.WriteString("test $# -gt 0 || exit 0\n" + test + ` "$@"`)
 	return b.String()
 }
 
-// RestCommand is go test on these packages without some tests, one behind the other. A
-// test that shares its name with one of another package is left out with it.
+// RestCommand returns a go test command for these packages without some tests. It runs tests one at a time. Tests
+// with the same name in other packages are skipped, too.
 func (Ecosystem) RestCommand(commands string, without, packages []string) string {
 	_, test, _ := strings.Cut(commands, "\n")
 	var names []string
 	for _, t := range without {
-		if _, name, ok := strings.Cut(t, " "); ok && !strings.HasPrefix(name, "(") { // else it is the package itself that fails
+		if _, name, ok := strings.Cut(t, " "); ok && !strings.HasPrefix(name, "(") {
+			// otherwise the package itself fails
 			root, _, _ := strings.Cut(name, "/")
 			names = append(names, regexp.QuoteMeta(root))
 		}
 	}
 	slices.Sort(names)
 	for _, p := range packages {
-		test += " " + shell.QuoteArgument(p)
+		test += " " + shellquote.QuoteArgument(p)
 	}
 	test += " -failfast=false -parallel=1"
 	if len(names) > 0 {
-		test += " -skip=" + shell.QuoteArgument("^(?:"+strings.Join(slices.Compact(names), "|")+")$")
+		test += " -skip=" + shellquote.QuoteArgument("^(?:"+strings.Join(slices.Compact(names), "|")+")$")
 	}
 	return test
 }

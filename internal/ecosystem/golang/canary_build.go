@@ -14,13 +14,12 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/lazyregexp"
 )
 
-// goBuild is what a gate of Go builds: on Linux, with the tags of its command,
-// by any version of Go and with cgo or without it. What of these an image has
-// is not asked: in doubt a file is built.
+// goBuild describes the builds of a Go gate: on Linux, with the tags of its command, for any version of Go, with or
+// without cgo. It ignores which of these the image has, so in doubt a file counts as built.
 type goBuild struct {
 	tags []string
 }
@@ -41,7 +40,7 @@ func goBuildOf(gate company.GateCommand) goBuild {
 	return b
 }
 
-// releases are the tags of Go's versions, those to come included.
+// releases lists the build tags of all Go versions, including future ones.
 var releases = func() (tags []string) {
 	for n := range 100 {
 		tags = append(tags, fmt.Sprint("go1.", n))
@@ -49,13 +48,14 @@ var releases = func() (tags []string) {
 	return tags
 }()
 
-// takes says whether a file is built, by its name and its build constraint.
+// takes reports whether a file is built, according to its name and build constraint.
 func (b goBuild) takes(name string, text []byte) bool {
 	for _, cgo := range []bool{true, false} {
 		c := build.Default
-		c.GOOS, c.GOARCH, c.Compiler, c.CgoEnabled, c.BuildTags, c.ReleaseTags = "linux", runtime.GOARCH, "gc", cgo, b.tags, releases
+		c.GOOS, c.GOARCH, c.Compiler, c.CgoEnabled, c.BuildTags, c.ReleaseTags = "linux", runtime.GOARCH, "gc", cgo,
+			b.tags, releases
 		c.OpenFile = func(string) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }
-		// What cannot be read is for the compiler to refuse.
+		// The compiler reports unreadable files.
 		if taken, err := c.MatchFile("", name); taken || err != nil {
 			return true
 		}
@@ -63,23 +63,23 @@ func (b goBuild) takes(name string, text []byte) bool {
 	return false
 }
 
-// goFolder is what a gate builds of one folder.
+// goFolder describes what a gate builds in one folder.
 type goFolder struct {
-	built   int      // files
-	pkg     string   // its package; empty: no file tells
-	sure    int      // how sure the source of pkg is
-	omitted []string // paths that the change touches and that are not built, sorted
+	built   int      // number of built files
+	pkg     string   // its package name; "" if no file has one
+	sure    int      // confidence in the source of pkg
+	omitted []string // changed paths that are not built, sorted
 }
 
-// readFolders reads the Go files of these folders of a tree. A file that is too large
-// to be read counts as built. changed are the paths that a change touches.
-func (b goBuild) readFolders(t *ecosystem.Tree, changed, dirs []string) map[string]*goFolder {
+// readFolders reads the Go files in these folders of a tree. Files that are too large to read count as built. changed
+// holds the paths that a change touches.
+func (b goBuild) readFolders(tree *ecosystem.Tree, changed, dirs []string) map[string]*goFolder {
 	out := map[string]*goFolder{}
 	var files []ecosystem.File
 	for _, dir := range dirs {
 		out[dir] = &goFolder{}
-		for _, name := range t.Dirs[dir] {
-			f := t.Files[path.Join(dir, name)]
+		for _, name := range tree.Dirs[dir] {
+			f := tree.Files[path.Join(dir, name)]
 			switch {
 			case path.Ext(name) != ".go":
 			case f.Size > ecosystem.MaxManifest:
@@ -90,7 +90,7 @@ func (b goBuild) readFolders(t *ecosystem.Tree, changed, dirs []string) map[stri
 		}
 	}
 	slices.SortFunc(files, func(a, b ecosystem.File) int { return strings.Compare(a.Path, b.Path) })
-	t.ReadTexts(files, func(file ecosystem.File, text []byte) {
+	tree.ReadTexts(files, func(file ecosystem.File, text []byte) {
 		dir, name := ecosystem.SplitPath(file.Path)
 		f := out[dir]
 		if !b.takes(name, text) {
@@ -105,8 +105,8 @@ func (b goBuild) readFolders(t *ecosystem.Tree, changed, dirs []string) map[stri
 	return out
 }
 
-// addFile finds the name of the package. Tests within it know it best; tests beside
-// it tell it by what they add to it.
+// addFile determines the package name. Tests inside the package are the best source. External tests have the
+// package's name with a suffix.
 func (f *goFolder) addFile(name string, text []byte) {
 	parsed, err := parser.ParseFile(token.NewFileSet(), name, text, parser.PackageClauseOnly)
 	if err != nil {
@@ -123,8 +123,7 @@ func (f *goFolder) addFile(name string, text []byte) {
 	}
 }
 
-// omittedFiles names changed files that a gate does not build; empty: it builds
-// all of them.
+// omittedFiles describes changed files that a gate does not build. It returns "" if there are none.
 func omittedFiles(folders map[string]*goFolder) string {
 	var all []string
 	for _, f := range folders {

@@ -5,24 +5,24 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// packageRE is a pattern of packages below the folder of a command.
+// packageRE matches a package pattern below the folder of a command.
 var packageRE = lazyregexp.New(`^\.(?:/[A-Za-z0-9_][A-Za-z0-9_.-]*)*(?:/\.\.\.|/)?$`)
 
-// checkedPackages are the patterns of packages that the checks of a module look at, for the
-// go command in its folder. All of them (./...) where some check is no plain go test, go vet
-// or go build, since that one may look at anything, and where no check is of that folder.
+// checkedPackages returns the package patterns that the checks of a module cover, for the go command in its folder.
+// It returns ./... if no check runs in that folder. It also does so if a check is not a plain go test, go vet or go
+// build, because such a check may cover any package.
 func checkedPackages(checks []company.GateCommand, dir string) string {
 	const all = "./..."
 	var out []string
-	for _, g := range checks {
-		packages, ok := packagesOf(g.Command)
+	for _, gateCommand := range checks {
+		packages, ok := packagesOf(gateCommand.Command)
 		if !ok {
 			return all
 		}
-		if g.Dir != dir && (g.Dir != "" || dir != ".") {
+		if gateCommand.Dir != dir && (gateCommand.Dir != "" || dir != ".") {
 			continue
 		}
 		out = append(out, packages...)
@@ -34,24 +34,24 @@ func checkedPackages(checks []company.GateCommand, dir string) string {
 	return strings.Join(slices.Compact(out), " ")
 }
 
-// packagesOf are the patterns that a command names. Not ok: what it looks at is not known.
+// packagesOf returns the package patterns in a command. It returns false if the packages are unknown.
 func packagesOf(command string) (packages []string, ok bool) {
-	for _, other := range []string{"go vet", "go build"} { // their arguments stand as those of go test
+	for _, other := range []string{"go vet", "go build"} { // their arguments have the same form as those of go test
 		if rest, is := strings.CutPrefix(strings.TrimSpace(command), other); is && (rest == "" || rest[0] == ' ') {
 			command = "go test" + rest
 		}
 	}
-	c, ok := parseGoTest(command)
+	testCommand, ok := parseGoTest(command)
 	if !ok {
 		return nil, false
 	}
-	words := strings.Fields(c.args)
+	words := strings.Fields(testCommand.args)
 	for i := 0; i < len(words); i++ {
 		name, isFlag := strings.CutPrefix(words[i], "-")
 		name = strings.TrimPrefix(name, "-")
 		switch {
 		case !isFlag && packageRE.MatchString(words[i]):
-			// With the folders below it: go build refuses a package of tests alone by its name.
+			// Include the folders below, because go build fails for a single package with only tests.
 			packages = append(packages, strings.TrimSuffix(strings.TrimSuffix(words[i], "..."), "/")+"/...")
 		case !isFlag, name == "C", strings.HasPrefix(name, "C="):
 			return nil, false

@@ -17,7 +17,8 @@ func TestCheckedPackages(t *testing.T) {
 		{".", "", "./..."},
 		{".", "go test ./...", "./..."},
 		{".", "go test ./internal/...", "./internal/..."},
-		{".", "go vet ./cmd/a ./internal/... | go test -race -timeout 5m -run X ./internal/...", "./cmd/a/... ./internal/..."},
+		{".", "go vet ./cmd/a ./internal/... | go test -race -timeout 5m -run X ./internal/...",
+			"./cmd/a/... ./internal/..."},
 		{".", "go vet ./... | go test ./internal/...", "./..."},
 		{".", "go test", "./..."},
 		{".", "CGO_ENABLED=0 go test -count=1 ./a/", "./a/..."},
@@ -61,8 +62,10 @@ func TestCompiledLayerFollowsTheChecks(t *testing.T) {
 		}
 		return all[slices.IndexFunc(all, func(in ecosystem.Install) bool { return in.Layer == "godeps" })]
 	}
-	unknown, whole, part, other := layer(""), layer("go test ./..."), layer("go test ./internal/..."), layer("go test ./cmd/...")
-	if !slices.Equal(unknown.Inputs, whole.Inputs) || slices.Equal(whole.Inputs, part.Inputs) || slices.Equal(part.Inputs, other.Inputs) {
+	unknown, whole, part, other := layer(""), layer("go test ./..."), layer("go test ./internal/..."),
+		layer("go test ./cmd/...")
+	if !slices.Equal(unknown.Inputs, whole.Inputs) || slices.Equal(whole.Inputs, part.Inputs) ||
+		slices.Equal(part.Inputs, other.Inputs) {
 		t.Errorf("the inputs are\n%q\n%q\n%q\n%q", unknown.Inputs, whole.Inputs, part.Inputs, other.Inputs)
 	}
 	if c := part.Steps[1].Command; !strings.Contains(c, `case "$d" in .) p="./internal/...";; *) p=./...;; esac`) {

@@ -46,7 +46,8 @@ func (*partialHost) Explain(_ context.Context, err error) error {
 // Modules of a part that cannot be had cost the others nothing: people are told why
 // they were refused, and the log has what the client said of each.
 func TestPartWithoutModules(t *testing.T) {
-	all, err := Ecosystem{}.Installs(&ecosystemtest.Sources{Texts: map[string]string{"go.mod": needs, "tools/go.mod": needs}})
+	all, err := Ecosystem{}.Installs(
+		&ecosystemtest.Sources{Texts: map[string]string{"go.mod": needs, "tools/go.mod": needs}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,7 +56,9 @@ func TestPartWithoutModules(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := h.told[len(h.told)-1]
-	if !strings.HasPrefix(told, "the modules of tools/go.mod cannot be downloaded; its gates may fail: this repository may not use your login: ") {
+	if !strings.HasPrefix(
+		told, "the modules of tools/go.mod cannot be downloaded; its gates may fail: this repository may not use your "+
+			"login: ") {
 		t.Errorf("people are told: %s", told)
 	}
 	if want := []string{"some modules of a part cannot be downloaded: 404 Not Found"}; !slices.Equal(h.logged, want) {

@@ -8,15 +8,15 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/lazyregexp"
 )
 
-// scan is what the Go files of a tree say to the go command beside their code.
+// scan holds directives and other facts from the Go files of a tree.
 type scan struct {
-	tags      map[string]int             // files of tests that are built with a tag only
-	generates map[string]map[string]bool // programs of go:generate lines, by folder
-	mains     map[string]bool            // folders with a program
+	tags      map[string]int             // number of test files that need a tag, by tag
+	generates map[string]map[string]bool // programs in go:generate lines, by folder
+	mains     map[string]bool            // folders with a main package
 }
 
 var (
@@ -26,13 +26,13 @@ var (
 )
 
 // scanFiles reads the project's own Go files once.
-func scanFiles(t *ecosystem.Tree) scan {
+func scanFiles(tree *ecosystem.Tree) scan {
 	s := scan{tags: map[string]int{}, generates: map[string]map[string]bool{}, mains: map[string]bool{}}
-	files := slices.DeleteFunc(goFiles(t), func(f ecosystem.File) bool {
+	files := slices.DeleteFunc(goFiles(tree), func(f ecosystem.File) bool {
 		dir, _ := ecosystem.SplitPath(f.Path)
 		return ecosystem.IsForeignDir(dir)
 	})
-	t.ReadTexts(files, func(f ecosystem.File, text []byte) {
+	tree.ReadTexts(files, func(f ecosystem.File, text []byte) {
 		dir, name := ecosystem.SplitPath(f.Path)
 		if isTestFile(name) {
 			for _, tag := range neededTags(name, text) {
@@ -61,12 +61,13 @@ func scanFiles(t *ecosystem.Tree) scan {
 	return s
 }
 
-// otherTags are no choice of a project's: other systems and machines, and what flags
-// of the go command set.
-var otherTags = strings.Fields(`ignore race msan asan gccgo aix android darwin dragonfly freebsd hurd illumos ios js nacl netbsd openbsd plan9 solaris wasip1 windows zos
+// otherTags lists tags that are not a project's choice: other systems and architectures, and tags that flags of the
+// go command set.
+var otherTags = strings.Fields(
+	`ignore race msan asan gccgo aix android darwin dragonfly freebsd hurd illumos ios js nacl netbsd openbsd plan9 solaris wasip1 windows zos
 	386 amd64 arm arm64 loong64 mips mips64 mips64le mipsle ppc64 ppc64le riscv64 s390x sparc64 wasm`)
 
-// neededTags are tags of which each has a file built that is left out otherwise.
+// neededTags returns the tags of which each alone makes an excluded file build.
 func neededTags(name string, text []byte) (out []string) {
 	line := constraintRE.Find(text)
 	if line == nil || (goBuild{}).takes(name, text) {
@@ -79,7 +80,8 @@ func neededTags(name string, text []byte) (out []string) {
 	all := map[string]bool{}
 	collectTags(expr, all)
 	for _, tag := range slices.Sorted(maps.Keys(all)) {
-		if !slices.Contains(otherTags, tag) && !strings.HasPrefix(tag, "goexperiment.") && (goBuild{tags: []string{tag}}).takes(name, text) {
+		if !slices.Contains(otherTags, tag) && !strings.HasPrefix(tag, "goexperiment.") &&
+			(goBuild{tags: []string{tag}}).takes(name, text) {
 			out = append(out, tag)
 		}
 	}
@@ -102,11 +104,11 @@ func collectTags(x constraint.Expr, all map[string]bool) {
 	}
 }
 
-// maxTags bounds the tags that are told.
+// maxTags limits the reported tags.
 const maxTags = 3
 
-// noteTags says which tests no gate builds.
-func (s scan) noteTags(t *ecosystem.Tree) {
+// noteTags adds notes about tests that no gate builds.
+func (s scan) noteTags(tree *ecosystem.Tree) {
 	all := slices.SortedFunc(maps.Keys(s.tags), func(a, b string) int {
 		if d := s.tags[b] - s.tags[a]; d != 0 {
 			return d
@@ -114,12 +116,13 @@ func (s scan) noteTags(t *ecosystem.Tree) {
 		return strings.Compare(a, b)
 	})
 	for _, tag := range all[:min(len(all), maxTags)] {
-		t.AddNote("%s of Go with the tag %s alone: no gate builds them (gates.test: go test -tags %s ./...)", company.Count(s.tags[tag], "test file"), tag, tag)
+		tree.AddNote("%s of Go with the tag %s alone: no gate builds them (gates.test: go test -tags %s ./...)",
+			company.Count(s.tags[tag], "test file"), tag, tag)
 	}
 }
 
-// generatorOf is the program that a line of go:generate runs: "go" where the go
-// command has it from the project's own modules.
+// generatorOf returns the program in a go:generate line. It returns "go" if the program comes from the project's own
+// modules.
 func generatorOf(words []string) string {
 	if len(words) == 0 {
 		return ""
@@ -130,7 +133,7 @@ func generatorOf(words []string) string {
 	if len(words) > 1 && words[1] == "run" {
 		for _, w := range words[2:] {
 			if strings.Contains(w, "@") {
-				return "go run " + w // of a registry, which a gate does not reach
+				return "go run " + w // from a registry, which a gate cannot reach
 			}
 			if !strings.HasPrefix(w, "-") {
 				break
@@ -140,25 +143,24 @@ func generatorOf(words []string) string {
 	return "go"
 }
 
-// generators are programs that every image with Go has.
-var generators = []string{"go", "gofmt", "sh", "bash", "cp", "mv", "rm", "cat", "echo", "sed", "awk", "printf", "mkdir", "env", "touch", "perl", "make"}
+// generators lists programs that every image with Go has.
+var generators = []string{"go", "gofmt", "sh", "bash", "cp", "mv", "rm", "cat", "echo", "sed", "awk", "printf", "mkdir",
+	"env", "touch", "perl", "make"}
 
-// generate is the check of a module's generated code: it says which files are not
-// what go generate makes of the tree. Git tells what has changed, so what the project
-// ignores does not count.
+// generate is the check of a module's generated code. It lists the files that differ from the output of go generate.
+// It uses git to find changes, so ignored files do not count.
 const generate = `g() { git -c core.quotePath=false --git-dir=/tmp/generated.git --work-tree="$PWD" "$@"; }
 rm -rf /tmp/generated.git && git init -q --bare /tmp/generated.git && g add -A . || exit
 go generate ./... >/tmp/generated.log 2>&1 || { cat /tmp/generated.log; exit 1; }
 changed=$(g diff --name-only && g ls-files --others --exclude-standard) || exit
 test -z "$changed" || { printf '%s\n' "$changed" | sed 's/$/:1: is not what go generate makes/'; exit 1; }`
 
-// findGenerated are the checks of generated code, one for each module whose generators
-// its image has. A check is one only where the base passes it: generators have
-// versions, and tell the time.
-func (s scan) findGenerated(t *ecosystem.Tree, modules []ecosystem.Component) (out []ecosystem.Component) {
+// findGenerated returns checks of generated code, one for each module whose generators are in the image. A check
+// counts only if the base passes it, because output may depend on a generator's version or on the time.
+func (s scan) findGenerated(tree *ecosystem.Tree, modules []ecosystem.Component) (out []ecosystem.Component) {
 	programs := map[string]map[string]bool{} // by module
 	for dir, all := range s.generates {
-		module, ok := t.NearestWith(dir, "go.mod")
+		module, ok := tree.NearestWith(dir, "go.mod")
 		if !ok {
 			continue
 		}
@@ -167,22 +169,26 @@ func (s scan) findGenerated(t *ecosystem.Tree, modules []ecosystem.Component) (o
 		}
 		maps.Copy(programs[module], all)
 	}
-	for _, m := range modules {
-		if len(programs[m.Dir]) == 0 {
+	for _, component := range modules {
+		if len(programs[component.Dir]) == 0 {
 			continue
 		}
 		var missing []string
-		for _, p := range slices.Sorted(maps.Keys(programs[m.Dir])) {
+		for _, p := range slices.Sorted(maps.Keys(programs[component.Dir])) {
 			if p != "" && !slices.Contains(generators, p) && !strings.HasPrefix(p, "./") && !strings.HasPrefix(p, "../") {
 				missing = append(missing, ecosystem.PrintablePath(p))
 			}
 		}
 		if len(missing) > 0 {
-			t.AddNote("generated code in %s is not checked: go:generate runs %s", ecosystem.DisplayDir(m.Dir), strings.Join(missing[:min(len(missing), maxTags)], ", "))
+			tree.AddNote("generated code in %s is not checked: go:generate runs %s", ecosystem.DisplayDir(component.Dir),
+				strings.Join(missing[:min(len(missing), maxTags)], ", "))
 			continue
 		}
-		out = append(out, ecosystem.Component{Dir: m.Dir, Kind: m.Kind, Label: "generated", Description: "Go code that is generated",
-			Lint: &company.GateCommand{Command: "go generate ./...", Report: generate, Probe: generate, Parse: testreport.FormatFindings}})
+		out = append(
+			out, ecosystem.Component{Dir: component.Dir, Kind: component.Kind, Label: "generated",
+				Description: "Go code that is generated",
+				Lint: &company.GateCommand{Command: "go generate ./...", Report: generate, Probe: generate,
+					Parse: testreport.FormatFindings}})
 	}
 	return out
 }

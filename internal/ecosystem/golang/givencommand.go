@@ -4,40 +4,40 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// CompleteGate has a given go test report in JSON, and a failing test planted
-// where the command can be taken apart.
-func (Ecosystem) CompleteGate(g *company.GateCommand) bool {
-	words, ok := parseGoTest(g.Command)
+// CompleteGate makes a given go test report in JSON. It also plants a failing test if the command can be parsed.
+func (Ecosystem) CompleteGate(gateCommand *company.GateCommand) bool {
+	words, ok := parseGoTest(gateCommand.Command)
 	if !ok {
 		return false
 	}
-	g.Parse = formatJSON
+	gateCommand.Parse = formatJSON
 	if !words.json {
-		g.Report = words.before + "go test -json" + words.args
+		gateCommand.Report = words.before + "go test -json" + words.args
 	}
 	if list, test, ok := words.splitCanary(); ok {
-		g.Plant, g.Canary = plantGo, list+"\n"+test
+		gateCommand.Plant, gateCommand.Canary = plantGo, list+"\n"+test
 	}
 	return true
 }
 
-// goTestCommand is a command line that is go test and nothing else.
+// goTestCommand is a command line that only runs go test.
 type goTestCommand struct {
-	before string // exec, and variables of the environment
-	args   string // all behind "go test"
-	json   bool   // it reports already
+	before string // exec and environment variables
+	args   string // all arguments after "go test"
+	json   bool   // it has the flag -json
 }
 
-// goTestSwitches are the flags of go test that take no value.
-var goTestSwitches = map[string]bool{"v": true, "race": true, "msan": true, "asan": true, "short": true, "cover": true, "failfast": true,
-	"json": true, "a": true, "n": true, "x": true, "work": true, "trimpath": true, "benchmem": true, "fullpath": true, "linkshared": true, "modcacherw": true}
+// goTestSwitches lists the flags of go test without a value.
+var goTestSwitches = map[string]bool{"v": true, "race": true, "msan": true, "asan": true, "short": true, "cover": true,
+	"failfast": true,
+	"json":     true, "a": true, "n": true, "x": true, "work": true, "trimpath": true, "benchmem": true, "fullpath": true,
+	"linkshared": true, "modcacherw": true}
 
-// splitCanary is the command in two: go list of the packages that it means, and go
-// test without them. Not ok: it runs chosen tests only, or is too odd to be
-// taken apart.
+// splitCanary splits the command into go list with its packages and go test without packages. It returns false if the
+// command selects tests or cannot be parsed.
 func (c goTestCommand) splitCanary() (list, test string, ok bool) {
 	list, test = "go list -find -e -f '{{.Dir}}'", "go test -json"
 	var packages []string
@@ -83,25 +83,25 @@ func (c goTestCommand) splitCanary() (list, test string, ok bool) {
 	return set + list + " " + strings.Join(packages, " "), set + test, true
 }
 
-var goTestWords = lazyregexp.New(`^((?:exec\s+)?(?:[A-Za-z_][A-Za-z0-9_]*=[A-Za-z0-9_./,:@%+=-]*\s+)*)go\s+test((?:\s.*)?)$`)
+var goTestWords = lazyregexp.New(
+	`^((?:exec\s+)?(?:[A-Za-z_][A-Za-z0-9_]*=[A-Za-z0-9_./,:@%+=-]*\s+)*)go\s+test((?:\s.*)?)$`)
 
-// parseGoTest takes such a command apart. Whatever means something to a shell makes
-// it one that is left alone.
+// parseGoTest parses a go test command. It rejects commands with shell syntax.
 func parseGoTest(command string) (goTestCommand, bool) {
 	m := goTestWords.FindStringSubmatch(strings.TrimSpace(command))
 	if m == nil || strings.ContainsAny(command, "|;&><`$()\n#\\") {
 		return goTestCommand{}, false
 	}
-	c := goTestCommand{before: m[1], args: m[2]}
+	testCommand := goTestCommand{before: m[1], args: m[2]}
 	for w := range strings.FieldsSeq(m[2]) {
 		flag, isFlag := strings.CutPrefix(strings.Trim(w, `'"`), "-")
 		switch flag = strings.TrimPrefix(flag, "-"); {
 		case !isFlag:
 		case flag == "json" || flag == "json=true":
-			c.json = true
+			testCommand.json = true
 		case flag == "c" || flag == "args" || flag == "exec" || strings.HasPrefix(flag, "exec=") || flag == "json=false":
 			return goTestCommand{}, false
 		}
 	}
-	return c, true
+	return testCommand, true
 }

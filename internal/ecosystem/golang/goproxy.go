@@ -17,15 +17,15 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// Serve speaks the protocol of GOPROXY.
-func (Ecosystem) Serve(ctx context.Context, r ecosystem.Request) (*ecosystem.Answer, error) {
-	if sum, ok := strings.CutPrefix(r.Path, "sumdb/"); ok {
-		return serveSumDB(ctx, r, sum)
+// Serve implements the GOPROXY protocol.
+func (Ecosystem) Serve(ctx context.Context, request ecosystem.Request) (*ecosystem.Answer, error) {
+	if sum, ok := strings.CutPrefix(request.Path, "sumdb/"); ok {
+		return serveSumDB(ctx, request, sum)
 	}
-	path, err := url.PathUnescape(r.Path)
+	path, err := url.PathUnescape(request.Path)
 	if err != nil {
 		return nil, ecosystem.ErrNoPath
 	}
@@ -35,88 +35,93 @@ func (Ecosystem) Serve(ctx context.Context, r ecosystem.Request) (*ecosystem.Ans
 		file = "@latest"
 	}
 	name, err := module.UnescapePath(escaped)
-	d := company.Dependency{Ecosystem: ecosystem.Go, Name: name}
-	if !ok || err != nil || checkName(d.Name, d.Version) != nil {
+	dependency := company.Dependency{Ecosystem: ecosystem.Go, Name: name}
+	if !ok || err != nil || checkName(dependency.Name, dependency.Version) != nil {
 		return nil, ecosystem.ErrNoPath
 	}
-	if err := r.Check(d); err != nil {
+	if err := request.Check(dependency); err != nil {
 		return nil, err
 	}
 	switch dot := strings.LastIndexByte(file, '.'); {
 	case file == "list":
-		text, err := readText(ctx, r, escaped+"/@v/list")
+		text, err := readText(ctx, request, escaped+"/@v/list")
 		return &ecosystem.Answer{Text: text, Media: ecosystem.TextPlain}, err
 	case file == "@latest":
-		text, err := readText(ctx, r, escaped+"/@latest")
+		text, err := readText(ctx, request, escaped+"/@latest")
 		return &ecosystem.Answer{Text: text, Media: "application/json"}, err
 	case dot > 0:
-		d.Version, err = module.UnescapeVersion(file[:dot])
-		if err != nil || !semver.IsValid(d.Version) || checkName(d.Name, d.Version) != nil {
-			// A branch or a commit: its name would go out to the registry.
-			return nil, &ecosystem.Reply{Status: ecosystem.StatusNotFound, Line: fmt.Sprintf("%.100q is no version that is served: name one of @v/list", file[:dot])}
+		dependency.Version, err = module.UnescapeVersion(file[:dot])
+		if err != nil || !semver.IsValid(dependency.Version) || checkName(dependency.Name, dependency.Version) != nil {
+			// A branch or commit is rejected, because its name would be sent to the registry.
+			return nil, &ecosystem.Reply{Status: ecosystem.StatusNotFound,
+				Line: fmt.Sprintf("%.100q is no version that is served: name one of @v/list", file[:dot])}
 		}
-		return serveVersion(ctx, r, d, file[dot+1:])
+		return serveVersion(ctx, request, dependency, file[dot+1:])
 	}
 	return nil, ecosystem.ErrNoPath
 }
 
-// serveVersion serves the three files of a version. Of a version that the
-// registry lists, two can be had to choose by; the code only of an allowed one.
-func serveVersion(ctx context.Context, r ecosystem.Request, d company.Dependency, ext string) (*ecosystem.Answer, error) {
-	allowed := r.Allows(d)
+// serveVersion serves the three files of a version. The info and mod files are available for all listed versions. The
+// code is available only for allowed versions.
+func serveVersion(
+	ctx context.Context, request ecosystem.Request, dependency company.Dependency, ext string,
+) (*ecosystem.Answer, error) {
+	allowed := request.Allows(dependency)
 	if !allowed && ext != "zip" {
-		listed, err := hasVersion(ctx, r, d)
+		listed, err := hasVersion(ctx, request, dependency)
 		if err != nil {
 			return nil, err
 		}
 		allowed = listed
 	}
 	if !allowed {
-		return nil, r.Refuse(d, "")
+		return nil, request.Refuse(dependency, "")
 	}
-	file, err := versionPath(d, ext)
+	file, err := versionPath(dependency, ext)
 	if err != nil {
 		return nil, ecosystem.ErrNoPath
 	}
 	switch ext {
 	case "info":
-		f, err := getFile(ctx, r, file, maxText, ecosystem.CheckText(isInfo))
+		f, err := getFile(ctx, request, file, maxText, ecosystem.CheckText(isInfo))
 		return &ecosystem.Answer{File: f, Media: "application/json"}, err
 	case "mod":
-		text, err := readMod(ctx, r, file)
-		if err == nil && r.Allows(d) {
-			r.AllowNeeds(parseRequires(text), nil)
+		text, err := readMod(ctx, request, file)
+		if err == nil && request.Allows(dependency) {
+			request.AllowNeeds(parseRequires(text), nil)
 		}
 		return &ecosystem.Answer{Text: text, Media: ecosystem.TextPlain}, err
 	case "zip":
-		f, err := getFile(ctx, r, file, ecosystem.MaxPackage, ecosystem.CheckZip)
-		return &ecosystem.Answer{File: f, Media: "application/zip", Package: d}, err
+		f, err := getFile(ctx, request, file, ecosystem.MaxPackage, ecosystem.CheckZip)
+		return &ecosystem.Answer{File: f, Media: "application/zip", Package: dependency}, err
 	}
 	return nil, ecosystem.ErrNoPath
 }
 
-// versionPath is where proxies have a file of a version.
-func versionPath(d company.Dependency, ext string) (string, error) {
-	name, err := module.EscapePath(d.Name)
+// versionPath returns the path of a version's file on a proxy.
+func versionPath(dependency company.Dependency, ext string) (string, error) {
+	name, err := module.EscapePath(dependency.Name)
 	if err != nil {
 		return "", err
 	}
-	version, err := module.EscapeVersion(d.Version)
+	version, err := module.EscapeVersion(dependency.Version)
 	return name + "/@v/" + version + "." + ext, err
 }
 
-// ListNeeds lists the modules that the go.mod of a version asks for.
-func (Ecosystem) ListNeeds(ctx context.Context, f ecosystem.Fetcher, d company.Dependency) ([]company.Dependency, error) {
-	file, err := versionPath(d, "mod")
+// ListNeeds lists the requirements in the go.mod of a version.
+func (Ecosystem) ListNeeds(
+	ctx context.Context, fetcher ecosystem.Fetcher, dependency company.Dependency,
+) ([]company.Dependency, error) {
+	file, err := versionPath(dependency, "mod")
 	if err != nil {
 		return nil, err
 	}
-	text, err := readMod(ctx, f, file)
+	text, err := readMod(ctx, fetcher, file)
 	return parseRequires(text), err
 }
 
-// parseRequires are the modules that a go.mod asks for. One that cannot be read
-// asks for none: the go command will say so.
+// parseRequires returns the modules that a go.mod requires. It returns none for an invalid file, because the go
+// command reports the error.
 func parseRequires(text []byte) []company.Dependency {
 	f, err := modfile.ParseLax("go.mod", text, nil)
 	if err != nil {
@@ -129,29 +134,31 @@ func parseRequires(text []byte) []company.Dependency {
 	return out
 }
 
-// ListVersions lists the versions of a module, and with them the one that the
-// registry calls the latest where another is asked for than it lists.
-func (Ecosystem) ListVersions(ctx context.Context, f ecosystem.Fetcher, d company.Dependency) (all []string, newest string, err error) {
-	if all, err = listVersions(ctx, f, d.Name); err != nil {
+// ListVersions lists the versions of a module. If the requested version is not listed, it adds the registry's latest
+// version.
+func (Ecosystem) ListVersions(
+	ctx context.Context, fetcher ecosystem.Fetcher, dependency company.Dependency,
+) (all []string, newest string, err error) {
+	if all, err = listVersions(ctx, fetcher, dependency.Name); err != nil {
 		return nil, "", err
 	}
 	newest = ecosystem.NewestSemver(all)
-	if d.Version != "" && !slices.Contains(all, d.Version) {
-		if latest, lerr := latestVersion(ctx, f, d.Name); lerr == nil {
+	if dependency.Version != "" && !slices.Contains(all, dependency.Version) {
+		if latest, lerr := latestVersion(ctx, fetcher, dependency.Name); lerr == nil {
 			all = append(all, latest)
 		}
 	}
 	return all, newest, nil
 }
 
-// listVersions lists what the registry has of a module, oldest first; only
-// pseudo-versions where there is nothing else.
-func listVersions(ctx context.Context, f ecosystem.Fetcher, name string) ([]string, error) {
+// listVersions lists the versions of a module in the registry, oldest first. Without releases, it returns only the
+// latest pseudo-version.
+func listVersions(ctx context.Context, fetcher ecosystem.Fetcher, name string) ([]string, error) {
 	escaped, err := module.EscapePath(name)
 	if err != nil {
 		return nil, err
 	}
-	text, err := readText(ctx, f, escaped+"/@v/list")
+	text, err := readText(ctx, fetcher, escaped+"/@v/list")
 	if err != nil {
 		return nil, err
 	}
@@ -165,20 +172,20 @@ func listVersions(ctx context.Context, f ecosystem.Fetcher, name string) ([]stri
 	if len(out) > 0 {
 		return out, nil
 	}
-	v, err := latestVersion(ctx, f, name)
+	v, err := latestVersion(ctx, fetcher, name)
 	if err != nil {
 		return nil, err
 	}
 	return []string{v}, nil
 }
 
-// latestVersion is what the registry calls the newest.
-func latestVersion(ctx context.Context, f ecosystem.Fetcher, name string) (string, error) {
+// latestVersion returns the version that the registry declares as the latest.
+func latestVersion(ctx context.Context, fetcher ecosystem.Fetcher, name string) (string, error) {
 	escaped, err := module.EscapePath(name)
 	if err != nil {
 		return "", err
 	}
-	text, err := readText(ctx, f, escaped+"/@latest")
+	text, err := readText(ctx, fetcher, escaped+"/@latest")
 	if err != nil {
 		return "", err
 	}
@@ -189,21 +196,21 @@ func latestVersion(ctx context.Context, f ecosystem.Fetcher, name string) (strin
 	return info.Version, nil
 }
 
-// hasVersion reports whether the registry itself names a version.
-func hasVersion(ctx context.Context, f ecosystem.Fetcher, d company.Dependency) (bool, error) {
-	all, err := listVersions(ctx, f, d.Name)
-	if err == nil && !slices.Contains(all, d.Version) {
+// hasVersion reports whether the registry itself lists a version.
+func hasVersion(ctx context.Context, fetcher ecosystem.Fetcher, dependency company.Dependency) (bool, error) {
+	all, err := listVersions(ctx, fetcher, dependency.Name)
+	if err == nil && !slices.Contains(all, dependency.Version) {
 		var latest string
-		latest, err = latestVersion(ctx, f, d.Name)
+		latest, err = latestVersion(ctx, fetcher, dependency.Name)
 		all = []string{latest}
 	}
 	if errors.Is(err, ecosystem.ErrNotFound) {
 		return false, nil
 	}
-	return err == nil && slices.Contains(all, d.Version), err
+	return err == nil && slices.Contains(all, dependency.Version), err
 }
 
-// maxText bounds a list, a description and a go.mod, in bytes.
+// maxText limits the bytes of a list, a description and a go.mod.
 const maxText = 16 << 20
 
 // readText reads a small file that may change.
@@ -216,17 +223,19 @@ func readMod(ctx context.Context, f ecosystem.Fetcher, path string) ([]byte, err
 	return readSmall(ctx, f, path, ecosystem.Fetch{Immutable: true, Check: ecosystem.CheckText(isMod)})
 }
 
-func readSmall(ctx context.Context, f ecosystem.Fetcher, path string, w ecosystem.Fetch) (text []byte, err error) {
-	err = askEach(f, func(base string) (err error) {
-		w.URL, w.Limit = base+"/"+path, maxText
-		text, _, err = f.Read(ctx, w)
+func readSmall(
+	ctx context.Context, fetcher ecosystem.Fetcher, path string, fetch ecosystem.Fetch,
+) (text []byte, err error) {
+	err = askEach(fetcher, func(base string) (err error) {
+		fetch.URL, fetch.Limit = base+"/"+path, maxText
+		text, _, err = fetcher.Read(ctx, fetch)
 		return err
 	})
 	return text, err
 }
 
-// A proxy names no digest of its files, and their clients' own (go.sum) is of another kind:
-// what they must be is the one thing that can be asked of them.
+// A proxy provides no digests of its files, and the clients' digests (go.sum) are of another kind. The only possible
+// check is that a file has the expected form.
 
 func isMod(text []byte) bool { return modfile.ModulePath(text) != "" }
 
@@ -235,17 +244,19 @@ func isInfo(text []byte) bool {
 	return json.Unmarshal(text, &info) == nil && semver.IsValid(info.Version)
 }
 
-// getFile has a file of a version.
-func getFile(ctx context.Context, f ecosystem.Fetcher, path string, limit int64, check func(io.ReaderAt, int64) bool) (file ecosystem.Cached, err error) {
-	err = askEach(f, func(base string) (err error) {
-		file, err = f.Get(ctx, ecosystem.Fetch{URL: base + "/" + path, Immutable: true, Limit: limit, Check: check})
+// getFile fetches a file of a version.
+func getFile(
+	ctx context.Context, fetcher ecosystem.Fetcher, path string, limit int64, check func(io.ReaderAt, int64) bool,
+) (file ecosystem.Cached, err error) {
+	err = askEach(fetcher, func(base string) (err error) {
+		file, err = fetcher.Get(ctx, ecosystem.Fetch{URL: base + "/" + path, Immutable: true, Limit: limit, Check: check})
 		return err
 	})
 	return file, err
 }
 
-// askEach asks the proxies in order, as the go command does: the next one after
-// "not found", or after any error where the list says so.
+// askEach calls ask for each proxy in order, as the go command does. It continues after "not found", or after any
+// error if the list says so.
 func askEach(f ecosystem.Fetcher, ask func(base string) error) (err error) {
 	for _, e := range f.Upstream().Endpoints {
 		if err = ask(e.URL); err == nil || !errors.Is(err, ecosystem.ErrNotFound) && !e.NextOnAnyError {
@@ -260,11 +271,10 @@ var (
 	tileRE    = lazyregexp.New(`^tile/8/[0-9]{1,2}/(x[0-9]{3}/){0,4}[0-9]{3}(\.p/[0-9]{1,3})?$`)
 )
 
-// serveSumDB serves the checksum database through the proxies, or from its own
-// address where none of them has it.
-func serveSumDB(ctx context.Context, r ecosystem.Request, rest string) (*ecosystem.Answer, error) {
+// serveSumDB serves the checksum database through the proxies, or from its own address if no proxy has it.
+func serveSumDB(ctx context.Context, request ecosystem.Request, rest string) (*ecosystem.Answer, error) {
 	name, file, _ := strings.Cut(rest, "/")
-	ours, _, _ := strings.Cut(strings.TrimSpace(r.Upstream().Settings[sumDB]), " ")
+	ours, _, _ := strings.Cut(strings.TrimSpace(request.Upstream().Settings[sumDB]), " ")
 	ours, _, _ = strings.Cut(ours, "+")
 	if ours == "" || ours == "off" || name != ours || !sumNameRE.MatchString(name) {
 		return nil, &ecosystem.Reply{Status: ecosystem.StatusNotFound, Line: "this office has no such checksum database"}
@@ -275,41 +285,39 @@ func serveSumDB(ctx context.Context, r ecosystem.Request, rest string) (*ecosyst
 		return nil, &ecosystem.Reply{Status: ecosystem.StatusOK}
 	case file == "latest":
 	case isLookup:
-		if err := checkLookup(ctx, r, lookup); err != nil {
+		if err := checkLookup(ctx, request, lookup); err != nil {
 			return nil, err
 		}
 	case !tileRE.MatchString(file):
 		return nil, ecosystem.ErrNoPath
 	}
-	text, err := readSumDB(ctx, r, name, file)
+	text, err := readSumDB(ctx, request, name, file)
 	return &ecosystem.Answer{Text: text, Media: ecosystem.TextPlain}, err
 }
 
-// checkLookup refuses a question that would tell the database a name which the
-// client may not have.
-func checkLookup(ctx context.Context, r ecosystem.Request, lookup string) error {
+// checkLookup refuses a lookup that would reveal to the database a name that the client may not have.
+func checkLookup(ctx context.Context, request ecosystem.Request, lookup string) error {
 	escaped, version, _ := strings.Cut(lookup, "@")
 	name, err := url.PathUnescape(escaped)
 	if err == nil {
 		name, err = module.UnescapePath(name)
 	}
 	version, verr := module.UnescapeVersion(version)
-	d := company.Dependency{Ecosystem: ecosystem.Go, Name: name, Version: version}
-	if err != nil || verr != nil || checkName(d.Name, d.Version) != nil {
+	dependency := company.Dependency{Ecosystem: ecosystem.Go, Name: name, Version: version}
+	if err != nil || verr != nil || checkName(dependency.Name, dependency.Version) != nil {
 		return ecosystem.ErrNoPath
 	}
-	if err := r.Check(d); err != nil || r.Allows(d) {
+	if err := request.Check(dependency); err != nil || request.Allows(dependency) {
 		return err
 	}
-	if listed, _ := hasVersion(ctx, r, d); !listed {
-		return r.Refuse(d, "")
+	if listed, _ := hasVersion(ctx, request, dependency); !listed {
+		return request.Refuse(dependency, "")
 	}
 	return nil
 }
 
-// checkSumDB knows the files of a database. A tile has 256 hashes of 32 bytes, or as many as
-// its name says; a lookup begins with the number of its record; the latest tree is no
-// immutable file.
+// checkSumDB returns a Check for files of a checksum database. A tile has 256 hashes of 32 bytes, or the number in
+// its name. A lookup begins with a record number. It returns nil for the latest tree, which is not immutable.
 func checkSumDB(file string) func(io.ReaderAt, int64) bool {
 	if file == "latest" {
 		return nil
@@ -328,16 +336,17 @@ func checkSumDB(file string) func(io.ReaderAt, int64) bool {
 	return func(_ io.ReaderAt, size int64) bool { return size == 32*hashes }
 }
 
-func readSumDB(ctx context.Context, f ecosystem.Fetcher, name, file string) (text []byte, err error) {
+func readSumDB(ctx context.Context, fetcher ecosystem.Fetcher, name, file string) (text []byte, err error) {
 	ask := func(base string) (err error) {
-		text, _, err = f.Read(ctx, ecosystem.Fetch{URL: base + "/" + file, Immutable: file != "latest", Limit: 1 << 20, Check: checkSumDB(file)})
+		text, _, err = fetcher.Read(
+			ctx, ecosystem.Fetch{URL: base + "/" + file, Immutable: file != "latest", Limit: 1 << 20, Check: checkSumDB(file)})
 		return err
 	}
-	if err = askEach(f, func(base string) error { return ask(base + "/sumdb/" + name) }); err == nil {
+	if err = askEach(fetcher, func(base string) error { return ask(base + "/sumdb/" + name) }); err == nil {
 		return text, nil
 	}
 	direct := "https://" + name
-	if set := strings.Fields(f.Upstream().Settings[sumDB]); len(set) == 2 {
+	if set := strings.Fields(fetcher.Upstream().Settings[sumDB]); len(set) == 2 {
 		if e, err := ecosystem.ParseEndpoint(set[1]); err == nil {
 			direct = e.URL
 		}

@@ -14,8 +14,10 @@ const needs = "module example.org/tool\n\ngo 1.24\n\nrequire example.org/dep v1.
 // Which lock files count, and what needs a registry.
 func TestModules(t *testing.T) {
 	m, err := readModules(&ecosystemtest.Sources{Texts: map[string]string{
-		"go.mod": needs, "go.sum": "x", "tools/go.mod": "module t\n", "b/vend/go.mod": needs, "b/vend/vendor/modules.txt": "# x\n",
-		"b/vend/vendor/x/go.mod": needs, "testdata/go.mod": needs, "_old/go.mod": needs, ".hidden/go.mod": needs, "bad dir;x/go.mod": needs,
+		"go.mod": needs, "go.sum": "x", "tools/go.mod": "module t\n", "b/vend/go.mod": needs,
+		"b/vend/vendor/modules.txt": "# x\n",
+		"b/vend/vendor/x/go.mod":    needs, "testdata/go.mod": needs, "_old/go.mod": needs, ".hidden/go.mod": needs,
+		"bad dir;x/go.mod": needs,
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +29,9 @@ func TestModules(t *testing.T) {
 		t.Errorf("to download %q, vendored %v", got, m.vendored)
 	}
 	// A replacement may lead to what the go command does not look into.
-	if got := strings.Join(m.locks, " "); got != ".hidden/go.mod _old/go.mod b/vend/go.mod b/vend/vendor/x/go.mod go.mod go.sum testdata/go.mod tools/go.mod" {
+	if got := strings.Join(m.locks,
+		" "); got != ".hidden/go.mod _old/go.mod b/vend/go.mod b/vend/vendor/x/go.mod go.mod go.sum testdata/go.mod "+
+		"tools/go.mod" {
 		t.Errorf("lock files %q", got)
 	}
 }
@@ -93,7 +97,9 @@ func TestBaseTreeNeverFailsTheImage(t *testing.T) {
 	if want := "the base commit takes too long to build; what did compile is kept"; compiled.IfKilled != want {
 		t.Errorf("killed for memory: %q, want %q", compiled.IfKilled, want)
 	}
-	for exit, why := range map[int]string{1: "does not build cleanly", 92: "does not fit into the build container", 93: "builds, but go vet finds something in it or in its tests", 124: "takes too long to build", 137: "takes too long to build"} {
+	for exit, why := range map[int]string{1: "does not build cleanly", 92: "does not fit into the build container",
+		93: "builds, but go vet finds something in it or in its tests", 124: "takes too long to build",
+		137: "takes too long to build"} {
 		for i, step := range compiled.Steps {
 			says := why
 			if i != 1 {
@@ -119,7 +125,8 @@ func TestProxies(t *testing.T) {
 			t.Errorf("%q, want %q (%v)", got, want, err)
 		}
 	}
-	if got, err := chooseProxies("https://me:word@a.example", ecosystem.FetchPlaces{}); err != nil || strings.Join(got, " ") != "off" {
+	if got, err := chooseProxies("https://me:word@a.example", ecosystem.FetchPlaces{}); err != nil ||
+		strings.Join(got, " ") != "off" {
 		t.Errorf("%q (%v)", got, err)
 	}
 	if _, err := chooseProxies("direct", ecosystem.FetchPlaces{UseLogins: true}); err == nil {
@@ -130,15 +137,19 @@ func TestProxies(t *testing.T) {
 // What compiles ahead leaves its outputs and no other file.
 func TestPlacesOfFiles(t *testing.T) {
 	sum := strings.Repeat("0a", 32)
-	for file, want := range map[string]bool{"0a/" + sum + "-a": true, "0a/" + sum + "-d": true, "0a/" + sum: false, "trim.txt": false, "../0a/" + sum + "-a": false} {
+	for file, want := range map[string]bool{"0a/" + sum + "-a": true, "0a/" + sum + "-d": true, "0a/" + sum: false,
+		"trim.txt": false, "../0a/" + sum + "-a": false} {
 		if _, ok := (cacheCollector{}).Place(ecosystem.Entry{Path: file}); ok != want {
 			t.Errorf("%s of a build cache: %v", file, ok)
 		}
 	}
 	for file, want := range map[string]bool{
-		"a.b/c@v1.0.0/c.go": true, "cache/download/a.b/c/@v/v1.0.0.zip": true, "cache/download/sumdb": false, "cache/download/a.b/c/@v/v1.0.0.lock": false, "cache/lock": false,
+		"a.b/c@v1.0.0/c.go": true, "cache/download/a.b/c/@v/v1.0.0.zip": true, "cache/download/sumdb": false,
+		"cache/download/a.b/c/@v/v1.0.0.lock": false, "cache/lock": false,
 		"a.b/c@v1.0.0/yarn.lock": true, "a.b/c@v1.0.0/web/flake.lock": true, "a.b/c@v1.0.0/cache/lock": true,
-		"a.b/c.lock": true, "a.b/c.lock@v1.0.0": true, "a.b/c@v1.0.0/file.lock": true, "cache/download/a.b/c.lock": true, "cache/download/a.b/c.lock/@v": true, // folders
+		// folders
+		"a.b/c.lock": true, "a.b/c.lock@v1.0.0": true, "a.b/c@v1.0.0/file.lock": true, "cache/download/a.b/c.lock": true,
+		"cache/download/a.b/c.lock/@v": true,
 	} {
 		if _, ok := (moduleCollector{&modules{}}).Place(ecosystem.Entry{Path: file}); ok != want {
 			t.Errorf("%s of a module cache: %v", file, ok)

@@ -9,62 +9,64 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
 )
 
-// maxLoose bounds the files without a module that are read.
+// maxLoose limits the Go files without a module that are read.
 const maxLoose = 2000
 
-// detectLoose is for Go files of a repository that has no go.mod at all. Those that
-// import the standard library alone are checked as they lie there; others need a
-// module, or the one place on a machine that they were written for.
-func (e Ecosystem) detectLoose(t *ecosystem.Tree) []ecosystem.Component {
+// detectLoose handles repositories that have Go files but no go.mod. If the files import only the standard library,
+// they are checked as they are. Other files need a module, or work only in the place that they were written for.
+func (e Ecosystem) detectLoose(tree *ecosystem.Tree) []ecosystem.Component {
 	var files []ecosystem.File
 	tests := false
-	for _, f := range goFiles(t) {
-		if dir, name := ecosystem.SplitPath(f.Path); !ecosystem.IsForeignDir(dir) {
-			files, tests = append(files, f), tests || isTestFile(name)
+	for _, file := range goFiles(tree) {
+		if dir, name := ecosystem.SplitPath(file.Path); !ecosystem.IsForeignDir(dir) {
+			files, tests = append(files, file), tests || isTestFile(name)
 		}
 	}
-	if len(files) == 0 || !isOfGo(t, len(files)) {
+	if len(files) == 0 || !isOfGo(tree, len(files)) {
 		return nil
 	}
-	t.AddProject(e.Name(), "")
+	tree.AddProject(e.Name(), "")
 	slices.SortFunc(files, func(a, b ecosystem.File) int { return strings.Compare(a.Path, b.Path) })
 	foreign := ""
-	t.ReadTexts(files[:min(len(files), maxLoose)], func(_ ecosystem.File, text []byte) {
+	tree.ReadTexts(files[:min(len(files), maxLoose)], func(_ ecosystem.File, text []byte) {
 		if foreign == "" {
 			foreign = findForeignImport(text)
 		}
 	})
 	if foreign != "" || len(files) > maxLoose {
-		t.AddNote("there is no go.mod, and Go files import %s: nothing of them is checked (`go mod init` and `go mod tidy` make one)", ecosystem.PrintablePath(foreign))
+		tree.AddNote("there is no go.mod, and Go files import %s: nothing of them is checked (`go mod init` and `go mod "+
+			"tidy` "+
+			"make one)", ecosystem.PrintablePath(foreign))
 		return nil
 	}
 	const without = "GO111MODULE=off "
-	c := ecosystem.Component{Kind: e.Name(), Description: "Go files without a module",
-		Lint: &company.GateCommand{Command: without + "go vet ./...", Report: without + "go vet ./... 2>&1", Parse: testreport.FormatFindings}}
+	component := ecosystem.Component{Kind: e.Name(), Description: "Go files without a module",
+		Lint: &company.GateCommand{Command: without + "go vet ./...", Report: without + "go vet ./... 2>&1",
+			Parse: testreport.FormatFindings}}
 	if tests {
-		c.Test = &company.GateCommand{Command: without + "go test ./..."}
-		e.CompleteGate(c.Test)
+		component.Test = &company.GateCommand{Command: without + "go test ./..."}
+		e.CompleteGate(component.Test)
 	}
-	return []ecosystem.Component{c}
+	return []ecosystem.Component{component}
 }
 
-// isOfGo says whether a repository with some Go files is one of Go: they lie at its
-// root, or most of its files are some.
-func isOfGo(t *ecosystem.Tree, n int) bool {
-	return 2*n > len(t.Files) || slices.ContainsFunc(t.Dirs[""], func(name string) bool { return strings.HasSuffix(name, ".go") })
+// isOfGo reports whether a repository with n Go files is a Go project. Go files must be in its root or be more than
+// half of its files.
+func isOfGo(tree *ecosystem.Tree, n int) bool {
+	return 2*n > len(tree.Files) || slices.ContainsFunc(
+		tree.Dirs[""], func(name string) bool { return strings.HasSuffix(name, ".go") })
 }
 
-// findForeignImport is the first import of a file that is neither the standard
-// library's nor beside it; empty: there is none.
+// findForeignImport returns the first import that is neither in the standard library nor relative, or "".
 func findForeignImport(text []byte) string {
-	f, err := parser.ParseFile(token.NewFileSet(), "", text, parser.ImportsOnly)
+	file, err := parser.ParseFile(token.NewFileSet(), "", text, parser.ImportsOnly)
 	if err != nil {
-		return "" // the compiler says it better
+		return "" // the compiler reports the error better
 	}
-	for _, i := range f.Imports {
+	for _, i := range file.Imports {
 		name, err := strconv.Unquote(i.Path.Value)
 		first, _, _ := strings.Cut(name, "/")
 		if err == nil && strings.Contains(first, ".") && first != "." && first != ".." {

@@ -5,25 +5,25 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// shortRE is the question of a test whether it is to be short.
+// shortRE matches a test's check for the short mode.
 var shortRE = lazyregexp.New(`\btesting\.Short\(\)`)
 
-// Narrow is the tests in their short form, where some of them have one.
-func (Ecosystem) Narrow(t *ecosystem.Tree, g company.GateCommand) (command, why string, ok bool) {
-	if !strings.HasPrefix(g.Command, "go test ") || strings.Contains(g.Command, "-short") {
+// Narrow returns the test command in short mode, if some tests support it.
+func (Ecosystem) Narrow(tree *ecosystem.Tree, gateCommand company.GateCommand) (command, reason string, ok bool) {
+	if !strings.HasPrefix(gateCommand.Command, "go test ") || strings.Contains(gateCommand.Command, "-short") {
 		return "", "", false
 	}
 	var tests []ecosystem.File
-	for _, f := range goFiles(t) {
-		if strings.HasSuffix(f.Path, "_test.go") && ecosystem.IsUnder(f.Path, g.Dir) {
-			tests = append(tests, f)
+	for _, file := range goFiles(tree) {
+		if strings.HasSuffix(file.Path, "_test.go") && ecosystem.IsUnder(file.Path, gateCommand.Dir) {
+			tests = append(tests, file)
 		}
 	}
-	if !t.AnyMatches(tests, shortRE) {
+	if !tree.AnyMatches(tests, shortRE) {
 		return "", "", false
 	}
-	return strings.Replace(g.Command, "go test ", "go test -short ", 1), "its tests ask testing.Short()", true
+	return strings.Replace(gateCommand.Command, "go test ", "go test -short ", 1), "its tests ask testing.Short()", true
 }

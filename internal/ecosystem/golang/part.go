@@ -7,20 +7,20 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/company/glob"
 	"company/internal/ecosystem"
-	"company/internal/glob"
-	"company/internal/shell"
+	"company/internal/lib/shellquote"
 )
 
-// Of a package, its tests and their program: what it imports, whether it can be read, its
-// folder, and the patterns of what its code and its tests embed.
+// listDependencies makes go list print a line for each package, test package and test program. A line has the
+// imports, an error mark, the folder, and the patterns that code and tests embed.
 const listDependencies = `-e -deps -test -f '{{if not .Standard}}{{.ImportPath}}|{{if .Error}}E{{end}}|{{join .Imports ","}}|{{printf "%q|%q|%q%q" .Dir .EmbedPatterns .TestEmbedPatterns .XTestEmbedPatterns}}{{end}}'`
 
 // listFolders is the part of a canary command that lists the folders of its packages.
 const listFolders = `-find -e -f '{{.Dir}}'`
 
-// ListCommand prints the gate's folder, the folders of its packages, and then what each of
-// these depends on, its tests included. Nothing is compiled.
+// ListCommand returns a command that prints the gate's folder, the folders of its packages, and their dependencies
+// including tests. It does not compile.
 func (Ecosystem) ListCommand(gate company.GateCommand, _ []string) string {
 	list, _, _ := strings.Cut(gate.Canary, "\n")
 	if gate.Plant != plantGo || !strings.Contains(list, listFolders) {
@@ -29,30 +29,29 @@ func (Ecosystem) ListCommand(gate company.GateCommand, _ []string) string {
 	return "printf '%s\\n' \"$PWD\" && " + list + " && echo && " + strings.Replace(list, listFolders, listDependencies, 1)
 }
 
-// dependencies are the packages in the output of ListCommand.
+// dependencies holds the packages in the output of ListCommand.
 type dependencies struct {
-	folders []string            // of the gate's packages
-	imports map[string][]string // by package; that of a package's tests has .test behind its name
-	dirs    map[string]string   // by package
+	folders []string            // folders of the gate's packages
+	imports map[string][]string // by package; test programs have the suffix .test
+	dirs    map[string]string   // folders, by package
 	broken  []string            // packages that could not be read
 	embeds  []embedding
-	budget  int // of the comparison of embeds with files
+	budget  int // steps left for comparing embed patterns with files
 }
 
-// embedSteps limits what the comparison of all embedded patterns with all files costs.
+// embedSteps limits the cost of comparing all embed patterns with all files.
 const embedSteps = 1 << 28
 
-// embedding is a pattern of files that a folder's package embeds, or its tests alone.
+// embedding is a pattern of files that a package or its tests embed.
 type embedding struct {
 	dir        string
 	pattern    glob.Glob
-	unreadable bool // it counts as a pattern that matches all
+	unreadable bool // the pattern is invalid, so it counts as matching every file
 	tests      bool
 }
 
-// embedsFile reports whether a file is one that is embedded, or was before it was
-// deleted: patterns match files, and folders with all that is in them. It reports true
-// where the budget does not suffice to tell.
+// embedsFile reports whether a pattern matches a file, or matched it before it was deleted. Patterns match files, and
+// folders with all their files. It returns true if the budget is exhausted.
 func (d *dependencies) embedsFile(e embedding, file string) bool {
 	rest, below := strings.CutPrefix(file, e.dir+"/")
 	for ; below && rest != "."; rest = path.Dir(rest) {
@@ -63,8 +62,7 @@ func (d *dependencies) embedsFile(e embedding, file string) bool {
 	return false
 }
 
-// addEmbeds reads the quoted patterns of a package: those of its code, a bar, and those of
-// its tests.
+// addEmbeds reads the quoted patterns of a package: those of its code, a bar, and those of its tests.
 func (d *dependencies) addEmbeds(dir, text string) {
 	for tests := false; text != ""; {
 		quoted, err := strconv.QuotedPrefix(text)
@@ -109,25 +107,27 @@ func readDependencies(output string) (d dependencies, root string, ok bool) {
 	return d, root, len(d.folders) > 0 && len(d.dirs) > 0
 }
 
-// PartCommand is go test in these folders. Without any it would test the gate's own folder,
-// so it fails then.
+// PartCommand returns a go test command for these folders. Without folders, it returns a failing command, because go
+// test would test the gate's own folder.
 func (Ecosystem) PartCommand(gate company.GateCommand, folders []string) string {
 	_, test, _ := strings.Cut(gate.Canary, "\n")
 	if len(folders) == 0 {
 		return "exit 1"
 	}
 	for _, f := range folders {
-		test += " " + shell.QuoteArgument(f)
+		test += " " + shellquote.QuoteArgument(f)
 	}
 	return test
 }
 
-// FindPart finds the packages that a change touches and those whose code or tests depend
-// on them. Files of Go belong to the package of their folder, text for people to none, and
-// both to those that embed them. Of all else the packages are not known. A part without
-// tests is none.
-func (Ecosystem) FindPart(gate company.GateCommand, changed []string, output string) (part ecosystem.TestPart, ok bool) {
-	d, root, ok := readDependencies(output)
+// FindPart finds the packages that a change touches, and those whose code or tests depend on them. Go files belong to
+// the package in their folder. Markdown files belong to no package. Both also belong to packages that embed them. For
+// other files, it returns false, because the affected packages are unknown. It also returns false for a part without
+// tests.
+func (Ecosystem) FindPart(
+	gate company.GateCommand, changed []string, output string,
+) (part ecosystem.TestPart, ok bool) {
+	dependencies, root, ok := readDependencies(output)
 	if !ok {
 		return part, false
 	}
@@ -137,16 +137,16 @@ func (Ecosystem) FindPart(gate company.GateCommand, changed []string, output str
 			return part, false
 		}
 	}
-	touched := map[string]bool{} // folders; whether more than tests are changed in one
+	touched := map[string]bool{} // folder → whether more than tests changed in it
 	for _, p := range changed {
 		dir, name := ecosystem.SplitPath(p)
 		isText := path.Ext(name) == ".md" && !isUnseen(dir)
 		if path.Ext(name) != ".go" && !isText {
 			return part, false
 		}
-		for _, e := range d.embeds {
-			if d.embedsFile(e, path.Join(top, p)) {
-				touched[e.dir] = touched[e.dir] || !e.tests
+		for _, embedding := range dependencies.embeds {
+			if dependencies.embedsFile(embedding, path.Join(top, p)) {
+				touched[embedding.dir] = touched[embedding.dir] || !embedding.tests
 			}
 		}
 		if !isText {
@@ -154,18 +154,18 @@ func (Ecosystem) FindPart(gate company.GateCommand, changed []string, output str
 			touched[dir] = touched[dir] || !isTestFile(name)
 		}
 	}
-	if !d.haveAll(touched) {
+	if !dependencies.haveAll(touched) {
 		return part, false
 	}
-	names := map[string]string{} // of packages, by folder
-	for pkg, dir := range d.dirs {
-		if !strings.Contains(pkg, " ") && !d.isTestProgram(pkg) {
+	names := map[string]string{} // package names, by folder
+	for pkg, dir := range dependencies.dirs {
+		if !strings.Contains(pkg, " ") && !dependencies.isTestProgram(pkg) {
 			names[dir] = pkg
 		}
 	}
-	reaches, hasTests := d.findReaching(touched), false
+	reaches, hasTests := dependencies.findReaching(touched), false
 	var packages []string
-	folders := slices.Compact(slices.Sorted(slices.Values(d.folders)))
+	folders := slices.Compact(slices.Sorted(slices.Values(dependencies.folders)))
 	for _, dir := range folders {
 		pkg, in := names[dir], strings.TrimPrefix(dir, root)
 		if pkg == "" || dir != root && !strings.HasPrefix(dir, root+"/") {
@@ -173,7 +173,7 @@ func (Ecosystem) FindPart(gate company.GateCommand, changed []string, output str
 		}
 		if _, is := touched[dir]; is || reaches(pkg) || reaches(pkg+".test") {
 			part.Names, packages = append(part.Names, "."+in), append(packages, pkg)
-			hasTests = hasTests || d.dirs[pkg+".test"] == dir
+			hasTests = hasTests || dependencies.dirs[pkg+".test"] == dir
 		}
 	}
 	part.Of = len(folders)
@@ -181,11 +181,10 @@ func (Ecosystem) FindPart(gate company.GateCommand, changed []string, output str
 	return part, hasTests
 }
 
-// IsRedForAll: go test builds and runs each package by itself.
+// IsRedForAll returns true, because go test builds and runs each package separately.
 func (Ecosystem) IsRedForAll(company.GateCheck) bool { return true }
 
-// haveAll says whether each touched folder has a package, and each other package could be
-// read.
+// haveAll reports whether each touched folder has a package and every other package could be read.
 func (d dependencies) haveAll(touched map[string]bool) bool {
 	known := map[string]bool{}
 	for _, dir := range d.dirs {
@@ -199,14 +198,14 @@ func (d dependencies) haveAll(touched map[string]bool) bool {
 	return !slices.ContainsFunc(d.broken, func(pkg string) bool { _, ok := touched[d.dirs[pkg]]; return !ok })
 }
 
-// isTestProgram says whether a package is the program that runs another one's tests.
+// isTestProgram reports whether a package is the program that runs another package's tests.
 func (d dependencies) isTestProgram(pkg string) bool {
 	of, ok := strings.CutSuffix(pkg, ".test")
 	return ok && d.dirs[of] == d.dirs[pkg]
 }
 
-// findReaching gives the question whether a package is touched or depends on one that is.
-// Changed tests touch the program that runs them, and not their package.
+// findReaching returns a function that reports whether a package is touched or depends on a touched one. Changed
+// tests touch only the program that runs them, not their package.
 func (d dependencies) findReaching(touched map[string]bool) func(pkg string) bool {
 	known := map[string]bool{}
 	var reaches func(string) bool

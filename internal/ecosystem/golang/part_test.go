@@ -13,15 +13,16 @@ import (
 // chain is a module in a folder: c imports b, and b imports a; only the tests of d import a,
 // by way of tools; e reads files.
 var chain = map[string]string{
-	"go.mod":            "module example.org/chain\n\ngo 1.24\n",
-	"chain.go":          "package chain\n",
-	"a/a.go":            "package a\n\nconst A = 1\n",
-	"a/a_test.go":       "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {}\n",
-	"b/b.go":            "package b\n\nimport \"example.org/chain/a\"\n\nconst B = a.A\n",
-	"c/c.go":            "package c\n\nimport _ \"example.org/chain/b\"\n",
-	"c/c_test.go":       "package c_test\n\nimport \"testing\"\n\nfunc TestC(t *testing.T) {}\n",
-	"d/d.go":            "package d\n",
-	"d/d_test.go":       "package d_test\n\nimport (\n\t\"testing\"\n\n\t_ \"example.org/chain/d\"\n\t_ \"example.org/chain/tools\"\n)\n\nfunc TestD(t *testing.T) {}\n",
+	"go.mod":      "module example.org/chain\n\ngo 1.24\n",
+	"chain.go":    "package chain\n",
+	"a/a.go":      "package a\n\nconst A = 1\n",
+	"a/a_test.go": "package a\n\nimport \"testing\"\n\nfunc TestA(t *testing.T) {}\n",
+	"b/b.go":      "package b\n\nimport \"example.org/chain/a\"\n\nconst B = a.A\n",
+	"c/c.go":      "package c\n\nimport _ \"example.org/chain/b\"\n",
+	"c/c_test.go": "package c_test\n\nimport \"testing\"\n\nfunc TestC(t *testing.T) {}\n",
+	"d/d.go":      "package d\n",
+	"d/d_test.go": "package d_test\n\nimport (\n\t\"testing\"\n\n\t_ \"example.org/chain/d\"\n\t_ " +
+		"\"example.org/chain/tools\"\n)\n\nfunc TestD(t *testing.T) {}\n",
 	"tools/tools.go":    "package tools\n\nimport _ \"example.org/chain/a\"\n",
 	"e/e.go":            "package e\n\nimport _ \"embed\"\n\n//go:embed text.txt\nvar Text string\n",
 	"e/text.txt":        "text\n",
@@ -110,7 +111,8 @@ func TestPartOfAGateOfSomePackages(t *testing.T) {
 	t.Parallel()
 	gate := givenGate(t, "go test -count=1 ./b ./c ./d")
 	out := listChain(t, gate, chain)
-	for changed, want := range map[string]string{"srv/a/a.go": "./b ./c ./d", "srv/tools/tools.go": "./d", "srv/e/e.go": ""} {
+	for changed, want := range map[string]string{"srv/a/a.go": "./b ./c ./d", "srv/tools/tools.go": "./d",
+		"srv/e/e.go": ""} {
 		part, ok := Ecosystem{}.FindPart(gate, []string{changed}, out)
 		if got := strings.Join(part.Names, " "); got != want || ok && part.Of != 3 {
 			t.Errorf("%s: %q of %d, want %q of 3", changed, got, part.Of, want)
@@ -137,7 +139,8 @@ func TestPartWithBrokenPackages(t *testing.T) {
 	}
 	files["b/b.go"] = chain["b/b.go"]
 	files["e/e.go"], files["e/text.md"] = strings.ReplaceAll(chain["e/e.go"], "text.txt", "text.md"), "text\n"
-	if part, ok := (Ecosystem{}).FindPart(gate, []string{"srv/c/c.go", "srv/e/text.md"}, listChain(t, gate, files)); !ok || strings.Join(part.Names, " ") != "./c ./e" {
+	if part, ok := (Ecosystem{}).FindPart(gate, []string{"srv/c/c.go", "srv/e/text.md"}, listChain(t, gate, files)); !ok ||
+		strings.Join(part.Names, " ") != "./c ./e" {
 		t.Errorf("text that is embedded: %q, %v", part.Names, ok)
 	}
 }
@@ -158,8 +161,10 @@ func TestPartOfEmbeddedFiles(t *testing.T) {
 		"a/a.go":   "package a\n",
 		"p/p.go":   embed("p", "prompts/*"),
 		"p/it.txt": "it\n", "p/prompts/a.txt": "a\n", "p/p_test.go": test("p"),
-		"q/q.go": embed("q", "stubs/a.go"), "q/stubs/a.go": "package stubs\n", "q/stubs/b.go": "package stubs\n", "q/q_test.go": test("q"), "q/stubs/stubs_test.go": test("stubs"),
-		"r/r.go": "package r\n", "r/r_test.go": test("r"), "r/embed_test.go": embed("r", `all:golden "two words.md"`), "r/golden/a.txt": "a\n", "r/two words.md": "two\n",
+		"q/q.go": embed("q", "stubs/a.go"), "q/stubs/a.go": "package stubs\n", "q/stubs/b.go": "package stubs\n",
+		"q/q_test.go": test("q"), "q/stubs/stubs_test.go": test("stubs"),
+		"r/r.go": "package r\n", "r/r_test.go": test("r"), "r/embed_test.go": embed("r", `all:golden "two words.md"`),
+		"r/golden/a.txt": "a\n", "r/two words.md": "two\n",
 		"s/s.go": "package s\n\nimport _ \"example.org/embeds/r\"\n", "s/s_test.go": test("s"),
 	})
 	for changed, want := range map[string]string{
@@ -190,7 +195,8 @@ func TestPartStaysInsideOfItsGate(t *testing.T) {
 		t.Errorf("%q, want %q", gate.Canary, want)
 	}
 	for _, outside := range []string{"/r/other", "/r/srv2", "/r", "/other/srv/a"} {
-		out := "/r/srv\n/r/srv/a\n" + outside + "\n\na|||\"/r/srv/a\"|[]|[][]\na.test||a|\"/r/srv/a\"|[]|[][]\nb||a|\"" + outside + "\"|[]|[][]\n"
+		out := "/r/srv\n/r/srv/a\n" + outside + "\n\na|||\"/r/srv/a\"|[]|[][]\na.test||a|\"/r/srv/a\"|[]|[][]\nb||a|\"" +
+			outside + "\"|[]|[][]\n"
 		if part, ok := (Ecosystem{}).FindPart(gate, []string{"srv/a/a.go"}, out); ok {
 			t.Errorf("%s: %q", outside, part.Names)
 		}
@@ -198,7 +204,8 @@ func TestPartStaysInsideOfItsGate(t *testing.T) {
 	if got := (Ecosystem{}).PartCommand(gate, nil); got != "exit 1" {
 		t.Errorf("without folders: %s", got)
 	}
-	if got, want := (Ecosystem{}).PartCommand(gate, []string{".", "./a", "./it's"}), `go test -json -race . ./a './it'\''s'`; got != want {
+	if got, want := (Ecosystem{}).PartCommand(gate, []string{".", "./a", "./it's"}),
+		`go test -json -race . ./a './it'\''s'`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 }
@@ -214,7 +221,8 @@ func TestNoPart(t *testing.T) {
 		}
 	}
 	gate := givenGate(t, "go test ./...")
-	for _, out := range []string{"", "\n\n", "/r/srv\n\n", "/r/srv\n/r/srv/a\n\nexample.org/a\n", "/r/srv\n/r/srv/a\n\na|||/r/srv/a|\n", "/r/srv\n/r/srv/a\n\n", "/else\n/r/srv/a\n\na|||\"/r/srv/a\"[][][]\n"} {
+	for _, out := range []string{"", "\n\n", "/r/srv\n\n", "/r/srv\n/r/srv/a\n\nexample.org/a\n",
+		"/r/srv\n/r/srv/a\n\na|||/r/srv/a|\n", "/r/srv\n/r/srv/a\n\n", "/else\n/r/srv/a\n\na|||\"/r/srv/a\"[][][]\n"} {
 		if part, ok := (Ecosystem{}).FindPart(gate, []string{"srv/a/a.go"}, out); ok {
 			t.Errorf("%q: %v", out, part)
 		}

@@ -10,34 +10,32 @@ import (
 	"strings"
 
 	"company/internal/ecosystem"
-	"company/internal/shell"
+	"company/internal/lib/shellquote"
 )
 
 var _ ecosystem.Generator = Ecosystem{}
 
-// Generates reports whether a file is one of Go.
+// Generates reports whether a file is a Go file.
 func (Ecosystem) Generates(name string) bool { return strings.HasSuffix(name, ".go") }
 
-// IsGenerated reports whether a Go file has the line of https://go.dev/s/generatedcode,
-// before its package clause.
+// IsGenerated reports whether a Go file has the line of https://go.dev/s/generatedcode before its package clause.
 func (Ecosystem) IsGenerated(text []byte) bool {
 	f, err := parser.ParseFile(token.NewFileSet(), "", text, parser.PackageClauseOnly|parser.ParseComments)
 	return err == nil && ast.IsGenerated(f)
 }
 
-// GenerateCommands are runs of go generate: in the folder of a file, where one of its
-// lines is, and in those folders of its module where such a line names the file or its
-// folder.
-func (Ecosystem) GenerateCommands(t *ecosystem.Tree, file string) []string {
+// GenerateCommands returns go generate commands for the folder of a file, if it has go:generate lines. It adds other
+// folders of the module in which such a line names the file or its folder.
+func (Ecosystem) GenerateCommands(tree *ecosystem.Tree, file string) []string {
 	dir, _ := ecosystem.SplitPath(file)
-	module, ok := t.NearestWith(dir, "go.mod")
+	module, ok := tree.NearestWith(dir, "go.mod")
 	if !ok {
 		return nil
 	}
 	commands := map[string]string{} // by folder
-	t.ReadTexts(goFiles(t), func(f ecosystem.File, text []byte) {
+	tree.ReadTexts(goFiles(tree), func(f ecosystem.File, text []byte) {
 		at, _ := ecosystem.SplitPath(f.Path)
-		if in, _ := t.NearestWith(at, "go.mod"); in != module || ecosystem.IsForeignDir(at) || commands[at] != "" {
+		if in, _ := tree.NearestWith(at, "go.mod"); in != module || ecosystem.IsForeignDir(at) || commands[at] != "" {
 			return
 		}
 		for _, m := range generateRE.FindAllSubmatch(text, -1) {
@@ -49,7 +47,7 @@ func (Ecosystem) GenerateCommands(t *ecosystem.Tree, file string) []string {
 	return slices.Sorted(maps.Values(commands))
 }
 
-// namesPath reports whether a line of go:generate in a folder names one of these paths.
+// namesPath reports whether a go:generate line in a folder names one of these paths.
 func namesPath(line, at string, paths ...string) bool {
 	words := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\"'=,:", r) })
 	return slices.ContainsFunc(words, func(w string) bool {
@@ -58,14 +56,14 @@ func namesPath(line, at string, paths ...string) bool {
 	})
 }
 
-// generateCommand runs go generate in a folder of a module.
+// generateCommand returns a command that runs go generate in a folder of a module.
 func generateCommand(module, dir string) string {
 	command := "go generate ."
 	if in := strings.TrimPrefix(strings.TrimPrefix(dir, module), "/"); in != "" {
-		command = "go generate " + shell.QuoteArgument("./"+in)
+		command = "go generate " + shellquote.QuoteArgument("./"+in)
 	}
 	if module != "" {
-		command = "cd " + shell.QuoteArgument("./"+module) + " && " + command
+		command = "cd " + shellquote.QuoteArgument("./"+module) + " && " + command
 	}
 	return command
 }

@@ -41,13 +41,17 @@ func TestGenerateCommands(t *testing.T) {
 	t.Parallel()
 	at := func(line string) string { return "package x\n\n//go:generate " + line + "\n" }
 	tree := ecosystem.TreeOf(&ecosystemtest.Sources{Texts: map[string]string{
-		"go.mod": "module x\n", "x.go": at("go run ./gen -out=deep/pb other/o.go"), "own/o.go": at("stringer -type X"), "own/z.go": "package x\n", "quiet/q.go": "package q\n",
-		"tools/t.go": at("go run ../gen ../quiet/q_gen.go \"../two\""), "tools/more.go": at("x ../.."), "vendor/v/v.go": at("x ../../quiet"), "-odd dir/o.go": at("x"),
+		"go.mod": "module x\n", "x.go": at("go run ./gen -out=deep/pb other/o.go"), "own/o.go": at("stringer -type X"),
+		"own/z.go": "package x\n", "quiet/q.go": "package q\n",
+		"tools/t.go": at("go run ../gen ../quiet/q_gen.go \"../two\""), "tools/more.go": at("x ../.."),
+		"vendor/v/v.go": at("x ../../quiet"), "-odd dir/o.go": at("x"),
 		"part/go.mod": "module y\n", "part/p.go": at("x"), "part/in/i.go": at("x ../../quiet"), "part/in/j.go": at("x .."),
 	}})
 	for file, want := range map[string][]string{
-		"z.go": {"go generate ."}, "deep/pb/a.pb.go": {"go generate ."}, "other/o.go": {"go generate ."}, "other/p.go": nil, "deep/a.go": nil,
-		"own/z.go": {"go generate ./own"}, "quiet/q_gen.go": {"go generate ./tools"}, "quiet/other.go": nil, "two/z.go": {"go generate ./tools"},
+		"z.go": {"go generate ."}, "deep/pb/a.pb.go": {"go generate ."}, "other/o.go": {"go generate ."}, "other/p.go": nil,
+		"deep/a.go": nil,
+		"own/z.go":  {"go generate ./own"}, "quiet/q_gen.go": {"go generate ./tools"}, "quiet/other.go": nil,
+		"two/z.go":      {"go generate ./tools"},
 		"-odd dir/z.go": {"go generate './-odd dir'"}, "vendor/v/z.go": nil,
 		"part/z.go": {"cd ./part && go generate .", "cd ./part && go generate ./in"},
 	} {

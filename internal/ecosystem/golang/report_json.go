@@ -8,31 +8,31 @@ import (
 	"slices"
 	"strings"
 
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
 )
 
-// formatJSON is what go test -json prints.
+// formatJSON is the output of go test -json.
 const formatJSON = "go-json"
 
-// Formats is what go test -json prints.
+// Formats returns the format of go test -json.
 func (Ecosystem) Formats() []testreport.Format {
-	return []testreport.Format{{Name: formatJSON, ReadText: func(text io.Writer) testreport.LineReader { return &goReport{text: text} }}}
+	return []testreport.Format{{Name: formatJSON,
+		ReadText: func(text io.Writer) testreport.LineReader { return &goReport{text: text} }}}
 }
 
-// PlainReaders read go test without -json.
+// PlainReaders returns a reader for go test without -json.
 func (Ecosystem) PlainReaders() []testreport.LineReader {
 	return []testreport.LineReader{&goPlain{}}
 }
 
-// buildFailed is behind a package that does not build, in the name of its failure.
+// buildFailed is the suffix of the failure name of a package that does not build.
 const buildFailed = " (build failed)"
 
-// IsBuildFailure says whether a failure, by its name, is that of a package that does
-// not build.
+// IsBuildFailure reports whether a failure of this name means that a package does not build.
 func (Ecosystem) IsBuildFailure(test string) bool { return strings.HasSuffix(test, buildFailed) }
 
-// missingModule is part of the go command's message where a module is not in the
-// image's cache: it wants to lock what it would download.
+// missingModule is part of the go command's message if a module is not in the image's cache. The go command then
+// tries to create a lock for the download.
 const missingModule = ".lock: read-only file system"
 
 // ExplainOutput explains the go command's message about a missing module.
@@ -40,22 +40,23 @@ func (Ecosystem) ExplainOutput(output string) string {
 	if !strings.Contains(output, missingModule) {
 		return ""
 	}
-	return "\n[a Go module that is named there is not in the image: it has what the go.mod and go.sum of the base name, as far as that could be downloaded, and nothing is fetched here]"
+	return "\n[a Go module that is named there is not in the image: it has what the go.mod and go.sum of the base name, " +
+		"as far as that could be downloaded, and nothing is fetched here]"
 }
 
-// goReport reads go test -json, and writes to text what go test would have
-// printed without it: the output of packages and of what failed.
+// goReport reads go test -json. It writes to text the output that go test prints without -json: the output of
+// packages and of failed tests.
 type goReport struct {
 	text io.Writer
 	res  testreport.Results
 	pkgs map[string]*goPackage
-	held int // bytes of output that are kept until their test ends
-	open int // tests under way, in all packages
+	held int // bytes of output of unfinished tests
+	open int // number of unfinished tests in all packages
 }
 
 type goPackage struct {
-	open   map[string]*goTest // tests under way
-	passed map[string]bool    // tests, not subtests
+	open   map[string]*goTest // unfinished tests
+	passed map[string]bool    // top-level tests that passed
 	failed int
 	ended  bool // the test binary itself printed PASS or FAIL
 	broken bool // it did not build
@@ -63,8 +64,8 @@ type goPackage struct {
 }
 
 type goTest struct {
-	out    bytes.Buffer // what it printed
-	paused bool         // it waits for its turn
+	out    bytes.Buffer // its output
+	paused bool         // it waits until it is resumed
 }
 
 type goEvent struct {
@@ -77,7 +78,7 @@ type goEvent struct {
 }
 
 const (
-	maxHeldOutput = 16 << 20 // bytes of output of tests under way
+	maxHeldOutput = 16 << 20 // bytes of output of unfinished tests
 	maxPkgs       = 20_000
 )
 
@@ -94,8 +95,9 @@ func (g *goReport) ReadLine(line string) {
 	if e.Package == "" {
 		return
 	}
-	// A container prints these names; they may be as long as a line.
-	e.Package, e.Test = testreport.CleanName(e.Package, testreport.MaxName), testreport.CleanName(e.Test, testreport.MaxName)
+	// A container prints these names, so they may be as long as a line.
+	e.Package, e.Test = testreport.CleanName(e.Package, testreport.MaxName),
+		testreport.CleanName(e.Test, testreport.MaxName)
 	p := g.pkgs[e.Package]
 	if p == nil {
 		if len(g.pkgs) >= maxPkgs {
@@ -119,7 +121,8 @@ func (g *goReport) handlePackageEvent(p *goPackage, e goEvent) {
 	switch e.Action {
 	case "output":
 		p.ended = p.ended || e.Output == "PASS\n" || e.Output == "FAIL\n"
-		p.broken = p.broken || strings.HasPrefix(e.Output, "FAIL\t") && (strings.HasSuffix(e.Output, " [build failed]\n") || strings.HasSuffix(e.Output, " [setup failed]\n"))
+		p.broken = p.broken || strings.HasPrefix(e.Output, "FAIL\t") &&
+			(strings.HasSuffix(e.Output, " [build failed]\n") || strings.HasSuffix(e.Output, " [setup failed]\n"))
 		if e.Output != "PASS\n" {
 			_, _ = io.WriteString(g.text, e.Output)
 		}
@@ -131,26 +134,24 @@ func (g *goReport) handlePackageEvent(p *goPackage, e goEvent) {
 	}
 }
 
-// nameUnfinished names what go test does not: a test that began and never
-// ended, and a package whose tests did not all get their turn. Without these
-// names, what died on the base in one test would excuse what dies in another,
-// and a known failure that takes the rest of its package with it would be no
-// more than known.
+// nameUnfinished adds failures that go test does not name. They are tests that began but never ended, and packages in
+// which some tests did not run. Without these names, a test that aborts on the base would excuse a different test
+// that aborts later. A known failure could also hide the missing rest of its package.
 func (g *goReport) nameUnfinished(p *goPackage, e goEvent) {
 	failed, roots := p.failed, p.countOpenRoots()
 	for _, name := range slices.Sorted(maps.Keys(p.open)) {
-		t := p.open[name]
+		goTest := p.open[name]
 		root, _, sub := strings.Cut(name, "/")
 		// The end of a subtest can be lost among its own output: golang.org/issue/40771.
-		if !t.paused && (!sub || !p.passed[root]) {
+		if !goTest.paused && (!sub || !p.passed[root]) {
 			add := g.res.AddFailure
 			if failed > 0 || roots > 1 {
 				add = g.res.AddUnsure
 			}
 			p.failed++
-			add(e.Package+" "+name, t.out.String())
+			add(e.Package+" "+name, goTest.out.String())
 		}
-		g.writeTestOutput(p, name) // it printed why the package died
+		g.writeTestOutput(p, name) // its output shows why the package aborted
 	}
 	switch {
 	case e.FailedBuild != "" || p.broken:
@@ -162,7 +163,7 @@ func (g *goReport) nameUnfinished(p *goPackage, e goEvent) {
 	}
 }
 
-// countOpenRoots counts the tests under way that are no subtests.
+// countOpenRoots counts the unfinished tests that are not subtests.
 func (p *goPackage) countOpenRoots() (n int) {
 	for name, t := range p.open {
 		if !t.paused && !strings.Contains(name, "/") {
@@ -212,20 +213,20 @@ func (g *goReport) handleTestEvent(p *goPackage, e goEvent) {
 	}
 }
 
-// isVerboseLine is what go test -v says of the course of tests, and go test does not.
+// isVerboseLine reports whether go test prints a line only with -v, about the progress of tests.
 func isVerboseLine(line string) bool {
 	l := strings.TrimLeft(line, " ")
-	return strings.HasPrefix(l, "=== RUN ") || strings.HasPrefix(l, "=== PAUSE ") || strings.HasPrefix(l, "=== CONT ") || strings.HasPrefix(l, "=== NAME ")
+	return strings.HasPrefix(l, "=== RUN ") || strings.HasPrefix(l, "=== PAUSE ") || strings.HasPrefix(l, "=== CONT ") ||
+		strings.HasPrefix(l, "=== NAME ")
 }
 
-// writeTestOutput writes what a test printed, its verdict first as in go test, and
-// forgets it.
+// writeTestOutput writes a test's output, with the verdict first as in go test. It then forgets the test.
 func (g *goReport) writeTestOutput(p *goPackage, test string) {
-	t := p.open[test]
-	if t == nil {
+	goTest := p.open[test]
+	if goTest == nil {
 		return
 	}
-	out := t.out.Bytes()
+	out := goTest.out.Bytes()
 	if i := bytes.LastIndex(out, []byte("--- FAIL: ")); i > 0 && out[i-1] == '\n' {
 		_, _ = g.text.Write(out[i:])
 		out = out[:i]
@@ -244,12 +245,12 @@ func (g *goReport) forgetTest(p *goPackage, test string) {
 
 func (g *goReport) Finish() *testreport.Results {
 	for _, pkg := range slices.Sorted(maps.Keys(g.pkgs)) {
-		p := g.pkgs[pkg]
-		if !p.closed && len(g.res.Incomplete) < testreport.MaxNamedFailures {
+		goPackage := g.pkgs[pkg]
+		if !goPackage.closed && len(g.res.Incomplete) < testreport.MaxNamedFailures {
 			g.res.Incomplete = append(g.res.Incomplete, pkg+" "+testreport.NotEnded)
 		}
-		for _, name := range slices.Sorted(maps.Keys(p.open)) {
-			g.writeTestOutput(p, name) // the output ended before the package did
+		for _, name := range slices.Sorted(maps.Keys(goPackage.open)) {
+			g.writeTestOutput(goPackage, name) // the output ended before the package did
 		}
 	}
 	return &g.res

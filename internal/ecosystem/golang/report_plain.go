@@ -3,16 +3,16 @@ package golang
 import (
 	"strings"
 
-	"company/internal/lazyregexp"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/lazyregexp"
 )
 
 // goPlain reads go test without -json.
 type goPlain struct {
 	res    testreport.Results
-	failed []string // of the package whose lines come now
+	failed []string // of the package whose lines follow
 	ended  bool     // the test binary printed PASS or FAIL
-	named  bool     // it named its tests, as with -v
+	named  bool     // the output names its tests, as with -v
 	any    bool
 }
 
@@ -43,13 +43,13 @@ func (g *goPlain) ReadLine(s string) {
 		return
 	}
 	g.any = true
-	pkg, why := m[2], m[3]
+	pkg, reason := m[2], m[3]
 	if m[1] == "FAIL" {
 		for _, name := range g.failed {
 			g.res.AddFailure(pkg+" "+name, "")
 		}
 		switch {
-		case strings.HasPrefix(why, "[build failed]"), strings.HasPrefix(why, "[setup failed]"):
+		case strings.HasPrefix(reason, "[build failed]"), strings.HasPrefix(reason, "[setup failed]"):
 			g.res.AddUnrun(pkg+buildFailed, "no test of it was run")
 		case !g.ended:
 			g.res.AddUnrun(pkg+" "+testreport.NotEnded, "its tests were ended before they were through")
@@ -57,7 +57,7 @@ func (g *goPlain) ReadLine(s string) {
 			g.res.AddFailure(pkg+" (package failed)", "no test of it failed by itself")
 		}
 	}
-	if m[1] == "ok  " && !g.named && !strings.HasSuffix(why, "[no tests to run]") {
+	if m[1] == "ok  " && !g.named && !strings.HasSuffix(reason, "[no tests to run]") {
 		g.res.Uncounted = true
 	}
 	g.failed, g.ended, g.named = nil, false, false
@@ -67,7 +67,7 @@ func (g *goPlain) Finish() *testreport.Results {
 	if !g.any {
 		return nil
 	}
-	for _, name := range g.failed { // its package never came to its end
+	for _, name := range g.failed { // the output ended before their package did
 		g.res.AddFailure(name, "")
 		g.res.Incomplete = []string{testreport.NotEnded}
 	}

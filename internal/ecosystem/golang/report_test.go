@@ -9,7 +9,8 @@ import (
 	"testing"
 
 	"company/internal/ecosystem/ecosystemtest"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/hosttest"
 )
 
 // People see what go test prints, and not its JSON.
@@ -19,7 +20,8 @@ func TestGoText(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, text := ecosystemtest.ReadReport(Ecosystem{}.Formats()[0], append([]byte("a line of something else\n"), raw...))
-	for _, want := range []string{"a line of something else\n", "bad/a_test.go:3:27: undefined: y\n", "FAIL\texample.com/m/bad [build failed]\n", "dying\n",
+	for _, want := range []string{"a line of something else\n", "bad/a_test.go:3:27: undefined: y\n",
+		"FAIL\texample.com/m/bad [build failed]\n", "dying\n",
 		"--- FAIL: TestBad/in (0.00s)\n    a_test.go:4: 1 is not 2\n", "?   \texample.com/m/none\t[no test files]\n"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
@@ -48,6 +50,7 @@ func TestMessagesKeepTheirLines(t *testing.T) {
 
 // What tests print is held until they end, within bounds.
 func TestHeldOutputIsBounded(t *testing.T) {
+	hosttest.NotRaced(t, "one goroutine reads lines")
 	g := &goReport{text: &bytes.Buffer{}}
 	g.ReadLine(`{"Action":"run","Package":"p","Test":"T"}`)
 	out := `{"Action":"output","Package":"p","Test":"T","Output":"` + strings.Repeat("z", 1<<19) + `"}`
@@ -111,8 +114,11 @@ func TestUnderWayWhenTheRunDies(t *testing.T) {
 // The rest of a package's tests is run one behind the other; what is a subtest is left out
 // with its test.
 func TestRestCommand(t *testing.T) {
-	got := Ecosystem{}.RestCommand("go list ./...\nGOFLAGS=-mod=mod go test -json -short", []string{"x/a TestB/one/two", "x/a TestA", "x/a TestB", "x/a (package failed)"}, []string{"x/a"})
-	if want := `GOFLAGS=-mod=mod go test -json -short 'x/a' -failfast=false -parallel=1 -skip='^(?:TestA|TestB)$'`; strings.ReplaceAll(got, "'x/a'", "x/a") != strings.ReplaceAll(want, "'x/a'", "x/a") {
+	got := Ecosystem{}.RestCommand(
+		"go list ./...\nGOFLAGS=-mod=mod go test -json -short",
+		[]string{"x/a TestB/one/two", "x/a TestA", "x/a TestB", "x/a (package failed)"}, []string{"x/a"})
+	want := `GOFLAGS=-mod=mod go test -json -short 'x/a' -failfast=false -parallel=1 -skip='^(?:TestA|TestB)$'`
+	if strings.ReplaceAll(got, "'x/a'", "x/a") != strings.ReplaceAll(want, "'x/a'", "x/a") {
 		t.Errorf("%s", got)
 	}
 }

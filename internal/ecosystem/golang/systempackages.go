@@ -7,7 +7,7 @@ import (
 
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/cc"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
 // Limits of a search for directives of cgo.
@@ -17,17 +17,15 @@ const (
 	maxModuleFiles   = 50 // go.mod files
 )
 
-// cgoModule is a module that is written in C in part.
+// cgoModule is a module that contains C code.
 type cgoModule struct {
 	path     string
-	packages []string // of Debian, that it needs beside the compiler
-	// optional means that most of the module works without C: it alone is no reason
-	// for a compiler.
+	packages []string // Debian packages that it needs in addition to the compiler
+	// optional means that most of the module works without C, so it does not require a compiler.
 	optional bool
 }
 
-// cgoModules are well-known ones. Their sources are not there when the image is
-// planned.
+// cgoModules lists well-known modules with C code. Their sources are not available when the image is planned.
 var cgoModules = []cgoModule{
 	{path: "fyne.io/fyne", packages: []string{"libgl-dev", "xorg-dev"}},
 	{path: "github.com/ceph/go-ceph", packages: []string{"libcephfs-dev", "librados-dev", "librbd-dev"}},
@@ -60,7 +58,8 @@ var cgoModules = []cgoModule{
 	{path: "github.com/smacker/go-tree-sitter"},
 	{path: "github.com/tecbot/gorocksdb", packages: []string{"librocksdb-dev"}},
 	{path: "github.com/tree-sitter/go-tree-sitter"},
-	{path: "github.com/veandco/go-sdl2", packages: []string{"libsdl2-dev", "libsdl2-image-dev", "libsdl2-mixer-dev", "libsdl2-ttf-dev"}},
+	{path: "github.com/veandco/go-sdl2",
+		packages: []string{"libsdl2-dev", "libsdl2-image-dev", "libsdl2-mixer-dev", "libsdl2-ttf-dev"}},
 	{path: "github.com/webview/webview_go", packages: []string{"libgtk-3-dev", "libwebkit2gtk-4.0-dev"}},
 	{path: "golang.design/x/clipboard", packages: []string{"libx11-dev"}},
 	{path: "gopkg.in/gographics/imagick.v3", packages: []string{"libmagickwand-dev"}},
@@ -69,11 +68,11 @@ var cgoModules = []cgoModule{
 	{path: "libvirt.org/libvirt-go", packages: []string{"libvirt-dev"}},
 }
 
-// versionSuffix ends the paths of later major versions of a module.
+// versionSuffix matches the end of module paths for later major versions.
 var versionSuffix = lazyregexp.New(`^/v[0-9]{1,3}(?:\.[0-9]{1,3})?(?:/|$)`)
 
-// findCgoModule returns the module of the list with a path, in any major version. The
-// zero value means that there is none.
+// findCgoModule returns the listed module with a path, in any major version. It returns the zero value if there is
+// none.
 func findCgoModule(module string) cgoModule {
 	for _, m := range cgoModules {
 		if rest, ok := strings.CutPrefix(module, m.path); ok && (rest == "" || versionSuffix.MatchString(rest)) {
@@ -86,7 +85,7 @@ func findCgoModule(module string) cgoModule {
 // requireRE finds a module that a go.mod requires, and the rest of its line.
 var requireRE = lazyregexp.New(`(?m)^\s*(?:require\s+)?([a-z0-9][A-Za-z0-9_.~/-]{2,200})[ \t]+v[0-9]\S*[ \t]*(.*)$`)
 
-// listDirect lists the modules that a go.mod requires for packages of its own.
+// listDirect lists the direct requirements of a go.mod.
 func listDirect(text string) (out []string) {
 	for _, m := range requireRE.FindAllStringSubmatch(text, -1) {
 		if !strings.Contains(m[2], "indirect") {
@@ -97,17 +96,16 @@ func listDirect(text string) (out []string) {
 }
 
 // readDirect reads the modules that the go.mod files of a tree require.
-func readDirect(t *ecosystem.Tree) (out []string) {
-	dirs := t.FoldersWith("go.mod")
+func readDirect(tree *ecosystem.Tree) (out []string) {
+	dirs := tree.FoldersWith("go.mod")
 	for _, dir := range dirs[:min(len(dirs), maxModuleFiles)] {
-		out = append(out, listDirect(t.ReadManifest(dir, "go.mod"))...)
+		out = append(out, listDirect(tree.ReadManifest(dir, "go.mod"))...)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// needsCgoModule reports whether a module of the tree requires one that is no use
-// without a C compiler.
+// needsCgoModule reports whether a module of the tree requires a module that is useless without a C compiler.
 func needsCgoModule(t *ecosystem.Tree) bool {
 	return slices.ContainsFunc(readDirect(t), func(module string) bool {
 		m := findCgoModule(module)
@@ -115,49 +113,49 @@ func needsCgoModule(t *ecosystem.Tree) bool {
 	})
 }
 
-// Packages returns the Debian packages of the libraries that cgo's directives name, in
-// the tree's own Go files and in those that it vendors, and of well-known modules.
-func (e Ecosystem) Packages(s ecosystem.Sources) ([]string, error) {
-	if !s.HasToolchain(cgo) {
+// Packages returns the Debian packages of the libraries in cgo directives, in the tree's own and vendored Go files.
+// It adds those of well-known modules.
+func (e Ecosystem) Packages(sources ecosystem.Sources) ([]string, error) {
+	if !sources.HasToolchain(cgo) {
 		return nil, nil
 	}
-	t := ecosystem.TreeOf(s)
+	tree := ecosystem.TreeOf(sources)
 	asks := &cc.Asks{}
-	for _, module := range readDirect(t) {
+	for _, module := range readDirect(tree) {
 		if packages := findCgoModule(module).packages; len(packages) > 0 {
 			asks.AddPackages("pkg-config")
 			asks.AddPackages(packages...)
 		}
 	}
-	files := slices.DeleteFunc(goFiles(t), func(f ecosystem.File) bool { return isOtherSystem(f.Path) })
+	files := slices.DeleteFunc(goFiles(tree), func(f ecosystem.File) bool { return isOtherSystem(f.Path) })
 	slices.SortFunc(files, func(a, b ecosystem.File) int { return ecosystem.CompareDepth(a.Path, b.Path) })
 	files = files[:min(len(files), maxSearchedFiles)]
 	for some := range slices.Chunk(files, filesAtOnce) {
-		t.ReadTexts(some, func(_ ecosystem.File, text []byte) {
+		tree.ReadTexts(some, func(_ ecosystem.File, text []byte) {
 			if len(text) <= ecosystem.MaxManifest && importCRE.Match(text) {
 				askPreamble(asks, string(text))
 			}
 		})
 	}
-	return asks.List(s.AddNote), t.Err()
+	return asks.List(sources.AddNote), tree.Err()
 }
 
-// otherSystemRE finds names of files that are for other systems.
-var otherSystemRE = lazyregexp.New(`_(?:windows|darwin|freebsd|netbsd|openbsd|dragonfly|solaris|illumos|aix|android|ios|js|plan9|wasip1)(?:_[a-z0-9]+)?(?:_test)?\.go$`)
+// otherSystemRE matches file names for other systems.
+var otherSystemRE = lazyregexp.New(
+	`_(?:windows|darwin|freebsd|netbsd|openbsd|dragonfly|solaris|illumos|aix|android|ios|js|plan9|wasip1)(?:_[a-z0-9]+)?(?:_test)?\.go$`)
 
 func isOtherSystem(file string) bool { return otherSystemRE.MatchString(path.Base(file)) }
 
 var (
-	// cgoLine is a directive: its conditions, its kind and what it says.
+	// cgoLine matches a cgo directive with its conditions, kind and arguments.
 	cgoLine = lazyregexp.New(`(?m)^[ \t/*]*#cgo[ \t]+([^:\n]*?)(LDFLAGS|pkg-config)[ \t]*:[ \t]*([^\n]+)$`)
-	// preambleRE is the comment before import "C".
+	// preambleRE matches the comment before import "C".
 	preambleRE = lazyregexp.New(`(?s)(/\*.*?\*/|(?:(?:^|\n)//[^\n]*)+)\s*import[ \t]+"C"`)
 	buildLine  = lazyregexp.New(`(?m)^//go:build[ \t]+(.+)$`)
 	systemRE   = lazyregexp.New(`\b(?:windows|darwin|freebsd|netbsd|openbsd|solaris|android|ios|js|wasm)\b`)
 )
 
-// isForOther reports whether conditions of a build hold on other systems alone: they
-// name one and do not name Linux.
+// isForOther reports whether build conditions hold only on other systems: they name one and do not name Linux.
 func isForOther(conditions string) bool {
 	for _, m := range systemRE.FindAllStringIndex(conditions, -1) {
 		if m[0] == 0 || conditions[m[0]-1] != '!' {
@@ -167,7 +165,7 @@ func isForOther(conditions string) bool {
 	return strings.Contains(conditions, "!linux")
 }
 
-// askPreamble adds what a Go file that imports "C" asks for.
+// askPreamble adds the libraries and headers that a Go file with import "C" needs.
 func askPreamble(asks *cc.Asks, text string) {
 	if m := buildLine.FindStringSubmatch(text); m != nil && isForOther(m[1]) {
 		return

@@ -14,17 +14,23 @@ func TestSystemPackages(t *testing.T) {
 	for _, c := range []struct {
 		file, text, want string
 	}{
-		{"x.go", head + "// #cgo pkg-config: libseccomp\n// #include <seccomp.h>\nimport \"C\"\n", "libseccomp-dev pkg-config"},
-		{"x.go", head + "/*\n#cgo linux LDFLAGS: -lz -L${SRCDIR}/lib\n#cgo windows LDFLAGS: -lcurl\n#cgo !linux LDFLAGS: -lcurl\n*/\nimport \"C\"\n", "zlib1g-dev"},
-		{"x.go", head + "/*\n#cgo CFLAGS: -I/usr/include\n#cgo pkg-config: --static gtk4 glib-2.0\n*/\nimport \"C\"\n", "libglib2.0-dev libgtk-4-dev pkg-config"},
+		{"x.go", head + "// #cgo pkg-config: libseccomp\n// #include <seccomp.h>\nimport \"C\"\n",
+			"libseccomp-dev pkg-config"},
+		{"x.go", head + "/*\n#cgo linux LDFLAGS: -lz -L${SRCDIR}/lib\n#cgo windows LDFLAGS: -lcurl\n#cgo !linux LDFLAGS: " +
+			"-lcurl\n*/\nimport \"C\"\n", "zlib1g-dev"},
+		{"x.go", head + "/*\n#cgo CFLAGS: -I/usr/include\n#cgo pkg-config: --static gtk4 glib-2.0\n*/\nimport \"C\"\n",
+			"libglib2.0-dev libgtk-4-dev pkg-config"},
 		{"x.go", head + "/*\n#include <stdlib.h>\n#include <systemd/sd-journal.h>\n*/\nimport \"C\"\n", "libsystemd-dev"},
 		{"x.go", "//go:build windows\n\n" + head + "// #cgo LDFLAGS: -lz\nimport \"C\"\n", ""},
 		{"x_windows.go", head + "// #cgo LDFLAGS: -lz\nimport \"C\"\n", ""},
 		{"x.go", "//go:build !windows\n\n" + head + "// #cgo LDFLAGS: -lz\nimport \"C\"\n", "zlib1g-dev"},
-		{"x.go", head + "// #cgo LDFLAGS: -lz\nvar x = 1\n", ""},                                                           // no cgo
-		{"x.go", head + "// #cgo LDFLAGS: -lno-such-lib -lm\n// #cgo pkg-config: ../../etc\nimport \"C\"\n", "pkg-config"}, // nothing that the table lacks
+		// no cgo
+		{"x.go", head + "// #cgo LDFLAGS: -lz\nvar x = 1\n", ""},
+		// nothing that the table lacks
+		{"x.go", head + "// #cgo LDFLAGS: -lno-such-lib -lm\n// #cgo pkg-config: ../../etc\nimport \"C\"\n", "pkg-config"},
 		{"vendor/a.b/c/c.go", head + "// #cgo pkg-config: libpcre2-8\nimport \"C\"\n", "libpcre2-dev pkg-config"},
-		{"go.mod", "module x\n\nrequire (\n\tgithub.com/containerd/btrfs/v2 v2.0.0\n\tgithub.com/mattn/go-sqlite3 v1.14.0 // a comment\n\tgithub.com/jochenvg/go-udev v0.0.0 // indirect\n)\n", "libbtrfs-dev pkg-config"},
+		{"go.mod", "module x\n\nrequire (\n\tgithub.com/containerd/btrfs/v2 v2.0.0\n\tgithub.com/mattn/go-sqlite3 v1.14.0 " +
+			"// a comment\n\tgithub.com/jochenvg/go-udev v0.0.0 // indirect\n)\n", "libbtrfs-dev pkg-config"},
 	} {
 		s := &ecosystemtest.Sources{Texts: map[string]string{c.file: c.text}, Toolchains: []string{"go", cgo}}
 		got, err := Ecosystem{}.Packages(s)
@@ -65,7 +71,8 @@ func TestManyDirectives(t *testing.T) {
 		fmt.Fprintf(&text, "#cgo LDFLAGS: -lno-such-%d -lz\n", i)
 	}
 	text.WriteString("*/\nimport \"C\"\n")
-	got, err := Ecosystem{}.Packages(&ecosystemtest.Sources{Texts: map[string]string{"x.go": text.String()}, Toolchains: []string{cgo}})
+	got, err := Ecosystem{}.Packages(
+		&ecosystemtest.Sources{Texts: map[string]string{"x.go": text.String()}, Toolchains: []string{cgo}})
 	if err != nil || strings.Join(got, " ") != "zlib1g-dev" {
 		t.Errorf("%q, %v", got, err)
 	}

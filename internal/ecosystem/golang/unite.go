@@ -20,8 +20,8 @@ var _ ecosystem.Uniter = Ecosystem{}
 // Unites reports whether a file is go.sum or go.mod.
 func (Ecosystem) Unites(name string) bool { return name == "go.sum" || name == "go.mod" }
 
-// Unite keeps all lines of both sides of a go.sum, and all requirements of both sides of a
-// go.mod, each at its higher version, as the go command itself selects them.
+// Unite keeps all lines of both sides of a go.sum. For a go.mod, it keeps all requirements of both sides with the
+// higher version, as the go command itself selects them.
 func (Ecosystem) Unite(name string, base, ours, theirs []byte) ([]byte, bool) {
 	switch name {
 	case "go.sum":
@@ -32,9 +32,9 @@ func (Ecosystem) Unite(name string, base, ours, theirs []byte) ([]byte, bool) {
 	return nil, false
 }
 
-// uniteSums is every line of both, in the go command's order. A line that one side has
-// taken out may be what the other one needs: a line too many does no harm. Two hashes of
-// one module exclude each other.
+// uniteSums returns every line of both sides in the go command's order. It keeps lines that one side has removed,
+// because the other may need them and extra lines are harmless. It returns false if the sides have different hashes
+// of one module.
 func uniteSums(ours, theirs []byte) ([]byte, bool) {
 	hashes := map[module.Version]string{}
 	for _, side := range [][]byte{ours, theirs} {
@@ -62,14 +62,14 @@ func uniteSums(ours, theirs []byte) ([]byte, bool) {
 	return out.Bytes(), true
 }
 
-// requirement is a line of a go.mod that names a module.
+// requirement is a module that a go.mod requires.
 type requirement struct {
 	version  string
 	indirect bool
 }
 
-// uniteModules unites the requirements and the go version of two sides. All else of them
-// must be the same.
+// uniteModules merges the requirements and the go version of two sides. It returns false if the sides differ in other
+// lines.
 func uniteModules(base, ours, theirs []byte) ([]byte, bool) {
 	var files [3]*modfile.File
 	for i, text := range [][]byte{base, ours, theirs} {
@@ -84,6 +84,10 @@ func uniteModules(base, ours, theirs []byte) ([]byte, bool) {
 		return nil, false
 	}
 	had, mine, yours := requirementsOf(was), requirementsOf(out), requirementsOf(other)
+	remarked := map[string]bool{} // modules with a comment in ours, which may not apply to another version
+	for _, r := range out.Require {
+		remarked[r.Mod.Path] = len(remarksOf(r.Syntax)) > 0
+	}
 	paths := map[string]bool{}
 	for _, m := range []map[string]requirement{had, mine, yours} {
 		for p := range m {
@@ -93,7 +97,7 @@ func uniteModules(base, ours, theirs []byte) ([]byte, bool) {
 	var list []*modfile.Require
 	for _, p := range slices.Sorted(maps.Keys(paths)) {
 		r, keep, ok := uniteRequirement(had, mine, yours, p)
-		if !ok {
+		if !ok || remarked[p] && (!keep || r.version != mine[p].version) {
 			return nil, false
 		}
 		if keep {
@@ -111,8 +115,8 @@ func uniteModules(base, ours, theirs []byte) ([]byte, bool) {
 	return text, err == nil
 }
 
-// uniteRequirement is the line of one module: the changed one, or, where both sides have
-// changed it, the higher version. Not ok: one side has removed what the other has changed.
+// uniteRequirement returns the merged line of one module. If both sides have changed it, the higher version counts.
+// It returns false if one side has removed a line that the other has changed.
 func uniteRequirement(had, mine, yours map[string]requirement, path string) (_ requirement, keep, ok bool) {
 	b, inBase := had[path]
 	o, inOurs := mine[path]
@@ -142,7 +146,7 @@ func requirementsOf(f *modfile.File) map[string]requirement {
 	return out
 }
 
-// laterGo is the later go version of two; "" where neither names one.
+// laterGo returns the later of two go versions, or "" if there is none.
 func laterGo(a, b *modfile.Go) string {
 	x, y := "", ""
 	if a != nil {
@@ -157,16 +161,23 @@ func laterGo(a, b *modfile.Go) string {
 	return cmp.Or(x, y)
 }
 
-// formatRest is a go.mod without its requirements and its go version, as one text.
+// formatRest returns a go.mod without its requirements and its go version, as one text. It includes the comments at
+// the remaining lines, because a deprecation is such a comment.
 func formatRest(f *modfile.File) string {
 	var lines []string
 	for _, s := range f.Syntax.Stmt {
 		switch s := s.(type) {
+		case *modfile.CommentBlock:
+			lines = append(lines, remarksOf(s)...)
 		case *modfile.Line:
-			lines = append(lines, restLine(s.Token[0], s.Token[1:]))
+			if text := restLine(s.Token[0], s.Token[1:]); text != "" {
+				lines = append(append(lines, text), remarksOf(s)...)
+			}
 		case *modfile.LineBlock:
 			for _, l := range s.Line {
-				lines = append(lines, restLine(s.Token[0], l.Token))
+				if text := restLine(s.Token[0], l.Token); text != "" {
+					lines = append(append(lines, text), remarksOf(l)...)
+				}
 			}
 		}
 	}
@@ -181,18 +192,18 @@ func restLine(verb string, rest []string) string {
 	return verb + " " + strings.Join(rest, " ")
 }
 
-// hasRemarks reports whether a requirement has a comment of a person, which would be lost.
-func hasRemarks(f *modfile.File) bool {
-	for _, r := range f.Require {
-		c := r.Syntax.Comments
-		if len(c.Before) > 0 || len(c.After) > 0 {
-			return true
-		}
-		for _, s := range c.Suffix {
-			if strings.TrimSpace(s.Token) != "// indirect" {
-				return true
-			}
+// remarksOf returns the comments at a line, except "// indirect".
+func remarksOf(e modfile.Expr) (out []string) {
+	c := e.Comment()
+	for _, one := range slices.Concat(c.Before, c.Suffix, c.After) {
+		if text := strings.TrimSpace(one.Token); text != "// indirect" {
+			out = append(out, text)
 		}
 	}
-	return false
+	return out
+}
+
+// hasRemarks reports whether a requirement has a comment that people wrote and that merging would lose.
+func hasRemarks(f *modfile.File) bool {
+	return slices.ContainsFunc(f.Require, func(r *modfile.Require) bool { return len(remarksOf(r.Syntax)) > 0 })
 }

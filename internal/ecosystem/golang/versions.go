@@ -8,27 +8,28 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// The Go project publishes its releases as versions of a module. The go command
-// itself fetches them, and checks them with its checksum database.
+// The Go project publishes its releases as versions of a module. The go command fetches them itself and verifies them
+// with its checksum database.
 const (
 	toolchainModule = "golang.org/toolchain"
 	toolchainPrefix = "v0.0.1-"
 	toolchainSuffix = ".linux-" + runtime.GOARCH
 )
 
-// goReleases are the releases of Go that the proxies have.
+// goReleases are the releases of Go on the proxies.
 var goReleases = &ecosystem.Versions{
-	Package: company.Dependency{Ecosystem: ecosystem.Go, Name: toolchainModule}, Choose: chooseRelease, Fetch: fetchRelease,
+	Package: company.Dependency{Ecosystem: ecosystem.Go, Name: toolchainModule}, Choose: chooseRelease,
+	Fetch: fetchRelease,
 	Dir: func(release string) string {
 		return toolchainModule + "@" + toolchainPrefix + release + toolchainSuffix
 	},
 }
 
-// chooseRelease is the release to take for a version that is needed at least: itself,
-// or else the newest of its language version.
+// chooseRelease returns the release for a minimum version: that version itself, or else the newest later release with
+// the same language version.
 func chooseRelease(wants string, all []string) (release, shown string) {
 	wanted := "go" + wants
 	for _, v := range all {
@@ -40,23 +41,25 @@ func chooseRelease(wants string, all []string) (release, shown string) {
 		case !version.IsValid(r):
 		case r == wanted:
 			return r, r
-		case version.Lang(r) == version.Lang(wanted) && version.Compare(r, wanted) > 0 && (release == "" || version.Compare(r, release) > 0):
+		case version.Lang(r) == version.Lang(wanted) && version.Compare(r, wanted) > 0 &&
+			(release == "" || version.Compare(r, release) > 0):
 			release = r
 		}
 	}
 	return release, release
 }
 
-// fetchRelease has the go command of this host fetch another one.
-func fetchRelease(ctx context.Context, h ecosystem.FetchHost, release string) error {
-	env, err := downloadEnv(ctx, h, release)
+// fetchRelease makes this host's go command fetch another release.
+func fetchRelease(ctx context.Context, fetchHost ecosystem.FetchHost, release string) error {
+	env, err := downloadEnv(ctx, fetchHost, release)
 	if err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, downloadTimeout)
 	defer cancel()
-	if _, err = h.Run(ctx, h.Places().Home, env, "go", "version"); err != nil {
-		return company.E(company.EImage, release+" cannot be fetched").Wrap(err).Fix("check `go env GOPROXY GOSUMDB`; or install that version on this host")
+	if _, err = fetchHost.Run(ctx, fetchHost.Places().Home, env, "go", "version"); err != nil {
+		return company.E(company.EImage, release+" cannot be fetched").Wrap(err).
+			Fix("check `go env GOPROXY GOSUMDB`; or install that version on this host")
 	}
 	return nil
 }
@@ -66,9 +69,8 @@ var (
 	toolchainLineRE = lazyregexp.New(`(?m)^\s*toolchain\s+go([0-9][0-9A-Za-z.]*)`)
 )
 
-// readWish reads the version that a module or workspace needs at least. The toolchain
-// that it names beside it is what its people use: a release of the same language
-// version does as well.
+// readWish returns the minimum version of a module or workspace if it is newer than has. A toolchain line is only
+// what its authors use, so any release of the same language version satisfies it.
 func readWish(text, has string) (wants, hasText string) {
 	highest := "go" + strings.TrimPrefix(has, "go")
 	for _, re := range []*lazyregexp.Regexp{goLineRE, toolchainLineRE} {

@@ -42,8 +42,9 @@ func TestChooseRelease(t *testing.T) {
 	}
 	all = append(all, "v0.0.1-go1.27.99.plan9-mips", "v0.0.2", "v0.0.1-gox"+toolchainSuffix)
 	for wants, want := range map[string]string{
-		"1.27": "go1.27.10", "1.27.4": "go1.27.4", "1.27.5": "go1.27.10", "1.27.11": "", "1.27rc1": "go1.27rc1", "1.27rc2": "go1.27.10",
-		"1.28": "go1.28rc2", "1.28rc2": "go1.28rc2", "1.29": "", "": "", "x": "",
+		"1.27": "go1.27.10", "1.27.4": "go1.27.4", "1.27.5": "go1.27.10", "1.27.11": "", "1.27rc1": "go1.27rc1",
+		"1.27rc2": "go1.27.10",
+		"1.28":    "go1.28rc2", "1.28rc2": "go1.28rc2", "1.29": "", "": "", "x": "",
 	} {
 		if got, shown := chooseRelease(wants, all); got != want || shown != want {
 			t.Errorf("%q is %q (%q), want %q", wants, got, shown, want)

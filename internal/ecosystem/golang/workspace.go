@@ -13,16 +13,16 @@ import (
 	"company/internal/ecosystem"
 )
 
-// workspace is a go.work and the modules that it uses. They may need one another in
-// versions that no registry has, and that it alone replaces.
+// workspace is a go.work with the modules that it uses. The modules may require one another in versions that no
+// registry has and that only the workspace replaces.
 type workspace struct {
 	dir      string
-	modules  []string // folders of the tree that have a go.mod
-	replaced []string // folders that it puts in place of modules, as it says them
+	modules  []string // folders with a go.mod in the tree
+	replaced []string // local replacements of modules, as written in go.work
 }
 
-// readWorkspaces reads the go.work files. The modules of one that carries its
-// dependencies along are vendored, too.
+// readWorkspaces reads the go.work files. If a workspace vendors its dependencies, its modules count as vendored,
+// too.
 func (m *modules) readWorkspaces(vendor map[string]bool) error {
 	for _, file := range m.locks {
 		if path.Base(file) != "go.work" {
@@ -34,7 +34,7 @@ func (m *modules) readWorkspaces(vendor map[string]bool) error {
 		}
 		f, err := modfile.ParseWork("go.work", text, nil)
 		if err != nil {
-			continue // the go command says what is wrong with it
+			continue // the go command reports the error
 		}
 		w := workspace{dir: path.Dir(file)}
 		for _, u := range f.Use {
@@ -55,52 +55,55 @@ func (m *modules) readWorkspaces(vendor map[string]bool) error {
 	return nil
 }
 
-// downloadWorkspaces downloads what the modules of workspaces need together, and
-// gives the modules that need no download of their own any more.
-func (m *modules) downloadWorkspaces(ctx context.Context, h ecosystem.FetchHost, env []string) (done map[string]bool, err error) {
+// downloadWorkspaces downloads the combined dependencies of each workspace. It returns the modules that need no
+// separate download.
+func (m *modules) downloadWorkspaces(
+	ctx context.Context, fetchHost ecosystem.FetchHost, env []string,
+) (done map[string]bool, err error) {
 	done = map[string]bool{}
-	for _, w := range m.works {
-		if !slices.ContainsFunc(w.modules, func(dir string) bool { return slices.Contains(m.download, dir) }) {
+	for _, workspace := range m.works {
+		if !slices.ContainsFunc(workspace.modules, func(dir string) bool { return slices.Contains(m.download, dir) }) {
 			continue
 		}
-		h.ReportProgress("downloading the Go modules of %s", path.Join(w.dir, "go.work"))
-		err := w.downloadModules(ctx, h, env)
+		fetchHost.ReportProgress("downloading the Go modules of %s", path.Join(workspace.dir, "go.work"))
+		err := workspace.downloadModules(ctx, fetchHost, env)
 		switch {
 		case err == nil:
-			for _, dir := range w.modules {
+			for _, dir := range workspace.modules {
 				done[dir] = true
 			}
-		case ctx.Err() != nil, !isMissing(err): // each of them would end so
+		case ctx.Err() != nil, !isMissing(err): // every module would fail in the same way
 			return nil, err
 		default:
-			h.Log(ctx, "a workspace cannot be downloaded as a whole", err)
+			fetchHost.Log(ctx, "a workspace cannot be downloaded as a whole", err)
 		}
 	}
 	return done, nil
 }
 
 // downloadModules runs the go command in the workspace.
-func (w workspace) downloadModules(ctx context.Context, h ecosystem.FetchHost, env []string) error {
-	root := h.Places().Source
+func (w workspace) downloadModules(ctx context.Context, fetchHost ecosystem.FetchHost, env []string) error {
+	root := fetchHost.Places().Source
 	for _, to := range w.replaced {
 		if err := checkReplacement("go.work", root, filepath.Join(root, w.dir), to); err != nil {
 			return err
 		}
 	}
 	for _, dir := range w.modules {
-		if err := checkReplaced(ctx, h, dir, env); err != nil {
+		if err := checkReplaced(ctx, fetchHost, dir, env); err != nil {
 			return err
 		}
 	}
 	env = slices.DeleteFunc(slices.Clone(env), func(v string) bool { return strings.HasPrefix(v, "GOWORK=") })
-	return runDownload(ctx, h, w.dir, append(env, "GOWORK="+filepath.Join(root, w.dir, "go.work")))
+	return runDownload(ctx, fetchHost, w.dir, append(env, "GOWORK="+filepath.Join(root, w.dir, "go.work")))
 }
 
-// missingWords are how the go command says that a registry does not have a module. A
-// registry that is away, and a module that is another one than it was, is none of them.
-var missingWords = []string{"404 Not Found", ": no such file or directory", "410 Gone", "unknown revision", "no matching versions", ": not found"}
+// missingWords lists go command messages for modules that a registry does not have. They do not include an
+// unreachable registry or a changed module.
+var missingWords = []string{"404 Not Found", ": no such file or directory", "410 Gone", "unknown revision",
+	"no matching versions", ": not found"}
 
-// isMissing says whether a download failed for modules alone that no registry has.
+// isMissing reports whether a download failed only because no registry has some modules.
 func isMissing(err error) bool {
 	text := err.Error()
 	says := func(words string) bool { return strings.Contains(text, words) }

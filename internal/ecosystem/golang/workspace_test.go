@@ -49,7 +49,8 @@ func (h *workHost) fetch(t *testing.T, texts map[string]string) error {
 // The modules of a workspace are downloaded together, as it replaces some of them;
 // those beside it by themselves.
 func TestWorkspaceIsDownloadedAsAWhole(t *testing.T) {
-	files := map[string]string{"go.work": "go 1.24\n\nuse (\n\t./a\n\tb\n\t../outside\n)\n", "a/go.mod": needs, "b/go.mod": needs, "c/go.mod": needs}
+	files := map[string]string{"go.work": "go 1.24\n\nuse (\n\t./a\n\tb\n\t../outside\n)\n", "a/go.mod": needs,
+		"b/go.mod": needs, "c/go.mod": needs}
 	h := &workHost{}
 	if err := h.fetch(t, files); err != nil {
 		t.Fatal(err)
@@ -58,16 +59,20 @@ func TestWorkspaceIsDownloadedAsAWhole(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	// The rest of the graph is downloaded behind them. What of it cannot be had stays in the log.
-	if got := strings.Join(h.graphs, "; "); got != "/s GOWORK=/s/go.work; /s/c GOWORK=off" || len(h.logged) != 2 || !strings.Contains(h.logged[0], "go doc of other modules may fail: a go.mod is missing") {
+	if got := strings.Join(h.graphs, "; "); got != "/s GOWORK=/s/go.work; /s/c GOWORK=off" || len(h.logged) != 2 ||
+		!strings.Contains(h.logged[0], "go doc of other modules may fail: a go.mod is missing") {
 		t.Errorf("%q, %q", got, h.logged)
 	}
 
 	// A part that no registry has costs the others nothing.
-	h = &workHost{fail: map[string]string{"/s GOWORK=/s/go.work": "a.b/c@v1.0.0: 404 Not Found", "/s/b GOWORK=off": "a.b/c@v1.0.0: 404 Not Found"}}
+	h = &workHost{fail: map[string]string{"/s GOWORK=/s/go.work": "a.b/c@v1.0.0: 404 Not Found",
+		"/s/b GOWORK=off": "a.b/c@v1.0.0: 404 Not Found"}}
 	if err := h.fetch(t, files); err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(h.ran, "; "); got != "/s GOWORK=/s/go.work ; /s/a GOWORK=off ; /s/b GOWORK=off ; /h GOWORK=off example.org/dep@v1.0.0; /s/c GOWORK=off " {
+	if got := strings.Join(
+		h.ran, "; "); got != "/s GOWORK=/s/go.work ; /s/a GOWORK=off ; /s/b GOWORK=off ; /h GOWORK=off "+
+		"example.org/dep@v1.0.0; /s/c GOWORK=off " {
 		t.Errorf("%q", got)
 	}
 
@@ -107,10 +112,12 @@ func TestOneMissingModule(t *testing.T) {
 	if got := strings.Join(h.ran, "; "); got != "/s GOWORK=off ; /h GOWORK=off example.org/dep@v1.0.0" {
 		t.Errorf("%q", got)
 	}
-	if len(h.told) == 0 || !strings.HasPrefix(h.told[len(h.told)-1], "the modules of go.mod cannot be downloaded; its gates may fail: ") {
+	if len(h.told) == 0 || !strings.HasPrefix(
+		h.told[len(h.told)-1], "the modules of go.mod cannot be downloaded; its gates may fail: ") {
 		t.Errorf("people are told %q", h.told)
 	}
-	all, err := Ecosystem{}.Installs(&ecosystemtest.Sources{Texts: map[string]string{"go.mod": needs + "\n"}, Before: base})
+	all, err := Ecosystem{}.Installs(
+		&ecosystemtest.Sources{Texts: map[string]string{"go.mod": needs + "\n"}, Before: base})
 	if err != nil || len(all) != 3 {
 		t.Fatalf("%d layers, %v", len(all), err)
 	}
@@ -135,7 +142,8 @@ func TestDownloadWithAnotherVersion(t *testing.T) {
 	if err := all[0].Fetch(t.Context(), h); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Contains(h.env, "GOTOOLCHAIN=local") || h.argv[0] != "/t/bin/go" || !strings.HasPrefix(h.env[0], "PATH=/t/bin:") {
+	if !slices.Contains(h.env, "GOTOOLCHAIN=local") || h.argv[0] != "/t/bin/go" ||
+		!strings.HasPrefix(h.env[0], "PATH=/t/bin:") {
 		t.Errorf("%q in %q", h.argv, h.env)
 	}
 	if got := goReleases.Dir("go1.27.4"); path.Base(got) != "toolchain@v0.0.1-go1.27.4"+toolchainSuffix {

@@ -10,23 +10,25 @@ import (
 	"company/internal/ecosystem"
 )
 
-// plantJUnit is a failing test beside the tests of a module.
+// plantJUnit plants a failing test beside the tests of a module.
 const plantJUnit = "junit"
 
-// Plants are the ways in which a failing test is put beside a change.
+// Plants lists the ways to plant a failing test.
 func (Ecosystem) Plants() []string { return []string{plantJUnit} }
 
 const testRoot = "src/test/java"
 
-// CanaryPlaces are the modules that the change touches, or else the first one with
-// tests; and all of them where it touches what steers the gate.
-func (Ecosystem) CanaryPlaces(c *ecosystem.Change, gate company.GateCommand) (out []ecosystem.CanaryPlace, reason string) {
-	if len(c.TouchedFolders(gate, ".java")) == 0 && !c.TouchesGateFiles(gate) {
+// CanaryPlaces returns the modules that the change touches, or the first module with tests if there are none. If the
+// change touches gate files, it returns all modules.
+func (Ecosystem) CanaryPlaces(
+	change *ecosystem.Change, gate company.GateCommand,
+) (out []ecosystem.CanaryPlace, reason string) {
+	if len(change.TouchedFolders(gate, ".java")) == 0 && !change.TouchesGateFiles(gate) {
 		return nil, ""
 	}
 	samples := map[string]string{} // the first test, by module
 	var modules []string
-	for p := range c.Files {
+	for p := range change.Files {
 		if !ecosystem.IsUnder(p, gate.Dir) || !isTestFile(p) {
 			continue
 		}
@@ -39,9 +41,10 @@ func (Ecosystem) CanaryPlaces(c *ecosystem.Change, gate company.GateCommand) (ou
 		}
 	}
 	slices.SortFunc(modules, ecosystem.CompareDepth)
-	if !c.TouchesGateFiles(gate) {
+	if !change.TouchesGateFiles(gate) {
 		touched := slices.DeleteFunc(slices.Clone(modules), func(module string) bool {
-			return !slices.ContainsFunc(c.Changed, func(p string) bool { return path.Ext(p) == ".java" && nearestOf(modules, p) == module })
+			return !slices.ContainsFunc(change.Changed,
+				func(p string) bool { return path.Ext(p) == ".java" && nearestOf(modules, p) == module })
 		})
 		if len(touched) == 0 {
 			touched = modules[:min(len(modules), 1)]
@@ -50,7 +53,7 @@ func (Ecosystem) CanaryPlaces(c *ecosystem.Change, gate company.GateCommand) (ou
 	}
 	for _, module := range modules {
 		dir, name := ecosystem.SplitPath(samples[module])
-		sample := c.ReadManifest(dir, name)
+		sample := change.ReadManifest(dir, name)
 		out = append(out, ecosystem.CanaryPlace{
 			Dir:  module,
 			Path: func(word string) string { return path.Join(module, testRoot, word+"Test.java") },
@@ -60,8 +63,7 @@ func (Ecosystem) CanaryPlaces(c *ecosystem.Change, gate company.GateCommand) (ou
 	return out, ""
 }
 
-// nearestOf is the lowest of the modules that hold a file; they are in order of their
-// depth.
+// nearestOf returns the deepest of the modules that contain a file. modules must be sorted by depth.
 func nearestOf(modules []string, file string) string {
 	for _, module := range slices.Backward(modules) {
 		if ecosystem.IsUnder(file, module) {
@@ -71,12 +73,12 @@ func nearestOf(modules []string, file string) string {
 	return file
 }
 
-// moduleOf is the folder of the module that a test belongs to.
+// moduleOf returns the folder of the module to which a test belongs.
 func moduleOf(file string) string {
 	return strings.TrimSuffix(file[:strings.LastIndex("/"+file, "/"+testRoot+"/")], "/")
 }
 
-// testText is a failing test by the framework of another one.
+// testText returns a failing test in the test framework of the sample.
 func testText(sample, word string) string {
 	const fails = "throw new AssertionError(\"this test of the company's must fail\");"
 	mark, base := "@org.junit.Test ", ""
@@ -88,5 +90,6 @@ func testText(sample, word string) string {
 	case strings.Contains(sample, "junit.framework"):
 		mark, base = "", " extends junit.framework.TestCase"
 	}
-	return fmt.Sprintf("public class %[1]sTest%[2]s {\n    %[3]spublic void test_%[1]s() {\n        %[4]s\n    }\n}\n", word, base, mark, fails)
+	return fmt.Sprintf("public class %[1]sTest%[2]s {\n    %[3]spublic void test_%[1]s() {\n        %[4]s\n    }\n}\n",
+		word, base, mark, fails)
 }

@@ -1,6 +1,5 @@
-// Package java is the ecosystem of Java: Maven and Gradle as Debian has them, with
-// packages of Debian's Maven repository or of one that lies in the project. No
-// registry of packages is served.
+// Package java is the ecosystem of Java: Debian's Maven and Gradle, with packages from Debian's Maven repository or
+// from one in the project. It serves no package registry.
 package java
 
 import (
@@ -10,50 +9,49 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/lazyregexp"
 )
 
 // Ecosystem is Java.
 type Ecosystem struct{}
 
-// Name is the toolchain.
+// Name returns the name of the toolchain.
 func (Ecosystem) Name() string { return "java" }
 
-// Programs are the programs that need the toolchain.
+// Programs lists the programs that need the toolchain.
 func (Ecosystem) Programs() []string { return []string{"java", "javac", "mvn", "gradle"} }
 
-// Manifest is the file by which a project is known.
+// Manifest returns the file that identifies a project.
 func (Ecosystem) Manifest() string { return pomFile }
 
 const pomFile = "pom.xml"
 
-// debianRepository holds the packages of Debian's Maven in an image.
+// debianRepository is the folder with the packages of Debian's Maven in an image.
 const debianRepository = "/usr/share/maven-repo"
 
-// ownRepository is where a project may have its packages along.
+// ownRepository is the folder in which a project can bring its own packages.
 const ownRepository = ".m2/repository"
 
-// Detect finds the projects of Maven and Gradle in a repository: the uppermost ones,
-// which build their modules.
-func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosystem.Component {
+// Detect finds the topmost Maven and Gradle projects in a repository, which also build their modules.
+func (e Ecosystem) Detect(tree *ecosystem.Tree, _ []ecosystem.Component) []ecosystem.Component {
 	var out []ecosystem.Component
-	for _, dir := range t.FoldersWith(pomFile) {
-		if above := ecosystem.Covering(out, dir); above != nil && buildsModules(t, above.Dir) {
+	for _, dir := range tree.FoldersWith(pomFile) {
+		if above := ecosystem.Covering(out, dir); above != nil && buildsModules(tree, above.Dir) {
 			continue
 		}
-		p := ecosystem.Component{Dir: dir, Kind: e.Name(), Description: "Maven project", Test: findTest(t, dir)}
-		if p.Test == nil {
-			t.AddProject(e.Name(), dir)
+		component := ecosystem.Component{Dir: dir, Kind: e.Name(), Description: "Maven project", Test: findTest(tree, dir)}
+		if component.Test == nil {
+			tree.AddProject(e.Name(), dir)
 			if dir == "" {
-				t.AddNote("a Maven project without tests in src/test/java")
+				tree.AddNote("a Maven project without tests in src/test/java")
 			}
 			continue
 		}
-		out = append(out, p)
-		notePackages(t, dir)
+		out = append(out, component)
+		notePackages(tree, dir)
 	}
-	return append(out, e.detectGradle(t, out)...)
+	return append(out, e.detectGradle(tree, out)...)
 }
 
 var modulesTable = lazyregexp.New(`<modules>`)
@@ -62,32 +60,33 @@ func buildsModules(t *ecosystem.Tree, dir string) bool {
 	return modulesTable.MatchString(t.ReadManifest(dir, pomFile))
 }
 
-// findTest is Maven's phase of tests; its reports, one of each class, become one.
-func findTest(t *ecosystem.Tree, dir string) *company.GateCommand {
-	if !hasMavenTests(t, dir) {
+// findTest returns Maven's test command, or nil if there are no tests. It merges the report files of all classes.
+func findTest(tree *ecosystem.Tree, dir string) *company.GateCommand {
+	if !hasMavenTests(tree, dir) {
 		return nil
 	}
-	run := "mvn -o -B " + repositoryFlag(t, dir)
+	run := "mvn -o -B " + repositoryFlag(tree, dir)
 	collect := collectReports("target/surefire-reports")
-	return &company.GateCommand{Command: run + "test", Report: run + "-fae test" + collect, Parse: testreport.FormatJUnit, Plant: plantJUnit,
-		Canary: run + "-fae -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false '-Dtest=" + ecosystem.CanaryPlaceholder + "*' test" + collect}
+	return &company.GateCommand{Command: run + "test", Report: run + "-fae test" + collect, Parse: testreport.FormatJUnit,
+		Plant: plantJUnit,
+		Canary: run + "-fae -DfailIfNoTests=false -Dsurefire.failIfNoSpecifiedTests=false '-Dtest=" +
+			ecosystem.CanaryPlaceholder + "*' test" + collect}
 }
 
-// hasMavenTests says whether Maven runs tests in a folder: its own, and those of
-// projects below where they are its modules.
-func hasMavenTests(t *ecosystem.Tree, dir string) bool {
-	if buildsModules(t, dir) {
-		return hasTests(t, dir)
+// hasMavenTests reports whether Maven runs tests in a folder: its own, and those of its modules below.
+func hasMavenTests(tree *ecosystem.Tree, dir string) bool {
+	if buildsModules(tree, dir) {
+		return hasTests(tree, dir)
 	}
-	for _, p := range t.FilesBelow(dir) {
-		if isTestFile(p) && nearestPOM(t, path.Dir(p)) == dir {
+	for _, p := range tree.FilesBelow(dir) {
+		if isTestFile(p) && nearestPOM(tree, path.Dir(p)) == dir {
 			return true
 		}
 	}
 	return false
 }
 
-// nearestPOM is the folder of the Maven project that a folder belongs to.
+// nearestPOM returns the folder of the Maven project to which a folder belongs.
 func nearestPOM(t *ecosystem.Tree, dir string) string {
 	for dir != "." && !t.HasFile(dir, pomFile) {
 		dir = path.Dir(dir)
@@ -95,23 +94,24 @@ func nearestPOM(t *ecosystem.Tree, dir string) string {
 	return strings.TrimPrefix(dir, ".")
 }
 
-// hasTests says whether there are tests in or below a folder.
+// hasTests reports whether there are tests in or below a folder.
 func hasTests(t *ecosystem.Tree, dir string) bool {
 	return slices.ContainsFunc(t.FilesBelow(dir), isTestFile)
 }
 
-// collectReports is put behind a command that leaves a report of each class of tests
-// in such folders, and makes them one.
+// collectReports returns a suffix for test commands. It merges the report files of test classes in such folders and
+// keeps the exit code.
 func collectReports(folder string) string {
 	return "; code=$?; find . -path '*/" + folder + "/TEST-*.xml' -exec cat {} + >" + testreport.File + "; exit $code"
 }
 
-// repositoryFlag says where Maven finds packages, unless the project's own settings do.
-func repositoryFlag(t *ecosystem.Tree, dir string) string {
+// repositoryFlag returns Maven's flag for the repository of packages. It returns "" if the project's own settings
+// define one.
+func repositoryFlag(tree *ecosystem.Tree, dir string) string {
 	switch {
-	case strings.Contains(t.ReadManifest(path.Join(dir, ".mvn"), "maven.config"), "maven.repo.local"):
+	case strings.Contains(tree.ReadManifest(path.Join(dir, ".mvn"), "maven.config"), "maven.repo.local"):
 		return ""
-	case hasOwnRepository(t, dir):
+	case hasOwnRepository(tree, dir):
 		return `-Dmaven.repo.local="$PWD/` + ownRepository + `" `
 	}
 	return "-Dmaven.repo.local=" + debianRepository + " "
@@ -121,11 +121,12 @@ func hasOwnRepository(t *ecosystem.Tree, dir string) bool {
 	return t.HasBelow(path.Join(dir, ownRepository), ".pom")
 }
 
-// isTestFile says whether a file is a test by Maven's names: Surefire takes those
-// that begin or end so.
+// isTestFile reports whether a file is a test according to the name patterns of Maven's Surefire.
 func isTestFile(file string) bool {
 	dir, name := ecosystem.SplitPath(file)
 	class, ok := strings.CutSuffix(name, ".java")
-	return ok && (dir == "src/test/java" || strings.HasPrefix(dir, "src/test/java/") || strings.Contains(dir+"/", "/src/test/java/")) &&
-		(strings.HasPrefix(class, "Test") || strings.HasSuffix(class, "Test") || strings.HasSuffix(class, "Tests") || strings.HasSuffix(class, "TestCase"))
+	return ok && (dir == "src/test/java" || strings.HasPrefix(dir, "src/test/java/") ||
+		strings.Contains(dir+"/", "/src/test/java/")) &&
+		(strings.HasPrefix(class, "Test") || strings.HasSuffix(class, "Test") || strings.HasSuffix(class, "Tests") ||
+			strings.HasSuffix(class, "TestCase"))
 }

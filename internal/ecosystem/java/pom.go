@@ -9,7 +9,7 @@ import (
 	"company/internal/ecosystem"
 )
 
-// pom is what counts of a pom.xml.
+// pom holds the fields of a pom.xml that are used.
 type pom struct {
 	Dependencies []artifact `xml:"dependencies>dependency"`
 	Managed      []artifact `xml:"dependencyManagement>dependencies>dependency"`
@@ -25,8 +25,8 @@ func (a artifact) fullName() string {
 	return strings.TrimSpace(a.Group) + ":" + strings.TrimSpace(a.Name)
 }
 
-// readPOM reads what a project asks for; what cannot be read asks for nothing, and
-// Maven reports its fault.
+// readPOM reads a project's dependencies. It returns an empty pom for an invalid file, because Maven reports the
+// error.
 func readPOM(t *ecosystem.Tree, dir string) (p pom) {
 	if xml.Unmarshal([]byte(t.ReadManifest(dir, pomFile)), &p) != nil {
 		return pom{}
@@ -34,14 +34,13 @@ func readPOM(t *ecosystem.Tree, dir string) (p pom) {
 	return p
 }
 
-// wantedArtifacts are the libraries that the manifests in and below a folder name,
-// sorted, each once.
-func wantedArtifacts(t *ecosystem.Tree, dir string) (out []string) {
-	for _, below := range t.FoldersWith(pomFile) {
+// wantedArtifacts returns the libraries in the manifests in and below a folder, sorted and without duplicates.
+func wantedArtifacts(tree *ecosystem.Tree, dir string) (out []string) {
+	for _, below := range tree.FoldersWith(pomFile) {
 		if !ecosystem.IsUnder(below, dir) {
 			continue
 		}
-		p := readPOM(t, below)
+		p := readPOM(tree, below)
 		for _, a := range slices.Concat(p.Dependencies, p.Managed) {
 			if name := a.fullName(); artifactRE.MatchString(name) {
 				out = append(out, name)
@@ -52,15 +51,14 @@ func wantedArtifacts(t *ecosystem.Tree, dir string) (out []string) {
 	return slices.Compact(out)
 }
 
-// notePackages tells where the packages of a project come from, where it does not
-// have them along.
-func notePackages(t *ecosystem.Tree, dir string) {
-	if hasOwnRepository(t, dir) {
+// notePackages adds a note about packages that may be missing, unless the project has its own repository.
+func notePackages(tree *ecosystem.Tree, dir string) {
+	if hasOwnRepository(tree, dir) {
 		return
 	}
 	var unknown []string
-	built := builtArtifacts(t)
-	for _, name := range wantedArtifacts(t, dir) {
+	built := builtArtifacts(tree)
+	for _, name := range wantedArtifacts(tree, dir) {
 		if _, artifact, _ := strings.Cut(name, ":"); debianPackage(name) == "" && !built[artifact] {
 			unknown = append(unknown, name)
 		}
@@ -73,16 +71,18 @@ func notePackages(t *ecosystem.Tree, dir string) {
 	if len(unknown) > most {
 		names += ", …"
 	}
-	t.AddNote("%s asks for packages that Debian's Maven repository may not have (%s): `mvn dependency:go-offline -Dmaven.repo.local=%s` puts them into the repository, where they are found", path.Join(dir, pomFile), names, ownRepository)
+	tree.AddNote("%s asks for packages that Debian's Maven repository may not have (%s): `mvn dependency:go-offline "+
+		"-Dmaven.repo.local=%s` puts them into the repository, where they are found", path.Join(dir, pomFile), names,
+		ownRepository)
 }
 
-// builtArtifacts returns the ids of the artifacts that are built in the tree itself: those of the
-// folders that are named like them.
-func builtArtifacts(t *ecosystem.Tree) map[string]bool {
+// builtArtifacts returns the ids of artifacts that the tree itself builds. It finds those whose folder has the same
+// name.
+func builtArtifacts(tree *ecosystem.Tree) map[string]bool {
 	built := map[string]bool{}
-	for _, dir := range t.FoldersWith(pomFile) {
+	for _, dir := range tree.FoldersWith(pomFile) {
 		if id := path.Base(dir); !built[id] {
-			built[id] = strings.Contains(t.ReadManifest(dir, pomFile), "<artifactId>"+id+"</artifactId>")
+			built[id] = strings.Contains(tree.ReadManifest(dir, pomFile), "<artifactId>"+id+"</artifactId>")
 		}
 	}
 	return built

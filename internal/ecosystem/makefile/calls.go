@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
 var (
@@ -21,16 +21,18 @@ var wrappers = []string{"exec", "time", "env", "then", "do", "else", "if", "whil
 
 // Calls are the commands of the Makefile at the root and of what it may include:
 // lines of recipes, what $(shell …) runs, and the values of variables.
-func (Ecosystem) Calls(t *ecosystem.Tree) []string {
+func (Ecosystem) Calls(tree *ecosystem.Tree) []string {
 	var files []ecosystem.File
-	for _, f := range t.Makefiles() {
-		dir, name := ecosystem.SplitPath(f.Path)
-		if f.Size <= ecosystem.MaxManifest && (dir == "" && slices.Contains(makefiles, name) || !slices.Contains(makefiles, name) && !ecosystem.IsForeignDir(dir)) {
-			files = append(files, f)
+	for _, file := range tree.Makefiles() {
+		dir, name := ecosystem.SplitPath(file.Path)
+		if file.Size <= ecosystem.MaxManifest &&
+			(dir == "" && slices.Contains(makefiles, name) ||
+				!slices.Contains(makefiles, name) && !ecosystem.IsForeignDir(dir)) {
+			files = append(files, file)
 		}
 	}
 	var out []string
-	t.ReadTexts(files, func(_ ecosystem.File, text []byte) {
+	tree.ReadTexts(files, func(_ ecosystem.File, text []byte) {
 		for line := range strings.Lines(strings.ReplaceAll(string(text), "\\\n", " ")) {
 			out = append(out, lineCalls(strings.TrimRight(line, "\r\n"))...)
 		}

@@ -8,8 +8,8 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/lazyregexp"
 )
 
 // Ecosystem is make.
@@ -29,24 +29,26 @@ var targetRE = lazyregexp.New(`(?m)^(all|test|check|lint)[ \t]*::?([ \t]*|[ \t]*
 
 // Detect finds the Makefile at the root of a repository that is of no kind that
 // is known better.
-func (e Ecosystem) Detect(t *ecosystem.Tree, found []ecosystem.Component) []ecosystem.Component {
+func (e Ecosystem) Detect(tree *ecosystem.Tree, found []ecosystem.Component) []ecosystem.Component {
 	for _, name := range makefiles {
-		if !t.HasFile("", name) {
+		if !tree.HasFile("", name) {
 			continue
 		}
 		if len(found) > 0 {
-			if slices.ContainsFunc(found, func(c ecosystem.Component) bool { return strings.Contains(c.Description, name+" says") }) {
+			if slices.ContainsFunc(found, func(c ecosystem.Component) bool {
+				return strings.Contains(c.Description, name+" says")
+			}) {
 				return nil // its target for tests is read
 			}
-			t.AddNote("the Makefile's targets are not used, since the project's kind is known (gates.test: make test)")
+			tree.AddNote("the Makefile's targets are not used, since the project's kind is known (gates.test: make test)")
 			return nil
 		}
-		t.AddProject(e.Name(), "")
-		rules := findRules(t.ReadManifest("", name))
-		p := ecosystem.Component{Kind: e.Name(), Description: name}
+		tree.AddProject(e.Name(), "")
+		rules := findRules(tree.ReadManifest("", name))
+		component := ecosystem.Component{Kind: e.Name(), Description: name}
 		if _, ok := rules["lint"]; ok {
 			// What make prints of its recipes is no finding.
-			p.Lint = &company.GateCommand{Command: "make lint", Report: "make -s lint", Parse: testreport.FormatLint}
+			component.Lint = &company.GateCommand{Command: "make lint", Report: "make -s lint", Parse: testreport.FormatLint}
 		}
 		for _, target := range []string{"test", "check"} {
 			needs, ok := rules[target]
@@ -54,21 +56,22 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, found []ecosystem.Component) []ecos
 				continue
 			}
 			// A rule that needs nothing may test what another has compiled.
-			if _, builds := rules["all"]; builds && needs == "" && t.HasBelow("", sourceExts...) {
+			if _, builds := rules["all"]; builds && needs == "" && tree.HasBelow("", sourceExts...) {
 				target = "all " + target
 			}
 			// make stops at the first part that fails, and a red base would hide the others.
-			p.Test = &company.GateCommand{Command: "make " + target, Report: "make -k " + target, Parse: testreport.FormatPlain}
+			component.Test = &company.GateCommand{Command: "make " + target, Report: "make -k " + target,
+				Parse: testreport.FormatPlain}
 			break
 		}
-		if p.Lint == nil && p.Test == nil {
-			t.AddNote("%s has no target test, check or lint", name)
+		if component.Lint == nil && component.Test == nil {
+			tree.AddNote("%s has no target test, check or lint", name)
 			return nil
 		}
-		if target := e.findSanitizer(t); target != "" {
-			t.AddNote("the Makefile has a target for a sanitizer; to judge with it: gates.test: make %s", target)
+		if target := e.findSanitizer(tree); target != "" {
+			tree.AddNote("the Makefile has a target for a sanitizer; to judge with it: gates.test: make %s", target)
 		}
-		return []ecosystem.Component{p}
+		return []ecosystem.Component{component}
 	}
 	return nil
 }
@@ -78,9 +81,9 @@ var sanitizerRE = lazyregexp.New(`(?i)^[a-z0-9_/-]*(asan|ubsan|saniti[sz]e)[a-z0
 
 // findSanitizer gives the target for a sanitizer: one that tests by its name, else the
 // first. Empty: there is none.
-func (e Ecosystem) findSanitizer(t *ecosystem.Tree) string {
+func (e Ecosystem) findSanitizer(tree *ecosystem.Tree) string {
 	first := ""
-	for _, p := range e.Propose(t) {
+	for _, p := range e.Propose(tree) {
 		target := strings.TrimPrefix(p.Command, "make ")
 		switch {
 		case !sanitizerRE.MatchString(target):

@@ -15,23 +15,26 @@ const buildJobs = "2"
 
 // otherGoals are targets by which no one compiles: a Makefile that begins with one of
 // them has no goal of its own for that.
-var otherGoals = []string{"test", "check", "lint", "help", "usage", "clean", "distclean", "install", "uninstall", "dist", "doc", "docs", "format", "fmt", "bench", "benchmark", "run", "deploy", "release",
-	"tests", "coverage", "valgrind", "serve", "start", "watch", "dev", "menuconfig", "docker", "publish"} // some of them never end
+var otherGoals = []string{"test", "check", "lint", "help", "usage", "clean", "distclean", "install", "uninstall",
+	"dist", "doc", "docs", "format", "fmt", "bench", "benchmark", "run", "deploy", "release",
+	// some of them never end
+	"tests", "coverage", "valgrind", "serve", "start", "watch", "dev", "menuconfig", "docker", "publish"}
 
 // Installs is a layer of the compiled objects of the base, where make alone compiles C.
-func (e Ecosystem) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {
-	if !s.HasToolchain(cacheToolchain) {
+func (e Ecosystem) Installs(sources ecosystem.Sources) ([]ecosystem.Install, error) {
+	if !sources.HasToolchain(cacheToolchain) {
 		return nil, nil
 	}
-	t := ecosystem.TreeOf(s.Base())
-	goals := e.compileGoals(t)
-	if t.Err() != nil || len(goals) == 0 {
-		return nil, t.Err()
+	tree := ecosystem.TreeOf(sources.Base())
+	goals := e.compileGoals(tree)
+	if tree.Err() != nil || len(goals) == 0 {
+		return nil, tree.Err()
 	}
 	// make's own name for the compiler is cc, before which Debian puts no ccache.
-	names := s.Places().Build + "/names"
-	command := "mkdir -p " + names + " && ln -sf " + ccache + " " + names + "/cc && PATH=" + names + ":$PATH make -k -j " + buildJobs + " " + strings.Join(goals, " ")
-	layers := compilecache.CompileBase(s, e.Name(), []compilecache.Folder{{Command: command}}, e.IsGateFile)
+	names := sources.Places().Build + "/names"
+	command := "mkdir -p " + names + " && ln -sf " + ccache + " " + names + "/cc && PATH=" + names + ":$PATH make -k -j " +
+		buildJobs + " " + strings.Join(goals, " ")
+	layers := compilecache.CompileBase(sources, e.Name(), []compilecache.Folder{{Command: command}}, e.IsGateFile)
 	for i := range layers {
 		objects := layers[i].Collector
 		layers[i].Collector = func() ecosystem.Collector { return cacheCollector{objects()} }
@@ -54,20 +57,20 @@ func (c cacheCollector) Files() []ecosystem.ImageFile {
 }
 
 // Packages are those of the libraries that the Makefiles link, where make alone compiles C.
-func (e Ecosystem) Packages(s ecosystem.Sources) ([]string, error) {
-	if !s.HasToolchain(cacheToolchain) {
+func (e Ecosystem) Packages(sources ecosystem.Sources) ([]string, error) {
+	if !sources.HasToolchain(cacheToolchain) {
 		return nil, nil
 	}
-	t := ecosystem.TreeOf(s)
+	tree := ecosystem.TreeOf(sources)
 	var own []ecosystem.File
-	for _, f := range t.Makefiles() {
+	for _, f := range tree.Makefiles() {
 		if dir, _ := ecosystem.SplitPath(f.Path); !ecosystem.IsForeignDir(dir) {
 			own = append(own, f)
 		}
 	}
 	slices.SortFunc(own, func(a, b ecosystem.File) int { return strings.Compare(a.Path, b.Path) })
 	var texts []string
-	t.ReadTexts(own[:min(len(own), maxMakefiles)], func(_ ecosystem.File, text []byte) {
+	tree.ReadTexts(own[:min(len(own), maxMakefiles)], func(_ ecosystem.File, text []byte) {
 		if len(text) <= ecosystem.MaxManifest {
 			texts = append(texts, strings.ToValidUTF8(string(text), "\uFFFD"))
 		}
@@ -76,7 +79,7 @@ func (e Ecosystem) Packages(s ecosystem.Sources) ([]string, error) {
 		file := "lib" + library + "."
 		return slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, file) })
 	}
-	return cc.LinkedPackages(texts, isOwn, s.AddNote), t.Err()
+	return cc.LinkedPackages(texts, isOwn, sources.AddNote), tree.Err()
 }
 
 // maxMakefiles bounds the Makefiles that are read for libraries.
@@ -84,15 +87,15 @@ const maxMakefiles = 50
 
 // compileGoals are the targets by which the base is compiled and not tested: all, or the
 // first of the Makefile, and what the tests need, where the recipe of it compiles.
-func (e Ecosystem) compileGoals(t *ecosystem.Tree) (goals []string) {
+func (e Ecosystem) compileGoals(tree *ecosystem.Tree) (goals []string) {
 	rules := ruleSet{}
 	first := ""
-	for _, p := range e.Propose(t) {
-		target := strings.TrimPrefix(p.Command, "make ")
+	for _, proposal := range e.Propose(tree) {
+		target := strings.TrimPrefix(proposal.Command, "make ")
 		if first == "" {
 			first = target
 		}
-		rules[target] = append(rules[target], p.Runs...)
+		rules[target] = append(rules[target], proposal.Runs...)
 	}
 	if _, ok := rules["all"]; ok {
 		first = "all"

@@ -19,12 +19,14 @@ func TestCompileGoals(t *testing.T) {
 		{"test:\n\t./run.sh\n", nil},
 		{"clean:\n\trm -f a\ncheck: clean\n\ttrue\n", nil},
 		{".PHONY: all\n%.o: %.c\n\tcc -c $<\nall: a.o\ncheck: check-a\ncheck-a: t\n\t./t\n", []string{"all"}},
-		{"all: prog test install\nprog: a.o\n\tcc -o $@ $^\ntest: prog\n\t./prog\ninstall:\n\tcp prog /usr/bin\n", []string{"prog"}},
+		{"all: prog test install\nprog: a.o\n\tcc -o $@ $^\ntest: prog\n\t./prog\ninstall:\n\tcp prog /usr/bin\n",
+			[]string{"prog"}},
 		{"all: prog\n\t$(MAKE) test\nprog: a.o\n\tcc -o $@ $^\ntest:\n\t./prog\n", []string{"prog"}},
 		{"watch:\n\twhile :; do make all-files; done\ntest: prog\n\t./prog\n", nil},
 		{"all: check\ncheck:\n\t./run\n", nil},
 		{"all: prog\nprog: a.o test\n\tcc -o prog a.o\ntest:\n\t./run\n", nil},
-		{"all: x\nx: lib y\nlib: lib.o\n\tar r lib.a lib.o\ny: z\nz: y lib\n\tmake -s check\n\tmake check\ncheck:\n\t./run\n", []string{"lib"}},
+		{"all: x\nx: lib y\nlib: lib.o\n\tar r lib.a lib.o\ny: z\nz: y lib\n\tmake -s check\n\tmake check\ncheck:\n\t./run\n",
+			[]string{"lib"}},
 		{"", nil},
 	} {
 		got := Ecosystem{}.compileGoals(ecosystemtest.Tree(map[string]string{"Makefile": c.makefile}))

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
 var (
@@ -23,10 +23,10 @@ const (
 )
 
 // Propose names the targets of the Makefile at the root, with their recipes.
-func (Ecosystem) Propose(t *ecosystem.Tree) []ecosystem.Proposal {
+func (Ecosystem) Propose(tree *ecosystem.Tree) []ecosystem.Proposal {
 	for _, name := range makefiles {
-		if t.HasFile("", name) {
-			return readTargets(name, t.ReadManifest("", name))
+		if tree.HasFile("", name) {
+			return readTargets(name, tree.ReadManifest("", name))
 		}
 	}
 	return nil
@@ -49,8 +49,8 @@ func readTargets(file, text string) []ecosystem.Proposal {
 			runs++
 		}
 	}
-	for _, l := range lines {
-		if recipe, ok := strings.CutPrefix(l.text, "\t"); ok {
+	for _, numberedLine := range lines {
+		if recipe, ok := strings.CutPrefix(numberedLine.text, "\t"); ok {
 			recipe = strings.TrimLeft(strings.TrimSpace(recipe), "@-+ ")
 			if recipe == "" || strings.HasPrefix(recipe, "#") || len(open) == 0 || runs == maxRuns {
 				continue
@@ -61,12 +61,12 @@ func readTargets(file, text string) []ecosystem.Proposal {
 			}
 			continue
 		}
-		if strings.TrimSpace(l.text) == "" || strings.HasPrefix(l.text, "#") {
+		if strings.TrimSpace(numberedLine.text) == "" || strings.HasPrefix(numberedLine.text, "#") {
 			continue
 		}
 		open = nil
-		m := ruleRE.FindStringSubmatch(l.text)
-		if m == nil || variableRE.MatchString(l.text) {
+		m := ruleRE.FindStringSubmatch(numberedLine.text)
+		if m == nil || variableRE.MatchString(numberedLine.text) {
 			continue
 		}
 		for target := range strings.FieldsSeq(m[1]) {
@@ -74,7 +74,7 @@ func readTargets(file, text string) []ecosystem.Proposal {
 				continue
 			}
 			open = append(open, len(out))
-			out = append(out, ecosystem.Proposal{Command: "make " + target, File: file, Line: l.line})
+			out = append(out, ecosystem.Proposal{Command: "make " + target, File: file, Line: numberedLine.line})
 			for needed := range strings.FieldsSeq(m[2]) {
 				if runs == maxRuns {
 					break

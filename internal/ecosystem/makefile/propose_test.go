@@ -15,12 +15,13 @@ func TestHostileMakefilesAreBounded(t *testing.T) {
 		fmt.Fprintf(&many, "t%d ", i)
 	}
 	for name, text := range map[string]string{
-		"lines that go on":        strings.Repeat("\\\n", 100_000),
-		"rules of one target":     strings.Repeat("all:"+strings.Repeat("a", 100)+"\n", 10_000),
-		"a value many times":      "A=" + strings.Repeat("x", 100_000) + "\nall:\n\t" + strings.Repeat("$(A)", 25_000) + "\n",
-		"a value of itself":       "A=$(A)$(A)$(A)$(A)$(A)$(A)$(A)$(A)\nall:\n\t$(A)\n",
-		"recipes of many targets": "A=" + strings.Repeat("x", 4000) + "\n" + many.String() + ":\n" + strings.Repeat("\t$(A)\n", 20_000),
-		"needs of many targets":   many.String() + ": " + strings.Repeat("a ", 50_000) + "\n",
+		"lines that go on":    strings.Repeat("\\\n", 100_000),
+		"rules of one target": strings.Repeat("all:"+strings.Repeat("a", 100)+"\n", 10_000),
+		"a value many times":  "A=" + strings.Repeat("x", 100_000) + "\nall:\n\t" + strings.Repeat("$(A)", 25_000) + "\n",
+		"a value of itself":   "A=$(A)$(A)$(A)$(A)$(A)$(A)$(A)$(A)\nall:\n\t$(A)\n",
+		"recipes of many targets": "A=" + strings.Repeat("x", 4000) + "\n" + many.String() + ":\n" +
+			strings.Repeat("\t$(A)\n", 20_000),
+		"needs of many targets": many.String() + ": " + strings.Repeat("a ", 50_000) + "\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats

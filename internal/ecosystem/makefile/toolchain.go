@@ -10,7 +10,8 @@ func (e Ecosystem) Toolchains() []ecosystem.Toolchain {
 	return []ecosystem.Toolchain{
 		{Name: e.Name(), Title: "make", Contents: "make"},
 		{Name: "c", Title: "C", Contents: "a C compiler", Packages: []string{"g++", "gcc", "libc6-dev"},
-			Env: ecosystem.Env{Set: map[string]string{"ASAN_OPTIONS": "detect_leaks=0"}}}, // leaks are looked for by tracing, which no container lets
+			// leaks are looked for by tracing, which no container lets
+			Env: ecosystem.Env{Set: map[string]string{"ASAN_OPTIONS": "detect_leaks=0"}}},
 		{Name: cacheToolchain, Title: "ccache", Contents: "ccache", Packages: []string{"ccache"}, Env: compilecache.Env},
 	}
 }

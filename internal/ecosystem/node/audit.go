@@ -7,14 +7,14 @@ import (
 	"strings"
 
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// auditPrograms ask a registry which of the installed packages have known weaknesses.
+// auditPrograms lists programs that ask a registry for known vulnerabilities of the installed packages.
 var auditPrograms = []string{"aud", "audit-ci", "better-npm-audit", "npm-audit-resolver", "snyk"}
 
-// leaveOutAudits takes audits out of what a manager runs before and after the tests: checks
-// are offline, where an audit is red in every tree, and says nothing of a change.
+// leaveOutAudits removes audits from the scripts that run before and after the tests. Checks run offline,
+// so an audit fails in every tree and does not depend on the change.
 func (p packageJSON) leaveOutAudits(tree *ecosystem.Tree, dir string) packageJSON {
 	for _, hook := range []string{"pretest", "posttest"} {
 		var audits, others []string
@@ -31,7 +31,8 @@ func (p packageJSON) leaveOutAudits(tree *ecosystem.Tree, dir string) packageJSO
 		p.Scripts = maps.Clone(p.Scripts)
 		p.Scripts[hook] = strings.TrimSpace(strings.Join(others, "&&"))
 		p.audited = append(p.audited, hook)
-		tree.AddNote("%s: %s asks a registry for weaknesses of packages (%s): tests are run without that, since checks are offline",
+		tree.AddNote("%s: %s asks a registry for weaknesses of packages (%s): tests are run without that, since checks are "+
+			"offline",
 			manifestIn(dir), hook, ecosystem.PrintablePath(strings.Join(audits, " && ")))
 	}
 	return p
@@ -39,7 +40,7 @@ func (p packageJSON) leaveOutAudits(tree *ecosystem.Tree, dir string) packageJSO
 
 var quotedRE = lazyregexp.New(`'[^']*'|"[^"]*"`)
 
-// isAudit says whether a step of a script is an audit and nothing else.
+// isAudit reports whether a step of a script is only an audit.
 func isAudit(step string) bool {
 	step = quotedRE.ReplaceAllString(step, "")
 	if strings.ContainsAny(step, "'\"|;&<>`$()\n") {
@@ -58,14 +59,14 @@ func isAudit(step string) bool {
 	if slices.Contains(auditPrograms, program) {
 		return true
 	}
-	if program == "yarn" && len(words) > 2 && words[1] == "npm" { // as yarn 4 has it
+	if program == "yarn" && len(words) > 2 && words[1] == "npm" { // yarn 4 has yarn npm audit
 		words = words[1:]
 	}
 	return slices.Contains([]string{"npm", "pnpm", "yarn"}, program) && len(words) > 1 && words[1] == "audit"
 }
 
-// formatTestCommand runs the test script as people run it, without an audit where npm has an
-// option for that.
+// formatTestCommand returns the command that runs the test script. It leaves out an audit in posttest where
+// npm has an option for that.
 func (m Manager) formatTestCommand(manifest packageJSON) string {
 	if manifest.parted {
 		return strings.ReplaceAll(manifest.Scripts["test"], "npm run ", m.Name+" run ")
@@ -74,7 +75,7 @@ func (m Manager) formatTestCommand(manifest packageJSON) string {
 	if m.Name != "npm" || !slices.Equal(manifest.audited, []string{"posttest"}) || manifest.Scripts["posttest"] != "" {
 		return command
 	}
-	command += " --ignore-scripts" // those before and after it
+	command += " --ignore-scripts" // skips pretest and posttest
 	if manifest.Scripts["pretest"] != "" {
 		command = "npm run pretest && " + command
 	}

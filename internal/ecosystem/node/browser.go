@@ -9,27 +9,29 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
-	"company/internal/shell"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/lazyregexp"
+	"company/internal/lib/shellquote"
 )
 
-// linkBrowsers lays out Debian's Chromium where Playwright and Puppeteer look for theirs.
+// linkBrowsers links Debian's Chromium into the folders in which Playwright and Puppeteer look for their
+// own.
 //
 //go:embed linkbrowsers.sh
 var linkBrowsers string
 
-// browserToolchain is Chromium for tests in a browser.
+// browserToolchain is the name of the toolchain with Chromium, for tests in a browser.
 const browserToolchain = "browser"
 
-// browserDir is where a fresh tree's browsers lie.
+// browserDir is the folder of the browsers in a fresh tree.
 const browserDir = "/tmp/browsers"
 
-// browserTools is the toolchain of tests in a browser.
+// browserTools returns the toolchain for tests in a browser.
 func browserTools() ecosystem.Toolchain {
 	set := map[string]string{
-		"PLAYWRIGHT_BROWSERS_PATH": browserDir, "PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD": "1", "PLAYWRIGHT_SKIP_VALIDATE_HOST_REQUIREMENTS": "1",
-		"PUPPETEER_SKIP_DOWNLOAD": "1",
+		"PLAYWRIGHT_BROWSERS_PATH": browserDir, "PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD": "1",
+		"PLAYWRIGHT_SKIP_VALIDATE_HOST_REQUIREMENTS": "1",
+		"PUPPETEER_SKIP_DOWNLOAD":                    "1",
 	}
 	for _, name := range []string{"CHROME_BIN", "CHROME_PATH", "PUPPETEER_EXECUTABLE_PATH"} {
 		set[name] = path.Join(browserDir, "chromium")
@@ -42,17 +44,18 @@ func browserTools() ecosystem.Toolchain {
 
 var _ ecosystem.Needer = Ecosystem{}
 
-// drivers are packages that drive a browser from within tests of any runner.
-var drivers = []string{"puppeteer", "puppeteer-core", "jest-puppeteer", "playwright", "playwright-core", "@vitest/browser", "@vitest/browser-playwright"}
+// drivers lists packages with which tests of any runner can control a browser.
+var drivers = []string{"puppeteer", "puppeteer-core", "jest-puppeteer", "playwright", "playwright-core",
+	"@vitest/browser", "@vitest/browser-playwright"}
 
-// Needs is Chromium where a command comes to tests in a browser.
-func (e Ecosystem) Needs(t *ecosystem.Tree, need func(string) bool, commands []string) []string {
+// Needs returns Chromium if one of the commands runs tests in a browser.
+func (e Ecosystem) Needs(tree *ecosystem.Tree, need func(string) bool, commands []string) []string {
 	if !need(e.Name()) {
 		return nil
 	}
 	left := maxParsed
-	for _, dir := range t.FoldersWith("package.json") {
-		text := t.ReadManifest(dir, "package.json")
+	for _, dir := range tree.FoldersWith("package.json") {
+		text := tree.ReadManifest(dir, "package.json")
 		var manifest packageJSON
 		if _ = json.Unmarshal([]byte(text), &manifest); !manifest.mayDriveBrowser() {
 			continue
@@ -72,20 +75,20 @@ func (e Ecosystem) Needs(t *ecosystem.Tree, need func(string) bool, commands []s
 	return nil
 }
 
-// mayDriveBrowser reports whether a package names what drives a browser.
+// mayDriveBrowser reports whether a package depends on a package that controls a browser.
 func (p packageJSON) mayDriveBrowser() bool {
 	return p.dependsOn("@playwright/test") || p.drivesBrowser()
 }
 
-// drivesBrowser reports whether tests of any runner may drive a browser. Beside Playwright's own runner its library is
-// that runner's.
+// drivesBrowser reports whether tests of any runner may control a browser. A playwright library does not
+// count if the package also depends on Playwright's own runner, which then uses it.
 func (p packageJSON) drivesBrowser() bool {
 	return slices.ContainsFunc(drivers, func(name string) bool {
 		return p.dependsOn(name) && !(strings.HasPrefix(name, "playwright") && p.dependsOn("@playwright/test"))
 	})
 }
 
-// servedBrowsers are programs that find Debian's Chromium.
+// servedBrowsers lists programs that can use Debian's Chromium.
 var servedBrowsers = []string{"playwright"}
 
 var (
@@ -98,9 +101,9 @@ var (
 	buildRE        = lazyregexp.New(`\bbuild\b`)
 )
 
-// browserGate is the check of a step that drives a browser, behind the steps that prepare for it. A nil gate has
-// the reason why there is none.
-func (s scriptChecks) browserGate(one step, program string, before []step) (gate *company.GateCommand, why string) {
+// browserGate returns the check for a step that runs tests in a browser, after the steps that prepare for
+// it. If gate is nil, reason says why.
+func (s scriptChecks) browserGate(one step, program string, before []step) (gate *company.GateCommand, reason string) {
 	if !slices.Contains(servedBrowsers, program) {
 		return nil, "images have no browser that it finds"
 	}
@@ -116,21 +119,24 @@ func (s scriptChecks) browserGate(one step, program string, before []step) (gate
 		return nil, "its configuration asks for a browser of a vendor (channel)"
 	}
 	projects := ""
-	if otherBrowserRE.MatchString(config) && !slices.ContainsFunc(one.words, func(w string) bool { return strings.HasPrefix(w, "--project") }) {
+	if otherBrowserRE.MatchString(config) &&
+		!slices.ContainsFunc(one.words, func(w string) bool { return strings.HasPrefix(w, "--project") }) {
 		names := chromiumProjects(config)
 		if len(names) == 0 {
 			return nil, "its configuration names browsers other than Chromium alone"
 		}
 		for _, name := range names {
-			projects += " " + shell.QuoteArgument("--project="+name)
+			projects += " " + shellquote.QuoteArgument("--project="+name)
 		}
-		s.tree.AddNote("%s: of the browsers of Playwright's configuration Chromium is run, which is Debian's (%s)", manifestIn(s.dir), ecosystem.PrintablePath(strings.TrimSpace(projects)))
+		s.tree.AddNote("%s: of the browsers of Playwright's configuration Chromium is run, which is Debian's (%s)",
+			manifestIn(s.dir), ecosystem.PrintablePath(strings.TrimSpace(projects)))
 	}
 	command, runs := s.m.commandOf(one)+projects, one.text+projects
 	if one.via != nil && one.via.steps == 1 {
 		command = one.via.command
 		if projects != "" {
-			command += map[bool]string{true: projects, false: s.m.Arguments + projects}[strings.Contains(command, s.m.Arguments+" ")]
+			command += map[bool]string{true: projects,
+				false: s.m.Arguments + projects}[strings.Contains(command, s.m.Arguments+" ")]
 		}
 	}
 	// A preview server needs the build. CI definitions run it before the tests.
@@ -149,8 +155,10 @@ func (s scriptChecks) browserGate(one step, program string, before []step) (gate
 			command = s.m.commandOf(prepares) + " && " + command
 		}
 	}
-	gate = &company.GateCommand{Command: command, Parse: testreport.FormatJUnit, Probe: s.m.Probe("playwright") + " && test -x /usr/bin/chromium"}
-	const env = "export CI=1 PLAYWRIGHT_JUNIT_OUTPUT_FILE=" + testreport.File + " PLAYWRIGHT_JUNIT_OUTPUT_NAME=" + testreport.File + "; "
+	gate = &company.GateCommand{Command: command, Parse: testreport.FormatJUnit,
+		Probe: s.m.Probe("playwright") + " && test -x /usr/bin/chromium"}
+	const env = "export CI=1 PLAYWRIGHT_JUNIT_OUTPUT_FILE=" + testreport.File + " PLAYWRIGHT_JUNIT_OUTPUT_NAME=" +
+		testreport.File + "; "
 	gate.Report = s.manifest.pinTexts(s.dir, env+runs+" --pass-with-no-tests --reporter=list,junit")
 	if gate.Report == "" {
 		gate.Parse = testreport.FormatPlain
@@ -160,11 +168,11 @@ func (s scriptChecks) browserGate(one step, program string, before []step) (gate
 
 // chromiumProjects returns the names of those projects of Playwright's configuration that run in Chromium.
 func chromiumProjects(config string) (names []string) {
-	at := strings.Index(config, "projects")
-	if at < 0 {
+	index := strings.Index(config, "projects")
+	if index < 0 {
 		return nil
 	}
-	config = config[at:]
+	config = config[index:]
 	all := projectNameRE.FindAllStringSubmatchIndex(config, maxSteps)
 	for i, m := range all {
 		end := len(config)

@@ -9,55 +9,58 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// plantScript is a failing test beside a test file of JavaScript or TypeScript.
+// plantScript adds a failing test next to a JavaScript or TypeScript test file.
 const plantScript = "script"
 
-// Plants are the ways in which a failing test is put beside a change.
+// Plants lists the ways to add a failing test for a change.
 func (Ecosystem) Plants() []string { return []string{plantScript} }
 
 var scriptEndings = []string{".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx"}
 
-// scriptTestRE takes the name of a test file apart: what comes before its own
-// name and what comes after it, ending included. Of what comes after it a word for the kind is a part,
-// as in app.e2e-spec.ts: a runner may look for that kind alone.
+// scriptTestRE splits the name of a test file: the prefix before its own name, and the suffix after it with
+// the extension. The suffix includes the kind of test, as in app.e2e-spec.ts, because a runner may select
+// only that kind.
 var scriptTestRE = lazyregexp.New(`^(test[-_.])?.*?((?:[._-]\w+)?[._-](?:test|spec))?(\.[cm]?[jt]sx?)$`)
 
 var importRE = lazyregexp.New(`(?m)^\s*import[\s{*'"]`)
 
-// CanaryPlaces are beside the test files that the change touches, or else
-// beside the first one of all: a file with a similar name is taken for a test,
-// too. Where the change touches files that steer the gate, they are in every
-// folder of tests.
-func (Ecosystem) CanaryPlaces(c *ecosystem.Change, gate company.GateCommand) (out []ecosystem.CanaryPlace, reason string) {
-	if len(c.TouchedFolders(gate, scriptEndings...)) == 0 && !c.TouchesGateFiles(gate) {
+// CanaryPlaces returns places beside the test files that the change touches, or beside the first test file
+// if it touches none. A runner also finds a file there with a similar name. If the change touches files
+// that configure the gate, it returns a place in every folder of tests.
+func (Ecosystem) CanaryPlaces(
+	change *ecosystem.Change, gate company.GateCommand,
+) (out []ecosystem.CanaryPlace, reason string) {
+	if len(change.TouchedFolders(gate, scriptEndings...)) == 0 && !change.TouchesGateFiles(gate) {
 		return nil, ""
 	}
 	isTest := func(p string) bool {
 		dir, name := ecosystem.SplitPath(p)
 		if dir == "" && strings.TrimSuffix(name, path.Ext(name)) == "test" {
-			return false // test.js is found by its whole name, and no file beside it is
+			return false // a runner finds test.js by its exact name, so it would not find a new file beside it
 		}
-		return slices.Contains(scriptEndings, path.Ext(name)) && company.IsTest(p) && !strings.Contains("/"+dir+"/", "/testdata/") &&
-			!strings.Contains("/"+dir+"/", "/__snapshots__/") && ecosystem.IsUnder(dir, gate.Dir) && !ecosystem.IsForeignToTests(dir)
+		return slices.Contains(scriptEndings, path.Ext(name)) && company.IsTest(p) &&
+			!strings.Contains("/"+dir+"/", "/testdata/") &&
+			!strings.Contains("/"+dir+"/", "/__snapshots__/") && ecosystem.IsUnder(dir, gate.Dir) &&
+			!ecosystem.IsForeignToTests(dir)
 	}
-	samples := map[string]string{} // by folder
-	for _, p := range slices.Sorted(slices.Values(c.Changed)) {
-		if dir, _ := ecosystem.SplitPath(p); isTest(p) && c.Files[p].Path != "" && samples[dir] == "" {
+	samples := map[string]string{} // folder → test file
+	for _, p := range slices.Sorted(slices.Values(change.Changed)) {
+		if dir, _ := ecosystem.SplitPath(p); isTest(p) && change.Files[p].Path != "" && samples[dir] == "" {
 			samples[dir] = p
 		}
 	}
-	if steered := c.TouchesGateFiles(gate); steered || len(samples) == 0 {
+	if steered := change.TouchesGateFiles(gate); steered || len(samples) == 0 {
 		var all []string
-		for p := range c.Files {
+		for p := range change.Files {
 			if isTest(p) {
 				all = append(all, p)
 			}
 		}
 		slices.Sort(all)
-		// A file that is called a test comes before one that only lies there.
+		// Files with a test name come before files that are only in a test folder.
 		slices.SortStableFunc(all, func(a, b string) int { return countTestName(b) - countTestName(a) })
 		for _, p := range all {
 			if dir, _ := ecosystem.SplitPath(p); samples[dir] == "" && (steered && countTestName(p) > 0 || len(samples) == 0) {
@@ -68,7 +71,7 @@ func (Ecosystem) CanaryPlaces(c *ecosystem.Change, gate company.GateCommand) (ou
 	for _, dir := range slices.Sorted(maps.Keys(samples)) {
 		sample := samples[dir]
 		_, name := ecosystem.SplitPath(sample)
-		text := c.ReadManifest(dir, name)
+		text := change.ReadManifest(dir, name)
 		m := scriptTestRE.FindStringSubmatch(name)
 		esm := importRE.MatchString(text)
 		out = append(out, ecosystem.CanaryPlace{
@@ -91,9 +94,9 @@ func countTestName(p string) int {
 	return 0
 }
 
-// scriptCanaryText is a failing test in the manner of the file that it lies beside.
+// scriptCanaryText returns a failing test in the style of sample, the test file next to it.
 func scriptCanaryText(gate company.GateCommand, sample string, esm bool, word string) string {
-	// What its neighbour loads may end the process, too.
+	// The test loads the same files as sample, because loading them may end the process.
 	loads := ""
 	for _, m := range relativeImportRE.FindAllStringSubmatch(sample, maxLoads) {
 		if esm {
@@ -109,7 +112,7 @@ const maxLoads = 20
 
 var relativeImportRE = lazyregexp.New(`(?:\bfrom\s*|\bimport\s*|\brequire\(\s*)['"](\.{1,2}/[\w./@-]+)['"]`)
 
-// The calls that declare mocha's tests, in its two styles.
+// Patterns for the calls that declare tests in mocha's two styles.
 var (
 	bddTest = lazyregexp.New(`(?m)^\s*it(?:\.\w+)?\(`)
 	tddTest = lazyregexp.New(`(?m)^\s*test(?:\.\w+)?\(`)
@@ -135,7 +138,7 @@ func scriptTestOf(gate company.GateCommand, sample string, esm bool, word string
 		return "const { test } = require('" + from + "');\ntest" + body
 	case gate.Parse == formatTAP && tddTest.MatchString(sample) && !bddTest.MatchString(sample): // mocha --ui tdd or qunit
 		return "test" + body
-	case gate.Parse == formatTAP: // mocha's own manner
+	case gate.Parse == formatTAP: // mocha's default style
 		return "it" + body
 	case strings.Contains(gate.Canary, "vitest"):
 		return "import { test } from 'vitest';\ntest" + body

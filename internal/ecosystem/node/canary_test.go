@@ -38,7 +38,9 @@ func TestNoCanaryPlaceIsReported(t *testing.T) {
 		{"index.js", true},
 		{"README.md", false},
 	} {
-		places, reason := Ecosystem{}.CanaryPlaces(ecosystemtest.NewChange(Ecosystem{}, map[string]string{"index.js": "", "check.js": "", "README.md": ""}, map[string]string{c.changed: "x"}), gate)
+		places, reason := Ecosystem{}.CanaryPlaces(
+			ecosystemtest.NewChange(Ecosystem{}, map[string]string{"index.js": "", "check.js": "", "README.md": ""},
+				map[string]string{c.changed: "x"}), gate)
 		if len(places) != 0 || (reason != "") != c.said {
 			t.Errorf("a change of %s: %d places, %q", c.changed, len(places), reason)
 		}
@@ -48,7 +50,8 @@ func TestNoCanaryPlaceIsReported(t *testing.T) {
 // Where a change touches what says which tests there are, every folder of tests
 // is looked at: it may have taken away those that it does not touch.
 func TestPlacesWhereTheGateIsSteered(t *testing.T) {
-	was := map[string]string{"package.json": "{}\n", "calc.js": "1;\n", "a/x.test.js": "test('x', () => {});\n", "b/y.test.js": "test('y', () => {});\n", "test/helper.js": "2;\n"}
+	was := map[string]string{"package.json": "{}\n", "calc.js": "1;\n", "a/x.test.js": "test('x', () => {});\n",
+		"b/y.test.js": "test('y', () => {});\n", "test/helper.js": "2;\n"}
 	for name, c := range map[string]struct {
 		now  map[string]string
 		want string
@@ -58,7 +61,8 @@ func TestPlacesWhereTheGateIsSteered(t *testing.T) {
 		"both":    {map[string]string{"package.json": "{ }\n", "b/y.test.js": "test('z', () => {});\n"}, "a b"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			places, _ := Ecosystem{}.CanaryPlaces(ecosystemtest.NewChange(Ecosystem{}, was, c.now), company.GateCommand{Plant: plantScript})
+			places, _ := Ecosystem{}.CanaryPlaces(
+				ecosystemtest.NewChange(Ecosystem{}, was, c.now), company.GateCommand{Plant: plantScript})
 			if got := strings.Join(ecosystemtest.Dirs(places), " "); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}
@@ -82,7 +86,9 @@ func TestCanaryHasItsNeighboursEnding(t *testing.T) {
 		"src/__tests__/sum.test.ts":              "src/__tests__/w.test.ts",
 		"test/some-long-name.acceptance-test.ts": "test/w.acceptance-test.ts",
 	} {
-		places, _ := Ecosystem{}.CanaryPlaces(ecosystemtest.NewChange(Ecosystem{}, map[string]string{neighbour: "1;\n"}, map[string]string{neighbour: "2;\n"}), company.GateCommand{Plant: plantScript})
+		places, _ := Ecosystem{}.CanaryPlaces(
+			ecosystemtest.NewChange(Ecosystem{}, map[string]string{neighbour: "1;\n"}, map[string]string{neighbour: "2;\n"}),
+			company.GateCommand{Plant: plantScript})
 		if len(places) != 1 || places[0].Path("w") != want {
 			t.Errorf("beside %s: %d places, want %s", neighbour, len(places), want)
 		}

@@ -8,11 +8,11 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/lazyregexp"
 )
 
-// checkTools says which package brings the program of a script that checks.
+// checkTools maps the program of a lint or type script to the package that provides it.
 var checkTools = map[string]string{
 	"eslint": "eslint", "biome": "@biomejs/biome", "tsc": "typescript", "prettier": "prettier", "standard": "standard",
 	"xo": "xo", "oxlint": "oxlint", "next": "next", "vue-tsc": "vue-tsc", "jshint": "jshint", "stylelint": "stylelint",
@@ -20,42 +20,46 @@ var checkTools = map[string]string{
 	"react-router": "@react-router/dev",
 }
 
-// buildTools says the same of a script that builds.
+// buildTools maps the program of a build script to the package that provides it.
 var buildTools = map[string]string{
-	"tsc": "typescript", "vue-tsc": "vue-tsc", "tsup": "tsup", "tsdown": "tsdown", "vite": "vite", "rollup": "rollup", "webpack": "webpack", "ng": "@angular/cli",
-	"esbuild": "esbuild", "unbuild": "unbuild", "next": "next", "nest": "@nestjs/cli", "svelte-kit": "@sveltejs/kit", "astro": "astro", "nuxt": "nuxt", "rspack": "@rspack/cli",
+	"tsc": "typescript", "vue-tsc": "vue-tsc", "tsup": "tsup", "tsdown": "tsdown", "vite": "vite", "rollup": "rollup",
+	"webpack": "webpack", "ng": "@angular/cli",
+	"esbuild": "esbuild", "unbuild": "unbuild", "next": "next", "nest": "@nestjs/cli", "svelte-kit": "@sveltejs/kit",
+	"astro": "astro", "nuxt": "nuxt", "rspack": "@rspack/cli",
 	"react-router": "@react-router/dev",
 }
 
-// typeScripts are names of scripts that check types. One of checks is it where its program is in typeTools.
+// typeScripts lists names of scripts that may check types. A script counts if its program is in typeTools.
 var (
-	typeScripts = []string{"typecheck", "type-check", "check-types", "check:types", "types:check", "lint:types", "tsc", "check"}
-	typeTools   = []string{"tsc", "vue-tsc", "svelte-check", "astro", "nuxi", "nuxt"}
+	typeScripts = []string{"typecheck", "type-check", "check-types", "check:types", "types:check", "lint:types",
+		"tsc", "check"}
+	typeTools = []string{"tsc", "vue-tsc", "svelte-check", "astro", "nuxi", "nuxt"}
 )
 
-// scriptChecks finds the checks that read or build a package.
+// scriptChecks finds the lint, type, build and test checks of a package.
 type scriptChecks struct {
 	m              Manager
 	tree           *ecosystem.Tree
 	dir            string
 	manifest, root packageJSON
 	ci             ciCalls
-	left           *int // bytes of scripts that may be parsed
+	left           *int // remaining bytes of scripts that may be parsed
 }
 
-// isInstalled says whether a package is installed.
+// isInstalled reports whether a package is a dependency of this package or of the root.
 func (s scriptChecks) isInstalled(pkg string) bool {
 	return pkg != "" && (s.manifest.dependsOn(pkg) || s.root.dependsOn(pkg))
 }
 
-// toolOf is the program of the last step of a script of which each step has a program that is
-// installed: one that is not cannot judge. tools say which package brings a program.
+// toolOf returns the program of the last step of a script. It returns "" if a step watches for changes or
+// if a step's program is not installed, because such a script is no usable check. tools maps programs to
+// their packages.
 func (s scriptChecks) toolOf(name string, tools map[string]string) string {
 	tool := ""
 	steps, _ := s.m.readSteps(s.manifest, s.manifest.Scripts[name], s.left)
 	for _, one := range steps {
 		if watchesRE.MatchString(one.text) {
-			return "" // it does not end
+			return "" // never ends
 		}
 		tool, _ = findProgram(one.words)
 		if !s.isInstalled(tools[tool]) && !s.isInstalled(buildTools[tool]) {
@@ -65,10 +69,11 @@ func (s scriptChecks) toolOf(name string, tools map[string]string) string {
 	return tool
 }
 
-// watchesRE finds a flag with which a compiler waits for changes.
+// watchesRE matches a flag with which a compiler waits for changes.
 var watchesRE = lazyregexp.New(`\s(--watch|-w)(\s|$)`)
 
-// findLint is the lint script, where its first program is one of the dependencies, else what Nx runs.
+// findLint returns the lint script if its first program is a dependency. Without a lint script it returns
+// Nx's lint.
 func (s scriptChecks) findLint() *company.GateCommand {
 	script := s.manifest.Scripts["lint"]
 	if script == "" {
@@ -81,11 +86,13 @@ func (s scriptChecks) findLint() *company.GateCommand {
 	if s.isInstalled(checkTools[tool]) {
 		return s.scriptGate("lint", tool)
 	}
-	s.tree.AddNote("the lint script in %s is left out: its program (%s) is not one of the dependencies", ecosystem.DisplayDir(s.dir), ecosystem.PrintablePath(tool))
+	s.tree.AddNote("the lint script in %s is left out: its program (%s) is not one of the dependencies",
+		ecosystem.DisplayDir(s.dir), ecosystem.PrintablePath(tool))
 	return nil
 }
 
-// findTypes is a script that checks the types, else TypeScript's compiler, which the repository does not ask for.
+// findTypes returns a script that checks the types, or else a run of TypeScript's compiler that the
+// repository does not ask for itself.
 func (s scriptChecks) findTypes() *company.GateCommand {
 	if !s.isInstalled("typescript") {
 		return nil
@@ -96,26 +103,31 @@ func (s scriptChecks) findTypes() *company.GateCommand {
 		}
 	}
 	if s.tree.HasFile(s.dir, "nx.json") && emptyProjectRE.MatchString(s.tree.ReadManifest(s.dir, "tsconfig.json")) {
-		return s.compilerGate("tsc --build --emitDeclarationOnly") // as Nx checks the types of its projects
+		return s.compilerGate("tsc --build --emitDeclarationOnly") // this is how Nx checks the types of its projects
 	}
-	// What svelte-kit, nuxt or astro make is not there: without it the compiler alone finds faults in all.
-	if !s.tree.HasFile(s.dir, "tsconfig.json") || emptyProjectRE.MatchString(s.tree.ReadManifest(s.dir, "tsconfig.json")) || s.isInstalled("@sveltejs/kit") || s.isInstalled("nuxt") || s.isInstalled("astro") {
+	// Types that svelte-kit, nuxt or astro generate are missing. Without them the compiler alone reports
+	// errors everywhere.
+	if !s.tree.HasFile(s.dir, "tsconfig.json") ||
+		emptyProjectRE.MatchString(s.tree.ReadManifest(s.dir, "tsconfig.json")) || s.isInstalled("@sveltejs/kit") ||
+		s.isInstalled("nuxt") || s.isInstalled("astro") {
 		return nil
 	}
 	if s.toolOf("lint", checkTools) == "tsc" {
-		return nil // the same again
+		return nil // the lint script already runs it
 	}
 	return s.compilerGate(append(s.makeTypes(), "tsc --noEmit")...)
 }
 
-// compilerGate is TypeScript's compiler by itself, after what makes types for it.
+// compilerGate returns a check that runs the commands without a script, usually those that generate types
+// and then TypeScript's compiler.
 func (s scriptChecks) compilerGate(commands ...string) *company.GateCommand {
-	own := packageJSON{} // the compiler is run without the manager, too
-	return &company.GateCommand{Command: s.m.Exec + strings.Join(commands, " && "+s.m.Exec), Report: own.pinTexts(s.dir, commands...), Probe: s.m.Probe("tsc"), Parse: formatTypeScript, Provisional: true}
+	own := packageJSON{} // these commands run without the manager
+	return &company.GateCommand{Command: s.m.Exec + strings.Join(commands, " && "+s.m.Exec),
+		Report: own.pinTexts(s.dir, commands...), Probe: s.m.Probe("tsc"), Parse: formatTypeScript, Provisional: true}
 }
 
-// typeMakers are frameworks that make types of a project's routes, from the version on that has the
-// command. What they make is in no commit, and without it the compiler finds names that are not there.
+// typeMakers lists frameworks that generate types for a project's routes, with the first version that has
+// the command. The generated types are not committed, and without them the compiler reports missing names.
 var typeMakers = []struct {
 	pkg          string
 	major, minor int
@@ -125,20 +137,22 @@ var typeMakers = []struct {
 	{"@react-router/dev", 7, 0, "react-router typegen"},
 }
 
-// makeTypes finds the commands that make types for the compiler.
+// makeTypes returns the commands that generate types for the compiler.
 func (s scriptChecks) makeTypes() (commands []string) {
 	for _, maker := range typeMakers {
-		if wanted := cmp.Or(s.manifest.versionOf(maker.pkg), s.root.versionOf(maker.pkg)); wanted != "" && reachesVersion(wanted, maker.major, maker.minor) {
+		if wanted := cmp.Or(s.manifest.versionOf(maker.pkg), s.root.versionOf(maker.pkg)); wanted != "" &&
+			reachesVersion(wanted, maker.major, maker.minor) {
 			commands = append(commands, maker.command)
 		}
 	}
 	return commands
 }
 
-// rangeRE finds the version with which a range of versions begins.
+// rangeRE matches the version at the start of a version range.
 var rangeRE = lazyregexp.New(`^[\^~>=v\s]*(\d+)(?:\.(\d+))?`)
 
-// reachesVersion says whether a range begins at a version or later. A name such as latest is later.
+// reachesVersion reports whether a range begins at a version or later. A name such as latest counts as
+// later.
 func reachesVersion(wanted string, major, minor int) bool {
 	match := rangeRE.FindStringSubmatch(wanted)
 	if match == nil {
@@ -149,8 +163,8 @@ func reachesVersion(wanted string, major, minor int) bool {
 	return hasMajor > major || hasMajor == major && hasMinor >= minor
 }
 
-// findBuild is the build script. It is provisional: it may need what a check has not, such as a
-// network.
+// findBuild returns the build script as a check. It is provisional because a build may need resources that
+// a check lacks, such as a network.
 func (s scriptChecks) findBuild() *company.GateCommand {
 	tool := s.toolOf("build", buildTools)
 	if tool == "" {
@@ -161,20 +175,23 @@ func (s scriptChecks) findBuild() *company.GateCommand {
 	return gate
 }
 
-// emptyProjectRE finds a tsconfig.json that has no files of its own, only references to
-// others: the compiler checks nothing with it but by building.
+// emptyProjectRE matches a tsconfig.json that lists no files and only refers to other projects. The
+// compiler checks nothing with it except in build mode.
 var emptyProjectRE = lazyregexp.New(`"files"\s*:\s*\[\s*\]`)
 
-// scriptGate is a script that serves as a check. What it runs of the package's other scripts is pinned
-// with it.
+// scriptGate returns a script of the package as a check. Other scripts of the package that it runs are
+// pinned with it.
 func (s scriptChecks) scriptGate(name, tool string) *company.GateCommand {
-	gate := &company.GateCommand{Command: s.m.Name + " run " + name, Report: s.manifest.pinScript(s.dir, name, ""), Probe: s.m.Probe(tool)}
-	if steps, ok := s.m.readSteps(s.manifest, s.manifest.Scripts[name], s.left); ok && slices.ContainsFunc(steps, func(one step) bool { return one.via != nil }) {
+	gate := &company.GateCommand{Command: s.m.Name + " run " + name, Report: s.manifest.pinScript(s.dir, name, ""),
+		Probe: s.m.Probe(tool)}
+	if steps, ok := s.m.readSteps(s.manifest, s.manifest.Scripts[name], s.left); ok &&
+		slices.ContainsFunc(steps, func(one step) bool { return one.via != nil }) {
 		var all []string
 		for _, one := range steps {
 			all = append(all, one.text)
 		}
-		gate.Report = s.manifest.pinTexts(s.dir, s.manifest.Scripts["pre"+name], strings.Join(all, " && "), s.manifest.Scripts["post"+name])
+		gate.Report = s.manifest.pinTexts(
+			s.dir, s.manifest.Scripts["pre"+name], strings.Join(all, " && "), s.manifest.Scripts["post"+name])
 	}
 	switch {
 	case tool == "tsc":
@@ -185,19 +202,19 @@ func (s scriptChecks) scriptGate(name, tool string) *company.GateCommand {
 	return gate
 }
 
-// formatTypeScript is what TypeScript's compiler prints where no person looks on.
+// formatTypeScript is the output of TypeScript's compiler when it does not write to a terminal.
 const formatTypeScript = "tsc"
 
 var typeErrorRE = lazyregexp.New(`^(?:([^\s(][^(]*)\(\d+,\d+\): )?error (TS\d+): (.*)$`)
 
-// typeReport reads errors of types. One is named without its line, which moves with
-// every change above it.
+// typeReport reads type errors. An error's name does not contain its line, since every change above it
+// moves the line.
 type typeReport struct{ res testreport.Results }
 
 func (r *typeReport) ReadLine(line string) {
 	match := typeErrorRE.FindStringSubmatch(line)
 	if match == nil {
-		return // the build's other words, or an explanation
+		return // other output of the build, or an explanation
 	}
 	name := match[2] + ": " + match[3]
 	if match[1] != "" {
@@ -207,6 +224,6 @@ func (r *typeReport) ReadLine(line string) {
 }
 
 func (r *typeReport) Finish() *testreport.Results {
-	r.res.Uncounted = true // a compiler counts its findings alone
+	r.res.Uncounted = true // a compiler counts only its errors
 	return &r.res
 }

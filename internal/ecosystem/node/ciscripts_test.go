@@ -35,7 +35,8 @@ func TestManyCallsOfPlaywright(t *testing.T) {
 	for i := range 3000 {
 		text += fmt.Sprintf("  # \n      - run: npx playwright test a%d\n", i)
 	}
-	if calls := findCICalls(ecosystemtest.Tree(map[string]string{".github/workflows/ci.yml": text})); len(calls.playwright) != maxPlaywrightCalls {
+	if calls := findCICalls(ecosystemtest.Tree(map[string]string{".github/workflows/ci.yml": text})); len(
+		calls.playwright) != maxPlaywrightCalls {
 		t.Errorf("%d calls", len(calls.playwright))
 	}
 }

@@ -1,5 +1,5 @@
-// Package node is the ecosystem of Node with npm, and what other clients of its
-// packages build on (Manager): package.json, its scripts, the test runners.
+// Package node supports Node with npm: package.json, its scripts and the test runners. Other clients of npm
+// packages build on its Manager.
 package node
 
 import (
@@ -12,20 +12,19 @@ import (
 // Ecosystem is Node with npm.
 type Ecosystem struct{}
 
-// Name is the toolchain.
+// Name returns the toolchain's name.
 func (Ecosystem) Name() string { return "node" }
 
-// Programs are the programs that need the toolchain.
+// Programs lists the programs that need the toolchain.
 func (Ecosystem) Programs() []string { return []string{"node", "npm", "npx"} }
 
-// Manifest is the file by which a project is known.
+// Manifest returns the file name that marks a Node project.
 func (Ecosystem) Manifest() string { return "package.json" }
 
-// npm is the client that comes with Node. It gets each package that no other
-// client has claimed.
+// npm is the client that comes with Node. It handles every package that no other client has claimed.
 var npm = Manager{
 	Name: "npm", Kind: "node", Description: "npm package", Exec: "npx --no-install ", Arguments: " --",
-	// Here or in a folder above.
+	// The program may be installed here or in a folder above.
 	Probe: func(tool string) string { return "npm exec --no --offline -- " + tool + " --version" },
 	Owns: func(t *ecosystem.Tree, dir, packageManager string) bool {
 		noteOtherManagers(t, dir, packageManager)
@@ -38,17 +37,18 @@ func (Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosystem.
 	return npm.Detect(t)
 }
 
-// unsupportedManagers are the clients that no ecosystem is for, by their lock files.
+// unsupportedManagers lists clients without an ecosystem, by their lock files.
 var unsupportedManagers = []struct{ lock, name string }{{"bun.lockb", "bun"}, {"bun.lock", "bun"}}
 
-func noteOtherManagers(t *ecosystem.Tree, dir, packageManager string) {
+func noteOtherManagers(tree *ecosystem.Tree, dir, packageManager string) {
 	for _, other := range unsupportedManagers {
-		if t.HasFile(dir, other.lock) && !t.HasFile(dir, "package-lock.json") {
-			t.AddNote("%s is there: dependencies are installed with npm from a package-lock.json, %s is not supported", path.Join(dir, other.lock), other.name)
+		if tree.HasFile(dir, other.lock) && !tree.HasFile(dir, "package-lock.json") {
+			tree.AddNote("%s is there: dependencies are installed with npm from a package-lock.json, %s is not supported",
+				path.Join(dir, other.lock), other.name)
 		}
 	}
 	if name, _, _ := strings.Cut(packageManager, "@"); name != "" && name != "npm" {
-		t.AddNote("%s asks for %s; scripts are run with npm", manifestIn(dir), ecosystem.PrintablePath(name))
+		tree.AddNote("%s asks for %s; scripts are run with npm", manifestIn(dir), ecosystem.PrintablePath(name))
 	}
 }
 

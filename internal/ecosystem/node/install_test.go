@@ -22,9 +22,13 @@ func installs(t *testing.T, files map[string]string) ecosystem.Install {
 // Which lock files count: those of workspaces belong to the outer one's.
 func TestNPMProjects(t *testing.T) {
 	in := installs(t, map[string]string{
-		"package.json": `{"workspaces":{"packages":["packages/*","./tools/"]}}`, "package-lock.json": `{"dependencies":{"a":{}}}`,
-		"packages/a/package.json": "{}", "packages/a/package-lock.json": "{}", "tools/package.json": "{}", "tools/package-lock.json": "{}",
-		"web/package.json": `{"scripts":{"x":"y"},"bin":{"w":"./bin/w.js","evil":"../../../etc/x"}}`, "web/package-lock.json": "{}", "web/npm-shrinkwrap.json": `{"packages":{"node_modules/s":{}}}`, "empty/package.json": "{}", "empty/package-lock.json": "{}",
+		"package.json":            `{"workspaces":{"packages":["packages/*","./tools/"]}}`,
+		"package-lock.json":       `{"dependencies":{"a":{}}}`,
+		"packages/a/package.json": "{}", "packages/a/package-lock.json": "{}", "tools/package.json": "{}",
+		"tools/package-lock.json": "{}",
+		"web/package.json":        `{"scripts":{"x":"y"},"bin":{"w":"./bin/w.js","evil":"../../../etc/x"}}`,
+		"web/package-lock.json":   "{}", "web/npm-shrinkwrap.json": `{"packages":{"node_modules/s":{}}}`,
+		"empty/package.json": "{}", "empty/package-lock.json": "{}",
 		"lonely/package-lock.json": "{}", "od d/package.json": "{}", "od d/package-lock.json": "{}",
 	})
 	if in.What != "package-lock.json, web/package-lock.json" {
@@ -36,7 +40,9 @@ func TestNPMProjects(t *testing.T) {
 			web[f.Path] = string(f.Text)
 		}
 	}
-	if _, bin := web["web/bin/w.js"]; len(web) != 3 || !bin || web["web/npm-shrinkwrap.json"] != `{"packages":{"node_modules/s":{}}}` || strings.Contains(web["web/package.json"], "scripts") {
+	if _, bin := web["web/bin/w.js"]; len(web) != 3 || !bin ||
+		web["web/npm-shrinkwrap.json"] != `{"packages":{"node_modules/s":{}}}` ||
+		strings.Contains(web["web/package.json"], "scripts") {
 		t.Errorf("npm is shown %q", web)
 	}
 }
@@ -44,7 +50,8 @@ func TestNPMProjects(t *testing.T) {
 // A lock file that the base has is installed by `npm ci`; one that was made for the task
 // by an npm that goes on without optional packages, as it was made.
 func TestLockOfATask(t *testing.T) {
-	base := map[string]string{"package.json": "{}", "a/package.json": "{}", "a/package-lock.json": `{"packages":{"node_modules/s":{}}}`}
+	base := map[string]string{"package.json": "{}", "a/package.json": "{}",
+		"a/package-lock.json": `{"packages":{"node_modules/s":{}}}`}
 	task := maps.Clone(base)
 	task["package-lock.json"] = `{"packages":{"node_modules/s":{}}}`
 	all, err := Ecosystem{}.Installs(&ecosystemtest.Sources{Texts: task, Before: &ecosystemtest.Sources{Texts: base}})
@@ -52,7 +59,8 @@ func TestLockOfATask(t *testing.T) {
 		t.Fatalf("%+v, %v", all, err)
 	}
 	for _, step := range all[0].Steps {
-		if want := map[string]string{".": "npm install --ignore-scripts --no-save", "a": "npm ci --ignore-scripts"}[step.Dir]; step.Command != want {
+		if want := map[string]string{".": "npm install --ignore-scripts --no-save",
+			"a": "npm ci --ignore-scripts"}[step.Dir]; step.Command != want {
 			t.Errorf("in %s: %s, not %s", step.Dir, step.Command, want)
 		}
 	}
@@ -87,7 +95,8 @@ func TestCanonicalLock(t *testing.T) {
 		"node_modules/@o/p":{"version":"1.2.3","resolved":"https://npm.pkg.github.com/download/@o/p/1.2.3/0a1b","integrity":"sha512-x"},
 		"node_modules/url":{"version":"1.0.0","resolved":"https://codeload.github.com/o/url/tar.gz/1.0.0","integrity":"sha512-x"},
 		"node_modules/g":{"resolved":"git+ssh://git@example.com/g.git#abc"},"node_modules/w":{"resolved":"packages/w","link":true}}}`)))
-	for _, want := range []string{`"https://registry.npmjs.org/a/-/a-1.0.0.tgz"`, `"https://registry.npmjs.org/@s/c/-/c-2.0.0.tgz"`, `"https://registry.npmjs.org/real/-/real-1.0.0.tgz"`,
+	for _, want := range []string{`"https://registry.npmjs.org/a/-/a-1.0.0.tgz"`,
+		`"https://registry.npmjs.org/@s/c/-/c-2.0.0.tgz"`, `"https://registry.npmjs.org/real/-/real-1.0.0.tgz"`,
 		`"https://registry.npmjs.org/@o/p/-/p-1.2.3.tgz"`, `"https://codeload.github.com/o/url/tar.gz/1.0.0"`,
 		`"git+ssh://git@example.com/g.git#abc"`, `"packages/w"`, "12345678901234567890", "sha512-x"} {
 		if !strings.Contains(got, want) {

@@ -9,46 +9,49 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// scriptRunner runs install scripts in a build container, for every client alike.
+// scriptRunner runs install scripts in a build container. All clients use it.
 //
 //go:embed runscripts.cjs
 var scriptRunner string
 
 const (
 	runnerFile = ".company-runscripts.cjs"
-	// scriptSeconds is the time of one script, as a shell reckons it: ten minutes, and
-	// less than its step has.
+	// scriptSeconds is a shell expression for the timeout of one script, in seconds: ten minutes, or less if
+	// its step has less.
 	scriptSeconds = "$(( ${COMPANY_STEP_SECONDS:-600} < 600 ? ${COMPANY_STEP_SECONDS:-600} : 600 ))"
 )
 
-// AddScripts adds to a layer of packages the run of those install scripts that may
-// run: of packages that are allowed by name and that the lock files name.
-func AddScripts(s ecosystem.Sources, in *ecosystem.Install, locked func(name string) bool) {
-	names := slices.DeleteFunc(slices.Clone(s.Scripts()), func(name string) bool { return checkName(name, "") != nil || !locked(name) })
-	if len(names) == 0 || len(in.Steps) == 0 {
+// AddScripts adds a step to a layer that runs install scripts. It runs those of packages that are allowed
+// by name and that the lock files name.
+func AddScripts(sources ecosystem.Sources, install *ecosystem.Install, locked func(name string) bool) {
+	names := slices.DeleteFunc(slices.Clone(sources.Scripts()),
+		func(name string) bool { return checkName(name, "") != nil || !locked(name) })
+	if len(names) == 0 || len(install.Steps) == 0 {
 		return
 	}
 	list := strings.Join(names, " ")
-	in.Stage = append(in.Stage, ecosystem.StagedFile{Path: runnerFile, Text: []byte(scriptRunner)})
-	in.Inputs = append(in.Inputs, "\x00scripts", s.HashText(scriptRunner), list)
-	in.Says.Permanent = append(slices.Clone(in.Says.Permanent), "the install script of ")
-	in.Says.Telling = append([]string{"the install script of "}, in.Says.Telling...)
-	in.Steps = append(in.Steps, ecosystem.Step{
-		Dir: ".", Command: fmt.Sprintf("node %s %s %s", runnerFile, scriptSeconds, list), Env: in.Steps[0].Env, Progress: "running the install scripts of " + strings.Join(names, ", "),
-		Failure: "the install scripts that deps.scripts names do not end well",
-		Fix:     "run `npm rebuild " + list + "` in your checkout to see what they need; or take the package out of deps.scripts: what needs it stays red",
+	install.Stage = append(install.Stage, ecosystem.StagedFile{Path: runnerFile, Text: []byte(scriptRunner)})
+	install.Inputs = append(install.Inputs, "\x00scripts", sources.HashText(scriptRunner), list)
+	install.Says.Permanent = append(slices.Clone(install.Says.Permanent), "the install script of ")
+	install.Says.Telling = append([]string{"the install script of "}, install.Says.Telling...)
+	install.Steps = append(install.Steps, ecosystem.Step{
+		Dir: ".", Command: fmt.Sprintf("node %s %s %s", runnerFile, scriptSeconds, list), Env: install.Steps[0].Env,
+		Progress: "running the install scripts of " + strings.Join(names, ", "),
+		Failure:  "the install scripts that deps.scripts names do not end well",
+		Fix: "run `npm rebuild " + list +
+			"` in your checkout to see what they need; or take the package out of deps.scripts: what needs it stays red",
 	})
 }
 
-// NamesIn says whether lock files name a package.
+// NamesIn returns a function that reports whether the lock files name a package.
 func NamesIn(locks map[string][]byte, locker ecosystem.Locker) func(name string) bool {
 	return func(name string) bool {
 		for file, text := range locks {
-			all, err := locker.ParseLock(file, text)
-			if err == nil && slices.ContainsFunc(all, func(d company.Dependency) bool { return d.Name == name }) {
+			dependencies, err := locker.ParseLock(file, text)
+			if err == nil && slices.ContainsFunc(dependencies, func(d company.Dependency) bool { return d.Name == name }) {
 				return true
 			}
 		}
@@ -56,8 +59,8 @@ func NamesIn(locks map[string][]byte, locker ecosystem.Locker) func(name string)
 	}
 }
 
-// nativeParts tells from the files of packages which have native code that was not
-// built: their install scripts do not run without leave.
+// nativeParts finds packages with native code that was not built, because their install scripts did not
+// have permission to run.
 type nativeParts struct {
 	sources, built map[string]bool // names of packages
 	all            map[string]bool
@@ -86,8 +89,8 @@ func (n *nativeParts) addFile(file string) {
 	}
 }
 
-// listUnbuilt lists packages that have sources of native code, and nothing that is
-// built: neither in them nor in a package of its own for a platform.
+// listUnbuilt lists packages that have native sources and no built file. A built file may also be in a
+// separate package for the platform.
 func (n *nativeParts) listUnbuilt() (out []string) {
 	for name := range n.sources {
 		own := nameWithoutScope(name)
@@ -106,16 +109,17 @@ func (n *nativeParts) listUnbuilt() (out []string) {
 	return out
 }
 
-// describeUnbuilt tells people what was left unbuilt, and how it is built.
+// describeUnbuilt returns a message about the packages that were not built and how to build them.
 func (n *nativeParts) describeUnbuilt() []string {
 	names := n.listUnbuilt()
 	if len(names) == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s: not built, since no install script runs without your leave: where checks need it, set deps: {scripts: [%s]} in company.yaml", strings.Join(names, ", "), strings.Join(quoteNames(names), ", "))}
+	return []string{fmt.Sprintf("%s: not built, since no install script runs without your leave: where checks need it, "+
+		"set deps: {scripts: [%s]} in company.yaml", strings.Join(names, ", "), strings.Join(quoteNames(names), ", "))}
 }
 
-// quoteNames are names as a list of YAML may hold them.
+// quoteNames returns the names in the form that a YAML list requires.
 func quoteNames(names []string) (out []string) {
 	for _, name := range names {
 		if strings.HasPrefix(name, "@") {

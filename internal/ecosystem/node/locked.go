@@ -8,111 +8,120 @@ import (
 	"strings"
 
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// Locked is how a client installs what lock files of its own name.
+// Locked describes how a client installs the packages of its own lock files.
 type Locked struct {
-	Client   string // its name, for people
+	Client   string // its name in messages
 	LockFile string
-	Layer    string // kind of the layer
-	Folder   string // of the prepared dependencies
+	Layer    string // the kind of its layer
+	Folder   string // the folder for its packages below the prepared dependencies
 	Command  string
-	// LockCommand makes a lock file, and ToLock does for a person.
+	// LockCommand creates a lock file. ToLock is the command with which a user does so.
 	LockCommand, ToLock string
 	Env                 map[string]string
 	Says                ecosystem.Words
-	Fix                 string // where it fails
-	// Read gives what the client is shown of a folder beside manifests, and the text of
-	// its lock file as the tree has it.
+	Fix                 string // advice for users if it fails
+	// Read returns the files that the client gets from a folder in addition to manifests, and the folder's
+	// unchanged lock file.
 	Read   func(s ecosystem.Sources, dir string) (shown map[string][]byte, lock []byte, err error)
 	Locker ecosystem.Locker // reads the lock file
-	// Redirect takes the addresses of registries' files out of a lock file, so that the client
-	// asks the mirror. Installations alone are shown the result: a lock file that is made anew
-	// keeps its addresses. Nil: Read has redirected it.
+	// Redirect removes the addresses of registry files from a lock file, so that the client uses the mirror.
+	// Only installations use the result, and a regenerated lock file keeps its addresses. A nil Redirect means
+	// that Read has already done so.
 	Redirect func(lock []byte) []byte
-	// Covers says whether the package of a folder belongs to that of one above; nil: as
-	// its workspaces say.
+	// Covers reports whether the package of a folder belongs to the package of a folder above. A nil Covers
+	// means that workspaces decide.
 	Covers func(s ecosystem.Sources, top, dir string) bool
 }
 
-// FindLocked lists the folders of manifests that have a lock file. That others have
-// none, or a second one, is noted.
-func (l Locked) FindLocked(s ecosystem.Sources, manifests []string, texts map[string][]byte) []string {
-	dirs := l.listLocked(s, manifests)
+// FindLocked lists the folders of manifests that have a lock file. It adds notes for manifests without one
+// and for folders with a second one.
+func (l Locked) FindLocked(sources ecosystem.Sources, manifests []string, texts map[string][]byte) []string {
+	dirs := l.listLocked(sources, manifests)
 	for _, dir := range dirs {
-		noteSecondLock(s, dir, l.LockFile)
+		noteSecondLock(sources, dir, l.LockFile)
 	}
-	dirs = ecosystem.LimitProjects(s, dirs, l.Client+" lock files are installed")
-	noteUnlocked(s, manifests, texts, dirs, l.findUnlocked(s, manifests, texts, dirs), l.ToLock)
+	dirs = ecosystem.LimitProjects(sources, dirs, l.Client+" lock files are installed")
+	noteUnlocked(sources, manifests, texts, dirs, l.findUnlocked(sources, manifests, texts, dirs), l.ToLock)
 	return dirs
 }
 
-func (l Locked) listLocked(s ecosystem.Sources, manifests []string) (dirs []string) {
+func (l Locked) listLocked(sources ecosystem.Sources, manifests []string) (dirs []string) {
 	for _, m := range manifests {
-		if dir := path.Dir(m); s.HasFile(path.Join(dir, l.LockFile)) {
+		if dir := path.Dir(m); sources.HasFile(path.Join(dir, l.LockFile)) {
 			dirs = append(dirs, dir)
 		}
 	}
 	return dirs
 }
 
-func (l Locked) findUnlocked(s ecosystem.Sources, manifests []string, texts map[string][]byte, locked []string) []string {
-	covers := newWorkspaces(s, texts).covers
+func (l Locked) findUnlocked(
+	sources ecosystem.Sources, manifests []string, texts map[string][]byte, locked []string,
+) []string {
+	covers := newWorkspaces(sources, texts).covers
 	if l.Covers != nil {
-		covers = func(top, dir string) bool { return l.Covers(s, top, dir) }
+		covers = func(top, dir string) bool { return l.Covers(sources, top, dir) }
 	}
 	return FindUnlocked(manifests, texts, locked, covers)
 }
 
-// Resolutions are runs of the client for the manifests that no lock file is for.
-func (l Locked) Resolutions(s ecosystem.Sources, manifests []string, texts map[string][]byte, client ecosystem.Install) (out []ecosystem.Resolution, err error) {
-	for _, dir := range l.findUnlocked(s, manifests, texts, l.listLocked(s, manifests)) {
-		files, _, err := l.Read(s, dir)
+// Resolutions returns a run of the client for each manifest without a lock file.
+func (l Locked) Resolutions(
+	sources ecosystem.Sources, manifests []string, texts map[string][]byte, client ecosystem.Install,
+) (out []ecosystem.Resolution, err error) {
+	for _, dir := range l.findUnlocked(sources, manifests, texts, l.listLocked(sources, manifests)) {
+		files, _, err := l.Read(sources, dir)
 		if err != nil {
 			return nil, err
 		}
-		r := NewResolution(s, dir, l.LockFile, manifests, texts, files)
-		r.Clients, r.Says, r.ToKeep = []ecosystem.Install{client}, l.Says, l.ToLock
-		r.Step = ResolveStep(r, dir, l.LockCommand, l.Env)
-		out = append(out, r)
+		resolution := NewResolution(sources, dir, l.LockFile, manifests, texts, files)
+		resolution.Clients, resolution.Says, resolution.ToKeep = []ecosystem.Install{client}, l.Says, l.ToLock
+		resolution.Step = ResolveStep(resolution, dir, l.LockCommand, l.Env)
+		out = append(out, resolution)
 	}
 	return out, nil
 }
 
-// Relock is the run of the client for a lock file of a tree, beside manifests with all
-// their fields: clients repeat some of them.
-func (l Locked) Relock(s ecosystem.Sources, manifests []string, lock string, client ecosystem.Install) (r ecosystem.Resolution, ok bool, err error) {
+// Relock returns the run of the client that regenerates a lock file. The client gets manifests with all
+// fields, since clients repeat some of them in lock files. ok is false if the lock file or its manifest is
+// missing.
+func (l Locked) Relock(
+	sources ecosystem.Sources, manifests []string, lock string, client ecosystem.Install,
+) (resolution ecosystem.Resolution, ok bool, err error) {
 	dir := path.Dir(lock)
-	if !slices.Contains(manifests, path.Join(dir, "package.json")) || !s.HasFile(lock) {
-		return r, false, nil
+	if !slices.Contains(manifests, path.Join(dir, "package.json")) || !sources.HasFile(lock) {
+		return resolution, false, nil
 	}
-	files, _, err := l.Read(s, dir)
+	files, _, err := l.Read(sources, dir)
 	if err != nil {
-		return r, false, err
+		return resolution, false, err
 	}
-	texts, err := s.ReadTexts(manifests)
+	texts, err := sources.ReadTexts(manifests)
 	if err != nil {
-		return r, false, err
+		return resolution, false, err
 	}
-	r = NewResolution(s, dir, l.LockFile, manifests, texts, files)
-	r.Clients, r.Says, r.ToKeep, r.Restore = []ecosystem.Install{client}, l.Says, l.ToLock, restoreAddresses(s.Places())
-	r.Step = RelockStep(r, dir, l.LockCommand, l.Env)
-	return r, true, nil
+	resolution = NewResolution(sources, dir, l.LockFile, manifests, texts, files)
+	resolution.Clients, resolution.Says, resolution.ToKeep, resolution.Restore = []ecosystem.Install{client}, l.Says,
+		l.ToLock, restoreAddresses(sources.Places())
+	resolution.Step = RelockStep(resolution, dir, l.LockCommand, l.Env)
+	return resolution, true, nil
 }
 
-// RelockStep is the run of a client that makes a lock file anew.
-func RelockStep(r ecosystem.Resolution, dir, command string, env map[string]string) ecosystem.Step {
+// RelockStep returns the run of a client that regenerates a lock file.
+func RelockStep(resolution ecosystem.Resolution, dir, command string, env map[string]string) ecosystem.Step {
 	return ecosystem.Step{
-		Dir: dir, Command: command, Env: env, Progress: "making " + r.Lock + " anew for a merge",
-		Failure: r.Lock + " cannot be made anew by its client", Fix: "run `" + r.ToKeep + "` in a checkout of both sides, and commit it",
+		Dir: dir, Command: command, Env: env, Progress: "making " + resolution.Lock + " anew for a merge",
+		Failure: resolution.Lock + " cannot be made anew by its client",
+		Fix:     "run `" + resolution.ToKeep + "` in a checkout of both sides, and commit it",
 	}
 }
 
-// restoreAddresses gives a lock file the addresses of packages that its sides have, in
-// place of those of a mirror. A package that neither side has gets the public registry's.
-func restoreAddresses(p ecosystem.Places) func(made []byte, sides ...[]byte) []byte {
-	mirror := regexp.MustCompile(regexp.QuoteMeta(p.Registry+"/npm/") + `([^"#\s]+/-/[^"#\s]+)`)
+// restoreAddresses returns a function that replaces the mirror's addresses in a lock file by those of the
+// merged sides. A package that neither side has gets the address in the public registry.
+func restoreAddresses(places ecosystem.Places) func(made []byte, sides ...[]byte) []byte {
+	mirror := regexp.MustCompile(regexp.QuoteMeta(places.Registry+"/npm/") + `([^"#\s]+/-/[^"#\s]+)`)
 	return func(made []byte, sides ...[]byte) []byte {
 		known := map[string]string{} // path below a registry → address
 		for _, side := range sides {
@@ -123,7 +132,7 @@ func restoreAddresses(p ecosystem.Places) func(made []byte, sides ...[]byte) []b
 			}
 		}
 		return mirror.ReplaceAllFunc(made, func(found []byte) []byte {
-			file := strings.TrimPrefix(string(found), p.Registry+"/npm/")
+			file := strings.TrimPrefix(string(found), places.Registry+"/npm/")
 			if address := known[file]; address != "" {
 				return []byte(address)
 			}
@@ -132,65 +141,74 @@ func restoreAddresses(p ecosystem.Places) func(made []byte, sides ...[]byte) []b
 	}
 }
 
-// addressRE is the address of a package's file at a registry: that one, and the path.
+// addressRE matches the address of a package's file: the registry, and the path in it.
 var addressRE = lazyregexp.New(`(https?://[^"#\s]*?/)((?:@[^"#/\s]+/)?[^"#/\s]+/-/[^"#\s]+)`)
 
-// NewResolution is a resolution of what the manifests of a folder ask for. files are
-// shown to the client beside them.
-func NewResolution(s ecosystem.Sources, dir, lockFile string, manifests []string, texts, files map[string][]byte) ecosystem.Resolution {
+// NewResolution returns a resolution for the dependencies in the manifests of a folder. The client also
+// gets files.
+func NewResolution(
+	sources ecosystem.Sources, dir, lockFile string, manifests []string, texts, files map[string][]byte,
+) ecosystem.Resolution {
 	shown := map[string][]byte{}
 	for _, m := range manifests {
 		if ecosystem.IsWithin(path.Dir(m), dir) {
 			shown[m] = texts[m]
 		}
 	}
-	r := ecosystem.Resolution{Lock: path.Join(dir, lockFile), Manifest: path.Join(dir, "package.json"), Wants: ListWants(shown)}
+	resolution := ecosystem.Resolution{Lock: path.Join(dir, lockFile), Manifest: path.Join(dir, "package.json"),
+		Wants: ListWants(shown)}
 	maps.Copy(shown, files)
-	stage := NewStage(s)
+	stage := NewStage(sources)
 	stage.Add(shown)
-	r.Stage = stage.Files()
-	return r
+	resolution.Stage = stage.Files()
+	return resolution
 }
 
-// ResolveStep is the run of a client for a resolution.
-func ResolveStep(r ecosystem.Resolution, dir, command string, env map[string]string) ecosystem.Step {
+// ResolveStep returns the run of a client for a resolution.
+func ResolveStep(resolution ecosystem.Resolution, dir, command string, env map[string]string) ecosystem.Step {
 	return ecosystem.Step{
-		Dir: dir, Command: command, Env: env, Progress: "resolving the packages of " + r.Manifest + ", which has no lock file",
-		Failure: "the packages of " + r.Manifest + " cannot be resolved, and it has no lock file",
-		Fix:     "make one with `" + r.ToKeep + "` in your checkout, and commit it; or go on without them, with container.deps: off: what needs them stays red",
+		Dir: dir, Command: command, Env: env,
+		Progress: "resolving the packages of " + resolution.Manifest + ", which has no lock file",
+		Failure:  "the packages of " + resolution.Manifest + " cannot be resolved, and it has no lock file",
+		Fix: "make one with `" + resolution.ToKeep +
+			"` in your checkout, and commit it; or go on without them, with container.deps: off: what needs them stays red",
 	}
 }
 
-// noteSecondLock notes lock files of other clients beside the one that counts.
-func noteSecondLock(s ecosystem.Sources, dir, counts string) {
+// noteSecondLock adds a note if a folder also has a lock file of another client.
+func noteSecondLock(sources ecosystem.Sources, dir, counts string) {
 	for _, lock := range lockFiles {
-		if other := path.Join(dir, lock.file); lock.file != counts && s.HasFile(other) {
-			s.AddNote("%s counts, and %s beside it does not: delete the one that is not used, or name the client in package.json, with packageManager", path.Join(dir, counts), lock.file)
+		if other := path.Join(dir, lock.file); lock.file != counts && sources.HasFile(other) {
+			sources.AddNote("%s counts, and %s beside it does not: delete the one that is not used, or name the client in "+
+				"package.json, with packageManager", path.Join(dir, counts), lock.file)
 			return
 		}
 	}
 }
 
-// PackagesLayer is what the lock files of these folders name.
-func (l Locked) PackagesLayer(s ecosystem.Sources, dirs, manifests []string, texts map[string][]byte) (ecosystem.Install, error) {
-	in := ecosystem.Install{
-		Layer: l.Layer, What: ecosystem.LockPaths(dirs, l.LockFile), Registry: ecosystem.NPM, Remote: true, Locks: map[string][]byte{}, Says: l.Says,
-		Collector: func() ecosystem.Collector { return NewCollector(s.Places(), l.Folder) },
+// PackagesLayer returns the layer with the packages that the lock files of these folders name.
+func (l Locked) PackagesLayer(
+	sources ecosystem.Sources, dirs, manifests []string, texts map[string][]byte,
+) (ecosystem.Install, error) {
+	install := ecosystem.Install{
+		Layer: l.Layer, What: ecosystem.LockPaths(dirs, l.LockFile), Registry: ecosystem.NPM, Remote: true,
+		Locks: map[string][]byte{}, Says: l.Says,
+		Collector: func() ecosystem.Collector { return NewCollector(sources.Places(), l.Folder) },
 	}
-	in.Why = "the packages of " + in.What
-	stage := NewStage(s)
+	install.Why = "the packages of " + install.What
+	stage := NewStage(sources)
 	for _, dir := range dirs {
-		files, lock, err := l.Read(s, dir)
+		files, lock, err := l.Read(sources, dir)
 		if err != nil {
-			return in, err
+			return install, err
 		}
 		name := path.Join(dir, l.LockFile)
-		in.Locks[name] = lock
+		install.Locks[name] = lock
 		if l.Redirect != nil && lock != nil {
 			files[name] = l.Redirect(lock)
 		}
 		if all, ok := l.Locker.(ecosystem.AnySystemLister); ok {
-			in.Ahead = append(in.Ahead, all.ListForAnySystem(lock)...)
+			install.Ahead = append(install.Ahead, all.ListForAnySystem(lock)...)
 		}
 		for _, m := range manifests {
 			if ecosystem.IsWithin(path.Dir(m), dir) {
@@ -199,24 +217,24 @@ func (l Locked) PackagesLayer(s ecosystem.Sources, dirs, manifests []string, tex
 		}
 		stage.Add(files)
 		shown := ecosystem.LockPaths([]string{dir}, l.LockFile)
-		in.Steps = append(in.Steps, ecosystem.Step{
+		install.Steps = append(install.Steps, ecosystem.Step{
 			Dir: dir, Command: l.Command, Env: l.Env, Progress: "installing the " + l.Client + " packages of " + shown,
 			Failure: "the " + l.Client + " packages of " + shown + " cannot be installed", Fix: l.Fix,
 		})
 	}
-	in.Stage, in.Inputs = stage.Files(), stage.Inputs()
-	AddScripts(s, &in, NamesIn(in.Locks, l.Locker))
-	return in, nil
+	install.Stage, install.Inputs = stage.Files(), stage.Inputs()
+	AddScripts(sources, &install, NamesIn(install.Locks, l.Locker))
+	return install, nil
 }
 
-// FilterSections keeps the sections of a YAML file that count. A section
-// begins with a key at the start of a line; other forms are left
-// out.
+// FilterSections returns a YAML file with only the sections in keep. A section begins with a key at the
+// start of a line. Other forms of sections are left out.
 func FilterSections(text []byte, keep []string) []byte {
 	var out strings.Builder
 	inside := false
 	for line := range strings.Lines(string(text)) {
-		if first := strings.TrimRight(line, "\r\n"); first != "" && !strings.HasPrefix(first, " ") && !strings.HasPrefix(first, "#") && !strings.HasPrefix(first, "- ") {
+		if first := strings.TrimRight(line, "\r\n"); first != "" && !strings.HasPrefix(first, " ") &&
+			!strings.HasPrefix(first, "#") && !strings.HasPrefix(first, "- ") {
 			key, _, isKey := strings.Cut(first, ":")
 			inside = isKey && slices.Contains(keep, strings.Trim(key, `'"`))
 		}

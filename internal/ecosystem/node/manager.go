@@ -7,39 +7,37 @@ import (
 	"company/internal/ecosystem"
 )
 
-// Manager is a client that installs the packages of Node projects and runs their
-// scripts: npm, pnpm. Toolchain, registry and test runners are the same for all;
-// what differs stands here.
+// Manager is a client that installs packages and runs scripts of Node projects, such as npm or pnpm. All
+// clients share toolchain, registry and test runners. Manager holds the differences.
 type Manager struct {
-	Name        string // of its program: "npm test" runs the tests
-	Kind        string // of its components: the name of its ecosystem
-	Description string // of a component, for people
-	Exec        string // stands before a program of a package, with a space at its end
-	Arguments   string // stands between "test" and what goes to the script
+	Name        string // name of its program: "npm test" runs the tests
+	Kind        string // kind of its components: the name of its ecosystem
+	Description string // description of a component, for people
+	Exec        string // prefix of a call of a package's program, with a space at its end
+	Arguments   string // separator between "test" and the script's arguments
 	Probe       func(tool string) string
-	// HasWorkspaces says whether a folder is the root of several packages, where
-	// package.json does not; nil: it always does.
+	// HasWorkspaces reports whether a folder is the root of several packages even if package.json does not say
+	// so. A nil HasWorkspaces means that package.json always says so.
 	HasWorkspaces func(t *ecosystem.Tree, dir string) bool
-	// RunsItself says whether only the manager can run what a folder's package has
-	// installed; nil: the packages' programs can be run without it.
+	// RunsItself reports whether only the manager can run the installed programs of a folder's package. A nil
+	// RunsItself means that they can be run without it.
 	RunsItself func(dir string) bool
-	// Owns says whether a folder's package is this manager's.
+	// Owns reports whether a folder's package belongs to this manager.
 	Owns func(t *ecosystem.Tree, dir, packageManager string) bool
 }
 
-// Detect finds the packages of a repository that are the manager's and that have
-// a test or lint of their own, and claims their manifests. What a package above
-// runs for its workspaces is not run again.
+// Detect finds the manager's packages with their own tests or lint, and claims their manifests. A check
+// that a package above runs for its workspaces is not repeated.
 func (m Manager) Detect(tree *ecosystem.Tree) []ecosystem.Component {
 	var out []ecosystem.Component
 	root := packageJSON{}
-	found := map[string]*packageChecks{} // by folder
+	found := map[string]*packageChecks{} // folder → checks
 	var order []string
 	ci, left := findCICalls(tree), maxParsed
 	for _, dir := range tree.FoldersWith("package.json") {
 		text := tree.ReadManifest(dir, "package.json")
 		var manifest packageJSON
-		// A manifest is often more than this wants to know, of odd types.
+		// Unmarshal may fail because of fields of other types that are not needed here.
 		err := json.Unmarshal([]byte(text), &manifest)
 		if dir == "" {
 			root = manifest
@@ -49,7 +47,8 @@ func (m Manager) Detect(tree *ecosystem.Tree) []ecosystem.Component {
 		}
 		tree.Claim(manifestIn(dir))
 		if err != nil && len(manifest.Scripts) == 0 {
-			tree.AddNote("package.json in %s cannot be read: %s", ecosystem.DisplayDir(dir), ecosystem.ExplainJSON([]byte(text), err))
+			tree.AddNote("package.json in %s cannot be read: %s", ecosystem.DisplayDir(dir),
+				ecosystem.ExplainJSON([]byte(text), err))
 			continue
 		}
 		tree.AddProject(m.Kind, dir)
@@ -61,7 +60,7 @@ func (m Manager) Detect(tree *ecosystem.Tree) []ecosystem.Component {
 		}
 		manifest.managed = m.RunsItself != nil && m.RunsItself(dir)
 		checks := scriptChecks{m, tree, dir, manifest, root, ci, &left}.findAll()
-		for _, above := range order { // one of its workspaces is checked already
+		for _, above := range order { // dir may be a workspace that is checked already
 			if ecosystem.IsUnder(dir, above) && found[above].hasAny() && !isSeparate(tree, dir) {
 				checks.leaveOutCovered(tree, dir, found[above])
 				break
@@ -83,7 +82,9 @@ func (m Manager) Detect(tree *ecosystem.Tree) []ecosystem.Component {
 	return out
 }
 
-// isSeparate reports whether the package in a folder is locked by itself: the package above it does not install it.
+// isSeparate reports whether the package in a folder has its own lock file. The package above does not
+// install it then.
 func isSeparate(tree *ecosystem.Tree, dir string) bool {
-	return dir != "" && slices.ContainsFunc(lockFiles, func(l struct{ file, client string }) bool { return tree.HasFile(dir, l.file) })
+	return dir != "" && slices.ContainsFunc(
+		lockFiles, func(l struct{ file, client string }) bool { return tree.HasFile(dir, l.file) })
 }

@@ -11,29 +11,29 @@ import (
 	"company/internal/ecosystem"
 )
 
-// What the clients of npm packages share: manifests with the fields that count,
-// the files that a client is shown, and node_modules on its way into the image.
+// Shared parts of the clients of npm packages: reduced manifests, the files that a client gets, and the
+// copying of node_modules into the image.
 
-// manifestFields are the fields of a package.json that affect the installation.
-// Others stay out: scripts above all, and fields that would make a layer anew
-// for nothing.
+// manifestFields are the fields of a package.json that affect the installation. Other fields are removed,
+// above all scripts, and those that would needlessly cause a new layer.
 var manifestFields = []string{
-	"name", "version", "dependencies", "devDependencies", "optionalDependencies", "peerDependencies", "peerDependenciesMeta", "bundleDependencies",
+	"name", "version", "dependencies", "devDependencies", "optionalDependencies", "peerDependencies",
+	"peerDependenciesMeta", "bundleDependencies",
 	"bundledDependencies", "workspaces", "overrides", "bin", "engines", "os", "cpu",
 }
 
-// Manifests are the package.json files of a tree that no ecosystem has claimed.
-func Manifests(s ecosystem.Sources) []string {
-	all := s.FilesNamed("package.json")
+// Manifests lists the package.json files of a tree that no ecosystem has claimed, at most maxManifests.
+func Manifests(sources ecosystem.Sources) []string {
+	all := sources.FilesNamed("package.json")
 	if len(all) > maxManifests {
-		s.AddNote("only the first %d of %d package.json files are looked at", maxManifests, len(all))
+		sources.AddNote("only the first %d of %d package.json files are looked at", maxManifests, len(all))
 		all = all[:maxManifests]
 	}
-	return slices.DeleteFunc(slices.Clone(all), s.IsClaimed)
+	return slices.DeleteFunc(slices.Clone(all), sources.IsClaimed)
 }
 
-// ReduceManifest is a manifest with the fields that count, and these. What cannot
-// be read is shown to the client as it is: it explains the fault best.
+// ReduceManifest returns a manifest with only the relevant fields and those in more. An invalid manifest is
+// returned unchanged, because the client explains its error best.
 func ReduceManifest(text []byte, more ...string) []byte {
 	var all, some map[string]json.RawMessage
 	if json.Unmarshal(text, &all) != nil {
@@ -52,13 +52,13 @@ func ReduceManifest(text []byte, more ...string) []byte {
 	return out
 }
 
-// NamesPackages tells whether a manifest names packages.
+// NamesPackages reports whether a manifest has dependencies or devDependencies.
 func NamesPackages(text []byte) bool {
 	var m struct{ Dependencies, DevDependencies map[string]any }
 	return json.Unmarshal(text, &m) == nil && len(m.Dependencies)+len(m.DevDependencies) > 0
 }
 
-// Stage collects what a client is shown, each file once.
+// Stage collects the files for a client, each once.
 type Stage struct {
 	sources ecosystem.Sources
 	files   []ecosystem.StagedFile
@@ -66,11 +66,11 @@ type Stage struct {
 	has     map[string]bool
 }
 
-// NewStage is an empty one.
+// NewStage returns an empty Stage.
 func NewStage(s ecosystem.Sources) *Stage { return &Stage{sources: s, has: map[string]bool{}} }
 
-// Add adds files, and an empty one for each program of a manifest among them,
-// which the client wants to link.
+// Add adds files. It also adds an empty file for each program in the manifests among them, because the
+// client links these programs.
 func (g *Stage) Add(files map[string][]byte) {
 	names := slices.Sorted(maps.Keys(files))
 	for _, name := range names {
@@ -96,13 +96,13 @@ func (g *Stage) put(name string, text []byte) {
 	}
 }
 
-// Files are all added ones.
+// Files returns all added files.
 func (g *Stage) Files() []ecosystem.StagedFile { return g.files }
 
-// Inputs key a layer that is made from them.
+// Inputs returns the part of a layer's key for the added files.
 func (g *Stage) Inputs() []string { return g.inputs }
 
-// readBins are the files that a manifest names as commands.
+// readBins returns the files that a manifest names as programs.
 func readBins(text []byte) []string {
 	var m struct{ Bin json.RawMessage }
 	if json.Unmarshal(text, &m) != nil {
@@ -121,39 +121,39 @@ func readBins(text []byte) []string {
 	return out
 }
 
-// collector copies what a client has installed below a folder of the prepared
-// dependencies, in the shape of the tree, and lists where node_modules lie for
-// the script that links them into a fresh tree.
+// collector copies the packages that a client has installed into a folder of the prepared dependencies. The
+// folder has the structure of the tree. It also lists the folders with node_modules for the script that
+// links them into a fresh tree.
 type collector struct {
 	places ecosystem.Places
-	name   string // of the folder
+	name   string // name of the folder
 	dirs   map[string]bool
 	native nativeParts
 }
 
-// NewCollector collects node_modules into a folder of that name.
+// NewCollector returns a collector that copies node_modules into a folder of that name.
 func NewCollector(p ecosystem.Places, name string) ecosystem.Collector {
 	return &collector{places: p, name: name, dirs: map[string]bool{}}
 }
 
-// Place puts what lies in a node_modules beside the others.
-func (c *collector) Place(e ecosystem.Entry) (ecosystem.Entry, bool) {
-	top, _, ok := strings.Cut("/"+e.Path+"/", "/node_modules/")
+// Place returns the place in the image of an entry in a node_modules folder.
+func (c *collector) Place(entry ecosystem.Entry) (ecosystem.Entry, bool) {
+	top, _, ok := strings.Cut("/"+entry.Path+"/", "/node_modules/")
 	if !ok {
-		return e, false // the staged files
+		return entry, false // a staged file
 	}
 	c.dirs[strings.TrimPrefix(top, "/")] = true
-	c.native.addFile(e.Path)
-	to := ecosystem.Entry{Path: path.Join(c.places.Deps, c.name, e.Path)}
-	if e.Link != "" {
-		if to.Link, ok = c.moveLink(e.Path, e.Link); !ok {
-			return e, false
+	c.native.addFile(entry.Path)
+	to := ecosystem.Entry{Path: path.Join(c.places.Deps, c.name, entry.Path)}
+	if entry.Link != "" {
+		if to.Link, ok = c.moveLink(entry.Path, entry.Link); !ok {
+			return entry, false
 		}
 	}
 	return to, true
 }
 
-// Files is the list of the folders.
+// Files returns the list of folders with node_modules.
 func (c *collector) Files() []ecosystem.ImageFile {
 	var list strings.Builder
 	for _, d := range slices.Sorted(maps.Keys(c.dirs)) {
@@ -165,11 +165,12 @@ func (c *collector) Files() []ecosystem.ImageFile {
 	return []ecosystem.ImageFile{{Path: path.Join(c.places.Deps, c.name+".dirs"), Text: []byte(list.String())}}
 }
 
-// Notes tell of native code that was not built.
+// Notes returns a note about native code that was not built.
 func (c *collector) Notes() []string { return c.native.describeUnbuilt() }
 
-// moveLink is the target of a client's link after the packages were moved: one to
-// a package moves along, one to a workspace leads into the tree.
+// moveLink returns the target of a client's link after the packages were moved. A link to a package is
+// moved along, and a link to a workspace gets its path in the tree. It returns false for a link out of the
+// tree.
 func (c *collector) moveLink(rel, target string) (string, bool) {
 	to := target
 	if !path.IsAbs(to) {
@@ -178,7 +179,7 @@ func (c *collector) moveLink(rel, target string) (string, bool) {
 	below, ok := strings.CutPrefix(path.Clean(to), c.places.Build+"/")
 	switch {
 	case !ok:
-		return "", false // out of the tree
+		return "", false // outside of the tree
 	case !strings.Contains("/"+below+"/", "/node_modules/"):
 		return path.Join(c.places.Workspace, below), true
 	case path.IsAbs(target):

@@ -7,19 +7,19 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/company/glob"
 	"company/internal/ecosystem"
-	"company/internal/glob"
-	"company/internal/lazyregexp"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/lazyregexp"
 )
 
-// configEndings end the names of files that configure vitest and jest.
+// configEndings lists the extensions of files that configure vitest and jest.
 var configEndings = []string{".ts", ".mts", ".cts", ".js", ".mjs", ".cjs", ".json"}
 
-// runnerProjects are the packages whose tests the runner of a folder runs with its own.
+// runnerProjects describes the packages whose tests a folder's runner also runs.
 type runnerProjects struct {
 	dir, format string
-	patterns    []glob.Glob // of folders or of their configurations
+	patterns    []glob.Glob // patterns of folders or of configuration files
 	excluded    []glob.Glob
 }
 
@@ -30,18 +30,19 @@ var (
 	importLineRE     = lazyregexp.New(`(?m)^\s*(?:import\b|(?:const|let|var)\b.*\brequire\().*$`)
 )
 
-// Limits of the patterns by which a runner finds its projects.
+// Limits for the patterns with which a runner finds its projects.
 const (
 	maxProjectPatterns = 200
-	projectSteps       = 1 << 20 // of the comparison of one folder with them
+	projectSteps       = 1 << 20 // steps for comparing one folder with all patterns
 )
 
-// findProjects returns the projects of a runner that the package has. Nil: its configuration names none.
+// findProjects returns the projects in a runner's configuration of the package. It returns nil if there are
+// none.
 func (s scriptChecks) findProjects(runner string) *runnerProjects {
-	p := &runnerProjects{dir: s.dir, format: testreport.FormatJUnit}
+	projects := &runnerProjects{dir: s.dir, format: testreport.FormatJUnit}
 	text, all := "", vitestProjectsRE
 	if runner == "jest" {
-		p.format, all = formatJestJSON, jestProjectsRE
+		projects.format, all = formatJestJSON, jestProjectsRE
 		var settings struct{ Projects json.RawMessage }
 		if json.Unmarshal(s.manifest.Jest, &settings) == nil && len(settings.Projects) > 0 {
 			text = "projects: " + string(settings.Projects)
@@ -61,33 +62,34 @@ func (s scriptChecks) findProjects(runner string) *runnerProjects {
 	if at == nil {
 		return nil
 	}
-	for _, m := range literalRE.FindAllStringSubmatch(importLineRE.ReplaceAllString(text[at[0]:], ""), maxProjectPatterns) {
+	for _, m := range literalRE.FindAllStringSubmatch(
+		importLineRE.ReplaceAllString(text[at[0]:], ""), maxProjectPatterns) {
 		pattern := strings.TrimPrefix(strings.TrimPrefix(m[1]+m[2], "<rootDir>/"), "./")
-		into := &p.patterns
+		into := &projects.patterns
 		if rest, ok := strings.CutPrefix(pattern, "!"); ok {
-			pattern, into = strings.TrimPrefix(rest, "./"), &p.excluded
+			pattern, into = strings.TrimPrefix(rest, "./"), &projects.excluded
 		}
 		if g, err := glob.ParsePattern(strings.TrimSuffix(pattern, "/"), glob.Full); err == nil {
 			*into = append(*into, g)
 		}
 	}
-	return p
+	return projects
 }
 
-// findScriptProjects finds the projects of the runner that the test script of a root of several packages
-// ends in.
-func (s scriptChecks) findScriptProjects(c *packageChecks) {
-	for _, g := range c.tests {
+// findScriptProjects finds the runner's projects if the test script of the root of several packages only
+// runs vitest or jest.
+func (s scriptChecks) findScriptProjects(checks *packageChecks) {
+	for _, g := range checks.tests {
 		if g.program != "vitest" && g.program != "jest" {
-			return // what reaches the packages is not known
+			return // unknown which packages it reaches
 		}
 	}
-	if len(c.tests) > 0 {
-		c.projects = s.findProjects(c.tests[0].program)
+	if len(checks.tests) > 0 {
+		checks.projects = s.findProjects(checks.tests[0].program)
 	}
 }
 
-// listConfigs are the files of the package that configure a runner, its workspaces first.
+// listConfigs lists the package's configuration files of a runner. For vitest, workspace files come first.
 func (s scriptChecks) listConfigs(runner string) (out []string) {
 	names := []string{"jest.config"}
 	if runner == "vitest" {
@@ -103,8 +105,8 @@ func (s scriptChecks) listConfigs(runner string) (out []string) {
 	return out
 }
 
-// isConfigured reports whether the tests of a folder are among the projects' tests. Patterns that are
-// computed are taken for all folders.
+// isConfigured reports whether the projects' tests include those of a folder. If there are no literal
+// patterns, because they are computed, every folder counts.
 func (p *runnerProjects) isConfigured(tree *ecosystem.Tree, dir string) bool {
 	rel := strings.TrimPrefix(strings.TrimPrefix(dir, p.dir), "/")
 	budget := projectSteps
@@ -118,21 +120,22 @@ func (p *runnerProjects) isConfigured(tree *ecosystem.Tree, dir string) bool {
 	return !slices.ContainsFunc(p.excluded, matches) && (len(p.patterns) == 0 || slices.ContainsFunc(p.patterns, matches))
 }
 
-// findRunner returns the runner of a package that has no test script, or nil. The root of several packages
-// runs what its configuration names as projects; the packages have tests of their own else.
-func (s scriptChecks) findRunner(c *packageChecks) *company.GateCommand {
+// findRunner returns the runner of a package without a test script, or nil. At the root of several
+// packages, it returns a runner only if the runner's configuration names projects. Otherwise the packages
+// have their own tests.
+func (s scriptChecks) findRunner(checks *packageChecks) *company.GateCommand {
 	for _, runner := range []string{"vitest", "jest"} {
 		if len(s.manifest.Workspaces) > 0 {
 			if !s.manifest.dependsOn(runner) {
 				continue
 			}
-			if c.projects = s.findProjects(runner); c.projects != nil {
+			if checks.projects = s.findProjects(runner); checks.projects != nil {
 				return s.m.runnerGate(runner)
 			}
 			continue
 		}
 		configured := len(s.listConfigs(runner)) > 0 && s.dir != "" && s.root.dependsOn(runner)
-		if runner == "vitest" && configured { // vite builds what has no tests, too
+		if runner == "vitest" && configured { // vite also builds packages that have no tests
 			configured = slices.ContainsFunc(s.listConfigs(runner), func(name string) bool {
 				return !strings.HasPrefix(name, "vite.config") || vitestSettingsRE.MatchString(s.tree.ReadManifest(s.dir, name))
 			})
@@ -146,14 +149,15 @@ func (s scriptChecks) findRunner(c *packageChecks) *company.GateCommand {
 
 var vitestSettingsRE = lazyregexp.New(`\btest['"]?\s*:\s*\{`)
 
-// localRunners look for tests in a folder of their own, and not in those of the packages below.
+// localRunners look for tests in their own folder and not in the packages below.
 var localRunners = []string{"mocha", "tape", "tap", "playwright"}
 
-// farRunners look for tests in all folders, or ask the packages for theirs.
+// farRunners look for tests in all folders or call the packages' own tests.
 var farRunners = []string{"vitest", "jest", "node --test", "ava", "turbo", "nx", "lerna", "npm", "pnpm", "yarn"}
 
-// reachesPackages reports whether the tests of a package may be those of the packages below it, too,
-// as far as its script shows. Scripts for parts of the tests say less than one for all.
+// reachesPackages reports whether the tests of a package may include those of the packages below it, as far
+// as its script shows. If the tests are from scripts for parts, only runners known to reach other packages
+// count.
 func (c *packageChecks) reachesPackages() bool {
 	return slices.ContainsFunc(c.tests, func(g namedGate) bool {
 		if c.scripted {
@@ -163,13 +167,13 @@ func (c *packageChecks) reachesPackages() bool {
 	})
 }
 
-// maxSeparate is how many packages of a root without tests have gates of their own. Beyond it one
-// commandOf runs the tests of all.
+// maxSeparate limits the packages with their own gates under a root without tests. With more packages, a
+// single command runs all tests.
 const maxSeparate = 8
 
-// addForAll adds a check for the tests of all packages to a root that has no script for them: where the packages show
-// none, or are too many for gates of their own.
-func (s scriptChecks) addForAll(c *packageChecks, packages map[string]*packageChecks) {
+// addForAll adds a check with the tests of all packages to a root that has no test script. It does so if
+// the packages have no visible tests, or if too many have a test script for separate gates.
+func (s scriptChecks) addForAll(checks *packageChecks, packages map[string]*packageChecks) {
 	tested, scripted := 0, 0
 	for _, p := range packages {
 		if len(p.tests) > 0 {
@@ -188,7 +192,7 @@ func (s scriptChecks) addForAll(c *packageChecks, packages map[string]*packageCh
 	case tested == 0:
 		for _, runner := range []string{"vitest", "jest"} {
 			if s.manifest.dependsOn(runner) {
-				c.tests = append(c.tests, namedGate{gate: s.m.runnerGate(runner), program: runner})
+				checks.tests = append(checks.tests, namedGate{gate: s.m.runnerGate(runner), program: runner})
 				return
 			}
 		}
@@ -202,47 +206,50 @@ func (s scriptChecks) addForAll(c *packageChecks, packages map[string]*packageCh
 	case s.m.Name == "pnpm":
 		command = "pnpm -r test"
 	default:
-		return // yarn 1 fails where a package has no such script
+		return // yarn 1 fails if a package lacks the script
 	}
 	one := step{text: command, words: strings.Fields(command)}
 	report := s.m.reportOf(one)
 	own := packageJSON{managed: s.manifest.managed}
-	gate := &company.GateCommand{Command: s.m.commandOf(one), Report: own.pinTexts(s.dir, report.env+report.text), Parse: testreport.FormatPlain}
+	gate := &company.GateCommand{Command: s.m.commandOf(one), Report: own.pinTexts(s.dir, report.env+report.text),
+		Parse: testreport.FormatPlain}
 	if program := one.words[0]; program != s.m.Name {
 		gate.Probe = s.m.Probe(program)
 	}
-	c.tests = append(c.tests, namedGate{gate: gate, program: one.words[0]})
+	checks.tests = append(checks.tests, namedGate{gate: gate, program: one.words[0]})
 	for _, p := range packages {
-		if p != c && p.scripted {
+		if p != checks && p.scripted {
 			p.tests = nil
 		}
 	}
 }
 
-// packageTool describes a program that runs the scripts of several packages. Its flags have it print the
-// runners' output without a name before each line, and go on after a failure.
+// packageTool describes a program that runs scripts in several packages. Its flags remove the prefix before
+// each output line, and make it continue after a failure.
 type packageTool struct {
-	env      string // variables that keep it off the network and from leaving a process behind
+	env      string // variables that prevent network access and background processes
 	flags    []string
-	unwanted *lazyregexp.Regexp // flags that select by the history of the repository, which checks do not have
+	unwanted *lazyregexp.Regexp // flags that select packages by git history, which checks don't have
 }
 
 var packageTools = map[string]packageTool{
 	"turbo": {
-		env: "export TURBO_TELEMETRY_DISABLED=1 DO_NOT_TRACK=1 TURBO_UI=false; ", flags: []string{"--log-prefix=none", "--continue"},
+		env:      "export TURBO_TELEMETRY_DISABLED=1 DO_NOT_TRACK=1 TURBO_UI=false; ",
+		flags:    []string{"--log-prefix=none", "--continue"},
 		unwanted: lazyregexp.New(`\s--(?:affected|filter(?:=|\s+)'?"?[^\s'"]*\[[^\s'"]*'?"?)(?:\s|$)`),
 	},
 	"nx": {
 		env:      "export NX_DAEMON=false NX_NO_CLOUD=true NX_TUI=false NX_SKIP_NX_CACHE=true; ",
 		unwanted: lazyregexp.New(`\s--(?:base|head|affected)(?:=|\s+)\S+`),
 	},
-	"lerna": {env: "export NX_DAEMON=false NX_NO_CLOUD=true; ", flags: []string{"--no-prefix", "--no-bail"}, unwanted: lazyregexp.New(`\s--since(?:=\S+)?(?:\s|$)`)},
+	"lerna": {env: "export NX_DAEMON=false NX_NO_CLOUD=true; ", flags: []string{"--no-prefix", "--no-bail"},
+		unwanted: lazyregexp.New(`\s--since(?:=\S+)?(?:\s|$)`)},
 }
 
 var nxAffectedRE = lazyregexp.New(`\bnx\s+affected(?::(\w+))?`)
 
-// forPackages returns the text of a step that runs the scripts of several packages, as a gate runs it. Not ok:
-// it is none.
+// forPackages returns the text of a step, changed for a gate, if the step runs the scripts of several
+// packages. Otherwise ok is false.
 func forPackages(one step) (env, text string, ok bool) {
 	program, args := findProgram(one.words)
 	tool, known := packageTools[program]
@@ -263,8 +270,8 @@ func forPackages(one step) (env, text string, ok bool) {
 				flags += " " + flag
 			}
 		}
-		if at := strings.Index(before, " -- "); at >= 0 { // what follows goes to the scripts
-			return tool.env, before[:at] + flags + before[at:], true
+		if index := strings.Index(before, " -- "); index >= 0 { // the rest are arguments of the scripts
+			return tool.env, before[:index] + flags + before[index:], true
 		}
 		return tool.env, strings.TrimRight(text, " ") + flags, true
 	case path.Base(program) == "pnpm" && slices.ContainsFunc(args, func(w string) bool {
@@ -280,7 +287,8 @@ var (
 	e2eTargetRE  = lazyregexp.New(`^(?:(?:--targets?=)?|affected:|[\w@/.-]+:)e2e(?:[:-][\w:-]+)?$`)
 )
 
-// classifyForPackages returns what a command that runs the scripts of several packages is for.
+// classifyForPackages returns the kind of a command that runs the scripts of several packages, or
+// stepOther.
 func classifyForPackages(program string, args []string) stepKind {
 	switch program {
 	case "turbo", "nx", "lerna":
@@ -313,7 +321,7 @@ func classifyForPackages(program string, args []string) stepKind {
 	return stepOther
 }
 
-// splitTargets returns the arguments up to "--". Lists of targets such as "lint,test" are split.
+// splitTargets returns the arguments before "--". It splits lists of targets such as "lint,test".
 func splitTargets(args []string) (out []string) {
 	for _, w := range args {
 		if w == "--" {

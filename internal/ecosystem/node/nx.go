@@ -5,14 +5,15 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
 )
 
-// nxLintPlugin gives each project of an Nx workspace that ESLint is configured for a target, with no script for it.
+// nxLintPlugin is a plugin that gives each Nx project with an ESLint configuration a lint target without a
+// script.
 const nxLintPlugin = "@nx/eslint/plugin"
 
-// findNxLint is the linter of the projects of an Nx workspace, where a plugin runs it. No script asks for
-// it, so that it judges where the base is green by it.
+// findNxLint returns a lint check of all projects in an Nx workspace that uses nxLintPlugin, or nil. No
+// script asks for it, so it is provisional: it counts only if the base passes it.
 func (s scriptChecks) findNxLint() *company.GateCommand {
 	if !s.manifest.dependsOn("nx") || !s.isInstalled("eslint") || !s.tree.HasFile(s.dir, "nx.json") {
 		return nil
@@ -25,11 +26,12 @@ func (s scriptChecks) findNxLint() *company.GateCommand {
 	one := step{text: command, words: strings.Fields(command)}
 	env, report, _ := forPackages(one)
 	own := packageJSON{managed: s.manifest.managed}
-	return &company.GateCommand{Command: s.m.commandOf(one), Report: own.pinTexts(s.dir, env+report), Probe: s.m.Probe("nx"), Parse: testreport.FormatLint, Provisional: true}
+	return &company.GateCommand{Command: s.m.commandOf(one), Report: own.pinTexts(s.dir, env+report),
+		Probe: s.m.Probe("nx"), Parse: testreport.FormatLint, Provisional: true}
 }
 
-// nxLintTarget is the target by which Nx's ESLint plugin lints a package. Empty: the workspace does not
-// use the plugin.
+// nxLintTarget returns the target name of Nx's ESLint plugin. It returns "" if the workspace does not use
+// the plugin.
 func nxLintTarget(nx string) string {
 	var config struct{ Plugins []json.RawMessage }
 	if json.Unmarshal([]byte(nx), &config) != nil {

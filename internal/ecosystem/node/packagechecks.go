@@ -7,28 +7,28 @@ import (
 	"company/internal/ecosystem"
 )
 
-// packageChecks are the checks of one package.
+// packageChecks holds the checks of one package.
 type packageChecks struct {
 	lints, types, tests []namedGate
 	build               *company.GateCommand
-	browsers            []string        // programs in its scripts that drive a browser
-	scripted            bool            // its tests are those of a script called test
-	projects            *runnerProjects // packages whose tests run with these, where that is known
+	browsers            []string        // programs in its scripts that run tests in a browser
+	scripted            bool            // its tests are from the script named test
+	projects            *runnerProjects // packages whose tests these tests include, or nil if unknown
 }
 
 // findAll finds the checks of a package.
 func (s scriptChecks) findAll() *packageChecks {
-	c := &packageChecks{build: s.findBuild()}
+	checks := &packageChecks{build: s.findBuild()}
 	for _, known := range []struct {
 		into *[]namedGate
 		gate *company.GateCommand
-	}{{&c.lints, s.findLint()}, {&c.types, s.findTypes()}} {
+	}{{&checks.lints, s.findLint()}, {&checks.types, s.findTypes()}} {
 		if known.gate != nil {
 			*known.into = append(*known.into, namedGate{gate: known.gate})
 		}
 	}
-	s.findTests(c)
-	return c
+	s.findTests(checks)
+	return checks
 }
 
 // hasAny reports whether there is a check of any kind.
@@ -36,8 +36,8 @@ func (c *packageChecks) hasAny() bool {
 	return len(c.lints)+len(c.types)+len(c.tests) > 0 || c.build != nil
 }
 
-// leaveOutCovered leaves out the kinds of checks that the package above has. A provisional one
-// above stands for no script of a workspace.
+// leaveOutCovered removes the kinds of checks that the package above also has. A provisional check above
+// does not replace a check that is not provisional.
 func (c *packageChecks) leaveOutCovered(tree *ecosystem.Tree, dir string, above *packageChecks) {
 	stands := func(own, above []namedGate) bool {
 		return len(own) > 0 && len(above) > 0 && (!above[0].gate.Provisional || own[0].gate.Provisional)
@@ -62,8 +62,8 @@ func (c *packageChecks) leaveOutCovered(tree *ecosystem.Tree, dir string, above 
 	}
 }
 
-// components are the checks of a package, one of each kind to a component. The first has
-// those without a label.
+// components returns the checks of a package as components with at most one check of each kind. The first
+// component has the checks without a label.
 func (c *packageChecks) components(like ecosystem.Component) []ecosystem.Component {
 	main := like
 	main.Build = c.build

@@ -8,22 +8,24 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/shell"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/shellquote"
 )
 
-// jestFlags are the flags of a script's jest that choose no tests and no place for them.
-var jestFlags = []string{"--ci", "--passWithNoTests", "--runInBand", "-i", "--verbose", "--silent", "--colors", "--color", "--no-cache", "--forceExit", "--detectOpenHandles", "--logHeapUsage", "--errorOnDeprecated"}
+// jestFlags lists jest flags that neither select tests nor change their folder.
+var jestFlags = []string{"--ci", "--passWithNoTests", "--runInBand", "-i", "--verbose", "--silent", "--colors",
+	"--color", "--no-cache", "--forceExit", "--detectOpenHandles", "--logHeapUsage", "--errorOnDeprecated"}
 
-// coverageFlags count what tests cover: of a part that says nothing.
-var coverageFlags = []string{"--coverage", "--coverage=true", "--collectCoverage", "--collectCoverage=true", "--no-coverage", "--coverage=false"}
+// coverageFlags lists flags for test coverage, which is meaningless for a part of the tests.
+var coverageFlags = []string{"--coverage", "--coverage=true", "--collectCoverage", "--collectCoverage=true",
+	"--no-coverage", "--coverage=false"}
 
-// runnerLine is a gate whose command is a runner alone: what stands before and behind it, the
-// words up to the runner's name, and flags that any run of it needs.
+// runnerLine is a gate whose command only runs a test runner. It holds the text before and after the run,
+// the part up to the runner's name, and the flags that every run needs.
 type runnerLine struct{ before, program, flags, after string }
 
-// parseJest takes a gate apart. Not ok: it is another runner's, has steps beside jest, or
-// chooses tests.
+// parseJest splits a gate that runs jest. ok is false if the gate uses another runner, has other steps, or
+// selects tests.
 func parseJest(gate company.GateCommand) (l runnerLine, ok bool) {
 	l, words, ok := splitRunner(gate, formatJestJSON, "jest")
 	for _, w := range words {
@@ -39,8 +41,8 @@ func parseJest(gate company.GateCommand) (l runnerLine, ok bool) {
 	return l, ok
 }
 
-// splitRunner finds a runner in a gate that runs planted tests by their names, and the words
-// behind it.
+// splitRunner finds a runner in a gate that can run planted tests by name. It also returns the arguments of
+// the runner.
 func splitRunner(gate company.GateCommand, format, runner string) (l runnerLine, words []string, ok bool) {
 	run, planted := strings.CutSuffix(strings.TrimSuffix(gate.Canary, " )"), " "+ecosystem.CanaryPlaceholder)
 	if gate.Parse != format || gate.Plant != plantScript || !planted {
@@ -50,20 +52,20 @@ func splitRunner(gate company.GateCommand, format, runner string) (l runnerLine,
 		l.before, run, l.after = head+"; export PATH; ( ", script, " )"
 	}
 	words = strings.Fields(run)
-	at := slices.IndexFunc(words, func(w string) bool { return path.Base(w) == runner })
-	if at < 0 || strings.ContainsAny(run, "|;&><`$()\n#\\'\"") {
+	index := slices.IndexFunc(words, func(w string) bool { return path.Base(w) == runner })
+	if index < 0 || strings.ContainsAny(run, "|;&><`$()\n#\\'\"") {
 		return l, nil, false
 	}
-	l.program = strings.Join(words[:at+1], " ")
-	return l, words[at+1:], true
+	l.program = strings.Join(words[:index+1], " ")
+	return l, words[index+1:], true
 }
 
-// ListCommand has jest or vitest list test files.
+// ListCommand returns a command with which jest or vitest lists test files. It returns "" for other gates.
 func (Ecosystem) ListCommand(gate company.GateCommand, changed []string) string {
 	files := ""
 	for _, p := range changed {
 		if slices.Contains(scriptEndings, path.Ext(p)) {
-			files += " " + shell.QuoteArgument("./"+strings.Repeat("../", ecosystem.Depth(gate.Dir))+p)
+			files += " " + shellquote.QuoteArgument("./"+strings.Repeat("../", ecosystem.Depth(gate.Dir))+p)
 		}
 	}
 	if l, ok := parseJest(gate); ok {
@@ -75,41 +77,47 @@ func (Ecosystem) ListCommand(gate company.GateCommand, changed []string) string 
 	return ""
 }
 
-// listJest prints the gate's folder, and four lines of jest's: its settings, all test
-// files, those that these files reach by imports, and all files that they so reach.
+// listJest returns a command that prints the gate's folder and four lines from jest: its settings, all test
+// files, the test files that import the given files, and all files that import them.
 func (l runnerLine) listJest(files string) string {
 	jest := l.program + l.flags
 	related := jest + " --listTests --json --testPathIgnorePatterns /node_modules/ "
 	return l.before + "printf '%s\\n' \"$PWD\" && " + jest + " --showConfig | tr -d '\\n' && echo && " +
 		jest + " --listTests --json && echo && " +
 		jest + " --listTests --json --findRelatedTests" + files + " && echo && { " +
-		related + "--testMatch '**/*' --findRelatedTests" + files + " || " + related + "--testRegex . --findRelatedTests" + files + "; }" + l.after
+		related + "--testMatch '**/*' --findRelatedTests" + files + " || " + related + "--testRegex . --findRelatedTests" +
+		files + "; }" + l.after
 }
 
-// PartCommand is jest or vitest on these files, with the report of a gate.
+// PartCommand returns the command that runs jest or vitest on the named files, with the report of the gate.
 func (Ecosystem) PartCommand(gate company.GateCommand, names []string) string {
 	files := ""
 	for _, n := range names {
-		files += " " + shell.QuoteArgument(n)
+		files += " " + shellquote.QuoteArgument(n)
 	}
-	l, ok := parseVitest(gate)
+	runnerLine, ok := parseVitest(gate)
 	if ok && files != "" {
-		return l.before + l.program + " run" + l.flags + files + l.after
+		return runnerLine.before + runnerLine.program + " run" + runnerLine.flags + files + runnerLine.after
 	}
-	if l, ok = parseJest(gate); !ok || files == "" {
+	if runnerLine, ok = parseJest(gate); !ok || files == "" {
 		return "exit 1"
 	}
-	return l.before + l.program + l.flags + " --json --outputFile=" + testreport.File + " --runTestsByPath" + files + l.after
+	return runnerLine.before + runnerLine.program + runnerLine.flags + " --json --outputFile=" + testreport.File +
+		" --runTestsByPath" +
+		files + runnerLine.after
 }
 
-// IsRedForAll: jest and vitest run each file by itself. A part that is red without a failed test, as
-// for what all tests cover together, says nothing of the whole.
+// IsRedForAll returns true if tests failed, because jest and vitest run each file separately. A part may
+// also be red without a failed test, for example for its coverage. Such a failure does not apply to the
+// whole.
 func (Ecosystem) IsRedForAll(c company.GateCheck) bool { return len(c.Tests) > 0 }
 
-// FindPart finds the test files that import what changed. Text for people reaches none. Not
-// known: other files than scripts, what stands in for modules or declares types, and what
-// jestReach and vitestReach do not know.
-func (Ecosystem) FindPart(gate company.GateCommand, changed []string, output string) (part ecosystem.TestPart, ok bool) {
+// FindPart finds the test files that import changed files. Changed Markdown files outside of tests affect
+// no test. ok is false for other files than scripts, for mocks and type declarations, and for changes that
+// jestReach and vitestReach cannot follow.
+func (Ecosystem) FindPart(
+	gate company.GateCommand, changed []string, output string,
+) (part ecosystem.TestPart, ok bool) {
 	lines := slices.DeleteFunc(strings.Split(output, "\n"), func(s string) bool { return strings.TrimSpace(s) == "" })
 	if len(lines) < 2 {
 		return part, false
@@ -156,8 +164,8 @@ func (Ecosystem) FindPart(gate company.GateCommand, changed []string, output str
 	return part, ok && len(part.Names) > 0
 }
 
-// jestReach are all test files and those that the scripts reach. Not ok: jest does not see
-// one of these (a deleted one is among them), a file of its settings imports one, or may.
+// jestReach returns all test files and those that import the scripts. ok is false if jest does not see one
+// of the scripts, such as a deleted one, or if a file in jest's settings imports a script or may do so.
 func jestReach(lines []string, top string, scripts []string) (all, related []string, ok bool) {
 	if len(lines) != 4 {
 		return nil, nil, false
@@ -190,8 +198,8 @@ func jestReach(lines []string, top string, scripts []string) (all, related []str
 	})
 }
 
-// findRoots finds the folders that jest looks at. Not ok: it looks at projects of its settings
-// in other folders each, and follows no import from one of these into another's.
+// findRoots returns the folders that jest searches. ok is false if its projects have different folders,
+// because jest does not follow imports between those.
 func findRoots(settings string) (roots []string, ok bool) {
 	var s struct {
 		Configs []struct {
@@ -214,7 +222,7 @@ func findRoots(settings string) (roots []string, ok bool) {
 	return roots, true
 }
 
-// collectStrings adds all strings of a JSON value. They are compared decoded: jest escapes
+// collectStrings adds all strings of a JSON value. They are compared in decoded form, because jest escapes
 // fewer characters than Go does.
 func collectStrings(value any, into map[string]bool) {
 	switch v := value.(type) {
@@ -231,23 +239,26 @@ func collectStrings(value any, into map[string]bool) {
 	}
 }
 
-// isUnseenScript says whether a string of the settings is a script of the repository outside
-// of jest's folders: jest does not tell what that imports. Patterns of names are none.
+// isUnseenScript reports whether a string in the settings is a script of the repository outside of jest's
+// folders. Jest does not report the imports of such a script. A name pattern is not a script.
 func isUnseenScript(file, top string, roots []string) bool {
-	if !strings.HasPrefix(file, top+"/") || strings.Contains(file, "/node_modules/") || strings.ContainsAny(file, "*\\") || !slices.Contains(scriptEndings, path.Ext(file)) {
+	if !strings.HasPrefix(file, top+"/") || strings.Contains(file, "/node_modules/") || strings.ContainsAny(file, "*\\") ||
+		!slices.Contains(scriptEndings, path.Ext(file)) {
 		return false
 	}
-	return !slices.ContainsFunc(roots, func(r string) bool { return strings.HasPrefix(file, strings.TrimSuffix(r, "/")+"/") })
+	return !slices.ContainsFunc(roots,
+		func(r string) bool { return strings.HasPrefix(file, strings.TrimSuffix(r, "/")+"/") })
 }
 
-// steersTests says whether a file, by its name, works on tests that do not import it.
+// steersTests reports whether a file, by its name, affects tests that do not import it.
 func steersTests(file string) bool {
 	name := path.Base(file)
-	return Ecosystem{}.IsGateFile(name) || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "vitest.") || strings.Contains(name, ".config.") || strings.Contains("/"+file, "/__mocks__/")
+	return Ecosystem{}.IsGateFile(name) || strings.HasPrefix(name, ".") || strings.HasPrefix(name, "vitest.") ||
+		strings.Contains(name, ".config.") || strings.Contains("/"+file, "/__mocks__/")
 }
 
-// isOfFiles says whether a test is one of these files, by its name: the file's path, and its
-// own behind a space.
+// isOfFiles reports whether a test belongs to one of the files. A test's name is the path of its file, a
+// space and its own name.
 func isOfFiles(test string, files map[string]bool) bool {
 	for i, c := range test {
 		if c == ' ' && files[test[:i]] {

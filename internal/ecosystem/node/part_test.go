@@ -16,7 +16,8 @@ func jestGate(t *testing.T, script string) company.GateCommand {
 	if script != "" {
 		scripts["test"] = script
 	}
-	text, err := json.Marshal(map[string]any{"scripts": scripts, "devDependencies": map[string]string{"jest": "29.7.0", "vitest": "3.2.4"}})
+	text, err := json.Marshal(
+		map[string]any{"scripts": scripts, "devDependencies": map[string]string{"jest": "29.7.0", "vitest": "3.2.4"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +54,8 @@ func TestGatesWithParts(t *testing.T) {
 		"node node_modules/jest/bin/jest.js": "",
 	} {
 		g := jestGate(t, script)
-		list, run := Ecosystem{}.ListCommand(g, []string{"web/src/it's.js"}), Ecosystem{}.PartCommand(g, []string{"t/a b.test.js"})
+		list, run := Ecosystem{}.ListCommand(g, []string{"web/src/it's.js"}),
+			Ecosystem{}.PartCommand(g, []string{"t/a b.test.js"})
 		if (list != "") != (want != "") {
 			t.Errorf("%q: %q", script, list)
 		}
@@ -63,12 +65,14 @@ func TestGatesWithParts(t *testing.T) {
 			}
 			continue
 		}
-		for _, part := range []string{want + " --listTests --json --findRelatedTests " + `'./../web/src/it'\''s.js' && echo`, want + " --showConfig"} {
+		for _, part := range []string{want + " --listTests --json --findRelatedTests " + `'./../web/src/it'\''s.js' && echo`,
+			want + " --showConfig"} {
 			if !strings.Contains(list, part) {
 				t.Errorf("%q: no %q in %q", script, part, list)
 			}
 		}
-		if !strings.Contains(run, want+" --json --outputFile=") || !strings.Contains(run, " --runTestsByPath 't/a b.test.js'") || strings.Count(run, "--json") != 1 {
+		if !strings.Contains(run, want+" --json --outputFile=") ||
+			!strings.Contains(run, " --runTestsByPath 't/a b.test.js'") || strings.Count(run, "--json") != 1 {
 			t.Errorf("%q: %q", script, run)
 		}
 	}
@@ -76,7 +80,8 @@ func TestGatesWithParts(t *testing.T) {
 		t.Errorf("no files: %s", got)
 	}
 	for _, more := range []string{`"pretest":"tsc"`, `"posttest":"true"`} {
-		g := *Ecosystem{}.Detect(ecosystemtest.Tree(map[string]string{"package.json": `{"scripts":{"test":"jest",` + more + `}}`}), nil)[0].Test
+		g := *Ecosystem{}.Detect(
+			ecosystemtest.Tree(map[string]string{"package.json": `{"scripts":{"test":"jest",` + more + `}}`}), nil)[0].Test
 		if got := (Ecosystem{}).ListCommand(g, nil); got != "" {
 			t.Errorf("with %s: %s", more, got)
 		}
@@ -150,7 +155,8 @@ func TestPartOfAChange(t *testing.T) {
 			}
 		}
 		part, ok := Ecosystem{}.FindPart(gate, changed, listed(t, settings, all, all[:1], reached))
-		if got := strings.Join(part.Names, " "); ok != (c.want != "") || ok && (got != c.want || part.Of != 3 || part.Unit != "test file") {
+		if got := strings.Join(part.Names, " "); ok != (c.want != "") ||
+			ok && (got != c.want || part.Of != 3 || part.Unit != "test file") {
 			t.Errorf("%s: %q of %d, %v; want %q of 3", name, got, part.Of, ok, c.want)
 		}
 	}
@@ -166,13 +172,19 @@ func TestPartOfAChange(t *testing.T) {
 		`"setupFiles":["/work/repo/web/src/a&b.js"]`:                                                          false,
 		`"setupFiles":["/work/repo/web/src/a&c.js"]`:                                                          true,
 	} {
-		settings = `{"configs":[{"rootDir":"/work/repo/web","roots":["/work/repo/web/src"],` + settings + `}],"globalConfig":{"rootDir":"/work/repo/web"}}`
-		if _, ok := (Ecosystem{}).FindPart(gate, []string{"web/src/a.js"}, listed(t, settings, all, all[:1], []string{"src/a.js", "src/a&b.js"})); ok != want {
+		settings = `{"configs":[{"rootDir":"/work/repo/web","roots":["/work/repo/web/src"],` + settings +
+			`}],"globalConfig":{"rootDir":"/work/repo/web"}}`
+		if _, ok := (Ecosystem{}).FindPart(
+			gate, []string{"web/src/a.js"}, listed(t, settings, all, all[:1], []string{"src/a.js", "src/a&b.js"})); ok != want {
 			t.Errorf("%s: %v", settings, ok)
 		}
 	}
-	part, _ := Ecosystem{}.FindPart(gate, []string{"web/src/a.js"}, listed(t, `{"configs":[{"roots":["/a"]},{"roots":["/a"]}]}`, append(all, "t/a b.test.js"), all[:1], []string{"src/a.js"}))
-	for test, want := range map[string]bool{"web/t/a.test.js adds": true, "web/t/gone.test.js adds": true, "web/t/b.test.js adds": false, "web/t/a b.test.js adds it": false} {
+	part, _ := Ecosystem{}.FindPart(
+		gate, []string{"web/src/a.js"},
+		listed(t, `{"configs":[{"roots":["/a"]},{"roots":["/a"]}]}`, append(all, "t/a b.test.js"), all[:1],
+			[]string{"src/a.js"}))
+	for test, want := range map[string]bool{"web/t/a.test.js adds": true, "web/t/gone.test.js adds": true,
+		"web/t/b.test.js adds": false, "web/t/a b.test.js adds it": false} {
 		if got := part.Has(test); got != want {
 			t.Errorf("%s: %v", test, got)
 		}
@@ -186,18 +198,22 @@ func TestNoPart(t *testing.T) {
 	one := []string{"t/a.test.js"}
 	for _, out := range []string{
 		"", "/work/repo/web\n{}\n[]\n[]\n", "/work/repo/web\n{}\n[]\n[]\n{}\n", "\n\n\n\n\n",
-		listed(t, "{}", one, nil, []string{"src/a.js"}), listed(t, "{}", nil, one, []string{"src/a.js"}), listed(t, "{}", one, one, nil),
+		listed(t, "{}", one, nil, []string{"src/a.js"}), listed(t, "{}", nil, one, []string{"src/a.js"}),
+		listed(t, "{}", one, one, nil),
 		listed(t, "{}", one, one, []string{"src/a.js"}) + "more\n",
 		listed(t, "{}", append(one, "-x.test.js"), one, []string{"src/a.js"}),
-		listed(t, `{"configs":[{"roots":["/a"]},{"roots":["/b"]}]}`, one, one, []string{"src/a.js"}), listed(t, "no JSON", one, one, []string{"src/a.js"}),
+		listed(t, `{"configs":[{"roots":["/a"]},{"roots":["/b"]}]}`, one, one, []string{"src/a.js"}),
+		listed(t, "no JSON", one, one, []string{"src/a.js"}),
 		strings.Replace(listed(t, "{}", one, one, []string{"src/a.js"}), "/work/repo/web\n", "/work/repo/other\n", 1),
-		strings.Replace(listed(t, "{}", []string{"t/a.test.js", "x"}, one, []string{"src/a.js"}), "/work/repo/web/x", "/work/repo/x", 1),
+		strings.Replace(listed(t, "{}", []string{"t/a.test.js", "x"}, one, []string{"src/a.js"}), "/work/repo/web/x",
+			"/work/repo/x", 1),
 	} {
 		if part, ok := (Ecosystem{}).FindPart(gate, []string{"web/src/a.js"}, out); ok {
 			t.Errorf("%q: %v", out, part.Names)
 		}
 	}
-	if (Ecosystem{}).IsRedForAll(company.GateCheck{ExitCode: 1}) || !(Ecosystem{}).IsRedForAll(company.GateCheck{ExitCode: 1, Tests: []company.TestResult{{Name: "a"}}}) {
+	if (Ecosystem{}).IsRedForAll(company.GateCheck{ExitCode: 1}) ||
+		!(Ecosystem{}).IsRedForAll(company.GateCheck{ExitCode: 1, Tests: []company.TestResult{{Name: "a"}}}) {
 		t.Error("a part that is red counts where it names a test that failed")
 	}
 }
@@ -207,9 +223,10 @@ func TestNoPart(t *testing.T) {
 func TestPartOfVitest(t *testing.T) {
 	t.Parallel()
 	for script, want := range map[string]string{
-		"vitest run":                             " --passWithNoTests --reporter=default --reporter=junit --outputFile=",
-		"vitest":                                 " --passWithNoTests --reporter=default --reporter=junit --outputFile=",
-		"TZ=UTC vitest --coverage --globals":     " --globals --passWithNoTests --reporter=default --reporter=junit --outputFile=",
+		"vitest run": " --passWithNoTests --reporter=default --reporter=junit --outputFile=",
+		"vitest":     " --passWithNoTests --reporter=default --reporter=junit --outputFile=",
+		"TZ=UTC vitest --coverage --globals": " --globals --passWithNoTests --reporter=default --reporter=junit " +
+			"--outputFile=",
 		"vitest run src":                         "",
 		"vitest run --project=unit":              "",
 		"vitest run --config=other.js":           "",
@@ -220,22 +237,27 @@ func TestPartOfVitest(t *testing.T) {
 		"vitest run --testNamePattern=\"quick\"": "",
 	} {
 		g := jestGate(t, script)
-		list, run := Ecosystem{}.ListCommand(g, []string{"web/src/a.js", "README.md"}), Ecosystem{}.PartCommand(g, []string{"t/a.test.js"})
+		list, run := Ecosystem{}.ListCommand(g, []string{"web/src/a.js", "README.md"}),
+			Ecosystem{}.PartCommand(g, []string{"t/a.test.js"})
 		if want == "" {
 			if list != "" || run != "exit 1" {
 				t.Errorf("%q: %q, %q", script, list, run)
 			}
 			continue
 		}
-		if !strings.Contains(list, "git add -f -- './../web/src/a.js' &&") && !strings.Contains(list, "git add -f -- ./../web/src/a.js &&") || !strings.Contains(run, "vitest run"+want) || !strings.HasSuffix(run, " t/a.test.js )") {
+		if !strings.Contains(list, "git add -f -- './../web/src/a.js' &&") &&
+			!strings.Contains(list, "git add -f -- ./../web/src/a.js &&") || !strings.Contains(run, "vitest run"+want) ||
+			!strings.HasSuffix(run, " t/a.test.js )") {
 			t.Errorf("%q: %q, %q", script, list, run)
 		}
 	}
 	gate := jestGate(t, "vitest run")
-	const all, related = `[ {"file": "/work/repo/web/t/a.test.js"}, {"file": "/work/repo/web/t/b.test.js"} ]`, `[ {"file": "/work/repo/web/t/a.test.js"} ]`
+	const all, related = `[ {"file": "/work/repo/web/t/a.test.js"}, {"file": "/work/repo/web/t/b.test.js"} ]`,
+		`[ {"file": "/work/repo/web/t/a.test.js"} ]`
 	find := func(settings string, changed ...string) (string, bool) {
 		part, ok := Ecosystem{}.FindPart(gate, changed, "/work/repo/web\nsettings "+settings+"\n"+all+"\n"+related+"\n")
-		if ok && (part.Of != 2 || part.Has("t/b.test.js adds") || !part.Has("t/a.test.js adds") || !part.Has("t/gone.test.js adds")) {
+		if ok && (part.Of != 2 || part.Has("t/b.test.js adds") || !part.Has("t/a.test.js adds") ||
+			!part.Has("t/gone.test.js adds")) {
 			t.Errorf("%s: %+v", settings, part)
 		}
 		return strings.Join(part.Names, " "), ok
@@ -243,20 +265,24 @@ func TestPartOfVitest(t *testing.T) {
 	const plain = `import { defineConfig } from 'vitest/config'; export default defineConfig({ resolve: { alias: { '@': './src' } }, test: { include: ['t/**'], environment: 'jsdom' } })`
 	for settings, want := range map[string]bool{
 		"": true, plain: true,
-		`test: { setupFiles: ['x.js'] }`: false, `test: { globalSetup: 'x.js' }`: false, `export default ['packages/*']; // projects`: false, `defineWorkspace([])`: false,
-		`import base from './base.js'`: false, `import './base.js'`: false, `require("../base")`: false, `await import('./x')`: false, `environment: './env.js'`: false, `"environment": "/env.js"`: false,
+		`test: { setupFiles: ['x.js'] }`: false, `test: { globalSetup: 'x.js' }`: false,
+		`export default ['packages/*']; // projects`: false, `defineWorkspace([])`: false,
+		`import base from './base.js'`: false, `import './base.js'`: false, `require("../base")`: false,
+		`await import('./x')`: false, `environment: './env.js'`: false, `"environment": "/env.js"`: false,
 		`mergeConfig(a, b)`: false, `root: 'src'`: false, `browser: { enabled: true }`: false, `runner: 'x'`: false,
 	} {
 		if got, ok := find(settings, "web/src/a.ts", "web/docs/x.md"); ok != want || ok && got != "t/a.test.js" {
 			t.Errorf("%s: %q, %v", settings, got, ok)
 		}
 	}
-	for _, changed := range []string{"web/vite.config.ts", "web/vitest.workspace.js", "web/package.json", "web/t/__snapshots__/a.test.js.snap", "web/src/a.vue", "web/src/types.d.ts", "web/src/__mocks__/a.js"} {
+	for _, changed := range []string{"web/vite.config.ts", "web/vitest.workspace.js", "web/package.json",
+		"web/t/__snapshots__/a.test.js.snap", "web/src/a.vue", "web/src/types.d.ts", "web/src/__mocks__/a.js"} {
 		if got, ok := find(plain, "web/src/a.ts", changed); ok {
 			t.Errorf("%s: %q", changed, got)
 		}
 	}
-	for _, out := range []string{"", "/work/repo/web\nsettings\n[]\n", "/work/repo/web\nsettings\n" + all + "\n[]\n", "/work/repo/web\n\n" + all + "\n" + related + "\n", "/work/repo/web\nsettings\n" + all + "\nno JSON\n"} {
+	for _, out := range []string{"", "/work/repo/web\nsettings\n[]\n", "/work/repo/web\nsettings\n" + all + "\n[]\n",
+		"/work/repo/web\n\n" + all + "\n" + related + "\n", "/work/repo/web\nsettings\n" + all + "\nno JSON\n"} {
 		if part, ok := (Ecosystem{}).FindPart(gate, []string{"web/src/a.ts"}, out); ok {
 			t.Errorf("%q: %v", out, part.Names)
 		}

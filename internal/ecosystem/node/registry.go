@@ -7,7 +7,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"sort"
 	"strings"
 
@@ -15,126 +17,136 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lib/lazyregexp"
 )
 
-// acceptShort asks for the short form of a description, which has all that an
-// installation needs, and takes the long one.
+// acceptShort requests the short form of a package description, which is enough for an installation. It
+// also accepts the long form.
 const acceptShort = "application/vnd.npm.install-v1+json; q=1.0, application/json; q=0.8"
 
-// Serve serves packuments and tarballs.
-func (Ecosystem) Serve(ctx context.Context, r ecosystem.Request) (*ecosystem.Answer, error) {
-	name, file, isFile := strings.Cut(r.Path, "/-/")
+// Serve serves packuments (package descriptions) and tarballs.
+func (Ecosystem) Serve(ctx context.Context, request ecosystem.Request) (*ecosystem.Answer, error) {
+	name, file, isFile := strings.Cut(request.Path, "/-/")
 	name, err := url.PathUnescape(name)
-	d := company.Dependency{Ecosystem: ecosystem.NPM, Name: name}
-	if err != nil || checkName(d.Name, d.Version) != nil {
+	dependency := company.Dependency{Ecosystem: ecosystem.NPM, Name: name}
+	if err != nil || checkName(dependency.Name, dependency.Version) != nil {
 		return nil, ecosystem.ErrNoPath
 	}
-	if err := r.Check(d); err != nil {
+	if err := request.Check(dependency); err != nil {
 		return nil, err
 	}
 	if isFile {
-		if a, ok := serveLocked(ctx, r, name, file); ok {
+		if a, ok := serveLocked(ctx, request, name, file); ok {
 			return a, nil
 		}
 	}
-	p, err := fetchPackument(ctx, r, name)
+	packument, err := fetchPackument(ctx, request, name)
 	if err != nil {
 		return nil, err
 	}
 	if !isFile {
-		for v, m := range p.Versions {
-			if d.Version = v; checkName(d.Name, d.Version) == nil && r.Follows(d) {
-				r.AllowNeeds(m.listDependencies(), nil)
+		for v, m := range packument.Versions {
+			if dependency.Version = v; checkName(dependency.Name, dependency.Version) == nil && request.Follows(dependency) {
+				request.AllowNeeds(m.listDependencies(), nil)
 			}
 		}
-		return &ecosystem.Answer{Text: p.rewriteTarballs(r.Base), Media: "application/json"}, nil
+		return &ecosystem.Answer{Text: packument.rewriteTarballs(request.Base, npmRE.MatchString(request.Client)),
+			Media: "application/json"}, nil
 	}
 	version, ok := versionOfFile(name, file)
-	m, known := p.Versions[version]
-	if d.Version = version; !ok || !known {
-		return nil, &ecosystem.Reply{Status: ecosystem.StatusNotFound, Line: fmt.Sprintf("the registry lists no file %.200q of %s", file, name)}
+	m, known := packument.Versions[version]
+	if dependency.Version = version; !ok || !known {
+		return nil, &ecosystem.Reply{Status: ecosystem.StatusNotFound,
+			Line: fmt.Sprintf("the registry lists no file %.200q of %s", file, name)}
 	}
-	if !r.Allows(d) {
-		return nil, r.Refuse(d, "")
+	if !request.Allows(dependency) {
+		return nil, request.Refuse(dependency, "")
 	}
 	sum := m.strongestDigest()
 	if sum.Algorithm == "" {
-		return nil, &ecosystem.Reply{Status: ecosystem.StatusBadRegistry, Line: fmt.Sprintf("the registry names no digest of %s", d)}
+		return nil, &ecosystem.Reply{Status: ecosystem.StatusBadRegistry,
+			Line: fmt.Sprintf("the registry names no digest of %s", dependency)}
 	}
-	if r.Follows(d) {
-		r.AllowNeeds(m.listDependencies(), nil)
+	if request.Follows(dependency) {
+		request.AllowNeeds(m.listDependencies(), nil)
 	}
-	return r.Package(ctx, d, ecosystem.Fetch{URL: m.Dist.Tarball, Digest: sum}, ecosystem.BinaryFile)
+	return request.Package(ctx, dependency, ecosystem.Fetch{URL: m.Dist.Tarball, Digest: sum}, ecosystem.BinaryFile)
 }
 
-// PackagePath is the path of a version's tarball.
+// PackagePath returns the path under which Serve serves a version's tarball.
 func (Ecosystem) PackagePath(d company.Dependency) string {
 	return d.Name + "/-/" + nameWithoutScope(d.Name) + "-" + d.Version + ".tgz"
 }
 
-// versionOfFile is the version whose tarball is called so.
+// versionOfFile returns the version in the name of a tarball.
 func versionOfFile(name, file string) (version string, ok bool) {
 	version, ok = strings.CutPrefix(strings.TrimSuffix(file, ".tgz"), nameWithoutScope(name)+"-")
 	return version, ok && version != "" && strings.HasSuffix(file, ".tgz") && checkName(name, version) == nil
 }
 
-// serveLocked answers with the tarball of a version that lock files name, as clients
-// ask for it: at the place where registries have it, held against the digest of the
-// lock file. Where that has none, the registry's description of this one version has.
-// The description of all versions, which may have megabytes, is not read. Not ok: it
-// must be.
-func serveLocked(ctx context.Context, r ecosystem.Request, name, file string) (_ *ecosystem.Answer, ok bool) {
-	d := company.Dependency{Ecosystem: ecosystem.NPM, Name: name}
-	if d.Version, ok = versionOfFile(name, file); !ok {
+// serveLocked serves the tarball of a version that lock files name. It fetches the tarball from its usual
+// address and verifies it with the digest in the lock file. If the lock file has no digest, it uses the
+// registry's description of this one version. It does not read the description of all versions, which may
+// have megabytes. ok is false if that description is needed.
+func serveLocked(ctx context.Context, request ecosystem.Request, name, file string) (_ *ecosystem.Answer, ok bool) {
+	dependency := company.Dependency{Ecosystem: ecosystem.NPM, Name: name}
+	if dependency.Version, ok = versionOfFile(name, file); !ok {
 		return nil, false
 	}
-	sum, ok := r.LockedFile(d)
+	sum, ok := request.LockedFile(dependency)
 	if !ok {
 		return nil, false
 	}
-	registry := r.Upstream().EndpointOf(name).URL
+	registry := request.Upstream().EndpointOf(name).URL
 	address := registry + "/" + name + "/-/" + file
 	if sum.Algorithm == "" {
-		text, _, err := r.Read(ctx, ecosystem.Fetch{URL: registry + "/" + strings.Replace(name, "/", "%2f", 1) + "/" + d.Version, Immutable: true, Check: ecosystem.CheckText(json.Valid)})
-		var m packageVersion
-		if err != nil || json.Unmarshal(text, &m) != nil || m.Version != d.Version {
+		text, _, err := request.Read(
+			ctx, ecosystem.Fetch{URL: registry + "/" + strings.Replace(name, "/", "%2f", 1) + "/" + dependency.Version,
+				Immutable: true,
+				Check:     ecosystem.CheckText(json.Valid)})
+		var version packageVersion
+		if err != nil || json.Unmarshal(text, &version) != nil || version.Version != dependency.Version {
 			return nil, false
 		}
-		address, sum = m.Dist.Tarball, m.strongestDigest()
+		address, sum = version.Dist.Tarball, version.strongestDigest()
 	}
 	if sum.Algorithm == "" {
 		return nil, false
 	}
-	a, err := r.Package(ctx, d, ecosystem.Fetch{URL: address, Digest: sum}, ecosystem.BinaryFile)
-	return a, err == nil // else the long way says what is wrong, or finds it elsewhere
+	a, err := request.Package(ctx, dependency, ecosystem.Fetch{URL: address, Digest: sum}, ecosystem.BinaryFile)
+	return a, err == nil // otherwise the full description explains the error or has another address
 }
 
-// ListVersions lists the versions of a package.
-func (Ecosystem) ListVersions(ctx context.Context, f ecosystem.Fetcher, d company.Dependency) (all []string, newest string, err error) {
-	p, err := fetchPackument(ctx, f, d.Name)
+// ListVersions lists the versions of a package and its latest version.
+func (Ecosystem) ListVersions(
+	ctx context.Context, fetcher ecosystem.Fetcher, dependency company.Dependency,
+) (all []string, newest string, err error) {
+	packument, err := fetchPackument(ctx, fetcher, dependency.Name)
 	if err != nil {
 		return nil, "", err
 	}
-	for v := range p.Versions {
+	for v := range packument.Versions {
 		all = append(all, v)
 	}
-	return all, p.latestVersion(), nil
+	return all, packument.latestVersion(), nil
 }
 
-// ListNeeds lists the packages that a version asks for.
-func (Ecosystem) ListNeeds(ctx context.Context, f ecosystem.Fetcher, d company.Dependency) ([]company.Dependency, error) {
-	p, err := fetchPackument(ctx, f, d.Name)
+// ListNeeds lists the packages that a version depends on.
+func (Ecosystem) ListNeeds(
+	ctx context.Context, fetcher ecosystem.Fetcher, dependency company.Dependency,
+) ([]company.Dependency, error) {
+	packument, err := fetchPackument(ctx, fetcher, dependency.Name)
 	if err != nil {
 		return nil, err
 	}
-	return p.Versions[d.Version].listDependencies(), nil
+	return packument.Versions[dependency.Version].listDependencies(), nil
 }
 
-// nameWithoutScope is what files are called by.
+// nameWithoutScope returns a package name without its scope, as in file names.
 func nameWithoutScope(name string) string { return name[strings.IndexByte(name, '/')+1:] }
 
-// packument is what a registry says of a package. Fields that are not named
-// here travel along as they are.
+// packument is a registry's description of a package. Fields that are not parsed here are passed on
+// unchanged.
 type packument struct {
 	name     string
 	raw      map[string]json.RawMessage
@@ -148,6 +160,9 @@ type packageVersion struct {
 	Dependencies map[string]looseString `json:"dependencies"`
 	OptionalDeps map[string]looseString `json:"optionalDependencies"`
 	PeerDeps     map[string]looseString `json:"peerDependencies"`
+	Bin          json.RawMessage        `json:"bin"`
+	Bundles      json.RawMessage        `json:"bundleDependencies"`
+	Bundled      json.RawMessage        `json:"bundledDependencies"` // an alternative name of the field
 	Dist         struct {
 		Tarball   string `json:"tarball"`
 		Integrity string `json:"integrity"`
@@ -155,8 +170,26 @@ type packageVersion struct {
 	} `json:"dist"`
 }
 
-// looseString is a text, or anything else, which then counts as none: old packages
-// have odd fields.
+// listPrograms returns the files of a version's programs, by name. A program without a name has the name of
+// the package.
+func (m packageVersion) listPrograms(name string) map[string]string {
+	var all map[string]string
+	if json.Unmarshal(m.Bin, &all) != nil || all == nil {
+		if file := ecosystem.TextOf(m.Bin); file != "" {
+			return map[string]string{name: file}
+		}
+	}
+	return all
+}
+
+// listBundled lists the names of the packages in a version's archive.
+func (m packageVersion) listBundled() []string {
+	needs := slices.Concat(slices.Collect(maps.Keys(m.Dependencies)), slices.Collect(maps.Keys(m.OptionalDeps)))
+	return listBundled([]json.RawMessage{m.Bundles, m.Bundled}, needs)
+}
+
+// looseString is a JSON string. Any other JSON value counts as an empty string, because old packages have
+// fields of other types.
 type looseString string
 
 func (t *looseString) UnmarshalJSON(b []byte) error {
@@ -168,8 +201,10 @@ func (t *looseString) UnmarshalJSON(b []byte) error {
 }
 
 // fetchPackument reads the description of a package.
-func fetchPackument(ctx context.Context, f ecosystem.Fetcher, name string) (*packument, error) {
-	text, _, err := f.Read(ctx, ecosystem.Fetch{URL: f.Upstream().EndpointOf(name).URL + "/" + strings.Replace(name, "/", "%2f", 1), Accept: acceptShort})
+func fetchPackument(ctx context.Context, fetcher ecosystem.Fetcher, name string) (*packument, error) {
+	text, _, err := fetcher.Read(
+		ctx, ecosystem.Fetch{URL: fetcher.Upstream().EndpointOf(name).URL + "/" + strings.Replace(name, "/", "%2f", 1),
+			Accept: acceptShort})
 	if err != nil {
 		return nil, err
 	}
@@ -186,19 +221,26 @@ func parsePackument(name string, text []byte) (*packument, error) {
 		return nil, bad
 	}
 	for v, fields := range p.versions {
-		var m packageVersion
+		var version packageVersion
 		one, err := json.Marshal(fields)
-		if err != nil || json.Unmarshal(one, &m) != nil || m.Version != v || v == "" || ecosystem.CheckSemver(v) != nil {
-			delete(p.versions, v) // one that npm could not install either
+		if err != nil || json.Unmarshal(one, &version) != nil || version.Version != v || v == "" ||
+			ecosystem.CheckSemver(v) != nil {
+			delete(p.versions, v) // npm could not install it either
 			continue
 		}
-		p.Versions[v] = m
+		p.Versions[v] = version
 	}
 	return p, nil
 }
 
-// rewriteTarballs is the description with the addresses of tarballs turned to us.
-func (p *packument) rewriteTarballs(base string) []byte {
+// npmRE matches the User-Agent header of npm 7 and later. These versions write a tarball's address
+// unchanged into the lock file, which users get. They also replace the public registry by the configured
+// one.
+var npmRE = lazyregexp.New(`^npm/(?:[7-9]|[1-9][0-9])`)
+
+// rewriteTarballs returns the description with the mirror's addresses in place of the tarballs' addresses.
+// keepsPublic keeps those of the public registry.
+func (p *packument) rewriteTarballs(base string, keepsPublic bool) []byte {
 	short := nameWithoutScope(p.name)
 	for v, fields := range p.versions {
 		var dist map[string]json.RawMessage
@@ -206,15 +248,18 @@ func (p *packument) rewriteTarballs(base string) []byte {
 			delete(p.versions, v)
 			continue
 		}
-		dist["tarball"] = jsonString(base + "/npm/" + p.name + "/-/" + short + "-" + v + ".tgz")
-		// Signatures are checked against keys of a registry that is not here.
+		at, isPublic := strings.CutPrefix(p.Versions[v].Dist.Tarball, defaultRegistry)
+		if !keepsPublic || !isPublic || !rootTarballRE.MatchString(at) {
+			dist["tarball"] = jsonString(base + "/npm/" + p.name + "/-/" + short + "-" + v + ".tgz")
+		}
+		// Signatures would be checked with keys of a registry that is not reachable here.
 		delete(dist, "signatures")
 		delete(dist, "npm-signature")
 		fields["dist"] = jsonObject(dist)
 	}
 	all, err := json.Marshal(p.versions)
 	if err != nil {
-		panic(err) // raw messages that were read
+		panic(err) // cannot fail: these messages were parsed
 	}
 	p.raw["versions"] = all
 	return jsonObject(p.raw)
@@ -231,13 +276,13 @@ func jsonString(s string) json.RawMessage {
 func jsonObject(m map[string]json.RawMessage) json.RawMessage {
 	text, err := json.Marshal(m)
 	if err != nil {
-		panic(err) // raw messages that were read
+		panic(err) // cannot fail: these messages were parsed
 	}
 	return text
 }
 
-// listDependencies are the packages that a version asks for. An alias names another
-// package; an address or a git repository is not a registry's.
+// listDependencies lists the packages that a version depends on. For an alias, it lists the package behind
+// it.
 func (m packageVersion) listDependencies() []company.Dependency {
 	var out []company.Dependency
 	for _, set := range []map[string]looseString{m.Dependencies, m.OptionalDeps, m.PeerDeps} {
@@ -255,7 +300,7 @@ func (m packageVersion) listDependencies() []company.Dependency {
 	return out
 }
 
-// strongestDigest is the strongest that the registry names.
+// strongestDigest returns the strongest digest in the registry's description.
 func (m packageVersion) strongestDigest() ecosystem.Digest {
 	best := ParseIntegrity(m.Dist.Integrity)
 	if raw, err := hex.DecodeString(m.Dist.Shasum); best.Algorithm == "" && err == nil && len(raw) == 20 {
@@ -264,25 +309,30 @@ func (m packageVersion) strongestDigest() ecosystem.Digest {
 	return best
 }
 
-// ParseIntegrity is the strongest digest of an integrity field, as registries and lock
-// files have it.
+var integrityRE = lazyregexp.New(`^sha(?:1|256|384|512)-[A-Za-z0-9+/]+=*$`)
+
+// IsIntegrity reports whether a text is exactly one digest in the form of lock files. If there are several,
+// clients compare the strongest or any of them.
+func IsIntegrity(text string) bool { return integrityRE.MatchString(text) }
+
+// ParseIntegrity returns the strongest digest in an integrity field of a registry or lock file.
 func ParseIntegrity(text string) (best ecosystem.Digest) {
 	for one := range strings.FieldsSeq(text) {
 		algorithm, sum, _ := strings.Cut(one, "-")
 		sum, _, _ = strings.Cut(sum, "?")
 		raw, err := base64.StdEncoding.DecodeString(sum)
-		d := ecosystem.Digest{Algorithm: algorithm, Sum: raw}
-		if h := d.NewHash(); err != nil || h == nil || h.Size() != len(raw) {
+		digest := ecosystem.Digest{Algorithm: algorithm, Sum: raw}
+		if h := digest.NewHash(); err != nil || h == nil || h.Size() != len(raw) {
 			continue
 		}
 		if len(raw) > len(best.Sum) {
-			best = d
+			best = digest
 		}
 	}
 	return best
 }
 
-// latestVersion is the version that an installation without one would take.
+// latestVersion returns the version that is installed by default.
 func (p *packument) latestVersion() string {
 	if v := p.Tags["latest"]; p.Versions[v].Version != "" {
 		return v

@@ -14,26 +14,26 @@ func (Ecosystem) Relocks(name string) bool {
 	return name == "package-lock.json" || name == "npm-shrinkwrap.json"
 }
 
-// Relock is a run of npm for a lock file of a merge. It reads the file as it is: what
-// that names is not fetched.
-func (Ecosystem) Relock(s ecosystem.Sources, lock string) (r ecosystem.Resolution, ok bool, err error) {
-	p, err := readProjects(s)
+// Relock returns a run of npm that regenerates a lock file for a merge. npm gets the unchanged lock file,
+// because it fetches no packages in this run.
+func (Ecosystem) Relock(sources ecosystem.Sources, lock string) (resolution ecosystem.Resolution, ok bool, err error) {
+	projects, err := readProjects(sources)
 	dir := path.Dir(lock)
-	if err != nil || p.locks[dir] != lock {
-		return r, false, err
+	if err != nil || projects.locks[dir] != lock {
+		return resolution, false, err
 	}
-	files, err := readSettings(s, dir)
+	files, err := readSettings(sources, dir)
 	if err != nil {
-		return r, false, err
+		return resolution, false, err
 	}
-	texts, err := s.ReadTexts(append([]string{lock}, p.manifests...))
+	texts, err := sources.ReadTexts(append([]string{lock}, projects.manifests...))
 	if err != nil {
-		return r, false, err
+		return resolution, false, err
 	}
 	shown := map[string][]byte{lock: texts[lock]}
 	maps.Copy(shown, files)
-	r = NewResolution(s, dir, path.Base(lock), p.manifests, texts, shown)
-	r.Says, r.ToKeep, r.Restore = Says, toLock, restoreAddresses(s.Places())
-	r.Step = RelockStep(r, dir, toLock+" --ignore-scripts", ClientEnv(s.Places()))
-	return r, true, nil
+	resolution = NewResolution(sources, dir, path.Base(lock), projects.manifests, texts, shown)
+	resolution.Says, resolution.ToKeep, resolution.Restore = Says, toLock, restoreAddresses(sources.Places())
+	resolution.Step = RelockStep(resolution, dir, toLock+" --ignore-scripts", ClientEnv(sources.Places()))
+	return resolution, true, nil
 }

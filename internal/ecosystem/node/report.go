@@ -1,14 +1,14 @@
 package node
 
-import "company/internal/testreport"
+import "company/internal/ecosystem/testreport"
 
-// The formats of Node's runners; vitest writes JUnit's.
+// The report formats of Node's runners. vitest writes JUnit XML.
 const (
 	formatTAP      = "tap"       // TAP 13 and 14
-	formatJestJSON = "jest-json" // what jest --json writes
+	formatJestJSON = "jest-json" // the output of jest --json
 )
 
-// Formats are the formats of Node's runners.
+// Formats returns the report formats of Node's runners.
 func (Ecosystem) Formats() []testreport.Format {
 	return []testreport.Format{
 		{Name: formatTAP, Read: func() testreport.LineReader { return &tapReport{} }},
@@ -17,10 +17,10 @@ func (Ecosystem) Formats() []testreport.Format {
 	}
 }
 
-// PlainReaders read what Node's runners print for people.
+// PlainReaders returns readers for the text output of Node's runners.
 func (Ecosystem) PlainReaders() []testreport.LineReader {
 	return []testreport.LineReader{&jestPlain{}, &vitestPlain{}, &mochaPlain{}, &tapPlain{}}
 }
 
-// workspaceDir is where the tree lies in a gate's container.
+// workspaceDir is the path of the tree in a gate's container.
 const workspaceDir = "/work/repo/"

@@ -5,11 +5,10 @@ import (
 	"path"
 	"strings"
 
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
 )
 
-// jestReport is what counts of what jest --json and vitest's json reporter
-// write.
+// jestReport holds the relevant fields in the output of jest --json and of vitest's json reporter.
 type jestReport struct {
 	TestResults []struct {
 		Name             string `json:"name"`

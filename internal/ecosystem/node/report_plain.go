@@ -4,13 +4,14 @@ import (
 	"strconv"
 	"strings"
 
-	"company/internal/lazyregexp"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/lazyregexp"
 )
 
 // countBefore returns the number before a label in a summary such as "2 passed | 1 skipped".
 func countBefore(summary, word string) int {
-	for part := range strings.FieldsFuncSeq(summary, func(r rune) bool { return r == ',' || r == '|' || r == ':' || r == '(' }) {
+	for part := range strings.FieldsFuncSeq(
+		summary, func(r rune) bool { return r == ',' || r == '|' || r == ':' || r == '(' }) {
 		fields := strings.Fields(part)
 		if len(fields) >= 2 && fields[len(fields)-1] == word {
 			n, _ := strconv.Atoi(fields[len(fields)-2])
@@ -20,21 +21,21 @@ func countBefore(summary, word string) int {
 	return 0
 }
 
-// jestPlain reads jest's own reporter.
+// jestPlain reads the output of jest's default reporter.
 type jestPlain struct {
 	res     testreport.Results
 	file    string
-	seen    map[string]bool // it says each failure again at the end
+	seen    map[string]bool // failures so far, because jest repeats each at the end
 	any     bool
 	unnamed int
 }
 
 var (
-	// Before a file of a project stands the project's name.
+	// The name of a project may precede the file.
 	jestFile  = lazyregexp.New(`^(?:FAIL|PASS) (?:\S.{0,200} )?(\S+\.[cm]?[jt]sx?)(?: \(.*\))?$`)
 	jestName  = lazyregexp.New(`^  ● (.+)$`)
 	jestTests = lazyregexp.New(`^Tests: +(?:(\d+) failed)?.*\d+ total$`)
-	noTests   = lazyregexp.New(`^No test(?:s| files)? found, exiting with code 0$`) // jest's and vitest's
+	noTests   = lazyregexp.New(`^No test(?:s| files)? found, exiting with code 0$`) // printed by jest and vitest
 )
 
 func (j *jestPlain) ReadLine(s string) {
@@ -74,7 +75,7 @@ func (j *jestPlain) Finish() *testreport.Results {
 	return j.res.PlainResult(j.any, j.unnamed)
 }
 
-// vitestPlain reads vitest's default reporter.
+// vitestPlain reads the output of vitest's default reporter.
 type vitestPlain struct {
 	res     testreport.Results
 	any     bool
@@ -82,7 +83,7 @@ type vitestPlain struct {
 }
 
 var (
-	// Before a file of a project stands the project's name: two projects may run the same file.
+	// The name of a project may precede the file, because two projects may run the same file.
 	vitestName  = lazyregexp.New(`^ FAIL  ((?:\|[^|]+\| )?\S+)(?: > (.+)| \[ .+ \])$`)
 	vitestTests = lazyregexp.New(`^ +Tests  (?:(\d+) failed)?`)
 )
@@ -108,8 +109,8 @@ func (v *vitestPlain) Finish() *testreport.Results {
 	return v.res.PlainResult(v.any, v.unnamed)
 }
 
-// mochaPlain reads mocha's spec reporter: after the count come the failures,
-// each with its path down to a line that ends in a colon.
+// mochaPlain reads the output of mocha's spec reporter. The failures follow the counts. Each failure has
+// its path on several lines, the last of which ends in a colon.
 type mochaPlain struct {
 	res     testreport.Results
 	any     bool
@@ -153,7 +154,7 @@ func (m *mochaPlain) ReadLine(s string) {
 	if n := len(m.path); n > 0 && strings.HasSuffix(m.path[n-1], ":") {
 		name := strings.TrimSuffix(strings.Join(m.path, " "), ":")
 		if strings.HasPrefix(strings.TrimSpace(m.path[n-1]), `"`) && strings.Contains(name, " hook ") {
-			m.res.AddUnrun(name, "") // a hook takes its suite with it
+			m.res.AddUnrun(name, "") // a failed hook skips its suite
 		} else {
 			m.res.AddFailure(name, "")
 		}

@@ -4,19 +4,19 @@ import (
 	"strconv"
 	"strings"
 
-	"company/internal/lazyregexp"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/lazyregexp"
 )
 
-// tapReport reads TAP 13 and 14, with the subtests that node, tap and others
-// nest by indentation.
+// tapReport reads TAP 13 and 14, including subtests that are nested by indentation, as node, tap and others
+// write them.
 type tapReport struct {
 	res     testreport.Results
-	path    []string // names of the subtests that are open, by depth
+	path    []string // names of the open subtests, by depth
 	plan    bool
-	planned int // tests that the plans at the top speak of
-	tests   int // at the top
-	count   int // failures by the runner's own count
+	planned int // tests announced by the plans at the top level
+	tests   int // tests at the top level
+	count   int // failures, as the runner counts them
 }
 
 const maxDepth = 64
@@ -25,7 +25,7 @@ var scriptFile = lazyregexp.New(`^\S+\.[cm]?[jt]sx?$`)
 
 var tapPlan = lazyregexp.New(`^1\.\.([0-9]+)\b`)
 
-// tapCount is how many tests failed, as node, mocha, ava and tape sum it up.
+// tapCount matches the number of failed tests in the summary of node, mocha, ava and tape.
 var tapCount = lazyregexp.New(`^# fail +([0-9]{1,9})$`)
 
 var tapLine = lazyregexp.New(`^(not )?ok\b[ \t]*([0-9]*)[ \t]*(?:-[ \t]*)?(.*)$`)
@@ -73,7 +73,7 @@ func (t *tapReport) ReadLine(s string) {
 	case strings.HasPrefix(word, "SKIP"), strings.HasPrefix(word, "TODO"):
 		t.res.AddSkip()
 	case m[1] != "" && depth == 0 && scriptFile.MatchString(name):
-		t.res.AddUnrun(full, "") // node calls a file that cannot be loaded a test
+		t.res.AddUnrun(full, "") // node reports a file that cannot be loaded as a test
 	case m[1] != "":
 		t.res.AddFailure(full, "")
 	default:
@@ -85,16 +85,16 @@ func (t *tapReport) Finish() *testreport.Results {
 	if t.tests == 0 && !t.plan && t.res.FailedCount == 0 {
 		t.res.ParseError = "no TAP"
 	}
-	// ava writes a test's name as it is: one that is called "x # TODO" looks like
-	// one that may fail.
+	// ava does not escape a test's name. A failed test with the name "x # TODO" looks like a test that may
+	// fail.
 	t.res.HoldCount(t.count)
-	if !t.plan || t.tests < t.planned { // what died on its way is more than the failures that it came to
+	if !t.plan || t.tests < t.planned { // the run died: further tests may have failed
 		t.res.Incomplete = append(t.res.Incomplete, testreport.NotEnded)
 	}
 	return &t.res
 }
 
-// tapPlain is TAP among other output.
+// tapPlain reads TAP among other output.
 type tapPlain struct {
 	tapReport
 	any bool
@@ -106,7 +106,7 @@ func (t *tapPlain) ReadLine(s string) {
 }
 
 func (t *tapPlain) Finish() *testreport.Results {
-	if !t.any { // "ok" begins lines of others too
+	if !t.any { // other output also has lines that begin with "ok"
 		return nil
 	}
 	return t.tapReport.Finish()

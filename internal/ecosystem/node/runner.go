@@ -6,35 +6,41 @@ import (
 	"strings"
 )
 
-// launchers are programs that run the command behind their flags. flags are those that take the next
-// argument as their value.
+// launchers are programs that run the command after their flags. flags lists the flags whose value is the
+// next argument.
 var launchers = []struct {
 	words []string
 	flags []string
 }{
 	{words: []string{"npx"}, flags: []string{"-p", "--package"}}, {words: []string{"pnpx"}}, {words: []string{"bunx"}},
-	{words: []string{"npm", "exec"}}, {words: []string{"npm", "x"}}, {words: []string{"pnpm", "exec"}}, {words: []string{"pnpm", "dlx"}},
-	{words: []string{"yarn", "exec"}}, {words: []string{"yarn", "run"}}, {words: []string{"yarn", "dlx"}}, {words: []string{"bun", "run"}},
+	{words: []string{"npm", "exec"}}, {words: []string{"npm", "x"}}, {words: []string{"pnpm", "exec"}},
+	{words: []string{"pnpm", "dlx"}},
+	{words: []string{"yarn", "exec"}}, {words: []string{"yarn", "run"}}, {words: []string{"yarn", "dlx"}},
+	{words: []string{"bun", "run"}},
 	{words: []string{"cross-env"}}, {words: []string{"cross-env-shell"}}, {words: []string{"env"}, flags: []string{"-u"}},
-	{words: []string{"dotenv"}, flags: []string{"-e", "-v", "-p"}}, {words: []string{"dotenvx", "run"}, flags: []string{"-f", "--env-file", "-e"}},
-	{words: []string{"env-cmd"}, flags: []string{"-f", "-r", "-e"}}, {words: []string{"time"}}, {words: []string{"xvfb-run"}, flags: []string{"-s", "-n"}},
+	{words: []string{"dotenv"}, flags: []string{"-e", "-v", "-p"}},
+	{words: []string{"dotenvx", "run"}, flags: []string{"-f", "--env-file", "-e"}},
+	{words: []string{"env-cmd"}, flags: []string{"-f", "-r", "-e"}}, {words: []string{"time"}},
+	{words: []string{"xvfb-run"}, flags: []string{"-s", "-n"}},
 }
 
-// coverers run tests and count the lines that these reach. The first of their arguments that is a
-// runner begins its command.
+// coverers are programs that run tests and measure coverage. Their first argument that is a runner begins
+// the runner's command.
 var coverers = []string{"c8", "nyc"}
 
-// nodeFlags are flags of node that take the next argument as their value.
-var nodeFlags = []string{"-r", "--require", "--import", "--loader", "--experimental-loader", "-C", "--conditions", "--env-file", "--test-reporter", "--test-reporter-destination"}
+// nodeFlags lists flags of node whose value is the next argument.
+var nodeFlags = []string{"-r", "--require", "--import", "--loader", "--experimental-loader", "-C", "--conditions",
+	"--env-file", "--test-reporter", "--test-reporter-destination"}
 
-// runners are programs that run tests, by the names of their files.
+// runners maps file names of programs to the test runner.
 var runners = map[string]string{
-	"vitest": "vitest", "vitest.mjs": "vitest", "jest": "jest", "jest.js": "jest", "mocha": "mocha", "mocha.js": "mocha", "_mocha": "mocha", "ts-mocha": "mocha",
+	"vitest": "vitest", "vitest.mjs": "vitest", "jest": "jest", "jest.js": "jest", "mocha": "mocha", "mocha.js": "mocha",
+	"_mocha": "mocha", "ts-mocha": "mocha",
 	"ava": "ava", "tape": "tape", "tap": "tap",
 }
 
-// findProgram returns the program that a command ends in, and its arguments. It skips programs that set
-// variables or count the lines that tests reach. "node --test" is a program.
+// findProgram returns the program that a command finally runs, and its arguments. It skips programs that
+// set variables or measure coverage. "node --test" counts as a program.
 func findProgram(words []string) (program string, args []string) {
 	for range maxFollowed {
 		was := len(words)
@@ -45,17 +51,19 @@ func findProgram(words []string) (program string, args []string) {
 			return "", nil
 		}
 		for _, l := range launchers {
-			if len(words) > len(l.words) && path.Base(words[0]) == l.words[0] && slices.Equal(words[1:len(l.words)], l.words[1:]) {
+			if len(words) > len(l.words) && path.Base(words[0]) == l.words[0] &&
+				slices.Equal(words[1:len(l.words)], l.words[1:]) {
 				words = skipFlags(words[len(l.words):], l.flags)
 				break
 			}
 		}
 		if len(words) > 0 && slices.Contains(coverers, path.Base(words[0])) {
-			at := slices.IndexFunc(words[1:], func(w string) bool { return runners[path.Base(w)] != "" || w == "node" || w == "tsx" })
-			if at < 0 {
+			index := slices.IndexFunc(words[1:],
+				func(w string) bool { return runners[path.Base(w)] != "" || w == "node" || w == "tsx" })
+			if index < 0 {
 				break
 			}
-			words = words[1+at:]
+			words = words[1+index:]
 		}
 		if len(words) == 0 || len(words) == was {
 			break
@@ -74,7 +82,7 @@ func findProgram(words []string) (program string, args []string) {
 		if len(rest) > 0 && runners[path.Base(rest[0])] != "" && strings.Contains(rest[0], "node_modules/") {
 			return runners[path.Base(rest[0])], rest[1:]
 		}
-	case "yarn", "pnpm", "bun": // one of a package's programs, by its name alone
+	case "yarn", "pnpm", "bun": // a program of a package, called by its name alone
 		if len(args) > 0 && runners[args[0]] != "" {
 			return args[0], args[1:]
 		}
@@ -92,7 +100,7 @@ func isAssignment(word string) bool {
 	return ok && name != "" && !strings.ContainsAny(name, "-/.")
 }
 
-// skipFlags returns arguments without the flags at their front, up to "--".
+// skipFlags returns the arguments without leading flags, up to "--".
 func skipFlags(words, withValue []string) []string {
 	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
 		if words[0] == "--" {
@@ -107,22 +115,23 @@ func skipFlags(words, withValue []string) []string {
 	return words
 }
 
-// stepKind is what a step of a test script is for.
+// stepKind is the purpose of a step of a test script.
 type stepKind int
 
 const (
-	stepOther   stepKind = iota // prepares, cleans up or is not known
+	stepOther   stepKind = iota // prepares, cleans up or is unknown
 	stepTests                   // runs tests
 	stepBrowser                 // runs tests in a browser
-	stepLint                    // reads the sources
+	stepLint                    // lints the sources
 	stepTypes                   // checks the types
-	stepNone                    // fetches a browser: checks are offline, and have what they need
+	stepNone                    // installs a browser, which is skipped: checks are offline and have their programs
 )
 
-// browserPrograms drive a browser, whatever their arguments are.
-var browserPrograms = []string{"wdio", "testcafe", "nightwatch", "protractor", "karma", "wtr", "web-test-runner", "test-storybook", "electron-mocha"}
+// browserPrograms run tests in a browser, whatever their arguments are.
+var browserPrograms = []string{"wdio", "testcafe", "nightwatch", "protractor", "karma", "wtr", "web-test-runner",
+	"test-storybook", "electron-mocha"}
 
-// classify returns what a step is for, and its program.
+// classify returns the kind of a step and its program.
 func (s step) classify() (stepKind, string) {
 	program, args := findProgram(s.words)
 	first := ""
@@ -164,7 +173,9 @@ func (s step) classify() (stepKind, string) {
 			return stepLint, program
 		}
 	case "prettier":
-		if slices.ContainsFunc(args, func(w string) bool { return w == "--check" || w == "-c" || w == "-l" || w == "--list-different" }) {
+		if slices.ContainsFunc(args, func(w string) bool {
+			return w == "--check" || w == "-c" || w == "-l" || w == "--list-different"
+		}) {
 			return stepLint, program
 		}
 	case "next":
@@ -196,7 +207,7 @@ func (s step) classify() (stepKind, string) {
 	return stepOther, program
 }
 
-// isOtherBrowser reports whether an argument has vitest use a browser that is not Chromium.
+// isOtherBrowser reports whether an argument makes vitest use a browser other than Chromium.
 func isOtherBrowser(word string) bool {
 	name, ok := strings.CutPrefix(word, "--browser=")
 	if !ok {
@@ -205,7 +216,7 @@ func isOtherBrowser(word string) bool {
 	return ok && slices.Contains([]string{"firefox", "webkit", "safari", "edge"}, name)
 }
 
-// classifyText returns the program that drives a browser in a text that is no simple command.
+// classifyText returns the program that runs tests in a browser within a text that is not a simple command.
 func classifyText(text string) (program string, ok bool) {
 	words := strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" \t;|&(){}'\"", r) })
 	for i, word := range words {
@@ -214,7 +225,8 @@ func classifyText(text string) (program string, ok bool) {
 			next = words[i+1]
 		}
 		name := path.Base(word)
-		if name == "playwright" && next == "test" || name == "cypress" && next == "run" || slices.Contains(browserPrograms, name) {
+		if name == "playwright" && next == "test" || name == "cypress" && next == "run" ||
+			slices.Contains(browserPrograms, name) {
 			return name, true
 		}
 	}

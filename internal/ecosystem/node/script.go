@@ -10,11 +10,11 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/lazyregexp"
 )
 
-// packageJSON is what counts of a package.json.
+// packageJSON holds the relevant fields of a package.json.
 type packageJSON struct {
 	Scripts         map[string]string `json:"scripts"`
 	Dependencies    map[string]string `json:"dependencies"`
@@ -22,30 +22,30 @@ type packageJSON struct {
 	PackageManager  string            `json:"packageManager"`
 	Workspaces      json.RawMessage   `json:"workspaces"`
 	Jest            json.RawMessage   `json:"jest"`
-	// Wireit are the scripts that wireit runs, by their names.
+	// Wireit holds the scripts that wireit runs, by name.
 	Wireit  map[string]wireitScript `json:"wireit"`
-	managed bool                    // only its manager can run what it has installed
-	audited []string                // what runs before and after the tests, and has lost an audit
-	parted  bool                    // its test script is made of those for parts of the tests
+	managed bool                    // only its manager can run the installed programs
+	audited []string                // pretest or posttest, if an audit was removed from it
+	parted  bool                    // its test script combines scripts for parts of the tests
 }
 
 func (p packageJSON) dependsOn(name string) bool {
 	return p.versionOf(name) != ""
 }
 
-// versionOf is the range of versions that a package asks for of a dependency.
+// versionOf returns the version range of a dependency, or "" if it is not a dependency.
 func (p packageJSON) versionOf(name string) string {
 	return cmp.Or(p.Dependencies[name], p.DevDependencies[name])
 }
 
-// pinScript is a script as the base has it, with what its manager runs before
-// and after it: a branch that rewrites its scripts does not rewrite its gate. env goes to
-// the script itself. Empty: only the manager can run it.
+// pinScript returns the text of a script in the base, with the scripts that its manager runs before and
+// after it. A branch that changes its scripts thus does not change its gate. env is put before the script
+// itself. The result is empty if only the manager can run it.
 func (p packageJSON) pinScript(dir, name, env string) string {
 	return p.pinTexts(dir, p.Scripts["pre"+name], env+p.Scripts[name], p.Scripts["post"+name])
 }
 
-// pinTexts makes one command of the texts of scripts. Empty: only the manager can run them.
+// pinTexts combines texts of scripts into one command. It returns "" if only the manager can run them.
 func (p packageJSON) pinTexts(dir string, all ...string) string {
 	if p.managed {
 		return ""
@@ -53,7 +53,7 @@ func (p packageJSON) pinTexts(dir string, all ...string) string {
 	line := ""
 	for _, script := range all {
 		if strings.Contains(script, "npm_") || strings.ContainsAny(script, "\n\x00") {
-			return "" // it asks for what a manager sets
+			return "" // it needs variables that a manager sets
 		}
 		if script == "" {
 			continue
@@ -74,20 +74,20 @@ func (p packageJSON) pinTexts(dir string, all ...string) string {
 	return `PATH="` + bins + `$PATH"; export PATH; ` + line
 }
 
-// What makes vitest and jest report, on a suite that may be empty.
+// Arguments that make vitest and jest write a report, and accept an empty suite.
 const (
 	vitestArguments = " --passWithNoTests --reporter=default --reporter=junit --outputFile=" + testreport.File
 	jestArguments   = " --ci --passWithNoTests --json --outputFile=" + testreport.File
 )
 
-// hasTestScript reports whether a package has a script for its tests. The one that "npm init" writes
-// is none.
+// hasTestScript reports whether a package has a test script other than the placeholder of "npm init".
 func (p packageJSON) hasTestScript() bool {
 	script := strings.TrimSpace(p.Scripts["test"])
 	return script != "" && !strings.Contains(script, "no test specified")
 }
 
-// useParts makes a test script of those for the parts of the tests, where a package has none for all of them.
+// useParts creates a test script from the scripts for parts of the tests. It is for a package without a
+// script for all tests.
 func (p *packageJSON) useParts() {
 	var all []string
 	for _, name := range slices.Sorted(maps.Keys(p.Scripts)) {
@@ -105,11 +105,12 @@ func (p *packageJSON) useParts() {
 
 var (
 	partScriptRE = lazyregexp.New(`^(?:tests?[:-].+|unit|unit-?tests?|e2e)$`)
-	// otherScriptRE matches names of scripts that run the same tests in another way, or none.
-	otherScriptRE = lazyregexp.New(`(?:^|[:-])(?:watch|debug|dev|ui|open|headed|cov|coverage|update|inspect|report|bench|all|ci|build|compile|prepare|setup|clean|install|lint|types?)(?:$|[:-])`)
+	// otherScriptRE matches names of scripts that run the same tests in another way, or run no tests.
+	otherScriptRE = lazyregexp.New(
+		`(?:^|[:-])(?:watch|debug|dev|ui|open|headed|cov|coverage|update|inspect|report|bench|all|ci|build|compile|prepare|setup|clean|install|lint|types?)(?:$|[:-])`)
 )
 
-// runnerGate is a runner by itself, in a folder whose package has no script for it.
+// runnerGate returns a check that calls a runner directly, for a package without a test script.
 func (m Manager) runnerGate(runner string) *company.GateCommand {
 	gate := &company.GateCommand{Command: m.Exec + "vitest run", Parse: testreport.FormatJUnit}
 	args := vitestArguments
@@ -129,44 +130,47 @@ func runnerOf(gate *company.GateCommand) string {
 	return "vitest"
 }
 
-// findTests finds the commands for the tests of a package. Steps before and after a runner
-// stay; the runner gets a report option.
-func (s scriptChecks) findTests(c *packageChecks) {
-	defer s.addCIBrowsers(c)
+// findTests finds the commands for the tests of a package. It keeps steps before and after a runner, and
+// adds a report option to the runner.
+func (s scriptChecks) findTests(checks *packageChecks) {
+	defer s.addCIBrowsers(checks)
 	if !s.manifest.hasTestScript() {
 		s.manifest.useParts()
 	}
 	if !s.manifest.hasTestScript() {
-		if gate := s.findRunner(c); gate != nil {
-			c.tests = append(c.tests, namedGate{gate: gate, program: runnerOf(gate)})
+		if gate := s.findRunner(checks); gate != nil {
+			checks.tests = append(checks.tests, namedGate{gate: gate, program: runnerOf(gate)})
 		}
 		return
 	}
-	if c.scripted = !s.manifest.parted; c.scripted {
-		defer s.addCIParts(c)
+	if checks.scripted = !s.manifest.parted; checks.scripted {
+		defer s.addCIParts(checks)
 	}
 	manifest := s.manifest.leaveOutAudits(s.tree, s.dir)
 	if len(s.manifest.Workspaces) > 0 {
-		defer s.findScriptProjects(c)
+		defer s.findScriptProjects(checks)
 	}
-	if !s.splitTests(manifest, c) {
-		c.tests = append(c.tests, namedGate{gate: s.m.wholeTest(s.dir, manifest)})
+	if !s.splitTests(manifest, checks) {
+		checks.tests = append(checks.tests, namedGate{gate: s.m.wholeTest(s.dir, manifest)})
 	}
 }
 
-// wholeTest is a test script that is run as it stands. Its last line may be a runner that reports.
+// wholeTest returns a check that runs the test script as a whole. If its last command is a runner, the
+// check gets the runner's report.
 func (m Manager) wholeTest(dir string, manifest packageJSON) *company.GateCommand {
-	gate := &company.GateCommand{Command: m.formatTestCommand(manifest), Report: manifest.pinScript(dir, "test", ""), Parse: testreport.FormatPlain}
+	gate := &company.GateCommand{Command: m.formatTestCommand(manifest), Report: manifest.pinScript(dir, "test", ""),
+		Parse: testreport.FormatPlain}
 	script := strings.TrimSpace(manifest.Scripts["test"])
 	last := script
-	if at := strings.LastIndex(last, "&&"); at >= 0 {
-		last = last[at+2:]
+	if index := strings.LastIndex(last, "&&"); index >= 0 {
+		last = last[index+2:]
 	}
 	if strings.ContainsAny(last, "|;&><`$()") {
-		return gate // arguments would end up anywhere
+		return gate // appended arguments could go to any command
 	}
-	if before := strings.TrimSuffix(script, last); slices.ContainsFunc(strings.FieldsFunc(before, isBetweenWords), isRunner) {
-		return gate // its report would be one of several
+	if before := strings.TrimSuffix(script, last); slices.ContainsFunc(
+		strings.FieldsFunc(before, isBetweenWords), isRunner) {
+		return gate // there would be several reports
 	}
 	one := step{text: last, words: strings.Fields(last)}
 	pin := func(env, text string) string {
@@ -191,7 +195,8 @@ func (m Manager) wholeTest(dir string, manifest packageJSON) *company.GateComman
 	if gate.Canary != "" {
 		gate.Plant = plantScript
 	}
-	if gate.Report = pin(report.env, report.text); gate.Report == "" { // by its manager, and without what that cannot pass on
+	if gate.Report = pin(report.env, report.text); gate.Report == "" {
+		// run by its manager, without options that the manager cannot pass on
 		gate.Report = strings.TrimSuffix(gate.Command+m.Arguments+report.args, m.Arguments)
 		if report.env != "" {
 			gate.Report = strings.Replace(gate.Command, m.Name+" test", "NODE_OPTIONS=--test-reporter=tap "+m.Name+" test", 1)
@@ -206,23 +211,22 @@ func isBetweenWords(r rune) bool { return strings.ContainsRune(" \t;|&(){}", r) 
 // isRunner reports whether an argument of a script starts a runner.
 func isRunner(word string) bool { return runners[path.Base(word)] != "" || word == "--test" }
 
-// Flags of a script that a gate cannot have: to wait for changes, and to report
-// to somewhere else. Two of one kind are an error of the runner's, or none of
-// them is heeded.
+// Flags of a script that a gate must remove: those that wait for changes, and those that change the report.
+// With two of a kind, the runner fails or ignores both.
 var (
 	watchFlag   = lazyregexp.New(`\s--watch(?:All)?(?:=true)?(\s|$)`)
 	shortWatch  = lazyregexp.New(`\s-w(\s|$)`) // jest has another meaning for it
 	watchWord   = lazyregexp.New(`\bvitest\s+(?:watch|dev)\b`)
 	ownReporter = lazyregexp.New(`\s--reporter(?:=|\s+)` + flagValue)
 	ownFile     = lazyregexp.New(`\s--outputFile(?:\.\w+)?(?:=|\s+)` + flagValue)
-	// Node's runner wants a destination for each of several reporters.
+	// With several reporters, Node's runner requires a destination for each.
 	ownNodeReporter = lazyregexp.New(`\s--test-reporter(?:-destination)?(?:=|\s+)` + flagValue)
 	ownJSON         = lazyregexp.New(`\s--json(?:=true)?(\s|$)`)
 )
 
 const flagValue = `(?:[^\s'"]+|'[^']*'|"[^"]*")`
 
-// quiet returns the text of a runner that leaves watching and reporting to the gate.
+// quiet returns the command of a runner without its flags for watching and reporting.
 func quiet(runner, text string) string {
 	line := watchFlag.ReplaceAllString(text, "$1")
 	switch runner {
@@ -241,15 +245,15 @@ func quiet(runner, text string) string {
 	return text
 }
 
-// choosesFiles reports whether the arguments of a runner name files. One more would
-// be taken beside them, and not out of them. Verbs are no files.
+// choosesFiles reports whether the arguments of a runner select files. A further file would then extend the
+// selection, not restrict it. verbs are arguments that are not files.
 func choosesFiles(words []string, verbs ...string) bool {
 	return slices.ContainsFunc(words, func(w string) bool {
 		return !strings.HasPrefix(w, "-") && !slices.Contains(verbs, w)
 	})
 }
 
-// programName is what a script's line starts.
+// programName returns the name of the program that a script's line starts.
 func programName(line string) string {
 	for word := range strings.FieldsSeq(line) {
 		if strings.Contains(word, "=") || word == "npx" || word == "cross-env" || word == "env" || word == "--no-install" {

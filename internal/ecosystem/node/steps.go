@@ -9,59 +9,61 @@ import (
 
 	"mvdan.cc/sh/v3/syntax"
 
-	"company/internal/boundedparse/bash"
-	"company/internal/glob"
-	"company/internal/lazyregexp"
+	"company/internal/company/glob"
+	"company/internal/lib/boundedparse/bash"
+	"company/internal/lib/lazyregexp"
 )
 
-// Limits of one script, with all the scripts that it runs.
+// Limits of one script, including all the scripts that it runs.
 const (
-	maxFollowed = 8        // scripts that run one another
-	maxSteps    = 64       // commands that a script comes to
+	maxFollowed = 8        // depth of scripts that run other scripts
+	maxSteps    = 64       // commands of a script in total
 	maxScript   = 16 << 10 // bytes
-	maxParsed   = 4 << 20  // bytes of all scripts of a tree that are parsed, each time that one is
+	maxParsed   = 4 << 20  // bytes of all scripts of a tree that are parsed, counting repeated parsing
 )
 
-// step is a command of a script, followed through the scripts that it runs.
+// step is one command of a script. Calls of other scripts are replaced by the commands in them.
 type step struct {
-	text  string // for the shell
-	env   string // the assignments before the program, with a space at their end
+	text  string // text for the shell
+	env   string // assignments before the program, with a space at their end
 	words []string
-	// via is the innermost script that the step is in. Nil: the script itself.
+	// via is the innermost script that contains the step. A nil via means the top script.
 	via *scriptCall
 }
 
 // scriptCall is a call of another script of the package.
 type scriptCall struct {
 	name    string
-	command string // as people run it
-	steps   int    // checks that it comes to
+	command string // the command with which a user runs it
+	steps   int    // number of checks in it
 }
 
-// stepReader takes scripts apart into the commands that they run one after the other.
+// stepReader splits scripts into the commands that they run in sequence.
 type stepReader struct {
 	m        Manager
 	manifest packageJSON
-	room     int  // commands that are left of maxSteps
-	left     *int // bytes that are left of maxParsed
+	room     int  // commands left of maxSteps
+	left     *int // bytes left of maxParsed
 }
 
-// readSteps returns the commands of a script. Not ok: the script does more than run
-// commands until one fails, or what it runs depends on a command before.
+// readSteps returns the commands of a script. ok is false if the script does more than run commands until
+// one fails, or if a command changes the effect of later ones.
 func (m Manager) readSteps(manifest packageJSON, script string, left *int) (steps []step, ok bool) {
 	r := stepReader{m, manifest, maxSteps, left}
 	return r.readScript(script, nil, 0)
 }
 
-// stateful are commands of a shell that change what the commands after them do.
-var stateful = []string{"cd", "pushd", "popd", "export", "unset", "set", "source", ".", "exit", "trap", "alias", "eval", "exec", "shift", "ulimit", "umask", "wait"}
+// stateful lists shell commands that change the effect of later commands.
+var stateful = []string{"cd", "pushd", "popd", "export", "unset", "set", "source", ".", "exit", "trap", "alias", "eval",
+	"exec", "shift", "ulimit", "umask", "wait"}
 
 func (r *stepReader) readScript(script string, via *scriptCall, depth int) (out []step, ok bool) {
 	if *r.left -= len(script); len(script) > maxScript || *r.left < 0 {
 		return nil, false
 	}
 	file, err := bash.Parse(script)
-	if err != nil || len(file.Stmts) != 1 || len(file.Last) > 0 || strings.ContainsAny(script, "\n\x00") || depth > maxFollowed {
+	if err != nil || len(file.Stmts) != 1 || len(file.Last) > 0 || strings.ContainsAny(script, "\n\x00") ||
+		depth > maxFollowed {
 		return nil, false
 	}
 	for _, s := range splitChain(file.Stmts[0]) {
@@ -70,10 +72,10 @@ func (r *stepReader) readScript(script string, via *scriptCall, depth int) (out 
 		switch {
 		case len(s.Comments) > 0 || s.Background:
 			return nil, false
-		case !isCall || s.Negated || len(s.Redirs) > 0: // a pipe, an alternative, a loop
+		case !isCall || s.Negated || len(s.Redirs) > 0: // a pipe, an alternative or a loop
 			one.text = strings.TrimRight(one.text, "; ")
 			if chain, ok := s.Cmd.(*syntax.BinaryCmd); ok && chain.Op == syntax.OrStmt {
-				one.text = "{ " + one.text + "; }" // what it is an alternative to is to stay the same
+				one.text = "{ " + one.text + "; }" // the braces keep the alternative limited to this step
 			}
 		case len(call.Args) == 0:
 			return nil, false
@@ -98,7 +100,7 @@ func (r *stepReader) readScript(script string, via *scriptCall, depth int) (out 
 	return out, true
 }
 
-// splitChain returns the statements of a chain of &&, in their order.
+// splitChain returns the statements of a && chain in order.
 func splitChain(s *syntax.Stmt) []*syntax.Stmt {
 	var out []*syntax.Stmt
 	for {
@@ -114,7 +116,7 @@ func splitChain(s *syntax.Stmt) []*syntax.Stmt {
 	return out
 }
 
-// literalWords returns the arguments of a command. One that only a shell can expand is empty.
+// literalWords returns the arguments of a command. An argument that only a shell can expand becomes empty.
 func literalWords(args []*syntax.Word) []string {
 	out := make([]string, len(args))
 	for i, w := range args {
@@ -146,7 +148,8 @@ func literalWord(w *syntax.Word) string {
 	return b.String()
 }
 
-// followCall returns the steps of the scripts that a command runs. Not ok: it runs none.
+// followCall returns the steps of the scripts that a command runs. ok is false if it runs none or one that
+// cannot be split.
 func (r *stepReader) followCall(s step, call *syntax.CallExpr, script string, depth int) (out []step, ok bool) {
 	if len(s.words) == 0 {
 		return nil, false
@@ -193,7 +196,7 @@ func (r *stepReader) followCall(s step, call *syntax.CallExpr, script string, de
 	return out, true
 }
 
-// within returns a step with the assignments of the command that runs its script.
+// within returns the step with the assignments of the command that runs its script.
 func (s step) within(env string) step {
 	if env == "" {
 		return s
@@ -207,11 +210,12 @@ func (s step) within(env string) step {
 	return s
 }
 
-// quietFlags are flags of a client or of a program like run-s that do not select scripts.
-var quietFlags = []string{"-s", "--silent", "--if-present", "-q", "--quiet", "-c", "--continue-on-error", "-l", "--print-label", "-n", "--print-name", "--aggregate-output", "-p", "--parallel", "--sequential", "--serial", "--color"}
+// quietFlags lists flags of clients, and of programs like run-s, that do not select scripts.
+var quietFlags = []string{"-s", "--silent", "--if-present", "-q", "--quiet", "-c", "--continue-on-error", "-l",
+	"--print-label", "-n", "--print-name", "--aggregate-output", "-p", "--parallel", "--sequential", "--serial", "--color"}
 
-// findScripts returns the names of the scripts that a command runs, and the index of the first
-// argument that they get.
+// findScripts returns the names of the scripts that a command runs, and the index of the first argument for
+// them.
 func (r *stepReader) findScripts(words []string) (names []string, args int) {
 	program := path.Base(words[0])
 	i := 1
@@ -227,7 +231,7 @@ func (r *stepReader) findScripts(words []string) (names []string, args int) {
 			if slices.Contains(quietFlags, words[i]) {
 				continue
 			}
-			if words[i] == "--" { // "{@}" stands for what follows
+			if words[i] == "--" { // the rest replaces "{@}"
 				return names, i + 1
 			}
 			found := r.matchScripts(strings.TrimSuffix(words[i], " {@}"))
@@ -272,12 +276,12 @@ func (r *stepReader) findScripts(words []string) (names []string, args int) {
 	if i < len(words) && words[i] == "--" {
 		i++
 	} else if program == "npm" && i < len(words) && strings.HasPrefix(words[i], "-") {
-		return nil, 0 // a flag of npm's own, such as --workspaces
+		return nil, 0 // a flag for npm itself, such as --workspaces
 	}
 	return []string{name}, i
 }
 
-// matchScripts returns the scripts that a pattern of npm-run-all names, as "test:*".
+// matchScripts returns the scripts that match a pattern of npm-run-all, such as "test:*".
 func (r *stepReader) matchScripts(pattern string) []string {
 	name, rest, _ := strings.Cut(pattern, " ")
 	if !strings.Contains(name, "*") {
@@ -289,7 +293,7 @@ func (r *stepReader) matchScripts(pattern string) []string {
 	if rest != "" {
 		return nil
 	}
-	// The parts of a name stand between colons, as those of a path between slashes.
+	// Colons separate the parts of a script name, as slashes separate those of a path.
 	wanted, err := glob.ParsePattern(strings.ReplaceAll(name, ":", "/"), glob.Full)
 	if err != nil {
 		return nil
@@ -304,14 +308,14 @@ func (r *stepReader) matchScripts(pattern string) []string {
 	return out
 }
 
-// wireitScript is what a package.json says of a script that wireit runs.
+// wireitScript is the configuration of a script that wireit runs, from the package.json.
 type wireitScript struct {
 	Command      string            `json:"command"`
 	Dependencies []json.RawMessage `json:"dependencies"`
 }
 
-// readWireit returns what wireit runs for a script: the scripts of this package that it depends
-// on, and its command.
+// readWireit returns the commands that wireit runs for a script: the scripts of this package that it
+// depends on, and then its own command.
 func (r *stepReader) readWireit(s step) (text string, ok bool) {
 	if s.via == nil && r.manifest.Scripts["test"] != s.text || len(s.words) != 1 || s.words[0] != "wireit" {
 		return "", false
@@ -328,7 +332,7 @@ func (r *stepReader) readWireit(s step) (text string, ok bool) {
 			return "", false
 		}
 		if !scriptNameRE.MatchString(dependency.Script) || r.manifest.Scripts[dependency.Script] == "" {
-			return "", false // of another package
+			return "", false // a script of another package
 		}
 		all = append(all, "npm run "+dependency.Script)
 	}
@@ -338,5 +342,5 @@ func (r *stepReader) readWireit(s step) (text string, ok bool) {
 	return strings.Join(all, " && "), len(all) > 0
 }
 
-// scriptNameRE matches names of scripts that are safe in a command and in the name of a gate.
+// scriptNameRE matches script names that are safe in a command and in the name of a gate.
 var scriptNameRE = lazyregexp.New(`^[A-Za-z0-9][\w:.-]{0,39}$`)

@@ -7,33 +7,33 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/shell"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/shellquote"
 )
 
-// maxTestGates is how many gates the test script of a package is taken apart into. One
-// with more checks is a gate as it stands.
+// maxTestGates limits the gates into which a package's test script is split. A script with more checks
+// becomes a single gate.
 const maxTestGates = 4
 
-// namedGate is a check of a package, and the part of its script that it is.
+// namedGate is a check of a package, labeled with the part of the script that it runs.
 type namedGate struct {
-	label   string // empty: it is the only one of its kind
+	label   string // empty if it is the only one of its kind
 	gate    *company.GateCommand
-	program string // that runs the tests; empty: not known
+	program string // the program that runs the tests, or empty if unknown
 }
 
-// testScript is a package's test script with what runs before and after it, taken apart.
+// testScript is a package's test script, split into steps with its pre and post scripts.
 type testScript struct {
 	m        Manager
 	dir      string
 	manifest packageJSON
-	groups   [][]step // of pretest, test and posttest
-	whole    bool     // nothing was taken out
+	groups   [][]step // steps of pretest, test and posttest
+	whole    bool     // no step was removed
 }
 
-// splitTests takes the test script of a package apart. Checks of the sources and the types that
-// it runs are gates of their kinds, and so is each of its runners. Not ok: the script does not
-// show its steps.
+// splitTests splits the test script of a package into gates. Linters and type checks that it runs become
+// gates of their kinds, and each runner becomes its own gate. ok is false if the steps of the script cannot
+// be determined.
 func (s scriptChecks) splitTests(manifest packageJSON, c *packageChecks) (ok bool) {
 	t := testScript{m: s.m, dir: s.dir, manifest: manifest, whole: !manifest.parted}
 	for _, name := range []string{"pretest", "test", "posttest"} {
@@ -65,14 +65,15 @@ func (s scriptChecks) splitTests(manifest packageJSON, c *packageChecks) (ok boo
 		_, program := one.classify()
 		c.tests = append(c.tests, namedGate{label, t.gateOf(i, one, i == len(checks[stepTests])-1), program})
 	}
-	for _, b := range browsers {
-		_, program := b.step.classify()
-		c.tests = append(c.tests, namedGate{label(b.step), b.gate, program})
+	for _, browserStep := range browsers {
+		_, program := browserStep.step.classify()
+		c.tests = append(c.tests, namedGate{label(browserStep.step), browserStep.gate, program})
 	}
 	return true
 }
 
-// countChecks returns the steps that are checks, by their kinds, and counts them in the scripts that run them.
+// countChecks returns the steps that are checks, by kind. It also counts them in the scripts that contain
+// them.
 func (t testScript) countChecks(s scriptChecks) map[stepKind][]step {
 	out := map[stepKind][]step{}
 	for _, group := range t.groups {
@@ -87,7 +88,7 @@ func (t testScript) countChecks(s scriptChecks) map[stepKind][]step {
 	return out
 }
 
-// kindOf is what a step is for in this package. A linter that is not installed cannot judge by itself.
+// kindOf returns the kind of a step in this package. A linter that is not installed counts as stepOther.
 func (s scriptChecks) kindOf(one step) stepKind {
 	kind, program := one.classify()
 	if (kind == stepLint || kind == stepTypes) && !s.isInstalled(checkTools[program]) {
@@ -96,9 +97,10 @@ func (s scriptChecks) kindOf(one step) stepKind {
 	return kind
 }
 
-// takeApart takes the steps out of a script that are checks of other kinds. It returns those that drive a browser.
-func (t *testScript) takeApart(s scriptChecks, c *packageChecks) (browsers []browserStep) {
-	var before []step // that prepare
+// takeApart removes the steps that are checks of other kinds from a script. It returns those that run tests
+// in a browser.
+func (t *testScript) takeApart(s scriptChecks, checks *packageChecks) (browsers []browserStep) {
+	var before []step // steps that prepare
 	for i := range t.groups {
 		var kept []step
 		for _, one := range t.groups[i] {
@@ -108,14 +110,14 @@ func (t *testScript) takeApart(s scriptChecks, c *packageChecks) (browsers []bro
 				kept = append(kept, one)
 				continue
 			case stepBrowser:
-				c.browsers = append(c.browsers, program)
-				if gate, why := s.browserGate(one, program, before); gate != nil {
+				checks.browsers = append(checks.browsers, program)
+				if gate, reason := s.browserGate(one, program, before); gate != nil {
 					browsers = append(browsers, browserStep{one, gate})
 				} else {
-					s.noteBrowser(one, program, why)
+					s.noteBrowser(one, program, reason)
 				}
 			case stepLint, stepTypes:
-				s.addSeparate(c, one, kind, program)
+				s.addSeparate(checks, one, kind, program)
 			case stepOther:
 				before = append(before, one)
 				kept = append(kept, one)
@@ -128,12 +130,14 @@ func (t *testScript) takeApart(s scriptChecks, c *packageChecks) (browsers []bro
 	return browsers
 }
 
-// hidesRunner reports whether a step that is no simple command has a runner in it, whose report would be one of several.
+// hidesRunner reports whether a step that is not a simple command contains a runner. Its report would be
+// one of several.
 func (s step) hidesRunner() bool {
 	return s.words == nil && slices.ContainsFunc(strings.FieldsFunc(s.text, isBetweenWords), isRunner)
 }
 
-// labelOf names the part of a script that a step is: the script that runs it alone, else its program.
+// labelOf returns a unique label for a step: the name of the script that runs only this step, or else its
+// program.
 func (t testScript) labelOf(one step, used map[string]bool) string {
 	_, name := one.classify()
 	if name == "node --test" {
@@ -150,8 +154,8 @@ func (t testScript) labelOf(one step, used map[string]bool) string {
 	return label
 }
 
-// gateOf is the check of one step: with those before it that prepare, and, for the last
-// check, those after it.
+// gateOf returns the check for one step. It includes the steps before it that prepare and, for the last
+// check, the steps after it.
 func (t testScript) gateOf(which int, one step, last bool) *company.GateCommand {
 	report := t.m.reportOf(one)
 	gate := &company.GateCommand{Parse: report.format}
@@ -169,13 +173,13 @@ func (t testScript) gateOf(which int, one step, last bool) *company.GateCommand 
 	if gate.Canary != "" {
 		gate.Plant = plantScript
 	}
-	if gate.Report == "" { // by its manager, and without what that cannot pass on
+	if gate.Report == "" { // run by its manager, without options that the manager cannot pass on
 		t.runByManager(gate, which, one, report, last)
 	}
 	return gate
 }
 
-// stepsOf returns the steps that a check needs, by group, with another text for the check itself.
+// stepsOf returns the steps that a check needs, by group. text replaces the text of the check's own step.
 func (t testScript) stepsOf(which int, text string, last bool) [][]step {
 	var out [][]step
 	n := 0
@@ -200,7 +204,7 @@ func (t testScript) stepsOf(which int, text string, last bool) [][]step {
 	return out
 }
 
-// pinStep is the text of a gate that needs no manager. Empty: only the manager can run it.
+// pinStep returns the text of a gate that needs no manager. It returns "" if only the manager can run it.
 func (t testScript) pinStep(which int, env, text string, last bool) string {
 	var texts []string
 	for _, group := range t.stepsOf(which, text, last) {
@@ -217,7 +221,7 @@ func (t testScript) pinStep(which int, env, text string, last bool) string {
 	return t.manifest.pinTexts(t.dir, texts...)
 }
 
-// commandOf is a check of a script as people run it.
+// commandOf returns the command with which a user runs one check of a script.
 func (t testScript) commandOf(which int, one step, last bool) string {
 	var out []string
 	for _, group := range t.stepsOf(which, one.text, last) {
@@ -234,10 +238,12 @@ func (t testScript) commandOf(which int, one step, last bool) string {
 	return strings.Join(out, " && ")
 }
 
-// plainPrograms are found without a client of packages.
-var plainPrograms = strings.Fields("node npm npx pnpm yarn echo true rm mkdir cp mv sh bash cat chmod touch test ls make python3 git sleep find sed grep docker")
+// plainPrograms lists programs that can be called without a package manager.
+var plainPrograms = strings.Fields(
+	"node npm npx pnpm yarn echo true rm mkdir cp mv sh bash cat chmod touch test ls make python3 git sleep find sed " +
+		"grep docker")
 
-// commandOf is a step as people run it in the folder of its package.
+// commandOf returns the command with which a user runs a step in the folder of its package.
 func (m Manager) commandOf(s step) string {
 	program := strings.TrimPrefix(s.text, s.env)
 	if len(s.words) == 0 || slices.Contains(plainPrograms, s.words[0]) || strings.Contains(s.words[0], "/") {
@@ -246,13 +252,14 @@ func (m Manager) commandOf(s step) string {
 	return s.env + m.Exec + program
 }
 
-// runByManager has the manager run a check, where what it has installed cannot be run without it.
+// runByManager changes a gate so that the manager runs its check. It is for programs that only the manager
+// can run.
 func (t testScript) runByManager(gate *company.GateCommand, which int, one step, report runnerReport, last bool) {
 	if !t.whole || which > 0 || !last {
 		with := one
 		with.text = report.text
-		if at := strings.Index(gate.Command, t.m.commandOf(one)); at >= 0 {
-			gate.Report = gate.Command[:at] + report.env + t.m.commandOf(with) + gate.Command[at+len(t.m.commandOf(one)):]
+		if index := strings.Index(gate.Command, t.m.commandOf(one)); index >= 0 {
+			gate.Report = gate.Command[:index] + report.env + t.m.commandOf(with) + gate.Command[index+len(t.m.commandOf(one)):]
 			return
 		}
 		gate.Parse = testreport.FormatPlain
@@ -268,23 +275,23 @@ func (t testScript) runByManager(gate *company.GateCommand, which int, one step,
 	}
 }
 
-// endsWith reports whether the test script's last step is this one. It gets the script's arguments then.
+// endsWith reports whether this is the last step of the test script, which gets the script's arguments.
 func (t testScript) endsWith(one step) bool {
 	group := t.groups[1]
 	return len(group) > 0 && group[len(group)-1].text == one.text
 }
 
-// runnerReport is how a runner reports its tests.
+// runnerReport describes how a runner reports its tests.
 type runnerReport struct {
 	format string
-	tool   string // the program that must be there
-	env    string // stands before the step
-	text   string // the step, with what makes it report
-	alone  string // the same, for the test of CANARY alone; empty: it cannot
-	args   string // what text has more than the step
+	tool   string // the program that must be installed
+	env    string // text before the step
+	text   string // the step, changed so that it reports
+	alone  string // like text, for only the test named CANARY, or empty if the runner cannot select tests
+	args   string // arguments in text that the step lacks
 }
 
-// reportOf returns how a step that runs tests reports them.
+// reportOf returns how a step that runs tests reports its results.
 func (m Manager) reportOf(one step) runnerReport {
 	program, words := findProgram(one.words)
 	text := quiet(program, one.text)
@@ -314,10 +321,10 @@ func (m Manager) reportOf(one step) runnerReport {
 		out.format = formatTAP
 	case "node --test":
 		out.format, out.env = formatTAP, "export NODE_OPTIONS=--test-reporter=tap; "
-		if strings.Contains(text, "NODE_OPTIONS=") { // it would replace the other
+		if strings.Contains(text, "NODE_OPTIONS=") { // the step's own value would replace the exported one
 			out.env, text = "", strings.Replace(text, "--test", "--test --test-reporter=tap", 1)
 		}
-		// Behind "--test" come files.
+		// The arguments after "--test" are files.
 		out.alone = strings.Replace(text, "--test", "--test --test-name-pattern="+ecosystem.CanaryPlaceholder, 1)
 	}
 	if env, all, ok := forPackages(one); ok {
@@ -331,15 +338,15 @@ func (m Manager) reportOf(one step) runnerReport {
 	return out
 }
 
-// addSeparate adds a check that the test script runs beside its tests, where no gate runs it
-// already.
-func (s scriptChecks) addSeparate(c *packageChecks, one step, kind stepKind, program string) {
-	list, name := &c.lints, "lint"
+// addSeparate adds a lint or type check that the test script also runs, unless a gate runs it already.
+func (s scriptChecks) addSeparate(checks *packageChecks, one step, kind stepKind, program string) {
+	list, name := &checks.lints, "lint"
 	if kind == stepTypes {
-		list, name = &c.types, "types"
+		list, name = &checks.types, "types"
 	}
 	own := packageJSON{Scripts: map[string]string{name: one.text}, managed: s.manifest.managed}
-	gate := &company.GateCommand{Command: s.m.commandOf(one), Report: own.pinScript(s.dir, name, ""), Probe: s.m.Probe(program)}
+	gate := &company.GateCommand{Command: s.m.commandOf(one), Report: own.pinScript(s.dir, name, ""),
+		Probe: s.m.Probe(program)}
 	if program == "tsc" {
 		gate.Parse = formatTypeScript
 	}
@@ -350,7 +357,7 @@ func (s scriptChecks) addSeparate(c *packageChecks, one step, kind stepKind, pro
 		if known.gate.Report != "" && known.gate.Report == gate.Report || known.gate.Command == gate.Command {
 			return
 		}
-		if known.gate.Provisional { // the script asks for it
+		if known.gate.Provisional { // the script asks for this check, so it replaces the provisional one
 			*list = slices.Delete(*list, i, i+1)
 			break
 		}
@@ -369,18 +376,20 @@ func (s scriptChecks) addSeparate(c *packageChecks, one step, kind stepKind, pro
 	*list = append(*list, namedGate{gate: gate})
 }
 
-// browserStep is a step that drives a browser, and its check.
+// browserStep is a step that runs tests in a browser, and its check.
 type browserStep struct {
 	step step
 	gate *company.GateCommand
 }
 
-// noteBrowser says that a step is left out, and why.
-func (s scriptChecks) noteBrowser(one step, program, why string) {
+// noteBrowser adds a note that a step is left out, with the reason.
+func (s scriptChecks) noteBrowser(one step, program, reason string) {
 	script := "test"
 	if one.via != nil {
 		script = one.via.name
 	}
-	s.tree.AddNote("%s: the script %s drives a browser (%s), and %s: it alone is left out, and the other tests count; to have it judge a change, install what it needs with container.setup and set gates.test: %s",
-		manifestIn(s.dir), ecosystem.PrintablePath(script), ecosystem.PrintablePath(program), why, shell.QuoteArgument(s.m.Name+" test"))
+	s.tree.AddNote("%s: the script %s drives a browser (%s), and %s: it alone is left out, and the other tests count; "+
+		"to have it judge a change, install what it needs with container.setup and set gates.test: %s",
+		manifestIn(s.dir), ecosystem.PrintablePath(script), ecosystem.PrintablePath(program), reason,
+		shellquote.QuoteArgument(s.m.Name+" test"))
 }

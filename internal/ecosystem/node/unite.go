@@ -4,12 +4,12 @@ import (
 	"encoding/json"
 
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
 var _ ecosystem.Uniter = Ecosystem{}
 
-// tables are those of a package.json that name packages, as clients write them.
+// tables describes the dependency tables of a package.json as clients write them.
 var tables = ecosystem.Tables{
 	Begin:     lazyregexp.New(`^\s*"(?:dependencies|devDependencies|optionalDependencies|peerDependencies)":\s*\{\s*$`),
 	End:       lazyregexp.New(`^\s*\},?\s*$`),
@@ -20,8 +20,8 @@ var tables = ecosystem.Tables{
 // Unites reports whether a file is a package.json.
 func (Ecosystem) Unites(name string) bool { return name == "package.json" }
 
-// Unite keeps the packages that either side of a package.json has added, and the changes
-// of one side elsewhere. A package that both have changed is left to an agent.
+// Unite merges the packages that both sides have added to a package.json, and changes that only one side
+// made elsewhere. It returns false for a package that both sides changed, which an agent must merge.
 func (Ecosystem) Unite(_ string, base, ours, theirs []byte) ([]byte, bool) {
 	if base == nil {
 		return nil, false

@@ -10,14 +10,17 @@ import (
 	"company/internal/ecosystem"
 )
 
-// FindUnlocked lists the folders whose packages no lock file names and that are
-// resolved, those of workspaces by the folder above that has them. locked are the
-// folders with lock files. covers says whether a folder's package belongs to one above.
-func FindUnlocked(manifests []string, texts map[string][]byte, locked []string, covers func(top, dir string) bool) (dirs []string) {
+// FindUnlocked lists the folders to resolve, which have dependencies and no lock file. Packages of
+// workspaces count for the folder above. locked lists the folders with lock files. covers reports whether a
+// folder's package belongs to one above.
+func FindUnlocked(
+	manifests []string, texts map[string][]byte, locked []string, covers func(top, dir string) bool,
+) (dirs []string) {
 	asks := map[string]bool{}
 	for _, m := range manifests {
 		dir := path.Dir(m)
-		if dir != "." && ecosystem.IsForeignDir(dir) || slices.ContainsFunc(locked, func(d string) bool { return ecosystem.IsWithin(dir, d) }) {
+		if dir != "." && ecosystem.IsForeignDir(dir) ||
+			slices.ContainsFunc(locked, func(d string) bool { return ecosystem.IsWithin(dir, d) }) {
 			continue
 		}
 		top := dir
@@ -32,27 +35,28 @@ func FindUnlocked(manifests []string, texts map[string][]byte, locked []string, 
 	return dirs[:min(len(dirs), ecosystem.MaxProjects)]
 }
 
-// noteUnlocked notes manifests that ask for packages without a lock file. unlocked are
-// the folders that a task resolves.
-func noteUnlocked(s ecosystem.Sources, manifests []string, texts map[string][]byte, locked, unlocked []string, howToLock string) {
+// noteUnlocked adds a note if manifests have dependencies and no lock file. unlocked lists the folders that
+// each task resolves.
+func noteUnlocked(
+	sources ecosystem.Sources, manifests []string, texts map[string][]byte, locked, unlocked []string, howToLock string,
+) {
 	for _, m := range manifests {
 		within := func(d string) bool { return ecosystem.IsWithin(path.Dir(m), d) }
 		switch {
 		case !NamesPackages(texts[m]) || slices.ContainsFunc(locked, within):
 			continue
-		case s.IsOffline():
-			s.AddNote("%s has no lock file: nothing is installed, since container.deps is off", m)
+		case sources.IsOffline():
+			sources.AddNote("%s has no lock file: nothing is installed, since container.deps is off", m)
 		case slices.ContainsFunc(unlocked, within):
-			s.AddNote("%s has no lock file: each task resolves it anew (make one with `%s`)", m, howToLock)
+			sources.AddNote("%s has no lock file: each task resolves it anew (make one with `%s`)", m, howToLock)
 		default:
-			s.AddNote("%s has no lock file: nothing is installed (make one with `%s`)", m, howToLock)
+			sources.AddNote("%s has no lock file: nothing is installed (make one with `%s`)", m, howToLock)
 		}
-		return // one is enough to say it
+		return // one note is enough
 	}
 }
 
-// ListWants lists the packages that manifests ask for and that are not packages of
-// the project itself.
+// ListWants lists the packages that manifests depend on, without the project's own packages.
 func ListWants(texts map[string][]byte) (out []company.Dependency) {
 	type manifest struct {
 		Name                                                                  string
@@ -61,11 +65,11 @@ func ListWants(texts map[string][]byte) (out []company.Dependency) {
 		Pnpm                                                                  struct{ Overrides any }
 	}
 	own, seen := map[string]bool{}, map[string]bool{}
-	var all []manifest
+	var manifests []manifest
 	for _, text := range texts {
 		var m manifest
 		if json.Unmarshal(text, &m) == nil {
-			all = append(all, m)
+			manifests = append(manifests, m)
 			own[m.Name] = true
 		}
 	}
@@ -82,7 +86,7 @@ func ListWants(texts map[string][]byte) (out []company.Dependency) {
 			out = append(out, company.Dependency{Ecosystem: ecosystem.NPM, Name: name})
 		}
 	}
-	for _, m := range all {
+	for _, m := range manifests {
 		for _, set := range []map[string]any{m.Dependencies, m.DevDependencies, m.OptionalDependencies, m.PeerDependencies} {
 			for name, spec := range set {
 				add(name, spec)
@@ -96,7 +100,7 @@ func ListWants(texts map[string][]byte) (out []company.Dependency) {
 	return out
 }
 
-// eachAlias calls each for the other packages that replacements name.
+// eachAlias calls each for every alias in a JSON value of replacements.
 func eachAlias(v any, depth int, each func(string)) {
 	switch v := v.(type) {
 	case string:

@@ -7,18 +7,20 @@ import (
 	"strconv"
 	"strings"
 
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// span are the versions from one on and below another.
+// span is the range of versions from one version up to, but not including, another.
 type span struct{ from, below [3]int }
 
-// versionRange are spans, of which one has to contain a version.
+// versionRange is a list of spans. A version is in the range if any span contains it.
 type versionRange []span
 
-// containsVersion says whether a version is in the range.
+// containsVersion reports whether a version is in the range.
 func (r versionRange) containsVersion(v [3]int) bool {
-	return slices.ContainsFunc(r, func(s span) bool { return compareParts(v, s.from) >= 0 && compareParts(v, s.below) < 0 })
+	return slices.ContainsFunc(r, func(s span) bool {
+		return compareParts(v, s.from) >= 0 && compareParts(v, s.below) < 0
+	})
 }
 
 var endless = [3]int{math.MaxInt32, 0, 0}
@@ -30,22 +32,22 @@ var (
 	comparatorRE = lazyregexp.New(`^(>=|<=|>|<|=|\^|~>?)?\s*(` + partialVersion + `)(?:\s+|$)`)
 )
 
-// parseRange reads a range as npm has it, without versions before a release.
+// parseRange parses a version range in npm's syntax, without prereleases.
 func parseRange(text string) (out versionRange, ok bool) {
 	if len(text) > 200 || strings.TrimSpace(text) == "" {
 		return nil, false
 	}
 	for one := range strings.SplitSeq(text, "||") {
-		s, ok := parseSpan(strings.TrimSpace(one))
+		span, ok := parseSpan(strings.TrimSpace(one))
 		if !ok {
 			return nil, false
 		}
-		out = append(out, s)
+		out = append(out, span)
 	}
 	return out, true
 }
 
-// parseSpan reads comparators that hold together, or a span with a hyphen.
+// parseSpan parses comparators that must all hold, or a span with a hyphen.
 func parseSpan(text string) (out span, ok bool) {
 	out.below = endless
 	if m := hyphenRE.FindStringSubmatch(text); m != nil {
@@ -68,10 +70,10 @@ func parseSpan(text string) (out span, ok bool) {
 	return out, true
 }
 
-// comparatorSpan is what one comparator means. A part that is missing stands for all.
+// comparatorSpan returns the span of one comparator. A missing part of the version matches all numbers.
 func comparatorSpan(op, version string) span {
 	v, given := parseParts(version), countParts(version)
-	next := func(part int) [3]int { // the first version in which a part is another one
+	next := func(part int) [3]int { // the first version in which a part is higher
 		if part < 0 || given == 0 {
 			return endless
 		}
@@ -82,7 +84,7 @@ func comparatorSpan(op, version string) span {
 		}
 		return n
 	}
-	all := next(given - 1) // that the version as it is written means
+	all := next(given - 1) // the end of the versions that version itself matches
 	switch op {
 	case ">=":
 		return span{v, endless}
@@ -104,7 +106,7 @@ func comparatorSpan(op, version string) span {
 	return span{v, all}
 }
 
-// countParts is how many parts of a version are numbers.
+// countParts returns how many leading parts of a version are numbers.
 func countParts(version string) int {
 	n := 0
 	for p := range strings.SplitSeq(strings.TrimPrefix(version, "v"), ".") {
@@ -116,7 +118,7 @@ func countParts(version string) int {
 	return n
 }
 
-// parseParts are the numbers of a version; 0 where one is missing.
+// parseParts returns the numbers of a version. Missing ones are 0.
 func parseParts(version string) (out [3]int) {
 	for i, p := range strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3) {
 		n, err := strconv.Atoi(p)

@@ -11,35 +11,34 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// binaryPackage has the program of each version of Node, for Linux with glibc.
+// binaryPackage is the npm package that contains the program of each Node version, for Linux with glibc.
 var binaryPackage = "node-linux-" + map[string]string{"amd64": "x64", "arm64": "arm64"}[runtime.GOARCH]
 
-// otherVersions are those that npm's registry has.
+// otherVersions describes how to get the Node versions in npm's registry.
 var otherVersions = &ecosystem.Versions{
 	Package: company.Dependency{Ecosystem: ecosystem.NPM, Name: binaryPackage}, Choose: chooseVersion, Fetch: fetchVersion,
 	Dir: func(string) string { return "node" }, Program: "bin/node",
 }
 
-// npmVersions are the npm that goes with a major version of Node, as Node's own
-// packages have it: from that version on.
+// npmVersions maps major versions of Node to the npm of Node's own packages. An entry applies from its
+// version on.
 var npmVersions = []struct {
 	from int
 	npm  string
 }{{24, "11.6.2"}, {22, "10.9.4"}, {minVersion, "10.8.2"}}
 
-// fetchVersion puts a program and its npm into one tree, as Node's own packages have
-// them.
-func fetchVersion(ctx context.Context, h ecosystem.FetchHost, version string) error {
-	if err := h.Unpack(ctx, binaryPackage+"/-/"+binaryPackage+"-"+version+".tgz", "node"); err != nil {
+// fetchVersion unpacks a Node version and its npm into one tree, as in Node's own packages.
+func fetchVersion(ctx context.Context, fetchHost ecosystem.FetchHost, version string) error {
+	if err := fetchHost.Unpack(ctx, binaryPackage+"/-/"+binaryPackage+"-"+version+".tgz", "node"); err != nil {
 		return err
 	}
 	major := parseParts(version)[0]
 	for _, v := range npmVersions {
 		if major >= v.from {
-			return h.Unpack(ctx, "npm/-/npm-"+v.npm+".tgz", "node/lib/node_modules/npm")
+			return fetchHost.Unpack(ctx, "npm/-/npm-"+v.npm+".tgz", "node/lib/node_modules/npm")
 		}
 	}
 	return company.E(company.EImage, "no npm is known for Node "+version)
@@ -47,17 +46,17 @@ func fetchVersion(ctx context.Context, h ecosystem.FetchHost, version string) er
 
 var releaseRE = lazyregexp.New(`^[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,9}$`)
 
-// chooseVersion is the version to take for a wish: itself, or the newest that it
-// means. Where several major versions are meant it is the lowest with long support.
+// chooseVersion returns the version for a wish: the version itself, or the newest one that matches. Among
+// several major versions, it prefers the lowest with long-term support.
 func chooseVersion(wants string, all []string) (version, shown string) {
-	r, ok := parseRange(wants)
+	versionRange, ok := parseRange(wants)
 	if !ok {
 		return "", ""
 	}
 	var fit, near [][3]int
 	for _, v := range all {
 		if p := parseParts(v); releaseRE.MatchString(v) && p[0] >= minVersion {
-			if r.containsVersion(p) {
+			if versionRange.containsVersion(p) {
 				fit = append(fit, p)
 			}
 			if exact := parseParts(wants); releaseRE.MatchString(wants) && p[0] == exact[0] {
@@ -65,7 +64,7 @@ func chooseVersion(wants string, all []string) (version, shown string) {
 			}
 		}
 	}
-	if len(fit) == 0 { // that very release was never made, or is withdrawn
+	if len(fit) == 0 { // that exact release does not exist
 		fit = near
 	}
 	if len(fit) == 0 {
@@ -78,7 +77,7 @@ func chooseVersion(wants string, all []string) (version, shown string) {
 	return best, best
 }
 
-// longSupport are the names of releases with long support.
+// longSupport maps names of long-term support releases to their major version.
 var longSupport = map[string]string{"hydrogen": "18", "iron": "20", "jod": "22", "krypton": "24"}
 
 var (
@@ -86,7 +85,8 @@ var (
 	toolVersionRE = lazyregexp.New(`(?m)^[ \t]*nodejs[ \t]+([^\s#]+)`)
 )
 
-// readWish reads the version of a version file, or the range of a manifest.
+// readWish reads the version in a version file or the range in a manifest. wants is empty if has satisfies
+// it.
 func readWish(text, has string) (wants, hasText string) {
 	if strings.HasPrefix(text, "{") {
 		return readManifestWish(text, has)
@@ -107,8 +107,7 @@ func readWish(text, has string) (wants, hasText string) {
 	return "", has
 }
 
-// readManifestWish reads what a package.json says: volta pins a version, engines
-// bounds it.
+// readManifestWish reads the Node version in a package.json: volta pins a version, engines limits it.
 func readManifestWish(text, has string) (wants, hasText string) {
 	var m struct {
 		Volta   struct{ Node looseString }
@@ -121,12 +120,12 @@ func readManifestWish(text, has string) (wants, hasText string) {
 		return readWish(v[1], has)
 	}
 	var engines struct{ Node looseString }
-	_ = json.Unmarshal(m.Engines, &engines) // old ones are lists
-	r, ok := parseRange(string(engines.Node))
+	_ = json.Unmarshal(m.Engines, &engines) // in old manifests it is a list
+	versionRange, ok := parseRange(string(engines.Node))
 	switch {
 	case !ok:
 		return "", ""
-	case !r.containsVersion(parseParts(has)):
+	case !versionRange.containsVersion(parseParts(has)):
 		return strings.TrimSpace(string(engines.Node)), has
 	}
 	return "", has

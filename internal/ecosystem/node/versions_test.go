@@ -56,11 +56,15 @@ func TestRanges(t *testing.T) {
 func TestReadWish(t *testing.T) {
 	const has = "20.20.2"
 	for text, want := range map[string]string{
-		"20": "", "v20.1.0": "", "22": "22", "v22.3": "22.3", "18.17.1": "18.17.1", "lts/*": "", "lts/jod": "22", "iron": "", "node": "", "99.1.2.3": "",
+		"20": "", "v20.1.0": "", "22": "22", "v22.3": "22.3", "18.17.1": "18.17.1", "lts/*": "", "lts/jod": "22", "iron": "",
+		"node": "", "99.1.2.3": "",
 		"golang 1.22\nnodejs 22.1.0 # why\n": "22.1.0", "nodejs 20.3.0": "", "python 3.12": "",
-		`{"engines":{"node":">=18"}}`: "", `{"engines":{"node":">=22"}}`: ">=22", `{"engines":{"node":"^18 || ^20"}}`: "", `{"engines":{"node":" 18.x "}}`: "18.x",
-		`{"engines":["node >= 22"]}`: "", `{"engines":{"node":22}}`: "", `{"engines":{"node":"lots"}}`: "", `{}`: "", `{{`: "",
-		`{"volta":{"node":"22.2.0"},"engines":{"node":">=18"}}`: "22.2.0", `{"volta":{"node":"20.2.0"},"engines":{"node":">=22"}}`: "",
+		`{"engines":{"node":">=18"}}`: "", `{"engines":{"node":">=22"}}`: ">=22", `{"engines":{"node":"^18 || ^20"}}`: "",
+		`{"engines":{"node":" 18.x "}}`: "18.x",
+		`{"engines":["node >= 22"]}`:    "", `{"engines":{"node":22}}`: "", `{"engines":{"node":"lots"}}`: "",
+		`{}`: "", `{{`: "",
+		`{"volta":{"node":"22.2.0"},"engines":{"node":">=18"}}`: "22.2.0",
+		`{"volta":{"node":"20.2.0"},"engines":{"node":">=22"}}`: "",
 	} {
 		if wants, hasText := readWish(text, has); wants != want || want != "" && hasText != has {
 			t.Errorf("%q wants %q, has %q; want %q", text, wants, hasText, want)
@@ -71,9 +75,11 @@ func TestReadWish(t *testing.T) {
 // A version that was named is taken; else the newest of the lowest major version
 // with long support that will do.
 func TestChooseVersion(t *testing.T) {
-	all := strings.Fields("0.12.0 16.20.0 18.1.0 18.20.8 19.9.0 20.1.0 20.20.2 21.0.0 22.3.0 22.22.1 23.1.0 24.10.0 25.0.0 25.1.0-rc.1 x")
+	all := strings.Fields(
+		"0.12.0 16.20.0 18.1.0 18.20.8 19.9.0 20.1.0 20.20.2 21.0.0 22.3.0 22.22.1 23.1.0 24.10.0 25.0.0 25.1.0-rc.1 x")
 	for wants, want := range map[string]string{
-		"22": "22.22.1", "22.3": "22.3.0", "22.3.0": "22.3.0", "22.4.0": "22.22.1", ">=21": "22.22.1", ">=23": "24.10.0", "23": "23.1.0", "25": "25.0.0", "16": "", "99": "", "99.1.1": "",
+		"22": "22.22.1", "22.3": "22.3.0", "22.3.0": "22.3.0", "22.4.0": "22.22.1", ">=21": "22.22.1", ">=23": "24.10.0",
+		"23": "23.1.0", "25": "25.0.0", "16": "", "99": "", "99.1.1": "",
 		"<19": "18.20.8", "^19 || ^20": "20.20.2", "*": "18.20.8", "nonsense": "", "": "",
 	} {
 		if got, shown := chooseVersion(wants, all); got != want || shown != want {

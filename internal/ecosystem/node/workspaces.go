@@ -7,22 +7,22 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/company/glob"
 	"company/internal/ecosystem"
-	"company/internal/glob"
-	"company/internal/safetext"
+	"company/internal/lib/safetext"
 )
 
 // Limits for all workspaces of a tree.
 const (
 	maxWorkspacePatterns = 1000
-	workspaceSteps       = 1 << 27 // of their comparison with folders
+	workspaceSteps       = 1 << 27 // steps for comparing them with folders
 )
 
-// workspaces are the packages that manifests of a tree include by their patterns.
+// workspaces finds the packages that manifests of a tree include by patterns.
 type workspaces struct {
 	sources  ecosystem.Sources
 	texts    map[string][]byte      // manifests
-	globs    map[string][]glob.Glob // by the folder of the manifest, read once
+	globs    map[string][]glob.Glob // folder of the manifest → parsed patterns
 	patterns int
 	budget   int
 }
@@ -31,8 +31,8 @@ func newWorkspaces(s ecosystem.Sources, texts map[string][]byte) *workspaces {
 	return &workspaces{sources: s, texts: texts, globs: map[string][]glob.Glob{}, budget: workspaceSteps}
 }
 
-// covers reports whether the workspaces of the manifest in one folder include the
-// package of a folder below it.
+// covers reports whether the workspaces of the manifest in top include the package in dir, which is below
+// top.
 func (w *workspaces) covers(top, dir string) bool {
 	rel, ok := strings.CutPrefix(dir, top+"/")
 	if top == "." {
@@ -47,14 +47,15 @@ func (w *workspaces) covers(top, dir string) bool {
 		}
 	}
 	if w.budget < 0 {
-		w.sources.AddNote("the workspaces of %s are not all compared with the folders of the repository: their patterns are too many or too complex",
+		w.sources.AddNote("the workspaces of %s are not all compared with the folders of the repository: their patterns "+
+			"are too many or too complex",
 			safetext.EscapeLine(path.Join(top, "package.json"), 200))
 	}
 	return false
 }
 
-// isInstalledAbove reports whether the package of a folder is a workspace of a
-// locked project above it. npm installs both from that one's lock file.
+// isInstalledAbove reports whether the package of a folder is a workspace of a locked project above it. npm
+// installs both from the lock file above.
 func (w *workspaces) isInstalledAbove(dir string, locks map[string]string) bool {
 	for top := dir; top != "."; {
 		top = path.Dir(top)
@@ -65,8 +66,8 @@ func (w *workspaces) isInstalledAbove(dir string, locks map[string]string) bool 
 	return false
 }
 
-// readScript parses the patterns of the manifest in a folder. One that cannot be read is
-// noted, and matches no folder.
+// read parses the workspace patterns of the manifest in a folder. It adds a note for invalid patterns and
+// skips them.
 func (w *workspaces) read(top string) []glob.Glob {
 	if globs, ok := w.globs[top]; ok {
 		return globs
@@ -81,7 +82,7 @@ func (w *workspaces) read(top string) []glob.Glob {
 	w.patterns += len(all)
 	globs := []glob.Glob{}
 	for _, pattern := range all {
-		g, err := glob.ParsePattern(strings.TrimSuffix(strings.TrimPrefix(pattern, "./"), "/"), glob.Full)
+		g, err := parsePattern(pattern)
 		if err != nil {
 			left, fault = left+1, err
 			continue
@@ -89,13 +90,19 @@ func (w *workspaces) read(top string) []glob.Glob {
 		globs = append(globs, g)
 	}
 	if left > 0 {
-		w.sources.AddNote("%s: %s of its workspaces left out: %s", safetext.EscapeLine(name, 200), company.Count(left, "pattern"), safetext.EscapeLine(fault.Error(), 300))
+		w.sources.AddNote("%s: %s of its workspaces left out: %s", safetext.EscapeLine(name, 200),
+			company.Count(left, "pattern"), safetext.EscapeLine(fault.Error(), 300))
 	}
 	w.globs[top] = globs
 	return globs
 }
 
-// listPatterns are the patterns of a manifest's workspaces.
+// parsePattern parses a workspace pattern.
+func parsePattern(pattern string) (glob.Glob, error) {
+	return glob.ParsePattern(strings.TrimSuffix(strings.TrimPrefix(pattern, "./"), "/"), glob.Full)
+}
+
+// listPatterns returns the workspace patterns of a manifest.
 func listPatterns(manifest []byte) []string {
 	var m struct{ Workspaces json.RawMessage }
 	if json.Unmarshal(manifest, &m) != nil {

@@ -11,7 +11,7 @@ import (
 	"company/internal/ecosystem"
 )
 
-// composerJSON is what counts of a composer.json.
+// composerJSON holds the relevant fields of a composer.json.
 type composerJSON struct {
 	Require map[string]string `json:"require"`
 	Dev     map[string]string `json:"require-dev"`
@@ -23,24 +23,23 @@ type composerJSON struct {
 	} `json:"extra"`
 }
 
-// parseManifest reads a composer.json. What cannot be read asks for nothing, and composer
-// reports its fault.
+// parseManifest reads a composer.json. An invalid one has no requirements, and composer reports the error.
 func parseManifest(text []byte) (c composerJSON) {
 	if err := json.Unmarshal(text, &c); err != nil && !errors.As(err, new(*json.UnmarshalTypeError)) {
 		return composerJSON{}
 	}
 	if path.Clean(c.Config.Vendor) == "vendor" {
-		c.Config.Vendor = "" // where composer has its packages anyway
+		c.Config.Vendor = "" // the default
 	}
 	return c
 }
 
-// readComposer reads what a project asks for.
+// readComposer reads the composer.json of a project.
 func readComposer(t *ecosystem.Tree, dir string) composerJSON {
 	return parseManifest([]byte(t.ReadManifest(dir, manifest)))
 }
 
-// listRequirements are the names that a project asks for, sorted.
+// listRequirements returns the sorted names in require and require-dev.
 func (c composerJSON) listRequirements() []string {
 	all := slices.Sorted(maps.Keys(c.Require))
 	for name := range c.Dev {
@@ -50,26 +49,28 @@ func (c composerJSON) listRequirements() []string {
 	return slices.Compact(all)
 }
 
-// listPackages are those of the names that are packages, and not PHP itself or an extension.
+// listPackages returns the requirements that are packages, without PHP itself and extensions.
 func (c composerJSON) listPackages() []string {
 	return slices.DeleteFunc(c.listRequirements(), func(name string) bool { return checkName(name, "") != nil })
 }
 
-// dependsOn says whether a project asks for a package.
+// dependsOn reports whether a project requires a package.
 func (c composerJSON) dependsOn(name string) bool {
 	return slices.Contains(c.listRequirements(), name)
 }
 
-// noteMissing tells of the extensions that a project has to go without.
-func noteMissing(t *ecosystem.Tree, dir string) {
+// noteMissing adds a note about required extensions that the image lacks.
+func noteMissing(tree *ecosystem.Tree, dir string) {
 	var extensions []string
-	for _, name := range readComposer(t, dir).listRequirements() {
-		if extension, is := strings.CutPrefix(name, extensionPrefix); is && extensionPackages[extension] == "" && !slices.Contains(builtIn, extension) {
+	for _, name := range readComposer(tree, dir).listRequirements() {
+		if extension, is := strings.CutPrefix(name, extensionPrefix); is && extensionPackages[extension] == "" &&
+			!slices.Contains(builtIn, extension) {
 			extensions = append(extensions, ecosystem.PrintablePath(name))
 		}
 	}
 	if len(extensions) > 0 {
-		t.AddNote("%s asks for %s, which the image does not have (container.setup can install more of Debian)", path.Join(dir, manifest), joinSome(extensions))
+		tree.AddNote("%s asks for %s, which the image does not have (container.setup can install more of Debian)",
+			path.Join(dir, manifest), joinSome(extensions))
 	}
 }
 

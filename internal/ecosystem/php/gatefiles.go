@@ -7,20 +7,23 @@ import (
 	"company/internal/ecosystem"
 )
 
-// gateFiles configure analysers and runners beside PHPUnit and PHP_CodeSniffer, or are
-// loaded before the tests. A baseline lists what an analyser passes over.
+// gateFiles lists files that configure analysers and runners other than PHPUnit and PHP_CodeSniffer, or
+// that are loaded before the tests. A baseline lists the findings that an analyser ignores.
 var gateFiles = []string{
-	manifest, "bootstrap.php", "phpstan*.neon", "phpstan*.neon.dist", "phpstan*.php", "psalm*.xml", "psalm*.xml.dist", ".php-cs-fixer.php", ".php-cs-fixer.dist.php", ".php_cs*",
-	"Pest.php", "behat.*", "codeception.*", "*.suite.yml", "phpspec.*", "infection.json*", "rector.php", "ecs.php", "grumphp.*", "phpmd.xml", "pint.json", "php.ini", ".user.ini",
+	manifest, "bootstrap.php", "phpstan*.neon", "phpstan*.neon.dist", "phpstan*.php", "psalm*.xml", "psalm*.xml.dist",
+	".php-cs-fixer.php", ".php-cs-fixer.dist.php", ".php_cs*",
+	"Pest.php", "behat.*", "codeception.*", "*.suite.yml", "phpspec.*", "infection.json*", "rector.php", "ecs.php",
+	"grumphp.*", "phpmd.xml", "pint.json", "php.ini", ".user.ini",
 }
 
-// vendored are the folders of packages with the runners of checks and with what is loaded before
-// them: a vendor in the tree stands in the place of the packages that the lock file names.
+// vendored lists folders with packages that run checks or that are loaded before them. A vendor folder in
+// the tree replaces the packages of the lock file.
 var vendored = []string{"vendor/bin", "vendor/composer", "vendor/phpunit", "vendor/squizlabs"}
 
-// IsGateFile says whether a file configures a check, or is a runner; the manifest says which code is
-// loaded in the tests.
+// IsGateFile reports whether a file configures a check or is a runner. The manifest counts because it
+// decides which code the tests load.
 func (Ecosystem) IsGateFile(file string) bool {
 	isVendored := func(dir string) bool { return ecosystem.LiesIn(file, dir) }
-	return strings.HasSuffix("/"+file, "/vendor/autoload.php") || slices.ContainsFunc(vendored, isVendored) || ecosystem.HasName(file, gateFiles) || ecosystem.HasName(file, settings) || ecosystem.HasName(file, lintSettings)
+	return strings.HasSuffix("/"+file, "/vendor/autoload.php") || slices.ContainsFunc(vendored, isVendored) ||
+		ecosystem.HasName(file, gateFiles) || ecosystem.HasName(file, settings) || ecosystem.HasName(file, lintSettings)
 }

@@ -10,12 +10,13 @@ import (
 	"company/internal/ecosystem"
 )
 
-// maxScripts bounds the scripts of a composer.json that are named.
+// maxScripts limits the scripts of a composer.json that are proposed.
 const maxScripts = 200
 
 var _ ecosystem.Proposer = Ecosystem{}
 
-// Propose names the scripts of the composer.json at the root. What composer runs by itself, before and after its own work, is none.
+// Propose lists the scripts of the composer.json at the root. It skips hooks, which composer runs before
+// and after its own commands.
 func (Ecosystem) Propose(t *ecosystem.Tree) (out []ecosystem.Proposal) {
 	text := t.ReadManifest("", manifest)
 	var m struct {
@@ -29,9 +30,9 @@ func (Ecosystem) Propose(t *ecosystem.Tree) (out []ecosystem.Proposal) {
 		if strings.HasPrefix(name, "pre-") || strings.HasPrefix(name, "post-") || strings.ContainsAny(name, " \t\n'\"$`\\") {
 			continue
 		}
-		p := ecosystem.Proposal{Command: "composer " + name, File: manifest, Line: 1}
-		if at := strings.Index(text, strconv.Quote(name)+":"); at >= 0 {
-			p.Line += strings.Count(text[:at], "\n")
+		proposal := ecosystem.Proposal{Command: "composer " + name, File: manifest, Line: 1}
+		if index := strings.Index(text, strconv.Quote(name)+":"); index >= 0 {
+			proposal.Line += strings.Count(text[:index], "\n")
 		}
 		lines, isList := m.Scripts[name].([]any)
 		if !isList {
@@ -39,17 +40,18 @@ func (Ecosystem) Propose(t *ecosystem.Tree) (out []ecosystem.Proposal) {
 		}
 		for _, line := range lines {
 			if run, _ := line.(string); run != "" && !strings.HasPrefix(run, "@putenv") {
-				p.Runs = append(p.Runs, expandScript(run))
+				proposal.Runs = append(proposal.Runs, expandScript(run))
 			}
 		}
-		if len(p.Runs) > 0 {
-			out = append(out, p)
+		if len(proposal.Runs) > 0 {
+			out = append(out, proposal)
 		}
 	}
 	return out
 }
 
-// expandScript is a line of a script as a shell takes it: @php and @composer are these programs, @name is another script.
+// expandScript converts a line of a script to a shell command. @php and @composer are these programs, and
+// @name is another script.
 func expandScript(run string) string {
 	rest, isOwn := strings.CutPrefix(run, "@")
 	if !isOwn || strings.HasPrefix(rest, "php ") || strings.HasPrefix(rest, "composer ") {

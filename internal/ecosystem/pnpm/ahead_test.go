@@ -48,7 +48,8 @@ snapshots:
 
   zz@1.0.0: {}
 `
-	if got := fmt.Sprint(Ecosystem{}.ListForAnySystem([]byte(lock))); got != "[npm @s/b@2.0.0 npm a@1.1.0 npm last@1.0.0]" {
+	if got := fmt.Sprint(
+		Ecosystem{}.ListForAnySystem([]byte(lock))); got != "[npm @s/b@2.0.0 npm a@1.1.0 npm last@1.0.0]" {
 		t.Error(got)
 	}
 }

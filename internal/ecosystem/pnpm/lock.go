@@ -1,101 +1,168 @@
 package pnpm
 
 import (
+	"cmp"
 	"path"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/ecosystem/locktree"
 	"company/internal/ecosystem/node"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// lockFile is the one lock file of a project, workspaces included.
+// lockFile is the lock file of a project, including its workspaces.
 const lockFile = "pnpm-lock.yaml"
 
-// AddCommand is pnpm's.
-func (Ecosystem) AddCommand(d company.Dependency) string {
-	if d.Ecosystem != ecosystem.NPM {
+// AddCommand returns the pnpm command that adds a dependency, or "" for other registries.
+func (Ecosystem) AddCommand(dependency company.Dependency) string {
+	if dependency.Ecosystem != ecosystem.NPM {
 		return ""
 	}
-	return "pnpm add " + d.Name + "@" + d.Version
+	return "pnpm add " + dependency.Name + "@" + dependency.Version
 }
 
-// IsLockFile says whether a file is pnpm's lock file.
-func (Ecosystem) IsLockFile(file string) bool { return path.Base(file) == lockFile }
+// IsLockFile reports whether a file is pnpm's lock file. It includes lock files of branches
+// (https://pnpm.io/git_branch_lockfiles).
+func (Ecosystem) IsLockFile(file string) bool {
+	name := path.Base(file)
+	return strings.HasPrefix(name, "pnpm-lock.") && strings.HasSuffix(name, ".yaml")
+}
 
-// packageRE is a key of the section packages, in the forms that it has had:
-// '@s/name@1.0.0', /@s/name@1.0.0(peer@2.0.0), /name/1.0.0.
-var packageRE = lazyregexp.New(`^  '?/?((?:@[^@/']+/)?[^@/'()]+)[@/]([0-9][^('":]*)(?:\([^']*)?'?:$`)
+// lockedPackage is an entry of the section packages in a lock file.
+type lockedPackage struct {
+	key string
+	locator
+	// The client finds the package's file by these. integrity is the digest, and the others are addresses.
+	integrity  string
+	tarball    string
+	registry   string
+	resolution string // the whole resolution in one line
+	ofSystem   bool   // the package is for some systems only
+}
 
-// integrityRE is the digest of a package, in the line below its key.
-var integrityRE = lazyregexp.New(`^    resolution: \{integrity: ([^,}]+)[,}]`)
+// findDependency returns the package in the registry. Its name is empty if the package is not from the
+// registry.
+func (p lockedPackage) findDependency() (dependency company.Dependency) {
+	if p.version != "" {
+		dependency = company.Dependency{Ecosystem: ecosystem.NPM, Name: p.name, Version: p.version}
+	}
+	return dependency
+}
 
-// addressRE is the resolution of a package of a registry with the address of its file. pnpm
-// writes it for registries that name their files in a way of their own (GitHub's), and for all
-// packages where lockfile-include-tarball-url is set.
+// readPackages reads the section packages. It skips parts that do not have the form that pnpm writes.
+func readPackages(text []byte) (out []lockedPackage) {
+	root, _ := locktree.ReadYAML(text)
+	format, _ := formatOf(root)
+	for _, n := range root.Find("packages").Below() {
+		out = append(out, format.readPackage(n))
+	}
+	return out
+}
+
+func (f format) readPackage(n *locktree.Node) lockedPackage {
+	resolution := n.Find("resolution")
+	pkg := lockedPackage{
+		key: n.Key(), locator: f.readKey(n.Key()),
+		integrity: resolution.TextOf("integrity"), tarball: resolution.TextOf("tarball"),
+		registry: resolution.TextOf("registry"),
+	}
+	pkg.ofSystem = n.Find("cpu") != nil || n.Find("os") != nil || n.Find("libc") != nil
+	if resolution != nil {
+		pkg.resolution = resolution.String()
+	}
+	pkg.name = cmp.Or(pkg.name, n.TextOf("name"))
+	if at := resolution.TextOf("directory"); f.isAt(at, pkg.local) {
+		pkg.local = at
+	}
+	return pkg
+}
+
+// isAt reports whether a path equals that of a key, which may have peers after it.
+func (f format) isAt(at, local string) bool {
+	return f.isWithoutPeers(path.Clean(at), path.Clean(local))
+}
+
+// ParseDigests returns the digests in a lock file.
+func (Ecosystem) ParseDigests(_ string, text []byte) map[company.Dependency]ecosystem.Digest {
+	out := node.Digests{}
+	for _, pkg := range readPackages(text) {
+		if pkg.version != "" {
+			out.Add(pkg.findDependency(), pkg.integrity)
+		}
+	}
+	return out
+}
+
+// ParseAddresses returns the addresses and digests of the registry's packages, and the substitutes from
+// listReplacements. For any other package, the address consists of its key and whole resolution, because
+// the same key can have another commit. An id is an address too, since it replaces the key's package by
+// another one.
+func (Ecosystem) ParseAddresses(text []byte) (out []ecosystem.Address) {
+	root, _ := locktree.ReadYAML(text)
+	format, _ := formatOf(root)
+	out = listReplacements(root)
+	for _, n := range slices.Concat(root.Find("packages").Below(), root.Find("snapshots").Below()) {
+		if id := n.Find("id"); id != nil && !format.isWithoutPeers(id.String(), n.Key()) {
+			out = append(out, ecosystem.Address{Dependency: newDependency(n.Key()), At: "id " + id.String()})
+		}
+	}
+	for _, pkg := range readPackages(text) {
+		switch dependency := pkg.findDependency(); {
+		case pkg.version != "":
+			out = append(out, node.NewDigests(dependency, pkg.integrity)...)
+			if pkg.tarball != "" {
+				out = append(out, node.NewAddress(dependency, pkg.tarball, pkg.integrity))
+			}
+			if pkg.registry != "" {
+				out = append(out, ecosystem.Address{Dependency: dependency, At: pkg.registry, Digest: pkg.integrity})
+			}
+		case !pkg.isLocal || !filepath.IsLocal(pkg.local):
+			at := strings.TrimSpace(pkg.key + " " + pkg.resolution)
+			out = append(out, ecosystem.Address{Dependency: newDependency(pkg.key), At: at})
+		}
+	}
+	return out
+}
+
+// newDependency returns a package without a version.
+func newDependency(name string) company.Dependency {
+	return company.Dependency{Ecosystem: ecosystem.NPM, Name: name}
+}
+
+// ParseLock lists the registry packages in a lock file, which are keys of the section packages.
+func (Ecosystem) ParseLock(_ string, text []byte) (out []company.Dependency, err error) {
+	for _, pkg := range readPackages(text) {
+		if pkg.version != "" {
+			out = append(out, pkg.findDependency())
+		}
+	}
+	return out, nil
+}
+
+// addressRE matches the resolution of a registry package that includes the address of its file. pnpm writes
+// it for registries with unusual file names, such as GitHub's. It writes it for all packages if
+// lockfile-include-tarball-url is set.
 var addressRE = lazyregexp.New(`^(    resolution: \{integrity: [^,}]+)(?:, (?:registry|tarball): '?https?://[^,}]+)+\}`)
 
-// redirectLock takes the addresses of registries' files out: pnpm asks where the file says,
-// whatever its settings are. The digests stay, and so do packages that have an address and no
-// version.
+// redirectLock removes the addresses of registry files from a lock file, because pnpm uses them whatever
+// its settings are. Digests do not change. Packages with an address and no version do not change either.
 func redirectLock(text []byte) []byte {
 	var out strings.Builder
+	root, _ := locktree.ReadYAML(text)
+	format, _ := formatOf(root)
 	last := ""
 	for line := range strings.Lines(string(text)) {
 		if key := strings.TrimRight(line, "\r\n"); strings.HasPrefix(key, "  ") && !strings.HasPrefix(key, "   ") {
-			last = key
+			last = strings.Trim(strings.TrimSuffix(key[2:], ":"), "'")
 		}
-		if packageRE.MatchString(last) {
+		if format.readKey(last).version != "" {
 			line = addressRE.ReplaceAllString(line, "$1}")
 		}
 		out.WriteString(line)
 	}
 	return []byte(out.String())
-}
-
-// ParseDigests gives the digests that a lock file names.
-func (Ecosystem) ParseDigests(_ string, text []byte) map[company.Dependency]ecosystem.Digest {
-	out := node.Digests{}
-	readPackages(text, func(d company.Dependency, line string) {
-		if m := integrityRE.FindStringSubmatch(line); m != nil {
-			out.Add(d, m[1])
-		}
-	})
-	return out
-}
-
-// ParseLock lists the packages that a lock file names: the keys of the section
-// packages. It is read by lines, at a cost that its size bounds; what is written
-// in another manner than pnpm's names nothing.
-func (Ecosystem) ParseLock(_ string, text []byte) (out []company.Dependency, err error) {
-	readPackages(text, func(d company.Dependency, line string) {
-		if packageRE.MatchString(line) {
-			out = append(out, d)
-		}
-	})
-	return out, nil
-}
-
-// readPackages calls see for every line of the section packages that belongs to a key.
-func readPackages(text []byte, see func(d company.Dependency, line string)) {
-	in := false
-	var d company.Dependency
-	for line := range strings.Lines(string(text)) {
-		line = strings.TrimRight(line, "\r\n")
-		if line != "" && line[0] != ' ' && line[0] != '#' {
-			in = line == "packages:"
-		}
-		switch m := packageRE.FindStringSubmatch(line); {
-		case !in:
-			continue
-		case m != nil:
-			d = company.Dependency{Ecosystem: ecosystem.NPM, Name: m[1], Version: strings.TrimSpace(m[2])}
-		case !strings.HasPrefix(line, "    "): // another key, or a blank line
-			d = company.Dependency{}
-		}
-		if d.Name != "" {
-			see(d, line)
-		}
-	}
 }

@@ -1,6 +1,5 @@
-// Package pnpm is the ecosystem of Node with pnpm: Node's toolchain and runners
-// and npm's registry, with a client and a lock file of its own. The client comes
-// out of the registry, in one version that this package names with its digest.
+// Package pnpm supports Node with pnpm. It has Node's toolchain, runners and registry, with its own client
+// and lock file. The client comes from the registry, in a fixed version whose digest is in this package.
 package pnpm
 
 import (
@@ -11,13 +10,13 @@ import (
 // Ecosystem is Node with pnpm.
 type Ecosystem struct{}
 
-// Name is the toolchain.
+// Name returns the toolchain's name.
 func (Ecosystem) Name() string { return "pnpm" }
 
-// Programs are the first words of commands that need the toolchain.
+// Programs lists the programs that need the toolchain.
 func (Ecosystem) Programs() []string { return []string{"pnpm"} }
 
-// Needs is Node, which runs pnpm.
+// Needs returns Node, which runs pnpm.
 func (e Ecosystem) Needs(_ *ecosystem.Tree, need func(string) bool, _ []string) []string {
 	if need(e.Name()) {
 		return []string{"node"}
@@ -27,10 +26,10 @@ func (e Ecosystem) Needs(_ *ecosystem.Tree, need func(string) bool, _ []string) 
 
 const workspaceFile = "pnpm-workspace.yaml"
 
-// Detect finds the packages of a repository that are pnpm's.
-func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosystem.Component {
-	hasFile := func(file string) bool { return t.HasFile("", file) }
-	root := node.ReadManager([]byte(t.ReadManifest("", "package.json")))
+// Detect finds the packages of a repository that use pnpm.
+func (e Ecosystem) Detect(tree *ecosystem.Tree, _ []ecosystem.Component) []ecosystem.Component {
+	hasFile := func(file string) bool { return tree.HasFile("", file) }
+	root := node.ReadManager([]byte(tree.ReadManifest("", "package.json")))
 	manager := node.Manager{
 		Name: "pnpm", Kind: e.Name(), Description: "pnpm package", Exec: "pnpm exec ",
 		Probe:         func(tool string) string { return "pnpm exec " + tool + " --version" },
@@ -39,11 +38,12 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosyste
 			return node.FindClient(hasFile, dir, packageManager, root) == "pnpm"
 		},
 	}
-	return manager.Detect(t)
+	return manager.Detect(tree)
 }
 
-// gateFiles say which packages pnpm takes and what it runs: a pnpmfile is code.
-var gateFiles = []string{workspaceFile, "pnpm-workspace.yml", ".pnpmfile.cjs", ".pnpmfile.mjs", ".pnpmfile.js", "pnpmfile.cjs", "pnpmfile.mjs", "pnpmfile.js"}
+// gateFiles lists files that decide which packages pnpm uses and what it runs. A pnpmfile is code.
+var gateFiles = []string{workspaceFile, "pnpm-workspace.yml", ".pnpmfile.cjs", ".pnpmfile.mjs", ".pnpmfile.js",
+	"pnpmfile.cjs", "pnpmfile.mjs", "pnpmfile.js"}
 
-// IsGateFile says whether a file steers what pnpm installs and runs.
+// IsGateFile reports whether a file affects what pnpm installs and runs.
 func (Ecosystem) IsGateFile(file string) bool { return ecosystem.HasName(file, gateFiles) }

@@ -5,29 +5,29 @@ import (
 	"path"
 
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// absentPlugins stands in an image for plugins of pytest that cannot be had.
+// absentPlugins is a pytest plugin that replaces plugins which cannot be installed.
 //
 //go:embed absent_plugins.py
 var absentPlugins []byte
 
 var addoptsRE = lazyregexp.New(`(?m)^\s*addopts\s*=`)
 
-// absentLayer is the layer of what stands for absent plugins, where the project's
-// own settings give pytest options; nil: they do not. pytest ends without a test
-// at an option of a plugin that is not there.
-func absentLayer(s ecosystem.Sources) (*ecosystem.Install, error) {
-	settings := s.FilesNamed("pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini", ".pytest.ini")
-	texts, err := s.ReadTexts(settings[:min(len(settings), ecosystem.MaxProjects)])
+// absentLayer returns the layer with that plugin if the project's settings give pytest options, and nil
+// otherwise. Without it, pytest stops before the first test at an option of a missing plugin.
+func absentLayer(sources ecosystem.Sources) (*ecosystem.Install, error) {
+	settings := sources.FilesNamed("pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini", ".pytest.ini")
+	texts, err := sources.ReadTexts(settings[:min(len(settings), ecosystem.MaxProjects)])
 	if err != nil {
 		return nil, err
 	}
 	for _, file := range settings {
 		if addoptsRE.Match(texts[file]) {
 			return &ecosystem.Install{
-				Layer: "pyplugins", Why: "what stands for plugins of pytest that are not there", What: "the same", Inputs: []string{s.HashText(string(absentPlugins))},
+				Layer: "pyplugins", Why: "what stands for plugins of pytest that are not there", What: "the same",
+				Inputs:    []string{sources.HashText(string(absentPlugins))},
 				Collector: func() ecosystem.Collector { return pluginFiles{} },
 			}, nil
 		}
@@ -37,10 +37,10 @@ func absentLayer(s ecosystem.Sources) (*ecosystem.Install, error) {
 
 type pluginFiles struct{}
 
-// Place has none: nothing runs for this layer.
+// Place returns false, since this layer runs no steps.
 func (pluginFiles) Place(ecosystem.Entry) (_ ecosystem.Entry, ok bool) { return }
 
-// Files are the plugin, and how pytest finds it.
+// Files returns the plugin and the metadata by which pytest finds it.
 func (pluginFiles) Files() []ecosystem.ImageFile {
 	const name = "company_absent_plugins"
 	in := func(file string) string {
@@ -48,7 +48,9 @@ func (pluginFiles) Files() []ecosystem.ImageFile {
 	}
 	return []ecosystem.ImageFile{
 		{Path: in(name + ".py"), Text: absentPlugins},
-		{Path: in(name + "-1.0.dist-info/METADATA"), Text: []byte("Metadata-Version: 2.1\nName: company-absent-plugins\nVersion: 1.0\n")},
-		{Path: in(name + "-1.0.dist-info/entry_points.txt"), Text: []byte("[pytest11]\ncompany_absent_plugins = " + name + "\n")},
+		{Path: in(name + "-1.0.dist-info/METADATA"),
+			Text: []byte("Metadata-Version: 2.1\nName: company-absent-plugins\nVersion: 1.0\n")},
+		{Path: in(name + "-1.0.dist-info/entry_points.txt"),
+			Text: []byte("[pytest11]\ncompany_absent_plugins = " + name + "\n")},
 	}
 }

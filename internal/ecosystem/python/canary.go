@@ -10,41 +10,46 @@ import (
 	"company/internal/ecosystem"
 )
 
-// The ways in which a failing test is put beside a change.
+// The ways to add a failing test for a change.
 const (
 	plantPytest   = "pytest"
 	plantUnittest = "unittest"
 )
 
-// Plants are the ways in which a failing test is put beside a change.
+// Plants lists the ways to add a failing test for a change.
 func (Ecosystem) Plants() []string { return []string{plantPytest, plantUnittest} }
 
-// CanaryPlaces are the folders of tests that the change touches, or else the
-// first one of all; and all of them where it touches what steers the gate.
-func (Ecosystem) CanaryPlaces(c *ecosystem.Change, gate company.GateCommand) (out []ecosystem.CanaryPlace, reason string) {
-	if len(c.TouchedFolders(gate, ".py")) == 0 && !c.TouchesGateFiles(gate) {
+// CanaryPlaces returns the folders of tests that the change touches. If it touches none, CanaryPlaces
+// returns the first folder of tests. If it touches a file that configures the gate, CanaryPlaces returns
+// all of them.
+func (Ecosystem) CanaryPlaces(
+	change *ecosystem.Change, gate company.GateCommand,
+) (out []ecosystem.CanaryPlace, reason string) {
+	if len(change.TouchedFolders(gate, ".py")) == 0 && !change.TouchesGateFiles(gate) {
 		return nil, ""
 	}
 	var dirs []string
-	for _, p := range c.Changed {
-		if dir, name := ecosystem.SplitPath(p); isTestFile(name) && ecosystem.IsUnder(dir, gate.Dir) && !ecosystem.IsForeignDir(dir) && len(c.Dirs[dir]) > 0 {
+	for _, p := range change.Changed {
+		if dir, name := ecosystem.SplitPath(p); isTestFile(name) && ecosystem.IsUnder(dir, gate.Dir) &&
+			!ecosystem.IsForeignDir(dir) && len(change.Dirs[dir]) > 0 {
 			dirs = append(dirs, dir)
 		}
 	}
 	slices.Sort(dirs)
 	switch dirs = slices.Compact(dirs); {
-	case c.TouchesGateFiles(gate):
-		for _, dir := range c.FoldersOf(gate, isTestFile) {
+	case change.TouchesGateFiles(gate):
+		for _, dir := range change.FoldersOf(gate, isTestFile) {
 			if !slices.Contains(dirs, dir) {
 				dirs = append(dirs, dir)
 			}
 		}
 	case len(dirs) == 0:
-		dirs = c.FirstFolderOf(gate, isTestFile)
+		dirs = change.FirstFolderOf(gate, isTestFile)
 	}
 	for _, dir := range dirs {
 		file := "test_%s.py"
-		if !slices.ContainsFunc(c.Dirs[dir], func(n string) bool { return strings.HasPrefix(n, "test_") }) && slices.ContainsFunc(c.Dirs[dir], isTestFile) {
+		if !slices.ContainsFunc(change.Dirs[dir], func(n string) bool { return strings.HasPrefix(n, "test_") }) &&
+			slices.ContainsFunc(change.Dirs[dir], isTestFile) {
 			file = "%s_test.py"
 		}
 		out = append(out, ecosystem.CanaryPlace{
@@ -52,7 +57,8 @@ func (Ecosystem) CanaryPlaces(c *ecosystem.Change, gate company.GateCommand) (ou
 			Path: func(word string) string { return path.Join(dir, fmt.Sprintf(file, word)) },
 			Text: func(word string) string {
 				if gate.Plant == plantUnittest {
-					return fmt.Sprintf("import unittest\n\n\nclass Test_%[1]s(unittest.TestCase):\n    def test_%[1]s(self):\n        raise AssertionError(\"this test of the company's must fail\")\n", word)
+					return fmt.Sprintf("import unittest\n\n\nclass Test_%[1]s(unittest.TestCase):\n    def test_%[1]s(self):\n      "+
+						"  raise AssertionError(\"this test of the company's must fail\")\n", word)
 				}
 				return fmt.Sprintf("def test_%s():\n    raise AssertionError(\"this test of the company's must fail\")\n", word)
 			},

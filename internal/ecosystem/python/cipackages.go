@@ -5,35 +5,36 @@ import (
 	"strings"
 
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
 var (
-	// pipInstallRE is an installation by pip, up to the end of the command.
+	// pipInstallRE matches an installation by pip, up to the end of the command.
 	pipInstallRE = lazyregexp.New(`(?:^|[\s;&|])(?:python3? -m )?(?:uv )?pip3? install\b([^\n;&|]*)`)
-	// commandsRE stands between the commands of a script.
+	// commandsRE matches a separator between the commands of a script.
 	commandsRE = lazyregexp.New(`&&|\|\||[;\n]`)
-	// ciNameRE is the name of a package, and what may follow it.
+	// ciNameRE matches the name of a package with its extras and version.
 	ciNameRE = lazyregexp.New(`^([A-Za-z0-9][A-Za-z0-9._-]*)(?:\[[A-Za-z0-9._,-]*\])?(?:[=<>~!][^@/]*)?$`)
 )
 
-// maxCIPackages limits the packages that are read of a tree's CI.
+// maxCIPackages limits the packages that are read from a tree's CI.
 const maxCIPackages = 100
 
-// pipOptions are options of pip whose value is the next argument.
-var pipOptions = []string{"-r", "--requirement", "-c", "--constraint", "-e", "--editable", "-i", "--index-url", "--extra-index-url", "-f", "--find-links", "-t", "--target", "--prefix", "--python"}
+// pipOptions lists options of pip whose value is the next argument.
+var pipOptions = []string{"-r", "--requirement", "-c", "--constraint", "-e", "--editable", "-i", "--index-url",
+	"--extra-index-url", "-f", "--find-links", "-t", "--target", "--prefix", "--python"}
 
-// addCIPackages adds the packages that the CI installs by name beside the tests, where no lock file
-// says what a project needs. Versions are left out: jobs have several, and other interpreters.
+// addCIPackages adds the packages that CI jobs with test commands install by name. It is for trees without
+// pinned packages. Versions are left out, because jobs use several versions and other interpreters.
 func (r *requirements) addCIPackages() error {
-	t := ecosystem.TreeOf(r.s)
+	tree := ecosystem.TreeOf(r.s)
 	for _, file := range r.s.Files() {
 		if !isDefinition(file) || !strings.HasSuffix(file, "ml") {
 			continue
 		}
-		root, err := t.ReadYAML(ecosystem.SplitPath(file))
+		root, err := tree.ReadYAML(ecosystem.SplitPath(file))
 		if err != nil {
-			continue // doctor names it
+			continue // doctor reports the error
 		}
 		for _, script := range listJobScripts(root) {
 			if !hasTestCommand(commandsRE.Split(script, -1)) {
@@ -44,13 +45,13 @@ func (r *requirements) addCIPackages() error {
 			}
 		}
 	}
-	return t.Err()
+	return tree.Err()
 }
 
-// maxCIScripts bounds the scripts of one definition together, in bytes: an alias may name one again and again.
+// maxCIScripts limits the scripts of one definition, in bytes. An alias may repeat a script many times.
 const maxCIScripts = 1 << 20
 
-// listJobScripts lists the script of each job of a definition, all of its steps together.
+// listJobScripts returns the script of each job in a definition, with all of its steps combined.
 func listJobScripts(root *ecosystem.YAMLValue) (out []string) {
 	room := maxCIScripts
 	addJob := func(values ...*ecosystem.YAMLValue) {
@@ -79,14 +80,15 @@ func listJobScripts(root *ecosystem.YAMLValue) (out []string) {
 		}
 		return out
 	}
-	addJob(root.Field("before_install"), root.Field("install"), root.Field("before_script"), root.Field("script")) // Travis
+	// Travis
+	addJob(root.Field("before_install"), root.Field("install"), root.Field("before_script"), root.Field("script"))
 	for _, job := range root.Fields {
 		addJob(job.Value.Field("before_script"), job.Value.Field("script")) // GitLab
 	}
 	return out
 }
 
-// addCIWords adds the packages among the arguments of pip.
+// addCIWords adds the packages in the arguments of pip.
 func (r *requirements) addCIWords(file, arguments string) {
 	words, ok := splitWords(strings.TrimSpace(arguments))
 	for i := 0; ok && i < len(words); i++ {
@@ -98,9 +100,12 @@ func (r *requirements) addCIWords(file, arguments string) {
 		switch {
 		case slices.Contains(pipOptions, w):
 			i++
-		case m == nil, slices.ContainsFunc([]string{".txt", ".whl", ".gz", ".zip"}, func(ext string) bool { return strings.HasSuffix(w, ext) }):
+		case m == nil,
+			slices.ContainsFunc([]string{".txt", ".whl", ".gz", ".zip"},
+				func(ext string) bool { return strings.HasSuffix(w, ext) }):
 		default:
-			if name := canonicalName(m[1]); !isToolOfImage(name) && len(r.loose) < maxCIPackages && checkName(name, "") == nil && !r.hasPackage(name) {
+			if name := canonicalName(m[1]); !isToolOfImage(name) && len(r.loose) < maxCIPackages && checkName(name, "") == nil &&
+				!r.hasPackage(name) {
 				r.loose = append(r.loose, name)
 				r.addLine(file, name)
 			}
@@ -108,12 +113,15 @@ func (r *requirements) addCIWords(file, arguments string) {
 	}
 }
 
-// isToolOfImage says whether a package is there without being asked for, or tests nothing.
+// isToolOfImage reports whether a package is installed in any case or is not needed for tests.
 func isToolOfImage(name string) bool {
-	return slices.Contains(reportingPrograms, name) || slices.Contains([]string{"pytest", "pytest-cov", "nose", "nose2", "tox", "tox-gh-actions", "nox", "setuptools", "wheel", "build", "virtualenv", "pre-commit"}, name)
+	return slices.Contains(reportingPrograms, name) ||
+		slices.Contains(
+			[]string{"pytest", "pytest-cov", "nose", "nose2", "tox", "tox-gh-actions", "nox", "setuptools", "wheel", "build",
+				"virtualenv", "pre-commit"}, name)
 }
 
-// hasPackage says whether a line names a package already.
+// hasPackage reports whether a line names a package already.
 func (r *requirements) hasPackage(name string) bool {
 	return slices.ContainsFunc(r.lines, func(line string) bool {
 		req, ok := parseRequirement(line)

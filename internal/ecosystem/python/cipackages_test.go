@@ -17,16 +17,21 @@ func TestPackagesOfTheCI(t *testing.T) {
 		workflow, setup string
 		want            string
 	}{
-		"names":               {head + install("-U pip setuptools pytest codecov dkimpy 'freezegun>=1,<2'") + tests, "setup()", "dkimpy freezegun"},
-		"of a matrix":         {head + install(`"django~=${{ matrix.django }}.0"`) + tests, "setup()", "django"},
-		"by the module":       {head + "      - run: python3 -m pip install --index-url https://x.org/simple moto\n" + tests, "setup()", "moto"},
-		"lists and addresses": {head + install("-r reqs.txt -e . git+https://x.org/y ./z w.whl 'a @ https://x.org/a.whl' #b") + tests, "setup()", ""},
-		"known of a manifest": {head + install("requests moto") + tests, "setup(install_requires=['requests>=2'])", "requests>=2 moto"},
-		"another job's":       {head + install("sphinx") + "      - run: make html\n", "setup()", ""},
-		"behind the tests":    {head + tests + install("moto"), "setup()", "moto"},
+		"names": {head + install("-U pip setuptools pytest codecov dkimpy 'freezegun>=1,<2'") + tests,
+			"setup()", "dkimpy freezegun"},
+		"of a matrix": {head + install(`"django~=${{ matrix.django }}.0"`) + tests, "setup()", "django"},
+		"by the module": {head + "      - run: python3 -m pip install --index-url https://x.org/simple moto\n" + tests,
+			"setup()", "moto"},
+		"lists and addresses": {head +
+			install("-r reqs.txt -e . git+https://x.org/y ./z w.whl 'a @ https://x.org/a.whl' #b") + tests, "setup()", ""},
+		"known of a manifest": {head + install("requests moto") + tests, "setup(install_requires=['requests>=2'])",
+			"requests>=2 moto"},
+		"another job's":    {head + install("sphinx") + "      - run: make html\n", "setup()", ""},
+		"behind the tests": {head + tests + install("moto"), "setup()", "moto"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r, err := readRequirements(&ecosystemtest.Sources{Texts: map[string]string{".github/workflows/a.yml": c.workflow, "setup.py": c.setup}})
+			r, err := readRequirements(
+				&ecosystemtest.Sources{Texts: map[string]string{".github/workflows/a.yml": c.workflow, "setup.py": c.setup}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -38,7 +43,8 @@ func TestPackagesOfTheCI(t *testing.T) {
 			}
 		})
 	}
-	locked := map[string]string{".github/workflows/a.yml": head + install("moto") + tests, "requirements.txt": "requests==2.31.0 --hash=sha256:" + strings.Repeat("0", 64) + "\n"}
+	locked := map[string]string{".github/workflows/a.yml": head + install("moto") + tests,
+		"requirements.txt": "requests==2.31.0 --hash=sha256:" + strings.Repeat("0", 64) + "\n"}
 	if r, err := readRequirements(&ecosystemtest.Sources{Texts: locked}); err != nil || len(r.lines) > 0 {
 		t.Errorf("beside a lock file: %q (%v)", r.lines, err)
 	}

@@ -9,22 +9,22 @@ import (
 	"unicode"
 
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
-	"company/internal/shell"
+	"company/internal/lib/lazyregexp"
+	"company/internal/lib/shellquote"
 )
 
-// quoteWord quotes one argument for a shell; plain ones stay as they are.
+// quoteWord quotes one argument for a shell. Plain arguments are not changed.
 func quoteWord(w string) string {
 	if plainWordRE.MatchString(w) {
 		return w
 	}
-	return shell.QuoteArgument(w)
+	return shellquote.QuoteArgument(w)
 }
 
 var plainWordRE = lazyregexp.New(`^[A-Za-z0-9_./,:@%+={}-]+$`)
 
-// splitWords splits a command into arguments, without a shell: quotes count, and
-// nothing else does. Not ok: a quote has no end.
+// splitWords splits a command into arguments without a shell. It handles only quotes and backslashes. ok is
+// false if a quote has no end.
 func splitWords(command string) (words []string, ok bool) {
 	var word strings.Builder
 	inWord, quote := false, byte(0)
@@ -57,18 +57,23 @@ func splitWords(command string) (words []string, ok bool) {
 	return words, quote == 0
 }
 
-// reportingPrograms are programs of an environment for tests that run no test. The package managers
-// among them install, which the image has done: with "run" they are seen through (commandWords).
-var reportingPrograms = append([]string{"coverage", "codecov", "coveralls", "flake8", "mypy", "black", "isort", "ruff", "pylint", "pyright", "sphinx-build", "twine", "pip", "check-manifest", "echo", "rm", "mkdir", "find", "pip-audit", "bandit", "true"}, packageManagers...)
+// reportingPrograms are programs in a test environment that run no tests. Package managers are included
+// because they install packages, which the image has done already. Their "run" command counts as the
+// program that it starts (commandWords).
+var reportingPrograms = append(
+	[]string{"coverage", "codecov", "coveralls", "flake8", "mypy", "black", "isort", "ruff", "pylint", "pyright",
+		"sphinx-build", "twine", "pip", "check-manifest", "echo", "rm", "mkdir", "find", "pip-audit", "bandit", "true"},
+	packageManagers...)
 
-// packageManagers are programs that install packages, and with "run" start a program of those.
+// packageManagers are programs that install packages and whose "run" command starts an installed program.
 var packageManagers = []string{"uv", "poetry", "pdm", "pipenv", "hatch", "rye"}
 
-// runFlagsWithValue are flags of "run" which take a value.
-var runFlagsWithValue = []string{"--with", "--with-editable", "--with-requirements", "--extra", "--group", "--only-group", "--no-group", "--package", "--python", "--env", "--venv", "--project", "--directory", "-p", "-e"}
+// runFlagsWithValue lists flags of "run" that take a value.
+var runFlagsWithValue = []string{"--with", "--with-editable", "--with-requirements", "--extra", "--group",
+	"--only-group", "--no-group", "--package", "--python", "--env", "--venv", "--project", "--directory", "-p", "-e"}
 
-// commandWords splits a command of an environment into arguments, without what marks it for its runner
-// and without a package manager that starts it: "- poetry run pytest -q" is pytest -q.
+// commandWords splits a command of an environment into arguments. It removes marks for the command's runner
+// and a package manager that starts the command: "- poetry run pytest -q" becomes pytest -q.
 func commandWords(command string) (words []string, ok bool) {
 	words, ok = splitWords(strings.TrimLeft(command, "-!@ "))
 	if len(words) < 3 || words[1] != "run" || !slices.Contains(packageManagers, path.Base(words[0])) {
@@ -88,8 +93,8 @@ func commandWords(command string) (words []string, ok bool) {
 	return rest, ok
 }
 
-// testRunner takes a command's arguments apart: the runner of the tests, pytest or
-// unittest, and its arguments. Empty: no runner that is known.
+// testRunner returns the test runner in a command, pytest or unittest, and its arguments. It returns "" for
+// an unknown runner.
 func testRunner(words []string) (runner string, args []string) {
 	for len(words) > 0 {
 		switch program := path.Base(words[0]); {
@@ -126,8 +131,7 @@ func testRunner(words []string) (runner string, args []string) {
 
 var pythonProgramRE = lazyregexp.New(`^python(3(\.[0-9]+)?)?$`)
 
-// hasTestCommand says whether one of the commands runs tests with a runner that is
-// known.
+// hasTestCommand reports whether any of the commands runs tests with a known runner.
 func hasTestCommand(commands []string) bool {
 	return slices.ContainsFunc(commands, func(c string) bool {
 		words, ok := commandWords(c)
@@ -139,9 +143,9 @@ func hasTestCommand(commands []string) bool {
 	})
 }
 
-// isTestScript says whether a command runs a script of the project that is called
-// like tests: python runtests.py, trial, django's manage.py test. What nose runs, pytest
-// and unittest run as well.
+// isTestScript reports whether a command runs a test script of the project, by its name: python
+// runtests.py, trial, django's manage.py test. Names of nose don't count, because pytest and unittest also
+// run its tests.
 func isTestScript(words []string) bool {
 	if pythonProgramRE.MatchString(path.Base(words[0])) && len(words) > 1 {
 		words = words[1:]
@@ -150,39 +154,42 @@ func isTestScript(words []string) bool {
 	if slices.Contains([]string{"trial", "stestr", "ward"}, name) {
 		return true
 	}
-	return strings.Contains(name, "test") && !strings.HasPrefix(name, "nose") && !strings.HasPrefix(name, "zope") || name == "manage" && slices.Contains(words, "test") || name == "setup" && slices.Contains(words, "test")
+	return strings.Contains(name, "test") && !strings.HasPrefix(name, "nose") && !strings.HasPrefix(name, "zope") ||
+		name == "manage" && slices.Contains(words, "test") || name == "setup" && slices.Contains(words, "test")
 }
 
-// testCommand is what a project's own runner of environments says of its tests.
+// testCommand is a project's test command, as a runner of environments such as tox defines it.
 type testCommand struct {
-	runner string   // pytest or unittest; empty: plain
-	args   []string // of it
-	below  string   // the folder of pytest, below the project's
-	plain  string   // commands as they stand, for a shell
-	file   string   // that says it
+	runner string   // pytest or unittest, or empty if plain is set
+	args   []string // arguments of the runner
+	below  string   // folder for pytest, relative to the project's
+	plain  string   // the commands as shell text
+	file   string   // the file that defines the command
 }
 
-// findRun finds how tox, nox or else the Makefile runs the tests of a project.
-func findRun(t *ecosystem.Tree, dir string) environmentRun {
-	m, _ := readPyproject([]byte(t.ReadManifest(dir, "pyproject.toml")))
-	for _, run := range []environmentRun{readToxFile(t.ReadManifest(dir, "tox.ini")), readToxRun(m.Tool.Tox), readNoxFile(t.ReadManifest(dir, "noxfile.py"))} {
+// findRun returns how tox or nox runs the tests of a project. At the root it falls back to the Makefile.
+func findRun(tree *ecosystem.Tree, dir string) environmentRun {
+	m, _ := readPyproject([]byte(tree.ReadManifest(dir, "pyproject.toml")))
+	for _, run := range []environmentRun{readToxFile(tree.ReadManifest(dir, "tox.ini")), readToxRun(m.Tool.Tox),
+		readNoxFile(tree.ReadManifest(dir, "noxfile.py"))} {
 		if hasTestCommand(run.commands) {
 			return run
 		}
 	}
 	if dir == "" {
-		return readMakeRun(t)
+		return readMakeRun(tree)
 	}
 	return environmentRun{}
 }
 
-// formatVariables gives the environment of a run's commands, as a shell takes it; those of
-// the runner itself and of reports are not.
+// formatVariables returns the environment of a run's commands in shell syntax. It leaves out variables of
+// the runner itself and of reports.
 func (r environmentRun) formatVariables() string {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(r.set)) {
 		value := r.set[name]
-		if !variableRE.MatchString(name) || notForGatesRE.MatchString(name) || strings.ContainsFunc(value, unicode.IsControl) {
+		if !variableRE.MatchString(name) || notForGatesRE.MatchString(name) ||
+			strings.ContainsFunc(value, unicode.IsControl) {
 			continue
 		}
 		b.WriteString(name + "=" + quoteWord(value) + " ")
@@ -192,11 +199,12 @@ func (r environmentRun) formatVariables() string {
 
 var (
 	variableRE    = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]{0,99}$`)
-	notForGatesRE = lazyregexp.New(`^(PATH|HOME|PYTHONPATH|PYTHONHOME|LD_.*|PIP_.*|UV_.*|TOX_.*|VIRTUALENV_.*|VIRTUAL_ENV|COVER.*|PYTEST_ADDOPTS|CI)$`)
+	notForGatesRE = lazyregexp.New(
+		`^(PATH|HOME|PYTHONPATH|PYTHONHOME|LD_.*|PIP_.*|UV_.*|TOX_.*|VIRTUALENV_.*|VIRTUAL_ENV|COVER.*|PYTEST_ADDOPTS|CI)$`)
 )
 
-// findCommand gives the one command for a gate: a runner and its arguments where that is
-// all, else the commands one after the other. Not ok: there is none.
+// findCommand returns one command for a gate: a single runner with its arguments, or else all commands in
+// sequence. It returns false if there is no command.
 func (r environmentRun) findCommand() (testCommand, bool) {
 	var kept [][]string
 	for _, c := range r.commands {
@@ -205,7 +213,10 @@ func (r environmentRun) findCommand() (testCommand, bool) {
 			continue
 		}
 		runner, _ := testRunner(words)
-		if program := path.Base(words[0]); runner == "" && (slices.Contains(reportingPrograms, program) || pythonProgramRE.MatchString(program) && len(words) > 2 && words[1] == "-m" && slices.Contains(reportingPrograms, words[2])) {
+		if program := path.Base(words[0]); runner == "" &&
+			(slices.Contains(reportingPrograms, program) ||
+				pythonProgramRE.MatchString(program) && len(words) > 2 && words[1] == "-m" &&
+					slices.Contains(reportingPrograms, words[2])) {
 			continue
 		}
 		kept = append(kept, words)
@@ -239,12 +250,13 @@ func (r environmentRun) findCommand() (testCommand, bool) {
 	return testCommand{plain: change + strings.Join(lines, " && "), file: r.file}, true
 }
 
-// reportArguments begin arguments of pytest that write reports, or spread the tests
-// over processes: a gate has its own report, and no part in the verdict is theirs.
-var reportArguments = []string{"--cov", "--no-cov", "--junitxml", "--junit-xml", "--html", "--self-contained-html", "--durations", "--color", "--tb", "--numprocesses", "--dist", "--basetemp", "--show-capture", "--maxfail", "--benchmark"}
+// reportArguments lists prefixes of pytest arguments that write reports, stop early, or distribute the
+// tests over processes. A gate has its own report, and these arguments must not affect its verdict.
+var reportArguments = []string{"--cov", "--no-cov", "--junitxml", "--junit-xml", "--html", "--self-contained-html",
+	"--durations", "--color", "--tb", "--numprocesses", "--dist", "--basetemp", "--show-capture", "--maxfail",
+	"--benchmark"}
 
-// keepArguments leaves out arguments of pytest that say how tests are reported and not which
-// ones are run.
+// keepArguments removes arguments of pytest that affect the report and not the selection of tests.
 func keepArguments(runner string, args []string) (out []string) {
 	if runner != plantPytest {
 		return args
@@ -254,13 +266,16 @@ func keepArguments(runner string, args []string) (out []string) {
 		name, _, hasValue := strings.Cut(a, "=")
 		switch {
 		case slices.ContainsFunc(reportArguments, func(r string) bool { return name == r || strings.HasPrefix(name, r+"-") }):
-			// An argument of its own is the value: --cov-report xml.
-			if takesValue := !strings.HasPrefix(name, "--no-cov") && !slices.Contains([]string{"--self-contained-html", "--cov-append", "--cov-branch"}, name); !hasValue && takesValue && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
+			// The value may be a separate argument: --cov-report xml.
+			if takesValue := !strings.HasPrefix(name, "--no-cov") &&
+				!slices.Contains([]string{"--self-contained-html", "--cov-append", "--cov-branch"}, name); !hasValue &&
+				takesValue && i+1 < len(args) && !strings.HasPrefix(args[i+1], "-") {
 				i++
 			}
 		case a == "-n" && i+1 < len(args):
 			i++
-		case quietRE.MatchString(a), strings.HasPrefix(a, "-n") && len(a) > 2 && a[2] != '-', strings.HasPrefix(a, "-r") && len(a) > 2:
+		case quietRE.MatchString(a), strings.HasPrefix(a, "-n") && len(a) > 2 && a[2] != '-',
+			strings.HasPrefix(a, "-r") && len(a) > 2:
 		default:
 			out = append(out, a)
 		}

@@ -12,7 +12,7 @@ import (
 //go:embed debianmodules.txt
 var debianModulesList string
 
-// debianModules are Debian's packages of PyPI's, by their canonical names there.
+// debianModules maps the canonical names of PyPI packages to Debian packages.
 var debianModules = sync.OnceValue(func() map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(debianModulesList) {
@@ -28,22 +28,23 @@ var debianModules = sync.OnceValue(func() map[string]string {
 	return out
 })
 
-// maxSubstitutes limits the packages of Debian that stand for those of PyPI.
+// maxSubstitutes limits the Debian packages that replace PyPI packages.
 const maxSubstitutes = 200
 
 var _ ecosystem.Substituter = Ecosystem{}
 
-// Substitutes are Debian's packages of what a tree asks PyPI for, in Debian's versions.
+// Substitutes returns Debian packages that replace a tree's PyPI packages, in Debian's versions.
 func (e Ecosystem) Substitutes(s ecosystem.Sources) (registry string, packages []string, err error) {
-	r, err := readRequirements(quietSources{s})
+	requirements, err := readRequirements(quietSources{s})
 	if err != nil {
 		return "", nil, err
 	}
-	for _, line := range slices.Concat(r.pins, r.lines) {
-		if _, marker, _ := strings.Cut(line, ";"); !r.env.holdsMarker(marker) {
+	for _, line := range slices.Concat(requirements.pins, requirements.lines) {
+		if _, marker, _ := strings.Cut(line, ";"); !requirements.env.holdsMarker(marker) {
 			continue
 		}
-		if name := debianModules()[canonicalName(requirementName.FindString(line))]; name != "" && len(packages) < maxSubstitutes {
+		if name := debianModules()[canonicalName(requirementName.FindString(line))]; name != "" &&
+			len(packages) < maxSubstitutes {
 			packages = append(packages, name)
 		}
 	}

@@ -1,5 +1,4 @@
-// Package python is the ecosystem of Python: pytest and unittest, ruff and
-// flake8, mypy, pip.
+// Package python supports Python: pytest and unittest, ruff and flake8, mypy, pip.
 package python
 
 import (
@@ -9,29 +8,30 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/lazyregexp"
 )
 
 // Ecosystem is Python.
 type Ecosystem struct{}
 
-// Name is the toolchain.
+// Name returns the toolchain's name.
 func (Ecosystem) Name() string { return "python" }
 
-// Programs are the programs that need the toolchain.
+// Programs lists the programs that need the toolchain.
 func (Ecosystem) Programs() []string { return []string{"python3", "python", "pytest", "pip"} }
 
-// Manifest is the file by which a project is known.
+// Manifest returns the file name that marks a Python project.
 func (Ecosystem) Manifest() string { return "pyproject.toml" }
 
-var manifests = []string{"pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "noxfile.py", "requirements.txt", "requirements-dev.txt", "requirements_dev.txt"}
+var manifests = []string{"pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini", "noxfile.py",
+	"requirements.txt", "requirements-dev.txt", "requirements_dev.txt"}
 
 // Detect finds the Python projects of a repository.
-func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosystem.Component {
+func (e Ecosystem) Detect(tree *ecosystem.Tree, _ []ecosystem.Component) []ecosystem.Component {
 	var dirs []string
 	for _, name := range manifests {
-		for _, dir := range t.FoldersWith(name) {
+		for _, dir := range tree.FoldersWith(name) {
 			if !slices.Contains(dirs, dir) {
 				dirs = append(dirs, dir)
 			}
@@ -40,20 +40,22 @@ func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosyste
 	slices.SortFunc(dirs, ecosystem.CompareDepth)
 	var out []ecosystem.Component
 	for _, dir := range dirs {
-		if above := ecosystem.Covering(out, dir); above != nil && above.Test != nil && !t.HasFile(dir, "pyproject.toml") && !t.HasFile(dir, "setup.py") {
-			continue // docs/requirements.txt and its like
+		if above := ecosystem.Covering(out, dir); above != nil && above.Test != nil && !tree.HasFile(dir, "pyproject.toml") &&
+			!tree.HasFile(dir, "setup.py") {
+			continue // for example docs/requirements.txt
 		}
-		t.AddProject(e.Name(), dir)
-		test, from := findTest(t, dir)
-		buildFirst(t, dir, test)
-		p := ecosystem.Component{Dir: dir, Kind: e.Name(), Description: "Python project", Lint: findLint(t, dir), Types: findTypes(t, dir), Test: test}
+		tree.AddProject(e.Name(), dir)
+		test, from := findTest(tree, dir)
+		buildFirst(tree, dir, test)
+		component := ecosystem.Component{Dir: dir, Kind: e.Name(), Description: "Python project", Lint: findLint(tree, dir),
+			Types: findTypes(tree, dir), Test: test}
 		if from != "" {
-			p.Description += " (tested as " + from + " says)"
+			component.Description += " (tested as " + from + " says)"
 		}
-		if p.HasCheck() {
-			out = append(out, p)
+		if component.HasCheck() {
+			out = append(out, component)
 		} else if dir == "" {
-			t.AddNote("a Python project without tests or a configured lint")
+			tree.AddNote("a Python project without tests or a configured lint")
 		}
 	}
 	return out
@@ -65,67 +67,98 @@ var (
 	flakeTable  = lazyregexp.New(`(?m)^\s*\[flake8\]`)
 )
 
-func findLint(t *ecosystem.Tree, dir string) *company.GateCommand {
+func findLint(tree *ecosystem.Tree, dir string) *company.GateCommand {
 	switch {
-	case t.HasFile(dir, "ruff.toml"), t.HasFile(dir, ".ruff.toml"), ruffTable.MatchString(t.ReadManifest(dir, "pyproject.toml")):
-		return &company.GateCommand{Command: "ruff check .", Report: "ruff check --output-format=concise .", Probe: "command -v ruff", Parse: testreport.FormatFindings}
-	case t.HasFile(dir, ".flake8"), flakeTable.MatchString(t.ReadManifest(dir, "setup.cfg")), flakeTable.MatchString(t.ReadManifest(dir, "tox.ini")):
+	case tree.HasFile(dir, "ruff.toml"), tree.HasFile(dir, ".ruff.toml"),
+		ruffTable.MatchString(tree.ReadManifest(dir, "pyproject.toml")):
+		return &company.GateCommand{Command: "ruff check .", Report: "ruff check --output-format=concise .",
+			Probe: "command -v ruff", Parse: testreport.FormatFindings}
+	case tree.HasFile(dir, ".flake8"), flakeTable.MatchString(tree.ReadManifest(dir, "setup.cfg")),
+		flakeTable.MatchString(tree.ReadManifest(dir, "tox.ini")):
 		return &company.GateCommand{Command: "flake8", Probe: "command -v flake8", Parse: testreport.FormatFindings}
 	}
 	return nil
 }
 
-// findTest is what tox or nox run, where one of them tells; else pytest, which runs
-// the tests of unittest as well. Only where nothing speaks of pytest and all tests
-// are unittest's, that runs them. from is the file that tells.
-func findTest(t *ecosystem.Tree, dir string) (_ *company.GateCommand, from string) {
-	run := findRun(t, dir)
+// findTest returns the test command of tox or nox, if one of them defines it. Otherwise it returns pytest,
+// which also runs tests of unittest. It returns unittest only if no file mentions pytest and all tests use
+// unittest. from is the file that defines the command, or empty.
+func findTest(tree *ecosystem.Tree, dir string) (_ *company.GateCommand, from string) {
+	run := findRun(tree, dir)
 	told, ok := run.findCommand()
 	set := run.formatVariables()
 	switch {
+	case ok && told.runner == "" && setupTestRE.MatchString(told.plain) && runsPytest(tree, dir, told.plain):
+		return pytestGate(tree, dir, "", set, nil), told.file
 	case ok && told.runner == "":
 		return &company.GateCommand{Command: told.plain, Parse: testreport.FormatPlain}, told.file
 	case ok && told.runner == plantUnittest:
 		return unittestGate(set, told.args), told.file
 	case ok:
-		return pytestGate(t, dir, told.below, set, told.args), told.file
+		return pytestGate(tree, dir, told.below, set, told.args), told.file
 	}
-	pytest := t.HasFile(dir, "pytest.ini") || t.HasFile(dir, "conftest.py")
+	pytest := tree.HasFile(dir, "pytest.ini") || tree.HasFile(dir, "conftest.py")
 	for _, name := range manifests {
-		pytest = pytest || pytestWords.MatchString(t.ReadManifest(dir, name))
+		pytest = pytest || pytestWords.MatchString(tree.ReadManifest(dir, name))
 	}
-	var tests []string
-	for _, p := range t.FilesBelow(dir) {
-		if d, name := ecosystem.SplitPath(p); !ecosystem.IsForeignDir(d) && isTestFile(name) {
-			tests = append(tests, p)
+	if pytest {
+		return pytestGate(tree, dir, "", "", nil), ""
+	}
+	// Both runners read test_a.py, only pytest reads a_test.py, and only unittest reads test.py, which is
+	// often not a test.
+	var both, pytests, unittests []string
+	for _, p := range tree.FilesBelow(dir) {
+		d, name := ecosystem.SplitPath(p)
+		begins := strings.HasPrefix(name, "test") && strings.HasSuffix(name, ".py")
+		switch {
+		case ecosystem.IsForeignDir(d):
+		case isTestFile(name) && begins:
+			both = append(both, p)
+		case isTestFile(name):
+			pytests = append(pytests, p)
+		case begins && len(unittests) < 20 && usesUnittestAlone(tree, p):
+			unittests = append(unittests, p)
 		}
 	}
-	if len(tests) == 0 && !pytest {
+	if len(both)+len(pytests)+len(unittests) == 0 {
 		return nil, ""
 	}
-	if !pytest {
-		unit := 0
-		for _, p := range tests[:min(len(tests), 20)] {
-			d, name := ecosystem.SplitPath(p)
-			if text := t.ReadManifest(d, name); strings.Contains(text, "unittest") && !strings.Contains(text, "pytest") {
-				unit++
-			}
-		}
-		if args, ok := discoverArgs(t, dir, tests); ok && unit == min(len(tests), 20) {
-			return unittestGate("", args), ""
-		}
+	if args, ok := discoverArgs(tree, dir, append(unittests, both...)); ok && len(pytests) == 0 &&
+		!slices.ContainsFunc(both[:min(len(both), 20)], func(p string) bool { return !usesUnittestAlone(tree, p) }) {
+		return unittestGate("", args), ""
 	}
-	return pytestGate(t, dir, "", "", nil), ""
+	return pytestGate(tree, dir, "", "", nil), ""
 }
 
-// discoverArgs are the arguments with which unittest finds the tests: it goes into
-// packages alone, so folders without an __init__.py must be named to it, and only one
-// of them can be. Where there are several, ok is false: pytest finds them.
-func discoverArgs(t *ecosystem.Tree, dir string, tests []string) (args []string, ok bool) {
+var (
+	setupTestRE   = lazyregexp.New(`^(?:\w+=\S* )*python3? setup\.py (test|pytest)$`)
+	setupAliasRE  = lazyregexp.New(`(?m)^\[aliases\]\s*(?:^[^\[].*\s*)*?^test\s*=\s*pytest\s*$`)
+	setupRunnerRE = lazyregexp.New(`\bpytest[-_]runner\b`)
+)
+
+// runsPytest reports whether the test command of a setup script is pytest. The package pytest-runner makes
+// it so, and fetches itself from PyPI if it is missing.
+func runsPytest(tree *ecosystem.Tree, dir, command string) bool {
+	return strings.HasSuffix(command, " pytest") ||
+		setupAliasRE.MatchString(tree.ReadManifest(dir, "setup.cfg")) &&
+			setupRunnerRE.MatchString(tree.ReadManifest(dir, "setup.py")+tree.ReadManifest(dir, "setup.cfg"))
+}
+
+// usesUnittestAlone reports whether a test file mentions unittest and not pytest.
+func usesUnittestAlone(tree *ecosystem.Tree, p string) bool {
+	d, name := ecosystem.SplitPath(p)
+	text := tree.ReadManifest(d, name)
+	return strings.Contains(text, "unittest") && !strings.Contains(text, "pytest")
+}
+
+// discoverArgs returns the arguments with which unittest finds the tests. unittest only enters packages, so
+// a folder without an __init__.py must be named, and only one can be. If there are several, ok is false and
+// pytest must be used.
+func discoverArgs(tree *ecosystem.Tree, dir string, tests []string) (args []string, ok bool) {
 	start := ""
 	for i, p := range tests {
 		d, _ := ecosystem.SplitPath(p)
-		for d != dir && t.HasFile(d, "__init__.py") {
+		for d != dir && tree.HasFile(d, "__init__.py") {
 			d, _ = ecosystem.SplitPath(d)
 		}
 		if i > 0 && d != start {
@@ -139,17 +172,19 @@ func discoverArgs(t *ecosystem.Tree, dir string, tests []string) (args []string,
 	return []string{"discover", "-s", strings.TrimPrefix(strings.TrimPrefix(start, dir), "/")}, true
 }
 
-// unittestGate runs unittest with arguments; set are variables for it.
+// unittestGate returns a check that runs unittest with the given arguments. set holds variables for it.
 func unittestGate(set string, args []string) *company.GateCommand {
 	words := quoteWords(append(slices.DeleteFunc(slices.Clone(args), func(a string) bool { return a == "-v" }), "-v"))
-	return &company.GateCommand{Command: set + "python3 -m unittest" + words, Report: set + unittestCommand + words + " 2>&1", Parse: formatUnittest,
+	return &company.GateCommand{Command: set + "python3 -m unittest" + words,
+		Report: set + unittestCommand + words + " 2>&1", Parse: formatUnittest,
 		Plant: plantUnittest, Canary: set + unittestCommand + words + " -k " + ecosystem.CanaryPlaceholder + " 2>&1"}
 }
 
-// pytestGate runs pytest with arguments, in a folder below the project's; set are variables for it.
-func pytestGate(t *ecosystem.Tree, dir, below, set string, args []string) *company.GateCommand {
+// pytestGate returns a check that runs pytest with the given arguments in below, a folder relative to the
+// project's. set holds variables for it.
+func pytestGate(tree *ecosystem.Tree, dir, below, set string, args []string) *company.GateCommand {
 	src, change := "", ""
-	if hasSrcLayout(t, dir) {
+	if hasSrcLayout(tree, dir) {
 		src = "src"
 	}
 	if below != "" {
@@ -160,10 +195,11 @@ func pytestGate(t *ecosystem.Tree, dir, below, set string, args []string) *compa
 		run = "PYTHONPATH=" + src + " " + run
 	}
 	words := quoteWords(args)
-	// The project's settings may stop at the first failure (-x), which hides the others.
+	// The project's settings may stop at the first failure (-x), which would hide others.
 	first = change + set + first + words + " --maxfail=0 --continue-on-collection-errors --junitxml=" + testreport.File
-	// 5 means that there are no tests: that is reported, and is no failure.
-	return &company.GateCommand{Command: change + set + run + words, Report: first + "; code=$?; test $code -eq 5 || exit $code", Probe: pytestProbe, Parse: testreport.FormatJUnit,
+	// Exit code 5 means that there are no tests. That is reported and is not a failure.
+	return &company.GateCommand{Command: change + set + run + words,
+		Report: first + "; code=$?; test $code -eq 5 || exit $code", Probe: pytestProbe, Parse: testreport.FormatJUnit,
 		Plant: plantPytest, Canary: first + " -k " + ecosystem.CanaryPlaceholder}
 }
 
@@ -176,9 +212,8 @@ func quoteWords(words []string) string {
 	return b.String()
 }
 
-// pytestCommand is python3 -m pytest with one difference: the runner is imported
-// before the tree is on its path, so that no folder of the tree is taken for
-// it.
+// pytestCommand returns python3 -m pytest with one difference. It imports the runner before the tree is on
+// the path, so that a folder of the tree cannot replace the runner.
 func pytestCommand(src string) string {
 	more := ""
 	if src != "" {
@@ -188,17 +223,16 @@ func pytestCommand(src string) string {
 		`sys.argv[0] = "pytest"; sys.exit(pytest.console_main())'`
 }
 
-// unittestCommand is the same for python3 -m unittest.
+// unittestCommand is python3 -m unittest with the same difference.
 const unittestCommand = `python3 -c 'import sys; sys.path[:] = [p for p in sys.path if p]; import os, unittest; from unittest.main import main; ` +
 	`sys.path.insert(0, os.getcwd()); sys.argv[0] = "python3 -m unittest"; main(module=None)'`
 
-// pytestProbe asks for the module itself, from a folder that holds nothing: its
-// --version reads the conftest.py of the tree, and one import that is missing
-// there is no missing pytest.
+// pytestProbe imports the module itself, in a folder outside of the tree. pytest --version would read the
+// tree's conftest.py, and a failed import there does not mean that pytest is missing.
 const pytestProbe = `cd / && python3 -c "import pytest"`
 
-// hasSrcLayout says whether the package lies in src: a checkout is not
-// installed, so the tests need its path.
+// hasSrcLayout reports whether the package is in src. A checkout is not installed, so the tests need its
+// path.
 func hasSrcLayout(t *ecosystem.Tree, dir string) bool {
 	return t.HasBelow(path.Join(dir, "src"), ".py")
 }

@@ -5,11 +5,10 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// headers is the toolchain that extensions of Python are built with, beside a C
-// compiler.
+// headers is the toolchain for building Python extensions, in addition to a C compiler.
 const headers = "python-dev"
 
 var (
@@ -18,8 +17,8 @@ var (
 	numpyRE     = lazyregexp.New(`(?m)^\s*(?:from|import)\s+numpy\b`)
 )
 
-// extensionBuild is the command that builds the extensions of a project where its
-// modules lie; empty: it has none that setuptools builds.
+// extensionBuild returns the command that builds a project's extensions in place. It returns "" if there
+// are none that setuptools builds.
 func extensionBuild(setup string, m pyproject) string {
 	switch {
 	case extensionRE.MatchString(setup):
@@ -30,7 +29,7 @@ func extensionBuild(setup string, m pyproject) string {
 	return ""
 }
 
-// extensionNeeds are the packages that such a build imports.
+// extensionNeeds returns the packages that the build of the extensions imports.
 func extensionNeeds(setup string, m pyproject) []string {
 	if extensionBuild(setup, m) == "" {
 		return nil
@@ -45,20 +44,23 @@ func extensionNeeds(setup string, m pyproject) []string {
 	return needs
 }
 
-// otherBuilders are backends that build extensions with tools of their own.
+// otherBuilders maps build backends that do not use setuptools for extensions to their build tool.
 var otherBuilders = map[string]string{
-	"mesonpy": "Meson", "scikit_build_core.build": "CMake", "skbuild": "CMake", "maturin": "Rust", "py_build_cmake.build": "CMake", "setuptools_rust": "Rust",
+	"mesonpy": "Meson", "scikit_build_core.build": "CMake", "skbuild": "CMake", "maturin": "Rust",
+	"py_build_cmake.build": "CMake", "setuptools_rust": "Rust",
 }
 
-// buildFirst has the gates of a project build its extensions before the tests: a
-// gate has the tree alone, and the change may be in them.
-func buildFirst(t *ecosystem.Tree, dir string, test *company.GateCommand) {
-	m, _ := readPyproject([]byte(t.ReadManifest(dir, "pyproject.toml")))
-	if tool := otherBuilders[m.Build.Backend]; tool != "" {
-		t.AddNote("%s builds its extensions by %s (%s), which is not done: tests that import them are red (gates.test can build them first)",
-			ecosystem.DisplayDir(dir), tool, m.Build.Backend)
+// buildFirst makes a gate build a project's extensions before the tests. A gate has only the tree, and the
+// change may affect the extensions.
+func buildFirst(tree *ecosystem.Tree, dir string, test *company.GateCommand) {
+	pyproject, _ := readPyproject([]byte(tree.ReadManifest(dir, "pyproject.toml")))
+	if tool := otherBuilders[pyproject.Build.Backend]; tool != "" {
+		tree.AddNote("%s builds its extensions by %s (%s), which is not done: tests that import them are red (gates.test "+
+			"can "+
+			"build them first)",
+			ecosystem.DisplayDir(dir), tool, pyproject.Build.Backend)
 	}
-	build := extensionBuild(t.ReadManifest(dir, "setup.py"), m)
+	build := extensionBuild(tree.ReadManifest(dir, "setup.py"), pyproject)
 	if build == "" || test == nil {
 		return
 	}
@@ -69,23 +71,24 @@ func buildFirst(t *ecosystem.Tree, dir string, test *company.GateCommand) {
 	}
 }
 
-// Needs is a C compiler with Python's headers where a project has extensions, and mypy where a command calls it.
-func (e Ecosystem) Needs(t *ecosystem.Tree, need func(string) bool, commands []string) (out []string) {
+// Needs returns a C compiler and Python's headers if a project has extensions, and mypy if a command calls
+// it.
+func (e Ecosystem) Needs(tree *ecosystem.Tree, need func(string) bool, commands []string) (out []string) {
 	if !need(e.Name()) {
 		return nil
 	}
 	if slices.ContainsFunc(commands, mypyCommands.MatchString) {
 		out = append(out, mypy)
 	}
-	dirs := t.FoldersWith("setup.py")
-	for _, dir := range t.FoldersWith("pyproject.toml") {
+	dirs := tree.FoldersWith("setup.py")
+	for _, dir := range tree.FoldersWith("pyproject.toml") {
 		if !slices.Contains(dirs, dir) {
 			dirs = append(dirs, dir)
 		}
 	}
 	for _, dir := range dirs {
-		m, _ := readPyproject([]byte(t.ReadManifest(dir, "pyproject.toml")))
-		if extensionBuild(t.ReadManifest(dir, "setup.py"), m) != "" {
+		m, _ := readPyproject([]byte(tree.ReadManifest(dir, "pyproject.toml")))
+		if extensionBuild(tree.ReadManifest(dir, "setup.py"), m) != "" {
 			return append(out, "c", headers)
 		}
 	}

@@ -16,13 +16,26 @@ func TestExtensions(t *testing.T) {
 		command, needs    string
 		packages, refused string
 	}{
-		"C":              {map[string]string{"setup.py": "from setuptools import setup, Extension\nsetup(ext_modules=[Extension('own', ['own.c'])])\n"}, build + "python3 -m pytest", "c python-dev", "", ""},
-		"Cython":         {map[string]string{"setup.py": "from Cython.Build import cythonize\nsetup(ext_modules=cythonize('own.pyx'))\n"}, build + "python3 -m pytest", "c python-dev", "cython", ""},
-		"with its needs": {map[string]string{"setup.py": "setup(cffi_modules=['build.py:x'])\n", "pyproject.toml": "[build-system]\nrequires=['setuptools>=60', 'cffi']\n"}, build + "python3 -m pytest", "c python-dev", "setuptools>=60|cffi", ""},
-		"no setup.py":    {map[string]string{"pyproject.toml": "[[tool.setuptools.ext-modules]]\nname='own'\nsources=['own.c']\n"}, "python3 -c 'import setuptools; setuptools.setup()' -q build_ext --inplace && python3 -m pytest", "c python-dev", "", ""},
-		"with tox":       {map[string]string{"setup.py": "setup(ext_modules=x)\n", "tox.ini": "[testenv]\ncommands = python -m unittest tests\n"}, build + "python3 -m unittest tests -v", "c python-dev", "", ""},
-		"none":           {map[string]string{"setup.py": "# Extension(x)\nsetup(name='x')\n", "pyproject.toml": "[build-system]\nrequires=['flit']\n"}, "python3 -m pytest", "", "", ""},
-		"by Meson":       {map[string]string{"pyproject.toml": "[build-system]\nbuild-backend='mesonpy'\n"}, "python3 -m pytest", "", "", "by Meson (mesonpy)"},
+		"C": {map[string]string{
+			"setup.py": "from setuptools import setup, Extension\nsetup(ext_modules=[Extension('own', ['own.c'])])\n"},
+			build + "python3 -m pytest", "c python-dev", "", ""},
+		"Cython": {map[string]string{
+			"setup.py": "from Cython.Build import cythonize\nsetup(ext_modules=cythonize('own.pyx'))\n"},
+			build + "python3 -m pytest", "c python-dev", "cython", ""},
+		"with its needs": {map[string]string{"setup.py": "setup(cffi_modules=['build.py:x'])\n",
+			"pyproject.toml": "[build-system]\nrequires=['setuptools>=60', 'cffi']\n"}, build + "python3 -m pytest",
+			"c python-dev", "setuptools>=60|cffi", ""},
+		"no setup.py": {map[string]string{
+			"pyproject.toml": "[[tool.setuptools.ext-modules]]\nname='own'\nsources=['own.c']\n"},
+			"python3 -c 'import setuptools; setuptools.setup()' -q build_ext --inplace && python3 -m pytest",
+			"c python-dev", "", ""},
+		"with tox": {map[string]string{"setup.py": "setup(ext_modules=x)\n",
+			"tox.ini": "[testenv]\ncommands = python -m unittest tests\n"}, build + "python3 -m unittest tests -v",
+			"c python-dev", "", ""},
+		"none": {map[string]string{"setup.py": "# Extension(x)\nsetup(name='x')\n",
+			"pyproject.toml": "[build-system]\nrequires=['flit']\n"}, "python3 -m pytest", "", "", ""},
+		"by Meson": {map[string]string{"pyproject.toml": "[build-system]\nbuild-backend='mesonpy'\n"}, "python3 -m pytest",
+			"", "", "by Meson (mesonpy)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.files["test_own.py"] = "import pytest\n"

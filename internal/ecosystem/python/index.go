@@ -19,7 +19,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
 const (
@@ -27,52 +27,56 @@ const (
 	acceptIndex = indexJSON + ", text/html; q=0.5"
 )
 
-// Serve serves the simple API (PEP 503, 691, 658): a list per package, and its
-// files. Only versions that may be fetched are listed, so that pip chooses among
-// them.
-func (Ecosystem) Serve(ctx context.Context, r ecosystem.Request) (*ecosystem.Answer, error) {
-	kind, rest, _ := strings.Cut(r.Path, "/")
+// Serve serves the simple API (PEP 503, 691, 658): a list for each package, and its files. It lists only
+// versions that may be fetched, so that pip chooses among these.
+func (Ecosystem) Serve(ctx context.Context, request ecosystem.Request) (*ecosystem.Answer, error) {
+	kind, rest, _ := strings.Cut(request.Path, "/")
 	name, file, _ := strings.Cut(rest, "/")
-	d := company.Dependency{Ecosystem: ecosystem.PyPI, Name: name}
-	if kind != "simple" && kind != "files" || checkName(d.Name, d.Version) != nil || kind == "simple" && file != "" || kind == "files" && file == "" {
+	dependency := company.Dependency{Ecosystem: ecosystem.PyPI, Name: name}
+	if kind != "simple" && kind != "files" || checkName(dependency.Name, dependency.Version) != nil ||
+		kind == "simple" && file != "" ||
+		kind == "files" && file == "" {
 		return nil, ecosystem.ErrNoPath
 	}
-	if err := r.Check(d); err != nil {
+	if err := request.Check(dependency); err != nil {
 		return nil, err
 	}
-	files, err := listFiles(ctx, r, name)
+	files, err := listFiles(ctx, request, name)
 	if err != nil {
 		return nil, err
 	}
 	if kind == "simple" {
-		return formatList(r, canonicalName(name), slices.DeleteFunc(files, func(f indexFile) bool {
-			d.Version = f.version
-			return !r.Allows(d)
+		return formatList(request, canonicalName(name), slices.DeleteFunc(files, func(f indexFile) bool {
+			dependency.Version = f.version
+			return !request.Allows(dependency)
 		})), nil
 	}
 	file, err = url.PathUnescape(file)
 	file, metadata := strings.CutSuffix(file, ".metadata")
 	i := slices.IndexFunc(files, func(f indexFile) bool { return f.Filename == file })
 	if err != nil || i < 0 || metadata && !files[i].hasMetadata() {
-		return nil, &ecosystem.Reply{Status: ecosystem.StatusNotFound, Line: fmt.Sprintf("the registry lists no file %.200q of %s", file, name)}
+		return nil, &ecosystem.Reply{Status: ecosystem.StatusNotFound,
+			Line: fmt.Sprintf("the registry lists no file %.200q of %s", file, name)}
 	}
 	f := files[i]
-	if d.Version = f.version; !r.Allows(d) {
-		return nil, r.Refuse(d, "")
+	if dependency.Version = f.version; !request.Allows(dependency) {
+		return nil, request.Refuse(dependency, "")
 	}
-	if r.Follows(d) {
-		r.AllowNeeds(wheelDependencies(ctx, r, f))
+	if request.Follows(dependency) {
+		request.AllowNeeds(wheelDependencies(ctx, request, f))
 	}
 	if metadata {
-		text, err := readWheelMetadata(ctx, r, f)
+		text, err := readWheelMetadata(ctx, request, f)
 		return &ecosystem.Answer{Text: text, Media: ecosystem.TextPlain}, err
 	}
-	return r.Package(ctx, d, f.toFetch(), ecosystem.BinaryFile)
+	return request.Package(ctx, dependency, f.toFetch(), ecosystem.BinaryFile)
 }
 
-// ListVersions lists the versions of a package's files.
-func (Ecosystem) ListVersions(ctx context.Context, f ecosystem.Fetcher, d company.Dependency) (all []string, newest string, err error) {
-	files, err := listFiles(ctx, f, d.Name)
+// ListVersions lists the versions of a package's files and the newest one.
+func (Ecosystem) ListVersions(
+	ctx context.Context, fetcher ecosystem.Fetcher, dependency company.Dependency,
+) (all []string, newest string, err error) {
+	files, err := listFiles(ctx, fetcher, dependency.Name)
 	if err != nil {
 		return nil, "", err
 	}
@@ -82,22 +86,25 @@ func (Ecosystem) ListVersions(ctx context.Context, f ecosystem.Fetcher, d compan
 	return all, newestVersion(files), nil
 }
 
-// ListNeeds lists the packages that a version asks for. A wheel tells; every
-// wheel of a version tells the same as a rule.
-func (Ecosystem) ListNeeds(ctx context.Context, f ecosystem.Fetcher, d company.Dependency) ([]company.Dependency, error) {
-	files, err := listFiles(ctx, f, d.Name)
+// ListNeeds lists the packages that a version depends on, according to one of its wheels. As a rule, all
+// wheels of a version have the same dependencies.
+func (Ecosystem) ListNeeds(
+	ctx context.Context, fetcher ecosystem.Fetcher, dependency company.Dependency,
+) ([]company.Dependency, error) {
+	files, err := listFiles(ctx, fetcher, dependency.Name)
+	wanted := canonicalVersion(dependency.Version)
 	i := slices.IndexFunc(files, func(one indexFile) bool {
-		return one.version == d.Version && (one.hasMetadata() || strings.HasSuffix(one.Filename, ".whl"))
+		return canonicalVersion(one.version) == wanted && (one.hasMetadata() || strings.HasSuffix(one.Filename, ".whl"))
 	})
 	if err != nil || i < 0 {
 		return nil, err
 	}
-	return wheelDependencies(ctx, f, files[i])
+	return wheelDependencies(ctx, fetcher, files[i])
 }
 
-// newestVersion is the highest release that is not yanked, or the highest
-// version of all where there is none, by PEP 440. A version that breaks the
-// grammar could not be asked for and does not count.
+// newestVersion returns the highest release by PEP 440 that is not yanked. Without such a release it
+// returns the highest prerelease that is not yanked. It skips versions that do not match the grammar,
+// because these cannot be requested.
 func newestVersion(files []indexFile) string {
 	var best pep440.Version
 	name := ""
@@ -114,10 +121,12 @@ func newestVersion(files []indexFile) string {
 	return name
 }
 
-// formatList lists files in the form that the client likes better.
-func formatList(r ecosystem.Request, name string, files []indexFile) *ecosystem.Answer {
-	at := func(f indexFile) string { return r.Base + "/pypi/files/" + name + "/" + url.PathEscape(f.Filename) }
-	if strings.Contains(r.Accept, indexJSON) {
+// formatList lists files as JSON if the client accepts it, and otherwise as HTML.
+func formatList(request ecosystem.Request, name string, files []indexFile) *ecosystem.Answer {
+	at := func(f indexFile) string {
+		return request.Base + "/pypi/files/" + name + "/" + url.PathEscape(f.Filename)
+	}
+	if strings.Contains(request.Accept, indexJSON) {
 		type meta = map[string]any
 		list := []meta{}
 		for _, f := range files {
@@ -133,12 +142,13 @@ func formatList(r ecosystem.Request, name string, files []indexFile) *ecosystem.
 		}
 		text, err := json.Marshal(meta{"meta": meta{"api-version": "1.0"}, "name": name, "files": list})
 		if err != nil {
-			panic(err) // texts always encode
+			panic(err) // cannot fail for strings
 		}
 		return &ecosystem.Answer{Text: text, Media: indexJSON}
 	}
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "<!DOCTYPE html>\n<html><head><meta name=\"pypi:repository-version\" content=\"1.0\"><title>%s</title></head><body>\n", html.EscapeString(name))
+	fmt.Fprintf(&b, "<!DOCTYPE html>\n<html><head><meta name=\"pypi:repository-version\" "+
+		"content=\"1.0\"><title>%s</title></head><body>\n", html.EscapeString(name))
 	for _, f := range files {
 		address := at(f)
 		if sum := f.Hashes["sha256"]; sum != "" {
@@ -160,7 +170,7 @@ func formatList(r ecosystem.Request, name string, files []indexFile) *ecosystem.
 	return &ecosystem.Answer{Text: b.Bytes(), Media: "text/html; charset=utf-8"}
 }
 
-// indexFile is one file of a package, as an index lists it.
+// indexFile is a file of a package as listed in an index.
 type indexFile struct {
 	Filename       string            `json:"filename"`
 	URL            string            `json:"url"`
@@ -178,7 +188,7 @@ func (f indexFile) isYanked() bool {
 	return b || is && s != ""
 }
 
-// hasMetadata reports whether the index has the metadata beside the file.
+// hasMetadata reports whether the index has the metadata as a separate file.
 func (f indexFile) hasMetadata() bool {
 	for _, v := range []any{f.CoreMetadata, f.DistInfo} {
 		switch v := v.(type) {
@@ -201,23 +211,24 @@ func (f indexFile) sha256Digest() ecosystem.Digest {
 	return ecosystem.Digest{Algorithm: "sha256", Sum: sum}
 }
 
-// toFetch describes the download of the file. Where the index names no digest, the first or
-// last bytes tell whether the file is of its kind.
+// toFetch describes the download of the file. Without a digest in the index, the first or last bytes are
+// checked for the file's format.
 func (f indexFile) toFetch() ecosystem.Fetch {
-	w := ecosystem.Fetch{URL: f.URL, Digest: f.sha256Digest(), Immutable: true, Check: ecosystem.CheckZip}
+	fetch := ecosystem.Fetch{URL: f.URL, Digest: f.sha256Digest(), Immutable: true, RawBytes: true,
+		Check: ecosystem.CheckZip}
 	switch {
 	case strings.HasSuffix(f.Filename, ".tar.gz"):
-		w.Check = ecosystem.BeginsWith("\x1f\x8b")
+		fetch.Check = ecosystem.BeginsWith("\x1f\x8b")
 	case strings.HasSuffix(f.Filename, ".tar.bz2"):
-		w.Check = ecosystem.BeginsWith("BZh")
+		fetch.Check = ecosystem.BeginsWith("BZh")
 	}
-	return w
+	return fetch
 }
 
-// listFiles lists the files of a package whose names are well formed.
-func listFiles(ctx context.Context, f ecosystem.Fetcher, name string) ([]indexFile, error) {
-	base := f.Upstream().EndpointOf(name).URL + "/" + canonicalName(name) + "/"
-	text, media, err := f.Read(ctx, ecosystem.Fetch{URL: base, Accept: acceptIndex})
+// listFiles lists the files of a package that have valid names.
+func listFiles(ctx context.Context, fetcher ecosystem.Fetcher, name string) ([]indexFile, error) {
+	base := fetcher.Upstream().EndpointOf(name).URL + "/" + canonicalName(name) + "/"
+	text, media, err := fetcher.Read(ctx, ecosystem.Fetch{URL: base, Accept: acceptIndex})
 	if err != nil {
 		return nil, err
 	}
@@ -235,16 +246,17 @@ func listFiles(ctx context.Context, f ecosystem.Fetcher, name string) ([]indexFi
 	}
 	var out []indexFile
 	for _, f := range list.Files {
-		u, err := at.Parse(f.URL)
+		address, err := at.Parse(f.URL)
 		if err != nil {
 			continue
 		}
-		if sum, ok := strings.CutPrefix(u.Fragment, "sha256="); ok && f.Hashes["sha256"] == "" {
+		if sum, ok := strings.CutPrefix(address.Fragment, "sha256="); ok && f.Hashes["sha256"] == "" {
 			f.Hashes = map[string]string{"sha256": sum}
 		}
-		u.Fragment = ""
-		f.URL = u.String()
-		if f.version = versionOfFile(name, f.Filename); f.version != "" && path.Base(f.Filename) == f.Filename && !strings.HasPrefix(f.Filename, ".") {
+		address.Fragment = ""
+		f.URL = address.String()
+		if f.version = versionOfFile(name, f.Filename); f.version != "" && path.Base(f.Filename) == f.Filename &&
+			!strings.HasPrefix(f.Filename, ".") {
 			out = append(out, f)
 		}
 	}
@@ -256,7 +268,7 @@ var (
 	attributeRE = lazyregexp.New(`(?s)([A-Za-z-]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'))?`)
 )
 
-// parseAnchors reads the older form of a list.
+// parseAnchors parses a list in HTML, the older format.
 func parseAnchors(text string) (out []indexFile) {
 	for _, m := range anchorRE.FindAllStringSubmatch(text, 200_000) {
 		f := indexFile{Filename: strings.TrimSpace(html.UnescapeString(m[2]))}
@@ -278,11 +290,11 @@ func parseAnchors(text string) (out []indexFile) {
 	return out
 }
 
-// maxFileName is how long the name of a file may be, in bytes: no disk takes a longer one.
+// maxFileName limits the length of a file name, in bytes. File systems allow no longer names.
 const maxFileName = 255
 
-// versionOfFile is the version that a file's name tells, or "" where it is no
-// wheel or source archive of that package.
+// versionOfFile returns the version in a file's name. It returns "" if the file is not a wheel or source
+// archive of the package.
 func versionOfFile(name, file string) string {
 	if len(file) > maxFileName {
 		return ""
@@ -296,7 +308,7 @@ func versionOfFile(name, file string) string {
 	}
 	for _, ext := range []string{".tar.gz", ".zip", ".tar.bz2"} {
 		stem, ok := strings.CutSuffix(file, ext)
-		// A dash may be in the name; a version begins with a digit.
+		// The name may contain a dash, so each dash is tried from the end.
 		for i := len(stem) - 1; ok && i > 0; i-- {
 			if stem[i] == '-' && canonicalName(stem[:i]) == canonicalName(name) {
 				return stem[i+1:]
@@ -308,12 +320,11 @@ func versionOfFile(name, file string) string {
 
 const (
 	maxWheelMetadata = 4 << 20
-	// maxWheelDirectory bounds the list of the files of a wheel, in bytes. Each of them, also an
-	// empty one, takes memory.
+	// maxWheelDirectory limits the list of files in a wheel, in bytes. Even an empty file takes memory.
 	maxWheelDirectory = 16 << 20
 )
 
-// boundedReaderAt gives no more than so many bytes.
+// boundedReaderAt limits the number of bytes that can be read in total.
 type boundedReaderAt struct {
 	io.ReaderAt
 	left int64
@@ -328,27 +339,31 @@ func (b *boundedReaderAt) ReadAt(p []byte, off int64) (int, error) {
 
 var errWheelTooLarge = errors.New("the list of the wheel's files is too long to be read")
 
-// isMetadata says whether a text has the line that core metadata begins with.
+// isMetadata reports whether a text has the header with which core metadata begins.
 func isMetadata(text []byte) bool {
 	head, _, _ := bytes.Cut(bytes.ReplaceAll(text, []byte("\r"), nil), []byte("\n\n"))
 	return bytes.Contains(bytes.ToLower(head), []byte("metadata-version:"))
 }
 
-// readWheelMetadata is the core metadata of a file, where the index has it.
+// readWheelMetadata reads a file's core metadata from the index.
 func readWheelMetadata(ctx context.Context, from ecosystem.Fetcher, f indexFile) ([]byte, error) {
-	d := ecosystem.Digest{}
+	digest := ecosystem.Digest{}
 	if m, ok := f.CoreMetadata.(map[string]any); ok {
 		if sum, ok := m["sha256"].(string); ok {
-			d = indexFile{Hashes: map[string]string{"sha256": sum}}.sha256Digest()
+			digest = indexFile{Hashes: map[string]string{"sha256": sum}}.sha256Digest()
 		}
 	}
-	text, _, err := from.Read(ctx, ecosystem.Fetch{URL: f.URL + ".metadata", Immutable: true, Digest: d, Limit: maxWheelMetadata, Check: ecosystem.CheckText(isMetadata)})
+	text, _, err := from.Read(ctx,
+		ecosystem.Fetch{URL: f.URL + ".metadata", Immutable: true, Digest: digest, Limit: maxWheelMetadata,
+			Check: ecosystem.CheckText(isMetadata)})
 	return text, err
 }
 
-// wheelDependencies are the packages that a wheel asks for. Those of a source
-// archive only show when it is run.
-func wheelDependencies(ctx context.Context, from ecosystem.Fetcher, f indexFile) (needs []company.Dependency, err error) {
+// wheelDependencies returns the packages that a wheel depends on. It returns nil for a source archive
+// without metadata, because its dependencies are only known after running it.
+func wheelDependencies(
+	ctx context.Context, from ecosystem.Fetcher, f indexFile,
+) (needs []company.Dependency, err error) {
 	if f.hasMetadata() {
 		text, err := readWheelMetadata(ctx, from, f)
 		return parseRequiresDist(text), err
@@ -366,9 +381,10 @@ func wheelDependencies(ctx context.Context, from ecosystem.Fetcher, f indexFile)
 		if err != nil {
 			return err
 		}
-		directory.left = maxWheelMetadata // for what the METADATA takes
+		directory.left = maxWheelMetadata // limit for reading METADATA
 		for _, e := range z.File {
-			if path.Base(e.Name) != "METADATA" || !strings.HasSuffix(path.Dir(e.Name), ".dist-info") || strings.Count(e.Name, "/") != 1 {
+			if path.Base(e.Name) != "METADATA" || !strings.HasSuffix(path.Dir(e.Name), ".dist-info") ||
+				strings.Count(e.Name, "/") != 1 {
 				continue
 			}
 			r, err := e.Open()
@@ -385,8 +401,8 @@ func wheelDependencies(ctx context.Context, from ecosystem.Fetcher, f indexFile)
 	return needs, err
 }
 
-// parseRequiresDist reads the requirements in a package's metadata: the header
-// lines before the first empty one.
+// parseRequiresDist parses the requirements in a package's metadata, from the headers before the first
+// empty line.
 func parseRequiresDist(text []byte) (out []company.Dependency) {
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimRight(line, "\r\n")

@@ -7,7 +7,8 @@ import (
 
 func TestVersionOfFile(t *testing.T) {
 	for file, want := range map[string]string{
-		"alpha-1.0-py3-none-any.whl": "1.0", "alpha-1.0.tar.gz": "1.0", "Alpha-1.0.post1.zip": "1.0.post1", "alpha_x-1.0.tar.gz": "", "beta-1.0.tar.gz": "",
+		"alpha-1.0-py3-none-any.whl": "1.0", "alpha-1.0.tar.gz": "1.0", "Alpha-1.0.post1.zip": "1.0.post1",
+		"alpha_x-1.0.tar.gz": "", "beta-1.0.tar.gz": "",
 		"alpha-1.0.exe": "", "alpha-1.0+local_1-py3-none-any.whl": "1.0+local+1", "alpha.whl": "", "": "",
 	} {
 		if got := versionOfFile("alpha", file); got != want && !strings.Contains(file, "local") {
@@ -37,7 +38,8 @@ func TestNewestVersion(t *testing.T) {
 		return out
 	}
 	preRelease := func(v string) bool {
-		return strings.Contains(v, "dev") || strings.ContainsAny(strings.ReplaceAll(strings.ReplaceAll(v, "post", ""), "local", ""), "abr")
+		return strings.Contains(v, "dev") ||
+			strings.ContainsAny(strings.ReplaceAll(strings.ReplaceAll(v, "post", ""), "local", ""), "abr")
 	}
 	for i, older := range order {
 		for _, newer := range order[i+1:] {

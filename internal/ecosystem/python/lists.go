@@ -6,20 +6,23 @@ import (
 	"strings"
 
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// Parts of the names of lists of requirements, and their meaning.
+// Parts of the names of requirements lists, by meaning.
 var (
-	// testWords: the tests need it.
-	testWords = []string{"test", "tests", "testing", "unittest", "unittests", "pytest", "dev", "develop", "development", "ci", "local"}
-	devWords  = []string{"dev", "develop", "development", "local", "ci"}
-	// baseWords: the project needs it, and so do its tests.
+	// testWords mark lists for the tests.
+	testWords = []string{"test", "tests", "testing", "unittest", "unittests", "pytest", "dev", "develop", "development",
+		"ci", "local"}
+	devWords = []string{"dev", "develop", "development", "local", "ci"}
+	// baseWords mark lists for the project itself, which its tests also need.
 	baseWords = []string{"base", "common", "core", "main", "default", "install", "runtime", "app", "package"}
-	// otherWords: something else than the tests needs it.
+	// otherWords mark lists for other purposes.
 	otherWords = []string{
-		"doc", "docs", "documentation", "sphinx", "rtd", "readthedocs", "lint", "linter", "linters", "linting", "flake8", "style", "format", "formatting", "black", "mypy", "typing", "types",
-		"release", "publish", "deploy", "bench", "benchmark", "benchmarks", "example", "examples", "tutorial", "demo", "notebook", "notebooks", "min", "minimum", "minimal", "oldest",
+		"doc", "docs", "documentation", "sphinx", "rtd", "readthedocs", "lint", "linter", "linters", "linting", "flake8",
+		"style", "format", "formatting", "black", "mypy", "typing", "types",
+		"release", "publish", "deploy", "bench", "benchmark", "benchmarks", "example", "examples", "tutorial", "demo",
+		"notebook", "notebooks", "min", "minimum", "minimal", "oldest",
 		"windows", "win32", "macos", "darwin", "osx", "gpu", "cuda", "rocm", "old",
 	}
 	listWords = []string{"requirements", "requirement", "requires", "reqs", "req"}
@@ -27,16 +30,16 @@ var (
 	oldPythonRE = lazyregexp.New(`^py(thon)?(2\d?|3[0-9]|31[02-9])$`)
 )
 
-// How well a list of requirements serves the tests.
+// Ranks of requirements lists for the tests.
 const (
-	listOfOthers = iota // it is for something else
-	listUnknown         // its name does not tell; in production, perhaps
+	listOfOthers = iota // it is for another purpose
+	listUnknown         // unknown, perhaps for production
 	listWanted
 )
 
-// chooseLists are those lists of requirements of a tree that its tests need. A
-// list in a folder called requirements or tests belongs to the folder above. Where tox, nox
-// or CI name lists of a project, its others are for the tools of its people.
+// chooseLists returns the requirements lists that a tree's tests need. A list in a folder named
+// requirements or tests belongs to the folder above. If tox, nox or CI name lists of a project, its other
+// lists count only if they are for the project itself, because the rest are for developers' tools.
 func chooseLists(files []string, named map[string]bool) []string {
 	type ranked struct {
 		file string
@@ -46,7 +49,8 @@ func chooseLists(files []string, named map[string]bool) []string {
 	var projects []string
 	for _, file := range files {
 		dir, base := path.Dir(file), path.Base(file)
-		if !ecosystem.IsPlainPath(dir) || !ecosystem.IsPlainPath(base) || !ecosystem.HasOwnLocks(dir) || !isList(file) || isMadeFrom(file, files) {
+		if !ecosystem.IsPlainPath(dir) || !ecosystem.IsPlainPath(base) || !ecosystem.HasOwnLocks(dir) || !isList(file) ||
+			isMadeFrom(file, files) {
 			continue
 		}
 		rank := rankList(file)
@@ -76,7 +80,7 @@ func chooseLists(files []string, named map[string]bool) []string {
 	return out
 }
 
-// isList says whether a file, by its path, is a list of requirements.
+// isList reports whether a path is that of a requirements list.
 func isList(file string) bool {
 	ext := path.Ext(file)
 	if ext != ".txt" && ext != ".in" {
@@ -85,32 +89,34 @@ func isList(file string) bool {
 	return strings.Contains(path.Base(file), "requirements") || slices.Contains(listWords, path.Base(path.Dir(file)))
 }
 
-// isMadeFrom says that a list with the ending .in has been compiled: the versions
-// stand in the other file.
+// isMadeFrom reports whether a list with the extension .in has a compiled .txt file, which has the
+// versions.
 func isMadeFrom(file string, files []string) bool {
 	stem, ok := strings.CutSuffix(file, ".in")
 	return ok && slices.Contains(files, stem+".txt")
 }
 
-// projectOfList is the folder of the project that the lists of a folder are of.
+// projectOfList returns the folder of the project to which the lists in a folder belong.
 func projectOfList(dir string) string {
-	for dir != "." && (slices.Contains(listWords, path.Base(dir)) || slices.Contains([]string{"test", "tests"}, path.Base(dir))) {
+	for dir != "." && (slices.Contains(listWords, path.Base(dir)) ||
+		slices.Contains([]string{"test", "tests"}, path.Base(dir))) {
 		dir = path.Dir(dir)
 	}
 	return dir
 }
 
-// isSideFolder says that a folder lies beside a project and is none to be tested.
+// isSideFolder reports whether a folder is next to a project and is not tested.
 func isSideFolder(dir string) bool {
 	for part := range strings.SplitSeq(strings.ToLower(dir), "/") {
-		if slices.Contains(otherWords, part) || slices.Contains([]string{"samples", "tools", "scripts", "docker", "website", "ci", "contrib"}, part) {
+		if slices.Contains(otherWords, part) ||
+			slices.Contains([]string{"samples", "tools", "scripts", "docker", "website", "ci", "contrib"}, part) {
 			return true
 		}
 	}
 	return false
 }
 
-// rankList says by its name what a list is for.
+// rankList returns the rank of a list by its name.
 func rankList(file string) int {
 	words := wordsOfList(file)
 	is := func(known []string) bool {
@@ -125,21 +131,21 @@ func rankList(file string) int {
 	return listUnknown
 }
 
-// isForProject says that a list has what the project itself needs.
+// isForProject reports whether a list has the needs of the project itself.
 func isForProject(file string) bool {
 	words := wordsOfList(file)
 	return len(words) == 0 || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(baseWords, w) })
 }
 
-// isForDevelopment says that a list is for people at work on the project: it often includes
-// those for documents and linters, too.
+// isForDevelopment reports whether a list is for developers of the project. Such a list often includes
+// those for documents and linters.
 func isForDevelopment(file string) bool {
 	words := wordsOfList(file)
 	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(devWords, w) }) &&
 		!slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, "test") })
 }
 
-// wordsOfList splits the name of a list.
+// wordsOfList returns the parts of a list's name.
 func wordsOfList(file string) []string {
 	dir, base := path.Dir(file), path.Base(file)
 	stem := strings.ToLower(strings.TrimSuffix(base, path.Ext(base)))

@@ -4,11 +4,11 @@ import (
 	"regexp"
 	"strings"
 
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// source is the text of a Python file, of which literals are read. Nothing of it
-// is run: computed values are not seen.
+// source is the text of a Python file whose literals are read. The code is not run, so computed values are
+// unknown.
 type source struct {
 	text    string
 	lookups int
@@ -16,44 +16,45 @@ type source struct {
 
 func newSource(text string) *source { return &source{text: commentRE.ReplaceAllString(text, "")} }
 
-// commentRE finds lines that are comments alone.
+// commentRE matches lines that only have a comment.
 var commentRE = lazyregexp.New(`(?m)^[ \t]*#.*$`)
 
-// Bounds of reading.
+// Limits of parsing.
 const (
 	maxLiteralTexts  = 1000
 	maxLiteralTokens = 8 * maxLiteralTexts
 	maxLiteralDepth  = 8
-	maxLookups       = 100 // of names, in one file
+	maxLookups       = 100 // names that are looked up in one file
 )
 
-// pythonTokenRE finds texts, names and signs; comments and blanks are skipped.
-var pythonTokenRE = lazyregexp.New(`(?s)#[^\n]*|[rRbBuUfF]{0,2}(?:"""(?:\\.|[^\\])*?"""|'''(?:\\.|[^\\])*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|[A-Za-z_][A-Za-z0-9_.]*|[0-9]+|\S`)
+// pythonTokenRE matches comments, strings, names, numbers and signs.
+var pythonTokenRE = lazyregexp.New(
+	`(?s)#[^\n]*|[rRbBuUfF]{0,2}(?:"""(?:\\.|[^\\])*?"""|'''(?:\\.|[^\\])*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|[A-Za-z_][A-Za-z0-9_.]*|[0-9]+|\S`)
 
-// readArgument reads the value of a keyword argument, or of a variable of that name, as a
-// list of texts.
+// readArgument returns the strings in the value of a keyword argument or of a variable with that name.
 func (s *source) readArgument(name string) []string {
 	v := s.valueOf(name, 0)
 	return v.texts
 }
 
-// readTable does the same where the value is a dict: its lists by their keys.
+// readTable is like readArgument for a dict. It returns the lists by key.
 func (s *source) readTable(name string) map[string][]string {
 	return s.valueOf(name, 0).table
 }
 
-// literal is what could be read of a value.
+// literal holds the parts of a value that could be read.
 type literal struct {
 	texts []string
 	table map[string][]string
 }
 
-// valueOf reads what stands behind name=, wherever that is first.
+// valueOf reads the value after the first name= in the text.
 func (s *source) valueOf(name string, depth int) literal {
 	if s.lookups++; depth > maxLiteralDepth || s.lookups > maxLookups {
 		return literal{}
 	}
-	at := regexp.MustCompile(`(?m)(?:^|[\s(,])` + regexp.QuoteMeta(name) + `\s*=\s*([^=\s])`).FindStringSubmatchIndex(s.text)
+	at := regexp.MustCompile(`(?m)(?:^|[\s(,])` + regexp.QuoteMeta(name) + `\s*=\s*([^=\s])`).
+		FindStringSubmatchIndex(s.text)
 	if at == nil {
 		return literal{}
 	}
@@ -61,8 +62,8 @@ func (s *source) valueOf(name string, depth int) literal {
 	return r.readSum(name)
 }
 
-// readTokens returns the tokens that a text begins with, of the first count that it has, and the
-// rest of the text. Comments are left out.
+// readTokens returns the first tokens of a text and the rest of the text. It reads at most count tokens,
+// including comments, which are left out.
 func readTokens(text string, count int) (out []string, rest string) {
 	for _, t := range pythonTokenRE.FindAllStringIndex(text, count) {
 		if text[t[0]] != '#' {
@@ -76,7 +77,7 @@ func readTokens(text string, count int) (out []string, rest string) {
 // literalReader reads one value.
 type literalReader struct {
 	source *source
-	rest   string // of the text, behind the tokens
+	rest   string // text after the tokens
 	room   int    // tokens that may still be read
 	tokens []string
 	at     int
@@ -84,8 +85,8 @@ type literalReader struct {
 	count  int
 }
 
-// hasToken reports whether there is a token, and reads some more of them when it is needed: most
-// values have few. Comments are left out.
+// hasToken reports whether there is another token. It reads more tokens only when needed, because most
+// values have few.
 func (r *literalReader) hasToken() bool {
 	for r.at >= len(r.tokens) && r.room > 0 {
 		count := min(r.room, 32)
@@ -106,7 +107,7 @@ func (r *literalReader) peekToken() string {
 	return ""
 }
 
-// readSum reads values that are added to one another.
+// readSum reads values that are joined by +.
 func (r *literalReader) readSum(name string) literal {
 	out := r.readValue(name)
 	for r.peekToken() == "+" {
@@ -153,7 +154,7 @@ func (r *literalReader) readValue(name string) (out literal) {
 		r.at++
 	default:
 		if text, ok := textOf(token); ok {
-			for { // texts that follow one another are one
+			for { // adjacent strings are joined
 				more, ok := textOf(r.peekToken())
 				if !ok {
 					break
@@ -171,10 +172,12 @@ func (r *literalReader) readValue(name string) (out literal) {
 }
 
 func isName(token string) bool {
-	return token != "" && (token[0] == '_' || token[0] >= 'a' && token[0] <= 'z' || token[0] >= 'A' && token[0] <= 'Z') && !strings.ContainsAny(token, `"'.`)
+	return token != "" && (token[0] == '_' || token[0] >= 'a' && token[0] <= 'z' || token[0] >= 'A' && token[0] <= 'Z') &&
+		!strings.ContainsAny(token, `"'.`)
 }
 
-// textOf is the text that a token writes; not ok: it is none, or is computed.
+// textOf returns the value of a string token. It returns false for other tokens and for f-strings and
+// bytes.
 func textOf(token string) (string, bool) {
 	i := strings.IndexAny(token, `"'`)
 	if i < 0 || i > 2 || strings.ContainsAny(token[:i], "fFbB") {

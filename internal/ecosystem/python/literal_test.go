@@ -35,7 +35,9 @@ setup(name="own", version=os.environ["X"], install_requires=base + ["e[f]"], tes
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	for _, odd := range []string{"a = a", "a = b\nb = a", "a = " + strings.Repeat("[", 100_000), "a = " + strings.Repeat("{'x':", 100_000), "a = \"", "a = '''", "a=[" + strings.Repeat("a,", 100_000), "a = \x00\xff"} {
+	for _, odd := range []string{"a = a", "a = b\nb = a", "a = " + strings.Repeat("[", 100_000),
+		"a = " + strings.Repeat("{'x':", 100_000), "a = \"", "a = '''", "a=[" + strings.Repeat("a,", 100_000),
+		"a = \x00\xff"} {
 		newSource(odd).readArgument("a")
 		newSource(odd).readTable("a")
 	}

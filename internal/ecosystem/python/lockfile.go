@@ -9,14 +9,14 @@ import (
 	"company/internal/ecosystem"
 )
 
-// lockFile is what a tool has locked: every package, with its version, digests and
-// needs. The tool itself is not there when it is installed.
+// lockFile holds the locked packages of a tool, with versions, digests and dependencies. The tool itself is
+// not available during the installation.
 type lockFile struct {
 	file     string // path in the tree
-	remedy   string // command that makes it anew
+	remedy   string // command that regenerates it
 	packages map[string][]*lockedPackage
 	names    []string // in the order of the file
-	// isWhole: it has no needs; all that is in it is wanted.
+	// isWhole means that the file lists no dependencies and all packages in it are installed.
 	isWhole bool
 }
 
@@ -24,36 +24,36 @@ type lockFile struct {
 type lockedPackage struct {
 	name, version string
 	hashes        []string // sha256:…
-	marker        string   // where it is wanted
-	python        string   // versions of Python that it is for
+	marker        string   // environments that need it
+	python        string   // supported versions of Python
 	needs         []requirement
 	extras        map[string][]requirement
-	folder        string // of the tree, where it lies there, from the lock file's own
-	elsewhere     string // what else it is of: git, an address; empty: a registry
+	folder        string // folder of the tree that contains it, relative to the lock file
+	elsewhere     string // another source, such as git or an address; empty for a registry
 }
 
-// maxVersions bounds the versions of one package. Each requirement is compared with all of them.
+// maxVersions limits the versions of one package. Each requirement is compared with all of them.
 const maxVersions = 100
 
-// addPackage adds a version of a package. Versions of a name behind the first maxVersions are left out.
-func (l *lockFile) addPackage(p *lockedPackage) {
-	if p.name = canonicalName(p.name); p.name == "" || len(l.packages[p.name]) == maxVersions {
+// addPackage adds a version of a package. It ignores further versions after the first maxVersions.
+func (l *lockFile) addPackage(pkg *lockedPackage) {
+	if pkg.name = canonicalName(pkg.name); pkg.name == "" || len(l.packages[pkg.name]) == maxVersions {
 		return
 	}
-	if len(l.packages[p.name]) == 0 {
-		l.names = append(l.names, p.name)
+	if len(l.packages[pkg.name]) == 0 {
+		l.names = append(l.names, pkg.name)
 	}
-	l.packages[p.name] = append(l.packages[p.name], p)
+	l.packages[pkg.name] = append(l.packages[pkg.name], pkg)
 }
 
-// lockReader reads the lock files of one tool.
+// lockReader parses the lock files of one tool.
 type lockReader struct {
 	name   string
-	remedy string // command that makes it anew
+	remedy string // command that regenerates the file
 	read   func(text []byte, l *lockFile) error
 }
 
-// lockReaders are those of all tools, in the order in which they count.
+// lockReaders lists the readers of all tools by priority.
 var lockReaders = []lockReader{
 	{"uv.lock", "uv lock", readUVLock},
 	{"poetry.lock", "poetry lock", readPoetryLock},
@@ -62,19 +62,19 @@ var lockReaders = []lockReader{
 	{"Pipfile.lock", "pipenv lock", readPipenvLock},
 }
 
-// findLock reads the lock file of a project: one beside it, or that of a workspace
-// of uv's above that has the project as a member; nil: there is none.
-func findLock(s ecosystem.Sources, dir string) (*lockFile, error) {
-	for _, r := range lockReaders {
+// findLock reads the lock file of a project. That is a lock file in its folder, or the uv.lock of a
+// workspace above that has the project as a member. It returns nil if there is none.
+func findLock(sources ecosystem.Sources, dir string) (*lockFile, error) {
+	for _, lockReader := range lockReaders {
 		for at := dir; ; at = path.Dir(at) {
-			l, err := r.readFile(s, path.Join(at, r.name))
+			l, err := lockReader.readFile(sources, path.Join(at, lockReader.name))
 			if err != nil {
 				return nil, err
 			}
 			if l != nil && (at == dir || l.hasMember(strings.TrimPrefix(strings.TrimPrefix(dir, at), "/"))) {
 				return l, nil
 			}
-			if at == "." || r.name != "uv.lock" {
+			if at == "." || lockReader.name != "uv.lock" {
 				break
 			}
 		}
@@ -82,60 +82,60 @@ func findLock(s ecosystem.Sources, dir string) (*lockFile, error) {
 	return nil, nil
 }
 
-// readFile reads one lock file; nil: it is not there, or cannot be read, which is
-// noted.
-func (r lockReader) readFile(s ecosystem.Sources, file string) (*lockFile, error) {
-	if !s.HasFile(file) {
+// readFile reads one lock file. It returns nil if the file does not exist. It also returns nil, and adds a
+// note, if the file is invalid.
+func (r lockReader) readFile(sources ecosystem.Sources, file string) (*lockFile, error) {
+	if !sources.HasFile(file) {
 		return nil, nil
 	}
-	text, err := ecosystem.ReadText(s, file)
+	text, err := ecosystem.ReadText(sources, file)
 	if err != nil {
 		return nil, err
 	}
 	l := &lockFile{file: file, remedy: r.remedy, packages: map[string][]*lockedPackage{}}
 	if err := r.read(text, l); err != nil {
-		s.AddNote("%s cannot be read: %v (`%s` makes it anew)", file, err, r.remedy)
+		sources.AddNote("%s cannot be read: %v (`%s` makes it anew)", file, err, r.remedy)
 		return nil, nil
 	}
 	return l, nil
 }
 
-// hasMember says whether a folder below the lock file's is a package of it.
+// hasMember reports whether a folder is a package of the lock file. The folder is relative to that of the
+// lock file.
 func (l *lockFile) hasMember(dir string) bool {
-	for _, all := range l.packages {
-		if slices.ContainsFunc(all, func(p *lockedPackage) bool { return p.folder == dir && dir != "" }) {
+	for _, packages := range l.packages {
+		if slices.ContainsFunc(packages, func(p *lockedPackage) bool { return p.folder == dir && dir != "" }) {
 			return true
 		}
 	}
 	return false
 }
 
-// selection is what a lock file gives for the requirements of a project.
+// selection holds the packages that a lock file provides for the requirements of a project.
 type selection struct {
-	pins      []*lockedPackage // of a registry
-	folders   []string         // of the tree
+	pins      []*lockedPackage // packages of a registry
+	folders   []string         // folders of the tree
 	elsewhere []*lockedPackage
-	open      []requirement // that the lock file does not have
-	misfits   []string      // for people: how it does not fit
+	open      []requirement // requirements that the lock file lacks
+	misfits   []string      // descriptions of mismatches, for people
 }
 
-const maxLocked = 20_000 // packages with their extras, of one project
+const maxLocked = 20_000 // packages and extras of one project at most
 
-// choosePackages walks from the requirements of a project to all that they need, as far
-// as markers hold.
+// choosePackages collects the requirements of a project and all their dependencies whose markers are true.
 func (l *lockFile) choosePackages(roots []requirement, env environment) (sel selection) {
 	if l.isWhole {
 		for _, name := range l.names {
-			for _, p := range l.packages[name] {
-				if env.holdsMarker(p.marker) {
-					sel.takePackage(l, p)
+			for _, pkg := range l.packages[name] {
+				if env.holdsMarker(pkg.marker) {
+					sel.takePackage(l, pkg)
 				}
 			}
 		}
 	}
 	type step struct {
 		r      requirement
-		extras []string // of the package that needs it
+		extras []string // extras of the package that needs it
 		isRoot bool
 	}
 	var queue []step
@@ -151,27 +151,27 @@ func (l *lockFile) choosePackages(roots []requirement, env environment) (sel sel
 		if !here.holdsMarker(at.r.marker) {
 			continue
 		}
-		p, misfit := l.findPackage(at.r, env)
-		if at.isRoot && (p == nil || misfit != "") {
+		pkg, misfit := l.findPackage(at.r, env)
+		if at.isRoot && (pkg == nil || misfit != "") {
 			if sel.open = append(sel.open, at.r); !at.r.loose {
 				sel.misfits = append(sel.misfits, misfit)
 			}
 			continue
 		}
-		if p == nil {
+		if pkg == nil {
 			continue
 		}
 		for _, extra := range append([]string{""}, at.r.extras...) {
-			key := p.name + " " + p.version + " " + extra
+			key := pkg.name + " " + pkg.version + " " + extra
 			if seen[key] {
 				continue
 			}
 			seen[key] = true
-			needs := p.needs
+			needs := pkg.needs
 			if extra == "" {
-				sel.takePackage(l, p)
+				sel.takePackage(l, pkg)
 			} else {
-				needs = p.extras[extra]
+				needs = pkg.extras[extra]
 			}
 			for _, n := range needs {
 				queue = append(queue, step{n, at.r.extras, false})
@@ -181,30 +181,30 @@ func (l *lockFile) choosePackages(roots []requirement, env environment) (sel sel
 	return sel
 }
 
-func (sel *selection) takePackage(l *lockFile, p *lockedPackage) {
+func (sel *selection) takePackage(l *lockFile, pkg *lockedPackage) {
 	switch {
-	case p.folder != "":
-		sel.folders = append(sel.folders, path.Join(path.Dir(l.file), p.folder))
-	case p.elsewhere != "":
-		sel.elsewhere = append(sel.elsewhere, p)
-	case checkName(p.name, p.version) == nil && p.version != "" && !slices.Contains(sel.pins, p):
-		sel.pins = append(sel.pins, p)
+	case pkg.folder != "":
+		sel.folders = append(sel.folders, path.Join(path.Dir(l.file), pkg.folder))
+	case pkg.elsewhere != "":
+		sel.elsewhere = append(sel.elsewhere, pkg)
+	case checkName(pkg.name, pkg.version) == nil && pkg.version != "" && !slices.Contains(sel.pins, pkg):
+		sel.pins = append(sel.pins, pkg)
 	}
 }
 
-// findPackage finds the package of a lock file that a requirement means here. The misfit says
-// for people why there is none that fits.
+// findPackage returns the locked package for a requirement in this environment. misfit explains to people
+// why no package fits.
 func (l *lockFile) findPackage(r requirement, env environment) (_ *lockedPackage, misfit string) {
 	var first *lockedPackage
-	for _, p := range l.packages[r.name] {
-		if !env.holdsMarker(p.marker) || !pythonFits(p.python, env) {
+	for _, pkg := range l.packages[r.name] {
+		if !env.holdsMarker(pkg.marker) || !pythonFits(pkg.python, env) {
 			continue
 		}
 		if first == nil {
-			first = p
+			first = pkg
 		}
-		if fits, ok := versionFits(p.version, r.spec); fits || !ok || p.folder != "" || r.direct {
-			return p, ""
+		if fits, ok := versionFits(pkg.version, r.spec); fits || !ok || pkg.folder != "" || r.direct {
+			return pkg, ""
 		}
 	}
 	if first == nil {
@@ -213,13 +213,14 @@ func (l *lockFile) findPackage(r requirement, env environment) (_ *lockedPackage
 	return first, fmt.Sprintf("it has %s %s, and %s is asked for", r.name, first.version, r.name+r.spec)
 }
 
-// pythonFits says whether Python is one of those that a package is for.
+// pythonFits reports whether the environment's Python matches a package's version constraint. It returns
+// true for an invalid constraint.
 func pythonFits(spec string, env environment) bool {
 	fits, ok := versionFits(env.values["python_full_version"], translateConstraint(spec))
 	return fits || !ok
 }
 
-// formatPin is a package for pip: its version and digests.
+// formatPin returns the package in pip's syntax, with version and digests.
 func (p *lockedPackage) formatPin() string {
 	var line strings.Builder
 	line.WriteString(p.name + "==" + p.version)

@@ -105,7 +105,8 @@ description = ""
 optional = false
 python-versions = ">=3.9"
 groups = ["main"]
-files = [{file = "alpha-1.2-py3-none-any.whl", hash = "` + digestA + `"}, {file = "alpha-1.2.tar.gz", hash = "` + digestB + `"}]
+files = [{file = "alpha-1.2-py3-none-any.whl", hash = "` + digestA + `"}, {file = "alpha-1.2.tar.gz", hash = "` +
+	digestB + `"}]
 
 [package.dependencies]
 Beta-x = {version = ">=1", markers = "python_version < \"3.10\""}
@@ -218,7 +219,8 @@ version = "7"
 marker = "'docs' in dependency_groups"
 `
 
-const pipenvLock = `{"_meta":{"hash":{"sha256":"x"}},"default":{"alpha":{"version":"==1.2","hashes":["` + digestA + `"]},"old":{"version":"==1","markers":"python_version < '3'"},"own":{"path":".","editable":true}},
+const pipenvLock = `{"_meta":{"hash":{"sha256":"x"}},"default":{"alpha":{"version":"==1.2","hashes":["` + digestA +
+	`"]},"old":{"version":"==1","markers":"python_version < '3'"},"own":{"path":".","editable":true}},
 "develop":{"pytest":{"version":"==8.0","hashes":["` + digestA + `"]}}}`
 
 // What each tool has locked for this Python is installed with its digests: the
@@ -232,17 +234,32 @@ func TestLocks(t *testing.T) {
 		pins, open  string
 		notes, path string
 	}{
-		"uv":        {map[string]string{"pyproject.toml": "[project]\nname='own'\ndependencies=['alpha[fast]', 'part']\n[tool.uv.sources]\npart={workspace=true}\n" + groups, "uv.lock": uvLock, "packages/part/part/__init__.py": ""}, "alpha 1.2|delta 3|epsilon 4|gamma 2.0|pytest 8.0", "", "", "packages/part"},
-		"workspace": {map[string]string{"packages/part/pyproject.toml": "[project]\nname='part'\ndependencies=['delta']\n", "uv.lock": uvLock}, "delta 3", "", "", ""},
-		"no member": {map[string]string{"packages/alone/pyproject.toml": "[project]\nname='alone'\ndependencies=['delta']\n", "uv.lock": uvLock}, "", "delta", "packages/alone/pyproject.toml has no lock file", ""},
-		"poetry":    {map[string]string{"pyproject.toml": "[tool.poetry.dependencies]\npython='^3.9'\nalpha={version='^1',extras=['fast']}\n[tool.poetry.group.dev.dependencies]\npytest='*'\n", "poetry.lock": poetryLock}, all, "", "", ""},
-		"pdm":       {map[string]string{"pyproject.toml": manifest + "[tool.pdm.dev-dependencies]\ntest=['pytest']\n", "pdm.lock": pdmLock}, all, "", "", ""},
-		"pylock":    {map[string]string{"pyproject.toml": manifest + groups, "pylock.toml": pylock}, "alpha 1.2|pytest 8.0", "", "", ""},
-		"pipenv":    {map[string]string{"Pipfile": "[packages]\nalpha='*'\n", "Pipfile.lock": pipenvLock}, "alpha 1.2|pytest 8.0", "", "", ""},
-		"lacks":     {map[string]string{"pyproject.toml": "[project]\ndependencies=['alpha', 'new>=1']\n", "uv.lock": uvLock}, "alpha 1.2|gamma 2.0", "new>=1", "uv.lock does not fit pyproject.toml: it lacks new. These are what the registry gives (`uv lock` makes", ""},
-		"too old":   {map[string]string{"pyproject.toml": "[tool.poetry.dependencies]\nalpha='^2'\npytest='*'\n", "poetry.lock": poetryLock}, "pytest 8.0", "alpha>=2,<3", "it has alpha 1.2, and alpha>=2,<3 is asked for. These are what the registry gives (`poetry lock`", ""},
-		"elsewhere": {map[string]string{"pyproject.toml": "[project]\ndependencies=['zeta', 'delta']\n", "uv.lock": uvLock}, "delta 3", "", `"zeta" of uv.lock is not installed`, ""},
-		"garbage":   {map[string]string{"pyproject.toml": "[project]\ndependencies=['delta']\n", "uv.lock": "[[["}, "", "delta", "uv.lock cannot be read: it is no TOML (`uv lock` makes it anew)", ""},
+		"uv": {map[string]string{
+			"pyproject.toml": "[project]\nname='own'\ndependencies=['alpha[fast]', " +
+				"'part']\n[tool.uv.sources]\npart={workspace=true}\n" + groups, "uv.lock": uvLock,
+			"packages/part/part/__init__.py": ""}, "alpha 1.2|delta 3|epsilon 4|gamma 2.0|pytest 8.0", "", "", "packages/part"},
+		"workspace": {map[string]string{"packages/part/pyproject.toml": "[project]\nname='part'\ndependencies=['delta']\n",
+			"uv.lock": uvLock}, "delta 3", "", "", ""},
+		"no member": {map[string]string{"packages/alone/pyproject.toml": "[project]\nname='alone'\ndependencies=['delta']\n",
+			"uv.lock": uvLock}, "", "delta", "packages/alone/pyproject.toml has no lock file", ""},
+		"poetry": {map[string]string{
+			"pyproject.toml": "[tool.poetry.dependencies]\npython='^3.9'\nalpha={version='^1',extras=['fast']}\n[tool.poetry.group.dev.dependencies]\npytest='*'\n", "poetry.lock": poetryLock}, all, "", "", ""},
+		"pdm": {map[string]string{"pyproject.toml": manifest + "[tool.pdm.dev-dependencies]\ntest=['pytest']\n",
+			"pdm.lock": pdmLock}, all, "", "", ""},
+		"pylock": {map[string]string{"pyproject.toml": manifest + groups, "pylock.toml": pylock}, "alpha 1.2|pytest 8.0",
+			"", "", ""},
+		"pipenv": {map[string]string{"Pipfile": "[packages]\nalpha='*'\n", "Pipfile.lock": pipenvLock},
+			"alpha 1.2|pytest 8.0", "", "", ""},
+		"lacks": {map[string]string{"pyproject.toml": "[project]\ndependencies=['alpha', 'new>=1']\n", "uv.lock": uvLock},
+			"alpha 1.2|gamma 2.0", "new>=1",
+			"uv.lock does not fit pyproject.toml: it lacks new. These are what the registry gives (`uv lock` makes", ""},
+		"too old": {map[string]string{"pyproject.toml": "[tool.poetry.dependencies]\nalpha='^2'\npytest='*'\n",
+			"poetry.lock": poetryLock}, "pytest 8.0", "alpha>=2,<3",
+			"it has alpha 1.2, and alpha>=2,<3 is asked for. These are what the registry gives (`poetry lock`", ""},
+		"elsewhere": {map[string]string{"pyproject.toml": "[project]\ndependencies=['zeta', 'delta']\n", "uv.lock": uvLock},
+			"delta 3", "", `"zeta" of uv.lock is not installed`, ""},
+		"garbage": {map[string]string{"pyproject.toml": "[project]\ndependencies=['delta']\n", "uv.lock": "[[["}, "", "delta",
+			"uv.lock cannot be read: it is no TOML (`uv lock` makes it anew)", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &ecosystemtest.Sources{Texts: c.files}
@@ -273,7 +290,8 @@ func TestLocks(t *testing.T) {
 
 // Digests are those of the lock file, of all files of the version.
 func TestLockedDigests(t *testing.T) {
-	s := &ecosystemtest.Sources{Texts: map[string]string{"pyproject.toml": "[project]\ndependencies=['alpha']\n", "uv.lock": uvLock}}
+	s := &ecosystemtest.Sources{Texts: map[string]string{"pyproject.toml": "[project]\ndependencies=['alpha']\n",
+		"uv.lock": uvLock}}
 	r, err := readRequirements(s)
 	if err != nil || len(r.pins) == 0 || r.pins[0] != "alpha==1.2 --hash="+digestA+" --hash="+digestB {
 		t.Errorf("%q, %v", r.pins, err)
@@ -292,7 +310,8 @@ func FuzzLocks(f *testing.F) {
 		if strings.Contains(name, "/") {
 			return
 		}
-		s := &ecosystemtest.Sources{Texts: map[string]string{"pyproject.toml": "[project]\ndependencies=['alpha[fast]', 'delta']\n", name: text}}
+		s := &ecosystemtest.Sources{
+			Texts: map[string]string{"pyproject.toml": "[project]\ndependencies=['alpha[fast]', 'delta']\n", name: text}}
 		r, err := readRequirements(s)
 		if err != nil {
 			t.Fatal(err)
@@ -313,4 +332,33 @@ func FuzzLocks(f *testing.F) {
 func sortedText(all []string) string {
 	slices.Sort(all)
 	return strings.Join(all, "|")
+}
+
+// A list of requirements has the lines that pip reads in it.
+func TestLinesOfRequirements(t *testing.T) {
+	for text, want := range map[string]string{
+		"\ufeffa==1.0\n":              "a@1.0",
+		"# see docs \\\na==1.0\n":     "a@1.0",
+		"#x\ra==1.0\n":                "a@1.0",
+		"#x\fa==1.0\u2028b==2.0\n":    "a@1.0 b@2.0",
+		"a==1.0 \\\n --hash=sha256:0": "a@1.0",
+		"a==v1.0\n":                   "a@1.0",
+		// A line that goes on has no blank in the joint, and may lose more than one backslash.
+		"a\\\n-evil==1.0\n":       "a-evil@1.0",
+		"a\\\\\n-evil==1.0\n":     "a-evil@1.0",
+		"\\a-evil==1.0\\\n\n":     "a-evil@1.0",
+		"a==1.0 # x \\\nb==1.0\n": "a@1.0",
+		"a==1.0\t# x\n":           "a@1.0",
+		"a==1.0\u00a0# x\n":       "a@1.0",
+		"a==1.0 -c x\n":           "a@1.0",
+		"a \\\n# x\nb==1.0\n":     "a@ b@1.0",
+	} {
+		var got []string
+		for _, d := range parseRequirements([]byte(text)) {
+			got = append(got, d.Name+"@"+d.Version)
+		}
+		if s := strings.Join(got, " "); s != want {
+			t.Errorf("%q: %q, want %q", text, s, want)
+		}
+	}
 }

@@ -8,21 +8,22 @@ import (
 	"slices"
 	"strings"
 
-	"company/internal/boundedparse/toml"
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/boundedparse/toml"
+	"company/internal/lib/lazyregexp"
 )
 
 var hashRE = lazyregexp.New(`^sha256:[0-9a-f]{64}$`)
 
-// lockedFile is a file of a package, as lock files name it.
+// lockedFile is a file of a package in a lock file.
 type lockedFile struct {
 	URL    string
+	Path   string // uv: in an index that is a folder; also pylock.toml
 	Hash   string
 	Hashes map[string]string
 }
 
-// findDigest is sha256:…; empty: the file has none of that kind.
+// findDigest returns the file's SHA-256 digest as sha256:…, or an empty string.
 func (f lockedFile) findDigest() string {
 	h := f.Hash
 	if sum := f.Hashes["sha256"]; sum != "" {
@@ -34,12 +35,27 @@ func (f lockedFile) findDigest() string {
 	return h
 }
 
-func (p *lockedPackage) addFiles(files ...lockedFile) {
+// formatDigests returns all digests of a file as one text. A registry has one digest for a file, but a
+// client may compare another one.
+func (f lockedFile) formatDigests() string {
+	var all []string
+	if f.Hash != "" {
+		all = append(all, f.Hash)
+	}
+	for _, algorithm := range slices.Sorted(maps.Keys(f.Hashes)) {
+		all = append(all, algorithm+":"+f.Hashes[algorithm])
+	}
+	return strings.Join(all, " ")
+}
+
+// listFileDigests returns the SHA-256 digests of files without duplicates.
+func listFileDigests(files ...lockedFile) (digests []string) {
 	for _, f := range files {
-		if h := f.findDigest(); h != "" && !slices.Contains(p.hashes, h) {
-			p.hashes = append(p.hashes, h)
+		if digest := f.findDigest(); digest != "" {
+			digests = append(digests, digest)
 		}
 	}
+	return uniqueStrings(digests)
 }
 
 // readUVLock reads a uv.lock.
@@ -62,8 +78,8 @@ func readUVLock(text []byte, l *lockFile) error {
 	if err := toml.DecodeOneSpelling(text, &lock); err != nil {
 		return err
 	}
-	list := func(all []need) (out []requirement) {
-		for _, n := range all {
+	list := func(needs []need) (out []requirement) {
+		for _, n := range needs {
 			r := requirement{name: canonicalName(n.Name), marker: n.Marker, line: n.Name}
 			if n.Version != "" {
 				r.spec = "==" + n.Version
@@ -76,21 +92,22 @@ func readUVLock(text []byte, l *lockFile) error {
 		return out
 	}
 	for _, one := range lock.Package {
-		p := &lockedPackage{name: one.Name, version: one.Version, needs: list(one.Dependencies), extras: map[string][]requirement{}}
-		for extra, all := range one.Optional {
-			p.extras[canonicalName(extra)] = list(all)
+		pkg := &lockedPackage{name: one.Name, version: one.Version, needs: list(one.Dependencies),
+			extras: map[string][]requirement{}}
+		for extra, needs := range one.Optional {
+			pkg.extras[canonicalName(extra)] = list(needs)
 		}
 		if len(one.Markers) > 0 {
-			p.marker = "(" + strings.Join(one.Markers, ") or (") + ")"
+			pkg.marker = "(" + strings.Join(one.Markers, ") or (") + ")"
 		}
-		p.addFiles(append(one.Wheels, one.Sdist)...)
-		p.readSource(one.Source)
-		l.addPackage(p)
+		pkg.hashes = listFileDigests(append(one.Wheels, one.Sdist)...)
+		pkg.readSource(one.Source)
+		l.addPackage(pkg)
 	}
 	return nil
 }
 
-// readSource reads where a package of uv's comes from.
+// readSource reads the source of a package in a uv.lock.
 func (p *lockedPackage) readSource(source map[string]any) {
 	for _, key := range []string{"editable", "virtual", "directory"} {
 		if folder, ok := source[key].(string); ok {
@@ -121,22 +138,29 @@ func readPoetryLock(text []byte, l *lockFile) error {
 	if err := toml.DecodeOneSpelling(text, &lock); err != nil {
 		return err
 	}
+	shared := map[string][]string{} // digests that all versions of a package share
 	for _, one := range lock.Package {
-		p := &lockedPackage{name: one.Name, version: one.Version, python: one.Python, extras: map[string][]requirement{}}
-		p.marker, _ = one.Markers.(string) // a table of groups says the same for each
-		p.addFiles(append(one.Files, lock.Metadata.Files[one.Name]...)...)
+		pkg := &lockedPackage{name: one.Name, version: one.Version, python: one.Python, extras: map[string][]requirement{}}
+		pkg.marker, _ = one.Markers.(string) // a table by groups has the same marker for each
+		pkg.hashes = listFileDigests(one.Files...)
+		if files := lock.Metadata.Files[one.Name]; len(files) > 0 && len(pkg.hashes) == 0 { // an older form of the file
+			if _, isRead := shared[one.Name]; !isRead {
+				shared[one.Name] = listFileDigests(files...)
+			}
+			pkg.hashes = shared[one.Name]
+		}
 		lines, _ := poetryLines(one.Dependencies, func(string) bool { return false })
-		p.needs = parseAll(lines)
+		pkg.needs = parseAll(lines)
 		for extra, lines := range one.Extras {
-			p.extras[canonicalName(extra)] = parseAll(lines)
+			pkg.extras[canonicalName(extra)] = parseAll(lines)
 		}
 		switch one.Source.Type {
 		case "directory":
-			p.folder = path.Clean(one.Source.URL)
+			pkg.folder = path.Clean(one.Source.URL)
 		case "git", "url", "file":
-			p.elsewhere = one.Source.Type
+			pkg.elsewhere = one.Source.Type
 		}
-		l.addPackage(p)
+		l.addPackage(pkg)
 	}
 	return nil
 }
@@ -150,7 +174,7 @@ func parseAll(lines []string) (out []requirement) {
 	return out
 }
 
-// readPDMLock reads a pdm.lock. A package with extras is an entry of its own.
+// readPDMLock reads a pdm.lock. A package with extras is a separate entry.
 func readPDMLock(text []byte, l *lockFile) error {
 	var lock struct {
 		Package []struct {
@@ -171,21 +195,22 @@ func readPDMLock(text []byte, l *lockFile) error {
 		if len(one.Extras) > 0 {
 			continue
 		}
-		p := &lockedPackage{name: one.Name, version: one.Version, python: one.Python, marker: one.Marker, needs: parseAll(one.Dependencies), extras: map[string][]requirement{}}
-		p.addFiles(one.Files...)
+		pkg := &lockedPackage{name: one.Name, version: one.Version, python: one.Python, marker: one.Marker,
+			needs: parseAll(one.Dependencies), extras: map[string][]requirement{}}
+		pkg.hashes = listFileDigests(one.Files...)
 		switch {
 		case one.Path != "":
-			p.folder = path.Clean(one.Path)
+			pkg.folder = path.Clean(one.Path)
 		case one.Git != "" || one.URL != "":
-			p.elsewhere = firstText(one.Git, one.URL)
+			pkg.elsewhere = firstText(one.Git, one.URL)
 		}
-		l.addPackage(p)
+		l.addPackage(pkg)
 	}
 	for _, one := range lock.Package {
-		for _, p := range l.packages[canonicalName(one.Name)] {
+		for _, pkg := range l.packages[canonicalName(one.Name)] {
 			for _, extra := range one.Extras {
-				if p.version == one.Version || one.Version == "" {
-					p.extras[canonicalName(extra)] = append(p.extras[canonicalName(extra)], parseAll(one.Dependencies)...)
+				if pkg.version == one.Version || one.Version == "" {
+					pkg.extras[canonicalName(extra)] = append(pkg.extras[canonicalName(extra)], parseAll(one.Dependencies)...)
 				}
 			}
 		}
@@ -193,7 +218,7 @@ func readPDMLock(text []byte, l *lockFile) error {
 	return nil
 }
 
-// readPylock reads a pylock.toml (PEP 751): its markers say all.
+// readPylock reads a pylock.toml (PEP 751). Its markers decide which packages are installed.
 func readPylock(text []byte, l *lockFile) error {
 	var lock struct {
 		Packages []struct {
@@ -209,15 +234,15 @@ func readPylock(text []byte, l *lockFile) error {
 	}
 	l.isWhole = true
 	for _, one := range lock.Packages {
-		p := &lockedPackage{name: one.Name, version: one.Version, marker: one.Marker}
-		p.addFiles(append(one.Wheels, one.Sdist)...)
+		pkg := &lockedPackage{name: one.Name, version: one.Version, marker: one.Marker}
+		pkg.hashes = listFileDigests(append(one.Wheels, one.Sdist)...)
 		switch {
 		case one.Directory.Path != "":
-			p.folder = path.Clean(one.Directory.Path)
+			pkg.folder = path.Clean(one.Directory.Path)
 		case one.VCS != nil || one.Archive != nil:
-			p.elsewhere = "an address"
+			pkg.elsewhere = "an address"
 		}
-		l.addPackage(p)
+		l.addPackage(pkg)
 	}
 	return nil
 }
@@ -234,16 +259,15 @@ func readPipenvLock(text []byte, l *lockFile) error {
 		for _, name := range slices.Sorted(maps.Keys(all)) {
 			one := ecosystem.FieldsOf(all[name])
 			text := func(key string) string { return ecosystem.TextOf(one[key]) }
-			p := &lockedPackage{name: name, version: strings.TrimPrefix(text("version"), "=="), marker: text("markers"), elsewhere: firstText(text("git"), text("file"))}
+			pkg := &lockedPackage{name: name, version: strings.TrimPrefix(text("version"), "=="), marker: text("markers"),
+				elsewhere: firstText(text("git"), text("file"))}
 			if at := text("path"); at != "" {
-				p.folder = path.Clean(at)
+				pkg.folder = path.Clean(at)
 			}
 			var hashes []string
-			_ = json.Unmarshal(one["hashes"], &hashes) // others count for nothing
-			for _, h := range hashes {
-				p.addFiles(lockedFile{Hash: h})
-			}
-			l.addPackage(p)
+			_ = json.Unmarshal(one["hashes"], &hashes) // values of other types are ignored
+			pkg.hashes = uniqueStrings(slices.DeleteFunc(hashes, func(sum string) bool { return !hashRE.MatchString(sum) }))
+			l.addPackage(pkg)
 		}
 	}
 	return nil

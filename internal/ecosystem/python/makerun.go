@@ -8,16 +8,17 @@ import (
 	"company/internal/ecosystem/makefile"
 )
 
-// readMakeRun reads the target of the root's Makefile that runs the tests with pytest or unittest
-// alone: in which folder, with which arguments and variables. What only make knows is not read.
+// readMakeRun reads a target of the root's Makefile that only runs the tests with pytest or unittest: the
+// folder, the arguments and the variables. It returns an empty run if the recipe needs make or a shell to
+// expand it.
 func readMakeRun(t *ecosystem.Tree) environmentRun {
-	for _, p := range (makefile.Ecosystem{}).Propose(t) {
-		if !slices.Contains([]string{"make test", "make tests", "make check"}, p.Command) {
+	for _, proposal := range (makefile.Ecosystem{}).Propose(t) {
+		if !slices.Contains([]string{"make test", "make tests", "make check"}, proposal.Command) {
 			continue
 		}
-		run := environmentRun{file: p.File, set: map[string]string{}}
-		for _, line := range p.Runs {
-			if strings.HasPrefix(line, "make ") { // what the target needs
+		run := environmentRun{file: proposal.File, set: map[string]string{}}
+		for _, line := range proposal.Runs {
+			if strings.HasPrefix(line, "make ") { // a target that this one needs
 				continue
 			}
 			if strings.ContainsAny(line, "$`|<>(){}") || !run.addLine(line) {
@@ -31,8 +32,8 @@ func readMakeRun(t *ecosystem.Tree) environmentRun {
 	return environmentRun{}
 }
 
-// addLine takes a line of a recipe apart. Not ok: it has something else than a folder, variables and a
-// command, or a second command.
+// addLine parses a line of a recipe. ok is false if the line has anything other than a folder, variables
+// and a command, or if there is a second command.
 func (r *environmentRun) addLine(line string) (ok bool) {
 	for part := range strings.SplitSeq(strings.ReplaceAll(line, "&&", ";"), ";") {
 		words := strings.Fields(part)

@@ -6,31 +6,34 @@ import (
 
 	pep440 "github.com/aquasecurity/go-pep440-version"
 
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// environment is what markers of requirements ask about (PEP 508).
+// environment holds the values that markers of requirements refer to (PEP 508).
 type environment struct {
 	values map[string]string
-	extras []string // that were asked for
-	groups []string // of dependencies, likewise (PEP 751)
+	extras []string // requested extras
+	groups []string // requested dependency groups (PEP 751)
 }
 
-// debianEnvironment is that of Debian's Python on a processor, as Go calls it.
+// debianEnvironment returns the environment of Debian's Python on a processor architecture, in Go's
+// spelling.
 func debianEnvironment(arch string) environment {
 	machine := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[arch]
 	return environment{values: map[string]string{
-		"os_name": "posix", "sys_platform": "linux", "platform_system": "Linux", "platform_machine": machine, "platform_release": "", "platform_version": "",
-		"python_version": debianVersion, "python_full_version": debianFullVersion, "implementation_name": "cpython", "implementation_version": debianFullVersion,
+		"os_name": "posix", "sys_platform": "linux", "platform_system": "Linux", "platform_machine": machine,
+		"platform_release": "", "platform_version": "",
+		"python_version": debianVersion, "python_full_version": debianFullVersion, "implementation_name": "cpython",
+		"implementation_version":         debianFullVersion,
 		"platform_python_implementation": "CPython",
 	}}
 }
 
-// versionVariables are compared as versions, the others as texts.
+// versionVariables lists the variables that are compared as versions. Others are compared as strings.
 var versionVariables = []string{"python_version", "python_full_version", "implementation_version"}
 
-// holdsMarker says whether a marker is true. One that cannot be read is: pip decides
-// on it where it is handed on.
+// holdsMarker reports whether a marker is true. An invalid marker counts as true, because pip decides about
+// it later.
 func (e environment) holdsMarker(marker string) bool {
 	if strings.TrimSpace(marker) == "" {
 		return true
@@ -47,8 +50,7 @@ const (
 
 var markerTokenRE = lazyregexp.New(`"[^"]*"|'[^']*'|\(|\)|===|[<>=!~]=|[<>]|[A-Za-z_][A-Za-z0-9_.]*|\S`)
 
-// markerParser reads a marker, by its grammar from the loosest operator to the
-// tightest one.
+// markerParser evaluates a marker by recursive descent, with "or" at the top level.
 type markerParser struct {
 	env    environment
 	tokens []string
@@ -106,9 +108,9 @@ func (p *markerParser) parseOne(depth int) (value, ok bool) {
 	return p.env.compareTexts(left, op, p.nextToken())
 }
 
-// compareTexts is one comparison: a variable and a text, in either order.
+// compareTexts evaluates one comparison of a variable and a string, in either order.
 func (e environment) compareTexts(left, op, right string) (value, ok bool) {
-	if set, is := e.setOf(left); is { // extra == 'x', always so
+	if set, is := e.setOf(left); is { // extra == 'x' is always in this order
 		return e.asksFor(set, op, right)
 	}
 	if set, is := e.setOf(right); is { // 'x' in dependency_groups
@@ -148,7 +150,7 @@ func (e environment) compareTexts(left, op, right string) (value, ok bool) {
 	return false, false
 }
 
-// setOf is the set that a variable of a marker names.
+// setOf returns the set that a marker variable refers to.
 func (e environment) setOf(variable string) (set []string, ok bool) {
 	switch variable {
 	case "extra", "extras":
@@ -192,8 +194,8 @@ func mirrorOperator(op string) string {
 	return op
 }
 
-// versionFits says whether a version is one of those that a specifier names; not ok
-// where one of both breaks PEP 440.
+// versionFits reports whether a version matches a specifier. ok is false if either of them is not valid by
+// PEP 440.
 func versionFits(version, specifier string) (fits, ok bool) {
 	specifier = strings.TrimSpace(specifier)
 	if specifier == "" || specifier == "*" {

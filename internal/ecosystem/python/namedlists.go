@@ -7,25 +7,25 @@ import (
 	"strings"
 
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// listArgumentRE is a list of requirements among the arguments of pip, in a CI definition.
+// listArgumentRE matches a requirements list in the arguments of pip, in a CI definition.
 var listArgumentRE = lazyregexp.New(`(?:^|[\s"'])(?:-r|--requirement)[ =]*([A-Za-z0-9._/-]+\.(?:txt|in))`)
 
-// maxDefinitions bounds the CI definitions that are read.
+// maxDefinitions limits the CI definitions that are read.
 const maxDefinitions = 32
 
-// readNamedLists gives the lists of requirements that tox, nox or CI install for the tests.
-// Lists that are for something else by their names are left out: CI builds documents, too.
-func readNamedLists(s ecosystem.Sources) (map[string]bool, error) {
+// readNamedLists returns the requirements lists that tox, nox or CI install for the tests. Lists whose
+// names show another purpose are left out, because CI also builds documents.
+func readNamedLists(sources ecosystem.Sources) (map[string]bool, error) {
 	var files []string
-	for _, file := range s.Files() {
+	for _, file := range sources.Files() {
 		if isDefinition(file) && len(files) < maxDefinitions {
 			files = append(files, file)
 		}
 	}
-	texts, err := s.ReadTexts(files)
+	texts, err := sources.ReadTexts(files)
 	if err != nil {
 		return nil, err
 	}
@@ -55,12 +55,13 @@ func readNamedLists(s ecosystem.Sources) (map[string]bool, error) {
 	return named, nil
 }
 
-// isDefinition reports whether a file installs lists of requirements for the tests.
+// isDefinition reports whether a file may install requirements lists for the tests, by its path.
 func isDefinition(file string) bool {
 	dir, base := path.Split(file)
 	if slices.Contains([]string{"tox.ini", "noxfile.py"}, base) {
 		return ecosystem.HasOwnLocks(path.Clean(dir))
 	}
 	isYAML := strings.HasSuffix(base, ".yml") || strings.HasSuffix(base, ".yaml")
-	return isYAML && slices.Contains([]string{".github/workflows/", ".gitea/workflows/", ".forgejo/workflows/"}, dir) || dir == "" && slices.Contains([]string{".gitlab-ci.yml", ".travis.yml"}, base)
+	return isYAML && slices.Contains([]string{".github/workflows/", ".gitea/workflows/", ".forgejo/workflows/"}, dir) ||
+		dir == "" && slices.Contains([]string{".gitlab-ci.yml", ".travis.yml"}, base)
 }

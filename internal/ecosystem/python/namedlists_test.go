@@ -12,8 +12,9 @@ import (
 func TestNamedLists(t *testing.T) {
 	lists := func(more map[string]string) map[string]string {
 		for name, text := range map[string]string{
-			"requirements.txt": "own\n", "requirements/tests.txt": "pytest\n", "requirements/docs.txt": "sphinx\n", "requirements/typing.txt": "mypy\n",
-			"requirements/dev.txt": "-r docs.txt\n-r tests.txt\n-r typing.txt\npre-commit\n",
+			"requirements.txt": "own\n", "requirements/tests.txt": "pytest\n", "requirements/docs.txt": "sphinx\n",
+			"requirements/typing.txt": "mypy\n",
+			"requirements/dev.txt":    "-r docs.txt\n-r tests.txt\n-r typing.txt\npre-commit\n",
 		} {
 			more[name] = text
 		}
@@ -23,12 +24,22 @@ func TestNamedLists(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"tox":                  {lists(map[string]string{"tox.ini": "[testenv]\ndeps = -r requirements/tests.txt\ncommands = pytest\n[testenv:docs]\ndeps = -r requirements/docs.txt\n"}), "own pytest"},
-		"nox":                  {lists(map[string]string{"noxfile.py": "import nox\n@nox.session\ndef tests(session):\n    session.install('-r', 'requirements/tests.txt')\n    session.run('pytest')\n"}), "own pytest"},
-		"CI":                   {lists(map[string]string{".github/workflows/a.yml": "steps:\n- run: pip install -r requirements/tests.txt\n- run: pip install -r requirements/docs.txt\n"}), "own pytest"},
-		"CI names development": {lists(map[string]string{".github/workflows/a.yml": "steps:\n- run: pip install -r requirements/dev.txt\n"}), "own pytest pre-commit"},
-		"CI leads out":         {lists(map[string]string{".github/workflows/a.yml": "steps:\n- run: pip install -r ../../../etc/tests.txt\n"}), "own pytest pre-commit"},
-		"nobody":               {lists(map[string]string{}), "own pytest pre-commit"},
+		"tox": {lists(
+			map[string]string{"tox.ini": "[testenv]\ndeps = -r requirements/tests.txt\ncommands = " +
+				"pytest\n[testenv:docs]\ndeps = -r requirements/docs.txt\n"}), "own pytest"},
+		"nox": {lists(
+			map[string]string{"noxfile.py": "import nox\n@nox.session\ndef tests(session):\n    session.install('-r', " +
+				"'requirements/tests.txt')\n    session.run('pytest')\n"}), "own pytest"},
+		"CI": {lists(
+			map[string]string{".github/workflows/a.yml": "steps:\n- run: pip install -r requirements/tests.txt\n- run: pip " +
+				"install -r requirements/docs.txt\n"}), "own pytest"},
+		"CI names development": {lists(
+			map[string]string{".github/workflows/a.yml": "steps:\n- run: pip install -r requirements/dev.txt\n"}),
+			"own pytest pre-commit"},
+		"CI leads out": {lists(
+			map[string]string{".github/workflows/a.yml": "steps:\n- run: pip install -r ../../../etc/tests.txt\n"}),
+			"own pytest pre-commit"},
+		"nobody": {lists(map[string]string{}), "own pytest pre-commit"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r, err := readRequirements(&ecosystemtest.Sources{Texts: c.files})

@@ -5,20 +5,21 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// slowMarkerRE is a marker of slow tests where a project declares its markers: a line
-// of a list, in INI or in TOML.
-var slowMarkerRE = lazyregexp.New(`(?m)^[ \t]*["']?(?:markers[ \t]*=[ \t]*\[?[ \t]*["']?)?(slow|integration|network|e2e|functional)\b[ \t]*["']?[ \t]*(?::|,|\]|$)`)
+// slowMarkerRE matches a marker of slow tests in a project's list of markers, in INI or TOML.
+var slowMarkerRE = lazyregexp.New(
+	`(?m)^[ \t]*["']?(?:markers[ \t]*=[ \t]*\[?[ \t]*["']?)?(slow|integration|network|e2e|functional)\b[ \t]*["']?[ \t]*(?::|,|\]|$)`)
 
-// Narrow is pytest without the tests that the project marks as slow.
-func (Ecosystem) Narrow(t *ecosystem.Tree, g company.GateCommand) (command, why string, ok bool) {
-	if !strings.Contains(g.Command, "pytest") || strings.Contains(g.Command, " -m \"") || strings.Contains(g.Command, " -m '") {
+// Narrow returns the pytest command without the tests that the project marks as slow.
+func (Ecosystem) Narrow(tree *ecosystem.Tree, gateCommand company.GateCommand) (command, reason string, ok bool) {
+	if !strings.Contains(gateCommand.Command, "pytest") || strings.Contains(gateCommand.Command, " -m \"") ||
+		strings.Contains(gateCommand.Command, " -m '") {
 		return "", "", false
 	}
 	for _, name := range []string{"pyproject.toml", "pytest.ini", "setup.cfg", "tox.ini"} {
-		text := t.ReadManifest(g.Dir, name)
+		text := tree.ReadManifest(gateCommand.Dir, name)
 		_, declared, found := strings.Cut(text, "markers")
 		if !found {
 			continue
@@ -27,7 +28,7 @@ func (Ecosystem) Narrow(t *ecosystem.Tree, g company.GateCommand) (command, why 
 			declared = declared[:end]
 		}
 		if m := slowMarkerRE.FindStringSubmatch("markers" + declared); m != nil {
-			return g.Command + ` -m "not ` + m[1] + `"`, name + " declares the marker " + m[1], true
+			return gateCommand.Command + ` -m "not ` + m[1] + `"`, name + " declares the marker " + m[1], true
 		}
 	}
 	return "", "", false

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
 var (
@@ -12,8 +12,8 @@ var (
 	noxCallRE     = lazyregexp.New(`\b(install|run|run_always)\(`)
 )
 
-// readNoxFile reads a noxfile.py: what the session that runs the tests installs, and
-// its commands. Only texts that stand in it are seen, nothing is run.
+// readNoxFile reads a noxfile.py: the installations and commands of the session that runs the tests. It
+// reads only string literals and runs no code.
 func readNoxFile(text string) (best environmentRun) {
 	all := noxFunctionRE.FindAllStringSubmatchIndex(text, 100)
 	for i, at := range all {
@@ -23,7 +23,8 @@ func readNoxFile(text string) (best environmentRun) {
 		}
 		name := text[at[2]:at[3]]
 		run := readNoxSession(text[at[1]:end], text[at[4]:at[5]])
-		if !hasTestCommand(run.commands) || slices.ContainsFunc(strings.Split(name, "_"), func(w string) bool { return slices.Contains(otherWords, w) }) {
+		if !hasTestCommand(run.commands) ||
+			slices.ContainsFunc(strings.Split(name, "_"), func(w string) bool { return slices.Contains(otherWords, w) }) {
 			continue
 		}
 		if isForTests(name, nil) {
@@ -65,8 +66,8 @@ func readNoxSession(body, session string) environmentRun {
 	return run
 }
 
-// callTexts are the texts among the arguments of a call that a text begins with;
-// keyword arguments and computed values are left out.
+// callTexts returns the string arguments of a call, where text begins after the opening bracket. Keyword
+// arguments and computed values are left out.
 func callTexts(text string) (out []string) {
 	depth := 0
 	tokens, _ := readTokens(text, 200)

@@ -11,14 +11,14 @@ import (
 
 const defaultIndex = "https://pypi.org/simple"
 
-// ReadSettings reads pip's settings: the environment, the user's files, the
-// global one. Further indexes are not served: with two, a private name that a
-// stranger registers on the public one would be fetched there.
-func (Ecosystem) ReadSettings(_ context.Context, h ecosystem.Host) (up ecosystem.Upstream, err error) {
-	h.TrustCA("REQUESTS_CA_BUNDLE", h.Env("REQUESTS_CA_BUNDLE"))
+// ReadSettings reads pip's settings: the environment, the user's files, the global file. It ignores further
+// indexes. With two of them, a stranger could register a private package's name in the public one, and pip
+// would fetch it from there.
+func (Ecosystem) ReadSettings(_ context.Context, host ecosystem.Host) (up ecosystem.Upstream, err error) {
+	host.TrustCA("REQUESTS_CA_BUNDLE", host.Env("REQUESTS_CA_BUNDLE"))
 	set := map[string]string{}
 	read := func(file string) {
-		text, _ := h.ReadFile(file) // there may be none
+		text, _ := host.ReadFile(file) // a missing file is empty
 		for k, v := range parseINI(text) {
 			section, name, _ := strings.Cut(k, ".")
 			if _, had := set[name]; !had && (section == "global" || section == "install") {
@@ -26,48 +26,50 @@ func (Ecosystem) ReadSettings(_ context.Context, h ecosystem.Host) (up ecosystem
 			}
 		}
 	}
-	if file := h.Env("PIP_CONFIG_FILE"); file != "/dev/null" {
+	if file := host.Env("PIP_CONFIG_FILE"); file != "/dev/null" {
 		if file != "" {
 			read(file)
 		}
-		config := h.Env("XDG_CONFIG_HOME")
+		config := host.Env("XDG_CONFIG_HOME")
 		if config == "" {
-			config = filepath.Join(h.Home(), ".config")
+			config = filepath.Join(host.Home(), ".config")
 		}
 		read(filepath.Join(config, "pip", "pip.conf"))
-		read(filepath.Join(h.Home(), ".pip", "pip.conf"))
-		read(filepath.Join(h.Root(), "etc", "pip.conf"))
+		read(filepath.Join(host.Home(), ".pip", "pip.conf"))
+		read(filepath.Join(host.Root(), "etc", "pip.conf"))
 	}
 	for _, name := range []string{"index-url", "extra-index-url", "proxy", "cert", "no-index"} {
-		if v := h.Env("PIP_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))); v != "" {
+		if v := host.Env("PIP_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))); v != "" {
 			set[name] = v
 		}
 	}
 	if v := set["no-index"]; v == "1" || strings.EqualFold(v, "true") || strings.EqualFold(v, "yes") {
-		h.AddNote("pip is set to use no index: no Python packages are served")
+		host.AddNote("pip is set to use no index: no Python packages are served")
 		return up, nil
 	}
 	address := set["index-url"]
 	if address == "" {
 		address = defaultIndex
 	}
-	e, err := ecosystem.ParseEndpoint(address)
+	endpoint, err := ecosystem.ParseEndpoint(address)
 	if err != nil {
-		h.AddNote("pip's index-url is %v: no Python packages are served", err)
+		host.AddNote("pip's index-url is %v: no Python packages are served", err)
 		return up, nil
 	}
-	e.Proxy = set["proxy"]
-	if e.Proxy != "" && !strings.Contains(e.Proxy, "://") {
-		e.Proxy = "http://" + e.Proxy
+	endpoint.Proxy = set["proxy"]
+	if endpoint.Proxy != "" && !strings.Contains(endpoint.Proxy, "://") {
+		endpoint.Proxy = "http://" + endpoint.Proxy
 	}
 	if set["extra-index-url"] != "" {
-		h.AddNote("pip's extra-index-url is not served: one index that holds all is safe against names that somebody else registers")
+		host.AddNote("pip's extra-index-url is not served: one index that holds all is safe against names that somebody " +
+			"else " +
+			"registers")
 	}
-	h.TrustCA("pip's cert", set["cert"])
-	return ecosystem.At(ecosystem.WithNetrc(h, e).ForWholeHost()), nil // as pip does it
+	host.TrustCA("pip's cert", set["cert"])
+	return ecosystem.At(ecosystem.WithNetrc(host, endpoint).ForWholeHost()), nil // pip does the same
 }
 
-// ClientEnv makes pip and uv ask at an address.
+// ClientEnv returns variables that make pip and uv use the index at an address.
 func (Ecosystem) ClientEnv(_ ecosystem.Upstream, address string, _ bool) map[string]string {
 	patience := strconv.Itoa(ecosystem.ClientPatience)
 	return map[string]string{
@@ -77,7 +79,7 @@ func (Ecosystem) ClientEnv(_ ecosystem.Upstream, address string, _ bool) map[str
 	}
 }
 
-// parseINI reads a text of sections, as section.key.
+// parseINI parses sections into a map with keys of the form section.key.
 func parseINI(text []byte) map[string]string {
 	out := map[string]string{}
 	section, last := "", ""

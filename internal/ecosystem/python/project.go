@@ -8,74 +8,79 @@ import (
 	"strings"
 
 	"company/internal/ecosystem"
-	"company/internal/safetext"
+	"company/internal/lib/safetext"
 )
 
-// project is a folder with manifests, as far as its packages go.
+// project holds the package requirements of a folder with manifests.
 type project struct {
 	dir     string
 	name    string
-	files   map[string][]byte // its manifests: path → text
+	files   map[string][]byte // manifests: path → text
 	extras  map[string][]string
 	groups  map[string][]any
-	lines   []string // that are wanted whatever the task is, and with the groups for tests
-	lists   []string // of requirements, which a manifest names
-	folders []string // of the tree, which it depends on
+	lines   []string // requirements of every task, and those of test groups
+	lists   []string // requirements lists that a manifest names
+	folders []string // folders of the tree that it depends on
 	wanted  map[string]bool
-	loose   map[string]bool // lines that no lock file has to know: of tox, nox, setup.py and builds
+	loose   map[string]bool // lines of tox, nox, setup.py and builds, which a lock file may lack
 }
 
-// projectFiles are the manifests that say which packages a project needs.
+// projectFiles lists the manifests with the package requirements of a project.
 var projectFiles = []string{"pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "noxfile.py", "Pipfile"}
 
-// maxLines bounds the packages that one project asks for: each is looked for in its manifests.
+// maxLines limits the packages of one project, because each is searched in its manifests.
 const maxLines = 5000
 
 // readManifests reads the manifests of a folder.
-func readManifests(s ecosystem.Sources, dir string) (*project, error) {
-	p := &project{dir: dir, files: map[string][]byte{}, extras: map[string][]string{}, groups: map[string][]any{}, wanted: map[string]bool{}, loose: map[string]bool{}}
+func readManifests(sources ecosystem.Sources, dir string) (*project, error) {
+	p := &project{dir: dir, files: map[string][]byte{}, extras: map[string][]string{}, groups: map[string][]any{},
+		wanted: map[string]bool{}, loose: map[string]bool{}}
 	for _, name := range projectFiles {
 		file := path.Join(dir, name)
-		if !s.HasFile(file) {
+		if !sources.HasFile(file) {
 			continue
 		}
-		text, err := ecosystem.ReadText(s, file)
+		text, err := ecosystem.ReadText(sources, file)
 		if err != nil {
 			return nil, err
 		}
 		if len(text) > ecosystem.MaxManifest {
-			s.AddNote("%s is not read: it is larger than 1 MiB", file)
+			sources.AddNote("%s is not read: it is larger than 1 MiB", file)
 			continue
 		}
 		p.files[file] = text
 	}
 	textOf := func(name string) string { return string(p.files[path.Join(dir, name)]) }
-	m, err := readPyproject([]byte(textOf("pyproject.toml")))
+	pyproject, err := readPyproject([]byte(textOf("pyproject.toml")))
 	if err != nil {
-		s.AddNote("%s cannot be read: %s", path.Join(dir, "pyproject.toml"), safetext.Cut(safetext.StripLine(err.Error()), 60))
+		sources.AddNote("%s cannot be read: %s", path.Join(dir, "pyproject.toml"),
+			safetext.Cut(safetext.StripLine(err.Error()), 60))
 	}
-	p.readSetup(readINI(textOf("setup.cfg")), newSource(textOf("setup.py")))
+	cfg, _ := readINI(textOf("setup.cfg"))
+	p.readSetup(cfg, newSource(textOf("setup.py")))
 	p.addLoose(nil, slices.Concat(append(slices.Collect(maps.Values(p.extras)), p.lines)...))
 	of := len(p.lines)
-	p.readPyproject(m)
-	for _, line := range slices.Concat(append(slices.Collect(maps.Values(m.Project.Optional)), p.lines[of:])...) {
+	p.readPyproject(pyproject)
+	for _, line := range slices.Concat(append(slices.Collect(maps.Values(pyproject.Project.Optional)), p.lines[of:])...) {
 		delete(p.loose, line)
 	}
-	wish := readToxTable(m.Tool.Tox)
+	wish := readToxTable(pyproject.Tool.Tox)
 	wish.addWish(readToxFile(textOf("tox.ini")).wish)
 	wish.addWish(readNoxFile(textOf("noxfile.py")).wish)
-	needs := extensionNeeds(textOf("setup.py"), m)
-	p.addLoose(slices.Concat(append(slices.Collect(maps.Values(p.extras)), p.lines)...), append(slices.Clone(wish.lines), needs...))
+	needs := extensionNeeds(textOf("setup.py"), pyproject)
+	p.addLoose(slices.Concat(append(slices.Collect(maps.Values(p.extras)), p.lines)...),
+		append(slices.Clone(wish.lines), needs...))
 	p.lines = append(p.lines, needs...)
 	p.wantTests(wish)
 	if more := len(p.lines) - maxLines; more > 0 {
-		s.AddNote("%s asks for %d more packages than the %d that are looked at", path.Join(dir, projectFiles[0]), more, maxLines)
+		sources.AddNote("%s asks for %d more packages than the %d that are looked at", path.Join(dir, projectFiles[0]),
+			more, maxLines)
 		p.lines = p.lines[:maxLines]
 	}
 	return p, nil
 }
 
-// addLoose keeps lines as loose ones, less those that are known otherwise.
+// addLoose adds lines as loose ones, except those in known.
 func (p *project) addLoose(known, lines []string) {
 	has := make(map[string]bool, len(known))
 	for _, line := range known {
@@ -88,9 +93,9 @@ func (p *project) addLoose(known, lines []string) {
 	}
 }
 
-// readSetup reads the files of setuptools.
+// readSetup reads the manifests of setuptools.
 func (p *project) readSetup(cfg iniFile, setup *source) {
-	p.name = canonicalName(cfg["metadata"]["name"])
+	p.name = canonicalName(strings.TrimSpace(cfg["metadata"]["name"]))
 	for _, key := range []string{"install_requires", "tests_require"} {
 		p.addSetupLines("", splitLines(cfg["options"][key]))
 		p.lines = append(p.lines, setup.readArgument(key)...)
@@ -106,7 +111,7 @@ func (p *project) readSetup(cfg iniFile, setup *source) {
 	}
 }
 
-// addSetupLines adds what setup.cfg says: lines, or the files that have them.
+// addSetupLines adds the lines of a setup.cfg value. A line may also name files that hold the requirements.
 func (p *project) addSetupLines(extra string, lines []string) {
 	for _, line := range lines {
 		if files, ok := strings.CutPrefix(line, "file:"); ok {
@@ -129,14 +134,14 @@ func (p *project) addLine(extra, line string) {
 	p.extras[extra] = append(p.extras[extra], line)
 }
 
-// addList adds a list of requirements that a manifest names, where it is wanted.
+// addList adds a requirements list that a manifest names, if it has no extra or one for tests.
 func (p *project) addList(extra, file string) {
 	if extra == "" || isForTests(extra, nil) {
 		p.lists = append(p.lists, path.Join(p.dir, file))
 	}
 }
 
-// readPyproject reads a pyproject.toml, the tables of each tool.
+// readPyproject reads a pyproject.toml, including the tables of each tool.
 func (p *project) readPyproject(m pyproject) {
 	p.name = canonicalName(firstText(m.Project.Name, m.Tool.Poetry.Name, p.name))
 	p.lines = slices.Concat(p.lines, m.Project.Dependencies, m.Tool.UV.Dev, m.Tool.Flit.Metadata.Requires)
@@ -170,7 +175,8 @@ func (p *project) readPyproject(m pyproject) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(m.Tool.Hatch.Envs)) {
 		env := m.Tool.Hatch.Envs[name]
-		if lines := append(slices.Clone(env.Dependencies), env.Extra...); name == "default" || name == "hatch-test" || isForTests(name, lines) {
+		if lines := append(slices.Clone(env.Dependencies), env.Extra...); name == "default" || name == "hatch-test" ||
+			isForTests(name, lines) {
 			p.lines = append(p.lines, lines...)
 			p.wantGroups(env.Features, env.Groups)
 		}
@@ -212,15 +218,14 @@ func (p *project) readPoetry(m pyproject) {
 	}
 }
 
-// addFolder adds a folder of the tree that the project depends on.
+// addFolder adds a folder of the tree that the project depends on. It ignores folders outside of the tree.
 func (p *project) addFolder(folder string) {
 	if to := path.Join(p.dir, folder); filepath.IsLocal(to) && ecosystem.IsPlainPath(to) {
 		p.folders = append(p.folders, to)
 	}
 }
 
-// wantTests adds the extras and groups that are for tests, and what tox or nox
-// says that the tests need.
+// wantTests adds the extras and groups for tests, and the test requirements in tox and nox.
 func (p *project) wantTests(w wish) {
 	for _, e := range slices.Sorted(maps.Keys(p.extras)) {
 		if isForTests(e, p.extras[e]) {
@@ -237,7 +242,7 @@ func (p *project) wantTests(w wish) {
 	}
 	p.lines = append(p.lines, w.lines...)
 	p.wantGroups(w.extras, w.groups)
-	for i := 0; i < len(p.lines); i++ { // own[test]: those that come with it are looked at, too
+	for i := 0; i < len(p.lines); i++ { // own[test] also adds the lines of its extra, which are then checked too
 		if r, ok := parseRequirement(p.lines[i]); ok && p.isOwn(p.lines[i]) {
 			p.wantGroups(r.extras, nil)
 		}
@@ -245,7 +250,7 @@ func (p *project) wantTests(w wish) {
 	p.lines = slices.DeleteFunc(p.lines, p.isOwn)
 }
 
-// wantGroups adds the lines of extras and groups, each once.
+// wantGroups adds the lines of extras and groups. It adds each of them only once.
 func (p *project) wantGroups(extras, groups []string) {
 	for _, e := range extras {
 		if e = canonicalName(e); !p.wanted["extra "+e] {
@@ -267,8 +272,7 @@ func (p *project) wantGroups(extras, groups []string) {
 	}
 }
 
-// isOwn says that a line names the project itself, with extras of its own: those
-// are added to its lines.
+// isOwn reports whether a line names the project itself, with or without extras.
 func (p *project) isOwn(line string) bool {
 	r, ok := parseRequirement(line)
 	return ok && r.name == p.name && p.name != ""

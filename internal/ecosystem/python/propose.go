@@ -5,34 +5,34 @@ import (
 	"slices"
 	"strings"
 
-	"company/internal/boundedparse/toml"
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
-	"company/internal/shell"
+	"company/internal/lib/boundedparse/toml"
+	"company/internal/lib/lazyregexp"
+	"company/internal/lib/shellquote"
 )
 
-// Propose names the environments of tox and the sessions of nox, with what they run.
-func (Ecosystem) Propose(t *ecosystem.Tree) []ecosystem.Proposal {
-	out := proposeTox(t.ReadManifest("", "tox.ini"), "tox.ini")
+// Propose lists the environments of tox and the sessions of nox, with their commands.
+func (Ecosystem) Propose(tree *ecosystem.Tree) []ecosystem.Proposal {
+	out := proposeTox(tree.ReadManifest("", "tox.ini"), "tox.ini")
 	var own map[string]any
-	if text := t.ReadManifest("", "tox.toml"); toml.Decode([]byte(text), &own) == nil {
+	if text := tree.ReadManifest("", "tox.toml"); toml.Decode([]byte(text), &own) == nil {
 		out = append(out, proposeToxTable(own, "tox.toml", text)...)
 	}
-	text := t.ReadManifest("", "pyproject.toml")
+	text := tree.ReadManifest("", "pyproject.toml")
 	if m, err := readPyproject([]byte(text)); err == nil {
 		out = append(out, proposeToxTable(m.Tool.Tox, "pyproject.toml", text)...)
 	}
-	return append(out, proposeNox(t.ReadManifest("", "noxfile.py"))...)
+	return append(out, proposeNox(tree.ReadManifest("", "noxfile.py"))...)
 }
 
-// toxSectionRE is the head of an environment that has a name.
+// toxSectionRE matches the head of testenv or of a named environment.
 var toxSectionRE = lazyregexp.New(`^\[(testenv(?::([^\]{}]+))?)\]$`)
 
-// proposeTox names the environments of a tox.ini that have commands of their own, with
-// those of all their factors.
+// proposeTox proposes the environments of a tox.ini that have their own commands. It includes commands for
+// all factors.
 func proposeTox(text, file string) []ecosystem.Proposal {
 	var out []ecosystem.Proposal
-	f := newToxFile(text)
+	toxFile := newToxFile(text)
 	seen := map[string]bool{}
 	for i, line := range strings.Split(text, "\n") {
 		m := toxSectionRE.FindStringSubmatch(strings.TrimRight(line, " \t\r"))
@@ -40,22 +40,23 @@ func proposeTox(text, file string) []ecosystem.Proposal {
 			continue
 		}
 		seen[m[1]] = true
-		p := ecosystem.Proposal{Command: "tox", File: file, Line: i + 1}
+		proposal := ecosystem.Proposal{Command: "tox", File: file, Line: i + 1}
 		if m[2] != "" {
-			p.Command += " -e " + shell.QuoteArgument(m[2])
+			proposal.Command += " -e " + shellquote.QuoteArgument(m[2])
 		}
-		for _, run := range f.expandValue(f.sections[m[1]]["commands"], keepForAll) {
-			p.Runs = append(p.Runs, strings.TrimLeft(run, "-!@ "))
+		for _, run := range toxFile.expandValue(toxFile.sections[m[1]]["commands"], keepForAll) {
+			proposal.Runs = append(proposal.Runs, strings.TrimLeft(run, "-!@ "))
 		}
-		out = append(out, p)
+		out = append(out, proposal)
 	}
 	return dropEmpty(out)
 }
 
-// maxToxEnvironments bounds the environments of a file that are named: each is looked for in its text.
+// maxToxEnvironments limits the environments of a file that are proposed, because each is searched in its
+// text.
 const maxToxEnvironments = 200
 
-// proposeToxTable names the environments of tox in a file of TOML.
+// proposeToxTable proposes the tox environments in a TOML file.
 func proposeToxTable(table map[string]any, file, text string) (out []ecosystem.Proposal) {
 	if legacy, ok := table["legacy_tox_ini"].(string); ok {
 		return proposeTox(legacy, file)
@@ -63,22 +64,24 @@ func proposeToxTable(table map[string]any, file, text string) (out []ecosystem.P
 	add := func(command, section string, env any) {
 		one, _ := env.(map[string]any)
 		before, _, _ := strings.Cut(text, section+"]")
-		out = append(out, ecosystem.Proposal{Command: command, File: file, Line: 1 + strings.Count(before, "\n"), Runs: toxTableCommands(one)})
+		out = append(
+			out, ecosystem.Proposal{Command: command, File: file, Line: 1 + strings.Count(before, "\n"),
+				Runs: toxTableCommands(one)})
 	}
 	add("tox", "env_run_base", table["env_run_base"])
 	envs, _ := table["env"].(map[string]any)
 	names := slices.Sorted(maps.Keys(envs))
 	for _, name := range names[:min(len(names), maxToxEnvironments)] {
-		add("tox -e "+shell.QuoteArgument(name), "env."+name, envs[name])
+		add("tox -e "+shellquote.QuoteArgument(name), "env."+name, envs[name])
 	}
 	return dropEmpty(out)
 }
 
-// dropEmpty leaves out what runs nothing of its own.
+// dropEmpty removes proposals without commands.
 func dropEmpty(all []ecosystem.Proposal) (out []ecosystem.Proposal) {
-	for _, p := range all {
-		if len(p.Runs) > 0 {
-			out = append(out, p)
+	for _, proposal := range all {
+		if len(proposal.Runs) > 0 {
+			out = append(out, proposal)
 		}
 	}
 	return out
@@ -92,7 +95,7 @@ var (
 	noxTextRE    = lazyregexp.New(`^\s*["']([^"'\n]*)["']\s*(?:,|$)`)
 )
 
-// proposeNox reads the sessions of a noxfile, as far as their commands are written out.
+// proposeNox proposes the sessions of a noxfile whose commands begin with string literals.
 func proposeNox(text string) []ecosystem.Proposal {
 	var out []ecosystem.Proposal
 	starts := noxSessionRE.FindAllStringIndex(text, -1)
@@ -110,17 +113,18 @@ func proposeNox(text string) []ecosystem.Proposal {
 		if m := noxNameRE.FindStringSubmatch(part[:def[0]]); m != nil {
 			name = m[1]
 		}
-		p := ecosystem.Proposal{Command: "nox -s " + name, File: "noxfile.py", Line: 1 + strings.Count(text[:at[0]+def[0]], "\n")}
+		proposal := ecosystem.Proposal{Command: "nox -s " + name, File: "noxfile.py",
+			Line: 1 + strings.Count(text[:at[0]+def[0]], "\n")}
 		for _, run := range noxRunRE.FindAllStringSubmatch(part, -1) {
 			rest, words := run[1], []string(nil)
 			for m := noxTextRE.FindStringSubmatch(rest); m != nil; m = noxTextRE.FindStringSubmatch(rest) {
-				words, rest = append(words, shell.QuoteArgument(m[1])), rest[len(m[0]):]
+				words, rest = append(words, shellquote.QuoteArgument(m[1])), rest[len(m[0]):]
 			}
 			if len(words) > 0 {
-				p.Runs = append(p.Runs, strings.Join(words, " "))
+				proposal.Runs = append(proposal.Runs, strings.Join(words, " "))
 			}
 		}
-		out = append(out, p)
+		out = append(out, proposal)
 	}
 	return dropEmpty(out)
 }

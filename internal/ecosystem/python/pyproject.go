@@ -6,12 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"company/internal/boundedparse/toml"
-	"company/internal/company"
+	"company/internal/lib/boundedparse/toml"
 )
 
-// pyproject is what a pyproject.toml says of packages. What tools write in more
-// than one form is any.
+// pyproject holds the package requirements in a pyproject.toml. Fields that tools write in several forms
+// have the type any.
 type pyproject struct {
 	Build struct {
 		Requires []string
@@ -56,7 +55,7 @@ type pyproject struct {
 	}
 }
 
-// hatchEnvironment is one of Hatch's.
+// hatchEnvironment is an environment of Hatch.
 type hatchEnvironment struct {
 	Dependencies []string
 	Extra        []string `toml:"extra-dependencies"`
@@ -72,41 +71,7 @@ func readPyproject(text []byte) (m pyproject, err error) {
 	return m, nil
 }
 
-// parsePyproject lists all that a pyproject.toml names, whatever it is for: a
-// project may have it.
-func parsePyproject(text []byte) ([]company.Dependency, error) {
-	m, err := readPyproject(text)
-	if err != nil {
-		return nil, err
-	}
-	lines := slices.Concat(m.Build.Requires, m.Project.Dependencies, m.Tool.UV.Dev, m.Tool.Flit.Metadata.Requires)
-	for _, set := range []map[string][]string{m.Project.Optional, m.Tool.PDM.Dev, m.Tool.Flit.Metadata.Extra} {
-		for _, some := range set {
-			lines = append(lines, some...)
-		}
-	}
-	for _, g := range m.Groups {
-		lines = append(lines, textsOf(g)...)
-	}
-	for _, env := range m.Tool.Hatch.Envs {
-		lines = append(append(lines, env.Dependencies...), env.Extra...)
-	}
-	sets := []map[string]any{m.Tool.Poetry.Dependencies, m.Tool.Poetry.Dev}
-	for _, g := range m.Tool.Poetry.Group {
-		sets = append(sets, g.Dependencies)
-	}
-	for _, set := range sets {
-		for name := range set {
-			if name != "python" {
-				lines = append(lines, name)
-			}
-		}
-	}
-	lines = append(lines, readToxTable(m.Tool.Tox).requirementLines()...)
-	return parseRequirements([]byte(strings.Join(lines, "\n"))), nil
-}
-
-// textsOf are the texts of a value: of a text itself, and of a list.
+// textsOf returns the strings of a value that is a string or a list.
 func textsOf(value any) (out []string) {
 	switch v := value.(type) {
 	case string:
@@ -123,8 +88,7 @@ func textsOf(value any) (out []string) {
 	return out
 }
 
-// isForTests says of a group of dependencies, by its name and content, that the
-// tests or the lint need it.
+// isForTests reports whether the tests or the lint need a group of dependencies, by its name and content.
 func isForTests(name string, lines []string) bool {
 	words := strings.Split(canonicalName(name), "-")
 	is := func(known ...string) bool {
@@ -139,8 +103,8 @@ func isForTests(name string, lines []string) bool {
 	})
 }
 
-// poetryLines are a table of Poetry's as requirements. Optional packages are named by
-// an extra; packages of the tree are given as folders.
+// poetryLines converts a dependency table of Poetry to requirements. It skips optional packages unless
+// optional returns true for them. It returns packages of the tree as folders.
 func poetryLines(set map[string]any, optional func(name string) bool) (lines, folders []string) {
 	for _, name := range slices.Sorted(maps.Keys(set)) {
 		if name == "python" {
@@ -175,7 +139,7 @@ func poetryLines(set map[string]any, optional func(name string) bool) (lines, fo
 	return lines, folders
 }
 
-// poetryLine is one entry of Poetry's as a requirement.
+// poetryLine converts one entry of Poetry to a requirement.
 func poetryLine(name string, t map[string]any) string {
 	text := func(key string) string { s, _ := t[key].(string); return s }
 	line := name

@@ -5,32 +5,32 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/lazyregexp"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/lazyregexp"
 )
 
-// formatUnittest is the text of python3 -m unittest -v.
+// formatUnittest is the output of python3 -m unittest -v.
 const formatUnittest = "unittest"
 
-// Formats are the formats of Python's runners; pytest writes JUnit's.
+// Formats returns the formats of Python's runners, except JUnit XML, which pytest writes.
 func (Ecosystem) Formats() []testreport.Format {
 	return []testreport.Format{{Name: formatUnittest, Read: func() testreport.LineReader { return &unittestReport{} }}}
 }
 
-// PlainReaders read what pytest and unittest print for people.
+// PlainReaders returns readers for the text output of pytest and unittest.
 func (Ecosystem) PlainReaders() []testreport.LineReader {
 	return []testreport.LineReader{&pytestPlain{}, &unittestReport{}}
 }
 
-// unittestReport reads python3 -m unittest -v, its stderr and stdout as one.
+// unittestReport reads the output of python3 -m unittest -v, with stdout and stderr merged.
 type unittestReport struct {
 	res  testreport.Results
-	name string // of the test that runs
+	name string // name of the current test
 	any  bool
-	sum  int // failures by the runner's own count
-	ran  int // tests by the runner's own count; without -v it names the failed ones alone
+	sum  int // failures, as the runner counts them
+	ran  int // tests, as the runner counts them; without -v it only names failed ones
 
-	skipped int // of ran
+	skipped int // number of skipped tests in ran
 }
 
 var (
@@ -91,24 +91,26 @@ func (u *unittestReport) Finish() *testreport.Results {
 	return &u.res
 }
 
-// pytestPlain reads the summary at the end of pytest.
+// pytestPlain reads the summary at the end of pytest's output.
 type pytestPlain struct {
 	res     testreport.Results
-	named   []company.TestResult // since the last summary
+	named   []company.TestResult // failures since the last summary
 	any     bool
-	unnamed int // failures that a summary counts and does not name
+	unnamed int // failures that a summary counts without a name
 }
 
 var (
 	pytestLine = lazyregexp.New(`^(FAILED|ERROR) (\S+?)(::.*?)?( - .*)?$`)
-	pytestSum  = lazyregexp.New(`^=* ?(?:no tests ran|\d+ (?:failed|passed|errors?|skipped|xfailed|xpassed|deselected|warnings?)\b.*) in \d[\d.]*s`)
+	pytestSum  = lazyregexp.New(
+		`^=* ?(?:no tests ran|\d+ (?:failed|passed|errors?|skipped|xfailed|xpassed|deselected|warnings?)\b.*) in \d[\d.]*s`)
 	pytestBad  = lazyregexp.New(`(\d+) (?:failed|errors?)\b`)
 	pytestGood = lazyregexp.New(`(\d+) (passed|xfailed|xpassed|skipped)\b`)
 )
 
 func (p *pytestPlain) ReadLine(s string) {
 	if m := pytestLine.FindStringSubmatch(s); m != nil && strings.Contains(m[2], ".py") {
-		p.named = append(p.named, company.TestResult{Name: m[2] + m[3], Message: strings.TrimPrefix(m[4], " - "), Unrun: m[3] == ""})
+		p.named = append(
+			p.named, company.TestResult{Name: m[2] + m[3], Message: strings.TrimPrefix(m[4], " - "), Unrun: m[3] == ""})
 		return
 	}
 	if !pytestSum.MatchString(s) {

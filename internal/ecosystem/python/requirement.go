@@ -3,23 +3,23 @@ package python
 import (
 	"strings"
 
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// requirement is a line of PEP 508, taken apart.
+// requirement is a parsed requirement by PEP 508.
 type requirement struct {
-	name   string // in its canonical form
+	name   string // canonical name
 	extras []string
-	spec   string // of versions; empty: any
+	spec   string // version specifier; empty means any version
 	marker string
-	direct bool // it names an address or a folder
-	loose  bool // no lock file or list says it: no registry that is away holds the image back for it
+	direct bool // it refers to an address or a folder
+	loose  bool // it is in no lock file or list, so the image is also made if its registry is unreachable
 	line   string
 }
 
 var requirementPartsRE = lazyregexp.New(`^([A-Za-z0-9][A-Za-z0-9._-]*)\s*(?:\[([A-Za-z0-9._,\s-]*)\])?\s*(.*)$`)
 
-// parseRequirement reads a line; not ok: it names no package.
+// parseRequirement parses a line. It returns false if the line names no package.
 func parseRequirement(line string) (requirement, bool) {
 	line = strings.Join(strings.Fields(line), " ")
 	front, marker, _ := strings.Cut(line, ";")
@@ -34,7 +34,7 @@ func parseRequirement(line string) (requirement, bool) {
 	r.spec = strings.TrimSuffix(strings.TrimPrefix(strings.TrimSpace(m[3]), "("), ")")
 	if strings.HasPrefix(r.spec, "@") {
 		r.direct, r.spec = true, ""
-		// An address may hold a semicolon; a marker stands behind a space.
+		// An address may contain a semicolon, so a marker must follow a space.
 		if _, marker, ok := strings.Cut(line, " ;"); ok {
 			r.marker = strings.TrimSpace(marker)
 		}
@@ -49,8 +49,8 @@ var (
 	plainRE = lazyregexp.New(`^v?[0-9]\S*$`)
 )
 
-// translateConstraint makes a specifier of PEP 440 out of one of Poetry's; empty,
-// any version, where there is none.
+// translateConstraint converts a version constraint of Poetry to a PEP 440 specifier. It returns an empty
+// string, which means any version, if that is impossible.
 func translateConstraint(text string) string {
 	var out []string
 	for part := range strings.SplitSeq(strings.ReplaceAll(text, "||", "|"), ",") {
@@ -76,21 +76,21 @@ func translateConstraint(text string) string {
 	return spec
 }
 
-// nextVersion is the first version that a caret excludes (the first part that is
-// not zero goes up), or a tilde (the second one).
+// nextVersion returns the first version that a caret or tilde constraint excludes. For a caret it
+// increments the first part that is not zero, and for a tilde the second part.
 func nextVersion(version string, caret bool) string {
 	parts := strings.Split(version, ".")
-	at := min(1, len(parts)-1)
+	index := min(1, len(parts)-1)
 	if caret {
-		for at = 0; at < len(parts)-1 && strings.Trim(parts[at], "0") == ""; at++ {
+		for index = 0; index < len(parts)-1 && strings.Trim(parts[index], "0") == ""; index++ {
 		}
 	}
-	parts = parts[:at+1]
-	parts[at] = incrementNumber(parts[at])
+	parts = parts[:index+1]
+	parts[index] = incrementNumber(parts[index])
 	return strings.Join(parts, ".")
 }
 
-// incrementNumber adds one to a number of any length.
+// incrementNumber adds one to a decimal number of any length.
 func incrementNumber(number string) string {
 	digits := []byte(number)
 	for i := len(digits) - 1; i >= 0; i-- {

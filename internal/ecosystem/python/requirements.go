@@ -10,24 +10,24 @@ import (
 	"strings"
 
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
-	"company/internal/safetext"
+	"company/internal/lib/lazyregexp"
+	"company/internal/lib/safetext"
 )
 
 var (
-	// registryLineRE is a line that names a package of the registry. Options,
-	// folders and addresses are none.
+	// registryLineRE matches a line that names a package of the registry. It does not match options, folders
+	// and addresses.
 	registryLineRE = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]*\s*(\[[A-Za-z0-9._,\s-]*\])?\s*([(=<>!~;].*)?$`)
 	includeRE      = lazyregexp.New(`^(-r|--requirement|-c|--constraint)[\s=]*(\S+)`)
 	hashOptionRE   = lazyregexp.New(`\s*--hash=\S+`)
 	exactRE        = lazyregexp.New(`^==\s*[^*,\s]+$`)
-	folderRE       = lazyregexp.New(`^(?:-e\s*|--editable[ =]\s*)?(?:file:)?(\.{1,2}/[A-Za-z0-9._/-]*|[A-Za-z0-9._-]+/[A-Za-z0-9._/-]*)(?:\[[^\]]*\])?$`)
-	editableRE     = lazyregexp.New(`^(?:-e\s*|--editable[ =]\s*)([A-Za-z0-9._/-]+)(?:\[[^\]]*\])?$`)
+	folderRE       = lazyregexp.New(
+		`^(?:-e\s*|--editable[ =]\s*)?(?:file:)?(\.{1,2}/[A-Za-z0-9._/-]*|[A-Za-z0-9._-]+/[A-Za-z0-9._/-]*)(?:\[[^\]]*\])?$`)
+	editableRE = lazyregexp.New(`^(?:-e\s*|--editable[ =]\s*)([A-Za-z0-9._/-]+)(?:\[[^\]]*\])?$`)
 )
 
-// requirements are what a tree asks pip to install. What lock files pin is
-// installed first, with its digests and without a look at its needs; then the
-// rest, which pip resolves.
+// requirements holds the packages that pip installs for a tree. Packages pinned by lock files are installed
+// first, with digests and without their dependencies. pip then resolves and installs the rest.
 type requirements struct {
 	s           ecosystem.Sources
 	env         environment
@@ -35,30 +35,32 @@ type requirements struct {
 	lines       []string
 	constraints []string
 	locks       map[string][]byte // path → content, for the policy
-	from        []string          // files that the lines are from
+	from        []string          // files with the lines
 	sources     []string          // directories of the tree that modules are imported from
-	fileOf      map[string]string // a pin or line → the file that asks for it
+	fileOf      map[string]string // pin or line → file that requires it
 	pinned      map[string]string // name → version
 	seen        map[string]bool
-	listBytes   int                 // of all lists that were read
-	extras      map[string][]string // folder → extras of its project that lists ask for
-	skipped     []string            // lines that are left out, bounded
-	loose       []string            // lines that a registry that is away does not hold the image back for
+	listBytes   int                 // total size of the lists read so far
+	extras      map[string][]string // folder → extras of its project that lists require
+	skipped     []string            // lines that are not installed, a limited number
+	loose       []string            // lines that may be missing if the registry is unreachable
 }
 
-// readRequirements reads the lists and manifests of a tree.
-func readRequirements(s ecosystem.Sources) (*requirements, error) {
-	r := &requirements{s: s, env: debianEnvironment(runtime.GOARCH), locks: map[string][]byte{}, fileOf: map[string]string{}, pinned: map[string]string{}, seen: map[string]bool{}, extras: map[string][]string{}}
-	named, err := readNamedLists(s)
+// readRequirements reads the requirements lists and manifests of a tree.
+func readRequirements(sources ecosystem.Sources) (*requirements, error) {
+	r := &requirements{s: sources, env: debianEnvironment(runtime.GOARCH), locks: map[string][]byte{},
+		fileOf: map[string]string{}, pinned: map[string]string{}, seen: map[string]bool{}, extras: map[string][]string{}}
+	named, err := readNamedLists(sources)
 	if err != nil {
 		return r, err
 	}
-	for _, name := range ecosystem.LimitProjects(s, chooseLists(s.Files(), named), "lists of requirements are installed") {
+	for _, name := range ecosystem.LimitProjects(
+		sources, chooseLists(sources.Files(), named), "lists of requirements are installed") {
 		if err := r.readList(name, false, 0); err != nil {
 			return r, err
 		}
 	}
-	for _, dir := range findProjects(s) {
+	for _, dir := range findProjects(sources) {
 		if err := r.readProject(dir); err != nil {
 			return r, err
 		}
@@ -69,17 +71,17 @@ func readRequirements(s ecosystem.Sources) (*requirements, error) {
 		}
 	}
 	for _, left := range r.skipped {
-		s.AddNote("%s is not installed: only packages of the registry are", left)
+		sources.AddNote("%s is not installed: only packages of the registry are", left)
 	}
 	r.leaveOutPinned()
 	r.lines, r.constraints, r.sources = uniqueStrings(r.lines), uniqueStrings(r.constraints), uniqueStrings(r.sources)
 	return r, nil
 }
 
-// findProjects are the folders with a manifest, the upper ones first.
-func findProjects(s ecosystem.Sources) (dirs []string) {
+// findProjects lists the folders with a manifest, upper folders first.
+func findProjects(sources ecosystem.Sources) (dirs []string) {
 	seen := map[string]bool{}
-	for _, name := range s.Files() {
+	for _, name := range sources.Files() {
 		dir, base := path.Dir(name), path.Base(name)
 		if slices.Contains(projectFiles, base) && ecosystem.IsPlainPath(dir) && ecosystem.HasOwnLocks(dir) && !seen[dir] {
 			seen[dir] = true
@@ -89,7 +91,7 @@ func findProjects(s ecosystem.Sources) (dirs []string) {
 	slices.SortStableFunc(dirs, func(a, b string) int {
 		return ecosystem.CompareDepth(strings.TrimPrefix(a, "."), strings.TrimPrefix(b, "."))
 	})
-	return ecosystem.LimitProjects(s, dirs, "Python projects are looked at")
+	return ecosystem.LimitProjects(sources, dirs, "Python projects are looked at")
 }
 
 func stripHashes(line string) string {
@@ -111,15 +113,14 @@ func (r *requirements) noteSkipped(file, line string) {
 	}
 }
 
-// Bounds of the lists of one tree. A list of some kilobytes may include the same large text in a
-// thousand folders.
+// Limits of the requirements lists of one tree. A list of a few kilobytes may include the same large text
+// in a thousand folders.
 const (
 	maxLists     = 1000
-	maxListBytes = 32 << 20 // of all lists together
+	maxListBytes = 32 << 20 // total of all lists
 )
 
-// readList reads one list of requirements, or of constraints, and those that it
-// includes.
+// readList reads a list of requirements or of constraints, and the lists that it includes.
 func (r *requirements) readList(name string, constrains bool, depth int) error {
 	if r.seen[name] || depth > 8 || !r.s.HasFile(name) {
 		return nil
@@ -142,8 +143,10 @@ func (r *requirements) readList(name string, constrains bool, depth int) error {
 		line = strings.Join(strings.Fields(line), " ")
 		bare := stripHashes(line)
 		if m := includeRE.FindStringSubmatch(line); m != nil {
-			if to := path.Join(path.Dir(name), m[2]); filepath.IsLocal(to) && !(isForDevelopment(name) && rankList(to) == listOfOthers) {
-				if err := r.readList(to, constrains || strings.HasPrefix(m[1], "-c") || m[1] == "--constraint", depth+1); err != nil {
+			if to := path.Join(path.Dir(name), m[2]); filepath.IsLocal(to) &&
+				!(isForDevelopment(name) && rankList(to) == listOfOthers) {
+				if err := r.readList(to, constrains || strings.HasPrefix(m[1], "-c") || m[1] == "--constraint",
+					depth+1); err != nil {
 					return err
 				}
 			}
@@ -151,8 +154,9 @@ func (r *requirements) readList(name string, constrains bool, depth int) error {
 		}
 		switch {
 		case bare == "" || strings.HasPrefix(bare, "#"):
-		case r.readsTree(name, bare): // it lies in the tree
-		case strings.HasPrefix(bare, "--") || strings.HasPrefix(bare, "-i ") || strings.HasPrefix(bare, "-f "): // where from is the operator's choice
+		case r.readsTree(name, bare): // a folder of the tree
+		case strings.HasPrefix(bare, "--") || strings.HasPrefix(bare, "-i ") || strings.HasPrefix(bare, "-f "):
+			// the operator chooses the index
 		case !registryLineRE.MatchString(bare):
 			r.noteSkipped(name, bare)
 		case constrains:
@@ -168,13 +172,14 @@ func (r *requirements) readList(name string, constrains bool, depth int) error {
 	return nil
 }
 
-// readsTree says whether a line names the project itself or another folder of the
-// tree, and keeps what it asks for.
+// readsTree reports whether a line names the project itself or another folder of the tree. It adds the
+// requested extras or the folder's modules.
 func (r *requirements) readsTree(file, line string) bool {
 	line, _, _ = strings.Cut(line, " ;")
 	project := projectOfList(path.Dir(file))
 	if m := ownFolderRE.FindStringSubmatch(line); m != nil {
-		r.extras[project] = append(r.extras[project], strings.FieldsFunc(m[1], func(c rune) bool { return c == ',' || c == ' ' })...)
+		r.extras[project] = append(r.extras[project],
+			strings.FieldsFunc(m[1], func(c rune) bool { return c == ',' || c == ' ' })...)
 		return true
 	}
 	m := editableRE.FindStringSubmatch(line)
@@ -184,7 +189,7 @@ func (r *requirements) readsTree(file, line string) bool {
 	if m == nil {
 		return false
 	}
-	for _, base := range []string{project, path.Dir(file)} { // pip takes them from where it runs
+	for _, base := range []string{project, path.Dir(file)} { // pip resolves it where pip runs
 		if dir := path.Join(base, m[1]); r.addSource(dir) {
 			return true
 		}
@@ -192,8 +197,8 @@ func (r *requirements) readsTree(file, line string) bool {
 	return false
 }
 
-// addSource makes the modules of a folder of the tree importable: those of its src,
-// where they lie there. Not ok: it has none.
+// addSource makes the modules in a folder of the tree importable, or those in its src folder if it has any.
+// It returns false if there are no modules.
 func (r *requirements) addSource(dir string) bool {
 	if !filepath.IsLocal(dir) || !ecosystem.IsPlainPath(dir) {
 		return false
@@ -209,14 +214,14 @@ func (r *requirements) addSource(dir string) bool {
 	return false
 }
 
-// hasModules says whether there is a module in a folder or below it.
+// hasModules reports whether there is a module in or below a folder.
 func (r *requirements) hasModules(dir string) bool {
-	return slices.ContainsFunc(ecosystem.SelectBelow(r.s.Files(), dir), func(name string) bool { return strings.HasSuffix(name, ".py") })
+	return slices.ContainsFunc(ecosystem.SelectBelow(r.s.Files(), dir),
+		func(name string) bool { return strings.HasSuffix(name, ".py") })
 }
 
-// addLine adds a requirement of a list. One with an exact version and digests is
-// a pin, and the list with it a lock file. pip checks digests for all lines of a
-// list or for none: other lines lose theirs.
+// addLine adds a requirement from a list. A line with an exact version and digests is a pin, as in a lock
+// file. Other lines lose their digests, because pip checks digests for all lines of a list or for none.
 func (r *requirements) addLine(file, line string) {
 	bare := stripHashes(line)
 	if r.fileOf[bare] == "" {
@@ -226,15 +231,16 @@ func (r *requirements) addLine(file, line string) {
 	if ok && bare != line && exactRE.MatchString(req.spec) {
 		if r.env.holdsMarker(req.marker) {
 			version := strings.TrimSpace(req.spec[2:])
-			r.addPin(file, req.name, version, req.name+"=="+version+" "+strings.Join(strings.Fields(line[strings.Index(line, "--hash="):]), " "))
+			r.addPin(file, req.name, version,
+				req.name+"=="+version+" "+strings.Join(strings.Fields(line[strings.Index(line, "--hash="):]), " "))
 		}
 		return
 	}
 	r.lines = append(r.lines, bare)
 }
 
-// addPin adds a version that a lock file says. The first one of a name counts: one
-// image has one version of each.
+// addPin adds a version from a lock file. Only the first version of a name is used, because an image has
+// one version of each package.
 func (r *requirements) addPin(file, name, version, pin string) {
 	if has, ok := r.pinned[name]; ok {
 		if has != version {
@@ -248,13 +254,13 @@ func (r *requirements) addPin(file, name, version, pin string) {
 	if strings.Contains(pin, "--hash=") {
 		r.pins = append(r.pins, pin)
 	} else {
-		r.lines = append(r.lines, pin) // pip does not take it among those with digests
+		r.lines = append(r.lines, pin) // pip rejects it among lines with digests
 	}
 }
 
-// leaveOutPinned takes lines out of the list that a lock file answers.
+// leaveOutPinned removes lines whose package a lock file pins with digests.
 func (r *requirements) leaveOutPinned() {
-	files := map[string]string{} // by the names of the packages that they pin with digests
+	files := map[string]string{} // package name → file that pins it with digests
 	for _, p := range r.pins {
 		name, _, _ := strings.Cut(p, "==")
 		files[name] = r.fileOf[stripHashes(p)]
@@ -266,51 +272,52 @@ func (r *requirements) leaveOutPinned() {
 			return false
 		}
 		if fits, ok := versionFits(version, req.spec); ok && !fits && r.env.holdsMarker(req.marker) {
-			r.s.AddNote("%s asks for %s, and the image has %s of %s", r.fileOf[line], safetext.Cut(safetext.StripLine(line), 60), version, file)
+			r.s.AddNote("%s asks for %s, and the image has %s of %s", r.fileOf[line], safetext.Cut(safetext.StripLine(line), 60),
+				version, file)
 		}
 		return true
 	})
 }
 
-// readProject reads what the manifests of a folder ask for, and the versions that
-// a lock file pins.
+// readProject reads the requirements in the manifests of a folder and the versions that a lock file pins.
 func (r *requirements) readProject(dir string) error {
-	p, err := readManifests(r.s, dir)
+	project, err := readManifests(r.s, dir)
 	if err != nil {
 		return err
 	}
-	p.wantGroups(r.extras[dir], nil)
+	project.wantGroups(r.extras[dir], nil)
 	if src := path.Join(dir, "src"); r.hasModules(src) {
 		r.sources = append(r.sources, src)
 	}
-	for _, folder := range p.folders {
+	for _, folder := range project.folders {
 		r.addSource(folder)
 	}
-	for file, text := range p.files {
+	for file, text := range project.files {
 		r.locks[file] = text
 	}
-	for _, list := range p.lists {
+	for _, list := range project.lists {
 		if err := r.readList(list, false, 0); err != nil {
 			return err
 		}
 	}
-	roots := r.parseLines(p)
+	roots := r.parseLines(project)
 	lock, err := findLock(r.s, dir)
 	if err != nil {
 		return err
 	}
 	if lock == nil {
 		for _, root := range roots {
-			r.addRoot(p, root)
+			r.addRoot(project, root)
 		}
 		if len(roots) > 0 {
-			r.from = append(r.from, p.manifestOf(roots[0].line))
-			r.s.AddNote("%s has no lock file: the image has the versions that the registry gave when it was made", p.manifestOf(roots[0].line))
+			r.from = append(r.from, project.manifestOf(roots[0].line))
+			r.s.AddNote("%s has no lock file: the image has the versions that the registry gave when it was made",
+				project.manifestOf(roots[0].line))
 		}
 		return nil
 	}
 	env := r.env
-	for name := range p.wanted {
+	for name := range project.wanted {
 		if extra, ok := strings.CutPrefix(name, "extra "); ok {
 			env.extras = append(env.extras, extra)
 		} else {
@@ -320,12 +327,12 @@ func (r *requirements) readProject(dir string) error {
 	if r.locks[lock.file], err = ecosystem.ReadText(r.s, lock.file); err != nil {
 		return err
 	}
-	r.addSelection(p, lock, lock.choosePackages(roots, env))
+	r.addSelection(project, lock, lock.choosePackages(roots, env))
 	return nil
 }
 
-// parseLines are the lines of a project that name packages of a registry, or of
-// elsewhere where a lock file may know them.
+// parseLines parses the lines of a project that name packages of a registry. It notes lines that cannot be
+// installed.
 func (r *requirements) parseLines(p *project) (out []requirement) {
 	for _, written := range p.lines {
 		line := strings.Join(strings.Fields(written), " ")
@@ -342,7 +349,7 @@ func (r *requirements) parseLines(p *project) (out []requirement) {
 	return out
 }
 
-// addRoot adds a requirement of a project that no lock file answers.
+// addRoot adds a requirement of a project that no lock file covers.
 func (r *requirements) addRoot(p *project, root requirement) {
 	if root.loose && r.fileOf[root.line] == "" {
 		r.loose = append(r.loose, root.line)
@@ -350,7 +357,7 @@ func (r *requirements) addRoot(p *project, root requirement) {
 	r.addLine(p.manifestOf(root.line), root.line)
 }
 
-// manifestOf is the file that a line of the project is from.
+// manifestOf returns the manifest that contains a line's package name, or else the path of pyproject.toml.
 func (p *project) manifestOf(line string) string {
 	name, _, _ := ecosystem.SplitRequirement(line)
 	for _, base := range projectFiles {
@@ -362,7 +369,7 @@ func (p *project) manifestOf(line string) string {
 	return path.Join(p.dir, projectFiles[0])
 }
 
-// addSelection adds what a lock file gives, and notes where it does not fit.
+// addSelection adds the packages from a lock file, and a note where the file does not match the manifests.
 func (r *requirements) addSelection(p *project, lock *lockFile, sel selection) {
 	for _, one := range sel.pins {
 		r.addPin(lock.file, one.name, one.version, one.formatPin())
@@ -391,5 +398,6 @@ func (r *requirements) addSelection(p *project, lock *lockFile, sel selection) {
 	if more := len(sel.misfits) - most; more > 0 {
 		said += fmt.Sprintf("; and %d more", more)
 	}
-	r.s.AddNote("%s does not fit %s: %s. These are what the registry gives (`%s` makes the lock file anew)", lock.file, manifest, safetext.StripLine(said), lock.remedy)
+	r.s.AddNote("%s does not fit %s: %s. These are what the registry gives (`%s` makes the lock file anew)", lock.file,
+		manifest, safetext.StripLine(said), lock.remedy)
 }

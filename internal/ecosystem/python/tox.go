@@ -7,15 +7,15 @@ import (
 	"strings"
 
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// wish is what a runner of environments, tox or nox, installs for the tests.
+// wish holds the packages that tox or nox installs for the tests.
 type wish struct {
 	lines  []string // requirements
 	lists  []string // files with requirements
-	extras []string // of the project
-	groups []string // of its dependencies
+	extras []string // extras of the project
+	groups []string // dependency groups of the project
 }
 
 func (w *wish) addWish(o wish) {
@@ -23,7 +23,7 @@ func (w *wish) addWish(o wish) {
 	w.extras, w.groups = append(w.extras, o.extras...), append(w.groups, o.groups...)
 }
 
-// addArgument adds an argument as pip takes it.
+// addArgument adds an argument of pip install.
 func (w *wish) addArgument(line string) {
 	switch {
 	case strings.HasPrefix(line, "-r"):
@@ -31,46 +31,46 @@ func (w *wish) addArgument(line string) {
 	case strings.HasPrefix(line, "--requirement"):
 		w.lists = append(w.lists, strings.TrimLeft(line[len("--requirement"):], " ="))
 	case ownFolderRE.MatchString(line):
-		w.extras = append(w.extras, strings.FieldsFunc(ownFolderRE.FindStringSubmatch(line)[1], func(r rune) bool { return r == ',' || r == ' ' })...)
+		w.extras = append(
+			w.extras,
+			strings.FieldsFunc(ownFolderRE.FindStringSubmatch(line)[1], func(r rune) bool { return r == ',' || r == ' ' })...)
 	case !strings.HasPrefix(line, "-"):
 		w.lines = append(w.lines, line)
 	}
 }
 
-// ownFolderRE is the project itself, among the arguments of pip.
+// ownFolderRE matches the project itself in the arguments of pip.
 var ownFolderRE = lazyregexp.New(`^(?:-e\s*|--editable[ =]\s*)?\.(?:\[([A-Za-z0-9._, -]*)\])?$`)
 
-// environmentRun is what a runner of environments does for the tests.
+// environmentRun holds the installations and commands with which a runner of environments tests a project.
 type environmentRun struct {
 	wish     wish
-	commands []string          // as a shell takes them, without variables
+	commands []string          // in shell syntax, without variables
 	set      map[string]string // variables of the commands
-	dir      string            // where they run, below the project
-	file     string            // that says it
+	dir      string            // working directory, relative to the project
+	file     string            // the file that defines the run
 }
 
-// requirementLines are the lines of a wish that name packages.
-func (w wish) requirementLines() []string { return w.lines }
+// toxNames lists names of tox environments that run the tests, by priority.
+var toxNames = []string{"py311", "py3", "py", "test", "tests", "unit", "unittest", "unittests", "pytest", "py312",
+	"py310", "py313", "py39", "py314", "py38"}
 
-// toxNames are environments of tox that run the tests, the best first.
-var toxNames = []string{"py311", "py3", "py", "test", "tests", "unit", "unittest", "unittests", "pytest", "py312", "py310", "py313", "py39", "py314", "py38"}
-
-// toxFactors hold where a line of tox is for some environments alone.
+// toxFactors lists the factors that are true here for lines of tox that apply to some environments only.
 var toxFactors = []string{"py311", "py3", "py", "py3.11", "test", "tests", "linux"}
 
-// readToxFile reads a tox.ini. Nothing of it is run.
+// readToxFile reads a tox.ini without running any of it.
 func readToxFile(text string) environmentRun {
-	f := newToxFile(text)
-	if f.sections["tox"] == nil && f.sections["testenv"] == nil {
+	toxFile := newToxFile(text)
+	if toxFile.sections["tox"] == nil && toxFile.sections["testenv"] == nil {
 		return environmentRun{}
 	}
-	section := f.chooseSection()
+	section := toxFile.chooseSection()
 	value := func(key string) []string {
-		v, ok := f.sections[section][key]
+		v, ok := toxFile.sections[section][key]
 		if !ok {
-			v = f.sections["testenv"][key]
+			v = toxFile.sections["testenv"][key]
 		}
-		return f.expandValue(v, keepForFactors)
+		return toxFile.expandValue(v, keepForFactors)
 	}
 	run := environmentRun{file: "tox.ini", set: map[string]string{}}
 	for _, line := range value("deps") {
@@ -102,7 +102,7 @@ func readToxFile(text string) environmentRun {
 	return run
 }
 
-// chooseSection is the section of the environment that runs the tests.
+// chooseSection returns the section of the environment that runs the tests.
 func (f *toxFile) chooseSection() string {
 	if hasTestCommand(f.expandValue(f.sections["testenv"]["commands"], keepForFactors)) {
 		return "testenv"
@@ -125,42 +125,54 @@ func (f *toxFile) chooseSection() string {
 
 var toxReferenceRE = lazyregexp.New(`\{([^{}]*)\}`)
 
-// toxProgramsRE is the folder of an environment's programs, which are on the PATH here.
+// toxProgramsRE matches the folder of an environment's programs, which are in PATH here.
 var toxProgramsRE = lazyregexp.New(`\{env_?bin_?dir\}/`)
 
-// Bounds of the references to other sections. A value may hold thousands, each to a value of
+// Limits for references to other sections. A value may have thousands of references, each to a value with
 // thousands.
 const (
 	maxToxDepth = 4
-	// minToxText is how many bytes of values are looked at in any file, each time that one is. A
-	// larger file has twice its size.
+	// minToxText is the base of the limit for expanded text, in bytes. The limit is minToxText plus twice the
+	// size of the file. Text that is expanded repeatedly counts each time.
 	minToxText = 64 << 10
 )
 
-// toxFile is a tox.ini, as far as its values are looked at.
+// toxFile expands values of a tox.ini.
 type toxFile struct {
 	sections iniFile
-	room     int // bytes of values that may still be looked at
+	room     int // bytes of values that may still be expanded
+	isCut    bool
+	// seen holds the references found so far, and referred the values that they refer to. If seen is nil, each
+	// reference is replaced by its value instead.
+	seen     map[string]bool
+	referred []string
+	unknown  string // a value with a skipped line, or one that tox reads differently
 }
 
-func newToxFile(text string) *toxFile { return &toxFile{readINI(text), minToxText + 2*len(text)} }
+func newToxFile(text string) *toxFile {
+	sections, _ := readINI(text)
+	return &toxFile{sections: sections, room: minToxText + 2*len(text)}
+}
 
-// keepLine takes off a line for which environments it is, and says whether the line
-// is wanted.
+// keepLine removes the condition of a line and reports whether the line is wanted.
 type keepLine func(line string) (rest string, wanted bool)
 
-// expandValue returns the wanted lines of a value, with their references replaced. A line with
-// an unknown reference is left out.
+// expandValue returns the wanted lines of a value, with their references replaced. It skips a line with an
+// unknown reference.
 func (f *toxFile) expandValue(value string, keep keepLine) []string {
 	return f.expandFrom(value, keep, 0)
 }
 
-// expandFrom is expandValue at a depth of references.
+// expandFrom is expandValue with the current depth of references.
 func (f *toxFile) expandFrom(value string, keep keepLine, depth int) (out []string) {
 	if depth > maxToxDepth || len(value) > f.room {
+		f.isCut = true
 		return nil
 	}
 	f.room -= len(value)
+	if strings.Contains(value, "\\") { // tox 4 joins continued lines without a blank, unlike the code below
+		f.unknown = value
+	}
 	for _, line := range splitLines(strings.ReplaceAll(value, "\\\n", " ")) {
 		line, ok := keep(line)
 		if !ok {
@@ -168,28 +180,40 @@ func (f *toxFile) expandFrom(value string, keep keepLine, depth int) (out []stri
 		}
 		if m := toxReferenceRE.FindStringSubmatch(line); m != nil && m[0] == line && strings.HasPrefix(m[1], "[") {
 			section, key, _ := strings.Cut(m[1][1:], "]")
-			out = append(out, f.expandFrom(f.sections[section][strings.ToLower(key)], keep, depth+1)...)
+			referred, has := f.sections[section][strings.ToLower(key)]
+			if !has {
+				f.unknown = value
+			}
+			if f.seen == nil {
+				out = append(out, f.expandFrom(referred, keep, depth+1)...)
+			} else if !f.seen[m[0]] {
+				f.seen[m[0]] = true
+				f.referred = append(f.referred, referred)
+			}
 			continue
 		}
 		known := true
 		line = toxProgramsRE.ReplaceAllString(line, "")
-		for range 3 { // a reference may hold another one
+		for range 3 { // a reference may contain another one
 			line = toxReferenceRE.ReplaceAllStringFunc(line, func(ref string) string {
 				text, ok := expandToxWord(ref[1 : len(ref)-1])
 				known = known && ok
 				return text
 			})
 		}
-		if known && !strings.Contains(line, "{") {
-			if line = strings.TrimSpace(line); line != "" {
-				out = append(out, line)
-			}
+		if !known || strings.Contains(line, "{") {
+			f.unknown = value
+			continue
+		}
+		if line = strings.TrimSpace(line); line != "" {
+			out = append(out, line)
 		}
 	}
 	return out
 }
 
-// expandToxWord gives the text that tox puts in the place of a name in braces.
+// expandToxWord returns the text by which tox replaces a name in braces. It returns false for an unknown
+// name.
 func expandToxWord(word string) (string, bool) {
 	name, rest, _ := strings.Cut(word, ":")
 	switch name {
@@ -203,7 +227,8 @@ func expandToxWord(word string) (string, bool) {
 		return ":", word == ":"
 	case "envpython", "basepython", "env_python", "base_python":
 		return "python3", true
-	case "envtmpdir", "env_tmp_dir", "envdir", "env_dir", "envlogdir", "toxworkdir", "tox_workdir", "work_dir", "temp_dir", "homedir":
+	case "envtmpdir", "env_tmp_dir", "envdir", "env_dir", "envlogdir", "toxworkdir", "tox_workdir", "work_dir",
+		"temp_dir", "homedir":
 		return "/tmp", true
 	case "envname", "env_name":
 		return "py311", true
@@ -216,8 +241,7 @@ func expandToxWord(word string) (string, bool) {
 
 var toxConditionRE = lazyregexp.New(`^([A-Za-z0-9!.,_-]+|[A-Za-z0-9!.,_{}-]+)\s*:\s+(.*)$`)
 
-// keepForFactors takes off for which environments a line is, and says whether that
-// is one of Debian's Python.
+// keepForFactors removes the condition of a line and reports whether it applies to Debian's Python.
 func keepForFactors(line string) (string, bool) {
 	m := toxConditionRE.FindStringSubmatch(line)
 	if m == nil {
@@ -236,19 +260,17 @@ func keepForFactors(line string) (string, bool) {
 	return "", false
 }
 
-// keepForAll takes off for which environments a line is, and wants each.
-func keepForAll(line string) (string, bool) {
-	if m := toxConditionRE.FindStringSubmatch(line); m != nil {
-		line = m[2]
-	}
-	return line, true
-}
+// anyConditionRE matches the condition of a line in any spelling that tox accepts.
+var anyConditionRE = lazyregexp.New(`^[^:]*:\s+`)
 
-// readToxTable is what a pyproject.toml says to tox, in tox's own form or in that
-// of a tox.ini.
+// keepForAll removes the condition of a line and keeps every line.
+func keepForAll(line string) (string, bool) { return anyConditionRE.ReplaceAllString(line, ""), true }
+
+// readToxTable reads the installations in a pyproject.toml for tox, in tox's own format or as the text of a
+// tox.ini.
 func readToxTable(t map[string]any) wish { return readToxRun(t).wish }
 
-// readToxRun reads the same with the commands.
+// readToxRun is like readToxTable and also reads the commands.
 func readToxRun(t map[string]any) environmentRun {
 	if text, ok := t["legacy_tox_ini"].(string); ok {
 		run := readToxFile(text)
@@ -272,11 +294,13 @@ func readToxRun(t map[string]any) environmentRun {
 		}
 		return base[key]
 	}
-	run := environmentRun{file: "pyproject.toml", set: map[string]string{}, commands: toxTableCommands(map[string]any{"commands": value("commands")})}
+	run := environmentRun{file: "pyproject.toml", set: map[string]string{},
+		commands: toxTableCommands(map[string]any{"commands": value("commands")})}
 	for _, line := range textsOf(value("deps")) {
 		run.wish.addArgument(line)
 	}
-	run.wish.extras, run.wish.groups = append(run.wish.extras, textsOf(value("extras"))...), append(run.wish.groups, textsOf(value("dependency_groups"))...)
+	run.wish.extras, run.wish.groups = append(run.wish.extras, textsOf(value("extras"))...),
+		append(run.wish.groups, textsOf(value("dependency_groups"))...)
 	if set, ok := value("set_env").(map[string]any); ok {
 		for k, v := range set {
 			if s, ok := v.(string); ok {
@@ -290,7 +314,7 @@ func readToxRun(t map[string]any) environmentRun {
 	return run
 }
 
-// toxTableCommands are the commands of an environment, each a list of arguments.
+// toxTableCommands returns the commands of an environment, each joined from a list of arguments.
 func toxTableCommands(env map[string]any) (out []string) {
 	commands, _ := env["commands"].([]any)
 	f := toxFile{room: ecosystem.MaxManifest}

@@ -7,11 +7,11 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/lazyregexp"
 )
 
-// mypy is the toolchain of the checker of types.
+// mypy is the name of the toolchain with the type checker.
 const mypy = "mypy"
 
 var (
@@ -21,37 +21,38 @@ var (
 	mypyCommands = lazyregexp.New(`(?:^|[\s;&|])mypy(?:\s|$)`)
 )
 
-// findTypes is mypy, where a project configures it. Nothing need ask for it, and its packages may be others here: it judges
-// where the base is green by it.
-func findTypes(t *ecosystem.Tree, dir string) *company.GateCommand {
+// findTypes returns a mypy check if a project configures mypy. The project may never run mypy itself, and
+// its packages may differ here. The check is therefore provisional: it counts only if the base passes it.
+func findTypes(tree *ecosystem.Tree, dir string) *company.GateCommand {
 	config := ""
 	switch {
-	case t.HasFile(dir, "mypy.ini"):
-		config = t.ReadManifest(dir, "mypy.ini")
-	case t.HasFile(dir, ".mypy.ini"):
-		config = t.ReadManifest(dir, ".mypy.ini")
-	case mypyTable.MatchString(t.ReadManifest(dir, "pyproject.toml")):
-		_, config, _ = strings.Cut(t.ReadManifest(dir, "pyproject.toml"), "[tool.mypy]")
+	case tree.HasFile(dir, "mypy.ini"):
+		config = tree.ReadManifest(dir, "mypy.ini")
+	case tree.HasFile(dir, ".mypy.ini"):
+		config = tree.ReadManifest(dir, ".mypy.ini")
+	case mypyTable.MatchString(tree.ReadManifest(dir, "pyproject.toml")):
+		_, config, _ = strings.Cut(tree.ReadManifest(dir, "pyproject.toml"), "[tool.mypy]")
 		config, _, _ = strings.Cut(config, "\n[")
-	case mypySection.MatchString(t.ReadManifest(dir, "setup.cfg")):
-		_, config, _ = strings.Cut(t.ReadManifest(dir, "setup.cfg"), "[mypy]")
+	case mypySection.MatchString(tree.ReadManifest(dir, "setup.cfg")):
+		_, config, _ = strings.Cut(tree.ReadManifest(dir, "setup.cfg"), "[mypy]")
 		config, _, _ = strings.Cut(config, "\n[")
 	default:
 		return nil
 	}
 	words, report := "", runMypy
 	if !mypyTargets.MatchString(config) {
-		words = quoteWords(findPackages(t, dir))
+		words = quoteWords(findPackages(tree, dir))
 		report = "set --" + words + "\n" + keepPackages + "\n" + runMypy + ` -- "$@"`
 	}
-	return &company.GateCommand{Command: "mypy" + words, Report: report, Probe: "command -v mypy", Parse: testreport.FormatFindings, Provisional: true}
+	return &company.GateCommand{Command: "mypy" + words, Report: report, Probe: "command -v mypy",
+		Parse: testreport.FormatFindings, Provisional: true}
 }
 
-// runMypy is mypy with the packages of the interpreter that the tests run with.
+// runMypy runs mypy with the packages of the interpreter that runs the tests.
 const runMypy = `mypy --no-error-summary --hide-error-context --no-pretty --no-color-output --python-executable "$(command -v python3)"`
 
-// keepPackages leaves those packages out that a change has moved or removed: mypy refuses them, and no work could mend
-// that. Where none is left, those that there are now are looked at.
+// keepPackages removes packages that a change has moved or deleted. mypy would fail for them, and no change
+// to the code could fix that. If none is left, it uses the packages that exist now.
 const keepPackages = `for at do
 	shift
 	[ ! -e "$at" ] || set -- "$@" "$at"
@@ -62,15 +63,16 @@ done
 done
 [ $# -gt 0 ] || set -- .`
 
-// findPackages are the packages of a project that lie at its top, or its src folder, or all of it.
-func findPackages(t *ecosystem.Tree, dir string) []string {
-	if hasSrcLayout(t, dir) {
+// findPackages returns the top packages of a project, or its src folder. It returns "." if there are none.
+func findPackages(tree *ecosystem.Tree, dir string) []string {
+	if hasSrcLayout(tree, dir) {
 		return []string{"src"}
 	}
 	var out []string
-	for at := range t.Dirs {
+	for at := range tree.Dirs {
 		above, name := ecosystem.SplitPath(at)
-		if above == dir && name != "" && t.HasFile(at, "__init__.py") && !ecosystem.IsForeignDir(at) && !company.IsTest(path.Join(name, "x.py")) {
+		if above == dir && name != "" && tree.HasFile(at, "__init__.py") && !ecosystem.IsForeignDir(at) &&
+			!company.IsTest(path.Join(name, "x.py")) {
 			out = append(out, name)
 		}
 	}

@@ -9,22 +9,25 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// The ways in which a failing test is put beside a change.
+// The ways to add a failing test for a change.
 const (
 	plantSpec = "rspec"
 	plantTest = "minitest"
 )
 
-// Plants are the ways in which a failing test is put beside a change.
+// Plants lists the ways to add a failing test for a change.
 func (Ecosystem) Plants() []string { return []string{plantSpec, plantTest} }
 
-// CanaryPlaces are the folders of tests that the change touches, or else the first
-// one of all; and all of them where it touches what steers the gate.
-func (Ecosystem) CanaryPlaces(c *ecosystem.Change, gate company.GateCommand) (out []ecosystem.CanaryPlace, reason string) {
-	if len(c.TouchedFolders(gate, ".rb")) == 0 && !c.TouchesGateFiles(gate) {
+// CanaryPlaces returns the folders of tests that the change touches. If it touches none, CanaryPlaces
+// returns the first folder of tests. If it touches a file that configures the gate, CanaryPlaces returns
+// all of them.
+func (Ecosystem) CanaryPlaces(
+	change *ecosystem.Change, gate company.GateCommand,
+) (out []ecosystem.CanaryPlace, reason string) {
+	if len(change.TouchedFolders(gate, ".rb")) == 0 && !change.TouchesGateFiles(gate) {
 		return nil, ""
 	}
 	top, is := "spec", isSpec
@@ -33,10 +36,11 @@ func (Ecosystem) CanaryPlaces(c *ecosystem.Change, gate company.GateCommand) (ou
 	}
 	tests := gate
 	tests.Dir = path.Join(gate.Dir, top)
-	dirs := c.FoldersOf(tests, is)
-	if !c.TouchesGateFiles(gate) {
+	dirs := change.FoldersOf(tests, is)
+	if !change.TouchesGateFiles(gate) {
 		touched := slices.DeleteFunc(slices.Clone(dirs), func(dir string) bool {
-			return !slices.ContainsFunc(c.Changed, func(p string) bool { d, name := ecosystem.SplitPath(p); return d == dir && is(name) })
+			return !slices.ContainsFunc(change.Changed,
+				func(p string) bool { d, name := ecosystem.SplitPath(p); return d == dir && is(name) })
 		})
 		if len(touched) == 0 {
 			touched = dirs[:min(len(dirs), 1)]
@@ -44,12 +48,13 @@ func (Ecosystem) CanaryPlaces(c *ecosystem.Change, gate company.GateCommand) (ou
 		dirs = touched
 	}
 	for _, dir := range dirs {
-		names := slices.DeleteFunc(slices.Sorted(slices.Values(c.Dirs[dir])), func(name string) bool { return !is(name) })
+		names := slices.DeleteFunc(slices.Sorted(slices.Values(change.Dirs[dir])),
+			func(name string) bool { return !is(name) })
 		file := "%s" + "_" + top + ".rb"
 		if top == "test" && strings.HasPrefix(names[0], "test_") {
 			file = "test_%s.rb"
 		}
-		sample := c.ReadManifest(dir, names[0])
+		sample := change.ReadManifest(dir, names[0])
 		out = append(out, ecosystem.CanaryPlace{
 			Dir:  dir,
 			Path: func(word string) string { return path.Join(dir, fmt.Sprintf(file, word)) },
@@ -66,7 +71,8 @@ var (
 
 const maxLoads = 20
 
-// loadLines is what a test file loads: that may end the process, too.
+// loadLines returns the load and require lines of a test file. The failing test needs them, since a loaded
+// file may end the process.
 func loadLines(sample string) string {
 	lines := loadLine.FindAllString(sample, maxLoads)
 	if len(lines) == 0 {
@@ -75,7 +81,7 @@ func loadLines(sample string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// testText is a failing test in the manner of the file that it lies beside.
+// testText returns a failing test in the style of sample, the test file next to it.
 func testText(plant, sample, word string) string {
 	const fails = "raise \"this test of the company's must fail\""
 	class := ""
@@ -88,5 +94,6 @@ func testText(plant, sample, word string) string {
 	case class == "" && strings.Contains(sample, "describe"):
 		return fmt.Sprintf("describe(%q) { it(%q) { %s } }\n", word, word, fails)
 	}
-	return fmt.Sprintf("class C%s < %s\n  def test_%s\n    %s\n  end\nend\n", word[1:], cmp.Or(class, "Minitest::Test"), word, fails)
+	return fmt.Sprintf("class C%s < %s\n  def test_%s\n    %s\n  end\nend\n", word[1:], cmp.Or(class, "Minitest::Test"),
+		word, fails)
 }

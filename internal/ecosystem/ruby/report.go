@@ -5,17 +5,17 @@ import (
 	"strconv"
 	"strings"
 
-	"company/internal/lazyregexp"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/lazyregexp"
 )
 
-// The formats of Ruby's runners.
+// The report formats of Ruby's runners.
 const (
 	formatRSpec = "rspec-json"
-	formatTest  = "minitest" // and test-unit's: one rake task may run either
+	formatTest  = "minitest" // also test-unit's format, because one rake task may run either
 )
 
-// Formats are the formats of Ruby's runners.
+// Formats returns the report formats of Ruby's runners.
 func (Ecosystem) Formats() []testreport.Format {
 	return []testreport.Format{
 		{Name: formatRSpec, ReadFile: readRSpec},
@@ -23,12 +23,12 @@ func (Ecosystem) Formats() []testreport.Format {
 	}
 }
 
-// PlainReaders read what the runners print for people.
+// PlainReaders returns readers for the text output of the runners.
 func (Ecosystem) PlainReaders() []testreport.LineReader {
 	return []testreport.LineReader{&testOutput{plain: true}, &specOutput{}}
 }
 
-// notLoaded is a file whose specs could not be found out.
+// notLoaded matches the file name in RSpec's error for a file that it cannot load.
 var notLoaded = lazyregexp.New(`An error occurred while loading (\S+?)\.?(?:\s|$)`)
 
 // readRSpec reads RSpec's report in JSON.
@@ -74,15 +74,15 @@ func readRSpec(text []byte) *testreport.Results {
 	return res
 }
 
-// testOutput reads what minitest and test-unit print.
+// testOutput reads the output of minitest and test-unit.
 type testOutput struct {
 	res     testreport.Results
-	plain   bool // among other output
+	plain   bool // the output also contains other text
 	named   bool // the next line names a failure of minitest
 	class   string
-	began   bool // a runner began, and has not said its sum yet
+	began   bool // a runner has begun and not printed its summary yet
 	any     bool
-	failed  int // by the runner's own count
+	failed  int // failures, as the runner counts them
 	entries int
 }
 
@@ -95,7 +95,8 @@ var (
 	unitSkipped = lazyregexp.New(`^(?:Omission|Pending): .*\[test.*\]$`)
 	unitFailed  = lazyregexp.New(`^(?:Failure|Error): (test.*?\([A-Z][\w:]*\))`)
 	testsBegin  = lazyregexp.New(`^(?:# Running:|Loaded suite .*)$`)
-	testsSummed = lazyregexp.New(`^([0-9]{1,9}) (?:runs|tests), [0-9]{1,9} assertions, ([0-9]{1,9}) failures, ([0-9]{1,9}) errors`)
+	testsSummed = lazyregexp.New(
+		`^([0-9]{1,9}) (?:runs|tests), [0-9]{1,9} assertions, ([0-9]{1,9}) failures, ([0-9]{1,9}) errors`)
 	unrunSummed = lazyregexp.New(`, ([0-9]{1,9}) (?:skips|pendings|omissions)\b`)
 )
 
@@ -162,7 +163,7 @@ func (o *testOutput) addFailure(name string) {
 	o.res.AddFailure(name, "")
 }
 
-// endRun says of a runner that died that it did.
+// endRun records a run as incomplete if it has begun and printed no summary.
 func (o *testOutput) endRun() {
 	if o.began && len(o.res.Incomplete) < testreport.MaxNamedFailures {
 		o.any = true
@@ -179,11 +180,11 @@ func (o *testOutput) Finish() *testreport.Results {
 	if !o.any {
 		o.res.ParseError = "not what minitest or test-unit print"
 	}
-	o.res.HoldCount(o.failed) // what tests print may stand in the line of one
+	o.res.HoldCount(o.failed) // a test may print text into its own result line
 	return &o.res
 }
 
-// specOutput reads what RSpec prints for people.
+// specOutput reads the text output of RSpec.
 type specOutput struct {
 	res         testreport.Results
 	any         bool
@@ -192,7 +193,8 @@ type specOutput struct {
 
 var (
 	specFailed = lazyregexp.New(`^rspec (?:\./)?([^\s:\[]+)(?:[:\[][0-9:\]]+)? # (.+)$`)
-	specSummed = lazyregexp.New(`^([0-9]{1,9}) examples?, ([0-9]{1,9}) failures?(?:, ([0-9]{1,9}) pending)?(?:, ([0-9]{1,9}) errors? occurred outside of examples)?$`)
+	specSummed = lazyregexp.New(
+		`^([0-9]{1,9}) examples?, ([0-9]{1,9}) failures?(?:, ([0-9]{1,9}) pending)?(?:, ([0-9]{1,9}) errors? occurred outside of examples)?$`)
 )
 
 func (o *specOutput) ReadLine(s string) {

@@ -4,14 +4,14 @@ import (
 	"slices"
 
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// gemPrefix is before a gem in the name of the toolchain that is its package.
+// gemPrefix is the prefix of a toolchain that is the Debian package of a gem.
 const gemPrefix = "gem-"
 
-// Toolchains are Debian's Ruby with its test runners, and each gem that is a package
-// of Debian's, which a project may need.
+// Toolchains returns Debian's Ruby with its test runners, and one toolchain for each gem that is a Debian
+// package.
 func (e Ecosystem) Toolchains() []ecosystem.Toolchain {
 	out := []ecosystem.Toolchain{{
 		Name: e.Name(), Title: "Ruby", Contents: "ruby, rake, bundler, rspec, minitest and test-unit", Version: "3.1",
@@ -19,21 +19,24 @@ func (e Ecosystem) Toolchains() []ecosystem.Toolchain {
 		WishFiles: []string{".ruby-version"}, Wish: readWish,
 	}}
 	for _, gem := range debianGems {
-		out = append(out, ecosystem.Toolchain{Name: gemPrefix + gem, Title: "the gem " + gem, Contents: "the gem " + gem, Packages: []string{debianPackage(gem)}})
+		out = append(
+			out, ecosystem.Toolchain{Name: gemPrefix + gem, Title: "the gem " + gem, Contents: "the gem " + gem,
+				Packages: []string{debianPackage(gem)}})
 	}
 	return out
 }
 
-// Needs are the gems of Debian's that the projects of a tree name.
-func (e Ecosystem) Needs(t *ecosystem.Tree, need func(string) bool, _ []string) (out []string) {
+// Needs lists the toolchains of the Debian gems that the projects of a tree name. Projects with vendored
+// gems need none of them.
+func (e Ecosystem) Needs(tree *ecosystem.Tree, need func(string) bool, _ []string) (out []string) {
 	if !need(e.Name()) {
 		return nil
 	}
-	for _, dir := range projectFolders(t) {
-		if gems := findGems(t, dir); gems.vendored || gems.cached {
+	for _, dir := range projectFolders(tree) {
+		if gems := findGems(tree, dir); gems.vendored || gems.cached {
 			continue
 		}
-		for _, gem := range wantedGems(t, dir) {
+		for _, gem := range wantedGems(tree, dir) {
 			if debianPackage(gem) != "" {
 				out = append(out, gemPrefix+gem)
 			}
@@ -45,7 +48,7 @@ func (e Ecosystem) Needs(t *ecosystem.Tree, need func(string) bool, _ []string) 
 
 var rubyVersion = lazyregexp.New(`^(?:ruby-)?([0-9]+(?:\.[0-9]+)*)`)
 
-// readWish reads the version of MRI that a project asks for.
+// readWish returns the version of MRI that a project asks for if it differs from has.
 func readWish(text, has string) (wants, hasText string) {
 	if m := rubyVersion.FindStringSubmatch(text); m != nil && ecosystem.VersionDiffers(m[1], has, 2) {
 		return m[1], has

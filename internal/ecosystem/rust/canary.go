@@ -7,31 +7,34 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// plantCargo is a failing test in the tests of a crate.
+// plantCargo adds a failing test to the tests of a crate.
 const plantCargo = "cargo"
 
-// Plants are the ways in which a failing test is put beside a change.
+// Plants lists the ways to add a failing test for a change.
 func (Ecosystem) Plants() []string { return []string{plantCargo} }
 
 var packageTable = lazyregexp.New(`(?m)^\s*\[package\]`)
 
-// CanaryPlaces are the crates that the change touches.
-func (Ecosystem) CanaryPlaces(c *ecosystem.Change, gate company.GateCommand) (out []ecosystem.CanaryPlace, reason string) {
+// CanaryPlaces returns the crates that the change touches, or the gate's own crate if only gate files
+// changed.
+func (Ecosystem) CanaryPlaces(
+	change *ecosystem.Change, gate company.GateCommand,
+) (out []ecosystem.CanaryPlace, reason string) {
 	var dirs []string
-	for _, dir := range c.TouchedFolders(gate, ".rs") {
-		if crate, ok := c.NearestWith(dir, "Cargo.toml"); ok && ecosystem.IsUnder(crate, gate.Dir) {
+	for _, dir := range change.TouchedFolders(gate, ".rs") {
+		if crate, ok := change.NearestWith(dir, "Cargo.toml"); ok && ecosystem.IsUnder(crate, gate.Dir) {
 			dirs = append(dirs, crate)
 		}
 	}
-	if len(dirs) == 0 && c.TouchesGateFiles(gate) {
+	if len(dirs) == 0 && change.TouchesGateFiles(gate) {
 		dirs = []string{gate.Dir}
 	}
 	slices.Sort(dirs)
 	for _, dir := range slices.Compact(dirs) {
-		if !packageTable.MatchString(c.ReadManifest(dir, "Cargo.toml")) {
+		if !packageTable.MatchString(change.ReadManifest(dir, "Cargo.toml")) {
 			continue // the root of a workspace has no tests of its own
 		}
 		out = append(out, ecosystem.CanaryPlace{

@@ -5,18 +5,18 @@ import (
 	"path/filepath"
 	"strings"
 
-	"company/internal/boundedparse/toml"
 	"company/internal/ecosystem"
+	"company/internal/lib/boundedparse/toml"
 )
 
 const defaultIndex = "https://index.crates.io"
 
-// ReadSettings reads the settings in CARGO_HOME: what replaces crates.io, a
-// proxy, a certificate, a token. Only sparse indexes are served.
-func (Ecosystem) ReadSettings(_ context.Context, h ecosystem.Host) (up ecosystem.Upstream, err error) {
-	home := h.Env("CARGO_HOME")
+// ReadSettings reads cargo's settings in CARGO_HOME: the source that replaces crates.io, the proxy, the CA
+// certificate and the token. Only sparse indexes are supported.
+func (Ecosystem) ReadSettings(_ context.Context, host ecosystem.Host) (up ecosystem.Upstream, err error) {
+	home := host.Env("CARGO_HOME")
 	if home == "" {
-		home = filepath.Join(h.Home(), ".cargo")
+		home = filepath.Join(host.Home(), ".cargo")
 	}
 	var c struct {
 		Source map[string]struct {
@@ -28,12 +28,12 @@ func (Ecosystem) ReadSettings(_ context.Context, h ecosystem.Host) (up ecosystem
 		Net        struct{ Offline bool }
 	}
 	for _, name := range []string{"config.toml", "config"} {
-		text, err := h.ReadFile(filepath.Join(home, name))
+		text, err := host.ReadFile(filepath.Join(home, name))
 		if err != nil {
 			continue
 		}
 		if err := toml.Decode(text, &c); err != nil {
-			h.AddNote("cargo's %s cannot be read: no crates are served", name)
+			host.AddNote("cargo's %s cannot be read: no crates are served", name)
 			return up, nil
 		}
 		break
@@ -55,28 +55,30 @@ func (Ecosystem) ReadSettings(_ context.Context, h ecosystem.Host) (up ecosystem
 		}
 		break
 	}
-	if v := h.Env("CARGO_REGISTRIES_" + strings.ToUpper(strings.ReplaceAll(by, "-", "_")) + "_INDEX"); v != "" && by != "crates-io" {
+	if v := host.Env("CARGO_REGISTRIES_" + strings.ToUpper(strings.ReplaceAll(by, "-", "_")) + "_INDEX"); v != "" &&
+		by != "crates-io" {
 		address = v
 	}
 	sparse, ok := strings.CutPrefix(address, "sparse+")
-	e, err := ecosystem.ParseEndpoint(sparse)
+	endpoint, err := ecosystem.ParseEndpoint(sparse)
 	if !ok || err != nil {
-		h.AddNote("cargo takes crates from %s, which is no sparse index: no crates are served", by)
+		host.AddNote("cargo takes crates from %s, which is no sparse index: no crates are served", by)
 		return up, nil
 	}
-	e.Proxy = c.HTTP.Proxy
-	if v := h.Env("CARGO_HTTP_PROXY"); v != "" {
-		e.Proxy = v
+	endpoint.Proxy = c.HTTP.Proxy
+	if v := host.Env("CARGO_HTTP_PROXY"); v != "" {
+		endpoint.Proxy = v
 	}
-	if e.Proxy != "" && !strings.Contains(e.Proxy, "://") {
-		e.Proxy = "http://" + e.Proxy
+	if endpoint.Proxy != "" && !strings.Contains(endpoint.Proxy, "://") {
+		endpoint.Proxy = "http://" + endpoint.Proxy
 	}
 	token := c.Registries[by].Token
 	for _, name := range []string{"credentials.toml", "credentials"} {
 		var k struct {
 			Registries map[string]struct{ Token string }
 		}
-		if text, err := h.ReadFile(filepath.Join(home, name)); err == nil && toml.Decode(text, &k) == nil && k.Registries[by].Token != "" {
+		if text, err := host.ReadFile(filepath.Join(home, name)); err == nil && toml.Decode(text, &k) == nil &&
+			k.Registries[by].Token != "" {
 			token = k.Registries[by].Token
 			break
 		}
@@ -85,19 +87,19 @@ func (Ecosystem) ReadSettings(_ context.Context, h ecosystem.Host) (up ecosystem
 		if !filepath.IsAbs(ca) {
 			ca = filepath.Join(filepath.Dir(home), ca)
 		}
-		h.TrustCA("cargo's http.cainfo", ca)
+		host.TrustCA("cargo's http.cainfo", ca)
 	}
-	h.TrustCA("CARGO_HTTP_CAINFO", h.Env("CARGO_HTTP_CAINFO"))
-	return ecosystem.At(e.WithAuth(token).ForWholeHost()), nil // as cargo does it
+	host.TrustCA("CARGO_HTTP_CAINFO", host.Env("CARGO_HTTP_CAINFO"))
+	return ecosystem.At(endpoint.WithAuth(token).ForWholeHost()), nil // cargo does the same
 }
 
-// fetchedCrates is where cargo in a container keeps what it fetches itself. What
-// an image holds is root's and is read as it is.
+// fetchedCrates is CARGO_HOME in a container for crates that cargo fetches itself. The crates in the image
+// belong to root and are only read.
 const fetchedCrates = "/work/.fetched/cargo"
 
-// ClientEnv gives cargo a home of its own once something was added, and reads the
-// image's beside it; until then it works from the image alone. Multiplexing asks
-// for an upgrade of the connection, which no gateway serves.
+// ClientEnv gives cargo its own CARGO_HOME once a dependency was added. Until then it returns nil and cargo
+// uses the image alone. Multiplexing is off because it needs a connection upgrade, which no gateway
+// supports.
 func (Ecosystem) ClientEnv(_ ecosystem.Upstream, _ string, added bool) map[string]string {
 	if !added {
 		return nil
@@ -105,11 +107,13 @@ func (Ecosystem) ClientEnv(_ ecosystem.Upstream, _ string, added bool) map[strin
 	return map[string]string{"CARGO_HOME": fetchedCrates, "CARGO_NET_OFFLINE": "false", "CARGO_HTTP_MULTIPLEXING": "false"}
 }
 
-// SetupCommand writes the settings of that home, and says so where cargo is too
-// old for a sparse index.
+// SetupCommand returns the shell command that writes cargo's settings into fetchedCrates. The command fails
+// if cargo is older than 1.68, because older releases cannot use a sparse index.
 func (Ecosystem) SetupCommand(address string) string {
 	old := "minor=$(cargo --version 2>/dev/null | cut -d. -f2); [ \"${minor:-0}\" -ge 68 ] || " +
-		"{ echo 'the cargo of this image is older than 1.68 and cannot use the mirror of crates: vendor the crate, or escalate' >&2; exit 1; }; "
-	return old + "mkdir -p " + fetchedCrates + " && printf '%s\\n' '[source.crates-io]' 'replace-with = \"mirror\"' '[source.mirror]' 'registry = \"sparse+" +
+		"{ echo 'the cargo of this image is older than 1.68 and cannot use the mirror of crates: vendor the crate, or " +
+		"escalate' >&2; exit 1; }; "
+	return old + "mkdir -p " + fetchedCrates +
+		" && printf '%s\\n' '[source.crates-io]' 'replace-with = \"mirror\"' '[source.mirror]' 'registry = \"sparse+" +
 		address + "/\"' '[net]' 'offline = false' > " + fetchedCrates + "/config.toml"
 }

@@ -1,4 +1,4 @@
-// Package rust is the ecosystem of Rust: crates, workspaces and cargo.
+// Package rust supports Rust: crates, workspaces and cargo.
 package rust
 
 import (
@@ -7,67 +7,70 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
 // Ecosystem is Rust.
 type Ecosystem struct{}
 
-// Name is the toolchain.
+// Name returns the toolchain's name.
 func (Ecosystem) Name() string { return "rust" }
 
-// Programs are the programs that need the toolchain.
+// Programs lists the programs that need the toolchain.
 func (Ecosystem) Programs() []string { return []string{"cargo"} }
 
-// Manifest is the file by which a project is known.
+// Manifest returns the file name that marks a Rust project.
 func (Ecosystem) Manifest() string { return manifest }
 
 var workspaceTable = lazyregexp.New(`(?m)^\s*\[workspace\]`)
 
-// Detect finds the crates and workspaces of a repository; members of a
-// workspace are checked with it.
-func (e Ecosystem) Detect(t *ecosystem.Tree, _ []ecosystem.Component) []ecosystem.Component {
+// Detect finds the crates and workspaces of a repository. The members of a workspace are checked with the
+// workspace.
+func (e Ecosystem) Detect(tree *ecosystem.Tree, _ []ecosystem.Component) []ecosystem.Component {
 	var out []ecosystem.Component
-	for _, dir := range t.FoldersWith(manifest) {
-		if t.HasFile(dir, ".cargo-checksum.json") {
-			continue // a crate of others, as cargo vendor leaves it
+	for _, dir := range tree.FoldersWith(manifest) {
+		if tree.HasFile(dir, ".cargo-checksum.json") {
+			continue // a vendored crate, as cargo vendor writes it
 		}
 		all := ""
-		if workspaceTable.MatchString(t.ReadManifest(dir, manifest)) {
+		if workspaceTable.MatchString(tree.ReadManifest(dir, manifest)) {
 			all = " --workspace"
 		}
 		if above := ecosystem.Covering(out, dir); above != nil && strings.Contains(above.Test.Command, "--workspace") {
 			continue
 		}
-		clippy := "cargo clippy --offline" + lintedTargets(t, dir)
+		clippy := "cargo clippy --offline" + lintedTargets(tree, dir)
 		out = append(out, ecosystem.Component{Dir: dir, Kind: e.Name(), Description: "Rust crate",
 			Lint: &company.GateCommand{Command: clippy + all, Probe: "command -v cargo-clippy",
 				Report: findKeepGoing + clippy + all + " $keep --message-format=json", Parse: formatClippy},
-			Test: &company.GateCommand{Command: "cargo test --offline --no-fail-fast" + all, Report: "cargo test --offline --no-fail-fast" + all + " 2>&1", Parse: formatCargo,
-				Plant: plantCargo, Canary: "cargo test --offline --no-fail-fast" + all + " --test '" + ecosystem.CanaryPlaceholder + "*' 2>&1"}})
+			Test: &company.GateCommand{Command: "cargo test --offline --no-fail-fast" + all,
+				Report: "cargo test --offline --no-fail-fast" + all + " 2>&1", Parse: formatCargo,
+				Plant: plantCargo, Canary: "cargo test --offline --no-fail-fast" + all + " --test '" + ecosystem.CanaryPlaceholder +
+					"*' 2>&1"}})
 	}
 	return out
 }
 
-// findKeepGoing sets keep to the option with which cargo goes on behind a crate that
-// fails. Without it cargo stops at the crate that fails first, which differs from run to
-// run: on a red base an innocent change would show findings that the base did not.
-// Releases before 1.74 refuse the option, and name it as unstable in their help.
-const findKeepGoing = "keep=$(cargo check --help 2>/dev/null | grep -e --keep-going | grep -v unstable | sed 's/.*/--keep-going/;q'); "
+// findKeepGoing sets $keep to --keep-going if cargo supports it. Without the option cargo stops at the
+// first crate that fails, and which crate that is differs between runs. On a red base, a harmless change
+// would then show findings that the base did not. Releases before 1.74 reject the option and list it as
+// unstable in their help.
+const findKeepGoing = "keep=$(cargo check --help 2>/dev/null | grep -e --keep-going | grep -v unstable | sed " +
+	"'s/.*/--keep-going/;q'); "
 
-// unstableRE finds a file that a stable compiler refuses.
+// unstableRE matches a feature attribute, which a stable compiler rejects.
 var unstableRE = lazyregexp.New(`(?m)^\s*#!\[feature\(`)
 
-// lintedTargets are all targets of a crate, without its benchmarks where these need a
-// compiler that no release is: they would hide what is found behind them.
-func lintedTargets(t *ecosystem.Tree, dir string) string {
+// lintedTargets returns the cargo options that select all targets of a crate. It leaves out benchmarks that
+// need a nightly compiler, because their errors would hide other findings.
+func lintedTargets(tree *ecosystem.Tree, dir string) string {
 	var benches []ecosystem.File
-	for _, p := range t.FilesBelow(path.Join(dir, "benches")) {
+	for _, p := range tree.FilesBelow(path.Join(dir, "benches")) {
 		if strings.HasSuffix(p, ".rs") {
-			benches = append(benches, t.Files[p])
+			benches = append(benches, tree.Files[p])
 		}
 	}
-	if t.AnyMatches(benches, unstableRE) {
+	if tree.AnyMatches(benches, unstableRE) {
 		return " --bins --tests --examples"
 	}
 	return " --all-targets"

@@ -12,95 +12,106 @@ import (
 	"company/internal/ecosystem"
 )
 
-// Serve serves the sparse index and the crates.
-func (Ecosystem) Serve(ctx context.Context, r ecosystem.Request) (*ecosystem.Answer, error) {
-	if r.Path == "config.json" {
-		text, _ := json.Marshal(map[string]string{"dl": r.Base + "/crates/dl"})
+// Serve serves the files of the sparse index and the crates.
+func (Ecosystem) Serve(ctx context.Context, request ecosystem.Request) (*ecosystem.Answer, error) {
+	if request.Path == "config.json" {
+		text, _ := json.Marshal(map[string]string{"dl": request.Base + "/crates/dl"})
 		return &ecosystem.Answer{Text: text, Media: "application/json"}, nil
 	}
-	part := strings.Split(r.Path, "/")
+	part := strings.Split(request.Path, "/")
 	if len(part) == 4 && part[0] == "dl" && part[3] == "download" {
-		return serveCrate(ctx, r, company.Dependency{Ecosystem: ecosystem.Crates, Name: part[1], Version: part[2]})
+		return serveCrate(ctx, request, company.Dependency{Ecosystem: ecosystem.Crates, Name: part[1], Version: part[2]})
 	}
 	name := part[len(part)-1]
-	d := company.Dependency{Ecosystem: ecosystem.Crates, Name: name}
-	if checkName(d.Name, d.Version) != nil || r.Path != indexPath(name) {
+	dependency := company.Dependency{Ecosystem: ecosystem.Crates, Name: name}
+	if checkName(dependency.Name, dependency.Version) != nil || request.Path != indexPath(name) {
 		return nil, ecosystem.ErrNoPath
 	}
-	if err := r.Check(d); err != nil {
+	if err := request.Check(dependency); err != nil {
 		return nil, err
 	}
-	text, all, err := readIndex(ctx, r, name)
+	text, crateVersions, err := readIndex(ctx, request, name)
 	if err != nil {
 		return nil, err
 	}
-	for _, c := range all {
-		if d.Version = c.Version; r.Follows(d) {
-			r.AllowNeeds(c.listDependencies(), nil)
+	for _, crateVersion := range crateVersions {
+		if dependency.Version = crateVersion.Version; request.Follows(dependency) {
+			request.AllowNeeds(crateVersion.listDependencies(), nil)
 		}
 	}
 	return &ecosystem.Answer{Text: text, Media: ecosystem.TextPlain}, nil
 }
 
 // serveCrate serves one crate.
-func serveCrate(ctx context.Context, r ecosystem.Request, d company.Dependency) (*ecosystem.Answer, error) {
-	if checkName(d.Name, d.Version) != nil {
+func serveCrate(
+	ctx context.Context, request ecosystem.Request, dependency company.Dependency,
+) (*ecosystem.Answer, error) {
+	if checkName(dependency.Name, dependency.Version) != nil {
 		return nil, ecosystem.ErrNoPath
 	}
-	if !r.Allows(d) {
-		return nil, r.Refuse(d, "")
+	if !request.Allows(dependency) {
+		return nil, request.Refuse(dependency, "")
 	}
-	c, err := findVersion(ctx, r, d)
+	crateVersion, err := findVersion(ctx, request, dependency)
 	if err != nil {
 		return nil, err
 	}
-	if c == nil {
-		return nil, &ecosystem.Reply{Status: ecosystem.StatusNotFound, Line: "the registry does not list " + d.String()}
+	if crateVersion == nil {
+		return nil, &ecosystem.Reply{Status: ecosystem.StatusNotFound,
+			Line: "the registry does not list " + dependency.String()}
 	}
-	sum, err := hex.DecodeString(c.Checksum)
+	sum, err := hex.DecodeString(crateVersion.Checksum)
 	if err != nil || len(sum) != 32 {
-		return nil, &ecosystem.Reply{Status: ecosystem.StatusBadRegistry, Line: "the registry names no digest of " + d.String()}
+		return nil, &ecosystem.Reply{Status: ecosystem.StatusBadRegistry,
+			Line: "the registry names no digest of " + dependency.String()}
 	}
-	address, err := crateURL(ctx, r, *c)
+	address, err := crateURL(ctx, request, *crateVersion)
 	if err != nil {
 		return nil, err
 	}
-	return r.Package(ctx, d, ecosystem.Fetch{URL: address, Digest: ecosystem.Digest{Algorithm: "sha256", Sum: sum}}, ecosystem.BinaryFile)
+	return request.Package(ctx, dependency,
+		ecosystem.Fetch{URL: address, Digest: ecosystem.Digest{Algorithm: "sha256", Sum: sum}},
+		ecosystem.BinaryFile)
 }
 
 // ListVersions lists the versions of a crate.
-func (Ecosystem) ListVersions(ctx context.Context, f ecosystem.Fetcher, d company.Dependency) (all []string, newest string, err error) {
-	_, list, err := readIndex(ctx, f, d.Name)
+func (Ecosystem) ListVersions(
+	ctx context.Context, fetcher ecosystem.Fetcher, dependency company.Dependency,
+) (all []string, newest string, err error) {
+	_, list, err := readIndex(ctx, fetcher, dependency.Name)
 	var whole []string
-	for _, c := range list {
-		if all = append(all, c.Version); !c.Yanked {
-			whole = append(whole, "v"+c.Version)
+	for _, crateVersion := range list {
+		if all = append(all, crateVersion.Version); !crateVersion.Yanked {
+			whole = append(whole, "v"+crateVersion.Version)
 		}
 	}
 	return all, strings.TrimPrefix(ecosystem.NewestSemver(whole), "v"), err
 }
 
-// ListNeeds lists the crates that a version asks for.
-func (Ecosystem) ListNeeds(ctx context.Context, f ecosystem.Fetcher, d company.Dependency) ([]company.Dependency, error) {
-	c, err := findVersion(ctx, f, d)
-	if err != nil || c == nil {
+// ListNeeds lists the crates that a version depends on.
+func (Ecosystem) ListNeeds(
+	ctx context.Context, fetcher ecosystem.Fetcher, dependency company.Dependency,
+) ([]company.Dependency, error) {
+	crateVersion, err := findVersion(ctx, fetcher, dependency)
+	if err != nil || crateVersion == nil {
 		return nil, err
 	}
-	return c.listDependencies(), nil
+	return crateVersion.listDependencies(), nil
 }
 
-// findVersion is what the index says of a version; nil: it does not list it.
-func findVersion(ctx context.Context, f ecosystem.Fetcher, d company.Dependency) (*crateVersion, error) {
-	_, all, err := readIndex(ctx, f, d.Name)
-	for _, c := range all {
-		if c.Version == d.Version {
+// findVersion returns the index's entry for a version. It returns nil if the index does not list the
+// version.
+func findVersion(ctx context.Context, f ecosystem.Fetcher, dependency company.Dependency) (*crateVersion, error) {
+	_, crateVersions, err := readIndex(ctx, f, dependency.Name)
+	for _, c := range crateVersions {
+		if c.Version == dependency.Version {
 			return &c, nil
 		}
 	}
 	return nil, err
 }
 
-// indexPath is where the index keeps a crate.
+// indexPath returns the path of a crate's file in the index.
 func indexPath(name string) string {
 	n := strings.ToLower(name)
 	switch len(n) {
@@ -114,7 +125,7 @@ func indexPath(name string) string {
 	return n[:2] + "/" + n[2:4] + "/" + n
 }
 
-// crateVersion is one line of the index.
+// crateVersion is one line of a crate's index file.
 type crateVersion struct {
 	Name     string `json:"name"`
 	Version  string `json:"vers"`
@@ -122,14 +133,13 @@ type crateVersion struct {
 	Yanked   bool   `json:"yanked"`
 	Deps     []struct {
 		Name     string  `json:"name"`
-		Package  string  `json:"package"` // the real name, where it was renamed
+		Package  string  `json:"package"` // the real name of a renamed crate
 		Kind     string  `json:"kind"`
-		Registry *string `json:"registry"` // of another registry
+		Registry *string `json:"registry"` // set for a crate of another registry
 	} `json:"deps"`
 }
 
-// listDependencies are the crates that a version asks for; those that only its own tests
-// use are not among them.
+// listDependencies lists the crates that a version depends on, without dev dependencies.
 func (c crateVersion) listDependencies() (out []company.Dependency) {
 	for _, d := range c.Deps {
 		name := d.Package
@@ -143,23 +153,26 @@ func (c crateVersion) listDependencies() (out []company.Dependency) {
 	return out
 }
 
-// readIndex is the index's file of a crate, as it is and read. Lines that are
-// not understood are for newer clients.
-func readIndex(ctx context.Context, f ecosystem.Fetcher, name string) (text []byte, all []crateVersion, err error) {
+// readIndex returns the index file of a crate, as text and parsed. It skips lines that it cannot parse,
+// because they are meant for newer clients.
+func readIndex(
+	ctx context.Context, f ecosystem.Fetcher, name string,
+) (text []byte, crateVersions []crateVersion, err error) {
 	text, _, err = f.Read(ctx, ecosystem.Fetch{URL: f.Upstream().EndpointOf(name).URL + "/" + indexPath(name)})
 	if err != nil {
 		return nil, nil, err
 	}
 	for line := range strings.Lines(string(text)) {
 		var c crateVersion
-		if json.Unmarshal([]byte(line), &c) == nil && c.Version != "" && ecosystem.CheckSemver(c.Version) == nil && canonicalName(c.Name) == canonicalName(name) {
-			all = append(all, c)
+		if json.Unmarshal([]byte(line), &c) == nil && c.Version != "" && ecosystem.CheckSemver(c.Version) == nil &&
+			canonicalName(c.Name) == canonicalName(name) {
+			crateVersions = append(crateVersions, c)
 		}
 	}
-	return text, all, nil
+	return text, crateVersions, nil
 }
 
-// crateURL is where the registry has the file of a crate.
+// crateURL returns the address of a crate's file in the registry.
 func crateURL(ctx context.Context, f ecosystem.Fetcher, c crateVersion) (string, error) {
 	text, _, err := f.Read(ctx, ecosystem.Fetch{URL: f.Upstream().EndpointOf(c.Name).URL + "/config.json", Limit: 1 << 20})
 	if err != nil {
@@ -176,7 +189,7 @@ func crateURL(ctx context.Context, f ecosystem.Fetcher, c crateVersion) (string,
 	}
 	dir := func(n string) string { p := indexPath(n); return p[:strings.LastIndexByte(p, '/')] }
 	prefix := dir(c.Name)
-	if len(c.Name) > 3 { // the one form that keeps capitals
+	if len(c.Name) > 3 { // only {prefix} keeps capitals
 		prefix = c.Name[:2] + "/" + c.Name[2:4]
 	}
 	return strings.NewReplacer("{crate}", c.Name, "{version}", c.Version, "{prefix}", prefix, "{lowerprefix}", dir(c.Name),

@@ -6,79 +6,89 @@ import (
 	"slices"
 	"strings"
 
-	"company/internal/boundedparse/toml"
 	"company/internal/ecosystem"
-	"company/internal/safetext"
+	"company/internal/lib/boundedparse/toml"
+	"company/internal/lib/safetext"
 )
 
-const maxManifests = 500 // Cargo.toml files that cargo is shown
+const maxManifests = 500 // most Cargo.toml files that are passed to cargo
 
-// says is how cargo fails.
+// says describes cargo's errors.
 var says = ecosystem.Words{
-	Permanent: []string{"error: failed to parse", "error: no matching package", "error: failed to select a version", "error: checksum for", "--locked was passed"},
-	Telling:   []string{"error:"},
+	Permanent: []string{"error: failed to parse", "error: no matching package", "error: failed to select a version",
+		"error: checksum for", "--locked was passed"},
+	Telling: []string{"error:"},
 	Remedies: []ecosystem.Remedy{
 		{Says: "--locked was passed", Fix: "run `cargo update --workspace` in your checkout and commit Cargo.lock"},
-		{Says: "error: no matching package", Fix: "mend the name in Cargo.toml, run `cargo update --workspace` where there is a Cargo.lock, and commit what changed"},
-		{Says: "error: failed to select a version", Fix: "run `cargo update --workspace` in your checkout, which makes a lock file that fits, or says which version there is not; commit both files"},
-		{Says: "error: checksum for", Fix: "the registry has another file than Cargo.lock says: find out why, then make Cargo.lock anew and commit it"},
+		{Says: "error: no matching package",
+			Fix: "mend the name in Cargo.toml, run `cargo update --workspace` where there is a Cargo.lock, and commit what " +
+				"changed"},
+		{Says: "error: failed to select a version",
+			Fix: "run `cargo update --workspace` in your checkout, which makes a lock file that fits, or says which version " +
+				"there is not; commit both files"},
+		{Says: "error: checksum for",
+			Fix: "the registry has another file than Cargo.lock says: find out why, then make Cargo.lock anew and commit it"},
 	},
 }
 
-// Installs is a layer of the crates that Cargo.lock files name, as a directory
-// that cargo takes for its registry. Nothing is compiled, and of the project's
-// sources cargo sees the names alone, which it asks for.
-func (Ecosystem) Installs(s ecosystem.Sources) ([]ecosystem.Install, error) {
-	in := ecosystem.Install{Layer: "cargo", Registry: ecosystem.Crates, Remote: true, Locks: map[string][]byte{}, Says: says}
-	dirs, err := lockedProjects(s, in.Locks)
+// Installs returns a layer with the crates that Cargo.lock files name, as a directory that cargo uses in
+// place of its registry. Nothing is compiled. Of the project's sources, cargo sees only the file names,
+// which it requires.
+func (Ecosystem) Installs(sources ecosystem.Sources) ([]ecosystem.Install, error) {
+	install := ecosystem.Install{Layer: "cargo", Registry: ecosystem.Crates, Remote: true, Locks: map[string][]byte{},
+		Says: says}
+	dirs, err := lockedProjects(sources, install.Locks)
 	if err != nil {
 		return nil, err
 	}
-	files, err := readManifests(s)
+	files, err := readManifests(sources)
 	if err != nil {
 		return nil, err
 	}
-	noteOpen(s, files)
+	noteOpen(sources, files)
 	if len(dirs) == 0 {
 		return nil, nil
 	}
-	dirs = ecosystem.LimitProjects(s, dirs, "Cargo.lock files are prepared")
-	maps.Copy(files, in.Locks)
-	for _, name := range slices.Sorted(maps.Keys(in.Locks)) {
+	dirs = ecosystem.LimitProjects(sources, dirs, "Cargo.lock files are prepared")
+	maps.Copy(files, install.Locks)
+	for _, name := range slices.Sorted(maps.Keys(install.Locks)) {
 		if slices.Contains(dirs, path.Dir(name)) {
-			in.Ahead = append(in.Ahead, Ecosystem{}.ListForAnySystem(in.Locks[name])...)
+			install.Ahead = append(install.Ahead, Ecosystem{}.ListForAnySystem(install.Locks[name])...)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		in.Stage = append(in.Stage, ecosystem.StagedFile{Path: path.Join("src", name), Text: files[name]})
-		in.Inputs = append(in.Inputs, name, s.HashText(string(files[name])))
+		install.Stage = append(install.Stage, ecosystem.StagedFile{Path: path.Join("src", name), Text: files[name]})
+		install.Inputs = append(install.Inputs, name, sources.HashText(string(files[name])))
 	}
 	var made []string
 	for _, dir := range dirs {
-		if name := path.Join(dir, lockFile); !s.Base().HasFile(name) {
+		if name := path.Join(dir, lockFile); !sources.Base().HasFile(name) {
 			made = append(made, name)
-			in.Inputs = append(in.Inputs, "made "+name)
+			install.Inputs = append(install.Inputs, "made "+name)
 		}
 	}
-	in.Stage = append(in.Stage, stageNames(s, "src")...)
-	in.Stage = append(in.Stage, stageHome(s, "home"))
+	install.Stage = append(install.Stage, stageNames(sources, "src")...)
+	install.Stage = append(install.Stage, stageHome(sources, "home"))
 	more := ""
 	for _, dir := range dirs[1:] {
 		more += " --sync src/" + path.Join(dir, manifest)
 	}
-	in.What = ecosystem.LockPaths(dirs, lockFile)
-	in.Why = "the crates of " + in.What
-	in.Steps = []ecosystem.Step{{
-		// Cargo's home is in memory: it writes there.
-		Dir: ".", Command: "cp -r home /tmp/cargo && cargo vendor -q --locked --versioned-dirs --respect-source-config --manifest-path src/" + path.Join(dirs[0], manifest) + more + " crates >/dev/null",
-		Env: map[string]string{"CARGO_HOME": "/tmp/cargo", "CARGO_NET_RETRY": "0"}, Progress: "fetching the crates of " + in.What, Failure: "the crates of " + in.What + " cannot be fetched",
-		Fix: "check that `cargo fetch --locked` works in your checkout; or go on without them, with container.deps: off: what needs them stays red",
+	install.What = ecosystem.LockPaths(dirs, lockFile)
+	install.Why = "the crates of " + install.What
+	install.Steps = []ecosystem.Step{{
+		// CARGO_HOME is in memory because cargo writes to it.
+		Dir: ".", Command: "cp -r home /tmp/cargo && cargo vendor -q --locked --versioned-dirs --respect-source-config " +
+			"--manifest-path src/" + path.Join(dirs[0], manifest) + more + " crates >/dev/null",
+		Env:      map[string]string{"CARGO_HOME": "/tmp/cargo", "CARGO_NET_RETRY": "0"},
+		Progress: "fetching the crates of " + install.What, Failure: "the crates of " + install.What + " cannot be fetched",
+		Fix: "check that `cargo fetch --locked` works in your checkout; or go on without them, with container.deps: off: " +
+			"what needs them stays red",
 	}}
-	in.Collector = func() ecosystem.Collector { return collector{s.Places(), made, in.Locks} }
-	return []ecosystem.Install{in}, nil
+	install.Collector = func() ecosystem.Collector { return collector{sources.Places(), made, install.Locks} }
+	return []ecosystem.Install{install}, nil
 }
 
-// stageNames are the project's sources, without their text: cargo asks which there are.
+// stageNames returns the project's .rs files without their text. Cargo only checks which files exist.
 func stageNames(s ecosystem.Sources, below string) (out []ecosystem.StagedFile) {
 	for _, name := range s.Files() {
 		if path.Ext(name) == ".rs" {
@@ -88,18 +98,20 @@ func stageNames(s ecosystem.Sources, below string) (out []ecosystem.StagedFile) 
 	return out
 }
 
-// stageHome are cargo's settings, in a folder that becomes its home.
-func stageHome(s ecosystem.Sources, dir string) ecosystem.StagedFile {
-	return ecosystem.StagedFile{Path: dir + "/config.toml", Text: []byte("[source.crates-io]\nreplace-with = \"mirror\"\n[source.mirror]\nregistry = \"sparse+" + s.Places().Registry + "/crates/\"\n")}
+// stageHome returns cargo's settings as a file in a folder that is later copied to CARGO_HOME.
+func stageHome(sources ecosystem.Sources, dir string) ecosystem.StagedFile {
+	return ecosystem.StagedFile{Path: dir + "/config.toml",
+		Text: []byte("[source.crates-io]\nreplace-with = \"mirror\"\n[source.mirror]\nregistry = \"sparse+" +
+			sources.Places().Registry + "/crates/\"\n")}
 }
 
-// lockedProjects are the folders with a lock file of crates that are to be fetched;
-// texts gets the lock files.
-func lockedProjects(s ecosystem.Sources, texts map[string][]byte) (dirs []string, err error) {
-	names := slices.DeleteFunc(s.FilesNamed(lockFile), func(name string) bool {
-		return !ecosystem.IsPlainPath(path.Dir(name)) || !s.HasFile(path.Join(path.Dir(name), manifest))
+// lockedProjects returns the folders whose lock file names crates to fetch. It adds the texts of these lock
+// files to texts.
+func lockedProjects(sources ecosystem.Sources, texts map[string][]byte) (dirs []string, err error) {
+	names := slices.DeleteFunc(sources.FilesNamed(lockFile), func(name string) bool {
+		return !ecosystem.IsPlainPath(path.Dir(name)) || !sources.HasFile(path.Join(path.Dir(name), manifest))
 	})
-	all, err := s.ReadTexts(names) // bounded together: one text may lie in all folders
+	all, err := sources.ReadTexts(names) // one limit for all, because all folders may hold the same text
 	if err != nil {
 		return nil, err
 	}
@@ -107,10 +119,10 @@ func lockedProjects(s ecosystem.Sources, texts map[string][]byte) (dirs []string
 		dir, text := path.Dir(name), all[name]
 		needs, git := namesCrates(text)
 		if git != "" {
-			noteGit(s, name, git)
+			noteGit(sources, name, git)
 			continue
 		}
-		if !needs || hasVendoredCrates(s, dir) {
+		if !needs || hasVendoredCrates(sources, dir) {
 			continue
 		}
 		dirs = append(dirs, dir)
@@ -120,23 +132,24 @@ func lockedProjects(s ecosystem.Sources, texts map[string][]byte) (dirs []string
 }
 
 func noteGit(s ecosystem.Sources, file, crate string) {
-	s.AddNote("%s names %s of a git repository, which is not fetched: its crates are not prepared (`cargo vendor` puts them into the repository)", file, safetext.Cut(safetext.StripLine(crate), 60))
+	s.AddNote("%s names %s of a git repository, which is not fetched: its crates are not prepared (`cargo vendor` puts "+
+		"them into the repository)", file, safetext.Cut(safetext.StripLine(crate), 60))
 }
 
-// readManifests are the manifests that cargo is shown.
-func readManifests(s ecosystem.Sources) (map[string][]byte, error) {
-	all := s.FilesNamed(manifest)
-	return s.ReadTexts(all[:min(len(all), maxManifests)])
+// readManifests reads the manifests that are passed to cargo, at most maxManifests.
+func readManifests(sources ecosystem.Sources) (map[string][]byte, error) {
+	all := sources.FilesNamed(manifest)
+	return sources.ReadTexts(all[:min(len(all), maxManifests)])
 }
 
-// namesCrates tells whether a lock file names crates of a registry, and a crate of
-// a git repository if there is one.
+// namesCrates reports whether a lock file names crates of a registry. git is the name of a crate from a git
+// repository, or empty.
 func namesCrates(text []byte) (needs bool, git string) {
 	var lock struct {
 		Package []struct{ Name, Source string }
 	}
 	if toml.Decode(text, &lock) != nil {
-		return true, "" // cargo reports its fault
+		return true, "" // cargo reports the parse error
 	}
 	for _, c := range lock.Package {
 		needs = needs || c.Source != ""
@@ -147,13 +160,13 @@ func namesCrates(text []byte) (needs bool, git string) {
 	return needs, git
 }
 
-// hasVendoredCrates tells whether a project carries its crates along: cargo reads
-// the settings of its folder and of those above.
-func hasVendoredCrates(s ecosystem.Sources, dir string) bool {
+// hasVendoredCrates reports whether a project vendors its crates. Cargo reads the settings of the project's
+// folder and of the folders above.
+func hasVendoredCrates(sources ecosystem.Sources, dir string) bool {
 	for ; ; dir = path.Dir(dir) {
 		for _, name := range []string{".cargo/config.toml", ".cargo/config"} {
-			if name = path.Join(dir, name); s.HasFile(name) {
-				text, err := ecosystem.ReadText(s, name)
+			if name = path.Join(dir, name); sources.HasFile(name) {
+				text, err := ecosystem.ReadText(sources, name)
 				return err == nil && strings.Contains(string(text), "replace-with")
 			}
 		}
@@ -163,23 +176,25 @@ func hasVendoredCrates(s ecosystem.Sources, dir string) bool {
 	}
 }
 
-// collector copies the crates, and makes cargo take them from there.
+// collector copies the crates and configures cargo to use the copies.
 type collector struct {
 	places ecosystem.Places
 	made   []string // lock files that the repository does not have
 	locks  map[string][]byte
 }
 
-// Place puts the crates among the prepared dependencies.
-func (c collector) Place(e ecosystem.Entry) (ecosystem.Entry, bool) {
-	ok := strings.HasPrefix(e.Path, "crates/") && e.Link == ""
-	return ecosystem.Entry{Path: path.Join(c.places.Deps, e.Path)}, ok
+// Place returns the place of a crate's file among the prepared dependencies. It leaves out links and other
+// files.
+func (c collector) Place(entry ecosystem.Entry) (ecosystem.Entry, bool) {
+	ok := strings.HasPrefix(entry.Path, "crates/") && entry.Link == ""
+	return ecosystem.Entry{Path: path.Join(c.places.Deps, entry.Path)}, ok
 }
 
-// Files are cargo's settings, and the lock files that were made for the task: a tree
-// gets them, so that cargo makes no other.
+// Files returns cargo's settings and the lock files that were generated for the task. The work tree gets
+// these lock files, so that cargo does not generate others.
 func (c collector) Files() []ecosystem.ImageFile {
-	text := "[source.crates-io]\nreplace-with = \"company\"\n[source.company]\ndirectory = \"" + c.places.Deps + "/crates\"\n[net]\noffline = true\n"
+	text := "[source.crates-io]\nreplace-with = \"company\"\n[source.company]\ndirectory = \"" + c.places.Deps +
+		"/crates\"\n[net]\noffline = true\n"
 	out := []ecosystem.ImageFile{{Path: c.places.Deps + "/cargo.toml", Text: []byte(text)}}
 	list := ""
 	for _, name := range c.made {

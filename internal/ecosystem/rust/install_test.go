@@ -11,12 +11,16 @@ import (
 // What cargo is shown of a project: manifests and lock files, and of its sources
 // the names; what has its crates elsewhere is left out.
 func TestWhatCargoIsShown(t *testing.T) {
-	const crate = "[[package]]\nname = 'a'\nversion = '1.0.0'\nsource = 'registry+https://github.com/rust-lang/crates.io-index'\n" +
+	const crate = "[[package]]\nname = 'a'\nversion = '1.0.0'\nsource = " +
+		"'registry+https://github.com/rust-lang/crates.io-index'\n" +
 		"[[package]]\nname = 'of-ours'\nversion = '1.0.0'\nsource = 'registry+https://crates.corp/index'\n"
 	s := &ecosystemtest.Sources{Texts: map[string]string{
-		"Cargo.toml": "[workspace]\n", "Cargo.lock": crate, "src/main.rs": "fn main() {}", "tools/Cargo.toml": "[package]\n", "tools/Cargo.lock": crate,
-		"vendored/Cargo.toml": "", "vendored/Cargo.lock": crate, "vendored/.cargo/config.toml": "replace-with = 'vendor'\n", "own/Cargo.toml": "", "own/Cargo.lock": "[[package]]\nname = 'own'\n",
-		"git/Cargo.toml": "", "git/Cargo.lock": "[[package]]\nname = 'g'\nsource = 'git+https://x/g'\n", "lonely/Cargo.lock": crate, "bad dir;x/Cargo.toml": "", "bad dir;x/Cargo.lock": crate,
+		"Cargo.toml": "[workspace]\n", "Cargo.lock": crate, "src/main.rs": "fn main() {}", "tools/Cargo.toml": "[package]\n",
+		"tools/Cargo.lock":    crate,
+		"vendored/Cargo.toml": "", "vendored/Cargo.lock": crate, "vendored/.cargo/config.toml": "replace-with = 'vendor'\n",
+		"own/Cargo.toml": "", "own/Cargo.lock": "[[package]]\nname = 'own'\n",
+		"git/Cargo.toml": "", "git/Cargo.lock": "[[package]]\nname = 'g'\nsource = 'git+https://x/g'\n",
+		"lonely/Cargo.lock": crate, "bad dir;x/Cargo.toml": "", "bad dir;x/Cargo.lock": crate,
 	}}
 	all, err := Ecosystem{}.Installs(s)
 	if err != nil || len(all) != 1 {
@@ -26,7 +30,8 @@ func TestWhatCargoIsShown(t *testing.T) {
 	if got := fmt.Sprint(in.Ahead); got != "[crates a@1.0.0 crates a@1.0.0]" {
 		t.Errorf("fetched ahead: %s", got)
 	}
-	if in.What != "Cargo.lock, tools/Cargo.lock" || !strings.Contains(in.Steps[0].Command, "--manifest-path src/Cargo.toml --sync src/tools/Cargo.toml crates ") {
+	if in.What != "Cargo.lock, tools/Cargo.lock" ||
+		!strings.Contains(in.Steps[0].Command, "--manifest-path src/Cargo.toml --sync src/tools/Cargo.toml crates ") {
 		t.Errorf("%s by %s", in.What, in.Steps[0].Command)
 	}
 	for _, f := range in.Stage {
@@ -43,11 +48,16 @@ func TestWhatCargoIsShown(t *testing.T) {
 // wants none, or has its crates along, is left alone.
 func TestProjectsWithoutALockFile(t *testing.T) {
 	files := map[string]string{
-		"Cargo.toml": "[workspace]\nmembers = ['app']\n[workspace.dependencies]\nserde = '1'\n", "app/Cargo.toml": "[package]\nname = 'app'\n[dependencies]\nserde.workspace = true\n",
-		"fuzz/Cargo.toml":  "[package]\nname = 'f'\n[workspace]\n[target.'cfg(unix)'.dependencies]\nzed = { package = 'arbitrary', version = '1' }\n",
-		"plain/Cargo.toml": "[workspace]\n[features]\nx = []\n", "git/Cargo.toml": "[workspace]\n[dependencies]\ng = { git = 'https://x/g' }\n",
-		"kept/Cargo.toml": "[workspace]\n[build-dependencies]\ncc = '1'\n", "kept/.cargo/config": "replace-with = 'vendor'\n",
-		"odd/Cargo.toml": "[workspace]\n[dependencies\n", "locked/Cargo.toml": "[workspace]\n[dependencies]\na = '1'\n", "locked/Cargo.lock": "", "src/main.rs": "fn main() {}",
+		"Cargo.toml":     "[workspace]\nmembers = ['app']\n[workspace.dependencies]\nserde = '1'\n",
+		"app/Cargo.toml": "[package]\nname = 'app'\n[dependencies]\nserde.workspace = true\n",
+		"fuzz/Cargo.toml": "[package]\nname = 'f'\n[workspace]\n[target.'cfg(unix)'.dependencies]\nzed = { package = " +
+			"'arbitrary', version = '1' }\n",
+		"plain/Cargo.toml":   "[workspace]\n[features]\nx = []\n",
+		"git/Cargo.toml":     "[workspace]\n[dependencies]\ng = { git = 'https://x/g' }\n",
+		"kept/Cargo.toml":    "[workspace]\n[build-dependencies]\ncc = '1'\n",
+		"kept/.cargo/config": "replace-with = 'vendor'\n",
+		"odd/Cargo.toml":     "[workspace]\n[dependencies\n", "locked/Cargo.toml": "[workspace]\n[dependencies]\na = '1'\n",
+		"locked/Cargo.lock": "", "src/main.rs": "fn main() {}",
 	}
 	s := &ecosystemtest.Sources{Texts: files}
 	all, err := Ecosystem{}.Resolutions(s)
@@ -69,11 +79,14 @@ func TestProjectsWithoutALockFile(t *testing.T) {
 	if got := strings.Join(made, " "); got != "Cargo.lock fuzz/Cargo.lock odd/Cargo.lock" {
 		t.Errorf("lock files are made: %q", got)
 	}
-	if _, err := (Ecosystem{}).Installs(s); err != nil || len(s.Notes) != 4 || !strings.Contains(strings.Join(s.Notes, "\n"), "git/Cargo.toml names g of a git repository") || !strings.HasPrefix(s.Notes[0], "Cargo.toml has no Cargo.lock: each task resolves it anew") {
+	if _, err := (Ecosystem{}).Installs(s); err != nil || len(s.Notes) != 4 ||
+		!strings.Contains(strings.Join(s.Notes, "\n"), "git/Cargo.toml names g of a git repository") ||
+		!strings.HasPrefix(s.Notes[0], "Cargo.toml has no Cargo.lock: each task resolves it anew") {
 		t.Errorf("notes %q, %v", s.Notes, err)
 	}
 	off := &ecosystemtest.Sources{Texts: map[string]string{"Cargo.toml": "[dependencies]\na = '1'\n"}, Offline: true}
-	if _, err := (Ecosystem{}).Installs(off); err != nil || len(off.Notes) != 1 || !strings.HasSuffix(off.Notes[0], "container.deps is off") {
+	if _, err := (Ecosystem{}).Installs(off); err != nil || len(off.Notes) != 1 ||
+		!strings.HasSuffix(off.Notes[0], "container.deps is off") {
 		t.Errorf("offline: %q, %v", off.Notes, err)
 	}
 }
@@ -82,8 +95,10 @@ func TestProjectsWithoutALockFile(t *testing.T) {
 // own lies there.
 func TestMadeLockFiles(t *testing.T) {
 	const crate = "[[package]]\nname = 'a'\nversion = '1.0.0'\nsource = 'registry+https://x'\n"
-	base := &ecosystemtest.Sources{Texts: map[string]string{"Cargo.toml": "", "sub/Cargo.toml": "", "sub/Cargo.lock": crate}}
-	s := &ecosystemtest.Sources{Texts: map[string]string{"Cargo.toml": "", "Cargo.lock": crate, "sub/Cargo.toml": "", "sub/Cargo.lock": crate}, Before: base}
+	base := &ecosystemtest.Sources{
+		Texts: map[string]string{"Cargo.toml": "", "sub/Cargo.toml": "", "sub/Cargo.lock": crate}}
+	s := &ecosystemtest.Sources{Texts: map[string]string{"Cargo.toml": "", "Cargo.lock": crate, "sub/Cargo.toml": "",
+		"sub/Cargo.lock": crate}, Before: base}
 	all, err := Ecosystem{}.Installs(s)
 	if err != nil || len(all) != 1 {
 		t.Fatalf("%d layers, %v", len(all), err)
@@ -93,14 +108,17 @@ func TestMadeLockFiles(t *testing.T) {
 		files[f.Path] = string(f.Text)
 	}
 	deps := s.Places().Deps
-	if files[deps+"/cargo.locks"] != "Cargo.lock\n" || files[deps+"/cargo/Cargo.lock"] != crate || files[deps+"/cargo/sub/Cargo.lock"] != "" {
+	if files[deps+"/cargo.locks"] != "Cargo.lock\n" || files[deps+"/cargo/Cargo.lock"] != crate ||
+		files[deps+"/cargo/sub/Cargo.lock"] != "" {
 		t.Errorf("%q", files)
 	}
 }
 
 // A manifest names what it wants of the registry, by its real name.
 func TestParseManifest(t *testing.T) {
-	got := parseManifest([]byte("[dependencies]\na = '1'\nb = { version = '2', path = '../b' }\nx = { version = '1', registry = 'ours' }\n[target.x86_64-unknown-linux-gnu.build-dependencies]\nc = '1'\n[dev-dependencies]\na = '1'\n'../evil' = '1'\n"))
+	got := parseManifest(
+		[]byte("[dependencies]\na = '1'\nb = { version = '2', path = '../b' }\nx = { version = '1', registry = 'ours' " +
+			"}\n[target.x86_64-unknown-linux-gnu.build-dependencies]\nc = '1'\n[dev-dependencies]\na = '1'\n'../evil' = '1'\n"))
 	if fmt.Sprint(got.wants) != "[a c]" || !got.paths || got.git != "" || got.broken {
 		t.Errorf("%+v", got)
 	}
@@ -108,7 +126,10 @@ func TestParseManifest(t *testing.T) {
 
 // The crates that a project has along are no parts of it, wherever they lie.
 func TestVendoredCratesAreNoParts(t *testing.T) {
-	found := Ecosystem{}.Detect(ecosystemtest.Tree(map[string]string{"Cargo.toml": "[package]\n", "crates-of-others/x/Cargo.toml": "[package]\n", "crates-of-others/x/.cargo-checksum.json": "{}"}), nil)
+	found := Ecosystem{}.Detect(
+		ecosystemtest.Tree(
+			map[string]string{"Cargo.toml": "[package]\n", "crates-of-others/x/Cargo.toml": "[package]\n",
+				"crates-of-others/x/.cargo-checksum.json": "{}"}), nil)
 	if len(found) != 1 || found[0].Dir != "" {
 		t.Errorf("%+v", found)
 	}

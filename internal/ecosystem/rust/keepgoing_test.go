@@ -14,9 +14,11 @@ import (
 func TestClippyKeepsGoing(t *testing.T) {
 	const run = "clippy --offline --all-targets --workspace"
 	for name, c := range map[string]struct{ help, want string }{
-		"stable":   {"      --keep-going      Do not abort the build as soon as there is an error", run + " --keep-going --message-format=json"},
-		"unstable": {"        --keep-going    Do not abort the build as soon as there is an error (unstable)", run + " --message-format=json"},
-		"unknown":  {"    -j, --jobs <N>", run + " --message-format=json"},
+		"stable": {"      --keep-going      Do not abort the build as soon as there is an error",
+			run + " --keep-going --message-format=json"},
+		"unstable": {"        --keep-going    Do not abort the build as soon as there is an error (unstable)",
+			run + " --message-format=json"},
+		"unknown": {"    -j, --jobs <N>", run + " --message-format=json"},
 	} {
 		bin := t.TempDir()
 		script := "#!/bin/sh\ncase \"$2\" in --help) echo '" + c.help + "';; *) echo \"$@\";; esac\n"

@@ -4,27 +4,26 @@ import (
 	"maps"
 	"slices"
 
-	"company/internal/boundedparse/toml"
+	"company/internal/lib/boundedparse/toml"
 )
 
-// dependencyTables are the tables of a manifest, or of one of its targets, that name
-// other crates.
+// dependencyTables holds the dependency tables of a manifest or of one of its targets.
 type dependencyTables struct {
 	Dependencies map[string]any
 	Dev          map[string]any `toml:"dev-dependencies"`
 	Build        map[string]any `toml:"build-dependencies"`
 }
 
-// wishes are what a manifest asks for.
+// wishes holds the dependencies that a manifest declares.
 type wishes struct {
-	wants  []string // crates of the registry, sorted, each once
-	git    string   // one of a git repository; empty: there is none
-	paths  bool     // some lie in the tree
-	broken bool     // it cannot be read
+	wants  []string // crates of the registry, sorted, without duplicates
+	git    string   // a crate of a git repository, or empty
+	paths  bool     // at least one dependency is a path in the tree
+	broken bool     // the manifest cannot be parsed
 }
 
-// parseManifest reads what a manifest asks for. What the workspace says more of is
-// among the workspace's.
+// parseManifest reads the dependencies of a manifest. Dependencies with workspace = true are skipped here,
+// since they are read from the workspace's own tables.
 func parseManifest(text []byte) (w wishes) {
 	var m struct {
 		dependencyTables

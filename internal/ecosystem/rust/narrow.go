@@ -8,16 +8,16 @@ import (
 	"company/internal/ecosystem"
 )
 
-// Narrow is the tests within the crates, where there are tests beside them: each
-// file of tests/ is linked as a program of its own.
-func (Ecosystem) Narrow(t *ecosystem.Tree, g company.GateCommand) (command, why string, ok bool) {
-	if !strings.HasPrefix(g.Command, "cargo test") || strings.Contains(g.Command, " --lib") {
+// Narrow restricts cargo test to the tests inside the crates if there are also tests in tests/. Each file
+// in tests/ is linked as a separate program.
+func (Ecosystem) Narrow(tree *ecosystem.Tree, gateCommand company.GateCommand) (command, reason string, ok bool) {
+	if !strings.HasPrefix(gateCommand.Command, "cargo test") || strings.Contains(gateCommand.Command, " --lib") {
 		return "", "", false
 	}
-	for _, p := range t.FilesBelow(g.Dir) {
+	for _, p := range tree.FilesBelow(gateCommand.Dir) {
 		dir, name := ecosystem.SplitPath(p)
 		if path.Base(dir) == "tests" && strings.HasSuffix(name, ".rs") {
-			return g.Command + " --lib --bins", "the tests in tests/ are programs of their own", true
+			return gateCommand.Command + " --lib --bins", "the tests in tests/ are programs of their own", true
 		}
 	}
 	return "", "", false

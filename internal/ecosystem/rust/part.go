@@ -8,15 +8,15 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
-	"company/internal/shell"
+	"company/internal/lib/shellquote"
 )
 
-// allMembers is the part of a test command that names all crates of a workspace.
+// allMembers is the option of a test command that selects all crates of a workspace.
 const allMembers = " --workspace"
 
-// Behind the workspace's folder and what cargo says of its members come lines of what cargo
-// does not say: where manifests are, which sources are links, what takes one crate for
-// another, which texts sources name, and which strings lead out of a folder.
+// listMembers prints the workspace's folder and cargo's metadata of its members. The lines after that
+// report facts that the metadata lacks: where manifests are, which sources are links, settings that replace
+// one crate by another, which Markdown files sources name, and which strings point outside of a folder.
 const listMembers = `printf '%s\n' "$PWD" && cargo metadata --no-deps --offline --format-version 1 && {
 find . -name Cargo.toml -type f | sed 's/^/manifest /'
 find . -type l \( -name '*.rs' -o -xtype d \) | sed 's/^/link /'
@@ -25,8 +25,8 @@ grep -rhoE --include='*.rs' '[[:alnum:]_.-]+\.md' . | sort -u | sed 's/^/text /'
 grep -roE --include='*.rs' '"[^"]*\.\./[^"]*"' . | sed 's/^/reads /'
 true; }`
 
-// ListCommand lists the members of a workspace and what they depend on. Nothing is compiled
-// or resolved.
+// ListCommand returns the command that lists the members of a workspace and their dependencies. It compiles
+// and resolves nothing.
 func (Ecosystem) ListCommand(gate company.GateCommand, _ []string) string {
 	if gate.Plant != plantCargo || !strings.Contains(gate.Report, allMembers) {
 		return ""
@@ -39,33 +39,33 @@ func (Ecosystem) ListCommand(gate company.GateCommand, _ []string) string {
 	return strings.Replace(listMembers, " CONFIGS", configs, 1)
 }
 
-// PartCommand is cargo test of these crates.
+// PartCommand returns the cargo test command for the named crates.
 func (Ecosystem) PartCommand(gate company.GateCommand, names []string) string {
 	if len(names) == 0 {
 		return "exit 1"
 	}
 	crates := ""
 	for _, n := range names {
-		crates += " -p " + shell.QuoteArgument(n)
+		crates += " -p " + shellquote.QuoteArgument(n)
 	}
 	return strings.Replace(gate.Report, allMembers, crates, 1)
 }
 
-// IsRedForAll is never: crates that are built without the others of their workspace lack
-// the features that those turn on, in themselves and in what they share.
+// IsRedForAll always returns false. Crates that are built without the rest of their workspace lack the
+// features that the other crates turn on, in themselves and in shared dependencies.
 func (Ecosystem) IsRedForAll(company.GateCheck) bool { return false }
 
-// workspace is the output of ListCommand.
+// workspace is the parsed output of ListCommand.
 type workspace struct {
 	root      string
 	crates    []crate
 	byDir     map[string]int
-	manifests map[string]bool // folders
+	manifests map[string]bool // folders that have a manifest
 	texts     map[string]bool // names of Markdown files that sources name
-	reads     [][2]string     // a source, and a path that it names
+	reads     [][2]string     // pairs of a source file and a path that it names
 }
 
-// crate is a member, as cargo describes it.
+// crate is a member of the workspace, as cargo's metadata describes it.
 type crate struct {
 	Name         string
 	Version      string
@@ -82,63 +82,66 @@ type crateTarget struct {
 
 func (c crate) findFolder() string { return path.Dir(c.ManifestPath) }
 
-// FindPart finds the crates that a change touches, and those that are built from them or
-// whose tests are. Where one reads files of another by a path in its source, it depends on
-// it. Not known: what is neither Rust nor Markdown, builds, has no member around it, or what
-// sources name as a text.
-func (Ecosystem) FindPart(gate company.GateCommand, changed []string, output string) (part ecosystem.TestPart, ok bool) {
-	w, ok := readWorkspace(output)
+// FindPart finds the crates that a change touches, the crates that are built from them, and those whose
+// tests use them. A crate also depends on another one if its source names a path in that crate. FindPart
+// returns false if a changed file is neither Rust nor Markdown, is a build script or gate file, is a Rust
+// file outside of all members, or is a Markdown file that sources name.
+func (Ecosystem) FindPart(
+	gate company.GateCommand, changed []string, output string,
+) (part ecosystem.TestPart, ok bool) {
+	workspace, ok := readWorkspace(output)
 	if !ok {
 		return part, false
 	}
-	top := w.root
+	top := workspace.root
 	if gate.Dir != "" {
-		if top, ok = strings.CutSuffix(w.root, "/"+gate.Dir); !ok {
+		if top, ok = strings.CutSuffix(workspace.root, "/"+gate.Dir); !ok {
 			return part, false
 		}
 	}
-	touched := map[int]bool{} // whether more than tests are changed in one
+	touched := map[int]bool{} // member → whether more than its tests changed
 	for _, p := range changed {
 		name, file := path.Base(p), path.Join(top, p)
-		i, inside := w.memberOf(file)
+		i, inside := workspace.memberOf(file)
 		switch path.Ext(name) {
 		case ".md":
-			if w.texts[name] {
+			if workspace.texts[name] {
 				return part, false
 			}
 			if inside {
 				touched[i] = true
 			}
 		case ".rs":
-			if !inside || (Ecosystem{}).IsGateFile(p) || w.crates[i].isBuildScript(file) {
+			if !inside || (Ecosystem{}).IsGateFile(p) || workspace.crates[i].isBuildScript(file) {
 				return part, false
 			}
-			touched[i] = touched[i] || !w.crates[i].isTestSource(file)
+			touched[i] = touched[i] || !workspace.crates[i].isTestSource(file)
 		default:
 			return part, false
 		}
 	}
-	in := w.findReached(touched)
-	// Binaries of tests that are not run. Where a crate of the part has one of the same
-	// name, its missing tests are found on the merged tree.
+	in := workspace.findReached(touched)
+	// others holds the test binaries that are not run. If a crate of the part has a binary of the same name,
+	// its missing tests are only found on the merged tree.
 	others := map[string]bool{}
-	for i, c := range w.crates {
+	for i, crate := range workspace.crates {
 		if in[i] {
-			part.Names = append(part.Names, c.Name+"@"+c.Version)
+			part.Names = append(part.Names, crate.Name+"@"+crate.Version)
 			continue
 		}
-		for _, u := range c.testUnits() {
+		for _, u := range crate.testUnits() {
 			others[u] = true
 		}
 	}
 	slices.Sort(part.Names)
-	part.Unit, part.Of = "crate", len(w.crates)
+	part.Unit, part.Of = "crate", len(workspace.crates)
 	part.Has = func(test string) bool { return !isOfUnits(test, others) }
 	return part, len(in) > 0
 }
 
-// findReached are the members that touched ones reach. More than tests of a member reaches
-// what is built from it; a file of any kind reaches what reads it.
+// findReached returns the members that a change of the touched ones can affect. A change to more than a
+// member's tests affects the crates built from it. A change of any file affects the members that read that
+// file.
 func (w *workspace) findReached(touched map[int]bool) map[int]bool {
 	source := map[int]bool{}
 	in := map[int]bool{}
@@ -160,8 +163,8 @@ func (w *workspace) findReached(touched map[int]bool) map[int]bool {
 		grown = false
 		for i, c := range w.crates {
 			for _, d := range c.Dependencies {
-				at, isMember := w.byDir[path.Clean(d.Path)]
-				if d.Path != "" && isMember && source[at] {
+				index, isMember := w.byDir[path.Clean(d.Path)]
+				if d.Path != "" && isMember && source[index] {
 					in[i] = true
 					if d.Kind != "dev" && !source[i] {
 						source[i], grown = true, true
@@ -176,8 +179,8 @@ func (w *workspace) findReached(touched map[int]bool) map[int]bool {
 	return in
 }
 
-// leadsTo says whether a path in a member's source names a file of another member, or a
-// folder with it. It may be relative to the source or to the member's folder.
+// leadsTo reports whether a path in a member's source points to a file of the member to, or to a folder
+// that contains that member. The path may be relative to the source file or to the folder of its member.
 func (w *workspace) leadsTo(from int, read [2]string, to int) bool {
 	for _, base := range []string{path.Dir(read[0]), w.crates[from].findFolder()} {
 		at := path.Join(base, read[1])
@@ -188,7 +191,8 @@ func (w *workspace) leadsTo(from int, read [2]string, to int) bool {
 	return false
 }
 
-// memberOf is the member whose manifest is the nearest above a file.
+// memberOf returns the member whose manifest is nearest above a file. It returns false if the nearest
+// manifest is not a member's.
 func (w *workspace) memberOf(file string) (int, bool) {
 	for dir := file; ; dir = path.Dir(dir) {
 		if i, ok := w.byDir[dir]; ok {
@@ -200,18 +204,19 @@ func (w *workspace) memberOf(file string) (int, bool) {
 	}
 }
 
-// isBuildScript says whether a file is the build script of a crate.
+// isBuildScript reports whether a file is the build script of a crate.
 func (c crate) isBuildScript(file string) bool {
 	return slices.ContainsFunc(c.Targets, func(t crateTarget) bool {
 		return t.SrcPath == file && slices.Contains(t.Kind, "custom-build")
 	})
 }
 
-// isTestSource says whether a file is of tests alone: it lies where these lie, and what
-// others build from lies in src.
+// isTestSource reports whether a file belongs to tests only. It must be in tests, benches or examples, and
+// all other targets of the crate must be in src.
 func (c crate) isTestSource(file string) bool {
 	rel := strings.TrimPrefix(file, c.findFolder()+"/")
-	if first, _, below := strings.Cut(rel, "/"); !below || !slices.Contains([]string{"tests", "benches", "examples"}, first) {
+	if first, _, below := strings.Cut(rel, "/"); !below ||
+		!slices.Contains([]string{"tests", "benches", "examples"}, first) {
 		return false
 	}
 	return !slices.ContainsFunc(c.Targets, func(t crateTarget) bool {
@@ -220,20 +225,21 @@ func (c crate) isTestSource(file string) bool {
 	})
 }
 
-// testUnits are the binaries of a crate's tests, as cargo's report calls them.
+// testUnits returns the test binaries of a crate, named as in cargo's report.
 func (c crate) testUnits() []string {
 	var out []string
-	for _, t := range c.Targets {
-		stem := strings.ReplaceAll(t.Name, "-", "_")
-		out = append(out, stem+" "+strings.TrimPrefix(t.SrcPath, c.findFolder()+"/"))
-		if !slices.Contains([]string{"test", "bench", "example", "bin", "custom-build"}, strings.Join(t.Kind, " ")) {
-			out = append(out, stem) // of documentation
+	for _, crateTarget := range c.Targets {
+		stem := strings.ReplaceAll(crateTarget.Name, "-", "_")
+		out = append(out, stem+" "+strings.TrimPrefix(crateTarget.SrcPath, c.findFolder()+"/"))
+		if !slices.Contains([]string{"test", "bench", "example", "bin", "custom-build"},
+			strings.Join(crateTarget.Kind, " ")) {
+			out = append(out, stem) // documentation tests
 		}
 	}
 	return out
 }
 
-// isOfUnits says whether a test is one of such a binary, by its name.
+// isOfUnits reports whether a test, by its name, belongs to one of the binaries in units.
 func isOfUnits(test string, units map[string]bool) bool {
 	stem, rest, _ := strings.Cut(test, " ")
 	file, doc, _ := strings.Cut(rest, " ")
@@ -243,9 +249,9 @@ func isOfUnits(test string, units map[string]bool) bool {
 	return units[stem+" "+file]
 }
 
-// readWorkspace reads the output of ListCommand. Not ok: it is none, or has what its
-// dependencies do not tell: a member outside of its folder or one that depends on a crate
-// by its path that is no member, links, crates that stand for others.
+// readWorkspace parses the output of ListCommand. It returns false if the output is invalid, or if the
+// dependencies alone do not describe the workspace. The latter applies to sources that are links, crates
+// that replace others, members outside of their own folder, and path dependencies that are not members.
 func readWorkspace(output string) (*workspace, bool) {
 	root, rest, ok := strings.Cut(output, "\n")
 	metadata, rest, more := strings.Cut(rest, "\n")
@@ -256,7 +262,8 @@ func readWorkspace(output string) (*workspace, bool) {
 	if !ok || !more || json.Unmarshal([]byte(metadata), &said) != nil || said.Root != root || len(said.Packages) == 0 {
 		return nil, false
 	}
-	w := &workspace{root: root, crates: said.Packages, byDir: map[string]int{}, manifests: map[string]bool{}, texts: map[string]bool{}}
+	w := &workspace{root: root, crates: said.Packages, byDir: map[string]int{}, manifests: map[string]bool{},
+		texts: map[string]bool{}}
 	for line := range strings.Lines(rest) {
 		kind, value, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
 		switch kind {
@@ -283,17 +290,17 @@ func readWorkspace(output string) (*workspace, bool) {
 	return w, w.isWhole()
 }
 
-// isWhole says whether the members are all that they build from by a path, and their sources
-// lie in their own folders.
+// isWhole reports whether all path dependencies are members and each member's sources are in its own
+// folder.
 func (w *workspace) isWhole() bool {
-	for i, c := range w.crates {
-		for _, d := range c.Dependencies {
+	for i, crate := range w.crates {
+		for _, d := range crate.Dependencies {
 			if _, isMember := w.byDir[path.Clean(d.Path)]; d.Path != "" && !isMember {
 				return false
 			}
 		}
-		for _, t := range c.Targets {
-			if at, ok := w.memberOf(t.SrcPath); !ok || at != i {
+		for _, t := range crate.Targets {
+			if index, ok := w.memberOf(t.SrcPath); !ok || index != i {
 				return false
 			}
 		}

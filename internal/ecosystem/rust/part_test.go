@@ -12,7 +12,7 @@ import (
 	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/ecosystemtest"
-	"company/internal/hosttest"
+	"company/internal/lib/hosttest"
 )
 
 func manifestOf(name, more string) string {
@@ -23,19 +23,32 @@ func manifestOf(name, more string) string {
 // order; style's tests use mail, and a ring of tests joins left and right; peek reads a
 // source of mail by its path, and tells tests of its own from that.
 var shop = map[string]string{
-	"Cargo.toml":       "[workspace]\nresolver = \"2\"\nmembers = [\"crates/*\"]\nexclude = [\"fuzz\"]\n\n[workspace.dependencies]\nprice = { path = \"crates/price\" }\n",
+	"Cargo.toml": "[workspace]\nresolver = \"2\"\nmembers = [\"crates/*\"]\nexclude = " +
+		"[\"fuzz\"]\n\n[workspace.dependencies]\nprice = { path = \"crates/price\" }\n",
 	"README.md":        "shop\n",
 	"fuzz/Cargo.toml":  "[package]\nname = \"fuzz\"\nversion = \"0.1.0\"\n\n[workspace]\n",
 	"fuzz/src/main.rs": "fn main() {}\n",
 
-	"crates/price/Cargo.toml": manifestOf("price", ""), "crates/price/src/lib.rs": "pub fn of(n: u32) -> u32 { 2 * n }\n", "crates/price/src/deep/inner.rs": "", "crates/price/tests/it.rs": "#[test] fn it() {}\n",
-	"crates/order/Cargo.toml": manifestOf("order", "\n[dependencies]\nprice.workspace = true\n"), "crates/order/src/lib.rs": "", "crates/order/tests/it.rs": "#[test] fn it() {}\n", "crates/order/NOTES.md": "",
-	"crates/mail/Cargo.toml": manifestOf("mail", "build = \"make/it.rs\"\n\n[build-dependencies]\norder = { path = \"../order\" }\n"), "crates/mail/make/it.rs": "fn main() {}\n", "crates/mail/src/lib.rs": "", "crates/mail/build.rs": "",
-	"crates/style/Cargo.toml": manifestOf("a-style", "\n[target.'cfg(unix)'.dev-dependencies]\npost = { path = \"../mail\", package = \"mail\" }\n"), "crates/style/src/lib.rs": "",
-	"crates/above/Cargo.toml": manifestOf("above", "\n[dependencies]\na-style = { path = \"../style\", optional = true }\n"), "crates/above/src/main.rs": "fn main() {}\n",
-	"crates/left/Cargo.toml": manifestOf("left", "\n[dev-dependencies]\nright = { path = \"../right\" }\n"), "crates/left/src/lib.rs": "",
-	"crates/right/Cargo.toml": manifestOf("right", "\n[dependencies]\nleft = { path = \"../left\" }\n"), "crates/right/src/lib.rs": "",
-	"crates/peek/Cargo.toml": manifestOf("peek", ""), "crates/peek/src/lib.rs": "#[doc = include_str!(\"../../../GUIDE.md\")]\npub const A: &str = include_str!(\n    \"../../order/tests/it.rs\");\n",
+	"crates/price/Cargo.toml": manifestOf("price", ""), "crates/price/src/lib.rs": "pub fn of(n: u32) -> u32 { 2 * n }\n",
+	"crates/price/src/deep/inner.rs": "", "crates/price/tests/it.rs": "#[test] fn it() {}\n",
+	"crates/order/Cargo.toml": manifestOf("order", "\n[dependencies]\nprice.workspace = true\n"),
+	"crates/order/src/lib.rs": "", "crates/order/tests/it.rs": "#[test] fn it() {}\n", "crates/order/NOTES.md": "",
+	"crates/mail/Cargo.toml": manifestOf(
+		"mail", "build = \"make/it.rs\"\n\n[build-dependencies]\norder = { path = \"../order\" }\n"),
+	"crates/mail/make/it.rs": "fn main() {}\n", "crates/mail/src/lib.rs": "", "crates/mail/build.rs": "",
+	"crates/style/Cargo.toml": manifestOf(
+		"a-style", "\n[target.'cfg(unix)'.dev-dependencies]\npost = { path = \"../mail\", package = \"mail\" }\n"),
+	"crates/style/src/lib.rs": "",
+	"crates/above/Cargo.toml": manifestOf(
+		"above", "\n[dependencies]\na-style = { path = \"../style\", optional = true }\n"),
+	"crates/above/src/main.rs": "fn main() {}\n",
+	"crates/left/Cargo.toml":   manifestOf("left", "\n[dev-dependencies]\nright = { path = \"../right\" }\n"),
+	"crates/left/src/lib.rs":   "",
+	"crates/right/Cargo.toml":  manifestOf("right", "\n[dependencies]\nleft = { path = \"../left\" }\n"),
+	"crates/right/src/lib.rs":  "",
+	"crates/peek/Cargo.toml":   manifestOf("peek", ""),
+	"crates/peek/src/lib.rs": "#[doc = include_str!(\"../../../GUIDE.md\")]\npub const A: &str = include_str!(\n    " +
+		"\"../../order/tests/it.rs\");\n",
 }
 
 func workspaceGate(t *testing.T, dir string) company.GateCommand {
@@ -145,7 +158,8 @@ func TestTestsOfAPart(t *testing.T) {
 		t.Fatal("no part")
 	}
 	for test, want := range map[string]bool{
-		"a_style src/lib.rs t::it": true, "above src/main.rs t::it": true, "a_style crates/style/src/lib.rs - f": true, "gone tests/gone.rs it": true,
+		"a_style src/lib.rs t::it": true, "above src/main.rs t::it": true, "a_style crates/style/src/lib.rs - f": true,
+		"gone tests/gone.rs it":  true,
 		"price src/lib.rs t::it": false, "price crates/price/src/lib.rs - of": false, "it tests/it.rs it": false,
 	} {
 		if got := part.Has(test); got != want {
@@ -166,25 +180,33 @@ func TestNoPart(t *testing.T) {
 		files map[string]string
 		links []string
 	}{
-		"a patch":                   {files: map[string]string{"Cargo.toml": shop["Cargo.toml"] + "\n[patch.crates-io]\nserde = { path = \"crates/price\" }\n"}},
-		"crates that stand in":      {files: map[string]string{".cargo/config.toml": "paths = [\"/x\"]\n"}},
-		"a path to no member":       {files: map[string]string{"crates/above/Cargo.toml": manifestOf("above", "\n[dependencies]\nfuzz = { path = \"../../fuzz\" }\n")}},
-		"a source of another crate": {files: map[string]string{"crates/above/Cargo.toml": manifestOf("above", "\n[[bin]]\nname = \"two\"\npath = \"../price/src/two.rs\"\n"), "crates/price/src/two.rs": "fn main() {}\n"}},
-		"a source that is a link":   {links: []string{"../../price/src/lib.rs", "crates/left/src/shared.rs"}},
-		"a folder that is a link":   {links: []string{"../../price/src", "crates/left/src/shared"}},
-		"a crate through a link":    {links: []string{"../fuzz", "crates/zeta"}, files: map[string]string{"fuzz/Cargo.toml": manifestOf("zeta", "")}},
+		"a patch": {files: map[string]string{
+			"Cargo.toml": shop["Cargo.toml"] + "\n[patch.crates-io]\nserde = { path = \"crates/price\" }\n"}},
+		"crates that stand in": {files: map[string]string{".cargo/config.toml": "paths = [\"/x\"]\n"}},
+		"a path to no member": {files: map[string]string{
+			"crates/above/Cargo.toml": manifestOf("above", "\n[dependencies]\nfuzz = { path = \"../../fuzz\" }\n")}},
+		"a source of another crate": {files: map[string]string{
+			"crates/above/Cargo.toml": manifestOf("above", "\n[[bin]]\nname = \"two\"\npath = \"../price/src/two.rs\"\n"),
+			"crates/price/src/two.rs": "fn main() {}\n"}},
+		"a source that is a link": {links: []string{"../../price/src/lib.rs", "crates/left/src/shared.rs"}},
+		"a folder that is a link": {links: []string{"../../price/src", "crates/left/src/shared"}},
+		"a crate through a link": {links: []string{"../fuzz", "crates/zeta"},
+			files: map[string]string{"fuzz/Cargo.toml": manifestOf("zeta", "")}},
 	} {
-		if part, ok := (Ecosystem{}).FindPart(gate, []string{"srv/crates/above/src/main.rs"}, listShop(t, gate, c.files, c.links...)); ok {
+		if part, ok := (Ecosystem{}).FindPart(
+			gate, []string{"srv/crates/above/src/main.rs"}, listShop(t, gate, c.files, c.links...)); ok {
 			t.Errorf("%s: %q", name, part.Names)
 		}
 	}
-	for _, out := range []string{"", "\n", "/srv\n{}\n", "/srv\n[]\n", "/srv\n{\"workspace_root\":\"/srv\",\"packages\":[{}]}\n",
+	for _, out := range []string{"", "\n", "/srv\n{}\n", "/srv\n[]\n",
+		"/srv\n{\"workspace_root\":\"/srv\",\"packages\":[{}]}\n",
 		"/srv\n{\"workspace_root\":\"/else\",\"packages\":[{\"name\":\"a\",\"version\":\"1\",\"manifest_path\":\"/srv/Cargo.toml\"}]}\nmanifest ./Cargo.toml\n"} {
 		if part, ok := (Ecosystem{}).FindPart(gate, []string{"srv/src/lib.rs"}, out); ok {
 			t.Errorf("%q: %v", out, part)
 		}
 	}
-	for _, g := range []company.GateCommand{{Command: "cargo test --workspace"}, *Ecosystem{}.Detect(ecosystemtest.Tree(map[string]string{"Cargo.toml": "[package]\n"}), nil)[0].Test} {
+	for _, g := range []company.GateCommand{{Command: "cargo test --workspace"},
+		*Ecosystem{}.Detect(ecosystemtest.Tree(map[string]string{"Cargo.toml": "[package]\n"}), nil)[0].Test} {
 		if got := (Ecosystem{}).ListCommand(g, nil); got != "" {
 			t.Errorf("%s: %s", g.Command, got)
 		}
@@ -195,7 +217,8 @@ func TestNoPart(t *testing.T) {
 func TestPartCommand(t *testing.T) {
 	t.Parallel()
 	gate := workspaceGate(t, "")
-	if got, want := (Ecosystem{}).PartCommand(gate, []string{"a@1.0.0", "it's@1.0.0+x"}), `cargo test --offline --no-fail-fast -p a@1.0.0 -p 'it'\''s@1.0.0+x' 2>&1`; got != want {
+	if got, want := (Ecosystem{}).PartCommand(gate, []string{"a@1.0.0", "it's@1.0.0+x"}),
+		`cargo test --offline --no-fail-fast -p a@1.0.0 -p 'it'\''s@1.0.0+x' 2>&1`; got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if got := (Ecosystem{}).PartCommand(gate, nil); got != "exit 1" {

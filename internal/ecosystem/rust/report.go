@@ -5,14 +5,14 @@ import (
 	"strconv"
 	"strings"
 
-	"company/internal/lazyregexp"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/lazyregexp"
 )
 
-// formatCargo is the text of cargo test.
+// formatCargo is the text output of cargo test.
 const formatCargo = "cargo"
 
-// Formats are what cargo test and cargo clippy print.
+// Formats returns the output formats of cargo test and cargo clippy.
 func (Ecosystem) Formats() []testreport.Format {
 	return []testreport.Format{
 		{Name: formatCargo, Read: func() testreport.LineReader { return &cargoReport{} }},
@@ -22,40 +22,40 @@ func (Ecosystem) Formats() []testreport.Format {
 	}
 }
 
-// PlainReaders read the same where it stands among other output.
+// PlainReaders returns a reader that finds the output of cargo test among other output.
 func (Ecosystem) PlainReaders() []testreport.LineReader {
 	return []testreport.LineReader{&cargoReport{}}
 }
 
-// notCompiled is before the crate in the name of a failure to compile it.
+// notCompiled is the prefix of a failure's name if the crate does not compile.
 const notCompiled = "could not compile "
 
-// IsBuildFailure says whether a failure, by its name, is that of a crate that does
-// not compile.
+// IsBuildFailure reports whether a failure's name is that of a crate that does not compile.
 func (Ecosystem) IsBuildFailure(test string) bool { return strings.HasPrefix(test, notCompiled) }
 
-// cargoReport reads the text of cargo test, its stderr and stdout as one.
+// cargoReport reads the text output of cargo test, with stdout and stderr merged.
 type cargoReport struct {
 	res  testreport.Results
-	unit string // the binary whose tests come now
-	runs bool   // its tests began, and did not end yet
+	unit string // the binary whose tests follow
+	runs bool   // the tests of unit have begun and not ended yet
 	any  bool
-	sum  int // failures by the runner's own count
+	sum  int // failures, as the runner counts them
 }
 
 var (
-	cargoRunning = lazyregexp.New(`^\s+(?:Running|Doc-tests) (?:unittests )?(\S+)(?: \((?:\S*/)?([^/\s)]+?)(?:-[0-9a-f]{16})?\))?`)
-	cargoBegin   = lazyregexp.New(`^running \d+ tests?$`)
-	cargoEnd     = lazyregexp.New(`^test result: (?:.*; ([0-9]{1,9}) failed;)?`)
-	cargoTest    = lazyregexp.New(`^test (.+) \.\.\. (ok|FAILED|ignored)\b`)
-	cargoBroken  = lazyregexp.New("^error: could not compile `([^`]+)`(?: \\(([^)]*)\\))?")
-	cargoLine    = lazyregexp.New(` \(line \d+\)`)
+	cargoRunning = lazyregexp.New(
+		`^\s+(?:Running|Doc-tests) (?:unittests )?(\S+)(?: \((?:\S*/)?([^/\s)]+?)(?:-[0-9a-f]{16})?\))?`)
+	cargoBegin  = lazyregexp.New(`^running \d+ tests?$`)
+	cargoEnd    = lazyregexp.New(`^test result: (?:.*; ([0-9]{1,9}) failed;)?`)
+	cargoTest   = lazyregexp.New(`^test (.+) \.\.\. (ok|FAILED|ignored)\b`)
+	cargoBroken = lazyregexp.New("^error: could not compile `([^`]+)`(?: \\(([^)]*)\\))?")
+	cargoLine   = lazyregexp.New(` \(line \d+\)`)
 )
 
 func (c *cargoReport) ReadLine(s string) {
 	if m := cargoRunning.FindStringSubmatch(s); m != nil {
 		c.endBinary()
-		// Each crate of a workspace has a src/lib.rs.
+		// The binary's name is needed too, since each crate of a workspace has a src/lib.rs.
 		if c.unit, c.any = m[1], true; m[2] != "" {
 			c.unit = m[2] + " " + m[1]
 		}
@@ -82,7 +82,7 @@ func (c *cargoReport) ReadLine(s string) {
 		return
 	}
 	c.any = true
-	// A documentation test is named by its line, which moves.
+	// The name of a documentation test contains its line number, which changes.
 	name := strings.TrimSuffix(c.unit+" "+cargoLine.ReplaceAllString(m[1], ""), " - should panic")
 	switch m[2] {
 	case "ok":
@@ -94,7 +94,7 @@ func (c *cargoReport) ReadLine(s string) {
 	}
 }
 
-// endBinary says of a binary that died that it did.
+// endBinary records a binary whose tests began and did not end as incomplete.
 func (c *cargoReport) endBinary() {
 	if c.runs && len(c.res.Incomplete) < testreport.MaxNamedFailures {
 		c.res.Incomplete = append(c.res.Incomplete, strings.TrimSpace(c.unit+" "+testreport.NotEnded))
@@ -107,6 +107,6 @@ func (c *cargoReport) Finish() *testreport.Results {
 	if !c.any {
 		c.res.ParseError = "not what cargo test prints"
 	}
-	c.res.HoldCount(c.sum) // what tests print may stand in the line of one
+	c.res.HoldCount(c.sum) // a test may print text into its own result line
 	return &c.res
 }

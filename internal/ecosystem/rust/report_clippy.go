@@ -5,25 +5,23 @@ import (
 	"io"
 	"strings"
 
-	"company/internal/lazyregexp"
-	"company/internal/testreport"
+	"company/internal/ecosystem/testreport"
+	"company/internal/lib/lazyregexp"
 )
 
-// formatClippy is what cargo clippy --message-format=json prints: a message of
-// cargo's in each line.
+// formatClippy is the output of cargo clippy --message-format=json, with one JSON message in each line.
 const formatClippy = "clippy-json"
 
-// clippyReport reads cargo clippy, and writes to text what people would have seen. A
-// finding is named by its file and message, without its line, which moves with
-// every change above it.
+// clippyReport reads the output of cargo clippy and writes the text for people to text. A finding is named
+// by its file and message. The line number is left out, since every change above it moves it.
 type clippyReport struct {
 	text io.Writer
 	res  testreport.Results
-	seen map[string]bool // findings, as people read them: a library is compiled for its tests, too
+	seen map[string]bool // rendered findings, to skip duplicates: a library is also compiled for its tests
 	any  bool
 }
 
-// cargoMessage is a line of cargo's, as far as it is read.
+// cargoMessage holds the fields of a cargo message that are read.
 type cargoMessage struct {
 	Reason  string
 	Message struct {
@@ -36,11 +34,11 @@ type cargoMessage struct {
 	}
 }
 
-// compilerCode matches the code of an error of the language. Lints have names.
+// compilerCode matches the code of a compiler error, or no code. Lints have names instead.
 var compilerCode = lazyregexp.New(`^(E\d{4})?$`)
 
-// ReadLine reads one message. Warnings are shown, and are no findings: clippy is
-// green with them.
+// ReadLine reads one message. Warnings are printed and are not findings, since clippy succeeds despite
+// them.
 func (c *clippyReport) ReadLine(line string) {
 	var m cargoMessage
 	if !strings.HasPrefix(line, "{") || json.Unmarshal([]byte(line), &m) != nil || m.Reason == "" {
@@ -63,7 +61,7 @@ func (c *clippyReport) ReadLine(line string) {
 			continue
 		}
 		name := s.File + ": " + m.Message.Message
-		if compilerCode.MatchString(m.Message.Code.Code) { // nothing behind it was looked at
+		if compilerCode.MatchString(m.Message.Code.Code) { // the compiler checked nothing after it
 			c.res.AddUnrun(name, m.Message.Message)
 		} else {
 			c.res.AddFailure(name, m.Message.Message)
@@ -72,7 +70,7 @@ func (c *clippyReport) ReadLine(line string) {
 	}
 }
 
-// Finish gives the findings.
+// Finish returns the findings.
 func (c *clippyReport) Finish() *testreport.Results {
 	if !c.any {
 		c.res.ParseError = "not what cargo clippy prints"

@@ -5,26 +5,27 @@ import (
 	"slices"
 	"strings"
 
-	"company/internal/boundedparse/toml"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/cc"
-	"company/internal/lazyregexp"
+	"company/internal/lib/boundedparse/toml"
+	"company/internal/lib/lazyregexp"
 )
 
-// cratePackages are the Debian packages that crates need for their build, by name.
+// cratePackages maps the name of a crate to the Debian packages that its build needs.
 var cratePackages = map[string][]string{
-	"alsa-sys":              {"libasound2-dev"},
-	"autocxx-build":         {"g++"},
-	"bindgen":               {"libclang-dev"},
-	"bzip2-sys":             {"libbz2-dev"},
-	"cairo-sys-rs":          {"libcairo2-dev"},
-	"clang-sys":             {"libclang-dev"},
-	"cmake":                 {"cmake"},
-	"curl-sys":              {"libcurl4-openssl-dev"},
-	"cxx-build":             {"g++"},
-	"dbus":                  {"libdbus-1-dev"},
-	"expat-sys":             {"libexpat1-dev"},
-	"ffmpeg-sys-next":       {"libavcodec-dev", "libavdevice-dev", "libavfilter-dev", "libavformat-dev", "libavutil-dev", "libswresample-dev", "libswscale-dev"},
+	"alsa-sys":      {"libasound2-dev"},
+	"autocxx-build": {"g++"},
+	"bindgen":       {"libclang-dev"},
+	"bzip2-sys":     {"libbz2-dev"},
+	"cairo-sys-rs":  {"libcairo2-dev"},
+	"clang-sys":     {"libclang-dev"},
+	"cmake":         {"cmake"},
+	"curl-sys":      {"libcurl4-openssl-dev"},
+	"cxx-build":     {"g++"},
+	"dbus":          {"libdbus-1-dev"},
+	"expat-sys":     {"libexpat1-dev"},
+	"ffmpeg-sys-next": {"libavcodec-dev", "libavdevice-dev", "libavfilter-dev", "libavformat-dev", "libavutil-dev",
+		"libswresample-dev", "libswscale-dev"},
 	"fontconfig-sys":        {"libfontconfig-dev"},
 	"freetype-sys":          {"libfreetype-dev"},
 	"fuser":                 {"libfuse3-dev"},
@@ -106,8 +107,8 @@ var cratePackages = map[string][]string{
 	"zstd-sys":              {"libzstd-dev"},
 }
 
-// noLibraryCrates end in sys, and need no library of the system: what they are named
-// after is the kernel, another platform, or their own source.
+// noLibraryCrates lists crates whose names end in sys and that need no system library. They are named after
+// the kernel, another platform or their own source.
 var noLibraryCrates = []string{
 	"backtrace-sys", "core-foundation-sys", "dirs-sys", "fsevent-sys", "inotify-sys", "jni-sys", "js-sys", "kqueue-sys",
 	"linux-raw-sys", "ndk-sys", "security-framework-sys", "system-configuration-sys", "web-sys", "windows-sys",
@@ -119,40 +120,41 @@ const maxBuildScripts = 200
 var (
 	probeRE = lazyregexp.New(`\b(?:probe_library|probe)\s*\(\s*"([A-Za-z0-9_.+-]{1,60})"`)
 	linkRE  = lazyregexp.New(`\brustc-link-lib=(?:(?:dylib|static)(?::[^=]*)?=)?([A-Za-z0-9_.+-]{1,60})`)
-	// attributeRE is a library that a file links by an attribute.
+	// attributeRE matches the name of a library in a link attribute.
 	attributeRE = lazyregexp.New(`#\s*\[\s*link\s*\([^)\]]*\bname\s*=\s*"([A-Za-z0-9_.+-]{1,60})"`)
 	sysCrateRE  = lazyregexp.New(`^([a-z0-9][a-z0-9_-]*?)[-_]sys$`)
 )
 
 // Packages returns the Debian packages that the crates of the lock files and the
 // project's own build scripts need.
-func (e Ecosystem) Packages(s ecosystem.Sources) ([]string, error) {
-	t := ecosystem.TreeOf(s)
+func (e Ecosystem) Packages(sources ecosystem.Sources) ([]string, error) {
+	tree := ecosystem.TreeOf(sources)
 	asks := &cc.Asks{}
-	locks := t.FoldersWith(lockFile)
+	locks := tree.FoldersWith(lockFile)
 	for _, dir := range locks[:min(len(locks), ecosystem.MaxProjects)] {
-		for _, name := range listCrates(t.ReadManifest(dir, lockFile)) {
+		for _, name := range listCrates(tree.ReadManifest(dir, lockFile)) {
 			askCrate(asks, name)
 		}
 	}
 	var scripts []ecosystem.File
-	for p, f := range t.Files {
+	for p, file := range tree.Files {
 		dir, name := ecosystem.SplitPath(p)
-		if (name == "build.rs" || path.Base(dir) == "build" && strings.HasSuffix(name, ".rs")) && !ecosystem.IsForeignDir(strings.TrimSuffix(strings.TrimSuffix(dir, "build"), "/")) {
-			scripts = append(scripts, f)
+		if (name == "build.rs" || path.Base(dir) == "build" && strings.HasSuffix(name, ".rs")) &&
+			!ecosystem.IsForeignDir(strings.TrimSuffix(strings.TrimSuffix(dir, "build"), "/")) {
+			scripts = append(scripts, file)
 		}
 	}
 	slices.SortFunc(scripts, func(a, b ecosystem.File) int { return ecosystem.CompareDepth(a.Path, b.Path) })
-	t.ReadTexts(scripts[:min(len(scripts), maxBuildScripts)], func(_ ecosystem.File, text []byte) {
+	tree.ReadTexts(scripts[:min(len(scripts), maxBuildScripts)], func(_ ecosystem.File, text []byte) {
 		if len(text) <= ecosystem.MaxManifest {
 			askScript(asks, string(text))
 		}
 	})
-	return asks.List(s.AddNote), t.Err()
+	return asks.List(sources.AddNote), tree.Err()
 }
 
-// listCrates lists the names of all crates of a lock file. A file that cannot be read
-// names none: cargo reports its fault.
+// listCrates lists the names of all crates of a lock file. It returns nil for an invalid file, since cargo
+// reports the error.
 func listCrates(text string) (out []string) {
 	var lock struct{ Package []struct{ Name string } }
 	if toml.Decode([]byte(text), &lock) != nil {
@@ -164,8 +166,7 @@ func listCrates(text string) (out []string) {
 	return out
 }
 
-// askCrate adds what a crate needs. One that is named after a library, foo-sys, needs
-// that, where the table knows it.
+// askCrate adds the packages that a crate needs. An unknown crate foo-sys needs the library foo.
 func askCrate(asks *cc.Asks, name string) {
 	if packages, known := cratePackages[name]; known {
 		asks.AddPackages(packages...)

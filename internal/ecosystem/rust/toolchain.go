@@ -8,26 +8,27 @@ import (
 	"strings"
 
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// target is Rust's name of what a worker is.
+// target is Rust's target triple of a worker.
 var target = map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH] + "-unknown-linux-gnu"
 
-// fromDebian is Rust where this host has none: Debian's build for its browsers, which
-// follows upstream through the life of a suite. The suite's own cargo stays as old
-// as the suite: in Debian 12 it reads no sparse index and no newer lock file.
+// fromDebian lists the Debian packages for Rust if this host has no toolchain. They are Debian's builds for
+// its browsers, which follow upstream during the life of a suite. The suite's own cargo stays as old as the
+// suite. In Debian 12 it reads neither sparse indexes nor newer lock files.
 var fromDebian = []string{"cargo-web", "rustc-web", "rust-web-clippy", "rustfmt-web"}
 
-// copySettings makes cargo take crates from the image.
+// copySettings configures cargo to use the crates in the image.
 //
 //go:embed copysettings.sh
 var copySettings string
 
-// Toolchains is Rust, with a linker of Debian's, which the compiler needs.
+// Toolchains returns Rust, with a linker from Debian, which the compiler needs.
 func (e Ecosystem) Toolchains() []ecosystem.Toolchain {
 	return []ecosystem.Toolchain{{
-		Name: e.Name(), Title: "Rust", Contents: "rustc, cargo and a linker", Packages: []string{"gcc", "libc6-dev"}, Fallback: fromDebian, FreshTree: ecosystem.FreshTree{Settings: copySettings},
+		Name: e.Name(), Title: "Rust", Contents: "rustc, cargo and a linker", Packages: []string{"gcc", "libc6-dev"},
+		Fallback: fromDebian, FreshTree: ecosystem.FreshTree{Settings: copySettings},
 		Tree: &ecosystem.HostTree{
 			Ask: [][]string{{"rustc", "--print", "sysroot"}, {"rustc", "-vV"}}, Read: readHost,
 			Copies: []ecosystem.Copy{{To: "/usr/local/rust", Leave: isLeft, Programs: "bin"}},
@@ -36,29 +37,30 @@ func (e Ecosystem) Toolchains() []ecosystem.Toolchain {
 	}}
 }
 
-// readHost finds the toolchain that the host's rustc belongs to.
+// readHost finds the toolchain of the host's rustc.
 func readHost(answers []string, realPath func(string) (string, error)) (ecosystem.FoundTree, error) {
-	t := ecosystem.FoundTree{
-		Needs: []string{"bin/rustc", "bin/cargo", "lib/rustlib/" + target + "/lib"}, Program: "bin/rustc", Libraries: []string{"librustc_driver-"},
-		Identity: []string{"bin/rustc", "bin/cargo", "lib/rustlib/" + target + "/lib"},
+	foundTree := ecosystem.FoundTree{
+		Needs: []string{"bin/rustc", "bin/cargo", "lib/rustlib/" + target + "/lib"}, Program: "bin/rustc",
+		Libraries: []string{"librustc_driver-"},
+		Identity:  []string{"bin/rustc", "bin/cargo", "lib/rustlib/" + target + "/lib"},
 	}
 	for line := range strings.SplitSeq(answers[1], "\n") {
 		if v, ok := strings.CutPrefix(line, "release: "); ok {
-			t.Version = v
+			foundTree.Version = v
 		}
 	}
 	var err error
-	if t.Dir, err = realPath(answers[0]); err != nil {
-		return t, err
+	if foundTree.Dir, err = realPath(answers[0]); err != nil {
+		return foundTree, err
 	}
-	if t.Version == "" || t.Dir == "/usr" {
-		return t, errors.New("the rustc of this host does not lie in a directory of its own")
+	if foundTree.Version == "" || foundTree.Dir == "/usr" {
+		return foundTree, errors.New("the rustc of this host does not lie in a directory of its own")
 	}
-	return t, nil
+	return foundTree, nil
 }
 
-// isLeft says what of a toolchain no build needs: documents, other targets, the
-// installer's lists, wrappers of debuggers.
+// isLeft reports whether a file of the toolchain is left out because no build needs it. Those are
+// documents, other targets, the installer's lists and wrappers of debuggers.
 func isLeft(rel string) bool {
 	switch rel {
 	case "share", "etc", "libexec", "lib/rustlib/src", "lib/rustlib/etc":
@@ -73,7 +75,8 @@ var (
 	digitsRE  = lazyregexp.New(`^[0-9]+(\.[0-9]+)*`)
 )
 
-// readWish reads a channel; the stable one is any version.
+// readWish returns the channel that a project asks for if its version differs from has. The stable channel
+// matches any version.
 func readWish(text, has string) (wants, hasText string) {
 	if m := channelRE.FindStringSubmatch(text); m != nil {
 		text = m[1]

@@ -1,14 +1,14 @@
 package rust
 
 import (
-	"company/internal/boundedparse/toml"
 	"company/internal/ecosystem"
-	"company/internal/lazyregexp"
+	"company/internal/lib/boundedparse/toml"
+	"company/internal/lib/lazyregexp"
 )
 
 var _ ecosystem.Uniter = Ecosystem{}
 
-// tables are those of a Cargo.toml that name crates.
+// tables describes the dependency tables of a Cargo.toml.
 var tables = ecosystem.Tables{
 	Begin: lazyregexp.New(`^\s*\[(?:.*\.)?(?:dev-|build-)?dependencies\]\s*(?:#.*)?$`),
 	End:   lazyregexp.New(`^\s*\[`),
@@ -18,8 +18,8 @@ var tables = ecosystem.Tables{
 // Unites reports whether a file is a Cargo.toml.
 func (Ecosystem) Unites(name string) bool { return name == manifest }
 
-// Unite keeps the crates that either side of a Cargo.toml has added, and the changes of
-// one side elsewhere. A crate that both have changed is left to an agent.
+// Unite merges the crates that both sides have added to a Cargo.toml, and changes that only one side made
+// elsewhere. It returns false for a crate that both sides changed, which an agent must merge.
 func (Ecosystem) Unite(_ string, base, ours, theirs []byte) ([]byte, bool) {
 	if base == nil {
 		return nil, false

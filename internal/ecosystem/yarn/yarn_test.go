@@ -15,17 +15,27 @@ func TestOwnership(t *testing.T) {
 		files        map[string]string
 		first, later string // folders
 	}{
-		"by its manifest":             {map[string]string{"package.json": `{"packageManager":"yarn@1.22.19",` + test + `}`}, ".", ""},
-		"by its manifest, later":      {map[string]string{"package.json": `{"packageManager":"yarn@4.1.0",` + test + `}`}, "", "."},
-		"by its lock file":            {map[string]string{"package.json": `{` + test + `}`, "yarn.lock": "# yarn lockfile v1\n"}, ".", ""},
-		"by its lock file, later":     {map[string]string{"package.json": `{` + test + `}`, "yarn.lock": "# more\n\n__metadata:\n  version: 8\n"}, "", "."},
-		"by its settings":             {map[string]string{"package.json": `{` + test + `}`, "yarn.lock": "", ".yarnrc.yml": ""}, "", "."},
-		"a lock file not made yet":    {map[string]string{"package.json": `{"packageManager":"yarn@4.1.0",` + test + `}`, "yarn.lock": "# yarn lockfile v1\n"}, ".", ""},
-		"with npm's beside it":        {map[string]string{"package.json": `{` + test + `}`, "yarn.lock": "", "package-lock.json": "{}"}, "", ""},
-		"npm's, but not for its text": {map[string]string{"package.json": `{"packageManager":"yarn@1.0.0",` + test + `}`, "yarn.lock": "", "package-lock.json": "{}"}, ".", ""},
-		"by the lock file above":      {map[string]string{"package.json": `{}`, "yarn.lock": "", "a/package.json": `{` + test + `}`}, "a", ""},
-		"by the manifest of the root": {map[string]string{"package.json": `{"packageManager":"yarn@3.2.0"}`, "a/package.json": `{` + test + `}`}, "", "a"},
-		"npm's":                       {map[string]string{"package.json": `{` + test + `}`}, "", ""},
+		"by its manifest": {map[string]string{"package.json": `{"packageManager":"yarn@1.22.19",` + test + `}`},
+			".", ""},
+		"by its manifest, later": {map[string]string{"package.json": `{"packageManager":"yarn@4.1.0",` + test + `}`}, "",
+			"."},
+		"by its lock file": {map[string]string{"package.json": `{` + test + `}`,
+			"yarn.lock": "# yarn lockfile v1\n"}, ".", ""},
+		"by its lock file, later": {map[string]string{"package.json": `{` + test + `}`,
+			"yarn.lock": "# more\n\n__metadata:\n  version: 8\n"}, "", "."},
+		"by its settings": {map[string]string{"package.json": `{` + test + `}`, "yarn.lock": "",
+			".yarnrc.yml": ""}, "", "."},
+		"a lock file not made yet": {map[string]string{"package.json": `{"packageManager":"yarn@4.1.0",` + test + `}`,
+			"yarn.lock": "# yarn lockfile v1\n"}, ".", ""},
+		"with npm's beside it": {map[string]string{"package.json": `{` + test + `}`, "yarn.lock": "",
+			"package-lock.json": "{}"}, "", ""},
+		"npm's, but not for its text": {map[string]string{"package.json": `{"packageManager":"yarn@1.0.0",` + test + `}`,
+			"yarn.lock": "", "package-lock.json": "{}"}, ".", ""},
+		"by the lock file above": {map[string]string{"package.json": `{}`, "yarn.lock": "",
+			"a/package.json": `{` + test + `}`}, "a", ""},
+		"by the manifest of the root": {map[string]string{"package.json": `{"packageManager":"yarn@3.2.0"}`,
+			"a/package.json": `{` + test + `}`}, "", "a"},
+		"npm's": {map[string]string{"package.json": `{` + test + `}`}, "", ""},
 	} {
 		for _, later := range []bool{false, true} {
 			want := c.first
@@ -71,9 +81,14 @@ func between(text, before, after string) string {
 func TestWhatYarnIsShown(t *testing.T) {
 	s := &ecosystemtest.Sources{Texts: map[string]string{
 		"package.json": `{"name":"x","scripts":{"postinstall":"evil"},"packageManager":"yarn@1.0.0","resolutions":{"a":"1.0.0"},"workspaces":{"packages":["p"],"nohoist":["**/n"]},"dependencies":{"a":"1"}}`,
-		".npmrc":       "registry=http://evil\n", ".yarnrc": "yarn-path evil.js\n", "p/package.json": `{"name":"p"}`, "package-lock.json": "{}",
-		"yarn.lock": "# yarn lockfile v1\n\n\na@1:\n  version \"1.0.0\"\n  resolved \"https://mirror.example/x/a/-/a-1.0.0.tgz#00ff\"\n  integrity sha512-x\n\n" +
-			"\"alias@npm:@s/real@^2\":\n  version \"2.0.0\"\n  resolved \"https://registry.yarnpkg.com/@s/real/-/real-2.0.0.tgz#11\"\n\n\"@o/p@^1\":\n  version \"1.2.3\"\n  resolved \"https://npm.pkg.github.com/download/@o/p/1.2.3/0a1b#22\"\n\n\"g@git+ssh://git@example.com/g.git\":\n  version \"1.0.0\"\n  resolved \"git+ssh://git@example.com/g.git#abc\"\n",
+		".npmrc":       "registry=http://evil\n", ".yarnrc": "yarn-path evil.js\n", "p/package.json": `{"name":"p"}`,
+		"package-lock.json": "{}",
+		"yarn.lock": "# yarn lockfile v1\n\n\na@1:\n  version \"1.0.0\"\n  resolved " +
+			"\"https://mirror.example/x/a/-/a-1.0.0.tgz#00ff\"\n  integrity sha512-x\n\n" +
+			"\"alias@npm:@s/real@^2\":\n  version \"2.0.0\"\n  resolved " +
+			"\"https://registry.yarnpkg.com/@s/real/-/real-2.0.0.tgz#11\"\n\n\"@o/p@^1\":\n  version \"1.2.3\"\n  resolved " +
+			"\"https://npm.pkg.github.com/download/@o/p/1.2.3/0a1b#22\"\n\n\"g@git+ssh://git@example.com/g.git\":\n  version " +
+			"\"1.0.0\"\n  resolved \"git+ssh://git@example.com/g.git#abc\"\n",
 	}}
 	all, err := Ecosystem{}.Installs(s)
 	if err != nil || len(all) != 2 {
@@ -84,8 +99,10 @@ func TestWhatYarnIsShown(t *testing.T) {
 		shown.WriteString("== " + f.Path + "\n" + string(f.Text) + "\n")
 	}
 	for _, want := range []string{
-		`"resolutions":{"a":"1.0.0"}`, `"nohoist":["**/n"]`, "== p/package.json", "  resolved \"http://127.0.0.1:1/npm/a/-/a-1.0.0.tgz#00ff\"\n  integrity sha512-x\n",
-		"  resolved \"http://127.0.0.1:1/npm/@s/real/-/real-2.0.0.tgz#11\"\n", "  resolved \"http://127.0.0.1:1/npm/@o/p/-/p-1.2.3.tgz#22\"\n", "git+ssh://git@example.com/g.git#abc",
+		`"resolutions":{"a":"1.0.0"}`, `"nohoist":["**/n"]`, "== p/package.json",
+		"  resolved \"http://127.0.0.1:1/npm/a/-/a-1.0.0.tgz#00ff\"\n  integrity sha512-x\n",
+		"  resolved \"http://127.0.0.1:1/npm/@s/real/-/real-2.0.0.tgz#11\"\n",
+		"  resolved \"http://127.0.0.1:1/npm/@o/p/-/p-1.2.3.tgz#22\"\n", "git+ssh://git@example.com/g.git#abc",
 	} {
 		if !strings.Contains(shown.String(), want) {
 			t.Errorf("%q is missing", want)
@@ -99,7 +116,20 @@ func TestWhatYarnIsShown(t *testing.T) {
 	if t.Failed() {
 		t.Log(shown.String())
 	}
-	if got := strings.Join(s.Notes, "\n"); !strings.HasPrefix(got, "yarn.lock counts, and package-lock.json beside it does not: ") {
+	if got := strings.Join(s.Notes, "\n"); !strings.HasPrefix(
+		got, "yarn.lock counts, and package-lock.json beside it does not: ") {
 		t.Errorf("two lock files: %q", got)
 	}
+}
+
+// An address that Go cannot decode is compared as it stands: yarn decodes it in its own way. (T24)
+func TestAddressThatCannotBeDecoded(t *testing.T) {
+	const lock = "__metadata:\n  version: 8\n\n\"a@npm:^1\":\n  version: 1.0.0\n  resolution: " +
+		"\"a@npm:1.0.0::__archiveUrl=https%3A%2F%2Fevil.example%2Fa%%32%35.tgz\"\n"
+	for _, a := range (Ecosystem{}).ParseAddresses([]byte(lock)) {
+		if strings.Contains(a.At, "evil.example") {
+			return
+		}
+	}
+	t.Error("it is no address")
 }

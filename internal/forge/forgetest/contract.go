@@ -25,7 +25,7 @@ type Contract struct {
 	router routers.Router
 }
 
-// GitHubContract reads the description, once per process.
+// GitHubContract loads the description, once per process.
 var GitHubContract = sync.OnceValues(func() (*Contract, error) {
 	z, err := gzip.NewReader(bytes.NewReader(githubSpecGzip))
 	if err != nil {
@@ -39,7 +39,7 @@ var GitHubContract = sync.OnceValues(func() (*Contract, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read GitHub's description: %w", err)
 	}
-	// gorillamux takes a segment for a parameter; these hold slashes.
+	// gorillamux matches one segment per parameter, but these contain slashes.
 	paths := openapi3.NewPaths()
 	for path, item := range doc.Paths.Map() {
 		for _, p := range []string{"ref", "branch", "path"} {
@@ -49,12 +49,14 @@ var GitHubContract = sync.OnceValues(func() (*Contract, error) {
 	}
 	doc.Paths = paths
 	doc.Servers = nil
-	// The description has an object here; its text permits the array that
-	// GitHub's own clients send.
-	labels := doc.Paths.Value("/repos/{owner}/{repo}/issues/{issue_number}/labels").Post.RequestBody.Value.Content["application/json"].Schema.Value
+	// The description requires an object here. Its text also permits the array that GitHub's own clients send.
+	labels := doc.Paths.Value("/repos/{owner}/{repo}/issues/{issue_number}/labels").
+		Post.RequestBody.Value.Content["application/json"].Schema.Value
 	*labels = openapi3.Schema{OneOf: openapi3.SchemaRefs{
 		openapi3.NewSchemaRef("", openapi3.NewArraySchema().WithItems(openapi3.NewStringSchema())),
-		openapi3.NewSchemaRef("", openapi3.NewObjectSchema().WithProperty("labels", openapi3.NewArraySchema().WithItems(openapi3.NewStringSchema()))),
+		openapi3.NewSchemaRef(
+			"", openapi3.NewObjectSchema().WithProperty(
+				"labels", openapi3.NewArraySchema().WithItems(openapi3.NewStringSchema()))),
 	}}
 	router, err := gorillamux.NewRouter(doc)
 	if err != nil {
@@ -63,17 +65,16 @@ var GitHubContract = sync.OnceValues(func() (*Contract, error) {
 	return &Contract{router: router}, nil
 })
 
-// maxBody bounds what the fake reads of a request.
+// maxBody limits how much of a request the fake reads.
 const maxBody = 16 << 20
 
-// Handler holds every request and reply to the description. prefix is cut off
-// a request's path first. broken hears what does not fit; the reply is sent
-// all the same.
+// Handler validates every request and reply against the description. It first removes prefix from a request's path.
+// It calls broken for each violation and sends the reply anyway.
 func (c *Contract) Handler(prefix string, next http.Handler, broken func(error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(io.LimitReader(r.Body, maxBody))
 		if err != nil {
-			return // the client is gone
+			return // the client has disconnected
 		}
 		seen := r.Clone(r.Context())
 		seen.URL.Path = strings.TrimPrefix(r.URL.Path, prefix)
@@ -90,7 +91,8 @@ func (c *Contract) Handler(prefix string, next http.Handler, broken func(error))
 		if in == nil || rec.code == 0 || rec.code == http.StatusNotModified {
 			return
 		}
-		out := &openapi3filter.ResponseValidationInput{RequestValidationInput: in, Status: rec.code, Header: rec.Header(), Options: validationOptions}
+		out := &openapi3filter.ResponseValidationInput{RequestValidationInput: in, Status: rec.code, Header: rec.Header(),
+			Options: validationOptions}
 		out.SetBodyBytes(rec.body.Bytes())
 		if err := openapi3filter.ValidateResponse(context.Background(), out); err != nil {
 			broken(fmt.Errorf("%s %s: the reply %d: %w\n%.2000s", r.Method, r.URL, rec.code, err, rec.body.String()))
@@ -98,7 +100,8 @@ func (c *Contract) Handler(prefix string, next http.Handler, broken func(error))
 	})
 }
 
-var validationOptions = &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, MultiError: true}
+var validationOptions = &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc,
+	MultiError: true}
 
 func (c *Contract) validateRequest(r *http.Request) (*openapi3filter.RequestValidationInput, error) {
 	route, params, err := c.router.FindRoute(r)

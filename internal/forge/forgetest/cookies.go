@@ -16,9 +16,9 @@ func newJar(t testing.TB) http.CookieJar {
 	return jar
 }
 
-// csrfOf is the token that Gitea's forms of before 1.26 send back.
-func csrfOf(jar http.CookieJar, at *url.URL) string {
-	for _, c := range jar.Cookies(at) {
+// csrfOf returns the token that forms of Gitea before 1.26 send back.
+func csrfOf(jar http.CookieJar, address *url.URL) string {
+	for _, c := range jar.Cookies(address) {
 		if c.Name == "_csrf" {
 			return c.Value
 		}

@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// faultProxy is what stands before a forge, a fake one or a real: it notes requests
-// and carries out faults.
+// faultProxy runs in front of a fake or real forge. It records requests and injects faults.
 type faultProxy struct {
 	done chan struct{} // closed when the test ends
 
@@ -23,21 +22,21 @@ type faultProxy struct {
 
 func newFaultProxy() *faultProxy { return &faultProxy{done: make(chan struct{})} }
 
-// Request is one that came in.
+// Request is a received request.
 type Request struct {
 	Method, Path string
-	Code         int  // 0: it was cut
+	Code         int  // 0 if the connection was cut
 	Auth         bool // it carried a login
 }
 
-// Fault is a way in which a forge misbehaves.
+// Fault describes a misbehaviour of a forge.
 type Fault struct {
-	Method, Path string // of the requests that meet it; Path is a part of it
-	Times        int    // how often; 0: once
-	Code         int    // answer with this; 0: cut the connection
+	Method, Path string // the matching requests; Path is a substring
+	Times        int    // how many requests fail; 0 means one
+	Code         int    // status of the answer; 0 cuts the connection
 	Header       map[string]string
 	Body         string
-	After        bool          // carry out the request, and only then fail
+	After        bool          // carry out the request before failing
 	Delay        time.Duration // before the answer
 }
 
@@ -49,41 +48,41 @@ func (f *faultProxy) AddFault(fault Fault) {
 	f.faults = append(f.faults, &fault)
 }
 
-// Requests are the requests of a method whose path holds part.
+// Requests returns the recorded requests of a method whose path contains part.
 func (f *faultProxy) Requests(method, part string) []Request {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	var out []Request
-	for _, r := range f.requests {
-		if (method == "" || r.Method == method) && strings.Contains(r.Path, part) {
-			out = append(out, *r)
+	for _, request := range f.requests {
+		if (method == "" || request.Method == method) && strings.Contains(request.Path, part) {
+			out = append(out, *request)
 		}
 	}
 	return out
 }
 
-// DelayedRequests is how many faults have come to their delay.
+// DelayedRequests returns how many faults have reached their delay.
 func (f *faultProxy) DelayedRequests() int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.waiting
 }
 
-// ClearFaults ends all faults.
+// ClearFaults removes all faults.
 func (f *faultProxy) ClearFaults() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.faults = nil
 }
 
-// ClearRequests empties what Requests tells.
+// ClearRequests removes the recorded requests.
 func (f *faultProxy) ClearRequests() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.requests = nil
 }
 
-// wrapHandler notes requests and carries out faults.
+// wrapHandler records requests and injects faults.
 func (f *faultProxy) wrapHandler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()
@@ -96,7 +95,7 @@ func (f *faultProxy) wrapHandler(next http.Handler) http.Handler {
 			}
 		}
 		asked := &Request{Method: r.Method, Path: r.URL.Path, Auth: r.Header.Get("Authorization") != ""}
-		f.requests = append(f.requests, asked) // before the client can go on
+		f.requests = append(f.requests, asked) // recorded before the client can continue
 		f.mu.Unlock()
 		rec := &recorder{ResponseWriter: w, onHeader: func(code int) {
 			f.mu.Lock()
@@ -107,7 +106,7 @@ func (f *faultProxy) wrapHandler(next http.Handler) http.Handler {
 			next.ServeHTTP(rec, r)
 			return
 		}
-		// A client that goes away is noticed once its request is read.
+		// A client that disconnects is noticed only after its request was read.
 		body, err := io.ReadAll(io.LimitReader(r.Body, 64<<20))
 		if err != nil {
 			return

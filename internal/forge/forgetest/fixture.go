@@ -10,19 +10,19 @@ import (
 
 	"company/internal/company"
 	"company/internal/forge"
-	"company/internal/secret"
+	"company/internal/lib/secret"
 )
 
-// Fixture is a driver at a stage, for one case of the suite.
+// Fixture holds a driver and its host for one case of the suite.
 type Fixture struct {
 	T    *testing.T
 	Host Host
-	// Server is the stage where that is a fake.
+	// Server is the host if it is a fake, else nil.
 	Server *Server
 	Repo   *Repo
 	Forge  forge.Forge // with the login "owner-token"
 	driver func(forge.Options) forge.Forge
-	// OnObserve hears what a real server did, for its table. It may be nil.
+	// OnObserve receives observations of a real server for its table. It may be nil.
 	OnObserve func(what string)
 }
 
@@ -32,14 +32,14 @@ func (b *Fixture) reportObserved(format string, args ...any) {
 	}
 }
 
-// WithLogin is the driver with another login.
+// WithLogin returns the driver with another login.
 func (b *Fixture) WithLogin(login string) forge.Forge { return b.driver(b.Options(login)) }
 
-// NewSourceRepo makes a git repository with a commit on main, to add as a forge's.
+// NewSourceRepo creates a git repository with a commit on main, to be added to a forge, and returns its path.
 func NewSourceRepo(t testing.TB, files map[string]string) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "src")
-	s := &Server{t: t, dir: filepath.Dir(dir)}
+	server := &Server{t: t, dir: filepath.Dir(dir)}
 	for name, text := range files {
 		p := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(p), 0o755); err != nil {
@@ -49,20 +49,22 @@ func NewSourceRepo(t testing.TB, files map[string]string) string {
 			t.Fatal(err)
 		}
 	}
-	for _, args := range [][]string{{"init", "-q", "-b", "main", "."}, {"add", "-A"}, {"commit", "-q", "--allow-empty", "-m", "first"}} {
-		if _, err := s.runGit(dir, args...); err != nil {
+	for _, args := range [][]string{{"init", "-q", "-b", "main", "."}, {"add", "-A"},
+		{"commit", "-q", "--allow-empty", "-m", "first"}} {
+		if _, err := server.runGit(dir, args...); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return dir
 }
 
-// PR is what the suite asks for, on a branch that is there.
+// PR returns the suite's pull request on an existing branch.
 func (b *Fixture) PR() forge.PR {
 	b.T.Helper()
 	const branch = "develop-t12-k3fq"
 	head := b.Host.Commit(b.Repo, branch, "origin/main", "a.go", "package a // new\n")
-	return forge.PR{Office: "k3fq", Task: "t12", Title: "add rate limiting", Body: "what was done", Branch: branch, Base: "main", Head: company.OID(head)}
+	return forge.PR{Office: "k3fq", Task: "t12", Title: "add rate limiting", Body: "what was done", Branch: branch,
+		Base: "main", Head: company.OID(head)}
 }
 
 func (b *Fixture) mustOpen(pr forge.PR) forge.OpenedPR {
@@ -76,45 +78,50 @@ func (b *Fixture) mustOpen(pr forge.PR) forge.OpenedPR {
 
 func (b *Fixture) onlyPull() Pull {
 	b.T.Helper()
-	all := b.Host.Pulls(b.Repo)
-	if len(all) != 1 {
-		b.T.Fatalf("%d pull requests: %+v", len(all), all)
+	pulls := b.Host.Pulls(b.Repo)
+	if len(pulls) != 1 {
+		b.T.Fatalf("%d pull requests: %+v", len(pulls), pulls)
 	}
-	return all[0]
+	return pulls[0]
 }
 
-// RequireCode holds an error to a code; human says whether a person must act,
-// and then it must say what to do.
+// RequireCode fails the test unless an error has the code. human is whether a person must act; such an error must
+// have a hint.
 func RequireCode(t testing.TB, err error, code company.Code, human bool) *company.Error {
 	t.Helper()
-	var e *company.Error
-	if !errors.As(err, &e) || e.Code != code || company.NeedsPerson(e) != human || human && e.Hint == "" {
-		t.Fatalf("%v (%+v), want %s, human %v", err, e, code, human)
+	var fault *company.Error
+	if !errors.As(err, &fault) || fault.Code != code || company.NeedsPerson(fault) != human || human && fault.Hint == "" {
+		t.Fatalf("%v (%+v), want %s, human %v", err, fault, code, human)
 	}
-	return e
+	return fault
 }
 
-// NewFixture makes the world of a case: acme/app, its organisation's owner ann,
-// and wim with the right to write.
+// NewFixture creates the environment of a case: acme/app, its organisation's owner ann, and wim with write
+// permission.
 func NewFixture(t *testing.T, stage Host, driver func(forge.Options) forge.Forge) *Fixture {
 	t.Helper()
-	b := &Fixture{T: t, Host: stage, driver: driver}
-	b.Server, _ = stage.(*Server)
-	b.Repo = stage.NewRepo("acme", "app", NewSourceRepo(t, map[string]string{"a.go": "package a\n", ".github/CODEOWNERS": "* @acme\n*.go @bob @acme/core\n/docs/ @carol\n"}))
-	stage.Invite(b.Repo, "ann", "owner")
-	stage.Invite(b.Repo, "wim", "write")
+	fixture := &Fixture{T: t, Host: stage, driver: driver}
+	fixture.Server, _ = stage.(*Server)
+	fixture.Repo = stage.NewRepo("acme", "app",
+		NewSourceRepo(
+			t, map[string]string{"a.go": "package a\n", ".github/CODEOWNERS": "* @acme\n*.go @bob @acme/core\n/docs/ @carol\n"}))
+	stage.Invite(fixture.Repo, "ann", "owner")
+	stage.Invite(fixture.Repo, "wim", "write")
 	stage.AddLogin("owner-token", Token{Login: "ann"})
-	b.Forge = b.WithLogin("owner-token")
-	return b
+	fixture.Forge = fixture.WithLogin("owner-token")
+	return fixture
 }
 
-// Options are those of a driver at the fixture's repository.
+// Options returns the options of a driver for the fixture's repository.
 func (b *Fixture) Options(login string) forge.Options {
 	b.T.Helper()
-	u := mustURL(b.T, b.Host.BaseURL())
-	return forge.Options{Repo: forge.Repo{Host: u.Hostname(), Port: u.Port(), Owner: b.Repo.Owner, Name: b.Repo.Name}, URL: u, Transport: b.Host.Client().Transport,
+	address := mustURL(b.T, b.Host.BaseURL())
+	return forge.Options{Repo: forge.Repo{Host: address.Hostname(), Port: address.Port(), Owner: b.Repo.Owner,
+		Name: b.Repo.Name},
+		URL: address, Transport: b.Host.Client().Transport,
 		Login: func(context.Context) (forge.Credential, error) {
-			return forge.Credential{Host: u.Hostname(), User: "x-access-token", Secret: secret.New(b.Host.Secret(login)), Source: "TEST_TOKEN"}, nil
+			return forge.Credential{Host: address.Hostname(), User: "x-access-token", Secret: secret.New(b.Host.Secret(login)),
+				Source: "TEST_TOKEN"}, nil
 		}}
 }
 

@@ -15,8 +15,7 @@ import (
 	"time"
 )
 
-// runGit runs git on a repository of the fake, with nothing of this machine's
-// settings.
+// runGit runs git on a repository of the fake, without this machine's settings.
 func (s *Server) runGit(dir string, args ...string) (string, error) {
 	return runGit(s.dir, dir, args...)
 }
@@ -35,10 +34,10 @@ func runGit(home, dir string, args ...string) (string, error) {
 	return strings.TrimRight(string(out), "\n"), nil
 }
 
-// Commit makes a commit of one file on a branch of a repository, from from.
-func (s *Server) Commit(r *Repo, branch, from, file, text string) string {
+// Commit commits one file on a branch of a repository, starting at from.
+func (s *Server) Commit(repo *Repo, branch, from, file, text string) string {
 	s.t.Helper()
-	return pushCommit(s.t, s.dir, r.Dir, branch, from, file, text)
+	return pushCommit(s.t, s.dir, repo.Dir, branch, from, file, text)
 }
 
 // pushCommit clones, changes one file and pushes.
@@ -68,19 +67,21 @@ func pushCommit(t testing.TB, home, remote, branch, from, file, text string) str
 	return run(work, "rev-parse", "HEAD")
 }
 
-// Head is the commit of a branch; empty where there is none.
+// Head returns the commit of a branch, or "" if there is none.
 func (s *Server) Head(r *Repo, branch string) string { return s.branchSHA(r, branch) }
 
 // PushAs pushes HEAD of a checkout to a branch with a login.
 func (s *Server) PushAs(r *Repo, user, secret, dir, branch string) error {
 	at := strings.Replace(s.CloneURL(r), "https://", "https://"+user+":"+secret+"@", 1)
-	_, err := s.runGit(dir, "-c", "http.sslCAInfo="+s.CAFile, "-c", "core.askPass=true", "push", "-q", at, "HEAD:refs/heads/"+branch)
+	_, err := s.runGit(dir, "-c", "http.sslCAInfo="+s.CAFile, "-c", "core.askPass=true", "push", "-q", at,
+		"HEAD:refs/heads/"+branch)
 	return err
 }
 
 func gitEnv(home string) []string {
 	return []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "GIT_CONFIG_NOSYSTEM=1", "LC_ALL=C",
-		"GIT_AUTHOR_NAME=forge", "GIT_AUTHOR_EMAIL=forge@example.com", "GIT_COMMITTER_NAME=forge", "GIT_COMMITTER_EMAIL=forge@example.com",
+		"GIT_AUTHOR_NAME=forge", "GIT_AUTHOR_EMAIL=forge@example.com", "GIT_COMMITTER_NAME=forge",
+		"GIT_COMMITTER_EMAIL=forge@example.com",
 		"GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*"}
 }
 
@@ -101,7 +102,7 @@ func (s *Server) initRepo(full, src string) string {
 	return dir
 }
 
-// branchSHA is the commit of a branch, or empty.
+// branchSHA returns the commit of a branch, or "".
 func (s *Server) branchSHA(r *Repo, branch string) string {
 	out, err := s.runGit(r.Dir, "rev-parse", "--verify", "--quiet", "--end-of-options", "refs/heads/"+branch)
 	if err != nil {
@@ -110,59 +111,60 @@ func (s *Server) branchSHA(r *Repo, branch string) string {
 	return out
 }
 
-// headRepo is the repository of a pull request's head: it or a fork of it.
-func (s *Server) headRepo(r *Repo, owner string) *Repo {
-	if strings.EqualFold(owner, r.Owner) {
-		return r
+// headRepo returns the repository of a pull request's head: the repository itself or a fork, or nil.
+func (s *Server) headRepo(repo *Repo, owner string) *Repo {
+	if strings.EqualFold(owner, repo.Owner) {
+		return repo
 	}
 	for _, f := range s.repos {
-		if f.Parent == r && strings.EqualFold(f.Owner, owner) {
+		if f.Parent == repo && strings.EqualFold(f.Owner, owner) {
 			return f
 		}
 	}
 	return nil
 }
 
-// refreshHead reads a pull request's head from git. The commits of a fork are
-// brought in, as forges do.
-func (s *Server) refreshHead(r *Repo, p *Pull) {
-	h := s.headRepo(r, p.HeadOwner)
-	if h == nil || p.Merged {
+// refreshHead reads a pull request's head from git. It fetches the commits of a fork, as forges do.
+func (s *Server) refreshHead(repo *Repo, pull *Pull) {
+	h := s.headRepo(repo, pull.HeadOwner)
+	if h == nil || pull.Merged {
 		return
 	}
-	sha := s.branchSHA(h, p.HeadRef)
-	if sha == "" || sha == p.HeadSHA {
+	sha := s.branchSHA(h, pull.HeadRef)
+	if sha == "" || sha == pull.HeadSHA {
 		return
 	}
-	if h != r {
-		if _, err := s.runGit(r.Dir, "fetch", "-q", h.Dir, fmt.Sprintf("+refs/heads/%s:refs/pull/%d/head", p.HeadRef, p.Number)); err != nil {
+	if h != repo {
+		if _, err := s.runGit(repo.Dir, "fetch", "-q", h.Dir,
+			fmt.Sprintf("+refs/heads/%s:refs/pull/%d/head", pull.HeadRef, pull.Number)); err != nil {
 			s.t.Errorf("fetch a fork's branch: %v", err)
 			return
 		}
 	}
-	p.HeadSHA = sha
+	pull.HeadSHA = sha
 }
 
-// mergesCleanly says whether a pull request merges into its base, by git.
-func (s *Server) mergesCleanly(r *Repo, p *Pull) bool {
-	base := s.branchSHA(r, p.Base)
-	if base == "" || p.HeadSHA == "" {
+// mergesCleanly reports whether git merges a pull request into its base without conflicts.
+func (s *Server) mergesCleanly(repo *Repo, pull *Pull) bool {
+	base := s.branchSHA(repo, pull.Base)
+	if base == "" || pull.HeadSHA == "" {
 		return false
 	}
-	_, err := s.runGit(r.Dir, "merge-tree", "--write-tree", base, p.HeadSHA)
+	_, err := s.runGit(repo.Dir, "merge-tree", "--write-tree", base, pull.HeadSHA)
 	return err == nil
 }
 
-func (s *Server) mergeHead(r *Repo, p *Pull) string {
+func (s *Server) mergeHead(repo *Repo, pull *Pull) string {
 	s.t.Helper()
-	base := s.branchSHA(r, p.Base)
-	tree, err := s.runGit(r.Dir, "merge-tree", "--write-tree", base, p.HeadSHA)
+	base := s.branchSHA(repo, pull.Base)
+	tree, err := s.runGit(repo.Dir, "merge-tree", "--write-tree", base, pull.HeadSHA)
 	if err != nil {
 		s.t.Fatalf("it does not merge: %v", err)
 	}
-	commit, err := s.runGit(r.Dir, "commit-tree", "-p", base, "-p", p.HeadSHA, "-m", fmt.Sprintf("Merge pull request #%d", p.Number), strings.Fields(tree)[0])
+	commit, err := s.runGit(repo.Dir, "commit-tree", "-p", base, "-p", pull.HeadSHA, "-m",
+		fmt.Sprintf("Merge pull request #%d", pull.Number), strings.Fields(tree)[0])
 	if err == nil {
-		_, err = s.runGit(r.Dir, "update-ref", "refs/heads/"+p.Base, commit, base)
+		_, err = s.runGit(repo.Dir, "update-ref", "refs/heads/"+pull.Base, commit, base)
 	}
 	if err != nil {
 		s.t.Fatal(err)
@@ -170,7 +172,7 @@ func (s *Server) mergeHead(r *Repo, p *Pull) string {
 	return commit
 }
 
-// serveGit is git over HTTP with a token as password, as forges have it.
+// serveGit serves git over HTTP with a token as password, as forges do.
 func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) {
 	full := strings.ToLower(r.PathValue("owner") + "/" + strings.TrimSuffix(r.PathValue("repo"), ".git"))
 	body, err := io.ReadAll(io.LimitReader(r.Body, 64<<20))
@@ -196,13 +198,15 @@ func (s *Server) serveGit(w http.ResponseWriter, r *http.Request) {
 	case repo == nil || repo.Private && (tok == nil || !repo.hasRole(tok.Login, "read")):
 		http.Error(w, "Repository not found.", http.StatusNotFound)
 		return
-	case push && tok.app != nil && tok.app != repo, push && tok.app == nil && !repo.hasRole(tok.Login, role), push && !tok.hasPermission("contents"):
+	case push && tok.app != nil && tok.app != repo, push && tok.app == nil && !repo.hasRole(tok.Login, role),
+		push && !tok.hasPermission("contents"):
 		http.Error(w, "Permission to "+repo.fullName()+" denied.", http.StatusForbidden)
 		return
 	}
 	r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	r.TransferEncoding = nil
-	h := cgi.Handler{Path: s.backend, Dir: s.dir, Stderr: io.Discard, Root: "/" + r.PathValue("owner") + "/" + r.PathValue("repo"),
-		Env: append(gitEnv(s.dir), "GIT_PROJECT_ROOT="+repo.Dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=x")}
+	h := cgi.Handler{Path: s.backend, Dir: s.dir, Stderr: io.Discard,
+		Root: "/" + r.PathValue("owner") + "/" + r.PathValue("repo"),
+		Env:  append(gitEnv(s.dir), "GIT_PROJECT_ROOT="+repo.Dir, "GIT_HTTP_EXPORT_ALL=1", "REMOTE_USER=x")}
 	h.ServeHTTP(w, r)
 }

@@ -13,25 +13,26 @@ import (
 	"time"
 )
 
-// NewGitHub starts a fake GitHub Enterprise: its API is at /api/v3 and
-// /api/graphql. Whatever passes it is held to GitHub's description; what does
-// not fit fails the test.
+// NewGitHub starts a fake GitHub Enterprise with its API at /api/v3 and /api/graphql. All requests and replies are
+// validated against GitHub's API description. A violation fails the test.
 func NewGitHub(t testing.TB) *Server {
 	t.Helper()
-	c, err := GitHubContract()
+	contract, err := GitHubContract()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newServer(t)
-	h := &githubAPI{s}
+	server := newServer(t)
+	h := &githubAPI{server}
 	mux := http.NewServeMux()
 	h.addRoutes(mux)
 	api := http.NewServeMux()
 	api.HandleFunc("POST /api/graphql", h.serveGraphQL)
 	api.HandleFunc("GET /api/v3/download/{id}", h.serveLog)
-	api.Handle("/api/v3/", c.Handler("/api/v3", h.guardHandler(mux), func(err error) { t.Errorf("GitHub's description: %v", err) }))
-	s.start(api)
-	return s
+	api.Handle(
+		"/api/v3/",
+		contract.Handler("/api/v3", h.guardHandler(mux), func(err error) { t.Errorf("GitHub's description: %v", err) }))
+	server.start(api)
+	return server
 }
 
 type githubAPI struct{ *Server }
@@ -50,10 +51,11 @@ func sendInvalid(w http.ResponseWriter, r *http.Request, field, code, message st
 	if message != "" {
 		e["message"] = message
 	}
-	sendJSON(w, r, http.StatusUnprocessableEntity, jsonObject{"message": "Validation Failed", "errors": []jsonObject{e}, "documentation_url": docs, "status": "422"})
+	sendJSON(w, r, http.StatusUnprocessableEntity,
+		jsonObject{"message": "Validation Failed", "errors": []jsonObject{e}, "documentation_url": docs, "status": "422"})
 }
 
-// repoHandler answers for one repository that the token may see, under the lock.
+// repoHandler serves a request for one repository that the token may read. The lock is held.
 type repoHandler func(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token)
 
 func (h *githubAPI) addRoutes(mux *http.ServeMux) {
@@ -91,14 +93,14 @@ func (h *githubAPI) addRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { sendError(w, r, http.StatusNotFound, "Not Found") })
 }
 
-// requestToken is the login of a request: nil when there is none or it is not known.
+// requestToken returns the login of a request, or nil if there is none or it is unknown or expired.
 func (h *githubAPI) requestToken(r *http.Request) *Token {
 	_, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	t := h.tokens[secret]
-	if t == nil || !t.Expires.IsZero() && h.currentTime().After(t.Expires) {
+	token := h.tokens[secret]
+	if token == nil || !token.Expires.IsZero() && h.currentTime().After(token.Expires) {
 		return nil
 	}
-	return t
+	return token
 }
 
 // guardHandler checks logins and rate limits.
@@ -137,7 +139,7 @@ func (h *githubAPI) guardHandler(next http.Handler) http.Handler {
 	})
 }
 
-// withRepo finds the repository; one that the token may not see is not there.
+// withRepo finds the repository. If the token may not read it, the answer is 404.
 func (h *githubAPI) withRepo(f repoHandler) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		tok := h.requestToken(r)
@@ -146,7 +148,8 @@ func (h *githubAPI) withRepo(f repoHandler) http.HandlerFunc {
 			repo.pendingLooks--
 			repo = nil
 		}
-		if repo == nil || repo.Private && (tok == nil || tok.app != repo && !repo.hasRole(tok.Login, "read")) || tok != nil && tok.app != nil && tok.app != repo {
+		if repo == nil || repo.Private && (tok == nil || tok.app != repo && !repo.hasRole(tok.Login, "read")) ||
+			tok != nil && tok.app != nil && tok.app != repo {
 			sendError(w, r, http.StatusNotFound, "Not Found")
 			return
 		}
@@ -154,7 +157,7 @@ func (h *githubAPI) withRepo(f repoHandler) http.HandlerFunc {
 	}
 }
 
-// refuseWithoutPermission refuses a token without a permission, as GitHub does it.
+// refuseWithoutPermission refuses a token without a permission, as GitHub does. It reports whether it refused.
 func refuseWithoutPermission(w http.ResponseWriter, r *http.Request, tok *Token, permission, level string) bool {
 	if tok != nil && tok.hasPermission(permission) {
 		return false
@@ -182,10 +185,12 @@ func (h *githubAPI) serveUser(w http.ResponseWriter, r *http.Request) {
 	for _, k := range []string{"bio", "blog", "company", "email", "hireable", "location", "name"} {
 		o[k] = nil
 	}
-	for _, k := range []string{"followers", "following", "public_gists", "public_repos", "collaborators", "disk_usage", "owned_private_repos", "private_gists", "total_private_repos"} {
+	for _, k := range []string{"followers", "following", "public_gists", "public_repos", "collaborators", "disk_usage",
+		"owned_private_repos", "private_gists", "total_private_repos"} {
 		o[k] = 0
 	}
-	o["two_factor_authentication"], o["created_at"], o["updated_at"], o["user_view_type"] = true, "2026-01-01T00:00:00Z", "2026-01-01T00:00:00Z", "private"
+	o["two_factor_authentication"], o["created_at"], o["updated_at"], o["user_view_type"] = true, "2026-01-01T00:00:00Z",
+		"2026-01-01T00:00:00Z", "private"
 	sendJSON(w, r, http.StatusOK, o)
 }
 
@@ -197,7 +202,7 @@ func (h *githubAPI) serveRepository(w http.ResponseWriter, r *http.Request, repo
 	sendJSON(w, r, http.StatusOK, o)
 }
 
-// servePermission answers logins that may push.
+// servePermission answers only logins that may push.
 func (h *githubAPI) servePermission(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token) {
 	if tok == nil || tok.app == nil && !repo.hasRole(tok.Login, "write") {
 		sendError(w, r, http.StatusForbidden, "Must have push access to view collaborator permission.")
@@ -230,7 +235,8 @@ func (h *githubAPI) createFork(w http.ResponseWriter, r *http.Request, repo *Rep
 		for n := 1; h.repos[strings.ToLower(tok.Login+"/"+name)] != nil; n++ {
 			name = fmt.Sprintf("%s-%d", repo.Name, n)
 		}
-		made = &Repo{Owner: tok.Login, Name: name, Default: repo.Default, Parent: repo, ID: h.nextID(), roles: map[string]string{}, pendingLooks: 2}
+		made = &Repo{Owner: tok.Login, Name: name, Default: repo.Default, Parent: repo, ID: h.nextID(),
+			roles: map[string]string{}, pendingLooks: 2}
 		made.Dir = h.initRepo(made.fullName(), repo.Dir)
 		h.repos[strings.ToLower(made.fullName())] = made
 	}
@@ -247,8 +253,10 @@ func (h *githubAPI) serveRef(w http.ResponseWriter, r *http.Request, repo *Repo,
 		return
 	}
 	u := h.URL + "/api/v3/repos/" + repo.fullName() + "/git/"
-	sendJSON(w, r, http.StatusOK, jsonObject{"ref": "refs/heads/" + branch, "node_id": "REF_" + branch, "url": u + "refs/heads/" + branch,
-		"object": jsonObject{"type": "commit", "sha": sha, "url": u + "commits/" + sha}})
+	sendJSON(
+		w, r, http.StatusOK,
+		jsonObject{"ref": "refs/heads/" + branch, "node_id": "REF_" + branch, "url": u + "refs/heads/" + branch,
+			"object": jsonObject{"type": "commit", "sha": sha, "url": u + "commits/" + sha}})
 }
 
 func (h *githubAPI) serveContents(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token) {
@@ -264,9 +272,12 @@ func (h *githubAPI) serveContents(w http.ResponseWriter, r *http.Request, repo *
 	}
 	text += "\n"
 	u := h.URL + "/api/v3/repos/" + repo.fullName() + "/contents/" + file
-	sendJSON(w, r, http.StatusOK, jsonObject{"type": "file", "encoding": "base64", "size": len(text), "name": path.Base(file), "path": file, "sha": "0",
-		"content": base64.StdEncoding.EncodeToString([]byte(text)), "url": u, "git_url": nil, "html_url": nil, "download_url": nil,
-		"_links": jsonObject{"self": u, "git": nil, "html": nil}})
+	sendJSON(
+		w, r, http.StatusOK,
+		jsonObject{"type": "file", "encoding": "base64", "size": len(text), "name": path.Base(file), "path": file, "sha": "0",
+			"content": base64.StdEncoding.EncodeToString([]byte(text)), "url": u, "git_url": nil, "html_url": nil,
+			"download_url": nil,
+			"_links":       jsonObject{"self": u, "git": nil, "html": nil}})
 }
 
 func decodeJSON(w http.ResponseWriter, r *http.Request, v any) bool {
@@ -280,8 +291,8 @@ func decodeJSON(w http.ResponseWriter, r *http.Request, v any) bool {
 	return err == nil
 }
 
-// serveGraphQL knows what REST has not: a draft made ready, and which conversations
-// are resolved.
+// serveGraphQL implements two features that REST lacks: marking a draft as ready, and reading which conversations are
+// resolved.
 func (h *githubAPI) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -307,8 +318,8 @@ func (h *githubAPI) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	for _, repo := range h.repos {
-		for _, p := range repo.pulls {
-			if fmt.Sprint("PR_", p.ID) != id {
+		for _, pull := range repo.pulls {
+			if fmt.Sprint("PR_", pull.ID) != id {
 				continue
 			}
 			if !tok.hasPermission("pull_requests") {
@@ -317,26 +328,34 @@ func (h *githubAPI) serveGraphQL(w http.ResponseWriter, r *http.Request) {
 			}
 			if threads {
 				after, _ := in.Variables["after"].(string)
-				sendJSON(w, r, http.StatusOK, jsonObject{"data": jsonObject{"node": jsonObject{"reviewThreads": h.threadPage(p, parseNumber(after, 0))}}})
+				sendJSON(
+					w, r, http.StatusOK,
+					jsonObject{"data": jsonObject{"node": jsonObject{"reviewThreads": h.threadPage(pull, parseNumber(after, 0))}}})
 				return
 			}
-			p.Draft = false
-			p.Updated = h.nextTime()
-			sendJSON(w, r, http.StatusOK, jsonObject{"data": jsonObject{"markPullRequestReadyForReview": jsonObject{"pullRequest": jsonObject{"isDraft": false}}}})
+			pull.Draft = false
+			pull.Updated = h.nextTime()
+			sendJSON(
+				w, r, http.StatusOK,
+				jsonObject{
+					"data": jsonObject{"markPullRequestReadyForReview": jsonObject{"pullRequest": jsonObject{"isDraft": false}}}})
 			return
 		}
 	}
 	fail("NOT_FOUND", "Could not resolve to a node with the global id of '"+id+"'")
 }
 
-// threadPage are a hundred conversations at lines of a pull request.
-func (h *githubAPI) threadPage(p *Pull, after int) jsonObject {
+// threadPage returns up to a hundred line conversations of a pull request.
+func (h *githubAPI) threadPage(pull *Pull, after int) jsonObject {
 	var all []jsonObject
-	for _, c := range p.lines {
-		if c.ReplyTo == 0 {
-			all = append(all, jsonObject{"isResolved": c.Resolved != "", "comments": jsonObject{"nodes": []jsonObject{{"fullDatabaseId": fmt.Sprint(c.ID)}}}})
+	for _, comment := range pull.lines {
+		if comment.ReplyTo == 0 {
+			all = append(
+				all, jsonObject{"isResolved": comment.Resolved != "",
+					"comments": jsonObject{"nodes": []jsonObject{{"fullDatabaseId": fmt.Sprint(comment.ID)}}}})
 		}
 	}
 	end := min(after+100, len(all))
-	return jsonObject{"pageInfo": jsonObject{"hasNextPage": end < len(all), "endCursor": fmt.Sprint(end)}, "nodes": append([]jsonObject{}, all[min(after, len(all)):end]...)}
+	return jsonObject{"pageInfo": jsonObject{"hasNextPage": end < len(all), "endCursor": fmt.Sprint(end)},
+		"nodes": append([]jsonObject{}, all[min(after, len(all)):end]...)}
 }

@@ -22,9 +22,9 @@ type githubApp struct {
 	repo *Repo // of installation id+1
 }
 
-// AddApp makes a GitHub App that is installed in a repository. It returns the
-// private key, PEM, and the id of the installation.
-func (s *Server) AddApp(id int64, r *Repo) (keyPEM string, installation int64) {
+// AddApp adds a GitHub App that is installed in a repository. It returns the private key in PEM and the id of the
+// installation.
+func (s *Server) AddApp(id int64, repo *Repo) (keyPEM string, installation int64) {
 	s.t.Helper()
 	key, err := rsa.GenerateKey(rand.Reader, 2048)
 	if err != nil {
@@ -32,11 +32,11 @@ func (s *Server) AddApp(id int64, r *Repo) (keyPEM string, installation int64) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.apps[id] = &githubApp{id: id, key: &key.PublicKey, repo: r}
+	s.apps[id] = &githubApp{id: id, key: &key.PublicKey, repo: repo}
 	return string(pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Bytes: x509.MarshalPKCS1PrivateKey(key)})), id + 1
 }
 
-// verifyAppJWT checks the signed claim of an App: RS256, at most ten minutes.
+// verifyAppJWT validates the signed claim of an App: RS256, at most ten minutes.
 func (h *githubAPI) verifyAppJWT(r *http.Request) (*githubApp, string) {
 	raw, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	part := strings.Split(raw, ".")
@@ -69,34 +69,42 @@ func (h *githubAPI) verifyAppJWT(r *http.Request) (*githubApp, string) {
 }
 
 func (h *githubAPI) serveInstallation(w http.ResponseWriter, r *http.Request) {
-	a, why := h.verifyAppJWT(r)
-	if a == nil {
-		sendError(w, r, http.StatusUnauthorized, why)
+	githubApp, reason := h.verifyAppJWT(r)
+	if githubApp == nil {
+		sendError(w, r, http.StatusUnauthorized, reason)
 		return
 	}
-	if !strings.EqualFold(a.repo.fullName(), r.PathValue("owner")+"/"+r.PathValue("repo")) {
+	if !strings.EqualFold(githubApp.repo.fullName(), r.PathValue("owner")+"/"+r.PathValue("repo")) {
 		sendError(w, r, http.StatusNotFound, "Not Found")
 		return
 	}
 	u := h.URL + "/api/v3"
-	sendJSON(w, r, http.StatusOK, jsonObject{"id": a.id + 1, "app_id": a.id, "app_slug": "company", "target_id": 1, "target_type": "Organization", "account": h.userJSON(a.repo.Owner, false),
-		"single_file_name": nil, "repository_selection": "selected", "access_tokens_url": u, "html_url": u, "repositories_url": u, "events": []string{},
-		"permissions": jsonObject{"contents": "write", "pull_requests": "write"}, "created_at": "2026-01-01T00:00:00Z", "updated_at": "2026-01-01T00:00:00Z",
-		"suspended_by": nil, "suspended_at": nil})
+	sendJSON(
+		w, r, http.StatusOK,
+		jsonObject{"id": githubApp.id + 1, "app_id": githubApp.id, "app_slug": "company", "target_id": 1,
+			"target_type":      "Organization",
+			"account":          h.userJSON(githubApp.repo.Owner, false),
+			"single_file_name": nil, "repository_selection": "selected", "access_tokens_url": u, "html_url": u,
+			"repositories_url": u, "events": []string{},
+			"permissions": jsonObject{"contents": "write", "pull_requests": "write"}, "created_at": "2026-01-01T00:00:00Z",
+			"updated_at":   "2026-01-01T00:00:00Z",
+			"suspended_by": nil, "suspended_at": nil})
 }
 
 func (h *githubAPI) createInstallationToken(w http.ResponseWriter, r *http.Request) {
-	a, why := h.verifyAppJWT(r)
-	if a == nil {
-		sendError(w, r, http.StatusUnauthorized, why)
+	githubApp, reason := h.verifyAppJWT(r)
+	if githubApp == nil {
+		sendError(w, r, http.StatusUnauthorized, reason)
 		return
 	}
-	if r.PathValue("id") != fmt.Sprint(a.id+1) {
+	if r.PathValue("id") != fmt.Sprint(githubApp.id+1) {
 		sendError(w, r, http.StatusNotFound, "Not Found")
 		return
 	}
 	secret := fmt.Sprint("ghs_", h.nextID())
 	expires := h.currentTime().Add(time.Hour)
-	h.tokens[secret] = &Token{Login: "company[bot]", Expires: expires, app: a.repo}
-	sendJSON(w, r, http.StatusCreated, jsonObject{"token": secret, "expires_at": formatTime(expires), "permissions": jsonObject{"contents": "write", "pull_requests": "write"}, "repository_selection": "selected"})
+	h.tokens[secret] = &Token{Login: "company[bot]", Expires: expires, app: githubApp.repo}
+	sendJSON(w, r, http.StatusCreated,
+		jsonObject{"token": secret, "expires_at": formatTime(expires),
+			"permissions": jsonObject{"contents": "write", "pull_requests": "write"}, "repository_selection": "selected"})
 }

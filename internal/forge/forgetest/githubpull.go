@@ -17,12 +17,14 @@ func (h *githubAPI) listPulls(w http.ResponseWriter, r *http.Request, repo *Repo
 	state = cmp.Or(state, "open")
 	owner, ref, hasHead := strings.Cut(q.Get("head"), ":")
 	var found []jsonObject
-	for _, p := range newestFirst(repo.pulls) {
-		h.refreshHead(repo, p)
-		if state != "all" && p.State != state || hasHead && (!strings.EqualFold(p.HeadOwner, owner) || p.HeadRef != ref) || q.Get("base") != "" && p.Base != q.Get("base") {
+	for _, pull := range newestFirst(repo.pulls) {
+		h.refreshHead(repo, pull)
+		if state != "all" && pull.State != state ||
+			hasHead && (!strings.EqualFold(pull.HeadOwner, owner) || pull.HeadRef != ref) ||
+			q.Get("base") != "" && pull.Base != q.Get("base") {
 			continue
 		}
-		found = append(found, h.pullJSON(repo, p, false))
+		found = append(found, h.pullJSON(repo, pull, false))
 	}
 	sendJSON(w, r, http.StatusOK, pageOf(w, r, h.Server, found, "per_page", 100))
 }
@@ -57,24 +59,29 @@ func (h *githubAPI) createPull(w http.ResponseWriter, r *http.Request, repo *Rep
 		sendInvalid(w, r, "", "custom", fmt.Sprintf("A pull request already exists for %s:%s.", owner, ref))
 		return
 	}
-	p := h.newPull(repo, Pull{Title: in.Title, Body: in.Body, HeadOwner: from.Owner, HeadRef: ref, Base: in.Base, User: tok.Login, Draft: in.Draft})
-	if out, err := h.runGit(repo.Dir, "rev-list", "--count", h.branchSHA(repo, in.Base)+".."+p.HeadSHA); err == nil && out == "0" {
+	pull := h.newPull(
+		repo, Pull{Title: in.Title, Body: in.Body, HeadOwner: from.Owner, HeadRef: ref, Base: in.Base, User: tok.Login,
+			Draft: in.Draft})
+	if out, err := h.runGit(repo.Dir, "rev-list", "--count", h.branchSHA(repo, in.Base)+".."+pull.HeadSHA); err == nil &&
+		out == "0" {
 		sendInvalid(w, r, "", "custom", fmt.Sprintf("No commits between %s and %s", in.Base, ref))
 		return
 	}
-	repo.pulls = append(repo.pulls, p)
-	sendJSON(w, r, http.StatusCreated, h.pullJSON(repo, p, true))
+	repo.pulls = append(repo.pulls, pull)
+	sendJSON(w, r, http.StatusCreated, h.pullJSON(repo, pull, true))
 }
 
-func (h *githubAPI) withPull(f func(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token, p *Pull)) repoHandler {
+func (h *githubAPI) withPull(
+	f func(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token, p *Pull),
+) repoHandler {
 	return func(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token) {
-		p := repo.findPull(parseNumber(r.PathValue("number"), 0))
-		if p == nil {
+		pull := repo.findPull(parseNumber(r.PathValue("number"), 0))
+		if pull == nil {
 			sendError(w, r, http.StatusNotFound, "Not Found")
 			return
 		}
-		h.refreshHead(repo, p)
-		f(w, r, repo, tok, p)
+		h.refreshHead(repo, pull)
+		f(w, r, repo, tok, pull)
 	}
 }
 
@@ -82,7 +89,7 @@ func (h *githubAPI) getPull(w http.ResponseWriter, r *http.Request, repo *Repo, 
 	sendJSON(w, r, http.StatusOK, h.pullJSON(repo, p, true))
 }
 
-func (h *githubAPI) patchPull(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token, p *Pull) {
+func (h *githubAPI) patchPull(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token, pull *Pull) {
 	if refuseWithoutPermission(w, r, tok, "pull_requests", "write") {
 		return
 	}
@@ -95,16 +102,16 @@ func (h *githubAPI) patchPull(w http.ResponseWriter, r *http.Request, repo *Repo
 			*to = *from
 		}
 	}
-	if p.Merged && in.State != nil && *in.State == "open" {
+	if pull.Merged && in.State != nil && *in.State == "open" {
 		sendInvalid(w, r, "state", "invalid", "")
 		return
 	}
-	set(&p.Title, in.Title)
-	set(&p.Body, in.Body)
-	set(&p.State, in.State)
-	set(&p.Base, in.Base)
-	p.Updated = h.nextTime()
-	sendJSON(w, r, http.StatusOK, h.pullJSON(repo, p, true))
+	set(&pull.Title, in.Title)
+	set(&pull.Body, in.Body)
+	set(&pull.State, in.State)
+	set(&pull.Base, in.Base)
+	pull.Updated = h.nextTime()
+	sendJSON(w, r, http.StatusOK, h.pullJSON(repo, pull, true))
 }
 
 // appendNew adds the strings that a list lacks.
@@ -117,13 +124,13 @@ func appendNew(to, more []string) []string {
 	return to
 }
 
-func (h *githubAPI) listReviewers(w http.ResponseWriter, r *http.Request, repo *Repo, _ *Token, p *Pull) {
-	users := shapeAll(p.Reviewers, func(l string) jsonObject { return h.userJSON(l, false) })
-	teams := shapeAll(p.Teams, func(l string) jsonObject { return h.teamJSON(repo, l) })
+func (h *githubAPI) listReviewers(w http.ResponseWriter, r *http.Request, repo *Repo, _ *Token, pull *Pull) {
+	users := shapeAll(pull.Reviewers, func(l string) jsonObject { return h.userJSON(l, false) })
+	teams := shapeAll(pull.Teams, func(l string) jsonObject { return h.teamJSON(repo, l) })
 	sendJSON(w, r, http.StatusOK, jsonObject{"users": users, "teams": teams})
 }
 
-func (h *githubAPI) requestReviewers(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token, p *Pull) {
+func (h *githubAPI) requestReviewers(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token, pull *Pull) {
 	if refuseWithoutPermission(w, r, tok, "pull_requests", "write") {
 		return
 	}
@@ -135,12 +142,14 @@ func (h *githubAPI) requestReviewers(w http.ResponseWriter, r *http.Request, rep
 		return
 	}
 	for _, l := range in.Reviewers {
-		if l == p.User {
+		if l == pull.User {
 			sendError(w, r, http.StatusUnprocessableEntity, "Review cannot be requested from pull request author.")
 			return
 		}
 		if associationOf(repo, l) == "NONE" {
-			sendError(w, r, http.StatusUnprocessableEntity, "Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a collaborator of the "+repo.fullName()+" repository.")
+			sendError(w, r, http.StatusUnprocessableEntity,
+				"Reviews may only be requested from collaborators. One or more of the users or teams you specified is not a "+
+					"collaborator of the "+repo.fullName()+" repository.")
 			return
 		}
 	}
@@ -150,22 +159,24 @@ func (h *githubAPI) requestReviewers(w http.ResponseWriter, r *http.Request, rep
 			return
 		}
 	}
-	p.Reviewers, p.Teams = appendNew(p.Reviewers, in.Reviewers), appendNew(p.Teams, in.TeamReviewers)
-	sendJSON(w, r, http.StatusCreated, h.pullJSON(repo, p, false))
+	pull.Reviewers, pull.Teams = appendNew(pull.Reviewers, in.Reviewers), appendNew(pull.Teams, in.TeamReviewers)
+	sendJSON(w, r, http.StatusCreated, h.pullJSON(repo, pull, false))
 }
 
-func (h *githubAPI) sendComments(w http.ResponseWriter, r *http.Request, said []Comment, shape func(Comment) jsonObject) {
+func (h *githubAPI) sendComments(
+	w http.ResponseWriter, r *http.Request, said []Comment, shape func(Comment) jsonObject,
+) {
 	sendJSON(w, r, http.StatusOK, pageOf(w, r, h.Server, shapeAll(said, shape), "per_page", 100))
 }
 
-func (h *githubAPI) listComments(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token, p *Pull) {
+func (h *githubAPI) listComments(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token, pull *Pull) {
 	if tok != nil && refuseWithoutPermission(w, r, tok, "pull_requests", "read") {
 		return
 	}
-	h.sendComments(w, r, p.comments, func(c Comment) jsonObject { return h.commentJSON(repo, p, c) })
+	h.sendComments(w, r, pull.comments, func(c Comment) jsonObject { return h.commentJSON(repo, pull, c) })
 }
 
-func (h *githubAPI) createComment(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token, p *Pull) {
+func (h *githubAPI) createComment(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token, pull *Pull) {
 	if refuseWithoutPermission(w, r, tok, "pull_requests", "write") {
 		return
 	}
@@ -173,9 +184,9 @@ func (h *githubAPI) createComment(w http.ResponseWriter, r *http.Request, repo *
 	if !decodeJSON(w, r, &in) {
 		return
 	}
-	c := Comment{ID: h.nextID(), User: tok.Login, Bot: tok.app != nil, Body: in.Body, At: h.nextTime()}
-	p.comments = append(p.comments, c)
-	sendJSON(w, r, http.StatusCreated, h.commentJSON(repo, p, c))
+	comment := Comment{ID: h.nextID(), User: tok.Login, Bot: tok.app != nil, Body: in.Body, At: h.nextTime()}
+	pull.comments = append(pull.comments, comment)
+	sendJSON(w, r, http.StatusCreated, h.commentJSON(repo, pull, comment))
 }
 
 func (h *githubAPI) listLineComments(w http.ResponseWriter, r *http.Request, repo *Repo, _ *Token, p *Pull) {
@@ -191,8 +202,8 @@ func (h *githubAPI) listLabels(w http.ResponseWriter, r *http.Request, repo *Rep
 	sendJSON(w, r, http.StatusOK, pageOf(w, r, h.Server, out, "per_page", 100))
 }
 
-func (h *githubAPI) addLabels(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token, p *Pull) {
-	// Labels need the right to triage, which people from outside lack.
+func (h *githubAPI) addLabels(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token, pull *Pull) {
+	// Labels need triage permission, which outside people lack.
 	if refuseWithoutPermission(w, r, tok, "issues", "write") {
 		return
 	}
@@ -204,11 +215,11 @@ func (h *githubAPI) addLabels(w http.ResponseWriter, r *http.Request, repo *Repo
 	if !decodeJSON(w, r, &in) {
 		return
 	}
-	p.Labels = appendNew(p.Labels, in)
-	sendJSON(w, r, http.StatusOK, shapeAll(p.Labels, func(l string) jsonObject { return h.labelJSON(repo, l) }))
+	pull.Labels = appendNew(pull.Labels, in)
+	sendJSON(w, r, http.StatusOK, shapeAll(pull.Labels, func(l string) jsonObject { return h.labelJSON(repo, l) }))
 }
 
-func (h *githubAPI) mergePull(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token, p *Pull) {
+func (h *githubAPI) mergePull(w http.ResponseWriter, r *http.Request, repo *Repo, tok *Token, pull *Pull) {
 	if refuseWithoutPermission(w, r, tok, "contents", "write") {
 		return
 	}
@@ -218,12 +229,13 @@ func (h *githubAPI) mergePull(w http.ResponseWriter, r *http.Request, repo *Repo
 	}
 	switch {
 	case !decodeJSON(w, r, &in):
-	case p.State != "open" || p.Draft || !h.mergesCleanly(repo, p):
+	case pull.State != "open" || pull.Draft || !h.mergesCleanly(repo, pull):
 		sendError(w, r, http.StatusMethodNotAllowed, "Pull Request is not mergeable")
-	case in.SHA != "" && in.SHA != p.HeadSHA:
+	case in.SHA != "" && in.SHA != pull.HeadSHA:
 		sendError(w, r, http.StatusConflict, "Head branch was modified. Review and try the merge again.")
 	default:
-		h.completeMerge(repo, p)
-		sendJSON(w, r, http.StatusOK, jsonObject{"sha": p.MergeSHA, "merged": true, "message": "Pull Request successfully merged"})
+		h.completeMerge(repo, pull)
+		sendJSON(
+			w, r, http.StatusOK, jsonObject{"sha": pull.MergeSHA, "merged": true, "message": "Pull Request successfully merged"})
 	}
 }

@@ -4,18 +4,17 @@ import (
 	"net/http"
 )
 
-// Host is a forge on which a test plays the people and the network: a fake,
-// or a real server.
+// Host is a forge, fake or real, on which a test acts for people and injects network faults.
 type Host interface {
-	// BaseURL is its address as people type it, and Client one that trusts it.
+	// BaseURL returns its web address. Client returns a client that trusts its certificate.
 	BaseURL() string
 	Client() *http.Client
-	// NewRepo makes a repository of an organisation, with the history of the
-	// git repository src. One of that name is replaced.
+	// NewRepo creates a repository of an organisation with the history of the git repository src. It replaces an
+	// existing one with that name.
 	NewRepo(owner, name, src string) *Repo
 	Invite(r *Repo, login, role string)
 	AddTeam(r *Repo, slug, role string, members ...string)
-	// AddLogin makes a login of that name; Secret is what a client shows for it.
+	// AddLogin adds a login with that name. Secret returns the token that a client sends for it.
 	AddLogin(name string, t Token)
 	Secret(name string) string
 
@@ -45,8 +44,8 @@ type Host interface {
 
 var _ Host = (*Server)(nil)
 
-// BaseURL is its address.
+// BaseURL returns the server's URL.
 func (s *Server) BaseURL() string { return s.URL }
 
-// NewRepo is AddRepo.
+// NewRepo calls AddRepo.
 func (s *Server) NewRepo(owner, name, src string) *Repo { return s.AddRepo(owner, name, src) }

@@ -7,30 +7,29 @@ import (
 	"time"
 )
 
-// Repo is a repository of the fake: a real bare one, and what a forge keeps
-// beside it.
+// Repo is a repository of the fake: a real bare repository and the forge's data for it.
 type Repo struct {
 	Owner, Name, Dir, Default string
 	Parent                    *Repo
 	Private                   bool
 	ID                        int64
 
-	roles        map[string]string // by login: read | write | admin | owner; for a public repository everybody reads
-	memberRoles  map[string]string // by login, of members of a team: the same
-	teamRoles    map[string]string // by team: the same
+	roles        map[string]string // by login: read | write | admin | owner; everyone can read a public repository
+	memberRoles  map[string]string // by login, for members of a team: same values
+	teamRoles    map[string]string // by team: same values
 	pulls        []*Pull
 	issues       []*Issue
-	pendingLooks int // a fork that is being made: so many looks until it is there
+	pendingLooks int // of a fork in creation: number of requests until it exists
 	checks       []Check
 	status       []Status
-	teams        []string // that may review
-	ownerKind    string   // by a User (as if empty) or an Organization
-	labels       []string // of Gitea, which knows them by number
+	teams        []string // teams that may review
+	ownerKind    string   // User (also if empty) or Organization
+	labels       []string // of Gitea, which identifies them by number
 }
 
 func (r *Repo) fullName() string { return r.Owner + "/" + r.Name }
 
-// roleOf is a person's role: read | write | admin; empty: none.
+// roleOf returns a login's role: read | write | admin, or "" for none.
 func (r *Repo) roleOf(login string) string {
 	rank := []string{"", "read", "write", "admin"}
 	if login == r.Owner || r.roles[login] == "owner" {
@@ -62,7 +61,7 @@ type Pull struct {
 	lines        []Comment
 	reviews      []Comment
 	lookedAt     string
-	pendingLooks int // so many looks until it is known whether it merges
+	pendingLooks int // number of requests until its mergeability is known
 }
 
 // Comment is a comment, a review, or a comment at a line.
@@ -76,7 +75,7 @@ type Comment struct {
 	Line    int
 	ReplyTo int64
 	Commit  string
-	// Resolved is the person that ended the conversation of this first comment.
+	// Resolved is the login that resolved the conversation of this first comment.
 	Resolved string
 	At       time.Time
 }
@@ -107,250 +106,248 @@ type Status struct {
 // Token is a login.
 type Token struct {
 	Login string
-	// MissingPermissions are permissions that the token does not have: pull_requests,
-	// contents, issues, checks, administration.
+	// MissingPermissions are permissions that the token lacks: pull_requests, contents, issues, checks, administration.
 	MissingPermissions []string
-	// Scopes are what a token of Gitea's may, by its own names; none: all.
+	// Scopes are the scopes of a Gitea token, by Gitea's names. If empty, the token has all.
 	Scopes  []string
 	Expires time.Time // zero: never
-	// Remaining is how many requests it has left until Reset; 0 with a zero Reset:
-	// any number.
+	// Remaining is the number of requests left until Reset. 0 with a zero Reset means no limit.
 	Remaining int
 	Reset     time.Time
-	app       *Repo // an installation's: the one repository it is for
+	app       *Repo // the only repository of an installation token
 }
 
 func (t *Token) hasPermission(permission string) bool {
 	return !slices.Contains(t.MissingPermissions, permission)
 }
 
-// AddRepo adds a repository with the history of the git repository src; its
-// default branch is main.
+// AddRepo adds a repository with the history of the git repository src. Its default branch is main.
 func (s *Server) AddRepo(owner, name, src string) *Repo {
 	s.t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r := &Repo{Owner: owner, Name: name, Default: "main", ID: s.nextID(), roles: map[string]string{}}
-	r.Dir = s.initRepo(r.fullName(), src)
-	s.repos[strings.ToLower(r.fullName())] = r
-	return r
+	repo := &Repo{Owner: owner, Name: name, Default: "main", ID: s.nextID(), roles: map[string]string{}}
+	repo.Dir = s.initRepo(repo.fullName(), src)
+	s.repos[strings.ToLower(repo.fullName())] = repo
+	return repo
 }
 
-// Invite gives a person a role in a repository: read, write, admin, or owner of
-// its organisation.
-func (s *Server) Invite(r *Repo, login, role string) {
+// Invite gives a login a role in a repository: read, write, admin, or owner of its organisation.
+func (s *Server) Invite(repo *Repo, login, role string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r.roles[login] = role
+	repo.roles[login] = role
 }
 
-// SetPrivate hides a repository from everybody without a role.
-func (s *Server) SetPrivate(r *Repo) {
+// SetPrivate hides a repository from logins without a role.
+func (s *Server) SetPrivate(repo *Repo) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r.Private = true
+	repo.Private = true
 }
 
-// AddTeam makes a team of the repository's owner, which may be asked to review,
-// with a role in the repository and members.
-func (s *Server) AddTeam(r *Repo, slug, role string, members ...string) {
+// AddTeam creates a team of the repository's owner that may be asked for reviews, with a role in the repository and
+// members.
+func (s *Server) AddTeam(repo *Repo, slug, role string, members ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r.teams = append(r.teams, slug)
-	if r.teamRoles == nil {
-		r.teamRoles = map[string]string{}
+	repo.teams = append(repo.teams, slug)
+	if repo.teamRoles == nil {
+		repo.teamRoles = map[string]string{}
 	}
-	r.teamRoles[slug] = role
+	repo.teamRoles[slug] = role
 	for _, m := range members {
-		if r.memberRoles == nil {
-			r.memberRoles = map[string]string{}
+		if repo.memberRoles == nil {
+			repo.memberRoles = map[string]string{}
 		}
-		r.memberRoles[m] = role
+		repo.memberRoles[m] = role
 	}
 }
 
-// Resolve ends the conversation that begins with a comment at a line.
-func (s *Server) Resolve(r *Repo, number int, line int64, by string) {
+// Resolve resolves the conversation that starts with a comment at a line.
+func (s *Server) Resolve(repo *Repo, number int, line int64, by string) {
 	s.t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := r.findPull(number)
-	for i := range p.lines {
-		if p.lines[i].ID == line {
-			p.lines[i].Resolved = by
+	pull := repo.findPull(number)
+	for i := range pull.lines {
+		if pull.lines[i].ID == line {
+			pull.lines[i].Resolved = by
 			return
 		}
 	}
 	s.t.Fatalf("there is no comment %d", line)
 }
 
-// AddLogin makes a token of that name.
+// AddLogin adds a token with that name.
 func (s *Server) AddLogin(token string, t Token) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.tokens[token] = &t
 }
 
-// DelayMergeCheck makes a Gitea slow to work out whether a branch merges: so many looks.
+// DelayMergeCheck makes a Gitea report a branch's mergeability only after that many requests.
 func (s *Server) DelayMergeCheck(looks int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.mergeCheckLooks = looks
 }
 
-// AddDuplicates opens n equal pull requests just before the next one.
+// AddDuplicates opens n identical pull requests just before the next one.
 func (s *Server) AddDuplicates(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.duplicates = n
 }
 
-// SetOwnerKind says what owns a repository: a User or an Organization.
-func (s *Server) SetOwnerKind(r *Repo, kind string) {
+// SetOwnerKind sets the kind of a repository's owner: User or Organization.
+func (s *Server) SetOwnerKind(repo *Repo, kind string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r.ownerKind = kind
+	repo.ownerKind = kind
 }
 
-// Secret is what a client shows for a login.
+// Secret returns the token that a client sends for a login.
 func (s *Server) Secret(name string) string { return name }
 
-// Pulls are the pull requests of a repository as they are now.
-func (s *Server) Pulls(r *Repo) []Pull {
+// Pulls returns copies of a repository's current pull requests.
+func (s *Server) Pulls(repo *Repo) []Pull {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var out []Pull
-	for _, p := range r.pulls {
-		s.refreshHead(r, p)
-		c := *p
-		c.Labels, c.Reviewers, c.Teams = slices.Clone(p.Labels), slices.Clone(p.Reviewers), slices.Clone(p.Teams)
+	for _, pull := range repo.pulls {
+		s.refreshHead(repo, pull)
+		c := *pull
+		c.Labels, c.Reviewers, c.Teams = slices.Clone(pull.Labels), slices.Clone(pull.Reviewers), slices.Clone(pull.Teams)
 		out = append(out, c)
 	}
 	return out
 }
 
-// Repo finds a repository: nil when there is none.
+// Repo returns a repository, or nil if there is none.
 func (s *Server) Repo(full string) *Repo {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.repos[strings.ToLower(full)]
 }
 
-// EditPull changes a pull request as a person would on the page.
-func (s *Server) EditPull(r *Repo, number int, change func(*Pull)) {
+// EditPull changes a pull request as a person would do on the page.
+func (s *Server) EditPull(repo *Repo, number int, change func(*Pull)) {
 	s.t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := r.findPull(number)
-	if p == nil {
+	pull := repo.findPull(number)
+	if pull == nil {
 		s.t.Fatalf("there is no pull request %d", number)
 	}
-	change(p)
-	p.Updated = s.nextTime()
+	change(pull)
+	pull.Updated = s.nextTime()
 }
 
-// AddPull opens a pull request as a person would.
-func (s *Server) AddPull(r *Repo, p Pull) int {
+// AddPull opens a pull request as a person would, and returns its number.
+func (s *Server) AddPull(repo *Repo, pull Pull) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p.HeadOwner = cmp.Or(p.HeadOwner, r.Owner)
-	made := s.newPull(r, p)
-	r.pulls = append(r.pulls, made)
+	pull.HeadOwner = cmp.Or(pull.HeadOwner, repo.Owner)
+	made := s.newPull(repo, pull)
+	repo.pulls = append(repo.pulls, made)
 	return made.Number
 }
 
-// AddComment adds a comment under a pull request or an issue, Line one at a line of its diff,
-// and Judge a review. They return its id.
-func (s *Server) AddComment(r *Repo, number int, said Comment) int64 {
+// AddComment adds a comment to a pull request or an issue and returns its id.
+func (s *Server) AddComment(repo *Repo, number int, said Comment) int64 {
 	s.mu.Lock()
-	if i := r.findIssue(number); i != nil {
+	if issue := repo.findIssue(number); issue != nil {
 		defer s.mu.Unlock()
 		said.ID, said.At = s.nextID(), s.nextTime()
-		i.comments = append(i.comments, said)
+		issue.comments = append(issue.comments, said)
 		return said.ID
 	}
 	s.mu.Unlock()
-	return s.appendComment(r, number, said, func(p *Pull) *[]Comment { return &p.comments })
+	return s.appendComment(repo, number, said, func(p *Pull) *[]Comment { return &p.comments })
 }
 
-// AddLineComment is AddComment at a line.
+// AddLineComment adds a comment at a line of a pull request's diff and returns its id.
 func (s *Server) AddLineComment(r *Repo, number int, said Comment) int64 {
 	return s.appendComment(r, number, said, func(p *Pull) *[]Comment { return &p.lines })
 }
 
-// AddReview is AddComment with a verdict.
+// AddReview adds a review with a verdict and returns its id.
 func (s *Server) AddReview(r *Repo, number int, said Comment) int64 {
 	return s.appendComment(r, number, said, func(p *Pull) *[]Comment { return &p.reviews })
 }
 
-func (s *Server) appendComment(r *Repo, number int, said Comment, list func(*Pull) *[]Comment) int64 {
+func (s *Server) appendComment(repo *Repo, number int, said Comment, list func(*Pull) *[]Comment) int64 {
 	s.t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := r.findPull(number)
-	if p == nil {
+	pull := repo.findPull(number)
+	if pull == nil {
 		s.t.Fatalf("there is no pull request %d", number)
 	}
-	s.refreshHead(r, p)
+	s.refreshHead(repo, pull)
 	said.ID = s.nextID()
 	if said.At.IsZero() {
 		said.At = s.nextTime()
 	}
-	said.Commit = cmp.Or(said.Commit, p.HeadSHA)
-	*list(p) = append(*list(p), said)
+	said.Commit = cmp.Or(said.Commit, pull.HeadSHA)
+	*list(pull) = append(*list(pull), said)
 	return said.ID
 }
 
-// Comments are the comments under a pull request.
-func (s *Server) Comments(r *Repo, number int) []Comment {
+// Comments returns the comments of a pull request.
+func (s *Server) Comments(repo *Repo, number int) []Comment {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if p := r.findPull(number); p != nil {
+	if p := repo.findPull(number); p != nil {
 		return slices.Clone(p.comments)
 	}
 	return nil
 }
 
-// AddCheck adds a check run or replaces the one of its commit and name.
-func (s *Server) AddCheck(r *Repo, c Check) int64 {
+// AddCheck adds a check run, or replaces the one with the same commit and name.
+func (s *Server) AddCheck(repo *Repo, check Check) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c.ID = s.nextID()
-	r.checks = append(slices.DeleteFunc(r.checks, func(o Check) bool { return o.SHA == c.SHA && o.Name == c.Name }), c)
-	return c.ID
+	check.ID = s.nextID()
+	repo.checks = append(
+		slices.DeleteFunc(repo.checks, func(o Check) bool { return o.SHA == check.SHA && o.Name == check.Name }), check)
+	return check.ID
 }
 
-// AddStatus adds a commit status or replaces the one of its commit and context.
-func (s *Server) AddStatus(r *Repo, c Status) {
+// AddStatus adds a commit status, or replaces the one with the same commit and context.
+func (s *Server) AddStatus(repo *Repo, status Status) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	c.ID, c.At = s.nextID(), s.nextTime()
-	r.status = append(slices.DeleteFunc(r.status, func(o Status) bool { return o.SHA == c.SHA && o.Context == c.Context }), c)
+	status.ID, status.At = s.nextID(), s.nextTime()
+	repo.status = append(
+		slices.DeleteFunc(repo.status, func(o Status) bool { return o.SHA == status.SHA && o.Context == status.Context }),
+		status)
 }
 
-// MergePull merges a pull request as a person would with the button.
-func (s *Server) MergePull(r *Repo, number int) string {
+// MergePull merges a pull request as a person would with the button, and returns the merge commit.
+func (s *Server) MergePull(repo *Repo, number int) string {
 	s.t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	p := r.findPull(number)
-	s.refreshHead(r, p)
-	s.completeMerge(r, p)
-	return p.MergeSHA
+	pull := repo.findPull(number)
+	s.refreshHead(repo, pull)
+	s.completeMerge(repo, pull)
+	return pull.MergeSHA
 }
 
-// completeMerge merges a pull request. The lock is held.
-func (s *Server) completeMerge(r *Repo, p *Pull) {
-	p.MergeSHA = s.mergeHead(r, p)
-	p.State, p.Merged = "closed", true
-	p.Updated = s.nextTime()
+// completeMerge merges a pull request. The caller holds the lock.
+func (s *Server) completeMerge(r *Repo, pull *Pull) {
+	pull.MergeSHA = s.mergeHead(r, pull)
+	pull.State, pull.Merged = "closed", true
+	pull.Updated = s.nextTime()
 }
 
 func (r *Repo) findPull(number int) *Pull {
 	return r.firstPull(func(p *Pull) bool { return p.Number == number })
 }
 
-// openPull is the open pull request of a branch for a base; nil: there is none.
+// openPull returns the open pull request of a branch for a base, or nil.
 func (r *Repo) openPull(owner, ref, base string) *Pull {
 	return r.firstPull(func(p *Pull) bool {
 		return p.State == "open" && strings.EqualFold(p.HeadOwner, owner) && p.HeadRef == ref && p.Base == base
@@ -364,37 +361,37 @@ func (r *Repo) firstPull(is func(*Pull) bool) *Pull {
 	return nil
 }
 
-// newPull numbers an open pull request. It is not in the list yet.
-func (s *Server) newPull(r *Repo, p Pull) *Pull {
-	p.Number, p.ID, p.State = s.nextNumber(r), s.nextID(), "open"
-	s.refreshHead(r, &p)
-	p.Created = s.nextTime()
-	p.Updated = p.Created
-	return &p
+// newPull returns a numbered open pull request that is not in the list yet.
+func (s *Server) newPull(repo *Repo, pull Pull) *Pull {
+	pull.Number, pull.ID, pull.State = s.nextNumber(repo), s.nextID(), "open"
+	s.refreshHead(repo, &pull)
+	pull.Created = s.nextTime()
+	pull.Updated = pull.Created
+	return &pull
 }
 
-// parseHead reads owner:branch, or a branch of the repository itself. from is the
-// repository of the branch; nil: there is none.
-func (s *Server) parseHead(r *Repo, head string) (owner, ref string, from *Repo) {
+// parseHead parses owner:branch, or a branch of the repository itself. from is the branch's repository, or nil if
+// there is none.
+func (s *Server) parseHead(repo *Repo, head string) (owner, ref string, from *Repo) {
 	owner, ref, other := strings.Cut(head, ":")
 	if !other {
-		owner, ref = r.Owner, head
+		owner, ref = repo.Owner, head
 	}
-	return owner, ref, s.headRepo(r, owner)
+	return owner, ref, s.headRepo(repo, owner)
 }
 
-func (s *Server) nextNumber(r *Repo) int {
+func (s *Server) nextNumber(repo *Repo) int {
 	n := 0
-	for _, p := range r.pulls {
+	for _, p := range repo.pulls {
 		n = max(n, p.Number)
 	}
-	for _, i := range r.issues {
+	for _, i := range repo.issues {
 		n = max(n, i.Number)
 	}
 	return n + 1
 }
 
-// newestFirst is newest first, as forges list.
+// newestFirst returns a copy sorted newest first, as forges list them.
 func newestFirst(ps []*Pull) []*Pull {
 	ps = slices.Clone(ps)
 	slices.SortStableFunc(ps, func(a, b *Pull) int { return b.Number - a.Number })

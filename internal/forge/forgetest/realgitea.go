@@ -22,9 +22,8 @@ import (
 	"time"
 )
 
-// RealGitea is a Gitea that runs for one test, with SQLite in a folder of its
-// own, behind a front on loopback that may live below a path. Its people are
-// made when they are first named, and act through the API.
+// RealGitea is a Gitea that runs for one test, with SQLite in its own folder, behind a loopback front that may serve
+// it below a path. Its users are created at first use and act through the API.
 type RealGitea struct {
 	*giteaHost
 	t testing.TB // of the case
@@ -52,45 +51,50 @@ const (
 	password   = "Loopback-only-1"
 )
 
-// ForCase is the same Gitea for another case.
+// ForCase returns the same Gitea for another case.
 func (g *RealGitea) ForCase(t testing.TB) *RealGitea { return &RealGitea{giteaHost: g.giteaHost, t: t} }
 
-// StartRealGitea starts the Gitea of a folder that scripts/build-gitea.sh made.
+// StartRealGitea starts the Gitea from a folder that scripts/build-gitea.sh built.
 func StartRealGitea(t testing.TB, built, path string) *RealGitea {
 	t.Helper()
-	g := &RealGitea{t: t, giteaHost: &giteaHost{faultProxy: newFaultProxy(), dir: t.TempDir(), path: path, calls: &http.Client{Timeout: time.Minute},
-		secrets: map[string]string{}, people: map[string]bool{adminLogin: true}}}
-	t.Cleanup(g.calls.CloseIdleConnections)
+	realGitea := &RealGitea{t: t,
+		giteaHost: &giteaHost{faultProxy: newFaultProxy(), dir: t.TempDir(), path: path,
+			calls:   &http.Client{Timeout: time.Minute},
+			secrets: map[string]string{}, people: map[string]bool{adminLogin: true}}}
+	t.Cleanup(realGitea.calls.CloseIdleConnections)
 	port := freePort(t)
-	g.backendURL = mustURL(t, "http://127.0.0.1:"+port)
+	realGitea.backendURL = mustURL(t, "http://127.0.0.1:"+port)
 	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(g.backendURL)
+		r.SetURL(realGitea.backendURL)
 		r.Out.Host = r.In.Host
 		r.SetXForwarded()
 	}}
 	carry := &http.Transport{}
 	proxy.Transport = carry
 	proxy.ErrorLog = nil
-	g.http = httptest.NewUnstartedServer(g.wrapHandler(http.StripPrefix(path, proxy)))
-	g.http.StartTLS()
+	realGitea.http = httptest.NewUnstartedServer(realGitea.wrapHandler(http.StripPrefix(path, proxy)))
+	realGitea.http.StartTLS()
 	t.Cleanup(func() {
-		close(g.done)
-		g.http.Close()
+		close(realGitea.done)
+		realGitea.http.Close()
 		carry.CloseIdleConnections()
 	})
-	g.ca = writeCA(t, g.dir, g.http)
-	ini := filepath.Join(g.dir, "app.ini")
-	text := fmt.Sprintf(appINI, filepath.Join(g.dir, "work"), os.Getuid() == 0, port, g.BaseURL(), filepath.Join(built, "src"), filepath.Join(g.dir, "gitea.db"))
+	realGitea.ca = writeCA(t, realGitea.dir, realGitea.http)
+	ini := filepath.Join(realGitea.dir, "app.ini")
+	text := fmt.Sprintf(appINI, filepath.Join(realGitea.dir, "work"), os.Getuid() == 0, port, realGitea.BaseURL(),
+		filepath.Join(built, "src"), filepath.Join(realGitea.dir, "gitea.db"))
 	if err := os.WriteFile(ini, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	run := func(args ...string) *exec.Cmd {
 		cmd := exec.Command(filepath.Join(built, "gitea"), append([]string{"--config", ini}, args...)...)
-		cmd.Dir = g.dir
-		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + g.dir}
+		cmd.Dir = realGitea.dir
+		cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + realGitea.dir}
 		return cmd
 	}
-	for _, args := range [][]string{{"migrate"}, {"admin", "user", "create", "--admin", "--username", adminLogin, "--password", password, "--email", "boss@example.com", "--must-change-password=false"}} {
+	for _, args := range [][]string{{"migrate"},
+		{"admin", "user", "create", "--admin", "--username", adminLogin, "--password", password, "--email",
+			"boss@example.com", "--must-change-password=false"}} {
 		if out, err := run(args...).CombinedOutput(); err != nil {
 			t.Fatalf("gitea %s: %v\n%s", args[0], err, out)
 		}
@@ -121,10 +125,10 @@ func StartRealGitea(t testing.TB, built, path string) *RealGitea {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	for {
-		if resp, err := g.calls.Get(g.backendURL.String() + "/api/healthz"); err == nil {
+		if resp, err := realGitea.calls.Get(realGitea.backendURL.String() + "/api/healthz"); err == nil {
 			_ = resp.Body.Close()
 			if resp.StatusCode == http.StatusOK {
-				return g
+				return realGitea
 			}
 		}
 		select {
@@ -169,20 +173,20 @@ ENABLED = false
 
 func freePort(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	_, port, err := net.SplitHostPort(l.Addr().String())
+	defer listener.Close()
+	_, port, err := net.SplitHostPort(listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
 	return port
 }
 
-// mustCall calls the API as one of a test's people; the answer goes into out.
-// Codes from 300 on end the test.
+// mustCall calls the API as a user of the test and decodes the answer into out. Status codes from 300 on end the
+// test.
 func (g *RealGitea) mustCall(who, method, path string, in, out any) {
 	g.t.Helper()
 	if code, said := g.callAs(who, method, path, in, out); code >= 300 {
@@ -224,7 +228,7 @@ func (g *RealGitea) callAs(who, method, path string, in, out any) (int, string) 
 	return resp.StatusCode, string(text)
 }
 
-// ensureUser makes a user that is not there yet.
+// ensureUser creates a user if it does not exist yet.
 func (g *RealGitea) ensureUser(login string) {
 	g.t.Helper()
 	g.mu.Lock()
@@ -232,45 +236,46 @@ func (g *RealGitea) ensureUser(login string) {
 	g.people[login] = true
 	g.mu.Unlock()
 	if !known {
-		g.mustCall(adminLogin, "POST", "/admin/users", jsonObject{"username": login, "email": login + "@example.com", "password": password, "must_change_password": false}, nil)
+		g.mustCall(adminLogin, "POST", "/admin/users",
+			jsonObject{"username": login, "email": login + "@example.com", "password": password, "must_change_password": false},
+			nil)
 	}
 }
 
-// Version is what it says it is.
+// Version returns the version that the server reports.
 func (g *RealGitea) Version() string {
 	var v struct{ Version string }
 	g.mustCall(adminLogin, "GET", "/version", nil, &v)
 	return v.Version
 }
 
-// BaseURL is its address for people.
+// BaseURL returns the web address of the front.
 func (g *RealGitea) BaseURL() string { return g.http.URL + g.path }
 
-// Client trusts its front.
+// Client returns a client that trusts the front's certificate.
 func (g *RealGitea) Client() *http.Client { return g.http.Client() }
 
-// NewRepo makes a repository of an organisation anew.
+// NewRepo recreates a repository of an organisation.
 func (g *RealGitea) NewRepo(owner, name, src string) *Repo {
 	g.t.Helper()
-	r := &Repo{Owner: owner, Name: name, Default: "main"}
+	repo := &Repo{Owner: owner, Name: name, Default: "main"}
 	if code, _ := g.callAs(adminLogin, "GET", "/orgs/"+owner, nil, nil); code == http.StatusNotFound {
 		g.mustCall(adminLogin, "POST", "/orgs", jsonObject{"username": owner}, nil)
 	}
-	if code, _ := g.callAs(adminLogin, "GET", "/repos/"+r.fullName(), nil, nil); code == http.StatusOK {
-		g.mustCall(adminLogin, "DELETE", "/repos/"+r.fullName(), nil, nil)
+	if code, _ := g.callAs(adminLogin, "GET", "/repos/"+repo.fullName(), nil, nil); code == http.StatusOK {
+		g.mustCall(adminLogin, "DELETE", "/repos/"+repo.fullName(), nil, nil)
 	}
 	g.mustCall(adminLogin, "POST", "/orgs/"+owner+"/repos", jsonObject{"name": name, "default_branch": "main"}, nil)
-	if _, err := runGit(g.dir, src, "push", "-q", g.adminCloneURL(r), "HEAD:refs/heads/main"); err != nil {
+	if _, err := runGit(g.dir, src, "push", "-q", g.adminCloneURL(repo), "HEAD:refs/heads/main"); err != nil {
 		g.t.Fatal(err)
 	}
-	// It counts as empty, and has no pull requests, until a queue has seen the
-	// push.
+	// Gitea treats it as empty, without pull requests, until a queue has processed the push.
 	g.waitUntil("the repository is not empty", func() bool {
 		var is struct{ Empty bool }
-		g.mustCall(adminLogin, "GET", "/repos/"+r.fullName(), nil, &is)
+		g.mustCall(adminLogin, "GET", "/repos/"+repo.fullName(), nil, &is)
 		return !is.Empty
 	})
-	return r
+	return repo
 }
 
 func (g *RealGitea) waitUntil(what string, holds func() bool) {
@@ -286,12 +291,11 @@ func (g *RealGitea) waitUntil(what string, holds func() bool) {
 	}
 }
 
-// adminCloneURL is the address of a repository for the test's own git, with the
-// administrator's login.
-func (g *RealGitea) adminCloneURL(r *Repo) string {
-	u := *g.backendURL
-	u.User, u.Path = url.UserPassword(adminLogin, password), "/"+r.fullName()+".git"
-	return u.String()
+// adminCloneURL returns the address of a repository for the test's own git, with the administrator's login.
+func (g *RealGitea) adminCloneURL(repo *Repo) string {
+	address := *g.backendURL
+	address.User, address.Path = url.UserPassword(adminLogin, password), "/"+repo.fullName()+".git"
+	return address.String()
 }
 
 type giteaTeam struct {
@@ -305,51 +309,51 @@ func (g *RealGitea) listTeams(org string) (all []giteaTeam) {
 	return all
 }
 
-// Invite gives a role as a collaborator, or as an owner of the organisation.
-func (g *RealGitea) Invite(r *Repo, login, role string) {
+// Invite adds a collaborator with a role, or an owner of the organisation.
+func (g *RealGitea) Invite(repo *Repo, login, role string) {
 	g.t.Helper()
 	g.ensureUser(login)
 	if role == "owner" {
-		for _, t := range g.listTeams(r.Owner) {
-			if t.Name == "Owners" {
-				g.mustCall(adminLogin, "PUT", fmt.Sprintf("/teams/%d/members/%s", t.ID, login), nil, nil)
+		for _, giteaTeam := range g.listTeams(repo.Owner) {
+			if giteaTeam.Name == "Owners" {
+				g.mustCall(adminLogin, "PUT", fmt.Sprintf("/teams/%d/members/%s", giteaTeam.ID, login), nil, nil)
 			}
 		}
 		return
 	}
-	g.mustCall(adminLogin, "PUT", "/repos/"+r.fullName()+"/collaborators/"+login, jsonObject{"permission": role}, nil)
+	g.mustCall(adminLogin, "PUT", "/repos/"+repo.fullName()+"/collaborators/"+login, jsonObject{"permission": role}, nil)
 }
 
-// AddTeam makes a team with a role in the repository.
-func (g *RealGitea) AddTeam(r *Repo, slug, role string, members ...string) {
+// AddTeam creates a team with a role in the repository.
+func (g *RealGitea) AddTeam(repo *Repo, slug, role string, members ...string) {
 	g.t.Helper()
-	for _, t := range g.listTeams(r.Owner) { // of the case before
-		if t.Name == slug {
-			g.mustCall(adminLogin, "DELETE", fmt.Sprint("/teams/", t.ID), nil, nil)
+	for _, giteaTeam := range g.listTeams(repo.Owner) { // from the previous case
+		if giteaTeam.Name == slug {
+			g.mustCall(adminLogin, "DELETE", fmt.Sprint("/teams/", giteaTeam.ID), nil, nil)
 		}
 	}
 	var made struct{ ID int64 }
-	g.mustCall(adminLogin, "POST", "/orgs/"+r.Owner+"/teams", jsonObject{"name": slug, "permission": role,
+	g.mustCall(adminLogin, "POST", "/orgs/"+repo.Owner+"/teams", jsonObject{"name": slug, "permission": role,
 		"units": []string{"repo.code", "repo.issues", "repo.pulls", "repo.releases", "repo.wiki"}}, &made)
-	g.mustCall(adminLogin, "PUT", fmt.Sprintf("/teams/%d/repos/%s", made.ID, r.fullName()), nil, nil)
+	g.mustCall(adminLogin, "PUT", fmt.Sprintf("/teams/%d/repos/%s", made.ID, repo.fullName()), nil, nil)
 	for _, m := range members {
 		g.ensureUser(m)
 		g.mustCall(adminLogin, "PUT", fmt.Sprintf("/teams/%d/members/%s", made.ID, m), nil, nil)
 	}
 }
 
-// giteaScopes are those that a driver says it needs.
+// giteaScopes are the scopes that the driver requires.
 var giteaScopes = []string{"read:user", "read:organization", "write:repository", "write:issue"}
 
-// AddLogin makes a token with the scopes of t, or those that a driver needs less
-// what t lacks.
-func (g *RealGitea) AddLogin(name string, t Token) {
+// AddLogin creates a token with the scopes of token. If it names none, the token gets those that a driver needs,
+// read-only if token lacks a permission.
+func (g *RealGitea) AddLogin(name string, token Token) {
 	g.t.Helper()
-	g.ensureUser(t.Login)
-	scopes := t.Scopes
+	g.ensureUser(token.Login)
+	scopes := token.Scopes
 	if len(scopes) == 0 {
 		scopes = slices.Clone(giteaScopes)
-		if len(t.MissingPermissions) > 0 {
+		if len(token.MissingPermissions) > 0 {
 			scopes[2], scopes[3] = "read:repository", "read:issue"
 		}
 	}
@@ -358,32 +362,32 @@ func (g *RealGitea) AddLogin(name string, t Token) {
 	unique := fmt.Sprint(name, "-", g.serial)
 	g.mu.Unlock()
 	var made struct{ SHA1 string }
-	g.mustCall(t.Login, "POST", "/users/"+t.Login+"/tokens", jsonObject{"name": unique, "scopes": scopes}, &made)
-	if !t.Expires.IsZero() && t.Expires.Before(time.Now()) { // Gitea's have no end: it was taken back
-		g.mustCall(t.Login, "DELETE", "/users/"+t.Login+"/tokens/"+unique, nil, nil)
+	g.mustCall(token.Login, "POST", "/users/"+token.Login+"/tokens", jsonObject{"name": unique, "scopes": scopes}, &made)
+	if !token.Expires.IsZero() && token.Expires.Before(time.Now()) { // Gitea's tokens do not expire, so it is revoked
+		g.mustCall(token.Login, "DELETE", "/users/"+token.Login+"/tokens/"+unique, nil, nil)
 	}
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.secrets[name] = made.SHA1
 }
 
-// Secret is the token of a login.
+// Secret returns the token of a login.
 func (g *RealGitea) Secret(name string) string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.secrets[name]
 }
 
-// CloneURL is where git finds a repository.
+// CloneURL returns the address of a repository for git.
 func (g *RealGitea) CloneURL(r *Repo) string { return g.BaseURL() + "/" + r.fullName() + ".git" }
 
-// Commit makes a commit of one file.
-func (g *RealGitea) Commit(r *Repo, branch, from, file, text string) string {
+// Commit creates a commit of one file.
+func (g *RealGitea) Commit(repo *Repo, branch, from, file, text string) string {
 	g.t.Helper()
-	return pushCommit(g.t, g.dir, g.adminCloneURL(r), branch, from, file, text)
+	return pushCommit(g.t, g.dir, g.adminCloneURL(repo), branch, from, file, text)
 }
 
-// Head is the commit of a branch.
+// Head returns the commit of a branch.
 func (g *RealGitea) Head(r *Repo, branch string) string {
 	out, err := runGit(g.dir, g.dir, "ls-remote", g.adminCloneURL(r), "refs/heads/"+branch)
 	if err != nil {
@@ -396,6 +400,7 @@ func (g *RealGitea) Head(r *Repo, branch string) string {
 // PushAs pushes through the front with a login.
 func (g *RealGitea) PushAs(r *Repo, user, secret, dir, branch string) error {
 	at := strings.Replace(g.CloneURL(r), "https://", "https://"+user+":"+secret+"@", 1)
-	_, err := runGit(g.dir, dir, "-c", "http.sslCAInfo="+g.ca, "-c", "core.askPass=true", "push", "-q", at, "HEAD:refs/heads/"+branch)
+	_, err := runGit(g.dir, dir, "-c", "http.sslCAInfo="+g.ca, "-c", "core.askPass=true", "push", "-q", at,
+		"HEAD:refs/heads/"+branch)
 	return err
 }

@@ -1,10 +1,8 @@
-// Package forgetest is forges for tests: HTTP servers on loopback that behave
-// as GitHub and Gitea do, with real bare git repositories behind them, pushes
-// over https included. It owns the servers and their folders for one test. What
-// a head, a merge or a file is, git says; the rest (duplicates, permissions,
-// rate limits, pages, entity tags, faults) follows the forges' documentation,
-// and the GitHub one is held to GitHub's own description with every request and
-// reply (Contract). It is not for production, and knows nothing of our drivers.
+// Package forgetest provides forges for tests: loopback HTTP servers that behave like GitHub and Gitea, with real
+// bare git repositories and pushes over https. The servers and their folders exist for one test. git determines
+// heads, merges and files. The rest (duplicates, permissions, rate limits, pages, entity tags, faults) follows the
+// forges' documentation. Every request and reply of the GitHub fake is validated against GitHub's own description
+// (Contract). It is not for production, and does not depend on our drivers.
 package forgetest
 
 import (
@@ -25,7 +23,7 @@ import (
 	"time"
 )
 
-// Server is one forge.
+// Server is one fake forge.
 type Server struct {
 	URL    string // https://127.0.0.1:port
 	CAFile string // certificate to trust, PEM
@@ -35,9 +33,9 @@ type Server struct {
 	http            *httptest.Server
 	dir             string
 	backend         string // git http-backend
-	path            string // below which it lives; empty: at its host's root
-	mergeCheckLooks int    // of Gitea: looks that working out a merge takes
-	duplicates      int    // of Gitea: others that open the same at the same time
+	path            string // URL path that it is served below; may be empty
+	mergeCheckLooks int    // of Gitea: number of requests until mergeability is known
+	duplicates      int    // of Gitea: number of others that open the same pull request at the same time
 
 	mu     sync.Mutex
 	repos  map[string]*Repo
@@ -54,12 +52,14 @@ func newServer(t testing.TB) *Server {
 	if err != nil {
 		t.Fatalf("git: %v", err)
 	}
-	s := &Server{faultProxy: newFaultProxy(), t: t, dir: t.TempDir(), backend: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"),
-		repos: map[string]*Repo{}, tokens: map[string]*Token{}, apps: map[int64]*githubApp{}, clock: time.Now().Add(-time.Hour).Truncate(time.Second)}
-	return s
+	server := &Server{faultProxy: newFaultProxy(), t: t, dir: t.TempDir(),
+		backend: filepath.Join(strings.TrimSpace(string(path)), "git-http-backend"),
+		repos:   map[string]*Repo{}, tokens: map[string]*Token{}, apps: map[int64]*githubApp{},
+		clock: time.Now().Add(-time.Hour).Truncate(time.Second)}
+	return server
 }
 
-// start serves api below and git at /owner/name.git.
+// start serves api below /api/ and git at /owner/name.git.
 func (s *Server) start(api http.Handler) {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/{owner}/{repo}/{rest...}", func(w http.ResponseWriter, r *http.Request) {
@@ -81,7 +81,7 @@ func (s *Server) start(api http.Handler) {
 	s.http.Config.ErrorLog = nil
 	s.http.StartTLS()
 	s.t.Cleanup(func() {
-		close(s.done) // faults hold up no end
+		close(s.done) // faults must not delay the shutdown
 		s.http.Close()
 	})
 	s.URL = s.http.URL + s.path
@@ -99,10 +99,10 @@ func writeCA(t testing.TB, dir string, of *httptest.Server) string {
 	return file
 }
 
-// Client is one that trusts the server.
+// Client returns a client that trusts the server.
 func (s *Server) Client() *http.Client { return s.http.Client() }
 
-// CloneURL is where git finds a repository.
+// CloneURL returns the address of a repository for git.
 func (s *Server) CloneURL(r *Repo) string { return s.URL + "/" + r.fullName() + ".git" }
 
 // AdvanceClock moves the server's clock.
@@ -114,7 +114,7 @@ func (s *Server) AdvanceClock(d time.Duration) {
 
 func (s *Server) currentTime() time.Time { return time.Now().Add(s.skew) }
 
-// nextTime is a time that only grows, a second each.
+// nextTime returns a time that increases by a second with each call.
 func (s *Server) nextTime() time.Time {
 	s.clock = s.clock.Add(time.Second)
 	return s.clock
@@ -125,7 +125,7 @@ func (s *Server) nextID() int64 {
 	return 1000 + s.last
 }
 
-// sendJSON answers with JSON. A GET that was answered the same before gets 304.
+// sendJSON answers with JSON. It answers a conditional GET for unchanged content with 304.
 func sendJSON(w http.ResponseWriter, r *http.Request, code int, v any) {
 	js, err := json.Marshal(v)
 	if err != nil {
@@ -145,34 +145,34 @@ func sendJSON(w http.ResponseWriter, r *http.Request, code int, v any) {
 	_, _ = w.Write(js)
 }
 
-// pageOf cuts a list to the asked page and says where the next one is.
-func pageOf[T any](w http.ResponseWriter, r *http.Request, s *Server, all []T, size string, most int) []T {
+// pageOf returns the requested page of a list and sets the headers that link to the other pages.
+func pageOf[T any](w http.ResponseWriter, r *http.Request, server *Server, all []T, size string, limit int) []T {
 	n := parseNumber(r.URL.Query().Get(size), 30)
-	n = min(max(n, 1), most)
-	at := max(parseNumber(r.URL.Query().Get("page"), 1), 1)
+	n = min(max(n, 1), limit)
+	index := max(parseNumber(r.URL.Query().Get("page"), 1), 1)
 	last := max((len(all)+n-1)/n, 1)
 	var links []string
 	link := func(page int, rel string) {
-		u := *r.URL
-		q := u.Query()
+		address := *r.URL
+		q := address.Query()
 		q.Set("page", strconv.Itoa(page))
-		u.RawQuery = q.Encode()
-		links = append(links, fmt.Sprintf(`<%s%s>; rel="%s"`, s.URL, u.String(), rel))
+		address.RawQuery = q.Encode()
+		links = append(links, fmt.Sprintf(`<%s%s>; rel="%s"`, server.URL, address.String(), rel))
 	}
-	if at < last {
-		link(at+1, "next")
+	if index < last {
+		link(index+1, "next")
 		link(last, "last")
 	}
-	if at > 1 {
-		link(at-1, "prev")
+	if index > 1 {
+		link(index-1, "prev")
 		link(1, "first")
 	}
 	if len(links) > 0 {
 		w.Header().Set("Link", strings.Join(links, ", "))
 	}
 	w.Header().Set("X-Total-Count", strconv.Itoa(len(all)))
-	from := min((at-1)*n, len(all))
-	return append([]T{}, all[from:min(from+n, len(all))]...) // a page of none is no null
+	from := min((index-1)*n, len(all))
+	return append([]T{}, all[from:min(from+n, len(all))]...) // an empty page is encoded as [], not null
 }
 
 func parseNumber(s string, otherwise int) int {
@@ -185,9 +185,9 @@ func parseNumber(s string, otherwise int) int {
 
 func mustURL(t testing.TB, s string) *url.URL {
 	t.Helper()
-	u, err := url.Parse(s)
+	address, err := url.Parse(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return u
+	return address
 }

@@ -10,17 +10,16 @@ import (
 	"code.gitea.io/sdk/gitea"
 
 	"company/internal/forge"
-	"company/internal/lazyregexp"
+	"company/internal/lib/lazyregexp"
 )
 
-// Access is what the login may do. A token of Gitea's cannot be asked what it
-// may, so it is tried with requests that nothing comes of: a pull request from
-// nowhere to nowhere, no labels on number 0.
+// Access returns the permissions of the login. Gitea cannot list a token's permissions, so Access sends requests
+// without effect: a pull request without branches, and no labels for the issue of number 0.
 func (c *Client) Access(ctx context.Context) (forge.Access, error) {
-	var a forge.Access
+	var access forge.Access
 	r, err := c.getRepository(ctx, c.repo.Owner, c.repo.Name)
 	if err != nil {
-		return a, err
+		return access, err
 	}
 	may := r.Permissions != nil && r.Permissions.Push && !r.Archived
 	tries := []func(api *gitea.Client) (*gitea.Response, error){
@@ -45,35 +44,35 @@ func (c *Client) Access(ctx context.Context) (forge.Access, error) {
 		err := c.tryCall(ctx, "asking what the token may", false, try)
 		switch status := statusOf(err); {
 		case status == http.StatusForbidden:
-			a.MissingPermissions = append(a.MissingPermissions, scopesIn(err))
+			access.MissingPermissions = append(access.MissingPermissions, scopesIn(err))
 		case status == http.StatusUnauthorized, err != nil && status == 0:
-			return a, err
+			return access, err
 		}
 	}
 	if may {
 		cred, err := c.login(ctx)
 		if err != nil {
-			return a, err
+			return access, err
 		}
-		if a.Push, err = forge.MayPush(ctx, c.http.Transport, c.site, c.repo, cred); err != nil {
-			return a, err
+		if access.Push, err = forge.MayPush(ctx, c.http.Transport, c.site, c.repo, cred); err != nil {
+			return access, err
 		}
-		if !a.Push && len(a.MissingPermissions) == 0 {
-			a.MissingPermissions = append(a.MissingPermissions, "write:repository")
+		if !access.Push && len(access.MissingPermissions) == 0 {
+			access.MissingPermissions = append(access.MissingPermissions, "write:repository")
 		}
-		return a, nil
+		return access, nil
 	}
-	if slices.Contains(a.MissingPermissions, "read:user") {
-		return a, nil // whose fork it would be is not known
+	if slices.Contains(access.MissingPermissions, "read:user") {
+		return access, nil // the owner of a fork is unknown
 	}
 	t, err := c.findFork(ctx)
-	a.Fork = t.URL
-	return a, err
+	access.Fork = t.URL
+	return access, err
 }
 
 var scopeRE = lazyregexp.New(`required=\[([a-z:, ]+)\]`)
 
-// scopesIn are the scopes that a refusal names.
+// scopesIn returns the missing scopes that an error names.
 func scopesIn(err error) string {
 	var e *apiError
 	if !errors.As(err, &e) {
@@ -85,12 +84,12 @@ func scopesIn(err error) string {
 	return e.message
 }
 
-// permissionChecker asks whether people may push, once each.
+// permissionChecker checks whether people may push, once per login.
 type permissionChecker struct {
 	c         *Client
-	assignees map[string]bool // people that can be assigned; nil: not read yet
+	assignees map[string]bool // logins that can be assigned; nil until loaded
 	cache     map[string]bool
-	denied    bool // the forge tells this login nothing of others
+	denied    bool // the forge does not show this login other people's permissions
 	teams     []*gitea.Team
 }
 
@@ -98,13 +97,11 @@ func (c *Client) newPermissionChecker() *permissionChecker {
 	return &permissionChecker{c: c, cache: map[string]bool{}}
 }
 
-// mayPush says whether a person may push. The people that can be assigned are
-// those that may, and members of teams that only read. Gitea shows a person's
-// permission to administrators of the repository only, and answers "read" of a
-// member of a team that writes, since a team's rights are by unit. So the list
-// is believed where every team of the repository may push, and else a writing
-// team is asked for its member, which its members and the organisation's owners
-// may do. A person that neither confirms is not heard.
+// mayPush reports whether a person may push. The assignable people are all with push permission, plus members of
+// read-only teams. Gitea shows a person's permission only to repository administrators, and reports "read" for a
+// member of a writing team, since a team's rights are per unit. So the list is trusted if every team of the
+// repository may push. Otherwise the writing teams are asked for the member, which only their members and the
+// organisation's owners may do. A person that neither confirms does not count.
 func (a *permissionChecker) mayPush(ctx context.Context, who string) (bool, error) {
 	who = strings.ToLower(who)
 	if may, ok := a.cache[who]; ok {
@@ -119,7 +116,7 @@ func (a *permissionChecker) mayPush(ctx context.Context, who string) (bool, erro
 	if err != nil {
 		return false, err
 	}
-	may := who == strings.ToLower(me) // the branch is in this user's fork, or may be pushed to
+	may := who == strings.ToLower(me) // the branch is in this user's fork, or this user may push to it
 	if !may && a.assignees[who] {
 		if may, err = a.queryPermission(ctx, who); err == nil && !may {
 			may, err = a.inWritingTeam(ctx, who)
@@ -132,12 +129,12 @@ func (a *permissionChecker) mayPush(ctx context.Context, who string) (bool, erro
 	return may, nil
 }
 
-// loadAssignees reads the people that can be assigned, and the repository's
-// teams: a person's own repository has none.
+// loadAssignees reads the assignable people and the repository's teams. A person's own repository has no teams.
 func (a *permissionChecker) loadAssignees(ctx context.Context) error {
-	users, err := repeatList(ctx, a.c, "asking who can be assigned", func(api *gitea.Client) ([]*gitea.User, *gitea.Response, error) {
-		return api.GetAssignees(a.c.repo.Owner, a.c.repo.Name)
-	})
+	users, err := repeatList(ctx, a.c, "asking who can be assigned",
+		func(api *gitea.Client) ([]*gitea.User, *gitea.Response, error) {
+			return api.GetAssignees(a.c.repo.Owner, a.c.repo.Name)
+		})
 	if err != nil {
 		return err
 	}
@@ -145,24 +142,26 @@ func (a *permissionChecker) loadAssignees(ctx context.Context) error {
 	for _, u := range users {
 		people[strings.ToLower(u.UserName)] = true
 	}
-	a.teams, err = repeatList(ctx, a.c, "reading the teams", func(api *gitea.Client) ([]*gitea.Team, *gitea.Response, error) {
-		return api.GetRepoTeams(a.c.repo.Owner, a.c.repo.Name)
-	})
-	if err == nil || statusOf(err) == http.StatusMethodNotAllowed { // so says Gitea of a person's repository
+	a.teams, err = repeatList(ctx, a.c, "reading the teams",
+		func(api *gitea.Client) ([]*gitea.Team, *gitea.Response, error) {
+			return api.GetRepoTeams(a.c.repo.Owner, a.c.repo.Name)
+		})
+	if err == nil || statusOf(err) == http.StatusMethodNotAllowed { // Gitea's answer for a person's repository
 		a.assignees = people
 		return nil
 	}
 	return err
 }
 
-// queryPermission asks for the permission of a person.
+// queryPermission reports whether the forge confirms a person's permission to write.
 func (a *permissionChecker) queryPermission(ctx context.Context, who string) (bool, error) {
 	if a.denied {
 		return false, nil
 	}
-	got, err := repeat(ctx, a.c, "asking what "+who+" may", func(api *gitea.Client) (*gitea.CollaboratorPermissionResult, *gitea.Response, error) {
-		return api.CollaboratorPermission(a.c.repo.Owner, a.c.repo.Name, who)
-	})
+	got, err := repeat(ctx, a.c, "asking what "+who+" may",
+		func(api *gitea.Client) (*gitea.CollaboratorPermissionResult, *gitea.Response, error) {
+			return api.CollaboratorPermission(a.c.repo.Owner, a.c.repo.Name, who)
+		})
 	switch status := statusOf(err); {
 	case status == http.StatusForbidden:
 		a.denied = true
@@ -173,7 +172,7 @@ func (a *permissionChecker) queryPermission(ctx context.Context, who string) (bo
 	return err == nil && got != nil && canWrite(got.Permission), err
 }
 
-// inWritingTeam says whether an assignable person may push by a team.
+// inWritingTeam reports whether an assignable person may push through a team.
 func (a *permissionChecker) inWritingTeam(ctx context.Context, who string) (bool, error) {
 	if !slices.ContainsFunc(a.teams, func(t *gitea.Team) bool { return !teamCanWrite(t) }) {
 		return true, nil
@@ -182,9 +181,10 @@ func (a *permissionChecker) inWritingTeam(ctx context.Context, who string) (bool
 		if !teamCanWrite(t) {
 			continue
 		}
-		_, err := repeat(ctx, a.c, "asking whether "+who+" is in "+t.Name, func(api *gitea.Client) (*gitea.User, *gitea.Response, error) {
-			return api.GetTeamMember(t.ID, who)
-		})
+		_, err := repeat(ctx, a.c, "asking whether "+who+" is in "+t.Name,
+			func(api *gitea.Client) (*gitea.User, *gitea.Response, error) {
+				return api.GetTeamMember(t.ID, who)
+			})
 		switch statusOf(err) {
 		case http.StatusForbidden, http.StatusNotFound:
 			a.c.log.Info("a team does not show its members", "team", t.Name, "person", who)

@@ -81,8 +81,9 @@ func testSubpath(b *forgetest.Fixture) {
 	t := b.T
 	remote := b.Host.CloneURL(b.Repo)
 	set := &forge.Selector{
-		Settings: forge.Settings{Kind: "gitea", URL: b.Host.BaseURL(), TokenEnv: "TOKEN"}, Drivers: map[string]forge.Driver{"gitea": Driver},
-		Env: func(string) string { return b.Host.Secret("owner-token") }, Transport: b.Host.Client().Transport,
+		Settings: forge.Settings{Kind: "gitea", URL: b.Host.BaseURL(), TokenEnv: "TOKEN"},
+		Drivers:  map[string]forge.Driver{"gitea": Driver},
+		Env:      func(string) string { return b.Host.Secret("owner-token") }, Transport: b.Host.Client().Transport,
 	}
 	f, choice, err := set.ForRemote(t.Context(), remote)
 	if err != nil || choice.Kind != "gitea" || choice.Repo.String() != "acme/app" {
@@ -100,7 +101,8 @@ func testSubpath(b *forgetest.Fixture) {
 		t.Errorf("no login for git: %v", err)
 	}
 	// Another program of the same host gets none.
-	if _, secret, err := set.Credential(t.Context(), host, strings.Replace(remote, "/tools/git/", "/wiki/", 1)); err != nil || secret != "" {
+	if _, secret, err := set.Credential(
+		t.Context(), host, strings.Replace(remote, "/tools/git/", "/wiki/", 1)); err != nil || secret != "" {
 		t.Errorf("a login for another program (%v)", err)
 	}
 	b.OnObserve("a pull request at " + strings.Replace(opened.URL, host, "HOST", 1))
@@ -186,8 +188,10 @@ func (r *report) renderPage(version string) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, `# Against a real Gitea
 
-What the Gitea driver's tests saw of Gitea %s, run on loopback with SQLite. `+"`make strangers/gitea`"+` builds it from its Go module and writes this
-page; the same cases run in `+"`make test`"+` against our fake, which has to behave as this server does. Its people: an administrator, a writer and a
+What the Gitea driver's tests saw of Gitea %s, run on loopback with SQLite. `+"`make strangers/gitea`"+
+		` builds it from its Go module and writes this
+page; the same cases run in `+"`make test`"+
+		` against our fake, which has to behave as this server does. Its people: an administrator, a writer and a
 reader of the repository, members of teams that write and that read, a stranger. From Gitea 1.27 on the module needs others that no public module proxy has,
 so this is the newest that is built.
 

@@ -14,7 +14,7 @@ import (
 	"company/internal/forge"
 )
 
-// Feedback is what has become of a pull request.
+// Feedback returns the state of a pull request and its feedback.
 func (c *Client) Feedback(ctx context.Context, ref forge.Ref) (forge.Feedback, error) {
 	p, err := c.getPull(ctx, ref.Number)
 	if statusOf(err) == http.StatusNotFound {
@@ -23,36 +23,35 @@ func (c *Client) Feedback(ctx context.Context, ref forge.Ref) (forge.Feedback, e
 	if err != nil {
 		return forge.Feedback{}, err
 	}
-	f := forge.Feedback{State: pullState(p)}
+	feedback := forge.Feedback{State: pullState(p)}
 	if p.Head != nil {
-		f.Head = company.OID(p.Head.Sha)
+		feedback.Head = company.OID(p.Head.Sha)
 	}
 	if p.Base != nil {
-		f.Base = p.Base.Ref
+		feedback.Base = p.Base.Ref
 	}
-	if f.State == company.PRMerged && p.MergedCommitID != nil {
-		f.MergeCommit = company.OID(*p.MergedCommitID)
+	if feedback.State == company.PRMerged && p.MergedCommitID != nil {
+		feedback.MergeCommit = company.OID(*p.MergedCommitID)
 	}
-	if f.State != company.PROpen {
-		return f, nil // comments there start no work, and a list that fails must not hide the end
+	if feedback.State != company.PROpen {
+		return feedback, nil // comments on a closed one start no work, and a failing list must not hide its end
 	}
-	f.Conflict = !p.Mergeable
+	feedback.Conflict = !p.Mergeable
 	said, err := c.readDiscussion(ctx, ref)
 	if err != nil {
-		return f, err
+		return feedback, err
 	}
-	failed, pending, err := c.listFailedStatuses(ctx, f.Head)
+	failed, pending, err := c.listFailedStatuses(ctx, feedback.Head)
 	if err != nil {
-		return f, err
+		return feedback, err
 	}
-	f.Items, f.Pending = append(said, failed...), pending
-	f.Items = forge.SortItems(f.Items)
-	return f, nil
+	feedback.Items, feedback.Pending = append(said, failed...), pending
+	feedback.Items = forge.SortItems(feedback.Items)
+	return feedback, nil
 }
 
-// confirmGone is what a 404 of a pull request means: it is gone where the forge
-// shows the repository and says it once more. A proxy or an outage between
-// says 404 as well.
+// confirmGone interprets a 404 for a pull request. It is gone if the forge shows the repository and repeats the 404.
+// A proxy or an outage can also cause a 404.
 func (c *Client) confirmGone(ctx context.Context, number int) (*gitea.PullRequest, error) {
 	if _, err := c.getRepository(ctx, c.repo.Owner, c.repo.Name); err != nil {
 		return nil, err
@@ -64,11 +63,14 @@ func (c *Client) confirmGone(ctx context.Context, number int) (*gitea.PullReques
 	return p, err
 }
 
-// listPages reads a list until a page has nothing new.
-func listPages[T any](ctx context.Context, c *Client, doing string, get func(api *gitea.Client, o gitea.ListOptions) ([]*T, *gitea.Response, error)) ([]*T, error) {
+// listPages reads a list page by page until a page is empty, at most maxPages.
+func listPages[T any](
+	ctx context.Context, client *Client, doing string,
+	get func(api *gitea.Client, o gitea.ListOptions) ([]*T, *gitea.Response, error),
+) ([]*T, error) {
 	var all []*T
 	for page := 1; page <= maxPages; page++ {
-		some, err := repeatList(ctx, c, doing, func(api *gitea.Client) ([]*T, *gitea.Response, error) {
+		some, err := repeatList(ctx, client, doing, func(api *gitea.Client) ([]*T, *gitea.Response, error) {
 			return get(api, gitea.ListOptions{Page: page, PageSize: pageSize})
 		})
 		if err != nil {
@@ -82,18 +84,19 @@ func listPages[T any](ctx context.Context, c *Client, doing string, get func(api
 	return all, nil
 }
 
-// listComments are all in one reply: this list has no pages on the server.
+// listComments returns all comments from one reply, since the server has no pages for this list.
 func (c *Client) listComments(ctx context.Context, number int) ([]*gitea.Comment, error) {
 	return repeatList(ctx, c, "reading the comments", func(api *gitea.Client) ([]*gitea.Comment, *gitea.Response, error) {
 		return api.ListIssueComments(c.repo.Owner, c.repo.Name, int64(number), gitea.ListIssueCommentOptions{})
 	})
 }
 
-// readDiscussion are the comments, the reviews and their comments at lines.
+// readDiscussion returns the comments, the reviews and their line comments.
 func (c *Client) readDiscussion(ctx context.Context, ref forge.Ref) ([]forge.Item, error) {
 	may := c.newPermissionChecker()
 	item := func(kind forge.ItemKind, id int64, u *gitea.User, body, url string, at time.Time) forge.Item {
-		it := forge.Item{ID: itemID(kind, id), Kind: kind, Body: forge.CleanText(body, forge.MaxItemBytes), URL: url, Time: at}
+		it := forge.Item{ID: itemID(kind, id), Kind: kind, Body: forge.CleanText(body, forge.MaxItemBytes),
+			URL: url, Time: at}
 		if u != nil {
 			it.Author = u.UserName
 		}
@@ -116,9 +119,11 @@ func (c *Client) readDiscussion(ctx context.Context, ref forge.Ref) ([]forge.Ite
 		it.Ours = office == ref.Office && strings.EqualFold(it.Author, me)
 		out = append(out, it)
 	}
-	reviews, err := listPages(ctx, c, "reading the reviews", func(api *gitea.Client, o gitea.ListOptions) ([]*gitea.PullReview, *gitea.Response, error) {
-		return api.ListPullReviews(c.repo.Owner, c.repo.Name, int64(ref.Number), gitea.ListPullReviewsOptions{ListOptions: o})
-	})
+	reviews, err := listPages(ctx, c, "reading the reviews",
+		func(api *gitea.Client, o gitea.ListOptions) ([]*gitea.PullReview, *gitea.Response, error) {
+			return api.ListPullReviews(c.repo.Owner, c.repo.Name, int64(ref.Number),
+				gitea.ListPullReviewsOptions{ListOptions: o})
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -135,9 +140,10 @@ func (c *Client) readDiscussion(ctx context.Context, ref forge.Ref) ([]forge.Ite
 		if r.CodeCommentsCount == 0 {
 			continue
 		}
-		lines, err := repeatList(ctx, c, "reading the comments at lines", func(api *gitea.Client) ([]*gitea.PullReviewComment, *gitea.Response, error) {
-			return api.ListPullReviewComments(c.repo.Owner, c.repo.Name, int64(ref.Number), r.ID)
-		})
+		lines, err := repeatList(ctx, c, "reading the comments at lines",
+			func(api *gitea.Client) ([]*gitea.PullReviewComment, *gitea.Response, error) {
+				return api.ListPullReviewComments(c.repo.Owner, c.repo.Name, int64(ref.Number), r.ID)
+			})
 		if err != nil {
 			return nil, err
 		}
@@ -161,22 +167,21 @@ func (c *Client) readDiscussion(ctx context.Context, ref forge.Ref) ([]forge.Ite
 	return out, nil
 }
 
-// maxLineComments bounds the comments at lines, each of which is compared with all others.
+// maxLineComments limits the line comments, because each is compared with all others.
 const maxLineComments = 5000
 
-// threads are the conversations at lines. Gitea shows all comments at one line
-// as one conversation, marks its first comment when a person ends it, and puts
-// a reply into the review of the comment that it answers.
+// threads holds the conversations at lines. Gitea shows all comments at one line as one conversation and marks its
+// first comment when a person resolves it. A reply belongs to the review of the comment that it answers.
 type threads []*gitea.PullReviewComment
 
 func (t *threads) add(m *gitea.PullReviewComment) { *t = append(*t, m) }
 
 func (t threads) threadState(id string) (reply string, resolved bool) {
-	at := slices.IndexFunc(t, func(m *gitea.PullReviewComment) bool { return itemID(forge.ItemLine, m.ID) == id })
-	if at < 0 {
+	index := slices.IndexFunc(t, func(m *gitea.PullReviewComment) bool { return itemID(forge.ItemLine, m.ID) == id })
+	if index < 0 {
 		return "", false
 	}
-	m := t[at]
+	m := t[index]
 	var first int64
 	for _, o := range t {
 		if o.Path != m.Path || o.LineNum != m.LineNum || o.OldLineNum != m.OldLineNum {
@@ -207,14 +212,14 @@ func reviewVerdict(r *gitea.PullReview) string {
 	return "commented"
 }
 
-// listFailedStatuses are the statuses of a commit that failed; Gitea's actions report by
-// them as well. pending says that some are still under way.
+// listFailedStatuses returns the failed statuses of a commit, which include Gitea's actions. pending reports whether
+// some are still running.
 func (c *Client) listFailedStatuses(ctx context.Context, head company.OID) (out []forge.Item, pending bool, err error) {
-	// All statuses of the commit, the newest first: the combined status has
-	// pages too, which the SDK does not turn.
-	all, err := listPages(ctx, c, "reading the statuses", func(api *gitea.Client, o gitea.ListOptions) ([]*gitea.Status, *gitea.Response, error) {
-		return api.ListStatuses(c.repo.Owner, c.repo.Name, string(head), gitea.ListStatusesOption{ListOptions: o})
-	})
+	// Read all statuses of the commit, newest first. The combined status also has pages, but the SDK does not read them.
+	all, err := listPages(ctx, c, "reading the statuses",
+		func(api *gitea.Client, o gitea.ListOptions) ([]*gitea.Status, *gitea.Response, error) {
+			return api.ListStatuses(c.repo.Owner, c.repo.Name, string(head), gitea.ListStatusesOption{ListOptions: o})
+		})
 	if err != nil {
 		return nil, false, err
 	}
@@ -229,27 +234,28 @@ func (c *Client) listFailedStatuses(ctx context.Context, head company.OID) (out 
 		case gitea.StatusPending:
 			pending = true
 		case gitea.StatusFailure, gitea.StatusError:
-			it := forge.Item{
-				ID: fmt.Sprintf("status:%s@%s", s.Context, head), Kind: forge.ItemCheck, Trusted: true, Bot: true, Verdict: string(s.State),
-				Name: s.Context, URL: s.TargetURL, Body: forge.CleanText(s.Description, forge.MaxItemBytes), Head: head, Time: s.Updated,
+			item := forge.Item{
+				ID: fmt.Sprintf("status:%s@%s", s.Context, head), Kind: forge.ItemCheck, Trusted: true, Bot: true,
+				Verdict: string(s.State),
+				Name:    s.Context, URL: s.TargetURL, Body: forge.CleanText(s.Description, forge.MaxItemBytes), Head: head,
+				Time: s.Updated,
 			}
 			if s.Creator != nil {
-				it.Author = s.Creator.UserName
+				item.Author = s.Creator.UserName
 			}
-			out = append(out, it)
+			out = append(out, item)
 		}
 	}
 	return out, pending, nil
 }
 
-// Comment writes a comment under a pull request, once per key. Comments of
-// others with our mark do not count: they would suppress ours.
+// Comment writes a comment on a pull request, once per key. Comments of others with our marker are ignored, because
+// they could suppress ours.
 func (c *Client) Comment(ctx context.Context, ref forge.Ref, key, text string) error {
 	if err := ref.CheckNote(key, text); err != nil {
 		return err
 	}
-	// Where there is no such number, the list of its comments is an error of
-	// the server, not a 404.
+	// For an unknown number, the server answers the list of comments with an error other than 404.
 	if _, err := c.getPull(ctx, ref.Number); err != nil {
 		return err
 	}
@@ -266,7 +272,8 @@ func (c *Client) Comment(ctx context.Context, ref forge.Ref, key, text string) e
 	}
 	return ref.CommentOnce(ctx, key, text, isOutcomeUnknown, said, func(body string) error {
 		_, err := once(ctx, c, "commenting", func(api *gitea.Client) (*gitea.Comment, *gitea.Response, error) {
-			return api.CreateIssueComment(c.repo.Owner, c.repo.Name, int64(ref.Number), gitea.CreateIssueCommentOption{Body: body})
+			return api.CreateIssueComment(
+				c.repo.Owner, c.repo.Name, int64(ref.Number), gitea.CreateIssueCommentOption{Body: body})
 		})
 		return err
 	})

@@ -1,8 +1,7 @@
-// Package gitea is the forge of repositories on Gitea and Forgejo. It owns the
-// calls to their API: finding or opening exactly one pull request per task,
-// keeping its text up to date, a fork where there is no right to push, and
-// feedback. It promises that a token goes to its own host only and that every
-// call ends. It does not push, and it merges for a person's command alone.
+// Package gitea implements the forge for repositories on Gitea and Forgejo. It calls their API to find or open
+// exactly one pull request per task and keep its text up to date. It also creates a fork if the login may not push,
+// and reads feedback. A token goes only to its own host, and every call ends. The package does not push, and merges
+// only at a person's command.
 package gitea
 
 import (
@@ -22,11 +21,11 @@ import (
 
 	"company/internal/company"
 	"company/internal/forge"
-	"company/internal/retry"
+	"company/internal/lib/retry"
 )
 
-// Driver is what the wiring registers. It has no home: forge.url says where it
-// is. Gitea looks at the password of a login alone when that is a token.
+// Driver opens Gitea forges. It has no home address, so forge.url must be set. If a login's password is a token,
+// Gitea ignores the user name.
 var Driver = forge.Driver{
 	Open:             func(o forge.Options) (forge.Forge, error) { return New(o), nil },
 	User:             "x-access-token",
@@ -34,7 +33,7 @@ var Driver = forge.Driver{
 	TokenPermissions: "read:user, read:organization, write:repository and write:issue",
 }
 
-// Client is one repository on a Gitea.
+// Client accesses one repository on a Gitea.
 type Client struct {
 	repo  forge.Repo
 	site  *url.URL
@@ -49,25 +48,25 @@ type Client struct {
 
 var _ forge.Forge = (*Client)(nil)
 
-// New is the forge of one repository. Nothing is asked yet.
-func New(o forge.Options) *Client {
-	c := &Client{repo: o.Repo, site: o.URL, login: o.Login, log: o.Log}
-	c.log = cmp.Or(c.log, slog.New(slog.DiscardHandler))
-	next := o.Transport
+// New returns the forge of one repository. It sends no request.
+func New(options forge.Options) *Client {
+	client := &Client{repo: options.Repo, site: options.URL, login: options.Login, log: options.Log}
+	client.log = cmp.Or(client.log, slog.New(slog.DiscardHandler))
+	next := options.Transport
 	next = cmp.Or(next, http.DefaultTransport)
-	// A redirect would carry the token to where it is not for.
-	c.http = &http.Client{Transport: forge.LimitReplies(next), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	return c
+	// Following a redirect could send the token to another host.
+	client.http = &http.Client{Transport: forge.LimitReplies(next),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	return client
 }
 
-// Kind is gitea.
+// Kind returns "gitea".
 func (*Client) Kind() string { return "gitea" }
 
-// Credential is the operator's token.
+// Credential returns the operator's token.
 func (c *Client) Credential(ctx context.Context) (forge.Credential, error) { return c.login(ctx) }
 
-// callAPI makes one call with the SDK, whose clients carry their context and
-// their token: one for each call.
+// callAPI makes one call with the SDK. SDK clients contain their context and token, so each call creates one.
 func (c *Client) callAPI(ctx context.Context, f func(*gitea.Client) (*gitea.Response, error)) error {
 	cred, err := c.login(ctx)
 	if err != nil {
@@ -76,7 +75,8 @@ func (c *Client) callAPI(ctx context.Context, f func(*gitea.Client) (*gitea.Resp
 	ctx, cancel := context.WithTimeout(ctx, forge.RequestTimeout)
 	defer cancel()
 	// An empty version keeps the SDK from asking for it first.
-	api, err := gitea.NewClient(c.site.String(), gitea.SetHTTPClient(c.http), gitea.SetContext(ctx), gitea.SetToken(cred.Secret.Reveal()),
+	api, err := gitea.NewClient(c.site.String(), gitea.SetHTTPClient(c.http), gitea.SetContext(ctx),
+		gitea.SetToken(cred.Secret.Reveal()),
 		gitea.SetGiteaVersion(""), gitea.SetUserAgent("company"))
 	if err != nil {
 		return err
@@ -92,7 +92,7 @@ func (c *Client) callAPI(ctx context.Context, f func(*gitea.Client) (*gitea.Resp
 	return e
 }
 
-// apiError is a refusal of the server; status 0: no answer came.
+// apiError is an error response of the server. status is 0 if there was no answer.
 type apiError struct {
 	status  int
 	header  http.Header
@@ -111,38 +111,47 @@ func statusOf(err error) int {
 	return 0
 }
 
-// isGiteaError says that it is Gitea that refused, and not something before it.
+// isGiteaError reports whether Gitea itself sent the error, and not a proxy before it.
 func isGiteaError(err error) bool {
 	return strings.HasPrefix(errorHeader(err).Get("Content-Type"), "application/json")
 }
 
-// repeat makes a call that may be repeated: after a rate limit, a server's error or
-// a broken connection, within forge.MaxWait.
-func repeat[T any](ctx context.Context, c *Client, doing string, f func(*gitea.Client) (T, *gitea.Response, error)) (T, error) {
-	return callFor(ctx, c, doing, true, f)
+// repeat makes a call and retries it after a rate limit, a server error or a broken connection, within forge.MaxWait.
+func repeat[T any](
+	ctx context.Context, client *Client, doing string, f func(*gitea.Client) (T, *gitea.Response, error),
+) (T, error) {
+	return callFor(ctx, client, doing, true, f)
 }
 
-// repeatList is repeat for a list, whose entries are all there: a null of the reply is none.
-func repeatList[T any](ctx context.Context, c *Client, doing string, f func(*gitea.Client) ([]*T, *gitea.Response, error)) ([]*T, error) {
-	all, err := repeat(ctx, c, doing, f)
+// repeatList is like repeat, for a list. It removes null entries from the reply.
+func repeatList[T any](
+	ctx context.Context, client *Client, doing string, f func(*gitea.Client) ([]*T, *gitea.Response, error),
+) ([]*T, error) {
+	all, err := repeat(ctx, client, doing, f)
 	return slices.DeleteFunc(all, func(one *T) bool { return one == nil }), err
 }
 
-// once makes a call that may not be repeated blindly: only a rate limit, which
-// says that nothing was done, is waited for.
-func once[T any](ctx context.Context, c *Client, doing string, f func(*gitea.Client) (T, *gitea.Response, error)) (T, error) {
-	return callFor(ctx, c, doing, false, f)
+// once makes a call that is not safe to repeat. It retries only after a rate limit, which guarantees that the call
+// had no effect.
+func once[T any](
+	ctx context.Context, client *Client, doing string, f func(*gitea.Client) (T, *gitea.Response, error),
+) (T, error) {
+	return callFor(ctx, client, doing, false, f)
 }
 
-func callFor[T any](ctx context.Context, c *Client, doing string, again bool, f func(*gitea.Client) (T, *gitea.Response, error)) (got T, err error) {
-	err = c.tryCall(ctx, doing, again, func(api *gitea.Client) (resp *gitea.Response, err error) {
+func callFor[T any](
+	ctx context.Context, client *Client, doing string, again bool, f func(*gitea.Client) (T, *gitea.Response, error),
+) (got T, err error) {
+	err = client.tryCall(ctx, doing, again, func(api *gitea.Client) (resp *gitea.Response, err error) {
 		got, resp, err = f(api)
 		return resp, err
 	})
 	return got, err
 }
 
-func (c *Client) tryCall(ctx context.Context, doing string, repeat bool, f func(*gitea.Client) (*gitea.Response, error)) error {
+func (c *Client) tryCall(
+	ctx context.Context, doing string, repeat bool, f func(*gitea.Client) (*gitea.Response, error),
+) error {
 	policy := retry.Policy{Total: forge.MaxWait, Next: func(attempt int, err error) (wait time.Duration, again bool) {
 		wait = time.Second << min(attempt, 4)
 		if statusOf(err) != http.StatusTooManyRequests {
@@ -168,18 +177,19 @@ func errorHeader(err error) http.Header {
 	return http.Header{}
 }
 
-// isOutcomeUnknown: what came back does not tell whether it was done.
+// isOutcomeUnknown reports whether an error leaves it unclear whether the call took effect.
 func isOutcomeUnknown(err error) bool {
 	var e *apiError
 	return errors.As(err, &e) && (e.status == 0 || e.status >= 500)
 }
 
-// explainError explains an error of the API: what, why, and what to do.
+// explainError converts an error of the API into one with cause and fix.
 func (c *Client) explainError(ctx context.Context, doing string, err error) error {
 	var e *apiError
 	if !errors.As(err, &e) {
 		if errors.Is(err, forge.ErrNoLogin) {
-			return company.E(company.EAuth, "there is no login for "+c.site.Hostname()+" any more").Fix("export GITEA_TOKEN, then: company resume").NeedsPerson().Wrap(err)
+			return company.E(company.EAuth, "there is no login for "+c.site.Hostname()+" any more").
+				Fix("export GITEA_TOKEN, then: company resume").NeedsPerson().Wrap(err)
 		}
 		return err
 	}
@@ -189,27 +199,35 @@ func (c *Client) explainError(ctx context.Context, doing string, err error) erro
 	}
 	host := c.site.Hostname()
 	switch {
-	case e.status/100 == 3: // no redirect is followed
+	case e.status/100 == 3: // redirects are not followed
 		return c.repo.SentOn(host, e.header.Get("Location"), err)
 	case e.status == 0:
 		return company.E(company.EForge, host+" cannot be reached while "+doing).Wrap(err)
 	case e.status == http.StatusUnauthorized:
-		return company.E(company.EAuth, fmt.Sprintf("%s refused the token (401) while %s", host, doing)).Because(source + " is not valid, or has expired").Fix("export a new token, then: company resume").NeedsPerson().Wrap(&forge.QuietError{Status: e.status, Err: err})
+		return company.E(company.EAuth, fmt.Sprintf("%s refused the token (401) while %s", host, doing)).
+			Because(source + " is not valid, or has expired").
+			Fix("export a new token, then: company resume").NeedsPerson().Wrap(&forge.QuietError{Status: e.status, Err: err})
 	case e.status == http.StatusForbidden:
-		return company.E(company.EAuth, fmt.Sprintf("%s refused the token (403) while %s", host, doing)).Because(fmt.Sprintf("%s may not do that on %s (%s)", source, c.repo, e.message)).
-			Fix("make one with " + Driver.TokenPermissions + ", for an account with the right to push, export it, then: company resume").NeedsPerson().Wrap(&forge.QuietError{Status: e.status, Err: err})
+		return company.E(company.EAuth, fmt.Sprintf("%s refused the token (403) while %s", host, doing)).
+			Because(fmt.Sprintf("%s may not do that on %s (%s)", source, c.repo, e.message)).
+			Fix("make one with " + Driver.TokenPermissions +
+				", for an account with the right to push, export it, then: company resume").NeedsPerson().Wrap(
+			&forge.QuietError{Status: e.status, Err: err})
 	case e.status == http.StatusNotFound:
 		if !isGiteaError(err) {
-			return company.E(company.EForge, fmt.Sprintf("something before %s answered 404 while %s", host, doing)).Because("a forge says so in JSON, a proxy does not").Wrap(&forge.QuietError{Status: e.status, Err: err})
+			return company.E(company.EForge, fmt.Sprintf("something before %s answered 404 while %s", host, doing)).
+				Because("a forge says so in JSON, a proxy does not").Wrap(&forge.QuietError{Status: e.status, Err: err})
 		}
-		return company.E(company.ENotFound, fmt.Sprintf("%s does not find it (404) while %s", host, doing)).Because(fmt.Sprintf("%s or what was asked for does not exist, or %s may not see it", c.repo, source)).
-			Fix("see that the remote's URL is right and that the token may read it, then: company resume").NeedsPerson().Wrap(&forge.QuietError{Status: e.status, Err: err})
+		return company.E(company.ENotFound, fmt.Sprintf("%s does not find it (404) while %s", host, doing)).
+			Because(fmt.Sprintf("%s or what was asked for does not exist, or %s may not see it", c.repo, source)).
+			Fix("see that the remote's URL is right and that the token may read it, then: company resume").NeedsPerson().Wrap(
+			&forge.QuietError{Status: e.status, Err: err})
 	}
-	return company.E(company.EForge, fmt.Sprintf("%s answered %d while %s", host, e.status, doing)).Because(e.message).Wrap(&forge.QuietError{Status: e.status, Err: err})
+	return company.E(company.EForge, fmt.Sprintf("%s answered %d while %s", host, e.status, doing)).
+		Because(e.message).Wrap(&forge.QuietError{Status: e.status, Err: err})
 }
 
-// Target is the repository where the login may push to it, and its fork where
-// not.
+// Target returns the repository if the login may push to it, else its fork.
 func (c *Client) Target(ctx context.Context) (forge.Target, error) {
 	c.mu.Lock()
 	known := c.target
@@ -221,36 +239,38 @@ func (c *Client) Target(ctx context.Context) (forge.Target, error) {
 	if err != nil {
 		return forge.Target{}, err
 	}
-	t := forge.Target{}
+	target := forge.Target{}
 	switch {
 	case r.Archived:
-		return t, c.repo.Archived()
+		return target, c.repo.Archived()
 	case r.Permissions == nil || !r.Permissions.Push:
-		if t, err = c.ensureFork(ctx); err != nil {
-			return t, err
+		if target, err = c.ensureFork(ctx); err != nil {
+			return target, err
 		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.target = &t
-	return t, nil
+	c.target = &target
+	return target, nil
 }
 
 func (c *Client) getRepository(ctx context.Context, owner, name string) (*gitea.Repository, error) {
-	return repeat(ctx, c, "looking at the repository", func(api *gitea.Client) (*gitea.Repository, *gitea.Response, error) {
-		return api.GetRepo(owner, name)
-	})
+	return repeat(ctx, c, "looking at the repository",
+		func(api *gitea.Client) (*gitea.Repository, *gitea.Response, error) {
+			return api.GetRepo(owner, name)
+		})
 }
 
-// findFork is the login's fork; empty where there is none.
+// findFork returns the login's fork, or an empty Target if there is none.
 func (c *Client) findFork(ctx context.Context) (forge.Target, error) {
 	me, err := c.currentUser(ctx)
 	if err != nil {
 		return forge.Target{}, err
 	}
-	all, err := listPages(ctx, c, "looking for the fork", func(api *gitea.Client, o gitea.ListOptions) ([]*gitea.Repository, *gitea.Response, error) {
-		return api.ListForks(c.repo.Owner, c.repo.Name, gitea.ListForksOptions{ListOptions: o})
-	})
+	all, err := listPages(ctx, c, "looking for the fork",
+		func(api *gitea.Client, o gitea.ListOptions) ([]*gitea.Repository, *gitea.Response, error) {
+			return api.ListForks(c.repo.Owner, c.repo.Name, gitea.ListForksOptions{ListOptions: o})
+		})
 	for _, f := range all {
 		if f.Owner != nil && strings.EqualFold(f.Owner.UserName, me) {
 			return forge.Target{URL: f.CloneURL, Owner: f.Owner.UserName}, nil
@@ -259,8 +279,8 @@ func (c *Client) findFork(ctx context.Context) (forge.Target, error) {
 	return forge.Target{}, err
 }
 
-// ensureFork finds the login's fork or makes it. A second one is refused with 409,
-// so it is looked for among the forks.
+// ensureFork finds the login's fork or creates it. The server refuses a second one with 409, so it first looks among
+// the forks.
 func (c *Client) ensureFork(ctx context.Context) (forge.Target, error) {
 	if t, err := c.findFork(ctx); err != nil || t.URL != "" {
 		return t, err
@@ -269,11 +289,14 @@ func (c *Client) ensureFork(ctx context.Context) (forge.Target, error) {
 	if err != nil {
 		return forge.Target{}, err
 	}
-	f, err := once(ctx, c, "forking "+c.repo.String()+", since the login may not push to it", func(api *gitea.Client) (*gitea.Repository, *gitea.Response, error) {
-		return api.CreateFork(c.repo.Owner, c.repo.Name, gitea.CreateForkOption{})
-	})
+	f, err := once(ctx, c, "forking "+c.repo.String()+", since the login may not push to it",
+		func(api *gitea.Client) (*gitea.Repository, *gitea.Response, error) {
+			return api.CreateFork(c.repo.Owner, c.repo.Name, gitea.CreateForkOption{})
+		})
 	if statusOf(err) == http.StatusConflict {
-		return forge.Target{}, company.E(company.EConflict, fmt.Sprintf("%s/%s is there already and is not a fork of %s", me, c.repo.Name, c.repo)).Fix("rename it, then answer with approve to try again").NeedsPerson()
+		return forge.Target{}, company.E(
+			company.EConflict, fmt.Sprintf("%s/%s is there already and is not a fork of %s", me, c.repo.Name, c.repo)).
+			Fix("rename it, then answer with approve to try again").NeedsPerson()
 	}
 	if err != nil {
 		return forge.Target{}, err
@@ -288,7 +311,8 @@ func (c *Client) currentUser(ctx context.Context) (string, error) {
 	if me != "" {
 		return me, nil
 	}
-	u, err := repeat(ctx, c, "asking who is logged in", func(api *gitea.Client) (*gitea.User, *gitea.Response, error) { return api.GetMyUserInfo() })
+	u, err := repeat(ctx, c, "asking who is logged in",
+		func(api *gitea.Client) (*gitea.User, *gitea.Response, error) { return api.GetMyUserInfo() })
 	if err != nil {
 		return "", err
 	}

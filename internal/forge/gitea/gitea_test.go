@@ -17,8 +17,8 @@ import (
 	"company/internal/company"
 	"company/internal/forge"
 	"company/internal/forge/forgetest"
-	"company/internal/hosttest"
-	"company/internal/secret"
+	"company/internal/lib/hosttest"
+	"company/internal/lib/secret"
 	"company/test/goroutines"
 )
 
@@ -48,9 +48,10 @@ func TestReplySizeLimit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := New(forge.Options{URL: at, Transport: srv.Client().Transport, Login: func(context.Context) (forge.Credential, error) {
-		return forge.Credential{Secret: secret.New("x")}, nil
-	}})
+	c := New(
+		forge.Options{URL: at, Transport: srv.Client().Transport, Login: func(context.Context) (forge.Credential, error) {
+			return forge.Credential{Secret: secret.New("x")}, nil
+		}})
 	err = c.tryCall(t.Context(), "asking", false, func(api *gitea.Client) (*gitea.Response, error) {
 		_, resp, err := api.GetMyUserInfo()
 		return resp, err
@@ -79,9 +80,11 @@ func rawForge(t *testing.T, replies map[string]string) *Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(forge.Options{URL: at, Repo: forge.Repo{Host: at.Host, Owner: "acme", Name: "app"}, Transport: srv.Client().Transport, Login: func(context.Context) (forge.Credential, error) {
-		return forge.Credential{Secret: secret.New("x")}, nil
-	}})
+	return New(
+		forge.Options{URL: at, Repo: forge.Repo{Host: at.Host, Owner: "acme", Name: "app"}, Transport: srv.Client().Transport,
+			Login: func(context.Context) (forge.Credential, error) {
+				return forge.Credential{Secret: secret.New("x")}, nil
+			}})
 }
 
 const openPull = `{"number": 1, "state": "open", "mergeable": true, "head": {"sha": "x"}, "base": {"ref": "main"}}`
@@ -91,7 +94,8 @@ func TestRepliesOfManyEntries(t *testing.T) {
 	hosttest.Long(t, "large replies are read")
 	many := "[" + strings.Repeat("{},", 2<<20) + "{}]"
 	for _, list := range []string{"/comments", "/reviews", "/statuses"} {
-		c := rawForge(t, map[string]string{"/user": `{"login": "me"}`, "/pulls/1": openPull, list: many, "/commits/x" + list: many})
+		c := rawForge(
+			t, map[string]string{"/user": `{"login": "me"}`, "/pulls/1": openPull, list: many, "/commits/x" + list: many})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -101,7 +105,8 @@ func TestRepliesOfManyEntries(t *testing.T) {
 		}
 		runtime.ReadMemStats(&after)
 		cancel()
-		if took := (after.TotalAlloc - before.TotalAlloc) >> 20; err == nil || !strings.Contains(err.Error(), "values") || took > 3000 {
+		if took := (after.TotalAlloc - before.TotalAlloc) >> 20; err == nil || !strings.Contains(err.Error(), "values") ||
+			took > 3000 {
 			t.Errorf("%s: %d MiB, %v", list, took, err)
 		}
 	}
@@ -112,14 +117,16 @@ func TestNullInLists(t *testing.T) {
 	t.Parallel()
 	for _, list := range []string{"/comments", "/reviews", "/reviews/5/comments", "/statuses/x", "/forks", "/pulls"} {
 		reviews := `[{"id": 5, "state": "COMMENT", "comments_count": 1, "user": {"login": "wim"}}]`
-		c := rawForge(t, map[string]string{"/user": `{"login": "me"}`, "/pulls/1": openPull, "/1/reviews": reviews, list: "[null]"})
+		c := rawForge(
+			t, map[string]string{"/user": `{"login": "me"}`, "/pulls/1": openPull, "/1/reviews": reviews, list: "[null]"})
 		if _, err := c.Feedback(t.Context(), forge.Ref{Office: "k3fq", Task: "t12", Number: 1}); err != nil {
 			t.Errorf("%s: %v", list, err)
 		}
 		if _, err := c.findFork(t.Context()); err != nil {
 			t.Errorf("%s: %v", list, err)
 		}
-		if p, err := c.findExisting(t.Context(), forge.PR{Office: "k3fq", Task: "t12", Branch: "x", Owner: "acme", Base: "main"}); p != nil || err != nil {
+		if p, err := c.findExisting(t.Context(),
+			forge.PR{Office: "k3fq", Task: "t12", Branch: "x", Owner: "acme", Base: "main"}); p != nil || err != nil {
 			t.Errorf("%s: %+v %v", list, p, err)
 		}
 	}
@@ -128,8 +135,11 @@ func TestNullInLists(t *testing.T) {
 // What was merged is merged, whatever its discussion does.
 func TestEndOutlivesItsDiscussion(t *testing.T) {
 	t.Parallel()
-	c := rawForge(t, map[string]string{"/pulls/1": `{"number": 1, "state": "closed", "merged": true}`, "/comments": "no list", "/reviews": "no list"})
-	if f, err := c.Feedback(t.Context(), forge.Ref{Office: "k3fq", Task: "t12", Number: 1}); err != nil || f.State != company.PRMerged {
+	c := rawForge(
+		t, map[string]string{"/pulls/1": `{"number": 1, "state": "closed", "merged": true}`, "/comments": "no list",
+			"/reviews": "no list"})
+	if f, err := c.Feedback(t.Context(), forge.Ref{Office: "k3fq", Task: "t12", Number: 1}); err != nil ||
+		f.State != company.PRMerged {
 		t.Errorf("%+v %v", f, err)
 	}
 }
@@ -147,15 +157,18 @@ func TestFork(t *testing.T) {
 	if again, err := New(b.Options("guest-token")).Target(t.Context()); err != nil || again != target {
 		t.Errorf("%+v %v", again, err)
 	}
-	head := b.Server.Commit(b.Server.Repo("guest/app"), "develop-t12-k3fq", "origin/main", "a.go", "package a // from the fork\n")
+	head := b.Server.Commit(b.Server.Repo("guest/app"), "develop-t12-k3fq", "origin/main", "a.go",
+		"package a // from the fork\n")
 	b.Server.Commit(b.Repo, "develop-t12-k3fq", "origin/main", "z.go", "package a\n")
 	b.Server.AddPull(b.Repo, forgetest.Pull{Title: "theirs", HeadRef: "develop-t12-k3fq", Base: "main", User: "ann"})
-	pr := forge.PR{Office: "k3fq", Task: "t12", Title: "t", Body: "b", Branch: "develop-t12-k3fq", Owner: "guest", Base: "main", Head: company.OID(head), Labels: []string{"company"}}
+	pr := forge.PR{Office: "k3fq", Task: "t12", Title: "t", Body: "b", Branch: "develop-t12-k3fq", Owner: "guest",
+		Base: "main", Head: company.OID(head), Labels: []string{"company"}}
 	got := forgetest.MustOpen(t, f, pr)
 	if again := forgetest.MustOpen(t, f, pr); again != got || got.Number != 2 {
 		t.Errorf("%+v %+v", got, again)
 	}
-	if all := b.Server.Pulls(b.Repo); len(all) != 2 || all[1].HeadOwner != "guest" || all[1].HeadSHA != head || len(all[1].Labels) != 0 {
+	if all := b.Server.Pulls(b.Repo); len(all) != 2 || all[1].HeadOwner != "guest" || all[1].HeadSHA != head ||
+		len(all[1].Labels) != 0 {
 		t.Errorf("%+v", all)
 	}
 	// A repository of that name that is no fork is in the way.
@@ -231,7 +244,9 @@ func TestDuplicateAfterKilledDelivery(t *testing.T) {
 			}
 			// Meanwhile a person asks for the branch elsewhere, with our text.
 			b.Server.Commit(b.Repo, "release", "origin/main", "r.go", "package a\n")
-			b.Server.AddPull(b.Repo, forgetest.Pull{Title: "for the release", Body: pr.MarkedBody(), HeadRef: pr.Branch, Base: "release", User: "ann"})
+			b.Server.AddPull(
+				b.Repo, forgetest.Pull{Title: "for the release", Body: pr.MarkedBody(), HeadRef: pr.Branch, Base: "release",
+					User: "ann"})
 			pr.Known = known
 			want := max(1, known)
 			if got := forgetest.MustOpen(t, New(b.Options("owner-token")), pr); got.Number != want {
@@ -294,14 +309,19 @@ func TestPagingAndRateLimit(t *testing.T) {
 	pr := b.PR()
 	first := forgetest.MustOpen(t, b.Forge, pr)
 	for i := range 120 {
-		b.Server.AddPull(b.Repo, forgetest.Pull{Title: fmt.Sprint("other ", i), HeadRef: fmt.Sprint("other-", i), Base: "main", User: "ann"})
+		b.Server.AddPull(
+			b.Repo, forgetest.Pull{Title: fmt.Sprint("other ", i), HeadRef: fmt.Sprint("other-", i), Base: "main", User: "ann"})
 	}
-	b.Server.AddFault(forgetest.Fault{Method: "GET", Path: "/pulls", Code: 429, Header: map[string]string{"Retry-After": "1"}, Body: `{"message":"slow down"}`})
+	b.Server.AddFault(
+		forgetest.Fault{Method: "GET", Path: "/pulls", Code: 429, Header: map[string]string{"Retry-After": "1"},
+			Body: `{"message":"slow down"}`})
 	start := time.Now()
 	if again := forgetest.MustOpen(t, b.Forge, pr); again != first || time.Since(start) < time.Second {
 		t.Errorf("%+v after %s", again, time.Since(start))
 	}
-	b.Server.AddFault(forgetest.Fault{Method: "GET", Path: "/pulls", Code: 429, Header: map[string]string{"Retry-After": "3600"}, Body: `{"message":"slow down"}`})
+	b.Server.AddFault(
+		forgetest.Fault{Method: "GET", Path: "/pulls", Code: 429, Header: map[string]string{"Retry-After": "3600"},
+			Body: `{"message":"slow down"}`})
 	_, err := b.Forge.Open(t.Context(), pr)
 	forgetest.RequireCode(t, err, company.EForge, false)
 }
@@ -310,10 +330,13 @@ func TestPagingAndRateLimit(t *testing.T) {
 func TestRedirectDropsToken(t *testing.T) {
 	t.Parallel()
 	b, other := newBench(t), newBench(t)
-	b.Server.AddFault(forgetest.Fault{Method: "GET", Path: "/repos/acme/app", Code: 307, Header: map[string]string{"Location": other.Server.URL + "/api/v1/repos/acme/app"}})
+	b.Server.AddFault(
+		forgetest.Fault{Method: "GET", Path: "/repos/acme/app", Code: 307,
+			Header: map[string]string{"Location": other.Server.URL + "/api/v1/repos/acme/app"}})
 	// As Gitea answers for a repository that was renamed: only a person can say where it is.
 	_, err := b.Forge.Target(t.Context())
-	if e := forgetest.RequireCode(t, err, company.EForge, true); !strings.Contains(e.Message, other.Server.URL) || !strings.Contains(e.Hint, "git remote set-url") {
+	if e := forgetest.RequireCode(t, err, company.EForge, true); !strings.Contains(e.Message, other.Server.URL) ||
+		!strings.Contains(e.Hint, "git remote set-url") {
 		t.Errorf("%s\n%s", e.Message, e.Hint)
 	}
 	if n := len(other.Server.Requests("", "")); n != 0 {

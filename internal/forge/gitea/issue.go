@@ -10,20 +10,22 @@ import (
 	"company/internal/forge"
 )
 
-// Issue reads an open issue, with the comments of maintainers.
+// Issue reads an open issue with the comments of maintainers.
 func (c *Client) Issue(ctx context.Context, number int) (forge.Issue, error) {
 	return c.repo.ReadIssue(number, forge.IssueQuestions{
 		Site: c.site,
 		Ask: func() (forge.IssueAnswer, error) {
-			i, err := repeat(ctx, c, fmt.Sprintf("reading issue #%d", number), func(api *gitea.Client) (*gitea.Issue, *gitea.Response, error) {
-				return api.GetIssue(c.repo.Owner, c.repo.Name, int64(number))
-			})
+			i, err := repeat(ctx, c, fmt.Sprintf("reading issue #%d", number),
+				func(api *gitea.Client) (*gitea.Issue, *gitea.Response, error) {
+					return api.GetIssue(c.repo.Owner, c.repo.Name, int64(number))
+				})
 			if err != nil {
 				return forge.IssueAnswer{}, err
 			}
-			// The address of its page is as the server's own settings have it, and no
-			// redirect is followed: it is the issue that was asked for.
-			answer := forge.IssueAnswer{Title: i.Title, Body: i.Body, Open: i.State == gitea.StateOpen, PullRequest: i.PullRequest != nil, Comments: i.Comments}
+			// The address of the issue's page depends on the server's own settings, and redirects are not followed. So this is
+			// the requested issue.
+			answer := forge.IssueAnswer{Title: i.Title, Body: i.Body, Open: i.State == gitea.StateOpen,
+				PullRequest: i.PullRequest != nil, Comments: i.Comments}
 			if i.Poster != nil {
 				answer.Author = i.Poster.UserName
 			}
@@ -37,8 +39,10 @@ func (c *Client) Issue(ctx context.Context, number int) (forge.Issue, error) {
 	})
 }
 
-// readIssueComments gives the comments of maintainers, and counts the others.
-func (c *Client) readIssueComments(ctx context.Context, number int) (heard []forge.IssueComment, unheard int, err error) {
+// readIssueComments returns the comments of maintainers and the number of others.
+func (c *Client) readIssueComments(
+	ctx context.Context, number int,
+) (heard []forge.IssueComment, unheard int, err error) {
 	all, err := c.listComments(ctx, number)
 	if err != nil {
 		return nil, 0, err
@@ -60,5 +64,5 @@ func (c *Client) readIssueComments(ctx context.Context, number int) (heard []for
 	return heard, unheard, nil
 }
 
-// ClosingLine closes an issue when the pull request is merged.
+// ClosingLine returns the line that closes an issue when the pull request is merged.
 func (c *Client) ClosingLine(i company.IssueRef) string { return c.repo.ClosingLine(i) }

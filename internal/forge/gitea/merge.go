@@ -12,20 +12,18 @@ import (
 	"company/internal/forge"
 )
 
-// mergeRefusals are the answers of Gitea to a merge that it does not do: it is not
-// allowed or not ready (405), the head has moved (409), or the request makes no
-// sense (422).
+// mergeRefusals lists the status codes with which Gitea refuses a merge: it is not allowed or not ready (405), the
+// head has moved (409), or the request is invalid (422).
 var mergeRefusals = []int{http.StatusMethodNotAllowed, http.StatusConflict, http.StatusUnprocessableEntity}
 
-// mergeRefusalText says what the refusals mean.
+// mergeRefusalText explains the refusals.
 var mergeRefusalText = map[int]string{
 	http.StatusMethodNotAllowed:    "checks, approvals or a conflict stand against it, or this login may not merge it",
 	http.StatusConflict:            "its head has moved, or it conflicts with its base",
 	http.StatusUnprocessableEntity: "it takes no merge of this kind",
 }
 
-// MergePull merges a pull request of ours with a merge commit; Gitea compares its head
-// with ours first.
+// MergePull merges a pull request of ours with a merge commit. Gitea compares its head with ours first.
 func (c *Client) MergePull(ctx context.Context, ref forge.Ref, head company.OID, base string) error {
 	url := ""
 	return ref.MergeOnce(ctx, head, base, isOutcomeUnknown, func() (forge.MergeablePull, error) {
@@ -43,8 +41,10 @@ func (c *Client) MergePull(ctx context.Context, ref forge.Ref, head company.OID,
 		return out, nil
 	}, func() error {
 		err := c.tryCall(ctx, "merging the pull request", false, func(api *gitea.Client) (*gitea.Response, error) {
-			done, resp, err := api.MergePullRequest(c.repo.Owner, c.repo.Name, int64(ref.Number), gitea.MergePullRequestOption{Style: gitea.MergeStyleMerge, HeadCommitId: string(head)})
-			if err == nil && !done { // the library tells no more than the status
+			done, resp, err := api.MergePullRequest(
+				c.repo.Owner, c.repo.Name, int64(ref.Number),
+				gitea.MergePullRequestOption{Style: gitea.MergeStyleMerge, HeadCommitId: string(head)})
+			if err == nil && !done { // the library returns only the status
 				err = errors.New(mergeRefusalText[resp.StatusCode])
 			}
 			return resp, err

@@ -11,45 +11,45 @@ import (
 	"company/internal/forge"
 )
 
-// Access is what the login may do. A fine-grained token cannot be asked what
-// it may, so opening is tried with a request that nothing comes of: a pull
-// request of a branch whose name no branch can have. An App's permissions were
-// agreed to when it was installed.
+// Access returns the permissions of the login. A fine-grained token's permissions cannot be queried, so Access tries
+// to open a pull request in a way that has no effect: from a branch with an invalid name. An App's permissions were
+// granted at its installation.
 func (c *Client) Access(ctx context.Context) (forge.Access, error) {
-	var a forge.Access
+	var access forge.Access
 	r, err := c.getRepository(ctx)
 	if err != nil || c.app != nil {
 		return forge.Access{Push: err == nil}, err
 	}
 	_, err = once(ctx, c, "asking what the token may", func() (*github.PullRequest, *github.Response, error) {
 		title, head, base := "-", "no..branch", r.GetDefaultBranch()
-		return c.api.PullRequests.Create(ctx, c.repo.Owner, c.repo.Name, &github.NewPullRequest{Title: &title, Head: &head, Base: &base})
+		return c.api.PullRequests.Create(
+			ctx, c.repo.Owner, c.repo.Name, &github.NewPullRequest{Title: &title, Head: &head, Base: &base})
 	})
 	switch status := statusOf(err); {
 	case status == http.StatusForbidden:
-		a.MissingPermissions = append(a.MissingPermissions, "pull requests: write")
+		access.MissingPermissions = append(access.MissingPermissions, "pull requests: write")
 	case status == http.StatusUnauthorized, err != nil && status == 0:
-		return a, err
+		return access, err
 	}
 	if r.GetPermissions()["push"] && !r.GetArchived() {
 		cred, err := c.Credential(ctx)
 		if err != nil {
-			return a, err
+			return access, err
 		}
-		if a.Push, err = forge.MayPush(ctx, c.bareTransport, c.site, c.repo, cred); err != nil {
-			return a, err
+		if access.Push, err = forge.MayPush(ctx, c.bareTransport, c.site, c.repo, cred); err != nil {
+			return access, err
 		}
-		if !a.Push {
-			a.MissingPermissions = append(a.MissingPermissions, "contents: write")
+		if !access.Push {
+			access.MissingPermissions = append(access.MissingPermissions, "contents: write")
 		}
-		return a, nil
+		return access, nil
 	}
-	a.Fork, err = c.findFork(ctx)
-	return a, err
+	access.Fork, err = c.findFork(ctx)
+	return access, err
 }
 
-// findFork is the clone URL of the login's fork, under the repository's name;
-// empty where there is none. (One of another name is found when it is needed.)
+// findFork returns the clone URL of the login's fork with the repository's name, or "" if there is none. A fork with
+// another name is found later, when it is needed.
 func (c *Client) findFork(ctx context.Context) (string, error) {
 	me, err := c.currentUser(ctx)
 	if err != nil || me == "" {
@@ -65,15 +65,15 @@ func (c *Client) findFork(ctx context.Context) (string, error) {
 	return f.GetCloneURL(), nil
 }
 
-// permissionChecker asks whether people may push, once each. An author's
-// association alone does not decide: a member of the organisation may only
-// read. But an author without one may not push, and costs no request.
+// permissionChecker checks whether people may push, once per login. An author's association alone is not sufficient,
+// because a member of the organisation may have read permission only. But an author without an association may not
+// push, and needs no request.
 type permissionChecker struct {
 	c            *Client
-	associations map[string]string // association, by login
+	associations map[string]string // by login
 	cache        map[string]bool
-	denied       bool // GitHub does not tell this login
-	personalRepo bool // the repository is a person's: invited people may push
+	denied       bool // GitHub does not show this login other people's permissions
+	personalRepo bool // the repository belongs to a person: invited people may push
 }
 
 func (c *Client) newPermissionChecker() *permissionChecker {
@@ -87,8 +87,8 @@ func (a *permissionChecker) noteAssociation(login, association string) {
 	}
 }
 
-// mayPush says whether a person may push to the repository, or to the branch:
-// the login's own user may where that is in the user's fork.
+// mayPush reports whether a person may push to the repository or to the branch. The login's own user may push to a
+// branch in their fork.
 func (a *permissionChecker) mayPush(ctx context.Context, login string) (bool, error) {
 	if login == "" {
 		return false, nil
@@ -111,15 +111,16 @@ func (a *permissionChecker) mayPush(ctx context.Context, login string) (bool, er
 	return may, nil
 }
 
-// queryPermission asks GitHub, which answers logins that may push themselves.
-// Else, as from a fork, the association has to do where it leaves no doubt.
+// queryPermission asks GitHub, which only answers logins that may push themselves. Otherwise, as from a fork, it uses
+// the association if that is unambiguous.
 func (a *permissionChecker) queryPermission(ctx context.Context, login string) (bool, error) {
 	if a.denied {
 		return a.associations[login] == "OWNER" || a.associations[login] == "COLLABORATOR" && a.personalRepo, nil
 	}
-	level, err := repeat(ctx, a.c, "asking what "+login+" may", func() (*github.RepositoryPermissionLevel, *github.Response, error) {
-		return a.c.api.Repositories.GetPermissionLevel(ctx, a.c.repo.Owner, a.c.repo.Name, login)
-	})
+	level, err := repeat(ctx, a.c, "asking what "+login+" may",
+		func() (*github.RepositoryPermissionLevel, *github.Response, error) {
+			return a.c.api.Repositories.GetPermissionLevel(ctx, a.c.repo.Owner, a.c.repo.Name, login)
+		})
 	switch status := statusOf(err); {
 	case status == http.StatusForbidden:
 		r, err := a.c.getRepository(ctx)
@@ -128,10 +129,11 @@ func (a *permissionChecker) queryPermission(ctx context.Context, login string) (
 		}
 		a.denied, a.personalRepo = true, r.GetOwner().GetType() == "User"
 		if !a.personalRepo {
-			a.c.log.Warn("GitHub shows rights to push only to accounts that have it: only the owner is heard", "repository", a.c.repo.String())
+			a.c.log.Warn("GitHub shows rights to push only to accounts that have it: only the owner is heard", "repository",
+				a.c.repo.String())
 		}
 		return a.queryPermission(ctx, login)
-	case status == http.StatusNotFound: // it has no user of that name any more
+	case status == http.StatusNotFound: // the user no longer exists
 		return false, nil
 	}
 	// GitHub reports maintain as write, triage as read.

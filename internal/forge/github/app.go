@@ -23,35 +23,34 @@ import (
 
 	"company/internal/company"
 	"company/internal/forge"
-	"company/internal/secret"
+	"company/internal/lib/secret"
 )
 
-// appLogin makes tokens of a GitHub App's installation: good for an hour, for
-// this repository only.
+// appLogin creates tokens for a GitHub App's installation. They are valid for an hour and for this repository only.
 type appLogin struct {
 	id           int64
-	installation int64 // 0: looked up
+	installation int64 // if 0, looked up
 	key          *rsa.PrivateKey
 	api          string // ends with /
 	repo         forge.Repo
 	http         *http.Client
 
 	mu     sync.Mutex
-	slug   string // the App's name in addresses; empty: not asked yet
+	slug   string // the App's name in addresses; empty if not requested yet
 	cached forge.Credential
-	madeAt time.Time // when it came, by the monotonic clock
+	madeAt time.Time // when it was received, by the monotonic clock
 }
 
-// renewBefore is how long before its end a token is replaced: a push that has
-// begun must get through.
+// renewBefore is how long before its expiry a token is replaced, so that a running push can finish.
 const renewBefore = 10 * time.Minute
 
-// tokenLife is how long GitHub lets a token last.
+// tokenLife is how long GitHub's tokens are valid.
 const tokenLife = time.Hour
 
-func newApp(a forge.App, key secret.Value, api string, repo forge.Repo, base http.RoundTripper) (*appLogin, error) {
+func newApp(app forge.App, key secret.Value, api string, repo forge.Repo, base http.RoundTripper) (*appLogin, error) {
 	bad := func(err error) error {
-		return company.E(company.EAuth, "the private key of the GitHub App cannot be used").Wrap(err).Fix("set " + a.KeyEnv + " to the RSA key that GitHub made for the App (.pem)").NeedsPerson()
+		return company.E(company.EAuth, "the private key of the GitHub App cannot be used").Wrap(err).
+			Fix("set " + app.KeyEnv + " to the RSA key that GitHub made for the App (.pem)").NeedsPerson()
 	}
 	block, _ := pem.Decode([]byte(key.Reveal()))
 	if block == nil {
@@ -68,11 +67,12 @@ func newApp(a forge.App, key secret.Value, api string, repo forge.Repo, base htt
 			return nil, bad(errors.New("it is not an RSA key"))
 		}
 	}
-	return &appLogin{id: a.ID, installation: a.Installation, key: k, api: api, repo: repo, http: &http.Client{Transport: &timeoutTransport{base}, CheckRedirect: sameOrigin}}, nil
+	return &appLogin{id: app.ID, installation: app.Installation, key: k, api: api, repo: repo,
+		http: &http.Client{Transport: &timeoutTransport{base}, CheckRedirect: sameOrigin}}, nil
 }
 
-// sameOrigin follows a redirect of the API to itself, as for a repository that
-// was renamed. The App's token goes to no other host, and not over plain http.
+// sameOrigin follows redirects of the API to itself, as for a renamed repository. It sends the App's token to no
+// other host and never over plain http.
 func sameOrigin(r *http.Request, via []*http.Request) error {
 	if first := via[0].URL; len(via) > 5 || r.URL.Scheme != first.Scheme || r.URL.Host != first.Host {
 		return http.ErrUseLastResponse
@@ -80,8 +80,8 @@ func sameOrigin(r *http.Request, via []*http.Request) error {
 	return nil
 }
 
-// signJWT makes the App's signed token (RS256), for nine minutes. It starts a
-// minute ago: clocks differ.
+// signJWT creates the App's signed token (RS256), valid for nine minutes. It starts a minute in the past, because
+// clocks differ.
 func (a *appLogin) signJWT(now time.Time) (string, error) {
 	part := func(v any) (string, error) {
 		js, err := json.Marshal(v)
@@ -91,7 +91,9 @@ func (a *appLogin) signJWT(now time.Time) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	body, err := part(map[string]any{"iat": now.Add(-time.Minute).Unix(), "exp": now.Add(8 * time.Minute).Unix(), "iss": strconv.FormatInt(a.id, 10)})
+	body, err := part(
+		map[string]any{"iat": now.Add(-time.Minute).Unix(), "exp": now.Add(8 * time.Minute).Unix(),
+			"iss": strconv.FormatInt(a.id, 10)})
 	if err != nil {
 		return "", err
 	}
@@ -103,12 +105,13 @@ func (a *appLogin) signJWT(now time.Time) (string, error) {
 	return head + "." + body + "." + base64.RawURLEncoding.EncodeToString(sig), nil
 }
 
-// installationToken is a token that lasts, made anew before the old one ends.
+// installationToken returns a valid token, and renews it before it expires.
 func (a *appLogin) installationToken(ctx context.Context) (forge.Credential, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	// Its end is of the wall clock, which may have been set back since.
-	if a.cached.Secret.Set() && time.Until(a.cached.Expires) > renewBefore && time.Since(a.madeAt) < tokenLife-renewBefore {
+	// Its expiry is wall-clock time, and the wall clock may have been set back since.
+	if a.cached.Secret.Set() && time.Until(a.cached.Expires) > renewBefore &&
+		time.Since(a.madeAt) < tokenLife-renewBefore {
 		return a.cached, nil
 	}
 	if a.installation == 0 {
@@ -120,24 +123,27 @@ func (a *appLogin) installationToken(ctx context.Context) (forge.Credential, err
 		Token   string    `json:"token"`
 		Expires time.Time `json:"expires_at"`
 	}
-	// For this one repository: what leaks opens nothing else.
+	// Only for this repository: a leaked token opens no other.
 	only := map[string]any{"repositories": []string{a.repo.Name}}
-	if err := a.callAPI(ctx, http.MethodPost, fmt.Sprintf("app/installations/%d/access_tokens", a.installation), only, &out); err != nil {
+	if err := a.callAPI(ctx, http.MethodPost, fmt.Sprintf("app/installations/%d/access_tokens", a.installation), only,
+		&out); err != nil {
 		return forge.Credential{}, err
 	}
 	a.madeAt = time.Now()
-	a.cached = forge.Credential{Host: a.repo.Host, User: "x-access-token", Secret: secret.New(out.Token), Expires: out.Expires, Source: fmt.Sprintf("GitHub App %d", a.id)}
+	a.cached = forge.Credential{Host: a.repo.Host, User: "x-access-token", Secret: secret.New(out.Token),
+		Expires: out.Expires, Source: fmt.Sprintf("GitHub App %d", a.id)}
 	return a.cached, nil
 }
 
-// findInstallation finds the installation in the repository, and the App's name. An
-// installation that the operator named stays. The caller holds mu.
+// findInstallation finds the repository's installation and the App's name. It keeps an installation that the operator
+// configured. The caller holds mu.
 func (a *appLogin) findInstallation(ctx context.Context) error {
 	var in struct {
 		ID   int64  `json:"id"`
 		Slug string `json:"app_slug"`
 	}
-	if err := a.callAPI(ctx, http.MethodGet, fmt.Sprintf("repos/%s/%s/installation", a.repo.Owner, a.repo.Name), nil, &in); err != nil {
+	if err := a.callAPI(ctx, http.MethodGet, fmt.Sprintf("repos/%s/%s/installation", a.repo.Owner, a.repo.Name), nil,
+		&in); err != nil {
 		return err
 	}
 	if a.slug = in.Slug; a.installation == 0 {
@@ -146,8 +152,7 @@ func (a *appLogin) findInstallation(ctx context.Context) error {
 	return nil
 }
 
-// botName is the account that comments of the App are of; empty where an old
-// server does not tell the App's name.
+// botName returns the account of the App's comments, or "" if an old server does not return the App's name.
 func (a *appLogin) botName(ctx context.Context) (string, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

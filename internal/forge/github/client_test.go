@@ -9,8 +9,8 @@ import (
 	"company/internal/company"
 	"company/internal/forge"
 	"company/internal/forge/forgetest"
-	"company/internal/hosttest"
-	"company/internal/secret"
+	"company/internal/lib/hosttest"
+	"company/internal/lib/secret"
 )
 
 // Rate limits are waited for within a bound; beyond it the orchestrator tries
@@ -19,9 +19,12 @@ func TestRateLimits(t *testing.T) {
 	hosttest.Long(t, "a limit is waited for")
 	b := newBench(t)
 	pr := b.PR()
-	b.Server.AddFault(forgetest.Fault{Method: "POST", Path: "/pulls", Code: 403, Header: map[string]string{"Retry-After": "1"},
-		Body: `{"message":"You have exceeded a secondary rate limit.","documentation_url":"https://docs.github.com/rest/overview#secondary-rate-limits"}`})
-	b.Server.AddFault(forgetest.Fault{Method: "GET", Path: "/pulls", Code: 429, Header: map[string]string{"Retry-After": "1"}, Body: `{"message":"slow down"}`})
+	b.Server.AddFault(
+		forgetest.Fault{Method: "POST", Path: "/pulls", Code: 403, Header: map[string]string{"Retry-After": "1"},
+			Body: `{"message":"You have exceeded a secondary rate limit.","documentation_url":"https://docs.github.com/rest/overview#secondary-rate-limits"}`})
+	b.Server.AddFault(
+		forgetest.Fault{Method: "GET", Path: "/pulls", Code: 429, Header: map[string]string{"Retry-After": "1"},
+			Body: `{"message":"slow down"}`})
 	start := time.Now()
 	forgetest.MustOpen(t, b.Forge, pr)
 	if d := time.Since(start); d < 2*time.Second {
@@ -33,7 +36,8 @@ func TestRateLimits(t *testing.T) {
 	pr.Body = "x"
 	_, err := b.Forge.Open(t.Context(), pr)
 	forgetest.RequireCode(t, err, company.EForge, false)
-	if !strings.Contains(err.Error(), "rate limit") || time.Since(start) >= forge.MaxWait || len(b.Server.Requests("", "/api")) > 1 {
+	if !strings.Contains(err.Error(), "rate limit") || time.Since(start) >= forge.MaxWait ||
+		len(b.Server.Requests("", "/api")) > 1 {
 		t.Errorf("%v, %d requests", err, len(b.Server.Requests("", "/api")))
 	}
 	// One that is nearly over is waited for.
@@ -76,8 +80,12 @@ func TestTransferredRepository(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	b.Server.AddFault(forgetest.Fault{Method: "GET", Path: "/repos/acme/app/pulls", Code: 200, Times: 9, Body: "[]"})
-	b.Server.AddFault(forgetest.Fault{Method: "POST", Path: "/repos/acme/app/pulls", Code: 422, Times: 9, Body: `{"message": "Validation Failed", "errors": [{"resource": "PullRequest", "code": "custom", "message": "A pull request already exists for new:x."}]}`})
-	b.Server.AddFault(forgetest.Fault{Method: "GET", Path: "/repos/acme/app", Code: 200, Times: 9, Body: `{"full_name": "new/app", "html_url": "https://github.com/new/app"}`})
+	b.Server.AddFault(
+		forgetest.Fault{Method: "POST", Path: "/repos/acme/app/pulls", Code: 422, Times: 9,
+			Body: `{"message": "Validation Failed", "errors": [{"resource": "PullRequest", "code": "custom", "message": "A pull request already exists for new:x."}]}`})
+	b.Server.AddFault(
+		forgetest.Fault{Method: "GET", Path: "/repos/acme/app", Code: 200, Times: 9,
+			Body: `{"full_name": "new/app", "html_url": "https://github.com/new/app"}`})
 	_, err := b.Forge.Open(t.Context(), b.PR())
 	e := forgetest.RequireCode(t, err, company.EForge, true)
 	if !strings.Contains(e.Message, "https://github.com/new/app") || !strings.Contains(e.Hint, "git remote set-url") {
@@ -102,7 +110,8 @@ func TestFork(t *testing.T) {
 	}
 	fork := b.Server.Repo("guest/app-1")
 	head := b.Server.Commit(fork, "develop-t12-k3fq", "origin/main", "a.go", "package a // from the fork\n")
-	pr := forge.PR{Office: "k3fq", Task: "t12", Title: "t", Body: "b", Branch: "develop-t12-k3fq", Owner: target.Owner, Base: "main", Head: company.OID(head), Labels: []string{"company"}}
+	pr := forge.PR{Office: "k3fq", Task: "t12", Title: "t", Body: "b", Branch: "develop-t12-k3fq", Owner: target.Owner,
+		Base: "main", Head: company.OID(head), Labels: []string{"company"}}
 	// Somebody's branch of the same name in the repository itself is not ours.
 	b.Server.Commit(b.Repo, "develop-t12-k3fq", "origin/main", "z.go", "package a\n")
 	b.Server.AddPull(b.Repo, forgetest.Pull{Title: "theirs", HeadRef: "develop-t12-k3fq", Base: "main", User: "ann"})
@@ -117,7 +126,8 @@ func TestFork(t *testing.T) {
 	// A token that may not fork says what it lacks.
 	b.Server.AddLogin("other-token", forgetest.Token{Login: "other", MissingPermissions: []string{"administration"}})
 	_, err = mustNew(t, b, "other-token").Target(t.Context())
-	if e := forgetest.RequireCode(t, err, company.EAuth, true); !strings.Contains(e.Why, `TEST_TOKEN lacks "administration: write" on acme/app`) {
+	if e := forgetest.RequireCode(t, err, company.EAuth, true); !strings.Contains(
+		e.Why, `TEST_TOKEN lacks "administration: write" on acme/app`) {
 		t.Errorf("%s", e.Why)
 	}
 	b.Server.SetPrivate(b.Repo)
@@ -324,8 +334,11 @@ func TestChecks(t *testing.T) {
 	pr := b.PR()
 	forgetest.MustOpen(t, b.Forge, pr)
 	sha := string(pr.Head)
-	id := b.Server.AddCheck(b.Repo, forgetest.Check{SHA: sha, Name: "test (go)", Status: "completed", Conclusion: "failure", URL: "https://ci.example.com", App: "github-actions",
-		Summary: "1 failed", Annotations: []forgetest.Annotation{{Path: "a.go", Line: 3, Message: "boom"}}, Log: strings.Repeat("noise\n", 20_000) + "--- FAIL: TestX\n"})
+	id := b.Server.AddCheck(b.Repo,
+		forgetest.Check{SHA: sha, Name: "test (go)", Status: "completed", Conclusion: "failure",
+			URL: "https://ci.example.com", App: "github-actions",
+			Summary: "1 failed", Annotations: []forgetest.Annotation{{Path: "a.go", Line: 3, Message: "boom"}},
+			Log: strings.Repeat("noise\n", 20_000) + "--- FAIL: TestX\n"})
 	b.Server.AddCheck(b.Repo, forgetest.Check{SHA: sha, Name: "lint", Status: "completed", Conclusion: "success"})
 	b.Server.AddCheck(b.Repo, forgetest.Check{SHA: sha, Name: "slow", Status: "in_progress"})
 	f, err := b.Forge.Feedback(t.Context(), forge.Ref{Office: "k3fq", Task: "t12", Number: 1})
@@ -333,7 +346,8 @@ func TestChecks(t *testing.T) {
 		t.Fatalf("%+v %v", f, err)
 	}
 	it := f.Items[0]
-	if it.ID != fmt.Sprint("check:", id) || it.Name != "test (go)" || !strings.Contains(it.Body, "1 failed\n") || !strings.Contains(it.Body, "a.go:3: boom") ||
+	if it.ID != fmt.Sprint("check:", id) || it.Name != "test (go)" || !strings.Contains(it.Body, "1 failed\n") ||
+		!strings.Contains(it.Body, "a.go:3: boom") ||
 		!strings.HasSuffix(it.Body, "--- FAIL: TestX") || len(it.Body) > forge.MaxItemBytes {
 		t.Errorf("%+v", it)
 	}
@@ -345,7 +359,8 @@ func TestChecks(t *testing.T) {
 	// A token without the right to read checks: the rest is told.
 	b.Server.AddLogin("owner-token", forgetest.Token{Login: "ann", MissingPermissions: []string{"checks", "statuses"}})
 	b.Server.AddComment(b.Repo, 1, forgetest.Comment{User: "acme", Body: "hello"})
-	if f, err = b.Forge.Feedback(t.Context(), forge.Ref{Office: "k3fq", Task: "t12", Number: 1}); err != nil || len(f.Items) != 1 || f.Items[0].Body != "hello" {
+	if f, err = b.Forge.Feedback(t.Context(), forge.Ref{Office: "k3fq", Task: "t12", Number: 1}); err != nil ||
+		len(f.Items) != 1 || f.Items[0].Body != "hello" {
 		t.Errorf("%+v %v", f, err)
 	}
 }
@@ -354,7 +369,9 @@ func TestChecks(t *testing.T) {
 func TestJobLogDropsLogin(t *testing.T) {
 	t.Parallel()
 	b, other := newBench(t), newBench(t)
-	b.Server.AddFault(forgetest.Fault{Method: "GET", Path: "/repos/acme/app", Code: 307, Header: map[string]string{"Location": other.Server.URL + "/api/v3/repos/acme/app"}})
+	b.Server.AddFault(
+		forgetest.Fault{Method: "GET", Path: "/repos/acme/app", Code: 307,
+			Header: map[string]string{"Location": other.Server.URL + "/api/v3/repos/acme/app"}})
 	_, _ = b.Forge.Target(t.Context()) // the other's certificate is not even trusted; what it saw counts
 	for _, r := range other.Server.Requests("", "") {
 		if r.Auth {
@@ -370,12 +387,17 @@ func TestExplainError(t *testing.T) {
 	b.Server.AddLogin("owner-token", forgetest.Token{Login: "ann", MissingPermissions: []string{"pull_requests"}})
 	_, err := b.Forge.Open(t.Context(), b.PR())
 	e := forgetest.RequireCode(t, err, company.EAuth, true)
-	if e.Message != "GitHub refused the token (403) while looking for the pull request" || e.Why != `TEST_TOKEN lacks "pull_requests: read" on acme/app` {
+	if e.Message != "GitHub refused the token (403) while looking for the pull request" ||
+		e.Why != `TEST_TOKEN lacks "pull_requests: read" on acme/app` {
 		t.Errorf("%s\n%s", e.Message, e.Why)
 	}
-	b.Server.AddFault(forgetest.Fault{Method: "GET", Path: "/pulls", Code: 403, Header: map[string]string{"X-GitHub-SSO": "required; url=https://github.com/orgs/acme/sso?x=1"}, Body: `{"message":"Resource protected by organization SAML enforcement."}`})
+	b.Server.AddFault(
+		forgetest.Fault{Method: "GET", Path: "/pulls", Code: 403,
+			Header: map[string]string{"X-GitHub-SSO": "required; url=https://github.com/orgs/acme/sso?x=1"},
+			Body:   `{"message":"Resource protected by organization SAML enforcement."}`})
 	_, err = b.Forge.Open(t.Context(), b.PR())
-	if e = forgetest.RequireCode(t, err, company.EAuth, true); !strings.Contains(e.Hint, "https://github.com/orgs/acme/sso") {
+	if e = forgetest.RequireCode(t, err, company.EAuth, true); !strings.Contains(
+		e.Hint, "https://github.com/orgs/acme/sso") {
 		t.Errorf("%s", e.Hint)
 	}
 }
@@ -383,11 +405,13 @@ func TestExplainError(t *testing.T) {
 func TestEnterpriseURLs(t *testing.T) {
 	t.Parallel()
 	for site, want := range map[string][2]string{
-		"https://github.com":                  {"https://api.github.com/", "https://api.github.com/graphql"},
-		"https://ghe.example.com":             {"https://ghe.example.com/api/v3/", "https://ghe.example.com/api/graphql"},
-		"https://ghe.example.com:8443/api/v3": {"https://ghe.example.com:8443/api/v3/", "https://ghe.example.com:8443/api/graphql"},
+		"https://github.com":      {"https://api.github.com/", "https://api.github.com/graphql"},
+		"https://ghe.example.com": {"https://ghe.example.com/api/v3/", "https://ghe.example.com/api/graphql"},
+		"https://ghe.example.com:8443/api/v3": {"https://ghe.example.com:8443/api/v3/",
+			"https://ghe.example.com:8443/api/graphql"},
 	} {
-		s := forge.Selector{Settings: forge.Settings{Kind: "github", URL: site}, Drivers: map[string]forge.Driver{"github": Driver}, Env: func(string) string { return "x" }}
+		s := forge.Selector{Settings: forge.Settings{Kind: "github", URL: site},
+			Drivers: map[string]forge.Driver{"github": Driver}, Env: func(string) string { return "x" }}
 		host := strings.Split(strings.Split(site, "//")[1], "/")[0]
 		f, _, err := s.ForRemote(t.Context(), "https://"+host+"/acme/app")
 		if err != nil {
@@ -407,7 +431,8 @@ func TestTrustFromFork(t *testing.T) {
 	b := newBench(t)
 	b.Server.AddLogin("guest-token", forgetest.Token{Login: "guest"})
 	pr := b.PR()
-	b.Server.AddPull(b.Repo, forgetest.Pull{Title: "t", Body: pr.MarkedBody(), HeadRef: pr.Branch, Base: "main", User: "guest"})
+	b.Server.AddPull(
+		b.Repo, forgetest.Pull{Title: "t", Body: pr.MarkedBody(), HeadRef: pr.Branch, Base: "main", User: "guest"})
 	b.Server.AddTeam(b.Repo, "readers", "read", "ralf")
 	for _, who := range []string{"acme", "ann", "wim", "ralf", "guest", "mallory"} {
 		b.Server.AddComment(b.Repo, 1, forgetest.Comment{User: who, Body: "/company from " + who})

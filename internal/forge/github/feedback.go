@@ -13,7 +13,7 @@ import (
 	"company/internal/forge"
 )
 
-// Feedback is what has become of a pull request.
+// Feedback returns the state of a pull request and its feedback.
 func (c *Client) Feedback(ctx context.Context, ref forge.Ref) (forge.Feedback, error) {
 	p, err := c.getPull(ctx, ref.Number)
 	if company.CodeOf(err) == company.ENotFound {
@@ -22,30 +22,29 @@ func (c *Client) Feedback(ctx context.Context, ref forge.Ref) (forge.Feedback, e
 	if err != nil {
 		return forge.Feedback{}, err
 	}
-	f := forge.Feedback{State: pullState(p), Head: company.OID(p.GetHead().GetSHA()), Base: p.GetBase().GetRef()}
-	if f.State == company.PRMerged {
-		f.MergeCommit = company.OID(p.GetMergeCommitSHA())
+	feedback := forge.Feedback{State: pullState(p), Head: company.OID(p.GetHead().GetSHA()), Base: p.GetBase().GetRef()}
+	if feedback.State == company.PRMerged {
+		feedback.MergeCommit = company.OID(p.GetMergeCommitSHA())
 	}
-	if f.State != company.PROpen {
-		return f, nil // comments there start no work, and a list that fails must not hide the end
+	if feedback.State != company.PROpen {
+		return feedback, nil // comments on a closed one start no work, and a failing list must not hide its end
 	}
-	f.Conflict = p.Mergeable != nil && !*p.Mergeable
+	feedback.Conflict = p.Mergeable != nil && !*p.Mergeable
 	said, err := c.readDiscussion(ctx, ref, p.GetNodeID())
 	if err != nil {
-		return f, err
+		return feedback, err
 	}
-	failed, pending, err := c.listFailedChecks(ctx, f.Head)
+	failed, pending, err := c.listFailedChecks(ctx, feedback.Head)
 	if err != nil {
-		return f, err
+		return feedback, err
 	}
-	f.Items, f.Pending = append(said, failed...), pending || p.Mergeable == nil
-	f.Items = forge.SortItems(f.Items)
-	return f, nil
+	feedback.Items, feedback.Pending = append(said, failed...), pending || p.Mergeable == nil
+	feedback.Items = forge.SortItems(feedback.Items)
+	return feedback, nil
 }
 
-// confirmGone is what a 404 of a pull request means: it is gone where GitHub
-// shows the repository and says it once more. A proxy or an outage between
-// says 404 as well.
+// confirmGone interprets a 404 for a pull request. It is gone if GitHub shows the repository and repeats the 404. A
+// proxy or an outage can also cause a 404.
 func (c *Client) confirmGone(ctx context.Context, number int) (*github.PullRequest, error) {
 	if _, err := c.getRepository(ctx); err != nil {
 		return nil, err
@@ -57,17 +56,19 @@ func (c *Client) confirmGone(ctx context.Context, number int) (*github.PullReque
 	return p, err
 }
 
-// maxPages bounds the pages of one list: a hundred entries each.
+// maxPages limits the pages of one list, with a hundred entries each.
 const maxPages = 10
 
 // listPages reads a list to its end, or to maxPages.
-func listPages[T any](ctx context.Context, c *Client, doing string, get func(o github.ListOptions) ([]T, *github.Response, error)) ([]T, error) {
+func listPages[T any](
+	ctx context.Context, client *Client, doing string, get func(o github.ListOptions) ([]T, *github.Response, error),
+) ([]T, error) {
 	const pageSize = 100
 	var all []T
 	for n := 1; n != 0 && n <= maxPages; {
 		var some []T
 		var next int
-		err := c.tryCall(ctx, doing, true, func() (*github.Response, error) {
+		err := client.tryCall(ctx, doing, true, func() (*github.Response, error) {
 			list, resp, err := get(github.ListOptions{Page: n, PerPage: pageSize})
 			if err == nil {
 				some, next = list, resp.NextPage
@@ -83,12 +84,14 @@ func listPages[T any](ctx context.Context, c *Client, doing string, get func(o g
 }
 
 func (c *Client) listComments(ctx context.Context, number int) ([]*github.IssueComment, error) {
-	return listPages(ctx, c, "reading the comments", func(o github.ListOptions) ([]*github.IssueComment, *github.Response, error) {
-		return c.api.Issues.ListComments(ctx, c.repo.Owner, c.repo.Name, number, &github.IssueListCommentsOptions{ListOptions: o})
-	})
+	return listPages(ctx, c, "reading the comments",
+		func(o github.ListOptions) ([]*github.IssueComment, *github.Response, error) {
+			return c.api.Issues.ListComments(
+				ctx, c.repo.Owner, c.repo.Name, number, &github.IssueListCommentsOptions{ListOptions: o})
+		})
 }
 
-// readDiscussion are the comments, the comments at lines, and the reviews.
+// readDiscussion returns the comments, the line comments, and the reviews.
 func (c *Client) readDiscussion(ctx context.Context, ref forge.Ref, node string) ([]forge.Item, error) {
 	may := c.newPermissionChecker()
 	var out []forge.Item
@@ -103,18 +106,19 @@ func (c *Client) readDiscussion(ctx context.Context, ref forge.Ref, node string)
 		}
 	}
 	for _, m := range comments {
-		it := newItem(forge.ItemComment, m.GetID(), m.GetUser(), m.GetBody(), m.GetHTMLURL())
+		item := newItem(forge.ItemComment, m.GetID(), m.GetUser(), m.GetBody(), m.GetHTMLURL())
 		may.noteAssociation(m.GetUser().GetLogin(), m.GetAuthorAssociation())
-		// The mark alone would do for an honest author; with the account, no
-		// other comment passes for ours.
+		// The mark is sufficient for an honest author. The account check prevents other comments from passing as ours.
 		office, _ := forge.ParseNote(m.GetBody())
-		it.Ours = office == ref.Office && isOwnAuthor(me, m.GetUser())
-		it.Time = m.GetCreatedAt().Time
-		out = append(out, it)
+		item.Ours = office == ref.Office && isOwnAuthor(me, m.GetUser())
+		item.Time = m.GetCreatedAt().Time
+		out = append(out, item)
 	}
-	lines, err := listPages(ctx, c, "reading the comments at lines", func(o github.ListOptions) ([]*github.PullRequestComment, *github.Response, error) {
-		return c.api.PullRequests.ListComments(ctx, c.repo.Owner, c.repo.Name, ref.Number, &github.PullRequestListCommentsOptions{ListOptions: o})
-	})
+	lines, err := listPages(ctx, c, "reading the comments at lines",
+		func(o github.ListOptions) ([]*github.PullRequestComment, *github.Response, error) {
+			return c.api.PullRequests.ListComments(
+				ctx, c.repo.Owner, c.repo.Name, ref.Number, &github.PullRequestListCommentsOptions{ListOptions: o})
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -125,31 +129,33 @@ func (c *Client) readDiscussion(ctx context.Context, ref forge.Ref, node string)
 		}
 	}
 	for _, m := range lines {
-		it := newItem(forge.ItemLine, m.GetID(), m.GetUser(), m.GetBody(), m.GetHTMLURL())
+		item := newItem(forge.ItemLine, m.GetID(), m.GetUser(), m.GetBody(), m.GetHTMLURL())
 		may.noteAssociation(m.GetUser().GetLogin(), m.GetAuthorAssociation())
-		it.Path, it.Line, it.Head, it.Time = m.GetPath(), m.GetLine(), company.OID(m.GetCommitID()), m.GetCreatedAt().Time
+		item.Path, item.Line, item.Head, item.Time = m.GetPath(), m.GetLine(), company.OID(m.GetCommitID()),
+			m.GetCreatedAt().Time
 		if id := m.GetInReplyTo(); id != 0 {
-			it.Reply = fmt.Sprintf("%s:%d", forge.ItemLine, id)
+			item.Reply = fmt.Sprintf("%s:%d", forge.ItemLine, id)
 		}
-		it.Resolved = resolved[it.ID] || resolved[it.Reply]
-		out = append(out, it)
+		item.Resolved = resolved[item.ID] || resolved[item.Reply]
+		out = append(out, item)
 	}
-	reviews, err := listPages(ctx, c, "reading the reviews", func(o github.ListOptions) ([]*github.PullRequestReview, *github.Response, error) {
-		return c.api.PullRequests.ListReviews(ctx, c.repo.Owner, c.repo.Name, ref.Number, &o)
-	})
+	reviews, err := listPages(ctx, c, "reading the reviews",
+		func(o github.ListOptions) ([]*github.PullRequestReview, *github.Response, error) {
+			return c.api.PullRequests.ListReviews(ctx, c.repo.Owner, c.repo.Name, ref.Number, &o)
+		})
 	if err != nil {
 		return nil, err
 	}
 	for _, m := range reviews {
-		it := newItem(forge.ItemReview, m.GetID(), m.GetUser(), m.GetBody(), m.GetHTMLURL())
+		item := newItem(forge.ItemReview, m.GetID(), m.GetUser(), m.GetBody(), m.GetHTMLURL())
 		may.noteAssociation(m.GetUser().GetLogin(), m.GetAuthorAssociation())
-		it.Verdict, it.Head, it.Time = strings.ToLower(m.GetState()), company.OID(m.GetCommitID()), m.GetSubmittedAt().Time
-		// A review that only carries comments at lines has no text itself, and
-		// a pending one is its author's alone.
-		if it.Verdict == "pending" || it.Body == "" && it.Verdict == "commented" {
+		item.Verdict, item.Head, item.Time = strings.ToLower(m.GetState()), company.OID(m.GetCommitID()),
+			m.GetSubmittedAt().Time
+		// A review that only contains line comments has no text of its own. A pending one is visible only to its author.
+		if item.Verdict == "pending" || item.Body == "" && item.Verdict == "commented" {
 			continue
 		}
-		out = append(out, it)
+		out = append(out, item)
 	}
 	for i := range out {
 		if out[i].Ours || out[i].Bot {
@@ -163,19 +169,22 @@ func (c *Client) readDiscussion(ctx context.Context, ref forge.Ref, node string)
 }
 
 func newItem(kind forge.ItemKind, id int64, u *github.User, body, url string) forge.Item {
-	return forge.Item{ID: fmt.Sprintf("%s:%d", kind, id), Kind: kind, Author: u.GetLogin(), Bot: u.GetType() == "Bot", Body: forge.CleanText(body, forge.MaxItemBytes), URL: url}
+	return forge.Item{ID: fmt.Sprintf("%s:%d", kind, id), Kind: kind, Author: u.GetLogin(), Bot: u.GetType() == "Bot",
+		Body: forge.CleanText(body, forge.MaxItemBytes), URL: url}
 }
 
-// listFailedChecks are the checks and statuses of a commit that failed. pending says
-// that some are still under way.
+// listFailedChecks returns the failed checks and statuses of a commit. pending reports whether some are still
+// running.
 func (c *Client) listFailedChecks(ctx context.Context, head company.OID) (out []forge.Item, pending bool, err error) {
-	runs, err := listPages(ctx, c, "reading the checks", func(o github.ListOptions) ([]*github.CheckRun, *github.Response, error) {
-		r, resp, err := c.api.Checks.ListCheckRunsForRef(ctx, c.repo.Owner, c.repo.Name, string(head), &github.ListCheckRunsOptions{Filter: new("latest"), ListOptions: o})
-		if err != nil {
-			return nil, resp, err
-		}
-		return r.CheckRuns, resp, nil
-	})
+	runs, err := listPages(ctx, c, "reading the checks",
+		func(o github.ListOptions) ([]*github.CheckRun, *github.Response, error) {
+			r, resp, err := c.api.Checks.ListCheckRunsForRef(
+				ctx, c.repo.Owner, c.repo.Name, string(head), &github.ListCheckRunsOptions{Filter: new("latest"), ListOptions: o})
+			if err != nil {
+				return nil, resp, err
+			}
+			return r.CheckRuns, resp, nil
+		})
 	if err != nil && !c.lacksPermission(err) {
 		return nil, false, err
 	}
@@ -190,17 +199,19 @@ func (c *Client) listFailedChecks(ctx context.Context, head company.OID) (out []
 			continue
 		}
 		out = append(out, forge.Item{
-			ID: fmt.Sprintf("%s:%d", forge.ItemCheck, r.GetID()), Kind: forge.ItemCheck, Author: r.GetApp().GetSlug(), Trusted: true, Bot: true, Verdict: r.GetConclusion(),
+			ID: fmt.Sprintf("%s:%d", forge.ItemCheck, r.GetID()), Kind: forge.ItemCheck, Author: r.GetApp().GetSlug(),
+			Trusted: true, Bot: true, Verdict: r.GetConclusion(),
 			Name: r.GetName(), URL: r.GetHTMLURL(), Body: c.describeCheck(ctx, r), Head: head, Time: r.GetCompletedAt().Time,
 		})
 	}
-	statuses, err := listPages(ctx, c, "reading the statuses", func(o github.ListOptions) ([]*github.RepoStatus, *github.Response, error) {
-		combined, resp, err := c.api.Repositories.GetCombinedStatus(ctx, c.repo.Owner, c.repo.Name, string(head), &o)
-		if err != nil {
-			return nil, resp, err
-		}
-		return combined.Statuses, resp, nil
-	})
+	statuses, err := listPages(ctx, c, "reading the statuses",
+		func(o github.ListOptions) ([]*github.RepoStatus, *github.Response, error) {
+			combined, resp, err := c.api.Repositories.GetCombinedStatus(ctx, c.repo.Owner, c.repo.Name, string(head), &o)
+			if err != nil {
+				return nil, resp, err
+			}
+			return combined.Statuses, resp, nil
+		})
 	if err != nil {
 		if c.lacksPermission(err) {
 			return out, pending, nil
@@ -213,16 +224,18 @@ func (c *Client) listFailedChecks(ctx context.Context, head company.OID) (out []
 			pending = true
 		case "failure", "error":
 			out = append(out, forge.Item{
-				ID: fmt.Sprintf("status:%s@%s", s.GetContext(), head), Kind: forge.ItemCheck, Author: s.GetCreator().GetLogin(), Trusted: true, Bot: true, Verdict: s.GetState(),
-				Name: s.GetContext(), URL: s.GetTargetURL(), Body: forge.CleanText(s.GetDescription(), forge.MaxItemBytes), Head: head, Time: s.GetUpdatedAt().Time,
+				ID: fmt.Sprintf("status:%s@%s", s.GetContext(), head), Kind: forge.ItemCheck, Author: s.GetCreator().GetLogin(),
+				Trusted: true, Bot: true, Verdict: s.GetState(),
+				Name: s.GetContext(), URL: s.GetTargetURL(), Body: forge.CleanText(s.GetDescription(), forge.MaxItemBytes),
+				Head: head, Time: s.GetUpdatedAt().Time,
 			})
 		}
 	}
 	return out, pending, nil
 }
 
-// lacksPermission: fine-grained tokens and Apps often lack the right to read checks.
-// The rest of the feedback is worth having without them.
+// lacksPermission reports whether an error is a missing permission to read checks, and logs it. Fine-grained tokens
+// and Apps often lack it. The rest of the feedback is useful without the checks.
 func (c *Client) lacksPermission(err error) bool {
 	if err == nil || statusOf(err) != http.StatusForbidden {
 		return false
@@ -231,10 +244,10 @@ func (c *Client) lacksPermission(err error) bool {
 	return true
 }
 
-// maxLogBytes is how much of the end of a job's log is shown.
+// maxLogBytes limits how much of the end of a job's log is shown.
 const maxLogBytes = 3 << 10
 
-// describeCheck is what a check says, where it points to, and the end of its log.
+// describeCheck returns a check's texts, its annotations, and the end of its log.
 func (c *Client) describeCheck(ctx context.Context, r *github.CheckRun) string {
 	var b strings.Builder
 	for _, s := range []string{r.GetOutput().GetTitle(), r.GetOutput().GetSummary(), r.GetOutput().GetText()} {
@@ -243,7 +256,8 @@ func (c *Client) describeCheck(ctx context.Context, r *github.CheckRun) string {
 		}
 	}
 	if r.GetOutput().GetAnnotationsCount() > 0 {
-		notes, resp, err := c.api.Checks.ListCheckRunAnnotations(ctx, c.repo.Owner, c.repo.Name, r.GetID(), &github.ListOptions{PerPage: 20})
+		notes, resp, err := c.api.Checks.ListCheckRunAnnotations(
+			ctx, c.repo.Owner, c.repo.Name, r.GetID(), &github.ListOptions{PerPage: 20})
 		if err == nil && resp != nil {
 			for _, n := range notes {
 				fmt.Fprintf(&b, "%s:%d: %s\n", n.GetPath(), n.GetStartLine(), forge.CleanText(n.GetMessage(), 300))
@@ -258,14 +272,14 @@ func (c *Client) describeCheck(ctx context.Context, r *github.CheckRun) string {
 	return forge.CleanText(b.String(), forge.MaxItemBytes)
 }
 
-// readJobLog is the end of an Actions job's log; its id is its check's. The log
-// itself is elsewhere, behind a signed address that must not see our login.
+// readJobLog returns the end of an Actions job's log; the job's id is its check's. The log is on another server,
+// behind a signed address, which must not get our login.
 func (c *Client) readJobLog(ctx context.Context, id int64) string {
-	at, _, err := c.api.Actions.GetWorkflowJobLogs(ctx, c.repo.Owner, c.repo.Name, id, 0)
-	if err != nil || at == nil {
+	address, _, err := c.api.Actions.GetWorkflowJobLogs(ctx, c.repo.Owner, c.repo.Name, id, 0)
+	if err != nil || address == nil {
 		return ""
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at.String(), nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
 	if err != nil {
 		return ""
 	}

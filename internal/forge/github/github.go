@@ -1,10 +1,8 @@
-// Package github is the forge of repositories on GitHub and GitHub Enterprise.
-// It owns the calls to its API: finding or opening exactly one pull request per
-// task, keeping its text up to date, a fork where there is no right to push,
-// feedback, and logging in with a token or as a GitHub App. It promises that a
-// token goes to the API's own host only, that rate limits are kept to and
-// waited for within a bound, and that every call ends. It does not push, and it
-// merges for a person's command alone.
+// Package github implements the forge for repositories on GitHub and GitHub Enterprise. It calls their API to find or
+// open exactly one pull request per task and keep its text up to date. It also creates a fork if the login may not
+// push, and reads feedback. It logs in with a token or as a GitHub App. A token goes only to the API's own host. Rate
+// limits are respected and waited for up to a limit, and every call ends. The package does not push, and merges only
+// at a person's command.
 package github
 
 import (
@@ -23,73 +21,76 @@ import (
 
 	"company/internal/company"
 	"company/internal/forge"
-	"company/internal/retry"
+	"company/internal/lib/retry"
 )
 
-// Driver is what the wiring registers.
+// Driver opens GitHub forges.
 var Driver = forge.Driver{
 	Open: func(o forge.Options) (forge.Forge, error) { return New(o) },
 	Home: "https://github.com",
 	User: "x-access-token",
-	// What gh reads: for github.com, and for an Enterprise.
-	TokenEnvs:        []string{"GITHUB_TOKEN", "GH_TOKEN"},
-	OtherTokenEnvs:   []string{"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"},
-	TokenPermissions: "contents and pull requests: read and write, checks and commit statuses: read; of a classic one: repo",
+	// The variables that gh reads, for github.com and for an Enterprise.
+	TokenEnvs:      []string{"GITHUB_TOKEN", "GH_TOKEN"},
+	OtherTokenEnvs: []string{"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"},
+	TokenPermissions: "contents and pull requests: read and write, checks and commit statuses: read; of a classic one: " +
+		"repo",
 }
 
-// Client is one repository on GitHub.
+// Client accesses one repository on GitHub.
 type Client struct {
 	repo          forge.Repo
-	site          *url.URL // for people
+	site          *url.URL // web address of the forge
 	api           *github.Client
 	graphURL      string // address of the GraphQL API
 	log           *slog.Logger
 	login         func(ctx context.Context) (forge.Credential, error)
-	app           *appLogin         // nil: not a GitHub App
-	bareTransport http.RoundTripper // without a login
+	app           *appLogin         // nil if the login is not a GitHub App
+	bareTransport http.RoundTripper // sends requests without a login
 
 	mu     sync.Mutex
 	target *forge.Target
-	// me is the account of the login, as user tells it, where that is known.
+	// me is the login's account, as returned by currentUser.
 	me      string
 	meKnown bool
 }
 
 var _ forge.Forge = (*Client)(nil)
 
-// New is the forge of one repository. Nothing is asked yet.
-func New(o forge.Options) (*Client, error) {
-	api := *o.URL
+// New returns the forge of one repository. It sends no request.
+func New(options forge.Options) (*Client, error) {
+	api := *options.URL
 	graph := api
-	if o.URL.Hostname() == "github.com" {
+	if options.URL.Hostname() == "github.com" {
 		api.Host, api.Path = "api.github.com", "/"
 		graph.Host, graph.Path = "api.github.com", "/graphql"
 	} else {
 		root := strings.TrimSuffix(strings.TrimSuffix(strings.TrimSuffix(api.Path, "/"), "/v3"), "/api")
 		api.Path, graph.Path = root+"/api/v3/", root+"/api/graphql"
 	}
-	c := &Client{repo: o.Repo, site: o.URL, graphURL: graph.String(), log: o.Log, login: o.Login}
-	c.log = cmp.Or(c.log, slog.New(slog.DiscardHandler))
-	base := o.Transport
+	client := &Client{repo: options.Repo, site: options.URL, graphURL: graph.String(), log: options.Log,
+		login: options.Login}
+	client.log = cmp.Or(client.log, slog.New(slog.DiscardHandler))
+	base := options.Transport
 	base = cmp.Or(base, http.DefaultTransport)
-	c.bareTransport = base
-	if o.App.ID != 0 {
+	client.bareTransport = base
+	if options.App.ID != 0 {
 		var err error
-		if c.app, err = newApp(o.App, o.AppKey, api.String(), c.repo, base); err != nil {
+		if client.app, err = newApp(options.App, options.AppKey, api.String(), client.repo, base); err != nil {
 			return nil, err
 		}
 	}
-	c.api = github.NewClient(&http.Client{
-		Transport: &timeoutTransport{&authTransport{scheme: api.Scheme, host: api.Host, credential: c.Credential, next: &etagTransport{next: forge.LimitReplies(base)}}},
+	client.api = github.NewClient(&http.Client{
+		Transport: &timeoutTransport{&authTransport{scheme: api.Scheme, host: api.Host, credential: client.Credential,
+			next: &etagTransport{next: forge.LimitReplies(base)}}},
 	})
-	c.api.BaseURL, c.api.UserAgent = &api, "company"
-	return c, nil
+	client.api.BaseURL, client.api.UserAgent = &api, "company"
+	return client, nil
 }
 
-// Kind is github.
+// Kind returns "github".
 func (*Client) Kind() string { return "github" }
 
-// Credential is the operator's token, or one of the App's installation.
+// Credential returns the operator's token, or a token of the App's installation.
 func (c *Client) Credential(ctx context.Context) (forge.Credential, error) {
 	if c.app == nil {
 		return c.login(ctx)
@@ -101,8 +102,8 @@ func (c *Client) Credential(ctx context.Context) (forge.Credential, error) {
 	return cred, nil
 }
 
-// Target is the repository where the login may push to it, and its fork where
-// not. A GitHub App has no fork: it is installed where it may push.
+// Target returns the repository if the login may push to it, else its fork. A GitHub App has no fork, because it is
+// installed where it may push.
 func (c *Client) Target(ctx context.Context) (forge.Target, error) {
 	c.mu.Lock()
 	known := c.target
@@ -110,13 +111,13 @@ func (c *Client) Target(ctx context.Context) (forge.Target, error) {
 	if known != nil {
 		return *known, nil
 	}
-	t, err := c.findTarget(ctx)
+	target, err := c.findTarget(ctx)
 	if err == nil {
 		c.mu.Lock()
-		c.target = &t
+		c.target = &target
 		c.mu.Unlock()
 	}
-	return t, err
+	return target, err
 }
 
 func (c *Client) findTarget(ctx context.Context) (forge.Target, error) {
@@ -141,22 +142,25 @@ func (c *Client) getRepository(ctx context.Context) (*github.Repository, error) 
 }
 
 func (c *Client) getRepositoryOf(ctx context.Context, doing, owner, name string) (*github.Repository, error) {
-	return repeat(ctx, c, doing, func() (*github.Repository, *github.Response, error) { return c.api.Repositories.Get(ctx, owner, name) })
+	return repeat(ctx, c, doing, func() (*github.Repository, *github.Response, error) {
+		return c.api.Repositories.Get(ctx, owner, name)
+	})
 }
 
-// forkWait is how long a new fork may take to be there.
+// forkWait limits how long a new fork may take to appear.
 const forkWait = time.Minute
 
-// ensureFork finds the login's fork of the repository or makes it: GitHub does both
-// with one call.
+// ensureFork finds or creates the login's fork of the repository. GitHub does both with one call.
 func (c *Client) ensureFork(ctx context.Context) (forge.Target, error) {
-	f, err := repeat(ctx, c, "forking "+c.repo.String()+", since the login may not push to it", func() (*github.Repository, *github.Response, error) {
-		f, resp, err := c.api.Repositories.CreateFork(ctx, c.repo.Owner, c.repo.Name, &github.RepositoryCreateForkOptions{DefaultBranchOnly: true})
-		if _, later := err.(*github.AcceptedError); later { //nolint:errorlint // as its documentation says
-			err = nil
-		}
-		return f, resp, err
-	})
+	f, err := repeat(ctx, c, "forking "+c.repo.String()+", since the login may not push to it",
+		func() (*github.Repository, *github.Response, error) {
+			f, resp, err := c.api.Repositories.CreateFork(
+				ctx, c.repo.Owner, c.repo.Name, &github.RepositoryCreateForkOptions{DefaultBranchOnly: true})
+			if _, later := err.(*github.AcceptedError); later { //nolint:errorlint // as its documentation says
+				err = nil
+			}
+			return f, resp, err
+		})
 	if err != nil {
 		return forge.Target{}, err
 	}
@@ -165,13 +169,15 @@ func (c *Client) ensureFork(ctx context.Context) (forge.Target, error) {
 		there, err := c.getRepositoryOf(ctx, "waiting for the fork", owner, name)
 		switch {
 		case err == nil && !strings.EqualFold(there.GetParent().GetFullName(), c.repo.String()):
-			return forge.Target{}, company.E(company.EConflict, fmt.Sprintf("%s/%s is not a fork of %s", owner, name, c.repo)).Fix("rename it, then answer with approve to try again").NeedsPerson()
+			return forge.Target{}, company.E(company.EConflict, fmt.Sprintf("%s/%s is not a fork of %s", owner, name, c.repo)).
+				Fix("rename it, then answer with approve to try again").NeedsPerson()
 		case err == nil:
 			return forge.Target{URL: there.GetCloneURL(), Owner: owner}, nil
 		case company.CodeOf(err) != company.ENotFound && company.CodeOf(err) != company.EAuth:
 			return forge.Target{}, err
 		case time.Since(start) > forkWait:
-			return forge.Target{}, company.E(company.EForge, fmt.Sprintf("the fork %s/%s is not there yet", owner, name)).Because("GitHub is still making it")
+			return forge.Target{}, company.E(company.EForge, fmt.Sprintf("the fork %s/%s is not there yet", owner, name)).
+				Because("GitHub is still making it")
 		}
 		if err := retry.Sleep(ctx, wait); err != nil {
 			return forge.Target{}, err
@@ -179,9 +185,8 @@ func (c *Client) ensureFork(ctx context.Context) (forge.Target, error) {
 	}
 }
 
-// currentUser is the account that this login writes with. It is empty where GitHub
-// does not tell: a token that some App made and that is given to us as a plain
-// one, as in a workflow, belongs to a bot without a name.
+// currentUser returns the account that this login writes as. It is empty if GitHub does not name it. For example, an
+// App's token that was given to us as a plain token, as in a workflow, belongs to an unnamed bot.
 func (c *Client) currentUser(ctx context.Context) (string, error) {
 	c.mu.Lock()
 	me, known := c.me, c.meKnown
@@ -204,16 +209,16 @@ func (c *Client) currentUser(ctx context.Context) (string, error) {
 }
 
 func (c *Client) tokenUser(ctx context.Context) (string, error) {
-	u, err := repeat(ctx, c, "asking who is logged in", func() (*github.User, *github.Response, error) { return c.api.Users.Get(ctx, "") })
+	u, err := repeat(ctx, c, "asking who is logged in",
+		func() (*github.User, *github.Response, error) { return c.api.Users.Get(ctx, "") })
 	if _, limited := rateLimitWait(err); !limited && statusOf(err) == http.StatusForbidden {
 		return "", nil
 	}
 	return u.GetLogin(), err
 }
 
-// isOwnAuthor says whether this login wrote something, where me is its user. A login
-// without a name is a bot's, which no person can be: only Apps that the owner
-// of the repository let in are.
+// isOwnAuthor reports whether this login wrote a text, where me is its user. A login without a name is a bot's. A
+// person cannot be a bot, and only Apps that the repository's owner allowed can.
 func isOwnAuthor(me string, author *github.User) bool {
 	if me == "" {
 		return author.GetType() == "Bot"
@@ -237,13 +242,14 @@ func (c *Client) Close(ctx context.Context, ref forge.Ref) error {
 }
 
 func (c *Client) getPull(ctx context.Context, number int) (*github.PullRequest, error) {
-	return repeat(ctx, c, fmt.Sprintf("looking at pull request #%d", number), func() (*github.PullRequest, *github.Response, error) {
-		return c.api.PullRequests.Get(ctx, c.repo.Owner, c.repo.Name, number)
-	})
+	return repeat(ctx, c, fmt.Sprintf("looking at pull request #%d", number),
+		func() (*github.PullRequest, *github.Response, error) {
+			return c.api.PullRequests.Get(ctx, c.repo.Owner, c.repo.Name, number)
+		})
 }
 
-// Comment writes a comment under a pull request, once per key. Comments of
-// others with our mark do not count: they would suppress ours.
+// Comment writes a comment on a pull request, once per key. Comments of others with our marker are ignored, because
+// they could suppress ours.
 func (c *Client) Comment(ctx context.Context, ref forge.Ref, key, text string) error {
 	if err := ref.CheckNote(key, text); err != nil {
 		return err

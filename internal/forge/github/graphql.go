@@ -14,15 +14,16 @@ import (
 	"company/internal/forge"
 )
 
-// What the REST API has not: making a draft ready, and which conversations are
-// resolved.
+// Features that the REST API lacks: marking a draft as ready, and reading which conversations are resolved.
 
 type graphQLError struct{ Type, Message string }
 
-// queryGraphQL sends a GraphQL query and reads data into out. Refusals in its reply
-// come back by themselves: their status is 200.
-func (c *Client) queryGraphQL(ctx context.Context, doing, query string, variables map[string]any, out any) ([]graphQLError, error) {
-	in, err := json.Marshal(map[string]any{"query": query, "variables": variables})
+// queryGraphQL sends a GraphQL query and decodes its data into out. Refusals in the reply are returned separately,
+// because their HTTP status is 200.
+func (c *Client) queryGraphQL(
+	ctx context.Context, doing, query string, variables map[string]any, out any,
+) ([]graphQLError, error) {
+	input, err := json.Marshal(map[string]any{"query": query, "variables": variables})
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +32,7 @@ func (c *Client) queryGraphQL(ctx context.Context, doing, query string, variable
 		Errors []graphQLError
 	}
 	err = c.tryCall(ctx, doing, true, func() (*github.Response, error) {
-		req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.graphURL, bytes.NewReader(in))
+		req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.graphURL, bytes.NewReader(input))
 		if err != nil {
 			return nil, err
 		}
@@ -56,10 +57,12 @@ func (c *Client) queryGraphQL(ctx context.Context, doing, query string, variable
 	return nil, nil
 }
 
-// markReady makes a draft a pull request that asks for review.
+// markReady marks a draft as ready for review.
 func (c *Client) markReady(ctx context.Context, node string) error {
 	const doing = "making the pull request ready for review"
-	refused, err := c.queryGraphQL(ctx, doing, "mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { isDraft } } }",
+	refused, err := c.queryGraphQL(
+		ctx, doing, "mutation($id: ID!) { markPullRequestReadyForReview(input: {pullRequestId: $id}) { pullRequest { "+
+			"isDraft } } }",
 		map[string]any{"id": node}, nil)
 	switch {
 	case err != nil:
@@ -67,16 +70,18 @@ func (c *Client) markReady(ctx context.Context, node string) error {
 	case len(refused) == 0:
 		return nil
 	case refused[0].Type == "FORBIDDEN":
-		return company.E(company.EAuth, "GitHub refused the token while "+doing).Because(refused[0].Message).Fix("give it \"pull_requests: write\", then answer with approve to try again").NeedsPerson()
+		return company.E(company.EAuth, "GitHub refused the token while "+doing).Because(refused[0].Message).
+			Fix("give it \"pull_requests: write\", then answer with approve to try again").NeedsPerson()
 	}
 	return company.E(company.EForge, "GitHub refused: "+doing).Because(refused[0].Message)
 }
 
-const threadsQuery = "query($id: ID!, $after: String) { node(id: $id) { ... on PullRequest { reviewThreads(first: 100, after: $after) " +
+const threadsQuery = "query($id: ID!, $after: String) { node(id: $id) { ... on PullRequest { reviewThreads(first: " +
+	"100, after: $after) " +
 	"{ pageInfo { hasNextPage endCursor } nodes { isResolved comments(first: 1) { nodes { fullDatabaseId } } } } } } }"
 
-// resolvedComments are the first comments of ended conversations. A login
-// without the right to ask treats all conversations as open.
+// resolvedComments returns the first comments of resolved conversations. If the login lacks permission, all
+// conversations count as open.
 func (c *Client) resolvedComments(ctx context.Context, node string) (map[string]bool, error) {
 	out, after := map[string]bool{}, any(nil)
 	for range maxPages {
@@ -98,7 +103,8 @@ func (c *Client) resolvedComments(ctx context.Context, node string) (map[string]
 				}
 			}
 		}
-		refused, err := c.queryGraphQL(ctx, "reading which conversations are resolved", threadsQuery, map[string]any{"id": node, "after": after}, &got)
+		refused, err := c.queryGraphQL(
+			ctx, "reading which conversations are resolved", threadsQuery, map[string]any{"id": node, "after": after}, &got)
 		if err != nil {
 			return nil, err
 		}

@@ -10,7 +10,7 @@ import (
 	"company/internal/forge"
 )
 
-// Issue reads an open issue, with the comments of maintainers.
+// Issue reads an open issue with the comments of maintainers.
 func (c *Client) Issue(ctx context.Context, number int) (forge.Issue, error) {
 	return c.repo.ReadIssue(number, forge.IssueQuestions{
 		Site: c.site,
@@ -34,8 +34,10 @@ func (c *Client) Issue(ctx context.Context, number int) (forge.Issue, error) {
 	})
 }
 
-// readIssueComments gives the comments of maintainers, and counts the others.
-func (c *Client) readIssueComments(ctx context.Context, number int) (heard []forge.IssueComment, unheard int, err error) {
+// readIssueComments returns the comments of maintainers and the number of others.
+func (c *Client) readIssueComments(
+	ctx context.Context, number int,
+) (heard []forge.IssueComment, unheard int, err error) {
 	all, err := c.listComments(ctx, number)
 	if err != nil {
 		return nil, 0, err
@@ -58,5 +60,5 @@ func (c *Client) readIssueComments(ctx context.Context, number int) (heard []for
 	return heard, unheard, nil
 }
 
-// ClosingLine closes an issue when the pull request is merged.
+// ClosingLine returns the line that closes an issue when the pull request is merged.
 func (c *Client) ClosingLine(i company.IssueRef) string { return c.repo.ClosingLine(i) }

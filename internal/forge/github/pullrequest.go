@@ -14,11 +14,10 @@ import (
 	"company/internal/forge"
 )
 
-// Open finds our pull request or opens it. Whatever happens in between, a
-// repeat finds what is there: GitHub itself refuses a second open one for a
-// branch, so another look shows the result of an unclear answer.
+// Open finds our pull request or opens it. A repeated call finds the existing one. GitHub refuses a second open one
+// for a branch, so looking again shows the result of an unclear answer.
 func (c *Client) Open(ctx context.Context, pr forge.PR) (forge.OpenedPR, error) {
-	looked := false // the look itself was repeated enough
+	looked := false // the lookup succeeded; only a creation may be unclear
 	unclear := func(err error) bool { return looked && (errors.Is(err, errExists) || isOutcomeUnknown(err)) }
 	return forge.OpenOnce(ctx, pr, c.repo, unclear, func(pr forge.PR) (*github.PullRequest, error) {
 		p, err := c.findExisting(ctx, pr)
@@ -29,8 +28,8 @@ func (c *Client) Open(ctx context.Context, pr forge.PR) (forge.OpenedPR, error) 
 	}, func(pr forge.PR, p *github.PullRequest) (forge.OpenedPR, error) { return c.syncPull(ctx, pr, p) })
 }
 
-// findExisting is the pull request of this office and task, in any state; nil: there
-// is none. An open one on our branch that is not ours is in the way.
+// findExisting returns the pull request of this office and task, in any state, or nil. It fails if there is only a
+// foreign open one on our branch.
 func (c *Client) findExisting(ctx context.Context, pr forge.PR) (*github.PullRequest, error) {
 	all, err := repeat(ctx, c, "looking for the pull request", func() ([]*github.PullRequest, *github.Response, error) {
 		return c.api.PullRequests.List(ctx, c.repo.Owner, c.repo.Name, &github.PullRequestListOptions{
@@ -42,7 +41,7 @@ func (c *Client) findExisting(ctx context.Context, pr forge.PR) (*github.PullReq
 	}
 	var ours, theirs *github.PullRequest
 	for _, p := range all {
-		// An old server that does not know the filter lists everything.
+		// An old server that does not know the filter lists all pull requests.
 		if p.GetHead().GetRef() != pr.Branch || !strings.EqualFold(p.GetHead().GetUser().GetLogin(), pr.Owner) {
 			continue
 		}
@@ -59,8 +58,7 @@ func (c *Client) findExisting(ctx context.Context, pr forge.PR) (*github.PullReq
 	return ours, nil
 }
 
-// errExists: GitHub has an open pull request for the branch, which the list
-// did not show yet.
+// errExists means that GitHub has an open pull request for the branch that the list did not show yet.
 var errExists = errors.New("there is one already")
 
 func (c *Client) createPull(ctx context.Context, pr forge.PR) (*github.PullRequest, error) {
@@ -81,29 +79,30 @@ func (c *Client) createPull(ctx context.Context, pr forge.PR) (*github.PullReque
 		said := strings.ToLower(e.Error())
 		switch {
 		case strings.Contains(said, "already exists"):
-			// The list that does not show it is of the branches of an owner, whose name a
-			// repository that was transferred has no more.
-			if r, err := c.getRepository(ctx); err == nil && r.GetFullName() != "" && !strings.EqualFold(r.GetFullName(), c.repo.String()) {
+			// The list shows the branches of an owner, and a transferred repository no longer has the old owner's name.
+			if r, err := c.getRepository(ctx); err == nil && r.GetFullName() != "" &&
+				!strings.EqualFold(r.GetFullName(), c.repo.String()) {
 				return nil, c.repo.SentOn("GitHub", r.GetHTMLURL(), e)
 			}
-			return nil, errors.Join(errExists, company.E(company.EForge, "GitHub says that the pull request exists, and does not list it").
-				Because("its lists are behind for a while"))
+			return nil, errors.Join(errExists,
+				company.E(company.EForge, "GitHub says that the pull request exists, and does not list it").
+					Because("its lists are behind for a while"))
 		case draft && strings.Contains(said, "draft"):
-			// This repository's plan has no drafts. The mark goes with it, so that
-			// nothing is made ready later that a person turned into a draft.
+			// This repository's plan has no drafts. The draft mark is removed too, so that a draft made later by a person is
+			// not marked ready.
 			draft, pr.Draft = false, false
 			body = pr.MarkedBody()
 			continue
 		case strings.Contains(said, "no commits between"):
-			return nil, company.E(company.EForge, fmt.Sprintf("%s holds all of %s already", pr.Base, pr.Branch)).Because("there is nothing to ask for").
+			return nil, company.E(company.EForge, fmt.Sprintf("%s holds all of %s already", pr.Base, pr.Branch)).
+				Because("there is nothing to ask for").
 				Fix("see git log " + pr.Base + "; company cancel " + string(pr.Task) + " ends the task").NeedsPerson()
 		}
 		return nil, err
 	}
 }
 
-// syncPull brings a pull request up to date. One that a person has closed or
-// merged is left as it is.
+// syncPull updates a pull request. It leaves one that a person closed or merged unchanged.
 func (c *Client) syncPull(ctx context.Context, pr forge.PR, p *github.PullRequest) (forge.OpenedPR, error) {
 	out := forge.OpenedPR{Number: p.GetNumber(), URL: p.GetHTMLURL(), Base: p.GetBase().GetRef(), State: pullState(p)}
 	if out.State != company.PROpen {
@@ -111,15 +110,15 @@ func (c *Client) syncPull(ctx context.Context, pr forge.PR, p *github.PullReques
 		return out, nil
 	}
 	was, _ := forge.ParseOwnership(p.GetBody())
-	// Opened as a draft by us, and its reasons are gone: ready. A draft that a
-	// person made stays one.
+	// We opened it as a draft and the reason is gone, so it becomes ready. A draft made by a person stays a draft.
 	ready := was.Draft && !pr.Draft && p.GetDraft()
 	if pr.Draft && !was.Draft {
-		pr.Draft = false // a person made it ready, or it never was one
+		pr.Draft = false // a person marked it ready, or it never was a draft
 	}
 	title, body := pr.ResolveTitle(p.GetTitle(), p.GetBody()), pr.UpdateBody(p.GetBody())
 	if title != p.GetTitle() || !forge.SameText(body, p.GetBody()) {
-		if err := c.editPull(ctx, "bringing the pull request up to date", out.Number, &github.PullRequest{Title: &title, Body: &body}); err != nil {
+		if err := c.editPull(ctx, "bringing the pull request up to date", out.Number,
+			&github.PullRequest{Title: &title, Body: &body}); err != nil {
 			return out, err
 		}
 	}
@@ -128,8 +127,7 @@ func (c *Client) syncPull(ctx context.Context, pr forge.PR, p *github.PullReques
 			return out, err
 		}
 	}
-	// What follows is a courtesy: without the right to it, the pull request is
-	// open all the same.
+	// The rest is optional: without permission for it, the pull request is still open.
 	if err := c.addLabels(ctx, pr, p); err != nil {
 		c.log.Warn("labels are not set", "pull_request", out.URL, "err", err)
 	}
@@ -169,7 +167,7 @@ func (c *Client) addLabels(ctx context.Context, pr forge.PR, p *github.PullReque
 	return err
 }
 
-// requestReviews asks for the reviews of the code owners that the base names.
+// requestReviews requests reviews from the code owners that the base names.
 func (c *Client) requestReviews(ctx context.Context, pr forge.PR, p *github.PullRequest) error {
 	if !pr.CodeOwners || p.GetDraft() || len(pr.Paths) == 0 {
 		return nil
@@ -181,7 +179,8 @@ func (c *Client) requestReviews(ctx context.Context, pr forge.PR, p *github.Pull
 	users, teams := forge.CodeOwnersOf(text, pr.Paths)
 	asked := func(login string) bool {
 		return strings.EqualFold(login, p.GetUser().GetLogin()) ||
-			slices.ContainsFunc(p.RequestedReviewers, func(u *github.User) bool { return strings.EqualFold(u.GetLogin(), login) })
+			slices.ContainsFunc(p.RequestedReviewers,
+				func(u *github.User) bool { return strings.EqualFold(u.GetLogin(), login) })
 	}
 	users = slices.DeleteFunc(users, asked)
 	teams = slices.DeleteFunc(forge.TeamSlugs(teams), func(slug string) bool {
@@ -190,7 +189,8 @@ func (c *Client) requestReviews(ctx context.Context, pr forge.PR, p *github.Pull
 	refused := func(err error) bool { return statusOf(err) == http.StatusUnprocessableEntity }
 	return forge.RequestReviews(users, teams, refused, func(users, teams []string) error {
 		_, err := repeat(ctx, c, "asking for reviews", func() (*github.PullRequest, *github.Response, error) {
-			return c.api.PullRequests.RequestReviewers(ctx, c.repo.Owner, c.repo.Name, p.GetNumber(), github.ReviewersRequest{Reviewers: users, TeamReviewers: teams})
+			return c.api.PullRequests.RequestReviewers(
+				ctx, c.repo.Owner, c.repo.Name, p.GetNumber(), github.ReviewersRequest{Reviewers: users, TeamReviewers: teams})
 		})
 		return err
 	})
@@ -199,7 +199,8 @@ func (c *Client) requestReviews(ctx context.Context, pr forge.PR, p *github.Pull
 func (c *Client) readCodeOwners(ctx context.Context, base string) (string, error) {
 	for _, file := range forge.CodeOwnerFiles[:3] {
 		f, err := repeat(ctx, c, "reading "+file, func() (*github.RepositoryContent, *github.Response, error) {
-			f, _, resp, err := c.api.Repositories.GetContents(ctx, c.repo.Owner, c.repo.Name, file, &github.RepositoryContentGetOptions{Ref: base})
+			f, _, resp, err := c.api.Repositories.GetContents(
+				ctx, c.repo.Owner, c.repo.Name, file, &github.RepositoryContentGetOptions{Ref: base})
 			return f, resp, err
 		})
 		switch {
@@ -207,7 +208,7 @@ func (c *Client) readCodeOwners(ctx context.Context, base string) (string, error
 			continue
 		case err != nil:
 			return "", err
-		case f == nil: // a folder of that name
+		case f == nil: // the path is a folder
 			continue
 		}
 		return f.GetContent()

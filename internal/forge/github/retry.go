@@ -13,23 +13,24 @@ import (
 
 	"company/internal/company"
 	"company/internal/forge"
-	"company/internal/retry"
+	"company/internal/lib/retry"
 )
 
-// repeat makes a call that may be repeated: after a rate limit, a server's error or
-// a broken connection, within forge.MaxWait.
+// repeat makes a call and retries it after a rate limit, a server error or a broken connection, within forge.MaxWait.
 func repeat[T any](ctx context.Context, c *Client, doing string, f func() (T, *github.Response, error)) (T, error) {
 	return callFor(ctx, c, doing, true, f)
 }
 
-// once makes a call that may not be repeated blindly: only a rate limit, which
-// says that nothing was done, is waited for.
+// once makes a call that is not safe to repeat. It retries only after a rate limit, which guarantees that the call
+// had no effect.
 func once[T any](ctx context.Context, c *Client, doing string, f func() (T, *github.Response, error)) (T, error) {
 	return callFor(ctx, c, doing, false, f)
 }
 
-func callFor[T any](ctx context.Context, c *Client, doing string, again bool, f func() (T, *github.Response, error)) (got T, err error) {
-	err = c.tryCall(ctx, doing, again, func() (resp *github.Response, err error) {
+func callFor[T any](
+	ctx context.Context, client *Client, doing string, again bool, f func() (T, *github.Response, error),
+) (got T, err error) {
+	err = client.tryCall(ctx, doing, again, func() (resp *github.Response, err error) {
 		got, resp, err = f()
 		return resp, err
 	})
@@ -54,7 +55,7 @@ func (c *Client) tryCall(ctx context.Context, doing string, repeat bool, call fu
 	return c.explainError(ctx, doing, err)
 }
 
-// retryDelay says whether and when a failed call is worth repeating.
+// retryDelay returns whether to retry a failed call, and the delay.
 func (c *Client) retryDelay(err error, attempt int, repeat bool) (time.Duration, bool) {
 	if wait, limited := rateLimitWait(err); limited {
 		return wait, true
@@ -70,8 +71,7 @@ func (c *Client) retryDelay(err error, attempt int, repeat bool) (time.Duration,
 	return 0, false
 }
 
-// rateLimitWait is how long a rate limit asks to wait. Where it names none, a
-// minute, as GitHub's documentation says.
+// rateLimitWait returns how long a rate limit asks to wait. The default is a minute, as in GitHub's documentation.
 func rateLimitWait(err error) (time.Duration, bool) {
 	var primary *github.RateLimitError
 	if errors.As(err, &primary) {
@@ -95,7 +95,8 @@ func rateLimitWait(err error) (time.Duration, bool) {
 	if wait, ok := forge.ParseRetryAfter(e.Response.Header.Get("Retry-After")); ok {
 		return wait, true
 	}
-	if at, err := strconv.ParseInt(e.Response.Header.Get("X-RateLimit-Reset"), 10, 64); err == nil && e.Response.Header.Get("X-RateLimit-Remaining") == "0" {
+	if at, err := strconv.ParseInt(e.Response.Header.Get("X-RateLimit-Reset"), 10, 64); err == nil &&
+		e.Response.Header.Get("X-RateLimit-Remaining") == "0" {
 		return max(0, time.Until(time.Unix(at, 0))) + time.Second, true
 	}
 	if code == http.StatusTooManyRequests || strings.Contains(strings.ToLower(e.Message), "secondary rate limit") {
@@ -104,7 +105,7 @@ func rateLimitWait(err error) (time.Duration, bool) {
 	return 0, false
 }
 
-// isOutcomeUnknown: what came back does not tell whether it was done.
+// isOutcomeUnknown reports whether an error leaves it unclear whether the call took effect.
 func isOutcomeUnknown(err error) bool {
 	if err == nil {
 		return false
@@ -116,7 +117,7 @@ func isOutcomeUnknown(err error) bool {
 	return !errors.As(err, &ce) || ce.Code == company.EForge && !company.NeedsPerson(ce) && !errors.Is(err, errLimited)
 }
 
-// statusOf is the HTTP status behind an error; 0: there was no answer.
+// statusOf returns the HTTP status of an error, or 0 if there was no answer.
 func statusOf(err error) int {
 	var e *github.ErrorResponse
 	var rate *github.RateLimitError
@@ -132,21 +133,23 @@ func statusOf(err error) int {
 	return 0
 }
 
-// errLimited marks a wait that was too long.
+// errLimited marks a rate limit whose wait was too long.
 var errLimited = errors.New("a rate limit")
 
-// explainError explains an error of the API: what, why, and what to do.
+// explainError converts an error of the API into one with cause and fix.
 func (c *Client) explainError(ctx context.Context, doing string, err error) error {
 	var ce *company.Error
-	if errors.As(err, &ce) { // of a login, on its way through the client
+	if errors.As(err, &ce) { // from a login, passed through the client
 		return ce
 	}
 	if errors.Is(err, forge.ErrNoLogin) {
-		return company.E(company.EAuth, "there is no login for "+c.site.Hostname()+" any more").Fix("log in again (gh auth login, or export the token), then: company resume").NeedsPerson().Wrap(err)
+		return company.E(company.EAuth, "there is no login for "+c.site.Hostname()+" any more").
+			Fix("log in again (gh auth login, or export the token), then: company resume").NeedsPerson().Wrap(err)
 	}
 	if wait, limited := rateLimitWait(err); limited {
 		return company.E(company.EForge, fmt.Sprintf("GitHub's rate limit is reached while %s", doing)).
-			Because(fmt.Sprintf("it asks to wait %s", wait.Round(time.Second))).Wrap(errors.Join(errLimited, &forge.QuietError{Status: statusOf(err), Err: err}))
+			Because(fmt.Sprintf("it asks to wait %s", wait.Round(time.Second))).Wrap(
+			errors.Join(errLimited, &forge.QuietError{Status: statusOf(err), Err: err}))
 	}
 	var e *github.ErrorResponse
 	if !errors.As(err, &e) || e.Response == nil {
@@ -155,27 +158,35 @@ func (c *Client) explainError(ctx context.Context, doing string, err error) erro
 	source, said := c.loginSource(ctx), forge.CleanText(e.Message, 300)
 	switch status := e.Response.StatusCode; {
 	case status == http.StatusUnauthorized:
-		return company.E(company.EAuth, fmt.Sprintf("GitHub refused the token (401) while %s", doing)).Because(source + " is not valid, or has expired").
-			Fix("renew it (gh auth login, or export a new token), then: company resume").NeedsPerson().Wrap(&forge.QuietError{Status: statusOf(err), Err: err})
+		return company.E(company.EAuth, fmt.Sprintf("GitHub refused the token (401) while %s", doing)).
+			Because(source + " is not valid, or has expired").
+			Fix("renew it (gh auth login, or export a new token), then: company resume").NeedsPerson().Wrap(
+			&forge.QuietError{Status: statusOf(err), Err: err})
 	case status == http.StatusForbidden:
-		why := fmt.Sprintf("%s may not do that on %s (%s)", source, c.repo, said)
+		reason := fmt.Sprintf("%s may not do that on %s (%s)", source, c.repo, said)
 		if need := missingPermission(e.Response.Header); need != "" {
-			why = fmt.Sprintf("%s lacks %s on %s", source, need, c.repo)
+			reason = fmt.Sprintf("%s lacks %s on %s", source, need, c.repo)
 		}
 		fix := "give it that permission, or export a token that has it, then: company resume"
 		if at := ssoURL(e.Response.Header); at != "" {
 			fix = "allow the token for the organisation at " + at + ", then: company resume"
 		}
-		return company.E(company.EAuth, fmt.Sprintf("GitHub refused the token (403) while %s", doing)).Because(why).Fix(fix).NeedsPerson().Wrap(&forge.QuietError{Status: statusOf(err), Err: err})
+		return company.E(company.EAuth, fmt.Sprintf("GitHub refused the token (403) while %s", doing)).Because(reason).
+			Fix(fix).NeedsPerson().Wrap(&forge.QuietError{Status: statusOf(err), Err: err})
 	case status == http.StatusNotFound && !strings.Contains(e.Response.Header.Get("Content-Type"), "json"):
-		return company.E(company.EForge, "something before GitHub answered 404 while "+doing).Because("GitHub says so in JSON, a proxy does not").Wrap(&forge.QuietError{Status: statusOf(err), Err: err})
+		return company.E(company.EForge, "something before GitHub answered 404 while "+doing).
+			Because("GitHub says so in JSON, a proxy does not").Wrap(&forge.QuietError{Status: statusOf(err), Err: err})
 	case status == http.StatusNotFound || status == http.StatusGone:
-		return company.E(company.ENotFound, fmt.Sprintf("GitHub does not find it (%d) while %s", status, doing)).Because(fmt.Sprintf("%s does not exist, or %s may not see it", c.repo, source)).
-			Fix("see that the remote's URL is right and that the token may read it, then: company resume").NeedsPerson().Wrap(&forge.QuietError{Status: statusOf(err), Err: err})
+		return company.E(company.ENotFound, fmt.Sprintf("GitHub does not find it (%d) while %s", status, doing)).
+			Because(fmt.Sprintf("%s does not exist, or %s may not see it", c.repo, source)).
+			Fix("see that the remote's URL is right and that the token may read it, then: company resume").NeedsPerson().Wrap(
+			&forge.QuietError{Status: statusOf(err), Err: err})
 	case status == http.StatusUnprocessableEntity:
-		return company.E(company.EForge, fmt.Sprintf("GitHub refused the request (422) while %s", doing)).Because(forge.CleanText(errorDetail(e), 500)).Wrap(&forge.QuietError{Status: statusOf(err), Err: err})
+		return company.E(company.EForge, fmt.Sprintf("GitHub refused the request (422) while %s", doing)).
+			Because(forge.CleanText(errorDetail(e), 500)).Wrap(&forge.QuietError{Status: statusOf(err), Err: err})
 	default:
-		return company.E(company.EForge, fmt.Sprintf("GitHub answered %d while %s", status, doing)).Because(said).Wrap(&forge.QuietError{Status: statusOf(err), Err: err})
+		return company.E(company.EForge, fmt.Sprintf("GitHub answered %d while %s", status, doing)).
+			Because(said).Wrap(&forge.QuietError{Status: statusOf(err), Err: err})
 	}
 }
 
@@ -187,7 +198,7 @@ func errorDetail(e *github.ErrorResponse) string {
 	return strings.Join(out, "; ")
 }
 
-// loginSource is what the login comes from, for people.
+// loginSource describes the origin of the login for people.
 func (c *Client) loginSource(ctx context.Context) string {
 	if c.app != nil {
 		return fmt.Sprintf("GitHub App %d", c.app.id)
@@ -203,7 +214,7 @@ func (c *Client) loginSource(ctx context.Context) string {
 	return "the token"
 }
 
-// missingPermission is the permission that GitHub says is missing.
+// missingPermission returns the permission that GitHub reports as missing, or "".
 func missingPermission(h http.Header) string {
 	if v := h.Get("X-Accepted-GitHub-Permissions"); v != "" {
 		v, _, _ = strings.Cut(v, ";") // alternatives

@@ -20,7 +20,8 @@ func TestRateLimitMinimumWait(t *testing.T) {
 		}
 	}
 	for _, asks := range []time.Duration{0, -time.Hour} {
-		if wait, limited := rateLimitWait(fmt.Errorf("asked: %w", &github.AbuseRateLimitError{RetryAfter: &asks})); !limited || wait < time.Second {
+		if wait, limited := rateLimitWait(
+			fmt.Errorf("asked: %w", &github.AbuseRateLimitError{RetryAfter: &asks})); !limited || wait < time.Second {
 			t.Errorf("%s: %s, %v", asks, wait, limited)
 		}
 	}

@@ -10,10 +10,10 @@ import (
 	"company/internal/forge"
 )
 
-// authTransport adds the login to requests for the API's own host, and to no
-// others: a redirect or a link in a reply gets none (T21).
+// authTransport adds the login only to requests for the API's own host. A redirect or a link in a reply gets none
+// (T21).
 type authTransport struct {
-	scheme     string // of the API: a login never goes out in the clear where it did not before
+	scheme     string // of the API: a login is never sent over a less secure scheme
 	host       string
 	credential func(context.Context) (forge.Credential, error)
 	next       http.RoundTripper
@@ -21,7 +21,7 @@ type authTransport struct {
 
 type noLoginKey struct{}
 
-// withoutLogin marks a request that goes without, wherever it goes.
+// withoutLogin marks a request that must not get a login on any host.
 func withoutLogin(r *http.Request) *http.Request {
 	return r.WithContext(context.WithValue(r.Context(), noLoginKey{}, true))
 }
@@ -39,14 +39,13 @@ func (a *authTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return a.next.RoundTrip(r)
 }
 
-// Bounds of the responses that are kept for conditional requests.
+// Limits for the responses that are cached for conditional requests.
 const (
 	maxTagged     = 200
 	maxTaggedBody = 1 << 20
 )
 
-// etagTransport asks with the entity tag of what it has. An answer of "not modified"
-// does not count against the rate limit.
+// etagTransport sends the entity tag of a cached reply. A reply "not modified" does not count against the rate limit.
 type etagTransport struct {
 	next http.RoundTripper
 
@@ -116,9 +115,9 @@ type joinedBody struct {
 	io.Closer
 }
 
-// timeoutTransport ends a request after forge.RequestTimeout, the reading of its reply included.
-// (http.Client's own timeout leaves a goroutine behind for each refused
-// request, since go-github swaps the body before it is closed.)
+// timeoutTransport ends a request after forge.RequestTimeout, including the reading of its reply. http.Client's own
+// timeout would leave a goroutine behind for each refused request, since go-github swaps the body before it is
+// closed.
 type timeoutTransport struct{ next http.RoundTripper }
 
 func (t *timeoutTransport) RoundTrip(r *http.Request) (*http.Response, error) {

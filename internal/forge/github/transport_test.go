@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"company/internal/forge"
-	"company/internal/secret"
+	"company/internal/lib/secret"
 )
 
 // T21: the login goes to the API's own host by the API's own protocol; a
@@ -21,11 +21,13 @@ func TestAuthTransportHostOnly(t *testing.T) {
 		sent = append(sent, r.URL.String()+" "+r.Header.Get("Authorization"))
 		return httptest.NewRecorder().Result(), nil
 	})
-	a := &authTransport{scheme: "https", host: "api.example.com", next: next, credential: func(context.Context) (forge.Credential, error) {
-		asked++
-		return forge.Credential{Secret: secret.New("canary")}, nil
-	}}
-	for _, u := range []string{"http://api.example.com/x", "https://other.example.com/x", "https://api.example.com:444/x", "https://api.example.com/x"} {
+	a := &authTransport{scheme: "https", host: "api.example.com", next: next,
+		credential: func(context.Context) (forge.Credential, error) {
+			asked++
+			return forge.Credential{Secret: secret.New("canary")}, nil
+		}}
+	for _, u := range []string{"http://api.example.com/x", "https://other.example.com/x", "https://api.example.com:444/x",
+		"https://api.example.com/x"} {
 		r := httptest.NewRequest(http.MethodGet, u, nil)
 		resp, err := a.RoundTrip(r)
 		if err != nil {
@@ -36,12 +38,14 @@ func TestAuthTransportHostOnly(t *testing.T) {
 	if asked != 1 || sent[3] != "https://api.example.com/x Bearer canary" {
 		t.Errorf("%d logins: %q", asked, sent)
 	}
-	for to, follows := range map[string]bool{"https://api.example.com/y": true, "http://api.example.com/x": false, "https://sub.api.example.com/x": false} {
+	for to, follows := range map[string]bool{"https://api.example.com/y": true, "http://api.example.com/x": false,
+		"https://sub.api.example.com/x": false} {
 		u, err := url.Parse(to)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := sameOrigin(&http.Request{URL: u}, []*http.Request{httptest.NewRequest(http.MethodGet, "https://api.example.com/x", nil)}); (err == nil) != follows {
+		if err := sameOrigin(&http.Request{URL: u},
+			[]*http.Request{httptest.NewRequest(http.MethodGet, "https://api.example.com/x", nil)}); (err == nil) != follows {
 			t.Errorf("the App's login to %s: %v", to, err)
 		}
 	}

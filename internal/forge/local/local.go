@@ -1,6 +1,6 @@
-// Package local is the forge of an office that has none: a pull request is a
-// record and a page in the office's own folder. It owns that folder. What has
-// become of a pull request is in the ledger; the page is for reading.
+// Package local implements the forge of an office that has none. A pull request is a record and a page in the
+// office's own folder, which this package owns. The ledger holds the state of a pull request; the page is only for
+// reading.
 package local
 
 import (
@@ -14,21 +14,21 @@ import (
 	"sync"
 
 	"company/internal/company"
-	"company/internal/folder"
 	"company/internal/forge"
+	"company/internal/lib/safedir"
 )
 
 // Forge keeps pull requests in the folder Dir of Office.
 type Forge struct {
-	Office *folder.Folder // that holds Dir; nil: nothing was ever kept
-	Dir    string         // made when absent
+	Office *safedir.Folder // contains Dir; nil if no page was ever kept
+	Dir    string          // created if missing
 
 	commentMu sync.Mutex
 }
 
 var _ forge.Forge = (*Forge)(nil)
 
-// Kind is local.
+// Kind returns LocalKind.
 func (*Forge) Kind() string { return forge.LocalKind }
 
 // Record is the file of one pull request.
@@ -43,7 +43,7 @@ type Record struct {
 	Head          company.OID    `json:"head"`
 }
 
-// FullPagePath is the path of a pull request's page.
+// FullPagePath returns the path of a pull request's page.
 func (f *Forge) FullPagePath(number int) string { return f.Office.Join(f.pagePath(number)) }
 
 func (f *Forge) pagePath(number int) string   { return f.Dir + "/" + strconv.Itoa(number) + ".md" }
@@ -52,8 +52,8 @@ func (f *Forge) commentsPath(number int) string {
 	return f.Dir + "/" + strconv.Itoa(number) + ".comments.md"
 }
 
-// Open writes the page and then the record: a record has its page. The number is another one than
-// pr wants where that belongs to a task that the ledger does not know.
+// Open writes the page and then the record, so that every record has a page. The number differs from the wanted one
+// if that belongs to a task that the ledger does not know.
 func (f *Forge) Open(_ context.Context, pr forge.PR) (forge.OpenedPR, error) {
 	if pr.Number < 1 {
 		return forge.OpenedPR{}, company.E(company.EInternal, "a local pull request needs a number")
@@ -64,7 +64,8 @@ func (f *Forge) Open(_ context.Context, pr forge.PR) (forge.OpenedPR, error) {
 	}
 	pr.Number = number
 	text, err := json.MarshalIndent(Record{
-		SchemaVersion: 1, Number: pr.Number, Office: pr.Office, Task: pr.Task, Title: pr.Title, Branch: pr.Branch, Base: pr.Base, Head: pr.Head,
+		SchemaVersion: 1, Number: pr.Number, Office: pr.Office, Task: pr.Task, Title: pr.Title, Branch: pr.Branch,
+		Base: pr.Base, Head: pr.Head,
 	}, "", "  ")
 	if err != nil {
 		return forge.OpenedPR{}, err
@@ -78,12 +79,13 @@ func (f *Forge) Open(_ context.Context, pr forge.PR) (forge.OpenedPR, error) {
 	if err := f.Office.WriteFile(f.recordPath(pr.Number), append(text, '\n'), 0o600); err != nil {
 		return forge.OpenedPR{}, pageWriteError(err)
 	}
-	return forge.OpenedPR{Number: pr.Number, URL: "file://" + f.FullPagePath(pr.Number), Base: pr.Base, State: company.PROpen}, nil
+	return forge.OpenedPR{Number: pr.Number, URL: "file://" + f.FullPagePath(pr.Number), Base: pr.Base,
+		State: company.PROpen}, nil
 }
 
-// chooseNumber is the number under which a pull request is kept. One that was delivered before
-// keeps its own. A new one takes the first from the wanted number on that is free or its own: pages
-// outlive a ledger that has lost events, which then gives their numbers again.
+// chooseNumber returns the number of a pull request. A delivered one keeps its number. A new one gets the first
+// number, starting at the wanted one, that is free or already its own. Pages can outlive a ledger that lost events
+// and then assigns their numbers again.
 func (f *Forge) chooseNumber(pr forge.PR) (int, error) {
 	number := pr.Number
 	if pr.Known > 0 {
@@ -100,7 +102,8 @@ func (f *Forge) chooseNumber(pr forge.PR) (int, error) {
 		case was.Office == pr.Office && was.Task == pr.Task:
 			return number, nil
 		case pr.Known > 0:
-			return 0, company.E(company.EConflict, fmt.Sprintf("pull request %d belongs to %s of office %s", number, was.Task, was.Office)).
+			return 0, company.E(company.EConflict,
+				fmt.Sprintf("pull request %d belongs to %s of office %s", number, was.Task, was.Office)).
 				Because("so says " + f.Office.Join(f.recordPath(number))).
 				Fix("move that file away: it is made anew from the ledger").NeedsPerson()
 		}
@@ -108,52 +111,54 @@ func (f *Forge) chooseNumber(pr forge.PR) (int, error) {
 	}
 }
 
-// ReadRecord is the record of one pull request; fs.ErrNotExist when there is none.
+// ReadRecord returns the record of one pull request, or fs.ErrNotExist if there is none.
 func (f *Forge) ReadRecord(number int) (Record, error) {
-	var r Record
+	var record Record
 	text, err := f.Office.ReadFile(f.recordPath(number), 0)
 	if err != nil {
-		return r, err
+		return record, err
 	}
-	if err := json.Unmarshal(text, &r); err != nil {
-		return r, fmt.Errorf("read %s: %w", f.Office.Join(f.recordPath(number)), err)
+	if err := json.Unmarshal(text, &record); err != nil {
+		return record, fmt.Errorf("read %s: %w", f.Office.Join(f.recordPath(number)), err)
 	}
-	return r, nil
+	return record, nil
 }
 
 func pageWriteError(err error) error {
 	return company.E(company.EForge, "the pull request cannot be written").Wrap(err).Fix("check the office's disk")
 }
 
-// Target is the project's remote as it is.
+// Target returns an empty Target: the project's remote is used.
 func (f *Forge) Target(context.Context) (forge.Target, error) { return forge.Target{}, nil }
 
-// Access is git's to know: the branch goes to the project's remote.
+// Access always allows pushes, since the branch goes to the project's remote and git checks the permission.
 func (f *Forge) Access(context.Context) (forge.Access, error) { return forge.Access{Push: true}, nil }
 
-// Feedback has no state: what became of a page, the base branch knows.
+// Feedback returns no state, because the base branch shows whether a page's branch was merged.
 func (f *Forge) Feedback(_ context.Context, ref forge.Ref) (forge.Feedback, error) {
-	r, err := f.ReadRecord(ref.Number)
+	record, err := f.ReadRecord(ref.Number)
 	if errors.Is(err, fs.ErrNotExist) {
-		return forge.Feedback{}, company.E(company.ENotFound, fmt.Sprintf("there is no page of pull request %d", ref.Number)).Wrap(forge.ErrPRGone)
+		return forge.Feedback{}, company.E(
+			company.ENotFound, fmt.Sprintf("there is no page of pull request %d", ref.Number)).Wrap(forge.ErrPRGone)
 	}
 	if err != nil {
 		return forge.Feedback{}, err
 	}
-	return forge.Feedback{Head: r.Head, Base: r.Base}, nil
+	return forge.Feedback{Head: record.Head, Base: record.Base}, nil
 }
 
-// Comment adds a text to a page beside the pull request's, once per key.
+// Comment adds a text to the pull request's file of comments, once per key.
 func (f *Forge) Comment(_ context.Context, ref forge.Ref, key, text string) error {
 	if err := ref.CheckNote(key, text); err != nil {
 		return err
 	}
-	r, err := f.ReadRecord(ref.Number)
+	record, err := f.ReadRecord(ref.Number)
 	if err != nil {
 		return company.E(company.ENotFound, fmt.Sprintf("there is no page of pull request %d", ref.Number)).Wrap(err)
 	}
-	if r.Office != ref.Office || r.Task != ref.Task {
-		return company.E(company.EConflict, fmt.Sprintf("pull request %d belongs to %s of office %s", ref.Number, r.Task, r.Office))
+	if record.Office != ref.Office || record.Task != ref.Task {
+		return company.E(company.EConflict,
+			fmt.Sprintf("pull request %d belongs to %s of office %s", ref.Number, record.Task, record.Office))
 	}
 	f.commentMu.Lock()
 	defer f.commentMu.Unlock()
@@ -165,32 +170,35 @@ func (f *Forge) Comment(_ context.Context, ref forge.Ref, key, text string) erro
 	if strings.Contains(string(old), ref.NoteMarker(key)) {
 		return nil
 	}
-	if err := f.Office.WriteFile(file, append(old, ref.NoteMarker(key)+"\n"+strings.TrimSpace(text)+"\n\n"...), 0o600); err != nil {
+	if err := f.Office.WriteFile(file, append(old, ref.NoteMarker(key)+"\n"+strings.TrimSpace(text)+"\n\n"...),
+		0o600); err != nil {
 		return pageWriteError(err)
 	}
 	return nil
 }
 
-// FullCommentsPath is the path of the comments of a pull request.
+// FullCommentsPath returns the path of a pull request's comments.
 func (f *Forge) FullCommentsPath(number int) string { return f.Office.Join(f.commentsPath(number)) }
 
-// Close has nothing to close: the ledger holds the state of a page.
+// Close does nothing: the ledger holds the state of a page.
 func (*Forge) Close(context.Context, forge.Ref) error { return nil }
 
-// MergePull is not for a page: its merge is git's.
+// MergePull always fails: pages are merged with git.
 func (*Forge) MergePull(_ context.Context, ref forge.Ref, _ company.OID, _ string) error {
 	return company.E(company.EInternal, fmt.Sprintf("pull request %d is a page, and no forge merges it", ref.Number))
 }
 
-// Issue is not for a folder of pages: it has none.
+// Issue always fails: a folder of pages has no issues.
 func (*Forge) Issue(_ context.Context, number int) (forge.Issue, error) {
-	return forge.Issue{}, company.E(company.EForge, fmt.Sprintf("there is no issue #%d, since the project is on no forge", number)).Fix("say what is to be done: company submit \"…\"").NeedsPerson()
+	return forge.Issue{}, company.E(
+		company.EForge, fmt.Sprintf("there is no issue #%d, since the project is on no forge", number)).
+		Fix("say what is to be done: company submit \"…\"").NeedsPerson()
 }
 
-// ClosingLine is empty: a page closes no issue.
+// ClosingLine returns "": a page closes no issue.
 func (*Forge) ClosingLine(company.IssueRef) string { return "" }
 
-// Credential is empty: git goes to the remote as the operator does.
+// Credential returns ErrNoLogin: git uses the operator's own access.
 func (*Forge) Credential(context.Context) (forge.Credential, error) {
 	return forge.Credential{}, forge.ErrNoLogin
 }

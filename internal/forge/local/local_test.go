@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/folder/foldertest"
 	"company/internal/forge"
 	"company/internal/forge/forgetest"
+	"company/internal/lib/safedir/foldertest"
 )
 
 func newPR() forge.PR {
@@ -38,7 +38,8 @@ func newForgeIn(t *testing.T, dir string) *Forge {
 func TestOpenIsIdempotent(t *testing.T) {
 	f := newForgeIn(t, "pulls")
 	first := forgetest.MustOpen(t, f, newPR())
-	if want := (forge.OpenedPR{Number: 7, URL: "file://" + f.Office.Join("pulls/7.md"), Base: "main", State: company.PROpen}); first != want {
+	if want := (forge.OpenedPR{Number: 7, URL: "file://" + f.Office.Join("pulls/7.md"), Base: "main",
+		State: company.PROpen}); first != want {
 		t.Errorf("%+v, want %+v", first, want)
 	}
 	if again := forgetest.MustOpen(t, f, newPR()); again != first {
@@ -50,11 +51,13 @@ func TestOpenIsIdempotent(t *testing.T) {
 		t.Errorf("another one: %+v", again)
 	}
 	rec, err := f.ReadRecord(7)
-	if err != nil || rec.Head != moved.Head || rec.Title != moved.Title || rec.Office != "k3fq" || rec.Task != "t12" || rec.Base != "main" || rec.Branch != moved.Branch || rec.SchemaVersion != 1 {
+	if err != nil || rec.Head != moved.Head || rec.Title != moved.Title || rec.Office != "k3fq" || rec.Task != "t12" ||
+		rec.Base != "main" || rec.Branch != moved.Branch || rec.SchemaVersion != 1 {
 		t.Errorf("%+v, %v", rec, err)
 	}
 	page, err := os.ReadFile(f.FullPagePath(7))
-	if want := "<!-- company office=k3fq task=t12 title=07da8554 -->\nnew text\n<!-- /company -->\n"; err != nil || string(page) != want {
+	if want := "<!-- company office=k3fq task=t12 title=07da8554 -->\nnew text\n<!-- /company -->\n"; err != nil ||
+		string(page) != want {
 		t.Errorf("%q, %v, want %q", page, err, want)
 	}
 	entries, err := os.ReadDir(f.Office.Join(f.Dir))

@@ -1,6 +1,5 @@
-// Package gitopstest makes real projects for tests: a president's checkout and
-// its mirror in a store. It owns the git that plays the people; that git has
-// no configuration of this machine. Nothing is left after the test.
+// Package gitopstest creates real projects for tests: a president's checkout and its mirror in a store. Its git acts
+// for people and uses no configuration of this machine. All files are removed after the test.
 package gitopstest
 
 import (
@@ -10,8 +9,8 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/gitexec/gitexectest"
 	"company/internal/gitops"
+	"company/internal/gitops/gitexec/gitexectest"
 )
 
 // Project is a checkout on main and its mirror.
@@ -23,41 +22,40 @@ type Project struct {
 	Mirror *gitops.Mirror
 }
 
-// New commits the files to main of a new checkout and fetches it into a
-// mirror.
+// New commits the files to main of a new checkout and fetches it into a mirror.
 func New(t testing.TB, files map[string]string) *Project {
 	t.Helper()
-	p := &Project{t: t, Dir: filepath.Join(t.TempDir(), "project")}
-	if err := os.MkdirAll(p.Dir, 0o755); err != nil {
+	project := &Project{t: t, Dir: filepath.Join(t.TempDir(), "project")}
+	if err := os.MkdirAll(project.Dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	p.Git("init", "-q", "-b", "main")
-	p.Write(files)
-	p.Git("add", "-A")
-	p.Git("commit", "-q", "--allow-empty", "-m", "first")
+	project.Git("init", "-q", "-b", "main")
+	project.Write(files)
+	project.Git("add", "-A")
+	project.Git("commit", "-q", "--allow-empty", "-m", "first")
 	var err error
-	if p.Store, err = gitops.Open(gitops.Config{Root: filepath.Join(t.TempDir(), "git")}); err != nil {
+	if project.Store, err = gitops.Open(gitops.Config{Root: filepath.Join(t.TempDir(), "git")}); err != nil {
 		t.Fatal(err)
 	}
-	if p.Mirror, err = p.Store.Mirror(context.Background(), "project", p.Dir); err != nil {
+	if project.Mirror, err = project.Store.Mirror(context.Background(), "project", project.Dir); err != nil {
 		t.Fatal(err)
 	}
-	p.Base = p.Fetch("main")
-	return p
+	project.Base = project.Fetch("main")
+	return project
 }
 
-// MirrorOf makes a project a gitops.MirrorSource: its mirror is that of every task.
+// MirrorOf implements gitops.MirrorSource: every task gets the project's mirror.
 func (p *Project) MirrorOf(context.Context, *company.Task) (*gitops.Mirror, error) {
 	return p.Mirror, nil
 }
 
-// Git runs git in the checkout and gives what it prints.
+// Git runs git in the checkout and returns its output.
 func (p *Project) Git(args ...string) string {
 	p.t.Helper()
 	return gitexectest.Git(p.t, p.Dir, args...)
 }
 
-// Write puts files into the checkout. A file with nothing in it is removed.
+// Write writes files to the checkout. It removes a file whose text is empty.
 func (p *Project) Write(files map[string]string) {
 	p.t.Helper()
 	for name, text := range files {
@@ -74,9 +72,8 @@ func (p *Project) Write(files map[string]string) {
 	}
 }
 
-// Commit commits files to a branch, which is made from the base when it is
-// new, and brings the commit into the mirror. The checkout is on main again
-// afterwards.
+// Commit commits files to a branch and fetches the commit into the mirror. A new branch starts at the base.
+// Afterwards the checkout is on main again.
 func (p *Project) Commit(branch string, files map[string]string) company.OID {
 	p.t.Helper()
 	if branch != "main" && p.Git("branch", "--list", branch) == "" {
@@ -90,7 +87,7 @@ func (p *Project) Commit(branch string, files map[string]string) company.OID {
 	return p.Fetch(branch)
 }
 
-// Fetch brings a branch into the mirror and gives its head.
+// Fetch fetches a branch into the mirror and returns its head.
 func (p *Project) Fetch(branch string) company.OID {
 	p.t.Helper()
 	info, err := p.Mirror.FetchBase(context.Background(), nil, gitops.Source{Path: p.Dir}, branch)
@@ -100,7 +97,7 @@ func (p *Project) Fetch(branch string) company.OID {
 	return info.OID
 }
 
-// Tree is the tree of a commit.
+// Tree returns the tree of a commit.
 func (p *Project) Tree(commit company.OID) company.OID {
 	p.t.Helper()
 	tree, err := p.Mirror.Tree(context.Background(), commit)

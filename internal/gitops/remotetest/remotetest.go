@@ -1,7 +1,6 @@
-// Package remotetest is remotes for tests: an https server that speaks git's
-// smart protocol and asks for a password, and a real sshd. Both are on the
-// loopback interface and are gone after the test. It knows nothing of the
-// company.
+// Package remotetest provides remotes for tests: an https server for git's smart protocol that requires a password,
+// and a real sshd. Both listen on the loopback interface and are removed after the test. The package does not depend
+// on the company.
 package remotetest
 
 import (
@@ -20,22 +19,22 @@ import (
 	"testing"
 )
 
-// HTTP serves the repositories below Root, and wants User and Secret for each
-// request (both empty: no login).
+// HTTP serves the repositories below Root and requires a user and secret for each request. If both are empty, it
+// requires no login.
 type HTTP struct {
 	Server *httptest.Server
 	Root   string
-	CA     string // file with the certificate, for SSL_CERT_FILE; empty: plain http
+	CA     string // certificate file for SSL_CERT_FILE; empty for plain http
 
 	mu       sync.Mutex
 	user     string
 	secret   string
-	seen     []string // "user:secret" of requests, in order; "" for none
+	seen     []string // "user:secret" of requests, in order; "" without a login
 	refuse   []int    // statuses for the next requests
 	redirect string
 }
 
-// NewHTTPS starts a server with a certificate of its own.
+// NewHTTPS starts a server with its own certificate.
 func NewHTTPS(t testing.TB, user, secret string) *HTTP {
 	t.Helper()
 	h := &HTTP{Root: t.TempDir(), user: user, secret: secret}
@@ -58,8 +57,8 @@ func NewHTTP(t testing.TB, user, secret string) *HTTP {
 	return h
 }
 
-// Repository makes a bare repository of a name such as acme/app.git from the
-// repository at from, and gives its folder and its address.
+// Repository creates a bare repository with a name such as acme/app.git from the repository at from. It returns its
+// folder and its address.
 func (h *HTTP) Repository(t testing.TB, name, from string) (dir, url string) {
 	t.Helper()
 	dir = filepath.Join(h.Root, filepath.FromSlash(name))
@@ -67,13 +66,14 @@ func (h *HTTP) Repository(t testing.TB, name, from string) (dir, url string) {
 	return dir, h.Server.URL + "/" + name
 }
 
-// cloneBare makes a bare repository at dir, of main at from alone.
+// cloneBare creates a bare repository at dir with only the head of from, as main.
 func cloneBare(t testing.TB, from, dir string) {
 	t.Helper()
 	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, args := range [][]string{{"init", "-q", "--bare", "-b", "main", dir}, {"-C", from, "push", "-q", dir, "HEAD:refs/heads/main"}} {
+	for _, args := range [][]string{{"init", "-q", "--bare", "-b", "main", dir},
+		{"-C", from, "push", "-q", dir, "HEAD:refs/heads/main"}} {
 		cmd := exec.Command("git", args...)
 		cmd.Env = gitEnv()
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -83,10 +83,11 @@ func cloneBare(t testing.TB, from, dir string) {
 }
 
 func gitEnv() []string {
-	return []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null"}
+	return []string{"PATH=" + os.Getenv("PATH"), "HOME=/nonexistent", "GIT_CONFIG_NOSYSTEM=1",
+		"GIT_CONFIG_GLOBAL=/dev/null"}
 }
 
-// Secret sets what the server takes from now on.
+// Secret sets the secret that the server accepts from now on.
 func (h *HTTP) Secret(secret string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,21 +101,21 @@ func (h *HTTP) Refuse(statuses ...int) {
 	h.refuse = statuses
 }
 
-// Redirect sends every request to another server; "" for no longer.
+// Redirect redirects every request to another server. "" stops this.
 func (h *HTTP) Redirect(to string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.redirect = to
 }
 
-// Seen is the user:secret of each request so far, "" where there was none.
+// Seen returns the user:secret of each request so far, or "" for requests without a login.
 func (h *HTTP) Seen() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return append([]string{}, h.seen...)
 }
 
-// authorize decides on one request; status 0 lets it in.
+// authorize decides on one request. Status 0 accepts it.
 func (h *HTTP) authorize(r *http.Request) (status int, to string) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -136,7 +137,7 @@ func (h *HTTP) authorize(r *http.Request) (status int, to string) {
 	return 0, ""
 }
 
-// ServeHTTP speaks the smart protocol.
+// ServeHTTP implements the smart protocol.
 func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status, to := h.authorize(r)
 	switch {
@@ -159,7 +160,8 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		repo, service = r.URL.Path[:i], r.URL.Path[i+1:]
 	}
 	dir := filepath.Join(h.Root, filepath.FromSlash(filepath.Clean("/"+repo)))
-	if _, err := os.Stat(filepath.Join(dir, "HEAD")); err != nil || service != "git-upload-pack" && service != "git-receive-pack" {
+	if _, err := os.Stat(filepath.Join(dir, "HEAD")); err != nil ||
+		service != "git-upload-pack" && service != "git-receive-pack" {
 		http.NotFound(w, r)
 		return
 	}
@@ -179,7 +181,8 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var out bytes.Buffer
 	cmd := exec.CommandContext(r.Context(), "git", append(args, dir)...)
 	cmd.Stdin, cmd.Stdout = in, &out
-	cmd.Env = append(gitEnv(), "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*", "GIT_PROTOCOL="+r.Header.Get("Git-Protocol"))
+	cmd.Env = append(gitEnv(), "GIT_CONFIG_COUNT=1", "GIT_CONFIG_KEY_0=safe.directory", "GIT_CONFIG_VALUE_0=*",
+		"GIT_PROTOCOL="+r.Header.Get("Git-Protocol"))
 	if err := cmd.Run(); err != nil && out.Len() == 0 {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
@@ -191,5 +194,5 @@ func (h *HTTP) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	} else {
 		w.Header().Set("Content-Type", "application/x-"+service+"-result")
 	}
-	_, _ = w.Write(out.Bytes()) // a client that has gone
+	_, _ = w.Write(out.Bytes()) // fails if the client has disconnected
 }

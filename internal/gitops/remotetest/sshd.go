@@ -15,46 +15,46 @@ import (
 	"company/test/safebuffer"
 )
 
-// SSHD is a real sshd on the loopback interface that lets one key in.
+// SSHD is a real sshd on the loopback interface that accepts one key.
 type SSHD struct {
 	Host string // 127.0.0.1:<port>
 	User string // the login: the user that runs the test
-	Key  string // file of the private key that is let in
+	Key  string // file of the accepted private key
 	dir  string
 
 	cmd *exec.Cmd
 	log *safebuffer.Buffer
 }
 
-// NewSSHD starts the server. It needs Debian's openssh-server, or its equal
-// elsewhere.
+// NewSSHD starts the server. It needs Debian's openssh-server or an equivalent.
 func NewSSHD(t testing.TB) *SSHD {
 	t.Helper()
 	u, err := user.Current()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &SSHD{dir: t.TempDir(), User: u.Username}
-	s.Key = s.NewKey(t, "client")
-	s.NewKey(t, "host")
-	// Another process may take the port meanwhile; then Start tries again.
-	s.Start(t)
-	t.Cleanup(s.Stop)
-	return s
+	sshd := &SSHD{dir: t.TempDir(), User: u.Username}
+	sshd.Key = sshd.NewKey(t, "client")
+	sshd.NewKey(t, "host")
+	// Another process may take the port meanwhile.
+	sshd.Start(t)
+	t.Cleanup(sshd.Stop)
+	return sshd
 }
 
-// NewKey makes a key pair and gives the file of its private half.
+// NewKey creates a key pair and returns the path of the private key.
 func (s *SSHD) NewKey(t testing.TB, name string) string {
 	t.Helper()
 	p := filepath.Join(s.dir, name)
 	_ = os.Remove(p)
-	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f", p).CombinedOutput(); err != nil {
+	if out, err := exec.Command("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", name, "-f",
+		p).CombinedOutput(); err != nil {
 		t.Fatalf("ssh-keygen: %v\n%s", err, out)
 	}
 	return p
 }
 
-// NewHostKey gives the server another key, at the same address.
+// NewHostKey replaces the server's host key, at the same address.
 func (s *SSHD) NewHostKey(t testing.TB) {
 	t.Helper()
 	s.Stop()
@@ -62,10 +62,10 @@ func (s *SSHD) NewHostKey(t testing.TB) {
 	s.Start(t)
 }
 
-// URL is the ssh address of a folder.
+// URL returns the ssh address of a folder.
 func (s *SSHD) URL(dir string) string { return "ssh://" + s.User + "@" + s.Host + dir }
 
-// Repository makes a bare repository of main at from, and gives its address.
+// Repository creates a bare repository from main at from. It returns its folder and its address.
 func (s *SSHD) Repository(t testing.TB, from string) (dir, url string) {
 	t.Helper()
 	dir = filepath.Join(s.dir, "app.git")
@@ -73,10 +73,10 @@ func (s *SSHD) Repository(t testing.TB, from string) (dir, url string) {
 	return dir, s.URL(dir)
 }
 
-// Log is the server's log so far.
+// Log returns the server's log so far.
 func (s *SSHD) Log() string { return s.log.String() }
 
-// Start starts the server, at its address when it has one already.
+// Start starts the server, at its previous address if it has one.
 func (s *SSHD) Start(t testing.TB) {
 	t.Helper()
 	sshd := "/usr/sbin/sshd" // it refuses to be started without its full path
@@ -84,7 +84,7 @@ func (s *SSHD) Start(t testing.TB) {
 		t.Fatalf("no sshd: apt-get install openssh-server, or run scripts/setup.sh (%v)", err)
 	}
 	if os.Geteuid() == 0 {
-		// Of the package, but missing where no init made it.
+		// The package contains this folder, but it is missing on systems without init.
 		if err := os.MkdirAll("/run/sshd", 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func (s *SSHD) Start(t testing.TB) {
 	}
 	_, port, _ := net.SplitHostPort(s.Host)
 	config := filepath.Join(s.dir, "sshd_config")
-	// The shell of the user reads its start files from HOME, and they may take longer than the test.
+	// The user's shell reads its start files from HOME, and they may take longer than the test.
 	text := fmt.Sprintf(`Port %s
 ListenAddress 127.0.0.1
 HostKey %q
@@ -120,9 +120,9 @@ SetEnv HOME=/nonexistent
 		t.Fatal(err)
 	}
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-		c, err := net.DialTimeout("tcp", s.Host, time.Minute)
+		conn, err := net.DialTimeout("tcp", s.Host, time.Minute)
 		if err == nil {
-			_ = c.Close()
+			_ = conn.Close()
 			return
 		}
 	}

@@ -1,22 +1,21 @@
-// Package mergertest makes a task with approved branches, on the real core, a real
-// repository and a real merger. Gates are judged from the cache of
-// verdicts: a tree that is not in it fails the test.
+// Package mergertest provides a task with approved branches, with the real core, a real repository and a real
+// merger. Gates are judged from the cache of verdicts. A tree that is missing in the cache fails the test.
 package mergertest
 
 import (
 	"context"
 	"testing"
 
+	"company/internal/agentrun"
 	"company/internal/company"
 	"company/internal/company/decidertest"
 	"company/internal/gates"
 	"company/internal/gitops"
 	"company/internal/gitops/gitopstest"
 	"company/internal/merger"
-	"company/internal/session"
 )
 
-// The task and its subtasks.
+// Ids of the task and its subtasks.
 const (
 	Task  = company.TaskID("t1")
 	One   = company.SubtaskID("t1-01")
@@ -32,20 +31,19 @@ type Bundle struct {
 	Merger  *merger.Merger
 }
 
-// New makes a bundle of two subtasks that have not begun, and that are merged one
-// after the other.
+// New returns a bundle of two subtasks that have not begun, and that are merged one after the other.
 func New(t *testing.T) *Bundle {
 	t.Helper()
 	return newBundle(t, company.Settings{MergeStack: 1}, "a", "b")
 }
 
-// NewStacked makes a bundle of three subtasks that are merged at once.
+// NewStacked returns a bundle of three subtasks that are merged together.
 func NewStacked(t *testing.T) *Bundle {
 	t.Helper()
 	return NewStackedWith(t, "")
 }
 
-// NewStackedWith makes the same, with a value of git.history.
+// NewStackedWith is NewStacked with a value of git.history.
 func NewStackedWith(t *testing.T, history string) *Bundle {
 	t.Helper()
 	return newBundle(t, company.Settings{MergeStack: 4, History: history}, "a", "b", "c")
@@ -53,36 +51,40 @@ func NewStackedWith(t *testing.T, history string) *Bundle {
 
 func newBundle(t *testing.T, set company.Settings, names ...string) *Bundle {
 	t.Helper()
-	b := &Bundle{Decider: decidertest.New(t), T: t, Project: gitopstest.New(t, map[string]string{
+	bundle := &Bundle{Decider: decidertest.New(t), T: t, Project: gitopstest.New(t, map[string]string{
 		"a.go": "package a\n", "b.go": "package a\n", "shared.go": "package a\n\nvar x = 0\n",
 	})}
 	var err error
-	b.Merger, err = merger.New(merger.Config{
-		Decider: b, Mirrors: b.Project, Runner: &gates.Runner{}, Author: gitops.Person{Name: "Merger", Email: "m@example.org"},
-		Sessions: &session.Service{}, Watcher: unwatched{},
+	bundle.Merger, err = merger.New(merger.Config{
+		Decider: bundle, Mirrors: bundle.Project, Runner: &gates.Runner{},
+		Author:   gitops.Person{Name: "Merger", Email: "m@example.org"},
+		Sessions: &agentrun.Service{}, Watcher: unwatched{},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.Must(company.Submit{Instruction: "do all", Project: company.Project{ID: "project", Path: b.Project.Dir}, Settings: set})
-	b.Prepare(Task, b.Project.Base, company.GateCommand{Name: "test", Command: "true"})
+	bundle.Must(company.Submit{Instruction: "do all", Project: company.Project{ID: "project", Path: bundle.Project.Dir},
+		Settings: set})
+	bundle.Prepare(Task, bundle.Project.Base, company.GateCommand{Name: "test", Command: "true"})
 	var subs []company.PlannedSubtask
 	for _, name := range names {
 		subs = append(subs, company.PlannedSubtask{
-			Title: "Change " + name, Description: "Change what " + name + " does, so that everybody is content with it, and show that by a test.",
-			AcceptanceCriteria: []string{name + " is changed", "nothing else is"}, WriteSet: []string{name + ".go"}, Effort: company.EffortMedium,
+			Title: "Change " + name, Description: "Change what " + name +
+				" does, so that everybody is content with it, and show that by a test.",
+			AcceptanceCriteria: []string{name + " is changed", "nothing else is"}, WriteSet: []string{name + ".go"},
+			Effort: company.EffortMedium,
 		})
 	}
-	b.Plan(Task, company.Plan{Waves: []company.Wave{{Subtasks: subs}}, Why: "a file each"})
-	return b
+	bundle.Plan(Task, company.Plan{Waves: []company.Wave{{Subtasks: subs}}, Why: "a file each"})
+	return bundle
 }
 
-// unwatched is a gates.CheckWatcher that keeps nothing.
+// unwatched is a gates.CheckWatcher that does nothing.
 type unwatched struct{}
 
 func (unwatched) WatchCheck(company.TaskID, company.SubtaskID, string) {}
 
-// QueueForMerge brings a subtask to the merge queue with these changes.
+// QueueForMerge puts a subtask with these changes into the merge queue, and returns its head.
 func (b *Bundle) QueueForMerge(sub company.SubtaskID, files map[string]string) company.OID {
 	b.T.Helper()
 	head := b.Project.Commit(string(sub), files)
@@ -104,20 +106,22 @@ func (b *Bundle) QueueForMerge(sub company.SubtaskID, files map[string]string) c
 	return head
 }
 
-// Effect is an effect of the task, that takes up the next of the merge queue.
+// Effect returns an effect of the task for the next subtasks of the merge queue.
 func (b *Bundle) Effect(sub company.SubtaskID) company.Effect {
 	b.T.Helper()
-	s := b.View()
-	t := b.Task(Task)
-	e := company.Effect{Kind: company.EffectTestMerge, Task: Task, Subtask: sub, Onto: t.Head}
-	for _, next := range s.MergeStack(t) {
-		e.Stack = append(e.Stack, company.QueuedHead{Subtask: next.ID, Head: next.Head})
+	state := b.View()
+	task := b.Task(Task)
+	effect := company.Effect{Kind: company.EffectTestMerge, Task: Task, Subtask: sub, Onto: task.Head}
+	for _, next := range state.MergeStack(task) {
+		effect.Stack = append(effect.Stack, company.QueuedHead{Subtask: next.ID, Head: next.Head})
 	}
-	return e
+	return effect
 }
 
-// CarryOut has an effect handler carry out an effect of the task.
-func (b *Bundle) CarryOut(what func(context.Context, company.Effect) (company.Command, error), sub company.SubtaskID) company.Command {
+// CarryOut runs an effect handler on an effect of the task.
+func (b *Bundle) CarryOut(
+	what func(context.Context, company.Effect) (company.Command, error), sub company.SubtaskID,
+) company.Command {
 	b.T.Helper()
 	cmd, err := what(b.T.Context(), b.Effect(sub))
 	if err != nil {
@@ -126,7 +130,7 @@ func (b *Bundle) CarryOut(what func(context.Context, company.Effect) (company.Co
 	return cmd
 }
 
-// MergeFront brings the front of the queue to the integration branch.
+// MergeFront merges the first subtask of the queue into the integration branch.
 func (b *Bundle) MergeFront(sub company.SubtaskID) company.OID {
 	b.T.Helper()
 	b.Must(b.CarryOut(b.Merger.Test, sub))
@@ -135,7 +139,7 @@ func (b *Bundle) MergeFront(sub company.SubtaskID) company.OID {
 	return merged.Commit
 }
 
-// Ref is where the integration branch stands, or empty.
+// Ref returns the commit of the integration branch, or "".
 func (b *Bundle) Ref() company.OID {
 	b.T.Helper()
 	at, err := b.Project.Mirror.Ref(b.T.Context(), "refs/heads/develop-t1-"+decidertest.Office)
@@ -145,20 +149,20 @@ func (b *Bundle) Ref() company.OID {
 	return at
 }
 
-// AddVerdict has the merger's runner find a green verdict on the tree.
+// AddVerdict makes the merger's runner find a green verdict on the tree.
 func (b *Bundle) AddVerdict(tree company.OID) { b.AddResult(b.Green(Task, tree)) }
 
-// AddResult has the merger's runner find this verdict.
+// AddResult makes the merger's runner find this verdict.
 func (b *Bundle) AddResult(r company.GateResult) { b.Merger.Decider = withVerdict{b.Decider, r} }
 
-// withVerdict is a desk whose state holds one more verdict.
+// withVerdict is a decider whose state has one more verdict.
 type withVerdict struct {
 	*decidertest.Decider
 	v company.GateResult
 }
 
 func (d withVerdict) View() *company.State {
-	s := d.Decider.View()
-	s.GateResults[company.GateKey(d.v.Tree, d.v.GateHash, d.v.Image)] = d.v
-	return s
+	state := d.Decider.View()
+	state.GateResults[company.GateKey(d.v.Tree, d.v.GateHash, d.v.Image)] = d.v
+	return state
 }

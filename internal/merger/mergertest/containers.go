@@ -10,28 +10,28 @@ import (
 
 	"company/internal/company"
 	"company/internal/container"
-	"company/internal/toolproto"
+	"company/internal/toolbox/toolproto"
 )
 
-// Containers is a container.Runtime whose containers are gates, and run until the test
-// says how they end. It remembers in which order they began and ended.
+// Containers is a container.Runtime for gates. Its containers run until the test ends them. It records the order
+// of their starts and ends.
 type Containers struct {
 	container.Runtime
 	t     *testing.T
 	began chan string
 	mu    sync.Mutex
 	log   []string
-	ends  map[string]chan int // of the gates of a tree, by its short id
+	ends  map[string]chan int // exit codes for the gates of a tree, by its short id
 }
 
-// UseContainers has the bundle's merger run its gates in containers of the test.
+// UseContainers makes the bundle's merger run its gates in simulated containers.
 func (b *Bundle) UseContainers() *Containers {
-	c := &Containers{t: b.T, began: make(chan string, 100), ends: map[string]chan int{}}
-	b.Merger.Runner.Runtime = c
-	return c
+	containers := &Containers{t: b.T, began: make(chan string, 100), ends: map[string]chan int{}}
+	b.Merger.Runner.Runtime = containers
+	return containers
 }
 
-// endOf is where the gates of a tree wait for their exit code.
+// endOf returns the channel of the exit code for the gates of a tree.
 func (c *Containers) endOf(short string) chan int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -47,14 +47,14 @@ func (c *Containers) noteStep(what, short string) {
 	c.log = append(c.log, what+" "+short)
 }
 
-// Log is what happened, in order: begin, end or broken off, and the tree's short id.
+// Log returns the events in order: begin, end or broken off, and the tree's short id.
 func (c *Containers) Log() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return append([]string(nil), c.log...)
 }
 
-// Begins waits for the next gates to begin, which must be those of a tree.
+// Begins waits for the next gates to begin. They must be those of tree.
 func (c *Containers) Begins(tree company.OID) {
 	c.t.Helper()
 	select {
@@ -70,12 +70,12 @@ func (c *Containers) Begins(tree company.OID) {
 // End ends the gates of a tree, now or once they run.
 func (c *Containers) End(tree company.OID, code int) { c.endOf(tree.Short()) <- code }
 
-// Start begins the gates that the name is of.
-func (c *Containers) Start(_ context.Context, s container.Spec) (container.Container, error) {
-	_, rest, ok := strings.Cut(s.Name, "-gate-")
+// Start starts the gate container with the tree of spec's name.
+func (c *Containers) Start(_ context.Context, spec container.Spec) (container.Container, error) {
+	_, rest, ok := strings.Cut(spec.Name, "-gate-")
 	short, _, _ := strings.Cut(rest, "-")
 	if !ok {
-		return nil, company.E(company.EInternal, "no gate: "+s.Name)
+		return nil, company.E(company.EInternal, "no gate: "+spec.Name)
 	}
 	c.noteStep("begin", short)
 	c.began <- short
@@ -92,7 +92,7 @@ type gateContainer struct {
 func (g gateContainer) Pipe() io.ReadWriteCloser     { return deafPipe{} }
 func (g gateContainer) Remove(context.Context) error { return nil }
 
-// Output says that the gate's command begins, as the toolbox does.
+// Output writes that the gate's command begins, as the toolbox does.
 func (g gateContainer) Output(_, stderr io.Writer) error {
 	_, err := io.WriteString(stderr, toolproto.CommandBegins)
 	return err
@@ -109,7 +109,7 @@ func (g gateContainer) Wait(ctx context.Context) (container.Exit, error) {
 	}
 }
 
-// deafPipe takes everything and gives nothing.
+// deafPipe discards writes and returns EOF on reads.
 type deafPipe struct{}
 
 func (deafPipe) Read([]byte) (int, error)    { return 0, io.EOF }

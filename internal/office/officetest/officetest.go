@@ -4,18 +4,18 @@ package officetest
 import (
 	"testing"
 
-	"company/internal/config/configtest"
 	"company/internal/office"
+	"company/internal/office/config/configtest"
 )
 
 // Open opens an empty office in a folder of the test, and closes it at the end.
 func Open(t *testing.T) *office.Office {
 	t.Helper()
-	p, err := office.Find(office.FindOptions{Dir: configtest.Office(t, "version: 1\n")})
+	paths, err := office.Find(office.FindOptions{Dir: configtest.Office(t, "version: 1\n")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	off, err := office.Open(t.Context(), p)
+	off, err := office.Open(t.Context(), paths)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,9 +11,9 @@ import (
 	"os"
 	"time"
 
-	"company/internal/client"
-	"company/internal/feed"
-	"company/internal/view"
+	"company/internal/api/client"
+	"company/internal/present/feed"
+	"company/internal/present/view"
 )
 
 func main() {

@@ -60,7 +60,7 @@ git rm -q conf/later.txt; keep 'token taken away again'
 echo x >"conf/$3.txt"; keep 'token in a name'
 printf 'token %s\n' "$4" | iconv -t UTF-16 >conf/wide.txt; keep 'token in two bytes'
 printf '\177ELF\000\000%s\000' "$5" >conf/program; keep 'token in a program'
-echo "{\"x\": \"$6\"}" >package-lock.json; keep 'token in a lock file'
+echo "{\"name\": \"$6\", \"lockfileVersion\": 3, \"packages\": {\"\": {\"name\": \"$6\"}}}" >package-lock.json; keep 'token in a lock file'
 git commit -q --allow-empty -m "use $7"; push 'token in a message'
 git push -q origin "HEAD:refs/heads/agent/t1-01-$(printf %s "$key" | tr A-Z a-z)"; echo "branch|$?|"
 git status --short

@@ -1,4 +1,4 @@
-// Package check judges a run of the demo from outside. It looks with eyes of
+// Package healthcheck judges a run of the demo from outside. It looks with eyes of
 // its own: at what the Docker daemon said while the company worked, at git
 // objects with the git command, and at projects by running their tests on this
 // machine. It imports the standard library alone, and nothing of company: what

@@ -180,14 +180,16 @@ func (e *eyes) containers(ctx context.Context) (string, error) {
 			return "", fmt.Errorf("%s was made and not removed", b.Name)
 		}
 	}
-	left, err := command(ctx, "", nil, "docker", "ps", "-a", "--filter", "label=company.office="+e.office, "--format", "{{.Names}}")
+	left, err := command(ctx, "", nil, "docker", "ps", "-a", "--filter", "label=company.office="+e.office, "--format",
+		"{{.Names}}")
 	if err != nil {
 		return "", err
 	}
 	if left != "" {
 		return "", fmt.Errorf("left: %s", strings.Join(strings.Fields(left), ", "))
 	}
-	state, err := command(ctx, "", nil, "docker", "inspect", "--type", "container", "--format", "{{.Id}} {{.State.Running}} {{.RestartCount}}", e.Bystander)
+	state, err := command(ctx, "", nil, "docker", "inspect", "--type", "container", "--format",
+		"{{.Id}} {{.State.Running}} {{.RestartCount}}", e.Bystander)
 	if err != nil {
 		return "", fmt.Errorf("the foreign container is gone: %w", err)
 	}
@@ -208,7 +210,8 @@ func command(ctx context.Context, dir string, env []string, name string, args ..
 	cmd.Stderr = &errs
 	out, err := cmd.Output()
 	if err != nil {
-		return strings.TrimSpace(string(out)), fmt.Errorf("%s: %w %s", strings.Join(cmd.Args, " "), err, strings.TrimSpace(errs.String()))
+		return strings.TrimSpace(string(out)),
+			fmt.Errorf("%s: %w %s", strings.Join(cmd.Args, " "), err, strings.TrimSpace(errs.String()))
 	}
 	return strings.TrimSpace(string(out)), nil
 }

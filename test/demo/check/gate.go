@@ -134,7 +134,8 @@ func (e *eyes) gate(ctx context.Context) (string, error) {
 		return "", err
 	}
 	if !v3.passed {
-		return "", fmt.Errorf("%s passes on the second tree %.7s by its own tests, not by those of the first: the test was changed, not the work\n%s", line, second, v3.output)
+		return "", fmt.Errorf("%s passes on the second tree %.7s by its own tests, not by those of the first: the test was "+
+			"changed, not the work\n%s", line, second, v3.output)
 	}
 	return fmt.Sprintf("%s of %s fails on %.7s and passes on %.7s", line, red.Run, first, second), nil
 }

@@ -171,7 +171,8 @@ func (e *eyes) conflict(ctx context.Context) (string, error) {
 		}
 		for _, t := range before {
 			if !slices.Contains(after, t) {
-				return "", fmt.Errorf("the test %s passes on parent %s and is not among those that pass on the resolution %.7s", t, side[len(found):], found)
+				return "", fmt.Errorf("the test %s passes on parent %s and is not among those that pass on the resolution %.7s", t,
+					side[len(found):], found)
 			}
 		}
 		kept = max(kept, len(before))
@@ -191,7 +192,8 @@ func (e *eyes) conflicts(ctx context.Context, commit string) (string, error) {
 	if len(ids) != 2 {
 		return "", fmt.Errorf("%.7s has %d parents", commit, len(ids))
 	}
-	cmd := exec.CommandContext(ctx, "git", "-C", e.mirror, "merge-tree", "--write-tree", "--name-only", "--no-messages", ids[0], ids[1])
+	cmd := exec.CommandContext(ctx, "git", "-C", e.mirror, "merge-tree", "--write-tree", "--name-only", "--no-messages",
+		ids[0], ids[1])
 	cmd.Env = append(os.Environ(), "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "LC_ALL=C")
 	var errs strings.Builder
 	cmd.Stderr = &errs

@@ -78,7 +78,8 @@ func TestReviewerFindsSilentErrorsOnly(t *testing.T) {
 		"+\t\t_, err := h()\n+\t\t_ = x\n+\t}\n \t_ = old()\n" +
 		"--- a/s_test.go\n+++ b/s_test.go\n@@ -0,0 +1 @@\n+\t_ = f.Close()\n"
 	got := silentErrors(ReadDiff(diff))
-	if len(got) != 1 || got[0].File != "s.go" || got[0].Line != 11 || got[0].Severity != company.Blocking || !strings.Contains(got[0].What, "f.Close()") {
+	if len(got) != 1 || got[0].File != "s.go" || got[0].Line != 11 || got[0].Severity != company.Blocking ||
+		!strings.Contains(got[0].What, "f.Close()") {
 		t.Errorf("findings: %+v", got)
 	}
 	r := company.ReviewRecorded{Verdict: company.RequestChanges, Findings: got}
@@ -88,7 +89,9 @@ func TestReviewerFindsSilentErrorsOnly(t *testing.T) {
 }
 
 func TestReadFailure(t *testing.T) {
-	output := "test (go test ./...):\nok  \texample.com/depot/internal/app\t0.01s\n--- FAIL: TestVolumePercent (0.00s)\n    volume_test.go:22: VolumePercent(16) = 0, want 5\nFAIL\nFAIL\texample.com/depot/internal/pricing\t0.003s\nFAIL\n"
+	output := "test (go test ./...):\nok  \texample.com/depot/internal/app\t0.01s\n--- FAIL: TestVolumePercent " +
+		"(0.00s)\n    volume_test.go:22: VolumePercent(16) = 0, want " +
+		"5\nFAIL\nFAIL\texample.com/depot/internal/pricing\t0.003s\nFAIL\n"
 	f, ok := readFailure(output, "example.com/depot")
 	if want := (failure{"internal/pricing/volume.go", "VolumePercent", "16"}); !ok || f != want {
 		t.Errorf("%+v %v, want %+v", f, ok, want)
@@ -117,7 +120,8 @@ func TestUnionKeepsBothSides(t *testing.T) {
 
 // TestPlanIsAPlan holds the director's plan against what company refuses.
 func TestPlanIsAPlan(t *testing.T) {
-	p := project{Module: "example.com/depot", Item: "Asset", Ledger: "Tally", LedgerFile: "internal/stock/tally.go", SKU: "anchor-8", Tiers: []tier{{"60", "12"}, {"10", "5"}}}
+	p := project{Module: "example.com/depot", Item: "Asset", Ledger: "Tally", LedgerFile: "internal/stock/tally.go",
+		SKU: "anchor-8", Tiers: []tier{{"60", "12"}, {"10", "5"}}}
 	for _, problem := range plan(p).Check(company.PlanRules{}) {
 		t.Error(problem)
 	}
@@ -125,7 +129,8 @@ func TestPlanIsAPlan(t *testing.T) {
 
 // TestCodeIsGo renders every file that a worker may write.
 func TestCodeIsGo(t *testing.T) {
-	p := project{Module: "example.com/depot", Item: "Asset", Ledger: "Tally", LedgerFile: "internal/stock/tally.go", SKU: "anchor-8", Tiers: []tier{{"60", "12"}, {"10", "5"}}}
+	p := project{Module: "example.com/depot", Item: "Asset", Ledger: "Tally", LedgerFile: "internal/stock/tally.go",
+		SKU: "anchor-8", Tiers: []tier{{"60", "12"}, {"10", "5"}}}
 	n := 0
 	for _, tm := range templates.Templates() {
 		name, ok := strings.CutSuffix(tm.Name(), ".tmpl")

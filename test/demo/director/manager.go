@@ -30,38 +30,48 @@ func manage(x scripted.Exchange) scripted.Reply {
 			return scripted.Reply{Err: err.Error()}
 		}
 		if len(p.Tiers) != 2 {
-			return say("The tiers are not clear.", call("ask_president", Args{"question": "From how many pieces on is which discount given?"}))
+			return say("The tiers are not clear.",
+				call("ask_president", Args{"question": "From how many pieces on is which discount given?"}))
 		}
-		return say("Three parts touch different packages; the reorder list needs all of them.", call("submit_plan", Args{"waves": plan(p).Waves, "why": plan(p).Why}))
+		return say("Three parts touch different packages; the reorder list needs all of them.",
+			call("submit_plan", Args{"waves": plan(p).Waves, "why": plan(p).Why}))
 	})
 }
 
 func plan(p project) company.Plan {
 	lines := func(l ...string) string { return strings.Join(l, "\n") }
 	return company.Plan{
-		Why: "discounts, reservations and the export touch different packages and don't need each other; the reorder list builds on all three",
+		Why: "discounts, reservations and the export touch different packages and don't need each other; the reorder list " +
+			"builds on all three",
 		Waves: []company.Wave{
 			{Subtasks: []company.PlannedSubtask{{
 				Title: volumeTitle,
 				Description: lines(
-					fmt.Sprintf("Package internal/pricing gives a discount on large orders: %s %% from %s pieces, %s %% from %s.", p.Tiers[1].Percent, p.Tiers[1].From, p.Tiers[0].Percent, p.Tiers[0].From),
+					fmt.Sprintf("Package internal/pricing gives a discount on large orders: %s %% from %s pieces, %s %% from %s.",
+						p.Tiers[1].Percent, p.Tiers[1].From, p.Tiers[0].Percent, p.Tiers[0].From),
 					"", "In a new file internal/pricing/volume.go:",
 					"- `func VolumePercent(qty int) int64` is the discount on that many pieces",
 					fmt.Sprintf("- `func Discounted(item catalog.%s, qty int) int64` is the net price less the discount", p.Item),
 					"", "Out of scope: the commands."),
-				AcceptanceCriteria: []string{"VolumePercent gives each tier's discount from its first piece on", "Discounted rounds like the rest of the package"},
-				WriteSet:           []string{"internal/pricing/**"}, Effort: company.EffortMedium,
+				AcceptanceCriteria: []string{"VolumePercent gives each tier's discount from its first piece on",
+					"Discounted rounds like the rest of the package"},
+				WriteSet: []string{"internal/pricing/**"}, Effort: company.EffortMedium,
 				Context: []string{"internal/pricing/pricing.go", "internal/money/money.go"},
 			}, {
 				Title: reserveTitle,
 				Description: lines(
 					"Goods can be set aside for a customer before they are shipped.",
 					"", fmt.Sprintf("- %s: a kind of movement `Hold`, which leaves what is on the shelf as it is", p.LedgerFile),
-					fmt.Sprintf("- internal/stock/reserve.go: `func (l *%s) Reserve(sku string, qty int, who string) error` records a hold and refuses more than is free; `Reserved(sku string) int`; `Available(sku string) int` is what is on hand and not reserved", p.Ledger),
-					"- internal/app/reserve.go: the command `reserve SKU QTY WHO`, in the list in internal/app/commands.go and in the table of internal/app/commands_test.go",
+					fmt.Sprintf("- internal/stock/reserve.go: `func (l *%s) Reserve(sku string, qty int, who string) error` records "+
+						"a hold and refuses more than is free; `Reserved(sku string) int`; `Available(sku string) int` is what is on "+
+						"hand and not reserved", p.Ledger),
+					"- internal/app/reserve.go: the command `reserve SKU QTY WHO`, in the list in internal/app/commands.go and in "+
+						"the table of internal/app/commands_test.go",
 					"", "Out of scope: shipping what was reserved."),
-				AcceptanceCriteria: []string{"no more than what is free can be reserved", "a reservation survives a replay of the journal", "the command reserve works"},
-				WriteSet:           []string{"internal/stock/**", "internal/app/reserve*.go", "internal/app/commands.go", "internal/app/commands_test.go"}, Effort: company.EffortMedium,
+				AcceptanceCriteria: []string{"no more than what is free can be reserved",
+					"a reservation survives a replay of the journal", "the command reserve works"},
+				WriteSet: []string{"internal/stock/**", "internal/app/reserve*.go", "internal/app/commands.go",
+					"internal/app/commands_test.go"}, Effort: company.EffortMedium,
 				Context: []string{p.LedgerFile, "internal/app/commands.go"},
 			}, {
 				Title: exportTitle,
@@ -78,12 +88,15 @@ func plan(p project) company.Plan {
 				Title: reorderTitle,
 				Description: lines(
 					"The command `reorder` lists what should be ordered, as CSV.",
-					"", fmt.Sprintf("- for each item of which fewer are free (`Available` of stock.%s) than its ReorderAt, order so many that twice ReorderAt are free", p.Ledger),
+					"", fmt.Sprintf(
+						"- for each item of which fewer are free (`Available` of stock.%s) than its ReorderAt, order so many that "+
+							"twice ReorderAt are free", p.Ledger),
 					"- the price is `pricing.Discounted`; the output is `report.Sheet.CSV` with the heading sku, free, order, net",
 					"- internal/app/reorder.go, and its test; in the list in internal/app/commands.go",
 					"", "Out of scope: ordering."),
-				AcceptanceCriteria: []string{"reserved goods count as gone", "the volume discount is taken off", "the command reorder works"},
-				WriteSet:           []string{"internal/app/**"}, Effort: company.EffortMedium,
+				AcceptanceCriteria: []string{"reserved goods count as gone", "the volume discount is taken off",
+					"the command reorder works"},
+				WriteSet: []string{"internal/app/**"}, Effort: company.EffortMedium,
 				Context: []string{"internal/app/commands.go"},
 			}}},
 		},

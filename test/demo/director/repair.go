@@ -62,11 +62,13 @@ func repairGate(x scripted.Exchange, again string) scripted.Reply {
 		edge := strings.Contains(strings.Join(lines, "\n"), "{"+f.Arg+",")
 		for _, line := range lines {
 			if m := comparison.FindStringSubmatch(line); m != nil && edge {
-				return say(f.Arg+" is where a tier begins: it belongs to the tier.", call("edit_file", Args{"path": f.File, "old": line, "new": m[1] + " >= " + m[2]}))
+				return say(f.Arg+" is where a tier begins: it belongs to the tier.",
+					call("edit_file", Args{"path": f.File, "old": line, "new": m[1] + " >= " + m[2]}))
 			}
 		}
 		return giveUp(x, "there is no comparison in "+f.File+" that explains it")
-	}, run("go test ./internal/pricing"), commit("A tier begins with its first piece"), finish("The comparison was off by one at the edge of a tier; the test that the gate showed passes."))
+	}, run("go test ./internal/pricing"), commit("A tier begins with its first piece"),
+		finish("The comparison was off by one at the edge of a tier; the test that the gate showed passes."))
 }
 
 var findingLine = regexp.MustCompile(`(?m)^- ([^\s:]+):(\d+): `)
@@ -83,7 +85,8 @@ func repairFinding(x scripted.Exchange, again string) scripted.Reply {
 	}
 	name, line := m[1], m[2]
 	return play(x, func(scripted.Exchange) scripted.Reply {
-		return say("I look at the line.", call("read_file", Args{"path": name, "offset": atoi(line), "limit": 1}), look()[0], look()[1], look()[2])
+		return say("I look at the line.", call("read_file", Args{"path": name, "offset": atoi(line), "limit": 1}), look()[0],
+			look()[1], look()[2])
 	}, func(x scripted.Exchange) scripted.Reply {
 		p, err := found(x)
 		if err != nil {
@@ -98,9 +101,12 @@ func repairFinding(x scripted.Exchange, again string) scripted.Reply {
 			return giveUp(x, fmt.Sprintf("line %s of %s drops nothing: %q", line, name, lines[0]))
 		}
 		return say("The caller must hear of it.",
-			call("edit_file", Args{"path": name, "old": lines[0], "new": fmt.Sprintf("%sif err := %s; err != nil {\n%s\treturn err\n%s}", d[1], d[2], d[1], d[1])}),
+			call("edit_file",
+				Args{"path": name, "old": lines[0],
+					"new": fmt.Sprintf("%sif err := %s; err != nil {\n%s\treturn err\n%s}", d[1], d[2], d[1], d[1])}),
 			p.write(strings.TrimSuffix(name, ".go")+"_error_test.go", "reserve_error_test"))
-	}, run("go test ./internal/..."), commit("Report a journal that cannot be written"), finish("The error at "+name+":"+line+" goes to the caller, and a test with a full disk shows it."))
+	}, run("go test ./internal/..."), commit("Report a journal that cannot be written"),
+		finish("The error at "+name+":"+line+" goes to the caller, and a test with a full disk shows it."))
 }
 
 // atoi reads digits that a regular expression has found.

@@ -25,14 +25,17 @@ func review(x scripted.Exchange) scripted.Reply {
 	return play(x, func(scripted.Exchange) scripted.Reply {
 		if len(findings) > 0 {
 			f := findings[0]
-			return say("An error seems to be dropped here.", call("read_file", Args{"path": f.File, "offset": max(1, f.Line-3), "limit": 6}))
+			return say("An error seems to be dropped here.",
+				call("read_file", Args{"path": f.File, "offset": max(1, f.Line-3), "limit": 6}))
 		}
 		return say("I look at the history.", call("run_command", Args{"command": "git log --oneline -3"}))
 	}, func(x scripted.Exchange) scripted.Reply {
 		if len(findings) > 0 {
-			return say("This must not stay.", call("submit_review", Args{"verdict": company.RequestChanges, "findings": findings}))
+			return say("This must not stay.",
+				call("submit_review", Args{"verdict": company.RequestChanges, "findings": findings}))
 		}
-		return say("Nothing to object to.", call("submit_review", Args{"verdict": company.Approve, "evidence": evidence(x, added)}))
+		return say("Nothing to object to.",
+			call("submit_review", Args{"verdict": company.Approve, "evidence": evidence(x, added)}))
 	})
 }
 
@@ -42,7 +45,8 @@ func silentErrors(added []Added) []company.Finding {
 	var out []company.Finding
 	for _, a := range added {
 		m := dropped.FindStringSubmatch(a.Text)
-		if m == nil || path.Ext(a.File) != ".go" || strings.HasSuffix(a.File, "_test.go") || strings.HasPrefix(strings.TrimSpace(a.Above), "//") {
+		if m == nil || path.Ext(a.File) != ".go" || strings.HasSuffix(a.File, "_test.go") ||
+			strings.HasPrefix(strings.TrimSpace(a.Above), "//") {
 			continue
 		}
 		out = append(out, company.Finding{
@@ -63,9 +67,10 @@ func evidence(x scripted.Exchange, added []Added) []string {
 			tests = append(tests, m[1])
 		}
 	}
-	shown := fmt.Sprintf("new tests %s; gates: %s", strings.Join(tests, ", "), strings.Join(items(section(x.Brief(), "Gates")), ", "))
+	shown := fmt.Sprintf("new tests %s; gates: %s", strings.Join(tests, ", "),
+		strings.Join(items(section(x.Brief(), "Gates")), ", "))
 	var out []string
-	for range items(section(x.Brief(), "Acceptance criteria")) {
+	for range x.Listed("Acceptance criteria") {
 		out = append(out, shown)
 	}
 	return out

@@ -48,13 +48,15 @@ var (
 func volume(x scripted.Exchange) scripted.Reply {
 	return play(x, func(scripted.Exchange) scripted.Reply {
 		return say("I read what a price is made of.", append(look(),
-			call("read_file", Args{"path": "internal/pricing/pricing.go"}), call("read_file", Args{"path": "internal/money/money.go"}))...)
+			call("read_file", Args{"path": "internal/pricing/pricing.go"}),
+			call("read_file", Args{"path": "internal/money/money.go"}))...)
 	}, func(x scripted.Exchange) scripted.Reply {
 		p, err := found(x)
 		if err != nil {
 			return giveUp(x, err.Error())
 		}
-		return say("The tiers go into a table, the largest first.", p.write("internal/pricing/volume.go", "volume"), p.write("internal/pricing/volume_test.go", "volume_test"))
+		return say("The tiers go into a table, the largest first.", p.write("internal/pricing/volume.go", "volume"),
+			p.write("internal/pricing/volume_test.go", "volume_test"))
 	}, run("go build ./... && go vet ./internal/pricing"), commit("Give volume discounts"),
 		finish("VolumePercent and Discounted are there, with a table test over the edges of both tiers; it builds and vets."))
 }
@@ -76,13 +78,18 @@ func reserve(x scripted.Exchange) scripted.Reply {
 		if err != nil {
 			return giveUp(x, err.Error())
 		}
-		list, err1 := after(x, commandsFile, commandLine, "\t{\"reserve\", \"SKU QTY WHO\", \"set goods aside for a customer\", 3, reserve},")
-		row, err2 := after(x, commandsTest, caseLine, fmt.Sprintf("\t\t{\"reserve\", \"reserve %s 5 anna\", fmt.Sprintf(\"%s: %%d of %%d free\\n\", opening-5, opening)},", p.SKU, p.SKU))
+		list, err1 := after(x, commandsFile, commandLine,
+			"\t{\"reserve\", \"SKU QTY WHO\", \"set goods aside for a customer\", 3, reserve},")
+		row, err2 := after(x, commandsTest, caseLine,
+			fmt.Sprintf("\t\t{\"reserve\", \"reserve %s 5 anna\", fmt.Sprintf(\"%s: %%d of %%d free\\n\", opening-5, opening)},",
+				p.SKU, p.SKU))
 		if err1 != nil || err2 != nil {
 			return giveUp(x, fmt.Sprint(err1, err2))
 		}
 		return say("A hold is a movement that leaves the shelf as it is.",
-			call("edit_file", Args{"path": p.LedgerFile, "old": "\tOut Kind = \"out\"\n", "new": "\tOut Kind = \"out\"\n\t// Hold sets goods aside; they stay on the shelf.\n\tHold Kind = \"hold\"\n"}),
+			call("edit_file",
+				Args{"path": p.LedgerFile, "old": "\tOut Kind = \"out\"\n",
+					"new": "\tOut Kind = \"out\"\n\t// Hold sets goods aside; they stay on the shelf.\n\tHold Kind = \"hold\"\n"}),
 			call("edit_file", Args{"path": p.LedgerFile, "old": "\tOut: -1,\n", "new": "\tOut: -1,\n\tHold: 0,\n"}),
 			p.write("internal/stock/reserve.go", "reserve"), p.write("internal/stock/reserve_test.go", "reserve_test"),
 			p.write("internal/app/reserve.go", "app_reserve"), list, row)
@@ -95,13 +102,15 @@ func reserve(x scripted.Exchange) scripted.Reply {
 func export(x scripted.Exchange) scripted.Reply {
 	return play(x, func(scripted.Exchange) scripted.Reply {
 		return say("I read how sheets are made and shown.", append(look(),
-			call("read_file", Args{"path": "internal/report/report.go"}), call("read_file", Args{"path": "internal/app/shelf.go"}))...)
+			call("read_file", Args{"path": "internal/report/report.go"}),
+			call("read_file", Args{"path": "internal/app/shelf.go"}))...)
 	}, func(x scripted.Exchange) scripted.Reply {
 		p, err := found(x)
 		if err != nil {
 			return giveUp(x, err.Error())
 		}
-		return say("encoding/csv does the quoting.", p.write("internal/report/csv.go", "csv"), p.write("internal/report/csv_test.go", "csv_test"), p.write("internal/app/export.go", "app_export"),
+		return say("encoding/csv does the quoting.", p.write("internal/report/csv.go", "csv"),
+			p.write("internal/report/csv_test.go", "csv_test"), p.write("internal/app/export.go", "app_export"),
 			call("read_file", Args{"path": commandsFile}), call("read_file", Args{"path": commandsTest}))
 	}, func(x scripted.Exchange) scripted.Reply {
 		list, err1 := after(x, commandsFile, commandLine, "\t{\"export\", \"\", \"what is there, as CSV\", 0, export},")
@@ -109,16 +118,21 @@ func export(x scripted.Exchange) scripted.Reply {
 		if err1 != nil || err2 != nil {
 			return giveUp(x, fmt.Sprint(err1, err2))
 		}
-		return say("Nothing calls export: it has to stand in the list of commands, which is not in my write set. The work cannot be done otherwise.", list, row)
-	}, run("go test ./internal/..."), commit("Export what is there as CSV\n\nThe command is registered in "+commandsFile+", outside of the write set: nobody could call it otherwise."),
-		finish("export works and its tests pass. I had to touch "+commandsFile+" and its test, which are not in my write set."))
+		return say("Nothing calls export: it has to stand in the list of commands, which is not in my write set. The work "+
+			"cannot be done otherwise.", list, row)
+	}, run("go test ./internal/..."),
+		commit("Export what is there as CSV\n\nThe command is registered in "+commandsFile+
+			", outside of the write set: nobody could call it otherwise."),
+		finish("export works and its tests pass. I had to touch "+commandsFile+
+			" and its test, which are not in my write set."))
 }
 
 // reorder builds on what the first wave merged.
 func reorder(x scripted.Exchange) scripted.Reply {
 	return play(x, func(scripted.Exchange) scripted.Reply {
 		return say("I look at what the others left me.", append(look(),
-			call("read_file", Args{"path": commandsFile}), call("search", Args{"pattern": `^func .*(Available|Discounted|CSV)\(`, "glob": "internal/**/*.go"}))...)
+			call("read_file", Args{"path": commandsFile}),
+			call("search", Args{"pattern": `^func .*(Available|Discounted|CSV)\(`, "glob": "internal/**/*.go"}))...)
 	}, func(x scripted.Exchange) scripted.Reply {
 		p, err := found(x)
 		if err != nil {
@@ -130,11 +144,13 @@ func reorder(x scripted.Exchange) scripted.Reply {
 				return giveUp(x, needed+" is missing: the first wave is not there")
 			}
 		}
-		list, err := after(x, commandsFile, commandLine, "\t{\"reorder\", \"\", \"what should be ordered, as CSV\", 0, reorder},")
+		list, err := after(x, commandsFile, commandLine,
+			"\t{\"reorder\", \"\", \"what should be ordered, as CSV\", 0, reorder},")
 		if err != nil {
 			return giveUp(x, err.Error())
 		}
-		return say("All three parts are there.", p.write("internal/app/reorder.go", "app_reorder"), p.write("internal/app/reorder_test.go", "app_reorder_test"), list)
+		return say("All three parts are there.", p.write("internal/app/reorder.go", "app_reorder"),
+			p.write("internal/app/reorder_test.go", "app_reorder_test"), list)
 	}, run("go test ./internal/..."), commit("List what should be ordered"),
 		finish("reorder lists what to order, and its tests pass."))
 }

@@ -49,30 +49,48 @@ func TestOllama(t *testing.T) {
 	short := ", max_output: 32, context_tokens: 65536"
 	submit := []string{"submit", "--no-input", "-o", "json", "--set", "workers.run_timeout=10m", "add a farewell"}
 	looks := []look{
-		{what: "a model with tools", profile: profile("tiny", ""), args: []string{"doctor", "--all"}, code: -1, words: []string{"ollama tiny", "has tiny, 32768 tokens of context, tools"}, not: []string{"tools in text"}},
-		{what: "its name with a tag, in capitals", profile: profile("TINY:latest", ""), args: []string{"doctor", "--all"}, code: -1, words: []string{"has TINY:latest, 32768 tokens of context, tools"}},
-		{what: "a model without tools", profile: profile("plain", ""), args: []string{"doctor", "--all"}, code: -1, words: []string{"has plain, 32768 tokens of context, tools in text"}},
-		{what: "`tools: yes` for it", profile: profile("plain", ", tools: yes"), args: []string{"doctor", "--all"}, code: -1, words: []string{"does not support tools", "take `tools: yes` out"}},
-		{what: "a model that is not there", profile: profile("nosuch", ""), args: []string{"doctor", "--all"}, code: -1, words: []string{"'nosuch' not found; the server has: tiny:latest", "ollama pull nosuch"}},
-		{what: "nothing configured", profile: "none", args: []string{"doctor", "--all"}, code: -1, words: []string{"has tiny:latest, 32768 tokens of context, tools"}},
-		{what: "nothing configured", profile: "none", args: []string{"init", "--dry-run"}, code: -1, words: []string{"Found: Ollama at http://" + s.addr + " with tiny:latest"}},
+		{what: "a model with tools", profile: profile("tiny", ""), args: []string{"doctor", "--all"}, code: -1,
+			words: []string{"ollama tiny", "has tiny, 32768 tokens of context, tools"}, not: []string{"tools in text"}},
+		{what: "its name with a tag, in capitals", profile: profile("TINY:latest", ""), args: []string{"doctor", "--all"},
+			code: -1, words: []string{"has TINY:latest, 32768 tokens of context, tools"}},
+		{what: "a model without tools", profile: profile("plain", ""), args: []string{"doctor", "--all"}, code: -1,
+			words: []string{"has plain, 32768 tokens of context, tools in text"}},
+		{what: "`tools: yes` for it", profile: profile("plain", ", tools: yes"), args: []string{"doctor", "--all"}, code: -1,
+			words: []string{"does not support tools", "take `tools: yes` out"}},
+		{what: "a model that is not there", profile: profile("nosuch", ""), args: []string{"doctor", "--all"}, code: -1,
+			words: []string{"'nosuch' not found; the server has: tiny:latest", "ollama pull nosuch"}},
+		{what: "nothing configured", profile: "none", args: []string{"doctor", "--all"}, code: -1,
+			words: []string{"has tiny:latest, 32768 tokens of context, tools"}},
+		{what: "nothing configured", profile: "none", args: []string{"init", "--dry-run"}, code: -1,
+			words: []string{"Found: Ollama at http://" + s.addr + " with tiny:latest"}},
 	}
 	for _, form := range []string{"http://%s", `"%s"`, `'http://%s/'`, " %s "} {
-		looks = append(looks, look{what: "OLLAMA_HOST=" + fmt.Sprintf(form, "HOST:PORT"), env: fmt.Sprintf(form, s.addr), profile: "none", args: []string{"doctor", "--all"}, code: -1, words: []string{"at http://" + s.addr + ", has tiny:latest"}})
+		looks = append(
+			looks, look{what: "OLLAMA_HOST=" + fmt.Sprintf(form, "HOST:PORT"), env: fmt.Sprintf(form, s.addr), profile: "none",
+				args: []string{"doctor", "--all"}, code: -1, words: []string{"at http://" + s.addr + ", has tiny:latest"}})
 	}
 	looks = append(looks,
-		look{what: "work, by a model that writes noise", profile: profile("tiny", short), args: submit, code: 2, words: []string{"INCOMPLETE"}},
-		look{what: "work, with tools in text", profile: profile("plain", short), args: submit, code: 2, words: []string{"INCOMPLETE"}},
-		look{what: "a cap of 30k tokens", profile: profile("tiny", short), args: append([]string{"--budget-tokens", "30k"}, submit...), code: 2, words: []string{"30k tokens"}},
-		look{what: "a model that is not there", profile: profile("nosuch", ""), args: submit, code: 1, words: []string{"'nosuch' not found; the server has: tiny:latest"}},
-		look{what: "a model that cannot be loaded", profile: profile("broken", short), args: submit, code: 2, words: []string{"missing tensor", "cannot load it"}},
-		look{what: "an architecture that the server does not know", profile: profile("strange", short), args: submit, code: 2, words: []string{"unable to load model"}},
-		look{what: "`tools: yes` for a model without tools", profile: profile("plain", short+", tools: yes"), args: submit, code: 1, words: []string{"does not support tools", "`tools: yes`"}},
-		look{what: "a context that is too small", profile: profile("tiny", ", max_output: 32, context_tokens: 2048"), args: submit, code: 2, words: []string{"does not fit"}},
-		look{what: "the server dies in a reply", profile: profile("tiny", ", max_output: 8000, context_tokens: 65536"), args: submit, code: 2, words: []string{"no Ollama server at"}, during: func(s *server) {
-			s.replying()
-			s.kill()
-		}},
+		look{what: "work, by a model that writes noise", profile: profile("tiny", short), args: submit, code: 2,
+			words: []string{"INCOMPLETE"}},
+		look{what: "work, with tools in text", profile: profile("plain", short), args: submit, code: 2,
+			words: []string{"INCOMPLETE"}},
+		look{what: "a cap of 30k tokens", profile: profile("tiny", short),
+			args: append([]string{"--budget-tokens", "30k"}, submit...), code: 2, words: []string{"30k tokens"}},
+		look{what: "a model that is not there", profile: profile("nosuch", ""), args: submit, code: 1,
+			words: []string{"'nosuch' not found; the server has: tiny:latest"}},
+		look{what: "a model that cannot be loaded", profile: profile("broken", short), args: submit, code: 2,
+			words: []string{"missing tensor", "cannot load it"}},
+		look{what: "an architecture that the server does not know", profile: profile("strange", short), args: submit, code: 2,
+			words: []string{"unable to load model"}},
+		look{what: "`tools: yes` for a model without tools", profile: profile("plain", short+", tools: yes"), args: submit,
+			code: 1, words: []string{"does not support tools", "`tools: yes`"}},
+		look{what: "a context that is too small", profile: profile("tiny", ", max_output: 32, context_tokens: 2048"),
+			args: submit, code: 2, words: []string{"does not fit"}},
+		look{what: "the server dies in a reply", profile: profile("tiny", ", max_output: 8000, context_tokens: 65536"),
+			args: submit, code: 2, words: []string{"no Ollama server at"}, during: func(s *server) {
+				s.replying()
+				s.kill()
+			}},
 	)
 	var rows []row
 	for _, l := range looks {
@@ -128,7 +146,8 @@ func (s *server) try(l look) row {
 			t.Errorf("exit %d, want %d\n%s", r.Code, l.code, said)
 		}
 		t.Logf("%s: exit %d after %s\n%s", l.what, r.Code, time.Since(began).Round(time.Second), said)
-		out = row{what: l.what, command: strings.Join(l.args, " "), exit: fmt.Sprint(r.Code), said: strings.NewReplacer(s.addr, "HOST:PORT", s.dir, "DIR").Replace(findMessage(l, r.Stdout, r.Stderr))}
+		out = row{what: l.what, command: strings.Join(l.args, " "), exit: fmt.Sprint(r.Code),
+			said: strings.NewReplacer(s.addr, "HOST:PORT", s.dir, "DIR").Replace(findMessage(l, r.Stdout, r.Stderr))}
 	})
 	return out
 }
@@ -167,7 +186,8 @@ the budget, and nothing of the work. Each line is what was really said.
 `, *version)
 	cell := strings.NewReplacer("|", "\\|", "\n", " ")
 	for _, r := range rows {
-		fmt.Fprintf(&b, "| %s | `%s` | %s | %s |\n", cell.Replace(r.what), cell.Replace(r.command), r.exit, cell.Replace(r.said))
+		fmt.Fprintf(&b, "| %s | `%s` | %s | %s |\n", cell.Replace(r.what), cell.Replace(r.command), r.exit,
+			cell.Replace(r.said))
 	}
 	return b.String()
 }

@@ -58,7 +58,8 @@ func serve(t *testing.T, bin string) *server {
 func (s *server) start() {
 	s.t.Helper()
 	cmd := exec.Command(s.bin, "serve")
-	cmd.Env = append(os.Environ(), "HOME="+s.dir, "OLLAMA_HOST="+s.addr, "OLLAMA_MODELS="+filepath.Join(s.dir, "models"), "OLLAMA_NUM_PARALLEL=1")
+	cmd.Env = append(os.Environ(), "HOME="+s.dir, "OLLAMA_HOST="+s.addr, "OLLAMA_MODELS="+filepath.Join(s.dir, "models"),
+		"OLLAMA_NUM_PARALLEL=1")
 	cmd.Stdout, cmd.Stderr = &s.log, &s.log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // its runners are killed with it
 	if err := cmd.Start(); err != nil {
@@ -106,7 +107,11 @@ func (s *server) create(name, template string, file []byte) {
 	if err := s.api.CreateBlob(s.t.Context(), digest, bytes.NewReader(file)); err != nil {
 		s.t.Fatal(err)
 	}
-	err := s.api.Create(s.t.Context(), &api.CreateRequest{Model: name, Template: template, Files: map[string]string{"tiny.gguf": digest}}, func(api.ProgressResponse) error { return nil })
+	err := s.api.Create(s.t.Context(),
+		&api.CreateRequest{Model: name, Template: template, Files: map[string]string{"tiny.gguf": digest}},
+		func(api.ProgressResponse) error {
+			return nil
+		})
 	if err != nil {
 		s.t.Fatalf("create %s: %v", name, err)
 	}
@@ -118,7 +123,8 @@ func (s *server) models() {
 	s.create("plain", plain, file)
 	s.create("broken", withTools, bytes.Replace(file, []byte("blk.1.ffn_up.weight"), []byte("blk.1.ffn_xx.weight"), 1))
 	strange := slices.Clone(file) // an architecture that nobody knows
-	strange = bytes.Replace(strange, []byte("\x05\x00\x00\x00\x00\x00\x00\x00llama\x0c"), []byte("\x05\x00\x00\x00\x00\x00\x00\x00llamb\x0c"), 1)
+	strange = bytes.Replace(strange, []byte("\x05\x00\x00\x00\x00\x00\x00\x00llama\x0c"),
+		[]byte("\x05\x00\x00\x00\x00\x00\x00\x00llamb\x0c"), 1)
 	s.create("strange", withTools, strange)
 	s.create("tiny", withTools, file)
 }

@@ -1,4 +1,4 @@
-// Numbers, ages and words, as internal/view writes them on a terminal.
+// Numbers, ages and words, as internal/present/view writes them on a terminal.
 
 import { clock } from "./api.ts";
 import type { Awaited, Run, Subtask, Task } from "../types.ts";

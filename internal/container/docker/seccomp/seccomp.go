@@ -1,7 +1,6 @@
-// Package seccomp holds the system-call filter of our containers and how it
-// was derived. It promises that profile.json is exactly what derive, in its test,
-// makes of moby.json;
-// it does not load filters, the daemon does.
+// Package seccomp holds the system-call filter of our containers and its
+// derivation. A test checks that profile.json is exactly the result of its derive
+// function for moby.json. The package does not load filters; the daemon does.
 //
 // moby.json is the default profile of the Docker engine, unchanged, from the
 // module github.com/moby/profiles/seccomp v0.2.3 (Copyright the moby authors,
@@ -21,7 +20,7 @@ import (
 //go:embed profile.json
 var profile []byte
 
-// Profile is the filter in the daemon's JSON form, on one line.
+// Profile returns the filter in the daemon's JSON form, on one line.
 func Profile() string {
 	var b bytes.Buffer
 	if err := json.Compact(&b, profile); err != nil {
@@ -30,10 +29,9 @@ func Profile() string {
 	return b.String()
 }
 
-// Preparation is Profile for build containers, where tools of packages run as
-// root. It allows no more. It refuses a connection to the kernel's audit with
-// the error of a kernel without one: tools that add users go on then, and end
-// over any other refusal.
+// Preparation returns the filter for build containers, in which package tools run as root. It allows
+// no more than Profile. It refuses connections to the kernel's audit with the error of a kernel
+// without audit. Tools that add users then continue, while they would fail with other errors.
 func Preparation() string {
 	var d document
 	if err := json.Unmarshal(profile, &d); err != nil {
@@ -86,7 +84,7 @@ type condition struct {
 	MinKernel string   `json:"minKernel,omitempty"`
 }
 
-// Address families of socket(2) that stay.
+// Allowed address families of socket(2).
 const (
 	afUnix    = 1
 	afInet    = 2

@@ -49,13 +49,15 @@ func run(ctx context.Context) error {
 		return err
 	}
 	fmt.Printf("demo: seed %d (SEED=%d make demo repeats it), everything is below %s\n\n", seed, seed, dir)
-	o := demo.Options{Seed: seed, Root: root, Company: filepath.Join(root, "bin", "company"), Dir: dir, Out: os.Stdout, Feed: os.Stdout}
+	o := demo.Options{Seed: seed, Root: root, Company: filepath.Join(root, "bin", "company"), Dir: dir, Out: os.Stdout,
+		Feed: os.Stdout}
 	watched := os.Getenv("WATCH") != "" && os.Getenv("WATCH") != "0"
 	if watched {
 		o.Watch = func(link string) { fmt.Printf("watch it in a browser: %s\n\n", link) }
 	}
 	o.Then = func(out demo.Outcome) {
-		fmt.Printf("\ncompany took %s, all of it %s\n", out.Ran.Round(100*time.Millisecond), out.Took.Round(100*time.Millisecond))
+		fmt.Printf("\ncompany took %s, all of it %s\n", out.Ran.Round(100*time.Millisecond),
+			out.Took.Round(100*time.Millisecond))
 		fmt.Print(out.Next(o.Company))
 		if watched {
 			out.StayWatched(ctx, os.Stdout)

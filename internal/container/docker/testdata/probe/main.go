@@ -53,6 +53,10 @@ func main() {
 		os.Exit(7)
 	case "alloc": // touches n MiB
 		alloc(number(arg))
+	case "outlive": // has a child that touches n MiB, tells how that ends, and goes on
+		child := exec.Command("/proc/self/exe", "alloc", arg)
+		fmt.Println(child.Run())
+		time.Sleep(time.Hour)
 	case "fill": // writes to a file until refused
 		fill(arg)
 	case "forks": // starts children until refused

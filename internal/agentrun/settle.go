@@ -1,0 +1,99 @@
+package agentrun
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"syscall"
+
+	"company/internal/agent"
+	"company/internal/agentrun/sandbox"
+	"company/internal/company"
+	"company/internal/ledger"
+	"company/internal/ledger/marks"
+)
+
+// Settler settles runs that have no holder and will get none, because their task has ended.
+type Settler struct {
+	Ledger *ledger.Ledger
+	Work   sandbox.Salvager
+	Logger *slog.Logger
+	// Marks knows the records at which earlier processes died. If it is nil, no such record is known.
+	Marks *marks.Book
+}
+
+// Settle returns the end of a run: the spending, the turns and the models from its journal, and the work that
+// its worker left. An unreadable journal counts as the run's whole grant, so the record is never less than the
+// real spending. Repeated calls return the same end.
+func (s Settler) Settle(ctx context.Context, task *company.Task, run *company.Run) (company.SettleRun, error) {
+	end := company.SettleRun{Run: run.ID}
+	var past agent.Past
+	err := s.checkReadable(run.ID)
+	if err == nil {
+		past, err = agent.LookBack(ctx, unheld{s.Ledger, s.Marks, run.ID})
+	}
+	switch company.CodeOf(err) {
+	case "":
+		if end.Outcome.Journal, _, err = s.Ledger.SealJournal(ctx, run.ID); err != nil {
+			return end, err
+		}
+	case company.ELedger, company.ECrash:
+		past = agent.Past{Spent: run.Reserved}
+	default:
+		return end, err
+	}
+	end.Outcome.Spent, end.Outcome.Turns, end.Outcome.Models, end.Outcome.Heard = past.Spent, past.Turns,
+		past.ByModel, past.Heard
+	return end, salvageWork(ctx, s.Work, s.Logger, task, run, &end.Outcome)
+}
+
+// checkReadable returns an error if the company died repeatedly at a record of the journal while it counted the
+// spending.
+func (s Settler) checkReadable(run company.RunID) error {
+	for _, d := range s.Marks.SetAside(string(run)) {
+		if d.Doing == marks.Settle || d.Doing == marks.LookBack {
+			return company.E(company.ECrash, "the journal of "+string(run)+" is not read any more")
+		}
+	}
+	return nil
+}
+
+// salvageWork adds the work of a cut-off run to its outcome. Work that cannot be taken stays in the run's
+// repository, and the run ends without it. An error means that no work can be taken now (cancelled, full disk),
+// and the run is settled later.
+func salvageWork(
+	ctx context.Context, by sandbox.Salvager, log *slog.Logger, task *company.Task, run *company.Run,
+	out *company.RunEnded,
+) error {
+	var work sandbox.Salvaged
+	err := company.Guard("taking the work of "+string(run.ID), func() (err error) {
+		work, err = by.TakeWork(ctx, task, run)
+		return err
+	})
+	switch {
+	case err == nil:
+		out.Head, out.Branch, out.Changes = work.Head, work.Branch, work.Changes
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return err
+	default:
+		log.WarnContext(ctx, "work of a run that was cut off not taken", "run_id", run.ID, "err", err)
+	}
+	return nil
+}
+
+// unheld reads the journal of a run without a holder.
+type unheld struct {
+	ledger *ledger.Ledger
+	marks  *marks.Book
+	run    company.RunID
+}
+
+func (u unheld) Read(ctx context.Context, fn func(n int, kind string, data json.RawMessage) error) error {
+	return readMarked(u.marks, marks.Place{Owner: string(u.run), Doing: marks.Settle}, fn,
+		func(each func(ledger.Record) error) error {
+			return u.ledger.ReadJournal(ctx, u.run, each)
+		})
+}

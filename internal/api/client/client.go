@@ -1,0 +1,239 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"company/internal/agent"
+	"company/internal/api"
+	"company/internal/company"
+	"company/internal/engine/replay"
+	"company/internal/present/view"
+	"company/internal/upkeep"
+)
+
+// Office is the client of an office. Do, Try, Follow, StreamTranscript, StreamRecord, Verify, Now
+// and Close are methods of the embedded api.Client.
+type Office struct {
+	*api.Client
+
+	mu     sync.Mutex
+	server *api.ServerInfo // process that serves the office, nil if there is none
+	local  bool            // this process holds the office
+}
+
+// Reconnect sets connect to find the office again if a request gets no answer, like
+// api.Client.Reconnect. o takes over the connection that connect returns.
+func (o *Office) Reconnect(connect func(context.Context) (*Office, error)) {
+	o.Client.Reconnect(func(ctx context.Context) (*api.Client, error) {
+		again, err := connect(ctx)
+		if err != nil {
+			return nil, err
+		}
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		o.server, o.local = again.server, again.local
+		return again.Client, nil
+	})
+}
+
+// findHolder returns the process that holds the office: another one, this one, or neither.
+func (o *Office) findHolder() (server *api.ServerInfo, local bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.server, o.local
+}
+
+// Server describes the other process that holds the office. ok is false if there is none.
+func (o *Office) Server() (info api.ServerInfo, ok bool) {
+	server, _ := o.findHolder()
+	if server == nil {
+		return api.ServerInfo{}, false
+	}
+	return *server, true
+}
+
+// IsServed reports whether a company in another process holds the office.
+func (o *Office) IsServed() bool {
+	_, ok := o.Server()
+	return ok
+}
+
+// StaysServing reports whether another process holds the office and keeps it after its tasks end.
+func (o *Office) StaysServing() bool {
+	info, _ := o.Server()
+	return info.Serving
+}
+
+// IsMissing reports whether the office was never opened.
+func (o *Office) IsMissing() bool {
+	server, local := o.findHolder()
+	return server == nil && !local
+}
+
+// Overview returns the office and its tasks. With all it includes tasks that have ended.
+func (o *Office) Overview(ctx context.Context, all bool) (view.Overview, error) {
+	return api.Get[view.Overview](ctx, o.Client, "overview?all="+strconv.FormatBool(all))
+}
+
+// Work returns the progress of tasks: the given ones, or all unfinished ones.
+func (o *Office) Work(ctx context.Context, ids ...company.TaskID) (view.Work, error) {
+	q := url.Values{}
+	for _, id := range ids {
+		q.Add("task", string(id))
+	}
+	return api.Get[view.Work](ctx, o.Client, "work?"+q.Encode())
+}
+
+// TaskProgress returns the progress of one task. It returns ENotFound for an unknown task, and
+// EUsage for an invalid id.
+func (o *Office) TaskProgress(ctx context.Context, id string) (*view.Progress, error) {
+	if !company.TaskID(id).Valid() {
+		_, err := view.FindTask(nil, id)
+		return nil, err
+	}
+	work, err := o.Work(ctx, company.TaskID(id))
+	if err != nil {
+		return nil, err
+	}
+	return &work.Tasks[0], nil
+}
+
+// Shown returns the task, subtask, run, approval or pull request with an id.
+func (o *Office) Shown(ctx context.Context, id string) (view.Shown, error) {
+	return getByID[view.Shown](ctx, o, "shown", id)
+}
+
+// Approval returns a question to the president.
+func (o *Office) Approval(ctx context.Context, id company.ApprovalID) (view.Approval, error) {
+	return getByID[view.Approval](ctx, o, "approvals", string(id))
+}
+
+// Budget returns the limits and the costs of a task.
+func (o *Office) Budget(ctx context.Context, id string) (view.Budget, error) {
+	return getByID[view.Budget](ctx, o, "costs", id)
+}
+
+// Range returns the two commits between which a task, a subtask or a run made its change.
+func (o *Office) Range(ctx context.Context, id string) (view.Range, error) {
+	return getByID[view.Range](ctx, o, "ranges", id)
+}
+
+// Summary returns the result of a task.
+func (o *Office) Summary(ctx context.Context, id company.TaskID) (view.Summary, error) {
+	return getByID[view.Summary](ctx, o, "summaries", string(id))
+}
+
+// Summaries returns the results of tasks. It reads them one after the other.
+func (o *Office) Summaries(ctx context.Context, ids ...company.TaskID) ([]view.Summary, error) {
+	var sums []view.Summary
+	for _, id := range ids {
+		sum, err := o.Summary(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		sums = append(sums, sum)
+	}
+	return sums, nil
+}
+
+// PullRequest returns a pull request by its number or its task.
+func (o *Office) PullRequest(ctx context.Context, ref string) (view.PullRecord, error) {
+	return getByID[view.PullRecord](ctx, o, "prs", ref)
+}
+
+// PullRequests returns all pull requests of the office.
+func (o *Office) PullRequests(ctx context.Context) ([]view.PullRequest, error) {
+	return api.Get[[]view.PullRequest](ctx, o.Client, "prs")
+}
+
+// Budgets returns the budgets of all tasks.
+func (o *Office) Budgets(ctx context.Context) ([]view.Budget, error) {
+	return api.Get[[]view.Budget](ctx, o.Client, "costs")
+}
+
+// OfficeBudgets returns the limits for all tasks together.
+func (o *Office) OfficeBudgets(ctx context.Context) ([]view.OfficeBudget, error) {
+	return api.Get[[]view.OfficeBudget](ctx, o.Client, "budgets")
+}
+
+// TaskList returns the newest tasks that match a filter.
+func (o *Office) TaskList(ctx context.Context, f view.TaskFilter) (view.TaskList, error) {
+	q := url.Values{"state": f.States, "priority": f.Priorities, "tag": f.Tags, "limit": {strconv.Itoa(f.Limit)}}
+	return api.Get[view.TaskList](ctx, o.Client, "tasks?"+q.Encode())
+}
+
+// Spending returns the cost of the runs that ended after since. The zero time means all runs.
+func (o *Office) Spending(ctx context.Context, since time.Time) (view.Spending, error) {
+	q := url.Values{}
+	if !since.IsZero() {
+		q.Set("since", since.Format(time.RFC3339))
+	}
+	return api.Get[view.Spending](ctx, o.Client, "spending?"+q.Encode())
+}
+
+// TaskCosts returns the costs of a task, a ticket or a run.
+func (o *Office) TaskCosts(ctx context.Context, id string, detail view.CostDetail) (view.TaskCosts, error) {
+	return getByID[view.TaskCosts](ctx, o, "spending", id,
+		fmt.Sprintf("requests=%t&dearest=%t", detail.Requests, detail.Dearest))
+}
+
+// Planning returns how well write sets were planned, for the newest tasks.
+func (o *Office) Planning(ctx context.Context) (view.Planning, error) {
+	return api.Get[view.Planning](ctx, o.Client, "planning")
+}
+
+// Agents returns the agents and their current work.
+func (o *Office) Agents(ctx context.Context) (view.Agents, error) {
+	return api.Get[view.Agents](ctx, o.Client, "agents")
+}
+
+// Images returns the images that tasks use.
+func (o *Office) Images(ctx context.Context) ([]view.TaskImage, error) {
+	return api.Get[[]view.TaskImage](ctx, o.Client, "images")
+}
+
+// IDs returns the ids for completing a command line.
+func (o *Office) IDs(ctx context.Context) (view.IDs, error) {
+	return api.Get[view.IDs](ctx, o.Client, "ids")
+}
+
+// Leftovers lists the items of ended tasks that a cleanup would remove. With recent it covers all
+// ended tasks, and with unmerged also work that was never merged.
+func (o *Office) Leftovers(ctx context.Context, recent, unmerged bool) (upkeep.Report, error) {
+	return api.Get[upkeep.Report](ctx, o.Client, fmt.Sprintf("leftovers?all=%t&unmerged=%t", recent, unmerged))
+}
+
+// Projects returns the projects of the office.
+func (o *Office) Projects(ctx context.Context) (view.Projects, error) {
+	return api.Get[view.Projects](ctx, o.Client, "projects")
+}
+
+// getByID reads one resource of a kind, by its id.
+func getByID[T any](ctx context.Context, office *Office, kind, id string, query ...string) (v T, err error) {
+	if id == "" || id == "." || id == ".." {
+		return v, company.E(company.EUsage, fmt.Sprintf("%q is no id", id)).Fix("company status lists what there is")
+	}
+	return api.Get[T](ctx, office.Client, strings.Join(append([]string{kind + "/" + url.PathEscape(id)}, query...), "?"))
+}
+
+// ReadTranscript builds the transcript of a run from its journal, as far as it exists.
+func (o *Office) ReadTranscript(ctx context.Context, run company.RunID) (agent.Transcript, error) {
+	var transcript agent.Transcript
+	err := o.StreamTranscript(ctx, run, false, func(e agent.TranscriptEntry) error {
+		transcript.Add(e)
+		return nil
+	})
+	return transcript, err
+}
+
+// ReadRecord reads the record from which a finished task is replayed. It returns EInvalid if the
+// task cannot be replayed, and ENotFound if there is no such task.
+func (o *Office) ReadRecord(ctx context.Context, id company.TaskID) (*replay.Record, error) {
+	return replay.Read(ctx, id, func(fn func(replay.Entry) error) error { return o.StreamRecord(ctx, id, fn) })
+}

@@ -1,0 +1,113 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"company/internal/agent"
+	"company/internal/api"
+	"company/internal/company"
+	"company/internal/engine/replay"
+	"company/internal/office"
+	"company/internal/present/feed"
+	"company/internal/present/view"
+	"company/internal/upkeep"
+)
+
+// helloTimeout limits how long the process that holds an office may take to answer hello.
+const helloTimeout = time.Second
+
+// Holder is an office that this process holds.
+type Holder interface {
+	api.Office
+	Close()
+}
+
+// Local returns the client of an office that this process holds. Closing the client closes the
+// office.
+func Local(h Holder) *Office {
+	return &Office{Client: api.InProcess(h, h.Close), local: true}
+}
+
+// Dial connects to the process that holds an office. It returns nil without an error if that
+// process does not answer, because it is opening the office or ending. It returns an error if the
+// process has an incompatible version.
+func Dial(ctx context.Context, held *office.Holder) (*Office, error) {
+	if held == nil || held.Socket == "" {
+		return nil, nil
+	}
+	client := api.Dial(func(ctx context.Context) (net.Conn, error) { return office.DialSocket(ctx, held.Socket) })
+	ctx, cancel := context.WithTimeout(ctx, helloTimeout)
+	defer cancel()
+	info, err := client.ServerInfo(ctx)
+	if err != nil {
+		client.Close()
+		if e := new(company.Error); errors.As(err, &e) && e.Code == company.EConflict {
+			return nil, e.Because(fmt.Sprintf("process %d on %s: %s", held.PID, held.Host, held.Command)).
+				Fix(fmt.Sprintf("end it with kill %d when its work is done, and start the company anew", held.PID))
+		}
+		return nil, nil
+	}
+	return &Office{Client: client, server: &info}, nil
+}
+
+// Connect connects to the process that serves the office of a folder, or of the repository that
+// contains the folder. It returns ENotFound if no process serves the office.
+func Connect(ctx context.Context, dir string) (*Office, error) {
+	paths, err := office.Find(office.FindOptions{Dir: dir})
+	if err != nil {
+		return nil, err
+	}
+	o, err := Dial(ctx, office.FindHolder(paths))
+	if o == nil && err == nil {
+		err = company.E(company.ENotFound, "no company is at work in "+paths.Root).Fix("company serve")
+	}
+	return o, err
+}
+
+// None returns the client of an office that was never opened. It has no events.
+func None(paths office.Paths) *Office {
+	return &Office{Client: api.InProcess(unopened{paths}, func() {})}
+}
+
+// unopened is an office without events.
+type unopened struct{ paths office.Paths }
+
+func (n unopened) Source() view.Source {
+	paths := n.paths
+	return view.Source{
+		State: company.NewState(), Now: time.Now().UTC(),
+		Folders: view.Folders{Root: paths.Root, Runs: paths.Runs, Backlog: paths.Backlog, Has: paths.HasFile},
+	}
+}
+
+func (unopened) DoID(context.Context, string, string, company.Command) ([]company.Event, error) {
+	return nil, company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" opens one`)
+}
+
+func (unopened) Follow(context.Context, feed.Range, func(feed.Item) error) error { return io.EOF }
+
+func (unopened) Verify(context.Context) (view.Verification, error) {
+	return view.Verification{SchemaVersion: 1, Damage: []view.Damage{}}, nil
+}
+
+func (unopened) FindLeftovers(context.Context, bool, bool) (upkeep.Report, error) {
+	return upkeep.NewReport(true), nil
+}
+
+func (unopened) StreamTranscript(
+	_ context.Context, run company.RunID, _ bool, _ func(agent.TranscriptEntry) error,
+) error {
+	return view.TaskNotFound(company.NewState(), string(run.Task()))
+}
+
+func (unopened) StreamRecord(_ context.Context, id company.TaskID, _ func(replay.Entry) error) error {
+	return view.TaskNotFound(company.NewState(), string(id))
+}
+
+// IsFeedCut reports whether a feed was cut by the end of the other process.
+func IsFeedCut(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }

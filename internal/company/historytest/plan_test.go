@@ -1,0 +1,273 @@
+package historytest_test
+
+import (
+	"testing"
+
+	. "company/internal/company"
+)
+
+// A task is prepared once, and never for main.
+func TestPreparation(t *testing.T) {
+	t.Parallel()
+	cases := []broken{{"once", prepared, func(s *story) { s.task(the[TaskPrepared](s, 0)) }, "t1 is prepared twice"}}
+	for _, branch := range []string{"main", "master", "Main", "refs/heads/main", ""} {
+		cases = append(
+			cases, broken{"not for " + branch, prepared, func(s *story) { the[TaskPrepared](s, 0).Integration = branch },
+				"work would be merged to " + branch})
+	}
+	checkBroken(t, cases)
+}
+
+// based has a base alone: what is planned on it is in planBased.
+func based() *story {
+	s := submitted()
+	p := the[TaskPrepared](prepared(), 0)
+	return s.task(&TaskBased{Base: p.Base, Gates: p.Gates, GateHash: p.GateHash, Integration: p.Integration})
+}
+
+func planBased() *story { return based().plan(oneWave("a/**")) }
+
+// image makes the image of a base, and judges the base.
+func (s *story) image() *story { return s.task(the[TaskPrepared](prepared(), 0)) }
+
+func (s *story) baseline() *story { return s.task(&BaselineRecorded{Result: verdict("base tree")}) }
+
+// A base may move until there is an image, which is made for the base that there is.
+func TestBase(t *testing.T) {
+	t.Parallel()
+	imaged := func() *story { return based().image() }
+	other := "t1 is prepared for another base than its own"
+	checkBroken(t, []broken{
+		{"not for main", based, func(s *story) { the[TaskBased](s, 0).Integration = "main" }, "work would be merged to main"},
+		{"before the image", imaged, func(s *story) { s.task(the[TaskBased](s, 0)) }, "t1 gets another base after its image"},
+		{"an image is made once", imaged, func(s *story) { s.image() }, "t1 is prepared twice"},
+		{"an image is there", imaged, func(s *story) { the[TaskPrepared](s, 0).Image = "" },
+			"t1 is prepared without an image"},
+		{"an image of its commit", imaged, func(s *story) { the[TaskBased](s, 0).Base.OID = oid("other") }, other},
+		{"an image of its gates", imaged, func(s *story) { the[TaskBased](s, 0).GateHash = "other" }, other},
+		{"an image of as many gates", imaged, func(s *story) { the[TaskBased](s, 0).Gates = nil }, other},
+		{"an image of its branch", imaged, func(s *story) { the[TaskBased](s, 0).Integration = "develop/t2" }, other},
+	})
+	requireKept(t, map[string]func() *story{
+		"the plan is there before the image": func() *story { return planBased().image().baseline().work(1).gate(1, base) },
+		"the plan is the last": func() *story {
+			return based().image().baseline().plan(oneWave("a/**")).work(1).gate(1, base)
+		},
+		"the base moves, and is planned on again": func() *story {
+			s := planBased()
+			the[TaskBased](s, 0).Base.OID = oid("other")
+			b := *the[TaskBased](based(), 0)
+			s.task(&b)
+			s.claim("t1-plan.2").end("t1-plan.2").runOf("t1-plan.2", &PlanAccepted{Plan: Plan{Waves: []Wave{oneWave("b/**")}}})
+			return s.image().baseline().work(1).gate(1, base)
+		},
+	})
+}
+
+// A plan, and a subtask that is planned anew, keep to the limits of the task's settings (SUB-13). A task without
+// settings of its own has none here.
+func TestPlanKeepsToItsLimits(t *testing.T) {
+	t.Parallel()
+	limits := func(g Granularity) func(s *story) { return settings(func(s *Settings) { s.Granularity = g }) }
+	effort := func(s *story) {
+		the[PlanAccepted](s, 0).Plan.Waves[0].Subtasks[0].Effort = EffortMedium
+	}
+	set := func() *story { return prepared().plan(oneWave("a/** b/**")) }
+	split := func() *story {
+		s := planned().offer(worker(1)).claim(worker(1)).runOf(
+			worker(1), &RunEnded{Status: RunError, Escalate: true, Error: "help"})
+		s.claim("t1-plan.2").end("t1-plan.2")
+		return s.ticket(1, &SubtaskReplanned{Parts: oneWave("a/x", "a/y").Subtasks, Added: []SubtaskID{"t1-02"}})
+	}
+	checkBroken(t, []broken{
+		{"number", pair, limits(Granularity{MaxSubtasks: 1}), "there are 2 subtasks, and the limit is 1"},
+		{"number, of all waves", waves, limits(Granularity{MaxSubtasks: 1}), "there are 2 subtasks, and the limit is 1"},
+		{"write set", set, limits(Granularity{MaxWriteSet: 1}), "wave 1: subtask 1 may write 2 paths, and the limit is 1"},
+		{"effort", with(planned, effort), limits(Granularity{MaxEffort: EffortSmall}),
+			"wave 1: subtask 1 is of effort medium, and the limit is small"},
+		{"number, with the parts", split, limits(Granularity{MaxSubtasks: 1}), "there are 2 subtasks, and the limit is 1"},
+		{"write set of a part", with(split, limits(Granularity{MaxWriteSet: 1})),
+			func(s *story) {
+				the[SubtaskReplanned](s, 0).Parts[1].WriteSet = []string{"a/y", "a/z"}
+			}, "the parts of t1-01: subtask 2 may write 2 paths"},
+		{"effort of a part", with(split, limits(Granularity{MaxEffort: EffortMedium})),
+			func(s *story) {
+				the[SubtaskReplanned](s, 0).Parts[0].Effort = EffortLarge
+			}, "the parts of t1-01: subtask 1 is of effort large"},
+	})
+	parts := "t1-01 is merged, or planned anew without its parts"
+	checkBroken(t, []broken{
+		{"no parts", split, func(s *story) { the[SubtaskReplanned](s, 0).Parts = nil }, parts},
+		{"a part without an id", split, func(s *story) { the[SubtaskReplanned](s, 0).Added = nil }, parts},
+		{"no parts and no ids", split, func(s *story) { *the[SubtaskReplanned](s, 0) = SubtaskReplanned{} }, parts},
+	})
+	exact := Granularity{MaxSubtasks: 2, MaxWriteSet: 2, MaxEffort: EffortMedium}
+	requireKept(t, map[string]func() *story{
+		"as many as may be": with(pair, limits(exact)), "as much as may be": with(set, limits(exact)),
+		"as large as may be":      with(planned, effort, limits(exact)),
+		"as many parts as may be": with(split, limits(exact)),
+	})
+}
+
+// A worker begins when there are a plan and an image, when the base is judged, and when
+// something judges its work or there is leave to go without.
+func TestWorkComesAfterThePreparation(t *testing.T) {
+	t.Parallel()
+	offered := func() *story { return planBased().image().baseline().offer(worker(1)) }
+	absent := with(func() *story {
+		s := planBased().image()
+		b, p := the[TaskBased](s, 0), *the[TaskPrepared](s, 0)
+		b.Gates = b.Gates[:1]
+		p.Gates = b.Gates
+		lineOf[TaskPrepared](s, 0).what = &p
+		return s.task(
+			&BaselineRecorded{Result: GateResult{GateHash: "gates", Tree: oid("base tree"), Checks: []GateCheck{absentLint()},
+				Untested: true}}).offer(worker(1))
+	}, settings(func(s *Settings) { s.NoGates = "allow" }))
+	unjudged := "t1-01.1 is offered before its base is judged"
+	early := func() *story {
+		return planBased().task(&EarlyStart{Base: the[TaskBased](based(), 0).Base.OID, Image: "draft"}).work(
+			1).image().baseline().gate(1, base)
+	}
+	requireKept(t, map[string]func() *story{"work begins early": early})
+	checkBroken(t, []broken{
+		{"the image", offered, func(s *story) { drop[TaskPrepared](s, 0); drop[BaselineRecorded](s, 0) },
+			"t1-01.1 is offered before there is an image"},
+		{"the plan", offered, func(s *story) { drop[PlanAccepted](s, 0) }, "t1-01 is an orphan"},
+		{"the baseline", offered, func(s *story) { drop[BaselineRecorded](s, 0) }, unjudged},
+		{"the baseline in spite of leave", with(offered, settings(func(s *Settings) { s.NoGates = "allow" })),
+			func(s *story) { drop[BaselineRecorded](s, 0) }, unjudged},
+		{"the baseline is no later", offered, func(s *story) { moveBefore[RunOffered, BaselineRecorded](s) }, unjudged},
+		{"the image of an early start", early, func(s *story) { the[EarlyStart](s, 0).Image = "" },
+			"workers of t1 begin early without a base or an image, or too late"},
+		{"the base of an early start", early, func(s *story) { the[EarlyStart](s, 0).Base = oid("other") },
+			"workers of t1 begin early without a base or an image, or too late"},
+		{"an early start", early, func(s *story) { drop[EarlyStart](s, 0) }, "t1-01.1 is offered before there is an image"},
+		{"a verdict after an early start", early, func(s *story) { drop[BaselineRecorded](s, 0) },
+			"a verdict before the base is judged"},
+		{"absent gates are none", absent, settings(func(s *Settings) { s.NoGates = "ask" }),
+			"t1-01.1 is offered before it is known that there is a gate"},
+	})
+}
+
+// The baseline is of each pinned gate, and comes once.
+func TestBaseline(t *testing.T) {
+	t.Parallel()
+	none, nothing := "a baseline of t1 that is none", "proves nothing about "
+	check := func(i int, change func(*GateCheck)) func(s *story) {
+		return func(s *story) { change(&the[BaselineRecorded](s, 0).Result.Checks[i]) }
+	}
+	withRed := with(prepared, check(1, func(c *GateCheck) { *c = red("test", "A") }))
+	withoutLint := with(prepared, check(0, func(c *GateCheck) { *c = absentLint() }))
+	checkBroken(t, []broken{
+		{"after the preparation", prepared, func(s *story) { drop[TaskPrepared](s, 0) }, none},
+		{"once", prepared, func(s *story) { s.task(the[BaselineRecorded](s, 0)) }, none},
+		{"of some gates", with(prepared, func(s *story) { drop[BaselineRecorded](s, 0); noGates(s) }),
+			func(s *story) { s.task(&BaselineRecorded{Result: GateResult{GateHash: "gates"}}) }, none},
+		{"with the image", func() *story { return based().image().baseline() },
+			func(s *story) { drop[TaskPrepared](s, 0) }, none},
+		{"of the pinned gates", prepared, func(s *story) { the[BaselineRecorded](s, 0).Result.GateHash = "others" }, none},
+		{"of no gate less", prepared, func(s *story) {
+			r := &the[BaselineRecorded](s, 0).Result
+			r.Checks = r.Checks[:1]
+		}, none},
+		{"of no gate more", prepared, func(s *story) {
+			r := &the[BaselineRecorded](s, 0).Result
+			r.Checks = append(r.Checks, green("more"))
+		}, none},
+		{"by name", prepared, check(1, func(c *GateCheck) { c.Name = "tests" }), nothing + "tests"},
+		{"by command", prepared, check(1, func(c *GateCheck) { c.Command = "true" }), nothing + "test"},
+		{"each was run", withRed, check(1, func(c *GateCheck) { c.Skipped = true }), nothing + "test"},
+		{"passed with exit 0 alone", withRed, check(1, func(c *GateCheck) { c.Passed = true }), nothing + "test"},
+		{"absent is not passed", withoutLint, check(0, func(c *GateCheck) { c.Passed = true }), nothing + "lint"},
+		{"a given linter is there", withoutLint, func(s *story) { the[TaskPrepared](s, 0).Gates[0].Given = true },
+			nothing + "lint"},
+		{"a test is there", withRed, check(1, func(c *GateCheck) { c.Absent = true }), nothing + "test"},
+	})
+}
+
+// noGates takes the gates of a task away, with the config's leave.
+func noGates(s *story) {
+	the[TaskSubmitted](s, 0).Settings.NoGates = "allow"
+	the[TaskPrepared](s, 0).Gates = nil
+}
+
+// There is no plan before it is known what the gates are.
+func TestPlanComesAfterTheGates(t *testing.T) {
+	t.Parallel()
+	want := "a plan before it is known what the gates are"
+	ungated := func(s *story) { noGates(s); drop[BaselineRecorded](s, 0) }
+	leave := func(s *story) {
+		ungated(s)
+		the[TaskSubmitted](s, 0).Settings.NoGates = "ask"
+		insert[RunClaimed](s, 0, (&story{}).task(ask("no_gates t1", AskNoGates)).task(yes()))
+	}
+	no := func(s *story) { the[TaskSubmitted](s, 0).Settings.NoGates = "ask" }
+	checkBroken(t, []broken{
+		{"after the preparation", planned, func(s *story) {
+			drop[BaselineRecorded](s, 0)
+			the[TaskSubmitted](s, 0).Settings.NoGates = "allow"
+			moveBefore[PlanAccepted, TaskPrepared](s)
+		}, want},
+		{"no gates are allowed", with(planned, ungated), no, want},
+		{"no gates are asked about", with(planned, leave),
+			func(s *story) { the[ApprovalAnswered](s, 0).Option = OptReject }, want},
+	})
+	requireKept(t, map[string]func() *story{
+		"beside the baseline": with(planned, func(s *story) { drop[BaselineRecorded](s, 0) }),
+		"one gate of two is absent": with(
+			planned, func(s *story) { the[BaselineRecorded](s, 0).Result.Checks[0] = absentLint() }),
+	})
+}
+
+// moveBefore puts the first event of a kind before the first one of another.
+func moveBefore[A, B any](s *story) {
+	l := *lineOf[A](s, 0)
+	drop[A](s, 0)
+	insert[B](s, 0, &story{[]line{l}})
+}
+
+// Two tickets of a wave write no file in common, but for what is made anew.
+func TestDisjointWrites(t *testing.T) {
+	t.Parallel()
+	apart := with(pair)
+	sets := func(a, b string) func(s *story) {
+		return func(s *story) { the[PlanAccepted](s, 0).Plan.Waves[0] = oneWave(a, b) }
+	}
+	second := with(func() *story { return prepared().plan(oneWave("a/**"), oneWave("a/**", "b/**")) })
+	checkBroken(t, []broken{
+		{"apart", apart, sets("a/**", "a/b"), "wave 1: two write sets meet: a/b and a/**"},
+		{"apart in all", apart, sets("x a/**", "y a/b"), "two write sets meet"},
+		{"readable", apart, sets("a/**", "b/["), "a write set that cannot be read"},
+		{"readable before", apart, sets("b/[", "a/**"), "a write set that cannot be read"},
+		{"in the second wave", second, func(s *story) { the[PlanAccepted](s, 0).Plan.Waves[1] = oneWave("a", "b", "b") },
+			"wave 2: two write sets meet"},
+	})
+}
+
+// A subtask is worked on when all is merged that it names in after.
+func TestAfter(t *testing.T) {
+	t.Parallel()
+	ordered := func() *story {
+		p := oneWave("a/**", "b/**")
+		p.Subtasks[1].After = []string{"t1-01"}
+		return prepared().plan(p)
+	}
+	after := func(n int, ids ...string) func(s *story) {
+		return func(s *story) { the[PlanAccepted](s, 0).Plan.Waves[0].Subtasks[n-1].After = ids }
+	}
+	both := func() *story { return ordered().work(1).gate(1, base).review(1, base).merge(1, base).offer("t1-02.1") }
+	checkBroken(t, []broken{
+		{"merged before the offer", both, func(s *story) { drop[MergeRecorded](s, 0) },
+			"t1-02.1 comes after t1-01, which is not merged"},
+		{"of this plan", ordered, after(2, "t1-03"), "t1-02 comes after t1-03, which is in no wave up to its own"},
+		{"an id", ordered, after(2, "the parser"), "t1-02 comes after the parser, which is in no wave up to its own"},
+		{"of no later wave",
+			with(ordered, func(s *story) { p := the[PlanAccepted](s, 0); p.Plan.Waves = append(p.Plan.Waves, oneWave("c/**")) }),
+			after(2, "t1-03"), "t1-02 comes after t1-03, which is in no wave up to its own"},
+		{"no circle", ordered, after(1, "t1-02"), "t1-01 comes after itself"},
+		{"the same files in order alone",
+			with(ordered, func(s *story) { the[PlanAccepted](s, 0).Plan.Waves[0].Subtasks[1].WriteSet = []string{"a/x"} }),
+			after(2), "two write sets meet"},
+	})
+}

@@ -1,0 +1,10 @@
+//go:build !linux
+
+package gitexec
+
+import "errors"
+
+// limitProcess always fails, because only Linux has a call that limits another process.
+func limitProcess(int) error {
+	return errors.New("git is bounded on Linux alone")
+}

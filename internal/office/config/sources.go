@@ -1,0 +1,33 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Sources returns the files, variables and flags that set a value, sorted by name.
+func (l Loaded) Sources() []string {
+	seen := map[string]bool{}
+	for _, at := range l.Origin {
+		if file, ok := cutPosition(at); ok {
+			at = file
+		}
+		if at != OriginDefault {
+			seen[at] = true
+		}
+	}
+	return append([]string{}, slices.Sorted(maps.Keys(seen))...)
+}
+
+// cutPosition removes line and column from file:line:column.
+func cutPosition(at string) (file string, ok bool) {
+	i := strings.LastIndexByte(at, ':')
+	if i < 0 {
+		return at, false
+	}
+	if i = strings.LastIndexByte(at[:i], ':'); i < 0 {
+		return at, false
+	}
+	return at[:i], true
+}

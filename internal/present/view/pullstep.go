@@ -1,0 +1,50 @@
+package view
+
+import (
+	"fmt"
+
+	"company/internal/company"
+	"company/internal/lib/safetext"
+)
+
+// NextPullStep describes the next step for the pull request of a task. openCommand returns the command that opens it
+// by hand, or "". It is called only if that may be the next step.
+func NextPullStep(task *company.Task, openCommand func() string) string {
+	n := task.PR.Number
+	switch task.PR.State {
+	case company.PRMerged:
+		return "nothing: it is merged"
+	case company.PRClosed:
+		next := fmt.Sprintf("nothing: it is closed; its branch stays. See the work with company pr diff %d; company submit "+
+			"\"…\" begins anew", n)
+		return next + task.PR.ReopenedHint()
+	}
+	if task.PR.IsOnForge() {
+		return fmt.Sprintf("review it at %s; then company pr merge %d, or merge it there: company pr sync %d hears what "+
+			"came of it", safetext.Escape(task.PR.URL), n, n) + uncheckedBranchHint(task)
+	}
+	if task.BranchChange.LosesDelivery() {
+		on := "goes on from what is there"
+		if task.BranchChange.Kind == company.BranchGone {
+			on = "makes the branch anew, with what was delivered"
+		}
+		return fmt.Sprintf("company pr diff %d; how to merge what was delivered: company pr merge %d; where people did "+
+			"that in another form, company pr close %d --why \"…\"; company submit --follows %s \"…\" %s",
+			n, n, n, task.ID, on)
+	}
+	next := fmt.Sprintf("company pr diff %d or company pr checkout %d; then company pr merge %d", n, n, n) +
+		uncheckedBranchHint(task)
+	if open := openCommand(); open != "" {
+		next += "\nOPEN  " + open
+	}
+	return next
+}
+
+// uncheckedBranchHint describes commits on the branch that were never checked. It returns "" if there are none.
+func uncheckedBranchHint(task *company.Task) string {
+	if task.BranchChange == nil || task.BranchChange.Now == "" {
+		return ""
+	}
+	return fmt.Sprintf("; what people put on the branch went through no gate and no review here: company submit "+
+		"--follows %s \"…\" goes on from it", task.ID)
+}

@@ -1,0 +1,45 @@
+package view
+
+import (
+	"fmt"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/lib/safetext"
+	"company/internal/present/termtext"
+)
+
+// Verification is the result of reading the whole ledger and every blob.
+type Verification struct {
+	SchemaVersion int      `json:"schema_version"`
+	Events        uint64   `json:"events"` // number of intact events
+	Blobs         int      `json:"blobs"`  // number of blobs read
+	Bytes         int64    `json:"bytes"`  // size of these blobs
+	Damage        []Damage `json:"damage"`
+}
+
+// Damage is a missing record or blob, or one that differs from the data that was written. Only a person can repair it.
+type Damage struct {
+	Code company.Code `json:"code"`
+	What string       `json:"what"` // ledger or blob
+	// the first damaged event, or the blob with its use, or its place in a pack
+	Where string `json:"where"`
+	Why   string `json:"why"`
+	Fix   string `json:"fix"`
+}
+
+// Text describes the damage in a sentence, without advice.
+func (d Damage) Text() string {
+	return safetext.EscapeLine(fmt.Sprintf("%s: the %s is damaged: %s: %s", d.Code, d.What, d.Where, d.Why), 600)
+}
+
+// IsSame reports whether two findings are about the same damage.
+func (d Damage) IsSame(o Damage) bool { return d.What == o.What && d.Where == o.Where }
+
+// writeDamage lists each damage with its remedy.
+func writeDamage(b *strings.Builder, style Style, all []Damage) {
+	for _, damage := range all {
+		fmt.Fprintf(b, "  %s %s\n", style.Paint(termtext.Red, "!"), style.Wrap(damage.Text(), "    "))
+		fmt.Fprintf(b, "    %s\n", style.Wrap(safetext.EscapeLine(damage.Fix, 600), "    "))
+	}
+}

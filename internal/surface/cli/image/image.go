@@ -1,0 +1,205 @@
+// Package image has the commands for the images of workers' containers.
+package image
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/api/client"
+	officeapp "company/internal/app"
+	"company/internal/lib/safetext"
+	"company/internal/present/termtext"
+	"company/internal/present/view"
+	"company/internal/surface/cli/command"
+	"company/internal/surface/officeaccess"
+)
+
+// New returns the "company image" command.
+func New(env *command.Environment) *cobra.Command {
+	cmd := command.NewGroup("image", "The images that workers' containers are made from", `  company image list
+  company image explain
+  company image prune --dry-run`)
+	var all, dryRun bool
+	var project, base string
+	prune := &cobra.Command{
+		Use: "prune", Short: "Remove images that no task needs",
+		Example: "  company image prune --dry-run\n  company image prune\n  company image prune --all",
+		Long: `Removes the images that ended tasks of this office were worked on with, when no
+task needs them any more and no other office has, with the layers that only they were stacked on, and
+toolboxes of other versions of company that no image has. --all removes every image of company on this machine
+that no open task of this office is based on, layers that are shared included:
+the next task builds what it needs, which takes minutes. An open task of another
+office has its image made again when it needs it. What a container uses stays.`,
+		RunE: func(c *cobra.Command, _ []string) error { return pruneImages(c.Context(), env, all, dryRun) },
+	}
+	prune.Flags().BoolVar(&all, "all", false, "every image that this office does not need now")
+	prune.Flags().BoolVar(&dryRun, "dry-run", false, "only list what would be removed")
+	of := func(use, short, long, example string,
+		run func(context.Context, *command.Environment, *officeapp.TaskImage) error) *cobra.Command {
+		c := &cobra.Command{
+			Use: use, Short: short, Long: long, Example: example,
+			RunE: func(c *cobra.Command, _ []string) error { return withTaskImage(c.Context(), env, project, base, run) },
+		}
+		c.Flags().StringVar(&project, "project", "",
+			"project of this office, by name, or a git checkout (default: the one you stand in)")
+		c.Flags().StringVar(&base, "base", "", "branch to start from (default: the checkout's)")
+		_ = c.RegisterFlagCompletionFunc("project", env.CompleteIDs(func(v view.IDs) []string { return v.Projects }))
+		return c
+	}
+	cmd.AddCommand(
+		&cobra.Command{
+			Use: "list", Short: "List the images, the largest first",
+			Example: "  company image list\n  company image list -o json",
+			RunE:    func(c *cobra.Command, _ []string) error { return listImages(c.Context(), env) },
+		},
+		of("build", "Make the image that a task would need now",
+			"Makes what is missing, so that the next task need not wait for it.",
+			"  company image build\n  company image build --project api", buildImage),
+		prune,
+		of("explain", "Tell what the image of a task is made from, and what of it is there", "",
+			"  company image explain\n  company image explain --base release", explainImage),
+	)
+	return cmd
+}
+
+// readImages returns the images that tasks of the office use.
+func readImages(ctx context.Context, env *command.Environment) ([]view.TaskImage, error) {
+	used, conn, err := officeaccess.Read(ctx, env.Entrance, (*client.Office).Images)
+	if err == nil {
+		conn.Close()
+	}
+	return used, err
+}
+
+func listImages(ctx context.Context, env *command.Environment) error {
+	used, err := readImages(ctx, env)
+	if err != nil {
+		return err
+	}
+	views, err := env.FindDaemon(ctx).ListImages(ctx, used)
+	if err != nil {
+		return err
+	}
+	if env.Output == "json" {
+		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "images": views})
+	}
+	if len(views) == 0 {
+		_, err := fmt.Fprintln(env.Out, "no images yet: the first task builds one, or company image build")
+		return err
+	}
+	table := termtext.Table{Columns: []termtext.Column{{Title: "IMAGE"}, {Title: "KIND"}, {Title: "SIZE"},
+		{Title: "TASKS HERE"}, {Title: "TAG", Rank: 1}}}
+	for _, imageEntry := range views {
+		table.Row(officeapp.ShortImageID(imageEntry.ID), imageEntry.Kind, view.FormatBytes(imageEntry.Bytes),
+			safetext.EscapeLine(view.JoinIDs(imageEntry.Tasks), 60), imageEntry.Tag)
+	}
+	return env.PrintLong(table.Render(env.Style(env.Out)))
+}
+
+func pruneImages(ctx context.Context, env *command.Environment, all, dryRun bool) error {
+	conn, paths, err := env.ConnectOffice(ctx)
+	if err != nil {
+		return err
+	}
+	used, err := conn.Images(ctx)
+	conn.Close()
+	if err != nil {
+		return err
+	}
+	out, err := env.FindDaemon(ctx).PruneImages(ctx, used, paths.Git, all, dryRun)
+	if err != nil {
+		return err
+	}
+	if env.Output == "json" {
+		return env.PrintJSON(env.Out, out)
+	}
+	_, err = fmt.Fprint(env.Out, out.RenderText())
+	return err
+}
+
+// withTaskImage determines the image that a task of a project would use now, and passes it to run.
+func withTaskImage(
+	ctx context.Context, env *command.Environment, project, base string,
+	run func(context.Context, *command.Environment, *officeapp.TaskImage) error,
+) error {
+	paths, _, err := env.LoadReady(ctx)
+	if err != nil {
+		return err
+	}
+	repo, loaded, err := env.LoadReadyProject(ctx, paths, project)
+	if err != nil {
+		return err
+	}
+	off, err := env.OpenOffice(ctx, paths)
+	if err != nil {
+		return err
+	}
+	defer off.Close()
+	img, err := officeapp.OpenTaskImage(ctx, officeapp.TaskImageOptions{
+		Paths: paths, Config: loaded.Config, Checkout: repo, Base: base, Env: env.LookupEnv, Logger: env.Log,
+		Progress: func(line string) {
+			env.PrintNote("%s", line)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	defer img.Close()
+	return run(ctx, env, img)
+}
+
+func buildImage(ctx context.Context, env *command.Environment, task *officeapp.TaskImage) error {
+	began := time.Now()
+	img, err := task.Build(ctx)
+	if err != nil {
+		return err
+	}
+	for _, n := range img.Notes {
+		env.PrintNote("%s", n)
+	}
+	if env.Output == "json" {
+		return env.PrintJSON(
+			env.Out, map[string]any{"schema_version": 1, "id": img.ID, "tag": img.Tag, "notes": img.Notes,
+				"took_ms": time.Since(began).Milliseconds()})
+	}
+	_, err = fmt.Fprintf(env.Out, "%s is there (%s)\n", img.Tag, time.Since(began).Round(100*time.Millisecond))
+	return err
+}
+
+func explainImage(ctx context.Context, env *command.Environment, task *officeapp.TaskImage) error {
+	explanation, err := task.Explain(ctx)
+	if err != nil {
+		return err
+	}
+	if env.Output == "json" {
+		parts := []map[string]any{}
+		for _, layerInfo := range explanation.Layers {
+			parts = append(
+				parts, map[string]any{"kind": layerInfo.Kind, "tag": layerInfo.Tag, "why": layerInfo.Why,
+					"cached": layerInfo.Cached, "bytes": layerInfo.Size})
+		}
+		return env.PrintJSON(
+			env.Out, map[string]any{"schema_version": 1, "image": explanation.Image, "parts": parts, "notes": explanation.Notes})
+	}
+	table := termtext.Table{Columns: []termtext.Column{{}, {}, {}}}
+	for _, layerInfo := range explanation.Layers {
+		state := "to be made"
+		if layerInfo.Cached {
+			state = view.FormatBytes(layerInfo.Size)
+		}
+		table.Row(layerInfo.Kind, state, safetext.EscapeLine(layerInfo.Why, 160))
+	}
+	fmt.Fprint(env.Out, table.Render(env.Style(env.Out)))
+	for _, n := range explanation.Notes {
+		fmt.Fprintf(env.Out, "note: %s\n", safetext.EscapeLine(n, 300))
+	}
+	if explanation.Image == "" {
+		_, err = fmt.Fprintln(env.Out, "the image is not there yet: company image build, or the next task, makes it")
+		return err
+	}
+	_, err = fmt.Fprintf(env.Out, "the image is there: %s\n", officeapp.ShortImageID(explanation.Image))
+	return err
+}

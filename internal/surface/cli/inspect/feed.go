@@ -1,0 +1,52 @@
+package inspect
+
+import (
+	"github.com/spf13/cobra"
+
+	"company/internal/company"
+	"company/internal/lib/clock"
+	"company/internal/present/feed"
+	"company/internal/present/view"
+	"company/internal/surface/cli/command"
+	"company/internal/surface/foreground"
+)
+
+// NewFeed returns the "company feed" command.
+func NewFeed(env *command.Environment) *cobra.Command {
+	var feedOptions foreground.FeedOptions
+	var since string
+	cmd := &cobra.Command{
+		Use: "feed [task]", Short: "Show what happened, and what happens",
+		Example: "  company feed\n  company feed t12 --follow\n  company feed -n 20\n  company feed --since 2h -v\n  " +
+			"company feed --from 120 -o json",
+		Long: `Shows the events of the office, or of one task, from the first on (with -o json,
+one object each). --follow goes on with what happens until an interrupt, over
+the ends of companies and the starts of others.
+
+` + feed.Legend,
+		Args: cobra.MaximumNArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Tasks }),
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				feedOptions.Task = company.TaskID(args[0])
+				if !feedOptions.Task.Valid() {
+					_, err := view.FindTask(nil, args[0])
+					return err
+				}
+			}
+			if feedOptions.Last < 0 {
+				return company.E(company.EUsage, "-n needs a number from 1 on").Fix("-n 20")
+			}
+			var err error
+			if feedOptions.Since, err = clock.ParseSince(since, env.WallTime()); err != nil {
+				return err
+			}
+			return foreground.Feed(c.Context(), env.Entrance, feedOptions)
+		},
+	}
+	cmd.Flags().BoolVar(&feedOptions.Follow, "follow", false, "go on with what happens")
+	cmd.Flags().Uint64Var(&feedOptions.From, "from", 1, "number of the first event")
+	cmd.Flags().IntVarP(&feedOptions.Last, "last", "n", 0, "only the last so many of what has happened (default: all)")
+	cmd.Flags().StringVar(&since, "since", "",
+		"only what happened since: 30m, 2h, 3d, 14:30, 2026-03-01, or an RFC 3339 time")
+	return cmd
+}

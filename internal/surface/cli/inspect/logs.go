@@ -1,0 +1,65 @@
+package inspect
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/present/view"
+	"company/internal/surface/cli/command"
+	"company/internal/surface/foreground"
+)
+
+// NewLogs returns the "company logs" command.
+func NewLogs(env *command.Environment) *cobra.Command {
+	follow := false
+	cmd := &cobra.Command{
+		Use: "logs <run|subtask|task>", Short: "Show the conversation of a run",
+		Example: "  company logs t12-03\n  company logs t12-03.2 -v\n  company logs -f t12-03\n  company logs t12-plan.1 " +
+			"-o json",
+		Long: `Shows the messages and tool calls of a run: the transcript that is kept when it
+ends, else those that its journal holds so far, whichever process is at work on it. Of
+a subtask, its newest run of a worker; of a task, the newest of all. Long
+messages and results are shortened; -v shows them whole.
+
+--follow goes on with those that come, until the run ends; when no company
+is at work any more, it waits for the next. On a terminal the newest lines of a
+command that runs stand below them, until its result does. With -o json it
+prints one object for each message, tool call, and newer output of a command.`,
+		Args: cobra.ExactArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.All }),
+		RunE: func(c *cobra.Command, args []string) error {
+			if follow {
+				return foreground.FollowLog(c.Context(), env.Entrance, args[0])
+			}
+			return runLogs(c.Context(), env, args[0])
+		},
+	}
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the run ends")
+	return cmd
+}
+
+func runLogs(ctx context.Context, env *command.Environment, id string) error {
+	conn, paths, err := env.ConnectOffice(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	run, transcript, err := foreground.ReadLog(ctx, conn, paths, id)
+	if err != nil {
+		return err
+	}
+	if env.Output == "json" {
+		return env.PrintJSON(env.Out, map[string]any{
+			"schema_version": 1, "run": run, "agent": transcript.AgentID, "total_tokens": transcript.TotalTokens,
+			"messages": emptyIfNil(transcript.Messages), "tool_calls": emptyIfNil(transcript.ToolCalls),
+		})
+	}
+	return env.PrintLong(transcript.RenderText(foreground.MostLines(env.Verbose)))
+}
+
+func emptyIfNil[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

@@ -1,0 +1,112 @@
+// Package inspect has the read-only commands of an office: status, show, feed, logs and diff.
+// Packages view, feed and agent render their text.
+package inspect
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/api/client"
+	"company/internal/company"
+	"company/internal/present/view"
+	"company/internal/surface/cli/command"
+	"company/internal/surface/officeaccess"
+	"company/internal/upkeep"
+)
+
+const (
+	// diskCountTimeout limits the disk usage count of a plain status, because a person waits for the
+	// rest.
+	diskCountTimeout = 15 * time.Millisecond
+	// programDiskCountTimeout is the same limit for a program.
+	programDiskCountTimeout = 300 * time.Millisecond
+	// longDiskCountTimeout is the same limit for a person that requests the count.
+	longDiskCountTimeout = 10 * time.Second
+)
+
+// NewStatus returns the "company status" command.
+func NewStatus(env *command.Environment) *cobra.Command {
+	watch, planning := false, false
+	cmd := &cobra.Command{
+		Use: "status [task]", Short: "What needs you, what runs, what it cost, what shows it",
+		Example: "  company status\n  company status t12\n  company status --watch\n  company status -o json",
+		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Tasks }),
+		RunE: func(c *cobra.Command, args []string) error {
+			style := env.Style(env.Out) // style of the terminal, also while the text goes to a buffer first
+			show := func(ctx context.Context) (bool, error) { return runStatus(ctx, env, style) }
+			switch {
+			case len(args) == 1 && planning:
+				return company.E(company.EUsage, "--planning is about the tasks of the office").
+					Fix("company show " + args[0] + " has the fit of that task")
+			case planning:
+				show = func(ctx context.Context) (bool, error) { return true, runPlanning(ctx, env) }
+			case len(args) == 1:
+				show = func(ctx context.Context) (bool, error) { return true, runShow(ctx, env, args[0]) }
+			}
+			if watch {
+				if !env.MovesCursor(env.Out) || env.Output == "json" {
+					return company.E(company.EUsage, "--watch is for a terminal").
+						Because("it redraws in place, which a pipe cannot do, nor a terminal whose TERM is dumb or not set").
+						Fix("company feed --follow -o json tells what happens")
+				}
+				return env.Watch(c.Context(), show)
+			}
+			_, err := show(c.Context())
+			return err
+		},
+	}
+	cmd.Flags().BoolVar(&watch, "watch", false, "show it again and again, in place, until an interrupt")
+	cmd.Flags().BoolVar(&planning, "planning", false,
+		"how well write sets were planned: what of them was needed, and what was changed beside them, of the newest 50 tasks")
+	return cmd
+}
+
+// runPlanning prints the planned write sets next to the files that were changed.
+func runPlanning(ctx context.Context, env *command.Environment) error {
+	planning, conn, err := officeaccess.Read(ctx, env.Entrance, (*client.Office).Planning)
+	if err != nil {
+		return err
+	}
+	conn.Close()
+	if env.Output == "json" {
+		return env.PrintJSON(env.Out, planning)
+	}
+	return env.PrintLong(planning.RenderText())
+}
+
+// runStatus prints the state of the office and reports whether a company is running there.
+func runStatus(ctx context.Context, env *command.Environment, style view.Style) (served bool, err error) {
+	conn, paths, err := env.ConnectOffice(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer conn.Close()
+	served = conn.IsServed()
+	overview, err := conn.Overview(ctx, env.Verbose || env.Output == "json")
+	if err != nil {
+		return served, err
+	}
+	patience := diskCountTimeout
+	switch {
+	case env.Verbose:
+		patience = longDiskCountTimeout
+	case env.Output == "json":
+		patience = programDiskCountTimeout
+	}
+	if overview.Disk = upkeep.MeasureDisk(ctx, paths, patience); env.Verbose || env.Output == "json" {
+		overview.Disk.Images, overview.Disk.CountsImages = env.FindDaemon(ctx).MeasureImages(
+			ctx, paths.Git, patience, conn.Images), true
+	}
+	overview.AheadMS = conn.Now().Sub(env.WallTime()).Milliseconds()
+	if env.Output == "json" {
+		return served, env.PrintJSON(env.Out, overview)
+	}
+	if info, ok := conn.Server(); ok {
+		overview.PID = info.PID
+	}
+	_, err = io.WriteString(env.Out, overview.Render(style)) // no pager: status is for a quick look
+	return served, err
+}

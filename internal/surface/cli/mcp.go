@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/api/client"
+	"company/internal/app/hostops"
+	"company/internal/company"
+	"company/internal/present/view"
+	"company/internal/surface/cli/command"
+	"company/internal/surface/cli/task"
+	"company/internal/surface/foreground"
+	"company/internal/surface/mcpserver"
+	"company/internal/surface/terminalio"
+)
+
+func newMCP(env *command.Environment) *cobra.Command {
+	var grants mcpserver.Grants
+	cmd := &cobra.Command{
+		Use: "mcp", Short: "Serve the office to an agent, over the Model Context Protocol",
+		Example: "  company mcp\n  company mcp --allow-write\n  company mcp --repo ~/app --allow-write --allow-approve\n  " +
+			"claude mcp add company -- company mcp --allow-write",
+		Long: `Speaks the Model Context Protocol on stdin and stdout, for the agent of an editor
+that starts it. It ends when stdin is closed.
+
+Tools that read are always there: status, list, show, feed, wait, diff, logs, costs,
+pr_list and pr_show. --allow-write adds submit, answer, tell, pause, resume, stop and
+cancel. --allow-approve adds approve and reject: whatever may use the tools then
+decides in your place. A tool without its flag is not listed.
+
+Each call goes to the company at work on the office, else the office is opened for it,
+as by the commands of the same names. What stderr has is for people.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return runMCP(c.Context(), env, grants) },
+	}
+	cmd.Flags().BoolVar(&grants.Write, "allow-write", false, "also tools that submit work, answer, pause, stop and cancel")
+	cmd.Flags().BoolVar(&grants.Approve, "allow-approve", false, "also tools that approve and reject in your place")
+	return cmd
+}
+
+func runMCP(ctx context.Context, env *command.Environment, grants mcpserver.Grants) error {
+	log := env.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	err := mcpserver.New(mcpHost{hostops.New(env.Entrance, task.PrepareSubmission)}, grants, command.Version, log).ServeIO(
+		ctx, env.In, env.Out)
+	switch {
+	case ctx.Err() == nil:
+		return err
+	case errors.Is(context.Cause(ctx), terminalio.ErrTerminated):
+		return nil // its client requested the end
+	}
+	return &command.CodedError{Code: command.ExitInterrupt}
+}
+
+// mcpHost implements mcpserver.Host for this program.
+type mcpHost struct{ hostops.Desk }
+
+// Connect connects to the office in its current state.
+func (h mcpHost) Connect(ctx context.Context) (*client.Office, error) {
+	o, _, err := h.NewCall().ConnectOffice(ctx)
+	return o, err
+}
+
+// Log returns the conversation of a run as text.
+func (h mcpHost) Log(ctx context.Context, office *client.Office, id string) (company.RunID, string, error) {
+	paths, err := h.NewCall().FindOffice()
+	if err != nil {
+		return "", "", err
+	}
+	run, t, err := foreground.ReadLog(ctx, office, paths, id)
+	return run, t.RenderText(foreground.MostLines(false)), err
+}
+
+// Submit submits an instruction like company submit --detach.
+func (h mcpHost) Submit(ctx context.Context, s view.Submission) (mcpserver.Submitted, error) {
+	taken, err := task.SubmitApart(ctx, h.NewCall(), s)
+	return mcpserver.Submitted{Task: taken.Task, Log: taken.Log}, err
+}
+
+// GoOn continues a task in the background like company submit --watch.
+func (h mcpHost) GoOn(ctx context.Context, id company.TaskID) error {
+	ent := h.NewCall()
+	paths, err := ent.FindOffice()
+	if err != nil {
+		return err
+	}
+	return task.GoOnApart(ctx, ent, paths, id)
+}
+
+// Wait waits for tasks like company wait.
+func (h mcpHost) Wait(ctx context.Context, ids []company.TaskID) error {
+	return foreground.Wait(ctx, h.NewCall(), ids)
+}

@@ -1,0 +1,155 @@
+// Package cli is the command line of company. It has the root command, the global flags, help, and
+// the mapping of errors to exit codes. Each group of commands has its own package, and package
+// command holds the shared code. A command either takes the office's lock and works itself, or
+// sends requests to the process that holds the lock. It decides nothing about tasks.
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/app/hostops"
+	"company/internal/company"
+	"company/internal/lib/clock"
+	"company/internal/surface/cli/agents"
+	"company/internal/surface/cli/command"
+	"company/internal/surface/cli/image"
+	"company/internal/surface/cli/inspect"
+	"company/internal/surface/cli/pr"
+	"company/internal/surface/cli/project"
+	"company/internal/surface/cli/serve"
+	"company/internal/surface/cli/setup"
+	"company/internal/surface/cli/task"
+	"company/internal/surface/terminalio"
+)
+
+// Main runs one command line and returns the exit code.
+func Main(args []string) int { return MainAt(clock.Machine(), args) }
+
+// MainAt is Main with the given clocks.
+func MainAt(clocks clock.Sources, args []string) int {
+	ctx, cancel := withInterrupt(context.Background())
+	defer cancel()
+	// With SIGPIPE caught, a closed reader causes a write error and doesn't kill the process in the
+	// middle of the work. (git would inherit an ignored signal.)
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE)
+	env := command.NewEnvironment(
+		terminalio.Console{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, LookupEnv: os.LookupEnv, Environ: os.Environ()})
+	env.Clocks = clocks
+	env.Desk = hostops.New(env.Entrance, task.PrepareSubmission)
+	return execute(ctx, env, args)
+}
+
+// withInterrupt returns a context that the first interrupt cancels. The second one exits at once,
+// since a restart needs no cleanup.
+func withInterrupt(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	interrupts := make(chan os.Signal, 2)
+	signal.Notify(interrupts, os.Interrupt, syscall.SIGTERM)
+	// A closed terminal ends the work like SIGTERM. A process under nohup ignores SIGHUP.
+	if !signal.Ignored(syscall.SIGHUP) {
+		signal.Notify(interrupts, syscall.SIGHUP)
+	}
+	go func() { // ends with the process
+		if sig := <-interrupts; sig == syscall.SIGTERM || sig == syscall.SIGHUP {
+			cancel(terminalio.ErrTerminated)
+		}
+		cancel(terminalio.ErrInterrupted)
+		<-interrupts
+		os.Exit(command.ExitInterrupt)
+	}()
+	return ctx, func() { cancel(nil) }
+}
+
+func execute(ctx context.Context, env *command.Environment, args []string) int {
+	out, errs := &terminalio.Stdout{W: env.Out, Ended: ctx.Done()}, &terminalio.Stderr{W: env.Err}
+	env.Out, env.Err = out, errs
+	defer errs.Flush()
+	root := newRoot(env)
+	root.SetArgs(args)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		env.JSON = env.JSON || asksForJSON(args) // flags after the wrong one were not parsed
+		return flagError(cmd, err)
+	})
+	root.SetIn(env.In)
+	root.SetOut(env.Out)
+	root.SetErr(env.Err)
+	err := root.ExecuteContext(ctx)
+	switch {
+	case out.Err != nil && ctx.Err() != nil && err == nil:
+		return command.ExitInterrupt // a signal cut the result off
+	case out.Err == nil || ctx.Err() != nil:
+	case errors.Is(out.Err, syscall.EPIPE) && !env.ReportsWork:
+		return command.ExitPipe // the reader closed early
+	default:
+		err = company.E(company.EOutput, "the result could not be written to stdout").Wrap(out.Err).
+			Fix("see what became of the program that reads it")
+	}
+	return env.ReportError(ctx, err)
+}
+
+func newRoot(env *command.Environment) *cobra.Command {
+	root := command.NewGroup("company",
+		"A software company in one binary: you give an instruction, agents do the work, you review the pull request",
+		`  company submit "add rate limiting to the API"
+  company status
+  company pr show 1`)
+	root.SilenceUsage, root.SilenceErrors = true, true
+	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
+		env.Lifetime = c.Context()
+		return env.ApplyFlags()
+	}
+	root.CompletionOptions.DisableDefaultCmd = true // newCompletion replaces it
+	root.SetHelpTemplate(helpTemplate)
+	root.SetHelpCommand(newHelp())
+	printHelp(env, root)
+	var version bool
+	root.Flags().BoolVar(&version, "version", false, "print the version")
+	help := root.RunE
+	root.RunE = func(cmd *cobra.Command, args []string) error {
+		if version {
+			return runVersion(env)
+		}
+		return help(cmd, args)
+	}
+	f := root.PersistentFlags()
+	f.StringVar(&env.OfficeDir, "office", "",
+		"folder of the office (default: the nearest company.yaml, else .company in this repository)")
+	f.StringVarP(&env.RepoDir, "repo", "R", "",
+		"git checkout to work on (default: the one you stand in); for submit, or the URL of a repository")
+	f.StringVarP(&env.Output, "output", "o", "text", "text or json")
+	f.BoolVar(&env.JSON, "json", false, "the same as -o json")
+	f.StringVar(&env.Template, "template", "",
+		"print the JSON of the result through a template of Go: --template '{{.task}}'")
+	f.StringVar(&env.Query, "jq", "", "print what an expression of jq makes of the JSON of the result: --jq .task")
+	f.BoolVarP(&env.Quiet, "quiet", "q", false, "no progress")
+	f.BoolVarP(&env.Verbose, "verbose", "v", false, "more: details of errors, the log on stderr")
+	f.BoolVar(&env.NoColor, "no-color", false, "no colour")
+	f.BoolVar(&env.NoInput, "no-input", false, "never ask on the terminal")
+	f.BoolVar(&env.Yes, "yes", false,
+		"yes to what is asked before work begins (the plan, work without gates), and to what trust, reject and pr merge ask")
+	f.StringArrayVar(&env.ConfigFlags, "set", nil, "set a key of the config: --set workers.max=5")
+	root.AddCommand(
+		task.NewSubmit(env), task.NewWait(env), serve.New(env), serve.NewOpen(env), inspect.NewStatus(env),
+		inspect.NewList(env), inspect.NewCosts(env), inspect.NewFeed(env), inspect.NewWatch(env, task.NewBackground(env)),
+		inspect.NewShow(env), inspect.NewLogs(env), inspect.NewDiff(env),
+		task.NewAnswer(env), task.NewApprove(env), task.NewReject(env), task.NewStop(env), task.NewTell(env),
+		task.NewRetry(env), task.NewReplay(env), task.NewPause(env), task.NewResume(env), task.NewCancel(env),
+		agents.NewAgents(env), agents.NewHire(env), agents.NewFire(env), task.NewBudget(env), task.NewPlan(env), pr.New(env),
+		project.New(env), serve.NewCleanup(env), serve.NewBus(env), image.New(env),
+		setup.NewInit(env), setup.NewTrust(env), setup.NewConfig(env), setup.NewGit(env), setup.NewDoctor(env), newMCP(env),
+		newBench(env), newVersion(env), newCompletion(),
+	)
+	groupCommands(root)
+	_ = root.RegisterFlagCompletionFunc(
+		"output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+	for _, c := range root.Commands() {
+		usageErrors(c)
+	}
+	return root
+}

@@ -1,0 +1,114 @@
+// Package serve has the commands that maintain an office: serve, and cleanup for an office without
+// a running company.
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/company"
+	"company/internal/present/feed"
+	"company/internal/present/view"
+	"company/internal/surface/cli/command"
+	"company/internal/surface/terminalio"
+)
+
+// New returns the "company serve" command.
+func New(env *command.Environment) *cobra.Command {
+	return &cobra.Command{
+		Use: "serve", Short: "Keep the office working until you end it",
+		Example: "  company serve\n  company serve -o json 2>feed.ndjson\n  company --office ~/office serve",
+		Long: `Keeps the office open: every submission, answer and resume of any project goes
+to this process, which works on unfinished tasks and waits for more. The feed
+is on stderr. The link on stdout opens the page of the office in a browser, once
+and within ten minutes; company open gives another. serve.listen is its address.
+
+An interrupt or SIGTERM puts away what is under way and ends; a second one ends
+at once. Either way nothing is lost: the next company goes on with it.`,
+		RunE: func(c *cobra.Command, _ []string) error { return runServe(c.Context(), env) },
+	}
+}
+
+// serveReport is the report that serve prints on stdout when it ends.
+type serveReport struct {
+	SchemaVersion int       `json:"schema_version"`
+	Office        string    `json:"office"`
+	From          time.Time `json:"from"`
+	Until         time.Time `json:"until"`
+	Open          int       `json:"open_tasks"` // unfinished tasks that the next company continues
+}
+
+func runServe(ctx context.Context, env *command.Environment) (err error) {
+	env.ReportsWork = true
+	paths, _, err := env.LoadReady(ctx)
+	if err != nil {
+		return err
+	}
+	app, err := env.TakeOver(ctx, paths)
+	if err != nil {
+		return err
+	}
+	defer app.Close()
+	out := serveReport{SchemaVersion: 1, Office: app.ID(), From: app.Now()}
+	before, err := app.Source().Work()
+	if err != nil {
+		return err
+	}
+	paused, err := app.Start(ctx, true)
+	if err != nil {
+		return err
+	}
+	work, err := app.Source().Work()
+	if err != nil {
+		return err
+	}
+	env.PrintNotes(view.RecoveryNotes(paused))
+	env.PrintNote("company %s serves the office %s (%s); end it with Ctrl-C", command.Version, app.ID(), paths.Root)
+	if err := env.AnnouncePage(app); err != nil {
+		return errors.Join(err, app.Stop())
+	}
+	if work.Stopped {
+		env.PrintNote("the office is stopped: nothing begins until company resume")
+	} else if rest := work.PausedIDs(); len(rest) > 0 {
+		env.PrintNote("paused: %s; go on with: company resume %s", strings.Join(rest, ", "), rest[0])
+	}
+	err = app.Follow(ctx, feed.Range{From: before.Seq + 1}, func(item feed.Item) error {
+		env.PrintProgress(item)
+		return nil
+	})
+	if ctx.Err() != nil {
+		err = nil // an interrupt is the normal end
+		env.PrintNote("ending what is under way (once more ends at once)")
+	}
+	if err := errors.Join(err, app.Stop()); err != nil {
+		return err
+	}
+	if work, err = app.Source().Work(); err != nil {
+		return err
+	}
+	out.Until, out.Open = app.Now(), len(work.Open)
+	if err := printServeReport(env, out); err != nil {
+		return err
+	}
+	if errors.Is(context.Cause(ctx), terminalio.ErrTerminated) {
+		return nil // its supervisor requested the end
+	}
+	return &command.CodedError{Code: command.ExitInterrupt}
+}
+
+func printServeReport(env *command.Environment, out serveReport) error {
+	if env.Output == "json" {
+		return env.PrintJSON(env.Out, out)
+	}
+	left := "nothing is unfinished"
+	if out.Open > 0 {
+		left = company.Count(out.Open, "unfinished task") + " left: go on with company serve, or company resume"
+	}
+	_, err := fmt.Fprintf(env.Out, "office %s is closed; %s\n", out.Office, left)
+	return err
+}

@@ -1,0 +1,66 @@
+package task
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"company/internal/api/client"
+	"company/internal/company"
+	"company/internal/present/view"
+	"company/internal/surface/cli/command"
+	"company/internal/surface/officeaccess"
+)
+
+// NewTell returns the "company tell" command.
+func NewTell(env *command.Environment) *cobra.Command {
+	return &cobra.Command{
+		Use: "tell <subtask> <text>", Short: "Say something to the worker of a subtask",
+		Example: `  company tell t12-03 "keep the old flag, only deprecate it"`,
+		Long: `Gives a message to the worker that is at a subtask. It reads it at its next
+turn, as the president's word; company show and company feed have it, too. It is
+in the ledger before the command ends, so that no crash loses it: where the run
+ends before its next turn, the subtask's next run begins with it.`,
+		Args: cobra.ExactArgs(2), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Running }),
+		RunE: func(c *cobra.Command, args []string) error { return runTell(c.Context(), env, args[0], args[1]) },
+	}
+}
+
+func runTell(ctx context.Context, env *command.Environment, id, text string) error {
+	sub := company.SubtaskID(id)
+	if !sub.Valid() {
+		fault := company.E(company.EUsage, fmt.Sprintf("%q is no subtask", id)).
+			Fix("subtasks look like t12-03: company status")
+		if run := company.RunID(id); run.Valid() {
+			_, of, _, _, err := run.Split()
+			if err == nil && of != "" {
+				fault = fault.Fix("company tell " + string(of) + " reaches the run that is at it now")
+			}
+		}
+		return fault
+	}
+	shown, conn, err := officeaccess.Read(
+		ctx, env.Entrance, func(o *client.Office, ctx context.Context) (view.Shown, error) { return o.Shown(ctx, id) })
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	done, err := conn.Do(ctx, "", company.Tell{Subtask: sub, Text: text})
+	if err != nil {
+		return err
+	}
+	run := company.RunID("")
+	for _, e := range done.Events {
+		run = e.Run
+	}
+	if env.Output == "json" {
+		return env.PrintJSON(
+			env.Out, map[string]any{"schema_version": 1, "subtask": shown.Subtask.ID, "run": run, "at_work": conn.IsServed()})
+	}
+	fmt.Fprintf(env.Out, "%s reads it at its next turn\n", run)
+	if !conn.IsServed() {
+		env.PrintNote("go on with: company resume %s", sub.Task())
+	}
+	return nil
+}

@@ -1,0 +1,320 @@
+package diagnose
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"company/internal/api/client"
+	officeapp "company/internal/app"
+	"company/internal/company"
+	"company/internal/container/image/toolboxbin"
+	"company/internal/ledger/marks"
+	"company/internal/lib/healthcheck"
+	"company/internal/lib/safetext"
+	"company/internal/office"
+	"company/internal/office/config"
+	"company/internal/present/view"
+)
+
+// checkSelf reports the program's version, and whether the program for containers is embedded.
+func (d *Checker) checkSelf() []healthcheck.Finding {
+	found := d.Version + ", " + runtime.Version()
+	if d.Commit != "" {
+		found += ", built from " + officeapp.ShortCommit(d.Commit)
+	}
+	box := healthcheck.Result{OK: true}
+	if hash, err := toolboxbin.Hash(runtime.GOARCH); err != nil {
+		box = ErrorResult(err)
+		box.Needed = "a program that was built with make"
+	} else {
+		box.Found = fmt.Sprintf("for %s, %.12s", runtime.GOARCH, hash)
+	}
+	results := append(singleResult("company", healthcheck.Result{OK: true, Found: found}),
+		healthcheck.Finding{Name: "toolbox", Result: box})
+	return append(results, checkSystem(runtime.GOOS)...)
+}
+
+// checkSystem returns a warning with the limits on a system other than Linux.
+func checkSystem(system string) []healthcheck.Finding {
+	if system == "linux" {
+		return nil
+	}
+	return singleResult("system", healthcheck.Result{Warn: true,
+		Found: system + ": the program compiles there and was never tried; worker images cannot be made, since Debian's " +
+			"mmdebstrap makes them",
+		Needed: "Linux, for work; commands that look (status, show, feed, config) need it not",
+		Fix:    "run company on a Linux machine, or in a virtual one",
+	})
+}
+
+// checkProject checks the current repository like a submission would: its base, its checks, their
+// dependencies, and its forge.
+func (d *Checker) checkProject(ctx context.Context, subject Subject) []healthcheck.Finding {
+	cfg, repo, err := subject.Config.Config, subject.Checkout, subject.CheckoutErr
+	if err != nil {
+		if subject.PathsErr != nil {
+			return singleResult("project", ErrorResult(err))
+		}
+		return singleResult("project",
+			healthcheck.Result{Warn: true, Found: "no git repository here", Needed: "one to work on",
+				Fix: "go into a git checkout, or name one with --repo"})
+	}
+	seen, err := CheckRepo(ctx, cfg, repo, "")
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		return singleResult("project", ErrorResult(err))
+	}
+	out := singleResult("project",
+		healthcheck.Result{OK: true,
+			Found: fmt.Sprintf("%s, base %s@%s (%s)", RepoName(seen.Base.RemoteURL, repo), seen.Base.Branch,
+				seen.Base.OID.Short(), BaseState(cfg, seen.Base))})
+	checks := healthcheck.Result{OK: true, Found: strings.Join(GateLines(seen), "; ")}
+	switch {
+	case seen.GatesError != nil:
+		checks = ErrorResult(seen.GatesError)
+	case len(seen.Project.Gates) == 0:
+		checks.OK, checks.Warn = false, true
+		checks.Needed = "a lint or test command, or nothing is checked before a merge"
+		checks.Fix, checks.Lines = untestedRemedy(seen.Project), testLines(seen.Project)
+	case !hasTestGate(seen.Project) && cfg.Gates.Test.Mode == config.Auto:
+		checks.OK, checks.Warn = false, true
+		checks.Needed = "a test command: without one, what is complete says UNTESTED"
+		checks.Fix, checks.Lines = untestedRemedy(seen.Project), testLines(seen.Project)
+	}
+	out = append(out, healthcheck.Finding{Name: "checks", Result: checks})
+	out = append(out, checkProposals(cfg, seen)...)
+	for _, name := range seen.Project.Toolchains {
+		if r, ok := checkToolchain(ctx, name); ok {
+			out = append(out, healthcheck.Finding{Name: name, Result: r})
+		}
+	}
+	out = append(out, d.checkPackages(ctx, cfg, repo, seen.Project)...)
+	return append(out, healthcheck.Finding{Name: "forge", Result: d.CheckForge(ctx, cfg, seen.Base.RemoteURL)})
+}
+
+// checkToolchain checks for a toolchain that a project's image takes from this host. Go must be
+// installed. Node and Rust otherwise come from Debian. ok is false for all other names.
+func checkToolchain(ctx context.Context, name string) (result healthcheck.Result, ok bool) {
+	argv, known := map[string][]string{"go": {"go", "env", "GOVERSION"}, "node": {"node", "--version"},
+		"rust": {"rustc", "--version"}}[name]
+	if !known {
+		return result, false
+	}
+	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
+	cmd.Dir = "/" // the repository cannot choose another version
+	out, err := cmd.Output()
+	switch {
+	case err == nil:
+		return healthcheck.Result{OK: true, Found: strings.TrimSpace(string(out)) + " of this host"}, true
+	case name == "go":
+		return healthcheck.Result{Found: "missing", Needed: "Go on this host: the project's image takes it from here",
+			Fix: "https://go.dev/dl"}, true
+	}
+	return healthcheck.Result{OK: true, Found: "not on this host: the image takes Debian's"}, true
+}
+
+// lookPatience is how long doctor waits for a command that holds the office only briefly. It is
+// half of the time that the checks have.
+const lookPatience = 900 * time.Millisecond
+
+// checkOffice checks the office's folder, the process that holds it, and whether its ledger opens.
+// With deep it also verifies all stored data.
+func (d *Checker) checkOffice(ctx context.Context, subject Subject, deep bool) []healthcheck.Finding {
+	paths, loaded := subject.Paths, subject.Config
+	if err := subject.PathsErr; err != nil {
+		return singleResult("office", ErrorResult(err))
+	}
+	if dir := nearestExisting(paths.State); unix.Access(dir, unix.W_OK|unix.X_OK) != nil {
+		return singleResult(
+			"office",
+			healthcheck.Result{Found: dir + " cannot be written", Needed: "a folder of yours",
+				Fix: "take it over with chown, or use another office with --office"})
+	}
+	if err := office.CheckFolders(ctx, paths); err != nil {
+		return singleResult("office", ErrorResult(err))
+	}
+	if !paths.Exists() {
+		return singleResult("office", healthcheck.Result{OK: true, Found: "not opened yet: " + paths.Root})
+	}
+	off, err := d.Opener.OpenFolders(ctx, paths) // rejects folders that came with a repository, before it locks them
+	if err != nil {
+		return singleResult("office", ErrorResult(err))
+	}
+	lock, held, err := office.TakeLock(ctx, paths, lookPatience)
+	if err != nil {
+		if err := errors.Join(err, off.Close()); ctx.Err() == nil {
+			return singleResult("office", ErrorResult(err))
+		}
+		return nil
+	}
+	if lock == nil {
+		aside := checkSetAside(off)
+		if err := off.Close(); err != nil {
+			return singleResult("office", ErrorResult(err))
+		}
+		return append(d.checkHolder(ctx, paths, held, deep), aside...)
+	}
+	aside := checkSetAside(off)
+	free := healthcheck.Result{OK: true, Found: "free: " + paths.Root}
+	app, err := d.Opener.OpenOffice(ctx, off, lock, loaded)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil
+		}
+		result := ErrorResult(err)
+		if result.Fix == "" {
+			result.Fix = "see " + filepath.Join(paths.Logs, "company.log")
+		}
+		return append(append(singleResult("office", free), healthcheck.Finding{Name: "ledger", Result: result}), aside...)
+	}
+	state := app.View()
+	var stored []healthcheck.Finding
+	if deep {
+		stored = verifyStore(ctx, app)
+	}
+	slow := checkSlowness(state, func(id company.TaskID) *company.Task { return app.FindTask(ctx, id) })
+	app.Close()
+	return slices.Concat(singleResult("office", free),
+		[]healthcheck.Finding{{Name: "ledger",
+			Result: healthcheck.Result{OK: true,
+				Found: company.Count(int(state.Seq), "event") + ", " + company.Count(len(state.Tasks)+len(state.Past), "task")}}},
+		stored,
+		slow, aside)
+}
+
+// checkSetAside lists the records that repeatedly crashed company.
+func checkSetAside(off *office.Office) []healthcheck.Finding {
+	var out []healthcheck.Finding
+	for _, death := range marks.ReadSetAside(off.StateFolder, slog.New(slog.DiscardHandler)) {
+		out = append(out, healthcheck.Finding{Name: "set aside", Result: healthcheck.Result{Warn: true,
+			Found: fmt.Sprintf("%s: company died %s in a row while %s", safetext.EscapeLine(death.Owner, 64),
+				company.Count(death.Count, "time"), safetext.EscapeLine(death.String(), 100)),
+			Needed: "a company that survives the record",
+			Fix:    "report it, and answer the question that company status shows; after an update, try once more",
+		}})
+	}
+	return out
+}
+
+// verifyStore verifies all stored data of an office, in this process or another one.
+func verifyStore(ctx context.Context, o interface {
+	Verify(ctx context.Context) (view.Verification, error)
+}) []healthcheck.Finding {
+	verification, err := o.Verify(ctx)
+	switch {
+	case ctx.Err() != nil:
+		return []healthcheck.Finding{{Name: "stored data", Unknown: true,
+			Result: healthcheck.Result{Found: "not read to its end in time", Fix: "try again while the office is not at work"}}}
+	case err != nil:
+		return singleResult("stored data", ErrorResult(err))
+	}
+	out := singleResult("stored data", healthcheck.Result{OK: len(verification.Damage) == 0,
+		Found: fmt.Sprintf("%s and %s (%s) read, %s", company.Count(int(verification.Events), "event"),
+			company.Count(verification.Blobs, "blob"),
+			view.FormatBytes(verification.Bytes), damageCount(verification.Damage))})
+	for _, damage := range verification.Damage {
+		out = append(
+			out, healthcheck.Finding{Name: "damaged " + damage.What,
+				Result: healthcheck.Result{Found: damage.Text(), Needed: "what was written", Fix: damage.Fix}})
+	}
+	return out
+}
+
+func damageCount(all []view.Damage) string {
+	if len(all) == 0 {
+		return "all as it was written"
+	}
+	return company.Count(len(all), "thing") + " damaged or missing"
+}
+
+// checkSlowness reports the slow checks of the newest base that has a baseline.
+func checkSlowness(s *company.State, find func(company.TaskID) *company.Task) []healthcheck.Finding {
+	ids := slices.AppendSeq(slices.Collect(maps.Keys(s.Tasks)), maps.Keys(s.Past))
+	slices.SortFunc(ids, func(a, b company.TaskID) int { return b.Number() - a.Number() })
+	for _, id := range ids {
+		task := find(id)
+		if task == nil || task.Baseline == nil {
+			continue
+		}
+		var slow []string
+		for _, c := range task.Baseline.SlowChecks() {
+			slow = append(slow, c.DescribeSlow())
+		}
+		if len(slow) > 0 {
+			return singleResult("slow checks", healthcheck.Result{Warn: true, Found: strings.Join(slow, "; ")})
+		}
+		break
+	}
+	return nil
+}
+
+// checkHolder checks the company that holds the office.
+func (d *Checker) checkHolder(
+	ctx context.Context, paths office.Paths, held *office.Holder, deep bool,
+) []healthcheck.Finding {
+	conn, err := client.Dial(ctx, held)
+	if err != nil {
+		return singleResult("office", ErrorResult(err))
+	}
+	if conn == nil {
+		result := ErrorResult(office.HeldError(held))
+		result.Needed = "a holder that answers"
+		return singleResult("office", result)
+	}
+	defer conn.Close()
+	r := healthcheck.Result{OK: true, Found: fmt.Sprintf("%s, at work in process %d", paths.Root, held.PID)}
+	if server, ok := conn.Server(); ok && server.Version != d.Version {
+		r.OK, r.Warn = false, true
+		r.Found += ", which is version " + safetext.EscapeLine(server.Version, 40)
+		r.Needed = "the same version as this program, " + d.Version
+		r.Fix = fmt.Sprintf("end process %d when its work is done, and start the company anew", held.PID)
+	}
+	out := singleResult("office", r)
+	if deep {
+		out = append(out, verifyStore(ctx, conn)...)
+	}
+	return out
+}
+
+// nearestExisting returns the nearest existing folder at or above dir.
+func nearestExisting(dir string) string {
+	for dir != filepath.Dir(dir) {
+		if _, err := os.Stat(dir); err == nil {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	return dir
+}
+
+// checkMemory compares the workers' memory with the host's memory. A default is lowered
+// automatically.
+func checkMemory(loaded config.Loaded, host config.Size) healthcheck.Result {
+	if host == 0 {
+		return healthcheck.Result{OK: true, Found: "not known on this system"}
+	}
+	workers := loaded.ForHost(config.HostResources{Memory: host}).Workers
+	limit := max(1, int(host/workers.Memory))
+	result := healthcheck.Result{OK: true,
+		Found: fmt.Sprintf("%d MiB here, %s of %s", host>>20, company.Count(workers.Max, "worker"), workers.Memory)}
+	if workers.Max > limit || workers.Memory > host {
+		result.OK, result.Warn = false, true
+		result.Needed = "memory for all of them at once"
+		result.Fix = fmt.Sprintf("set workers.max to %d, or lower workers.memory", limit)
+	}
+	return result
+}

@@ -1,0 +1,41 @@
+package mcpserver
+
+import (
+	"context"
+
+	"company/internal/api/client"
+	"company/internal/company"
+	"company/internal/present/view"
+)
+
+// Host is the program that runs a server. It provides access to the office, and functions that the
+// office's API lacks. Its methods are safe for concurrent use. Errors are the company's own.
+type Host interface {
+	// Connect connects to the office in its current state. It creates no office.
+	Connect(ctx context.Context) (*client.Office, error)
+	// Patch returns the unified diff of a range.
+	Patch(ctx context.Context, r view.Range) (view.Patch, error)
+	// Log returns the conversation of a run as text. id may name a run, a subtask or a task.
+	Log(ctx context.Context, o *client.Office, id string) (company.RunID, string, error)
+	// PullPage returns a pull request with its evidence as text.
+	PullPage(ctx context.Context, r view.PullRecord) (view.PullText, error)
+	// Submit sends an instruction to the running company, or starts one in the background.
+	Submit(ctx context.Context, s view.Submission) (Submitted, error)
+	// GoOn starts a company in the background for a task if no company is running.
+	GoOn(ctx context.Context, task company.TaskID) error
+	// Wait returns when tasks rest: each has ended, is paused, or waits for a person. When ctx ends
+	// first, it returns its cause.
+	Wait(ctx context.Context, ids []company.TaskID) error
+}
+
+// Submitted describes a submission that a company has accepted.
+type Submitted struct {
+	Task company.TaskID `json:"task"`
+	Log  string         `json:"log,omitempty"` // log of the process started for it, empty if no process was started
+}
+
+// Grants are the permissions of a client besides reading.
+type Grants struct {
+	Write   bool // submit, answer, tell, pause, resume, stop, cancel
+	Approve bool // approve, reject
+}

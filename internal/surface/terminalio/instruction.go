@@ -1,0 +1,62 @@
+package terminalio
+
+import (
+	"context"
+	"io"
+	"os"
+	"strings"
+
+	"company/internal/company"
+)
+
+// ReadInstruction reads the instruction of a submission: from the argument, a file, stdin ("-", or
+// a pipe without arguments) or the user's editor. An empty instruction returns EUsage.
+func (con *Console) ReadInstruction(ctx context.Context, file string, args []string) (string, error) {
+	if file == "" && (len(args) == 0 && IsPiped(con.In) || len(args) == 1 && args[0] == "-") {
+		file, args = "-", nil
+	}
+	if editor := con.FindEditor(); file == "" && len(args) == 0 && editor != "" && con.CanPrompt() {
+		return con.EditInstruction(ctx, editor)
+	}
+	text, err := con.instructionText(file, args)
+	if err == nil && strings.TrimSpace(text) == "" {
+		err = company.E(company.EUsage, "the instruction is empty").
+			Fix(`say what is to be done: company submit "add rate limiting to the API"`)
+		if file == "-" {
+			err = company.E(company.EUsage, "there is no instruction: stdin is empty").
+				Fix(`company submit "add rate limiting to the API"`)
+		}
+	}
+	return text, err
+}
+
+// instructionText reads the argument, a file, or stdin for the file "-". After stdin is read,
+// questions are answered at the terminal.
+func (con *Console) instructionText(file string, args []string) (string, error) {
+	switch {
+	case file != "" && len(args) > 0:
+		return "", company.E(company.EUsage, "an instruction and a file at once").
+			Fix(`company submit "…" or company submit -f FILE`)
+	case file == "" && len(args) == 0:
+		return "", company.E(company.EUsage, "there is no instruction").Fix(`company submit "add rate limiting to the API"`)
+	case file == "":
+		return args[0], nil
+	}
+	r := con.In
+	if file != "-" {
+		f, err := os.Open(file)
+		if err != nil {
+			return "", company.E(company.ENotFound, "the instruction cannot be read").Wrap(err).Fix("name a file that exists")
+		}
+		defer f.Close()
+		r = f
+	}
+	text, err := io.ReadAll(io.LimitReader(r, company.MaxInstruction+1))
+	if err != nil {
+		return "", company.E(company.EInvalid, "the instruction cannot be read").Wrap(err).Fix("name a file with text in it")
+	}
+	if file == "-" {
+		con.AnswerFromTerminal()
+	}
+	return string(text), nil
+}

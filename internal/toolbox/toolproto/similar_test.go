@@ -1,0 +1,36 @@
+package toolproto
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestSimilarPathsAreNamed(t *testing.T) {
+	there := []string{"internal/agent/run.go", "internal/agent/run_test.go", "cmd/entry.go", "internal/worker/run.go",
+		"docs/README.md", "internal/agent/masking.go"}
+	for missing, want := range map[string]string{
+		"agent/run.go":             "; did you mean internal/agent/run.go, internal/worker/run.go?",
+		"internal/agent/mask.go":   "",
+		"internal/agent/maskin.go": "; did you mean internal/agent/masking.go?",
+		"readme.md":                "; did you mean docs/README.md?",
+		"nothing/like/it.txt":      "",
+	} {
+		if got := SuggestPaths(missing, slices.Values(there)); got != want {
+			t.Errorf("%s: %q, want %q", missing, got, want)
+		}
+	}
+}
+
+// Names are compared byte by byte: of long ones fewer are looked at.
+func TestLongNamesAreBounded(t *testing.T) {
+	looked := 0
+	SuggestPaths(strings.Repeat("b", 250), func(yield func(string) bool) {
+		for looked < maxCompared && yield(strings.Repeat("a", 250)) {
+			looked++
+		}
+	})
+	if looked == 0 || looked > 2000 {
+		t.Errorf("%d names of 250 bytes were looked at", looked)
+	}
+}

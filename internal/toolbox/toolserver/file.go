@@ -1,0 +1,181 @@
+package toolserver
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"go/parser"
+	"go/scanner"
+	"go/token"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"company/internal/toolbox/toolproto"
+)
+
+const nonblock = syscall.O_NONBLOCK
+
+func randomName() string { return rand.Text()[:12] }
+
+func (s *Server) readFile(_ context.Context, fileRequest toolproto.ReadFileRequest) (toolproto.ReadFileResult, error) {
+	var none toolproto.ReadFileResult
+	rel, err := s.resolvePath(fileRequest.Path)
+	if err != nil {
+		return none, err
+	}
+	data, info, err := s.load(fileRequest.Path, rel)
+	if err != nil {
+		return none, err
+	}
+	result := toolproto.ReadFileResult{Path: rel, Size: info.Size(), TotalLines: countLines(data), Binary: isBinary(data)}
+	first, limit := max(fileRequest.Offset, 1), fileRequest.Limit
+	if limit <= 0 || limit > toolproto.ReadLines {
+		limit = toolproto.ReadLines
+	}
+	if first > 1 && first > result.TotalLines {
+		return none, toolproto.Refuse(
+			toolproto.KindArgument, "offset %d is after the end of %s, which has %d lines", first, fileRequest.Path,
+			result.TotalLines)
+	}
+	result.FirstLine = first
+	n, end, start := 0, 0, 0
+	for line := range bytes.Lines(data) {
+		n++
+		if n < first {
+			start += len(line)
+			end = start
+			continue
+		}
+		if result.Lines == limit || end-start+len(line) > toolproto.ReadBytes {
+			break
+		}
+		end += len(line)
+		result.Lines++
+	}
+	if result.Lines == 0 && start < len(data) {
+		// A single line exceeds the limit: return its beginning.
+		end = start + toolproto.ReadBytes
+		result.Lines = 1
+	}
+	result.Content = data[start:end]
+	result.Truncated = end < len(data)
+	result.Digest = s.markKnown(rel, data)
+	return result, nil
+}
+
+func (s *Server) writeFile(
+	_ context.Context, fileRequest toolproto.WriteFileRequest,
+) (toolproto.WriteFileResult, error) {
+	var none toolproto.WriteFileResult
+	if len(fileRequest.Content) > toolproto.MaxFile {
+		return none, tooLarge(fileRequest.Path, int64(len(fileRequest.Content)))
+	}
+	rel, err := s.resolvePath(fileRequest.Path)
+	if err != nil {
+		return none, err
+	}
+	s.files.Lock()
+	defer s.files.Unlock()
+	mode, created := fs.FileMode(0o644), false
+	old, info, err := s.load(fileRequest.Path, rel)
+	switch refusal := (*toolproto.Refusal)(nil); {
+	case err == nil:
+		mode = info.Mode()
+		if err := s.checkSeen(fileRequest.Path, rel, old); err != nil {
+			return none, err
+		}
+	case errors.As(err, &refusal) && refusal.Kind == toolproto.KindNotFound:
+		if _, err := s.root.Lstat(rel); err == nil {
+			return none, toolproto.Refuse(
+				toolproto.KindArgument, "%s is a symlink to nothing; remove it first", fileRequest.Path)
+		}
+		created = true
+	default:
+		return none, err
+	}
+	sum, err := s.storeFile(fileRequest.Path, rel, fileRequest.Content, mode)
+	if err != nil {
+		return none, err
+	}
+	return toolproto.WriteFileResult{Path: rel, Bytes: len(fileRequest.Content), Created: created,
+		Syntax: syntaxErrors(rel, fileRequest.Content), Digest: sum}, nil
+}
+
+func (s *Server) editFile(_ context.Context, fileRequest toolproto.EditFileRequest) (toolproto.EditFileResult, error) {
+	var none toolproto.EditFileResult
+	rel, err := s.resolvePath(fileRequest.Path)
+	if err != nil {
+		return none, err
+	}
+	s.files.Lock()
+	defer s.files.Unlock()
+	data, info, err := s.load(fileRequest.Path, rel)
+	if err != nil {
+		return none, err
+	}
+	// The replaced text shows that the agent knows this part. If it does not know the whole file, it still may not
+	// replace the whole file.
+	known := s.checkSeen(fileRequest.Path, rel, data) == nil
+	edited, err := applyEdit(fileRequest, string(data))
+	if err != nil {
+		return none, err
+	}
+	if len(edited.content) > toolproto.MaxFile {
+		return none, tooLarge(fileRequest.Path, int64(len(edited.content)))
+	}
+	sum, err := s.storeFile(fileRequest.Path, rel, []byte(edited.content), info.Mode())
+	if err != nil {
+		return none, err
+	}
+	if !known {
+		s.forgetKnown(rel)
+		sum = ""
+	}
+	return toolproto.EditFileResult{
+		Path: rel, Replacements: edited.count, Line: edited.line, Note: edited.note,
+		Syntax: syntaxErrors(rel, []byte(edited.content)), Digest: sum,
+	}, nil
+}
+
+// countLines counts lines, including a last line without a newline.
+func countLines(data []byte) int {
+	n := bytes.Count(data, []byte("\n"))
+	if len(data) > 0 && data[len(data)-1] != '\n' {
+		n++
+	}
+	return n
+}
+
+// isBinary reports whether the first 4 KiB contain a NUL, or more than 30 % control characters.
+func isBinary(data []byte) bool {
+	data = data[:min(len(data), 4<<10)]
+	odd := 0
+	for _, c := range data {
+		if c == 0 {
+			return true
+		}
+		if c < ' ' && !strings.ContainsRune("\t\n\r\f\b\x1b", rune(c)) {
+			odd++
+		}
+	}
+	return odd*10 > len(data)*3
+}
+
+// syntaxErrors returns up to ten syntax errors of a written Go file. For other files it returns nil.
+func syntaxErrors(path string, data []byte) []string {
+	if !strings.HasSuffix(path, ".go") {
+		return nil
+	}
+	_, err := parser.ParseFile(token.NewFileSet(), path, data, parser.SkipObjectResolution)
+	var list scanner.ErrorList
+	if !errors.As(err, &list) {
+		return nil
+	}
+	var out []string
+	for _, e := range list[:min(10, len(list))] {
+		out = append(out, e.Error())
+	}
+	return out
+}

@@ -1,0 +1,241 @@
+package toolserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"regexp"
+	"strings"
+
+	"company/internal/toolbox/toolproto"
+)
+
+// Object ids are git's. A run's id becomes part of a ref.
+var (
+	oidRE = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+	runRE = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,40}\.[1-9][0-9]{0,5}$`)
+)
+
+// prepareWorkspace creates the clone. It borrows the objects of a baked repository through alternates, so that only
+// newer objects are fetched.
+func (s *Server) prepareWorkspace(
+	ctx context.Context, request toolproto.PrepareRequest,
+) (toolproto.PrepareResult, error) {
+	s.repo.mu.Lock()
+	defer s.repo.mu.Unlock()
+	var none toolproto.PrepareResult
+	switch {
+	case s.repo.branch != "":
+		return none, toolproto.Refuse(toolproto.KindArgument, "the workspace is prepared already, for %s", s.repo.branch)
+	case request.CloneURL == "" || strings.HasPrefix(request.CloneURL, "-"):
+		return none, toolproto.Refuse(toolproto.KindArgument, "clone_url is missing")
+	case request.BaseOID == "" && request.BaseRef == "":
+		return none, toolproto.Refuse(toolproto.KindArgument, "base_oid or base_ref is needed")
+	case request.BaseOID != "" && !oidRE.MatchString(request.BaseOID):
+		return none, toolproto.Refuse(toolproto.KindArgument, "base_oid is not a full object id")
+	case request.Resume != "" && !oidRE.MatchString(request.Resume):
+		return none, toolproto.Refuse(toolproto.KindArgument, "resume is not a full object id")
+	case request.AuthorName == "" || request.AuthorEmail == "":
+		return none, toolproto.Refuse(toolproto.KindArgument, "author_name and author_email are needed")
+	}
+	if !isPlainBranch(request.Branch) {
+		if _, err := s.runGit(ctx, nil, "check-ref-format", "--branch", request.Branch); err != nil ||
+			strings.HasPrefix(request.Branch, "-") {
+			return none, toolproto.Refuse(toolproto.KindArgument, "%q is not a branch name", request.Branch)
+		}
+	}
+	if err := s.services.ensureRunning(ctx); err != nil {
+		return none, err
+	}
+	if err := s.cloneRepo(ctx, request); err != nil {
+		return none, asRefusal(err, "")
+	}
+	result, err := s.checkoutBranch(ctx, request)
+	if err != nil {
+		return none, asRefusal(err, "")
+	}
+	touched, err := makeReady(ctx, s.children, s.readyAt, s.dir, s.env)
+	if err != nil {
+		return none, fmt.Errorf("link the image's dependencies: %w", err)
+	}
+	s.repo.last, s.repo.lastOf = toolproto.CheckpointResult{Exact: true}, result.Head
+	if result.Dirty || result.Exact {
+		s.repo.last.OID, s.repo.lastOf = request.Resume, request.Resume
+	}
+	s.repo.head, s.repo.lastHead = result.Head, result.Head
+	s.repo.origin, s.repo.pushed = request.CloneURL, map[string]string{}
+	if request.Seeded != nil {
+		maps.Copy(s.repo.pushed, request.Seeded.Refs)
+	}
+	s.processes.setHolder(request.Holder)
+	if request.Signoff {
+		s.repo.signoff = fmt.Sprintf("Signed-off-by: %s <%s>", request.AuthorName, request.AuthorEmail)
+	}
+	s.repo.branch = request.Branch
+	fresh := standing{Branch: "refs/heads/" + request.Branch}
+	if request.Resume != "" || touched || len(request.Paths) > 0 {
+		s.repo.lastText, _, err = s.describeWorkspace(ctx)
+	} else { // a plain checkout has no other state
+		s.repo.lastText, err = fresh.encodeText()
+	}
+	if err != nil {
+		return none, asRefusal(err, "")
+	}
+	s.spare.wantAt(s.placeIn(s.dir))
+	return result, nil
+}
+
+// cloneRepo creates the repository, and fetches objects that neither the image nor the host supplied.
+func (s *Server) cloneRepo(ctx context.Context, request toolproto.PrepareRequest) error {
+	if err := s.makeRepo(request); err != nil {
+		return err
+	}
+	s.repo.identity.Store(&[]string{
+		"GIT_AUTHOR_NAME=" + request.AuthorName, "GIT_AUTHOR_EMAIL=" + request.AuthorEmail,
+		"GIT_COMMITTER_NAME=" + request.AuthorName, "GIT_COMMITTER_EMAIL=" + request.AuthorEmail,
+	})
+	if request.Seeded != nil && !request.Seeded.Fetch {
+		return nil
+	}
+	_, err := s.runGit(ctx, nil, "fetch", "--quiet", "--no-tags", "origin",
+		"+refs/heads/*:refs/remotes/origin/*", "+refs/company/*:refs/company/*")
+	return err
+}
+
+// checkoutBranch checks out the branch where work continues. With a checkpoint, that is its parent, and the
+// checkpoint's tree becomes uncommitted changes. Otherwise it is origin's branch, or else the base. A checkpoint that
+// is older than a pushed commit is ignored.
+func (s *Server) checkoutBranch(
+	ctx context.Context, request toolproto.PrepareRequest,
+) (toolproto.PrepareResult, error) {
+	var none toolproto.PrepareResult
+	base := string(request.BaseOID)
+	if base == "" {
+		base = request.BaseRef
+		if name, ok := strings.CutPrefix(request.BaseRef, "refs/heads/"); ok {
+			base = "refs/remotes/origin/" + name
+		} else if !strings.HasPrefix(request.BaseRef, "refs/") {
+			base = "refs/remotes/origin/" + request.BaseRef
+		}
+	}
+	start := request.BaseOID
+	if !s.isSeededOnly(request) {
+		var err error
+		if start, err = s.commitOf(ctx, base); err != nil {
+			return none, notServedError(err, "the base", base)
+		}
+	}
+	result := toolproto.PrepareResult{Branch: request.Branch}
+	if len(request.Paths) > 0 {
+		if err := s.forgetLaidTree(); err != nil {
+			return none, err
+		}
+		if _, err := s.runGit(ctx, nil,
+			append([]string{"sparse-checkout", "set", "--cone", "--end-of-options"}, request.Paths...)...); err != nil {
+			return none, err
+		}
+	}
+	switch {
+	case request.Resume == "" && (request.Exact || s.isSeededOnly(request)):
+		result.Head = start
+		_, err := s.runGit(ctx, nil, "checkout", "--quiet", "--force", "--no-track", "-B", request.Branch, start)
+		if gitRefused(err) {
+			if _, missing := s.commitOf(ctx, start); gitRefused(missing) {
+				err = notServedError(missing, "the base", base)
+			}
+		}
+		return result, err
+	case request.Exact:
+		return s.restoreCheckpoint(ctx, request)
+	}
+	pushed, err := s.pushedOn(ctx, start, request.Branch)
+	if err != nil {
+		return none, err
+	}
+	if pushed != "" {
+		start = pushed
+	}
+	// A checkpoint is never part of a branch. If it is, it is a plain commit: the result of a checkpoint without changes.
+	if request.Resume != "" {
+		parent, overtaken, err := s.checkpointOn(ctx, request.Resume, start, pushed)
+		if err != nil {
+			return none, err
+		}
+		if overtaken {
+			result.Note = "the branch has a commit that is newer than the checkpoint; work goes on from that commit"
+		} else if parent != "" {
+			start, result.Dirty = parent, true
+		}
+	}
+	if _, err := s.runGit(ctx, nil, "checkout", "--quiet", "--force", "--no-track", "-B", request.Branch,
+		string(start)); err != nil {
+		return none, err
+	}
+	if result.Dirty {
+		if err := s.layOut(ctx, request.Resume); err != nil {
+			return none, err
+		}
+		status, err := s.runGit(ctx, nil, "status", "--porcelain=v1")
+		if err != nil {
+			return none, err
+		}
+		result.Dirty = status != ""
+	}
+	result.Head = start
+	return result, nil
+}
+
+// isSeededOnly reports whether the host sent the whole clone and origin has no push of the branch. Then no search for
+// commits is needed.
+func (s *Server) isSeededOnly(request toolproto.PrepareRequest) bool {
+	return request.Seeded != nil && !request.Seeded.Fetch && request.Resume == "" && request.BaseOID != "" &&
+		request.Seeded.Refs["refs/heads/"+request.Branch] == ""
+}
+
+// pushedOn returns the head of origin's branch if it descends from start, or "".
+func (s *Server) pushedOn(ctx context.Context, start, branch string) (string, error) {
+	pushed, err := s.findCommit(ctx, "refs/remotes/origin/"+branch)
+	if err != nil || pushed == "" {
+		return "", err
+	}
+	if on, err := s.isAncestor(ctx, start, pushed); err != nil || !on {
+		return "", err
+	}
+	return pushed, nil
+}
+
+// checkpointOn returns the commit that a checkpoint was made on, or "" if start contains the checkpoint. overtaken
+// reports that a commit was pushed after it.
+func (s *Server) checkpointOn(
+	ctx context.Context, checkpoint, start, pushed string,
+) (parent string, overtaken bool, err error) {
+	if held, err := s.isAncestor(ctx, checkpoint, start); err != nil || held {
+		return "", false, err
+	}
+	parent, err = s.commitOf(ctx, checkpoint+"^1")
+	if err != nil {
+		return "", false, notServedError(err, "the checkpoint", checkpoint)
+	}
+	if pushed != "" && parent != pushed {
+		overtaken, err = s.isAncestor(ctx, parent, pushed)
+	}
+	return parent, overtaken, err
+}
+
+// layOut sets the files to those of a commit. HEAD stays, and the index stays that of HEAD.
+func (s *Server) layOut(ctx context.Context, commit string) error {
+	if _, err := s.runGit(ctx, nil, "read-tree", "-m", "-u", "HEAD", commit); err != nil {
+		return err
+	}
+	_, err := s.runGit(ctx, nil, "reset", "--quiet", "--mixed", "HEAD")
+	return err
+}
+
+func notServedError(err error, what, name string) error {
+	var said *gitFailed
+	if errors.As(err, &said) {
+		return toolproto.Refuse(toolproto.KindGit, "%s %s is not in what origin serves", what, name)
+	}
+	return err
+}

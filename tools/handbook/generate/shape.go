@@ -1,0 +1,333 @@
+package generate
+
+import (
+	"time"
+
+	"company/internal/agent"
+	"company/internal/api"
+	"company/internal/app"
+	"company/internal/bench"
+	"company/internal/company"
+	"company/internal/engine/replay"
+	"company/internal/lib/healthcheck"
+	"company/internal/office/config"
+	"company/internal/present/feed"
+	"company/internal/present/view"
+	"company/internal/surface/diagnose"
+	"company/internal/upkeep"
+)
+
+// Shape is the JSON that a command prints with -o json.
+type Shape struct {
+	Name     string   // its definition in the schema
+	Commands []string // as a person types them
+	Doc      string
+	Example  any // a value of its type
+}
+
+// Envelope is what every object begins with.
+type Envelope struct {
+	SchemaVersion int `json:"schema_version"`
+}
+
+// The types below describe what commands put together from parts of view. The
+// tests of internal/surface/cli hold the output to them.
+type (
+	shapeTasks struct {
+		Envelope
+		Tasks []view.Summary `json:"tasks"`
+	}
+	shapeSubmitted struct {
+		Envelope
+		Task company.TaskID `json:"task"`
+		Log  string         `json:"log,omitempty"` // of the company in the background, where one was started
+	}
+	shapeOutcome struct {
+		Envelope
+		Task     company.TaskID     `json:"task"`
+		Status   company.TaskStatus `json:"status"`
+		AtWork   bool               `json:"at_work"` // a company goes on with it by itself
+		Question company.ApprovalID `json:"question,omitempty"`
+		Budget   *view.Budget       `json:"budget,omitempty"`
+	}
+	shapePlan struct {
+		Envelope
+		Task company.TaskID `json:"task"`
+		Plan company.Plan   `json:"plan"`
+	}
+	shapeEditedPlan struct {
+		Envelope
+		Task     company.TaskID `json:"task"`
+		Changed  bool           `json:"changed"`
+		Subtasks int            `json:"subtasks"`
+	}
+	shapeStopped struct {
+		Envelope
+		Stopped    bool            `json:"stopped"`
+		WasStopped bool            `json:"was_stopped"`
+		Runs       []company.RunID `json:"runs"` // that are held
+	}
+	shapePaused struct {
+		Envelope
+		Paused         []company.TaskID    `json:"paused"`
+		PausedSubtasks []company.SubtaskID `json:"paused_subtasks"`
+	}
+	shapeBudgets struct {
+		Envelope
+		Tasks  []view.Budget       `json:"tasks"`
+		Office []view.OfficeBudget `json:"office"`
+	}
+	shapeStaff struct {
+		Envelope
+		Workers    int             `json:"workers"`
+		Hired      int             `json:"hired"`
+		HandedBack []company.RunID `json:"handed_back"` // runs that another worker goes on with
+	}
+	shapeServed struct {
+		Envelope
+		Office string    `json:"office"`
+		From   time.Time `json:"from"`
+		Until  time.Time `json:"until"`
+		Open   int       `json:"open_tasks"`
+	}
+	shapePulls struct {
+		Envelope
+		PullRequests []view.PullRequest `json:"pull_requests"`
+	}
+	shapePull struct {
+		Envelope
+		PullRequest view.PullRequest `json:"pull_request"`
+		Body        string           `json:"body,omitempty"` // of show
+	}
+	shapeSynced struct {
+		Envelope
+		PullRequests []view.PullSync `json:"pull_requests"`
+	}
+	shapeImages struct {
+		Envelope
+		Images []app.ImageEntry `json:"images"`
+	}
+	shapeImage struct {
+		Envelope
+		ID     string   `json:"id"`
+		Tag    string   `json:"tag"`
+		Notes  []string `json:"notes"`
+		TookMS int64    `json:"took_ms"`
+	}
+	shapeLayer struct {
+		Kind   string `json:"kind"`
+		Tag    string `json:"tag"`
+		Why    string `json:"why"`
+		Cached bool   `json:"cached"`
+		Bytes  int64  `json:"bytes"`
+	}
+	shapeLayers struct {
+		Envelope
+		Image string       `json:"image"` // id; empty: it is not there
+		Parts []shapeLayer `json:"parts"`
+		Notes []string     `json:"notes"`
+	}
+	shapeProjects struct {
+		Envelope
+		Projects []company.ProjectRecord `json:"projects"`
+	}
+	shapeProject struct {
+		Envelope
+		Project company.ProjectRecord `json:"project"`
+	}
+	shapeRemoved struct {
+		Envelope
+		Removed company.ProjectRecord `json:"removed"`
+	}
+	shapePatch struct {
+		Envelope
+		Of        string           `json:"of"`
+		From      company.OID      `json:"from"`
+		To        company.OID      `json:"to"`
+		Files     []company.Change `json:"files"`
+		Patch     string           `json:"patch"`
+		Truncated bool             `json:"truncated"`
+	}
+	shapeTranscript struct {
+		Envelope
+		Run         company.RunID             `json:"run"`
+		Agent       string                    `json:"agent"`
+		TotalTokens int                       `json:"total_tokens"`
+		Messages    []agent.TranscriptMessage `json:"messages"`
+		ToolCalls   []agent.TranscriptCall    `json:"tool_calls"`
+	}
+	shapeEntry struct {
+		Envelope
+		Run company.RunID `json:"run"`
+		agent.TranscriptEntry
+	}
+	shapeTold struct {
+		Envelope
+		Subtask company.SubtaskID `json:"subtask"`
+		Run     company.RunID     `json:"run"`     // that reads it
+		AtWork  bool              `json:"at_work"` // a company goes on with it by itself
+	}
+	shapeCheckout struct {
+		Envelope
+		PullRequest int         `json:"pull_request"`
+		Branch      string      `json:"branch"`
+		Head        company.OID `json:"head"`
+		Checkout    string      `json:"checkout"` // folder
+	}
+	shapeTrust struct {
+		Envelope
+		File       string                `json:"file"`
+		Hash       company.Hash          `json:"hash"`
+		WasTrusted bool                  `json:"was_trusted"`
+		Asks       []config.TrustRequest `json:"asks"`
+	}
+	shapeLogins struct {
+		Envelope
+		Checkout   string   `json:"checkout"`
+		WasTrusted bool     `json:"was_trusted"`
+		Logins     []string `json:"logins"` // hosts
+		GoPrivate  string   `json:"go_private"`
+	}
+	shapeDraft struct {
+		Envelope
+		Found       diagnose.Findings `json:"found"`
+		Text        string            `json:"text,omitempty"`         // of --dry-run
+		File        string            `json:"file,omitempty"`         // that was written
+		Backup      string            `json:"backup,omitempty"`       // of the file before
+		ExcludeFile string            `json:"exclude_file,omitempty"` // that hides the office from git
+		Excluded    []string          `json:"excluded,omitempty"`
+	}
+	shapeOrphans struct {
+		Envelope
+		Orphans []upkeep.OrphanContainer `json:"orphans"`
+	}
+	shapeDoctor struct {
+		Envelope
+		OK     bool                  `json:"ok"`
+		Checks []healthcheck.Finding `json:"checks"`
+	}
+	shapeHostKeys struct {
+		Envelope
+		Host string        `json:"host"`
+		Keys []app.HostKey `json:"keys"`
+	}
+	shapeConfigCheck struct {
+		Envelope
+		OK       bool             `json:"ok"`
+		Sources  []string         `json:"sources"`
+		Problems []config.Problem `json:"problems"`
+		Unused   []string         `json:"unused_variables"`
+	}
+	shapeConfigValue struct {
+		Key    string `json:"key"`
+		Value  string `json:"value"`  // as written in company.yaml
+		Origin string `json:"origin"` // default, a file with line and column, a variable, a flag
+	}
+	shapeLink struct {
+		Envelope
+		api.Link
+	}
+	shapeConfig struct {
+		Envelope
+		Office string             `json:"office"`
+		Hash   company.Hash       `json:"hash"`
+		Values []shapeConfigValue `json:"values"`
+	}
+	shapeConfigValueChange struct {
+		Key string `json:"key"`
+		// as written in company.yaml; absent: there was none, or the config did not load
+		Before string `json:"before,omitempty"`
+		After  string `json:"after,omitempty"`
+		Origin string `json:"origin,omitempty"` // of what counts now
+	}
+	shapeConfigChange struct {
+		Envelope
+		File   string                   `json:"file"`
+		Key    string                   `json:"key"`
+		Was    string                   `json:"was"`    // in the file, as YAML; empty: not set
+		Now    string                   `json:"now"`    // the same as was: nothing was written
+		Values []shapeConfigValueChange `json:"values"` // of the whole config, that changed
+		// next_command; of a company at work next_task or next_start
+		Counts     string   `json:"counts"`
+		Holder     int      `json:"holder,omitempty"` // process id of the company at work
+		NeedsTrust []string `json:"needs_trust"`      // keys for which the file counts after company trust
+	}
+	shapeVersion struct {
+		Envelope
+		Version string `json:"version"`
+		Commit  string `json:"commit,omitempty"` // that it was built from; -dirty: with changes
+	}
+	shapeErrorBody struct {
+		company.Error
+		Fix string `json:"fix,omitempty"` // what to do next; hint is its older name
+	}
+	shapeError struct {
+		Envelope
+		Error shapeErrorBody `json:"error"`
+	}
+)
+
+// Shapes lists what the commands print.
+func Shapes() []Shape {
+	return []Shape{
+		{"overview", []string{"status"}, "the office at a glance", view.Overview{}},
+		{"shown", []string{"show", "status <task>"}, "what an id names: a task, a subtask, a run or a question",
+			view.Shown{}},
+		{"feed_item", []string{"feed", "the progress of submit, resume and serve on stderr"},
+			"one line of the feed, an object to a line", feed.Item{}},
+		{"summary", []string{"submit", "retry", "resume and wait for one task"}, "what a task ended with", view.Summary{}},
+		{"summaries", []string{"resume and wait for several tasks"}, "what each ended with", shapeTasks{}},
+		{"submitted", []string{"submit --detach"}, "a task that others work on", shapeSubmitted{}},
+		{"outcome", []string{"answer", "approve", "reject", "cancel", "budget add"}, "what became of a task by a command",
+			shapeOutcome{}},
+		{"plan", []string{"plan show"}, "the plan of a task", shapePlan{}},
+		{"edited_plan", []string{"plan edit"}, "whether the plan of a task is another now", shapeEditedPlan{}},
+		{"stopped", []string{"stop"}, "the office is stopped", shapeStopped{}},
+		{"paused", []string{"pause"}, "tasks and subtasks that rest now", shapePaused{}},
+		{"agents", []string{"agents"}, "who does what", view.Agents{}},
+		{"staff", []string{"hire", "fire"}, "how many workers there are now", shapeStaff{}},
+		{"budgets", []string{"budget show", "budget add --day"}, "caps and spending", shapeBudgets{}},
+		{"transcript", []string{"logs"}, "the conversation of a run", shapeTranscript{}},
+		{"transcript_entry", []string{"logs --follow"}, "one message or tool call, an object to a line", shapeEntry{}},
+		{"replay", []string{"replay"}, "what came of doing a task again", replay.Report{}},
+		{"saved_record", []string{"replay --save"}, "the file that has the record of a task", replay.Saved{}},
+		{"told", []string{"tell"}, "the run that reads a message", shapeTold{}},
+		{"task_list", []string{"list"}, "tasks, the newest first", view.TaskList{}},
+		{"spending", []string{"costs"}, "what ended runs cost", view.Spending{}},
+		{"task_costs", []string{"costs <task>"}, "what a task, a ticket or a run cost", view.TaskCosts{}},
+		{"planning", []string{"status --planning"}, "planned write sets beside the files that were changed", view.Planning{}},
+		{"patch", []string{"diff", "pr diff"}, "a change", shapePatch{}},
+		{"pull_requests", []string{"pr list"}, "the pull requests", shapePulls{}},
+		{"pull_request", []string{"pr show", "pr merge", "pr close"}, "one pull request", shapePull{}},
+		{"pull_checkout", []string{"pr checkout"}, "the branch that a clone is on", shapeCheckout{}},
+		{"synced", []string{"pr sync"}, "what the forge says", shapeSynced{}},
+		{"projects", []string{"project list"}, "the projects", shapeProjects{}},
+		{"project", []string{"project add"}, "one project", shapeProject{}},
+		{"removed_project", []string{"project remove"}, "a project that is not listed any more", shapeRemoved{}},
+		{"served", []string{"serve"}, "printed when it ends", shapeServed{}},
+		{"link", []string{"open"}, "a link of a browser into the office, good once", shapeLink{}},
+		{"cleanup", []string{"cleanup", "image prune"}, "what was removed, or would be", upkeep.Report{}},
+		{"images", []string{"image list"}, "the images", shapeImages{}},
+		{"image", []string{"image build"}, "an image", shapeImage{}},
+		{"layers", []string{"image explain"}, "the layers of an image", shapeLayers{}},
+		{"draft", []string{"init"}, "what was found, and the file", shapeDraft{}},
+		{"doctor", []string{"doctor"}, "the checks", shapeDoctor{}},
+		{"orphans", []string{"doctor --list-orphans"}, "containers without a company", shapeOrphans{}},
+		{"trust", []string{"trust"}, "what a company.yaml asks for", shapeTrust{}},
+		{"logins", []string{"trust --logins"}, "the logins that a repository may use", shapeLogins{}},
+		{"host_keys", []string{"git trust-host"}, "the accepted keys", shapeHostKeys{}},
+		{"config", []string{"config show", "config get"}, "keys with their value and source", shapeConfig{}},
+		{"config_check", []string{"config check"}, "what is wrong with the config", shapeConfigCheck{}},
+		{"config_change", []string{"config set", "config unset"}, "what a key was and is, and from when on",
+			shapeConfigChange{}},
+		{"bus_record", []string{"bus cat"}, "what the bus holds, an object to a line", app.BusRecord{}},
+		{"bus_conversion", []string{"bus convert"}, "what went to another driver", app.BusConversion{}},
+		{"bus_repair", []string{"bus repair"}, "the damage, and its consequences", app.BusRepair{}},
+		{"bench_work", []string{"bench work"}, "what became of cases of real work", bench.Report{}},
+		{"bench_work_recorded", []string{"bench work --recorded"}, "what recorded conversations cost in tokens",
+			bench.TokensReport{}},
+		{"bench_work_check", []string{"bench work --check"}, "whether cases prove something", bench.CheckReport{}},
+		{"version", []string{"version"}, "the version", shapeVersion{}},
+		{"error", []string{"every command that fails, on stderr"}, "an error", shapeError{}},
+	}
+}
