@@ -9,6 +9,7 @@
 set -eu
 
 marker=/run/company-setup-dockerd.pid
+pidfile=/var/run/docker.pid
 log=/var/log/company-dockerd.log
 aptlog=/var/log/company-setup-apt.log
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -110,6 +111,14 @@ if ! answers; then
 		say "starting docker.service"
 		timeout 90 systemctl start docker 9>&- || die "docker.service does not start: see journalctl -u docker"
 	else
+		# A daemon that is being stopped answers no more, but its file refuses the next one until it has ended. So
+		# does the file of one that was killed, if another process has its number by now.
+		tries=0
+		while [ "$(cat "/proc/$(cat $pidfile 2>/dev/null)/comm" 2>/dev/null)" = dockerd ] && [ $tries -lt 300 ]; do
+			tries=$((tries + 1))
+			sleep 0.2
+		done
+		[ "$(cat "/proc/$(cat $pidfile 2>/dev/null)/comm" 2>/dev/null)" = dockerd ] || rm -f $pidfile
 		say "starting dockerd (log: $log)"
 		setsid dockerd </dev/null >"$log" 2>&1 9>&- &
 		pid=$!

@@ -204,7 +204,6 @@ func TestServeEndsWithTheLink(t *testing.T) {
 
 // The dead-man timer: a link that is up and silent is no host.
 func TestServeEndsWithoutHeartbeat(t *testing.T) {
-	hosttest.Long(t, "the dead-man timer takes 8 s")
 	t.Parallel()
 	c := serve(t, "TOOLBOX_DEADMAN=8s") // long enough to begin on a busy machine
 	pid := c.background(t)
@@ -217,7 +216,6 @@ func TestServeEndsWithoutHeartbeat(t *testing.T) {
 
 // Heartbeats alone keep it alive.
 func TestServeGoesOnWithHeartbeats(t *testing.T) {
-	hosttest.Long(t, "it outlives the dead-man timer of 8 s")
 	t.Parallel()
 	c := serve(t, "TOOLBOX_DEADMAN=8s")
 	for start := time.Now(); time.Since(start) < 10*time.Second; time.Sleep(100 * time.Millisecond) {
@@ -229,7 +227,6 @@ func TestServeGoesOnWithHeartbeats(t *testing.T) {
 
 // Between SIGTERM and SIGKILL a command has as long as is said, and no longer.
 func TestStopGrace(t *testing.T) {
-	hosttest.Long(t, "the time that a program has to end")
 	for grace, tidied := range map[string]bool{"30s": true, "0s": false, "100ms": false} {
 		t.Run(grace, func(t *testing.T) {
 			t.Parallel()
@@ -335,10 +332,9 @@ func (c *child) gateway(t *testing.T, h http.Handler) {
 }
 
 func TestGatewayManyStreams(t *testing.T) {
-	hosttest.Long(t, "thousands of requests")
 	t.Run("two thousand", func(t *testing.T) { checkStreams(t, 20) })
 	t.Run("ten thousand", func(t *testing.T) {
-		hosttest.Variant(t, "more of the same")
+		hosttest.Long(t, "more of the same")
 		checkStreams(t, 100)
 	})
 }

@@ -11,12 +11,12 @@ import (
 	"testing"
 	"time"
 
-	"company/internal/lib/hosttest"
-
 	"pgregory.net/rapid"
 
 	"company/internal/adapters"
 	"company/internal/company"
+
+	"company/internal/lib/hosttest"
 )
 
 // room is a workspace in memory in which nothing is done twice without leaving

@@ -19,7 +19,6 @@ import (
 	"company/internal/bus"
 	"company/internal/company"
 	"company/internal/ledger"
-	"company/internal/lib/hosttest"
 	"company/internal/office"
 	"company/internal/office/config"
 )
@@ -272,7 +271,6 @@ func TestConvertBusWithOpenWork(t *testing.T) {
 // TestConvertBusKilled: killed before any of its steps, a conversion leaves an office
 // that has all records with the driver that it names, and the next one ends it.
 func TestConvertBusKilled(t *testing.T) {
-	hosttest.Sampled(t)
 	for _, way := range [][2]string{{"nats", "file"}, {"file", "nats"}} {
 		from, to := way[0], way[1]
 		dir, want := filledOffice(t, from)

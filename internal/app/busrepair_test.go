@@ -173,7 +173,6 @@ func requireKept(t *testing.T, what string, was, is map[string][]string, r BusRe
 
 // Any changed bit of the log is changed back, whatever it was of: the ledger, a journal or the queue.
 func TestRepairFlippedBit(t *testing.T) {
-	hosttest.NotRaced(t, "one repair after the other; those of other damage are raced")
 	hosttest.Long(t, "an office is repaired 60 times")
 	dir := busyOffice(t, "file")
 	was := openedSubjects(t, dir, "file")
@@ -219,7 +218,6 @@ func TestRepairFlippedBit(t *testing.T) {
 // Larger damage is repaired, or refused in the name of the ledger: no event is ever lost silently,
 // and a refusal changes nothing.
 func TestRepairLargerDamage(t *testing.T) {
-	hosttest.NotRaced(t, "one repair after the other; those of other damage are raced")
 	hosttest.Long(t, "an office is repaired 100 times")
 	dir := busyOffice(t, "file")
 	was := openedSubjects(t, dir, "file")
@@ -408,7 +406,6 @@ func TestRepairRefusesALostEnd(t *testing.T) {
 // Killed before any of its steps, a repair leaves an office that is as damaged as before, or
 // repaired; and the next one ends it.
 func TestRepairKilled(t *testing.T) {
-	hosttest.Sampled(t)
 	dir := busyOffice(t, "file")
 	was := openedSubjects(t, dir, "file")
 	off := mustOpenDir(t, dir)
@@ -529,7 +526,6 @@ func killChild(t *testing.T, step string, vars ...string) {
 // The embedded server's records are repaired as the file driver's are, and what a changed bit costs
 // there is nothing.
 func TestRepairOfTheServersRecords(t *testing.T) {
-	hosttest.Sampled(t)
 	dir := busyOffice(t, "nats")
 	was := openedSubjects(t, dir, "nats")
 	off := mustOpenDir(t, dir)

@@ -16,7 +16,6 @@ import (
 	. "company/internal/company"
 	"company/internal/company/historytest"
 	"company/internal/company/jcs"
-	"company/internal/lib/hosttest"
 )
 
 var (
@@ -116,7 +115,6 @@ func (g goldenState) text(t *testing.T) []byte {
 // What a stored ledger folds to changes only together with FoldVersion, so
 // that a snapshot made by an older fold is never believed by a newer one.
 func TestGoldenLedgersFoldAsStored(t *testing.T) {
-	hosttest.Long(t, "each prefix of every golden ledger is folded")
 	t.Parallel()
 	if *writeGoldenLedger > 0 {
 		makeGoldenLedger(t, *writeGoldenLedger)

@@ -108,7 +108,7 @@ func TestRandomHistoriesStayUnderOfficeCaps(t *testing.T) {
 
 // TestManyHistoriesStayUnderOfficeCaps is Property 6 over 1,000 seeds.
 func TestManyHistoriesStayUnderOfficeCaps(t *testing.T) {
-	hosttest.LongVariant(t, "1,000 seeds; twelve others run in each test")
+	hosttest.Long(t, "1,000 seeds; twelve others run in each test")
 	t.Parallel()
 	for seed := range uint64(1000) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
@@ -243,7 +243,6 @@ var reachesMoves = []struct {
 // The tables hold no move that never happens: fixed histories make each of
 // them. The history checker sees in every test that no other one happens.
 func TestPropertyRunReachesEveryTransition(t *testing.T) {
-	hosttest.Long(t, "a company is run until it has done all that it can")
 	t.Parallel()
 	missing := map[string]bool{}
 	for from, tos := range TaskMoves {

@@ -8,7 +8,6 @@ import (
 	"company/internal/company"
 	"company/internal/forge"
 	"company/internal/forge/local"
-	"company/internal/lib/hosttest"
 	"company/internal/merger/mergertest"
 )
 
@@ -117,7 +116,6 @@ func TestWhatBecameOfABranch(t *testing.T) {
 
 // A branch with more than is told of it.
 func TestMuchOnABranch(t *testing.T) {
-	hosttest.Long(t, "git writes much to a branch")
 	t.Parallel()
 	b := newBranchOf(t)
 	b.onto("origin/" + b.name)

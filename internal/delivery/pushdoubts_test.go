@@ -15,7 +15,6 @@ import (
 	"company/internal/delivery/secretscan"
 	"company/internal/forge"
 	"company/internal/gitops"
-	"company/internal/lib/hosttest"
 	"company/internal/merger/mergertest"
 )
 
@@ -233,7 +232,6 @@ func TestUnseenContentIsADoubt(t *testing.T) {
 // A file under a thousand names is read once for each way in which it is read,
 // and what is too much to look through is a doubt.
 func TestOneFileUnderManyNames(t *testing.T) {
-	hosttest.Long(t, "git writes one file under many names")
 	t.Parallel()
 	var files []gitops.NewFile
 	for i := range 1000 {

@@ -15,7 +15,6 @@ import (
 	"company/internal/company"
 	"company/internal/ecosystem/testreport"
 	"company/internal/gates"
-	"company/internal/lib/hosttest"
 )
 
 // jobWith is a job on the head of main, with these gates.
@@ -71,7 +70,6 @@ func TestBaseline(t *testing.T) {
 		{"red without a word", "a.go:5:1: old finding\n", "", "1", false, nil, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			hosttest.Sampled(t)
 			j := tree(c.findings, c.results, c.code)
 			j.BaselineResult = &base
 			res := b.mustRun(j)
@@ -150,7 +148,6 @@ func TestMissingTools(t *testing.T) {
 		{"not executable", company.GateCommand{Name: "test", Command: "/etc/passwd"}, false, "gates.test"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			hosttest.Sampled(t)
 			j := b.jobWith(c.gate, ok)
 			j.Baseline = true
 			res, err := b.runner.Run(b.ctx, j)
@@ -184,7 +181,6 @@ func TestMissingTools(t *testing.T) {
 // A gate of a part runs in its folder, and a report that is a file reaches us
 // behind the text, with the exit code of the command.
 func TestFolderAndReportFile(t *testing.T) {
-	hosttest.Sampled(t)
 	b := setup(t, nil).withDocker()
 	b.writeFiles(map[string]string{"it's/here/file": "x\n"})
 	b.git("add", "-A")
@@ -215,7 +211,6 @@ func TestFolderAndReportFile(t *testing.T) {
 // A check for which nothing of the repository asks judges a change where the base is green by it. Where
 // that is red the check is left out, and says so; it asks nobody anything.
 func TestUnaskedCheck(t *testing.T) {
-	hosttest.Sampled(t)
 	b := setup(t, nil).withDocker()
 	tree := func(code string) gates.Job {
 		b.writeFiles(map[string]string{"code": code})
@@ -368,7 +363,6 @@ func TestCanaryWithoutAReport(t *testing.T) {
 		"no names since": {"x", "", company.Canary{Hollow: []string{"."}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			hosttest.Sampled(t)
 			b := setup(t, nil).withDocker()
 			b.runner.Canary = true
 			put := func(text string, named string) {

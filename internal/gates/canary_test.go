@@ -48,7 +48,7 @@ func TestPlacesOfAChange(t *testing.T) {
 			"101 folders are changed, and only 100 were looked at"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			hosttest.Sampled(t)
+			hosttest.Long(t, "one more row")
 			b := setup(t, nil)
 			b.writeFiles(was)
 			b.git("add", "-A")

@@ -126,7 +126,7 @@ func TestCompiledProjects(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.name != "cmake" {
-				hosttest.Variant(t, "another build system of C")
+				hosttest.Long(t, "another build system of C")
 			}
 			p := compileProject(t, func(dir string) {
 				files := maps.Clone(c.files)
@@ -178,7 +178,7 @@ func TestCompiledProjects(t *testing.T) {
 // compiler and by another. The tests are compiled ahead, and none is run.
 func TestMakeIsCompiledAhead(t *testing.T) {
 	hosttest.NeedsDocker(t)
-	hosttest.Variant(t, "make alone, beside the build systems of C")
+	hosttest.Long(t, "make alone, beside the build systems of C")
 	for name, text := range map[string]string{
 		"goals that the check needs": "test: adds zeroes\n\t./adds && ./zeroes\nadds: tests/adds.o sum.o\n\t$(CC) -o $@ $^ " +
 			"-lz\nzeroes: tests/zeroes.o sum.o\n\t$(CC) -o $@ $^ -lz\n",
@@ -297,7 +297,7 @@ func debianSource(t *testing.T, name, dir string) {
 // found, is green on the base, and names the test that a change breaks.
 func TestCompiledProjectsOfOthers(t *testing.T) {
 	hosttest.NeedsDocker(t)
-	hosttest.LongVariant(t, "projects of others, compiled, as strangers are")
+	hosttest.Long(t, "projects of others, compiled, as strangers are")
 	for _, c := range []struct {
 		name, file, from, to string // a change that breaks a test
 		failed               string // is among the failures; empty: they have no names

@@ -11,7 +11,6 @@ import (
 // A C compiler is in the image where something calls it, and only there: it
 // takes a minute to come.
 func TestNeedsCompiler(t *testing.T) {
-	hosttest.Sampled(t)
 	hosttest.Long(t, "a repository for each kind of project")
 	goMod := func(files map[string]string) map[string]string {
 		files["go.mod"] = "module x\n"

@@ -11,7 +11,7 @@ import (
 // GoogleTest as sources, others by the name that they are fetched under.
 func TestFetchedSources(t *testing.T) {
 	hosttest.NeedsDocker(t)
-	hosttest.LongVariant(t, "GoogleTest is compiled")
+	hosttest.Long(t, "GoogleTest is compiled")
 	c := compileProject(t, func(dir string) {
 		writeBelow(t, dir, "CMakeLists.txt", `cmake_minimum_required(VERSION 3.20)
 project(greets CXX)

@@ -35,7 +35,7 @@ var fiveCrates = map[string]string{
 // them. A part that is red may be so for want of the others' features, and one without tests
 // shows nothing: then all is run (GAT-3).
 func TestFirstStepOfAWorkspace(t *testing.T) {
-	hosttest.Variant(t, "another runner in two steps; TestFirstStep shows Go's")
+	hosttest.Long(t, "another runner in two steps; TestFirstStep shows Go's")
 	p := inSteps(t, fiveCrates)
 	if c := p.task.Baseline.Checks[0]; !c.Passed || c.Counts.Passed != 4 {
 		t.Fatalf("on the base: %+v", c)

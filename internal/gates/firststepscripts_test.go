@@ -51,7 +51,7 @@ func esmTest(imports, name, body string) string {
 
 // Of slow tests of jest and vitest a ticket runs the files that import what it touches (GAT-3).
 func TestFirstStepOfScripts(t *testing.T) {
-	hosttest.Variant(t, "other runners in two steps; TestFirstStep shows Go's")
+	hosttest.Long(t, "other runners in two steps; TestFirstStep shows Go's")
 	t.Run("jest", func(t *testing.T) {
 		judgeScripts(t, "node-jest", fourTests, "exports.of = (n) => 4 * n;\n", "exports.greeting = 'Hello!';\n",
 			map[string]string{

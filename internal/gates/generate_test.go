@@ -123,8 +123,6 @@ func namesFile(names ...string) string {
 // that file: go generate makes it of both sources, and the check of generated code holds
 // (SUB-19).
 func TestGoGenerateAtAMerge(t *testing.T) {
-	hosttest.Sampled(t)
-	hosttest.Long(t, "Go runs in containers")
 	b := setup(t, nil).withDocker()
 	one, two := b.twoSides(goNames(),
 		map[string]string{"a.txt": "ant\n", "names.go": namesFile("ant", "bee")},
@@ -201,7 +199,7 @@ func TestGenerateByTheConfig(t *testing.T) {
 		"asks a network":     {command: "test \"$(ls /sys/class/net)\" = lo && " + good},
 	} {
 		t.Run(name, func(t *testing.T) {
-			hosttest.Sampled(t)
+			hosttest.Long(t, "one more row")
 			b.runner.Timeout = c.limit
 			rules := []company.GenerateRule{{Paths: []string{"docs/**"}, Command: "false"},
 				{Paths: []string{"out/**"}, Command: c.command}}

@@ -55,7 +55,6 @@ const generator = "package main\n\nimport (\n\t\"os\"\n\t\"strings\"\n)\n\nfunc 
 // A branch that changes what code is generated from, and not the code, is red with the
 // name of the file. A base that is not what its generators make has no such check.
 func TestGeneratedCode(t *testing.T) {
-	hosttest.Sampled(t)
 	hosttest.Long(t, "Go runs in containers")
 	b := setup(t, nil).withDocker()
 	b.writeFiles(map[string]string{
@@ -102,7 +101,6 @@ func TestGeneratedCode(t *testing.T) {
 
 // Go files without a module are vetted and tested as they lie there.
 func TestLooseGoFiles(t *testing.T) {
-	hosttest.Sampled(t)
 	hosttest.Long(t, "Go runs in containers")
 	b := setup(t, nil).withDocker()
 	b.writeFiles(map[string]string{

@@ -8,7 +8,6 @@ import (
 	"company/internal/company"
 	"company/internal/container"
 	"company/internal/gates"
-	"company/internal/lib/hosttest"
 )
 
 // The time of a check is that of its base, with room: three times in any case.
@@ -46,7 +45,6 @@ func TestTimeLimit(t *testing.T) {
 // the host has it; what was given is part of the verdict. Where there is no more,
 // the red says what to do.
 func TestRoomGrows(t *testing.T) {
-	hosttest.Sampled(t)
 	b := setup(t, nil).withDocker()
 	b.runner.Limits = container.Limits{MemoryBytes: 3 * container.GiB / 2}
 	fill := "dd if=/dev/zero of=big bs=1M count=900 2>&1" // the work space of 1.5 GiB of memory holds less

@@ -10,7 +10,6 @@ import (
 	"company/internal/company"
 	"company/internal/container"
 	"company/internal/gates"
-	"company/internal/lib/hosttest"
 )
 
 // TestTestsRunBesideLinters: both containers are there at once; a linter that bars stops
@@ -42,7 +41,6 @@ func TestTestsRunBesideLinters(t *testing.T) {
 		{"red lint, the tests are over", "sleep 1; exit 3", "true", false, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			hosttest.Sampled(t)
 			meet()
 			var begun []string
 			j := b.job(c.lint, c.test)

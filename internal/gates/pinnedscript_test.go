@@ -94,7 +94,7 @@ func TestPinnedScripts(t *testing.T) {
 // its own is in the way of the gate's report: both are left to the gate, and
 // nothing else of the script is touched.
 func TestScriptsLeaveReportingToTheGate(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many kinds of checks")
 	const vitest = " --run --passWithNoTests --reporter=default --reporter=junit --outputFile=/tmp/company-report"
 	const jest = " --ci --passWithNoTests --json --outputFile=/tmp/company-report"
 	for script, want := range map[string]string{

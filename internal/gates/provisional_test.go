@@ -5,13 +5,11 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/internal/lib/hosttest"
 )
 
 // A check that only the CI runs may want a program that no image has. Then it is left out and named, as
 // one that is red, and the task goes on.
 func TestCheckOfTheCIThatCannotStart(t *testing.T) {
-	hosttest.Sampled(t)
 	b := setup(t, nil).withDocker()
 	b.writeFiles(map[string]string{"a": "x", "plain-test.sh": "true\n"})
 	b.git("add", "-A")

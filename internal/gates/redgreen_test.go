@@ -196,7 +196,6 @@ func (c *numberedRuntime) Start(ctx context.Context, s container.Spec) (containe
 // A test that fails without the change by chance, or passes with it by chance,
 // shows nothing.
 func TestRedGreenByChance(t *testing.T) {
-	hosttest.Sampled(t)
 	p := newRedGreenBundle(t, map[string]string{"tests/old": "true\n"})
 	rt := &numberedRuntime{Runtime: p.rt}
 	p.runner.Runtime = rt
@@ -229,7 +228,7 @@ func TestRedGreenByChance(t *testing.T) {
 // go test is told to run the packages of the changed tests alone, and of others
 // nothing is said.
 func TestRedGreenOfPackages(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many kinds of checks")
 	p := newRedGreenBundle(t, map[string]string{
 		"tests/old": "true\n",
 		// A stand-in for go: it lists two packages, and runs those that it is
@@ -274,7 +273,7 @@ exit ${bad:-0}
 // GAT-7: where a test is required, the report says whether the change touches what the
 // test gate covers; documents, tests and what is deleted do not count.
 func TestRedGreenOfSource(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many kinds of checks")
 	p := newRedGreenBundle(t, map[string]string{"tests/old": "true\n", "old.sh": "x\n", "docs/a.html": "x\n"})
 	p.s.Tasks["t1"].Settings.RedGreen = company.RedGreenRequire
 	p.e.RedGreen = false // what the task was submitted with counts
@@ -308,7 +307,7 @@ func TestRedGreenOfSource(t *testing.T) {
 
 // A gate whose ecosystem knows its places counts the change that touches one.
 func TestRedGreenOfGoSource(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many kinds of checks")
 	p := newRedGreenBundle(
 		t, map[string]string{"tests/old": "true\n", "go.mod": "module x\n\ngo 1.26\n", "a/a.go": "package a\n"})
 	set := p.s.Tasks["t1"]

@@ -33,7 +33,7 @@ func inNames(pkg string, tests ...string) (out []string) {
 // and what passes there on its own is none; where several are under way together, each is
 // found out by itself.
 func TestRedGreenWhereTheRunDies(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many kinds of checks")
 	p := inSteps(t, treeProject)
 	mended := "package a\n\nfunc Depth(n int) int { return n }\n\nfunc First(list []int) int {\n\tif len(list) == 0 " +
 		"{\n\t\treturn 0\n\t}\n\treturn list[0]\n}\n"
@@ -112,7 +112,6 @@ func TestNew(t *testing.T) {}
 // A package that does not compile without the change proves that, and none of its tests.
 // It is enough where a test is required (GAT-7).
 func TestRedGreenWhereNothingCompiles(t *testing.T) {
-	hosttest.Sampled(t)
 	p := inSteps(t, treeProject)
 	p.task.Settings.RedGreen = company.RedGreenRequire
 	_, r := p.judgeChange("interface", map[string]string{

@@ -17,7 +17,6 @@ import (
 	"company/internal/company"
 	"company/internal/container"
 	"company/internal/gates"
-	"company/internal/lib/hosttest"
 )
 
 // GAT-1: lint first, test only if lint passed, a skipped test is not passed;
@@ -43,7 +42,6 @@ func TestLintBeforeTest(t *testing.T) {
 		{"as the toolbox without a service", "echo 'toolbox: the service x' >&2; exit 119", "true", false, []int{119}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			hosttest.Sampled(t)
 			before := len(b.rt.specs)
 			j := b.job(c.lint, c.test)
 			var told []string
@@ -192,7 +190,6 @@ func TestOutput(t *testing.T) {
 		}
 	})
 	t.Run("head and tail, the whole in a blob", func(t *testing.T) {
-		hosttest.Sampled(t)
 		ch := b.mustRun(b.job("", `echo first; seq 100000; echo last`)).Checks[0]
 		whole := b.blobs[ch.Log]
 		if !strings.HasPrefix(ch.Output, "first\n1\n2\n") || !strings.HasSuffix(ch.Output, "\n100000\nlast\n") ||
@@ -205,7 +202,6 @@ func TestOutput(t *testing.T) {
 		}
 	})
 	t.Run("more than is kept", func(t *testing.T) {
-		hosttest.Sampled(t)
 		ch := b.mustRun(b.job("", `head -c 12000000 /dev/zero | tr '\0' x; echo; echo the end`)).Checks[0]
 		if n := len(b.blobs[ch.Log]); n != 10<<20 {
 			t.Errorf("the blob has %d bytes", n)
@@ -215,14 +211,12 @@ func TestOutput(t *testing.T) {
 		}
 	})
 	t.Run("a child in the background does not delay", func(t *testing.T) {
-		hosttest.Sampled(t)
 		ch := b.mustRun(b.job("", `sleep 3600 & echo started`)).Checks[0]
 		if !ch.Passed || ch.Output != "started\n" || ch.Took > 10*time.Minute {
 			t.Errorf("%+v", ch)
 		}
 	})
 	t.Run("its keeper fails", func(t *testing.T) {
-		hosttest.Sampled(t)
 		r := *b.runner
 		r.Blobs = fullDisk{}
 		if _, err := r.Run(b.ctx, b.job("", "true")); err == nil || !strings.Contains(err.Error(), "disk full") {
@@ -308,7 +302,6 @@ func TestRunErrors(t *testing.T) {
 // was learned holds for the project's next containers. Where there is no more,
 // a person is told at once: the same container would do the same again.
 func TestMemoryGrows(t *testing.T) {
-	hosttest.Sampled(t)
 	b := setup(t, nil).withDocker()
 	const half = container.GiB / 2
 	needs := "head -c 1700m /dev/zero | tail -c 1700m >/dev/null" // holds all of it

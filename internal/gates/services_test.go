@@ -32,7 +32,6 @@ func serviceImage(t *testing.T, wishes ...service.Wish) string {
 func ensureImage(t *testing.T, req image.Request) string {
 	t.Helper()
 	hosttest.NeedsDocker(t)
-	hosttest.Long(t, "installs servers of Debian, where no earlier test has")
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	defer cancel()
 	rt, err := docker.Open(ctx, docker.Options{})
@@ -110,7 +109,6 @@ exec /usr/lib/postgresql/15/bin/postgres.real "$@"
 // gate and the sandbox end in one screen, with the end of the service's log, and no
 // second try is made.
 func TestServiceThatCannotStart(t *testing.T) {
-	hosttest.Sampled(t)
 	id := ensureImage(t, image.Request{Services: []service.Wish{{Name: "postgres"}}, Setup: []string{breakPostgres}})
 	b := setup(t, nil).withDocker()
 	_, judged := b.judge(id, "true")
@@ -178,7 +176,7 @@ func showScreen(err error) string {
 // A check finds Redis and MariaDB, by address, by name and by socket. The variable that
 // all databases share is the first one's.
 func TestChecksFindRedisAndMySQL(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many kinds of checks")
 	id := serviceImage(t, service.Wish{Name: "redis"},
 		service.Wish{Name: "mysql",
 			Account: service.Account{User: "app", Password: "s3cret", Database: "app_test", AdminPassword: "top"}})
@@ -202,7 +200,7 @@ if mysql -h 127.0.0.1 -u root -pwrong -e 'select 1' 2>/dev/null; then exit 9; fi
 // A check finds RabbitMQ with the account of the project, memcached and Mosquitto. What it asks them is
 // written out, since the image has no clients of theirs.
 func TestChecksFindQueuesAndCaches(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many kinds of checks")
 	id := serviceImage(
 		t, service.Wish{Name: "rabbitmq", Account: service.Account{User: "app", Password: "s3cret", Database: "jobs"}},
 		service.Wish{Name: "memcached"}, service.Wish{Name: "mosquitto"})
@@ -231,7 +229,6 @@ const killPostgres = `kill -9 "$(head -n 1 /tmp/services/postgres/data/postmaste
 // the base that is no verdict: it would excuse the failures of all work to come. Nor is it where a test is to fail. One
 // that the check has started anew serves, and one that the gate ends behind the check has lasted.
 func TestServiceThatEnds(t *testing.T) {
-	hosttest.Sampled(t)
 	id := serviceImage(t, service.Wish{Name: "postgres"})
 	b := setup(t, nil).withDocker()
 	const ended = toolproto.ServiceEnded + "postgres]"
@@ -284,7 +281,7 @@ until pg_isready -q; do sleep 0.1; done; exit 3`
 // A database that ends because its disk is full is no question for the president while the host has
 // more room: the check is run again with it, on the base as elsewhere.
 func TestServiceThatFillsItsDisk(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many kinds of checks")
 	id := serviceImage(t, service.Wish{Name: "redis"},
 		service.Wish{Name: "mysql",
 			Account: service.Account{User: "app", Password: "s3cret", Database: "app_test", AdminPassword: "top"}})

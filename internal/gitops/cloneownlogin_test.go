@@ -11,7 +11,6 @@ import (
 	"company/internal/company"
 	"company/internal/gitops/gitexec/gitexectest"
 	"company/internal/gitops/remotetest"
-	"company/internal/lib/hosttest"
 	"company/internal/lib/safedir/foldertest"
 )
 
@@ -19,7 +18,6 @@ import (
 // president's own login, also by a name of their git configuration. The secret is in no
 // file of the clone, in no argument and in no error.
 func TestCloneWithOwnLogin(t *testing.T) {
-	hosttest.Long(t, "servers are asked with each way to log in")
 	t.Parallel()
 	b := setup(t, nil)
 	server := remotetest.NewHTTPS(t, "ann", canaryToken)
@@ -89,7 +87,6 @@ func TestCloneWithOwnLogin(t *testing.T) {
 // SUB-4, GIT-12, T25: a repository behind the president's own ssh is cloned by the name
 // that ~/.ssh/config gives its host.
 func TestCloneWithOwnSSH(t *testing.T) {
-	hosttest.Long(t, "an ssh server is started")
 	t.Parallel()
 	b := setup(t, nil)
 	sshd := remotetest.NewSSHD(t)

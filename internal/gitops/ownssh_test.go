@@ -17,7 +17,6 @@ import (
 	"company/internal/company"
 	"company/internal/gitops/gitexec/gitexectest"
 	"company/internal/gitops/remotetest"
-	"company/internal/lib/hosttest"
 )
 
 // sshHome gives the store a president whose ssh knows the server by the name work:
@@ -43,7 +42,6 @@ func (b *bundle) sshHome(t *testing.T, sshd *remotetest.SSHD, key string, more .
 // GIT-12, T25: the president's own ssh, with an alias of ~/.ssh/config in the remote's
 // address, a key file and their known hosts.
 func TestOwnSSH(t *testing.T) {
-	hosttest.Long(t, "an ssh server is started")
 	t.Parallel()
 	b := setup(t, nil)
 	sshd := remotetest.NewSSHD(t)
@@ -106,7 +104,6 @@ func TestOwnSSH(t *testing.T) {
 // A key of a stranger, one with a passphrase and no key at all end at once; the agent's
 // keys count.
 func TestOwnSSHKeys(t *testing.T) {
-	hosttest.Long(t, "an ssh server and agents are started")
 	t.Parallel()
 	b := setup(t, nil)
 	sshd := remotetest.NewSSHD(t)
@@ -272,7 +269,6 @@ func TestOwnProxy(t *testing.T) {
 
 // Doctor names the president's own ssh, and with --online shows that a push is let in.
 func TestDoctorTriesOwnLogin(t *testing.T) {
-	hosttest.Long(t, "servers are asked with each way to log in")
 	t.Parallel()
 	b := setup(t, nil)
 	server := remotetest.NewHTTP(t, "ann", canaryToken)

@@ -9,7 +9,6 @@ import (
 
 	"company/internal/company"
 	"company/internal/gitops/gitexec/gitexectest"
-	"company/internal/lib/hosttest"
 )
 
 // objects counts the files of a mirror's object store, and its bytes.
@@ -32,7 +31,6 @@ func objects(t *testing.T, m *Mirror) (files int, bytes int64) {
 // branch, a result or the state names stays.
 func TestTheMirrorIsPacked(t *testing.T) {
 	t.Parallel()
-	hosttest.Long(t, "it makes the objects of 45 tasks")
 	b := setup(t, nil)
 	if did, err := b.mirror.Pack(b.ctx, time.Now()); err != nil || did {
 		t.Fatalf("a tidy mirror was packed: %v, %v", did, err)

@@ -40,7 +40,7 @@ func run(t *testing.T, args ...string) {
 // What a mirror has when the ledger names it is there after a power cut. The disk is copied when a
 // later file, as the ledger's, was synced, which brings names of files there and not what they hold.
 func TestMirrorOutlastsAPowerCut(t *testing.T) {
-	hosttest.Variant(t, "it makes and mounts a disk, which needs root")
+	hosttest.Long(t, "it makes and mounts a disk, which needs root")
 	dir := t.TempDir()
 	disk, copied := filepath.Join(dir, "disk"), filepath.Join(dir, "copied")
 	mountDisk(t, disk, filepath.Join(dir, "at"), true)
@@ -92,7 +92,7 @@ func TestMirrorOutlastsAPowerCut(t *testing.T) {
 
 // A clone has its files when it has its name, and when its branch has moved.
 func TestCloneOutlastsAPowerCut(t *testing.T) {
-	hosttest.Variant(t, "it makes and mounts a disk, which needs root")
+	hosttest.Long(t, "it makes and mounts a disk, which needs root")
 	dir := t.TempDir()
 	disk := filepath.Join(dir, "disk")
 	mountDisk(t, disk, filepath.Join(dir, "at"), true)

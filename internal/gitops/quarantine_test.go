@@ -14,7 +14,6 @@ import (
 	"company/internal/company"
 	"company/internal/gitops/gitexec"
 	"company/internal/gitops/gitexec/gitexectest"
-	"company/internal/lib/hosttest"
 )
 
 const run1 company.RunID = "t1-01.1"
@@ -308,7 +307,6 @@ func flat(t testing.TB, q *Quarantine, entry string, n int) string {
 
 // T9: both bombs of the threat list and their relatives are refused, fast.
 func TestBombsAreRefused(t *testing.T) {
-	hosttest.Long(t, "git writes repositories of many thousand files")
 	b := setup(t, nil)
 	q := b.quarantine(t, run1)
 	gitexectest.GitWith(t, q.Dir(), "", "--git-dir=.", "hash-object", "-t", "tree", "-w", "--stdin")

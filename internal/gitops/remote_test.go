@@ -16,7 +16,6 @@ import (
 	"company/internal/company"
 	"company/internal/gitops/gitexec/gitexectest"
 	"company/internal/gitops/remotetest"
-	"company/internal/lib/hosttest"
 )
 
 const canaryToken = "ghp_canaryCANARYcanaryCANARY0123456789"
@@ -340,7 +339,6 @@ func TestSSHWithDeployKey(t *testing.T) {
 
 // ssh_agent: the operator's agent, and no key file of their home.
 func TestSSHWithAgent(t *testing.T) {
-	hosttest.Long(t, "an ssh server and an agent are started")
 	t.Parallel()
 	b := setup(t, nil)
 	sshd := remotetest.NewSSHD(t)
@@ -371,7 +369,6 @@ func TestSSHWithAgent(t *testing.T) {
 // The office may lie anywhere: blanks, percent signs and quotes in its path
 // mean nothing to ssh and the shell.
 func TestOddPathsOfTheOffice(t *testing.T) {
-	hosttest.Long(t, "an office lies at many odd places")
 	t.Parallel()
 	checkout := newCheckout(t, map[string]string{"f": "f"})
 	sshd := remotetest.NewSSHD(t)

@@ -6,13 +6,13 @@ import (
 	"slices"
 	"testing"
 
-	"company/internal/lib/hosttest"
-
 	"pgregory.net/rapid"
 
 	"company/internal/bus"
 	"company/internal/company"
 	"company/internal/ledger"
+
+	"company/internal/lib/hosttest"
 )
 
 func draftOf(task company.TaskID, data any) company.Event {

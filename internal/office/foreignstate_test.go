@@ -58,7 +58,7 @@ func TestRefuseNestedRepositories(t *testing.T) {
 		for _, how := range ways {
 			t.Run(how+" at "+c.at, func(t *testing.T) {
 				if how != ways[i%3] {
-					hosttest.Variant(t, "each place in one of the ways")
+					hosttest.Long(t, "each place in one of the ways")
 				}
 				t.Parallel()
 				files := map[string]string{}

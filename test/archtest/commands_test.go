@@ -1,9 +1,6 @@
 package archtest
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -59,33 +56,5 @@ func TestCommandsReachNoDriver(t *testing.T) {
 				t.Errorf("%s imports %s: a function of app, client or diagnose may serve", p.ImportPath, imp)
 			}
 		}
-	}
-}
-
-// maxCommandLines is how many lines the command line has today without its tests and
-// without what tests share, of 57 commands. The aim is 5,500. It falls when code that is no
-// command leaves, and rises only with commands and how they are shown. It was 7,182 before the terminal, the way
-// into an office, the work that is followed and texts had left (decision 0142; git log -G
-// maxCommandLines names the commits that raised and lowered it). Decision 0071 has the
-// numbers. Lines of at most 120 columns took 190 more.
-const maxCommandLines = 5410
-
-func TestCommandLineHoldsCommands(t *testing.T) {
-	lines := 0
-	for _, p := range packages(t) {
-		name, ok := strings.CutPrefix(p.ImportPath, "company/internal/")
-		if !ok || !isBelow(name, "surface/cli") || isForTests(name) {
-			continue
-		}
-		for _, f := range p.GoFiles {
-			text, err := os.ReadFile(filepath.Join(p.Dir, f))
-			if err != nil {
-				t.Fatal(err)
-			}
-			lines += bytes.Count(text, []byte("\n"))
-		}
-	}
-	if lines == 0 || lines > maxCommandLines {
-		t.Errorf("internal/surface/cli has %d lines, and at most %d are commands", lines, maxCommandLines)
 	}
 }

@@ -42,7 +42,7 @@ var ofContainers = regexp.MustCompile(
 var measures = regexp.MustCompile(`^(internal|tools)/bench/`)
 
 // notShipped are packages that no program of a release contains.
-var notShipped = regexp.MustCompile(`^company/(test/|tools/handbook|internal/lib/hosttest)`)
+var notShipped = regexp.MustCompile(`^company/(test/|tools/handbook|tools/testrun|internal/lib/hosttest)`)
 
 // TestEnvironmentIsListed holds the code to config.Variables: a variable that is
 // read is listed, and the environment is taken in few places.

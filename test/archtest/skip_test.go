@@ -5,17 +5,14 @@ import (
 	"go/parser"
 	"go/token"
 	"maps"
-	"os/exec"
-	"path"
-	"slices"
 	"strings"
 	"testing"
 )
 
 // TestNothingIsSkippedUnseen: a test that skips itself where something is
 // missing passes for good on a machine that lost it. Package hosttest has the
-// ways to skip: Lacks fails with CI set; NeedsDocker and Long skip under -short,
-// which CI does not set. In an action of package rapid to skip means "not now".
+// ways to skip: Lacks fails with CI set, NeedsDocker skips under -short, and Long skips what make test/long
+// runs. In an action of package rapid to skip means "not now".
 func TestNothingIsSkippedUnseen(t *testing.T) {
 	looked := 0
 	for name, text := range trackedFiles(t, ".go") {
@@ -32,78 +29,11 @@ func TestNothingIsSkippedUnseen(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, at := range bareSkips(file) {
-			t.Errorf("%s: use hosttest.Lacks, NeedsDocker, Long, Variant or LongVariant", files.Position(at))
+			t.Errorf("%s: use hosttest.Lacks, NeedsDocker or Long", files.Position(at))
 		}
 	}
 	if looked < 5 {
 		t.Errorf("only %d files were looked at", looked)
-	}
-}
-
-// TestVariantsAreRun: make variants finds each test that holds a variant, make
-// variants/all each that holds a long one, too. Their script reads lines, so a variant
-// is asked for in a test function itself.
-func TestVariantsAreRun(t *testing.T) {
-	checkVariants(t, []string{"-n"}, "hosttest.Variant(", "hosttest.Sampled(")
-	checkVariants(t, []string{"-all", "-n"}, "hosttest.Variant(", "hosttest.LongVariant(", "hosttest.Sampled(")
-}
-
-// TestPartOfTheVariants: the part of a commit is its share of them, and the same each time.
-func TestPartOfTheVariants(t *testing.T) {
-	all, part := listVariants(t, "-parts", "1", "-n"), listVariants(t, "-parts", "3", "-n")
-	for _, name := range part {
-		if !slices.Contains(all, name) {
-			t.Errorf("%s is no variant", name)
-		}
-	}
-	if third := len(all) / 3; len(part) < third || len(part) > third+1 {
-		t.Errorf("%d of %d variants are a third of them", len(part), len(all))
-	}
-	if again := listVariants(t, "-parts", "3", "-n"); !slices.Equal(again, part) {
-		t.Errorf("the same commit drew %q, and then %q", part, again)
-	}
-}
-
-// listVariants is what the script would run.
-func listVariants(t *testing.T, args ...string) []string {
-	t.Helper()
-	cmd := exec.Command("scripts/variants.sh", args...)
-	cmd.Dir = root(t)
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return strings.Split(strings.TrimSpace(string(out)), "\n")
-}
-
-// checkVariants holds what the script would run against the tests that make these calls.
-func checkVariants(t *testing.T, args []string, calls ...string) {
-	t.Helper()
-	holds := func(text string) bool {
-		return slices.ContainsFunc(calls, func(call string) bool { return strings.Contains(text, call) })
-	}
-	runs := listVariants(t, args...)
-	var want []string
-	for name, text := range trackedFiles(t, "_test.go") {
-		if strings.HasPrefix(name, "internal/lib/hosttest/") || !holds(text) {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, d := range file.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && holds(text[f.Pos()-1:f.End()-1]) {
-				want = append(want, "./"+path.Dir(name)+" "+f.Name.Name)
-				if !strings.HasPrefix(f.Name.Name, "Test") {
-					t.Errorf("%s: %s asks for a variant, and is no test", name, f.Name.Name)
-				}
-			}
-		}
-	}
-	slices.Sort(want)
-	if want = slices.Compact(want); len(want) < 10 || !slices.Equal(runs, want) {
-		t.Errorf("variants.sh %q runs %q, and these hold variants: %q", args, runs, want)
 	}
 }
 

@@ -113,7 +113,7 @@ func TestForgedSuites(t *testing.T) {
 	for kind, files := range forged {
 		t.Run("honest "+kind, func(t *testing.T) {
 			if kind == "pytest" {
-				hosttest.Variant(t, "another runner of Python")
+				hosttest.Long(t, "another runner of Python")
 			}
 			p := gitopstest.New(t, files)
 			head := p.Commit("honest", map[string]string{"NOTES": "x\n", honestFile[kind]: files[honestFile[kind]] + "\n"})
@@ -138,7 +138,7 @@ func TestForgedSuites(t *testing.T) {
 	for _, f := range forgeries {
 		t.Run(f.name, func(t *testing.T) {
 			if f.again {
-				hosttest.Variant(t, "one more way of the same kind")
+				hosttest.Long(t, "one more way of the same kind")
 			}
 			files := map[string]string{}
 			maps.Copy(files, broken[f.kind])

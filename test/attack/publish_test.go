@@ -88,7 +88,7 @@ func TestNothingHostileIsPublished(t *testing.T) {
 			part{"internal/gitops/check.go", "if err := q.judgeCommit(commit); err != nil {",
 				"if err := error(nil); err != nil {"},
 			part{"internal/delivery/pushdoubts.go", "if c.Secrets == nil {", "if c != nil {"})
-		hosttest.LongVariant(t, "a company without the defence is built, to see that the attack is one")
+		hosttest.Long(t, "a company without the defence is built, to see that the attack is one")
 		h, got, p := publishAll(t, buildWith(t, overlay))
 		for name := range refusals {
 			if got[name].code != "0" {

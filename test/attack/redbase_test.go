@@ -53,7 +53,7 @@ func TestNothingHidesBehindARedBuild(t *testing.T) {
 	t.Run("without it", func(t *testing.T) {
 		overlay := takeOut(
 			t, part{"internal/ecosystem/testreport/results.go", "Message: message, Unrun: true}", "Message: message}"})
-		hosttest.LongVariant(t, "a company without the defence is built, to see that the attack is one")
+		hosttest.Long(t, "a company without the defence is built, to see that the attack is one")
 		h, p, _ := hideBehindRedBase(t, buildWith(t, overlay))
 		if r := p.Wait(patience); r.Code != 0 {
 			t.Fatalf("the attack does not even succeed without the defence: exit %d\n%s", r.Code, p.Tell())

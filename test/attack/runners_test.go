@@ -70,10 +70,10 @@ var runnersOfNode = map[string]runnerOfNode{
 // them for, name what fails, and prove that they look; a change that has them
 // end well all the same is found out.
 func TestRunnersOfNode(t *testing.T) {
-	hosttest.Variant(t, "other runners of the language that TestForgedSuites has with node:test")
+	hosttest.Long(t, "other runners of the language that TestForgedSuites has with node:test")
 	t.Run("jest and vitest", func(t *testing.T) { checkNodeRunners(t, "jest", "vitest") })
 	t.Run("the others", func(t *testing.T) {
-		hosttest.LongVariant(t, "an image of its own for two more")
+		hosttest.Long(t, "an image of its own for two more")
 		checkNodeRunners(t, "ava", "mocha")
 	})
 }

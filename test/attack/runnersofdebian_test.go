@@ -83,10 +83,10 @@ func mavenProject(properties string) string {
 // TestRunnersOfDebian: the gates of these runners go green and red, name what fails,
 // and prove that they look; a change that has them end well all the same is found out.
 func TestRunnersOfDebian(t *testing.T) {
-	hosttest.Variant(t, "runners of more languages; TestForgedSuites has Go's, Python's and Node's")
+	hosttest.Long(t, "runners of more languages; TestForgedSuites has Go's, Python's and Node's")
 	t.Run("rspec and phpunit", func(t *testing.T) { checkRunners(t, "ruby php ext-bcmath gem-rack", "rspec", "phpunit") })
 	t.Run("the others", func(t *testing.T) {
-		hosttest.LongVariant(t, "a JDK and Gradle in an image")
+		hosttest.Long(t, "a JDK and Gradle in an image")
 		checkRunners(t, "ruby java gradle", "minitest", "testunit", "gradle", "maven")
 	})
 }

@@ -217,7 +217,7 @@ func edit(path, old, new string) scripted.Reply {
 // its model, each something that company itself lets pass, and the run fails
 // at the check that is about it, and at no other.
 func TestMutatedRunFails(t *testing.T) {
-	hosttest.Variant(t, "a whole demo for each check")
+	hosttest.Long(t, "a whole demo for each check")
 	hosttest.NeedsDocker(t)
 	n := NamesOf(12)
 	for _, tc := range []struct {
@@ -261,7 +261,7 @@ func TestMutatedRunFails(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if tc.check != check.Gate { // TestDemo has the others fail
-				hosttest.LongVariant(t, "a whole demo for one more check")
+				hosttest.Long(t, "a whole demo for one more check")
 			}
 			t.Parallel()
 			m := mutant{hit: make(chan struct{}, 1), change: tc.change}

@@ -46,7 +46,7 @@ func TestEverySeedMakesASoundProject(t *testing.T) {
 	for name, n := range map[string]Names{"far": far, "seed 5": NamesOf(5)} {
 		t.Run(name, func(t *testing.T) {
 			if name != "far" {
-				hosttest.Variant(t, "one more project of Go is compiled")
+				hosttest.Long(t, "one more project of Go is compiled")
 			}
 			dir := filepath.Join(t.TempDir(), "repo")
 			if err := CopyProject(example(t), dir, n); err != nil {

@@ -18,7 +18,7 @@ import (
 // request of that is merged, also over kill -9, and then begins by itself, on what was merged.
 func TestTaskAfterAnother(t *testing.T) {
 	t.Parallel()
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	one := triplesInShell()
 	nine := "sh triple.sh $(sh triple.sh $1)\n" // needs what the first task made
 	brain := &staff{
@@ -92,7 +92,7 @@ func TestTaskAfterAnother(t *testing.T) {
 // TestBrowserSubmitsAfter: on the page a task is submitted after another one, shows what it waits
 // for, and asks when that is cancelled. A file goes with it, and one that was removed does not.
 func TestBrowserSubmitsAfter(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h := openTinyProject(t, triplesInShell())
 	link, l := serveForBrowser(t, h)

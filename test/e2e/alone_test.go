@@ -6,7 +6,6 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
-	"company/internal/lib/hosttest"
 	"company/internal/present/feed"
 )
 
@@ -43,7 +42,6 @@ func TestShortInstructionNeedsNoManager(t *testing.T) {
 // manager, who splits it, and is asked once whether small parts are worth that; --one keeps it with
 // the worker.
 func TestLargeInstructionIsGivenUp(t *testing.T) {
-	hosttest.Sampled(t)
 	t.Parallel()
 	night := ticket("Say good night", "Add night.sh, which prints good night, and its check.", "night.sh",
 		"checks/night.sh")

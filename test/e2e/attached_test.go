@@ -52,6 +52,7 @@ func (s *sentFiles) Reply(x scripted.Exchange) scripted.Reply {
 // of each role, over each wire, and into the container, where a worker copies the image into
 // the repository. The pull request and show name them.
 func TestAttachedFiles(t *testing.T) {
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	const key = "TEST_MODEL_KEY"
 	for _, w := range []struct {
 		name, profile string // %s is the server's address
@@ -63,7 +64,7 @@ func TestAttachedFiles(t *testing.T) {
 	} {
 		t.Run(w.name, func(t *testing.T) {
 			if w.again {
-				hosttest.Variant(t, "a protocol that the wires' own tests have")
+				hosttest.Long(t, "a protocol that the wires' own tests have")
 			}
 			t.Parallel()
 			shot, long := screenshot(t), strings.Repeat("a line of the long text\n", 2000)

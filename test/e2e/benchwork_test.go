@@ -63,6 +63,7 @@ func withUsage(do func(scripted.Exchange) scripted.Reply, input, cached int) fun
 // is, as a task and solo; hidden tests are in no request; nothing is left or written to
 // the user's office and config.
 func TestBenchWork(t *testing.T) {
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	var tries atomic.Int32
 	wrong := writeFilesAndFinish("Add a farewell", "farewell.sh", "echo bye\n", "checks/mine.sh",
@@ -165,7 +166,7 @@ func checkAttempts(t *testing.T, by string, r bench.Result) {
 
 // TestBenchWorkExamples: the cases of examples/work prove something.
 func TestBenchWorkExamples(t *testing.T) {
-	hosttest.Variant(t, "TestBenchWork checks a case, and the rest is more of them")
+	hosttest.Long(t, "TestBenchWork checks a case, and the rest is more of them")
 	t.Parallel()
 	h := testenv.New(t, nil, map[string]string{"README.md": "not this one\n"})
 	root, err := testenv.Root()
@@ -189,7 +190,7 @@ func TestBenchWorkExamples(t *testing.T) {
 	}
 	check(t, true)
 	t.Run("the others", func(t *testing.T) {
-		hosttest.LongVariant(t, "eleven more, two of them in a module of 150,000 lines")
+		hosttest.Long(t, "eleven more, two of them in a module of 150,000 lines")
 		check(t, false)
 	})
 }
@@ -198,6 +199,7 @@ func TestBenchWorkExamples(t *testing.T) {
 // is compared with, both finish the case, and no token is another one. No model is asked. No role
 // takes more tokens than are pinned.
 func TestBenchWorkRecorded(t *testing.T) {
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h := testenv.New(t, nil, map[string]string{"README.md": "not this one\n"})
 	h.Config(tinyGates)

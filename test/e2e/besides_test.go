@@ -23,6 +23,7 @@ func placeOf(p *testenv.Process, kind string) int {
 // model and plans, and no worker is offered anything. A company that is killed then goes on
 // from there: the plan is not made again.
 func TestPlanningBesideTheImage(t *testing.T) {
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	files := tinyProject()
 	files["NOTES"] = fmt.Sprintf("An image of its own, made now: %d\n", time.Now().UnixNano())
@@ -67,7 +68,7 @@ func TestPlanningBesideTheImage(t *testing.T) {
 // where one does that fails before: with the question. The plan stands; when a person has
 // mended what failed, the work goes on with it, or is planned anew on a new base.
 func TestImageFailsWhilePlanning(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	planning := stopAt("t1-plan.1", 0)
 	h := openFarewells(t, planning)
@@ -122,7 +123,7 @@ func TestImageFailsWhilePlanning(t *testing.T) {
 // TestNoImageEndsThePlanning: the president gives a task up whose image cannot be made, while
 // the manager waits for its model: the run is cut off, and what it had asked is on the books.
 func TestNoImageEndsThePlanning(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	planning := stopAt("t1-plan.1", 0)
 	h := openFarewells(t, planning)

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"company/internal/adapters/scripted"
+	"company/internal/lib/hosttest"
 	"company/internal/present/feed"
 )
 
@@ -37,6 +38,7 @@ func (s *modelStaff) Reply(x scripted.Exchange) scripted.Reply {
 // and another persona. The run, and the next ones of the task, keep theirs, and the feed says so; the
 // next task has the new ones.
 func TestRunKeepsItsModel(t *testing.T) {
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	staff := &modelStaff{staff: farewells(), stop: stopAt("t1-01.1", 1), asked: map[string][]string{}}
 	h := openTinyProject(t, staff)

@@ -12,7 +12,6 @@ import (
 // What people do to a delivered branch at the origin is shown wherever pull
 // requests are, and is left as they did it.
 func TestBranchThatPeopleChange(t *testing.T) {
-	hosttest.Sampled(t)
 	t.Parallel()
 	h := openTinyProject(t, triplesInShell())
 	waitForSummary(t, h.Start("submit", "add a function that triples"), 0)
@@ -132,7 +131,7 @@ func TestBranchThatPeopleChange(t *testing.T) {
 // commits on top of what was pushed. The next company opens the pull request for
 // what is there, says whose commits those are, and moves nothing.
 func TestKillAfterPushBelowAPerson(t *testing.T) {
-	hosttest.Variant(t, "TestBranchThatPeopleChange has people's commits, TestKillAtTheForge the kill")
+	hosttest.Long(t, "TestBranchThatPeopleChange has people's commits, TestKillAtTheForge the kill")
 	t.Parallel()
 	h := openTinyProject(t, farewells())
 	p := killedAfterGit(t, h, "*push?--porcelain*refs/heads/develop-*")

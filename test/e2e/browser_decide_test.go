@@ -121,7 +121,7 @@ func giveUpTogether(t *testing.T, h *testenv.House, b *tab, tasks ...string) {
 // by keyboard and requests changes, tells the worker, pauses the task and lets it go on, stops the
 // office and resumes it, and approves; refuses two questions at once; then closes a pull request (UI-2, UI-8).
 func TestBrowserDecides(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	first, again := stopAt("t2-01.1", 0), stopAt("t2-01.2", 1)
 	h := openTinyProject(t, decides(first, again))

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -65,7 +64,6 @@ func changeBytes(t *testing.T, h *testenv.House, f busFrame, n int, by byte) {
 // TestRepairedOffice kills a company at work, damages the log of its bus, and has it repaired: the end
 // is the one of a company that nobody killed. A lost event is refused.
 func TestRepairedOffice(t *testing.T) {
-	hosttest.Sampled(t)
 	t.Parallel()
 	control := openTinyProject(t, triplesInShell())
 	want := walkUndisturbed(t, control, tripleIt)

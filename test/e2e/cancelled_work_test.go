@@ -73,7 +73,7 @@ func checkKeptWork(t *testing.T, h *testenv.House) {
 // gone on from.
 func TestCancelKeepsWork(t *testing.T) {
 	t.Parallel()
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	h, p, held := cancelledFarewell(t)
 	runAndExpect(t, h, []string{"t1 is cancelled"}, "cancel", "t1")
 	held.release()
@@ -86,7 +86,7 @@ func TestCancelKeepsWork(t *testing.T) {
 // TestCancelKeepsWorkOfDeadCompany: the same where the company was killed, and no other is at work
 // when the task is cancelled.
 func TestCancelKeepsWorkOfDeadCompany(t *testing.T) {
-	hosttest.Variant(t, "TestCancelKeepsWork has a company at work")
+	hosttest.Long(t, "TestCancelKeepsWork has a company at work")
 	t.Parallel()
 	h, p, held := cancelledFarewell(t)
 	p.Kill()
@@ -97,7 +97,7 @@ func TestCancelKeepsWorkOfDeadCompany(t *testing.T) {
 
 // TestRefusedPlanIsPaidFor: a task that fails at its plan has a summary with what the plan cost.
 func TestRefusedPlanIsPaidFor(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h := openTinyProject(t, &staff{manager: func(x scripted.Exchange) scripted.Reply { return overlappingPlan() }})
 	for n := range 4 {

@@ -36,7 +36,7 @@ func runCleanup(t testing.TB, h *testenv.House, flags ...string) []leftover {
 // ledger (STA-4).
 func TestCleanup(t *testing.T) {
 	t.Parallel()
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	project := tinyProject()
 	project["NOTES"] = "An image of its own, which no other office keeps.\n"
 	h := testenv.New(t, farewells(), project)
@@ -142,7 +142,6 @@ func files(all []leftover) []leftover {
 // TestCleanupOfOrphans: the container of a company that died is removed by
 // cleanup, the run that it was of goes on from its checkpoint (DOC-3).
 func TestCleanupOfOrphans(t *testing.T) {
-	hosttest.Sampled(t)
 	t.Parallel()
 	h, p, held := atWork(t)
 	p.Kill()
@@ -164,7 +163,7 @@ func TestCleanupOfOrphans(t *testing.T) {
 // TestImages: the images that there are, and what one of a task here is made
 // from, through the binary.
 func TestImages(t *testing.T) {
-	hosttest.Variant(t, "TestCleanup goes through what is stored, internal/surface/cli lists images")
+	hosttest.Long(t, "TestCleanup goes through what is stored, internal/surface/cli lists images")
 	t.Parallel()
 	h := openTinyProject(t, farewells())
 	var x struct {

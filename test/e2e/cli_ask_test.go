@@ -176,7 +176,7 @@ func TestPlanApproval(t *testing.T) {
 
 // TestYes: --yes approves the plan without a question at the terminal.
 func TestYes(t *testing.T) {
-	hosttest.Variant(t, "TestPlanApproval has the question that it answers")
+	hosttest.Long(t, "TestPlanApproval has the question that it answers")
 	t.Parallel()
 	h := openTinyProject(t, farewells())
 	p := h.Start("submit", "--yes", "--approve", "plan", "add a farewell")
@@ -189,7 +189,7 @@ func TestYes(t *testing.T) {
 // TestQuiet: -q is no progress, for programs too; the result is on stdout. The
 // instruction comes through a pipe.
 func TestQuiet(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h := openTinyProject(t, farewells())
 	cmd := h.Command("submit", "-q", "-o", "json", "--dry-run")
@@ -202,7 +202,7 @@ func TestQuiet(t *testing.T) {
 
 // TestDryRun ends with the plan, and says what the work may cost.
 func TestDryRun(t *testing.T) {
-	hosttest.Variant(t, "TestPlanApproval waits with the same plan")
+	hosttest.Long(t, "TestPlanApproval waits with the same plan")
 	t.Parallel()
 	h := openTinyProject(t, farewells())
 	r := h.MustRun(patience, "submit", "--dry-run", "add a farewell")
@@ -220,7 +220,6 @@ func TestDryRun(t *testing.T) {
 // TestDayBudget: where the tokens of the day are used up the office rests, with one
 // question for all tasks; more of them let it go on.
 func TestDayBudget(t *testing.T) {
-	hosttest.Sampled(t)
 	t.Parallel()
 	h := openTinyProject(t, farewells())
 	h.Env = append(h.Env, "COMPANY_BUDGET_DAY_TOKENS=500")
@@ -246,7 +245,6 @@ func TestDayBudget(t *testing.T) {
 // go on where it was.
 func TestBudgetAdd(t *testing.T) {
 	t.Parallel()
-	hosttest.Sampled(t)
 	h := openTinyProject(t, farewells())
 	sum := waitForSummary(t, h.Start("submit", "--no-input", "--set", "budget.tokens=500", "add a farewell"), 2)
 	if !strings.Contains(sum.Next, "company budget add t1") || !strings.Contains(sum.Why, "The next model call may cost") {

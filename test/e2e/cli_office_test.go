@@ -82,6 +82,7 @@ func TestStopAndResume(t *testing.T) {
 
 // TestCancelFromElsewhere ends a task that another process works on.
 func TestCancelFromElsewhere(t *testing.T) {
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h, p, _ := atWork(t)
 	runRefused(t, h, 1, "E_NOT_FOUND", "cancel", "t2")
@@ -122,7 +123,7 @@ func TestInterrupt(t *testing.T) {
 // TestLogsFromTheJournal: of a run that was cut off before it kept a
 // transcript, the journal tells.
 func TestLogsFromTheJournal(t *testing.T) {
-	hosttest.Variant(t, "TestInterrupt reads what a cut-off run said")
+	hosttest.Long(t, "TestInterrupt reads what a cut-off run said")
 	t.Parallel()
 	h, p, held := atWork(t)
 	p.Kill()
@@ -139,7 +140,7 @@ func TestLogsFromTheJournal(t *testing.T) {
 // TestInterruptTwice: the second Ctrl-C ends the process at once, while it is
 // putting things away; nothing is lost by that.
 func TestInterruptTwice(t *testing.T) {
-	hosttest.Variant(t, "TestInterrupt interrupts once")
+	hosttest.Long(t, "TestInterrupt interrupts once")
 	t.Parallel()
 	h, p, held := atWork(t)
 	for range 2 {
@@ -158,7 +159,7 @@ func TestInterruptTwice(t *testing.T) {
 // TestHeldByTheDeaf: an office whose holder does not answer is exit 3, for
 // every command, and nothing is done.
 func TestHeldByTheDeaf(t *testing.T) {
-	hosttest.Variant(t, "TestCompletion meets an office that does not answer")
+	hosttest.Long(t, "TestCompletion meets an office that does not answer")
 	t.Parallel()
 	h, p, held := atWork(t)
 	if err := syscall.Kill(p.PID(), syscall.SIGSTOP); err != nil {
@@ -214,7 +215,7 @@ func twoTasks(t *testing.T) (h *testenv.House, first, second *testenv.Process, o
 // that is open; when that one's own task is done and it ends, the follower
 // takes the lock and goes on.
 func TestSecondSubmitTakesOver(t *testing.T) {
-	hosttest.Variant(t, "TestTwoSubmits takes over, too")
+	hosttest.Long(t, "TestTwoSubmits takes over, too")
 	t.Parallel()
 	h, first, second, one, two := twoTasks(t)
 	one.release()
@@ -239,7 +240,7 @@ func TestSecondSubmitTakesOver(t *testing.T) {
 // its own, and shows and pays for nothing of the one that was interrupted, which
 // rests until somebody resumes it.
 func TestInterruptRests(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h, first, second, one, two := twoTasks(t)
 	if err := syscall.Kill(first.PID(), syscall.SIGINT); err != nil {
@@ -265,7 +266,7 @@ func TestInterruptRests(t *testing.T) {
 // TestInterruptOfAFollower: Ctrl-C in the terminal that follows lets its task
 // rest, too, and the company that is open goes on with its own.
 func TestInterruptOfAFollower(t *testing.T) {
-	hosttest.Variant(t, "TestInterruptRests interrupts the other of the two")
+	hosttest.Long(t, "TestInterruptRests interrupts the other of the two")
 	t.Parallel()
 	h, first, second, one, two := twoTasks(t)
 	if err := syscall.Kill(second.PID(), syscall.SIGINT); err != nil {
@@ -286,7 +287,7 @@ func TestInterruptOfAFollower(t *testing.T) {
 
 // TestOneTerminalOneTask: a terminal shows the task that was given there.
 func TestOneTerminalOneTask(t *testing.T) {
-	hosttest.Variant(t, "TestInterruptRests has two terminals, each with its task")
+	hosttest.Long(t, "TestInterruptRests has two terminals, each with its task")
 	t.Parallel()
 	hold := stopAt("t1-01.1", 1)
 	h := openTinyProject(
@@ -313,7 +314,7 @@ func TestOneTerminalOneTask(t *testing.T) {
 
 // TestFollowerOutlivesAKill: the same when the company that is open is killed.
 func TestFollowerOutlivesAKill(t *testing.T) {
-	hosttest.Variant(t, "TestTwoSubmits takes over without a kill")
+	hosttest.Long(t, "TestTwoSubmits takes over without a kill")
 	t.Parallel()
 	h, first, second, one, two := twoTasks(t)
 	first.Kill()
@@ -396,7 +397,7 @@ func TestDetach(t *testing.T) {
 // TestFeedOverCompanies: feed --follow shows what happens in one company after
 // the other, and what a single command does in between (UI-1).
 func TestFeedOverCompanies(t *testing.T) {
-	hosttest.Variant(t, "TestTwoSubmits follows into a second company")
+	hosttest.Long(t, "TestTwoSubmits follows into a second company")
 	t.Parallel()
 	h := openTinyProject(t, farewells())
 	waitForSummary(t, h.Start("submit", "--no-input", "--approve", "plan", "add a farewell"), 2)

@@ -76,7 +76,7 @@ func agesAreSane(t *testing.T, h *testenv.House, when string) {
 // worker works, and between two starts of the office. No run ends, nothing waits
 // for a day, no age is negative, and no event is older than the one before it.
 func TestWallClockIsSet(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	held := stopAt("t1-01.1", 1)
 	defer held.release()

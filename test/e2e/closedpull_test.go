@@ -14,7 +14,6 @@ import (
 // company pr merge, but once its commits are in the base.
 func TestClosedPullIsNotMerged(t *testing.T) {
 	t.Parallel()
-	hosttest.Sampled(t)
 	h := openTinyProject(t, triplesInShell())
 	waitForSummary(t, h.Start("submit", "add a function that triples"), 0)
 	p := h.Start("submit", "--after", "t1", "and one that multiplies by nine")
@@ -37,7 +36,7 @@ func TestClosedPullIsNotMerged(t *testing.T) {
 // that, hears what is said there, and later that it is merged. A person who gave it another base
 // is not told that it is merged into the old one.
 func TestReopenedPull(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h, s, repo := onGitHub(t, farewells(), "ann", "")
 	waitForSummary(t, h.Start("submit", "say goodbye"), 0)

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -55,7 +54,6 @@ printf '%s\n' "${COMPREPLY[@]}"`
 // does not answer, it offers nothing, soon and without a word.
 func TestCompletion(t *testing.T) {
 	t.Parallel()
-	hosttest.Sampled(t)
 	h, p, held := atWork(t)
 	for _, c := range []struct {
 		words string // the last one is being typed

@@ -15,7 +15,7 @@ import (
 // or branch, and works on tasks of its own; the original goes on as if nothing
 // had been.
 func TestACopyOfAnOffice(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h, p, held := atWork(t)
 	original, containers := h.OfficeID(), h.Containers()

@@ -16,7 +16,7 @@ import (
 // Neither the office nor the toolbox in the container ends by them: bash refuses them, the company is
 // killed and goes on behind them, and a replay of the record passes them, too.
 func TestDeepCommands(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	deep := []string{
 		strings.Repeat("(", 200_000), // more than the toolbox takes

@@ -34,7 +34,7 @@ func pypiServer(t *testing.T, names ...string) *httptest.Server {
 // A Python project takes in a package: pip in the locked container, and in the
 // gate's image afterwards.
 func TestWorkerAddsAPythonPackage(t *testing.T) {
-	hosttest.Variant(t, "another registry and its client")
+	hosttest.Long(t, "another registry and its client")
 	t.Parallel()
 	srv := pypiServer(t, "alphaword", "gammaword")
 	check := "import unittest\nimport alphaword\n\nclass Words(unittest.TestCase):\n    def test_alpha(self):\n        " +
@@ -89,7 +89,7 @@ func crateServer(t *testing.T, names ...string) *httptest.Server {
 
 // A Rust project takes in a crate.
 func TestWorkerAddsACrate(t *testing.T) {
-	hosttest.Variant(t, "another registry and its client")
+	hosttest.Long(t, "another registry and its client")
 	t.Parallel()
 	// The tests' own HOME hides the toolchains that rustup keeps.
 	rustup := os.Getenv("RUSTUP_HOME")
@@ -149,7 +149,7 @@ func TestWorkerAddsACrate(t *testing.T) {
 // A worker adds a package to a PHP project with composer in its container, and the gate's image has the package then.
 // The lock file that composer writes names the registry's addresses, and not the mirror's.
 func TestWorkerAddsAComposerPackage(t *testing.T) {
-	hosttest.Variant(t, "another registry and its client")
+	hosttest.Long(t, "another registry and its client")
 	t.Parallel()
 	srv := ecosystemtest.ServeComposer(
 		t, map[string]ecosystemtest.ComposerPackage{

@@ -27,6 +27,7 @@ const uuidTest = `package calc
 import "testing"
 
 func TestID(t *testing.T) {
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	if a, b := ID(), ID(); a == b || len(a) != 36 {
 		t.Error(a, b)
 	}
@@ -69,7 +70,7 @@ func addsModule(first ...scripted.Call) *staff {
 // and the pull request says what was added (T24).
 func TestWorkerAddsAGoModule(t *testing.T) {
 	t.Parallel()
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	registryAnswers(t, "go")
 	unknown := scripted.Call{Tool: "add_dependency",
 		Args: m{"ecosystem": "go", "name": "github.com/google/uuid/no-such-module"}}
@@ -187,7 +188,7 @@ func tellOdd(
 // The same with npm: the client runs in the locked container against the
 // mirror, and the gate's image has what the new lock file names.
 func TestWorkerAddsAnNPMPackage(t *testing.T) {
-	hosttest.Variant(t, "TestWorkerAddsAGoModule shows it with another client")
+	hosttest.Long(t, "TestWorkerAddsAGoModule shows it with another client")
 	t.Parallel()
 	registryAnswers(t, "npm")
 	h, lock := tellOdd(t, "npm", "install", "package-lock.json", counter(),
@@ -205,7 +206,7 @@ func TestWorkerAddsAnNPMPackage(t *testing.T) {
 // The same with pnpm: the client that the image brings serves the worker and the
 // gate, and a version of itself that the manifest names is not fetched.
 func TestWorkerAddsAPnpmPackage(t *testing.T) {
-	hosttest.Variant(t, "another client of npm's registry")
+	hosttest.Long(t, "another client of npm's registry")
 	t.Parallel()
 	registryAnswers(t, "npm")
 	files := counter()
@@ -250,7 +251,7 @@ snapshots:
 // With approvals.deps: ask the president's leave comes first. A company that is
 // killed while its worker waits for it goes on when it was given (STA-9).
 func TestPresidentLetsADependencyIn(t *testing.T) {
-	hosttest.Variant(t, "TestWorkerAddsAGoModule adds a module, TestKill kills")
+	hosttest.Long(t, "TestWorkerAddsAGoModule adds a module, TestKill kills")
 	t.Parallel()
 	registryAnswers(t, "go")
 	h := testenv.New(t, addsModule(), calculator())
@@ -276,6 +277,7 @@ func TestPresidentLetsADependencyIn(t *testing.T) {
 // A lock file that a worker wrote by hand, with a name that nobody asked for:
 // the gate is red before anything is fetched, and says which name it is (T24).
 func TestSneakedDependencyIsRed(t *testing.T) {
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	registryAnswers(t, "go")
 	sum := "golang.org/x/term v0.30.0 h1:PQ39fJZ+mfadBm0y5WlL4vlM7Sx1Hgf13sMIY2+QS9Y=\ngolang.org/x/term v0.30.0/go.mod " +

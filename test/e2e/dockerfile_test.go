@@ -57,7 +57,7 @@ func importForeignImage(t *testing.T, h *testenv.House, tag string) {
 // a worker's policy, once the president trusts its text. A change of a worker to it is not
 // in effect for its own task.
 func TestTaskOnAnImageOfADockerfile(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	const tag = "company-test/whole-task:1"
 	files := map[string]string{

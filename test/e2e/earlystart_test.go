@@ -29,6 +29,7 @@ import (
 )
 
 func TestMost(t *testing.T) {
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	db, err := sql.Open("sqlite", ":memory:")
 	if err != nil {
 		t.Fatal(err)
@@ -65,7 +66,7 @@ func TestMost(t *testing.T) {
 // TestWorkersBeginWhileTheBaseIsCompiled: a worker reads, edits and hands in while the base still
 // compiles, over a kill; its work is judged once the base is.
 func TestWorkersBeginWhileTheBaseIsCompiled(t *testing.T) {
-	hosttest.LongVariant(t, "compiles a database that was translated to Go")
+	hosttest.Long(t, "compiles a database that was translated to Go")
 	t.Parallel()
 	h := testenv.New(t, &staff{
 		manager: submitPlan([]m{ticket("Allow two notes", "Set Most in notes.go to 2.", "notes.go")}),
@@ -102,7 +103,7 @@ func TestWorkersBeginWhileTheBaseIsCompiled(t *testing.T) {
 // TestReplayOfWorkThatBeganEarly: a task whose worker began before its base was judged is done again on a
 // machine that judges the base at once.
 func TestReplayOfWorkThatBeganEarly(t *testing.T) {
-	hosttest.LongVariant(t, "the checks of its base take two minutes")
+	hosttest.Long(t, "the checks of its base take two minutes")
 	t.Parallel()
 	files := tinyProject()
 	slowUntil := time.Now().Add(2 * time.Minute).Unix()

@@ -16,7 +16,6 @@ import (
 // names the model of each run (SUB-6, SUB-16).
 func TestStuckTicketGetsAnotherModel(t *testing.T) {
 	t.Parallel()
-	hosttest.Sampled(t)
 	h := openTinyProject(t, &staff{
 		manager: replyByRun(submitPlan(farewellTicket()), replyInSteps(
 			call("change_model", m{"model": "gigantic", "guidance": "It is one line."}),
@@ -50,7 +49,7 @@ func TestStuckTicketGetsAnotherModel(t *testing.T) {
 // TestStuckTicketGetsMoreTurns: a worker that runs out of turns has more of them from its manager,
 // and comes to its end in one run (SUB-16).
 func TestStuckTicketGetsMoreTurns(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h := openTinyProject(t, &staff{
 		manager: planThenDecide(farewellTicket(),
@@ -106,7 +105,7 @@ func splitters(stops ...*stop) *staff {
 // parts, which is stuck too, is planned anew. Both parts are merged, one after the other, and
 // people read of it (SUB-16). The same comes out where the company is killed around it (TST-2).
 func TestStuckTicketIsPlannedAnew(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h := openTinyProject(t, splitters())
 	p := h.Start("submit", "say goodbye and good night")

@@ -16,7 +16,7 @@ import (
 // change by running the base beside the head, which is recorded (REV-4).
 func TestUnprovenReviewGoesToSecondModel(t *testing.T) {
 	t.Parallel()
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	const compare = "test ! -e /work/base/farewell.sh && test -e farewell.sh && git -C /work/base status --short"
 	claim := func(x scripted.Exchange, e m) scripted.Reply {
 		var list []m
@@ -58,7 +58,7 @@ func TestUnprovenReviewGoesToSecondModel(t *testing.T) {
 // before the ticket goes back. What it rejects does not send the ticket back, what it confirms does; show and pull
 // request say so, and the record replays to the same (REV-4).
 func TestSecondReviewerJudgesFindings(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	blocks := func(what string) m {
 		return m{"severity": "blocking", "file": "farewell.sh", "line": 1, "what": what, "why": "it was asked for"}
@@ -128,7 +128,7 @@ func TestSecondReviewerJudgesFindings(t *testing.T) {
 // TestSecondReviewerOfAnApproval: with review.confirm: all another model judges the remarks of an approval before the
 // merge; the pull request says what it found of each (REV-4).
 func TestSecondReviewerOfAnApproval(t *testing.T) {
-	hosttest.Variant(t, "TestSecondReviewerJudgesFindings has a second reviewer, too")
+	hosttest.Long(t, "TestSecondReviewerJudgesFindings has a second reviewer, too")
 	t.Parallel()
 	approve := func(model string, more m) func(scripted.Exchange) scripted.Reply {
 		return func(x scripted.Exchange) scripted.Reply {
@@ -170,7 +170,7 @@ func TestSecondReviewerOfAnApproval(t *testing.T) {
 // president is asked and lets it pass (GAT-7).
 func TestRedGreenIsRequired(t *testing.T) {
 	t.Parallel()
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	h := openTinyProject(t, &staff{
 		manager: submitPlan([]m{ticket("Say goodbye", "Add farewell.sh.", "farewell.sh", "tests/**")}),
 		worker: replyByRun(

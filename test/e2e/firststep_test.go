@@ -40,7 +40,7 @@ func shop() map[string]string {
 // and goes back from there (GAT-3).
 func TestGatesInTwoSteps(t *testing.T) {
 	t.Parallel()
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	price := func(body string) string {
 		return strings.Replace(shop()["price/price.go"], "return 2 * n", body, 1)
 	}
@@ -87,7 +87,7 @@ func TestGatesInTwoSteps(t *testing.T) {
 	mainUnmoved(t, h)
 
 	t.Run("replay", func(t *testing.T) {
-		hosttest.Variant(t, "TestReplay replays a task, TestFirstStepOfARecord decides by a record")
+		hosttest.Long(t, "TestReplay replays a task, TestFirstStepOfARecord decides by a record")
 		// The base's time and the config say no first step; the record has some.
 		h.Config("gates: {first_step_after: 24h}\n")
 		var same replay.Report

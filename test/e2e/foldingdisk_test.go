@@ -17,7 +17,7 @@ import (
 // one file, as on macOS and Windows: what a repository tracks under another spelling is as
 // little trusted as under ours, and a task goes through the whole house.
 func TestDiskThatFoldsCase(t *testing.T) {
-	hosttest.Variant(t, "TestTracksFile, TestFoldedMatches and TestOtherSpellingsOfOwnFolders look at the spellings")
+	hosttest.Long(t, "TestTracksFile, TestFoldedMatches and TestOtherSpellingsOfOwnFolders look at the spellings")
 	temp, err := os.MkdirTemp("", "beside") // t.TempDir would keep all that follows there
 	if err != nil {
 		t.Fatal(err)

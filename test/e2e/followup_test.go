@@ -137,7 +137,7 @@ func TestFollowUp(t *testing.T) {
 // TestFollowUpOfAChangedCI: people add a check to the CI on the branch of a pull request. A follow-up is judged
 // by the gates that the pull request began with, and says what the CI checks besides.
 func TestFollowUpOfAChangedCI(t *testing.T) {
-	hosttest.Variant(t, "TestNewerChecksOfTheCI (internal/gates) has the same without an office")
+	hosttest.Long(t, "TestNewerChecksOfTheCI (internal/gates) has the same without an office")
 	t.Parallel()
 	const ci = "on: push\njobs:\n  test:\n    runs-on: ubuntu-latest\n    steps:\n      - run: ./unit-test.sh\n"
 	files := notesProject("awk -F+ '{ print $1 + $2 }'")

@@ -13,10 +13,11 @@ import (
 // once; what strangers say does not. The new work is pushed to its branch,
 // people's text in its body stays, and a merge there ends it here.
 func TestFollowUpOnGitHub(t *testing.T) {
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	for name, login := range map[string]string{"in the repository": "ann", "from a fork": "guest"} {
 		t.Run(name, func(t *testing.T) {
 			if login != "ann" {
-				hosttest.Variant(t, "TestDeliverFromAFork has a fork, and the other one a follow-up")
+				hosttest.Long(t, "TestDeliverFromAFork has a fork, and the other one a follow-up")
 			}
 			t.Parallel()
 			first := farewells()

@@ -126,7 +126,7 @@ func TestDeliverToGitHub(t *testing.T) {
 
 // The same on a Gitea.
 func TestDeliverToGitea(t *testing.T) {
-	hosttest.Variant(t, "TestDeliverToGitHub shows it with another forge")
+	hosttest.Long(t, "TestDeliverToGitHub shows it with another forge")
 	t.Parallel()
 	s := forgetest.NewGitea(t, "")
 	h, repo := onForge(t, farewells(), s, "gitea", "ann", "")
@@ -144,7 +144,6 @@ func TestDeliverToGitea(t *testing.T) {
 // Without the right to push, the work goes to the login's fork, and the pull
 // request comes from there.
 func TestDeliverFromAFork(t *testing.T) {
-	hosttest.Sampled(t)
 	t.Parallel()
 	h, s, repo := onGitHub(t, farewells(), "guest", "")
 	waitForSummary(t, h.Start("submit", "say goodbye"), 0)
@@ -184,7 +183,7 @@ func TestKillAtTheForge(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if k.again {
-				hosttest.Variant(t, "one more step of the same way")
+				hosttest.Long(t, "one more step of the same way")
 			}
 			t.Parallel()
 			h, s, repo := onGitHub(t, farewells(), "ann", "")
@@ -231,7 +230,7 @@ func TestRefusedByTheForge(t *testing.T) {
 // manager, the task knows its page, and the pull request's text ends with the line that
 // closes it (SUB-1, T22).
 func TestSubmitIssueOnGitHub(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	var brief atomic.Value
 	brain := farewells()

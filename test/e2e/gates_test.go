@@ -106,7 +106,7 @@ func TestRedBase(t *testing.T) {
 // A test that can only fail, added behind it, is no pass: the president sees
 // what cannot be told and decides; the pull request says so (GAT-3, GAT-6).
 func TestBaseThatDoesNotCompile(t *testing.T) {
-	hosttest.Variant(t, "TestRedBase has a base that is red; test/attack hides a test behind one that does not compile")
+	hosttest.Long(t, "TestRedBase has a base that is red; test/attack hides a test behind one that does not compile")
 	t.Parallel()
 	files := calculator()
 	files["tax/tax.go"] = "package tax\n\n// Rate is in percent.\nfunc Rate() int { return undefined }\n"
@@ -147,7 +147,7 @@ func TestBaseThatDoesNotCompile(t *testing.T) {
 // TestFlakyGate: a test that fails once and passes on the same tree bars
 // nothing, and the pull request and the feed say so.
 func TestFlakyGate(t *testing.T) {
-	hosttest.Variant(t, "internal/gates runs failed tests again")
+	hosttest.Long(t, "internal/gates runs failed tests again")
 	t.Parallel()
 	late := "until=$(cat until)\nnow=$(date +%s)\n# Red until a moment that the first run waits for.\nif [ \"$now\" -lt " +
 		"\"$until\" ]; then sleep $((until - now)); exit 1; fi\n"
@@ -173,7 +173,6 @@ func TestFlakyGate(t *testing.T) {
 // TestNoTests: a repository without a test is worked on, and its pull request
 // says that nothing was tested.
 func TestNoTests(t *testing.T) {
-	hosttest.Sampled(t)
 	t.Parallel()
 	files := calculator()
 	delete(files, "calc_test.go")
@@ -192,7 +191,7 @@ func TestNoTests(t *testing.T) {
 // its runner tells no number. They are no missing tests. The office has no registries, and
 // ends all the same with the code of its task.
 func TestOwnCommandWithTests(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	files := calculator()
 	files["Makefile"] = "test:\n\tgo test ./...\n"
@@ -213,7 +212,6 @@ func TestOwnCommandWithTests(t *testing.T) {
 // absent, neither passed nor failed; one that the president asked for is an
 // error with what to do, before any worker begins.
 func TestMissingLinter(t *testing.T) {
-	hosttest.Sampled(t)
 	t.Parallel()
 	t.Run("found", func(t *testing.T) {
 		t.Parallel()
@@ -248,6 +246,7 @@ func TestMissingLinter(t *testing.T) {
 // TestWhyNamesTheCause: a gate that cannot start because nothing was installed
 // says why nothing was, and what to do, where the task's end is told.
 func TestWhyNamesTheCause(t *testing.T) {
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h := testenv.New(t, farewells(), map[string]string{
 		"package.json": `{"name":"x","version":"1.0.0","scripts":{"test":"vitest run"},"devDependencies":{"vitest":"2.1.8"}}`,

@@ -49,7 +49,7 @@ func main() {
 // makes it of both, no merger is asked, and the check of generated code holds. The task
 // replayed makes the same tree, without the generator (SUB-19).
 func TestGeneratedFileOfTwoTicketsIsMadeAnew(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	adds := func(name string) func(scripted.Exchange) scripted.Reply {
 		test := "Test" + strings.ToUpper(name[:1]) + name[1:]

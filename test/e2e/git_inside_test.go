@@ -73,7 +73,7 @@ func doFirst(replies ...scripted.Reply) (worker func(scripted.Exchange) scripted
 // and neither is a pipeline whose last part hides that another failed, to
 // people and to the model.
 func TestFailedCommandsAreSeen(t *testing.T) {
-	hosttest.Variant(t, "TestGitInsideAContainer has commands, internal/toolbox/toolserver those that fail")
+	hosttest.Long(t, "TestGitInsideAContainer has commands, internal/toolbox/toolserver those that fail")
 	t.Parallel()
 	worker, answers := doFirst(
 		call("run_command", m{"command": "sh -c 'exit 3'"}),

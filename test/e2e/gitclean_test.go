@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"company/internal/lib/hosttest"
 )
 
 // TestGitClean: git clean -fdx in the checkout, as people run it, removes what git does
@@ -12,6 +14,7 @@ import (
 // was, and a living one does not notice. A company.yaml that git does not track is gone,
 // and nothing is begun with other settings until the office's copy is put back.
 func TestGitClean(t *testing.T) {
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	for _, living := range []bool{false, true} {
 		name := "interrupted"

@@ -227,7 +227,7 @@ func TestHostileModels(t *testing.T) {
 	} {
 		t.Run(w.name, func(t *testing.T) {
 			if w.name != "openai" && w.name != "text" {
-				hosttest.Variant(t, "wires whose parsers have tests of their own")
+				hosttest.Long(t, "wires whose parsers have tests of their own")
 			}
 			t.Parallel()
 			var opts []scripted.Option

@@ -35,7 +35,7 @@ func officeImages(h *testenv.House) map[string][]string {
 // and the newest two stay, while all pull requests are open. The image of a task at work stays
 // as long as that takes. What is told in bytes is what the files take.
 func TestImagesAreBounded(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	const size, tasks = 2 << 20, 3
 	noise := make([]byte, size)
@@ -112,7 +112,7 @@ func TestImagesAreBounded(t *testing.T) {
 // TestImageOfTwoOffices: one office is at work with an image that another one, of the same
 // commit, cleans up after: it is not made again. When the first has ended, it is removed there.
 func TestImageOfTwoOffices(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	files := tinyProject()
 	files["NOTES"] = "An image of two offices: no other test's work may need it.\n"

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"company/internal/lib/hosttest"
 	"company/internal/present/feed"
 	"company/test/testenv"
 )
@@ -16,7 +15,6 @@ import (
 // again each time, by a company that is killed over it too, and the work goes on as if
 // nothing had been.
 func TestImageRemoved(t *testing.T) {
-	hosttest.Sampled(t)
 	t.Parallel()
 	planning, again, working := stopAt("t1-plan.1", 0), stopAt("t1-plan.1", 0), stopAt("t1-01.1", 0)
 	for _, s := range []*stop{planning, again, working} {

@@ -162,6 +162,7 @@ func smallDisk(t *testing.T, h *testenv.House) {
 // way there is, and lets it go on: the tree that is delivered is the one of a
 // company that nobody disturbed, with a worker that never looks again.
 func TestInterrupts(t *testing.T) {
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	control := newBlind()
 	ctl := openTinyProject(t, control)
@@ -170,7 +171,7 @@ func TestInterrupts(t *testing.T) {
 	for n := range (*moments + perHouse - 1) / perHouse {
 		t.Run(fmt.Sprintf("task %d of seed %d", n+1, *seed), func(t *testing.T) {
 			if *moments == usualMoments && n*perHouse >= usualMoments/2 {
-				hosttest.Variant(t, "more moments of the same ways")
+				hosttest.Long(t, "more moments of the same ways")
 			}
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(*seed, uint64(n)))

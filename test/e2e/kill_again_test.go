@@ -19,7 +19,7 @@ import (
 // little further on its way. The end is the one of a company that nobody
 // killed, and each kill costs at most one model call.
 func TestKillEverywhere(t *testing.T) {
-	hosttest.Variant(t, "TestKill shows each of its moments by itself")
+	hosttest.Long(t, "TestKill shows each of its moments by itself")
 	t.Parallel()
 	staffed := func(stops ...*stop) *staff {
 		return &staff{
@@ -69,7 +69,7 @@ func TestKillEverywhere(t *testing.T) {
 // TestForeignContainers: what the next company sweeps away after a kill is its
 // own; containers of another office, or of none, stay.
 func TestForeignContainers(t *testing.T) {
-	hosttest.Variant(t, "TestCleanupOfOrphans has one container of its own")
+	hosttest.Long(t, "TestCleanupOfOrphans has one container of its own")
 	t.Parallel()
 	h, p, hold := submitFarewell(t, "t1-01.1", 1)
 	image := strings.TrimSpace(run(t, "docker", "inspect", "--format", "{{.Image}}", h.Containers()[0]))
@@ -108,7 +108,6 @@ func create(t *testing.T, image string, labels ...string) string {
 // TestQueueBeginsAnew kills the company while a worker holds a run and deletes
 // the queue: it is made from the ledger again, and counts from the beginning.
 func TestQueueBeginsAnew(t *testing.T) {
-	hosttest.Sampled(t)
 	t.Parallel()
 	h, p, hold := submitFarewell(t, "t1-01.1", 1)
 	p.Kill()
@@ -134,7 +133,7 @@ func TestQueueBeginsAnew(t *testing.T) {
 // TestKillDuringRepair kills the company while the second run of a ticket is
 // at it, after a red gate: the counts of what failed are not lost.
 func TestKillDuringRepair(t *testing.T) {
-	hosttest.Variant(t, "TestKill has a run without a red gate before it")
+	hosttest.Long(t, "TestKill has a run without a red gate before it")
 	t.Parallel()
 	hold := stopAt("t1-01.2", 1)
 	t.Cleanup(hold.release)
@@ -183,7 +182,7 @@ func TestKillAfterGit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name != "branch moved" {
-				hosttest.Variant(t, "one more of git's commands")
+				hosttest.Long(t, "one more of git's commands")
 			}
 			t.Parallel()
 			h := openTinyProject(t, farewells())

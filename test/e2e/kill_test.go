@@ -194,7 +194,7 @@ func TestKill(t *testing.T) {
 	for i, k := range killPoints() {
 		t.Run(k.name, func(t *testing.T) {
 			if k.again {
-				hosttest.Variant(t, "one more moment of the same kind")
+				hosttest.Long(t, "one more moment of the same kind")
 			}
 			t.Parallel()
 			brain := triplesAndTells()
@@ -321,7 +321,7 @@ func changesNothing(t *testing.T, h *testenv.House) {
 // TestKillTwoWorkers kills the company while two workers are at it in their
 // containers: each goes on where it was.
 func TestKillTwoWorkers(t *testing.T) {
-	hosttest.Variant(t, "TestKill has one worker at these moments")
+	hosttest.Long(t, "TestKill has one worker at these moments")
 	t.Parallel()
 	write := func(n int) func(scripted.Exchange) scripted.Reply {
 		return writeFilesAndFinish(fmt.Sprintf("Add part %d", n), fmt.Sprintf("part%d.sh", n), "echo part\n",

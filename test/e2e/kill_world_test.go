@@ -206,7 +206,6 @@ func (g *gateOf) shut() {
 // works or a reviewer judges. The run's failure says so, and so does the first try of another one,
 // which is no question to the president: when the daemon is back, the task goes on.
 func TestDockerGoesAway(t *testing.T) {
-	hosttest.Sampled(t)
 	t.Parallel()
 	for _, run := range []company.RunID{"t1-01.1", "t1-01-review.1"} {
 		t.Run(string(run), func(t *testing.T) {
@@ -238,7 +237,7 @@ func TestDockerGoesAway(t *testing.T) {
 // TestContainerKilled: somebody kills a worker's container; the work is done
 // in another one.
 func TestContainerKilled(t *testing.T) {
-	hosttest.Variant(t, "TestDockerGoesAway loses its container, too")
+	hosttest.Long(t, "TestDockerGoesAway loses its container, too")
 	t.Parallel()
 	h, p, hold := submitFarewell(t, "t1-01.1", 1)
 	up := h.Containers()
@@ -323,7 +322,7 @@ func TestDiskFull(t *testing.T) {
 // TestSleeper: a company that stood still for longer than its leases and its
 // containers live (a laptop's lid, SIGSTOP) goes on when it wakes.
 func TestSleeper(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h, p, hold := submitFarewell(t, "t1-01.1", 1)
 	p.Signal(syscall.SIGSTOP)

@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -130,7 +129,6 @@ func (s *slowDaemon) close() {
 // is to make a container for it, and the daemon makes it after the next company
 // has swept. It is gone when that one leaves.
 func TestContainerOfAKilledCompanyComesLate(t *testing.T) {
-	hosttest.Sampled(t)
 	t.Parallel()
 	hold := stopAt("t1-01.1", 0)
 	h := openFarewells(t, hold)

@@ -6,11 +6,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"company/internal/lib/hosttest"
 )
 
 // TestLiveOutput follows a run from another process while its worker runs a long command: its
 // output comes while it runs, and not in one piece. The journal has none of it.
 func TestLiveOutput(t *testing.T) {
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h := openTinyProject(t, &staff{
 		manager: submitPlan(farewellTicket()),

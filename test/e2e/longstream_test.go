@@ -16,7 +16,7 @@ import (
 // (TST-7). The connection is cut during the work and at the first beat: the next one goes on behind the
 // last event, without a gap.
 func TestStreamOfHalfAMinute(t *testing.T) {
-	hosttest.Variant(t, "TestEventsResume has the reconnection, TestServeOverTCP the stream")
+	hosttest.Long(t, "TestEventsResume has the reconnection, TestServeOverTCP the stream")
 	t.Parallel()
 	h := openTinyProject(t, farewells())
 	at, token, serve, messages := serveWithLink(t, h)

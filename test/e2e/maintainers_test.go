@@ -42,7 +42,6 @@ jobs:
 func TestChecksOfTheRepositorysPeople(t *testing.T) {
 	hosttest.Long(t, "installs Mosquitto of Debian, where no earlier test has")
 	t.Parallel()
-	hosttest.Sampled(t)
 	h := testenv.New(t, &staff{
 		manager: submitPlan([]m{ticket("Name the second page", "Add a second page to pages.txt.", "pages.txt")}),
 		worker: replyByRun(
@@ -81,7 +80,7 @@ func TestChecksOfTheRepositorysPeople(t *testing.T) {
 // repository is run here, too, and a change that breaks it alone goes back; a check whose program no image has is
 // left out and named.
 func TestChecksOfTheCIThatDiffer(t *testing.T) {
-	hosttest.Variant(t, "tests of internal/ecosystem/checkfinder, cifile and gates have each of these alone")
+	hosttest.Long(t, "tests of internal/ecosystem/checkfinder, cifile and gates have each of these alone")
 	for name, c := range map[string]struct {
 		step string
 		bars bool

@@ -47,7 +47,7 @@ func overlappingPlan() scripted.Reply {
 // TestPlanRefusedOnce: a plan that code refuses goes back to the manager with
 // the reasons; the next one is worked on (SUB-12, SUB-18).
 func TestPlanRefusedOnce(t *testing.T) {
-	hosttest.Variant(t, "TestPlanGarbage mends a plan, TestPlanRefusedThrice has one refused")
+	hosttest.Long(t, "TestPlanGarbage mends a plan, TestPlanRefusedThrice has one refused")
 	t.Parallel()
 	good := submitPlan(farewellTicket())
 	brain := &staff{
@@ -78,7 +78,6 @@ func TestPlanRefusedOnce(t *testing.T) {
 // stands and looks wrong goes back to the manager once.
 func TestSubtaskComesAfter(t *testing.T) {
 	t.Parallel()
-	hosttest.Sampled(t)
 	slow := stopAt("t1-02.1", 0)
 	one, two, three := ticket("Count", "Add one.sh, which prints 1 and nothing besides, for the sum.", "one.sh"),
 		ticket("Wait", "Add two.sh, which prints 2 and needs nothing of the others.", "two.sh"),
@@ -133,7 +132,7 @@ func TestSubtaskComesAfter(t *testing.T) {
 // TestPlanRefusedThrice: the third refused plan ends the task, with its reason
 // (SUB-12); nothing was begun.
 func TestPlanRefusedThrice(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h := openTinyProject(t, &staff{manager: replyAlways(overlappingPlan())})
 	p := h.Start("submit", "say goodbye")
@@ -158,7 +157,6 @@ func TestPlanRefusedThrice(t *testing.T) {
 // without a call, an unknown tool, arguments that are no JSON, an empty plan,
 // a wrong type; and a plan beyond the limits of the config (SUB-13). The manager can mend each.
 func TestPlanGarbage(t *testing.T) {
-	hosttest.Sampled(t)
 	t.Parallel()
 	good := submitPlan(farewellTicket())
 	tooLarge := ticket("Say goodbye", "Add farewell.sh and its check.", "farewell.sh", "checks/farewell.sh", "README.md")
@@ -209,7 +207,7 @@ func TestPlanGarbage(t *testing.T) {
 // TestManagerAsks: a question waits for the president and for nobody else; the
 // answer reaches the manager (BUS-7).
 func TestManagerAsks(t *testing.T) {
-	hosttest.Variant(t, "TestQuestionToPullRequest begins with a question, too")
+	hosttest.Long(t, "TestQuestionToPullRequest begins with a question, too")
 	t.Parallel()
 	good := submitPlan(farewellTicket())
 	brain := &staff{

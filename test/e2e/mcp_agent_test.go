@@ -116,7 +116,7 @@ func askOpenCode(t *testing.T, h *testenv.House, program string, env []string, m
 // (SUB-1). Before, without --allow-write, it has no tool to submit and reads why. The model
 // sees the tools and the answers as that agent passes them on.
 func TestMCPAgent(t *testing.T) {
-	hosttest.Variant(t, "another client of the protocol than the one of TestMCP: a whole agent")
+	hosttest.Long(t, "another client of the protocol than the one of TestMCP: a whole agent")
 	t.Parallel()
 	agent := &desktopAgent{staff: &staff{
 		manager: replyByRun(replyInSteps(call("ask_president", m{"question": "Shall it say goodbye or farewell?"})),

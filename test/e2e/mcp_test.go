@@ -127,7 +127,7 @@ func TestMCP(t *testing.T) {
 // TestMCPOutlivesItsCompany: the company that serves the office ends in the middle of a wait.
 // The wait says that the task rests, and the next call is answered all the same.
 func TestMCPOutlivesItsCompany(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	held := stopAt("t1-01.1", 1)
 	h := openFarewells(t, held)
@@ -163,6 +163,7 @@ func TestMCPOutlivesItsCompany(t *testing.T) {
 // TestMCPPiped: requests that a pipe brings are answered before the end, and stdout has
 // nothing else.
 func TestMCPPiped(t *testing.T) {
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h := openTinyProject(t, farewells())
 	cmd := h.Command("mcp")
@@ -190,7 +191,7 @@ func TestMCPPiped(t *testing.T) {
 // TestMCPInspector: the client that the protocol's makers publish, in another language than
 // ours, lists the tools, calls one, and reads a resource.
 func TestMCPInspector(t *testing.T) {
-	hosttest.Variant(t, "another client of the protocol than the one of TestMCP")
+	hosttest.Long(t, "another client of the protocol than the one of TestMCP")
 	t.Parallel()
 	h := openTinyProject(t, farewells())
 	dir := t.TempDir()

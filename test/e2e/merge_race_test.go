@@ -11,7 +11,7 @@ import (
 // A follow-up delivers while the president is asked whether to merge. What was confirmed is
 // merged, and the pull request stays open until the rest is, too: the ledger says what git says.
 func TestMergeWhileAFollowUpDelivers(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h := openTinyProject(t, addsTwo())
 	waitForSummary(t, h.Start("submit", "add one"), 0)

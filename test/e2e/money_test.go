@@ -26,6 +26,7 @@ func (c counting) Reply(x scripted.Exchange) scripted.Reply {
 // was sent; a count that cannot be neither wedges the task nor makes its books
 // wrong (T22).
 func TestCountsOfTokens(t *testing.T) {
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	for _, c := range []struct {
 		name  string
 		usage adapters.Usage
@@ -36,7 +37,7 @@ func TestCountsOfTokens(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.each > 0 {
-				hosttest.Variant(t, "a count that can be")
+				hosttest.Long(t, "a count that can be")
 			}
 			t.Parallel()
 			h := testenv.New(t, counting{farewells(), c.usage}, tinyProject())

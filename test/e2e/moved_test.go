@@ -14,7 +14,7 @@ import (
 // leave; another one edits it by its old name meanwhile. git brings the edit to the new name,
 // which the president is asked about by that name (T14).
 func TestEditOfAMovedFileNeedsLeave(t *testing.T) {
-	hosttest.Variant(t, "TestMergeFollowsNoFileToAProtectedName has the merge, TestBriefOfAMovedFile the brief")
+	hosttest.Long(t, "TestMergeFollowsNoFileToAProtectedName has the merge, TestBriefOfAMovedFile the brief")
 	t.Parallel()
 	files := tinyProject()
 	files["ci/build.yml"] = strings.Repeat("line\n", 20)
@@ -56,7 +56,7 @@ func TestEditOfAMovedFileNeedsLeave(t *testing.T) {
 // TestMoveBehindAnEditNeedsLeave: the other order. The president lets a file be moved to a protected
 // name as it is; what another ticket has meanwhile made of it under its old name is asked about (T14).
 func TestMoveBehindAnEditNeedsLeave(t *testing.T) {
-	hosttest.Variant(t, "TestMergeFollowsNoFileToAProtectedName has the merge of this order, too")
+	hosttest.Long(t, "TestMergeFollowsNoFileToAProtectedName has the merge of this order, too")
 	t.Parallel()
 	files := tinyProject()
 	files["ci/build.yml"] = strings.Repeat("line\n", 20)

@@ -17,7 +17,7 @@ import (
 // image gets this program's toolbox at the claim, in a warm container and in a cold one, for workers,
 // gates and reviews. No run fails by it, and nobody is asked.
 func TestOlderToolbox(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	for name, warm := range map[string]string{"warm": "2", "cold": "0"} {
 		t.Run(name, func(t *testing.T) {

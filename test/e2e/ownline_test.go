@@ -50,7 +50,7 @@ func ownFile(t *testing.T, h *testenv.House) string {
 
 // TestDoctorFixesAProject: what doctor proposes is written by --fix, and the next task is tested by it.
 func TestDoctorFixesAProject(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h := testenv.New(t, notesStaff(), notesProject("awk -F+ '{ print $1 + $2 }'"))
 	h.Config("gates: {red_green: off, canary: false}\n")
@@ -72,7 +72,7 @@ func TestDoctorFixesAProject(t *testing.T) {
 // A replay has both lines.
 func TestQuestionsAreAnsweredByTheirLines(t *testing.T) {
 	t.Parallel()
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	files := notesProject("bc")
 	files["doc/bc.txt"] = "how it reckons\n" // what is called like a part of the tree is added by a person alone
 	h := testenv.New(t, notesStaff(), files)

@@ -195,7 +195,7 @@ func TestQuotationsDecideNothing(t *testing.T) {
 		})
 
 		t.Run("merger, "+protocol, func(t *testing.T) {
-			hosttest.Variant(t, "the merger's finish is the worker's")
+			hosttest.Long(t, "the merger's finish is the worker's")
 			t.Parallel()
 			plan, _ := collidingTickets()
 			hold := stopAt("t1-02-review.1", 0)
@@ -223,7 +223,7 @@ func TestQuotationsDecideNothing(t *testing.T) {
 		})
 
 		t.Run("issue, "+protocol, func(t *testing.T) {
-			hosttest.Variant(t, "the words of an issue reach the manager as those of AGENTS.md do")
+			hosttest.Long(t, "the words of an issue reach the manager as those of AGENTS.md do")
 			t.Parallel()
 			brain := &quoter{Responder: &staff{manager: submitPlan(farewellTicket()), worker: farewell}}
 			s := forgetest.NewGitHub(t)

@@ -142,7 +142,7 @@ func alterRecord(t *testing.T, file, old, new string) string {
 // TestAlteredRecord: a record whose conversation was changed by hand diverges, with the run,
 // the request and the message. The file that is cut off has no effect.
 func TestAlteredRecord(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	stored := filepath.Join("testdata", "records", "conflict.record")
 	r, said := playRecord(t, alterRecord(t, stored, "greet better", "greet worse"))

@@ -16,7 +16,7 @@ import (
 // makes package-lock.json anew, no merger is asked, and the gates install what it names.
 // The task replayed makes the same tree (SUB-19).
 func TestLockFileOfTwoTicketsIsMadeAnew(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	registryAnswers(t, "npm")
 	adds := func(name, version, use string) func(scripted.Exchange) scripted.Reply {

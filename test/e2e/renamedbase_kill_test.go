@@ -4,14 +4,12 @@ import (
 	"testing"
 
 	"company/internal/forge/forgetest"
-	"company/internal/lib/hosttest"
 )
 
 // TestKillBehindAnotherBase kills the company when a forge has opened the pull request into the branch that took the
 // place of its base, and the ledger does not know. Then the base is back. The next start finds that pull request, and
 // tells the base that it has.
 func TestKillBehindAnotherBase(t *testing.T) {
-	hosttest.Sampled(t)
 	t.Parallel()
 	held := stopAt("t1-01.1", 2)
 	h, s, repo := onGitHub(t, farewells(held), "ann", "")

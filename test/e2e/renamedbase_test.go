@@ -12,7 +12,7 @@ import (
 // TestRenamedBase renames the base at the remote while a task is under way. The delivery asks, and after a yes
 // the pull request is for the branch that took its place.
 func TestRenamedBase(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h, p, held := submitFarewell(t, "t1-01.1", 2)
 	h.Git(h.Origin, "branch", "-m", "main", "trunk")

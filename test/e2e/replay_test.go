@@ -22,6 +22,7 @@ import (
 // company that serves the office gives the record, also as a file that is enough elsewhere. Then a changed prompt is
 // found where it is.
 func TestReplay(t *testing.T) {
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	plan, work := collidingTickets()
 	good := work["t1-01"]
@@ -146,7 +147,7 @@ func officeContainers(t *testing.T, id string) []string {
 // a worker got a message, and the company was killed in the middle of a run. What comes of
 // the replay is the same.
 func TestReplayOfInterruptedWork(t *testing.T) {
-	hosttest.Variant(t, "TestReplay replays workers, a rework and a conflict")
+	hosttest.Long(t, "TestReplay replays workers, a rework and a conflict")
 	t.Parallel()
 	plan := []m{}
 	for _, name := range []string{"one", "two", "three"} {

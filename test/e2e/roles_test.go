@@ -49,7 +49,7 @@ func checkBriefHolds(t testing.TB, h *testenv.House, run string, words ...string
 // TestWorkerEscalates: a worker that asks for help gets its manager's advice
 // in the next run.
 func TestWorkerEscalates(t *testing.T) {
-	hosttest.Variant(t, "TestBlocked asks the manager, too")
+	hosttest.Long(t, "TestBlocked asks the manager, too")
 	t.Parallel()
 	h := openTinyProject(t, &staff{
 		manager: planThenDecide(farewellTicket(), guide("Print goodbye, in lower case.")),
@@ -69,7 +69,6 @@ func TestWorkerEscalates(t *testing.T) {
 // TestBlocked: a manager that gives up hands the ticket to the president;
 // words of the president reach the next worker, and the task completes.
 func TestBlocked(t *testing.T) {
-	hosttest.Sampled(t)
 	t.Parallel()
 	h := openTinyProject(t, &staff{
 		manager: planThenDecide(farewellTicket(), call("give_up", m{"reason": "nobody knows"})),
@@ -89,7 +88,7 @@ func TestBlocked(t *testing.T) {
 // TestManagerGuidesTwice: the manager may send one ticket back twice; after
 // that only the president can help, and may also end it.
 func TestManagerGuidesTwice(t *testing.T) {
-	hosttest.Variant(t, "TestBlocked ends in the same question")
+	hosttest.Long(t, "TestBlocked ends in the same question")
 	t.Parallel()
 	h := openTinyProject(t, &staff{
 		manager: planThenDecide(farewellTicket(), guide("look again"), guide("look once more"),
@@ -143,7 +142,7 @@ func TestRedGate(t *testing.T) {
 
 // TestGateStaysRed: after two more red runs the manager is asked.
 func TestGateStaysRed(t *testing.T) {
-	hosttest.Variant(t, "TestReviewerNeverContent asks the manager, TestRedGate repairs")
+	hosttest.Long(t, "TestReviewerNeverContent asks the manager, TestRedGate repairs")
 	t.Parallel()
 	h := openTinyProject(t, &staff{
 		manager: planThenDecide(farewellTicket(), guide("It must print goodbye.")),
@@ -158,7 +157,7 @@ func TestGateStaysRed(t *testing.T) {
 // TestReviewRounds: findings go back to the worker, twice; the third head is
 // approved (REV-3).
 func TestReviewRounds(t *testing.T) {
-	hosttest.Variant(t, "TestReviewerNeverContent has all rounds")
+	hosttest.Long(t, "TestReviewerNeverContent has all rounds")
 	t.Parallel()
 	h := openTinyProject(t, &staff{
 		manager: submitPlan(farewellTicket()),
@@ -189,7 +188,6 @@ func TestReviewRounds(t *testing.T) {
 // last words of the worker and its diff (SUB-16), and when it gives up the president does;
 // nothing was merged meanwhile.
 func TestReviewerNeverContent(t *testing.T) {
-	hosttest.Sampled(t)
 	t.Parallel()
 	h := openTinyProject(t, &staff{
 		manager: planThenDecide(farewellTicket(), call("give_up", m{"reason": "they do not agree"})),
@@ -244,6 +242,7 @@ func mergeSecond(h *testenv.House, p *testenv.Process, t testing.TB, s *stop) {
 // conflict; the merger resolves it in a container, and what it made is gated
 // and reviewed (REV-2).
 func TestConflictResolved(t *testing.T) {
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	r := playStored(t, "conflict", resolveConflict)
 	done := requestsOf(r, company.RunSuccess)
@@ -301,7 +300,6 @@ func resolveConflict(t *testing.T) *testenv.House {
 // TestConflictUnresolved: a conflict that the merger cannot resolve goes to
 // the manager, whose advice lets the worker mend it.
 func TestConflictUnresolved(t *testing.T) {
-	hosttest.Variant(t, "TestConflictResolved has the merger, TestReviewerNeverContent the manager's advice")
 	t.Parallel()
 	plan, work := collidingTickets()
 	work["t1-02"] = replyByRun(work["t1-02"], writeFilesAndFinish("Leave the greeting alone", "greet.sh", "echo hello\n"))
@@ -326,7 +324,7 @@ func TestConflictUnresolved(t *testing.T) {
 // TestFalseResolution: a resolution that leaves conflict markers is refused
 // whatever the merger says.
 func TestFalseResolution(t *testing.T) {
-	hosttest.Variant(t, "TestConflictResolved has the merger's container, a test of internal/merger its refusals")
+	hosttest.Long(t, "TestConflictResolved has the merger's container, a test of internal/merger its refusals")
 	t.Parallel()
 	plan, work := collidingTickets()
 	hold := stopAt("t1-02-review.1", 0)
@@ -357,7 +355,6 @@ func TestFalseResolution(t *testing.T) {
 // JSON, a path outside, no call at all, a server that fails, garbage, a cut-off
 // stream (WRK-4, WRK-6).
 func TestWorkerGarbage(t *testing.T) {
-	hosttest.Sampled(t)
 	t.Parallel()
 	good := saysGoodbye()
 	replies := []scripted.Reply{
@@ -399,7 +396,7 @@ func TestWorkerGarbage(t *testing.T) {
 // TestWorkerSilent: a model that never calls a tool ends its run, with that as
 // the reason; the next run is told.
 func TestWorkerSilent(t *testing.T) {
-	hosttest.Variant(t, "TestWorkerGarbage has a reply without a call")
+	hosttest.Long(t, "TestWorkerGarbage has a reply without a call")
 	t.Parallel()
 	h := openTinyProject(t, &staff{
 		manager: submitPlan(farewellTicket()),

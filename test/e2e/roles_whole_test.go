@@ -15,7 +15,6 @@ import (
 // ticket of its own, in a wave of its own; the new whole is reviewed again, and that review
 // judges the finding, which show and pull request say (REV-4).
 func TestWholeReviewed(t *testing.T) {
-	hosttest.Sampled(t)
 	t.Parallel()
 	h := openTinyProject(t, &staff{
 		manager: submitPlan(append(farewellTicket(), englishTicket())),
@@ -61,7 +60,7 @@ func TestWholeReviewed(t *testing.T) {
 // instruction too, and what it finds goes back to the ticket; merged, the same
 // tree is not reviewed again, and show, feed and pull request say so.
 func TestOnlyTicketReviewedOnce(t *testing.T) {
-	hosttest.Variant(t, "TestWholeReviewed reviews the whole, a test of the core this case")
+	hosttest.Long(t, "TestWholeReviewed reviews the whole, a test of the core this case")
 	t.Parallel()
 	h := openTinyProject(t, &staff{
 		manager: submitPlan(farewellTicket()),
@@ -93,6 +92,7 @@ func TestOnlyTicketReviewedOnce(t *testing.T) {
 
 // TestOriginAway: a push that fails is tried again by itself.
 func TestOriginAway(t *testing.T) {
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h, p, hold := submitFarewell(t, "t1-01-review.1", 0)
 	if err := os.Rename(h.Origin, h.Origin+".away"); err != nil {
@@ -113,7 +113,7 @@ func TestOriginAway(t *testing.T) {
 // TestBranchTaken: somebody has made a branch of our name in the origin. It is
 // not overwritten; the president is asked, and can have it tried again.
 func TestBranchTaken(t *testing.T) {
-	hosttest.Variant(t, "TestMovedByHand asks about a branch, too")
+	hosttest.Long(t, "TestMovedByHand asks about a branch, too")
 	t.Parallel()
 	h, p, hold := submitFarewell(t, "t1-01-review.1", 0)
 	branch := integrationBranch(h, 1)
@@ -139,7 +139,7 @@ func TestBranchTaken(t *testing.T) {
 // TestMovedByHand: somebody moves the integration branch in the office's own
 // mirror. Nothing is merged onto that; the president is asked.
 func TestMovedByHand(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	hold := stopAt("t1-02.1", 3)
 	t.Cleanup(hold.release)

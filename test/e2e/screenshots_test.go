@@ -55,7 +55,7 @@ var picturesAfterwards = []picture{
 // TestScreenshots: every page of the office that make demo WATCH=1 serves is drawn, wide and
 // narrow, in light and in dark; the pictures of docs/img are made by it (UI-2).
 func TestScreenshots(t *testing.T) {
-	hosttest.LongVariant(t, "a whole demo, held while pictures are taken")
+	hosttest.Long(t, "a whole demo, held while pictures are taken")
 	hosttest.NeedsDocker(t)
 	root, err := testenv.Root()
 	if err != nil {

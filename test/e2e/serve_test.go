@@ -81,6 +81,7 @@ func TestServe(t *testing.T) {
 // is unfinished; kill -9 says nothing; either way the next serve goes on with
 // the same run, and nobody has to ask.
 func TestServeGoesOn(t *testing.T) {
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	for name, end := range map[string]func(testing.TB, *testenv.Process){
 		"terminated": endServing,
@@ -88,7 +89,7 @@ func TestServeGoesOn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name == "killed" {
-				hosttest.Variant(t, "TestServeTwice serves after a kill")
+				hosttest.Long(t, "TestServeTwice serves after a kill")
 			}
 			t.Parallel()
 			held := stopAt("t1-01.1", 1)
@@ -120,7 +121,7 @@ func TestServeGoesOn(t *testing.T) {
 // TestInterruptLeavesServe: Ctrl-C at a submission that a serving company works
 // on ends the following and nothing else.
 func TestInterruptLeavesServe(t *testing.T) {
-	hosttest.Variant(t, "TestInterruptRests interrupts one who follows")
+	hosttest.Long(t, "TestInterruptRests interrupts one who follows")
 	t.Parallel()
 	held := stopAt("t1-01.1", 1)
 	h := openFarewells(t, held)
@@ -141,7 +142,7 @@ func TestInterruptLeavesServe(t *testing.T) {
 // TestServeWaits: serve waits for a company that ends with its own task, and
 // takes the office then.
 func TestServeWaits(t *testing.T) {
-	hosttest.Variant(t, "TestTwoSubmits waits for an office, too")
+	hosttest.Long(t, "TestTwoSubmits waits for an office, too")
 	t.Parallel()
 	h, first, held := atWork(t)
 	p := h.Start("serve")
@@ -157,7 +158,7 @@ func TestServeWaits(t *testing.T) {
 // TestPauseOne: of two tasks that are under way, one is paused and goes on
 // later where it was; the other does not notice.
 func TestPauseOne(t *testing.T) {
-	hosttest.Variant(t, "TestPauseOneWorker pauses one of two subtasks")
+	hosttest.Long(t, "TestPauseOneWorker pauses one of two subtasks")
 	t.Parallel()
 	one, two := stopAt("t1-01.1", 1), stopAt("t2-01.1", 1)
 	h := openTinyProject(t, addsTwo(one, two))
@@ -193,7 +194,7 @@ func TestPauseOne(t *testing.T) {
 // container goes, and the other is merged meanwhile; a company that takes over after a
 // kill leaves it alone; when its pause is lifted it goes on where it was.
 func TestPauseOneWorker(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	one, two := stopAt("t1-01.1", 1), stopAt("t1-02.1", 1)
 	h := openTinyProject(t, &staff{
@@ -244,7 +245,6 @@ func TestPauseOneWorker(t *testing.T) {
 // go by number ends the run in hand. All of it is in the ledger, and outlives
 // the company (SUB-15).
 func TestHireAndFire(t *testing.T) {
-	hosttest.Sampled(t)
 	t.Parallel()
 	var plan []m
 	work := map[string]func(scripted.Exchange) scripted.Reply{}
@@ -321,6 +321,7 @@ func TestHireAndFire(t *testing.T) {
 
 // TestAgents: everybody at work is shown with what they do, and how many there are (WRK-8).
 func TestAgents(t *testing.T) {
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h, p, held := atWork(t)
 	var v struct {
@@ -383,7 +384,6 @@ func makeOtherRepo(t testing.TB, h *testenv.House) (repo, origin string) {
 // tickets of one do not keep the other waiting; one is cancelled and the other
 // does not notice (SUB-4).
 func TestTwoProjects(t *testing.T) {
-	hosttest.Sampled(t)
 	t.Parallel()
 	var plan []m
 	work := map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
@@ -490,7 +490,7 @@ func TestTwoProjects(t *testing.T) {
 // TestServeHears: a company that serves notices by itself that people merged a
 // pull request, though it is asked for nothing.
 func TestServeHears(t *testing.T) {
-	hosttest.Variant(t, "TestServeIsCalled hears sooner, rounds are tested in internal/upkeep")
+	hosttest.Long(t, "TestServeIsCalled hears sooner, rounds are tested in internal/upkeep")
 	t.Parallel()
 	h := openTinyProject(t, farewells())
 	h.Env = append(h.Env, "COMPANY_FORGE_POLL=5s")
@@ -549,7 +549,6 @@ func TestServeTwice(t *testing.T) {
 // With recovery: ask, a company that is killed and opened again does not go on
 // by itself; with resume it does, from where it was.
 func TestRecoveryAsks(t *testing.T) {
-	hosttest.Sampled(t)
 	t.Parallel()
 	hold := stopAt("t1-01.1", 1)
 	h := openFarewells(t, hold)

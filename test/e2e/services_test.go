@@ -32,7 +32,6 @@ done
 // has a server of its own: the worker asks it, and what the worker leaves there is in no
 // check's. Without the server the suite is red.
 func TestServicesBesideATask(t *testing.T) {
-	hosttest.Sampled(t)
 	hosttest.Long(t, "installs Postgres of Debian, where no earlier test has")
 	t.Parallel()
 	h := testenv.New(t, &staff{

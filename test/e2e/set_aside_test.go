@@ -81,7 +81,7 @@ func waitStopped(t *testing.T, pid int) {
 // moment. The next start sets the run aside, works on the other ticket, and asks; so do status and doctor. Once more
 // after the president's yes it dies there again, which sets the run aside at once; the yes after that leads to the end.
 func TestRecordThatKills(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	long := strings.Repeat(":;", 60_000) // takes the company 50 ms to parse, twice
 	hold := stopAt("t1-01.1", 0)
@@ -171,7 +171,6 @@ func crashAt(t *testing.T, h *testenv.House, p *testenv.Process, doing string) {
 // TestEffectThatCrashes has a company crash twice outside of any run, in the gates of a ticket. The next start sets
 // that aside and asks; kills by hand count for nothing. After the yes the task goes on to its end.
 func TestEffectThatCrashes(t *testing.T) {
-	hosttest.Sampled(t)
 	t.Parallel()
 	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
 	const checking = `"owner":"gate t1-01 `
@@ -209,7 +208,6 @@ func TestEffectThatCrashes(t *testing.T) {
 // TestEffectKilledForMemory has the kernel kill a company twice for want of memory, outside of any run, in the gates of
 // a ticket. The next start sets that aside and asks. A kill -9 between them, which looks the same, counts for nothing.
 func TestEffectKilledForMemory(t *testing.T) {
-	hosttest.Sampled(t)
 	t.Parallel()
 	group := hosttest.MemoryCgroup(t, 512<<20)
 	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"company/internal/adapters/scripted"
+	"company/internal/lib/hosttest"
 )
 
 // silentAt says nothing to some requests of a run, as a model's server does that hangs.
@@ -35,6 +36,7 @@ func (s *silentAt) Reply(x scripted.Exchange) scripted.Reply {
 // silent the run ends, and the next one goes on from its uncommitted work, which the brief tells of. The
 // calls without an answer are booked at what can have been charged.
 func TestSilentModel(t *testing.T) {
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	write := func(path, text string) scripted.Reply { return call("write_file", m{"path": path, "content": text}) }
 	brain := &silentAt{

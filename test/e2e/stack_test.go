@@ -53,7 +53,6 @@ func queueParts(t *testing.T, second func(scripted.Exchange) scripted.Reply, con
 // TestStackOutlivesAKill: three tickets that wait for their merge are tested once, and
 // merged with one move of the branch; killed before that, the next company does it.
 func TestStackOutlivesAKill(t *testing.T) {
-	hosttest.Sampled(t)
 	t.Parallel()
 	h := queueParts(t, addPart("two", ""))
 	undo := lockBranch(t, h)
@@ -83,7 +82,7 @@ func TestStackOutlivesAKill(t *testing.T) {
 // TestBadMemberIsFound: of three tickets one is red beside another. The others are
 // merged, and that one goes back to its worker with what failed.
 func TestBadMemberIsFound(t *testing.T) {
-	hosttest.Variant(t, "TestStackOutlivesAKill has a stack, a property of the core who is blamed")
+	hosttest.Long(t, "TestStackOutlivesAKill has a stack, a property of the core who is blamed")
 	t.Parallel()
 	r := playStored(t, "stack", blameOne)
 	red := false
@@ -124,7 +123,7 @@ func blameOne(t *testing.T) *testenv.House {
 // on the tree that these will make, before there is a verdict on them. Killed then, the
 // next company begins both again; the third's verdict is there when its turn comes.
 func TestNextStackIsTestedMeanwhile(t *testing.T) {
-	hosttest.Variant(t, "TestStackOutlivesAKill has a stack, TestVerdictAheadIsUsed the order of gates")
+	hosttest.Long(t, "TestStackOutlivesAKill has a stack, TestVerdictAheadIsUsed the order of gates")
 	t.Parallel()
 	h := queueParts(t, addPart("two", ""), "limits: {merge_stack: 2}\n")
 	isAhead := func(it feed.Item) bool {
@@ -157,7 +156,7 @@ func TestNextStackIsTestedMeanwhile(t *testing.T) {
 // Two tickets that write one go.sum, in spite of their write sets, are merged without a
 // merger: code keeps the lines of both, and the gates judge that tree (SUB-19).
 func TestSumsOfTwoTicketsAreUnited(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	const hash = " h1:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=\n"
 	hold := stopAt("t1-02-review.1", 0)

@@ -41,7 +41,6 @@ func (c *colleague) push(t *testing.T, name, text string) string {
 // follow-up takes the commit in before its push: as a ticket without a worker, through the gates
 // and the reviewer. The company is killed in the middle of that.
 func TestPushOfAPersonIsTakenIn(t *testing.T) {
-	hosttest.Sampled(t)
 	t.Parallel()
 	ready, review := stopAt("t2-01-review.1", 0), stopAt("t2-02-review.1", 0)
 	h := openTinyProject(t, addsTwo(ready, review))
@@ -101,7 +100,7 @@ func checkTakenIn(t *testing.T, h *testenv.House, branch, commit string) {
 // A person's commit that conflicts with the work goes to the merger, as that of any ticket does.
 // Who pushes again after that is a question; approve takes that in, too.
 func TestConflictWithThePushOfAPerson(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	ready, whole := stopAt("t2-01-review.1", 0), stopAt("t2-review.1", 0)
 	brain := addsTwo(ready, whole)

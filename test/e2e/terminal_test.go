@@ -57,7 +57,7 @@ func TestQuestionAtTheTerminal(t *testing.T) {
 // TestQuestionIsPutOff: "later" ends the command and leaves the question open,
 // as the end of the terminal does. An answer from elsewhere ends the prompt.
 func TestQuestionIsPutOff(t *testing.T) {
-	hosttest.Variant(t, "TestQuestionAtTheTerminal has the question")
+	hosttest.Long(t, "TestQuestionAtTheTerminal has the question")
 	t.Parallel()
 	h := askedForHelp(t)
 	end := func(asked, typed string, code int, says string, args ...string) {
@@ -85,7 +85,7 @@ func TestQuestionIsPutOff(t *testing.T) {
 // TestQuestionBehindAPipe: who pipes the instruction in is still there to be
 // asked.
 func TestQuestionBehindAPipe(t *testing.T) {
-	hosttest.Variant(t, "TestQuestionAtTheTerminal asks")
+	hosttest.Long(t, "TestQuestionAtTheTerminal asks")
 	t.Parallel()
 	h := askedForHelp(t)
 	h.Under = []string{"bash", "-c", `echo say goodbye | "$@"`, "bash"}
@@ -103,7 +103,7 @@ func TestQuestionBehindAPipe(t *testing.T) {
 // background asks nothing, since to read the terminal would stop it with the
 // office in its hands.
 func TestQuestionInTheBackground(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h := askedForHelp(t)
 	h.Under = []string{"bash", "-c", `set -m; "$@" & wait $!`, "bash"}
@@ -117,7 +117,7 @@ func TestQuestionInTheBackground(t *testing.T) {
 
 // TestGivenUpAtTheTerminal: a no that is meant ends the task.
 func TestGivenUpAtTheTerminal(t *testing.T) {
-	hosttest.Variant(t, "TestQuestionAtTheTerminal asks before a task ends")
+	hosttest.Long(t, "TestQuestionAtTheTerminal asks before a task ends")
 	t.Parallel()
 	h := askedForHelp(t)
 	p := h.AtTerminal("submit", "say goodbye")

@@ -91,13 +91,14 @@ func checkGrowth(t *testing.T, who string, was, is int64) {
 
 // TestBenchWorkTokens: the recorded conversation of a case takes no more tokens than are pinned.
 func TestBenchWorkTokens(t *testing.T) {
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	checkTokens(t, playExamples(t, 1, "--case", "money-percent"))
 }
 
 // TestBenchWorkTokensOfAll is the same with all cases that are pinned.
 func TestBenchWorkTokensOfAll(t *testing.T) {
-	hosttest.Variant(t, "TestBenchWorkTokens has one of them")
+	hosttest.Long(t, "TestBenchWorkTokens has one of them")
 	t.Parallel()
 	var args []string
 	for _, name := range slices.Sorted(maps.Keys(readPinned(t))) {

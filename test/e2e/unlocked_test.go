@@ -12,7 +12,7 @@ import (
 // taken, checks and workers have it, nothing of it is committed, and a second task on
 // the same manifest has the same without asking again.
 func TestProjectWithoutALockFile(t *testing.T) {
-	hosttest.Variant(t, "internal/container/image resolves without a lock file, test/strangers has tasks on such projects")
+	hosttest.Long(t, "internal/container/image resolves without a lock file, test/strangers has tasks on such projects")
 	t.Parallel()
 	registryAnswers(t, "npm")
 	files := counter()

@@ -19,7 +19,7 @@ import (
 // later day, show and the summary tell what is missing and why, nothing names a
 // file that is not there, and what can be written again is.
 func TestFilesThatCannotBeWritten(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	work := saysGoodbye()
 	brain := &staff{manager: submitPlan(farewellTicket())}

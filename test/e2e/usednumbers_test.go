@@ -14,7 +14,7 @@ import (
 // takes the number behind the second one, says why, and is delivered; what was delivered before stays.
 // A remote that is away keeps nothing from being submitted.
 func TestBackupPutBack(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h := openFarewells(t)
 	inOffice := func(program string, args ...string) {

@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"company/internal/lib/hosttest"
 	"company/internal/toolbox/toolproto"
 	"company/test/testenv"
 )
@@ -16,7 +15,6 @@ import (
 // and serves the first run, another takes its place, and none is left at the end (CTR-5).
 func TestWarm(t *testing.T) {
 	t.Parallel()
-	hosttest.Sampled(t)
 	planning, working := stopAt("t1-plan.1", 0), stopAt("t1-01.1", 0)
 	h := openTinyProject(
 		t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye(), stops: []*stop{planning, working}})

@@ -124,7 +124,7 @@ func TestWatchInATerminal(t *testing.T) {
 // summary is there after them (UI-2, CLI-3). Without a terminal
 // nothing is submitted.
 func TestSubmitWatch(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h := askedForHelp(t)
 	if said := runRefused(t, h, 64, "E_USAGE", "submit", "--watch", "say goodbye"); !strings.Contains(

@@ -9,7 +9,6 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/gitops/remotetest"
-	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -191,7 +190,6 @@ func checkTrapsSilent(t *testing.T, h *testenv.House, fired string) {
 // A plan that writes elsewhere is refused, the worker sees its own folder and
 // what lies beside it, and a commit elsewhere does not leave the container.
 func TestPartOfARepository(t *testing.T) {
-	hosttest.Sampled(t)
 	t.Parallel()
 	files := map[string]string{"README.md": "two services\n", "web/index.html": "<p>\n",
 		"web/go.mod": "module example.com/web\n\ngo 1.24\n", "web/broken.go": "package web\n\nfunc {\n"}

@@ -36,6 +36,7 @@ func oneByOne() func(scripted.Exchange) scripted.Reply {
 // model that refuses tools with a 400, over each of the three (ADP-1, ADP-7).
 // Changing the protocol is one line of config.
 func TestWires(t *testing.T) {
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	const key, anthropicKey = "TEST_MODEL_KEY", "ANTHROPIC_API_KEY"
 	for _, w := range []struct {
 		name, profile string // %s is the server's address
@@ -54,7 +55,7 @@ func TestWires(t *testing.T) {
 	} {
 		t.Run(w.name, func(t *testing.T) {
 			if w.again {
-				hosttest.Variant(t, "a protocol and a model that others have")
+				hosttest.Long(t, "a protocol and a model that others have")
 			}
 			t.Parallel()
 			brain := farewells()
@@ -129,6 +130,7 @@ func keepRequests(t *testing.T, h *testenv.House, name string) {
 // TestNoModelAtAll: nothing configured and no Ollama: one screen that tells what
 // was looked for and where, and what to do; nothing is begun (ADP-3).
 func TestNoModelAtAll(t *testing.T) {
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h := testenv.New(t, nil, tinyProject())
 	h.Env = append(h.Env, "OLLAMA_HOST=127.0.0.1:9")
@@ -149,7 +151,7 @@ func TestNoModelAtAll(t *testing.T) {
 // has; with a fallback the work is done by that, and the feed says so (ADP-3,
 // ADP-5: the name goes out as it stands in the config).
 func TestFallback(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h := openTinyProject(t, farewells())
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -193,6 +195,7 @@ func TestFallback(t *testing.T) {
 // told with the command that gets it, and nothing that it says steers the
 // terminal; doctor tells what a model that is there can do (ADP-3, T18).
 func TestOllamaWithoutTheModel(t *testing.T) {
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)

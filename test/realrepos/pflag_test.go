@@ -32,7 +32,7 @@ const module = "github.com/spf13/pflag"
 // TestPflag shows SUB-17, GAT-1, REV-1 and REV-3 on real input: two subtasks
 // in parallel, gated by pflag's own tests, reviewed, merged and delivered.
 func TestPflag(t *testing.T) {
-	hosttest.LongVariant(t, "the demo's work on a repository of others; test/strangers has one of each kind")
+	hosttest.Long(t, "the demo's work on a repository of others; test/strangers has one of each kind")
 	files := moduleFiles(t)
 	h := testenv.New(t, together.Brain(scripted.BrainFunc(reply), len(features), 5*time.Minute), files)
 	// Without warm ones, each container says by its labels whose it is.

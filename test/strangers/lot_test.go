@@ -40,7 +40,7 @@ func countAway(rows []CaseRow) (n int) {
 // Repositories that nobody chose, drawn by the commit that is measured.
 func TestDraw(t *testing.T) {
 	if *draw == 0 && *drawTable == "" {
-		hosttest.LongVariant(t, "two cases of a draw")
+		hosttest.Long(t, "two cases of a draw")
 		*draw, *cases = 1, 2
 	}
 	hosttest.NeedsDocker(t)

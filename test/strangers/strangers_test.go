@@ -62,7 +62,7 @@ func TestStrangers(t *testing.T) {
 			}
 			t.Run(strings.ReplaceAll(s.Name, "/", "-"), func(t *testing.T) {
 				if *only == "" && !*all && s.Variant {
-					hosttest.LongVariant(t, "another language, or client")
+					hosttest.Long(t, "another language, or client")
 				}
 				t.Parallel()
 				row, there := readRow(t, s)

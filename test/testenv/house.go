@@ -51,13 +51,17 @@ var (
 	buildErr  error
 )
 
-// Binary builds the company binary once per test process.
+// Binary builds the company binary once per test process. COMPANY_TEST_BINARY names another one to use, or says "asis"
+// to use the one that is built.
 func Binary(t testing.TB) string {
 	t.Helper()
 	buildOnce.Do(func() {
 		root, err := Root()
 		if err != nil {
 			buildErr = err
+			return
+		}
+		if built = os.Getenv("COMPANY_TEST_BINARY"); filepath.IsAbs(built) {
 			return
 		}
 		built = filepath.Join(root, "bin", "company")

@@ -18,8 +18,7 @@ func TestMain(m *testing.M) { goroutines.Main(m) }
 // Every bench runs, gives numbers, and leaves nothing behind. How good the
 // numbers are is not a test's business.
 func TestQuick(t *testing.T) {
-	hosttest.Sampled(t)
-	hosttest.NotRaced(t, "what it runs is raced in the tests of its own packages, and its time is that of programs")
+	hosttest.Long(t, "one of many alike")
 	hosttest.NeedsDocker(t)
 	dir := t.TempDir()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
@@ -67,7 +66,7 @@ func TestQuickDeps(t *testing.T) {
 	hosttest.NeedsDocker(t)
 	for _, c := range packageClients {
 		t.Run(c.name, func(t *testing.T) {
-			hosttest.LongVariant(t, "clients install packages beside our layers")
+			hosttest.Long(t, "clients install packages beside our layers")
 			if c.name == "pip" {
 				if out, err := exec.CommandContext(t.Context(), "python3", "-m", "pip", "--version").CombinedOutput(); err != nil {
 					hosttest.Lacks(t, "this host has no pip: %v %s", err, out)

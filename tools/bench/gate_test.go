@@ -10,8 +10,6 @@ import (
 
 // The bench of gates runs, leaves no layer of its module, and measures a part.
 func TestQuickGate(t *testing.T) {
-	hosttest.Sampled(t)
-	hosttest.NotRaced(t, "its time is the go command's")
 	hosttest.NeedsDocker(t)
 	hosttest.Long(t, "a module is compiled and tested")
 	dir := t.TempDir()

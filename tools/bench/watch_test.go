@@ -28,8 +28,6 @@ var (
 
 // The bench of what watching costs needs no Docker.
 func TestQuickWatch(t *testing.T) {
-	hosttest.Sampled(t)
-	hosttest.NotRaced(t, "its time is a browser's")
 	hosttest.Long(t, "a browser shows four pages for two seconds each")
 	dir := t.TempDir()
 	program := filepath.Join(t.TempDir(), "company")

@@ -17,7 +17,6 @@ import (
 	"company/internal/adapters/adaptertest"
 	"company/internal/adapters/anthropic"
 	"company/internal/company"
-	"company/internal/lib/hosttest"
 	"company/internal/lib/secret"
 	"company/test/goroutines"
 )
@@ -31,7 +30,6 @@ func TestServers(t *testing.T) {
 
 // TestFloods: ADP-1, replies of a server that sends as much as it can.
 func TestFloods(t *testing.T) {
-	hosttest.NotRaced(t, "one goroutine reads megabytes of each reply; shorter ones are raced")
 	adaptertest.ExerciseFloods(t, adaptertest.Anthropic(), openOptions)
 }
 

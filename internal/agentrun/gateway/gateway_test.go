@@ -268,7 +268,7 @@ func TestPushRules(t *testing.T) {
 
 // T9: bombs out of a few kilobytes never get in.
 func TestBombs(t *testing.T) {
-	hosttest.Variant(t, "TestBombsAreRefused of internal/gitops has them where a result is taken")
+	hosttest.Long(t, "TestBombsAreRefused of internal/gitops has them where a result is taken")
 	b := setup(t, nil)
 	gitexectest.Git(t, b.clone, "config", "core.compression", "1") // the time of the client is not the point
 	gitexectest.Git(t, b.clone, "config", "core.bigFileThreshold", "1m")

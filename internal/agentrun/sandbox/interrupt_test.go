@@ -228,7 +228,6 @@ func (h *house) goOn(err error) outcome {
 // ways at all), or in a call whose answer is lost (with -every in each). The tree, the
 // commits and what the model is shown are those of an undisturbed run.
 func TestInterruptedWork(t *testing.T) {
-	hosttest.Long(t, "work is interrupted in many places")
 	control := newHouse(t)
 	if err := control.work(t.Context()); err != nil {
 		t.Fatal(err)
@@ -245,7 +244,7 @@ func TestInterruptedWork(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("%s record %d of %d", way, n, total), func(t *testing.T) {
 				if !*every && n%(2*apart) != 0 {
-					hosttest.Variant(t, "each way once more, at another record")
+					hosttest.Long(t, "each way once more, at another record")
 				}
 				t.Parallel()
 				compareOutcome(t, interrupted(t, n, way), want)
@@ -267,7 +266,7 @@ func TestInterruptedWork(t *testing.T) {
 			}
 			t.Run(fmt.Sprintf("in call %d of reply %d, %s", i+1, turn+1, tool), func(t *testing.T) {
 				if !*every && turn < 5 {
-					hosttest.Variant(t, "the same tools in another reply")
+					hosttest.Long(t, "the same tools in another reply")
 				}
 				t.Parallel()
 				compareOutcome(t, interruptedInCall(t, at), want)

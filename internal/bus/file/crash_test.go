@@ -11,7 +11,6 @@ import (
 
 	"company/internal/bus"
 	"company/internal/company"
-	"company/internal/lib/hosttest"
 )
 
 // newRecord is a request for a record of so many bytes.
@@ -22,7 +21,6 @@ func newRecord(subject string, size int) *request {
 // What a start shows after a kill in the middle of a roll is there after a power cut: the end of the full
 // segment gets to the disk before the next one is written to.
 func TestKillInARollThenPowerCut(t *testing.T) {
-	hosttest.Sampled(t)
 	for seed := range uint64(100) {
 		for die := 1; die < 14; die++ {
 			d := newCrashDisk(rand.New(rand.NewPCG(seed, 7)))

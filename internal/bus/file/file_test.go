@@ -30,7 +30,6 @@ func TestConformance(t *testing.T) { bustest.Exercise(t, driver) }
 // TestConformanceOfSmallSegments is the same where each few records begin a segment
 // and segments are compacted all the time.
 func TestConformanceOfSmallSegments(t *testing.T) {
-	hosttest.Sampled(t)
 	hosttest.Long(t, "the suite runs a second time")
 	t.Setenv(rollVariable, "4096")
 	bustest.Exercise(t, driver)

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"company/internal/bus"
-	"company/internal/lib/hosttest"
 
 	natsserver "github.com/nats-io/nats-server/v2/server"
 	natsclient "github.com/nats-io/nats.go"
@@ -19,7 +18,6 @@ import (
 // to a reader, with words of the server, so that it drops records. They are
 // read again: in the middle of a read, at its end, and where a reader follows.
 func TestSlowReaderMissesNothing(t *testing.T) {
-	hosttest.Long(t, "the reader is slow")
 	t.Parallel()
 	done := errors.New("enough")
 	for name, c := range map[string]struct {

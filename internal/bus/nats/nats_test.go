@@ -9,7 +9,6 @@ import (
 	"company/internal/bus"
 	"company/internal/bus/bustest"
 	"company/internal/bus/nats"
-	"company/internal/lib/hosttest"
 )
 
 var driver = bustest.Driver{
@@ -30,6 +29,5 @@ var (
 
 // TestKillStorm: a process that holds the server is killed at any moment.
 func TestKillStorm(t *testing.T) {
-	hosttest.Sampled(t)
 	bustest.Storm(t, driver, cmp.Or(*stormCrashes, 5), *stormSeed)
 }

@@ -9,14 +9,12 @@ import (
 	"time"
 
 	"company/internal/bus"
-	"company/internal/lib/hosttest"
 )
 
 // TestForgottenItems: once a done item is forgotten, its id may be put anew,
 // here and on disk; and a queue that has forgotten everything still gives
 // higher fences after it was opened again (BUS-6).
 func TestForgottenItems(t *testing.T) {
-	hosttest.Long(t, "leases run out")
 	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()

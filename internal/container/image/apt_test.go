@@ -79,7 +79,7 @@ func TestSetupApt(t *testing.T) {
 // Packages whose scripts add users and groups and set owners install under the
 // filter that the product uses.
 func TestSetupAptUsers(t *testing.T) {
-	hosttest.Variant(t, "TestSetupApt installs packages")
+	hosttest.Long(t, "TestSetupApt installs packages")
 	t.Parallel()
 	be := newTestBuilder(t)
 	withArchives(t, be)

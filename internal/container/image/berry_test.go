@@ -22,7 +22,7 @@ func lockBerry(t *testing.T, version string, files map[string]string) map[string
 // programs alone, whichever format its lock file has; scripts of packages and of the
 // project do not run in preparation, and git sees nothing of what was linked.
 func TestBerryWorkspaces(t *testing.T) {
-	hosttest.Variant(t, "workspaces of another client of npm packages, and its older lock files")
+	hosttest.Long(t, "workspaces of another client of npm packages, and its older lock files")
 	for name, c := range map[string]struct{ locked, client, settings string }{
 		"4.18": {"4.18.1", "4.18.1", "nodeLinker: node-modules\n"},
 		"4.1":  {"4.1.0", "4.12.0", "nodeLinker: pnp\nnpmRegistryServer: http://127.0.0.1:1\n"},

@@ -15,7 +15,7 @@ import (
 // project's next layer begins with that. One that needs more than there is ends in one
 // error, and a step that may fail keeps what was made.
 func TestBuildMemoryGrows(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many kinds of images")
 	be := newTestBuilder(t)
 	base := be.mustEnsure(t, Request{})
 	be.sizes = container.NewSizes(container.Limits{MemoryBytes: 128 * container.MiB}, 256*container.MiB)

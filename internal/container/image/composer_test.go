@@ -69,7 +69,6 @@ const phpGate = "COMPOSER_DISABLE_NETWORK=1 composer dump-autoload --quiet --no-
 // package of the tree stays there. Composer itself finds nothing to do.
 func TestComposer(t *testing.T) {
 	hosttest.Long(t, "PHP is installed from Debian's archives")
-	hosttest.Sampled(t)
 	be := newTestBuilder(t)
 	up := upstreams()
 	up.Registries[ecosystem.Packagist] = ecosystem.At(newComposerRegistry(t))
@@ -107,7 +106,7 @@ func TestComposer(t *testing.T) {
 // Packages of a repository's lock file come from the addresses that the registry names, and not from those in the lock
 // file. A file with another digest than the locked one ends the step, and so does a lock file for another PHP.
 func TestComposerLock(t *testing.T) {
-	hosttest.Variant(t, "TestComposer installs from a lock file")
+	hosttest.Long(t, "TestComposer installs from a lock file")
 	be := newTestBuilder(t)
 	up := upstreams()
 	up.Registries[ecosystem.Packagist] = ecosystem.At(newComposerRegistry(t))
@@ -165,7 +164,6 @@ func TestComposerLock(t *testing.T) {
 // A registry that is away ends the step, with the line that goes on without
 // it: Debian's PHPUnit runs what needs no package.
 func TestComposerAway(t *testing.T) {
-	hosttest.Sampled(t)
 	hosttest.Long(t, "PHP is installed from Debian's archives")
 	be := newTestBuilder(t)
 	up := upstreams()

@@ -19,7 +19,7 @@ func (be *testBuilder) withoutHostTree(name string) {
 // A host without Rust gets Debian's: one that reads a sparse index and a lock file
 // of today, with its linter.
 func TestRustOfDebian(t *testing.T) {
-	hosttest.Variant(t, "TestVersionThatCannotBeHad has a version, TestCargo crates")
+	hosttest.Long(t, "TestVersionThatCannotBeHad has a version, TestCargo crates")
 	be := newTestBuilder(t)
 	be.withoutHostTree("rust")
 	up := upstreams()
@@ -49,7 +49,7 @@ func TestRustOfDebian(t *testing.T) {
 // lies in each tree that has none, and git does not see it. The second image of the
 // same manifests asks no registry.
 func TestCratesWithoutLock(t *testing.T) {
-	hosttest.Variant(t, "TestResolveWithoutLock has npm's, TestCargo crates")
+	hosttest.Long(t, "TestResolveWithoutLock has npm's, TestCargo crates")
 	be := newTestBuilder(t)
 	be.withoutHostTree("rust")
 	up := upstreams()
@@ -107,7 +107,7 @@ func TestCratesWithoutLock(t *testing.T) {
 
 // A project that has its crates along needs no registry and no lock file.
 func TestVendoredCrates(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many kinds of images")
 	be := newTestBuilder(t)
 	be.withoutHostTree("rust")
 	img := be.mustEnsure(

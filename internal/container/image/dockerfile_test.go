@@ -133,7 +133,7 @@ test ! -e /opt/company && test ! -e /etc/apt/sources.list.d/company.list && ! to
 	}
 	be.checkFailures(t, tag)
 	t.Run("devcontainer", func(t *testing.T) {
-		hosttest.Variant(t, "a file that names a Dockerfile or an image")
+		hosttest.Long(t, "a file that names a Dockerfile or an image")
 		be.checkDevcontainer(t, tag)
 	})
 }

@@ -10,7 +10,7 @@ import (
 // What an image is made from can be told before anything is made, and what
 // nobody needs any more is found by what the kept images are stacked on.
 func TestExplainAndUnused(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many kinds of images")
 	be := newTestBuilder(t)
 	req := Request{Toolchains: []string{"go"}, Repo: newProject(t).commit(map[string]string{"a": "b"}),
 		Setup: []string{"true"}}

@@ -17,7 +17,6 @@ import (
 // and what C compiles, is not compiled again. A Go project that calls C is built,
 // vetted and tested with it.
 func TestProjectIsCompiledAhead(t *testing.T) {
-	hosttest.Sampled(t)
 	hosttest.Long(t, "Go and C are compiled in containers")
 	t.Setenv("GOPROXY", "off")
 	test := "package c\n\nimport \"testing\"\n\nfunc TestLen(t *testing.T) {\n\tif Len(\"four\") != 4 " +
@@ -41,7 +40,7 @@ func TestProjectIsCompiledAhead(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			withC := slices.Contains(c.tools, "cgo")
 			if !withC {
-				hosttest.Variant(t, "one with C shows the same")
+				hosttest.Long(t, "one with C shows the same")
 			}
 			be := newTestBuilder(t)
 			img := be.mustEnsure(t, Request{Toolchains: c.tools, Repo: newProject(t).commit(c.files)})
@@ -55,7 +54,7 @@ echo cgo: $(go env CGO_ENABLED)`)
 			}
 			if withC {
 				t.Run("under the race detector", func(t *testing.T) {
-					hosttest.Variant(t, "the standard library is compiled for the race detector")
+					hosttest.Long(t, "the standard library is compiled for the race detector")
 					if out := be.mustRun(t, img, toolboxSetup+`go test -race ./... 2>&1 | tail -1`); !strings.HasPrefix(
 						out, "ok  \texample.org/c") {
 						t.Errorf("%q", out)
@@ -76,7 +75,7 @@ const (
 // One module that no registry has costs what needs it, and nothing else: the image is
 // made, and says what it lacks each time.
 func TestOneGoModuleIsMissing(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many kinds of images")
 	cache, err := exec.Command("go", "env", "GOMODCACHE").Output()
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +109,7 @@ func TestOneGoModuleIsMissing(t *testing.T) {
 // Modules of a workspace may need one another in versions that no registry has: all
 // of them are built and tested offline.
 func TestGoWorkspace(t *testing.T) {
-	hosttest.Variant(t, "TestGoDependenciesOffline has one module; TestDetect of internal/gates a workspace")
+	hosttest.Long(t, "TestGoDependenciesOffline has one module; TestDetect of internal/gates a workspace")
 	localProxy(t)
 	be := newTestBuilder(t)
 	lib := "module example.invalid/lib\n\ngo 1.24\n\nrequire github.com/spf13/pflag v1.0.10\n"
@@ -135,7 +134,7 @@ func TestGoWorkspace(t *testing.T) {
 // Packages that no check needs cost no image where they cannot be had, and are not
 // asked for again.
 func TestSparePackages(t *testing.T) {
-	hosttest.Variant(t, "TestGatesStartWithoutDeps has packages that are not there")
+	hosttest.Long(t, "TestGatesStartWithoutDeps has packages that are not there")
 	be := newTestBuilder(t)
 	asked := 0
 	registry := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

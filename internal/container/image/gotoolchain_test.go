@@ -29,7 +29,6 @@ mkdir -p $HOME/.cache && cp -rs /opt/gocache $HOME/.cache/go-build
 // A worker tests a module offline, as the agent, on a read-only root, and
 // compiles nothing of the standard library (CTR-1; the image's part of it).
 func TestGoTestOffline(t *testing.T) {
-	hosttest.Sampled(t)
 	be := newTestBuilder(t)
 	p := newProject(t)
 	p.commit(map[string]string{"go.mod": "module example.org/m\n\ngo 1.24\n"})
@@ -147,7 +146,6 @@ func serveModule(t *testing.T) (mod, sum string) {
 // alone. No code of the project runs while the image is made (T23).
 // go doc shows a package of another module, which needs the go.mod files of the whole module graph.
 func TestGoDependenciesOffline(t *testing.T) {
-	hosttest.Sampled(t)
 	localProxy(t)
 	libMod, libSum := serveModule(t)
 	be := newTestBuilder(t)
@@ -186,7 +184,7 @@ go doc example.invalid/lib; go doc pflag.NArg; ls /opt/gomod/cache/download/exam
 // A base that does not compile is the gates' business. Vendored dependencies
 // need no registry.
 func TestBaseThatDoesNotCompile(t *testing.T) {
-	hosttest.Variant(t, "test/e2e and test/attack have a base that does not compile")
+	hosttest.Long(t, "test/e2e and test/attack have a base that does not compile")
 	t.Setenv("GOPROXY", "off")
 	be := newTestBuilder(t)
 	repo := newProject(t).commit(map[string]string{
@@ -208,7 +206,7 @@ func TestBaseThatDoesNotCompile(t *testing.T) {
 
 // What a go.mod asks of the host is refused, each with its reason (T23, T24).
 func TestGoModRefused(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many kinds of images")
 	cases := map[string]struct {
 		proxy string
 		files map[string]string

@@ -17,7 +17,6 @@ import (
 // says how it would be built; with leave it is built without a network, for each
 // client, and runs.
 func TestInstallScriptsWithLeave(t *testing.T) {
-	hosttest.Sampled(t)
 	hosttest.Long(t, "a native module is compiled")
 	const manifest = `{"name":"x","private":true,"packageManager":"%s","dependencies":{"unix-dgram":"2.0.6"}}`
 	const works = `node -p "typeof require('unix-dgram').createSocket"`
@@ -34,7 +33,7 @@ func TestInstallScriptsWithLeave(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name != "npm" {
-				hosttest.Variant(t, "the same module by another client")
+				hosttest.Long(t, "the same module by another client")
 			}
 			be := newTestBuilder(t)
 			withRegistries(t, be, ecosystem.NPM)
@@ -116,7 +115,7 @@ func TestInstallScriptsThatFail(t *testing.T) {
 
 // In an image the failure of a script is the error that says so, and no second try helps.
 func TestInstallScriptFailsInAnImage(t *testing.T) {
-	hosttest.Variant(t, "TestContainerFailureScreens has a script that fails")
+	hosttest.Long(t, "TestContainerFailureScreens has a script that fails")
 	be := newTestBuilder(t)
 	withRegistries(t, be, ecosystem.NPM)
 	// Its code asks for a library that no image has.

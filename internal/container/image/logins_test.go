@@ -150,7 +150,7 @@ func TestPrivatePackagesOfLockFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name != "npm" {
-				hosttest.Variant(t, "the same with another client")
+				hosttest.Long(t, "the same with another client")
 			}
 			be := newTestBuilder(t)
 			up := upstreams()

@@ -44,7 +44,6 @@ type testBuilder struct {
 
 func newTestBuilder(t *testing.T) *testBuilder {
 	t.Helper()
-	hosttest.NotRaced(t, "its time is that of clients in containers, and of layers on their way to the daemon")
 	return newRacedBuilder(t)
 }
 

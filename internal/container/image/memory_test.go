@@ -14,7 +14,6 @@ import (
 
 	"company/internal/container"
 	"company/internal/ecosystem"
-	"company/internal/lib/hosttest"
 	"company/internal/toolbox/toolproto"
 )
 
@@ -75,7 +74,6 @@ head -c 3000000 /dev/zero >large; mkfifo pipe; printf x >'a/odd name é'; rm -f 
 // What does not fit into memory is made on the disk, in a container of the same size.
 // Where files could not be taken over, nothing is made twice.
 func TestWhatDoesNotFitIntoMemory(t *testing.T) {
-	hosttest.Sampled(t)
 	be := newTestBuilder(t)
 	base := be.mustEnsure(t, Request{})
 	be.sizes = container.NewSizes(container.Limits{MemoryBytes: 256 * container.MiB}, 0)

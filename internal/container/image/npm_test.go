@@ -80,14 +80,14 @@ func (be *testBuilder) runInTree(t *testing.T, img Image, script string) string 
 // of packages and of the project do not run in preparation. jest does as vitest
 // does, and has three times as many packages.
 func TestNPMWorkspaces(t *testing.T) {
-	hosttest.Variant(t, "TestInstallScriptsWithLeave installs with npm; test/strangers has its projects")
+	hosttest.Long(t, "TestInstallScriptsWithLeave installs with npm; test/strangers has its projects")
 	t.Run("vitest and node:test", func(t *testing.T) {
 		checkNPMWorkspaces(t, `"scripts":{"test":"node --test"}`,
 			"const { test } = require('node:test');\nconst assert = require('node:assert');\n"+
 				"test('version of its own', () => assert.equal(require('is-odd/package.json').version, '2.0.0'))\n", "pass 1\n")
 	})
 	t.Run("vitest and jest", func(t *testing.T) {
-		hosttest.Variant(t, "another runner, of many packages")
+		hosttest.Long(t, "another runner, of many packages")
 		checkNPMWorkspaces(t, `"devDependencies":{"jest":"29.7.0"},"scripts":{"test":"jest --ci"}`,
 			"test('version of its own', () => expect(require('is-odd/package.json').version).toBe('2.0.0'))\n",
 			"Tests:       1 passed")
@@ -139,7 +139,7 @@ git status --porcelain | sed 's/^/git sees /'; ls /opt/deps /opt/out 2>&1 || tru
 // A package that the registry does not have, a lock file that does not fit, or
 // no lock file at all: said in words that help.
 func TestNPMFailures(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many kinds of images")
 	lock := `{"name":"x","version":"1.0.0","lockfileVersion":3,"packages":{"":{"name":"x","version":"1.0.0","dependencies":{"%s":"1.0.0"}},` +
 		`"node_modules/%s":{"version":"1.0.0","resolved":"https://registry.npmjs.org/%s/-/%s-1.0.0.tgz","integrity":"sha512-AAAA"}}}`
 	for name, c := range map[string]struct {
@@ -172,7 +172,7 @@ func TestNPMFailures(t *testing.T) {
 
 // What is not installed is noted, with what to do about it.
 func TestNPMNotes(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many kinds of images")
 	asks := `{"dependencies":{"a":"1"}}`
 	locked := `{"packages":{"node_modules/a":{"version":"1.0.0"}}}`
 	for name, c := range map[string]struct {

@@ -20,7 +20,7 @@ import (
 // one of which it gives an error; one that asks for another. pytest starts, with the
 // options of a plugin that is not there. The image tells it again to the next task.
 func TestPipLeavesOut(t *testing.T) {
-	hosttest.Variant(t, "TestPip installs, and a unit test of the ecosystem says what is left out")
+	hosttest.Long(t, "TestPip installs, and a unit test of the ecosystem says what is left out")
 	t.Parallel()
 	be := newTestBuilder(t)
 	wheels := ecosystemtest.ServeWheels(t, map[string][]byte{
@@ -77,7 +77,7 @@ func TestPipLeavesOut(t *testing.T) {
 // A file that is not the one that was locked is no package to do without: somebody
 // has changed it.
 func TestPipRefusesAnotherFile(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many kinds of images")
 	be := newTestBuilder(t)
 	up := upstreams()
 	up.Registries[ecosystem.PyPI] = ecosystem.At(
@@ -97,7 +97,7 @@ func TestPipRefusesAnotherFile(t *testing.T) {
 // A project of uv's, in a workspace: what uv.lock pins is installed with its digests by
 // pip alone, for this Python and with the groups that tests need, and pytest runs.
 func TestUVLock(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many kinds of images")
 	be := newTestBuilder(t)
 	wheels := map[string][]byte{
 		"alpha-1.0-py3-none-any.whl": newWheel(
@@ -146,7 +146,6 @@ func TestUVLock(t *testing.T) {
 // An extension in C is built by the gate's own command, offline, with the compiler and
 // the headers that the project calls for; one that does not compile is red.
 func TestPythonExtension(t *testing.T) {
-	hosttest.Sampled(t)
 	be := newTestBuilder(t)
 	hosttest.Long(t, "a compiler is installed from Debian's archives")
 	img := be.mustEnsure(

@@ -30,7 +30,7 @@ func TestCacheIsSyncedBeforeItsNames(t *testing.T) {
 
 // The disk is copied when a later file was synced, which brings names of files there and not what they hold.
 func TestCacheOutlastsAPowerCut(t *testing.T) {
-	hosttest.Variant(t, "it makes and mounts a disk, which needs root")
+	hosttest.Long(t, "it makes and mounts a disk, which needs root")
 	dir := t.TempDir()
 	run := func(args ...string) {
 		t.Helper()

@@ -20,7 +20,7 @@ func lockPnpm(t *testing.T, files map[string]string) map[string]string {
 // programs alone; scripts of packages and of the project do not run in
 // preparation, and git sees nothing of what was linked.
 func TestPnpmWorkspaces(t *testing.T) {
-	hosttest.Variant(t, "workspaces of another client of npm packages")
+	hosttest.Long(t, "workspaces of another client of npm packages")
 	be := newTestBuilder(t)
 	withRegistries(t, be, ecosystem.NPM)
 	repo := newProject(t).commit(lockPnpm(t, map[string]string{

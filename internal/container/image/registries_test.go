@@ -66,7 +66,7 @@ func upstreams() depproxy.Upstreams {
 // ADP-2: pip's packages with what they need, in a locked container; modules in
 // src are found.
 func TestPip(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many kinds of images")
 	be := newTestBuilder(t)
 	up := upstreams()
 	up.Registries[ecosystem.PyPI] = ecosystem.At(newPyPI(t, map[string][]byte{
@@ -124,7 +124,7 @@ func checksumOf(t *testing.T, up depproxy.Upstreams, name string) string {
 // ADP-2: crates of a lock file, in a workspace; build scripts do not run in
 // preparation, and do in the container.
 func TestCargo(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many kinds of images")
 	be := newTestBuilder(t)
 	up := upstreams()
 	up.Registries[ecosystem.Crates] = ecosystem.At(newCrates(t, map[string]string{"tiny": "pub fn one() -> i32 { 1 }\n"}))
@@ -169,7 +169,7 @@ func tinyProject(t *testing.T) *Repo {
 func TestRegistryUnreachable(t *testing.T) {
 	t.Parallel()
 	t.Run("fails", func(t *testing.T) {
-		hosttest.Variant(t, "TestRegistryFailureScreens has failures, this one in an image")
+		hosttest.Long(t, "TestRegistryFailureScreens has failures, this one in an image")
 		be := newRacedBuilder(t)
 		srv := httptest.NewServer(
 			http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "no", http.StatusTeapot) }))
@@ -232,7 +232,7 @@ func TestRegistryUnreachable(t *testing.T) {
 // Workspaces that need nothing of a registry are linked, with container.deps
 // off as well.
 func TestWorkspacesWithoutRegistry(t *testing.T) {
-	hosttest.Sampled(t)
+	hosttest.Long(t, "one of many kinds of images")
 	be := newTestBuilder(t)
 	img := be.mustEnsure(
 		t, Request{Toolchains: []string{"node"}, Offline: true, Repo: newProject(t).commit(map[string]string{
@@ -250,7 +250,7 @@ func TestWorkspacesWithoutRegistry(t *testing.T) {
 // image in which the gates start: what needs no package is tested, and the note
 // says what is missing.
 func TestGatesStartWithoutDeps(t *testing.T) {
-	hosttest.Variant(t, "TestWorkspacesWithoutRegistry has no packages, too")
+	hosttest.Long(t, "TestWorkspacesWithoutRegistry has no packages, too")
 	be := newTestBuilder(t)
 	up := upstreams()
 	up.Registries[ecosystem.PyPI] = ecosystem.At(ecosystem.Endpoint{URL: "http://127.0.0.1:1/simple"}) // nobody is there

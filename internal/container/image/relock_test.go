@@ -32,9 +32,9 @@ func TestRelock(t *testing.T) {
 			}, "yarn.lock", "yarn install"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			hosttest.Sampled(t)
+			hosttest.Long(t, "one more row")
 			if name != "npm" {
-				hosttest.Variant(t, "the same by another client")
+				hosttest.Long(t, "the same by another client")
 			}
 			be := newTestBuilder(t)
 			withRegistries(t, be, ecosystem.NPM)
@@ -148,7 +148,7 @@ func TestRelockKeepsWhatWasReplaced(t *testing.T) {
 
 // Cargo makes a Cargo.lock anew with the crates of both sides (SUB-19).
 func TestRelockCrates(t *testing.T) {
-	hosttest.Variant(t, "TestRelock has npm")
+	hosttest.Long(t, "TestRelock has npm")
 	be := newTestBuilder(t)
 	be.withoutHostTree("rust")
 	up := upstreams()

@@ -12,7 +12,6 @@ import (
 // A manifest without a lock file is resolved once, by the client of its project; an
 // image is made from the lock file, and two tasks that have it share the image.
 func TestResolveWithoutLock(t *testing.T) {
-	hosttest.Sampled(t)
 	hosttest.Long(t, "clients resolve packages")
 	for name, c := range map[string]struct {
 		toolchains []string
@@ -27,7 +26,7 @@ func TestResolveWithoutLock(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name != "npm" {
-				hosttest.Variant(t, "the same by another client")
+				hosttest.Long(t, "the same by another client")
 			}
 			be := newTestBuilder(t)
 			withRegistries(t, be, ecosystem.NPM)
@@ -98,7 +97,7 @@ func TestLocksThatDoNotFit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name != "npm" {
-				hosttest.Variant(t, "the same by another client")
+				hosttest.Long(t, "the same by another client")
 			}
 			be := newTestBuilder(t)
 			withRegistries(t, be, ecosystem.NPM)
@@ -136,7 +135,7 @@ func TestResolveFails(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			if name != "npm" {
-				hosttest.Variant(t, "the same by another client")
+				hosttest.Long(t, "the same by another client")
 			}
 			be := newTestBuilder(t)
 			withRegistries(t, be, ecosystem.NPM)
@@ -153,7 +152,6 @@ func TestResolveFails(t *testing.T) {
 // Optional packages of other systems, of which the registry lacks one that is asked for:
 // npm resolves without it, and installs from the lock file that it made.
 func TestResolveOptionalOfOtherSystems(t *testing.T) {
-	hosttest.Sampled(t)
 	hosttest.Long(t, "npm resolves packages")
 	be := newTestBuilder(t)
 	up := upstreams()

@@ -172,8 +172,6 @@ func TestRegistryFailureScreens(t *testing.T) {
 	if _, err := exec.LookPath("npm"); err != nil {
 		hosttest.Lacks(t, "there is no npm: %v", err)
 	}
-	hosttest.Long(t, "npm waits before it tries again")
-	hosttest.NotRaced(t, "all its time is npm's")
 	answer := func(file string, with func(w http.ResponseWriter, r *http.Request)) func(http.ResponseWriter,
 		*http.Request) bool {
 		return func(w http.ResponseWriter, r *http.Request) bool {
@@ -231,7 +229,7 @@ func TestRegistryFailureScreens(t *testing.T) {
 		all.Go(func() {
 			t.Run(c.name, func(t *testing.T) {
 				if c.again {
-					hosttest.Variant(t, "a failure that shows as another one does")
+					hosttest.Long(t, "a failure that shows as another one does")
 				}
 				files := npmProject(t, npmWith(""))
 				if c.change != nil {
@@ -339,7 +337,7 @@ func TestContainerFailureScreens(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.variant {
-				hosttest.Variant(t, "a failure that shows as another one does")
+				hosttest.Long(t, "a failure that shows as another one does")
 			}
 			be := newTestBuilder(t)
 			be.stepTimeout = cmp.Or(c.limit, 10*time.Minute)

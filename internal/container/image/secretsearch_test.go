@@ -22,7 +22,7 @@ const canary = "s3cr3t-canary/7f+9c2e1="
 // Set-up gets its variables, and nothing else does: not the image, its
 // settings, its history, the log or an error (container.setup_env).
 func TestSetupEnv(t *testing.T) {
-	hosttest.Variant(t, "TestSetupApt runs commands, TestSetupEnvLeakRefused has variables")
+	hosttest.Long(t, "TestSetupApt runs commands, TestSetupEnvLeakRefused has variables")
 	be := newTestBuilder(t)
 	img := be.mustEnsure(t, Request{
 		Setup:    []string{`[ "${#TOKEN}" = 23 ]`, `echo "${#TOKEN} bytes" >/etc/token-note`},
@@ -69,7 +69,6 @@ func TestSetupEnvLeakRefused(t *testing.T) {
 		"the log":  {`echo "$TOKEN"; exit 3`, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			hosttest.Sampled(t)
 			req := Request{Setup: []string{c.command}, SetupEnv: map[string]secret.Value{"TOKEN": secret.New(canary)}}
 			be.dropAtEnd(t, req, newBuiltBase())
 			_, err := be.Ensure(newContext(t), req)

@@ -10,8 +10,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-
-	"company/internal/lib/hosttest"
 )
 
 // newNoise makes text that git cannot make smaller.
@@ -28,7 +26,6 @@ func newNoise(t *testing.T, n int) string {
 // found by their last use, free what they are said to, and are made again under the same
 // key when a task wants one.
 func TestOlderImagesGo(t *testing.T) {
-	hosttest.Sampled(t)
 	be := newTestBuilder(t)
 	project := newProject(t)
 	var requests []Request
@@ -80,7 +77,6 @@ func TestOlderImagesGo(t *testing.T) {
 // A layer goes with the last image that is stacked on it, and not while an image is being
 // made. The toolbox of another version goes an hour after its last use.
 func TestOrphanedLayersGo(t *testing.T) {
-	hosttest.Sampled(t)
 	be := newTestBuilder(t)
 	req := Request{Repo: newProject(t).commit(map[string]string{"a": "b"}), Setup: []string{"echo " + t.Name()}}
 	be.dropAtEnd(t, req, newBuiltBase())

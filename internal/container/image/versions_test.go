@@ -48,7 +48,7 @@ func mustReadDir(t *testing.T, dir string) []os.DirEntry {
 // A module that needs a newer Go than this host's gets that one: for its modules, its
 // image and its work. The next task with the same wish makes nothing.
 func TestFetchedGo(t *testing.T) {
-	hosttest.LongVariant(t, "the standard library of a second Go is compiled")
+	hosttest.Long(t, "the standard library of a second Go is compiled")
 	be := newTestBuilder(t)
 	withRegistries(t, be, ecosystem.Go)
 	be.dropVersionsAtEnd(t)
@@ -109,9 +109,8 @@ func (be *testBuilder) otherGo(t *testing.T) string {
 // release comes through our own mirror, and is held against the checksum database all
 // the same.
 func TestFetchedGoThroughTheMirror(t *testing.T) {
-	hosttest.Variant(t, "TestFetchedNode fetches a toolchain")
+	hosttest.Long(t, "TestFetchedNode fetches a toolchain")
 	hosttest.Long(t, "a release of Go is fetched")
-	hosttest.NotRaced(t, "all its time is that of a download and of an archive")
 	b, err := New(Config{CacheDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -147,7 +146,7 @@ func TestFetchedGoThroughTheMirror(t *testing.T) {
 // A project of another major version of Node gets it, with an npm that goes with it,
 // out of npm's registry.
 func TestFetchedNode(t *testing.T) {
-	hosttest.Variant(t, "TestToolchains has Node of the host")
+	hosttest.Long(t, "TestToolchains has Node of the host")
 	hosttest.Long(t, "a version of Node is fetched")
 	be := newTestBuilder(t)
 	withRegistries(t, be, ecosystem.NPM)
@@ -211,7 +210,7 @@ func TestVersionThatCannotBeHad(t *testing.T) {
 		}, false, "-97.1.0.tgz cannot be had"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			hosttest.Sampled(t)
+			hosttest.Long(t, "one more row")
 			be := newTestBuilder(t)
 			be.dropVersionsAtEnd(t)
 			up, asked := npmServer(t, c.tarball)

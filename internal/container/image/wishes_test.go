@@ -74,7 +74,6 @@ func TestPackagesThatCIInstalls(t *testing.T) {
 // build with it.
 func TestSystemLibrariesAreThere(t *testing.T) {
 	hosttest.Long(t, "Debian packages are installed, and C is compiled in a container")
-	hosttest.Sampled(t)
 	be := newTestBuilder(t)
 	img := be.mustEnsure(
 		t, Request{Toolchains: []string{"go", "cgo", "python", "c", "python-dev"},

@@ -20,7 +20,7 @@ func lockYarn(t *testing.T, files map[string]string) map[string]string {
 // A workspace of yarn 1's runs offline in a locked container, by yarn and by its
 // programs alone; scripts of packages and of the project do not run in preparation.
 func TestYarnWorkspaces(t *testing.T) {
-	hosttest.Variant(t, "workspaces of another client of npm packages")
+	hosttest.Long(t, "workspaces of another client of npm packages")
 	be := newTestBuilder(t)
 	withRegistries(t, be, ecosystem.NPM)
 	repo := newProject(t).commit(lockYarn(t, map[string]string{

@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"company/internal/lib/hosttest"
 )
 
 const alphanumeric = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -106,7 +104,6 @@ func fillers(size int) map[string]string {
 // A secret of any kind is found wherever it stands in a text, or the text is said not to be
 // looked through.
 func TestPlantedSecrets(t *testing.T) {
-	hosttest.NotRaced(t, "one goroutine searches 64 KiB for each of many secrets")
 	r := rand.New(rand.NewSource(2))
 	s := New(nil, "k3fq")
 	const apart = 600
@@ -178,7 +175,6 @@ func TestPlantedSecrets(t *testing.T) {
 // Texts that were made to be slow are looked through in part, at a bounded cost, and a text
 // full of secrets has a bounded number of findings.
 func TestSearchIsBounded(t *testing.T) {
-	hosttest.NotRaced(t, "one goroutine searches texts of 2 MiB")
 	s := New([]Own{{"THE_KEY", own}}, "k3fq")
 	for name, text := range fillers(2 << 20) {
 		text += own

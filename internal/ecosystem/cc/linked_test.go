@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"company/internal/lib/hosttest"
 )
 
 func TestLinkedPackages(t *testing.T) {
@@ -33,7 +31,6 @@ func TestLinkedPackages(t *testing.T) {
 // Many names cost no more than a bound: what is the project's own is looked for among
 // those alone that Debian has.
 func TestManyLinkedNames(t *testing.T) {
-	hosttest.NotRaced(t, "one goroutine reads names")
 	var text strings.Builder
 	for i := range 50_000 {
 		fmt.Fprintf(&text, "-lno-such-%d -lz $(pkg-config nor-this-%d)\n", i, i)

@@ -10,7 +10,6 @@ import (
 
 	"company/internal/ecosystem/ecosystemtest"
 	"company/internal/ecosystem/testreport"
-	"company/internal/lib/hosttest"
 )
 
 // People see what go test prints, and not its JSON.
@@ -50,7 +49,6 @@ func TestMessagesKeepTheirLines(t *testing.T) {
 
 // What tests print is held until they end, within bounds.
 func TestHeldOutputIsBounded(t *testing.T) {
-	hosttest.NotRaced(t, "one goroutine reads lines")
 	g := &goReport{text: &bytes.Buffer{}}
 	g.ReadLine(`{"Action":"run","Package":"p","Test":"T"}`)
 	out := `{"Action":"output","Package":"p","Test":"T","Output":"` + strings.Repeat("z", 1<<19) + `"}`

@@ -16,7 +16,6 @@ import (
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/ecosystemtest"
 	"company/internal/lib/boundedparse/parsetest"
-	"company/internal/lib/hosttest"
 )
 
 // A name is cut at each of its dashes: one of a megabyte took hours.
@@ -50,7 +49,6 @@ func (w wheelFile) ReadAt(use func(content io.ReaderAt, size int64) error) error
 
 // A wheel may list millions of empty files, each of which takes memory.
 func TestWheelOfManyFiles(t *testing.T) {
-	hosttest.NotRaced(t, "one goroutine reads a large archive")
 	wheel := func(files int) wheelFile {
 		var b bytes.Buffer
 		w := zip.NewWriter(&b)

@@ -11,7 +11,6 @@ import (
 	"company/internal/ledger"
 	"company/internal/lib/clock"
 	"company/internal/lib/clock/clocktest"
-	"company/internal/lib/hosttest"
 )
 
 const day = 24 * time.Hour
@@ -136,7 +135,6 @@ func (c *clocked) unharmed(held int, leap time.Duration) {
 // while runs are held and a retry waits. No run ends, the retry comes, nothing
 // is booked.
 func TestStepsOfTheWallClock(t *testing.T) {
-	hosttest.Long(t, "seconds go by")
 	t.Parallel()
 	c := setupClocked(t)
 	c.run()

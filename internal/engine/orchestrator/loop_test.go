@@ -16,7 +16,6 @@ import (
 
 	"company/internal/company"
 	"company/internal/ledger"
-	"company/internal/lib/hosttest"
 	"company/internal/lib/safedir/foldertest"
 )
 
@@ -402,7 +401,6 @@ func TestReload(t *testing.T) {
 // TestSnapshotsUnderLoad: while commands come without a pause, each snapshot
 // is still of one point of the ledger, and they do not fall behind.
 func TestSnapshotsUnderLoad(t *testing.T) {
-	hosttest.Long(t, "load")
 	t.Parallel()
 	b := setup(t, func(c *Config) { c.SnapshotEvery = 10 })
 	b.run()

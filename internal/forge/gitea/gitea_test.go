@@ -17,7 +17,6 @@ import (
 	"company/internal/company"
 	"company/internal/forge"
 	"company/internal/forge/forgetest"
-	"company/internal/lib/hosttest"
 	"company/internal/lib/secret"
 	"company/test/goroutines"
 )
@@ -91,7 +90,6 @@ const openPull = `{"number": 1, "state": "open", "mergeable": true, "head": {"sh
 
 // A reply of three bytes for each entry is a kilobyte for each in memory.
 func TestRepliesOfManyEntries(t *testing.T) {
-	hosttest.Long(t, "large replies are read")
 	many := "[" + strings.Repeat("{},", 2<<20) + "{}]"
 	for _, list := range []string{"/comments", "/reviews", "/statuses"} {
 		c := rawForge(
@@ -207,7 +205,6 @@ func TestConcurrentOpenKeepsOldest(t *testing.T) {
 // next delivery ends with one: the one that is known as delivered, else the
 // older one.
 func TestDuplicateAfterKilledDelivery(t *testing.T) {
-	hosttest.Long(t, "waits for a forge that is slow to tell")
 	t.Parallel()
 	for name, known := range map[string]int{"none delivered": 0, "the newer one delivered": 2} {
 		t.Run(name, func(t *testing.T) {
@@ -304,7 +301,6 @@ func TestCodeOwners(t *testing.T) {
 
 // Ours is found among many, and a rate limit is waited for.
 func TestPagingAndRateLimit(t *testing.T) {
-	hosttest.Long(t, "a limit is waited for")
 	b := newBench(t)
 	pr := b.PR()
 	first := forgetest.MustOpen(t, b.Forge, pr)

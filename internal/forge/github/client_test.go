@@ -9,14 +9,12 @@ import (
 	"company/internal/company"
 	"company/internal/forge"
 	"company/internal/forge/forgetest"
-	"company/internal/lib/hosttest"
 	"company/internal/lib/secret"
 )
 
 // Rate limits are waited for within a bound; beyond it the orchestrator tries
 // later, and nothing is asked meanwhile.
 func TestRateLimits(t *testing.T) {
-	hosttest.Long(t, "a limit is waited for")
 	b := newBench(t)
 	pr := b.PR()
 	b.Server.AddFault(
@@ -272,7 +270,6 @@ func TestAppLogin(t *testing.T) {
 // other Apps. Where the login has no name, as a token that a workflow was given,
 // people's words do not count either.
 func TestCommentIgnoresForgedNotes(t *testing.T) {
-	hosttest.Long(t, "a forge that gives no answer is asked again")
 	t.Parallel()
 	b := newBench(t)
 	asApp, _, _ := loginAsApp(t, b)

@@ -12,13 +12,11 @@ import (
 	"text/template"
 
 	"company/internal/lib/boundedparse/parsetest"
-	"company/internal/lib/hosttest"
 )
 
 // TestStandardParsersBoundThemselves nests texts far more deeply than the standard library's
 // parsers follow.
 func TestStandardParsersBoundThemselves(t *testing.T) {
-	hosttest.NotRaced(t, "one goroutine parses")
 	const levels = 1 << 20
 	deep := func(before, sign, after string) string { return before + strings.Repeat(sign, levels) + after }
 	for name, parse := range map[string]func() error{

@@ -2,7 +2,6 @@ package hosttest_test
 
 import (
 	"flag"
-	"fmt"
 	"runtime/debug"
 	"slices"
 	"testing"
@@ -35,48 +34,26 @@ func TestLacks(t *testing.T) {
 	}
 }
 
-// TestShortSkips: -short skips what needs Docker and what takes long, also with
-// CI set; without it both run.
-func TestShortSkips(t *testing.T) {
+// TestSkips: -short skips what needs Docker and what is long, also with CI set. Without it, long tests run if they are
+// asked for.
+func TestSkips(t *testing.T) {
 	was := flag.Lookup("test.short").Value.String()
 	t.Cleanup(func() { setShort(t, was) })
 	t.Setenv("CI", "1")
-	for short, want := range map[string]recorder{"true": {skipped: true}, "false": {}} {
-		setShort(t, short)
-		if got := hosttest.Short(); got != want.skipped {
-			t.Errorf("-short=%s: Short is %t", short, got)
-		}
-		for name, ask := range map[string]func(testing.TB){
-			"NeedsDocker": hosttest.NeedsDocker,
-			"Long":        func(t testing.TB) { hosttest.Long(t, "a minute of waiting") },
-		} {
-			got := recorder{}
-			ask(&got)
-			if got != want {
-				t.Errorf("-short=%s, %s: skipped %t, failed %t", short, name, got.skipped, got.failed)
-			}
-		}
-	}
-}
-
-// TestVariants: a variant runs where it is asked for, and is never short.
-func TestVariants(t *testing.T) {
-	was := flag.Lookup("test.short").Value.String()
-	t.Cleanup(func() { setShort(t, was) })
 	for _, c := range []struct {
-		asked, short         string
-		skipped, longSkipped bool
-	}{{"", "false", true, true}, {"1", "false", false, true}, {"all", "false", false, false}, {"1", "true", true, true},
-		{"all", "true", true, true}} {
-		t.Setenv("COMPANY_TEST_VARIANTS", c.asked)
+		short, long            string
+		skipsDocker, skipsLong bool
+	}{{"true", "", true, true}, {"true", "1", true, true}, {"false", "", false, true}, {"false", "1", false, false}} {
 		setShort(t, c.short)
-		got := recorder{}
-		if hosttest.Variant(&got, "one more version"); got.skipped != c.skipped {
-			t.Errorf("%+v: skipped %t", c, got.skipped)
+		t.Setenv(hosttest.LongVariable, c.long)
+		if got := hosttest.Short(); got != (c.short == "true") {
+			t.Errorf("-short=%s: Short is %t", c.short, got)
 		}
-		long := recorder{}
-		if hosttest.LongVariant(&long, "a project of others"); long.skipped != c.longSkipped {
-			t.Errorf("%+v: the long one was skipped %t", c, long.skipped)
+		docker, long := recorder{}, recorder{}
+		hosttest.NeedsDocker(&docker)
+		hosttest.Long(&long, "a minute of waiting")
+		if docker.skipped != c.skipsDocker || long.skipped != c.skipsLong {
+			t.Errorf("%+v: a test with Docker was skipped %t, a long one %t", c, docker.skipped, long.skipped)
 		}
 	}
 }
@@ -100,51 +77,3 @@ func setShort(t *testing.T, value string) {
 		t.Fatal(err)
 	}
 }
-
-// TestSampled: a third runs, others at the next commit, the same again at the same; all
-// run where nothing is asked for, or variants are.
-func TestSampled(t *testing.T) {
-	const rows = 300
-	drawn := func(asked, asksVariants string) []int {
-		t.Setenv("COMPANY_TEST_SAMPLE", asked)
-		t.Setenv("COMPANY_TEST_VARIANTS", asksVariants)
-		var out []int
-		for i := range rows {
-			got := named{name: fmt.Sprint("TestTable/", i)}
-			hosttest.Sampled(&got)
-			if !got.skipped {
-				out = append(out, i)
-			}
-		}
-		return out
-	}
-	one, other := drawn("3 4fd1c02", ""), drawn("3 4fd1c03", "")
-	if len(one) < rows/4 || len(one) > rows/2 || slices.Equal(one, other) || !slices.Equal(one, drawn("3 4fd1c02", "")) {
-		t.Errorf("of %d rows a commit draws %v, the next one %v", rows, one, other)
-	}
-	for _, all := range [][]int{drawn("", ""), drawn("3 4fd1c02", "1"), drawn("1 4fd1c02", "")} {
-		if len(all) != rows {
-			t.Errorf("%d rows run, want all %d", len(all), rows)
-		}
-	}
-	for _, asked := range []string{"3", "x y", "0 4fd1c02", "-1 4fd1c02"} {
-		t.Setenv("COMPANY_TEST_SAMPLE", asked)
-		t.Setenv("COMPANY_TEST_VARIANTS", "")
-		got := recorder{}
-		func() {
-			defer func() { _ = recover() }()
-			hosttest.Sampled(&got)
-		}()
-		if !got.failed {
-			t.Errorf("%q is taken", asked)
-		}
-	}
-}
-
-// named is a recorder that has a name.
-type named struct {
-	recorder
-	name string
-}
-
-func (n *named) Name() string { return n.name }

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"company/internal/lib/hosttest"
 	"company/internal/office/config/configtest"
 )
 
@@ -139,7 +138,6 @@ func fileOf(values map[string]string) string {
 // Flag > COMPANY_* > company.yaml > the user's config > default, for every key
 // that there is, and each tells where it comes from (CFG-3).
 func TestPrecedenceOfEveryKey(t *testing.T) {
-	hosttest.NotRaced(t, "one goroutine reads a config for each key")
 	keys := append(leafKeys(reflect.TypeFor[Config](), ""), leafKeys(reflect.TypeFor[Model](), "models.default")...)
 	for _, key := range keys {
 		if strings.HasPrefix(key, "paths.") {

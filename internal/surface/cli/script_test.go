@@ -19,7 +19,6 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"company/internal/lib/hosttest"
 	"company/test/goroutines"
 )
 
@@ -52,13 +51,11 @@ func (t leakCheckedTests) Run() int {
 // What a person types and reads: exit codes, error codes, hints, and that what
 // is refused leaves no trace (CLI-7, CFG-2, CFG-3, DOC-1).
 func TestScripts(t *testing.T) {
-	hosttest.NotRaced(t, "each line is a program of its own, most of them with nothing beside them")
 	runScripts(t, "testdata/script")
 }
 
 // The same of an office that works, and of what ends a program.
 func TestScriptsOfAnOffice(t *testing.T) {
-	hosttest.Long(t, "one office is asked by some hundred commands, one after the other")
 	runScripts(t, "testdata/office")
 }
 

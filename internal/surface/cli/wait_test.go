@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/lib/hosttest"
 	"company/test/heldoffice"
 )
 
@@ -48,7 +47,6 @@ func TestWaitEndsWithTheTask(t *testing.T) {
 // What no company works on rests; what needs an answer does, too, and what is named
 // wrongly is told apart.
 func TestWaitOnTasksThatRest(t *testing.T) {
-	hosttest.Long(t, "a wait for a company that takes over")
 	o := heldoffice.Open(t)
 	id := o.Executing("the first", 1)
 	o.Serve()

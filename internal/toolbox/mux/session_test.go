@@ -16,7 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"company/internal/lib/hosttest"
 	"company/test/goroutines"
 )
 
@@ -313,7 +312,6 @@ func (d deaf) Close() error                { return nil }
 
 // The trap: yamux over a stream that cannot be woken waits for ever in Close.
 func TestCloseComesBackOverADeafStream(t *testing.T) {
-	hosttest.Long(t, "the other side is given five seconds")
 	d := deaf{make(chan struct{})}
 	s, err := Guest(d)
 	if err != nil {

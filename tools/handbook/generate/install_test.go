@@ -8,15 +8,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"company/internal/lib/hosttest"
 )
 
 // make install puts the program, its man pages and completions where they are looked for, below
 // DESTDIR and PREFIX. make uninstall removes these and what an older version had installed, and
 // leaves the files of others.
 func TestInstall(t *testing.T) {
-	hosttest.Long(t, "the program and the handbook are linked")
 	dest := filepath.Join(t.TempDir(), "a b")
 	for path, text := range map[string]string{
 		"opt/x/share/man/man1/other.1":        "other",

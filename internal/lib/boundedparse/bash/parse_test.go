@@ -7,7 +7,6 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"company/internal/lib/boundedparse/parsetest"
-	"company/internal/lib/hosttest"
 )
 
 // openings are texts that, repeated, nest a script or make its tree deep.
@@ -23,7 +22,6 @@ var openings = []string{
 // TestParseBoundsTheStack parses and walks scripts that are nested as deeply as their size
 // allows, and measures the stack and the memory that this takes.
 func TestParseBoundsTheStack(t *testing.T) {
-	hosttest.NotRaced(t, "one goroutine parses")
 	for before, after := range map[string]string{"": "a", "$((": "1))", "[[ a": "a ]]", "if a; then b; ": "fi"} {
 		for _, opening := range openings {
 			for _, after := range []string{"", after} {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"company/internal/lib/boundedparse/parsetest"
-	"company/internal/lib/hosttest"
 
 	"github.com/goccy/go-yaml/ast"
 )
@@ -55,7 +54,6 @@ func hostile() map[string]string {
 
 // TestParseBoundsMemory measures the costliest texts that the limits let pass.
 func TestParseBoundsMemory(t *testing.T) {
-	hosttest.NotRaced(t, "one goroutine parses, and its memory is measured")
 	for name, text := range hostile() {
 		var err error
 		stack, allocated := parsetest.Measure(func() { _, err = Parse([]byte(text), limits) })
