@@ -181,8 +181,12 @@ func (d *Decider) Plan(id company.TaskID, plan company.Plan) {
 // Work offers, claims and successfully ends a worker run of the subtask, which is in the gates afterwards.
 func (d *Decider) Work(sub company.SubtaskID, head company.OID, changes ...company.Change) {
 	d.t.Helper()
-	run := company.NewRunID(sub.Task(), sub, company.Worker, d.Task(sub.Task()).Subtask(sub).Started+1)
-	d.Must(company.Offer{Run: run})
+	task := d.Task(sub.Task())
+	run := task.Subtask(sub).Current
+	if offered := task.Runs[run]; offered == nil || offered.Ended {
+		run = company.NewRunID(sub.Task(), sub, company.Worker, task.Subtask(sub).Started+1)
+		d.Must(company.Offer{Run: run}) // no error if a running loop offers it first
+	}
 	fence := d.Claim(run, "")
 	d.Must(company.EndRun{Run: run, Fence: fence, Outcome: company.RunEnded{
 		Status: company.RunSuccess, Head: head, Branch: "agent/" + string(sub) + "-x", Changes: changes,

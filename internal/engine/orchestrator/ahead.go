@@ -18,6 +18,9 @@ import (
 // other.
 const youngAhead = time.Second
 
+// msgAheadJudged is logged once a test ahead has its verdict and has given back its slot.
+const msgAheadJudged = "the verdict of a test ahead is available"
+
 // reconcileAhead starts tests ahead while there is room, and cancels those that are obsolete or whose slot is needed.
 func (o *Orchestrator) reconcileAhead(ctx context.Context, l *look) {
 	if o.handlers[company.EffectTestAhead] == nil {

@@ -3,6 +3,7 @@ package orchestrator
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"slices"
 	"strconv"
 	"testing"
@@ -181,6 +182,29 @@ func (h *queueHouse) cutOff() {
 	}
 }
 
+// logged is a log that a test waits on until a test ahead has its verdict.
+type logged chan string
+
+func (logged) Enabled(context.Context, slog.Level) bool { return true }
+func (l logged) WithAttrs([]slog.Attr) slog.Handler     { return l }
+func (l logged) WithGroup(string) slog.Handler          { return l }
+
+func (l logged) Handle(_ context.Context, r slog.Record) error {
+	if r.Message == msgAheadJudged {
+		l <- r.Message
+	}
+	return nil
+}
+
+func (l logged) await(t *testing.T) {
+	t.Helper()
+	select {
+	case <-l:
+	case <-time.After(patience):
+		t.Fatal("the test ahead has no verdict")
+	}
+}
+
 func (h *queueHouse) goesOn() {
 	h.t.Helper()
 	select {
@@ -328,16 +352,18 @@ func TestConfirmedTestsHaveTheirSlot(t *testing.T) {
 func TestJudgedTestAheadLeavesItsSlot(t *testing.T) {
 	t.Parallel()
 	cut := make(chan error, 10)
+	judged := make(logged, 10)
 	h := queueFor(t, 2, 4, func(ctx context.Context, _ company.Effect) (company.Command, error) {
 		context.AfterFunc(ctx, func() { cut <- context.Cause(ctx) })
 		return nil, nil
-	})
+	}, func(c *Config) { c.Logger = slog.New(judged) })
 	h.cut = cut
 	gate, do := record(waits)
 	h.register(company.EffectGate, do)
 	h.run()
 	h.tests.next(t)
 	takenUp(t, h.ahead.next(t), 3, 4)
+	judged.await(t)
 	h.do(company.PauseSubtask{Subtask: sub(5), Off: true})
 	h.decider.Work(sub(5), oid(15))
 	gate.next(t)

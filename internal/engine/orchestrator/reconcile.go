@@ -69,6 +69,7 @@ func (o *Orchestrator) Run(ctx context.Context) error {
 			o.takeEnded()
 		case key := <-o.rested:
 			o.jobs[key].resting = true
+			o.cfg.Logger.DebugContext(ctx, msgAheadJudged, "key", key)
 		case o.snapSeq = <-saving:
 			saving = nil
 		}
