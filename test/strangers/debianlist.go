@@ -16,7 +16,7 @@ const (
 // DebianSources are the strangers out of Debian's archive.
 var DebianSources = []Stranger{
 	{
-		Name: "cjson", Version: "1.7.15-1+deb12u4", Kind: "C, CMake", Variant: true,
+		Name: "cjson", Version: "1.7.15-1+deb12u4", Kind: "C, CMake", Short: true,
 		From:   DebianSource{"cjson", "bookworm"},
 		Checks: []Check{upstreamCheck("debian/rules", "--buildsystem=cmake", cmakeTest, "ctest", "dh_auto_test runs ctest")},
 		Change: cChange, Check: cCheck,
@@ -101,7 +101,7 @@ class ClampTestCase(unittest.TestCase):
 		Check: "python3 -m unittest tests/test_company_clamp.py",
 	},
 	{
-		Name: "fnv", Version: "1.0.7-1", Kind: "Rust, no lock", Variant: true,
+		Name: "fnv", Version: "1.0.7-1", Kind: "Rust, no lock", Short: true,
 		From:   DebianCrate{"librust-fnv-dev", "fnv-1.0.7"},
 		Checks: []Check{upstreamCheck(".travis.yml", "cargo test --verbose --all", "cargo test --offline", "cargo test", "")},
 		Change: rustChange("fnv", "fnv::FnvHashMap::<u8, u8>::default().len() == 0"),

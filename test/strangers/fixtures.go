@@ -4,7 +4,7 @@ package strangers
 // its own dependencies or its own test runner. They are ours.
 var fixtures = []Stranger{
 	{
-		Name: "node-workspaces", From: Fixture{Folder: "node-workspaces"}, Kind: "npm workspaces, node:test", Variant: true,
+		Name: "node-workspaces", From: Fixture{Folder: "node-workspaces"}, Kind: "npm workspaces, node:test", Short: true,
 		Change: []File{
 			{"packages/titles/src/outline.js", `import { anchors } from './index.js';
 

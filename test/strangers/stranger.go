@@ -30,8 +30,7 @@ type Stranger struct {
 	Name    string
 	Version string // pinned
 	Kind    string
-	Short   bool // one of those that every `make test` runs
-	Variant bool // one of those that `make variants` runs beside them
+	Short   bool // one of those that `make test/long` runs
 	From    Source
 	Checks  []Check // that its maintainers run
 	Outside Place   // where its suite runs for the comparison, or nil for no comparison

@@ -245,13 +245,8 @@ func (c *collector) place(key testKey, output []string) string {
 
 // repeat is the command that runs a test again as it ran here.
 func (c *collector) repeat(key testKey) string {
-	words := append(slices.Clone(c.tests.env), "go", "test", "-count=1")
-	for _, flag := range c.tests.flags {
-		if flag == "-race" || flag == "-short" {
-			words = append(words, flag)
-		}
-	}
-	words = append(words, "./"+dirOf(key.pkg))
+	words := slices.Concat(c.tests.env, []string{"go", "test", "-count=1"}, c.tests.repeatFlags(),
+		[]string{"./" + dirOf(key.pkg)})
 	if key.test != "" {
 		words = append(words, "-run", "'"+exactly(key.test)+"'")
 	}

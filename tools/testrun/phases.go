@@ -29,6 +29,17 @@ type testSet struct {
 	inMemory bool // temporary files lie in memory, if the host has room there
 }
 
+// repeatFlags are the flags that a test needs when it is run again by itself.
+func (s testSet) repeatFlags() []string {
+	var flags []string
+	for _, flag := range s.flags {
+		if flag == "-race" || flag == "-short" {
+			flags = append(flags, flag)
+		}
+	}
+	return flags
+}
+
 // raced names the packages whose product code has goroutines, channels or locks that meet in memory. Programs that
 // only start other programs are not among them: make test/race drives those in one binary that is raced as a whole.
 var raced = strings.Fields(`

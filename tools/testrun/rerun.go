@@ -45,11 +45,7 @@ func (r *run) rerunFailures(ctx context.Context, p phase, tests testSet, failure
 func (r *run) passesAlone(ctx context.Context, tests testSet, key testKey) bool {
 	fmt.Fprintf(r.print, "once more, alone: %s %s\n", dirOf(key.pkg), key.test)
 	args := []string{"test", "-vet=off", "-count=1", "-parallel=1", "-timeout=" + timeout, "-run=" + exactly(key.test)}
-	for _, flag := range tests.flags {
-		if flag == "-race" || flag == "-short" {
-			args = append(args, flag)
-		}
-	}
+	args = append(args, tests.repeatFlags()...)
 	cmd := command(ctx, "go", append(args, "./"+dirOf(key.pkg))...)
 	cmd.Env = slices.Concat(os.Environ(), tests.env)
 	cmd.Stdout, cmd.Stderr = r.print, r.print
