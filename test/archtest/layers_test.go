@@ -19,6 +19,7 @@ lib/retry
 lib/secret
 lib/hosttest
 lib/lazyregexp
+lib/killpoint
 app/startup
 company/glob
 company/jcs

@@ -18,12 +18,13 @@ import (
 	"company/test/testenv"
 )
 
-// killPoint is a moment at which the company's process is killed. The model's
-// server is another process's, so the moment is made: the reply that would
-// take the company further is held back until the process is dead.
+// killPoint is a moment at which the company's process is killed. The moment is
+// made: the reply that would take the company further, or what it was about to
+// do, is held back until the process is dead.
 type killPoint struct {
 	name string
 	hold *stop  // the reply that is held back; nil: none
+	at   string // the beginning of what is not done, of an effect's key; "": none
 	kind string // the event after which the process dies
 	sub  string // its subtask
 	// set prepares the house once the reply is due (hold is set), or before
@@ -40,7 +41,7 @@ type killPoint struct {
 
 func killPoints() []killPoint {
 	return []killPoint{
-		{name: "while the base is judged", kind: "task.prepared", not: "task.baseline"}, // and planned
+		{name: "before the base is judged", at: "baseline t1", kind: "task.prepared", not: "task.baseline"},
 		{name: "prepared and not planned", hold: stopAt("t1-plan.1", 0), kind: "task.baseline", not: "plan.accepted"},
 		{name: "while planning", hold: stopAt("t1-plan.1", 0), kind: "run.claimed", not: "plan.accepted", again: true},
 		{name: "planned", hold: stopAt("t1-01.1", 0), kind: "plan.accepted", not: "gate.finished", again: true},
@@ -49,7 +50,7 @@ func killPoints() []killPoint {
 			again: true},
 		{name: "committed", hold: stopAt("t1-01.1", 5), kind: "run.claimed", sub: "t1-01", not: "gate.finished",
 			met: checkPushed},
-		{name: "taken", kind: "run.ended", sub: "t1-01", not: "review.finished"},
+		{name: "taken", at: "gate t1-01", kind: "run.ended", sub: "t1-01", not: "gate.finished"},
 		{name: "gated", hold: stopAt("t1-01-review.1", 0), kind: "gate.finished", sub: "t1-01", not: "review.finished",
 			again: true},
 		{name: "merge intended", hold: stopAt("t1-01-review.1", 0), kind: "merge.intended", sub: "t1-01", set: lockBranch,
@@ -210,6 +211,10 @@ func TestKill(t *testing.T) {
 			if k.set != nil && k.hold == nil {
 				undo = k.set(t, h)
 			}
+			var at *testenv.KillPoint
+			if k.at != "" {
+				at = h.StopAt("effect " + k.at)
+			}
 			p := h.Start("submit", tripleIt)
 			if k.hold != nil && k.kind != "plan.accepted" {
 				k.hold.wait(t, p)
@@ -221,6 +226,9 @@ func TestKill(t *testing.T) {
 				}
 			}
 			p.Event(patience, k.kind, k.sub)
+			if at != nil {
+				at.Wait(patience, p)
+			}
 			if k.name == "claimed" && len(h.Containers()) != 1 {
 				t.Errorf("containers of the claimed run: %v", h.Containers())
 			}
@@ -230,6 +238,9 @@ func TestKill(t *testing.T) {
 			p.Kill()
 			if k.hold != nil {
 				k.hold.release()
+			}
+			if at != nil {
+				at.End()
 			}
 			if slices.ContainsFunc(p.Items(), func(it feed.Item) bool { return it.Kind == k.not }) {
 				t.Fatalf("it came further than %s:\n%s", k.name, p.Tell())

@@ -8,6 +8,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ledger/marks"
+	"company/internal/lib/killpoint"
 )
 
 // job is a running effect.
@@ -234,6 +235,7 @@ func (o *Orchestrator) runHandler(ctx context.Context, effect company.Effect) er
 	if err := o.checkEffectSetAside(effect); err != nil {
 		return err
 	}
+	killpoint.Hit("effect " + effect.Key)
 	defer o.cfg.Marks.Enter(marks.Place{Owner: effect.Key, Task: string(effect.Task), Doing: marks.Effect}).Pass()
 	if effect.Kind == company.EffectCommand {
 		_, err := o.Do(ctx, company.Company, effect.Command)
