@@ -154,12 +154,7 @@ func (c *child) run(t *testing.T, command string) toolproto.RunResult {
 
 func waitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if ok() {
-			return
-		}
-	}
-	t.Fatal("waited in vain for: " + what)
+	hosttest.Eventually(t, what, func() (any, bool) { return nil, ok() })
 }
 
 func (c *child) background(t *testing.T) (pid int) {
@@ -218,7 +213,7 @@ func TestServeEndsWithoutHeartbeat(t *testing.T) {
 func TestServeGoesOnWithHeartbeats(t *testing.T) {
 	t.Parallel()
 	c := serve(t, "TOOLBOX_DEADMAN=8s")
-	for start := time.Now(); time.Since(start) < 10*time.Second; time.Sleep(100 * time.Millisecond) {
+	for start := time.Now(); time.Since(start) < 10*time.Second; time.Sleep(100 * time.Millisecond) { // the pace of heartbeats
 		if err := c.Heartbeat(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -28,6 +28,7 @@ import (
 	"company/internal/company/decidertest"
 	"company/internal/gitops"
 	"company/internal/ledger"
+	"company/internal/lib/hosttest"
 	"company/internal/lib/safedir/foldertest"
 	"company/test/goroutines"
 )
@@ -246,20 +247,13 @@ func (b *bench) end(t *testing.T) *company.Run {
 
 func (b *bench) noJournals(t *testing.T) {
 	t.Helper()
-	for late := time.After(time.Minute); ; { // they are purged behind their runs
+	hosttest.Eventually(t, "no journals, which are purged behind their runs", func() (any, bool) {
 		left, err := b.ledger.Journals(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(left) == 0 {
-			return
-		}
-		select {
-		case <-late:
-			t.Fatalf("journals left: %v", left)
-		case <-time.After(time.Millisecond):
-		}
-	}
+		return left, len(left) == 0
+	})
 }
 
 // A session that ends while the ledger takes nothing cannot let go of its claim. The next one of the same process does

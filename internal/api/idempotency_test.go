@@ -18,6 +18,7 @@ import (
 	"company/internal/engine/orchestrator"
 	"company/internal/engine/replay"
 	"company/internal/ledger"
+	"company/internal/lib/hosttest"
 	"company/internal/present/feed"
 	"company/internal/present/view"
 	"company/internal/upkeep"
@@ -154,11 +155,9 @@ func TestRepeatedCommandID(t *testing.T) {
 	if got := twice("2", "submit", submit); !strings.Contains(got, `"task":"t1"`) {
 		t.Fatalf("no task: %s", got)
 	}
-	for end := time.Now().Add(2 * time.Minute); len(o.View().OpenApprovals("t1")) == 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("nothing is asked")
-		}
-	}
+	hosttest.Eventually(t, "something is asked", func() (any, bool) {
+		return nil, len(o.View().OpenApprovals("t1")) > 0
+	})
 	twice("3", "answer", `{"Approval":"a1","Option":"approve"}`)
 	conflict("3", "answer", `{"Approval":"a1","Option":"reject"}`)
 	conflict("4", "answer", `{"Approval":"a1","Option":"approve"}`)

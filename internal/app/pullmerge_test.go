@@ -6,11 +6,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"company/internal/company"
 	"company/internal/gitops/gitexec/gitexectest"
 	"company/internal/gitops/gitopstest"
+	"company/internal/lib/hosttest"
 	"company/internal/office"
 	"company/internal/office/config"
 )
@@ -342,14 +342,10 @@ func TestMergesTakeTurns(t *testing.T) {
 	}
 	first := make(chan error, 1)
 	go func() { first <- merges[0].Do(t.Context()) }()
-	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
-		if _, err := os.Stat(begun); err == nil {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatal("the merge did not come to its hook")
-		}
-	}
+	hosttest.Eventually(t, "the merge comes to its hook", func() (any, bool) {
+		_, err := os.Stat(begun)
+		return err, err == nil
+	})
 	const busy = "another company pr merge is at work"
 	_, err := s.review.PrepareMerge(t.Context(), s.task, s.here())
 	s.mustRefuse(err, busy)

@@ -28,11 +28,14 @@ var (
 type goldenState struct {
 	Fold int    `json:"fold"` // FoldVersion
 	Head Hash   `json:"head"` // of the ledger's last event
-	Past string `json:"past"` // digests of the state after each event, of eight digits
+	Past string `json:"past"` // digests of the state after every 16th event, of eight digits
 	End  *State `json:"end"`
 }
 
-const pastDigits = 8
+const (
+	pastDigits = 8
+	pastEvents = 16
+)
 
 func goldenPath(name string, n int, ext string) string {
 	return filepath.Join("testdata", fmt.Sprintf("%s-%d.%s", name, n, ext))
@@ -87,18 +90,21 @@ func readGolden(t *testing.T, n int) []Event {
 func foldGolden(t *testing.T, n int) goldenState {
 	t.Helper()
 	g := goldenState{Fold: FoldVersion, End: NewState()}
-	for _, e := range readGolden(t, n) {
+	for i, e := range readGolden(t, n) {
 		if err := Apply(g.End, e); err != nil {
 			t.Fatalf("golden ledger %d no longer folds at event %d (%s): %v\n%s", n, e.Seq, e.Kind, err,
 				"Offices in the field hold such events. Make this version read them: what a stored kind means never changes, "+
 					"a new field is optional and its zero means what held before, a new meaning is a new kind.")
+		}
+		g.Head = e.Hash()
+		if i%pastEvents > 0 {
+			continue
 		}
 		sum, err := HashOf(g.End)
 		if err != nil {
 			t.Fatal(err)
 		}
 		g.Past += string(sum)[:pastDigits]
-		g.Head = e.Hash()
 	}
 	return g
 }
@@ -169,10 +175,10 @@ After a merge in which both sides raised FoldVersion: take one more than the hig
 func goldenDifference(t *testing.T, n int, want, got goldenState) string {
 	t.Helper()
 	events := readGolden(t, n)
-	for i, e := range events {
-		at := i * pastDigits
+	for i := 0; i < len(events); i += pastEvents {
+		at := i / pastEvents * pastDigits
 		if len(want.Past) < at+pastDigits || want.Past[at:at+pastDigits] != got.Past[at:at+pastDigits] {
-			return fmt.Sprintf("they part at event %d (%s)", e.Seq, e.Kind)
+			return fmt.Sprintf("they part at event %d (%s) or up to %d before", events[i].Seq, events[i].Kind, pastEvents-1)
 		}
 	}
 	return "only how the state is written differs"

@@ -88,6 +88,22 @@ func TestStuckSubtaskGetsMoreTurns(t *testing.T) {
 	}
 }
 
+// SUB-15: the manager sends a subtask back twice. Stuck once more, it is the president's to help or to end.
+func TestManagerGuidesTwice(t *testing.T) {
+	l := stuckLine(t, Settings{})
+	for _, run := range []RunID{"t1-plan.2", "t1-plan.3"} {
+		if run != "t1-plan.2" {
+			l.claim(run)
+		}
+		l.end(run, RunEnded{Status: RunSuccess},
+			func(e *EndRun) { e.Guide = &Guide{Subtask: lineSub, Text: "look again"} })
+		l.end(l.work(), RunEnded{Status: RunError, Escalate: true, Error: "and now?"}, nil)
+	}
+	if sub := l.sub(); sub.Status != SubtaskBlocked || sub.Guided != 2 {
+		t.Errorf("%+v", sub)
+	}
+}
+
 // Where the settings name no model there is none to give.
 func TestNoModelToGive(t *testing.T) {
 	l := stuckLine(t, Settings{})

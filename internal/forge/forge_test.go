@@ -332,11 +332,9 @@ func TestLoginsOfOtherTools(t *testing.T) {
 	}
 	// One that hangs is given up.
 	write("bin/gh", "#!/bin/sh\nexec sleep 3600\n", 0o700)
-	start := time.Now()
 	if _, s := ask(Settings{Kind: "auto"}, "github.com",
-		map[string]string{"PATH": filepath.Join(home, "bin") + ":/bin:/usr/bin"}); s != "" ||
-		time.Since(start) > 2*time.Minute {
-		t.Errorf("%q after %s", s, time.Since(start))
+		map[string]string{"PATH": filepath.Join(home, "bin") + ":/bin:/usr/bin"}); s != "" {
+		t.Errorf("%q", s)
 	}
 	// Garbage is no login.
 	write(".config/gh/hosts.yml", ":\n\t- [", 0o600)

@@ -161,7 +161,6 @@ func TestLargeAndUnrelated(t *testing.T) {
 		fmt.Fprintf(&in, "M 100644 :%d counter\n", i)
 	}
 	gitexectest.GitWith(t, b.checkout, in.String(), "fast-import", "--quiet")
-	begin := time.Now()
 	info, err := b.mirror.FetchBase(b.ctx, nil, Source{}, "large")
 	if err != nil {
 		t.Fatal(err)
@@ -175,9 +174,6 @@ func TestLargeAndUnrelated(t *testing.T) {
 	}
 	if r, err := b.mirror.MergeTree(b.ctx, info.OID, info.OID); err != nil || !r.Clean {
 		t.Fatal(err)
-	}
-	if took := time.Since(begin); took > time.Minute {
-		t.Errorf("it took %s", took)
 	}
 	_, err = b.mirror.MergeTree(b.ctx, b.base.OID, info.OID)
 	requireCode(t, err, company.EGit, "cannot be merged", "unrelated histories")

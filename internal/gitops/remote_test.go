@@ -11,11 +11,11 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"company/internal/company"
 	"company/internal/gitops/gitexec/gitexectest"
 	"company/internal/gitops/remotetest"
+	"company/internal/lib/hosttest"
 )
 
 const canaryToken = "ghp_canaryCANARYcanaryCANARY0123456789"
@@ -43,16 +43,13 @@ func agentSocket(t *testing.T, keys ...string) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	hosttest.Eventually(t, "the agent answers", func() (any, bool) {
 		c, err := net.Dial("unix", sock) // the file is there before anybody listens
 		if err == nil {
 			_ = c.Close()
-			break
 		}
-		if time.Now().After(end) {
-			t.Fatal(err)
-		}
-	}
+		return err, err == nil
+	})
 	for _, k := range keys {
 		add := exec.Command("ssh-add", "-q", k)
 		add.Env = []string{"PATH=" + os.Getenv("PATH"), "SSH_AUTH_SOCK=" + sock}

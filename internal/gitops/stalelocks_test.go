@@ -45,7 +45,7 @@ func TestStaleLocksAreRemoved(t *testing.T) {
 			case <-opened:
 				written <- nil
 				return
-			case <-time.After(time.Millisecond):
+			case <-time.After(time.Millisecond): // their pace
 			}
 			if err := os.WriteFile(held, []byte("new"), 0o600); err != nil {
 				written <- err

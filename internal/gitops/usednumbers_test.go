@@ -56,9 +56,8 @@ func TestLastTaskNumberOfASilentRemote(t *testing.T) {
 	gitexectest.Git(t, checkout, "remote", "add", "origin", "http://"+silent.Addr().String()+"/x.git")
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	began := time.Now()
 	n, err := LastTaskNumber(ctx, Config{Root: filepath.Join(t.TempDir(), "git")}, checkout, "k3fq")
-	if took := time.Since(began); n != 0 || err == nil || took > time.Minute {
-		t.Errorf("%d, %v after %s", n, err, took)
+	if n != 0 || err == nil {
+		t.Errorf("%d, %v", n, err)
 	}
 }

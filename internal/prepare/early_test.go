@@ -11,6 +11,7 @@ import (
 	"company/internal/container/image"
 	"company/internal/gates"
 	"company/internal/gitops/gitopstest"
+	"company/internal/lib/hosttest"
 )
 
 // slowImages make an image only when another one was asked for that has nothing compiled.
@@ -36,12 +37,9 @@ func (s *slowImages) Ensure(ctx context.Context, req image.Request) (image.Image
 	case <-ctx.Done():
 		return image.Image{}, ctx.Err()
 	}
-	for s.begun != nil && !s.begun() {
-		select {
-		case <-time.After(time.Millisecond):
-		case <-ctx.Done():
-			return image.Image{}, ctx.Err()
-		}
+	hosttest.WaitUntil(func() (any, bool) { return nil, s.begun == nil || s.begun() || ctx.Err() != nil })
+	if ctx.Err() != nil {
+		return image.Image{}, ctx.Err()
 	}
 	return image.Image{Key: "made", ID: "sha256:made"}, nil
 }

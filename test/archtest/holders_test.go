@@ -3,8 +3,11 @@ package archtest
 import (
 	"fmt"
 	"go/ast"
+	"go/parser"
+	"go/token"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -76,4 +79,46 @@ func reachesState(f sourceFile) []string {
 		return true
 	})
 	return out
+}
+
+// sourceFile is one parsed file and what its package names mean.
+type sourceFile struct {
+	path    string // of the package
+	set     *token.FileSet
+	file    *ast.File
+	imports map[string]string // name to path, of the project's own packages
+}
+
+func parseSource(t *testing.T, path, name string, text any) sourceFile {
+	t.Helper()
+	f := sourceFile{path: path, set: token.NewFileSet(), imports: map[string]string{}}
+	var err error
+	if f.file, err = parser.ParseFile(f.set, name, text, parser.SkipObjectResolution); err != nil {
+		t.Fatal(err)
+	}
+	for _, imp := range f.file.Imports {
+		of, _ := strconv.Unquote(imp.Path.Value) // the parser took it
+		if !strings.HasPrefix(of, "company/internal/") {
+			continue
+		}
+		as := of[strings.LastIndex(of, "/")+1:]
+		if imp.Name != nil {
+			as = imp.Name.Name
+		}
+		f.imports[as] = of
+	}
+	return f
+}
+
+// typeName is the full name of a type that an expression may be, or "".
+func (f sourceFile) typeName(n ast.Node) string {
+	switch x := n.(type) {
+	case *ast.Ident:
+		return f.path + "." + x.Name
+	case *ast.SelectorExpr:
+		if of, ok := x.X.(*ast.Ident); ok && f.imports[of.Name] != "" {
+			return f.imports[of.Name] + "." + x.Sel.Name
+		}
+	}
+	return ""
 }

@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"company/internal/company"
 	"company/internal/gitops"
+	"company/internal/lib/hosttest"
 	"company/internal/lib/safedir"
 	"company/internal/office"
 	"company/test/testenv"
@@ -178,17 +178,10 @@ func TestLinksPutThereWhileACompanyWorks(t *testing.T) {
 	}}})
 	p := h.Start("submit", "--no-input", "do it")
 	refused := filepath.Join(h.Repo, ".company", "logs", "company.log")
-	deadline := time.Now().Add(patience)
-	for {
+	hosttest.Eventually(t, "the link is refused", func() (any, bool) {
 		text, err := os.ReadFile(refused)
-		if err == nil && strings.Contains(string(text), "it is a symbolic link") {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("nothing was refused: %v\n%s", err, text)
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+		return fmt.Sprintf("%v\n%s", err, text), err == nil && strings.Contains(string(text), "it is a symbolic link")
+	})
 	if got := staff.seenAs("links"); got != "<nil>" {
 		t.Fatalf("the links were not put there: %s", got)
 	}

@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -33,13 +33,15 @@ func TestHostSide(t *testing.T) {
 
 	// foreign waits for what the first worker committed.
 	foreign := func() string {
-		for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
-			if id := resolveInMirror(h, "refs/company/runs/t1-01.1"); id != "" {
-				return id
-			}
+		id, taken := hosttest.WaitUntil(func() (any, bool) {
+			id := resolveInMirror(h, "refs/company/runs/t1-01.1")
+			return id, id != ""
+		})
+		if !taken {
+			t.Error("the first worker's commit was not taken")
+			return "none"
 		}
-		t.Error("the first worker's commit was not taken")
-		return "none"
+		return id.(string)
 	}
 	staff.assignTickets(
 		ticket{title: "Keep a secret", writeSet: "secret.txt", runs: [][]step{{

@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
+	"company/internal/lib/hosttest"
 	"company/test/testenv"
 )
 
@@ -265,7 +265,7 @@ func inspect(t *testing.T, h *testenv.House) string {
 // repository on the host, once the processes of the last one have ended.
 func leftovers(t *testing.T, h *testenv.House, run company.RunID) string {
 	dir := filepath.Join(h.Repo, ".company", "state", "git", "runs", string(run)+".git", "objects")
-	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	left, _ := hosttest.WaitUntil(func() (any, bool) {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
 			t.Error(err)
@@ -276,8 +276,7 @@ func leftovers(t *testing.T, h *testenv.House, run company.RunID) string {
 				out = append(out, e.Name())
 			}
 		}
-		if len(out) == 0 || time.Now().After(end) {
-			return strings.Join(out, "\n")
-		}
-	}
+		return strings.Join(out, "\n"), len(out) == 0
+	})
+	return left.(string)
 }

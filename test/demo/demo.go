@@ -15,7 +15,6 @@ import (
 	"company/internal/adapters/scripted"
 	"company/test/demo/check"
 	"company/test/demo/director"
-	"company/test/together"
 )
 
 // Options say how to run the demo.
@@ -80,7 +79,7 @@ func Run(ctx context.Context, o Options) (out Outcome, err error) {
 	if err != nil {
 		return out, errors.Join(err, witness.stop(ctx, bystander.id))
 	}
-	around, err := s.begin(ctx, together.Brain(said, 3, time.Minute))
+	around, err := s.begin(ctx, workTogether(said))
 	defer func() { err = errors.Join(err, around.end()) }()
 	ran := time.Now()
 	if err == nil {

@@ -71,7 +71,6 @@ func TestDemo(t *testing.T) {
 		tamper(t, o.Place)
 	})
 	w.checkEnded(out)
-	checkTutorial(t, out.Place.Repo)
 	for _, r := range out.Result {
 		if r.Err != nil {
 			t.Error(r)

@@ -15,6 +15,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
+	"company/internal/lib/hosttest"
 	"company/test/demo/check"
 )
 
@@ -49,15 +50,14 @@ func (w *witness) stop(ctx context.Context, id string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Minute)
 	defer cancel()
 	_, err := output(exec.CommandContext(ctx, "docker", "kill", "--signal", "CONT", id))
-	for err == nil {
-		var text []byte
-		if text, err = os.ReadFile(w.file.Name()); err == nil && lastKill(text, id) {
-			break
-		}
-		select {
-		case <-ctx.Done():
-			err = errors.Join(err, errors.New("the daemon's last event did not arrive"))
-		case <-time.After(20 * time.Millisecond):
+	if err == nil {
+		_, arrived := hosttest.WaitUntil(func() (any, bool) {
+			var text []byte
+			text, err = os.ReadFile(w.file.Name())
+			return nil, err != nil || lastKill(text, id)
+		})
+		if !arrived {
+			err = errors.New("the daemon's last event did not arrive")
 		}
 	}
 	if serr := w.cmd.Process.Signal(syscall.SIGTERM); serr != nil && !errors.Is(serr, os.ErrProcessDone) {

@@ -22,6 +22,8 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"company/internal/lib/hosttest"
 )
 
 // tab is a tab of a headless browser. It keeps what went wrong in it, and whom it asked.
@@ -172,17 +174,16 @@ func (b *tab) text() string {
 func (b *tab) until(expression string) {
 	b.t.Helper()
 	b.do("wait for "+expression, func(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
-		for {
-			ok, err := chromedp.Evaluate[bool]("!!("+expression+")")(ctx, t)
-			if err == nil && ok {
-				return chromedp.Void{}, nil
-			}
-			select {
-			case <-ctx.Done():
-				return chromedp.Void{}, fmt.Errorf("it does not come true: %w", errors.Join(ctx.Err(), err))
-			case <-time.After(50 * time.Millisecond):
-			}
+		var err error
+		state, ok := hosttest.WaitUntil(func() (any, bool) {
+			var ok bool
+			ok, err = chromedp.Evaluate[bool]("!!("+expression+")")(ctx, t)
+			return err, ok || ctx.Err() != nil
+		})
+		if !ok || ctx.Err() != nil {
+			return chromedp.Void{}, fmt.Errorf("it does not come true: %v: %w", state, ctx.Err())
 		}
+		return chromedp.Void{}, nil
 	})
 }
 

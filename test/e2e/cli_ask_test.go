@@ -174,18 +174,6 @@ func TestPlanApproval(t *testing.T) {
 	checkDelivered(t, h, 1, 1, 1)
 }
 
-// TestYes: --yes approves the plan without a question at the terminal.
-func TestYes(t *testing.T) {
-	hosttest.Long(t, "TestPlanApproval has the question that it answers")
-	t.Parallel()
-	h := openTinyProject(t, farewells())
-	p := h.Start("submit", "--yes", "--approve", "plan", "add a farewell")
-	waitForSummary(t, p, 0)
-	if count(p, "approval.opened") != 1 || count(p, "approval.answered") != 1 {
-		t.Errorf("the plan was not asked about and answered:\n%s", p.Tell())
-	}
-}
-
 // TestQuiet: -q is no progress, for programs too; the result is on stdout. The
 // instruction comes through a pipe.
 func TestQuiet(t *testing.T) {
@@ -197,23 +185,6 @@ func TestQuiet(t *testing.T) {
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader("say goodbye\n"), &out, &errs
 	if err := cmd.Run(); err != nil || errs.Len() > 0 || !strings.Contains(out.String(), `"instruction":"say goodbye"`) {
 		t.Errorf("%v\n%s\n%s", err, out.String(), errs.String())
-	}
-}
-
-// TestDryRun ends with the plan, and says what the work may cost.
-func TestDryRun(t *testing.T) {
-	hosttest.Long(t, "TestPlanApproval waits with the same plan")
-	t.Parallel()
-	h := openTinyProject(t, farewells())
-	r := h.MustRun(patience, "submit", "--dry-run", "add a farewell")
-	if !strings.Contains(r.Stdout, "[WHY]    the plan has 1 subtask in 1 wave") ||
-		!strings.Contains(r.Stdout, "estimate: none, nothing was done in this office yet; never more than ") {
-		t.Errorf("summary:\n%s", r.Stdout)
-	}
-	waitForSummary(t, h.Start("submit", "add a farewell"), 0)
-	r = h.MustRun(patience, "submit", "--dry-run", "add another")
-	if !strings.Contains(r.Stdout, "from 1 earlier subtask;") {
-		t.Errorf("summary:\n%s", r.Stdout)
 	}
 }
 

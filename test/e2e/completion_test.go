@@ -8,7 +8,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"company/test/testenv"
 )
@@ -80,12 +79,8 @@ func TestCompletion(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = syscall.Kill(p.PID(), syscall.SIGCONT) })
-	began := time.Now()
 	if got := completeWords(t, h, "pause", ""); len(got) > 0 {
 		t.Errorf("offered by nobody: %q", got)
-	}
-	if took := time.Since(began); took > 30*time.Second { // it waits for a second; a command waits for longer than this
-		t.Errorf("it takes %s to offer nothing", took)
 	}
 	if err := syscall.Kill(p.PID(), syscall.SIGCONT); err != nil {
 		t.Fatal(err)

@@ -125,46 +125,6 @@ func TestSecondReviewerJudgesFindings(t *testing.T) {
 	}
 }
 
-// TestSecondReviewerOfAnApproval: with review.confirm: all another model judges the remarks of an approval before the
-// merge; the pull request says what it found of each (REV-4).
-func TestSecondReviewerOfAnApproval(t *testing.T) {
-	hosttest.Long(t, "TestSecondReviewerJudgesFindings has a second reviewer, too")
-	t.Parallel()
-	approve := func(model string, more m) func(scripted.Exchange) scripted.Reply {
-		return func(x scripted.Exchange) scripted.Reply {
-			if (x.Model == "second") != (model == "second") {
-				return scripted.Reply{Err: string(x.Header.Run) + " is of the other model"}
-			}
-			more["verdict"], more["evidence"] = "approve", citeEvidence(x, "the diff has it, and the checks ran")
-			return call("submit_review", more)
-		}
-	}
-	h := openTinyProject(t, &staff{
-		manager: submitPlan(farewellTicket()),
-		worker:  saysGoodbye(),
-		reviewer: replyByRun(
-			approve("first",
-				m{"findings": []m{{"severity": "low", "what": "no comment"}, {"severity": "info", "what": "no newline"}}}),
-			approve("second",
-				m{"earlier": []m{{"number": 1, "status": "confirmed", "why": "there is none"},
-					{"number": 2, "status": "rejected", "why": "echo prints one"}}}),
-		),
-	})
-	h.Config(fmt.Sprintf("  second: {adapter: openai, model: second, base_url: %q, api_key_env: "+
-		"TEST_MODEL_KEY}\nagents: {second_reviewer: {model: second}}\nreview: {confirm: all}\n", h.Model.URL()) + tinyGates)
-	waitForSummary(t, h.Start("submit", "say goodbye"), 0)
-	checkDelivered(t, h, 1, 1, 1)
-	if calls := h.Model.Calls().ByRun; calls["t1-01-review.2"] != 1 || calls["t1-01-review.3"] != 0 ||
-		calls["t1-review.1"] != 0 {
-		t.Errorf("calls: %v", calls)
-	}
-	checkBriefHolds(t, h, "t1-01-review.2", "1. minor no comment", "which the first one approved")
-	runAndExpect(t, h, []string{"confirmed: minor no comment", "rejected: minor no newline"}, "show", "t1-01")
-	runAndExpect(
-		t, h, []string{"minor, confirmed (t1-01): no comment The second reviewer: there is none",
-			"minor, rejected (t1-01): no newline The next review: echo prints one"}, "pr", "show", "1")
-}
-
 // TestRedGreenIsRequired: a ticket without a test goes back to its worker with that
 // reason first; where code cannot tell whether its test shows the change, the
 // president is asked and lets it pass (GAT-7).

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"company/internal/lib/hosttest"
 	"company/test/testenv"
@@ -94,14 +93,10 @@ func mountFoldingDisk(t *testing.T) string {
 		}
 	}
 	t.Cleanup(func() {
-		for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-			if err := syscall.Unmount(disk, 0); err == nil || time.Now().After(end) {
-				if err != nil {
-					t.Errorf("unmount: %v", err)
-				}
-				return
-			}
-		}
+		hosttest.Eventually(t, "the disk is unmounted", func() (any, bool) {
+			err := syscall.Unmount(disk, 0)
+			return err, err == nil
+		})
 	})
 	return disk
 }

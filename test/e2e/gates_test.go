@@ -144,32 +144,6 @@ func TestBaseThatDoesNotCompile(t *testing.T) {
 		"nothing was run behind `example.com/calc/tax (build failed)`. The president saw that and let it pass.")
 }
 
-// TestFlakyGate: a test that fails once and passes on the same tree bars
-// nothing, and the pull request and the feed say so.
-func TestFlakyGate(t *testing.T) {
-	hosttest.Long(t, "internal/gates runs failed tests again")
-	t.Parallel()
-	late := "until=$(cat until)\nnow=$(date +%s)\n# Red until a moment that the first run waits for.\nif [ \"$now\" -lt " +
-		"\"$until\" ]; then sleep $((until - now)); exit 1; fi\n"
-	h := openTinyProject(t, &staff{
-		manager: submitPlan([]m{ticket("Add a check", "Add checks/late.sh.", "until", "checks/late.sh")}),
-		worker: replyInSteps(
-			call("write_file", m{"path": "checks/late.sh", "content": late}),
-			call("run_command", m{"command": "expr $(date +%s) + 25 > until"}),
-			call("git_commit", m{"message": "Add a check"}),
-			call("finish", m{"summary": "a check"}),
-		),
-	})
-	p := h.Start("submit", "add a check")
-	waitForSummary(t, p, 0)
-	checkDelivered(t, h, 1, 1, 1)
-	gate := p.Event(patience, "gate.finished", "t1-01")
-	if gate.Mark != feed.Done || !strings.Contains(gate.Text, "gates passed; flaky: test") {
-		t.Errorf("%+v", gate)
-	}
-	checkBriefHolds(t, h, "t1-01-review.1", "flaky: it failed once and passed when run again")
-}
-
 // TestNoTests: a repository without a test is worked on, and its pull request
 // says that nothing was tested.
 func TestNoTests(t *testing.T) {

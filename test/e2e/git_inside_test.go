@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"company/internal/adapters/scripted"
-	"company/internal/lib/hosttest"
-	"company/internal/present/feed"
 )
 
 // TestGitInsideAContainer: a worker looks at its own work with git, in its real
@@ -67,39 +65,4 @@ func doFirst(replies ...scripted.Reply) (worker func(scripted.Exchange) scripted
 			defer mu.Unlock()
 			return seen
 		}
-}
-
-// TestFailedCommandsAreSeen: a command that failed is no success in the feed,
-// and neither is a pipeline whose last part hides that another failed, to
-// people and to the model.
-func TestFailedCommandsAreSeen(t *testing.T) {
-	hosttest.Long(t, "TestGitInsideAContainer has commands, internal/toolbox/toolserver those that fail")
-	t.Parallel()
-	worker, answers := doFirst(
-		call("run_command", m{"command": "sh -c 'exit 3'"}),
-		call("run_command", m{"command": "no-such-program 2>&1 | tail -5"}),
-		call("run_command", m{"command": "sleep 60", "timeout_s": 1}),
-		call("run_command", m{"command": "sh ./test.sh | tail -5"}),
-	)
-	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: worker})
-	p := h.Start("submit", "say goodbye")
-	for text, mark := range map[string]feed.Mark{
-		"run_command sh -c 'exit 3': exit code 3":                                     feed.Failed,
-		"run_command no-such-program 2>&1 | tail -5: exit codes 127 | 0 along a pipe": feed.Failed,
-		"run_command sleep 60: timed out after 1s":                                    feed.Failed,
-		"run_command sh ./test.sh | tail -5":                                          feed.Done,
-	} {
-		it := p.Until(patience, text, func(it feed.Item) bool {
-			return it.Kind == "tool_done" && strings.HasPrefix(it.Text, text)
-		})
-		if it.Mark != mark {
-			t.Errorf("%s has the mark %q, want %q", it.Text, it.Mark, mark)
-		}
-	}
-	waitForSummary(t, p, 0)
-	checkDelivered(t, h, 1, 1, 1)
-	if said := answers(); len(said) != 4 || !strings.Contains(said[1], "exit code 0 ") ||
-		!strings.Contains(said[1], "a part of a pipeline failed: exit codes 127 | 0") {
-		t.Errorf("the model is told: %q", said)
-	}
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"company/internal/lib/hosttest"
 	"company/test/testenv"
@@ -61,18 +60,15 @@ func TestImagesAreBounded(t *testing.T) {
 	}
 	waitForImages := func(want string) {
 		t.Helper()
-		for end := time.Now().Add(patience); ; time.Sleep(100 * time.Millisecond) {
+		hosttest.Eventually(t, "images of "+want, func() (any, bool) {
 			var names []string
 			for _, ids := range officeImages(h) {
 				names = append(names, ids...)
 			}
 			slices.Sort(names)
-			if got := strings.Join(names, " "); got == want {
-				return
-			} else if time.Now().After(end) {
-				t.Fatalf("images of %s, want those of %s", got, want)
-			}
-		}
+			got := strings.Join(names, " ")
+			return got, got == want
+		})
 	}
 	waitForImages("t1 t3 t4")
 	var v struct {
@@ -80,11 +76,10 @@ func TestImagesAreBounded(t *testing.T) {
 			Images *int64 `json:"images_bytes"` // nil: Docker did not answer in time
 		}
 	}
-	for end := time.Now().Add(patience); v.Disk.Images == nil; {
-		if h.JSON(&v, "status"); time.Now().After(end) {
-			t.Fatal("Docker never tells of the images")
-		}
-	}
+	hosttest.Eventually(t, "Docker tells of the images", func() (any, bool) {
+		h.JSON(&v, "status")
+		return nil, v.Disk.Images != nil
+	})
 	if n := *v.Disk.Images; n < 3*size || n > 3*size+1<<20 {
 		t.Errorf("%d bytes are told of three images with %d each", n, size)
 	}

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"company/internal/lib/hosttest"
 	"company/internal/present/feed"
 	"company/test/testenv"
 )
@@ -77,11 +77,10 @@ func isMadeAgain(it feed.Item) bool {
 // removeImage removes an image once no container of the office runs on it.
 func removeImage(t *testing.T, h *testenv.House, id string) {
 	t.Helper()
-	for end := time.Now().Add(patience); len(running(t, h)) > 0; time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("still running: %v", running(t, h))
-		}
-	}
+	hosttest.Eventually(t, "no container runs", func() (any, bool) {
+		left := running(t, h)
+		return left, len(left) == 0
+	})
 	if strings.Contains(run(t, "docker", "images", "--no-trunc", "-q"), id) {
 		run(t, "docker", "image", "rm", "-f", id)
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -66,45 +65,6 @@ func TestKillEverywhere(t *testing.T) {
 	changesNothing(t, h)
 }
 
-// TestForeignContainers: what the next company sweeps away after a kill is its
-// own; containers of another office, or of none, stay.
-func TestForeignContainers(t *testing.T) {
-	hosttest.Long(t, "TestCleanupOfOrphans has one container of its own")
-	t.Parallel()
-	h, p, hold := submitFarewell(t, "t1-01.1", 1)
-	image := strings.TrimSpace(run(t, "docker", "inspect", "--format", "{{.Image}}", h.Containers()[0]))
-	// One of an office that has the same labels and another name, and one that
-	// has our name and lacks the other labels.
-	other := create(t, image, "company.office=zzzz", "company.run=t1-01.1", "company.epoch=1", "company.role=worker")
-	half := create(t, image, "company.office="+h.OfficeID())
-	p.Kill()
-	hold.release()
-	waitForSummary(t, h.Start("resume"), 0)
-	for _, id := range []string{other, half} {
-		if got := strings.TrimSpace(run(t, "docker", "inspect", "--format", "{{.State.Status}}", id)); got != "created" {
-			t.Errorf("the foreign container %s is %s", id, got)
-		}
-	}
-	run(t, "docker", "rm", half)
-	checkDelivered(t, h, 1, 1, 1)
-}
-
-// create makes a container that never runs.
-func create(t *testing.T, image string, labels ...string) string {
-	t.Helper()
-	args := []string{"create"}
-	for _, l := range labels {
-		args = append(args, "--label", l)
-	}
-	id := strings.TrimSpace(run(t, "docker", append(args, image, "true")...))
-	t.Cleanup(func() {
-		if left := run(t, "docker", "ps", "-aq", "--no-trunc"); strings.Contains(left, id) {
-			run(t, "docker", "rm", "-f", id)
-		}
-	})
-	return id
-}
-
 // TestQueueBeginsAnew kills the company while a worker holds a run and deletes
 // the queue: it is made from the ledger again, and counts from the beginning.
 func TestQueueBeginsAnew(t *testing.T) {
@@ -128,35 +88,6 @@ func TestQueueBeginsAnew(t *testing.T) {
 	}
 	waitForSummary(t, h.Start("resume"), 0)
 	checkDelivered(t, h, 1, 1, 1)
-}
-
-// TestKillDuringRepair kills the company while the second run of a ticket is
-// at it, after a red gate: the counts of what failed are not lost.
-func TestKillDuringRepair(t *testing.T) {
-	hosttest.Long(t, "TestKill has a run without a red gate before it")
-	t.Parallel()
-	hold := stopAt("t1-01.2", 1)
-	t.Cleanup(hold.release)
-	h := openTinyProject(
-		t, &staff{manager: submitPlan(farewellTicket()), worker: replyByRun(workWrongly(1), workWrongly(2), saysGoodbye()),
-			stops: []*stop{hold}})
-	p := h.Start("submit", "say goodbye")
-	hold.wait(t, p)
-	p.Kill()
-	hold.release()
-	waitForSummary(t, h.Start("resume"), 0)
-	checkDelivered(t, h, 1, 1, 1)
-	calls := h.Model.Calls().ByRun
-	var got []string
-	for id, n := range calls {
-		if _, sub, role, _, _ := id.Split(); sub != "" && role == company.Worker {
-			got = append(got, fmt.Sprint(id, " ", n))
-		}
-	}
-	slices.Sort(got)
-	if !slices.Equal(got, []string{"t1-01.1 4", "t1-01.2 5", "t1-01.3 4"}) {
-		t.Errorf("calls of the worker: %v", got)
-	}
 }
 
 // TestKillAfterGit kills the company when git has done what it was told and
@@ -211,11 +142,7 @@ func killedAfterGit(t *testing.T, h *testenv.House, pattern string) *testenv.Pro
 	held, free := slowGit(t, h, pattern)
 	p := h.Start("submit", "say goodbye")
 	t.Cleanup(free)
-	for end := time.Now().Add(patience); !held(); time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("git was never told %s:\n%s", pattern, p.Tell())
-		}
-	}
+	hosttest.Eventually(t, "git is told "+pattern, func() (any, bool) { return p.Tell(), held() })
 	p.Kill()
 	free()
 	return p

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"company/internal/company"
 	"company/internal/gitops/remotetest"
@@ -234,25 +233,6 @@ func TestDockerGoesAway(t *testing.T) {
 	}
 }
 
-// TestContainerKilled: somebody kills a worker's container; the work is done
-// in another one.
-func TestContainerKilled(t *testing.T) {
-	hosttest.Long(t, "TestDockerGoesAway loses its container, too")
-	t.Parallel()
-	h, p, hold := submitFarewell(t, "t1-01.1", 1)
-	up := h.Containers()
-	if len(up) != 1 {
-		t.Fatalf("containers: %v", up)
-	}
-	run(t, "docker", "kill", up[0])
-	hold.release()
-	waitForSummary(t, p, 0)
-	checkDelivered(t, h, 1, 1, 1)
-	p.Until(patience, "a line that says it", func(it feed.Item) bool {
-		return it.Run == "t1-01.1" && it.Mark == feed.Failed && strings.Contains(it.Text, "container")
-	})
-}
-
 // TestModelAway: while the model's server refuses connections the task waits
 // and says so; when it is back the work goes on by itself (ADP-3).
 func TestModelAway(t *testing.T) {
@@ -327,11 +307,11 @@ func TestSleeper(t *testing.T) {
 	h, p, hold := submitFarewell(t, "t1-01.1", 1)
 	p.Signal(syscall.SIGSTOP)
 	t.Cleanup(func() { p.Signal(syscall.SIGCONT) })
-	for end := time.Now().Add(patience); len(running(t, h)) > 0; time.Sleep(time.Second) {
-		if time.Now().After(end) {
-			t.Fatal("the container lives on without a heartbeat") // it exits 30 s after the last one
-		}
-	}
+	// It exits 30 s after the last heartbeat.
+	hosttest.Eventually(t, "the container ends without a heartbeat", func() (any, bool) {
+		left := running(t, h)
+		return left, len(left) == 0
+	})
 	p.Signal(syscall.SIGCONT)
 	hold.release()
 	waitForSummary(t, p, 0)

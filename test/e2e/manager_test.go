@@ -44,35 +44,6 @@ func overlappingPlan() scripted.Reply {
 	}}}})
 }
 
-// TestPlanRefusedOnce: a plan that code refuses goes back to the manager with
-// the reasons; the next one is worked on (SUB-12, SUB-18).
-func TestPlanRefusedOnce(t *testing.T) {
-	hosttest.Long(t, "TestPlanGarbage mends a plan, TestPlanRefusedThrice has one refused")
-	t.Parallel()
-	good := submitPlan(farewellTicket())
-	brain := &staff{
-		manager: func(x scripted.Exchange) scripted.Reply {
-			if x.Turn == 0 {
-				return overlappingPlan()
-			}
-			x.Turn--
-			return good(x)
-		},
-		worker: saysGoodbye(),
-	}
-	h := openTinyProject(t, brain)
-	p := h.Start("submit", "say goodbye")
-	waitForSummary(t, p, 0)
-	checkDelivered(t, h, 1, 1, 1)
-	if n := count(p, "plan.refused"); n != 1 {
-		t.Errorf("%d refused plans", n)
-	}
-	if said := requestText(t, h, "t1-plan.1", 2); !strings.Contains(said, "The plan is refused") ||
-		!strings.Contains(said, "greet.sh") {
-		t.Errorf("the manager was not told why:\n%s", said)
-	}
-}
-
 // TestSubtaskComesAfter: a subtask begins when the one that it names is merged, though
 // another of the plan is held up, and starts from that merge (SUB-8, SUB-17). A plan that
 // stands and looks wrong goes back to the manager once.
@@ -201,38 +172,5 @@ func TestPlanGarbage(t *testing.T) {
 	last := requestText(t, h, "t1-plan.1", len(replies)+1)
 	if !strings.Contains(last, "Scripts that greet") || strings.Contains(last, "root:") {
 		t.Errorf("what the reading tools gave:\n%s", last)
-	}
-}
-
-// TestManagerAsks: a question waits for the president and for nobody else; the
-// answer reaches the manager (BUS-7).
-func TestManagerAsks(t *testing.T) {
-	hosttest.Long(t, "TestQuestionToPullRequest begins with a question, too")
-	t.Parallel()
-	good := submitPlan(farewellTicket())
-	brain := &staff{
-		manager: func(x scripted.Exchange) scripted.Reply {
-			if strings.Contains(x.Brief(), "The president answered: goodbye, of course") {
-				return good(x)
-			}
-			return call("ask_president", m{"question": "Goodbye or farewell?"})
-		},
-		worker: saysGoodbye(),
-	}
-	h := openTinyProject(t, brain)
-	p := h.Start("submit", "say it")
-	sum := waitForSummary(t, p, 2)
-	if sum.Result != "INCOMPLETE" || sum.Status != "awaiting_input" ||
-		!strings.Contains(sum.Why, "Goodbye or farewell?") || !strings.HasPrefix(sum.Next, "company answer a1 ") {
-		t.Errorf("summary: %+v", sum)
-	}
-	p.Until(patience, "a line that asks", func(it feed.Item) bool {
-		return it.Kind == "approval.opened" && it.Mark == feed.Needs
-	})
-	h.MustRun(patience, "answer", "a1", "goodbye, of course")
-	waitForSummary(t, h.Start("resume"), 0)
-	checkDelivered(t, h, 1, 1, 1)
-	if n := h.Model.Calls().ByRole["manager"]; n != 2 {
-		t.Errorf("the manager was asked %d times", n)
 	}
 }

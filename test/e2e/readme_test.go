@@ -13,7 +13,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"company/internal/lib/hosttest"
 	"company/test/testenv"
@@ -192,16 +191,14 @@ func (m *tmux) run(command string) string {
 // awaitPrompt waits for the prompt behind a command. A pager is left as a person does.
 func (m *tmux) awaitPrompt(command string) string {
 	m.t.Helper()
-	for end := time.Now().Add(2 * patience); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		text := strings.TrimRight(m.must("capture-pane", "-p", "-J", "-S", "-"), " \n")
+	text := ""
+	hosttest.Eventually(m.t, command+" ends", func() (any, bool) {
+		text = strings.TrimRight(m.must("capture-pane", "-p", "-J", "-S", "-"), " \n")
 		last := text[strings.LastIndex(text, "\n")+1:]
-		switch {
-		case strings.Contains(text, command) && strings.HasSuffix(last, "ready$"):
-			return text
-		case last == ":" || last == "(END)" || strings.HasPrefix(last, "--More--"):
+		if last == ":" || last == "(END)" || strings.HasPrefix(last, "--More--") {
 			m.must("send-keys", "q")
 		}
-	}
-	m.t.Fatalf("%s does not end:\n%s", command, m.must("capture-pane", "-p"))
-	return ""
+		return text, strings.Contains(text, command) && strings.HasSuffix(last, "ready$")
+	})
+	return text
 }

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
@@ -117,19 +116,16 @@ func killReplay(t *testing.T, h *testenv.House, temp string) (office string) {
 	}
 	defer func() { _ = cmd.Wait() }()
 	defer func() { _ = cmd.Process.Kill() }()
-	for end := time.Now().Add(patience); time.Now().Before(end); {
+	var o struct{ ID string }
+	hosttest.Eventually(t, "the replay has a container", func() (any, bool) {
 		found, _ := filepath.Glob(filepath.Join(temp, "company-replay-*", "office", ".company", "state", "office.json"))
 		if len(found) == 0 {
-			continue
+			return nil, false
 		}
 		text, _ := os.ReadFile(found[0])
-		var o struct{ ID string }
-		if json.Unmarshal(text, &o) == nil && len(officeContainers(t, o.ID)) > 0 {
-			return o.ID
-		}
-	}
-	t.Fatal("the replay never had a container")
-	return ""
+		return o, json.Unmarshal(text, &o) == nil && len(officeContainers(t, o.ID)) > 0
+	})
+	return o.ID
 }
 
 // officeContainers are the containers of an office, in any state.

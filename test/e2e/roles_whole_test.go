@@ -56,40 +56,6 @@ func TestWholeReviewed(t *testing.T) {
 	}
 }
 
-// TestOnlyTicketReviewedOnce: the reviewer of a task's only ticket judges the
-// instruction too, and what it finds goes back to the ticket; merged, the same
-// tree is not reviewed again, and show, feed and pull request say so.
-func TestOnlyTicketReviewedOnce(t *testing.T) {
-	hosttest.Long(t, "TestWholeReviewed reviews the whole, a test of the core this case")
-	t.Parallel()
-	h := openTinyProject(t, &staff{
-		manager: submitPlan(farewellTicket()),
-		worker: replyByRun(saysGoodbye(),
-			writeFilesAndFinish("Tell of it", "README.md", "# Greetings\n\nScripts that greet and say goodbye.\n")),
-		reviewer: func(x scripted.Exchange) scripted.Reply {
-			if x.Header.Run == "t1-01-review.1" {
-				return call("submit_review", m{"verdict": "request_changes", "evidence": []string{},
-					"findings": []m{{"severity": "blocking", "file": "README.md", "what": "it does not tell of it",
-						"why": "the instruction asks for it"}}})
-			}
-			return approve(x)
-		},
-	})
-	p := h.Start("submit", "Say goodbye. Tell of it in the README.")
-	waitForSummary(t, p, 0)
-	checkDelivered(t, h, 1, 1, 1)
-	checkBriefHolds(t, h, "t1-01-review.1", "of the instruction: Say goodbye.", "nobody reviews the whole after you",
-		"of the instruction: Tell of it in the README.")
-	checkBriefHolds(t, h, "t1-01.2", "README.md: it does not tell of it")
-	if n := h.Model.Calls().ByRun["t1-review.1"]; n != 0 || count(p, "review.carried") != 1 {
-		t.Errorf("the same tree was reviewed again: %d calls\n%s", n, p.Tell())
-	}
-	runAndExpect(
-		t, h, []string{"REVIEW  of t1-01, which holds for the whole",
-			"approve of " + h.Git(h.Origin, "rev-parse", integrationBranch(h, 1))[:7]}, "show", "t1")
-	runAndExpect(t, h, []string{"That is the review of t1-01, the only ticket"}, "pr", "show", "1")
-}
-
 // TestOriginAway: a push that fails is tried again by itself.
 func TestOriginAway(t *testing.T) {
 	hosttest.Long(t, "one of many walks; make test has one of each kind")
@@ -107,32 +73,6 @@ func TestOriginAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitForSummary(t, p, 0)
-	checkDelivered(t, h, 1, 1, 1)
-}
-
-// TestBranchTaken: somebody has made a branch of our name in the origin. It is
-// not overwritten; the president is asked, and can have it tried again.
-func TestBranchTaken(t *testing.T) {
-	hosttest.Long(t, "TestMovedByHand asks about a branch, too")
-	t.Parallel()
-	h, p, hold := submitFarewell(t, "t1-01-review.1", 0)
-	branch := integrationBranch(h, 1)
-	h.Git(h.Origin, "branch", branch, "main")
-	hold.release()
-	sum := waitForSummary(t, p, 2)
-	if sum.Status != "awaiting_input" || !strings.Contains(sum.Why, "deliver") ||
-		!strings.Contains(sum.Next, "company approve a1") {
-		t.Errorf("summary: %+v", sum)
-	}
-	if a, b := h.Git(h.Origin, "rev-parse", branch), h.Git(h.Origin, "rev-parse", "main"); a != b {
-		t.Errorf("the foreign branch was moved to %s", a)
-	}
-	if n := count(p, "effect.failed"); n != 1 {
-		t.Errorf("tried %d times; no second try can mend it", n)
-	}
-	h.Git(h.Origin, "branch", "-D", branch)
-	h.MustRun(patience, "approve", "a1")
-	waitForSummary(t, h.Start("resume"), 0)
 	checkDelivered(t, h, 1, 1, 1)
 }
 

@@ -39,15 +39,26 @@ func endServing(t testing.TB, p *testenv.Process) {
 
 // TestServe: a company that serves takes task after task, stays when they are
 // done, closes pull requests and asks about them over its API, lets no second one in, and
-// ends when it is told to.
+// ends when it is told to. Ctrl-C at a submission that it works on ends the following
+// and nothing else. It notices by itself that people merged a pull request.
 func TestServe(t *testing.T) {
 	t.Parallel()
-	h := openTinyProject(t, farewells())
+	held := stopAt("t2-01.1", 1)
+	h := openFarewells(t, held)
+	h.Env = append(h.Env, "COMPANY_FORGE_POLL=5s")
 	p := startServing(t, h)
 	if sum := waitForSummary(t, h.Start("submit", "say goodbye"), 0); sum.Task != "t1" {
 		t.Errorf("summary: %+v", sum)
 	}
-	waitForSummary(t, h.Start("submit", "say goodbye again"), 0)
+	follower := h.Start("submit", "say goodbye again")
+	held.wait(t, follower)
+	follower.Signal(syscall.SIGINT)
+	if r := follower.Wait(patience); r.Code != 130 ||
+		!strings.Contains(follower.Tell(), "no longer followed; the company that is open goes on: company feed --follow t2") {
+		t.Fatalf("exit %d\n%s", r.Code, follower.Tell())
+	}
+	held.release()
+	p.Until(patience, "the end of t2", func(it feed.Item) bool { return it.Kind == "task.completed" && it.Task == "t2" })
 	checkDelivered(t, h, 1, 1, 1)
 	checkDelivered(t, h, 2, 2, 1)
 	runAndExpect(t, h, []string{"at work (pid "}, "status")
@@ -65,6 +76,11 @@ func TestServe(t *testing.T) {
 	}
 	http.DefaultClient.CloseIdleConnections()
 	runAndExpect(t, h, []string{"#1  open", "#2  closed"}, "pr", "list")
+	h.Git(h.Repo, "fetch", "-q", "origin", integrationBranch(h, 1))
+	h.Git(h.Repo, "merge", "-q", "--no-ff", "-m", "take it", "FETCH_HEAD")
+	h.Git(h.Repo, "push", "-q", "origin", "main")
+	p.Until(patience, "the merge", func(it feed.Item) bool { return it.Kind == "pr.settled" && it.Task == "t1" })
+	runAndExpect(t, h, []string{"#1  merged", "#2  closed"}, "pr", "list")
 	endServing(t, p)
 	var out struct {
 		Office string
@@ -116,78 +132,6 @@ func TestServeGoesOn(t *testing.T) {
 			endServing(t, p)
 		})
 	}
-}
-
-// TestInterruptLeavesServe: Ctrl-C at a submission that a serving company works
-// on ends the following and nothing else.
-func TestInterruptLeavesServe(t *testing.T) {
-	hosttest.Long(t, "TestInterruptRests interrupts one who follows")
-	t.Parallel()
-	held := stopAt("t1-01.1", 1)
-	h := openFarewells(t, held)
-	p := startServing(t, h)
-	follower := h.Start("submit", "say goodbye")
-	held.wait(t, follower)
-	follower.Signal(syscall.SIGINT)
-	if r := follower.Wait(patience); r.Code != 130 ||
-		!strings.Contains(follower.Tell(), "no longer followed; the company that is open goes on: company feed --follow t1") {
-		t.Fatalf("exit %d\n%s", r.Code, follower.Tell())
-	}
-	held.release()
-	p.Event(patience, "task.completed", "")
-	checkDelivered(t, h, 1, 1, 1)
-	endServing(t, p)
-}
-
-// TestServeWaits: serve waits for a company that ends with its own task, and
-// takes the office then.
-func TestServeWaits(t *testing.T) {
-	hosttest.Long(t, "TestTwoSubmits waits for an office, too")
-	t.Parallel()
-	h, first, held := atWork(t)
-	p := h.Start("serve")
-	p.Until(patience, "that it waits", func(it feed.Item) bool {
-		return it.Kind == "note" && strings.Contains(it.Text, "waiting for that")
-	})
-	held.release()
-	waitForSummary(t, first, 0)
-	p.Until(patience, "its office", func(it feed.Item) bool { return strings.Contains(it.Text, "serves the office") })
-	endServing(t, p)
-}
-
-// TestPauseOne: of two tasks that are under way, one is paused and goes on
-// later where it was; the other does not notice.
-func TestPauseOne(t *testing.T) {
-	hosttest.Long(t, "TestPauseOneWorker pauses one of two subtasks")
-	t.Parallel()
-	one, two := stopAt("t1-01.1", 1), stopAt("t2-01.1", 1)
-	h := openTinyProject(t, addsTwo(one, two))
-	t.Cleanup(one.release)
-	t.Cleanup(two.release)
-	p := startServing(t, h)
-	h.MustRun(patience, "submit", "--detach", "add one")
-	h.MustRun(patience, "submit", "--detach", "add two")
-	one.wait(t, p)
-	two.wait(t, p)
-	runAndExpect(t, h, []string{"t1-01.1", "t2-01.1", "default", "3 workers, 0 runs wait", "w3", "idle"}, "agents")
-	runAndExpect(t, h, []string{"t1 paused"}, "pause", "t1")
-	one.release() // a pause lets the turn end
-	waitFor(t, func() bool { return len(h.Containers()) == 1 }, func() string { return "the paused run is not put away" })
-	two.release()
-	p.Until(patience, "the end of t2", func(it feed.Item) bool { return it.Kind == "task.completed" && it.Task == "t2" })
-	runAndExpect(t, h, []string{"  paused  "}, "status")
-	runRefused(t, h, 1, "E_CONFLICT", "pause", "t2")
-	runRefused(t, h, 1, "E_NOT_FOUND", "pause", "t1", "t9")
-	if sum := waitForSummary(t, h.Start("resume", "t1"), 0); sum.Task != "t1" {
-		t.Errorf("summary: %+v", sum)
-	}
-	runAndExpect(t, h, []string{"nothing is under way"}, "pause")
-	endServing(t, p)
-	if n := h.Model.Calls().ByRun["t1-01.2"]; n != 0 {
-		t.Errorf("the paused run was begun anew: %d calls of t1-01.2", n)
-	}
-	checkDelivered(t, h, 2, 1, 1)
-	checkDelivered(t, h, 1, 2, 1)
 }
 
 // TestPauseOneWorker: of two subtasks that are under way, one is paused by itself. Its
@@ -487,31 +431,14 @@ func TestTwoProjects(t *testing.T) {
 	runAndExpect(t, h, []string{"repo"}, "project", "list")
 }
 
-// TestServeHears: a company that serves notices by itself that people merged a
-// pull request, though it is asked for nothing.
-func TestServeHears(t *testing.T) {
-	hosttest.Long(t, "TestServeIsCalled hears sooner, rounds are tested in internal/upkeep")
-	t.Parallel()
-	h := openTinyProject(t, farewells())
-	h.Env = append(h.Env, "COMPANY_FORGE_POLL=5s")
-	p := startServing(t, h)
-	waitForSummary(t, h.Start("submit", "say goodbye"), 0)
-	checkDelivered(t, h, 1, 1, 1)
-	runAndExpect(t, h, []string{"#1  open"}, "pr", "list")
-	h.Git(h.Repo, "fetch", "-q", "origin", integrationBranch(h, 1))
-	h.Git(h.Repo, "merge", "-q", "--no-ff", "-m", "take it", "FETCH_HEAD")
-	h.Git(h.Repo, "push", "-q", "origin", "main")
-	p.Event(patience, "pr.settled", "")
-	runAndExpect(t, h, []string{"#1  merged"}, "pr", "list")
-	endServing(t, p)
-}
-
 // TestServeTwice: of two that start at once one serves and the other says so;
 // of many who hire at once none is lost; a second serve after a kill takes the
-// office over, whatever the first left lying about.
+// office over, whatever the first left lying about. Where somebody follows a task when it
+// is killed, that process takes over, and a third serve waits until that task is done.
 func TestServeTwice(t *testing.T) {
 	t.Parallel()
-	h := openTinyProject(t, farewells())
+	held := stopAt("t1-01.1", 1)
+	h := openFarewells(t, held)
 	both := []*testenv.Process{h.Start("serve"), h.Start("serve")}
 	var up *testenv.Process
 	waitFor(t, func() bool {
@@ -542,8 +469,23 @@ func TestServeTwice(t *testing.T) {
 	up.Kill()
 	p := startServing(t, h)
 	runAndExpect(t, h, []string{"8 workers (5 hired)"}, "agents")
-	waitForSummary(t, h.Start("submit", "say goodbye"), 0)
+	follower := h.Start("submit", "say goodbye")
+	held.wait(t, follower)
+	p.Kill()
+	follower.Until(patience, "its own epoch", func(it feed.Item) bool { return it.Kind == "office.started" })
+	p = h.Start("serve")
+	p.Until(patience, "that it waits", func(it feed.Item) bool {
+		return it.Kind == "note" && strings.Contains(it.Text, "waiting for that")
+	})
+	held.release()
+	if sum := waitForSummary(t, follower, 0); sum.Task != "t1" || sum.Result != "COMPLETE" {
+		t.Errorf("summary: %+v", sum)
+	}
+	follower.Event(patience, "task.completed", "") // no event is missed when the office changes its holder
+	p.Until(patience, "its office", func(it feed.Item) bool { return strings.Contains(it.Text, "serves the office") })
+	runAndExpect(t, h, []string{"8 workers (5 hired)"}, "agents")
 	endServing(t, p)
+	checkDelivered(t, h, 1, 1, 1)
 }
 
 // With recovery: ask, a company that is killed and opened again does not go on

@@ -39,7 +39,7 @@ func holdAt(t *testing.T, h *testenv.House, p *testenv.Process, doing string) {
 	}
 	for until := time.Now().Add(patience); time.Now().Before(until); {
 		if !isAt() {
-			time.Sleep(100 * time.Microsecond)
+			time.Sleep(100 * time.Microsecond) // the pace at which a short moment is seen
 			continue
 		}
 		p.Signal(syscall.SIGSTOP)
@@ -148,13 +148,10 @@ func TestRecordThatKills(t *testing.T) {
 func waitForMark(t *testing.T, h *testenv.House, p *testenv.Process, doing string) {
 	t.Helper()
 	p.Event(patience, "office.started", "") // before, the file is of the last process
-	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(time.Millisecond) {
-		if text, err := os.ReadFile(filepath.Join(h.Repo, ".company/state/marks")); err == nil &&
-			bytes.Contains(text, []byte(doing)) {
-			return
-		}
-	}
-	t.Fatalf("the company was never seen %s:\n%s", doing, p.Tell())
+	hosttest.Eventually(t, "the company is "+doing, func() (any, bool) {
+		text, err := os.ReadFile(filepath.Join(h.Repo, ".company/state/marks"))
+		return p.Tell(), err == nil && bytes.Contains(text, []byte(doing))
+	})
 }
 
 // crashAt has Go end the company by a fatal error, as one that no recover stops, while it is

@@ -17,6 +17,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/gitops"
+	"company/internal/lib/hosttest"
 	"company/internal/present/feed"
 	"company/test/testenv"
 )
@@ -89,12 +90,9 @@ func TestThinThread(t *testing.T) {
 	// and the reviewers' included; the daemon says so.
 	made := func() int { return told(h.OfficeID(), "create") }
 	gone := func() int { return told(h.OfficeID(), "destroy") }
-	for end := time.Now().Add(patience); (made() < 4 || made() != gone()) && time.Now().Before(end); {
-		time.Sleep(10 * time.Millisecond) // the stream may be behind
-	}
-	if made() < 4 || made() != gone() {
-		t.Errorf("%d containers made, %d destroyed", made(), gone())
-	}
+	hosttest.Eventually(t, "as many containers are destroyed as were made", func() (any, bool) {
+		return [2]int{made(), gone()}, made() >= 4 && made() == gone()
+	})
 }
 
 // lookInside looks at the worker's container while it runs, with the docker

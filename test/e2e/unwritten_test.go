@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
@@ -34,12 +33,13 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 	brain.worker = func(x scripted.Exchange) scripted.Reply {
 		if x.Turn == 0 {
 			for _, file := range inTheWay {
-				err := errors.New("not tried")
-				for end := time.Now().Add(patience); err != nil && time.Now().Before(end); { // it may be written between the two
-					err = errors.Join(os.RemoveAll(file), os.MkdirAll(filepath.Join(file, "x"), 0o700))
-				}
-				if err != nil {
-					return scripted.Reply{Err: err.Error()}
+				// It may be written between the two.
+				err, done := hosttest.WaitUntil(func() (any, bool) {
+					err := errors.Join(os.RemoveAll(file), os.MkdirAll(filepath.Join(file, "x"), 0o700))
+					return err, err == nil
+				})
+				if !done {
+					return scripted.Reply{Err: err.(error).Error()}
 				}
 			}
 		}

@@ -1,12 +1,13 @@
 package e2e
 
 import (
+	"fmt"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"company/internal/lib/hosttest"
 	"company/internal/toolbox/toolproto"
 	"company/test/testenv"
 )
@@ -27,15 +28,12 @@ func TestWarm(t *testing.T) {
 	planning.wait(t, p)
 	name := waitForContainer(t, h, "-pool-1-")
 	want := h.Git(h.Repo, "ls-files", "--stage")
-	for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+	hosttest.Eventually(t, "the warm container has the tree", func() (any, bool) {
 		cmd := exec.Command("docker", "exec", "-w", toolproto.Workspace, name, "sh", "-c",
 			"git diff-files --quiet && git ls-files --stage")
-		if got, err := cmd.Output(); err == nil && strings.TrimSpace(string(got)) == want {
-			break
-		} else if time.Now().After(end) {
-			t.Fatalf("the warm container has no tree: %q (%v)", got, err)
-		}
-	}
+		got, err := cmd.Output()
+		return fmt.Sprintf("%q, %v", got, err), err == nil && strings.TrimSpace(string(got)) == want
+	})
 	planning.release()
 
 	working.wait(t, p)
@@ -59,12 +57,13 @@ func TestWarm(t *testing.T) {
 // waitForContainer waits for a container of the office whose name holds part, and gives the name.
 func waitForContainer(t *testing.T, h *testenv.House, part string) (name string) {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	hosttest.Eventually(t, "a container "+part, func() (any, bool) {
 		names := h.Containers()
-		if i := slices.IndexFunc(names, func(n string) bool { return strings.Contains(n, part) }); i >= 0 {
-			return names[i]
+		i := slices.IndexFunc(names, func(n string) bool { return strings.Contains(n, part) })
+		if i >= 0 {
+			name = names[i]
 		}
-	}
-	t.Fatalf("no container %q: %v", part, h.Containers())
-	return ""
+		return names, i >= 0
+	})
+	return name
 }

@@ -1,13 +1,13 @@
 package e2e
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"company/internal/lib/hosttest"
 	"company/test/testenv"
@@ -56,14 +56,11 @@ func (w *watchTerminal) call(args ...string) string {
 func (w *watchTerminal) see(texts ...string) string {
 	w.t.Helper()
 	screen := ""
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	hosttest.Eventually(w.t, fmt.Sprintf("the terminal shows %q", texts), func() (any, bool) {
 		screen = w.call("capture-pane", "-p")
-		if !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(screen, text) }) {
-			return screen
-		}
-	}
-	w.t.Fatalf("the terminal does not show %q:\n%s", texts, screen)
-	return ""
+		return screen, !slices.ContainsFunc(texts, func(text string) bool { return !strings.Contains(screen, text) })
+	})
+	return screen
 }
 
 // press gives keys to the terminal.

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"company/internal/company"
 	"company/internal/lib/clock"
@@ -70,15 +69,10 @@ func TestQuickWatch(t *testing.T) {
 		t.Errorf("left %v, %v", left, err)
 	}
 	// A store's git cat-file stays for half a second after its last question.
-	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+	hosttest.Eventually(t, "no process is left", func() (any, bool) {
 		left := processesOf(t, dir)
-		if len(left) == 0 {
-			break
-		}
-		if time.Now().After(end) {
-			t.Fatalf("processes are left: %q", left)
-		}
-	}
+		return left, len(left) == 0
+	})
 }
 
 // processesOf gives the command lines of processes that name the directory.

@@ -16,17 +16,22 @@ import (
 	"company/internal/lib/secret"
 )
 
-// silence is the timeout of silent servers in these tests. Keep-alives extend it to three times that.
-const silence = 500 * time.Millisecond
+// Keep-alives extend the wait for a silent server to three times these waits.
+const (
+	silence = 500 * time.Millisecond // of cases that expect it to end
+	patient = time.Second            // of a case whose answer must come within it, beside other work of the machine
+	forever = time.Minute            // of a case in which nothing is silent
+)
 
-// silentServer answers the n-th chat (from 0) with the n-th handler, and all later chats with the last one.
+// silentServer answers each chat with the next handler of chats, and all later ones with the last of them.
 type silentServer struct {
 	mu     sync.Mutex
+	chats  []http.HandlerFunc
 	bodies []string // bodies of the chats, in order
 }
 
 func (s *silentServer) serveChats(
-	t *testing.T, wire Wire, open func(t *testing.T, o Options) adapters.Model, chats ...http.HandlerFunc,
+	t *testing.T, wire Wire, open func(t *testing.T, o Options) adapters.Model, wait time.Duration,
 ) adapters.Model {
 	t.Helper()
 	release := make(chan struct{})
@@ -40,13 +45,14 @@ func (s *silentServer) serveChats(
 			return
 		}
 		s.mu.Lock()
-		n := len(s.bodies)
+		chat := s.chats[0]
+		s.chats = s.chats[min(1, len(s.chats)-1):]
 		s.bodies = append(s.bodies, string(body))
 		s.mu.Unlock()
-		chats[min(n, len(chats)-1)](rw, r.WithContext(withRelease(r.Context(), release)))
+		chat(rw, r.WithContext(withRelease(r.Context(), release)))
 	}))
 	model := open(
-		t, Options{BaseURL: server.URL + wire.Path, Key: secret.Trimmed(Canary), FirstToken: silence, Idle: silence})
+		t, Options{BaseURL: server.URL + wire.Path, Key: secret.Trimmed(Canary), FirstToken: wait, Idle: wait})
 	t.Cleanup(func() {
 		close(release)
 		if err := adapters.Close(model); err != nil {
@@ -56,6 +62,14 @@ func (s *silentServer) serveChats(
 	})
 	return adapters.Retry(model, adapters.Policy{First: time.Millisecond, Longest: time.Millisecond, Resample: 2},
 		adapters.WallClock{})
+}
+
+// answer sets the handlers of further chats, and returns the number of chats before.
+func (s *silentServer) answer(chats ...http.HandlerFunc) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.chats = chats
+	return len(s.bodies)
 }
 
 func (s *silentServer) listBodies() []string {
@@ -88,52 +102,50 @@ func ExerciseSilence(t *testing.T, wire Wire, open func(t *testing.T, o Options)
 		_ = http.NewResponseController(rw).Flush()
 	}
 	begun := func(rw http.ResponseWriter, r *http.Request) { wire.Begun(rw, r); holdConnection(r) }
+	chats := func(c ...http.HandlerFunc) []http.HandlerFunc { return c }
 	for _, c := range []struct {
 		name  string
-		chats []http.HandlerFunc
-		asked int // chats for the third request
+		wait  time.Duration
+		chats []http.HandlerFunc // of the third request
+		asked int                // of them; one that is answered may be asked again on a busy machine
 		kind  adapters.Kind
 		says  string // the reason of the last try or an earlier one
 		more  bool   // a part of a reply came
 	}{
-		{"keep-alives, then an answer",
-			[]http.HandlerFunc{wire.Whole, wire.Whole, wire.keepAlive(silence*8/5, wire.Whole)}, 1, "",
-			"", false},
-		{"keep-alives for ever, then an answer to the next try",
-			[]http.HandlerFunc{wire.Whole, wire.Whole, wire.keepAlive(0, holdSilent), wire.Whole}, 2, "", "keep-alives", false},
-		{"keep-alives for ever", []http.HandlerFunc{wire.Whole, wire.Whole, wire.keepAlive(0, holdSilent)}, 2,
-			adapters.TimedOut,
-			"keep-alives", false},
-		{"silent for ever", []http.HandlerFunc{wire.Whole, wire.Whole, holdSilent}, 2, adapters.TimedOut,
-			"nothing came", false},
-		{"silent behind its headers",
-			[]http.HandlerFunc{wire.Whole, wire.Whole,
-				func(rw http.ResponseWriter, r *http.Request) {
-					headersOnly(rw, r)
-					holdConnection(r)
-				}}, 2, adapters.TimedOut, "nothing came", false},
-		{"silent in its reply", []http.HandlerFunc{wire.Whole, wire.Whole, begun}, 2, adapters.TimedOut, "silent", true},
-		{"closed behind its headers", []http.HandlerFunc{wire.Whole, wire.Whole, headersOnly}, 3, adapters.MalformedReply,
-			"cut", false},
+		{"keep-alives, then an answer", patient, chats(wire.keepAlive(patient*8/5, wire.Whole)), 1, "", "", false},
+		{"keep-alives for ever, then an answer to the next try", patient, chats(wire.keepAlive(0, holdSilent), wire.Whole),
+			2, "", "keep-alives", false},
+		{"keep-alives for ever", silence, chats(wire.keepAlive(0, holdSilent)), 2, adapters.TimedOut, "keep-alives", false},
+		{"silent for ever", silence, chats(holdSilent), 2, adapters.TimedOut, "nothing came", false},
+		{"silent behind its headers", silence, chats(func(rw http.ResponseWriter, r *http.Request) {
+			headersOnly(rw, r)
+			holdConnection(r)
+		}), 2, adapters.TimedOut, "nothing came", false},
+		{"silent in its reply", patient, chats(begun), 2, adapters.TimedOut, "silent", true},
+		{"closed behind its headers", forever, chats(headersOnly), 3, adapters.MalformedReply, "cut", false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var s silentServer
-			model := s.serveChats(t, wire, open, c.chats...)
+			model := s.serveChats(t, wire, open, c.wait)
 			told := ""
 			ask := func() (adapters.Response, error) {
 				return model.Chat(t.Context(), Request(), func(e adapters.Event) { told += e.Reason })
 			}
+			s.answer(wire.Whole)
 			for range 2 {
 				if _, err := ask(); err != nil {
 					t.Fatal(err)
 				}
 			}
+			told = ""
+			before := s.answer(c.chats...)
 			resp, err := ask()
 			bodies := s.listBodies()
-			if adapters.KindOf(err) != c.kind || len(bodies) != 2+c.asked || (told == "") != (c.asked == 1) ||
-				!strings.Contains(told, c.says) {
-				t.Fatalf("%d tries, told %q: %v", len(bodies)-2, told, err)
+			asked := len(bodies) - before
+			if adapters.KindOf(err) != c.kind || asked < c.asked || asked > c.asked && c.kind != "" ||
+				(told == "") != (asked == 1) || !strings.Contains(told, c.says) {
+				t.Fatalf("%d tries, told %q: %v", asked, told, err)
 			}
 			for _, body := range bodies {
 				if body != bodies[0] {

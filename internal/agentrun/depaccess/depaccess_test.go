@@ -19,6 +19,7 @@ import (
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/depproxy"
 	"company/internal/gitops"
+	"company/internal/lib/hosttest"
 	"company/internal/lib/safedir/foldertest"
 	"company/test/goroutines"
 )
@@ -241,13 +242,14 @@ func TestPresidentIsAsked(t *testing.T) {
 	answer := func(option, text string) {
 		t.Helper()
 		go func() {
-			for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+			hosttest.WaitUntil(func() (any, bool) {
 				for _, a := range b.decider.View().OpenApprovals("") {
 					_, _ = b.decider.Do(context.Background(), company.President,
 						company.Answer{Approval: a.ID, Option: option, Text: text})
-					return
+					return nil, true
 				}
-			}
+				return nil, false
+			})
 		}()
 	}
 	answer(company.OptReject, "use the standard library")

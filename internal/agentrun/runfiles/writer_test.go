@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/lib/hosttest"
 	"company/internal/lib/safedir"
 	"company/internal/lib/safedir/foldertest"
 	"company/test/goroutines"
@@ -60,15 +61,13 @@ func markedText(n, size int) []byte {
 // awaitFile waits until a file of a run is in its place.
 func awaitFile(t *testing.T, dir string) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	hosttest.Eventually(t, "a file is in its place", func() (any, bool) {
 		files, err := filepath.Glob(filepath.Join(dir, "t1-01.*", "[a-z]*"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(files) > 0 {
-			return
-		}
-	}
+		return files, len(files) > 0
+	})
 }
 
 // A process that is killed while it writes leaves each file whole or not at all. (ART-1)

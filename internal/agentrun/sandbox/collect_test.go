@@ -221,7 +221,8 @@ func TestEscalatedKeepsWhatWasPushed(t *testing.T) {
 }
 
 // The question of a worker that gives up holds its last failed call: the manager, and then the
-// president, read there what it could not do.
+// president, read there what it could not do. A model that calls no tool has not given up, and says
+// nothing more.
 func TestGivingUpNamesTheFailedCall(t *testing.T) {
 	b := setup(t)
 	failed := agent.TranscriptCall{Name: "run_command", Arguments: `{"command":"make"}`, Failure: "exit code 2",
@@ -236,6 +237,7 @@ func TestGivingUpNamesTheFailedCall(t *testing.T) {
 			Final: json.RawMessage(`{"reason":"no idea"}`)}, "no idea" + says},
 		"was refused": {agent.Outcome{End: agent.EndEscalated, FinalTool: "read_file",
 			Final: json.RawMessage(`{"reason":"3 refused accesses"}`)}, "3 refused accesses"},
+		"calls no tool": {agent.Outcome{End: agent.EndNoTools}, "the model answers without using its tools"},
 	} {
 		c.out.Transcript.ToolCalls = []agent.TranscriptCall{failed, {Name: "escalate"}}
 		end, err := b.Finish(t.Context(), c.out, b.p.Base)

@@ -15,6 +15,7 @@ import (
 	"company/internal/gitops"
 	"company/internal/gitops/gitexec/gitexectest"
 	"company/internal/gitops/gitopstest"
+	"company/internal/lib/hosttest"
 	"company/internal/toolbox/toolproto"
 	"company/test/safebuffer"
 )
@@ -107,11 +108,7 @@ func TestWarmContainerHasTheTree(t *testing.T) {
 func (h *warmHouse) requireWarm(t *testing.T) {
 	t.Helper()
 	h.warm(true)
-	for end := time.Now().Add(patience); h.Warmed() == 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("no container is warm:\n%s", h.log.String())
-		}
-	}
+	hosttest.Eventually(t, "a container is warm", func() (any, bool) { return h.log.String(), h.Warmed() > 0 })
 	if !strings.Contains(h.log.String(), "no work tree in a warm container") ||
 		strings.Contains(h.log.String(), "level=WARN") {
 		t.Errorf("the log has\n%s", h.log.String())

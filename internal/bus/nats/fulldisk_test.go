@@ -97,13 +97,12 @@ func TestOpenedWithoutInodes(t *testing.T) {
 		fmt.Sprint("nr_inodes=", d.inodes(t))); err != nil {
 		t.Fatal(err)
 	}
-	began := time.Now()
 	b, err := Open(t.Context(), Options{Dir: filepath.Join(d.disk, "bus")})
 	if err == nil {
 		t.Fatal(b.Close(), "opened where no file can be made")
 	}
-	if took := time.Since(began); took > startTimeout/2 || !strings.Contains(err.Error(), "not writable") {
-		t.Errorf("after %s: %v", took, err)
+	if !strings.Contains(err.Error(), "not writable") { // and not that the server did not start in time
+		t.Error(err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"company/internal/bus"
+	"company/internal/lib/hosttest"
 )
 
 // TestForgottenItems: once a done item is forgotten, its id may be put anew,
@@ -55,20 +56,13 @@ func TestForgottenItems(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		for { // until the server has dropped the records
+		hosttest.Eventually(t, "the server has dropped the records of done items", func() (any, bool) {
 			info, err := b.items.Info(ctx)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if info.State.Msgs == 0 {
-				break
-			}
-			select {
-			case <-ctx.Done():
-				t.Fatalf("%d records of done items are left", info.State.Msgs)
-			case <-time.After(50 * time.Millisecond):
-			}
-		}
+			return info.State.Msgs, info.State.Msgs == 0
+		})
 		if err := b.Close(); err != nil {
 			t.Fatal(err)
 		}

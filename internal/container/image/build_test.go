@@ -11,10 +11,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"company/internal/company"
 	"company/internal/container/dockerapi"
+	"company/internal/lib/hosttest"
 
 	cerrdefs "github.com/containerd/errdefs"
 	"github.com/docker/docker/api/types/container"
@@ -223,20 +223,18 @@ func TestCancelLeavesNothing(t *testing.T) {
 		_, err := be.Ensure(ctx, req)
 		done <- err
 	}()
-	for { // until the container runs
+	hosttest.Eventually(t, "the container runs", func() (any, bool) {
 		info, err := be.unguarded.ContainerInspect(ctx, name)
-		if err == nil && info.State.Running {
-			break
-		}
 		if err != nil && !cerrdefs.IsNotFound(err) {
 			t.Fatal(err)
 		}
 		select {
 		case err := <-done:
 			t.Fatalf("ended early: %v", err)
-		case <-time.After(20 * time.Millisecond):
+		default:
 		}
-	}
+		return err, err == nil && info.State.Running
+	})
 	cancel()
 	if err := <-done; !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v", err)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"company/internal/ecosystem"
+	"company/internal/lib/hosttest"
 )
 
 // anyFile is a collector that keeps every file of one folder of the image.
@@ -87,11 +88,10 @@ func TestInterruptedLayerGoesOn(t *testing.T) {
 		}
 		return strings.Join(slices.Sorted(maps.Keys(all)), " ")
 	}
-	for began := time.Now(); made() != "1.o 2.o"; time.Sleep(50 * time.Millisecond) {
-		if time.Since(began) > 5*time.Minute {
-			t.Fatalf("%q are kept", made())
-		}
-	}
+	hosttest.Eventually(t, "both objects are kept", func() (any, bool) {
+		kept := made()
+		return kept, kept == "1.o 2.o"
+	})
 	interrupt()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Fatalf("interrupted: %v", err)

@@ -244,11 +244,7 @@ func TestRegistryFailureScreens(t *testing.T) {
 					up.Patience = 2 * time.Second
 				}
 				up.Registries[ecosystem.NPM] = ecosystem.At(ecosystem.Endpoint{URL: srv.URL})
-				began := time.Now()
 				checkScreen(t, strings.ReplaceAll(c.name, " ", "-"), installOnHost(t, up, newProject(t).commit(files)))
-				if took := time.Since(began); took > 3*time.Minute { // npm by itself waits for five
-					t.Errorf("it took %s", took)
-				}
 			})
 		})
 	}

@@ -9,10 +9,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"company/internal/ecosystem"
 	"company/internal/lib/boundedparse/parsetest"
+	"company/internal/lib/hosttest"
 )
 
 // T16: what a registry of one kind names at the place of another kind's is as foreign as any other
@@ -94,7 +94,7 @@ func TestBroughtBytesCount(t *testing.T) {
 	}
 	left.ServeHTTP(&discardWriter{}, q)
 	close(release)
-	waitUntil(t, func() bool {
+	waitFor(t, func() bool {
 		code, _ := getPath(t, left, http.MethodGet, "/go/example.com/m/@v/list")
 		return code == http.StatusTooManyRequests
 	})
@@ -110,15 +110,6 @@ func (d *discardWriter) Header() http.Header {
 }
 func (d *discardWriter) Write(p []byte) (int, error) { return len(p), nil }
 func (d *discardWriter) WriteHeader(int)             {}
-
-func waitUntil(t *testing.T, ok func() bool) {
-	t.Helper()
-	for began := time.Now(); !ok(); time.Sleep(10 * time.Millisecond) {
-		if time.Since(began) > 2*time.Minute {
-			t.Fatal("it did not come to pass")
-		}
-	}
-}
 
 // The cache is bounded while its office runs, and not when the next one starts.
 func TestOpenCacheIsPruned(t *testing.T) {
@@ -157,15 +148,17 @@ func TestLargeTextsAreReadInTurn(t *testing.T) {
 		_, _ = w.Write(make([]byte, cmp.Or(size, 40<<20)))
 	})
 	s := newStore(t, upstreamsAt(NPM, r.URL))
-	readWithin := func(f *fetcher, path string, limit time.Duration) error {
-		ctx, cancel := context.WithTimeout(t.Context(), limit)
-		defer cancel()
-		_, _, err := f.Read(ctx, ecosystem.Fetch{URL: r.URL + path})
+	read := func(f *fetcher, path string) error {
+		_, _, err := f.Read(t.Context(), ecosystem.Fetch{URL: r.URL + path})
 		return err
 	}
-	// What has its turn has as long as it takes; what waits for one would wait for ever.
-	read := func(f *fetcher, path string) error { return readWithin(f, path, 2*time.Minute) }
-	waits := func(f *fetcher, path string) bool { return readWithin(f, path, 500*time.Millisecond) != nil }
+	full := func() bool { // there is no room for another large one, so its request waits
+		if s.parsed.TryAcquire(40 << 20) {
+			s.parsed.Release(40 << 20)
+			return false
+		}
+		return true
+	}
 	for i := range 3 { // into the cache
 		f := s.fetcherOf(NPM, nil)
 		if _, _, err := f.Read(t.Context(), ecosystem.Fetch{URL: fmt.Sprint(r.URL, "/large", i)}); err != nil {
@@ -181,14 +174,14 @@ func TestLargeTextsAreReadInTurn(t *testing.T) {
 			t.Errorf("%d: %v", i, err)
 		}
 	}
-	if !waits(c, "/large2") {
+	if !full() {
 		t.Error("120 MiB of descriptions are parsed at once")
 	}
 	if err := read(c, "/small"); err != nil {
 		t.Errorf("a small one waits, too: %v", err)
 	}
 	a.endRequest()
-	if err := read(c, "/large2"); err != nil {
+	if err := read(c, "/large2"); err != nil || !full() {
 		t.Errorf("there is room: %v", err)
 	}
 	// A request that has had a smaller one waits for its next as any other.
@@ -197,14 +190,16 @@ func TestLargeTextsAreReadInTurn(t *testing.T) {
 	if err := read(d, "/fair"); err != nil {
 		t.Error(err)
 	}
-	if !waits(d, "/large1") {
-		t.Error("the second text of a request takes no turn")
+	b.endRequest()
+	if err := read(d, "/large1"); err != nil || !full() {
+		t.Errorf("the second text of a request takes no turn: %v", err)
 	}
 }
 
 // What a lock file costs grows with its size, and not with the square of it: no part of it is compared with, or
 // repeated for, each of many others.
 func TestLockFilesCostTheirSize(t *testing.T) {
+	hosttest.NotRaced(t, "parsers of one goroutine read megabytes")
 	const poetry = "[[package]]\nname = \"a\"\nversion = "
 	for name, c := range map[string]struct {
 		file  string

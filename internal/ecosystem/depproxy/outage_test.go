@@ -86,13 +86,9 @@ func TestSlowRegistryIsProbed(t *testing.T) {
 			policy.AllowWithNeeds(newDependency(NPM, "a", ""))
 			var told []Failure
 			h := s.NewHandler(HandlerOptions{Policy: policy, OnFailure: func(f Failure) { told = append(told, f) }})
-			began := time.Now()
 			code, _ := getPath(t, h, http.MethodGet, "/npm/a")
 			if (code == http.StatusNotFound) != answers || (len(told) == 1 && told[0].Away) == answers {
 				t.Errorf("%d, told %+v", code, told)
-			}
-			if took := time.Since(began); took > 30*time.Second {
-				t.Errorf("it took %s", took)
 			}
 		})
 	}

@@ -117,7 +117,7 @@ func TestSlowRegistryHoldsUpNoOther(t *testing.T) {
 		for q.Context().Err() == nil {
 			_, _ = w.Write([]byte(" "))
 			w.(http.Flusher).Flush()
-			time.Sleep(20 * time.Millisecond)
+			time.Sleep(20 * time.Millisecond) // the pace of a slow registry
 		}
 	})
 	good := newFakeRegistry(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("v1.0.0\n")) })
@@ -140,9 +140,7 @@ func TestSlowRegistryHoldsUpNoOther(t *testing.T) {
 	for i := range maxDownloads {
 		go func() { ended <- ask(ctx, fmt.Sprintf("/npm/p%d", i)) }()
 	}
-	for begun.Load() < maxDownloads {
-		time.Sleep(time.Millisecond)
-	}
+	waitFor(t, func() bool { return begun.Load() >= maxDownloads })
 	if code := ask(t.Context(), "/go/example.com/x/@v/list"); code != http.StatusOK {
 		t.Errorf("a list of another registry: %d", code)
 	}

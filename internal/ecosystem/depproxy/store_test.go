@@ -20,6 +20,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ecosystem"
+	"company/internal/lib/hosttest"
 )
 
 func npmFile(name, version string) []byte { return []byte("tarball of " + name + " " + version) }
@@ -271,11 +272,7 @@ func TestOneDownloadForMany(t *testing.T) {
 
 func waitFor(t *testing.T, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("it did not come to that")
-		}
-	}
+	hosttest.Eventually(t, "what the test waits for", func() (any, bool) { return nil, ok() })
 }
 
 // A download that is cut off, is too large, or whose process is killed, leaves

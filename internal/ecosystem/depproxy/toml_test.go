@@ -4,7 +4,6 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 )
 
 // A lock file is anybody's text, and is read on the host. The parser's own
@@ -26,14 +25,10 @@ func TestTOMLDepthLimit(t *testing.T) {
 		"too large":          strings.Repeat("#\n", 5<<20),
 	} {
 		t.Run(name, func(t *testing.T) {
-			at := time.Now()
 			for _, file := range []string{"Cargo.lock", "pyproject.toml", "uv.lock"} {
 				if all, notes := ParseLocks(map[string][]byte{file: []byte(text)}); len(all) != 0 || len(notes) != 1 {
 					t.Errorf("%s: %d dependencies, notes %q", file, len(all), notes)
 				}
-			}
-			if took := time.Since(at); took > 30*time.Second {
-				t.Errorf("it took %v", took)
 			}
 		})
 	}

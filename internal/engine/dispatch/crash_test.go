@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"maps"
@@ -9,13 +10,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"company/internal/bus"
 	"company/internal/bus/nats"
 	"company/internal/company"
 	"company/internal/engine/orchestrator"
 	"company/internal/ledger"
+	"company/internal/lib/hosttest"
 	"company/internal/lib/safedir/foldertest"
 )
 
@@ -125,17 +126,18 @@ func (p *process) Do(ctx context.Context, _ company.Assignment) error {
 // await waits until the run stands so, and for what the queue holds.
 func (p *process) await(ok func(r *company.Run, waiting, leased int) bool) *company.Run {
 	p.t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	var run *company.Run
+	hosttest.Eventually(p.t, "the run comes to that", func() (any, bool) {
 		waiting, leased, err := p.bus.Queue().Depth(p.t.Context())
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		if t := p.orch.View().Tasks["t1"]; t != nil && t.Runs[first] != nil && ok(t.Runs[first], waiting, leased) {
-			return t.Runs[first]
+		if t := p.orch.View().Tasks["t1"]; t != nil {
+			run = t.Runs[first]
 		}
-	}
-	p.t.Fatal("it does not come to that")
-	return nil
+		return fmt.Sprintf("%d wait, %d are leased, %+v", waiting, leased, run), run != nil && ok(run, waiting, leased)
+	})
+	return run
 }
 
 func waits(ctx context.Context, _ company.Effect) error {

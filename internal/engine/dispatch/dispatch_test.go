@@ -3,6 +3,7 @@ package dispatch
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"path/filepath"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"company/internal/bus/nats"
 	"company/internal/company"
 	"company/internal/company/decidertest"
+	"company/internal/lib/hosttest"
 	"company/test/goroutines"
 )
 
@@ -193,13 +195,12 @@ func (b *bench) await(want string) {
 
 func (b *bench) awaitHeld(run company.RunID) *company.Run {
 	b.t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if r := b.Task("t1").Runs[run]; r != nil && r.Held {
-			return r
-		}
-	}
-	b.t.Fatalf("nobody claims %s", run)
-	return nil
+	var r *company.Run
+	hosttest.Eventually(b.t, fmt.Sprintf("somebody claims %s", run), func() (any, bool) {
+		r = b.Task("t1").Runs[run]
+		return r, r != nil && r.Held
+	})
+	return r
 }
 
 func (b *bench) isQuiet() {

@@ -12,6 +12,7 @@ import (
 
 	"company/internal/bus"
 	"company/internal/company"
+	"company/internal/lib/hosttest"
 )
 
 // An outcome that the ledger cannot hold is refused like any other; the
@@ -216,14 +217,8 @@ func TestContainersAreBounded(t *testing.T) {
 	}
 	head := func(e company.Effect) company.OID { return b.orch.View().Tasks[e.Task].Subtask(e.Subtask).Head }
 	worked := func(ctx context.Context) error { // every subtask's work is done
-		for b.count("run.ended") < wide+1 {
-			select {
-			case <-ctx.Done():
-				return context.Cause(ctx)
-			case <-time.After(time.Millisecond):
-			}
-		}
-		return nil
+		hosttest.WaitUntil(func() (any, bool) { return nil, ctx.Err() != nil || b.count("run.ended") > wide })
+		return context.Cause(ctx)
 	}
 	b.register(company.EffectPrepare, prepares)
 	b.register(company.EffectManage, func(ctx context.Context, e company.Effect) (company.Command, error) {

@@ -14,6 +14,7 @@ import (
 	"company/internal/bus/nats"
 	"company/internal/company"
 	"company/internal/ledger"
+	"company/internal/lib/hosttest"
 	"company/internal/lib/safedir/foldertest"
 	"company/test/goroutines"
 )
@@ -177,11 +178,7 @@ func (b *bundle) count(kind string) int {
 
 func (b *bundle) until(what string, ok func() bool) {
 	b.t.Helper()
-	for end := time.Now().Add(patience); !ok(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			b.t.Fatalf("%s does not happen", what)
-		}
-	}
+	hosttest.Eventually(b.t, what, func() (any, bool) { return nil, ok() })
 }
 
 // register sets who finds out what an effect comes to, in this process and the

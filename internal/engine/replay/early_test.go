@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/lib/hosttest"
 )
 
 // submitted is a deck with a task.
@@ -73,11 +74,9 @@ func (k *deck) beside(do func()) {
 // awaitEarlyStart waits until the record has had workers begin.
 func (k *deck) awaitEarlyStart() {
 	k.t.Helper()
-	for end := time.Now().Add(time.Minute); k.View().Tasks["t1"].Early == nil; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			k.t.Fatal("no worker begins early")
-		}
-	}
+	hosttest.Eventually(k.t, "a worker begins early", func() (any, bool) {
+		return nil, k.View().Tasks["t1"].Early != nil
+	})
 }
 
 func (k *deck) checkSame() {

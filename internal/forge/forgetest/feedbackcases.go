@@ -1,15 +1,14 @@
 package forgetest
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"strings"
-	"time"
 
 	"company/internal/company"
 	"company/internal/forge"
+	"company/internal/lib/hosttest"
 )
 
 // The actions of people and programs around a pull request, and a forge's reaction. Each case covers behaviour of a
@@ -203,18 +202,11 @@ func testPersonsTitle(fixture *Fixture) {
 // waitForFeedback reads feedback until the forge has computed mergeability. The duration depends on the forge.
 func (b *Fixture) waitForFeedback(want func(forge.Feedback) bool) {
 	b.T.Helper()
-	ctx, cancel := context.WithTimeout(b.T.Context(), 2*time.Minute)
-	defer cancel()
-	for looks := 1; ; looks++ {
+	looks := 0
+	hosttest.Eventually(b.T, "the feedback settles", func() (any, bool) {
 		feedback := b.mustFeedback(ownRef)
-		if !feedback.Pending && want(feedback) {
-			b.reportObserved("settled after %d looks", looks)
-			return
-		}
-		select {
-		case <-ctx.Done():
-			b.T.Fatalf("it does not settle: %+v", feedback)
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
+		looks++
+		return feedback, !feedback.Pending && want(feedback)
+	})
+	b.reportObserved("settled after %d looks", looks)
 }

@@ -2,7 +2,6 @@ package forgetest
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -20,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"company/internal/lib/hosttest"
 )
 
 // RealGitea is a Gitea that runs for one test, with SQLite in its own folder, behind a loopback front that may serve
@@ -122,23 +123,20 @@ func StartRealGitea(t testing.TB, built, path string) *RealGitea {
 			t.Logf("Gitea said:\n%s", said.String())
 		}
 	})
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	for {
-		if resp, err := realGitea.calls.Get(realGitea.backendURL.String() + "/api/healthz"); err == nil {
-			_ = resp.Body.Close()
-			if resp.StatusCode == http.StatusOK {
-				return realGitea
-			}
-		}
+	hosttest.Eventually(t, "Gitea answers", func() (any, bool) {
 		select {
 		case <-ended:
 			t.Fatal("Gitea ended at its start")
-		case <-ctx.Done():
-			t.Fatal("Gitea does not answer")
-		case <-time.After(50 * time.Millisecond):
+		default:
 		}
-	}
+		resp, err := realGitea.calls.Get(realGitea.backendURL.String() + "/api/healthz")
+		if err != nil {
+			return err, false
+		}
+		_ = resp.Body.Close()
+		return resp.Status, resp.StatusCode == http.StatusOK
+	})
+	return realGitea
 }
 
 const appINI = `RUN_MODE = prod
@@ -280,15 +278,7 @@ func (g *RealGitea) NewRepo(owner, name, src string) *Repo {
 
 func (g *RealGitea) waitUntil(what string, holds func() bool) {
 	g.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	for !holds() {
-		select {
-		case <-ctx.Done():
-			g.t.Fatalf("not in time: %s", what)
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
+	hosttest.Eventually(g.t, what, func() (any, bool) { return nil, holds() })
 }
 
 // adminCloneURL returns the address of a repository for the test's own git, with the administrator's login.

@@ -17,6 +17,7 @@ import (
 	"company/internal/company"
 	"company/internal/forge"
 	"company/internal/forge/forgetest"
+	"company/internal/lib/hosttest"
 	"company/internal/lib/secret"
 	"company/test/goroutines"
 )
@@ -218,13 +219,14 @@ func TestDuplicateAfterKilledDelivery(t *testing.T) {
 				_, err := b.Forge.Open(ctx, pr)
 				ended <- err
 			}()
-			for b.Server.DelayedRequests() == 0 {
+			hosttest.Eventually(t, "it closes the second", func() (any, bool) {
 				select {
 				case err := <-ended:
-					t.Fatalf("it ended before it closed the second: %v", err)
-				case <-time.After(time.Millisecond):
+					t.Fatalf("it ended before: %v", err)
+				default:
 				}
-			}
+				return nil, b.Server.DelayedRequests() > 0
+			})
 			kill()
 			<-ended
 			b.Server.AddDuplicates(0)

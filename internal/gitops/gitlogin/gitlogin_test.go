@@ -254,11 +254,9 @@ func TestHelpersThatFail(t *testing.T) {
 	helperLimit = 200 * time.Millisecond
 	t.Cleanup(func() { helperLimit = before })
 	h := newHome(t, "[credential]\n\thelper = \"!f() { exec sleep 3600; }; f\"\n")
-	start := time.Now()
 	_, err := h.find(server)
-	if company.CodeOf(err) != company.EAuth || !strings.Contains(err.Error(), "did not answer") ||
-		time.Since(start) > time.Minute {
-		t.Errorf("after %s: %v", time.Since(start), err)
+	if company.CodeOf(err) != company.EAuth || !strings.Contains(err.Error(), "did not answer") {
+		t.Error(err)
 	}
 }
 

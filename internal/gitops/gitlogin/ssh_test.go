@@ -101,9 +101,8 @@ func TestResolveWithoutAnswer(t *testing.T) {
 		"head -c 3000000 /dev/zero #"} {
 		h := newHome(t, "")
 		h.write(".gitconfig", "[core]\n\tsshCommand = \""+command+"\"\n", 0o600)
-		start := time.Now()
-		if got := h.read("").Resolve(t.Context(), "work:a/b"); got != "work:a/b" || time.Since(start) > time.Minute {
-			t.Errorf("%s: %s after %s", command, got, time.Since(start))
+		if got := h.read("").Resolve(t.Context(), "work:a/b"); got != "work:a/b" {
+			t.Errorf("%s: %s", command, got)
 		}
 	}
 	if _, err := os.Stat("/nonexistent/ssh"); err == nil {

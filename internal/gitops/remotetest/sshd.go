@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"company/internal/lib/hosttest"
 	"company/test/safebuffer"
 )
 
@@ -119,15 +120,14 @@ SetEnv HOME=/nonexistent
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+	t.Cleanup(s.Stop)
+	hosttest.Eventually(t, "sshd answers", func() (any, bool) {
 		conn, err := net.DialTimeout("tcp", s.Host, time.Minute)
 		if err == nil {
 			_ = conn.Close()
-			return
 		}
-	}
-	s.Stop()
-	t.Fatalf("sshd does not answer:\n%s", strings.TrimSpace(s.log.String()))
+		return strings.TrimSpace(s.log.String()), err == nil
+	})
 }
 
 // Stop ends the server.

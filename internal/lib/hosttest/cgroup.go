@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"testing"
-	"time"
 )
 
 // MemoryCgroup creates a memory cgroup with a limit in bytes and returns its folder. A process joins it when its id is
@@ -24,15 +23,11 @@ func MemoryCgroup(t testing.TB, limit int64) (dir string) {
 		Lacks(t, "no memory cgroup can be made, which needs root: %v", err)
 	}
 	t.Cleanup(func() {
-		for end := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
-			// the kernel takes a moment to release ended processes
-			if err := os.Remove(dir); err == nil || time.Now().After(end) {
-				if err != nil {
-					t.Errorf("the cgroup stays: %v", err)
-				}
-				return
-			}
-		}
+		// The kernel takes a moment to release ended processes.
+		Eventually(t, "the cgroup goes", func() (any, bool) {
+			err := os.Remove(dir)
+			return err, err == nil
+		})
 	})
 	if err := os.WriteFile(filepath.Join(dir, file), []byte(strconv.FormatInt(limit, 10)), 0o600); err != nil {
 		Lacks(t, "no limit of memory can be set: %v", err)

@@ -178,7 +178,7 @@ func TestListenersMissNoEvent(t *testing.T) {
 					}
 					last, next = it, next+1
 					if rng.IntN(500) == 0 {
-						time.Sleep(time.Millisecond) // it lags
+						time.Sleep(time.Millisecond) // its pace: it lags
 					}
 					if next > events+10 || rng.IntN(1000) == 0 {
 						return errEnough

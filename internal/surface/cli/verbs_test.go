@@ -7,6 +7,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ledger"
+	"company/internal/lib/hosttest"
 	"company/test/heldoffice"
 )
 
@@ -122,13 +123,15 @@ func TestRetry(t *testing.T) {
 	requireRefusal(t, o.Run(t.Context(), execute, "retry", "t1", "--model", "nosuch"), company.EUsage,
 		`unknown model profile "nosuch"`)
 	ended := startCommand(t, o, "retry", "t1", "--from", "t1-02", "--model", "default")
-	for o.Task(id).Status != company.StatusExecuting {
+	hosttest.Eventually(t, "the task goes on", func() (any, bool) {
 		select {
 		case r := <-ended:
 			t.Fatalf("%+v", r)
-		case <-time.After(10 * time.Millisecond):
+		default:
 		}
-	}
+		status := o.Task(id).Status
+		return status, status == company.StatusExecuting
+	})
 	o.Must(company.Cancel{Task: id, Why: "again"})
 	if r := <-ended; r.Code != 2 || !strings.Contains(r.Out, "cancelled: again") ||
 		!strings.Contains(r.Err, "reopened; what is merged stays merged; from t1-02 on it begins anew") {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"strconv"
 	"strings"
@@ -100,7 +101,7 @@ func (p *fakeOffice) Follow(ctx context.Context, _ feed.Range, fn func(feed.Item
 
 // A follower shows the event that brought its task to rest before it ends,
 // also when the state is ahead of the feed; and it ends then, whatever other
-// tasks do.
+// tasks do. A person sees nothing of those: each terminal shows the task that was given there.
 func TestFollowShowsTheLastEvent(t *testing.T) {
 	s, task := viewtest.TaskOf(nil)
 	p := &fakeOffice{state: s, items: make(chan feed.Item)}
@@ -112,16 +113,20 @@ func TestFollowShowsTheLastEvent(t *testing.T) {
 		select {
 		case err := <-ended:
 			t.Fatalf("it ended before event %d was shown: %v", seq, err)
-		case <-time.After(3 * settleDelay): // enough for a wrong follower to end
+		case <-time.After(3 * settleDelay): // a pace slow enough for a wrong follower to end
 		}
-		p.items <- feed.Item{Seq: seq, Time: viewtest.Time, Task: task.ID, Kind: "task.completed",
+		it := feed.Item{Seq: seq, Time: viewtest.Time, Task: task.ID, Kind: "task.completed",
 			Text: "event " + strconv.Itoa(int(seq))}
+		if seq == 2 {
+			it.Task = "t9"
+		}
+		p.items <- it
 	}
 	if err := <-ended; err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(errs.String(), "event 3") {
-		t.Errorf("shown:\n%s", errs.String())
+	if shown := errs.String(); !strings.Contains(shown, "event 3") || strings.Contains(shown, "event 2") {
+		t.Errorf("shown:\n%s", shown)
 	}
 }
 
@@ -156,17 +161,22 @@ func (j interruptedJob) start(context.Context, *client.Office) ([]company.TaskID
 }
 
 // An interrupt that comes when the task has ended, and before the feed has told
-// it, ends with the task's summary.
+// it, ends with the task's summary. One that comes before lets the task rest, unless it
+// waits for an answer, which lets it go on.
 func TestInterruptAfterTheEnd(t *testing.T) {
 	for name, tc := range map[string]struct {
 		end    func(*company.Task)
 		result string
+		paused int
 	}{
-		"completed": {func(t *company.Task) {
+		"completed": {end: func(t *company.Task) {
 			t.Status, t.PR = company.StatusCompleted, &company.PullRequest{Number: 7, State: company.PROpen}
-		}, "COMPLETE"},
-		"cancelled": {func(t *company.Task) { t.Status = company.StatusCancelled }, "INCOMPLETE"},
-		"open":      {func(*company.Task) {}, ""},
+		}, result: "COMPLETE"},
+		"cancelled": {end: func(t *company.Task) { t.Status = company.StatusCancelled }, result: "INCOMPLETE"},
+		"asks":      {end: func(*company.Task) {}},
+		"at work": {end: func(t *company.Task) {
+			t.Runs = map[company.RunID]*company.Run{"t12-02.1": {ID: "t12-02.1", Held: true}}
+		}, paused: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, task := viewtest.TaskOf(viewtest.WithQuestion(company.AskPlan, "?"))
@@ -195,6 +205,9 @@ func TestInterruptAfterTheEnd(t *testing.T) {
 			if told := strings.Contains(errs.String(),
 				"it rests until: company resume "+string(task.ID)); told != end.Interrupted {
 				t.Errorf("shown:\n%s", errs.String())
+			}
+			if n := len(p.done); n != tc.paused || n > 0 && p.done[0] != (company.Pause{Task: task.ID}) {
+				t.Errorf("sent: %+v", p.done)
 			}
 		})
 	}
@@ -323,6 +336,32 @@ func TestQuestionDialog(t *testing.T) {
 				t.Errorf("sent: %+v, want %+v", p.done, tc.want)
 			}
 		})
+	}
+}
+
+// An answer from elsewhere ends the dialog.
+func TestQuestionAnsweredElsewhere(t *testing.T) {
+	person, tty := terminaltest.OpenPTY(t)
+	p, task := newQuestionClient(company.AskBlocked, "Try again?")
+	f := &follower{console: &terminalio.Console{In: tty, Err: tty, Output: "text", NoColor: true},
+		tasks: []company.TaskID{task.ID}, lastSeq: p.state.Seq}
+	ended := make(chan error, 1)
+	go func() { ended <- f.followTasks(t.Context(), p.client()) }()
+	terminaltest.ReadToPrompt(t, person, "a3> ")
+	p.mu.Lock()
+	// The dialog may read the old ones at this moment.
+	p.state.Approvals, p.state.Tasks = maps.Clone(p.state.Approvals), maps.Clone(p.state.Tasks)
+	err := p.do(p.state, company.Answer{})
+	p.mu.Unlock()
+	if err = errors.Join(err, <-ended); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tty.WriteString("$ "); err != nil {
+		t.Fatal(err)
+	}
+	if shown := terminaltest.ReadToPrompt(t, person, "$ "); !strings.Contains(shown, "a3 was answered elsewhere") ||
+		len(p.done) > 0 {
+		t.Errorf("shown:\n%s\nsent: %+v", shown, p.done)
 	}
 }
 

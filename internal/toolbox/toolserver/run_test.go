@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"company/internal/lib/hosttest"
 	"company/internal/toolbox/toolproto"
 )
 
@@ -23,12 +24,7 @@ func (b *bench) run(t testing.TB, r toolproto.RunRequest) toolproto.RunResult {
 // waitFor polls until ok; it is for the world outside, which tells nobody.
 func waitFor(t testing.TB, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
-		if ok() {
-			return
-		}
-	}
-	t.Fatal("waited in vain for: " + what)
+	hosttest.Eventually(t, what, func() (any, bool) { return nil, ok() })
 }
 
 func (b *bench) pid(t testing.TB, file string) int {

@@ -3,6 +3,7 @@ package toolserver
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"company/internal/lib/hosttest"
 	"company/internal/toolbox/toolproto"
 )
 
@@ -100,12 +102,10 @@ func pidOf(t *testing.T, dir string) int {
 
 func waitForEnd(t *testing.T, pid int) {
 	t.Helper()
-	for until := time.Now().Add(patience); time.Now().Before(until); time.Sleep(5 * time.Millisecond) {
-		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
-			return
-		}
-	}
-	t.Fatalf("process %d does not end", pid)
+	hosttest.Eventually(t, fmt.Sprintf("process %d ends", pid), func() (any, bool) {
+		err := syscall.Kill(pid, 0)
+		return err, errors.Is(err, syscall.ESRCH)
+	})
 }
 
 // A service that does not start is an error with the end of its log. The next command

@@ -4,7 +4,6 @@ package ollama
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"fmt"
 	"net"
@@ -17,10 +16,10 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/ollama/ollama/api"
 
+	"company/internal/lib/hosttest"
 	"company/test/safebuffer"
 )
 
@@ -66,18 +65,10 @@ func (s *server) start() {
 		s.t.Fatal(err)
 	}
 	s.cmd = cmd
-	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
-	defer cancel()
-	for {
-		if _, err := s.api.Version(ctx); err == nil {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			s.t.Fatalf("the server does not answer:\n%s", s.log.String())
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
+	hosttest.Eventually(s.t, "the server answers", func() (any, bool) {
+		_, err := s.api.Version(s.t.Context())
+		return s.log.String(), err == nil
+	})
 }
 
 // kill ends the server and the models' processes at once.
@@ -132,13 +123,8 @@ func (s *server) models() {
 // replying waits until a model is loaded: then a reply is on its way.
 func (s *server) replying() {
 	s.t.Helper()
-	ctx, cancel := context.WithTimeout(s.t.Context(), 10*time.Minute)
-	defer cancel()
-	for !strings.Contains(s.log.String(), "llama runner started") {
-		select {
-		case <-ctx.Done():
-			s.t.Fatal("the model is not asked")
-		case <-time.After(200 * time.Millisecond):
-		}
-	}
+	hosttest.Eventually(s.t, "the model is asked", func() (any, bool) {
+		said := s.log.String()
+		return said, strings.Contains(said, "llama runner started")
+	})
 }
