@@ -213,7 +213,7 @@ func TestServeEndsWithoutHeartbeat(t *testing.T) {
 func TestServeGoesOnWithHeartbeats(t *testing.T) {
 	t.Parallel()
 	c := serve(t, "TOOLBOX_DEADMAN=8s")
-	for start := time.Now(); time.Since(start) < 10*time.Second; time.Sleep(100 * time.Millisecond) { // the pace of heartbeats
+	for start := time.Now(); time.Since(start) < 10*time.Second; time.Sleep(100 * time.Millisecond) { // their pace
 		if err := c.Heartbeat(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -40,6 +40,35 @@ func TestWayInNamesPathsThatAreThere(t *testing.T) {
 	}
 }
 
+var testNameRE = regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w*`)
+
+// A page that names the test which shows something names one that is there.
+func TestDocsNameTestsThatAreThere(t *testing.T) {
+	declared := map[string]bool{}
+	for _, text := range trackedFiles(t, "_test.go") {
+		for _, m := range testFuncRE.FindAllStringSubmatch(text, -1) {
+			declared[m[1]] = true
+		}
+	}
+	for _, page := range []string{"docs/requirements.md", "docs/threats.md", "docs/findings.md"} {
+		text, err := os.ReadFile(filepath.Join(root(t), page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		named := testNameRE.FindAllString(string(text), -1)
+		if len(named) < 50 {
+			t.Errorf("only %d tests are named in %s", len(named), page)
+		}
+		for _, name := range named {
+			if !declared[name] {
+				t.Errorf("%s names %s, which is not there", page, name)
+			}
+		}
+	}
+}
+
+var testFuncRE = regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)[A-Z]\w*)\(`)
+
 var identifierRE = regexp.MustCompile("`(?:([a-z]+)\\.)?([A-Za-z]*[A-Z][A-Za-z]*)(?:\\.([A-Z][A-Za-z]*))?`")
 
 // notOurs are names in CONTRIBUTING that this code does not declare.

@@ -111,14 +111,3 @@ func guarded(node ast.Node) bool {
 	})
 	return found
 }
-
-// isNamed says whether an expression is the name, or a field of it.
-func isNamed(e ast.Expr, name string) bool {
-	switch x := e.(type) {
-	case *ast.Ident:
-		return x.Name == name
-	case *ast.SelectorExpr:
-		return isNamed(x.X, name)
-	}
-	return false
-}

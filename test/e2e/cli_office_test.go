@@ -201,9 +201,9 @@ func TestInterruptRests(t *testing.T) {
 	mainUnmoved(t, h)
 }
 
-// TestDetach: the work goes on in the background, from an instruction that no
-// command line could carry, and can be followed from before it began: over the
-// end of the company, and to what a single command does later (UI-1).
+// TestDetach: the work goes on in the background, from an instruction too long
+// for a command line. The feed can be followed from before the work begins. It
+// goes on after the background company ends, and shows what a later command does (UI-1).
 func TestDetach(t *testing.T) {
 	t.Parallel()
 	h := openTinyProject(t, farewells())

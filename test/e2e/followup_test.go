@@ -54,7 +54,7 @@ func TestFollowUp(t *testing.T) {
 	checkDelivered(t, h, 1, 1, 1)
 	branch := integrationBranch(h, 1)
 
-	// People push: a note and a CI to the branch, and to main what conflicts with it.
+	// People push a note and a CI workflow to the branch, and a conflicting change to main.
 	side := filepath.Join(h.Dir, "colleague")
 	h.Git(h.Dir, "clone", "-q", h.Origin, side)
 	push := func(branch string, files ...string) {

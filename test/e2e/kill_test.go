@@ -18,13 +18,13 @@ import (
 	"company/test/testenv"
 )
 
-// killPoint is a moment at which the company's process is killed. The moment is
-// made: the reply that would take the company further, or what it was about to
-// do, is held back until the process is dead.
+// killPoint is a moment at which the company's process is killed. The
+// process cannot have gone further: the model's next reply or a push is held
+// back, or the process waits before an effect.
 type killPoint struct {
 	name string
 	hold *stop  // the reply that is held back; nil: none
-	at   string // the beginning of what is not done, of an effect's key; "": none
+	at   string // prefix of the key of the effect that is not begun; "": none
 	kind string // the event after which the process dies
 	sub  string // its subtask
 	// set prepares the house once the reply is due (hold is set), or before

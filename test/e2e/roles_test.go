@@ -46,9 +46,8 @@ func checkBriefHolds(t testing.TB, h *testenv.House, run string, words ...string
 	}
 }
 
-// TestBlocked: a worker asks for help, and its manager reads why. A manager that gives up
-// hands the ticket to the president; words of the president reach the next worker, and the
-// task completes. The result of the run that gave up says why.
+// TestBlocked: a worker asks for help, and the manager is told why. When the manager gives up,
+// the president is asked; the president's answer reaches the next worker, and the task completes. The result of the run that gave up says why.
 func TestBlocked(t *testing.T) {
 	t.Parallel()
 	h := openTinyProject(t, &staff{
@@ -101,8 +100,8 @@ func TestRedGate(t *testing.T) {
 }
 
 // TestReviewerNeverContent: findings go back to the worker, and to the next review (REV-3).
-// After the rounds the manager decides, who reads the criteria, the last words of the worker
-// and its diff (SUB-16), and when it gives up the president does; nothing was merged meanwhile.
+// After the last round the manager decides, with the criteria, the worker's last words and its
+// diff before it (SUB-16). When it gives up the president decides. Nothing was merged meanwhile.
 func TestReviewerNeverContent(t *testing.T) {
 	t.Parallel()
 	h := openTinyProject(t, &staff{

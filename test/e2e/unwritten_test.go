@@ -33,7 +33,7 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 	brain.worker = func(x scripted.Exchange) scripted.Reply {
 		if x.Turn == 0 {
 			for _, file := range inTheWay {
-				// It may be written between the two.
+				// The company may write the file between the removal and the new folder.
 				err, done := hosttest.WaitUntil(func() (any, bool) {
 					err := errors.Join(os.RemoveAll(file), os.MkdirAll(filepath.Join(file, "x"), 0o700))
 					return err, err == nil

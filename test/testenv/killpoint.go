@@ -9,24 +9,24 @@ import (
 	"company/internal/lib/killpoint"
 )
 
-// KillPoint is a moment at which the processes of a house stop, to be killed there.
+// KillPoint makes a process of a house wait at a named point, so that it can be killed exactly there.
 type KillPoint struct {
 	h        *House
 	listener net.Listener
 	setting  string
 	came     chan net.Conn
-	held     net.Conn // that of the process that stands still
+	held     net.Conn // to the process that waits
 }
 
-// StopAt has the processes that are started from now on stop at the first moment whose name (killpoint.Hit) begins so.
-func (h *House) StopAt(begins string) *KillPoint {
+// StopAt makes each process that is started from now on wait at its first killpoint.Hit whose name has this prefix.
+func (h *House) StopAt(prefix string) *KillPoint {
 	h.T.Helper()
 	socket := filepath.Join(h.Dir, "k")
 	listener, err := net.Listen("unix", socket)
 	if err != nil {
 		h.T.Fatal(err)
 	}
-	k := &KillPoint{h: h, listener: listener, setting: killpoint.Env + "=" + socket + " " + begins,
+	k := &KillPoint{h: h, listener: listener, setting: killpoint.Env + "=" + socket + " " + prefix,
 		came: make(chan net.Conn, 1)}
 	h.Env = append(h.Env, k.setting)
 	h.T.Cleanup(k.End)
@@ -39,7 +39,7 @@ func (h *House) StopAt(begins string) *KillPoint {
 	return k
 }
 
-// Wait waits until p stands still.
+// Wait returns when p waits at the kill point.
 func (k *KillPoint) Wait(timeout time.Duration, p *Process) {
 	k.h.T.Helper()
 	select {
@@ -51,7 +51,7 @@ func (k *KillPoint) Wait(timeout time.Duration, p *Process) {
 	}
 }
 
-// End lets the process that stands still go on, and those that are started from now on pass.
+// End lets the waiting process go on. Processes that are started from now on do not wait.
 func (k *KillPoint) End() {
 	_ = k.listener.Close()
 	if k.held != nil {

@@ -64,8 +64,8 @@ func (s *silentServer) serveChats(
 		adapters.WallClock{})
 }
 
-// answer sets the handlers of further chats, and returns the number of chats before.
-func (s *silentServer) answer(chats ...http.HandlerFunc) int {
+// setChats sets the handlers of further chats, and returns the number of chats before.
+func (s *silentServer) setChats(chats ...http.HandlerFunc) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.chats = chats
@@ -132,14 +132,14 @@ func ExerciseSilence(t *testing.T, wire Wire, open func(t *testing.T, o Options)
 			ask := func() (adapters.Response, error) {
 				return model.Chat(t.Context(), Request(), func(e adapters.Event) { told += e.Reason })
 			}
-			s.answer(wire.Whole)
+			s.setChats(wire.Whole)
 			for range 2 {
 				if _, err := ask(); err != nil {
 					t.Fatal(err)
 				}
 			}
 			told = ""
-			before := s.answer(c.chats...)
+			before := s.setChats(c.chats...)
 			resp, err := ask()
 			bodies := s.listBodies()
 			asked := len(bodies) - before

@@ -221,8 +221,7 @@ func TestEscalatedKeepsWhatWasPushed(t *testing.T) {
 }
 
 // The question of a worker that gives up holds its last failed call: the manager, and then the
-// president, read there what it could not do. A model that calls no tool has not given up, and says
-// nothing more.
+// president, read there what it could not do. There is none where the model calls no tool.
 func TestGivingUpNamesTheFailedCall(t *testing.T) {
 	b := setup(t)
 	failed := agent.TranscriptCall{Name: "run_command", Arguments: `{"command":"make"}`, Failure: "exit code 2",

@@ -8,9 +8,9 @@ import (
 // patience is how long Eventually waits. It is for a machine that is busy, and no measure.
 const patience = 2 * time.Minute
 
-// Eventually waits until ok reports that it is done. ok also returns the state that it saw. If it is never done, the
-// test fails with what and the last state. It is for what tells nobody when it happens, such as a file or a process of
-// others: a goroutine or a server of the test itself can say so on a channel.
+// Eventually calls ok until it returns done. If that takes longer than patience, the test fails, and prints what it
+// waited for and the state that ok returned last. Use it for what sends no event, such as a file or somebody else's
+// process. A goroutine or a server of the test itself reports on a channel.
 func Eventually(t testing.TB, what string, ok func() (state any, done bool)) {
 	t.Helper()
 	if state, done := WaitUntil(ok); !done {
@@ -18,7 +18,7 @@ func Eventually(t testing.TB, what string, ok func() (state any, done bool)) {
 	}
 }
 
-// WaitUntil is Eventually for a goroutine other than the test's, which may not end the test.
+// WaitUntil is Eventually for goroutines other than the test's, where t.Fatal is not allowed. The caller checks done.
 func WaitUntil(ok func() (state any, done bool)) (state any, done bool) {
 	pause := time.Millisecond
 	for end := time.Now().Add(patience); ; time.Sleep(pause) {

@@ -1,31 +1,29 @@
-// Package killpoint lets a test stop this process at a moment that it names, to kill it there. Without the environment
-// variable it does nothing.
+// Package killpoint makes this process wait at a named point, so that a test can kill it exactly there. It does
+// nothing unless the environment variable Env is set.
 package killpoint
 
 import (
-	"io"
 	"net"
 	"os"
 	"strings"
 )
 
-// Env is the environment variable with the path of the test's unix socket, a space, and the beginning of the names of
-// the moments to stop at.
+// Env is the environment variable. It holds the path of the test's unix socket, a space, and a prefix of the names of
+// the points at which to wait.
 const Env = "COMPANY_KILL_POINT"
 
-var socket, begins, _ = strings.Cut(os.Getenv(Env), " ")
+var socket, prefix, _ = strings.Cut(os.Getenv(Env), " ")
 
-// Hit marks a moment. If the test wants it, Hit sends the name over a connection of its own and returns when the test
-// closes that.
+// Hit is a point at which the process can be made to wait. If its name has the prefix, Hit connects to the test's
+// socket and returns when the test closes the connection.
 func Hit(name string) {
-	if socket == "" || !strings.HasPrefix(name, begins) {
+	if socket == "" || !strings.HasPrefix(name, prefix) {
 		return
 	}
 	conn, err := net.Dial("unix", socket)
 	if err != nil {
-		return // the test waits no more
+		return // the test has ended its kill point
 	}
 	defer conn.Close()
-	_, _ = io.WriteString(conn, name+"\n")
 	_, _ = conn.Read(make([]byte, 1))
 }
