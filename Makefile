@@ -64,6 +64,14 @@ test/race: setup build #- the end-to-end tests with a program that was built und
 test/short: ## the tests that need no Docker
 	@GO="$(GO)" scripts/test-short.sh $(SOURCES)
 
+.PHONY: cold
+cold: #- empty every cache that a run fills (Go's, npm's, the linter's, worker images), to measure the first run
+	$(GO) clean -cache -testcache -modcache
+	rm -rf bin web/node_modules internal/container/image/toolboxbin/toolbox-linux-*
+	rm -rf "$${XDG_CACHE_HOME:-$$HOME/.cache}/company" "$${XDG_CACHE_HOME:-$$HOME/.cache}/golangci-lint"
+	! command -v npm >/dev/null || npm cache clean --force --silent
+	-docker images -q 'company/*' | sort -u | xargs -r docker rmi -f >/dev/null
+
 .PHONY: records
 records: setup build #- the stored records that end-to-end tests play, made anew (after a change of prompts or tools)
 	@scripts/setup.sh test
@@ -109,16 +117,16 @@ mutants: #- break the core and its checker on purpose: the named mutants and a s
 .PHONY: strangers
 strangers: setup build #- the company on N=20 repositories that SEED=1 and the commit draw; writes docs/strangers.md (PREPARE=1: only find them and keep them; RESUME=1 COMMIT=id: go on; AGAIN=1: a second walk)
 	@scripts/setup.sh test
-	$(GO) test ./test/strangers -run 'TestDraw$$' -count=1 -timeout 8h -v -args -draw $${SEED:-1} -cases $${N:-20} -draw-table docs/strangers.md $(if $(PREPARE),-prepare) $(if $(RESUME),-resume) $(if $(AGAIN),-again) $(if $(COMMIT),-draw-commit $(COMMIT))
+	$(GO) test -C test/strangers . -run 'TestDraw$$' -count=1 -timeout 8h -v -args -draw $${SEED:-1} -cases $${N:-20} -draw-table docs/strangers.md $(if $(PREPARE),-prepare) $(if $(RESUME),-resume) $(if $(AGAIN),-again) $(if $(COMMIT),-draw-commit $(COMMIT))
 
 .PHONY: strangers/lists
 strangers/lists: #- the frozen lists that draws are made from, made anew: draws of old commits change
-	$(GO) run ./test/strangers/makelists test/strangers/lists
+	$(GO) run -C test/strangers ./makelists lists
 
 .PHONY: strangers/pinned
 strangers/pinned: setup build #- the company on the fixed list of repositories; writes docs/strangers-pinned.md (RESUME=1: go on)
 	@scripts/setup.sh test
-	$(GO) test ./test/strangers -run TestStrangers -count=1 -timeout 3h -args -all -table docs/strangers-pinned.md $(if $(RESUME),-resume)
+	$(GO) test -C test/strangers . -run TestStrangers -count=1 -timeout 3h -args -all -table docs/strangers-pinned.md $(if $(RESUME),-resume)
 
 .PHONY: strangers/gitea
 strangers/gitea: #- the Gitea driver against a real Gitea, built from its module; writes docs/gitea.md
@@ -171,7 +179,7 @@ screenshots: setup build #- the pictures of the page in docs/img, taken in Chrom
 	COMPANY_TEST_LONG=1 $(GO) test ./test/e2e -run 'TestScreenshots$$' -count=1 -timeout 20m -args -screenshots docs/img
 
 web/node_modules/.package-lock.json: web/package.json web/package-lock.json
-	cd web && npm ci --no-audit --no-fund
+	@. scripts/fetch.sh; fetch "packages of npm for the page" npm --prefix web ci --no-audit --no-fund
 	@touch $@
 
 .PHONY: docs
@@ -180,5 +188,6 @@ docs: #- the generated parts of docs/: keys, errors, variables, limits, JSON
 
 .PHONY: lint
 lint: ## vet, errcheck, errorlint, bodyclose, contextcheck, unparam, staticcheck, revive, usetesting (.golangci.yml)
+	@. scripts/fetch.sh; fetch "modules of the linter" $(GO) mod download -C tools/checks
 	@$(GO) build -C tools/checks -o ../../bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
 	bin/golangci-lint run $(SOURCES)

@@ -2,7 +2,8 @@
 # Makes this machine ready for company: Go is checked; git, ssh, mmdebstrap
 # (it builds worker images) and a Docker daemon are installed and started where
 # that is possible (root on Debian or Ubuntu). Everything else is said in one
-# line. Safe to run again and again: a machine that is ready is left alone.
+# line. Safe to run again and again: a machine that is ready is left alone. It also
+# downloads the modules of the build, so that a proxy that is away is said here.
 #
 # A dockerd started here stays. Its pid is in $marker, so that whoever wants to
 # stop it stops that one and no other.
@@ -11,13 +12,11 @@ set -eu
 marker=/run/company-setup-dockerd.pid
 pidfile=/var/run/docker.pid
 log=/var/log/company-dockerd.log
-aptlog=/var/log/company-setup-apt.log
 root=$(cd "$(dirname "$0")/.." && pwd)
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
 export PATH
 
-say() { echo "set-up: $*" >&2; }
-die() { say "$*"; exit 1; }
+. "$root/scripts/fetch.sh"
 has() { command -v "$1" >/dev/null 2>&1; }
 answers() { has docker && timeout 20 docker version >/dev/null 2>&1; }
 
@@ -30,6 +29,14 @@ have=${have#go}
 have=${have%% *}
 [ "$(printf '%s\n%s\n' "$want" "$have" | sort -V | head -n1)" = "$want" ] ||
 	die "Go $have is too old, $want or newer is needed: install it from https://go.dev/dl"
+
+cd "$root"
+for dir in / "${TMPDIR:-/tmp}" "$HOME" /var/lib/docker; do
+	[ -d "$dir" ] || continue
+	free=$(df -Pk "$dir" | awk 'NR == 2 { print int($4 / 1024) }')
+	[ "$free" -ge 2048 ] || die "$free MB are free at $dir, and a build with worker images takes 2,048: make room (df -h; docker system prune, go clean -cache)"
+done
+fetch "modules of Go" go mod download
 
 missing=
 need() { has "$1" || missing="$missing $2"; }
@@ -97,11 +104,9 @@ fi
 
 if [ -n "$missing" ]; then
 	has apt-get || die "missing: $missing. Install these packages with this system's package manager"
-	say "installing $missing"
 	export DEBIAN_FRONTEND=noninteractive
-	# shellcheck disable=SC2086 # a list of words
-	{ timeout 600 apt-get update && timeout 900 apt-get install -y --no-install-recommends $missing; } >"$aptlog" 2>&1 9>&- ||
-		die "apt-get failed: $(grep '^E:' "$aptlog" | head -n1) (all of it: $aptlog)"
+	# A source that does not answer is no matter, unless a package is missing then.
+	fetch "packages: $missing" sh -c 'apt-get update; apt-get install -y --no-install-recommends "$@"' sh $missing
 fi
 
 if ! answers; then

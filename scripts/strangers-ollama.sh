@@ -40,5 +40,5 @@ if [ ! -x "$server" ]; then
 	rm -rf "$cache/build"
 fi
 
-exec go test -tags strangers ./test/strangers/ollama -run TestOllama -count=1 -v -timeout 3h \
+exec go test -C test/strangers -tags strangers ./ollama -run TestOllama -count=1 -v -timeout 3h \
 	-args -server "$server" -version "$version" -table "$root/docs/ollama.md"

@@ -214,6 +214,7 @@ func TestCheckedArgumentsAreRun(t *testing.T) {
 
 // A model that writes 9 MiB with each reply is ended before its replies fill the memory.
 func TestRepliesOfARunAreBounded(t *testing.T) {
+	hosttest.Long(t, "it has 64 MiB of replies")
 	hosttest.NotRaced(t, "one run after the other with replies of megabytes; shorter ones are raced")
 	model := replies(finish)
 	model.reply = func(n int, _ adapters.Request) (adapters.Response, error) {

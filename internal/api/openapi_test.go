@@ -23,6 +23,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/company/decidertest"
+	"company/internal/lib/hosttest"
 )
 
 // contract is the description of the API, held against real answers.
@@ -281,6 +282,7 @@ func TestRoutesAreDescribed(t *testing.T) {
 // TestAnswersAreAsDescribed: every resource and stream of an office with tasks in many
 // states answers what the OpenAPI document says, and nothing more (UI-4).
 func TestAnswersAreAsDescribed(t *testing.T) {
+	hosttest.NotRaced(t, "schemas are checked; other tests make the same requests")
 	o, client := serveBusyOffice(t)
 	c := readContract(t)
 	seq, asked := o.View().Seq, string(o.View().OpenApprovals("")[0].ID)
@@ -333,6 +335,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 // TestCommandsAreAsDescribed: what a client sends is what the OpenAPI document says, and
 // so are answers and refusals. A field that is needed is needed by the office, too.
 func TestCommandsAreAsDescribed(t *testing.T) {
+	hosttest.NotRaced(t, "schemas are checked; other tests make the same requests")
 	o, client := serveBusyOffice(t)
 	c := readContract(t)
 	send := func(path string, body any, wrong bool) (int, string) {

@@ -91,7 +91,7 @@ func startPlayer(ctx context.Context, command string, seed int, cases []Case) (*
 	args := strings.Fields(command)
 	if len(args) == 0 {
 		return nil, company.E(company.EUsage, "--player names no program").
-			Fix("go build -o player ./test/player, then --player ./player")
+			Fix("go build -C test/player -o ../../player ., then --player ./player")
 	}
 	args = append(args, "-seed", strconv.Itoa(seed))
 	known := 0
@@ -118,7 +118,7 @@ func startPlayer(ctx context.Context, command string, seed int, cases []Case) (*
 	p.out = bufio.NewReader(out)
 	if err := p.cmd.Start(); err != nil {
 		return nil, company.E(company.EConfig, "the player cannot be started").Wrap(err).
-			Fix("go build -o player ./test/player, then --player ./player")
+			Fix("go build -C test/player -o ../../player ., then --player ./player")
 	}
 	return p, nil
 }

@@ -35,6 +35,7 @@ func tapGate(command string) company.GateCommand {
 // On the base every check is run, whatever fails; on a branch only a new
 // failure bars, and a known red lint does not keep the tests from running.
 func TestBaseline(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil).withDocker()
 	cmds := []company.GateCommand{lintGate("cat findings; exit 1"), tapGate("cat results; exit $(cat code)")}
 	tree := func(findings, results, code string) gates.Job {
@@ -105,6 +106,7 @@ echo ok 2 - now and then`)))
 // On a red base nothing ever turns green that could show a failure to be
 // flaky: what failed in any run of it is known.
 func TestFlakyOnARedBase(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil).withDocker()
 	shaky := tapGate(`echo 1..3; echo ok 1 - sure; echo not ok 2 - old
 if [ "$STARTED_BEFORE" = 0 ]; then echo not ok 3 - now and then; exit 3; fi
@@ -128,6 +130,7 @@ echo ok 3 - now and then; exit 3`)
 // A detected linter that the image does not have is absent; what somebody
 // asked for, or a test, is an error that says what to do, before any work.
 func TestMissingTools(t *testing.T) {
+	t.Parallel()
 	b := setup(t, func(dir string) {}).withDocker()
 	b.writeFiles(map[string]string{"Makefile": "lint:\n\tno-such-linter .\n"})
 	ok := company.GateCommand{Name: "test", Command: "true"}
@@ -181,6 +184,7 @@ func TestMissingTools(t *testing.T) {
 // A gate of a part runs in its folder, and a report that is a file reaches us
 // behind the text, with the exit code of the command.
 func TestFolderAndReportFile(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil).withDocker()
 	b.writeFiles(map[string]string{"it's/here/file": "x\n"})
 	b.git("add", "-A")
@@ -211,6 +215,7 @@ func TestFolderAndReportFile(t *testing.T) {
 // A check for which nothing of the repository asks judges a change where the base is green by it. Where
 // that is red the check is left out, and says so; it asks nobody anything.
 func TestUnaskedCheck(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil).withDocker()
 	tree := func(code string) gates.Job {
 		b.writeFiles(map[string]string{"code": code})
@@ -351,6 +356,7 @@ func TestProbeReason(t *testing.T) {
 // is said, and the gate is not called blind. Where the base's report does say
 // it, the change has taken the names away.
 func TestCanaryWithoutAReport(t *testing.T) {
+	t.Parallel()
 	report := `{"numTotalTests":1,"testResults":[{"name":"x","status":"failed","assertionResults":[{"fullName":"CANARYn0e","status":"failed"}]}]}`
 	gate := company.GateCommand{Name: gates.Test, Command: "true", Plant: "script", Parse: "jest-json",
 		Canary: "test ! -f named || echo '" + report + "' >" + testreport.File + "; exit 1"}

@@ -126,6 +126,7 @@ func (b *bundle) runEffect(s *company.State, sub company.SubtaskID) company.Reco
 // merge is judged by itself and marked; what was judged is not judged again,
 // unless tree, gates or image differ.
 func TestGateEffects(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil).withDocker()
 	base := b.commit("main")
 	b.git("switch", "-q", "-c", "side", "main")

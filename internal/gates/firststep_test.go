@@ -92,6 +92,7 @@ func (p *stepped) judgeChange(name string, files map[string]string) (company.Gat
 // that depend on them; the whole runs all. The verdict of the first step is not one on the
 // tree, names no test as gone that was not to be run, and shows red to green (GAT-3).
 func TestFirstStep(t *testing.T) {
+	t.Parallel()
 	p := inSteps(t, sixPackages)
 	b, s, task, h := p.bundle, p.state, p.task, p.h
 	if c := task.Baseline.Checks[0]; !task.Baseline.Passed || c.Counts.Passed != 4 {

@@ -123,6 +123,7 @@ func namesFile(names ...string) string {
 // that file: go generate makes it of both sources, and the check of generated code holds
 // (SUB-19).
 func TestGoGenerateAtAMerge(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil).withDocker()
 	one, two := b.twoSides(goNames(),
 		map[string]string{"a.txt": "ant\n", "names.go": namesFile("ant", "bee")},

@@ -28,9 +28,6 @@ import (
 
 func TestMain(m *testing.M) { goroutines.Main(m) }
 
-// office is nobody else's: its containers are these tests'.
-var office = strings.ToLower(rand.Text()[:8])
-
 // workerImage is the image without a toolchain: a Debian with a shell, and the
 // toolbox. It is the product's own and stays in its cache.
 var workerImage = sync.OnceValues(func() (string, error) {
@@ -49,6 +46,7 @@ var workerImage = sync.OnceValues(func() (string, error) {
 type bundle struct {
 	ctx     context.Context
 	t       *testing.T
+	office  string // nobody else's: its containers are this test's
 	dir     string // the checkout
 	mirror  *gitops.Mirror
 	rt      *countingRuntime
@@ -89,7 +87,7 @@ func (c *countingRuntime) Start(ctx context.Context, s container.Spec) (containe
 // setup commits what build leaves in an empty folder.
 func setup(t *testing.T, build func(dir string)) *bundle {
 	t.Helper()
-	b := &bundle{t: t, dir: filepath.Join(t.TempDir(), "project"), blobs: map[company.Hash][]byte{}}
+	b := &bundle{t: t, office: strings.ToLower(rand.Text()[:8]), dir: filepath.Join(t.TempDir(), "project"), blobs: map[company.Hash][]byte{}}
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	t.Cleanup(cancel)
 	b.ctx = ctx
@@ -128,7 +126,7 @@ func (b *bundle) withDocker() *bundle {
 	}
 	b.rt = &countingRuntime{Runtime: rt}
 	b.t.Cleanup(func() {
-		left, err := rt.List(context.Background(), office)
+		left, err := rt.List(context.Background(), b.office)
 		if err != nil || len(left) > 0 {
 			b.t.Errorf("containers left: %v, %v", left, err)
 		}
@@ -137,7 +135,7 @@ func (b *bundle) withDocker() *bundle {
 		}
 	})
 	b.runner = &gates.Runner{
-		Runtime: b.rt, Office: office, Limits: container.Limits{MemoryBytes: 3 * container.GiB / 2}, Logger: log,
+		Runtime: b.rt, Office: b.office, Limits: container.Limits{MemoryBytes: 3 * container.GiB / 2}, Logger: log,
 		Blobs: b,
 	}
 	return b

@@ -10,6 +10,7 @@ import (
 // A check that only the CI runs may want a program that no image has. Then it is left out and named, as
 // one that is red, and the task goes on.
 func TestCheckOfTheCIThatCannotStart(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil).withDocker()
 	b.writeFiles(map[string]string{"a": "x", "plain-test.sh": "true\n"})
 	b.git("add", "-A")

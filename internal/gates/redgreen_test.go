@@ -23,6 +23,7 @@ const tapSuiteScript = "n=0\nfor f in tests/*; do n=$((n+1)); if sh $f; then ech
 // Which tests show a change: it is run once more on the base with only its
 // test files, where a test that needs the change fails.
 func TestRedGreen(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil).withDocker()
 	b.writeFiles(map[string]string{"tests/old": "true\n", "tests/bug": "test \"$(cat answer)\" = 42\n", "answer": "41\n"})
 	b.git("add", "-A")
@@ -148,6 +149,7 @@ func (p *redGreenBundle) mergeTicket(id company.SubtaskID) {
 // A ticket's own tests are run without its change: before anybody reviews it,
 // and without those of tickets that were merged before it.
 func TestRedGreenOfATicket(t *testing.T) {
+	t.Parallel()
 	p := newRedGreenBundle(t, map[string]string{"tests/old": "true\n"})
 	r := p.addTicket(
 		"t1-01", map[string]string{"one": "x\n", "tests/one": "test -f one\n", "tests/idle": "true\n"}).RedGreen
@@ -196,6 +198,7 @@ func (c *numberedRuntime) Start(ctx context.Context, s container.Spec) (containe
 // A test that fails without the change by chance, or passes with it by chance,
 // shows nothing.
 func TestRedGreenByChance(t *testing.T) {
+	t.Parallel()
 	p := newRedGreenBundle(t, map[string]string{"tests/old": "true\n"})
 	rt := &numberedRuntime{Runtime: p.rt}
 	p.runner.Runtime = rt

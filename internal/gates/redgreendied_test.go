@@ -112,6 +112,7 @@ func TestNew(t *testing.T) {}
 // A package that does not compile without the change proves that, and none of its tests.
 // It is enough where a test is required (GAT-7).
 func TestRedGreenWhereNothingCompiles(t *testing.T) {
+	t.Parallel()
 	p := inSteps(t, treeProject)
 	p.task.Settings.RedGreen = company.RedGreenRequire
 	_, r := p.judgeChange("interface", map[string]string{

@@ -22,6 +22,7 @@ import (
 // GAT-1: lint first, test only if lint passed, a skipped test is not passed;
 // and the exit code is the verdict, whatever is printed.
 func TestLintBeforeTest(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil).withDocker()
 	for _, c := range []struct {
 		name, lint, test string
@@ -77,7 +78,7 @@ func TestLintBeforeTest(t *testing.T) {
 				t.Errorf("exit codes %v, told of %v, %d containers, want %v", codes, told, len(b.rt.specs)-before, c.codes)
 			}
 			for _, s := range b.rt.specs[before:] {
-				if s.Labels != (container.Labels{Office: office, Run: "t1-01", Epoch: 1, Role: "gate"}) || s.Image != b.image {
+				if s.Labels != (container.Labels{Office: b.office, Run: "t1-01", Epoch: 1, Role: "gate"}) || s.Image != b.image {
 					t.Errorf("container %+v", s)
 				}
 			}
@@ -266,7 +267,7 @@ func TestCancel(t *testing.T) {
 	if !errors.Is(err, stopped) {
 		t.Errorf("%v", err)
 	}
-	left, err := b.rt.List(b.ctx, office)
+	left, err := b.rt.List(b.ctx, b.office)
 	if err != nil || len(left) != 0 || len(b.rt.ids) != 1 {
 		t.Errorf("left %v, %v; started %v", left, err, b.rt.ids)
 	}
@@ -346,6 +347,7 @@ func (fullDisk) PutBlob(context.Context, []byte) (company.Hash, error) {
 // The write of the tree into a real container fails on the host: no verdict, and the
 // container is gone.
 func TestTreeThatWasNotSent(t *testing.T) {
+	t.Parallel()
 	b := setup(t, nil).withDocker()
 	b.runner.Runtime = fullPipes{b.rt}
 	for _, base := range []bool{false, true} {

@@ -68,6 +68,7 @@ func (b *bundle) judge(image, command string) (company.GateCheck, error) {
 // A check finds Postgres under the names of the variables that clients read, by those
 // that the project gives, and by names of hosts; each container has a fresh one.
 func TestChecksFindPostgres(t *testing.T) {
+	t.Parallel()
 	id := serviceImage(
 		t, service.Wish{Name: "postgres", Account: service.Account{User: "app", Password: "s3cret", Database: "app_test"},
 			Hosts: []string{"main-db", "registry.npmjs.org"}})
@@ -109,6 +110,7 @@ exec /usr/lib/postgresql/15/bin/postgres.real "$@"
 // gate and the sandbox end in one screen, with the end of the service's log, and no
 // second try is made.
 func TestServiceThatCannotStart(t *testing.T) {
+	t.Parallel()
 	id := ensureImage(t, image.Request{Services: []service.Wish{{Name: "postgres"}}, Setup: []string{breakPostgres}})
 	b := setup(t, nil).withDocker()
 	_, judged := b.judge(id, "true")
@@ -128,7 +130,7 @@ func TestServiceThatCannotStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, err := sandbox.NewFactory(sandbox.Config{
-		Runtime: b.rt, Git: store, Office: office, Limits: b.runner.Limits,
+		Runtime: b.rt, Git: store, Office: b.office, Limits: b.runner.Limits,
 		Author:         gitops.Person{Name: "agent", Email: "a@example.org"},
 		CommandTimeout: time.Minute, StopGrace: time.Second, Logger: slog.New(slog.DiscardHandler),
 	})
@@ -229,6 +231,7 @@ const killPostgres = `kill -9 "$(head -n 1 /tmp/services/postgres/data/postmaste
 // the base that is no verdict: it would excuse the failures of all work to come. Nor is it where a test is to fail. One
 // that the check has started anew serves, and one that the gate ends behind the check has lasted.
 func TestServiceThatEnds(t *testing.T) {
+	t.Parallel()
 	id := serviceImage(t, service.Wish{Name: "postgres"})
 	b := setup(t, nil).withDocker()
 	const ended = toolproto.ServiceEnded + "postgres]"

@@ -20,6 +20,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ledger"
+	"company/internal/lib/hosttest"
 )
 
 var (
@@ -307,6 +308,7 @@ func (a *attackedStore) requireTold(when, path string, isTorn bool) {
 // Whatever is done to one file of a store, its opening or its verification tells of it, or all
 // reads as before. None panics, and none reads what was not written.
 func TestAttackedStore(t *testing.T) {
+	hosttest.NotRaced(t, "one goroutine reads a store for each damage")
 	a := newAttackedStore(t)
 	defer func() {
 		if t.Failed() {

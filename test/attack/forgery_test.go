@@ -112,9 +112,7 @@ func TestForgedSuites(t *testing.T) {
 	j := newJudge(t)
 	for kind, files := range forged {
 		t.Run("honest "+kind, func(t *testing.T) {
-			if kind == "pytest" {
-				hosttest.Long(t, "another runner of Python")
-			}
+			skipPackages(t, kind)
 			p := gitopstest.New(t, files)
 			head := p.Commit("honest", map[string]string{"NOTES": "x\n", honestFile[kind]: files[honestFile[kind]] + "\n"})
 			began := time.Now()
@@ -140,6 +138,7 @@ func TestForgedSuites(t *testing.T) {
 			if f.again {
 				hosttest.Long(t, "one more way of the same kind")
 			}
+			skipPackages(t, f.kind)
 			files := map[string]string{}
 			maps.Copy(files, broken[f.kind])
 			maps.Copy(files, f.files)
@@ -184,6 +183,7 @@ func TestForgedSuites(t *testing.T) {
 		}
 	})
 	t.Run("Make", func(t *testing.T) {
+		hosttest.Long(t, "packages of Debian")
 		p := gitopstest.New(t, map[string]string{"Makefile": "test:\n\ttrue\n", "a.c": "int a;\n"})
 		res := j.judge(t, p, p.Commit("more", map[string]string{"a.c": "int b;\n"}), true)
 		if c := res.Checks[0].Canary; !res.Passed || c == nil ||
@@ -191,6 +191,14 @@ func TestForgedSuites(t *testing.T) {
 			t.Errorf("%+v, canary %+v", res, c)
 		}
 	})
+}
+
+// skipPackages leaves suites of Python, which is of Debian's packages, to make test/long.
+func skipPackages(t *testing.T, kind string) {
+	t.Helper()
+	if kind == "python" || kind == "pytest" {
+		hosttest.Long(t, "packages of Debian")
+	}
 }
 
 var honestFile = map[string]string{"go": "double/calc.go", "python": "calc.py", "pytest": "calc.py", "node": "calc.js"}
@@ -260,6 +268,10 @@ def test_odd():
 `, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
+			skipPackages(t, c.kind)
+			if name == "ten thousand" || name == "a flood" {
+				hosttest.Long(t, "as much as a suite may print")
+			}
 			p := gitopstest.New(t, forged[c.kind])
 			res := j.judge(t, p, p.Commit("odd", map[string]string{c.file: c.text}), true)
 			check := res.Checks[len(res.Checks)-1]
@@ -278,6 +290,7 @@ def test_odd():
 // not taken for it, with or without any canary.
 func TestShadowedRunner(t *testing.T) {
 	hosttest.NeedsDocker(t)
+	skipPackages(t, "python")
 	j := newJudge(t)
 	p := gitopstest.New(t, forged["python"])
 	head := p.Commit("shadow", map[string]string{

@@ -53,13 +53,15 @@ type tally struct {
 }
 
 // kinds of code, as they are printed.
-var kinds = []string{"product", "benches", "what tests share", "tools", "tests"}
+var kinds = []string{"product", "benches", "what tests share", "tools", "tests", "modules of their own"}
 
 // kindOf is the kind of a Go file by its path, in this tree and in earlier ones: a move from
 // one kind to another must not look like a saving.
 func kindOf(name string) string {
 	dir := path.Dir(name)
 	switch {
+	case isBelow(name, "test/strangers"), isBelow(name, "test/player"):
+		return "modules of their own"
 	case strings.HasSuffix(name, "_test.go"):
 		return "tests"
 	case isBelow(name, "internal/bench"), isBelow(name, "tools/bench"):

@@ -13,6 +13,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 
 	"company/internal/adapters/scripted"
+	"company/internal/lib/hosttest"
 	"company/test/safebuffer"
 	"company/test/testenv"
 )
@@ -157,7 +158,10 @@ func TestBrowser(t *testing.T) {
 	checkHostileText(b, base)
 	checkAccessible(b, base)
 	checkStrangePage(browser, t, b, base)
-	checkFloods(browser, t, freshLink(h, l), base)
+	t.Run("floods", func(t *testing.T) {
+		hosttest.Long(t, "an office that is much larger")
+		checkFloods(browser, t, freshLink(h, l), base)
+	})
 	for _, x := range []*tab{b, two, stranger} {
 		x.askedOnly(base)
 	}

@@ -27,6 +27,7 @@ const otherUser = 61_184
 // the model is the one that an Ollama has. Each command ends well, and no line of its
 // output is wider than the terminal.
 func TestReadmeInATerminal(t *testing.T) {
+	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	hosttest.NeedsDocker(t)
 	h := testenv.New(t, farewells(), tinyProject())

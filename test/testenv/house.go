@@ -80,15 +80,15 @@ func Binary(t testing.TB) string {
 	return built
 }
 
-// Root is the root of this module.
+// Root is the root of the product's module, also for tests of a module below it.
 func Root() (string, error) {
 	dir, err := os.Getwd()
 	for err == nil {
-		if _, serr := os.Stat(filepath.Join(dir, "go.mod")); serr == nil {
+		if _, serr := os.Stat(filepath.Join(dir, "cmd", "company")); serr == nil {
 			return dir, nil
 		}
 		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("no go.mod above the working directory")
+			return "", fmt.Errorf("no cmd/company above the working directory")
 		}
 		dir = filepath.Dir(dir)
 	}

@@ -18,8 +18,19 @@ import (
 	"time"
 )
 
-// timeout is how long the tests of one package may take before go test ends them and prints their goroutines.
-const timeout = "20m"
+// timeout is how long the tests of one package may take before go test ends them and prints their goroutines, and
+// longTimeout is the same in make test/long.
+const (
+	timeout     = "20m"
+	longTimeout = "2h"
+)
+
+func (r *run) timeout() string {
+	if r.long {
+		return longTimeout
+	}
+	return timeout
+}
 
 // event is a line of go test -json (cmd/test2json).
 type event struct {
@@ -56,11 +67,19 @@ func (r *run) goTest(ctx context.Context, p phase, tests testSet, packages []goP
 		return collected{}, err
 	}
 	defer file.Close()
-	args := append([]string{"test", "-json", "-vet=off", "-timeout=" + timeout}, tests.flags...)
+	args := append([]string{"test", "-json", "-vet=off", "-timeout=" + r.timeout()}, tests.flags...)
+	if tests.unraced {
+		having, names, err := findUnraced(packages)
+		if err != nil {
+			return collected{}, err
+		}
+		packages = having
+		args = append(args, "-run=^("+strings.Join(names, "|")+")$")
+	}
 	for _, pkg := range packages {
 		args = append(args, "./"+pkg.dir())
 	}
-	cmd := command(ctx, "go", args...)
+	cmd := r.testCommand(ctx, args...)
 	cmd.Env = append(os.Environ(), tests.env...)
 	if dir := memoryFolder(); tests.inMemory && dir != "" {
 		cmd.Env = append(cmd.Env, "TMPDIR="+dir)

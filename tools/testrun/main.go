@@ -29,6 +29,10 @@ func main() {
 	also := flag.String("also", "", "further phases that run as well, such as `lint,page`")
 	only := flag.String("only", "", "the phases that run, instead of all of make test: `unit,race`")
 	long := flag.Bool("long", false, "run the phases of make test/long")
+	if len(os.Args) > 2 && os.Args[1] == offlineArgument {
+		fmt.Fprintln(os.Stderr, "testrun:", becomeOffline(os.Args[2:]))
+		os.Exit(2)
+	}
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -59,7 +63,7 @@ func runAll(ctx context.Context, only, also string, long bool) (green bool, err 
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return false, err
 	}
-	run := &run{packages: packages, out: out, print: os.Stdout}
+	run := &run{packages: packages, out: out, long: long, print: os.Stdout}
 	for _, p := range chosen {
 		result, err := run.phase(ctx, p)
 		if err != nil {
@@ -123,6 +127,7 @@ func joinPhases(list []phase) string {
 type run struct {
 	packages []goPackage
 	out      string // folder for the events of go test
+	long     bool   // make test/long: tests take longer, and may reach registries
 	print    *os.File
 	results  []result
 	reruns   int // failed tests that were run once more
@@ -162,40 +167,73 @@ func (r *run) green() bool {
 }
 
 // phase runs one phase: its commands, and then its tests.
-func (r *run) phase(ctx context.Context, p phase) (result, error) {
+func (r *run) phase(ctx context.Context, p phase) (did result, err error) {
 	fmt.Fprintf(r.print, "\n== %s: %s\n", p.name, p.about)
 	if err := os.Remove(filepath.Join(r.out, p.name+".json")); err != nil && !os.IsNotExist(err) {
 		return result{}, err
 	}
 	start, before := time.Now(), processorTime()
-	result := result{name: p.name}
+	did.name = p.name
+	defer func() {
+		did.wall, did.processor = time.Since(start), processorTime()-before
+		verdict := "green"
+		if len(did.failures) > 0 {
+			verdict = fmt.Sprintf("RED, %d failed", len(did.failures))
+		}
+		fmt.Fprintf(r.print, "== %s: %s after %s\n", p.name, verdict, round(did.wall))
+	}()
+	if full := checkRoom(".", os.TempDir()); full != nil {
+		did.failures = append(did.failures, failure{what: p.name, output: []string{full.Error()},
+			repeat: "make test PHASES=" + p.name})
+		fmt.Fprintf(r.print, "FAILED %v\n", full)
+		return did, nil
+	}
+	for _, command := range p.needs {
+		if failed := r.command(ctx, command); failed != nil {
+			did.failures = append(did.failures, *failed)
+			return did, nil
+		}
+	}
 	for _, command := range p.commands {
 		if failed := r.command(ctx, command); failed != nil {
-			result.failures = append(result.failures, *failed)
+			did.failures = append(did.failures, *failed)
 		}
 	}
 	for _, tests := range p.tests {
 		packages := selectPackages(r.packages, tests)
 		if len(packages) == 0 {
-			return result, errors.New("it has no packages")
+			return did, errors.New("it has no packages")
 		}
 		collected, err := r.goTest(ctx, p, tests, packages)
 		if err != nil {
-			return result, err
+			return did, err
 		}
-		result.tests += collected.passed
-		result.slowest = append(result.slowest, collected.slowest...)
+		did.tests += collected.passed
+		did.slowest = append(did.slowest, collected.slowest...)
 		failed, flaky := r.rerunFailures(ctx, p, tests, collected.failures)
-		result.failures = append(result.failures, failed...)
-		result.flaky = append(result.flaky, flaky...)
+		did.failures = append(did.failures, failed...)
+		did.flaky = append(did.flaky, flaky...)
 	}
-	result.wall, result.processor = time.Since(start), processorTime()-before
-	verdict := "green"
-	if len(result.failures) > 0 {
-		verdict = fmt.Sprintf("RED, %d failed", len(result.failures))
+	return did, nil
+}
+
+// leastRoom is what must be free on a disk before a phase, in bytes. With less, tests fail in ways that do not say why.
+const leastRoom = 512 << 20
+
+// checkRoom is an error if one of these folders is on a disk that is nearly full.
+func checkRoom(dirs ...string) error {
+	for _, dir := range dirs {
+		var stat syscall.Statfs_t
+		if err := syscall.Statfs(dir, &stat); err != nil {
+			return fmt.Errorf("look at the disk of %s: %w", dir, err)
+		}
+		if free := stat.Bavail * uint64(stat.Bsize); free < leastRoom {
+			at, _ := filepath.Abs(dir)
+			return fmt.Errorf("the disk of %s has %d MB left, and a phase needs %d: make room (df -h; docker system prune, "+
+				"go clean -cache)", at, free>>20, leastRoom>>20)
+		}
 	}
-	fmt.Fprintf(r.print, "== %s: %s after %s\n", p.name, verdict, round(result.wall))
-	return result, nil
+	return nil
 }
 
 // round leaves tenths of seconds.

@@ -8,6 +8,14 @@ import (
 	"testing"
 )
 
+// TestMain lets this program become another one offline, as main does.
+func TestMain(m *testing.M) {
+	if len(os.Args) > 2 && os.Args[1] == offlineArgument {
+		panic(becomeOffline(os.Args[2:]))
+	}
+	os.Exit(m.Run())
+}
+
 // plantModule makes a module with a package for each way in which tests fail, and enters its folder.
 func plantModule(t *testing.T) {
 	t.Helper()
@@ -25,6 +33,7 @@ func plantModule(t *testing.T) {
 			"\t\tt.Error(\"the first time\")\n\t}\n}\n",
 		"kills/x_test.go": head + "func TestKillTwice(t *testing.T) {\n\tif err := os.Mkdir(\"seen\", 0o755); err == nil {\n" +
 			"\t\tt.Error(\"the first time\")\n\t}\n}\n",
+		"offline/x_test.go": offlineTest,
 	} {
 		file := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
@@ -37,11 +46,35 @@ func plantModule(t *testing.T) {
 	t.Chdir(dir)
 }
 
+// offlineTest fails if this program can reach more than the loopback. The other address is of no network (RFC 5737), and
+// nothing is sent to it.
+const offlineTest = `package x
+
+import (
+	"net"
+	"testing"
+)
+
+func TestOffline(t *testing.T) {
+	here, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer here.Close()
+	if _, err := net.Dial("tcp", here.Addr().String()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := net.Dial("udp", "192.0.2.1:9"); err == nil {
+		t.Fatal("it has a way out")
+	}
+}
+`
+
 // TestFailuresAreNamed runs tests that fail in each way and reads what is reported of them.
 func TestFailuresAreNamed(t *testing.T) {
 	plantModule(t)
 	packages, err := listPackages(t.Context())
-	if err != nil || len(packages) != 7 {
+	if err != nil || len(packages) != 8 {
 		t.Fatalf("%d packages, %v", len(packages), err)
 	}
 	printed, err := os.Create(filepath.Join(t.TempDir(), "printed"))
@@ -49,6 +82,9 @@ func TestFailuresAreNamed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer printed.Close()
+	if !offlineWorks() { // this user can make no network
+		packages = slices.DeleteFunc(packages, func(p goPackage) bool { return p.dir() == "offline" })
+	}
 	r := &run{packages: packages, out: t.TempDir(), print: printed}
 	all := phase{name: "planted", commands: [][]string{{"sh", "-c", "echo no; exit 4"}},
 		tests: []testSet{{packages: func(goPackage) bool { return true }}}}
@@ -72,7 +108,7 @@ func TestFailuresAreNamed(t *testing.T) {
 	if !slices.Equal(failed, want) {
 		t.Errorf("failed:\n%s\nwant:\n%s", strings.Join(failed, "\n"), strings.Join(want, "\n"))
 	}
-	if len(got.flaky) != 1 || got.flaky[0].what != "flaky TestFlaky" || got.tests != 2 {
+	if len(got.flaky) != 1 || got.flaky[0].what != "flaky TestFlaky" || got.tests != len(packages)-5 {
 		t.Errorf("%d passed, flaky: %+v", got.tests, got.flaky)
 	}
 	r.results = append(r.results, got)
@@ -118,6 +154,24 @@ func TestEveryPackageIsRun(t *testing.T) {
 	for _, dir := range slices.Concat(raced, withDocker, walks) {
 		if !slices.ContainsFunc(packages, func(p goPackage) bool { return p.dir() == dir }) {
 			t.Errorf("there is no package %s with tests", dir)
+		}
+	}
+}
+
+// TestUnracedTestsRun: unit runs each test of a raced package that skips itself there.
+func TestUnracedTestsRun(t *testing.T) {
+	t.Chdir("../..")
+	packages, err := listPackages(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	having, tests, err := findUnraced(selectPackages(packages, testSet{packages: only(raced...)}))
+	if err != nil || len(having) < 5 || len(tests) < 20 {
+		t.Errorf("%d tests in %d packages, %v", len(tests), len(having), err)
+	}
+	for _, name := range tests {
+		if !strings.HasPrefix(name, "Test") {
+			t.Errorf("%s calls hosttest.NotRaced, which a test must do itself to be found", name)
 		}
 	}
 }

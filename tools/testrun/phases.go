@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 )
@@ -14,7 +16,8 @@ import (
 type phase struct {
 	name     string
 	about    string
-	commands [][]string // run first, in this order; all of them, whatever fails
+	needs    [][]string // run first, in this order; the rest of the phase does not run if one fails
+	commands [][]string // run then, all of them, whatever fails
 	tests    []testSet
 	stops    bool // nothing runs after it if it fails
 	extra    bool // runs only if -also or -only names it
@@ -26,6 +29,7 @@ type testSet struct {
 	packages func(goPackage) bool
 	flags    []string
 	env      []string
+	unraced  bool // only the tests that say hosttest.NotRaced
 	inMemory bool // temporary files lie in memory, if the host has room there
 }
 
@@ -53,9 +57,10 @@ var raced = strings.Fields(`
 	internal/upkeep internal/upkeep/notify internal/upkeep/projection
 `)
 
-// withDocker names the packages whose tests start containers.
+// withDocker names the packages whose tests start containers. Their results, and those of walks, are not kept
+// (-count=1): they depend on a daemon and on a program that go test does not know of.
 var withDocker = strings.Fields(`
-	cmd/toolbox internal/container/docker internal/container/image internal/gates
+	cmd/toolbox internal/container/docker internal/container/image internal/gates internal/surface/cli
 `)
 
 // walks names the packages whose tests run the program as a person does.
@@ -80,7 +85,10 @@ var phases = []phase{
 	},
 	{
 		name: "unit", about: "what needs no Docker",
-		tests: []testSet{{packages: isUnit, flags: []string{"-short", "-p=4"}, inMemory: true}},
+		tests: []testSet{
+			{packages: isUnit, flags: []string{"-short", "-p=4"}, inMemory: true},
+			{packages: only(raced...), unraced: true, flags: []string{"-short", "-p=4"}, inMemory: true},
+		},
 	},
 	{
 		name: "lint", about: "golangci-lint", extra: true,
@@ -98,15 +106,14 @@ var phases = []phase{
 		}},
 	},
 	{
-		name: "docker", about: "containers, images and gates",
-		tests: []testSet{{packages: only(withDocker...), flags: []string{"-p=3"}}},
+		name: "docker", about: "containers, images, gates, the command line",
+		needs: [][]string{{"scripts/fetch-images.sh"}},
+		tests: []testSet{{packages: only(withDocker...), flags: []string{"-count=1", "-p=4"}}},
 	},
 	{
 		name: "e2e", about: "whole walks of the program",
-		tests: []testSet{
-			{packages: only("test/e2e"), flags: []string{"-parallel=4"}},
-			{packages: only("test/attack", "test/demo"), flags: []string{"-p=1"}},
-		},
+		needs: [][]string{{"scripts/fetch-images.sh"}},
+		tests: []testSet{{packages: only(walks...), flags: []string{"-count=1", "-p=3", "-parallel=4"}, inMemory: true}},
 	},
 	{
 		name: "left", about: "no container is left behind, and the tree is clean", extra: true,
@@ -126,7 +133,14 @@ var longPhases = []phase{
 	},
 	{
 		name: "unit", about: "what needs no Docker, every seed and size of it",
-		tests: []testSet{{packages: isUnit, flags: []string{"-p=4"}, env: longEnv, inMemory: true}},
+		commands: [][]string{
+			{"go", "test", "-C", "test/player", "./..."},
+			{"go", "test", "-C", "test/strangers", "-short", "./..."},
+		},
+		tests: []testSet{
+			{packages: isUnit, flags: []string{"-p=4"}, env: longEnv, inMemory: true},
+			{packages: only(raced...), unraced: true, flags: []string{"-p=4"}, env: longEnv, inMemory: true},
+		},
 	},
 	{
 		name: "race", about: "what has goroutines, under the race detector", strict: true,
@@ -135,13 +149,15 @@ var longPhases = []phase{
 	},
 	{
 		name: "docker", about: "containers, images and gates, with each client and package set",
-		tests: []testSet{{packages: only(withDocker...), flags: []string{"-p=2"}, env: longEnv}},
+		needs: [][]string{{"scripts/fetch-images.sh"}},
+		tests: []testSet{{packages: only(withDocker...), flags: []string{"-count=1", "-p=2"}, env: longEnv}},
 	},
 	{
 		name: "e2e", about: "every walk of the program",
+		needs: [][]string{{"scripts/fetch-images.sh"}},
 		tests: []testSet{
-			{packages: only("test/e2e"), env: longEnv},
-			{packages: only("test/attack", "test/demo", measures), flags: []string{"-p=1"}, env: longEnv},
+			{packages: only("test/e2e"), flags: []string{"-count=1"}, env: longEnv},
+			{packages: only("test/attack", "test/demo", measures), flags: []string{"-count=1", "-p=1"}, env: longEnv},
 		},
 	},
 }
@@ -153,10 +169,9 @@ func only(dirs ...string) func(goPackage) bool {
 	return func(p goPackage) bool { return slices.Contains(dirs, p.dir()) }
 }
 
-// isUnit selects every package that no phase with Docker has. Raced packages are among them, for their tests that are
-// not raced (hosttest.NotRaced) and because a failure is found sooner here.
+// isUnit selects every package that no other phase has.
 func isUnit(p goPackage) bool {
-	elsewhere := slices.Concat(withDocker, walks, []string{"test/archtest", measures})
+	elsewhere := slices.Concat(raced, withDocker, walks, []string{"test/archtest", measures})
 	return !slices.Contains(elsewhere, p.dir())
 }
 
@@ -194,6 +209,31 @@ func listPackages(ctx context.Context) ([]goPackage, error) {
 		}
 	}
 	return all, nil
+}
+
+// findUnraced finds the tests of packages that say hosttest.NotRaced, which the race phase skips.
+func findUnraced(packages []goPackage) (having []goPackage, tests []string, err error) {
+	for _, p := range packages {
+		before := len(tests)
+		for _, file := range slices.Concat(p.TestGoFiles, p.XTestGoFiles) {
+			text, err := os.ReadFile(filepath.Join(p.Dir, file))
+			if err != nil {
+				return nil, nil, err
+			}
+			name := ""
+			for line := range strings.Lines(string(text)) {
+				if after, is := strings.CutPrefix(line, "func "); is {
+					name, _, _ = strings.Cut(after, "(")
+				} else if strings.Contains(line, "hosttest.NotRaced(t,") {
+					tests = append(tests, name)
+				}
+			}
+		}
+		if len(tests) > before {
+			having = append(having, p)
+		}
+	}
+	return having, tests, nil
 }
 
 func selectPackages(all []goPackage, tests testSet) []goPackage {

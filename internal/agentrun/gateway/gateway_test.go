@@ -466,6 +466,7 @@ func TestSmuggling(t *testing.T) {
 
 // T5: what a small body inflates to is capped.
 func TestGzipBomb(t *testing.T) {
+	hosttest.NotRaced(t, "it packs and unpacks megabytes")
 	b := setup(t, nil)
 	var body bytes.Buffer
 	z := gzip.NewWriter(&body)

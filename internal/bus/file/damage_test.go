@@ -16,6 +16,15 @@ import (
 )
 
 // TestFlippedBit: whichever bit of a closed log flips, it is refused by file and
+// bitsOf lists the bits that are flipped in the byte at an index: all, or with -short one, which differs from byte to
+// byte.
+func bitsOf(at int) []int {
+	if testing.Short() {
+		return []int{at % 8}
+	}
+	return []int{0, 1, 2, 3, 4, 5, 6, 7}
+}
+
 // offset; or all records are there, where the bit was of the last mark.
 func TestFlippedBit(t *testing.T) {
 	hosttest.NotRaced(t, "one goroutine opens a store for each bit")
@@ -23,7 +32,7 @@ func TestFlippedBit(t *testing.T) {
 	var flips, refused int
 	for _, name := range slices.Sorted(maps.Keys(d.names)) {
 		for at := range d.names[name].now {
-			for bit := range 8 {
+			for _, bit := range bitsOf(at) {
 				damaged := d.crash(false)
 				damaged.names[name].now[at] ^= 1 << bit
 				b, err := openWithin(t, damaged, Options{})

@@ -27,7 +27,7 @@ func TestSalvageFlippedBit(t *testing.T) {
 	salvaged := 0
 	for _, name := range slices.Sorted(maps.Keys(d.names)) {
 		for at := range d.names[name].now {
-			for bit := range 8 {
+			for _, bit := range bitsOf(at) {
 				damaged := d.crash(false)
 				damaged.names[name].now[at] ^= 1 << bit
 				if b, err := openWithin(t, damaged, Options{}); err == nil {
@@ -47,7 +47,7 @@ func TestSalvageFlippedBit(t *testing.T) {
 			}
 		}
 	}
-	if salvaged < 1000 {
+	if salvaged < 125*len(bitsOf(0)) {
 		t.Errorf("%d logs were salvaged", salvaged)
 	}
 }
@@ -60,7 +60,11 @@ func TestSalvageLargerDamage(t *testing.T) {
 	names := slices.Sorted(maps.Keys(d.names))
 	rng := rand.New(rand.NewPCG(7, 7))
 	mended := 0
-	for n := range 3000 {
+	tries := 3000
+	if testing.Short() {
+		tries = 500
+	}
+	for n := range tries {
 		damaged := d.crash(false)
 		file := damaged.names[names[rng.IntN(len(names))]]
 		var how string
@@ -120,7 +124,7 @@ func TestSalvageLargerDamage(t *testing.T) {
 		}
 		_ = b.closeSegments()
 	}
-	if mended < 100 {
+	if mended < tries/30 {
 		t.Errorf("%d bits were mended", mended)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"company/internal/bus"
 	"company/internal/company"
+	"company/internal/lib/hosttest"
 )
 
 var (
@@ -28,6 +29,7 @@ var (
 // record is there afterwards; of the batch on its way there is a beginning, perhaps
 // none; nothing else is there; and what a start shows is not lost by another crash.
 func TestStorm(t *testing.T) {
+	hosttest.NotRaced(t, "one goroutine writes and reads histories")
 	crashes := *stormCrashes
 	if crashes == 0 {
 		crashes = 400

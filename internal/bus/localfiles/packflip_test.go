@@ -193,7 +193,7 @@ func TestEveryBitOfAPack(t *testing.T) {
 						continue // room, in which all bytes are alike
 					}
 					flips := []byte{1, 2, 4, 8, 16, 32, 64, 128, 255}
-					if kind != "newest" { // the heads are the same there: one bit of each byte
+					if kind != "newest" || testing.Short() { // the heads are the same there: one bit of each byte
 						flips = flips[at%8 : at%8+1]
 					}
 					for _, flip := range flips {
@@ -210,7 +210,7 @@ func TestEveryBitOfAPack(t *testing.T) {
 					}
 				}
 			}
-			if told < 300 || kind == "newest" && told < 2500 {
+			if told < 300 || kind == "newest" && !testing.Short() && told < 2500 {
 				t.Errorf("%d bits were told of", told)
 			}
 		})

@@ -37,6 +37,7 @@ func withArchives(t *testing.T, be *testBuilder) {
 // signatures checked; the image runs them offline and says nothing of where
 // they came from (container.setup).
 func TestSetupApt(t *testing.T) {
+	hosttest.Long(t, "packages of Debian")
 	t.Parallel()
 	be := newTestBuilder(t)
 	withArchives(t, be)

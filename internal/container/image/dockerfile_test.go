@@ -89,7 +89,6 @@ func (be *testBuilder) dropDescribed(t *testing.T, req Request) {
 func TestImageOfADockerfile(t *testing.T) {
 	t.Parallel()
 	be := newTestBuilder(t)
-	withArchives(t, be)
 	tag := be.importPlain(t, "ENV THEIR=kept", "WORKDIR /srv", "USER games")
 	repo := newProject(t).commit(map[string]string{
 		"scripts/hello.sh": "#!/bin/sh\necho hello $1\n", "notes.txt": "notes\n", "secret.txt": "left out\n",
@@ -97,8 +96,7 @@ func TestImageOfADockerfile(t *testing.T) {
 		"Dockerfile": "ARG FROM=" + tag +
 			"\nFROM $FROM\nARG WORD=\"two words\"\nENV SAYS=\"$WORD\" PATH=/opt/app:$PATH\nRUN [ \"$(id -un) $(pwd)\" = " +
 			"'games /srv' ]\n" +
-			"USER root\nCOPY --chmod=755 scripts /opt/app/\nRUN mv /opt/app/hello.sh /opt/app/hello && apt-get update && " +
-			"apt-get install -y --no-install-recommends tini\n" +
+			"USER root\nCOPY --chmod=755 scripts /opt/app/\nRUN mv /opt/app/hello.sh /opt/app/hello\n" +
 			"WORKDIR data\nRUN chown daemon .\nUSER daemon:daemon\nCOPY --chown=daemon . ./\nRUN <<EOF\nset -e\ntouch " +
 			"of-daemon\necho \"$HOME $SAYS it's\" >said\nEOF\n" +
 			"CMD [\"x\"]\n",
@@ -111,9 +109,9 @@ func TestImageOfADockerfile(t *testing.T) {
 		t.Fatal(err)
 	}
 	out := be.mustRun(
-		t, img, `id -u; hello you; which tini; echo $THEIR $SAYS; cat /srv/data/said; ls -A /srv/data; stat -c %U /srv/data/of-daemon /srv/data/notes.txt /opt/app/hello
+		t, img, `id -u; hello you; echo $THEIR $SAYS; cat /srv/data/said; ls -A /srv/data; stat -c %U /srv/data/of-daemon /srv/data/notes.txt /opt/app/hello
 test ! -e /opt/company && test ! -e /etc/apt/sources.list.d/company.list && ! touch /opt/app/x 2>/dev/null && git --git-dir=/opt/repo.git log --oneline | wc -l`)
-	want := "65532\nhello you\n/usr/bin/tini\nkept two words\n/usr/sbin two words " +
+	want := "65532\nhello you\nkept two words\n/usr/sbin two words " +
 		"it's\n.dockerignore\nDockerfile\nnotes.txt\nof-daemon\nsaid\nscripts\ndaemon\ndaemon\nroot\n1\n"
 	if out != want {
 		t.Errorf("a container of it says\n%s\nwant\n%s", out, want)
@@ -132,6 +130,19 @@ test ! -e /opt/company && test ! -e /etc/apt/sources.list.d/company.list && ! to
 		t.Errorf("explained as %+v, error %v", x, err)
 	}
 	be.checkFailures(t, tag)
+	t.Run("apt", func(t *testing.T) {
+		hosttest.Long(t, "packages of Debian")
+		withArchives(t, be)
+		req := describedRequest(t, newProject(t).commit(map[string]string{
+			"Dockerfile": "FROM " + tag + "\nUSER root\nRUN apt-get update && apt-get install -y --no-install-recommends tini\n",
+		}), "Dockerfile")
+		be.dropDescribed(t, req)
+		img, err := be.Ensure(newContext(t), req)
+		if err != nil {
+			t.Fatal(err, company.DetailsOf(err))
+		}
+		be.mustRun(t, img, "which tini")
+	})
 	t.Run("devcontainer", func(t *testing.T) {
 		hosttest.Long(t, "a file that names a Dockerfile or an image")
 		be.checkDevcontainer(t, tag)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/lib/hosttest"
 
 	"github.com/docker/docker/api/types/image"
 )
@@ -41,7 +42,7 @@ func digest(data []byte) string {
 
 func newPullRegistry(t *testing.T) *pullRegistry {
 	r := &pullRegistry{blobs: map[string][]byte{}, types: map[string]string{}}
-	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+	r.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		name := req.URL.Path[strings.LastIndexByte(req.URL.Path, '/')+1:]
 		switch data, ok := r.blobs[name]; {
 		case req.URL.Path == "/v2/":
@@ -55,6 +56,9 @@ func newPullRegistry(t *testing.T) *pullRegistry {
 			fmt.Fprint(w, `{"errors":[{"code":"MANIFEST_UNKNOWN","message":"manifest unknown"}]}`)
 		}
 	}))
+	_ = r.Listener.Close()
+	r.Listener = hosttest.ListenOnHost(t) // where the daemon is
+	r.Start()
 	t.Cleanup(r.Close)
 	return r
 }

@@ -229,7 +229,7 @@ func TestRegistryFailureScreens(t *testing.T) {
 		all.Go(func() {
 			t.Run(c.name, func(t *testing.T) {
 				if c.again {
-					hosttest.Long(t, "a failure that shows as another one does")
+					hosttest.Long(t, "a failure that shows as another one does, or packages of Debian")
 				}
 				files := npmProject(t, npmWith(""))
 				if c.change != nil {
@@ -324,7 +324,7 @@ func TestContainerFailureScreens(t *testing.T) {
 		limit               time.Duration // of one command; zero: as long as it takes, for it ends by itself
 		variant             bool
 	}{
-		{name: "an install script fails", script: "echo no compiler >&2; exit 3"},
+		{name: "an install script fails", script: "echo no compiler >&2; exit 3", variant: true},
 		// of which npm has its time first
 		{name: "an install script hangs", script: "sleep 86400", limit: 40 * time.Second, variant: true},
 		{name: "a set-up command fails", setup: "echo 'no such mirror' >&2; exit 4", variant: true},
@@ -333,7 +333,7 @@ func TestContainerFailureScreens(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.variant {
-				hosttest.Long(t, "a failure that shows as another one does")
+				hosttest.Long(t, "a failure that shows as another one does, or packages of Debian")
 			}
 			be := newTestBuilder(t)
 			be.stepTimeout = cmp.Or(c.limit, 10*time.Minute)

@@ -13,6 +13,7 @@ import (
 // ADP-2: a project that is not Go: its tools work in a locked container, as
 // the agent, offline. All at once: a repository may hold several languages.
 func TestToolchains(t *testing.T) {
+	hosttest.Long(t, "packages of Debian")
 	be := newTestBuilder(t)
 	img := be.mustEnsure(t, Request{Toolchains: []string{"make", "c", "rust", "node", "python"}})
 	var kinds []string

@@ -12,6 +12,7 @@ import (
 
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/ecosystemtest"
+	"company/internal/lib/hosttest"
 )
 
 // lentSources are sources that know which of their texts are held. One call gives no more than so much, as package
@@ -57,6 +58,7 @@ func (s *lentSources) ReadTexts(files []string) (map[string][]byte, error) {
 // A commit of some kilobytes can have one large text in each of a thousand folders. What names packages is not held for
 // all of them at once.
 func TestManyLargeLocks(t *testing.T) {
+	hosttest.Long(t, "it reads the largest texts of each kind a hundred times")
 	const folders = 100
 	large := strings.Repeat(" ", largeText)
 	for _, files := range []map[string]string{

@@ -57,6 +57,7 @@ func newArchive(t *testing.T, files map[string]string) (*fakeRegistry, Upstreams
 // signature that gpgv accepts, an index by its digest, a package that is what
 // the index says.
 func TestDebianUpstream(t *testing.T) {
+	hosttest.Long(t, "the archive of this host")
 	up, err := LoadClientSettings(t.Context())
 	if err != nil {
 		t.Fatal(err)

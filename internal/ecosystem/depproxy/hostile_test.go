@@ -199,6 +199,7 @@ func TestLargeTextsAreReadInTurn(t *testing.T) {
 // What a lock file costs grows with its size, and not with the square of it: no part of it is compared with, or
 // repeated for, each of many others.
 func TestLockFilesCostTheirSize(t *testing.T) {
+	hosttest.Long(t, "it measures the largest texts")
 	hosttest.NotRaced(t, "parsers of one goroutine read megabytes")
 	const poetry = "[[package]]\nname = \"a\"\nversion = "
 	for name, c := range map[string]struct {

@@ -78,6 +78,7 @@ func newStore(t *testing.T, up Upstreams) *Store {
 		t.Fatal(err)
 	}
 	t.Cleanup(s.Close)
+	s.transport.outages.pause = time.Millisecond
 	return s
 }
 

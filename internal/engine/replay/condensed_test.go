@@ -11,6 +11,7 @@ import (
 	"company/internal/adapters"
 	"company/internal/agent"
 	"company/internal/company"
+	"company/internal/lib/hosttest"
 )
 
 // longTalk is a model with a small window that looks and writes for many turns.
@@ -42,6 +43,7 @@ func (l *longTalk) OpenModel(meter func(adapters.Model) adapters.Model) (adapter
 // does the same again, at the same times, also where results are longer or shorter than theirs:
 // what leaves, and the digest, are the recorded ones. A changed prompt is still found.
 func TestCondensedConversationIsReplayed(t *testing.T) {
+	hosttest.NotRaced(t, "a long conversation; shorter ones are raced")
 	seen := func(line string, size int) string { return strings.Repeat(line+"\n", size/len(line)) }
 	long := func(seen string, written *[]string) agent.Job {
 		j := job(seen, written)

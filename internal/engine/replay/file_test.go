@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/lib/hosttest"
 )
 
 // pattern is a text of n bytes, as a pack would be.
@@ -116,6 +117,7 @@ func recompress(t *testing.T, text []byte, change func(lines []byte) []byte) []b
 // TestRecordFileIsRefused: a file that is cut off anywhere, damaged anywhere, of a newer
 // version, of something else, or that unfolds without end is refused with a reason.
 func TestRecordFileIsRefused(t *testing.T) {
+	hosttest.NotRaced(t, "one goroutine reads a file that is damaged at many places")
 	whole := writeFile(t, openJournalled(t), pattern(100))
 	intact, err := readAll(t, whole)
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"company/internal/lib/hosttest"
 	"company/test/goroutines"
 )
 
@@ -56,6 +57,7 @@ func TestScripts(t *testing.T) {
 
 // The same of an office that works, and of what ends a program.
 func TestScriptsOfAnOffice(t *testing.T) {
+	hosttest.NeedsDocker(t)
 	runScripts(t, "testdata/office")
 }
 

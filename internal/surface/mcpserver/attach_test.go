@@ -12,6 +12,7 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"company/internal/company"
+	"company/internal/lib/hosttest"
 	"company/internal/present/view"
 )
 
@@ -43,6 +44,7 @@ func connectIO(t *testing.T, h Host, g Grants) *mcp.ClientSession {
 
 // Contents of files reach the submission as they were, up to the bound of all files together.
 func TestSubmitAttached(t *testing.T) {
+	hosttest.NotRaced(t, "it carries megabytes; shorter messages are raced")
 	h := newHost(t, "make the door open")
 	var got view.Submission
 	h.submit = func(s view.Submission) (Submitted, error) {
@@ -67,6 +69,7 @@ func TestSubmitAttached(t *testing.T) {
 
 // A file without one content, or with a path, is refused before anything is submitted.
 func TestSubmitAttachedIsChecked(t *testing.T) {
+	hosttest.NotRaced(t, "it carries megabytes; shorter messages are raced")
 	h := newHost(t, "make the door open")
 	h.submit = func(view.Submission) (Submitted, error) {
 		t.Error("it is submitted")

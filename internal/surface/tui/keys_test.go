@@ -284,6 +284,7 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 
 // TestAnySizeHoldsTheScreens: no line is wider than the terminal, and none too many.
 func TestAnySizeHoldsTheScreens(t *testing.T) {
+	hosttest.NotRaced(t, "one goroutine draws many screens")
 	snap := snapshotOf(t, withQuestion(sourceOf(40, func(i int) string { return strings.Repeat("幅の広い title ", 1+i%9) })))
 	for width := 20; width <= 210; width += 19 {
 		for height := 3; height <= 62; height += 7 {

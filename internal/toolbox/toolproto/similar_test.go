@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"company/internal/lib/hosttest"
 )
 
 func TestSimilarPathsAreNamed(t *testing.T) {
@@ -24,6 +26,7 @@ func TestSimilarPathsAreNamed(t *testing.T) {
 
 // Names are compared byte by byte: of long ones fewer are looked at.
 func TestLongNamesAreBounded(t *testing.T) {
+	hosttest.NotRaced(t, "one goroutine compares names")
 	looked := 0
 	SuggestPaths(strings.Repeat("b", 250), func(yield func(string) bool) {
 		for looked < maxCompared && yield(strings.Repeat("a", 250)) {

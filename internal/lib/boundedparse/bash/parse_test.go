@@ -7,6 +7,7 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 
 	"company/internal/lib/boundedparse/parsetest"
+	"company/internal/lib/hosttest"
 )
 
 // openings are texts that, repeated, nest a script or make its tree deep.
@@ -22,6 +23,7 @@ var openings = []string{
 // TestParseBoundsTheStack parses and walks scripts that are nested as deeply as their size
 // allows, and measures the stack and the memory that this takes.
 func TestParseBoundsTheStack(t *testing.T) {
+	hosttest.Long(t, "it measures the largest texts")
 	for before, after := range map[string]string{"": "a", "$((": "1))", "[[ a": "a ]]", "if a; then b; ": "fi"} {
 		for _, opening := range openings {
 			for _, after := range []string{"", after} {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"company/internal/lib/boundedparse/parsetest"
+	"company/internal/lib/hosttest"
 
 	"github.com/moby/buildkit/frontend/dockerfile/instructions"
 )
@@ -30,6 +31,7 @@ func TestParseBoundsMemory(t *testing.T) {
 }
 
 func TestExpandWordBoundsMemory(t *testing.T) {
+	hosttest.Long(t, "it measures the largest texts")
 	env := map[string]string{"x": strings.Repeat("a", 2000)}
 	for _, c := range [][2]string{
 		{"${a:-", "}"}, {"${x//a/", "}"}, {"${x/a/$x", "}"}, {"$x", ""}, {"\"$x", ""}, {"${x//", "/b}"}, {"*a", ""},

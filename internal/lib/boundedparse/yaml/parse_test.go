@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"company/internal/lib/boundedparse/parsetest"
+	"company/internal/lib/hosttest"
 
 	"github.com/goccy/go-yaml/ast"
 )
@@ -54,6 +55,7 @@ func hostile() map[string]string {
 
 // TestParseBoundsMemory measures the costliest texts that the limits let pass.
 func TestParseBoundsMemory(t *testing.T) {
+	hosttest.Long(t, "it measures the largest texts")
 	for name, text := range hostile() {
 		var err error
 		stack, allocated := parsetest.Measure(func() { _, err = Parse([]byte(text), limits) })

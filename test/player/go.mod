@@ -1,0 +1,3 @@
+module company/test/player
+
+go 1.26.0
