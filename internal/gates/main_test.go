@@ -87,7 +87,8 @@ func (c *countingRuntime) Start(ctx context.Context, s container.Spec) (containe
 // setup commits what build leaves in an empty folder.
 func setup(t *testing.T, build func(dir string)) *bundle {
 	t.Helper()
-	b := &bundle{t: t, office: strings.ToLower(rand.Text()[:8]), dir: filepath.Join(t.TempDir(), "project"), blobs: map[company.Hash][]byte{}}
+	b := &bundle{t: t, office: strings.ToLower(rand.Text()[:8]), dir: filepath.Join(t.TempDir(), "project"),
+		blobs: map[company.Hash][]byte{}}
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Minute)
 	t.Cleanup(cancel)
 	b.ctx = ctx

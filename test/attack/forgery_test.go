@@ -112,7 +112,7 @@ func TestForgedSuites(t *testing.T) {
 	j := newJudge(t)
 	for kind, files := range forged {
 		t.Run("honest "+kind, func(t *testing.T) {
-			skipPackages(t, kind)
+			leavePython(t, kind)
 			p := gitopstest.New(t, files)
 			head := p.Commit("honest", map[string]string{"NOTES": "x\n", honestFile[kind]: files[honestFile[kind]] + "\n"})
 			began := time.Now()
@@ -138,7 +138,7 @@ func TestForgedSuites(t *testing.T) {
 			if f.again {
 				hosttest.Long(t, "one more way of the same kind")
 			}
-			skipPackages(t, f.kind)
+			leavePython(t, f.kind)
 			files := map[string]string{}
 			maps.Copy(files, broken[f.kind])
 			maps.Copy(files, f.files)
@@ -193,8 +193,8 @@ func TestForgedSuites(t *testing.T) {
 	})
 }
 
-// skipPackages leaves suites of Python, which is of Debian's packages, to make test/long.
-func skipPackages(t *testing.T, kind string) {
+// leavePython leaves suites of Python to make test/long, since Python comes from Debian's archive.
+func leavePython(t *testing.T, kind string) {
 	t.Helper()
 	if kind == "python" || kind == "pytest" {
 		hosttest.Long(t, "packages of Debian")
@@ -268,7 +268,7 @@ def test_odd():
 `, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			skipPackages(t, c.kind)
+			leavePython(t, c.kind)
 			if name == "ten thousand" || name == "a flood" {
 				hosttest.Long(t, "as much as a suite may print")
 			}
@@ -290,7 +290,7 @@ def test_odd():
 // not taken for it, with or without any canary.
 func TestShadowedRunner(t *testing.T) {
 	hosttest.NeedsDocker(t)
-	skipPackages(t, "python")
+	leavePython(t, "python")
 	j := newJudge(t)
 	p := gitopstest.New(t, forged["python"])
 	head := p.Commit("shadow", map[string]string{

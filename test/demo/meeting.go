@@ -16,7 +16,7 @@ func workTogether(b scripted.Responder) scripted.Responder {
 	return scripted.BrainFunc(func(x scripted.Exchange) scripted.Reply {
 		if x.Header.Role == company.Worker && x.Turn == 0 {
 			select {
-			case <-m.joined(x.Header.Run):
+			case <-m.takeSeat(x.Header.Run):
 			case <-time.After(time.Minute):
 			}
 		}
@@ -32,7 +32,8 @@ type meeting struct {
 	full  chan struct{} // closed when all seats are taken
 }
 
-func (m *meeting) joined(run company.RunID) (full <-chan struct{}) {
+// takeSeat gives a run a seat, if one is left. The channel closes when all are taken.
+func (m *meeting) takeSeat(run company.RunID) (full <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.runs[run] && len(m.runs) < m.seats {

@@ -47,7 +47,8 @@ func checkBriefHolds(t testing.TB, h *testenv.House, run string, words ...string
 }
 
 // TestBlocked: a worker asks for help, and the manager is told why. When the manager gives up,
-// the president is asked; the president's answer reaches the next worker, and the task completes. The result of the run that gave up says why.
+// the president is asked; the president's answer reaches the next worker, and the task completes.
+// The result of the run that gave up says why.
 func TestBlocked(t *testing.T) {
 	t.Parallel()
 	h := openTinyProject(t, &staff{

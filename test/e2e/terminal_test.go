@@ -21,7 +21,7 @@ func askedForHelp(t *testing.T) *testenv.House {
 // shows what it is about, takes no typing error for an answer, asks again
 // before it ends a task, and hands the person's words on. "later" ends the command and
 // leaves the question open, as the end of the terminal does. A no that is meant ends
-// the task. Who pipes the instruction in is still there to be asked.
+// the task. A person who pipes the instruction in is still asked, at the terminal.
 func TestQuestionAtTheTerminal(t *testing.T) {
 	t.Parallel()
 	h := askedForHelp(t)

@@ -13,6 +13,8 @@ import (
 	"syscall"
 	"time"
 
+	"company/internal/lib/hosttest"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -124,17 +126,8 @@ const offlineShell = "offline-shell"
 
 // becomeShell is what the child of Run does. It returns with an error only.
 func becomeShell(command string) error {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
+	if err := hosttest.BringUpLoopback(); err != nil {
 		return err
-	}
-	lo, err := unix.NewIfreq("lo")
-	if err != nil {
-		return err
-	}
-	lo.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
-	if err := unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, lo); err != nil {
-		return fmt.Errorf("bring the loopback up: %w", err)
 	}
 	// Root without capabilities is a user who owns its files, and no more.
 	for c := uintptr(0); c <= unix.CAP_LAST_CAP; c++ {

@@ -34,7 +34,7 @@ func makeImages(ctx context.Context) error {
 		return err
 	}
 	defer builder.Close()
-	// Requests that no test has may be absent here: their packages are fetched by make test/long alone.
+	// make test/long has tests with other packages, and fetches those itself.
 	for _, request := range []image.Request{{}, {Services: []service.Wish{{Name: "postgres"}}}} {
 		if _, err := builder.Ensure(ctx, request); err != nil {
 			return err

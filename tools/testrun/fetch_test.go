@@ -43,7 +43,8 @@ func TestFetchTriesThreeTimes(t *testing.T) {
 		t.Errorf("%d requests, %v\n%s", asked, err, out)
 	}
 	out, err = fetch("sh -c 'echo x: no space left on device; exit 1'")
-	if err == nil || strings.Count(out, "\n") != 2 || !strings.Contains(out, "the disk is full: x: no space left on device") {
+	if err == nil || strings.Count(out, "\n") != 2 ||
+		!strings.Contains(out, "the disk is full: x: no space left on device") {
 		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -25,7 +25,7 @@ const (
 	longTimeout = "2h"
 )
 
-func (r *run) timeout() string {
+func (r *run) chooseTimeout() string {
 	if r.long {
 		return longTimeout
 	}
@@ -67,7 +67,7 @@ func (r *run) goTest(ctx context.Context, p phase, tests testSet, packages []goP
 		return collected{}, err
 	}
 	defer file.Close()
-	args := append([]string{"test", "-json", "-vet=off", "-timeout=" + r.timeout()}, tests.flags...)
+	args := append([]string{"test", "-json", "-vet=off", "-timeout=" + r.chooseTimeout()}, tests.flags...)
 	if tests.unraced {
 		having, names, err := findUnraced(packages)
 		if err != nil {

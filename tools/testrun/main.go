@@ -65,7 +65,7 @@ func runAll(ctx context.Context, only, also string, long bool) (green bool, err 
 	}
 	run := &run{packages: packages, out: out, long: long, print: os.Stdout}
 	for _, p := range chosen {
-		result, err := run.phase(ctx, p)
+		result, err := run.runPhase(ctx, p)
 		if err != nil {
 			return false, fmt.Errorf("phase %s: %w", p.name, err)
 		}
@@ -166,8 +166,8 @@ func (r *run) green() bool {
 	return flaky <= mostFlaky
 }
 
-// phase runs one phase: its commands, and then its tests.
-func (r *run) phase(ctx context.Context, p phase) (did result, err error) {
+// runPhase runs the commands of a phase, and then its tests.
+func (r *run) runPhase(ctx context.Context, p phase) (did result, err error) {
 	fmt.Fprintf(r.print, "\n== %s: %s\n", p.name, p.about)
 	if err := os.Remove(filepath.Join(r.out, p.name+".json")); err != nil && !os.IsNotExist(err) {
 		return result{}, err

@@ -46,8 +46,8 @@ func plantModule(t *testing.T) {
 	t.Chdir(dir)
 }
 
-// offlineTest fails if this program can reach more than the loopback. The other address is of no network (RFC 5737), and
-// nothing is sent to it.
+// offlineTest is a test that fails if it can reach more than the loopback. The other address belongs to no network
+// (RFC 5737), and nothing is sent to it.
 const offlineTest = `package x
 
 import (
@@ -88,7 +88,7 @@ func TestFailuresAreNamed(t *testing.T) {
 	r := &run{packages: packages, out: t.TempDir(), print: printed}
 	all := phase{name: "planted", commands: [][]string{{"sh", "-c", "echo no; exit 4"}},
 		tests: []testSet{{packages: func(goPackage) bool { return true }}}}
-	got, err := r.phase(t.Context(), all)
+	got, err := r.runPhase(t.Context(), all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,6 +131,16 @@ func TestFewFlakyTestsAreGreen(t *testing.T) {
 		if r := (&run{results: []result{{flaky: make([]failure, n)}}}); r.green() != green {
 			t.Errorf("with %d flaky tests: green %t", n, r.green())
 		}
+	}
+}
+
+// TestFullDiskIsNamed: /proc stands for a disk without room, since it has none.
+func TestFullDiskIsNamed(t *testing.T) {
+	if err := checkRoom(t.TempDir()); err != nil {
+		t.Error(err)
+	}
+	if err := checkRoom(t.TempDir(), "/proc"); err == nil || !strings.Contains(err.Error(), "the disk of /proc has 0 MB") {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -41,17 +41,8 @@ var offlineWorks = sync.OnceValue(func() bool {
 
 // becomeOffline brings up the loopback and becomes the program that argv names. It returns only if that fails.
 func becomeOffline(argv []string) error {
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-	if err != nil {
+	if err := hosttest.BringUpLoopback(); err != nil {
 		return err
-	}
-	loopback, err := unix.NewIfreq("lo")
-	if err != nil {
-		return err
-	}
-	loopback.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
-	if err := unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, loopback); err != nil {
-		return fmt.Errorf("bring up the loopback: %w", err)
 	}
 	program, err := exec.LookPath(argv[0])
 	if err != nil {

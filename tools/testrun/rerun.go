@@ -44,7 +44,8 @@ func (r *run) rerunFailures(ctx context.Context, p phase, tests testSet, failure
 
 func (r *run) passesAlone(ctx context.Context, tests testSet, key testKey) bool {
 	fmt.Fprintf(r.print, "once more, alone: %s %s\n", dirOf(key.pkg), key.test)
-	args := []string{"test", "-vet=off", "-count=1", "-parallel=1", "-timeout=" + r.timeout(), "-run=" + exactly(key.test)}
+	args := []string{"test", "-vet=off", "-count=1", "-parallel=1", "-timeout=" + r.chooseTimeout(),
+		"-run=" + exactly(key.test)}
 	args = append(args, tests.repeatFlags()...)
 	cmd := r.testCommand(ctx, append(args, "./"+dirOf(key.pkg))...)
 	cmd.Env = slices.Concat(os.Environ(), tests.env)

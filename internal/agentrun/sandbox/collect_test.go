@@ -220,8 +220,8 @@ func TestEscalatedKeepsWhatWasPushed(t *testing.T) {
 	}
 }
 
-// The question of a worker that gives up holds its last failed call: the manager, and then the
-// president, read there what it could not do. There is none where the model calls no tool.
+// A worker that gives up asks the manager, and then the president. Its question holds its last failed
+// call, so that they read what it could not do. It holds none if the model called no tool.
 func TestGivingUpNamesTheFailedCall(t *testing.T) {
 	b := setup(t)
 	failed := agent.TranscriptCall{Name: "run_command", Arguments: `{"command":"make"}`, Failure: "exit code 2",

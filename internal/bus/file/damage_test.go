@@ -15,7 +15,6 @@ import (
 	"company/internal/lib/hosttest"
 )
 
-// TestFlippedBit: whichever bit of a closed log flips, it is refused by file and
 // bitsOf lists the bits that are flipped in the byte at an index: all, or with -short one, which differs from byte to
 // byte.
 func bitsOf(at int) []int {
@@ -25,6 +24,7 @@ func bitsOf(at int) []int {
 	return []int{0, 1, 2, 3, 4, 5, 6, 7}
 }
 
+// TestFlippedBit: whichever bit of a closed log flips, it is refused by file and
 // offset; or all records are there, where the bit was of the last mark.
 func TestFlippedBit(t *testing.T) {
 	hosttest.NotRaced(t, "one goroutine opens a store for each bit")

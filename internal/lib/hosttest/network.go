@@ -22,7 +22,7 @@ func ListenOnHost(t testing.TB) net.Listener {
 	}
 	listened := make(chan result, 1)
 	go func() {
-		runtime.LockOSThread() // without unlocking: the thread, which is in the other network then, ends with this goroutine
+		runtime.LockOSThread() // and never unlocked, so that a thread in another network ends with this goroutine
 		if name := os.Getenv(HostNetworkVariable); name != "" {
 			if err := enterNetwork(name); err != nil {
 				listened <- result{err: err}
@@ -37,6 +37,21 @@ func ListenOnHost(t testing.TB) net.Listener {
 		t.Fatal(r.err)
 	}
 	return r.Listener
+}
+
+// BringUpLoopback brings up the loopback of the network that this process is in, which a new network has down.
+func BringUpLoopback() error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return os.NewSyscallError("socket", err)
+	}
+	defer unix.Close(fd)
+	loopback, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	loopback.SetUint16(unix.IFF_UP | unix.IFF_RUNNING)
+	return os.NewSyscallError("bring up the loopback", unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, loopback))
 }
 
 // enterNetwork moves the calling thread into a network.

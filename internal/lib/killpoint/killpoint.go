@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Env is the environment variable. It holds the path of the test's unix socket, a space, and a prefix of the names of
-// the points at which to wait.
+// Env names the environment variable that a test sets. It holds the path of the test's unix socket, a space, and a
+// prefix of the names of the points at which to wait.
 const Env = "COMPANY_KILL_POINT"
 
 var socket, prefix, _ = strings.Cut(os.Getenv(Env), " ")

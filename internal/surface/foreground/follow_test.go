@@ -349,7 +349,7 @@ func TestQuestionAnsweredElsewhere(t *testing.T) {
 	go func() { ended <- f.followTasks(t.Context(), p.client()) }()
 	terminaltest.ReadToPrompt(t, person, "a3> ")
 	p.mu.Lock()
-	// The dialog may read the old ones at this moment.
+	// The dialog may be reading the maps, so they are replaced and not changed.
 	p.state.Approvals, p.state.Tasks = maps.Clone(p.state.Approvals), maps.Clone(p.state.Tasks)
 	err := p.do(p.state, company.Answer{})
 	p.mu.Unlock()
