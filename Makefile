@@ -65,10 +65,10 @@ test/short: ## the tests that need no Docker
 	@GO="$(GO)" scripts/test-short.sh $(SOURCES)
 
 .PHONY: cold
-cold: #- empty every cache that a run fills (Go's, npm's, the linter's, worker images), to measure the first run
+cold: #- empty every cache that a run fills (Go's, npm's, worker images), to measure the first run
 	$(GO) clean -cache -testcache -modcache
 	rm -rf bin web/node_modules internal/container/image/toolboxbin/toolbox-linux-*
-	rm -rf "$${XDG_CACHE_HOME:-$$HOME/.cache}/company" "$${XDG_CACHE_HOME:-$$HOME/.cache}/golangci-lint"
+	rm -rf "$${XDG_CACHE_HOME:-$$HOME/.cache}/company"
 	! command -v npm >/dev/null || npm cache clean --force --silent
 	-docker images -q 'company/*' | sort -u | xargs -r docker rmi -f >/dev/null
 
@@ -187,7 +187,7 @@ docs: #- the generated parts of docs/: keys, errors, variables, limits, JSON
 	$(GO) run ./tools/handbook pages .
 
 .PHONY: lint
-lint: ## vet, errcheck, errorlint, bodyclose, contextcheck, unparam, staticcheck, revive, usetesting (.golangci.yml)
+lint: ## the analyzers of go vet and staticcheck, errcheck, errorlint, bodyclose, contextcheck, unparam, usetesting (tools/checks/lint)
 	@. scripts/fetch.sh; fetch "modules of the linter" $(GO) mod download -C tools/checks
-	@$(GO) build -C tools/checks -o ../../bin/golangci-lint github.com/golangci/golangci-lint/v2/cmd/golangci-lint
-	bin/golangci-lint run $(SOURCES)
+	@$(GO) build -C tools/checks -o ../../bin/lint ./lint
+	$(GO) vet -vettool=$(CURDIR)/bin/lint $(SOURCES)

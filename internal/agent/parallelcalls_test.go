@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"context"
 	"encoding/json"
 	"math/rand"
 	"testing"
@@ -61,7 +60,7 @@ func TestParallelCallsAreSettledOneByOne(t *testing.T) {
 		}
 		conv := newConversation(config{model: unusedModel{}}.withDefaults())
 		err = c.journal.Read(t.Context(), func(_ int, kind string, data json.RawMessage) error {
-			return conv.foldRecord(context.Background(), nil, kind, data)
+			return conv.foldRecord(t.Context(), nil, kind, data)
 		})
 		if err != nil || conv.buildOutcome().Spent != tokens(c.want) {
 			t.Errorf("%s: the conversation spent %v (%v), want %d", name, conv.buildOutcome().Spent, err, c.want)

@@ -1,7 +1,6 @@
 package gates
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"testing"
@@ -43,7 +42,7 @@ func TestMissingNeeds(t *testing.T) {
 						"incomplete, errors occurred!\n")}), "test [] [extra-cmake-modules]"},
 	} {
 		got := (&Runner{}).findMissingNeeds(
-			context.Background(), &company.Task{Prepared: &company.TaskPrepared{BesideChecks: c.has}},
+			t.Context(), &company.Task{Prepared: &company.TaskPrepared{BesideChecks: c.has}},
 			company.GateResult{Checks: c.checks}, c.err, nil)
 		if say := fmt.Sprint(got.Check, " ", got.Services, " ", got.Packages); strings.TrimSpace(
 			say) != strings.TrimSpace(c.want) {

@@ -288,7 +288,7 @@ func bombs(t testing.TB, q *Quarantine) map[string]string {
 	}
 	ten := "100644 blob " + blob(t, q, strings.Repeat("\x00", maxBlobBytes))
 	return map[string]string{
-		"a blob of 400 MB":       mktree(t, q, "100644 blob "+blob(t, q, strings.Repeat("\x00", 400<<20))+"\tbig"),
+		"a blob of 20 MB":        mktree(t, q, "100644 blob "+blob(t, q, strings.Repeat("\x00", 20<<20))+"\tbig"),
 		"10^8 files":             wide(small, 8),
 		"10^8 empty folders":     wide("040000 tree "+gitexec.EmptyTree, 8),
 		"one blob many times":    wide(ten, 2),

@@ -55,7 +55,7 @@ func (p Paths) copyConfig(state *safedir.Folder) error {
 	defer base.Close()
 	text, err := base.ReadFile(config.ConfigName, maxKeptConfig)
 	if err != nil {
-		return nil //nolint:nilerr // without a file, or with a link, there is nothing to keep
+		return nil // without a file, or with a link, there is nothing to keep
 	}
 	if kept, err := state.ReadFile(keptConfig, maxKeptConfig); err == nil && bytes.Equal(kept, text) {
 		return nil

@@ -44,7 +44,7 @@ func newRandom(seed, purpose string) *rand.Rand {
 	sum := sha256.Sum256([]byte(seed + "\n" + purpose))
 	return rand.New(
 		rand.NewPCG(binary.BigEndian.Uint64(sum[:8]),
-			binary.BigEndian.Uint64(sum[8:16]))) //nolint:gosec // it has to be repeatable
+			binary.BigEndian.Uint64(sum[8:16]))) // it has to be repeatable
 }
 
 // drawPlaces returns the first n cases of the draw with a seed. The whole draw holds the

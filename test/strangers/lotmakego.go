@@ -159,7 +159,7 @@ func hasTests(dir string) (bool, error) {
 	}
 	var manifest struct{ Scripts map[string]string }
 	if err := json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &manifest); err != nil {
-		return false, nil //nolint:nilerr // no manifest that a client would read
+		return false, nil // no manifest that a client would read
 	}
 	if script := manifest.Scripts["test"]; script == "" || strings.Contains(script, "no test specified") {
 		return false, nil

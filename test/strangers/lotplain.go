@@ -108,7 +108,7 @@ func (p *plainPlace) prepareNode(ctx context.Context, commands []theirCommand) e
 	for _, name := range []string{"npm", "npx"} {
 		starter := "#!/bin/sh\nexec node " + path.Join(modules, "npm", "bin", name+"-cli.js") + " \"$@\"\n"
 		if err := os.WriteFile(filepath.Join(bin, name), []byte(starter),
-			0o755); err != nil { //nolint:gosec // it is a program
+			0o755); err != nil { // it is a program
 			return err
 		}
 	}
@@ -225,7 +225,7 @@ func (p *plainPlace) write(name, text string) (restore func() error, err error) 
 func (p *plainPlace) format(ctx context.Context, f File) (string, error) {
 	const prettier = "node_modules/.bin/prettier"
 	if _, err := os.Stat(filepath.Join(p.source(), filepath.FromSlash(prettier))); err != nil {
-		return f.Text, nil //nolint:nilerr // it has none
+		return f.Text, nil // it has none
 	}
 	if _, _, err := p.run(ctx, theirCommand{Run: prettier + " --log-level error --write '" + f.Path + "'"}); err != nil {
 		return "", err

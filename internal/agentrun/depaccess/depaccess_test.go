@@ -244,7 +244,7 @@ func TestPresidentIsAsked(t *testing.T) {
 		go func() {
 			hosttest.WaitUntil(func() (any, bool) {
 				for _, a := range b.decider.View().OpenApprovals("") {
-					_, _ = b.decider.Do(context.Background(), company.President,
+					_, _ = b.decider.Do(t.Context(), company.President,
 						company.Answer{Approval: a.ID, Option: option, Text: text})
 					return nil, true
 				}

@@ -75,7 +75,7 @@ func TestKilledWriterLeavesWholeFiles(t *testing.T) {
 	seen := 0
 	for n := range 12 {
 		dir := filepath.Join(t.TempDir(), "runs")
-		cmd := exec.Command(os.Args[0], "-test.run=^$") //nolint:noctx // it is killed below
+		cmd := exec.Command(os.Args[0], "-test.run=^$") // it is killed below
 		cmd.Env = append(os.Environ(), killedVariable+"="+dir)
 		out, err := cmd.StdoutPipe()
 		if err != nil {

@@ -2,7 +2,6 @@ package file
 
 import (
 	"bytes"
-	"context"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
@@ -113,7 +112,7 @@ func TestZerosBehindTheEnd(t *testing.T) {
 
 // A log that is closed has no room, and who reads one that is open hears of none.
 func TestRoomIsNotShown(t *testing.T) {
-	ctx, dir := context.Background(), t.TempDir()
+	ctx, dir := t.Context(), t.TempDir()
 	opened, err := Open(ctx, Options{Dir: dir})
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package localfiles
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -488,7 +487,7 @@ func TestClosedBlobs(t *testing.T) {
 	if err := errors.Join(s.Close(), s.Close()); err != nil {
 		t.Fatal(err)
 	}
-	_, _, putErr := s.Put(context.Background(), strings.NewReader("y"))
+	_, _, putErr := s.Put(t.Context(), strings.NewReader("y"))
 	_, getErr := s.get(name)
 	if !errors.Is(putErr, bus.ErrClosed) || !errors.Is(getErr, bus.ErrClosed) {
 		t.Errorf("%v, %v", putErr, getErr)

@@ -214,7 +214,7 @@ func (o *Orchestrator) load(ctx context.Context) error {
 		return err
 	}
 	place := marks.Place{Owner: marks.Ledger, Doing: marks.Event,
-		N: int(o.ahead.Seq) + 1} //nolint:gosec // a sequence of events
+		N: int(o.ahead.Seq) + 1} // a sequence of events
 	mark := o.cfg.Marks.Enter(place)
 	defer mark.Pass()
 	err := o.cfg.Ledger.Read(ctx, o.ahead.Seq+1, func(event company.Event) error {

@@ -27,7 +27,7 @@ func (o *Orchestrator) trialEnd() (end time.Time) {
 func (o *Orchestrator) checkEventSetAside() error {
 	for _, death := range o.cfg.Marks.SetAside(marks.Ledger) {
 		if death.Doing == marks.Event && death.N > int(o.ahead.Seq) &&
-			death.N <= int(o.cfg.Ledger.Head().Seq) { //nolint:gosec // sequences of events
+			death.N <= int(o.cfg.Ledger.Head().Seq) { // sequences of events
 			return company.E(company.ECrash, "the ledger is not read any more").
 				Because(fmt.Sprintf("company died %s in a row while %s", company.Count(death.Count, "time"), death.Place))
 		}

@@ -37,7 +37,7 @@ func (o *Orchestrator) loadSnapshot(ctx context.Context) error {
 	}
 	s := snapshot{State: company.NewState()}
 	reason := "it cannot be read"
-	place := marks.Place{Owner: marks.Ledger, Doing: marks.Snapshot, N: int(seq)} //nolint:gosec // a sequence of events
+	place := marks.Place{Owner: marks.Ledger, Doing: marks.Snapshot, N: int(seq)} // a sequence of events
 	mark := o.enterSnapshot(place)
 	defer mark.Pass()
 	if mark == nil && o.cfg.Marks != nil {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"context"
 	"io"
 	"strings"
 	"testing"
@@ -116,7 +115,7 @@ func TestHelpFits(t *testing.T) {
 		env := command.NewEnvironment(
 			terminalio.Console{In: strings.NewReader(""), Out: &out, Err: &out,
 				LookupEnv: func(string) (string, bool) { return "", false }})
-		if code := execute(context.Background(), env, append(strings.Fields(c.CommandPath())[1:], "--help")); code != 0 {
+		if code := execute(t.Context(), env, append(strings.Fields(c.CommandPath())[1:], "--help")); code != 0 {
 			t.Fatalf("%s --help: %d", c.CommandPath(), code)
 		}
 		for _, width := range []int{80, 120} {

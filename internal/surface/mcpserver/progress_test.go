@@ -22,7 +22,7 @@ func TestProgressOfLongCalls(t *testing.T) {
 	ended := make(chan error, 1)
 	server := New(h, Grants{}, "test", slog.New(slog.DiscardHandler))
 	server.beat = time.Millisecond
-	go func() { ended <- server.Serve(context.Background(), there) }()
+	go func() { ended <- server.Serve(t.Context(), there) }()
 	notes := make(chan *mcp.ProgressNotificationParams, 1000)
 	session, err := mcp.NewClient(&mcp.Implementation{Name: "test", Version: "1"}, &mcp.ClientOptions{
 		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {

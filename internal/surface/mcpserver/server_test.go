@@ -542,7 +542,7 @@ func TestEndsWithItsClient(t *testing.T) {
 	fromServer, toClient := io.Pipe()
 	ended := make(chan error, 1)
 	go func() {
-		ended <- New(h, Grants{}, "test", slog.New(slog.DiscardHandler)).ServeIO(context.Background(), fromClient, toClient)
+		ended <- New(h, Grants{}, "test", slog.New(slog.DiscardHandler)).ServeIO(t.Context(), fromClient, toClient)
 		_ = toClient.Close()
 	}()
 	lines := make(chan string, 100)
@@ -588,16 +588,16 @@ func TestNoProtocol(t *testing.T) {
 	for _, text := range []string{"hello\n",
 		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"" + strings.Repeat("x", 2*maxSubmission) + "\"}\n"} {
 		err := New(newHost(t, "x"), Grants{}, "test", slog.New(slog.DiscardHandler)).ServeIO(
-			context.Background(), strings.NewReader(text), io.Discard)
+			t.Context(), strings.NewReader(text), io.Discard)
 		if company.CodeOf(err) != company.EInvalid {
 			t.Errorf("%.20q: %v", text, err)
 		}
 	}
 	if err := New(newHost(t, "x"), Grants{}, "test", slog.New(slog.DiscardHandler)).ServeIO(
-		context.Background(), strings.NewReader(""), io.Discard); err != nil {
+		t.Context(), strings.NewReader(""), io.Discard); err != nil {
 		t.Errorf("nothing: %v", err)
 	}
-	ctx, cancel := context.WithCancelCause(context.Background())
+	ctx, cancel := context.WithCancelCause(t.Context())
 	cause := errors.New("interrupted")
 	in, out := io.Pipe()
 	defer out.Close()

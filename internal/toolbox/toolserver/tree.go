@@ -76,7 +76,7 @@ func (t *treeWriter) writeEntry(at, name string, info fs.FileInfo) error {
 		return nil
 	}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok && st.Nlink > 1 {
-		id := inode{uint64(st.Dev), st.Ino} //nolint:unconvert // its size differs by system
+		id := inode{uint64(st.Dev), st.Ino} // its size differs by system
 		if first, seen := t.names[id]; seen {
 			header.Typeflag, header.Linkname = tar.TypeLink, first
 			return t.WriteHeader(header)

@@ -202,7 +202,7 @@ func TestWebhook(t *testing.T) {
 		}
 	}))
 	defer s.Close()
-	hook := Webhook{URL: s.URL, Secret: key}
+	hook := Webhook{URL: s.URL, Secret: key, firstWait: time.Millisecond}
 	m := newMessage([]Notice{{Kind: Question, Task: "t1", Text: "may it?"}}, "")
 	if err := hook.Deliver(t.Context(), m); err != nil || calls != 2 || len(ids) != 1 {
 		t.Errorf("%v after %d calls with %d ids", err, calls, len(ids))
@@ -217,7 +217,8 @@ func TestWebhook(t *testing.T) {
 		Sign(key, "1", []byte("a")) == Sign(secret.New("j"), "1", []byte("a")) {
 		t.Error("the signature does not hold the time or the key")
 	}
-	if err := (Webhook{URL: "http://user:geheim@127.0.0.1:1/", Secret: key}).Deliver(t.Context(), m); err == nil ||
+	hook.URL = "http://user:geheim@127.0.0.1:1/"
+	if err := hook.Deliver(t.Context(), m); err == nil ||
 		strings.Contains(err.Error(), "geheim") {
 		t.Errorf("%v", err)
 	}

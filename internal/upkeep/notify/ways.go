@@ -2,6 +2,7 @@ package notify
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
@@ -81,6 +82,8 @@ func desktopCommand(system string, message Message) []string {
 type Webhook struct {
 	URL    string
 	Secret secret.Value
+
+	firstWait time.Duration // before the second attempt; a second if it is 0
 }
 
 const (
@@ -113,7 +116,7 @@ func (w Webhook) Deliver(ctx context.Context, message Message) error {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	sum := sha256.Sum256(body)
 	delivery := hex.EncodeToString(sum[:16])
-	wait := retry.Doubling(time.Second, 8*time.Second)
+	wait := retry.Doubling(cmp.Or(w.firstWait, time.Second), 8*time.Second)
 	for n := 0; ; n++ {
 		again, err := w.postOnce(ctx, client, body, delivery)
 		if err == nil || !again || n == maxAttempts-1 || retry.Sleep(ctx, wait(n)) != nil {

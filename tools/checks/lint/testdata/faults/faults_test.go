@@ -1,0 +1,10 @@
+package faults
+
+import (
+	"context"
+	"testing"
+)
+
+func TestFaults(t *testing.T) {
+	start(context.Background(), t.Name()) // want usetesting
+}
