@@ -111,31 +111,29 @@ func waitForEnd(t *testing.T, pid int) {
 // A service that does not start is an error with the end of its log. The next command
 // does not try again, and the other services are ended.
 func TestServicesThatDoNotStart(t *testing.T) {
-	for _, c := range []struct {
-		name, start, ready, says string
-		limit                    int // in seconds, in which the other one starts on a busy machine, too
-	}{
-		{"it ends", `echo try >>../tries; echo 'no space left' >&2; exit 3`, "false", "exit status 3", 60},
-		{"it is silent", `echo try >>../tries; echo 'no space left'; exec sleep 1000`, "false",
-			"does not answer after 6 seconds", 6},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			dir := t.TempDir()
-			other := shellService(dir, "one", `echo $$ >pid; touch ready; exec sleep 1000`, "test -e ready")
-			bad := shellService(dir, "bad", c.start, c.ready)
-			b := newBench(t, withServices(listServices(t, c.limit, other, bad)))
-			for range 2 {
-				_, err := b.Run(t.Context(), toolproto.RunRequest{Command: "true"})
-				requireRefusal(t, err, toolproto.KindService, "bad did not start: ")
-				requireRefusal(t, err, toolproto.KindService, c.says)
-				requireRefusal(t, err, toolproto.KindService, "no space left")
-			}
-			if tries, err := os.ReadFile(filepath.Join(dir, "tries")); err != nil || string(tries) != "try\n" {
-				t.Errorf("it was tried like this: %q %v", tries, err)
-			}
-			waitForEnd(t, pidOf(t, dir))
-		})
-	}
+	t.Run("it ends", func(t *testing.T) {
+		dir := t.TempDir()
+		other := shellService(dir, "one", `echo $$ >pid; touch ready; exec sleep 1000`, "test -e ready")
+		bad := shellService(dir, "bad", `echo try >>../tries; echo 'no space left' >&2; exit 3`, "false")
+		b := newBench(t, withServices(listServices(t, 60, other, bad)))
+		for range 2 {
+			_, err := b.Run(t.Context(), toolproto.RunRequest{Command: "true"})
+			requireRefusal(t, err, toolproto.KindService, "bad did not start: ")
+			requireRefusal(t, err, toolproto.KindService, "exit status 3")
+			requireRefusal(t, err, toolproto.KindService, "no space left")
+		}
+		if tries, err := os.ReadFile(filepath.Join(dir, "tries")); err != nil || string(tries) != "try\n" {
+			t.Errorf("it was tried like this: %q %v", tries, err)
+		}
+		waitForEnd(t, pidOf(t, dir))
+	})
+	t.Run("it is silent", func(t *testing.T) {
+		b := newBench(t, withServices(listServices(t, 2, shellService(t.TempDir(), "mute", "exec sleep 1000", "false"))))
+		for range 2 {
+			_, err := b.Run(t.Context(), toolproto.RunRequest{Command: "true"})
+			requireRefusal(t, err, toolproto.KindService, "mute did not start: it does not answer after 2 seconds")
+		}
+	})
 	dir := t.TempDir()
 	none := toolproto.Service{Name: "gone", Dir: filepath.Join(dir, "gone"), Start: []string{"no-such-server"}}
 	b := newBench(t, withServices(listServices(t, 10, none)))
