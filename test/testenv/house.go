@@ -6,6 +6,7 @@
 package testenv
 
 import (
+	"cmp"
 	"bytes"
 	"context"
 	"encoding/json"
@@ -68,9 +69,12 @@ func Binary(t testing.TB) string {
 		if _, err := os.Stat(built); err == nil && os.Getenv("COMPANY_TEST_BINARY") == "asis" {
 			return
 		}
-		cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", built, "./cmd/company")
+		// Another test process may run the program while this one builds it.
+		fresh := fmt.Sprintf("%s.%d", built, os.Getpid())
+		cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", fresh, "./cmd/company")
 		cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0") // as make build does
-		if out, err := cmd.CombinedOutput(); err != nil {
+		out, err := cmd.CombinedOutput()
+		if err = cmp.Or(err, os.Rename(fresh, built)); err != nil {
 			buildErr = fmt.Errorf("build company: %w\n%s", err, out)
 		}
 	})
