@@ -37,6 +37,10 @@ type repo struct {
 // gitLimit is the timeout of a git command. The slowest is the clone of a large repository.
 const gitLimit = 10 * time.Minute
 
+// drainDelay is how long to wait for git's output after it ended. On a busy machine the last of it may come late, and
+// git leaves no process behind that would keep the output open.
+const drainDelay = 30 * time.Second
+
 // gitFailed is the error of a git command that ran and failed.
 type gitFailed struct {
 	args   []string
@@ -86,7 +90,7 @@ func (s *Server) runGit(ctx context.Context, r *gitRun, args ...string) (string,
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = pipeDelay
+	cmd.WaitDelay = drainDelay
 	if r.stdin != "" {
 		cmd.Stdin = strings.NewReader(r.stdin)
 	}
