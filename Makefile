@@ -72,6 +72,11 @@ cold: #- empty every cache that a run fills (Go's, npm's, worker images), to mea
 	! command -v npm >/dev/null || npm cache clean --force --silent
 	-docker images -q 'company/*' | sort -u | xargs -r docker rmi -f >/dev/null
 
+.PHONY: wires
+wires: #- what model servers send, each shape in miniature; DATA=DIR plays the recordings of DIR, too (DIR/run.sh)
+	$(GO) test ./internal/adapters/...
+	$(if $(DATA),WIRE_CAUSES=1 $(DATA)/run.sh .)
+
 .PHONY: records
 records: setup build #- the stored records that end-to-end tests play, made anew (after a change of prompts or tools)
 	@scripts/setup.sh test

@@ -53,6 +53,8 @@ type Deps struct {
 	// the time to its end. 0 means the driver's default.
 	FirstToken, Idle, Whole time.Duration
 	Clock                   Clock // nil means WallClock
+	// Store keeps a reply that could not be read, and returns the path of its file. If it is nil, none is kept.
+	Store func(name string, data []byte) (path string, err error)
 }
 
 // Factory makes one bare model, without retries and fallback. It must not contact the model's server.

@@ -137,6 +137,32 @@ func TestTooLongIsMaskedAndAskedOnceMore(t *testing.T) {
 	}
 }
 
+// A refusal in unknown words of a request near the window is tried once with room made. It is the error if that is
+// refused, too, and of a small request at once.
+func TestUnknownRefusalNearTheWindow(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		over     int  // tokens that the server refuses
+		forever  bool // it refuses all that follows
+		refusals int
+	}{{"full", 38_000, false, 1}, {"another reason", 38_000, true, 2}, {"a small request", 20_000, false, 1}} {
+		b := fullBench(t, 52_000, 20)
+		plain, refused := b.model.reply, 0
+		b.model.reply = func(n int, req adapters.Request) (adapters.Response, error) {
+			if requestTokens(req) > c.over || c.forever && refused > 0 {
+				refused++
+				return adapters.Response{}, &adapters.Error{Kind: adapters.BadRequest, Status: 400, Message: "ineffable"}
+			}
+			return plain(n, req)
+		}
+		out, err := b.run(t)
+		fits := err == nil && out.End == EndFinal
+		if fits != (c.name == "full") || refused != c.refusals || !fits && !strings.Contains(err.Error(), "ineffable") {
+			t.Errorf("%s: end %s after %d refusals, error %v", c.name, out.End, refused, err)
+		}
+	}
+}
+
 // A server that counts next to no tokens, and then refuses a request as too long, leaves a tiny
 // limit. Room is made only where that frees something: a conversation does not clear the same
 // results again and again.
@@ -286,5 +312,32 @@ func TestFullIsAnEnd(t *testing.T) {
 		if again := b.mustRun(t); again.End != EndFull || len(b.model.requests) != asked {
 			t.Errorf("%s: resumed, %s after %d more requests", server, again.End, len(b.model.requests)-asked)
 		}
+	}
+}
+
+// A reminder travels inside of the result that it follows. A message of the president stays one of its own.
+func TestRemindersAreInResults(t *testing.T) {
+	const word = "take the blue one"
+	same := calls(`read {"path":"a"}`)
+	b := newBench(t, replies(same, same, same, same, finish))
+	b.cfg.StuckAfter = 3
+	b.cfg.Words = func() []string {
+		if len(b.model.requests) < 2 {
+			return nil
+		}
+		return []string{word}
+	}
+	b.mustRun(t)
+	var where []string
+	last := b.model.last().Messages
+	for _, m := range last {
+		for _, text := range []string{"[reminder]", word} {
+			if strings.Contains(m.Content, text) {
+				where = append(where, m.Role+" "+text)
+			}
+		}
+	}
+	if got := strings.Join(where, ", "); got != "user "+word+", tool [reminder]" {
+		t.Errorf("%s in %+v", got, last)
 	}
 }

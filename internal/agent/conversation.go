@@ -3,8 +3,10 @@ package agent
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"time"
 
@@ -262,6 +264,19 @@ func (c *conversation) foldError(r replyRecord) {
 	case adapters.MalformedReply:
 		c.empty++
 	}
+}
+
+// mayBeFull reports whether a refusal in words that nobody knows may mean that the context is full: the request grew
+// near the window. It is then tried once with room made.
+func (c *conversation) mayBeFull(err error) bool {
+	var fault *adapters.Error
+	window := c.window
+	if window <= 0 {
+		window = AssumedContext
+	}
+	return errors.As(err, &fault) &&
+		(fault.Status == http.StatusBadRequest || fault.Status == http.StatusUnprocessableEntity) &&
+		c.tooLong == 0 && c.turns > 0 && c.tokens > window*7/10
 }
 
 // foldReply applies a reply.

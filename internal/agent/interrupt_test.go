@@ -329,7 +329,7 @@ func TestDifferencesAreTold(t *testing.T) {
 	b.mustRun(t)
 	told := 0
 	for _, m := range b.model.last().Messages {
-		if m.Role == adapters.User {
+		if m.Role == adapters.ToolRole {
 			told += strings.Count(m.Content, "came out differently")
 			if i := strings.Index(m.Content, "came out differently"); i >= 0 &&
 				(!strings.Contains(m.Content[i:], "write b now answers") || !strings.Contains(m.Content[i:], "draw 4") ||

@@ -163,10 +163,26 @@ func (c *conversation) buildRequest(tools []adapters.Tool) adapters.Request {
 		}
 		msgs[result.call].ToolCalls = calls
 	}
-	if c.condensed > 0 {
-		head := c.headMessages()
-		msgs[head-1].Content += "\n\n" + c.digest
-		msgs = slices.Delete(msgs, head, c.condensed)
+	from := c.condensed
+	sent := msgs[:0:0]
+	if from > 0 {
+		sent = append(sent, msgs[:c.headMessages()]...)
+		sent[len(sent)-1].Content += "\n\n" + c.digest
 	}
-	return adapters.Request{Messages: msgs, Tools: tools, MaxTokens: c.cfg.model.Info().MaxOutput, Textual: c.textual}
+	for i, m := range msgs[from:] {
+		if last := len(sent) - 1; last >= 0 && c.isReminder(from+i) && sent[last].Role == adapters.ToolRole {
+			sent[last].Content += "\n\n" + m.Content
+			continue
+		}
+		sent = append(sent, m)
+	}
+	return adapters.Request{Messages: sent, Tools: tools, MaxTokens: c.cfg.model.Info().MaxOutput, Textual: c.textual}
+}
+
+// isReminder reports whether a message is a note of the company alone. It travels inside of the result that it follows,
+// because strict chat templates refuse a message of the user there. The president's words stay a message of their own:
+// models are told that what stands in a result is data.
+func (c *conversation) isReminder(msg int) bool {
+	return c.msgs[msg].Role == adapters.User && len(c.msgs[msg].Images) == 0 &&
+		!slices.ContainsFunc(c.words, func(word presidentWord) bool { return word.msg == msg })
 }

@@ -98,6 +98,9 @@ func (r *runner) recordFailure(ctx context.Context, err error) error {
 		return stop
 	}
 	kind := adapters.KindOf(err)
+	if kind == adapters.BadRequest && r.conv.mayBeFull(err) {
+		kind = adapters.TooLong
+	}
 	if _, open := r.conv.newestCall(); open {
 		rec := replyRecord{N: r.conv.requests, At: r.utcNow(), Spent: r.lastCallCost(), Error: kind,
 			Detail: safetext.EscapeLine(err.Error(), 1024)}

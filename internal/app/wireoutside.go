@@ -61,6 +61,9 @@ func (a *App) openOutside(ctx context.Context, cfg config.Config) (o outside, er
 	}
 	o.agents = &officeAgents{loaded: a.loaded, configs: a.configs, root: a.office.Root, env: a.envValue,
 		deps: ModelDeps(cfg, a.log)}
+	o.agents.deps.Store = func(name string, data []byte) (string, error) {
+		return a.office.LogsFolder.Join(name), a.office.LogsFolder.ReplaceFile(name, data, 0o600)
+	}
 	a.closers = append(a.closers, o.agents.Close)
 	if o.setupEnv, err = SetupEnv(cfg, a.env); err != nil {
 		return o, err

@@ -138,7 +138,8 @@ func (k retentionPolicy) listRunFiles(ctx context.Context) ([]Garbage, error) {
 	for _, entry := range logs {
 		detached := strings.HasPrefix(entry.Name(), "detached-") && strings.HasSuffix(entry.Name(), ".log")
 		stacks := strings.HasPrefix(entry.Name(), "stacks-") && strings.HasSuffix(entry.Name(), ".txt")
-		if !detached && !stacks {
+		unread := strings.HasPrefix(entry.Name(), "reply-") && strings.HasSuffix(entry.Name(), ".txt") // of a model's server
+		if !detached && !stacks && !unread {
 			continue
 		}
 		// A log that was written to within the last hour may belong to a company that still runs.

@@ -70,7 +70,7 @@ var elsewhere = []exemption{
 	{"internal/gitops/credential.go", "os.Stat", "looks at the operator's key and agent"},
 	{"internal/forge/login.go", "os.ReadFile os.Stat", "reads the logins of the operator's own tools"},
 	{"internal/gitops/access.go", "filepath.EvalSymlinks", "follows the links in the address of a remote that is a path"},
-	{"internal/adapters/ollama/client.go", "os.Stat", "looks for the key that Ollama itself keeps in the operator's home"},
+	{"internal/adapters/ollama/chat.go", "os.Stat", "looks for the key that Ollama itself keeps in the operator's home"},
 	{"internal/adapters/scripted/", "", "reads a script that the config names"},
 	{"internal/office/config/install.go", "os.CreateTemp os.Link os.Remove os.Rename",
 		"writes the company.yaml of the operator's checkout"},

@@ -33,6 +33,8 @@ var driverUsers = map[string]struct {
 		"it serves recorded conversations at the wire, and counts them there"},
 	"internal/adapters/scripted": {[]string{"adapters/openai"},
 		"a script is played over the wire of the OpenAI protocol, so that its calls take the way of real ones"},
+	"internal/adapters/scriptedtest": {[]string{"adapters/scripted"},
+		"it adds the wires of other drivers to that server, for tests"},
 }
 
 type pkg struct {

@@ -11,6 +11,7 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/adapters/scripted"
+	"company/internal/adapters/scriptedtest"
 	"company/internal/company"
 	"company/internal/lib/hosttest"
 	"company/test/testenv"
@@ -232,7 +233,7 @@ func TestHostileModels(t *testing.T) {
 			t.Parallel()
 			var opts []scripted.Option
 			if w.toolless {
-				opts = append(opts, scripted.WithoutTools())
+				opts = append(opts, scriptedtest.WithoutTools())
 			}
 			brain := saboteur{w.seed, 1 + int(w.seed%4), w.seed%3 == 1}
 			h := testenv.New(t, brain, tinyProject(), opts...)

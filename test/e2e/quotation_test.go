@@ -9,6 +9,7 @@ import (
 
 	"company/internal/adapters/adaptertest"
 	"company/internal/adapters/scripted"
+	"company/internal/adapters/scriptedtest"
 	"company/internal/company"
 	"company/internal/engine/replay"
 	"company/internal/forge/forgetest"
@@ -114,7 +115,7 @@ func TestQuotationsDecideNothing(t *testing.T) {
 	for _, protocol := range []string{"wire", "text"} {
 		var opts []scripted.Option
 		if protocol == "text" {
-			opts = append(opts, scripted.WithoutTools())
+			opts = append(opts, scriptedtest.WithoutTools())
 		}
 		farewell := writeOneByOne("Add a farewell", "farewell.sh", "echo goodbye\n", "checks/farewell.sh",
 			"test \"$(sh farewell.sh)\" = goodbye\n")

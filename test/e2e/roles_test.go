@@ -123,7 +123,7 @@ func TestReviewerNeverContent(t *testing.T) {
 	checkBriefHolds(t, h, "t1-01-review.2", "Findings of the last review", "not like this")
 	checkBriefHolds(t, h, "t1-plan.2", "the reviewer still requests changes", "not like this",
 		`## Acceptance criteria\n- the checks pass`,
-		`The last words of the worker of t1-01.3, which nobody has checked:\n\u003csummary\u003e\nRound 3`,
+		`The last words of the worker of t1-01.3, which nobody has checked:\n<summary>\nRound 3`,
 		`What its branch changes:`, `+# round 3\n+echo goodbye`)
 	if calls := h.Model.Calls().ByRun; calls["t1-01-review.3"] != 1 || calls["t1-01-review.4"] != 0 {
 		t.Errorf("calls: %v", calls)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"company/internal/adapters/scripted"
+	"company/internal/adapters/scriptedtest"
 	"company/internal/lib/hosttest"
 	"company/internal/present/feed"
 	"company/test/testenv"
@@ -62,7 +63,7 @@ func TestWires(t *testing.T) {
 			var opts []scripted.Option
 			if w.toolless {
 				brain.worker = oneByOne()
-				opts = append(opts, scripted.WithoutTools())
+				opts = append(opts, scriptedtest.WithoutTools())
 			}
 			h := testenv.New(t, brain, tinyProject(), opts...)
 			address := strings.TrimSuffix(h.Model.URL(), "/v1")

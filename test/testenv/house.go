@@ -6,8 +6,8 @@
 package testenv
 
 import (
-	"cmp"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"company/internal/adapters/scripted"
+	"company/internal/adapters/scriptedtest"
 	"company/internal/lib/hosttest"
 )
 
@@ -118,7 +119,7 @@ func NewFilled(t testing.TB, brain scripted.Responder, fill func(*House), opts .
 	h := &House{T: t, Bin: Binary(t), Dir: t.TempDir()}
 	h.Repo, h.Origin = filepath.Join(h.Dir, "repo"), filepath.Join(h.Dir, "origin.git")
 	if brain != nil {
-		srv, err := scripted.NewServer(brain, opts...)
+		srv, err := scripted.NewServer(brain, append([]scripted.Option{scriptedtest.OtherWires()}, opts...)...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -154,6 +154,26 @@ func Anthropic() Wire {
 						t.Errorf("opaque = %s", response.Message.Opaque)
 					}
 				}},
+			{Name: "a server that does not stream", Serve: serveStatus(200,
+				`{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"hello"},`+
+					`{"type":"tool_use","id":"toolu_1","name":"read_file","input":{"path":"a.go"}}],"stop_reason":"tool_use",`+
+					`"usage":{"input_tokens":30,"cache_read_input_tokens":8,"output_tokens":7}}`),
+				Check: func(t *testing.T, response adapters.Response) {
+					wantCalls(adapters.FinishStop, aGo)(t, response)
+					if response.Message.Content != "hello" ||
+						response.Usage != (adapters.Usage{InputTokens: 38, CachedTokens: 8, OutputTokens: 7}) {
+						t.Errorf("%q, %+v", response.Message.Content, response.Usage)
+					}
+				}},
+			{Name: "halves of a character", Serve: antReply("end_turn", antText,
+				strings.Replace(antHello, "hello", `a \ud83d`, 1), strings.Replace(antHello, "hello", `\ude00`, 1), antStop0),
+				Check: wantText("a \U0001F600")},
+			{Name: "half a character in a call", Serve: antReply("tool_use", antCall(0, "toolu_1")[0],
+				`{"type":"content_block_delta","index":0,"delta":{"type":"input_json_delta","partial_json":"{\"a\":\"\ud83d"}}`),
+				Kind: adapters.MalformedReply, Says: "character"},
+			{Name: "two replies in one", Serve: antEvents(concat([]string{antStart}, call[:2],
+				[]string{strings.Replace(antStart, "msg_1", "msg_2", 1)}, call, []string{antEnd("tool_use"), antOver})...),
+				Kind: adapters.MalformedReply, Says: "two replies"},
 			{Name: "tool call", Serve: antReply("tool_use", call...), Check: wantCalls(adapters.FinishStop, aGo)},
 			{Name: "tool call under end_turn", Serve: antReply("end_turn", call...), Check: wantCalls(adapters.FinishStop, aGo)},
 			{Name: "two tool calls", Serve: antReply("tool_use", concat(call, antCall(1, "toolu_2", "{}"))...),

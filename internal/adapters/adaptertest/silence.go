@@ -115,7 +115,8 @@ func ExerciseSilence(t *testing.T, wire Wire, open func(t *testing.T, o Options)
 		{"keep-alives, then an answer", patient, chats(wire.keepAlive(patient*8/5, wire.Whole)), 1, "", "", false},
 		{"keep-alives for ever, then an answer to the next try", patient, chats(wire.keepAlive(0, holdSilent), wire.Whole),
 			2, "", "keep-alives", false},
-		{"keep-alives for ever", silence, chats(wire.keepAlive(0, holdSilent)), 2, adapters.TimedOut, "keep-alives", false},
+		// On a busy machine the first keep-alive may come too late, too.
+		{"keep-alives for ever", silence, chats(wire.keepAlive(0, holdSilent)), 2, adapters.TimedOut, "came within", false},
 		{"silent for ever", silence, chats(holdSilent), 2, adapters.TimedOut, "nothing came", false},
 		{"silent behind its headers", silence, chats(func(rw http.ResponseWriter, r *http.Request) {
 			headersOnly(rw, r)

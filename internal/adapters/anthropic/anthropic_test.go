@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -152,6 +153,36 @@ func TestWhatIsSent(t *testing.T) {
 	if schema := fmt.Sprint(tool["input_schema"]); schema != "map[properties:map[path:map[type:string]] type:object]" ||
 		tool["description"] != "read a file" {
 		t.Errorf("tool %v", tool)
+	}
+}
+
+// Ids of another vendor's calls travel in a form that the server takes, the same in the call and its result.
+func TestIDsOfOtherVendors(t *testing.T) {
+	url, bodies := echoServer(t, nil)
+	req := adaptertest.Request()
+	for _, id := range []string{"toolu_1-a", "functions.read_file:0", "call_" + strings.Repeat("x", 81)} {
+		req.Messages = append(req.Messages,
+			adapters.Message{Role: adapters.Assistant, ToolCalls: []adapters.ToolCall{{ID: id, Name: "read_file"}}},
+			adapters.Message{Role: adapters.ToolRole, ToolCallID: id, ToolName: "read_file", Content: "text"})
+	}
+	adaptertest.Chat(t, newClient(t, adapters.Profile{Model: "m", BaseURL: url}), req)
+	var ids []string
+	for _, message := range bodies()[0].Body["messages"].([]any) {
+		for _, block := range message.(map[string]any)["content"].([]any) {
+			for _, key := range []string{"id", "tool_use_id"} {
+				if id, ok := block.(map[string]any)[key].(string); ok {
+					ids = append(ids, id)
+				}
+			}
+		}
+	}
+	if len(ids) != 6 || ids[0] != "toolu_1-a" {
+		t.Fatalf("ids = %q", ids)
+	}
+	for i, id := range ids {
+		if !regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`).MatchString(id) || id != ids[i^1] {
+			t.Errorf("ids = %q", ids)
+		}
 	}
 }
 

@@ -30,50 +30,44 @@ func (c *Client) Chat(
 func (c *Client) sendOnce(
 	ctx context.Context, req adapters.Request, sent request, onEvent func(adapters.Event),
 ) (adapters.Response, error) {
-	ctx, ex := c.http.Begin(ctx)
+	_, ex := c.http.Begin(ctx)
 	defer ex.End()
 	var r reply
-	resp, err := c.http.Post(ctx, c.cfg.BaseURL+"/v1/messages", c.newHeader(), sent)
+	body, err := ex.Post(c.cfg.BaseURL+"/v1/messages", c.newHeader(), sent)
 	if err != nil {
 		return adapters.Response{}, ex.Failure(err)
 	}
-	defer resp.Body.Close()
-	for events := json.NewDecoder(resp.Body); ; {
-		var e event
-		if err = readEvent(events, &e); err != nil {
-			break
-		}
-		text := r.add(e)
+	defer body.Close()
+	err = ex.ReadEvents(body, func(data []byte, whole bool) bool {
+		text := r.read(data, whole)
 		ex.Grew(r.currentSize())
 		if text != "" {
 			onEvent(adapters.Event{Text: text})
 		}
-		if r.over {
-			break
-		}
-		if r.stop != "" {
+		if r.stop != "" && !r.over {
 			ex.Ending()
 		}
-	}
+		return !r.over
+	})
 	if ended := ex.Stop(); !ended || r.stop == "" {
-		return adapters.Response{}, r.withUsage(c, req, ex.Failure(cmp.Or(err, errNoEnd)))
+		// Before the end, the count of the output is only the initial one.
+		return adapters.Response{}, ex.KeepUnread(ex.Failure(cmp.Or(err, r.broken, errNoEnd)), nil)
 	}
-	whole, err := r.toResponse(c, req)
+	whole := r.asReply(c.cfg.Model)
+	if r.stop == "model_context_window_exceeded" {
+		err = &adapters.Error{Kind: adapters.TooLong, Status: http.StatusOK, Unanswered: true,
+			Message: "the conversation and the reply do not fit the model's context"}
+		return adapters.Response{}, exchange.WithUsage(err, whole, req, c.Info())
+	}
 	whole.FirstByte = ex.FirstPiece()
-	return whole, err
+	out, err := exchange.Complete(whole, req, c.Info())
+	return out, ex.KeepUnread(err, r.unread)
 }
 
-var errNoEnd = errors.New("the stream ended without a reason for it")
-
-// readEvent reads the next event. It ignores fields with a wrong type.
-func readEvent(events *json.Decoder, into *event) error {
-	err := events.Decode(into)
-	var mistyped *json.UnmarshalTypeError
-	if errors.As(err, &mistyped) {
-		return nil
-	}
-	return err
-}
+var (
+	errNoEnd   = errors.New("the stream ended without a reason for it")
+	errSpliced = errors.New("two replies came as one")
+)
 
 // reply collects the pieces of a streamed reply.
 type reply struct {
@@ -81,6 +75,9 @@ type reply struct {
 	blocks []*piece
 	stop   string
 	over   bool
+	id     string // of the message
+	broken error  // the reply is not whole
+	unread exchange.Unread
 	usage  adapters.Usage
 }
 
@@ -90,38 +87,74 @@ type piece struct {
 	kind  string
 	block
 	id, name  string
-	text      strings.Builder // a text or thinking; for a call, its arguments
+	text      exchange.Text // a text or thinking; for a call, its arguments
 	signature strings.Builder
 	input     string // arguments that came in one piece
+}
+
+// read applies one event, or a whole reply, which some proxies send instead of a stream. It returns its text.
+func (r *reply) read(data []byte, whole bool) string {
+	var e event
+	var mistyped *json.UnmarshalTypeError // such a field is ignored
+	if err := json.Unmarshal(data, &e); err != nil && !errors.As(err, &mistyped) {
+		r.broken = exchange.ErrNotJSON
+		return ""
+	}
+	if !whole {
+		return r.add(e)
+	}
+	var document messageDocument
+	_ = json.Unmarshal(data, &document) // a field of a wrong type is ignored
+	if document.Content == nil {
+		return "" // no message: it stays without an end and is refused
+	}
+	var text strings.Builder
+	r.add(event{Type: "message_start", Message: document.started})
+	for i, b := range document.Content {
+		if r.currentSize().Over() {
+			break
+		}
+		text.WriteString(r.add(event{Type: "content_block_start", Index: i, ContentBlock: b}))
+	}
+	e.Type, e.Delta.StopReason, e.Usage = "message_delta", cmp.Or(document.StopReason, "end_turn"), usage{}
+	r.add(e)
+	r.over = true
+	return text.String()
 }
 
 // add applies one event and returns its text.
 func (r *reply) add(e event) string {
 	switch e.Type {
 	case "message_start":
-		r.model = e.Message.Model
+		if r.id != "" && e.Message.ID != r.id {
+			r.broken = errSpliced
+		}
+		r.id, r.model = e.Message.ID, e.Message.Model
 		r.addCounts(e.Message.Usage)
 	case "content_block_start":
 		b := e.ContentBlock
 		p := &piece{index: e.Index, kind: b.Type, id: b.ID, name: b.Name}
 		p.Data = b.Data
 		p.signature.WriteString(b.Signature)
-		p.text.WriteString(b.Text + b.Thinking)
+		text := r.grow(p, b.Text)
+		r.grow(p, b.Thinking)
 		if string(b.Input) != "null" {
 			p.input = string(b.Input)
 		}
 		r.blocks = append(r.blocks, p)
-		return b.Text
+		return text
 	case "content_block_delta":
 		for _, p := range slices.Backward(r.blocks) {
 			if p.index != e.Index {
 				continue
 			}
-			p.text.WriteString(e.Delta.Text + e.Delta.Thinking + e.Delta.PartialJSON)
+			text := r.grow(p, e.Delta.Text)
+			r.grow(p, e.Delta.Thinking)
+			r.grow(p, e.Delta.PartialJSON)
 			p.signature.WriteString(e.Delta.Signature)
-			break
+			return text
 		}
-		return e.Delta.Text
+		r.unread.Note(false, "a delta of a block that did not begin")
 	case "message_delta":
 		if e.Delta.StopReason != "" {
 			r.stop = e.Delta.StopReason
@@ -131,6 +164,13 @@ func (r *reply) add(e event) string {
 		r.over = true
 	}
 	return ""
+}
+
+// grow adds to the text of a block and returns what it added.
+func (r *reply) grow(p *piece, raw json.RawMessage) string {
+	before := p.text.Len()
+	r.unread.Note(p.text.Add(raw), p.kind)
+	return p.text.String()[before:]
 }
 
 // addCounts applies the server's counts, which are totals and come more than once.
@@ -149,73 +189,42 @@ func (r *reply) addCounts(u usage) {
 	r.usage.OutputTokens = max(r.usage.OutputTokens, u.Output)
 }
 
-// hasCount reports whether there is a plausible count.
-func (r *reply) hasCount(c *Client, req adapters.Request) bool {
-	return r.usage.Believable(req, req.Limit(c.Info()), r.byteSize())
-}
-
-// toResponse returns the reply as an adapters.Response. It checks the reason for the end first, so a cut reply
-// is never taken for complete.
-func (r *reply) toResponse(client *Client, req adapters.Request) (adapters.Response, error) {
-	fail := func(kind adapters.Kind, reason string) (adapters.Response, error) {
-		return adapters.Response{}, r.withUsage(
-			client, req, &adapters.Error{Kind: kind, Status: http.StatusOK, Message: reason, Unanswered: true})
-	}
-	resp := adapters.Response{
-		Message: adapters.Message{Role: adapters.Assistant}, Finish: adapters.FinishStop, Model: r.model,
-		Served: client.Info(),
-		Usage:  r.usage,
-	}
+// asReply returns what came. Of the reasons for an end, end_turn, stop_sequence, tool_use and pause_turn are a complete
+// reply: a paused turn continues with the next request, which carries its part so far.
+func (r *reply) asReply(model string) exchange.Reply {
+	out := exchange.Reply{Size: r.byteSize(), Broken: r.broken}
+	out.Finish, out.Model, out.Usage = adapters.FinishStop, r.model, r.usage
 	switch r.stop {
 	case "max_tokens":
-		resp.Finish = adapters.FinishLength
+		out.Finish = adapters.FinishLength
 	case "refusal":
-		resp.Finish = adapters.FinishFilter
-	case "model_context_window_exceeded":
-		return fail(adapters.TooLong, "the conversation and the reply do not fit the model's context")
+		out.Finish = adapters.FinishFilter
 	}
-	// end_turn, stop_sequence, tool_use, and pause_turn: a paused turn continues with the next request, which
-	// carries its part so far.
-	o := opaque{Model: client.cfg.Model}
-	keep := false
+	o := opaque{Model: model}
+	var text strings.Builder
 	for _, piece := range r.blocks {
 		switch piece.kind {
 		case "text":
-			resp.Message.Content += piece.text.String()
+			text.WriteString(piece.text.String())
 			o.Blocks = append(o.Blocks, block{Kind: "text", Size: piece.text.Len()})
 		case "thinking":
-			keep = true
+			out.Opaque = &o
 			o.Blocks = append(
 				o.Blocks, block{Kind: "thinking", Thinking: piece.text.String(), Signature: piece.signature.String()})
 		case "redacted_thinking":
-			keep = true
+			out.Opaque = &o
 			o.Blocks = append(o.Blocks, block{Kind: "redacted", Data: piece.Data})
 		case "tool_use":
-			if piece.name == "" && resp.Finish == adapters.FinishStop {
-				return fail(adapters.MalformedReply, "a tool call without a name")
-			}
-			resp.Message.ToolCalls = append(
-				resp.Message.ToolCalls,
+			out.Message.ToolCalls = append(out.Message.ToolCalls,
 				adapters.ToolCall{ID: piece.id, Name: piece.name, Arguments: cmp.Or(piece.text.String(), piece.input)})
 			o.Blocks = append(o.Blocks, block{Kind: "call"})
 		}
-	}
-	req.PairCalls(resp.Message.ToolCalls)
-	if resp.Finish == adapters.FinishStop && len(resp.Message.ToolCalls) == 0 &&
-		strings.TrimSpace(resp.Message.Content) == "" {
-		return fail(adapters.MalformedReply, "the reply is empty")
-	}
-	if keep {
-		raw, err := json.Marshal(o)
-		if err != nil {
-			return fail(adapters.MalformedReply, err.Error())
+		if piece.text.Torn() && piece.kind == "tool_use" && out.Finish == adapters.FinishStop {
+			out.Broken = exchange.ErrTorn
 		}
-		resp.Message.Opaque = raw
 	}
-	if !r.hasCount(client, req) {
-		resp.Usage = adapters.Estimate(req, req.Limit(client.Info()), r.byteSize())
-	}
-	return resp, nil
+	out.Message.Content = text.String()
+	return out
 }
 
 // byteSize returns the size of the reply in bytes. A token has at least one byte.
@@ -230,15 +239,4 @@ func (r *reply) byteSize() int {
 // currentSize returns the size of the reply so far.
 func (r *reply) currentSize() exchange.Size {
 	return exchange.Size{Bytes: r.byteSize(), Parts: len(r.blocks)}
-}
-
-// withUsage adds the server's count to a failure. It requires the end of the reply, because before that the
-// count of the output is only the initial one.
-func (r *reply) withUsage(client *Client, req adapters.Request, err error) error {
-	var fault *adapters.Error
-	if r.stop != "" && r.hasCount(client, req) && errors.As(err, &fault) {
-		usage := r.usage
-		fault.Usage, fault.Unanswered = &usage, false
-	}
-	return err
 }

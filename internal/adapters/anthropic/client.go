@@ -50,7 +50,7 @@ var (
 
 // New checks the profile and returns a client. It does not connect.
 func New(profile adapters.Profile, deps adapters.Deps) (*Client, error) {
-	client, err := exchange.Open(&profile, deps, Standard, "https://host", exchange.Config{Body: wrapEvents})
+	client, err := exchange.Open(&profile, deps, Standard, "https://host", exchange.Config{})
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"company/internal/adapters"
+	"company/internal/adapters/exchange"
+	"company/internal/lib/lazyregexp"
 )
 
 const (
@@ -109,7 +111,8 @@ func (u *user) flushMessage(out *request) {
 		if !ok {
 			result = notRun
 		}
-		all = append(all, content{Type: "tool_result", ToolUseID: call.ID, Content: []content{newText(result)}, IsError: !ok})
+		all = append(all, content{Type: "tool_result", ToolUseID: wireID(call.ID),
+			Content: []content{newText(result)}, IsError: !ok})
 	}
 	if all = append(all, u.texts...); len(all) > 0 {
 		out.Messages = append(out.Messages, message{Role: adapters.User, Content: all})
@@ -137,7 +140,7 @@ func (c *Client) assistantBlocks(message adapters.Message) []content {
 	}
 	call := func() {
 		all = append(
-			all, content{Type: "tool_use", ID: calls[0].ID, Name: calls[0].Name,
+			all, content{Type: "tool_use", ID: wireID(calls[0].ID), Name: calls[0].Name,
 				Input: json.RawMessage(calls[0].WireArguments())})
 		calls = calls[1:]
 	}
@@ -203,4 +206,15 @@ func (c *Client) dropParameter(refusal *adapters.Error, sent request) bool {
 		return true
 	}
 	return false
+}
+
+// idRE matches the ids of calls that the server accepts.
+var idRE = lazyregexp.New(`^[a-zA-Z0-9_-]{1,64}$`)
+
+// wireID returns the id of a call, which may be of another vendor's model, as the server accepts it.
+func wireID(id string) string {
+	if idRE.MatchString(id) {
+		return id
+	}
+	return exchange.ShortID(id)
 }

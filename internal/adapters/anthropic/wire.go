@@ -56,32 +56,47 @@ type cacheControl struct {
 	Type string `json:"type"`
 }
 
-// event is one event of a streamed reply (https://docs.anthropic.com/en/api/messages-streaming).
+// event is one event of a streamed reply (https://docs.anthropic.com/en/api/messages-streaming). Texts are raw, because
+// a piece may end in the middle of a character.
 type event struct {
-	Type    string `json:"type"`
-	Index   int    `json:"index"`
-	Message struct {
-		Model string `json:"model"`
-		Usage usage  `json:"usage"`
-	} `json:"message"`
-	ContentBlock struct {
-		Type      string          `json:"type"`
-		ID        string          `json:"id"`
-		Name      string          `json:"name"`
-		Text      string          `json:"text"`
-		Thinking  string          `json:"thinking"`
-		Signature string          `json:"signature"`
-		Data      string          `json:"data"`
-		Input     json.RawMessage `json:"input"`
-	} `json:"content_block"`
-	Delta struct {
-		Text        string `json:"text"`
-		Thinking    string `json:"thinking"`
-		Signature   string `json:"signature"`
-		PartialJSON string `json:"partial_json"`
-		StopReason  string `json:"stop_reason"`
+	Type         string     `json:"type"`
+	Index        int        `json:"index"`
+	Message      started    `json:"message"`
+	ContentBlock replyBlock `json:"content_block"`
+	Delta        struct {
+		Text        json.RawMessage `json:"text"`
+		Thinking    json.RawMessage `json:"thinking"`
+		Signature   string          `json:"signature"`
+		PartialJSON json.RawMessage `json:"partial_json"`
+		StopReason  string          `json:"stop_reason"`
 	} `json:"delta"`
 	Usage usage `json:"usage"`
+}
+
+// started is the beginning of a message.
+type started struct {
+	ID    string `json:"id"`
+	Model string `json:"model"`
+	Usage usage  `json:"usage"`
+}
+
+// messageDocument is a whole message.
+type messageDocument struct {
+	started
+	Content    []replyBlock `json:"content"`
+	StopReason string       `json:"stop_reason"`
+}
+
+// replyBlock is a block of a reply, or its beginning.
+type replyBlock struct {
+	Type      string          `json:"type"`
+	ID        string          `json:"id"`
+	Name      string          `json:"name"`
+	Text      json.RawMessage `json:"text"`
+	Thinking  json.RawMessage `json:"thinking"`
+	Signature string          `json:"signature"`
+	Data      string          `json:"data"`
+	Input     json.RawMessage `json:"input"`
 }
 
 // usage holds the server's counts of tokens.

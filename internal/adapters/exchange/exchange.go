@@ -1,13 +1,15 @@
-// Package exchange implements one HTTP exchange with a model's server, for all wire protocols. It owns the
-// transport's record of it, its timeouts and size limits, and the *adapters.Error of a failure. It promises that
-// no error contains a key. Servers that hang, flood or redirect meet the same rules everywhere, and a server's
-// own message decides the reaction. Drivers implement the protocols.
+// Package exchange implements one HTTP exchange with a model's server, for all wire protocols: its timeouts and size
+// limits, how the reply is cut into events, and the *adapters.Error of a failure. It promises that no error contains a
+// key. Servers that hang, flood or redirect meet the same rules everywhere, and a server's own message decides the
+// reaction. Drivers implement the protocols.
 package exchange
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptrace"
@@ -47,23 +49,15 @@ type Config struct {
 	FirstToken, Idle time.Duration
 	// Whole limits the time from the request to the end of the reply, however slowly it comes (default 1h). That is
 	// enough for the longest reply of a slow model.
-	Whole  time.Duration
-	Bearer bool // send the key as a bearer token with every request
-	// Body, if set, wraps the body of each reply with status 200.
-	Body func(req *http.Request, body Body, ex *Exchange) Body
+	Whole time.Duration
+	// Store, if set, keeps a reply that could not be read, and returns the path of its file.
+	Store func(name string, data []byte) (path string, err error)
 }
 
-// Body is a reply's body.
-type Body interface {
-	Read(p []byte) (int, error)
-	Close() error
-}
-
-// Client is the HTTP side of one model. Requests of its http.Client must use the context of an exchange from
-// Begin.
+// Client is the HTTP side of one model.
 type Client struct {
-	HTTP      *http.Client
 	Log       *slog.Logger
+	http      *http.Client
 	cfg       Config
 	transport *http.Transport
 }
@@ -76,8 +70,8 @@ func NewClient(cfg Config) *Client {
 	// Proxy and CA settings come from the operator's environment.
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxIdleConnsPerHost = 16
-	return &Client{cfg: cfg, transport: transport, Log: slog.New(slog.DiscardHandler), HTTP: &http.Client{
-		Transport: &recorder{next: transport, cfg: cfg},
+	return &Client{cfg: cfg, transport: transport, Log: slog.New(slog.DiscardHandler), http: &http.Client{
+		Transport: transport,
 		// A redirect would send the conversation to a host that is not configured.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
@@ -89,17 +83,16 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// The causes with which the timers of an exchange end it.
-var (
-	errFirstToken = errors.New("no first piece of the reply in time")
-	errIdle       = errors.New("the reply fell silent")
-	errKeptAlive  = errors.New("keep-alives and nothing of a reply")
-	errTail       = errors.New("a whole reply, and then silence")
-	errWhole      = errors.New("the reply did not come to its end in time")
-)
+// ended is the cause with which a timer ends an exchange.
+type ended struct {
+	reason string // for people
+	whole  bool   // the time of the whole reply is over
+	tail   bool   // the reply was complete
+}
 
-// Exchange records the transport's view of one request. SDKs lose headers, take a cut stream for a finished one,
-// and know only one form of error each. The facts are therefore recorded below them.
+func (e *ended) Error() string { return e.reason }
+
+// Exchange is one request and its answer.
 type Exchange struct {
 	Status     int
 	RetryAfter time.Duration
@@ -111,29 +104,28 @@ type Exchange struct {
 	timer  *time.Timer
 	whole  *time.Timer
 	began  time.Time
-	first  time.Time   // time of the first piece of the reply, zero without one
-	newest time.Time   // time of the newest piece, or of the request
-	size   int         // bytes of the reply that the driver has understood
-	unread int         // bytes received since then, without keep-alives
-	sent   atomic.Bool // a part of the request was sent
-	ending bool        // the reply is complete
-	over   atomic.Bool // all timers are stopped
-	tooBig atomic.Bool // the reply exceeds a limit
-	failed error       // the transport's error, because SDKs may wrap it without its chain
+	first  time.Time    // time of the first piece of the reply, zero without one
+	newest time.Time    // time of the newest piece, or of the request
+	size   int          // bytes of the reply that the driver has understood
+	unread int          // bytes received since then, without keep-alives
+	sent   atomic.Bool  // a part of the request was sent
+	ending bool         // the reply is complete
+	over   atomic.Bool  // all timers are stopped
+	tooBig atomic.Bool  // the reply exceeds a limit
+	host   string       // of the server
+	raw    bytes.Buffer // the reply as it came
 }
 
-type key struct{}
-
-// Begin starts an exchange and the timer for the first piece of the reply. Requests must use the returned
-// context, and End must be called.
+// Begin starts an exchange and the timer for the first piece of the reply. It returns the context of the exchange.
+// End must be called.
 func (c *Client) Begin(ctx context.Context) (context.Context, *Exchange) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	ex := &Exchange{cancel: cancel, client: c, began: time.Now()}
 	ex.newest = ex.began
-	ex.ctx = httptrace.WithClientTrace(
-		context.WithValue(ctx, key{}, ex), &httptrace.ClientTrace{WroteHeaders: func() { ex.sent.Store(true) }})
-	ex.resetTimer(c.cfg.FirstToken, errFirstToken)
-	ex.whole = ex.startTimer(c.cfg.Whole, errWhole)
+	ex.ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { ex.sent.Store(true) }})
+	ex.resetTimer(c.cfg.FirstToken, ex.silent())
+	ex.whole = ex.startTimer(c.cfg.Whole,
+		&ended{reason: fmt.Sprintf("the reply did not come to its end within %s", c.cfg.Whole), whole: true})
 	return ex.ctx, ex
 }
 
@@ -170,7 +162,7 @@ func (ex *Exchange) Grew(size Size) {
 	ex.noteFirst()
 	ex.size, ex.unread = size.Bytes, 0
 	if !ex.ending {
-		ex.resetTimer(ex.client.cfg.Idle, errIdle)
+		ex.resetTimer(ex.client.cfg.Idle, ex.silent())
 	}
 	if size.Over() {
 		ex.cancel(ex.markTooBig())
@@ -184,14 +176,20 @@ func (ex *Exchange) KeptAlive(size int) {
 	if ex.ending {
 		return
 	}
-	limit, cause := ex.silenceLimit(), errIdle
-	if ex.first.IsZero() {
-		cause = errFirstToken
-	}
+	limit, cause := ex.silenceLimit(), ex.silent()
 	if left := time.Until(ex.newest.Add(mostSilences * limit)); left < limit {
-		limit, cause = left, errKeptAlive
+		cause = &ended{reason: fmt.Sprintf("nothing but keep-alives came within %s", mostSilences*limit)}
+		limit = left
 	}
 	ex.resetTimer(limit, cause)
+}
+
+// silent returns the cause of an end by silence.
+func (ex *Exchange) silent() *ended {
+	if ex.first.IsZero() {
+		return &ended{reason: fmt.Sprintf("nothing came within %s", ex.client.cfg.FirstToken)}
+	}
+	return &ended{reason: fmt.Sprintf("the stream was silent for %s", ex.client.cfg.Idle)}
 }
 
 // silenceLimit returns the current limit of the server's silence.
@@ -202,7 +200,7 @@ func (ex *Exchange) silenceLimit() time.Duration {
 	return ex.client.cfg.Idle
 }
 
-// markTooBig records that the reply is too large, because SDKs lose the errors of a body.
+// markTooBig records that the reply is too large, because a cancelled connection still returns buffered data.
 func (ex *Exchange) markTooBig() error {
 	ex.tooBig.Store(true)
 	return errTooBig
@@ -216,7 +214,7 @@ func (ex *Exchange) Ending() {
 		return
 	}
 	ex.ending = true
-	ex.resetTimer(min(tailGrace, ex.client.cfg.Idle), errTail)
+	ex.resetTimer(min(tailGrace, ex.client.cfg.Idle), &ended{reason: "a whole reply, and then silence", tail: true})
 }
 
 func (ex *Exchange) noteFirst() {
@@ -239,8 +237,9 @@ func (ex *Exchange) FirstPiece() time.Duration {
 // a timer. The timer of Ending does not count.
 func (ex *Exchange) Stop() bool {
 	ex.stopTimers()
+	var timer *ended
 	cause := context.Cause(ex.ctx)
-	return !ex.tooBig.Load() && (cause == nil || errors.Is(cause, errTail))
+	return !ex.tooBig.Load() && (cause == nil || errors.As(cause, &timer) && timer.tail)
 }
 
 // End releases the resources of the exchange. It may be called at any time.

@@ -1,8 +1,9 @@
 package exchange
 
 import (
-	"context"
+	"encoding/json"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -79,8 +80,7 @@ type failingTransport struct{ err error }
 
 func (f failingTransport) RoundTrip(*http.Request) (*http.Response, error) { return nil, f.err }
 
-// TestNoSuchHost: a name that DNS does not know is told from a network that fails, also
-// behind an SDK that keeps only the text of errors.
+// TestNoSuchHost: a name that DNS does not know is told from a network that fails.
 func TestNoSuchHost(t *testing.T) {
 	const host = "nohost.invalid"
 	for name, x := range map[string]struct {
@@ -95,14 +95,8 @@ func TestNoSuchHost(t *testing.T) {
 		"refused at once": {syscall.ECONNREFUSED, adapters.Unreachable, "refused"},
 	} {
 		c := NewClient(Config{})
-		c.HTTP.Transport = &recorder{next: failingTransport{&net.OpError{Op: "dial", Err: x.err}}, cfg: c.cfg}
-		err := c.Question(t.Context(), func(ctx context.Context) error {
-			reply, err := c.sendRequest(ctx, "http://"+host+"/v1/models", nil, nil)
-			if err == nil {
-				return reply.Body.Close()
-			}
-			return errors.New(err.Error())
-		})
+		c.http.Transport = failingTransport{&net.OpError{Op: "dial", Err: x.err}}
+		err := c.Ask(t.Context(), "http://"+host+"/v1/models", nil, nil, nil)
 		var e *adapters.Error
 		if !errors.As(err, &e) || e.Kind != x.kind || !strings.Contains(e.Message, x.says) || e.Unanswered {
 			t.Errorf("%s: %+v", name, err)
@@ -139,4 +133,126 @@ func FuzzParse(f *testing.F) {
 		_ = kindInStream(said)
 		_ = ErrorIn(body)
 	})
+}
+
+// A size that is too much is the context, whatever the words. Limits of a time, of an account or of another thing are
+// not. The words are those of servers, as users quote them.
+func TestContextIsFull(t *testing.T) {
+	for _, text := range []string{
+		"Input validation error: `inputs` tokens + `max_new_tokens` must be <= 2048. Given: 3474 `inputs` tokens and 60 `max_new_tokens`",
+		"Input length (700001 tokens) exceeds the maximum allowed length (536826 tokens). Use a shorter input or enable --allow-auto-truncate.",
+		"The input (12345 tokens) is longer than the model's context length (8192 tokens).",
+		"This model's maximum context length is 4097 tokens. However, your messages resulted in 5747 tokens.",
+		"This model's maximum context length is 262144 tokens. However, you requested 128000 output tokens and your prompt contains at least 134145 input tokens, for a total of at least 262145 tokens.",
+		"Your request exceeded model token limit: 8192 (requested: 8200)",
+		"Reached context length of 4096 tokens with model (arch: x) that does not currently support mid-generation context overflow. Try reloading with a larger context length or shortening the prompt/chat.",
+		"Range of input length should be [1, 30720]",
+		"too many total text bytes: 25000000 > 20000000",
+		"The input token count is 1100000 but model only supports up to 1048576",
+		"The decoder prompt (length 5000) is longer than the maximum model length of 4096.",
+		"Prompt has too many tokens.",
+		"Prompt exceeds max length",
+	} {
+		if got := KindOfStatus(400, Parse(encodeError(text))); got != adapters.TooLong {
+			t.Errorf("%q: %s", text, got)
+		}
+	}
+	for text, want := range map[string]adapters.Kind{
+		"max_tokens: 64000 > 8192, which is the maximum allowed number of output tokens for x":                 adapters.BadRequest,
+		"Invalid 'tools[3].function.description': string too long. Expected a string with maximum length 1024": adapters.BadRequest,
+		"messages.0.content.1.image: image exceeds 5 MB maximum: 6912312 bytes > 5242880 bytes":                adapters.BadRequest,
+		"Invalid 'tools': array too long. Expected an array with maximum length 128, but got 129 instead.":     adapters.BadRequest,
+		"This request contains more than one system message":                                                   adapters.BadRequest,
+		"The number of function declarations in the request exceeds the limit of 128":                          adapters.BadRequest,
+		"'name': maximum length 64 exceeded":                                                                   adapters.BadRequest,
+		"Too many tools: at most 128 are allowed in one request":                                               adapters.BadRequest,
+		"Request would exceed your monthly credit limit; your credit balance is too low":                       adapters.Quota,
+	} {
+		if got := KindOfStatus(400, Parse(encodeError(text))); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+func encodeError(text string) []byte {
+	data, err := json.Marshal(map[string]any{"error": map[string]string{"message": text}})
+	if err != nil {
+		panic(err)
+	}
+	return data
+}
+
+// Refusals for a time tell how long, in a header, a member or words, and are told from those for good.
+func TestWaitsAndQuotas(t *testing.T) {
+	for _, c := range []struct {
+		status int
+		body   string
+		want   adapters.Kind
+		wait   time.Duration
+	}{
+		{429, `{"error":{"message":"Please try again in 6.5s."}}`, adapters.Overloaded, 6500 * time.Millisecond},
+		{429, `{"error":{"message":"Limit 100, Used 99, Requested 5. Please try again in 7m12.5s"}}`, adapters.Overloaded,
+			7*time.Minute + 12500*time.Millisecond},
+		{429, `{"error":{"message":"retry after 20 seconds"}}`, adapters.Overloaded, 20 * time.Second},
+		{429, `[{"error":{"message":"You exceeded your current quota","details":[{"retryDelay":"31s"}]}}]`,
+			adapters.Overloaded, 31 * time.Second},
+		{429, `{"error":{"message":"You exceeded your current quota, in all"}}`, adapters.Quota, 0},
+		{429, `{"message":"slow","retry_after_ms":250}`, adapters.Overloaded, 250 * time.Millisecond},
+		{429, `{"error":{"message":"Request too large on tokens per min (TPM): Limit 30,000, Requested 31,538."}}`,
+			adapters.TooLong, 0},
+		{403, `{"error":{"message":"Your account a-1 is not active","type":"exceeded_current_quota_error"}}`,
+			adapters.Quota, 0},
+		{400, `{"error":{"message":"{\"error\":{\"message\":\"prompt is too long\",\"code\":\"x\"}}"}}`, adapters.TooLong, 0},
+		{400, `{"error":{"message":"no call","code":"tool_use_failed","failed_generation":"<f>"}}`, adapters.MalformedReply, 0},
+		{500, `{"error":{"message":"Jinja: conversation roles must alternate user/assistant"}}`, adapters.BadRequest, 0},
+		{500, `{"error":{"message":"wait a moment and try again"}}`, adapters.Overloaded, 0},
+	} {
+		said := Parse([]byte(c.body))
+		if got := KindOfStatus(c.status, said); got != c.want || said.Wait != c.wait {
+			t.Errorf("%d %s: %s after %s, want %s after %s", c.status, c.body, got, said.Wait, c.want, c.wait)
+		}
+	}
+}
+
+// The work on an incomplete document is bounded, however its lines are cut.
+func TestEndlessDocuments(t *testing.T) {
+	for name, read := range map[string]func(*Exchange, io.Reader) error{
+		"events": func(ex *Exchange, r io.Reader) error {
+			return ex.ReadEvents(r, func([]byte, bool) bool { return true })
+		},
+		"lines": func(ex *Exchange, r io.Reader) error { return ex.ReadLines(r, func([]byte) bool { return true }) },
+	} {
+		_, ex := NewClient(Config{}).Begin(t.Context())
+		line := ",[1]\n"
+		if name == "events" {
+			line = "data: " + line
+		}
+		body := strings.NewReader(strings.Replace(line, ",", "[", 1) + strings.Repeat(line, 200_000))
+		if err := read(ex, body); !errors.Is(err, errTooBig) {
+			t.Errorf("%s: %v", name, err)
+		}
+		ex.End()
+	}
+}
+
+func TestCausesHaveOneFile(t *testing.T) {
+	files := map[string]bool{}
+	c := NewClient(Config{Store: func(name string, _ []byte) (string, error) {
+		files[name] = true
+		return "/logs/" + name, nil
+	}})
+	for i := range 3 {
+		_, ex := c.Begin(t.Context())
+		ex.host, ex.Said = "host:1", &ServerError{}
+		ex.raw.WriteString("what came")
+		err := ex.KeepUnread(&adapters.Error{Kind: adapters.MalformedReply,
+			Message: strings.Repeat("failure ", 200) + string(rune('0'+i))}, nil)
+		if text := err.Error(); !strings.HasSuffix(text, ".txt") {
+			t.Errorf("the error does not name the file: %s", text[len(text)-80:])
+		}
+		ex.End()
+	}
+	if len(files) != 1 || !files["reply-host-1-e3b0c442.txt"] {
+		t.Errorf("files %v", files)
+	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"time"
 
 	"company/internal/adapters"
 	"company/internal/lib/lazyregexp"
@@ -49,42 +48,32 @@ func (ex *Exchange) markUnfinished(cause error) error {
 		Received: adapters.AddTokens(ex.size, ex.unread)}
 }
 
-// timedOut returns the error of a server that was silent, or did not end its reply.
-func (ex *Exchange) timedOut(cause error, format string, limit time.Duration) *adapters.Error {
-	return &adapters.Error{Kind: adapters.TimedOut, Status: ex.Status, Message: fmt.Sprintf(format, limit),
-		Err: ex.markUnfinished(cause), Unanswered: true}
-}
-
 func (ex *Exchange) classifyError(err error) error {
 	cfg := ex.client.cfg
 	cause := context.Cause(ex.ctx)
+	var timer *ended
 	switch {
 	case ex.tooBig.Load():
 		return &adapters.Error{Kind: adapters.MalformedReply, Status: ex.Status,
 			Message: fmt.Sprintf("the reply is larger than %d bytes, or has more than %d parts", maxReply, maxParts),
 			Err:     errTooBig, Unanswered: true}
-	case errors.Is(cause, errFirstToken):
-		return ex.timedOut(cause, "nothing came within %s", cfg.FirstToken)
-	case errors.Is(cause, errKeptAlive):
-		return ex.timedOut(cause, "nothing but keep-alives came within %s", mostSilences*ex.silenceLimit())
-	case errors.Is(cause, errWhole):
-		fault := ex.timedOut(cause, "the reply did not come to its end within %s", cfg.Whole)
-		fault.Endless = !ex.first.IsZero()
-		return fault
-	case errors.Is(cause, errIdle), errors.Is(cause, errTail):
-		return ex.timedOut(cause, "the stream was silent for %s", cfg.Idle)
+	case errors.As(cause, &timer):
+		return &adapters.Error{Kind: adapters.TimedOut, Status: ex.Status, Message: timer.reason,
+			Err: ex.markUnfinished(cause), Unanswered: true, Endless: timer.whole && !ex.first.IsZero()}
 	case cause != nil:
 		return ex.markUnfinished(cause) // the caller cancelled
 	case ex.Said != nil && ex.Status == http.StatusOK:
 		return &adapters.Error{Kind: kindInStream(ex.Said), Status: ex.Status, Message: ex.Said.Message,
-			Err: ex.markUnfinished(errSaid), Unanswered: true}
+			RetryAfter: ex.Said.Wait, Err: ex.markUnfinished(errSaid), Unanswered: true}
 	case ex.Status != 0 && ex.Status != http.StatusOK:
 		fault := &adapters.Error{Kind: KindOfStatus(ex.Status, ex.Said), Status: ex.Status, RetryAfter: ex.RetryAfter}
 		if ex.Said != nil {
-			fault.Message = ex.Said.Message
+			fault.Message, fault.RetryAfter = ex.Said.Message, cmp.Or(ex.RetryAfter, ex.Said.Wait)
 		}
-		// The time-out of a gateway does not show whether the model worked.
-		if ex.Status == http.StatusGatewayTimeout || ex.Status == http.StatusRequestTimeout {
+		// The time-out of a gateway does not show whether the model worked, and for a call that its server could not read
+		// it did.
+		if ex.Status == http.StatusGatewayTimeout || ex.Status == http.StatusRequestTimeout ||
+			fault.Kind == adapters.MalformedReply {
 			fault.Unanswered, fault.Err = true, ex.markUnfinished(errSaid)
 		}
 		return fault
@@ -96,7 +85,6 @@ func (ex *Exchange) classifyError(err error) error {
 	e := &adapters.Error{Kind: adapters.Unreachable, Message: err.Error(), Err: errors.New(cfg.Key.Redact(err.Error()))}
 	var op *net.OpError
 	var dns *net.DNSError
-	err = errors.Join(ex.failed, err)
 	isDNS := errors.As(err, &dns)
 	if isDNS && dns.IsNotFound {
 		e.Kind, e.Message = adapters.UnknownHost, "no DNS server knows the host "+dns.Name

@@ -33,6 +33,7 @@ func Open(profile *adapters.Profile, deps adapters.Deps, standard, like string, 
 	}
 	cfg.Key, cfg.FirstToken, cfg.Idle, cfg.Whole = profile.Key, cmp.Or(deps.FirstToken, cfg.FirstToken),
 		cmp.Or(deps.Idle, cfg.Idle), cmp.Or(deps.Whole, cfg.Whole)
+	cfg.Store = deps.Store
 	client := NewClient(cfg)
 	if deps.Log != nil {
 		client.Log = deps.Log
@@ -67,11 +68,11 @@ func RequireKey(profile adapters.Profile, variable string) error {
 		Fix("export " + name + "=...")
 }
 
-// Send sends a request. If the server refuses a parameter by name, drop removes it and the request is sent
-// again. If the server lacks the model, the error names the models of list.
+// Send sends a request. If the server refuses it for a rule that adapt learns, it is sent again in another form. If the
+// server lacks the model, the error names the models of list.
 func Send[T any](
 	ctx context.Context, client *Client, model string, toWire func() T, once func(T) (adapters.Response, error),
-	drop func(*adapters.Error, T) bool, list func(context.Context) ([]string, error),
+	adapt func(*adapters.Error, T) bool, list func(context.Context) ([]string, error),
 ) (adapters.Response, error) {
 	for {
 		sent := toWire()
@@ -79,8 +80,8 @@ func Send[T any](
 		var refusal *adapters.Error
 		switch {
 		case !errors.As(err, &refusal):
-		case refusal.Kind == adapters.BadRequest && drop(refusal, sent):
-			client.Log.InfoContext(ctx, "the model's server refuses a parameter; sending the request without it", "model", model,
+		case refusal.Kind == adapters.BadRequest && adapt(refusal, sent):
+			client.Log.InfoContext(ctx, "the model's server refuses the request; sending it in another form", "model", model,
 				"refusal", refusal.Message)
 			continue
 		case refusal.Status == http.StatusNotFound:

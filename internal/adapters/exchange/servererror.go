@@ -5,9 +5,9 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"company/internal/adapters"
 	"company/internal/lib/lazyregexp"
@@ -17,78 +17,84 @@ import (
 // ServerError is a server's description of a failure, in any form.
 type ServerError struct {
 	Message string
-	Code    string // its code and type, lower case
-	Number  int    // a numeric code, often the HTTP status
+	Code    string        // its code and type, lower case
+	Number  int           // a numeric code, often the HTTP status
+	Wait    time.Duration // that it names, 0 if it names none
 	html    bool
 }
 
 // ErrorIn finds an error in a 200 reply: {"error": ...}, or an object or type of "error". It returns nil if
 // there is none.
 func ErrorIn(data []byte) *ServerError {
-	var doc struct {
-		Error  json.RawMessage `json:"error"`
-		Object string          `json:"object"`
-	}
 	// This runs for every piece of a stream, so decode only candidates.
-	if !bytes.Contains(data, []byte(`"error"`)) || json.Unmarshal(data, &doc) != nil {
+	if !bytes.Contains(data, []byte(`"error"`)) {
 		return nil
 	}
-	switch string(doc.Error) {
-	case "", "null", `""`: // some servers send an empty error with every piece
-		if doc.Object != "error" {
-			return nil
-		}
+	doc := MembersOf(firstOf(data))
+	// Some servers send an empty error with every piece.
+	if IsEmpty(doc["error"]) && doc.Word("object") != "error" && doc.Word("type") != "error" {
+		return nil
 	}
 	return Parse(data)
 }
 
-// Parse parses an error body: {"error":{...}}, {"error":"text"}, {"detail":...}, {"message":...}, HTML or plain
-// text.
+// firstOf returns the first element of a list, as which Google sends its errors, and other documents as they are.
+func firstOf(doc []byte) []byte {
+	var list []json.RawMessage
+	if json.Unmarshal(doc, &list) == nil && len(list) > 0 {
+		return list[0]
+	}
+	return doc
+}
+
+// Parse parses an error body: {"error":{...}}, {"error":"text"}, {"detail":...}, {"message":...}, a list of these,
+// HTML or plain text. A message may again be such a document, which a router passes on.
 func Parse(body []byte) *ServerError {
-	text := strings.TrimSpace(string(body))
+	text := strings.TrimSpace(safetext.Head(string(body), maxErrorBody))
 	if strings.HasPrefix(text, "<") {
 		return &ServerError{Message: "an HTML page instead of an answer", html: true}
 	}
-	var outer map[string]json.RawMessage
-	if json.Unmarshal(body, &outer) != nil {
-		return &ServerError{Message: text}
-	}
+	said := parseBody(body, 3)
+	said.Message = safetext.Head(cmp.Or(said.Message, text), maxErrorBody)
+	said.Wait = waitIn(text)
+	return said
+}
+
+// parseBody parses an error body and what is nested in it, at most depth levels deep.
+func parseBody(body []byte, depth int) *ServerError {
 	said := &ServerError{}
+	outer := MembersOf(firstOf(body))
 	inner := outer
 	if raw, ok := outer["error"]; ok {
-		inner = nil
-		if json.Unmarshal(raw, &inner) != nil {
-			_ = json.Unmarshal(raw, &said.Message) // a string, otherwise it stays empty
+		if inner = MembersOf(raw); inner == nil {
+			said.Message = outer.Word("error")
 		}
 	}
-	for _, key := range []string{"message", "detail", "msg"} {
-		if said.Message != "" || len(inner[key]) == 0 {
-			continue
-		}
-		if json.Unmarshal(inner[key], &said.Message) != nil {
-			said.Message = string(inner[key])
-		}
-	}
-	for _, key := range []string{"code", "type", "status"} {
-		var word string
-		var number int
-		switch {
-		case json.Unmarshal(inner[key], &number) == nil:
-			said.Number = number
-		case json.Unmarshal(inner[key], &word) == nil:
-			said.Code += " " + strings.ToLower(word)
-			if n, err := strconv.Atoi(word); err == nil {
-				said.Number = n
+	for _, members := range []Members{inner, outer} {
+		for _, key := range []string{"message", "detail", "msg"} {
+			if said.Message == "" && !IsEmpty(members[key]) {
+				said.Message = cmp.Or(members.Word(key), string(members[key]))
 			}
 		}
+		for _, key := range []string{"code", "type", "status"} {
+			word := members.Word(key)
+			if n, err := strconv.Atoi(word); err == nil {
+				said.Number = cmp.Or(said.Number, n)
+			}
+			said.Code += " " + strings.ToLower(word)
+		}
 	}
-	said.Message = cmp.Or(said.Message, text)
+	if nested := strings.TrimSpace(said.Message); depth > 0 && strings.HasPrefix(nested, "{") {
+		if deeper := parseBody([]byte(nested), depth-1); deeper.Message != "" {
+			said.Message, said.Code = deeper.Message, said.Code+deeper.Code
+		}
+	}
 	return said
 }
 
 // KindOfStatus classifies an HTTP status, using the message if the status is ambiguous.
 func KindOfStatus(status int, said *ServerError) adapters.Kind {
-	kind := kindOfWords(said)
+	kind := said.kind()
 	switch {
 	case status == http.StatusPaymentRequired:
 		return adapters.Quota
@@ -100,20 +106,20 @@ func KindOfStatus(status int, said *ServerError) adapters.Kind {
 	case status == http.StatusRequestEntityTooLarge:
 		return adapters.TooLong
 	case status == http.StatusTooManyRequests:
-		// OpenAI sends 429 for a spent account, too, which never recovers.
-		if kind == adapters.Quota {
+		// A spent account never recovers, and a request over the whole limit of a minute is never taken.
+		if kind == adapters.Quota || kind == adapters.TooLong {
 			return kind
 		}
 		return adapters.Overloaded
 	case status == http.StatusRequestTimeout || status >= 500:
 		switch {
-		case kind == adapters.TooLong:
+		case kind == adapters.TooLong, kind == adapters.MalformedReply:
 			return kind
-		case said.isUnloadable():
-			return adapters.BadRequest // waiting does not repair the file
+		case said.isLasting():
+			return adapters.BadRequest
 		}
 		return adapters.Overloaded
-	case kind == adapters.TooLong || kind == adapters.Quota:
+	case kind == adapters.TooLong || kind == adapters.Quota || kind == adapters.MalformedReply:
 		return kind
 	}
 	return adapters.BadRequest
@@ -124,13 +130,10 @@ func kindInStream(said *ServerError) adapters.Kind {
 	if said.Number >= 400 && said.Number < 600 {
 		return KindOfStatus(said.Number, said)
 	}
-	if said.isUnloadable() {
+	if said.isLasting() {
 		return adapters.BadRequest
 	}
-	if kind := kindOfWords(said); kind != "" {
-		return kind
-	}
-	return adapters.MalformedReply // retried twice at most
+	return cmp.Or(said.kind(), adapters.MalformedReply) // retried twice at most
 }
 
 // unloadableRE matches messages about a model that the server cannot load: its file is broken, or of an unknown
@@ -143,50 +146,14 @@ func (s *ServerError) isUnloadable() bool {
 	return s != nil && !s.html && unloadableRE.MatchString(s.Message)
 }
 
-// wordKinds classifies errors by terms, first in the server's code and then in its message. The first match
-// counts.
-var wordKinds = []struct {
-	kind  adapters.Kind
-	codes []string
-	texts []string
-}{
-	{adapters.TooLong, []string{"context_length_exceeded", "string_above_max_length"},
-		[]string{"context length", "context window", "maximum context", "prompt is too long", "input is too long",
-			"exceeds the context", "reduce the length of the messages", "too many tokens in the prompt", "context limit",
-			"context size"}},
-	{adapters.Quota, []string{"insufficient_quota", "billing_hard_limit_reached", "insufficient_balance"},
-		[]string{"exceeded your current quota", "insufficient balance", "billing hard limit", "credit balance is too low"}},
-	{adapters.Auth, []string{"invalid_api_key", "authentication_error", "permission_error"},
-		[]string{"incorrect api key", "invalid api key"}},
-	{adapters.Overloaded,
-		[]string{"rate_limit", "overloaded", "server_error", "internal_error", "unavailable", "timeout",
-			"resource_exhausted"},
-		[]string{"overloaded", "rate limit", "try again later", "temporarily unavailable", "had an error while processing"}},
-	{adapters.BadRequest, []string{"invalid_request", "model_not_found", "not_found", "bad_request"},
-		[]string{"model not found", "does not exist"}},
-}
+// templateRE matches messages of a chat template that cannot write the conversation.
+var templateRE = lazyregexp.New(
+	`(?i)roles must alternate|unexpected role|roles? (?:are|is) (?:not )?supported|raise_exception|jinja|chat[ _]template|optional system message`)
 
-// kindOfWords classifies an error by its code and message. It returns "" if that is not possible.
-func kindOfWords(said *ServerError) adapters.Kind {
-	if said == nil || said.html {
-		return ""
-	}
-	text := strings.ToLower(said.Message)
-	for _, w := range wordKinds {
-		if slices.ContainsFunc(w.codes, func(c string) bool { return strings.Contains(said.Code, c) }) {
-			// invalid_request is the type of almost every refusal, so a message about length takes precedence.
-			if w.kind != adapters.BadRequest || !strings.Contains(said.Code, "invalid_request") {
-				return w.kind
-			}
-		}
-		if slices.ContainsFunc(w.texts, func(t string) bool { return strings.Contains(text, t) }) {
-			return w.kind
-		}
-	}
-	if strings.Contains(said.Code, "invalid_request") {
-		return adapters.BadRequest
-	}
-	return ""
+// isLasting reports whether an error under a status of the server's own failures will come again. Waiting repairs
+// neither a file of the model nor its template.
+func (s *ServerError) isLasting() bool {
+	return s.isUnloadable() || s != nil && !s.html && templateRE.MatchString(s.Message)
 }
 
 // Clip shortens a server's message to 1 KiB of whole characters on one line.

@@ -16,52 +16,6 @@ const maxErrorBody = 64 << 10
 
 var errTooBig = errors.New("the reply is larger than allowed")
 
-// recorder is a RoundTripper that records the response in the exchange.
-type recorder struct {
-	next http.RoundTripper
-	cfg  Config
-}
-
-func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
-	if r.cfg.Bearer && r.cfg.Key.Set() {
-		req = req.Clone(req.Context())
-		req.Header.Set("Authorization", "Bearer "+r.cfg.Key.Reveal())
-	}
-	resp, err := r.next.RoundTrip(req)
-	ex, ok := req.Context().Value(key{}).(*Exchange)
-	if err != nil || !ok {
-		if ok {
-			ex.failed = err
-		}
-		return resp, err
-	}
-	ex.Status = resp.StatusCode
-	if resp.StatusCode != http.StatusOK {
-		ex.RetryAfter = retryAfter(resp.Header, time.Now())
-		defer resp.Body.Close()
-		body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
-		if err != nil && len(body) == 0 {
-			return nil, err
-		}
-		ex.Said = Parse(body)
-		if to := resp.Header.Get("Location"); to != "" && resp.StatusCode/100 == 3 {
-			ex.Said = &ServerError{Message: "the server redirects to " + to + ": put that into base_url if it is right"}
-		}
-		resp.Body = io.NopCloser(bytes.NewReader(body))
-		return resp, nil
-	}
-	left := int64(wireFactor * maxReply)
-	if req.Method == http.MethodGet { // a list of models, in one document
-		left = maxLine
-	}
-	var body Body = &limitedBody{body: resp.Body, left: left, ex: ex}
-	if r.cfg.Body != nil {
-		body = r.cfg.Body(req, body, ex)
-	}
-	resp.Body = body
-	return resp, nil
-}
-
 // retryAfter reads the header as seconds, as a date, or in OpenAI's milliseconds. A date is compared with the
 // server's own Date header, because the local clock may differ.
 func retryAfter(h http.Header, now time.Time) time.Duration {
@@ -118,17 +72,15 @@ const maxLine = maxReply + 64<<10
 
 // limitedBody counts the bytes on the wire and fails beyond the limit.
 type limitedBody struct {
-	body io.ReadCloser
+	io.ReadCloser
 	left int64
 	ex   *Exchange
 }
 
 func (b *limitedBody) Read(p []byte) (int, error) {
-	n, err := b.body.Read(p)
+	n, err := b.ReadCloser.Read(p)
 	if b.left -= int64(n); b.left < 0 {
 		return 0, b.ex.markTooBig()
 	}
 	return n, err
 }
-
-func (b *limitedBody) Close() error { return b.body.Close() }

@@ -5,8 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
 
 	"github.com/ollama/ollama/api"
+	"github.com/ollama/ollama/auth"
 
 	"company/internal/adapters"
 	"company/internal/adapters/exchange"
@@ -19,10 +24,7 @@ type opaque struct {
 	Thinking string `json:"thinking"`
 }
 
-var (
-	errDone    = errors.New("the reply is whole")
-	errNotDone = errors.New("the server did not say that the reply is done")
-)
+var errNotDone = errors.New("the server did not say that the reply is done")
 
 // Chat sends the conversation and returns the model's whole reply.
 func (c *Client) Chat(
@@ -39,33 +41,74 @@ func (c *Client) Chat(
 	if err != nil {
 		return adapters.Response{}, err
 	}
+	address, header, err := c.sign(ctx, http.MethodPost, "/api/chat")
+	if err != nil {
+		return adapters.Response{}, err
+	}
 	ctx, ex := c.http.Begin(ctx)
 	defer ex.End()
 	var r reply
-	err = c.api.Chat(ctx, sent, func(piece api.ChatResponse) error {
-		r.add(piece)
-		ex.Grew(r.currentSize())
-		if piece.Message.Content != "" {
-			onEvent(adapters.Event{Text: piece.Message.Content})
-		}
-		if piece.Done {
-			return errDone // ignore the rest
-		}
-		return nil
-	})
-	// The module takes a cut stream for a finished one. It also takes an answer without a body for a good one, with
-	// any status.
-	if ended := ex.Stop(); !ended || !errors.Is(err, errDone) || ex.Status != http.StatusOK {
-		err = c.callError(ex, errors.Join(err, errNotDone), facts.model)
+	body, err := ex.Post(address, header, sent)
+	if err == nil {
+		defer body.Close()
+		err = ex.ReadLines(body, func(doc []byte) bool {
+			text := r.add(exchange.MembersOf(doc))
+			ex.Grew(r.currentSize())
+			if text != "" {
+				onEvent(adapters.Event{Text: text})
+			}
+			return !r.done // ignore the rest
+		})
+	}
+	if ended := ex.Stop(); !ended || !r.done || ex.Status != http.StatusOK {
+		err = ex.KeepUnread(c.callError(ex, errors.Join(err, errNotDone), facts.model), nil)
 		var fault *adapters.Error
 		if ctx.Err() == nil && errors.As(err, &fault) && fault.Status == http.StatusNotFound {
 			err = c.explainError(c.modelMissing(ctx, fault, facts.model), facts.model)
 		}
 		return adapters.Response{}, err
 	}
-	resp, err := r.toResponse(c, req)
-	resp.FirstByte = ex.FirstPiece()
-	return resp, err
+	whole := r.asReply()
+	whole.FirstByte = ex.FirstPiece()
+	out, err := exchange.Complete(whole, req, c.Info())
+	return out, ex.KeepUnread(err, r.unread)
+}
+
+// sign returns the address and the header of a request, which is signed with the user's Ollama key if Ollama's own
+// programs would sign it.
+func (c *Client) sign(ctx context.Context, method, path string) (string, http.Header, error) {
+	address, header := c.cfg.BaseURL+path, http.Header{}
+	switch {
+	case c.cfg.Key.Set(): // of a proxy, or of Ollama's own service
+		header.Set("Authorization", "Bearer "+c.cfg.Key.Reveal())
+		return address, header, nil
+	case !c.signs:
+		return address, header, nil
+	}
+	now := "?ts=" + strconv.FormatInt(time.Now().Unix(), 10)
+	var token string
+	home, err := os.UserHomeDir()
+	if err == nil { // the module would report a missing key on the terminal, in its own way
+		_, err = os.Stat(filepath.Join(home, ".ollama", "id_ed25519"))
+	}
+	if err == nil {
+		token, err = auth.Sign(ctx, []byte(method+","+path+now))
+	}
+	if err != nil {
+		return "", nil, &adapters.Error{Kind: adapters.Auth, Message: c.cfg.BaseURL + " asks for a login, and there is none",
+			Err: err, Fix: "ollama signin, or name the variable of a key with api_key_env"}
+	}
+	header.Set("Authorization", token)
+	return address + now, header, nil
+}
+
+// ask sends a request that generates no tokens.
+func (c *Client) ask(ctx context.Context, method, path string, send, into any) error {
+	address, header, err := c.sign(ctx, method, path)
+	if err != nil {
+		return err
+	}
+	return c.http.Ask(ctx, address, header, send, into)
 }
 
 // toWire converts a request into the wire's form.
@@ -111,10 +154,6 @@ func (c *Client) toWire(req adapters.Request, f facts) (*api.ChatRequest, error)
 }
 
 var (
-	// badCallRE matches the message of the server's parser about a model's tool call that it cannot read, under
-	// status 500.
-	badCallRE = lazyregexp.New(
-		`(?i)error parsing tool call|invalid character .* (?:looking for|in |after )|unexpected end of json|xml syntax error|failed to parse tool`)
 	// tooLargeRE matches messages about a model that does not fit on this machine.
 	tooLargeRE = lazyregexp.New(
 		`(?i)requires more system memory|unable to allocate|insufficient memory|cudamalloc failed|out of memory`)
@@ -126,8 +165,7 @@ var (
 	badNameRE = lazyregexp.New(`(?i)unqualified name|invalid model name`)
 )
 
-// callError returns the error of a call. A tool call that the server could not read is a bad sample, not a
-// failure of the server. The request is then repeated.
+// callError returns the error of a call, with what Ollama's own words mean.
 func (c *Client) callError(ex *exchange.Exchange, err error, model string) error {
 	err = ex.Failure(err)
 	var fault *adapters.Error
@@ -135,9 +173,6 @@ func (c *Client) callError(ex *exchange.Exchange, err error, model string) error
 		return err
 	}
 	switch {
-	case fault.Status >= 500 && badCallRE.MatchString(fault.Message),
-		fault.Status == http.StatusOK && badCallRE.MatchString(fault.Message):
-		fault.Kind, fault.Unanswered = adapters.MalformedReply, true
 	case fault.Status >= 500 && tooLargeRE.MatchString(fault.Message):
 		fault.Kind = adapters.BadRequest
 		fault.Fix = "use a smaller model, or a smaller context_tokens for the profile"

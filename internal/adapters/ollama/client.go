@@ -4,7 +4,7 @@
 //
 // It promises that a conversation is never cut silently. The size of the context is sent with every request, and
 // a request that does not fit is an error. A reply counts only if the server marked it as done. Ollama's own
-// module makes the requests; decision 0049 describes the layer below it.
+// module has the types of the requests (decision 0049).
 package ollama
 
 import (
@@ -16,14 +16,11 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/ollama/ollama/api"
 	"github.com/ollama/ollama/envconfig"
 	"github.com/ollama/ollama/types/model"
 
@@ -51,9 +48,8 @@ const (
 // Client is one model. It is an adapters.Model, and can ask its server about the model.
 type Client struct {
 	cfg  adapters.Profile
-	api  *api.Client
 	http *exchange.Client
-	// signs means that the module signs requests with the user's Ollama key.
+	// signs means that requests without a key are signed with the user's Ollama key.
 	signs bool
 
 	learning sync.Mutex // one goroutine asks, the others wait for its result
@@ -82,10 +78,8 @@ var (
 // model's own limit, at most 32768. A reply may take a quarter of it, at most 8192. If the model was not chosen
 // and is not installed, the first installed model with tool support is used.
 func New(profile adapters.Profile, deps adapters.Deps) (*Client, error) {
-	// A proxy before the server may require the key.
 	client, err := exchange.Open(&profile, deps, Standard, Standard,
-		exchange.Config{Bearer: true, FirstToken: patience, Idle: patience, Whole: 4 * exchange.DefaultWhole,
-			Body: wrapReplies})
+		exchange.Config{FirstToken: patience, Idle: patience, Whole: 4 * exchange.DefaultWhole})
 	if err != nil {
 		return nil, err
 	}
@@ -95,34 +89,11 @@ func New(profile adapters.Profile, deps adapters.Deps) (*Client, error) {
 	if err != nil {
 		return nil, company.E(company.EConfig, "base_url is no web address").Wrap(err)
 	}
-	signs := base.Hostname() == cloud || envconfig.UseAuth()
-	if profile.Key.Set() && base.Hostname() == cloud {
-		// The module recognizes this host by its spelling, and signs requests to it with the user's Ollama key. If a
-		// key is configured, use that key instead.
-		base.Host, signs = strings.ToUpper(base.Host), envconfig.UseAuth()
-	}
-	return &Client{cfg: profile, api: api.NewClient(base, client.HTTP), http: client, signs: signs}, nil
+	return &Client{cfg: profile, http: client, signs: base.Hostname() == cloud || envconfig.UseAuth()}, nil
 }
 
 // cloud is the host of Ollama's own service.
 const cloud = "ollama.com"
-
-// identityError returns an error if the module would sign requests with the user's Ollama key and that key is
-// missing. Otherwise the module would report it on the terminal in its own way.
-func (c *Client) identityError() error {
-	if !c.signs {
-		return nil
-	}
-	home, err := os.UserHomeDir()
-	if err == nil {
-		_, err = os.Stat(filepath.Join(home, ".ollama", "id_ed25519"))
-	}
-	if err == nil {
-		return nil
-	}
-	return &adapters.Error{Kind: adapters.Auth, Message: c.cfg.BaseURL + " asks for a login, and there is none", Err: err,
-		Fix: "ollama signin, or name the variable of a key with api_key_env"}
-}
 
 // Factory returns the client of a profile, for the registry.
 func Factory(p adapters.Profile, deps adapters.Deps) (adapters.Model, error) {
@@ -208,10 +179,7 @@ func (c *Client) fetchFacts(ctx context.Context) (facts, error) {
 	}
 	f := facts{known: true, model: c.cfg.Model}
 	var told shown
-	err := c.identityError()
-	if err != nil {
-		return facts{}, err
-	}
+	var err error
 	if c.cfg.Unchosen {
 		f.model, told, err = c.chooseDefault(ctx)
 	} else {

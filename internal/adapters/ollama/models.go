@@ -56,10 +56,7 @@ func (s shown) contextSize(configured int) int {
 // showModel asks the server about one model.
 func (c *Client) showModel(ctx context.Context, name string) (shown, error) {
 	told := shown{&api.ShowResponse{}}
-	err := c.http.Question(ctx, func(ctx context.Context) (err error) {
-		told.ShowResponse, err = c.api.Show(ctx, &api.ShowRequest{Model: name})
-		return err
-	})
+	err := c.ask(ctx, http.MethodPost, "/api/show", api.ShowRequest{Model: name}, told.ShowResponse)
 	var fault *adapters.Error
 	if errors.As(err, &fault) && fault.Status == http.StatusNotFound {
 		err = c.modelMissing(ctx, fault, name)
@@ -82,12 +79,8 @@ func (c *Client) modelMissing(ctx context.Context, fault *adapters.Error, model 
 
 // listModels returns the names of the installed models, newest first.
 func (c *Client) listModels(ctx context.Context) ([]string, error) {
-	tags := &api.ListResponse{}
-	err := c.http.Question(ctx, func(ctx context.Context) (err error) {
-		tags, err = c.api.List(ctx)
-		return err
-	})
-	if err != nil {
+	var tags api.ListResponse
+	if err := c.ask(ctx, http.MethodGet, "/api/tags", nil, &tags); err != nil {
 		return nil, c.explainError(err, c.cfg.Model)
 	}
 	// The server sorts by whole seconds, so the order within a second is undefined.

@@ -1,89 +1,72 @@
 package ollama
 
 import (
-	"encoding/json"
-	"net/http"
-	"strings"
-
-	"github.com/ollama/ollama/api"
-
 	"company/internal/adapters"
 	"company/internal/adapters/exchange"
 )
 
-// reply collects the pieces of a reply.
+// reply collects the pieces of a reply. They are read as raw JSON: the module would refuse a whole reply for an invalid
+// count, or for a call's arguments that are no object.
 type reply struct {
-	text, thinking strings.Builder
+	text, thinking exchange.Text
 	calls          []adapters.ToolCall
-	last           api.ChatResponse
+	model, reason  string
+	usage          adapters.Usage
+	done           bool
 	bytes          int // of all collected data
+	unread         exchange.Unread
 }
 
-// add applies one piece.
-func (r *reply) add(p api.ChatResponse) {
-	r.text.WriteString(p.Message.Content)
-	r.thinking.WriteString(p.Message.Thinking)
-	r.bytes += len(p.Message.Content) + len(p.Message.Thinking)
-	for _, tc := range p.Message.ToolCalls {
-		call := adapters.ToolCall{ID: tc.ID, Name: tc.Function.Name, Arguments: tc.Function.Arguments.String()}
-		if raw, ok := tc.Function.Arguments.Get(malformed); ok && tc.Function.Arguments.Len() == 1 {
-			if text, ok := raw.(string); ok {
-				call.Arguments = text // the agent explains the error to the model
+// add applies one piece and returns its text.
+func (r *reply) add(piece exchange.Members) string {
+	before, message := r.text.Len(), exchange.MembersOf(piece["message"])
+	for name, text := range map[string]*exchange.Text{"content": &r.text, "thinking": &r.thinking} {
+		r.bytes -= text.Len()
+		r.unread.Note(text.Add(message[name]), "message."+name)
+		r.bytes += text.Len()
+	}
+	for _, raw := range message.List("tool_calls") {
+		if r.currentSize().Over() {
+			break
+		}
+		call := exchange.MembersOf(raw)
+		function := exchange.MembersOf(call["function"])
+		one := adapters.ToolCall{ID: call.Word("id"), Name: function.Word("name"), Arguments: "{}"}
+		if args := function["arguments"]; !exchange.IsEmpty(args) {
+			one.Arguments = string(args)
+			if text := function.Word("arguments"); text != "" {
+				one.Arguments = text // some proxies send them as OpenAI does
 			}
 		}
-		r.bytes += len(call.ID) + len(call.Name) + len(call.Arguments)
-		r.calls = append(r.calls, call)
+		r.bytes += len(one.ID) + len(one.Name) + len(one.Arguments)
+		r.calls = append(r.calls, one)
 	}
-	r.last = p
+	r.model, r.reason, r.done = piece.Word("model"), piece.Word("done_reason"), piece.Word("done") == "true"
+	read := func(name string) int {
+		if n, ok := piece.Count(name); ok {
+			return n
+		}
+		return -1 // Believable refuses this
+	}
+	r.usage = adapters.Usage{InputTokens: read("prompt_eval_count"), OutputTokens: read("eval_count")}
+	return r.text.String()[before:]
 }
-
-// byteSize returns the size of the reply in bytes. A token has at least one byte.
-func (r *reply) byteSize() int { return r.bytes }
 
 // currentSize returns the size of the reply so far.
 func (r *reply) currentSize() exchange.Size {
 	return exchange.Size{Bytes: r.bytes, Parts: len(r.calls)}
 }
 
-// toResponse returns the reply as an adapters.Response. It returns a MalformedReply error for an empty reply or
-// a call without a name.
-func (r *reply) toResponse(client *Client, req adapters.Request) (adapters.Response, error) {
-	resp := adapters.Response{
-		Message: adapters.Message{Role: adapters.Assistant, Content: r.text.String()},
-		Finish:  adapters.FinishStop, Model: r.last.Model, Served: client.Info(),
-		Usage: adapters.Usage{InputTokens: r.last.PromptEvalCount, OutputTokens: r.last.EvalCount},
-	}
-	if r.last.DoneReason == "length" {
-		resp.Finish = adapters.FinishLength
-	}
-	counted := resp.Usage.Believable(req, req.Limit(client.Info()), r.byteSize())
-	if !counted {
-		resp.Usage = adapters.Estimate(req, req.Limit(client.Info()), r.byteSize())
-	}
-	garbage := func(reason string) (adapters.Response, error) {
-		fault := &adapters.Error{Kind: adapters.MalformedReply, Status: http.StatusOK, Message: reason, Unanswered: !counted}
-		if counted {
-			fault.Usage = &resp.Usage
-		}
-		return adapters.Response{}, fault
-	}
-	for _, call := range r.calls {
-		if call.Name == "" {
-			return garbage("a tool call without a name")
-		}
-	}
-	req.PairCalls(r.calls)
-	resp.Message.ToolCalls = r.calls
-	if resp.Finish == adapters.FinishStop && len(resp.Message.ToolCalls) == 0 &&
-		strings.TrimSpace(resp.Message.Content) == "" {
-		return garbage("the reply is empty")
+// asReply returns what came.
+func (r *reply) asReply() exchange.Reply {
+	out := exchange.Reply{Size: r.bytes}
+	out.Message.Content, out.Message.ToolCalls = r.text.String(), r.calls
+	out.Finish, out.Model, out.Usage = adapters.FinishStop, r.model, r.usage
+	if r.reason == "length" {
+		out.Finish = adapters.FinishLength
 	}
 	if r.thinking.Len() > 0 {
-		raw, err := json.Marshal(opaque{r.thinking.String()})
-		if err != nil {
-			return garbage(err.Error())
-		}
-		resp.Message.Opaque = raw
+		out.Opaque = opaque{r.thinking.String()}
 	}
-	return resp, nil
+	return out
 }

@@ -2,8 +2,8 @@ package openai
 
 import (
 	"context"
-
-	sdk "github.com/sashabaranov/go-openai"
+	"errors"
+	"net/http"
 
 	"company/internal/adapters"
 	"company/internal/adapters/exchange"
@@ -16,30 +16,30 @@ func (c *Client) Chat(
 	if onEvent == nil {
 		onEvent = func(adapters.Event) {}
 	}
-	return exchange.Send(ctx, c.http, c.cfg.Model, func() sdk.ChatCompletionRequest { return c.toWire(req) },
-		func(sent sdk.ChatCompletionRequest) (adapters.Response, error) {
+	return exchange.Send(ctx, c.http, c.cfg.Model, func() request { return c.toWire(req) },
+		func(sent request) (adapters.Response, error) {
 			return c.sendOnce(ctx, req, sent, onEvent)
-		}, c.dropParameter, c.listModels)
+		}, c.adaptTo, c.listModels)
 }
 
 // sendOnce sends one request and reads its reply.
 func (c *Client) sendOnce(
-	ctx context.Context, req adapters.Request, sent sdk.ChatCompletionRequest, onEvent func(adapters.Event),
+	ctx context.Context, req adapters.Request, sent request, onEvent func(adapters.Event),
 ) (adapters.Response, error) {
-	ctx, ex := c.http.Begin(ctx)
+	_, ex := c.http.Begin(ctx)
 	defer ex.End()
-	stream, err := c.api.CreateChatCompletionStream(ctx, sent)
+	body, err := ex.Post(c.cfg.BaseURL+"/chat/completions", c.header(), sent)
 	if err != nil {
-		return adapters.Response{}, c.callError(ex, err)
+		return adapters.Response{}, ex.Failure(err)
 	}
-	defer stream.Close()
+	defer body.Close()
 	var r reply
-	for {
-		var chunk sdk.ChatCompletionStreamResponse
-		if chunk, err = stream.Recv(); err != nil {
-			break
+	err = ex.ReadEvents(body, func(data []byte, whole bool) bool {
+		text, grown := r.add(data, whole)
+		if whole && !grown {
+			ex.Said = exchange.Parse(data) // it is no reply
+			return false
 		}
-		text, grown := r.add(chunk)
 		if text != "" {
 			onEvent(adapters.Event{Text: text})
 		}
@@ -49,11 +49,23 @@ func (c *Client) sendOnce(
 		if r.finish != "" {
 			ex.Ending()
 		}
+		return !r.done
+	})
+	ended, whole := ex.Stop(), r.asReply(c)
+	if !ended || r.finish == "" {
+		err = exchange.WithUsage(ex.Failure(errors.Join(err, r.broken)), whole, req, c.Info())
+		return adapters.Response{}, ex.KeepUnread(err, nil)
 	}
-	if ended := ex.Stop(); !ended || r.finish == "" {
-		return adapters.Response{}, r.withUsage(c, req, c.callError(ex, err))
+	whole.FirstByte = ex.FirstPiece()
+	out, err := exchange.Complete(whole, req, c.Info())
+	return out, ex.KeepUnread(err, r.unread)
+}
+
+// header returns the header of every request.
+func (c *Client) header() http.Header {
+	h := http.Header{"Accept": {"text/event-stream, application/json"}}
+	if c.cfg.Key.Set() {
+		h.Set("Authorization", "Bearer "+c.cfg.Key.Reveal())
 	}
-	resp, err := r.toResponse(c, req)
-	resp.FirstByte = ex.FirstPiece()
-	return resp, err
+	return h
 }

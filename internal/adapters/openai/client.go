@@ -1,21 +1,18 @@
-// Package openai drives servers that speak OpenAI's chat completions protocol, over
-// github.com/sashabaranov/go-openai. It owns the translation between that wire and the company's types, and the
-// supervision of one exchange. Replies are streamed, are limited in time and size, and count only if they are
-// complete. Every failure is an *adapters.Error with a kind, and no error contains the key.
+// Package openai drives servers that speak OpenAI's chat completions protocol. It owns the translation between that
+// wire and the company's types, in both directions over raw JSON: what the servers of many vendors add to the wire is
+// kept and goes back to them. github.com/sashabaranov/go-openai has the types of what is the same everywhere. Replies
+// are streamed, are limited in time and size, and count only if they are complete. Every failure is an *adapters.Error
+// with a kind, and no error contains the key.
 //
-// It sends one request per Chat (more only if a server refuses a parameter by name and the request is sent again
-// without it). Retries are up to adapters.Retry.
+// It sends one request per Chat (more only if a server refuses it for a rule of its own, which the next one keeps).
+// Retries are up to adapters.Retry.
 package openai
 
 import (
 	"cmp"
 	"context"
-	"net/http"
 	"sync"
 	"sync/atomic"
-	"time"
-
-	sdk "github.com/sashabaranov/go-openai"
 
 	"company/internal/adapters"
 	"company/internal/adapters/exchange"
@@ -29,10 +26,11 @@ const defaultMaxOutput = 8192
 
 // Client is one model. It is an adapters.Model.
 type Client struct {
-	cfg    adapters.Profile
-	api    *sdk.Client
-	http   *exchange.Client
-	quirks quirks
+	cfg  adapters.Profile
+	http *exchange.Client
+
+	learning sync.Mutex // held to change quirks
+	quirks   atomic.Pointer[quirks]
 
 	asking sync.Mutex
 	asked  bool         // the server was asked for the context size
@@ -40,21 +38,11 @@ type Client struct {
 	output bool         // MaxOutput comes from the profile
 }
 
-// quirks records the parameters that a server has refused. They are learnt from its refusals, so each refusal
-// happens once per Client.
-type quirks struct {
-	otherMaxTokens  atomic.Bool // use the other of max_tokens and max_completion_tokens
-	noStreamOptions atomic.Bool
-	noTemperature   atomic.Bool
-	echo            atomic.Bool // the server requires its reasoning back
-	noEcho          atomic.Bool // the server refuses its reasoning
-}
-
 var _ adapters.Model = (*Client)(nil)
 
 // New checks the profile and returns a client. It does not connect.
 func New(profile adapters.Profile, deps adapters.Deps) (*Client, error) {
-	client, err := exchange.Open(&profile, deps, Standard, "https://host/v1", exchange.Config{Body: wrapEvents})
+	client, err := exchange.Open(&profile, deps, Standard, "https://host/v1", exchange.Config{})
 	if err != nil {
 		return nil, err
 	}
@@ -67,11 +55,9 @@ func New(profile adapters.Profile, deps adapters.Deps) (*Client, error) {
 			profile.MaxOutput = min(profile.MaxOutput, quarter)
 		}
 	}
-	config := sdk.DefaultConfig(profile.Key.Reveal())
-	config.BaseURL = profile.BaseURL
-	config.EmptyMessagesLimit = 1 << 31 // the reply's size and the timers are the limits
-	config.HTTPClient = client.HTTP
-	return &Client{cfg: profile, api: sdk.NewClientWithConfig(config), http: client, output: own}, nil
+	c := &Client{cfg: profile, http: client, output: own}
+	c.quirks.Store(&quirks{})
+	return c, nil
 }
 
 // Factory returns the client of a profile, for the registry.
@@ -108,30 +94,32 @@ func (c *Client) Prepare(ctx context.Context) error {
 	if c.asked {
 		return nil
 	}
-	var list struct {
-		Data []struct {
-			ID      string `json:"id"`
-			VLLM    int64  `json:"max_model_len"`
-			Router  int64  `json:"context_length"`
-			Groq    int64  `json:"context_window"`
-			Mistral int64  `json:"max_context_length"`
-		} `json:"data"`
-	}
-	header := http.Header{}
-	if c.cfg.Key.Set() {
-		header.Set("Authorization", "Bearer "+c.cfg.Key.Reveal())
-	}
-	err := c.http.Ask(ctx, c.cfg.BaseURL+"/models", header, nil, &list)
+	list, err := c.askForModels(ctx)
 	switch adapters.KindOf(err) {
 	case "", adapters.BadRequest, adapters.MalformedReply: // it answered, perhaps that it has no such list
 		c.asked = true
 	}
-	for _, m := range list.Data {
+	for _, m := range list {
 		if told := max(m.VLLM, m.Router, m.Groq, m.Mistral); m.ID == c.cfg.Model && told > 0 {
 			c.window.Store(min(told, 100_000_000))
 		}
 	}
 	return err
+}
+
+// listed is an entry of the server's list of models. Several servers say there what a model holds.
+type listed struct {
+	ID      string `json:"id"`
+	VLLM    int64  `json:"max_model_len"`
+	Router  int64  `json:"context_length"`
+	Groq    int64  `json:"context_window"`
+	Mistral int64  `json:"max_context_length"`
+}
+
+func (c *Client) askForModels(ctx context.Context) ([]listed, error) {
+	var list struct{ Data []listed }
+	err := c.http.Ask(ctx, c.cfg.BaseURL+"/models", c.header(), nil, &list)
+	return list.Data, err
 }
 
 // Close closes idle connections. Calls under way end with their contexts.
@@ -150,17 +138,10 @@ func (c *Client) Address() string { return c.cfg.BaseURL }
 
 // listModels returns the names of the server's models.
 func (c *Client) listModels(ctx context.Context) ([]string, error) {
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	ctx, ex := c.http.Begin(ctx)
-	defer ex.End()
-	list, err := c.api.ListModels(ctx)
-	if err != nil {
-		return nil, c.callError(ex, err)
-	}
-	names := make([]string, 0, len(list.Models))
-	for _, m := range list.Models {
+	list, err := c.askForModels(ctx)
+	var names []string
+	for _, m := range list {
 		names = append(names, m.ID)
 	}
-	return names, nil
+	return names, err
 }

@@ -34,9 +34,8 @@ func limitsOf(baseURL, model string) limits {
 	return limits{}
 }
 
-// reasoningRE matches the families that refuse max_tokens and other temperatures than their own. go-openai
-// itself refuses such requests by the beginning of a bare name (gpt-55 and o3mini, too). Prefixed names of
-// routers ("openai/gpt-5") pass it, and the server refuses them.
-var reasoningRE = lazyregexp.New(`^(?:[^ ]*/)?(?:o[134](?:$|[-:])|gpt-[56](?:$|[-.:]))|^(?:o[134]|gpt-5)`)
+// reasoningRE matches the families that refuse max_tokens and other temperatures than their own, also under a router's
+// prefix ("openai/gpt-5").
+var reasoningRE = lazyregexp.New(`^(?:[^ ]*/)?(?:o[134]|gpt-[56])(?:$|[-:.])`)
 
 func isReasoningModel(model string) bool { return reasoningRE.MatchString(model) }

@@ -1,10 +1,12 @@
 package openai
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	sdk "github.com/sashabaranov/go-openai"
@@ -13,61 +15,152 @@ import (
 	"company/internal/adapters/exchange"
 )
 
-// reply collects the pieces of a streamed reply.
+// reply collects the pieces of a reply. They are read as raw JSON, because servers that speak this wire add members
+// to it, and send some of its own in other forms.
 type reply struct {
 	model     string
-	text      strings.Builder
-	reasoning strings.Builder
-	refusal   strings.Builder
+	text      exchange.Text
+	reasoning exchange.Text
+	refusal   exchange.Text
+	field     string // in which the reasoning came
 	calls     []*call
 	finish    sdk.FinishReason
-	usage     *sdk.Usage
-	looked    int // bytes of arguments that were scanned for their end
+	usage     exchange.Members
+	kept      kept // members of the message that this wire does not know
+	unread    exchange.Unread
+	broken    error // a piece is no JSON, so the reply has a hole
+	done      bool  // the server's end mark came
+	looked    int   // bytes of arguments that were scanned for their end
 }
 
 type call struct {
 	id, name string
-	args     strings.Builder
-	index    int // the server's index, -1 without one
+	args     exchange.Text
+	index    int  // the server's index, -1 without one
+	kept     kept // members that this wire does not know
+	function kept // those of its function
 }
 
-// add applies one chunk. It returns the chunk's text and whether the reply grew.
-func (r *reply) add(chunk sdk.ChatCompletionStreamResponse) (text string, grown bool) {
-	if chunk.Model != "" {
-		r.model = chunk.Model
+// add applies one event, or a whole reply. It returns the text in it and whether the reply grew.
+func (r *reply) add(data []byte, whole bool) (text string, grown bool) {
+	if string(data) == "[DONE]" {
+		r.done = true
+		if r.usage != nil { // Some servers give no reason for the end, but a count behind it.
+			r.end("")
+		}
+		return "", false
 	}
-	if chunk.Usage != nil {
-		r.usage = chunk.Usage // if each chunk has counts, the last one is the total
+	chunk := exchange.MembersOf(data)
+	if chunk == nil {
+		r.broken = exchange.ErrNotJSON
+		return "", false
 	}
+	r.model = cmp.Or(chunk.Word("model"), r.model)
+	r.addUsage(chunk["usage"]) // if each chunk has counts, the last one is the total
 	before := r.text.Len()
-	for _, choice := range chunk.Choices {
-		if choice.Index != 0 {
+	for _, raw := range chunk.List("choices") {
+		choice := exchange.MembersOf(raw)
+		if index, _ := choice.Count("index"); index != 0 || r.currentSize().Over() {
 			continue // only one choice was requested
 		}
 		grown = true
-		r.text.WriteString(choice.Delta.Content)
-		r.reasoning.WriteString(choice.Delta.ReasoningContent)
-		r.refusal.WriteString(choice.Delta.Refusal)
-		for _, delta := range choice.Delta.ToolCalls {
-			if r.currentSize().Over() {
-				break
-			}
-			r.addCall(delta)
+		message := choice["delta"]
+		if exchange.IsEmpty(message) || whole && !exchange.IsEmpty(choice["message"]) {
+			message = choice["message"]
 		}
-		if choice.FinishReason != "" && choice.FinishReason != sdk.FinishReasonNull {
-			r.finish = choice.FinishReason
+		r.addUsage(choice["usage"])
+		r.addMessage(exchange.MembersOf(message))
+		if reason := choice.Word("finish_reason"); whole || reason != "" && reason != "null" {
+			r.end(reason)
 		}
 	}
 	return r.text.String()[before:], grown
 }
 
+// end records the reason for the end of the reply, by default that it is complete.
+func (r *reply) end(reason string) {
+	switch r.finish = sdk.FinishReason(strings.ToLower(cmp.Or(reason, string(r.finish), "stop"))); r.finish {
+	case "max_tokens", "model_length":
+		r.finish = sdk.FinishReasonLength
+	case "safety", "recitation", "prohibited_content", "blocklist":
+		r.finish = sdk.FinishReasonContentFilter
+	}
+}
+
+// addMessage applies a delta, or a whole message.
+func (r *reply) addMessage(delta exchange.Members) {
+	thought := false
+	for _, name := range slices.Sorted(maps.Keys(delta)) {
+		raw := delta[name]
+		switch name {
+		case "role":
+		case "content":
+			for _, part := range delta.List(name) {
+				r.addPart(part)
+			}
+		case "refusal":
+			r.unread.Note(r.refusal.Add(raw), "refusal")
+		case reasoningContent, reasoning:
+			// A server that sends both sends the same twice.
+			if !exchange.IsEmpty(raw) && !thought && (r.field == "" || r.field == name) {
+				r.unread.Note(r.reasoning.Add(raw), name)
+				r.field, thought = name, true
+			}
+		case "tool_calls":
+			for _, raw := range delta.List(name) {
+				if r.currentSize().Over() {
+					return
+				}
+				r.addCall(exchange.MembersOf(raw))
+			}
+		default:
+			r.kept.add(name, raw)
+		}
+	}
+}
+
+// addPart applies the content, or one of the typed parts that it consists of.
+func (r *reply) addPart(raw json.RawMessage) {
+	part := exchange.MembersOf(raw)
+	if part == nil {
+		r.unread.Note(r.text.Add(raw), "content")
+		return
+	}
+	switch kind := part.Word("type"); kind {
+	case "", "text", "output_text":
+		r.unread.Note(r.text.Add(part["text"]), "content.text")
+	case "refusal":
+		r.unread.Note(r.refusal.Add(part["refusal"]), "content.refusal")
+	case "thinking", "reasoning":
+		for _, name := range []string{"thinking", "reasoning", "text"} {
+			for _, raw := range part.List(name) {
+				if inner := exchange.MembersOf(raw); inner != nil {
+					raw = inner["text"]
+				}
+				r.unread.Note(r.reasoning.Add(raw), "content."+name)
+			}
+		}
+	default:
+		r.unread.Note(false, "content of type "+kind)
+	}
+}
+
+// addUsage applies the server's counts.
+func (r *reply) addUsage(raw json.RawMessage) {
+	if u := exchange.MembersOf(raw); !exchange.IsEmpty(u["prompt_tokens"]) || !exchange.IsEmpty(u["completion_tokens"]) {
+		r.usage = u
+	}
+}
+
 // addCall adds a delta to its call. It finds the call by the index, else by the id, else by the order. A new id
 // with a new name is always a new call. Some servers number all parallel calls 0, and others give each piece of
 // one call a new id.
-func (r *reply) addCall(delta sdk.ToolCall) {
+func (r *reply) addCall(delta exchange.Members) {
+	function := exchange.MembersOf(delta["function"])
+	id, name := delta.Word("id"), function.Word("name")
 	index := -1
-	if delta.Index != nil {
-		index = *delta.Index
+	if n, ok := delta.Count("index"); ok && !exchange.IsEmpty(delta["index"]) {
+		index = n
 	}
 	var into *call
 	for i := len(r.calls) - 1; i >= 0 && into == nil; i-- {
@@ -75,26 +168,30 @@ func (r *reply) addCall(delta sdk.ToolCall) {
 		switch {
 		case index >= 0 && known.index == index:
 			into = known
-		case index < 0 && delta.ID != "" && known.id == delta.ID && !(delta.Function.Name != "" && r.isWhole(known)):
+		case index < 0 && id != "" && known.id == id && !(name != "" && r.isWhole(known)):
 			into = known // a complete call whose id and name come again is a new call
 		}
 	}
-	if index < 0 && delta.ID == "" && len(r.calls) > 0 {
+	if index < 0 && id == "" && len(r.calls) > 0 {
 		into = r.calls[len(r.calls)-1]
-		if delta.Function.Name != "" && into.name != "" {
+		if name != "" && into.name != "" {
 			into = nil // complete calls, one after the other, without ids
 		}
 	}
-	if into != nil && delta.Function.Name != "" && into.name != "" && delta.ID != into.id && delta.ID != "" {
+	if into != nil && name != "" && into.name != "" && id != into.id && id != "" {
 		into = nil
 	}
 	if into == nil {
 		into = &call{index: index}
 		r.calls = append(r.calls, into)
 	}
-	into.id = cmp.Or(into.id, delta.ID)
-	into.name = cmp.Or(into.name, delta.Function.Name)
-	into.args.WriteString(delta.Function.Arguments)
+	into.id = cmp.Or(into.id, id)
+	into.name = cmp.Or(into.name, name)
+	if args := bytes.TrimSpace(function["arguments"]); !into.args.Add(args) {
+		into.args.WriteString(string(args)) // an object instead of its text
+	}
+	into.kept.addOthers(delta, "id", "type", "index", "function")
+	into.function.addOthers(function, "name", "arguments")
 }
 
 // isWhole reports whether the arguments of a call are complete.
@@ -108,52 +205,27 @@ var unfit = map[sdk.FinishReason]bool{
 	"error": true, "abort": true, "malformed_function_call": true, "insufficient_system_resource": true,
 }
 
-// toResponse returns the reply as an adapters.Response. It returns a MalformedReply error for an empty or
-// otherwise unusable reply.
-func (r *reply) toResponse(client *Client, req adapters.Request) (adapters.Response, error) {
-	garbage := func(reason string) (adapters.Response, error) {
-		return adapters.Response{}, r.withUsage(
-			client, req, &adapters.Error{Kind: adapters.MalformedReply, Status: 200, Message: reason, Unanswered: true})
-	}
-	resp := adapters.Response{
-		Message: adapters.Message{Role: adapters.Assistant, Content: r.text.String()},
-		Finish:  adapters.FinishStop,
-		Model:   r.model,
-		Served:  client.Info(),
-	}
+// asReply returns what came.
+func (r *reply) asReply(client *Client) exchange.Reply {
+	out := exchange.Reply{Size: r.byteSize(), Broken: r.broken, Opaque: r.opaque(client.cfg.Model)}
+	out.Message.Content, out.Finish, out.Model, out.Usage = r.text.String(), adapters.FinishStop, r.model, r.counted()
 	switch {
 	case r.finish == sdk.FinishReasonContentFilter || r.refusal.Len() > 0:
-		resp.Finish = adapters.FinishFilter
-		resp.Message.Content += r.refusal.String()
+		out.Finish = adapters.FinishFilter
+		out.Message.Content += r.refusal.String()
 	case r.finish == sdk.FinishReasonLength:
-		resp.Finish = adapters.FinishLength
+		out.Finish = adapters.FinishLength
 	case unfit[r.finish]:
-		return garbage(fmt.Sprintf("the server ended the reply with %q", exchange.Clip(string(r.finish))))
+		out.Broken = fmt.Errorf("the server ended the reply with %q", exchange.Clip(string(r.finish)))
 	}
 	for _, call := range r.calls {
-		if call.name == "" && resp.Finish == adapters.FinishStop {
-			return garbage("a tool call without a name")
+		if out.Finish == adapters.FinishStop && call.args.Torn() {
+			out.Broken = exchange.ErrTorn
 		}
-		resp.Message.ToolCalls = append(
-			resp.Message.ToolCalls, adapters.ToolCall{ID: call.id, Name: call.name, Arguments: call.args.String()})
+		out.Message.ToolCalls = append(out.Message.ToolCalls,
+			adapters.ToolCall{ID: call.id, Name: call.name, Arguments: call.args.String()})
 	}
-	req.PairCalls(resp.Message.ToolCalls)
-	if resp.Finish == adapters.FinishStop && len(resp.Message.ToolCalls) == 0 &&
-		strings.TrimSpace(resp.Message.Content) == "" {
-		return garbage("the reply is empty")
-	}
-	if r.reasoning.Len() > 0 {
-		raw, err := json.Marshal(opaque{Reasoning: r.reasoning.String()})
-		if err != nil {
-			return garbage(err.Error())
-		}
-		resp.Message.Opaque = raw
-	}
-	var ok bool
-	if resp.Usage, ok = r.serverUsage(client, req); !ok {
-		resp.Usage = adapters.Estimate(req, req.Limit(client.Info()), r.byteSize())
-	}
-	return resp, nil
+	return out
 }
 
 // byteSize returns the size of the reply in bytes. A token has at least one byte.
@@ -167,27 +239,27 @@ func (r *reply) byteSize() int {
 
 // currentSize returns the size of the reply so far.
 func (r *reply) currentSize() exchange.Size {
-	return exchange.Size{Bytes: r.byteSize(), Parts: len(r.calls), Looked: r.looked}
+	n := r.kept.size
+	for _, call := range r.calls {
+		n += call.kept.size + call.function.size
+	}
+	return exchange.Size{Bytes: n + r.byteSize(), Parts: len(r.calls), Looked: r.looked}
 }
 
-// serverUsage returns the server's count, and whether it is plausible.
-func (r *reply) serverUsage(client *Client, req adapters.Request) (adapters.Usage, bool) {
-	u := r.usage
-	if u == nil {
-		return adapters.Usage{}, false
+// counted returns the server's count. Thinking that is billed as output, but not counted in completion_tokens (by xAI
+// and Gemini), is in the total. DeepSeek and Moonshot have names of their own for cached tokens.
+func (r *reply) counted() adapters.Usage {
+	read := func(name string) int {
+		n, ok := r.usage.Count(name)
+		r.unread.Note(ok, "usage."+name)
+		return n
 	}
-	usage := adapters.Usage{InputTokens: u.PromptTokens, OutputTokens: u.CompletionTokens}
-	if u.PromptTokensDetails != nil {
-		usage.CachedTokens = min(max(0, u.PromptTokensDetails.CachedTokens), max(0, u.PromptTokens))
+	usage := adapters.Usage{InputTokens: read("prompt_tokens"), OutputTokens: read("completion_tokens")}
+	if total := read("total_tokens"); usage.OutputTokens >= 0 && usage.InputTokens >= 0 {
+		usage.OutputTokens = max(usage.OutputTokens, total-usage.InputTokens-read("citation_tokens"))
 	}
-	return usage, usage.Believable(req, req.Limit(client.Info()), r.byteSize())
-}
-
-// withUsage adds the server's count to a failure.
-func (r *reply) withUsage(client *Client, req adapters.Request, err error) error {
-	var fault *adapters.Error
-	if usage, ok := r.serverUsage(client, req); ok && errors.As(err, &fault) {
-		fault.Usage, fault.Unanswered = &usage, false
-	}
-	return err
+	cached, _ := exchange.MembersOf(r.usage["prompt_tokens_details"]).Count("cached_tokens")
+	cached = cmp.Or(cached, read("cached_tokens"), read("prompt_cache_hit_tokens"))
+	usage.CachedTokens = min(max(0, cached), max(0, usage.InputTokens))
+	return usage
 }

@@ -4,48 +4,66 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
-	"math"
-	"strings"
+	"maps"
 
 	sdk "github.com/sashabaranov/go-openai"
 
 	"company/internal/adapters"
+	"company/internal/adapters/exchange"
 )
 
-// noOutput replaces an empty text. go-openai leaves empty content out of the JSON, and servers refuse a tool's
-// answer without content.
+// noOutput replaces an empty text, because servers refuse a tool's answer without content.
 const noOutput = "(no output)"
 
-// opaque is the content of Message.Opaque for this wire.
-type opaque struct {
-	Reasoning string `json:"reasoning_content"`
+// The names under which servers send a model's reasoning.
+const reasoningContent, reasoning = "reasoning_content", "reasoning"
+
+// request is the body of POST /chat/completions. go-openai's types lack members that servers need: an empty content
+// beside calls, a temperature of 0, and what a server hung on its earlier replies.
+type request struct {
+	Model               string             `json:"model"`
+	Messages            []map[string]any   `json:"messages"`
+	Tools               []sdk.Tool         `json:"tools,omitempty"`
+	MaxTokens           int                `json:"max_tokens,omitempty"`
+	MaxCompletionTokens int                `json:"max_completion_tokens,omitempty"`
+	Temperature         *float64           `json:"temperature,omitempty"`
+	ReasoningEffort     string             `json:"reasoning_effort,omitempty"`
+	Stream              bool               `json:"stream"`
+	StreamOptions       *sdk.StreamOptions `json:"stream_options,omitempty"`
+
+	learnt quirks
+	kept   []string // names of the members that go back to the server
 }
 
 // toWire converts a request into the wire's form.
-func (c *Client) toWire(req adapters.Request) sdk.ChatCompletionRequest {
-	out := sdk.ChatCompletionRequest{Model: c.cfg.Model, Stream: true}
-	if !c.quirks.noStreamOptions.Load() {
+func (c *Client) toWire(req adapters.Request) request {
+	out := request{Model: c.cfg.Model, Stream: true, learnt: *c.quirks.Load()}
+	learnt := out.learnt
+	if !learnt.refused["stream_options"] {
 		out.StreamOptions = &sdk.StreamOptions{IncludeUsage: true}
 	}
+	ids := map[string]string{}
 	for _, m := range req.Messages {
-		out.Messages = append(out.Messages, c.wireMessage(m))
+		last := len(out.Messages) - 1
+		if learnt.strictOrder && m.Role == adapters.User && last >= 0 && out.Messages[last]["role"] == adapters.ToolRole {
+			// The message does not move into the result: what a tool says is data, what the user says is not.
+			out.Messages = append(out.Messages, map[string]any{"role": adapters.Assistant, "content": "I see."})
+		}
+		out.Messages = append(out.Messages, c.wireMessage(m, &out, ids))
 	}
 	for _, tool := range req.Tools {
 		out.Tools = append(out.Tools, sdk.Tool{Type: sdk.ToolTypeFunction, Function: &sdk.FunctionDefinition{
 			Name: tool.Name, Description: tool.Description, Parameters: tool.WireSchema(),
 		}})
 	}
-
 	limit := req.Limit(c.Info())
-	if c.prefersCompletionTokens() != c.quirks.otherMaxTokens.Load() {
+	if c.prefersCompletionTokens() != learnt.refused["max_tokens"] {
 		out.MaxCompletionTokens = limit
 	} else {
-		//nolint:staticcheck // many compatible servers know max_tokens only
 		out.MaxTokens = limit
 	}
-	if req.Temperature != nil && !isReasoningModel(c.cfg.Model) && !c.quirks.noTemperature.Load() {
-		out.Temperature = float32(*req.Temperature)
-		out.Temperature = cmp.Or(out.Temperature, math.SmallestNonzeroFloat32) // a zero would be left out of the JSON
+	if !isReasoningModel(c.cfg.Model) && !learnt.refused["temperature"] {
+		out.Temperature = req.Temperature
 	}
 	if len(req.Tools) > 0 && (c.cfg.Model == sdk.GPT6Sol || c.cfg.Model == sdk.GPT6Luna) {
 		out.ReasoningEffort = sdk.ReasoningEffortNone // otherwise tools work only over the Responses API
@@ -53,29 +71,79 @@ func (c *Client) toWire(req adapters.Request) sdk.ChatCompletionRequest {
 	return out
 }
 
-// refusesMaxTokens reports whether go-openai refuses max_tokens for a model.
-func refusesMaxTokens(model string) bool {
-	return isReasoningModel(model) && !strings.Contains(model, "/")
+// wireMessage converts a message. A reply of this model gets back what its server hung on it. ids collects the ids of
+// calls as they are sent.
+func (c *Client) wireMessage(message adapters.Message, into *request, ids map[string]string) map[string]any {
+	out := map[string]any{"role": message.Role, "content": message.Content}
+	var o opaque
+	isOwn := json.Unmarshal(message.Opaque, &o) == nil && o.Model == c.cfg.Model
+	if !isOwn {
+		o = opaque{}
+	}
+	if message.Role == adapters.Assistant {
+		into.keepOn(out, c.withReasoning(o.Message, into.learnt))
+	}
+	var calls []map[string]any
+	for i, call := range message.ToolCalls {
+		// The ids of this model's calls are as its server made them. Those of others may break its rules.
+		switch {
+		case !isOwn || into.learnt.ownIDs:
+			ids[call.ID] = exchange.ShortID(call.ID)
+		case i < len(o.Calls):
+			ids[call.ID] = cmp.Or(o.Calls[i].ID, call.ID)
+		default:
+			ids[call.ID] = call.ID
+		}
+		function := map[string]any{"name": call.Name, "arguments": call.WireArguments()}
+		one := map[string]any{"id": ids[call.ID], "type": sdk.ToolTypeFunction, "function": function}
+		if i < len(o.Calls) {
+			into.keepOn(one, o.Calls[i].Call)
+			into.keepOn(function, o.Calls[i].Function)
+		}
+		calls = append(calls, one)
+	}
+	switch {
+	case len(message.Images) > 0:
+		out["content"] = wireParts(message)
+	case len(calls) > 0:
+		out["tool_calls"] = calls
+	case message.Content == "":
+		out["content"] = noOutput
+	}
+	if message.ToolCallID != "" {
+		out["tool_call_id"] = cmp.Or(ids[message.ToolCallID], exchange.ShortID(message.ToolCallID))
+	}
+	return out
 }
 
-func (c *Client) wireMessage(message adapters.Message) sdk.ChatCompletionMessage {
-	out := sdk.ChatCompletionMessage{Role: message.Role, Content: message.Content, ToolCallID: message.ToolCallID}
-	for _, call := range message.ToolCalls {
-		out.ToolCalls = append(out.ToolCalls, sdk.ToolCall{
-			ID: call.ID, Type: sdk.ToolTypeFunction, // Index is only for deltas
-			Function: sdk.FunctionCall{Name: call.Name, Arguments: call.WireArguments()},
-		})
+// keepOn adds members that the server did not refuse.
+func (r *request) keepOn(on map[string]any, members exchange.Members) {
+	for name, raw := range members {
+		if !r.learnt.refused[name] {
+			on[name] = raw
+			r.kept = append(r.kept, name)
+		}
 	}
-	if out.Content == "" && len(out.ToolCalls) == 0 {
-		out.Content = noOutput
+}
+
+// withReasoning returns the members of a reply with its reasoning as the server wants it. It costs input, so it is
+// sent if the profile says so, or if the server once demanded it. Then each reply needs some, also one that had none.
+func (c *Client) withReasoning(members exchange.Members, learnt quirks) exchange.Members {
+	out := maps.Clone(members)
+	if out == nil {
+		out = exchange.Members{}
 	}
-	if len(message.Images) > 0 {
-		out.MultiContent, out.Content = wireParts(message), ""
+	if c.cfg.EchoReasoning && !learnt.echo {
+		return out
 	}
-	if (c.cfg.EchoReasoning || c.quirks.echo.Load()) && !c.quirks.noEcho.Load() && len(message.Opaque) > 0 {
-		var o opaque
-		if json.Unmarshal(message.Opaque, &o) == nil {
-			out.ReasoningContent = o.Reasoning
+	delete(out, reasoningContent)
+	delete(out, reasoning)
+	if learnt.echo {
+		out[reasoningContent] = json.RawMessage(`" "`)
+		for _, name := range []string{reasoning, reasoningContent} {
+			if raw, ok := members[name]; ok {
+				out[reasoningContent] = raw
+			}
 		}
 	}
 	return out
@@ -93,44 +161,8 @@ func wireParts(message adapters.Message) []sdk.ChatMessagePart {
 	return append(out, sdk.ChatMessagePart{Type: sdk.ChatMessagePartTypeText, Text: cmp.Or(message.Content, noOutput)})
 }
 
-// dropParameter searches a refusal for the name of an unsupported parameter. It reports whether the request
-// should be sent again without that parameter.
-func (c *Client) dropParameter(refusal *adapters.Error, sent sdk.ChatCompletionRequest) bool {
-	text := strings.ToLower(refusal.Message)
-	if strings.Contains(text, "reasoning_content") &&
-		(strings.Contains(text, "missing") || strings.Contains(text, "must be") || strings.Contains(text, "required")) {
-		return !c.cfg.EchoReasoning && c.quirks.echo.CompareAndSwap(false, true)
-	}
-	unsupported := false
-	for _, word := range []string{"unsupported", "not supported", "unrecognized", "unknown", "extra", "not permitted",
-		"not allowed", "unexpected", "does not support"} {
-		unsupported = unsupported || strings.Contains(text, word)
-	}
-	if !unsupported {
-		return false
-	}
-	// A concurrent call may have learnt the same, so decide by the request that this call sent. No request is
-	// repeated unchanged.
-	switch {
-	case strings.Contains(text, "stream_options") && sent.StreamOptions != nil:
-		c.quirks.noStreamOptions.Store(true)
-		return true
-	case strings.Contains(text, "max_tokens") || strings.Contains(text, "max_completion_tokens"):
-		if (sent.MaxCompletionTokens > 0) == c.prefersCompletionTokens() && !refusesMaxTokens(c.cfg.Model) {
-			c.quirks.otherMaxTokens.Store(true)
-			return true
-		}
-	case strings.Contains(text, "reasoning_content"):
-		return c.quirks.noEcho.CompareAndSwap(false, true)
-	case strings.Contains(text, "temperature") && sent.Temperature != 0:
-		c.quirks.noTemperature.Store(true)
-		return true
-	}
-	return false
-}
-
 // prefersCompletionTokens reports whether to try max_completion_tokens first. OpenAI itself accepts it for all
-// models. Many compatible servers know only max_tokens, which go-openai refuses for reasoning models.
+// models. Many compatible servers know only max_tokens.
 func (c *Client) prefersCompletionTokens() bool {
 	return c.cfg.BaseURL == Standard || isReasoningModel(c.cfg.Model)
 }

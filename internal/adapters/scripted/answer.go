@@ -12,25 +12,25 @@ import (
 	"company/internal/lib/safetext"
 )
 
-// protocol is one wire: it reads requests and writes answers.
-type protocol struct {
-	contentType string
-	// read parses a request and checks it like a real server.
-	read func(body []byte) (Exchange, error)
-	// whole returns an answer in one piece.
-	whole func(answer) any
-	// events returns the pieces of a streamed answer, each as it is written.
-	events func(answer) []string
-	fail   func(w http.ResponseWriter, status int, kind, message string)
+// Protocol is one wire: it reads requests and writes answers.
+type Protocol struct {
+	ContentType string
+	// Read parses a request and checks it like a real server.
+	Read func(body []byte) (Exchange, error)
+	// Whole returns an answer in one piece.
+	Whole func(Answer) any
+	// Events returns the pieces of a streamed answer, each as it is written.
+	Events func(Answer) []string
+	Fail   func(w http.ResponseWriter, status int, kind, message string)
 }
 
 // writeStream writes an answer's events over the time took. With cut it writes half of them and no end. wait
 // sleeps, and reports whether the client still reads.
-func (p protocol) writeStream(
-	w http.ResponseWriter, a answer, cut bool, took time.Duration, wait func(time.Duration) bool,
+func (p Protocol) writeStream(
+	w http.ResponseWriter, a Answer, cut bool, took time.Duration, wait func(time.Duration) bool,
 ) {
-	w.Header().Set("Content-Type", p.contentType)
-	events := p.events(a)
+	w.Header().Set("Content-Type", p.ContentType)
+	events := p.Events(a)
 	pause := took / time.Duration(len(events))
 	if cut {
 		events = events[:max(1, (len(events)-1)/2)]
@@ -46,8 +46,8 @@ func (p protocol) writeStream(
 	_ = http.NewResponseController(w).Flush()
 }
 
-// encodeOrEmpty returns the JSON of a value that always encodes, such as strings and numbers.
-func encodeOrEmpty(v any) string {
+// EncodeJSON returns the JSON of a value that always encodes, such as strings and numbers.
+func EncodeJSON(v any) string {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return "{}"
@@ -55,51 +55,50 @@ func encodeOrEmpty(v any) string {
 	return string(data)
 }
 
-// formatEvent returns one server-sent event.
-func formatEvent(name string, v any) string {
-	text := "data: " + encodeOrEmpty(v) + "\n\n"
+// FormatEvent returns one server-sent event.
+func FormatEvent(name string, v any) string {
+	text := "data: " + EncodeJSON(v) + "\n\n"
 	if name != "" {
 		text = "event: " + name + "\n" + text
 	}
 	return text
 }
 
-// answer is a reply in a form that every protocol can convert.
-type answer struct {
-	id, model string
-	text      string
-	calls     []adapters.ToolCall
-	finish    string // OpenAI's finish reason
-	usage     adapters.Usage
+// Answer is a reply in a form that every protocol can convert.
+type Answer struct {
+	ID, Model string
+	Text      string
+	Calls     []adapters.ToolCall
+	Finish    string // OpenAI's finish reason
+	Usage     adapters.Usage
 	withUsage bool // whether a stream ends with the usage
 }
 
 const bytesPerToken = 4
 
 // newAnswer returns the answer for a reply. It is cut at the request's max_tokens, as on a real server.
-func newAnswer(exchange Exchange, reply Reply) (answer, error) {
-	a := answer{id: fmt.Sprintf("chatcmpl-%s-%d", exchange.Header.Run, exchange.Turn), model: exchange.Model,
-		text:   reply.Text,
-		finish: reply.Finish, withUsage: exchange.usage}
+func newAnswer(exchange Exchange, reply Reply) (Answer, error) {
+	a := Answer{ID: fmt.Sprintf("chatcmpl-%s-%d", exchange.Header.Run, exchange.Turn), Model: exchange.Model,
+		Text: reply.Text, Finish: reply.Finish, withUsage: exchange.usage}
 	for i, call := range reply.Calls {
 		args, err := call.argumentsText()
 		if err != nil {
-			return answer{}, fmt.Errorf("arguments of %s: %w", call.Tool, err)
+			return Answer{}, fmt.Errorf("arguments of %s: %w", call.Tool, err)
 		}
 		id := call.ID
 		if id == "" {
 			id = fmt.Sprintf("call_%d_%d", exchange.Turn, i)
 		}
-		a.calls = append(a.calls, adapters.ToolCall{ID: id, Name: call.Tool, Arguments: args})
+		a.Calls = append(a.Calls, adapters.ToolCall{ID: id, Name: call.Tool, Arguments: args})
 	}
-	if a.finish == "" {
-		a.finish = "stop"
-		if len(a.calls) > 0 {
-			a.finish = "tool_calls"
+	if a.Finish == "" {
+		a.Finish = "stop"
+		if len(a.Calls) > 0 {
+			a.Finish = "tool_calls"
 		}
 	}
-	size := len(a.text)
-	for _, c := range a.calls {
+	size := len(a.Text)
+	for _, c := range a.Calls {
 		size += len(c.Name) + len(c.Arguments)
 	}
 	tokens := size/bytesPerToken + 1
@@ -107,9 +106,9 @@ func newAnswer(exchange Exchange, reply Reply) (answer, error) {
 		tokens = exchange.MaxTokens
 		a.truncate(exchange.MaxTokens * bytesPerToken)
 	}
-	a.usage = adapters.Usage{InputTokens: exchange.byteSize()/bytesPerToken + 1, OutputTokens: tokens}
+	a.Usage = adapters.Usage{InputTokens: exchange.byteSize()/bytesPerToken + 1, OutputTokens: tokens}
 	if reply.Usage != nil {
-		a.usage = *reply.Usage
+		a.Usage = *reply.Usage
 	}
 	return a, nil
 }
@@ -130,15 +129,15 @@ func (x Exchange) byteSize() int {
 }
 
 // truncate keeps the first bytes of the answer: the text, then the calls in order.
-func (a *answer) truncate(room int) {
-	a.finish = "length"
-	a.text = safetext.Head(a.text, room)
-	room -= len(a.text)
-	for i := range a.calls {
-		toolCall := &a.calls[i]
+func (a *Answer) truncate(room int) {
+	a.Finish = "length"
+	a.Text = safetext.Head(a.Text, room)
+	room -= len(a.Text)
+	for i := range a.Calls {
+		toolCall := &a.Calls[i]
 		room -= len(toolCall.Name)
 		if room <= 0 {
-			a.calls = a.calls[:i]
+			a.Calls = a.Calls[:i]
 			return
 		}
 		toolCall.Arguments = safetext.Head(toolCall.Arguments, room)
@@ -149,8 +148,8 @@ func (a *answer) truncate(room int) {
 // pieceSize limits the bytes of text or arguments in one event.
 const pieceSize = 1024
 
-// splitText splits s between characters for streaming.
-func splitText(s string) []string {
+// SplitText splits s between characters for streaming.
+func SplitText(s string) []string {
 	var out []string
 	for len(s) > 0 {
 		piece := safetext.Head(s, pieceSize)

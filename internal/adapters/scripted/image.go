@@ -9,8 +9,8 @@ import (
 	"company/internal/company"
 )
 
-// imageOf returns an image from a request.
-func imageOf(mime string, data []byte) adapters.Image {
+// ImageOf returns an image from a request.
+func ImageOf(mime string, data []byte) adapters.Image {
 	return adapters.Image{Attachment: company.Attachment{Type: mime, Bytes: len(data)}, Data: data}
 }
 
@@ -21,5 +21,5 @@ func readDataURI(address string) (adapters.Image, error) {
 	if !ok || err != nil || !strings.HasPrefix(mime, "image/") || len(data) == 0 {
 		return adapters.Image{}, errors.New("image_url: invalid image data")
 	}
-	return imageOf(mime, data), nil
+	return ImageOf(mime, data), nil
 }

@@ -11,9 +11,9 @@ import (
 )
 
 // openAI is the protocol of chat completions.
-var openAI = protocol{
-	contentType: "text/event-stream",
-	read: func(body []byte) (Exchange, error) {
+var openAI = Protocol{
+	ContentType: "text/event-stream",
+	Read: func(body []byte) (Exchange, error) {
 		var req sdk.ChatCompletionRequest
 		if err := json.Unmarshal(body, &req); err != nil {
 			return Exchange{}, fmt.Errorf("the request is not JSON: %w", err)
@@ -23,9 +23,9 @@ var openAI = protocol{
 		}
 		return exchangeOf(req)
 	},
-	whole:  func(a answer) any { return a.openAI() },
-	events: answer.openAIEvents,
-	fail:   writeError,
+	Whole:  func(a Answer) any { return a.openAI() },
+	Events: Answer.openAIEvents,
+	Fail:   writeError,
 }
 
 // check refuses requests that a real server refuses, so that a broken conversation is found here and not at the
@@ -116,9 +116,9 @@ func exchangeOf(req sdk.ChatCompletionRequest) (Exchange, error) {
 }
 
 // openAICalls returns the calls in the wire's form.
-func (a answer) openAICalls() []sdk.ToolCall {
+func (a Answer) openAICalls() []sdk.ToolCall {
 	var out []sdk.ToolCall
-	for _, toolCall := range a.calls {
+	for _, toolCall := range a.Calls {
 		out = append(
 			out, sdk.ToolCall{ID: toolCall.ID, Type: sdk.ToolTypeFunction,
 				Function: sdk.FunctionCall{Name: toolCall.Name, Arguments: toolCall.Arguments}})
@@ -126,51 +126,51 @@ func (a answer) openAICalls() []sdk.ToolCall {
 	return out
 }
 
-func (a answer) openAIUsage() sdk.Usage {
-	u := sdk.Usage{PromptTokens: a.usage.InputTokens, CompletionTokens: a.usage.OutputTokens,
-		TotalTokens: a.usage.InputTokens + a.usage.OutputTokens}
-	if a.usage.CachedTokens > 0 {
-		u.PromptTokensDetails = &sdk.PromptTokensDetails{CachedTokens: a.usage.CachedTokens}
+func (a Answer) openAIUsage() sdk.Usage {
+	u := sdk.Usage{PromptTokens: a.Usage.InputTokens, CompletionTokens: a.Usage.OutputTokens,
+		TotalTokens: a.Usage.InputTokens + a.Usage.OutputTokens}
+	if a.Usage.CachedTokens > 0 {
+		u.PromptTokensDetails = &sdk.PromptTokensDetails{CachedTokens: a.Usage.CachedTokens}
 	}
 	return u
 }
 
 // openAI returns the answer in one piece.
-func (a answer) openAI() sdk.ChatCompletionResponse {
+func (a Answer) openAI() sdk.ChatCompletionResponse {
 	return sdk.ChatCompletionResponse{
-		ID: a.id, Object: "chat.completion", Model: a.model, Usage: a.openAIUsage(),
+		ID: a.ID, Object: "chat.completion", Model: a.Model, Usage: a.openAIUsage(),
 		Choices: []sdk.ChatCompletionChoice{{
-			Message: sdk.ChatCompletionMessage{Role: sdk.ChatMessageRoleAssistant, Content: a.text,
+			Message: sdk.ChatCompletionMessage{Role: sdk.ChatMessageRoleAssistant, Content: a.Text,
 				ToolCalls: a.openAICalls()},
-			FinishReason: sdk.FinishReason(a.finish),
+			FinishReason: sdk.FinishReason(a.Finish),
 		}},
 	}
 }
 
 // openAIEvents returns the answer as a stream.
-func (a answer) openAIEvents() []string {
+func (a Answer) openAIEvents() []string {
 	chunk := func(delta sdk.ChatCompletionStreamChoiceDelta, finish sdk.FinishReason) string {
-		return formatEvent("", sdk.ChatCompletionStreamResponse{ID: a.id, Object: "chat.completion.chunk", Model: a.model,
+		return FormatEvent("", sdk.ChatCompletionStreamResponse{ID: a.ID, Object: "chat.completion.chunk", Model: a.Model,
 			Choices: []sdk.ChatCompletionStreamChoice{{Delta: delta, FinishReason: finish}}})
 	}
 	out := []string{chunk(sdk.ChatCompletionStreamChoiceDelta{Role: sdk.ChatMessageRoleAssistant}, "")}
-	for _, piece := range splitText(a.text) {
+	for _, piece := range SplitText(a.Text) {
 		out = append(out, chunk(sdk.ChatCompletionStreamChoiceDelta{Content: piece}, ""))
 	}
 	for i, c := range a.openAICalls() {
 		index := i
 		first := sdk.ToolCall{Index: &index, ID: c.ID, Type: c.Type, Function: sdk.FunctionCall{Name: c.Function.Name}}
 		out = append(out, chunk(sdk.ChatCompletionStreamChoiceDelta{ToolCalls: []sdk.ToolCall{first}}, ""))
-		for _, piece := range splitText(c.Function.Arguments) {
+		for _, piece := range SplitText(c.Function.Arguments) {
 			next := sdk.ToolCall{Index: &index, Function: sdk.FunctionCall{Arguments: piece}}
 			out = append(out, chunk(sdk.ChatCompletionStreamChoiceDelta{ToolCalls: []sdk.ToolCall{next}}, ""))
 		}
 	}
-	out = append(out, chunk(sdk.ChatCompletionStreamChoiceDelta{}, sdk.FinishReason(a.finish)))
+	out = append(out, chunk(sdk.ChatCompletionStreamChoiceDelta{}, sdk.FinishReason(a.Finish)))
 	if a.withUsage {
 		usage := a.openAIUsage()
 		out = append(
-			out, formatEvent("", sdk.ChatCompletionStreamResponse{ID: a.id, Object: "chat.completion.chunk", Model: a.model,
+			out, FormatEvent("", sdk.ChatCompletionStreamResponse{ID: a.ID, Object: "chat.completion.chunk", Model: a.Model,
 				Choices: []sdk.ChatCompletionStreamChoice{}, Usage: &usage}))
 	}
 	return append(out, "data: [DONE]\n\n")

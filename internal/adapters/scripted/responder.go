@@ -1,7 +1,7 @@
 // Package scripted is a scripted model: a loopback server that speaks OpenAI's chat completions protocol,
-// streaming and not, with tools and usage. For tests of other adapters it also speaks the protocols of Ollama
-// and Anthropic. It asks a Responder for each reply. `adapter: scripted` runs it on a script file and drives it
-// with the openai adapter, so that all code except the model is real.
+// streaming and not, with tools and usage. (scriptedtest has the protocols of Ollama and Anthropic.) It asks a
+// Responder for each reply. `adapter: scripted` runs it on a script file and drives it with the openai adapter, so that
+// all code except the model is real.
 //
 // A reply depends only on the request: the conversation identifies the run and its progress. A repeated request
 // gets the same reply, so the second try of a killed company is comparable with its first. The only exception is

@@ -39,14 +39,15 @@ type Logged struct {
 	Body   []byte // its first 64 KiB
 }
 
-// Server speaks the protocols of OpenAI, Ollama and Anthropic on a loopback port. One Responder answers all of
-// them.
+// Server speaks OpenAI's protocol on a loopback port, and others that an Option adds. One Responder answers all.
 type Server struct {
 	brain    Responder
-	toolless bool
+	read     func(Exchange) (Exchange, error)
+	write    func(Exchange, Answer) Answer
 	listener net.Listener
 	http     *http.Server
-	stop     context.CancelFunc // ends replies that hang or wait
+	routes   map[string]http.HandlerFunc // by pattern
+	stop     context.CancelFunc          // ends replies that hang or wait
 	served   chan struct{}
 
 	mu     sync.Mutex
@@ -63,10 +64,6 @@ type faultKey struct {
 // Option configures a Server.
 type Option func(*Server)
 
-// WithoutTools returns an option for a model without tool support. The server refuses tools with a 400, and
-// writes the brain's calls as text. Its brain is asked as if there were tools.
-func WithoutTools() Option { return func(s *Server) { s.toolless = true } }
-
 // NewServer listens on a free port of 127.0.0.1 and serves until Close.
 func NewServer(brain Responder, opts ...Option) (*Server, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -77,21 +74,21 @@ func NewServer(brain Responder, opts ...Option) (*Server, error) {
 	server := &Server{
 		brain: brain, listener: listener, stop: stop, served: make(chan struct{}),
 		calls:  Calls{ByRole: map[company.Role]int{}, ByRun: map[company.RunID]int{}},
-		faults: map[faultKey]int{},
+		faults: map[faultKey]int{}, routes: map[string]http.HandlerFunc{},
 	}
+	server.Rewrite(func(x Exchange) (Exchange, error) { return x, nil }, func(_ Exchange, a Answer) Answer { return a })
+	server.Speak("POST /v1/chat/completions", openAI)
+	server.Handle("GET /v1/models", server.handleModels)
+	server.Handle("/", func(w http.ResponseWriter, r *http.Request) {
+		writeError(w, http.StatusNotFound, "not_found", "no such address: "+r.Method+" "+r.URL.Path)
+	})
 	for _, o := range opts {
 		o(server)
 	}
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST /v1/chat/completions", server.handleChat(openAI))
-	mux.HandleFunc("POST /v1/messages", server.handleChat(anthropic))
-	mux.HandleFunc("POST /api/chat", server.handleChat(ollama))
-	mux.HandleFunc("GET /v1/models", server.handleModels)
-	mux.HandleFunc("POST /api/show", server.handleShow)
-	mux.HandleFunc("GET /api/tags", server.handleTags)
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		writeError(w, http.StatusNotFound, "not_found", "no such address: "+r.Method+" "+r.URL.Path)
-	})
+	for pattern, handler := range server.routes {
+		mux.HandleFunc(pattern, handler)
+	}
 	server.http = &http.Server{
 		Handler: mux, ReadHeaderTimeout: 30 * time.Second,
 		BaseContext: func(net.Listener) context.Context { return ctx },
@@ -135,52 +132,41 @@ func (s *Server) Requests() []Logged {
 
 // handleModels returns an empty list, because the server accepts any name.
 func (s *Server) handleModels(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{}})
+	WriteJSON(w, http.StatusOK, map[string]any{"object": "list", "data": []any{}})
 }
 
-// handleShow describes any model with this server's capabilities.
-func (s *Server) handleShow(w http.ResponseWriter, _ *http.Request) {
-	capabilities := []string{"completion", "tools", "vision"}
-	if s.toolless {
-		capabilities = capabilities[:1]
-	}
-	writeJSON(w, http.StatusOK, map[string]any{
-		"capabilities": capabilities,
-		"model_info":   map[string]any{"general.architecture": "scripted", "scripted.context_length": 131072},
-	})
-}
+// Handle adds an address, or replaces what answers there. The pattern is one of http.ServeMux.
+func (s *Server) Handle(pattern string, handler http.HandlerFunc) { s.routes[pattern] = handler }
 
-// handleTags lists the model that is used as the default.
-func (s *Server) handleTags(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(
-		w, http.StatusOK,
-		map[string]any{"models": []any{map[string]any{"name": "scripted:latest", "model": "scripted:latest"}}})
+// Speak adds an address at which the model answers in a protocol.
+func (s *Server) Speak(pattern string, p Protocol) { s.Handle(pattern, s.handleChat(p)) }
+
+// Rewrite changes each request before the Responder sees it, and each answer before it is written.
+func (s *Server) Rewrite(read func(Exchange) (Exchange, error), write func(Exchange, Answer) Answer) {
+	s.read, s.write = read, write
 }
 
 // handleChat returns a handler for one protocol.
-func (s *Server) handleChat(p protocol) http.HandlerFunc {
+func (s *Server) handleChat(p Protocol) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxRequest))
 		if err != nil {
-			p.fail(w, http.StatusRequestEntityTooLarge, "invalid_request_error", "the request cannot be read: "+err.Error())
+			p.Fail(w, http.StatusRequestEntityTooLarge, "invalid_request_error", "the request cannot be read: "+err.Error())
 			return
 		}
-		exchange, err := p.read(body)
+		exchange, err := p.Read(body)
 		if err != nil {
-			p.fail(w, http.StatusBadRequest, "invalid_request_error", err.Error())
+			p.Fail(w, http.StatusBadRequest, "invalid_request_error", err.Error())
 			return
 		}
-		if s.toolless {
-			if len(exchange.Tools) > 0 {
-				p.fail(w, http.StatusBadRequest, "invalid_request_error", exchange.Model+" does not support tools")
-				return
-			}
-			exchange = fromText(exchange)
+		if exchange, err = s.read(exchange); err != nil {
+			p.Fail(w, http.StatusBadRequest, "invalid_request_error", err.Error())
+			return
 		}
 		s.recordCall(exchange, body)
 		reply := s.brain.Reply(exchange)
 		if reply.Err != "" {
-			p.fail(w, http.StatusBadRequest, "script_error", reply.Err)
+			p.Fail(w, http.StatusBadRequest, "script_error", reply.Err)
 			return
 		}
 		delay, writing := reply.Delay, reply.Writing
@@ -192,19 +178,17 @@ func (s *Server) handleChat(p protocol) http.HandlerFunc {
 		}
 		answer, err := newAnswer(exchange, reply)
 		if err != nil {
-			p.fail(w, http.StatusInternalServerError, "server_error", err.Error())
+			p.Fail(w, http.StatusInternalServerError, "server_error", err.Error())
 			return
 		}
-		if s.toolless {
-			answer = answer.asText(exchange.Fence)
-		}
+		answer = s.write(exchange, answer)
 		switch {
 		case reply.Fault != nil && s.isFaultDue(exchange, *reply.Fault):
 			s.serveFault(w, r, p, answer, *reply.Fault)
 		case exchange.Stream:
 			p.writeStream(w, answer, false, writing, func(d time.Duration) bool { return s.wait(r, d) })
 		default:
-			writeJSON(w, http.StatusOK, p.whole(answer))
+			WriteJSON(w, http.StatusOK, p.Whole(answer))
 		}
 	}
 }
@@ -250,12 +234,12 @@ func (s *Server) isFaultDue(exchange Exchange, fault Fault) bool {
 	return s.faults[key] <= fault.Times
 }
 
-func (s *Server) serveFault(w http.ResponseWriter, r *http.Request, p protocol, a answer, fault Fault) {
+func (s *Server) serveFault(w http.ResponseWriter, r *http.Request, p Protocol, a Answer, fault Fault) {
 	switch {
 	case fault.Hang:
 		<-r.Context().Done()
 	case fault.Garbage:
-		w.Header().Set("Content-Type", p.contentType)
+		w.Header().Set("Content-Type", p.ContentType)
 		_, _ = io.WriteString(w, "data: {\"choices\": [}\n\n")
 	case fault.Cut:
 		p.writeStream(w, a, true, 0, nil)
@@ -265,7 +249,7 @@ func (s *Server) serveFault(w http.ResponseWriter, r *http.Request, p protocol, 
 			w.Header().Set(key, value)
 		}
 		if fault.Body == "" {
-			p.fail(w, fault.Status, "server_error", fmt.Sprintf("fault %d as scripted", fault.Status))
+			p.Fail(w, fault.Status, "server_error", fmt.Sprintf("fault %d as scripted", fault.Status))
 			return
 		}
 		w.WriteHeader(fault.Status)
@@ -273,12 +257,13 @@ func (s *Server) serveFault(w http.ResponseWriter, r *http.Request, p protocol, 
 	}
 }
 
-func writeJSON(w http.ResponseWriter, status int, v any) {
+// WriteJSON writes a document.
+func WriteJSON(w http.ResponseWriter, status int, v any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_ = json.NewEncoder(w).Encode(v) // the client may be gone
 }
 
 func writeError(w http.ResponseWriter, status int, kind, message string) {
-	writeJSON(w, status, map[string]any{"error": map[string]any{"message": message, "type": kind, "code": nil}})
+	WriteJSON(w, status, map[string]any{"error": map[string]any{"message": message, "type": kind, "code": nil}})
 }

@@ -1,4 +1,4 @@
-package scripted
+package scriptedtest
 
 import (
 	"bytes"
@@ -9,16 +9,18 @@ import (
 	"strings"
 
 	"company/internal/adapters"
+	"company/internal/adapters/scripted"
 )
 
 // anthropic is the protocol of the messages API.
-var anthropic = protocol{
-	contentType: "text/event-stream",
-	read:        readAnthropic,
-	whole:       func(a answer) any { return a.toAnthropic(true) },
-	events:      answer.anthropicEvents,
-	fail: func(w http.ResponseWriter, status int, kind, message string) {
-		writeJSON(w, status, map[string]any{"type": "error", "error": map[string]string{"type": kind, "message": message}})
+var anthropic = scripted.Protocol{
+	ContentType: "text/event-stream",
+	Read:        readAnthropic,
+	Whole:       func(a scripted.Answer) any { return toAnthropic(a, true) },
+	Events:      anthropicEvents,
+	Fail: func(w http.ResponseWriter, status int, kind, message string) {
+		fault := map[string]string{"type": kind, "message": message}
+		scripted.WriteJSON(w, status, map[string]any{"type": "error", "error": fault})
 	},
 }
 
@@ -64,22 +66,22 @@ type anthropicRequest struct {
 }
 
 // readAnthropic parses a request, and refuses requests that the API refuses.
-func readAnthropic(body []byte) (Exchange, error) {
+func readAnthropic(body []byte) (scripted.Exchange, error) {
 	var req anthropicRequest
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&req); err != nil {
-		return Exchange{}, err
+		return scripted.Exchange{}, err
 	}
 	switch {
 	case req.Model == "" || req.MaxTokens <= 0:
-		return Exchange{}, errors.New("model and max_tokens: Field required")
+		return scripted.Exchange{}, errors.New("model and max_tokens: Field required")
 	case len(req.Messages) == 0 || req.Messages[0].Role != adapters.User:
-		return Exchange{}, errors.New("messages: first message must use the user role")
+		return scripted.Exchange{}, errors.New("messages: first message must use the user role")
 	case bytes.Count(body, []byte(`"cache_control"`)) > 4:
-		return Exchange{}, errors.New("a maximum of 4 blocks with cache_control may be provided")
+		return scripted.Exchange{}, errors.New("a maximum of 4 blocks with cache_control may be provided")
 	}
-	exchange := Exchange{Model: req.Model, Stream: req.Stream, MaxTokens: req.MaxTokens}
+	exchange := scripted.Exchange{Model: req.Model, Stream: req.Stream, MaxTokens: req.MaxTokens}
 	var system []string
 	for _, b := range req.System {
 		system = append(system, b.Text)
@@ -91,11 +93,11 @@ func readAnthropic(body []byte) (Exchange, error) {
 	var open []adapters.ToolCall // calls of the previous message
 	for i, m := range req.Messages {
 		if i > 0 && m.Role == req.Messages[i-1].Role {
-			return Exchange{}, fmt.Errorf("messages.%d: roles must alternate", i)
+			return scripted.Exchange{}, fmt.Errorf("messages.%d: roles must alternate", i)
 		}
 		out, err := readBlocks(m.Role, m.Content, open)
 		if err != nil {
-			return Exchange{}, fmt.Errorf("messages.%d: %w", i, err)
+			return scripted.Exchange{}, fmt.Errorf("messages.%d: %w", i, err)
 		}
 		exchange.Messages = append(exchange.Messages, out...)
 		open = nil
@@ -105,7 +107,7 @@ func readAnthropic(body []byte) (Exchange, error) {
 		}
 	}
 	if len(open) > 0 {
-		return Exchange{}, errors.New("messages: the last tool_use blocks have no tool_result")
+		return scripted.Exchange{}, errors.New("messages: the last tool_use blocks have no tool_result")
 	}
 	for _, t := range req.Tools {
 		exchange.Tools = append(exchange.Tools,
@@ -129,7 +131,7 @@ func readBlocks(role string, blocks []anthropicBlock, open []adapters.ToolCall) 
 			said.Content += block.Text
 		case block.Type == "image" && role == adapters.User && block.Source != nil && block.Source.Type == "base64" &&
 			len(block.Source.Data) > 0:
-			said.Images = append(said.Images, imageOf(block.Source.MediaType, block.Source.Data))
+			said.Images = append(said.Images, scripted.ImageOf(block.Source.MediaType, block.Source.Data))
 		case block.Type == "thinking" && role == adapters.Assistant && block.Signature != "" && block.Thinking != nil:
 		case block.Type == "redacted_thinking" && role == adapters.Assistant && block.Data != "":
 		case block.Type == "tool_use" && role == adapters.Assistant && block.ID != "" && block.Name != "" &&
@@ -157,9 +159,9 @@ func readBlocks(role string, blocks []anthropicBlock, open []adapters.ToolCall) 
 	return out, nil
 }
 
-// stop returns the wire's reason for the answer's end.
-func (a answer) stop() string {
-	switch a.finish {
+// stopReason returns the wire's reason for the answer's end.
+func stopReason(a scripted.Answer) string {
+	switch a.Finish {
 	case "length":
 		return "max_tokens"
 	case "tool_calls":
@@ -171,68 +173,70 @@ func (a answer) stop() string {
 }
 
 // toAnthropic returns the answer as a message: complete, or as the beginning of a stream.
-func (a answer) toAnthropic(whole bool) any {
+func toAnthropic(a scripted.Answer, whole bool) any {
 	m := map[string]any{
-		"id": a.id, "type": "message", "role": "assistant", "model": a.model, "content": []any{}, "stop_reason": nil,
+		"id": a.ID, "type": "message", "role": "assistant", "model": a.Model, "content": []any{}, "stop_reason": nil,
 		"stop_sequence": nil,
-		"usage": map[string]int{"input_tokens": a.usage.InputTokens - a.usage.CachedTokens,
-			"cache_read_input_tokens": a.usage.CachedTokens, "cache_creation_input_tokens": 0, "output_tokens": 1},
+		"usage": map[string]int{"input_tokens": a.Usage.InputTokens - a.Usage.CachedTokens,
+			"cache_read_input_tokens": a.Usage.CachedTokens, "cache_creation_input_tokens": 0, "output_tokens": 1},
 	}
 	if whole {
 		var content []any
-		if a.text != "" {
-			content = append(content, map[string]any{"type": "text", "text": a.text})
+		if a.Text != "" {
+			content = append(content, map[string]any{"type": "text", "text": a.Text})
 		}
-		for _, toolCall := range a.calls {
+		for _, toolCall := range a.Calls {
 			content = append(
 				content, map[string]any{"type": "tool_use", "id": toolCall.ID, "name": toolCall.Name,
 					"input": json.RawMessage(toolCall.WireArguments())})
 		}
-		m["content"], m["stop_reason"] = content, a.stop()
+		m["content"], m["stop_reason"] = content, stopReason(a)
 	}
 	return m
 }
 
 // anthropicEvents returns the answer as a stream. Like real models, it thinks before it calls. The client must
 // send the thinking back.
-func (a answer) anthropicEvents() []string {
-	out := []string{formatEvent("message_start", map[string]any{"type": "message_start", "message": a.toAnthropic(false)}),
-		formatEvent("ping", map[string]string{"type": "ping"})}
+func anthropicEvents(a scripted.Answer) []string {
+	begun := map[string]any{"type": "message_start", "message": toAnthropic(a, false)}
+	out := []string{scripted.FormatEvent("message_start", begun),
+		scripted.FormatEvent("ping", map[string]string{"type": "ping"})}
 	index := 0
 	block := func(start any, deltas ...any) {
 		out = append(
-			out, formatEvent("content_block_start",
+			out, scripted.FormatEvent("content_block_start",
 				map[string]any{"type": "content_block_start", "index": index, "content_block": start}))
 		for _, d := range deltas {
 			out = append(
-				out, formatEvent("content_block_delta", map[string]any{"type": "content_block_delta", "index": index, "delta": d}))
+				out, scripted.FormatEvent("content_block_delta", map[string]any{"type": "content_block_delta", "index": index, "delta": d}))
 		}
-		out = append(out, formatEvent("content_block_stop", map[string]any{"type": "content_block_stop", "index": index}))
+		end := map[string]any{"type": "content_block_stop", "index": index}
+		out = append(out, scripted.FormatEvent("content_block_stop", end))
 		index++
 	}
-	if len(a.calls) > 0 {
+	if len(a.Calls) > 0 {
 		block(map[string]string{"type": "thinking", "thinking": "", "signature": ""},
-			map[string]string{"type": "thinking_delta", "thinking": "It takes " + a.calls[0].Name + "."},
-			map[string]string{"type": "signature_delta", "signature": "signed-" + a.id})
+			map[string]string{"type": "thinking_delta", "thinking": "It takes " + a.Calls[0].Name + "."},
+			map[string]string{"type": "signature_delta", "signature": "signed-" + a.ID})
 	}
-	if a.text != "" {
+	if a.Text != "" {
 		var deltas []any
-		for _, piece := range splitText(a.text) {
+		for _, piece := range scripted.SplitText(a.Text) {
 			deltas = append(deltas, map[string]string{"type": "text_delta", "text": piece})
 		}
 		block(map[string]string{"type": "text", "text": ""}, deltas...)
 	}
-	for _, toolCall := range a.calls {
+	for _, toolCall := range a.Calls {
 		var deltas []any
-		for _, piece := range splitText(toolCall.Arguments) {
+		for _, piece := range scripted.SplitText(toolCall.Arguments) {
 			deltas = append(deltas, map[string]string{"type": "input_json_delta", "partial_json": piece})
 		}
 		block(map[string]any{"type": "tool_use", "id": toolCall.ID, "name": toolCall.Name, "input": map[string]any{}},
 			deltas...)
 	}
 	out = append(
-		out, formatEvent("message_delta",
-			map[string]any{"type": "message_delta", "delta": map[string]any{"stop_reason": a.stop(), "stop_sequence": nil},
-				"usage": map[string]int{"output_tokens": a.usage.OutputTokens}}))
-	return append(out, formatEvent("message_stop", map[string]string{"type": "message_stop"}))
+		out, scripted.FormatEvent("message_delta",
+			map[string]any{"type": "message_delta", "delta": map[string]any{"stop_reason": stopReason(a), "stop_sequence": nil},
+				"usage": map[string]int{"output_tokens": a.Usage.OutputTokens}}))
+	return append(out, scripted.FormatEvent("message_stop", map[string]string{"type": "message_stop"}))
 }

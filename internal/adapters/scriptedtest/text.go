@@ -1,12 +1,28 @@
-package scripted
+package scriptedtest
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"company/internal/adapters"
+	"company/internal/adapters/scripted"
 	"company/internal/lib/lazyregexp"
 )
+
+// WithoutTools returns an option for a model without tool support. The server refuses tools with a 400, and
+// writes the brain's calls as text. Its brain is asked as if there were tools.
+func WithoutTools() scripted.Option {
+	return func(s *scripted.Server) {
+		s.Handle("POST /api/show", showModel("completion"))
+		s.Rewrite(func(x scripted.Exchange) (scripted.Exchange, error) {
+			if len(x.Tools) > 0 {
+				return x, errors.New(x.Model + " does not support tools")
+			}
+			return fromText(x), nil
+		}, func(x scripted.Exchange, a scripted.Answer) scripted.Answer { return asText(a, x.Fence) })
+	}
+}
 
 // A model without tool support reads and writes calls as text. This file implements that protocol independently
 // of the company's code.
@@ -17,7 +33,7 @@ var (
 )
 
 // fromText converts a conversation in the text protocol into the form for a brain.
-func fromText(exchange Exchange) Exchange {
+func fromText(exchange scripted.Exchange) scripted.Exchange {
 	id := ""
 	for i := range exchange.Messages {
 		message := &exchange.Messages[i]
@@ -52,19 +68,19 @@ func fromText(exchange Exchange) Exchange {
 }
 
 // asText returns an answer of a model without tool support, with its first call as the block at its end.
-func (a answer) asText(fence string) answer {
-	if len(a.calls) == 0 {
+func asText(a scripted.Answer, fence string) scripted.Answer {
+	if len(a.Calls) == 0 {
 		return a
 	}
-	toolCall := a.calls[0]
-	if a.text != "" {
-		a.text += "\n\n"
+	toolCall := a.Calls[0]
+	if a.Text != "" {
+		a.Text += "\n\n"
 	}
-	a.text += "```" + fence + "\n" + `{"tool": "` + toolCall.Name + `", "arguments": ` + toolCall.Arguments + "}\n```\n"
-	a.calls = nil
-	if a.finish == "tool_calls" {
-		a.finish = "stop"
+	a.Text += "```" + fence + "\n" + `{"tool": "` + toolCall.Name + `", "arguments": ` + toolCall.Arguments + "}\n```\n"
+	a.Calls = nil
+	if a.Finish == "tool_calls" {
+		a.Finish = "stop"
 	}
-	a.text = strings.ToValidUTF8(a.text, "\uFFFD")
+	a.Text = strings.ToValidUTF8(a.Text, "\uFFFD")
 	return a
 }

@@ -1,4 +1,4 @@
-package scripted_test
+package scriptedtest_test
 
 import (
 	"encoding/json"
@@ -12,8 +12,19 @@ import (
 	"company/internal/adapters/ollama"
 	"company/internal/adapters/openai"
 	"company/internal/adapters/scripted"
+	"company/internal/adapters/scriptedtest"
 	"company/internal/company"
+	"company/test/goroutines"
 )
+
+func TestMain(m *testing.M) { goroutines.Main(m) }
+
+// ask returns a conversation whose first message has the header of a run.
+func ask(title string) adapters.Request {
+	header := adapters.Header{Role: company.Worker, Task: "t1", Subtask: "t1-01", Run: "t1-01.1", Title: title}
+	return adapters.Request{Messages: []adapters.Message{{Role: adapters.System, Content: "You are a worker."},
+		{Role: adapters.User, Content: header.String()}}}
+}
 
 // drivers speak to the server, each over its own protocol.
 var drivers = map[string]func(url string) (adapters.Model, error){
@@ -47,7 +58,7 @@ func play(
 			return scripted.Reply{Text: strings.Repeat("word ", 4000)} // more than max_tokens
 		}
 		return scripted.Reply{Err: "no more"}
-	}), opts...)
+	}), append([]scripted.Option{scriptedtest.OtherWires()}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +75,7 @@ func play(
 			t.Error(err)
 		}
 	}()
-	req := ask(header(company.Worker, "t1-01.1", "greet"))
+	req := ask("greet")
 	req.Messages = append([]adapters.Message{{Role: adapters.System, Content: "You work."}}, req.Messages...)
 	req.MaxTokens = 300
 	for _, name := range []string{"read_file", "write_file"} {
@@ -97,7 +108,7 @@ func TestProtocols(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, toolless %v", name, toolless), func(t *testing.T) {
 				var opts []scripted.Option
 				if toolless {
-					opts = append(opts, scripted.WithoutTools())
+					opts = append(opts, scriptedtest.WithoutTools())
 				}
 				saw, replies := play(t, open, opts...)
 				if len(saw) != 4 || len(replies) != 3 {
@@ -136,7 +147,7 @@ func TestProtocolFaults(t *testing.T) {
 		} {
 			server, err := scripted.NewServer(scripted.BrainFunc(func(scripted.Exchange) scripted.Reply {
 				return scripted.Reply{Text: strings.Repeat("text ", 2000), Fault: &fault}
-			}))
+			}), scriptedtest.OtherWires())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -144,7 +155,7 @@ func TestProtocolFaults(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			req := ask(header(company.Worker, "t1-01.1", "greet"))
+			req := ask("greet")
 			req.MaxTokens = 100_000
 			if _, err := m.Chat(t.Context(), req, nil); adapters.KindOf(err) != want {
 				t.Errorf("%s: %v, want %s", name, err, want)
@@ -174,7 +185,7 @@ func TestImagesOverEachProtocol(t *testing.T) {
 				server, err := scripted.NewServer(scripted.BrainFunc(func(x scripted.Exchange) scripted.Reply {
 					saw = append(saw, x)
 					return scripted.Reply{Text: "I see."}
-				}))
+				}), scriptedtest.OtherWires())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -183,7 +194,7 @@ func TestImagesOverEachProtocol(t *testing.T) {
 					t.Fatal(err)
 				}
 				m := adapters.WithToolMode(bare, use, nil)
-				req := ask(header(company.Worker, "t1-01.1", "look"))
+				req := ask("look")
 				req.Messages[1].Images = []adapters.Image{image}
 				req.Messages = append(req.Messages,
 					adapters.Message{Role: adapters.User, Content: "and this", Images: []adapters.Image{image}})

@@ -1,4 +1,4 @@
-package scripted
+package scriptedtest
 
 import (
 	"bytes"
@@ -8,16 +8,17 @@ import (
 	"net/http"
 
 	"company/internal/adapters"
+	"company/internal/adapters/scripted"
 )
 
 // ollama is Ollama's own protocol.
-var ollama = protocol{
-	contentType: "application/x-ndjson",
-	read:        readOllama,
-	whole:       func(a answer) any { return a.toOllama(a.text, a.calls, true) },
-	events:      answer.ollamaEvents,
-	fail: func(w http.ResponseWriter, status int, _, message string) {
-		writeJSON(w, status, map[string]string{"error": message})
+var ollama = scripted.Protocol{
+	ContentType: "application/x-ndjson",
+	Read:        readOllama,
+	Whole:       func(a scripted.Answer) any { return toOllama(a, a.Text, a.Calls, true) },
+	Events:      ollamaEvents,
+	Fail: func(w http.ResponseWriter, status int, _, message string) {
+		scripted.WriteJSON(w, status, map[string]string{"error": message})
 	},
 }
 
@@ -41,7 +42,7 @@ type ollamaMessage struct {
 }
 
 // readOllama parses a request. It refuses keys that are not in the protocol.
-func readOllama(body []byte) (Exchange, error) {
+func readOllama(body []byte) (scripted.Exchange, error) {
 	var req struct {
 		Model    string          `json:"model"`
 		Messages []ollamaMessage `json:"messages"`
@@ -65,12 +66,12 @@ func readOllama(body []byte) (Exchange, error) {
 	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&req); err != nil {
-		return Exchange{}, err
+		return scripted.Exchange{}, err
 	}
 	if req.Model == "" || len(req.Messages) == 0 {
-		return Exchange{}, errors.New("model is required")
+		return scripted.Exchange{}, errors.New("model is required")
 	}
-	exchange := Exchange{Model: req.Model, Stream: req.Stream == nil || *req.Stream,
+	exchange := scripted.Exchange{Model: req.Model, Stream: req.Stream == nil || *req.Stream,
 		MaxTokens: max(0, req.Options.NumPredict)}
 	for i, message := range req.Messages {
 		out := adapters.Message{Role: message.Role, Content: message.Content, ToolCallID: message.ToolCallID,
@@ -79,20 +80,20 @@ func readOllama(body []byte) (Exchange, error) {
 		case adapters.System, adapters.User:
 		case adapters.ToolRole:
 			if message.ToolName == "" {
-				return Exchange{}, fmt.Errorf("messages[%d]: a result names no tool", i)
+				return scripted.Exchange{}, fmt.Errorf("messages[%d]: a result names no tool", i)
 			}
 		case adapters.Assistant:
 			exchange.Turn++
 		default:
-			return Exchange{}, fmt.Errorf("invalid role %q", message.Role)
+			return scripted.Exchange{}, fmt.Errorf("invalid role %q", message.Role)
 		}
 		for _, data := range message.Images {
-			out.Images = append(out.Images, imageOf(http.DetectContentType(data), data))
+			out.Images = append(out.Images, scripted.ImageOf(http.DetectContentType(data), data))
 		}
 		for _, ollamaCall := range message.ToolCalls {
 			var object map[string]any
 			if json.Unmarshal(ollamaCall.Function.Arguments, &object) != nil {
-				return Exchange{}, fmt.Errorf("messages[%d]: arguments are no object", i)
+				return scripted.Exchange{}, fmt.Errorf("messages[%d]: arguments are no object", i)
 			}
 			out.ToolCalls = append(out.ToolCalls,
 				adapters.ToolCall{ID: ollamaCall.ID, Name: ollamaCall.Function.Name,
@@ -110,36 +111,36 @@ func readOllama(body []byte) (Exchange, error) {
 }
 
 // toOllama returns one line of an answer.
-func (a answer) toOllama(text string, calls []adapters.ToolCall, done bool) any {
+func toOllama(a scripted.Answer, text string, calls []adapters.ToolCall, done bool) any {
 	message := ollamaMessage{Role: adapters.Assistant, Content: text}
 	for i, toolCall := range calls {
 		var oc ollamaCall
 		oc.ID, oc.Function.Index, oc.Function.Name, oc.Function.Arguments = toolCall.ID, i, toolCall.Name,
 			json.RawMessage(toolCall.Arguments)
 		if !json.Valid(oc.Function.Arguments) { // arguments that a real server could not parse
-			oc.Function.Arguments = json.RawMessage(encodeOrEmpty(toolCall.Arguments))
+			oc.Function.Arguments = json.RawMessage(scripted.EncodeJSON(toolCall.Arguments))
 		}
 		message.ToolCalls = append(message.ToolCalls, oc)
 	}
-	line := map[string]any{"model": a.model, "created_at": "2026-01-01T00:00:00Z", "message": message, "done": done}
+	line := map[string]any{"model": a.Model, "created_at": "2026-01-01T00:00:00Z", "message": message, "done": done}
 	if done {
 		line["done_reason"] = "stop"
-		if a.finish == "length" {
+		if a.Finish == "length" {
 			line["done_reason"] = "length"
 		}
-		line["prompt_eval_count"], line["eval_count"] = a.usage.InputTokens, a.usage.OutputTokens
+		line["prompt_eval_count"], line["eval_count"] = a.Usage.InputTokens, a.Usage.OutputTokens
 	}
 	return line
 }
 
 // ollamaEvents returns the answer as a stream of lines.
-func (a answer) ollamaEvents() []string {
+func ollamaEvents(a scripted.Answer) []string {
 	var out []string
-	for _, piece := range splitText(a.text) {
-		out = append(out, encodeOrEmpty(a.toOllama(piece, nil, false))+"\n")
+	for _, piece := range scripted.SplitText(a.Text) {
+		out = append(out, scripted.EncodeJSON(toOllama(a, piece, nil, false))+"\n")
 	}
-	for i := range a.calls {
-		out = append(out, encodeOrEmpty(a.toOllama("", a.calls[i:i+1], false))+"\n")
+	for i := range a.Calls {
+		out = append(out, scripted.EncodeJSON(toOllama(a, "", a.Calls[i:i+1], false))+"\n")
 	}
-	return append(out, encodeOrEmpty(a.toOllama("", nil, true))+"\n")
+	return append(out, scripted.EncodeJSON(toOllama(a, "", nil, true))+"\n")
 }
