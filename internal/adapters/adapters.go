@@ -78,6 +78,21 @@ type ToolCall struct {
 	Arguments string `json:"arguments"`
 }
 
+// WireName makes a text the name of a tool, or the id of a call, that every server accepts. It replaces other
+// characters than a-z, A-Z, 0-9, _ and -, and cuts it to 64 bytes. A text that suits stays as it is.
+func WireName(name string) string {
+	s := strings.Map(func(r rune) rune {
+		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
+			return r
+		}
+		return '_'
+	}, name)
+	if s == "" {
+		return "unnamed"
+	}
+	return s[:min(len(s), 64)]
+}
+
 // Tool describes a tool to the model. Schema is a JSON Schema object.
 type Tool struct {
 	Name        string          `json:"name"`

@@ -337,7 +337,7 @@ func requireSane(t tb, req adapters.Request) {
 			t.Fatalf("message %d (%s) after %s", i, m.Role, req.Messages[i-1].Role)
 		}
 		for _, c := range m.ToolCalls {
-			if ids[c.ID] || c.ID == "" || c.Name == "" || wireName(c.ID) != c.ID || wireName(c.Name) != c.Name {
+			if ids[c.ID] || c.ID == "" || c.Name == "" || adapters.WireName(c.ID) != c.ID || adapters.WireName(c.Name) != c.Name {
 				t.Fatalf("call id %q, name %q cannot be sent", c.ID, c.Name)
 			}
 			if !isObject(c.Arguments) {

@@ -4,11 +4,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"company/internal/adapters"
 )
 
 // uniqueID returns an id that is unique in the conversation and that every server accepts.
 func (c *conversation) uniqueID(id string, i int) string {
-	base := wireName(id)
+	base := adapters.WireName(id)
 	if id == "" {
 		base = fmt.Sprintf("call_%d_%d", c.turns, i+1)
 	}
@@ -19,20 +21,6 @@ func (c *conversation) uniqueID(id string, i int) string {
 	}
 	c.ids[id] = true
 	return id
-}
-
-// wireName replaces characters that some servers refuse in a name, and cuts it to 64 bytes.
-func wireName(name string) string {
-	s := strings.Map(func(r rune) rune {
-		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
-			return r
-		}
-		return '_'
-	}, name)
-	if s == "" {
-		return "unnamed"
-	}
-	return s[:min(len(s), 64)]
 }
 
 // isObject reports whether arguments are a JSON object.

@@ -35,7 +35,7 @@ func newToolset(tools []Tool) (*toolset, error) {
 		bad := func(reason string, err error) error {
 			return company.E(company.EInternal, fmt.Sprintf("tool %q %s", tool.Spec.Name, reason)).Wrap(err)
 		}
-		if s.byName[tool.Spec.Name] != nil || tool.Spec.Name != wireName(tool.Spec.Name) || tool.Run == nil {
+		if s.byName[tool.Spec.Name] != nil || tool.Spec.Name != adapters.WireName(tool.Spec.Name) || tool.Run == nil {
 			return nil, bad("has no usable name or nothing to run", nil)
 		}
 		schema, err := parseSchema(tool.Spec.Schema)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -95,6 +96,32 @@ func (s *store) openJournal(words string) (payload company.Hash) {
 }
 
 func payloadOf(words string) company.Hash { return hashOfText("payload of " + words) }
+
+// Logs of a background company, stacks and replies that could not be read go with age. Logs of the office itself stay.
+func TestOldLogsAreCollected(t *testing.T) {
+	s := newStore(t, "nats")
+	put := func(name string, age time.Duration) {
+		must(t, s.office.LogsFolder.WriteFile(name, []byte("x"), 0o600))
+		must(t, s.office.LogsFolder.Touch(name, time.Now().Add(-age)))
+	}
+	const month = 30 * 24 * time.Hour
+	for _, name := range []string{"reply-model.example-1a2b3c4d.txt", "stacks-1.txt", "detached-1.log"} {
+		put(name, month)
+		put("new-"+name, month)
+	}
+	put("reply-model.example-00000000.txt", time.Minute)
+	put("company.log", month)
+	found, err := s.keeper().policyOf(false).listRunFiles(t.Context())
+	must(t, err)
+	var names []string
+	for _, g := range found {
+		names = append(names, g.Name)
+	}
+	slices.Sort(names)
+	if got := strings.Join(names, " "); got != "detached-1.log reply-model.example-1a2b3c4d.txt stacks-1.txt" {
+		t.Errorf("collected: %s", got)
+	}
+}
 
 // A serving company removes the blobs that nothing names and that are old; what a task
 // within the retention, an open journal or a fresh put may still need stays.

@@ -39,7 +39,7 @@ func (c *Client) sendOnce(
 	}
 	defer body.Close()
 	err = ex.ReadEvents(body, func(data []byte, whole bool) bool {
-		text := r.read(data, whole)
+		text := r.readEvent(data, whole)
 		ex.Grew(r.currentSize())
 		if text != "" {
 			onEvent(adapters.Event{Text: text})
@@ -92,8 +92,8 @@ type piece struct {
 	input     string // arguments that came in one piece
 }
 
-// read applies one event, or a whole reply, which some proxies send instead of a stream. It returns its text.
-func (r *reply) read(data []byte, whole bool) string {
+// readEvent applies one event, or a whole reply, which some proxies send instead of a stream. It returns its text.
+func (r *reply) readEvent(data []byte, whole bool) string {
 	var e event
 	var mistyped *json.UnmarshalTypeError // such a field is ignored
 	if err := json.Unmarshal(data, &e); err != nil && !errors.As(err, &mistyped) {
@@ -101,7 +101,7 @@ func (r *reply) read(data []byte, whole bool) string {
 		return ""
 	}
 	if !whole {
-		return r.add(e)
+		return r.addEvent(e)
 	}
 	var document messageDocument
 	_ = json.Unmarshal(data, &document) // a field of a wrong type is ignored
@@ -109,21 +109,21 @@ func (r *reply) read(data []byte, whole bool) string {
 		return "" // no message: it stays without an end and is refused
 	}
 	var text strings.Builder
-	r.add(event{Type: "message_start", Message: document.started})
+	r.addEvent(event{Type: "message_start", Message: document.started})
 	for i, b := range document.Content {
 		if r.currentSize().Over() {
 			break
 		}
-		text.WriteString(r.add(event{Type: "content_block_start", Index: i, ContentBlock: b}))
+		text.WriteString(r.addEvent(event{Type: "content_block_start", Index: i, ContentBlock: b}))
 	}
 	e.Type, e.Delta.StopReason, e.Usage = "message_delta", cmp.Or(document.StopReason, "end_turn"), usage{}
-	r.add(e)
+	r.addEvent(e)
 	r.over = true
 	return text.String()
 }
 
-// add applies one event and returns its text.
-func (r *reply) add(e event) string {
+// addEvent applies one event and returns its text.
+func (r *reply) addEvent(e event) string {
 	switch e.Type {
 	case "message_start":
 		if r.id != "" && e.Message.ID != r.id {
@@ -136,8 +136,8 @@ func (r *reply) add(e event) string {
 		p := &piece{index: e.Index, kind: b.Type, id: b.ID, name: b.Name}
 		p.Data = b.Data
 		p.signature.WriteString(b.Signature)
-		text := r.grow(p, b.Text)
-		r.grow(p, b.Thinking)
+		text := r.growBlock(p, b.Text)
+		r.growBlock(p, b.Thinking)
 		if string(b.Input) != "null" {
 			p.input = string(b.Input)
 		}
@@ -148,9 +148,9 @@ func (r *reply) add(e event) string {
 			if p.index != e.Index {
 				continue
 			}
-			text := r.grow(p, e.Delta.Text)
-			r.grow(p, e.Delta.Thinking)
-			r.grow(p, e.Delta.PartialJSON)
+			text := r.growBlock(p, e.Delta.Text)
+			r.growBlock(p, e.Delta.Thinking)
+			r.growBlock(p, e.Delta.PartialJSON)
 			p.signature.WriteString(e.Delta.Signature)
 			return text
 		}
@@ -166,8 +166,8 @@ func (r *reply) add(e event) string {
 	return ""
 }
 
-// grow adds to the text of a block and returns what it added.
-func (r *reply) grow(p *piece, raw json.RawMessage) string {
+// growBlock adds to the text of a block and returns what it added.
+func (r *reply) growBlock(p *piece, raw json.RawMessage) string {
 	before := p.text.Len()
 	r.unread.Note(p.text.Add(raw), p.kind)
 	return p.text.String()[before:]
@@ -222,6 +222,7 @@ func (r *reply) asReply(model string) exchange.Reply {
 		if piece.text.Torn() && piece.kind == "tool_use" && out.Finish == adapters.FinishStop {
 			out.Broken = exchange.ErrTorn
 		}
+		r.unread.Note(piece.kind != "text" || !piece.text.Torn(), "the end of a text, half a character")
 	}
 	out.Message.Content = text.String()
 	return out

@@ -7,7 +7,6 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/adapters/exchange"
-	"company/internal/lib/lazyregexp"
 )
 
 const (
@@ -208,12 +207,9 @@ func (c *Client) dropParameter(refusal *adapters.Error, sent request) bool {
 	return false
 }
 
-// idRE matches the ids of calls that the server accepts.
-var idRE = lazyregexp.New(`^[a-zA-Z0-9_-]{1,64}$`)
-
 // wireID returns the id of a call, which may be of another vendor's model, as the server accepts it.
 func wireID(id string) string {
-	if idRE.MatchString(id) {
+	if adapters.WireName(id) == id {
 		return id
 	}
 	return exchange.ShortID(id)

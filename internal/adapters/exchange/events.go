@@ -19,7 +19,7 @@ func (ex *Exchange) ReadEvents(body io.Reader, read func(data []byte, whole bool
 	var open []byte // data that is no JSON yet
 	looked := 0
 	for started := false; !ex.tooBig.Load(); {
-		line, err := ex.ReadLine(lines)
+		line, err := ex.readLine(lines)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
@@ -122,9 +122,9 @@ func isPing(data []byte) bool {
 
 // noteError records an error of the server that came with status 200. isError tells that data can be nothing else.
 func (ex *Exchange) noteError(data []byte, isError bool) bool {
-	said := ErrorIn(data)
+	said := findError(data)
 	if said == nil && isError {
-		said = Parse(data)
+		said = ParseServerError(data)
 	}
 	if said != nil {
 		ex.Said = said
@@ -134,7 +134,7 @@ func (ex *Exchange) noteError(data []byte, isError bool) bool {
 
 // readDocument reads the rest of the body as one JSON document. Another text is an error of the server.
 func (ex *Exchange) readDocument(lines io.Reader, first []byte, read func(data []byte, whole bool) bool) error {
-	rest, err := ex.ReadRest(lines)
+	rest, err := ex.readRest(lines)
 	if err != nil {
 		return err
 	}
@@ -152,7 +152,7 @@ func (ex *Exchange) ReadLines(body io.Reader, read func(doc []byte) bool) error 
 	var open []byte // a document that is not complete
 	looked := 0
 	for !ex.tooBig.Load() {
-		line, err := ex.ReadLine(lines)
+		line, err := ex.readLine(lines)
 		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
@@ -165,7 +165,7 @@ func (ex *Exchange) ReadLines(body io.Reader, read func(doc []byte) bool) error 
 		}
 		switch doc := bytes.TrimSpace(open); {
 		case bytes.HasPrefix(doc, []byte("<")): // an HTML page
-			ex.Said = Parse(doc)
+			ex.Said = ParseServerError(doc)
 			return nil
 		case isWhole(doc, &looked):
 			if ex.noteError(doc, false) || !read(doc) {

@@ -123,7 +123,7 @@ func (c *Client) Begin(ctx context.Context) (context.Context, *Exchange) {
 	ex := &Exchange{cancel: cancel, client: c, began: time.Now()}
 	ex.newest = ex.began
 	ex.ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { ex.sent.Store(true) }})
-	ex.resetTimer(c.cfg.FirstToken, ex.silent())
+	ex.resetTimer(c.cfg.FirstToken, ex.endBySilence())
 	ex.whole = ex.startTimer(c.cfg.Whole,
 		&ended{reason: fmt.Sprintf("the reply did not come to its end within %s", c.cfg.Whole), whole: true})
 	return ex.ctx, ex
@@ -162,7 +162,7 @@ func (ex *Exchange) Grew(size Size) {
 	ex.noteFirst()
 	ex.size, ex.unread = size.Bytes, 0
 	if !ex.ending {
-		ex.resetTimer(ex.client.cfg.Idle, ex.silent())
+		ex.resetTimer(ex.client.cfg.Idle, ex.endBySilence())
 	}
 	if size.Over() {
 		ex.cancel(ex.markTooBig())
@@ -176,7 +176,7 @@ func (ex *Exchange) KeptAlive(size int) {
 	if ex.ending {
 		return
 	}
-	limit, cause := ex.silenceLimit(), ex.silent()
+	limit, cause := ex.silenceLimit(), ex.endBySilence()
 	if left := time.Until(ex.newest.Add(mostSilences * limit)); left < limit {
 		cause = &ended{reason: fmt.Sprintf("nothing but keep-alives came within %s", mostSilences*limit)}
 		limit = left
@@ -184,8 +184,8 @@ func (ex *Exchange) KeptAlive(size int) {
 	ex.resetTimer(limit, cause)
 }
 
-// silent returns the cause of an end by silence.
-func (ex *Exchange) silent() *ended {
+// endBySilence returns the cause of an end by silence.
+func (ex *Exchange) endBySilence() *ended {
 	if ex.first.IsZero() {
 		return &ended{reason: fmt.Sprintf("nothing came within %s", ex.client.cfg.FirstToken)}
 	}

@@ -66,9 +66,9 @@ func TestKindOfStatus(t *testing.T) {
 		{503, `{"error":{"code":503,"message":"Loading model","type":"unavailable_error"}}`, adapters.Overloaded},
 		{200, `{"error":{"message":"Failed to load model","code":500}}`, adapters.BadRequest},
 	} {
-		got := KindOfStatus(c.status, Parse([]byte(c.body)))
+		got := kindOfStatus(c.status, ParseServerError([]byte(c.body)))
 		if c.status == http.StatusOK {
-			got = kindInStream(Parse([]byte(c.body)))
+			got = kindInStream(ParseServerError([]byte(c.body)))
 		}
 		if got != c.want {
 			t.Errorf("%d %s: %s, want %s", c.status, c.body, got, c.want)
@@ -125,13 +125,13 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		said := Parse(body)
+		said := ParseServerError(body)
 		if said == nil || len(Clip(said.Message)) > maxMessage {
 			t.Fatalf("%+v", said)
 		}
-		_ = KindOfStatus(400, said)
+		_ = kindOfStatus(400, said)
 		_ = kindInStream(said)
-		_ = ErrorIn(body)
+		_ = findError(body)
 	})
 }
 
@@ -153,7 +153,7 @@ func TestContextIsFull(t *testing.T) {
 		"Prompt has too many tokens.",
 		"Prompt exceeds max length",
 	} {
-		if got := KindOfStatus(400, Parse(encodeError(text))); got != adapters.TooLong {
+		if got := kindOfStatus(400, ParseServerError(encodeError(text))); got != adapters.TooLong {
 			t.Errorf("%q: %s", text, got)
 		}
 	}
@@ -168,7 +168,7 @@ func TestContextIsFull(t *testing.T) {
 		"Too many tools: at most 128 are allowed in one request":                                               adapters.BadRequest,
 		"Request would exceed your monthly credit limit; your credit balance is too low":                       adapters.Quota,
 	} {
-		if got := KindOfStatus(400, Parse(encodeError(text))); got != want {
+		if got := kindOfStatus(400, ParseServerError(encodeError(text))); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
 		}
 	}
@@ -207,8 +207,8 @@ func TestWaitsAndQuotas(t *testing.T) {
 		{500, `{"error":{"message":"Jinja: conversation roles must alternate user/assistant"}}`, adapters.BadRequest, 0},
 		{500, `{"error":{"message":"wait a moment and try again"}}`, adapters.Overloaded, 0},
 	} {
-		said := Parse([]byte(c.body))
-		if got := KindOfStatus(c.status, said); got != c.want || said.Wait != c.wait {
+		said := ParseServerError([]byte(c.body))
+		if got := kindOfStatus(c.status, said); got != c.want || said.Wait != c.wait {
 			t.Errorf("%d %s: %s after %s, want %s after %s", c.status, c.body, got, said.Wait, c.want, c.wait)
 		}
 	}

@@ -66,7 +66,7 @@ func (ex *Exchange) classifyError(err error) error {
 		return &adapters.Error{Kind: kindInStream(ex.Said), Status: ex.Status, Message: ex.Said.Message,
 			RetryAfter: ex.Said.Wait, Err: ex.markUnfinished(errSaid), Unanswered: true}
 	case ex.Status != 0 && ex.Status != http.StatusOK:
-		fault := &adapters.Error{Kind: KindOfStatus(ex.Status, ex.Said), Status: ex.Status, RetryAfter: ex.RetryAfter}
+		fault := &adapters.Error{Kind: kindOfStatus(ex.Status, ex.Said), Status: ex.Status, RetryAfter: ex.RetryAfter}
 		if ex.Said != nil {
 			fault.Message, fault.RetryAfter = ex.Said.Message, cmp.Or(ex.RetryAfter, ex.Said.Wait)
 		}

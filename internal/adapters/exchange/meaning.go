@@ -40,8 +40,8 @@ var (
 	// timeRE matches limits of a time or an account, and otherRE limits of other things than the context.
 	timeRE = lazyregexp.New(
 		`per[ -](?:minute|min|hour|day|second|month)|\b[rt]p[mdhs]\b|rate.?limit|quota|credit|afford|balance|free tier`)
-	otherRE = lazyregexp.New(`output tokens|max_tokens\W|max_completion_tokens|(?:string|array) too long|\btools?\b|functions?\b|system message|\bid\b|\bids\b|image|\bmb\b|` +
-		`\bbytes\b|base64|pending|queue|concurren|capacity|description|stop sequence|\bfiles?\b|temperature|` +
+	otherRE = lazyregexp.New(`output tokens|max_tokens\W|max_completion_tokens|(?:string|array) too long|` +
+		`\btools?\b|functions?\b|system message|\bid\b|\bids\b|image|\bmb\b|\bbytes\b|base64|pending|queue|concurren|capacity|description|stop sequence|\bfiles?\b|temperature|` +
 		`too many (?:requests|tools|messages|images|functions)|requests? limit`)
 	// ratioRE matches a limit and what was requested of it.
 	ratioRE = lazyregexp.New(`limit:? ~?([\d,]+)\b.{0,60}?requested:? ~?([\d,]+)\b`)
@@ -53,12 +53,12 @@ var (
 	missingRE = lazyregexp.New(`model not found|does not exist`)
 	// badCallRE matches the message of a server's parser about a model's tool call that it cannot read. The request is
 	// repeated.
-	badCallRE = lazyregexp.New(`error parsing tool call|invalid character .* (?:looking for|in |after )|unexpected end of json|` +
-		`xml syntax error|failed to (?:parse tool|call a function)|model did not call a tool`)
+	badCallRE = lazyregexp.New(`error parsing tool call|invalid character .* (?:looking for|in |after )|` +
+		`unexpected end of json|xml syntax error|failed to (?:parse tool|call a function)|model did not call a tool`)
 )
 
-// kind classifies an error by its code and message. It returns "" if that is not possible.
-func (s *ServerError) kind() adapters.Kind {
+// findKind classifies an error by its code and message. It returns "" if that is not possible.
+func (s *ServerError) findKind() adapters.Kind {
 	if s == nil || s.html {
 		return ""
 	}

@@ -27,12 +27,12 @@ func (c *Client) Ask(ctx context.Context, address string, header http.Header, se
 	if send != nil {
 		method = http.MethodPost
 	}
-	body, err := ex.send(method, address, header, send)
+	body, err := ex.sendRequest(method, address, header, send)
 	if err == nil {
 		defer body.Close()
 		var data []byte
-		if data, err = ex.ReadRest(body); err == nil {
-			if ex.Said = ErrorIn(data); ex.Said == nil {
+		if data, err = ex.readRest(body); err == nil {
+			if ex.Said = findError(data); ex.Said == nil {
 				err = json.Unmarshal(data, into)
 			}
 		}
@@ -50,14 +50,14 @@ func (c *Client) Ask(ctx context.Context, address string, header http.Header, se
 
 // Post sends a document as JSON. The caller closes the body of the answer, which is only returned with status 200.
 func (ex *Exchange) Post(address string, header http.Header, document any) (io.ReadCloser, error) {
-	return ex.send(http.MethodPost, address, header, document)
+	return ex.sendRequest(http.MethodPost, address, header, document)
 }
 
 var errStatus = errors.New("the server answered with an error")
 
-// send sends one request, with a document as JSON if it is not nil, and records the answer's status, and the error of
-// another one than 200.
-func (ex *Exchange) send(method, address string, header http.Header, document any) (io.ReadCloser, error) {
+// sendRequest sends one request, with a document as JSON if it is not nil, and records the answer's status, and the
+// error of another one than 200.
+func (ex *Exchange) sendRequest(method, address string, header http.Header, document any) (io.ReadCloser, error) {
 	var body bytes.Buffer
 	if document != nil {
 		encoder := json.NewEncoder(&body)
@@ -90,7 +90,7 @@ func (ex *Exchange) send(method, address string, header http.Header, document an
 	if err != nil && len(said) == 0 {
 		return nil, err
 	}
-	ex.Said = Parse(said)
+	ex.Said = ParseServerError(said)
 	if to := resp.Header.Get("Location"); to != "" && resp.StatusCode/100 == 3 {
 		ex.Said = &ServerError{Message: "the server redirects to " + to + ": put that into base_url if it is right"}
 	}

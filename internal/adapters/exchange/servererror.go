@@ -23,9 +23,9 @@ type ServerError struct {
 	html    bool
 }
 
-// ErrorIn finds an error in a 200 reply: {"error": ...}, or an object or type of "error". It returns nil if
+// findError finds an error in a 200 reply: {"error": ...}, or an object or type of "error". It returns nil if
 // there is none.
-func ErrorIn(data []byte) *ServerError {
+func findError(data []byte) *ServerError {
 	// This runs for every piece of a stream, so decode only candidates.
 	if !bytes.Contains(data, []byte(`"error"`)) {
 		return nil
@@ -35,7 +35,7 @@ func ErrorIn(data []byte) *ServerError {
 	if IsEmpty(doc["error"]) && doc.Word("object") != "error" && doc.Word("type") != "error" {
 		return nil
 	}
-	return Parse(data)
+	return ParseServerError(data)
 }
 
 // firstOf returns the first element of a list, as which Google sends its errors, and other documents as they are.
@@ -47,9 +47,9 @@ func firstOf(doc []byte) []byte {
 	return doc
 }
 
-// Parse parses an error body: {"error":{...}}, {"error":"text"}, {"detail":...}, {"message":...}, a list of these,
-// HTML or plain text. A message may again be such a document, which a router passes on.
-func Parse(body []byte) *ServerError {
+// ParseServerError parses an error body: {"error":{...}}, {"error":"text"}, {"detail":...}, {"message":...}, a list of
+// these, HTML or plain text. A message may again be such a document, which a router passes on.
+func ParseServerError(body []byte) *ServerError {
 	text := strings.TrimSpace(safetext.Head(string(body), maxErrorBody))
 	if strings.HasPrefix(text, "<") {
 		return &ServerError{Message: "an HTML page instead of an answer", html: true}
@@ -92,9 +92,9 @@ func parseBody(body []byte, depth int) *ServerError {
 	return said
 }
 
-// KindOfStatus classifies an HTTP status, using the message if the status is ambiguous.
-func KindOfStatus(status int, said *ServerError) adapters.Kind {
-	kind := said.kind()
+// kindOfStatus classifies an HTTP status, using the message if the status is ambiguous.
+func kindOfStatus(status int, said *ServerError) adapters.Kind {
+	kind := said.findKind()
 	switch {
 	case status == http.StatusPaymentRequired:
 		return adapters.Quota
@@ -128,18 +128,19 @@ func KindOfStatus(status int, said *ServerError) adapters.Kind {
 // kindInStream classifies an error that came with status 200.
 func kindInStream(said *ServerError) adapters.Kind {
 	if said.Number >= 400 && said.Number < 600 {
-		return KindOfStatus(said.Number, said)
+		return kindOfStatus(said.Number, said)
 	}
 	if said.isLasting() {
 		return adapters.BadRequest
 	}
-	return cmp.Or(said.kind(), adapters.MalformedReply) // retried twice at most
+	return cmp.Or(said.findKind(), adapters.MalformedReply) // retried twice at most
 }
 
 // unloadableRE matches messages about a model that the server cannot load: its file is broken, or of an unknown
 // kind. It does not match "loading model", which is temporary.
 var unloadableRE = lazyregexp.New(
-	`(?i)(?:unable to|can ?not|could not|couldn't|failed to|error) load(?:ing)? (?:the )?model|model (?:failed|could not|cannot)(?: to)?(?: be)? load|(?:unknown|unsupported) model (?:architecture|format)|missing tensor|(?:invalid|bad) gguf|not a (?:valid )?gguf`)
+	`(?i)(?:unable to|can ?not|could not|couldn't|failed to|error) load(?:ing)? (?:the )?model|` +
+		`model (?:failed|could not|cannot)(?: to)?(?: be)? load|(?:unknown|unsupported) model (?:architecture|format)|missing tensor|(?:invalid|bad) gguf|not a (?:valid )?gguf`)
 
 // isUnloadable reports whether the server cannot load the model that it has.
 func (s *ServerError) isUnloadable() bool {
@@ -148,7 +149,8 @@ func (s *ServerError) isUnloadable() bool {
 
 // templateRE matches messages of a chat template that cannot write the conversation.
 var templateRE = lazyregexp.New(
-	`(?i)roles must alternate|unexpected role|roles? (?:are|is) (?:not )?supported|raise_exception|jinja|chat[ _]template|optional system message`)
+	`(?i)roles must alternate|unexpected role|roles? (?:are|is) (?:not )?supported|raise_exception|` +
+		`jinja|chat[ _]template|optional system message`)
 
 // isLasting reports whether an error under a status of the server's own failures will come again. Waiting repairs
 // neither a file of the model nor its template.

@@ -40,9 +40,9 @@ func boundedDuration(seconds float64) time.Duration {
 	return time.Duration(min(seconds, 7*24*3600) * float64(time.Second))
 }
 
-// ReadLine reads one line of a reply's body with its line end, or the rest after the last line end. A line is
+// readLine reads one line of a reply's body with its line end, or the rest after the last line end. A line is
 // limited to the size of a reply.
-func (ex *Exchange) ReadLine(reader *bufio.Reader) ([]byte, error) {
+func (ex *Exchange) readLine(reader *bufio.Reader) ([]byte, error) {
 	var line []byte
 	for {
 		piece, err := reader.ReadSlice('\n')
@@ -58,7 +58,7 @@ func (ex *Exchange) ReadLine(reader *bufio.Reader) ([]byte, error) {
 }
 
 // ReadRest reads the rest of a reply's body as one document. It is limited to the size of a reply.
-func (ex *Exchange) ReadRest(r io.Reader) ([]byte, error) {
+func (ex *Exchange) readRest(r io.Reader) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, maxLine+1))
 	if err == nil && int64(len(data)) > maxLine {
 		return nil, ex.markTooBig()

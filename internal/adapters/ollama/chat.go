@@ -41,7 +41,7 @@ func (c *Client) Chat(
 	if err != nil {
 		return adapters.Response{}, err
 	}
-	address, header, err := c.sign(ctx, http.MethodPost, "/api/chat")
+	address, header, err := c.signRequest(ctx, http.MethodPost, "/api/chat")
 	if err != nil {
 		return adapters.Response{}, err
 	}
@@ -52,7 +52,7 @@ func (c *Client) Chat(
 	if err == nil {
 		defer body.Close()
 		err = ex.ReadLines(body, func(doc []byte) bool {
-			text := r.add(exchange.MembersOf(doc))
+			text := r.addPiece(exchange.MembersOf(doc))
 			ex.Grew(r.currentSize())
 			if text != "" {
 				onEvent(adapters.Event{Text: text})
@@ -74,9 +74,9 @@ func (c *Client) Chat(
 	return out, ex.KeepUnread(err, r.unread)
 }
 
-// sign returns the address and the header of a request, which is signed with the user's Ollama key if Ollama's own
-// programs would sign it.
-func (c *Client) sign(ctx context.Context, method, path string) (string, http.Header, error) {
+// signRequest returns the address and the header of a request, which is signed with the user's Ollama key if Ollama's
+// own programs would sign it.
+func (c *Client) signRequest(ctx context.Context, method, path string) (string, http.Header, error) {
 	address, header := c.cfg.BaseURL+path, http.Header{}
 	switch {
 	case c.cfg.Key.Set(): // of a proxy, or of Ollama's own service
@@ -102,9 +102,9 @@ func (c *Client) sign(ctx context.Context, method, path string) (string, http.He
 	return address + now, header, nil
 }
 
-// ask sends a request that generates no tokens.
-func (c *Client) ask(ctx context.Context, method, path string, send, into any) error {
-	address, header, err := c.sign(ctx, method, path)
+// askServer sends a request that generates no tokens.
+func (c *Client) askServer(ctx context.Context, method, path string, send, into any) error {
+	address, header, err := c.signRequest(ctx, method, path)
 	if err != nil {
 		return err
 	}
@@ -160,7 +160,8 @@ var (
 	// diedRE matches messages about a model's process that ended. The next request restarts it, so there is no need
 	// to wait.
 	diedRE = lazyregexp.New(
-		`(?i)runner process (?:has terminated|no longer running)|runner has unexpectedly stopped|timed out waiting for llama runner`)
+		`(?i)runner process (?:has terminated|no longer running)|runner has unexpectedly stopped|` +
+			`timed out waiting for llama runner`)
 	// badNameRE matches messages about an invalid model name.
 	badNameRE = lazyregexp.New(`(?i)unqualified name|invalid model name`)
 )

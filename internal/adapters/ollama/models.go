@@ -56,7 +56,7 @@ func (s shown) contextSize(configured int) int {
 // showModel asks the server about one model.
 func (c *Client) showModel(ctx context.Context, name string) (shown, error) {
 	told := shown{&api.ShowResponse{}}
-	err := c.ask(ctx, http.MethodPost, "/api/show", api.ShowRequest{Model: name}, told.ShowResponse)
+	err := c.askServer(ctx, http.MethodPost, "/api/show", api.ShowRequest{Model: name}, told.ShowResponse)
 	var fault *adapters.Error
 	if errors.As(err, &fault) && fault.Status == http.StatusNotFound {
 		err = c.modelMissing(ctx, fault, name)
@@ -80,7 +80,7 @@ func (c *Client) modelMissing(ctx context.Context, fault *adapters.Error, model 
 // listModels returns the names of the installed models, newest first.
 func (c *Client) listModels(ctx context.Context) ([]string, error) {
 	var tags api.ListResponse
-	if err := c.ask(ctx, http.MethodGet, "/api/tags", nil, &tags); err != nil {
+	if err := c.askServer(ctx, http.MethodGet, "/api/tags", nil, &tags); err != nil {
 		return nil, c.explainError(err, c.cfg.Model)
 	}
 	// The server sorts by whole seconds, so the order within a second is undefined.

@@ -17,8 +17,8 @@ type reply struct {
 	unread         exchange.Unread
 }
 
-// add applies one piece and returns its text.
-func (r *reply) add(piece exchange.Members) string {
+// addPiece applies one piece and returns its text.
+func (r *reply) addPiece(piece exchange.Members) string {
 	before, message := r.text.Len(), exchange.MembersOf(piece["message"])
 	for name, text := range map[string]*exchange.Text{"content": &r.text, "thinking": &r.thinking} {
 		r.bytes -= text.Len()
@@ -65,6 +65,7 @@ func (r *reply) asReply() exchange.Reply {
 	if r.reason == "length" {
 		out.Finish = adapters.FinishLength
 	}
+	r.unread.Note(!r.text.Torn(), "the end of message.content, half a character")
 	if r.thinking.Len() > 0 {
 		out.Opaque = opaque{r.thinking.String()}
 	}

@@ -28,16 +28,16 @@ func (c *Client) sendOnce(
 ) (adapters.Response, error) {
 	_, ex := c.http.Begin(ctx)
 	defer ex.End()
-	body, err := ex.Post(c.cfg.BaseURL+"/chat/completions", c.header(), sent)
+	body, err := ex.Post(c.cfg.BaseURL+"/chat/completions", c.newHeader(), sent)
 	if err != nil {
 		return adapters.Response{}, ex.Failure(err)
 	}
 	defer body.Close()
 	var r reply
 	err = ex.ReadEvents(body, func(data []byte, whole bool) bool {
-		text, grown := r.add(data, whole)
+		text, grown := r.addEvent(data, whole)
 		if whole && !grown {
-			ex.Said = exchange.Parse(data) // it is no reply
+			ex.Said = exchange.ParseServerError(data) // it is no reply
 			return false
 		}
 		if text != "" {
@@ -61,8 +61,8 @@ func (c *Client) sendOnce(
 	return out, ex.KeepUnread(err, r.unread)
 }
 
-// header returns the header of every request.
-func (c *Client) header() http.Header {
+// newHeader returns the header of every request.
+func (c *Client) newHeader() http.Header {
 	h := http.Header{"Accept": {"text/event-stream, application/json"}}
 	if c.cfg.Key.Set() {
 		h.Set("Authorization", "Bearer "+c.cfg.Key.Reveal())

@@ -118,7 +118,7 @@ type listed struct {
 
 func (c *Client) askForModels(ctx context.Context) ([]listed, error) {
 	var list struct{ Data []listed }
-	err := c.http.Ask(ctx, c.cfg.BaseURL+"/models", c.header(), nil, &list)
+	err := c.http.Ask(ctx, c.cfg.BaseURL+"/models", c.newHeader(), nil, &list)
 	return list.Data, err
 }
 

@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"slices"
 
+	"company/internal/adapters"
 	"company/internal/adapters/exchange"
-	"company/internal/lib/lazyregexp"
 )
 
 // opaque is the content of Message.Opaque for this wire: what the server hung on its reply beside the text and the
@@ -25,22 +25,22 @@ type callMembers struct {
 	Function exchange.Members `json:"function,omitempty"`
 }
 
-// opaque returns what goes back to the same model.
-func (r *reply) opaque(model string) opaque {
-	out := opaque{Model: model, Message: r.kept.members()}
+// keepOpaque returns what goes back to the same model.
+func (r *reply) keepOpaque(model string) opaque {
+	out := opaque{Model: model, Message: r.kept.joinMembers()}
 	if r.reasoning.Len() > 0 {
 		if out.Message == nil {
 			out.Message = exchange.Members{}
 		}
-		out.Message[cmp.Or(r.field, reasoningContent)] = encode(r.reasoning.String())
+		out.Message[cmp.Or(r.field, reasoningContent)] = encodeJSON(r.reasoning.String())
 	}
 	seen := map[string]bool{}
 	for i, call := range r.calls {
-		isOdd := call.id != "" && !plainIDRE.MatchString(call.id) && !seen[call.id]
+		isOdd := call.id != "" && adapters.WireName(call.id) != call.id && !seen[call.id]
 		seen[call.id] = true
 		if isOdd || call.kept.pieces != nil || call.function.pieces != nil {
 			out.Calls = append(out.Calls, make([]callMembers, i+1-len(out.Calls))...)
-			out.Calls[i] = callMembers{Call: call.kept.members(), Function: call.function.members()}
+			out.Calls[i] = callMembers{Call: call.kept.joinMembers(), Function: call.function.joinMembers()}
 		}
 		if isOdd {
 			out.Calls[i].ID = call.id
@@ -49,10 +49,7 @@ func (r *reply) opaque(model string) opaque {
 	return out
 }
 
-// plainIDRE matches the ids that the agent leaves as they are.
-var plainIDRE = lazyregexp.New(`^[a-zA-Z0-9_-]{1,64}$`)
-
-func encode(v any) json.RawMessage {
+func encodeJSON(v any) json.RawMessage {
 	data, err := json.Marshal(v)
 	if err != nil { // unreachable: a text, or JSON that was decoded
 		return json.RawMessage("null")
@@ -70,13 +67,13 @@ type kept struct {
 func (k *kept) addOthers(object exchange.Members, known ...string) {
 	for name, raw := range object {
 		if !slices.Contains(known, name) {
-			k.add(name, raw)
+			k.addPiece(name, raw)
 		}
 	}
 }
 
-// add adds a member, or a piece of it.
-func (k *kept) add(name string, raw json.RawMessage) {
+// addPiece adds a member, or a piece of it.
+func (k *kept) addPiece(name string, raw json.RawMessage) {
 	if exchange.IsEmpty(raw) {
 		return
 	}
@@ -87,8 +84,8 @@ func (k *kept) add(name string, raw json.RawMessage) {
 	k.pieces[name] = append(k.pieces[name], raw)
 }
 
-// members returns the members, whole, or nil without any.
-func (k *kept) members() exchange.Members {
+// joinMembers returns the members, whole, or nil without any.
+func (k *kept) joinMembers() exchange.Members {
 	if k.pieces == nil {
 		return nil
 	}
@@ -106,7 +103,7 @@ func joinPieces(pieces []json.RawMessage) json.RawMessage {
 	var text exchange.Text
 	var list []*element
 	same := true
-	whole := exchange.Members{}
+	object := map[string]any{}
 	for _, piece := range pieces {
 		same = same && bytes.Equal(piece, last)
 		switch piece[0] {
@@ -115,7 +112,7 @@ func joinPieces(pieces []json.RawMessage) json.RawMessage {
 		case '[':
 			list = appendElements(list, piece)
 		case '{':
-			whole = mergeMembers(whole, exchange.MembersOf(piece))
+			mergeObjects(object, decodeObject(piece))
 		}
 	}
 	switch {
@@ -124,28 +121,55 @@ func joinPieces(pieces []json.RawMessage) json.RawMessage {
 	case list != nil:
 		out := make([]json.RawMessage, 0, len(list))
 		for _, e := range list {
-			out = append(out, e.whole())
+			out = append(out, e.joinTexts())
 		}
-		return encode(out)
-	case len(whole) > 0:
-		return encode(whole)
+		return encodeJSON(out)
+	case len(object) > 0:
+		return encodeJSON(object)
 	case text.Len() > 0:
-		return encode(text.String())
+		return encodeJSON(text.String())
 	}
 	return last
 }
 
-// mergeMembers adds the members of an object to another one, and those of the objects in it.
-func mergeMembers(into, more exchange.Members) exchange.Members {
-	for name, raw := range more {
-		if so := exchange.MembersOf(into[name]); so != nil && exchange.MembersOf(raw) != nil {
-			raw = encode(mergeMembers(so, exchange.MembersOf(raw)))
-		}
-		if !exchange.IsEmpty(raw) || into[name] == nil {
-			into[name] = raw
+// decodeObject decodes an object. Its numbers stay as they are written.
+func decodeObject(raw json.RawMessage) map[string]any {
+	var object map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber()
+	_ = decoder.Decode(&object) // it is an object
+	return object
+}
+
+// mergeObjects adds the members of an object to another one, and those of the objects in it. An empty value replaces
+// none. A stream has thousands of pieces, so each is decoded once, and the whole is encoded once.
+func mergeObjects(into, more map[string]any) {
+	for name, value := range more {
+		was, known := into[name]
+		inner, wasObject := was.(map[string]any)
+		added, isObject := value.(map[string]any)
+		switch {
+		case wasObject && isObject:
+			mergeObjects(inner, added)
+		case !known || !isEmptyValue(value):
+			into[name] = value
 		}
 	}
-	return into
+}
+
+// isEmptyValue reports whether a decoded value says nothing.
+func isEmptyValue(value any) bool {
+	switch v := value.(type) {
+	case nil:
+		return true
+	case string:
+		return v == ""
+	case []any:
+		return len(v) == 0
+	case map[string]any:
+		return len(v) == 0
+	}
+	return false
 }
 
 // appendElements adds the elements of a list. Its first one may continue the last one so far.
@@ -200,15 +224,15 @@ func (e *element) continueWith(piece exchange.Members) bool {
 	return true
 }
 
-// whole returns the element with all its pieces.
-func (e *element) whole() json.RawMessage {
+// joinTexts returns the element with all its pieces.
+func (e *element) joinTexts() json.RawMessage {
 	if e.texts == nil {
 		return e.raw
 	}
 	for name, text := range e.texts {
 		if text.Len() > 0 {
-			e.members[name] = encode(text.String())
+			e.members[name] = encodeJSON(text.String())
 		}
 	}
-	return encode(e.members)
+	return encodeJSON(e.members)
 }

@@ -34,11 +34,11 @@ func (c *Client) adaptTo(refusal *adapters.Error, sent request) bool {
 	isUnsupported := unsupportedRE.MatchString(text)
 	switch {
 	case !isUnsupported && strings.Contains(text, reasoningContent) && demandedRE.MatchString(text):
-		return !sent.learnt.echo && c.learn(func(q *quirks) { q.echo = true })
+		return !sent.learnt.echo && c.learnRule(func(q *quirks) { q.echo = true })
 	case orderRE.MatchString(text):
-		return !sent.learnt.strictOrder && c.learn(func(q *quirks) { q.strictOrder = true })
+		return !sent.learnt.strictOrder && c.learnRule(func(q *quirks) { q.strictOrder = true })
 	case callIDRE.MatchString(text):
-		return !sent.learnt.ownIDs && c.learn(func(q *quirks) { q.ownIDs = true })
+		return !sent.learnt.ownIDs && c.learnRule(func(q *quirks) { q.ownIDs = true })
 	case !isUnsupported:
 		return false
 	}
@@ -63,7 +63,7 @@ func (c *Client) adaptTo(refusal *adapters.Error, sent request) bool {
 		if sent.learnt.refused[name] {
 			continue
 		}
-		return c.learn(func(q *quirks) {
+		return c.learnRule(func(q *quirks) {
 			q.refused = maps.Clone(q.refused)
 			if q.refused == nil {
 				q.refused = map[string]bool{}
@@ -74,8 +74,8 @@ func (c *Client) adaptTo(refusal *adapters.Error, sent request) bool {
 	return false
 }
 
-// learn changes what is known of the server, and returns true.
-func (c *Client) learn(change func(*quirks)) bool {
+// learnRule changes what is known of the server, and returns true.
+func (c *Client) learnRule(change func(*quirks)) bool {
 	c.learning.Lock()
 	defer c.learning.Unlock()
 	now := *c.quirks.Load()

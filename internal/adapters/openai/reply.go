@@ -41,12 +41,12 @@ type call struct {
 	function kept // those of its function
 }
 
-// add applies one event, or a whole reply. It returns the text in it and whether the reply grew.
-func (r *reply) add(data []byte, whole bool) (text string, grown bool) {
+// addEvent applies one event, or a whole reply. It returns the text in it and whether the reply grew.
+func (r *reply) addEvent(data []byte, whole bool) (text string, grown bool) {
 	if string(data) == "[DONE]" {
 		r.done = true
 		if r.usage != nil { // Some servers give no reason for the end, but a count behind it.
-			r.end("")
+			r.endWith("")
 		}
 		return "", false
 	}
@@ -71,14 +71,14 @@ func (r *reply) add(data []byte, whole bool) (text string, grown bool) {
 		r.addUsage(choice["usage"])
 		r.addMessage(exchange.MembersOf(message))
 		if reason := choice.Word("finish_reason"); whole || reason != "" && reason != "null" {
-			r.end(reason)
+			r.endWith(reason)
 		}
 	}
 	return r.text.String()[before:], grown
 }
 
-// end records the reason for the end of the reply, by default that it is complete.
-func (r *reply) end(reason string) {
+// endWith records the reason for the end of the reply, by default that it is complete.
+func (r *reply) endWith(reason string) {
 	switch r.finish = sdk.FinishReason(strings.ToLower(cmp.Or(reason, string(r.finish), "stop"))); r.finish {
 	case "max_tokens", "model_length":
 		r.finish = sdk.FinishReasonLength
@@ -114,7 +114,7 @@ func (r *reply) addMessage(delta exchange.Members) {
 				r.addCall(exchange.MembersOf(raw))
 			}
 		default:
-			r.kept.add(name, raw)
+			r.kept.addPiece(name, raw)
 		}
 	}
 }
@@ -207,8 +207,8 @@ var unfit = map[sdk.FinishReason]bool{
 
 // asReply returns what came.
 func (r *reply) asReply(client *Client) exchange.Reply {
-	out := exchange.Reply{Size: r.byteSize(), Broken: r.broken, Opaque: r.opaque(client.cfg.Model)}
-	out.Message.Content, out.Finish, out.Model, out.Usage = r.text.String(), adapters.FinishStop, r.model, r.counted()
+	out := exchange.Reply{Size: r.byteSize(), Broken: r.broken, Opaque: r.keepOpaque(client.cfg.Model)}
+	out.Message.Content, out.Finish, out.Model, out.Usage = r.text.String(), adapters.FinishStop, r.model, r.countTokens()
 	switch {
 	case r.finish == sdk.FinishReasonContentFilter || r.refusal.Len() > 0:
 		out.Finish = adapters.FinishFilter
@@ -218,6 +218,7 @@ func (r *reply) asReply(client *Client) exchange.Reply {
 	case unfit[r.finish]:
 		out.Broken = fmt.Errorf("the server ended the reply with %q", exchange.Clip(string(r.finish)))
 	}
+	r.unread.Note(!r.text.Torn(), "the end of content, half a character")
 	for _, call := range r.calls {
 		if out.Finish == adapters.FinishStop && call.args.Torn() {
 			out.Broken = exchange.ErrTorn
@@ -246,9 +247,9 @@ func (r *reply) currentSize() exchange.Size {
 	return exchange.Size{Bytes: n + r.byteSize(), Parts: len(r.calls), Looked: r.looked}
 }
 
-// counted returns the server's count. Thinking that is billed as output, but not counted in completion_tokens (by xAI
-// and Gemini), is in the total. DeepSeek and Moonshot have names of their own for cached tokens.
-func (r *reply) counted() adapters.Usage {
+// countTokens returns the server's count. Thinking that is billed as output, but not counted in completion_tokens (by
+// xAI and Gemini), is in the total. DeepSeek and Moonshot have names of their own for cached tokens.
+func (r *reply) countTokens() adapters.Usage {
 	read := func(name string) int {
 		n, ok := r.usage.Count(name)
 		r.unread.Note(ok, "usage."+name)

@@ -189,6 +189,27 @@ func TestWhatIsKeptGoesBack(t *testing.T) {
 	}
 }
 
+// An object that comes in thousands of pieces is put together once. Numbers stay as they are written, and an empty value
+// replaces none.
+func TestObjectInManyPieces(t *testing.T) {
+	const pieces = 20_000
+	events := []string{delta(`"vendor":{"seal":"s","big":12345678901234567890,"list":[1],"in":{"a":{"b":1}}}`)}
+	for i := range pieces {
+		events = append(events, delta(fmt.Sprintf(`"vendor":{"seal":"","list":[],"in":{"a":null,"k%d":%d}}`, i, i)))
+	}
+	client, sent := serveReply(t, adapters.Deps{}, append(events, delta(`"content":"fine"`), stops, over)...)
+	req := adaptertest.Request()
+	req.Messages = append(req.Messages, adaptertest.Chat(t, client, req).Message,
+		adapters.Message{Role: adapters.User, Content: "Go on."})
+	adaptertest.Chat(t, client, req)
+	back := (*sent)[1]["messages"].([]any)[1].(map[string]any)["vendor"].(map[string]any)
+	inner := back["in"].(map[string]any)
+	if back["seal"] != "s" || back["big"] != 12345678901234567890.0 || len(asList(back["list"])) != 1 ||
+		len(inner) != pieces+1 || fmt.Sprint(inner["a"]) != "map[b:1]" || inner["k19999"] != 19999.0 {
+		t.Errorf("vendor = %.300v", back)
+	}
+}
+
 // Rules of strict servers, in the words of a refusal. Each is met once at most.
 func TestStrictServers(t *testing.T) {
 	conversation := func(id string) adapters.Request {
@@ -345,6 +366,11 @@ func TestUnreadRepliesAreStored(t *testing.T) {
 	client, _ = serveReply(t, deps, delta(`"content":[{"type":"text","text":"fine"},{"type":"hologram"}]`), stops, over)
 	if resp := adaptertest.Chat(t, client, adaptertest.Request()); resp.Message.Content != "fine" ||
 		!strings.Contains(stored(), "hologram") {
+		t.Errorf("%+v, stored %s", resp.Message, stored())
+	}
+	client, _ = serveReply(t, deps, delta(`"content":"half a face: \ud83d"`), stops, over)
+	if resp := adaptertest.Chat(t, client, adaptertest.Request()); resp.Message.Content != "half a face: " ||
+		!strings.Contains(stored(), "half a face") {
 		t.Errorf("%+v, stored %s", resp.Message, stored())
 	}
 	client, _ = serveReply(t, deps, `{"answer":"of tomorrow"}`)
