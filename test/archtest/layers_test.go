@@ -26,6 +26,7 @@ company/jcs
 gitops/gitexec
 
 lib/boundedparse
+lib/charset
 present/termtext
 
 company

@@ -66,7 +66,7 @@ func TestHostileWorkers(t *testing.T) {
 		ticket{title: "Look around", writeSet: "look.txt", runs: [][]step{{
 			turnProbe:   runScript("cp attack/probe /tmp/p && chmod +x /tmp/p && /tmp/p look " + model.Port()),
 			turnOld:     runScript("cp attack/probe386 /tmp/o && chmod +x /tmp/o && /tmp/o old"),
-			turnFiles:   do("read_file", args{"path": "/etc/shadow" + nasty}),
+			turnFiles:   do("read_file", args{"path": ".git/config" + nasty}),
 			turnOutside: do("write_file", args{"path": ".git/hooks/post-commit", "content": "#!/bin/sh\ntouch /tmp/fired\n"}),
 			turnInner:   runScript(inner),
 			turnGit: staff.lookBetween(

@@ -64,7 +64,8 @@ func (f *toolFactory) writeFile() agent.Tool {
 				did = "created"
 			}
 			return agent.Result{Text: fmt.Sprintf(
-				"%s %s, %d bytes%s", did, fileResult.Path, fileResult.Bytes, describeParseErrors(fileResult.Syntax)),
+				"%s %s, %d bytes%s%s", did, fileResult.Path, fileResult.Bytes, describeKept(fileResult.Kept),
+				describeParseErrors(fileResult.Syntax)),
 				Changed: err == nil, Seen: seenFile(fileResult.Path, fileResult.Digest)}, err
 		})
 }
@@ -92,9 +93,18 @@ func (f *toolFactory) editFile() agent.Tool {
 			if fileResult.Note != "" {
 				text += "\nnote: " + fileResult.Note
 			}
-			return agent.Result{Text: text + describeParseErrors(fileResult.Syntax), Changed: err == nil,
+			text += describeKept(fileResult.Kept) + describeParseErrors(fileResult.Syntax)
+			return agent.Result{Text: text, Changed: err == nil,
 				Seen: seenFile(fileResult.Path, fileResult.Digest)}, err
 		})
+}
+
+// describeKept formats what a written file kept.
+func describeKept(kept string) string {
+	if kept == "" {
+		return ""
+	}
+	return "\nkept as it was: " + kept
 }
 
 // describeParseErrors formats the parse errors of a file that was just written.

@@ -1,7 +1,7 @@
 // Package agenttools defines the tools in a worker's container, and a few on the host, as the model sees them.
 // It owns their names, arguments and descriptions, which are a contract, and three rules. A toolbox's refusal is
-// an answer for the model. Repeated access outside the workspace is an escalation. Work is finished only when it
-// is committed. The toolbox implements the tools, and other packages judge a finished run.
+// an answer for the model. Repeated access by a way out of the workspace is an escalation. Work is finished only
+// when it is committed. The toolbox implements the tools, and other packages judge a finished run.
 package agenttools
 
 import (
@@ -61,8 +61,8 @@ type Config struct {
 	Branch     string // the branch that finish requires, empty for any
 	// CommandTimeout is the timeout of commands that set none. 0 means toolproto.CommandTimeout.
 	CommandTimeout time.Duration
-	// Security receives each access that was refused because it was outside the workspace (WRK-4). It may be called
-	// concurrently. It may be nil.
+	// Security receives each access that was refused because it led out of the workspace (WRK-4). A wrong path is not
+	// among them. It may be called concurrently. It may be nil.
 	Security func(Denial)
 	// Dependencies controls the packages that the run may fetch from registries. If it is nil, the run fetches
 	// none.

@@ -246,7 +246,7 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// WRK-4: reaching outside is refused, told to the model, reported, and the
+// WRK-4: reaching outside by a link, or into .git, is refused, told to the model, reported, and the
 // third time the work is taken away.
 func TestReachingOutsideEscalates(t *testing.T) {
 	b := newBench(t)
@@ -258,7 +258,7 @@ func TestReachingOutsideEscalates(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b.denials = nil
 			requireText(t, call(t, tools, "read_file", `{"path":"nothing.txt"}`), true, "nothing.txt") // no denial
-			for i, path := range []string{"../../etc/passwd", "link/passwd", "/etc/shadow\u202e"} {
+			for i, path := range []string{".git/config", "link/passwd", "link/shadow\u202e"} {
 				args, _ := json.Marshal(map[string]string{"path": path})
 				res := call(t, tools, "read_file", string(args))
 				if strings.Contains(res.Text, "root:") || !res.IsError {
@@ -274,10 +274,66 @@ func TestReachingOutsideEscalates(t *testing.T) {
 				b.denials[0].Tool != "read_file" {
 				t.Fatalf("events %+v", b.denials)
 			}
-			if d := b.denials[2]; strings.Contains(d.Args, "\u202e") || !strings.Contains(d.Args, "/etc/shadow") {
+			if d := b.denials[2]; strings.Contains(d.Args, "\u202e") || !strings.Contains(d.Args, "link/shadow") {
 				t.Errorf("event %+v", d)
 			}
 		})
+	}
+}
+
+// A wrong path is a mistake: it is not reported, and the work goes on however often it is made.
+func TestWrongPathsAreNoAttack(t *testing.T) {
+	b := newBench(t)
+	for name, tools := range map[string][]agent.Tool{"reading": ReadOnlyTools(b.config),
+		"writing": WorkerTools(b.config)} {
+		t.Run(name, func(t *testing.T) {
+			for _, path := range []string{"/app/a.txt", "/home/user/project/a.txt", "/workspace/a.txt", "../../a.txt", "~/a.txt",
+				`C:\\project\\a.txt`, "/etc/hosts", "file:///app/a.txt"} {
+				res := call(t, tools, "read_file", `{"path":"`+path+`"}`)
+				requireText(t, res, true, "outside the workspace: give the path from its root")
+				if path != "/etc/hosts" {
+					requireText(t, res, true, "did you mean a.txt?")
+				}
+				if res.Final != nil || strings.Contains(res.Text, "recorded") {
+					t.Fatalf("%s: %+v", path, res)
+				}
+			}
+			if len(b.denials) != 0 {
+				t.Errorf("reported %+v", b.denials)
+			}
+		})
+	}
+	w := WorkerTools(b.config)
+	for _, args := range []string{`{"path":"/app/new.txt","content":"x"}`, `{"path":"../../new.txt","content":"x"}`} {
+		requireText(t, call(t, w, "write_file", args), true, "outside the workspace")
+	}
+	requireText(t, call(t, w, "git_commit", `{"message":"m","paths":["/app/a.txt"]}`), true, "did you mean a.txt?")
+	if len(b.denials) != 0 {
+		t.Errorf("reported %+v", b.denials)
+	}
+}
+
+// The models' answers name the form that a file keeps.
+func TestResultsNameTheFormOfAFile(t *testing.T) {
+	b := newBench(t)
+	if err := os.WriteFile(filepath.Join(b.dir, "latin.txt"), []byte("caf\xe9\none\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	w := WorkerTools(b.config)
+	res := call(t, w, "edit_file", `{"path":"dos.txt","old":"a","new":"c\nd"}`)
+	if res.Text != "edited dos.txt at line 1\nkept as it was: CRLF line ends" || b.read(t, "dos.txt") != "c\r\nd\r\nb\r\n" {
+		t.Errorf("%q: %q", res.Text, b.read(t, "dos.txt"))
+	}
+	call(t, w, "read_file", `{"path":"dos.txt"}`)
+	requireText(t, call(t, w, "write_file", `{"path":"dos.txt","content":"x\n"}`), false,
+		"replaced dos.txt, 3 bytes\nkept as it was: CRLF line ends")
+	requireText(t, call(t, w, "read_file", `{"path":"latin.txt"}`), false, "caf⟨e9⟩\none\n(not UTF-8: ")
+	requireText(t, call(t, ReadOnlyTools(b.config), "read_file", `{"path":"latin.txt"}`), false,
+		"1: caf⟨e9⟩\n2: one\n(not UTF-8: ")
+	requireText(t, call(t, w, "edit_file", `{"path":"latin.txt","old":"one","new":"é"}`), true, "not UTF-8", "iconv")
+	requireText(t, call(t, w, "run_command", `{"command":"cat latin.txt"}`), false, "caf⟨e9⟩")
+	if got := b.read(t, "latin.txt"); got != "caf\xe9\none\n" {
+		t.Errorf("stored %q", got)
 	}
 }
 

@@ -65,7 +65,8 @@ type ReadFileRequest struct {
 	Limit  int    `json:"limit,omitempty"`
 }
 
-// ReadFileResult holds the unchanged bytes. Text renders them for a model.
+// ReadFileResult holds a part of a file in UTF-8, without a byte order mark. Line ends that are the same in the whole
+// file are LF. Text renders the part for a model.
 type ReadFileResult struct {
 	Path       string `json:"path"`
 	Content    []byte `json:"content"` // whole lines, unless a single line exceeds the limit
@@ -73,13 +74,15 @@ type ReadFileResult struct {
 	Lines      int    `json:"lines"`
 	TotalLines int    `json:"total_lines"`
 	Size       int64  `json:"size"`
-	Truncated  bool   `json:"truncated"` // there is more after Content
-	Digest     string `json:"digest"`    // of the whole file
-	Binary     bool   `json:"binary,omitempty"`
+	Truncated  bool   `json:"truncated"`        // there is more after Content
+	Digest     string `json:"digest"`           // of the whole file
+	Binary     bool   `json:"binary,omitempty"` // Content and the lines are left out
+	// Encoding says how a file that is not UTF-8 is stored, and what that means for edits.
+	Encoding string `json:"encoding,omitempty"`
 }
 
-// WriteFileRequest replaces or creates a file. Content is bytes, in base64 on
-// the wire.
+// WriteFileRequest replaces or creates a file. Content is UTF-8. A file that exists keeps its encoding, byte order mark
+// and line ends.
 type WriteFileRequest struct {
 	Path    string `json:"path"`
 	Content []byte `json:"content"`
@@ -90,6 +93,7 @@ type WriteFileResult struct {
 	Path    string   `json:"path"`
 	Bytes   int      `json:"bytes"`
 	Created bool     `json:"created"`
+	Kept    string   `json:"kept,omitempty"`   // the encoding and the line ends that the file kept, if they are unusual
 	Syntax  []string `json:"syntax,omitempty"` // errors that a parser finds in the new text
 	Digest  string   `json:"digest"`           // of the whole file
 }
@@ -108,6 +112,7 @@ type EditFileResult struct {
 	Replacements int      `json:"replacements"`
 	Line         int      `json:"line"`             // of the first replacement
 	Note         string   `json:"note,omitempty"`   // the match was not exact
+	Kept         string   `json:"kept,omitempty"`   // as in WriteFileResult
 	Syntax       []string `json:"syntax,omitempty"` // errors that a parser finds in the result
 	Digest       string   `json:"digest"`           // of the whole file
 }

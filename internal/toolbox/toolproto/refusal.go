@@ -11,7 +11,7 @@ type Kind string
 
 const (
 	KindArgument    Kind = "argument"    // a malformed or missing argument
-	KindOutside     Kind = "outside"     // a path outside the workspace, or in .git (a security event, WRK-4)
+	KindOutside     Kind = "outside"     // a link out of the workspace, or a path in .git (a security event, WRK-4)
 	KindDenied      Kind = "denied"      // the file system refuses (a security event, WRK-4)
 	KindNotFound    Kind = "not_found"   // no such file, process or directory
 	KindStale       Kind = "stale"       // not read in its current content

@@ -5,6 +5,11 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
+
+	"golang.org/x/text/unicode/norm"
+
+	"company/internal/lib/charset"
 )
 
 // maxSimilar limits the suggested paths, maxCompared the paths that are compared. maxPairs limits the compared pairs
@@ -59,6 +64,30 @@ func SuggestPaths(missing string, there iter.Seq[string]) string {
 		names = append(names, c.path)
 	}
 	return "; did you mean " + strings.Join(names, ", ") + "?"
+}
+
+// FindSpelling returns the one of names that differs from a name or a path only in its spelling: an accent may be a
+// character of its own, as on macOS, and a blank may be of another width. ok is false unless there is exactly one.
+func FindSpelling(name string, names []string) (spelled string, ok bool) {
+	want := foldSpelling(name)
+	for _, other := range names {
+		if foldSpelling(other) == want {
+			if ok {
+				return "", false
+			}
+			spelled, ok = other, true
+		}
+	}
+	return spelled, ok
+}
+
+func foldSpelling(name string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		return r
+	}, norm.NFC.String(charset.ShowBytes(name)))
 }
 
 // editDistance returns the Levenshtein distance of two short names, in bytes.

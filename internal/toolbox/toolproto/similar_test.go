@@ -37,3 +37,13 @@ func TestLongNamesAreBounded(t *testing.T) {
 		t.Errorf("%d names of 250 bytes were looked at", looked)
 	}
 }
+
+func TestFindSpelling(t *testing.T) {
+	names := []string{"cafe\u0301", "a\u00a0b", "both\u0301", "bot\u0068\u0301", "x"}
+	for name, want := range map[string]string{"caf\u00e9": "cafe\u0301", "a b": "a\u00a0b", "x": "x", "X": "",
+		"both\u0301": "", "y": ""} {
+		if got, ok := FindSpelling(name, names); got != want || ok != (want != "") {
+			t.Errorf("%q is %q", name, got)
+		}
+	}
+}

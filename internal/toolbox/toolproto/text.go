@@ -29,7 +29,7 @@ func (r ReadFileResult) layOut(numbered bool) string {
 	if r.Binary {
 		return fmt.Sprintf("%s is a binary file of %d bytes", r.Path, r.Size)
 	}
-	if r.Size == 0 {
+	if r.TotalLines == 0 {
 		return r.Path + " is empty"
 	}
 	var b strings.Builder
@@ -50,6 +50,9 @@ func (r ReadFileResult) layOut(numbered bool) string {
 		fmt.Fprintf(&b, "(%d of %d lines shown; use offset=%d to continue)\n", r.Lines, r.TotalLines, n)
 	case !numbered && r.FirstLine > 1:
 		fmt.Fprintf(&b, "(lines %d-%d of %d)\n", r.FirstLine, n-1, r.TotalLines)
+	}
+	if r.Encoding != "" {
+		b.WriteString("(" + r.Encoding + ")\n")
 	}
 	return b.String()
 }

@@ -47,10 +47,6 @@ func matchEdit(fileRequest toolproto.EditFileRequest, content string) (edited, e
 		return edited{}, toolproto.Refuse(
 			toolproto.KindArgument, "old is empty; give the text to replace, or use write_file for a whole file")
 	}
-	if strings.Contains(content, "\r\n") && strings.Count(content, "\n") == strings.Count(content, "\r\n") {
-		// Keep the file's line ends, whatever the model wrote.
-		old, repl = toCRLF(old), toCRLF(repl)
-	}
 	if old == repl {
 		return edited{}, toolproto.Refuse(toolproto.KindArgument, "old and new are the same; nothing to change")
 	}
@@ -150,6 +146,9 @@ func editLines(path, content, old, repl string) (edited, error) {
 	ending := last[len(strings.TrimRight(last, "\r\n")):]
 	next := strings.Split(strings.TrimRight(repl, "\r\n"), "\n")
 	block := strings.Join(learnIndents(wantLines, lines[index:index+len(want)], next, lines).translateLines(next), "\n")
+	if ending == "\r\n" { // in a file with mixed line ends
+		block = toCRLF(block)
+	}
 	if repl == "" {
 		ending, block, next = "", "", nil // deletes whole lines with their line ends
 	}

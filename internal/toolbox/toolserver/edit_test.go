@@ -54,7 +54,6 @@ func TestEdit(t *testing.T) {
 		"exact":     {content: code, old: "return 1", repl: "return 2", want: strings.Replace(code, "1", "2", 1)},
 		"all":       {content: "a a a", old: "a", repl: "b", all: true, want: "b b b"},
 		"ambiguous": {content: "x\ny\nx\n", old: "x", repl: "z", refused: "at lines 1, 3"},
-		"CRLF kept": {content: "a\r\nb\r\nc\r\n", old: "a\nb\n", repl: "x\ny\nz\n", want: "x\r\ny\r\nz\r\nc\r\n"},
 		"spaces for tabs": {content: code, old: "  if x {\n    return 1\n  }", repl: "  if y {\n  }",
 			want: "func a() {\n\tif y {\n\t}\n}\n", note: "lines 2-4"},
 		"deeper indent": {content: code, old: "return   1", repl: "return 7", want: strings.Replace(code, "1", "7", 1),

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 
+	"company/internal/lib/charset"
 	"company/internal/toolbox/toolproto"
 )
 
@@ -29,7 +30,13 @@ func (s *Server) readFile(_ context.Context, fileRequest toolproto.ReadFileReque
 	if err != nil {
 		return none, err
 	}
-	result := toolproto.ReadFileResult{Path: rel, Size: info.Size(), TotalLines: countLines(data), Binary: isBinary(data)}
+	result := toolproto.ReadFileResult{Path: charset.ShowBytes(rel), Size: info.Size(), Digest: s.markKnown(rel, data)}
+	if result.Binary = isBinaryFile(data); result.Binary {
+		return result, nil
+	}
+	stored := readStoredText(data)
+	text := []byte(stored.text)
+	result.TotalLines, result.Encoding = countLines(text), stored.describeEncoding()
 	first, limit := max(fileRequest.Offset, 1), fileRequest.Limit
 	if limit <= 0 || limit > toolproto.ReadLines {
 		limit = toolproto.ReadLines
@@ -41,7 +48,7 @@ func (s *Server) readFile(_ context.Context, fileRequest toolproto.ReadFileReque
 	}
 	result.FirstLine = first
 	n, end, start := 0, 0, 0
-	for line := range bytes.Lines(data) {
+	for line := range bytes.Lines(text) {
 		n++
 		if n < first {
 			start += len(line)
@@ -54,14 +61,13 @@ func (s *Server) readFile(_ context.Context, fileRequest toolproto.ReadFileReque
 		end += len(line)
 		result.Lines++
 	}
-	if result.Lines == 0 && start < len(data) {
+	if result.Lines == 0 && start < len(text) {
 		// A single line exceeds the limit: return its beginning.
 		end = start + toolproto.ReadBytes
 		result.Lines = 1
 	}
-	result.Content = data[start:end]
-	result.Truncated = end < len(data)
-	result.Digest = s.markKnown(rel, data)
+	result.Content = text[start:end]
+	result.Truncated = end < len(text)
 	return result, nil
 }
 
@@ -95,12 +101,17 @@ func (s *Server) writeFile(
 	default:
 		return none, err
 	}
-	sum, err := s.storeFile(fileRequest.Path, rel, fileRequest.Content, mode)
+	stored := readStoredText(old)
+	data, err := stored.encodeText(fileRequest.Path, stored.adoptText(string(fileRequest.Content)))
 	if err != nil {
 		return none, err
 	}
-	return toolproto.WriteFileResult{Path: rel, Bytes: len(fileRequest.Content), Created: created,
-		Syntax: syntaxErrors(rel, fileRequest.Content), Digest: sum}, nil
+	sum, err := s.storeFile(fileRequest.Path, rel, data, mode)
+	if err != nil {
+		return none, err
+	}
+	return toolproto.WriteFileResult{Path: charset.ShowBytes(rel), Bytes: len(data), Created: created,
+		Kept: stored.describeKept(), Syntax: syntaxErrors(rel, data), Digest: sum}, nil
 }
 
 func (s *Server) editFile(_ context.Context, fileRequest toolproto.EditFileRequest) (toolproto.EditFileResult, error) {
@@ -118,14 +129,19 @@ func (s *Server) editFile(_ context.Context, fileRequest toolproto.EditFileReque
 	// The replaced text shows that the agent knows this part. If it does not know the whole file, it still may not
 	// replace the whole file.
 	known := s.checkSeen(fileRequest.Path, rel, data) == nil
-	edited, err := applyEdit(fileRequest, string(data))
+	stored := readStoredText(data)
+	fileRequest.Old, fileRequest.New = stored.adoptText(fileRequest.Old), stored.adoptText(fileRequest.New)
+	edited, err := applyEdit(fileRequest, stored.text)
 	if err != nil {
+		return none, stored.explainMismatch(err)
+	}
+	if data, err = stored.encodeText(fileRequest.Path, edited.content); err != nil {
 		return none, err
 	}
-	if len(edited.content) > toolproto.MaxFile {
-		return none, tooLarge(fileRequest.Path, int64(len(edited.content)))
+	if len(data) > toolproto.MaxFile {
+		return none, tooLarge(fileRequest.Path, int64(len(data)))
 	}
-	sum, err := s.storeFile(fileRequest.Path, rel, []byte(edited.content), info.Mode())
+	sum, err := s.storeFile(fileRequest.Path, rel, data, info.Mode())
 	if err != nil {
 		return none, err
 	}
@@ -134,8 +150,8 @@ func (s *Server) editFile(_ context.Context, fileRequest toolproto.EditFileReque
 		sum = ""
 	}
 	return toolproto.EditFileResult{
-		Path: rel, Replacements: edited.count, Line: edited.line, Note: edited.note,
-		Syntax: syntaxErrors(rel, []byte(edited.content)), Digest: sum,
+		Path: charset.ShowBytes(rel), Replacements: edited.count, Line: edited.line, Note: edited.note,
+		Kept: stored.describeKept(), Syntax: syntaxErrors(rel, data), Digest: sum,
 	}, nil
 }
 
@@ -146,6 +162,12 @@ func countLines(data []byte) int {
 		n++
 	}
 	return n
+}
+
+// isBinaryFile reports whether a file is no text in any encoding that charset knows.
+func isBinaryFile(data []byte) bool {
+	encoding := charset.Detect(data)
+	return (encoding.IsUTF8() || !encoding.Known()) && isBinary(data)
 }
 
 // isBinary reports whether the first 4 KiB contain a NUL, or more than 30 % control characters.

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"company/internal/lib/charset"
 	"company/internal/toolbox/toolproto"
 )
 
@@ -214,7 +215,7 @@ func (s *Server) gitStatus(ctx context.Context, _ toolproto.Empty) (toolproto.Gi
 			result.Truncated = true
 			break
 		}
-		result.Files = append(result.Files, toolproto.FileState{Status: line[:2], Path: line[3:]})
+		result.Files = append(result.Files, toolproto.FileState{Status: line[:2], Path: charset.ShowBytes(line[3:])})
 	}
 	result.Clean = len(result.Files) == 0
 	since, err := s.lastPushed(ctx)
@@ -280,7 +281,7 @@ func (s *Server) gitCommit(ctx context.Context, request toolproto.GitCommitReque
 	result := toolproto.GitCommitResult{Commit: head, Branch: s.repo.branch, Files: []toolproto.FileState{}}
 	fields := strings.Split(changed, "\x00")
 	for i := 0; i+1 < len(fields) && len(result.Files) < maxStatus; i += 2 {
-		result.Files = append(result.Files, toolproto.FileState{Status: fields[i], Path: fields[i+1]})
+		result.Files = append(result.Files, toolproto.FileState{Status: fields[i], Path: charset.ShowBytes(fields[i+1])})
 	}
 	return result, nil
 }
@@ -347,15 +348,18 @@ func (s *Server) commitPath(p string) (string, error) {
 	if p == "." || p == "./" {
 		return ".", nil
 	}
-	rel := strings.TrimPrefix(p, s.dir+"/")
-	if rel == "" || strings.HasPrefix(rel, "/") || strings.HasPrefix(rel, "-") {
-		return "", outsideError(p)
+	if strings.HasPrefix(p, "-") {
+		return "", toolproto.Refuse(toolproto.KindArgument, "%s is no path; write a file of this name as ./%s", p, p)
+	}
+	rel, err := s.placePath(p)
+	if err != nil {
+		return "", err
 	}
 	// A symlink is committed as itself, so its target does not matter.
 	if info, err := s.root.Lstat(rel); err == nil && info.Mode()&os.ModeSymlink != 0 {
 		return rel, nil
 	}
-	if _, err := s.resolvePath(p); err != nil {
+	if _, err := s.resolvePath(rel); err != nil {
 		return "", err
 	}
 	return rel, nil

@@ -83,9 +83,9 @@ func TestCommitRefusals(t *testing.T) {
 		kind    toolproto.Kind
 	}{
 		{toolproto.GitCommitRequest{Message: " "}, toolproto.KindArgument},
-		{toolproto.GitCommitRequest{Message: "m", Paths: []string{"../x"}}, toolproto.KindOutside},
-		{toolproto.GitCommitRequest{Message: "m", Paths: []string{"/etc/passwd"}}, toolproto.KindOutside},
-		{toolproto.GitCommitRequest{Message: "m", Paths: []string{"--force"}}, toolproto.KindOutside},
+		{toolproto.GitCommitRequest{Message: "m", Paths: []string{"../x"}}, toolproto.KindArgument},
+		{toolproto.GitCommitRequest{Message: "m", Paths: []string{"/etc/passwd"}}, toolproto.KindArgument},
+		{toolproto.GitCommitRequest{Message: "m", Paths: []string{"--force"}}, toolproto.KindArgument},
 		{toolproto.GitCommitRequest{Message: "m", Paths: []string{"nope"}}, toolproto.KindGit},
 		{toolproto.GitCommitRequest{Message: "m", Paths: []string{"*"}}, toolproto.KindGit},
 	} {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"company/internal/company/glob"
+	"company/internal/lib/charset"
 	"company/internal/toolbox/toolproto"
 )
 
@@ -41,12 +42,12 @@ func (s *Server) searchFiles(ctx context.Context, request toolproto.SearchReques
 			continue
 		}
 		data, err := s.root.ReadFile(path)
-		if err != nil || isBinary(data) {
+		if err != nil || isBinaryFile(data) {
 			continue
 		}
 		searched++
-		n := 0
-		for line := range bytes.Lines(data) {
+		n, shown := 0, charset.ShowBytes(path)
+		for line := range bytes.Lines([]byte(readStoredText(data).text)) {
 			n++
 			line = bytes.TrimRight(line, "\r\n")
 			switch matches, err := pattern.Match(line); {
@@ -61,7 +62,7 @@ func (s *Server) searchFiles(ctx context.Context, request toolproto.SearchReques
 			if len(line) > toolproto.SearchLine {
 				text = strings.ToValidUTF8(text, "") + "…"
 			}
-			if hits.Add(path, n, text) {
+			if hits.Add(shown, n, text) {
 				return hits.Result(searched), nil
 			}
 		}
@@ -73,6 +74,9 @@ func (s *Server) listFiles(ctx context.Context, r toolproto.ListFilesRequest) (t
 	paths, err := s.globFiles(ctx, r.Glob)
 	if err != nil {
 		return toolproto.ListFilesResult{}, err
+	}
+	for i, path := range paths {
+		paths[i] = charset.ShowBytes(path)
 	}
 	result := toolproto.ListFilesResult{Paths: paths, Total: len(paths)}
 	if len(paths) > toolproto.ListFiles {

@@ -17,47 +17,13 @@ import (
 
 type digest = [sha256.Size]byte
 
-// resolvePath turns a model's path into one relative to the workspace, following symlinks that stay inside. It refuses
-// a path outside or in .git. os.Root has the last check: it opens no file outside, even if links change meanwhile.
-func (s *Server) resolvePath(path string) (string, error) {
-	if path == "" || strings.ContainsRune(path, 0) {
-		return "", toolproto.Refuse(toolproto.KindArgument, "path must name a file in the workspace")
-	}
-	rel := filepath.Clean(path)
-	if filepath.IsAbs(rel) {
-		in, err := filepath.Rel(s.dir, rel)
-		if err != nil {
-			return "", outsideError(path)
-		}
-		rel = in
-	}
-	if !filepath.IsLocal(rel) {
-		return "", outsideError(path)
-	}
-	real, err := filepath.EvalSymlinks(filepath.Join(s.dir, rel))
-	if err == nil {
-		if rel, err = filepath.Rel(s.dir, real); err != nil || !filepath.IsLocal(rel) {
-			return "", outsideError(path)
-		}
-	}
-	if rel == ".git" || strings.HasPrefix(rel, ".git/") {
-		return "", toolproto.Refuse(toolproto.KindOutside,
-			"%s belongs to git; use git_commit, or git through run_command", path)
-	}
-	return rel, nil
-}
-
-func outsideError(path string) error {
-	return toolproto.Refuse(toolproto.KindOutside, "%s is outside the workspace; use paths relative to its root", path)
-}
-
 // refuseFS turns an error of the file system into a Refusal if the model caused it. It returns other errors unchanged.
 func (s *Server) refuseFS(path string, err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, fs.ErrNotExist):
-		return toolproto.Refuse(toolproto.KindNotFound, "%s does not exist%s", path, s.similarNames(path))
+		return toolproto.Refuse(toolproto.KindNotFound, "%s does not exist%s", path, s.suggestPath(path))
 	case errors.Is(err, fs.ErrPermission):
 		return toolproto.Refuse(toolproto.KindDenied, "%s: permission denied", path)
 	case strings.Contains(err.Error(), "escapes from parent"):
