@@ -12,6 +12,7 @@ import (
 	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/gitops"
+	"company/internal/lib/charset"
 )
 
 // adviceNames lists the files in which a repository instructs agents.
@@ -60,7 +61,7 @@ func ReadAdvice(ctx context.Context, mirror *gitops.Mirror, at company.OID, glob
 	shown, left := 0, maxAdvice
 	var seen [][]byte
 	err = mirror.ReadFiles(ctx, files, func(entry gitops.Entry, text []byte) error {
-		text = bytes.TrimSpace(text)
+		text = bytes.TrimSpace([]byte(charset.DecodeUnicode(text)))
 		if len(text) == 0 || bytes.IndexByte(text, 0) >= 0 ||
 			slices.ContainsFunc(seen, func(s []byte) bool { return bytes.Equal(s, text) }) {
 			return nil
@@ -90,7 +91,7 @@ func ReadAdvice(ctx context.Context, mirror *gitops.Mirror, at company.OID, glob
 // quoteAdvice quotes a file of advice as data and cuts it to limit bytes. It cuts between two lines, or at a
 // space in a long line. n is the number of bytes shown.
 func quoteAdvice(name, text string, limit int) (quoted string, n int) {
-	text = strings.ToValidUTF8(text, "\uFFFD")
+	text = charset.ShowBytes(text)
 	whole := len(text)
 	if whole > limit {
 		index := limit

@@ -92,7 +92,8 @@ func TestAdviceIsDataAndOfTheBase(t *testing.T) {
 func TestOddAdviceIsHarmless(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{
-		"a/AGENTS.md": "\xff\xfea\x00d\x00v\x00", "b/AGENTS.md": strings.Repeat("huge ", 1<<17),
+		"a/AGENTS.md": "binary\x00", "j/AGENTS.md": "\xff\xfea\x00d\x00v\x00",
+		"b/AGENTS.md": strings.Repeat("huge ", 1<<17),
 		"c/AGENTS.md": "caf\xe9 is \xff latin", "d/AGENTS.md": " \n\t\n",
 		"f/AGENTS.md/x": "a folder of that name\n", "g/agents.md": "another name\n",
 		"AGENTS.md": strings.Repeat("zwölf Wörter ", 4000), "secret": "of the host",
@@ -128,7 +129,10 @@ func TestOddAdviceIsHarmless(t *testing.T) {
 		strings.Count(text, "<repository_advice ") != 1 {
 		t.Errorf("%.2000s", text)
 	}
-	if text := read("c/x"); !strings.Contains(text, "caf\uFFFD is \uFFFD latin") {
+	if text := read("c/x"); !strings.Contains(text, "caf⟨e9⟩ is ⟨ff⟩ latin") {
+		t.Errorf("%.500q", text)
+	}
+	if text := read("j/x"); !strings.Contains(text, "\nadv\n") { // UTF-16
 		t.Errorf("%.500q", text)
 	}
 	if text := read("we<ir>d \"x/y"); !strings.Contains(text, `path="we_ir_d _x/AGENTS.md"`) {

@@ -66,7 +66,7 @@ func (c Submit) decide(state *State, meta Meta) ([]Event, error) {
 			Fix("put the material into a file of the repository and name it in the instruction")
 	case !utf8.ValidString(c.Instruction) || strings.ContainsRune(c.Instruction, 0):
 		return nil, E(EInvalid, "the instruction is not text").Because("it holds bytes that are not UTF-8").
-			Fix("give the instruction as UTF-8 text")
+			Fix("save it as UTF-8, or: iconv -f ENCODING -t UTF-8 FILE | company submit -")
 	case c.Project.ID == "" || c.Project.Path == "":
 		return nil, E(EInvalid, "no project was named").Fix("run company inside a git repository, or use --repo")
 	case state.Office.Stopped:

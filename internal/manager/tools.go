@@ -14,6 +14,7 @@ import (
 	"company/internal/company"
 	"company/internal/company/glob"
 	"company/internal/gitops"
+	"company/internal/lib/charset"
 	"company/internal/lib/safetext"
 	"company/internal/toolbox/toolproto"
 )
@@ -63,6 +64,9 @@ func (r *readTools) readFile() agent.Tool {
 		`{"type":"object","additionalProperties":false,"required":["path"],"properties":{"path":{"type":"string"},"offset":{"type":"integer","minimum":1},"limit":{"type":"integer","minimum":1,"maximum":2000}}}`,
 		true, func(ctx context.Context, a args) (agent.Result, error) {
 			text, err := r.mirror.ReadFile(ctx, r.at, a.Path)
+			if company.CodeOf(err) == company.ENotFound {
+				text, err = r.readSpelled(ctx, a.Path, err)
+			}
 			switch company.CodeOf(err) {
 			case "":
 			case company.ENotFound, company.EInvalid:
@@ -72,6 +76,7 @@ func (r *readTools) readFile() agent.Tool {
 			default:
 				return agent.Result{}, err
 			}
+			text = []byte(charset.DecodeUnicode(text))
 			if isBinary(text) {
 				return refusalResult(a.Path + " is a binary file"), nil
 			}
@@ -93,6 +98,24 @@ func (r *readTools) readFile() agent.Tool {
 			}
 			return agent.Result{Text: b.String()}, nil
 		})
+}
+
+// readSpelled reads the file whose path differs from a missing one only in its spelling. It returns missing if there is
+// no such file.
+func (r *readTools) readSpelled(ctx context.Context, path string, missing error) ([]byte, error) {
+	entries, err := r.mirror.List(ctx, r.at)
+	if err != nil {
+		return nil, err
+	}
+	paths := make([]string, len(entries))
+	for i, e := range entries {
+		paths[i] = e.Path
+	}
+	spelled, ok := toolproto.FindSpelling(path, paths)
+	if !ok {
+		return nil, missing
+	}
+	return r.mirror.ReadFile(ctx, r.at, spelled)
 }
 
 // missingFile returns a refusal for a path that the commit lacks. It points out a folder of that name, or

@@ -36,7 +36,7 @@ func TestReadFile(t *testing.T) {
 	}
 	tools := newReading(t, map[string]string{
 		"a.txt": "one\r\ntwo\nthree", "long.txt": long.String(), "wide.txt": strings.Repeat("ö", 10_000) + "\nnext\n",
-		"binary": "ELF\x00\x01", "dir/x": "x\n", "blank": "\n",
+		"binary": "ELF\x00\x01", "dir/x": "x\n", "blank": "\n", "cafe\u0301.txt": "nfd\n", "wide.ps1": "\xff\xfe\xe9\x00\n\x00",
 	})
 	for _, c := range []struct {
 		name    string
@@ -50,6 +50,8 @@ func TestReadFile(t *testing.T) {
 		{"one empty line", args{"path": "blank"}, "1: \n", false},
 		{"binary", args{"path": "binary"}, "binary is a binary file", true},
 		{"missing", args{"path": "no.txt"}, "there is no file no.txt; did you mean a.txt?", true},
+		{"another spelling", args{"path": "caf\u00e9.txt"}, "1: nfd\n", false},
+		{"UTF-16", args{"path": "wide.ps1"}, "1: é\n", false},
 		{"a folder", args{"path": "dir"}, "dir is a folder; use list_files with the glob dir/**", true},
 		{"outside", args{"path": "../../etc/passwd"}, "there is no file ../../etc/passwd", true},
 		{"absolute", args{"path": "/etc/passwd"}, "there is no file /etc/passwd", true},

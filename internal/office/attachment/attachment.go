@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"company/internal/company"
+	"company/internal/lib/charset"
 	"company/internal/lib/safetext"
 )
 
@@ -54,6 +55,9 @@ func Inspect(files []company.AttachedFile) ([]company.AttachedFile, error) {
 		shown := safetext.EscapeLine(attachedFile.Name, 200)
 		if len(attachedFile.Content) == 0 {
 			return nil, company.E(company.EUsage, shown+" is not attached").Because("the file is empty").Fix("leave it out")
+		}
+		if !utf8.Valid(attachedFile.Content) {
+			attachedFile.Content = []byte(charset.DecodeUnicode(attachedFile.Content)) // agents read UTF-8
 		}
 		sum := sha256.Sum256(attachedFile.Content)
 		attachment := company.Attachment{Name: chooseName(attachedFile.Name, taken), Bytes: len(attachedFile.Content),

@@ -211,3 +211,24 @@ func TestReadFiles(t *testing.T) {
 		t.Errorf("eleven files: %v", err)
 	}
 }
+
+// Agents read UTF-8. A text in UTF-16, as PowerShell and Notepad write it, is attached as UTF-8.
+func TestTextsInUTF16AreAttachedAsUTF8(t *testing.T) {
+	for stored, want := range map[string]string{"\xff\xfea\x00\xe9\x00": "aé", "\xfe\xff\x00a\x00\xe9": "aé",
+		"a\xe9": "", "\xff\xfea\x00\x00": ""} {
+		files := []company.AttachedFile{{Attachment: company.Attachment{Name: "spec.txt"}, Content: []byte(stored)}}
+		got, err := Inspect(files)
+		switch {
+		case want == "" && company.CodeOf(err) != company.EUsage:
+			t.Errorf("%q is attached: %v", stored, err)
+		case want != "" && (err != nil || string(got[0].Content) != want || got[0].Bytes != len(want) ||
+			got[0].Type != company.AttachedText):
+			t.Errorf("%q is %+v: %v", stored, got, err)
+		}
+		if want != "" && err == nil { // as the office checks it again
+			if again, err := Inspect(got); err != nil || again[0].Blob != got[0].Blob {
+				t.Errorf("%q: %+v: %v", stored, again, err)
+			}
+		}
+	}
+}

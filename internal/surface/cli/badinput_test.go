@@ -115,7 +115,7 @@ var wrongInputs = []wrongInput{
 	{line: "cli: 1 MiB goal", stdin: strings.Repeat("x", 1<<20), args: []string{"submit", "-f", "-"}, exit: 1,
 		code: company.EInvalid, says: "the instruction is longer than 256 KiB", fix: "a file of the repository"},
 	{line: "cli: binary goal", stdin: "\x7fELF\x00\xff\xfe", args: []string{"submit", "-f", "-"}, exit: 1,
-		code: company.EInvalid, says: "the instruction is not text", fix: ""},
+		code: company.EInvalid, says: "the instruction is not text", fix: "iconv -f ENCODING -t UTF-8 FILE | company submit -"},
 	{line: "cli: unknown run", args: []string{"logs", "t9-01.1"}, exit: 1, code: company.ENotFound,
 		says: "there is no task t9", fix: "company submit"},
 	{line: "cli: what is no id", args: []string{"show", "t1-"}, exit: 64, code: company.EUsage, says: `"t1-" is no id`,

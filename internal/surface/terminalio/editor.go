@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/lib/charset"
 	"company/internal/lib/safetext"
 )
 
@@ -97,7 +98,7 @@ func readInstruction(name string) (string, error) {
 	if err != nil {
 		return "", company.E(company.EInvalid, "the instruction cannot be read").Wrap(err)
 	}
-	return string(text), nil
+	return charset.DecodeUnicode(text), nil
 }
 
 // runEditor runs the editor on a file. again is the alternative command, without the file name.
@@ -160,7 +161,7 @@ func (con *Console) EditFile(ctx context.Context, file, text, again string, limi
 		return edited, company.E(company.EInvalid, fmt.Sprintf("the file has more than %d KiB", limit>>10)).
 			Fix("shorten its text")
 	}
-	edited.Text = string(read)
+	edited.Text = charset.DecodeUnicode(read)
 	return edited, nil
 }
 

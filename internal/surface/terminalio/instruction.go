@@ -7,7 +7,11 @@ import (
 	"strings"
 
 	"company/internal/company"
+	"company/internal/lib/charset"
 )
+
+// maxStored limits the bytes of a stored instruction: PowerShell and Notepad write UTF-16.
+const maxStored = 4*company.MaxInstruction + 4
 
 // ReadInstruction reads the instruction of a submission: from the argument, a file, stdin ("-", or
 // a pipe without arguments) or the user's editor. An empty instruction returns EUsage.
@@ -51,12 +55,12 @@ func (con *Console) instructionText(file string, args []string) (string, error) 
 		defer f.Close()
 		r = f
 	}
-	text, err := io.ReadAll(io.LimitReader(r, company.MaxInstruction+1))
+	text, err := io.ReadAll(io.LimitReader(r, maxStored))
 	if err != nil {
 		return "", company.E(company.EInvalid, "the instruction cannot be read").Wrap(err).Fix("name a file with text in it")
 	}
 	if file == "-" {
 		con.AnswerFromTerminal()
 	}
-	return string(text), nil
+	return charset.DecodeUnicode(text), nil
 }
