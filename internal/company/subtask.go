@@ -164,6 +164,8 @@ type Change struct {
 	Action string `json:"action"` // created | modified | deleted
 	// Lines is the number of added and removed lines. Zero means unknown.
 	Lines int `json:"lines,omitempty"`
+	// Bypassed names the attribute of git that the new content bypasses, such as "filter=git-crypt". Empty means none.
+	Bypassed string `json:"bypassed,omitempty"`
 }
 
 // Attempts returns the number of worker runs of the subtask. Its reviews and merges are runs too, but do not count.

@@ -23,7 +23,13 @@ func delivered(t *testing.T) (*mergertest.Bundle, *Delivery, *local.Forge) {
 // deliveredWith is delivered, where the first subtask made these files.
 func deliveredWith(t *testing.T, files map[string]string) (*mergertest.Bundle, *Delivery, *local.Forge) {
 	t.Helper()
-	b := mergertest.New(t)
+	return deliveredOn(t, nil, files)
+}
+
+// deliveredOn is deliveredWith for a project whose base has more files.
+func deliveredOn(t *testing.T, base, files map[string]string) (*mergertest.Bundle, *Delivery, *local.Forge) {
+	t.Helper()
+	b := mergertest.NewOn(t, base)
 	b.QueueForMerge(mergertest.One, files)
 	b.QueueForMerge(mergertest.Two, map[string]string{"b.go": "package a\n\nvar b = 1\n"})
 	first := b.MergeFront(mergertest.One)

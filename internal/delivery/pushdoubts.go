@@ -52,8 +52,12 @@ func (c *Delivery) findDoubts(
 	if err != nil {
 		return base, nil, err
 	}
+	bypassed, err := c.findBypassed(ctx, mirror, base.oid, task.Delivery.Head)
+	if err != nil {
+		return base, nil, err
+	}
 	held.Doubts = slices.DeleteFunc(
-		append(held.Doubts, secrets...), func(d company.Doubt) bool { return task.Allows(d.Key) })
+		slices.Concat(held.Doubts, secrets, bypassed), func(d company.Doubt) bool { return task.Allows(d.Key) })
 	if len(held.Doubts) == 0 {
 		held = nil
 	}
@@ -365,8 +369,10 @@ func readOnce(files []gitops.NewFile) []gitops.NewFile {
 
 // shownPath returns a path for people. Names are untrusted and may contain a secret.
 func (c *Delivery) shownPath(ctx context.Context, path string) string {
-	if got := c.Secrets.ScanProse(ctx, path); len(got.Findings) > 0 || got.Unseen > 0 {
-		return "a file whose name holds a secret"
+	if c.Secrets != nil {
+		if got := c.Secrets.ScanProse(ctx, path); len(got.Findings) > 0 || got.Unseen > 0 {
+			return "a file whose name holds a secret"
+		}
 	}
 	if quoted := strconv.QuoteToGraphic(path); quoted != `"`+path+`"` ||
 		strings.ContainsAny(path, "\u200b\u200d\u2060\ufeff") {

@@ -75,7 +75,7 @@ func TestQuarantineAndTake(t *testing.T) {
 		if err != nil || taken.OID != head || taken.Base != b.base.OID {
 			t.Fatalf("%+v, %v", taken, err)
 		}
-		if got := fmt.Sprint(taken.Changes); got != "[{d/g deleted 0} {f modified 0} {new created 0}]" {
+		if got := fmt.Sprint(taken.Changes); got != "[{d/g deleted 0 } {f modified 0 } {new created 0 }]" {
 			t.Error(got)
 		}
 		if at, err := b.mirror.Ref(b.ctx, ResultRef(run1)); err != nil || at != head {

@@ -7,6 +7,7 @@ import (
 	"company/internal/agent/agenttest"
 	"company/internal/company"
 	"company/internal/gitops"
+	"company/internal/gitops/cleanfilter"
 )
 
 // What a repository or a model wrote begins no part of a reviewer's brief (T22).
@@ -25,7 +26,8 @@ func TestForgedTextStaysInItsPlace(t *testing.T) {
 		task.Gate = sub.Gate
 		agenttest.FillStrings(task, text, "Instruction", "Action", "After")
 		x := subject{
-			flags: []string{text}, mentions: []string{text}, answers: []*company.Approval{{Question: text, Text: "100"}},
+			flags: []string{text}, bypassed: []gitops.BypassedFile{{Path: text, By: cleanfilter.Bypass("filter=" + text)}},
+			mentions: []string{text}, answers: []*company.Approval{{Question: text, Text: "100"}},
 			whole: true,
 			round: &lastRound{head: task.Head, findings: sub.Review.Last.Findings, answers: []string{text},
 				since: gitops.Diff{Patch: []byte(text)}},

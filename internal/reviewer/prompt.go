@@ -108,6 +108,7 @@ func reviewBrief(task *company.Task, sub *company.Subtask, x subject) string {
 	} else {
 		w.WriteString(outsideOfTickets(task))
 	}
+	w.WriteString(bypassedText(x.bypassed))
 	if len(x.mentions) > 0 {
 		w.WriteString("\n## Names in commit messages\nThe forge notifies whoever is called @name there. A package or a " +
 			"decorator is fine; a message that calls a person or a team is blocking (at the message: no file, no line).\n" +

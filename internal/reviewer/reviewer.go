@@ -50,6 +50,7 @@ type subject struct {
 	from, head, onto company.OID
 	diff             gitops.Diff
 	flags            []string // lines that could keep tests from counting
+	bypassed         []gitops.BypassedFile
 	mentions         []string // lines of commit messages with an @name
 	writes           []glob.Glob
 	patch            company.Hash
@@ -85,6 +86,9 @@ func loadSubject(
 		return x, err
 	}
 	x.flags = flagLines(x.diff)
+	if x.bypassed, err = mirror.FindBypassed(ctx, x.from, x.diff.Changes, nil); err != nil {
+		return x, err
+	}
 	commits, err := mirror.Log(ctx, x.from, x.head, maxCommits)
 	if err != nil {
 		return x, err

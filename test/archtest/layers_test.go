@@ -41,6 +41,7 @@ present/feed
 present/jqtemplate
 lib/safedir
 gitops/commitstyle
+gitops/cleanfilter
 delivery/secretscan
 lib/clock
 toolbox/mux

@@ -38,9 +38,9 @@ func (f *toolFactory) gitCommit() agent.Tool {
 			if err != nil {
 				return agent.Result{}, err
 			}
-			return agent.Result{Text: fmt.Sprintf(
-				"committed %s on %s\n%s", company.OID(commitResult.Commit).Short(), commitResult.Branch,
-				formatFileStates(commitResult.Files)), Changed: true}, nil
+			head := company.OID(commitResult.Commit)
+			return agent.Result{Text: fmt.Sprintf("committed %s on %s\n%s%s", head.Short(), commitResult.Branch,
+				formatFileStates(commitResult.Files), f.describeCommit(ctx, head, commitResult.Ignored)), Changed: true}, nil
 		})
 }
 
@@ -130,9 +130,14 @@ func (f *toolFactory) finishTool() agent.Tool {
 					return agent.Result{}, err
 				}
 			}
-			return agent.Result{Changed: pushes || commits, Text: "finished at " + company.OID(statusResult.Head).Short(),
-				Final: Finish{Problem: a.Problem, Summary: a.Summary, Risks: a.Risks, Decisions: a.Decisions,
-					Commit: company.OID(statusResult.Head)}}, nil
+			head := company.OID(statusResult.Head)
+			if news := f.describeCommit(ctx, head, statusResult.Ignored); news != "" { // once for each file
+				return agent.Result{Text: "Not finished yet: read this, do what is needed, then finish again.\n" + news,
+					IsError: true, Changed: pushes || commits}, nil
+			}
+			return agent.Result{Changed: pushes || commits, Text: "finished at " + head.Short(),
+				Final: Finish{Problem: a.Problem, Summary: a.Summary, Risks: a.Risks,
+					Decisions: append(listLeftOut(statusResult.Ignored), a.Decisions...), Commit: head}}, nil
 		})
 	tool.Finishes = true
 	return tool

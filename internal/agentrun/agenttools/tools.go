@@ -17,6 +17,7 @@ import (
 	"company/internal/adapters"
 	"company/internal/agent"
 	"company/internal/company"
+	"company/internal/gitops"
 	"company/internal/lib/safetext"
 	"company/internal/toolbox/toolproto"
 )
@@ -64,6 +65,9 @@ type Config struct {
 	// Security receives each access that was refused because it led out of the workspace (WRK-4). A wrong path is not
 	// among them. It may be called concurrently. It may be nil.
 	Security func(Denial)
+	// Bypassed lists the files up to a commit of the branch whose content bypasses a filter or another attribute of
+	// git. If it is nil, the run is told of none.
+	Bypassed func(ctx context.Context, head company.OID) ([]gitops.BypassedFile, error)
 	// Dependencies controls the packages that the run may fetch from registries. If it is nil, the run fetches
 	// none.
 	Dependencies Dependencies
@@ -113,6 +117,7 @@ type toolFactory struct {
 	Config
 	mu      sync.Mutex
 	denials int
+	told    map[string]bool // lines about the commits that the agent has read
 }
 
 // newTool returns a tool whose arguments decode into an A.

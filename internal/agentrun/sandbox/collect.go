@@ -173,7 +173,7 @@ func (s *Sandbox) collectHead(ctx context.Context, unsaved bool) (company.OID, e
 const maxCounted = 4 << 20
 
 // changedPaths returns the paths that head changes against its merge base with the integration branch, each with
-// the number of changed lines.
+// the number of changed lines and with the attribute of git that its content bypasses.
 func changedPaths(ctx context.Context, mirror *gitops.Mirror, onto, head company.OID) ([]company.Change, error) {
 	from, err := mirror.MergeBase(ctx, onto, head)
 	if err != nil {
@@ -184,6 +184,17 @@ func changedPaths(ctx context.Context, mirror *gitops.Mirror, onto, head company
 		return nil, err
 	}
 	paths := diff.Paths()
+	bypassed, err := mirror.FindBypassed(ctx, from, diff.Changes, nil)
+	if err != nil {
+		return nil, err
+	}
+	by := map[string]string{}
+	for _, file := range bypassed {
+		by[file.Path] = string(file.By)
+	}
+	for i := range paths {
+		paths[i].Bypassed = by[paths[i].Path]
+	}
 	counted, err := mirror.Diff(ctx, from, head, maxCounted)
 	if err != nil { // counts only set an order of reading, so ignore the error unless ctx ended
 		return paths, context.Cause(ctx)

@@ -136,7 +136,7 @@ func TestDoneNeedsACommit(t *testing.T) {
 	b.push(head, "refs/heads/agent/t1-01-x")
 	got := b.conclude(agent.EndFinal, finished)
 	if got.Status != company.RunSuccess || string(got.Head) != head || got.Branch != "agent/t1-01-x" ||
-		fmt.Sprint(got.Changes) != "[{b.txt created 1}]" {
+		fmt.Sprint(got.Changes) != "[{b.txt created 1 }]" {
 		t.Fatalf("%+v", got)
 	}
 }
@@ -302,7 +302,7 @@ func TestChangesAreTheBranchsOwn(t *testing.T) {
 	b.push(head, "refs/heads/agent/t1-01-x")
 	out := agent.Outcome{End: agent.EndFinal, Final: json.RawMessage(`{"summary":"merged"}`)}
 	c, err := b.Finish(t.Context(), out, onto)
-	if err != nil || fmt.Sprint(c.Outcome.Changes) != "[{b.txt created 1}]" {
+	if err != nil || fmt.Sprint(c.Outcome.Changes) != "[{b.txt created 1 }]" {
 		t.Fatalf("%+v, %v", c.Outcome, err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 
 	"company/internal/agent"
 	"company/internal/agentrun/agenttools"
+	"company/internal/company"
+	"company/internal/gitops"
 )
 
 // AgentTools returns the agent's tools in this sandbox: all of them for a worker or a merger, and read-only ones
@@ -21,6 +23,9 @@ func (s *Sandbox) AgentTools() []agent.Tool {
 	config.Ticket, config.Start, config.Unfinished, config.Branch = s.ticket, s.spec.Start, s.spec.Unfinished,
 		s.spec.Branch
 	config.Base, config.AskTests = s.spec.Base, s.spec.AskTests
+	config.Bypassed = func(ctx context.Context, head company.OID) ([]gitops.BypassedFile, error) {
+		return s.quarantine.FindBypassed(gitops.WithLog(ctx, s.spec.Log), s.spec.Mirror, head)
+	}
 	if s.spec.Dependencies != nil {
 		config.Dependencies = s.spec.Dependencies
 	}

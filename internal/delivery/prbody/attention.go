@@ -52,7 +52,7 @@ func listUnmerged(t *company.Task) (out []string) {
 }
 
 // listToJudge lists the points that the president must judge, worst first: blocking findings, tests that no longer
-// run, decisions made for the president, and changes to the checks.
+// run, decisions made for the president, files that no filter has passed, and changes to the checks.
 func listToJudge(task *company.Task, width int) []string {
 	var out []string
 	add := func(n int, one, many, first string) {
@@ -86,6 +86,12 @@ func listToJudge(task *company.Task, width int) []string {
 		first = shortenPlain(decided[0].Text, max(width, 20))
 	}
 	add(len(decided), "1 decision was made for you", "%d decisions were made for you", first)
+	var bypassed []string
+	for _, change := range listBypassed(task) {
+		bypassed = append(bypassed, change.Path)
+	}
+	add(len(bypassed), "1 file is stored as written, not as .gitattributes demands",
+		"%d files are stored as written, not as .gitattributes demands", firstSpan(bypassed))
 	changed := catalog.GateFilesOf(task)
 	add(len(changed), "1 file that the checks are made of is changed", "%d files that the checks are made of are changed",
 		firstSpan(changed))

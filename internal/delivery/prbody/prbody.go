@@ -37,7 +37,7 @@ type prFold struct {
 
 // prFolds are the folded parts, in the order in which a reader needs them.
 var prFolds = []prFold{
-	{nameJudged, []prSection{prDecisions, prFindings, prRefused, prDependencies}},
+	{nameJudged, []prSection{prDecisions, prFindings, prBypassed, prRefused, prDependencies}},
 	{nameChecks, []prSection{prGates, prEvidence, prReview}},
 	{nameAsked, []prSection{prInstruction, prFollowUps}},
 	{nameWork, []prSection{prChanges, prSubtasks, prTakenIn, prRemade, prPlan}},

@@ -4,6 +4,7 @@ package mergertest
 
 import (
 	"context"
+	"maps"
 	"testing"
 
 	"company/internal/agentrun"
@@ -49,11 +50,24 @@ func NewStackedWith(t *testing.T, history string) *Bundle {
 	return newBundle(t, company.Settings{MergeStack: 4, History: history}, "a", "b", "c")
 }
 
+// NewOn is New for a project whose base has more files.
+func NewOn(t *testing.T, more map[string]string) *Bundle {
+	t.Helper()
+	return newBundleOn(t, more, company.Settings{MergeStack: 1}, "a", "b")
+}
+
 func newBundle(t *testing.T, set company.Settings, names ...string) *Bundle {
 	t.Helper()
-	bundle := &Bundle{Decider: decidertest.New(t), T: t, Project: gitopstest.New(t, map[string]string{
+	return newBundleOn(t, nil, set, names...)
+}
+
+func newBundleOn(t *testing.T, more map[string]string, set company.Settings, names ...string) *Bundle {
+	t.Helper()
+	base := map[string]string{
 		"a.go": "package a\n", "b.go": "package a\n", "shared.go": "package a\n\nvar x = 0\n",
-	})}
+	}
+	maps.Copy(base, more)
+	bundle := &Bundle{Decider: decidertest.New(t), T: t, Project: gitopstest.New(t, base)}
 	var err error
 	bundle.Merger, err = merger.New(merger.Config{
 		Decider: bundle, Mirrors: bundle.Project, Runner: &gates.Runner{},

@@ -220,6 +220,8 @@ type GitStatusResult struct {
 	Clean     bool        `json:"clean"`
 	Files     []FileState `json:"files"`
 	Truncated bool        `json:"truncated,omitempty"`
+	// Ignored lists the files that tools wrote and that an ignore rule hides. Clean does not count them.
+	Ignored []IgnoredFile `json:"ignored,omitempty"`
 }
 
 // FileState is one line of git status: Status is git's two letters.
@@ -243,6 +245,8 @@ type GitCommitResult struct {
 	Commit string      `json:"commit"`
 	Branch string      `json:"branch"`
 	Files  []FileState `json:"files"` // what the commit changed
+	// Ignored lists the files that tools wrote and that an ignore rule hides.
+	Ignored []IgnoredFile `json:"ignored,omitempty"`
 }
 
 // CheckpointRequest saves the work tree under refs/company/checkpoint/<Run>.

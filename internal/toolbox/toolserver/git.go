@@ -218,6 +218,9 @@ func (s *Server) gitStatus(ctx context.Context, _ toolproto.Empty) (toolproto.Gi
 		result.Files = append(result.Files, toolproto.FileState{Status: line[:2], Path: charset.ShowBytes(line[3:])})
 	}
 	result.Clean = len(result.Files) == 0
+	if result.Ignored, err = s.listIgnored(ctx); err != nil {
+		return none, err
+	}
 	since, err := s.lastPushed(ctx)
 	if err != nil {
 		return none, err
@@ -256,7 +259,7 @@ func (s *Server) gitCommit(ctx context.Context, request toolproto.GitCommitReque
 		add = append(add, rel)
 	}
 	if _, err := s.runGit(ctx, &gitRun{env: []string{"GIT_LITERAL_PATHSPECS=1"}}, add...); err != nil {
-		return none, asRefusal(err, "")
+		return none, asRefusal(err, s.adviseIgnored(ctx))
 	}
 	if err := s.commitStaged(ctx, message, request.When); err != nil {
 		return none, err
@@ -279,6 +282,9 @@ func (s *Server) gitCommit(ctx context.Context, request toolproto.GitCommitReque
 		return none, err
 	}
 	result := toolproto.GitCommitResult{Commit: head, Branch: s.repo.branch, Files: []toolproto.FileState{}}
+	if result.Ignored, err = s.listIgnored(ctx); err != nil {
+		return none, err
+	}
 	fields := strings.Split(changed, "\x00")
 	for i := 0; i+1 < len(fields) && len(result.Files) < maxStatus; i += 2 {
 		result.Files = append(result.Files, toolproto.FileState{Status: fields[i], Path: charset.ShowBytes(fields[i+1])})
@@ -312,8 +318,8 @@ func (s *Server) commitStaged(ctx context.Context, message string, when int64) e
 		return asRefusal(err, "HEAD names no commit")
 	}
 	if head == since {
-		return toolproto.Refuse(toolproto.KindNothing,
-			"nothing to commit: no file differs from the last commit (ignored files are never committed)")
+		return toolproto.Refuse(toolproto.KindNothing, "nothing to commit: no file differs from the last commit (ignored "+
+			"files are never committed). %s", s.adviseIgnored(ctx))
 	}
 	return nil
 }

@@ -58,7 +58,10 @@ type Server struct {
 
 	seenMu sync.Mutex
 	seen   map[string]digest // path → content that the agent knows
-	files  sync.Mutex        // serializes writers of files
+	// written holds the paths that tools have written, under seenMu. A later container does not need them: it gets no
+	// ignored files.
+	written map[string]bool
+	files   sync.Mutex // serializes writers of files
 
 	lastCall atomic.Pointer[time.Time] // includes the monotonic reading, so that setting the wall clock does not matter
 }
@@ -97,7 +100,7 @@ func New(config Config) (*Server, error) {
 	server := &Server{
 		root: root, dir: dir, temp: config.Temp, env: buildEnv(config.Env), grace: config.Grace, readyAt: config.Ready,
 		shutdown: config.Shutdown, memory: memory{dir: cmp.Or(config.Cgroup, cgroupDir)}, children: newChildren(),
-		seen: make(map[string]digest),
+		seen: make(map[string]digest), written: make(map[string]bool),
 	}
 	if server.services, err = readServices(config.Services, server.children, server.env); err != nil {
 		return nil, errors.Join(err, root.Close())

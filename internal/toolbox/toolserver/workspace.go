@@ -165,5 +165,6 @@ func (s *Server) storeFile(shown, rel string, data []byte, mode fs.FileMode) (di
 		_ = s.root.Remove(temp)
 		return "", s.refuseFS(shown, err)
 	}
+	s.markWritten(rel)
 	return s.markKnown(rel, data), nil
 }

@@ -1,0 +1,187 @@
+package gitops
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"company/internal/company"
+	"company/internal/gitops/cleanfilter"
+)
+
+// BypassedFile is a file whose content in git is not what a filter or another attribute of it demands.
+type BypassedFile struct {
+	Path string
+	OID  company.OID
+	By   cleanfilter.Bypass
+}
+
+// FindBypassed lists the files among changes since base, and among more, that bypass an attribute. A filter that may
+// seal counts if base or the new state gives it to the file, whichever case its pattern has: the change may have taken
+// the line out of .gitattributes. The attributes of a checkout alone (.git/info/attributes) are not known here.
+func (m *Mirror) FindBypassed(
+	ctx context.Context, base company.OID, changes []FileChange, more []NewFile,
+) ([]BypassedFile, error) {
+	return m.s.findBypassed(ctx, m, bypassSearch{dir: m.dir, base: base, changes: changes, more: more})
+}
+
+// FindBypassed is like Mirror.FindBypassed, for what a commit of the run changes. mirror has the base.
+func (q *Quarantine) FindBypassed(ctx context.Context, mirror *Mirror, head company.OID) ([]BypassedFile, error) {
+	changes, err := q.s.diffChanges(ctx, q.dir, q.base, head)
+	if err != nil {
+		return nil, err
+	}
+	return q.s.findBypassed(ctx, mirror, bypassSearch{dir: q.dir, limited: true, base: q.base, changes: changes})
+}
+
+// bypassSearch is what findBypassed looks through.
+type bypassSearch struct {
+	dir     string // the repository with the new objects
+	limited bool   // they come from a container
+	base    company.OID
+	changes []FileChange
+	more    []NewFile
+}
+
+// candidate is a new content of a file, with the attributes that it may bypass: those of the new state first.
+type candidate struct {
+	NewFile
+	oldOID     company.OID // of the content before, empty if there was none
+	attributes []map[string]string
+}
+
+func (s *Store) findBypassed(ctx context.Context, mirror *Mirror, search bypassSearch) ([]BypassedFile, error) {
+	list := search.listCandidates()
+	if err := s.addAttributes(ctx, mirror, search, list); err != nil {
+		return nil, err
+	}
+	var out []BypassedFile
+	var news *batch // few changes have a file that needs it
+	defer func() {
+		if news != nil {
+			news.close()
+		}
+	}()
+	judge := func(c *candidate, old []byte) (err error) {
+		if !cleanfilter.IsSealed(old) && !slices.ContainsFunc(c.attributes, cleanfilter.MayMatter) {
+			return nil
+		}
+		if news == nil {
+			if news, err = s.startBatch(ctx, search.dir, nil, search.limited); err != nil {
+				return err
+			}
+		}
+		text, err := news.read(c.OID, "blob", maxReadBytes)
+		if by := c.judge(old, text); err == nil && by != "" {
+			out = append(out, BypassedFile{Path: c.Path, OID: c.OID, By: by})
+		}
+		return err
+	}
+	var replaced []*candidate
+	var olds []Entry
+	for _, candidate := range list {
+		if candidate.oldOID != "" {
+			replaced, olds = append(replaced, candidate), append(olds, Entry{OID: candidate.oldOID})
+		} else if err := judge(candidate, nil); err != nil {
+			return nil, err
+		}
+	}
+	err := mirror.ReadFiles(ctx, olds, func(_ Entry, old []byte) error {
+		next := replaced[0]
+		replaced = replaced[1:]
+		return judge(next, old)
+	})
+	slices.SortFunc(out, func(a, b BypassedFile) int { return strings.Compare(a.Path, b.Path) })
+	return out, err
+}
+
+// judge returns what the content bypasses. Of the attributes that the new state does not give to the file, only those
+// count that need a person's permission.
+func (c *candidate) judge(old, text []byte) cleanfilter.Bypass {
+	for _, attributes := range c.attributes {
+		if by := cleanfilter.Judge(attributes, old, text); by.NeedsLeave() {
+			return by
+		}
+	}
+	return cleanfilter.Judge(c.attributes[0], old, text)
+}
+
+// listCandidates lists the new contents of regular files, each once.
+func (b bypassSearch) listCandidates() []*candidate {
+	isFile := func(mode int) bool { return mode == ModeFile || mode == ModeExec }
+	var out []*candidate
+	seen := map[NewFile]bool{}
+	for _, change := range b.changes {
+		file := NewFile{change.Path, change.NewOID}
+		seen[file] = true
+		if !isFile(change.NewMode) || change.OldOID == change.NewOID {
+			continue
+		}
+		found := &candidate{NewFile: file}
+		if isFile(change.OldMode) {
+			found.oldOID = change.OldOID
+		}
+		out = append(out, found)
+	}
+	for _, file := range b.more {
+		if !seen[file] {
+			seen[file] = true
+			out = append(out, &candidate{NewFile: file})
+		}
+	}
+	return out
+}
+
+// addAttributes adds the attributes in the new state and in the base, with names as Linux and as macOS compare them.
+func (s *Store) addAttributes(ctx context.Context, mirror *Mirror, search bypassSearch, list []*candidate) error {
+	if len(list) == 0 {
+		return nil
+	}
+	before, err := mirror.List(ctx, search.base)
+	if err != nil {
+		return err
+	}
+	check := attributeCheck{names: cleanfilter.Names(), limited: search.limited}
+	for _, candidate := range list {
+		check.paths = append(check.paths, candidate.Path)
+	}
+	slices.Sort(check.paths)
+	check.paths = slices.Compact(check.paths)
+	isSource := func(name string) bool { return path.Base(name) == ".gitattributes" }
+	states := [][]Entry{slices.DeleteFunc(before, func(e Entry) bool { return !isSource(e.Path) })}
+	if changed := slices.DeleteFunc(slices.Clone(search.changes),
+		func(c FileChange) bool { return !isSource(c.Path) }); len(changed) > 0 {
+		states = [][]Entry{applyChanges(states[0], changed), states[0]}
+	}
+	for _, state := range states {
+		check.files = state
+		found, err := s.checkAttributes(ctx, search.dir, check, false, true)
+		if err != nil {
+			return err
+		}
+		for _, values := range found {
+			for _, candidate := range list {
+				attributes := map[string]string{}
+				for _, name := range check.names {
+					attributes[name] = values[FileAttribute{candidate.Path, name}]
+				}
+				candidate.attributes = append(candidate.attributes, attributes)
+			}
+		}
+	}
+	return nil
+}
+
+// applyChanges returns the entries after the changes.
+func applyChanges(entries []Entry, changes []FileChange) []Entry {
+	out := slices.DeleteFunc(slices.Clone(entries), func(e Entry) bool {
+		return slices.ContainsFunc(changes, func(c FileChange) bool { return c.Path == e.Path })
+	})
+	for _, change := range changes {
+		if change.NewMode != 0 {
+			out = append(out, Entry{Path: change.Path, Mode: change.NewMode, OID: change.NewOID})
+		}
+	}
+	return out
+}
