@@ -47,8 +47,8 @@ type bypassSearch struct {
 // candidate is a new content of a file, with the attributes that it may bypass: those of the new state first.
 type candidate struct {
 	NewFile
-	oldOID     company.OID // of the content before, empty if there was none
-	attributes []map[string]string
+	oldOID     company.OID         // of the content before, empty if there was none
+	attributes []map[string]string // value by name
 }
 
 func (s *Store) findBypassed(ctx context.Context, mirror *Mirror, search bypassSearch) ([]BypassedFile, error) {
@@ -56,44 +56,55 @@ func (s *Store) findBypassed(ctx context.Context, mirror *Mirror, search bypassS
 	if err := s.addAttributes(ctx, mirror, search, list); err != nil {
 		return nil, err
 	}
+	olds, news := blobReader{s: s, dir: mirror.dir}, blobReader{s: s, dir: search.dir, limited: search.limited}
+	defer olds.close()
+	defer news.close()
 	var out []BypassedFile
-	var news *batch // few changes have a file that needs it
-	defer func() {
-		if news != nil {
-			news.close()
-		}
-	}()
-	judge := func(c *candidate, old []byte) (err error) {
-		if !cleanfilter.IsSealed(old) && !slices.ContainsFunc(c.attributes, cleanfilter.MayMatter) {
-			return nil
-		}
-		if news == nil {
-			if news, err = s.startBatch(ctx, search.dir, nil, search.limited); err != nil {
-				return err
+	for _, candidate := range list {
+		var old []byte
+		var err error
+		if candidate.oldOID != "" {
+			// A seal of which no attribute tells is in a small file.
+			if old, err = olds.read(ctx, candidate.oldOID, maxBlobBytes); err != nil && company.CodeOf(err) != company.EObjects {
+				return nil, err
 			}
 		}
-		text, err := news.read(c.OID, "blob", maxReadBytes)
-		if by := c.judge(old, text); err == nil && by != "" {
-			out = append(out, BypassedFile{Path: c.Path, OID: c.OID, By: by})
+		if !cleanfilter.IsSealed(old) && !slices.ContainsFunc(candidate.attributes, cleanfilter.MayMatter) {
+			continue
 		}
-		return err
+		text, err := news.read(ctx, candidate.OID, maxReadBytes)
+		if err != nil {
+			return nil, err
+		}
+		if by := candidate.judge(old, text); by != "" {
+			out = append(out, BypassedFile{Path: candidate.Path, OID: candidate.OID, By: by})
+		}
 	}
-	var replaced []*candidate
-	var olds []Entry
-	for _, candidate := range list {
-		if candidate.oldOID != "" {
-			replaced, olds = append(replaced, candidate), append(olds, Entry{OID: candidate.oldOID})
-		} else if err := judge(candidate, nil); err != nil {
+	slices.SortFunc(out, func(a, b BypassedFile) int { return strings.Compare(a.Path, b.Path) })
+	return out, nil
+}
+
+// blobReader reads blobs of a repository. It starts its process for the first one.
+type blobReader struct {
+	s       *Store
+	dir     string
+	limited bool
+	batch   *batch
+}
+
+func (r *blobReader) read(ctx context.Context, id company.OID, limit int64) (text []byte, err error) {
+	if r.batch == nil {
+		if r.batch, err = r.s.startBatch(ctx, r.dir, nil, r.limited); err != nil {
 			return nil, err
 		}
 	}
-	err := mirror.ReadFiles(ctx, olds, func(_ Entry, old []byte) error {
-		next := replaced[0]
-		replaced = replaced[1:]
-		return judge(next, old)
-	})
-	slices.SortFunc(out, func(a, b BypassedFile) int { return strings.Compare(a.Path, b.Path) })
-	return out, err
+	return r.batch.read(id, "blob", limit)
+}
+
+func (r *blobReader) close() {
+	if r.batch != nil {
+		r.batch.close()
+	}
 }
 
 // judge returns what the content bypasses. Of the attributes that the new state does not give to the file, only those
@@ -161,12 +172,15 @@ func (s *Store) addAttributes(ctx context.Context, mirror *Mirror, search bypass
 			return err
 		}
 		for _, values := range found {
-			for _, candidate := range list {
-				attributes := map[string]string{}
-				for _, name := range check.names {
-					attributes[name] = values[FileAttribute{candidate.Path, name}]
+			of := map[string]map[string]string{}
+			for attribute, value := range values {
+				if of[attribute.Path] == nil {
+					of[attribute.Path] = map[string]string{}
 				}
-				candidate.attributes = append(candidate.attributes, attributes)
+				of[attribute.Path][attribute.Name] = value
+			}
+			for _, candidate := range list {
+				candidate.attributes = append(candidate.attributes, of[candidate.Path])
 			}
 		}
 	}

@@ -29,7 +29,6 @@ func DescribeIgnored(list []IgnoredFile) string {
 	}
 	b.WriteString("If one belongs in the work, write it to another path, or change the rule if the ticket is about " +
 		"that. If the repository should have it all the same, use git add -f and commit; never for secrets or generated " +
-		"files. " +
-		"Remove what is of no use. The president is told of what is still hidden when you finish.")
+		"files. Remove what is of no use. The president is told of what is still hidden when you finish.")
 	return b.String()
 }

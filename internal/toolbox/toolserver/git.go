@@ -259,7 +259,7 @@ func (s *Server) gitCommit(ctx context.Context, request toolproto.GitCommitReque
 		add = append(add, rel)
 	}
 	if _, err := s.runGit(ctx, &gitRun{env: []string{"GIT_LITERAL_PATHSPECS=1"}}, add...); err != nil {
-		return none, asRefusal(err, s.adviseIgnored(ctx))
+		return none, asRefusal(err, s.adviseIgnored(ctx, ""))
 	}
 	if err := s.commitStaged(ctx, message, request.When); err != nil {
 		return none, err
@@ -270,21 +270,21 @@ func (s *Server) gitCommit(ctx context.Context, request toolproto.GitCommitReque
 	}
 	// List the changed files while the commit is pushed.
 	var changed string
-	var asked error
+	var ignored []toolproto.IgnoredFile
+	var asked, notListed error
 	var asking sync.WaitGroup
+	asking.Go(func() { ignored, notListed = s.listIgnored(ctx) })
 	asking.Go(func() {
 		changed, asked = s.runGit(ctx, nil, "diff-tree", "-r", "-z", "--root", "--no-commit-id", "--name-status",
 			"--no-renames", "--no-ext-diff", "--no-textconv", "-m", "--first-parent", head)
 	})
 	err = s.pushBranch(ctx, head, parents)
 	asking.Wait()
-	if err = cmp.Or(err, asRefusal(asked, "")); err != nil {
+	if err = cmp.Or(err, asRefusal(asked, ""), notListed); err != nil {
 		return none, err
 	}
-	result := toolproto.GitCommitResult{Commit: head, Branch: s.repo.branch, Files: []toolproto.FileState{}}
-	if result.Ignored, err = s.listIgnored(ctx); err != nil {
-		return none, err
-	}
+	result := toolproto.GitCommitResult{Commit: head, Branch: s.repo.branch, Files: []toolproto.FileState{},
+		Ignored: ignored}
 	fields := strings.Split(changed, "\x00")
 	for i := 0; i+1 < len(fields) && len(result.Files) < maxStatus; i += 2 {
 		result.Files = append(result.Files, toolproto.FileState{Status: fields[i], Path: charset.ShowBytes(fields[i+1])})
@@ -318,8 +318,8 @@ func (s *Server) commitStaged(ctx context.Context, message string, when int64) e
 		return asRefusal(err, "HEAD names no commit")
 	}
 	if head == since {
-		return toolproto.Refuse(toolproto.KindNothing, "nothing to commit: no file differs from the last commit (ignored "+
-			"files are never committed). %s", s.adviseIgnored(ctx))
+		return toolproto.Refuse(toolproto.KindNothing, "nothing to commit: no file differs from the last commit%s",
+			cmp.Or(s.adviseIgnored(ctx, ". "), " (ignored files are never committed)"))
 	}
 	return nil
 }

@@ -52,11 +52,12 @@ func (s *Server) listIgnored(ctx context.Context) ([]toolproto.IgnoredFile, erro
 	return ignored, nil
 }
 
-// adviseIgnored returns the advice about ignored files for a refusal to commit, or "" if there are none.
-func (s *Server) adviseIgnored(ctx context.Context) string {
+// adviseIgnored returns the advice about ignored files for a refusal to commit, after a separator. It returns "" if
+// there are none.
+func (s *Server) adviseIgnored(ctx context.Context, separator string) string {
 	ignored, err := s.listIgnored(ctx)
 	if err != nil || len(ignored) == 0 {
 		return ""
 	}
-	return toolproto.DescribeIgnored(ignored)
+	return separator + toolproto.DescribeIgnored(ignored)
 }
