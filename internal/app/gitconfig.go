@@ -22,9 +22,10 @@ func GitConfig(paths office.Paths, cfg config.Config, env func(string) (string, 
 	}
 	agent, _ := env("SSH_AUTH_SOCK")
 	forges := OpenForges(nil, cfg, nil, env)
+	personal := gitlogin.New(env)
 	var logins *gitlogin.Logins
 	if cfg.Git.UseMyLogins {
-		if logins = gitlogin.New(env); logins == nil {
+		if logins = personal; logins == nil {
 			return gitops.Config{}, company.E(company.EConfig, "your own logins cannot be found").
 				Because("git.use_my_logins is on, and HOME names no folder").
 				Fix("export HOME, or set git.use_my_logins: false").NeedsPerson()
@@ -35,6 +36,7 @@ func GitConfig(paths office.Paths, cfg config.Config, env func(string) (string, 
 		Root: paths.Git, Author: author, Remote: cfg.Git.Remote, IntegrationPrefix: cfg.Git.IntegrationBranch,
 		Method: cfg.Git.Credential, DeployKey: cfg.Git.DeployKeyFile, AgentSocket: agent, ForgeURL: cfg.Forge.URL,
 		OperatorEnv: gitops.OperatorEnv(env),
+		Personal:    personal,
 		Logins:      logins,
 		Credential:  ForgeLogin(forges, cfg, TokenCredential(cfg, env)),
 		TokenFix:    func(remote string) string { return TokenHint(forges, cfg, remote) },

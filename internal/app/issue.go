@@ -8,6 +8,7 @@ import (
 	"company/internal/company"
 	"company/internal/forge"
 	"company/internal/gitops"
+	"company/internal/gitops/gitlogin"
 	"company/internal/lib/safetext"
 	"company/internal/office/config"
 )
@@ -22,7 +23,7 @@ func FindIssue(
 	if err != nil {
 		return nil, err
 	}
-	_, base, done, err := gitops.View(ctx, checkout, cfg.Git.Remote, "")
+	_, base, done, err := gitops.ViewAs(ctx, gitlogin.New(env), checkout, cfg.Git.Remote, "")
 	if err != nil {
 		return nil, err
 	}

@@ -50,8 +50,14 @@ func intakeProject(cfg config.Config, setupEnv map[string]secret.Value) prepare.
 		Offline: cfg.Container.Deps == "off", Scripts: cfg.Deps.Scripts, Without: cfg.Deps.Without,
 		Services: cfg.ServiceNames(),
 		Lint:     ToOverride(cfg.Gates.Lint), Types: ToOverride(cfg.Gates.Types), Build: ToOverride(cfg.Gates.Build),
-		Test: ToOverride(cfg.Gates.Test),
+		Test: ToOverride(cfg.Gates.Test), BranchPrefix: cfg.Git.IntegrationBranch,
 	}
+}
+
+// branchPrefix returns the present git.integration_branch of a task's project.
+func (s projectSettings) branchPrefix(ctx context.Context, task *company.Task) (string, error) {
+	loaded, err := s.configs.ConfigFor(ctx, cmp.Or(s.path, task.Project.Path))
+	return loaded.Config.Git.IntegrationBranch, err
 }
 
 // WatchImage publishes a note about a task's image.

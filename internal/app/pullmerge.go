@@ -61,7 +61,11 @@ func (r PullReview) prepareMergeHere(ctx context.Context, task *company.Task, gi
 	if err := r.checkedAlone(ctx, task, git, remote, func() error { return nil }); err != nil {
 		return PullMerge{}, err
 	}
-	if remote != "" {
+	pushTo := remote
+	if task.PR.Unpushed { // the president's git pushes nothing
+		pushTo = ""
+	}
+	if pushTo != "" {
 		where += ", and push it to " + name
 	}
 	return PullMerge{
@@ -69,7 +73,7 @@ func (r PullReview) prepareMergeHere(ctx context.Context, task *company.Task, gi
 			task.PR.Head.Short(), where),
 		Do: func(ctx context.Context) error {
 			return r.checkedAlone(ctx, task, git, remote,
-				func() error { return mergeHere(ctx, mirror, task, git, remote, name) })
+				func() error { return mergeHere(ctx, mirror, task, git, pushTo, name) })
 		},
 	}, nil
 }

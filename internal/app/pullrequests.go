@@ -11,6 +11,7 @@ import (
 	"company/internal/delivery"
 	"company/internal/forge"
 	"company/internal/gitops"
+	"company/internal/gitops/gitlogin"
 	"company/internal/office"
 	"company/internal/office/config"
 	"company/internal/present/view"
@@ -27,10 +28,16 @@ type branchLocator struct {
 	forges *forge.Selector
 }
 
-func (l branchLocator) BranchURL(ctx context.Context, lead *company.Task, remote string) (string, error) {
-	ref := forge.Ref{Office: l.office, Task: lead.ID}
+func (l branchLocator) BranchURL(
+	ctx context.Context, mirror *gitops.Mirror, lead *company.Task, remote string,
+) (string, error) {
+	ref := forge.Ref{Office: l.office, Task: lead.ID, Branch: lead.IntegrationBranch()}
 	if lead.PR != nil {
 		ref.Number, ref.URL, ref.Branch = lead.PR.Number, lead.PR.URL, lead.PR.Branch
+	}
+	ref, _, err := delivery.FindPushed(ctx, mirror, ref, lead.Project.Path, remote)
+	if err != nil || ref.Unpushed {
+		return "", err
 	}
 	f, err := l.forges.ForPullRequest(ctx, ref, remote)
 	if err != nil {
@@ -45,15 +52,15 @@ func (l branchLocator) BranchURL(ctx context.Context, lead *company.Task, remote
 
 // NewFeedbackPoller returns a poller with the config of an office, which need not be open.
 func NewFeedbackPoller(
-	id string, paths office.Paths, loaded config.Loaded, forges *forge.Selector,
+	id string, paths office.Paths, loaded config.Loaded, forges *forge.Selector, env func(string) (string, bool),
 ) (*delivery.FeedbackPoller, error) {
 	return delivery.NewFeedbackPoller(
-		id, gitops.ReadOnlyMirrors{Root: paths.Git, Remote: loaded.Config.Git.Remote}, forges)
+		id, gitops.ReadOnlyMirrors{Root: paths.Git, Remote: loaded.Config.Git.Remote, Personal: gitlogin.New(env)}, forges)
 }
 
 // feedbackJob returns the job that polls for feedback on open pull requests.
 func (a *App) feedbackJob(called <-chan struct{}, forges *forge.Selector) (upkeep.Job, error) {
-	poller, err := NewFeedbackPoller(a.office.ID, a.office.Paths, a.loaded, forges)
+	poller, err := NewFeedbackPoller(a.office.ID, a.office.Paths, a.loaded, forges, a.env)
 	return upkeep.FeedbackRounds{
 		Interval: a.loaded.Config.Forge.Poll, Trigger: called, Logger: a.log,
 		Poller: poller, Office: a,
@@ -95,7 +102,8 @@ func (p PullSync) Poll(
 		return nil, err
 	}
 	defer state.Close()
-	poller, err := NewFeedbackPoller(p.Office, p.Paths, p.Config, OpenForges(state, p.Config.Config, p.Logger, p.Env))
+	poller, err := NewFeedbackPoller(
+		p.Office, p.Paths, p.Config, OpenForges(state, p.Config.Config, p.Logger, p.Env), p.Env)
 	if err != nil {
 		return nil, err
 	}

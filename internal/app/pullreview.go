@@ -14,6 +14,7 @@ import (
 	"company/internal/delivery/prbody"
 	"company/internal/forge"
 	"company/internal/gitops"
+	"company/internal/gitops/gitlogin"
 	"company/internal/lib/shellquote"
 	"company/internal/office"
 	"company/internal/office/config"
@@ -87,7 +88,8 @@ func (r PullReview) findForge(ctx context.Context, task *company.Task) (forge.Fo
 // openMirror opens the mirror of a task's project for reading, and returns the address of its
 // remote, or "" if there is none.
 func (r PullReview) openMirror(ctx context.Context, task *company.Task) (*gitops.Mirror, string, error) {
-	mirror, err := gitops.LookAt(r.Paths.Git, r.Config.Git.Remote, task.Project.ID, task.Project.Path)
+	mirrors := gitops.ReadOnlyMirrors{Root: r.Paths.Git, Remote: r.Config.Git.Remote, Personal: gitlogin.New(r.Env)}
+	mirror, err := mirrors.MirrorOf(ctx, task)
 	if err != nil {
 		return nil, "", err
 	}
@@ -159,13 +161,14 @@ func (r PullReview) checkBase(ctx context.Context, task *company.Task) error {
 	// The mirror has the delivered commit, even if no branch has it any more.
 	name := r.Config.Git.Remote
 	from, what, push, instead := shellquote.Quote(mirror.Dir()), string(task.PR.Head), "", ""
-	if remote != "" {
+	if remote != "" && !task.PR.Unpushed {
 		push = fmt.Sprintf(" && git push %s %s", shellquote.Quote(name), shellquote.Quote(task.PR.Base))
 		if task.BranchChange.LosesDelivery() {
 			refused = refused.Because("the branch " + task.BranchChange.String())
 			instead = fmt.Sprintf("; or, where people merged it in another form: company pr close %d --why \"…\"",
 				task.PR.Number)
-		} else {
+		} else if pushed, err := mirror.PushTarget(ctx, task.Project.Path, task.PR.Branch); err == nil &&
+			pushed.Main(remote) == remote {
 			from, what = shellquote.Quote(name), shellquote.Quote(task.PR.Branch)
 		}
 	}
@@ -194,11 +197,20 @@ func (r PullReview) Close(ctx context.Context, t *company.Task, reason string) e
 // OpenCommand returns the command to open a pull request by hand. It is for a branch on GitHub if
 // there was no login to open the pull request. Otherwise it returns "".
 func (r PullReview) OpenCommand(ctx context.Context, task *company.Task) string {
-	_, remote, err := r.openMirror(ctx, task)
-	if err != nil {
+	mirror, remote, err := r.openMirror(ctx, task)
+	if err != nil || task.PR.Unpushed {
 		return ""
 	}
-	return openCommand(remote, pullPagePath(r.Paths, task.PR), task.PR)
+	pr := *task.PR
+	pushed, err := mirror.PushTarget(ctx, task.Project.Path, pr.Branch)
+	if main := pushed.Main(remote); err == nil && main != remote {
+		fork, ok := forge.ParseRemote(main)
+		if !ok || fork.Host != "github.com" {
+			return ""
+		}
+		pr.Branch = fork.Owner + ":" + pr.Branch
+	}
+	return openCommand(remote, pullPagePath(r.Paths, task.PR), &pr)
 }
 
 func openCommand(remote, body string, pr *company.PullRequest) string {

@@ -27,10 +27,10 @@ type effectHandlers struct {
 // wireRoles creates the handlers of effects: intake, manager, workers, reviewer, merger, gates and
 // delivery.
 func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (effectHandlers, error) {
+	projects := projectSettings{a.configs, o.registries, o.setupEnv, config.OpenTrust(a.env), a.stage.settingsPath()}
 	intake, err := prepare.New(prepare.Config{
-		Decider: a.orch, Mirrors: o.git, Images: o.images,
-		Projects: projectSettings{a.configs, o.registries, o.setupEnv, config.OpenTrust(a.env), a.stage.settingsPath()},
-		Prefix:   cfg.Git.IntegrationBranch, Log: o.gitLog, Watcher: a, Branches: branchLocator{a.office.ID, o.forges},
+		Decider: a.orch, Mirrors: o.git, Images: o.images, Projects: projects,
+		Prefix: cfg.Git.IntegrationBranch, Log: o.gitLog, Watcher: a, Branches: branchLocator{a.office.ID, o.forges},
 		Lines: a, EarlyAfter: a.stage.earlyAfter(),
 	})
 	if err != nil {
@@ -75,7 +75,7 @@ func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 		return effectHandlers{}, err
 	}
 	deliveries, err := delivery.New(
-		delivery.Config{Decider: a.orch, Mirrors: o.git, Log: o.gitLog,
+		delivery.Config{Decider: a.orch, Mirrors: o.git, Log: o.gitLog, Prefix: projects.branchPrefix,
 			Secrets: secretscan.New(ownSecrets(cfg, a.env), a.office.ID),
 			Forges:  o.forges, Texts: ledger.Blobs{Ledger: a.ledger},
 			Ask: forge.PRSettings{Labels: cfg.Forge.Labels, Draft: cfg.Forge.Draft,

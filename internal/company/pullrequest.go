@@ -25,6 +25,10 @@ type PullRequest struct {
 	Head   OID     `json:"head"`
 	State  PRState `json:"state"`
 	Body   Hash    `json:"body,omitempty"`
+	// Note tells where the branch was pushed, if not to the project's remote, or why it was not.
+	Note string `json:"note,omitempty"`
+	// Unpushed means that the project has a remote and a setting of the president's git forbids pushes.
+	Unpushed bool `json:"unpushed,omitempty"`
 }
 
 // IsOnForge reports whether it is on a forge, and not a page of this office.
@@ -53,6 +57,34 @@ func (c IntendDelivery) decide(state *State, meta Meta) ([]Event, error) {
 	})}, nil
 }
 
+// RenameDelivery gives the branch of a delivery another name before it is pushed.
+type RenameDelivery struct {
+	Task   TaskID
+	Head   OID
+	Branch string
+}
+
+func (c RenameDelivery) decide(state *State, meta Meta) ([]Event, error) {
+	task, err := state.activeTask(c.Task)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case task.Delivery == nil || task.Delivery.Head != c.Head || task.Head != c.Head || !state.canDeliver(task):
+		return nil, E(EConflict, "the new name is not for the head that is to be delivered")
+	case state.LeadOf(task) != task || task.PR != nil:
+		return nil, E(EConflict, "the branch of "+string(task.ID)+" was pushed already")
+	case task.Delivery.Branch == c.Branch:
+		return nil, nil
+	}
+	if err := refuseProtectedBranch(c.Branch); err != nil {
+		return nil, err
+	}
+	renamed := *task.Delivery
+	renamed.Branch = c.Branch
+	return []Event{meta.newEvent(task.ID, "", "", &renamed)}, nil
+}
+
 // DeliveryIntended records the pull request before it exists, so that a retry finds it.
 type DeliveryIntended struct {
 	Number int    `json:"number"` // of the office's local forge
@@ -68,6 +100,11 @@ func (*DeliveryIntended) Kind() string { return "pr.intended" }
 func (d *DeliveryIntended) apply(state *State, e Event) {
 	task := state.editTask(e.Task)
 	task.Delivery = d
+	if task.Prepared != nil && task.Prepared.Integration != d.Branch { // renamed; later merges go to it
+		prepared := *task.Prepared
+		prepared.Integration = d.Branch
+		task.Prepared = &prepared
+	}
 	delete(task.Failures, intendFailure)
 	state.LastPR = max(state.LastPR, d.Number)
 }
@@ -81,6 +118,9 @@ type RecordDelivery struct {
 	Body   Hash
 	Base   string        // the target branch; empty means the intended one
 	Branch *BranchChange // set if people changed the branch before the pull request was open
+	// Note and Unpushed are those of PullRequest.
+	Note     string
+	Unpushed bool
 }
 
 func (c RecordDelivery) decide(state *State, meta Meta) ([]Event, error) {
@@ -109,7 +149,7 @@ func (c RecordDelivery) decide(state *State, meta Meta) ([]Event, error) {
 	}
 	events := []Event{meta.newEvent(task.ID, "", "", &PROpened{PullRequest{
 		Number: c.Number, URL: c.URL, Title: task.Delivery.Title, Branch: task.Delivery.Branch, Base: base,
-		Head: c.Head, State: PROpen, Body: c.Body,
+		Head: c.Head, State: PROpen, Body: c.Body, Note: c.Note, Unpushed: c.Unpushed,
 	}})}
 	if branchChange := c.Branch; branchChange != nil {
 		if err := branchChange.Check(); err != nil || branchChange.Delivered != c.Head ||

@@ -15,8 +15,9 @@ type branchNow struct {
 	known bool        // the remote could be asked
 }
 
-// branchAt reads the branch where it was pushed to: the project's remote, or the fork. Without a remote, the branch
-// is in the office's own mirror, where only the company writes, so there is no change to check.
+// branchAt reads the branch where it was pushed to: the project's remote, or the fork. An empty remote means that it
+// was not pushed. The branch is in the office's own mirror then, where only the company writes, so there is no change
+// to check.
 func (l *FeedbackPoller) branchAt(
 	ctx context.Context, mirror *gitops.Mirror, f forge.Forge, pull company.Pull, fb forge.Feedback, remote string,
 ) (branchNow, error) {

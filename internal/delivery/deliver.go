@@ -25,6 +25,8 @@ type Config struct {
 	Ask     forge.PRSettings
 	Texts   BlobKeeper // stores the texts of pull requests
 	Log     *gitops.OpLog
+	// Prefix returns the present git.integration_branch of a task's project. If nil, branches keep their names.
+	Prefix func(ctx context.Context, task *company.Task) (string, error) `part:"optional"`
 	// Secrets scans the content before a push. If nil, it is not scanned.
 	Secrets *secretscan.Scanner `part:"optional"`
 }
@@ -65,21 +67,20 @@ func (c *Delivery) Do(ctx context.Context, effect company.Effect) (company.Comma
 	if lead.PR != nil {
 		ref.Number, ref.URL = lead.PR.Number, lead.PR.URL
 	}
-	f, err := c.Forges.ForPullRequest(ctx, ref, remote)
+	where, err := c.findDestination(ctx, mirror, task, ref, remote)
 	if err != nil {
 		return nil, err
 	}
-	target, err := f.Target(ctx)
-	if err != nil {
-		return nil, err
+	f := where.forge
+	if len(where.to) > 0 && lead == task {
+		rename, err := c.renameBranch(ctx, mirror, task, where.to[0])
+		if rename != nil || err != nil {
+			return rename, err
+		}
 	}
-	to := remote
-	if target.URL != "" {
-		to = target.URL
-	}
-	pr := c.composePull(state, task, before, f, target, to)
+	pr := c.composePull(state, task, before, where)
 	var onTop *company.BranchChange
-	if to != "" {
+	if len(where.to) > 0 {
 		base, held, err := c.findDoubts(ctx, mirror, task, lead, remote, pr)
 		if err != nil {
 			return nil, err
@@ -89,9 +90,10 @@ func (c *Delivery) Do(ctx context.Context, effect company.Effect) (company.Comma
 		}
 		pr.Base = base.branch
 		// At the remote, the branch is new, is at the commit where this follow-up began, or already has this head.
-		at, err := mirror.Push(ctx, c.Log, gitops.Remote{URL: to}, "refs/heads/"+intended.Branch, intended.Head, expected)
+		at, refused, err := c.push(ctx, mirror, task, where.to, expected)
 		if err != nil {
-			return c.answerRefusal(ctx, err, refusedPush{m: mirror, t: task, lead: lead, to: to, remote: remote, base: pr.Base})
+			return c.answerRefusal(ctx, err,
+				refusedPush{m: mirror, t: task, lead: lead, to: refused, remote: remote, base: pr.Base})
 		}
 		onTop = c.onTop(ctx, mirror, intended.Head, pr.Base, at, remote)
 	}
@@ -117,7 +119,7 @@ func (c *Delivery) Do(ctx context.Context, effect company.Effect) (company.Comma
 	}
 	return company.RecordDelivery{Task: task.ID, Head: intended.Head, Number: opened.Number, URL: opened.URL, Body: body,
 		Base:   base,
-		Branch: onTop}, nil
+		Branch: onTop, Note: where.note, Unpushed: where.unpushed}, nil
 }
 
 // listEarlierTasks lists the tasks of the pull request that a task opened.
@@ -131,18 +133,19 @@ func listEarlierTasks(state *company.State, lead *company.Task) []*company.Task 
 }
 
 // composePull returns the pull request to open or update for a task. before lists earlier tasks of the same pull
-// request. pushedTo is the address that gets the branch, or empty.
+// request.
 func (c *Delivery) composePull(
-	state *company.State, task *company.Task, before []*company.Task, f forge.Forge, target forge.Target, pushedTo string,
+	state *company.State, task *company.Task, before []*company.Task, where destination,
 ) forge.PR {
 	intended, lead := task.Delivery, state.LeadOf(task)
 	pr := forge.PR{
 		Office: state.Office.ID, Task: lead.ID, Number: intended.Number, Title: forge.CleanTitle(intended.Title),
 		Body: prbody.PRBody(task, prbody.PROptions{
-			Pushed: pushedTo != "", PushedTo: target.URL, EarlierTasks: before, TitleAbove: f.Kind() != forge.LocalKind,
-			ClosingLines: forge.ClosingLines(append(slices.Clone(before), task), f.ClosingLine),
+			Pushed: len(where.to) > 0, PushedTo: where.target.URL, Note: where.note, PushByHand: where.byHand,
+			EarlierTasks: before, TitleAbove: where.forge.Kind() != forge.LocalKind,
+			ClosingLines: forge.ClosingLines(append(slices.Clone(before), task), where.forge.ClosingLine),
 		}),
-		Branch: intended.Branch, Owner: target.Owner, Base: intended.Base, Head: intended.Head,
+		Branch: intended.Branch, Owner: where.target.Owner, Base: intended.Base, Head: intended.Head,
 		Draft: c.Ask.Draft == "always" || c.Ask.Draft == "auto" && task.ExplainUntested() != "", Labels: c.Ask.Labels,
 		CodeOwners: c.Ask.CodeOwners, Paths: prbody.ChangedPaths(task),
 	}

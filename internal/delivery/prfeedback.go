@@ -44,6 +44,11 @@ func (l *FeedbackPoller) Poll(
 		return prFeedback, 0, err
 	}
 	ref := forge.Ref{Office: l.Office, Task: pull.Lead.ID, Number: pull.Number, URL: pull.URL, Branch: pull.Branch}
+	ref, _, err = FindPushed(ctx, mirror, ref, pull.Lead.Project.Path, remote)
+	if err != nil {
+		return prFeedback, 0, err
+	}
+	ref.Unpushed = ref.Unpushed || pull.Last().PR.Unpushed
 	f, err := l.Forges.ForPullRequest(ctx, ref, remote)
 	if err != nil {
 		return prFeedback, 0, err
@@ -75,6 +80,9 @@ func (l *FeedbackPoller) Poll(
 			prFeedback.State, prFeedback.Why, prFeedback.Head = company.PRMerged, pull.Base+" holds its head", pull.Head
 			return prFeedback, 0, nil
 		}
+	}
+	if ref.Unpushed {
+		remote = "" // has no branch to look at
 	}
 	now, err := l.branchAt(ctx, mirror, f, pull, fb, remote)
 	if err == nil {

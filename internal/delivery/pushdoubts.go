@@ -35,6 +35,9 @@ func (c *Delivery) findDoubts(
 	ctx context.Context, mirror *gitops.Mirror, task, lead *company.Task, remote string, pr forge.PR,
 ) (base remoteBase, held *company.HoldDelivery, err error) {
 	base = remoteBase{branch: pr.Base, oid: task.RemoteHead()} // the remote's state
+	if lead.PR != nil && lead.PR.Unpushed {
+		base.oid = lead.Prepared.Base.OID // the remote has nothing of the earlier deliveries
+	}
 	if lead == task {
 		if base, err = c.baseNow(ctx, mirror, task, remote); err != nil {
 			return base, nil, err

@@ -78,6 +78,10 @@ type Ref struct {
 	Number int
 	URL    string
 	Branch string
+	// PushedTo is where the president's own git pushes the branch, if that is not the project's remote.
+	PushedTo string
+	// Unpushed means that the branch is pushed nowhere, so that the pull request is a page of the office.
+	Unpushed bool
 }
 
 // LocalKind is the kind of the office's own pages.

@@ -122,15 +122,54 @@ type Source interface {
 // ForPullRequest returns the forge of a pull request. A page stays a page, even if a login was added later. A pull
 // request that is not open yet (no URL) gets the forge of ForRemote.
 func (s *Selector) ForPullRequest(ctx context.Context, ref Ref, remote string) (Forge, error) {
-	if strings.HasPrefix(ref.URL, "file://") {
-		return s.Local, nil
+	if strings.HasPrefix(ref.URL, "file://") || ref.URL == "" && ref.Unpushed {
+		return pushedElsewhere(s.Local, Target{URL: ref.PushedTo}), nil
 	}
 	forge, choice, err := s.ForRemote(ctx, remote)
 	if err == nil && ref.URL != "" && forge.Kind() == LocalKind {
 		err = company.E(company.EForge, "the pull request "+ref.URL+" cannot be reached").NeedsPerson().
 			Because(choice.Why).Fix(choice.Fix)
 	}
-	return forge, err
+	if err != nil || ref.PushedTo == "" {
+		return forge, err
+	}
+	target, ok := s.targetAt(ctx, choice, ref.PushedTo)
+	if !ok && ref.URL == "" { // no forge opens a pull request from there
+		return pushedElsewhere(s.Local, Target{URL: ref.PushedTo}), nil
+	}
+	return pushedElsewhere(forge, target), nil
+}
+
+// pushedElsewhere returns a forge whose branches go to an address of the president's choice. An empty Target changes
+// nothing.
+func pushedElsewhere(f Forge, to Target) Forge {
+	if to == (Target{}) {
+		return f
+	}
+	return elsewhere{f, to}
+}
+
+// elsewhere is a forge whose Target the president's git has chosen.
+type elsewhere struct {
+	Forge
+	to Target
+}
+
+// Target returns the address that the branch is pushed to.
+func (e elsewhere) Target(context.Context) (Target, error) { return e.to, nil }
+
+// targetAt returns the target for branches that are pushed to an address, as the project's forge names it. ok is false
+// if a pull request from there is impossible: it is on no forge or another one, or another repository of the same
+// owner.
+func (s *Selector) targetAt(ctx context.Context, project Choice, address string) (_ Target, ok bool) {
+	there, _, err := s.chooseForge(ctx, address)
+	if err != nil || project.Kind == LocalKind || there.Kind != project.Kind || there.Repo.Host != project.Repo.Host {
+		return Target{URL: address}, false
+	}
+	if !strings.EqualFold(there.Repo.Owner, project.Repo.Owner) {
+		return Target{URL: address, Owner: there.Repo.Owner}, true
+	}
+	return Target{URL: address}, strings.EqualFold(there.Repo.Name, project.Repo.Name) // the repository itself
 }
 
 // Credential returns the login that git uses at a host for a remote. host includes the port if it is not the default.

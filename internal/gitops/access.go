@@ -2,6 +2,7 @@ package gitops
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"net/netip"
@@ -65,51 +66,17 @@ func (s *Store) openRemote(ctx context.Context, remote Remote) (*remoteEndpoint,
 	if err != nil {
 		return nil, err
 	}
-	if own != nil {
+	if own != nil && s.cfg.Personal == nil { // else the address was rewritten when the checkout was read
 		remote.URL = own.Rewrite(remote.URL, remote.push)
 	}
-	endpoint := &remoteEndpoint{s: s, url: remote.URL, own: own, done: func() {}}
-	bad := company.E(company.EInvalid, fmt.Sprintf("%q cannot be used as a remote", Mask(remote.URL))).
-		Fix("use an https:// or ssh:// URL, host:path, or an absolute path")
-	local := ""
-	switch {
-	case remote.URL == "" || strings.HasPrefix(remote.URL, "-") || strings.ContainsAny(remote.URL, "\x00\n\r") ||
-		strings.Contains(remote.URL, "::") && !strings.Contains(remote.URL, "[::"):
-		return nil, bad // "::" names a remote helper, which is a command
-	case filepath.IsAbs(remote.URL):
-		local = remote.URL
-	case strings.Contains(remote.URL, "://"):
-		address, err := url.Parse(remote.URL)
-		switch {
-		case err != nil:
-			return nil, bad // the parser's message would repeat the credentials
-		case address.Scheme == "file" && address.Host == "" && filepath.IsAbs(address.Path):
-			local = strings.TrimPrefix(remote.URL, "file://") // git does not unescape it
-		case address.Hostname() == "" || strings.HasPrefix(address.Hostname(), "-") ||
-			strings.HasPrefix(address.User.Username(), "-"):
-			return nil, bad
-		case address.Scheme == "https" || address.Scheme == "http" && isLoopback(address.Hostname()):
-			endpoint.protocols, endpoint.host, endpoint.user = address.Scheme, address.Host, address.User.Username()
-			endpoint.secret, _ = address.User.Password()
-			address.User = nil // it would be visible in the process list
-			endpoint.url = address.String()
-		case address.Scheme == "ssh":
-			endpoint.protocols, endpoint.host = "ssh", address.Host
-		default:
-			return nil, bad
-		}
-	case scpLike(remote.URL):
-		host, _, _ := strings.Cut(remote.URL, ":")
-		host = cutUser(host)
-		if host == "" || strings.HasPrefix(host, "-") || strings.Contains(remote.URL, "::") {
-			return nil, bad
-		}
-		endpoint.protocols, endpoint.host = "ssh", host
-	default:
-		return nil, bad
+	at, err := parseRemote(remote.URL)
+	if err != nil {
+		return nil, err
 	}
-	if local != "" {
-		return endpoint.useLocalPath(local)
+	endpoint := &remoteEndpoint{s: s, url: at.url, protocols: at.protocols, host: at.host, user: at.user,
+		secret: at.secret, own: own, done: func() {}}
+	if at.local != "" {
+		return endpoint.useLocalPath(at.local)
 	}
 	if endpoint.protocols == "ssh" {
 		return endpoint, endpoint.overSSH(ctx, remote.URL)
@@ -117,15 +84,78 @@ func (s *Store) openRemote(ctx context.Context, remote Remote) (*remoteEndpoint,
 	return endpoint, nil
 }
 
-// useLocalPath turns a local path into a file URL.
-func (a *remoteEndpoint) useLocalPath(p string) (*remoteEndpoint, error) {
+// remoteAddress holds the parts of a remote's address.
+type remoteAddress struct {
+	url                           string // without user or password of an https address
+	protocols, host, user, secret string
+	local                         string // the path of a repository on this machine; then the others are empty
+}
+
+// parseRemote parses an address. It refuses the ones that git cannot be trusted with.
+func parseRemote(raw string) (remoteAddress, error) {
+	at := remoteAddress{url: raw}
+	bad := company.E(company.EInvalid, fmt.Sprintf("%q cannot be used as a remote", Mask(raw))).
+		Fix("use an https:// or ssh:// URL, host:path, or an absolute path")
+	switch {
+	case raw == "" || strings.HasPrefix(raw, "-") || strings.ContainsAny(raw, "\x00\n\r") ||
+		strings.Contains(raw, "::") && !strings.Contains(raw, "[::"):
+		return at, bad // "::" names a remote helper, which is a command
+	case filepath.IsAbs(raw):
+		at.local = raw
+	case strings.Contains(raw, "://"):
+		address, err := url.Parse(raw)
+		switch {
+		case err != nil:
+			return at, bad // the parser's message would repeat the credentials
+		case address.Scheme == "file" && address.Host == "" && filepath.IsAbs(address.Path):
+			at.local = strings.TrimPrefix(raw, "file://") // git does not unescape it
+		case address.Hostname() == "" || strings.HasPrefix(address.Hostname(), "-") ||
+			strings.HasPrefix(address.User.Username(), "-"):
+			return at, bad
+		case address.Scheme == "https" || address.Scheme == "http" && isLoopback(address.Hostname()):
+			at.protocols, at.host, at.user = address.Scheme, address.Host, address.User.Username()
+			at.secret, _ = address.User.Password()
+			address.User = nil // it would be visible in the process list
+			at.url = address.String()
+		case address.Scheme == "ssh":
+			at.protocols, at.host = "ssh", address.Host
+		default:
+			return at, bad
+		}
+	case scpLike(raw):
+		host, _, _ := strings.Cut(raw, ":")
+		host = cutUser(host)
+		if host == "" || strings.HasPrefix(host, "-") || strings.Contains(raw, "::") {
+			return at, bad
+		}
+		at.protocols, at.host = "ssh", host
+	default:
+		return at, bad
+	}
+	return at, nil
+}
+
+// repositoryAt returns the git folder of the repository at a path.
+func repositoryAt(p string) (string, error) {
 	dir, err := filepath.EvalSymlinks(p)
 	if err != nil {
-		e := company.E(company.ENotFound, fmt.Sprintf("the remote %q cannot be opened", p)).Wrap(err)
-		return nil, e.Fix("see where the remote is: git remote -v")
+		return "", err
 	}
 	if dotGit := filepath.Join(dir, ".git"); !isGitDir(dir) && isGitDir(dotGit) {
 		dir = dotGit
+	}
+	if !isGitDir(dir) {
+		return dir, errors.New("it is no repository")
+	}
+	return dir, nil
+}
+
+// useLocalPath turns a local path into a file URL.
+func (a *remoteEndpoint) useLocalPath(p string) (*remoteEndpoint, error) {
+	dir, err := repositoryAt(p)
+	if dir == "" {
+		e := company.E(company.ENotFound, fmt.Sprintf("the remote %q cannot be opened", p)).Wrap(err)
+		return nil, e.Fix("see where the remote is: git remote -v")
 	}
 	a.url, a.protocols = "file://"+dir, "file"
 	a.global, a.done, err = a.s.scopedConfig(dir)
@@ -214,12 +244,17 @@ func (a *remoteEndpoint) newCall(dir string, args ...string) call {
 	return call{dir: dir, args: args, access: a, global: a.global, protocols: a.protocols, limit: networkLimit}
 }
 
-// listBranches asks the remote for its default branch and for one branch. An empty branch means the default one. dir
-// is a repository of ours to run in.
-func (a *remoteEndpoint) listBranches(ctx context.Context, dir, branch string) (map[string]company.OID, string, error) {
+// listBranches asks the remote for its default branch and for branches by their names or patterns. None, or an empty
+// name, means the default one. dir is a repository of ours to run in.
+func (a *remoteEndpoint) listBranches(
+	ctx context.Context, dir string, branches ...string,
+) (map[string]company.OID, string, error) {
 	args := []string{"ls-remote", "--quiet", "--symref", "--", a.url, "HEAD"}
-	if branch != "" {
-		args = append(args, "refs/heads/"+branch)
+	named := false
+	for _, branch := range branches {
+		if branch != "" {
+			args, named = append(args, "refs/heads/"+branch), true
+		}
 	}
 	result, err := a.runWithRetry(ctx, a.newCall(dir, args...))
 	if err != nil {
@@ -234,7 +269,7 @@ func (a *remoteEndpoint) listBranches(ctx context.Context, dir, branch string) (
 			refs[name] = company.OID(value)
 		}
 	}
-	if branch == "" && head != "" { // HEAD's own id is its branch's
+	if !named && head != "" { // HEAD's own id is its branch's
 		refs["refs/heads/"+head] = refs["HEAD"]
 	}
 	return refs, head, nil

@@ -23,7 +23,7 @@ func (c *checkout) readBase(ctx context.Context, ref string) (BaseInfo, error) {
 	var info BaseInfo
 	var err error
 	remote := c.s.cfg.Remote
-	info.RemoteURL = c.remoteURL(remote)
+	info.RemoteURL = c.fetchURL()
 	if info.DefaultBranch, err = c.defaultBranch(ctx); err != nil && company.CodeOf(err) != company.ENotFound {
 		return info, err
 	}
@@ -103,15 +103,6 @@ func (c *checkout) explainHead(ctx context.Context, info BaseInfo) (BaseInfo, er
 			Fix("name the branch to start from with --base <branch>, or: git switch <branch>")
 	}
 	return info, nil
-}
-
-// remoteURL returns the URL of a remote. Relative paths are made absolute.
-func (c *checkout) remoteURL(name string) string {
-	url := c.config["remote."+name+".url"]
-	if url == "" || strings.Contains(url, "://") || filepath.IsAbs(url) || scpLike(url) {
-		return url
-	}
-	return filepath.Join(c.workTree, url)
 }
 
 // defaultBranch implements GIT-9: the remote's HEAD as the checkout knows it, else main, else master. It fails with

@@ -18,6 +18,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/gitops/gitexec"
+	"company/internal/gitops/gitlogin"
 	"company/internal/lib/lazyregexp"
 	"company/internal/lib/safedir"
 )
@@ -141,7 +142,12 @@ func OpenClone(
 	if err := removeHalfClones(own, address); err != nil {
 		return "", storeError("what an earlier clone left cannot be removed", err)
 	}
-	endpoint, err := store.openRemote(ctx, Remote{URL: address.URL})
+	settings, _, err := store.readSettings(ctx, "")
+	if err != nil {
+		return "", err
+	}
+	from, _ := gitlogin.Rewrite(settings, address.URL, "insteadof")
+	endpoint, err := store.openRemote(ctx, Remote{URL: from})
 	if err != nil {
 		return "", err
 	}
@@ -261,7 +267,7 @@ func (c *clone) updateBranches(ctx context.Context, branch string) error {
 	if err != nil {
 		return err
 	}
-	is := known.remoteURL(c.a.s.cfg.Remote)
+	is := known.config["remote."+c.a.s.cfg.Remote+".url"]
 	if now, err := ParseAddress(is); err != nil || now.key != c.at.key {
 		return company.E(company.EConflict, "the clone at "+c.path()+" has another remote by now").
 			Because("it is of " + cmp.Or(WithoutLogin(is), "none")).

@@ -35,6 +35,7 @@ type call struct {
 	global    string          // GIT_CONFIG_GLOBAL; empty means the store's own
 	protocols string          // GIT_ALLOW_PROTOCOL; empty blocks all
 	access    *remoteEndpoint // the remote that the command talks to: ssh, credential, proxies
+	personal  bool            // read the configuration of the user and the system; only for a git that lists it
 	limited   bool            // apply resource limits, because its input comes from a container
 	stdin     io.Reader
 	stdout    io.Writer // if nil, collected in result.out
@@ -91,6 +92,9 @@ func (s *Store) command(c call) gitexec.Command {
 		c.access.applyLogins(&cmd)
 	}
 	cmd.Env = append(cmd.Env, c.env...)
+	if c.personal {
+		s.cfg.Personal.ReadPersonal(&cmd)
+	}
 	return cmd
 }
 

@@ -20,6 +20,7 @@ func Checks(cfg Config, checkout string, online bool) []healthcheck.Check {
 	p := &probe{cfg: cfg, checkout: checkout, online: online}
 	out := []healthcheck.Check{
 		{Name: "remote", Run: p.checkRemote},
+		{Name: "push", Run: p.checkPush},
 		{Name: "git credential", Run: p.checkCredential},
 		{Name: "ssh host", Run: p.checkHost},
 	}
@@ -51,12 +52,12 @@ func resultOf(err error) healthcheck.Result {
 	return healthcheck.Result{Found: Mask(found), Fix: fault.Hint}
 }
 
-// open creates a temporary store that uses the real store's known hosts, and reads the address of the remote. The
+// open creates a temporary store that uses the real store's known hosts, and reads the addresses of the remote. The
 // caller must call done.
-func (p *probe) open(ctx context.Context) (store *Store, remote string, done func(), err error) {
+func (p *probe) open(ctx context.Context) (store *Store, remote probedRemote, done func(), err error) {
 	dir, err := os.MkdirTemp("", "company-look-")
 	if err != nil {
-		return nil, "", nil, err
+		return nil, remote, nil, err
 	}
 	done = func() { _ = os.RemoveAll(dir) }
 	cfg := p.cfg
@@ -65,19 +66,35 @@ func (p *probe) open(ctx context.Context) (store *Store, remote string, done fun
 		store.known = KnownHosts(p.cfg.Root)
 		var c *checkout
 		if c, err = store.openCheckout(ctx, p.checkout); err == nil {
-			return store, c.remoteURL(store.cfg.Remote), done, nil
+			remote = probedRemote{fetch: c.fetchURL(), push: c.pushTarget("")}
+			return store, remote, done, nil
 		}
 	}
 	done()
-	return nil, "", nil, err
+	return nil, remote, nil, err
+}
+
+// probedRemote holds the addresses of a checkout's remote.
+type probedRemote struct {
+	fetch string
+	push  PushTarget
+}
+
+// pushed returns the address that a branch is pushed to, or "".
+func (r probedRemote) pushed() string {
+	if r.push.Forbidden() {
+		return ""
+	}
+	return r.push.Main(r.fetch)
 }
 
 func (p *probe) checkRemote(ctx context.Context) healthcheck.Result {
-	store, url, done, err := p.open(ctx)
+	store, remote, done, err := p.open(ctx)
 	if err != nil {
 		return resultOf(err)
 	}
 	defer done()
+	url := remote.fetch
 	if url == "" {
 		return healthcheck.Result{OK: true, Found: "no remote " + store.cfg.Remote + ": branches stay on this machine"}
 	}
@@ -96,12 +113,36 @@ func (p *probe) checkRemote(ctx context.Context) healthcheck.Result {
 	return healthcheck.Result{OK: true, Found: found}
 }
 
-func (p *probe) checkCredential(ctx context.Context) healthcheck.Result {
-	store, url, done, err := p.open(ctx)
+// checkPush reports where branches are pushed.
+func (p *probe) checkPush(ctx context.Context) healthcheck.Result {
+	_, remote, done, err := p.open(ctx)
 	if err != nil {
 		return resultOf(err)
 	}
 	defer done()
+	switch target := remote.push; {
+	case target.Forbidden():
+		return healthcheck.Result{OK: true,
+			Found: "nothing is pushed, since " + target.Why() + ": branches stay on this machine"}
+	case target.Setting != "":
+		var to []string
+		for _, address := range target.URLs {
+			to = append(to, Mask(address))
+		}
+		return healthcheck.Result{OK: true, Found: "to " + strings.Join(to, " and ") + ", by " + target.Setting}
+	case remote.fetch == "":
+		return healthcheck.Result{OK: true, Found: "nowhere"}
+	}
+	return healthcheck.Result{OK: true, Found: "to the remote"}
+}
+
+func (p *probe) checkCredential(ctx context.Context) healthcheck.Result {
+	store, remote, done, err := p.open(ctx)
+	if err != nil {
+		return resultOf(err)
+	}
+	defer done()
+	url := remote.pushed()
 	if HostOf(url) == "" {
 		return healthcheck.Result{OK: true, Found: "none is needed"}
 	}
@@ -147,11 +188,12 @@ func (p *probe) checkCredential(ctx context.Context) healthcheck.Result {
 }
 
 func (p *probe) checkHost(ctx context.Context) healthcheck.Result {
-	store, url, done, err := p.open(ctx)
+	store, remote, done, err := p.open(ctx)
 	if err != nil {
 		return resultOf(err)
 	}
 	defer done()
+	url := remote.fetch
 	endpoint, err := store.openRemote(ctx, Remote{URL: url, checkout: p.checkout})
 	if company.CodeOf(err) == company.EAuth {
 		return healthcheck.Result{OK: true, Found: "not looked at: there is no login for it"}
@@ -179,11 +221,12 @@ func (p *probe) checkHost(ctx context.Context) healthcheck.Result {
 }
 
 func (p *probe) checkOnline(ctx context.Context) healthcheck.Result {
-	store, url, done, err := p.open(ctx)
+	store, remote, done, err := p.open(ctx)
 	if err != nil {
 		return resultOf(err)
 	}
 	defer done()
+	url := remote.fetch
 	if url == "" {
 		return healthcheck.Result{OK: true, Found: "no remote " + store.cfg.Remote}
 	}
@@ -206,11 +249,12 @@ func (p *probe) checkOnline(ctx context.Context) healthcheck.Result {
 
 // checkOwnLogin tries a dry-run push, since reading may need no login.
 func (p *probe) checkOwnLogin(ctx context.Context) healthcheck.Result {
-	store, url, done, err := p.open(ctx)
+	store, remote, done, err := p.open(ctx)
 	if err != nil {
 		return resultOf(err)
 	}
 	defer done()
+	url := remote.pushed()
 	if HostOf(url) == "" {
 		return healthcheck.Result{OK: true, Found: "none is needed"}
 	}
@@ -259,5 +303,5 @@ func RemoteAt(ctx context.Context, cfg Config, checkout string) string {
 		return ""
 	}
 	done()
-	return remote
+	return remote.fetch
 }

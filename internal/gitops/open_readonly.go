@@ -9,25 +9,31 @@ import (
 	"path/filepath"
 
 	"company/internal/company"
+	"company/internal/gitops/gitlogin"
 	"company/internal/lib/safedir"
 )
 
 // ReadOnlyMirrors opens mirrors of a store that another process may own. It is a MirrorSource whose mirrors are only
 // read.
 type ReadOnlyMirrors struct {
-	Root   string // of the store
-	Remote string // git.remote
+	Root     string           // of the store
+	Remote   string           // git.remote
+	Personal *gitlogin.Logins // see Config.Personal
 }
 
 // MirrorOf opens the mirror of a task's project for reading.
 func (r ReadOnlyMirrors) MirrorOf(_ context.Context, t *company.Task) (*Mirror, error) {
-	return LookAt(r.Root, r.Remote, t.Project.ID, t.Project.Path)
+	return lookAt(Config{Root: r.Root, Remote: r.Remote, Personal: r.Personal}, t.Project.ID, t.Project.Path)
 }
 
 // LookAt opens the mirror of a project beside the process that owns the store. It creates, cleans and configures no
 // files. The mirror may be read, and a base may be fetched into it; git itself separates that from the owner's work.
 // It fails with ENotFound if there is no mirror yet.
 func LookAt(root, remote, projectID, sourcePath string) (*Mirror, error) {
+	return lookAt(Config{Root: root, Remote: remote}, projectID, sourcePath)
+}
+
+func lookAt(cfg Config, projectID, sourcePath string) (*Mirror, error) {
 	git, err := findGit()
 	if err != nil {
 		return nil, err
@@ -36,14 +42,14 @@ func LookAt(root, remote, projectID, sourcePath string) (*Mirror, error) {
 		return nil, company.E(company.EInvalid, fmt.Sprintf("%q is not a project id", projectID))
 	}
 	none := company.E(company.ENotFound, "nothing of "+projectID+" has been fetched yet")
-	own, err := safedir.Open(filepath.Clean(root))
+	own, err := safedir.Open(filepath.Clean(cfg.Root))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, none.Wrap(err)
 	}
 	if err != nil {
 		return nil, storeError("the git store cannot be read", err)
 	}
-	store := &Store{cfg: Config{Root: root, Remote: remote}, root: own.Path(), own: own, git: git,
+	store := &Store{cfg: cfg, root: own.Path(), own: own, git: git,
 		locks: map[string]*repoLock{}}
 	mirror := &Mirror{s: store, dir: filepath.Join(store.root, projectID+".git"), source: sourcePath}
 	if there, err := store.pathExists(mirror.dir); err != nil || !there {
@@ -56,6 +62,13 @@ func LookAt(root, remote, projectID, sourcePath string) (*Mirror, error) {
 // objects. It fetches no objects and leaves no files. Use the Mirror only for List, ReadFile and other reads. The
 // caller must call done.
 func View(ctx context.Context, checkoutPath, remote, ref string) (m *Mirror, info BaseInfo, done func(), err error) {
+	return ViewAs(ctx, nil, checkoutPath, remote, ref)
+}
+
+// ViewAs is like View, and reads the address of the remote with the president's git configuration.
+func ViewAs(
+	ctx context.Context, personal *gitlogin.Logins, checkoutPath, remote, ref string,
+) (m *Mirror, info BaseInfo, done func(), err error) {
 	git, err := findGit()
 	if err != nil {
 		return nil, info, nil, err
@@ -78,7 +91,7 @@ func View(ctx context.Context, checkoutPath, remote, ref string) (m *Mirror, inf
 		return nil, info, nil, company.E(company.EGit, "there is no room to look at the repository").Wrap(err).
 			Fix("make room in " + os.TempDir())
 	}
-	store := &Store{cfg: Config{Remote: remote}, root: root, git: git, locks: map[string]*repoLock{}}
+	store := &Store{cfg: Config{Remote: remote, Personal: personal}, root: root, git: git, locks: map[string]*repoLock{}}
 	checkout, err := store.openCheckout(ctx, checkoutPath)
 	if err != nil {
 		return nil, info, nil, err

@@ -101,15 +101,11 @@ func (a *remoteEndpoint) pushRefused(ctx context.Context, r result, branch strin
 			Because("another push came just now: " + said)
 	case strings.Contains(said, "directory file conflict") ||
 		strings.Contains(r.stderr, "cannot lock ref") && strings.Contains(r.stderr, "exists"):
-		return company.E(company.EConflict,
-			"the remote has branches below "+branch+"/, so that it cannot have one of that name").
-			Because(said).Fix("delete them at the remote, or set git.integration_branch to another name")
+		return clashingBranch(branch, said, r.stderr)
 	case scopeRE.MatchString(r.stderr) || said == "" && a.host != "":
 		return a.explainFailure(ctx, "pushed to", r)
 	case strings.HasPrefix(said, "[remote rejected]"):
-		// The server's own rules: a hook, a protected branch. Retrying is useless.
-		return company.E(company.EGit, "the remote refused the push of "+branch).Because(said + ": " + r.failureReason()).
-			Fix("see what it says; when that is mended, approve to try again").NeedsPerson()
+		return refusedByRule(branch, said, r.failureReason(), at == "")
 	}
 	return company.E(company.EGit, "the remote refused the push of "+branch).
 		Because(strings.TrimPrefix(said+": "+r.failureReason(), ": "))

@@ -148,14 +148,14 @@ func stripControl(s string) string {
 }
 
 var (
-	prefixRE = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$`)
-	officeRE = lazyregexp.New(`^[a-z2-7]{4}$`)
+	officeRE     = lazyregexp.New(`^[a-z2-7]{4}$`)
+	taskBranchRE = lazyregexp.New(`^(.+)-t[0-9]+-[a-z2-7]{4}$`)
 )
 
 // IntegrationBranch returns the short name of a task's integration branch: <prefix>-<task>-<office>, e.g.
 // develop-t12-k3fq. It fails with E_PROTECTED if the prefix is main or master, and with E_INVALID if it is malformed.
 func IntegrationBranch(prefix string, task company.TaskID, office string) (string, error) {
-	if err := checkPrefix(prefix); err != nil {
+	if err := company.CheckBranchPrefix(prefix); err != nil {
 		return "", err
 	}
 	if !task.Valid() {
@@ -168,17 +168,11 @@ func IntegrationBranch(prefix string, task company.TaskID, office string) (strin
 	return prefix + "-" + string(task) + "-" + office, nil
 }
 
-// checkPrefix returns an error for an integration prefix that is not a plain name, or that names a branch which only
-// a person may move.
-func checkPrefix(prefix string) error {
-	if isMain(prefix) {
-		return protectedRefError(prefix)
-	}
-	if !prefixRE.MatchString(prefix) {
-		return company.E(company.EInvalid, fmt.Sprintf("%q cannot be the name of an integration branch", prefix)).
-			Fix("use letters, digits, - and _, for example git.integration_branch: develop")
-	}
-	return nil
+// isTaskBranch reports whether a branch has the form of an integration branch. It accepts any valid prefix, because
+// the setting may have changed since the task began.
+func isTaskBranch(branch string) bool {
+	parts := taskBranchRE.FindStringSubmatch(branch)
+	return parts != nil && company.CheckBranchPrefix(parts[1]) == nil
 }
 
 // isMain reports whether a branch, by its short or full name, may only be moved by a person. It ignores case, because
@@ -204,7 +198,8 @@ func (s *Store) allowRef(ref string) error {
 	}
 	p := s.cfg.IntegrationPrefix
 	switch branch, isBranch := strings.CutPrefix(ref, "refs/heads/"); {
-	case isBranch && (branch == p || strings.HasPrefix(branch, p+"-") || strings.HasPrefix(branch, "agent/")):
+	case isBranch && (branch == p || strings.HasPrefix(branch, p+"-") || strings.HasPrefix(branch, "agent/") ||
+		isTaskBranch(branch)):
 		return nil
 	case strings.HasPrefix(ref, "refs/company/"):
 		return nil

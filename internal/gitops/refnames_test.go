@@ -86,7 +86,16 @@ func TestIntegrationBranch(t *testing.T) {
 		_, err = Open(Config{Root: t.TempDir(), IntegrationPrefix: p})
 		requireCode(t, err, company.EProtected)
 	}
-	for _, p := range []string{"", "-x", "a/b", "a..b", "a b", "a\n"} {
+	for _, p := range []string{"feature/company", "users/jane/PROJ-123", "a.b", "feature/#12", "v1.0+x"} {
+		if got, err := IntegrationBranch(p, "t12", "k3fq"); err != nil || got != p+"-t12-k3fq" {
+			t.Errorf("%q, %v", got, err)
+		}
+		if err := (&Store{cfg: Config{IntegrationPrefix: "develop"}}).allowRef("refs/heads/" + p + "-t12-k3fq"); err != nil {
+			t.Errorf("of an earlier setting: %v", err)
+		}
+	}
+	for _, p := range []string{"", "-x", "a//b", "/a", "a/", "a..b", "a b", "a\n", "a/.b", "a/b.lock/c", "agent/x", "a@{b",
+		"a~b", "$(id)", "a;b", "ä", "refs/heads/a", strings.Repeat("x", company.MaxBranchPrefix+1)} {
 		_, err := IntegrationBranch(p, "t12", "k3fq")
 		requireCode(t, err, company.EInvalid)
 	}

@@ -194,9 +194,10 @@ func (m *Mirror) fetchURL(ctx context.Context, url, ref string) (BaseInfo, error
 type checkout struct {
 	s         *Store
 	workTree  string
-	gitDir    string // of this work tree
-	commonDir string // where references and objects are
-	config    map[string]string
+	gitDir    string            // of this work tree
+	commonDir string            // where references and objects are
+	config    map[string]string // of the repository alone; of several values the last
+	settings  gitSettings       // of the repository, its user and the system
 	shallow   bool
 }
 
@@ -211,14 +212,10 @@ func (s *Store) openCheckout(ctx context.Context, p string) (*checkout, error) {
 			return nil, err
 		}
 	}
-	result, err := s.runOK(ctx, call{dir: c.gitDir, args: []string{"config", "--local", "--includes", "-z", "--list"}})
-	if err != nil {
+	if c.settings, c.config, err = s.readSettings(ctx, c.gitDir); err != nil {
 		return nil, err
 	}
-	c.config = map[string]string{}
-	for kv := range strings.SplitSeq(string(result.out), "\x00") {
-		key, value, _ := strings.Cut(kv, "\n")
-		c.config[key] = value
+	for key, value := range c.config {
 		if strings.HasPrefix(key, "remote.") && strings.HasSuffix(key, ".promisor") && value != "false" {
 			return nil, partialRefused()
 		}
@@ -233,7 +230,7 @@ func (s *Store) openCheckout(ctx context.Context, p string) (*checkout, error) {
 		return nil, bareRefused(c.gitDir)
 	}
 	if fi, err := os.Stat(c.shallowFile()); err == nil && fi.Size() > 0 {
-		if c.remoteURL(s.cfg.Remote) == "" {
+		if c.fetchURL() == "" {
 			return nil, shallowError("its history is cut off, and it has no remote " + s.cfg.Remote + " to complete it from")
 		}
 		c.shallow = true
@@ -371,14 +368,4 @@ func ownedByUs(dir string) error {
 	return unusableRepoError(dir + " belongs to another user").
 		Because(fmt.Sprintf("its owner is user %d, you are user %d", st.Uid, os.Geteuid())).
 		Fix("run company as its owner, or make a clone of your own")
-}
-
-// RemoteURL returns the absolute URL of the checkout's remote with the store's remote name, or "" if there is none.
-// It may contain credentials: mask it before showing.
-func (m *Mirror) RemoteURL(ctx context.Context, sourcePath string) (string, error) {
-	checkout, err := m.s.openCheckout(ctx, sourcePath)
-	if err != nil {
-		return "", err
-	}
-	return checkout.remoteURL(m.s.cfg.Remote), nil
 }

@@ -52,6 +52,9 @@ type Config struct {
 	AgentSocket string   // SSH_AUTH_SOCK of the operator
 	ForgeURL    string   // an additional forge whose ssh addresses a token may be used for
 	OperatorEnv []string // see OperatorEnv
+	// Personal finds the president's git configuration, which is read for the addresses of remotes. If nil, the
+	// repository's own configuration alone is read.
+	Personal *gitlogin.Logins
 	// Logins holds the president's own logins. They are used for remotes that no setting above can log in to
 	// (git.use_my_logins). If nil, they are not used.
 	Logins *gitlogin.Logins
@@ -90,7 +93,7 @@ func Open(cfg Config) (*Store, error) {
 	if cfg.Author.Name == "" {
 		cfg.Author = Person{Name: "company", Email: "company@localhost"}
 	}
-	if err := checkPrefix(cfg.IntegrationPrefix); err != nil {
+	if err := company.CheckBranchPrefix(cfg.IntegrationPrefix); err != nil {
 		return nil, err
 	}
 	if !filepath.IsAbs(cfg.Root) {

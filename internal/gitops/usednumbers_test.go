@@ -27,20 +27,47 @@ func TestLastTaskNumber(t *testing.T) {
 			gitexectest.Git(t, checkout, "push", "-q", "origin", "main:refs/heads/"+b)
 		}
 	}
-	push("develop-t7-aaaa", "develop-t9-k3fq/x", "x/develop-t9-k3fq", "develop-t9-k3fq-more", "develop-t09-k3fq",
+	push("develop-t7-aaaa", "develop-t9-k3fq/x", "agent/develop-t9-k3fq", "develop-t9-k3fq-more", "develop-t09-k3fq",
 		"develop-tx-k3fq", "t9-k3fq", "main-t9-k3fq",
 		fmt.Sprintf("develop-t%d-k3fq", company.MaxNumberAfter+1), "develop-t99999999999999999999-k3fq")
 	push("main-t8-x-k3fq")
 	if n, err := LastTaskNumber(t.Context(), cfg, checkout, "k3fq"); n != 0 || err != nil {
 		t.Errorf("no branch of ours: %d, %v", n, err)
 	}
-	push("develop-t2-k3fq", "before-t10-t12-k3fq", "develop-t4-k3fq")
+	push("develop-t2-k3fq", "before-t10-t12-k3fq", "develop-t4-k3fq", "feature/x-t11-k3fq")
 	if n, err := LastTaskNumber(t.Context(), cfg, checkout, "k3fq"); n != 12 || err != nil {
 		t.Errorf("%d, %v", n, err)
 	}
 	gitexectest.Git(t, checkout, "remote", "set-url", "origin", filepath.Join(t.TempDir(), "gone"))
 	if n, err := LastTaskNumber(t.Context(), cfg, checkout, "k3fq"); n != 0 || company.CodeOf(err) != company.ENotFound {
 		t.Errorf("a remote that is gone: %d, %v", n, err)
+	}
+}
+
+// Branches of the office are where they are pushed, too. A branch that is a folder of the configured names is refused
+// before work is paid for, but not where nothing is pushed.
+func TestLastTaskNumberWhereBranchesArePushed(t *testing.T) {
+	t.Parallel()
+	checkout := newCheckout(t, map[string]string{"a": "a\n"})
+	origin := newOrigin(t, checkout)
+	fork := filepath.Join(t.TempDir(), "fork.git")
+	gitexectest.Git(t, checkout, "init", "-q", "--bare", fork)
+	gitexectest.Git(t, checkout, "push", "-q", fork, "main:refs/heads/feature/a-t5-k3fq")
+	gitexectest.Git(t, checkout, "push", "-q", origin, "main:refs/heads/users")
+	cfg := Config{Root: filepath.Join(t.TempDir(), "git"), IntegrationPrefix: "users/jane/x"}
+	ask := func() (int, error) { return LastTaskNumber(t.Context(), cfg, checkout, "k3fq") }
+	_, err := ask()
+	requireCode(t, err, company.EConflict, "a branch users")
+	if !company.NeedsPerson(err) {
+		t.Errorf("%v is tried again", err)
+	}
+	gitexectest.Git(t, checkout, "config", "remote.origin.pushurl", fork)
+	if n, err := ask(); n != 5 || err != nil {
+		t.Errorf("%d, %v", n, err)
+	}
+	gitexectest.Git(t, checkout, "config", "remote.origin.pushurl", "no_push")
+	if n, err := ask(); n != 0 || err != nil {
+		t.Errorf("%d, %v", n, err)
 	}
 }
 

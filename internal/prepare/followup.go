@@ -32,12 +32,16 @@ func (in *Intake) findFollowUpBase(
 		target = gitops.Source{URL: url}
 		from := url
 		if in.Branches != nil {
-			if from, err = in.Branches.BranchURL(ctx, lead, url); err != nil {
+			if from, err = in.Branches.BranchURL(ctx, mirror, lead, url); err != nil {
 				return nil, markNeedsPerson(err)
 			}
 		}
-		info, err := mirror.FetchBase(ctx, in.Log, gitops.Source{URL: from}, branch)
+		var info gitops.BaseInfo
+		if from != "" {
+			info, err = mirror.FetchBase(ctx, in.Log, gitops.Source{URL: from}, branch)
+		}
 		switch {
+		case from == "": // it is where it was delivered
 		case err == nil:
 			head = info.OID
 		case company.CodeOf(err) != company.ENotFound: // deleted by people

@@ -1,6 +1,7 @@
 package prepare
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -20,7 +21,7 @@ type Config struct {
 	Mirrors  gitops.MirrorSource
 	Images   ImageMaker
 	Projects Projects
-	Prefix   string // git.integration_branch
+	Prefix   string // git.integration_branch, for a project that sets none
 	Log      *gitops.OpLog
 	Watcher  Watcher       `part:"optional"`
 	Branches BranchLocator `part:"optional"` // nil means at the project's remote
@@ -65,8 +66,8 @@ type ImageMaker interface {
 
 // BranchLocator finds the repository of a pull request's branch, which may be a fork.
 type BranchLocator interface {
-	// BranchURL returns the URL of that repository. remote is the project's.
-	BranchURL(ctx context.Context, lead *company.Task, remote string) (string, error)
+	// BranchURL returns the URL of that repository, or "" if the branch was not pushed. remote is the project's.
+	BranchURL(ctx context.Context, mirror *gitops.Mirror, lead *company.Task, remote string) (string, error)
 }
 
 // Intake carries out prepare and image effects. It finds a task's base and determines its gates there, and then has
@@ -118,7 +119,7 @@ func (in *Intake) FindBase(ctx context.Context, effect company.Effect) (company.
 	if err != nil {
 		return nil, markNeedsPerson(err)
 	}
-	branch, err := gitops.IntegrationBranch(in.Prefix, task.ID, state.Office.ID)
+	branch, err := gitops.IntegrationBranch(cmp.Or(project.BranchPrefix, in.Prefix), task.ID, state.Office.ID)
 	if err != nil {
 		return nil, markNeedsPerson(err)
 	}

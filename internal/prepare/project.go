@@ -34,6 +34,8 @@ type Project struct {
 	Build    gates.CommandOverride
 	Test     gates.CommandOverride
 	Paths    []string // folders of the task; empty means all
+	// BranchPrefix is git.integration_branch. It may be empty.
+	BranchPrefix string
 }
 
 // Projects returns the settings of projects.

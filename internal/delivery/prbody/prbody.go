@@ -50,6 +50,9 @@ type PROptions struct {
 	Pushed bool // the branch is at a remote
 	// PushedTo is the address that the branch was pushed to if it is not the project's remote: a fork.
 	PushedTo string
+	// Note tells where the branch went or why it was not pushed. PushByHand is the command for a push by a person. Both
+	// may be empty.
+	Note, PushByHand string
 	// EarlierTasks are the earlier tasks of the same pull request, in order, starting with the one that opened it. It is
 	// empty for that one.
 	EarlierTasks []*company.Task

@@ -23,6 +23,9 @@ func prReproduce(task *company.Task, prOptions PROptions) string {
 	} else {
 		fmt.Fprintf(&b, "company diff %s | git apply --index # on %s\n", task.ID, task.Prepared.Base.OID.Short())
 	}
+	if prOptions.PushByHand != "" {
+		b.WriteString("# to push it: " + safetext.StripLine(prOptions.PushByHand) + "\n")
+	}
 	for i, gateCommand := range task.Prepared.Gates {
 		if i == prOptions.maxRows {
 			fmt.Fprintf(&b, "# %d more gates\n", len(task.Prepared.Gates)-i)
@@ -38,5 +41,9 @@ func prReproduce(task *company.Task, prOptions PROptions) string {
 		b.WriteString(line + "\n")
 	}
 	fence := strings.Repeat("`", max(3, longestRepeat(b.String(), '`')+1))
-	return "## Reproduce\n\n" + fence + "sh\n" + b.String() + fence
+	note := ""
+	if prOptions.Note != "" {
+		note = escapeMarkdown(strings.ToUpper(prOptions.Note[:1])+safetext.StripLine(prOptions.Note[1:])) + ".\n\n"
+	}
+	return "## Reproduce\n\n" + note + fence + "sh\n" + b.String() + fence
 }

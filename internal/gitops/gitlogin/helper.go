@@ -113,7 +113,7 @@ func (s *Settings) runCredential(
 	ctx context.Context, action, question string, operator []string,
 ) (gitexec.Result, error) {
 	return gitexec.Command{
-		GitDir: noRepository, Args: []string{"credential", action}, Home: s.logins.home, NoTerminal: true,
+		GitDir: NoRepository, Args: []string{"credential", action}, Home: s.logins.home, NoTerminal: true,
 		Config: append(s.ofSection("credential", "http"), gitexec.Setting{"credential.interactive", "false"}),
 		Env:    append(s.Environ(), operator...), Stdin: strings.NewReader(question),
 	}.Run(ctx)

@@ -26,8 +26,11 @@ var configVariables = []string{"GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM"}
 // unattended lists variables that prevent helpers from prompting.
 var unattended = []string{"GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1", "GCM_INTERACTIVE=never"}
 
-// New returns the logins of an environment, or nil if it has no absolute HOME.
+// New returns the logins of an environment, or nil if it has no absolute HOME. A nil lookup means an empty environment.
 func New(lookup func(string) (string, bool)) *Logins {
+	if lookup == nil {
+		return nil
+	}
 	home, ok := lookup("HOME")
 	if !ok || !filepath.IsAbs(home) {
 		return nil

@@ -1,26 +1,30 @@
 package gitlogin
 
-import "strings"
+import (
+	"strings"
+
+	"company/internal/gitops/gitexec"
+)
 
 // Rewrite returns an address rewritten by url.<base>.insteadOf: the longest matching prefix is replaced, once. For a
 // push, pushInsteadOf takes precedence, as in git.
 func (s *Settings) Rewrite(address string, push bool) string {
 	if push {
-		if to, ok := s.replaceStart(address, "pushinsteadof"); ok {
+		if to, ok := Rewrite(s.all, address, "pushinsteadof"); ok {
 			return to
 		}
 	}
-	to, _ := s.replaceStart(address, "insteadof")
+	to, _ := Rewrite(s.all, address, "insteadof")
 	return to
 }
 
-// replaceStart replaces the longest prefix of an address that a setting with this name matches. It reports whether
-// one matched.
-func (s *Settings) replaceStart(address, name string) (string, bool) {
+// Rewrite replaces the longest prefix of an address that a setting url.<base>.<name> matches. It reports whether one
+// matched.
+func Rewrite(settings []gitexec.Setting, address, name string) (string, bool) {
 	base, longest := "", ""
-	for _, kv := range s.ofSection("url") {
-		_, sub, variable := splitKey(kv[0])
-		if variable == name && strings.HasPrefix(address, kv[1]) && len(kv[1]) > len(longest) {
+	for _, kv := range settings {
+		section, sub, variable := splitKey(kv[0])
+		if section == "url" && variable == name && strings.HasPrefix(address, kv[1]) && len(kv[1]) > len(longest) {
 			base, longest = sub, kv[1]
 		}
 	}

@@ -29,9 +29,9 @@ var httpKeys = strings.Fields(`proxy proxyauthmethod proxysslcert proxysslkey pr
 	sslcainfo sslcapath sslcert sslkey sslcerttype sslkeytype sslversion sslbackend pinnedpubkey
 	extraheader cookiefile emptyauth delegation useragent version postbuffer lowspeedlimit lowspeedtime`)
 
-// noRepository is a repository that does not exist. With it, git reads no repository configuration, in any working
+// NoRepository is a repository that does not exist. With it, git reads no repository configuration, in any working
 // directory.
-const noRepository = "/nonexistent"
+const NoRepository = "/nonexistent"
 
 // isTaken reports whether a configuration key is used. Only keys listed here are.
 func isTaken(key string) bool {
@@ -67,9 +67,10 @@ func (l *Logins) Read(ctx context.Context, gitDir string) (*Settings, error) {
 	limited, cancel := context.WithTimeout(ctx, readLimit)
 	defer cancel()
 	cmd := gitexec.Command{
-		GitDir: cmp.Or(gitDir, noRepository), Args: []string{"config", "--show-scope", "--includes", "--null", "--list"},
-		Home: l.home, Env: slices.Concat(l.env, l.places), PersonalConfig: true, NoTerminal: true,
+		GitDir: cmp.Or(gitDir, NoRepository), Args: []string{"config", "--show-scope", "--includes", "--null", "--list"},
+		NoTerminal: true,
 	}
+	l.ReadPersonal(&cmd)
 	result, err := cmd.Run(limited)
 	switch {
 	case err != nil && ctx.Err() == nil && errors.Is(err, context.DeadlineExceeded):
@@ -81,6 +82,15 @@ func (l *Logins) Read(ctx context.Context, gitDir string) (*Settings, error) {
 		return nil, newUnreadable(strings.TrimPrefix(firstLine(result.Stderr), "fatal: "))
 	}
 	return &Settings{logins: l, all: parseList(string(result.Out))}, nil
+}
+
+// ReadPersonal lets a git that lists the configuration read that of the user and the system. A nil Logins changes
+// nothing.
+func (l *Logins) ReadPersonal(cmd *gitexec.Command) {
+	if l == nil {
+		return
+	}
+	cmd.Home, cmd.Env, cmd.PersonalConfig = l.home, slices.Concat(cmd.Env, l.env, l.places), true
 }
 
 // newUnreadable returns the error for a configuration that git cannot read.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -111,7 +112,7 @@ func init() { // avoids an initialization cycle
 			wrong: "is not the name of a package", good: packageRE.MatchString},
 		"branch": {allowed: "a branch name", wrong: "is not a branch name",
 			good: func(s string) bool { return s == Auto || isBranchName(s) }},
-		"target": {allowed: "a branch name such as develop, but not main or master", check: checkTarget},
+		"target": {allowed: "a branch name such as develop or feature/company, but not main or master", check: checkTarget},
 		"remote": {allowed: "the name of a remote, such as origin", wrong: "is not the name of a remote",
 			good: remoteRE.MatchString},
 		"author": {allowed: "Name <mail@example.com>", wrong: "is not an author", good: orEmpty(authorRE.MatchString)},
@@ -169,14 +170,17 @@ func isDockerHost(s string) bool {
 
 // checkTarget refuses branches that must not collect work, such as main.
 func checkTarget(s string) error {
-	switch short := strings.ToLower(strings.TrimPrefix(strings.TrimPrefix(s, "refs/"), "heads/")); {
-	case short == "main" || short == "master":
+	err := company.CheckBranchPrefix(s)
+	if err == nil {
+		return nil
+	}
+	if company.CodeOf(err) == company.EProtected {
 		return &problem{what: "must never be main or master", found: strconv.Quote(s), code: company.EProtected,
 			fix: "name a branch that collects the work, such as develop; the pull request goes to main"}
-	case !isBranchName(s) || strings.HasPrefix(s, "refs/") || strings.HasPrefix(s, "agent/"):
-		return &valueError{"is not a branch that work may be collected on", textRules["target"].allowed}
 	}
-	return nil
+	var fault *company.Error
+	errors.As(err, &fault)
+	return &valueError{"is not a branch that work may be collected on: " + fault.Why, textRules["target"].allowed}
 }
 
 func checkURL(s string) error {

@@ -164,6 +164,9 @@ func describeEvent(event company.Event, task *company.Task) Item {
 		item.Text, item.Quiet = fmt.Sprintf("delivering %s", d.Branch), true
 	case *company.PROpened:
 		item.Text, item.Mark = fmt.Sprintf("pull request #%d: %s into %s", d.Number, d.Branch, d.Base), Done
+		if d.Note != "" {
+			item.Lines = append(item.Lines, safetext.EscapeLine(d.Note, 300))
+		}
 	case *company.PRSettled:
 		item.Text, item.Mark = "pull request "+string(d.State), Done
 		if d.State == company.PROpen {

@@ -172,6 +172,9 @@ func PullPage(task *company.Task, body, changed, next string, style Style) strin
 	if task.BranchChange != nil {
 		where += "The branch " + BranchText(task.BranchChange) + "\n"
 	}
+	if task.PR.Note != "" {
+		where += "NOTE  " + safetext.EscapeLine(task.PR.Note, 300) + "\n"
+	}
 	head := fmt.Sprintf("#%d  %s  %s -> %s @ %s%s", task.PR.Number, task.PR.State, safetext.Escape(task.PR.Branch),
 		safetext.Escape(task.PR.Base), task.PR.Head.Short(), changed)
 	return fmt.Sprintf("%s\n%s\n%s\nNEXT  %s\n", termtext.WrapHelp(head, style), termtext.WrapHelp(where, style),

@@ -81,6 +81,9 @@ func (src Source) Summary(task *company.Task) Summary {
 		sum.PR, sum.URL = &task.PR.Number, task.PR.URL
 		sum.Why = fmt.Sprintf("%d of %s merged, %s on %s (%s)", done, company.Count(len(task.Subtasks), "subtask"),
 			gatesLabel(task), task.IntegrationBranch(), task.Head.Short()) + unseenLabel(task)
+		if task.PR.Note != "" {
+			sum.Why += "; " + safetext.EscapeLine(task.PR.Note, 300)
+		}
 	case task.Status == company.StatusFailed:
 		sum.Result, sum.Why, sum.Next = "ERROR", safetext.EscapeLine(task.Reason, 200), "company retry "+string(task.ID)
 	case task.Status == company.StatusCancelled:

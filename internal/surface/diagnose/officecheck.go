@@ -20,6 +20,7 @@ import (
 	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/container/image/toolboxbin"
+	"company/internal/gitops/gitlogin"
 	"company/internal/ledger/marks"
 	"company/internal/lib/healthcheck"
 	"company/internal/lib/safetext"
@@ -71,7 +72,7 @@ func (d *Checker) checkProject(ctx context.Context, subject Subject) []healthche
 			healthcheck.Result{Warn: true, Found: "no git repository here", Needed: "one to work on",
 				Fix: "go into a git checkout, or name one with --repo"})
 	}
-	seen, err := CheckRepo(ctx, cfg, repo, "")
+	seen, err := checkRepoAs(ctx, gitlogin.New(d.Env), cfg, repo, "")
 	if ctx.Err() != nil {
 		return nil
 	}

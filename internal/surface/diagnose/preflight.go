@@ -18,6 +18,7 @@ import (
 	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/container/image"
+	"company/internal/gitops/gitlogin"
 	"company/internal/office"
 	"company/internal/office/config"
 )
@@ -93,7 +94,7 @@ func (d *Checker) Preflight(
 		wg.Go(func() { foreign = toMissing(office.CheckFolders(ctx, paths)) })
 		wg.Go(func() { models, doubts = d.missingModels(ctx, paths, loaded) })
 	}
-	seen, err := CheckRepo(ctx, loaded.Config, repo, ref)
+	seen, err := checkRepoAs(ctx, gitlogin.New(d.Env), loaded.Config, repo, ref)
 	wg.Wait()
 	seen.Model, seen.ModelWarnings, seen.Numbers = chosen, doubts, numbers
 	missing := slices.Concat(docker, models, cache, foreign)

@@ -11,6 +11,7 @@ import (
 	"company/internal/forge"
 	"company/internal/gates"
 	"company/internal/gitops"
+	"company/internal/gitops/gitlogin"
 	"company/internal/lib/safetext"
 	"company/internal/office/config"
 )
@@ -28,7 +29,14 @@ type RepoCheck struct {
 
 // CheckRepo inspects the git objects of a checkout.
 func CheckRepo(ctx context.Context, cfg config.Config, repo, ref string) (RepoCheck, error) {
-	mirror, base, done, err := gitops.View(ctx, repo, cfg.Git.Remote, ref)
+	return checkRepoAs(ctx, nil, cfg, repo, ref)
+}
+
+// checkRepoAs is like CheckRepo, and reads the address of the remote with the president's git configuration.
+func checkRepoAs(
+	ctx context.Context, personal *gitlogin.Logins, cfg config.Config, repo, ref string,
+) (RepoCheck, error) {
+	mirror, base, done, err := gitops.ViewAs(ctx, personal, repo, cfg.Git.Remote, ref)
 	if err != nil {
 		return RepoCheck{}, addGitHint(err)
 	}
