@@ -69,16 +69,19 @@ func Detect(data []byte) Encoding {
 	return e
 }
 
-// detectUnmarked recognizes UTF-16 without a mark. Most characters of most texts have a zero in the same half.
+// detectUnmarked recognizes UTF-16 without a mark. Most characters of most texts are ASCII, with a zero in the same half.
 func detectUnmarked(data []byte) (Encoding, bool) {
 	if bytes.IndexByte(data, 0) < 0 {
 		return Encoding{}, false
 	}
 	var zeros [2]int
 	head := data[:min(len(data), sniffed)]
-	for i, c := range head {
-		if c == 0 {
-			zeros[i%2]++
+	for i := 0; i+1 < len(head); i += 2 {
+		switch low, high := head[i], head[i+1]; {
+		case low == 0 && high < utf8.RuneSelf:
+			zeros[0]++
+		case high == 0 && low < utf8.RuneSelf:
+			zeros[1]++
 		}
 	}
 	e := Encoding{name: "UTF-16LE", codec: utf16LE}
