@@ -154,7 +154,7 @@ func (r *Runner) runInContainer(
 		labels.Role = "canary"
 		name = labels.Name("canary", job.Tree.Short(), fmt.Sprint(n))
 	}
-	out := &outputBuffer{}
+	out := newOutputBuffer()
 	stdout := newReportReader(gateCommand.Parse, out)
 	began := time.Now()
 	exit, err := r.runScript(cctx, job, container.Spec{Name: name, Labels: labels, Limits: limits},

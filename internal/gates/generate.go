@@ -89,7 +89,7 @@ func (r *Runner) runGenerator(
 	cctx, cancel := context.WithTimeoutCause(ctx, limit, errTimeout)
 	defer cancel()
 	labels := container.Labels{Office: r.Office, Run: job.Label, Epoch: job.Epoch, Role: "gate"}
-	files, printed := &boundedBuffer{most: maxGenerated}, &outputBuffer{}
+	files, printed := &boundedBuffer{most: maxGenerated}, newOutputBuffer()
 	exit, err := r.runScript(cctx, job,
 		container.Spec{Name: labels.Name("generate", g.of.Short()), Labels: labels, Limits: limits}, g.formatScript(),
 		files, printed)

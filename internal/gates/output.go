@@ -3,6 +3,8 @@ package gates
 import (
 	"fmt"
 	"strings"
+
+	"company/internal/lib/safetext"
 )
 
 // How many bytes of a check's output are kept.
@@ -12,35 +14,31 @@ const (
 	maxLogBytes  = 10 << 20
 )
 
-// outputBuffer keeps a check's output: the first maxLogBytes bytes for the blob, and the last maxTailBytes bytes,
-// because a failure is summed up there. It is not safe for concurrent use; one goroutine writes stdout and stderr.
+// outputBuffer keeps a check's output: the first maxLogBytes bytes for the blob, and the head and the tail as a
+// terminal shows them. It is not safe for concurrent use; one goroutine writes stdout and stderr.
 type outputBuffer struct {
-	log   []byte
-	tail  []byte
-	total int64
+	log    []byte
+	screen *safetext.Screen
+}
+
+func newOutputBuffer() *outputBuffer {
+	return &outputBuffer{screen: safetext.NewScreen(maxHeadBytes, maxTailBytes)}
 }
 
 // Write never fails, because a failing writer would block the container.
 func (o *outputBuffer) Write(p []byte) (int, error) {
-	o.total += int64(len(p))
 	o.log = append(o.log, p[:min(len(p), maxLogBytes-len(o.log))]...)
-	if len(p) >= maxTailBytes {
-		o.tail = append(o.tail[:0], p[len(p)-maxTailBytes:]...)
-	} else {
-		o.tail = append(o.tail, p...)
-		o.tail = append(o.tail[:0], o.tail[max(0, len(o.tail)-maxTailBytes):]...)
-	}
-	return len(p), nil
+	return o.screen.Write(p)
 }
 
 // headAndTail returns the head and the tail of the output.
 func (o *outputBuffer) headAndTail() string {
-	if o.total <= maxHeadBytes+maxTailBytes {
-		return validUTF8(o.log)
+	head, tail, omitted := o.screen.HeadTail()
+	if omitted == 0 {
+		return validUTF8(head + tail)
 	}
-	return validUTF8(o.log[:maxHeadBytes]) +
-		fmt.Sprintf("\n[… %d bytes left out …]\n", o.total-maxHeadBytes-maxTailBytes) + validUTF8(o.tail)
+	return validUTF8(head) + fmt.Sprintf("\n[… %d bytes left out …]\n", omitted) + validUTF8(tail)
 }
 
-// validUTF8 returns valid text for bytes that may have been cut within a rune.
-func validUTF8(b []byte) string { return strings.ToValidUTF8(string(b), "\uFFFD") }
+// validUTF8 returns valid text for text that may have been cut within a rune.
+func validUTF8(s string) string { return strings.ToValidUTF8(s, "\uFFFD") }

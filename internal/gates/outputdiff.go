@@ -8,6 +8,7 @@ import (
 	"company/internal/company"
 	"company/internal/ecosystem/testreport"
 	"company/internal/lib/lazyregexp"
+	"company/internal/lib/safetext"
 )
 
 // Limits for the difference of two outputs that the president sees.
@@ -27,7 +28,7 @@ func (r *Runner) newOutputLines(ctx context.Context, now, base company.GateCheck
 		if err != nil {
 			return "", fmt.Errorf("read the output of %s: %w", gateCheck.Name, err)
 		}
-		return validUTF8(b), nil
+		return validUTF8(safetext.ShowScreen(string(b))), nil
 	}
 	was, err := text(base)
 	if err != nil {

@@ -119,7 +119,7 @@ func writeSome(w io.Writer, text []byte) error {
 
 // explainNotBegun returns the error for a container whose script did not begin.
 func (b *beginReader) explainNotBegun(exit container.Exit, outOfTime bool) error {
-	said := validUTF8(b.said)
+	said := validUTF8(string(b.said))
 	if i := strings.Index(said, toolproto.ServiceFailed); i >= 0 && exit.Code == toolproto.ExitService {
 		return service.StartError(said[i:])
 	}

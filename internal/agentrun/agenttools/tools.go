@@ -174,13 +174,15 @@ func (f *toolFactory) refusalResult(name string, raw json.RawMessage, refusal *t
 	return res
 }
 
-// commandOutput returns the result of a command. If the text leaves a part out, the result includes the whole
-// log.
+// commandOutput returns the result of a command. If the text lacks a part of the output, such as the earlier frames of
+// a progress bar, the result includes the whole log.
 func (f *toolFactory) commandOutput(ctx context.Context, runResult toolproto.RunResult) (agent.Result, error) {
 	all := runResult.Text()
+	out, errs := runResult.Stdout, runResult.Stderr
+	shown := len(out.Head) + len(out.Tail) + len(errs.Head) + len(errs.Tail)
 	fromOut, fromErr := dropTestCourse(&runResult.Stdout), dropTestCourse(&runResult.Stderr)
 	res := agent.Result{Text: runResult.Text(), Failure: runResult.Failure()}
-	if runResult.Stdout.Omitted == 0 && runResult.Stderr.Omitted == 0 {
+	if out.Omitted == 0 && errs.Omitted == 0 && int64(shown) >= runResult.LogBytes {
 		if fromOut || fromErr {
 			res.Blob = []byte(all)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/forge"
+	"company/internal/lib/safetext"
 )
 
 // Feedback returns the state of a pull request and its feedback.
@@ -291,20 +292,10 @@ func (c *Client) readJobLog(ctx context.Context, id int64) string {
 	if resp.StatusCode != http.StatusOK {
 		return ""
 	}
-	var tail []byte
-	buf := make([]byte, 32<<10)
-	for read := 0; read < 64<<20; {
-		n, err := resp.Body.Read(buf)
-		read += n
-		if tail = append(tail, buf[:n]...); len(tail) > 2*maxLogBytes {
-			tail = append([]byte(nil), tail[len(tail)-maxLogBytes:]...)
-		}
-		if err != nil {
-			if err != io.EOF { //nolint:errorlint // a reader's own
-				return ""
-			}
-			break
-		}
+	screen := safetext.NewScreen(0, maxLogBytes)
+	if _, err := io.Copy(screen, io.LimitReader(resp.Body, 64<<20)); err != nil {
+		return ""
 	}
-	return forge.CleanText(string(tail[max(0, len(tail)-maxLogBytes):]), maxLogBytes)
+	_, tail, _ := screen.HeadTail()
+	return forge.CleanText(tail, maxLogBytes)
 }

@@ -8,16 +8,21 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"company/internal/lib/safetext"
 	"company/internal/toolbox/toolproto"
 )
 
-// capture keeps the head and the tail of an output stream, and writes all of it to the command's log.
+// capture keeps the head and the tail of an output stream as a terminal shows it, and writes all of it to the command's
+// log.
 type capture struct {
-	mu    sync.Mutex
-	log   *logFile // nil until writeTo
-	head  []byte
-	tail  []byte // up to twice OutputTail, so that it is rarely moved
-	total int64
+	mu     sync.Mutex
+	log    *logFile // nil until writeTo
+	early  []byte   // output before writeTo
+	screen *safetext.Screen
+}
+
+func newCapture() *capture {
+	return &capture{screen: safetext.NewScreen(toolproto.OutputHead, toolproto.OutputTail)}
 }
 
 // Write never fails: a full disk must not look like a failure of the command.
@@ -26,22 +31,10 @@ func (c *capture) Write(p []byte) (int, error) {
 	defer c.mu.Unlock()
 	if c.log != nil {
 		c.log.write(p)
+	} else {
+		c.early = append(c.early, p[:min(len(p), toolproto.OutputHead-len(c.early))]...)
 	}
-	n := len(p)
-	c.total += int64(n)
-	if room := toolproto.OutputHead - len(c.head); room > 0 {
-		take := min(room, len(p))
-		c.head = append(c.head, p[:take]...)
-		p = p[take:]
-	}
-	if len(p) > toolproto.OutputTail {
-		p = p[len(p)-toolproto.OutputTail:]
-	}
-	c.tail = append(c.tail, p...)
-	if len(c.tail) > 2*toolproto.OutputTail {
-		c.tail = append(c.tail[:0], c.tail[len(c.tail)-toolproto.OutputTail:]...)
-	}
-	return n, nil
+	return c.screen.Write(p)
 }
 
 // writeTo sets the log of the output. Earlier output is written to it first.
@@ -49,27 +42,21 @@ func (c *capture) writeTo(log *logFile) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.log = log
-	if len(c.head) > 0 {
-		log.write(c.head)
-		log.write(c.tail)
+	if len(c.early) > 0 {
+		log.write(c.early)
 	}
 }
 
 func (c *capture) toOutput() toolproto.Output {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	tail := c.tail[max(0, len(c.tail)-toolproto.OutputTail):]
-	out := toolproto.Output{Omitted: c.total - int64(len(c.head)+len(tail))}
-	if out.Omitted == 0 {
+	head, tail, omitted := c.screen.HeadTail()
+	if omitted == 0 {
 		// Join the parts, so that a character at the border stays whole.
-		out.Head = string(c.head) + string(tail)
-		return out
+		return toolproto.Output{Head: head + tail}
 	}
-	out.Head, out.Tail = string(c.head), string(tail)
-	return out
+	return toolproto.Output{Head: head, Omitted: omitted, Tail: tail}
 }
-
-func (c *capture) omittedBytes() int64 { return c.toOutput().Omitted }
 
 // logFile stores a command's output in order of arrival, up to MaxLog bytes. It creates the file with the first byte,
 // because many commands print no output.
@@ -79,18 +66,18 @@ type logFile struct {
 	f      *os.File // nil before the first write and after close
 	closed bool
 	n      int64
-	recent []byte // newest output, up to twice LiveBytes, so that it is rarely moved
-	seen   int64  // total bytes
+	recent *safetext.Screen // newest output; nil before the first write
+	seen   int64            // total bytes
 }
 
 func (l *logFile) write(p []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.seen += int64(len(p))
-	l.recent = append(l.recent, p[max(0, len(p)-toolproto.LiveBytes):]...)
-	if len(l.recent) > 2*toolproto.LiveBytes {
-		l.recent = append(l.recent[:0], l.recent[len(l.recent)-toolproto.LiveBytes:]...)
+	if l.recent == nil {
+		l.recent = safetext.NewScreen(0, toolproto.LiveBytes)
 	}
+	_, _ = l.recent.Write(p)
 	if l.closed || len(p) == 0 {
 		return
 	}
@@ -108,15 +95,19 @@ func (l *logFile) write(p []byte) {
 	l.n += int64(n)
 }
 
-// readRecent returns the newest output, starting at a whole character, and the total number of bytes.
+// readRecent returns the newest output as a terminal shows it, starting at a whole character, and the total number of
+// bytes.
 func (l *logFile) readRecent() (recent string, seen int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	from := max(0, len(l.recent)-toolproto.LiveBytes)
-	for from < len(l.recent) && !utf8.RuneStart(l.recent[from]) {
-		from++
+	if l.recent == nil {
+		return "", 0
 	}
-	return string(l.recent[from:]), l.seen
+	_, recent, _ = l.recent.HeadTail()
+	for recent != "" && !utf8.RuneStart(recent[0]) {
+		recent = recent[1:]
+	}
+	return recent, l.seen
 }
 
 func (l *logFile) bytesWritten() int64 {

@@ -119,7 +119,7 @@ func (ps *processes) add(p *process) {
 	p.id = fmt.Sprintf("%s%d", ps.prefix, ps.next)
 	p.log = &logFile{path: filepath.Join(ps.temp, p.id+".log")}
 	if p.stdout == nil {
-		p.stdout, p.stderr = &capture{}, &capture{}
+		p.stdout, p.stderr = newCapture(), newCapture()
 	}
 	p.stdout.writeTo(p.log)
 	p.stderr.writeTo(p.log)
@@ -224,7 +224,7 @@ func (p *process) toResult() toolproto.RunResult {
 			notes = append(notes, note)
 		}
 	}
-	if p.stdout.omittedBytes()+p.stderr.omittedBytes() > 0 {
+	if runResult.Stdout.Omitted+runResult.Stderr.Omitted > 0 {
 		notes = append(notes, "output was shortened; filter it (grep, head, tail) to see what is left out")
 	}
 	runResult.Note = strings.Join(notes, "; ")

@@ -17,6 +17,7 @@ import (
 	"syscall"
 	"time"
 
+	"company/internal/lib/safetext"
 	"company/internal/toolbox/toolproto"
 )
 
@@ -344,7 +345,8 @@ func describeLog(one toolproto.Service) string {
 	return "\n[the end of its log]\n" + tail
 }
 
-// readTail returns the end of a file, from the beginning of a line. It returns "" if the file cannot be read.
+// readTail returns the end of a file as a terminal shows it, from the beginning of a line. It returns "" if the file
+// cannot be read.
 func readTail(file string, limit int64) string {
 	f, err := os.OpenFile(file, os.O_RDONLY|syscall.O_NONBLOCK|syscall.O_NOFOLLOW, 0)
 	if err != nil {
@@ -364,5 +366,5 @@ func readTail(file string, limit int64) string {
 	if _, rest, ok := strings.Cut(s, "\n"); ok && from > 0 {
 		s = rest
 	}
-	return strings.ToValidUTF8(strings.TrimSpace(s), "?")
+	return strings.ToValidUTF8(strings.TrimSpace(safetext.ShowScreen(s)), "?")
 }

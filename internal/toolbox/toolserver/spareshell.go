@@ -144,7 +144,9 @@ func (r *spareShells) startShell(at place) (*spareShell, error) {
 	if lookupVar(at.env, "BASH_ENV") != "" {
 		return nil, errors.New("bash reads a file at its start, which a command may have changed")
 	}
-	sh := &spareShell{place: at, marker: randomName(), stdout: &capture{}, stderr: &capture{}, exited: make(chan struct{})}
+	sh := &spareShell{
+		place: at, marker: randomName(), stdout: newCapture(), stderr: newCapture(), exited: make(chan struct{}),
+	}
 	var err error
 	if sh.program, err = findProgram("bash", at.env); err != nil {
 		return nil, err
