@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"company/internal/company"
+	"company/internal/lib/shellquote"
 )
 
 // Limits for the changes that a run may add to its base. Trees are counted as a checkout would expand them, so that a
@@ -33,7 +34,8 @@ type checker struct {
 	fold  *sameName
 	memo  map[pair]weight
 	sizes map[company.OID]int64
-	only  []string // folders that may change; empty allows all
+	only  []string    // folders that may change; empty allows all
+	now   company.OID // the commit whose tree is checked
 }
 
 // isAllowedPath reports whether a path may change: it must be in one of the folders or, if it is a tree, above one of
@@ -106,13 +108,15 @@ func (q *Quarantine) judgeObjects(ctx context.Context, b *batch, env []string, t
 	if err := checkCommitsSize(commits); err != nil {
 		return err
 	}
-	for _, commit := range commits {
+	// The oldest commit with a fault is the one to undo.
+	for _, commit := range slices.Backward(commits) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
 		if err := q.judgeCommit(commit); err != nil {
 			return err
 		}
+		c.now = commit.OID
 		if _, err := c.weighTree("", 0, 0, commit.Tree, root.Tree); err != nil {
 			return err
 		}
@@ -152,6 +156,17 @@ func pathError(path, reason string) error {
 		path = path[:300] + "…"
 	}
 	return company.E(company.EObjects, fmt.Sprintf("%q %s", path, reason)).Fix("take it out of the commits and push again")
+}
+
+// gitlinkError returns the error for a new or moved submodule. Usually a program that made the folder also ran git init
+// in it.
+func (c *checker) gitlinkError(path string) error {
+	folder := shellquote.QuoteArgument(path)
+	return company.E(company.EObjects,
+		fmt.Sprintf("folder %q has a git repository of its own, and is no submodule of the base", path)).
+		Because("its files are not in the commit").
+		Fix(fmt.Sprintf("undo the commit and remove that repository: git reset --soft %s~1 && git reset -q -- %s && "+
+			"rm -rf %s/.git; then commit again", c.now.Short(), folder, folder))
 }
 
 // weighTree compares one tree with the base's tree at the same path; baseID is "" if there is none. open is the
@@ -260,7 +275,7 @@ func (c *checker) checkNames(path string, depth int, entries, fresh []treeEntry,
 		switch e.mode {
 		case ModeFile, ModeExec, ModeTree, ModeSymlink:
 		case ModeGitlink:
-			return pathError(path+e.name, "is a submodule that the base does not have so")
+			return c.gitlinkError(path + e.name)
 		default:
 			if !known || was.mode != e.mode { // old tools wrote 100664
 				return pathError(path+e.name, fmt.Sprintf("has the mode %o", e.mode))

@@ -258,7 +258,11 @@ func (s *Server) gitCommit(ctx context.Context, request toolproto.GitCommitReque
 		}
 		add = append(add, rel)
 	}
-	if _, err := s.runGit(ctx, &gitRun{env: []string{"GIT_LITERAL_PATHSPECS=1"}}, add...); err != nil {
+	_, err := s.runGit(ctx, &gitRun{env: literalPaths}, add...)
+	if nested := s.refuseNestedRepos(ctx, gitRefused(err), add[3:]); nested != nil {
+		return none, nested
+	}
+	if err != nil {
 		return none, asRefusal(err, s.adviseIgnored(ctx, ""))
 	}
 	if err := s.commitStaged(ctx, message, request.When); err != nil {
