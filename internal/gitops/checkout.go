@@ -1,6 +1,7 @@
 package gitops
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha1"
 	"encoding/hex"
@@ -156,7 +157,8 @@ func (c *checkout) isDirty(ctx context.Context) (bool, error) {
 		indexTime = fi.ModTime()
 	}
 	for i, e := range index {
-		if e.path != head[i].Path || e.mode != head[i].Mode || e.id != head[i].OID || e.isChanged(c.workTree, indexTime) {
+		if e.path != head[i].Path || e.mode != head[i].Mode || e.id != head[i].OID ||
+			!e.skipped && c.isChanged(e, head[i].Size, indexTime) {
 			return true, nil
 		}
 	}
@@ -180,11 +182,19 @@ type indexed struct {
 	mode  int
 	id    company.OID
 	mtime time.Time
-	size  int64
+	size  int64 // of the file in the work tree
+	// skipped means that git does not look at the file: it is outside of a sparse checkout, or assumed to be unchanged.
+	skipped bool
 }
 
+// Flags of an index entry, as git ls-files --debug prints them.
+const (
+	flagAssumeValid  = 1 << 15
+	flagSkipWorktree = 1 << 30
+)
+
 // parseIndex parses ls-files --stage --debug: "mode oid stage TAB path NUL", then six lines of "  key: value", of
-// which mtime and size are used.
+// which mtime, size and flags are used.
 func parseIndex(out string) ([]indexed, error) {
 	bad := company.E(company.EGit, "git ls-files answered something unexpected")
 	var list []indexed
@@ -217,10 +227,12 @@ func parseIndex(out string) ([]indexed, error) {
 				}
 				e.mtime = time.Unix(s, n)
 			case "size":
-				size, _, _ := strings.Cut(value, "\t")
-				if e.size, err = strconv.ParseInt(size, 10, 64); err != nil {
+				size, bits, _ := strings.Cut(value, "\tflags: ")
+				flags, err1 := strconv.ParseUint(bits, 16, 32)
+				if e.size, err = strconv.ParseInt(size, 10, 64); err != nil || err1 != nil {
 					return nil, bad
 				}
+				e.skipped = flags&(flagAssumeValid|flagSkipWorktree) != 0
 			}
 		}
 		list = append(list, e)
@@ -228,10 +240,10 @@ func parseIndex(out string) ([]indexed, error) {
 	return list, nil
 }
 
-// isChanged compares the file on disk with the entry. indexTime is when the index was written. A file that is not
-// older may have changed unnoticed, so its content is compared.
-func (e indexed) isChanged(workTree string, indexTime time.Time) bool {
-	name := filepath.Join(workTree, e.path)
+// isChanged compares the file on disk with the entry, whose content has blobSize bytes. indexTime is when the index was
+// written. A file that is not older may have changed unnoticed, so its content is compared.
+func (c *checkout) isChanged(e indexed, blobSize int64, indexTime time.Time) bool {
+	name := filepath.Join(c.workTree, e.path)
 	fi, err := os.Lstat(name)
 	if err != nil {
 		return true
@@ -240,31 +252,47 @@ func (e indexed) isChanged(workTree string, indexTime time.Time) bool {
 		return !fi.IsDir()
 	}
 	isLink := fi.Mode()&fs.ModeSymlink != 0
-	if isLink != (e.mode == ModeSymlink) ||
-		!isLink && (!fi.Mode().IsRegular() || fi.Mode()&0o100 != 0 != (e.mode == ModeExec)) {
+	// Where a file system has no links or modes, git stores a link's target in a file and ignores the modes.
+	if isLink != (e.mode == ModeSymlink) && (isLink || c.config["core.symlinks"] != "false") ||
+		!isLink && !fi.Mode().IsRegular() ||
+		!isLink && fi.Mode()&0o100 != 0 != (e.mode == ModeExec) && c.config["core.filemode"] != "false" {
 		return true
 	}
-	if fi.Size() == e.size && fi.ModTime().Equal(e.mtime) && fi.ModTime().Before(indexTime) {
+	sameStat := fi.Size() == e.size && fi.ModTime().Equal(e.mtime)
+	if sameStat && fi.ModTime().Before(indexTime) {
 		return false
 	}
-	h := sha1.New() // git's id of a blob, not a security measure
-	fmt.Fprintf(h, "blob %d\x00", fi.Size())
+	// If git recorded another size than the content's, it converted the file: its line ends, or by a filter.
+	isConverted := e.size != blobSize
+	if sameStat && isConverted {
+		return false
+	}
 	if isLink {
 		target, err := os.Readlink(name)
-		if err != nil {
-			return true
-		}
-		_, _ = io.WriteString(h, target)
-	} else {
-		file, err := os.Open(name)
-		if err != nil {
-			return true
-		}
-		_, err = io.Copy(h, file)
-		_ = file.Close()
-		if err != nil {
-			return true
-		}
+		return err != nil || e.id != hashBlob(strings.NewReader(target), int64(len(target)))
 	}
-	return company.OID(hex.EncodeToString(h.Sum(nil))) != e.id
+	file, err := os.Open(name)
+	if err != nil {
+		return true
+	}
+	defer file.Close()
+	if !isConverted {
+		return e.id != hashBlob(file, fi.Size())
+	}
+	if fi.Size() != e.size || fi.Size() > 2*blobSize { // more than each line end is converted
+		return true
+	}
+	text, err := io.ReadAll(file)
+	text = bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n"))
+	return err != nil || e.id != hashBlob(bytes.NewReader(text), int64(len(text)))
+}
+
+// hashBlob returns git's id of a file with this content, or "" if it cannot be read.
+func hashBlob(content io.Reader, size int64) company.OID {
+	h := sha1.New() // not a security measure
+	fmt.Fprintf(h, "blob %d\x00", size)
+	if _, err := io.Copy(h, content); err != nil {
+		return ""
+	}
+	return company.OID(hex.EncodeToString(h.Sum(nil)))
 }

@@ -75,8 +75,8 @@ func (s *Store) command(c call) gitexec.Command {
 	}
 	if c.workTree != "" {
 		// An office's store is usually inside the checkout. If run from a folder there, git would answer for that folder
-		// only.
-		cmd.Dir = "/"
+		// only. From elsewhere, it would look there for the files that a sparse checkout leaves out.
+		cmd.Dir = c.workTree
 	}
 	if c.global == "" {
 		cmd.GlobalConfig = s.globalConfig()

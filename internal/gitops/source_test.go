@@ -106,6 +106,84 @@ func TestDirty(t *testing.T) {
 	}
 }
 
+// What git status calls clean is clean, whatever the settings of the checkout are.
+func TestDirtyAsGitSeesIt(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"f": "f\n", "run": "x\n", "in/a": "a\n", "out/b": "b\n", "out/deep/c": "c\n"}
+	cone := []string{"sparse-checkout", "set", "--cone", "in"}
+	remove := func(name string) func(string) {
+		return func(dir string) { _ = os.Remove(filepath.Join(dir, name)) }
+	}
+	write := func(name, text string) func(string) {
+		return func(dir string) { writeFiles(t, dir, map[string]string{name: text}) }
+	}
+	crlf := func(dir string) { // as a checkout with that setting
+		gitexectest.Git(t, dir, "rm", "-rq", "--cached", ".")
+		gitexectest.Git(t, dir, "reset", "-q", "--hard")
+	}
+	inTurn := func(changes ...func(string)) func(string) {
+		return func(dir string) {
+			for _, change := range changes {
+				change(dir)
+			}
+		}
+	}
+	executable := func(dir string) { _ = os.Chmod(filepath.Join(dir, "run"), 0o755) }
+	newFile := func(dir string) { gitexectest.Git(t, dir, "add", "--intent-to-add", "new") }
+	autocrlf, noLinks := []string{"config", "core.autocrlf", "true"}, []string{"config", "core.symlinks", "false"}
+	filter := [][]string{
+		{"config", "filter.up.smudge", "sed s/f/smudged/"}, {"config", "filter.up.clean", "sed s/smudged/f/"},
+	}
+	for name, c := range map[string]struct {
+		git    [][]string
+		change func(dir string)
+		want   bool
+	}{
+		"sparse":                    {[][]string{cone}, nil, false},
+		"sparse, with folders":      {[][]string{append(cone, "--sparse-index")}, nil, false},
+		"sparse by patterns":        {[][]string{{"sparse-checkout", "set", "--no-cone", "/f"}}, nil, false},
+		"sparse, changed":           {[][]string{cone}, write("in/a", "b\n"), true},
+		"sparse, deleted":           {[][]string{cone}, remove("in/a"), true},
+		"sparse, staged":            {[][]string{cone, {"rm", "-q", "--cached", "in/a"}}, nil, true},
+		"sparse, there and changed": {[][]string{cone}, write("out/b", "changed\n"), true},
+		"skip-worktree":             {[][]string{{"update-index", "--skip-worktree", "f"}}, write("f", "mine\n"), false},
+		"assume-unchanged":          {[][]string{{"update-index", "--assume-unchanged", "f"}}, write("f", "mine\n"), false},
+		"intent to add":             {nil, inTurn(write("new", "n\n"), newFile), true},
+		"modes do not count":        {[][]string{{"config", "core.fileMode", "false"}}, executable, false},
+		"a file for a link":         {[][]string{noLinks}, inTurn(remove("link"), write("link", "f")), false},
+		"another file for a link":   {[][]string{noLinks}, inTurn(remove("link"), write("link", "g")), true},
+		"line ends":                 {[][]string{autocrlf}, crlf, false},
+		"line ends, touched":        {[][]string{autocrlf}, inTurn(crlf, write("f", "f\r\n")), false},
+		"line ends, changed":        {[][]string{autocrlf}, inTurn(crlf, write("f", "g\r\n")), true},
+		"line ends, not by git":     {nil, write("f", "f\r\n"), true},
+		"a filter":                  {filter, inTurn(write(".git/info/attributes", "f filter=up\n"), crlf), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t, files)
+			if err := os.Symlink("f", filepath.Join(b.checkout, "link")); err != nil {
+				t.Fatal(err)
+			}
+			commitFiles(t, b.checkout, "a link", nil)
+			for _, args := range c.git {
+				gitexectest.Git(t, b.checkout, args...)
+			}
+			if c.change != nil {
+				c.change(b.checkout)
+			}
+			_, info, done, err := View(t.Context(), b.checkout, "origin", "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			done()
+			status := gitexectest.Git(t, b.checkout, "status", "--porcelain")
+			if info.Dirty != c.want || (status != "") != c.want {
+				t.Errorf("dirty = %v, want %v; git says %q", info.Dirty, c.want, status)
+			}
+		})
+	}
+}
+
 // A repository that cannot be taken over is refused, with what to do.
 func TestSourcesRefused(t *testing.T) {
 	t.Parallel()
