@@ -137,13 +137,13 @@ func openBus(ctx context.Context, off *office.Office, cfg config.Config, log *sl
 
 // Daemon holds the settings of the Docker daemon for containers and images.
 type Daemon struct {
-	Host    string        // address (empty means DOCKER_HOST, else the usual socket)
+	Host    string        // container.docker_host (empty means the address that Docker's own client uses)
 	Cleanup time.Duration // timeout of one removal (0 means the driver's default)
 	Logger  *slog.Logger
 }
 
-// DaemonOf returns the daemon of a config. DOCKER_HOST overrides container.docker_host, as it
-// overrides the contexts of Docker's own client.
+// DaemonOf returns the daemon of a config. DOCKER_HOST overrides container.docker_host, which overrides
+// the contexts of Docker's own client.
 func DaemonOf(c config.Config, env func(string) (string, bool), log *slog.Logger) Daemon {
 	daemon := Daemon{Host: c.Container.DockerHost, Cleanup: c.Container.CleanupTimeout, Logger: log}
 	if host, ok := env("DOCKER_HOST"); ok && host != "" {

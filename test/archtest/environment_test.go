@@ -25,6 +25,7 @@ var environmentReaders = map[string]int{
 	"internal/container/image/hostfetch.go":         1, // the same of the go command
 	"internal/container/image/hosttree.go":          1, // programs that say where a toolchain lies
 	"internal/app/startup/startup.go":               2, // the pace of the runtime, before main
+	"internal/container/dockerapi/client.go":        1, // where Docker's own client finds its daemon
 	"internal/lib/killpoint/killpoint.go":           1, // where a test stops the process
 	"internal/toolbox/toolserver/gate.go":           1, // in a container: what the gate was given
 	"internal/toolbox/toolserver/server.go":         1, // in a container

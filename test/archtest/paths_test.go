@@ -65,6 +65,8 @@ var elsewhere = []exemption{
 		"finds the repository of the operator's checkout"},
 	{"internal/gitops/checkout.go", "os.Lstat os.Open os.Readlink os.Stat",
 		"compares the operator's checkout with its index"},
+	{"internal/container/dockerapi/daemonaddress.go", "os.ReadFile os.Stat",
+		"reads the config and the contexts of the operator's Docker client, and looks for its sockets"},
 	{"internal/gitops/clone.go", "os.Lstat os.MkdirTemp os.RemoveAll",
 		"looks whether the operator named a folder, and makes one of the system's temporary files, for one look"},
 	{"internal/gitops/credential.go", "os.Stat", "looks at the operator's key and agent"},

@@ -28,7 +28,7 @@ const (
 
 // Options configures a Runtime. The zero value works.
 type Options struct {
-	Host  string           // the daemon's address; empty means DOCKER_HOST, else the standard socket
+	Host  string           // container.docker_host; empty means the address that Docker's own client uses
 	Allow []dockerapi.Word // allowed commands; nil means dockerapi.Words
 	Log   *slog.Logger     // nil disables logging
 	// Cleanup is the timeout of a kill and of a removal (CTR-5). Zero means a minute.
@@ -71,7 +71,7 @@ func Open(ctx context.Context, options Options) (*Runtime, error) {
 		return nil, err
 	}
 	runtime := &Runtime{api: client, log: options.Log, cleanup: cmp.Or(options.Cleanup, cleanupTimeout),
-		host: client.DaemonHost(),
+		host: client.DescribeDaemon(),
 		held: map[*instance]struct{}{}}
 
 	ctx, cancel := context.WithTimeout(ctx, openTimeout)

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -27,37 +28,51 @@ type dockerClient = client.Client
 // those that take over a connection.
 type Client struct {
 	*dockerClient
-	list  *allowList
-	inner *http.Transport
+	list    *allowList
+	inner   *http.Transport
+	address daemonAddress
 }
 
 // Options configures a Client.
 type Options struct {
 	Use   Use
-	Host  string       // the daemon's address; empty means DOCKER_HOST, else the standard socket
+	Host  string       // container.docker_host; empty means the address that Docker's own client uses
 	Allow []Word       // allowed commands; nil allows all commands of Use
 	Log   *slog.Logger // nil disables logging
 }
 
-// Open returns a Client. It honors DOCKER_HOST, DOCKER_CERT_PATH, DOCKER_TLS_VERIFY and
-// DOCKER_API_VERSION. It does not connect yet.
+// Open returns a Client. It honors DOCKER_HOST, the contexts of Docker's own client, DOCKER_CERT_PATH,
+// DOCKER_TLS_VERIFY and DOCKER_API_VERSION. It does not connect yet.
 func Open(options Options) (*Client, error) {
 	if options.Allow == nil {
 		options.Allow = append(slices.Clone(Words), wordImage)
 	}
 	options.Log = cmp.Or(options.Log, slog.New(slog.DiscardHandler))
 	c := &Client{list: &allowList{use: options.Use, words: options.Allow, log: options.Log}}
+	var err error
+	if c.address = (daemonAddress{options.Host, "container.docker_host"}); options.Host == "" {
+		if c.address, err = findDaemon(os.LookupEnv, standardSocket); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.address.checkScheme(); err != nil {
+		return nil, err
+	}
 	opts := []client.Opt{client.FromEnv}
-	if options.Host != "" {
-		opts = append(opts, client.WithHost(options.Host))
+	if c.address.host != "" {
+		opts = append(opts, client.WithHost(c.address.host))
 	}
 	opts = append(opts, client.WithAPIVersionNegotiation(), c.installGuard)
-	var err error
 	if c.dockerClient, err = client.NewClientWithOpts(opts...); err != nil {
 		return nil, company.E(company.EDocker, "the settings for the Docker daemon are wrong").Wrap(err).
 			Fix("check DOCKER_HOST, DOCKER_CERT_PATH and DOCKER_TLS_VERIFY")
 	}
 	return c, nil
+}
+
+// DescribeDaemon returns the daemon's address and where it is from.
+func (c *Client) DescribeDaemon() string {
+	return daemonAddress{c.DaemonHost(), c.address.from}.String()
 }
 
 // installGuard puts the list in front of the client's transport. The client requires a plain

@@ -36,7 +36,7 @@ const defaultTimeout = 30 * time.Minute
 // Config configures a Builder. The zero value works.
 type Config struct {
 	Logger *slog.Logger
-	Daemon string // address of the Docker daemon; default DOCKER_HOST, else the usual socket
+	Daemon string // container.docker_host; empty means the address that Docker's own client uses
 	// rootfs tars, locks, temporary files; default $XDG_CACHE_HOME/company, else ~/.cache/company
 	CacheDir string
 	// receives a line of text per step that takes time; may be called from any goroutine

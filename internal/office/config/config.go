@@ -110,7 +110,7 @@ type Container struct {
 	Deps       string   `yaml:"deps" enum:"locked off" doc:"dependency mirrors"`
 	Logins     []string `yaml:"logins" check:"registry" doc:"hosts of package registries whose login serves every repository; others serve those of company trust --logins"`
 	// DockerHost belongs in a person's own file: a repository must not choose the daemon.
-	DockerHost     string        `yaml:"docker_host" check:"docker_host" doc:"address of the Docker daemon where DOCKER_HOST is not set; empty: its usual socket; not in a file that git tracks"`
+	DockerHost     string        `yaml:"docker_host" check:"docker_host" doc:"address of the Docker daemon where DOCKER_HOST is not set; empty: that of the Docker context, else its usual socket; not in a file that git tracks"`
 	KeepImages     int           `yaml:"keep_images" min:"1" max:"1000" doc:"worker images of a project that stay for tasks to come, the newest by their last use; each has the history of one base commit. Those of open tasks stay besides, and one that was removed is made again when a task needs it"`
 	CleanupTimeout time.Duration `yaml:"cleanup_timeout" min:"5s" max:"10m" doc:"how long the removal of a container may take once its run has ended"`
 }

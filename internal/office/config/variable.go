@@ -77,7 +77,11 @@ func Variables() []Variable {
 		{"SUDO_UID", areaGit, "Under sudo: whose checkouts root may open, as git does."},
 
 		{"DOCKER_HOST", areaDocker,
-			"Address of the daemon, above container.docker_host. Default: unix:///var/run/docker.sock."},
+			"Address of the daemon, above container.docker_host. Default: that of the Docker context, else " +
+				"unix:///var/run/docker.sock."},
+		{"DOCKER_CONTEXT", areaDocker,
+			"The context of Docker's own client, below container.docker_host. Default: the one of docker context use."},
+		{"DOCKER_CONFIG", areaDocker, "The folder of Docker's own client, with its contexts. Default: ~/.docker."},
 		{"DOCKER_CERT_PATH", areaDocker, "Folder of the client's certificates, for a daemon behind TLS."},
 		{"DOCKER_TLS_VERIFY", areaDocker, "Not empty: the daemon's certificate is verified."},
 		{"DOCKER_API_VERSION", areaDocker, "Version of the daemon's API. Default: agreed with the daemon."},
