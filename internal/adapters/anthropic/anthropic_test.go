@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -258,6 +259,40 @@ func TestServersThatRefuseAParameter(t *testing.T) {
 	url, got := echoServer(t, func(map[string]any) string { return "temperature and cache_control are not permitted" })
 	_, err := newClient(t, adapters.Profile{Model: "m", BaseURL: url}).Chat(t.Context(), conversation(), nil)
 	if adapters.KindOf(err) != adapters.BadRequest || len(got()) != 3 {
+		t.Errorf("%v after %d requests", err, len(got()))
+	}
+}
+
+// A model that gives shorter replies than were requested says how long they may be, once. Without a number, half is
+// requested.
+func TestOutputCapIsLearnt(t *testing.T) {
+	for refusal, want := range map[string][]float64{
+		"max_tokens: 64000 > 8192, which is the maximum allowed number of output tokens for m": {64000, 8192, 8192},
+		"max_tokens is above what this model supports":                                         {64000, 32000, 16000, 8000, 8000},
+	} {
+		url, got := echoServer(t, func(body map[string]any) string {
+			if body["max_tokens"].(float64) > 8192 {
+				return refusal
+			}
+			return ""
+		})
+		c := newClient(t, adapters.Profile{Model: "m", BaseURL: url, MaxOutput: 64000})
+		req := conversation()
+		req.MaxTokens = 0
+		adaptertest.Chat(t, c, req)
+		adaptertest.Chat(t, c, req)
+		var sent []float64
+		for _, one := range got() {
+			sent = append(sent, one.Body["max_tokens"].(float64))
+		}
+		if !slices.Equal(sent, want) {
+			t.Errorf("%s: %v, want %v", refusal, sent, want)
+		}
+	}
+	const full = "input length and `max_tokens` exceed context limit: 199000 + 8192 > 200000"
+	url, got := echoServer(t, func(map[string]any) string { return full })
+	_, err := newClient(t, adapters.Profile{Model: "m", BaseURL: url}).Chat(t.Context(), conversation(), nil)
+	if adapters.KindOf(err) != adapters.TooLong || len(got()) != 1 {
 		t.Errorf("%v after %d requests", err, len(got()))
 	}
 }

@@ -41,6 +41,7 @@ type Client struct {
 type quirks struct {
 	noTemperature atomic.Bool
 	noCache       atomic.Bool
+	output        atomic.Pointer[exchange.OutputCap]
 }
 
 var (
@@ -57,7 +58,9 @@ func New(profile adapters.Profile, deps adapters.Deps) (*Client, error) {
 	profile.BaseURL = strings.TrimSuffix(profile.BaseURL, "/v1")
 	profile.ContextTokens = cmp.Or(profile.ContextTokens, defaultContext)
 	profile.MaxOutput = cmp.Or(profile.MaxOutput, min(defaultOutput, profile.ContextTokens/4))
-	return &Client{cfg: profile, http: client}, nil
+	c := &Client{cfg: profile, http: client}
+	c.quirks.output.Store(&exchange.OutputCap{})
+	return c, nil
 }
 
 // Factory returns the client of a profile, for the registry.

@@ -35,7 +35,7 @@ type block struct {
 
 // toWire converts a request into the wire's form.
 func (c *Client) toWire(req adapters.Request) request {
-	out := request{Model: c.cfg.Model, MaxTokens: req.Limit(c.Info()), Stream: true}
+	out := request{Model: c.cfg.Model, MaxTokens: c.quirks.output.Load().Limit(req.Limit(c.Info())), Stream: true}
 	if !c.quirks.noTemperature.Load() {
 		out.Temperature = req.Temperature
 	}
@@ -193,9 +193,14 @@ func setCacheMarks(out *request) {
 	}
 }
 
-// dropParameter searches a refusal for the name of an unsupported parameter. It reports whether the request
-// should be sent again without that parameter.
+// dropParameter searches a refusal for the name of an unsupported parameter, and for the model's output cap. It reports
+// whether the request should be sent again without that parameter, or with that cap.
 func (c *Client) dropParameter(refusal *adapters.Error, sent request) bool {
+	now := c.quirks.output.Load()
+	if lower, ok := now.Lowered(refusal.Message, sent.MaxTokens); ok {
+		c.quirks.output.CompareAndSwap(now, &lower) // a concurrent call has learnt it otherwise
+		return true
+	}
 	words := strings.ToLower(refusal.Message)
 	switch {
 	case strings.Contains(words, "temperature") && sent.Temperature != nil:

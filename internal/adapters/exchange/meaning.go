@@ -77,6 +77,8 @@ func (s *ServerError) findKind() adapters.Kind {
 		return adapters.Overloaded
 	case coded == adapters.MalformedReply, coded == adapters.TooLong, coded == adapters.Quota:
 		return coded
+	case namesOutputCap(text):
+		return adapters.BadRequest
 	case isOverLimit(text), isContextFull(text):
 		return adapters.TooLong
 	case quotaRE.MatchString(text):

@@ -76,6 +76,9 @@ func parseBody(body []byte, depth int) *ServerError {
 				said.Message = cmp.Or(members.Word(key), string(members[key]))
 			}
 		}
+		if words := members.Word("param"); strings.Contains(words, " ") { // some say there what is wrong
+			said.Message += ": " + words
+		}
 		for _, key := range []string{"code", "type", "status"} {
 			word := members.Word(key)
 			if n, err := strconv.Atoi(word); err == nil {
@@ -153,9 +156,10 @@ var templateRE = lazyregexp.New(
 		`jinja|chat[ _]template|optional system message`)
 
 // isLasting reports whether an error under a status of the server's own failures will come again. Waiting repairs
-// neither a file of the model nor its template.
+// neither a file of the model nor its template, and raises no cap.
 func (s *ServerError) isLasting() bool {
-	return s.isUnloadable() || s != nil && !s.html && templateRE.MatchString(s.Message)
+	return s.isUnloadable() || s != nil && !s.html &&
+		(templateRE.MatchString(s.Message) || namesOutputCap(strings.ToLower(s.Message)))
 }
 
 // Clip shortens a server's message to 1 KiB of whole characters on one line.

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -169,6 +170,43 @@ func TestServersThatRefuseAParameter(t *testing.T) {
 			t.Errorf("%v after %d requests", err, len(bodies()))
 		}
 	})
+}
+
+// A model that gives shorter replies than were requested says how long they may be, once. Without a number, half is
+// requested.
+func TestOutputCapIsLearnt(t *testing.T) {
+	for _, field := range []string{"max_tokens", "max_completion_tokens"} {
+		for refusal, want := range map[string][]float64{
+			field + " is too large: 32000. This model supports at most 5000 completion tokens.": {32000, 5000, 5000},
+			"Invalid " + field + " value": {32000, 16000, 8000, 4000, 4000},
+			"The maximum tokens you requested exceeds the model limit of 6000. Try again with a maximum tokens value that " +
+				"is lower than 6000.": {32000, 5999, 5999},
+		} {
+			limit := 6000.0
+			if len(want) == 3 {
+				limit = want[1]
+			}
+			url, bodies := echoServer(t, func(body map[string]any) string {
+				if body[field].(float64) > limit {
+					return refusal
+				}
+				return ""
+			})
+			model := map[string]string{"max_tokens": "m", "max_completion_tokens": "router/gpt-5"}[field]
+			c := newClient(t, adapters.Profile{Model: model, BaseURL: url})
+			req := adaptertest.Request()
+			req.MaxTokens = 32000
+			adaptertest.Chat(t, c, req)
+			adaptertest.Chat(t, c, req)
+			var got []float64
+			for _, body := range bodies() {
+				got = append(got, body.Body[field].(float64))
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%s: %v, want %v", refusal, got, want)
+			}
+		}
+	}
 }
 
 // Some servers want a model's reasoning back with its reply, others refuse it;

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"company/internal/adapters"
+	"company/internal/adapters/exchange"
 	"company/internal/lib/lazyregexp"
 )
 
@@ -17,6 +18,7 @@ type quirks struct {
 	echo        bool            // each reply needs its reasoning back
 	strictOrder bool            // no message of the user follows a tool's result
 	ownIDs      bool            // ids of calls need a form that suits all servers
+	output      exchange.OutputCap
 }
 
 var (
@@ -30,6 +32,9 @@ var (
 // adaptTo learns a rule from a refusal. It reports whether the request should be sent again. A concurrent call may
 // have learnt the same, so the request that this call sent decides, and none is repeated unchanged.
 func (c *Client) adaptTo(refusal *adapters.Error, sent request) bool {
+	if c.lowerOutput(refusal, sent) {
+		return true
+	}
 	text := strings.ToLower(refusal.Message)
 	isUnsupported := unsupportedRE.MatchString(text)
 	switch {
@@ -72,6 +77,14 @@ func (c *Client) adaptTo(refusal *adapters.Error, sent request) bool {
 		})
 	}
 	return false
+}
+
+// lowerOutput learns the model's output cap from a refusal of a longer reply.
+func (c *Client) lowerOutput(refusal *adapters.Error, sent request) (ok bool) {
+	c.learnRule(func(q *quirks) {
+		q.output, ok = q.output.Lowered(refusal.Message, max(sent.MaxTokens, sent.MaxCompletionTokens))
+	})
+	return ok
 }
 
 // learnRule changes what is known of the server, and returns true.

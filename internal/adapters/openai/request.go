@@ -56,7 +56,7 @@ func (c *Client) toWire(req adapters.Request) request {
 			Name: tool.Name, Description: tool.Description, Parameters: tool.WireSchema(),
 		}})
 	}
-	limit := req.Limit(c.Info())
+	limit := learnt.output.Limit(req.Limit(c.Info()))
 	if c.prefersCompletionTokens() != learnt.refused["max_tokens"] {
 		out.MaxCompletionTokens = limit
 	} else {
