@@ -14,7 +14,6 @@ import (
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
 	"company/internal/gitops"
-	"company/internal/lib/lazyregexp"
 	"company/internal/lib/safetext"
 )
 
@@ -187,9 +186,6 @@ func (g generation) listCommands(
 	return commands, all.Err()
 }
 
-// markerRE matches the conflict markers that git writes.
-var markerRE = lazyregexp.New(`(?m)^(<<<<<<<|>>>>>>>|\|\|\|\|\|\|\|)( |\r?$)`)
-
 // checkMade validates the files that commands have changed. Allowed are files in conflict, files that the config
 // assigns to the commands, and files that are marked as generated both before and after. All files in conflict must
 // be present. It returns the changed files, or the reason for a refusal.
@@ -257,12 +253,18 @@ func (g generation) checkFile(
 		return nil, describeCommands(g.commands) + " makes " + f.path + ", which is no plain file", nil
 	case told != nil && !told.IsGenerated(f.text):
 		return nil, "what " + describeCommands(g.commands) + " makes of " + f.path + " does not say that it is generated", nil
-	case markerRE.Match(f.text):
+	case hasNewMarker(f.text, before):
 		return nil, "what " + describeCommands(g.commands) + " makes of " + f.path + " has marks of a conflict", nil
 	case known && !conflicts && bytes.Equal(before, f.text):
 		return nil, "", nil
 	}
 	return &ecosystem.MadeFile{Path: f.path, Command: command, Text: f.text}, "", nil
+}
+
+// hasNewMarker reports whether a made text has a conflict marker that its earlier text lacks.
+func hasNewMarker(text, before []byte) bool {
+	marker, _ := gitops.FindNewMarker([4]string{string(text), string(before)}, gitops.MarkerSize)
+	return marker != ""
 }
 
 // listInputs returns everything, beside the tree and the image, that determines the generated files: the commands,

@@ -86,7 +86,7 @@ func beginMerge(ctx context.Context, b *sandbox.Sandbox, sub *company.Subtask) e
 	return nil
 }
 
-// checkResolution checks that the agent's commit merges both sides and leaves no conflict markers. A refused
+// checkResolution checks that the agent's commit merges both sides and adds no conflict markers. A refused
 // resolution is recorded in out.
 func checkResolution(ctx context.Context, mirror *gitops.Mirror, sub *company.Subtask, out *company.RunEnded) error {
 	refuse := func(reason string) {
@@ -103,22 +103,12 @@ func checkResolution(ctx context.Context, mirror *gitops.Mirror, sub *company.Su
 			return nil
 		}
 	}
-	for _, path := range sub.Conflict.Paths {
-		text, err := mirror.ReadFile(ctx, out.Head, path)
-		if company.CodeOf(err) == company.ENotFound {
-			continue // resolved by deleting the file
-		}
-		if err != nil {
-			return err
-		}
-		for line := range strings.Lines(string(text)) {
-			if strings.HasPrefix(line, "<<<<<<< ") || strings.HasPrefix(line, ">>>>>>> ") {
-				refuse("conflict markers are left in " + path)
-				return nil
-			}
-		}
+	left, err := findLeftMarker(ctx, mirror, sub, out.Head)
+	if left != "" {
+		refuse("a conflict marker is left in " + left + ", which neither side has; resolve it, or indent the line if the " +
+			"file has to show a marker")
 	}
-	return nil
+	return err
 }
 
 // mergeBrief returns the conflict with both sides' tickets, and the repository's advice for the conflicting

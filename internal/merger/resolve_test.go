@@ -37,8 +37,9 @@ func TestCheckResolution(t *testing.T) {
 		{"deleted", "", theirs, ""},
 		{"markers in the middle of a line", "package a\n\nvar x = `a <<<<<<< b`\n", theirs, ""},
 		{"markers", "package a\n\n<<<<<<< HEAD\nvar x = 1\n=======\nvar x = 2\n>>>>>>> develop\n", theirs,
-			"markers are left in shared.go"},
-		{"half of the markers", "package a\n\nvar x = 1\n>>>>>>> develop\n", theirs, "markers are left in shared.go"},
+			`marker is left in shared.go, line 3 ("<<<<<<< HEAD")`},
+		{"half of the markers", "package a\n\nvar x = 1\n>>>>>>> develop\n", theirs,
+			`marker is left in shared.go, line 4 (">>>>>>> develop")`},
 		{"one side only", "package a\n\nvar x = 1\n\nvar y = 2\n", "", "does not hold " + theirs.Short()},
 	} {
 		t.Run(c.name, func(t *testing.T) {
