@@ -196,7 +196,7 @@ type GateFinished struct {
 	// them.
 	Stack []SubtaskID `json:"stack,omitempty"`
 	// Remade lists lock files and generated files of the tested tree that their own programs regenerated, since both sides
-	// of the merge had changed them.
+	// of the merge had changed them, and files that kept one side's text (KeptByRule).
 	Remade []RemadeFile `json:"remade,omitempty"`
 }
 
@@ -206,6 +206,10 @@ type RemadeFile struct {
 	Command string `json:"command"` // command with which a person regenerates it
 	Of      OID    `json:"of"`      // the tree that it was generated from, with the file of one side
 }
+
+// KeptByRule takes the place of a command for a file that both sides changed and that keeps the text of the
+// integration branch, because .gitattributes says so. The file comes from no other tree: Of is empty.
+const KeptByRule = "merge=ours"
 
 var _ = registerKind[GateFinished]()
 

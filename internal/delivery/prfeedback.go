@@ -90,8 +90,12 @@ func (l *FeedbackPoller) Poll(
 	}
 	conflict := false
 	if base != "" && (fb.State == "" || fb.Conflict) {
+		var attributes company.OID
+		if fb.State == "" { // a person's git merges it: forges know no merge drivers
+			attributes = base
+		}
 		if err == nil {
-			conflict, err = hasConflict(ctx, mirror, pull, now, base)
+			conflict, err = hasConflict(ctx, mirror, pull, now, base, attributes)
 		}
 		if err != nil {
 			return prFeedback, 0, err
@@ -124,15 +128,15 @@ func (l *FeedbackPoller) ownsBranch(p company.Pull) bool {
 }
 
 // hasConflict asks git whether the current branch merges into its base. A forge also reports a conflict for drafts
-// and while it computes the result.
+// and while it computes the result. attributes names the commit whose merge drivers apply, if any do.
 func hasConflict(
-	ctx context.Context, mirror *gitops.Mirror, p company.Pull, now branchNow, base company.OID,
+	ctx context.Context, mirror *gitops.Mirror, p company.Pull, now branchNow, base, attributes company.OID,
 ) (bool, error) {
 	head := p.Head
 	if now.head != "" { // a person pushed
 		head = now.head
 	}
-	merged, err := mirror.MergeTree(ctx, base, head)
+	merged, err := mirror.MergeTreeBy(ctx, base, head, attributes)
 	return err == nil && !merged.Clean, err
 }
 

@@ -28,14 +28,15 @@ type FileMaker interface {
 // Merged is the merge of two commits.
 type Merged struct {
 	gitops.MergeResult
-	Remade []company.RemadeFile // files that their own programs regenerated
+	Remade []company.RemadeFile // files that their own programs regenerated, or that kept one side's text by a rule
 	Why    string               // of a conflict: why a client made no lock file or a generator no file
 	Moved  bool                 // it is a conflict only because git would apply a change to a moved file
 }
 
-// MergeHeads merges two commits as gitops.Mirror.MergeTree does. Some conflicts are resolved without a model
-// (SUB-19): files that are merged by a rule, lock files that their clients recreate, and files that the project's
-// generators recreate. If there are no other conflicts, the result is clean, with a tree of its own. Rules give the
+// MergeHeads merges two commits as gitops.Mirror.MergeTreeBy does, with the merge drivers of the task's base: no agent
+// chooses how its own work is merged. Some conflicts are resolved without a model (SUB-19): files that are merged by a
+// rule, lock files that their clients recreate, files that the project's generators recreate, and files whose driver
+// keeps our side. If there are no other conflicts, the result is clean, with a tree of its own. Rules give the
 // same tree each time; the text of recreated files is kept by the image's builder. The gates verify the tree.
 //
 // If a merge changes a file that needs the president's approval, and theirs does not show that change, the merge is a
@@ -58,10 +59,23 @@ func (r *Runner) MergeHeads(
 func (r *Runner) mergeHeads(
 	ctx context.Context, state *company.State, task *company.Task, mirror *gitops.Mirror, ours, theirs company.OID,
 ) (Merged, error) {
-	merged, err := mirror.MergeTree(ctx, ours, theirs)
+	var attributes company.OID
+	if task.Prepared != nil {
+		attributes = task.Prepared.Base.OID
+	}
+	merged, err := mirror.MergeTreeBy(ctx, ours, theirs, attributes)
 	out := Merged{MergeResult: merged}
-	if err != nil || merged.Clean || !r.isUnitable(task, merged) {
+	if err != nil || merged.Clean {
 		return out, err
+	}
+	for _, name := range merged.Files {
+		if driver := merged.Drivers[name]; gitops.IsForeignDriver(driver) {
+			r.Logger.InfoContext(ctx, "the merge driver of a file in conflict is a program and is not run", "task", task.ID,
+				"path", name, "driver", driver)
+		}
+	}
+	if !r.isUnitable(task, merged) {
+		return out, nil
 	}
 	base, err := mirror.MergeBase(ctx, ours, theirs)
 	if err != nil {
@@ -70,6 +84,7 @@ func (r *Runner) mergeHeads(
 	texts := map[string][]byte{}
 	var locks []ecosystem.LockConflict
 	var generated []string
+	var kept []company.RemadeFile
 	for _, name := range merged.Files {
 		sides, ok, err := readSides(ctx, mirror, name, [3]company.OID{base, ours, theirs})
 		if err != nil || !ok {
@@ -80,8 +95,10 @@ func (r *Runner) mergeHeads(
 		switch {
 		case uniter != nil:
 			texts[name], ok = uniter.Unite(path.Base(name), sides[0], sides[1], sides[2])
-		case isRemakable(name):
+		case r.Files != nil && isRemakable(name):
 			locks = append(locks, ecosystem.LockConflict{Path: name, Base: sides[0], Ours: sides[1], Theirs: sides[2]})
+		case merged.Drivers[name] == gitops.DriverOurs:
+			kept = append(kept, company.RemadeFile{Path: name, Command: company.KeptByRule})
 		default:
 			generated, ok = append(generated, name), isGenerated(task, name, sides[1]) && isGenerated(task, name, sides[2])
 		}
@@ -100,8 +117,11 @@ func (r *Runner) mergeHeads(
 		}
 	}
 	if len(generated) > 0 {
-		return r.remakeGenerated(ctx, state, task, mirror, out, made, generated)
+		if made, err = r.remakeGenerated(ctx, state, task, mirror, out, made, generated); err != nil || !made.Clean {
+			return made, err
+		}
 	}
+	made.Remade = append(made.Remade, kept...)
 	return made, nil
 }
 
@@ -184,13 +204,16 @@ func addMade(ctx context.Context, mirror *gitops.Mirror, of Merged, made []ecosy
 // maxRemakeWhy limits the reason given by a client or generator, in bytes.
 const maxRemakeWhy = 400
 
-// isUnitable reports whether all conflicts of a merge are content conflicts in files that an ecosystem can merge or
-// that may be regenerated.
+// isUnitable reports whether all conflicts of a merge are content conflicts in files that an ecosystem can merge, that
+// may be regenerated, or whose driver keeps our side. git names a file twice that it merges as a binary one.
 func (r *Runner) isUnitable(task *company.Task, merged gitops.MergeResult) bool {
 	return len(merged.Files) > 0 &&
-		!slices.ContainsFunc(merged.Conflicts, func(c gitops.Conflict) bool { return c.Type != "CONFLICT (contents)" }) &&
+		!slices.ContainsFunc(merged.Conflicts, func(c gitops.Conflict) bool {
+			return c.Type != "CONFLICT (contents)" && c.Type != "CONFLICT (binary)"
+		}) &&
 		!slices.ContainsFunc(merged.Files, func(name string) bool {
-			return findUniter(name) == nil && (r.Files == nil || !isRemakable(name) && !mayBeGenerated(task, name))
+			return findUniter(name) == nil && merged.Drivers[name] != gitops.DriverOurs &&
+				(r.Files == nil || !isRemakable(name) && !mayBeGenerated(task, name))
 		})
 }
 

@@ -25,15 +25,23 @@ type MergeResult struct {
 	Clean     bool
 	Conflicts []Conflict
 	Files     []string // paths with unmerged stages, sorted by git
+	// Drivers are the values of the attribute merge of changed files, if attributes were asked for.
+	Drivers map[string]string
 }
 
-// MergeTree merges two commits without a work tree.
+// MergeTree merges two commits without a work tree and without attributes, as forges do.
+func (m *Mirror) MergeTree(ctx context.Context, ours, theirs company.OID) (MergeResult, error) {
+	return m.MergeTreeBy(ctx, ours, theirs, "")
+}
+
+// MergeTreeBy is like MergeTree, with the merge drivers that the .gitattributes of a commit or tree name. Only drivers
+// that need no program count (see chooseDriver). An empty id means none.
 //
 // Exit code 1 of git merge-tree does not always mean a conflict. Unknown ids and missing objects also end with 1, the
 // latter with a tree id and invented conflicts. So both sides are verified first. A result counts only with exit code
 // 0 or 1, a full object id as the first field, and an empty stderr. It fails with ENotFound if a side is not a commit
 // here, and with E_GIT for damaged or unrelated commits.
-func (m *Mirror) MergeTree(ctx context.Context, ours, theirs company.OID) (MergeResult, error) {
+func (m *Mirror) MergeTreeBy(ctx context.Context, ours, theirs, attributes company.OID) (MergeResult, error) {
 	for _, side := range []company.OID{ours, theirs} {
 		if !side.Valid() {
 			return MergeResult{}, company.E(company.EInvalid, "full object ids are needed")
@@ -46,8 +54,18 @@ func (m *Mirror) MergeTree(ctx context.Context, ours, theirs company.OID) (Merge
 			return MergeResult{}, company.E(company.EInvalid, fmt.Sprintf("%s is not a commit", side.Short()))
 		}
 	}
+	drivers, err := m.readDrivers(ctx, attributes, ours, theirs)
+	if err != nil {
+		return MergeResult{}, err
+	}
+	config, done, err := m.s.applyDrivers(drivers)
+	if err != nil {
+		return MergeResult{}, err
+	}
+	defer done()
 	result, err := m.s.run(
-		ctx, call{dir: m.dir, args: []string{"merge-tree", "--write-tree", "-z", string(ours), string(theirs)}})
+		ctx, call{dir: m.dir, config: config,
+			args: []string{"merge-tree", "--write-tree", "-z", string(ours), string(theirs)}})
 	if err != nil {
 		return MergeResult{}, err
 	}
@@ -56,7 +74,9 @@ func (m *Mirror) MergeTree(ctx context.Context, ours, theirs company.OID) (Merge
 			company.EGit, fmt.Sprintf("%s and %s cannot be merged", ours.Short(), theirs.Short())).
 			Because(result.failureReason())
 	}
-	return parseMerge(string(result.out), result.exit == 0)
+	merged, err := parseMerge(string(result.out), result.exit == 0)
+	merged.Drivers = drivers
+	return merged, err
 }
 
 // parseMerge parses the -z format:

@@ -70,13 +70,8 @@ func beginMerge(ctx context.Context, b *sandbox.Sandbox, sub *company.Subtask) e
 	if b.Prepared.Exact || company.OID(b.Prepared.Head) != sub.Head {
 		return nil
 	}
-	how := ""
-	if b.Prepared.Dirty {
-		how = "-s ours " // changes no file
-	}
 	res, err := b.Tools.Run(
-		ctx, toolproto.RunRequest{Command: fmt.Sprintf(
-			"git merge --no-ff --no-commit --no-edit %s%s", how, sub.Conflict.Onto), TimeoutS: 120})
+		ctx, toolproto.RunRequest{Command: mergeCommand(sub.Conflict.Onto, b.Prepared.Dirty), TimeoutS: 120})
 	if err != nil {
 		return fmt.Errorf("begin the merge: %w", err)
 	}
@@ -84,6 +79,18 @@ func beginMerge(ctx context.Context, b *sandbox.Sandbox, sub *company.Subtask) e
 		return company.E(company.EGit, "the merge could not be begun in the container: "+res.Stderr.Head)
 	}
 	return nil
+}
+
+// mergeCommand returns the command that merges the integration branch in a container. If dirty is set, it changes no
+// file. The driver ours, which git does not know by itself, keeps the file of the integration branch, as in the
+// merges on the host: that branch is the other side here.
+func mergeCommand(onto company.OID, dirty bool) string {
+	how := ""
+	if dirty {
+		how = "-s ours "
+	}
+	return fmt.Sprintf("git -c merge.%s.driver='cp %%B %%A' merge --no-ff --no-commit --no-edit %s%s", gitops.DriverOurs,
+		how, onto)
 }
 
 // checkResolution checks that the agent's commit merges both sides and adds no conflict markers. A refused

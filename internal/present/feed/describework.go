@@ -122,12 +122,16 @@ func joinMembers(members []company.StackMember) string {
 	return strings.Join(names, ", ")
 }
 
-// joinRemade lists regenerated files with the commands that generated them.
+// joinRemade lists regenerated files with the commands that generated them, and files that kept one side's text.
 func joinRemade(all []company.RemadeFile) string {
 	var out []string
 	for _, remadeFile := range all {
+		what := "made anew"
+		if remadeFile.Command == company.KeptByRule {
+			what = "kept as the branch had it"
+		}
 		out = append(
-			out, fmt.Sprintf("%s made anew by `%s`", safetext.EscapeLine(remadeFile.Path, 120),
+			out, fmt.Sprintf("%s %s by `%s`", safetext.EscapeLine(remadeFile.Path, 120), what,
 				safetext.EscapeLine(remadeFile.Command, 120)))
 	}
 	return strings.Join(out, ", ")
