@@ -78,7 +78,13 @@ func (c *Delivery) Do(ctx context.Context, effect company.Effect) (company.Comma
 			return rename, err
 		}
 	}
-	pr := c.composePull(state, task, before, where)
+	template := ""
+	if lead == task { // later on, that part belongs to people
+		if template, err = readTemplate(ctx, mirror, task.Prepared.Base.OID, f.Kind()); err != nil {
+			return nil, err
+		}
+	}
+	pr := c.composePull(state, task, before, where, template)
 	var onTop *company.BranchChange
 	if len(where.to) > 0 {
 		base, held, err := c.findDoubts(ctx, mirror, task, lead, remote, pr)
@@ -133,18 +139,19 @@ func listEarlierTasks(state *company.State, lead *company.Task) []*company.Task 
 }
 
 // composePull returns the pull request to open or update for a task. before lists earlier tasks of the same pull
-// request.
+// request. template is the repository's, or empty.
 func (c *Delivery) composePull(
-	state *company.State, task *company.Task, before []*company.Task, where destination,
+	state *company.State, task *company.Task, before []*company.Task, where destination, template string,
 ) forge.PR {
 	intended, lead := task.Delivery, state.LeadOf(task)
+	opening, options := prbody.FillTemplate(template, task, prbody.PROptions{
+		Pushed: len(where.to) > 0, PushedTo: where.target.URL, Note: where.note, PushByHand: where.byHand,
+		EarlierTasks: before, TitleAbove: where.forge.Kind() != forge.LocalKind,
+		ClosingLines: forge.ClosingLines(append(slices.Clone(before), task), where.forge.ClosingLine),
+	})
 	pr := forge.PR{
 		Office: state.Office.ID, Task: lead.ID, Number: intended.Number, Title: forge.CleanTitle(intended.Title),
-		Body: prbody.PRBody(task, prbody.PROptions{
-			Pushed: len(where.to) > 0, PushedTo: where.target.URL, Note: where.note, PushByHand: where.byHand,
-			EarlierTasks: before, TitleAbove: where.forge.Kind() != forge.LocalKind,
-			ClosingLines: forge.ClosingLines(append(slices.Clone(before), task), where.forge.ClosingLine),
-		}),
+		Opening: opening, Body: prbody.PRBody(task, options),
 		Branch: intended.Branch, Owner: where.target.Owner, Base: intended.Base, Head: intended.Head,
 		Draft: c.Ask.Draft == "always" || c.Ask.Draft == "auto" && task.ExplainUntested() != "", Labels: c.Ask.Labels,
 		CodeOwners: c.Ask.CodeOwners, Paths: prbody.ChangedPaths(task),

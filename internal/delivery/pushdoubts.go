@@ -301,7 +301,7 @@ func (h *secretHunt) scanCommit(commit gitops.Commit) {
 
 // scanPull scans the title and the text of the pull request.
 func (h *secretHunt) scanPull(pr forge.PR) {
-	got := h.search.ScanProse(pr.Title + "\n" + prbody.UnescapeMarkdown(pr.Body))
+	got := h.search.ScanProse(pr.Title + "\n" + prbody.UnescapeMarkdown(strings.TrimSpace(pr.Opening+"\n"+pr.Body)))
 	h.rest.add(got, "the pull request's words")
 	for _, finding := range got.Findings {
 		where := "the title of the pull request"

@@ -22,14 +22,17 @@ type PR struct {
 	Number int // wanted number; forges that assign numbers ignore it
 	// Known is the forge's number of the pull request if it was delivered before, else 0. It is then ours, even if
 	// people have overwritten its body.
-	Known  int
-	Title  string
-	Body   string // Markdown; MarkedBody puts it between the markers
-	Branch string // without an owner
-	Owner  string // owner of the fork with the branch; empty means the repository itself
-	Base   string
-	Head   company.OID
-	Draft  bool // open it as a draft; a later call without it marks the pull request ready
+	Known int
+	Title string
+	// Opening is Markdown above our part, from the repository's template. It is written when the pull request is opened,
+	// and belongs to people from then on.
+	Opening string
+	Body    string // Markdown; MarkedBody puts it between the markers
+	Branch  string // without an owner
+	Owner   string // owner of the fork with the branch; empty means the repository itself
+	Base    string
+	Head    company.OID
+	Draft   bool // open it as a draft; a later call without it marks the pull request ready
 
 	Labels []string // added if missing; never removed
 	// CodeOwners requests the reviews that the base's CODEOWNERS file names for Paths.

@@ -436,3 +436,22 @@ func TestCleanTitleHeadings(t *testing.T) {
 		}
 	}
 }
+
+// The opening is written once, above our part. From then on it belongs to people, with the boxes that they ticked.
+func TestUpdateBodyKeepsTheOpening(t *testing.T) {
+	p := newPR()
+	p.Opening = "## Checklist\n\n- [ ] read\n"
+	body := p.MarkedBody()
+	if !strings.HasPrefix(body, p.Opening+"\n<!-- company office=") || p.UpdateBody("") != body || p.UpdateBody(body) != body {
+		t.Fatalf("%q", body)
+	}
+	ticked := strings.Replace(body, "[ ]", "[x]", 1)
+	p.Body = "three"
+	if got := p.UpdateBody(ticked); strings.Count(got, "Checklist") != 1 || !strings.Contains(got, "[x] read") ||
+		!strings.Contains(got, "three") {
+		t.Errorf("%q", got)
+	}
+	if got := p.UpdateBody("their own words"); strings.Contains(got, "Checklist") {
+		t.Errorf("%q: people had taken it out", got)
+	}
+}

@@ -43,8 +43,16 @@ func (p PR) ResolveTitle(now, body string) string {
 	return CleanTitle(p.Title)
 }
 
-// MarkedBody returns the body between its markers.
+// MarkedBody returns the opening and the body between its markers.
 func (p PR) MarkedBody() string {
+	if p.Opening == "" {
+		return p.markedPart()
+	}
+	return strings.TrimRight(p.Opening, "\n") + "\n\n" + p.markedPart()
+}
+
+// markedPart returns the body between its markers.
+func (p PR) markedPart() string {
 	return p.Marker() + "\n" + strings.TrimRight(p.Body, "\n") + "\n" + endMarker + "\n"
 }
 
@@ -87,13 +95,13 @@ func (p PR) UpdateBody(body string) string {
 	case at == nil && strings.TrimSpace(body) == "":
 		return p.MarkedBody()
 	case at == nil:
-		return body + "\n\n" + p.MarkedBody()
+		return body + "\n\n" + p.markedPart()
 	}
 	before, after := body[:at[0]], body[at[1]:]
 	if i := strings.Index(after, endMarker); i >= 0 {
 		after = after[i+len(endMarker):]
 	}
-	return before + strings.TrimRight(p.MarkedBody(), "\n") + after
+	return before + strings.TrimRight(p.markedPart(), "\n") + after
 }
 
 // CleanTitle returns a one-line title that a forge accepts.

@@ -54,15 +54,20 @@ func writeOpen(task *company.Task, prOptions PROptions, lines, words int) string
 
 func countLines(text string) int { return strings.Count(strings.TrimRight(text, "\n"), "\n") + 1 }
 
+// writeTitle returns the title as a heading of one line.
+func (o PROptions) writeTitle(task *company.Task) string {
+	title := escapeMarkdown(closeSpans(o.leadOf(task).PullTitle()))
+	if limit := MaxPRColumns - len("# "); utf8.RuneCountInString(title) > limit {
+		title = cutInline(title, limit-2)
+	}
+	return "# " + title
+}
+
 // writeSized writes the open part in a given size.
 func (o PROptions) writeSized(task *company.Task, size openSize) string {
 	var blocks [][]string
 	if !o.TitleAbove {
-		title := escapeMarkdown(closeSpans(o.leadOf(task).PullTitle()))
-		if limit := MaxPRColumns - len("# "); utf8.RuneCountInString(title) > limit {
-			title = cutInline(title, limit-2)
-		}
-		blocks = append(blocks, []string{"# " + title})
+		blocks = append(blocks, []string{o.writeTitle(task)})
 	}
 	add := func(text string) {
 		if text != "" {
@@ -79,9 +84,18 @@ func (o PROptions) writeSized(task *company.Task, size openSize) string {
 		}
 		blocks = append(blocks, lines)
 	}
-	add(tellProblem(task, size.problem))
-	risks := tellRisks(task, size.risks)
-	if merged := mergedTickets(task); len(merged) > 1 || len(task.Subtasks) > 1 && len(merged) == 1 {
+	if !o.placed[problemSlot] {
+		add(tellProblem(task, size.problem))
+	}
+	risks := ""
+	if !o.placed[riskSlot] {
+		risks = tellRisks(task, size.risks)
+	}
+	merged := mergedTickets(task)
+	if o.placed[changeSlot] {
+		merged = nil
+	}
+	if len(merged) > 1 || len(task.Subtasks) > 1 && len(merged) == 1 {
 		tickets := tellTickets(task, merged, size)
 		if size.tickets > 3 {
 			list("**What was done:**", tickets)
@@ -102,9 +116,12 @@ func (o PROptions) writeSized(task *company.Task, size openSize) string {
 	add(risks)
 	add(warnOfRisks(task, size.warnings, size.warning))
 	checked, order, judge := listChecked(task, size.names), readInOrder(task, size.files), listToJudge(task, size.judge)
+	if o.placed[testSlot] {
+		checked = nil
+	}
 	head := "**For you to judge:** "
 	switch {
-	case size.tight:
+	case size.tight && !o.placed[testSlot]:
 		if order != "" {
 			checked = append(checked, order)
 		}

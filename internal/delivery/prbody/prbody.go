@@ -61,6 +61,8 @@ type PROptions struct {
 	// ClosingLines are the lines that make the forge close issues at the merge.
 	ClosingLines []string
 
+	// placed are the parts that stand in the repository's template, above the text (FillTemplate).
+	placed map[slot]bool
 	// maxRows limits the rows of a list or table in a folded section. It is lowered if the whole text is too long.
 	maxRows int
 	// maxText limits the bytes of an instruction or summary in a section. It is lowered if the whole text is too long.
