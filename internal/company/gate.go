@@ -14,8 +14,8 @@ type GateCommand struct {
 	Parse   string `json:"parse,omitempty"`  // format of its report; empty means that only the exit code counts
 	Probe   string `json:"probe,omitempty"`  // succeeds if the image has what the gate needs
 	Given   bool   `json:"given,omitempty"`  // from the config, not found in the repository
-	// Provisional means that it judges a change only if it is green on the base. Either no file in the repository asks for
-	// it, or only CI does, which may have tools that are missing here.
+	// Provisional means that it judges a change only if it is green on the base. Either no file in the repository asks
+	// for it, or only CI does, which may have tools that are missing here.
 	Provisional bool   `json:"provisional,omitempty"`
 	From        string `json:"from,omitempty"` // file:line of the CI definition that runs it
 	// Plant tells how to add a test that must fail beside a change. Empty means that none can be made.
@@ -150,8 +150,8 @@ type GateResult struct {
 // change's test files added. Lists are bounded.
 type RedGreen struct {
 	Files int `json:"files"` // test files that the change adds or changes
-	// Source means that the change touches non-test code that a test gate covers. It is set only where red-green tests are
-	// required.
+	// Source means that the change touches non-test code that a test gate covers. It is set only where red-green tests
+	// are required.
 	Source bool     `json:"source,omitempty"`
 	Fresh  int      `json:"fresh"`            // new tests, without their cases
 	Cases  int      `json:"cases,omitempty"`  // new cases, of new and of old tests
@@ -195,8 +195,8 @@ type GateFinished struct {
 	// Stack lists the subtasks that were tested together, if there are several. The verdict applies to the tree of all of
 	// them.
 	Stack []SubtaskID `json:"stack,omitempty"`
-	// Remade lists lock files and generated files of the tested tree that their own programs regenerated, since both sides
-	// of the merge had changed them, and files that kept one side's text (KeptByRule).
+	// Remade lists lock files and generated files of the tested tree that their own programs regenerated, since both
+	// sides of the merge had changed them, and files that kept one side's text (KeptByRule).
 	Remade []RemadeFile `json:"remade,omitempty"`
 }
 

@@ -200,8 +200,8 @@ type SettlePR struct {
 	Task  TaskID
 	State PRState
 	Why   string
-	// Head is the commit that was found merged. Empty means that the forge reports the pull request as merged. A follow-up
-	// may have delivered another commit meanwhile.
+	// Head is the commit that was found merged. Empty means that the forge reports the pull request as merged. A
+	// follow-up may have delivered another commit meanwhile.
 	Head OID `json:",omitempty"`
 }
 

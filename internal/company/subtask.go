@@ -57,7 +57,8 @@ type Subtask struct {
 	Merged     OID               `json:"merged,omitempty"` // the merge commit
 
 	GateReds int `json:"gate_reds,omitempty"`
-	// Unshown counts how often it was sent back for lack of a red-green test; leaveUnshown means that it may pass without.
+	// Unshown counts how often it was sent back for lack of a red-green test; leaveUnshown means that it may pass
+	// without.
 	Unshown    int    `json:"unshown,omitempty"`
 	RunErrors  int    `json:"run_errors,omitempty"`
 	Continued  int    `json:"continued,omitempty"`

@@ -96,7 +96,7 @@ func (c *Delivery) Do(ctx context.Context, effect company.Effect) (company.Comma
 		}
 		pr.Base = base.branch
 		// At the remote, the branch is new, is at the commit where this follow-up began, or already has this head.
-		at, refused, err := c.push(ctx, mirror, task, where.to, expected)
+		at, refused, err := c.pushToAll(ctx, mirror, task, where.to, expected)
 		if err != nil {
 			return c.answerRefusal(ctx, err,
 				refusedPush{m: mirror, t: task, lead: lead, to: refused, remote: remote, base: pr.Base})

@@ -16,7 +16,8 @@ import (
 type destination struct {
 	forge  forge.Forge
 	target forge.Target
-	// to lists the addresses that the branch is pushed to, the one of the pull request first. If empty, nothing is pushed.
+	// to lists the addresses that the branch is pushed to, the one of the pull request first. If empty, nothing is
+	// pushed.
 	to []string
 	// note tells what a person must know of it, and byHand the commands for a push. They are empty if there is nothing
 	// to tell.
@@ -106,9 +107,9 @@ func pushByHand(mirror *gitops.Mirror, task *company.Task) string {
 		task.Delivery.Head, task.Delivery.Branch)
 }
 
-// push pushes a task's head to each address. at is the commit of the branch at the first one. refused is the address
-// that an error is about.
-func (c *Delivery) push(
+// pushToAll pushes a task's head to each address. at is the commit of the branch at the first one. refused is the
+// address that an error is about.
+func (c *Delivery) pushToAll(
 	ctx context.Context, mirror *gitops.Mirror, task *company.Task, to []string, expected company.OID,
 ) (at company.OID, refused string, err error) {
 	for i, address := range to {

@@ -63,8 +63,8 @@ func TestNoPushAddress(t *testing.T) {
 	}
 }
 
-// What is recorded of a delivery that was not pushed: its place in words. The branch is not looked for at the remote, and
-// what was not published is searched for secrets once a push is allowed.
+// What is recorded of a delivery that was not pushed: its place in words. The branch is not looked for at the remote,
+// and what was not published is searched for secrets once a push is allowed.
 func TestAfterNoPush(t *testing.T) {
 	t.Parallel()
 	b, c, f, id := followed(t)

@@ -118,18 +118,18 @@ func withoutUser(address string) string {
 	return at.String()
 }
 
-// last returns the last value of a setting.
-func (g gitSettings) last(key string) string {
-	values := g.list(key)
+// lastValue returns the last value of a setting.
+func (g gitSettings) lastValue(key string) string {
+	values := g.listValues(key)
 	if len(values) == 0 {
 		return ""
 	}
 	return values[len(values)-1]
 }
 
-// list returns the values of a setting with several ones. As in git, an empty value removes those before it. It stays
-// as a value if it is the last one: older versions of git then push nowhere.
-func (g gitSettings) list(key string) (values []string) {
+// listValues returns the values of a setting with several ones. As in git, an empty value removes those before it. It
+// stays as a value if it is the last one: older versions of git then push nowhere.
+func (g gitSettings) listValues(key string) (values []string) {
 	for _, kv := range g {
 		if kv[0] != key {
 			continue
@@ -144,12 +144,12 @@ func (g gitSettings) list(key string) (values []string) {
 
 // fetchURL returns the address of the store's remote, or "". git fetches from the first one.
 func (c *checkout) fetchURL() string {
-	urls := c.settings.list("remote." + c.s.cfg.Remote + ".url")
+	urls := c.settings.listValues("remote." + c.s.cfg.Remote + ".url")
 	if len(urls) == 0 {
 		return ""
 	}
 	to, _ := gitlogin.Rewrite(c.settings, urls[0], "insteadof")
-	return c.absolute(to)
+	return c.makeAbsolute(to)
 }
 
 // pushTarget applies git's rules for git push: the remote of branch.<name>.pushRemote, remote.pushDefault or
@@ -161,7 +161,7 @@ func (c *checkout) pushTarget(branch string) PushTarget {
 	}
 	remote, target := c.s.cfg.Remote, PushTarget{}
 	for _, key := range []string{"remote.pushdefault", "branch." + branch + ".pushremote"} {
-		if name := c.settings.last(key); name != "" {
+		if name := c.settings.lastValue(key); name != "" {
 			remote, target.Setting, target.Value = name, key, name
 		}
 	}
@@ -173,7 +173,7 @@ func (c *checkout) pushTarget(branch string) PushTarget {
 		target.Setting, target.Value = setting, value
 	}
 	for _, to := range urls {
-		if to = c.absolute(to); (to == fetch || c.isUsable(to)) && !slices.Contains(target.URLs, to) {
+		if to = c.makeAbsolute(to); (to == fetch || c.isUsable(to)) && !slices.Contains(target.URLs, to) {
 			target.URLs = append(target.URLs, to)
 		}
 	}
@@ -187,12 +187,12 @@ func (c *checkout) pushTarget(branch string) PushTarget {
 // pushURLs returns the addresses that git pushes to for the name of a remote, which may itself be an address. setting
 // and value are the setting that they come from, if it is not the one that is fetched from.
 func (c *checkout) pushURLs(remote string) (urls []string, setting, value string) {
-	at := c.settings.list("remote." + remote + ".url")
+	at := c.settings.listValues("remote." + remote + ".url")
 	if len(at) == 0 {
 		at = []string{remote} // git takes an unknown name for an address
 	}
 	key := "remote." + remote + ".pushurl"
-	if urls = c.settings.list(key); len(urls) > 0 {
+	if urls = c.settings.listValues(key); len(urls) > 0 {
 		setting, value = key, urls[len(urls)-1]
 		for i, to := range urls {
 			urls[i], _ = gitlogin.Rewrite(c.settings, to, "insteadof")
@@ -226,8 +226,8 @@ func shownKey(key string) string {
 	return key
 }
 
-// absolute returns an address with a relative path made absolute.
-func (c *checkout) absolute(address string) string {
+// makeAbsolute returns an address with a relative path made absolute.
+func (c *checkout) makeAbsolute(address string) string {
 	if address == "" || strings.Contains(address, "://") || strings.Contains(address, "::") || filepath.IsAbs(address) ||
 		scpLike(address) {
 		return address

@@ -65,18 +65,18 @@ func (s *Store) findBypassed(ctx context.Context, mirror *Mirror, search bypassS
 		var err error
 		if candidate.oldOID != "" {
 			// A seal of which no attribute tells is in a small file.
-			if old, err = olds.read(ctx, candidate.oldOID, maxBlobBytes); err != nil && company.CodeOf(err) != company.EObjects {
+			if old, err = olds.readBlob(ctx, candidate.oldOID, maxBlobBytes); err != nil && company.CodeOf(err) != company.EObjects {
 				return nil, err
 			}
 		}
 		if !cleanfilter.IsSealed(old) && !slices.ContainsFunc(candidate.attributes, cleanfilter.MayMatter) {
 			continue
 		}
-		text, err := news.read(ctx, candidate.OID, maxReadBytes)
+		text, err := news.readBlob(ctx, candidate.OID, maxReadBytes)
 		if err != nil {
 			return nil, err
 		}
-		if by := candidate.judge(old, text); by != "" {
+		if by := candidate.judgeContent(old, text); by != "" {
 			out = append(out, BypassedFile{Path: candidate.Path, OID: candidate.OID, By: by})
 		}
 	}
@@ -92,7 +92,7 @@ type blobReader struct {
 	batch   *batch
 }
 
-func (r *blobReader) read(ctx context.Context, id company.OID, limit int64) (text []byte, err error) {
+func (r *blobReader) readBlob(ctx context.Context, id company.OID, limit int64) (text []byte, err error) {
 	if r.batch == nil {
 		if r.batch, err = r.s.startBatch(ctx, r.dir, nil, r.limited); err != nil {
 			return nil, err
@@ -107,9 +107,9 @@ func (r *blobReader) close() {
 	}
 }
 
-// judge returns what the content bypasses. Of the attributes that the new state does not give to the file, only those
-// count that need a person's permission.
-func (c *candidate) judge(old, text []byte) cleanfilter.Bypass {
+// judgeContent returns what the content bypasses. Of the attributes that the new state does not give to the file, only
+// those count that need a person's permission.
+func (c *candidate) judgeContent(old, text []byte) cleanfilter.Bypass {
 	for _, attributes := range c.attributes {
 		if by := cleanfilter.Judge(attributes, old, text); by.NeedsLeave() {
 			return by

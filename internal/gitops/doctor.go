@@ -52,9 +52,9 @@ func resultOf(err error) healthcheck.Result {
 	return healthcheck.Result{Found: Mask(found), Fix: fault.Hint}
 }
 
-// open creates a temporary store that uses the real store's known hosts, and reads the addresses of the remote. The
-// caller must call done.
-func (p *probe) open(ctx context.Context) (store *Store, remote probedRemote, done func(), err error) {
+// openStore creates a temporary store that uses the real store's known hosts, and reads the addresses of the remote.
+// The caller must call done.
+func (p *probe) openStore(ctx context.Context) (store *Store, remote probedRemote, done func(), err error) {
 	dir, err := os.MkdirTemp("", "company-look-")
 	if err != nil {
 		return nil, remote, nil, err
@@ -80,8 +80,8 @@ type probedRemote struct {
 	push  PushTarget
 }
 
-// pushed returns the address that a branch is pushed to, or "".
-func (r probedRemote) pushed() string {
+// pushAddress returns the address that a branch is pushed to, or "".
+func (r probedRemote) pushAddress() string {
 	if r.push.Forbidden() {
 		return ""
 	}
@@ -89,7 +89,7 @@ func (r probedRemote) pushed() string {
 }
 
 func (p *probe) checkRemote(ctx context.Context) healthcheck.Result {
-	store, remote, done, err := p.open(ctx)
+	store, remote, done, err := p.openStore(ctx)
 	if err != nil {
 		return resultOf(err)
 	}
@@ -115,7 +115,7 @@ func (p *probe) checkRemote(ctx context.Context) healthcheck.Result {
 
 // checkPush reports where branches are pushed.
 func (p *probe) checkPush(ctx context.Context) healthcheck.Result {
-	_, remote, done, err := p.open(ctx)
+	_, remote, done, err := p.openStore(ctx)
 	if err != nil {
 		return resultOf(err)
 	}
@@ -137,12 +137,12 @@ func (p *probe) checkPush(ctx context.Context) healthcheck.Result {
 }
 
 func (p *probe) checkCredential(ctx context.Context) healthcheck.Result {
-	store, remote, done, err := p.open(ctx)
+	store, remote, done, err := p.openStore(ctx)
 	if err != nil {
 		return resultOf(err)
 	}
 	defer done()
-	url := remote.pushed()
+	url := remote.pushAddress()
 	if HostOf(url) == "" {
 		return healthcheck.Result{OK: true, Found: "none is needed"}
 	}
@@ -188,7 +188,7 @@ func (p *probe) checkCredential(ctx context.Context) healthcheck.Result {
 }
 
 func (p *probe) checkHost(ctx context.Context) healthcheck.Result {
-	store, remote, done, err := p.open(ctx)
+	store, remote, done, err := p.openStore(ctx)
 	if err != nil {
 		return resultOf(err)
 	}
@@ -221,7 +221,7 @@ func (p *probe) checkHost(ctx context.Context) healthcheck.Result {
 }
 
 func (p *probe) checkOnline(ctx context.Context) healthcheck.Result {
-	store, remote, done, err := p.open(ctx)
+	store, remote, done, err := p.openStore(ctx)
 	if err != nil {
 		return resultOf(err)
 	}
@@ -249,12 +249,12 @@ func (p *probe) checkOnline(ctx context.Context) healthcheck.Result {
 
 // checkOwnLogin tries a dry-run push, since reading may need no login.
 func (p *probe) checkOwnLogin(ctx context.Context) healthcheck.Result {
-	store, remote, done, err := p.open(ctx)
+	store, remote, done, err := p.openStore(ctx)
 	if err != nil {
 		return resultOf(err)
 	}
 	defer done()
-	url := remote.pushed()
+	url := remote.pushAddress()
 	if HostOf(url) == "" {
 		return healthcheck.Result{OK: true, Found: "none is needed"}
 	}
@@ -298,7 +298,7 @@ func (p *probe) checkOwnLogin(ctx context.Context) healthcheck.Result {
 // RemoteAt returns the address of a checkout's remote. It returns "" if there is no remote or the checkout cannot be
 // read. It needs no office and leaves no files. The address may contain credentials: mask it before showing.
 func RemoteAt(ctx context.Context, cfg Config, checkout string) string {
-	_, remote, done, err := (&probe{cfg: cfg, checkout: checkout}).open(ctx)
+	_, remote, done, err := (&probe{cfg: cfg, checkout: checkout}).openStore(ctx)
 	if err != nil {
 		return ""
 	}

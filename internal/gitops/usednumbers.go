@@ -15,7 +15,7 @@ import (
 // does not read or write files of the office. It ignores numbers above company.MaxNumberAfter. It fails if the place
 // for branches has a branch that makes the configured names impossible.
 func LastTaskNumber(ctx context.Context, cfg Config, checkout, office string) (int, error) {
-	store, remote, done, err := (&probe{cfg: cfg, checkout: checkout}).open(ctx)
+	store, remote, done, err := (&probe{cfg: cfg, checkout: checkout}).openStore(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -27,7 +27,7 @@ func LastTaskNumber(ctx context.Context, cfg Config, checkout, office string) (i
 	if err := store.createRepo(ctx, repo, "main", nil); err != nil {
 		return 0, err
 	}
-	pushed, last := remote.pushed(), 0
+	pushed, last := remote.pushAddress(), 0
 	for _, at := range slices.Compact([]string{remote.fetch, cmp.Or(pushed, remote.fetch)}) {
 		refs, err := store.listOfficeBranches(ctx, Remote{URL: at, checkout: checkout, push: at == pushed}, repo, office)
 		if err != nil {

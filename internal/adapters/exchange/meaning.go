@@ -41,7 +41,8 @@ var (
 	timeRE = lazyregexp.New(
 		`per[ -](?:minute|min|hour|day|second|month)|\b[rt]p[mdhs]\b|rate.?limit|quota|credit|afford|balance|free tier`)
 	otherRE = lazyregexp.New(`output tokens|max_tokens\W|max_completion_tokens|(?:string|array) too long|` +
-		`\btools?\b|functions?\b|system message|\bid\b|\bids\b|image|\bmb\b|\bbytes\b|base64|pending|queue|concurren|capacity|description|stop sequence|\bfiles?\b|temperature|` +
+		`\btools?\b|functions?\b|system message|\bid\b|\bids\b|image|\bmb\b|\bbytes\b|base64|` +
+		`pending|queue|concurren|capacity|description|stop sequence|\bfiles?\b|temperature|` +
 		`too many (?:requests|tools|messages|images|functions)|requests? limit`)
 	// ratioRE matches a limit and what was requested of it.
 	ratioRE = lazyregexp.New(`limit:? ~?([\d,]+)\b.{0,60}?requested:? ~?([\d,]+)\b`)

@@ -143,7 +143,8 @@ func kindInStream(said *ServerError) adapters.Kind {
 // kind. It does not match "loading model", which is temporary.
 var unloadableRE = lazyregexp.New(
 	`(?i)(?:unable to|can ?not|could not|couldn't|failed to|error) load(?:ing)? (?:the )?model|` +
-		`model (?:failed|could not|cannot)(?: to)?(?: be)? load|(?:unknown|unsupported) model (?:architecture|format)|missing tensor|(?:invalid|bad) gguf|not a (?:valid )?gguf`)
+		`model (?:failed|could not|cannot)(?: to)?(?: be)? load|` +
+		`(?:unknown|unsupported) model (?:architecture|format)|missing tensor|(?:invalid|bad) gguf|not a (?:valid )?gguf`)
 
 // isUnloadable reports whether the server cannot load the model that it has.
 func (s *ServerError) isUnloadable() bool {

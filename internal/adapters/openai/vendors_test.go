@@ -189,8 +189,8 @@ func TestWhatIsKeptGoesBack(t *testing.T) {
 	}
 }
 
-// An object that comes in thousands of pieces is put together once. Numbers stay as they are written, and an empty value
-// replaces none.
+// An object that comes in thousands of pieces is put together once. Numbers stay as they are written, and an empty
+// value replaces none.
 func TestObjectInManyPieces(t *testing.T) {
 	const pieces = 20_000
 	events := []string{delta(`"vendor":{"seal":"s","big":12345678901234567890,"list":[1],"in":{"a":{"b":1}}}`)}

@@ -69,7 +69,8 @@ func Detect(data []byte) Encoding {
 	return e
 }
 
-// detectUnmarked recognizes UTF-16 without a mark. Most characters of most texts are ASCII, with a zero in the same half.
+// detectUnmarked recognizes UTF-16 without a mark. Most characters of most texts are ASCII, with a zero in the same
+// half.
 func detectUnmarked(data []byte) (Encoding, bool) {
 	if bytes.IndexByte(data, 0) < 0 {
 		return Encoding{}, false

@@ -83,7 +83,7 @@ func (s *Screen) Write(p []byte) (int, error) {
 		case '\r':
 			s.col = 0
 		case '\b':
-			s.moveTo(s.row, s.column()-1)
+			s.moveTo(s.row, s.cursorColumn()-1)
 		default:
 			s.state = inEscape
 		}
@@ -195,8 +195,8 @@ func (s *Screen) keepStart() {
 	s.rows[0], s.row, s.col = s.rows[0][:0], 0, 0
 }
 
-// column returns the cursor's column in cells.
-func (s *Screen) column() int {
+// cursorColumn returns the cursor's column in cells.
+func (s *Screen) cursorColumn() int {
 	row := s.rows[s.row]
 	return utf8.RuneCount(row[:min(s.col, len(row))]) + max(0, s.col-len(row))
 }

@@ -43,15 +43,15 @@ func (s *Screen) runEscape(final byte) {
 	case ']', 'P', 'X', '^', '_':
 		s.state = inString
 	case '7':
-		s.saved = [2]int{s.row, s.column()}
+		s.saved = [2]int{s.row, s.cursorColumn()}
 	case '8':
 		s.moveTo(s.saved[0], s.saved[1])
 	case 'D':
-		s.moveTo(s.row+1, s.column())
+		s.moveTo(s.row+1, s.cursorColumn())
 	case 'E':
 		s.endLine()
 	case 'M':
-		s.moveTo(s.row-1, s.column())
+		s.moveTo(s.row-1, s.cursorColumn())
 	case 'c':
 		s.moveToEnd()
 	}
@@ -62,7 +62,7 @@ func (s *Screen) runSequence(final byte) {
 	first, _, _ := bytes.Cut(bytes.TrimLeft(s.params, "?"), []byte(";"))
 	given, _ := strconv.Atoi(string(first))
 	given = min(given, 1<<10)
-	column, count := s.column(), max(given, 1)
+	column, count := s.cursorColumn(), max(given, 1)
 	switch final {
 	case 'A':
 		s.moveTo(s.row-count, column)
@@ -81,7 +81,7 @@ func (s *Screen) runSequence(final byte) {
 	case 'H', 'f', 'd':
 		s.moveToEnd()
 	case 'J':
-		s.erase(given)
+		s.eraseBelow(given)
 	case 'K':
 		s.eraseLine(given, column)
 	case 's':
@@ -91,11 +91,11 @@ func (s *Screen) runSequence(final byte) {
 	}
 }
 
-// erase erases the text behind the cursor. What is above it stays, as it does in the scrollback of a terminal.
-func (s *Screen) erase(what int) {
+// eraseBelow erases the text behind the cursor. What is above it stays, as it does in the scrollback of a terminal.
+func (s *Screen) eraseBelow(what int) {
 	switch what {
 	case 0:
-		s.eraseLine(0, s.column())
+		s.eraseLine(0, s.cursorColumn())
 		s.rows = s.rows[:s.row+1]
 	case 2, 3:
 		s.moveToEnd()
