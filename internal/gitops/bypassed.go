@@ -65,7 +65,8 @@ func (s *Store) findBypassed(ctx context.Context, mirror *Mirror, search bypassS
 		var err error
 		if candidate.oldOID != "" {
 			// A seal of which no attribute tells is in a small file.
-			if old, err = olds.readBlob(ctx, candidate.oldOID, maxBlobBytes); err != nil && company.CodeOf(err) != company.EObjects {
+			old, err = olds.readBlob(ctx, candidate.oldOID, maxBlobBytes)
+			if err != nil && company.CodeOf(err) != company.EObjects {
 				return nil, err
 			}
 		}
