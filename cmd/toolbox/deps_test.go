@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The toolbox stays small: the standard library, x/sys/unix for waitid, yamux, mvdan/sh and the few
-// packages of ours that it is made of.
+// The toolbox stays small: the standard library, x/sys/unix for waitid, x/text for the encodings of files and names,
+// yamux, mvdan/sh and the few packages of ours that it is made of.
 func TestToolboxDependsOnLittle(t *testing.T) {
 	out, err := exec.CommandContext(
 		t.Context(), "go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
@@ -22,6 +22,8 @@ func TestToolboxDependsOnLittle(t *testing.T) {
 		"company/internal/lib/shellquote",
 		"company/internal/toolbox/serverprogram", "company/internal/lib/lazyregexp", "company/internal/lib/boundedparse/bash",
 		"company/internal/company/glob", "company/internal/ledger/marks/away",
+		"company/internal/lib/charset", "golang.org/x/text/encoding", "golang.org/x/text/runes",
+		"golang.org/x/text/transform", "golang.org/x/text/unicode/norm", "golang.org/x/text/internal/utf8internal",
 		"github.com/hashicorp/yamux", "golang.org/x/sys/unix", "mvdan.cc/sh/v3",
 	}
 	for dep := range strings.FieldsSeq(string(out)) {
