@@ -92,8 +92,8 @@ func judgeOutput(t *testing.T, staff *crew, h *testenv.House, r testenv.Result) 
 	if n := strings.Count(r.Stderr, "/flood/"); n == 0 || n > 100 {
 		t.Errorf("%d lines of the feed and the log are about one flood of requests", n)
 	}
-	// The model gets control characters as escapes, too.
-	if out := staff.toolAnswers(lookRun, turnOutput); !strings.Contains(out, `\x1b]0;pwned`) ||
+	// The model gets what a terminal shows, and other control characters as escapes.
+	if out := staff.toolAnswers(lookRun, turnOutput); !strings.Contains(out, `\u009b31m`) ||
 		strings.ContainsAny(out, "\x1b\a\u009b\U000e0041") {
 		t.Errorf("the model is shown %q", out)
 	}

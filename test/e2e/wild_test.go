@@ -173,7 +173,7 @@ func checkTrapsSilent(t *testing.T, h *testenv.House, fired string) {
 	var global strings.Builder
 	global.WriteString("[core]\n\tautocrlf = true\n\thooksPath = " + hooks + "\n\tfsmonitor = \"" + touch +
 		"\"\n[url \"ext::sh -c " + "false" +
-		"\"]\n\tinsteadOf = http://\n[commit]\n\tgpgSign = true\n[init]\n\tdefaultBranch = elsewhere\n[safe]\n\tdirectory " +
+		"\"]\n\tinsteadOf = http://elsewhere.example/\n[commit]\n\tgpgSign = true\n[init]\n\tdefaultBranch = elsewhere\n[safe]\n\tdirectory " +
 		"= none\n[user]\n\tname = Nobody\n[transfer]\n\tfsckObjects = false\n")
 	for _, p := range []string{filepath.Join(h.Dir, "home", ".gitconfig"),
 		filepath.Join(h.Dir, "config", "git", "config")} {
