@@ -189,7 +189,7 @@ func (sub *Subtask) mergerEnded(task *Task, event Event, runEnded *RunEnded) {
 		sub.Unresolved = conflict
 		return
 	}
-	sub.Head, sub.Changes, sub.Gate = runEnded.Head, runEnded.Changes, nil
+	sub.Head, sub.Changes, sub.Gate, sub.Unchanged = runEnded.Head, runEnded.Changes, nil, false
 	delete(task.Failures, "resolve "+string(sub.ID))
 	sub.Conflict, sub.Merger = nil, ""
 	sub.Review.withdrawLast()

@@ -3,6 +3,7 @@ package company
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -34,7 +35,7 @@ type PullRequest struct {
 // IsOnForge reports whether it is on a forge, and not a page of this office.
 func (p *PullRequest) IsOnForge() bool { return strings.HasPrefix(p.URL, "http") }
 
-// IntendDelivery decides what to push and which pull request to open.
+// IntendDelivery decides what to push and which pull request to open. It ends a task that changes nothing.
 type IntendDelivery struct{ Task TaskID }
 
 func (c IntendDelivery) decide(state *State, meta Meta) ([]Event, error) {
@@ -44,6 +45,9 @@ func (c IntendDelivery) decide(state *State, meta Meta) ([]Event, error) {
 	}
 	if !state.canDeliver(task) || task.Delivery != nil && task.Delivery.Head == task.Head {
 		return nil, nil
+	}
+	if state.isUnchanged(task) {
+		return []Event{meta.newEvent(task.ID, "", "", &TaskCompleted{Unchanged: true})}, nil
 	}
 	number, title := state.LastPR+1, task.PullTitle()
 	if task.Delivery != nil {
@@ -165,7 +169,14 @@ func (c RecordDelivery) decide(state *State, meta Meta) ([]Event, error) {
 // the president's approval if it is required.
 func (s *State) canDeliver(task *Task) bool {
 	return task.Status == StatusReviewing && task.gatePassed() && task.isWholeApproved() &&
-		(task.Settings.PR != Ask || s.isApproved(prKey(task)))
+		(task.Settings.PR != Ask || s.isUnchanged(task) || s.isApproved(prKey(task)))
+}
+
+// isUnchanged reports whether no subtask of a task changed anything, so that there is nothing to deliver. A follow-up
+// is delivered all the same, because the remarks that it is about are open at its pull request.
+func (s *State) isUnchanged(task *Task) bool {
+	return s.LeadOf(task) == task && len(task.Subtasks) > 0 &&
+		!slices.ContainsFunc(task.Subtasks, func(sub *Subtask) bool { return !sub.Unchanged })
 }
 
 func prKey(t *Task) string { return "pr " + string(t.ID) + " " + string(t.Head) }

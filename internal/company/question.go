@@ -91,7 +91,8 @@ func (s *State) requiredApprovals(task *Task) []PendingQuestion {
 	if task.HeldDelivery != nil && task.HeldDelivery.Head == task.Head && s.canDeliver(task) {
 		out = append(out, task.heldDeliveryQuestion())
 	}
-	if task.Status == StatusReviewing && task.Settings.PR == Ask && task.gatePassed() && task.isWholeApproved() {
+	if task.Status == StatusReviewing && task.Settings.PR == Ask && task.gatePassed() && task.isWholeApproved() &&
+		!s.isUnchanged(task) {
 		out = append(out, PendingQuestion{Key: prKey(task), Kind: AskPR, Task: task.ID, Question: "Open the pull request?"})
 	}
 	return out

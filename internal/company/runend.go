@@ -133,16 +133,18 @@ type RunEnded struct {
 	// Notes holds notes for later agents of the task.
 	Notes    []string `json:"notes,omitempty"`
 	Progress bool     `json:"progress,omitempty"` // of a partial run: the last turns changed the tree
-	Error    string   `json:"error,omitempty"`
-	Code     Code     `json:"code,omitempty"`
-	Hint     string   `json:"hint,omitempty"`
-	Human    bool     `json:"human,omitempty"`    // only a person can fix it
-	Escalate bool     `json:"escalate,omitempty"` // the agent asked for its manager
-	Spent    Amount   `json:"spent"`
-	Turns    int      `json:"turns,omitempty"`
-	Journal  Hash     `json:"journal,omitempty"`
-	Result   Hash     `json:"result,omitempty"`
-	Heard    int      `json:"heard,omitempty"` // number of the president's messages that it read
+	// Unchanged means that a worker finished without a change, because the repository already does what is asked.
+	Unchanged bool   `json:"unchanged,omitempty"`
+	Error     string `json:"error,omitempty"`
+	Code      Code   `json:"code,omitempty"`
+	Hint      string `json:"hint,omitempty"`
+	Human     bool   `json:"human,omitempty"`    // only a person can fix it
+	Escalate  bool   `json:"escalate,omitempty"` // the agent asked for its manager
+	Spent     Amount `json:"spent"`
+	Turns     int    `json:"turns,omitempty"`
+	Journal   Hash   `json:"journal,omitempty"`
+	Result    Hash   `json:"result,omitempty"`
+	Heard     int    `json:"heard,omitempty"` // number of the president's messages that it read
 	// Models holds the known cost of each model. It lacks calls that were cut off.
 	Models []ModelSpent `json:"models,omitempty"`
 }
@@ -277,7 +279,7 @@ func (sub *Subtask) takeHead(runEnded *RunEnded) {
 	if runEnded.Head == "" {
 		return
 	}
-	sub.Head, sub.Changes = runEnded.Head, runEnded.Changes
+	sub.Head, sub.Changes, sub.Unchanged = runEnded.Head, runEnded.Changes, runEnded.Unchanged
 	if runEnded.Branch != "" {
 		sub.Branch = runEnded.Branch
 	}

@@ -39,6 +39,8 @@ type Subtask struct {
 	Base    OID      `json:"base,omitempty"`    // integration head when the first run was offered
 	Head    OID      `json:"head,omitempty"`    // the newest commit that the host took
 	Changes []Change `json:"changes,omitempty"`
+	// Unchanged means that a worker handed it in without a change.
+	Unchanged bool `json:"unchanged,omitempty"`
 
 	Gate *GateFinished `json:"gate,omitempty"` // of Head, alone or in a stack
 	// Doubt is a red result of its merge whose new failures cannot be recognised. It waits for the president.

@@ -48,9 +48,11 @@ func (d *TaskFailed) apply(s *State, e Event) {
 	s.endTask(e, StatusFailed, d.Reason)
 }
 
-// TaskCompleted ends a finished task: its pull request is open, or it was a dry run with an accepted plan.
+// TaskCompleted ends a finished task: its pull request is open, it was a dry run with an accepted plan, or there was
+// nothing to change.
 type TaskCompleted struct {
-	DryRun bool `json:"dry_run,omitempty"`
+	DryRun    bool `json:"dry_run,omitempty"`
+	Unchanged bool `json:"unchanged,omitempty"`
 }
 
 var _ = registerKind[TaskCompleted]()

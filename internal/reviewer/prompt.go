@@ -127,9 +127,18 @@ func reviewBrief(task *company.Task, sub *company.Subtask, x subject) string {
 		w.WriteString("\n" + formatBaseTree(x.from))
 	}
 	fmt.Fprintf(&w, "\n## The diff, %s..%s\n", x.from.Short(), x.head.Short())
+	if sub != nil && sub.Unchanged {
+		said := agentrun.CutSummary(strings.Join(lastSummaries(task, sub), "\n"))
+		return w.String() + unchanged + agent.Quote("summary", "", said)
+	}
 	w.WriteString(agentrun.FormatDiff(x.diff, maxListed))
 	return w.String()
 }
+
+// unchanged stands in place of the diff of a ticket without a change.
+const unchanged = "There is none: the author says that the repository already does what is asked. Check each " +
+	"criterion in the repository. What is missing is blocking (no file, no line). What the author says, which nobody " +
+	"has checked:\n"
 
 // onlyTicket tells the reviewer of a task's only ticket that no other review follows.
 const onlyTicket = "This is the only ticket of the task, and nobody reviews the whole after you: what the " +

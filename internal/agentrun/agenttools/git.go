@@ -65,13 +65,15 @@ func (f *toolFactory) commitMessage(m string) string {
 }
 
 // Finish is the Final of the tool finish. Commit comes from the container, and the host checks the commit
-// itself. Problem, Summary and Risks become the text of the pull request.
+// itself. Problem, Summary and Risks become the text of the pull request. Unchanged means that the work needs no
+// commit, because the repository already does what is asked. The summary has the evidence then.
 type Finish struct {
 	Problem   string      `json:"problem,omitempty"`
 	Summary   string      `json:"summary"`
 	Risks     string      `json:"risks,omitempty"`
 	Decisions []string    `json:"decisions,omitempty"`
 	Commit    company.OID `json:"commit"`
+	Unchanged bool        `json:"unchanged,omitempty"`
 }
 
 func (f *toolFactory) finishTool() agent.Tool {
@@ -109,6 +111,7 @@ func (f *toolFactory) finishTool() agent.Tool {
 					return agent.Result{Changed: true}, err
 				}
 			}
+			isUnchanged := company.OID(statusResult.Head) == f.Start && !f.Unfinished
 			switch {
 			case !onBranch:
 				return no("the work tree is on %s and the work belongs on %s. Bring it there, then finish.",
@@ -116,7 +119,16 @@ func (f *toolFactory) finishTool() agent.Tool {
 			case !statusResult.Clean:
 				return no("these changes are not committed. Commit what belongs to the work, undo or ignore the rest, then "+
 					"finish.\n%s", formatFileStates(statusResult.Files))
-			case company.OID(statusResult.Head) == f.Start && !f.Unfinished:
+			case isUnchanged && f.Start == f.Base && f.askedUnchanged:
+				return agent.Result{Text: "finished without a change", Final: Finish{Problem: a.Problem,
+					Summary: "Nothing to change: " + a.Summary, Risks: a.Risks, Decisions: a.Decisions, Commit: f.Start,
+					Unchanged: true}}, nil
+			case isUnchanged && f.Start == f.Base:
+				f.askedUnchanged = true // ask only once
+				return no("nothing was committed. Do the work and commit it, or call escalate and say what is in the way. Where " +
+					"the repository already does all that is asked, finish again with the evidence in summary: what does it, " +
+					"and what shows that.")
+			case isUnchanged:
 				return no("nothing was committed. Do the work and commit it, or call escalate and say what is in the way.")
 			case f.AskTests && f.lacksTests(ctx):
 				f.AskTests = false // ask only once

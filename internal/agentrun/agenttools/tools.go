@@ -118,6 +118,8 @@ type toolFactory struct {
 	mu      sync.Mutex
 	denials int
 	told    map[string]bool // lines about the commits that the agent has read
+	// askedUnchanged means that finish asked whether the work needs no commit.
+	askedUnchanged bool
 }
 
 // newTool returns a tool whose arguments decode into an A.

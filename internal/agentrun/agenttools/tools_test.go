@@ -457,6 +457,34 @@ func TestFinishCommits(t *testing.T) {
 		"finished at "+other.start.Short())
 }
 
+// A worker that finds the work done already hands that in with its evidence, once it was asked. Where its branch has
+// work, it does not.
+func TestFinishWithoutAChange(t *testing.T) {
+	b := newBench(t)
+	b.config.Base = b.start
+	w := WorkerTools(b.config)
+	const args = `{"summary":"greet.go does it since 1.2, and TestGreet shows it"}`
+	requireText(t, call(t, w, "finish", args), true, "nothing was committed", "already does", "finish again", "evidence")
+	res := call(t, w, "finish", args)
+	requireText(t, res, false, "without a change")
+	if fin, ok := res.Final.(Finish); !ok || !fin.Unchanged || fin.Commit != b.start ||
+		fin.Summary != "Nothing to change: greet.go does it since 1.2, and TestGreet shows it" {
+		t.Errorf("%+v", res.Final)
+	}
+	call(t, w, "write_file", `{"path":"n.txt","content":"x"}`)
+	requireText(t, call(t, w, "finish", args), true, "not committed")
+	requireText(t, call(t, w, "git_commit", `{"message":"add n"}`), false, "committed")
+	if fin, ok := call(t, w, "finish", args).Final.(Finish); !ok || fin.Unchanged {
+		t.Errorf("%+v", fin)
+	}
+	other := newBench(t)
+	other.config.Base = company.OID(strings.Repeat("1", 40))
+	w = WorkerTools(other.config)
+	for range 2 {
+		requireText(t, call(t, w, "finish", args), true, "nothing was committed")
+	}
+}
+
 // Commands of one reply that only read run at the same time, in a real toolbox.
 func TestReadingCommandsRunTogether(t *testing.T) {
 	b := newBench(t)

@@ -50,7 +50,7 @@ func (s *Sandbox) Finish(ctx context.Context, out agent.Outcome, onto company.OI
 			return company.EndRun{}, fmt.Errorf("read the end of the conversation: %w", err)
 		}
 		end.Status, end.Summary, end.Decisions = company.RunSuccess, fin.Summary, fin.Decisions
-		end.Problem, end.Risks = fin.Problem, fin.Risks
+		end.Problem, end.Risks, end.Unchanged = fin.Problem, fin.Risks, fin.Unchanged
 	case agent.EndEscalated:
 		var esc agent.Escalation
 		if err := out.Decode(&esc); err != nil {
@@ -79,7 +79,8 @@ func (s *Sandbox) Finish(ctx context.Context, out agent.Outcome, onto company.OI
 	partial := end.Status == company.RunPartial
 	end.Progress = partial && s.changedRecently(out.Turns)
 	head, err := s.collectHead(ctx, partial)
-	if err == nil && head == "" && end.Status == company.RunSuccess && s.spec.Unfinished {
+	if err == nil && head == "" && end.Status == company.RunSuccess &&
+		(s.spec.Unfinished || end.Unchanged && s.spec.Start == s.spec.Base) {
 		head = s.spec.Start
 	}
 	var ce *company.Error
@@ -96,6 +97,8 @@ func (s *Sandbox) Finish(ctx context.Context, out agent.Outcome, onto company.OI
 		if end.Changes, err = changedPaths(ctx, s.spec.Mirror, onto, head); err != nil {
 			return company.EndRun{}, err
 		}
+		// Commits without a change count as none.
+		end.Unchanged = end.Status == company.RunSuccess && len(end.Changes) == 0
 		if err := s.recordCommits(ctx, head); err != nil {
 			return company.EndRun{}, err
 		}

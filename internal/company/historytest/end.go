@@ -41,7 +41,7 @@ func (c *Checker) observeEnd(t *observedTask, d company.Data, event company.Even
 		t.ended, t.completed, t.intent, t.stack = true, true, nil, nil
 		switch {
 		case d.DryRun && t.dryRun && t.hasPlan:
-		case d.DryRun || t.prs != 1:
+		case d.DryRun || t.prs != 1 && !d.Unchanged || t.prs != 0 && d.Unchanged:
 			return fmt.Errorf("%s is completed without its pull request", event.Task)
 		default:
 			for i := range t.waves {

@@ -142,6 +142,7 @@ func checkTask(task *company.Task) error {
 		return fmt.Errorf("%s is completed without gates on its tree", task.ID)
 	case !task.Review.Allows(task.Head) && !task.IsReviewedInParts():
 		return fmt.Errorf("%s is completed without a review of its head", task.ID)
+	case task.PR == nil && !slices.ContainsFunc(task.Subtasks, func(s *company.Subtask) bool { return !s.Unchanged }):
 	case task.PR == nil || task.PR.Head != task.Head:
 		return fmt.Errorf("%s is completed without a pull request of its head", task.ID)
 	}

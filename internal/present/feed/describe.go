@@ -270,7 +270,10 @@ func describeEvent(event company.Event, task *company.Task) Item {
 // be worked on later.
 func (it *Item) describeCompletion(event company.Event, completed *company.TaskCompleted, task *company.Task) {
 	it.DurationMS = event.Time.Sub(task.Submitted).Milliseconds()
-	if !completed.DryRun {
+	switch {
+	case completed.Unchanged:
+		it.Text = "complete: nothing to change, so there is no pull request"
+	case !completed.DryRun:
 		it.addUntested(task.ExplainUntested())
 		if reason := task.NameUnverified(); reason != "" && task.ExplainUntested() == "" {
 			it.Mark, it.Text = Stalled, it.Text+", UNVERIFIED: "+safetext.EscapeLine(reason, 300)

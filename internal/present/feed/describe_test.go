@@ -67,6 +67,8 @@ func TestUntestedIsTold(t *testing.T) {
 	}{
 		"complete, and a linter looked": {&company.TaskCompleted{}, task(lint),
 			"complete, UNTESTED: checks were run, and none of them is a test", Stalled},
+		"complete, and nothing was to change": {&company.TaskCompleted{Unchanged: true}, task(lint),
+			"complete: nothing to change, so there is no pull request", Done},
 		"complete, and a test looked": {&company.TaskCompleted{}, task(tested), "complete", Done},
 		"passed, and a linter looked": {&company.GateFinished{Result: lint}, task(lint),
 			"gates passed, UNTESTED: checks were run, and none of them is a test", Stalled},

@@ -68,6 +68,9 @@ func (src Source) Summary(task *company.Task) Summary {
 		estimate := estimateTask(state, task)
 		sum.Estimate = &estimate
 		sum.Hint = estimate.RenderText(task.Held())
+	case task.Status == company.StatusCompleted && task.PR == nil:
+		sum.Result, sum.Next = "COMPLETE", fmt.Sprintf("company show %s: why there is no pull request", task.ID)
+		sum.Why = safetext.EscapeLine(explainUnchanged(task), 500)
 	case task.Status == company.StatusCompleted:
 		sum.Result, sum.UntestedWhy = "COMPLETE", task.ExplainUntested()
 		if sum.UntestedWhy != "" {
@@ -119,6 +122,17 @@ func (src Source) Summary(task *company.Task) Summary {
 // untestedRemedy explains how to add a test if there is none.
 const untestedRemedy = "gates.test in company.yaml (company init --dry-run proposes commands), or the first test of " +
 	"the repository"
+
+// explainUnchanged returns why a completed task has no pull request: what its workers say.
+func explainUnchanged(task *company.Task) string {
+	for _, sub := range task.Subtasks {
+		run := task.Runs[company.NewRunID(task.ID, sub.ID, company.Worker, sub.Started)]
+		if run != nil && run.Summary != "" {
+			return run.Summary
+		}
+	}
+	return "Nothing to change: the repository already does what is asked."
+}
 
 // cancelledWhy returns why a task was cancelled. A cancellation may have no reason.
 func cancelledWhy(task *company.Task) string {

@@ -24,6 +24,21 @@ func TestSummaryBlock(t *testing.T) {
 [HINT]   company show t12: its plan, runs and gates
 ====================
 `},
+		"complete, and nothing was to change": {func(_ *company.State, t *company.Task) {
+			t.PR = nil
+			sub := t.Subtasks[0]
+			id := company.NewRunID(t.ID, sub.ID, company.Worker, sub.Started)
+			t.Runs = map[company.RunID]*company.Run{}
+			t.Runs[id] = &company.Run{ID: id, Summary: "Nothing to change: limit.go does it,\nand TestLimit shows it"}
+		}, `=== TASK SUMMARY ===
+[RESULT] COMPLETE
+[TASK]   t12 add rate limiting
+[NEXT]   company show t12: why there is no pull request
+[WHY]    Nothing to change: limit.go does it, and TestLimit shows it
+[COST]   $0.41, 212k tokens, 3m12s
+[HINT]   company show t12: its plan, runs and gates
+====================
+`},
 		"complete, and a linter alone looked at it": {func(_ *company.State, t *company.Task) {
 			t.Gate.Result.Checks = t.Gate.Result.Checks[:1]
 		}, `=== TASK SUMMARY ===
