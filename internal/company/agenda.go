@@ -32,7 +32,8 @@ type Agenda struct {
 	wakes timeHeap // times at which the effects of a task change without an event
 	ages  timeHeap // times at which a task counts as passed over for long
 
-	due []Effect // buffer for the result of Due
+	places []agendaPlace // the tasks that the last Due chose
+	due    []Effect      // buffer for the result of Due
 }
 
 // agendaTask is the agenda's data of one open task.
@@ -44,6 +45,7 @@ type agendaTask struct {
 	paused   bool
 	urgency  urgency
 	effects  []Effect
+	holds    []Hold // regardless of the limits on tasks and workers
 	load     projectLoad
 	next     time.Time // when the effects change without an event; zero means never
 	underWay bool
@@ -92,7 +94,8 @@ func (a *Agenda) Due(active int) []Effect {
 		return nil
 	}
 	out := a.due[:0]
-	for _, p := range a.choosePlaces(active) {
+	a.places = a.choosePlaces(active)
+	for _, p := range a.places {
 		out = append(out, p.task.effects...)
 	}
 	if len(out) < len(a.due) {
@@ -107,7 +110,7 @@ func (a *Agenda) Due(active int) []Effect {
 			by[id] = p.load
 		}
 		return by
-	})
+	}, nil)
 }
 
 // Has reports whether an effect is due, regardless of the limits on tasks and workers. Those limits decide which
@@ -220,10 +223,12 @@ func (a *Agenda) changeTask(known *agendaTask, task *Task) {
 
 // setEffects recomputes the effects, the load and the next wake-up of a task.
 func (a *Agenda) setEffects(known *agendaTask, task *Task) {
+	known.holds = nil
 	if task.Paused {
 		known.effects, known.underWay = a.state.dueWhilePaused(known.effects[:0], task, a.now), false
 	} else {
-		known.effects, known.underWay = a.state.dueTask(known.effects[:0], task, a.now), a.state.underWay(task)
+		known.effects = a.state.dueTask(known.effects[:0], task, a.now, appendHold(&known.holds))
+		known.underWay = a.state.underWay(task)
 	}
 	a.countTask(known)
 	a.setLoad(known, a.state.loadOf(task))

@@ -36,6 +36,7 @@ func (w *agendaWatch) look(s *State, now time.Time, active int, changed ...TaskI
 			w.t.Fatalf("at event %d, %s, with %d tasks at once: the agenda has\n%v\ndue is\n%v\n%s", s.Seq, now, active,
 				keysOf(got), keysOf(want), outlines(s))
 		}
+		w.compareHolds(s, now, active)
 	}
 	if got, want := w.agenda.Next(), NextDue(s, now); !got.Equal(want) {
 		w.t.Fatalf("at event %d, %s: the agenda changes at %s, Due at %s", s.Seq, now, got, want)
@@ -51,6 +52,37 @@ func (w *agendaWatch) look(s *State, now time.Time, active int, changed ...TaskI
 		}
 	}
 	w.last = all
+}
+
+// compareHolds compares what the agenda holds back with what FindDue does, apart from runs that wait for a worker.
+func (w *agendaWatch) compareHolds(s *State, now time.Time, active int) {
+	w.t.Helper()
+	_, holds := FindDue(s, now, active)
+	for _, id := range s.Open {
+		var want []Hold
+		for _, h := range holds {
+			if h.Task == id && h.Kind != HoldWorker && h.Kind != HoldWriters {
+				want = append(want, h)
+			}
+		}
+		if got := w.agenda.Holds(id); !sameHolds(got, want) {
+			w.t.Fatalf("at event %d, %s, with %d tasks at once, %s: the agenda holds\n%+v\nFindDue\n%+v\n%s", s.Seq, now,
+				active, id, got, want, outlines(s))
+		}
+	}
+}
+
+// sameHolds compares holds of one task. The order of the tasks under way is that of their turns in the one, and of the
+// round in the other.
+func sameHolds(got, want []Hold) bool {
+	sorted := func(holds []Hold) []Hold {
+		out := slices.Clone(holds)
+		for i := range out {
+			out[i].Tasks = slices.Sorted(slices.Values(out[i].Tasks))
+		}
+		return out
+	}
+	return len(got) == len(want) && (len(got) == 0 || reflect.DeepEqual(sorted(got), sorted(want)))
 }
 
 func keysOf(effects []Effect) (out []string) {

@@ -62,27 +62,37 @@ type Effect struct {
 // comes first. It reads only the state. active limits how many tasks may work at once. The effects of a task depend on
 // that task, on the approvals about it, on its earlier follow-ups, and on the tasks that it begins after. An Agenda
 // recomputes them when one of those changes.
-func Due(state *State, now time.Time, active int) []Effect {
-	if state.Office.Stopped || state.Office.Epoch == 0 {
+func Due(state *State, now time.Time, active int) []Effect { return state.findDue(now, active, nil) }
+
+// findDue returns the effects that must be under way now. It passes what does not begin to hold, unless that is nil.
+func (s *State) findDue(now time.Time, active int, hold func(Hold)) []Effect {
+	if s.Office.Stopped || s.Office.Epoch == 0 {
 		return nil
 	}
 	var out []Effect
-	for _, id := range state.roundRobinTasks() {
-		task := state.Tasks[id]
+	var working, queued []TaskID
+	for _, id := range s.roundRobinTasks() {
+		task := s.Tasks[id]
 		if task.Paused {
-			out = state.dueWhilePaused(out, task, now)
+			out = s.dueWhilePaused(out, task, now)
 			continue
 		}
-		if active <= 0 && !state.underWay(task) {
+		if len(working) >= active && !s.underWay(task) {
+			if hold != nil && len(s.dueTask(nil, task, now, hold)) > 0 {
+				queued = append(queued, id)
+			}
 			continue
 		}
 		before := len(out)
-		out = state.dueTask(out, task, now)
+		out = s.dueTask(out, task, now, hold)
 		if len(out) > before {
-			active--
+			working = append(working, id)
 		}
 	}
-	return state.limitToFreeWorkers(out, state.projectLoads)
+	for _, id := range queued {
+		hold(Hold{Task: id, Kind: HoldSlot, Tasks: working})
+	}
+	return s.limitToFreeWorkers(out, s.projectLoads, hold)
 }
 
 // IsDue reports whether an effect is due, regardless of the limits on tasks and workers. Those limits decide which
@@ -92,17 +102,19 @@ func IsDue(state *State, effect Effect, now time.Time) bool {
 	if task == nil || task.Status.Ended() || state.Office.Stopped || state.Office.Epoch == 0 {
 		return false
 	}
-	due := state.dueTask
+	var due []Effect
 	if task.Paused {
-		due = state.dueWhilePaused
+		due = state.dueWhilePaused(nil, task, now)
+	} else {
+		due = state.dueTask(nil, task, now, nil)
 	}
-	return slices.ContainsFunc(due(nil, task, now), func(o Effect) bool { return o.Key == effect.Key })
+	return slices.ContainsFunc(due, func(o Effect) bool { return o.Key == effect.Key })
 }
 
 // dueWhilePaused appends the held runs of a paused task, which may finish their turns. Gates, image builds and pushes
 // are cancelled and done again after the pause.
 func (s *State) dueWhilePaused(out []Effect, task *Task, now time.Time) []Effect {
-	for _, effect := range s.dueTask(nil, task, now) {
+	for _, effect := range s.dueTask(nil, task, now, nil) {
 		_, ticks := effect.Command.(EnforceDeadlines)
 		r := task.Runs[effect.Run]
 		if ticks || r != nil && r.Held {
@@ -142,17 +154,24 @@ func (t *Task) HeldRun() bool {
 	return false
 }
 
-func (s *State) dueTask(out []Effect, task *Task, now time.Time) []Effect {
+// dueTask appends the effects of one task. It passes what does not begin to hold, unless that is nil.
+func (s *State) dueTask(out []Effect, task *Task, now time.Time, hold func(Hold)) []Effect {
 	id := string(task.ID)
+	if hold == nil {
+		hold = func(Hold) {}
+	}
 	add := func(effect Effect) {
 		effect.Task = task.ID
 		// A claimed run continues; its failures only delay the next offer.
-		if f, ok := task.Failures[effect.Fail]; ok && effect.Kind != EffectWork &&
-			(task.retriesExhausted(effect.Fail, f) || now.Before(f.NotBefore)) {
-			return
+		if f, ok := task.Failures[effect.Fail]; ok && effect.Kind != EffectWork {
+			if held := task.holdAfter(effect, f, now); held != nil {
+				hold(*held)
+				return
+			}
 		}
 		if s.restsForMoney(task, effect.Run, now) {
 			if r := task.Runs[effect.Run]; r == nil || !r.Held {
+				hold(Hold{Task: task.ID, Subtask: effect.Subtask, Kind: HoldMoney})
 				return
 			}
 			effect.Drain = true
@@ -174,8 +193,12 @@ func (s *State) dueTask(out []Effect, task *Task, now time.Time) []Effect {
 			break
 		}
 	}
-	if task.looksForBase() && !s.hasEarlierFollowUp(task) && !s.isWaiting(task) {
-		add(Effect{Key: "prepare " + id, Kind: EffectPrepare, Fail: "prepare"})
+	if task.looksForBase() {
+		if before := s.holdBefore(task); before != nil {
+			hold(*before)
+		} else {
+			add(Effect{Key: "prepare " + id, Kind: EffectPrepare, Fail: "prepare"})
+		}
 	}
 	if task.imageDue() {
 		add(Effect{

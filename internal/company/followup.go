@@ -19,21 +19,21 @@ func (s *State) LeadOf(task *Task) *Task {
 	return task
 }
 
-// hasEarlierFollowUp reports whether an earlier follow-up works on the same branch. Only one at a time may do so.
-func (s *State) hasEarlierFollowUp(task *Task) bool {
+// earlierFollowUp returns the earlier follow-up that works on the same branch, or "". Only one at a time may do so.
+func (s *State) earlierFollowUp(task *Task) TaskID {
 	if task.Follows == "" {
-		return false
+		return ""
 	}
 	lead := s.LeadOf(task)
 	for _, id := range s.Open {
 		if id == task.ID {
-			return false
+			return ""
 		}
 		if o := s.Tasks[id]; o.Follows != "" && s.LeadOf(o) == lead {
-			return true
+			return id
 		}
 	}
-	return false
+	return ""
 }
 
 // Pull is a pull request with the tasks that delivered to it.

@@ -338,14 +338,12 @@ func appendInput(input, more string) string {
 	return input + "\n\n" + more
 }
 
-// isInfrastructureFailure reports whether the fault is in the company's infrastructure (the daemon, the bus, the image)
-// and not in the work.
-func (d *RunEnded) isInfrastructureFailure() bool {
-	switch d.Code {
-	case EDocker, EBus, EImage, EPolicy:
-		return !d.Escalate
-	}
-	return false
+// isInfrastructureFailure reports whether the fault is in the company's infrastructure and not in the work.
+func (d *RunEnded) isInfrastructureFailure() bool { return d.Code.isInfrastructure() && !d.Escalate }
+
+// isInfrastructure reports whether the code is a fault of the company's infrastructure: the daemon, the bus, the image.
+func (c Code) isInfrastructure() bool {
+	return c == EDocker || c == EBus || c == EImage || c == EPolicy
 }
 
 // EnforceDeadlines ends the held runs whose hard deadline has passed.

@@ -107,8 +107,11 @@ func (s *State) newResolve(effect Effect) bool {
 // limitToFreeWorkers drops new offers that no free worker could take, and effects that would give a project more
 // writers than allowed. Workers take offers in the queue's order, so the selection of offers decides fairness. The
 // project with the smallest share is next. A merger finishes work, so it comes before the workers of its project. loads
-// returns each project's share. It is only called if a new run is to begin.
-func (s *State) limitToFreeWorkers(due []Effect, loads func() map[string]projectLoad) []Effect {
+// returns each project's share. It is only called if a new run is to begin. What is dropped is passed to hold, unless
+// that is nil.
+func (s *State) limitToFreeWorkers(
+	due []Effect, loads func() map[string]projectLoad, hold func(Hold),
+) []Effect {
 	team := s.Office.WorkerCount()
 	if team == 0 {
 		return due
@@ -165,6 +168,12 @@ func (s *State) limitToFreeWorkers(due []Effect, loads func() map[string]project
 	for i, effect := range due {
 		if begins, isNew := begun[i]; begins || !isNew {
 			out = append(out, effect)
+		} else if hold != nil {
+			kind := HoldWorker
+			if by[s.Tasks[effect.Task].Project.ID].countWriters() >= writers {
+				kind = HoldWriters
+			}
+			hold(Hold{Task: effect.Task, Subtask: effect.Subtask, Kind: kind})
 		}
 	}
 	return out
@@ -177,8 +186,13 @@ func (s *State) AwaitsWorker(id TaskID, now time.Time) bool {
 	if task == nil || task.Status.Ended() || task.Paused || s.Office.Stopped || s.Office.WorkerCount() == 0 {
 		return false
 	}
-	mine := func(e Effect) bool { return e.Task == id && (s.newOffer(e) || s.newResolve(e)) }
-	return slices.ContainsFunc(s.dueTask(nil, task, now), mine) && !slices.ContainsFunc(Due(s, now, len(s.Open)), mine)
+	awaits, begins := false, false
+	for _, e := range s.findDue(now, len(s.Open), func(h Hold) {
+		awaits = awaits || h.Task == id && (h.Kind == HoldWorker || h.Kind == HoldWriters)
+	}) {
+		begins = begins || e.Task == id && (s.newOffer(e) || s.newResolve(e))
+	}
+	return awaits && !begins
 }
 
 // Waiting returns the number of worker runs that wait for a worker: the ones on offer, and the ones that will be
@@ -194,7 +208,7 @@ func (s *State) Waiting(now time.Time) (n int) {
 				n++
 			}
 		}
-		for _, e := range s.dueTask(nil, task, now) {
+		for _, e := range s.dueTask(nil, task, now, nil) {
 			if s.newOffer(e) {
 				n++
 			}

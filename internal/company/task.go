@@ -22,6 +22,9 @@ const (
 	// StatusWaiting is never stored either. Shown returns it for a task that has not begun because it waits for other
 	// tasks.
 	StatusWaiting TaskStatus = "waiting"
+	// StatusQueued is never stored either. Views show it for a task that waits for its turn: for one of the places of
+	// limits.concurrent_tasks, or for a task that works on the same branch.
+	StatusQueued TaskStatus = "queued"
 )
 
 // Ended reports whether the status is final.
@@ -33,8 +36,8 @@ func (st TaskStatus) Ended() bool {
 func (st TaskStatus) Text() string {
 	return map[TaskStatus]string{
 		StatusPending: "preparing", StatusDecomposing: "planning", StatusExecuting: "working", StatusReviewing: "finishing",
-		StatusAwaitingInput: "needs you", StatusWaiting: "waiting", StatusCompleted: "done", StatusFailed: "failed",
-		StatusCancelled: "cancelled",
+		StatusAwaitingInput: "needs you", StatusWaiting: "waiting", StatusQueued: "queued",
+		StatusCompleted: "done", StatusFailed: "failed", StatusCancelled: "cancelled",
 	}[st]
 }
 

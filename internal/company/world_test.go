@@ -210,26 +210,33 @@ func (w *world) archiveAny() {
 	}
 }
 
-// unstuck asserts that no open task waits for nothing: something is due, or a
-// time will come, or a person is asked.
+// unstuck asserts that no open task waits for nothing: something of it is due, is held back with a reason, or a person
+// is asked.
 func (w *world) unstuck() {
 	w.t.Helper()
 	if w.s.Office.Stopped {
 		return
 	}
 	due := map[TaskID]bool{}
-	for _, e := range w.due(1 << 20) {
+	effects, holds := FindDue(w.s, w.now, w.k.Active)
+	for _, e := range effects {
 		due[e.Task] = true
+	}
+	for _, h := range holds {
+		switch h.Kind {
+		case HoldAnswer, HoldMoney: // a question says so
+		case HoldTasks:
+			due[h.Task] = due[h.Task] || w.waitsForOthers(w.s.Tasks[h.Task])
+		default:
+			due[h.Task] = true
+		}
 	}
 	if w.s.Spending.ShortAt(w.now) != nil && (w.asksSoon() || w.s.Spending.Question != "" || w.asked()) {
 		return // all wait for the president, or for midnight
 	}
-	timed := !NextDue(w.s, w.now).IsZero()
 	for _, id := range w.s.Open {
 		t := w.s.Tasks[id]
-		if t.Paused || len(t.PausedSubtasks()) > 0 || due[id] || w.waitsForOthers(t) || w.s.HasEarlierFollowUp(t) ||
-			len(w.s.OpenApprovals(id)) > 0 || timed && waitsForTime(t, w.now) || w.s.AwaitsWorker(id, w.now) ||
-			w.asksInTrouble(id) {
+		if t.Paused || len(t.PausedSubtasks()) > 0 || due[id] || len(w.s.OpenApprovals(id)) > 0 || w.asksInTrouble(id) {
 			continue
 		}
 		w.t.Fatalf("%s (%s) waits for nothing at %s\n%s\n%s", id, t.Status, w.now, w.tail(), outline(t))
