@@ -223,6 +223,25 @@ func (a *App) WatchCheck(taskID company.TaskID, sub company.SubtaskID, check str
 	a.publishItem(feed.Item{Task: taskID, Subtask: sub, Kind: "gate", Mark: feed.Started, Text: "gate " + check})
 }
 
+// reportHold publishes why work of a task begins to wait or, without a hold, that its turn has come.
+func (a *App) reportHold(id company.TaskID, hold *company.Hold) {
+	switch {
+	case hold == nil:
+		a.publishItem(feed.Item{Task: id, Kind: "begins", Mark: feed.Started, Text: "its turn has come"})
+	case hold.Kind == company.HoldRetry || hold.IsQueued():
+		v := view.NewHold(*hold, a.View(), a.loaded.Config.Limits.ConcurrentTasks, a.Now())
+		a.publishItem(feed.Item{Task: id, Subtask: hold.Subtask, Kind: "waits", Mark: feed.Stalled, Text: v.Text})
+	}
+}
+
+// recordStart returns a finder that records the start of a step of a task's preparation.
+func (a *App) recordStart(step string, find company.OutcomeFinder) company.OutcomeFinder {
+	return func(ctx context.Context, effect company.Effect) (company.Command, error) {
+		a.activities.recordStep(subject{task: effect.Task}, step, a.Now())
+		return find(ctx, effect)
+	}
+}
+
 // WatchFile publishes which files of runs were written and which failed.
 func (a *App) WatchFile(run company.RunID, file string, err error) {
 	a.projector.NoteRunFile(run, file, err)

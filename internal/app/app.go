@@ -163,7 +163,7 @@ func Open(ctx context.Context, options Options) (_ *App, err error) {
 		Checks:     app.stage.gatesAtOnce(maxParallelGates(host, memory, cpus)),
 		Containers: app.stage.containersAtOnce(app.containers),
 		Readers:    loaded.Config.Limits.Readers, Writers: loaded.Config.Limits.Writers,
-		Projection: announcer{app}, OnLate: app.reportLate, Marks: app.marks, Lines: app,
+		Projection: announcer{app}, OnLate: app.reportLate, OnHold: app.reportHold, Marks: app.marks, Lines: app,
 	})
 	if err != nil {
 		return nil, addCrashHint(off.Paths, addDamageHint(off.Paths, err))

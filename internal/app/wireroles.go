@@ -13,6 +13,7 @@ import (
 	"company/internal/merger"
 	"company/internal/office/config"
 	"company/internal/prepare"
+	"company/internal/present/view"
 	"company/internal/reviewer"
 	"company/internal/worker"
 )
@@ -92,8 +93,8 @@ func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 	return a.stage.directEffects(a.orch, judge, effectHandlers{
 		pool: pool,
 		finders: map[company.EffectKind]company.OutcomeFinder{
-			company.EffectPrepare:   intake.FindBase,
-			company.EffectImage:     intake.MakeImage,
+			company.EffectPrepare:   a.recordStart(view.FindsBase, intake.FindBase),
+			company.EffectImage:     a.recordStart(view.PreparesBase, intake.MakeImage),
 			company.EffectBaseline:  judge.RunBaseline,
 			company.EffectGate:      judge.RunGates,
 			company.EffectTestMerge: merge.Test,

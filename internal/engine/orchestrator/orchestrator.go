@@ -76,6 +76,9 @@ type Config struct {
 	LatePatience time.Duration
 	// Lines finds the config lines that errors name. If nil, no question offers to write one.
 	Lines LinePlacer `part:"optional"`
+	// OnHold is called when work of a task begins to wait, with the reason, and when a task that waited for its turn
+	// begins, without one. It is not called for what waits when the office opens. It must be quick.
+	OnHold func(id company.TaskID, hold *company.Hold) `part:"optional"`
 	// OnLate is called once when an effect exceeds LatePatience, and again when it returns.
 	OnLate func(LateEffect) `part:"optional"`
 }
@@ -123,6 +126,7 @@ type Orchestrator struct {
 	archives archiveCache
 
 	agenda company.Agenda     // the due effects; used by the loop only
+	holds  heldWork           // what was passed to OnHold; used by the loop only
 	open   context.Context    // ends when the loop is asked to stop
 	leave  context.CancelFunc // cancels open
 

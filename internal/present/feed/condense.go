@@ -58,7 +58,6 @@ var (
 	kindMergeDone     = (*company.MergeRecorded)(nil).Kind()
 	kindReview        = (*company.ReviewRecorded)(nil).Kind()
 	kindAccessRefused = (*company.AccessRefused)(nil).Kind()
-	kindSubmitted     = (*company.TaskSubmitted)(nil).Kind()
 	kindBased         = (*company.TaskBased)(nil).Kind()
 	kindPrepared      = (*company.TaskPrepared)(nil).Kind()
 	kindBaseline      = (*company.BaselineRecorded)(nil).Kind()

@@ -310,7 +310,7 @@ func (it *Item) describeEnd(event company.Event, runEnded *company.RunEnded, tas
 		usd := runEnded.Spent.MicroUSD
 		it.CostMicroUSD = &usd
 	}
-	if task != nil && task.Status.Ended() && runEnded.Status == company.RunError {
+	if task != nil && task.Status.Ended() && !event.Time.Before(task.Ended) && runEnded.Status == company.RunError {
 		// The end of its task interrupted it, and has its own line.
 		it.Mark, it.Text, it.Quiet = Info, safetext.EscapeLine(runEnded.Error, 300), runEnded.Head == ""
 		if runEnded.Head != "" {

@@ -210,3 +210,20 @@ func TestTakenInIsTold(t *testing.T) {
 		t.Errorf("%q, want %q", it.Text, want)
 	}
 }
+
+// A failed run stays a failure in the stored feed after its task has ended. A run that the end of its task interrupted is
+// none.
+func TestFailedRunsStayInTheFeed(t *testing.T) {
+	end := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	task := &company.Task{ID: "t3", Status: company.StatusFailed, Ended: end}
+	raw, err := json.Marshal(&company.RunEnded{Status: company.RunError, Error: "the plan was refused"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for after, want := range map[time.Duration]Mark{-time.Minute: Failed, 0: Info, time.Second: Info} {
+		it := Describe(company.Event{Kind: kindRunEnded, Task: "t3", Run: "t3-plan.2", Time: end.Add(after), Data: raw}, task)
+		if it.Mark != want || it.Text != "the plan was refused" || it.Quiet == (want == Failed) {
+			t.Errorf("%s after the end: %+v", after, it)
+		}
+	}
+}

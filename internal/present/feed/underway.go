@@ -30,13 +30,8 @@ func (u *underway) observe(item Item) {
 	if item.endsImage() {
 		u.endImages(item.Task)
 	}
-	run, gate, prepare := "run "+string(item.Run), "gate "+string(item.Task)+string(item.Subtask), "prepare "+
-		string(item.Task)
+	run, gate := "run "+string(item.Run), "gate "+string(item.Task)+string(item.Subtask)
 	switch item.Kind {
-	case kindSubmitted:
-		u.begin(prepare, item, "looks for its base and its gates")
-	case kindBased, kindPrepared:
-		u.end(prepare)
 	case kindRunClaimed:
 		u.begin(run, item, item.Text)
 	case kindRunEnded, kindRunReleased:
@@ -52,7 +47,6 @@ func (u *underway) observe(item Item) {
 	case kindGateFinished, kindMergeGated, kindStackRed, kindStackIntended, kindBaseline:
 		u.end(gate)
 	case kindEffectFailed:
-		u.end(prepare)
 		u.end(gate)
 	case kindImage:
 		if item.Mark == Info && !strings.Contains(item.Text, " is ready") {

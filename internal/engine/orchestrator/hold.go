@@ -1,0 +1,56 @@
+package orchestrator
+
+import (
+	"slices"
+
+	"company/internal/company"
+)
+
+// heldWork is what does not begin yet, as it was passed to OnHold.
+type heldWork struct {
+	byTask map[company.TaskID][]company.Hold
+	queued map[company.TaskID]bool // the tasks that wait for their turn
+}
+
+// reportHolds passes what has begun to wait to OnHold. Only changed tasks can have begun to, and only tasks with due
+// effects can have begun to work.
+func (o *Orchestrator) reportHolds(look *look, changed []company.TaskID) {
+	if o.cfg.OnHold == nil {
+		return
+	}
+	opens := o.holds.byTask == nil
+	if opens {
+		o.holds = heldWork{byTask: map[company.TaskID][]company.Hold{}, queued: map[company.TaskID]bool{}}
+		changed = look.state.Open
+	}
+	for _, id := range changed {
+		holds := o.agenda.Holds(id)
+		for _, hold := range holds {
+			known := slices.ContainsFunc(o.holds.byTask[id], func(h company.Hold) bool {
+				return h.Subtask == hold.Subtask && h.Kind == hold.Kind && h.Attempt == hold.Attempt
+			})
+			if hold.IsQueued() {
+				o.holds.queued[id] = true
+			}
+			if !known && !opens {
+				o.cfg.OnHold(id, &hold)
+			}
+		}
+		if o.holds.byTask[id] = holds; len(holds) == 0 {
+			delete(o.holds.byTask, id)
+		}
+		if task := look.state.Tasks[id]; task == nil || task.Status.Ended() {
+			delete(o.holds.queued, id)
+		}
+	}
+	if len(o.holds.queued) == 0 {
+		return
+	}
+	for _, effect := range look.due {
+		if o.holds.queued[effect.Task] && effect.Kind != company.EffectCommand {
+			delete(o.holds.queued, effect.Task)
+			delete(o.holds.byTask, effect.Task)
+			o.cfg.OnHold(effect.Task, nil)
+		}
+	}
+}
