@@ -64,6 +64,7 @@ func (m *metricText) addByLabel(name, help, label string, counts map[string]int,
 // renderMetrics renders the current metrics. Labels have a few fixed values and no ids, so that a
 // metrics database does not grow with the tasks.
 func renderMetrics(src view.Source, version string) []byte {
+	src = src.WithSchedule()
 	state := src.State
 	var m metricText
 	m.beginMetric("company_build_info", "gauge", "The program that answers; always 1.")
@@ -75,7 +76,7 @@ func renderMetrics(src view.Source, version string) []byte {
 	tasks, subtasks, runs := map[string]int{}, map[string]int{}, map[string]int{}
 	for _, id := range state.Open {
 		task := state.Tasks[id]
-		tasks[string(state.Shown(task))]++
+		tasks[string(src.ShownStatus(task))]++
 		for _, sub := range task.Subtasks {
 			subtasks[string(sub.Status)]++
 		}
@@ -131,6 +132,7 @@ var (
 	openStatuses = []string{
 		string(company.StatusPending), string(company.StatusDecomposing), string(company.StatusExecuting),
 		string(company.StatusReviewing), string(company.StatusAwaitingInput), string(company.StatusWaiting),
+		string(company.StatusQueued),
 	}
 	subtaskStatuses = []string{
 		string(company.SubtaskPending), string(company.SubtaskAssigned), string(company.SubtaskRunning),

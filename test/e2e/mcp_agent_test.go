@@ -145,7 +145,7 @@ func TestMCPAgent(t *testing.T) {
 	checkOffered(t, sent, "answer", "cancel", "costs", "diff", "feed", "list", "logs", "pause", "pr_list", "pr_show",
 		"resume", "show", "status", "stop", "submit", "tell", "wait")
 	for tool, want := range map[string]string{
-		"company_list": "no task", "company_submit": "t1 is under way", "company_wait": "[RESULT] COMPLETE",
+		"company_list": "no task", "company_submit": "t1 is submitted", "company_wait": "[RESULT] COMPLETE",
 		"company_answer": "A company goes on with t1",
 		"company_show":   "Shall it say goodbye or farewell?", "company_diff": "+echo goodbye",
 		"read_mcp_resource": `"tasks"`,

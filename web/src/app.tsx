@@ -1,6 +1,6 @@
 import { Component, useEffect, useRef, useState, type ReactNode } from "react";
 import { askStop, resumeOffice } from "./lib/actions.ts";
-import { formatCost } from "./lib/format.ts";
+import { formatCost, workText } from "./lib/format.ts";
 import { focusHeading } from "./lib/focus.ts";
 import { jumps, listenToKeys } from "./lib/keys.ts";
 import { retryNow } from "./lib/live.ts";
@@ -166,8 +166,7 @@ function Head({ o, menu, setMenu, showHelp, showPalette }: { o: Overview | undef
   else if (link.state === "denied") [state, tone] = ["session ended", "bad"];
   else if (o?.stopped) [state, tone] = ["STOPPED", "warn"];
   else if (o && !o.open) [state, tone] = ["nobody works here now", "calm"];
-  else if (o && o.running.length + o.steps.length === 0) [state, tone] = ["ready, nothing to do", "calm"];
-  else if (o) [state, tone] = [`${o.running.length + o.steps.length} at work`, "good"];
+  else if (o) [state, tone] = [workText(o), o.running.length + o.steps.length === 0 ? "calm" : "good"];
   return (
     <header className="head">
       <button className="menu-button plain" aria-expanded={menu} aria-controls="pages" aria-label="Pages" onClick={() => setMenu(!menu)}>

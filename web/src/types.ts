@@ -42,6 +42,16 @@ export interface Awaited {
   pr_state?: string;
 }
 
+/** Hold is work of a task that does not begin now, and the reason. */
+export interface Hold {
+  subtask?: string;
+  kind: string;
+  tasks?: string[];
+  until?: string;
+  text: string;
+  error?: string;
+}
+
 export interface Task {
   id: string;
   status: string;
@@ -55,6 +65,7 @@ export interface Task {
   project: Project;
   after?: string[];
   waits_for?: Awaited[];
+  waits?: Hold[];
   priority: string;
   tags: string[];
   deadline: string | null;

@@ -22,7 +22,7 @@ func (src Source) waitsFor(task *company.Task) []Awaited {
 	for _, awaited := range src.State.WaitsFor(task) {
 		v := Awaited{Task: awaited.Task, Status: awaited.Status}
 		if earlier := src.State.Tasks[awaited.Task]; earlier != nil {
-			v.Status = src.State.Shown(earlier)
+			v.Status = src.ShownStatus(earlier)
 		}
 		if awaited.PR != nil {
 			v.PR, v.PRState = awaited.PR.Number, awaited.PR.State

@@ -41,6 +41,7 @@ type Agents struct {
 	Active        int  `json:"active"`  // workers at work
 	Idle          int  `json:"idle"`    // workers without a run
 	Waiting       int  `json:"waiting"` // runs that wait for a worker
+	Queued        int  `json:"queued"`  // tasks that wait for their turn
 	// container runtime; absent if no company is at work
 	Runtime string  `json:"container_runtime,omitempty"`
 	Agents  []Agent `json:"agents"`
@@ -53,6 +54,12 @@ func (src Source) Agents() Agents {
 		Workers: state.Office.WorkerCount(),
 		Hired:   state.Office.AddedWorkers, Waiting: state.Waiting(src.Now), Runtime: src.Runtime, Agents: []Agent{}}
 	busy := map[string]bool{}
+	src = src.WithSchedule()
+	for _, id := range state.Open {
+		if src.ShownStatus(state.Tasks[id]) == company.StatusQueued {
+			agents.Queued++
+		}
+	}
 	if !src.AtWork {
 		return agents // without a company, runs marked as held have no holder
 	}
@@ -112,6 +119,9 @@ func (v Agents) Render(style Style) string {
 	waiting := company.Count(v.Waiting, "run") + " wait for one"
 	if v.Waiting == 1 {
 		waiting = "1 run waits for one"
+	}
+	if v.Queued > 0 {
+		waiting += fmt.Sprintf("; %s waiting for its turn", company.Count(v.Queued, "task"))
 	}
 	fmt.Fprintf(&b, "%s%s, %s\n\n", company.Count(v.Workers, "worker"), hired, waiting)
 	table := termtext.Table{Columns: []termtext.Column{{Title: "AGENT"}, {Title: "ROLE", Rank: 4},

@@ -87,6 +87,7 @@ func (src Source) resting() []Resting {
 // Overview returns the summary of the office. With all it includes all tasks, otherwise the unfinished and the most
 // recently ended ones.
 func (src Source) Overview(all bool) (Overview, error) {
+	src = src.WithSchedule()
 	state := src.State
 	overview := Overview{
 		SchemaVersion: 1, Office: state.Office.ID, Path: src.Folders.Root, Open: src.AtWork, Stopped: state.Office.Stopped,
@@ -244,6 +245,9 @@ func (v Overview) writeTasks(b *strings.Builder, style Style) {
 		table.ColorRow(color, string(task.ID), state, task.DoneText(), ShortCost(task.CostMicroUSD, task.Tokens),
 			task.PullText(),
 			strings.TrimPrefix(task.Evidence, noEvidence), task.Title())
+		for _, text := range task.HoldTexts() {
+			table.Note(text)
+		}
 		if task.Issue != nil && !task.Status.Ended() {
 			table.Note("issue: " + safetext.EscapeLine(task.Issue.URL, 300))
 		}

@@ -15,6 +15,7 @@ type Source struct {
 	State      *company.State
 	Now        time.Time // time of the office
 	AtWork     bool      // a company is at work on the office
+	Active     int       // number of tasks that may be under way at once; 0 means no limit
 	Runtime    string    // runtime of its containers; empty if no company is at work
 	Activities []Activity
 	Folders    Folders
@@ -23,6 +24,8 @@ type Source struct {
 	Contents   Contents // nil if no contents can be read
 	Journals   Journals // nil if there are no journals
 	Damage     []Damage
+
+	schedule *schedule // set by WithSchedule
 }
 
 // Models returns the models that an office's config names.

@@ -49,6 +49,7 @@ type Subtask struct {
 	// OutsideWriteSet are changed files that the write set does not cover.
 	OutsideWriteSet []company.OutsideFile `json:"outside_write_set,omitempty"`
 	Reason          string                `json:"reason,omitempty"`
+	Waits           []Hold                `json:"waits,omitempty"` // what of it does not begin now, and why
 	Gate            *Gate                 `json:"gate"`
 	// checks that ran only part of their suite before the review
 	FirstSteps []company.FirstStep     `json:"first_steps,omitempty"`
@@ -77,6 +78,11 @@ func (src Source) viewSubtask(task *company.Task, sub *company.Subtask, budget *
 		Gate: viewGate(sub.Gate), FirstSteps: sub.FirstSteps, Review: sub.Review.Last,
 		Findings: append([]company.JudgedFinding{}, sub.Review.Findings()...), WriteSetFit: fitOf(sub, budget),
 		OutsideWriteSet: task.OutsideWriteSet(sub, budget), Attempts: sub.Attempts(), Runs: src.runsOf(task, sub.ID),
+	}
+	for _, hold := range src.listHolds(task) {
+		if hold.Subtask == sub.ID {
+			subtask.Waits = append(subtask.Waits, hold)
+		}
 	}
 	if sub.Status == company.SubtaskMerging {
 		for _, approval := range src.State.OpenApprovals(task.ID) {
@@ -167,6 +173,9 @@ func (v Subtask) Render(style Style) string {
 	}
 	if v.Reason != "" {
 		writeWrapped(&b, style, "  why:    ", safetext.EscapeLine(v.Reason, 300))
+	}
+	for _, hold := range v.Waits {
+		writeWrapped(&b, style, "  next:   ", hold.reason())
 	}
 	for _, note := range v.originNotes() {
 		writeWrapped(&b, style, "  plan:   ", note)

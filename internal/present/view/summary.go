@@ -38,7 +38,7 @@ type Summary struct {
 func (src Source) Summary(task *company.Task) Summary {
 	state := src.State
 	sum := Summary{
-		SchemaVersion: 1, Task: task.ID, Status: state.Shown(task),
+		SchemaVersion: 1, Task: task.ID, Status: src.ShownStatus(task),
 		Instruction: safetext.EscapeLine(company.TitleOf(task.Instruction), 100), Issue: task.Issue, Head: task.Head,
 		Tokens: task.Spent.Tokens, DurationMS: taskDuration(task, task.Updated).Milliseconds(),
 	}

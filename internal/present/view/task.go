@@ -24,6 +24,7 @@ type Task struct {
 	// tasks that it was submitted after; absent in lists of archived tasks
 	After    []company.TaskID `json:"after,omitempty"`
 	WaitsFor []Awaited        `json:"waits_for,omitempty"` // tasks of After that are not merged yet, and delay its start
+	Waits    []Hold           `json:"waits,omitempty"`     // what of it does not begin now, and why
 	Priority company.Priority `json:"priority"`
 	Tags     []string         `json:"tags"`
 	Deadline *time.Time       `json:"deadline"`
@@ -59,12 +60,14 @@ type Task struct {
 
 // Task returns the short view of a task.
 func (src Source) Task(task *company.Task) Task {
+	src = src.WithSchedule()
 	state, spent := src.State, src.spentOn(task)
 	v := Task{
-		ID: task.ID, Status: state.Shown(task), Phase: task.Phase(), Paused: task.Paused, DryRun: task.DryRun,
+		ID: task.ID, Status: src.ShownStatus(task), Phase: task.Phase(), Paused: task.Paused, DryRun: task.DryRun,
 		Instruction: task.Instruction,
 		Issue:       task.Issue, Attachments: task.Attachments, Project: task.Project, Reason: task.Reason,
-		After: task.After, WaitsFor: src.waitsFor(task), Priority: task.Priority, Tags: append([]string{}, task.Tags...),
+		After: task.After, WaitsFor: src.waitsFor(task), Waits: src.listHolds(task),
+		Priority: task.Priority, Tags: append([]string{}, task.Tags...),
 		PausedSubtasks: append([]company.SubtaskID{}, task.PausedSubtasks()...),
 		Submitted:      task.Submitted.UTC(), Updated: task.Updated.UTC(),
 		DurationMS: taskDuration(task, src.Now).Milliseconds(),

@@ -51,6 +51,7 @@ type TaskDetail struct {
 
 // TaskDetail returns a task with all its details.
 func (src Source) TaskDetail(task *company.Task) TaskDetail {
+	src = src.WithSchedule()
 	state := src.State
 	taskDetail := TaskDetail{
 		Task: src.Task(task), NeedsYou: src.approvals(state.OpenApprovals(task.ID)), Questions: []Approval{},
@@ -162,6 +163,9 @@ func (v TaskDetail) writeResult(b *strings.Builder, style Style) {
 		writeWrapped(b, style, "  waits for: ", v.AwaitedText()+"; it begins when all are merged")
 	} else if len(v.After) > 0 {
 		writeWrapped(b, style, "  after:  ", JoinIDs(v.After))
+	}
+	for _, text := range v.HoldTexts() {
+		writeWrapped(b, style, "  next:   ", text)
 	}
 	if v.Issue != nil {
 		writeWrapped(b, style, "  issue:  ", safetext.EscapeLine(v.Issue.String()+", "+v.Issue.URL, 700))

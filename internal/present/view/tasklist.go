@@ -14,8 +14,8 @@ import (
 // TaskStates are the values that filter a list of tasks by state: each status that is shown to people, and names for
 // several of them.
 var TaskStates = []string{
-	"open", "ended", "paused", string(company.StatusPending), string(company.StatusDecomposing),
-	string(company.StatusExecuting), string(company.StatusReviewing),
+	"open", "ended", "paused", string(company.StatusQueued), string(company.StatusPending),
+	string(company.StatusDecomposing), string(company.StatusExecuting), string(company.StatusReviewing),
 	string(company.StatusAwaitingInput), string(company.StatusWaiting), string(company.StatusCompleted),
 	string(company.StatusFailed), string(company.StatusCancelled),
 }
@@ -76,7 +76,7 @@ func (src Source) listedTask(t officeTask) listedTask {
 	if p := t.past; p != nil {
 		return listedTask{ended: true, shown: p.Status, priority: cmp.Or(p.Priority, company.PriorityMedium), tags: p.Tags}
 	}
-	return listedTask{ended: t.now.Status.Ended(), paused: t.now.Paused, shown: src.State.Shown(t.now),
+	return listedTask{ended: t.now.Status.Ended(), paused: t.now.Paused, shown: src.ShownStatus(t.now),
 		priority: t.now.Priority, tags: t.now.Tags}
 }
 
@@ -109,6 +109,7 @@ func (src Source) TaskList(taskFilter TaskFilter) (TaskList, error) {
 	if err := taskFilter.validate(); err != nil {
 		return TaskList{}, err
 	}
+	src = src.WithSchedule()
 	taskList := TaskList{SchemaVersion: 1, Tasks: []Task{}}
 	behind := taskFilter.Before == ""
 	for _, officeTask := range slices.Backward(src.allTasks()) {

@@ -39,7 +39,7 @@ func (v Task) StateColor() string {
 		return termtext.Red
 	case "needs you":
 		return termtext.Bright
-	case "paused", "resting", "done, UNTESTED", "done, UNVERIFIED":
+	case "paused", "queued", "resting", "done, UNTESTED", "done, UNVERIFIED":
 		return termtext.Yellow
 	}
 	return ""
@@ -73,7 +73,16 @@ func (p Progress) ProgressText(now time.Time) string {
 	if cost := ShortCost(p.CostMicroUSD, p.Tokens); cost != "-" {
 		parts = append(parts, cost)
 	}
-	return strings.Join(append(parts, termtext.FormatAge(now.Sub(p.Submitted))), ", ")
+	text := strings.Join(append(parts, termtext.FormatAge(now.Sub(p.Submitted))), ", ")
+	for _, step := range p.Steps {
+		if step.Doing == FindsBase { // the feed has the others
+			text += "; " + step.Doing
+		}
+	}
+	for _, hold := range p.HoldTexts() {
+		text += "; " + hold
+	}
+	return text
 }
 
 // StateText returns the state of a subtask for display.

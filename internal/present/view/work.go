@@ -29,6 +29,7 @@ type Progress struct {
 	Held      bool       `json:"held"`      // a holder has one of its runs
 	AtRest    bool       `json:"at_rest"`   // only a person can move it
 	Questions []Approval `json:"questions"` // open questions
+	Steps     []Step     `json:"steps"`     // its work outside of runs
 }
 
 // AwaitsPerson reports whether only a person can move the task, by answering a question or by resuming a subtask.
@@ -45,6 +46,7 @@ func (w Work) CanGoOn(id company.TaskID) bool {
 
 // Work returns the progress of the named tasks, or of all unfinished ones if none is named.
 func (src Source) Work(ids ...company.TaskID) (Work, error) {
+	src = src.WithSchedule()
 	state := src.State
 	work := Work{
 		Office: state.Office.ID, Seq: state.Seq, Epoch: state.Office.Epoch, Stopped: state.Office.Stopped,
@@ -76,7 +78,7 @@ func (src Source) Work(ids ...company.TaskID) (Work, error) {
 		over := task.Status.Ended()
 		work.Tasks = append(work.Tasks, Progress{
 			Task: src.Task(task), Over: over, Held: task.HeldRun(), AtRest: !over && s.AtRest(task, src.Now),
-			Questions: src.approvals(s.OpenApprovals(id)),
+			Questions: src.approvals(s.OpenApprovals(id)), Steps: append([]Step{}, src.steps(task)...),
 		})
 	}
 	return work, nil

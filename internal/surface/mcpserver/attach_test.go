@@ -57,7 +57,7 @@ func TestSubmitAttached(t *testing.T) {
 		{"name": "spec.md", "text": "# Door\n\"opens\"\n"},
 		{"name": "a/b.png", "base64": base64.StdEncoding.EncodeToString(large)},
 	}})
-	if code != "" || !strings.Contains(text, "t2 is under way") {
+	if code != "" || !strings.Contains(text, "t2 is submitted") {
 		t.Fatalf("%s\n%s", code, text)
 	}
 	if len(got.Attachments) != 2 || got.Attachments[0].Name != "spec.md" ||

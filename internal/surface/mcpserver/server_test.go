@@ -456,7 +456,7 @@ func TestCommands(t *testing.T) {
 		tool, want string
 		args       m
 	}{
-		{"submit", "t2 is under way",
+		{"submit", "t2 is submitted",
 			m{"instruction": "open it", "request_id": "r.1", "priority": "high", "tags": []string{"door"}}},
 		{"pause", "t1 is paused", m{"id": "t1"}}, {"resume", "t1 is no longer paused", m{"id": "t1"}},
 		{"stop", "the office is stopped", m{"why": "enough"}},

@@ -160,7 +160,7 @@ func (s *Server) submitTask(ctx context.Context, arguments submitArguments) (*mc
 	if err != nil {
 		return nil, err
 	}
-	state := "is under way"
+	state := "is submitted"
 	if len(arguments.After) > 0 {
 		state = "begins once merged: " + strings.Join(arguments.After, ", ")
 	}

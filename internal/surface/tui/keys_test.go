@@ -118,7 +118,7 @@ func TestNewTask(t *testing.T) {
 	if len(d.office.submits) != 1 || d.office.submits[0] != "say goodbye" {
 		t.Fatalf("submitted: %q", d.office.submits)
 	}
-	d.expect("t20 is under way")
+	d.expect("t20 is submitted")
 	if d.overview.task == "t20" {
 		t.Error("a task is selected that is not listed")
 	}
@@ -429,7 +429,7 @@ func TestRefusedWordsComeBack(t *testing.T) {
 		if len(d.office.submits) != 2 || d.office.submits[1] != text {
 			t.Errorf("sent %q", d.office.submits)
 		}
-		d.expect("t20 is under way")
+		d.expect("t20 is submitted")
 	}
 }
 

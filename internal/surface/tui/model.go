@@ -113,7 +113,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case submittedMsg:
 		m.overview.next = msg.task
-		m.note = resultMsg{text: fmt.Sprintf("%s is under way", msg.task)}
+		m.note = resultMsg{text: fmt.Sprintf("%s is submitted", msg.task)}
 	case endsMsg:
 		m.prompt = confirmWith(fmt.Sprintf("this no ends all of %s: type %s and Enter, or Esc", msg.all, msg.task),
 			string(msg.task), func() tea.Cmd {
@@ -420,10 +420,8 @@ func (m *model) headLine() string {
 		text, color = text+"  STOPPED: R lifts it", termtext.Bright
 	case m.snap.link.state == linkIdle:
 		text += "  nobody works here now"
-	case len(overview.Running)+len(overview.Steps) == 0:
-		text += "  ready, nothing to do"
 	default:
-		text += fmt.Sprintf("  %d at work", len(overview.Running)+len(overview.Steps))
+		text += "  " + overview.WorkText()
 	}
 	if m.snap.link.state != linkLost && overview.Office != "" {
 		var waits []string

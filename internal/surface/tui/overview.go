@@ -187,7 +187,7 @@ func (m *model) workRows() []workRow {
 	return out
 }
 
-// idleText lists the idle workers, and counts the runs that wait for one.
+// idleText lists the idle workers, counts the runs that wait for one, and says why a task waits.
 func (m *model) idleText() string {
 	var idle []string
 	for _, agent := range m.snap.agents.Agents {
@@ -211,6 +211,24 @@ func (m *model) idleText() string {
 	}
 	if n := m.snap.agents.Waiting; n > 0 {
 		text = strings.TrimPrefix(text+", "+company.Count(n, "run")+" waiting for a worker", ", ")
+	}
+	if wait := m.waitText(); wait != "" {
+		text = strings.TrimPrefix(text+"; "+wait, "; ")
+	}
+	return text
+}
+
+// waitText says why a task waits: one whose failed step is tried again, or else the newest. The head counts them.
+func (m *model) waitText() string {
+	text := ""
+	for _, task := range m.snap.overview.Tasks {
+		texts := task.HoldTexts()
+		retries := slices.ContainsFunc(task.Waits, func(h view.Hold) bool { return h.Kind == company.HoldRetry })
+		if len(texts) > 0 && (text == "" || retries) {
+			if text = fmt.Sprintf("%s %s", task.ID, texts[0]); retries {
+				break
+			}
+		}
 	}
 	return text
 }

@@ -143,7 +143,7 @@ func (m *model) drawTasks(width, height int) []string {
 			age = m.ageSince(task.Submitted)
 		}
 		table.ColorRow(color, string(task.ID), state, task.DoneText(), view.ShortCost(task.CostMicroUSD, task.Tokens), age,
-			task.PullText(), task.Title())
+			task.PullText(), task.LineText())
 	}
 	lines := m.tableLines(table, width)
 	index := slices.IndexFunc(tasks, func(t view.Task) bool { return t.ID == m.overview.task })

@@ -172,7 +172,7 @@ func sourceOf(others int, title func(int) string) view.Source {
 	s, t := viewtest.TaskOf(func(s *company.State, t *company.Task) {
 		t.Status, t.Ended, t.PR, t.Gate = company.StatusExecuting, time.Time{}, nil, nil
 		s.Open = []company.TaskID{t.ID}
-		s.Office.Workers = 3
+		s.Office.Workers, s.Office.Epoch = 3, 1
 		t.Subtasks[0].Planned = company.PlannedSubtask{Title: "Count requests by API key", Description: "Count them.",
 			AcceptanceCriteria: []string{"the checks pass"}, WriteSet: []string{"limit/**"}}
 		t.Subtasks[1].Planned = company.PlannedSubtask{Title: "Refuse what is too many", Description: "Refuse it.",
@@ -216,7 +216,7 @@ func sourceOf(others int, title func(int) string) view.Source {
 		}
 		s.Tasks[other.ID] = &other
 	}
-	return view.Source{State: s, Now: now, AtWork: true,
+	return view.Source{State: s, Now: now, AtWork: true, Active: 12,
 		Activities: []view.Activity{{Run: "t12-02.1", Turn: 7, Text: "edits api/limit.go", Time: now}}}
 }
 

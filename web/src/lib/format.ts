@@ -1,7 +1,7 @@
 // Numbers, ages and words, as internal/present/view writes them on a terminal.
 
 import { clock } from "./api.ts";
-import type { Awaited, Run, Subtask, Task } from "../types.ts";
+import type { Awaited, Overview, Run, Subtask, Task } from "../types.ts";
 
 export const micro = 1_000_000;
 
@@ -100,6 +100,7 @@ const taskStates: Record<string, State> = {
   reviewing: { text: "finishing", tone: "run" },
   awaiting_input: { text: "needs you", tone: "need" },
   waiting: { text: "waiting", tone: "calm" },
+  queued: { text: "queued", tone: "warn" },
   completed: { text: "done", tone: "good" },
   failed: { text: "failed", tone: "bad" },
   cancelled: { text: "cancelled", tone: "calm" },
@@ -112,6 +113,28 @@ export function taskState(t: Task): State {
   if (t.ended == null && t.paused) return { text: "paused", tone: "warn" };
   if (t.status === "waiting") return { text: waitsText(t.waits_for ?? []), tone: "calm" };
   return taskStates[t.status] ?? { text: t.status, tone: "calm" };
+}
+
+/** holdTexts lists why a task, or parts of it, do not begin now. Its questions and its state name the other reasons. */
+export function holdTexts(t: Task): string[] {
+  const out: string[] = [];
+  const parts = new Map<string, string[]>(); // ids of the subtasks, by what they wait for
+  for (const h of t.waits ?? []) {
+    if (h.kind === "tasks" || h.kind === "answer") continue;
+    const text = h.error ? `${h.text}: ${h.error}` : h.text;
+    if (h.subtask) parts.set(text, [...(parts.get(text) ?? []), h.subtask]);
+    else out.push(text);
+  }
+  for (const [text, ids] of parts) out.push(`${ids.length > 4 ? `${ids.slice(0, 4).join(", ")} and ${ids.length - 4} more` : ids.join(", ")}: ${text}`);
+  return out;
+}
+
+/** workText counts the tasks that are at work, and those that wait without being at work. */
+export function workText(o: Overview): string {
+  const working = new Set([...o.running.map((r) => r.task), ...o.steps.map((s) => s.task)]);
+  const waiting = o.tasks.filter((t) => holdTexts(t).length > 0 && !working.has(t.id)).length;
+  if (working.size === 0) return waiting === 0 ? "ready, nothing to do" : `${formatCount(waiting, "task")} waiting`;
+  return `${formatCount(working.size, "task")} at work` + (waiting > 0 ? `, ${waiting} waiting` : "");
 }
 
 export function subtaskState(s: Subtask): State {

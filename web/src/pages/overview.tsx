@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { doingText, formatAge, formatCount, formatTokens, formatUSD, shortCost, taskState, whoText } from "../lib/format.ts";
+import { doingText, formatAge, formatCount, formatTokens, formatUSD, holdTexts, shortCost, taskState, whoText, workText } from "../lib/format.ts";
 import { countWaiting } from "../lib/pulls.ts";
 import { pullPath, runPath, taskPath } from "../lib/router.ts";
 import { escapeLine, titleOf } from "../lib/text.ts";
@@ -116,7 +116,7 @@ function NeedsStrip({ o }: { o: Overview }) {
   );
 }
 
-const states = ["", "open", "ended", "awaiting_input", "waiting", "executing", "completed", "failed", "cancelled", "paused"];
+const states = ["", "open", "ended", "awaiting_input", "waiting", "queued", "executing", "completed", "failed", "cancelled", "paused"];
 const stateNames: Record<string, string> = { "": "open and newest", awaiting_input: "needs you", executing: "working", completed: "done" };
 
 function TasksPanel({ o }: { o: Overview }) {
@@ -206,6 +206,7 @@ function TaskRows({ tasks, resting }: { tasks: Task[]; resting: Set<string | und
 function TaskRow({ t, resting }: { t: Task; resting: boolean }) {
   let state = taskState(t);
   if (resting && state.text !== "paused") state = { text: "resting", tone: "warn" };
+  const waits = holdTexts(t).join("; ");
   const part = t.subtasks > 0 ? t.merged / t.subtasks : 0;
   return (
     <div role="row" className="task-row" data-testid={"task-" + t.id}>
@@ -244,8 +245,9 @@ function TaskRow({ t, resting }: { t: Task; resting: boolean }) {
             <span className="muted">-</span>
           )}
         </span>
-        <span role="cell" data-cell="what" className="cut" title={titleOf(t.instruction)}>
+        <span role="cell" data-cell="what" className="cut" title={titleOf(t.instruction) + (waits ? `: ${waits}` : "")}>
           {titleOf(t.instruction)}
+          {waits ? <span className="muted"> ({escapeLine(waits)})</span> : null}
           {t.reason && (t.status === "failed" || t.status === "cancelled") ? <span className="muted"> ({escapeLine(t.reason)})</span> : null}
         </span>
     </div>
@@ -292,7 +294,7 @@ function WorkersPanel({ o }: { o: Overview }) {
         </A>
       ))}
       {!o.open ? <Empty>Nobody works here now. <code>company serve</code> opens the office.</Empty> : null}
-      {o.open && o.running.length + o.steps.length === 0 ? <Empty>Nobody has anything to do.</Empty> : null}
+      {o.open && o.running.length + o.steps.length === 0 ? <Empty>{workText(o) === "ready, nothing to do" ? "Nobody has anything to do." : "Nobody is at work: the list of tasks says what they wait for."}</Empty> : null}
       {o.open && idle.length > 0 && o.running.length + o.steps.length > 0 ? <p className="empty short small">{idle.length > 6 ? formatCount(idle.length, "worker") : escapeLine(idle.join(", "))} idle{a && a.waiting > 0 ? `, ${formatCount(a.waiting, "run")} waiting for a worker` : ""}</p> : null}
     </Panel>
   );

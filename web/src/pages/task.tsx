@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from "react";
 import { askCancel, askPause, askRetry, sendCommand } from "../lib/actions.ts";
 import { describeAttachment } from "../lib/attach.ts";
-import { awaitedText, formatAge, formatCost, formatCount, formatTokens, formatUSD, parseAmount, shortOID, taskState } from "../lib/format.ts";
+import { awaitedText, formatAge, formatCost, formatCount, formatTokens, formatUSD, holdTexts, parseAmount, shortOID, taskState } from "../lib/format.ts";
 import { followTask, isStep } from "../lib/live.ts";
 import { allRuns } from "../lib/moments.ts";
 import { showSoon, type Shown as Drawn } from "../lib/paint.ts";
@@ -137,6 +137,11 @@ function TaskHead({ t }: { t: TaskDetail }) {
             ))}
           </p>
         ) : null}
+        {holdTexts(t).map((text) => (
+          <p key={text} className="muted" data-testid="waits">
+            ~ {escapeLine(text)}
+          </p>
+        ))}
         {t.attachments && t.attachments.length > 0 ? (
           <>
             <p className="muted small wrap" data-testid="task-files">

@@ -194,7 +194,7 @@ func printDetached(env *command.Environment, taken background.Taken, cmd company
 	if taken.Log != "" {
 		where = "; log: " + taken.Log
 	}
-	state := "is under way"
+	state := "is submitted"
 	if s, ok := cmd.(company.Submit); ok && len(s.After) > 0 {
 		state = "begins once merged: " + view.JoinIDs(s.After)
 	}

@@ -1,0 +1,120 @@
+package view
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"company/internal/company"
+	"company/internal/lib/safetext"
+)
+
+// Hold is work of a task that does not begin now, and the reason.
+type Hold struct {
+	Subtask company.SubtaskID `json:"subtask,omitempty"` // absent if the whole task waits
+	Kind    company.HoldKind  `json:"kind"`
+	Tasks   []company.TaskID  `json:"tasks,omitempty"` // the tasks that it waits for
+	Until   *time.Time        `json:"until,omitempty"` // when a failed step is tried again
+	Text    string            `json:"text"`            // the reason, such as "tries again in 48s (attempt 5 of 5)"
+	Error   string            `json:"error,omitempty"` // of the step that failed
+}
+
+// NewHold returns the view of a hold. active is the number of tasks that may be under way at once.
+func NewHold(hold company.Hold, state *company.State, active int, now time.Time) Hold {
+	v := Hold{Subtask: hold.Subtask, Kind: hold.Kind, Tasks: hold.Tasks}
+	switch hold.Kind {
+	case company.HoldTasks:
+		v.Text = "waits for " + JoinIDs(hold.Tasks)
+	case company.HoldBranch:
+		v.Text = "waits for " + JoinIDs(hold.Tasks) + ", which works on the same branch"
+	case company.HoldSlot:
+		v.Text = fmt.Sprintf("waits for a slot: %s; limits.concurrent_tasks is %d", describeUnderWay(hold.Tasks), active)
+	case company.HoldRetry:
+		until := hold.Failure.NotBefore.UTC()
+		v.Until, v.Text, v.Error = &until, retryText(hold, now), safetext.EscapeLine(hold.Failure.Error, 200)
+	case company.HoldAnswer:
+		v.Text = "waits for your answer"
+	case company.HoldMoney:
+		v.Text = "waits for money: a cap of the office is used up"
+	case company.HoldWorker:
+		v.Text = fmt.Sprintf("waits for a free worker (%s in all)", company.Count(state.Office.WorkerCount(), "worker"))
+	case company.HoldWriters:
+		v.Text = fmt.Sprintf("waits for its turn in the project: limits.writers is %d", state.Office.Writers)
+	}
+	return v
+}
+
+// describeUnderWay names the tasks that are under way.
+func describeUnderWay(ids []company.TaskID) string {
+	const most = 5
+	verb := " are under way ("
+	if len(ids) == 1 {
+		verb = " is under way ("
+	}
+	names := JoinIDs(ids[:min(len(ids), most)])
+	if more := len(ids) - most; more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	return company.Count(len(ids), "task") + verb + names + ")"
+}
+
+// retryText says when a failed step is tried again, and what happens if that fails, too.
+func retryText(hold company.Hold, now time.Time) string {
+	wait := max(0, hold.Failure.NotBefore.Sub(now)+time.Second-1) // a part of a second counts as one
+	text := "tries again in " + FormatAge(wait)
+	if hold.Attempts > 0 {
+		text += fmt.Sprintf(" (attempt %d of %d)", hold.Attempt, hold.Attempts)
+	}
+	switch {
+	case hold.Attempt != hold.Attempts:
+	case hold.Manager:
+		text += ", then the manager decides"
+	default:
+		text += ", then asks you"
+	}
+	return text
+}
+
+// reason returns the text of a hold with the error before it.
+func (v Hold) reason() string {
+	if v.Error == "" {
+		return v.Text
+	}
+	return v.Text + ": " + v.Error
+}
+
+// HoldTexts lists why a task, or parts of it, do not begin now. Questions are not among it, nor the tasks that it
+// begins after: its state names those.
+func (v Task) HoldTexts() []string {
+	var out []string
+	parts := map[string][]string{} // ids of the subtasks, by what they wait for
+	for _, hold := range v.Waits {
+		switch {
+		case hold.Kind == company.HoldTasks || hold.Kind == company.HoldAnswer:
+		case hold.Subtask == "":
+			out = append(out, hold.reason())
+		default:
+			parts[hold.reason()] = append(parts[hold.reason()], string(hold.Subtask))
+		}
+	}
+	const most = 4
+	for _, text := range slices.Sorted(maps.Keys(parts)) {
+		ids := parts[text]
+		names := strings.Join(ids[:min(len(ids), most)], ", ")
+		if more := len(ids) - most; more > 0 {
+			names += fmt.Sprintf(" and %d more", more)
+		}
+		out = append(out, names+": "+text)
+	}
+	return out
+}
+
+// LineText returns the title of a task in one line, with the reason if it waits.
+func (v Task) LineText() string {
+	if texts := v.HoldTexts(); len(texts) > 0 {
+		return v.Title() + " (" + strings.Join(texts, "; ") + ")"
+	}
+	return v.Title()
+}
