@@ -2,8 +2,10 @@
 // and every git process that is started outside a container.
 //
 // It defines git's hardened environment, the names of branches, the choke point that refuses main and master, and
-// git.log. The environment is built from scratch, without foreign configuration, hooks or filters. It has network
-// access only for a fetch from or push to the operator's remote. The package guarantees:
+// git.log. The environment is built from scratch, without foreign hooks or filters. The user's and the system's
+// configuration is only listed, by git config: the remote's addresses are taken from it (addresses.go) and, with
+// git.use_my_logins, the logins (gitlogin). git has network access only for a fetch from or push to the operator's
+// remote. The package guarantees:
 //
 //   - no content of a repository (configuration, attributes, hooks, names)
 //     makes the host run a command;
