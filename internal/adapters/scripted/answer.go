@@ -104,7 +104,7 @@ func newAnswer(exchange Exchange, reply Reply) (Answer, error) {
 	tokens := size/bytesPerToken + 1
 	if exchange.MaxTokens > 0 && tokens > exchange.MaxTokens {
 		tokens = exchange.MaxTokens
-		a.truncate(exchange.MaxTokens * bytesPerToken)
+		a.truncateContent(exchange.MaxTokens * bytesPerToken)
 	}
 	a.Usage = adapters.Usage{InputTokens: exchange.byteSize()/bytesPerToken + 1, OutputTokens: tokens}
 	if reply.Usage != nil {
@@ -128,8 +128,8 @@ func (x Exchange) byteSize() int {
 	return n
 }
 
-// truncate keeps the first bytes of the answer: the text, then the calls in order.
-func (a *Answer) truncate(room int) {
+// truncateContent keeps the first bytes of the answer: the text, then the calls in order.
+func (a *Answer) truncateContent(room int) {
 	a.Finish = "length"
 	a.Text = safetext.Head(a.Text, room)
 	room -= len(a.Text)
