@@ -1,6 +1,7 @@
 // Package gitlogin finds the logins that the president's own git would use at a remote: the credential helpers and
 // ~/.netrc, ssh with ~/.ssh and the agent, and the server settings in the president's git configuration. Package
-// gitops uses it only for the remote and only if git.use_my_logins is on.
+// gitops uses it only for the remote and only if git.use_my_logins is on; the remote's address alone is always read
+// (ReadPersonal).
 //
 // It guarantees:
 //
