@@ -9,6 +9,13 @@ import (
 // forges and file systems take names of up to 255 bytes.
 const MaxBranchPrefix = 150
 
+// IsProtectedBranch reports whether a branch, by its short or full name, may only be moved by a person. It ignores
+// case, because on some disks Main is main.
+func IsProtectedBranch(branch string) bool {
+	name := strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(branch), "refs/"), "heads/")
+	return name == "main" || name == "master" || name == "head"
+}
+
 // branchFix is the fix for a prefix that cannot be used.
 const branchFix = "write folders and a name of ASCII letters, digits and . _ - + = @ #, such as develop, feature/company " +
 	"or users/jane/PROJ-123"
@@ -17,8 +24,7 @@ const branchFix = "write folders and a name of ASCII letters, digits and . _ - +
 // names of references. It also refuses names that only a person may move, the folder of the agents' own branches, and
 // characters that mean something to a shell, because commands for people contain the name.
 func CheckBranchPrefix(prefix string) error {
-	short := strings.TrimPrefix(strings.TrimPrefix(strings.ToLower(prefix), "refs/"), "heads/")
-	if short == "main" || short == "master" || short == "head" {
+	if IsProtectedBranch(prefix) {
 		return E(EProtected, fmt.Sprintf("%q is not for the company to move", prefix)).
 			Because("it writes its own branches only, never main or master").
 			Fix("set git.integration_branch to another name, such as develop")

@@ -99,11 +99,10 @@ func (d *TaskPrepared) apply(s *State, e Event) {
 	delete(task.Failures, "prepare")
 }
 
-// refuseProtectedBranch refuses main, master and an empty name as a branch to merge work to. It is the core's part of
-// the rule "never main" (REV-1): no decision may name such a branch.
+// refuseProtectedBranch refuses a protected or empty name as a branch to merge work to. It is the core's part of the
+// rule "never main" (REV-1): no decision may name such a branch.
 func refuseProtectedBranch(branch string) error {
-	name := strings.ToLower(strings.TrimPrefix(branch, "refs/heads/"))
-	if name == "main" || name == "master" || name == "" {
+	if strings.TrimPrefix(branch, "refs/heads/") == "" || IsProtectedBranch(branch) {
 		return E(EProtected, "work is never merged to "+branch).Fix("git.integration_branch: develop")
 	}
 	return nil

@@ -35,7 +35,9 @@ func TestTaskRunsToPullRequest(t *testing.T) {
 
 func TestMainIsNeverIntegrationBranch(t *testing.T) {
 	t.Parallel()
-	for _, branch := range []string{"main", "master", "refs/heads/main", "Main", "MASTER", ""} {
+	for _, branch := range []string{
+		"main", "master", "refs/heads/main", "Main", "MASTER", "", "HEAD", "Refs/Heads/Main", "heads/master",
+	} {
 		s := &story{bench: newBench(t)}
 		s.submit(Settings{})
 		p := s.preparation()

@@ -175,16 +175,6 @@ func isTaskBranch(branch string) bool {
 	return parts != nil && company.CheckBranchPrefix(parts[1]) == nil
 }
 
-// isMain reports whether a branch, by its short or full name, may only be moved by a person. It ignores case, because
-// on some disks Main is main.
-func isMain(branch string) bool {
-	b := strings.ToLower(branch)
-	for _, p := range []string{"refs/heads/", "heads/"} {
-		b = strings.TrimPrefix(b, p)
-	}
-	return b == "main" || b == "master" || b == "head"
-}
-
 func protectedRefError(ref string) *company.Error {
 	return company.E(company.EProtected, fmt.Sprintf("%q is not for the company to move", ref)).
 		Because("it writes its own branches only, never main or master").
@@ -193,7 +183,7 @@ func protectedRefError(ref string) *company.Error {
 
 // allowRef is the choke point (REV-1): it checks every reference that the company moves, here or at a remote.
 func (s *Store) allowRef(ref string) error {
-	if isMain(ref) || !validRef(ref) {
+	if company.IsProtectedBranch(ref) || !validRef(ref) {
 		return protectedRefError(ref)
 	}
 	p := s.cfg.IntegrationPrefix

@@ -29,7 +29,7 @@ var names = []named{
 		"TestStartVoidsClaims"},
 	{"keep effects due after a stop", "Due", drop, []trait{mentions("Stopped"), lacks("Epoch")},
 		"TestNothingIsDueAfterStop"},
-	{"allow main as a target", "refuseProtectedBranch", drop, []trait{mentions(`"main"`), lacks(`"master"`)},
+	{"allow main as a target", "IsProtectedBranch", drop, []trait{mentions(`"main"`), lacks(`"master"`)},
 		"TestMainIsNeverIntegrationBranch"},
 	{"take red for green", "GateResult.AllowsMerge", negate, nil, "TestRedGateSendsBack"},
 	{"let a ticket pass that no test shows", "GateFinished.apply", drop, []trait{mentions("holdUnshown")},
