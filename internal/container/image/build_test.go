@@ -253,9 +253,18 @@ func TestSweepKilledBuild(t *testing.T) {
 	be := newRacedBuilder(t)
 	be.mustEnsure(t, Request{})
 	req := Request{Setup: []string{"true"}}
-	be.dropAtEnd(t, req, newBuiltBase())
-	setup := be.ownLayers(t, req, newBuiltBase())[0]
+	own := be.ownLayers(t, req, newBuiltBase())
+	setup := own[0]
 	name := dockerapi.BuildPrefix + setup.uniqueName()
+	drop := func() {
+		err := be.unguarded.ContainerRemove(context.Background(), name, container.RemoveOptions{Force: true})
+		if err != nil && !cerrdefs.IsNotFound(err) {
+			t.Error(err)
+		}
+		be.dropLayers(t, own)
+	}
+	drop() // what a killed run of this test left
+	t.Cleanup(drop)
 	left := filepath.Join(be.dir, "tmp", setup.uniqueName(), "deep")
 	if err := os.MkdirAll(left, 0o700); err != nil {
 		t.Fatal(err)

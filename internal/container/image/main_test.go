@@ -127,15 +127,18 @@ func (be *testBuilder) ownLayers(t *testing.T, req Request, base baseSource) []l
 // with its locks.
 func (be *testBuilder) dropAtEnd(t *testing.T, req Request, base baseSource) {
 	own := be.ownLayers(t, req, base)
-	t.Cleanup(func() {
-		for i := len(own) - 1; i >= 0; i-- {
-			_, err := be.unguarded.ImageRemove(context.Background(), own[i].imageTag(), imageRemove)
-			if err != nil && !cerrdefs.IsNotFound(err) {
-				t.Errorf("remove %s: %v", own[i].imageTag(), err)
-			}
-			_ = os.Remove(filepath.Join(be.dir, "locks", own[i].uniqueName()))
+	t.Cleanup(func() { be.dropLayers(t, own) })
+}
+
+func (be *testBuilder) dropLayers(t *testing.T, own []layerStep) {
+	t.Helper()
+	for _, layer := range slices.Backward(own) {
+		_, err := be.unguarded.ImageRemove(context.Background(), layer.imageTag(), imageRemove)
+		if err != nil && !cerrdefs.IsNotFound(err) {
+			t.Errorf("remove %s: %v", layer.imageTag(), err)
 		}
-	})
+		_ = os.Remove(filepath.Join(be.dir, "locks", layer.uniqueName()))
+	}
 }
 
 func (be *testBuilder) mustEnsure(t *testing.T, req Request) Image {
