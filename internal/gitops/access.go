@@ -21,6 +21,7 @@ type Remote struct {
 	URL string
 
 	checkout string // path of the checkout that it belongs to; empty if unknown
+	given    string // the address before a rewrite, if no checkout has it
 	push     bool   // it is for a push, so pushInsteadOf applies
 }
 
@@ -71,7 +72,7 @@ func (s *Store) openRemote(ctx context.Context, remote Remote) (*remoteEndpoint,
 	}
 	at, err := parseRemote(remote.URL)
 	if err != nil {
-		return nil, err
+		return nil, s.nameRewrite(ctx, remote, err)
 	}
 	endpoint := &remoteEndpoint{s: s, url: at.url, protocols: at.protocols, host: at.host, user: at.user,
 		secret: at.secret, own: own, done: func() {}}

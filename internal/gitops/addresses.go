@@ -3,6 +3,7 @@ package gitops
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -200,7 +201,7 @@ func (c *checkout) pushURLs(remote string) (urls []string, setting, value string
 		return urls, setting, value
 	}
 	for _, from := range at {
-		if to, ok := gitlogin.Rewrite(c.settings, from, "pushinsteadof"); ok {
+		if to, key := gitlogin.Rewrite(c.settings, from, "pushinsteadof"); key != "" {
 			urls, setting, value = append(urls, to), "url.<base>.pushInsteadOf", to
 		}
 	}
@@ -217,8 +218,40 @@ func (c *checkout) pushURLs(remote string) (urls []string, setting, value string
 	return urls, setting, value
 }
 
+// nameRewrite adds the insteadOf to the error of an address that cannot be used, if one made it of an address of the
+// checkout or of the one that was given.
+func (s *Store) nameRewrite(ctx context.Context, remote Remote, refused error) error {
+	var fault *company.Error
+	gitDir, originals := "", []string{remote.given}
+	if remote.checkout != "" {
+		if c, err := s.findCheckout(remote.checkout); err == nil {
+			gitDir = c.gitDir
+		}
+	}
+	settings, _, err := s.readSettings(ctx, gitDir)
+	if err != nil || !errors.As(refused, &fault) {
+		return refused
+	}
+	for _, kv := range settings {
+		if strings.HasPrefix(kv[0], "remote.") {
+			originals = append(originals, kv[1])
+		}
+	}
+	for _, from := range originals {
+		if to, key := gitlogin.Rewrite(settings, from, "insteadof"); key != "" && to == remote.URL {
+			return fault.Because(Mask(shownKey(key)) + " of your git configuration rewrites " + Mask(from) + " to it").
+				Fix("find its file with git config --show-origin --get-regexp insteadof; remove it there, or let it lead to an " +
+					"https:// or ssh:// URL, host:path, or an absolute path")
+		}
+	}
+	return refused
+}
+
 // shownKey returns a key in the form in which git's manual writes it. git prints names in lower case.
 func shownKey(key string) string {
+	if start, ok := strings.CutSuffix(key, ".insteadof"); ok {
+		return start + ".insteadOf"
+	}
 	key = strings.Replace(key, "remote.pushdefault", "remote.pushDefault", 1)
 	if start, ok := strings.CutSuffix(key, ".pushremote"); ok {
 		return start + ".pushRemote"

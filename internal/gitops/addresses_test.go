@@ -1,6 +1,7 @@
 package gitops
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"company/internal/company"
 	"company/internal/gitops/gitexec/gitexectest"
 	"company/internal/gitops/gitlogin"
+	"company/internal/lib/safedir/foldertest"
 )
 
 // A push goes where git push would take it: by pushurl, pushInsteadOf, remote.pushDefault, the branch's own pushRemote,
@@ -196,5 +198,48 @@ func TestFirstURLIsFetched(t *testing.T) {
 	gitexectest.Git(t, b.checkout, "config", "--add", "remote.origin.url", "https://two.example.com/x")
 	if url, err := b.mirror.RemoteURL(b.ctx, b.checkout); err != nil || url != "https://one.example.com/x" {
 		t.Errorf("%s, %v", url, err)
+	}
+}
+
+// An address that a setting rewrites to one that cannot be used is refused with the name of the setting, wherever it is
+// from. One that the user wrote so is not.
+func TestRewriteToUnusableAddressIsNamed(t *testing.T) {
+	t.Parallel()
+	const fix = "git config --show-origin --get-regexp insteadof"
+	home := t.TempDir()
+	personal := gitlogin.New(func(name string) (string, bool) {
+		return map[string]string{"HOME": home, "GIT_CONFIG_NOSYSTEM": "1"}[name], true
+	})
+	checkout := newCheckout(t, map[string]string{"a": "a\n"})
+	gitexectest.Git(t, checkout, "remote", "add", "origin", "https://git.example.com/app.git")
+	cfg := Config{Root: filepath.Join(t.TempDir(), "git"), Personal: personal}
+	ask := func() error {
+		_, err := LastTaskNumber(t.Context(), cfg, checkout, "")
+		return err
+	}
+	check := func(err error, key string) {
+		t.Helper()
+		requireCode(t, err, company.EInvalid,
+			key+" of your git configuration rewrites https://git.example.com/app.git to it")
+		var fault *company.Error
+		if !errors.As(err, &fault) || !strings.Contains(fault.Hint, fix) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%v; %s", err, fault.Hint)
+		}
+	}
+	for _, base := range []string{"persistent-https://git.example.com/", "ext::sh -c id ", "codecommit::eu://"} {
+		key := "url." + base + ".insteadOf"
+		gitexectest.Git(t, checkout, "config", key, "https://git.example.com/")
+		check(ask(), key)
+		gitexectest.Git(t, checkout, "config", "--unset", key)
+	}
+	writeFiles(t, home, map[string]string{
+		".gitconfig": "[url \"git://me:secret@git.example.com/\"]\n\tinsteadOf = https://git.example.com/\n"})
+	check(ask(), "url.git://[MASKED:CREDENTIAL]@git.example.com/.insteadOf")
+	at := mustParse(t, "https://git.example.com/app.git")
+	_, err := OpenClone(t.Context(), cfg, foldertest.Open(t, t.TempDir()), at, "")
+	check(err, "url.git://[MASKED:CREDENTIAL]@git.example.com/.insteadOf")
+	gitexectest.Git(t, checkout, "remote", "set-url", "origin", "git://git.example.org/app.git")
+	if err := ask(); company.CodeOf(err) != company.EInvalid || strings.Contains(err.Error(), "insteadOf") {
+		t.Error(err)
 	}
 }

@@ -147,7 +147,7 @@ func OpenClone(
 		return "", err
 	}
 	from, _ := gitlogin.Rewrite(settings, address.URL, "insteadof")
-	endpoint, err := store.openRemote(ctx, Remote{URL: from})
+	endpoint, err := store.openRemote(ctx, Remote{URL: from, given: address.URL})
 	if err != nil {
 		return "", err
 	}

@@ -10,7 +10,7 @@ import (
 // push, pushInsteadOf takes precedence, as in git.
 func (s *Settings) Rewrite(address string, push bool) string {
 	if push {
-		if to, ok := Rewrite(s.all, address, "pushinsteadof"); ok {
+		if to, key := Rewrite(s.all, address, "pushinsteadof"); key != "" {
 			return to
 		}
 	}
@@ -18,18 +18,18 @@ func (s *Settings) Rewrite(address string, push bool) string {
 	return to
 }
 
-// Rewrite replaces the longest prefix of an address that a setting url.<base>.<name> matches. It reports whether one
-// matched.
-func Rewrite(settings []gitexec.Setting, address, name string) (string, bool) {
+// Rewrite replaces the longest prefix of an address that a setting url.<base>.<name> matches. It returns the key of that
+// setting, or "" if none matched.
+func Rewrite(settings []gitexec.Setting, address, name string) (to, key string) {
 	base, longest := "", ""
 	for _, kv := range settings {
 		section, sub, variable := splitKey(kv[0])
 		if section == "url" && variable == name && strings.HasPrefix(address, kv[1]) && len(kv[1]) > len(longest) {
-			base, longest = sub, kv[1]
+			base, longest, key = sub, kv[1], kv[0]
 		}
 	}
 	if longest == "" {
-		return address, false
+		return address, ""
 	}
-	return base + address[len(longest):], true
+	return base + address[len(longest):], key
 }
