@@ -46,7 +46,7 @@ func (c *Checker) observeArchived(
 				pastTask.Status, pastTask.Spent)
 		}
 		for id, r := range observedTask.runs {
-			if r.held || r.fence > 0 && !r.ended {
+			if r.fence > 0 && !r.ended {
 				return fmt.Errorf("%s is archived while the books of %s are open", pastTask.ID, id)
 			}
 		}

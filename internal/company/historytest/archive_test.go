@@ -3,6 +3,7 @@ package historytest_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"testing"
 	"time"
 
@@ -87,6 +88,10 @@ func TestArchived(t *testing.T) {
 		"delivered": archived(delivered), "with what follows it": archived(followed), "with its questions": archived(asking),
 		"a run that nobody claimed": archived(offered), "a run that ended late": archived(cancelledStory),
 		"one of two": archived(twoTasks),
+		"with a request that is merged": archived(with(delivered, func(s *story) {
+			the[PROpened](s, 0).URL = "https://forge.example/1"
+			s.task(&PRSettled{State: PRMerged})
+		})),
 	})
 	checkBroken(t, []broken{
 		{"it was there", archived(delivered), func(s *story) { d(s).Tasks[0].ID = "t9" }, "t9 is archived and was not there"},
@@ -124,6 +129,9 @@ func TestRestored(t *testing.T) {
 	d := func(s *story) *TaskRestored { return the[TaskRestored](s, 0) }
 	requireKept(t, map[string]func() *story{
 		"delivered": restored(delivered), "with what follows it": restored(followed), "with its questions": restored(asking),
+		"with its questions in another order": with(restored(asking), func(s *story) {
+			slices.Reverse(the[TaskArchived](s, 0).Tasks[0].Questions)
+		}),
 		"it goes on": func() *story { return restored(delivered)().task(&PRSettled{State: PRMerged}) },
 	})
 	checkBroken(t, []broken{

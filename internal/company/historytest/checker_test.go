@@ -120,7 +120,7 @@ func TestStop(t *testing.T) {
 	t.Parallel()
 	for _, what := range []Data{
 		&RunOffered{}, &RunClaimed{}, &BudgetReserved{}, &BudgetWaiting{}, &BudgetExhausted{}, &MergeIntentRecorded{},
-		&MergeGated{}, &ConflictReported{},
+		&MergeGated{}, &StackIntended{}, &StackRed{}, &ConflictReported{}, &PushTakenIn{}, &NeedsAdded{},
 		&GateFinished{}, &DependencyAdded{}, &DependencyLookedUp{}, &DeliveryIntended{}, &DeliveryHeld{}, &PROpened{},
 		&TaskBased{}, &EarlyStart{}, &TaskPrepared{}, &BaselineRecorded{},
 		&TaskSubmitted{}, &EffectFailed{}, &ReviewVoided{},

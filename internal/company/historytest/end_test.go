@@ -68,6 +68,13 @@ func TestPullRequests(t *testing.T) {
 	checkBroken(t, []broken{{"judged green in the end", red, func(s *story) { drop[GateFinished](s, 2) }, ungated}})
 }
 
+// unchanged is a task whose worker found nothing to change.
+func unchanged() *story {
+	s := reviewed().merge(1, base).judge(1).task(&TaskCompleted{Unchanged: true})
+	the[RunEnded](s, 1).Unchanged = true
+	return s
+}
+
 // A task is completed with its pull request and all its tickets; a dry run with
 // its plan.
 func TestCompletion(t *testing.T) {
@@ -76,8 +83,14 @@ func TestCompletion(t *testing.T) {
 		return func(s *story) { change(the[TaskCompleted](s, 0)) }
 	}
 	without := "t1 is completed without its pull request"
+	requireKept(t, map[string]func() *story{"nothing was changed": unchanged})
 	checkBroken(t, []broken{
 		{"with its pull request", delivered, func(s *story) { drop[PROpened](s, 0) }, without},
+		{"without one where nothing was changed", delivered, completed(func(d *TaskCompleted) { d.Unchanged = true }),
+			without},
+		{"with one where something was changed", unchanged, func(s *story) { the[RunEnded](s, 1).Unchanged = false },
+			"t1 is completed without a pull request of its head"},
+		{"with one, or nothing was changed", unchanged, completed(func(d *TaskCompleted) { d.Unchanged = false }), without},
 		{"by work", delivered, completed(func(d *TaskCompleted) { d.DryRun = true }), without},
 		{"a dry run as one", dryRun, completed(func(d *TaskCompleted) { d.DryRun = false }), without},
 		{"a dry run that was one", dryRun, func(s *story) { the[TaskSubmitted](s, 0).DryRun = false }, without},
@@ -135,9 +148,12 @@ func TestNothingAfterTheEnd(t *testing.T) {
 }
 
 // followed is a second task that works on the pull request of the first.
-func followed() *story {
+func followed() *story { return followBy(delivered()) }
+
+// followBy has a second task do what the first does in a story, on the pull request of the first.
+func followBy(second *story) *story {
 	s := delivered()
-	for _, l := range delivered().lines[1:] {
+	for _, l := range second.lines[1:] {
 		l.task = "t2"
 		l.sub = SubtaskID(strings.Replace(string(l.sub), "t1", "t2", 1))
 		l.run = RunID(strings.Replace(string(l.run), "t1", "t2", 1))
@@ -145,7 +161,11 @@ func followed() *story {
 		case *TaskSubmitted:
 			d.Follows = "t1"
 		case *MergeIntentRecorded:
-			d.Subtask = "t2-01"
+			d.Subtask = l.sub
+		case *PushTakenIn:
+			d.Subtask = "t2" + d.Subtask[2:]
+		case *ApprovalOpened:
+			d.Key = strings.Replace(d.Key, "t1", "t2", 1)
 		}
 		s.lines = append(s.lines, l)
 	}

@@ -21,8 +21,6 @@ func (c *Checker) observeMerge(t *observedTask, d company.Data, event company.Ev
 			return errors.New("a merge of a tree on which no gates passed")
 		case !t.approved[string(d.Subtask)+" "+string(d.Head)]:
 			return errors.New("a merge of a head that nobody approved")
-		case isMainBranch(t.prepared.Integration):
-			return fmt.Errorf("a merge to %s", t.prepared.Integration)
 		}
 		if err := c.checkLeave(t, d.Subtask, d.Head); err != nil {
 			return err
@@ -84,6 +82,6 @@ func (c *Checker) checkLeave(t *observedTask, sub company.SubtaskID, head compan
 // including the president's instruction.
 func (t *observedTask) wholeJudged(in *company.MergeIntentRecorded) bool {
 	recorded := t.judged[string(in.Subtask)+" "+string(in.Head)]
-	return len(t.waves) == 1 && len(t.merged) == 1 && in.HeadTree == in.Tree && in.Onto == t.prepared.Base.OID &&
-		recorded != nil && recorded.Whole && recorded.Verdict == company.Approve && recorded.Onto == in.Onto
+	return len(t.waves) == 1 && len(t.merged) == 1 && in.HeadTree == in.Tree &&
+		recorded != nil && recorded.Whole && recorded.Onto == in.Onto
 }

@@ -59,7 +59,7 @@ func (c *Checker) observePlan(t *observedTask, d company.Data, event company.Eve
 // observeReplan checks that merged tickets are not replanned. It records the parts in place of the subtask, also for
 // the subtasks that come after it.
 func (t *observedTask) observeReplan(replanned *company.SubtaskReplanned, event company.Event) error {
-	if t.merged[event.Subtask] != "" || len(replanned.Parts) == 0 || len(replanned.Added) != len(replanned.Parts)-1 {
+	if t.merged[event.Subtask] != "" || len(replanned.Added) != len(replanned.Parts)-1 {
 		return fmt.Errorf("%s is merged, or planned anew without its parts", event.Subtask)
 	}
 	wave := t.waves[t.makePlace(event.Task, event.Subtask)]
@@ -132,11 +132,8 @@ func (t *observedTask) comesBefore(task company.TaskID, first, second company.Su
 	seen := map[company.SubtaskID]bool{}
 	next := []company.SubtaskID{second}
 	for len(next) > 0 {
-		i := t.placeOf(task, next[0])
+		i := t.placeOf(task, next[0]) // checkAfter has found it
 		next = next[1:]
-		if i < 0 {
-			continue
-		}
 		for _, id := range t.after[i] {
 			if id == first {
 				return true

@@ -95,6 +95,25 @@ func TestPlanKeepsToItsLimits(t *testing.T) {
 				the[SubtaskReplanned](s, 0).Parts[0].Effort = EffortLarge
 			}, "the parts of t1-01: subtask 1 is of effort large"},
 	})
+	// The second ticket comes after the first, which is planned anew in two parts.
+	ordered := func() *story {
+		s := split()
+		plan := &the[PlanAccepted](s, 0).Plan
+		plan.Waves[0] = oneWave("a/**", "b/**")
+		plan.Waves[0].Subtasks[1].After = []string{"t1-01"}
+		the[SubtaskReplanned](s, 0).Added = []SubtaskID{"t1-03"}
+		id := NewRunID("t1", "t1-01", Worker, 2)
+		s.offer(id).claim(id).runOf(id, &RunEnded{Status: RunSuccess, Head: headOf(1)})
+		s.gate(1, base).review(1, base).merge(1, base)
+		return s.work(3).gate(3, mergeOf(1)).review(3, mergeOf(1)).merge(3, mergeOf(1)).offer(worker(2))
+	}
+	checkBroken(t, []broken{
+		{"after each part", ordered, func(s *story) { drop[MergeRecorded](s, 1) },
+			"t1-02.1 comes after t1-03, which is not merged"},
+		{"after a ticket of the plan", split, func(s *story) {
+			the[SubtaskReplanned](s, 0).Parts[1].After = []string{"t1-09"}
+		}, "t1-02 comes after t1-09, which is in no wave up to its own"},
+	})
 	parts := "t1-01 is merged, or planned anew without its parts"
 	checkBroken(t, []broken{
 		{"no parts", split, func(s *story) { the[SubtaskReplanned](s, 0).Parts = nil }, parts},
@@ -142,11 +161,104 @@ func TestWorkComesAfterThePreparation(t *testing.T) {
 			"workers of t1 begin early without a base or an image, or too late"},
 		{"the base of an early start", early, func(s *story) { the[EarlyStart](s, 0).Base = oid("other") },
 			"workers of t1 begin early without a base or an image, or too late"},
+		{"an early start after the baseline", offered, func(s *story) { s.task(&EarlyStart{Base: base}) },
+			"workers of t1 begin early without a base or an image, or too late"},
+		{"an early start without a base", submitted, func(s *story) { s.task(&EarlyStart{Image: "draft"}) },
+			"workers of t1 begin early without a base or an image, or too late"},
+		{"the base of those who began early", func() *story {
+			return planBased().task(&EarlyStart{Base: base, Image: "draft"})
+		}, func(s *story) { s.task(the[TaskBased](s, 0)) }, "t1 gets another base after its image"},
 		{"an early start", early, func(s *story) { drop[EarlyStart](s, 0) }, "t1-01.1 is offered before there is an image"},
 		{"a verdict after an early start", early, func(s *story) { drop[BaselineRecorded](s, 0) },
 			"a verdict before the base is judged"},
 		{"absent gates are none", absent, settings(func(s *Settings) { s.NoGates = "ask" }),
 			"t1-01.1 is offered before it is known that there is a gate"},
+	})
+}
+
+// Before the baseline an image may get what its checks lack. It is then made anew, also under workers that have begun.
+func TestNeeds(t *testing.T) {
+	t.Parallel()
+	redis := func(s *story) { s.task(&NeedsAdded{Needs: Needs{Services: []string{"redis"}}, Check: "test"}) }
+	added := with(planBased, func(s *story) { s.image() }, redis, func(s *story) { s.image().baseline().offer(worker(1)) })
+	early := with(planBased, func(s *story) {
+		s.image().task(&EarlyStart{Base: base})
+	}, redis, func(s *story) { s.offer(worker(1)) })
+	none := "t1 gets what no check of its base can have looked for"
+	requireKept(t, map[string]func() *story{"under workers that have begun": early})
+	checkBroken(t, []broken{
+		{"with an image", planBased, redis, none},
+		{"with a base", submitted, redis, none},
+		{"before the baseline", prepared, redis, none},
+		{"of something", added, func(s *story) { the[NeedsAdded](s, 0).Services = nil }, none},
+		{"the image is made anew", added, func(s *story) { drop[TaskPrepared](s, 1) }, "a baseline of t1 that is none"},
+		{"the image was there", added, func(s *story) { drop[NeedsAdded](s, 0) }, "t1 is prepared twice"},
+		{"workers wait for it", early, func(s *story) { drop[EarlyStart](s, 0) },
+			"t1-01.1 is offered before there is an image"},
+	})
+}
+
+// A line that the president has written has the image and the baseline made anew until work may be checked.
+func TestWrittenLine(t *testing.T) {
+	t.Parallel()
+	write := func(s *story) {
+		asked := ask("trouble t1 baseline x", AskTrouble)
+		asked.Line = &ConfigLine{Key: "gates.services", Value: "redis"}
+		s.task(asked).task(&ApprovalAnswered{ID: "a1", Option: OptWrite})
+	}
+	imageAgain := func(s *story) {
+		again := *the[TaskPrepared](s, 0)
+		s.task(&again)
+	}
+	written := with(based, func(s *story) { s.image() }, write, func(s *story) { s.image().baseline() })
+	ungated := func() *story { return until[BaselineRecorded](prepared(), 0) }
+	noGate := with(ungated, func(s *story) { the[TaskPrepared](s, 0).Gates = nil }, write, imageAgain)
+	absent := func(s *story) {
+		s.task(&BaselineRecorded{Result: GateResult{GateHash: "gates", Tree: oid("base tree"),
+			Checks: []GateCheck{absentLint()}, Untested: true}})
+	}
+	noneFound := with(ungated, func(s *story) {
+		the[TaskPrepared](s, 0).Gates = the[TaskPrepared](s, 0).Gates[:1]
+	}, absent, write, imageAgain, absent)
+	allow := settings(func(s *Settings) { s.NoGates = "allow" })
+	twice, nothing := "t1 is prepared twice", "a1 is answered with a line, and names none"
+	requireKept(t, map[string]func() *story{
+		"no base yet":  with(submitted, write, func(s *story) { s.lines = append(s.lines, prepared().lines[2:]...) }),
+		"no image yet": with(based, write, func(s *story) { s.image().baseline() }),
+	})
+	checkBroken(t, []broken{
+		{"it is written", written, func(s *story) { the[ApprovalAnswered](s, 0).Option = OptApprove }, twice},
+		{"a line", written, func(s *story) { the[ApprovalOpened](s, 0).Line = nil }, nothing},
+		{"of a task", written, func(s *story) { lineOf[ApprovalAnswered](s, 0).task = "" }, nothing},
+		{"the image is made anew", written, func(s *story) { drop[TaskPrepared](s, 1) }, "a baseline of t1 that is none"},
+		{"before work may be checked", with(prepared, write), imageAgain, twice},
+		{"without gates that is allowed", noGate, allow, twice},
+		{"with none of them there", noneFound, allow, twice},
+		{"the baseline is taken again", noneFound, func(s *story) { drop[TaskPrepared](s, 1) },
+			"a baseline of t1 that is none"},
+	})
+}
+
+// One worker has the whole instruction on request, or where that is left open and nobody reads plans.
+func TestPlanOfNoManager(t *testing.T) {
+	t.Parallel()
+	way := func(way string) func() *story {
+		return func() *story {
+			s := prepared().task(&PlanAccepted{Plan: Plan{Waves: []Wave{oneWave("**")}}})
+			the[TaskSubmitted](s, 0).Settings.Way = way
+			return s
+		}
+	}
+	one, auto, none := way(WayOne), way(WayAuto), "a plan that no manager made"
+	readPlans := settings(func(s *Settings) { s.Plan = Ask })
+	follows := func(s *story) { the[TaskSubmitted](s, 0).Follows = "t9" }
+	requireKept(t, map[string]func() *story{"on request, and read": with(one, readPlans)})
+	checkBroken(t, []broken{
+		{"on request", one, settings(func(s *Settings) { s.Way = WaySplit }), none},
+		{"of one worker", one, func(s *story) { the[PlanAccepted](s, 0).Plan.Waves[0] = oneWave("a", "b") }, none},
+		{"no dry run", one, func(s *story) { the[TaskSubmitted](s, 0).DryRun = true }, none},
+		{"nobody reads plans", auto, readPlans, none},
+		{"no follow-up", auto, follows, none},
 	})
 }
 
@@ -158,6 +270,11 @@ func TestBaseline(t *testing.T) {
 		return func(s *story) { change(&the[BaselineRecorded](s, 0).Result.Checks[i]) }
 	}
 	withRed := with(prepared, check(1, func(c *GateCheck) { *c = red("test", "A") }))
+	leftOut := with(prepared, check(1, func(c *GateCheck) {
+		*c = GateCheck{Name: "test", Command: "run test", Absent: true, LeftOut: true, Excused: ComparedAbsent}
+	}), func(s *story) { the[TaskPrepared](s, 0).Gates[1].Provisional = true })
+	lintLeftOut := with(prepared, check(0, func(c *GateCheck) { *c = absentLint(); c.LeftOut = true }),
+		func(s *story) { the[TaskPrepared](s, 0).Gates[0].Provisional = true })
 	withoutLint := with(prepared, check(0, func(c *GateCheck) { *c = absentLint() }))
 	checkBroken(t, []broken{
 		{"after the preparation", prepared, func(s *story) { drop[TaskPrepared](s, 0) }, none},
@@ -182,6 +299,11 @@ func TestBaseline(t *testing.T) {
 		{"absent is not passed", withoutLint, check(0, func(c *GateCheck) { c.Passed = true }), nothing + "lint"},
 		{"a given linter is there", withoutLint, func(s *story) { the[TaskPrepared](s, 0).Gates[0].Given = true },
 			nothing + "lint"},
+		{"a provisional test is left out", leftOut, func(s *story) { the[TaskPrepared](s, 0).Gates[1].Provisional = false },
+			nothing + "test"},
+		{"a provisional linter is left out", lintLeftOut,
+			func(s *story) { the[TaskPrepared](s, 0).Gates[0].Provisional = false }, nothing + "lint"},
+		{"what is left out is absent", lintLeftOut, check(0, func(c *GateCheck) { c.Absent = false }), nothing + "lint"},
 		{"a test is there", withRed, check(1, func(c *GateCheck) { c.Absent = true }), nothing + "test"},
 	})
 }
@@ -260,14 +382,27 @@ func TestAfter(t *testing.T) {
 	checkBroken(t, []broken{
 		{"merged before the offer", both, func(s *story) { drop[MergeRecorded](s, 0) },
 			"t1-02.1 comes after t1-01, which is not merged"},
-		{"of this plan", ordered, after(2, "t1-03"), "t1-02 comes after t1-03, which is in no wave up to its own"},
+		{"of this plan", ordered, after(2, "t1-03"), "wave 1: t1-02 comes after t1-03, which is in no wave up to its own"},
 		{"an id", ordered, after(2, "the parser"), "t1-02 comes after the parser, which is in no wave up to its own"},
 		{"of no later wave",
 			with(ordered, func(s *story) { p := the[PlanAccepted](s, 0); p.Plan.Waves = append(p.Plan.Waves, oneWave("c/**")) }),
 			after(2, "t1-03"), "t1-02 comes after t1-03, which is in no wave up to its own"},
 		{"no circle", ordered, after(1, "t1-02"), "t1-01 comes after itself"},
+		{"no circle behind a ticket", func() *story { return prepared().plan(oneWave("a", "b", "c")) },
+			func(s *story) { after(1, "t1-02")(s); after(2, "t1-03")(s); after(3, "t1-02")(s) },
+			"t1-02 comes after itself"},
 		{"the same files in order alone",
 			with(ordered, func(s *story) { the[PlanAccepted](s, 0).Plan.Waves[0].Subtasks[1].WriteSet = []string{"a/x"} }),
 			after(2), "two write sets meet"},
+	})
+	second := func(n int, id string) func() *story {
+		return func() *story {
+			wave := oneWave("b", "b")
+			wave.Subtasks[n].After = []string{id}
+			return prepared().plan(oneWave("a"), wave)
+		}
+	}
+	requireKept(t, map[string]func() *story{
+		"the same files in order": second(1, "t1-02"), "the same files in the other order": second(0, "t1-03"),
 	})
 }

@@ -30,6 +30,8 @@ func TestReopened(t *testing.T) {
 	checkBroken(t, []broken{
 		{"it has ended", again, func(s *story) { drop[TaskCancelled](s, 0) }, goesOn},
 		{"it is not done", delivered, func(s *story) { s.task(&TaskReopened{}) }, "t1 moves from completed to reviewing"},
+		{"it has no pull request", func() *story { return until[TaskCompleted](delivered(), 0).task(&TaskCancelled{}) },
+			func(s *story) { s.task(&TaskReopened{}) }, goesOn},
 		{"a plan was asked for", dryRun, func(s *story) { s.task(&TaskReopened{}) }, goesOn},
 		{"a plan alone was asked for", again, func(s *story) { the[TaskReopened](s, 0).Plan = true }, goesOn},
 		{"a dry run is one no longer", carriedOut, func(s *story) {
@@ -88,4 +90,44 @@ func TestCapsOfTheOffice(t *testing.T) {
 		{"of the day", day, func(s *story) { the[BudgetReserved](s, 0).Amount.Tokens++ }, "and the day has used"},
 		{"of the office", ever, func(s *story) { the[BudgetReserved](s, 0).Amount.MicroUSD++ }, "and the office has used"},
 	})
+	five := Amount{MicroUSD: 5, Tokens: 5}
+	more := func(day string) func(s *story) {
+		return func(s *story) { s.runOf(id, &BudgetReserved{Amount: five, Day: day}) }
+	}
+	raise := func(scope BudgetScope) func(s *story) {
+		return func(s *story) { s.office(&OfficeBudgetRaised{Scope: scope, By: five, Day: "2026-01-02"}) }
+	}
+	raised := with(day, raise(ScopeDay), more("2026-01-02"))
+	raisedEver := with(ever, raise(ScopeOffice), more("2026-01-02"))
+	next := with(day, raise(ScopeDay), more("2026-01-03"), more("2026-01-03"))
+	givenBack := with(day, func(s *story) { s.runOf(id, &BudgetWaiting{Back: five}) }, more("2026-01-02"))
+	unlike := "the books say"
+	checkBroken(t, []broken{
+		{"of the day after a raise", raised, func(s *story) { drop[OfficeBudgetRaised](s, 0) }, "and the day has used"},
+		{"of the office after a raise", raisedEver, func(s *story) { drop[OfficeBudgetRaised](s, 0) },
+			"and the office has used"},
+		{"of the day, raised for it alone", next, more("2026-01-03"), "and the day has used"},
+		{"of the day after some was given back", givenBack, func(s *story) { drop[BudgetWaiting](s, 0) },
+			"and the day has used"},
+	})
+	requireKept(t, map[string]func() *story{
+		"the day after": with(day, func(s *story) {
+			s.runOf(id, &BudgetExhausted{Scope: ScopeDay, Day: "2026-01-03"})
+		}, more("2026-01-03")),
+		"a raise on the day after": with(day, func(s *story) {
+			s.office(&OfficeBudgetRaised{Scope: ScopeOffice, By: five, Day: "2026-01-03"})
+		}),
+		"given back for the day before": with(day, more("2026-01-03"), func(s *story) {
+			s.runOf(id, &BudgetWaiting{Back: Amount{MicroUSD: 7, Tokens: 7}})
+		}, more("2026-01-03")),
+		"spent beyond the grant": with(day, func(s *story) {
+			s.runOf(id, &RunEnded{Status: RunError, Spent: Amount{MicroUSD: 12, Tokens: 12}})
+		}),
+	})
+	for _, spoil := range []func(*OfficeSpending){
+		func(s *OfficeSpending) { s.Today.Tokens++ }, func(s *OfficeSpending) { s.Total.Tokens++ },
+	} {
+		requireBroken(t, observedState(t, raised(), &OfficeBudgetRaised{Scope: ScopeDay, By: five, Day: "2026-01-02"},
+			func(state *State) { spoil(&state.Spending) }), unlike)
+	}
 }

@@ -15,16 +15,14 @@ func partsOf(submitted *company.TaskSubmitted) int {
 	return len(company.PartsOf(submitted.Instruction))
 }
 
-// isReviewedInParts reports whether each part of the instruction belongs to a merged and approved ticket. Each ticket
-// must do a part, none may come after another, and no two may have changes that can affect each other.
+// isReviewedInParts reports whether each part of the instruction belongs to a merged ticket, which was approved before
+// (observeMerge). Each ticket must do a part, none may come after another, and no two may have changes that can affect
+// each other.
 func (t *observedTask) isReviewedInParts(task company.TaskID) bool {
 	if t.parts == 0 || len(t.waves) < 2 || len(t.merged) != len(t.waves) || slices.Max(t.waves) != slices.Min(t.waves) {
 		return false
 	}
-	open := map[int]bool{}
-	for n := range t.parts {
-		open[n+1] = true
-	}
+	var done []int
 	type change struct {
 		company.Change
 		by company.SubtaskID
@@ -32,13 +30,10 @@ func (t *observedTask) isReviewedInParts(task company.TaskID) bool {
 	folders := map[string][]change{}
 	for i, does := range t.does {
 		sub := company.NewSubtaskID(task, i+1)
-		r := t.judged[string(sub)+" "+string(t.heads[sub])]
-		if len(does) == 0 || len(t.after[i]) > 0 || r == nil || r.Verdict != company.Approve {
+		if len(does) == 0 || len(t.after[i]) > 0 {
 			return false
 		}
-		for _, n := range does {
-			delete(open, n)
-		}
+		done = append(done, does...)
 		for _, c := range t.changes[sub] {
 			folder := path.Dir(c.Path)
 			if slices.ContainsFunc(folders[folder], func(o change) bool { return o.by != sub && changesMeet(o.Change, c) }) {
@@ -47,7 +42,12 @@ func (t *observedTask) isReviewedInParts(task company.TaskID) bool {
 			folders[folder] = append(folders[folder], change{c, sub})
 		}
 	}
-	return len(open) == 0
+	for n := range t.parts {
+		if !slices.Contains(done, n+1) {
+			return false
+		}
+	}
+	return true
 }
 
 // changesMeet reports whether two changes in a folder can affect each other. They can if they are of the same file, or

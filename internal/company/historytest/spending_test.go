@@ -82,6 +82,15 @@ func TestBooks(t *testing.T) {
 // observed tells a right story and one event more, whose fold is then spoiled.
 func observed(t *testing.T, s *story, what Data, spoil func(*Task)) error {
 	t.Helper()
+	return observedState(t, s, what, func(state *State) {
+		if spoil != nil {
+			spoil(state.Tasks["t1"])
+		}
+	})
+}
+
+func observedState(t *testing.T, s *story, what Data, spoil func(*State)) error {
+	t.Helper()
 	c, st, err := s.watch()
 	if err != nil {
 		t.Fatal(err)
@@ -92,8 +101,6 @@ func observed(t *testing.T, s *story, what Data, spoil func(*Task)) error {
 	if err := Apply(st, e); err != nil {
 		t.Fatal(err)
 	}
-	if st.Tasks[e.Task] != nil && spoil != nil {
-		spoil(st.Tasks[e.Task])
-	}
+	spoil(st)
 	return c.Observe(before, e, st)
 }

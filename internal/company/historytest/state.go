@@ -119,8 +119,6 @@ func checkTask(task *company.Task) error {
 	switch {
 	case task.Status == company.StatusReviewing && (task.Wave() != 0 || len(task.Subtasks) == 0):
 		return fmt.Errorf("%s is reviewed before its subtasks are complete", task.ID)
-	case task.Status == company.StatusReviewing && task.MergeIntent != nil:
-		return fmt.Errorf("%s is reviewed while a merge is open", task.ID)
 	case task.Status == company.StatusExecuting && task.Wave() == 0:
 		return fmt.Errorf("%s has nothing left to execute", task.ID)
 	case task.Status.Ended() && (task.MergeIntent != nil || task.StackIntent != nil ||

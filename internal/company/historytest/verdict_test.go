@@ -47,6 +47,10 @@ func TestVerdictsProveWhatTheySay(t *testing.T) {
 	oneRed := func() GateCheck { return red("test", "A") }
 	known := judged(red("test", "A", "B"), oneRed())
 	absent := judged(absentLint(), absentLint())
+	leftOutLint := change(absentLint(), func(c *GateCheck) { c.LeftOut = true })
+	leftOut := with(judged(leftOutLint, leftOutLint), func(s *story) {
+		the[TaskPrepared](s, 0).Gates[0].Provisional = true
+	})
 	late := change(oneRed(), func(c *GateCheck) { c.ExitCode = 124 })
 	nameless := change(oneRed(), func(c *GateCheck) { c.Counts, c.Tests, c.Excused = nil, nil, ComparedAsBefore })
 	unrun := change(red("test", "A", "B"), func(c *GateCheck) { c.Tests[0].Unrun, c.Excused = true, ComparedAsBefore })
@@ -116,6 +120,7 @@ func TestVerdictsProveWhatTheySay(t *testing.T) {
 		{"absent and so excused", absent, lint(func(c *GateCheck) { c.Excused = "" }), want},
 		{"absent all the time", absent,
 			lint(func(c *GateCheck) { c.Absent, c.ExitCode, c.Excused = false, 1, ComparedAbsent }), want},
+		{"left out as the base", leftOut, lint(func(c *GateCheck) { c.LeftOut = false }), want},
 		{"a base without names is let pass", judged(nameless, nameless),
 			check(func(c *GateCheck) { c.Excused = ComparedKnown }), want},
 		{"a base without all names is let pass",
@@ -180,6 +185,16 @@ func TestUnshownTicketIsNotReviewed(t *testing.T) {
 			"moves from pending to merging"},
 		{"it is reported", shown, report(func(d *GateFinished) { d.Result.RedGreen = nil }), unshown},
 	})
+	let := with(func() *story { return until[RunClaimed](shown(), 2) }, func(s *story) {
+		the[GateFinished](s, 0).Result.RedGreen = nil
+		s.ticket(1, ask("red_green t1-01 x", AskRedGreen)).ticket(1, yes()).review(1, base)
+	})
+	checkBroken(t, []broken{
+		{"the president lets it", let, func(s *story) { the[ApprovalAnswered](s, 0).Option = OptReject }, unshown},
+		{"the president lets this ticket", let, func(s *story) {
+			the[ApprovalOpened](s, 0).Key = "red_green t1-02 x"
+		}, unshown},
+	})
 	requireKept(t, map[string]func() *story{
 		"nothing that tests cover": with(shown, report(func(d *GateFinished) { d.Result.RedGreen = &RedGreen{} })),
 		"a conflict":               with(shown, report(func(d *GateFinished) { d.Result.RedGreen, d.Conflict = nil, true })),
@@ -187,6 +202,22 @@ func TestUnshownTicketIsNotReviewed(t *testing.T) {
 			the[GateFinished](s, 0).Result.RedGreen = nil
 			the[TaskSubmitted](s, 0).Settings.RedGreen = RedGreenReport
 		}),
+	})
+}
+
+// The first step of a suite judges a ticket, and merges nothing.
+func TestFirstSteps(t *testing.T) {
+	t.Parallel()
+	right := func() *story { return reviewed().merge(1, base).whole(1) }
+	step := func(r *GateResult) { r.Checks[1].Part = &TestPart{} }
+	first := with(right, func(s *story) { step(&the[GateFinished](s, 0).Result) })
+	part := "a part of a suite is taken for all of it"
+	checkBroken(t, []broken{
+		{"not a merge", first, func(s *story) { drop[MergeGated](s, 0) }, "a merge of a tree on which no gates passed"},
+		{"not for a merge", right, func(s *story) { step(&the[MergeGated](s, 0).Result) }, part},
+		{"not the whole", right, func(s *story) { step(&the[GateFinished](s, 1).Result) }, part},
+		{"not a stack", stack, func(s *story) { step(&the[StackIntended](s, 0).Result) }, part},
+		{"not a red stack", redStack, func(s *story) { step(&the[StackRed](s, 0).Result) }, part},
 	})
 }
 
@@ -351,10 +382,22 @@ func TestApprovalAwaitsTheSecondReview(t *testing.T) {
 		{"before a merge", looked, func(s *story) { drop[RunEnded](s, 3) }, "a merge of a head that nobody approved"},
 		{"before the pull request", open, func(s *story) { drop[RunEnded](s, 5) }, "a pull request that nobody reviewed"},
 	})
-	another().state(t)
-	_, _, err := another().ticket(
-		1, &MergeIntentRecorded{Subtask: "t1-01", Head: headOf(1), Onto: base, Tree: oid(treeOf(1))}).watch()
-	requireBroken(t, err, "a merge of a head that nobody approved")
+	// The first review asks for changes, and the second breaks.
+	asksForChanges := func() *story {
+		s := all(reviewed())
+		the[ReviewRecorded](s, 0).Verdict = RequestChanges
+		return broke(s, second)
+	}
+	away := func() *story { // nobody looked, for a reason outside of the run
+		return all(reviewed()).claim(second).runOf(second, &RunEnded{Status: RunError, Human: true})
+	}
+	merger := func() *story { return broke(all(reviewed()), NewRunID("t1", "t1-01", Merger, 1)) }
+	for _, unapproved := range []func() *story{another, asksForChanges, away, merger} {
+		unapproved().state(t)
+		_, _, err := unapproved().ticket(
+			1, &MergeIntentRecorded{Subtask: "t1-01", Head: headOf(1), Onto: base, Tree: oid(treeOf(1))}).watch()
+		requireBroken(t, err, "a merge of a head that nobody approved")
+	}
 }
 
 // The approval of the only ticket holds for the whole where it was one.
