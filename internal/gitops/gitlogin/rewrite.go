@@ -18,8 +18,8 @@ func (s *Settings) Rewrite(address string, push bool) string {
 	return to
 }
 
-// Rewrite replaces the longest prefix of an address that a setting url.<base>.<name> matches. It returns the key of that
-// setting, or "" if none matched.
+// Rewrite replaces the longest prefix of an address that a setting url.<base>.<name> matches. It returns the key of
+// that setting, or "" if none matched.
 func Rewrite(settings []gitexec.Setting, address, name string) (to, key string) {
 	base, longest := "", ""
 	for _, kv := range settings {
