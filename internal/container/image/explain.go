@@ -2,6 +2,7 @@ package image
 
 import (
 	"context"
+	"slices"
 
 	"company/internal/company"
 )
@@ -27,6 +28,8 @@ type Explanation struct {
 type Preview struct {
 	Notes   []string // as in Image
 	Fetched []string // toolchain versions that this host lacks, with the files that request them
+	// Registries lists the kinds of registries that packages come from, sorted.
+	Registries []string
 }
 
 // Preview plans the image for a request, or returns the error that prevents building it. It does not
@@ -45,7 +48,12 @@ func (b *Builder) Preview(ctx context.Context, req Request) (Preview, error) {
 		if layerStep.fetched {
 			preview.Fetched = append(preview.Fetched, layerStep.why)
 		}
+		if layerStep.registry != "" {
+			preview.Registries = append(preview.Registries, layerStep.registry)
+		}
 	}
+	slices.Sort(preview.Registries)
+	preview.Registries = slices.Compact(preview.Registries)
 	return preview, err
 }
 

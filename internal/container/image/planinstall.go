@@ -109,7 +109,11 @@ func (p *layerPlan) addInstall(
 		tree, _ := set.fetchedTree(name)
 		fill = p.b.fillFetched(install, req, tree)
 	}
-	p.appendTarStep(install.Layer, install.Why, fill, inputs...).env = changeEnv(install.Env)
+	layerStep := p.appendTarStep(install.Layer, install.Why, fill, inputs...)
+	layerStep.env = changeEnv(install.Env)
+	if install.Remote {
+		layerStep.registry = install.Registry
+	}
 	return true, nil
 }
 

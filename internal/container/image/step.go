@@ -55,6 +55,7 @@ type layerStep struct {
 	build      buildFunc
 	why        string                  // the source of the layer, for people
 	fetched    bool                    // it fetches a toolchain version that this host does not have
+	registry   string                  // the kind of registry that its packages come from; "" if from none
 	env        func([]string) []string // changes the environment of the image; may be nil
 	notes      []string                // missing parts, set once the layer is built
 	hosts      []string                // host names of its services

@@ -79,8 +79,5 @@ func describeFailure(kind string, err error, patience time.Duration) Failure {
 			"%s accepts requests and does not answer within %s", host, min(patience, probeAfter+probeTimeout)), Fix: reach,
 			Without: kind}
 	}
-	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
-		err = inner
-	}
-	return Failure{Why: fmt.Sprintf("%s cannot be reached: %v", host, err), Fix: reach, Without: kind}
+	return Failure{Why: fmt.Sprintf("%s cannot be reached: %v", host, rootCause(err)), Fix: reach, Without: kind}
 }

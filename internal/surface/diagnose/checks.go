@@ -54,8 +54,10 @@ func (d *Checker) Checks(subject Subject, options Options) []Check {
 		}},
 		{"docker", func(ctx context.Context) []healthcheck.Finding { return checkDocker(ctx, d.daemonOf(loaded)) }},
 		{"images", func(ctx context.Context) []healthcheck.Finding { return checkImages(ctx, d.daemonOf(loaded)) }},
-		{"registries", func(ctx context.Context) []healthcheck.Finding { return checkRegistries(ctx, loaded.Config) }},
-		{"project", func(ctx context.Context) []healthcheck.Finding { return d.checkProject(ctx, subject) }},
+		{"registries", func(ctx context.Context) []healthcheck.Finding {
+			return checkRegistries(ctx, loaded.Config, online)
+		}},
+		{"project", func(ctx context.Context) []healthcheck.Finding { return d.checkProject(ctx, subject, online) }},
 		{"config", func(context.Context) []healthcheck.Finding {
 			return singleResult("config", checkConfig(loaded, subject.ConfigErr))
 		}},

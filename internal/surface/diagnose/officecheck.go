@@ -62,7 +62,7 @@ func checkSystem(system string) []healthcheck.Finding {
 
 // checkProject checks the current repository like a submission would: its base, its checks, their
 // dependencies, and its forge.
-func (d *Checker) checkProject(ctx context.Context, subject Subject) []healthcheck.Finding {
+func (d *Checker) checkProject(ctx context.Context, subject Subject, online bool) []healthcheck.Finding {
 	cfg, repo, err := subject.Config.Config, subject.Checkout, subject.CheckoutErr
 	if err != nil {
 		if subject.PathsErr != nil {
@@ -103,7 +103,7 @@ func (d *Checker) checkProject(ctx context.Context, subject Subject) []healthche
 			out = append(out, healthcheck.Finding{Name: name, Result: r})
 		}
 	}
-	out = append(out, d.checkPackages(ctx, cfg, repo, seen.Project)...)
+	out = append(out, d.checkPackages(ctx, cfg, repo, seen.Project, online)...)
 	return append(out, healthcheck.Finding{Name: "forge", Result: d.CheckForge(ctx, cfg, seen.Base.RemoteURL)})
 }
 

@@ -24,8 +24,9 @@ import (
 // checkPackages reports dependencies that the image will lack, before a task fails on them:
 // packages without a lock file, an unsupported package manager, a registry that needs a login, or
 // a program that a gate runs. It creates nothing.
+// With online it also asks the registries that the packages come from.
 func (d *Checker) checkPackages(
-	ctx context.Context, cfg config.Config, repo string, project gates.Project,
+	ctx context.Context, cfg config.Config, repo string, project gates.Project, online bool,
 ) []healthcheck.Finding {
 	if !d.needsPackages(cfg, project) {
 		return nil
@@ -56,7 +57,11 @@ func (d *Checker) checkPackages(
 	for _, f := range seen.Fetched {
 		result.Found += "; fetched: " + safetext.EscapeLine(f, 120)
 	}
-	return singleResult("packages", result)
+	findings := singleResult("packages", result)
+	if online {
+		findings = append(findings, askRegistries(ctx, cfg, repo, seen.Registries)...)
+	}
+	return findings
 }
 
 // installLines returns the config lines that install programs, or nil if the Debian package of any

@@ -58,7 +58,7 @@ func TestDoctorImageNotes(t *testing.T) {
 			if err != nil || seen.GatesError != nil {
 				t.Fatal(err, seen.GatesError)
 			}
-			lines := a.checkPackages(t.Context(), cfg, repo, seen.Project)
+			lines := a.checkPackages(t.Context(), cfg, repo, seen.Project, false)
 			if len(lines) != 1 || lines[0].Name != "packages" {
 				t.Fatalf("%+v", lines)
 			}

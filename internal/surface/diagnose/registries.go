@@ -2,7 +2,11 @@ package diagnose
 
 import (
 	"context"
+	"fmt"
+	"os"
+	"slices"
 	"strings"
+	"time"
 
 	"company/internal/ecosystem"
 	mirrors "company/internal/ecosystem/depproxy"
@@ -10,9 +14,12 @@ import (
 	"company/internal/office/config"
 )
 
+// registriesTimeout limits the requests to the registries.
+const registriesTimeout = 8 * time.Second
+
 // checkRegistries reports the registries that dependencies come from, and the operator's settings
-// that are ignored. It sends no request.
-func checkRegistries(ctx context.Context, cfg config.Config) []healthcheck.Finding {
+// that are ignored. It sends no request: askRegistries does.
+func checkRegistries(ctx context.Context, cfg config.Config, online bool) []healthcheck.Finding {
 	if cfg.Container.Deps == "off" {
 		return singleResult("registries", healthcheck.Result{OK: true, Found: "none (container.deps: off)"})
 	}
@@ -34,6 +41,9 @@ func checkRegistries(ctx context.Context, cfg config.Config) []healthcheck.Findi
 		found = append(found, ecosystem.Debian+" (for container.setup)")
 	}
 	result := healthcheck.Result{OK: true, Found: strings.Join(found, ", ") + ", as this host's own clients are set"}
+	if !online {
+		result.Found += "; none was asked: --online asks those that the project needs"
+	}
 	if logins := up.LoginHosts(); len(logins) > 0 {
 		result.Found += "; with your login, for repositories of company trust --logins: " + strings.Join(logins, ", ")
 	}
@@ -43,4 +53,52 @@ func checkRegistries(ctx context.Context, cfg config.Config) []healthcheck.Findi
 			Fix:   "set the client's registry, or nothing: projects of other kinds need it"}
 	}
 	return singleResult("registries", result)
+}
+
+// askRegistries asks the registries of these kinds whether they answer. It returns a finding for each one that does
+// not, or a single finding if all do.
+func askRegistries(ctx context.Context, cfg config.Config, repo string, kinds []string) []healthcheck.Finding {
+	const name = "registry access"
+	if cfg.Container.Deps == "off" {
+		return nil
+	}
+	if len(cfg.Container.Setup) > 0 {
+		kinds = append(slices.Clone(kinds), ecosystem.Debian)
+	}
+	up, err := mirrors.LoadClientSettings(ctx)
+	if err != nil {
+		return nil // ctx has ended
+	}
+	if !config.OpenTrust(os.LookupEnv).MayUseLogins(ctx, repo) {
+		up = up.WithoutLogins(cfg.Container.Logins)
+	}
+	answers, err := up.AskRegistries(ctx, registriesTimeout, kinds)
+	if err != nil {
+		return singleResult(name, ErrorResult(err))
+	}
+	var out []healthcheck.Finding
+	var hosts []string
+	for _, answer := range answers {
+		if answer.Why == "" {
+			hosts = append(hosts, answer.Host)
+			continue
+		}
+		fix := "check the network, the name server and the proxy (HTTPS_PROXY) of this machine"
+		if answer.WantsLogin {
+			fix = "give the " + answer.Kind + " client of this machine a login for " + answer.Host +
+				"; company trust --logins lets this repository use it"
+		}
+		if answer.Kind != ecosystem.Debian {
+			fix += "; or go on without its packages: company config set --own deps.without '[" + answer.Kind + "]'"
+		}
+		out = append(out, healthcheck.Finding{Name: name,
+			Result: healthcheck.Result{Found: fmt.Sprintf("%s (%s): %s", answer.Host, answer.Kind, answer.Why), Fix: fix}})
+	}
+	switch {
+	case len(out) > 0:
+		return out
+	case len(hosts) == 0:
+		return singleResult(name, healthcheck.Result{OK: true, Found: "the project needs none"})
+	}
+	return singleResult(name, healthcheck.Result{OK: true, Found: strings.Join(slices.Compact(hosts), ", ") + ": answered"})
 }

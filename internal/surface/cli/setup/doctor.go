@@ -54,7 +54,7 @@ It removes none: those of this office go with its next start.`,
 	cmd.Flags().BoolVar(&options.Deep, "deep", false,
 		"also read the whole ledger and every blob, and hold them to their hashes")
 	cmd.Flags().BoolVar(&options.Online, "online", false,
-		"also ask the models' servers, each model for a short reply, the git remote, the forge and the registries")
+		"also ask the models' servers, each model for a short reply, the git remote, the forge and the project's registries")
 	cmd.Flags().BoolVar(&fix, "fix", false, "write the lines of the config that the checks propose, each shown before")
 	cmd.Flags().BoolVar(&project, "project", false, "with --fix: write them into the project's company.yaml")
 	cmd.Flags().BoolVar(&whole, "all", false, "also show the checks that passed")
