@@ -32,6 +32,9 @@ type Info struct {
 	ContextTokens int   // 0 if unknown
 	MaxOutput     int   // maximum tokens to request for one reply, never 0
 	Price         Price // the zero value means unknown
+
+	// KeyEnv and SetIn are those of the Profile, only for hints.
+	KeyEnv, SetIn string
 }
 
 // The roles of a Message.

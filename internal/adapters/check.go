@@ -58,7 +58,7 @@ func (r Registry) Check(ctx context.Context, profile Profile, deps Deps, reach R
 	if profile.Model != "" {
 		found += " " + profile.Model
 	}
-	if profile.KeyEnv != "" {
+	if profile.KeyEnv != "" && profile.Key.Set() { // otherwise the error names it
 		found += ", " + profile.KeyEnv + " " + profile.Key.String()
 	}
 	probed, err := r.Probe(ctx, profile, deps, reach)

@@ -8,6 +8,10 @@ import (
 	"company/internal/company"
 )
 
+// ChooseModel is the command that sets the default model in the user's own config, for hints.
+const ChooseModel = "company config set --user models.default " +
+	"'{adapter: openai, model: gpt-5, api_key_env: OPENAI_API_KEY}'"
+
 // Explain turns a failure of Chat into an error with a fix for people. The code is EModelAuth for problems with
 // a key or billing, and EModel otherwise. Other errors are returned unchanged.
 func Explain(err error, info Info) error {
@@ -20,10 +24,10 @@ func Explain(err error, info Info) error {
 	c.Op, c.Class = "ask the model", company.Recoverable
 	switch fault.Kind {
 	case Unreachable:
-		c = c.Fix("check that base_url in company.yaml is right and that its server runs")
+		c = c.Fix("see that its server runs, and that base_url" + info.place() + " is right")
 	case UnknownHost:
 		c.Class = company.HumanRequired
-		c = c.Fix("check the host in base_url of company.yaml, and a proxy that the environment names")
+		c = c.Fix("check the host of base_url" + info.place() + ", and a proxy that the environment names")
 	case Overloaded:
 		c = c.Fix("its server refuses work for now; try again later, or give the profile a `fallback`")
 	case TimedOut:
@@ -33,7 +37,10 @@ func Explain(err error, info Info) error {
 		c = c.Fix("its server sent replies that are not whole; try again, or use another model")
 	case Auth:
 		c.Code, c.Class = company.EModelAuth, company.HumanRequired
-		c = c.Fix("set the variable that api_key_env names to a key which may use this model")
+		c = c.Fix("set the variable that api_key_env" + info.place() + " names to a key which may use this model")
+		if info.KeyEnv != "" {
+			c = c.Fix("export " + info.KeyEnv + "=… with a key that may use this model")
+		}
 	case Quota:
 		c.Code, c.Class = company.EModelAuth, company.HumanRequired
 		c = c.Fix("the account's quota is used up: see to its billing, or use another profile")
@@ -41,13 +48,21 @@ func Explain(err error, info Info) error {
 		c = c.Fix("the conversation does not fit the model's context: smaller subtasks, or a model with a larger one")
 	case BadRequest:
 		c.Class = company.HumanRequired
-		c = c.Fix("check the model's name and base_url in company.yaml")
+		c = c.Fix("check the model's name and base_url" + info.place())
 	}
 	if fault.Fix != "" {
 		c = c.Fix(fault.Fix)
 	}
 	// Because already has the cause's text, so only the error chain is kept.
 	return &explained{told: c, cause: err}
+}
+
+// place returns the file and line that set the model, in brackets after a blank, or "" if nothing sets it.
+func (i Info) place() string {
+	if i.SetIn == "" {
+		return ""
+	}
+	return " (" + i.SetIn + ")"
 }
 
 // explained wraps the cause without printing it twice.

@@ -77,6 +77,7 @@ func (f *falling) Info() Info {
 	info := f.chain[0].Info()
 	for _, m := range f.chain[1:] {
 		next := m.Info()
+		info.KeyEnv, info.SetIn = "", "" // an error may be that of any of them
 		info.MaxOutput = min(info.MaxOutput, next.MaxOutput)
 		if next.ContextTokens > 0 && (info.ContextTokens == 0 || next.ContextTokens < info.ContextTokens) {
 			info.ContextTokens = next.ContextTokens

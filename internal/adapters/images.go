@@ -67,30 +67,38 @@ func (r Registry) TakesImages(ctx context.Context, profile Profile, deps Deps) b
 const imagesFix = "choose a model that takes images for the role (agents.<role>.model, then company retry), or " +
 	"submit without the images; `images: no` in the model's profile has company submit say so"
 
-// seeing wraps a model and refuses images that its profile does not allow.
-type seeing struct {
+// opened is the model of a profile. It refuses images that the profile does not allow, and adds the profile's hints to
+// Info.
+type opened struct {
 	Model
-	images ImageUse
+	profile Profile
+}
+
+// Info returns the model's information with the profile's hints.
+func (o opened) Info() Info {
+	info := o.Model.Info()
+	info.KeyEnv, info.SetIn = o.profile.KeyEnv, o.profile.SetIn
+	return info
 }
 
 // Chat sends the request, unless it has images and the profile refuses them.
-func (s seeing) Chat(ctx context.Context, req Request, onEvent func(Event)) (Response, error) {
+func (o opened) Chat(ctx context.Context, req Request, onEvent func(Event)) (Response, error) {
 	if !hasImages(req) {
-		return s.Model.Chat(ctx, req, onEvent)
+		return o.Model.Chat(ctx, req, onEvent)
 	}
-	if s.images == ImagesNo {
+	if o.profile.Images == ImagesNo {
 		return Response{}, &Error{Kind: BadRequest,
-			Message: fmt.Sprintf("%s takes no images: its profile says `images: no`", s.Info().Model), Fix: imagesFix}
+			Message: fmt.Sprintf("%s takes no images: its profile says `images: no`", o.Info().Model), Fix: imagesFix}
 	}
-	resp, err := s.Model.Chat(ctx, req, onEvent)
+	resp, err := o.Model.Chat(ctx, req, onEvent)
 	return resp, explainImages(err)
 }
 
 // Unwrap returns the model.
-func (s seeing) Unwrap() []Model { return []Model{s.Model} }
+func (o opened) Unwrap() []Model { return []Model{o.Model} }
 
 // Close closes the model.
-func (s seeing) Close() error { return Close(s.Model) }
+func (o opened) Close() error { return Close(o.Model) }
 
 func hasImages(req Request) bool {
 	for _, m := range req.Messages {

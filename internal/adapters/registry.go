@@ -23,6 +23,7 @@ type Profile struct {
 	BaseURL string // empty means the driver's standard address
 	Key     secret.Value
 	KeyEnv  string // the variable of the key, only for hints
+	SetIn   string // the file and line that set the model or its address, only for hints; "" means the defaults
 
 	ContextTokens int      // 0 means the driver's own knowledge of the model
 	MaxOutput     int      // 0 means the driver's default
@@ -92,7 +93,7 @@ func (r Registry) Open(profile Profile, deps Deps) (Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open model profile %s: %w", profile.Name, err)
 	}
-	return seeing{WithToolMode(model, profile.Tools, profile.Temperature), profile.Images}, nil
+	return opened{WithToolMode(model, profile.Tools, profile.Temperature), profile}, nil
 }
 
 // Models opens each profile of an office once, when it is first used, and closes all of them together. It is

@@ -216,7 +216,7 @@ func TestCheck(t *testing.T) {
 		{"overloaded", away, keyed, has, nil, failure(adapters.Overloaded), adapters.ReachReplies, "!", "overloaded",
 			"doctor --online", 1, 1},
 		{"no key", away, adapters.Profile{Adapter: "x", Model: "m", KeyEnv: "K"}, has, nil, good, adapters.ReachReplies, "x",
-			"K NOT SET", "export K=...", 0, 0},
+			"K is NOT SET", "export K=...", 0, 0},
 		{"no adapter", "", adapters.Profile{Adapter: "y", Model: "m"}, has, nil, good, adapters.ReachReplies, "x",
 			`no adapter "y"`, "adapters are: x", 0, 0},
 		{"no model", "http://localhost:1", plain, adapters.Listing{},

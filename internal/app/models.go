@@ -28,6 +28,7 @@ func ModelProfiles(loaded config.Loaded, root string, getenv func(string) string
 			Temperature: model.Temperature, Tools: adapters.ToolUse(model.Tools), Images: adapters.ImageUse(model.Images),
 			Unchosen: loaded.Origin["models."+name+".adapter"] == config.OriginDefault &&
 				loaded.Origin["models."+name+".model"] == config.OriginDefault,
+			SetIn: loaded.SetIn("models."+name+".base_url", "models."+name+".model"),
 		}
 		if profile.BaseURL == "" {
 			if profile.KeyEnv == "" {

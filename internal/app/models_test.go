@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -51,6 +52,9 @@ func TestModelProfiles(t *testing.T) {
 			Images: adapters.ImagesAuto},
 	}
 	for name, w := range want {
+		if line := map[string]int{"ours": 2, "claude": 3, "gpt": 4}[name]; line > 0 {
+			w.SetIn = fmt.Sprintf("%s/company/config.yaml:%d", dir, line)
+		}
 		if !reflect.DeepEqual(got[name], w) {
 			t.Errorf("%s:\n%+v\nwant\n%+v", name, got[name], w)
 		}

@@ -29,7 +29,7 @@ func Open(profile *adapters.Profile, deps adapters.Deps, standard, like string, 
 	if strings.ContainsFunc(profile.Key.Reveal(), func(r rune) bool { return r < ' ' || r > '~' }) {
 		// such a key is invalid in a header
 		return nil, company.E(company.EModelAuth, "the key holds characters that no key has").
-			Fix("set the variable that api_key_env names anew")
+			Fix("export " + cmp.Or(profile.KeyEnv, "the variable that api_key_env names") + " anew")
 	}
 	cfg.Key, cfg.FirstToken, cfg.Idle, cfg.Whole = profile.Key, cmp.Or(deps.FirstToken, cfg.FirstToken),
 		cmp.Or(deps.Idle, cfg.Idle), cmp.Or(deps.Whole, cfg.Whole)
@@ -116,7 +116,7 @@ func (c *Client) Availability(model string, own bool, names []string, err error)
 }
 
 // nameListed is the fix for a model that its server lacks.
-const nameListed = "name one of the models that the server has in company.yaml"
+const nameListed = "name one of the models that the server has: company config show tells where the model is set"
 
 // modelMissing returns the error for a model that the server lacks, with the names that it has.
 func (c *Client) modelMissing(what string, names []string) error {

@@ -256,9 +256,8 @@ func (c *Client) explainError(err error, model string) error {
 	case fault.Kind == adapters.Unreachable:
 		fault.Message = "no Ollama server at " + c.cfg.BaseURL + ": " + fault.Message
 		fault.Fix = "start it with `ollama serve`, and get a model with `ollama pull " + model +
-			"`; or name another model under models.default in company.yaml, " +
-			"such as {adapter: openai, model: gpt-5}, or another address with OLLAMA_HOST (`make demo`, in company's source, " +
-			"needs no model)"
+			"`; or set OLLAMA_HOST to another server; or choose another model: " + adapters.ChooseModel +
+			" (`make demo`, in company's source, needs no model)"
 	case fault.Status == http.StatusNotFound && strings.Contains(fault.Message, "not found"):
 		fault.Fix = "ollama pull " + model
 	case fault.Kind == adapters.Auth:

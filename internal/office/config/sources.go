@@ -20,6 +20,22 @@ func (l Loaded) Sources() []string {
 	return append([]string{}, slices.Sorted(maps.Keys(seen))...)
 }
 
+// SetIn returns the file and line, the variable or the flag that sets the first of these keys. It returns "" if all
+// have their defaults.
+func (l Loaded) SetIn(keys ...string) string {
+	for _, key := range keys {
+		at := l.Origin[key]
+		if at == "" || at == OriginDefault {
+			continue
+		}
+		if _, ok := cutPosition(at); ok {
+			at = at[:strings.LastIndexByte(at, ':')]
+		}
+		return at
+	}
+	return ""
+}
+
 // cutPosition removes line and column from file:line:column.
 func cutPosition(at string) (file string, ok bool) {
 	i := strings.LastIndexByte(at, ':')

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -209,8 +210,7 @@ func usedProfiles(cfg config.Config) map[string]bool {
 }
 
 // anotherModel is the hint that shows how to configure a model.
-const anotherModel = "put another model into your own config.yaml (company config set --user), or after company init " +
-	"into company.yaml: models: {default: {adapter: anthropic, model: claude-sonnet-4-6, api_key_env: ANTHROPIC_API_KEY}}"
+const anotherModel = "choose another model: " + adapters.ChooseModel
 
 // missingModel checks a profile's key, script and server, and whether the server has the model. It
 // returns an error if the profile is unusable, or a warning if that is uncertain.
@@ -241,7 +241,8 @@ func (d *Checker) missingModel(
 				return fault.Fix("ollama serve, then ollama pull " + profile.Model + "; or " + anotherModel +
 					" (make demo, in company's source, shows it at work without any)"), ""
 			}
-			return fault.Fix("start it, or correct models." + profile.Name + ".base_url: company config show"), ""
+			place := cmp.Or(profile.SetIn, "company config show")
+			return fault.Fix("start it, or correct models." + profile.Name + ".base_url: " + place), ""
 		}
 	}
 	pctx, cancel := context.WithTimeout(ctx, probeTimeout)

@@ -43,6 +43,9 @@ type Entrance struct {
 
 	Desk api.Desk // for offices that this process opens for work; may be nil
 
+	// OnlyReads is set by commands that change nothing. They read an office whose config does not load.
+	OnlyReads bool
+
 	configs map[[2]string]config.Loaded // loaded configs by office and project
 }
 
@@ -102,13 +105,22 @@ func (ent *Entrance) Enter(ctx context.Context, paths office.Paths, patience tim
 			return nil, errors.Join(err, off.Close())
 		}
 		if lock != nil {
-			loaded, err := ent.LoadConfig(ctx, paths)
-			if err != nil {
-				return nil, errors.Join(err, lock.Release(), off.Close())
+			loaded, fault := ent.LoadConfig(ctx, paths)
+			if fault != nil && !(ent.OnlyReads && company.CodeOf(fault) == company.EConfig) {
+				return nil, errors.Join(fault, lock.Release(), off.Close())
+			}
+			if fault != nil {
+				loaded.Config = config.Default()
 			}
 			app, err := officeapp.Open(ctx, ent.openOptions(off, lock, loaded))
+			if err != nil && fault != nil {
+				return nil, fault // the defaults may not fit this office
+			}
 			if err != nil {
 				return nil, err
+			}
+			if fault != nil {
+				ent.Console.PrintNote("the config does not load, so this command only reads the office; see company config check")
 			}
 			return &Access{Office: client.Local(app), App: app}, nil
 		}

@@ -40,6 +40,7 @@ the ends of companies and the starts of others.
 			if feedOptions.Since, err = clock.ParseSince(since, env.WallTime()); err != nil {
 				return err
 			}
+			env.OnlyReads = true
 			return foreground.Feed(c.Context(), env.Entrance, feedOptions)
 		},
 	}

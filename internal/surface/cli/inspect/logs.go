@@ -39,6 +39,7 @@ prints one object for each message, tool call, and newer output of a command.`,
 }
 
 func runLogs(ctx context.Context, env *command.Environment, id string) error {
+	env.OnlyReads = true
 	conn, paths, err := env.ConnectOffice(ctx)
 	if err != nil {
 		return err

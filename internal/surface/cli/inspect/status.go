@@ -79,6 +79,7 @@ func runPlanning(ctx context.Context, env *command.Environment) error {
 
 // runStatus prints the state of the office and reports whether a company is running there.
 func runStatus(ctx context.Context, env *command.Environment, style view.Style) (served bool, err error) {
+	env.OnlyReads = true
 	conn, paths, err := env.ConnectOffice(ctx)
 	if err != nil {
 		return false, err
