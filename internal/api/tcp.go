@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -74,8 +75,7 @@ func (s *Server) ListenTCP(tcpOptions TCPOptions) (url string, err error) {
 		listener, err = net.Listen("tcp", netip.AddrPortFrom(at.Addr(), 0).String())
 	}
 	if err != nil {
-		return "", company.E(company.EConfig, "serve.listen cannot be listened on").Wrap(err).
-			Fix("name another address or port, or none: company config set serve.listen ''")
+		return "", listenError(at, err)
 	}
 	bound := listener.Addr().(*net.TCPAddr).AddrPort()
 	t := &tcpServer{scheme: "http://", page: tcpOptions.Page, stopped: make(chan struct{}), proxied: tcpOptions.Hosts,
@@ -111,6 +111,16 @@ func (s *Server) ListenTCP(tcpOptions TCPOptions) (url string, err error) {
 		}
 	}()
 	return t.url, nil
+}
+
+// listenError returns the error for an address in serve.listen that cannot be used.
+func listenError(at netip.AddrPort, err error) error {
+	fault := company.E(company.EConfig, fmt.Sprintf("cannot listen on %s (serve.listen)", at)).Wrap(err)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		fault = fault.Because("another program uses the port")
+	}
+	return fault.Fix(fmt.Sprintf(
+		"take a free port: company serve --set serve.listen=%s", netip.AddrPortFrom(at.Addr(), 0)))
 }
 
 // nameServer returns the host name for links to a server with TLS: the first of serve.hosts, else

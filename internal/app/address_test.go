@@ -7,6 +7,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
 	"log/slog"
 	"math/big"
 	"net"
@@ -123,8 +124,9 @@ func TestTakenPort(t *testing.T) {
 	defer taken.Close()
 	at := taken.Addr().String()
 	a, err := openTestAddress(t, config.Serve{Listen: at, TokenEnv: "T"}, map[string]string{"T": "0123456789abcdef"})
-	if company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), "serve.listen cannot be listened on") ||
-		a.Address() != "" {
+	var fault *company.Error
+	if !errors.As(err, &fault) || fault.Code != company.EConfig || fault.Message != "cannot listen on "+at+" (serve.listen)" ||
+		fault.Hint != "take a free port: company serve --set serve.listen=127.0.0.1:0" || a.Address() != "" {
 		t.Errorf("with a token for programs: %s %v", a.Address(), err)
 	}
 	if a, err = openTestAddress(t, config.Serve{Listen: at}, nil); err != nil || a.Address() == "" ||

@@ -39,7 +39,8 @@ func (w Webhooks) StartServer(ctx context.Context, wg *sync.WaitGroup, tell func
 	}
 	listener, err := net.Listen("tcp", w.Listen)
 	if err != nil {
-		return company.E(company.EConfig, "forge.webhook_listen cannot be listened on").Wrap(err).Fix("name another port")
+		return company.E(company.EConfig, "cannot listen on "+w.Listen+" (forge.webhook_listen)").Wrap(err).
+			Fix("name another port")
 	}
 	mux := http.NewServeMux()
 	mux.Handle(webhookPath, forge.NewWebhooks(w.Secret).Handler(func(forge.WebhookEvent) {

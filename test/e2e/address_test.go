@@ -89,7 +89,7 @@ func TestServeOverTCP(t *testing.T) {
 	h := openTinyProject(t, farewells())
 	runRefused(t, h, 1, "E_NOT_FOUND", "open")
 	env := h.Env
-	for listen, want := range map[string]string{taken.Addr().String(): "serve.listen cannot be listened on",
+	for listen, want := range map[string]string{taken.Addr().String(): "(serve.listen)",
 		"0.0.0.0:7777": "serve.listen can be reached from other machines"} {
 		h.Env = append(env[:len(env):len(env)], "COMPANY_SERVE_LISTEN="+listen)
 		if r := h.Run(patience, "serve"); r.Code != 1 || !strings.Contains(r.Stderr, "E_CONFIG") ||
