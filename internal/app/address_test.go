@@ -125,7 +125,8 @@ func TestTakenPort(t *testing.T) {
 	at := taken.Addr().String()
 	a, err := openTestAddress(t, config.Serve{Listen: at, TokenEnv: "T"}, map[string]string{"T": "0123456789abcdef"})
 	var fault *company.Error
-	if !errors.As(err, &fault) || fault.Code != company.EConfig || fault.Message != "cannot listen on "+at+" (serve.listen)" ||
+	if !errors.As(err, &fault) || fault.Code != company.EConfig ||
+		fault.Message != "cannot listen on "+at+" (serve.listen)" ||
 		fault.Hint != "take a free port: company serve --set serve.listen=127.0.0.1:0" || a.Address() != "" {
 		t.Errorf("with a token for programs: %s %v", a.Address(), err)
 	}

@@ -237,7 +237,7 @@ type Review struct {
 // Serve configures the TCP address of company serve, in addition to its socket.
 type Serve struct {
 	// If the default port is taken, a free one is used: see api.TCPOptions.
-	Listen   string   `yaml:"listen" check:"listen" doc:"address on which company serve answers browsers and programs, such as 127.0.0.1:7777; empty: none. Where nothing sets it and its port is taken, a free one is used; one that other machines reach needs tls_cert and tls_key"`
+	Listen   string   `yaml:"listen" check:"listen_any" doc:"address on which company serve answers browsers and programs, such as 127.0.0.1:7777; empty: none. Port 0 takes a free one, and so does the default where its port is taken; an address that other machines reach needs tls_cert and tls_key"`
 	TLSCert  string   `yaml:"tls_cert" check:"file" doc:"certificate of serve.listen in PEM, with its chain behind it"`
 	TLSKey   string   `yaml:"tls_key" check:"file" doc:"private key of tls_cert in PEM; a file that its owner alone can read"`
 	Hosts    []string `yaml:"hosts" check:"host_port" doc:"further names by which browsers reach serve.listen, such as that of a proxy in front of it"`

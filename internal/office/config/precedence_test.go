@@ -40,6 +40,7 @@ func leafChoices(t *testing.T, key string, typ reflect.Type, tag reflect.StructT
 	texts := map[string][]string{
 		"http_url":   {"http://a.example/v1", "http://b.example/v1", "http://c.example/v1", "http://d.example/v1"},
 		"listen":     {"127.0.0.1:1", "127.0.0.1:2", "[::1]:3", "127.0.0.1:4"},
+		"listen_any": {"127.0.0.1:1", "127.0.0.1:2", "[::1]:3", "127.0.0.1:4"},
 		"env_name":   {"A_KEY", "B_KEY", "C_KEY", "D_KEY"},
 		"notify_way": {"bell", "desktop", "bell", "desktop"},
 		"image": {"a@sha256:" + strings.Repeat("a", 64), "b@sha256:" + strings.Repeat("b", 64),

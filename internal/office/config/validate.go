@@ -90,6 +90,11 @@ func init() { // avoids an initialization cycle
 				a, err := netip.ParseAddrPort(s)
 				return err == nil && a.Port() != 0
 			})},
+		"listen_any": {allowed: "an address and a port, such as 127.0.0.1:7777, or 127.0.0.1:0 for a free port",
+			wrong: "is not an address and a port", good: orEmpty(func(s string) bool {
+				_, err := netip.ParseAddrPort(s)
+				return err == nil
+			})},
 		"command": {allowed: "a command of one line", wrong: "has an empty command",
 			good: func(s string) bool { return strings.TrimSpace(s) != "" }},
 		"service": {allowed: strings.Join(Services(), ", "), wrong: "is not a service that can be started",
