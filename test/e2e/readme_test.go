@@ -22,8 +22,8 @@ import (
 // root, in an empty home.
 const otherUser = 61_184
 
-// TestReadmeInATerminal types the commands under "Use it" of the README, word for word,
-// at a terminal of 80 by 24 columns, as a user who is not root. Nothing is configured:
+// TestReadmeInATerminal types the commands under "Use it" of the README, word for word, behind
+// the line of "Install" that puts the program into PATH, at a terminal of 80 by 24 columns, as a user who is not root. Nothing is configured:
 // the model is the one that an Ollama has. Each command ends well, and no line of its
 // output is wider than the terminal.
 func TestReadmeInATerminal(t *testing.T) {
@@ -86,7 +86,8 @@ func ownHouse(t *testing.T, h *testenv.House, user int) {
 	}
 }
 
-// readmeCommands are the commands of the README's first block under "Use it".
+// readmeCommands are the commands of the README's first block under "Use it", behind the line of
+// its first block under "Install" that puts the program into PATH.
 func readmeCommands(t *testing.T) []string {
 	t.Helper()
 	root, err := testenv.Root()
@@ -97,14 +98,18 @@ func readmeCommands(t *testing.T) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, use, _ := strings.Cut(string(text), "\n## Use it\n")
-	_, use, _ = strings.Cut(use, "\n```\n")
-	block, _, ok := strings.Cut(use, "\n```\n")
-	if lines := strings.Split(block, "\n"); ok && len(lines) > 5 {
-		return lines
+	block := func(title string) []string {
+		_, part, _ := strings.Cut(string(text), "\n## "+title+"\n")
+		_, part, _ = strings.Cut(part, "\n```\n")
+		commands, _, _ := strings.Cut(part, "\n```\n")
+		return strings.Split(commands, "\n")
 	}
-	t.Fatal("the README has no commands under \"Use it\"")
-	return nil
+	install, use := block("Install"), block("Use it")
+	path := slices.IndexFunc(install, func(line string) bool { return strings.HasPrefix(line, "export PATH=") })
+	if path < 0 || len(use) <= 5 {
+		t.Fatal("the README has no commands under \"Install\" or \"Use it\"")
+	}
+	return append([]string{install[path]}, use...)
 }
 
 // tmux is a shell in a terminal of 80 by 24 columns.

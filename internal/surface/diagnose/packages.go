@@ -59,7 +59,7 @@ func (d *Checker) checkPackages(
 	}
 	findings := singleResult("packages", result)
 	if online {
-		findings = append(findings, askRegistries(ctx, cfg, repo, seen.Registries)...)
+		findings = append(findings, d.askRegistries(ctx, cfg, repo, seen.Registries)...)
 	}
 	return findings
 }

@@ -3,7 +3,6 @@ package diagnose
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -57,7 +56,9 @@ func checkRegistries(ctx context.Context, cfg config.Config, online bool) []heal
 
 // askRegistries asks the registries of these kinds whether they answer. It returns a finding for each one that does
 // not, or a single finding if all do.
-func askRegistries(ctx context.Context, cfg config.Config, repo string, kinds []string) []healthcheck.Finding {
+func (d *Checker) askRegistries(
+	ctx context.Context, cfg config.Config, repo string, kinds []string,
+) []healthcheck.Finding {
 	const name = "registry access"
 	if cfg.Container.Deps == "off" {
 		return nil
@@ -69,7 +70,7 @@ func askRegistries(ctx context.Context, cfg config.Config, repo string, kinds []
 	if err != nil {
 		return nil // ctx has ended
 	}
-	if !config.OpenTrust(os.LookupEnv).MayUseLogins(ctx, repo) {
+	if !config.OpenTrust(d.Env).MayUseLogins(ctx, repo) {
 		up = up.WithoutLogins(cfg.Container.Logins)
 	}
 	answers, err := up.AskRegistries(ctx, registriesTimeout, kinds)
@@ -100,5 +101,6 @@ func askRegistries(ctx context.Context, cfg config.Config, repo string, kinds []
 	case len(hosts) == 0:
 		return singleResult(name, healthcheck.Result{OK: true, Found: "the project needs none"})
 	}
-	return singleResult(name, healthcheck.Result{OK: true, Found: strings.Join(slices.Compact(hosts), ", ") + ": answered"})
+	found := strings.Join(slices.Compact(hosts), ", ") + ": answered"
+	return singleResult(name, healthcheck.Result{OK: true, Found: found})
 }
