@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 func (t *Task) troubleKey(key string, f Failure) string {
@@ -39,7 +40,7 @@ func (s *State) troubleQuestions(task *Task) []PendingQuestion {
 		failure := task.Failures[first]
 		q := fmt.Sprintf("%s failed %s: %s", first, Count(failure.Attempt, "time"), failure.Error)
 		if failure.Hint != "" {
-			q += " Fix: " + failure.Hint
+			q = strings.TrimSuffix(q, ".") + ". Fix: " + failure.Hint
 		}
 		if n := len(keys) - 1; n > 0 {
 			q += fmt.Sprintf(" (and %s for the same reason)", Count(n, "other step"))

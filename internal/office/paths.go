@@ -126,8 +126,8 @@ func Find(findOptions FindOptions) (Paths, error) {
 	}
 	start, err := canonicalPath(findOptions.Dir)
 	if err != nil {
-		return Paths{}, company.E(company.ENotFound, "no such folder: "+findOptions.Dir).Wrap(err).
-			Fix("go to a folder that exists")
+		return Paths{}, company.E(company.ENotFound, "there is no folder "+findOptions.Dir).Wrap(err).
+			Fix("name one that exists with --repo; company submit --repo also takes an address")
 	}
 	for dir := start; ; dir = filepath.Dir(dir) {
 		if isFile(filepath.Join(dir, config.ConfigName)) ||

@@ -248,7 +248,7 @@ func flattenText(s string) string {
 
 // sentBackRE is the scripted model's message to a worker that was sent back.
 var sentBackRE = regexp.MustCompile(
-	`run \S+ failed 1 time: ask the model: scripted gave no answer: model: bad_request \(HTTP 400\): nobody expected turn \d+ of (\S+)( Fix: check the model's name an(d base_url( in company\.yaml| \([^)]*\))?)?)?`)
+	`run \S+ failed 1 time: ask the model: scripted gave no answer: model: bad_request \(HTTP 400\): nobody expected turn \d+ of ([^\s.]+(?:\.[^\s.]+)*)(\.? Fix: check the model's name an(d base_url( in company\.yaml| \([^)]*\))?)?)?`)
 
 // clipText keeps a long text from filling the page.
 func clipText(s string, most int) string {

@@ -311,7 +311,8 @@ func (r *requirements) readProject(dir string) error {
 		}
 		if len(roots) > 0 {
 			r.from = append(r.from, project.manifestOf(roots[0].line))
-			r.s.AddNote("%s has no lock file: the image has the versions that the registry gave when it was made",
+			r.s.AddNote("%s has no lock file: the image has the versions that the registry gave when it was made "+
+				"(uv lock makes one; commit it)",
 				project.manifestOf(roots[0].line))
 		}
 		return nil

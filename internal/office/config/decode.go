@@ -108,9 +108,15 @@ func (d *decoder) decodeStruct(v reflect.Value, n node, key string) {
 	}
 }
 
+// keyWords are names under which people look for a place for a model's key.
+var keyWords = strings.Fields("api_key apikey api-key key token secret")
+
 func (d *decoder) reportUnknownKey(f nodeField, parent string, names []string) {
 	p := problem{at: f.at, what: "unknown key " + shortenText(quoteIfOdd(joinKey(parent, f.key)))}
-	if near := nearestKey(f.key, names); near != "" {
+	if strings.HasPrefix(parent, "models.") && slices.Contains(keyWords, strings.ToLower(f.key)) {
+		p.fix = "a key stands in no file: take this line out, write api_key_env: OPENAI_API_KEY (the name of a variable), " +
+			"and export that variable"
+	} else if near := nearestKey(f.key, names); near != "" {
 		p.fix = "did you mean " + joinKey(parent, near) + "?"
 	} else if far := findLeaf(f.key); far != "" {
 		p.fix = "did you mean " + far + "?"
@@ -289,6 +295,10 @@ func checkBounds(f float64, tag reflect.StructTag, parse func(string) float64) e
 		return &valueError{"is negative", allowed}
 	case lo != "" && f < parse(lo):
 		return &valueError{"is too small", allowed}
+	case hi != "" && hi == lo:
+		if f > parse(hi) {
+			return &valueError{"is that of a newer company", hi + "; or update company"}
+		}
 	case hi != "" && f > parse(hi):
 		return &valueError{"is too large", allowed}
 	}

@@ -76,6 +76,21 @@ func shortenText(s string) string {
 	return s
 }
 
+// syntaxFix returns the fix for a line that is not YAML.
+func syntaxFix(data []byte, line int) string {
+	lines := bytes.Split(data, []byte("\n"))
+	before := lines[:min(max(line, 0), len(lines))]
+	if len(before) > 0 && bytes.ContainsRune(before[len(before)-1], '\t') {
+		return fmt.Sprintf("indent with blanks: line %d has a tab", line)
+	}
+	text := bytes.Join(before, []byte("\n"))
+	if bytes.Count(text, []byte("{")) > bytes.Count(text, []byte("}")) ||
+		bytes.Count(text, []byte("[")) > bytes.Count(text, []byte("]")) {
+		return fmt.Sprintf("close each bracket that is opened up to line %d", line)
+	}
+	return "correct the YAML"
+}
+
 // parseYAML parses a document into a node. name is the name of the file in messages. Anchors, aliases, tags and merges
 // are refused: a config does not need them, and they obscure values.
 func parseYAML(name string, data []byte) (node, problems) {
@@ -93,7 +108,7 @@ func parseYAML(name string, data []byte) (node, problems) {
 	if refused := (*yaml.Error)(nil); errors.As(err, &refused) {
 		if refused.Fix == "" {
 			return node{}, fail(refused.Line, refused.Column, "bad syntax: "+safetext.FirstLine(refused.Message),
-				"correct the YAML")
+				syntaxFix(data, refused.Line))
 		}
 		return node{}, fail(refused.Line, refused.Column, refused.Message, refused.Fix)
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -116,9 +117,23 @@ func asksForJSON(args []string) bool {
 	return false
 }
 
+// numberForms describes the values that flags of these types take.
+var numberForms = map[string]string{"float64": "a number such as 2.50", "int": "a whole number",
+	"uint64": "a whole number, 0 or more", "duration": "a time such as 30s or 2h"}
+
 // flagError returns the error for a wrong flag and suggests the closest flag.
 func flagError(cmd *cobra.Command, err error) error {
 	fault := company.E(company.EUsage, err.Error())
+	if wrong := (*pflag.InvalidValueError)(nil); errors.As(err, &wrong) {
+		var told *company.Error
+		if errors.As(wrong.Unwrap(), &told) {
+			return told
+		}
+		if form := numberForms[wrong.GetFlag().Value.Type()]; form != "" {
+			fault = company.E(company.EUsage, fmt.Sprintf(
+				"--%s takes %s, found %q", wrong.GetFlag().Name, form, safetext.EscapeLine(wrong.GetValue(), 80)))
+		}
+	}
 	typed, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
 	if !ok {
 		return fault.Fix(cmd.CommandPath() + " --help")
@@ -162,6 +177,9 @@ func describeArguments(cmd *cobra.Command, check cobra.PositionalArgs, args []st
 	name := cmd.CommandPath()
 	if len(args) == 0 {
 		return name + " lacks an argument"
+	}
+	if len(args) == 1 && len(cmd.ValidArgs) > 0 {
+		return fmt.Sprintf("unknown argument %q for %s", safetext.EscapeLine(args[0], 80), name)
 	}
 	for limit := len(args) - 1; limit >= 0; limit-- {
 		if check(cmd, args[:limit]) == nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	officeapp "company/internal/app"
+	"company/internal/company"
 	"company/internal/lib/healthcheck"
 	"company/internal/office"
 	"company/internal/office/config"
@@ -30,6 +31,11 @@ type Subject struct {
 	ConfigErr   error
 	Checkout    string // current checkout
 	CheckoutErr error
+}
+
+// isNowhere reports whether doctor runs where there is neither an office nor a repository.
+func (s Subject) isNowhere() bool {
+	return company.CodeOf(s.PathsErr) == company.ENotFound && s.CheckoutErr != nil
 }
 
 // Checker holds the process state that checks need.

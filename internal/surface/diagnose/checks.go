@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,7 +63,10 @@ func (d *Checker) Checks(subject Subject, options Options) []Check {
 			return singleResult("config", checkConfig(loaded, subject.ConfigErr))
 		}},
 		{"models", func(ctx context.Context) []healthcheck.Finding {
-			if subject.ConfigErr != nil {
+			switch {
+			case subject.isNowhere():
+				return singleResult("models", healthcheck.Result{Warn: true, Found: "not looked at: no repository"})
+			case subject.ConfigErr != nil:
 				return singleResult("models", healthcheck.Result{Warn: true, Found: "not looked at: the config does not load"})
 			}
 			return d.checkModels(ctx, paths, loaded, online)
@@ -74,6 +78,9 @@ func (d *Checker) Checks(subject Subject, options Options) []Check {
 		{"disk", func(context.Context) []healthcheck.Finding {
 			return singleResult("disk", checkDisk(paths, subject.PathsErr))
 		}},
+	}
+	if subject.isNowhere() { // the check of the project has the one reason
+		checks = slices.DeleteFunc(checks, func(c Check) bool { return c.name == "config" || c.name == "office" })
 	}
 	if online {
 		checks = append(checks, Check{"forge answers", func(ctx context.Context) []healthcheck.Finding {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"company/internal/adapters"
 	officeapp "company/internal/app"
 
 	"company/internal/forge"
@@ -160,7 +161,7 @@ func (d *Checker) pickModels(ctx context.Context, loaded config.Loaded) (map[str
 				v.key + "; name the model that you want"
 		}
 	}
-	return nil, "Found: none. Start Ollama, or set a key, or name a server with base_url."
+	return nil, noModelFound
 }
 
 const set, notSet = "SET", "NOT SET"
@@ -186,6 +187,17 @@ func (d *Checker) keyNames(cfg config.Config, models map[string]config.Model) []
 	}
 	slices.Sort(names)
 	return slices.DeleteFunc(slices.Compact(names), func(s string) bool { return s == "" })
+}
+
+// noModelFound is Findings.Model if there is no model to ask.
+const noModelFound = "Found: none. Start Ollama, or set a key, or name a server with base_url."
+
+// NextStep returns what a person does after company init.
+func (f Findings) NextStep() string {
+	if f.Model == noModelFound {
+		return "next: choose a model: " + adapters.ChooseModel + "\nthen: company doctor, and company submit \"…\""
+	}
+	return `next: company doctor, then company submit "…"`
 }
 
 // RenderLines returns the findings as lines for people.

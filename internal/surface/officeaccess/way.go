@@ -12,8 +12,8 @@ func (ent *Entrance) ChooseWay(way string) func(string) error {
 	const key = "plan.way="
 	return func(string) error {
 		if slices.ContainsFunc(ent.ConfigFlags, func(kv string) bool { return strings.HasPrefix(kv, key) }) {
-			return company.E(company.EUsage, "plan.way is set twice").Because("--one and --split set it, too").
-				Fix("use one of them")
+			return company.E(company.EUsage, "--one, --split and --set plan.way exclude each other").
+				Fix("use one of them, once")
 		}
 		ent.ConfigFlags = append(ent.ConfigFlags, key+way)
 		return nil

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/company"
+	"company/internal/lib/lazyregexp"
 	"company/internal/office/config"
 )
 
@@ -15,7 +16,7 @@ func NewGroup(use, short, example string) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Example: example,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			if len(args) == 0 || showOf(cmd, args) != nil {
 				return nil
 			}
 			fault := company.E(company.EUsage, fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath()))
@@ -24,8 +25,30 @@ func NewGroup(use, short, example string) *cobra.Command {
 			}
 			return fault.Fix(cmd.CommandPath() + " --help")
 		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		RunE: func(c *cobra.Command, args []string) error {
+			if show := showOf(c, args); show != nil {
+				show.SetContext(c.Context())
+				return show.RunE(show, args)
+			}
+			return c.Help()
+		},
 	}
+}
+
+// idRE matches ids and numbers: t12, t12-03.1, 7, #7.
+var idRE = lazyregexp.New(`^(#?[0-9]+|[a-z]+[0-9]+[a-z0-9.-]*)$`)
+
+// showOf returns the group's command "show" if the arguments are the id that it takes, and nil otherwise.
+func showOf(group *cobra.Command, args []string) *cobra.Command {
+	if !group.HasParent() || len(args) != 1 || !idRE.MatchString(args[0]) {
+		return nil
+	}
+	for _, sub := range group.Commands() {
+		if sub.Name() == "show" && sub.ValidateArgs(args) == nil {
+			return sub
+		}
+	}
+	return nil
 }
 
 // nearestCommand returns the subcommand that was most likely meant, or "".

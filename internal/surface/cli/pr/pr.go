@@ -64,7 +64,23 @@ func openPR(
 	ctx context.Context, env *command.Environment, ref string,
 ) (r view.PullRecord, conn *client.Office, err error) {
 	return officeaccess.Read(ctx, env.Entrance,
-		func(o *client.Office, ctx context.Context) (view.PullRecord, error) { return o.PullRequest(ctx, ref) })
+		func(o *client.Office, ctx context.Context) (view.PullRecord, error) {
+			record, err := o.PullRequest(ctx, ref)
+			if company.CodeOf(err) == company.EUsage && company.TaskID(ref).Valid() {
+				err = missingPull(ctx, o, ref)
+			}
+			return record, err
+		})
+}
+
+// missingPull returns the error for a task without a pull request.
+func missingPull(ctx context.Context, o *client.Office, task string) error {
+	progress, err := o.TaskProgress(ctx, task)
+	if err != nil {
+		return err
+	}
+	return company.E(company.ENotFound, task+" has no pull request").
+		Because("it is " + progress.StateText()).Fix("company show " + task)
 }
 
 func listPRs(ctx context.Context, env *command.Environment) error {

@@ -61,7 +61,7 @@ func runTrust(ctx context.Context, env *command.Environment, base string) error 
 	if missing != nil && company.CodeOf(missing) != company.ENotFound {
 		return missing
 	}
-	if missing == nil && !review.Trusted {
+	if missing == nil && !review.Trusted && len(review.Requests) > 0 {
 		if err := askTrust(ctx, env, review); err != nil {
 			return err
 		}
@@ -78,8 +78,9 @@ func runTrust(ctx context.Context, env *command.Environment, base string) error 
 		return err
 	}
 	file := loaded.Config.Container.Dockerfile
-	if missing != nil && file == "" {
-		return missing
+	if file == "" && (missing != nil || len(review.Requests) == 0) && env.Output == "text" {
+		_, err := fmt.Fprintln(env.Out, "nothing needs your trust here")
+		return err
 	}
 	var texts officeapp.DockerfileReview
 	if file != "" {

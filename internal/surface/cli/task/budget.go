@@ -8,10 +8,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"company/internal/api/client"
+	officeapp "company/internal/app"
 	"company/internal/company"
 	"company/internal/lib/safetext"
 	"company/internal/present/view"
 	"company/internal/surface/cli/command"
+	"company/internal/surface/diagnose"
 	"company/internal/surface/officeaccess"
 )
 
@@ -19,10 +21,13 @@ import (
 func NewBudget(env *command.Environment) *cobra.Command {
 	cmd := command.NewGroup("budget", "Show the caps, and raise one",
 		"  company budget show\n  company budget add t12 5usd\n  company budget add t12 100ktokens")
-	cmd.RunE = func(c *cobra.Command, _ []string) error { return runBudget(c.Context(), env) }
+	run := func(c *cobra.Command, args []string) error { return runBudget(c.Context(), env, args) }
+	cmd.RunE = run
 	show := &cobra.Command{
-		Use: "show", Short: "Show what every task that has not ended may cost and has cost", Example: "  company budget show",
-		RunE: func(c *cobra.Command, _ []string) error { return runBudget(c.Context(), env) },
+		Use: "show [task]", Short: "Show what a task, or every task that has not ended, may cost and has cost",
+		Example: "  company budget show\n  company budget show t12",
+		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Tasks }),
+		RunE: run,
 	}
 	var day, office bool
 	add := &cobra.Command{
@@ -46,13 +51,38 @@ func NewBudget(env *command.Environment) *cobra.Command {
 	return cmd
 }
 
-func runBudget(ctx context.Context, env *command.Environment) error {
-	views, conn, err := officeaccess.Read(ctx, env.Entrance, (*client.Office).Budgets)
+// runBudget prints the budget of the task that args name, or of all tasks that have not ended.
+func runBudget(ctx context.Context, env *command.Environment, args []string) error {
+	views, conn, err := officeaccess.Read(ctx, env.Entrance,
+		func(o *client.Office, ctx context.Context) ([]view.Budget, error) {
+			if len(args) == 0 {
+				return o.Budgets(ctx)
+			}
+			budget, err := o.Budget(ctx, args[0])
+			return []view.Budget{budget}, err
+		})
 	if err != nil {
 		return err
 	}
 	defer conn.Close()
-	return printBudgets(ctx, env, conn, views)
+	if err := printBudgets(ctx, env, conn, views); err != nil || env.Output == "json" || len(args) > 0 {
+		return err
+	}
+	return printNewCaps(ctx, env)
+}
+
+// printNewCaps prints the caps that the config gives to the next task, and to the office if it has any.
+func printNewCaps(ctx context.Context, env *command.Environment) error {
+	_, loaded, err := env.LoadReady(ctx)
+	if err != nil {
+		return err
+	}
+	caps, task := loaded.Config.OfficeCaps(), loaded.Config.BudgetCap(len(officeapp.UnpricedModels(loaded.Config)) == 0)
+	_, err = fmt.Fprintf(env.Out, "caps of each new task (budget.usd, budget.tokens): %s\n"+
+		"of all tasks of a day (budget.day_usd, budget.day_tokens): %s\n"+
+		"of all days (budget.office_usd, budget.office_tokens): %s\n",
+		diagnose.BudgetLine(loaded.Config, task, ""), caps.Day, caps.Office)
+	return err
 }
 
 func printBudgets(ctx context.Context, env *command.Environment, conn *client.Office, views []view.Budget) error {
