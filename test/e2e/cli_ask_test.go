@@ -237,7 +237,7 @@ func TestBudgetAdd(t *testing.T) {
 	}
 	r := h.Run(patience, "submit", "--no-input", "--budget-tokens", "1k", "add a farewell")
 	if r.Code != 2 || !strings.Contains(
-		r.Stderr, "budget  1000 tokens (no price is known for scripted, so $5.00 cannot be held)") {
+		r.Stderr, "budget  1000 tokens (no price is known for scripted, so the limit of $5.00 does not apply)") {
 		t.Errorf("exit %d, %s", r.Code, r.Stderr)
 	}
 }

@@ -80,7 +80,7 @@ func BudgetLine(cfg config.Config, limit company.Amount, chosen string) string {
 		}
 	}
 	held := company.Amount{MicroUSD: company.NoCap, Tokens: limit.Tokens}
-	return fmt.Sprintf("%s (no price is known for %s, so %s cannot be held)", held,
+	return fmt.Sprintf("%s (no price is known for %s, so the limit of %s does not apply)", held,
 		safetext.EscapeLine(strings.Join(models, ", "), 200), company.USDText(limit.MicroUSD))
 }
 
@@ -103,10 +103,14 @@ func SubmissionBanner(version, root string, cfg config.Config, cmd company.Submi
 		}
 		lines = append(lines, fmt.Sprintf("%-7s %s", title, line))
 	}
-	return append(
-		lines, fmt.Sprintf("budget  %s   approvals %s   office %s   stop: Ctrl-C",
-			BudgetLine(cfg, cmd.Settings.WithDefaults().Cap, seen.Model), ApprovalsLine(cmd.Settings),
-			safetext.EscapeLine(shortPath(root), 300)))
+	lines = append(lines, "budget  "+BudgetLine(cfg, cmd.Settings.WithDefaults().Cap, seen.Model))
+	if kinds := ApprovalsLine(cmd.Settings); kinds != "none" {
+		lines = append(lines, "asks    you about: "+kinds)
+	}
+	if folder := shortPath(root); folder != ".company" {
+		lines = append(lines, "office  "+safetext.EscapeLine(folder, 300))
+	}
+	return append(lines, "stop    Ctrl-C")
 }
 
 // shortPath returns a path relative to the working directory, if that is shorter and names a folder.

@@ -141,14 +141,14 @@ func TestUSDCapNeedsPrice(t *testing.T) {
 		line         string
 	}{
 		{"the default", "default: {adapter: openai, model: fake-1}", nil, "",
-			"5M tokens (no price is known for fake-1, so $5.00 cannot be held)"},
+			"5M tokens (no price is known for fake-1, so the limit of $5.00 does not apply)"},
 		{"a price", "default: {adapter: openai, model: fake-1" + price, nil, "", "$5.00"},
 		{"a list price", "default: {adapter: openai, model: gpt-5}", []string{"budget.usd=0.0001"}, "", "$0.0001"},
 		{"somebody's", "default: {adapter: openai, model: fake-1}", []string{"budget.usd=0.0001"},
 			"no price is known for fake-1", ""},
 		{"somebody's, beside one in tokens", "default: {adapter: openai, model: fake-1}",
 			[]string{"budget.usd=3", "budget.tokens=200000"}, "",
-			"200k tokens (no price is known for fake-1, so $3.00 cannot be held)"},
+			"200k tokens (no price is known for fake-1, so the limit of $3.00 does not apply)"},
 		{"somebody's, and no tokens at all", "default: {adapter: openai, model: fake-1}",
 			[]string{"budget.usd=3", "budget.tokens=none"}, "no price is known", ""},
 		{"in tokens", "default: {adapter: openai, model: fake-1}", []string{"budget.tokens=200000", "budget.usd=none"}, "",
