@@ -27,7 +27,7 @@ var names = []named{
 		"TestOldEpochCannotClaim"},
 	{"forget to void claims at a start", "OfficeStarted.apply", remove, []trait{mentions("voidClaims")},
 		"TestStartVoidsClaims"},
-	{"keep effects due after a stop", "Due", drop, []trait{mentions("Stopped"), lacks("Epoch")},
+	{"keep effects due after a stop", "State.findDue", drop, []trait{mentions("Stopped"), lacks("Epoch")},
 		"TestNothingIsDueAfterStop"},
 	{"allow main as a target", "IsProtectedBranch", drop, []trait{mentions(`"main"`), lacks(`"master"`)},
 		"TestMainIsNeverIntegrationBranch"},
