@@ -62,7 +62,7 @@ func TestLargeInstructionIsGivenUp(t *testing.T) {
 		t.Errorf("the manager is not asked about its split:\n%s", said)
 	}
 	r := h.Run(patience, "submit", "--one", "--split", "x")
-	if r.Code != 64 || !strings.Contains(r.Stderr, "plan.way is set twice") {
+	if r.Code != 64 || !strings.Contains(r.Stderr, "exclude each other") {
 		t.Errorf("%d: %s", r.Code, r.Stderr)
 	}
 }

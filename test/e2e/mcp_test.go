@@ -89,8 +89,8 @@ func TestMCP(t *testing.T) {
 	}
 
 	once := m{"instruction": "say goodbye", "request_id": "one"}
-	expect("submit", once, "t1 is under way")
-	expect("submit", once, "t1 is under way") // the same request is done once
+	expect("submit", once, "t1 is submitted")
+	expect("submit", once, "t1 is submitted") // the same request is done once
 	finish("t1")
 	checkDelivered(t, h, 1, 1, 1)
 	expect("show", m{"id": "t1"}, "say goodbye")
@@ -112,7 +112,7 @@ func TestMCP(t *testing.T) {
 		!strings.Contains(text, "it is a PDF") || !strings.Contains(text, "E_USAGE") {
 		t.Errorf("a PDF: %s", text)
 	}
-	expect("submit", again, "t2 is under way")
+	expect("submit", again, "t2 is submitted")
 	expect("show", m{"id": "t2"}, "spec.md")
 	finish("t2")
 	expect("status", m{}, "at work (pid ")

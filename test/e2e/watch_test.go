@@ -83,7 +83,7 @@ func TestWatchInATerminal(t *testing.T) {
 	w.see("a new task")
 	w.press("-l", "say goodbye")
 	w.press("Enter")
-	w.see("TASKS 1", "t1 is under way")
+	w.see("TASKS 1", "t1 is submitted")
 	w.press("Enter")
 	w.see("[1 details]", "say goodbye")
 	w.see("1 question for you")
@@ -152,7 +152,7 @@ func TestSubmitWatch(t *testing.T) {
 	w.see("a new task")
 	w.press("-l", "say goodbye once more")
 	w.press("Enter")
-	w.see("TASKS 2", "t2 is under way", "1 question, 1 PR for you")
+	w.see("TASKS 2", "t2 is submitted", "1 question, 1 PR for you")
 	waitFor(t, func() bool { return !isAtWork(h) },
 		func() string { return "the second company does not end with its question" })
 	answer("t2", "a2")
