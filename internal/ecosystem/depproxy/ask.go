@@ -41,7 +41,7 @@ func (u Upstreams) AskRegistries(ctx context.Context, timeout time.Duration, kin
 			continue
 		}
 		wg.Go(func() {
-			if answer, ok := transport.ask(ctx, timeout, kind, endpoint); ok {
+			if answer, ok := transport.askEndpoint(ctx, timeout, kind, endpoint); ok {
 				mu.Lock()
 				defer mu.Unlock()
 				answers = append(answers, answer)
@@ -55,8 +55,8 @@ func (u Upstreams) AskRegistries(ctx context.Context, timeout time.Duration, kin
 	return slices.Compact(answers), nil
 }
 
-// ask sends one request to an endpoint. ok is false if the endpoint is a folder of this host.
-func (t *transport) ask(
+// askEndpoint sends one request to an endpoint. ok is false if the endpoint is a folder of this host.
+func (t *transport) askEndpoint(
 	ctx context.Context, timeout time.Duration, kind string, endpoint ecosystem.Endpoint,
 ) (answer Answer, ok bool) {
 	r, err := http.NewRequestWithContext(withKind(ctx, kind), http.MethodHead, endpoint.URL+"/", nil)

@@ -16,7 +16,7 @@ func NewGroup(use, short, example string) *cobra.Command {
 	return &cobra.Command{
 		Use: use, Short: short, Example: example,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 || showOf(cmd, args) != nil {
+			if len(args) == 0 || findShow(cmd, args) != nil {
 				return nil
 			}
 			fault := company.E(company.EUsage, fmt.Sprintf("unknown command %q for %q", args[0], cmd.CommandPath()))
@@ -26,7 +26,7 @@ func NewGroup(use, short, example string) *cobra.Command {
 			return fault.Fix(cmd.CommandPath() + " --help")
 		},
 		RunE: func(c *cobra.Command, args []string) error {
-			if show := showOf(c, args); show != nil {
+			if show := findShow(c, args); show != nil {
 				show.SetContext(c.Context())
 				return show.RunE(show, args)
 			}
@@ -38,8 +38,8 @@ func NewGroup(use, short, example string) *cobra.Command {
 // idRE matches ids and numbers: t12, t12-03.1, 7, #7.
 var idRE = lazyregexp.New(`^(#?[0-9]+|[a-z]+[0-9]+[a-z0-9.-]*)$`)
 
-// showOf returns the group's command "show" if the arguments are the id that it takes, and nil otherwise.
-func showOf(group *cobra.Command, args []string) *cobra.Command {
+// findShow returns the group's command "show" if the arguments are the id that it takes, and nil otherwise.
+func findShow(group *cobra.Command, args []string) *cobra.Command {
 	if !group.HasParent() || len(args) != 1 || !idRE.MatchString(args[0]) {
 		return nil
 	}
