@@ -342,8 +342,8 @@ func TestExplain(t *testing.T) {
 	// The fix names the variable of the key, and the place that sets the address.
 	info := adapters.Info{Model: "m", KeyEnv: "MY_KEY", SetIn: "/home/a/config.yaml:3"}
 	for kind, want := range map[adapters.Kind]string{
-		adapters.Auth: "export MY_KEY=…", adapters.Unreachable: "base_url (/home/a/config.yaml:3)",
-		adapters.UnknownHost: "base_url (/home/a/config.yaml:3)", adapters.BadRequest: "base_url (/home/a/config.yaml:3)",
+		adapters.Auth: "export MY_KEY=…", adapters.Unreachable: "address is right (/home/a/config.yaml:3)",
+		adapters.UnknownHost: "address (/home/a/config.yaml:3)", adapters.BadRequest: "base_url (/home/a/config.yaml:3)",
 	} {
 		err := adapters.Explain(&adapters.Error{Kind: kind, Message: "no"}, info)
 		if told := (*company.Error)(nil); !errors.As(err, &told) || !strings.Contains(told.Hint, want) {

@@ -24,10 +24,10 @@ func Explain(err error, info Info) error {
 	c.Op, c.Class = "ask the model", company.Recoverable
 	switch fault.Kind {
 	case Unreachable:
-		c = c.Fix("see that its server runs, and that base_url" + info.place() + " is right")
+		c = c.Fix("see that its server runs, and that its address is right" + info.describePlace())
 	case UnknownHost:
 		c.Class = company.HumanRequired
-		c = c.Fix("check the host of base_url" + info.place() + ", and a proxy that the environment names")
+		c = c.Fix("check the host of its address" + info.describePlace() + ", and a proxy that the environment names")
 	case Overloaded:
 		c = c.Fix("its server refuses work for now; try again later, or give the profile a `fallback`")
 	case TimedOut:
@@ -37,7 +37,7 @@ func Explain(err error, info Info) error {
 		c = c.Fix("its server sent replies that are not whole; try again, or use another model")
 	case Auth:
 		c.Code, c.Class = company.EModelAuth, company.HumanRequired
-		c = c.Fix("set the variable that api_key_env" + info.place() + " names to a key which may use this model")
+		c = c.Fix("set the variable that api_key_env" + info.describePlace() + " names to a key which may use this model")
 		if info.KeyEnv != "" {
 			c = c.Fix("export " + info.KeyEnv + "=… with a key that may use this model")
 		}
@@ -48,7 +48,7 @@ func Explain(err error, info Info) error {
 		c = c.Fix("the conversation does not fit the model's context: smaller subtasks, or a model with a larger one")
 	case BadRequest:
 		c.Class = company.HumanRequired
-		c = c.Fix("check the model's name and base_url" + info.place())
+		c = c.Fix("check the model's name and base_url" + info.describePlace())
 	}
 	if fault.Fix != "" {
 		c = c.Fix(fault.Fix)
@@ -57,8 +57,9 @@ func Explain(err error, info Info) error {
 	return &explained{told: c, cause: err}
 }
 
-// place returns the file and line that set the model, in brackets after a blank, or "" if nothing sets it.
-func (i Info) place() string {
+// describePlace returns the file and line that set the model or its address, in brackets after a blank. It returns ""
+// if nothing sets them.
+func (i Info) describePlace() string {
 	if i.SetIn == "" {
 		return ""
 	}

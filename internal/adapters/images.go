@@ -67,22 +67,22 @@ func (r Registry) TakesImages(ctx context.Context, profile Profile, deps Deps) b
 const imagesFix = "choose a model that takes images for the role (agents.<role>.model, then company retry), or " +
 	"submit without the images; `images: no` in the model's profile has company submit say so"
 
-// opened is the model of a profile. It refuses images that the profile does not allow, and adds the profile's hints to
-// Info.
-type opened struct {
+// profileModel is the model of a profile. It refuses images that the profile does not allow, and adds the profile's
+// hints to Info.
+type profileModel struct {
 	Model
 	profile Profile
 }
 
 // Info returns the model's information with the profile's hints.
-func (o opened) Info() Info {
+func (o profileModel) Info() Info {
 	info := o.Model.Info()
 	info.KeyEnv, info.SetIn = o.profile.KeyEnv, o.profile.SetIn
 	return info
 }
 
 // Chat sends the request, unless it has images and the profile refuses them.
-func (o opened) Chat(ctx context.Context, req Request, onEvent func(Event)) (Response, error) {
+func (o profileModel) Chat(ctx context.Context, req Request, onEvent func(Event)) (Response, error) {
 	if !hasImages(req) {
 		return o.Model.Chat(ctx, req, onEvent)
 	}
@@ -95,10 +95,10 @@ func (o opened) Chat(ctx context.Context, req Request, onEvent func(Event)) (Res
 }
 
 // Unwrap returns the model.
-func (o opened) Unwrap() []Model { return []Model{o.Model} }
+func (o profileModel) Unwrap() []Model { return []Model{o.Model} }
 
 // Close closes the model.
-func (o opened) Close() error { return Close(o.Model) }
+func (o profileModel) Close() error { return Close(o.Model) }
 
 func hasImages(req Request) bool {
 	for _, m := range req.Messages {

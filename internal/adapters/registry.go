@@ -93,7 +93,7 @@ func (r Registry) Open(profile Profile, deps Deps) (Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open model profile %s: %w", profile.Name, err)
 	}
-	return opened{WithToolMode(model, profile.Tools, profile.Temperature), profile}, nil
+	return profileModel{WithToolMode(model, profile.Tools, profile.Temperature), profile}, nil
 }
 
 // Models opens each profile of an office once, when it is first used, and closes all of them together. It is

@@ -223,7 +223,7 @@ func TestCheck(t *testing.T) {
 			&adapters.Error{Kind: adapters.BadRequest, Status: 404, Message: "not found", Fix: "ollama pull m"}, good,
 			adapters.ReachLocal, "x", "not found", "ollama pull m", 1, 0},
 		{"no server", "http://[::1]:1", plain, adapters.Listing{}, failure(adapters.Unreachable), good, adapters.ReachLocal,
-			"x", "unreachable", "base_url", 1, 0},
+			"x", "unreachable", "its address", 1, 0},
 		{"not listed, and refused", here, plain, others, nil, refused, adapters.ReachLocal, "x", "it has: a, b",
 			"model's name", 1, 1},
 		{"not listed, and refused in another way", here, plain, others, nil,

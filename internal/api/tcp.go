@@ -118,6 +118,8 @@ func listenError(at netip.AddrPort, err error) error {
 	fault := company.E(company.EConfig, fmt.Sprintf("cannot listen on %s (serve.listen)", at)).Wrap(err)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		fault = fault.Because("another program uses the port")
+	} else if !errors.Is(err, syscall.EACCES) {
+		return fault.Fix("name an address of this machine: company serve --set serve.listen=127.0.0.1:0")
 	}
 	return fault.Fix(fmt.Sprintf(
 		"take a free port: company serve --set serve.listen=%s", netip.AddrPortFrom(at.Addr(), 0)))

@@ -99,6 +99,15 @@ func (d *activityLog) recordStep(at subject, text string, now time.Time) {
 	d.bySubject[at] = view.Activity{Task: at.task, Subtask: at.subtask, Text: text, Time: now}
 }
 
+// dropStep removes a step that has ended, unless another one has begun since.
+func (d *activityLog) dropStep(at subject, text string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.bySubject[at].Text == text {
+		delete(d.bySubject, at)
+	}
+}
+
 func (d *activityLog) recordEvent(run company.RunID, event agent.Event, at time.Time, isHeld func(company.RunID) bool) {
 	what := strings.ReplaceAll(string(event.Kind), "_", " ")
 	switch event.Kind {
@@ -234,10 +243,12 @@ func (a *App) reportHold(id company.TaskID, hold *company.Hold) {
 	}
 }
 
-// recordStart returns a finder that records the start of a step of a task's preparation.
+// recordStart returns a finder that records a step of a task's preparation for as long as it takes.
 func (a *App) recordStart(step string, find company.OutcomeFinder) company.OutcomeFinder {
 	return func(ctx context.Context, effect company.Effect) (company.Command, error) {
-		a.activities.recordStep(subject{task: effect.Task}, step, a.Now())
+		at := subject{task: effect.Task}
+		a.activities.recordStep(at, step, a.Now())
+		defer a.activities.dropStep(at, step)
 		return find(ctx, effect)
 	}
 }

@@ -32,9 +32,14 @@ type Agenda struct {
 	wakes timeHeap // times at which the effects of a task change without an event
 	ages  timeHeap // times at which a task counts as passed over for long
 
-	places []agendaPlace // the tasks that the last Due chose
-	due    []Effect      // buffer for the result of Due
+	places    []agendaPlace // the tasks that the last Due chose
+	due       []Effect      // buffer for the result of Due
+	refreshed []TaskID      // see Refreshed
 }
+
+// Refreshed returns the tasks that the last Update looked at anew: those of the events, those that begin after them,
+// and those whose retry or deadline has come. The list is valid until the next Update.
+func (a *Agenda) Refreshed() []TaskID { return a.refreshed }
 
 // agendaTask is the agenda's data of one open task.
 type agendaTask struct {
@@ -74,6 +79,7 @@ func (a *Agenda) Update(state *State, now time.Time, changed ...TaskID) {
 		}
 		changed = state.Open
 	}
+	a.refreshed = a.refreshed[:0]
 	a.state, a.seq, a.newest, a.now, a.short = state, state.Seq, state.Time, now, short
 	for _, id := range changed {
 		a.refreshTask(id)
@@ -196,6 +202,7 @@ func (a *Agenda) addTask(task *Task) *agendaTask {
 func (a *Agenda) removeTask(known *agendaTask) {
 	delete(a.tasks, known.id)
 	a.unplaceTask(known)
+	a.refreshed = append(a.refreshed, known.id)
 	known.effects, known.underWay = nil, false
 	a.countTask(known)
 	a.setLoad(known, projectLoad{})
@@ -224,6 +231,7 @@ func (a *Agenda) changeTask(known *agendaTask, task *Task) {
 // setEffects recomputes the effects, the load and the next wake-up of a task.
 func (a *Agenda) setEffects(known *agendaTask, task *Task) {
 	known.holds = nil
+	a.refreshed = append(a.refreshed, known.id)
 	if task.Paused {
 		known.effects, known.underWay = a.state.dueWhilePaused(known.effects[:0], task, a.now), false
 	} else {

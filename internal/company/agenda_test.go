@@ -65,7 +65,7 @@ func (w *agendaWatch) compareHolds(s *State, now time.Time, active int) {
 				want = append(want, h)
 			}
 		}
-		if got := w.agenda.Holds(id); !sameHolds(got, want) {
+		if got := w.agenda.ListHolds(id); !sameHolds(got, want) {
 			w.t.Fatalf("at event %d, %s, with %d tasks at once, %s: the agenda holds\n%+v\nFindDue\n%+v\n%s", s.Seq, now,
 				active, id, got, want, outlines(s))
 		}

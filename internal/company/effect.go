@@ -64,7 +64,7 @@ type Effect struct {
 // recomputes them when one of those changes.
 func Due(state *State, now time.Time, active int) []Effect { return state.findDue(now, active, nil) }
 
-// findDue returns the effects that must be under way now. It passes what does not begin to hold, unless that is nil.
+// findDue returns the effects that must be under way now. It calls hold for work that does not begin. hold may be nil.
 func (s *State) findDue(now time.Time, active int, hold func(Hold)) []Effect {
 	if s.Office.Stopped || s.Office.Epoch == 0 {
 		return nil
@@ -154,7 +154,7 @@ func (t *Task) HeldRun() bool {
 	return false
 }
 
-// dueTask appends the effects of one task. It passes what does not begin to hold, unless that is nil.
+// dueTask appends the effects of one task. It calls hold for work that does not begin. hold may be nil.
 func (s *State) dueTask(out []Effect, task *Task, now time.Time, hold func(Hold)) []Effect {
 	id := string(task.ID)
 	if hold == nil {

@@ -40,6 +40,7 @@ func (m Meta) DayEnds() time.Time                                     { return m
 func (r *Run) FailKey() string                                        { return r.failKey() }
 func (s Settings) HardDeadline(claimed time.Time) time.Time           { return s.hardDeadline(claimed) }
 func (s *State) CacheResult(r GateResult)                             { s.cacheResult(r) }
+func (s *State) LeadIDOf(id TaskID) TaskID                            { return s.leadIDOf(id) }
 func (s *State) MergeQuestion(t *Task, sub *Subtask) *PendingQuestion { return s.mergeQuestion(t, sub) }
 func (s *State) NextInMergeQueue(t *Task) *Subtask                    { return s.nextInMergeQueue(t) }
 func (s *State) OfficeQuestion(t *Task) *PendingQuestion              { return s.officeQuestion(t) }

@@ -11,7 +11,7 @@ type HoldKind string
 const (
 	HoldTasks   HoldKind = "tasks"   // tasks that it begins after
 	HoldBranch  HoldKind = "branch"  // an earlier follow-up, which works on the same branch
-	HoldSlot    HoldKind = "slot"    // limits.concurrent_tasks other tasks are under way
+	HoldSlot    HoldKind = "slot"    // as many tasks are under way as limits.concurrent_tasks allows
 	HoldRetry   HoldKind = "retry"   // the pause after a failure
 	HoldAnswer  HoldKind = "answer"  // it failed too often, and the president is asked
 	HoldMoney   HoldKind = "money"   // a cap of the office is used up
@@ -60,9 +60,8 @@ func appendHold(holds *[]Hold) func(Hold) {
 	}
 }
 
-// Holds returns what of a task does not begin now, by the tasks that the last Due chose. What waits for a worker is not
-// among it.
-func (a *Agenda) Holds(id TaskID) []Hold {
+// ListHolds returns the holds of a task, as of the last call of Due. It leaves out HoldWorker and HoldWriters.
+func (a *Agenda) ListHolds(id TaskID) []Hold {
 	known := a.tasks[id]
 	if known == nil || a.state.Office.Stopped {
 		return nil

@@ -107,8 +107,8 @@ func (s *State) newResolve(effect Effect) bool {
 // limitToFreeWorkers drops new offers that no free worker could take, and effects that would give a project more
 // writers than allowed. Workers take offers in the queue's order, so the selection of offers decides fairness. The
 // project with the smallest share is next. A merger finishes work, so it comes before the workers of its project. loads
-// returns each project's share. It is only called if a new run is to begin. What is dropped is passed to hold, unless
-// that is nil.
+// returns each project's share. It is only called if a new run is to begin. hold is called for what is dropped, and
+// may be nil.
 func (s *State) limitToFreeWorkers(
 	due []Effect, loads func() map[string]projectLoad, hold func(Hold),
 ) []Effect {

@@ -417,7 +417,7 @@ func (w *world) mergeAwaited() {
 		for _, a := range w.s.WaitsFor(w.s.Tasks[id]) {
 			switch {
 			case a.Status == StatusCompleted:
-				if lead := w.s.LeadOf(w.s.Tasks[a.Task]).ID; !w.isFollowedUp(lead) {
+				if lead := w.s.LeadIDOf(a.Task); !w.isFollowedUp(lead) { // either may be archived
 					w.must(President, SettlePR{Task: lead, State: PRMerged})
 				}
 			case a.Trouble() != "" && len(w.s.OpenApprovals(id)) == 0: // it is to wait on

@@ -7,8 +7,8 @@ import (
 	"company/internal/present/feed"
 )
 
-// TestQueuedTask: a task that waits for one of the places of limits.concurrent_tasks says so wherever it is looked at, and
-// when its turn has come. It is not said to be at work before that.
+// TestQueuedTask: a task that waits for one of the places of limits.concurrent_tasks says so wherever it is looked at,
+// and when its turn has come. It is not said to be at work before that.
 func TestQueuedTask(t *testing.T) {
 	t.Parallel()
 	first, second := stopAt("t1-01.1", 1), stopAt("t2-01.1", 1)
@@ -27,7 +27,7 @@ func TestQueuedTask(t *testing.T) {
 	runAndExpect(t, h, []string{"t2    queued ", why}, "status")
 	runAndExpect(t, h, []string{"t2  queued", "next:   " + why}, "show", "t2")
 	runAndExpect(t, h, []string{"t2    queued"}, "list", "--state", "queued")
-	runAndExpect(t, h, []string{"1 task waiting for its turn"}, "agents")
+	runAndExpect(t, h, []string{"1 task queued"}, "agents")
 	if text := h.MustRun(patience, "status").Stdout; strings.Contains(text, "looks for its base") {
 		t.Errorf("a task that waits is at work:\n%s", text)
 	}

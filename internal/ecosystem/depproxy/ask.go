@@ -69,7 +69,7 @@ func (t *transport) askEndpoint(
 	case err != nil && (ctx.Err() != nil || errors.Is(err, errSilent)):
 		answer.Why = fmt.Sprintf("no answer within %s", timeout)
 	case err != nil:
-		answer.Why = rootCause(err).Error()
+		answer.Why = findRootCause(err).Error()
 	default:
 		_ = resp.Body.Close()
 		answer.Status = resp.StatusCode
@@ -85,8 +85,8 @@ func (t *transport) askEndpoint(
 	return answer, true
 }
 
-// rootCause returns the innermost error of a chain.
-func rootCause(err error) error {
+// findRootCause returns the innermost error of a chain.
+func findRootCause(err error) error {
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(err) {
 		err = inner
 	}

@@ -79,5 +79,5 @@ func describeFailure(kind string, err error, patience time.Duration) Failure {
 			"%s accepts requests and does not answer within %s", host, min(patience, probeAfter+probeTimeout)), Fix: reach,
 			Without: kind}
 	}
-	return Failure{Why: fmt.Sprintf("%s cannot be reached: %v", host, rootCause(err)), Fix: reach, Without: kind}
+	return Failure{Why: fmt.Sprintf("%s cannot be reached: %v", host, findRootCause(err)), Fix: reach, Without: kind}
 }

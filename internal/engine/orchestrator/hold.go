@@ -12,19 +12,19 @@ type heldWork struct {
 	queued map[company.TaskID]bool // the tasks that wait for their turn
 }
 
-// reportHolds passes what has begun to wait to OnHold. Only changed tasks can have begun to, and only tasks with due
-// effects can have begun to work.
-func (o *Orchestrator) reportHolds(look *look, changed []company.TaskID) {
-	if o.cfg.OnHold == nil {
+// reportHolds passes what has begun to wait to OnHold, and the tasks whose turn has come. It looks at the tasks that
+// the agenda has looked at anew, and at those with due effects. So it misses a task that loses its place to a more
+// urgent one without a change of its own.
+func (o *Orchestrator) reportHolds(look *look) {
+	if o.cfg.OnHold == nil || look.state.Office.Stopped {
 		return
 	}
 	opens := o.holds.byTask == nil
 	if opens {
 		o.holds = heldWork{byTask: map[company.TaskID][]company.Hold{}, queued: map[company.TaskID]bool{}}
-		changed = look.state.Open
 	}
-	for _, id := range changed {
-		holds := o.agenda.Holds(id)
+	for _, id := range o.agenda.Refreshed() {
+		holds := o.agenda.ListHolds(id)
 		for _, hold := range holds {
 			known := slices.ContainsFunc(o.holds.byTask[id], func(h company.Hold) bool {
 				return h.Subtask == hold.Subtask && h.Kind == hold.Kind && h.Attempt == hold.Attempt

@@ -131,7 +131,7 @@ func (o *Orchestrator) reconcileEffects(ctx context.Context) time.Time {
 		return t == nil || t.Status.Ended()
 	})
 	look := o.newLook(state, now, o.agenda.Due(o.cfg.Active))
-	o.reportHolds(look, changed)
+	o.reportHolds(look)
 	for _, e := range o.startableEffects(look) {
 		o.start(ctx, e)
 	}

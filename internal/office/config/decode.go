@@ -114,8 +114,8 @@ var keyWords = strings.Fields("api_key apikey api-key key token secret")
 func (d *decoder) reportUnknownKey(f nodeField, parent string, names []string) {
 	p := problem{at: f.at, what: "unknown key " + shortenText(quoteIfOdd(joinKey(parent, f.key)))}
 	if strings.HasPrefix(parent, "models.") && slices.Contains(keyWords, strings.ToLower(f.key)) {
-		p.fix = "a key stands in no file: take this line out, write api_key_env: OPENAI_API_KEY (the name of a variable), " +
-			"and export that variable"
+		p.fix = "a key stands in no file: take this line out, write api_key_env with the name of a variable, such as " +
+			"OPENAI_API_KEY, and export that variable"
 	} else if near := nearestKey(f.key, names); near != "" {
 		p.fix = "did you mean " + joinKey(parent, near) + "?"
 	} else if far := findLeaf(f.key); far != "" {

@@ -76,8 +76,8 @@ func shortenText(s string) string {
 	return s
 }
 
-// syntaxFix returns the fix for a line that is not YAML.
-func syntaxFix(data []byte, line int) string {
+// suggestSyntaxFix returns the fix for a line that is not YAML.
+func suggestSyntaxFix(data []byte, line int) string {
 	lines := bytes.Split(data, []byte("\n"))
 	before := lines[:min(max(line, 0), len(lines))]
 	if len(before) > 0 && bytes.ContainsRune(before[len(before)-1], '\t') {
@@ -108,7 +108,7 @@ func parseYAML(name string, data []byte) (node, problems) {
 	if refused := (*yaml.Error)(nil); errors.As(err, &refused) {
 		if refused.Fix == "" {
 			return node{}, fail(refused.Line, refused.Column, "bad syntax: "+safetext.FirstLine(refused.Message),
-				syntaxFix(data, refused.Line))
+				suggestSyntaxFix(data, refused.Line))
 		}
 		return node{}, fail(refused.Line, refused.Column, refused.Message, refused.Fix)
 	}

@@ -121,7 +121,7 @@ func (v Agents) Render(style Style) string {
 		waiting = "1 run waits for one"
 	}
 	if v.Queued > 0 {
-		waiting += fmt.Sprintf("; %s waiting for its turn", company.Count(v.Queued, "task"))
+		waiting += fmt.Sprintf("; %s queued", company.Count(v.Queued, "task"))
 	}
 	fmt.Fprintf(&b, "%s%s, %s\n\n", company.Count(v.Workers, "worker"), hired, waiting)
 	table := termtext.Table{Columns: []termtext.Column{{Title: "AGENT"}, {Title: "ROLE", Rank: 4},

@@ -77,8 +77,8 @@ func retryText(hold company.Hold, now time.Time) string {
 	return text
 }
 
-// reason returns the text of a hold with the error before it.
-func (v Hold) reason() string {
+// joinReason returns the text of a hold, followed by the error of its step.
+func (v Hold) joinReason() string {
 	if v.Error == "" {
 		return v.Text
 	}
@@ -94,9 +94,9 @@ func (v Task) HoldTexts() []string {
 		switch {
 		case hold.Kind == company.HoldTasks || hold.Kind == company.HoldAnswer:
 		case hold.Subtask == "":
-			out = append(out, hold.reason())
+			out = append(out, hold.joinReason())
 		default:
-			parts[hold.reason()] = append(parts[hold.reason()], string(hold.Subtask))
+			parts[hold.joinReason()] = append(parts[hold.joinReason()], string(hold.Subtask))
 		}
 	}
 	const most = 4

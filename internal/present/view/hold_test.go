@@ -67,7 +67,7 @@ func TestQueuedTaskIsNotAtWork(t *testing.T) {
 			t.Errorf("list --state %s: %v, %+v", state, err, list.Tasks)
 		}
 	}
-	if agents := src.Agents().Render(Style{}); !strings.Contains(agents, "; 1 task waiting for its turn") {
+	if agents := src.Agents().Render(Style{}); !strings.Contains(agents, "; 1 task queued") {
 		t.Errorf("agents:\n%s", agents)
 	}
 }
@@ -123,7 +123,7 @@ func TestHoldTexts(t *testing.T) {
 		{company.Hold{Kind: company.HoldWorker}, "waits for a free worker (2 workers in all)"},
 		{company.Hold{Kind: company.HoldWriters}, "waits for its turn in the project: limits.writers is 1"},
 	} {
-		if got := NewHold(c.hold, state, 6, now).reason(); got != c.want {
+		if got := NewHold(c.hold, state, 6, now).joinReason(); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
 	}

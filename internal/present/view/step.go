@@ -22,7 +22,8 @@ const (
 )
 
 // steps returns the current work for a task outside of its runs: the effects that are due, and whose start was
-// observed if they can wait for a free container.
+// observed if they can wait for a free container. An effect that has started goes on when another task takes the place
+// of its task. It is not listed then.
 func (src Source) steps(task *company.Task) []Step {
 	var out []Step
 	for _, effect := range src.WithSchedule().schedule.due[task.ID] {
@@ -44,7 +45,7 @@ func (src Source) steps(task *company.Task) []Step {
 		step := Step{Task: task.ID, Subtask: effect.Subtask, Doing: doing, Since: task.Submitted}
 		seen := effect.Kind == company.EffectPrepare || effect.Kind == company.EffectImage
 		for _, activity := range src.Activities {
-			isOwn := activity.Task == task.ID || activity.Task == "" && !task.IsPrepared()
+			isOwn := activity.Task == task.ID || activity.Task == "" && effect.Kind == company.EffectImage
 			if activity.Run == "" && isOwn && activity.Subtask == effect.Subtask && !activity.Time.Before(step.Since) {
 				step.Doing, step.Since, seen = activity.Text, activity.Time, true
 			}

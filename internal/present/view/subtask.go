@@ -175,7 +175,7 @@ func (v Subtask) Render(style Style) string {
 		writeWrapped(&b, style, "  why:    ", safetext.EscapeLine(v.Reason, 300))
 	}
 	for _, hold := range v.Waits {
-		writeWrapped(&b, style, "  next:   ", hold.reason())
+		writeWrapped(&b, style, "  next:   ", hold.joinReason())
 	}
 	for _, note := range v.originNotes() {
 		writeWrapped(&b, style, "  plan:   ", note)

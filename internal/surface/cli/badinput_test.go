@@ -84,7 +84,7 @@ var wrongInputs = []wrongInput{
 		says: "flag workers.mx: unknown key", fix: "did you mean workers.max?"},
 	{line: "config: a key in it", config: "models: {default: {adapter: openai, model: m, api_key: sk-1}}\n", args: submitX,
 		exit: 1, code: company.EConfig, says: "unknown key models.default.api_key",
-		fix: "a key stands in no file: take this line out, write api_key_env: OPENAI_API_KEY"},
+		fix: "a key stands in no file: take this line out, write api_key_env with the name of a variable"},
 	{line: "config: an open brace", config: "models:\n  default: {adapter: openai\nbudget: {usd: 5}\n", args: submitX, exit: 1,
 		code: company.EConfig, says: "config.yaml:3:1: bad syntax", fix: "close each bracket that is opened up to line 3"},
 	{line: "config: a tab", config: "version: 1\nbudget:\n\tusd: 5\n", args: submitX, exit: 1, code: company.EConfig,

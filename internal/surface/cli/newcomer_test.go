@@ -72,7 +72,7 @@ func TestDoctorAdviceWorks(t *testing.T) {
 	n.vars["OPENAI_API_KEY"] = "sk-1"
 	n.run(t, "config", "set", "--user", "models.default.base_url", "http://127.0.0.1:9/v1")
 	file := filepath.Join(n.vars["HOME"], ".config", "company", "config.yaml")
-	if text := n.run(t, "doctor"); !strings.Contains(text, "base_url ("+file+":3) is right") {
+	if text := n.run(t, "doctor"); !strings.Contains(text, "its address is right ("+file+":3)") {
 		t.Errorf("doctor says:\n%s", text)
 	}
 }

@@ -192,8 +192,8 @@ func (d *Checker) keyNames(cfg config.Config, models map[string]config.Model) []
 // noModelFound is Findings.Model if there is no model to ask.
 const noModelFound = "Found: none. Start Ollama, or set a key, or name a server with base_url."
 
-// NextStep returns what a person does after company init.
-func (f Findings) NextStep() string {
+// DescribeNextStep returns what a person does after company init.
+func (f Findings) DescribeNextStep() string {
 	if f.Model == noModelFound {
 		return "next: choose a model: " + adapters.ChooseModel + "\nthen: company doctor, and company submit \"…\""
 	}

@@ -21,10 +21,9 @@ import (
 	"company/internal/prepare"
 )
 
-// checkPackages reports dependencies that the image will lack, before a task fails on them:
-// packages without a lock file, an unsupported package manager, a registry that needs a login, or
-// a program that a gate runs. It creates nothing.
-// With online it also asks the registries that the packages come from.
+// checkPackages reports dependencies that the image will lack, before a task fails on them: packages without a lock
+// file, an unsupported package manager, a registry that needs a login, or a program that a gate runs. With online it
+// also asks the registries that the packages come from. It creates nothing.
 func (d *Checker) checkPackages(
 	ctx context.Context, cfg config.Config, repo string, project gates.Project, online bool,
 ) []healthcheck.Finding {

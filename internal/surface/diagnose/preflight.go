@@ -242,7 +242,7 @@ func (d *Checker) missingModel(
 					" (make demo, in company's source, shows it at work without any)"), ""
 			}
 			place := cmp.Or(profile.SetIn, "company config show")
-			return fault.Fix("start it, or correct models." + profile.Name + ".base_url: " + place), ""
+			return fault.Fix("start it, or correct the address of models." + profile.Name + ": " + place), ""
 		}
 	}
 	pctx, cancel := context.WithTimeout(ctx, probeTimeout)

@@ -98,9 +98,13 @@ func (d *Checker) askRegistries(
 	switch {
 	case len(out) > 0:
 		return out
-	case len(hosts) == 0:
+	case len(kinds) == 0:
 		return singleResult(name, healthcheck.Result{OK: true, Found: "the project needs none"})
+	case len(hosts) == 0:
+		return singleResult(name, healthcheck.Result{OK: true, Found: "none was asked: the registries of " +
+			strings.Join(kinds, ", ") + " are folders of this machine, or need a login (company trust --logins)"})
 	}
+	slices.Sort(hosts)
 	found := strings.Join(slices.Compact(hosts), ", ") + ": answered"
 	return singleResult(name, healthcheck.Result{OK: true, Found: found})
 }

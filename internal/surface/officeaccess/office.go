@@ -113,14 +113,15 @@ func (ent *Entrance) Enter(ctx context.Context, paths office.Paths, patience tim
 				loaded.Config = config.Default()
 			}
 			app, err := officeapp.Open(ctx, ent.openOptions(off, lock, loaded))
-			if err != nil && fault != nil {
-				return nil, fault // the defaults may not fit this office
+			if err != nil && fault != nil && company.CodeOf(err) == company.EConfig {
+				return nil, fault // the defaults do not fit this office
 			}
 			if err != nil {
 				return nil, err
 			}
 			if fault != nil {
-				ent.Console.PrintNote("the config does not load, so this command only reads the office; see company config check")
+				ent.Console.PrintNote(
+					"the config does not load, so this command only reads the office; see company config check")
 			}
 			return &Access{Office: client.Local(app), App: app}, nil
 		}

@@ -129,12 +129,17 @@ export function holdTexts(t: Task): string[] {
   return out;
 }
 
-/** workText counts the tasks that are at work, and those that wait without being at work. */
-export function workText(o: Overview): string {
+/** countWork counts the tasks that are at work, and those that wait without being at work. */
+export function countWork(o: Overview): { working: number; waiting: number } {
   const working = new Set([...o.running.map((r) => r.task), ...o.steps.map((s) => s.task)]);
-  const waiting = o.tasks.filter((t) => holdTexts(t).length > 0 && !working.has(t.id)).length;
-  if (working.size === 0) return waiting === 0 ? "ready, nothing to do" : `${formatCount(waiting, "task")} waiting`;
-  return `${formatCount(working.size, "task")} at work` + (waiting > 0 ? `, ${waiting} waiting` : "");
+  return { working: working.size, waiting: o.tasks.filter((t) => holdTexts(t).length > 0 && !working.has(t.id)).length };
+}
+
+/** workText says how many tasks are at work, and how many wait. */
+export function workText(o: Overview): string {
+  const { working, waiting } = countWork(o);
+  if (working === 0) return waiting === 0 ? "ready, nothing to do" : `${formatCount(waiting, "task")} waiting`;
+  return `${formatCount(working, "task")} at work` + (waiting > 0 ? `, ${waiting} waiting` : "");
 }
 
 export function subtaskState(s: Subtask): State {

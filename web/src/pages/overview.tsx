@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { doingText, formatAge, formatCount, formatTokens, formatUSD, holdTexts, shortCost, taskState, whoText, workText } from "../lib/format.ts";
+import { countWork, doingText, formatAge, formatCount, formatTokens, formatUSD, holdTexts, shortCost, taskState, whoText } from "../lib/format.ts";
 import { countWaiting } from "../lib/pulls.ts";
 import { pullPath, runPath, taskPath } from "../lib/router.ts";
 import { escapeLine, titleOf } from "../lib/text.ts";
@@ -294,7 +294,7 @@ function WorkersPanel({ o }: { o: Overview }) {
         </A>
       ))}
       {!o.open ? <Empty>Nobody works here now. <code>company serve</code> opens the office.</Empty> : null}
-      {o.open && o.running.length + o.steps.length === 0 ? <Empty>{workText(o) === "ready, nothing to do" ? "Nobody has anything to do." : "Nobody is at work: the list of tasks says what they wait for."}</Empty> : null}
+      {o.open && o.running.length + o.steps.length === 0 ? <Empty>{countWork(o).waiting === 0 ? "Nobody has anything to do." : "Nobody is at work: the list of tasks says what they wait for."}</Empty> : null}
       {o.open && idle.length > 0 && o.running.length + o.steps.length > 0 ? <p className="empty short small">{idle.length > 6 ? formatCount(idle.length, "worker") : escapeLine(idle.join(", "))} idle{a && a.waiting > 0 ? `, ${formatCount(a.waiting, "run")} waiting for a worker` : ""}</p> : null}
     </Panel>
   );

@@ -67,14 +67,14 @@ func openPR(
 		func(o *client.Office, ctx context.Context) (view.PullRecord, error) {
 			record, err := o.PullRequest(ctx, ref)
 			if company.CodeOf(err) == company.EUsage && company.TaskID(ref).Valid() {
-				err = missingPull(ctx, o, ref)
+				err = explainMissingPull(ctx, o, ref)
 			}
 			return record, err
 		})
 }
 
-// missingPull returns the error for a task without a pull request.
-func missingPull(ctx context.Context, o *client.Office, task string) error {
+// explainMissingPull returns the error for a task without a pull request.
+func explainMissingPull(ctx context.Context, o *client.Office, task string) error {
 	progress, err := o.TaskProgress(ctx, task)
 	if err != nil {
 		return err

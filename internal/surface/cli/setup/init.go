@@ -109,7 +109,7 @@ func runInit(ctx context.Context, env *command.Environment, o initOptions) error
 	for _, line := range found.RenderLines() {
 		fmt.Fprintf(env.Out, "  %s\n", safetext.EscapeLine(line, 300))
 	}
-	_, err = fmt.Fprintln(env.Out, found.NextStep())
+	_, err = fmt.Fprintln(env.Out, found.DescribeNextStep())
 	return err
 }
 

@@ -61,7 +61,8 @@ func runTrust(ctx context.Context, env *command.Environment, base string) error 
 	if missing != nil && company.CodeOf(missing) != company.ENotFound {
 		return missing
 	}
-	if missing == nil && !review.Trusted && len(review.Requests) > 0 {
+	needsTrust := missing == nil && len(review.Requests) > 0
+	if needsTrust && !review.Trusted {
 		if err := askTrust(ctx, env, review); err != nil {
 			return err
 		}
@@ -72,13 +73,13 @@ func runTrust(ctx context.Context, env *command.Environment, base string) error 
 	// Trusting a file doesn't make its content valid.
 	loaded, err := env.LoadConfig(ctx, paths)
 	if err != nil {
-		if missing == nil {
+		if needsTrust {
 			env.PrintNote("trusted, but it does not load:")
 		}
 		return err
 	}
 	file := loaded.Config.Container.Dockerfile
-	if file == "" && (missing != nil || len(review.Requests) == 0) && env.Output == "text" {
+	if file == "" && !needsTrust && env.Output == "text" {
 		_, err := fmt.Fprintln(env.Out, "nothing needs your trust here")
 		return err
 	}
@@ -99,7 +100,7 @@ func runTrust(ctx context.Context, env *command.Environment, base string) error 
 		}
 		return env.PrintJSON(env.Out, out)
 	}
-	if missing == nil {
+	if needsTrust {
 		_, err = fmt.Fprintf(env.Out, "trusted: %s (%.12s)\n", safetext.Escape(review.File), review.Hash)
 	}
 	if err == nil && file != "" {

@@ -19,11 +19,12 @@ func NewAnswer(env *command.Environment) *cobra.Command {
 	var option string
 	var cancel bool
 	cmd := &cobra.Command{
-		Use: "answer <question> <text>", Short: "Answer a question in your words",
+		Use: "answer <question> [text]", Short: "Answer a question in your words",
 		Example: `  company answer a1 "limit by API key, not by address"
   company answer a7 --option reject "split it by package"`,
-		Long: "Answers a question in your words, or with the option that --option names; company\nshow lists the options " +
-			"of a question. With --option the text may be left out. One that ends the task is asked about once more\nat a terminal; elsewhere it needs --cancel.",
+		Long: "Answers a question in your words, or with the option that --option names; company\n" +
+			"show lists the options of a question. Only with --option the text may be left out.\n" +
+			"One that ends the task is asked about once more at a terminal; elsewhere it needs\n--cancel.",
 		Args: func(c *cobra.Command, args []string) error {
 			return cobra.RangeArgs(map[bool]int{true: 2, false: 1}[option == company.OptAnswer], 2)(c, args)
 		},
