@@ -30,9 +30,13 @@ func TestWhatBeginsToWaitIsTold(t *testing.T) {
 	})
 	fails := make(chan bool)
 	intake, prepare := record(func(ctx context.Context, e company.Effect) (company.Command, error) {
+		fail := fails
+		if e.Task == "t1" {
+			fail = nil // only t2 fails
+		}
 		select {
 		case <-ctx.Done():
-		case <-fails:
+		case <-fail:
 			return nil, errTrouble
 		}
 		return nil, context.Cause(ctx)
