@@ -31,8 +31,8 @@ func (b *bench) checkHolds(active int, want ...Hold) []TaskID {
 	return tasks
 }
 
-// What does not begin is held for a reason: for a slot with the tasks that have them, for a worker, for an earlier task,
-// for a while after a failure.
+// What does not begin is held for a reason: for a slot with the tasks that have them, for a worker, or for an earlier
+// task.
 func TestWhatWaitsHasAReason(t *testing.T) {
 	t.Parallel()
 	f := &fleet{bench: newBench(t)}

@@ -108,7 +108,7 @@ func pushByHand(mirror *gitops.Mirror, task *company.Task) string {
 }
 
 // pushToAll pushes a task's head to each address. at is the commit of the branch at the first one. refused is the
-// address that an error is about.
+// address at which the push failed.
 func (c *Delivery) pushToAll(
 	ctx context.Context, mirror *gitops.Mirror, task *company.Task, to []string, expected company.OID,
 ) (at company.OID, refused string, err error) {

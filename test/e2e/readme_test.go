@@ -24,7 +24,8 @@ const otherUser = 61_184
 
 // TestReadmeInATerminal types the commands under "Use it" of the README, word for word, behind the line of "Install"
 // that puts the program into PATH, at a terminal of 80 by 24 columns, as a user who is not root. Nothing is configured:
-// the model is the one that an Ollama has. Each command ends well, and no line of its output is wider than the terminal.
+// the model is the one that an Ollama has. Each command ends well, and no line of its output is wider than the
+// terminal.
 func TestReadmeInATerminal(t *testing.T) {
 	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()

@@ -15,9 +15,9 @@ func partsOf(submitted *company.TaskSubmitted) int {
 	return len(company.PartsOf(submitted.Instruction))
 }
 
-// isReviewedInParts reports whether each part of the instruction belongs to a merged ticket, which was approved before
-// (observeMerge). Each ticket must do a part, none may come after another, and no two may have changes that can affect
-// each other.
+// isReviewedInParts reports whether each part of the instruction belongs to a merged ticket. observeMerge has checked
+// that such a ticket was approved. Each ticket must do a part, none may come after another, and no two may have changes
+// that can affect each other.
 func (t *observedTask) isReviewedInParts(task company.TaskID) bool {
 	if t.parts == 0 || len(t.waves) < 2 || len(t.merged) != len(t.waves) || slices.Max(t.waves) != slices.Min(t.waves) {
 		return false

@@ -6,7 +6,7 @@ import (
 	"company/internal/company"
 )
 
-// heldWork is what does not begin yet, as it was passed to OnHold.
+// heldWork holds what listeners were last told about the tasks that wait.
 type heldWork struct {
 	byTask map[company.TaskID][]company.Hold
 	queued map[company.TaskID]bool // the tasks that wait for their turn

@@ -91,7 +91,7 @@ func (s *Screen) runSequence(final byte) {
 	}
 }
 
-// eraseBelow erases the text behind the cursor. What is above it stays, as it does in the scrollback of a terminal.
+// eraseBelow erases the text after the cursor. Lines above it stay, as in the scrollback of a terminal.
 func (s *Screen) eraseBelow(what int) {
 	switch what {
 	case 0:

@@ -211,8 +211,8 @@ func TestTakenInIsTold(t *testing.T) {
 	}
 }
 
-// A failed run stays a failure in the stored feed after its task has ended. A run that the end of its task interrupted is
-// none.
+// A failed run stays a failure in the stored feed after its task has ended. A run that the end of its task interrupted
+// is none.
 func TestFailedRunsStayInTheFeed(t *testing.T) {
 	end := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	task := &company.Task{ID: "t3", Status: company.StatusFailed, Ended: end}

@@ -48,16 +48,26 @@ func NewHold(hold company.Hold, state *company.State, active int, now time.Time)
 
 // describeUnderWay names the tasks that are under way.
 func describeUnderWay(ids []company.TaskID) string {
-	const most = 5
 	verb := " are under way ("
 	if len(ids) == 1 {
 		verb = " is under way ("
 	}
-	names := JoinIDs(ids[:min(len(ids), most)])
-	if more := len(ids) - most; more > 0 {
-		names += fmt.Sprintf(" and %d more", more)
+	return company.Count(len(ids), "task") + verb + joinFirst(ids, 5) + ")"
+}
+
+// joinFirst joins at most so many ids with commas, and counts the others.
+func joinFirst[ID ~string](ids []ID, most int) string {
+	var text string
+	for i, id := range ids[:min(len(ids), most)] {
+		if i > 0 {
+			text += ", "
+		}
+		text += string(id)
 	}
-	return company.Count(len(ids), "task") + verb + names + ")"
+	if more := len(ids) - most; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // retryText says when a failed step is tried again, and what happens if that fails, too.
@@ -89,24 +99,18 @@ func (v Hold) joinReason() string {
 // begins after: its state names those.
 func (v Task) HoldTexts() []string {
 	var out []string
-	parts := map[string][]string{} // ids of the subtasks, by what they wait for
+	parts := map[string][]company.SubtaskID{} // by what they wait for
 	for _, hold := range v.Waits {
 		switch {
 		case hold.Kind == company.HoldTasks || hold.Kind == company.HoldAnswer:
 		case hold.Subtask == "":
 			out = append(out, hold.joinReason())
 		default:
-			parts[hold.joinReason()] = append(parts[hold.joinReason()], string(hold.Subtask))
+			parts[hold.joinReason()] = append(parts[hold.joinReason()], hold.Subtask)
 		}
 	}
-	const most = 4
 	for _, text := range slices.Sorted(maps.Keys(parts)) {
-		ids := parts[text]
-		names := strings.Join(ids[:min(len(ids), most)], ", ")
-		if more := len(ids) - most; more > 0 {
-			names += fmt.Sprintf(" and %d more", more)
-		}
-		out = append(out, names+": "+text)
+		out = append(out, joinFirst(parts[text], 4)+": "+text)
 	}
 	return out
 }

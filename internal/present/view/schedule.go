@@ -14,7 +14,8 @@ type schedule struct {
 	holds map[company.TaskID][]company.Hold
 }
 
-// WithSchedule returns the source with its schedule. A view of several tasks calls it once, as it looks at all of them.
+// WithSchedule returns the source with its schedule, which takes a look at all open tasks. So a view of several tasks
+// calls it once.
 func (src Source) WithSchedule() Source {
 	if src.schedule != nil {
 		return src

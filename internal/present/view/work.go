@@ -277,16 +277,7 @@ func (src Source) PullRecord(ref string) (PullRecord, error) {
 }
 
 // JoinIDs joins task ids with commas.
-func JoinIDs(ids []company.TaskID) string {
-	out := ""
-	for i, id := range ids {
-		if i > 0 {
-			out += ", "
-		}
-		out += string(id)
-	}
-	return out
-}
+func JoinIDs(ids []company.TaskID) string { return joinFirst(ids, len(ids)) }
 
 // RecoveryNotes tells which tasks "recovery: ask" paused, and how to resume them. It returns nil if there are none.
 func RecoveryNotes(paused []company.TaskID) []string {

@@ -55,7 +55,7 @@ func (n newcomer) run(t *testing.T, args ...string) string {
 }
 
 // The fix of doctor for a missing model works as it stands: the key is then all that is missing, and doctor names its
-// variable. An address that nobody answers at is named with the file and line that set it.
+// variable. If nobody answers at its address, doctor names the file and line that set it.
 func TestDoctorAdviceWorks(t *testing.T) {
 	n := newNewcomer(t)
 	text := n.run(t, "doctor")
