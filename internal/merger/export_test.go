@@ -5,3 +5,9 @@ var ConflictBrief = conflictBrief
 
 // MergeCommand is mergeCommand for tests.
 var MergeCommand = mergeCommand
+
+// SquashMessage is squashMessage for tests.
+var SquashMessage = squashMessage
+
+// IsOfProgram is isOfProgram for tests.
+var IsOfProgram = isOfProgram

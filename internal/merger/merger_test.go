@@ -69,7 +69,7 @@ func TestMergeTwice(t *testing.T) {
 	i := slices.IndexFunc(commits, func(c gitops.Commit) bool { return c.OID == first.Commit })
 	c := commits[i]
 	if !slices.Equal(c.Parents, []company.OID{b.Project.Base}) || c.Tree != tested.Tree ||
-		c.Message != "change t1-01\n\nCompany-Ticket: t1-01\n" ||
+		c.Message != "[t1-01] change t1-01\n\nTicket: t1-01\n" ||
 		c.Author.Name != "Merger" || !c.When.Equal(b.Task(mergertest.Task).MergeIntent.At) {
 		t.Errorf("%+v", c)
 	}

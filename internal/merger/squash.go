@@ -100,18 +100,18 @@ func readStyle(ctx context.Context, m *gitops.Mirror, at company.OID) (commitsty
 	return commitstyle.ReadStyle(subjects), nil
 }
 
-// ticketSubjectRE matches the prefix of a worker's commit subject, if the history is kept.
-var ticketSubjectRE = lazyregexp.New(`^\[t\d+-\d+\] `)
+// ticketRE matches a message that names a ticket: before its subject or in the trailer of this or an earlier version.
+var ticketRE = lazyregexp.New(`^\[t\d+-\d+\] |\n(?:Company-)?` + gitops.TicketTrailer + `: t\d+-\d+(?:\n|$)`)
 
 // isOfProgram reports whether a program wrote a commit: a bot, or an earlier company.
 func isOfProgram(commit gitops.Commit) bool {
 	return strings.HasSuffix(commit.Author.Name, "[bot]") || strings.Contains(commit.Author.Email, "[bot]@") ||
-		strings.HasSuffix(commit.Author.Name, "-bot") ||
-		strings.Contains(commit.Message, "\n"+gitops.TicketTrailer+": ") || ticketSubjectRE.MatchString(commit.Message)
+		strings.HasSuffix(commit.Author.Name, "-bot") || ticketRE.MatchString(commit.Message)
 }
 
 // squashMessage returns the message of a ticket's squashed commit. own are the ticket's own commits. The message
-// describes the change and its reason, but not its history.
+// describes the change and its reason, but not its history. Its subject begins with the ticket if the log shows no
+// style that this would break.
 func squashMessage(style commitstyle.Style, task *company.Task, sub *company.Subtask, own []gitops.Commit) string {
 	title := sub.Planned.Title
 	if pull := task.PullTitle(); sub.Planned.IsInstruction() && len(strings.Fields(pull)) > 1 {
@@ -130,6 +130,9 @@ func squashMessage(style commitstyle.Style, task *company.Task, sub *company.Sub
 	}
 	slices.Sort(paths)
 	subject, whole := style.WriteSubject(title, paths)
+	if !style.IsKnown() {
+		subject = "[" + string(sub.ID) + "] " + subject
+	}
 	body := lastSummary(task, sub)
 	if !whole {
 		body = strings.TrimSpace(title + "\n\n" + body)

@@ -6,6 +6,8 @@ import (
 
 	"company/internal/company"
 	"company/internal/gitops"
+	"company/internal/gitops/commitstyle"
+	"company/internal/merger"
 	"company/internal/merger/mergertest"
 )
 
@@ -36,5 +38,49 @@ func TestResolvedConflictIsOneCommit(t *testing.T) {
 	log, err := m.LogWithout(t.Context(), first, []company.OID{b.Project.Base}, 10)
 	if err != nil || len(log) != 1 || !slices.Equal(log[0].Parents, []company.OID{b.Project.Base}) {
 		t.Errorf("%+v, %v", log, err)
+	}
+}
+
+// The one commit of a ticket follows the style of the log, and begins with the ticket if the log shows none.
+// The trailer names the ticket in both cases.
+func TestSquashSubjectNamesTicketWithoutStyle(t *testing.T) {
+	t.Parallel()
+	task := &company.Task{ID: mergertest.Task, Settings: company.Settings{}.WithDefaults()}
+	sub := &company.Subtask{ID: mergertest.One, Planned: company.PlannedSubtask{Title: "Keep commas", Description: "x"},
+		Changes: []company.Change{{Path: "parser/read.go"}}}
+	own := []gitops.Commit{{Message: "[t1-01] Keep the last comma\n"}}
+	for _, test := range []struct {
+		name string
+		log  []string
+		own  []gitops.Commit
+		want string
+	}{
+		{"no commits", nil, nil, "[t1-01] Keep commas\n\nTicket: t1-01\n"},
+		{"too few commits", []string{"first", "fix: x y"}, nil, "[t1-01] Keep commas\n\nTicket: t1-01\n"},
+		{"own subject", []string{"first"}, own, "[t1-01] Keep the last comma\n\nTicket: t1-01\n"},
+		{"plain", []string{"add a file", "drop a file", "count files"}, nil, "keep commas\n\nTicket: t1-01\n"},
+		{"conventional", []string{"fix: a b", "feat: c d", "docs: e f"}, nil, "fix: keep commas\n\nTicket: t1-01\n"},
+	} {
+		got := merger.SquashMessage(commitstyle.ReadStyle(test.log), task, sub, test.own)
+		if got != test.want {
+			t.Errorf("%s: %q, not %q", test.name, got, test.want)
+		}
+	}
+}
+
+// Commits that a company wrote show no style, whichever version wrote them.
+func TestStyleIsOfPeople(t *testing.T) {
+	t.Parallel()
+	for message, want := range map[string]bool{
+		"[t1-01] Keep commas\n":                       true,
+		"Keep commas\n\nTicket: t1-01\n":              true,
+		"Keep commas\n\nCompany-Ticket: t1-01\n":      true,
+		"Keep commas\n\nTicket: t1-01\nSigned-off-by": true,
+		"Keep commas\n\nTicket: ABC-17\n":             false,
+		"Keep commas\n":                               false,
+	} {
+		if got := merger.IsOfProgram(gitops.Commit{Message: message}); got != want {
+			t.Errorf("%q: %v", message, got)
+		}
 	}
 }

@@ -2,6 +2,7 @@ package merger_test
 
 import (
 	"errors"
+	"fmt"
 	"reflect"
 	"slices"
 	"testing"
@@ -110,7 +111,7 @@ func mergeStackTwice(t *testing.T, history string) {
 			t.Fatal(err)
 		}
 		onto := append([]company.OID{b.Project.Base}, first.Commits...)[i]
-		subject := "change t1-0" + string(rune('1'+i)) // of the ticket's lone commit
+		subject := fmt.Sprintf("[t1-0%[1]d] change t1-0%[1]d", i+1) // of the ticket's lone commit
 		if history == company.HistoryKeep {
 			subject = "[t1-0" + string(rune('1'+i)) + "] Merge: Change " + string(rune('a'+i))
 		}

@@ -146,7 +146,7 @@ func presidentMerges(t *testing.T, h *testenv.House) {
 	runAndExpect(t, h, []string{"#1 is merged"}, "pr", "merge", "1") // a repeat is harmless
 	runRefused(t, h, 1, "E_CONFLICT", "pr", "close", "1")
 	runAndExpect(t, h, []string{"#1  merged"}, "pr", "list")
-	if log := h.Git(h.Origin, "log", "--format=%s%n%b", "main"); !strings.Contains(log, "Company-Ticket: t1-01") {
+	if log := h.Git(h.Origin, "log", "--format=%s%n%b", "main"); !strings.Contains(log, "\nTicket: t1-01") {
 		t.Error("the president's merge is not in main")
 	}
 }

@@ -72,7 +72,7 @@ func TestStackOutlivesAKill(t *testing.T) {
 	again.Until(patience, "a merge of several", func(it feed.Item) bool {
 		return it.Kind == "merge.done" && strings.Contains(it.Text, ", tested with 2 others")
 	})
-	if last := h.Git(h.Origin, "log", "-1", "--first-parent", "--format=%s", integrationBranch(h, 1)); last != "Add two" {
+	if last := h.Git(h.Origin, "log", "-1", "--first-parent", "--format=%s", integrationBranch(h, 1)); last != "[t1-02] Add two" {
 		t.Errorf("the last merge is %q, not that of the last in the queue", last)
 	}
 	runAndExpect(t, h, []string{"GATES", ", together with t1-0"}, "show", "t1-02")

@@ -185,10 +185,10 @@ func checkGit(t *testing.T, h *testenv.House) {
 	if got := h.Git(clone, "diff", "--name-status", "origin/main", "HEAD"); got != "A\ttriple.go\nA\ttriple_test.go" {
 		t.Errorf("what the task changed:\n%s", got)
 	}
-	if got := h.Git(clone, "show", "-s", "--format=%s", "HEAD"); got != "Add Triple" {
+	if got := h.Git(clone, "show", "-s", "--format=%s", "HEAD"); got != "[t1-01] Add Triple" {
 		t.Errorf("the ticket's commit %q", got)
 	}
-	if got := h.Git(clone, "show", "-s", "--format=%(trailers:key=Company-Ticket,valueonly)", "HEAD"); got != "t1-01" {
+	if got := h.Git(clone, "show", "-s", "--format=%(trailers:key=Ticket,valueonly)", "HEAD"); got != "t1-01" {
 		t.Errorf("the commit is of the ticket %q", got) // GIT-2
 	}
 	if got := h.Git(clone, "rev-parse", "HEAD^"); got != h.Git(h.Origin, "rev-parse", "main") {

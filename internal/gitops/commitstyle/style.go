@@ -54,6 +54,9 @@ type Style struct {
 	slashes bool           // most areas are paths
 }
 
+// IsKnown reports whether the log had enough subjects to show a style.
+func (s Style) IsKnown() bool { return s.length > 0 }
+
 var (
 	conventionalRE = lazyregexp.New(`^([A-Za-z]+)(?:\(([^()]{1,60})\))?!?: *(\S.*)$`)
 	areaRE         = lazyregexp.New(`^([\w.*+@{}/-]{1,50}(?:, ?[\w.*+@{}/-]{1,50}){0,3}): +(\S.*)$`)
