@@ -1,7 +1,13 @@
 // The shapes of internal/present/view, as the API sends them. Fields are added over time, never
 // taken away; what the page does not show is left out here.
 
-import type { Attachment } from "./lib/attach.ts";
+export interface Attachment {
+  name: string;
+  type: string;
+  bytes: number;
+  width?: number;
+  height?: number;
+}
 
 export interface Project {
   id: string;

@@ -3,17 +3,10 @@
 import { send, type ProblemBody } from "./api.ts";
 import { formatCount } from "./format.ts";
 import { escapeLine } from "./text.ts";
+import type { Attachment } from "../types.ts";
 
 /** bounds are those of internal/company/attachment.go; a test holds them together. */
 export const bounds = { files: 10, text: 256 * 1024, image: ((5 << 20) / 4) * 3, all: 16 << 20 };
-
-export interface Attachment {
-  name: string;
-  type: string;
-  bytes: number;
-  width?: number;
-  height?: number;
-}
 
 /** imageTypes are the types of images that the page draws: those that the office takes. */
 const imageTypes = ["image/png", "image/jpeg", "image/gif", "image/webp"];

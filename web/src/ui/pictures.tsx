@@ -1,7 +1,8 @@
 import { useEffect, useState } from "react";
 import { asProblem } from "../lib/api.ts";
-import { describeAttachment, isShownImage, readPicture, type Attachment } from "../lib/attach.ts";
+import { describeAttachment, isShownImage, readPicture } from "../lib/attach.ts";
 import { escapeLine } from "../lib/text.ts";
+import type { Attachment } from "../types.ts";
 
 const mostPixels = 16_000_000; // of a picture that is shown unasked: a browser needs 4 bytes for each
 
