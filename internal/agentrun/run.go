@@ -102,10 +102,12 @@ func (s *Session) carryRun(ctx context.Context, role Role) error {
 		return context.Cause(ctx)
 	}
 	if werr != nil {
+		timedOut := false
 		switch {
 		case s.taskEnd(ctx) != "":
 			return werr
 		case errors.Is(context.Cause(wctx), ErrRunTimeout): // whatever the error was inside
+			timedOut = true
 			werr = company.E(company.ETimeout, "the run took longer than "+limit.String()).
 				Fix("raise workers.run_timeout, or split the task")
 		case company.CodeOf(werr) == company.EStale, company.CodeOf(werr) == company.EStopped:
@@ -117,6 +119,7 @@ func (s *Session) carryRun(ctx context.Context, role Role) error {
 			return errPaused
 		}
 		end = company.EndRun{Outcome: failedOutcome(werr)}
+		end.Outcome.TimedOut = timedOut
 		// The changes in the work tree are still good, so the next run continues from them.
 		if err := salvageWork(ctx, s.service.Sandboxes.Salvager(), s.service.Logger, s.Task, s.Claimed,
 			&end.Outcome); err != nil {

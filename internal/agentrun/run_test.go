@@ -560,7 +560,7 @@ func TestRunTimeout(t *testing.T) {
 	if r := b.end(t); r.Status != company.RunError || !strings.Contains(r.Error, "longer than 50ms") {
 		t.Fatalf("%+v", r)
 	}
-	if f := b.Task(b.task).Failures["plan"]; f.Code != company.ETimeout {
+	if f := b.Task(b.task).Failures["plan"]; f.Code != company.ETimeout || !f.NeedsPerson {
 		t.Fatalf("%+v", f)
 	}
 }

@@ -341,6 +341,9 @@ func TestDeadlineTakesTheRun(t *testing.T) {
 	s.must(Company, EnforceDeadlines{})
 	s.mustRefuse(EStale, EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: s.oid()}})
 	s.checkSubStatus(1, SubtaskPending)
+	if s.isOfferDue() || s.sub(1).Escalation == "" {
+		t.Errorf("the run starts again by itself: %+v", s.sub(1))
+	}
 	if s.task().Spent.MicroUSD != 30 {
 		t.Errorf("what a lost run held does not count as spent: %s", s.task().Spent)
 	}

@@ -140,11 +140,13 @@ type RunEnded struct {
 	Hint      string `json:"hint,omitempty"`
 	Human     bool   `json:"human,omitempty"`    // only a person can fix it
 	Escalate  bool   `json:"escalate,omitempty"` // the agent asked for its manager
-	Spent     Amount `json:"spent"`
-	Turns     int    `json:"turns,omitempty"`
-	Journal   Hash   `json:"journal,omitempty"`
-	Result    Hash   `json:"result,omitempty"`
-	Heard     int    `json:"heard,omitempty"` // number of the president's messages that it read
+	// TimedOut means that the run broke its time limit. It does not start again by itself: somebody decides first.
+	TimedOut bool   `json:"timed_out,omitempty"`
+	Spent    Amount `json:"spent"`
+	Turns    int    `json:"turns,omitempty"`
+	Journal  Hash   `json:"journal,omitempty"`
+	Result   Hash   `json:"result,omitempty"`
+	Heard    int    `json:"heard,omitempty"` // number of the president's messages that it read
 	// Models holds the known cost of each model. It lacks calls that were cut off.
 	Models []ModelSpent `json:"models,omitempty"`
 }
@@ -263,14 +265,15 @@ func (d *RunEnded) apply(state *State, event Event) {
 }
 
 // countError counts the failures of the company's own agents under one key. A broken agent is retried later, and
-// finally not at all. A success clears the key.
+// finally not at all. One that broke its time limit is not retried before the president decides. A success clears the
+// key.
 func (t *Task) countError(key string, event Event, runEnded *RunEnded) {
 	if runEnded.Status == RunSuccess {
 		delete(t.Failures, key)
 		return
 	}
-	t.countFailure(key, event.Time,
-		EffectFailed{Code: runEnded.Code, Error: runEnded.Error, Hint: runEnded.Hint, Human: runEnded.Human})
+	t.countFailure(key, event.Time, EffectFailed{Code: runEnded.Code, Error: runEnded.Error, Hint: runEnded.Hint,
+		Human: runEnded.Human || runEnded.TimedOut})
 }
 
 // takeHead stores the commit that the host took from a worker's run. It keeps the old verdict until the new head is
@@ -311,6 +314,9 @@ func (sub *Subtask) workerEnded(task *Task, event Event, runEnded *RunEnded) {
 		case runEnded.Escalate:
 			delete(task.Failures, key)
 			sub.escalateToManager("the worker asks for help: " + runEnded.Error)
+		case runEnded.TimedOut:
+			delete(task.Failures, key)
+			sub.escalateToManager("its run broke its time limit: " + runEnded.Error)
 		case runEnded.Human || runEnded.isInfrastructureFailure():
 			// No other run and no manager can help before the fault is fixed. The run is retried later, and finally a person is
 			// asked.
@@ -368,5 +374,6 @@ func (EnforceDeadlines) decide(state *State, meta Meta) ([]Event, error) {
 // deadlineOutcome returns the outcome of a run that passed its hard deadline. The whole grant counts as spent, because
 // no holder is left to report the real amount.
 func (r *Run) deadlineOutcome() *RunEnded {
-	return &RunEnded{Status: RunError, Code: ETimeout, Error: "the run passed its deadline", Spent: r.Reserved}
+	return &RunEnded{Status: RunError, Code: ETimeout, Error: "the run passed its deadline", TimedOut: true,
+		Hint: "raise workers.run_timeout, or split the task", Spent: r.Reserved}
 }

@@ -143,6 +143,7 @@ func (w *world) carry(t *Task, r *Run) {
 	case w.chance(w.k.Broken):
 		end.Outcome.Status, end.Outcome.Error, end.Outcome.Code = RunError, "the model is gone", EModel
 		end.Outcome.Human, end.Outcome.Escalate = w.chance(10), w.chance(w.k.Escalate)
+		end.Outcome.TimedOut = w.chance(10)
 	case w.chance(w.k.Partial):
 		end.Outcome.Status, end.Outcome.Progress = RunPartial, w.chance(70)
 	}

@@ -65,6 +65,7 @@ type observedTask struct {
 	merged    map[company.SubtaskID]company.OID
 	heads     map[company.SubtaskID]company.OID      // the last head that was handed in
 	paused    map[company.SubtaskID]bool             // subtasks paused themselves
+	timedOut  map[company.SubtaskID]bool             // its run broke the time limit, and nobody decided since
 	protected map[company.SubtaskID]bool             // its head changes protected paths
 	changes   map[company.SubtaskID][]company.Change // of its head
 	created   map[string]bool                        // paths that merged subtasks of the task added
@@ -97,7 +98,7 @@ func newObservedTask(submitted *company.TaskSubmitted, follows company.TaskID) *
 		reviewing: map[company.OID]bool{},
 		approved:  map[string]bool{}, judged: map[string]*company.ReviewRecorded{}, unshown: map[company.SubtaskID]bool{},
 		merged: map[company.SubtaskID]company.OID{}, heads: map[company.SubtaskID]company.OID{},
-		paused:    map[company.SubtaskID]bool{},
+		paused: map[company.SubtaskID]bool{}, timedOut: map[company.SubtaskID]bool{},
 		protected: map[company.SubtaskID]bool{}, changes: map[company.SubtaskID][]company.Change{},
 		created: map[string]bool{},
 		takenIn: map[company.SubtaskID]company.OID{}, added: map[company.Dependency]bool{},

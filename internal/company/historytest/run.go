@@ -17,6 +17,9 @@ func (c *Checker) observeRun(t *observedTask, data company.Data, event company.E
 		if observedRun != nil && (observedRun.held || observedRun.ended) {
 			return fmt.Errorf("%s is offered while it is held or ended", event.Run)
 		}
+		if t.timedOut[event.Subtask] {
+			return fmt.Errorf("%s is offered after a run that broke its time limit, and nobody decided that", event.Run)
+		}
 		if err := c.observeOffer(t, event); err != nil {
 			return err
 		}
@@ -61,9 +64,16 @@ func (c *Checker) observeRun(t *observedTask, data company.Data, event company.E
 		observedRun.held, observedRun.ended, observedRun.reserved = false, true, company.Amount{}
 		t.spent = t.spent.Add(d.Spent)
 		t.observeEndOfReviewer(d, event)
+		if _, _, role, _, _ := event.Run.Split(); role == company.Worker && d.TimedOut {
+			t.timedOut[event.Subtask] = true
+		}
 		if d.Head != "" {
 			t.observeHead(event.Subtask, d.Head, d.Changes)
 		}
+	case *company.SubtaskGuided, *company.SubtaskReplanned:
+		delete(t.timedOut, event.Subtask)
+	case *company.ApprovalAnswered, *company.TaskReopened: // the president decided
+		clear(t.timedOut)
 	case *company.RunTold:
 		if observedRun == nil || observedRun.ended || t.ended {
 			return fmt.Errorf("%s is told something, and nobody works in it", event.Run)

@@ -87,6 +87,22 @@ func TestWorkNeedsAnApprovedPlan(t *testing.T) {
 	})
 }
 
+// After a worker broke its time limit, somebody decides before the ticket is offered again.
+func TestBrokenTimeLimitNeedsADecision(t *testing.T) {
+	t.Parallel()
+	timedOut := func() *story {
+		s := planned().offer(worker(1)).claim(worker(1))
+		return s.runOf(worker(1), &RunEnded{Status: RunError, TimedOut: true})
+	}
+	guided := func() *story {
+		return timedOut().claim("t1-plan.2").end("t1-plan.2").ticket(1, &SubtaskGuided{Text: "do less"}).offer("t1-01.2")
+	}
+	checkBroken(t, []broken{
+		{"decided", guided, func(s *story) { drop[SubtaskGuided](s, 0) },
+			"t1-01.2 is offered after a run that broke its time limit, and nobody decided that"},
+	})
+}
+
 // The whole is not reviewed again once it is approved.
 func TestReviewOfTheWholeIsDue(t *testing.T) {
 	t.Parallel()

@@ -190,5 +190,6 @@ func (a *allowList) check(ctx context.Context, method string, address *url.URL) 
 
 func (a *allowList) refuseRequest(ctx context.Context, method, path, reason string) error {
 	a.log.WarnContext(ctx, "docker request refused", "method", method, "path", path, "why", reason)
-	return company.E(company.EPolicy, fmt.Sprintf("the Docker request %s %s is refused", method, path)).Because(reason)
+	return company.E(company.EPolicy, fmt.Sprintf("the Docker request %s %s is refused", method, path)).
+		Because(reason).NeedsPerson()
 }
