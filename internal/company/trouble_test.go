@@ -3,6 +3,7 @@ package company_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	. "company/internal/company"
 )
@@ -162,5 +163,26 @@ func TestNoGatesOffersALine(t *testing.T) {
 	s.must(Company, RecordBase{Task: s.id, TaskBased: base})
 	if again := s.ask(AskNoGates); again.ID == q.ID || again.Line != nil {
 		t.Errorf("%+v", again)
+	}
+}
+
+// A preparation whose failure only a person can mend, as of a host that is unreachable, is asked about at its first
+// failure. It is tried again when the president says so, and at no time by itself.
+func TestUnreachableHostAsksAtTheFirstFailure(t *testing.T) {
+	t.Parallel()
+	s := &story{bench: newBench(t)}
+	s.submit(Settings{})
+	s.fail("prepare", EImage, "the registry npm.example cannot be reached", nil)
+	open := s.openTroubles()
+	if len(open) != 1 || !strings.HasPrefix(open[0].Question, "prepare failed 1 time: the registry npm.example") {
+		t.Fatalf("%+v", open)
+	}
+	s.later(24 * time.Hour)
+	if s.isDue(EffectPrepare) {
+		t.Fatal("it is tried again by itself")
+	}
+	s.must(President, Answer{Approval: open[0].ID, Option: OptApprove})
+	if !s.isDue(EffectPrepare) {
+		t.Fatal("the president's word does not try it again at once")
 	}
 }

@@ -3,6 +3,7 @@ package gitops
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -56,7 +57,15 @@ var (
 	offlineRE = lazyregexp.New(
 		`(?i)Could not resolve host|Failed to connect|Connection refused|timed out|Connection reset|No route to host|` +
 			`Network is unreachable|early EOF|hung up unexpectedly|returned error: 5\d\d|Connection closed`)
+	unreachableRE = lazyregexp.New(
+		`(?i)Could not resolve host|Failed to connect|connect to host|Connection refused|No route to host|Network is unreachable`)
 )
+
+// IsUnreachable reports whether a call at a remote failed because its host could not be resolved or connected to.
+func IsUnreachable(err error) bool {
+	var fault *company.Error
+	return errors.As(err, &fault) && fault.Code == company.EGit && unreachableRE.MatchString(fault.Why)
+}
 
 // explainFailure converts a failed call at the remote to an error with cause and fix.
 func (a *remoteEndpoint) explainFailure(ctx context.Context, doing string, r result) error {

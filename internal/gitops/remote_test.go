@@ -217,7 +217,7 @@ func TestHTTPSFailures(t *testing.T) {
 	server.Refuse(502, 502, 502, 502)
 	err := fetch()
 	requireCode(t, err, company.EGit, "could not be read")
-	if at(err).Class == company.HumanRequired {
+	if at(err).Class == company.HumanRequired || IsUnreachable(err) {
 		t.Errorf("%#v", at(err))
 	}
 	server.Refuse()
@@ -233,6 +233,9 @@ func TestHTTPSFailures(t *testing.T) {
 	server.Server.Close()
 	err = fetch()
 	requireCode(t, err, company.EGit, "could not be read")
+	if !IsUnreachable(err) {
+		t.Errorf("%#v", at(err))
+	}
 	if at(err).Class != company.Recoverable {
 		t.Errorf("%#v", at(err))
 	}

@@ -237,7 +237,7 @@ func imageNotes(img image.Image) []string {
 	return out
 }
 
-// markNeedsPerson marks errors that a retry cannot fix.
+// markNeedsPerson marks errors that a retry cannot fix. A remote that is unreachable has been tried three times.
 func markNeedsPerson(err error) error {
 	var fault *company.Error
 	if !errors.As(err, &fault) {
@@ -246,6 +246,11 @@ func markNeedsPerson(err error) error {
 	switch fault.Code {
 	case company.EInvalid, company.ENotFound, company.EProtected, company.EConflict:
 		return fault.NeedsPerson()
+	case company.EGit:
+		if gitops.IsUnreachable(fault) {
+			return fault.Fix("nothing was changed, and company approve tries again once this machine reaches the remote").
+				NeedsPerson()
+		}
 	}
 	return err
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"testing"
 
 	"company/internal/company"
@@ -126,9 +127,27 @@ func TestHuman(t *testing.T) {
 	if protected.Class != "" {
 		t.Error("the error of somebody else was changed")
 	}
-	for _, err := range []error{errors.New("x"), company.E(company.EGit, "the disk hiccups"), nil} {
+	for _, err := range []error{errors.New("x"), company.E(company.EGit, "the disk hiccups"), nil,
+		company.E(company.EGit, "the remote could not be read").Because("The requested URL returned error: 502")} {
 		if got := markNeedsPerson(err); !errors.Is(got, err) {
 			t.Errorf("%v became %v", err, got)
+		}
+	}
+}
+
+// A remote whose host cannot be reached was tried three times. It is asked about at once, and told how to go on.
+func TestUnreachableRemoteIsAskedAboutAtOnce(t *testing.T) {
+	for _, said := range []string{
+		"fatal: unable to access 'https://git.example/a/': Could not resolve host: git.example",
+		"fatal: unable to access 'https://git.example/a/': Failed to connect to git.example port 443 after 3 ms",
+		"ssh: connect to host git.example port 22: Connection timed out",
+	} {
+		unread := company.E(company.EGit, "git.example could not be read").Because(said).Fix("check the network")
+		unread.Class = company.Recoverable
+		var e *company.Error
+		if !errors.As(markNeedsPerson(unread), &e) || e.Class != company.HumanRequired || e.Why != said ||
+			!strings.Contains(e.Hint, "nothing was changed") || !strings.Contains(e.Hint, "company approve") {
+			t.Errorf("%+v", e)
 		}
 	}
 }

@@ -359,9 +359,14 @@ func (b *Builder) pullBase(
 	return out, nil
 }
 
+// unreachableMark names the file whose time tells when the registry of a layer's image did not answer.
+func (b *Builder) unreachableMark(s layerStep) string {
+	return filepath.Join(b.dir, s.uniqueName()+".unreachable")
+}
+
 // pullImage pulls an image, unless its registry was recently unreachable.
 func (b *Builder) pullImage(ctx context.Context, s layerStep, ref string) error {
-	silent := filepath.Join(b.dir, s.uniqueName()+".unreachable")
+	silent := b.unreachableMark(s)
 	if info, err := os.Stat(silent); err == nil && clock.Within(unreachableTTL, info.ModTime()) {
 		return fmt.Errorf("%s: %w (asked %s ago)", ref, errUnreachable, time.Since(info.ModTime()).Round(time.Second))
 	}

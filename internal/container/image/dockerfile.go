@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -128,8 +129,9 @@ func (b *Builder) makeFrom(ctx context.Context, s layerStep, base describedBase,
 	tarball := filepath.Join(work, "rootfs.tar")
 	from, err := b.pullBase(ctx, s, base.fromKey(), tarball, "sh")
 	if isUnreachable(err) {
+		_ = os.Remove(b.unreachableMark(s)) // nothing stands for this image, so each attempt asks for it
 		return nil, company.E(company.EImage, fmt.Sprintf("the image %s cannot be pulled", base.describeFrom())).Wrap(err).
-			Fix("docker pull " + base.plan.From + ", or try again later")
+			Fix("or get it yourself: docker pull " + base.plan.From)
 	}
 	if err != nil {
 		return nil, err

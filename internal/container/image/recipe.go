@@ -289,6 +289,19 @@ var wantsNetwork = []string{
 	"DNS lookup error", "network error (check", "temporary error (try again later)",
 }
 
+// saysUnreachable reports whether a program's output has a line about an outside host that it could not
+// resolve or reach. Our own mirror is no outside host.
+func saysUnreachable(text string) bool {
+	mirror := strings.TrimPrefix(MirrorURL, "http://")
+	for line := range strings.Lines(text) {
+		if !strings.Contains(line, mirror) &&
+			slices.ContainsFunc(wantsNetwork, func(m string) bool { return strings.Contains(line, m) }) {
+			return true
+		}
+	}
+	return false
+}
+
 // recipeError returns the error of a failed step: its line, the end of its output, and one fix. The
 // error needs a person, because the same step fails again, unless apt failed to reach our own mirror.
 func recipeError(base describedBase, step dockerfile.Step, runResult toolproto.RunResult) error {
@@ -313,7 +326,7 @@ func recipeError(base describedBase, step dockerfile.Step, runResult toolproto.R
 		return fault.Fix("steps reach the packages of Debian " + debianSuite +
 			" alone, after `apt-get update`: start FROM an image of Debian " + debianSuite +
 			", or FROM one that has the package").NeedsPerson()
-	case slices.ContainsFunc(wantsNetwork, contains):
+	case saysUnreachable(text):
 		return fault.Fix("steps have no network but Debian's packages by apt (" + debianSuite +
 			"): keep what the step downloads in the repository and COPY it, or install it with apt").NeedsPerson()
 	}

@@ -105,8 +105,9 @@ func (f *registryAccess) startAhead(ctx context.Context, dependencies []company.
 }
 
 // explainError adds the cause to a client's failure. The cause is our refusal of a package, which
-// clients do not always show, or a failure of the registry. Clients do not distinguish an unreachable
-// registry from one that lacks the package, but after the former another attempt may succeed.
+// clients do not always show, or a failure of the registry. Clients do not distinguish a failing
+// registry from one that lacks the package, but after the former another attempt may succeed. A registry
+// that cannot be reached needs a person: the mirror has tried again already.
 func (f *registryAccess) explainError(err error) error {
 	if f == nil || err == nil {
 		return err
@@ -122,7 +123,7 @@ func (f *registryAccess) explainError(err error) error {
 	}
 	c := *fault
 	c.Class, c.Err = company.Recoverable, nil
-	if f.failure.Lasts {
+	if f.failure.Lasts || f.failure.Unreachable {
 		c.Class = company.HumanRequired
 	}
 	told := c.Because(f.failure.Why).Fix(f.failure.Fix)

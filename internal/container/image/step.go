@@ -254,10 +254,17 @@ func (b *Builder) buildFromTar(fill writeLayerFunc) buildFunc {
 	}
 }
 
-// layerError ensures that errors which leave the package have a code.
+// layerError ensures that errors which leave the package have a code. It marks those about an
+// unreachable host, so that the president is asked at once: the clients have tried again themselves.
 func layerError(kind string, err error) error {
 	var known *company.Error
-	if errors.As(err, &known) || errors.Is(err, context.Canceled) {
+	switch {
+	case errors.As(err, &known):
+		if known.Code == company.EImage && known.Class == "" && isHostUnreachable(known) {
+			return askAboutHost(known)
+		}
+		return err
+	case errors.Is(err, context.Canceled):
 		return err
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
@@ -267,7 +274,24 @@ func layerError(kind string, err error) error {
 	if errors.Is(err, syscall.ENOSPC) {
 		return company.E(company.EImage, "the disk is full").Wrap(err).Fix("free some space, then try again")
 	}
-	return company.E(company.EImage, "the "+kind+" layer of the worker image cannot be made").Wrap(err)
+	fault := company.E(company.EImage, "the "+kind+" layer of the worker image cannot be made").Wrap(err)
+	if isHostUnreachable(fault) {
+		return askAboutHost(fault)
+	}
+	return fault
+}
+
+func isHostUnreachable(fault *company.Error) bool {
+	return isUnreachable(fault) || saysUnreachable(fault.Error()+"\n"+fault.Details)
+}
+
+// askAboutHost returns an error that is not retried before the president says so.
+func askAboutHost(fault *company.Error) *company.Error {
+	hint := "nothing was changed, and company approve tries again once this machine reaches the host"
+	if fault.Hint != "" {
+		hint += "; " + fault.Hint
+	}
+	return fault.Fix(hint).NeedsPerson()
 }
 
 // lockLayer locks one layer across goroutines and processes. Every caller opens its own file, since

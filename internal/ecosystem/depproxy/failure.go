@@ -17,6 +17,8 @@ type Failure struct {
 	Without string
 	// Away means that the registry cannot be reached, is silent, or fails for all requests.
 	Away bool
+	// Unreachable means that it cannot be reached or is silent. Requests were sent again before that is said.
+	Unreachable bool
 }
 
 // explainFailure converts an error of a kind of registry to a Failure.
@@ -25,7 +27,16 @@ func (s *Store) explainFailure(kind string, err error) Failure {
 	origin := failedOrigin(err)
 	failure.Away = !failure.Lasts && s.transport.registries[place{kind, origin}] != nil &&
 		s.transport.outages.isAway(origin)
+	if failure.Unreachable = failure.Away && !errors.As(err, new(*httpError)); failure.Unreachable {
+		failure.Fix = "nothing was changed, and company approve tries again once this machine reaches the registry" +
+			goOnWithout(kind)
+	}
 	return failure
+}
+
+// goOnWithout returns the end of a fix: the line of the config that leaves a kind of registry out.
+func goOnWithout(kind string) string {
+	return "; or go on without its packages, with deps.without: [" + kind + "] in company.yaml"
 }
 
 // failedOrigin returns the origin of the host in an error, or "".
@@ -57,8 +68,7 @@ func describeFailure(kind string, err error, patience time.Duration) Failure {
 		return Failure{Why: "the office's cache of packages cannot be used: " + err.Error(),
 			Fix: "mend that (its folder must be writable), and the task goes on"}
 	}
-	reach := "see that this machine reaches the registry, and the task goes on; or go on without its packages, with " +
-		"deps.without: [" + kind + "] in company.yaml"
+	reach := "see that this machine reaches the registry, and the task goes on" + goOnWithout(kind)
 	if h := (*httpError)(nil); errors.As(err, &h) {
 		failure := Failure{Why: fmt.Sprintf("the registry %s answers with status %d", h.host, h.status), Fix: reach,
 			Without: kind}

@@ -3,6 +3,7 @@ package depproxy
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -55,6 +56,12 @@ func TestRegistryAway(t *testing.T) {
 			}
 			if len(told) != c.told || c.told > 0 && told[len(told)-1].Away != c.away {
 				t.Errorf("told %+v", told)
+			}
+			for _, failure := range told { // an answer of any kind reaches us
+				if failure.Unreachable != (c.serve == nil) ||
+					strings.Contains(failure.Fix, "company approve tries again") != failure.Unreachable {
+					t.Errorf("told %+v", failure)
+				}
 			}
 			if found := s.CheckRegistry(t.Context(), NPM); (found != nil) != (c.serve == nil) {
 				t.Errorf("asked by itself: %+v", found)
