@@ -43,7 +43,6 @@ type Reach int
 
 const (
 	ReachLocal   Reach = iota // servers on this machine
-	ReachServers              // all servers
 	ReachReplies              // all servers, and a short reply from each model, which costs money
 )
 

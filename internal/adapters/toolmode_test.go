@@ -210,7 +210,6 @@ func TestCheck(t *testing.T) {
 		{"here", here, plain, has, nil, good, adapters.ReachLocal, "+", "x m, at http://127.0.0.1:1, has it", "", 1, 0},
 		{"elsewhere", away, keyed, has, nil, good, adapters.ReachLocal, "+",
 			"x m, K SET, at https://example.com, not asked", "", 0, 0},
-		{"elsewhere, asked", away, keyed, has, nil, good, adapters.ReachServers, "+", "has it", "", 1, 0},
 		{"asked for a reply", away, keyed, has, nil, good, adapters.ReachReplies, "+", "has it, and replies", "", 1, 1},
 		{"no quota", away, keyed, has, nil, failure(adapters.Quota), adapters.ReachReplies, "x", "quota", "billing", 1, 1},
 		{"overloaded", away, keyed, has, nil, failure(adapters.Overloaded), adapters.ReachReplies, "!", "overloaded",

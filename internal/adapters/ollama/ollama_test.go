@@ -299,13 +299,13 @@ func TestToolsAsked(t *testing.T) {
 	for tools, want := range map[adapters.ToolUse]string{adapters.ToolsAuto: "tools in text",
 		adapters.ToolsNo: "tools in text", "": "tools in text"} {
 		profile.Tools = tools
-		if found, err := registry.Probe(t.Context(), profile, adapters.Deps{}, adapters.ReachServers); err != nil ||
+		if found, err := registry.Probe(t.Context(), profile, adapters.Deps{}, adapters.ReachLocal); err != nil ||
 			!strings.HasSuffix(found.Said, want) {
 			t.Errorf("%q: %+v, %v", tools, found, err)
 		}
 	}
 	profile.Tools = adapters.ToolsYes
-	_, err := registry.Probe(t.Context(), profile, adapters.Deps{}, adapters.ReachServers)
+	_, err := registry.Probe(t.Context(), profile, adapters.Deps{}, adapters.ReachLocal)
 	var told *company.Error
 	if !errors.As(err, &told) || !strings.Contains(told.Hint, "`tools: yes`") ||
 		adapters.KindOf(err) != adapters.BadRequest {

@@ -93,9 +93,6 @@ func SubmissionBanner(version, root string, cfg config.Config, cmd company.Submi
 			base.OID.Short(), BaseState(cfg, base)),
 		fmt.Sprintf("agents  %s", AgentsLine(cfg, seen.Model)),
 	}
-	for _, doubt := range seen.ModelWarnings {
-		lines = append(lines, "!       "+safetext.EscapeLine(doubt, 300))
-	}
 	for i, line := range BannerLines(cfg, seen) {
 		title := "tests"
 		if i > 0 {

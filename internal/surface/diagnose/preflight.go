@@ -29,8 +29,6 @@ const (
 	PreflightTimeout = 10 * time.Second
 	// LocalDialTimeout limits the connection to a server on this machine.
 	LocalDialTimeout = 500 * time.Millisecond
-	// probeTimeout limits the request for the server's models.
-	probeTimeout = 2 * time.Second
 )
 
 // missingRequirements holds the errors that prevent all work on this machine.
@@ -86,18 +84,17 @@ func (d *Checker) Preflight(
 	defer cancel()
 	var wg sync.WaitGroup
 	var docker, models, cache, foreign missingRequirements
-	var doubts []string
 	chosen := ""
 	if !office.IsHeld(paths) {
 		wg.Go(func() { chosen = d.ChosenModel(ctx, paths, loaded) })
 		wg.Go(func() { docker = missingDocker(ctx, d.daemonOf(loaded)) })
 		wg.Go(func() { cache = toMissing(checkCacheDir()) })
 		wg.Go(func() { foreign = toMissing(office.CheckFolders(ctx, paths)) })
-		wg.Go(func() { models, doubts = d.missingModels(ctx, paths, loaded) })
+		wg.Go(func() { models = d.missingModels(ctx, paths, loaded) })
 	}
 	seen, err := checkRepoAs(ctx, gitlogin.New(d.Env), loaded.Config, repo, ref)
 	wg.Wait()
-	seen.Model, seen.ModelWarnings, seen.Numbers = chosen, doubts, numbers
+	seen.Model, seen.Numbers = chosen, numbers
 	missing := slices.Concat(docker, models, cache, foreign)
 	if err == nil && seen.GatesError != nil && ctx.Err() == nil {
 		// Git cannot read the repository's files, and a retry would fail, too.
@@ -161,30 +158,17 @@ func missingDocker(ctx context.Context, daemon officeapp.Daemon) missingRequirem
 }
 
 // missingModels returns the roles without a usable model. An unusable profile is fine if one of
-// its fallbacks is usable. doubts lists warnings about models that are used anyway.
+// its fallbacks is usable.
 func (d *Checker) missingModels(
 	ctx context.Context, paths office.Paths, loaded config.Loaded,
-) (missing missingRequirements, doubts []string) {
-	var mu sync.Mutex
-	var wg sync.WaitGroup
+) (missing missingRequirements) {
 	wrong := map[string]*company.Error{}
 	used := usedProfiles(loaded.Config)
 	for _, profile := range officeapp.ModelProfiles(loaded, paths.Root, d.envValue) {
-		if !used[profile.Name] {
-			continue
+		if used[profile.Name] {
+			wrong[profile.Name] = missingModel(ctx, profile)
 		}
-		wg.Go(func() {
-			fault, doubt := d.missingModel(ctx, profile, officeapp.ModelDeps(loaded.Config, d.Logger))
-			mu.Lock()
-			defer mu.Unlock()
-			wrong[profile.Name] = fault
-			if doubt != "" {
-				doubts = append(doubts, doubt)
-			}
-		})
 	}
-	wg.Wait()
-	slices.Sort(doubts)
 	told := map[string]bool{}
 	for _, role := range officeapp.AllRoles {
 		first := loaded.Config.Agent(role).Model
@@ -195,7 +179,7 @@ func (d *Checker) missingModels(
 		told[first] = true
 		missing = append(missing, wrong[first])
 	}
-	return missing, doubts
+	return missing
 }
 
 // usedProfiles returns the profiles that roles use, with their fallbacks.
@@ -212,62 +196,34 @@ func usedProfiles(cfg config.Config) map[string]bool {
 // anotherModel is the hint that shows how to configure a model.
 const anotherModel = "choose another model: " + adapters.ChooseModel
 
-// missingModel checks a profile's key, script and server, and whether the server has the model. It
-// returns an error if the profile is unusable, or a warning if that is uncertain.
-func (d *Checker) missingModel(
-	ctx context.Context, profile adapters.Profile, deps adapters.Deps,
-) (missing *company.Error, doubt string) {
+// missingModel returns what keeps a profile from being asked: no key, no script, or no server at an
+// address of this machine. The server is not asked for its models (ADP-5): the first request shows
+// whether it has this one.
+func missingModel(ctx context.Context, profile adapters.Profile) *company.Error {
 	who := "the model " + profile.Name + " (" + profile.Adapter + " " + profile.Model + ")"
-	if profile.KeyEnv != "" && !profile.Key.Set() {
+	switch {
+	case profile.KeyEnv != "" && !profile.Key.Set():
 		return company.E(company.EModelAuth, who+" has no key: "+profile.KeyEnv+" is NOT SET").
-			Fix("export " + profile.KeyEnv + "=… , or " + anotherModel), ""
-	}
-	if profile.Script != "" {
-		if isRegularFile(profile.Script) {
-			return nil, ""
-		}
+			Fix("export " + profile.KeyEnv + "=… , or " + anotherModel)
+	case profile.Script != "" && !isRegularFile(profile.Script):
 		return company.E(company.EModel, "the model "+profile.Name+" has no script: "+profile.Script+" is not there").
-			Fix("correct models." + profile.Name + ".script"), ""
+			Fix("correct models." + profile.Name + ".script")
+	case profile.Script != "" || profile.BaseURL == "" || !isLocal(profile.BaseURL):
+		return nil
 	}
-	if profile.BaseURL != "" && isLocal(profile.BaseURL) {
-		lctx, cancel := context.WithTimeout(ctx, LocalDialTimeout)
-		defer cancel()
-		if err := DialServer(lctx, profile.BaseURL); err != nil {
-			if lctx.Err() != nil { // overloaded, or the president has interrupted
-				return nil, ""
-			}
-			fault := company.E(company.EModel, who+" has no server at "+profile.BaseURL).Wrap(err)
-			if profile.Adapter == "ollama" {
-				return fault.Fix("ollama serve, then ollama pull " + profile.Model + "; or " + anotherModel +
-					" (make demo, in company's source, shows it at work without any)"), ""
-			}
-			place := cmp.Or(profile.SetIn, "company config show")
-			return fault.Fix("start it, or correct the address of models." + profile.Name + ": " + place), ""
-		}
-	}
-	pctx, cancel := context.WithTimeout(ctx, probeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, LocalDialTimeout)
 	defer cancel()
-	found, err := officeapp.ModelDrivers.Probe(pctx, profile, deps, adapters.ReachServers)
-	return judgeProbe(who, found, err)
-}
-
-// judgeProbe converts the answer of a model's server. A slow or overloaded server is no error,
-// since a run waits for it.
-func judgeProbe(who string, found adapters.Probed, err error) (missing *company.Error, doubt string) {
-	var told *company.Error
-	if err == nil || !errors.As(err, &told) {
-		if found.Doubt == "" {
-			return nil, ""
-		}
-		return nil, fmt.Sprintf("%s, %s: %s; it is asked all the same: %s", who, found.Said, found.Doubt, found.Fix)
+	err := DialServer(ctx, profile.BaseURL)
+	if err == nil || ctx.Err() != nil { // overloaded, or the president has interrupted
+		return nil
 	}
-	switch adapters.KindOf(err) {
-	case adapters.BadRequest, adapters.MalformedReply, adapters.Auth, adapters.Quota, adapters.UnknownHost:
-		return company.E(told.Code, who+" cannot be asked").Because(told.Why).Fix(told.Hint), ""
-	case adapters.Unreachable:
-		return nil, fmt.Sprintf("%s, %s: %s; it is tried again: %s", who, found.Said, told.Why, told.Hint)
+	fault := company.E(company.EModel, who+" has no server at "+profile.BaseURL).Wrap(err)
+	if profile.Adapter == "ollama" {
+		return fault.Fix("ollama serve, then ollama pull " + profile.Model + "; or " + anotherModel +
+			" (make demo, in company's source, shows it at work without any)")
 	}
-	return nil, ""
+	place := cmp.Or(profile.SetIn, "company config show")
+	return fault.Fix("start it, or correct the address of models." + profile.Name + ": " + place)
 }
 
 // isLocal reports whether the text of an address names this machine. It makes no DNS lookup.

@@ -19,12 +19,11 @@ import (
 // RepoCheck describes a repository before any work starts: the base that a task would start from,
 // and its checks.
 type RepoCheck struct {
-	Base          gitops.BaseInfo
-	Project       gates.Project
-	GatesError    error    // reason why the checks were not found; the task reports more
-	Model         string   // replacement for the default model if the config names none
-	ModelWarnings []string // models that their servers do not list
-	Numbers       *UsedNumbers
+	Base       gitops.BaseInfo
+	Project    gates.Project
+	GatesError error  // reason why the checks were not found; the task reports more
+	Model      string // replacement for the default model if the config names none
+	Numbers    *UsedNumbers
 }
 
 // CheckRepo inspects the git objects of a checkout.
