@@ -140,7 +140,7 @@ func files(all []leftover) []leftover {
 }
 
 // TestCleanupOfOrphans: the container of a company that died is removed by
-// cleanup, the run that it was of goes on from its checkpoint (DOC-3). Until then
+// cleanup, the run that it was of goes on from its checkpoint (DOC-3, GIT-10). Until then
 // status names it, and the journal tells what it did, for there is no transcript.
 func TestCleanupOfOrphans(t *testing.T) {
 	t.Parallel()

@@ -330,7 +330,7 @@ func changesNothing(t *testing.T, h *testenv.House) {
 }
 
 // TestKillTwoWorkers kills the company while two workers are at it in their
-// containers: each goes on where it was.
+// containers: each goes on where it was, in a clone and on a branch of its own (GIT-7, GIT-8).
 func TestKillTwoWorkers(t *testing.T) {
 	hosttest.Long(t, "TestKill has one worker at these moments")
 	t.Parallel()
