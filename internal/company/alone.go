@@ -19,11 +19,15 @@ const (
 	shortItems = 24
 )
 
+// aloneEffort is the estimate of an instruction that no manager has read. Where plan.max_effort allows only smaller
+// subtasks, a manager splits the instruction.
+const aloneEffort = EffortMedium
+
 // beginsAlone reports whether one worker begins with the instruction as its ticket, and the reason. A plan that the
 // president reads comes from a manager. So does the plan of a follow-up, whose remarks concern many places.
 func (t *Task) beginsAlone() (reason string, is bool) {
 	switch {
-	case t.DryRun || t.Plan.Started > 0:
+	case t.DryRun || t.Plan.Started > 0 || t.Settings.Granularity.withDefaults().isLarger(aloneEffort):
 		return "", false
 	case t.Settings.Way == WayOne:
 		return "as you asked", true
@@ -57,7 +61,7 @@ func (t *Task) planAlone(reason string) Plan {
 	return Plan{
 		Why: "one worker does it: " + reason,
 		Waves: []Wave{{[]PlannedSubtask{{
-			Title: cutTitle(TitleOf(t.Instruction), MaxPullTitle), WriteSet: []string{"**"}, Effort: EffortMedium,
+			Title: cutTitle(TitleOf(t.Instruction), MaxPullTitle), WriteSet: []string{"**"}, Effort: aloneEffort,
 		}}}},
 	}
 }

@@ -23,6 +23,7 @@ func (s *story) beginsAlone() bool {
 // that is to be read, and a follow-up are planned.
 func TestTaskBeginsAlone(t *testing.T) {
 	t.Parallel()
+	efforts := func(way, most string) Settings { return Settings{Way: way, Granularity: Granularity{MaxEffort: most}} }
 	for name, c := range map[string]struct {
 		text  string
 		set   Settings
@@ -40,6 +41,9 @@ func TestTaskBeginsAlone(t *testing.T) {
 		"one, with a reader":  {"add a limit", Settings{Way: WayOne, Plan: Ask}, false, true},
 		"split":               {"add a limit", Settings{Way: WaySplit}, false, false},
 		"no way, as ever":     {"add a limit", Settings{}, false, false},
+		"no larger effort":    {"add a limit", efforts(WayAuto, EffortMedium), false, true},
+		"small parts":         {"add a limit", efforts(WayAuto, EffortSmall), false, false},
+		"one, of small parts": {"add a limit", efforts(WayOne, EffortSmall), false, false},
 		"no item, a fraction": {"limit it to:\n1.5 a second\n-x", Settings{Way: WayAuto}, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
