@@ -84,6 +84,19 @@ func (t *Task) AwaitsSplit(sub *Subtask) bool {
 	return sub.Planned.IsInstruction() && t.Settings.Way != WayOne && len(t.Subtasks) == 1
 }
 
+// MayAsk reports whether the worker of a subtask may ask the president: its ticket is the whole instruction, and no run
+// has changed anything for it. Other workers ask the manager.
+func (sub *Subtask) MayAsk() bool { return sub.Planned.IsInstruction() && sub.Head == "" }
+
+// askBeforeWork returns the question of a worker with the whole instruction, which a manager would have asked.
+func (c EndRun) askBeforeWork(state *State, meta Meta, task *Task, run *Run) ([]Event, error) {
+	if sub := task.Subtask(run.Subtask); sub == nil || !sub.MayAsk() || c.Outcome.Head != "" {
+		return nil, E(EConflict, string(run.ID)+" cannot ask the president").
+			Because("only a worker with the whole instruction may, before its first change")
+	}
+	return c.openClarification(state, meta, task, run)
+}
+
 // BeginAlone starts a task with one worker for its whole instruction.
 type BeginAlone struct{ Task TaskID }
 

@@ -117,3 +117,48 @@ func TestTitleOfWorkAlone(t *testing.T) {
 		}
 	}
 }
+
+// A worker with the whole instruction asks the president before its first change, as a manager would have (SUB-14). The
+// task waits for the answer, which the next run reads; nothing counts as handed in.
+func TestWorkerAloneAsks(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, Settings{Way: WayAuto})
+	s.beginsAlone()
+	run, fence := s.offer(1)
+	asks := EndRun{Run: run, Fence: fence, Question: "per user or per address?", Outcome: RunEnded{Status: RunSuccess}}
+	empty := asks
+	empty.Question = " "
+	s.mustRefuse(EInvalid, empty)
+	changed := asks
+	changed.Outcome.Head = s.oid()
+	s.mustRefuse(EConflict, changed)
+	s.must(string(run), asks)
+	open := s.s.OpenApprovals(s.id)
+	if len(open) != 1 || open[0].Kind != AskClarification || open[0].Question != "per user or per address?" {
+		t.Fatalf("asked: %+v", open)
+	}
+	if due := s.due(9); len(due) > 0 || s.sub(1).Status != SubtaskPending || len(s.task().SummedUp(s.subID(1))) > 0 {
+		t.Fatalf("the task does not wait: %+v, %+v", due, s.sub(1))
+	}
+	s.mustRefuse(EConflict, Offer{NewRunID(s.id, s.subID(1), Worker, 2)})
+	s.must(President, Answer{Approval: open[0].ID, Option: OptAnswer, Text: "per user"})
+	run, fence = s.offer(1)
+	if said := s.s.Clarifications(s.id); len(said) != 1 || said[0].Text != "per user" {
+		t.Errorf("the next run reads %+v", said)
+	}
+	s.must(string(run),
+		EndRun{Run: run, Fence: fence, Outcome: RunEnded{Status: RunSuccess, Head: s.oid(), Branch: "agent/x"}})
+	s.must(Company, s.gated(1, false))
+	run, fence = s.offer(1)
+	asks.Run, asks.Fence = run, fence
+	s.mustRefuse(EConflict, asks) // the branch has changes
+}
+
+// The worker of a manager's ticket asks its manager.
+func TestWorkerOfATicketAsksNoPresident(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, Settings{}).plan(1)
+	run, fence := s.offer(1)
+	s.mustRefuse(EConflict,
+		EndRun{Run: run, Fence: fence, Question: "which one?", Outcome: RunEnded{Status: RunSuccess}})
+}

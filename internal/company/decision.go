@@ -79,7 +79,7 @@ func (t *Task) Decisions() []Decision {
 func (t *Task) SummedUp(id SubtaskID) []*Run {
 	var out []*Run
 	for _, run := range t.sortedRuns() {
-		if run.Subtask == id && (run.Role == Worker || run.Role == Merger) && run.Ended &&
+		if run.Subtask == id && (run.Role == Worker || run.Role == Merger) && run.Ended && run.Head != "" &&
 			(run.Status == RunSuccess || run.Status == RunQualityFailed) {
 			out = append(out, run)
 		}

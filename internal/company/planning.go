@@ -92,12 +92,7 @@ func (c EndRun) managerSays(state *State, meta Meta, task *Task, run *Run) ([]Ev
 		}
 		return evs, nil
 	case c.Question != "":
-		q := strings.TrimSpace(c.Question)
-		if q == "" || len(q) > 8<<10 {
-			return nil, E(EInvalid, "a question is between one character and 8 KiB long")
-		}
-		return openApproval(
-			state, meta, PendingQuestion{Key: clarificationKey(run.ID), Kind: AskClarification, Task: task.ID, Question: q}), nil
+		return c.openClarification(state, meta, task, run)
 	case c.Guide != nil:
 		sub := task.Subtask(c.Guide.Subtask)
 		if sub == nil || sub.Escalation == "" {
@@ -122,6 +117,16 @@ func (c EndRun) managerSays(state *State, meta Meta, task *Task, run *Run) ([]Ev
 				Decisions: boundDecisions(c.Guide.Decisions)})}, nil
 	}
 	return nil, E(EInvalid, "a manager's run ends with a plan, a question or a decision")
+}
+
+// openClarification asks the president the question of a run about the instruction.
+func (c EndRun) openClarification(state *State, meta Meta, task *Task, run *Run) ([]Event, error) {
+	q := strings.TrimSpace(c.Question)
+	if q == "" || len(q) > 8<<10 {
+		return nil, E(EInvalid, "a question is between one character and 8 KiB long")
+	}
+	return openApproval(
+		state, meta, PendingQuestion{Key: clarificationKey(run.ID), Kind: AskClarification, Task: task.ID, Question: q}), nil
 }
 
 // PlanRefused records a plan that failed Check.
@@ -208,7 +213,7 @@ func (s *State) nextRun(task *Task, role Role, subID SubtaskID) RunID {
 	case task.Status.Ended():
 	case role == Manager:
 		plans := task.Status == StatusDecomposing && s.mayPlan(task) && !task.isAlone()
-		if (plans || task.firstEscalated() != nil) && !s.awaitsClarification(task) {
+		if (plans || task.firstEscalated() != nil) && !s.awaitsClarification(task, Manager) {
 			return next(task.Plan.Current, task.Plan.Started)
 		}
 	case role == Reviewer && subID == "":
@@ -230,10 +235,10 @@ func (s *State) nextRun(task *Task, role Role, subID SubtaskID) RunID {
 
 func clarificationKey(asker RunID) string { return "clarification " + string(asker) }
 
-// awaitsClarification reports whether a question of the task's manager is open.
-func (s *State) awaitsClarification(t *Task) bool {
+// awaitsClarification reports whether a question of a run of the role is open.
+func (s *State) awaitsClarification(t *Task, role Role) bool {
 	for id, r := range t.Runs {
-		if r.Role == Manager {
+		if r.Role == role {
 			if a := s.Approvals[s.ByKey[clarificationKey(id)]]; a != nil && a.Open() {
 				return true
 			}

@@ -108,8 +108,12 @@ func onceEach(wants []PendingQuestion) []PendingQuestion {
 	})
 }
 
-// planStands reports whether work may begin: there is a plan, and the president approved it if that is required.
+// planStands reports whether work may begin: there is a plan, and the president approved it if that is required. Where
+// one worker has the whole instruction, no question of it about the instruction is open.
 func (s *State) planStands(t *Task) bool {
+	if t.Plan.Accepted == "" && s.awaitsClarification(t, Worker) {
+		return false
+	}
 	return t.Status == StatusExecuting && (!t.asksPlan() || s.isApproved(t.planKey()))
 }
 

@@ -9,7 +9,7 @@ import (
 type RunStatus string
 
 const (
-	RunSuccess       RunStatus = "success"        // finish was called and there is a commit
+	RunSuccess       RunStatus = "success"        // it did its part; a worker handed in a commit, or asks the president
 	RunPartial       RunStatus = "partial"        // out of turns; its work is kept
 	RunQualityFailed RunStatus = "quality_failed" // its gates failed (set by the company, never by an agent)
 	RunError         RunStatus = "error"          // the run itself broke, or the agent escalated

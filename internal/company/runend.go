@@ -14,7 +14,7 @@ type EndRun struct {
 	Outcome RunEnded
 
 	Plan     *Plan           // of a manager's run that plans
-	Question string          // of a manager's run that asks the president
+	Question string          // of a run that asks the president: a manager's, or a worker's before its first change
 	Guide    *Guide          // of a manager's run that decides on a subtask
 	Review   *ReviewRecorded // of a reviewer's run
 }
@@ -39,7 +39,10 @@ func (c EndRun) decide(state *State, meta Meta) ([]Event, error) {
 	var more []Event
 	switch run.Role {
 	case Worker, Merger:
-		if !c.Outcome.Head.Valid() {
+		switch {
+		case run.Role == Worker && c.Question != "":
+			more, err = c.askBeforeWork(state, meta, task, run)
+		case !c.Outcome.Head.Valid():
 			return nil, E(EInvalid, "a run without a commit is no success")
 		}
 	case Manager:
@@ -294,6 +297,10 @@ func (sub *Subtask) workerEnded(task *Task, event Event, runEnded *RunEnded) {
 	switch runEnded.Status {
 	case RunSuccess:
 		delete(task.Failures, key)
+		if runEnded.Head == "" { // it asks the president before its first change
+			sub.requeue(sub.Input)
+			return
+		}
 		sub.Status, sub.Current, sub.Input = SubtaskInGate, "", ""
 		if sub.Planned.IsInstruction() && task.Plan.Title == "" && PullTitleFault(runEnded.Subject) == "" {
 			task.Plan.Title = runEnded.Subject

@@ -206,6 +206,10 @@ func (w *world) work(t *Task, end *EndRun, sub *Subtask) {
 	if end.Outcome.Status == RunError && w.chance(50) {
 		return
 	}
+	if end.Outcome.Status == RunSuccess && (sub.MayAsk() || w.chance(w.k.Hostile)) && w.chance(w.k.Question) {
+		end.Question = "which thing?"
+		return
+	}
 	end.Outcome.Head, end.Outcome.Branch = w.oid(), "agent/"+string(sub.ID)+"-x"
 	end.Outcome.Changes = []Change{{Path: "pkg/" + string(sub.ID) + ".go", Action: "modified"}}
 	if w.chance(w.k.Protected) {

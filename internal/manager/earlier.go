@@ -72,12 +72,14 @@ func describeOutcome(decision company.EarlierDecision, newest company.RunID) str
 	}
 	out := came + company.Count(len(decision.Runs), "run") + "; " + string(last.ID) + " "
 	words := last.Summary
-	switch last.Status {
-	case company.RunSuccess:
+	switch {
+	case last.Status == company.RunSuccess && last.Head == "":
+		out += "asked the president"
+	case last.Status == company.RunSuccess:
 		out += "handed its work in"
-	case company.RunQualityFailed:
+	case last.Status == company.RunQualityFailed:
 		out += "handed work in that the gates refused"
-	case company.RunPartial:
+	case last.Status == company.RunPartial:
 		out += "ran out of turns"
 	default:
 		out += "ended with an error"

@@ -12,6 +12,7 @@ import (
 
 	"company/internal/agent"
 	"company/internal/agentrun"
+	"company/internal/agentrun/agenttools"
 	"company/internal/agentrun/sandbox"
 	"company/internal/company"
 	"company/internal/lib/safetext"
@@ -82,7 +83,7 @@ func (g management) Brief(ctx context.Context, session *agentrun.Session) (agent
 	} else {
 		brief.Text = planBrief(session.Task, session.Clarifications, repo)
 		brief.Tools = append(brief.Tools, submitPlanTool(g.coordinator, session.Run, session.Fence, look, session.Task),
-			askPresident())
+			agenttools.AskPresident())
 	}
 	if guide != "" {
 		brief.Text += "\n## What the repository says to agents\n" + guide

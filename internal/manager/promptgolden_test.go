@@ -98,8 +98,8 @@ func decideAgain(task *company.Task) {
 		company.ManagerDecision{Why: "the reviewer still requests changes: it counts from 0", Text: "Take the other counter.",
 			Model: "big", Behind: 2})
 	for n, r := range []company.Run{
-		{Status: company.RunSuccess, Summary: "The limit is there; the test hangs."},
-		{Status: company.RunSuccess, Summary: "It counts from 1 now.\n\nThe test passes here."},
+		{Status: company.RunSuccess, Head: "c1", Summary: "The limit is there; the test hangs."},
+		{Status: company.RunSuccess, Head: "c2", Summary: "It counts from 1 now.\n\nThe test passes here."},
 		{Status: company.RunError, Error: "the model is gone"},
 		{Status: company.RunQualityFailed, Summary: "The other counter it is; TestLimit hangs."},
 	} {

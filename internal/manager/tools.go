@@ -327,18 +327,6 @@ func listProblems(problems []company.PlanProblem) string {
 	return b.String()
 }
 
-func askPresident() agent.Tool {
-	type args struct{ Question string }
-	return newTool("ask_president", "Ask one short question, without guesses. The task waits for the answer.",
-		`{"type":"object","additionalProperties":false,"required":["question"],"properties":{"question":{"type":"string","minLength":1,"maxLength":2000}}}`,
-		false, func(_ context.Context, a args) (agent.Result, error) {
-			if wrong := checkQuestion(a.Question); wrong != "" {
-				return refusalResult(wrong), nil
-			}
-			return agent.Result{Text: "asked", Final: decision{Question: a.Question}}, nil
-		})
-}
-
 // decideTools returns the tools that end a decision on a stuck ticket.
 func decideTools(task *company.Task, sub *company.Subtask) []agent.Tool {
 	tools := []agent.Tool{guideTool(sub.ID), replanTool(task, sub), giveUpTool(sub.ID)}

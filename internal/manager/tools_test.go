@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"company/internal/agent"
+	"company/internal/agentrun/agenttools"
 	"company/internal/company"
 	"company/internal/company/decidertest"
 	"company/internal/gitops"
@@ -208,7 +209,7 @@ func TestSubmitPlan(t *testing.T) {
 	run := company.NewRunID(id, "", company.Manager, 1)
 	tools := []agent.Tool{submitPlanTool(
 		company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head),
-		readingOf(t, map[string]string{"there.go": "package x\n"}), d.Task(id)), askPresident()}
+		readingOf(t, map[string]string{"there.go": "package x\n"}), d.Task(id)), agenttools.AskPresident()}
 
 	bad := plan("one", "two")
 	bad.Waves[0].Subtasks[1].WriteSet = []string{"one.go"}
@@ -330,14 +331,7 @@ func TestSubmitPlanWarnsOnce(t *testing.T) {
 }
 
 func TestDecisions(t *testing.T) {
-	tools := []agent.Tool{askPresident(), guideTool("t1-01"), giveUpTool("t1-01")}
-	if res := use(t, tools, "ask_president", args{"question": "  \n"}); !res.IsError || res.Final != nil {
-		t.Errorf("%+v", res)
-	}
-	if res := use(t, tools, "ask_president",
-		args{"question": "which one?"}); res.Final.(decision).Question != "which one?" {
-		t.Errorf("%+v", res)
-	}
+	tools := []agent.Tool{guideTool("t1-01"), giveUpTool("t1-01")}
 	if got := *use(t, tools, "guide_worker",
 		args{"guidance": "use a map", "decisions": []string{"no order is kept"}}).Final.(decision).Guide; !reflect.DeepEqual(
 		got, company.Guide{Subtask: "t1-01", Text: "use a map", Decisions: []string{"no order is kept"}}) {

@@ -51,10 +51,17 @@ const largeParts = "Your ticket is the whole instruction. If it has large parts 
 	"escalate before you change anything, and name each part with its files: others do them at the same time as you. " +
 	"Large is what takes minutes to write, hundreds of lines each; smaller parts are yours.\n"
 
+// askFirst tells a worker with a whole instruction when it asks the president.
+const askFirst = "If the instruction can be read in two ways that lead to different programs, and the repository " +
+	"does not decide between them, call ask_president before you change anything. Decide whatever else is open.\n"
+
 // writeInstruction writes the president's instruction as the ticket of a worker.
 func writeInstruction(w *strings.Builder, task *company.Task, sub *company.Subtask, answers []*company.Approval) {
 	fmt.Fprintf(w, "# Ticket %s\n\n%s\n", sub.ID, task.Instruction)
 	writeAnswers(w, answers)
+	if sub.MayAsk() {
+		w.WriteString("\n" + askFirst)
+	}
 	if task.AwaitsSplit(sub) {
 		w.WriteString("\n" + largeParts)
 	}

@@ -73,3 +73,23 @@ func TestWorkerKnowsItsSiblings(t *testing.T) {
 		t.Errorf("a ticket alone has siblings:\n%s", got)
 	}
 }
+
+// A worker with the whole instruction is told when to ask the president, and reads the answer; once there are changes,
+// and on a manager's ticket, it is not (SUB-14).
+func TestWorkerIsToldWhenToAsk(t *testing.T) {
+	task := goldenTask()
+	sub := task.Subtasks[0]
+	answered := circumstances{answers: []*company.Approval{{Question: "Per user?", Text: "per address"}}}
+	if text := ticketBrief(task, sub, answered); strings.Contains(text, askFirst) {
+		t.Errorf("the worker of a manager's ticket is to ask:\n%s", text)
+	}
+	sub.Planned = company.PlannedSubtask{Title: "Add a limit"}
+	if text := ticketBrief(task, sub, answered); strings.Contains(text, askFirst) {
+		t.Errorf("with changes there:\n%s", text)
+	}
+	sub.Head = ""
+	if text := ticketBrief(task, sub, answered); !strings.Contains(text, askFirst) ||
+		!strings.Contains(text, "Asked: Per user?\nThe president answered: per address\n") {
+		t.Errorf("the first run:\n%s", text)
+	}
+}

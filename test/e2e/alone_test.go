@@ -15,7 +15,7 @@ func TestShortInstructionNeedsNoManager(t *testing.T) {
 	t.Parallel()
 	h := openTinyProject(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye()})
 	const instruction = "Say goodbye: farewell.sh prints it, and a check shows that."
-	p := h.Start("submit", "--set", "plan.way=auto", instruction)
+	p := h.Start("submit", instruction)
 	p.Until(patience, "why", func(it feed.Item) bool {
 		return it.Kind == "plan.accepted" && it.Text == "one worker does it: the instruction is short"
 	})
@@ -54,7 +54,7 @@ func TestLargeInstructionIsGivenUp(t *testing.T) {
 				"test \"$(sh night.sh)\" = 'good night'\n"),
 		}),
 	})
-	waitForSummary(t, h.Start("submit", "--set", "plan.way=auto", "say goodbye and good night"), 0)
+	waitForSummary(t, h.Start("submit", "say goodbye and good night"), 0)
 	checkDelivered(t, h, 1, 1, 2)
 	checkBriefHolds(t, h, "t1-plan.1", "two large parts: farewell.sh, night.sh", "say goodbye and good night")
 	if said := requestText(t, h, "t1-plan.1", 2); !strings.Contains(said, "gains little by its 2 subtasks") ||
@@ -64,5 +64,42 @@ func TestLargeInstructionIsGivenUp(t *testing.T) {
 	r := h.Run(patience, "submit", "--one", "--split", "x")
 	if r.Code != 64 || !strings.Contains(r.Stderr, "exclude each other") {
 		t.Errorf("%d: %s", r.Code, r.Stderr)
+	}
+}
+
+// TestAmbiguousInstruction: a worker that has the whole instruction asks before it changes anything; nobody else is
+// called, the verdict is INCOMPLETE, and the task waits. Its next run reads the answer (SUB-14). Once a file is written,
+// it is too late to ask.
+func TestAmbiguousInstruction(t *testing.T) {
+	t.Parallel()
+	ask := call("ask_president", m{"question": "Shall it say goodbye or farewell?"})
+	late := []scripted.Reply{call("write_file", m{"path": "notes.txt", "content": "which word?\n"}), ask,
+		call("run_command", m{"command": "rm notes.txt"})}
+	h := openTinyProject(t, &staff{worker: replyByRun(
+		replyInSteps(call("ask_president", m{"question": "Goodbye, I guess?"}), ask),
+		func(x scripted.Exchange) scripted.Reply {
+			if x.Turn < len(late) {
+				return late[x.Turn]
+			}
+			x.Turn -= len(late)
+			return saysGoodbye()(x)
+		},
+	)})
+	sum := waitForSummary(t, h.Start("submit", "--no-input", "add a farewell"), 2)
+	if sum.Result != "INCOMPLETE" || sum.Status != "awaiting_input" || sum.Next != `company answer a1 "…"` {
+		t.Fatalf("summary: %+v", sum)
+	}
+	if calls := h.Model.Calls(); calls.Total != 2 || calls.ByRun["t1-01.1"] != 2 {
+		t.Errorf("others than the worker are called: %+v", calls)
+	}
+	runAndExpect(t, h, []string{"NEEDS YOU\n  ! a1", "Shall it say goodbye or farewell?", "t1    needs you"}, "status")
+	runAndExpect(t, h, []string{"t1-01.1  worker  done"}, "show", "t1-01.1")
+	runAndExpect(t, h, []string{"a1: answered."}, "answer", "a1", "goodbye, please")
+	waitForSummary(t, h.Start("resume", "t1"), 0)
+	checkDelivered(t, h, 1, 1, 1)
+	checkBriefHolds(t, h, "t1-01.2", "Asked: Shall it say goodbye or farewell?",
+		"The president answered: goodbye, please")
+	if said := requestText(t, h, "t1-01.2", 3); !strings.Contains(said, "It is too late to ask: you have changed something.") {
+		t.Errorf("a question after a change is not refused:\n%s", said)
 	}
 }

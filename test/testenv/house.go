@@ -141,9 +141,6 @@ func NewFilled(t testing.TB, brain scripted.Responder, fill func(*House), opts .
 		// A warm container's labels cannot name its run; tests look runs up by
 		// label. What is kept warm has a test of its own.
 		"COMPANY_WORKERS_WARM=0",
-		// Most tests are about tickets that a manager plans; one worker with the whole instruction has
-		// tests of its own.
-		"COMPANY_PLAN_WAY=split",
 	)
 	for _, d := range []string{"home", "config", "state", "run"} {
 		if err := os.MkdirAll(filepath.Join(h.Dir, d), 0o700); err != nil {

@@ -57,6 +57,8 @@ type Config struct {
 	// tests if the branch changes code but no test.
 	Base     company.OID
 	AskTests bool
+	// MayAsk gives a worker the tool ask_president, which works before its first change.
+	MayAsk bool
 	// Unfinished means that Start has work that no run has submitted, so finish requires no new commit.
 	Unfinished bool
 	Branch     string // the branch that finish requires, empty for any
@@ -89,16 +91,20 @@ func ReadOnlyTools(c Config) []agent.Tool {
 	return []agent.Tool{f.readFile(true), f.searchTool(), f.listFiles(), f.runCommand()}
 }
 
-// WorkerTools returns the tools of a worker or a merger, including finish and escalate.
+// WorkerTools returns the tools of a worker or a merger, including those that end its run.
 func WorkerTools(c Config) []agent.Tool {
 	f := &toolFactory{Config: c}
-	return []agent.Tool{
+	tools := []agent.Tool{
 		f.readFile(false), markWriting(markBrief(f.writeFile())), markWriting(markBrief(f.editFile())), f.searchTool(),
 		f.listFiles(),
 		f.runCommand(), f.checkProcess(), f.stopProcess(),
 		f.gitStatus(), markWriting(f.gitCommit()), markWriting(f.addDependency()),
 		f.todoTool(), f.noteTool(), f.escalateTool(), markWriting(f.finishTool()),
 	}
+	if c.MayAsk {
+		tools = append(tools, f.askPresident())
+	}
+	return tools
 }
 
 // markBrief marks a tool whose calls take almost no time.

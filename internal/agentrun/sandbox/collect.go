@@ -45,6 +45,9 @@ func (s *Sandbox) Finish(ctx context.Context, out agent.Outcome, onto company.OI
 	end := company.RunEnded{Status: company.RunError, Branch: s.spec.Branch}
 	switch out.End {
 	case agent.EndFinal:
+		if out.FinalTool == agenttools.AskPresidentName {
+			return s.finishAsking(ctx, out)
+		}
 		var fin agenttools.Finish
 		if err := out.Decode(&fin); err != nil {
 			return company.EndRun{}, fmt.Errorf("read the end of the conversation: %w", err)
@@ -117,6 +120,18 @@ func (s *Sandbox) Finish(ctx context.Context, out agent.Outcome, onto company.OI
 		end.Status, end.Error = company.RunError, "the agent says that it is done, but no commit was pushed"
 	}
 	return company.EndRun{Outcome: end}, nil
+}
+
+// finishAsking returns the end of a run that asks the president before its first change. Nothing is taken out of the
+// sandbox.
+func (s *Sandbox) finishAsking(ctx context.Context, out agent.Outcome) (company.EndRun, error) {
+	var asked agenttools.Question
+	if err := out.Decode(&asked); err != nil {
+		return company.EndRun{}, fmt.Errorf("read the question to the president: %w", err)
+	}
+	s.Close(ctx)
+	return company.EndRun{Question: asked.Question,
+		Outcome: company.RunEnded{Status: company.RunSuccess, Notes: agenttools.NotesOf(out.Transcript)}}, nil
 }
 
 // maxListed limits the commits of one run that its result lists. More cannot be pushed at once.

@@ -95,6 +95,7 @@ type Spec struct {
 	Extra    []company.OID // other visible commits of the same subtask
 	Start    company.OID   // where the branch starts
 	AskTests bool          // finish asks once for missing tests
+	MayAsk   bool          // the agent may ask the president before its first change
 	// Unfinished means that Start has work of earlier runs that no run has submitted.
 	Unfinished bool
 	Branch     string
@@ -122,7 +123,8 @@ func (o Spec) seenCommits() []company.OID {
 // WorkerSpec returns the part of a Spec that comes from a worker's ticket: the start of the run, and the visible
 // commits.
 func WorkerSpec(task *company.Task, sub *company.Subtask, r *company.Run) Spec {
-	spec := Spec{Base: sub.Base, Start: r.From, Unfinished: sub.HasUnfinishedWork(r.From), Branch: Branch(sub)}
+	spec := Spec{Base: sub.Base, Start: r.From, Unfinished: sub.HasUnfinishedWork(r.From), Branch: Branch(sub),
+		MayAsk: sub.MayAsk()}
 	// If the branch was submitted before, finish asked then.
 	spec.AskTests = slices.ContainsFunc(task.Prepared.Gates, company.GateCommand.IsTest) && len(task.SummedUp(sub.ID)) == 0
 	if target := task.Prepared.Target; target != "" {

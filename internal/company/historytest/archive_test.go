@@ -66,7 +66,8 @@ func asking() *story {
 
 // cancelledStory is a task that was cancelled while a worker had a run, which ended later.
 func cancelledStory() *story {
-	return planned().offer(worker(1)).claim(worker(1)).task(&TaskCancelled{Reason: "no"}).end(worker(1))
+	return planned().offer(worker(1)).claim(worker(1)).task(&TaskCancelled{Reason: "no"}).runOf(
+		worker(1), &RunEnded{Status: RunError})
 }
 
 // twoTasks has two tasks, each with a pull request of its own.

@@ -130,7 +130,7 @@ func TestStop(t *testing.T) {
 	}
 	working := func() *story { return planned().offer(worker(1)).claim(worker(1)).office(&OfficeStopped{}) }
 	requireKept(t, map[string]func() *story{
-		"a holder ends":    with(working, func(s *story) { s.end(worker(1)) }),
+		"a holder ends":    with(working, func(s *story) { s.runOf(worker(1), &RunEnded{Status: RunError}) }),
 		"a holder lets go": with(working, func(s *story) { s.runOf(worker(1), &RunReleased{}) }),
 		"a person cancels": with(working, func(s *story) { s.task(&TaskCancelled{}) }),
 		"work after the stop": with(working,

@@ -29,6 +29,9 @@ func (c *Checker) observeRun(t *observedTask, data company.Data, event company.E
 		if err := t.checkWave(event); err != nil {
 			return err
 		}
+		if _, answered := c.yes["clarification "+string(t.asks)]; t.asks != "" && !answered {
+			return fmt.Errorf("%s is offered before the question of %s is answered", event.Run, t.asks)
+		}
 		t.run(event.Run).offered = d.Epoch
 	case *company.RunClaimed:
 		if d.Role == company.Reviewer && event.Subtask == "" && t.approved[" "+string(t.head)] {
@@ -69,6 +72,8 @@ func (c *Checker) observeRun(t *observedTask, data company.Data, event company.E
 		}
 		if d.Head != "" {
 			t.observeHead(event.Subtask, d.Head, d.Changes)
+		} else if role := roleOf(event.Run); role == company.Merger || role == company.Worker {
+			return t.observeAsker(d, event, role)
 		}
 	case *company.SubtaskGuided, *company.SubtaskReplanned:
 		delete(t.timedOut, event.Subtask)
@@ -86,6 +91,24 @@ func (c *Checker) observeRun(t *observedTask, data company.Data, event company.E
 		return observedRun.observeRefusedAccess(d, event)
 	}
 	return nil
+}
+
+// observeAsker checks that a run which succeeds without a commit is a worker's that asks the president: about the whole
+// instruction, and before any change.
+func (t *observedTask) observeAsker(runEnded *company.RunEnded, event company.Event, role company.Role) error {
+	switch {
+	case runEnded.Status != company.RunSuccess || t.ended:
+		return nil
+	case role != company.Worker || t.planned != "" || len(t.waves) != 1 || t.heads[event.Subtask] != "":
+		return fmt.Errorf("%s succeeds without a commit", event.Run)
+	}
+	t.asks = event.Run
+	return nil
+}
+
+func roleOf(id company.RunID) company.Role {
+	_, _, role, _, _ := id.Split() // an id that is none has no role
+	return role
 }
 
 // observeDependency checks that a run looked up the dependencies that it adds, with permission if that is required, and

@@ -261,3 +261,36 @@ func TestRefusedAccesses(t *testing.T) {
 		return refuse(refused().runOf(id, &RunReleased{}), "path")
 	}})
 }
+
+// A worker asks the president only about a whole instruction, before its first change, and no run is offered before the
+// answer (SUB-14).
+func TestWorkerAsksBeforeItsFirstChange(t *testing.T) {
+	t.Parallel()
+	second, answer := NewRunID("t1", "t1-01", Worker, 2), &ApprovalAnswered{ID: "a1", Option: OptAnswer, Text: "this"}
+	asked := func() *story {
+		s := prepared().task(&PlanAccepted{Plan: Plan{Waves: []Wave{oneWave("**")}}})
+		settings(func(s *Settings) { s.Way = WayAuto })(s)
+		s.offer(worker(1)).claim(worker(1)).end(worker(1)).task(ask("clarification "+string(worker(1)), AskClarification))
+		return s.task(answer).offer(second)
+	}
+	early := "t1-01.2 is offered before the question of t1-01.1 is answered"
+	unfinished := "t1-01.1 succeeds without a commit"
+	requireKept(t, map[string]func() *story{"asked": asked, "cancelled": with(planned, func(s *story) {
+		s.offer(worker(1)).claim(worker(1)).task(&TaskCancelled{Reason: "no"}).end(worker(1))
+	})})
+	checkBroken(t, []broken{
+		{"the answer comes first", asked, func(s *story) { drop[ApprovalAnswered](s, 0) }, early},
+		{"there is a question", asked, func(s *story) { drop[ApprovalOpened](s, 0); drop[ApprovalAnswered](s, 0) }, early},
+		{"of a plan", planned, func(s *story) { s.offer(worker(1)).claim(worker(1)).end(worker(1)) }, unfinished},
+		{"after a change", with(asked, func(s *story) {
+			s.claim(second).runOf(second, &RunEnded{Status: RunError, Human: true, Head: headOf(1)})
+		}), func(s *story) {
+			third := NewRunID("t1", "t1-01", Worker, 3)
+			s.offer(third).claim(third).end(third)
+		}, "t1-01.3 succeeds without a commit"},
+		{"of a merger", planned, func(s *story) {
+			merger := NewRunID("t1", "t1-01", Merger, 1)
+			s.work(1).claim(merger).end(merger)
+		}, "t1-01-merge.1 succeeds without a commit"},
+	})
+}
