@@ -45,8 +45,14 @@ func formatTicket(task *company.Task, sub *company.Subtask) ([]byte, error) {
 		return nil, fmt.Errorf("write the ticket of %s: %w", sub.ID, err)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "---\n%s---\n\n# %s\n\n%s\n\n## Acceptance criteria\n\n", head, oneLine(sub.Planned.Title),
-		safetext.Escape(sub.Planned.Description))
+	description := sub.Planned.Description
+	if sub.Planned.IsInstruction() {
+		description = task.Instruction
+	}
+	fmt.Fprintf(&b, "---\n%s---\n\n# %s\n\n%s\n", head, oneLine(sub.Planned.Title), safetext.Escape(description))
+	if len(sub.Planned.AcceptanceCriteria) > 0 {
+		b.WriteString("\n## Acceptance criteria\n\n")
+	}
 	for _, c := range sub.Planned.AcceptanceCriteria {
 		fmt.Fprintf(&b, "- %s\n", oneLine(c))
 	}
