@@ -83,6 +83,14 @@ type ticket struct {
 	review          func(x scripted.Exchange) scripted.Reply // nil: approve
 }
 
+// newHouse opens an office where a manager plans: hostile workers are told apart by the titles of their tickets.
+func newHouse(t testing.TB, brain scripted.Responder, files map[string]string) *testenv.House {
+	t.Helper()
+	h := testenv.New(t, brain, files)
+	h.LetManagerPlan()
+	return h
+}
+
 // crew answers for every role.
 type crew struct {
 	mu      sync.Mutex

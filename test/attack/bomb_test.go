@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"company/internal/company"
-	"company/test/testenv"
 )
 
 // bomb starts processes for ever, whether or not there is room for more. Each
@@ -19,7 +18,7 @@ const bomb = "env -i perl -MPOSIX -e 'while (1) { fork(); POSIX::setsid() }' & s
 func TestForkBomb(t *testing.T) {
 	const first, second company.RunID = "t1-01.1", "t1-01.2"
 	staff := &crew{}
-	h := testenv.New(t, staff, map[string]string{"README.md": "# Bombs\n", "check.sh": "test -s done.txt || test ! -e " +
+	h := newHouse(t, staff, map[string]string{"README.md": "# Bombs\n", "check.sh": "test -s done.txt || test ! -e " +
 		"done.txt\n"})
 	h.Config("workers: {max: 1, memory: 1536m, pids: 256}\ngates: {lint: none, test: sh ./check.sh}\n")
 	work := []step{
@@ -55,7 +54,7 @@ func TestForkBomb(t *testing.T) {
 // alone, and its answer says why. The work goes on in the same container.
 func TestMemoryOfACommand(t *testing.T) {
 	staff := &crew{}
-	h := testenv.New(t, staff, map[string]string{"README.md": "# Bombs\n", "check.sh": "test -s done.txt || test ! -e " +
+	h := newHouse(t, staff, map[string]string{"README.md": "# Bombs\n", "check.sh": "test -s done.txt || test ! -e " +
 		"done.txt\n"})
 	h.Config("workers: {max: 1, memory: 1536m}\ngates: {lint: none, test: sh ./check.sh}\n")
 	staff.assignTickets(ticket{title: "Take much", writeSet: "done.txt", runs: [][]step{{

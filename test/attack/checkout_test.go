@@ -14,7 +14,6 @@ import (
 	"company/internal/lib/hosttest"
 	"company/internal/lib/safedir"
 	"company/internal/office"
-	"company/test/testenv"
 )
 
 // wanted is the name that a worker asks git for. Git repeats it in its error,
@@ -59,7 +58,7 @@ func TestACheckoutRunsNothingAsTheOperator(t *testing.T) {
 			if c.config != "" {
 				files["company.yaml"] = c.config
 			}
-			h := testenv.New(t, &crew{}, files)
+			h := newHouse(t, &crew{}, files)
 			profile := filepath.Join(h.Dir, "home", ".bashrc")
 			reset := func() {
 				if err := os.WriteFile(profile, []byte("# mine\n"), 0o600); err != nil {
@@ -154,7 +153,7 @@ func TestACheckoutRunsNothingAsTheOperator(t *testing.T) {
 // out. When they are gone, the work goes on.
 func TestLinksPutThereWhileACompanyWorks(t *testing.T) {
 	staff := &crew{}
-	h := testenv.New(t, staff, map[string]string{"run.sh": "true\n"})
+	h := newHouse(t, staff, map[string]string{"run.sh": "true\n"})
 	h.Config("gates: {lint: none, test: 'true'}\n")
 	profile := filepath.Join(h.Dir, "home", ".bashrc")
 	if err := os.WriteFile(profile, []byte("# mine\n"), 0o600); err != nil {

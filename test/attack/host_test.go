@@ -20,7 +20,7 @@ import (
 // complete, and the office must stand.
 func TestHostSide(t *testing.T) {
 	staff := &crew{}
-	h := testenv.New(t, staff, project(t))
+	h := newHouse(t, staff, project(t))
 	// A project's own history may hold what a worker may not add: it is data.
 	if err := os.Symlink("/etc/passwd", filepath.Join(h.Repo, "absolute")); err != nil {
 		t.Fatal(err)

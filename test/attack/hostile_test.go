@@ -44,7 +44,7 @@ const nasty = "\x1b]0;pwned\x07\x1b[31mred\x1b[2J\x1b]8;;http://evil\x1b\\x\u202
 func TestHostileWorkers(t *testing.T) {
 	files := project(t)
 	staff := &crew{}
-	h := testenv.New(t, staff, files)
+	h := newHouse(t, staff, files)
 	secret := "host-canary-" + filepath.Base(h.Dir)
 	h.Env = append(h.Env, "ATTACK_HOST_SECRET="+secret)
 	h.Write("../home/.ssh/id_rsa", secret)

@@ -124,7 +124,7 @@ func publishAll(t *testing.T, bin string) (*testenv.House, map[string]try, *test
 		t.Fatal(err)
 	}
 	staff := &crew{}
-	h := testenv.New(
+	h := newHouse(
 		t, staff,
 		map[string]string{"README.md": "# Published\n", "check.sh": "test -s README.md\n",
 			"attack/publish.sh": string(script)})

@@ -69,7 +69,7 @@ func TestNothingHidesBehindARedBuild(t *testing.T) {
 func hideBehindRedBase(t *testing.T, bin string) (*testenv.House, *testenv.Process, *crew) {
 	t.Helper()
 	staff := &crew{}
-	h := testenv.New(t, staff, redBase)
+	h := newHouse(t, staff, redBase)
 	if bin != "" {
 		h.Bin = bin
 	}

@@ -82,6 +82,7 @@ func TestAttachedFiles(t *testing.T) {
 				first: map[company.Role]scripted.Exchange{}, last: map[company.Role]scripted.Exchange{},
 			}
 			h := testenv.New(t, brain, tinyProject())
+			h.LetManagerPlan() // a manager reads them, too
 			h.Profile = fmt.Sprintf(w.profile, strings.TrimSuffix(h.Model.URL(), "/v1"))
 			h.Config(tinyGates)
 			dir := t.TempDir()

@@ -83,6 +83,7 @@ func TestBenchWork(t *testing.T) {
 			return right(x)
 		}, 1000, 600),
 	}, map[string]string{"README.md": "not this one\n"})
+	h.LetManagerPlan()
 	h.Config(tinyGates)
 	cases, temp := filepath.Join(h.Dir, "cases"), filepath.Join(h.Dir, "temp")
 	writeCase(t, cases)
@@ -202,6 +203,7 @@ func TestBenchWorkRecorded(t *testing.T) {
 	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h := testenv.New(t, nil, map[string]string{"README.md": "not this one\n"})
+	h.LetManagerPlan()
 	h.Config(tinyGates)
 	cases, temp := filepath.Join(h.Dir, "cases"), filepath.Join(h.Dir, "temp")
 	writeCase(t, cases)

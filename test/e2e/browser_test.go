@@ -82,6 +82,7 @@ func TestBrowser(t *testing.T) {
 		stops:   []*stop{held, second},
 	}
 	h := openTinyProject(t, brain)
+	h.LetManagerPlan()
 	t.Cleanup(held.release)
 	t.Cleanup(second.release)
 	link, l := serveForBrowser(t, h)

@@ -100,6 +100,7 @@ func TestRefusedPlanIsPaidFor(t *testing.T) {
 	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h := openTinyProject(t, &staff{manager: func(x scripted.Exchange) scripted.Reply { return overlappingPlan() }})
+	h.LetManagerPlan()
 	for n := range 4 {
 		s := waitForSummary(t, h.Start("submit", fmt.Sprint("say goodbye ", n)), 1)
 		if s.Tokens == 0 {

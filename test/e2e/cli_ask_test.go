@@ -46,6 +46,7 @@ func TestQuestionToPullRequest(t *testing.T) {
 		worker: saysGoodbye(),
 	}
 	h := openTinyProject(t, brain)
+	h.LetManagerPlan()
 	sum := waitForSummary(t, h.Start("submit", "--no-input", "add a farewell"), 2)
 	if sum.Result != "INCOMPLETE" || sum.Status != "awaiting_input" || sum.Next != `company answer a1 "…"` {
 		t.Fatalf("summary: %+v", sum)

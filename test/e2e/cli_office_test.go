@@ -25,6 +25,7 @@ func atWork(t *testing.T) (*testenv.House, *testenv.Process, *stop) {
 	h := openFarewells(t, held)
 	p := h.Start("submit", "--no-input", "add a farewell")
 	held.wait(t, p)
+	p.Event(patience, "task.baseline", "") // the container of the base's checks is gone
 	if up := h.Containers(); len(up) != 1 {
 		t.Fatalf("containers while the worker works: %v", up)
 	}

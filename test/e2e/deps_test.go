@@ -75,6 +75,7 @@ func TestWorkerAddsAGoModule(t *testing.T) {
 	unknown := scripted.Call{Tool: "add_dependency",
 		Args: m{"ecosystem": "go", "name": "github.com/google/uuid/no-such-module"}}
 	h := testenv.New(t, addsModule(unknown), calculator())
+	h.LetManagerPlan()
 	p := h.Start("submit", "give calculations a name")
 	if sum := waitForSummary(t, p, 0); sum.Result != "COMPLETE" {
 		t.Fatalf("%+v\n%s", sum, p.Tell())
@@ -255,6 +256,7 @@ func TestPresidentLetsADependencyIn(t *testing.T) {
 	t.Parallel()
 	registryAnswers(t, "go")
 	h := testenv.New(t, addsModule(), calculator())
+	h.LetManagerPlan()
 	h.Config("approvals: {deps: ask}\n")
 	p := h.Start("submit", "give calculations a name")
 	p.Event(patience, "approval.opened", "t1-01")

@@ -17,9 +17,9 @@ import (
 func TestStuckTicketGetsAnotherModel(t *testing.T) {
 	t.Parallel()
 	h := openTinyProject(t, &staff{
-		manager: replyByRun(submitPlan(farewellTicket()), replyInSteps(
+		manager: replyInSteps(
 			call("change_model", m{"model": "gigantic", "guidance": "It is one line."}),
-			call("change_model", m{"model": "big", "guidance": "It is one line."}))),
+			call("change_model", m{"model": "big", "guidance": "It is one line."})),
 		worker: func(x scripted.Exchange) scripted.Reply {
 			if x.Model != "big" {
 				return escalateFor("this is beyond me")(x)
@@ -33,8 +33,8 @@ func TestStuckTicketGetsAnotherModel(t *testing.T) {
 	p := h.Start("submit", "say goodbye")
 	waitForSummary(t, p, 0)
 	checkDelivered(t, h, 1, 1, 1)
-	checkBriefHolds(t, h, "t1-plan.2", "t1-01 is stuck", "this is beyond me")
-	if said := requestText(t, h, "t1-plan.2", 2); !strings.Contains(said, "gigantic is none that t1-01 may be given") ||
+	checkBriefHolds(t, h, "t1-plan.1", "t1-01 is stuck", "this is beyond me")
+	if said := requestText(t, h, "t1-plan.1", 2); !strings.Contains(said, "gigantic is none that t1-01 may be given") ||
 		!strings.Contains(said, "name one of: big, large") {
 		t.Errorf("the manager does not read what it may choose:\n%s", said)
 	}
@@ -52,15 +52,14 @@ func TestStuckTicketGetsMoreTurns(t *testing.T) {
 	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h := openTinyProject(t, &staff{
-		manager: planThenDecide(farewellTicket(),
-			call("guide_worker", m{"guidance": "The way is right: go on.", "more_turns": 4})),
-		worker: replyByRun(readsForEver(), saysGoodbye()),
+		manager: replyInSteps(call("guide_worker", m{"guidance": "The way is right: go on.", "more_turns": 4})),
+		worker:  replyByRun(readsForEver(), saysGoodbye()),
 	})
 	h.Config("agents: {worker: {max_turns: 2}}\n" + tinyGates)
 	p := h.Start("submit", "say goodbye")
 	waitForSummary(t, p, 0)
 	checkDelivered(t, h, 1, 1, 1)
-	checkBriefHolds(t, h, "t1-plan.2", "t1-01 is stuck", "ran out of turns")
+	checkBriefHolds(t, h, "t1-plan.1", "t1-01 is stuck", "ran out of turns")
 	checkBriefHolds(t, h, "t1-01.2", "Your manager says: The way is right: go on.")
 	p.Until(patience, "more turns", func(it feed.Item) bool {
 		return it.Kind == "subtask.guided" && it.Text == "4 turns more for each run; manager: The way is right: go on."
@@ -108,6 +107,7 @@ func TestStuckTicketIsPlannedAnew(t *testing.T) {
 	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h := openTinyProject(t, splitters())
+	h.LetManagerPlan()
 	p := h.Start("submit", "say goodbye and good night")
 	waitForSummary(t, p, 0)
 	checkDelivered(t, h, 1, 1, 2)
@@ -139,6 +139,7 @@ func killAroundSplit(t *testing.T, want outcome) {
 		t.Cleanup(s.release)
 	}
 	h := openTinyProject(t, splitters(stops...))
+	h.LetManagerPlan()
 	p := h.Start("submit", "say goodbye and good night")
 	for i, s := range stops {
 		if i == 1 {

@@ -59,6 +59,7 @@ func TestGatesInTwoSteps(t *testing.T) {
 				writeFilesAndFinish("Greet calmly", "mail/mail.go", mail("Hello there"))),
 		}),
 	}, shop())
+	h.LetManagerPlan()
 	h.Config("gates: {first_step_after: 1ns}\n")
 	p := h.Start("submit", "clean up the shop")
 	sum := waitForSummary(t, p, 0)

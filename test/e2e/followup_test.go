@@ -121,7 +121,7 @@ func TestFollowUp(t *testing.T) {
 		t.Errorf("%+v, the branch is at %s", list, head)
 	}
 	page := h.MustRun(patience, "pr", "show", "1").Stdout
-	for _, want := range []string{"# add a function that triples", "## Follow-ups", "| t2 |", head[:7]} {
+	for _, want := range []string{"# Add Triple", "## Follow-ups", "| t2 |", head[:7]} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page lacks %q:\n%s", want, page)
 		}

@@ -49,6 +49,7 @@ func TestRedBase(t *testing.T) {
 			writeFilesAndFinish("Mend Double", "calc.go", files["calc.go"]),
 		),
 	}, files)
+	h.LetManagerPlan()
 	t.Cleanup(planning.release)
 	t.Cleanup(next.release)
 	p := h.Start("submit", "add a function that triples")
@@ -115,6 +116,7 @@ func TestBaseThatDoesNotCompile(t *testing.T) {
 		manager: submitPlan([]m{ticket("Test the rate", "Add a test of tax.Rate.", "tax/tax_test.go")}),
 		worker:  writeFilesAndFinish("Test the rate", "tax/tax_test.go", fails),
 	}, files)
+	h.LetManagerPlan()
 	p := h.Start("submit", "--no-input", "test the rate")
 	sum := waitForSummary(t, p, 2)
 	if sum.Result != "INCOMPLETE" || sum.Next != "company approve a1 or company reject a1" {
@@ -203,6 +205,7 @@ func TestMissingLinter(t *testing.T) {
 	t.Run("asked for", func(t *testing.T) {
 		t.Parallel()
 		h := testenv.New(t, farewells(), tinyProject())
+		h.LetManagerPlan()
 		h.Config("gates: {lint: \"no-such-linter .\", test: \"sh ./test.sh\"}\n")
 		p := h.Start("submit", "--no-input", "say goodbye")
 		waitForSummary(t, p, 2)
@@ -226,6 +229,7 @@ func TestWhyNamesTheCause(t *testing.T) {
 		"package.json": `{"name":"x","version":"1.0.0","scripts":{"test":"vitest run"},"devDependencies":{"vitest":"2.1.8"}}`,
 		"bun.lock":     "{}\n", "a.test.js": "",
 	})
+	h.LetManagerPlan()
 	h.Config("gates: {lint: none}\n")
 	s := waitForSummary(t, h.Start("submit", "add a greeting"), 2)
 	for _, want := range []string{"cannot start on the base commit",

@@ -72,6 +72,7 @@ func TestGeneratedFileOfTwoTicketsIsMadeAnew(t *testing.T) {
 			map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{"t1-01": adds("ant"), "t1-02": adds("bee")}),
 		stops: []*stop{hold},
 	}, animals())
+	h.LetManagerPlan()
 	t.Cleanup(hold.release)
 	p := h.Start("submit", "know two animals")
 	mergeSecond(h, p, t, hold)

@@ -237,6 +237,7 @@ func TestHostileModels(t *testing.T) {
 			}
 			brain := saboteur{w.seed, 1 + int(w.seed%4), w.seed%3 == 1}
 			h := testenv.New(t, brain, tinyProject(), opts...)
+			h.LetManagerPlan()
 			h.Profile = fmt.Sprintf(w.profile, strings.TrimSuffix(h.Model.URL(), "/v1"))
 			h.Config(tinyGates + "agents: {second_reviewer: {model: default}}\nreview: {confirm: all}\n")
 			checkSabotage(t, h)

@@ -113,6 +113,7 @@ func TestImageOfTwoOffices(t *testing.T) {
 	files["NOTES"] = "An image of two offices: no other test's work may need it.\n"
 	open := func(stops ...*stop) *testenv.House {
 		h := testenv.New(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye(), stops: stops}, files)
+		h.LetManagerPlan()
 		h.Config(tinyGates)
 		h.Env = append(h.Env, "COMPANY_WORKERS_WARM=0")
 		return h

@@ -25,6 +25,7 @@ func TestImageRemoved(t *testing.T) {
 	h := testenv.New(
 		t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye(), stops: []*stop{planning, again, working}},
 		files)
+	h.LetManagerPlan()
 	h.Config(tinyGates)
 	cold := h.Env
 	h.Env = append(slices.Clone(h.Env), "COMPANY_WORKERS_WARM=1")

@@ -31,6 +31,7 @@ func TestKillEverywhere(t *testing.T) {
 		}
 	}
 	control := openTinyProject(t, staffed())
+	control.LetManagerPlan()
 	want := walkUndisturbed(t, control, "say goodbye")
 
 	stops := []*stop{stopAt("t1-plan.1", 0), stopAt("t1-01.1", 0), stopAt("t1-01.1", 1), stopAt("t1-01.1", 2),
@@ -39,6 +40,7 @@ func TestKillEverywhere(t *testing.T) {
 		t.Cleanup(s.release)
 	}
 	h := openTinyProject(t, staffed(stops...))
+	h.LetManagerPlan()
 	p := h.Start("submit", "say goodbye")
 	for i, s := range stops {
 		s.wait(t, p)

@@ -33,8 +33,9 @@ type killPoint struct {
 	// goOn lets the held reply go before the event is waited for.
 	goOn bool
 	// met is checked between the kill and the resume.
-	met func(t *testing.T, h *testenv.House)
-	not string // an event that must not have happened before the kill
+	met     func(t *testing.T, h *testenv.House)
+	planned bool   // a manager plans the task
+	not     string // an event that must not have happened before the kill
 	// again: another point, or TestKillEverywhere on its way, shows the same.
 	again bool
 }
@@ -42,8 +43,10 @@ type killPoint struct {
 func killPoints() []killPoint {
 	return []killPoint{
 		{name: "before the base is judged", at: "baseline t1", kind: "task.prepared", not: "task.baseline"},
-		{name: "prepared and not planned", hold: stopAt("t1-plan.1", 0), kind: "task.baseline", not: "plan.accepted"},
-		{name: "while planning", hold: stopAt("t1-plan.1", 0), kind: "run.claimed", not: "plan.accepted", again: true},
+		{name: "prepared and not planned", hold: stopAt("t1-plan.1", 0), kind: "task.baseline", not: "plan.accepted",
+			planned: true},
+		{name: "while planning", hold: stopAt("t1-plan.1", 0), kind: "run.claimed", not: "plan.accepted", again: true,
+			planned: true},
 		{name: "planned", hold: stopAt("t1-01.1", 0), kind: "plan.accepted", not: "gate.finished", again: true},
 		{name: "claimed", hold: stopAt("t1-01.1", 0), kind: "run.claimed", sub: "t1-01", not: "gate.finished", again: true},
 		{name: "work not committed", hold: stopAt("t1-01.1", 3), kind: "run.claimed", sub: "t1-01", not: "gate.finished",
@@ -60,9 +63,9 @@ func killPoints() []killPoint {
 	}
 }
 
-// triplesAndTells is the staff of triplesInShell whose worker, with its last reply, edits a file
-// that came with its ticket and that it never read itself.
-func triplesAndTells() *staff {
+// triplesAndTells is the staff of triplesInShell whose worker, with its last reply, edits a file that it read at first,
+// or that came with the ticket of a plan.
+func triplesAndTells(planned bool) *staff {
 	s := triplesInShell()
 	add := ticket("Add Triple", "Add triple.sh, with a check in checks/triple.sh. It prints three times its argument.",
 		"triple.sh", "checks/triple.sh", "README.md")
@@ -70,7 +73,11 @@ func triplesAndTells() *staff {
 	s.manager = submitPlan([]m{add})
 	inOrder := s.worker
 	s.worker = func(x scripted.Exchange) scripted.Reply {
-		if x.Turn != 5 {
+		switch {
+		case x.Turn == 0 && !planned:
+			return scripted.Reply{Calls: []scripted.Call{
+				{Tool: "read_file", Args: m{"path": "greet.sh"}}, {Tool: "read_file", Args: m{"path": "README.md"}}}}
+		case x.Turn != 5:
 			return inOrder(x)
 		}
 		return scripted.Reply{Calls: []scripted.Call{
@@ -177,20 +184,28 @@ func walkUndisturbed(t *testing.T, h *testenv.House, instruction string) outcome
 	return o
 }
 
-const tripleIt = "add a function that triples"
+const tripleIt = "Add Triple\n\nA script that prints three times its argument, with its check."
 
 // TestKill kills the company at each point of its way, kill -9 and all its
 // children with it, and lets it go on: the end is the one of a company that
 // nobody killed (TST-2).
 func TestKill(t *testing.T) {
 	t.Parallel()
-	control := openTinyProject(t, triplesAndTells())
-	want := walkUndisturbed(t, control, tripleIt)
-	checkDelivered(t, control, 1, 1, 1)
-	checkBriefHolds(t, control, "t1-01.1", "count as read:", "Scripts that greet.", "echo hello")
-	if readme := control.Git(control.Origin, "show", integrationBranch(control, 1)+":README.md"); !strings.Contains(
-		readme, "and triple") {
-		t.Errorf("a file that came with the ticket was not edited: %s", readme)
+	wants := map[bool]outcome{}
+	for _, planned := range []bool{false, true} {
+		control := openTinyProject(t, triplesAndTells(planned))
+		if planned {
+			control.LetManagerPlan()
+		}
+		wants[planned] = walkUndisturbed(t, control, tripleIt)
+		checkDelivered(t, control, 1, 1, 1)
+		if planned {
+			checkBriefHolds(t, control, "t1-01.1", "count as read:", "Scripts that greet.", "echo hello")
+		}
+		if readme := control.Git(control.Origin, "show", integrationBranch(control, 1)+":README.md"); !strings.Contains(
+			readme, "and triple") {
+			t.Errorf("planned %v: README.md was not edited: %s", planned, readme)
+		}
 	}
 	for i, k := range killPoints() {
 		t.Run(k.name, func(t *testing.T) {
@@ -198,12 +213,15 @@ func TestKill(t *testing.T) {
 				hosttest.Long(t, "one more moment of the same kind")
 			}
 			t.Parallel()
-			brain := triplesAndTells()
+			brain, want := triplesAndTells(k.planned), wants[k.planned]
 			if k.hold != nil {
 				brain.stops = []*stop{k.hold}
 				t.Cleanup(k.hold.release)
 			}
 			h := openTinyProject(t, brain)
+			if k.planned {
+				h.LetManagerPlan()
+			}
 			if i/2%2 == 1 { // both drivers of the bus
 				h.Env = append(h.Env, "COMPANY_BUS_DRIVER=file")
 			}
@@ -229,8 +247,11 @@ func TestKill(t *testing.T) {
 			if at != nil {
 				at.Wait(patience, p)
 			}
-			if k.name == "claimed" && len(h.Containers()) != 1 {
-				t.Errorf("containers of the claimed run: %v", h.Containers())
+			if k.name == "claimed" {
+				p.Event(patience, "task.baseline", "") // the container of the base's checks is gone
+				if len(h.Containers()) != 1 {
+					t.Errorf("containers of the claimed run: %v", h.Containers())
+				}
 			}
 			if k.goOn {
 				p.Event(patience, "effect.failed", "")
@@ -274,7 +295,7 @@ func TestKill(t *testing.T) {
 func checkFilesOfRuns(t *testing.T, h *testenv.House) {
 	t.Helper()
 	runs, err := filepath.Glob(filepath.Join(h.Repo, ".company/runtime/runs/t1-*"))
-	if err != nil || len(runs) < 3 {
+	if err != nil || len(runs) < 2 {
 		t.Errorf("runs: %v, %v", runs, err)
 	}
 	for _, run := range runs {
@@ -348,6 +369,7 @@ func TestKillTwoWorkers(t *testing.T) {
 		}
 	}
 	ctl := openTinyProject(t, staffed())
+	ctl.LetManagerPlan()
 	want := walkUndisturbed(t, ctl, "add two parts")
 
 	brain := staffed()
@@ -356,6 +378,7 @@ func TestKillTwoWorkers(t *testing.T) {
 	t.Cleanup(one.release)
 	t.Cleanup(two.release)
 	h := openTinyProject(t, brain)
+	h.LetManagerPlan()
 	p := h.Start("submit", "add two parts")
 	one.wait(t, p)
 	two.wait(t, p)

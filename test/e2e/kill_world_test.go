@@ -80,7 +80,7 @@ func TestTwoSubmits(t *testing.T) {
 	if _, held := lockHolder(t, h); held {
 		t.Error("the office is still held")
 	}
-	want := map[string]int{"t2-plan.1": 1, "t2-01.1": 5} // four turns, one asked twice
+	want := map[string]int{"t2-01.1": 5} // four turns, one asked twice
 	for run, n := range h.Model.Calls().ByRun {
 		if most, ok := want[string(run)]; ok && n > most {
 			t.Errorf("%s asked the model %d times", run, n)
@@ -237,11 +237,11 @@ func TestDockerGoesAway(t *testing.T) {
 // and says so; when it is back the work goes on by itself (ADP-3).
 func TestModelAway(t *testing.T) {
 	t.Parallel()
-	hold := stopAt("t1-plan.1", 0)
+	hold := stopAt("t1-01.1", 0)
 	h := openFarewells(t, hold)
 	away := "127.0.0.1:" + strconv.Itoa(remotetest.FreePort(t))
 	here := strings.TrimSuffix(strings.TrimPrefix(h.Model.URL(), "http://"), "/v1")
-	h.Config(tinyGates + "agents: {manager: {model: away}}\n")
+	h.Config(tinyGates + "agents: {worker: {model: away}}\n")
 	config := filepath.Join(h.Dir, "config/company/config.yaml")
 	text, err := os.ReadFile(config)
 	if err != nil {

@@ -74,6 +74,7 @@ func TestSubtaskComesAfter(t *testing.T) {
 		stops: []*stop{slow},
 	}
 	h := openTinyProject(t, brain)
+	h.LetManagerPlan()
 	t.Cleanup(slow.release)
 	p := h.Start("submit", "count to three")
 	slow.wait(t, p)
@@ -106,6 +107,7 @@ func TestPlanRefusedThrice(t *testing.T) {
 	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h := openTinyProject(t, &staff{manager: replyAlways(overlappingPlan())})
+	h.LetManagerPlan()
 	p := h.Start("submit", "say goodbye")
 	sum := waitForSummary(t, p, 1)
 	if sum.Result != "ERROR" || sum.Status != "failed" || !strings.Contains(sum.Why, "refused 3 times") ||
@@ -153,6 +155,7 @@ func TestPlanGarbage(t *testing.T) {
 		worker: saysGoodbye(),
 	}
 	h := openTinyProject(t, brain)
+	h.LetManagerPlan()
 	h.Config(tinyGates + "plan: {max_write_set: 2, max_effort: medium}\n")
 	p := h.Start("submit", "say goodbye")
 	waitForSummary(t, p, 0)

@@ -119,8 +119,8 @@ func TestMCPAgent(t *testing.T) {
 	hosttest.Long(t, "another client of the protocol than the one of TestMCP: a whole agent")
 	t.Parallel()
 	agent := &desktopAgent{staff: &staff{
-		manager: replyByRun(replyInSteps(call("ask_president", m{"question": "Shall it say goodbye or farewell?"})),
-			submitPlan(farewellTicket())), worker: saysGoodbye(),
+		worker: replyByRun(replyInSteps(call("ask_president", m{"question": "Shall it say goodbye or farewell?"})),
+			saysGoodbye()),
 	}}
 	h := openTinyProject(t, agent)
 	program := installOpenCode(t)

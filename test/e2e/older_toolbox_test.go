@@ -27,6 +27,7 @@ func TestOlderToolbox(t *testing.T) {
 			files["NOTES"] = "An image of its own, " + name + ": no other test's work may need it.\n"
 			h := testenv.New(t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye(), stops: []*stop{hold}},
 				files)
+			h.LetManagerPlan() // the image is there before a worker begins
 			t.Cleanup(hold.release)
 			h.Config(tinyGates)
 			cold := h.Env

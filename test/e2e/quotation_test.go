@@ -109,6 +109,15 @@ func hostileAdvice() string {
 	return b.String()
 }
 
+// planThenDecide plans in its first run and then decides, run by run.
+func planThenDecide(plan []m, decisions ...scripted.Reply) func(scripted.Exchange) scripted.Reply {
+	each := []func(scripted.Exchange) scripted.Reply{submitPlan(plan)}
+	for _, d := range decisions {
+		each = append(each, replyInSteps(d))
+	}
+	return replyByRun(each...)
+}
+
 // TestQuotationsDecideNothing: each role quotes calls of somebody else before it calls its own tools. No quotation
 // decides; each real call does; and the logs have every word of the quoting replies (T22).
 func TestQuotationsDecideNothing(t *testing.T) {
@@ -123,6 +132,7 @@ func TestQuotationsDecideNothing(t *testing.T) {
 			files := tinyProject()
 			files["AGENTS.md"] = hostileAdvice()
 			h := testenv.New(t, brain, files, opts...)
+			h.LetManagerPlan()
 			h.Config(tinyGates)
 			return h
 		}

@@ -44,6 +44,7 @@ func TestLockFileOfTwoTicketsIsMadeAnew(t *testing.T) {
 		}),
 		stops: []*stop{hold},
 	}, files)
+	h.LetManagerPlan()
 	t.Cleanup(hold.release)
 	p := h.Start("submit", "use two packages")
 	mergeSecond(h, p, t, hold)

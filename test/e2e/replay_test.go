@@ -39,6 +39,7 @@ func TestReplay(t *testing.T) {
 			call("git_commit", m{"message": "Merge both greetings"}),
 			call("finish", m{"summary": "both sides live on"})),
 	})
+	h.LetManagerPlan()
 	t.Cleanup(hold.release)
 	waitForSummary(t, h.Start("submit", "--no-input", "greet better"), 2)
 	h.MustRun(patience, "answer", "a1", "hi")
@@ -158,6 +159,7 @@ func TestReplayOfInterruptedWork(t *testing.T) {
 			worker: replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
 				"t1-01": addPart("one", ""), "t1-02": addPart("two", ""), "t1-03": addPart("three", ""),
 			})})
+	h.LetManagerPlan()
 	p := h.Start("submit", "--no-input", "--approve", "merge", "add three parts")
 	hold.wait(t, p)
 	h.MustRun(patience, "tell", "t1-02", "mind the checks")

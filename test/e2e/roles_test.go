@@ -14,15 +14,6 @@ import (
 	"company/test/testenv"
 )
 
-// planThenDecide plans in its first run and then decides, run by run.
-func planThenDecide(plan []m, decisions ...scripted.Reply) func(scripted.Exchange) scripted.Reply {
-	each := []func(scripted.Exchange) scripted.Reply{submitPlan(plan)}
-	for _, d := range decisions {
-		each = append(each, replyInSteps(d))
-	}
-	return replyByRun(each...)
-}
-
 func guide(text string) scripted.Reply { return call("guide_worker", m{"guidance": text}) }
 
 func escalateFor(why string) func(scripted.Exchange) scripted.Reply {
@@ -52,7 +43,7 @@ func checkBriefHolds(t testing.TB, h *testenv.House, run string, words ...string
 func TestBlocked(t *testing.T) {
 	t.Parallel()
 	h := openTinyProject(t, &staff{
-		manager: planThenDecide(farewellTicket(), call("give_up", m{"reason": "nobody knows"})),
+		manager: replyInSteps(call("give_up", m{"reason": "nobody knows"})),
 		worker:  replyByRun(escalateFor("what is goodbye?"), saysGoodbye()),
 	})
 	sum := waitForSummary(t, h.Start("submit", "say goodbye"), 2)
@@ -63,7 +54,7 @@ func TestBlocked(t *testing.T) {
 	h.MustRun(patience, "approve", "a1", "It is a word.")
 	waitForSummary(t, h.Start("resume"), 0)
 	checkDelivered(t, h, 1, 1, 1)
-	checkBriefHolds(t, h, "t1-plan.2", "t1-01 is stuck", "what is goodbye?")
+	checkBriefHolds(t, h, "t1-plan.1", "t1-01 is stuck", "what is goodbye?")
 	checkBriefHolds(t, h, "t1-01.2", "The president says: It is a word.")
 	var res map[string]any
 	readJSON(t, filepath.Join(h.Repo, ".company/runtime/runs/t1-01.1/result.json"), &res)
@@ -101,12 +92,12 @@ func TestRedGate(t *testing.T) {
 }
 
 // TestReviewerNeverContent: findings go back to the worker, and to the next review (REV-3).
-// After the last round the manager decides, with the criteria, the worker's last words and its
+// After the last round the manager decides, with the worker's last words and its
 // diff before it (SUB-16). When it gives up the president decides. Nothing was merged meanwhile.
 func TestReviewerNeverContent(t *testing.T) {
 	t.Parallel()
 	h := openTinyProject(t, &staff{
-		manager: planThenDecide(farewellTicket(), call("give_up", m{"reason": "they do not agree"})),
+		manager: replyInSteps(call("give_up", m{"reason": "they do not agree"})),
 		worker: func(x scripted.Exchange) scripted.Reply {
 			_, _, _, n, _ := x.Header.Run.Split()
 			return writeFilesAndFinish(fmt.Sprintf("Round %d", n), "farewell.sh", fmt.Sprintf("# round %d\necho goodbye\n", n),
@@ -121,8 +112,7 @@ func TestReviewerNeverContent(t *testing.T) {
 	}
 	checkBriefHolds(t, h, "t1-01.2", "The reviewer requests changes", "farewell.sh:1: not like this")
 	checkBriefHolds(t, h, "t1-01-review.2", "Findings of the last review", "not like this")
-	checkBriefHolds(t, h, "t1-plan.2", "the reviewer still requests changes", "not like this",
-		`## Acceptance criteria\n- the checks pass`,
+	checkBriefHolds(t, h, "t1-plan.1", "the reviewer still requests changes", "not like this",
 		`The last words of the worker of t1-01.3, which nobody has checked:\n<summary>\nRound 3`,
 		`What its branch changes:`, `+# round 3\n+echo goodbye`)
 	if calls := h.Model.Calls().ByRun; calls["t1-01-review.3"] != 1 || calls["t1-01-review.4"] != 0 {
@@ -187,6 +177,7 @@ func resolveConflict(t *testing.T) *testenv.House {
 			call("git_commit", m{"message": "Merge both greetings"}),
 			call("finish", m{"summary": "both sides live on"})),
 	})
+	h.LetManagerPlan()
 	t.Cleanup(hold.release)
 	p := h.Start("submit", "greet better")
 	mergeSecond(h, p, t, hold)
@@ -227,6 +218,7 @@ func TestConflictUnresolved(t *testing.T) {
 		stops:  []*stop{hold},
 		merger: escalateFor("the two cannot live together"),
 	})
+	h.LetManagerPlan()
 	t.Cleanup(hold.release)
 	p := h.Start("submit", "greet better")
 	mergeSecond(h, p, t, hold)
@@ -281,7 +273,7 @@ func TestWorkerGarbage(t *testing.T) {
 		return it.Kind == "tool_done" && it.Mark == feed.Failed &&
 			strings.HasPrefix(it.Text, "run_command exit 3: exit code 3")
 	})
-	if n := count(p, "run.ended"); n != 3 { // plan, work, review: none broke
+	if n := count(p, "run.ended"); n != 2 { // work, review: none broke
 		t.Errorf("%d runs ended:\n%s", n, p.Tell())
 	}
 }

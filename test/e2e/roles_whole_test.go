@@ -35,6 +35,7 @@ func TestWholeReviewed(t *testing.T) {
 			return reply
 		},
 	})
+	h.LetManagerPlan()
 	p := h.Start("submit", "Say goodbye. Greet in English too.")
 	waitForSummary(t, p, 0)
 	checkDelivered(t, h, 1, 1, 3)
@@ -92,6 +93,7 @@ func TestMovedByHand(t *testing.T) {
 		}),
 		stops: []*stop{hold},
 	})
+	h.LetManagerPlan()
 	p := h.Start("submit", "two things")
 	hold.wait(t, p)
 	dir, ref := mirror(t, h), "refs/heads/"+integrationBranch(h, 1)

@@ -149,6 +149,7 @@ func TestPauseOneWorker(t *testing.T) {
 		}),
 		stops: []*stop{one, two},
 	})
+	h.LetManagerPlan()
 	t.Cleanup(one.release)
 	t.Cleanup(two.release)
 	p := startServing(t, h)
@@ -204,6 +205,7 @@ func TestHireAndFire(t *testing.T) {
 	stops := []*stop{stopAt("t1-01.1", 1), stopAt("t1-02.1", 1), stopAt("t1-03.1", 1)}
 	brain.stops = stops
 	h := openTinyProject(t, brain)
+	h.LetManagerPlan()
 	for _, s := range stops {
 		t.Cleanup(s.release)
 	}
@@ -356,6 +358,7 @@ func TestTwoProjects(t *testing.T) {
 	third := stopAt("t3-01.1", 1)
 	brain.stops = []*stop{first, page, third}
 	h := openTinyProject(t, brain)
+	h.LetManagerPlan()
 	for _, s := range brain.stops {
 		t.Cleanup(s.release)
 	}

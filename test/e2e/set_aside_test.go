@@ -100,6 +100,7 @@ func TestRecordThatKills(t *testing.T) {
 			"t1-02": writeFilesAndFinish("Tell of it", "README.md", "# Greetings\n\nScripts that greet and say goodbye.\n"),
 		}),
 	})
+	h.LetManagerPlan()
 	h.Profile = fmt.Sprintf(
 		"{adapter: openai, model: scripted, base_url: %q, api_key_env: TEST_MODEL_KEY, context_tokens: 1000000, "+
 			"max_output: 200000}", h.Model.URL())

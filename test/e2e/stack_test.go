@@ -37,6 +37,7 @@ func queueParts(t *testing.T, second func(scripted.Exchange) scripted.Reply, con
 			worker: replyByTicket(map[company.SubtaskID]func(scripted.Exchange) scripted.Reply{
 				"t1-01": addPart("one", ""), "t1-02": second, "t1-03": addPart("three", ""),
 			})})
+	h.LetManagerPlan()
 	h.Config(tinyGates + strings.Join(config, ""))
 	p := h.Start("submit", "--no-input", "--approve", "merge", "add three parts")
 	hold.wait(t, p)
@@ -171,6 +172,7 @@ func TestSumsOfTwoTicketsAreUnited(t *testing.T) {
 		}),
 		stops: []*stop{hold},
 	})
+	h.LetManagerPlan()
 	t.Cleanup(hold.release)
 	p := h.Start("submit", "sum both")
 	mergeSecond(h, p, t, hold)

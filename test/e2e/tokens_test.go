@@ -113,6 +113,7 @@ func TestBenchWorkTokensOfAll(t *testing.T) {
 func playExamples(t *testing.T, want int, args ...string) []bench.TokensCase {
 	t.Helper()
 	h := testenv.New(t, nil, map[string]string{"README.md": "not this one\n"})
+	h.LetManagerPlan()
 	root, err := testenv.Root()
 	if err != nil {
 		t.Fatal(err)

@@ -19,6 +19,7 @@ func TestWarm(t *testing.T) {
 	planning, working := stopAt("t1-plan.1", 0), stopAt("t1-01.1", 0)
 	h := openTinyProject(
 		t, &staff{manager: submitPlan(farewellTicket()), worker: saysGoodbye(), stops: []*stop{planning, working}})
+	h.LetManagerPlan()
 	// Two containers are to fit beside a gate. These are about the smallest that a host
 	// without a size option starts, of which a host of 4 GiB holds three: a work space of
 	// automatic size takes more, and with 1 GiB there is room for none.

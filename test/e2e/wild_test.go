@@ -219,6 +219,7 @@ func TestPartOfARepository(t *testing.T) {
 		),
 	}
 	h := testenv.New(t, brain, files)
+	h.LetManagerPlan()
 	h.Config("git: {paths: [api]}\n")
 	p := h.Start("submit", "add a function that triples")
 	sum := waitForSummary(t, p, 0)

@@ -57,6 +57,7 @@ func crew(x scripted.Exchange) scripted.Reply {
 func open(t *testing.T) *testenv.House {
 	t.Helper()
 	h := testenv.New(t, scripted.BrainFunc(crew), map[string]string{"test.sh": "exit 0\n", "README.md": "# Small\n"})
+	h.LetManagerPlan() // the numbers of docs/performance.md are those of planned tasks
 	h.Config("gates: {lint: none, test: \"sh ./test.sh\"}\n")
 	h.Env = append(h.Env, "COMPANY_WORKERS_WARM=1") // as people have it
 	return h

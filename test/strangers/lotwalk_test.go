@@ -103,6 +103,7 @@ func walkCase(t *testing.T, c lotCase, row *CaseRow) {
 		}
 		h.Git(h.Repo, "add", "-A", "-f") // an archive has what its repository ignores
 	})
+	h.LetManagerPlan() // the base is judged before a worker begins, and its row says how
 	h.Config("limits: {gate_retries: 1, run_retries: 1}\n")
 	start := time.Now()
 	end := start.Add(mostCase)

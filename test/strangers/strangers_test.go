@@ -194,6 +194,7 @@ func walk(t *testing.T, s Stranger) Row {
 		}
 		h.Git(h.Repo, "add", "-A", "-f") // an archive has what its repository ignores
 	})
+	h.LetManagerPlan() // the base is judged before a worker begins, and its row says how
 	row.Commit = readCommit(t, h)
 	start := time.Now()
 	p := h.Start("submit", "Add what is missing, with a test.")

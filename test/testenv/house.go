@@ -172,6 +172,10 @@ func cacheHome() string {
 	return filepath.Join(home, ".cache")
 }
 
+// LetManagerPlan has a manager plan what is submitted from here on. Without it instructions as short as those of tests
+// go to one worker, as they do for a user.
+func (h *House) LetManagerPlan() { h.Env = append(h.Env, "COMPANY_PLAN_WAY=split") }
+
 // Config writes the operator's own config (never tracked by git): every role
 // asks the model server. more is YAML below it.
 func (h *House) Config(more string) {
