@@ -89,7 +89,8 @@ func (s *State) selectApprovals(wanted func(*Approval) bool) []*Approval {
 	return out
 }
 
-// Clarifications returns the president's answers with a text to questions of the manager and about plans, oldest first.
+// Clarifications returns the president's answers with a text to questions about the instruction and about plans, oldest
+// first.
 func (s *State) Clarifications(taskID TaskID) []*Approval {
 	return s.selectApprovals(func(a *Approval) bool {
 		return a.Task == taskID && !a.Open() && a.Text != "" && (a.Kind == AskClarification || a.Kind == AskPlan)

@@ -74,7 +74,8 @@ func TestWorkersBeginWhileTheBaseIsCompiled(t *testing.T) {
 			call("read_file", m{"path": "notes.go"}),
 			call("run_command", m{"command": "sed -i 's/Most = 1/Most = 2/' notes.go"}),
 			call("git_commit", m{"message": "Allow two notes"}),
-			call("finish", m{"summary": "two are allowed"}),
+			call("finish", m{"summary": "two are allowed"}), // asks for a test, once
+			call("finish", m{"summary": "two are allowed", "risks": "No test shows it."}),
 		),
 		reviewer: approveAfter("cat notes.go"),
 	}, sqliteProject(t))

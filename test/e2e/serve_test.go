@@ -292,7 +292,7 @@ func TestAgents(t *testing.T) {
 	}
 	w := v.Agents[0]
 	if w.Agent != "w1" || w.Role != "worker" || w.ReportsTo != "manager" || w.Model != "default" || w.Run != "t1-01.1" ||
-		w.Turn != 3 || w.Title != "Add a farewell" ||
+		w.Turn != 3 || w.Title != "add a farewell" ||
 		w.Doing != "thinks" || w.DurationMS <= 0 || w.ReservedTokens <= 0 {
 		t.Errorf("%+v", w)
 	}

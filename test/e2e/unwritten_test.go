@@ -95,7 +95,7 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 		Conversations map[string]string `json:"conversation_histories"`
 	}
 	readJSON(t, state, &st)
-	if _, claimed := st.Conversations["t1-01.1"]; claimed || st.Conversations["t1-plan.1"] == "" {
+	if _, claimed := st.Conversations["t1-01.1"]; claimed || st.Conversations["t1-01-review.1"] == "" {
 		t.Errorf("transcripts that are named: %v", st.Conversations)
 	}
 	shown = h.MustRun(patience, "show", "t1").Stdout
