@@ -141,6 +141,9 @@ func ended(sub company.SubtaskID, role company.Role, n, turns int, micro int64, 
 		Turns: turns,
 		Spent: company.Amount{MicroUSD: micro, Tokens: micro / 4}, EndedAt: time.Date(2026, 1, 2, 3, n, 0, 0, time.UTC),
 	}
+	if role == company.Worker || role == company.Merger {
+		r.Head = goldenOID("a")
+	}
 	if more != nil {
 		more(r)
 	}

@@ -25,7 +25,7 @@ func TestDecisionsAreShown(t *testing.T) {
 				Decisions: []string{"Zero has no numeral."}}}
 		t.Runs = map[company.RunID]*company.Run{
 			"t12-01.1": {ID: "t12-01.1", Role: company.Worker, Subtask: "t12-01", Ended: true, Status: company.RunSuccess,
-				Claimed: viewtest.Time, EndedAt: viewtest.Time,
+				Head: "c1", Claimed: viewtest.Time, EndedAt: viewtest.Time,
 				Decisions: []string{"Zero has no numeral.", "Blanks are not trimmed."}}}
 		t.Status, t.Plan.Waves, t.Ended = company.StatusExecuting, 1, t.Submitted
 	})
