@@ -101,15 +101,18 @@ func (s *Session) carryRun(ctx context.Context, role Role) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	timedOut := errors.Is(context.Cause(wctx), ErrRunTimeout)
+	if werr == nil && timedOut && end.Outcome.Status == company.RunPartial {
+		end.Outcome.BreakTimeLimit(limit) // the role has kept the work
+		if end.Outcome.Head != "" {
+			end.Outcome.Error += keptWork
+		}
+	}
 	if werr != nil {
-		timedOut := false
 		switch {
 		case s.taskEnd(ctx) != "":
 			return werr
-		case errors.Is(context.Cause(wctx), ErrRunTimeout): // whatever the error was inside
-			timedOut = true
-			werr = company.E(company.ETimeout, "the run took longer than "+limit.String()).
-				Fix("raise workers.run_timeout, or split the task")
+		case timedOut: // whatever the error was inside
 		case company.CodeOf(werr) == company.EStale, company.CodeOf(werr) == company.EStopped:
 			return werr
 		case errors.As(werr, new(*agent.NotKept)), errors.Is(werr, syscall.ENOSPC), errors.Is(werr, syscall.EDQUOT):
@@ -118,8 +121,12 @@ func (s *Session) carryRun(ctx context.Context, role Role) error {
 		case errors.Is(werr, errPaused):
 			return errPaused
 		}
-		end = company.EndRun{Outcome: failedOutcome(werr)}
-		end.Outcome.TimedOut = timedOut
+		end = company.EndRun{}
+		if timedOut {
+			end.Outcome.BreakTimeLimit(limit)
+		} else {
+			end.Outcome = failedOutcome(werr)
+		}
 		// The changes in the work tree are still good, so the next run continues from them.
 		if err := salvageWork(ctx, s.service.Sandboxes.Salvager(), s.service.Logger, s.Task, s.Claimed,
 			&end.Outcome); err != nil {

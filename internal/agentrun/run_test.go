@@ -205,6 +205,7 @@ type asking struct {
 	tools  []agent.Tool // nil: done
 	before func(context.Context) error
 	after  func(out agent.Outcome, end *company.EndRun)
+	saves  bool // it saves the work of a run that is out of time, as a worker does
 }
 
 func (asking) Prepare(context.Context, *agentrun.Session) (*sandbox.Spec, error) { return nil, nil }
@@ -223,6 +224,9 @@ func (a asking) Brief(ctx context.Context, _ *agentrun.Session) (agentrun.Brief,
 func (a asking) Finish(
 	_ context.Context, _ *agentrun.Session, out agent.Outcome, failed error,
 ) (company.EndRun, error) {
+	if a.saves && errors.Is(failed, agentrun.ErrRunTimeout) {
+		return company.EndRun{Outcome: company.RunEnded{Status: company.RunPartial, Progress: true}}, nil
+	}
 	if failed != nil {
 		return company.EndRun{}, failed
 	}
@@ -549,19 +553,22 @@ func TestRunTimeout(t *testing.T) {
 		t.Fatalf("a slow model cost the run its time: %+v", r)
 	}
 
-	b := setup(t, company.Settings{RunTimeout: 50 * time.Millisecond})
-	err := b.carry(t.Context(), t, asking{before: func(ctx context.Context) error {
-		<-ctx.Done() // a command that does not end
-		return ctx.Err()
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r := b.end(t); r.Status != company.RunError || !strings.Contains(r.Error, "longer than 50ms") {
-		t.Fatalf("%+v", r)
-	}
-	if f := b.Task(b.task).Failures["plan"]; f.Code != company.ETimeout || !f.NeedsPerson {
-		t.Fatalf("%+v", f)
+	for _, saves := range []bool{false, true} {
+		b := setup(t, company.Settings{RunTimeout: 50 * time.Millisecond})
+		tools := done()
+		tools[0].Run = func(ctx context.Context, _ json.RawMessage) (agent.Result, error) {
+			<-ctx.Done() // a command that does not end
+			return agent.Result{}, context.Cause(ctx)
+		}
+		if err := b.carry(t.Context(), t, asking{saves: saves, tools: tools}); err != nil {
+			t.Fatal(err)
+		}
+		if r := b.end(t); r.Status != company.RunError || !strings.Contains(r.Error, "longer than 50ms") {
+			t.Fatalf("saves %v: %+v", saves, r)
+		}
+		if f := b.Task(b.task).Failures["plan"]; f.Code != company.ETimeout || !f.NeedsPerson {
+			t.Fatalf("saves %v: %+v", saves, f)
+		}
 	}
 }
 

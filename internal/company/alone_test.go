@@ -43,7 +43,6 @@ func TestTaskBeginsAlone(t *testing.T) {
 		"no way, as ever":     {"add a limit", Settings{}, false, false},
 		"no larger effort":    {"add a limit", efforts(WayAuto, EffortMedium), false, true},
 		"small parts":         {"add a limit", efforts(WayAuto, EffortSmall), false, false},
-		"one, of small parts": {"add a limit", efforts(WayOne, EffortSmall), false, false},
 		"no item, a fraction": {"limit it to:\n1.5 a second\n-x", Settings{Way: WayAuto}, false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -61,6 +60,17 @@ func TestTaskBeginsAlone(t *testing.T) {
 				t.Errorf("no worker is due: %+v", s.sub(1))
 			}
 		})
+	}
+}
+
+// One worker for a whole instruction, which counts as medium, is refused where subtasks have to be small.
+func TestOneWorkerKeepsToMaxEffort(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	_, err := b.do(President, Submit{Instruction: "add a limit", Project: Project{ID: "p", Path: "/p"},
+		Settings: Settings{Way: WayOne, Granularity: Granularity{MaxEffort: EffortSmall}}})
+	if CodeOf(err) != EInvalid || !strings.Contains(err.Error(), "plan.max_effort is small") {
+		t.Errorf("%v", err)
 	}
 }
 

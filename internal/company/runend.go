@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 )
 
 // EndRun records how a run ended, what the host checked, and the decisions of the company's own agents. All of it goes
@@ -381,6 +382,16 @@ func (EnforceDeadlines) decide(state *State, meta Meta) ([]Event, error) {
 // deadlineOutcome returns the outcome of a run that passed its hard deadline. The whole grant counts as spent, because
 // no holder is left to report the real amount.
 func (r *Run) deadlineOutcome() *RunEnded {
-	return &RunEnded{Status: RunError, Code: ETimeout, Error: "the run passed its deadline", TimedOut: true,
-		Hint: "raise workers.run_timeout, or split the task", Spent: r.Reserved}
+	runEnded := &RunEnded{Spent: r.Reserved}
+	runEnded.BreakTimeLimit(0)
+	return runEnded
+}
+
+// BreakTimeLimit makes the outcome that of a run which broke its time limit, or its hard deadline if limit is 0.
+func (d *RunEnded) BreakTimeLimit(limit time.Duration) {
+	d.Status, d.Code, d.Error, d.TimedOut, d.Progress = RunError, ETimeout, "the run passed its deadline", true, false
+	if limit > 0 {
+		d.Error = "the run took longer than " + limit.String()
+	}
+	d.Hint = "split the task; a longer workers.run_timeout is for tasks that are submitted after the change"
 }

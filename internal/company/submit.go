@@ -77,6 +77,9 @@ func (c Submit) decide(state *State, meta Meta) ([]Event, error) {
 				Fix("leave it out")
 	case c.DryRun && c.Settings.Way == WayOne:
 		return nil, E(EInvalid, "a dry run shows a plan, and --one makes none").Fix("leave one of them out")
+	case c.Settings.Way == WayOne && c.Settings.Granularity.withDefaults().isLarger(aloneEffort):
+		return nil, E(EInvalid, "a whole instruction counts as medium, and plan.max_effort is small").
+			Fix("leave --one (plan.way: one) out, or add --set plan.max_effort=medium")
 	case !c.Settings.Cap.isValidCap():
 		return nil, E(EInvalid, "the budget is no amount that can be counted with").Fix("budget.usd: 5, or none")
 	}

@@ -58,7 +58,8 @@ var (
 		`(?i)Could not resolve host|Failed to connect|Connection refused|timed out|Connection reset|No route to host|` +
 			`Network is unreachable|early EOF|hung up unexpectedly|returned error: 5\d\d|Connection closed`)
 	unreachableRE = lazyregexp.New(
-		`(?i)Could not resolve host|Failed to connect|connect to host|Connection refused|No route to host|Network is unreachable`)
+		`(?i)Could not resolve host|Failed to connect|connect to host|Connection refused|No route to host|` +
+			`Network is unreachable`)
 )
 
 // IsUnreachable reports whether a call at a remote failed because its host could not be resolved or connected to.

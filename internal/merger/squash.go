@@ -129,10 +129,7 @@ func squashMessage(style commitstyle.Style, task *company.Task, sub *company.Sub
 		paths = append(paths, c.Path)
 	}
 	slices.Sort(paths)
-	subject, whole := style.WriteSubject(title, paths)
-	if !style.IsKnown() {
-		subject = "[" + string(sub.ID) + "] " + subject
-	}
+	subject, whole := style.WriteSubject(title, paths, "["+string(sub.ID)+"] ")
 	body := lastSummary(task, sub)
 	if !whole {
 		body = strings.TrimSpace(title + "\n\n" + body)

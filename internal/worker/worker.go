@@ -81,7 +81,7 @@ func (ticketWork) Finish(
 ) (company.EndRun, error) {
 	switch {
 	case errors.Is(context.Cause(ctx), agentrun.ErrRunTimeout) && out.End == "":
-		// Out of time is treated as out of turns, so the work is kept.
+		// The work is kept as that of a run that is out of turns. The session says what ended the run.
 		out.End = agent.EndTurns
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(context.WithoutCancel(ctx), takeFor)

@@ -68,8 +68,8 @@ func TestLargeInstructionIsGivenUp(t *testing.T) {
 }
 
 // TestAmbiguousInstruction: a worker that has the whole instruction asks before it changes anything; nobody else is
-// called, the verdict is INCOMPLETE, and the task waits. Its next run reads the answer (SUB-14). Once a file is written,
-// it is too late to ask.
+// called, the verdict is INCOMPLETE, and the task waits. Its next run reads the answer (SUB-14). A question
+// beside a new file is refused, with what to do.
 func TestAmbiguousInstruction(t *testing.T) {
 	t.Parallel()
 	ask := call("ask_president", m{"question": "Shall it say goodbye or farewell?"})
@@ -99,7 +99,7 @@ func TestAmbiguousInstruction(t *testing.T) {
 	checkDelivered(t, h, 1, 1, 1)
 	checkBriefHolds(t, h, "t1-01.2", "Asked: Shall it say goodbye or farewell?",
 		"The president answered: goodbye, please")
-	if said := requestText(t, h, "t1-01.2", 3); !strings.Contains(said, "It is too late to ask: you have changed something.") {
+	if said := requestText(t, h, "t1-01.2", 3); !strings.Contains(said, "There are new files, and a question comes before the first change.") {
 		t.Errorf("a question after a change is not refused:\n%s", said)
 	}
 }

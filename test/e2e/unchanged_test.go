@@ -23,7 +23,7 @@ func TestNothingToChange(t *testing.T) {
 		),
 		"t2-01": saysGoodbye(),
 	})})
-	p := h.Start("submit", "--set", "plan.way=auto", "--set", "approvals.pr=ask", "Have greet.sh print hello.")
+	p := h.Start("submit", "--set", "approvals.pr=ask", "Have greet.sh print hello.")
 	s := waitForSummary(t, p, 0)
 	if s.Result != "COMPLETE" || s.PR != nil || !strings.Contains(s.Why, "Nothing to change: "+evidence) {
 		t.Errorf("%+v", s)
@@ -44,6 +44,6 @@ func TestNothingToChange(t *testing.T) {
 	if r := h.Run(patience, "retry", "t1"); r.Code == 0 {
 		t.Errorf("it is tried again: %s", r.Stdout)
 	}
-	waitForSummary(t, h.Start("submit", "--set", "plan.way=auto", "--after", "t1", "say goodbye"), 0)
+	waitForSummary(t, h.Start("submit", "--after", "t1", "say goodbye"), 0)
 	checkDelivered(t, h, 2, 1, 1)
 }

@@ -3,12 +3,14 @@ package agenttools
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"company/internal/agent"
 	"company/internal/company"
 	"company/internal/lib/lazyregexp"
+	"company/internal/toolbox/toolproto"
 )
 
 // AskPresidentName is the name of the tool that asks the president.
@@ -25,7 +27,8 @@ func AskPresident() agent.Tool { return (&toolFactory{}).askPresident() }
 // askPresident returns the tool that asks the president. Where there is a workspace, it refuses once that has changed.
 func (f *toolFactory) askPresident() agent.Tool {
 	return newTool(f, AskPresidentName, "Ask one short question, without guesses. The task waits for the answer.",
-		`{"type":"object","additionalProperties":false,"required":["question"],"properties":{"question":{"type":"string","minLength":1,"maxLength":2000}}}`,
+		`{"type":"object","additionalProperties":false,"required":["question"],"properties":{
+"question":{"type":"string","minLength":1,"maxLength":2000}}}`,
 		false, func(ctx context.Context, a Question) (agent.Result, error) {
 			if wrong := checkQuestion(a.Question); wrong != "" {
 				return agent.Result{Text: wrong, IsError: true}, nil
@@ -35,13 +38,28 @@ func (f *toolFactory) askPresident() agent.Tool {
 				if err != nil {
 					return agent.Result{}, err
 				}
-				if !statusResult.Clean || company.OID(statusResult.Head) != f.Start {
-					return agent.Result{Text: "It is too late to ask: you have changed something. Decide it yourself, and say in " +
-						"decisions of finish what you decided.", IsError: true}, nil
+				if wrong := f.checkUnchanged(statusResult); wrong != "" {
+					return agent.Result{Text: wrong, IsError: true}, nil
 				}
 			}
 			return agent.Result{Text: "asked", Final: a}, nil
 		})
+}
+
+// checkUnchanged returns why it is too late to ask in a workspace, or "". Commands that change nothing may leave new
+// files, such as those of a test run: without them the question comes in time.
+func (f *toolFactory) checkUnchanged(status toolproto.GitStatusResult) string {
+	isOld := func(file toolproto.FileState) bool { return file.Status != "??" }
+	switch {
+	case status.Clean && company.OID(status.Head) == f.Start:
+		return ""
+	case company.OID(status.Head) == f.Start && len(status.Files) > 0 && !status.Truncated &&
+		!slices.ContainsFunc(status.Files, isOld):
+		return "There are new files, and a question comes before the first change. Remove them and ask again, or decide " +
+			"it yourself:\n" + formatFileStates(status.Files)
+	}
+	return "It is too late to ask: you have changed something. Decide it yourself, and say in decisions of finish what " +
+		"you decided."
 }
 
 // Limits of a question to the president (SUB-14). It must be short enough to be read at a glance, and must not

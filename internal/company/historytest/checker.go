@@ -83,6 +83,7 @@ type observedTask struct {
 	inBase    bool                              // its pull request is merged
 	branch    company.BranchChange              // last recorded state of the branch of its open pull request
 	takenIn   map[company.SubtaskID]company.OID // by subtask: the last of the commits that it takes in
+	alone     company.SubtaskID                 // the ticket that is the whole instruction, if one is
 	asks      company.RunID                     // the newest worker's run that asked about the instruction
 	takeIns   int                               // since the president last retried the delivery
 	remote    company.OID                       // expected commit of its branch at the remote; empty means its base

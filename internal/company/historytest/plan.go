@@ -29,6 +29,9 @@ func (c *Checker) observePlan(t *observedTask, d company.Data, event company.Eve
 			return errors.New("a plan that no manager made")
 		}
 		t.hasPlan, t.planned, t.waves, t.after, t.does = true, event.Run, nil, nil, nil
+		if t.alone = ""; event.Run == "" {
+			t.alone = company.NewSubtaskID(event.Task, 1)
+		}
 		for i, wave := range d.Plan.Waves {
 			if err := t.checkSizes(wave.Subtasks); err != nil {
 				return fmt.Errorf("wave %d: %w", i+1, err)
@@ -61,6 +64,9 @@ func (c *Checker) observePlan(t *observedTask, d company.Data, event company.Eve
 func (t *observedTask) observeReplan(replanned *company.SubtaskReplanned, event company.Event) error {
 	if t.merged[event.Subtask] != "" || len(replanned.Added) != len(replanned.Parts)-1 {
 		return fmt.Errorf("%s is merged, or planned anew without its parts", event.Subtask)
+	}
+	if event.Subtask == t.alone {
+		t.alone = ""
 	}
 	wave := t.waves[t.makePlace(event.Task, event.Subtask)]
 	for i := range t.after {
@@ -156,7 +162,7 @@ func (t *observedTask) observeBase(taskBased *company.TaskBased, event company.E
 		return fmt.Errorf("work would be merged to %s", taskBased.Integration)
 	}
 	if t.head != taskBased.Base.OID {
-		t.hasPlan, t.planned, t.waves, t.after, t.does = false, "", nil, nil, nil
+		t.hasPlan, t.planned, t.alone, t.waves, t.after, t.does = false, "", "", nil, nil, nil
 	}
 	t.prepared, t.head = &company.TaskPrepared{Base: taskBased.Base, Gates: taskBased.Gates, GateHash: taskBased.GateHash,
 		Integration: taskBased.Integration}, taskBased.Base.OID

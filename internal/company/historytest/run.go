@@ -67,18 +67,25 @@ func (c *Checker) observeRun(t *observedTask, data company.Data, event company.E
 		observedRun.held, observedRun.ended, observedRun.reserved = false, true, company.Amount{}
 		t.spent = t.spent.Add(d.Spent)
 		t.observeEndOfReviewer(d, event)
-		if _, _, role, _, _ := event.Run.Split(); role == company.Worker && d.TimedOut {
+		role := roleOf(event.Run)
+		if role == company.Worker && d.TimedOut {
 			t.timedOut[event.Subtask] = true
 		}
 		if d.Head != "" {
 			t.observeHead(event.Subtask, d.Head, d.Changes)
-		} else if role := roleOf(event.Run); role == company.Merger || role == company.Worker {
+		} else if role == company.Merger || role == company.Worker {
 			return t.observeAsker(d, event, role)
 		}
 	case *company.SubtaskGuided, *company.SubtaskReplanned:
 		delete(t.timedOut, event.Subtask)
-	case *company.ApprovalAnswered, *company.TaskReopened: // the president decided
+	case *company.ApprovalAnswered: // the president decided
 		clear(t.timedOut)
+	case *company.TaskReopened:
+		clear(t.timedOut)
+		t.asks = "" // its question is withdrawn
+		if d.From != "" {
+			t.forgetHeads(event.Task, d.From)
+		}
 	case *company.RunTold:
 		if observedRun == nil || observedRun.ended || t.ended {
 			return fmt.Errorf("%s is told something, and nobody works in it", event.Run)
@@ -99,16 +106,27 @@ func (t *observedTask) observeAsker(runEnded *company.RunEnded, event company.Ev
 	switch {
 	case runEnded.Status != company.RunSuccess || t.ended:
 		return nil
-	case role != company.Worker || t.planned != "" || len(t.waves) != 1 || t.heads[event.Subtask] != "":
+	case role != company.Worker || event.Subtask != t.alone || t.heads[event.Subtask] != "":
 		return fmt.Errorf("%s succeeds without a commit", event.Run)
 	}
 	t.asks = event.Run
 	return nil
 }
 
+// roleOf returns the role of a run, or "" for an invalid id.
 func roleOf(id company.RunID) company.Role {
-	_, _, role, _, _ := id.Split() // an id that is none has no role
+	_, _, role, _, _ := id.Split()
 	return role
+}
+
+// forgetHeads drops the work of the tickets from one on, which begin anew. What is merged stays, and so do commits of
+// others that were taken in.
+func (t *observedTask) forgetHeads(task company.TaskID, from company.SubtaskID) {
+	for id := range t.heads {
+		if t.merged[id] == "" && t.takenIn[id] == "" && t.placeOf(task, id) >= t.placeOf(task, from) {
+			delete(t.heads, id)
+		}
+	}
 }
 
 // observeDependency checks that a run looked up the dependencies that it adds, with permission if that is required, and

@@ -275,8 +275,16 @@ func TestWorkerAsksBeforeItsFirstChange(t *testing.T) {
 	}
 	early := "t1-01.2 is offered before the question of t1-01.1 is answered"
 	unfinished := "t1-01.1 succeeds without a commit"
+	third := NewRunID("t1", "t1-01", Worker, 3)
 	requireKept(t, map[string]func() *story{"asked": asked, "cancelled": with(planned, func(s *story) {
 		s.offer(worker(1)).claim(worker(1)).task(&TaskCancelled{Reason: "no"}).end(worker(1))
+	}), "the question is withdrawn": with(asked, func(s *story) {
+		drop[ApprovalAnswered](s, 0)
+		drop[RunOffered](s, 1)
+		s.task(&TaskCancelled{Reason: "no"}).task(&TaskReopened{}).offer(second)
+	}), "it begins anew after a change": with(asked, func(s *story) {
+		s.claim(second).runOf(second, &RunEnded{Status: RunError, Human: true, Head: headOf(1)})
+		s.task(&TaskCancelled{Reason: "no"}).task(&TaskReopened{From: "t1-01"}).offer(third).claim(third).end(third)
 	})})
 	checkBroken(t, []broken{
 		{"the answer comes first", asked, func(s *story) { drop[ApprovalAnswered](s, 0) }, early},
@@ -285,7 +293,6 @@ func TestWorkerAsksBeforeItsFirstChange(t *testing.T) {
 		{"after a change", with(asked, func(s *story) {
 			s.claim(second).runOf(second, &RunEnded{Status: RunError, Human: true, Head: headOf(1)})
 		}), func(s *story) {
-			third := NewRunID("t1", "t1-01", Worker, 3)
 			s.offer(third).claim(third).end(third)
 		}, "t1-01.3 succeeds without a commit"},
 		{"of a merger", planned, func(s *story) {

@@ -254,8 +254,8 @@ func (b *Builder) buildFromTar(fill writeLayerFunc) buildFunc {
 	}
 }
 
-// layerError ensures that errors which leave the package have a code. It marks those about an
-// unreachable host, so that the president is asked at once: the clients have tried again themselves.
+// layerError ensures that errors which leave the package have a code. It marks those about a host that this
+// machine does not reach, so that the president is asked at once: it was tried several times.
 func layerError(kind string, err error) error {
 	var known *company.Error
 	switch {

@@ -11,8 +11,9 @@ import (
 	"company/internal/toolbox/toolproto"
 )
 
-// A client that cannot resolve or reach a host has tried again itself: the president is asked at its first failure.
-// What a registry answers, and our own mirror, may be better at the next attempt.
+// A host that was not reached in several attempts is asked about at the first failure. If this machine did not reach it,
+// an approval tries again. If a client in its container did not, it never can, and the fix says so. What a registry
+// answers, and our own mirror, may be better at the next attempt.
 func TestUnreachableHostIsAskedAboutAtOnce(t *testing.T) {
 	t.Parallel()
 	for says, asked := range map[string]bool{
@@ -40,10 +41,11 @@ func TestUnreachableHostIsAskedAboutAtOnce(t *testing.T) {
 			got := layerError("deps", err)
 			var fault *company.Error
 			if !errors.As(got, &fault) || company.NeedsPerson(got) != asked ||
-				strings.Contains(fault.Hint, "company approve tries again") != asked {
+				strings.Contains(fault.Hint, "company approve tries again") != (asked && err != ofClient) ||
+				strings.Contains(fault.Hint, "reach the project's registries alone") != (asked && err == ofClient) {
 				t.Errorf("%s: %+v", says, got)
 			}
-			if err != error(ofHost) && err != error(ofClient) {
+			if err != error(ofHost) && err != ofClient {
 				continue
 			}
 			if !strings.Contains(fault.Hint, "do x") {

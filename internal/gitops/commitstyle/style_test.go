@@ -81,7 +81,7 @@ func TestSubjectTakesStyle(t *testing.T) {
 		{"two", "Fix the thing.", "Fix the thing", []string{"x.go"}},
 		{"none", "keep what is there", "keep what is there", nil},
 	} {
-		got, whole := commitstyle.ReadStyle(logs[c.log]).WriteSubject(c.title, c.paths)
+		got, whole := commitstyle.ReadStyle(logs[c.log]).WriteSubject(c.title, c.paths, "")
 		if got != c.want || !whole {
 			t.Errorf("%s: %q became %q, not %q (whole: %v)", c.log, c.title, got, c.want, whole)
 		}
@@ -100,7 +100,7 @@ func TestSubjectKeepsLength(t *testing.T) {
 		"long":         {title, true},
 		"conventional": {"fix: keep the queue of jobs that wait for a lock…", false},
 	} {
-		got, whole := commitstyle.ReadStyle(logs[log]).WriteSubject(title, []string{"parser/x.go"})
+		got, whole := commitstyle.ReadStyle(logs[log]).WriteSubject(title, []string{"parser/x.go"}, "")
 		if log == "capital" {
 			// Its subjects keep to fifty characters.
 			if utf8.RuneCountInString(got) > 50 || whole {
@@ -113,7 +113,7 @@ func TestSubjectKeepsLength(t *testing.T) {
 		}
 	}
 	if got, whole := commitstyle.ReadStyle(logs["conventional"]).WriteSubject(
-		"Fix "+strings.Repeat("x", 90), nil); whole || utf8.RuneCountInString(got) > 72 {
+		"Fix "+strings.Repeat("x", 90), nil, ""); whole || utf8.RuneCountInString(got) > 72 {
 		t.Errorf("%q, %v", got, whole)
 	}
 }
@@ -150,8 +150,8 @@ func FuzzWriteSubject(f *testing.F) {
 	f.Add(".: y.", "`", "//")
 	f.Fuzz(func(t *testing.T, line, title, file string) {
 		style := commitstyle.ReadStyle(append(strings.Split(line, "\n"), line, line, line))
-		got, _ := style.WriteSubject(title, []string{file, file + "x"})
-		again, _ := style.WriteSubject(title, []string{file, file + "x"})
+		got, _ := style.WriteSubject(title, []string{file, file + "x"}, "")
+		again, _ := style.WriteSubject(title, []string{file, file + "x"}, "")
 		if got != again || strings.Contains(got, "\n") || utf8.RuneCountInString(got) > 400 {
 			t.Fatalf("%q, then %q", got, again)
 		}

@@ -31,14 +31,18 @@ func (s Style) FitsStyle(line string) bool {
 }
 
 // WriteSubject writes the subject of a commit that changes paths, from a title or a subject in any style. If it is
-// too long, its end is cut at a blank. whole is true if nothing was cut.
-func (s Style) WriteSubject(title string, paths []string) (line string, whole bool) {
+// too long, its end is cut at a blank. whole is true if nothing was cut. Where the log shows no style that this would
+// break, the subject begins with mark.
+func (s Style) WriteSubject(title string, paths []string, mark string) (line string, whole bool) {
 	p := parseSubject(title)
 	if p.area != "" && (s.form == plain || s.areas[p.area] == 0 && !isPlaceOf(p.area, paths)) {
 		p = subject{text: joinLines(title)} // not an area: "Note: the parser …"
 	}
 	text := p.text
 	prefix := ""
+	if !s.IsKnown() {
+		prefix = mark
+	}
 	switch s.form {
 	case conventional:
 		kind := p.kind

@@ -111,7 +111,8 @@ func TestBacklogOfAnOldPlan(t *testing.T) {
 func TestBacklogOfAnInstruction(t *testing.T) {
 	text, err := formatTicket(&company.Task{ID: "t1", Instruction: "Add a limit.\n\nTen a second."},
 		&company.Subtask{ID: "t1-01", Planned: company.PlannedSubtask{Title: "Add a limit"}})
-	if err != nil || !strings.HasSuffix(string(text), "---\n\n# Add a limit\n\nAdd a limit.\n\nTen a second.\n\n## Log\n\n") {
+	if err != nil ||
+		!strings.HasSuffix(string(text), "---\n\n# Add a limit\n\nAdd a limit.\n\nTen a second.\n\n## Log\n\n") {
 		t.Errorf("%v\n%s", err, text)
 	}
 }
