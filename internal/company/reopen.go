@@ -91,7 +91,7 @@ func (c WorkOnPlan) decide(state *State, meta Meta) ([]Event, error) {
 }
 
 // reopenTask returns the events that reopen a task, or an error if it cannot be reopened. Runs that were on offer when
-// the task ended are ended, and their ids are not reused.
+// the task ended, and those that passed their deadline since, are ended, and their ids are not reused.
 func (s *State) reopenTask(meta Meta, task *Task, taskReopened *TaskReopened) ([]Event, error) {
 	if s.Office.Stopped {
 		return nil, E(EStopped, "the office is stopped").Fix("company resume")
@@ -116,6 +116,8 @@ func (s *State) reopenTask(meta Meta, task *Task, taskReopened *TaskReopened) ([
 	for _, run := range task.sortedRuns() {
 		switch {
 		case run.Ended:
+		case run.Fence > 0 && !meta.Now.Before(run.Deadline): // nobody is left to put it away
+			evs = append(evs, meta.newEvent(task.ID, run.Subtask, run.ID, run.deadlineOutcome()))
 		case run.Held || run.Fence > 0:
 			return nil, E(EStale, "run "+string(run.ID)+" of "+string(task.ID)+" is still being put away").
 				Fix("try again in a moment")

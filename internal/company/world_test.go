@@ -60,6 +60,7 @@ type world struct {
 	gather   bool                   // each test of a merge waits for the others of its wave
 	mostHeld int                    // so many runs were held at a time
 	spoil    int                    // so many stacks of three and more are red, also when all goes well
+	hopeless map[TaskID]bool        // given up, since what they wait for cannot be tried again
 }
 
 type sent struct {
@@ -380,13 +381,16 @@ func (w *world) goWell() {
 		if w.s.Seq == seq {
 			next := NextDue(w.s, w.now)
 			if next.IsZero() {
+				next = w.deadlineOfEnded()
+			}
+			if next.IsZero() {
 				w.t.Fatalf("nothing happens any more, and no time is awaited\n%s\n%s", w.tail(), outlines(w.s))
 			}
 			w.now = next
 		}
 	}
 	for _, id := range open {
-		if t := w.task(id); t.Status != StatusCompleted {
+		if t := w.task(id); t.Status != StatusCompleted && !w.hopeless[id] {
 			w.t.Fatalf("%s ends as %s (%s) though everything went well\n%s\n%s", id, t.Status, t.Reason, w.tail(), outline(t))
 		}
 	}
@@ -421,10 +425,38 @@ func (w *world) mergeAwaited() {
 					w.must(President, SettlePR{Task: lead, State: PRMerged})
 				}
 			case a.Trouble() != "" && len(w.s.OpenApprovals(id)) == 0: // it is to wait on
-				w.send(President, Retry{Task: a.Task})
+				w.retryAwaited(id, a.Task)
 			}
 		}
 	}
+}
+
+// retryAwaited tries an ended task again for one that waits for it. Where that is refused for good, such as after the end
+// of the pull request that it follows, people give up the one that waits.
+func (w *world) retryAwaited(waiting, ended TaskID) {
+	_, err := w.do(President, Retry{Task: ended})
+	if err == nil || !strings.Contains(err.Error(), "is not open any more") {
+		return
+	}
+	if w.hopeless == nil {
+		w.hopeless = map[TaskID]bool{}
+	}
+	w.hopeless[waiting] = true
+	w.must(President, Cancel{Task: waiting})
+}
+
+// deadlineOfEnded returns the first deadline to come of a run that an ended task has left behind, or the zero time.
+func (w *world) deadlineOfEnded() time.Time {
+	var first time.Time
+	for _, t := range w.s.Tasks {
+		for _, r := range t.Runs {
+			if t.Status.Ended() && !r.Ended && r.Fence > 0 && w.now.Before(r.Deadline) &&
+				(first.IsZero() || r.Deadline.Before(first)) {
+				first = r.Deadline
+			}
+		}
+	}
+	return first
 }
 
 func (w *world) stillDue(key string) bool {
