@@ -76,7 +76,7 @@ func ErrorGuides() []ErrorGuide {
 				"(docs/troubleshooting.md). Do not remove single files. company doctor --deep reads all and names each damage.",
 			failed},
 		{ETimeout, Recoverable, "A step took longer than its limit and was ended.",
-			"Raise the limit that the message names (workers.run_timeout, workers.command_timeout), or make the step smaller.",
+			"Make the step smaller, or raise the limit for later tasks (workers.run_timeout, workers.command_timeout).",
 			failed},
 		{EForge, Recoverable, "GitHub, Gitea or Forgejo refused, or cannot be reached.",
 			"company doctor --online asks it. The branch is kept: company pr sync or company resume tries again.", failed},

@@ -94,3 +94,25 @@ func TestBrokenTimeLimitOfOwnAgentAsksThePresident(t *testing.T) {
 		l.claim(run[:len(run)-1] + "2")
 	}
 }
+
+// A run of an ended task that nobody puts away, since the queue has lost it, holds up a retry until its deadline and no
+// longer. What it had reserved counts as spent.
+func TestRetryWaitsForALostRunUntilItsDeadline(t *testing.T) {
+	t.Parallel()
+	l := newLine(t, Settings{})
+	l.plan()
+	lost := l.work()
+	l.must(Company, Reserve{Run: lost, Fence: l.task().Runs[lost].Fence, One: Amount{Tokens: 7}, Many: Amount{Tokens: 7}})
+	l.must(President, Cancel{Task: lineTask})
+	if _, err := l.do(President, Retry{Task: lineTask}); CodeOf(err) != EStale {
+		t.Fatalf("while the run may be put away: %v", err)
+	}
+	l.now = l.task().Runs[lost].Deadline
+	l.must(President, Retry{Task: lineTask})
+	if r := l.task().Runs[lost]; !r.Ended || r.Held || l.task().Spent.Tokens != 7 {
+		t.Errorf("%+v, spent %s", r, l.task().Spent)
+	}
+	if next := l.work(); next == lost {
+		t.Errorf("%s begins again", next)
+	}
+}

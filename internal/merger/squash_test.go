@@ -49,6 +49,7 @@ func TestSquashSubjectNamesTicketWithoutStyle(t *testing.T) {
 	sub := &company.Subtask{ID: mergertest.One, Planned: company.PlannedSubtask{Title: "Keep commas", Description: "x"},
 		Changes: []company.Change{{Path: "parser/read.go"}}}
 	own := []gitops.Commit{{Message: "[t1-01] Keep the last comma\n"}}
+	const long = "Keep the commas of quoted fields when the reader meets an empty line"
 	for _, test := range []struct {
 		name string
 		log  []string
@@ -58,9 +59,8 @@ func TestSquashSubjectNamesTicketWithoutStyle(t *testing.T) {
 		{"no commits", nil, nil, "[t1-01] Keep commas\n\nTicket: t1-01\n"},
 		{"too few commits", []string{"first", "fix: x y"}, nil, "[t1-01] Keep commas\n\nTicket: t1-01\n"},
 		{"own subject", []string{"first"}, own, "[t1-01] Keep the last comma\n\nTicket: t1-01\n"},
-		{"a long subject", nil, []gitops.Commit{{Message: "Keep the commas of quoted fields when the reader meets an empty line"}},
-			"[t1-01] Keep the commas of quoted fields when the reader meets an…\n\n" +
-				"Keep the commas of quoted fields when the reader meets an empty line\n\nTicket: t1-01\n"},
+		{"a long subject", nil, []gitops.Commit{{Message: long}},
+			"[t1-01] Keep the commas of quoted fields when the reader meets an…\n\n" + long + "\n\nTicket: t1-01\n"},
 		{"plain", []string{"add a file", "drop a file", "count files"}, nil, "keep commas\n\nTicket: t1-01\n"},
 		{"conventional", []string{"fix: a b", "feat: c d", "docs: e f"}, nil, "fix: keep commas\n\nTicket: t1-01\n"},
 	} {

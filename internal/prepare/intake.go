@@ -248,8 +248,8 @@ func markNeedsPerson(err error) error {
 		return fault.NeedsPerson()
 	case company.EGit:
 		if gitops.IsUnreachable(fault) {
-			return fault.Fix("nothing was changed, and company approve tries again once this machine reaches the remote").
-				NeedsPerson()
+			return fault.Fix("nothing was changed, and company approve tries again once this machine reaches the " +
+				"remote").NeedsPerson()
 		}
 	}
 	return err

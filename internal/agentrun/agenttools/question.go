@@ -46,24 +46,23 @@ func (f *toolFactory) askPresident() agent.Tool {
 		})
 }
 
-// checkUnchanged returns why it is too late to ask in a workspace, or "". Commands that change nothing may leave new
-// files, such as those of a test run: without them the question comes in time.
+// checkUnchanged returns why a worker may not ask now, or "". A test run may leave new files: the worker may ask once
+// they are removed.
 func (f *toolFactory) checkUnchanged(status toolproto.GitStatusResult) string {
-	isOld := func(file toolproto.FileState) bool { return file.Status != "??" }
+	isTracked := func(file toolproto.FileState) bool { return file.Status != "??" }
 	switch {
-	case status.Clean && company.OID(status.Head) == f.Start:
-		return ""
-	case company.OID(status.Head) == f.Start && len(status.Files) > 0 && !status.Truncated &&
-		!slices.ContainsFunc(status.Files, isOld):
-		return "There are new files, and a question comes before the first change. Remove them and ask again, or decide " +
-			"it yourself:\n" + formatFileStates(status.Files)
+	case company.OID(status.Head) != f.Start || status.Truncated || slices.ContainsFunc(status.Files, isTracked):
+		return "It is too late to ask: you have changed something. Decide it yourself, and say in decisions of " +
+			"finish what you decided."
+	case !status.Clean:
+		return "There are new files, and a question comes before the first change. Remove them and ask again, or " +
+			"decide it yourself:\n" + formatFileStates(status.Files)
 	}
-	return "It is too late to ask: you have changed something. Decide it yourself, and say in decisions of finish what " +
-		"you decided."
+	return ""
 }
 
-// Limits of a question to the president (SUB-14). It must be short enough to be read at a glance, and must not
-// be a guess that asks for confirmation.
+// Limits of a question to the president (SUB-14). A question is short enough to be read at a glance, and is no guess
+// that asks for confirmation.
 const (
 	maxQuestionLines = 2
 	maxQuestion      = 400 // characters

@@ -37,8 +37,8 @@ func TestQuestion(t *testing.T) {
 	}
 }
 
-// A worker that may ask the president asks before its first change: not with a changed file, nor after a commit (SUB-14).
-// Of a new file, which a test run may have left, it is told that the question comes without it.
+// A worker that may ask the president asks before its first change: not with a changed file, nor after a commit
+// (SUB-14). If there is a new file, which a test run may have left, it is told to remove that first.
 func TestWorkerAsksBeforeAChange(t *testing.T) {
 	const question = `{"question":"Per user or per address?"}`
 	b := newBench(t)
@@ -51,7 +51,8 @@ func TestWorkerAsksBeforeAChange(t *testing.T) {
 	requireText(t, call(t, w, "list_files", `{}`), false)
 	requireText(t, call(t, w, "run_command", `{"command":"ls"}`), false)
 	requireText(t, call(t, w, AskPresidentName, `{"question":"Per user, I guess?"}`), true, "guesses")
-	if res := call(t, w, AskPresidentName, question); res.Final != (Question{"Per user or per address?"}) || res.IsError {
+	res := call(t, w, AskPresidentName, question)
+	if res.Final != (Question{"Per user or per address?"}) || res.IsError {
 		t.Errorf("%+v", res)
 	}
 	requireText(t, call(t, w, "write_file", `{"path":"sum.go","content":"package sum\n"}`), false)

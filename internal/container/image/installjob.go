@@ -350,8 +350,9 @@ func clientError(registry string, says ecosystem.Words, step ecosystem.Step, run
 			MendedBy(company.ConfigLine{Key: "deps.without", Value: registry, Why: why})
 	}
 	if saysUnreachable(text) {
-		return fault.Fix(fault.Hint + "; the client and the install scripts of packages reach the project's registries " +
-			"alone: keep in the repository what they download, or do without the package that downloads it").NeedsPerson()
+		return fault.Fix(fault.Hint + "; the client and the install scripts of packages reach the project's " +
+			"registries alone: keep in the repository what they download, or do without the package that " +
+			"downloads it").NeedsPerson()
 	}
 	if isPermanent(runResult.ExitCode, text, says.Permanent) {
 		return fault.NeedsPerson()

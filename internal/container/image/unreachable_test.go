@@ -11,9 +11,9 @@ import (
 	"company/internal/toolbox/toolproto"
 )
 
-// A host that was not reached in several attempts is asked about at the first failure. If this machine did not reach it,
-// an approval tries again. If a client in its container did not, it never can, and the fix says so. What a registry
-// answers, and our own mirror, may be better at the next attempt.
+// A host that was not reached in several attempts is asked about at the first failure. If this machine did not reach
+// it, an approval tries again. If a client in its container did not, it never can, and the fix says so. What a
+// registry answers, and our own mirror, may be better at the next attempt.
 func TestUnreachableHostIsAskedAboutAtOnce(t *testing.T) {
 	t.Parallel()
 	for says, asked := range map[string]bool{
@@ -37,7 +37,8 @@ func TestUnreachableHostIsAskedAboutAtOnce(t *testing.T) {
 		ofClient := clientError("npm", ecosystem.Words{}, ecosystem.Step{Failure: "it cannot be installed", Fix: "do x"},
 			toolproto.RunResult{ExitCode: 1, Stderr: toolproto.Output{Head: says}})
 		ofHost := company.E(company.EImage, "it cannot be fetched").Wrap(errors.New(says)).Fix("do x")
-		for who, err := range map[string]error{"client": ofClient, "host": ofHost, "base": fmt.Errorf("the base: %s", says)} {
+		faults := map[string]error{"client": ofClient, "host": ofHost, "base": fmt.Errorf("the base: %s", says)}
+		for who, err := range faults {
 			got := layerError("deps", err)
 			var fault *company.Error
 			if !errors.As(got, &fault) || company.NeedsPerson(got) != asked ||
