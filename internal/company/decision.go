@@ -52,13 +52,14 @@ type Decision struct {
 }
 
 // Decisions returns the valid decisions of a task, in the order of its work and without repeats. They come from the
-// plan, the manager's advice, and the runs that ended well.
+// plan, the manager's advice, and the runs that ended well. Of the workers of a subtask, the newest that gave decisions
+// counts: its report describes the whole change, so it repeats the decisions that still hold.
 func (t *Task) Decisions() []Decision {
 	var out []Decision
 	seen := map[string]bool{}
 	add := func(by string, list []string) {
 		for _, d := range list {
-			if key := strings.Join(strings.Fields(d), " "); key != "" && !seen[key] {
+			if key := decisionKey(d); key != "" && !seen[key] {
 				seen[key] = true
 				out = append(out, Decision{by, d})
 			}
@@ -67,11 +68,41 @@ func (t *Task) Decisions() []Decision {
 	add(string(t.Plan.Accepted), t.Plan.Decisions)
 	for _, sub := range t.Subtasks {
 		add("the manager on "+string(sub.ID), sub.Decisions)
-		for _, r := range t.SummedUp(sub.ID) {
-			add(string(r.ID), r.Decisions)
+		handedIn := t.SummedUp(sub.ID)
+		var newest *Run
+		for _, run := range handedIn {
+			if run.Role == Worker && len(run.Decisions) > 0 {
+				newest = run
+			}
+		}
+		for _, run := range handedIn {
+			if run.Role != Worker || run == newest {
+				add(string(run.ID), run.Decisions)
+			}
 		}
 	}
 	return out
+}
+
+// decisionKey returns the words of a decision, so that the same one is recognised with other blanks, capitals, quotes
+// or punctuation. Operators inside it stay.
+func decisionKey(decision string) string {
+	words := strings.Fields(strings.ToLower(decision))
+	for i, word := range words {
+		words[i] = strings.Trim(word, ".,;:!?()\"'`")
+	}
+	return strings.Join(words, " ")
+}
+
+// LastHandedIn returns the newest worker run with a summary for a subtask, or nil. Its report replaces the earlier ones.
+func (t *Task) LastHandedIn(id SubtaskID) *Run {
+	var last *Run
+	for _, run := range t.SummedUp(id) {
+		if run.Role == Worker && strings.TrimSpace(run.Summary) != "" {
+			last = run
+		}
+	}
+	return last
 }
 
 // SummedUp returns the ended worker and merger runs of a subtask whose work was handed in, ordered by end. Later checks

@@ -8,7 +8,8 @@ import (
 // Statuses of a finding (REV-4).
 const (
 	FindingUnverified = "unverified" // no later review has judged it
-	FindingConfirmed  = "confirmed"  // a later review found it right, fixed or not
+	FindingConfirmed  = "confirmed"  // a later review found it right; before there was mended, fixed or not
+	FindingMended     = "mended"     // a later review found it right, and fixed
 	FindingRejected   = "rejected"   // a later review found it wrong
 )
 
@@ -18,7 +19,7 @@ const maxPastFindings = 100
 // Judgement is a review's verdict on a finding of the previous review.
 type Judgement struct {
 	Number int    `json:"number"`        // of the finding in the previous review, from 1
-	Status string `json:"status"`        // confirmed | rejected
+	Status string `json:"status"`        // confirmed | mended | rejected
 	Why    string `json:"why,omitempty"` // the reviewer's reason
 }
 
@@ -26,8 +27,10 @@ type Judgement struct {
 type JudgedFinding struct {
 	Finding
 	Head   OID    `json:"head"`            // the head that it is about
-	Status string `json:"status"`          // unverified | confirmed | rejected
+	Status string `json:"status"`          // unverified | confirmed | mended | rejected
 	Basis  string `json:"basis,omitempty"` // reason for the status
+	// Mended is the head without a mended finding: the one that the later review was about.
+	Mended OID `json:"mended,omitempty"`
 }
 
 // basisAgain is the basis of a finding that the next review reports again.
@@ -63,8 +66,13 @@ func (r *ReviewState) addReview(recorded *ReviewRecorded) {
 		}
 	}
 	for index := len(r.Past); index < len(past); index++ {
-		if past[index].Status == FindingUnverified && slices.ContainsFunc(recorded.Findings, past[index].isSame) {
-			past[index].Status, past[index].Basis = FindingConfirmed, basisAgain
+		finding := &past[index]
+		isOpen := finding.Status == FindingUnverified || finding.Status == FindingMended
+		if isOpen && slices.ContainsFunc(recorded.Findings, finding.isSame) {
+			finding.Status, finding.Basis = FindingConfirmed, basisAgain
+		}
+		if finding.Status == FindingMended {
+			finding.Mended = recorded.Head
 		}
 	}
 	for _, j := range slices.Backward(recorded.listConfirmed()) {
@@ -96,8 +104,8 @@ func (j Judgement) CheckJudgement(findings int) error {
 	case j.Number < 1 || j.Number > findings:
 		return E(EInvalid, "finding "+itoa(j.Number)+" is judged, and the last review has "+Count(findings, "finding")).
 			Fix("name findings of the last review by their numbers")
-	case j.Status != FindingConfirmed && j.Status != FindingRejected:
-		return E(EInvalid, "a finding of the last review is confirmed or rejected")
+	case j.Status != FindingConfirmed && j.Status != FindingMended && j.Status != FindingRejected:
+		return E(EInvalid, "a finding of the last review is confirmed, mended or rejected")
 	case j.Status == FindingRejected && strings.TrimSpace(j.Why) == "":
 		return E(EInvalid, "finding "+itoa(j.Number)+" is rejected without a reason").
 			Fix("say in why what shows that it was wrong")

@@ -65,11 +65,61 @@ func TestJudgementsAreChecked(t *testing.T) {
 		"": {Number: 2, Status: FindingRejected, Why: "the input cannot be empty"},
 		"finding 3 is judged, and the last review": {Number: 3, Status: FindingConfirmed},
 		"finding 0 is judged":                      {Status: FindingConfirmed},
-		"confirmed or rejected":                    {Number: 1, Status: FindingUnverified},
+		"confirmed, mended or rejected":            {Number: 1, Status: FindingUnverified},
 		"rejected without a reason":                {Number: 1, Status: FindingRejected, Why: " "},
 	} {
 		if err := j.CheckJudgement(2); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v", j, err)
 		}
+	}
+}
+
+// A finding that the next review says is mended has that status and the head of that review; one that the review
+// finds again is not mended.
+func TestMendedFindingsNameTheirCommit(t *testing.T) {
+	t.Parallel()
+	l := newLine(t, Settings{})
+	l.plan()
+	l.success(l.work())
+	l.gate(true)
+	finding := func(what string) Finding {
+		return Finding{Severity: Blocking, File: "a.go", Line: 3, What: what, Why: "the ticket asks for it"}
+	}
+	l.judge(RequestChanges, nil, finding("no test"), finding("a race"))
+	first := l.sub().Head
+	l.success(l.work())
+	l.gate(true)
+	l.judge(RequestChanges,
+		[]Judgement{{Number: 1, Status: FindingMended, Why: "TestLimit has it"}, {Number: 2, Status: FindingMended}},
+		finding("a race"))
+	second := l.sub().Head
+	past := l.sub().Review.Past
+	if len(past) != 2 || past[0].Status != FindingMended || past[0].Head != first || past[0].Mended != second ||
+		past[0].Basis != "TestLimit has it" {
+		t.Fatalf("%+v", past)
+	}
+	if past[1].Status != FindingConfirmed || past[1].Mended != "" {
+		t.Errorf("found again, and yet %+v", past[1])
+	}
+	l.success(l.work())
+	l.gate(true)
+	l.judge(Approve, []Judgement{{Number: 1, Status: FindingMended}})
+	past = l.sub().Review.Past
+	if last := past[len(past)-1]; last.Status != FindingMended || last.Mended != l.sub().Head {
+		t.Errorf("%+v", last)
+	}
+	if past[0].Mended != second {
+		t.Errorf("a later review moved the commit: %+v", past[0])
+	}
+}
+
+// Nothing is mended between two reviews of the same head: the second reviewer confirms what it calls mended.
+func TestSecondReviewerMendsNothing(t *testing.T) {
+	t.Parallel()
+	before := ReviewRecorded{Verdict: RequestChanges, Findings: secondFindings()[:1]}
+	said, err := ReviewRecorded{Verdict: RequestChanges, Judged: []Judgement{{Number: 1, Status: FindingMended}}}.
+		ConfirmReview(before, ConfirmBlocking)
+	if err != nil || said.Judged[0].Status != FindingConfirmed || len(said.Findings) != 1 {
+		t.Errorf("%+v, %v", said, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
@@ -110,5 +111,34 @@ func TestDecisionsAreKept(t *testing.T) {
 	}
 	if sum := s.task().SummedUp(s.subID(1)); len(sum) != 1 || sum[0].ID != second {
 		t.Errorf("%+v", sum)
+	}
+}
+
+// A run that works on a ticket again repeats the decisions that still hold: they replace those of the runs before it,
+// so that none stands twice. A run without decisions takes none away.
+func TestDecisionsOfTheNewestRunCount(t *testing.T) {
+	t.Parallel()
+	runs := map[RunID]*Run{}
+	task := &Task{ID: "t1", Runs: runs, Plan: Planning{Accepted: "t1-plan.1", Decisions: []string{"The `old` name stays."}},
+		Subtasks: []*Subtask{{ID: "t1-01"}}}
+	end := func(role Role, n int, decisions ...string) {
+		id := NewRunID("t1", "t1-01", role, n)
+		runs[id] = &Run{ID: id, Role: role, Subtask: "t1-01", Ended: true, Head: "h", Status: RunSuccess, Summary: "s",
+			Decisions: decisions, EndedAt: time.Date(2026, 1, 1, 0, len(runs), 0, 0, time.UTC)}
+	}
+	end(Worker, 1, "a limit of 10", "names are case-sensitive")
+	end(Worker, 2, "the limit is 10", "names are case-sensitive", "the old name stays")
+	end(Worker, 3)
+	end(Merger, 1, "both sides stay")
+	var got []string
+	for _, d := range task.Decisions() {
+		got = append(got, d.Text)
+	}
+	want := []string{"The `old` name stays.", "the limit is 10", "names are case-sensitive", "both sides stay"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%q", got)
+	}
+	if last := task.LastHandedIn("t1-01"); last == nil || last.ID != "t1-01.3" {
+		t.Errorf("%+v", last)
 	}
 }

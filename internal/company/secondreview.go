@@ -39,10 +39,15 @@ func (t *Task) isWholeApproved() bool {
 }
 
 // ConfirmReview returns the second reviewer's verdict combined with the previous review. Confirmed findings come first,
-// so that blocking ones still block the merge. It returns an E_INVALID error if a finding is not judged: a blocking
-// one, or any if which is ConfirmAll.
+// so that blocking ones still block the merge. A mended finding counts as confirmed, because both reviews are of the
+// same head. It returns an E_INVALID error if a finding is not judged: a blocking one, or any if which is ConfirmAll.
 func (r ReviewRecorded) ConfirmReview(before ReviewRecorded, which string) (ReviewRecorded, error) {
 	r.Judged = slices.Clone(r.Judged)
+	for i := range r.Judged {
+		if r.Judged[i].Status == FindingMended {
+			r.Judged[i].Status = FindingConfirmed
+		}
+	}
 	blocks := " blocks, and"
 	if which == ConfirmAll {
 		blocks = ""
