@@ -97,6 +97,25 @@ func (f Finding) isSame(other Finding) bool {
 	return f.File == other.File && titleKey(f.What) == titleKey(other.What)
 }
 
+// KeepConfirmed returns a later review that repeats the findings of the previous one that it confirms, because they
+// still stand. In an approval no blocking finding stands: one that it confirms is mended.
+func (r ReviewRecorded) KeepConfirmed(before []Finding) ReviewRecorded {
+	r.Judged = slices.Clone(r.Judged)
+	for i, judgement := range r.Judged {
+		if judgement.Status != FindingConfirmed || judgement.CheckJudgement(len(before)) != nil {
+			continue
+		}
+		finding := before[judgement.Number-1]
+		switch {
+		case finding.Severity == Blocking && r.Verdict == Approve:
+			r.Judged[i].Status = FindingMended
+		case !slices.ContainsFunc(r.Findings, finding.isSame):
+			r.Findings = append(r.Findings[:len(r.Findings):len(r.Findings)], finding)
+		}
+	}
+	return r
+}
+
 // CheckJudgement refuses a verdict with an unknown status or without a required reason. findings is the number of
 // findings of the previous review, and the verdict must be about one of them.
 func (j Judgement) CheckJudgement(findings int) error {

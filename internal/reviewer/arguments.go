@@ -92,8 +92,8 @@ const schema = `{"type":"object","additionalProperties":false,"required":["verdi
 "category":{"enum":["correctness","evidence","style","security","performance","other"]},
 "file":{"type":"string","maxLength":1024},"line":{"type":"integer","minimum":0},
 "what":{"type":"string","minLength":1,"maxLength":4000},"why":{"type":"string","maxLength":4000},"suggestion":{"type":"string","maxLength":4000}}}},
-"earlier":{"type":"array","maxItems":50,"description":"each finding of the last review: confirmed if it was right, mended or not; rejected if it was wrong","items":{"type":"object","additionalProperties":false,"required":["number","status"],"properties":{
-"number":{"type":"integer","minimum":1},"status":{"enum":["confirmed","rejected"]},"why":{"type":"string","maxLength":4000}}}}}}`
+"earlier":{"type":"array","maxItems":50,"description":"each finding of the last review: mended, confirmed (right, still there) or rejected (wrong)","items":{"type":"object","additionalProperties":false,"required":["number","status"],"properties":{
+"number":{"type":"integer","minimum":1},"status":{"enum":["mended","confirmed","rejected"]},"why":{"type":"string","maxLength":4000}}}}}}`
 
 // Synonyms that models use for the schema's values.
 var (
@@ -110,8 +110,8 @@ var (
 		"nit": company.LevelInfo, "note": company.LevelInfo, "suggestion": company.LevelInfo, "trivial": company.LevelInfo,
 	}
 	judgements = map[string]string{
-		"mended": company.FindingConfirmed, "fixed": company.FindingConfirmed, "resolved": company.FindingConfirmed,
-		"right": company.FindingConfirmed, "valid": company.FindingConfirmed, "stands": company.FindingConfirmed,
+		"fixed": company.FindingMended, "resolved": company.FindingMended, "addressed": company.FindingMended,
+		"open": company.FindingConfirmed, "right": company.FindingConfirmed, "valid": company.FindingConfirmed, "stands": company.FindingConfirmed,
 		"wrong": company.FindingRejected, "invalid": company.FindingRejected, "false_positive": company.FindingRejected,
 	}
 	categories = map[string]string{

@@ -29,7 +29,7 @@ func TestForgedTextStaysInItsPlace(t *testing.T) {
 			flags: []string{text}, bypassed: []gitops.BypassedFile{{Path: text, By: cleanfilter.Bypass("filter=" + text)}},
 			mentions: []string{text}, answers: []*company.Approval{{Question: text, Text: "100"}},
 			whole: true,
-			round: &lastRound{head: task.Head, findings: sub.Review.Last.Findings, answers: []string{text},
+			round: &lastRound{head: task.Head, findings: sub.Review.Last.Findings,
 				since: gitops.Diff{Patch: []byte(text)}},
 			diff: gitops.Diff{Changes: slices.Repeat(
 				[]gitops.FileChange{{Change: company.Change{Path: text, Action: "created"}}}, 9), Patch: []byte(text)},

@@ -85,7 +85,7 @@ func TestEarlierFindingsAreJudged(t *testing.T) {
 	const review = `{"verdict":"request_changes","findings":[{"severity":"blocking","file":"a.go","line":3,"what":"x is wrong"}],"earlier":`
 	for earlier, want := range map[string][]company.Judgement{
 		`[{"number":1,"status":"mended"},{"number":"2","status":"False positive","why":"it is the usual one"}]}`: {{Number: 1,
-			Status: company.FindingConfirmed}, {Number: 2, Status: company.FindingRejected, Why: "it is the usual one"}},
+			Status: company.FindingMended}, {Number: 2, Status: company.FindingRejected, Why: "it is the usual one"}},
 		`{"number":2,"status":"confirmed","why":null}}`: {{Number: 2, Status: company.FindingConfirmed}},
 		`null}`: nil,
 	} {

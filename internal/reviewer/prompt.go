@@ -120,6 +120,7 @@ func reviewBrief(task *company.Task, sub *company.Subtask, x subject) string {
 			fmt.Fprintf(&w, "- %s\n", agent.JoinLines(d.String()))
 		}
 	}
+	w.WriteString(writeClaims(task, sub))
 	if x.advice != "" {
 		w.WriteString("\n## What the repository says to agents\n" + x.advice)
 	}
@@ -128,7 +129,10 @@ func reviewBrief(task *company.Task, sub *company.Subtask, x subject) string {
 	}
 	fmt.Fprintf(&w, "\n## The diff, %s..%s\n", x.from.Short(), x.head.Short())
 	if sub != nil && sub.Unchanged {
-		said := agentrun.CutSummary(strings.Join(lastSummaries(task, sub), "\n"))
+		said := ""
+		if run := task.LastHandedIn(sub.ID); run != nil {
+			said = fmt.Sprintf("%s: %s", run.ID, agentrun.CutSummary(run.Summary))
+		}
 		return w.String() + unchanged + agent.Quote("summary", "", said)
 	}
 	w.WriteString(agentrun.FormatDiff(x.diff, maxListed))

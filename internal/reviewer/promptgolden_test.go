@@ -65,6 +65,17 @@ func TestPromptsStay(t *testing.T) {
 			Patch:   []byte("+package api\n"),
 		}}
 	checkPrompt(t, "ticket", system, reviewBrief(task, sub, x))
+	plain := *task
+	task.Plan = company.Planning{Accepted: "t1-plan.1", Decisions: []string{"A client is its address."}}
+	run := company.NewRunID(task.ID, sub.ID, company.Worker, 2)
+	task.Runs = map[company.RunID]*company.Run{run: {ID: run, Role: company.Worker, Subtask: sub.ID, Ended: true,
+		Status: company.RunSuccess, Head: sub.Head, Problem: "Nothing limits a client.",
+		Summary: "A client has 100 requests a minute.\n- The 101st gets 429.\n- A name is shorter.", Risks: "none seen",
+		Decisions: []string{"A minute begins with the first request."}}}
+	x.round = &lastRound{head: task.Head, findings: []company.Finding{{Severity: company.Minor, What: "a name is long"}},
+		since: gitops.Diff{Patch: []byte("+const limit = 100\n")}}
+	checkPrompt(t, "again", system, reviewBrief(task, sub, x))
+	*task, x.round = plain, nil
 	sub.Changes = []company.Change{{Path: "api/limit.go", Action: "created"}, {Path: "README.md", Action: "modified"},
 		{Path: "go.mod", Action: "modified"}}
 	task.Subtasks = append(task.Subtasks,

@@ -1,8 +1,8 @@
 // Package reviewer compares a worker's change with the ticket. It owns the reviewer's prompt, its submit_review
 // tool, and recording the verdict, bound to the head and to the diff's patch id.
 //
-// It promises a conversation that is independent of the author's. From the author it contains only the commits
-// and, from the second round on, the summary of the last run. Code compares the evidence with the commands and
+// It promises a conversation that is independent of the author's. From the author it contains only the commits and
+// the text of the pull request, both of which it judges. Code compares the evidence with the commands and
 // files that the reviewer ran and read. The container cannot push. The package does not merge, and it does not
 // decide how often work is sent back.
 package reviewer
@@ -250,6 +250,9 @@ func submitReviewTool(x subject, criteria []string, past readCalls) agent.Tool {
 				Findings: v.Findings, Whole: x.whole, Judged: v.Earlier}
 			for _, e := range spread {
 				review.Evidence = append(review.Evidence, e.joinClaims())
+			}
+			if x.round != nil && !x.second {
+				review = review.KeepConfirmed(x.round.findings)
 			}
 			if err := x.checkReview(review, earlier); err != nil {
 				return refuse(err.Error())

@@ -335,7 +335,7 @@ func TestBriefOfTheWhole(t *testing.T) {
 	got := reviewBrief(b.task, nil, x)
 	for _, want := range []string{"  - must: a is changed\n    shown by: the diff of a\n", "minor a comment is old",
 		"## Findings of the last review\n1. blocking there is no test (the instruction asks for one)\nSay of each in " +
-			"earlier, by its number, "} {
+			"earlier, by its number: mended; "} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
@@ -579,5 +579,63 @@ func TestRedToGreen(t *testing.T) {
 		if r == nil && (strings.Contains(got, "without the change") || strings.Contains(got, "No test")) {
 			t.Errorf("nothing is known, and\n%s", got)
 		}
+	}
+}
+
+// A finding that the next review confirms still stands: it goes on without being repeated, to the author or into the
+// pull request. What an approval confirms and blocks is mended.
+func TestConfirmedFindingsGoOn(t *testing.T) {
+	b := setup(t, map[string]string{"a.go": "package a\n\nvar x = 1\n"})
+	blocks := company.Finding{Severity: company.Blocking, File: "a.go", Line: 3, What: "x is never used", Why: "go vet"}
+	minor := company.Finding{Severity: company.Minor, What: "a name"}
+	b.x.round = &lastRound{findings: []company.Finding{blocks, minor}}
+	tool := submitReviewTool(b.x, reviewCriteria(b.task, b.sub)[:2], noCalls)
+	both := []string{"a is changed: the diff", "b is not: a.go alone is changed"}
+	confirm := []any{map[string]any{"number": 1, "status": "confirmed"}, map[string]any{"number": 2, "status": "confirmed"}}
+	for _, c := range []struct {
+		verdict  string
+		findings []any
+		want     []company.Finding
+		status   string // of the first finding
+	}{
+		{company.RequestChanges, nil, []company.Finding{blocks, minor}, company.FindingConfirmed},
+		{company.RequestChanges, []any{map[string]any{"severity": "minor", "what": "A name"},
+			map[string]any{"severity": "blocking", "file": "a.go", "line": 3, "what": "x is never used", "why": "go vet"}},
+			[]company.Finding{{Severity: company.Minor, What: "A name"}, blocks}, company.FindingConfirmed},
+		{company.Approve, nil, []company.Finding{minor}, company.FindingMended},
+	} {
+		res := use(t, tool, map[string]any{"verdict": c.verdict, "findings": c.findings, "earlier": confirm, "evidence": both})
+		got, ok := res.Final.(company.ReviewRecorded)
+		if !ok || !slices.Equal(got.Findings, c.want) || len(got.Judged) != 2 || got.Judged[0].Status != c.status {
+			t.Errorf("%s: %+v", c.verdict, res)
+		}
+	}
+}
+
+// The first reviewer has the text that the author gave for the pull request and the decisions that were made for the
+// president, of the plan too, and is told to judge both.
+func TestFirstReviewerJudgesTheText(t *testing.T) {
+	b := setup(t, map[string]string{"a.go": "package a\n\nvar x = 1\n"})
+	b.task.Plan.Decisions = []string{"The old name stays."}
+	run := b.task.Runs["t1-01.1"]
+	run.Problem, run.Summary, run.Risks = "Nothing counted.", "x counts, and three panics are gone.", "none seen"
+	run.Decisions = []string{"x begins at 1"}
+	text := reviewBrief(b.task, b.sub, b.x)
+	for _, want := range []string{
+		"## What the pull request will say\n", "is a minor finding without a file",
+		"<pull_request>\nProblem: Nothing counted.\nChange: x counts, and three panics are gone.\nRisks: none seen\n" +
+			"</pull_request>", "<decisions>\n- The old name stays. (t1-plan.1)\n- x begins at 1 (t1-01.1)\n</decisions>"} {
+		if strings.Count(text, want) != 1 {
+			t.Errorf("%q is not there once:\n%s", want, text)
+		}
+	}
+	b.sub.Merged = b.sub.Head
+	whole := reviewBrief(b.task, nil, b.x)
+	if !strings.Contains(whole, "<pull_request>\nt1-01\nProblem: Nothing counted.") {
+		t.Errorf("who reviews the whole has no text:\n%s", whole)
+	}
+	b.sub.Unchanged = true
+	if text := reviewBrief(b.task, b.sub, b.x); strings.Count(text, "three panics") != 1 {
+		t.Errorf("the summary stands twice:\n%s", text)
 	}
 }

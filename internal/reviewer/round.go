@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"company/internal/agent"
-	"company/internal/agentrun"
 	"company/internal/company"
 	"company/internal/gitops"
 )
@@ -19,9 +18,8 @@ type lastRound struct {
 	head     company.OID // the reviewed head; empty if the changes since are not shown
 	since    gitops.Diff // changes from there to the current head, empty without changes
 	findings []company.Finding
-	answers  []string // summaries of the runs that responded to the findings
-	second   string   // instructions for a second reviewer of the same head
-	approved bool     // the review approved, but the ticket was sent back later by its merge or by the president
+	second   string // instructions for a second reviewer of the same head
+	approved bool   // the review approved, but the ticket was sent back later by its merge or by the president
 }
 
 // loadLastRound reads the changes since the last review. It returns nil for a first review, after a withdrawn
@@ -42,7 +40,7 @@ func loadLastRound(
 	case last.Verdict != company.RequestChanges:
 		return loadApprovedRound(ctx, mirror, task, sub, head)
 	}
-	r := &lastRound{head: last.Head, findings: last.Findings, answers: lastSummaries(task, sub)}
+	r := &lastRound{head: last.Head, findings: last.Findings}
 	if !last.Head.Valid() || last.Head == head {
 		return r, nil
 	}
@@ -63,12 +61,12 @@ func loadApprovedRound(
 	last := sub.Review.Last
 	var unseen *lastRound
 	if len(last.Findings) > 0 {
-		unseen = &lastRound{findings: last.Findings, answers: lastSummaries(task, sub), approved: true}
+		unseen = &lastRound{findings: last.Findings, approved: true}
 	}
 	if !last.Head.Valid() || last.Head == head {
 		return unseen, nil
 	}
-	r := &lastRound{head: last.Head, findings: last.Findings, answers: lastSummaries(task, sub), approved: true}
+	r := &lastRound{head: last.Head, findings: last.Findings, approved: true}
 	var froms [2]company.OID
 	for i, at := range []company.OID{r.head, head} {
 		var err error
@@ -86,22 +84,6 @@ func loadApprovedRound(
 	var err error
 	r.since, err = mirror.Diff(ctx, r.head, head, maxSince)
 	return r, err
-}
-
-// lastSummaries returns the workers' summaries of their responses to the findings. They come from a ticket's
-// newest run, or from the tickets of the newest wave.
-func lastSummaries(task *company.Task, sub *company.Subtask) []string {
-	var out []string
-	for _, subtask := range task.Subtasks {
-		if sub != nil && subtask.ID != sub.ID || sub == nil && subtask.Wave != task.Plan.Waves {
-			continue
-		}
-		if run := task.Runs[company.NewRunID(task.ID, subtask.ID, company.Worker, subtask.Started)]; run != nil &&
-			strings.TrimSpace(run.Summary) != "" {
-			out = append(out, fmt.Sprintf("%s: %s", run.ID, run.Summary))
-		}
-	}
-	return out
 }
 
 // Instructions for a second reviewer, after a review that requested changes, and after one that approved.
@@ -127,6 +109,13 @@ func secondReviewerText(first, confirm string) string {
 	return secondReviewer
 }
 
+// Instructions for judging the findings of the last review, for the next round and for a second reviewer.
+const (
+	judgeEarlier = "Say of each in earlier, by its number: mended; confirmed if it is right and still there, so that it " +
+		"goes on as it stands (do not repeat it in findings); or rejected if it was wrong, and why.\n"
+	judgeFirst = "Say of each in earlier, by its number: confirmed if it is right; or rejected if it is wrong, and why.\n"
+)
+
 // writeRound returns the part of the first message about the last round.
 func (r *lastRound) writeRound(now company.OID) string {
 	if r == nil {
@@ -138,23 +127,18 @@ func (r *lastRound) writeRound(now company.OID) string {
 		for i, f := range r.findings {
 			fmt.Fprintf(&w, "%d. %s", i+1, strings.TrimPrefix(findingLine(f), "- "))
 		}
-		w.WriteString("Say of each in earlier, by its number, whether it was right (confirmed, mended or not) or wrong " +
-			"(rejected, and why).\n")
+		if r.second != "" {
+			w.WriteString(judgeFirst)
+		} else {
+			w.WriteString(judgeEarlier)
+		}
 	}
 	if r.approved {
 		w.WriteString("\n## Sent back after an approval\nAn earlier head was approved, and then sent back to its author: " +
 			"its merge failed a check, or the president wanted more.\n")
 		if len(r.findings) > 0 {
-			w.WriteString("The author was not asked to mend the findings above: repeat in findings those that still stand.\n")
+			w.WriteString("The author was free to mend the findings above.\n")
 		}
-	}
-	if len(r.answers) > 0 {
-		of := "of them"
-		if r.approved {
-			of = "now"
-		}
-		w.WriteString("\nWhat the author says " + of + ", which nobody has checked:\n" +
-			agent.Quote("summary", "", agentrun.CutSummary(strings.Join(r.answers, "\n"))))
 	}
 	if r.second != "" {
 		w.WriteString("\n" + r.second + "\n")

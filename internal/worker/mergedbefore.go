@@ -18,7 +18,6 @@ const (
 	maxMergedTold    = 3 << 10 // beyond this, only titles are shown
 	maxMergedFiles   = 400     // files of one ticket
 	maxMergedSummary = 500
-	maxMergedDecided = 300
 )
 
 // maxMergedCommits limits the commits that are searched for merges of tickets.
@@ -99,7 +98,6 @@ func tellMerged(task *company.Task, subtask *company.Subtask) string {
 			continue
 		}
 		add("summary", run.Summary, maxMergedSummary)
-		add("decided", strings.Join(run.Decisions, "; "), maxMergedDecided)
 		break
 	}
 	return b.String()

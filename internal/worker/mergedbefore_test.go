@@ -32,7 +32,6 @@ Your branch has these tickets of the task.
 t1-01 Count (you come after it)
   files: created one.sh, modified README.md
   summary: Counts from one.
-  decided: no zero
 t1-02 Wait
 </merged>
 `

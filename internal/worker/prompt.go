@@ -101,6 +101,7 @@ func ticketBrief(task *company.Task, sub *company.Subtask, c circumstances) stri
 	}
 	w.WriteString(writeMerged(task, sub, c.merged))
 	w.WriteString(agent.QuoteNotes(task.Notes()))
+	w.WriteString(writeDecisions(task))
 	fmt.Fprintf(&w, "\n## Your branch\nYou are on %s at %s.", agent.JoinLines(c.branch.Branch),
 		agent.JoinLines(company.OID(c.branch.Head).Short()))
 	if c.branch.Dirty {
@@ -123,6 +124,7 @@ func ticketBrief(task *company.Task, sub *company.Subtask, c circumstances) stri
 				agent.Quote("tests_that_show_nothing", "", strings.Join(idle, "\n")))
 		}
 	}
+	w.WriteString(writeMinorFindings(task, sub))
 	w.WriteString(c.earlier.writeEarlier())
 	return w.String()
 }

@@ -72,7 +72,13 @@ func TestPromptsStay(t *testing.T) {
 			"diff --git a/api/limit.go b/api/limit.go\nindex 7c678473..5f38ba61 100644\n--- a/api/limit.go\n+++ " +
 				"b/api/limit.go\n@@ -1 +1,2 @@\n package api\n+const limit = 100\n")},
 	}
-	task.Runs = map[company.RunID]*company.Run{}
+	again.Review.Last = &company.ReviewRecorded{Verdict: company.RequestChanges, Findings: []company.Finding{
+		{Severity: company.Blocking, What: "there is no test"},
+		{Severity: company.Minor, File: "api/limit.go", Line: 2, What: "the constant has no comment", Why: "others have one"}}}
+	run := company.NewRunID(task.ID, again.ID, company.Worker, 1)
+	task.Plan = company.Planning{Accepted: "t1-plan.1", Decisions: []string{"A client is its address."}}
+	task.Runs = map[company.RunID]*company.Run{run: {ID: run, Role: company.Worker, Subtask: again.ID, Ended: true,
+		Status: company.RunSuccess, Head: again.Head, Decisions: []string{"The limit is a constant."}}}
 	c.merged = []*company.Subtask{
 		mergedTicket(task, 2, "Name clients", "A client is its address.",
 			company.Change{Action: "created", Path: "api/client.go"})}

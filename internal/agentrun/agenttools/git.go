@@ -81,9 +81,9 @@ func (f *toolFactory) finishTool() agent.Tool {
 		`Hand the work in.`,
 		`{"type":"object","properties":{
 "problem":{"type":"string","maxLength":2000,"description":"what was wrong or wanted (≤ 300 characters)"},
-"summary":{"type":"string","minLength":1,"description":"the whole change and why so, for a maintainer (≤ 500)"},
+"summary":{"type":"string","minLength":1,"description":"the whole change and why so, for a maintainer (≤ 500); several repairs as a list"},
 "risks":{"type":"string","maxLength":2000,"description":"what could break or is open (≤ 200)"},
-"decisions":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":1000},"description":"what you decided where the ticket is open"},
+"decisions":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":1000},"description":"what this ticket's runs decided where it is open"},
 "commit":{"type":"string","minLength":1,"description":"message: commits what is left first"}},
 "required":["summary"],"additionalProperties":false}`, false,
 		func(ctx context.Context, a struct {
