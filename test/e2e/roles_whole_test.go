@@ -30,7 +30,7 @@ func TestWholeReviewed(t *testing.T) {
 			}
 			reply := approve(x)
 			if x.Header.Run == "t1-review.2" {
-				reply.Calls[0].Args.(m)["earlier"] = []m{{"number": 1, "status": "confirmed", "why": "the README tells of it now"}}
+				reply.Calls[0].Args.(m)["earlier"] = []m{{"number": 1, "status": "mended", "why": "the README tells of it now"}}
 			}
 			return reply
 		},
@@ -45,9 +45,10 @@ func TestWholeReviewed(t *testing.T) {
 	checkBriefHolds(t, h, "t1-review.2", "Findings of the last review",
 		"1. blocking farewell.sh:1 the README does not tell of it")
 	runAndExpect(
-		t, h, []string{"confirmed: blocking farewell.sh:1 the README does not tell of it",
+		t, h, []string{"mended: blocking farewell.sh:1 the README does not tell of it",
 			"by the next review: the README tells of it now"}, "show", "t1")
-	runAndExpect(t, h, []string{"Of earlier reviews: 1 finding confirmed by the next one, 0 unverified."}, "pr",
+	runAndExpect(t, h, []string{"Found in review and mended before this pull request:",
+		"- blocking: `farewell.sh:1` the README does not tell of it. Mended in "}, "pr",
 		"show", "1")
 	if n := h.Model.Calls().ByRun["t1-review.2"]; n != 1 {
 		t.Errorf("the new whole was reviewed %d times", n)

@@ -210,8 +210,9 @@ export interface Finding {
 /** JudgedFinding is a finding of any review, with what a later one said of it. */
 export interface JudgedFinding extends Finding {
   head: string;
-  status: "unverified" | "confirmed" | "rejected";
+  status: "unverified" | "confirmed" | "mended" | "rejected";
   basis?: string;
+  mended?: string; // the head without it
 }
 
 export interface Review {

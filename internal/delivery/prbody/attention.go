@@ -53,8 +53,9 @@ func listUnmerged(t *company.Task) (out []string) {
 
 // listToJudge lists the points that the president must judge, worst first: blocking findings, tests that no longer
 // run, decisions made for the president, files that no filter has passed, and changes to the checks.
-func listToJudge(task *company.Task, width int) []string {
+func listToJudge(task *company.Task, size openSize) []string {
 	var out []string
+	width := size.judge
 	add := func(n int, one, many, first string) {
 		if n == 0 {
 			return
@@ -80,12 +81,9 @@ func listToJudge(task *company.Task, width int) []string {
 		}
 	}
 	add(len(gone), "1 test of the base no longer runs", "%d tests of the base no longer run", firstSpan(gone))
-	first = ""
-	decided := task.Decisions()
-	if len(decided) > 0 {
-		first = shortenPlain(decided[0].Text, max(width, 20))
+	if decided := tellDecisions(task, size); decided != "" {
+		out = append(out, decided)
 	}
-	add(len(decided), "1 decision was made for you", "%d decisions were made for you", first)
 	var bypassed []string
 	for _, change := range listBypassed(task) {
 		bypassed = append(bypassed, change.Path)
@@ -126,6 +124,7 @@ func openBlocking(task *company.Task, width int) (n int, first string) {
 		for index, finding := range reviewState.Findings() {
 			newest := index >= len(reviewState.Past)
 			if finding.Severity == company.Minor || finding.Status == company.FindingRejected ||
+				finding.Status == company.FindingMended ||
 				!newest && finding.Status == company.FindingConfirmed && reviewState.Last != nil &&
 					!isListedAgain(finding.Finding, reviewState.Last) {
 				continue // a later review approved the fix

@@ -44,8 +44,15 @@ func mergedAs(task *company.Task, sub *company.Subtask) string {
 func summariesOf(task *company.Task, sub *company.Subtask, o PROptions) string {
 	limit := min(o.maxText, 3000)
 	var b strings.Builder
-	if r := lastHandedIn(task, sub); r != nil {
-		for _, part := range []struct{ head, text string }{{"Problem:", r.Problem}, {"", r.Summary}, {"Risks:", r.Risks}} {
+	if r := task.LastHandedIn(sub.ID); r != nil {
+		isAbove := len(task.Subtasks) == 1 && sub.Merged != "" // of one ticket, the texts stand above the fold
+		for _, part := range []struct {
+			head, text string
+			limit      int
+		}{{"Problem:", r.Problem, maxProblem}, {"", r.Summary, maxChange}, {"Risks:", r.Risks, maxRisks}} {
+			if isAbove && isWhole(part.text, part.limit) {
+				continue
+			}
 			if text := strings.TrimSpace(part.text); text != "" && strings.Join(strings.Fields(text), " ") != sub.Planned.Title {
 				if part.head != "" {
 					b.WriteString("\n" + part.head + "\n")

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"company/internal/company"
 )
@@ -228,6 +229,9 @@ func tellReviewInParts(task *company.Task, limit int) string {
 		"touch", len(task.Subtasks)) + tellMinor(task, nil, limit)
 }
 
+// maxNamedFinding is the length up to which a minor finding is named above the fold, in characters.
+const maxNamedFinding = 160
+
 // tellMinor ends the sentence about the review with the remaining minor findings of the tickets and of the whole.
 func tellMinor(task *company.Task, whole []company.Finding, limit int) string {
 	var left []string
@@ -247,12 +251,12 @@ func tellMinor(task *company.Task, whole []company.Finding, limit int) string {
 	switch n := len(left); {
 	case n == 0:
 		return "."
-	case limit < 2: // no room for names
-		return "; " + countVerb(n, "minor finding", "is", "are") + " left."
+	case limit < 2 || utf8.RuneCountInString(left[0]) > maxNamedFinding: // no room for its text
+		return "; " + countVerb(n, "minor finding", "is", "are") + " left, below."
 	case n == 1:
-		return "; a minor finding is left: " + endLine(shortenPlain(left[0], 70))
+		return "; a minor finding is left: " + endLine(keepPlain(left[0]))
 	default:
-		return fmt.Sprintf("; %d minor findings are left, one is: %s", n, endLine(shortenPlain(left[0], 60)))
+		return fmt.Sprintf("; %d minor findings are left, one is: %s", n, endLine(keepPlain(left[0])))
 	}
 }
 

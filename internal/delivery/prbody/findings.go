@@ -10,11 +10,11 @@ import (
 
 // prFindings lists the remaining findings of approving reviews and of a review that the president waived. Of earlier
 // reviews it adds findings about the current head, confirmed minor ones, since no author is asked to fix those, and
-// rejected ones. It counts the others (REV-4).
+// rejected ones. Mended ones follow with their commits. It counts the others (REV-4).
 func prFindings(task *company.Task, prOptions PROptions) string {
-	var rows []string
+	var rows, mended []string
 	confirmed, open := 0, 0
-	add := func(of string, reviewState company.ReviewState, head company.OID) {
+	add := func(of string, reviewState company.ReviewState, head, merged company.OID) {
 		for index, finding := range reviewState.Findings() {
 			row := "- " + string(finding.Severity) + ", " + finding.Status + of + ": " +
 				describeFinding(finding.Finding, prOptions)
@@ -24,6 +24,17 @@ func prFindings(task *company.Task, prOptions PROptions) string {
 					row += " The second reviewer: " + prOptions.shortenText(finding.Basis)
 				}
 				rows = append(rows, row)
+			case finding.Status == company.FindingMended:
+				commit := finding.Mended
+				if merged != "" && !task.Settings.KeepsHistory() { // the ticket is one commit
+					commit = merged
+				}
+				place := ""
+				if at := finding.Where(); at != "" {
+					place = codeSpan(at) + " "
+				}
+				mended = append(mended, "- "+string(finding.Severity)+of+": "+place+
+					endLine(prOptions.shortenText(finding.What))+" Mended in "+commit.Short()+".")
 			case finding.Status == company.FindingRejected:
 				rows = append(rows, row+" The next review: "+prOptions.shortenText(finding.Basis))
 			case isListedAgain(finding.Finding, reviewState.Last):
@@ -44,13 +55,13 @@ func prFindings(task *company.Task, prOptions PROptions) string {
 	}
 	for _, sub := range task.Subtasks {
 		if sub.Merged != "" {
-			add(" ("+string(sub.ID)+")", sub.Review, sub.Head)
+			add(" ("+string(sub.ID)+")", sub.Review, sub.Head, sub.Merged)
 		}
 	}
 	if task.CarriedFrom() == nil {
-		add("", task.Review, task.Head)
+		add("", task.Review, task.Head, "")
 	}
-	if len(rows)+confirmed+open == 0 {
+	if len(rows)+len(mended)+confirmed+open == 0 {
 		return ""
 	}
 	var b strings.Builder
@@ -59,12 +70,19 @@ func prFindings(task *company.Task, prOptions PROptions) string {
 		b.WriteString("None.\n")
 	}
 	limit := max(prOptions.maxRows, 4)
-	for i, row := range rows {
-		if i == limit {
-			fmt.Fprintf(&b, "- %d more findings are not shown; `company show %s` has all\n", len(rows)-limit, task.ID)
-			break
+	list := func(rows []string) {
+		for i, row := range rows {
+			if i == limit {
+				fmt.Fprintf(&b, "- %d more findings are not shown; `company show %s` has all\n", len(rows)-limit, task.ID)
+				break
+			}
+			b.WriteString(row + "\n")
 		}
-		b.WriteString(row + "\n")
+	}
+	list(rows)
+	if len(mended) > 0 {
+		b.WriteString("\nFound in review and mended before this pull request:\n")
+		list(mended)
 	}
 	if confirmed+open > 0 {
 		fmt.Fprintf(&b, "\nOf earlier reviews: %s confirmed by the next one, %d unverified.\n",

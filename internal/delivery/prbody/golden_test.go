@@ -91,15 +91,39 @@ func splitOpen(text string) (open, folded string) {
 var blankLines = regexp.MustCompile(`\n\n+`)
 
 // checkBounds holds a text to the bounds of its open part, and of the whole.
-func checkBounds(t interface {
+func checkBounds(t errorReporter, text string) {
+	t.Helper()
+	checkBoundsBeside(t, "", text)
+}
+
+// errorReporter is a test, or one of rapid.
+type errorReporter interface {
 	Helper()
 	Errorf(format string, args ...any)
-}, text string) {
+}
+
+// writeAuthor returns what stands of the author above the fold.
+func writeAuthor(task *company.Task) string {
+	blocks := append(tellProblem(task, 40), tellRisks(task)...)
+	for _, sub := range mergedTickets(task) {
+		if len(task.Subtasks) == 1 {
+			blocks = append(blocks, tellChange(task, sub, "**Change.** ")...)
+		}
+	}
+	var parts []string
+	for _, lines := range blocks {
+		parts = append(parts, strings.Join(lines, "\n"))
+	}
+	return strings.Join(parts, "\n\n")
+}
+
+// checkBoundsBeside is checkBounds for a text with so much of its author that the bounds hold beside that alone.
+func checkBoundsBeside(t errorReporter, author, text string) {
 	t.Helper()
 	open, _ := splitOpen(text)
 	open = strings.TrimSpace(blankLines.ReplaceAllString(open, "\n\n"))
-	lines := strings.Split(open, "\n")
-	if len(lines) > MaxPRLines {
+	lines, beside := strings.Split(open, "\n"), strings.Count(author, "\n")
+	if len(lines) > MaxPRLines+beside {
 		t.Errorf("%d open lines:\n%s", len(lines), open)
 	}
 	for _, line := range lines {
@@ -107,7 +131,7 @@ func checkBounds(t interface {
 			t.Errorf("a line of %d characters: %s", n, line)
 		}
 	}
-	if n := len(strings.Fields(open)); n > MaxPRWords {
+	if n := len(strings.Fields(open)); n > MaxPRWords+len(strings.Fields(author)) {
 		t.Errorf("%d open words:\n%s", n, open)
 	}
 	if len(text) > MaxPRBytes {

@@ -9,47 +9,43 @@ import (
 	"company/internal/company"
 )
 
-// openSize limits each part above the fold. writeOpen tries smaller sizes until the text fits. Risks of a merge are
-// included with their counts at every size.
+// openSize limits each part above the fold that company writes around the author's text. writeOpen tries smaller sizes
+// until the text fits. Risks of a merge are included with their counts at every size.
 type openSize struct {
-	problem, change, risks int // characters of the worker's texts; 0 leaves a text out
-	tickets, line          int // number of tickets if there are several, and characters of one
-	names, files           int // number of tests and checks, and of files, that are named
-	judge                  int // characters of the first item of each kind that is to be judged
-	warnings, warning      int // number of named merge risks, and characters of one
-	tight                  bool
+	asked             int // characters of the instruction
+	tickets, line     int // number of tickets if there are several, and characters of one
+	names, files      int // number of tests and checks, and of files, that are named; without files no order is given
+	decided, judge    int // characters of all decisions, and of the first item of each other kind that is to be judged
+	warnings, warning int // number of named merge risks, and characters of one
+	tight             bool
 }
 
-// Names are shortened first, then blank lines (tight), then the worker's text.
+// Names are shortened first, then blank lines (tight), then the reading order, which forges show too, and decisions.
 var openSizes = []openSize{
-	{420, 560, 320, 6, 190, 4, 6, 160, 6, 300, false},
-	{420, 520, 320, 6, 170, 3, 4, 110, 5, 220, false},
-	{400, 480, 280, 6, 150, 3, 3, 80, 4, 180, false},
-	{290, 380, 200, 5, 130, 2, 3, 60, 3, 180, false},
-	{190, 290, 97, 4, 97, 2, 3, 60, 2, 180, false},
-	{97, 190, 97, 4, 95, 1, 2, 0, 2, 95, false},
-	{360, 440, 260, 5, 130, 2, 3, 0, 4, 220, true},
-	{290, 340, 200, 5, 110, 2, 2, 0, 3, 200, true},
-	{200, 250, 140, 4, 95, 2, 2, 0, 3, 160, true},
-	{130, 170, 90, 3, 90, 1, 2, 0, 2, 110, true},
-	{90, 120, 60, 2, 80, 1, 1, 0, 2, 90, true},
-	{60, 80, 0, 1, 60, 1, 1, 0, 1, 80, true},
-	{40, 40, 0, 1, 40, 1, 1, 0, 1, 50, true},
+	{420, 6, 700, 4, 6, 700, 160, 6, 300, false},
+	{420, 6, 450, 3, 4, 500, 110, 5, 220, false},
+	{400, 6, 300, 3, 3, 350, 80, 4, 180, false},
+	{290, 6, 190, 2, 3, 250, 60, 3, 180, false},
+	{290, 5, 130, 2, 2, 250, 60, 3, 180, true},
+	{190, 4, 97, 2, 0, 180, 60, 2, 150, true},
+	{140, 4, 95, 2, 0, 97, 0, 2, 110, true},
+	{97, 3, 80, 1, 0, 0, 0, 2, 95, true},
+	{60, 1, 60, 1, 0, 0, 0, 1, 80, true},
+	{40, 1, 40, 1, 0, 0, 0, 1, 50, true},
 }
 
 // writeOpen returns the part that a reader sees without unfolding: the title if it is shown nowhere else, the
 // problem, the change, its risks and those of the merge, how it was checked, the reading order, and the points to
-// judge. It keeps to the given numbers of lines and words if the smallest size does. Lines have at most MaxPRColumns
-// characters.
-func writeOpen(task *company.Task, prOptions PROptions, lines, words int) string {
-	text := ""
-	for _, size := range openSizes {
+// judge. The author's text is whole; the rest gives way, until all keeps to the given numbers of lines and words or
+// has the smallest size. Lines have at most MaxPRColumns characters. It also returns the size that was chosen.
+func writeOpen(task *company.Task, prOptions PROptions, lines, words int) (text string, size openSize) {
+	for _, size = range openSizes {
 		text = prOptions.writeSized(task, size)
 		if countLines(text) <= lines && len(strings.Fields(text)) <= words {
 			break
 		}
 	}
-	return text
+	return text, size
 }
 
 func countLines(text string) int { return strings.Count(strings.TrimRight(text, "\n"), "\n") + 1 }
@@ -85,37 +81,22 @@ func (o PROptions) writeSized(task *company.Task, size openSize) string {
 		blocks = append(blocks, lines)
 	}
 	if !o.placed[problemSlot] {
-		add(tellProblem(task, size.problem))
-	}
-	risks := ""
-	if !o.placed[riskSlot] {
-		risks = tellRisks(task, size.risks)
+		blocks = append(blocks, tellProblem(task, size.asked)...)
 	}
 	merged := mergedTickets(task)
 	if o.placed[changeSlot] {
 		merged = nil
 	}
 	if len(merged) > 1 || len(task.Subtasks) > 1 && len(merged) == 1 {
-		tickets := tellTickets(task, merged, size)
-		if size.tickets > 3 {
-			list("**What was done:**", tickets)
-		} else {
-			add(strings.TrimSpace("**What was done:** " + strings.Join(tickets, " ") + " " + risks))
-			risks = ""
-		}
+		list("**What was done:**", tellTickets(task, merged, size))
 	} else if len(merged) == 1 {
-		text := tellChange(task, merged[0], size.change)
-		if text != "" {
-			text = "**Change.** " + text
-		}
-		if size.tight && text != "" {
-			text, risks = strings.TrimSpace(text+" "+risks), ""
-		}
-		add(text)
+		blocks = append(blocks, tellChange(task, merged[0], "**Change.** ")...)
 	}
-	add(risks)
+	if !o.placed[riskSlot] {
+		blocks = append(blocks, tellRisks(task)...)
+	}
 	add(warnOfRisks(task, size.warnings, size.warning))
-	checked, order, judge := listChecked(task, size.names), readInOrder(task, size.files), listToJudge(task, size.judge)
+	checked, order, judge := listChecked(task, size.names), readInOrder(task, size.files), listToJudge(task, size)
 	if o.placed[testSlot] {
 		checked = nil
 	}
@@ -154,22 +135,12 @@ func mergedTickets(t *company.Task) (out []*company.Subtask) {
 	return out
 }
 
-// lastHandedIn returns the newest worker run with a summary for a ticket. Each such run replaces the earlier ones.
-func lastHandedIn(task *company.Task, sub *company.Subtask) *company.Run {
-	var last *company.Run
-	for _, run := range task.SummedUp(sub.ID) {
-		if run.Role == company.Worker && strings.TrimSpace(run.Summary) != "" {
-			last = run
-		}
-	}
-	return last
-}
-
-// tellProblem describes the problem: in the worker's text if there is only one ticket, else in the president's.
-func tellProblem(task *company.Task, limit int) string {
+// tellProblem describes the problem in lines: in the worker's text if there is only one ticket, else in the first
+// limit characters of the president's.
+func tellProblem(task *company.Task, limit int) [][]string {
 	if len(task.Subtasks) == 1 {
-		if r := lastHandedIn(task, task.Subtasks[0]); r != nil && strings.TrimSpace(r.Problem) != "" {
-			return "**Problem.** " + endLine(shortenPlain(r.Problem, limit))
+		if r := task.LastHandedIn(task.Subtasks[0].ID); r != nil && strings.TrimSpace(r.Problem) != "" {
+			return tellAuthor("**Problem.** ", r.Problem, maxProblem)
 		}
 	}
 	asked := strings.TrimSpace(task.Instruction)
@@ -178,58 +149,69 @@ func tellProblem(task *company.Task, limit int) string {
 		asked = cmp.Or(strings.TrimSpace(rest), asked)
 	}
 	if asked == "" || asked == task.PullTitle() && task.Follows == "" {
-		return ""
+		return nil
 	}
-	return "**Asked.** " + endLine(shortenPlain(asked, limit))
+	return [][]string{wrapLine("**Asked.** "+endLine(shortenPlain(asked, limit)), "", "")}
 }
 
 // tellChange returns the worker's summary of a ticket, or the ticket's title.
-func tellChange(task *company.Task, sub *company.Subtask, limit int) string {
-	if r := lastHandedIn(task, sub); r != nil {
-		return endLine(shortenPlain(r.Summary, limit))
+func tellChange(task *company.Task, sub *company.Subtask, label string) [][]string {
+	if r := task.LastHandedIn(sub.ID); r != nil {
+		return tellAuthor(label, r.Summary, maxChange)
 	}
 	if title := sub.Planned.Title; title != "" && title != task.PullTitle() {
-		return endLine(shortenPlain(title, limit))
+		return tellAuthor(label, title, maxChange)
 	}
-	return ""
+	return nil
 }
 
-// tellTickets returns a line for each merged ticket.
+// tellTickets returns an item for each merged ticket: its title, and its summary if that fits whole. An item at the end
+// says where the others stand.
 func tellTickets(task *company.Task, merged []*company.Subtask, size openSize) []string {
 	var out []string
+	left := 0
 	for i, sub := range merged {
 		if i == size.tickets {
-			out = append(out, fmt.Sprintf("And %s, below.", countNoun(len(merged)-i, "more ticket")))
-			break
+			return append(out, fmt.Sprintf("And %s, below.", countNoun(len(merged)-i, "more ticket")))
 		}
-		title := endLine(cmp.Or(shortenPlain(sub.Planned.Title, size.line), string(sub.ID)))
-		room := size.line - utf8.RuneCountInString(title)
-		if run := lastHandedIn(task, sub); run != nil && room > 40 &&
-			utf8.RuneCountInString(flattenText(headOf(run.Summary, 4*size.line))) <= room {
-			title += " " + endLine(shortenPlain(run.Summary, room))
+		title := endLine(cmp.Or(shortenPlain(sub.Planned.Title, max(size.line, 80)), string(sub.ID)))
+		if run := task.LastHandedIn(sub.ID); run != nil {
+			if utf8.RuneCountInString(title)+utf8.RuneCountInString(flattenText(run.Summary)) < size.line {
+				title += " " + endLine(keepPlain(run.Summary))
+			} else {
+				left++
+			}
 		}
 		out = append(out, title)
+	}
+	if left > 0 {
+		out = append(out, fmt.Sprintf("More of %s under \"What changed\", below.", countNoun(left, "ticket")))
 	}
 	return out
 }
 
-// tellRisks returns the workers' texts about risks and open points.
-func tellRisks(task *company.Task, limit int) string {
+// tellRisks returns the workers' texts about risks and open points, as a list if several tickets have some.
+func tellRisks(task *company.Task) [][]string {
+	const label = "**Risks.** "
 	var all []string
 	for _, sub := range mergedTickets(task) {
-		if run := lastHandedIn(task, sub); run != nil {
+		if run := task.LastHandedIn(sub.ID); run != nil {
 			switch bare := strings.ToLower(strings.Trim(strings.TrimSpace(run.Risks), ".-")); bare {
 			case "", "none", "no", "n/a", "nothing", "none known", "none seen":
 			default:
-				all = append(all, endLine(flattenText(run.Risks)))
+				all = append(all, run.Risks)
 			}
 		}
 	}
-	if len(all) == 0 {
-		return ""
+	switch len(all) {
+	case 0:
+		return nil
+	case 1:
+		return tellAuthor(label, all[0], maxRisks)
 	}
-	if limit == 0 {
-		return "**Risks** are named below."
+	var items strings.Builder
+	for _, text := range all {
+		items.WriteString("- " + flattenText(text) + "\n")
 	}
-	return "**Risks.** " + shortenPlain(strings.Join(all, " "), limit)
+	return tellAuthor(label, items.String(), maxRisks)
 }

@@ -92,10 +92,11 @@ func kindOfFile(file string) int {
 	return sourceFile
 }
 
-// readInOrder lists the changed files in reading order, with the kind of each group.
+// readInOrder lists the first limit changed files in reading order, with the kind of each group. Without a limit it
+// lists none.
 func readInOrder(t *company.Task, limit int) string {
 	files := readingOrder(t)
-	if len(files) == 0 {
+	if len(files) == 0 || limit == 0 {
 		return ""
 	}
 	var parts []string

@@ -1,8 +1,8 @@
 // Package prbody writes the text of a pull request from a task. The open part has the problem, the change, how it was
 // checked and the points to judge. The folded part has the instruction, the evidence and the rest. Untrusted text
-// cannot form markup or mention people. The open part has at most MaxPRLines lines of MaxPRColumns characters and
-// MaxPRWords words, and the whole has at most MaxPRBytes bytes. Text is cut at blanks only, and each cut is marked in
-// place. The package opens no pull request.
+// cannot form markup or mention people. The open part has the author's text whole, and at most MaxPRLines lines of
+// MaxPRColumns characters and MaxPRWords words unless that text needs more. The whole has at most MaxPRBytes bytes.
+// Text is cut at blanks only, and each cut is marked in place. The package opens no pull request.
 package prbody
 
 import (
@@ -16,11 +16,11 @@ import (
 const (
 	// MaxPRLines limits the lines above the fold, including blank lines and lines that close issues. A maintainer can
 	// read them without scrolling.
-	MaxPRLines = 25
+	MaxPRLines = 30
 	// MaxPRColumns limits the characters of one of these lines.
 	MaxPRColumns = 100
 	// MaxPRWords limits the words above the fold.
-	MaxPRWords = 200
+	MaxPRWords = 250
 	// MaxPRBytes limits the whole text: GitHub allows 65,536 characters, and people add text of their own.
 	MaxPRBytes = 56 << 10
 )
@@ -63,6 +63,8 @@ type PROptions struct {
 
 	// placed are the parts that stand in the repository's template, above the text (FillTemplate).
 	placed map[slot]bool
+	// size is the size of the open part, which decides what the folded ones add to it.
+	size openSize
 	// maxRows limits the rows of a list or table in a folded section. It is lowered if the whole text is too long.
 	maxRows int
 	// maxText limits the bytes of an instruction or summary in a section. It is lowered if the whole text is too long.
@@ -85,7 +87,8 @@ func PRBody(task *company.Task, prOptions PROptions) string {
 	if closing != "" {
 		lines -= countLines(closing) + 1
 	}
-	open := writeOpen(task, prOptions, lines, words)
+	open, size := writeOpen(task, prOptions, lines, words)
+	prOptions.size = size
 	if closing != "" {
 		closing = "\n\n" + closing
 	}
@@ -117,9 +120,9 @@ func (o PROptions) writeFolds(task *company.Task) string {
 }
 
 // nameJudged returns the summary with the number of decisions to judge.
-func nameJudged(t *company.Task, _ PROptions) string {
-	if n := len(t.Decisions()); n > 0 {
-		return "Findings, and " + countNoun(n, "decision") + " in your place"
+func nameJudged(t *company.Task, o PROptions) string {
+	if list := t.Decisions(); len(list) > 0 && !areTold(list, o.size) {
+		return "Findings, and " + countNoun(len(list), "decision") + " in your place"
 	}
 	return "Findings"
 }

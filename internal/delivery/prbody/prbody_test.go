@@ -1,6 +1,7 @@
 package prbody
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -480,5 +481,94 @@ func TestRepeatedEvidence(t *testing.T) {
 	if got := gateStatusText(
 		company.GateCheck{Passed: true, Counts: &company.TestCounts{Passed: 1}}); got != "passed, 1 test" {
 		t.Error(got)
+	}
+}
+
+// A finding that was mended is not among those left: it stands below them, with the commit that the reader finds it in.
+func TestMendedFindingIsNotLeft(t *testing.T) {
+	head, merged := goldenOID("d"), goldenOID("c")
+	mended := func(what string) company.JudgedFinding {
+		return company.JudgedFinding{Finding: company.Finding{Severity: company.Minor, File: "a.go", Line: 3, What: what},
+			Head: goldenOID("e"), Status: company.FindingMended, Mended: head}
+	}
+	blocking := mended("no test")
+	blocking.Severity = company.Blocking
+	sub := &company.Subtask{ID: "t1-01", Merged: merged, Head: head, Review: company.ReviewState{
+		Past: []company.JudgedFinding{mended("a name."), blocking},
+		Last: &company.ReviewRecorded{Head: head, Verdict: company.Approve},
+	}}
+	task := &company.Task{ID: "t1", Subtasks: []*company.Subtask{sub}}
+	const want = "## Findings left\n\nNone.\n\nFound in review and mended before this pull request:\n" +
+		"- minor (t1-01): `a.go:3` a name. Mended in ccccccc.\n- blocking (t1-01): `a.go:3` no test. Mended in ccccccc.\n"
+	if got := prFindings(task, PROptions{maxText: 600}); got != want {
+		t.Errorf("%s", got)
+	}
+	if n, _ := openBlocking(task, 60); n != 0 {
+		t.Error("a mended finding is open")
+	}
+	task.Settings.History = company.HistoryKeep
+	if got := prFindings(task, PROptions{maxText: 600}); strings.Count(got, "Mended in ddddddd.") != 2 {
+		t.Errorf("the ticket's own commits are there: %s", got)
+	}
+}
+
+// What the author says of a change stands whole above the fold, its repairs as a list, whatever else there is to tell;
+// it is not told again below.
+func TestAuthorsTextIsWhole(t *testing.T) {
+	task := excusedGates()
+	run := task.Runs["t12-01.1"]
+	run.Problem = "Three faults of the reader: it took a header of no length for the end of the stream, it read a name of " +
+		"more than 255 bytes into the next entry, and it went on after a checksum that did not match, so that a broken " +
+		"archive was unpacked."
+	run.Summary = "The reader checks what it reads before it uses it.\n\n- A header of no length is an error; before, it " +
+		"ended the stream, and the entries after it were lost.\n- A name has at most 255 bytes, as the format says; a " +
+		"longer one is an error with its length.\n- A checksum that does not match ends the reading; this avoids the panic " +
+		"of Next on what follows.\n\nErrors are of ErrFormat, which callers test for already."
+	run.Risks = "Archives of writers that leave the checksum empty are refused now; the three that the tests have are not " +
+		"of that kind."
+	text := PRBody(task, PROptions{Pushed: true, ClosingLines: []string{"Closes #12"}})
+	open, folded := splitOpen(text)
+	flat := strings.Join(strings.Fields(open), " ")
+	for _, want := range append(strings.Split(run.Summary, "\n"), run.Problem, run.Risks) {
+		want = strings.Join(strings.Fields(want), " ")
+		if !strings.Contains(flat, want) {
+			t.Errorf("%q is cut in\n%s", want, open)
+		}
+		if want != "" && strings.Contains(folded, want) {
+			t.Errorf("%q is told twice", want)
+		}
+	}
+	if strings.Count(open, "\n- A ") != 3 {
+		t.Errorf("the repairs are no list:\n%s", open)
+	}
+	checkBounds(t, text)
+
+	run.Summary = strings.Repeat("It does one thing more than before. ", 60)
+	open, folded = splitOpen(PRBody(task, PROptions{Pushed: true}))
+	if !strings.Contains(open, "(The rest stands under \"What changed\", below.)") ||
+		!strings.Contains(folded, strings.TrimSpace(run.Summary)) || strings.Contains(folded, run.Risks) {
+		t.Errorf("a text without end is not cut, or what is left out is not told:\n%s", open)
+	}
+}
+
+// A decision stands once in the text: whole above the fold, or, where there are many, below it.
+func TestDecisionStandsOnce(t *testing.T) {
+	for _, n := range []int{1, 3, 12} {
+		task := oneSubtask()
+		task.Plan.Decisions, task.Runs["t12-01.1"].Decisions = nil, nil
+		for i := range n {
+			task.Plan.Decisions = append(task.Plan.Decisions,
+				fmt.Sprintf("Of the names that clients may have, number %d stays as it was before this change.", i+1))
+		}
+		text := strings.Join(strings.Fields(PRBody(task, PROptions{Pushed: true})), " ")
+		for _, decision := range task.Plan.Decisions {
+			if strings.Count(text, decision) != 1 {
+				t.Errorf("%d decisions, and %q stands %d times in\n%s", n, decision, strings.Count(text, decision), text)
+			}
+		}
+		if want := map[int]string{1: "1 decision was made for you: Of", 3: "3 decisions were made for you: (1) Of",
+			12: "12 decisions were made for you, below."}[n]; !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
 	}
 }

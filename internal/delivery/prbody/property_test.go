@@ -98,7 +98,7 @@ func TestOpenPartOfAnyTask(t *testing.T) {
 		task := drawTask(t)
 		closing := []string{"Closes #12", "Closes #13", "Closes #14"}[:rapid.IntRange(0, 3).Draw(t, "closing")]
 		text := PRBody(task, PROptions{Pushed: true, ClosingLines: closing})
-		checkBounds(t, text)
+		checkBoundsBeside(t, writeAuthor(task), text)
 		open, folded := splitOpen(text)
 		for _, line := range closing { // a part of what was asked closes no issue
 			if strings.Contains(open, "\n"+line+"\n") != (len(listUnmerged(task)) == 0) {

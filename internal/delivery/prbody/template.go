@@ -96,14 +96,21 @@ func (o PROptions) templateTexts(task *company.Task, apart bool) map[slot]string
 		}
 		return strings.Join(lines, "\n")
 	}
+	join := func(blocks [][]string) string {
+		var parts []string
+		for _, lines := range blocks {
+			parts = append(parts, strings.Join(lines, "\n"))
+		}
+		return strings.Join(parts, "\n\n")
+	}
 	out := map[slot]string{
-		problemSlot: wrap("", tellProblem(task, size.problem)), riskSlot: wrap("", tellRisks(task, size.risks)),
+		problemSlot: join(tellProblem(task, size.asked)), riskSlot: join(tellRisks(task)),
 		testSlot:  wrap("- ", listChecked(task, size.names)...),
 		issueSlot: strings.TrimSpace(prClosing(task, o)),
 	}
 	switch merged := mergedTickets(task); {
 	case len(merged) == 1 && len(task.Subtasks) == 1:
-		out[changeSlot] = wrap("", tellChange(task, merged[0], size.change))
+		out[changeSlot] = join(tellChange(task, merged[0], ""))
 	case len(merged) > 0:
 		out[changeSlot] = wrap("- ", tellTickets(task, merged, size)...)
 	}

@@ -16,6 +16,8 @@ func TestJudgedFindingsAreShown(t *testing.T) {
 		Past: []company.JudgedFinding{
 			{Finding: company.Finding{Severity: company.Blocking, File: "a.go", Line: 3, What: "no test"},
 				Status: company.FindingConfirmed},
+			{Finding: company.Finding{Severity: company.Minor, What: "a word"}, Status: company.FindingMended,
+				Mended: "0123456789012345678901234567890123456789"},
 			{Finding: company.Finding{Severity: company.Minor, What: "a \x1b[31mrace"}, Status: company.FindingRejected,
 				Basis: "it is locked"},
 		},
@@ -30,7 +32,8 @@ func TestJudgedFindingsAreShown(t *testing.T) {
 	for name, v := range map[string]interface{ Render(Style) string }{"subtask": src.Subtask(task, sub),
 		"task": src.TaskDetail(task)} {
 		text := v.Render(Style{Width: 100})
-		for _, want := range []string{"confirmed: blocking a.go:3 no test\n", `rejected: minor a \x1b[31mrace`,
+		for _, want := range []string{"confirmed: blocking a.go:3 no test\n", "mended: minor a word\n",
+			"in: 0123456\n", `rejected: minor a \x1b[31mrace`,
 			"by the next review: it is locked\n", "minor a name\n"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("%s: %q is missing in\n%s", name, want, text)
@@ -41,9 +44,9 @@ func TestJudgedFindingsAreShown(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got struct{ Findings []company.JudgedFinding }
-		if err := json.Unmarshal(raw, &got); err != nil || len(got.Findings) != 3 ||
+		if err := json.Unmarshal(raw, &got); err != nil || len(got.Findings) != 4 ||
 			got.Findings[0].Status != company.FindingConfirmed || got.Findings[0].What != "no test" ||
-			got.Findings[2].Status != company.FindingUnverified {
+			got.Findings[3].Status != company.FindingUnverified {
 			t.Errorf("%s: %v %+v", name, err, got.Findings)
 		}
 	}

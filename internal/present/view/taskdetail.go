@@ -380,6 +380,9 @@ func writeJudged(b *strings.Builder, style Style, findings []company.JudgedFindi
 		writeWrapped(b, style, "  "+finding.Status+": ",
 			string(finding.Severity)+" "+strings.TrimSpace(
 				safetext.EscapeLine(finding.Where(), 130)+" "+safetext.EscapeLine(finding.What, 300)))
+		if finding.Mended != "" {
+			writeWrapped(b, style, "      in: ", finding.Mended.Short())
+		}
 		if finding.Basis != "" {
 			writeWrapped(b, style, "      by the next review: ", safetext.EscapeLine(finding.Basis, 300))
 		}
