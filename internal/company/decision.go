@@ -94,7 +94,8 @@ func decisionKey(decision string) string {
 	return strings.Join(words, " ")
 }
 
-// LastHandedIn returns the newest worker run with a summary for a subtask, or nil. Its report replaces the earlier ones.
+// LastHandedIn returns the newest worker run with a summary for a subtask, or nil. Its report replaces the earlier
+// ones.
 func (t *Task) LastHandedIn(id SubtaskID) *Run {
 	var last *Run
 	for _, run := range t.SummedUp(id) {

@@ -111,7 +111,8 @@ var (
 	}
 	judgements = map[string]string{
 		"fixed": company.FindingMended, "resolved": company.FindingMended, "addressed": company.FindingMended,
-		"open": company.FindingConfirmed, "right": company.FindingConfirmed, "valid": company.FindingConfirmed, "stands": company.FindingConfirmed,
+		"open": company.FindingConfirmed, "right": company.FindingConfirmed, "valid": company.FindingConfirmed,
+		"stands": company.FindingConfirmed,
 		"wrong": company.FindingRejected, "invalid": company.FindingRejected, "false_positive": company.FindingRejected,
 	}
 	categories = map[string]string{

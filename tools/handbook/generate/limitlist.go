@@ -36,7 +36,7 @@ var limits = []limit{
 	{"Tasks", "company", "MaxLookups", count, "package names that one task may ask registries for", "The tool refuses."},
 
 	{"Pull requests", "delivery/prbody", "MaxPRLines", count, "lines of a pull request's text above the fold",
-		"Names go first, then text; all of it stands below."},
+		"The author's text may need more; the rest is shortened, and stands below."},
 	{"Pull requests", "delivery/prbody", "MaxPRColumns", count, "characters of a line above the fold",
 		"It is broken at blanks."},
 	{"Pull requests", "delivery/prbody", "MaxPRWords", count, "words of a pull request's text above the fold",
