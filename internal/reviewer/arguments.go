@@ -113,7 +113,7 @@ var (
 		"fixed": company.FindingMended, "resolved": company.FindingMended, "addressed": company.FindingMended,
 		"open": company.FindingConfirmed, "right": company.FindingConfirmed, "valid": company.FindingConfirmed,
 		"stands": company.FindingConfirmed,
-		"wrong": company.FindingRejected, "invalid": company.FindingRejected, "false_positive": company.FindingRejected,
+		"wrong":  company.FindingRejected, "invalid": company.FindingRejected, "false_positive": company.FindingRejected,
 	}
 	categories = map[string]string{
 		"bug": company.CategoryCorrectness, "logic": company.CategoryCorrectness,
