@@ -15,9 +15,8 @@ const maxClaims = 16 << 10
 
 // judgeClaims tells the reviewer how to judge the text of the pull request. A false sentence alone does not block,
 // since no commit mends it: the pull request shows it beside the finding.
-const judgeClaims = "A maintainer reads this before the diff, and nobody else checks it. What is false in it, and a " +
-	"repair, a risk or a decision that it leaves out, is a minor finding without a file: say in what how it should " +
-	"read. Where the ticket asks for work that it claims and the diff lacks, that is blocking."
+const judgeClaims = "Nobody else checks this text. A false sentence in it, or a repair, a risk or a decision that it " +
+	"leaves out, is a minor finding without a file. Work of the ticket that it claims and the diff lacks is blocking."
 
 // writeClaims returns the part of the first message with the text that the authors wrote for the pull request: of one
 // ticket, or of all merged ones for a whole task. It includes the decisions that agents made for the president.
@@ -53,7 +52,7 @@ func writeClaims(task *company.Task, sub *company.Subtask) string {
 		out += agent.Quote("pull_request", "", claims)
 	}
 	if decisions != "" {
-		out += "Decided in the president's place. Does each fit the instruction, and does the diff keep to it?\n" + decisions
+		out += "Decided in the president's place (does each fit the instruction and the diff?):\n" + decisions
 	}
 	return out
 }
