@@ -8,7 +8,7 @@ import (
 // Statuses of a finding (REV-4).
 const (
 	FindingUnverified = "unverified" // no later review has judged it
-	FindingConfirmed  = "confirmed"  // a later review found it right; before there was mended, fixed or not
+	FindingConfirmed  = "confirmed"  // a later review found it right; in older events, fixed or not
 	FindingMended     = "mended"     // a later review found it right, and fixed
 	FindingRejected   = "rejected"   // a later review found it wrong
 )
