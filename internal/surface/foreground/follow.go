@@ -36,6 +36,14 @@ type follower struct {
 	lastSeq  uint64                      // last event shown; kept when another process takes the office
 	deferred map[company.ApprovalID]bool // questions that the person has deferred
 	waits    bool                        // wait only: show nothing and answer no question
+	items    chan feed.Item              // of the office that is followed; a dialog takes them while it waits
+}
+
+// noteSeq stores the number of an item's event, if it has one.
+func (f *follower) noteSeq(item feed.Item) {
+	if item.Seq != 0 {
+		f.lastSeq = item.Seq
+	}
 }
 
 // followTasks shows the events of an office. It returns once its tasks rest and the event that
@@ -43,6 +51,7 @@ type follower struct {
 func (f *follower) followTasks(ctx context.Context, conn *client.Office) error {
 	fctx, cancel := context.WithCancel(ctx)
 	items := make(chan feed.Item)
+	f.items = items
 	ended := make(chan error, 1)
 	go func() {
 		ended <- conn.Follow(fctx, feed.Range{From: f.lastSeq + 1}, func(item feed.Item) error {
@@ -83,11 +92,8 @@ func (f *follower) followTasks(ctx context.Context, conn *client.Office) error {
 				beat.Reset(heartbeatEvery)
 				display.Draw(conn.Now(), f.headLines(last, conn.Now()))
 			}
-			if item.Seq == 0 {
-				continue
-			}
-			f.lastSeq = item.Seq
-			if !soon {
+			f.noteSeq(item)
+			if item.Seq != 0 && !soon {
 				soon = true
 				look.Reset(settleDelay)
 			}

@@ -339,6 +339,39 @@ func TestQuestionDialog(t *testing.T) {
 	}
 }
 
+// What happens while a question is open is shown at once: above the prompt where the terminal inserts lines, so that
+// what the person has typed stays, and else with the prompt once more. Lines of other tasks are not shown.
+func TestQuestionDialogShowsWhatHappens(t *testing.T) {
+	const prompt = "a3> "
+	for term, end := range map[string]string{"dumb": prompt, "xterm": "\x1b8\x1b[B"} {
+		t.Run(term, func(t *testing.T) {
+			person, tty := terminaltest.OpenPTY(t)
+			p, task := newQuestionClient(company.AskBlocked, "Try again?")
+			p.items = make(chan feed.Item)
+			f := &follower{console: &terminalio.Console{In: tty, Err: tty, Output: "text", NoColor: true,
+				LookupEnv: func(string) (string, bool) { return term, true }},
+				tasks: []company.TaskID{task.ID}, lastSeq: p.state.Seq}
+			ended := make(chan error, 1)
+			go func() { ended <- f.followTasks(t.Context(), p.client()) }()
+			terminaltest.ReadToPrompt(t, person, prompt)
+			for _, item := range []feed.Item{{Task: "t9", Text: "somebody else's"}, {Text: "stopped"}} {
+				item.Seq, item.Time, item.Kind = p.state.Seq+1, viewtest.Time, "office.stopped"
+				p.items <- item
+			}
+			if shown := terminaltest.ReadToPrompt(t, person, end); !strings.Contains(shown, "stopped") ||
+				strings.Contains(shown, "somebody") || len(p.done) > 0 {
+				t.Errorf("shown: %q", shown)
+			}
+			if _, err := person.WriteString("y\n"); err != nil {
+				t.Fatal(err)
+			}
+			if err := <-ended; err != nil || len(p.done) != 1 {
+				t.Errorf("%v, sent: %+v", err, p.done)
+			}
+		})
+	}
+}
+
 // An answer from elsewhere ends the dialog.
 func TestQuestionAnsweredElsewhere(t *testing.T) {
 	person, tty := terminaltest.OpenPTY(t)

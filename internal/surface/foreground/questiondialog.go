@@ -213,7 +213,7 @@ func (d questionDialog) reportFailure(err error) {
 	}
 }
 
-// read prompts and waits for a line that is not empty, or for an answer from elsewhere.
+// read prompts and waits for a line that is not empty, or for an answer from elsewhere. Meanwhile it shows what happens.
 func (d questionDialog) read(ctx context.Context, prompt string) (string, error) {
 	con := d.follower.console
 	keys := con.FreshKeyboard()
@@ -221,21 +221,26 @@ func (d questionDialog) read(ctx context.Context, prompt string) (string, error)
 	look := time.NewTicker(pollEvery)
 	defer look.Stop()
 	for {
-		text, got, err := keys.ReadLine(ctx.Done(), look.C)
+		input := keys.ReadLine(ctx.Done(), look.C, d.follower.items)
 		switch {
 		case ctx.Err() != nil:
 			fmt.Fprintln(con.Err)
 			return "", context.Cause(ctx)
-		case got && errors.Is(err, io.EOF) && text != "":
-			return text, nil
-		case got && err != nil:
+		case input.Typed && errors.Is(input.Err, io.EOF) && input.Text != "":
+			return input.Text, nil
+		case input.Typed && input.Err != nil:
 			fmt.Fprintln(con.Err)
 			return "", errTerminalGone
-		case got && text != "":
-			return text, nil
-		case got:
+		case input.Typed && input.Text != "":
+			return input.Text, nil
+		case input.Typed:
 			fmt.Fprint(con.Err, prompt)
 			continue
+		case input.Item != nil:
+			d.follower.noteSeq(*input.Item)
+			if d.follower.isShown(*input.Item) {
+				con.PrintAbovePrompt(*input.Item, prompt)
+			}
 		}
 		approval, err := d.conn.Approval(ctx, d.question.ID)
 		if err != nil {

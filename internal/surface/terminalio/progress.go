@@ -1,8 +1,10 @@
 package terminalio
 
 import (
+	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"golang.org/x/term"
 
@@ -81,4 +83,34 @@ func (con *Console) PrintProgress(item feed.Item) bool {
 	}
 	printed, _ := con.Progress().Show(item)
 	return printed
+}
+
+// PrintAbovePrompt prints a feed item as progress while a person may be typing behind a prompt. The item goes above the
+// prompt's line if the terminal can insert lines, else below it, with the prompt once more.
+func (con *Console) PrintAbovePrompt(item feed.Item, prompt string) {
+	var text strings.Builder
+	display := con.Progress()
+	display.Out = &text
+	printed := con.PrintProgress(item)
+	display.Out = con.Err
+	switch {
+	case !printed:
+	case con.MovesCursor(con.Err):
+		for line := range strings.Lines(text.String()) {
+			fmt.Fprint(con.Err, insertAbove(strings.TrimSuffix(line, "\n")))
+		}
+	default:
+		fmt.Fprintf(con.Err, "\n%s%s", text.String(), prompt)
+	}
+}
+
+// insertAbove returns a terminal's control sequence that inserts a line of text above that of the cursor. The cursor
+// stays in its column, behind what the person has typed.
+func insertAbove(line string) string {
+	const (
+		makeRoom = "\x1bD\x1b[A"   // down, which scrolls at the bottom, and up again
+		openLine = "\x1b7\r\x1b[L" // save the cursor's place, and push its line down
+		goBack   = "\x1b8\x1b[B"   // to the saved place, and down to the pushed line
+	)
+	return makeRoom + openLine + line + goBack
 }

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"company/internal/lib/safetext"
+	"company/internal/present/feed"
 )
 
 // CanPrompt reports whether the terminal can ask a person.
@@ -77,9 +78,17 @@ type typedLine struct {
 	err  error
 }
 
-// ReadLine waits for a line. After a cancelled wait the read continues, and the next call waits
-// for it.
-func (k *Keyboard) ReadLine(done <-chan struct{}, again <-chan time.Time) (text string, got bool, err error) {
+// Input is what a wait for a typed line ended with. If nothing was typed, the line is still awaited: the next call of
+// ReadLine waits for it.
+type Input struct {
+	Text  string
+	Typed bool       // a line was typed, or the keyboard failed
+	Err   error      // failure of the keyboard
+	Item  *feed.Item // item of the feed that came first
+}
+
+// ReadLine waits for a line, until done is closed, again ticks or an item comes.
+func (k *Keyboard) ReadLine(done <-chan struct{}, again <-chan time.Time, items <-chan feed.Item) Input {
 	if k.lines == nil {
 		k.lines = bufio.NewReader(k.in)
 	}
@@ -94,22 +103,24 @@ func (k *Keyboard) ReadLine(done <-chan struct{}, again <-chan time.Time) (text 
 	select {
 	case t := <-k.pending:
 		k.pending = nil
-		return t.text, true, t.err
+		return Input{Text: t.text, Typed: true, Err: t.err}
+	case item := <-items:
+		return Input{Item: &item}
 	case <-done:
 	case <-again:
 	}
-	return "", false, nil
+	return Input{}
 }
 
 // PromptLine prints a prompt and waits for a line typed after it.
 func (con *Console) PromptLine(ctx context.Context, prompt string) (string, error) {
 	keys := con.FreshKeyboard()
 	fmt.Fprint(con.Err, prompt)
-	text, _, err := keys.ReadLine(ctx.Done(), nil)
+	input := keys.ReadLine(ctx.Done(), nil, nil)
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
-	return text, err
+	return input.Text, input.Err
 }
 
 // Confirm prints a prompt and reports whether the person typed y or yes.
