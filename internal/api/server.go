@@ -285,7 +285,7 @@ func (s *Server) serveInfo(w http.ResponseWriter, _ *http.Request) {
 func (s *Server) source() view.Source {
 	src := s.office.Source()
 	src.Runtime = s.info.Runtime
-	if src.AtWork = s.atWork; !s.atWork {
+	if src.AtWork = src.AtWork || s.atWork; !src.AtWork {
 		src.Activities = nil
 	}
 	return src

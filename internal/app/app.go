@@ -74,6 +74,7 @@ type App struct {
 	activities    activityLog
 	outputs       liveOutputs
 
+	atWork   atomic.Bool  // work has started, and was not stopped
 	server   *api.Server  // set once work starts
 	address  string       // address of the server for browsers, empty if it has none
 	stopWork func() error // stops the started parts

@@ -12,7 +12,7 @@ import (
 // Source returns the data for views of the current state.
 func (a *App) Source() view.Source {
 	return view.Source{
-		State: a.View(), Now: a.Now(), Active: a.loaded.Config.Limits.ConcurrentTasks, Activities: a.Activities(),
+		State: a.View(), Now: a.Now(), AtWork: a.atWork.Load(), Active: a.loaded.Config.Limits.ConcurrentTasks, Activities: a.Activities(),
 		Folders: a.viewFolders(),
 		Models:  configModels{a.loaded.Config}, Archives: a, Contents: a.ledger, Journals: a, Damage: a.verifier.Damage(),
 	}

@@ -44,6 +44,7 @@ func (a *App) Start(ctx context.Context, serving bool) (paused []company.TaskID,
 			return nil, errors.Join(err, listener.Close())
 		}
 	}
+	a.atWork.Store(true)
 	srv.Start(listener)
 	a.server = srv
 	a.pool = pool
@@ -57,6 +58,7 @@ func (a *App) Start(ctx context.Context, serving bool) (paused []company.TaskID,
 		}
 	})
 	a.stopWork = func() error { //nolint:contextcheck // it is called when ctx has ended
+		a.atWork.Store(false)
 		late := time.AfterFunc(apiPatience, cancel) // an answer that hangs must not keep the work from ending
 		srv.Stop()
 		late.Stop()

@@ -46,7 +46,7 @@ func TestTaskAfterAnother(t *testing.T) {
 	p.Until(patience, "the submission", func(it feed.Item) bool { return it.Kind == "task.submitted" && it.Task == "t2" })
 	runAndExpect(t, h, []string{"t2    waits for t1 "}, "status")
 	p.Kill()
-	runAndExpect(t, h, []string{"t2 waits for t1, and nobody is here to begin it: company resume t2"}, "status")
+	runAndExpect(t, h, []string{"t2 is resting: it waits for t1, and no company is at work: company resume t2"}, "status")
 	runAndExpect(t, h, []string{"waits for: t1 (#1 is to be merged); it begins when all are merged"}, "show", "t2")
 	var list struct {
 		Tasks []struct {

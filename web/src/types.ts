@@ -63,6 +63,7 @@ export interface Task {
   status: string;
   phase: string;
   paused: boolean;
+  resting?: boolean; // no company is at work on it
   paused_subtasks: string[];
   dry_run?: boolean;
   instruction: string;

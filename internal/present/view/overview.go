@@ -69,10 +69,10 @@ func (src Source) resting() []Resting {
 		switch {
 		case task.Paused:
 			resting.Why = "is paused"
-		case !src.AtWork && state.Shown(task) == company.StatusWaiting:
-			resting.Why = src.Task(task).WaitsText() + ", and nobody is here to begin it"
-		case !src.AtWork && (len(state.OpenApprovals(id)) == 0 || !state.AtRest(task, src.Now)):
-			resting.Why = "is unfinished and nobody works on it"
+		case src.rests(task) && state.Shown(task) == company.StatusWaiting:
+			resting.Why = "is resting: it " + src.Task(task).WaitsText() + ", and no company is at work"
+		case src.rests(task):
+			resting.Why = "is resting: no company is at work"
 		}
 		if resting.Why != "" {
 			out = append(out, resting)
@@ -82,6 +82,13 @@ func (src Source) resting() []Resting {
 		}
 	}
 	return out
+}
+
+// rests reports whether an open task could go on, but no company is at work. One that waits for an answer alone does not
+// rest.
+func (src Source) rests(task *company.Task) bool {
+	return !src.AtWork && !task.Status.Ended() &&
+		(len(src.State.OpenApprovals(task.ID)) == 0 || !src.State.AtRest(task, src.Now))
 }
 
 // Overview returns the summary of the office. With all it includes all tasks, otherwise the unfinished and the most
@@ -237,12 +244,7 @@ func (v Overview) writeTasks(b *strings.Builder, style Style) {
 		Columns: []termtext.Column{{Title: "TASK"}, {Title: "STATE"}, {Title: "DONE"}, {Title: "COST", Rank: 2},
 			{Title: "PR", Rank: 1}, {Title: "SHOWN BY", Rank: 3}, {Title: "WHAT", Least: 28}}}
 	for _, task := range v.Tasks {
-		state, color := task.StateText(), task.StateColor()
-		if slices.ContainsFunc(v.Resting, func(r Resting) bool { return r.Task == task.ID && r.Subtask == "" }) &&
-			state != "paused" {
-			state, color = "resting", termtext.Yellow
-		}
-		table.ColorRow(color, string(task.ID), state, task.DoneText(), ShortCost(task.CostMicroUSD, task.Tokens),
+		table.ColorRow(task.StateColor(), string(task.ID), task.StateText(), task.DoneText(), ShortCost(task.CostMicroUSD, task.Tokens),
 			task.PullText(),
 			strings.TrimPrefix(task.Evidence, noEvidence), task.Title())
 		for _, text := range task.HoldTexts() {

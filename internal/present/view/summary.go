@@ -40,7 +40,7 @@ func (src Source) Summary(task *company.Task) Summary {
 	sum := Summary{
 		SchemaVersion: 1, Task: task.ID, Status: src.ShownStatus(task),
 		Instruction: safetext.EscapeLine(company.TitleOf(task.Instruction), 100), Issue: task.Issue, Head: task.Head,
-		Tokens: task.Spent.Tokens, DurationMS: taskDuration(task, task.Updated).Milliseconds(),
+		Tokens: task.Spent.Tokens, DurationMS: taskDuration(task, src.Now).Milliseconds(),
 	}
 	done := 0
 	for _, sub := range task.Subtasks {
@@ -93,7 +93,9 @@ func (src Source) Summary(task *company.Task) Summary {
 		sum.Result, sum.Why, sum.Next = "INCOMPLETE", cancelledWhy(task), "company retry "+string(task.ID)
 	default:
 		sum.Result = "INCOMPLETE"
-		sum.Why = fmt.Sprintf("%d of %s merged", done, company.Count(len(task.Subtasks), "subtask"))
+		if len(task.Subtasks) > 0 {
+			sum.Why = fmt.Sprintf(", %d of %s merged", done, company.Count(len(task.Subtasks), "subtask"))
+		}
 		sum.Next = "company resume " + string(task.ID)
 		if open := state.OpenApprovals(task.ID); len(open) > 0 {
 			sum.Why = safetext.EscapeLine(open[0].Question, 200)
@@ -103,7 +105,7 @@ func (src Source) Summary(task *company.Task) Summary {
 				sum.Next = fmt.Sprintf("%s or company reject %s", RaiseCommand(task), open[0].ID)
 			}
 		} else if short := state.Spending.Shortage; short != nil {
-			sum.Why = fmt.Sprintf("the budget of the %s is used up, %s", short.Scope, sum.Why)
+			sum.Why = fmt.Sprintf("the budget of the %s is used up%s", short.Scope, sum.Why)
 			sum.Next = RaiseOfficeCommand(state.Spending, short)
 		} else if state.Office.Stopped {
 			sum.Why = "the office is stopped"
@@ -111,12 +113,27 @@ func (src Source) Summary(task *company.Task) Summary {
 		} else if v := src.Task(task); !task.Paused && len(v.WaitsFor) > 0 {
 			sum.Why = "it waits for " + v.AwaitedText()
 		} else if task.Paused {
-			sum.Why = "it is paused, " + sum.Why
+			sum.Why = "it is paused" + sum.Why
 		} else if paused := task.PausedSubtasks(); len(paused) > 0 {
-			sum.Why, sum.Next = string(paused[0])+" is paused, "+sum.Why, "company resume "+string(paused[0])
+			sum.Why, sum.Next = string(paused[0])+" is paused"+sum.Why, "company resume "+string(paused[0])
+		} else if src.rests(task) {
+			sum.Why = src.explainRest(task) + sum.Why
+		} else {
+			sum.Why = "it is under way" + sum.Why
 		}
 	}
 	return sum
+}
+
+// explainRest returns why a task rests. An answer may have come since the last company.
+func (src Source) explainRest(task *company.Task) string {
+	const why = "no company is at work"
+	for _, approval := range src.State.AnsweredApprovals(task.ID) {
+		if !approval.Answered.Before(task.Updated) { // nothing happened since
+			return "your answer is in; " + why
+		}
+	}
+	return why
 }
 
 // untestedRemedy explains how to add a test if there is none.

@@ -149,7 +149,7 @@ func TestSummaryBlock(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, task := viewtest.TaskOf(tc.change)
-			got := Source{State: s}.Summary(task)
+			got := Source{State: s, Now: task.Updated, AtWork: true}.Summary(task)
 			if got.RenderText() != tc.want {
 				t.Errorf("got\n%swant\n%s", got.RenderText(), tc.want)
 			}

@@ -14,7 +14,7 @@ import (
 // TaskStates are the values that filter a list of tasks by state: each status that is shown to people, and names for
 // several of them.
 var TaskStates = []string{
-	"open", "ended", "paused", string(company.StatusQueued), string(company.StatusPending),
+	"open", "ended", "paused", "resting", string(company.StatusQueued), string(company.StatusPending),
 	string(company.StatusDecomposing), string(company.StatusExecuting), string(company.StatusReviewing),
 	string(company.StatusAwaitingInput), string(company.StatusWaiting), string(company.StatusCompleted),
 	string(company.StatusFailed), string(company.StatusCancelled),
@@ -66,18 +66,18 @@ func (f TaskFilter) validate() error {
 
 // listedTask holds the values that a filter checks.
 type listedTask struct {
-	ended, paused bool
-	shown         company.TaskStatus
-	priority      company.Priority
-	tags          []string
+	ended, paused, resting bool
+	shown                  company.TaskStatus
+	priority               company.Priority
+	tags                   []string
 }
 
 func (src Source) listedTask(t officeTask) listedTask {
 	if p := t.past; p != nil {
 		return listedTask{ended: true, shown: p.Status, priority: cmp.Or(p.Priority, company.PriorityMedium), tags: p.Tags}
 	}
-	return listedTask{ended: t.now.Status.Ended(), paused: t.now.Paused, shown: src.ShownStatus(t.now),
-		priority: t.now.Priority, tags: t.now.Tags}
+	return listedTask{ended: t.now.Status.Ended(), paused: t.now.Paused,
+		resting: src.rests(t.now) && !t.now.Paused, shown: src.ShownStatus(t.now), priority: t.now.Priority, tags: t.now.Tags}
 }
 
 // matchesTask reports whether a task matches the filter.
@@ -90,6 +90,8 @@ func (f TaskFilter) matchesTask(t listedTask) bool {
 			return t.ended
 		case "paused":
 			return t.paused && !t.ended
+		case "resting":
+			return t.resting
 		}
 		return state == string(t.shown) || state == t.shown.Text()
 	})

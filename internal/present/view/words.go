@@ -24,6 +24,8 @@ func (v Task) StateText() string {
 		return "done, UNVERIFIED"
 	case v.Ended == nil && v.Paused:
 		return "paused"
+	case v.Resting:
+		return "resting"
 	case v.Status == company.StatusWaiting:
 		return v.WaitsText()
 	}

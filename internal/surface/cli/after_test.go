@@ -101,7 +101,7 @@ func TestSubmitAfter(t *testing.T) {
 	}
 	o.Close()
 	if r := run("status"); !strings.Contains(
-		r.Out, string(id)+" "+both+", and nobody is here to begin it: company resume "+string(id)) {
+		r.Out, string(id)+" is resting: it "+both+", and no company is at work: company resume "+string(id)) {
 		t.Errorf("without a company: %+v", r)
 	}
 }

@@ -158,7 +158,7 @@ func interruptedText(ids []company.TaskID, elsewhere bool) string {
 	case elsewhere:
 		return "no longer followed; the company that is open goes on: company feed --follow" + id
 	}
-	return "interrupted; it rests until: company resume" + id
+	return "interrupted; it is paused, and goes on with: company resume" + id
 }
 
 // isToDo asks the job whether there is anything to do. Events from then on are shown.

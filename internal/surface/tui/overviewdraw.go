@@ -133,16 +133,11 @@ func (m *model) drawTasks(width, height int) []string {
 	table := termtext.Table{Columns: []termtext.Column{{Title: "TASK"}, {Title: "STATE"}, {Title: "DONE"}, {Title: "COST"},
 		{Title: "AGE", Rank: 1}, {Title: "PR", Rank: 2}, {Title: "WHAT", Least: 28}}}
 	for _, task := range tasks {
-		state, color := task.StateText(), task.StateColor()
-		if state != "paused" && slices.ContainsFunc(
-			m.snap.overview.Resting, func(r view.Resting) bool { return r.Task == task.ID && r.Subtask == "" }) {
-			state, color = "resting", termtext.Yellow
-		}
 		age := termtext.FormatAge(time.Duration(task.DurationMS) * time.Millisecond)
 		if task.Ended == nil {
 			age = m.ageSince(task.Submitted)
 		}
-		table.ColorRow(color, string(task.ID), state, task.DoneText(), view.ShortCost(task.CostMicroUSD, task.Tokens), age,
+		table.ColorRow(task.StateColor(), string(task.ID), task.StateText(), task.DoneText(), view.ShortCost(task.CostMicroUSD, task.Tokens), age,
 			task.PullText(), task.LineText())
 	}
 	lines := m.tableLines(table, width)

@@ -111,6 +111,7 @@ export function taskState(t: Task): State {
   if (t.status === "completed" && t.untested_why) return { text: "done, UNTESTED", tone: "warn" };
   if (t.status === "completed" && t.unverified?.length) return { text: "done, UNVERIFIED", tone: "warn" };
   if (t.ended == null && t.paused) return { text: "paused", tone: "warn" };
+  if (t.resting) return { text: "resting", tone: "warn" };
   if (t.status === "waiting") return { text: waitsText(t.waits_for ?? []), tone: "calm" };
   return taskStates[t.status] ?? { text: t.status, tone: "calm" };
 }

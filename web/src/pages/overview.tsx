@@ -116,7 +116,7 @@ function NeedsStrip({ o }: { o: Overview }) {
   );
 }
 
-const states = ["", "open", "ended", "awaiting_input", "waiting", "queued", "executing", "completed", "failed", "cancelled", "paused"];
+const states = ["", "open", "ended", "awaiting_input", "waiting", "queued", "executing", "completed", "failed", "cancelled", "paused", "resting"];
 const stateNames: Record<string, string> = { "": "open and newest", awaiting_input: "needs you", executing: "working", completed: "done" };
 
 function TasksPanel({ o }: { o: Overview }) {
@@ -130,7 +130,6 @@ function TasksPanel({ o }: { o: Overview }) {
   const tasks = listed ? (list.data?.tasks ?? []) : o.tasks;
   const needle = text.toLowerCase();
   const shown = needle === "" ? tasks : tasks.filter((t) => [t.id, taskState(t).text, t.instruction, t.project.path, t.tags.join(" "), t.pr ? `#${t.pr.number} ${t.pr.state}` : ""].join(" ").toLowerCase().includes(needle));
-  const resting = new Set(o.resting.filter((r) => r.task && !r.subtask).map((r) => r.task));
   return (
     <Panel
       id="tasks"
@@ -159,7 +158,7 @@ function TasksPanel({ o }: { o: Overview }) {
       }
     >
       {listed && list.problem && !list.data ? <Empty>{list.problem.message}</Empty> : null}
-      <TaskRows tasks={shown} resting={resting} />
+      <TaskRows tasks={shown} />
       {shown.length === 0 && (!listed || list.data) ? (
         <Empty>
           {needle || state ? "No task fits this filter." : (
@@ -183,7 +182,7 @@ function TasksPanel({ o }: { o: Overview }) {
   );
 }
 
-function TaskRows({ tasks, resting }: { tasks: Task[]; resting: Set<string | undefined> }) {
+function TaskRows({ tasks }: { tasks: Task[] }) {
   const narrow = useNarrow();
   return (
     <div role="table" aria-label="Tasks" aria-rowcount={tasks.length + 1}>
@@ -197,15 +196,14 @@ function TaskRows({ tasks, resting }: { tasks: Task[]; resting: Set<string | und
         </div>
       ) : null}
       <Rows items={tasks} height={narrow ? 90 : 38} role="rowgroup">
-        {(t) => <TaskRow key={t.id} t={t} resting={resting.has(t.id)} />}
+        {(t) => <TaskRow key={t.id} t={t} />}
       </Rows>
     </div>
   );
 }
 
-function TaskRow({ t, resting }: { t: Task; resting: boolean }) {
-  let state = taskState(t);
-  if (resting && state.text !== "paused") state = { text: "resting", tone: "warn" };
+function TaskRow({ t }: { t: Task }) {
+  const state = taskState(t);
   const waits = holdTexts(t).join("; ");
   const part = t.subtasks > 0 ? t.merged / t.subtasks : 0;
   return (

@@ -18,11 +18,11 @@ import (
 // NewPause returns the "company pause" command.
 func NewPause(env *command.Environment) *cobra.Command {
 	return &cobra.Command{
-		Use: "pause [task|subtask]...", Short: "Let tasks or subtasks rest; their runs are put away",
+		Use: "pause [task|subtask]...", Short: "Pause tasks or subtasks; their runs are put away",
 		Example: "  company pause t12\n  company pause t12-02\n  company pause",
-		Long: `Lets the named tasks and subtasks rest, or all tasks that have not ended. What their
+		Long: `Pauses the named tasks and subtasks, or all tasks that have not ended. What their
 runs had done is kept, and no model is asked for more. The others go on: of a paused
-subtask its siblings, too, until they wait for it. What is paused rests until
+subtask its siblings, too, until they wait for it. What is paused stays so until
 company resume t12 or company resume t12-02, or company resume for all of it.`,
 		ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return slices.Concat(v.Open, v.Unfinished) }),
 		Args:              cobra.ArbitraryArgs,

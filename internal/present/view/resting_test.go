@@ -1,0 +1,49 @@
+package view
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"company/internal/company"
+	"company/internal/present/view/viewtest"
+)
+
+// A task on which no company is at work is resting: in the list, in status and in the summary, which says why and how
+// old the task is. The list can be filtered by the word that it shows.
+func TestRestingHasOneWord(t *testing.T) {
+	src := waitingOffice(t, func(first, second *company.Task) {
+		second.Paused = true
+		first.Updated = first.Submitted.Add(time.Second)
+	})
+	src.AtWork = false
+	src.Now = viewtest.Time.Add(20 * time.Second)
+	overview, err := src.Overview(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := overview.RenderText(); !strings.Contains(text, "t12 is resting: no company is at work: company resume t12") ||
+		!strings.Contains(text, "\n  t12   resting ") || !strings.Contains(text, "\n  t13   paused ") {
+		t.Errorf("status:\n%s", text)
+	}
+	for state, want := range map[string]company.TaskID{"resting": "t12", "paused": "t13"} {
+		list, err := src.TaskList(TaskFilter{States: []string{state}})
+		if err != nil || len(list.Tasks) != 1 || list.Tasks[0].ID != want || list.Tasks[0].StateText() != state {
+			t.Errorf("%s: %v, %+v", state, err, list.Tasks)
+		}
+	}
+	task := src.State.Tasks["t12"]
+	if text := src.Summary(task).Render(Style{Width: 100}); !strings.Contains(text, "t12 waits after 20s") ||
+		!strings.Contains(text, "\n  no company is at work\n") {
+		t.Errorf("summary:\n%s", text)
+	}
+	src.State.Approvals["a1"] = &company.Approval{ID: "a1", Task: task.ID, Kind: company.AskClarification, Text: "both",
+		Answered: task.Updated}
+	if why := src.Summary(task).Why; why != "your answer is in; no company is at work" {
+		t.Errorf("after an answer: %q", why)
+	}
+	src.AtWork = true
+	if list, err := src.TaskList(TaskFilter{States: []string{"resting"}}); err != nil || len(list.Tasks) > 0 {
+		t.Errorf("with a company at work: %v, %+v", err, list.Tasks)
+	}
+}
