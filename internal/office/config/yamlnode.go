@@ -76,6 +76,23 @@ func shortenText(s string) string {
 	return s
 }
 
+// secretWords matches lines that may hold a secret.
+var secretWords = lazyregexp.New(`(?i)key|token|secret|password|hook`)
+
+// pointAt returns a line of a file, with a caret below a column of it. It returns "" for a line that may hold a secret,
+// and for one that is long.
+func pointAt(data []byte, line, column int) string {
+	lines := strings.Split(string(data), "\n")
+	if line < 1 || line > len(lines) || column < 1 || secretWords.MatchString(lines[line-1]) {
+		return ""
+	}
+	text := []rune(strings.ReplaceAll(strings.TrimRight(lines[line-1], "\r"), "\t", "→"))
+	if len(text) > 100 || column > len(text)+1 {
+		return ""
+	}
+	return "\n    " + string(text) + "\n    " + strings.Repeat(" ", column-1) + "^"
+}
+
 // suggestSyntaxFix returns the fix for a line that is not YAML.
 func suggestSyntaxFix(data []byte, line int) string {
 	lines := bytes.Split(data, []byte("\n"))
@@ -83,12 +100,15 @@ func suggestSyntaxFix(data []byte, line int) string {
 	if len(before) > 0 && bytes.ContainsRune(before[len(before)-1], '\t') {
 		return fmt.Sprintf("indent with blanks: line %d has a tab", line)
 	}
+	if text := before[max(0, len(before)-1):]; len(text) > 0 && bytes.Count(text[0], []byte(`"`))%2 == 1 {
+		return fmt.Sprintf("close the quote that is opened in line %d", line)
+	}
 	text := bytes.Join(before, []byte("\n"))
 	if bytes.Count(text, []byte("{")) > bytes.Count(text, []byte("}")) ||
 		bytes.Count(text, []byte("[")) > bytes.Count(text, []byte("]")) {
 		return fmt.Sprintf("close each bracket that is opened up to line %d", line)
 	}
-	return "correct the YAML"
+	return fmt.Sprintf("compare line %d with the one above: its indent, and one key with one value in a line", line)
 }
 
 // parseYAML parses a document into a node. name is the name of the file in messages. Anchors, aliases, tags and merges
@@ -107,8 +127,8 @@ func parseYAML(name string, data []byte) (node, problems) {
 	file, err := yaml.Parse(data, yaml.Limits{Bytes: maxFileBytes, Lines: maxLines, Depth: maxNesting})
 	if refused := (*yaml.Error)(nil); errors.As(err, &refused) {
 		if refused.Fix == "" {
-			return node{}, fail(refused.Line, refused.Column, "bad syntax: "+safetext.FirstLine(refused.Message),
-				suggestSyntaxFix(data, refused.Line))
+			return node{}, fail(refused.Line, refused.Column, "bad syntax: "+safetext.FirstLine(refused.Message)+
+				pointAt(data, refused.Line, refused.Column), suggestSyntaxFix(data, refused.Line))
 		}
 		return node{}, fail(refused.Line, refused.Column, refused.Message, refused.Fix)
 	}

@@ -189,7 +189,9 @@ func checkImages(ctx context.Context, daemon officeapp.Daemon) []healthcheck.Fin
 
 func checkConfig(loaded config.Loaded, err error) healthcheck.Result {
 	if err != nil {
-		return ErrorResult(err)
+		result := ErrorResult(err)
+		result.Found, _, _ = strings.Cut(result.Found, "\n    ") // the line that is no YAML needs a screen's columns
+		return result
 	}
 	if err := loaded.CheckKeyFiles(); err != nil {
 		return ErrorResult(err)
