@@ -79,6 +79,14 @@ func (p Plan) IsAlone() bool {
 	return false
 }
 
+// DescriptionOf returns what a subtask is to do: its description, or the task's instruction if it has the whole of it.
+func (t *Task) DescriptionOf(sub *Subtask) string {
+	if sub.Planned.IsInstruction() {
+		return t.Instruction
+	}
+	return sub.Planned.Description
+}
+
 // AwaitsSplit reports whether a manager may split the ticket if its worker finds it too large.
 func (t *Task) AwaitsSplit(sub *Subtask) bool {
 	return sub.Planned.IsInstruction() && t.Settings.Way != WayOne && len(t.Subtasks) == 1

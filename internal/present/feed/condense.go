@@ -3,9 +3,11 @@ package feed
 import "company/internal/company"
 
 // condenser selects the items for people. A successful subtask has one item, its merge. Once a subtask has a failure,
-// all its items are shown until its merge. Tool calls and items for programs are left out.
+// all its items are shown until its merge. The only subtask of a task has its verdicts, too. Tool calls and items for
+// programs are left out.
 type condenser struct {
 	open map[company.SubtaskID]bool
+	only map[company.TaskID]bool // tasks of one subtask, whose plan was seen
 }
 
 // isShown reports whether an item is shown to people. Call it for each item, in order.
@@ -13,7 +15,15 @@ func (c *condenser) isShown(item Item) bool {
 	if item.Quiet || isStep(item.Kind) {
 		return false
 	}
-	if item.Kind == kindGate {
+	switch item.Kind {
+	case kindPlanned:
+		if c.only == nil {
+			c.only = map[company.TaskID]bool{}
+		}
+		c.only[item.Task] = len(item.Lines) <= 1
+	case kindReplanned:
+		delete(c.only, item.Task)
+	case kindGate:
 		return false // only the start; the verdict is an event
 	}
 	if item.Subtask == "" {
@@ -33,8 +43,12 @@ func (c *condenser) isShown(item Item) bool {
 	case kindMergeDone:
 		c.setOpen(item.Subtask, false)
 		return true
-	case kindRunClaimed, kindRunEnded, kindGateFinished, kindMergeGated, kindReview:
-		return open || len(item.Lines) > 0 && item.Kind == kindReview // an approval with remarks
+	case kindGateFinished:
+		return open || c.only[item.Task]
+	case kindReview:
+		return open || c.only[item.Task] || len(item.Lines) > 0 // an approval with remarks
+	case kindRunClaimed, kindRunEnded, kindMergeGated:
+		return open
 	}
 	return true
 }
@@ -51,6 +65,8 @@ var (
 	kindRunClaimed    = (*company.RunClaimed)(nil).Kind()
 	kindRunEnded      = (*company.RunEnded)(nil).Kind()
 	kindRunReleased   = (*company.RunReleased)(nil).Kind()
+	kindPlanned       = (*company.PlanAccepted)(nil).Kind()
+	kindReplanned     = (*company.SubtaskReplanned)(nil).Kind()
 	kindGateFinished  = (*company.GateFinished)(nil).Kind()
 	kindMergeGated    = (*company.MergeGated)(nil).Kind()
 	kindStackRed      = (*company.StackRed)(nil).Kind()

@@ -149,6 +149,7 @@ func describeEvent(event company.Event, task *company.Task) Item {
 	case *company.ReviewCarried:
 		item.Text, item.Mark = "the review of "+string(event.Subtask)+
 			" holds for the whole: it is the only ticket, and merged the same tree", Done
+		item.Quiet = true
 	case *company.ReviewVoided:
 		item.Text = "the base moved in a file of the diff: reviewed again"
 	case *company.MergeIntentRecorded:

@@ -36,7 +36,7 @@ func TestSubtaskThatGoesWellIsOneLine(t *testing.T) {
 		return Item{Seq: 1, Task: "t1", Subtask: sub, Kind: kind, Mark: mark, Text: text}
 	}
 	items := []Item{
-		item("", "plan.accepted", Done, "plan: 2 subtasks"),
+		{Seq: 1, Task: "t1", Kind: "plan.accepted", Mark: Done, Text: "plan: 2 subtasks", Lines: []string{"A", "B"}},
 		item("t1-01", "run.claimed", Started, "working on A"),
 		item("t1-02", "run.claimed", Started, "working on B"),
 		{Task: "t1", Subtask: "t1-01", Run: "t1-01.1", Kind: "tool_done", Mark: Failed,
@@ -52,6 +52,8 @@ func TestSubtaskThatGoesWellIsOneLine(t *testing.T) {
 		item("t1-02", "merge.done", Done, "B: merged as 4"),
 	}
 	want := `t1      + plan: 2 subtasks
+                   A
+                   B
 t1-02   x gate test failed, exit 1
 t1-02   > working on B again
 t1-01   + A: merged as 3
@@ -61,9 +63,28 @@ t1-02   + B: merged as 4
 	if got := showAll(Style{}, items...); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	if got := showAll(Style{Verbose: true}, items...); strings.Count(got, "\n") != len(items) ||
+	if got := showAll(Style{Verbose: true}, items...); strings.Count(got, "\n") != len(items)+2 ||
 		!strings.Contains(got, "t1-01.1         -        tool      x run_command false: exit code 1\n") {
 		t.Errorf("with -v:\n%s", got)
+	}
+}
+
+// The only subtask of a task has its verdicts, and no line about how its review counts.
+func TestOnlySubtaskShowsItsVerdicts(t *testing.T) {
+	item := func(sub company.SubtaskID, kind, text string) Item {
+		return Item{Seq: 1, Task: "t1", Subtask: sub, Kind: kind, Mark: Done, Text: text}
+	}
+	carried := describeRecorded(t, &company.ReviewCarried{}, nil)
+	got := showAll(Style{}, item("", "plan.accepted", "one worker does it: the instruction is short"),
+		item("t1-01", "run.ended", "done at 1"), item("t1-01", "gate.finished", "gates passed"),
+		item("t1-01", "review.finished", "review: approve"), item("t1-01", "merge.done", "A: merged as 3"), carried)
+	want := `t1      + one worker does it: the instruction is short
+t1-01   + gates passed
+t1-01   + review: approve
+t1-01   + A: merged as 3
+`
+	if got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
 	}
 }
 

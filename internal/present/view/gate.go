@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -141,11 +142,12 @@ func (v *Gate) Render(style Style) string {
 		for _, l := range []struct {
 			what  string
 			names []string
-		}{{"flaky", check.Flaky}, {"no longer run", check.Gone}, {"looks at", check.canaryProof().Proven},
-			{"does not look at", slices.Concat(check.canaryProof().Blind, check.canaryProof().Hollow)},
+		}{{"flaky", check.Flaky}, {"no longer run", check.Gone}, {"covers", check.canaryProof().Proven},
+			{"does not cover", slices.Concat(check.canaryProof().Blind, check.canaryProof().Hollow)},
 			{"unproven", check.canaryProof().reasonList()}} {
 			if len(l.names) > 0 {
-				writeWrapped(&b, style, "      "+l.what+": ", safetext.EscapeLine(strings.Join(l.names, ", "), 300))
+				names := safetext.EscapeLine(strings.Join(l.names, ", "), 300)
+				writeWrapped(&b, style, "      "+l.what+": ", cmp.Or(topFolder[names], names))
 			}
 		}
 		switch {
@@ -175,6 +177,9 @@ func (v *Gate) Render(style Style) string {
 	}
 	return b.String()
 }
+
+// topFolder names the top folder of a repository where it stands alone.
+var topFolder = map[string]string{".": "./"}
 
 // sign returns the symbol and colour of a verdict.
 func (c Check) sign() (sign, color string) {
@@ -220,7 +225,7 @@ func (c Check) verdictNote() string {
 	if c.Part != nil {
 		out += ", " + c.Part.String() + "; all are run on the merged tree"
 	}
-	if n := c.Counts; n != nil {
+	if n := c.Counts; n != nil && *n != (company.TestCounts{}) {
 		out += fmt.Sprintf(", %d passed, %d failed, %d skipped", n.Passed, n.Failed, n.Skipped)
 	}
 	return out

@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -70,7 +71,7 @@ func (src Source) Subtask(t *company.Task, sub *company.Subtask) Subtask {
 func (src Source) viewSubtask(task *company.Task, sub *company.Subtask, budget *int) Subtask {
 	subtask := Subtask{
 		ID: sub.ID, Task: task.ID, Wave: task.StepOf(sub), After: sub.After(), Status: sub.Status, Paused: sub.Paused,
-		Title: sub.Planned.Title, Description: sub.Planned.Description,
+		Title: sub.Planned.Title, Description: task.DescriptionOf(sub),
 		AcceptanceCriteria: sub.Planned.AcceptanceCriteria, WriteSet: sub.Planned.WriteSet, Effort: sub.Planned.Effort,
 		Context: sub.Planned.Context, Does: sub.Planned.Does, Model: sub.Model, MoreTurns: sub.MoreTurns,
 		SplitFrom: sub.SplitFrom, Replanned: sub.Replanned, TakenIn: sub.TakenIn,
@@ -102,6 +103,14 @@ func (src Source) viewSubtask(task *company.Task, sub *company.Subtask, budget *
 		subtask.Ticket = filepath.Join(src.Folders.Backlog, name)
 	}
 	return subtask
+}
+
+// writesText returns the paths that a subtask may write.
+func (v Subtask) writesText() string {
+	if slices.Equal(v.WriteSet, []string{"**"}) {
+		return "any file"
+	}
+	return safetext.EscapeLine(strings.Join(v.WriteSet, ", "), 300)
 }
 
 // placeText returns the subtask's place in the plan: the subtasks that it depends on, or its wave.
@@ -214,7 +223,7 @@ func (v Subtask) Render(style Style) string {
 	for _, c := range v.AcceptanceCriteria {
 		writeWrapped(&b, style, "  must:   ", safetext.EscapeLine(c, 300))
 	}
-	writeWrapped(&b, style, "  writes: ", safetext.EscapeLine(strings.Join(v.WriteSet, ", "), 300))
+	writeWrapped(&b, style, "  writes: ", v.writesText())
 	if v.WriteSetFit != nil {
 		writeWrapped(&b, style, "  fit:    ", fitText(*v.WriteSetFit))
 	}

@@ -364,9 +364,9 @@ func writeReview(b *strings.Builder, style Style, recorded *company.ReviewRecord
 		if e == "" || slices.Contains(recorded.Evidence[:i], e) { // one for several criteria
 			continue
 		}
-		writeWrapped(b, style, "  shown: ", safetext.EscapeLine(e, 300))
+		writeWrapped(b, style, "  evidence: ", safetext.EscapeLine(e, 300))
 		if i < len(recorded.Checked) && recorded.Checked[i] != "" {
-			writeWrapped(b, style, "    seen: ", safetext.EscapeLine(recorded.Checked[i], 600))
+			writeWrapped(b, style, "    confirmed: ", safetext.EscapeLine(recorded.Checked[i], 600))
 		}
 	}
 }

@@ -44,8 +44,8 @@ function CheckRow({ c }: { c: Check }) {
   const facts: [string, string[] | undefined][] = [
     ["flaky", c.flaky],
     ["no longer run", c.gone],
-    ["looks at", canary?.proven],
-    ["does not look at", [...(canary?.blind ?? []), ...(canary?.hollow ?? [])]],
+    ["covers", canary?.proven],
+    ["does not cover", [...(canary?.blind ?? []), ...(canary?.hollow ?? [])]],
     ["unproven", canary?.reason ? [canary.reason] : []],
   ];
   return (
