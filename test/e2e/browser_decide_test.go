@@ -220,7 +220,7 @@ func TestBrowserDecides(t *testing.T) {
 	b.confirm("input", "stop")
 	b.see("office-state", "STOPPED")
 	b.click("resume-office")
-	b.see("office-state", "ready, nothing to do")
+	b.see("office-state", "idle")
 	b.open(base + "review/t2-01")
 	b.see("decide", "a4")
 	b.click("approve")

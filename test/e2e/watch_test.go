@@ -78,7 +78,7 @@ func TestWatchInATerminal(t *testing.T) {
 	p := startServing(t, h)
 	defer endServing(t, p)
 	w := openWatch(t, h, "watch")
-	w.see("ready, nothing to do", "TASKS 0")
+	w.see("idle", "TASKS 0")
 	w.press("n")
 	w.see("a new task")
 	w.press("-l", "say goodbye")

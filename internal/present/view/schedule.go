@@ -75,7 +75,7 @@ func (v Overview) WorkText() string {
 	wait := company.Count(waiting, "task") + " waiting"
 	switch {
 	case waiting == 0 && len(working) == 0:
-		return "ready, nothing to do"
+		return "idle"
 	case len(working) == 0:
 		return wait
 	case waiting == 0:

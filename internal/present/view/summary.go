@@ -21,6 +21,7 @@ type Summary struct {
 	Why           string             `json:"why"`
 	Hint          string             `json:"hint"`
 	PR            *int               `json:"pr,omitempty"`
+	PRState       company.PRState    `json:"pr_state,omitempty"`
 	URL           string             `json:"url,omitempty"` // URL of the pull request, or the path of its page
 	Head          company.OID        `json:"head,omitempty"`
 	CostMicroUSD  *int64             `json:"cost_micro_usd"`
@@ -81,7 +82,7 @@ func (src Source) Summary(task *company.Task) Summary {
 				"; company doctor says which line has it run"
 		}
 		sum.Next = fmt.Sprintf("review the pull request: company pr show %d", task.PR.Number)
-		sum.PR, sum.URL = &task.PR.Number, task.PR.URL
+		sum.PR, sum.PRState, sum.URL = &task.PR.Number, task.PR.State, task.PR.URL
 		sum.Why = fmt.Sprintf("%d of %s merged, %s on %s (%s)", done, company.Count(len(task.Subtasks), "subtask"),
 			gatesLabel(task), task.IntegrationBranch(), task.Head.Short()) + unseenLabel(task)
 		if task.PR.Note != "" {
@@ -242,6 +243,9 @@ func (s Summary) Render(style Style) string {
 	}
 	if s.URL != "" {
 		fmt.Fprintf(&b, "  %s\n", safetext.EscapeLine(s.URL, 400))
+	}
+	if s.PRState == company.PROpen && !strings.Contains(s.URL, "://") { // no forge has a button to merge it
+		fmt.Fprintf(&b, "  To take it: company pr merge %d; to try it first: company pr checkout %[1]d\n", *s.PR)
 	}
 	if s.Result == "COMPLETE" && s.Hint != "" && (s.DryRun || s.UntestedWhy != "" || len(s.Unverified) > 0) {
 		writeWrapped(&b, style, "  ", s.Hint)

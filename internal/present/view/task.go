@@ -146,7 +146,7 @@ func evidenceOf(task *company.Task) string {
 }
 
 // noEvidence means that there is no evidence yet.
-const noEvidence = "nothing shown yet"
+const noEvidence = "not checked yet"
 
 func gatesLabel(task *company.Task) string {
 	if task.Gate == nil {

@@ -1,7 +1,7 @@
 // Numbers, ages and words, as internal/present/view writes them on a terminal.
 
 import { clock } from "./api.ts";
-import type { Awaited, Overview, Run, Subtask, Task } from "../types.ts";
+import type { Awaited, Overview, Run, Subtask, Task, TaskDetail } from "../types.ts";
 
 export const micro = 1_000_000;
 
@@ -40,6 +40,13 @@ export function formatAge(ms: number): string {
   if (s < 3600) return `${Math.floor(s / 60)}m${String(s % 60).padStart(2, "0")}s`;
   if (s < 48 * 3600) return `${Math.floor(s / 3600)}h${String(Math.floor(s / 60) % 60).padStart(2, "0")}m`;
   return `${Math.floor(s / 86400)}d${String(Math.floor(s / 3600) % 24).padStart(2, "0")}h`;
+}
+
+/** startedAfter says how long an ended task waited for its first run, if that is worth a word. */
+export function startedAfter(t: TaskDetail): string {
+  const first = Math.min(...t.runs.filter((r) => r.claimed).map((r) => Date.parse(r.claimed ?? "")));
+  const waited = first - Date.parse(t.submitted);
+  return Number.isFinite(waited) && waited >= 1000 ? `, ${formatAge(waited)} until its first run` : "";
 }
 
 /** formatTook is a measured span, with tenths below ten seconds. */
@@ -139,7 +146,7 @@ export function countWork(o: Overview): { working: number; waiting: number } {
 /** workText says how many tasks are at work, and how many wait. */
 export function workText(o: Overview): string {
   const { working, waiting } = countWork(o);
-  if (working === 0) return waiting === 0 ? "ready, nothing to do" : `${formatCount(waiting, "task")} waiting`;
+  if (working === 0) return waiting === 0 ? "idle" : `${formatCount(waiting, "task")} waiting`;
   return `${formatCount(working, "task")} at work` + (waiting > 0 ? `, ${waiting} waiting` : "");
 }
 

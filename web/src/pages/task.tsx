@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from "react";
 import { askCancel, askPause, askRetry, sendCommand } from "../lib/actions.ts";
 import { describeAttachment } from "../lib/attach.ts";
-import { awaitedText, formatAge, formatCost, formatCount, formatTokens, formatUSD, holdTexts, parseAmount, shortOID, taskState } from "../lib/format.ts";
+import { awaitedText, formatAge, formatCost, formatCount, formatTokens, formatUSD, holdTexts, parseAmount, shortOID, startedAfter, taskState } from "../lib/format.ts";
 import { followTask, isStep } from "../lib/live.ts";
 import { allRuns } from "../lib/moments.ts";
 import { showSoon, type Shown as Drawn } from "../lib/paint.ts";
@@ -81,12 +81,14 @@ function TaskHead({ t }: { t: TaskDetail }) {
           <div className="row">
             <span className="mono muted">{t.id}</span>
             <Badge state={taskState(t)} />
-            {over ? <span className="muted small num">took {formatAge(t.duration_ms)}</span> : <span className="muted small">for <Age since={t.submitted} /></span>}
+            {over ? <span className="muted small num">took {formatAge(t.duration_ms)}{startedAfter(t)}</span> : <span className="muted small">for <Age since={t.submitted} /></span>}
           </div>
           <div className="row">
-            <A className="button" to={reviewPath(t.id)} data-testid="open-review">
-              Review
-            </A>
+            {t.pr || t.plan.some((s) => s.head) ? (
+              <A className="button" to={reviewPath(t.id)} data-testid="open-review">
+                Review
+              </A>
+            ) : null}
             {!over ? (
               <button onClick={() => askPause(t)} data-testid="pause">
                 {t.paused ? "Resume" : "Pause"}
@@ -184,7 +186,7 @@ function TaskHead({ t }: { t: TaskDetail }) {
             </span>
           </span>
           <span>
-            <span className="muted">shown by </span>
+            {t.gate ? <span className="muted">shown by </span> : null}
             {escapeLine(t.evidence)}
           </span>
           {t.status === "completed" && !t.untested_why && t.unverified?.length ? (

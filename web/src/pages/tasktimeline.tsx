@@ -44,7 +44,7 @@ export function Timeline({ t, selected }: { t: TaskDetail; selected: string }) {
         </span>
       }
     >
-      <Gantt runs={runs} moments={moments} selected={selected} />
+      <Gantt runs={runs} moments={moments} submitted={t.submitted} selected={selected} />
       <RunTable runs={runs} moments={moments} />
     </Panel>
   );

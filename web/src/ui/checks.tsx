@@ -100,8 +100,9 @@ export function GateView({ gate }: { gate: Gate | null }) {
       <div className="row">
         <Badge state={state} />
         <span className="small muted">
-          on <code>{shortOID(gate.head)}</code> merged onto <code>{shortOID(gate.onto)}</code>
-          {gate.cached ? ", verdict of the same tree" : ""}
+          on <code>{shortOID(gate.head)}</code>
+          {gate.onto && gate.onto !== gate.head ? <> merged onto <code>{shortOID(gate.onto)}</code></> : null}
+          {gate.cached ? " (result of the same tree, from before)" : ""}
         </span>
       </div>
       {gate.untested_why ? <div className="small">{escapeLine(gate.untested_why)}</div> : null}

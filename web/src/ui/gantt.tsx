@@ -11,14 +11,16 @@ const partNames = { queue: "queued", start: "came up in", work: "worked" };
 
 /**
  * Gantt shows who worked when: a row for each worker, a bar for each run, which begins with
- * the time in which its container and its prompt came up. The queue before it is a line.
+ * the time in which its container and its prompt came up. The queue before it is a line. The time begins with the
+ * submission of the task.
  */
-export function Gantt({ runs, moments, selected }: { runs: Run[]; moments: Map<string, Moments>; selected?: string }) {
+export function Gantt({ runs, moments, submitted, selected }: { runs: Run[]; moments: Map<string, Moments>; submitted: string; selected?: string }) {
   const now = useNow();
   const begun = runs.filter((r) => r.claimed);
   if (begun.length === 0) return <Empty>No run has begun yet.</Empty>;
   const spans = begun.map((run) => ({ id: run.id, lane: run.worker || run.role, from: Date.parse(run.claimed ?? ""), to: run.ended ? Date.parse(run.ended) : now, run }));
-  const { rows, from, to } = placeSpans(spans);
+  const { rows, from: first, to } = placeSpans(spans);
+  const from = Math.min(first, Date.parse(submitted));
   const span = Math.max(1000, to - from);
   const percent = (ms: number): string => `${(ms / span) * 100}%`;
   return (
