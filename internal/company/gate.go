@@ -167,6 +167,9 @@ type RedGreen struct {
 	// whose run ends early there, by a panic or an exit.
 	Unbuilt []string `json:"unbuilt,omitempty"`
 	Died    []string `json:"died,omitempty"`
+	// Apart lists test files that were run there without other test files of their package, which do not compile there
+	// and are in Unbuilt.
+	Apart []string `json:"apart,omitempty"`
 }
 
 // GateKey returns the cache key of a verdict. The same gates in the same image do not run twice on the same tree.

@@ -31,11 +31,11 @@ func (r *Runner) reportRedGreen(
 	ctx context.Context, state *company.State, task *company.Task, mirror *gitops.Mirror, greenInput redGreenInput,
 ) (*company.RedGreen, error) {
 	out := &company.RedGreen{}
-	files, tests, err := overlayTests(ctx, mirror, greenInput.base, greenInput.res.Tree)
+	tests, err := overlayTests(ctx, mirror, greenInput.base, greenInput.res.Tree)
 	if err != nil {
 		return nil, err
 	}
-	out.Files = len(tests)
+	out.Files = len(tests.own)
 	if task.Settings.RedGreen == company.RedGreenRequire {
 		if err := readSource(ctx, mirror, task.Prepared.Gates, greenInput, out); err != nil {
 			return nil, err
@@ -52,8 +52,8 @@ func (r *Runner) reportRedGreen(
 	if err != nil {
 		return nil, err
 	}
-	job := Job{Mirror: mirror, Tree: greenInput.res.Tree, Files: files, Gates: slices.Clone(task.Prepared.Gates),
-		Hash:  task.Prepared.GateHash,
+	job := Job{Mirror: mirror, Tree: greenInput.res.Tree, Files: tests.listFiles(nil),
+		Gates: slices.Clone(task.Prepared.Gates), Hash: task.Prepared.GateHash,
 		Image: image, Label: greenInput.label, Epoch: state.Office.Epoch}
 	known := false
 	for i, gateCommand := range job.Gates {
@@ -68,7 +68,7 @@ func (r *Runner) reportRedGreen(
 			continue // they are counted but have no names
 		}
 		known = true
-		narrow, dirs := testFolders(gateCommand, tests)
+		narrow, dirs := testFolders(gateCommand, tests.own)
 		if narrow != nil {
 			if len(dirs) == 0 {
 				continue // of another module
@@ -82,14 +82,14 @@ func (r *Runner) reportRedGreen(
 			return nil, err
 		}
 		if err := r.withShortTimeout(greenInput.res.Checks[i], task.Baseline.Checks[i]).runOnBase(
-			ctx, job, i, candidates{show, greenInput.res.Checks[i], narrow}, out); err != nil {
+			ctx, job, i, candidates{show, greenInput.res.Checks[i], narrow, tests}, out); err != nil {
 			return nil, err
 		}
 	}
 	if !known {
 		out.Reason = "the test gate does not say which tests it runs"
 	}
-	for _, names := range []*[]string{&out.Proof, &out.Idle, &out.Unbuilt, &out.Died} {
+	for _, names := range []*[]string{&out.Proof, &out.Idle, &out.Unbuilt, &out.Died, &out.Apart} {
 		slices.Sort(*names)
 		*names = (*names)[:min(len(*names), maxShownTests)]
 	}
@@ -161,41 +161,50 @@ func (r *Runner) readPassed(ctx context.Context, gateCheck company.GateCheck) (m
 	return out, nil
 }
 
-// overlayTests returns the files of the base overlaid with the changed test files of a tree, and the paths of those
-// test files.
-func overlayTests(
-	ctx context.Context, mirror *gitops.Mirror, base, changed company.OID,
-) ([]gitops.Entry, []string, error) {
+// overlaidTests holds the files of a base and the test files that a change brings.
+type overlaidTests struct {
+	base, changed []gitops.Entry // all files without and with the change
+	own           []string       // paths of test files that the change adds or changes
+	gone          []string       // paths of test files that it deletes; one that was moved is among them
+}
+
+// overlayTests finds the test files of a change.
+func overlayTests(ctx context.Context, mirror *gitops.Mirror, base, changed company.OID) (overlaidTests, error) {
+	var tests overlaidTests
 	diff, err := mirror.Diff(ctx, base, changed, 0)
 	if err != nil {
-		return nil, nil, err
+		return tests, err
 	}
-	var tests []string
 	for _, fileChange := range diff.Changes {
-		if fileChange.NewMode != 0 && fileChange.NewMode != gitops.ModeGitlink && company.IsTest(fileChange.Path) {
-			tests = append(tests, fileChange.Path)
+		switch {
+		case fileChange.NewMode == gitops.ModeGitlink || !company.IsTest(fileChange.Path):
+		case fileChange.NewMode == 0:
+			tests.gone = append(tests.gone, fileChange.Path)
+		default:
+			tests.own = append(tests.own, fileChange.Path)
 		}
 	}
-	if len(tests) == 0 {
-		return nil, nil, nil
+	if len(tests.own) == 0 {
+		return tests, nil
 	}
-	isTest := map[string]bool{}
-	for _, p := range tests {
-		isTest[p] = true
+	if tests.base, err = mirror.List(ctx, base); err != nil {
+		return tests, err
 	}
-	was, err := mirror.List(ctx, base)
-	if err != nil {
-		return nil, nil, err
-	}
-	now, err := mirror.List(ctx, changed)
-	if err != nil {
-		return nil, nil, err
-	}
-	out := slices.DeleteFunc(was, func(e gitops.Entry) bool { return isTest[e.Path] })
-	for _, entry := range now {
-		if isTest[entry.Path] {
+	tests.changed, err = mirror.List(ctx, changed)
+	return tests, err
+}
+
+// listFiles returns the files of the base with the change's test files, except that those in without are as on the
+// base.
+func (t overlaidTests) listFiles(without []string) []gitops.Entry {
+	own := slices.DeleteFunc(slices.Clone(t.own), func(p string) bool { return slices.Contains(without, p) })
+	out := slices.DeleteFunc(slices.Clone(t.base), func(e gitops.Entry) bool {
+		return slices.Contains(own, e.Path) || slices.Contains(t.gone, e.Path)
+	})
+	for _, entry := range t.changed {
+		if slices.Contains(own, entry.Path) {
 			out = append(out, entry)
 		}
 	}
-	return out, tests, nil
+	return out
 }

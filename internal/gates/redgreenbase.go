@@ -24,6 +24,7 @@ type candidates struct {
 	show   map[string]bool        // by name: whether each is new
 	now    company.GateCheck      // the check with the change
 	narrow ecosystem.FolderTester // if set, only some packages are run and the others stay unknown
+	tests  overlaidTests
 }
 
 // baseRun is the result of running tests without the change.
@@ -37,12 +38,24 @@ type baseRun struct {
 }
 
 // runOnBase runs one test gate without the change and adds its findings to out. Only a test that failed by itself
-// demonstrates the change. A package that does not compile, or whose run dies, counts as a whole.
+// demonstrates the change. A package whose run dies counts as a whole. So does one that does not compile, unless some
+// of its test files do without the others.
 func (r *Runner) runOnBase(ctx context.Context, job Job, i int, c candidates, out *company.RedGreen) error {
 	seen, reason, err := r.runTests(ctx, job, i, 0)
 	if err != nil || reason != "" {
 		out.Reason = reason
 		return err
+	}
+	fewer, err := r.tryFilesAlone(ctx, job, i, c, seen.unbuilt)
+	if err != nil {
+		return err
+	}
+	if len(fewer) > 0 {
+		job.Files = c.tests.listFiles(listDropped(fewer))
+		if seen, reason, err = r.runTests(ctx, job, i, fewerAttempt); err != nil || reason != "" {
+			out.Reason = reason
+			return err
+		}
 	}
 	if c.narrow != nil {
 		ran := map[string]bool{}
@@ -67,6 +80,10 @@ func (r *Runner) runOnBase(ctx context.Context, job Job, i int, c candidates, ou
 		seen.add(again)
 	}
 	if err := r.runRest(ctx, job, i, c, &seen); err != nil {
+		return err
+	}
+	if reason, err := r.keepApart(ctx, job, i, c, fewer, &seen, out); err != nil || reason != "" {
+		out.Reason = reason
 		return err
 	}
 	countShown(c.show, seen, out)

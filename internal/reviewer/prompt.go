@@ -255,6 +255,10 @@ func redToGreen(redGreen *company.RedGreen) string {
 	if len(redGreen.Died) > 0 {
 		out += "\nWithout the change these end before their tests are through, by a panic or an exit:\n" +
 			agent.Quote("died_without_the_change", "", strings.Join(redGreen.Died, "\n"))
+	if len(redGreen.Apart) > 0 {
+		out += "\nThese were run there apart from the files that do not compile:\n" +
+			agent.Quote("apart_without_the_change", "", strings.Join(redGreen.Apart, "\n"))
+	}
 	}
 	if redGreen.Unseen > 0 {
 		out += fmt.Sprintf("\nOf its %d new tests %d were not run without the change: that these fail there is not shown.\n",

@@ -249,6 +249,10 @@ func redGreenNotes(redGreen *company.RedGreen, prOptions PROptions) []string {
 	if len(redGreen.Unbuilt) > 0 {
 		out = append(out, "Without this change these do not compile or load: "+joinCode(redGreen.Unbuilt, prOptions))
 	}
+	if len(redGreen.Apart) > 0 {
+		out = append(out, "Without this change these were run apart from the test files that do not compile: "+
+			joinCode(redGreen.Apart, prOptions))
+	}
 	if len(redGreen.Died) > 0 {
 		out = append(out, "Without this change these end before their tests are through, by a panic or an exit: "+
 			joinCode(redGreen.Died, prOptions))
