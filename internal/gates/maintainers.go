@@ -38,6 +38,10 @@ func (p *Project) addMaintainerChecks(tree *ecosystem.Tree, found *checkfinder.F
 				p.Gates[g].From == "" {
 				p.Gates[g].From = command.At[0]
 			}
+			if len(command.Closer) > 0 {
+				p.addUnrunAt(command.At[0], inFolder(command.Dir, command.Command),
+					"its tests are run here without "+strings.Join(command.Closer, " "), false)
+			}
 			continue
 		}
 		if command.InCI {

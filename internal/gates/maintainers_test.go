@@ -71,6 +71,7 @@ jobs:
 		"./test.sh ${{ github.sha }} (.github/workflows/ci.yml:16) is not run here: it has a value that only the CI knows",
 		"sudo ./integration-test.sh (.github/workflows/ci.yml:17) is not run here: it wants to be root",
 		"pytest docs (.github/workflows/ci.yml:18) is not run here: it needs python, which no other check needs",
+		"go test -race ./... (.github/workflows/ci.yml:12) is not run here: its tests are run here without -race",
 		"golangci/golangci-lint-action (.github/workflows/ci.yml:11) is not run here: an action of others, not a command " +
 			"of this repository",
 	} {
@@ -80,6 +81,35 @@ jobs:
 	}
 	if strings.Contains(all, "bench") || strings.Contains(all, "mac-test") {
 		t.Errorf("named though it is no check on Linux:\n%s", all)
+	}
+}
+
+// A check of the CI that looks closer at the tests of a gate is named, also behind a target, unless the gate does too.
+func TestCloserChecksOfTheCI(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ step, gate, want string }{
+		"the flag": {"go test -race ./...", "go test ./...", "go test -race ./... (.github/workflows/ci.yml:1) is not run here: " +
+			"its tests are run here without -race"},
+		"behind a target": {"make race", "go test ./...", "make race (.github/workflows/ci.yml:1) is not run here: its tests " +
+			"are run here without -race"},
+		"the gate has it": {"go test -race ./...", "go test -race ./...", ""},
+		"no such flag":    {"go test -v -count=1 ./...", "go test ./...", ""},
+	} {
+		tree := ecosystemtest.Tree(map[string]string{
+			".github/workflows/ci.yml": "jobs: {a: {steps: [{run: " + c.step + "}]}}\n", "go.mod": "module example.com/a\n",
+			"Makefile": "race:\n\tgo test -race ./...\n"})
+		p := Project{Toolchains: []string{"go"}, Gates: []company.GateCommand{{Name: Test, Command: c.gate}}}
+		found := checkfinder.Find(tree, p.Gates)
+		p.addMaintainerChecks(tree, &found, Options{})
+		var got []string
+		for _, u := range p.Unrun {
+			if got = append(got, u.String()); u.OfCI {
+				t.Errorf("%s makes the work unverified: %s", name, u)
+			}
+		}
+		if strings.Join(got, "\n") != c.want || len(p.Gates) != 1 {
+			t.Errorf("%s: %q, gates %+v", name, got, p.Gates)
+		}
 	}
 }
 

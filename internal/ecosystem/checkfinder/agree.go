@@ -14,6 +14,8 @@ import (
 type selection struct {
 	flags []string // sorted
 	names []string
+	// closer are its flags that select nothing and look closer at the same tests.
+	closer []string
 }
 
 // readSelection parses a command's arguments. It ignores flags that select nothing, such as those for the format of
@@ -49,6 +51,9 @@ func (c call) readSelection(key string) selection {
 				bare := strings.TrimSuffix(f, " V")
 				return name == bare || strings.HasSuffix(bare, "*") && strings.HasPrefix(name, strings.TrimSuffix(bare, "*"))
 			})
+			if slices.Contains(closerFlags[program], name) {
+				s.closer = append(s.closer, w)
+			}
 			if index < 0 {
 				s.flags = append(s.flags, w)
 			} else if strings.HasSuffix(table[index], " V") && !hasValue {
@@ -65,6 +70,10 @@ func (c call) readSelection(key string) selection {
 	slices.Sort(s.flags)
 	return s
 }
+
+// closerFlags lists flags, by program, with which the same tests find more. They make no other check; a gate that lacks
+// one is named.
+var closerFlags = map[string][]string{"go": {"-race"}}
 
 // reportFlags lists flags, by program, that do not select anything. A trailing V marks flags whose value may be a
 // separate argument. Flags like -race and coverage run the same tests, so they count as the same check.
@@ -226,6 +235,19 @@ func (c *collector) coversFolder(g chosenCall, dir, key string) bool {
 		}
 	}
 	return true
+}
+
+// listCloser returns the flags of calls that look closer at the same tests than other calls do.
+func listCloser(calls, others []chosenCall) (out []string) {
+	for _, one := range calls {
+		for _, flag := range one.closer {
+			if !slices.Contains(out, flag) &&
+				!slices.ContainsFunc(others, func(o chosenCall) bool { return slices.Contains(o.closer, flag) }) {
+				out = append(out, flag)
+			}
+		}
+	}
+	return out
 }
 
 // coverage tells whether a call is checked.

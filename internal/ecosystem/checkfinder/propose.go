@@ -39,6 +39,7 @@ type Command struct {
 	Env    []string // NAME=value variables of the step whose values are literal
 	Gate   string   // the name of the gate that checks the same, or its own name as a gate
 	Why    string   // the reason why no gate runs it
+	Closer []string // flags with which it looks closer than the gate that checks the same
 	Aside  string   // the reason why the CI does not judge changes by its step
 	// AsksGit means that it depends on git, as far as its text and the scripts that it runs show.
 	AsksGit bool
@@ -183,6 +184,9 @@ func Find(tree *ecosystem.Tree, gates []company.GateCommand) Found {
 			if cmd.Agrees && cmd.OfCI {
 				if i := slices.IndexFunc(byGate, covers); i >= 0 {
 					cmd.Gate = gates[i].Name
+					var own []chosenCall
+					c.followCall(cmd.call, cmd.in, 0, &own)
+					cmd.Closer = listCloser(own, byGate[i])
 				}
 				if cmd.isAnotherVariant(found.Commands) {
 					cmd.Agrees, cmd.Gate = false, ""
