@@ -261,9 +261,9 @@ func (t *Task) KnownRed() []string {
 	var out []string
 	for _, gateCheck := range t.Baseline.Checks {
 		switch {
-		case gateCheck.Absent:
+		case gateCheck.LeftOut:
 			out = append(out, gateCheck.Name+": "+gateCheck.ExplainAbsence())
-		case gateCheck.ExitCode == 0:
+		case gateCheck.Absent || gateCheck.ExitCode == 0:
 		case !gateCheck.namesFailures():
 			out = append(out, gateCheck.Name+": red, exit "+itoa(gateCheck.ExitCode)+
 				", and its output names no test; it ends with:\n"+

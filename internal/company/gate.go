@@ -59,7 +59,7 @@ func (c GateCheck) ExplainAbsence() string {
 	if c.LeftOut {
 		return "red on the base, so it does not judge changes"
 	}
-	return "its program is not in the image, so it was not checked"
+	return "cannot run here: " + c.ExplainCannotRun()
 }
 
 // Canary is the result of failing tests that the company put beside a change. A gate that stays green with such a test

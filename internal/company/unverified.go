@@ -15,7 +15,7 @@ func (u UnrunCheck) String() string { return u.Command + " (" + u.At + ") is not
 
 // ExplainUnverified returns the CI checks of the repository that do not check the task's work. It also returns the
 // checks that are red on the base in a way that hides new faults. It is empty if all checks that a maintainer would
-// look at were run.
+// look at were run, or cannot run here (ListCannotRun).
 func (t *Task) ExplainUnverified() []string {
 	if t.Prepared == nil {
 		return nil
@@ -33,7 +33,7 @@ func (t *Task) ExplainUnverified() []string {
 				" is red on the base too, new failures in it cannot be recognised, and the president "+
 				"accepted that")
 		case base == nil:
-		case base.Absent && gateCommand.From != "":
+		case base.LeftOut && gateCommand.From != "":
 			out = append(out, gateCommand.Command+" ("+gateCommand.From+") was left out: "+base.ExplainAbsence())
 		case base.Absent || base.ExitCode == 0 || !gateCommand.IsTest():
 		case !base.namesFailures():
@@ -67,8 +67,8 @@ func (t *Task) NameUnverified() string {
 // mostUnrun limits the checks that ListUnrun names.
 const mostUnrun = 8
 
-// ListUnrun returns, for agents, at most eight of the checks that no gate runs. CI checks come first. A last line has
-// the number of the rest.
+// ListUnrun returns, for agents, at most eight of the checks that no gate runs, or that cannot run here. CI checks come
+// first. A last line has the number of the rest.
 func (t *Task) ListUnrun() []string {
 	if t.Prepared == nil {
 		return nil
@@ -80,6 +80,9 @@ func (t *Task) ListUnrun() []string {
 		} else {
 			others = append(others, unrunCheck.String())
 		}
+	}
+	for _, unrunCheck := range t.ListCannotRun() {
+		out = append(out, unrunCheck.String())
 	}
 	out = append(out, others...)
 	if n := len(out) - mostUnrun; n > 0 {

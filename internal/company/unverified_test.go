@@ -1,6 +1,7 @@
 package company
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -70,6 +71,62 @@ func TestExplainUnverified(t *testing.T) {
 		got := strings.Join(task.ExplainUnverified(), "\n")
 		if c.expect == "" && got != "" || !strings.Contains(got, c.expect) {
 			t.Errorf("%s: %q, want %q", name, got, c.expect)
+		}
+	}
+}
+
+// A check that cannot run here is named once, and is neither red nor unverified, wherever it was found; of those alone
+// nothing is left that checks the work.
+func TestListCannotRun(t *testing.T) {
+	cannot := GateCheck{Name: "test (386)", Command: "GOARCH=386 go test ./...", Absent: true, ExitCode: 1,
+		Output: "signal: bad system call\nFAIL\texample.org/x\t0.003s\n"}
+	task := &Task{Prepared: &TaskPrepared{Gates: []GateCommand{
+		{Name: "test (386)", Command: "GOARCH=386 go test ./...", Provisional: true, From: "ci.yml:4"},
+		{Name: "lint", Command: "no-such-linter ."}, {Name: "test", Command: "go test ./..."}}},
+		Baseline: &GateResult{Checks: []GateCheck{cannot,
+			{Name: "lint", Absent: true, ExitCode: 127, Output: "sh: 1: no-such-linter: not found\n"}, {Name: "test", Passed: true}}}}
+	want := "GOARCH=386 go test ./... (ci.yml:4) is not run here: the sandbox ends a program that makes system calls of " +
+		"another kind, as one for another processor does\n" +
+		"no-such-linter . (lint) is not run here: the image has no such program, or it is not executable: sh: 1: " +
+		"no-such-linter: not found"
+	if got := strings.Join(task.ListUnrun(), "\n"); got != want {
+		t.Errorf("%s", got)
+	}
+	if got := slices.Concat(task.ExplainUnverified(), task.KnownRed()); len(got) > 0 {
+		t.Errorf("red or unverified: %q", got)
+	}
+	task.Prepared.Gates, task.Baseline.Checks = task.Prepared.Gates[:2], task.Baseline.Checks[:2]
+	base := task.Baseline.Settle(nil, nil)
+	if task.Baseline = &base; !base.Untested || !task.Untested() || task.ExplainUntested() != UntestedNoChecks {
+		t.Errorf("%+v", base)
+	}
+}
+
+// Whether a red check could run is told by its exit code, and by its output as long as no test of it has run.
+func TestCannotRun(t *testing.T) {
+	red := func(code int, output string) GateCheck { return GateCheck{ExitCode: code, Output: output} }
+	some := red(1, "--- FAIL: TestExec\nsignal: bad system call\n")
+	some.Counts, some.Tests = &TestCounts{Passed: 3, Failed: 1}, []TestResult{{Name: "TestExec"}}
+	none := red(1, "signal: bad system call\n")
+	none.Counts, none.Tests = &TestCounts{Failed: 1}, []TestResult{{Name: "x (not ended)", Unrun: true}}
+	for name, c := range map[string]struct {
+		check GateCheck
+		want  bool
+	}{
+		"a shell's":             {red(127, "sh: 1: x: not found\n"), true},
+		"the kernel's":          {red(159, ""), true},
+		"of a child":            {red(1, "Bad system call (core dumped)\n"), true},
+		"of each test binary":   {none, true},
+		"of one of four tests":  {some, false},
+		"behind tests that ran": {red(1, "ok  \ta\t0.1s\nsignal: bad system call\nFAIL\tb\n"), false},
+		"another processor":     {red(1, "fork/exec /tmp/x.test: exec format error\nFAIL\tx\t0.001s\n"), true},
+		"a library's":           {red(1, `exec: "protoc": executable file not found in $PATH`+"\n"), true},
+		"of a page":             {red(1, "GET /x: not found\n"), false},
+		"long before the end":   {red(1, "sh: 1: x: not found\n1\n2\n3\n4\n5\n"), false},
+		"green":                 {GateCheck{Passed: true, Output: "bad system call"}, false},
+	} {
+		if got := c.check.CannotRun(); got != c.want {
+			t.Errorf("%s: %t", name, got)
 		}
 	}
 }

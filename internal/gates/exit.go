@@ -28,10 +28,9 @@ func killedError(gateCommand company.GateCommand) error {
 // exitTimeout is the exit code of a check that exceeded its time limit.
 const exitTimeout = 124
 
-// cannotStart reports whether a check did not run at all. A shell then exits with 126 or 127; runners that call a
-// shell report it in their own way.
+// cannotStart reports whether a check cannot run here at all. Runners of a toolchain report it in their own way.
 func cannotStart(gateCheck company.GateCheck) bool {
-	return gateCheck.ExitCode == 126 || gateCheck.ExitCode == 127 ||
+	return gateCheck.CannotRun() ||
 		slices.ContainsFunc(catalog.Of[ecosystem.Starter](),
 			func(e ecosystem.Starter) bool {
 				return e.CannotStart(gateCheck.Command, gateCheck.ExitCode, gateCheck.Output)
@@ -55,12 +54,15 @@ func cannotStartError(gateCommand company.GateCommand, gateCheck company.GateChe
 	if reason := explainOutput(gateCheck.Output); reason != "" {
 		return fault.Because(reason).Fix("do what it says, or name another command with gates." + key + ", then submit again")
 	}
-	line := testreport.CleanName(missingProgramLine(gateCheck.Output), 200)
-	if line == "" {
-		line = "exit code " + fmt.Sprint(gateCheck.ExitCode)
+	reason := testreport.CleanName(gateCheck.ExplainCannotRun(), 300)
+	if gateCheck.Output == "" {
+		reason += ": exit code " + fmt.Sprint(gateCheck.ExitCode)
 	}
-	return fault.Because("the image has no such program, or it is not executable: " + line).
-		Fix("have it installed with container.setup, or name another command with gates." + key + ", then submit again")
+	fix := "name another command with gates." + key + ", then submit again"
+	if strings.Contains(reason, "image") {
+		fix = "have it installed with container.setup, or " + fix
+	}
+	return fault.Because(reason).Fix(fix)
 }
 
 // withLine adds to an error the config line that installs a missing program or library, if its Debian package is
@@ -84,7 +86,7 @@ func missingPackages(output string, own ecosystem.OwnNames) []string {
 			return names
 		}
 	}
-	if said := unknownProgramRE.FindStringSubmatch(missingProgramLine(output)); said != nil {
+	if said := unknownProgramRE.FindStringSubmatch(company.FindUnstartedLine(output)); said != nil {
 		if name := catalog.PackageOfProgram(said[1]); name != "" && !own.Has(said[1]) {
 			return []string{name}
 		}
@@ -106,19 +108,6 @@ func explainOutput(output string) string {
 		}
 	}
 	return ""
-}
-
-// missingProgramRE matches the line in which a shell names a program that it cannot start.
-var missingProgramRE = lazyregexp.New(
-	`(?m)^.*(?:: not found|command not found|No such file or directory|Permission denied|not in the image).*$`)
-
-// missingProgramLine returns the last line that names a program which could not be started, or else the last line.
-func missingProgramLine(output string) string {
-	lines := missingProgramRE.FindAllString(output, -1)
-	if len(lines) == 0 {
-		return lastLine(output)
-	}
-	return strings.TrimSpace(lines[len(lines)-1])
 }
 
 func lastLine(s string) string {

@@ -78,10 +78,11 @@ func (r *Runner) runChecks(ctx context.Context, job Job) ([]company.GateCheck, e
 // skipChecks marks these checks as skipped. A result of a started one is discarded.
 func skipChecks(checks []company.GateCheck, which []int, job Job) []company.GateCheck {
 	for _, i := range which {
-		base := job.baselineCheck(i)
-		absent := base != nil && base.Absent
-		checks[i] = company.GateCheck{Name: job.Gates[i].Name, Command: job.Gates[i].Command, Absent: absent,
-			LeftOut: absent && base.LeftOut, Skipped: !absent}
+		if base := job.baselineCheck(i); base != nil && base.Absent {
+			checks[i] = keepAbsent(*base)
+		} else {
+			checks[i] = company.GateCheck{Name: job.Gates[i].Name, Command: job.Gates[i].Command, Skipped: true}
+		}
 	}
 	return checks
 }
@@ -90,8 +91,7 @@ func skipChecks(checks []company.GateCheck, which []int, job Job) []company.Gate
 func (r *Runner) judgeCheck(ctx context.Context, job Job, i, others int) (company.GateCheck, error) {
 	gateCommand, base := job.Gates[i], job.baselineCheck(i)
 	if base != nil && base.Absent {
-		return company.GateCheck{Name: gateCommand.Name, Command: gateCommand.Command, Absent: true,
-			LeftOut: base.LeftOut}, nil
+		return keepAbsent(*base), nil
 	}
 	narrow, part, err := r.narrowCheck(ctx, job, i)
 	if err != nil {

@@ -23,7 +23,7 @@ func TestCheckOfTheCIThatCannotStart(t *testing.T) {
 		base := b.mustRun(j)
 		got := base.Checks[1]
 		if got.Absent != left || got.LeftOut || got.Passed == left ||
-			left && !strings.Contains(got.ExplainAbsence(), "not in the image") || base.Untested {
+			left && !strings.Contains(got.ExplainAbsence(), "the image has no such program") || base.Untested {
 			t.Errorf("%s: %+v", command, got)
 		}
 		j = b.jobWith(j.Gates...)

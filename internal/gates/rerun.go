@@ -88,6 +88,16 @@ func leaveOut(g company.GateCommand, gateCheck company.GateCheck) company.GateCh
 		Log:    gateCheck.Log, Took: gateCheck.Took}
 }
 
+// keepAbsent returns an absent check of the base for a verdict on a change, with the line that says why it cannot run
+// here.
+func keepAbsent(base company.GateCheck) company.GateCheck {
+	out := company.GateCheck{Name: base.Name, Command: base.Command, Absent: true, LeftOut: base.LeftOut}
+	if !base.LeftOut {
+		out.ExitCode, out.Output = base.ExitCode, company.FindUnstartedLine(base.Output)
+	}
+	return out
+}
+
 // shouldRerun reports whether a red check may be flaky. A linter, a build failure, a program that cannot start and a
 // timeout are not.
 func shouldRerun(g company.GateCommand, gateCheck company.GateCheck, base *company.GateCheck) bool {

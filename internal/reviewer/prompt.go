@@ -211,7 +211,10 @@ func checkOutcome(gateCheck company.GateCheck) string {
 	case gateCheck.Skipped:
 		return "skipped"
 	case gateCheck.Absent:
-		return "absent: " + gateCheck.ExplainAbsence()
+		if gateCheck.LeftOut {
+			return "absent: " + gateCheck.ExplainAbsence()
+		}
+		return "absent: it cannot run here"
 	case gateCheck.Excused == company.ComparedKnown:
 		return fmt.Sprintf("exit %d, red as on the base and in nothing else", gateCheck.ExitCode)
 	case gateCheck.Excused == company.ComparedAsBefore:
@@ -252,13 +255,13 @@ func redToGreen(redGreen *company.RedGreen) string {
 		out += "\nWithout the change these do not compile or load:\n" +
 			agent.Quote("not_compiled_without_the_change", "", strings.Join(redGreen.Unbuilt, "\n"))
 	}
-	if len(redGreen.Died) > 0 {
-		out += "\nWithout the change these end before their tests are through, by a panic or an exit:\n" +
-			agent.Quote("died_without_the_change", "", strings.Join(redGreen.Died, "\n"))
 	if len(redGreen.Apart) > 0 {
 		out += "\nThese were run there apart from the files that do not compile:\n" +
 			agent.Quote("apart_without_the_change", "", strings.Join(redGreen.Apart, "\n"))
 	}
+	if len(redGreen.Died) > 0 {
+		out += "\nWithout the change these end before their tests are through, by a panic or an exit:\n" +
+			agent.Quote("died_without_the_change", "", strings.Join(redGreen.Died, "\n"))
 	}
 	if redGreen.Unseen > 0 {
 		out += fmt.Sprintf("\nOf its %d new tests %d were not run without the change: that these fail there is not shown.\n",

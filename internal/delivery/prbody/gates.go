@@ -137,7 +137,7 @@ func gateNotes(gateCheck company.GateCheck, blind []string, prOptions PROptions)
 	name := escapeMarkdown(gateCheck.Name)
 	switch gateCheck.Excused {
 	case company.ComparedAbsent:
-		out = append(out, name+" is **absent**: "+gateCheck.ExplainAbsence()+".")
+		out = append(out, name+" is **absent**: "+escapeWithin(gateCheck.ExplainAbsence(), 300)+".")
 	case company.ComparedKnown:
 		var failing []string
 		for _, t := range gateCheck.Tests {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"company/internal/ecosystem/testreport"
+	"company/internal/lib/lazyregexp"
 )
 
 // formatJSON is the output of go test -json.
@@ -42,6 +43,18 @@ func (Ecosystem) ExplainOutput(output string) string {
 	}
 	return "\n[a Go module that is named there is not in the image: it has what the go.mod and go.sum of the base name, " +
 		"as far as that could be downloaded, and nothing is fetched here]"
+}
+
+// noCompilerRE matches the go command's message about a C compiler, which -race and cgo need and the image lacks.
+// someRanRE matches its line about a package that was tested all the same.
+var (
+	noCompilerRE = lazyregexp.New(`(?m)^(?:go: -\w+ requires cgo|cgo: C compiler "[^"]*" not found)`)
+	someRanRE    = lazyregexp.New(`(?m)^ok  \t`)
+)
+
+// CannotStart reports whether the go command built no test because there is no C compiler.
+func (Ecosystem) CannotStart(_ string, exitCode int, output string) bool {
+	return exitCode != 0 && noCompilerRE.MatchString(output) && !someRanRE.MatchString(output)
 }
 
 // goReport reads go test -json. It writes to text the output that go test prints without -json: the output of

@@ -69,6 +69,9 @@ func (it *Item) describeGate(gateFinished *company.GateFinished) {
 // describeBaseline describes the results of the gates on the base.
 func (it *Item) describeBaseline(recorded *company.BaselineRecorded, task *company.Task) {
 	it.Mark, it.Text = Done, "the base is green"
+	if recorded.Result.Untested {
+		it.Mark, it.Text = Stalled, "no check judges the base"
+	}
 	var took time.Duration
 	for _, gateCheck := range recorded.Result.Checks {
 		took += gateCheck.Took
@@ -79,6 +82,9 @@ func (it *Item) describeBaseline(recorded *company.BaselineRecorded, task *compa
 	if task != nil {
 		if red := task.KnownRed(); len(red) > 0 {
 			it.Mark, it.Text = Stalled, "before any work: "+safetext.EscapeLine(strings.Join(red, "; "), 300)
+		}
+		for _, unrunCheck := range task.ListCannotRun() {
+			it.Text += "; " + safetext.EscapeLine(unrunCheck.String(), 300)
 		}
 	}
 	it.addUntested(recorded.Result.ExplainUntested())

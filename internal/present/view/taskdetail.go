@@ -27,7 +27,7 @@ type TaskDetail struct {
 	Gates       []company.GateCommand `json:"gates"`
 	Baseline    []Check               `json:"baseline"`  // results of the gates on the base
 	KnownRed    []string              `json:"known_red"` // failed checks of the base
-	// Unrun are checks of the repository that no gate runs.
+	// Unrun are checks of the repository that no gate runs, and gates that cannot run here.
 	Unrun []company.UnrunCheck `json:"unrun,omitempty"`
 	company.Needs
 	Gate   *Gate                   `json:"gate"`
@@ -74,7 +74,8 @@ func (src Source) TaskDetail(task *company.Task) TaskDetail {
 	taskDetail.Unwritten = append([]company.UnwrittenFile{}, task.Unwritten...)
 	if task.Prepared != nil {
 		taskDetail.Gates = append(taskDetail.Gates, task.Prepared.Gates...)
-		taskDetail.Unrun, taskDetail.Needs = task.Prepared.Unrun, task.Prepared.Needs
+		taskDetail.Unrun = slices.Concat(task.Prepared.Unrun, task.ListCannotRun())
+		taskDetail.Needs = task.Prepared.Needs
 	}
 	budget := company.NewMatchBudget()
 	for _, sub := range task.Subtasks {
@@ -311,7 +312,7 @@ func (v TaskDetail) writeBase(b *strings.Builder, style Style) {
 			"has Debian's "+safetext.EscapeLine(strings.Join(v.Packages, ", "), 300)+
 				", for which checks of the base looked and which no file asks for")
 	}
-	if len(v.Baseline) > 0 && len(v.KnownRed) == 0 {
+	if len(v.KnownRed) == 0 && slices.ContainsFunc(v.Baseline, func(c Check) bool { return c.Verdict == "passed" }) {
 		b.WriteString("  before: green\n")
 	}
 	for _, red := range v.KnownRed {
