@@ -2,7 +2,6 @@ package company_test
 
 import (
 	"cmp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,37 +14,57 @@ func TestPartsOfAnInstruction(t *testing.T) {
 	for text, want := range map[string]string{
 		"":            "",
 		"add a limit": "",
-		"Add a limit. Test it, e.g. with 0. Document v1.2 too!":                                  "Add a limit.|Test it, e.g. with 0.|Document v1.2 too!",
-		"Add X? Then `Y`. \"Z\" as well":                                                         "Add X?|Then `Y`.|\"Z\" as well",
-		"# Title\n\nDo a\nand b.\n\n1. one\n   more of it\n2) two\n* [ ] three\n\nAt last. Done": "Do a and b.|one more of it|two|three|At last.|Done",
-		"Like this:\n```\nA. B.\n- c\n```\nand so on":                                            "",
-		"Das z.B. Äpfel. Ändern. 改める。 もう一つ":                                                      "Das z.B. Äpfel.|Ändern.|改める。|もう一つ",
-		"Mend it (where it is 0. It was 1.) at once. Then test it":                               "Mend it (where it is 0. It was 1.) at once.|Then test it",
-		"Mend (it. Then test it":                                                                 "Mend (it.|Then test it",
-		"A B. \r\nC":                                                                             "",
-		"- a\r\n- b":                                                                             "a|b",
-		strings.Repeat("Do it. ", 20): strings.TrimSuffix(
+		"Add a limit. Test it, e.g. with 0. Document v1.2 too!": "",
+		"Add X. It is slow.\n\nThen\ntest it":                   "Add X. It is slow.|Then test it",
+		"# Title\n\nDo a\nand b.\n\n1. one\n   more of it\n\n   and this\n2) two\n* [ ] three\n\nAt last. Done": "Do a and b.|" +
+			"one more of it and this|two|three|At last. Done",
+		"- Parser:\n  - keep commas\n\n  and tabs\n- Store:\n  - keep blanks": "Parser: - keep commas and tabs|Store: - keep blanks",
+		"Like this:\n\n```\nA. B.\n\n- c\n```\nand so on":                     "",
+		"Like this:\n````md\n```go\n````\n\nand so on":                        "Like this: ````md ```go ````|and so on",
+		"```\ncode\n```\n\nDo a.\n\nDo b.":                                    "Do a.|Do b.",
+		"- do a\n```\n- do c":                                                 "",
+		"A B. \r\n\r\nC":                                                      "A B.|C",
+		"- a\r\n- b":                                                          "a|b",
+		strings.Repeat("Do it.\n\n", 20): strings.TrimSuffix(
 			strings.Repeat("Do it.|", 20), "|"),
-		strings.Repeat("Do it. ", 21): "",
+		strings.Repeat("Do it.\n\n", 21): "",
 	} {
 		var got []string
-		end := 0
 		for _, p := range PartsOf(text) {
 			got = append(got, p.Text)
-			if p.From != end || p.At < p.From || !strings.HasPrefix(text[p.At:], strings.Fields(p.Text)[0]) {
-				t.Errorf("%q: %+v begins at %q, and the part before it ends at %d", text, p, text[p.At:], end)
+			if !strings.HasPrefix(text[p.At:], strings.Fields(p.Text)[0]) {
+				t.Errorf("%q: %+v begins at %q", text, p, text[p.At:])
 			}
-			end = p.To
 		}
 		if s := strings.Join(got, "|"); s != want {
 			t.Errorf("%q:\n got %q\nwant %q", text, s, want)
 		}
-		if want != "" && end != len(text) {
-			t.Errorf("%q: the last part ends at %d", text, end)
-		}
 	}
-	if PartsOf(strings.Repeat("a ", 20<<10)+". B.") != nil {
+	if PartsOf(strings.Repeat("a ", 20<<10)+"\n\nB.") != nil {
 		t.Error("a text of 40 KiB is split")
+	}
+}
+
+// The criteria of an instruction are those that it lists as such. Sentences, headings and steps are none.
+func TestCriteriaOfAnInstruction(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"The cache is slow. It forgets what it had!\n\n## Steps to reproduce\n1. start it\n2. wait": "",
+		"Mend it.\n\n## Acceptance criteria\n\nAll of:\n- a is\n  so\n- [x] b\n\n## Notes\n- c":     "a is so|b",
+		"Acceptance criteria:\n- a\n\nMore words.\n- b":                                             "a",
+		"**Definition of done**\n\n1. a\n2. b":                                                      "a|b",
+		"To do:\n- [ ] a\n- [x] was there\n- c":                                                     "a",
+		"Like\n```\n## Acceptance criteria\n- [ ] a\n```\n":                                         "",
+		"# Acceptance criteria\n" + strings.Repeat("- a\n", 21):                                     "",
+	} {
+		task := &Task{Instruction: text}
+		if got := strings.Join(task.Criteria(), "|"); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+		task.Issue = &IssueRef{Number: 12}
+		if got := task.Criteria(); got != nil {
+			t.Errorf("criteria of a stranger: %q", got)
+		}
 	}
 }
 
@@ -85,10 +104,6 @@ func TestTicketsOwnPart(t *testing.T) {
 	if own := s.task().OwnPart(s.sub(1)); !strings.Contains(own, "## Parser\n1. Mend the parser:\n```go\nx := 1\n```\n") ||
 		strings.Contains(own, "rinter") {
 		t.Errorf("the first ticket's part: %q", own)
-	}
-	if d := s.task().OwnDemands(s.sub(2)); !slices.Equal(
-		d, []string{"Two repairs; each has a test.", "Mend the printer."}) {
-		t.Errorf("its demands: %q", d)
 	}
 }
 
@@ -204,16 +219,15 @@ func TestCheckerOfReviewsInParts(t *testing.T) {
 	}
 }
 
-// A part keeps the texts above it, and a fence ends where one of its kind and length stands.
+// A ticket's part of the instruction has the headings above it, and no other text.
 func TestOwnPartKeepsWhatIsAbove(t *testing.T) {
 	t.Parallel()
 	for instruction, want := range map[string]string{
-		"## API\n- add x\n- add y": "## API\n- add y\n",
-		"- Parser:\n  - keep commas\n- Store:\n  - keep blanks\n  - keep tabs": "- Store:\n  - keep tabs\n",
-		"Do it. For the server only:\n\n- add x\n- add y":                      "For the server only:\n- add y\n",
-		"# All\n## API\n- add x\n## CLI\n- add z":                              "# All\n## CLI\n- add z\n",
-		"- do a\n- like\n````md\n```go\n````\n- do c":                          "- do c\n",
-		"- do a\n```\n- do c":                                                  "- do c\n",
+		"## API\n- add x\n- add y":                              "## API\n- add y\n",
+		"- Parser:\n  - keep commas\n- Store:\n  - keep blanks": "- Store:\n  - keep blanks\n",
+		"# All\n## API\n- add x\n## CLI\n- add z":               "# All\n## CLI\n- add z\n",
+		"- do a\n- like\n````md\n```go\n````\n- do c":           "- do c\n",
+		"# Log\n```\nx\n```\nDo a.\n\nDo b.":                    "# Log\n```\nx\n```\nDo b.\n",
 	} {
 		s := byParts(t, instruction, func(p *Plan) {
 			p.Waves[0].Subtasks[0].Does, p.Waves[0].Subtasks[1].Does = []int{1}, []int{len(PartsOf(instruction))}

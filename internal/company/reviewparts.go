@@ -3,11 +3,7 @@ package company
 import (
 	"fmt"
 	"path"
-	"slices"
 )
-
-// doesPart reports whether a ticket carries out a part of the instruction, by its number from 1.
-func (s PlannedSubtask) doesPart(number int) bool { return slices.Contains(s.Does, number) }
 
 // checkParts reports numbers that no part of the instruction has.
 func (c *planCheck) checkParts(at string, s PlannedSubtask) {

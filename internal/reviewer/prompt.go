@@ -57,12 +57,11 @@ func reviewBrief(task *company.Task, sub *company.Subtask, x subject) string {
 		}
 		if x.whole {
 			w.WriteString("\n" + onlyTicket + "\n")
-			if !standsInParts(task, sub) {
-				w.WriteString("\n## Instruction\n" + task.Instruction + "\n")
-			}
-			w.WriteString(formatAnswers(x.answers))
+		}
+		if x.whole || sub.Planned.IsInstruction() {
+			w.WriteString("\n## Instruction\n" + task.Instruction + "\n" + formatAnswers(x.answers))
 		} else if own := task.OwnPart(sub); own != "" {
-			w.WriteString(quoteOwnPart(task, sub) + formatAnswers(x.answers))
+			w.WriteString("\n## Its part of the president's instruction\n" + own + formatAnswers(x.answers))
 		}
 		w.WriteString(x.round.writeRound(x.head))
 	}
@@ -160,12 +159,8 @@ func formatAnswers(answers []*company.Approval) string {
 // criteriaText lists the criteria that need evidence.
 func criteriaText(task *company.Task, sub *company.Subtask) string {
 	var w strings.Builder
-	list := reviewCriteria(task, sub)
-	if strings.HasPrefix(list[len(list)-1], ofInstruction) {
-		w.WriteString("\nThe instruction stands among the criteria part by part. Of a part that asks for nothing, say so.\n")
-	}
 	w.WriteString("\n## Acceptance criteria\n")
-	for i, c := range list {
+	for i, c := range reviewCriteria(task, sub) {
 		fmt.Fprintf(&w, "%d. %s\n", i+1, agent.JoinLines(c))
 	}
 	return w.String()

@@ -457,18 +457,18 @@ func TestOnlyTicketIsJudgedByTheInstruction(t *testing.T) {
 	got := reviewBrief(b.task, b.sub, b.x)
 	for _, want := range []string{"# Ticket t1-01: Change a", "nobody reviews the whole after you",
 		"Asked: How much better?\nThe president answered: Much.\n",
-		"## Acceptance criteria\n1. a is changed\n2. b is not\n3. of the instruction: Make it better.\n4. of the " +
-			"instruction: Tell of it in the README.\n"} {
+		"## Instruction\nMake it better. Tell of it in the README.\n",
+		"## Acceptance criteria\n1. a is changed\n2. b is not\n3. the instruction is carried out\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
 	}
 	tool := submitReviewTool(b.x, reviewCriteria(b.task, b.sub), noCalls)
 	said := map[string]any{"verdict": "approve", "evidence": []string{"the diff", "not in the diff"}}
-	if res := use(t, tool, said); !res.IsError || !strings.Contains(res.Text, "4 acceptance criteria") {
+	if res := use(t, tool, said); !res.IsError || !strings.Contains(res.Text, "3 acceptance criteria") {
 		t.Errorf("nothing shows that the instruction is carried out: %+v", res)
 	}
-	said["evidence"] = []string{"the diff", "not in the diff", "the diff of a.go", "the gates"}
+	said["evidence"] = []string{"the diff", "not in the diff", "the diff of a.go"}
 	if res := use(t, tool, said); res.IsError || !res.Final.(company.ReviewRecorded).Whole {
 		t.Errorf("%+v", res)
 	}
@@ -501,40 +501,38 @@ func TestOneOfSeveralTicketsIsJudgedAlone(t *testing.T) {
 	}
 }
 
-// A ticket's reviewer judges the parts of the instruction that are the ticket's.
-func TestTicketsPartsAreCriteria(t *testing.T) {
+// A ticket's reviewer judges the part of the instruction that is the ticket's.
+func TestTicketsPartIsACriterion(t *testing.T) {
 	b := setup(t, map[string]string{"a.go": "package a\n"})
 	b.task.Instruction = "Two parts:\n- make it better\n- tell of it"
 	b.task.Subtasks = append(b.task.Subtasks, &company.Subtask{ID: "t1-02"})
 	b.sub.Planned.Does = []int{3}
-	got := reviewCriteria(b.task, b.sub)
-	if len(got) != 3 || got[2] != "of the instruction: tell of it" {
+	if got := reviewCriteria(b.task, b.sub); len(got) != 3 || got[2] != partCriterion {
 		t.Errorf("%q", got)
+	}
+	if got := reviewBrief(b.task, b.sub, subject{}); !strings.Contains(
+		got, "part of the president's instruction\n- tell of it\n\n## Acceptance") {
+		t.Error(got)
 	}
 }
 
-// The whole of several tickets is judged by the parts of the instruction; the
-// words of a follow-up, which strangers wrote, are no criteria.
-func TestPartsOfTheInstruction(t *testing.T) {
+// No sentence, heading or step of an instruction is a criterion: it is judged as a whole, beside the manager's criteria
+// and those that it lists as such. The words of a follow-up and of an issue, which strangers wrote, are none.
+func TestCriteriaAreTheManagersOrListed(t *testing.T) {
 	b := setup(t, map[string]string{"a.go": "package a\n"})
-	b.task.Instruction = "Two things:\n- make it better\n- tell of it"
-	if got := strings.Join(reviewCriteria(b.task, nil),
-		"|"); got != "of the instruction: Two things:|of the instruction: make it better|of the instruction: tell of it" {
-		t.Errorf("%s", got)
+	b.task.Instruction = "The cache forgets. This is a shame!\n\n# What I saw\n\n1. start it\n2. it forgets"
+	if got := reviewCriteria(b.task, nil); len(got) != 1 || got[0] != wholeCriterion {
+		t.Errorf("%q", got)
 	}
+	b.task.Instruction += "\n\n## Acceptance criteria\n- make it better\n- tell of it\n"
 	// What the ticket's own criteria name already is asked for once.
 	b.sub.Planned.AcceptanceCriteria = []string{"F is better: make it better, and test it"}
 	if got := strings.Join(reviewCriteria(b.task, b.sub),
-		"|"); got != "F is better: make it better, and test it|of the instruction: Two things:|of the instruction: tell of "+
-		"it" {
+		"|"); got != "F is better: make it better, and test it|tell of it|"+wholeCriterion {
 		t.Errorf("%s", got)
 	}
-	if brief := reviewBrief(b.task, b.sub, subject{whole: true}); !strings.Contains(
-		brief, "## Instruction\nTwo things:\n- make it better") {
-		t.Errorf("a part is left out of the criteria, and the instruction does not stand whole:\n%s", brief)
-	}
 	// The most that a plan and an instruction can ask for can be answered.
-	b.task.Instruction = strings.Repeat("Do it. ", 20)
+	b.task.Instruction = strings.Repeat("- [ ] do it\n", 20)
 	var form struct {
 		Properties struct{ Evidence struct{ MaxItems int } }
 	}
@@ -542,15 +540,15 @@ func TestPartsOfTheInstruction(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.sub.Planned.AcceptanceCriteria = make([]string, 64)
-	if n := len(reviewCriteria(b.task, b.sub)); n != 64+20 || n > form.Properties.Evidence.MaxItems {
+	if n := len(reviewCriteria(b.task, b.sub)); n != 64+20+1 || n > form.Properties.Evidence.MaxItems {
 		t.Errorf("%d criteria, and room for %d", n, form.Properties.Evidence.MaxItems)
 	}
 	b.task.Follows = "t9"
-	if got := reviewCriteria(b.task, nil); len(got) != 1 || got[0] != "the instruction is carried out" {
+	if got := reviewCriteria(b.task, nil); len(got) != 1 || got[0] != wholeCriterion {
 		t.Errorf("%q", got)
 	}
 	b.task.Follows, b.task.Issue = "", &company.IssueRef{Number: 12}
-	if got := reviewCriteria(b.task, nil); len(got) != 1 || got[0] != "the instruction is carried out" {
+	if got := reviewCriteria(b.task, nil); len(got) != 1 || got[0] != wholeCriterion {
 		t.Errorf("an issue's words are criteria: %q", got)
 	}
 }
