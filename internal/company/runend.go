@@ -67,7 +67,7 @@ func (d *RunEnded) check(run *Run) error {
 	d.Models = d.countableModels()
 	d.Decisions = boundDecisions(d.Decisions)
 	d.Notes = boundNotes(d.Notes)
-	if PullTitleFault(d.Subject) != "" {
+	if d.Subject = cutTitle(strings.TrimSpace(d.Subject), MaxPullTitle); PullTitleFault(d.Subject) != "" {
 		d.Subject = ""
 	}
 	return nil
@@ -129,8 +129,7 @@ type RunEnded struct {
 	// after it finished its work, for the text of the pull request. Both may be empty.
 	Problem string `json:"problem,omitempty"`
 	Risks   string `json:"risks,omitempty"`
-	// Subject is the first line of the first commit's message, without the ticket prefix. Only a worker that finished its
-	// work has it.
+	// Subject is the first line of the message of a worker's first commit, without the ticket prefix.
 	Subject string `json:"subject,omitempty"`
 	// Decisions lists the agent's decisions and assumptions where its ticket left a point open.
 	Decisions []string `json:"decisions,omitempty"`
@@ -294,6 +293,9 @@ func (sub *Subtask) takeHead(runEnded *RunEnded) {
 
 func (sub *Subtask) workerEnded(task *Task, event Event, runEnded *RunEnded) {
 	sub.takeHead(runEnded)
+	if sub.Planned.IsInstruction() && task.Plan.Title == "" && PullTitleFault(runEnded.Subject) == "" {
+		task.Plan.Title = runEnded.Subject // also of a run that goes on in another one
+	}
 	key := "run " + string(sub.ID)
 	switch runEnded.Status {
 	case RunSuccess:
@@ -303,9 +305,6 @@ func (sub *Subtask) workerEnded(task *Task, event Event, runEnded *RunEnded) {
 			return
 		}
 		sub.Status, sub.Current, sub.Input = SubtaskInGate, "", ""
-		if sub.Planned.IsInstruction() && task.Plan.Title == "" && PullTitleFault(runEnded.Subject) == "" {
-			task.Plan.Title = runEnded.Subject
-		}
 		sub.Unresolved = nil
 	case RunPartial:
 		delete(task.Failures, key)

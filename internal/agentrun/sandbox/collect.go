@@ -105,8 +105,11 @@ func (s *Sandbox) Finish(ctx context.Context, out agent.Outcome, onto company.OI
 		if err := s.recordCommits(ctx, head); err != nil {
 			return company.EndRun{}, err
 		}
-		if end.Status == company.RunSuccess && len(s.added.commits) > 0 {
-			end.Subject = strings.TrimSpace(strings.TrimPrefix(s.added.commits[0].Subject(), "["+s.ticket+"]"))
+		if len(s.added.commits) > 0 {
+			subject := strings.TrimSpace(strings.TrimPrefix(s.added.commits[0].Subject(), "["+s.ticket+"]"))
+			if !strings.HasSuffix(subject, unfinishedSubject) {
+				end.Subject = subject
+			}
 		}
 		if n := company.SizeOfChanges(end.Changes); n > company.MaxChanges {
 			end.Status, end.Code, end.Head, end.Escalate = company.RunError, company.EObjects, "", false

@@ -174,7 +174,8 @@ func TestOutOfTurnsKeepsTheWork(t *testing.T) {
 				b.push(b.commit(at, "wip.txt", "w\n"), checkpoint)
 			}
 			got := b.conclude(agent.EndTurns, nil)
-			if got.Status != company.RunPartial || got.Summary != "my last words" || !got.Progress {
+			if got.Status != company.RunPartial || got.Summary != "my last words" || !got.Progress ||
+				(got.Subject != "") != (tt.pushed || tt.local) || got.Subject == unfinishedSubject {
 				t.Fatalf("%+v", got)
 			}
 			if !tt.pushed && !tt.saved {

@@ -8,6 +8,9 @@ import (
 	"company/internal/gitops"
 )
 
+// unfinishedSubject is the subject of the commit with what a run left uncommitted.
+const unfinishedSubject = "Work so far, not finished"
+
 // runWork is the work that a run left in its quarantine, with its start. No more pushes happen there.
 type runWork struct {
 	mirror     *gitops.Mirror
@@ -79,7 +82,7 @@ func (w runWork) takeUnsaved(ctx context.Context, head company.OID) (company.OID
 			// With the checkpoint's time, a repeated call makes the same commit.
 			keep, err = mirror.CommitTree(ctx, gitops.CommitSpec{
 				Tree: cp.Tree, Parents: cp.Parents[:1], When: cp.When, Author: w.author, Committer: w.author,
-				Message: gitops.CommitMessage(ticket, "Work so far, not finished"),
+				Message: gitops.CommitMessage(ticket, unfinishedSubject),
 			})
 			if err != nil {
 				return head, err
