@@ -15,7 +15,7 @@ var deciding = map[string]map[string]any{
 	"submit_plan":   {"why": "it is small", "waves": []any{map[string]any{"subtasks": []any{}}}},
 	"submit_review": {"verdict": "approve", "findings": []any{}, "evidence": []any{"read in the diff"}},
 	"give_up":       {"reason": "it cannot be done"},
-	"guide_worker":  {"guidance": "do as you like"},
+	"guide_worker":  {"advice": "do as you like"},
 	"finish":        {"summary": "all is done"},
 	"escalate":      {"reason": "it cannot be done"},
 }

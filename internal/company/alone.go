@@ -1,23 +1,17 @@
 package company
 
-import (
-	"strings"
-	"unicode/utf8"
-)
+import "strings"
 
 // Ways to begin a task.
 const (
-	WayAuto  = "auto"  // depends on the length of its instruction
+	WayAuto  = "auto"  // depends on the pieces that its instruction lists
 	WayOne   = "one"   // one worker gets the instruction, without a manager's plan
 	WaySplit = "split" // a manager plans it
 )
 
-// Limits of a short instruction, in characters and list items: about two pages. A worker that finds the instruction too
-// large hands it to the manager to be split.
-const (
-	shortText  = 5000
-	shortItems = 24
-)
+// maxPieces is the number of listed pieces up to which one worker begins. What could be split shows itself by its pieces
+// and not by its length. A worker that finds the instruction too large hands it to the manager to be split.
+const maxPieces = 24
 
 // aloneEffort is the estimate of an instruction that no manager has read. Where plan.max_effort allows only smaller
 // subtasks, a manager splits the instruction.
@@ -33,27 +27,16 @@ func (t *Task) beginsAlone() (reason string, is bool) {
 		return "as you asked", true
 	case t.Settings.Way != WayAuto || t.Settings.Plan == Ask || t.Follows != "":
 		return "", false
-	case len(t.Instruction) > shortText*utf8.UTFMax || utf8.RuneCountInString(t.Instruction) > shortText ||
-		countItems(t.Instruction) > shortItems:
+	case countPieces(t.Instruction) > maxPieces:
 		return "", false
 	}
-	return "the instruction is short", true
+	return "the instruction lists few pieces of work", true
 }
 
 // isAlone returns the second result of beginsAlone.
 func (t *Task) isAlone() bool {
 	_, alone := t.beginsAlone()
 	return alone
-}
-
-// countItems counts the items of a text's lists.
-func countItems(text string) (n int) {
-	for line := range strings.Lines(text) {
-		if findItem(strings.TrimRight(line, "\r\n")) > 0 {
-			n++
-		}
-	}
-	return n
 }
 
 // planAlone returns the plan in which one worker does the whole instruction.

@@ -19,8 +19,8 @@ func (s *story) beginsAlone() bool {
 	return false
 }
 
-// A short instruction is one worker's, without a manager; a long one, one with many items, a plan
-// that is to be read, and a follow-up are planned.
+// An instruction of few pieces is one worker's, without a manager, however long it is; one of many pieces, a plan that is
+// to be read, and a follow-up are planned.
 func TestTaskBeginsAlone(t *testing.T) {
 	t.Parallel()
 	efforts := func(way, most string) Settings { return Settings{Way: way, Granularity: Granularity{MaxEffort: most}} }
@@ -31,13 +31,16 @@ func TestTaskBeginsAlone(t *testing.T) {
 		alone bool
 	}{
 		"short": {"add a limit", Settings{Way: WayAuto}, false, true},
-		"long":  {strings.Repeat("add a limit ", 450), Settings{Way: WayAuto}, false, false},
+		"long":  {strings.Repeat("add a limit ", 450), Settings{Way: WayAuto}, false, true},
 		"many items": {"do:\n" + strings.Repeat("- a\n", 12) + strings.Repeat("1. b\n", 13), Settings{Way: WayAuto},
 			false, false},
+		"many sections":       {strings.Repeat("## A\nDo it.\n", 25), Settings{Way: WayAuto}, false, false},
+		"code, not items":     {"like\n```\n" + strings.Repeat("- a\n", 30) + "```\n", Settings{Way: WayAuto}, false, true},
+		"items of items":      {"- all\n" + strings.Repeat("  - a\n", 30), Settings{Way: WayAuto}, false, true},
 		"some items":          {"do:\n" + strings.Repeat("* a\n", 24), Settings{Way: WayAuto}, false, true},
 		"a plan to be read":   {"add a limit", Settings{Way: WayAuto, Plan: Ask}, false, false},
 		"a dry run":           {"add a limit", Settings{Way: WayAuto}, true, false},
-		"one":                 {strings.Repeat("add a limit ", 450), Settings{Way: WayOne}, false, true},
+		"one":                 {strings.Repeat("- a\n", 30), Settings{Way: WayOne}, false, true},
 		"one, with a reader":  {"add a limit", Settings{Way: WayOne, Plan: Ask}, false, true},
 		"split":               {"add a limit", Settings{Way: WaySplit}, false, false},
 		"no way, as ever":     {"add a limit", Settings{}, false, false},
@@ -104,18 +107,26 @@ func TestWorkerAlone(t *testing.T) {
 	}
 }
 
-// The pull request has the title of the worker's first commit, where a forge may be given it.
+// The pull request has the title of the worker's first commit, where a forge may be given it. A title that is too long is
+// cut, and a run that did not come to its end has given it, too.
 func TestTitleOfWorkAlone(t *testing.T) {
 	t.Parallel()
-	for subject, want := range map[string]string{"Limit the API to ten requests a second": "Limit the API to ten requests a second", "Fix #7 for @admin": "add a limit", "": "add a limit"} {
+	for subject, want := range map[string]string{
+		"Limit the API to ten requests a second": "Limit the API to ten requests a second",
+		"partial: Limit the API":                 "partial: Limit the API",
+		strings.Repeat("Limit it ", 9):           strings.Repeat("Limit it ", 7) + "Limit …",
+		"Fix #7 for @admin":                      "add a limit", "": "add a limit",
+	} {
 		s := newStory(t, Settings{Way: WayAuto})
 		s.beginsAlone()
 		for _, more := range []string{subject, "Mend the tests"} {
 			run, fence := s.offer(1)
-			s.must(string(run),
-				EndRun{Run: run, Fence: fence,
-					Outcome: RunEnded{Status: RunSuccess, Head: s.oid(), Branch: "agent/x", Subject: more}})
-			if more == subject {
+			out := RunEnded{Status: RunSuccess, Head: s.oid(), Branch: "agent/x", Subject: more}
+			if strings.HasPrefix(more, "partial") {
+				out.Status, out.Progress = RunPartial, true
+			}
+			s.must(string(run), EndRun{Run: run, Fence: fence, Outcome: out})
+			if more == subject && out.Status == RunSuccess {
 				s.must(Company, s.gated(1, false))
 			}
 			if subject == "" || strings.Contains(subject, "@") {

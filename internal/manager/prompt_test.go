@@ -7,6 +7,7 @@ import (
 	"company/internal/company"
 	"company/internal/forge"
 	"company/internal/gitops/gitopstest"
+	"company/internal/manager/repomap"
 )
 
 // An issue that gives orders is data in the manager's prompt: each line of it is quoted,
@@ -74,6 +75,23 @@ func TestPromptsTellOfTheBase(t *testing.T) {
 			if strings.Contains(text, unknown) != (c.says == unknown) || strings.Contains(text, known) != (c.says == known) {
 				t.Errorf("%s, the prompt of %s:\n%s", name, of, text)
 			}
+		}
+	}
+}
+
+// The worker of a whole instruction has a short list of files, which no manager has read for it; that of a manager's
+// ticket has none.
+func TestOnlyAWholeInstructionHasFiles(t *testing.T) {
+	t.Parallel()
+	p := gitopstest.New(t, map[string]string{"api/limit.go": "package api\n", "main.go": "package main\n"})
+	g := &Manager{maps: &repomap.Cache{}}
+	task := &company.Task{ID: "t1", Instruction: "Add a limit.",
+		Prepared: &company.TaskPrepared{Base: company.Base{OID: p.Base}}, Subtasks: []*company.Subtask{{ID: "t1-01"}}}
+	for description, want := range map[string]bool{"": true, "In api/limit.go.": false} {
+		task.Subtasks[0].Planned.Description = description
+		got, err := g.Advise(t.Context(), p.Mirror, task, []string{"**"})
+		if err != nil || strings.Contains(got, "\n.: main.go\napi: limit.go\n</repository>") != want {
+			t.Errorf("%q: %v\n%s", description, err, got)
 		}
 	}
 }

@@ -40,7 +40,7 @@ func checkPrompt(t *testing.T, name, system, first string) {
 func goldenTask() *company.Task {
 	oid := func(c string) company.OID { return company.OID(strings.Repeat(c, 40)) }
 	return &company.Task{
-		ID: "t1", Instruction: "Add a limit.\nKeep the rest.", Head: oid("c"),
+		ID: "t1", Instruction: "Add a limit.\n\nKeep the rest.", Head: oid("c"),
 		Settings: company.Settings{ProtectTests: true},
 		Prepared: &company.TaskPrepared{Base: company.Base{OID: oid("b")},
 			Gates: []company.GateCommand{{Name: "test", Command: "go test ./...", Dir: "api"}}},

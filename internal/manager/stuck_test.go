@@ -153,7 +153,7 @@ func TestBlankDecisionsAreRefused(t *testing.T) {
 	t.Parallel()
 	task := &company.Task{ID: "t1", Settings: company.Settings{EscalateTo: []string{"big"}}}
 	for _, tool := range decideTools(task, &company.Subtask{ID: "t1-01"}) {
-		args := `{"guidance":" \n","reason":" ","model":"big","subtasks":[]}`
+		args := `{"advice":" \n","reason":" ","model":"big","subtasks":[]}`
 		if res, err := tool.Run(t.Context(), []byte(args)); err != nil || !res.IsError || res.Final != nil {
 			t.Errorf("%s: %+v, %v", tool.Spec.Name, res, err)
 		}

@@ -338,17 +338,17 @@ func decideTools(task *company.Task, sub *company.Subtask) []agent.Tool {
 
 func guideTool(id company.SubtaskID) agent.Tool {
 	type args struct {
-		Guidance  string
+		Advice    string
 		MoreTurns int `json:"more_turns"`
 		Decisions []string
 	}
 	return newTool("guide_worker",
 		"Send the ticket back to a worker with your advice: what to do differently. more_turns is for a ticket that is "+
 			"right, and whose worker ran out of turns.",
-		`{"type":"object","additionalProperties":false,"required":["guidance"],"properties":{"guidance":{"type":"string","minLength":1,"maxLength":8000},"more_turns":{"type":"integer","minimum":1,"maximum":`+strconv.Itoa(company.MaxMoreTurns)+`,"description":"replies that each of its next runs has beyond the usual; they cost money of the task"},"decisions":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":1000},"description":"what the instruction leaves open and this advice decides in the president's place, one sentence each"}}}`,
+		`{"type":"object","additionalProperties":false,"required":["advice"],"properties":{"advice":{"type":"string","minLength":1,"maxLength":8000},"more_turns":{"type":"integer","minimum":1,"maximum":`+strconv.Itoa(company.MaxMoreTurns)+`,"description":"replies that each of its next runs has beyond the usual; they cost money of the task"},"decisions":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":1000},"description":"what the instruction leaves open and this advice decides in the president's place, one sentence each"}}}`,
 		false, func(_ context.Context, a args) (agent.Result, error) {
-			if strings.TrimSpace(a.Guidance) == "" {
-				return refusalResult("say in guidance what the worker is to do differently"), nil
+			if strings.TrimSpace(a.Advice) == "" {
+				return refusalResult("say in advice what the worker is to do differently"), nil
 			}
 			if a.MoreTurns < 0 || a.MoreTurns > company.MaxMoreTurns {
 				return refusalResult(
@@ -356,7 +356,7 @@ func guideTool(id company.SubtaskID) agent.Tool {
 						company.MaxMoreTurns)), nil
 			}
 			return agent.Result{Text: "sent",
-				Final: decision{Guide: &company.Guide{Subtask: id, Text: a.Guidance, MoreTurns: a.MoreTurns,
+				Final: decision{Guide: &company.Guide{Subtask: id, Text: a.Advice, MoreTurns: a.MoreTurns,
 					Decisions: a.Decisions}}}, nil
 		})
 }
@@ -364,22 +364,22 @@ func guideTool(id company.SubtaskID) agent.Tool {
 // changeModelTool returns the tool that gives a ticket another model. It ends the decision.
 func changeModelTool(task *company.Task, sub *company.Subtask) agent.Tool {
 	type args struct {
-		Model, Guidance string
-		Decisions       []string
+		Model, Advice string
+		Decisions     []string
 	}
 	return newTool("change_model",
 		"Send the ticket back to a worker with another model, and with your advice. Use it where the advice is right and "+
 			"the worker is not able to follow it. The models: "+strings.Join(task.Settings.EscalateTo, ", ")+".",
-		`{"type":"object","additionalProperties":false,"required":["model","guidance"],"properties":{"model":{"type":"string","minLength":1,"maxLength":200},"guidance":{"type":"string","minLength":1,"maxLength":8000},"decisions":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":1000},"description":"what the instruction leaves open and this advice decides in the president's place, one sentence each"}}}`,
+		`{"type":"object","additionalProperties":false,"required":["model","advice"],"properties":{"model":{"type":"string","minLength":1,"maxLength":200},"advice":{"type":"string","minLength":1,"maxLength":8000},"decisions":{"type":"array","maxItems":20,"items":{"type":"string","maxLength":1000},"description":"what the instruction leaves open and this advice decides in the president's place, one sentence each"}}}`,
 		false, func(_ context.Context, a args) (agent.Result, error) {
-			if strings.TrimSpace(a.Guidance) == "" {
-				return refusalResult("say in guidance what the worker is to do"), nil
+			if strings.TrimSpace(a.Advice) == "" {
+				return refusalResult("say in advice what the worker is to do"), nil
 			}
 			if err := task.CheckModel(sub, a.Model); err != nil {
 				return refusalResult(err.Error() + "; " + err.Hint), nil
 			}
 			return agent.Result{Text: "sent",
-					Final: decision{Guide: &company.Guide{Subtask: sub.ID, Text: a.Guidance, Model: a.Model, Decisions: a.Decisions}}},
+					Final: decision{Guide: &company.Guide{Subtask: sub.ID, Text: a.Advice, Model: a.Model, Decisions: a.Decisions}}},
 				nil
 		})
 }

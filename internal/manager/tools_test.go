@@ -333,7 +333,7 @@ func TestSubmitPlanWarnsOnce(t *testing.T) {
 func TestDecisions(t *testing.T) {
 	tools := []agent.Tool{guideTool("t1-01"), giveUpTool("t1-01")}
 	if got := *use(t, tools, "guide_worker",
-		args{"guidance": "use a map", "decisions": []string{"no order is kept"}}).Final.(decision).Guide; !reflect.DeepEqual(
+		args{"advice": "use a map", "decisions": []string{"no order is kept"}}).Final.(decision).Guide; !reflect.DeepEqual(
 		got, company.Guide{Subtask: "t1-01", Text: "use a map", Decisions: []string{"no order is kept"}}) {
 		t.Errorf("%+v", got)
 	}
@@ -354,18 +354,18 @@ func TestChangeModel(t *testing.T) {
 	task.Settings.EscalateTo = []string{"big", "huge"}
 	tools := decideTools(task, sub)
 	for _, name := range []string{"gigantic", "Big"} {
-		if res := use(t, tools, "change_model", args{"model": name, "guidance": "mind the order"}); !res.IsError ||
+		if res := use(t, tools, "change_model", args{"model": name, "advice": "mind the order"}); !res.IsError ||
 			res.Final != nil || !strings.Contains(res.Text, name) || !strings.HasSuffix(res.Text, "name one of: big, huge") {
 			t.Errorf("%+v", res)
 		}
 	}
 	if got := *use(t, tools, "change_model",
-		args{"model": "big", "guidance": "mind the order"}).Final.(decision).Guide; !reflect.DeepEqual(
+		args{"model": "big", "advice": "mind the order"}).Final.(decision).Guide; !reflect.DeepEqual(
 		got, company.Guide{Subtask: sub.ID, Text: "mind the order", Model: "big"}) {
 		t.Errorf("%+v", got)
 	}
 	sub.Model = "big"
-	if res := use(t, tools, "change_model", args{"model": "big", "guidance": "once more"}); !res.IsError ||
+	if res := use(t, tools, "change_model", args{"model": "big", "advice": "once more"}); !res.IsError ||
 		!strings.HasSuffix(res.Text, "has the model big already; name one of: huge") {
 		t.Errorf("%+v", res)
 	}
@@ -379,13 +379,13 @@ func TestMoreTurns(t *testing.T) {
 	task := goldenTask()
 	tools := decideTools(task, task.Subtasks[0])
 	for _, n := range []int{-1, company.MaxMoreTurns + 1} {
-		if res := use(t, tools, "guide_worker", args{"guidance": "go on", "more_turns": n}); !res.IsError ||
+		if res := use(t, tools, "guide_worker", args{"advice": "go on", "more_turns": n}); !res.IsError ||
 			res.Final != nil || !strings.Contains(res.Text, "give 1 to 60") {
 			t.Errorf("%d: %+v", n, res)
 		}
 	}
 	if got := use(t, tools, "guide_worker",
-		args{"guidance": "go on", "more_turns": 5}).Final.(decision).Guide; got.MoreTurns != 5 || got.Text != "go on" {
+		args{"advice": "go on", "more_turns": 5}).Final.(decision).Guide; got.MoreTurns != 5 || got.Text != "go on" {
 		t.Errorf("%+v", got)
 	}
 }

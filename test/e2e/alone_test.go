@@ -17,7 +17,7 @@ func TestShortInstructionNeedsNoManager(t *testing.T) {
 	const instruction = "Say goodbye: farewell.sh prints it, and a check shows that."
 	p := h.Start("submit", instruction)
 	p.Until(patience, "why", func(it feed.Item) bool {
-		return it.Kind == "plan.accepted" && it.Text == "one worker does it: the instruction is short"
+		return it.Kind == "plan.accepted" && it.Text == "one worker does it: the instruction lists few pieces of work"
 	})
 	waitForSummary(t, p, 0)
 	checkDelivered(t, h, 1, 1, 1)

@@ -18,8 +18,8 @@ func TestStuckTicketGetsAnotherModel(t *testing.T) {
 	t.Parallel()
 	h := openTinyProject(t, &staff{
 		manager: replyInSteps(
-			call("change_model", m{"model": "gigantic", "guidance": "It is one line."}),
-			call("change_model", m{"model": "big", "guidance": "It is one line."})),
+			call("change_model", m{"model": "gigantic", "advice": "It is one line."}),
+			call("change_model", m{"model": "big", "advice": "It is one line."})),
 		worker: func(x scripted.Exchange) scripted.Reply {
 			if x.Model != "big" {
 				return escalateFor("this is beyond me")(x)
@@ -52,7 +52,7 @@ func TestStuckTicketGetsMoreTurns(t *testing.T) {
 	hosttest.Long(t, "one of many walks; make test has one of each kind")
 	t.Parallel()
 	h := openTinyProject(t, &staff{
-		manager: replyInSteps(call("guide_worker", m{"guidance": "The way is right: go on.", "more_turns": 4})),
+		manager: replyInSteps(call("guide_worker", m{"advice": "The way is right: go on.", "more_turns": 4})),
 		worker:  replyByRun(readsForEver(), saysGoodbye()),
 	})
 	h.Config("agents: {worker: {max_turns: 2}}\n" + tinyGates)

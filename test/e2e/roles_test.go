@@ -14,7 +14,7 @@ import (
 	"company/test/testenv"
 )
 
-func guide(text string) scripted.Reply { return call("guide_worker", m{"guidance": text}) }
+func guide(text string) scripted.Reply { return call("guide_worker", m{"advice": text}) }
 
 func escalateFor(why string) func(scripted.Exchange) scripted.Reply {
 	return replyInSteps(call("escalate", m{"reason": why}))

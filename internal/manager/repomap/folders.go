@@ -67,6 +67,9 @@ func (r *Map) listFolders() []folder {
 func (r *Map) foldAt(depth int, opened map[string]bool) map[string]*folder {
 	folders := map[string]*folder{}
 	for _, entry := range r.entries {
+		if dataFolderOf(entry.Path) != "" {
+			continue
+		}
 		dir := path.Dir(entry.Path)
 		parts := strings.Split(dir, "/")
 		n := min(depth+1, len(parts))
@@ -111,6 +114,15 @@ func (r *Map) writeFolders(b *strings.Builder, matched map[string]bool) {
 	b.WriteString(strings.Join(lines, ""))
 	if n := all - len(lines); n > 0 {
 		fmt.Fprintf(b, "- and %d more\n", n)
+	}
+	data := folder{path: "test data in other folders"}
+	for _, entry := range r.entries {
+		if dataFolderOf(entry.Path) != "" {
+			data.files, data.bytes = data.files+1, data.bytes+entry.Size
+		}
+	}
+	if data.files > 0 {
+		b.WriteString(data.writeLine(0))
 	}
 }
 

@@ -2,6 +2,7 @@ package repomap
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 
@@ -56,7 +57,7 @@ func (r *Map) RenderFor(instruction string) string {
 }
 
 // isSmall reports whether the repository is listed file by file.
-func (r *Map) isSmall() bool { return len(r.entries) <= smallFiles }
+func (r *Map) isSmall() bool { return len(r.foldData()) <= smallFiles }
 
 // chooseFor returns the lines of the files that fit an instruction, and their folders. For a small repository it
 // returns nil, because all its files are listed.
@@ -65,6 +66,34 @@ func (r *Map) chooseFor(instruction string) (lines []string, folders map[string]
 		return nil, nil
 	}
 	return r.chooseMatched(instruction, mostMatched)
+}
+
+// mostBrief limits the list of files for a worker, in bytes.
+const mostBrief = 1 << 10
+
+// RenderBrief lists the files of a repository for a worker that no manager briefs: all of them, folder by folder, or
+// those that the words of the instruction fit best. It returns "" if there is no room for all and none fits.
+func (r *Map) RenderBrief(instruction string) string {
+	list := r.foldData()
+	slices.SortStableFunc(list, func(a, b listedFile) int { return strings.Compare(path.Dir(a.path), path.Dir(b.path)) })
+	var b strings.Builder
+	for i, listed := range list {
+		dir, name := path.Dir(listed.path), safetext.EscapeLine(path.Base(listed.path), mostPath)
+		if i > 0 && dir == path.Dir(list[i-1].path) {
+			name = ", " + name
+		} else {
+			name = "\n" + safetext.EscapeLine(dir, mostPath) + ": " + name
+		}
+		if b.WriteString(name); b.Len() > mostBrief {
+			b.Reset()
+			if lines, _ := r.chooseMatched(instruction, mostBrief); len(lines) > 0 {
+				fmt.Fprintf(&b, "Of %d files those that the words of the instruction fit best:\n%s", r.Files,
+					strings.Join(lines, ""))
+			}
+			break
+		}
+	}
+	return strings.TrimPrefix(b.String(), "\n")
 }
 
 func listOrNone(s []string, limit int) string {
@@ -108,18 +137,22 @@ func (r *Map) writeFiles(b *strings.Builder, central []centralFile, left int) []
 		b.WriteString("\nFiles, and their symbols (in brackets: files that mention them):\n")
 	}
 	size := 0 // without symbols, which have their own limit
-	for i, entry := range r.entries {
-		doc := r.docOf(entry.Path)
+	list := r.foldData()
+	for i, listed := range list {
+		doc, count := r.docOf(listed.path), ""
 		if doc != "" {
 			doc = ": " + doc
 		}
-		line := fmt.Sprintf("- %s (%s)%s", safetext.EscapeLine(entry.Path, mostPath), sizeText(entry.Size), doc)
+		if listed.files > 1 {
+			count = company.Count(listed.files, "file") + ", "
+		}
+		line := fmt.Sprintf("- %s (%s%s)%s", safetext.EscapeLine(listed.path, mostPath), count, sizeText(listed.bytes), doc)
 		if size += len(line) + 1; size > mostListing {
-			fmt.Fprintf(b, "- and %d more\n", len(r.entries)-i)
+			fmt.Fprintf(b, "- and %d more\n", len(list)-i)
 			return central
 		}
 		b.WriteString(line)
-		if i := slices.IndexFunc(central, func(f centralFile) bool { return f.path == entry.Path }); i >= 0 {
+		if i := slices.IndexFunc(central, func(f centralFile) bool { return f.path == listed.path }); i >= 0 {
 			b.WriteString(" | " + central[i].nameSymbols())
 			central = slices.Delete(central, i, i+1)
 		}

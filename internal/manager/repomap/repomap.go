@@ -127,9 +127,12 @@ func readTree(ctx context.Context, mirror *gitops.Mirror, at company.OID) (*Map,
 
 // isForeign reports whether a file is third-party, generated or test data in the repository.
 func isForeign(p string) bool {
+	if dataFolderOf(p) != "" {
+		return true
+	}
 	for dir := range strings.SplitSeq(path.Dir(p), "/") {
 		switch dir {
-		case "vendor", "node_modules", "third_party", "testdata", "dist":
+		case "vendor", "node_modules", "third_party", "dist":
 			return true
 		}
 	}

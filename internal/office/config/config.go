@@ -222,10 +222,10 @@ type Limits struct {
 
 // PlanLimits limits the size of the subtasks of a plan.
 type PlanLimits struct {
-	Way         string `yaml:"way" enum:"auto one split" doc:"how a task begins: one worker with the instruction as its ticket (one), a plan by the manager (split), or by the length of the instruction (auto); a worker that finds it large gives it to the manager"`
+	Way         string `yaml:"way" enum:"auto one split" doc:"how a task begins: one worker with the instruction as its ticket (one), a plan by the manager (split), or by how many pieces of work the instruction lists (auto); a worker that finds it large gives it to the manager"`
 	MaxSubtasks int    `yaml:"max_subtasks" min:"1" max:"64" doc:"subtasks of one task; a plan with more is refused, and its manager fuses some"`
 	MaxWriteSet int    `yaml:"max_write_set" min:"1" max:"64" doc:"paths and globs in the write set of one subtask; a plan with a larger one is refused, and its manager splits it"`
-	MaxEffort   string `yaml:"max_effort" enum:"small medium large" doc:"largest effort that a manager may estimate for one subtask; a plan with a larger one is refused, and its manager splits it; at small, a manager plans short instructions, too"`
+	MaxEffort   string `yaml:"max_effort" enum:"small medium large" doc:"largest effort that a manager may estimate for one subtask; a plan with a larger one is refused, and its manager splits it; at small, a manager plans each instruction"`
 	AllowTiny   bool   `yaml:"allow_tiny" doc:"accept a plan that splits into parts that are all tiny: one file and a line of description each"`
 }
 
