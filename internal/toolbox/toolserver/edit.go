@@ -23,6 +23,9 @@ type edited struct {
 func applyEdit(fileRequest toolproto.EditFileRequest, content string) (edited, error) {
 	e, err := matchEdit(fileRequest, content)
 	if err == nil {
+		if place := describePlace(content, e.line); place != "" && e.count == 1 {
+			e.note = strings.TrimPrefix(e.note+"; "+place, "; ")
+		}
 		return e, nil
 	}
 	bare, ok := dropLineNumbers(fileRequest.Old)

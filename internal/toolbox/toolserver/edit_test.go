@@ -43,6 +43,28 @@ func TestEditEqualsReplacement(t *testing.T) {
 	})
 }
 
+// An edit of a line that stands elsewhere in the file, too, names the function that it met. One of a line that is there
+// once, or of the head of a function, does not.
+func TestEditNamesTheFunctionThatItMet(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ content, old, note string }{
+		"Go": {"func A() {\n\tif x {\n\t\treturn 1\n\t}\n}\n\nfunc (c *C) B(n int) error {\n\tif x {\n\t\treturn 2\n\t}\n}\n",
+			"if x {\n\t\treturn 2", "this one is in func (c *C) B(n int) error"},
+		"Python": {"class C:\n    def a(self):\n        go(1)\n        y()\n\n    def b(self):\n        go(1)\n        z()\n",
+			"go(1)\n        z()", "this one is in def b(self):"},
+		"Java": {"class C {\n  public int a() {\n    go(x);\n    y();\n  }\n  int b(int n)\n  {\n    go(x);\n    z();\n  }\n}\n",
+			"go(x);\n    z()", "this one is in int b(int n)"},
+		"once":        {"func A() {\n\treturn 12\n}\n", "return 12", ""},
+		"its head":    {"func A() {\n\tgo()\n}\n", "func A() {", ""},
+		"no function": {"a: 1234\nb: 1\na: 1234\n", "a: 1234\nb", ""},
+	} {
+		got, err := applyEdit(toolproto.EditFileRequest{Path: "x", Old: c.old, New: "z"}, c.content)
+		if err != nil || !strings.HasSuffix(got.note, c.note) || (got.note == "") != (c.note == "") {
+			t.Errorf("%s: %q, %v", name, got.note, err)
+		}
+	}
+}
+
 func TestEdit(t *testing.T) {
 	const code = "func a() {\n\tif x {\n\t\treturn 1\n\t}\n}\n"
 	for name, c := range map[string]struct {
