@@ -186,6 +186,7 @@ func (s selection) covers(o selection, key string) bool {
 		}
 		switch {
 		case slices.Contains(s.names, name):
+		case program == "go" && name == "." && slices.Contains(s.names, "..."): // the package of the folder
 		case isAll(name) && len(s.names) == 0: // the default checks everything
 		case !isAll(name) && slices.ContainsFunc(s.names, within):
 		case all && !isAll(name) && !strings.HasPrefix(name, ".."):

@@ -21,6 +21,8 @@ func TestAgreement(t *testing.T) {
 		{"go test ./...", "go test -tags integration ./...", false},
 		{"go test -short ./...", "go test ./...", false},
 		{"go test ./a", "go test ./...", false},
+		{"go test ./...", "go test -cover .", true},
+		{"go test .", "go test ./...", false},
 		{"go test ./a/...", "go test ./a/b", true},
 		{"go test ./a", "go test ./a/b", false},
 		{"go test ./...", "gotestsum --format pkgname -- -race ./...", true},
