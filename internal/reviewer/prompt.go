@@ -48,7 +48,7 @@ func reviewBrief(task *company.Task, sub *company.Subtask, x subject) string {
 		for _, s := range task.Subtasks {
 			fmt.Fprintf(&w, "- %s %s\n%s", s.ID, agent.JoinLines(s.Planned.Title), ticketOf(s))
 		}
-		w.WriteString(x.round.writeRound(x.head))
+		w.WriteString(x.round.writeRound(x.head, x.diff))
 	} else {
 		gate = sub.Gate
 		fmt.Fprintf(&w, "# Ticket %s: %s\n", sub.ID, agent.JoinLines(sub.Planned.Title))
@@ -63,7 +63,7 @@ func reviewBrief(task *company.Task, sub *company.Subtask, x subject) string {
 		} else if own := task.OwnPart(sub); own != "" {
 			w.WriteString("\n## Its part of the president's instruction\n" + own + formatAnswers(x.answers))
 		}
-		w.WriteString(x.round.writeRound(x.head))
+		w.WriteString(x.round.writeRound(x.head, x.diff))
 	}
 	w.WriteString(criteriaText(task, sub))
 	if gate != nil {

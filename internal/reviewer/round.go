@@ -116,8 +116,8 @@ const (
 	judgeFirst = "Say of each in earlier, by its number: confirmed if it is right; or rejected if it is wrong, and why.\n"
 )
 
-// writeRound returns the part of the first message about the last round.
-func (r *lastRound) writeRound(now company.OID) string {
+// writeRound returns the part of the first message about the last round. whole is the diff that follows it.
+func (r *lastRound) writeRound(now company.OID, whole gitops.Diff) string {
 	if r == nil {
 		return ""
 	}
@@ -151,7 +151,7 @@ func (r *lastRound) writeRound(now company.OID) string {
 		}
 		fmt.Fprintf(&w, "\n## What changed since that review, %s..%s\n%s The whole diff follows below.\n", r.head.Short(),
 			now.Short(), question)
-		w.WriteString(agent.Quote("changed_since", "", string(r.since.Patch)))
+		w.WriteString(agent.Quote("changed_since", "", withoutShown(string(r.since.Patch), string(whole.Patch))))
 		if r.since.Truncated {
 			fmt.Fprintf(&w, "It is longer than this: git diff %s HEAD shows all of it.\n", r.head)
 		}

@@ -1,0 +1,44 @@
+package reviewer
+
+import (
+	"strings"
+	"testing"
+
+	"company/internal/company"
+	"company/internal/gitops/gitopstest"
+)
+
+// A line that was added since the last review stands in the next reviewer's prompt once: in the whole diff. What was
+// changed or taken away since stands beside it, and so does what the whole diff lacks.
+func TestSecondReviewHasEachLineOnce(t *testing.T) {
+	t.Parallel()
+	p := gitopstest.New(t, map[string]string{"a.go": "package a\n\n// Kept is kept.\nvar Kept int\n"})
+	reviewed := p.Commit("ticket", map[string]string{"a.go": "package a\n\nvar X = 1\n", "b.go": "package a\n\nvar B = 1\n"})
+	head := p.Commit("ticket", map[string]string{"a.go": "package a\n\n// Kept is kept.\nvar Kept int\n\nvar X = 1\n",
+		"b.go": "package a\n\nvar B = 2\n", "c_test.go": "package a\n\nfunc TestX() {}\n"})
+	since, err := p.Mirror.Diff(t.Context(), reviewed, head, maxSince)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole, err := p.Mirror.Diff(t.Context(), p.Base, head, maxPatch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := (&lastRound{head: reviewed, since: since}).writeRound(head, whole)
+	for _, want := range []string{"c_test.go: lines 1-3 are new; the whole diff has them\n", "-var B = 1\n+var B = 2\n",
+		"+// Kept is kept.\n"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "func TestX") || strings.Contains(got, "diff --git a/c_test.go") {
+		t.Errorf("the new test stands twice:\n%s", got)
+	}
+	sub := &company.Subtask{ID: "t1-01", Head: head}
+	task := &company.Task{ID: "t1", Prepared: &company.TaskPrepared{}, Subtasks: []*company.Subtask{sub}}
+	brief := reviewBrief(task, sub, subject{from: p.Base, head: head, diff: whole, whole: true,
+		round: &lastRound{head: reviewed, since: since}})
+	if strings.Count(brief, "func TestX") != 1 {
+		t.Errorf("%s", brief)
+	}
+}
