@@ -17,6 +17,8 @@ import (
 type Dependencies interface {
 	// Add allows a package to be fetched, if it is permitted. An error ends the run.
 	Add(ctx context.Context, d company.Dependency) (depaccess.Answer, error)
+	// IsEnabled reports whether any registry is served. It is the same throughout a run.
+	IsEnabled() bool
 	// Environment returns variables that every command gets in addition to its own.
 	Environment() map[string]string
 }
@@ -35,7 +37,7 @@ func registryKinds() string {
 
 func (f *toolFactory) addDependency() agent.Tool {
 	return newTool(f, "add_dependency",
-		`Ask for a package that no lock file names; few are granted.`,
+		`Ask for a package that no lock file names; few are granted. Then run its client, and commit its lock file.`,
 		`{"type":"object","properties":{
 "ecosystem":{"enum":`+registryKinds()+`},
 "name":{"type":"string","minLength":1,"maxLength":214},

@@ -59,6 +59,8 @@ type Config struct {
 	AskTests bool
 	// MayAsk gives a worker the tool ask_president, which works before its first change.
 	MayAsk bool
+	// Merges means that the agent resolves a conflict, so it needs no tools that begin new work.
+	Merges bool
 	// Unfinished means that Start has work that no run has submitted, so finish requires no new commit.
 	Unfinished bool
 	Branch     string // the branch that finish requires, empty for any
@@ -70,8 +72,8 @@ type Config struct {
 	// Bypassed lists the files up to a commit of the branch whose content bypasses a filter or another attribute of
 	// git. If it is nil, the run is told of none.
 	Bypassed func(ctx context.Context, head company.OID) ([]gitops.BypassedFile, error)
-	// Dependencies controls the packages that the run may fetch from registries. If it is nil, the run fetches
-	// none.
+	// Dependencies controls the packages that the run may fetch from registries. If it is nil or not enabled, the run
+	// fetches none.
 	Dependencies Dependencies
 }
 
@@ -91,20 +93,29 @@ func ReadOnlyTools(c Config) []agent.Tool {
 	return []agent.Tool{f.readFile(true), f.searchTool(), f.listFiles(), f.runCommand()}
 }
 
-// WorkerTools returns the tools of a worker or a merger, including those that end its run.
+// WorkerTools returns the tools of a worker or a merger, including those that end its run. A tool that the run has no
+// use for is hidden: each request has the description of all others. Calls of it are still answered.
 func WorkerTools(c Config) []agent.Tool {
 	f := &toolFactory{Config: c}
 	tools := []agent.Tool{
 		f.readFile(false), markWriting(markBrief(f.writeFile())), markWriting(markBrief(f.editFile())), f.searchTool(),
 		f.listFiles(),
 		f.runCommand(), f.checkProcess(), f.stopProcess(),
-		f.gitStatus(), markWriting(f.gitCommit()), markWriting(f.addDependency()),
-		f.todoTool(), f.noteTool(), f.escalateTool(), markWriting(f.finishTool()),
+		hideIf(true, f.gitStatus()), // run_command answers it, too
+		markWriting(f.gitCommit()),
+		hideIf(c.Merges || c.Dependencies == nil || !c.Dependencies.IsEnabled(), markWriting(f.addDependency())),
+		hideIf(c.Merges, f.todoTool()), f.noteTool(), f.escalateTool(), markWriting(f.finishTool()),
 	}
 	if c.MayAsk {
 		tools = append(tools, f.askPresident())
 	}
 	return tools
+}
+
+// hideIf keeps a tool out of requests on a condition.
+func hideIf(hidden bool, tool agent.Tool) agent.Tool {
+	tool.Hidden = tool.Hidden || hidden
+	return tool
 }
 
 // markBrief marks a tool whose calls take almost no time.

@@ -28,6 +28,38 @@ func namesOf(tools []agent.Tool) (names []string) {
 	return names
 }
 
+// registries are served, or not.
+type registries struct {
+	Dependencies
+	served bool
+}
+
+func (r registries) IsEnabled() bool { return r.served }
+
+// A tool that a run has no use for is in no request, and a call of it is answered all the same.
+func TestToolsFitTheSituation(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		config Config
+		want   string
+	}{
+		"no registry": {Config{}, "check_process git_commit todo note escalate finish"},
+		"none served": {Config{Dependencies: registries{}}, "check_process git_commit todo note escalate finish"},
+		"registries":  {Config{Dependencies: registries{served: true}}, "check_process git_commit add_dependency todo note escalate finish"},
+		"a merger":    {Config{Dependencies: registries{served: true}, Merges: true}, "check_process git_commit note escalate finish"},
+		"an only one": {Config{MayAsk: true}, "check_process git_commit todo note escalate finish ask_president"},
+	} {
+		tools := WorkerTools(c.config)
+		sent := slices.DeleteFunc(slices.Clone(tools), func(tool agent.Tool) bool { return tool.Hidden })
+		if got := strings.Join(namesOf(sent), " "); got != "read_file write_file edit_file search list_files run_command "+c.want {
+			t.Errorf("%s: %s", name, got)
+		}
+		if !slices.Contains(namesOf(tools), "git_status") || !slices.Contains(namesOf(tools), "add_dependency") {
+			t.Errorf("%s: a hidden tool is gone", name)
+		}
+	}
+}
+
 // The names and arguments are a contract (WRK-1): a change here breaks others.
 func TestContract(t *testing.T) {
 	names := func(tools []agent.Tool) string { return strings.Join(namesOf(tools), " ") }

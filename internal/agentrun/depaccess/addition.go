@@ -22,7 +22,7 @@ func (r *Run) Add(ctx context.Context, dependency company.Dependency) (Answer, e
 	no := func(format string, args ...any) (Answer, error) {
 		return Answer{Text: "Not added: " + fmt.Sprintf(format, args...), Refused: true}, nil
 	}
-	if !r.isEnabled() {
+	if !r.IsEnabled() {
 		return no("this office fetches no dependencies (container.deps: off). Do it without, or escalate and say what is " +
 			"needed.")
 	}

@@ -107,7 +107,7 @@ func (o *Service) Open(ctx context.Context, order Order) (*Run, error) {
 		store = o.Stores.ForCheckout(ctx, order.Task.Project.Path)
 	}
 	run := &Run{office: o, store: store, order: order, policy: depproxy.NewPolicy(), added: map[string]bool{}}
-	if !run.isEnabled() {
+	if !run.IsEnabled() {
 		return run, nil
 	}
 	files, err := Locks(ctx, order.Mirror, order.Task.Prepared.Base.OID, order.Task.Prepared.LockTree())
@@ -156,12 +156,13 @@ func (r *Run) Close(ctx context.Context) {
 	}
 }
 
-func (r *Run) isEnabled() bool { return r != nil && r.store != nil }
+// IsEnabled reports whether the office serves registries to the run.
+func (r *Run) IsEnabled() bool { return r != nil && r.store != nil }
 
 // Handler returns the handler that serves the registries to the run, or nil if none are served. denied receives
 // each refused request. It may be called concurrently.
 func (r *Run) Handler(denied func(what string)) http.Handler {
-	if !r.isEnabled() {
+	if !r.IsEnabled() {
 		return nil
 	}
 	return r.store.NewHandler(depproxy.HandlerOptions{
@@ -172,7 +173,7 @@ func (r *Run) Handler(denied func(what string)) http.Handler {
 
 // Environment returns the variables with which the run's package clients use the mirrors.
 func (r *Run) Environment() map[string]string {
-	if !r.isEnabled() {
+	if !r.IsEnabled() {
 		return nil
 	}
 	r.mu.Lock()
@@ -182,7 +183,7 @@ func (r *Run) Environment() map[string]string {
 
 // Prepared returns the command to run inside before the agent's first command, or "".
 func (r *Run) Prepared() string {
-	if !r.isEnabled() {
+	if !r.IsEnabled() {
 		return ""
 	}
 	r.mu.Lock()

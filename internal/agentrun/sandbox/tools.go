@@ -23,6 +23,7 @@ func (s *Sandbox) AgentTools() []agent.Tool {
 	config.Ticket, config.Start, config.Unfinished, config.Branch = s.ticket, s.spec.Start, s.spec.Unfinished,
 		s.spec.Branch
 	config.Base, config.AskTests, config.MayAsk = s.spec.Base, s.spec.AskTests, s.spec.MayAsk
+	config.Merges = s.spec.Role == company.Merger
 	config.Bypassed = func(ctx context.Context, head company.OID) ([]gitops.BypassedFile, error) {
 		return s.quarantine.FindBypassed(gitops.WithLog(ctx, s.spec.Log), s.spec.Mirror, head)
 	}
