@@ -9,8 +9,8 @@ const (
 	WaySplit = "split" // a manager plans it
 )
 
-// maxPieces is the number of listed pieces up to which one worker begins. What could be split shows itself by its pieces
-// and not by its length. A worker that finds the instruction too large hands it to the manager to be split.
+// maxPieces is the number of listed pieces up to which one worker begins. What could be split shows itself by its
+// pieces and not by its length. A worker that finds the instruction too large hands it to the manager to be split.
 const maxPieces = 24
 
 // aloneEffort is the estimate of an instruction that no manager has read. Where plan.max_effort allows only smaller

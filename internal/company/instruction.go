@@ -104,9 +104,9 @@ func PartsOf(instruction string) (parts []InstructionPart) {
 // criteriaNames are the headings of a list of criteria, in lower case.
 var criteriaNames = []string{"acceptance criteria", "acceptance criterion", "definition of done"}
 
-// Criteria returns what the instruction lists as its acceptance criteria: the items below such a heading, and items with
-// an empty check box. It returns nil for the words of strangers, and if there are too many. Any other text is judged as
-// a whole.
+// Criteria returns what the instruction lists as its acceptance criteria: the items below such a heading, and items
+// with an empty check box. It returns nil for the words of strangers, and if there are too many. Any other text is
+// judged as a whole.
 func (t *Task) Criteria() (criteria []string) {
 	if t.quotesStrangers() || len(t.Instruction) > maxPartsText {
 		return nil
@@ -189,8 +189,8 @@ func headingLevel(line string) int {
 	return 0
 }
 
-// quotesStrangers reports whether the instruction quotes a forge's comments or an issue. Those words stay where they are
-// quoted.
+// quotesStrangers reports whether the instruction quotes a forge's comments or an issue. Those words stay where they
+// are quoted.
 func (t *Task) quotesStrangers() bool { return t.Follows != "" || t.Issue != nil }
 
 // Parts returns the parts of a task's instruction, which a plan assigns to tickets.
