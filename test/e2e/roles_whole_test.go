@@ -39,8 +39,8 @@ func TestWholeReviewed(t *testing.T) {
 	p := h.Start("submit", "Say goodbye. Greet in English too.")
 	waitForSummary(t, p, 0)
 	checkDelivered(t, h, 1, 1, 3)
-	checkBriefHolds(t, h, "t1-review.1", "## Instruction\nSay goodbye. Greet in English too.\n",
-		"1. the instruction is carried out\n", "must: the checks pass", "shown by: the checks ran")
+	checkBriefHolds(t, h, "t1-review.1", "Say goodbye. Greet in English too.",
+		"1. the instruction is carried out", "must: the checks pass", "shown by: the checks ran")
 	checkBriefHolds(t, h, "t1-03.1", "the README does not tell of it")
 	checkBriefHolds(t, h, "t1-review.2", "Findings of the last review",
 		"1. blocking farewell.sh:1 the README does not tell of it")
