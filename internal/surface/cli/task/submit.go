@@ -180,7 +180,7 @@ company resume; a second one ends at once.`,
 	f.StringVar(&options.follows, "follows", "", "go on with the open pull request of this task, on its branch")
 	f.StringSliceVar(&options.after, "after", nil, "begin when the pull requests of these tasks are merged")
 	f.BoolVar(&options.dryRun, "dry-run", false, "stop after the plan")
-	f.BoolFunc("one", "one worker does it, without a plan (default: by the length of the instruction)",
+	f.BoolFunc("one", "one worker does it, without a plan (default: where the instruction lists few pieces of work)",
 		env.ChooseWay(company.WayOne))
 	f.BoolFunc("split", "the manager plans it, and may split it", env.ChooseWay(company.WaySplit))
 	f.StringVar(&options.plan, "plan", "", "work on the plan of this dry run, instead of an instruction")
