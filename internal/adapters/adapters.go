@@ -169,6 +169,7 @@ const (
 type Event struct {
 	Text    string        // a piece of the reply's text
 	Waiting time.Duration // if > 0, the next attempt begins after this time
+	Longest time.Duration // with Waiting: the limit of all such waits of the call
 	Asked   bool          // the server requested the wait in Waiting
 	Reason  string
 	Attempt int // from 1; text of earlier attempts is void
@@ -178,8 +179,8 @@ type Event struct {
 type Kind string
 
 const (
-	Unreachable    Kind = "unreachable"  // refused, reset, no route: retried after 1, 2 and 4 s, then the fallback
-	UnknownHost    Kind = "unknown_host" // DNS knows no such host: a person must act
+	Unreachable    Kind = "unreachable"  // refused, reset, no route: the fallback, or back off like Overloaded
+	UnknownHost    Kind = "unknown_host" // DNS knows no such host: as Unreachable, but a person must act
 	Overloaded     Kind = "overloaded"   // 408, 429, 5xx, 529: back off, up to limits.model_wait
 	TimedOut       Kind = "timed_out"    // no first token, or silence in the stream
 	Auth           Kind = "auth"         // 401, 403: a person must act
@@ -215,6 +216,12 @@ type Unfinished struct {
 	Unsent bool
 	// Received is the number of bytes of the reply that came, without framing and keep-alives.
 	Received int
+}
+
+// mayCost reports whether the server may have worked on the request.
+func (e *Error) mayCost() bool {
+	unfinished := new(Unfinished)
+	return e.Unanswered && !(errors.As(e.Err, &unfinished) && unfinished.Unsent)
 }
 
 func (e *Unfinished) Error() string { return e.Cause.Error() }

@@ -328,7 +328,7 @@ func TestHeader(t *testing.T) {
 
 func TestExplain(t *testing.T) {
 	for kind, code := range map[adapters.Kind]company.Code{
-		adapters.Unreachable: company.EModel, adapters.Overloaded: company.EModel, adapters.TimedOut: company.EModel,
+		adapters.Unreachable: company.EModelAway, adapters.Overloaded: company.EModelAway, adapters.TimedOut: company.EModel,
 		adapters.MalformedReply: company.EModel,
 		adapters.BadRequest:     company.EModel, adapters.TooLong: company.EModel, adapters.Auth: company.EModelAuth,
 		adapters.Quota: company.EModelAuth,

@@ -13,7 +13,8 @@ const ChooseModel = "company config set --user models.default " +
 	"'{adapter: openai, model: gpt-5, api_key_env: OPENAI_API_KEY}'"
 
 // Explain turns a failure of Chat into an error with a fix for people. The code is EModelAuth for problems with
-// a key or billing, and EModel otherwise. Other errors are returned unchanged.
+// a key or billing, EModelAway if the server is away or takes no work, and EModel otherwise. Other errors are
+// returned unchanged.
 func Explain(err error, info Info) error {
 	var fault *Error
 	if !errors.As(err, &fault) {
@@ -24,11 +25,13 @@ func Explain(err error, info Info) error {
 	c.Op, c.Class = "ask the model", company.Recoverable
 	switch fault.Kind {
 	case Unreachable:
+		c.Code = company.EModelAway
 		c = c.Fix("see that its server runs, and that its address is right" + info.describePlace())
 	case UnknownHost:
-		c.Class = company.HumanRequired
+		c.Code, c.Class = company.EModelAway, company.HumanRequired
 		c = c.Fix("check the host of its address" + info.describePlace() + ", and a proxy that the environment names")
 	case Overloaded:
+		c.Code = company.EModelAway
 		c = c.Fix("its server refuses work for now; try again later, or give the profile a `fallback`")
 	case TimedOut:
 		c = c.Fix("its server took the request and went silent; try again, give the profile a `fallback`, or raise " +

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"company/internal/company"
@@ -106,6 +107,8 @@ type Models struct {
 	mu     sync.Mutex
 	bare   map[string]Model
 	closed bool
+	// answered holds for each server whether it has answered.
+	answered map[string]*atomic.Bool
 }
 
 // NewModels does not check the profiles, because an unused profile needs no key.
@@ -116,7 +119,8 @@ func NewModels(registry Registry, profiles []Profile, deps Deps) *Models {
 	if deps.Clock == nil {
 		deps.Clock = WallClock{}
 	}
-	ms := &Models{registry: registry, profiles: map[string]Profile{}, deps: deps, bare: map[string]Model{}}
+	ms := &Models{registry: registry, profiles: map[string]Profile{}, deps: deps, bare: map[string]Model{},
+		answered: map[string]*atomic.Bool{}}
 	for _, p := range profiles {
 		ms.profiles[p.Name] = p
 	}
@@ -138,7 +142,7 @@ func (ms *Models) Open(name string, wrap ...func(Model) Model) (Model, error) {
 		return nil, err
 	}
 	var chain []Model
-	for _, n := range names {
+	for i, n := range names {
 		model, ok := ms.bare[n]
 		if !ok {
 			if model, err = ms.registry.Open(ms.profiles[n], ms.deps); err != nil {
@@ -149,7 +153,12 @@ func (ms *Models) Open(name string, wrap ...func(Model) Model) (Model, error) {
 		for _, w := range wrap {
 			model = w(model)
 		}
-		chain = append(chain, Retry(model, ms.deps.Policy, ms.deps.Clock))
+		server := ms.profiles[n].Adapter + " " + ms.profiles[n].BaseURL
+		if ms.answered[server] == nil {
+			ms.answered[server] = new(atomic.Bool)
+		}
+		chain = append(chain, &retrying{Model: model, policy: ms.deps.Policy, clock: ms.deps.Clock,
+			answered: ms.answered[server], replaced: i < len(names)-1})
 	}
 	return Fallback(chain[0], chain[1:]...), nil
 }

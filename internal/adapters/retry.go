@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"company/internal/lib/retry"
@@ -13,12 +15,12 @@ import (
 type Policy struct {
 	// Unreachable lists the waits before the second, third, ... attempt at an unreachable server.
 	Unreachable []time.Duration
-	// First and Longest limit the back-off from an overloaded server. It starts at First, doubles each time up to
-	// Longest, and is reduced by a random part.
+	// First and Longest limit the back-off from an overloaded server, and from one that is away. It starts at First,
+	// doubles each time up to Longest, and is reduced by a random part.
 	First, Longest time.Duration
-	// MaxWait limits the time that one call continues after the first refusal of an overloaded server
-	// (limits.model_wait). For a silent server it includes the silence. A silent server is always asked a second
-	// time.
+	// MaxWait limits the time that one call continues after an overloaded server first refused it, or a known one was
+	// first away (limits.model_wait). For a silent server it includes the silence. A silent server is always asked a
+	// second time.
 	MaxWait time.Duration
 	// Resample is the number of retries after an unusable reply.
 	Resample int
@@ -40,14 +42,19 @@ type retrying struct {
 	Model
 	policy Policy
 	clock  Clock
+	// answered reports that the server has answered before. All models of a server share it.
+	answered *atomic.Bool
+	// replaced means that a fallback takes over from a server that is away.
+	replaced bool
 }
 
-// Retry wraps a model with the policy. An unreachable server is retried after fixed waits. An overloaded one is
-// retried with back-off or after the time that it requested. After an unusable reply or a silence the request is
-// repeated. Errors that a person or the caller must fix (UnknownHost, Auth, Quota, BadRequest, TooLong) and
-// endless replies are returned at once. Each wait is reported as an Event.
+// Retry wraps a model with the policy. An overloaded server is retried with back-off or after the time that it
+// requested. A server that is away is retried in the same way if it has answered before. Otherwise its address may
+// be wrong, so it is retried after the fixed waits only, and an unknown host not at all. After an unusable reply or
+// a silence the request is repeated. Errors that a person or the caller must fix (Auth, Quota, BadRequest, TooLong)
+// and endless replies are returned at once. Each wait is reported as an Event.
 func Retry(m Model, policy Policy, clock Clock) Model {
-	return &retrying{Model: m, policy: policy, clock: clock}
+	return &retrying{Model: m, policy: policy, clock: clock, answered: new(atomic.Bool)}
 }
 
 // Chat retries until there is a reply or the policy gives up. Then it returns the last attempt's error.
@@ -57,12 +64,17 @@ func (r *retrying) Chat(ctx context.Context, req Request, onEvent func(Event)) (
 			onEvent(event)
 		}
 	}
-	again := retry.Policy{Next: r.afterFailure(tell), Sleep: r.clock.Sleep}
+	// The conversation may have begun in an earlier process.
+	known := slices.ContainsFunc(req.Messages, func(m Message) bool { return m.Role == Assistant })
+	again := retry.Policy{Next: r.afterFailure(tell, known), Sleep: r.clock.Sleep}
 	err = again.Do(ctx, func(attempt int) (err error) {
 		resp, err = r.Model.Chat(ctx, req, func(event Event) {
 			event.Attempt = attempt + 1
 			tell(event)
 		})
+		if fault := (*Error)(nil); err == nil || errors.As(err, &fault) && fault.Status != 0 {
+			r.answered.Store(true)
+		}
 		return err
 	})
 	if err != nil {
@@ -72,39 +84,44 @@ func (r *retrying) Chat(ctx context.Context, req Request, onEvent func(Event)) (
 }
 
 // afterFailure returns a function that applies the policy to the failures of one call. It reports each wait to
-// tell.
-func (r *retrying) afterFailure(tell func(Event)) func(attempt int, err error) (time.Duration, bool) {
-	var unreachable, overloaded, resampled, silent int
-	var overloadedSince time.Time
+// tell. known means that the conversation already has a reply.
+func (r *retrying) afterFailure(tell func(Event), known bool) func(attempt int, err error) (time.Duration, bool) {
+	var unreachable, broken, overloaded, resampled, silent int
+	var refusedSince time.Time // by an overloaded server, or by one that is away
 	began := r.clock.Now()
 	return func(attempt int, err error) (wait time.Duration, again bool) {
 		var failure *Error
 		if !errors.As(err, &failure) {
 			return 0, false
 		}
-		switch failure.Kind {
-		case Unreachable:
-			if unreachable == len(r.policy.Unreachable) {
+		if refusedSince.IsZero() && (isAway(failure.Kind) || failure.Kind == Overloaded) {
+			refusedSince = r.clock.Now()
+		}
+		longest := r.policy.MaxWait
+		switch {
+		case isAway(failure.Kind):
+			if failure.mayCost() {
+				broken++ // each such attempt may be billed, so there are no more than before a first answer
+			}
+			waits := !r.replaced && (known || r.answered.Load()) && broken <= len(r.policy.Unreachable)
+			if wait, longest = r.awayWait(unreachable, waits, failure.Kind); wait == 0 ||
+				unreachable >= len(r.policy.Unreachable) && r.clock.Now().Add(wait).Sub(refusedSince) > longest {
 				return 0, false
 			}
-			wait = r.policy.Unreachable[unreachable]
 			unreachable++
-		case Overloaded:
-			if overloaded == 0 {
-				overloadedSince = r.clock.Now()
-			}
+		case failure.Kind == Overloaded:
 			wait = r.backOff(overloaded, failure.RetryAfter)
 			overloaded++
 			// A wait beyond the limit would only delay the same failure.
-			if r.clock.Now().Add(wait).Sub(overloadedSince) > r.policy.MaxWait {
+			if r.clock.Now().Add(wait).Sub(refusedSince) > r.policy.MaxWait {
 				return 0, false
 			}
-		case MalformedReply:
+		case failure.Kind == MalformedReply:
 			if resampled == r.policy.Resample {
 				return 0, false
 			}
 			resampled++
-		case TimedOut:
+		case failure.Kind == TimedOut:
 			wait = r.backOff(silent, 0)
 			// The silence itself counts, so a run takes at most its limit and this wait.
 			if failure.Endless || silent >= 1 && r.clock.Now().Add(wait).Sub(began) > r.policy.MaxWait {
@@ -114,9 +131,31 @@ func (r *retrying) afterFailure(tell func(Event)) func(attempt int, err error) (
 		default:
 			return 0, false
 		}
-		tell(Event{Waiting: wait, Asked: failure.RetryAfter > 0, Reason: failure.Error(), Attempt: attempt + 1})
+		tell(Event{Waiting: wait, Asked: failure.RetryAfter > 0, Reason: failure.Error(), Attempt: attempt + 1,
+			Longest: longest})
 		return wait, true
 	}
+}
+
+// isAway reports whether the server was not reached, or the connection to it broke.
+func isAway(kind Kind) bool { return kind == Unreachable || kind == UnknownHost }
+
+// awayWait returns the wait before attempt n+2 at a server that is away, and the limit of all waits. The wait is 0 if
+// there is no such attempt. waits means that the server is known and nothing else can answer in its place.
+func (r *retrying) awayWait(n int, waits bool, kind Kind) (wait, longest time.Duration) {
+	fixed := r.policy.Unreachable
+	switch {
+	case !waits && (kind == UnknownHost || n >= len(fixed)):
+		return 0, 0
+	case !waits:
+		for _, w := range fixed {
+			longest += w
+		}
+		return fixed[n], longest
+	case n < len(fixed):
+		return fixed[n], r.policy.MaxWait
+	}
+	return r.backOff(n, 0), r.policy.MaxWait
 }
 
 // backOff returns the wait before attempt n+2 at an overloaded server. The server's requested wait is a lower

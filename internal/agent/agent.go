@@ -176,7 +176,7 @@ type EventKind string
 const (
 	Resumed     EventKind = "resumed"      // the journal held a conversation that had begun
 	TurnStarted EventKind = "turn_started" // the model is being asked
-	Waiting     EventKind = "waiting"      // the model is asked again after a wait: Wait, Asked, Text
+	Waiting     EventKind = "waiting"      // the model is asked again after a wait: Wait, Longest, Asked, Text
 	Switched    EventKind = "switched"     // another model is asked, or the same one in another way: Text
 	Replied     EventKind = "replied"      // Text, Usage
 	ToolStarted EventKind = "tool_started" // Tool, CallID, Args: the call starts to run
@@ -204,5 +204,6 @@ type Event struct {
 	Usage    adapters.Usage
 	Spent    company.Amount // by the run so far, without the current call
 	Wait     time.Duration
-	Asked    bool // the model's server named the wait
+	Longest  time.Duration // limit of all such waits for this reply
+	Asked    bool          // the model's server named the wait
 }

@@ -57,7 +57,7 @@ func (r *runner) askModel(ctx context.Context) error {
 		switch {
 		case event.Waiting > 0:
 			r.emitEvent(
-				Event{Kind: Waiting, Turn: r.conv.turns + 1, Wait: event.Waiting, Asked: event.Asked,
+				Event{Kind: Waiting, Turn: r.conv.turns + 1, Wait: event.Waiting, Longest: event.Longest, Asked: event.Asked,
 					Text: safetext.EscapeLine(event.Reason, 200)})
 		case event.Reason != "":
 			r.emitEvent(Event{Kind: Switched, Turn: r.conv.turns + 1, Text: safetext.EscapeLine(event.Reason, 200)})

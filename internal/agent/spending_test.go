@@ -35,8 +35,8 @@ func TestModelErrorsHaveCodes(t *testing.T) {
 		adapters.Auth:        {Code: company.EModelAuth, Class: company.HumanRequired},
 		adapters.Quota:       {Code: company.EModelAuth, Class: company.HumanRequired},
 		adapters.BadRequest:  {Code: company.EModel, Class: company.HumanRequired},
-		adapters.Unreachable: {Code: company.EModel, Class: company.Recoverable},
-		adapters.Overloaded:  {Code: company.EModel, Class: company.Recoverable},
+		adapters.Unreachable: {Code: company.EModelAway, Class: company.Recoverable},
+		adapters.Overloaded:  {Code: company.EModelAway, Class: company.Recoverable},
 		adapters.TimedOut:    {Code: company.EModel, Class: company.Recoverable},
 	} {
 		m := replies(finish)

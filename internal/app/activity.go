@@ -3,7 +3,6 @@ package app
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -108,7 +107,10 @@ func (d *activityLog) dropStep(at subject, text string) {
 	}
 }
 
-func (d *activityLog) recordEvent(run company.RunID, event agent.Event, at time.Time, isHeld func(company.RunID) bool) {
+// recordEvent records a step of a run. It reports whether the run only continues to wait for its model's server.
+func (d *activityLog) recordEvent(
+	run company.RunID, event agent.Event, at time.Time, isHeld func(company.RunID) bool,
+) (waitsOn bool) {
 	what := strings.ReplaceAll(string(event.Kind), "_", " ")
 	switch event.Kind {
 	case agent.TurnStarted:
@@ -116,9 +118,9 @@ func (d *activityLog) recordEvent(run company.RunID, event agent.Event, at time.
 	case agent.ToolStarted:
 		what = feed.DoingText(strings.TrimSpace(event.Tool + " " + safetext.EscapeLine(event.Args, 80)))
 	case agent.ToolDone:
-		return // the last started step is still the current one
+		return false // the last started step is still the current one
 	case agent.Waiting:
-		what = "waits for the model's server"
+		what = feed.WaitsForModel
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -132,8 +134,12 @@ func (d *activityLog) recordEvent(run company.RunID, event agent.Event, at time.
 			}
 		}
 	}
+	if waitsOn = event.Kind == agent.Waiting && d.byRun[run].Text == what; waitsOn {
+		at = d.byRun[run].Time
+	}
 	d.byRun[run] = view.Activity{Run: run, Turn: max(event.Turn, d.byRun[run].Turn), Spent: event.Spent,
 		Text: what, Time: at}
+	return waitsOn
 }
 
 // Activities returns the current activities of agents that hold a run.
@@ -175,7 +181,7 @@ func (a *App) isHeld(run company.RunID) bool {
 
 // WatchAgent publishes events of a conversation.
 func (a *App) WatchAgent(run company.RunID, event agent.Event) {
-	a.activities.recordEvent(run, event, a.Now(), a.isHeld)
+	waitsOn := a.activities.recordEvent(run, event, a.Now(), a.isHeld)
 	item := feed.Item{Task: run.Task(), Run: run, Kind: string(event.Kind), Mark: feed.Info,
 		DurationMS: event.Duration.Milliseconds()}
 	if _, sub, _, _, err := run.Split(); err == nil {
@@ -205,7 +211,7 @@ func (a *App) WatchAgent(run company.RunID, event agent.Event) {
 		item.Text = strings.TrimSpace(
 			"again after the interruption: " + event.Tool + " " + safetext.EscapeLine(event.Args, 80))
 	case agent.Waiting:
-		item.Mark, item.Text = feed.Stalled, waitText(event)
+		item.Mark, item.Text, item.Quiet = feed.Stalled, waitText(event), waitsOn
 	case agent.Switched, agent.CutOff:
 		item.Text = safetext.EscapeLine(event.Text, 200)
 	default:
@@ -217,13 +223,16 @@ func (a *App) WatchAgent(run company.RunID, event agent.Event) {
 // WatchOutput passes the newest output of a call to the followers of its run.
 func (a *App) WatchOutput(run company.RunID, o agent.LiveOutput) { a.outputs.putOutput(run, o) }
 
-// waitText explains why the model is not called now, and when it will be.
+// waitText explains why the model does not answer now, and for how long it is asked again.
 func waitText(event agent.Event) string {
-	what := "the model is asked again in %s: %s"
-	if event.Asked {
-		what = "the model's server asks to wait %s: %s"
+	what := "the model is asked again"
+	switch {
+	case event.Asked:
+		what = "the model's server asks to wait " + event.Wait.Round(100*time.Millisecond).String()
+	case event.Longest > 0:
+		what += ", for up to " + view.FormatAge(event.Longest)
 	}
-	return fmt.Sprintf(what, event.Wait.Round(100*time.Millisecond), safetext.EscapeLine(event.Text, 120))
+	return what + ": " + safetext.EscapeLine(event.Text, 200)
 }
 
 // WatchCheck publishes the start of a check.

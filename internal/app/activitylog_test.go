@@ -30,15 +30,40 @@ func TestActivities(t *testing.T) {
 	}
 }
 
-// Only a server that named the wait has asked for it.
+// Only a server that named the wait has asked for it. Without that, the text says how long the model is asked.
 func TestWaitText(t *testing.T) {
 	e := agent.Event{Kind: agent.Waiting, Wait: 1234 * time.Millisecond, Text: "model: unreachable: refused"}
-	if got := waitText(e); got != "the model is asked again in 1.2s: model: unreachable: refused" {
-		t.Errorf("%q", got)
+	for want, change := range map[string]func(*agent.Event){
+		"the model is asked again: model: unreachable: refused": func(*agent.Event) {},
+		"the model is asked again, for up to 15m00s: model: unreachable: refused": func(e *agent.Event) {
+			e.Longest = 15 * time.Minute
+		},
+		"the model's server asks to wait 1.2s: model: unreachable: refused": func(e *agent.Event) { e.Asked = true },
+	} {
+		of := e
+		change(&of)
+		if got := waitText(of); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
-	e.Asked = true
-	if got := waitText(e); got != "the model's server asks to wait 1.2s: model: unreachable: refused" {
-		t.Errorf("%q", got)
+}
+
+// An outage is one wait, from its beginning, however often the model is asked meanwhile.
+func TestOneOutageIsOneWait(t *testing.T) {
+	var d activityLog
+	record := func(kind agent.EventKind, second int64) bool {
+		return d.recordEvent("t1-01.1", agent.Event{Kind: kind, Turn: 1}, time.Unix(second, 0), nil)
+	}
+	record(agent.TurnStarted, 0)
+	if record(agent.Waiting, 1) || !record(agent.Waiting, 2) || !record(agent.Waiting, 4) {
+		t.Error("a wait is not told once")
+	}
+	if at := d.byRun["t1-01.1"].Time; !at.Equal(time.Unix(1, 0)) {
+		t.Errorf("it waits since %s", at)
+	}
+	record(agent.Replied, 5)
+	if record(agent.Waiting, 6) {
+		t.Error("the next outage is not told")
 	}
 }
 

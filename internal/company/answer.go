@@ -135,7 +135,7 @@ func (t *Task) asksAboutAgents(approval *Approval) bool {
 	}
 	for key, failure := range t.Failures {
 		if approval.Key == t.troubleKey(key, failure) {
-			return slices.Contains([]Code{EConfig, EModel, EModelAuth}, failure.Code)
+			return slices.Contains([]Code{EConfig, EModel, EModelAway, EModelAuth}, failure.Code)
 		}
 	}
 	return false

@@ -67,6 +67,9 @@ func ErrorGuides() []ErrorGuide {
 		{EModel, Recoverable, "The model's server refuses, does not answer, or answers what cannot be used.",
 			"company doctor --online asks the server; a fallback profile, or a larger context_tokens or max_output, helps " +
 				"where the reply was cut.", failed},
+		{EModelAway, Recoverable, "The model's server was not reached, or took no work, for as long as it was waited for.",
+			"See that the server runs and that base_url is right; limits.model_wait says how long it is waited for, and a " +
+				"fallback profile stands in.", failed},
 		{EModelAuth, HumanRequired, "The model's server refuses the key, or there is none.",
 			"export the variable that the message names, then company resume.", failed},
 		{EBus, Fatal, "The store of the ledger and the queue cannot be opened or written.",

@@ -93,7 +93,7 @@ func (t *Task) holdAfter(effect Effect, failure Failure, now time.Time) *Hold {
 		switch sub := t.Subtask(effect.Subtask); {
 		case effect.Fail == askTroubleFailure:
 			held.Attempts = 0
-		case sub != nil && effect.Fail == "run "+string(sub.ID) && sub.RunErrors > 0 && !failure.Code.isInfrastructure():
+		case sub != nil && effect.Fail == "run "+string(sub.ID) && sub.RunErrors > 0 && !t.isBeyondManager(failure.Code):
 			held.Attempt, held.Attempts, held.Manager = sub.RunErrors+1, t.Settings.RunRetries+1, true
 		}
 		return held

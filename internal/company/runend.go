@@ -324,7 +324,7 @@ func (sub *Subtask) workerEnded(task *Task, event Event, runEnded *RunEnded) {
 		case runEnded.TimedOut:
 			delete(task.Failures, key)
 			sub.escalateToManager("its run broke its time limit: " + runEnded.Error)
-		case runEnded.Human || runEnded.isInfrastructureFailure():
+		case runEnded.Human || task.isBeyondManager(runEnded.Code):
 			// No other run and no manager can help before the fault is fixed. The run is retried later, and finally a person is
 			// asked.
 			sub.requeue(sub.Input)
@@ -354,9 +354,16 @@ func appendInput(input, more string) string {
 // isInfrastructureFailure reports whether the fault is in the company's infrastructure and not in the work.
 func (d *RunEnded) isInfrastructureFailure() bool { return d.Code.isInfrastructure() && !d.Escalate }
 
-// isInfrastructure reports whether the code is a fault of the company's infrastructure: the daemon, the bus, the image.
+// isInfrastructure reports whether the code is a fault of the company's infrastructure: the daemon, the bus, the image,
+// the models' servers.
 func (c Code) isInfrastructure() bool {
-	return c == EDocker || c == EBus || c == EImage || c == EPolicy
+	return c == EDocker || c == EBus || c == EImage || c == EPolicy || c == EModelAway
+}
+
+// isBeyondManager reports whether a manager cannot help a worker that failed with this code. If the worker's model is
+// away, a manager helps only by another model.
+func (t *Task) isBeyondManager(code Code) bool {
+	return code.isInfrastructure() && (code != EModelAway || len(t.Settings.EscalateTo) == 0)
 }
 
 // EnforceDeadlines ends the held runs whose hard deadline has passed.

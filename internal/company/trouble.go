@@ -38,7 +38,7 @@ func (s *State) troubleQuestions(task *Task) []PendingQuestion {
 			}
 		}
 		failure := task.Failures[first]
-		q := fmt.Sprintf("%s failed %s: %s", first, Count(failure.Attempt, "time"), failure.Error)
+		q := failure.Describe(first, task.Status == StatusExecuting) + ": " + failure.Error
 		if failure.Hint != "" {
 			q = strings.TrimSuffix(q, ".") + ". Fix: " + failure.Hint
 		}
@@ -50,6 +50,19 @@ func (s *State) troubleQuestions(task *Task) []PendingQuestion {
 				Question: failure.Line.addToQuestion(q)})
 	}
 	return out
+}
+
+// Describe says what failed and how often. planned means that the task has its plan: its manager is then asked for
+// decisions on stuck subtasks.
+func (f Failure) Describe(key string, planned bool) string {
+	often := Count(f.Attempt, "time")
+	switch {
+	case key == "plan" && planned && slices.Contains([]Code{EModel, EModelAway, EModelAuth}, f.Code):
+		return "the manager could not be asked, tried " + often
+	case key == "plan" && planned:
+		return "the manager's decision failed " + often
+	}
+	return key + " failed " + often
 }
 
 // hasCauseOf reports whether two failures have the same cause, by their texts. One config line or one retry then fixes

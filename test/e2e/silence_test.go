@@ -64,7 +64,7 @@ func TestSilentModel(t *testing.T) {
 		t.Errorf("requests by turn: %v, want 2 of turn 1 and 2 of turn 3", brain.asked)
 	}
 	brain.mu.Unlock()
-	if text := p.Tell(); !strings.Contains(text, "the model is asked again in") ||
+	if text := p.Tell(); !strings.Contains(text, "the model is asked again: ") ||
 		!strings.Contains(text, "nothing came within 6s") {
 		t.Errorf("the feed does not tell that the model is silent:\n%s", text)
 	}

@@ -349,7 +349,7 @@ func TestNobodyListens(t *testing.T) {
 			t.Errorf("%q is missing in %s", want, said)
 		}
 	}
-	if _, err := ollama.Default(t.Context(), address); company.CodeOf(err) != company.EModel {
+	if _, err := ollama.Default(t.Context(), address); company.CodeOf(err) != company.EModelAway {
 		t.Errorf("Default: %v", err)
 	}
 }

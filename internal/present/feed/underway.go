@@ -25,6 +25,9 @@ type step struct {
 	since time.Time // start of this activity
 }
 
+// WaitsForModel is the activity of a run whose model does not answer, and is asked again.
+const WaitsForModel = "waits for the model's server"
+
 // observe processes the next item, whether or not it is shown.
 func (u *underway) observe(item Item) {
 	if item.endsImage() {
@@ -39,7 +42,9 @@ func (u *underway) observe(item Item) {
 	case "turn_started":
 		u.begin(run, item, "thinks")
 	case "waiting":
-		u.begin(run, item, "waits for the model's server")
+		if s := u.steps[run]; s == nil || s.doing != WaitsForModel { // else it continues to wait
+			u.begin(run, item, WaitsForModel)
+		}
 	case "tool_started":
 		u.begin(run, item, DoingText(item.Text))
 	case kindGate:

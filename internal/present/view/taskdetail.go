@@ -121,8 +121,7 @@ func (v TaskDetail) Render(style Style) string {
 		b.WriteString("\n")
 		writeWrapped(
 			&b, style, "x ",
-			fmt.Sprintf("%s failed %s: %s", key, company.Count(failure.Attempt, "time"),
-				safetext.EscapeLine(failure.Error, 300)))
+			failure.Describe(key, v.Status == company.StatusExecuting)+": "+safetext.EscapeLine(failure.Error, 300))
 	}
 	v.writePlan(&b, style)
 	v.writeDecisions(&b, style)
