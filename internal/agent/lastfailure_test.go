@@ -58,3 +58,19 @@ func TestFailureIsRecorded(t *testing.T) {
 		t.Error("no recording")
 	}
 }
+
+// The end of a run without a result is told with the call that failed again and again, and the command that shows the
+// conversation.
+func TestEndIsDescribed(t *testing.T) {
+	b := newBench(t, replies(make20(calls(`read {"path":"a","ask":1}`))...))
+	b.cfg.Tools[0].Spec.Schema = json.RawMessage(
+		`{"type":"object","properties":{"path":{"type":"string"}},"additionalProperties":false}`)
+	const want = "it repeats itself, and read failed 5 times: The arguments of read do not fit its schema: " +
+		"- at '': additional property 'ask' not allowed (company logs t3-plan.2)"
+	if got := b.mustRun(t).DescribeEnd("t3-plan.2"); got != want {
+		t.Errorf("%s", got)
+	}
+	if got := (Outcome{End: EndTurns}).DescribeEnd("t3-plan.2"); got != "it is out of turns (company logs t3-plan.2)" {
+		t.Errorf("%s", got)
+	}
+}

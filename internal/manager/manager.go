@@ -104,7 +104,7 @@ func (management) Finish(
 		return company.EndRun{}, failed
 	}
 	if out.End != agent.EndFinal {
-		return company.EndRun{}, company.E(company.EModel, "the manager ended without a decision: "+string(out.End)).
+		return company.EndRun{}, company.E(company.EModel, "the manager ended without a decision: "+out.DescribeEnd(session.Run)).
 			Fix(out.NoToolsHint())
 	}
 	var d decision
@@ -126,11 +126,11 @@ func giveUpUndecided(session *agentrun.Session, out agent.Outcome, failed error)
 	if out.End == agent.EndFinal || session.Claimed.About == "" || !session.Task.IsLastPlanningRun() {
 		return nil
 	}
-	how := string(out.End)
+	how := out.DescribeEnd(session.Run)
 	if failed != nil {
 		how = safetext.EscapeLine(failed.Error(), 300)
 	}
-	text := "none of its runs came to a decision, the last one ended as: " + how
+	text := "none of its runs came to a decision, the last one: " + how
 	if hint := out.NoToolsHint(); hint != "" {
 		text += "; " + hint
 	}

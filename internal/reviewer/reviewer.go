@@ -177,13 +177,13 @@ func secondModelDue(task *company.Task, sub *company.Subtask) bool {
 }
 
 func (r *review) Finish(
-	_ context.Context, _ *agentrun.Session, out agent.Outcome, failed error,
+	_ context.Context, session *agentrun.Session, out agent.Outcome, failed error,
 ) (company.EndRun, error) {
 	if failed != nil {
 		return company.EndRun{}, failed
 	}
 	if out.End != agent.EndFinal {
-		return company.EndRun{}, company.E(company.EModel, "the reviewer ended without a verdict: "+string(out.End)).
+		return company.EndRun{}, company.E(company.EModel, "the reviewer ended without a verdict: "+out.DescribeEnd(session.Run)).
 			Fix(out.NoToolsHint())
 	}
 	var v struct {
