@@ -11,8 +11,10 @@ import (
 
 // Source returns the data for views of the current state.
 func (a *App) Source() view.Source {
+	state, activities := a.View(), a.Activities()
 	return view.Source{
-		State: a.View(), Now: a.Now(), AtWork: a.atWork.Load(), Active: a.loaded.Config.Limits.ConcurrentTasks, Activities: a.Activities(),
+		State: state, Now: a.Now(), AtWork: a.atWork.Load(), Active: a.loaded.Config.Limits.ConcurrentTasks,
+		Activities: activities, Begun: a.listBegun(state, activities),
 		Folders: a.viewFolders(),
 		Models:  configModels{a.loaded.Config}, Archives: a, Contents: a.ledger, Journals: a, Damage: a.verifier.Damage(),
 	}

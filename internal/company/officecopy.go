@@ -40,7 +40,7 @@ var _ = registerKind[OfficeCopied]()
 func (*OfficeCopied) Kind() string { return "office.copied" }
 func (d *OfficeCopied) apply(state *State, event Event) {
 	state.Office.ID = d.Office
-	state.voidClaims(event.Time)
+	state.voidClaims(event.Time, nil)
 	for id, pastTask := range state.Past {
 		if pastTask.PR == nil || pastTask.PR.State != PROpen {
 			continue

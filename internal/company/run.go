@@ -22,30 +22,32 @@ type Run struct {
 	Subtask SubtaskID `json:"subtask,omitempty"`
 	From    OID       `json:"from,omitempty"` // the commit that it starts from
 	// About is the subtask that a manager's run decides on. Empty means that the run plans.
-	About        SubtaskID `json:"about,omitempty"`
-	Offered      uint64    `json:"offered"`        // epoch in which it was offered to the workers
-	Offers       int       `json:"offers"`         // number of offers; with Offered it identifies the offer
-	Held         bool      `json:"held,omitempty"` // claimed and not released
-	Fence        uint64    `json:"fence"`          // of the newest claim
-	Worker       string    `json:"worker,omitempty"`
-	Claimed      time.Time `json:"claimed,omitzero"`
-	Deadline     time.Time `json:"deadline,omitzero"`
-	Reserved     Amount    `json:"reserved"`               // granted but not yet accounted for
-	Waiting      bool      `json:"waiting,omitempty"`      // for money
-	GrantedOn    string    `json:"granted_on,omitempty"`   // the day of the newest grant
-	GrantedToday Amount    `json:"granted_today,omitzero"` // granted on that day and not returned
-	Ended        bool      `json:"ended,omitempty"`
-	EndedAt      time.Time `json:"ended_at,omitzero"`
-	Status       RunStatus `json:"status,omitempty"`
-	Head         OID       `json:"head,omitempty"`
-	Spent        Amount    `json:"spent"`
-	Turns        int       `json:"turns,omitempty"`
-	Journal      Hash      `json:"journal,omitempty"` // the sealed journal
-	Result       Hash      `json:"result,omitempty"`  // result.json
-	Summary      string    `json:"summary,omitempty"`
-	Problem      string    `json:"problem,omitempty"` // faults and needs, as reported by its worker
-	Risks        string    `json:"risks,omitempty"`   // possible breakage and open points, as reported by its worker
-	Error        string    `json:"error,omitempty"`
+	About        SubtaskID     `json:"about,omitempty"`
+	Offered      uint64        `json:"offered"`        // epoch in which it was offered to the workers
+	Offers       int           `json:"offers"`         // number of offers; with Offered it identifies the offer
+	Held         bool          `json:"held,omitempty"` // claimed and not released
+	Fence        uint64        `json:"fence"`          // of the newest claim
+	Worker       string        `json:"worker,omitempty"`
+	Claimed      time.Time     `json:"claimed,omitzero"` // the newest claim
+	Earlier      time.Duration `json:"earlier,omitzero"` // how long holders before the newest one had it, or before it was let go
+	Deadline     time.Time     `json:"deadline,omitzero"`
+	Reserved     Amount        `json:"reserved"`               // granted but not yet accounted for
+	Waiting      bool          `json:"waiting,omitempty"`      // for money
+	GrantedOn    string        `json:"granted_on,omitempty"`   // the day of the newest grant
+	GrantedToday Amount        `json:"granted_today,omitzero"` // granted on that day and not returned
+	Ended        bool          `json:"ended,omitempty"`
+	EndedAt      time.Time     `json:"ended_at,omitzero"`
+	EndedFree    bool          `json:"ended_free,omitempty"` // nobody held it when it ended
+	Status       RunStatus     `json:"status,omitempty"`
+	Head         OID           `json:"head,omitempty"`
+	Spent        Amount        `json:"spent"`
+	Turns        int           `json:"turns,omitempty"`
+	Journal      Hash          `json:"journal,omitempty"` // the sealed journal
+	Result       Hash          `json:"result,omitempty"`  // result.json
+	Summary      string        `json:"summary,omitempty"`
+	Problem      string        `json:"problem,omitempty"` // faults and needs, as reported by its worker
+	Risks        string        `json:"risks,omitempty"`   // possible breakage and open points, as reported by its worker
+	Error        string        `json:"error,omitempty"`
 	// Decisions lists the agent's decisions and assumptions where its ticket left a point open.
 	Decisions       []string        `json:"decisions,omitempty"`
 	Notes           []string        `json:"notes,omitempty"`    // for later agents of its task
@@ -60,16 +62,18 @@ type Run struct {
 	Decided *ManagerDecision `json:"decided,omitempty"`
 }
 
-// Lasted returns the time from the newest claim to the run's end, or to now if it has not ended. It is 0 without a
-// claim. It is also 0 if an old ledger has an end before the claim.
+// Lasted returns how long all holders together had the run, up to now. It is 0 without a claim. It is also 0 if an old
+// ledger has an end before the claim.
 func (r *Run) Lasted(now time.Time) time.Duration {
-	if r.Claimed.IsZero() {
+	switch {
+	case r.Claimed.IsZero():
 		return 0
-	}
-	if r.Ended {
+	case r.Ended && !r.EndedFree:
 		now = r.EndedAt
+	case !r.Held:
+		return r.Earlier
 	}
-	return max(0, now.Sub(r.Claimed))
+	return r.Earlier + max(0, now.Sub(r.Claimed))
 }
 
 // findRun returns a run and its task. An unknown run is an ENotFound error.
@@ -332,7 +336,8 @@ func (r *Run) releaseClaim(meta Meta, reason string) Event {
 	if !meta.Now.Before(r.Deadline) {
 		return meta.newEvent(r.ID.Task(), r.Subtask, r.ID, r.deadlineOutcome())
 	}
-	return meta.newEvent(r.ID.Task(), r.Subtask, r.ID, &RunReleased{Why: reason})
+	return meta.newEvent(r.ID.Task(), r.Subtask, r.ID,
+		&RunReleased{Why: reason, Held: max(0, meta.Now.Sub(r.Claimed))})
 }
 
 // failKey returns the key that failures of the run's effect are counted under.
@@ -346,7 +351,8 @@ func (r *Run) failKey() string {
 
 // RunReleased voids a claim. The run is offered again under its own id.
 type RunReleased struct {
-	Why string `json:"why,omitempty"`
+	Why  string        `json:"why,omitempty"`
+	Held time.Duration `json:"held,omitzero"` // how long the holder had it; zero means unknown
 }
 
 var _ = registerKind[RunReleased]()
@@ -356,6 +362,7 @@ func (d *RunReleased) apply(s *State, event Event) {
 	task := s.editTask(event.Task)
 	run := *task.Runs[event.Run]
 	run.Held, run.Worker, run.Offered = false, "", 0
+	run.Earlier += d.Held
 	task.setRun(&run)
 	if sub := task.Subtask(run.Subtask); sub != nil && sub.Current == run.ID && sub.Status == SubtaskRunning {
 		task.editSubtask(sub.ID).Status = SubtaskAssigned

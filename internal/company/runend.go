@@ -97,6 +97,7 @@ func (c SettleRun) decide(s *State, meta Meta) ([]Event, error) {
 		return nil, E(EStale, "run "+string(c.Run)+" is held: its holder settles it")
 	}
 	c.Outcome.Status, c.Outcome.Error = RunError, "the task has ended: "+string(task.Status)
+	c.Outcome.Free = !run.Held
 	if err := c.Outcome.check(run); err != nil {
 		return nil, err
 	}
@@ -145,6 +146,7 @@ type RunEnded struct {
 	Escalate  bool   `json:"escalate,omitempty"` // the agent asked for its manager
 	// TimedOut means that the run broke its time limit. It does not start again by itself: somebody decides first.
 	TimedOut bool   `json:"timed_out,omitempty"`
+	Free     bool   `json:"free,omitempty"` // nobody held the run
 	Spent    Amount `json:"spent"`
 	Turns    int    `json:"turns,omitempty"`
 	Journal  Hash   `json:"journal,omitempty"`
@@ -236,7 +238,7 @@ func (d *RunEnded) apply(state *State, event Event) {
 	task := state.editTask(event.Task)
 	run := *task.Runs[event.Run]
 	state.settleSpending(&run, d.Spent)
-	run.Held, run.Waiting, run.Ended, run.EndedAt = false, false, true, event.Time
+	run.Held, run.Waiting, run.Ended, run.EndedAt, run.EndedFree = false, false, true, event.Time, d.Free
 	run.Status, run.Head, run.Spent, run.Turns = d.Status, d.Head, d.Spent, d.Turns
 	run.Journal, run.Result, run.Summary, run.Error = d.Journal, d.Result, d.Summary, d.Error
 	run.Models, run.Decisions, run.Notes = d.Models, d.Decisions, d.Notes

@@ -206,7 +206,7 @@ func (c StartOffice) decide(state *State, meta Meta) ([]Event, error) {
 		return nil, foreignLedger(state.Office.ID, c.Office)
 	}
 	first := &OfficeStarted{Office: c.Office, Epoch: state.Office.Epoch + 1, Version: c.Version, Workers: c.Workers,
-		Writers: c.Writers, Wall: c.Wall, LastWorked: c.LastWorked}
+		Writers: c.Writers, Wall: c.Wall, LastWorked: c.LastWorked, Held: state.heldUntil(c.LastWorked)}
 	if len(state.Office.Agents) == 0 {
 		first.Agents = c.Agents
 	}
@@ -216,6 +216,23 @@ func (c StartOffice) decide(state *State, meta Meta) ([]Event, error) {
 	}
 	changed, err := NoteAgents{Agents: c.Agents}.decide(state, meta)
 	return append(events, changed...), err
+}
+
+// heldUntil returns for each held run how long its holder had it, if the holder worked until the given time at most. It
+// returns nil if that time is unknown.
+func (s *State) heldUntil(worked time.Time) map[RunID]time.Duration {
+	var held map[RunID]time.Duration
+	for _, task := range s.Tasks {
+		for id, run := range task.Runs {
+			if d := worked.Sub(run.Claimed); run.Held && d > 0 {
+				if held == nil {
+					held = map[RunID]time.Duration{}
+				}
+				held[id] = d
+			}
+		}
+	}
+	return held
 }
 
 // OfficeStarted voids every claim, since the holders belonged to a process that is gone. The runs themselves continue
@@ -231,6 +248,8 @@ type OfficeStarted struct {
 	Wall time.Time `json:"wall,omitzero"`
 	// LastWorked is the last time at which the previous process is known to have worked. Zero means unknown.
 	LastWorked time.Time `json:"last_worked,omitzero"`
+	// Held says how long the runs whose claims it voids were held. It lacks runs for which that is unknown.
+	Held map[RunID]time.Duration `json:"held,omitempty"`
 	// Agents holds the models of the config if no earlier event recorded any.
 	Agents []AgentModels `json:"agents,omitempty"`
 }
@@ -242,7 +261,7 @@ func (d *OfficeStarted) apply(state *State, event Event) {
 	state.addIdle(d.LastWorked, event.Time)
 	state.Office.ID, state.Office.Epoch, state.Office.Version = d.Office, d.Epoch, d.Version
 	state.Office.Opened = event.Time
-	state.voidClaims(event.Time)
+	state.voidClaims(event.Time, d.Held)
 	if d.Workers > 0 {
 		state.Office.Workers = d.Workers
 	}
@@ -252,8 +271,9 @@ func (d *OfficeStarted) apply(state *State, event Event) {
 	}
 }
 
-// voidClaims releases all held runs. It includes ended tasks: an unsettled run there must not look held forever.
-func (s *State) voidClaims(at time.Time) {
+// voidClaims releases all held runs. It includes ended tasks: an unsettled run there must not look held forever. heldFor
+// says how long their holders had them.
+func (s *State) voidClaims(at time.Time, heldFor map[RunID]time.Duration) {
 	for id, task := range s.Tasks {
 		held := false
 		for _, r := range task.Runs {
@@ -269,6 +289,7 @@ func (s *State) voidClaims(at time.Time) {
 			}
 			c := *run
 			c.Held, c.Worker = false, ""
+			c.Earlier += heldFor[rid]
 			t.setRun(&c)
 			if sub := t.Subtask(run.Subtask); sub != nil && sub.Status == SubtaskRunning && sub.Current == rid {
 				sub = t.editSubtask(sub.ID)
@@ -321,7 +342,7 @@ func (d *OfficeResumed) apply(state *State, event Event) {
 	state.addIdle(d.LastWorked, event.Time)
 	state.Office.Stopped = false
 	state.Office.Epoch, state.Office.Opened = d.Epoch, event.Time
-	state.voidClaims(event.Time)
+	state.voidClaims(event.Time, nil)
 }
 
 // addIdle counts the time between from and to as idle for each open task that is not paused. The time of a pause is

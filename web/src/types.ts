@@ -150,6 +150,7 @@ export interface Run {
   claimed: string | null;
   ended: string | null;
   duration_ms: number;
+  earlier_ms?: number;
   turns: number;
   doing?: string;
   from?: string;
@@ -267,7 +268,7 @@ export interface TaskDetail extends Task {
   review_of?: string;
   reviewed_in_parts?: boolean;
   findings?: JudgedFinding[];
-  failures: Record<string, { attempt: number; error: string; hint?: string }>;
+  failures: Record<string, { attempt: number; code?: string; error: string; hint?: string }>;
   dependencies: { ecosystem?: string; name?: string; version?: string }[];
   cache?: Cache;
 }

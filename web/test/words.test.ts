@@ -2,11 +2,11 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { clock } from "../src/lib/api.ts";
-import { awaitedText, formatAge, formatCost, formatTime, formatTokens, formatUSD, parseAmount, shortCost, taskState } from "../src/lib/format.ts";
+import { awaitedText, failureText, formatAge, formatCost, formatTime, formatTokens, formatUSD, heldSince, logsOf, parseAmount, shortCost, taskState } from "../src/lib/format.ts";
 import { placeGraph, placeSpans, ticksOf } from "../src/lib/layout.ts";
 import { parseRoute, setQuery } from "../src/lib/router.ts";
 import { cutLine, cutText, escapeLine, escapeText, lineSteps, titleOf } from "../src/lib/text.ts";
-import type { Awaited, Task } from "../src/types.ts";
+import type { Awaited, Run, Task, TaskDetail } from "../src/types.ts";
 
 test("routes name a page and an id, and nothing else passes", () => {
   assert.deepEqual(parseRoute("/"), { page: "overview", id: "" });
@@ -130,4 +130,20 @@ test("a time has its date where the office has another day, whatever the browser
   } finally {
     clock.ahead = 0;
   }
+});
+
+test("a run that was taken up again has the time of its earlier holders; one that was let go has no clock", () => {
+  const run = { id: "t1-01.1", status: "running", claimed: "2026-11-22T10:00:30Z", ended: null, earlier_ms: 20_000 } as Run;
+  assert.equal(heldSince(run), Date.parse("2026-11-22T10:00:10Z"));
+  assert.equal(heldSince({ ...run, status: "offered" }), null);
+  assert.equal(heldSince({ ...run, ended: "2026-11-22T10:01:00Z", status: "success" }), null);
+});
+
+test("a failed decision is no failed plan, and an error may name logs", () => {
+  const t = (status: string) => ({ status }) as TaskDetail;
+  assert.equal(failureText(t("decomposing"), "plan", { attempt: 1 }), "plan failed 1 time");
+  assert.equal(failureText(t("executing"), "plan", { attempt: 5, code: "E_MODEL_AWAY" }), "the manager could not be asked, tried 5 times");
+  assert.equal(failureText(t("executing"), "plan", { attempt: 2, code: "E_GIT" }), "the manager's decision failed 2 times");
+  assert.equal(logsOf("it repeats itself (company logs t3-plan.2)"), "t3-plan.2");
+  assert.equal(logsOf("it repeats itself"), "");
 });

@@ -24,7 +24,8 @@ type Run struct {
 	Worker       string            `json:"worker,omitempty"`
 	Claimed      *time.Time        `json:"claimed"`
 	Ended        *time.Time        `json:"ended"`
-	DurationMS   int64             `json:"duration_ms"`
+	DurationMS   int64             `json:"duration_ms"`          // all holders together
+	EarlierMS    int64             `json:"earlier_ms,omitempty"` // the part of holders before the newest one
 	Turns        int               `json:"turns"`
 	Doing        string            `json:"doing,omitempty"` // current activity, if a company is at work
 	From         company.OID       `json:"from,omitempty"`
@@ -93,12 +94,13 @@ func (src Source) Run(task *company.Task, run *company.Run) Run {
 	if sub := task.Subtask(run.Subtask); sub != nil && !run.Ended {
 		v.Title = sub.Planned.Title
 	}
+	v.DurationMS, v.EarlierMS = run.Lasted(now).Milliseconds(), run.Earlier.Milliseconds()
 	switch {
 	case run.Ended:
 		at := run.EndedAt.UTC()
-		v.Status, v.Ended, v.DurationMS = string(run.Status), &at, run.Lasted(now).Milliseconds()
+		v.Status, v.Ended = string(run.Status), &at
 	case run.Held:
-		v.Status, v.DurationMS = "running", run.Lasted(now).Milliseconds()
+		v.Status = "running"
 		if run.Waiting {
 			v.Status = "waits for budget"
 		}
@@ -109,6 +111,7 @@ func (src Source) Run(task *company.Task, run *company.Run) Run {
 		}
 	}
 	v.Cache, v.Models = viewCache(run.CacheUse()), viewModels(run.Models)
+	v.applyActivity(src.Begun)
 	v.applyActivity(src.Activities)
 	return v
 }

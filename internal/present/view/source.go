@@ -18,6 +18,7 @@ type Source struct {
 	Active     int       // number of tasks that may be under way at once; 0 means no limit
 	Runtime    string    // runtime of its containers; empty if no company is at work
 	Activities []Activity
+	Begun      []Activity // turns and cost of runs that have begun, have not ended, and have no current activity
 	Folders    Folders
 	Models     Models   // nil if they are not known
 	Archives   Archives // nil if there are no archives
@@ -48,12 +49,14 @@ type Activity struct {
 	Time    time.Time         `json:"time"`
 }
 
-// spentOn returns the cost of a task so far, including its current runs.
+// spentOn returns the cost of a task so far, including its runs that have not ended.
 func (src Source) spentOn(task *company.Task) company.Amount {
 	sum := task.Spent
-	for _, activity := range src.Activities {
-		if r := task.Runs[activity.Run]; r != nil && !r.Ended {
-			sum = sum.Add(activity.Spent)
+	for _, activities := range [][]Activity{src.Activities, src.Begun} {
+		for _, activity := range activities {
+			if r := task.Runs[activity.Run]; r != nil && !r.Ended {
+				sum = sum.Add(activity.Spent)
+			}
 		}
 	}
 	return sum

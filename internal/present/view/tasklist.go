@@ -133,6 +133,14 @@ func (src Source) TaskList(taskFilter TaskFilter) (TaskList, error) {
 	return taskList, nil
 }
 
+// costText returns the cost of a task, or a dash if it has cost nothing.
+func (v Task) costText() string {
+	if v.CostMicroUSD == nil && v.Tokens == 0 {
+		return "-"
+	}
+	return FormatCost(v.CostMicroUSD, v.Tokens)
+}
+
 // Render renders a table of the tasks.
 func (v TaskList) Render(style Style) string {
 	if len(v.Tasks) == 0 {
@@ -162,7 +170,7 @@ func (v TaskList) Render(style Style) string {
 	}
 	table.Columns = append(table.Columns, termtext.Column{Title: "WHAT", Least: 28})
 	for _, task := range v.Tasks {
-		cells := []string{string(task.ID), task.StateText(), task.DoneText(), FormatCost(task.CostMicroUSD, task.Tokens),
+		cells := []string{string(task.ID), task.StateText(), task.DoneText(), task.costText(),
 			task.PullText()}
 		cells = append(cells, pick(safetext.EscapeLine(string(task.Priority), 40), task.shortDeadline(), task.tagsText())...)
 		table.ColorRow(task.StateColor(), append(cells, safetext.EscapeLine(company.TitleOf(task.Instruction), 70))...)

@@ -190,3 +190,18 @@ export function doingText(r: Run): string {
 
 /** whoText is who does a run: the worker's name, or the role. */
 export const whoText = (r: Run): string => (r.role === "worker" && r.worker ? r.worker : r.role);
+
+/** heldSince is when a run would have begun that is held now, were it held without a pause; null if nobody holds it. */
+export function heldSince(r: Run): number | null {
+  return !r.claimed || r.ended || r.status === "offered" ? null : Date.parse(r.claimed) - (r.earlier_ms ?? 0);
+}
+
+/** failureText says what failed and how often, as company.Failure.Describe does. */
+export function failureText(t: TaskDetail, key: string, f: { attempt: number; code?: string }): string {
+  const often = formatCount(f.attempt, "time");
+  if (key !== "plan" || t.status !== "executing") return `${key} failed ${often}`;
+  return (f.code ?? "").startsWith("E_MODEL") ? `the manager could not be asked, tried ${often}` : `the manager's decision failed ${often}`;
+}
+
+/** logsOf is the run whose logs an error names, or "". */
+export const logsOf = (error: string): string => /\(company logs ([a-z0-9.-]+)\)/.exec(error)?.[1] ?? "";

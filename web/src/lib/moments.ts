@@ -10,7 +10,8 @@ export const allRuns = (t: TaskDetail): Run[] => [...t.runs, ...t.plan.flatMap((
 export interface Moments {
   offered: number; // put on the queue
   claimed: number; // taken by a worker
-  begun: number; // what it may cost was set aside, as its model was asked for the first time
+  begun: number; // what it may cost was set aside, as its model was asked for the first time; or claimed after that
+  asked: boolean; // its model was asked, by this holder or by one before
 }
 
 /** RunMoments reads them from the items of a feed. An item that comes twice changes nothing. */
@@ -23,18 +24,18 @@ export class RunMoments {
     if (!it.run || it.seq === undefined || it.seq <= this.last) return false;
     this.last = it.seq;
     const at = Date.parse(it.time);
-    const have = this.byRun.get(it.run) ?? { offered: 0, claimed: 0, begun: 0 };
+    const have = this.byRun.get(it.run) ?? { offered: 0, claimed: 0, begun: 0, asked: false };
     switch (it.kind) {
       case "run.offered":
         // A run that was let go is offered anew: its time begins again.
-        this.byRun.set(it.run, { offered: at, claimed: 0, begun: 0 });
+        this.byRun.set(it.run, { offered: at, claimed: 0, begun: 0, asked: have.asked });
         return true;
       case "run.claimed":
-        this.byRun.set(it.run, { ...have, claimed: at, begun: 0 });
+        this.byRun.set(it.run, { ...have, claimed: at, begun: have.asked ? at : 0 });
         return true;
       case "budget.reserved":
         if (have.begun) return false;
-        this.byRun.set(it.run, { ...have, begun: at });
+        this.byRun.set(it.run, { ...have, begun: at, asked: true });
         return true;
     }
     return false;

@@ -3,7 +3,7 @@ import { memo, useEffect, useRef, useState } from "react";
 import { askTell } from "../lib/actions.ts";
 import { asProblem, type Problem } from "../lib/api.ts";
 import { diffOfEdit } from "../lib/diff.ts";
-import { doingText, formatCost, formatCount, formatTime, formatTook, runState, shortOID, whoText } from "../lib/format.ts";
+import { doingText, formatCost, formatCount, formatTime, formatTook, heldSince, runState, shortOID, whoText } from "../lib/format.ts";
 import { readStream } from "../lib/live.ts";
 import { EntryList } from "../lib/entries.ts";
 import { addOutput } from "../lib/outputs.ts";
@@ -54,7 +54,7 @@ function RunView({ r }: { r: Run }) {
           </div>
           <div className="row small">
             <Badge state={runState(r)} />
-            <span className="num">{r.claimed && !r.ended ? <Age since={r.claimed} /> : formatTook(r.duration_ms)}</span>
+            <span className="num">{heldSince(r) ? <Age since={heldSince(r) ?? 0} /> : formatTook(r.duration_ms)}</span>
             <span className="num">{formatCount(r.turns, "turn")}</span>
             <span className="num">{formatCost(r.cost_micro_usd, r.tokens)}</span>
             {r.cache ? <span className="num muted">{r.cache.percent} % of the input cached</span> : null}

@@ -1,11 +1,11 @@
 import { useEffect, useMemo, useState } from "react";
 import { askCancel, askPause, askRetry, sendCommand } from "../lib/actions.ts";
 import { describeAttachment } from "../lib/attach.ts";
-import { awaitedText, formatAge, formatCost, formatCount, formatTokens, formatUSD, holdTexts, parseAmount, shortOID, startedAfter, taskState } from "../lib/format.ts";
+import { awaitedText, failureText, formatAge, formatCost, formatTokens, formatUSD, holdTexts, logsOf, parseAmount, shortOID, startedAfter, taskState } from "../lib/format.ts";
 import { followTask, isStep } from "../lib/live.ts";
 import { allRuns } from "../lib/moments.ts";
 import { showSoon, type Shown as Drawn } from "../lib/paint.ts";
-import { pullPath, reviewPath, setQuery, taskPath } from "../lib/router.ts";
+import { pullPath, reviewPath, runPath, setQuery, taskPath } from "../lib/router.ts";
 import { escapeLine, escapeText, titleOf } from "../lib/text.ts";
 import type { FeedItem, Shown, TaskDetail } from "../types.ts";
 import { CostOverTime } from "../ui/plots.tsx";
@@ -154,7 +154,8 @@ function TaskHead({ t }: { t: TaskDetail }) {
         ) : null}
         {Object.entries(t.failures).map(([key, f]) => (
           <p key={key} className="ink-bad small">
-            ✗ {key} failed {formatCount(f.attempt, "time")}: {escapeLine(f.error)}
+            ✗ {failureText(t, key, f)}: {escapeLine(f.error)}
+            {logsOf(f.error) ? <> <A to={runPath(logsOf(f.error))}>Its conversation</A></> : null}
             {f.hint ? <span className="muted"> fix: {escapeLine(f.hint)}</span> : null}
           </p>
         ))}

@@ -1,6 +1,6 @@
 import { lazy, Suspense } from "react";
 import { askRetry, askTell, sendCommand } from "../lib/actions.ts";
-import { formatTook, runState, shortOID, subtaskState, whoText, doingText } from "../lib/format.ts";
+import { formatTook, heldSince, runState, shortOID, subtaskState, whoText, doingText } from "../lib/format.ts";
 import { reviewPath, runPath } from "../lib/router.ts";
 import { escapeLine } from "../lib/text.ts";
 import type { Run, Subtask, TaskDetail } from "../types.ts";
@@ -64,7 +64,7 @@ function RunList({ runs }: { runs: Run[] }) {
             <Badge state={runState(r)} />
           </span>
           <span className="what cut">{escapeLine(r.error || (r.ended ? r.summary : doingText(r)) || whoText(r))}</span>
-          <span className="muted small num">{r.ended || !r.claimed ? formatTook(r.duration_ms) : <Age since={r.claimed} />}</span>
+          <span className="muted small num">{heldSince(r) ? <Age since={heldSince(r) ?? 0} /> : formatTook(r.duration_ms)}</span>
         </A>
       ))}
     </>

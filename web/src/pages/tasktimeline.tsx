@@ -1,6 +1,6 @@
 import { useEffect, useState } from "react";
 import { clock } from "../lib/api.ts";
-import { formatCount, formatTook, runState, shortCost, whoText } from "../lib/format.ts";
+import { formatCount, formatTook, heldSince, runState, shortCost, whoText } from "../lib/format.ts";
 import { followTask } from "../lib/live.ts";
 import { allRuns, partsOf, RunMoments, type Moments } from "../lib/moments.ts";
 import { showSoon, type Shown as Drawn } from "../lib/paint.ts";
@@ -58,8 +58,12 @@ function RunTable({ runs, moments }: { runs: Run[]; moments: Map<string, Moments
   const shown = all ? sorted : sorted.slice(-mostRuns);
   const took = (r: Run, kind: string): string => {
     if (!r.claimed) return "-";
-    const part = partsOf(moments.get(r.id), Date.parse(r.claimed), r.ended ? Date.parse(r.ended) : clock.now()).find((p) => p.kind === kind);
-    return part ? formatTook(part.to - part.from) : "-";
+    const parts = r.ended || heldSince(r) ? partsOf(moments.get(r.id), Date.parse(r.claimed), r.ended ? Date.parse(r.ended) : clock.now()) : [];
+    const length = (of: string): number => parts.filter((p) => p.kind === of).reduce((sum, p) => sum + p.to - p.from, 0);
+    // All holders together worked for as long as they had the run, but for the time in which it came up.
+    const lasted = r.ended || !heldSince(r) ? r.duration_ms : clock.now() - (heldSince(r) ?? 0);
+    const ms = kind === "work" ? lasted - length("start") : length(kind);
+    return ms > 0 ? formatTook(ms) : "-";
   };
   return (
     <>
