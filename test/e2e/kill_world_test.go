@@ -234,11 +234,62 @@ func TestDockerGoesAway(t *testing.T) {
 }
 
 // TestModelAway: while the model's server refuses connections the task waits
-// and says so; when it is back the work goes on by itself (ADP-3).
+// and says so; when it is back the work goes on by itself (ADP-3). An address that
+// never answered fails the run soon; a server that has answered is waited for in
+// the same conversation, and that is told once.
 func TestModelAway(t *testing.T) {
 	t.Parallel()
-	hold := stopAt("t1-01.1", 0)
-	h := openFarewells(t, hold)
+	for name, turn := range map[string]int{"never answered": 0, "in a conversation": 1} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			hold := stopAt("t1-01.1", turn)
+			h := openFarewells(t, hold)
+			gate := addAwayModel(t, h)
+			// It is there when the task is taken, or the task would not be.
+			gate.open(t)
+			t.Cleanup(gate.shut)
+			p := h.Start("submit", "say goodbye")
+			hold.wait(t, p)
+			gate.shut()
+			hold.release()
+			isWait := func(it feed.Item) bool { return it.Kind == "waiting" && it.Mark == feed.Stalled }
+			p.Until(patience, "a wait", isWait)
+			if turn == 0 {
+				ended := p.Until(patience, "a failed run", func(it feed.Item) bool { return it.Kind == "run.ended" })
+				if ended.Mark != feed.Failed || !strings.Contains(ended.Text, "refused") || !strings.Contains(ended.Text, "fix:") {
+					t.Errorf("what is said of a server that refuses: %q", ended.Text)
+				}
+			} else {
+				waits := 0
+				p.Until(patience, "the fourth wait", func(it feed.Item) bool {
+					if isWait(it) {
+						waits++
+					}
+					return waits == 4 // an address that never answered has three
+				})
+			}
+			gate.open(t)
+			waitForSummary(t, p, 0)
+			checkDelivered(t, h, 1, 1, 1)
+			told := 0
+			for _, it := range p.Items() {
+				if isWait(it) && !it.Quiet {
+					told++
+				}
+				if turn > 0 && it.Run == "t1-01.2" {
+					t.Fatalf("another run has begun:\n%s", p.Tell())
+				}
+			}
+			if turn > 0 && told != 1 {
+				t.Errorf("the wait is told %d times:\n%s", told, p.Tell())
+			}
+		})
+	}
+}
+
+// addAwayModel gives the workers a model behind a gate.
+func addAwayModel(t *testing.T, h *testenv.House) *gateOf {
+	t.Helper()
 	away := "127.0.0.1:" + strconv.Itoa(remotetest.FreePort(t))
 	here := strings.TrimSuffix(strings.TrimPrefix(h.Model.URL(), "http://"), "/v1")
 	h.Config(tinyGates + "agents: {worker: {model: away}}\n")
@@ -253,22 +304,7 @@ func TestModelAway(t *testing.T) {
 		0o600); err != nil {
 		t.Fatal(err)
 	}
-	// It is there when the task is taken, or the task would not be.
-	gate := &gateOf{network: "tcp", listen: away, target: here}
-	gate.open(t)
-	t.Cleanup(gate.shut)
-	p := h.Start("submit", "say goodbye")
-	hold.wait(t, p)
-	gate.shut()
-	hold.release()
-	p.Until(patience, "a wait", func(it feed.Item) bool { return it.Kind == "waiting" && it.Mark == feed.Stalled })
-	ended := p.Until(patience, "a failed run", func(it feed.Item) bool { return it.Kind == "run.ended" })
-	if ended.Mark != feed.Failed || !strings.Contains(ended.Text, "refused") || !strings.Contains(ended.Text, "fix:") {
-		t.Errorf("what is said of a server that refuses: %q", ended.Text)
-	}
-	gate.open(t)
-	waitForSummary(t, p, 0)
-	checkDelivered(t, h, 1, 1, 1)
+	return &gateOf{network: "tcp", listen: away, target: here}
 }
 
 // TestDiskFull: when the office's disk is full the company ends with one clear

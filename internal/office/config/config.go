@@ -210,7 +210,7 @@ type Limits struct {
 	GateRetries     int           `yaml:"gate_retries" min:"1" max:"20" doc:"further runs of a ticket after red gates, before the manager is asked"`
 	ReviewRounds    int           `yaml:"review_rounds" min:"1" max:"20" doc:"further runs of a ticket after a review that asks for changes, before the manager is asked; repairs of the merged whole, before you are"`
 	Conflicts       int           `yaml:"conflicts" min:"1" max:"20" doc:"conflicts of one ticket that the merger resolves, before the manager is asked"`
-	ModelWait       time.Duration `yaml:"model_wait" min:"0s" max:"168h" doc:"how long to wait for a busy or silent model; a silent one is asked again once at least"`
+	ModelWait       time.Duration `yaml:"model_wait" min:"0s" max:"168h" doc:"how long to wait for a model that is busy, silent or away; a silent one is asked again once at least"`
 	ModelSilence    time.Duration `yaml:"model_silence" min:"0s" max:"1h" doc:"how long a model may be silent before it is asked again, three times that where its server sends keep-alives; 0s: 5m, and 15m for ollama"`
 	StopGrace       time.Duration `yaml:"stop_grace" min:"0s" max:"10m" doc:"between SIGTERM and SIGKILL of a command that an agent started; 0s: none"`
 	ConcurrentTasks int           `yaml:"concurrent_tasks" min:"1" max:"256" doc:"tasks under way at a time"`
