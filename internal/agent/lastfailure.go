@@ -55,8 +55,8 @@ func (o Outcome) DescribeEnd(run company.RunID) string {
 	return how + " (company logs " + string(run) + ")"
 }
 
-// firstLines joins at most so many of the first non-blank lines of a failed call's result. It skips the line with the command's
-// exit code and the titles of its outputs.
+// firstLines joins at most so many of the first non-blank lines of a failed call's result. It skips the line with the
+// command's exit code and the titles of its outputs.
 func firstLines(call TranscriptCall, most int) string {
 	var out string
 	found := 0

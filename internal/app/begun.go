@@ -23,8 +23,8 @@ type begunRun struct {
 	so    view.Activity
 }
 
-// listBegun returns the turns and the cost of the runs that have begun, have not ended, and have no current activity. It
-// reads their journals: the ledger learns of both when a run ends.
+// listBegun returns the turns and the cost of the runs that have begun, have not ended, and have no current activity.
+// It reads their journals: the ledger learns of both when a run ends.
 func (a *App) listBegun(state *company.State, activities []view.Activity) []view.Activity {
 	active := map[company.RunID]bool{}
 	for _, activity := range activities {

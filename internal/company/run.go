@@ -29,7 +29,7 @@ type Run struct {
 	Fence        uint64        `json:"fence"`          // of the newest claim
 	Worker       string        `json:"worker,omitempty"`
 	Claimed      time.Time     `json:"claimed,omitzero"` // the newest claim
-	Earlier      time.Duration `json:"earlier,omitzero"` // how long holders before the newest one had it, or before it was let go
+	Earlier      time.Duration `json:"earlier,omitzero"` // how long holders had it that let it go
 	Deadline     time.Time     `json:"deadline,omitzero"`
 	Reserved     Amount        `json:"reserved"`               // granted but not yet accounted for
 	Waiting      bool          `json:"waiting,omitempty"`      // for money

@@ -271,8 +271,8 @@ func (d *OfficeStarted) apply(state *State, event Event) {
 	}
 }
 
-// voidClaims releases all held runs. It includes ended tasks: an unsettled run there must not look held forever. heldFor
-// says how long their holders had them.
+// voidClaims releases all held runs. It includes ended tasks: an unsettled run there must not look held forever.
+// heldFor says how long their holders had them.
 func (s *State) voidClaims(at time.Time, heldFor map[RunID]time.Duration) {
 	for id, task := range s.Tasks {
 		held := false

@@ -104,8 +104,8 @@ func (management) Finish(
 		return company.EndRun{}, failed
 	}
 	if out.End != agent.EndFinal {
-		return company.EndRun{}, company.E(company.EModel, "the manager ended without a decision: "+out.DescribeEnd(session.Run)).
-			Fix(out.NoToolsHint())
+		reason := "the manager ended without a decision: " + out.DescribeEnd(session.Run)
+		return company.EndRun{}, company.E(company.EModel, reason).Fix(out.NoToolsHint())
 	}
 	var d decision
 	if err := json.Unmarshal(out.Final, &d); err != nil {

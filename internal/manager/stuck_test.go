@@ -135,7 +135,11 @@ func TestUndecidedManagerGivesUp(t *testing.T) {
 				Task: &company.Task{ID: "t1", Settings: settings,
 					Failures: map[string]company.Failure{"plan": {Attempt: c.failed}}}}}
 		s.Claimed = &company.Run{About: c.about}
+		s.Run = "t1-plan.2"
 		end, err := management{}.Finish(t.Context(), s, c.out, c.err)
+		if err != nil && c.out.End == agent.EndStuck && !strings.Contains(err.Error(), "it repeats itself (company logs t1-plan.2)") {
+			t.Errorf("%s: %v", c.name, err)
+		}
 		if c.gives != (err == nil) || c.gives != (end.Guide != nil) {
 			t.Errorf("%s: %+v, %v", c.name, end, err)
 			continue

@@ -183,8 +183,8 @@ func (r *review) Finish(
 		return company.EndRun{}, failed
 	}
 	if out.End != agent.EndFinal {
-		return company.EndRun{}, company.E(company.EModel, "the reviewer ended without a verdict: "+out.DescribeEnd(session.Run)).
-			Fix(out.NoToolsHint())
+		reason := "the reviewer ended without a verdict: " + out.DescribeEnd(session.Run)
+		return company.EndRun{}, company.E(company.EModel, reason).Fix(out.NoToolsHint())
 	}
 	var v struct {
 		company.ReviewRecorded
