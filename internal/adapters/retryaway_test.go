@@ -27,16 +27,17 @@ func TestRetryWaitsForAKnownServer(t *testing.T) {
 	}{
 		{"a restart of 8 seconds", append(away[:4:4], good), 5, "", 8 * time.Second, 30 * time.Second},
 		{"minutes", append(away[:9:9], good), 10, "", 90 * time.Second, 5 * time.Minute},
-		{"refused, then loading", append(away[:2:2], failure(adapters.Overloaded), failure(adapters.Unreachable), good), 5, "",
-			7 * time.Second, 10 * time.Second},
+		{"refused, then loading", append(away[:2:2], failure(adapters.Overloaded), failure(adapters.Unreachable), good), 5,
+			"", 7 * time.Second, 10 * time.Second},
 		{"no name server knows it any more", []any{failure(adapters.UnknownHost), good}, 2, "", time.Second, time.Second},
 		{"for longer than limits.model_wait", []any{failure(adapters.Unreachable)}, 0, adapters.Unreachable,
 			14 * time.Minute, 15 * time.Minute},
 		{"busy and away for longer than limits.model_wait", append(slices.Repeat(
 			[]any{failure(adapters.Overloaded), failure(adapters.Unreachable)}, 100), good), 0, "", 14 * time.Minute,
 			15 * time.Minute},
-		{"it breaks each connection, and may bill each", []any{&adapters.Error{Kind: adapters.Unreachable, Unanswered: true}}, 4,
-			adapters.Unreachable, 7 * time.Second, 7 * time.Second},
+		{"it breaks each connection, and may bill each",
+			[]any{&adapters.Error{Kind: adapters.Unreachable, Unanswered: true}}, 4, adapters.Unreachable, 7 * time.Second,
+			7 * time.Second},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -64,7 +65,8 @@ func TestRetryWaitsForAKnownServer(t *testing.T) {
 func TestRetryKnowsServerOfAConversation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{name: "m", outcomes: append(slices.Repeat([]any{failure(adapters.Unreachable)}, 6), good)}
-		if _, err := adapters.Retry(f, adapters.DefaultPolicy(), adapters.WallClock{}).Chat(t.Context(), begun, nil); err != nil {
+		m := adapters.Retry(f, adapters.DefaultPolicy(), adapters.WallClock{})
+		if _, err := m.Chat(t.Context(), begun, nil); err != nil {
 			t.Error(err)
 		}
 	})

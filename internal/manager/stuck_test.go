@@ -137,7 +137,8 @@ func TestUndecidedManagerGivesUp(t *testing.T) {
 		s.Claimed = &company.Run{About: c.about}
 		s.Run = "t1-plan.2"
 		end, err := management{}.Finish(t.Context(), s, c.out, c.err)
-		if err != nil && c.out.End == agent.EndStuck && !strings.Contains(err.Error(), "it repeats itself (company logs t1-plan.2)") {
+		if err != nil && c.out.End == agent.EndStuck &&
+			!strings.Contains(err.Error(), "it repeats itself (company logs t1-plan.2)") {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		if c.gives != (err == nil) || c.gives != (end.Guide != nil) {
