@@ -84,8 +84,8 @@ func (src Source) resting() []Resting {
 	return out
 }
 
-// rests reports whether an open task could go on, but no company is at work. One that waits for an answer alone does not
-// rest.
+// rests reports whether an open task could go on, but no company is at work. One that waits for an answer alone does
+// not rest.
 func (src Source) rests(task *company.Task) bool {
 	return !src.AtWork && !task.Status.Ended() &&
 		(len(src.State.OpenApprovals(task.ID)) == 0 || !src.State.AtRest(task, src.Now))
@@ -244,8 +244,8 @@ func (v Overview) writeTasks(b *strings.Builder, style Style) {
 		Columns: []termtext.Column{{Title: "TASK"}, {Title: "STATE"}, {Title: "DONE"}, {Title: "COST", Rank: 2},
 			{Title: "PR", Rank: 1}, {Title: "SHOWN BY", Rank: 3}, {Title: "WHAT", Least: 28}}}
 	for _, task := range v.Tasks {
-		table.ColorRow(task.StateColor(), string(task.ID), task.StateText(), task.DoneText(), ShortCost(task.CostMicroUSD, task.Tokens),
-			task.PullText(),
+		table.ColorRow(task.StateColor(), string(task.ID), task.StateText(), task.DoneText(),
+			ShortCost(task.CostMicroUSD, task.Tokens), task.PullText(),
 			strings.TrimPrefix(task.Evidence, noEvidence), task.Title())
 		for _, text := range task.HoldTexts() {
 			table.Note(text)

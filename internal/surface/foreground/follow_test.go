@@ -218,7 +218,7 @@ func TestInterruptAfterTheEnd(t *testing.T) {
 func TestHeartbeat(t *testing.T) {
 	s, task := viewtest.TaskOf(viewtest.WithQuestion(company.AskMerge, "?"))
 	task.Runs = map[company.RunID]*company.Run{"t12-02.1": {ID: "t12-02.1", Held: true}}
-	w, err := view.Source{State: s, Now: time.Now()}.Work(task.ID)
+	w, err := view.Source{State: s, Now: time.Now(), AtWork: true}.Work(task.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -213,7 +213,8 @@ func (d questionDialog) reportFailure(err error) {
 	}
 }
 
-// read prompts and waits for a line that is not empty, or for an answer from elsewhere. Meanwhile it shows what happens.
+// read prompts and waits for a line that is not empty, or for an answer from elsewhere. Meanwhile it shows what
+// happens.
 func (d questionDialog) read(ctx context.Context, prompt string) (string, error) {
 	con := d.follower.console
 	keys := con.FreshKeyboard()

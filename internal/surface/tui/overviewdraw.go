@@ -137,8 +137,8 @@ func (m *model) drawTasks(width, height int) []string {
 		if task.Ended == nil {
 			age = m.ageSince(task.Submitted)
 		}
-		table.ColorRow(task.StateColor(), string(task.ID), task.StateText(), task.DoneText(), view.ShortCost(task.CostMicroUSD, task.Tokens), age,
-			task.PullText(), task.LineText())
+		table.ColorRow(task.StateColor(), string(task.ID), task.StateText(), task.DoneText(),
+			view.ShortCost(task.CostMicroUSD, task.Tokens), age, task.PullText(), task.LineText())
 	}
 	lines := m.tableLines(table, width)
 	index := slices.IndexFunc(tasks, func(t view.Task) bool { return t.ID == m.overview.task })

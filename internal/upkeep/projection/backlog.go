@@ -45,7 +45,8 @@ func formatTicket(task *company.Task, sub *company.Subtask) ([]byte, error) {
 		return nil, fmt.Errorf("write the ticket of %s: %w", sub.ID, err)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "---\n%s---\n\n# %s\n\n%s\n", head, oneLine(sub.Planned.Title), safetext.Escape(task.DescriptionOf(sub)))
+	fmt.Fprintf(&b, "---\n%s---\n\n# %s\n\n%s\n",
+		head, oneLine(sub.Planned.Title), safetext.Escape(task.DescriptionOf(sub)))
 	if len(sub.Planned.AcceptanceCriteria) > 0 {
 		b.WriteString("\n## Acceptance criteria\n\n")
 	}
