@@ -44,7 +44,7 @@ func (t *Task) planAlone(reason string) Plan {
 	return Plan{
 		Why: "one worker does it: " + reason,
 		Waves: []Wave{{[]PlannedSubtask{{
-			Title: cutTitle(TitleOf(t.Instruction), MaxPullTitle), WriteSet: []string{"**"}, Effort: aloneEffort,
+			Title: cutTitle(TitleOf(t.Instruction)), WriteSet: []string{"**"}, Effort: aloneEffort,
 		}}}},
 	}
 }

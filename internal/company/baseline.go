@@ -267,7 +267,7 @@ func (t *Task) KnownRed() []string {
 		case !gateCheck.namesFailures():
 			out = append(out, gateCheck.Name+": red, exit "+itoa(gateCheck.ExitCode)+
 				", and its output names no test; it ends with:\n"+
-				lastLines(gateCheck.Output, 20, 2000))
+				lastLines(gateCheck.Output, 20))
 		default:
 			names := make([]string, 0, len(gateCheck.Tests))
 			for _, t := range gateCheck.Tests {
@@ -276,15 +276,16 @@ func (t *Task) KnownRed() []string {
 			out = append(out, gateCheck.Name+": "+nameSome(names))
 			if unrun := gateCheck.Unrun(); len(unrun) > 0 {
 				out = append(out, gateCheck.Name+": what is behind "+nameSome(unrun)+" was not run on the base; it ends with:\n"+
-					lastLines(gateCheck.Output, 20, 2000))
+					lastLines(gateCheck.Output, 20))
 			}
 		}
 	}
 	return out
 }
 
-// lastLines returns the end of a text, at most the given numbers of lines and bytes.
-func lastLines(s string, lines, bytes int) string {
+// lastLines returns the last lines of a text, so many as lines says, cut to their last 2,000 bytes.
+func lastLines(s string, lines int) string {
+	const bytes = 2000
 	s = strings.TrimRight(s, "\n")
 	if len(s) > bytes {
 		s = strings.ToValidUTF8(s[len(s)-bytes:], "")

@@ -34,7 +34,7 @@ func (c GateCheck) CannotRun() bool {
 	case c.hasRunTests():
 		return false
 	}
-	return killedRE.MatchString(c.Output) || lackingRE.MatchString(lastLines(c.Output, 5, 2000))
+	return killedRE.MatchString(c.Output) || lackingRE.MatchString(lastLines(c.Output, 5))
 }
 
 // hasRunTests reports whether a check names a test or a finding, or says that a part of its tests passed.
@@ -47,7 +47,7 @@ func FindUnstartedLine(output string) string {
 	if lines := unstartedRE.FindAllString(output, -1); len(lines) > 0 {
 		return strings.TrimSpace(lines[len(lines)-1])
 	}
-	return lastLines(strings.TrimSpace(output), 1, 2000)
+	return lastLines(strings.TrimSpace(output), 1)
 }
 
 // ExplainCannotRun returns the reason why a check that is absent cannot run here. It quotes a line of its output.

@@ -48,7 +48,7 @@ func namesAfter(text string, mark rune, kind func(rune) bool) bool {
 func (t *Task) PullTitle() string {
 	planned := strings.TrimSpace(t.Plan.Title)
 	if planned == TitleOf(planned) {
-		planned = cutTitle(planned, MaxPullTitle)
+		planned = cutTitle(planned)
 	}
 	if PullTitleFault(planned) == "" {
 		return planned
@@ -59,17 +59,17 @@ func (t *Task) PullTitle() string {
 			return TitleOf(only)
 		}
 	}
-	return cutTitle(title, MaxPullTitle)
+	return cutTitle(title)
 }
 
-// cutTitle cuts a line at a space to at most limit characters, including the ellipsis. It cuts a line without spaces
-// anywhere.
-func cutTitle(title string, limit int) string {
+// cutTitle cuts a line at a space to at most MaxPullTitle characters, including the ellipsis. It cuts a line without
+// spaces anywhere.
+func cutTitle(title string) string {
 	runes := []rune(title)
-	if len(runes) <= limit {
+	if len(runes) <= MaxPullTitle {
 		return title
 	}
-	index := limit - 2
+	index := MaxPullTitle - 2
 	if word := strings.LastIndexByte(string(runes[:index+1]), ' '); word > 0 {
 		return strings.TrimRight(string(runes[:index+1])[:word], " ") + " …"
 	}

@@ -67,7 +67,7 @@ func (d *RunEnded) check(run *Run) error {
 	d.Models = d.countableModels()
 	d.Decisions = boundDecisions(d.Decisions)
 	d.Notes = boundNotes(d.Notes)
-	if d.Subject = cutTitle(strings.TrimSpace(d.Subject), MaxPullTitle); PullTitleFault(d.Subject) != "" {
+	if d.Subject = cutTitle(strings.TrimSpace(d.Subject)); PullTitleFault(d.Subject) != "" {
 		d.Subject = ""
 	}
 	return nil
