@@ -100,7 +100,7 @@ func TestDeliverToGitHub(t *testing.T) {
 	}
 	for _, want := range []string{
 		"**Asked.** say goodbye.\n\n**Change.** ", "\n**Read in this order:** `", "## Instruction\n\n> say goodbye\n",
-		"## What changed\n\n**t1-01** ", "- It says it to the world: nobody is named. (t1-plan.1)\n",
+		"## What changed\n\n**t1-01** ", "1 decision was made for you: It says it to the world: nobody is named.\n",
 		"## How it was checked", " **Shown by:** ", "## Gates", "## Reproduce", "git fetch origin " + p.HeadRef,
 	} {
 		if !strings.Contains(p.Body, want) {

@@ -41,7 +41,7 @@ func TestQuestionAtTheTerminal(t *testing.T) {
 	}
 	p.Type("s\n")
 	if shown := p.See(patience, "a1> "); !strings.Contains(shown, ", wave 1  say goodbye") ||
-		!strings.Contains(shown, "writes: **") || !strings.Contains(shown, " t1-01 is blocked") {
+		!strings.Contains(shown, "writes: any file") || !strings.Contains(shown, " t1-01 is blocked") {
 		t.Errorf("show:\n%s", shown)
 	}
 	p.Type("l\n")

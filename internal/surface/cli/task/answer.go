@@ -19,7 +19,7 @@ func NewAnswer(env *command.Environment) *cobra.Command {
 	var option string
 	var cancel bool
 	cmd := &cobra.Command{
-		Use: "answer <question> [text]", Short: "Answer a question in your words",
+		Use: "answer <question> <text>", Short: "Answer a question in your words",
 		Example: `  company answer a1 "limit by API key, not by address"
   company answer a7 --option reject "split it by package"`,
 		Long: "Answers a question in your words, or with the option that --option names; company\n" +
