@@ -48,7 +48,7 @@ var picturesAtWork = []picture{
 
 // picturesAfterwards are taken when the demo is done.
 var picturesAfterwards = []picture{
-	{"pulls", "prs", "page-prs", "#1"}, {"pull", "prs?pr=t1", "pr-text", "Instruction"},
+	{"pulls", "prs", "page-prs", "#1"}, {"pull", "prs?pr=t1", "pr-text", "What was asked"},
 	{"costs", "costs", "page-costs", "tokens"}, {"timeline", "t/t1?tab=time", "page-task", "t1-04.1"},
 }
 
