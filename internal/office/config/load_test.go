@@ -163,12 +163,16 @@ func TestProfilesReplace(t *testing.T) {
 // shown.
 func TestSyntaxErrorPointsAtItsPlace(t *testing.T) {
 	for text, want := range map[string][2]string{
-		"a: 1\nworkers: max: 3\n": {"\n    workers: max: 3\n             ^", "compare line 2 with the one above: its indent, " +
+		"a: 1\nworkers: max: 3\n": {"\n    workers: max: •\n             ^", "compare line 2 with the one above: its indent, " +
 			"and one key with one value in a line"},
-		"workers: {max: \"3}\n": {"\n    workers: {max: \"3}\n                   ^",
+		"workers: {max: \"3}\n": {"\n    workers: {max: \"•}\n                   ^",
 			"close the quote that is opened in line 1"},
-		"workers:\n\tmax: 3\n":   {"\n    →max: 3\n    ^", "indent with blanks: line 2 has a tab"},
-		"my_token: [\"s3cr3t}\n": {"", "close the quote that is opened in line 1"},
+		"workers:\n\tmax: 3\n": {"\n    →max: •\n    ^", "indent with blanks: line 2 has a tab"},
+		"forge: {url: \"https://me:s3cr3t@host/x}\n": {"\n    forge: {url: \"•••••:••••:•••••••••••••}\n" +
+			"                 ^", "close the quote that is opened in line 1"},
+		"models:\n  default:\n    api_key_env:\n      sk-s3cr3t: x: y\n": {"\n          •••••••••: •: •\n" +
+			"                     ^", "compare line 4 with the one above: its indent, and one key with one value in a line"},
+		"authorization: \"Bearer s3cr3t\n": {"", "close the quote that is opened in line 1"},
 	} {
 		dir := t.TempDir()
 		configtest.WriteFile(t, filepath.Join(dir, ConfigName), text)
@@ -188,8 +192,8 @@ func TestBadConfig(t *testing.T) {
 	for _, c := range []struct{ name, yaml, want, hint string }{
 		{"empty", "", ":1:1: the file is empty", "write version: 1, or remove the file"},
 		{"only a comment", "# nothing\n", ":1:1: the file is empty", "write version: 1, or remove the file"},
-		{"bad syntax", "version: 1\nmy_key: {max: 3\n", ":2:", "close each bracket that is opened up to line 2"},
-		{"tab", "workers:\n\tkey: 3\n", ":2:1: bad syntax: found character '\t' that cannot start any token",
+		{"bad syntax", "version: 1\nmy_key: {max: 3\n", "\n    ••••••: {max: •\n            ^", "close each bracket that is opened up to line 2"},
+		{"tab", "workers:\n\tkey: 3\n", "any token\n    →•••: •\n    ^",
 			"indent with blanks: line 2 has a tab"},
 		{"not a mapping", "- a\n", `:1:1: the file is a list`, "write keys with values, such as version: 1"},
 		{"unknown key", "wrokers: {max: 3}\n", ":1:1: unknown key wrokers", "did you mean workers?"},

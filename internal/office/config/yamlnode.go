@@ -76,21 +76,33 @@ func shortenText(s string) string {
 	return s
 }
 
-// secretWords matches lines that may hold a secret.
-var secretWords = lazyregexp.New(`(?i)key|token|secret|password|hook`)
+// yamlWordRE matches what stands between the marks of YAML.
+var yamlWordRE = lazyregexp.New("[^\\s:{}\\[\\],\"'#→]+")
 
-// pointAt returns a line of a file, with a caret below a column of it. It returns "" for a line that may hold a secret,
-// and for one that is long.
+// pointAt returns a line of a file, with a caret below a column of it. It returns "" for a line that is long. A line
+// that is not YAML may hold a secret anywhere, so each word but the names of keys is shown as dots.
 func pointAt(data []byte, line, column int) string {
 	lines := strings.Split(string(data), "\n")
-	if line < 1 || line > len(lines) || column < 1 || secretWords.MatchString(lines[line-1]) {
+	if line < 1 || line > len(lines) || column < 1 {
 		return ""
 	}
-	text := []rune(strings.ReplaceAll(strings.TrimRight(lines[line-1], "\r"), "\t", "→"))
-	if len(text) > 100 || column > len(text)+1 {
+	text := strings.ReplaceAll(strings.TrimRight(lines[line-1], "\r"), "\t", "→")
+	if n := utf8.RuneCountInString(text); n > 100 || column > n+1 {
 		return ""
 	}
-	return "\n    " + string(text) + "\n    " + strings.Repeat(" ", column-1) + "^"
+	known := map[string]bool{}
+	for _, key := range Keys() {
+		for name := range strings.SplitSeq(key.Name, ".") {
+			known[name] = true
+		}
+	}
+	text = yamlWordRE.ReplaceAllStringFunc(text, func(word string) string {
+		if known[word] {
+			return word
+		}
+		return strings.Repeat("•", utf8.RuneCountInString(word))
+	})
+	return "\n    " + text + "\n    " + strings.Repeat(" ", column-1) + "^"
 }
 
 // suggestSyntaxFix returns the fix for a line that is not YAML.
