@@ -106,7 +106,7 @@ func TestInterrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := p.Wait(patience)
-	if r.Code != 130 || !strings.Contains(p.Tell(), "interrupted; it is paused, and goes on with: company resume t1") {
+	if r.Code != 130 || !strings.Contains(p.Tell(), "interrupted; go on with: company resume t1") {
 		t.Fatalf("exit %d\n%s", r.Code, p.Tell())
 	}
 	if left := h.Containers(); len(left) > 0 {

@@ -192,8 +192,8 @@ func TestBadConfig(t *testing.T) {
 	for _, c := range []struct{ name, yaml, want, hint string }{
 		{"empty", "", ":1:1: the file is empty", "write version: 1, or remove the file"},
 		{"only a comment", "# nothing\n", ":1:1: the file is empty", "write version: 1, or remove the file"},
-		{"bad syntax", "version: 1\nmy_key: {max: 3\n", "\n    ••••••: {max: •\n            ^", "close each bracket that is opened up to line 2"},
-		{"tab", "workers:\n\tkey: 3\n", "any token\n    →•••: •\n    ^",
+		{"bad syntax", "version: 1\nmy_key: {max: 3\n", "  ••••••: {max: •\n            ^", "close each bracket that is opened up to line 2"},
+		{"tab", "workers:\n\tkey: 3\n", "  →•••: •\n    ^",
 			"indent with blanks: line 2 has a tab"},
 		{"not a mapping", "- a\n", `:1:1: the file is a list`, "write keys with values, such as version: 1"},
 		{"unknown key", "wrokers: {max: 3}\n", ":1:1: unknown key wrokers", "did you mean workers?"},

@@ -49,6 +49,9 @@ func TestQueuedTaskIsNotAtWork(t *testing.T) {
 		!strings.Contains(shown.Render(Style{}), "  next:   "+why+"\n") {
 		t.Errorf("show: %v\n%s", err, shown.Render(Style{}))
 	}
+	if sum := src.Summary(src.State.Tasks["t13"]); sum.Why != why || sum.Next != "company show t13" {
+		t.Errorf("summary: %q, next: %q", sum.Why, sum.Next)
+	}
 	work, err := src.Work("t12", "t13")
 	if err != nil {
 		t.Fatal(err)

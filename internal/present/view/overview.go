@@ -91,6 +91,12 @@ func (src Source) rests(task *company.Task) bool {
 		(len(src.State.OpenApprovals(task.ID)) == 0 || !src.State.AtRest(task, src.Now))
 }
 
+// isShownResting reports whether the state of a task is shown as resting. One that asks is shown as needing the
+// president, even if parts of it rest.
+func (src Source) isShownResting(task *company.Task) bool {
+	return src.rests(task) && !task.Paused && len(src.State.OpenApprovals(task.ID)) == 0
+}
+
 // Overview returns the summary of the office. With all it includes all tasks, otherwise the unfinished and the most
 // recently ended ones.
 func (src Source) Overview(all bool) (Overview, error) {

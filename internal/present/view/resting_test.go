@@ -42,6 +42,17 @@ func TestRestingHasOneWord(t *testing.T) {
 	if why := src.Summary(task).Why; why != "your answer is in; no company is at work" {
 		t.Errorf("after an answer: %q", why)
 	}
+	src.State.Approvals["a1"].Option = company.OptWithdrawn
+	if why := src.Summary(task).Why; why != "no company is at work" {
+		t.Errorf("after a question that was withdrawn: %q", why)
+	}
+	src.State.Approvals["a2"] = &company.Approval{ID: "a2", Task: task.ID, Kind: company.AskPlan, Question: "?"}
+	for state, want := range map[string]int{"resting": 0, "needs you": 1, "queued": 0} {
+		if list, err := src.TaskList(TaskFilter{States: []string{state}}); err != nil || len(list.Tasks) != want {
+			t.Errorf("with a question, %s: %v, %+v", state, err, list.Tasks)
+		}
+	}
+	delete(src.State.Approvals, "a2")
 	src.AtWork = true
 	if list, err := src.TaskList(TaskFilter{States: []string{"resting"}}); err != nil || len(list.Tasks) > 0 {
 		t.Errorf("with a company at work: %v, %+v", err, list.Tasks)

@@ -98,6 +98,7 @@ func (src Source) Summary(task *company.Task) Summary {
 			sum.Why = fmt.Sprintf(", %d of %s merged", done, company.Count(len(task.Subtasks), "subtask"))
 		}
 		sum.Next = "company resume " + string(task.ID)
+		v := src.Task(task)
 		if open := state.OpenApprovals(task.ID); len(open) > 0 {
 			sum.Why = safetext.EscapeLine(open[0].Question, 200)
 			sum.Next = newApproval(state, open[0]).Next
@@ -111,7 +112,7 @@ func (src Source) Summary(task *company.Task) Summary {
 		} else if state.Office.Stopped {
 			sum.Why = "the office is stopped"
 			sum.Next = "company resume"
-		} else if v := src.Task(task); !task.Paused && len(v.WaitsFor) > 0 {
+		} else if !task.Paused && len(v.WaitsFor) > 0 {
 			sum.Why = "it waits for " + v.AwaitedText()
 		} else if task.Paused {
 			sum.Why = "it is paused" + sum.Why
@@ -119,6 +120,8 @@ func (src Source) Summary(task *company.Task) Summary {
 			sum.Why, sum.Next = string(paused[0])+" is paused"+sum.Why, "company resume "+string(paused[0])
 		} else if src.rests(task) {
 			sum.Why = src.explainRest(task) + sum.Why
+		} else if holds := v.HoldTexts(); len(holds) > 0 {
+			sum.Why, sum.Next = safetext.EscapeLine(holds[0], 200)+sum.Why, "company show "+string(task.ID)
 		} else {
 			sum.Why = "it is under way" + sum.Why
 		}
@@ -130,7 +133,7 @@ func (src Source) Summary(task *company.Task) Summary {
 func (src Source) explainRest(task *company.Task) string {
 	const why = "no company is at work"
 	for _, approval := range src.State.AnsweredApprovals(task.ID) {
-		if !approval.Answered.Before(task.Updated) { // nothing happened since
+		if approval.Option != company.OptWithdrawn && !approval.Answered.Before(task.Updated) { // nothing happened since
 			return "your answer is in; " + why
 		}
 	}

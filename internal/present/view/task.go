@@ -15,7 +15,7 @@ type Task struct {
 	Status company.TaskStatus `json:"status"`
 	Phase  string             `json:"phase"`
 	Paused bool               `json:"paused"`
-	// Resting means that it is unfinished and could go on, but no company is at work in the office.
+	// Resting means that it is unfinished, waits for no answer, and no company is at work in the office.
 	Resting bool `json:"resting,omitempty"`
 	// PausedSubtasks are paused on their own, while the other subtasks continue.
 	PausedSubtasks []company.SubtaskID `json:"paused_subtasks"`
@@ -66,7 +66,7 @@ func (src Source) Task(task *company.Task) Task {
 	state, spent := src.State, src.spentOn(task)
 	v := Task{
 		ID: task.ID, Status: src.ShownStatus(task), Phase: task.Phase(), Paused: task.Paused,
-		Resting: src.rests(task), DryRun: task.DryRun,
+		Resting: src.isShownResting(task), DryRun: task.DryRun,
 		Instruction: task.Instruction,
 		Issue:       task.Issue, Attachments: task.Attachments, Project: task.Project, Reason: task.Reason,
 		After: task.After, WaitsFor: src.waitsFor(task), Waits: src.listHolds(task),

@@ -77,7 +77,7 @@ func (src Source) listedTask(t officeTask) listedTask {
 		return listedTask{ended: true, shown: p.Status, priority: cmp.Or(p.Priority, company.PriorityMedium), tags: p.Tags}
 	}
 	return listedTask{ended: t.now.Status.Ended(), paused: t.now.Paused,
-		resting: src.rests(t.now) && !t.now.Paused, shown: src.ShownStatus(t.now), priority: t.now.Priority, tags: t.now.Tags}
+		resting: src.isShownResting(t.now), shown: src.ShownStatus(t.now), priority: t.now.Priority, tags: t.now.Tags}
 }
 
 // matchesTask reports whether a task matches the filter.
@@ -93,7 +93,7 @@ func (f TaskFilter) matchesTask(t listedTask) bool {
 		case "resting":
 			return t.resting
 		}
-		return state == string(t.shown) || state == t.shown.Text()
+		return state == string(t.shown) || state == t.shown.Text() && !t.paused && !t.resting
 	})
 	if !inState || len(f.Priorities) > 0 && !slices.Contains(f.Priorities, string(t.priority)) {
 		return false

@@ -158,7 +158,7 @@ func interruptedText(ids []company.TaskID, elsewhere bool) string {
 	case elsewhere:
 		return "no longer followed; the company that is open goes on: company feed --follow" + id
 	}
-	return "interrupted; it is paused, and goes on with: company resume" + id
+	return "interrupted; go on with: company resume" + id
 }
 
 // isToDo asks the job whether there is anything to do. Events from then on are shown.
@@ -193,7 +193,7 @@ func (f *follower) runLocally(ctx context.Context, access *officeaccess.Access, 
 	if err == nil {
 		if work, err = conn.Work(late); err == nil {
 			if others := otherTasks(&work, ids); len(others) > 0 {
-				f.console.PrintNote("unfinished from before, and worked on as well: %s (company pause %s lets that rest)",
+				f.console.PrintNote("unfinished from before, and worked on as well: %s (company pause %s pauses one)",
 					view.JoinIDs(others), others[0])
 			}
 			f.tasks = ids

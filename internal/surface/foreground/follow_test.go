@@ -203,7 +203,7 @@ func TestInterruptAfterTheEnd(t *testing.T) {
 				t.Errorf("summaries: %+v", end.Summaries)
 			}
 			if told := strings.Contains(errs.String(),
-				"it is paused, and goes on with: company resume "+string(task.ID)); told != end.Interrupted {
+				"interrupted; go on with: company resume "+string(task.ID)); told != end.Interrupted {
 				t.Errorf("shown:\n%s", errs.String())
 			}
 			if n := len(p.done); n != tc.paused || n > 0 && p.done[0] != (company.Pause{Task: task.ID}) {

@@ -107,8 +107,9 @@ the background, also when you quit there.
 --dry-run ends with the plan; --plan works on it as it stands, from the commit
 that it was made on, under the settings of the dry run.
 
-An interrupt (Ctrl-C) puts away what is under way, and the task is paused until
-company resume; a second one ends at once.`,
+An interrupt (Ctrl-C) puts away what is under way and pauses the task until company
+resume, unless it waits for your answer or for another task. A second one ends at
+once.`,
 		Example: `  company submit "add rate limiting to the API"
   company submit -f ticket.md --detach
   company submit --watch "add rate limiting to the API"
