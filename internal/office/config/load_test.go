@@ -172,6 +172,8 @@ func TestSyntaxErrorPointsAtItsPlace(t *testing.T) {
 			"                 ^", "close the quote that is opened in line 1"},
 		"models:\n  default:\n    api_key_env:\n      sk-s3cr3t: x: y\n": {"\n          •••••••••: •: •\n" +
 			"                     ^", "compare line 4 with the one above: its indent, and one key with one value in a line"},
+		"a: it's 5\" wide: x\n":            {"", "write one key with one value in a line"},
+		"a: \"x\\\"\n":                     {"", "close the quote that is opened in line 1"},
 		"authorization: \"Bearer s3cr3t\n": {"", "close the quote that is opened in line 1"},
 	} {
 		dir := t.TempDir()

@@ -105,20 +105,18 @@ func pointAt(data []byte, line, column int) string {
 	return "\n    " + text + "\n    " + strings.Repeat(" ", column-1) + "^"
 }
 
-// suggestSyntaxFix returns the fix for a line that is not YAML.
-func suggestSyntaxFix(data []byte, line int) string {
+// suggestSyntaxFix returns the fix for what the parser says of a line that is not YAML.
+func suggestSyntaxFix(message string, data []byte, line int) string {
 	lines := bytes.Split(data, []byte("\n"))
-	before := lines[:min(max(line, 0), len(lines))]
-	if len(before) > 0 && bytes.ContainsRune(before[len(before)-1], '\t') {
+	switch {
+	case line >= 1 && line <= len(lines) && bytes.ContainsRune(lines[line-1], '\t'):
 		return fmt.Sprintf("indent with blanks: line %d has a tab", line)
-	}
-	if text := before[max(0, len(before)-1):]; len(text) > 0 && bytes.Count(text[0], []byte(`"`))%2 == 1 {
+	case strings.Contains(message, "-quoted text"):
 		return fmt.Sprintf("close the quote that is opened in line %d", line)
-	}
-	text := bytes.Join(before, []byte("\n"))
-	if bytes.Count(text, []byte("{")) > bytes.Count(text, []byte("}")) ||
-		bytes.Count(text, []byte("[")) > bytes.Count(text, []byte("]")) {
+	case strings.ContainsAny(message, "[]{}"):
 		return fmt.Sprintf("close each bracket that is opened up to line %d", line)
+	case line <= 1:
+		return "write one key with one value in a line"
 	}
 	return fmt.Sprintf("compare line %d with the one above: its indent, and one key with one value in a line", line)
 }
@@ -140,7 +138,7 @@ func parseYAML(name string, data []byte) (node, problems) {
 	if refused := (*yaml.Error)(nil); errors.As(err, &refused) {
 		if refused.Fix == "" {
 			return node{}, fail(refused.Line, refused.Column, "bad syntax: "+safetext.FirstLine(refused.Message)+
-				pointAt(data, refused.Line, refused.Column), suggestSyntaxFix(data, refused.Line))
+				pointAt(data, refused.Line, refused.Column), suggestSyntaxFix(refused.Message, data, refused.Line))
 		}
 		return node{}, fail(refused.Line, refused.Column, refused.Message, refused.Fix)
 	}
