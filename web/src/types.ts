@@ -230,6 +230,7 @@ export interface Review {
 export interface Subtask {
   id: string;
   task: string;
+  started: string | null; // when a worker first claimed a run of it
   wave: number;
   after: string[] | null;
   status: string;

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -142,12 +141,12 @@ func (v *Gate) Render(style Style) string {
 		for _, l := range []struct {
 			what  string
 			names []string
-		}{{"flaky", check.Flaky}, {"no longer run", check.Gone}, {"covers", check.canaryProof().Proven},
-			{"does not cover", slices.Concat(check.canaryProof().Blind, check.canaryProof().Hollow)},
+		}{{"flaky", check.Flaky}, {"no longer run", check.Gone}, {"covers", namePaths(check.canaryProof().Proven)},
+			{"does not cover", namePaths(slices.Concat(check.canaryProof().Blind, check.canaryProof().Hollow))},
 			{"unproven", check.canaryProof().reasonList()}} {
 			if len(l.names) > 0 {
 				names := safetext.EscapeLine(strings.Join(l.names, ", "), 300)
-				writeWrapped(&b, style, "      "+l.what+": ", cmp.Or(topFolder[names], names))
+				writeWrapped(&b, style, "      "+l.what+": ", names)
 			}
 		}
 		switch {
@@ -178,8 +177,16 @@ func (v *Gate) Render(style Style) string {
 	return b.String()
 }
 
-// topFolder names the top folder of a repository where it stands alone.
-var topFolder = map[string]string{".": "./"}
+// namePaths returns folders of a repository for people, to whom "." would be the end of a sentence.
+func namePaths(folders []string) []string {
+	out := slices.Clone(folders)
+	for i, folder := range out {
+		if folder == "." {
+			out[i] = "./"
+		}
+	}
+	return out
+}
 
 // sign returns the symbol and colour of a verdict.
 func (c Check) sign() (sign, color string) {

@@ -203,7 +203,11 @@ func (v Subtask) Render(style Style) string {
 		fmt.Fprintf(&b, "  %-9s %s\n", c.Action, safetext.EscapeLine(c.Path, 200))
 	}
 	if v.Gate != nil {
-		fmt.Fprintf(&b, "\n%s  on %s merged onto %s%s\n%s", style.Heading("GATES"), v.Gate.Head.Short(), v.Gate.Onto.Short(),
+		onto := ""
+		if v.Gate.Onto != v.Gate.Head {
+			onto = " merged onto " + v.Gate.Onto.Short()
+		}
+		fmt.Fprintf(&b, "\n%s  on %s%s%s\n%s", style.Heading("GATES"), v.Gate.Head.Short(), onto,
 			v.Gate.othersOfStack(v.ID), v.Gate.Render(style))
 		for _, f := range v.FirstSteps {
 			writeWrapped(&b, style, "  before the review: ", f.Check+": "+f.String())

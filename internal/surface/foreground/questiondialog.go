@@ -242,6 +242,9 @@ func (d questionDialog) read(ctx context.Context, prompt string) (string, error)
 			if d.follower.isShown(*input.Item) {
 				con.PrintAbovePrompt(*input.Item, prompt)
 			}
+			if input.Item.Kind != (&company.ApprovalAnswered{}).Kind() {
+				continue // look.C finds what else may end the question
+			}
 		}
 		approval, err := d.conn.Approval(ctx, d.question.ID)
 		if err != nil {

@@ -131,7 +131,7 @@ func (m *model) drawTasks(width, height int) []string {
 		return fitLines([]string{cutLine("  "+text, width)}, height)
 	}
 	table := termtext.Table{Columns: []termtext.Column{{Title: "TASK"}, {Title: "STATE"}, {Title: "DONE"}, {Title: "COST"},
-		{Title: "TOOK", Rank: 1}, {Title: "PR", Rank: 2}, {Title: "WHAT", Least: 28}}}
+		{Title: "TIME", Rank: 1}, {Title: "PR", Rank: 2}, {Title: "WHAT", Least: 28}}}
 	for _, task := range tasks {
 		age := termtext.FormatAge(time.Duration(task.DurationMS) * time.Millisecond)
 		if task.Ended == nil {

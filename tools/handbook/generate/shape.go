@@ -283,7 +283,7 @@ func Shapes() []Shape {
 		{"plan", []string{"plan show"}, "the plan of a task", shapePlan{}},
 		{"edited_plan", []string{"plan edit"}, "whether the plan of a task is another now", shapeEditedPlan{}},
 		{"stopped", []string{"stop"}, "the office is stopped", shapeStopped{}},
-		{"paused", []string{"pause"}, "tasks and subtasks that rest now", shapePaused{}},
+		{"paused", []string{"pause"}, "tasks and subtasks that are paused now", shapePaused{}},
 		{"agents", []string{"agents"}, "who does what", view.Agents{}},
 		{"staff", []string{"hire", "fire"}, "how many workers there are now", shapeStaff{}},
 		{"budgets", []string{"budget show", "budget add --day"}, "caps and spending", shapeBudgets{}},

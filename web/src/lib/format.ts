@@ -44,8 +44,8 @@ export function formatAge(ms: number): string {
 
 /** startedAfter says how long an ended task waited for its first run, if that is worth a word. */
 export function startedAfter(t: TaskDetail): string {
-  const first = Math.min(...t.runs.filter((r) => r.claimed).map((r) => Date.parse(r.claimed ?? "")));
-  const waited = first - Date.parse(t.submitted);
+  const begun = [...t.plan.map((s) => s.started), ...t.runs.filter((r) => !r.earlier_ms).map((r) => r.claimed)];
+  const waited = Math.min(...begun.filter((at) => at != null).map((at) => Date.parse(at))) - Date.parse(t.submitted);
   return Number.isFinite(waited) && waited >= 1000 ? `, ${formatAge(waited)} until its first run` : "";
 }
 
@@ -191,7 +191,7 @@ export function doingText(r: Run): string {
 /** whoText is who does a run: the worker's name, or the role. */
 export const whoText = (r: Run): string => (r.role === "worker" && r.worker ? r.worker : r.role);
 
-/** heldSince is when a run would have begun that is held now, were it held without a pause; null if nobody holds it. */
+/** heldSince is the start of a run that is held now, moved on by the time that nobody held it; null if nobody does. */
 export function heldSince(r: Run): number | null {
   return !r.claimed || r.ended || r.status === "offered" ? null : Date.parse(r.claimed) - (r.earlier_ms ?? 0);
 }

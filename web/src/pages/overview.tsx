@@ -188,7 +188,7 @@ function TaskRows({ tasks }: { tasks: Task[] }) {
     <div role="table" aria-label="Tasks" aria-rowcount={tasks.length + 1}>
       {tasks.length > 0 ? (
         <div className="task-row titles" role="row">
-          {["Task", "State", "Merged", "Cost", "Took", "PR", "What"].map((t) => (
+          {["Task", "State", "Merged", "Cost", "Time", "PR", "What"].map((t) => (
             <span key={t} role="columnheader">
               {t}
             </span>

@@ -39,13 +39,16 @@ export function Folded({ text, lines = 12, label }: { text: string; lines?: numb
   );
 }
 
+/** namePath is a folder of a repository for people, to whom "." would be the end of a sentence. */
+const namePath = (folder: string): string => (folder === "." ? "./" : folder);
+
 function CheckRow({ c }: { c: Check }) {
   const canary = c.canary;
   const facts: [string, string[] | undefined][] = [
     ["flaky", c.flaky],
     ["no longer run", c.gone],
-    ["covers", canary?.proven],
-    ["does not cover", [...(canary?.blind ?? []), ...(canary?.hollow ?? [])]],
+    ["covers", canary?.proven?.map(namePath)],
+    ["does not cover", [...(canary?.blind ?? []), ...(canary?.hollow ?? [])].map(namePath)],
     ["unproven", canary?.reason ? [canary.reason] : []],
   ];
   return (
