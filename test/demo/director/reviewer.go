@@ -34,8 +34,15 @@ func review(x scripted.Exchange) scripted.Reply {
 			return say("This must not stay.",
 				call("submit_review", Args{"verdict": company.RequestChanges, "findings": findings}))
 		}
-		return say("Nothing to object to.",
-			call("submit_review", Args{"verdict": company.Approve, "evidence": evidence(x, added)}))
+		review := Args{"verdict": company.Approve, "evidence": evidence(x, added)}
+		var mended []company.Judgement
+		for i := range x.Listed("Findings of the last review") {
+			mended = append(mended, company.Judgement{Number: i + 1, Status: company.FindingMended})
+		}
+		if len(mended) > 0 {
+			review["earlier"] = mended
+		}
+		return say("Nothing to object to.", call("submit_review", review))
 	})
 }
 
