@@ -3,6 +3,7 @@ package prbody
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"company/internal/company"
 	"company/internal/ecosystem/catalog"
@@ -109,9 +110,9 @@ func firstSpan(names []string) string {
 	return shortSpan(names[0], 60)
 }
 
-// endLine adds a full stop unless a line already ends like a sentence.
+// endLine adds a full stop unless a line already ends like a sentence, or leads to the next line.
 func endLine(s string) string {
-	if strings.HasSuffix(s, ".") || strings.HasSuffix(s, "…") || strings.HasSuffix(s, "?") || strings.HasSuffix(s, "!") {
+	if last, _ := utf8.DecodeLastRuneInString(s); strings.ContainsRune(".…?!:;", last) {
 		return s
 	}
 	return s + "."

@@ -50,7 +50,7 @@ func summariesOf(task *company.Task, sub *company.Subtask, o PROptions) string {
 			head, text string
 			limit      int
 		}{{"Problem:", r.Problem, maxProblem}, {"", r.Summary, maxChange}, {"Risks:", r.Risks, maxRisks}} {
-			if isAbove && isWhole(part.text, part.limit) {
+			if _, isWhole := fitBlocks(part.text, part.limit); isAbove && isWhole {
 				continue
 			}
 			if text := strings.TrimSpace(part.text); text != "" && strings.Join(strings.Fields(text), " ") != sub.Planned.Title {

@@ -22,16 +22,17 @@ type openSize struct {
 
 // Names are shortened first, then blank lines (tight), then the reading order, which forges show too, and decisions.
 var openSizes = []openSize{
-	{420, 6, 700, 4, 6, 700, 160, 6, 300, false},
-	{420, 6, 450, 3, 4, 500, 110, 5, 220, false},
-	{400, 6, 300, 3, 3, 350, 80, 4, 180, false},
-	{290, 6, 190, 2, 3, 250, 60, 3, 180, false},
-	{290, 5, 130, 2, 2, 250, 60, 3, 180, true},
-	{190, 4, 97, 2, 0, 180, 60, 2, 150, true},
-	{140, 4, 95, 2, 0, 97, 0, 2, 110, true},
-	{97, 3, 80, 1, 0, 0, 0, 2, 95, true},
-	{60, 1, 60, 1, 0, 0, 0, 1, 80, true},
-	{40, 1, 40, 1, 0, 0, 0, 1, 50, true},
+	{asked: 420, tickets: 6, line: 700, names: 4, files: 6, decided: 700, judge: 160, warnings: 6, warning: 300},
+	{asked: 420, tickets: 6, line: 450, names: 3, files: 4, decided: 500, judge: 110, warnings: 5, warning: 220},
+	{asked: 400, tickets: 6, line: 300, names: 3, files: 3, decided: 350, judge: 80, warnings: 4, warning: 180},
+	{asked: 290, tickets: 6, line: 190, names: 2, files: 3, decided: 250, judge: 60, warnings: 3, warning: 180},
+	{asked: 290, tickets: 5, line: 130, names: 2, files: 2, decided: 250, judge: 60, warnings: 3, warning: 180,
+		tight: true},
+	{asked: 190, tickets: 4, line: 97, names: 2, decided: 180, judge: 60, warnings: 2, warning: 150, tight: true},
+	{asked: 140, tickets: 4, line: 95, names: 2, decided: 97, warnings: 2, warning: 110, tight: true},
+	{asked: 97, tickets: 3, line: 80, names: 1, warnings: 2, warning: 95, tight: true},
+	{asked: 60, tickets: 1, line: 60, names: 1, warnings: 1, warning: 80, tight: true},
+	{asked: 40, tickets: 1, line: 40, names: 1, warnings: 1, warning: 50, tight: true},
 }
 
 // writeOpen returns the part that a reader sees without unfolding: the title if it is shown nowhere else, the
@@ -176,7 +177,8 @@ func tellTickets(task *company.Task, merged []*company.Subtask, size openSize) [
 		}
 		title := endLine(cmp.Or(shortenPlain(sub.Planned.Title, max(size.line, 80)), string(sub.ID)))
 		if run := task.LastHandedIn(sub.ID); run != nil {
-			if utf8.RuneCountInString(title)+utf8.RuneCountInString(flattenText(run.Summary)) < size.line {
+			_, isText := cutCode(run.Summary)
+			if isText && utf8.RuneCountInString(title)+utf8.RuneCountInString(flattenText(run.Summary)) < size.line {
 				title += " " + endLine(keepPlain(run.Summary))
 			} else {
 				left++
@@ -209,9 +211,13 @@ func tellRisks(task *company.Task) [][]string {
 	case 1:
 		return tellAuthor(label, all[0], maxRisks)
 	}
-	var items strings.Builder
+	items, end := "", ""
 	for _, text := range all {
-		items.WriteString("- " + flattenText(text) + "\n")
+		head, isWhole := cutCode(text)
+		items += "- " + flattenText(head) + "\n"
+		if !isWhole {
+			end = "- " + restBelow
+		}
 	}
-	return tellAuthor(label, items.String(), maxRisks)
+	return tellAuthor(label, items+end, maxRisks)
 }

@@ -551,6 +551,86 @@ func TestAuthorsTextIsWhole(t *testing.T) {
 	}
 }
 
+// A list without end is cut after some items, so that what a person must judge does not stand far below it.
+func TestLongListIsCut(t *testing.T) {
+	task := excusedGates()
+	run := task.Runs["t12-01.1"]
+	for _, field := range []*string{&run.Problem, &run.Summary, &run.Risks} {
+		*field = strings.Repeat("- a\n", 480)
+	}
+	open, folded := splitOpen(PRBody(task, PROptions{Pushed: true}))
+	if lines := strings.Count(open, "\n"); lines > 70 {
+		t.Errorf("%d lines stand above the fold", lines)
+	}
+	if n := strings.Count(open, "\n- a."); n != 12+20+8 ||
+		strings.Count(open, "\n- a. (The rest stands under \"What changed\", below.)\n") != 3 {
+		t.Errorf("%d items before the cut, or no word on the rest:\n%s", n, open)
+	}
+	if n := strings.Count(folded, "\n> - a"); n != 3*480 {
+		t.Errorf("%d items are told below", n)
+	}
+}
+
+// What an author writes as a list stays one, with its numbers and its nesting.
+func TestListsKeepTheirForm(t *testing.T) {
+	for text, want := range map[string]string{
+		"Three repairs:\n1. first\n   - nested one\n2. second;\n3) `x`": "**Change.** Three repairs:\n\n1. first.\n" +
+			"   - nested one.\n2. second;\n3) `x`.",
+		"- a\n\n  more of a\n\t* b\n\nThe end": "**Change.**\n- a. more of a.\n    * b.\n\nThe end.",
+		"Two:\n   - a\n   - b":                 "**Change.** Two:\n- a.\n- b.",
+		"2. b\n" + strings.Repeat(" ", 300) + "- " + strings.Repeat("word ", 25): "**Change.**\n\n2. b.\n            - " +
+			strings.TrimSpace(strings.Repeat("word ", 17)) + "\n              " + strings.TrimSpace(strings.Repeat("word ", 8)) +
+			".",
+		"It is so.\n\n- a\n\n\n    more": "**Change.** It is so.\n- a. more.",
+	} {
+		var got []string
+		for _, lines := range tellAuthor("**Change.** ", text, maxChange) {
+			got = append(got, strings.Join(lines, "\n"))
+		}
+		if got := strings.Join(got, "\n\n"); got != want {
+			t.Errorf("%q is told as\n%s\nnot\n%s", text, got, want)
+		}
+	}
+}
+
+// A fenced block, indented code or a table is no sentence: the text before it stands above the fold, and all of it
+// below, as it was written.
+func TestCodeStandsBelowTheFold(t *testing.T) {
+	const rest = " (The rest stands under \"What changed\", below.)"
+	for text, want := range map[string]string{
+		"The call is:\n```go\nx := 1\n- y\n```\nIt ends.":        "**Change.** The call is:" + rest,
+		"- one:\n  ~~~\n  x := 1\n  ~~~\n- two":                  "**Change.**\n- one:" + rest,
+		"Call it so:\n\n    x := 1\n\nIt ends.":                  "**Change.** Call it so:" + rest,
+		"- one:\n\n      x := 1\n":                               "**Change.**\n- one:" + rest,
+		"What it costs:\n\n| a | b |\n|---|---|\n| x := 1 | d |": "**Change.** What it costs:" + rest,
+		"```\nx := 1\n```":                                       "**Change.** (It stands under \"What changed\", below.)",
+	} {
+		task := oneSubtask()
+		task.Runs["t12-01.1"].Summary = text
+		open, folded := splitOpen(PRBody(task, PROptions{Pushed: true}))
+		if !strings.Contains(open, want+"\n\n") || strings.Contains(open, "x := 1") {
+			t.Errorf("%q is told as\n%s", text, open)
+		}
+		for line := range strings.SplitSeq(strings.TrimSpace(text), "\n") {
+			line = strings.TrimRight("> "+strings.ReplaceAll(line, "|", "\\|"), " ")
+			if !strings.Contains(folded, line+"\n") {
+				t.Errorf("%q is not below in\n%s", line, folded)
+			}
+		}
+	}
+	// Of several tickets it is left out above, too.
+	task := manySubtasks()
+	for _, run := range task.Runs {
+		run.Summary, run.Risks = "Call it so:\n```\nx := 1\n```", "It fails with:\n```\nx := 1\n```"
+	}
+	open, folded := splitOpen(PRBody(task, PROptions{Pushed: true}))
+	if strings.Contains(open, "x := 1") || strings.Contains(open, "'''") ||
+		!strings.Contains(open, "\n- It fails with:\n- The rest stands under") ||
+		strings.Count(folded, "> x := 1") < 2*len(mergedTickets(task)) {
+		t.Errorf("%s", open)
+	}
+}
+
 // A decision stands once in the text: whole above the fold, or, where there are many, below it.
 func TestDecisionStandsOnce(t *testing.T) {
 	for _, n := range []int{1, 3, 12} {
