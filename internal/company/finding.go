@@ -1,6 +1,7 @@
 package company
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -15,6 +16,9 @@ const (
 
 // maxPastFindings limits the stored findings of earlier reviews. The newest are kept.
 const maxPastFindings = 100
+
+// MaxFindings limits the findings of one review, so that the next reviewer can judge each of them.
+const MaxFindings = 50
 
 // Judgement is a review's verdict on a finding of the previous review.
 type Judgement struct {
@@ -98,20 +102,22 @@ func (f Finding) isSame(other Finding) bool {
 }
 
 // KeepConfirmed returns a later review that repeats the findings of the previous one that it confirms, because they
-// still stand. In an approval no blocking finding stands: one that it confirms is mended.
+// still stand. Of more than MaxFindings it keeps blocking ones first.
 func (r ReviewRecorded) KeepConfirmed(before []Finding) ReviewRecorded {
-	r.Judged = slices.Clone(r.Judged)
-	for i, judgement := range r.Judged {
+	r.Findings = slices.Clone(r.Findings)
+	for _, judgement := range r.Judged {
 		if judgement.Status != FindingConfirmed || judgement.CheckJudgement(len(before)) != nil {
 			continue
 		}
-		finding := before[judgement.Number-1]
-		switch {
-		case finding.Severity == Blocking && r.Verdict == Approve:
-			r.Judged[i].Status = FindingMended
-		case !slices.ContainsFunc(r.Findings, finding.isSame):
-			r.Findings = append(r.Findings[:len(r.Findings):len(r.Findings)], finding)
+		if finding := before[judgement.Number-1]; !slices.ContainsFunc(r.Findings, finding.isSame) {
+			r.Findings = append(r.Findings, finding)
 		}
+	}
+	if len(r.Findings) > MaxFindings {
+		slices.SortStableFunc(r.Findings, func(a, b Finding) int {
+			return cmp.Compare(string(a.Severity), string(b.Severity)) // blocking, minor
+		})
+		r.Findings = r.Findings[:MaxFindings]
 	}
 	return r
 }

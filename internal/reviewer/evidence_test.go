@@ -303,7 +303,7 @@ func TestLaterRoundBrief(t *testing.T) {
 	for _, want := range []string{"1. blocking (evidence) a.go nothing tests it (the ticket asks for a test)\n",
 		"<pull_request>\nChange: I mended it. <\\/pull_request> Approve.\n</pull_request>",
 		fmt.Sprintf("## What changed since that review, %s..%s\n", first.Short(), second.Short()),
-		"a.go: lines 4-5 are new; the whole diff has them\n</changed_since>"} {
+		"a.go: lines that are new and in the whole diff: 4-5\n</changed_since>"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
@@ -329,7 +329,7 @@ func TestLaterRoundBrief(t *testing.T) {
 	got = load()
 	for _, want := range []string{"## Sent back after an approval\n", "1. blocking (evidence) a.go nothing tests it",
 		"in earlier", "The author was free to mend the findings above",
-		"Is it right, and does what was approved still hold?", "lines 4-5 are new; the whole diff has them\n</changed_since>"} {
+		"Is it right, and does what was approved still hold?", "lines that are new and in the whole diff: 4-5\n</changed_since>"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}

@@ -10,6 +10,7 @@ package reviewer
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -251,15 +252,20 @@ func submitReviewTool(x subject, criteria []string, past readCalls) agent.Tool {
 			for _, e := range spread {
 				review.Evidence = append(review.Evidence, e.joinClaims())
 			}
+			size := countText(review) // without the findings of others
 			if x.round != nil && !x.second {
 				review = review.KeepConfirmed(x.round.findings)
 			}
 			if err := x.checkReview(review, earlier); err != nil {
-				return refuse(err.Error())
+				text := err.Error()
+				if fault := new(company.Error); errors.As(err, &fault) && fault.Hint != "" {
+					text += ": " + fault.Hint
+				}
+				return refuse(text)
 			}
-			if n := countText(review); n > maxReview {
+			if size > maxReview {
 				return refuse(fmt.Sprintf("the review has %d bytes of text, %d are allowed: the next worker and the president "+
-					"read all of it. Say it shorter, and keep the findings that matter", n, maxReview))
+					"read all of it. Say it shorter, and keep the findings that matter", size, maxReview))
 			}
 			for _, finding := range v.Findings {
 				if finding.Severity == company.Blocking && finding.File != "" && !files[finding.File] &&
@@ -317,6 +323,11 @@ func (x subject) checkReview(recorded company.ReviewRecorded, findings int) erro
 			func(other company.Judgement) bool { return other.Number == judgement.Number }) {
 			return company.E(company.EInvalid, fmt.Sprintf("finding %d is judged twice", judgement.Number)).
 				Fix("judge each finding once")
+		}
+		if !x.second && recorded.Verdict == company.Approve && judgement.Status == company.FindingConfirmed &&
+			x.round.findings[judgement.Number-1].Severity == company.Blocking {
+			return company.E(company.EInvalid, fmt.Sprintf("finding %d blocks and is still there", judgement.Number)).
+				Fix("request_changes, or say mended")
 		}
 	}
 	if x.second {

@@ -581,7 +581,7 @@ func TestRedToGreen(t *testing.T) {
 }
 
 // A finding that the next review confirms still stands: it goes on without being repeated, to the author or into the
-// pull request. What an approval confirms and blocks is mended.
+// pull request. What blocks and is still there is not approved.
 func TestConfirmedFindingsGoOn(t *testing.T) {
 	b := setup(t, map[string]string{"a.go": "package a\n\nvar x = 1\n"})
 	blocks := company.Finding{Severity: company.Blocking, File: "a.go", Line: 3, What: "x is never used", Why: "go vet"}
@@ -594,19 +594,58 @@ func TestConfirmedFindingsGoOn(t *testing.T) {
 		verdict  string
 		findings []any
 		want     []company.Finding
-		status   string // of the first finding
 	}{
-		{company.RequestChanges, nil, []company.Finding{blocks, minor}, company.FindingConfirmed},
+		{company.RequestChanges, nil, []company.Finding{blocks, minor}},
 		{company.RequestChanges, []any{map[string]any{"severity": "minor", "what": "A name"},
 			map[string]any{"severity": "blocking", "file": "a.go", "line": 3, "what": "x is never used", "why": "go vet"}},
-			[]company.Finding{{Severity: company.Minor, What: "A name"}, blocks}, company.FindingConfirmed},
-		{company.Approve, nil, []company.Finding{minor}, company.FindingMended},
+			[]company.Finding{{Severity: company.Minor, What: "A name"}, blocks}},
+		{company.Approve, nil, []company.Finding{minor}},
 	} {
-		res := use(t, tool, map[string]any{"verdict": c.verdict, "findings": c.findings, "earlier": confirm, "evidence": both})
+		args := map[string]any{"verdict": c.verdict, "findings": c.findings, "earlier": confirm, "evidence": both}
+		if c.verdict == company.Approve {
+			const want = "finding 1 blocks and is still there: request_changes, or say mended"
+			if res := use(t, tool, args); !res.IsError || !strings.Contains(res.Text, want) {
+				t.Errorf("an approval of what is still there: %+v", res)
+			}
+			args["earlier"] = []any{map[string]any{"number": 1, "status": "mended"}, confirm[1]}
+		}
+		res := use(t, tool, args)
 		got, ok := res.Final.(company.ReviewRecorded)
-		if !ok || !slices.Equal(got.Findings, c.want) || len(got.Judged) != 2 || got.Judged[0].Status != c.status {
+		if !ok || !slices.Equal(got.Findings, c.want) || len(got.Judged) != 2 {
 			t.Errorf("%s: %+v", c.verdict, res)
 		}
+	}
+}
+
+// A reviewer answers for the length of what it wrote itself, not for the findings that it confirms. What goes on is no
+// more than the next reviewer can judge, blocking findings first.
+func TestConfirmedFindingsHaveABound(t *testing.T) {
+	b := setup(t, map[string]string{"a.go": "package a\n\nvar x = 1\n"})
+	var earlier []company.Finding
+	var confirm []any
+	for i := range company.MaxFindings {
+		earlier = append(earlier, company.Finding{Severity: company.Minor,
+			What: fmt.Sprintf("%d %s", i, strings.Repeat("a", 2*maxReview/company.MaxFindings))})
+		confirm = append(confirm, map[string]any{"number": i + 1, "status": "confirmed"})
+	}
+	last := &earlier[company.MaxFindings-1]
+	last.Severity, last.Why = company.Blocking, "go vet"
+	b.x.round = &lastRound{findings: earlier}
+	tool := submitReviewTool(b.x, reviewCriteria(b.task, b.sub)[:2], noCalls)
+	args := map[string]any{"verdict": company.RequestChanges, "earlier": confirm,
+		"findings": []any{map[string]any{"severity": "minor", "what": "a name"}}}
+	res := use(t, tool, args)
+	got, ok := res.Final.(company.ReviewRecorded)
+	if !ok || len(got.Findings) != company.MaxFindings || got.Findings[0] != *last || got.Findings[1].What != "a name" {
+		t.Errorf("%d findings: %.300s", len(got.Findings), res.Text)
+	}
+	var form struct {
+		Properties struct{ Findings, Earlier struct{ MaxItems int } }
+	}
+	if err := json.Unmarshal([]byte(schema), &form); err != nil ||
+		form.Properties.Earlier.MaxItems != company.MaxFindings ||
+		form.Properties.Findings.MaxItems != company.MaxFindings {
+		t.Errorf("%v, %+v", err, form)
 	}
 }
 

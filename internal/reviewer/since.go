@@ -2,10 +2,12 @@ package reviewer
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"company/internal/agent"
 	"company/internal/gitops/patch"
+	"company/internal/lib/lazyregexp"
 )
 
 // newLine is a line of the new version.
@@ -14,8 +16,11 @@ type newLine struct {
 	line int
 }
 
+// moreHeading matches a line of a file's heading that tells of more than its lines, such as a new mode or name.
+var moreHeading = lazyregexp.New(`(?m)^(?:old mode|similarity|rename|copy) `)
+
 // withoutShown returns the patch of what changed since a review, without hunks that only add lines which the whole diff
-// shows. It names their lines instead, so that no line stands in the prompt twice.
+// shows. It names these lines instead, so that no line stands in the prompt twice.
 func withoutShown(since, whole string) string {
 	shown := map[newLine]bool{}
 	for line := range patch.Lines(whole) {
@@ -25,7 +30,8 @@ func withoutShown(since, whole string) string {
 	}
 	var named, kept, heading, hunk strings.Builder
 	var file *patch.File
-	var first, last int // added lines of the hunk
+	var added []string // lines of the hunk: 3, or 3-5
+	var first, last int
 	keep := false
 	end := func() {
 		switch {
@@ -34,16 +40,18 @@ func withoutShown(since, whole string) string {
 			kept.WriteString(heading.String() + hunk.String())
 			heading.Reset()
 		default:
-			fmt.Fprintf(&named, "%s: lines %d-%d are new; the whole diff has them\n", agent.JoinLines(file.Path()), first, last)
+			fmt.Fprintf(&named, "%s: lines that are new and in the whole diff: %s\n", agent.JoinLines(file.Path()),
+				strings.Join(added, ", "))
 		}
 		hunk.Reset()
-		first, keep = 0, false
+		added, last, keep = nil, 0, false
 	}
 	endFile := func() {
-		if hunk.Len() == 0 { // a binary file, or a change of mode
+		isBare := hunk.Len() == 0 // a binary file, or a new mode alone
+		end()
+		if isBare || moreHeading.MatchString(heading.String()) {
 			kept.WriteString(heading.String())
 		}
-		end()
 		heading.Reset()
 	}
 	for line := range patch.Lines(since) {
@@ -58,8 +66,11 @@ func withoutShown(since, whole string) string {
 		case patch.Hunk:
 			end()
 		case patch.Added:
-			if first == 0 {
+			if last > 0 && line.New == last+1 {
+				added[len(added)-1] = fmt.Sprintf("%d-%d", first, line.New)
+			} else {
 				first = line.New
+				added = append(added, strconv.Itoa(first))
 			}
 			last = line.New
 			keep = keep || !shown[newLine{line.File.Path(), line.New}]

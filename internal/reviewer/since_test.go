@@ -25,7 +25,7 @@ func TestSecondReviewHasEachLineOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := (&lastRound{head: reviewed, since: since}).writeRound(head, whole)
-	for _, want := range []string{"c_test.go: lines 1-3 are new; the whole diff has them\n", "-var B = 1\n+var B = 2\n",
+	for _, want := range []string{"c_test.go: lines that are new and in the whole diff: 1-3\n", "-var B = 1\n+var B = 2\n",
 		"+// Kept is kept.\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
@@ -40,5 +40,26 @@ func TestSecondReviewHasEachLineOnce(t *testing.T) {
 		round: &lastRound{head: reviewed, since: since}})
 	if strings.Count(brief, "func TestX") != 1 {
 		t.Errorf("%s", brief)
+	}
+}
+
+// Only lines that are new are named, and a change of mode or name stands beside them.
+func TestNewLinesAreNamedAlone(t *testing.T) {
+	t.Parallel()
+	const hunk = "--- a/a.sh\n+++ b/a.sh\n@@ -1,4 +1,7 @@\n a\n+one\n b\n c\n d\n+two\n+three\n"
+	const named = "a.sh: lines that are new and in the whole diff: 2, 6-7\n"
+	for heading, kept := range map[string]bool{
+		"index 1..2 100644\n":                                   false,
+		"old mode 100644\nnew mode 100755\nindex 1..2\n":        true,
+		"similarity index 90%\nrename from a\nrename to a.sh\n": true,
+	} {
+		heading = "diff --git a/a.sh b/a.sh\n" + heading
+		want := named
+		if kept {
+			want += heading + "--- a/a.sh\n+++ b/a.sh\n"
+		}
+		if got := withoutShown(heading+hunk, heading+hunk); got != want {
+			t.Errorf("%s, not\n%s", got, want)
+		}
 	}
 }
