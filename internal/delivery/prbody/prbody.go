@@ -1,8 +1,8 @@
 // Package prbody writes the text of a pull request from a task. The open part has the problem, the change, how it was
 // checked and the points to judge. The folded part has the instruction, the evidence and the rest. Untrusted text
-// cannot form markup or mention people. The open part has the author's text, which has limits of its own, and at most
-// MaxPRLines lines of MaxPRColumns characters and MaxPRWords words unless that text needs more. The whole has at most MaxPRBytes bytes.
-// Text is cut at blanks only, and each cut is marked in place. The package opens no pull request.
+// cannot form markup or mention people. The author's text in the open part has limits of its own. The open part has at
+// most MaxPRLines lines of MaxPRColumns characters and MaxPRWords words unless that text needs more. The whole has at
+// most MaxPRBytes bytes. Text is cut at blanks only, and each cut is marked in place. It opens no pull request.
 package prbody
 
 import (
