@@ -119,16 +119,16 @@ func tellAuthor(label, text string, limit int) [][]string {
 	}
 	var out [][]string
 	if blocks[0].mark != "" && label != "" {
-		out, label = append(out, wrapLine(label, "", "")), ""
+		out, label = append(out, []string{markLine("", label)}), ""
 	}
 	isList := false
 	for _, block := range blocks {
-		lines := wrapLine(label+block.text, block.mark, strings.Repeat(" ", len(block.mark)))
+		line := markLine(block.mark, label+block.text)
 		// Markdown takes a number below a line of text for a part of the text.
 		if last := len(out) - 1; last < 0 || block.mark == "" || block.isNumbered() && !isList {
-			out = append(out, lines)
+			out = append(out, []string{line})
 		} else {
-			out[last] = append(out[last], lines...)
+			out[last] = append(out[last], line)
 		}
 		label, isList = "", block.mark != ""
 	}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	"company/internal/company"
 )
@@ -122,13 +121,12 @@ func checkBoundsBeside(t errorReporter, author, text string) {
 	t.Helper()
 	open, _ := splitOpen(text)
 	open = strings.TrimSpace(blankLines.ReplaceAllString(open, "\n\n"))
-	lines, beside := strings.Split(open, "\n"), strings.Count(author, "\n")
-	if len(lines) > MaxPRLines+beside {
-		t.Errorf("%d open lines:\n%s", len(lines), open)
+	if n := countLines(open); n > MaxPRLines+countLines(author) {
+		t.Errorf("%d open lines:\n%s", n, open)
 	}
-	for _, line := range lines {
-		if n := utf8.RuneCountInString(line); n > MaxPRColumns {
-			t.Errorf("a line of %d characters: %s", n, line)
+	for line := range strings.Lines(open) {
+		if strings.HasPrefix(line, "  ") && !listMark.MatchString(line) {
+			t.Errorf("a line that goes on, which GitHub would break there: %s", line)
 		}
 	}
 	if n := len(strings.Fields(open)); n > MaxPRWords+len(strings.Fields(author)) {

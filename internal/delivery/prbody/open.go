@@ -38,7 +38,7 @@ var openSizes = []openSize{
 // writeOpen returns the part that a reader sees without unfolding: the title if it is shown nowhere else, the
 // problem, the change, its risks and those of the merge, how it was checked, the reading order, and the points to
 // judge. The author's text is whole; the rest gives way, until all keeps to the given numbers of lines and words or
-// has the smallest size. Lines have at most MaxPRColumns characters. It also returns the size that was chosen.
+// has the smallest size. It also returns the size that was chosen.
 func writeOpen(task *company.Task, prOptions PROptions, lines, words int) (text string, size openSize) {
 	for _, size = range openSizes {
 		text = prOptions.writeSized(task, size)
@@ -49,7 +49,13 @@ func writeOpen(task *company.Task, prOptions PROptions, lines, words int) (text 
 	return text, size
 }
 
-func countLines(text string) int { return strings.Count(strings.TrimRight(text, "\n"), "\n") + 1 }
+// countLines returns how many lines a text fills on a page of MaxPRColumns characters.
+func countLines(text string) (n int) {
+	for line := range strings.SplitSeq(strings.TrimRight(text, "\n"), "\n") {
+		n += max(1, (utf8.RuneCountInString(line)+MaxPRColumns-1)/MaxPRColumns)
+	}
+	return n
+}
 
 // writeTitle returns the title as a heading of one line.
 func (o PROptions) writeTitle(task *company.Task) string {
@@ -68,7 +74,7 @@ func (o PROptions) writeSized(task *company.Task, size openSize) string {
 	}
 	add := func(text string) {
 		if text != "" {
-			blocks = append(blocks, wrapLine(text, "", ""))
+			blocks = append(blocks, []string{markLine("", text)})
 		}
 	}
 	list := func(head string, items []string) {
@@ -77,7 +83,7 @@ func (o PROptions) writeSized(task *company.Task, size openSize) string {
 		}
 		lines := []string{head}
 		for _, text := range items {
-			lines = append(lines, wrapLine(text, "- ", "  ")...)
+			lines = append(lines, markLine("- ", text))
 		}
 		blocks = append(blocks, lines)
 	}
@@ -152,7 +158,7 @@ func tellProblem(task *company.Task, limit int) [][]string {
 	if asked == "" || asked == task.PullTitle() && task.Follows == "" {
 		return nil
 	}
-	return [][]string{wrapLine("**Asked.** "+endLine(shortenPlain(asked, limit)), "", "")}
+	return [][]string{{markLine("", "**Asked.** "+endLine(shortenPlain(asked, limit)))}}
 }
 
 // tellChange returns the worker's summary of a ticket, or the ticket's title.

@@ -17,7 +17,7 @@ const (
 	// MaxPRLines limits the lines above the fold, including blank lines and lines that close issues. A maintainer can
 	// read them without scrolling.
 	MaxPRLines = 30
-	// MaxPRColumns limits the characters of one of these lines.
+	// MaxPRColumns is the number of characters after which a longer line counts as one more.
 	MaxPRColumns = 100
 	// MaxPRWords limits the words above the fold.
 	MaxPRWords = 250

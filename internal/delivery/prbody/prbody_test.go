@@ -357,7 +357,7 @@ func TestPRBodyRedGreen(t *testing.T) {
 		"New tests: 2, new cases: 3. Red to green (they pass with this change and fail without it): 0\n- Without this " +
 			"change these do not compile or load: `x/a`\n- New tests that were not run without this change: 2": {
 			Files: 1, Fresh: 2, Cases: 3, Unseen: 2, Unbuilt: []string{"x/a"}},
-		"No test was seen to fail without this change. Without it `x/a` does not compile or load. 2 new\n  tests were not " +
+		"No test was seen to fail without this change. Without it `x/a` does not compile or load. 2 new tests were not " +
 			"run there.": {Files: 1, Fresh: 2, Unseen: 2, Unbuilt: []string{"x/a"}},
 		"end before their tests are through, by a panic or an exit: `x/b`": {Files: 1, Died: []string{"x/b"}},
 		"No test was added or changed.":                                    {},
@@ -579,8 +579,7 @@ func TestListsKeepTheirForm(t *testing.T) {
 		"- a\n\n  more of a\n\t* b\n\nThe end": "**Change.**\n- a. more of a.\n    * b.\n\nThe end.",
 		"Two:\n   - a\n   - b":                 "**Change.** Two:\n- a.\n- b.",
 		"2. b\n" + strings.Repeat(" ", 300) + "- " + strings.Repeat("word ", 25): "**Change.**\n\n2. b.\n            - " +
-			strings.TrimSpace(strings.Repeat("word ", 17)) + "\n              " + strings.TrimSpace(strings.Repeat("word ", 8)) +
-			".",
+			strings.TrimSpace(strings.Repeat("word ", 25)) + ".",
 		"It is so.\n\n- a\n\n\n    more": "**Change.** It is so.\n- a. more.",
 	} {
 		var got []string

@@ -89,10 +89,10 @@ func FillTemplate(template string, task *company.Task, prOptions PROptions) (str
 // templateTexts returns our text for each slot. The problem stands above the change if it has no section of its own.
 func (o PROptions) templateTexts(task *company.Task, apart bool) map[slot]string {
 	size := openSizes[0]
-	wrap := func(first string, texts ...string) string {
+	list := func(mark string, texts ...string) string {
 		var lines []string
 		for _, text := range texts {
-			lines = append(lines, wrapLine(text, first, strings.Repeat(" ", len(first)))...)
+			lines = append(lines, markLine(mark, text))
 		}
 		return strings.Join(lines, "\n")
 	}
@@ -105,14 +105,14 @@ func (o PROptions) templateTexts(task *company.Task, apart bool) map[slot]string
 	}
 	out := map[slot]string{
 		problemSlot: join(tellProblem(task, size.asked)), riskSlot: join(tellRisks(task)),
-		testSlot:  wrap("- ", listChecked(task, size.names)...),
+		testSlot:  list("- ", listChecked(task, size.names)...),
 		issueSlot: strings.TrimSpace(prClosing(task, o)),
 	}
 	switch merged := mergedTickets(task); {
 	case len(merged) == 1 && len(task.Subtasks) == 1:
 		out[changeSlot] = join(tellChange(task, merged[0], ""))
 	case len(merged) > 0:
-		out[changeSlot] = wrap("- ", tellTickets(task, merged, size)...)
+		out[changeSlot] = list("- ", tellTickets(task, merged, size)...)
 	}
 	if !apart && out[changeSlot] != "" {
 		out[changeSlot] = strings.TrimSpace(out[problemSlot] + "\n\n" + out[changeSlot])

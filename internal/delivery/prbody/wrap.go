@@ -7,43 +7,15 @@ import (
 	"company/internal/lib/lazyregexp"
 )
 
-// wrapLine wraps one line of inline Markdown at blanks into lines of at most MaxPRColumns characters. Each line but
-// the first begins with indent. A zero-width mark before a list sign, heading, rule or fence prevents a line from
-// starting a block.
-func wrapLine(text, first, indent string) []string {
-	var lines []string
-	line, empty := first, true
-	for _, w := range strings.Fields(text) {
-		for {
-			if empty && blockSign.MatchString(w) {
-				w = zeroWidth + w
-			}
-			room := MaxPRColumns - utf8.RuneCountInString(line)
-			if !empty {
-				room--
-			}
-			n := utf8.RuneCountInString(w)
-			switch {
-			case n <= room && empty:
-				line, empty = line+w, false
-			case n <= room:
-				line += " " + w
-			case !empty: // continue on the next line
-				lines, line, empty = append(lines, line), indent, true
-				continue
-			default: // longer than a line
-				head := splitWord(w, room-1)
-				lines, line = append(lines, line+head), indent
-				w = w[len(head):]
-				continue
-			}
-			break
-		}
+// markLine returns a text as one line of inline Markdown behind a mark, such as that of a list item. It has no breaks
+// of its own, because GitHub shows each as a line's end. A zero-width mark before a list sign, heading, rule or fence
+// prevents the text from starting a block.
+func markLine(mark, text string) string {
+	words := strings.Fields(text)
+	if len(words) > 0 && blockSign.MatchString(words[0]) {
+		words[0] = zeroWidth + words[0]
 	}
-	if !empty {
-		lines = append(lines, line)
-	}
-	return lines
+	return mark + strings.Join(words, " ")
 }
 
 // blockSign matches the start of a Markdown block: an item, a heading, a rule, a fence, a heading underline, an HTML
