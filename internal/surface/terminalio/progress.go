@@ -86,8 +86,8 @@ func (con *Console) PrintProgress(item feed.Item) bool {
 }
 
 // PrintAbovePrompt prints a feed item as progress while a person may be typing behind a prompt. The item goes above the
-// prompt's line if the terminal can insert lines, else below it, with the prompt once more. An answer that is typed over
-// the end of the line has the item between its lines: the terminal alone knows what has been typed.
+// prompt's line if the terminal can insert lines, else below it, with the prompt once more. Where a long answer fills
+// several lines, the item stands between them: only the terminal knows what has been typed.
 func (con *Console) PrintAbovePrompt(item feed.Item, prompt string) {
 	var text strings.Builder
 	display := con.Progress()
