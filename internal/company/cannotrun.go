@@ -8,17 +8,26 @@ import (
 // A check cannot run here if this sandbox or its image ends it before it has looked at anything. That says nothing of
 // the code, so it is neither red nor a gate. Only the base is measured for it: a check that ran there can run.
 
-// exitSystemCall is the exit code of a process that the kernel ended for a system call (SIGSYS).
-const exitSystemCall = 159
+// Exit codes of a check: its process was ended for a system call (SIGSYS), for its time, or by a kill.
+const (
+	exitSystemCall = 159
+	exitTimeout    = 124
+	exitKilled     = 137
+)
 
 var (
-	// killedRE matches the words for a process that the kernel did not let run, in any line of an output.
-	killedRE = regexp.MustCompile(`(?i)\bbad system call\b|\bSIGSYS\b|\bexec format error\b`)
+	// killedRE matches a line in which a kernel's refusal to run a program is reported, in the forms of the go command, of
+	// cargo, of the Go runtime and of shells. Code and tests may have the same words elsewhere in a line.
+	killedRE = regexp.MustCompile(`(?m)^(?:.*: )?signal: bad system call\b|\(signal: 31, SIGSYS: bad system call|` +
+		`^SIGSYS: bad system call$|(?:^|\] |line \d+: +\d+ )Bad system call\b|` +
+		`: [Ee]xec format error$|\bExec format error \(os error 8\)$`)
 	// lackingRE matches a line in which a shell or a library says that a program is not in the image.
 	lackingRE = regexp.MustCompile(`(?m)^\S*sh: (?:\d+: )?\S+: not found$|command not found|executable file not found`)
-	// ranRE matches a line about a part of the tests that has run, in the text of runners that print no numbers.
-	ranRE = regexp.MustCompile(`(?m)^ok\b`)
-	// unstartedRE matches a line about a program that could not be started, where an exit code says that one was.
+	// ranRE matches a line about a test that has run, in the text of runners that print no numbers. A line of the go
+	// command about a package that failed is none: it also has one if the package does not build.
+	ranRE = regexp.MustCompile(`(?m)^(?:ok\b|not ok\b|PASS\b|FAIL[: ]| *--- (?:PASS|FAIL): )`)
+	// unstartedRE matches any line that may be about a program that could not be started. It only selects the line to
+	// quote of a check of which that is known.
 	unstartedRE = regexp.MustCompile(`(?mi)^.*(?:: not found|command not found|executable file not found|` +
 		`No such file or directory|Permission denied|not in the image|bad system call|SIGSYS|exec format error).*$`)
 )
@@ -27,22 +36,26 @@ var (
 // messages the runners of a toolchain have of their own, the ecosystems know.
 func (c GateCheck) CannotRun() bool {
 	switch {
-	case c.Passed:
-		return false
-	case c.ExitCode == 126 || c.ExitCode == 127 || c.ExitCode == exitSystemCall:
+	case c.ExitsUnstarted():
 		return true
-	case c.hasRunTests():
+	case c.Passed || c.ExitCode == exitTimeout || c.ExitCode == exitKilled || c.HasRunTests():
 		return false
 	}
-	return killedRE.MatchString(c.Output) || lackingRE.MatchString(lastLines(c.Output, 5))
+	return killedRE.MatchString(lastLines(c.Output, 20)) || lackingRE.MatchString(lastLines(c.Output, 5))
 }
 
-// hasRunTests reports whether a check names a test or a finding, or says that a part of its tests passed.
-func (c GateCheck) hasRunTests() bool {
+// ExitsUnstarted reports whether the exit code of a check says that its program cannot be run.
+func (c GateCheck) ExitsUnstarted() bool {
+	return !c.Passed && (c.ExitCode == 126 || c.ExitCode == 127 || c.ExitCode == exitSystemCall)
+}
+
+// HasRunTests reports whether the report or the output of a check has a test that ran.
+func (c GateCheck) HasRunTests() bool {
 	return ranRE.MatchString(c.Output) || c.Counts != nil && (c.Counts.Passed > 0 || len(c.Tests) > len(c.Unrun()))
 }
 
-// FindUnstartedLine returns the last line of an output about a program that could not be started, or else the last one.
+// FindUnstartedLine returns the last line of an output that may be about a program that could not be started, or else
+// its last line.
 func FindUnstartedLine(output string) string {
 	if lines := unstartedRE.FindAllString(output, -1); len(lines) > 0 {
 		return strings.TrimSpace(lines[len(lines)-1])
@@ -50,9 +63,12 @@ func FindUnstartedLine(output string) string {
 	return lastLines(strings.TrimSpace(output), 1)
 }
 
+// QuoteUnstartedLine returns that line of a check's output as it is shown.
+func (c GateCheck) QuoteUnstartedLine() string { return cutText(FindUnstartedLine(c.Output), 200) }
+
 // ExplainCannotRun returns the reason why a check that is absent cannot run here. It quotes a line of its output.
 func (c GateCheck) ExplainCannotRun() string {
-	line := cutText(FindUnstartedLine(c.Output), 200)
+	line := c.QuoteUnstartedLine()
 	switch lower := strings.ToLower(line); {
 	case c.ExitCode == exitSystemCall || strings.Contains(lower, "bad system call") || strings.Contains(lower, "sigsys"):
 		return "the sandbox ends a program that makes system calls of another kind, as one for another processor does"

@@ -124,6 +124,20 @@ func TestCannotRun(t *testing.T) {
 		"of a page":             {red(1, "GET /x: not found\n"), false},
 		"long before the end":   {red(1, "sh: 1: x: not found\n1\n2\n3\n4\n5\n"), false},
 		"green":                 {GateCheck{Passed: true, Output: "bad system call"}, false},
+		"of a plain suite":      {red(1, "PASS one\nFAIL two\ntwo.sh: line 3: jq: command not found\n"), false},
+		"of a script's tests":   {red(1, "not ok 1 - a\nFAIL: b\nc.sh: line 3: jq: command not found\n"), false},
+		"of a failed test":      {red(1, "--- FAIL: TestA (0.00s)\n    sh: 1: jq: not found\nsh: 1: jq: not found\n"), false},
+		"in code":               {red(1, "./a.go:3:10: undefined: syscall.SIGSYS\nFAIL\tx [build failed]\n"), false},
+		"in a finding":          {red(1, "a.go:3: unix.SIGSYS (bad system call) is not handled\n"), false},
+		"in a message":          {red(1, "two.sh: expects message 'Exec format error', not ''\n"), false},
+		"words long ago":        {red(1, "signal: bad system call\n"+strings.Repeat("1\n", 30)), false},
+		"after its time":        {red(124, "sh: 1: jq: not found\n\n[the check was ended after 10m0s]"), false},
+		"killed":                {red(137, "sh: 1: jq: not found\n"), false},
+		"of bash":               {red(1, "a.sh: line 2:     7 Bad system call         (core dumped) ./x\n"), true},
+		"of make":               {red(2, "make: *** [Makefile:2: test] Bad system call (core dumped)\n"), true},
+		"of cargo":              {red(101, "  process didn't exit successfully: `x` (signal: 31, SIGSYS: bad system call)\n"), true},
+		"of Go's runtime":       {red(2, "SIGSYS: bad system call\nPC=0x45 m=0 sigcode=1\n"), true},
+		"of a script":           {red(1, "/bin/sh: 1: /tmp/x: Exec format error\n"), true},
 	} {
 		if got := c.check.CannotRun(); got != c.want {
 			t.Errorf("%s: %t", name, got)

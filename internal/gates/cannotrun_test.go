@@ -97,3 +97,22 @@ func TestCheckThatRanIsRedWithoutAProgram(t *testing.T) {
 		}
 	}
 }
+
+// The words of a missing program in the output of a project's own test, or of a gate from the config, leave it red on
+// the base: they may be those of a test. Its exit code says that it cannot start.
+func TestOwnTestIsRedByWordsAlone(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil).withDocker()
+	for _, gate := range []company.GateCommand{{Name: "test"}, {Name: "lint", Given: true}, {Name: "test", Given: true}} {
+		for command, starts := range map[string]bool{"echo 't.sh: line 3: jq: command not found'; exit 1": true,
+			"echo 'signal: bad system call'; exit 1": true, "no-such-program": false} {
+			gate.Command = command
+			j := b.jobWith(gate)
+			j.Baseline = true
+			res, err := b.runner.Run(b.ctx, j)
+			if starts != (err == nil) || starts && (res.Checks[0].Absent || res.Checks[0].Passed) {
+				t.Errorf("%+v: %+v, %v", gate, res, err)
+			}
+		}
+	}
+}

@@ -28,13 +28,21 @@ func killedError(gateCommand company.GateCommand) error {
 // exitTimeout is the exit code of a check that exceeded its time limit.
 const exitTimeout = 124
 
-// cannotStart reports whether a check cannot run here at all. Runners of a toolchain report it in their own way.
+// cannotStart reports whether a check cannot run here at all.
 func cannotStart(gateCheck company.GateCheck) bool {
-	return gateCheck.CannotRun() ||
-		slices.ContainsFunc(catalog.Of[ecosystem.Starter](),
-			func(e ecosystem.Starter) bool {
-				return e.CannotStart(gateCheck.Command, gateCheck.ExitCode, gateCheck.Output)
-			})
+	return gateCheck.CannotRun() || runnerCannotStart(gateCheck)
+}
+
+// runnerCannotStart reports whether the runner of a toolchain says in its own way that it ran no test. One that was
+// ended did not give up.
+func runnerCannotStart(gateCheck company.GateCheck) bool {
+	if gateCheck.HasRunTests() || gateCheck.ExitCode == exitTimeout || gateCheck.ExitCode == exitKilled {
+		return false
+	}
+	return slices.ContainsFunc(catalog.Of[ecosystem.Starter](),
+		func(e ecosystem.Starter) bool {
+			return e.CannotStart(gateCheck.Command, gateCheck.ExitCode, gateCheck.Output)
+		})
 }
 
 // startError is an error about a gate that cannot start on the base, with its check.

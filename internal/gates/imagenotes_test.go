@@ -46,3 +46,36 @@ func TestWhyAGateCannotStart(t *testing.T) {
 		}
 	}
 }
+
+// Of a check that ran a test, no words of a runner say that it cannot start. Those of the runner itself do, if there is
+// no test.
+func TestRunnerThatCannotStart(t *testing.T) {
+	const gaveUp = "make: jq: No such file or directory\nmake: *** [Makefile:2: test] Error 127\n"
+	some := company.GateCheck{Command: "make test", ExitCode: 2, Output: gaveUp, Counts: &company.TestCounts{Passed: 1}}
+	for name, c := range map[string]struct {
+		check company.GateCheck
+		want  bool
+	}{
+		"make ran no test": {company.GateCheck{Command: "make test", ExitCode: 2, Output: gaveUp}, true},
+		"make ran a test":  {company.GateCheck{Command: "make test", ExitCode: 2, Output: "PASS one\n" + gaveUp}, false},
+		"it is counted":    {some, false},
+		"go was ended": {company.GateCheck{Command: "go test ./...", ExitCode: exitTimeout,
+			Output: "cgo: C compiler \"gcc\" not found: x\n"}, false},
+		"go ran a test": {company.GateCheck{Command: "go test ./...", ExitCode: 1,
+			Output: "cgo: C compiler \"gcc\" not found: x\nFAIL\tx/c [build failed]\n--- FAIL: TestB (0.00s)\n"}, false},
+	} {
+		if got := cannotStart(c.check); got != c.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
+// The verdict on a change keeps of a check that cannot run here what is shown of its line.
+func TestKeepAbsentCutsItsLine(t *testing.T) {
+	base := company.GateCheck{Absent: true, ExitCode: 1,
+		Output: strings.Repeat("é", 3000) + ": exec format error\n" + strings.Repeat("x", 99)}
+	kept := keepAbsent(base)
+	if len(kept.Output) > 210 || kept.ExplainAbsence() != base.ExplainAbsence() {
+		t.Errorf("%d bytes: %q, not %q", len(kept.Output), kept.ExplainAbsence(), base.ExplainAbsence())
+	}
+}

@@ -64,10 +64,13 @@ func (r *Runner) runWithReruns(ctx context.Context, job Job, i int) (company.Gat
 		return check, killedError(gateCommand)
 	}
 	if err == nil && job.Baseline && cannotStart(check) {
-		if gateCommand.IsTest() && !gateCommand.Provisional || gateCommand.Given {
+		if !gateCommand.Given && (!gateCommand.IsTest() || gateCommand.Provisional) {
+			return leaveOut(gateCommand, check), nil
+		}
+		if check.ExitsUnstarted() || runnerCannotStart(check) {
 			return check, &startError{cannotStartError(gateCommand, check), check}
 		}
-		return leaveOut(gateCommand, check), nil
+		// Other words in the output may be those of a test that failed, so the base is red.
 	}
 	return check, err
 }
@@ -93,7 +96,7 @@ func leaveOut(g company.GateCommand, gateCheck company.GateCheck) company.GateCh
 func keepAbsent(base company.GateCheck) company.GateCheck {
 	out := company.GateCheck{Name: base.Name, Command: base.Command, Absent: true, LeftOut: base.LeftOut}
 	if !base.LeftOut {
-		out.ExitCode, out.Output = base.ExitCode, company.FindUnstartedLine(base.Output)
+		out.ExitCode, out.Output = base.ExitCode, base.QuoteUnstartedLine()
 	}
 	return out
 }

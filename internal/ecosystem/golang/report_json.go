@@ -46,10 +46,10 @@ func (Ecosystem) ExplainOutput(output string) string {
 }
 
 // noCompilerRE matches the go command's message about a C compiler, which -race and cgo need and the image lacks.
-// someRanRE matches its line about a package that was tested all the same.
+// someRanRE matches its line about a package whose tests were run all the same, with how long that took.
 var (
 	noCompilerRE = lazyregexp.New(`(?m)^(?:go: -\w+ requires cgo|cgo: C compiler "[^"]*" not found)`)
-	someRanRE    = lazyregexp.New(`(?m)^ok  \t`)
+	someRanRE    = lazyregexp.New(`(?m)^(?:ok  \t|FAIL\t\S+\t\d)`)
 )
 
 // CannotStart reports whether the go command built no test because there is no C compiler.

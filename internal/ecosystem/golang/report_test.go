@@ -120,3 +120,20 @@ func TestRestCommand(t *testing.T) {
 		t.Errorf("%s", got)
 	}
 }
+
+// The go command misses a C compiler only if it ran no tests of any package.
+func TestGoCannotStart(t *testing.T) {
+	const missing = "# runtime/cgo\ncgo: C compiler \"gcc\" not found: exec: \"gcc\": executable file not found in $PATH\n" +
+		"FAIL\tx/c [build failed]\n"
+	for output, want := range map[string]bool{
+		"go: -race requires cgo; enable cgo by setting CGO_ENABLED=1\n": true,
+		missing:                       true,
+		"ok  \tx/a\t0.1s\n" + missing: false,
+		"--- FAIL: TestB (0.00s)\nFAIL\nFAIL\tx/a\t0.002s\n" + missing:                    false,
+		"--- FAIL: TestB\ngo: -race requires cgo, says the test\nFAIL\nFAIL\tx\t0.002s\n": false,
+	} {
+		if got := (Ecosystem{}).CannotStart("go test ./...", 1, output); got != want {
+			t.Errorf("%q: %t", output, got)
+		}
+	}
+}
