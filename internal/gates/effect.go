@@ -219,12 +219,7 @@ func (r *Runner) findMissingNeeds(
 		if gateCheck.Passed {
 			continue
 		}
-		output := gateCheck.Output
-		if r.Blobs != nil && gateCheck.Log != "" {
-			if whole, err := r.Blobs.GetBlob(ctx, gateCheck.Log); err == nil {
-				output = string(whole)
-			}
-		}
+		output := r.readOutput(ctx, gateCheck)
 		needs := task.Prepared.SelectLacking(
 			company.Needs{Services: service.FindMissing(output), Packages: missingPackages(output, own)})
 		if !needs.IsEmpty() && found.Check == "" {
@@ -233,6 +228,16 @@ func (r *Runner) findMissingNeeds(
 		found.Services, found.Packages = appendNew(found.Services, needs.Services), appendNew(found.Packages, needs.Packages)
 	}
 	return found
+}
+
+// readOutput returns the whole output of a check, or its head and tail if the whole is not stored.
+func (r *Runner) readOutput(ctx context.Context, gateCheck company.GateCheck) string {
+	if r.Blobs != nil && gateCheck.Log != "" {
+		if whole, err := r.Blobs.GetBlob(ctx, gateCheck.Log); err == nil {
+			return string(whole)
+		}
+	}
+	return gateCheck.Output
 }
 
 // listOwnNames returns the names of a tree's own files. A package with such a name belongs to the tree.

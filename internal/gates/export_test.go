@@ -1,6 +1,7 @@
 package gates
 
 import (
+	"fmt"
 	"time"
 
 	"company/internal/company"
@@ -13,6 +14,9 @@ var ErrNotBegun = errNotBegun
 var CanaryPlaces = canaryPlaces
 
 const MaxCanaries = maxCanaries
+
+// FewerEnd and ControlEnd end the names of the containers of the first run without some test files and of its control.
+var FewerEnd, ControlEnd = fmt.Sprint("-", fewerAttempt), fmt.Sprint("-", controlAttempt)
 
 // TimeLimit is how long one run of a check may take, given the base's.
 func TimeLimit(r *Runner, g company.GateCommand, base *company.GateCheck) time.Duration {

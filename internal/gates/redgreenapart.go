@@ -3,8 +3,10 @@ package gates
 import (
 	"context"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"company/internal/company"
 	"company/internal/ecosystem"
@@ -12,80 +14,89 @@ import (
 	"company/internal/gitops"
 )
 
-// maxApart limits how many test files of one package are tried alone.
-const maxApart = 8
+// maxFewerRuns limits how often the tests are run on the base without files that do not compile there.
+const maxFewerRuns = 3
 
-// fewerTests is a package that does not compile on the base with all test files of a change.
+// fewerTests is a package that compiles on the base only without some test files of a change.
 type fewerTests struct {
 	pkg           string
-	folder        string   // relative to the gate's
-	kept, dropped []string // its test files that compile there, each alone, and the others
+	kept, dropped []string // its test files of the change
 }
 
-// tryFilesAlone finds the test files that keep packages from compiling on the base: it runs each of a package's test
-// files without the others. It returns the packages in which some files compile and some do not. Packages are
-// independent of each other's test files, so one run tries a file of each.
-func (r *Runner) tryFilesAlone(
-	ctx context.Context, job Job, i int, c candidates, unbuilt []string,
-) (found []fewerTests, err error) {
+// drop drops the files that are named in the output of a build which failed. It reports whether there were any.
+func (f *fewerTests) drop(output, dir string) bool {
+	before := len(f.kept)
+	f.kept = slices.DeleteFunc(f.kept, func(file string) bool {
+		at := regexp.QuoteMeta(strings.TrimPrefix(relativeTo(file, dir), "./"))
+		named := regexp.MustCompile(`(?m)(?:^| )(?:\./)?` + at + `:\d`).MatchString(output)
+		if named {
+			f.dropped = append(f.dropped, file)
+		}
+		return named
+	})
+	return len(f.kept) < before
+}
+
+// runFewer finds packages that compile on the base without the test files in which the build finds errors, and runs the
+// tests there without these files, and once with the change without them too. Files that need a dropped one are found
+// in the next run. It returns no packages if there are none, or if one of the runs does not come to its end.
+func (r *Runner) runFewer(
+	ctx context.Context, job Job, i int, c candidates, base baseRun, deadline time.Time,
+) (found []fewerTests, without, control baseRun, err error) {
 	folderTester, ok := catalog.PlanterOf(job.Gates[i].Plant).(ecosystem.FolderTester)
-	if !ok {
-		return nil, nil
+	if !ok || len(base.unbuilt) == 0 {
+		return nil, base, control, nil
 	}
-	byFolder := map[string][]string{}
+	dir, byFolder := job.Gates[i].Dir, map[string][]string{}
 	for _, p := range c.tests.own {
-		dir, name := ecosystem.SplitPath(p)
-		if folderTester.IsTestFile(name) && ecosystem.IsUnder(dir, job.Gates[i].Dir) {
-			at := relativeTo(dir, job.Gates[i].Dir)
+		folder, name := ecosystem.SplitPath(p)
+		if folderTester.IsTestFile(name) && ecosystem.IsUnder(folder, dir) {
+			at := relativeTo(folder, dir)
 			byFolder[at] = append(byFolder[at], p)
 		}
 	}
-	rounds := 0
-	for _, pkg := range packagesOf(folderTester, unbuilt) {
-		folder := folderOfPackage(pkg, byFolder)
-		if n := len(byFolder[folder]); n > 1 && n <= maxApart {
-			found, rounds = append(found, fewerTests{pkg: pkg, folder: folder}), max(rounds, n)
-		}
+	for _, pkg := range packagesOf(folderTester, base.unbuilt) {
+		found = append(found, fewerTests{pkg: pkg, kept: slices.Clone(byFolder[folderOfPackage(pkg, byFolder)])})
 	}
-	for n := range rounds {
-		alone, folders := job, []string(nil)
-		var without []string
-		for _, one := range found {
-			files := byFolder[one.folder]
-			if n < len(files) {
-				folders = append(folders, one.folder)
-				without = slices.Concat(without, files[:n], files[n+1:])
-			}
-		}
-		alone.Files, alone.Gates = c.tests.listFiles(without), slices.Clone(job.Gates)
-		if !alone.runReport(i, folderTester.FolderCommand(job.Gates[i].Canary, folders)) {
-			return nil, nil
-		}
-		run, reason, err := r.runTests(ctx, alone, i, apartAttempt+n)
-		if err != nil || reason != "" {
-			return nil, err // the packages stay unbuilt, also where a run takes too long
-		}
-		broken := packagesOf(folderTester, run.unbuilt)
+	for n := range maxFewerRuns {
+		broken, more := packagesOf(folderTester, base.unbuilt), false
 		for k := range found {
-			one := &found[k]
-			switch files := byFolder[one.folder]; {
-			case n >= len(files):
-			case slices.Contains(broken, one.pkg):
-				one.dropped = append(one.dropped, files[n])
-			default:
-				one.kept = append(one.kept, files[n])
+			if slices.Contains(broken, found[k].pkg) {
+				more = found[k].drop(base.output, dir) || more
 			}
 		}
+		found = slices.DeleteFunc(found, func(f fewerTests) bool { return len(f.kept) == 0 })
+		dropped := listDropped(found)
+		if !more || len(dropped) == 0 {
+			break
+		}
+		job.Files = c.tests.listFiles(dropped)
+		var reason string
+		if base, reason, err = r.runTestsUntil(ctx, job, i, fewerAttempt+n, deadline); err != nil || reason != "" {
+			return nil, base, control, err
+		}
 	}
-	return slices.DeleteFunc(found, func(f fewerTests) bool { return len(f.kept) == 0 || len(f.dropped) == 0 }), nil
+	broken := packagesOf(folderTester, base.unbuilt)
+	found = slices.DeleteFunc(found,
+		func(f fewerTests) bool { return len(f.dropped) == 0 || slices.Contains(broken, f.pkg) })
+	if len(found) == 0 {
+		return nil, base, control, nil
+	}
+	dropped := listDropped(found)
+	job.Files = slices.DeleteFunc(slices.Clone(c.tests.changed),
+		func(e gitops.Entry) bool { return slices.Contains(dropped, e.Path) })
+	control, reason, err := r.runTestsUntil(ctx, job, i, controlAttempt, deadline)
+	if err != nil || reason != "" {
+		return nil, base, control, err
+	}
+	return found, base, control, nil
 }
 
-// Attempts of runs in which test files are tried alone, and of the runs of those that compile so, with which other
-// runs on the base share no container's name.
+// Attempts of runs without the files that do not compile on the base, with which other runs on the base share no
+// container's name.
 const (
 	fewerAttempt   = 10
-	controlAttempt = 11
-	apartAttempt   = 12
+	controlAttempt = fewerAttempt + maxFewerRuns
 )
 
 // folderOfPackage returns the folder whose tests have this package's name, by the end of the name. The gate's own
@@ -100,29 +111,17 @@ func folderOfPackage(pkg string, folders map[string][]string) string {
 	return best
 }
 
-// keepApart names the files of packages that compile without some of their test files. A test that fails there counts
-// only if it passes with the change without those files too: it may need what they set up.
-func (r *Runner) keepApart(
-	ctx context.Context, job Job, i int, c candidates, fewer []fewerTests, seen *baseRun, out *company.RedGreen,
-) (reason string, err error) {
-	if len(fewer) == 0 {
-		return "", nil
-	}
-	dropped := listDropped(fewer)
-	job.Files = slices.DeleteFunc(slices.Clone(c.tests.changed),
-		func(e gitops.Entry) bool { return slices.Contains(dropped, e.Path) })
-	control, reason, err := r.runTests(ctx, job, i, controlAttempt)
-	if err != nil || reason != "" {
-		return reason, err
-	}
-	maps.DeleteFunc(seen.fails, func(n string, _ bool) bool { return !control.passes[n] })
+// keepApart names the files of packages that compile without some of their test files. A test of theirs that fails on
+// the base counts only if it passes with the change without those files too: it may need what they set up.
+func keepApart(
+	gateCommand company.GateCommand, fewer []fewerTests, control baseRun, seen *baseRun, out *company.RedGreen,
+) {
 	for _, one := range fewer {
-		if !slices.ContainsFunc(seen.unbuilt, func(n string) bool { return nameUnit(job.Gates[i], n) == one.pkg }) {
-			out.Apart = append(out.Apart, one.kept...)
-			out.Unbuilt = append(out.Unbuilt, one.dropped...)
-		}
+		maps.DeleteFunc(seen.fails,
+			func(n string, _ bool) bool { return nameUnit(gateCommand, n) == one.pkg && !control.passes[n] })
+		out.Apart = append(out.Apart, one.kept...)
+		out.Unbuilt = append(out.Unbuilt, one.dropped...)
 	}
-	return "", nil
 }
 
 // listDropped returns the test files of packages that do not compile on the base.

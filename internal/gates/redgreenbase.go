@@ -35,6 +35,7 @@ type baseRun struct {
 	// unbuilt tests do not compile or load. died tests ended before their tests were done. Both hold names from the
 	// report.
 	unbuilt, died []string
+	output        string // the whole, if there are unbuilt tests
 }
 
 // runOnBase runs one test gate without the change and adds its findings to out. Only a test that failed by itself
@@ -46,16 +47,12 @@ func (r *Runner) runOnBase(ctx context.Context, job Job, i int, c candidates, ou
 		out.Reason = reason
 		return err
 	}
-	fewer, err := r.tryFilesAlone(ctx, job, i, c, seen.unbuilt)
+	fewer, without, control, err := r.runFewer(ctx, job, i, c, seen, time.Now().Add(r.Timeout))
 	if err != nil {
 		return err
 	}
 	if len(fewer) > 0 {
-		job.Files = c.tests.listFiles(listDropped(fewer))
-		if seen, reason, err = r.runTests(ctx, job, i, fewerAttempt); err != nil || reason != "" {
-			out.Reason = reason
-			return err
-		}
+		seen, job.Files = without, c.tests.listFiles(listDropped(fewer))
 	}
 	if c.narrow != nil {
 		ran := map[string]bool{}
@@ -82,10 +79,7 @@ func (r *Runner) runOnBase(ctx context.Context, job Job, i int, c candidates, ou
 	if err := r.runRest(ctx, job, i, c, &seen); err != nil {
 		return err
 	}
-	if reason, err := r.keepApart(ctx, job, i, c, fewer, &seen, out); err != nil || reason != "" {
-		out.Reason = reason
-		return err
-	}
+	keepApart(job.Gates[i], fewer, control, &seen, out)
 	countShown(c.show, seen, out)
 	known := testNames(c.now.Tests) // these fail with the change, too
 	for to, names := range map[*[]string][]string{&out.Unbuilt: seen.unbuilt, &out.Died: seen.died} {
@@ -179,7 +173,7 @@ func (r *Runner) runRest(ctx context.Context, job Job, i int, c candidates, seen
 			}
 		}
 		slices.Sort(without)
-		if !unseen || len(without) == left || !time.Now().Before(deadline) {
+		if !unseen || len(without) == left {
 			return nil // a package that dies without a culprit among its tests dies again
 		}
 		left = len(without)
@@ -188,9 +182,7 @@ func (r *Runner) runRest(ctx context.Context, job Job, i int, c candidates, seen
 		if !rest.runReport(i, restTester.RestCommand(canary, without, packages)) {
 			return nil
 		}
-		runner := *r
-		runner.Timeout = time.Until(deadline)
-		run, reason, err := runner.runTests(ctx, rest, i, 2+n)
+		run, reason, err := r.runTestsUntil(ctx, rest, i, 2+n, deadline)
 		if err != nil || reason != "" {
 			return err // those tests stay unseen
 		}
@@ -246,7 +238,21 @@ func (r *Runner) runTests(ctx context.Context, j Job, i, attempt int) (run baseR
 			run.fails[testResult.Name] = true
 		}
 	}
+	if len(run.unbuilt) > 0 {
+		run.output = r.readOutput(ctx, check)
+	}
 	return run, "", nil
+}
+
+// runTestsUntil is runTests with a deadline.
+func (r *Runner) runTestsUntil(
+	ctx context.Context, job Job, i, attempt int, deadline time.Time,
+) (run baseRun, reason string, err error) {
+	runner := *r
+	if runner.Timeout = time.Until(deadline); runner.Timeout <= 0 {
+		return run, "there is no time left for more runs without the change", nil
+	}
+	return runner.runTests(ctx, job, i, attempt)
 }
 
 // withShortTimeout returns a runner whose timeout is little longer than a check took, since a test may wait forever
