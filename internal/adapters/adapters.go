@@ -180,7 +180,7 @@ type Kind string
 
 const (
 	Unreachable    Kind = "unreachable"  // refused, reset, no route: the fallback, or back off like Overloaded
-	UnknownHost    Kind = "unknown_host" // DNS knows no such host: as Unreachable, but a person must act
+	UnknownHost    Kind = "unknown_host" // DNS knows no such host: a person must act, unless it has answered before
 	Overloaded     Kind = "overloaded"   // 408, 429, 5xx, 529: back off, up to limits.model_wait
 	TimedOut       Kind = "timed_out"    // no first token, or silence in the stream
 	Auth           Kind = "auth"         // 401, 403: a person must act

@@ -158,7 +158,7 @@ func (ms *Models) Open(name string, wrap ...func(Model) Model) (Model, error) {
 			ms.answered[server] = new(atomic.Bool)
 		}
 		chain = append(chain, &retrying{Model: model, policy: ms.deps.Policy, clock: ms.deps.Clock,
-			answered: ms.answered[server], replaced: i < len(names)-1})
+			answered: ms.answered[server], isFallback: i > 0, hasFallback: i < len(names)-1})
 	}
 	return Fallback(chain[0], chain[1:]...), nil
 }

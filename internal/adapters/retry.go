@@ -44,8 +44,10 @@ type retrying struct {
 	clock  Clock
 	// answered reports that the server has answered before. All models of a server share it.
 	answered *atomic.Bool
-	// replaced means that a fallback takes over from a server that is away.
-	replaced bool
+	// isFallback means that replies in a conversation may be those of another model.
+	isFallback bool
+	// hasFallback means that another model takes over from a server that is away.
+	hasFallback bool
 }
 
 // Retry wraps a model with the policy. An overloaded server is retried with back-off or after the time that it
@@ -65,15 +67,20 @@ func (r *retrying) Chat(ctx context.Context, req Request, onEvent func(Event)) (
 		}
 	}
 	// The conversation may have begun in an earlier process.
-	known := slices.ContainsFunc(req.Messages, func(m Message) bool { return m.Role == Assistant })
-	again := retry.Policy{Next: r.afterFailure(tell, known), Sleep: r.clock.Sleep}
+	begun := !r.isFallback && slices.ContainsFunc(req.Messages, func(m Message) bool { return m.Role == Assistant })
+	isKnown := func() bool { return begun || r.answered.Load() }
+	again := retry.Policy{Next: r.afterFailure(tell, isKnown), Sleep: r.clock.Sleep}
 	err = again.Do(ctx, func(attempt int) (err error) {
 		resp, err = r.Model.Chat(ctx, req, func(event Event) {
 			event.Attempt = attempt + 1
 			tell(event)
 		})
-		if fault := (*Error)(nil); err == nil || errors.As(err, &fault) && fault.Status != 0 {
+		fault := (*Error)(nil)
+		if err == nil || errors.As(err, &fault) && fault.Status != 0 {
 			r.answered.Store(true)
+		} else if fault != nil && fault.Kind == UnknownHost && isKnown() {
+			away := *fault // its name server is away, and nobody need correct its address
+			away.Kind, err = Unreachable, &away
 		}
 		return err
 	})
@@ -84,8 +91,10 @@ func (r *retrying) Chat(ctx context.Context, req Request, onEvent func(Event)) (
 }
 
 // afterFailure returns a function that applies the policy to the failures of one call. It reports each wait to
-// tell. known means that the conversation already has a reply.
-func (r *retrying) afterFailure(tell func(Event), known bool) func(attempt int, err error) (time.Duration, bool) {
+// tell. isKnown reports whether the server has answered before.
+func (r *retrying) afterFailure(
+	tell func(Event), isKnown func() bool,
+) func(attempt int, err error) (time.Duration, bool) {
 	var unreachable, broken, overloaded, resampled, silent int
 	var refusedSince time.Time // by an overloaded server, or by one that is away
 	began := r.clock.Now()
@@ -94,17 +103,18 @@ func (r *retrying) afterFailure(tell func(Event), known bool) func(attempt int, 
 		if !errors.As(err, &failure) {
 			return 0, false
 		}
-		if refusedSince.IsZero() && (isAway(failure.Kind) || failure.Kind == Overloaded) {
+		if refusedSince.IsZero() && (failure.Kind == Unreachable || failure.Kind == Overloaded) {
 			refusedSince = r.clock.Now()
 		}
 		longest := r.policy.MaxWait
 		switch {
-		case isAway(failure.Kind):
+		case failure.Kind == Unreachable:
 			if failure.mayCost() {
 				broken++ // each such attempt may be billed, so there are no more than before a first answer
 			}
-			waits := !r.replaced && (known || r.answered.Load()) && broken <= len(r.policy.Unreachable)
-			if wait, longest = r.awayWait(unreachable, waits, failure.Kind); wait == 0 ||
+			isAwaited := !r.hasFallback && isKnown() && broken <= len(r.policy.Unreachable)
+			var hasNext bool
+			if wait, longest, hasNext = r.awayWait(unreachable, isAwaited); !hasNext ||
 				unreachable >= len(r.policy.Unreachable) && r.clock.Now().Add(wait).Sub(refusedSince) > longest {
 				return 0, false
 			}
@@ -137,25 +147,21 @@ func (r *retrying) afterFailure(tell func(Event), known bool) func(attempt int, 
 	}
 }
 
-// isAway reports whether the server was not reached, or the connection to it broke.
-func isAway(kind Kind) bool { return kind == Unreachable || kind == UnknownHost }
-
-// awayWait returns the wait before attempt n+2 at a server that is away, and the limit of all waits. The wait is 0 if
-// there is no such attempt. waits means that the server is known and nothing else can answer in its place.
-func (r *retrying) awayWait(n int, waits bool, kind Kind) (wait, longest time.Duration) {
+// awayWait returns the wait before the next attempt at a server that is away, and the limit of all waits. ok is false
+// if there is no such attempt. earlier counts the attempts that failed before the newest one. isAwaited means that
+// the server is known and nothing else can answer in its place.
+func (r *retrying) awayWait(earlier int, isAwaited bool) (wait, longest time.Duration, ok bool) {
 	fixed := r.policy.Unreachable
-	switch {
-	case !waits && (kind == UnknownHost || n >= len(fixed)):
-		return 0, 0
-	case !waits:
+	if longest = r.policy.MaxWait; !isAwaited {
+		longest = 0
 		for _, w := range fixed {
 			longest += w
 		}
-		return fixed[n], longest
-	case n < len(fixed):
-		return fixed[n], r.policy.MaxWait
 	}
-	return r.backOff(n, 0), r.policy.MaxWait
+	if earlier < len(fixed) {
+		return fixed[earlier], longest, true
+	}
+	return r.backOff(earlier, 0), longest, isAwaited
 }
 
 // backOff returns the wait before attempt n+2 at an overloaded server. The server's requested wait is a lower

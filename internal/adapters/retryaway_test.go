@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"company/internal/adapters"
+	"company/internal/company"
 )
 
 // A conversation that has a reply of the model, as one has that began before a restart.
@@ -112,6 +113,52 @@ func TestKnownServerOfModels(t *testing.T) {
 			waited := time.Since(start)
 			if (err != nil) != (name == "elsewhere") || waited > most || waited < 7*time.Second {
 				t.Errorf("%s: waited %s, err %v", name, waited, err)
+			}
+		})
+	}
+}
+
+// TestRetryDoesNotWaitForAFallbackThatNeverAnswered: the reply in the conversation is that of another model.
+func TestRetryDoesNotWaitForAFallbackThatNeverAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		made := map[string]*fake{
+			"a": {name: "a", outcomes: append(slices.Repeat([]any{failure(adapters.Unreachable)}, 4), good)},
+			"b": {name: "b", outcomes: []any{failure(adapters.UnknownHost)}},
+		}
+		registry := adapters.Registry{"fake": func(p adapters.Profile, _ adapters.Deps) (adapters.Model, error) {
+			return made[p.Name], nil
+		}}
+		models := adapters.NewModels(registry, []adapters.Profile{
+			{Name: "a", Adapter: "fake", Model: "a", BaseURL: "http://a", Fallback: []string{"b"}},
+			{Name: "b", Adapter: "fake", Model: "b", BaseURL: "http://b"}}, adapters.Deps{})
+		m, err := models.Open("a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := time.Now()
+		_, err = m.Chat(t.Context(), begun, nil)
+		if waited := time.Since(start); adapters.KindOf(err) != adapters.UnknownHost || waited != 7*time.Second ||
+			made["b"].calls != 1 {
+			t.Errorf("%d calls of b, waited %s: %v", made["b"].calls, waited, err)
+		}
+	})
+}
+
+// TestKnownServerNeedsNoPerson: a host that no name server knows any more has the right address if it has answered. The
+// run is tried again before the president is asked.
+func TestKnownServerNeedsNoPerson(t *testing.T) {
+	for name, known := range map[string]bool{"known": true, "never answered": false} {
+		synctest.Test(t, func(t *testing.T) {
+			req := adapters.Request{}
+			if known {
+				req = begun
+			}
+			m := adapters.Retry(&fake{name: "m", outcomes: []any{failure(adapters.UnknownHost)}}, adapters.DefaultPolicy(),
+				adapters.WallClock{})
+			_, err := m.Chat(t.Context(), req, nil)
+			told := adapters.Explain(err, m.Info())
+			if company.CodeOf(told) != company.EModelAway || company.NeedsPerson(told) == known {
+				t.Errorf("%s: %v", name, told)
 			}
 		})
 	}
