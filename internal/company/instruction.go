@@ -1,6 +1,7 @@
 package company
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -58,7 +59,7 @@ func blocksOf(text string) (blocks []textBlock) {
 		case item > 0 && !(inItem && own > indent):
 			block.at, block.isItem, begins, indent = at+item, true, true, own
 			block.isOpen = strings.HasSuffix(strings.TrimRight(bare[:item], " \t"), "[ ]")
-		case item == 0 && blank:
+		case item == 0 && (blank || inItem && strings.HasSuffix(strings.Trim(inset, "*_"), ":")): // other lines follow
 			begins = begins || !inItem || own <= indent
 		}
 		if begins {
@@ -104,6 +105,18 @@ func PartsOf(instruction string) (parts []InstructionPart) {
 // criteriaNames are the headings of a list of criteria, in lower case.
 var criteriaNames = []string{"acceptance criteria", "acceptance criterion", "definition of done"}
 
+// namesCriteria reports whether the last line of a text is the heading of a list of criteria. The line may be
+// underlined, and end with words in brackets.
+func namesCriteria(text string) bool {
+	const marks = "#*_:=- \t\r\n"
+	text = strings.Trim(text, marks)
+	name := text[strings.LastIndex(text, "\n")+1:]
+	if i := strings.Index(name, "("); i > 0 && strings.HasSuffix(name, ")") {
+		name = name[:i]
+	}
+	return slices.Contains(criteriaNames, strings.ToLower(strings.Trim(name, marks)))
+}
+
 // Criteria returns what the instruction lists as its acceptance criteria: the items below such a heading, and items
 // with an empty check box. It returns nil for the words of strangers, and if there are too many. Any other text is
 // judged as a whole.
@@ -111,21 +124,34 @@ func (t *Task) Criteria() (criteria []string) {
 	if t.quotesStrangers() || len(t.Instruction) > maxPartsText {
 		return nil
 	}
-	listed, afterItem := false, false
-	for _, block := range blocksOf(t.Instruction) {
-		text := t.Instruction[block.at:block.to]
-		switch name := strings.ToLower(strings.Trim(text, "#*_: \t\r\n")); {
-		case slices.Contains(criteriaNames, name):
-			listed = true
-		case block.isItem && (listed || block.isOpen):
-			criteria = append(criteria, strings.Join(strings.Fields(text), " "))
-		case block.level > 0 || !block.isItem && afterItem: // the list has ended
-			listed = false
+	if criteria = listCriteria(t.Instruction, 0); len(criteria) > maxCriteria {
+		return nil
+	}
+	return criteria
+}
+
+// listCriteria returns the criteria in a text. level is that of a heading of criteria above the text: a heading of this
+// level ends their list, and one below it does not. It is maxHeading for a line that is no heading, and 0 without one.
+func listCriteria(text string, level int) (criteria []string) {
+	afterItem := false
+	for _, block := range blocksOf(text) {
+		own := text[block.at:block.to]
+		switch {
+		case block.isItem && (level > 0 || block.isOpen):
+			criteria = append(criteria, strings.Join(strings.Fields(own), " "))
+		case block.isItem: // what is indented below it may be criteria
+			head, below, _ := strings.Cut(own, "\n")
+			inner := 0
+			if namesCriteria(head) {
+				inner = maxHeading
+			}
+			criteria = append(criteria, listCriteria(below, inner)...)
+		case namesCriteria(own):
+			level = cmp.Or(block.level, maxHeading)
+		case block.level > 0 && block.level <= level, block.level == 0 && afterItem: // the list has ended
+			level = 0
 		}
 		afterItem = block.isItem
-	}
-	if len(criteria) > maxCriteria {
-		return nil
 	}
 	return criteria
 }

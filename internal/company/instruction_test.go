@@ -23,8 +23,9 @@ func TestPartsOfAnInstruction(t *testing.T) {
 		"Like this:\n````md\n```go\n````\n\nand so on":                        "Like this: ````md ```go ````|and so on",
 		"```\ncode\n```\n\nDo a.\n\nDo b.":                                    "Do a.|Do b.",
 		"- do a\n```\n- do c":                                                 "",
-		"A B. \r\n\r\nC":                                                      "A B.|C",
-		"- a\r\n- b":                                                          "a|b",
+		"Do a,\nthe last of these:\n- b\nThen:\n- c":                          "Do a, the last of these:|b|Then:|c",
+		"A B. \r\n\r\nC": "A B.|C",
+		"- a\r\n- b":     "a|b",
 		strings.Repeat("Do it.\n\n", 20): strings.TrimSuffix(
 			strings.Repeat("Do it.|", 20), "|"),
 		strings.Repeat("Do it.\n\n", 21): "",
@@ -56,6 +57,17 @@ func TestCriteriaOfAnInstruction(t *testing.T) {
 		"To do:\n- [ ] a\n- [x] was there\n- c":                                                     "a",
 		"Like\n```\n## Acceptance criteria\n- [ ] a\n```\n":                                         "",
 		"# Acceptance criteria\n" + strings.Repeat("- a\n", 21):                                     "",
+		"Acceptance criteria:\n1. a\n2. b\nSteps to reproduce:\n1. run\n2. see":                     "a|b",
+		"Acceptance criteria:\n- a\n**Notes:**\n- b":                                                "a",
+		"Fix the cache.\nAcceptance criteria:\n- a\n- b":                                            "a|b",
+		"## Acceptance criteria\n### API\n- a\n### CLI\n- b\n## Notes\n- c":                         "a|b",
+		"Acceptance criteria:\n# Notes\n- a":                                                        "",
+		"- Do this:\n  - [ ] a\n  - [x] was there\n    - [ ] b\n- c":                                "a|b",
+		"1. Mend it.\n   Acceptance criteria:\n   - a\n2. Acceptance criteria:\n   - b\n3. c":       "a|b",
+		"Acceptance criteria\n===================\n- a\n\nNotes\n-----\n- b":                        "a",
+		"Definition of Done (all)\n\n- a":                                                           "a",
+		"The acceptance criteria are old. Do:\n- a":                                                 "",
+		"Like\n```\nAcceptance criteria:\n```\n- a":                                                 "",
 	} {
 		task := &Task{Instruction: text}
 		if got := strings.Join(task.Criteria(), "|"); got != want {
