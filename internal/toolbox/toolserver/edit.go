@@ -22,24 +22,24 @@ type edited struct {
 // without the numbers.
 func applyEdit(fileRequest toolproto.EditFileRequest, content string) (edited, error) {
 	e, err := matchEdit(fileRequest, content)
-	if err == nil {
-		if place := describePlace(content, e.line); place != "" && e.count == 1 {
-			e.note = strings.TrimPrefix(e.note+"; "+place, "; ")
+	if err != nil {
+		bare, ok := dropLineNumbers(fileRequest.Old)
+		if !ok {
+			return e, err
 		}
-		return e, nil
-	}
-	bare, ok := dropLineNumbers(fileRequest.Old)
-	if !ok {
-		return e, err
-	}
-	fileRequest.Old = bare
-	if next, ok := dropLineNumbers(fileRequest.New); ok {
-		fileRequest.New = next
-	}
-	if e, err = matchEdit(fileRequest, content); err == nil {
+		fileRequest.Old = bare
+		if next, ok := dropLineNumbers(fileRequest.New); ok {
+			fileRequest.New = next
+		}
+		if e, err = matchEdit(fileRequest, content); err != nil {
+			return e, err
+		}
 		e.note = strings.TrimSuffix("the line numbers in old are not part of the file and were left out; "+e.note, "; ")
 	}
-	return e, err
+	if place := describePlace(content, e.line); place != "" && e.count == 1 {
+		e.note = strings.TrimSuffix(place+"; "+e.note, "; ") // the note may end with lines of the file
+	}
+	return e, nil
 }
 
 // matchEdit replaces old by new in content. If there is no exact match, it accepts a unique match of whole lines that

@@ -7,11 +7,17 @@ import (
 	"company/internal/lib/safetext"
 )
 
-// definition matches a line that begins a function, a method or a type. A method without a keyword of its own has
-// parentheses and an open brace, and no statement's keyword.
+// definition matches a line that begins a function, a method or a type with a name; assigned, one that gives a function
+// a name by an equals sign. A method without a keyword of its own has parentheses and an open brace, and no statement's
+// keyword. It is no call with a function as its argument (callback), unless the call has a text for a name (titled).
 var (
 	definition = lazyregexp.New(
-		`^\s*(?:[a-z]+(?:\([^)]*\))? )*(?:func|function\*?|def|fn|class|struct|enum|trait|impl|interface|module|type)\b`)
+		`^\s*(?:[a-z]+(?:\([^)]*\))? )*(?:impl\b|(?:func(?: \([^)]*\))?|function\*?|def|fn|class|` +
+			`struct|enum|trait|interface|module|type) +[\w$&~])`)
+	assigned = lazyregexp.New(
+		`^\s*[\w$. ]+(?::[^=]*)?= *(?:async +)?(?:func(?:tion)?\b|(?:async)?(?:\(.*|[\w$]+ *)=>)`)
+	callback  = lazyregexp.New(`\bfunc\(|\bfunction\b|[-=]>\s*\{?\s*$`)
+	titled    = lazyregexp.New("^\\s*[\\w$.]+\\(\\s*[\"'`]")
 	method    = lazyregexp.New(`^[^=;]*\w\s*\([^;]*\)[^;]*\{?\s*$`)
 	statement = lazyregexp.New(`^\s*\}?\s*(?:if|else|elif|for|foreach|while|switch|select|case|match|catch|try|with|do|return)\b`)
 )
@@ -20,7 +26,8 @@ var (
 // from 1. It goes by indentation. It returns "" if there is none, or if the line begins one itself.
 func nameEnclosing(lines []string, number int) string {
 	isBegin := func(line string) bool {
-		return definition.MatchString(line) || method.MatchString(line) && !statement.MatchString(line)
+		return definition.MatchString(line) || assigned.MatchString(line) || method.MatchString(line) &&
+			!statement.MatchString(line) && (!callback.MatchString(line) || titled.MatchString(line))
 	}
 	indentOf := func(line string) int { return len(line) - len(strings.TrimLeft(line, " \t")) }
 	own := strings.TrimRight(lines[number-1], " \t\r\n")
@@ -37,7 +44,7 @@ func nameEnclosing(lines []string, number int) string {
 		if indent = indentOf(line); bare == "{" {
 			indent++ // its head is above it, at the same indentation
 		} else if isBegin(line) {
-			return safetext.EscapeLine(strings.TrimRight(bare, " {"), 120)
+			return safetext.EscapeLine(strings.TrimSuffix(strings.TrimRight(bare, " {"), " =>"), 120)
 		}
 	}
 	return ""
