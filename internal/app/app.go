@@ -72,7 +72,7 @@ type App struct {
 	notices       notify.Loop // notifies the president
 	stage         *stage      // set in a replay
 	activities    activityLog
-	begun         begunRuns
+	interrupted   interruptedRuns
 	outputs       liveOutputs
 
 	atWork   atomic.Bool  // work has started, and was not stopped

@@ -10,50 +10,50 @@ import (
 	"company/internal/present/view"
 )
 
-// begunRuns stores what the journals of runs say, for as long as nobody continues them.
-type begunRuns struct {
+// interruptedRuns stores what the journals of runs say, for as long as nobody continues them.
+type interruptedRuns struct {
 	mu    sync.Mutex
-	byRun map[company.RunID]begunRun
+	byRun map[company.RunID]interruptedRun
 }
 
-// begunRun is what a run had done when it was held, or let go, under this fence.
-type begunRun struct {
-	fence uint64
-	held  bool
-	so    view.Activity
+// interruptedRun is what a run had done when it was held, or let go, under this fence.
+type interruptedRun struct {
+	fence    uint64
+	held     bool
+	activity view.Activity
 }
 
-// listBegun returns the turns and the cost of the runs that have begun, have not ended, and have no current activity.
-// It reads their journals: the ledger learns of both when a run ends.
-func (a *App) listBegun(state *company.State, activities []view.Activity) []view.Activity {
+// listInterrupted returns the turns and the cost of the runs that have begun, have not ended, and have no current
+// activity. It reads their journals: the ledger learns of both when a run ends.
+func (a *App) listInterrupted(state *company.State, activities []view.Activity) []view.Activity {
 	active := map[company.RunID]bool{}
 	for _, activity := range activities {
 		active[activity.Run] = true
 	}
-	a.begun.mu.Lock()
-	defer a.begun.mu.Unlock()
-	known := map[company.RunID]begunRun{}
+	a.interrupted.mu.Lock()
+	defer a.interrupted.mu.Unlock()
+	known := map[company.RunID]interruptedRun{}
 	var out []view.Activity
 	for _, task := range state.Tasks {
 		for id, run := range task.Runs {
 			if run.Fence == 0 || run.Ended || active[id] {
 				continue
 			}
-			begun, ok := a.begun.byRun[id]
-			if !ok || begun.fence != run.Fence || begun.held != run.Held {
-				begun = begunRun{run.Fence, run.Held, a.lookBack(run)}
+			stored, ok := a.interrupted.byRun[id]
+			if !ok || stored.fence != run.Fence || stored.held != run.Held {
+				stored = interruptedRun{run.Fence, run.Held, a.readPast(run)}
 			}
-			known[id] = begun
-			out = append(out, begun.so)
+			known[id] = stored
+			out = append(out, stored.activity)
 		}
 	}
-	a.begun.byRun = known
+	a.interrupted.byRun = known
 	return out
 }
 
-// lookBack returns the turns and the cost of a run from its journal. A journal that cannot be read counts as the whole
+// readPast returns the turns and the cost of a run from its journal. A journal that cannot be read counts as the whole
 // grant, as it does at the end of the run.
-func (a *App) lookBack(run *company.Run) view.Activity {
+func (a *App) readPast(run *company.Run) view.Activity {
 	past, err := agent.LookBack(a.lifetime, journalOf{a, run.ID})
 	if err != nil {
 		a.log.Warn("journal of a run not read", "run_id", run.ID, "err", err)

@@ -11,7 +11,7 @@ import (
 )
 
 // What a run has cost stays in view when its holder lets it go, when the company ends, and when the next one takes it up.
-func TestCostOfABegunRunStays(t *testing.T) {
+func TestCostOfAnInterruptedRunStays(t *testing.T) {
 	o := heldoffice.Open(t)
 	id := o.Executing("count me", 1)
 	run := company.NewRunID(id, company.NewSubtaskID(id, 1), company.Worker, 1)

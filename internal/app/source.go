@@ -14,7 +14,7 @@ func (a *App) Source() view.Source {
 	state, activities := a.View(), a.Activities()
 	return view.Source{
 		State: state, Now: a.Now(), AtWork: a.atWork.Load(), Active: a.loaded.Config.Limits.ConcurrentTasks,
-		Activities: activities, Begun: a.listBegun(state, activities),
+		Activities: activities, Begun: a.listInterrupted(state, activities),
 		Folders: a.viewFolders(),
 		Models:  configModels{a.loaded.Config}, Archives: a, Contents: a.ledger, Journals: a, Damage: a.verifier.Damage(),
 	}
