@@ -31,28 +31,46 @@ func (t Transcript) LastFailure() string {
 // newestFailure returns the newest failed call, if it is among the newest calls.
 func (t Transcript) newestFailure() (call TranscriptCall, ok bool) {
 	for n := range min(lookedAt, len(t.ToolCalls)) {
-		if call = t.ToolCalls[len(t.ToolCalls)-1-n]; call.IsError || call.Failure != "" {
+		if call = t.ToolCalls[len(t.ToolCalls)-1-n]; call.hasFailed() {
 			return call, true
 		}
 	}
 	return TranscriptCall{}, false
 }
 
+func (c TranscriptCall) hasFailed() bool { return c.IsError || c.Failure != "" }
+
+// repeatedFailure returns a failed call among the newest calls, and how often calls failed in these words. A refused
+// call comes before a command that failed, which is part of the work. Of several it is the most frequent one.
+func (t Transcript) repeatedFailure() (repeated TranscriptCall, times int) {
+	say := func(call TranscriptCall) string { return call.Name + " " + call.Failure + firstLines(call, 1) }
+	for _, call := range t.ToolCalls[max(0, len(t.ToolCalls)-lookedAt):] {
+		if !call.hasFailed() || repeated.IsError && !call.IsError {
+			continue
+		}
+		n := 0
+		for _, other := range t.ToolCalls {
+			if other.hasFailed() && say(other) == say(call) {
+				n++
+			}
+		}
+		if n >= times || call.IsError && !repeated.IsError {
+			repeated, times = call, n
+		}
+	}
+	return repeated, times
+}
+
 // DescribeEnd says in one line why a run ended without its result, and how its whole conversation is shown.
 func (o Outcome) DescribeEnd(run company.RunID) string {
 	how := map[End]string{EndTurns: "it is out of turns", EndFull: "its context is full", EndStuck: "it repeats itself",
 		EndNoTools: "it calls no tool", EndEscalated: "it gave up"}[o.End]
-	if call, ok := o.Transcript.newestFailure(); ok {
-		failed := 0
-		for _, c := range o.Transcript.ToolCalls {
-			if c.Name == call.Name && (c.IsError || c.Failure != "") {
-				failed++
-			}
-		}
-		how += fmt.Sprintf(", and %s failed %s: %s", safetext.EscapeLine(call.Name, 64), company.Count(failed, "time"),
-			safetext.EscapeLine(call.Failure+firstLines(call, 1), failureReason))
+	how += " (company logs " + string(run) + ")" // before the reason, which may be cut
+	if call, times := o.Transcript.repeatedFailure(); times > 0 {
+		how += fmt.Sprintf(", and %s failed %s: %s", safetext.EscapeLine(call.Name, 64), company.Count(times, "time"),
+			safetext.EscapeLine(call.Failure+firstLines(call, 2), failureReason))
 	}
-	return how + " (company logs " + string(run) + ")"
+	return how
 }
 
 // firstLines joins at most so many of the first non-blank lines of a failed call's result. It skips the line with the
@@ -70,7 +88,9 @@ func firstLines(call TranscriptCall, most int) string {
 		if found++; found > most {
 			break
 		}
-		if out != "" || call.Failure != "" {
+		if strings.HasSuffix(out, ":") {
+			out += " "
+		} else if out != "" || call.Failure != "" {
 			out += "; "
 		}
 		out += line

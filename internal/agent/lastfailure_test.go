@@ -65,12 +65,35 @@ func TestEndIsDescribed(t *testing.T) {
 	b := newBench(t, replies(make20(calls(`read {"path":"a","ask":1}`))...))
 	b.cfg.Tools[0].Spec.Schema = json.RawMessage(
 		`{"type":"object","properties":{"path":{"type":"string"}},"additionalProperties":false}`)
-	const want = "it repeats itself, and read failed 5 times: The arguments of read do not fit its schema: " +
-		"- at '': additional property 'ask' not allowed (company logs t3-plan.2)"
+	const want = "it repeats itself (company logs t3-plan.2), and read failed 5 times: The arguments of read do not fit " +
+		`its schema: - at '': additional property 'ask' not allowed; The schema is: {"type":"object","properties":` +
+		`{"path":{"type":"string"}},"additionalProperties":false}`
 	if got := b.mustRun(t).DescribeEnd("t3-plan.2"); got != want {
 		t.Errorf("%s", got)
 	}
 	if got := (Outcome{End: EndTurns}).DescribeEnd("t3-plan.2"); got != "it is out of turns (company logs t3-plan.2)" {
 		t.Errorf("%s", got)
+	}
+}
+
+// The end of a run is told with the refusal that came most often, and not with a command that failed behind it. The
+// command that shows the conversation comes before the reason, which surfaces cut.
+func TestEndNamesTheRefusalThatCameAgain(t *testing.T) {
+	t.Parallel()
+	command := func(result string) TranscriptCall {
+		return TranscriptCall{Name: "run_command", Failure: "exit code 1", Result: "exit code 1 after 1s\n" + result}
+	}
+	plan := TranscriptCall{Name: "submit_plan", IsError: true, Result: "The plan is refused:\n- wave 1: too large\n"}
+	path := TranscriptCall{Name: "read_file", IsError: true, Result: "there is no such file"}
+	for want, calls := range map[string][]TranscriptCall{
+		", and submit_plan failed 3 times: The plan is refused: - wave 1: too large": {plan, command("a"), plan, path, plan,
+			path, command("b"), {Name: "read_file"}},
+		", and run_command failed 2 times: exit code 1; b": {command("b"), command("a"), command("b"), {Name: "read_file"}},
+		"": {plan, plan, {}, {}, {}, {}, {}, {}},
+	} {
+		got := Outcome{End: EndTurns, Transcript: Transcript{ToolCalls: calls}}.DescribeEnd("t3-plan.2")
+		if got != "it is out of turns (company logs t3-plan.2)"+want {
+			t.Errorf("%s", got)
+		}
 	}
 }

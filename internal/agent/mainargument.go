@@ -22,7 +22,7 @@ func mainArgument(arguments string) string {
 // mainKey returns the name of the main argument, or "" if there is none.
 func mainKey(named map[string]any) string {
 	for _, key := range []string{"path", "command", "pattern", "glob", "message", "summary", "verdict", "process_id",
-		"question", "reason", "advice", "guidance", "text"} {
+		"question", "reason", "advice", "text"} {
 		if v, ok := named[key].(string); ok && v != "" {
 			return key
 		}

@@ -76,7 +76,8 @@ func (s *Sandbox) Finish(ctx context.Context, out agent.Outcome, onto company.OI
 		}
 		end.Error += lastFailure(out)
 	case agent.EndNoTools:
-		end.Error, end.Code, end.Hint = "the model answers without using its tools", company.EModel, out.NoToolsHint()
+		end.Error = "the model answers without using its tools" + lastFailure(out)
+		end.Code, end.Hint = company.EModel, out.NoToolsHint()
 	}
 	end.Notes = agenttools.NotesOf(out.Transcript)
 	partial := end.Status == company.RunPartial
@@ -232,8 +233,8 @@ func changedPaths(ctx context.Context, mirror *gitops.Mirror, onto, head company
 	return paths, nil
 }
 
-// lastFailure describes the last failed call before a worker gave up, for the question to its manager and to the
-// president. It returns "" if none of its newest calls failed.
+// lastFailure describes the last failed call before an agent ended without a result, for the question to its manager
+// and to the president. It returns "" if none of its newest calls failed.
 func lastFailure(out agent.Outcome) string {
 	if failure := out.Transcript.LastFailure(); failure != "" {
 		return ". Its last failed call: " + failure

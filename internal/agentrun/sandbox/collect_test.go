@@ -222,7 +222,7 @@ func TestEscalatedKeepsWhatWasPushed(t *testing.T) {
 }
 
 // A worker that gives up asks the manager, and then the president. Its question holds its last failed
-// call, so that they read what it could not do. It holds none if the model called no tool.
+// call, so that they read what it could not do.
 func TestGivingUpNamesTheFailedCall(t *testing.T) {
 	b := setup(t)
 	failed := agent.TranscriptCall{Name: "run_command", Arguments: `{"command":"make"}`, Failure: "exit code 2",
@@ -237,7 +237,7 @@ func TestGivingUpNamesTheFailedCall(t *testing.T) {
 			Final: json.RawMessage(`{"reason":"no idea"}`)}, "no idea" + says},
 		"was refused": {agent.Outcome{End: agent.EndEscalated, FinalTool: "read_file",
 			Final: json.RawMessage(`{"reason":"3 refused accesses"}`)}, "3 refused accesses"},
-		"calls no tool": {agent.Outcome{End: agent.EndNoTools}, "the model answers without using its tools"},
+		"calls no tool": {agent.Outcome{End: agent.EndNoTools}, "the model answers without using its tools" + says},
 	} {
 		c.out.Transcript.ToolCalls = []agent.TranscriptCall{failed, {Name: "escalate"}}
 		end, err := b.Finish(t.Context(), c.out, b.p.Base)
