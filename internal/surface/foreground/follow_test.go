@@ -343,7 +343,7 @@ func TestQuestionDialog(t *testing.T) {
 // what the person has typed stays, and else with the prompt once more. Lines of other tasks are not shown.
 func TestQuestionDialogShowsWhatHappens(t *testing.T) {
 	const prompt = "a3> "
-	for term, end := range map[string]string{"dumb": prompt, "xterm": "\x1b8\x1b[B"} {
+	for term, end := range map[string]string{"dumb": prompt, "xterm": "stopped\x1b8\x1b[B"} {
 		t.Run(term, func(t *testing.T) {
 			person, tty := terminaltest.OpenPTY(t)
 			p, task := newQuestionClient(company.AskBlocked, "Try again?")
