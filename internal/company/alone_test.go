@@ -107,8 +107,8 @@ func TestWorkerAlone(t *testing.T) {
 	}
 }
 
-// The pull request has the title of the worker's first commit, where a forge may be given it. A title that is too long is
-// cut, and a run that did not come to its end has given it, too.
+// The pull request has the title of the worker's first commit, if a forge may be given it. A long title is cut. The
+// commit may be of a run that did not finish.
 func TestTitleOfWorkAlone(t *testing.T) {
 	t.Parallel()
 	for subject, want := range map[string]string{

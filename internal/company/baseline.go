@@ -21,7 +21,7 @@ const (
 
 // endedOddly is the lowest exit code of a check that did not end by itself: 124 for a timeout, 126 and 127 for not
 // started, higher ones for killed.
-const endedOddly = 124
+const endedOddly = ExitTimeout
 
 // Against compares a check with the same check on the base tree (nil if there is none). It is the only rule that
 // decides which checks block a merge. A red check blocks, except for failures that the base has under the same name. A
@@ -283,12 +283,12 @@ func (t *Task) KnownRed() []string {
 	return out
 }
 
-// lastLines returns the last lines of a text, so many as lines says, cut to their last 2,000 bytes.
+// lastLines returns at most the given number of lines from the end of a text, and of these the last 2,000 bytes.
 func lastLines(s string, lines int) string {
-	const bytes = 2000
+	const maxBytes = 2000
 	s = strings.TrimRight(s, "\n")
-	if len(s) > bytes {
-		s = strings.ToValidUTF8(s[len(s)-bytes:], "")
+	if len(s) > maxBytes {
+		s = strings.ToValidUTF8(s[len(s)-maxBytes:], "")
 	}
 	index := len(s)
 	for range lines {

@@ -8,11 +8,11 @@ import (
 // A check cannot run here if this sandbox or its image ends it before it has looked at anything. That says nothing of
 // the code, so it is neither red nor a gate. Only the base is measured for it: a check that ran there can run.
 
-// Exit codes of a check: its process was ended for a system call (SIGSYS), for its time, or by a kill.
+// Exit codes of a command that did not end by itself.
 const (
-	exitSystemCall = 159
-	exitTimeout    = 124
-	exitKilled     = 137
+	ExitTimeout    = 124 // it exceeded its time limit
+	ExitKilled     = 137 // it was killed, usually by the kernel because of its memory
+	exitSystemCall = 159 // it was ended for a system call (SIGSYS)
 )
 
 var (
@@ -38,7 +38,7 @@ func (c GateCheck) CannotRun() bool {
 	switch {
 	case c.ExitsUnstarted():
 		return true
-	case c.Passed || c.ExitCode == exitTimeout || c.ExitCode == exitKilled || c.HasRunTests():
+	case c.Passed || c.ExitCode == ExitTimeout || c.ExitCode == ExitKilled || c.HasRunTests():
 		return false
 	}
 	return killedRE.MatchString(lastLines(c.Output, 20)) || lackingRE.MatchString(lastLines(c.Output, 5))

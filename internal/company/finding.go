@@ -9,7 +9,7 @@ import (
 // Statuses of a finding (REV-4).
 const (
 	FindingUnverified = "unverified" // no later review has judged it
-	FindingConfirmed  = "confirmed"  // a later review found it right; in older events, fixed or not
+	FindingConfirmed  = "confirmed"  // a later review found it right and still there
 	FindingMended     = "mended"     // a later review found it right, and fixed
 	FindingRejected   = "rejected"   // a later review found it wrong
 )

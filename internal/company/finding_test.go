@@ -74,8 +74,8 @@ func TestJudgementsAreChecked(t *testing.T) {
 	}
 }
 
-// A finding that the next review says is mended has that status and the head of that review; one that the review
-// finds again is not mended.
+// A finding that the next review calls mended has that status and the head of that review. If the review also reports
+// it again, it is still there.
 func TestMendedFindingsNameTheirCommit(t *testing.T) {
 	t.Parallel()
 	l := newLine(t, Settings{})

@@ -167,8 +167,8 @@ type RedGreen struct {
 	// whose run ends early there, by a panic or an exit.
 	Unbuilt []string `json:"unbuilt,omitempty"`
 	Died    []string `json:"died,omitempty"`
-	// Apart lists test files that were run there without other test files of their package, which do not compile there
-	// and are in Unbuilt.
+	// Apart lists test files that were run there alone, because others of their package do not compile there. The others
+	// are in Unbuilt.
 	Apart []string `json:"apart,omitempty"`
 }
 

@@ -197,7 +197,7 @@ func (r *Runner) runCanaryTests(
 		}
 		f.why = "the failing test could not be run: " + fault.Message
 		return f, nil
-	case check.ExitCode == exitTimeout || check.ExitCode == exitKilled:
+	case check.ExitCode == company.ExitTimeout || check.ExitCode == company.ExitKilled:
 		f.why = fmt.Sprintf("the failing test was ended before it ran, exit %d", check.ExitCode)
 		return f, nil
 	case check.ExitCode == 0 || res == nil:

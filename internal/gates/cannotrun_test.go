@@ -21,7 +21,7 @@ var otherProcessor = base64.StdEncoding.EncodeToString([]byte("\x7fELF\x01\x01\x
 var runOther = "echo " + otherProcessor + " | base64 -d >/tmp/other && chmod +x /tmp/other && /tmp/other"
 
 // checkAbsent judges a base and a change by provisional checks that cannot run here. Each is run once on the base and
-// not on the change, and its reason, the same in both, has these words.
+// never on the change. Both give the same reason, which has these words.
 func (b *bundle) checkAbsent(base []company.GateCommand, image string, words map[string]string) {
 	b.t.Helper()
 	for command := range words {
@@ -76,7 +76,7 @@ func TestGoTestsThatCannotRunHere(t *testing.T) {
 		"go test -race ./...": "-race requires cgo"})
 }
 
-// A check that has run on the base can run: where a change has it want a program, it is red.
+// A check that has run on the base is red if a change makes it call a program that is missing.
 func TestCheckThatRanIsRedWithoutAProgram(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil).withDocker()

@@ -120,7 +120,7 @@ func (r *Runner) timeLimit(gateCommand company.GateCommand, base *company.GateCh
 	if gateCommand.Provisional && base == nil {
 		return min(limit, leastTimeout)
 	}
-	if base == nil || base.Absent || base.Skipped || base.ExitCode == exitTimeout {
+	if base == nil || base.Absent || base.Skipped || base.ExitCode == company.ExitTimeout {
 		return limit
 	}
 	took := base.RunTime()
@@ -178,7 +178,7 @@ func (r *Runner) runInContainer(
 	case exit.OOMKilled && (err == nil || isOutOfTime): // the timeout may have waited for the killed process
 		return check, nil, errOutOfMemory
 	case isOutOfTime:
-		check.ExitCode = exitTimeout
+		check.ExitCode = company.ExitTimeout
 		check.Output += fmt.Sprintf("\n[the check was ended after %s: workers.run_timeout lets it run longer]", limit)
 	case err != nil:
 		return check, nil, err

@@ -12,21 +12,15 @@ import (
 	"company/internal/lib/lazyregexp"
 )
 
-// exitKilled is the exit code of a killed process. Usually the kernel killed it because of its memory.
-const exitKilled = 137
-
 // killedError explains a gate that was killed on the base. That is no verdict, and all later work would be affected.
 func killedError(gateCommand company.GateCommand) error {
 	return company.E(company.EGates,
 		fmt.Sprintf("the gate %s (%s) was killed on the base commit, exit %d", gateCommand.Name,
 			testreport.CleanName(gateCommand.Command, 100),
-			exitKilled)).
+			company.ExitKilled)).
 		Because("something in it was killed, by the kernel for its memory as a rule; that says nothing about the base").
 		Fix("raise workers.memory, or have the command do less at a time, then try again").NeedsPerson()
 }
-
-// exitTimeout is the exit code of a check that exceeded its time limit.
-const exitTimeout = 124
 
 // cannotStart reports whether a check cannot run here at all.
 func cannotStart(gateCheck company.GateCheck) bool {
@@ -36,7 +30,7 @@ func cannotStart(gateCheck company.GateCheck) bool {
 // runnerCannotStart reports whether the runner of a toolchain says in its own way that it ran no test. One that was
 // ended did not give up.
 func runnerCannotStart(gateCheck company.GateCheck) bool {
-	if gateCheck.HasRunTests() || gateCheck.ExitCode == exitTimeout || gateCheck.ExitCode == exitKilled {
+	if gateCheck.HasRunTests() || gateCheck.ExitCode == company.ExitTimeout || gateCheck.ExitCode == company.ExitKilled {
 		return false
 	}
 	return slices.ContainsFunc(catalog.Of[ecosystem.Starter](),

@@ -109,7 +109,7 @@ func (r *Runner) runGenerator(
 	case exit.Code != 0 && isDiskFull(output):
 		return ecosystem.Generated{Why: failed, MayPass: true}, errDiskFull
 	case exit.Code != 0:
-		return ecosystem.Generated{Why: failed, MayPass: exit.Code == exitKilled}, nil
+		return ecosystem.Generated{Why: failed, MayPass: exit.Code == company.ExitKilled}, nil
 	}
 	changed, reason := readChanged(&files.text)
 	if reason != "" {

@@ -59,7 +59,7 @@ func TestRunnerThatCannotStart(t *testing.T) {
 		"make ran no test": {company.GateCheck{Command: "make test", ExitCode: 2, Output: gaveUp}, true},
 		"make ran a test":  {company.GateCheck{Command: "make test", ExitCode: 2, Output: "PASS one\n" + gaveUp}, false},
 		"it is counted":    {some, false},
-		"go was ended": {company.GateCheck{Command: "go test ./...", ExitCode: exitTimeout,
+		"go was ended": {company.GateCheck{Command: "go test ./...", ExitCode: company.ExitTimeout,
 			Output: "cgo: C compiler \"gcc\" not found: x\n"}, false},
 		"go ran a test": {company.GateCheck{Command: "go test ./...", ExitCode: 1,
 			Output: "cgo: C compiler \"gcc\" not found: x\nFAIL\tx/c [build failed]\n--- FAIL: TestB (0.00s)\n"}, false},

@@ -23,8 +23,8 @@ type fewerTests struct {
 	kept, dropped []string // its test files of the change
 }
 
-// drop drops the files that are named in the output of a build which failed. It reports whether there were any.
-func (f *fewerTests) drop(output, dir string) bool {
+// dropNamed drops the files that are named in the output of a build which failed. It reports whether there were any.
+func (f *fewerTests) dropNamed(output, dir string) bool {
 	before := len(f.kept)
 	f.kept = slices.DeleteFunc(f.kept, func(file string) bool {
 		at := regexp.QuoteMeta(strings.TrimPrefix(relativeTo(file, dir), "./"))
@@ -62,7 +62,7 @@ func (r *Runner) runFewer(
 		broken, more := packagesOf(folderTester, base.unbuilt), false
 		for k := range found {
 			if slices.Contains(broken, found[k].pkg) {
-				more = found[k].drop(base.output, dir) || more
+				more = found[k].dropNamed(base.output, dir) || more
 			}
 		}
 		found = slices.DeleteFunc(found, func(f fewerTests) bool { return len(f.kept) == 0 })
@@ -111,8 +111,9 @@ func folderOfPackage(pkg string, folders map[string][]string) string {
 	return best
 }
 
-// keepApart names the files of packages that compile without some of their test files. A test of theirs that fails on
-// the base counts only if it passes with the change without those files too: it may need what they set up.
+// keepApart adds the test files of these packages to the report: those that were run, and those that were left out. It
+// forgets a test that fails on the base if it also fails with the change once the same files are left out, because it
+// then fails for want of these files.
 func keepApart(
 	gateCommand company.GateCommand, fewer []fewerTests, control baseRun, seen *baseRun, out *company.RedGreen,
 ) {

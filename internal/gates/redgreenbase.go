@@ -216,7 +216,7 @@ func (r *Runner) runTests(ctx context.Context, j Job, i, attempt int) (run baseR
 		return run, "without the change the tests could not be run: " + of.Message, nil
 	case err != nil:
 		return run, "", err
-	case check.ExitCode == exitTimeout || check.ExitCode == exitKilled:
+	case check.ExitCode == company.ExitTimeout || check.ExitCode == company.ExitKilled:
 		return run, fmt.Sprintf("without the change the tests were ended before they were through, exit %d",
 			check.ExitCode), nil
 	case res == nil || res.ParseError != "":

@@ -60,7 +60,7 @@ func (r *Runner) runWithReruns(ctx context.Context, job Job, i int) (company.Gat
 		}
 		return left, nil
 	}
-	if err == nil && job.Baseline && check.ExitCode == exitKilled {
+	if err == nil && job.Baseline && check.ExitCode == company.ExitKilled {
 		return check, killedError(gateCommand)
 	}
 	if err == nil && job.Baseline && cannotStart(check) {
@@ -104,7 +104,7 @@ func keepAbsent(base company.GateCheck) company.GateCheck {
 // shouldRerun reports whether a red check may be flaky. A linter, a build failure, a program that cannot start and a
 // timeout are not.
 func shouldRerun(g company.GateCommand, gateCheck company.GateCheck, base *company.GateCheck) bool {
-	if !g.IsTest() || gateCheck.Against(base) != company.ComparedFailed || gateCheck.ExitCode == exitTimeout ||
+	if !g.IsTest() || gateCheck.Against(base) != company.ComparedFailed || gateCheck.ExitCode == company.ExitTimeout ||
 		cannotStart(gateCheck) {
 		return false
 	}

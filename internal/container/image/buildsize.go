@@ -158,9 +158,6 @@ func (e *stepTimeout) Error() string {
 	return fmt.Sprintf("%s did not end within %s", e.command, e.limit)
 }
 
-// exitTimeout is the exit code of a command that was ended by a timeout.
-const exitTimeout = 124
-
 // explainTimeout converts a timeout of a step into an error that needs a person, because another
 // attempt would take as long. It returns other errors unchanged.
 func explainTimeout(err error, step ecosystem.Step) error {

@@ -147,7 +147,7 @@ func (b *Builder) runSteps(
 		b.reportProgress("%s", step.Progress)
 		runResult, err := run(step)
 		if late := (*stepTimeout)(nil); errors.As(err, &late) && step.Excuse != nil {
-			runResult.ExitCode, err = exitTimeout, nil
+			runResult.ExitCode, err = company.ExitTimeout, nil
 		}
 		if err != nil {
 			return explainTimeout(err, step)

@@ -62,9 +62,6 @@ var errContainerGone = errors.New("the build container is gone")
 // memory.
 var errNotInMemory = errors.New("the files of a build do not fit into memory")
 
-// exitKilled is the exit code of a killed container, usually killed for lack of memory.
-const exitKilled = 137
-
 // buildSession is the state of a running build container.
 type buildSession struct {
 	ctx      context.Context
@@ -221,7 +218,7 @@ func (b *Builder) tryInstall(
 	if err != nil {
 		return nil, err
 	}
-	mayBeKilled := gone && e.ifKilled != "" && exit.Code == exitKilled
+	mayBeKilled := gone && e.ifKilled != "" && exit.Code == company.ExitKilled
 	short := findShortage(s, served, exit)
 	if e.receive != nil && !s.received && (short != noShortage || gone && !s.answered) {
 		// Copying the staged files into memory may have failed.
@@ -373,7 +370,7 @@ func isPermanent(code int, text string, permanent []string) bool {
 	if slices.ContainsFunc(temporaryErrors, says) {
 		return false
 	}
-	return code == 126 || code == 127 || code == exitKilled || slices.ContainsFunc(permanent, says) ||
+	return code == 126 || code == 127 || code == company.ExitKilled || slices.ContainsFunc(permanent, says) ||
 		slices.ContainsFunc(permanentAnswers, says)
 }
 

@@ -109,11 +109,7 @@ func writeAuthor(task *company.Task) string {
 			blocks = append(blocks, tellChange(task, sub, "**Change.** ")...)
 		}
 	}
-	var parts []string
-	for _, lines := range blocks {
-		parts = append(parts, strings.Join(lines, "\n"))
-	}
-	return strings.Join(parts, "\n\n")
+	return joinBlocks(blocks)
 }
 
 // checkBoundsBeside is checkBounds for a text with so much of its author that the bounds hold beside that alone.

@@ -126,9 +126,14 @@ func (o PROptions) writeSized(task *company.Task, size openSize) string {
 		add(order)
 		list(strings.TrimSpace(head), judge)
 	}
+	return joinBlocks(blocks)
+}
+
+// joinBlocks returns blocks of lines as Markdown, with an empty line between them.
+func joinBlocks(blocks [][]string) string {
 	var parts []string
-	for _, b := range blocks {
-		parts = append(parts, strings.Join(b, "\n"))
+	for _, lines := range blocks {
+		parts = append(parts, strings.Join(lines, "\n"))
 	}
 	return strings.Join(parts, "\n\n")
 }

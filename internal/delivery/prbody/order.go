@@ -92,8 +92,7 @@ func kindOfFile(file string) int {
 	return sourceFile
 }
 
-// readInOrder lists the first limit changed files in reading order, with the kind of each group. Without a limit it
-// lists none.
+// readInOrder lists at most limit changed files in reading order, with the kind of each group.
 func readInOrder(t *company.Task, limit int) string {
 	files := readingOrder(t)
 	if len(files) == 0 || limit == 0 {

@@ -582,11 +582,7 @@ func TestListsKeepTheirForm(t *testing.T) {
 			strings.TrimSpace(strings.Repeat("word ", 25)) + ".",
 		"It is so.\n\n- a\n\n\n    more": "**Change.** It is so.\n- a. more.",
 	} {
-		var got []string
-		for _, lines := range tellAuthor("**Change.** ", text, maxChange) {
-			got = append(got, strings.Join(lines, "\n"))
-		}
-		if got := strings.Join(got, "\n\n"); got != want {
+		if got := joinBlocks(tellAuthor("**Change.** ", text, maxChange)); got != want {
 			t.Errorf("%q is told as\n%s\nnot\n%s", text, got, want)
 		}
 	}

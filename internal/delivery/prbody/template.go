@@ -96,21 +96,14 @@ func (o PROptions) templateTexts(task *company.Task, apart bool) map[slot]string
 		}
 		return strings.Join(lines, "\n")
 	}
-	join := func(blocks [][]string) string {
-		var parts []string
-		for _, lines := range blocks {
-			parts = append(parts, strings.Join(lines, "\n"))
-		}
-		return strings.Join(parts, "\n\n")
-	}
 	out := map[slot]string{
-		problemSlot: join(tellProblem(task, size.asked)), riskSlot: join(tellRisks(task)),
+		problemSlot: joinBlocks(tellProblem(task, size.asked)), riskSlot: joinBlocks(tellRisks(task)),
 		testSlot:  list("- ", listChecked(task, size.names)...),
 		issueSlot: strings.TrimSpace(prClosing(task, o)),
 	}
 	switch merged := mergedTickets(task); {
 	case len(merged) == 1 && len(task.Subtasks) == 1:
-		out[changeSlot] = join(tellChange(task, merged[0], ""))
+		out[changeSlot] = joinBlocks(tellChange(task, merged[0], ""))
 	case len(merged) > 0:
 		out[changeSlot] = list("- ", tellTickets(task, merged, size)...)
 	}

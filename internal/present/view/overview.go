@@ -69,9 +69,9 @@ func (src Source) resting() []Resting {
 		switch {
 		case task.Paused:
 			resting.Why = "is paused"
-		case src.rests(task) && state.Shown(task) == company.StatusWaiting:
+		case src.isResting(task) && state.Shown(task) == company.StatusWaiting:
 			resting.Why = "is resting: it " + src.Task(task).WaitsText() + ", and no company is at work"
-		case src.rests(task):
+		case src.isResting(task):
 			resting.Why = "is resting: no company is at work"
 		}
 		if resting.Why != "" {
@@ -84,9 +84,9 @@ func (src Source) resting() []Resting {
 	return out
 }
 
-// rests reports whether an open task could go on, but no company is at work. One that waits for an answer alone does
+// isResting reports whether an open task could go on, but no company is at work. One that only waits for an answer does
 // not rest.
-func (src Source) rests(task *company.Task) bool {
+func (src Source) isResting(task *company.Task) bool {
 	return !src.AtWork && !task.Status.Ended() &&
 		(len(src.State.OpenApprovals(task.ID)) == 0 || !src.State.AtRest(task, src.Now))
 }
@@ -94,7 +94,7 @@ func (src Source) rests(task *company.Task) bool {
 // isShownResting reports whether the state of a task is shown as resting. One that asks is shown as needing the
 // president, even if parts of it rest.
 func (src Source) isShownResting(task *company.Task) bool {
-	return src.rests(task) && !task.Paused && len(src.State.OpenApprovals(task.ID)) == 0
+	return src.isResting(task) && !task.Paused && len(src.State.OpenApprovals(task.ID)) == 0
 }
 
 // Overview returns the summary of the office. With all it includes all tasks, otherwise the unfinished and the most

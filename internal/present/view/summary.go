@@ -118,7 +118,7 @@ func (src Source) Summary(task *company.Task) Summary {
 			sum.Why = "it is paused" + sum.Why
 		} else if paused := task.PausedSubtasks(); len(paused) > 0 {
 			sum.Why, sum.Next = string(paused[0])+" is paused"+sum.Why, "company resume "+string(paused[0])
-		} else if src.rests(task) {
+		} else if src.isResting(task) {
 			sum.Why = src.explainRest(task) + sum.Why
 		} else if holds := v.HoldTexts(); len(holds) > 0 {
 			sum.Why, sum.Next = safetext.EscapeLine(holds[0], 200)+sum.Why, "company show "+string(task.ID)

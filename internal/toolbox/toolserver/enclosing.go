@@ -50,8 +50,8 @@ func nameEnclosing(lines []string, number int) string {
 	return ""
 }
 
-// describePlace returns a note about an edit at a line, if the line stands elsewhere in the file, too: the agent may
-// have meant another place.
+// describePlace returns a note with the function that an edit met, if the same line also stands elsewhere in the file,
+// so that the agent notices an edit of the wrong place.
 func describePlace(content string, number int) string {
 	lines := strings.SplitAfter(content, "\n")
 	met := collapseSpace(lines[number-1])
