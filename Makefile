@@ -83,12 +83,12 @@ records: setup build #- the stored records that end-to-end tests play, made anew
 	COMPANY_TEST_LONG=1 $(GO) test ./test/e2e -run '^(TestConflictResolved|TestBadMemberIsFound)$$' -count=1 -timeout 20m -args -update-records
 
 .PHONY: tokens
-tokens: setup build #- the tokens that end-to-end tests pin, made anew (after a change of prompts or tools that is meant to cost more)
+tokens: setup build #- the pinned tokens of recorded conversations, made anew (after a change of prompts or tools that is meant to cost more)
 	@scripts/setup.sh test
-	COMPANY_TEST_LONG=1 $(GO) test ./test/e2e -run '^TestBenchWork(Recorded|Tokens|TokensOfAll)$$' -count=1 -timeout 20m -args -update-tokens
+	COMPANY_TEST_LONG=1 $(GO) test ./tools/benchwork -run '^TestTokens$$' -count=1 -timeout 20m -args -update-tokens
 
 .PHONY: count
-count: ## the size, structure and names of this tree in numbers; BEFORE=COMMIT puts an earlier one beside it
+count: build ## the size, structure and names of this tree in numbers; BEFORE=COMMIT puts an earlier one beside it
 	@$(GO) run ./test/count . $(BEFORE:%=@%)
 
 .PHONY: prose
@@ -145,16 +145,12 @@ strangers/ollama: setup build #- the company against a real Ollama server, built
 fuzz: #- fuzz every parser for a while (FUZZTIME=10s each)
 	@scripts/fuzz.sh
 
-# What is measured; NAMES="scale watch" names others.
-NAMES = pipe start ledger turn task bus effect submit cli gate office wall
+# What is measured; NAMES='Turn|Task' names some of them.
+NAMES = .
 .PHONY: bench
-bench: setup build ## the numbers of docs/performance.md (NAMES="ledger turn": some of them)
-	$(GO) run ./tools/bench $(NAMES)
-
-.PHONY: bench/scale
-bench/scale: build #- 10,000 subtasks in 1,000 tasks on 64 workers, with each driver of the bus
-	$(GO) run ./tools/bench -driver file scale
-	$(GO) run ./tools/bench -driver nats scale
+bench: setup build ## the numbers of docs/performance.md (NAMES='Turn|Page': some of them)
+	@scripts/setup.sh test
+	COMPANY_TEST_BINARY=$(or $(PROGRAM),asis) $(GO) test ./test/bench -run '^$$' -bench '$(NAMES)' -benchtime 5x -count 1
 
 .PHONY: release
 release: toolbox #- archives for linux/amd64 and linux/arm64 with checksums, in dist/

@@ -25,6 +25,9 @@ func (a *App) wireUpkeep(cfg config.Config, o outside) error {
 	return err
 }
 
+// historyLayer is the kind of the layer that projects do not share.
+const historyLayer = "repo"
+
 // noteBuiltLayer triggers imagesJob when a worker image is complete. The history is its top layer.
 func (a *App) noteBuiltLayer(l image.Layer) {
 	if l.Kind == historyLayer {

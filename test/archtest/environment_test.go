@@ -40,11 +40,11 @@ var variableRE = regexp.MustCompile(`^([A-Z][A-Z0-9]*_)*[A-Z][A-Z0-9]+$|^npm_con
 var ofContainers = regexp.MustCompile(
 	`^internal/(toolbox/toolserver|toolbox/toolproto|agentrun/sandbox|container|gates|agentrun/agenttools)/`)
 
-// measures are the benches, which start this program and others with what they find.
-var measures = regexp.MustCompile(`^(internal|tools)/bench/`)
+// measures start this program with the environment that they find.
+var measures = regexp.MustCompile(`^tools/benchwork/`)
 
 // notShipped are packages that no program of a release contains.
-var notShipped = regexp.MustCompile(`^company/(test/|tools/handbook|tools/testrun|internal/lib/hosttest)`)
+var notShipped = regexp.MustCompile(`^company/(test/|tools/|internal/lib/hosttest)`)
 
 // TestEnvironmentIsListed holds the code to config.Variables: a variable that is
 // read is listed, and the environment is taken in few places.

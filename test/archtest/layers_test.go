@@ -119,7 +119,6 @@ surface/tui
 surface/officeaccess
 
 surface/foreground
-bench
 app/hostops
 surface/background
 

@@ -117,7 +117,6 @@ var elsewhere = []exemption{
 	{"internal/app/hostlimits.go", "os.ReadFile", "reads how much memory the machine has"},
 	{"internal/surface/diagnose/officecheck.go", "os.Stat",
 		"looks for the nearest folder that is there, for a doctor's word on it"},
-	{"internal/bench/", "", "measures in a folder of its own, in no checkout"},
 
 	// Inside a container.
 	{"internal/toolbox/toolserver/", "", "works inside a container, on the worker's own files"},

@@ -29,8 +29,6 @@ var driverUsers = map[string]struct {
 	drivers []string
 	why     string
 }{
-	"internal/bench": {[]string{"adapters/scripted"},
-		"it serves recorded conversations at the wire, and counts them there"},
 	"internal/adapters/scripted": {[]string{"adapters/openai"},
 		"a script is played over the wire of the OpenAI protocol, so that its calls take the way of real ones"},
 	"internal/adapters/scriptedtest": {[]string{"adapters/scripted"},

@@ -14,6 +14,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 )
 
@@ -50,6 +51,9 @@ func printTrees(names []string, prose bool) error {
 		if prose {
 			list = counted.prose.listNumbers()
 		}
+		if !prose {
+			list = append(list, [2]string{"the stripped program (make build)", programSize(name)})
+		}
 		for i, number := range list {
 			if len(rows) <= i+1 {
 				rows = append(rows, row{name: number[0]})
@@ -59,6 +63,15 @@ func printTrees(names []string, prose bool) error {
 	}
 	fmt.Print(renderRows(rows))
 	return nil
+}
+
+// programSize returns the size of the program that make build put into a folder.
+func programSize(dir string) string {
+	info, err := os.Stat(filepath.Join(dir, "bin", "company"))
+	if err != nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f MB", float64(info.Size())/1e6)
 }
 
 // renderRows aligns rows for people.

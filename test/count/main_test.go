@@ -29,8 +29,8 @@ func TestCountTree(t *testing.T) {
 	}
 	for what, pair := range map[string][2]int{
 		"product lines":      {counted.lines["product"], 3 + 8 + 60 + 9},
-		"shared lines":       {counted.lines["what tests share"], 4},
-		"bench statements":   {counted.statements["benches"], 1},
+		"support lines":      {counted.lines["test support"], 3 + 1},
+		"tool statements":    {counted.statements["tools"], 1},
 		"test statements":    {counted.statements["tests"], 3},
 		"product statements": {counted.statements["product"], 1},
 		"packages":           {len(counted.packages), 4},

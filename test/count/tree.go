@@ -53,22 +53,18 @@ type tally struct {
 }
 
 // kinds of code, as they are printed.
-var kinds = []string{"product", "benches", "what tests share", "tools", "tests", "modules of their own"}
+var kinds = []string{"product", "test support", "tools", "tests"}
 
-// kindOf is the kind of a Go file by its path, in this tree and in earlier ones: a move from
-// one kind to another must not look like a saving.
+// kindOf returns the kind of a Go file by its path, in this tree and in earlier ones: a move from one kind to another
+// must not look like a saving. Test support lies below test/ and in packages whose names end in "test".
 func kindOf(name string) string {
-	dir := path.Dir(name)
 	switch {
-	case isBelow(name, "test/strangers"), isBelow(name, "test/player"):
-		return "modules of their own"
 	case strings.HasSuffix(name, "_test.go"):
 		return "tests"
-	case isBelow(name, "internal/bench"), isBelow(name, "tools/bench"):
-		return "benches"
-	case isBelow(name, "test"), strings.HasSuffix(dir, "test"):
-		return "what tests share"
-	case isBelow(name, "tools"), isBelow(name, "internal/handbook"), isBelow(name, "cmd/handbook"):
+	case isBelow(name, "test"), strings.HasSuffix(path.Dir(name), "test"), isBelow(name, "internal/hosttest"):
+		return "test support"
+	case isBelow(name, "tools"), isBelow(name, "internal/bench"), isBelow(name, "internal/handbook"),
+		isBelow(name, "cmd/handbook"):
 		return "tools"
 	}
 	return "product"
@@ -159,7 +155,7 @@ func (c *tally) addFile(name string, text []byte) error {
 // unless it is a test or what tests share.
 func (c *tally) addRoom(name string, file *ast.File) {
 	kind := kindOf(name)
-	if kind == "tests" || kind == "what tests share" {
+	if kind == "tests" || kind == "test support" {
 		return
 	}
 	room := roomOf(name)

@@ -65,10 +65,7 @@ var withDocker = strings.Fields(`
 `)
 
 // walks names the packages whose tests run the program as a person does.
-var walks = strings.Fields(`test/e2e test/attack test/demo`)
-
-// measures is what needs a machine with nothing beside it. Only the long phases run it.
-const measures = "test/perf"
+var walks = strings.Fields(`test/e2e test/attack test/demo tools/benchwork`)
 
 // buildProgram makes bin/company. The toolbox for other machines is for a release, and takes a minute where nothing is
 // cached.
@@ -166,7 +163,7 @@ var longPhases = []phase{
 		needs: [][]string{{"scripts/fetch-images.sh"}},
 		tests: []testSet{
 			{packages: only("test/e2e"), flags: []string{"-count=1"}, env: longEnv},
-			{packages: only("test/attack", "test/demo", measures), flags: []string{"-count=1", "-p=1"}, env: longEnv},
+			{packages: only("test/attack", "test/demo", "tools/benchwork"), flags: []string{"-count=1", "-p=1"}, env: longEnv},
 		},
 	},
 }
@@ -180,7 +177,7 @@ func only(dirs ...string) func(goPackage) bool {
 
 // isUnit selects every package that no other phase has.
 func isUnit(p goPackage) bool {
-	elsewhere := slices.Concat(raced, withDocker, walks, []string{"test/archtest", measures})
+	elsewhere := slices.Concat(raced, withDocker, walks, []string{"test/archtest"})
 	return !slices.Contains(elsewhere, p.dir())
 }
 

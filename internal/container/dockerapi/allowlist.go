@@ -36,8 +36,7 @@ type Use uint8
 const (
 	Containers Use = 1 << iota // start, watch and remove containers
 	Images                     // create, read and remove our images
-	Baselines                  // bench: the same with the simplest calls, for comparison
-	everyUse   = Containers | Images | Baselines
+	everyUse   = Containers | Images
 )
 
 // BuildPrefix is the prefix of the names of containers in which image layers are built. Files are
@@ -88,14 +87,14 @@ var endpoints = []endpoint{
 		query: []string{"all", "filters"}},
 	{uses: Containers, word: WordInspect, methods: get, path: pathPattern("/containers/{id}/json")},
 	{uses: Containers, word: WordRun, methods: post, path: pathPattern("/containers/create"), query: []string{"name"}},
-	{uses: Containers | Baselines, word: WordRun, methods: post, path: pathPattern("/containers/{id}/attach"),
+	{uses: Containers, word: WordRun, methods: post, path: pathPattern("/containers/{id}/attach"),
 		query: []string{"stream", "stdin", "stdout", "stderr"}},
 	{uses: Containers, word: WordRun, methods: post, path: pathPattern("/containers/{id}/wait"),
 		query: []string{"condition"}},
-	{uses: Containers | Baselines, word: WordRun, methods: post, path: pathPattern("/containers/{id}/start")},
+	{uses: Containers, word: WordRun, methods: post, path: pathPattern("/containers/{id}/start")},
 	{uses: Containers, word: WordStop, methods: post, path: pathPattern("/containers/{id}/kill"),
 		query: []string{"signal"}},
-	{uses: Containers | Baselines, word: WordRemove, methods: remove, path: pathPattern("/containers/{id}"),
+	{uses: Containers, word: WordRemove, methods: remove, path: pathPattern("/containers/{id}"),
 		query: []string{"force"}},
 
 	{uses: Containers | Images, word: WordRun, methods: put, path: pathPattern("/containers/{build}/archive"),
@@ -117,11 +116,6 @@ var endpoints = []endpoint{
 	{uses: Images, word: wordImage, methods: remove, path: pathPattern("/images/{ours}"), query: []string{"noprune"}},
 	{uses: Images, word: WordRemove, methods: remove, path: pathPattern("/containers/{build}"),
 		query: []string{"force", "v"}},
-
-	{uses: Baselines, word: WordRun, methods: post, path: pathPattern("/containers/create")},
-	{uses: Baselines, word: WordRun, methods: post, path: pathPattern("/containers/{id}/exec")},
-	{uses: Baselines, word: WordRun, methods: post, path: pathPattern("/exec/{id}/start")},
-	{uses: Baselines, word: WordInspect, methods: get, path: pathPattern("/exec/{id}/json")},
 }
 
 // atRoot reports whether an archive is unpacked at the root of the file system.

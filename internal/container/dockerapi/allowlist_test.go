@@ -130,17 +130,6 @@ func TestImagesMayAsk(t *testing.T) {
 	})
 }
 
-// Bench compares with bare containers and with exec, and touches no image.
-func TestBaselinesMayAsk(t *testing.T) {
-	requireAllowed(t, Baselines, map[string]bool{
-		"POST /v1.41/containers/create": true, "POST /v1.41/containers/abc/exec": true, "POST /v1.41/exec/abc/start": true,
-		"GET /v1.41/exec/abc/json":             true,
-		"POST /v1.41/containers/create?name=x": false, "POST /v1.41/commit?container=company-image-x": false,
-		"GET /v1.41/containers/json":                           false,
-		"PUT /v1.41/containers/company-image-x/archive?path=/": false, "GET /v1.41/images/json": false,
-	})
-}
-
 // Connections that the client takes over go past its transport: each way to one
 // asks the list by itself.
 func TestNoConnectionGoesPastTheList(t *testing.T) {

@@ -50,7 +50,7 @@ var commandGroups = []struct{ title, names string }{
 	{"Look", "status watch open list show feed logs diff agents costs"},
 	{"Decide", "answer approve reject tell budget plan pr"},
 	{"The office and its repositories", "init config trust doctor project serve hire fire cleanup"},
-	{"For programs and experts", "mcp git image bus replay bench completion version help"},
+	{"For programs and experts", "mcp git image bus replay completion version help"},
 }
 
 // groupCommands puts the commands of the root into groups.

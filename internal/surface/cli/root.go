@@ -143,7 +143,7 @@ func newRoot(env *command.Environment) *cobra.Command {
 		agents.NewAgents(env), agents.NewHire(env), agents.NewFire(env), task.NewBudget(env), task.NewPlan(env), pr.New(env),
 		project.New(env), serve.NewCleanup(env), serve.NewBus(env), image.New(env),
 		setup.NewInit(env), setup.NewTrust(env), setup.NewConfig(env), setup.NewGit(env), setup.NewDoctor(env), newMCP(env),
-		newBench(env), newVersion(env), newCompletion(),
+		newVersion(env), newCompletion(),
 	)
 	groupCommands(root)
 	_ = root.RegisterFlagCompletionFunc(

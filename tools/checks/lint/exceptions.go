@@ -37,12 +37,11 @@ var exceptions = []exception{
 	{analyzer: "contextcheck", file: `_test\.go$|^company/(test|internal/forge/forgetest)/`},
 	// The heartbeats of a link go on until the link is closed.
 	{
-		analyzer: "contextcheck", file: `(internal/agentrun/sandbox|tools/bench|internal/container/image)/`,
+		analyzer: "contextcheck", file: `(internal/agentrun/sandbox|internal/container/image)/`,
 		text: "Function `New` ",
 	},
 	// A container that nobody wants any more is ended also when its run was cut.
 	{analyzer: "contextcheck", text: `(discardInstances|refillRack)\$1`},
-	{analyzer: "contextcheck", file: `tools/bench/`, text: `Run\$2->close`},
 	// A request to a registry carries its context.
 	{analyzer: "contextcheck", file: `internal/ecosystem/depproxy/handler\.go`},
 	// One context ends another here; none is made.

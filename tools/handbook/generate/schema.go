@@ -40,7 +40,7 @@ func schemaPages(root string) ([]Page, error) {
 
 // commented are the packages whose comments describe fields.
 var commented = []string{
-	"internal/agent", "internal/api", "internal/app", "internal/bench", "internal/company", "internal/office/config",
+	"internal/agent", "internal/api", "internal/app", "internal/company", "internal/office/config",
 	"internal/surface/diagnose",
 	"internal/present/feed", "tools/handbook/generate", "internal/lib/healthcheck", "internal/upkeep",
 	"internal/present/view",

@@ -6,7 +6,6 @@ import (
 	"company/internal/agent"
 	"company/internal/api"
 	"company/internal/app"
-	"company/internal/bench"
 	"company/internal/company"
 	"company/internal/engine/replay"
 	"company/internal/lib/healthcheck"
@@ -323,10 +322,6 @@ func Shapes() []Shape {
 		{"bus_record", []string{"bus cat"}, "what the bus holds, an object to a line", app.BusRecord{}},
 		{"bus_conversion", []string{"bus convert"}, "what went to another driver", app.BusConversion{}},
 		{"bus_repair", []string{"bus repair"}, "the damage, and its consequences", app.BusRepair{}},
-		{"bench_work", []string{"bench work"}, "what became of cases of real work", bench.Report{}},
-		{"bench_work_recorded", []string{"bench work --recorded"}, "what recorded conversations cost in tokens",
-			bench.TokensReport{}},
-		{"bench_work_check", []string{"bench work --check"}, "whether cases prove something", bench.CheckReport{}},
 		{"version", []string{"version"}, "the version", shapeVersion{}},
 		{"error", []string{"every command that fails, on stderr"}, "an error", shapeError{}},
 	}
