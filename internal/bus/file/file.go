@@ -29,7 +29,7 @@ type Options struct {
 	Logger *slog.Logger    // receives reports of truncated bytes at a start; nil drops them
 
 	rollAt     int64         // defaults to the constant
-	mostRoom   int64         // limit of the room of the newest segment; defaults to localfiles.MostRoom
+	mostRoom   int64         // limit of the room of the newest segment; defaults to the constant
 	itemMemory time.Duration // defaults to the constant
 }
 
@@ -46,7 +46,7 @@ type Bus struct {
 	salvaged bool
 
 	inbox  inbox
-	room   localfiles.Room // of the newest segment; only the writer uses it
+	room   room            // of the newest segment; only the writer uses it
 	broken error           // why writing is no longer possible; only the writer uses it
 	failed context.Context // done once broken is set
 	fail   context.CancelCauseFunc
@@ -121,7 +121,7 @@ func openDisk(ctx context.Context, d disk, opts Options) (*Bus, error) {
 func newBus(d disk, opts Options) *Bus {
 	b := &Bus{
 		disk: d, logger: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), rollAt: cmp.Or(opts.rollAt, rollAt),
-		room:  localfiles.Room{Most: opts.mostRoom},
+		room:  room{most: opts.mostRoom},
 		inbox: inbox{wake: make(chan struct{}, 1)}, ended: make(chan struct{}), wake: make(chan struct{}, 1),
 		index: newIndex(), changed: make(chan struct{}),
 	}

@@ -7,8 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-
-	"company/internal/bus/localfiles"
 )
 
 // found is a file of the log that was found at a start.
@@ -83,7 +81,7 @@ func (b *Bus) recoverSegments(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	b.room.Bytes = segmentHead
+	b.room.bytes = segmentHead
 	b.active, err = createSegment(b.disk, segmentName(1), head{first: 1, last: 1})
 	return err
 }
@@ -202,7 +200,7 @@ func cutZeros(s *segment, size int64) error {
 	if s.size == size {
 		return nil
 	}
-	used, err := localfiles.FindZeros(s.file, s.size, size)
+	used, err := findZeros(s.file, s.size, size)
 	if err != nil {
 		return err
 	}
@@ -217,11 +215,11 @@ func cutZeros(s *segment, size int64) error {
 // because the process may have been killed before their sync.
 func (b *Bus) prepareTail(size int64, newest kind, unsure int64) error {
 	segment := b.active
-	used, err := localfiles.FindZeros(segment.file, segment.size, size)
+	used, err := findZeros(segment.file, segment.size, size)
 	if err != nil {
 		return err
 	}
-	b.room.Bytes = size
+	b.room.bytes = size
 	if used > segment.size {
 		if err := b.cutTail(segment, used, size); err != nil {
 			return err

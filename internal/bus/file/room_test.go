@@ -2,15 +2,16 @@ package file
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"company/internal/bus"
-	"company/internal/bus/localfiles"
 	"company/internal/company"
 	"company/internal/lib/safedir"
 )
@@ -45,7 +46,7 @@ func TestLogGrowsByRoom(t *testing.T) {
 	if grew > 7 {
 		t.Errorf("2,000 records made the file longer %d times", grew)
 	}
-	if used := int(b.active.size); size-used > localfiles.MostRoom || used < 2000*1000 {
+	if used := int(b.active.size); size-used > mostRoom || used < 2000*1000 {
 		t.Errorf("%d bytes are of records, the file has %d", used, size)
 	}
 }
@@ -152,5 +153,50 @@ func TestRoomIsNotShown(t *testing.T) {
 	}
 	if got := scan(); !slices.Equal(got, []string{"record", "mark"}) || size() > 1000 {
 		t.Errorf("closed: %v in %d bytes", got, size())
+	}
+}
+
+// fullDisk is a file on a disk that takes so many bytes.
+type fullDisk struct {
+	data []byte
+	has  int
+}
+
+func (f *fullDisk) WriteAt(b []byte, at int64) (int, error) {
+	n := max(0, min(len(b), f.has-int(at)))
+	f.data = putBytes(f.data, at, b[:n])
+	if n < len(b) {
+		return n, syscall.ENOSPC
+	}
+	return n, nil
+}
+
+func (f *fullDisk) Truncate(size int64) error {
+	f.data = f.data[:min(size, int64(len(f.data)))]
+	return nil
+}
+
+// A disk without room for zeros takes as many bytes as one of which none are asked.
+func TestRoomOnAFullDisk(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 197))
+	for range 300 {
+		disk := &fullDisk{has: rng.IntN(5000)}
+		grown, used := room{most: int64(1 + rng.IntN(2000))}, []byte{}
+		for {
+			raw := bytes.Repeat([]byte{byte(1 + rng.IntN(255))}, 1+rng.IntN(400))
+			err := grown.appendBytes(disk, raw, int64(len(used)), int64(rng.IntN(6000)))
+			if fits := len(used)+len(raw) <= disk.has; fits != (err == nil) || err != nil && !errors.Is(err, syscall.ENOSPC) {
+				t.Fatalf("%d bytes behind %d of %d: %v", len(raw), len(used), disk.has, err)
+			}
+			if err != nil {
+				break
+			}
+			used = append(used, raw...)
+			at, err := findZeros(bytes.NewReader(disk.data), 0, int64(len(disk.data)))
+			if err != nil || at != int64(len(used)) || !bytes.HasPrefix(disk.data, used) || grown.bytes != int64(len(disk.data)) {
+				t.Fatalf("%d bytes are used, the zeros begin at %d (%v), the file has %d, the room says %d", len(used), at, err,
+					len(disk.data), grown.bytes)
+			}
+		}
 	}
 }

@@ -186,7 +186,7 @@ func (s *salvage) readSegment(ctx context.Context, seg *segment, newest bool) (e
 			return false, err
 		}
 		seg.size = end
-		used, err := localfiles.FindZeros(seg.file, end, size)
+		used, err := findZeros(seg.file, end, size)
 		if err != nil || used <= end {
 			return ended, err
 		}

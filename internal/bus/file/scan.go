@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"company/internal/bus/localfiles"
 	"company/internal/lib/safedir"
 )
 
@@ -98,7 +97,7 @@ func scanWhole(name string, file diskFile, h head, from int64, fn func(Entry) er
 		if size, err = file.Size(); err != nil {
 			return end, 0, err
 		}
-		used, err := localfiles.FindZeros(file, end, size)
+		used, err := findZeros(file, end, size)
 		if err == nil && used <= end || end >= first {
 			return end, 0, nil
 		}
