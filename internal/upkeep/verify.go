@@ -229,10 +229,7 @@ func (v *Verifier) newDamage(what, where string, err error) view.Damage {
 	state := v.Office.State
 	damage.Fix = fmt.Sprintf("copy %s as it is, end the company, and %s", state, company.PutCopyBack(state))
 	if what == "ledger" {
-		damage.Fix = fmt.Sprintf(
-			"copy %s as it is, end the company, and run company bus repair; where it refuses, %s; without "+
-				"a copy the work goes on only while %s/snapshot is there, so leave it",
-			state, company.PutCopyBack(state), state)
+		damage.Fix += "; without a copy the work goes on only while " + state + "/snapshot is there, so leave it"
 		return damage
 	}
 	if hash, _, _ := strings.Cut(where, " "); len(hash) == 2*sha256.Size {

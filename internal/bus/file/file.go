@@ -42,8 +42,6 @@ type Bus struct {
 	blobs  *localfiles.Blobs
 	lock   *localfiles.Lock
 	rollAt int64
-	// salvaged means that the bus is read-only: see Salvage.
-	salvaged bool
 
 	inbox  inbox
 	room   room            // of the newest segment; only the writer uses it
@@ -117,8 +115,8 @@ func openDisk(ctx context.Context, d disk, opts Options) (*Bus, error) {
 	return b, nil
 }
 
-// newBus returns a Bus without records.
-func newBus(d disk, opts Options) *Bus {
+// loadDisk reads the log on a disk.
+func loadDisk(ctx context.Context, d disk, opts Options) (*Bus, error) {
 	b := &Bus{
 		disk: d, logger: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), rollAt: cmp.Or(opts.rollAt, rollAt),
 		room:  room{most: opts.mostRoom},
@@ -128,12 +126,6 @@ func newBus(d disk, opts Options) *Bus {
 	b.closing, b.close = context.WithCancelCause(context.Background())
 	b.failed, b.fail = context.WithCancelCause(context.Background())
 	b.queue = casqueue.New(b, cmp.Or(opts.itemMemory, itemMemory))
-	return b
-}
-
-// loadDisk reads the log on a disk.
-func loadDisk(ctx context.Context, d disk, opts Options) (*Bus, error) {
-	b := newBus(d, opts)
 	err := b.recoverSegments(ctx)
 	if err == nil {
 		err = b.loadItems()
@@ -192,7 +184,7 @@ func (b *Bus) Close() error {
 	b.once.Do(func() {
 		b.close(bus.ErrClosed)
 		b.workers.Wait()
-		if b.broken == nil && !b.salvaged {
+		if b.broken == nil {
 			err = errors.Join(b.cutRoom(), b.active.file.Sync())
 		}
 		if b.blobs != nil {

@@ -21,7 +21,7 @@ type found struct {
 // recoverSegments opens the segments, verifies each frame and builds the index. It truncates frames
 // that were never acknowledged. All other faults are ELedger.
 func (b *Bus) recoverSegments(ctx context.Context) (err error) {
-	files, err := b.listSegments(true)
+	files, err := b.listSegments()
 	defer func() {
 		for _, f := range files { // files in use are not in the list any more
 			err = errors.Join(err, f.file.Close())
@@ -86,15 +86,8 @@ func (b *Bus) recoverSegments(ctx context.Context) (err error) {
 	return err
 }
 
-// listSegments opens the files of the log, oldest first. With tidy it removes the files of a killed
-// compaction; otherwise it skips them.
-func (b *Bus) listSegments(tidy bool) (files []found, err error) {
-	remove := func(name string) error {
-		if !tidy {
-			return nil
-		}
-		return b.disk.Remove(name)
-	}
+// listSegments opens the files of the log, oldest first. It removes the files of a killed compaction.
+func (b *Bus) listSegments() (files []found, err error) {
 	names, err := b.disk.List()
 	if err != nil {
 		return nil, err
@@ -106,7 +99,7 @@ func (b *Bus) listSegments(tidy bool) (files []found, err error) {
 	covered := ""
 	for _, name := range names {
 		if name == compactName {
-			if err := remove(name); err != nil {
+			if err := b.disk.Remove(name); err != nil {
 				return files, err
 			}
 			continue
@@ -115,7 +108,7 @@ func (b *Bus) listSegments(tidy bool) (files []found, err error) {
 			continue
 		}
 		if name <= covered { // merged into the previous segment
-			if err := remove(name); err != nil {
+			if err := b.disk.Remove(name); err != nil {
 				return files, err
 			}
 			continue
@@ -237,7 +230,7 @@ func (b *Bus) prepareTail(size int64, newest kind, unsure int64) error {
 // cutTail truncates the bytes after the last good frame of the newest segment. It returns ELedger if
 // they were acknowledged.
 func (b *Bus) cutTail(s *segment, used, size int64) error {
-	mark, _, found, err := findFrame(s.file, s.head, s.size+1, size, markFrame)
+	mark, found, err := findMark(s.file, s.head, s.size+1, size)
 	if err != nil {
 		return err
 	}
@@ -248,6 +241,28 @@ func (b *Bus) cutTail(s *segment, used, size int64) error {
 	b.logger.Warn("the log of the bus ended in what was never acknowledged, and was cut", "file", s.fileName(), "offset",
 		s.size, "bytes", used-s.size)
 	return b.cutRoom()
+}
+
+// findMark searches byte by byte for a mark from an offset on.
+func findMark(file io.ReaderAt, h head, from, size int64) (at int64, found bool, err error) {
+	const window = 1 << 20
+	buf := make([]byte, window+frameHead-1)
+	for ; from+frameHead <= size; from += window {
+		chunk := buf[:min(int64(len(buf)), size-from)]
+		if err := readAll(file, chunk, from); err != nil {
+			return 0, false, err
+		}
+		for i := 0; i+frameHead <= len(chunk); i++ {
+			raw := chunk[i : i+frameHead]
+			if kind(raw[8]) != markFrame {
+				continue // saves the checksum
+			}
+			if _, ok := parseFrame(raw, h.salt, from+int64(i)); ok {
+				return from + int64(i), true, nil
+			}
+		}
+	}
+	return 0, false, nil
 }
 
 // rewriteTail writes and syncs the bytes after the last known sync again. After a failed sync the

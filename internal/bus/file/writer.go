@@ -85,9 +85,6 @@ func (b *Bus) submitRequest(ctx context.Context, r *request) (uint64, error) {
 	if err := b.CheckAlive(ctx); err != nil {
 		return 0, err
 	}
-	if b.salvaged {
-		return 0, bus.ErrNotAllowed
-	}
 	ctx, cancel := context.WithTimeoutCause(ctx, ackTimeout, errors.New("the disk does not answer"))
 	defer cancel()
 	r.done = make(chan answer, 1)
