@@ -23,7 +23,7 @@ func (s *Session) setAsideError(death marks.Death) error {
 	fault := company.E(company.ECrash, fmt.Sprintf("the run %s is set aside", s.Run)).
 		Because(fmt.Sprintf("company died %s in a row while %s", company.Count(death.Count, "time"), death.Place)).
 		Fix(fmt.Sprintf("yes tries once more, as after an update of company; no gives the task up, and company retry %s "+
-			"goes on in a new run. company bus cat --subject run.%s shows the records", s.Task.ID, s.Run)).
+			"goes on in a new run", s.Task.ID)).
 		NeedsPerson()
 	fault.RunID = s.Run
 	return fault

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -62,9 +61,6 @@ func ConvertBus(
 		return out, company.E(company.EUsage, "there is no bus driver "+to).
 			Fix("company bus convert --to " + strings.Join(slices.Sorted(maps.Keys(busDrivers)), ", or --to "))
 	}
-	if err := finishRepair(off); err != nil {
-		return out, err
-	}
 	from, err := off.BusDriver(busRecords())
 	if err != nil {
 		return out, err
@@ -104,6 +100,16 @@ func ConvertBus(
 	out.Converted = true
 	report("remove")
 	return out, removeOtherRecords(off, to)
+}
+
+// HeldForRewriting returns the error of a conversion that finds the office held.
+func HeldForRewriting(held *office.Holder) error {
+	fault := company.E(company.EHeld, "the office is held by another process").
+		Because("records that are added meanwhile would be lost")
+	if held == nil || held.PID == 0 {
+		return fault.Fix("wait for it to end, and try again")
+	}
+	return fault.Fix("end it, and try again: " + held.Command)
 }
 
 // removeOtherRecords removes the records of all drivers except the office's own.
@@ -151,7 +157,7 @@ func copyBus(
 		return err
 	}
 	for _, subject := range subjects {
-		n, err := copySubject(ctx, dst, src, subject, math.MaxUint64)
+		n, err := copySubject(ctx, dst, src, subject)
 		if err != nil {
 			return errors.Join(err, dst.Close())
 		}
@@ -191,24 +197,15 @@ func verifyLedger(ctx context.Context, b bus.Bus, o ledger.Options) (ledger.Head
 	return l.Head(), l.Verify(ctx)
 }
 
-// errCopied stops a Read after the last record to copy.
-var errCopied = errors.New("copied")
-
-// copySubject appends the records of a subject to another bus, up to the sequence end.
-func copySubject(ctx context.Context, dst, src bus.Bus, subject string, end uint64) (n int, err error) {
+// copySubject appends the records of a subject to another bus.
+func copySubject(ctx context.Context, dst, src bus.Bus, subject string) (n int, err error) {
 	var last uint64
 	err = src.Log().Read(ctx, subject, 0, func(message bus.Message) error {
-		if message.Seq > end {
-			return errCopied
-		}
 		seq, err := dst.Log().Append(ctx, subject, message.Data, last, message.ID)
 		last = seq
 		n++
 		return err
 	})
-	if errors.Is(err, errCopied) {
-		err = nil
-	}
 	return n, err
 }
 

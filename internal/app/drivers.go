@@ -57,17 +57,15 @@ func DefaultModel(ctx context.Context, getenv func(string) string) (string, erro
 type busDriver struct {
 	open    func(ctx context.Context, own *safedir.Folder, log *slog.Logger) (bus.Bus, error)
 	records string // folder of its records, in the folder of the bus
-	// salvage opens a damaged bus to read as much of it as possible.
-	salvage func(ctx context.Context, own *safedir.Folder, log *slog.Logger) (bus.Bus, []BusDamage, error)
 }
 
 var busDrivers = map[string]busDriver{
 	"nats": {func(ctx context.Context, own *safedir.Folder, log *slog.Logger) (bus.Bus, error) {
 		return nats.Open(ctx, nats.Options{Folder: own, Logger: log})
-	}, "jetstream", salvageNATS},
+	}, "jetstream"},
 	"file": {func(ctx context.Context, own *safedir.Folder, log *slog.Logger) (bus.Bus, error) {
 		return file.Open(ctx, file.Options{Folder: own, Logger: log})
-	}, "wal", salvageFile},
+	}, "wal"},
 }
 
 // busRecords returns the records folder of each driver.
@@ -79,55 +77,11 @@ func busRecords() map[string]string {
 	return out
 }
 
-func salvageNATS(ctx context.Context, own *safedir.Folder, log *slog.Logger) (bus.Bus, []BusDamage, error) {
-	b, found, err := nats.Salvage(ctx, nats.Options{Folder: own, Logger: log})
-	damage := make([]BusDamage, len(found))
-	for i, d := range found {
-		damage[i] = BusDamage{File: d.File, Offset: d.Offset, Bytes: d.Bytes, Why: "a record does not match its checksum",
-			Mended: d.Mended, Known: true, after: d.After}
-		switch {
-		case d.Mended:
-			damage[i].Why = "one bit of a record had changed"
-		case d.Stream == nats.LedgerStream:
-			damage[i].Lost = []string{bus.Ledger}
-		default:
-			damage[i].Lost = []string{bus.JournalPrefix + "*"}
-		}
-	}
-	return b, damage, err
-}
-
-func salvageFile(ctx context.Context, own *safedir.Folder, log *slog.Logger) (bus.Bus, []BusDamage, error) {
-	b, found, err := file.Salvage(ctx, file.Options{Folder: own, Logger: log})
-	damage := make([]BusDamage, len(found))
-	for i, d := range found {
-		damage[i] = BusDamage{File: d.File, Offset: d.Offset, Bytes: d.Bytes, Why: d.Why, Mended: d.Mended, Lost: d.Lost,
-			Known: d.Known, after: d.After}
-	}
-	return b, damage, err
-}
-
-// scanFileBus calls fn for each entry of the file driver's log, without taking its lock.
-func scanFileBus(own *safedir.Folder, fn func(BusRecord) error) error {
-	return file.Scan(own, func(entry file.Entry) error {
-		busRecord := BusRecord{SchemaVersion: 1, Kind: entry.Kind, File: entry.File, Offset: entry.Offset, Seq: entry.Seq,
-			Time:    entry.Time,
-			Subject: entry.Subject, ID: entry.ID}
-		busRecord.setData(entry.Data)
-		return fn(busRecord)
-	}, func(name string, offset, bytes int64) error {
-		return fn(BusRecord{SchemaVersion: 1, Kind: BusUnreadable, File: name, Offset: offset, Bytes: bytes})
-	})
-}
-
 // openBus opens the bus of an office with the configured driver, if the office uses that driver.
 func openBus(ctx context.Context, off *office.Office, cfg config.Config, log *slog.Logger) (bus.Bus, error) {
 	busDriver, ok := busDrivers[cfg.Bus.Driver]
 	if !ok {
 		return nil, company.E(company.EConfig, "there is no bus driver "+cfg.Bus.Driver)
-	}
-	if err := finishRepair(off); err != nil {
-		return nil, err
 	}
 	if err := off.SettleBusDriver(cfg.Bus.Driver, busRecords()); err != nil {
 		return nil, err

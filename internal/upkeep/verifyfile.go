@@ -34,9 +34,6 @@ type verification struct {
 	BlobsDone bool         `json:"blobs_done"`
 	Blobs     int          `json:"blobs"`
 	Bytes     int64        `json:"bytes"`
-	// Part is the last checked part of the blob store.
-	Part      string `json:"part,omitempty"`
-	PartsDone bool   `json:"parts_done,omitempty"`
 	// Task is the last task whose blobs were checked. Tasks are checked in order of their ids.
 	Task company.TaskID `json:"task,omitempty"`
 	// Journal is the run of the last journal on the bus whose blobs were checked. Verdict is the key of the last cached

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 
-	"company/internal/bus"
 	"company/internal/company"
 	"company/internal/ledger"
 )
@@ -57,7 +56,7 @@ func (f *nameFinder) findBlob(ctx context.Context, n namedBlob) error {
 	f.cost += nameCost
 	has, err := f.Ledger.HasBlob(ctx, n.hash)
 	where := fmt.Sprintf("%s (%s)", n.hash, n.what)
-	if err == nil && !has || errors.Is(err, bus.ErrNotFound) {
+	if err == nil && !has {
 		if removed, findErr := f.removed.isRemoved(ctx, n.run); removed || findErr != nil {
 			return findErr
 		}

@@ -112,9 +112,9 @@ func (b *Bus) start(ctx context.Context, own *safedir.Folder, opts Options) erro
 	if err := errors.Join(own.Still(), own.Plain()); err != nil {
 		return err
 	}
-	err := checkStreams(ctx, own, func(damage Damage) error {
+	err := checkStreams(ctx, own, func(d damage) error {
 		opts.Logger.Warn("the queue of the bus is damaged: it was put aside, and is filled again from the ledger", "file",
-			damage.File, "offset", damage.Offset, "kept", own.Join(damagedQueue))
+			d.file, "offset", d.offset, "kept", own.Join(damagedQueue))
 		return errors.Join(own.RemoveAll(damagedQueue), own.Rename(path.Join(streamsDir, queueStream), damagedQueue),
 			own.Sync(streamsDir))
 	})

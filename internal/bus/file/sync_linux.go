@@ -1,4 +1,4 @@
-package localfiles
+package file
 
 import (
 	"errors"
@@ -7,9 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// SyncData makes the bytes of a file survive a power cut. It does not sync the times of the file,
+// syncData makes the bytes of a file survive a power cut. It does not sync the times of the file,
 // which are not needed after a restart.
-func SyncData(file *os.File) error {
+func syncData(file *os.File) error {
 	conn, err := file.SyscallConn()
 	if err != nil {
 		return err
