@@ -86,7 +86,7 @@ func TestParseRemote(t *testing.T) {
 		"git@github.com:acme/app.git":                 {SSH: true, Host: "github.com", Owner: "acme", Name: "app"},
 		"github.com:acme/app":                         {SSH: true, Host: "github.com", Owner: "acme", Name: "app"},
 		"ssh://git@github.com/acme/app.git":           {SSH: true, Host: "github.com", Owner: "acme", Name: "app"},
-		"ssh://git@ssh.github.com:443/acme/app.git":   {SSH: true, Host: "github.com", Owner: "acme", Name: "app"},
+		"ssh://git@ssh.github.com:443/acme/app.git":   {SSH: true, Host: "ssh.github.com", Owner: "acme", Name: "app"},
 		"ssh://git@ghe.example.com:2222/acme/app.git": {SSH: true, Host: "ghe.example.com", Owner: "acme", Name: "app"},
 		"https://ghe.example.com:8443/acme/my.app.git": {Host: "ghe.example.com", Port: "8443", Owner: "acme",
 			Name: "my.app"},
@@ -178,11 +178,11 @@ func newSet(t *testing.T, s Settings, env map[string]string) *Selector {
 		Settings: s, Local: &fakeForge{kind: "local"}, Env: func(n string) string {
 			return env[n]
 		}, Log: slog.New(slog.DiscardHandler),
-		Drivers: map[string]Driver{
-			"github": {Open: open("github"), Home: "https://github.com", User: "x-access-token",
+		Drivers: []Driver{
+			{Kind: "github", Open: open("github"), Home: "https://github.com", OtherHosts: []string{"ssh.github.com"},
+				APIPath: "/api/v3", HasApps: true, User: "x-access-token",
 				TokenEnvs: []string{"GITHUB_TOKEN", "GH_TOKEN"}, OtherTokenEnvs: []string{"GH_ENTERPRISE_TOKEN"}},
-			"gitea": {Open: open("gitea"), User: "token", TokenEnvs: []string{"GITEA_TOKEN"},
-				OtherTokenEnvs: []string{"GITEA_TOKEN"}},
+			{Kind: "gitea", Open: open("gitea"), User: "token", OtherTokenEnvs: []string{"GITEA_TOKEN"}},
 		},
 	}
 }
@@ -205,6 +205,9 @@ func TestForgeSelection(t *testing.T) {
 			hub, "github", "", ""},
 		"auto, no token": {Settings{Kind: "auto", TokenEnv: "GITHUB_TOKEN"}, map[string]string{}, hub, "local", "",
 			"no login for github.com"},
+		"auto, another name of the host": {Settings{Kind: "auto", TokenEnv: "GITHUB_TOKEN"},
+			map[string]string{"GITHUB_TOKEN": "x"}, "ssh://git@ssh.github.com:443/acme/app.git", "github", "", ""},
+		"an unknown kind": {Settings{Kind: "gitlub"}, map[string]string{}, hub, "", company.EConfig, ""},
 		"auto, no remote": {Settings{Kind: "auto"}, map[string]string{"GITHUB_TOKEN": "x"}, "", "local", "", ""},
 		"auto, a path": {Settings{Kind: "auto"}, map[string]string{"GITHUB_TOKEN": "x"}, "/srv/app.git",
 			"local", "", ""},
