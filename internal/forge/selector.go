@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -264,7 +265,9 @@ func (s *Selector) forgeAddress(driver Driver) (*url.URL, error) {
 			Fix("write it as https://github.example.com")
 	}
 	address.Host = strings.ToLower(address.Host)
-	address.Path = strings.TrimSuffix(address.Path, driver.APIPath) // people also enter the address of the API
+	for end := driver.APIPath; len(end) > 1; end = path.Dir(end) { // people also enter the address of the API
+		address.Path = strings.TrimSuffix(address.Path, end)
+	}
 	if address.Scheme == "http" && !isLoopback(address.Hostname()) {
 		return nil, company.E(company.EConfig, "forge.url is http").NeedsPerson().
 			Because("the token would be sent in the clear").Fix("write it with https://")

@@ -26,8 +26,8 @@ import (
 
 const kind = "gitea"
 
-// Driver is all that is known of Gitea and Forgejo. It has no home address, so forge.url must be set. If a login's password is a token,
-// Gitea ignores the user name.
+// Driver is all that is known of Gitea and Forgejo. It has no home address, so forge.url must be set. If a login's
+// password is a token, Gitea ignores the user name.
 var Driver = forge.Driver{
 	Kind:        kind,
 	Name:        "Gitea or Forgejo",

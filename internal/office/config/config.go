@@ -9,9 +9,9 @@ import (
 // Config is the complete config: values that no source sets have their default. It is loaded once and never changed.
 // Do not write into its lists and maps.
 //
-// The tags are the schema. yaml is the key, enum the allowed values, drivers the kind of drivers whose names are allowed,
-// too, min and max the bounds. doc is the one-line description for people and the JSON Schema. check names a further
-// check of a text.
+// The tags are the schema. yaml is the key, enum the allowed values, min and max the bounds. drivers is a kind of
+// drivers, whose names are allowed as well. doc is the one-line description for people and the JSON Schema. check names
+// a further check of a text.
 type Config struct {
 	Version       int              `yaml:"version" min:"1" max:"1" doc:"version of this file's format"`
 	Models        map[string]Model `yaml:"models" doc:"named model profiles"`
