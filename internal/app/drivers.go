@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -29,6 +30,16 @@ import (
 )
 
 // This file is the only place that knows the drivers. A new driver is one line here.
+
+func init() {
+	var forges []string
+	for _, driver := range ForgeDrivers {
+		forges = append(forges, driver.Kind)
+	}
+	config.NameDrivers("forge", forges)
+	config.NameDrivers("bus", []string{"nats", "file"})
+	config.NameDrivers("adapter", slices.Sorted(maps.Keys(ModelDrivers)))
+}
 
 // ModelDrivers holds the model adapters by name.
 var ModelDrivers = adapters.Registry{
@@ -125,10 +136,22 @@ func (d Daemon) ListContainers(ctx context.Context) (list []container.Info, err 
 	return rt.ListAll(ctx)
 }
 
+// ForgeDrivers lists the forges on the network, the most common one first.
+var ForgeDrivers = []forge.Driver{github.Driver, gitea.Driver}
+
 // tokenNames returns the environment variables in which the forges' own tools store tokens.
-func tokenNames() []string {
-	return slices.Concat(github.Driver.TokenEnvs, github.Driver.OtherTokenEnvs, gitea.Driver.TokenEnvs,
-		gitea.Driver.OtherTokenEnvs)
+func tokenNames() (names []string) {
+	for _, driver := range ForgeDrivers {
+		names = append(append(names, driver.TokenEnvs...), driver.OtherTokenEnvs...)
+	}
+	return names
+}
+
+func webhookKinds() (kinds []forge.Webhook) {
+	for _, driver := range ForgeDrivers {
+		kinds = append(kinds, driver.Webhook)
+	}
+	return kinds
 }
 
 // OpenForges returns a selector that picks a forge for a remote. Pages are stored in pulls/ of the
@@ -141,7 +164,7 @@ func OpenForges(
 		Settings: forge.Settings{Kind: cfg.Forge.Kind, URL: cfg.Forge.URL, TokenEnv: cfg.Forge.TokenEnv,
 			App: forge.App{ID: int64(cfg.Forge.AppID), Installation: int64(cfg.Forge.InstallationID),
 				KeyEnv: cfg.Forge.PrivateKeyEnv}},
-		Drivers: map[string]forge.Driver{"github": github.Driver, "gitea": gitea.Driver},
+		Drivers: ForgeDrivers,
 		Local:   &local.Forge{Office: state, Dir: PullsDir}, Log: log,
 		Env: func(name string) string {
 			v, _ := env(name)

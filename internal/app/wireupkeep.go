@@ -15,7 +15,7 @@ func (a *App) wireUpkeep(cfg config.Config, o outside) error {
 	a.repackJob, a.archiveJob = a.keeper.RepackJob(o.git), a.keeper.ArchiveJob()
 	called := make(chan struct{}, 1)
 	a.webhooks = upkeep.Webhooks{Listen: cfg.Forge.WebhookListen, Secret: secret.New(a.envValue(cfg.Forge.WebhookEnv)),
-		Env: cfg.Forge.WebhookEnv, Trigger: called}
+		Env: cfg.Forge.WebhookEnv, Kinds: webhookKinds(), Trigger: called}
 	feedback, err := a.feedbackJob(called, o.forges)
 	if err == nil {
 		err = a.wireNotices(cfg.Notify)
