@@ -224,7 +224,7 @@ func TestConvertBus(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, e := range left {
-			if !slices.Contains([]string{"blobs", "lock", busDrivers[to].records}, e.Name()) {
+			if !slices.Contains([]string{"blobs", "lock", busRecords()[to]}, e.Name()) {
 				t.Errorf("after --to %s there is %s", to, e.Name())
 			}
 		}
@@ -319,7 +319,7 @@ func TestConvertBusKilled(t *testing.T) {
 		if _, err := ConvertBus(t.Context(), off, to, slog.New(slog.DiscardHandler), func(string) {}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := off.BusFolder.Lstat(busDrivers[from].records); err == nil {
+		if _, err := off.BusFolder.Lstat(busRecords()[from]); err == nil {
 			t.Errorf("the records of %s are still there", from)
 		}
 		_ = off.Close()
@@ -348,7 +348,7 @@ func TestBusDriverOfAnOffice(t *testing.T) {
 			if company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), why) {
 				t.Errorf("%s with %s: %v", has, driver, err)
 			}
-			if _, err := off.BusFolder.Lstat(busDrivers[other].records); err == nil && why != "is gone" {
+			if _, err := off.BusFolder.Lstat(busRecords()[other]); err == nil && why != "is gone" {
 				t.Errorf("records of %s were begun", other)
 			}
 		}

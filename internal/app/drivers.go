@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"company/internal/adapters"
@@ -37,7 +38,7 @@ func init() {
 		forges = append(forges, driver.Kind)
 	}
 	config.NameDrivers("forge", forges)
-	config.NameDrivers("bus", []string{"nats", "file"})
+	config.NameDrivers("bus", BusDriverNames())
 	config.NameDrivers("adapter", slices.Sorted(maps.Keys(ModelDrivers)))
 }
 
@@ -64,40 +65,47 @@ func DefaultModel(ctx context.Context, getenv func(string) string) (string, erro
 	return ollama.Default(ctx, getenv("OLLAMA_HOST"))
 }
 
-// busDriver is a bus implementation.
-type busDriver struct {
-	open    func(ctx context.Context, own *safedir.Folder, log *slog.Logger) (bus.Bus, error)
-	records string // folder of its records, in the folder of the bus
+// BusDrivers lists the drivers of the bus, the default first.
+var BusDrivers = []bus.Driver{nats.Driver, file.Driver}
+
+// findBusDriver returns the driver of a name.
+func findBusDriver(name string) (bus.Driver, error) {
+	for _, driver := range BusDrivers {
+		if driver.Name == name {
+			return driver, nil
+		}
+	}
+	return bus.Driver{}, company.E(company.EConfig, "there is no bus driver "+name).
+		Fix("choose one of " + strings.Join(BusDriverNames(), ", "))
 }
 
-var busDrivers = map[string]busDriver{
-	"nats": {func(ctx context.Context, own *safedir.Folder, log *slog.Logger) (bus.Bus, error) {
-		return nats.Open(ctx, nats.Options{Folder: own, Logger: log})
-	}, "jetstream"},
-	"file": {func(ctx context.Context, own *safedir.Folder, log *slog.Logger) (bus.Bus, error) {
-		return file.Open(ctx, file.Options{Folder: own, Logger: log})
-	}, "wal"},
+// BusDriverNames lists the names of the drivers of the bus, the default first.
+func BusDriverNames() (names []string) {
+	for _, driver := range BusDrivers {
+		names = append(names, driver.Name)
+	}
+	return names
 }
 
 // busRecords returns the records folder of each driver.
 func busRecords() map[string]string {
 	out := map[string]string{}
-	for name, d := range busDrivers {
-		out[name] = d.records
+	for _, driver := range BusDrivers {
+		out[driver.Name] = driver.Records
 	}
 	return out
 }
 
 // openBus opens the bus of an office with the configured driver, if the office uses that driver.
 func openBus(ctx context.Context, off *office.Office, cfg config.Config, log *slog.Logger) (bus.Bus, error) {
-	busDriver, ok := busDrivers[cfg.Bus.Driver]
-	if !ok {
-		return nil, company.E(company.EConfig, "there is no bus driver "+cfg.Bus.Driver)
+	driver, err := findBusDriver(cfg.Bus.Driver)
+	if err != nil {
+		return nil, err
 	}
 	if err := off.SettleBusDriver(cfg.Bus.Driver, busRecords()); err != nil {
 		return nil, err
 	}
-	return busDriver.open(ctx, off.BusFolder, log)
+	return driver.Open(ctx, off.BusFolder, log)
 }
 
 // Daemon holds the settings of the Docker daemon for containers and images.

@@ -18,7 +18,7 @@ func TestSchemaNamesDriversThatExist(t *testing.T) {
 		forges = append(forges, driver.Kind)
 	}
 	for key, drivers := range map[string][]string{
-		"bus.driver":               slices.Collect(maps.Keys(busDrivers)),
+		"bus.driver":               BusDriverNames(),
 		"models.<profile>.adapter": slices.Collect(maps.Keys(ModelDrivers)),
 		"forge.kind":               append(forges, config.Auto, "local"),
 	} {

@@ -37,8 +37,21 @@ func (client) Kind() string { return kind }
 func (c client) Credential(ctx context.Context) (forge.Credential, error) { return c.login(ctx) }
 `
 
-// TestDriverIsAFolderAndALine: a forge of which only its folder and a line of the wiring are there is a value of the
-// config, is chosen for a remote at its address, and finds its login.
+// sampleBus is the folder of a new bus: the one on files by another name.
+const sampleBus = `package samplebus
+
+import (
+	"company/internal/bus"
+	"company/internal/bus/file"
+)
+
+// Driver is all that is known of the sample.
+var Driver = bus.Driver{Name: "samplebus", Records: "samples", Open: file.Driver.Open}
+`
+
+// TestDriverIsAFolderAndALine: a forge and a bus of which only a folder and a line of the wiring are there are values of
+// the config. The forge is chosen for a remote at its address, and finds its login. An office keeps its records on the
+// bus.
 func TestDriverIsAFolderAndALine(t *testing.T) {
 	t.Parallel()
 	root, err := testenv.Root()
@@ -49,12 +62,14 @@ func TestDriverIsAFolderAndALine(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	with := strings.NewReplacer("gitea.Driver}", "gitea.Driver, sample.Driver}",
-		`"company/internal/forge/local"`, `"company/internal/forge/local"`+"\n\t"+`"company/internal/forge/sample"`,
-	).Replace(string(wiring))
+	with := strings.NewReplacer("gitea.Driver}", "gitea.Driver, sample.Driver}", "file.Driver}",
+		"file.Driver, samplebus.Driver}", `"company/internal/forge/local"`, `"company/internal/forge/local"
+	"company/internal/forge/sample"
+	"company/internal/bus/samplebus"`).Replace(string(wiring))
 	h := testenv.New(t, nil, map[string]string{"README.md": "# Small\n"})
 	h.Bin = buildWith(t, root, map[string]string{
-		"internal/forge/sample/sample.go": sampleForge, "internal/app/drivers.go": with,
+		"internal/forge/sample/sample.go": sampleForge, "internal/bus/samplebus/bus.go": sampleBus,
+		"internal/app/drivers.go": with,
 	})
 	h.Git(h.Repo, "remote", "set-url", "origin", "https://sample.example/acme/app.git")
 	h.Env = append(h.Env, "SAMPLE_TOKEN=abc")
@@ -63,6 +78,8 @@ func TestDriverIsAFolderAndALine(t *testing.T) {
 		!strings.Contains(refused.Stderr, "did you mean sample?") {
 		t.Errorf("another kind: %s%s", refused.Stdout, refused.Stderr)
 	}
+	h.MustRun(patience, "config", "set", "--user", "bus.driver", "samplebus")
+	h.MustRun(patience, "project", "list")
 	if said := h.Run(patience, "doctor", "--all").Stdout; !strings.Contains(said, "sample acme/app, login from SAMPLE_TOKEN") {
 		t.Errorf("doctor says\n%s", said)
 	}

@@ -22,6 +22,12 @@ const (
 	itemMemory = 10 * time.Minute // how long Put remembers a finished item
 )
 
+// Driver is all that is known of the driver on files.
+var Driver = bus.Driver{Name: "file", Records: walName,
+	Open: func(ctx context.Context, folder *safedir.Folder, log *slog.Logger) (bus.Bus, error) {
+		return Open(ctx, Options{Folder: folder, Logger: log})
+	}}
+
 // Options configures the location of the store and the reporting of problems.
 type Options struct {
 	Dir    string          // created with mode 0700 if it does not exist

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -28,9 +29,9 @@ may work here meanwhile. The disk needs room for the records twice.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runBusConvert(c.Context(), env, to) },
 	}
-	convert.Flags().StringVar(&to, "to", "", "the driver: file or nats")
+	convert.Flags().StringVar(&to, "to", "", "the driver: "+strings.Join(officeapp.BusDriverNames(), " or "))
 	_ = convert.RegisterFlagCompletionFunc(
-		"to", cobra.FixedCompletions([]string{"file", "nats"}, cobra.ShellCompDirectiveNoFileComp))
+		"to", cobra.FixedCompletions(officeapp.BusDriverNames(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.AddCommand(convert)
 	return cmd
 }
