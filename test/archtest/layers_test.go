@@ -40,7 +40,6 @@ present/view
 present/feed
 present/jqtemplate
 lib/safedir
-gitops/commitstyle
 gitops/cleanfilter
 delivery/secretscan
 lib/clock
