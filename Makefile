@@ -88,14 +88,8 @@ tokens: setup build #- the pinned tokens of recorded conversations, made anew (a
 	COMPANY_TEST_LONG=1 $(GO) test ./tools/benchwork -run '^TestTokens$$' -count=1 -timeout 20m -args -update-tokens
 
 .PHONY: count
-count: build ## the size, structure and names of this tree in numbers; BEFORE=COMMIT puts an earlier one beside it
+count: build ## the size and structure of this tree in numbers; BEFORE=COMMIT puts an earlier one beside it
 	@$(GO) run ./test/count . $(BEFORE:%=@%)
-
-.PHONY: prose
-prose: #- how comments and documents read in numbers, beside three models (Go modules, which are downloaded)
-	@$(GO) run ./test/count -prose . $(BEFORE:%=@%) $(MODELS)
-
-MODELS = github.com/riverqueue/river@v0.51.2 github.com/restic/restic@v0.18.0 github.com/cli/cli/v2@v2.60.0
 
 .PHONY: hooks
 hooks: #- let git test what is staged before it commits (scripts/hooks)
@@ -120,18 +114,18 @@ mutants: #- break the core and its checker on purpose: the named mutants and a s
 	@$(GO) run ./test/mutants -package internal/company/historytest -seed $${SEED:-1} -n $${N:-400} -most 5
 
 .PHONY: strangers
-strangers: setup build #- the company on N=20 repositories that SEED=1 and the commit draw; writes docs/strangers.md (PREPARE=1: only find them and keep them; RESUME=1 COMMIT=id: go on; AGAIN=1: a second walk)
+strangers: setup build #- the company on N=20 repositories that SEED=1 and the commit draw; writes bin/strangers.md (PREPARE=1: only find them and keep them; RESUME=1 COMMIT=id: go on; AGAIN=1: a second walk)
 	@scripts/setup.sh test
-	$(GO) test -C test/strangers . -run 'TestDraw$$' -count=1 -timeout 8h -v -args -draw $${SEED:-1} -cases $${N:-20} -draw-table docs/strangers.md $(if $(PREPARE),-prepare) $(if $(RESUME),-resume) $(if $(AGAIN),-again) $(if $(COMMIT),-draw-commit $(COMMIT))
+	$(GO) test -C test/strangers . -run 'TestDraw$$' -count=1 -timeout 8h -v -args -draw $${SEED:-1} -cases $${N:-20} -draw-table bin/strangers.md $(if $(PREPARE),-prepare) $(if $(RESUME),-resume) $(if $(AGAIN),-again) $(if $(COMMIT),-draw-commit $(COMMIT))
 
 .PHONY: strangers/lists
 strangers/lists: #- the frozen lists that draws are made from, made anew: draws of old commits change
 	$(GO) run -C test/strangers ./makelists lists
 
 .PHONY: strangers/pinned
-strangers/pinned: setup build #- the company on the fixed list of repositories; writes docs/strangers-pinned.md (RESUME=1: go on)
+strangers/pinned: setup build #- the company on the fixed list of repositories; writes bin/strangers-pinned.md (RESUME=1: go on)
 	@scripts/setup.sh test
-	$(GO) test -C test/strangers . -run TestStrangers -count=1 -timeout 3h -args -all -table docs/strangers-pinned.md $(if $(RESUME),-resume)
+	$(GO) test -C test/strangers . -run TestStrangers -count=1 -timeout 3h -args -all -table bin/strangers-pinned.md $(if $(RESUME),-resume)
 
 .PHONY: strangers/gitea
 strangers/gitea: #- the Gitea driver against a real Gitea, built from its module; writes docs/gitea.md

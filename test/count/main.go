@@ -1,10 +1,9 @@
 // Command count prints numbers of trees of Go code, side by side: how much code there is and
-// of which kind, how it is divided, how its functions and variables are named (decision 0071),
-// and with -prose how its comments and documents read.
+// of which kind, and how it is divided (decision 0071).
 //
 //	go run ./test/count                        this tree
 //	go run ./test/count . @9975f587            beside a commit of it
-//	go run ./test/count -prose . MODULE@VERSION
+//	go run ./test/count . MODULE@VERSION       beside a Go module
 //
 // It reads files as text and syntax, without types, so that every tree is counted by the same
 // rules. Generated files and testdata are left out. It judges nothing: test/archtest holds bounds.
@@ -25,15 +24,14 @@ type row struct {
 }
 
 func main() {
-	prose := flag.Bool("prose", false, "print how comments and documents read")
 	flag.Parse()
-	if err := printTrees(flag.Args(), *prose); err != nil {
+	if err := printTrees(flag.Args()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
 }
 
-func printTrees(names []string, prose bool) error {
+func printTrees(names []string) error {
 	if len(names) == 0 {
 		names = []string{"."}
 	}
@@ -48,12 +46,7 @@ func printTrees(names []string, prose bool) error {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		list := counted.listNumbers()
-		if prose {
-			list = counted.prose.listNumbers()
-		}
-		if !prose {
-			list = append(list, [2]string{"the stripped program (make build)", programSize(name)})
-		}
+		list = append(list, [2]string{"the stripped program (make build)", programSize(name)})
 		for i, number := range list {
 			if len(rows) <= i+1 {
 				rows = append(rows, row{name: number[0]})

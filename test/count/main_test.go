@@ -1,7 +1,6 @@
 package main
 
 import (
-	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -39,39 +38,13 @@ func TestCountTree(t *testing.T) {
 		"cli":                {counted.cliFiles, 1},
 		"commands":           {counted.commands, 1},
 		"functions":          {counted.functions, 3},
-		"one word":           {counted.oneWord, 2},
-		"unexported":         {counted.unexported, 2},
 		"long":               {counted.longFunctions, 1},
 		"exported":           {counted.exported, 4},
 		"documented":         {counted.documented, 3},
-		"names":              {counted.names, 7},
-		"letters":            {counted.letters, 3},
-		"function words":     {counted.wordNames, 1},
 	} {
 		if pair[0] != pair[1] {
 			t.Errorf("%s: %d, want %d", what, pair[0], pair[1])
 		}
-	}
-	if got := counted.listNumbers(); !slices.ContainsFunc(got, func(n [2]string) bool { return n[1] == "66.7 % (2)" }) {
-		t.Errorf("no share of one-word names in %q", got)
-	}
-}
-
-func TestCountProse(t *testing.T) {
-	counted, err := countTree(fstest.MapFS{
-		"a.go": file("package a\n\n// A is none of those that wait.\nfunc A() {}\n\n// B returns it.\nfunc B() {}\n"),
-		"a.md": file("# A heading. Of two.\n\nOne two three. It's `a.b. c` four!\nFive\nsix.\n\n" +
-			"```\ncode. code.\n```\n\n- an item\n- another\n\n| a | table. |\n"),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := *counted.prose
-	if p.commentLines != 2 || p.hardLines != 1 || p.docComments != 2 || p.withIs != 1 {
-		t.Errorf("comments: %+v", p)
-	}
-	if p.words != 11 || p.sentences != 5 || p.contractions != 1 {
-		t.Errorf("documents: %+v", p)
 	}
 }
 

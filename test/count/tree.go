@@ -14,10 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 	"unicode/utf8"
-
-	"company/test/goname"
 )
 
 const (
@@ -25,9 +22,6 @@ const (
 	hugeFunction = 100
 	longLine     = 120 // characters
 )
-
-// functionWords say nothing of a value as its name.
-var functionWords = strings.Fields("of at in from why now own most all it what")
 
 // generatedRE is the line that marks a generated file (https://go.dev/s/generatedcode).
 var generatedRE = regexp.MustCompile(`(?m)^// Code generated .* DO NOT EDIT\.$`)
@@ -42,14 +36,9 @@ type tally struct {
 
 	cliFiles, cliLines, commands int
 
-	functions, unexported, oneWord int
-	longFunctions, hugeFunctions   int
-	nameLengths                    []int
-	exported, documented           int
-
-	names, letters, wordNames int // declared names, those of one letter, those that are function words
-
-	prose *prose
+	functions, longFunctions, hugeFunctions int
+	exported, documented                    int
+	words                                   int // of Markdown files
 }
 
 // kinds of code, as they are printed.
@@ -76,7 +65,7 @@ func isBelow(name, folder string) bool { return strings.HasPrefix(name, folder+"
 func countTree(tree fs.FS) (*tally, error) {
 	counted := &tally{
 		lines: map[string]int{}, statements: map[string]int{}, longLines: map[string]int{},
-		rooms: map[string]bool{}, arrows: map[[2]string]bool{}, packages: map[string]bool{}, prose: &prose{},
+		rooms: map[string]bool{}, arrows: map[[2]string]bool{}, packages: map[string]bool{},
 	}
 	err := fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -94,7 +83,7 @@ func countTree(tree fs.FS) (*tally, error) {
 			return err
 		}
 		if filepath.Ext(name) == ".md" {
-			counted.prose.addDocument(string(text))
+			counted.words += len(strings.Fields(string(text)))
 			return nil
 		}
 		if generatedRE.Match(text) {
@@ -102,7 +91,6 @@ func countTree(tree fs.FS) (*tally, error) {
 		}
 		return counted.addFile(name, text)
 	})
-	slices.Sort(counted.nameLengths)
 	return counted, err
 }
 
@@ -133,7 +121,6 @@ func (c *tally) addFile(name string, text []byte) error {
 		c.cliLines += bytes.Count(text, []byte("\n"))
 	}
 	c.commands += countCommands(file)
-	c.prose.addComments(file)
 	for _, d := range file.Decls {
 		switch d := d.(type) {
 		case *ast.FuncDecl:
@@ -142,12 +129,6 @@ func (c *tally) addFile(name string, text []byte) error {
 			c.addSpecs(d)
 		}
 	}
-	ast.Inspect(file, func(node ast.Node) bool {
-		for _, id := range goname.ListDeclared(node) {
-			c.addName(id.Name)
-		}
-		return true
-	})
 	return nil
 }
 
@@ -215,12 +196,7 @@ func countCommands(file *ast.File) (n int) {
 }
 
 func (c *tally) addFunction(fn *ast.FuncDecl, lines int) {
-	name := fn.Name.Name
-	if name == "_" {
-		return
-	}
 	c.functions++
-	c.nameLengths = append(c.nameLengths, len(name))
 	if lines > longFunction {
 		c.longFunctions++
 	}
@@ -229,11 +205,6 @@ func (c *tally) addFunction(fn *ast.FuncDecl, lines int) {
 	}
 	if fn.Name.IsExported() {
 		c.addExported(fn.Doc != nil)
-		return
-	}
-	c.unexported++
-	if strings.IndexFunc(name, func(r rune) bool { return !unicode.IsLower(r) }) < 0 {
-		c.oneWord++
 	}
 }
 
@@ -263,19 +234,6 @@ func (c *tally) addExported(documented bool) {
 	}
 }
 
-func (c *tally) addName(name string) {
-	if name == "_" {
-		return
-	}
-	c.names++
-	if utf8.RuneCountInString(name) == 1 {
-		c.letters++
-	}
-	if slices.Contains(functionWords, name) {
-		c.wordNames++
-	}
-}
-
 // listNumbers lists what was counted, each with its name.
 func (c *tally) listNumbers() (out [][2]string) {
 	add := func(name, value string) { out = append(out, [2]string{name, value}) }
@@ -289,22 +247,14 @@ func (c *tally) listNumbers() (out [][2]string) {
 		add(fmt.Sprintf("lines over %d characters: %s", longLine, kind),
 			fmt.Sprintf("%.1f ‰ (%d)", 1000*share(c.longLines[kind], c.lines[kind]), c.longLines[kind]))
 	}
-	median := 0
-	if n := len(c.nameLengths); n > 0 {
-		median = c.nameLengths[n/2]
-	}
 	add("rooms below internal/, arrows between them", fmt.Sprintf("%d, %d", len(c.rooms), len(c.arrows)))
 	add("packages below internal/", fmt.Sprint(len(c.packages)))
 	add("command line: files, lines", fmt.Sprintf("%d, %d", c.cliFiles, c.cliLines))
 	add("commands", fmt.Sprint(c.commands))
-	add("functions named by one lower-case word, idioms too", percent(c.oneWord, c.functions))
-	add("of the unexported ones", percent(c.oneWord, c.unexported))
-	add("median length of a function's name", fmt.Sprint(median))
 	add("exported functions, types and values documented", percent(c.documented, c.exported))
 	add(fmt.Sprintf("functions over %d lines", longFunction), percent(c.longFunctions, c.functions))
 	add(fmt.Sprintf("functions over %d lines", hugeFunction), percent(c.hugeFunctions, c.functions))
-	add("declared names of one letter", percent(c.letters, c.names))
-	add("declared names that are function words", percent(c.wordNames, c.names))
+	add("words of documents", fmt.Sprint(c.words))
 	return out
 }
 

@@ -166,14 +166,14 @@ func readDraws(root string) (draws [][]CaseRow, err error) {
 	return draws, nil
 }
 
-// writeDraws is docs/strangers.md.
+// writeDraws returns the report of draws.
 func writeDraws(draws [][]CaseRow) string {
 	var b strings.Builder
 	b.WriteString(`# Strangers
 
 ` + "`make strangers SEED=n N=k`" + ` runs the company on repositories of other people. They are
 drawn by a seed from frozen lists of public archives, in
-[test/strangers/lists](../test/strangers/lists); those of Debian hold what the archive served on
+test/strangers/lists; those of Debian hold what the archive served on
 the day they were made (2026-11-26). The seed is sha256 of the measured commit, a
 slash and n. A whole draw has 20 cases: 8 of Node and TypeScript, 5 of Go, 4 of Python, 2 of C
 or C++, and one of Rust or PHP. Nothing is configured but a scripted model.
@@ -199,8 +199,6 @@ case.
 - **cut**: not over in six minutes.
 
 ` + leftOut + `
-
-Earlier measurements, of a fixed list: [strangers-pinned.md](strangers-pinned.md).
 `)
 	for i, rows := range draws {
 		writeDraw(&b, rows, findFirstWalk(draws[:i], rows[0]))

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// writePage is docs/strangers-pinned.md. missing are strangers of the list without a row.
+// writePage returns the report of the pinned list. missing are strangers of the list without a row.
 func writePage(rows []Row, missing []string) string {
 	var foreign, ours []Row
 	right := 0
@@ -29,7 +29,7 @@ func writePage(rows []Row, missing []string) string {
 configured but the model: Go modules of the module proxy, source packages of
 Debian, packages of npm's registry that ship their tests, and what real tools make
 for whom begins a project. Names, versions and digests are pinned in
-[test/strangers](../test/strangers), what was fetched is kept in the user's cache,
+test/strangers, what was fetched is kept in the user's cache,
 and is not fetched again. Each goes the whole way: the image is
 prepared, the checks are found and run on the base in a locked, offline container,
 one change with its test is merged, and a pull request is made. The model is

@@ -7,9 +7,9 @@
 //
 // There are two ways to choose them. A draw takes repositories from the frozen
 // lists in lists/ by the commit that is measured (lot*.go); its rows are kept in
-// draws/ and make docs/strangers.md, and the cases that were found ahead in
+// draws/ and make bin/strangers.md, and the cases that were found ahead in
 // draws/prepared. The fixed list has pinned repositories whose
-// checks were read by people, and makes docs/strangers-pinned.md. The package owns
+// checks were read by people, and makes bin/strangers-pinned.md. The package owns
 // the lists, the fetchers, the walks, the comparison with what the maintainers'
 // own commands say outside of our containers, and both tables.
 package strangers
