@@ -56,7 +56,7 @@ container/dockerfile
 
 ecosystem/checkfinder
 upkeep/notify
-ledger/marks
+ledger/crashes
 
 bus
 ledger
