@@ -21,7 +21,7 @@ func TestToolboxDependsOnLittle(t *testing.T) {
 		"company/internal/toolbox/mux", "company/internal/company", "company/internal/lib/safetext",
 		"company/internal/lib/shellquote",
 		"company/internal/toolbox/serverprogram", "company/internal/lib/lazyregexp", "company/internal/lib/boundedparse/bash",
-		"company/internal/company/glob", "company/internal/ledger/marks/away",
+		"company/internal/company/glob",
 		"company/internal/lib/charset", "golang.org/x/text/encoding", "golang.org/x/text/runes",
 		"golang.org/x/text/transform", "golang.org/x/text/unicode/norm", "golang.org/x/text/internal/utf8internal",
 		"github.com/hashicorp/yamux", "golang.org/x/sys/unix", "mvdan.cc/sh/v3",

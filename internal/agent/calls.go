@@ -11,7 +11,6 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/company"
-	"company/internal/ledger/marks"
 	"company/internal/lib/safetext"
 )
 
@@ -131,16 +130,11 @@ func (r *runner) runPendingCalls(ctx context.Context) error {
 		}
 		group := r.nextGroup()
 		if mayChange(group) {
-			back := r.mark.Away()
-			err := r.awaitSave()
-			back()
-			if err != nil {
+			if err := r.awaitSave(); err != nil {
 				return err
 			}
 		}
-		back := r.mark.Away() // each call has its own mark
 		jobs := r.runGroup(context.WithValue(ctx, askedKey{}, r.conv.asked), group)
-		back()
 		changed := false
 		for _, toolJob := range jobs {
 			if toolJob.err != nil {
@@ -243,10 +237,8 @@ func (r *runner) runGroup(ctx context.Context, jobs []*toolJob) []*toolJob {
 			return jobs[:i] // interrupted between two calls: the rest has not begun
 		}
 		j.began = r.utcNow()
-		mark := r.enterCall(marks.Call, j.pendingCall)
-		ctx, end := r.passOutput(mark.NewContext(ctx), j, j.began)
+		ctx, end := r.passOutput(ctx, j, j.began)
 		work := func() {
-			defer mark.Pass()
 			defer end()
 			start := time.Now()
 			j.answer = &Result{}
@@ -261,7 +253,6 @@ func (r *runner) runGroup(ctx context.Context, jobs []*toolJob) []*toolJob {
 		}
 		switch j.scheduling() {
 		case scheduleAny:
-			mark.Pass()
 		case scheduleParallel:
 			wg.Go(work)
 		default:

@@ -9,7 +9,6 @@ import (
 	"company/internal/adapters"
 	"company/internal/agent/budget"
 	"company/internal/company"
-	"company/internal/ledger/marks"
 )
 
 // Driver runs an agent's job to its end. It separates a run from the program of the agent. Loop, the only Driver
@@ -58,8 +57,6 @@ type Job struct {
 	// OnOutput receives the output of running calls and their ends. Its calls may overlap. If it is nil, the tools
 	// are not asked for output.
 	OnOutput func(LiveOutput)
-	// Marks records the call and reply that the process handles. It may be nil.
-	Marks *marks.Book
 	// Halt is called between two turns. An error ends the conversation before the model is asked again. It may be
 	// nil.
 	Halt func() error

@@ -51,8 +51,6 @@ func (r *runner) askModel(ctx context.Context) error {
 	r.cost, r.cut = nil, false
 	began := time.Now()
 	request := r.conv.buildRequest(r.tools.specs)
-	r.mark.Pass()
-	defer r.enterReply()
 	resp, err := r.cfg.model.Chat(ctx, request, func(event adapters.Event) {
 		switch {
 		case event.Waiting > 0:

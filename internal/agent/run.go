@@ -13,7 +13,6 @@ import (
 
 	"company/internal/adapters"
 	"company/internal/company"
-	"company/internal/ledger/marks"
 	"company/internal/lib/safetext"
 )
 
@@ -77,7 +76,6 @@ type runner struct {
 
 	saving    *backgroundSave // the save under way, nil without one
 	recording sync.Mutex      // held while a record is journaled and folded
-	mark      *marks.Mark     // of the newest reply, while the company handles it
 }
 
 func (r *runner) buildOutcome() Outcome {
@@ -174,8 +172,6 @@ func (r *runner) checkAgent() error {
 const maxPreparations = 100
 
 func (r *runner) runSteps(ctx context.Context) (End, error) {
-	r.enterReply()
-	defer func() { r.mark.Pass() }()
 	preparations := 0
 	for {
 		if err := contextCause(ctx); err != nil {
@@ -221,17 +217,6 @@ func (r *runner) runSteps(ctx context.Context) (End, error) {
 			return "", err
 		}
 	}
-}
-
-// enterReply marks the newest reply as being handled: its calls run, and then the next request is made.
-func (r *runner) enterReply() {
-	r.mark.Pass()
-	r.mark = r.cfg.Marks.Enter(marks.Place{Owner: string(r.cfg.Run), Doing: marks.Reply, N: r.conv.requests})
-}
-
-// enterCall marks a call of a reply while it is carried out.
-func (r *runner) enterCall(doing string, p pendingCall) *marks.Mark {
-	return r.cfg.Marks.Enter(marks.Place{Owner: string(r.cfg.Run), Doing: doing, N: p.reply, Part: p.part})
 }
 
 // tellWord gives the model the president's next unread message, if there is one. The message is journaled before

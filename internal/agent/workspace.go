@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/ledger/marks"
 	"company/internal/lib/lazyregexp"
 	"company/internal/lib/safetext"
 )
@@ -112,16 +111,13 @@ func (r *runner) redoCalls(ctx context.Context) error {
 			}
 			continue
 		}
-		mark := r.enterCall(marks.Repeat, again.pendingCall)
 		toolJob := r.tools.prepareCall(again.pendingCall)
 		if toolJob.answer != nil {
-			mark.Pass()
 			continue // this version lacks the tool, or refuses the call
 		}
-		callCtx, end := r.passOutput(mark.NewContext(context.WithValue(ctx, askedKey{}, again.at)), toolJob, r.utcNow())
+		callCtx, end := r.passOutput(context.WithValue(ctx, askedKey{}, again.at), toolJob, r.utcNow())
 		res, err := toolJob.tool.Run(callCtx, toolJob.args)
 		end()
-		mark.Pass()
 		if err != nil {
 			if stop := contextCause(ctx); stop != nil {
 				return stop

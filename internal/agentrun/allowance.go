@@ -7,7 +7,6 @@ import (
 	"company/internal/agent"
 	"company/internal/agent/budget"
 	"company/internal/company"
-	"company/internal/ledger/marks"
 	"company/internal/lib/retry"
 )
 
@@ -15,7 +14,7 @@ import (
 // also reads the journal's past.
 func (s *Session) openAllowance(ctx context.Context) error {
 	var err error
-	if s.past, err = agent.LookBack(ctx, s.journalFor(marks.LookBack)); err != nil {
+	if s.past, err = agent.LookBack(ctx, journalAdapter{s.journal}); err != nil {
 		return err
 	}
 	s.allowance = budget.NewAllowance(s.Claimed.Reserved, s.past.Spent, s.reserveBudget)

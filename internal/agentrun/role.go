@@ -14,7 +14,6 @@ import (
 	"company/internal/company"
 	"company/internal/gates"
 	"company/internal/ledger"
-	"company/internal/ledger/marks"
 )
 
 // Role is the part of a run that differs between manager, worker, reviewer and merger. A value serves one
@@ -126,7 +125,7 @@ func (s *Session) holdConversation(ctx context.Context, role Role) (company.EndR
 		Tools: brief.Tools, System: brief.System, First: header.String() + "\n" + brief.Text, Seen: brief.Seen,
 		Shown:    brief.Shown,
 		MaxTurns: s.limitTurns(brief.MaxTurns),
-		Run:      s.Run, Agent: s.Worker, Journal: s.journalFor(marks.Resume), Marks: s.service.Marks,
+		Run:      s.Run, Agent: s.Worker, Journal: journalAdapter{s.journal},
 		Blobs: ledger.Blobs{Ledger: s.service.Ledger}, Images: s.attachedImages(), Allowance: s.allowance,
 		Now: s.service.Now, Logger: s.service.Logger, OnEvent: s.onEvent, OnOutput: s.onOutput, Halt: func() error {
 			return s.checkPaused(ctx)
@@ -214,11 +213,10 @@ func (s *Session) HasSecond() bool { return s.bindings.SecondReviewer.Profile !=
 // ReadCalls reads the tool calls of the run so far from its journal, oldest first. Calls of earlier holders are
 // included. Calls without a recorded result are left out.
 func (s *Session) ReadCalls(ctx context.Context) ([]agent.TranscriptCall, error) {
-	journal := s.journalFor(marks.ReadCalls)
 	transcript, err := agent.ReadTranscript(
 		ctx, s.Run, s.Worker, ledger.Blobs{Ledger: s.service.Ledger},
 		func(fn func(kind string, data json.RawMessage) error) error {
-			return journal.Read(ctx, func(_ int, kind string, data json.RawMessage) error { return fn(kind, data) })
+			return s.journal.Read(ctx, func(rec ledger.Record) error { return fn(rec.Kind, rec.Data) })
 		})
 	return transcript.ToolCalls, err
 }

@@ -59,20 +59,18 @@ func (svc *Service) ExecuteClaimed(ctx context.Context, assignment company.Assig
 	ended := false
 	defer func() {
 		if ended {
-			svc.Marks.Forget(string(session.Run))
 			return
 		}
 		recorded := session.releaseClaim(ctx, err)
-		if recorded && company.CodeOf(err) == company.ECrash {
-			session.noteShown()
-		}
 		if recorded || errors.Is(err, errPaused) {
 			err = nil // it is in the ledger, or is only a pause
 		}
 	}()
-	if err = session.checkSetAside(); err != nil {
+	leave, err := svc.Crashes.Enter("the run "+string(session.Run), session.Task.ID)
+	if err != nil {
 		return err
 	}
+	defer leave()
 	if session.journal, err = svc.Ledger.OpenJournal(ctx, session.Run, session.Fence); err != nil {
 		return err
 	}

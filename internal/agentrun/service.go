@@ -23,7 +23,7 @@ import (
 	"company/internal/gates"
 	"company/internal/gitops"
 	"company/internal/ledger"
-	"company/internal/ledger/marks"
+	"company/internal/ledger/crashes"
 	"company/internal/lib/safedir"
 )
 
@@ -45,8 +45,8 @@ type Config struct {
 	Now     func() time.Time `part:"optional"`
 	Logger  *slog.Logger
 	Watcher Watcher `part:"optional"`
-	// Marks knows the records at which earlier processes died. If it is nil, no such record is known.
-	Marks *marks.Book `part:"optional"`
+	// Crashes knows during which runs earlier processes died. If it is nil, no such run is known.
+	Crashes *crashes.Tally `part:"optional"`
 }
 
 // Agents opens the agents of a task's bindings.

@@ -11,7 +11,7 @@ import (
 	"company/internal/agentrun/sandbox"
 	"company/internal/company"
 	"company/internal/ledger"
-	"company/internal/ledger/marks"
+	"company/internal/ledger/crashes"
 )
 
 // Settler settles runs that have no holder and will get none, because their task has ended.
@@ -19,19 +19,20 @@ type Settler struct {
 	Ledger *ledger.Ledger
 	Work   sandbox.Salvager
 	Logger *slog.Logger
-	// Marks knows the records at which earlier processes died. If it is nil, no such record is known.
-	Marks *marks.Book
+	// Crashes knows at which journals earlier processes died. If it is nil, no such journal is known.
+	Crashes *crashes.Tally
 }
 
 // Settle returns the end of a run: the spending, the turns and the models from its journal, and the work that
-// its worker left. An unreadable journal counts as the run's whole grant, so the record is never less than the
-// real spending. Repeated calls return the same end.
+// its worker left. A journal that cannot be read, or that killed earlier processes, counts as the run's whole grant, so
+// the record is never less than the real spending. Repeated calls return the same end.
 func (s Settler) Settle(ctx context.Context, task *company.Task, run *company.Run) (company.SettleRun, error) {
 	end := company.SettleRun{Run: run.ID}
 	var past agent.Past
-	err := s.checkReadable(run.ID)
+	leave, err := s.Crashes.Enter("settling "+string(run.ID), run.ID.Task())
 	if err == nil {
-		past, err = agent.LookBack(ctx, unheld{s.Ledger, s.Marks, run.ID})
+		past, err = agent.LookBack(ctx, unheld{s.Ledger, run.ID})
+		leave()
 	}
 	switch company.CodeOf(err) {
 	case "":
@@ -46,17 +47,6 @@ func (s Settler) Settle(ctx context.Context, task *company.Task, run *company.Ru
 	end.Outcome.Spent, end.Outcome.Turns, end.Outcome.Models, end.Outcome.Heard = past.Spent, past.Turns,
 		past.ByModel, past.Heard
 	return end, salvageWork(ctx, s.Work, s.Logger, task, run, &end.Outcome)
-}
-
-// checkReadable returns an error if the company died repeatedly at a record of the journal while it counted the
-// spending.
-func (s Settler) checkReadable(run company.RunID) error {
-	for _, d := range s.Marks.SetAside(string(run)) {
-		if d.Doing == marks.Settle || d.Doing == marks.LookBack {
-			return company.E(company.ECrash, "the journal of "+string(run)+" is not read any more")
-		}
-	}
-	return nil
 }
 
 // salvageWork adds the work of a cut-off run to its outcome. Work that cannot be taken stays in the run's
@@ -87,13 +77,9 @@ func salvageWork(
 // unheld reads the journal of a run without a holder.
 type unheld struct {
 	ledger *ledger.Ledger
-	marks  *marks.Book
 	run    company.RunID
 }
 
 func (u unheld) Read(ctx context.Context, fn func(n int, kind string, data json.RawMessage) error) error {
-	return readMarked(u.marks, marks.Place{Owner: string(u.run), Doing: marks.Settle}, fn,
-		func(each func(ledger.Record) error) error {
-			return u.ledger.ReadJournal(ctx, u.run, each)
-		})
+	return u.ledger.ReadJournal(ctx, u.run, func(rec ledger.Record) error { return fn(rec.N, rec.Kind, rec.Data) })
 }

@@ -3,12 +3,15 @@ package agentrun_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"testing"
 
 	"company/internal/agent"
 	"company/internal/agentrun"
 	"company/internal/company"
 	"company/internal/company/decidertest"
+	"company/internal/ledger/crashes"
+	"company/internal/lib/safedir/foldertest"
 )
 
 // A task is cancelled while a run is held, and the process dies before the run
@@ -57,5 +60,30 @@ func TestSettlesWhatACancelHasCutOff(t *testing.T) {
 	}
 	if left := b.View().Unsettled(false); len(left) != 0 {
 		t.Errorf("still unsettled: %v", left)
+	}
+}
+
+// A run whose journal kills the company is settled with all that it was granted.
+func TestDeadlyJournalIsSettled(t *testing.T) {
+	b := setup(t, company.Settings{})
+	state := foldertest.Open(t, t.TempDir())
+	open := func() *crashes.Tally { return crashes.Open(state, slog.New(slog.DiscardHandler)) }
+	for range crashes.Limit {
+		if _, err := open().Enter("settling "+string(b.run), b.task); err != nil {
+			t.Fatal(err)
+		}
+		if err := state.WriteFile("crash", []byte("fatal error: stack overflow\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tally := open()
+	ended := &company.Run{ID: b.run, Reserved: company.Amount{Tokens: 77}}
+	end, err := agentrun.Settler{Ledger: b.ledger, Logger: b.office.Logger, Crashes: tally}.Settle(
+		t.Context(), b.Task(b.task), ended)
+	if err != nil || end.Outcome.Spent.Tokens != 77 || end.Outcome.Journal != "" {
+		t.Errorf("%+v, %v", end.Outcome, err)
+	}
+	if err := tally.Close(); err != nil {
+		t.Error(err)
 	}
 }

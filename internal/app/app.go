@@ -20,7 +20,7 @@ import (
 	"company/internal/engine/orchestrator"
 	"company/internal/gitops"
 	"company/internal/ledger"
-	"company/internal/ledger/marks"
+	"company/internal/ledger/crashes"
 	"company/internal/lib/clock"
 	"company/internal/lib/shellquote"
 	"company/internal/office"
@@ -41,7 +41,7 @@ type App struct {
 	version string
 	log     *slog.Logger
 
-	marks     *marks.Book
+	crashes   *crashes.Tally
 	bus       bus.Bus
 	ledger    *ledger.Ledger
 	orch      *orchestrator.Orchestrator
@@ -141,8 +141,8 @@ func Open(ctx context.Context, options Options) (_ *App, err error) {
 	}
 	app.log = log
 	app.closers = append(app.closers, closeLog)
-	app.marks = marks.Open(off.StateFolder, log)
-	app.closers = append(app.closers, app.marks.Close)
+	app.crashes = crashes.Open(off.StateFolder, log)
+	app.closers = append(app.closers, app.crashes.Close)
 	if app.bus, err = openBus(ctx, off, loaded.Config, log); err != nil {
 		return nil, addDamageHint(off.Paths, err)
 	}
@@ -165,7 +165,7 @@ func Open(ctx context.Context, options Options) (_ *App, err error) {
 		Checks:     app.stage.gatesAtOnce(maxParallelGates(host, memory, cpus)),
 		Containers: app.stage.containersAtOnce(app.containers),
 		Readers:    loaded.Config.Limits.Readers, Writers: loaded.Config.Limits.Writers,
-		Projection: announcer{app}, OnLate: app.reportLate, OnHold: app.reportHold, Marks: app.marks, Lines: app,
+		Projection: announcer{app}, OnLate: app.reportLate, OnHold: app.reportHold, Crashes: app.crashes, Lines: app,
 	})
 	if err != nil {
 		return nil, addCrashHint(off.Paths, addDamageHint(off.Paths, err))
@@ -174,7 +174,8 @@ func Open(ctx context.Context, options Options) (_ *App, err error) {
 	app.projector.Connect(app.orch, app.ledger, log)
 	app.keeper = &upkeep.Keeper{Office: off, State: app.orch, Ledger: app.ledger,
 		RetentionDays: loaded.Config.RetentionDays,
-		KeepImages:    loaded.Config.Container.KeepImages, Remote: loaded.Config.Git.Remote, Logger: log, Marks: app.marks}
+		KeepImages:    loaded.Config.Container.KeepImages, Remote: loaded.Config.Git.Remote, Logger: log,
+		Crashes: app.crashes}
 	app.verifier = &upkeep.Verifier{Ledger: app.ledger, State: app.orch, Office: off, Feed: announcer{app}, Logger: log}
 	if len(off.CopiedFrom) > 0 {
 		if _, err := app.orch.Do(ctx, company.Company, company.AdoptCopy{Office: off.ID, From: off.CopiedFrom}); err != nil {
@@ -200,9 +201,8 @@ func addCrashHint(paths office.Paths, err error) error {
 	if !errors.As(err, &fault) || fault.Code != company.ECrash {
 		return err
 	}
-	return fault.Fix(fmt.Sprintf("report it with the last lines of %s; after an update, rm %s tries once more; else %s",
-		filepath.Join(paths.Logs, companyLog), shellquote.Quote(filepath.Join(paths.State, marks.DeathsFile)),
-		restoreHint(paths)))
+	return fault.Fix(fmt.Sprintf("report it with the last lines of %s; start again after an update; else %s",
+		filepath.Join(paths.Logs, companyLog), restoreHint(paths)))
 }
 
 // restoreHint returns the ways out if the records of an office cannot be read.

@@ -47,7 +47,7 @@ func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 		Coordinator: company.CoordinatorOf(a.orch), Ledger: a.ledger, Agents: a.stage.recordedAgents(o.agents),
 		Mirrors: o.git, Images: runner.Images, Sandboxes: a.sandboxes,
 		Dependencies: dependencies, Runs: a.office.RunsFolder, Files: a.projector.RunFiles(), Now: a.Now, Logger: a.log,
-		Watcher: a, Marks: a.marks,
+		Watcher: a, Crashes: a.crashes,
 	})
 	if err != nil {
 		return effectHandlers{}, err

@@ -45,7 +45,7 @@ const (
 	EDiverged  Code = "E_DIVERGED" // a replay differs from its record
 	EOutput    Code = "E_OUTPUT"   // the result cannot be written
 	EEvidence  Code = "E_EVIDENCE" // a review with invalid evidence
-	ECrash     Code = "E_CRASH"    // a record at which the process died repeatedly
+	ECrash     Code = "E_CRASH"    // work during which the process died repeatedly
 )
 
 // Class tells whether a retry or a person can fix an error, or neither (ERR-1).

@@ -104,8 +104,8 @@ func ErrorGuides() []ErrorGuide {
 			"The model of agents.second_reviewer is asked next, where it is set; else the president is. A stronger model for " +
 				"agents.reviewer, or agents.second_reviewer, helps.", failed},
 		{ECrash, HumanRequired,
-			"company died twice at one and the same record, or in one and the same preparation, gate, merge or delivery, " +
-				"without any error that it could have caught. This is set aside.",
+			"company died again and again during one and the same run, preparation, gate, merge or delivery, without any " +
+				"error that it could have caught. This is set aside.",
 			"Report what the message names and the last lines of logs/company.log: this is a fault of company. After an " +
 				"update, answer the question with company approve; the message names the other ways.", failed},
 	}

@@ -72,8 +72,7 @@ func CommitMessage(ticket, desc string) string {
 	return msg + "\n"
 }
 
-// TicketTrailer is the key of the trailer that names the ticket of a squashed commit. Earlier versions wrote
-// "Company-Ticket".
+// TicketTrailer is the key of the trailer that names the ticket of a squashed commit.
 const TicketTrailer = "Ticket"
 
 // wrapWidth is the maximum line length of a message's body, in characters. Text without blanks may be longer.
@@ -92,7 +91,7 @@ func SquashMessage(ticket, subject, body string) string {
 // calledRE matches mentions of a person or team that a forge would notify.
 var calledRE = lazyregexp.New(`(?m)(^|[^\w.+/@-])@([A-Za-z0-9])`)
 
-var ticketTrailerRE = lazyregexp.New(`(?im)^[ \t]*(?:Company-)?` + TicketTrailer + `\s*:`)
+var ticketTrailerRE = lazyregexp.New(`(?im)^[ \t]*` + TicketTrailer + `\s*:`)
 
 // wrapText wraps lines at blanks to a number of characters. It indents list items. Indented and fenced lines stay
 // unchanged because they are code.

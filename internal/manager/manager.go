@@ -22,12 +22,11 @@ import (
 // Manager executes manage effects.
 type Manager struct {
 	Sessions *agentrun.Service
-	maps     *repomap.Cache
 }
 
 // New returns an error if sessions is missing.
 func New(sessions *agentrun.Service) (*Manager, error) {
-	g := &Manager{sessions, &repomap.Cache{}}
+	g := &Manager{sessions}
 	return g, company.CheckParts(g)
 }
 
@@ -42,13 +41,12 @@ type decision struct {
 
 // Do plans the task, or decides on its first stuck subtask.
 func (g *Manager) Do(ctx context.Context, e company.Effect) error {
-	return g.Sessions.Execute(ctx, e, management{g.Sessions.Coordinator, g.maps})
+	return g.Sessions.Execute(ctx, e, management{g.Sessions.Coordinator})
 }
 
 // management is the agentrun.Role of a manager.
 type management struct {
 	coordinator company.Coordinator
-	maps        *repomap.Cache
 }
 
 // Prepare requests no sandbox, because a manager reads git objects and runs no code.
@@ -56,18 +54,16 @@ func (management) Prepare(context.Context, *agentrun.Session) (*sandbox.Spec, er
 
 func (g management) Brief(ctx context.Context, session *agentrun.Session) (agentrun.Brief, error) {
 	look := &readTools{mirror: session.Mirror, at: session.Claimed.From}
-	known, err := g.maps.Read(ctx, session.Mirror, look.at)
+	known, err := repomap.Read(ctx, session.Mirror, look.at)
 	if err != nil {
 		return agentrun.Brief{}, err
 	}
-	about := session.Task.Instruction
 	var near []string // globs near which to search for the repository's advice
 	stuck := session.Task.Subtask(session.Claimed.About)
 	if stuck != nil {
 		near = stuck.Planned.WriteSet
-		about = stuck.Planned.Title + "\n" + stuck.Planned.Description
 	}
-	repo := describeRepo(known, about)
+	repo := describeRepo(known)
 	guide, err := agentrun.ReadAdvice(ctx, session.Mirror, session.Task.Prepared.Base.OID, near)
 	if err != nil {
 		return agentrun.Brief{}, err

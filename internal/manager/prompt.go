@@ -109,10 +109,9 @@ func describeUnrun(t *company.Task) string {
 		agent.Quote("not_run", "", strings.Join(unrun, "\n"))
 }
 
-// describeRepo returns the map of a repository and its advice as quoted data. For a large repository, the map
-// shows the files that fit the instruction or the ticket.
-func describeRepo(m *repomap.Map, instruction string) string {
-	out := quoteRepository(m.RenderFor(instruction))
+// describeRepo returns the map of a repository and its advice as quoted data.
+func describeRepo(m *repomap.Map) string {
+	out := quoteRepository(m.String())
 	for _, a := range m.Advice {
 		out += quoteAdvice(a)
 	}
@@ -132,8 +131,8 @@ func quoteAdvice(advice repomap.Advice) string {
 
 // Advise returns the part of a worker's brief about the project: the results of its gates on the base, and the
 // folders that the task is restricted to. It also quotes the repository's advice for the paths that the ticket
-// writes, and for a whole instruction, which no manager has read, a short list of files. The list of gates is in the
-// ticket.
+// writes, and for a whole instruction, which no manager has read, the list of files if it is short. The gates are in
+// the ticket.
 func (g *Manager) Advise(ctx context.Context, m *gitops.Mirror, task *company.Task, writes []string) (string, error) {
 	guide, err := agentrun.ReadAdvice(ctx, m, task.Prepared.Base.OID, writes)
 	if err != nil {
@@ -141,11 +140,11 @@ func (g *Manager) Advise(ctx context.Context, m *gitops.Mirror, task *company.Ta
 	}
 	out := describeBaseline(task) + describeFolders(task)
 	if task.JudgesWhole() && task.Subtasks[0].Planned.IsInstruction() {
-		known, err := g.maps.Read(ctx, m, task.Prepared.Base.OID)
+		known, err := repomap.Read(ctx, m, task.Prepared.Base.OID)
 		if err != nil {
 			return "", err
 		}
-		if files := known.RenderBrief(task.Instruction); files != "" {
+		if files := known.RenderBrief(); files != "" {
 			out += "\n" + quoteRepository(files)
 		}
 	}

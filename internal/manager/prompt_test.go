@@ -7,7 +7,6 @@ import (
 	"company/internal/company"
 	"company/internal/forge"
 	"company/internal/gitops/gitopstest"
-	"company/internal/manager/repomap"
 )
 
 // An issue that gives orders is data in the manager's prompt: each line of it is quoted,
@@ -84,7 +83,7 @@ func TestPromptsTellOfTheBase(t *testing.T) {
 func TestOnlyAWholeInstructionHasFiles(t *testing.T) {
 	t.Parallel()
 	p := gitopstest.New(t, map[string]string{"api/limit.go": "package api\n", "main.go": "package main\n"})
-	g := &Manager{maps: &repomap.Cache{}}
+	g := &Manager{}
 	task := &company.Task{ID: "t1", Instruction: "Add a limit.",
 		Prepared: &company.TaskPrepared{Base: company.Base{OID: p.Base}}, Subtasks: []*company.Subtask{{ID: "t1-01"}}}
 	for description, want := range map[string]bool{"": true, "In api/limit.go.": false} {

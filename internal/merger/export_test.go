@@ -9,5 +9,8 @@ var MergeCommand = mergeCommand
 // SquashMessage is squashMessage for tests.
 var SquashMessage = squashMessage
 
+// DetectStyle is detectStyle for tests.
+var DetectStyle = detectStyle
+
 // IsOfProgram is isOfProgram for tests.
 var IsOfProgram = isOfProgram

@@ -8,13 +8,12 @@ import (
 
 	"company/internal/company"
 	"company/internal/gitops"
-	"company/internal/gitops/commitstyle"
 	"company/internal/lib/lazyregexp"
 )
 
 // Limits of reading for a commit's message.
 const (
-	mostSubjects = 50  // subjects by people, whose style is read
+	mostSubjects = 20  // subjects by people, whose style is read
 	mostLogged   = 200 // commits that are searched for them
 	mostOwn      = 100 // commits of a ticket
 )
@@ -72,7 +71,7 @@ func writeMessages(
 		return context.Cause(ctx)
 	}
 	if err != nil { // if the log cannot be read, merge without a known style
-		style = commitstyle.Style{}
+		style = subjectStyle{}
 	}
 	for i, member := range members {
 		sub := task.Subtask(member.Subtask)
@@ -86,10 +85,10 @@ func writeMessages(
 }
 
 // readStyle returns the style of subjects that people wrote in the log of a commit.
-func readStyle(ctx context.Context, m *gitops.Mirror, at company.OID) (commitstyle.Style, error) {
+func readStyle(ctx context.Context, m *gitops.Mirror, at company.OID) (subjectStyle, error) {
 	commits, err := m.Log(ctx, "", at, mostLogged)
 	if err != nil {
-		return commitstyle.Style{}, err
+		return subjectStyle{}, err
 	}
 	var subjects []string
 	for _, commit := range commits {
@@ -97,11 +96,11 @@ func readStyle(ctx context.Context, m *gitops.Mirror, at company.OID) (commitsty
 			subjects = append(subjects, commit.Subject())
 		}
 	}
-	return commitstyle.ReadStyle(subjects), nil
+	return detectStyle(subjects), nil
 }
 
-// ticketRE matches a message that names a ticket: before its subject or in the trailer of this or an earlier version.
-var ticketRE = lazyregexp.New(`^\[t\d+-\d+\] |\n(?:Company-)?` + gitops.TicketTrailer + `: t\d+-\d+(?:\n|$)`)
+// ticketRE matches a message that names a ticket: before its subject or in the trailer.
+var ticketRE = lazyregexp.New(`^\[t\d+-\d+\] |\n` + gitops.TicketTrailer + `: t\d+-\d+(?:\n|$)`)
 
 // isOfProgram reports whether a program wrote a commit: a bot, or an earlier company.
 func isOfProgram(commit gitops.Commit) bool {
@@ -112,7 +111,7 @@ func isOfProgram(commit gitops.Commit) bool {
 // squashMessage returns the message of a ticket's squashed commit. own are the ticket's own commits. The message
 // describes the change and its reason, but not its history. Its subject begins with the ticket if the log shows no
 // style that this would break.
-func squashMessage(style commitstyle.Style, task *company.Task, sub *company.Subtask, own []gitops.Commit) string {
+func squashMessage(style subjectStyle, task *company.Task, sub *company.Subtask, own []gitops.Commit) string {
 	title := sub.Planned.Title
 	if pull := task.PullTitle(); sub.Planned.IsInstruction() && len(strings.Fields(pull)) > 1 {
 		title = pull
@@ -120,7 +119,7 @@ func squashMessage(style commitstyle.Style, task *company.Task, sub *company.Sub
 	own = slices.DeleteFunc(own, func(c gitops.Commit) bool { return len(c.Parents) > 1 })
 	if len(own) == 1 {
 		if subject := strings.TrimSpace(
-			strings.TrimPrefix(own[0].Subject(), "["+string(sub.ID)+"]")); style.FitsStyle(subject) {
+			strings.TrimPrefix(own[0].Subject(), "["+string(sub.ID)+"]")); style.fitsStyle(subject) {
 			title = subject
 		}
 	}
@@ -128,8 +127,7 @@ func squashMessage(style commitstyle.Style, task *company.Task, sub *company.Sub
 	for _, c := range sub.Changes {
 		paths = append(paths, c.Path)
 	}
-	slices.Sort(paths)
-	subject, whole := style.WriteSubject(title, paths, "["+string(sub.ID)+"] ")
+	subject, whole := style.writeSubject(title, paths, "["+string(sub.ID)+"] ")
 	body := lastSummary(task, sub)
 	if !whole {
 		body = strings.TrimSpace(title + "\n\n" + body)

@@ -6,7 +6,6 @@ import (
 
 	"company/internal/company"
 	"company/internal/gitops"
-	"company/internal/gitops/commitstyle"
 	"company/internal/merger"
 	"company/internal/merger/mergertest"
 )
@@ -60,24 +59,23 @@ func TestSquashSubjectNamesTicketWithoutStyle(t *testing.T) {
 		{"too few commits", []string{"first", "fix: x y"}, nil, "[t1-01] Keep commas\n\nTicket: t1-01\n"},
 		{"own subject", []string{"first"}, own, "[t1-01] Keep the last comma\n\nTicket: t1-01\n"},
 		{"a long subject", nil, []gitops.Commit{{Message: long}},
-			"[t1-01] Keep the commas of quoted fields when the reader meets an…\n\n" + long + "\n\nTicket: t1-01\n"},
+			"[t1-01] Keep the commas of quoted fields when the reader meets an …\n\n" + long + "\n\nTicket: t1-01\n"},
 		{"plain", []string{"add a file", "drop a file", "count files"}, nil, "keep commas\n\nTicket: t1-01\n"},
-		{"conventional", []string{"fix: a b", "feat: c d", "docs: e f"}, nil, "fix: keep commas\n\nTicket: t1-01\n"},
+		{"conventional", []string{"fix: a b", "feat: c d", "docs: e f"}, nil, "feat: keep commas\n\nTicket: t1-01\n"},
 	} {
-		got := merger.SquashMessage(commitstyle.ReadStyle(test.log), task, sub, test.own)
+		got := merger.SquashMessage(merger.DetectStyle(test.log), task, sub, test.own)
 		if got != test.want {
 			t.Errorf("%s: %q, not %q", test.name, got, test.want)
 		}
 	}
 }
 
-// Commits that a company wrote show no style, whichever version wrote them.
+// Commits that a company wrote show no style.
 func TestStyleIsOfPeople(t *testing.T) {
 	t.Parallel()
 	for message, want := range map[string]bool{
 		"[t1-01] Keep commas\n":                       true,
 		"Keep commas\n\nTicket: t1-01\n":              true,
-		"Keep commas\n\nCompany-Ticket: t1-01\n":      true,
 		"Keep commas\n\nTicket: t1-01\nSigned-off-by": true,
 		"Keep commas\n\nTicket: ABC-17\n":             false,
 		"Keep commas\n":                               false,

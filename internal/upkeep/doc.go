@@ -12,7 +12,7 @@ import (
 	"company/internal/agentrun/sandbox"
 	"company/internal/company"
 	"company/internal/ledger"
-	"company/internal/ledger/marks"
+	"company/internal/ledger/crashes"
 	"company/internal/office"
 )
 
@@ -28,7 +28,7 @@ type Keeper struct {
 	Remote     string           // git name of the projects' remote
 	Work       sandbox.Salvager // saves the work of interrupted runs
 	Logger     *slog.Logger
-	Marks      *marks.Book // nil if earlier deaths are not recorded
+	Crashes    *crashes.Tally // nil if deaths are not counted
 
 	collected time.Time // when a serving company last searched for unneeded blobs
 }

@@ -90,7 +90,7 @@ func (u *Keeper) SettleRuns(ctx context.Context, dead bool) error {
 }
 
 func (u *Keeper) settleRun(ctx context.Context, t *company.Task, run *company.Run, dead bool) error {
-	end, err := agentrun.Settler{Ledger: u.Ledger, Work: u.Work, Logger: u.Logger, Marks: u.Marks}.Settle(ctx, t, run)
+	end, err := agentrun.Settler{Ledger: u.Ledger, Work: u.Work, Logger: u.Logger, Crashes: u.Crashes}.Settle(ctx, t, run)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,6 @@ func (u *Keeper) settleRun(ctx context.Context, t *company.Task, run *company.Ru
 	if _, err = u.State.Do(ctx, company.Company, end); err != nil {
 		return err
 	}
-	u.Marks.Forget(string(run.ID))
 	if end.Outcome.Journal == "" {
 		return nil
 	}

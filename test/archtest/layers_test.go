@@ -40,7 +40,6 @@ present/view
 present/feed
 present/jqtemplate
 lib/safedir
-gitops/commitstyle
 gitops/cleanfilter
 delivery/secretscan
 lib/clock
@@ -57,7 +56,7 @@ container/dockerfile
 
 ecosystem/checkfinder
 upkeep/notify
-ledger/marks
+ledger/crashes
 
 bus
 ledger

@@ -92,9 +92,6 @@ var elsewhere = []exemption{
 
 	// The system.
 	{"internal/gitops/gitexec/gitexec.go", "os.Stat", "looks for git"},
-	{"internal/ledger/marks/memory.go", "os.ReadFile os.Stat", "reads counters of the kernel in /proc and /sys"},
-	{"internal/lib/hosttest/cgroup.go", "os.MkdirTemp os.Remove os.WriteFile",
-		"makes a memory cgroup of the kernel for a test"},
 	{"internal/lib/hosttest/network.go", "os.Open", "opens a network of /proc, in a test"},
 	{"internal/gitops/ownssh.go", "os.Stat", "looks for the president's own ssh keys, for doctor"},
 	{"internal/gitops/gitlogin/netrc.go", "os.OpenFile", "reads the president's ~/.netrc"},

@@ -10,8 +10,8 @@ import (
 // a client, and shows what view and feed make of the state.
 var engine = strings.Fields("engine ledger bus agentrun worker manager reviewer merger delivery")
 
-// engineTexts are folders of those rooms that surfaces may show: reports, and places in the ledger.
-var engineTexts = []string{"engine/replay", "ledger/marks"}
+// engineTexts are folders of those rooms that surfaces may show: reports, and deaths of processes.
+var engineTexts = []string{"engine/replay", "ledger/crashes"}
 
 // surfaces are the rooms that talk to people and programs, and those that several
 // surfaces share.

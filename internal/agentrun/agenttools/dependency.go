@@ -9,7 +9,6 @@ import (
 	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/ecosystem/catalog"
-	"company/internal/ledger/marks/away"
 	"company/internal/toolbox/toolproto"
 )
 
@@ -47,9 +46,7 @@ func (f *toolFactory) addDependency() agent.Tool {
 			if f.Dependencies == nil {
 				return agent.Result{Text: "Not added: this run adds no dependencies.", IsError: true}, nil
 			}
-			back := away.Begin(ctx)
 			answer, err := f.Dependencies.Add(ctx, dependency)
-			back()
 			if err != nil || answer.Refused {
 				return agent.Result{Text: answer.Text, IsError: answer.Refused}, err
 			}

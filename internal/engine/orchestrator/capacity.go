@@ -123,17 +123,10 @@ func (o *Orchestrator) startableEffects(l *look) []company.Effect {
 		return ahead != nil
 	})
 	waiting = slices.Concat(confirmed, waiting)
-	trying := l.now.Before(o.trialEnd())
 	return slices.DeleteFunc(waiting, func(effect company.Effect) bool {
 		kind := limits[effect.Kind]
 		if kind.class != unlimited && free[kind.class] <= 0 || kind.reads && readers <= 0 {
 			return true
-		}
-		if o.cfg.Marks.IsSuspect(effect.Key) {
-			if trying {
-				return true
-			}
-			trying = true
 		}
 		free[kind.class]--
 		if kind.reads {

@@ -23,7 +23,7 @@ import (
 
 	"company/internal/company"
 	"company/internal/ledger"
-	"company/internal/ledger/marks"
+	"company/internal/ledger/crashes"
 	"company/internal/lib/clock"
 )
 
@@ -64,8 +64,8 @@ type Config struct {
 	// machine.
 	Clock      *clock.Clock
 	Projection Projection `part:"optional"`
-	// Marks knows at which events earlier processes died. A nil Marks means that no such events are known.
-	Marks *marks.Book `part:"optional"`
+	// Crashes knows during which work earlier processes died. A nil Crashes means that no such work is known.
+	Crashes *crashes.Tally `part:"optional"`
 	// SnapshotEvery is the minimum number of events between two snapshots. 0 means 1000. In a long ledger the interval
 	// is a tenth of its events.
 	SnapshotEvery int
@@ -210,30 +210,24 @@ func (o *Orchestrator) Start(ctx context.Context, workers int) error {
 
 // load rebuilds the state from the newest snapshot that fits the chain and the events after it.
 func (o *Orchestrator) load(ctx context.Context) error {
+	leave, err := o.cfg.Crashes.Enter("reading the ledger", "")
+	if err != nil {
+		return err
+	}
+	defer leave()
 	if err := o.loadSnapshot(ctx); err != nil {
 		return err
 	}
 	o.worked = o.ahead.Time
-	if err := o.checkEventSetAside(); err != nil {
-		return err
-	}
-	place := marks.Place{Owner: marks.Ledger, Doing: marks.Event,
-		N: int(o.ahead.Seq) + 1} // a sequence of events
-	mark := o.cfg.Marks.Enter(place)
-	defer mark.Pass()
-	err := o.cfg.Ledger.Read(ctx, o.ahead.Seq+1, func(event company.Event) error {
+	err = o.cfg.Ledger.Read(ctx, o.ahead.Seq+1, func(event company.Event) error {
 		if event.Actor != company.President { // the president's commands do not show that the company was running
 			o.worked = event.Time
 		}
-		err := company.Apply(o.ahead, event)
-		place.N++
-		mark.Move(place)
-		return err
+		return company.Apply(o.ahead, event)
 	})
 	if err != nil {
 		return err
 	}
-	mark.Pass() // no event is read below
 	o.publishView(o.ahead.View(), o.cfg.Ledger.Head(), nil)
 	o.advanceClock(ctx)
 	return nil

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"company/internal/company"
-	"company/internal/ledger/marks"
 	"company/internal/lib/killpoint"
 )
 
@@ -17,7 +16,6 @@ type job struct {
 	began   time.Time // by the office's clock
 	cancel  context.CancelCauseFunc
 	resting bool // a test ahead with a verdict: it holds no slot
-	suspect bool // an earlier process died while it was running
 }
 
 // staleWait is how long an effect waits before it ends if another holder seems to have it.
@@ -126,8 +124,8 @@ func (o *Orchestrator) reconcileEffects(ctx context.Context) time.Time {
 	now := o.cfg.Clock.Now()
 	state, changed := o.takeChanges()
 	o.agenda.Update(state, now, changed...)
-	o.cfg.Marks.ForgetTasks(func(id string) bool {
-		t := state.Tasks[company.TaskID(id)]
+	o.cfg.Crashes.ForgetTasks(func(id company.TaskID) bool {
+		t := state.Tasks[id]
 		return t == nil || t.Status.Ended()
 	})
 	look := o.newLook(state, now, o.agenda.Due(o.cfg.Active))
@@ -137,11 +135,7 @@ func (o *Orchestrator) reconcileEffects(ctx context.Context) time.Time {
 	}
 	o.reconcileAhead(ctx, look)
 	o.cancelOthers(look.due)
-	next := o.agenda.Next()
-	if end := o.trialEnd(); now.Before(end) && (next.IsZero() || end.Before(next)) {
-		return end
-	}
-	return next
+	return o.agenda.Next()
 }
 
 // cancelOthers cancels jobs that are no longer due. The limits decide which effects start, not which ones end: an
@@ -170,8 +164,7 @@ func (o *Orchestrator) start(ctx context.Context, effect company.Effect) {
 		return
 	}
 	ectx, cancel := context.WithCancelCause(ctx)
-	o.jobs[effect.Key] = &job{effect: effect, began: o.cfg.Clock.Now(), cancel: cancel,
-		suspect: o.cfg.Marks.IsSuspect(effect.Key)}
+	o.jobs[effect.Key] = &job{effect: effect, began: o.cfg.Clock.Now(), cancel: cancel}
 	go func() {
 		defer func() { o.done <- effect.Key }()
 		defer cancel(nil)
@@ -223,24 +216,24 @@ func (o *Orchestrator) carryOut(ctx context.Context, effect company.Effect) {
 			fail.Line = o.cfg.Lines.PlaceLine(ctx, effect.Task, *ce.Line)
 		}
 	}
-	cause := err
 	if _, err := o.Do(ctx, company.Company, fail); err != nil && ctx.Err() == nil {
 		o.cfg.Logger.ErrorContext(ctx, "failure not recorded", "key", effect.Key, "task_id", effect.Task, "run_id",
 			effect.Run, "err", err)
-	} else if err == nil && company.CodeOf(cause) == company.ECrash {
-		o.noteShown(effect)
 	}
 }
 
 func (o *Orchestrator) runHandler(ctx context.Context, effect company.Effect) error {
-	if err := o.checkEffectSetAside(effect); err != nil {
-		return err
-	}
 	killpoint.Hit("effect " + effect.Key)
-	defer o.cfg.Marks.Enter(marks.Place{Owner: effect.Key, Task: string(effect.Task), Doing: marks.Effect}).Pass()
 	if effect.Kind == company.EffectCommand {
 		_, err := o.Do(ctx, company.Company, effect.Command)
 		return err
+	}
+	if effect.Run == "" { // a run counts its own deaths, and its claim is released then
+		leave, err := o.cfg.Crashes.Enter(effect.Key, effect.Task)
+		if err != nil {
+			return err
+		}
+		defer leave()
 	}
 	handle := o.handlers[effect.Kind]
 	if handle == nil {

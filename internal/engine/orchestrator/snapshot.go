@@ -7,7 +7,6 @@ import (
 	"io"
 
 	"company/internal/company"
-	"company/internal/ledger/marks"
 )
 
 // snapshot is a stored state with the name of the fold that created it.
@@ -37,12 +36,7 @@ func (o *Orchestrator) loadSnapshot(ctx context.Context) error {
 	}
 	s := snapshot{State: company.NewState()}
 	reason := "it cannot be read"
-	place := marks.Place{Owner: marks.Ledger, Doing: marks.Snapshot, N: int(seq)} // a sequence of events
-	mark := o.enterSnapshot(place)
-	defer mark.Pass()
-	if mark == nil && o.cfg.Marks != nil {
-		reason = "the company died at it again and again"
-	} else if json.Unmarshal(raw, &s) == nil && s.State != nil {
+	if json.Unmarshal(raw, &s) == nil && s.State != nil {
 		switch {
 		case s.Fold != company.Fold():
 			reason = "another version of company made it"
@@ -55,18 +49,6 @@ func (o *Orchestrator) loadSnapshot(ctx context.Context) error {
 	}
 	o.cfg.Logger.InfoContext(ctx, "snapshot not used, folding all events", "why", reason)
 	return nil
-}
-
-// enterSnapshot marks a snapshot as being read. It returns nil if the snapshot is set aside. It forgets deaths at
-// other snapshots, which no longer exist.
-func (o *Orchestrator) enterSnapshot(place marks.Place) *marks.Mark {
-	for _, d := range o.cfg.Marks.SetAside(marks.Ledger) {
-		if d.Place == place {
-			return nil
-		}
-	}
-	o.cfg.Marks.ForgetOthers(place)
-	return o.cfg.Marks.Enter(place)
 }
 
 // snapshotDue reports whether enough events happened since the newest snapshot. The interval grows with the ledger,

@@ -31,12 +31,10 @@ const (
 	mostExample = 6       // lines of a README's example
 )
 
-// readAdvice reads the files of advice at the root of a commit.
-func readAdvice(ctx context.Context, mirror *gitops.Mirror, at company.OID) ([]Advice, error) {
-	entries, err := mirror.List(ctx, at)
-	if err != nil {
-		return nil, err
-	}
+// readAdvice reads the files of advice at the root of a commit with these entries.
+func readAdvice(
+	ctx context.Context, mirror *gitops.Mirror, at company.OID, entries []gitops.Entry,
+) ([]Advice, error) {
 	var out []Advice
 	for _, f := range adviceFiles {
 		i := slices.IndexFunc(entries, func(e gitops.Entry) bool { return e.Path == f.path })

@@ -30,8 +30,14 @@ func dataFolderOf(file string) string {
 	return ""
 }
 
-// isSource reports whether the symbols of a file can be read.
-func isSource(file string) bool { return scanners[LanguageOf(file)] != nil }
+// isSource reports whether a file is in a programming language.
+func isSource(file string) bool {
+	switch languageOf(file) {
+	case "", "shell", "Markdown", "YAML":
+		return false
+	}
+	return true
+}
 
 // listedFile is a line of a list of files: a file, or many with one pattern.
 type listedFile struct {

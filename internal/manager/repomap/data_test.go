@@ -39,15 +39,15 @@ func TestDataWeighsLittle(t *testing.T) {
 	}
 	const brief = ".: main.go\ndocs: a.md\nlocales: *.yaml\nparse/testdata: **\nsnapshots: store.go\ntestdata: **\n" +
 		"tests/fixtures: **, load.py\nweb/__snapshots__: **"
-	if got := r.RenderBrief("mend it"); got != brief {
+	if got := r.RenderBrief(); got != brief {
 		t.Errorf("got\n%s", got)
 	}
 }
 
-// In a large repository test data has one line among the folders, and a worker's list has the files that fit.
+// In a large repository test data has one line among the folders, and a worker has no list.
 func TestDataOfLargeRepository(t *testing.T) {
 	t.Parallel()
-	files := map[string]string{"limit/limit.go": "package limit\n\nfunc Limit() {}\n"}
+	files := map[string]string{}
 	for i := range 200 {
 		files[fmt.Sprintf("p%03d/x.go", i)] = "package x\n"
 		files[fmt.Sprintf("p%03d/testdata/limit.txt", i)] = "x\n"
@@ -61,12 +61,7 @@ func TestDataOfLargeRepository(t *testing.T) {
 		!strings.Contains(text, "- test data in other folders (200, 400 B)\n") {
 		t.Errorf("%s", text)
 	}
-	if got := r.RenderBrief("Raise the limit."); !strings.HasPrefix(
-		got, "Of 401 files those that the words of the instruction fit best:\n- limit/limit.go: func Limit\n") ||
-		len(got) > mostBrief+100 || strings.Contains(got, "testdata") {
+	if got := r.RenderBrief(); got != "" {
 		t.Errorf("%d bytes:\n%s", len(got), got)
-	}
-	if got := r.RenderBrief("Mend it."); got != "" {
-		t.Errorf("nothing fits:\n%s", got)
 	}
 }

@@ -11,9 +11,8 @@ import (
 
 // Limits of the list of folders.
 const (
-	mostFolders   = 120     // folders that are listed
-	largeShare    = 20      // a folder with more than 1/largeShare of all files is opened
-	mostFolderDoc = 5 << 10 // bytes of the folders with their docs, if an instruction fits files
+	mostFolders = 120 // folders that are listed
+	largeShare  = 20  // a folder with more than 1/largeShare of all files is opened
 )
 
 // folder counts the files of a folder, including those of subfolders that are not listed.
@@ -21,7 +20,6 @@ type folder struct {
 	path  string
 	files int
 	bytes int64
-	doc   string
 	below bool // includes files of subfolders
 }
 
@@ -85,16 +83,12 @@ func (r *Map) foldAt(depth int, opened map[string]bool) map[string]*folder {
 		f.files++
 		f.bytes += entry.Size
 		f.below = f.below || at != dir
-		if f.doc == "" && at == dir {
-			f.doc = r.docOf(entry.Path)
-		}
 	}
 	return folders
 }
 
-// writeFolders lists the folders with counts, sizes and docs of their packages, up to a size limit. matched
-// holds the folders of files that fit an instruction. They get longer docs.
-func (r *Map) writeFolders(b *strings.Builder, matched map[string]bool) {
+// writeFolders lists the folders with counts and sizes, up to a size limit.
+func (r *Map) writeFolders(b *strings.Builder) {
 	b.WriteString("\nFolders (files in them, size):\n")
 	folders := r.listFolders()
 	all := len(folders)
@@ -103,16 +97,16 @@ func (r *Map) writeFolders(b *strings.Builder, matched map[string]bool) {
 		folders = folders[:mostFolders]
 		slices.SortFunc(folders, func(x, y folder) int { return strings.Compare(x.path, y.path) })
 	}
-	lines := describeFolders(folders, matched)
 	size := 0
-	for i, l := range lines {
-		if size += len(l); size > mostListing {
-			lines = lines[:i]
+	for i, f := range folders {
+		line := f.describeFolder()
+		if size += len(line); size > mostListing {
+			folders = folders[:i]
 			break
 		}
+		b.WriteString(line)
 	}
-	b.WriteString(strings.Join(lines, ""))
-	if n := all - len(lines); n > 0 {
+	if n := all - len(folders); n > 0 {
 		fmt.Fprintf(b, "- and %d more\n", n)
 	}
 	data := folder{path: "test data in other folders"}
@@ -122,65 +116,15 @@ func (r *Map) writeFolders(b *strings.Builder, matched map[string]bool) {
 		}
 	}
 	if data.files > 0 {
-		b.WriteString(data.writeLine(0))
+		b.WriteString(data.describeFolder())
 	}
 }
 
-// describeFolders returns the lines of folders. If they exceed the limit, docs are cut, first those of folders
-// without a matched file.
-func describeFolders(folders []folder, matched map[string]bool) []string {
-	limit := mostListing
-	if len(matched) > 0 {
-		limit = mostFolderDoc
-	}
-	var lines []string
-	for _, longest := range [][2]int{{longestDoc, longestDoc}, {longestDoc, longestDoc / 2},
-		{longestDoc / 2, longestDoc / 3}, {longestDoc / 2, 0}, {longestDoc / 3, 0}, {0, 0}} {
-		lines = lines[:0]
-		size := 0
-		for _, f := range folders {
-			own := longest[1]
-			if len(matched) == 0 || matched[f.path] {
-				own = longest[0]
-			}
-			l := f.writeLine(own)
-			lines, size = append(lines, l), size+len(l)
-		}
-		if size <= limit {
-			break
-		}
-	}
-	return lines
-}
-
-// writeLine returns the line of a folder, with at most longest bytes of its doc.
-func (f folder) writeLine(longest int) string {
-	below, doc := "", ""
+// describeFolder returns the line of a folder.
+func (f folder) describeFolder() string {
+	below := ""
 	if f.below {
 		below = "/**"
 	}
-	if longest > 0 && f.doc != "" {
-		doc = ": " + cutDoc(f.doc, longest)
-	}
-	return fmt.Sprintf("- %s%s (%d, %s)%s\n", safetext.EscapeLine(f.path, mostPath), below, f.files,
-		sizeText(f.bytes), doc)
-}
-
-// cutDoc keeps at most longest bytes of a doc's sentence. It cuts at the end of a clause if that leaves enough,
-// otherwise at a space.
-func cutDoc(doc string, longest int) string {
-	if len(doc) <= longest {
-		return doc
-	}
-	head := safetext.Head(doc, longest)
-	for i := len(head) - 2; i > longest/3; i-- {
-		if strings.IndexByte(",;:.)", head[i]) >= 0 && head[i+1] == ' ' {
-			doc = strings.TrimRight(head[:i+1], ",;:.")
-			if index := strings.LastIndex(doc, " ("); index > longest/3 && !strings.Contains(doc[index:], ")") {
-				doc = doc[:index]
-			}
-			return doc
-		}
-	}
-	return safetext.CutBetweenWords(doc, longest)
+	return fmt.Sprintf("- %s%s (%d, %s)\n", safetext.EscapeLine(f.path, mostPath), below, f.files, sizeText(f.bytes))
 }

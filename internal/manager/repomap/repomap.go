@@ -1,5 +1,5 @@
-// Package repomap describes a repository for an agent that plans: its files or folders with their sizes, the
-// most used symbols, and recent changes.
+// Package repomap describes a repository for an agent that plans: its files or folders with their sizes, and recent
+// changes.
 //
 // It owns the selection of the lines for a prompt. It reads git objects of one commit and runs no code of the
 // repository. Its text is bounded and has no control characters. It is still data of the repository, and must be
@@ -7,12 +7,11 @@
 package repomap
 
 import (
+	"cmp"
 	"context"
-	"errors"
 	"path"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"company/internal/company"
@@ -22,10 +21,8 @@ import (
 
 // Limits of reading for a map.
 const (
-	mostFileRead = 512 << 10 // bytes; larger files count as data
-	mostRead     = 48 << 20  // bytes of all files
-	mostCommits  = 300       // recent commits
-	mostTouched  = 60        // files of one commit; commits that change more are ignored
+	mostCommits = 300 // recent commits
+	mostTouched = 60  // files of one commit; commits that change more are ignored
 )
 
 // Map describes a repository at a commit.
@@ -34,14 +31,10 @@ type Map struct {
 	Bytes     int64    // of all files
 	Languages []string // most bytes first
 	Builds    []string // build files at the root
-	Unread    int      // source files that were not read because there are too many
 	Advice    []Advice
 	Recent    []HotFile // most often changed first
 
 	entries []gitops.Entry
-	docs    map[string]string // doc of a package or module, by path
-	central []centralFile     // most used first
-	index   textIndex
 }
 
 // HotFile is a file that changed often lately.
@@ -52,78 +45,52 @@ type HotFile struct {
 	When    time.Time // of its newest change
 }
 
-// Read returns the map of a commit. The time grows with the size of the repository, up to some seconds. A Cache
-// reads each tree only once.
-func Read(ctx context.Context, m *gitops.Mirror, at company.OID) (*Map, error) {
-	return readMap(ctx, m, at, func() (*Map, error) { return readTree(ctx, m, at) })
-}
-
-// readMap adds the recent changes to the map from tree. Both are read in parallel.
-func readMap(ctx context.Context, mirror *gitops.Mirror, at company.OID, tree func() (*Map, error)) (*Map, error) {
-	var commits []gitops.Touched
-	var notAsked error
-	var asking sync.WaitGroup
-	asking.Go(func() {
-		notAsked = company.Guard("reading the recent past", func() (err error) {
-			commits, err = mirror.RecentChanges(ctx, at, mostCommits)
-			return err
-		})
-	})
-	known, err := tree()
-	asking.Wait()
-	if err = errors.Join(err, notAsked); err != nil {
-		return nil, err
-	}
-	own := *known
-	own.countRecent(commits)
-	return &own, nil
-}
-
-// readTree builds the part of a map that depends only on the tree.
-func readTree(ctx context.Context, mirror *gitops.Mirror, at company.OID) (*Map, error) {
+// Read returns the map of a commit.
+func Read(ctx context.Context, mirror *gitops.Mirror, at company.OID) (*Map, error) {
 	entries, err := mirror.List(ctx, at)
 	if err != nil {
 		return nil, err
 	}
 	r := &Map{Files: len(entries), entries: entries}
-	rank := newRanking()
-	var sources []gitops.Entry
-	bytesOf, left := map[string]int64{}, int64(mostRead)
+	bytesOf := map[string]int64{}
 	for _, entry := range entries {
 		r.Bytes += entry.Size
-		language := LanguageOf(entry.Path)
-		if language != "" {
+		if language := languageOf(entry.Path); language != "" {
 			bytesOf[language] += entry.Size
 		}
 		if catalog.IsManifest(entry.Path) {
 			r.Builds = append(r.Builds, entry.Path)
-		}
-		switch {
-		case scanners[language] == nil || isForeign(entry.Path) || entry.Size > mostFileRead ||
-			entry.Mode != gitops.ModeFile && entry.Mode != gitops.ModeExec:
-		case entry.Size > left:
-			r.Unread++
-		default:
-			left -= entry.Size
-			sources = append(sources, entry)
 		}
 	}
 	for language := range bytesOf {
 		r.Languages = append(r.Languages, language)
 	}
 	slices.SortFunc(r.Languages, func(a, b string) int {
-		if bytesOf[a] != bytesOf[b] {
-			return int(min(1, max(-1, bytesOf[b]-bytesOf[a])))
-		}
-		return strings.Compare(a, b)
+		return cmp.Or(cmp.Compare(bytesOf[b], bytesOf[a]), strings.Compare(a, b))
 	})
-	if err := rank.countFiles(ctx, mirror, sources); err != nil {
+	if r.Advice, err = readAdvice(ctx, mirror, at, entries); err != nil {
 		return nil, err
 	}
-	r.central, r.docs, r.index = rank.listCentral(), rank.listDocs(), rank.index
-	r.Advice, err = readAdvice(ctx, mirror, at)
-	return r, err
+	commits, err := mirror.RecentChanges(ctx, at, mostCommits)
+	if err != nil {
+		return nil, err
+	}
+	r.countRecent(commits)
+	return r, nil
 }
+
+// languages maps file extensions to languages.
+var languages = map[string]string{
+	".go": "Go", ".py": "Python", ".pyi": "Python", ".js": "JavaScript", ".mjs": "JavaScript", ".cjs": "JavaScript",
+	".jsx": "JavaScript",
+	".ts":  "TypeScript", ".mts": "TypeScript", ".cts": "TypeScript", ".tsx": "TypeScript", ".rs": "Rust",
+	".java": "Java", ".c": "C", ".h": "C", ".cc": "C++", ".cpp": "C++", ".cxx": "C++", ".hpp": "C++", ".hh": "C++",
+	".rb": "Ruby", ".php": "PHP",
+	".sh": "shell", ".md": "Markdown", ".yaml": "YAML", ".yml": "YAML",
+}
+
+// languageOf returns the language of a file by its extension, or "" if it is unknown.
+func languageOf(name string) string { return languages[strings.ToLower(path.Ext(name))] }
 
 // isForeign reports whether a file is third-party, generated or test data in the repository.
 func isForeign(p string) bool {
@@ -160,14 +127,10 @@ func (r *Map) countRecent(commits []gitops.Touched) {
 			}
 		}
 	}
-	r.Recent = nil
 	for _, h := range hot {
 		r.Recent = append(r.Recent, *h)
 	}
-	slices.SortFunc(r.Recent, func(hotFile, b HotFile) int {
-		if hotFile.Times != b.Times {
-			return b.Times - hotFile.Times
-		}
-		return strings.Compare(hotFile.Path, b.Path)
+	slices.SortFunc(r.Recent, func(a, b HotFile) int {
+		return cmp.Or(b.Times-a.Times, strings.Compare(a.Path, b.Path))
 	})
 }

@@ -2,7 +2,6 @@ package repomap
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"unicode"
@@ -12,40 +11,32 @@ import (
 	"company/internal/gitops/gitopstest"
 )
 
-// SUB-15: a small repository is listed file by file, with sizes, docs, symbols and what
-// changed lately.
+// SUB-15: a small repository is listed file by file, with sizes and what changed lately.
 func TestSmallMap(t *testing.T) {
 	t.Parallel()
 	p := gitopstest.New(t, map[string]string{
-		"go.mod": "module x\n", "main.go": "package main\n\nfunc main() { a.Mend(3) }\n",
-		"a/a.go": "// Package a mends. It is small.\npackage a\n\ntype T struct{}\n\n// Mend mends.\nfunc Mend(n int) " +
-			"{}\n",
-		"a/a_test.go": "package a\n\nfunc TestMend(t *testing.T) { Mend(3) }\n",
-		"b/b.go":      "package b\n\nfunc Use() { a.Mend(1) }\n",
-		"docs/x.md":   "x\n", "script.py": "def run(): pass\n", "vendor/v/v.go": "package v\n\nfunc Foreign() {}\n",
-		"README": "be kind\n",
+		"go.mod": "module x\n", "main.go": "package main\n", "a/a.go": "package a\n", "b/b.go": "package b\n",
+		"docs/x.md": "x\n", "script.py": "def run(): pass\n", "vendor/v/v.go": "package v\n", "README": "be kind\n",
 	})
 	for i := range 3 {
-		p.Commit("main", map[string]string{"b/b.go": fmt.Sprintf("package b\n\nfunc Use() { a.Mend(%d) }\n", i+5)})
+		p.Commit("main", map[string]string{"b/b.go": fmt.Sprintf("package b\n\nfunc Use() { a.Mend(%d) }\n", i+5),
+			"vendor/v/v.go": fmt.Sprintf("package v\n\nconst V = %d\n", i)})
 	}
 	p.Write(map[string]string{"draft.go": "package draft\n"}) // in the checkout alone
-	at := p.Fetch("main")
-	var c Cache
-	r, err := c.Read(t.Context(), p.Mirror, at)
+	r, err := Read(t.Context(), p.Mirror, p.Fetch("main"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := r.String()
 	for _, want := range []string{
-		"9 files, ", "Languages: Go, Python, ", "Build files: go.mod.", "\nFiles, and their symbols (", "- docs/x.md (2 B)\n",
-		"- a/a.go (96 B): mends. | func Mend (3), type T\n", "- script.py (16 B) | def run\n", "- b/b.go (36 B) | func Use\n",
-		"- b/b.go: 4 times, last on ", ": change main\n",
+		"8 files, ", "Languages: Go, Python, ", "Build files: go.mod.", "\nFiles:\n- README (8 B)\n- a/a.go (10 B)\n",
+		"- docs/x.md (2 B)\n", "- script.py (16 B)\n", "- vendor/v/v.go (", "- b/b.go: 4 times, last on ", ": change main\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}
 	}
-	for _, absent := range []string{"draft", "Foreign", "TestMend", "\nSymbols"} {
+	for _, absent := range []string{"draft", "v.go: "} {
 		if strings.Contains(text, absent) {
 			t.Errorf("%q is in\n%s", absent, text)
 		}
@@ -53,46 +44,21 @@ func TestSmallMap(t *testing.T) {
 	if len(r.Advice) != 1 || r.Advice[0] != (Advice{"README", "be kind\n"}) {
 		t.Errorf("%+v", r.Advice)
 	}
-	// The same tree is read once, and another commit of it has its own past.
-	p.Git("commit", "-q", "--allow-empty", "-m", "nothing")
-	again, err := c.Read(t.Context(), p.Mirror, p.Fetch("main"))
-	if err != nil || again.String() != text || &again.central[0] != &r.central[0] || len(c.known) != 1 {
-		t.Errorf("%v, %d maps are kept", err, len(c.known))
-	}
-	if _, err := c.Read(t.Context(), p.Mirror, company.OID(strings.Repeat("1", 40))); err == nil {
+	if _, err := Read(t.Context(), p.Mirror, company.OID(strings.Repeat("1", 40))); err == nil {
 		t.Error("a map of nothing")
 	}
 }
 
-// Symbols stand beside their file where that has a line, else in a list of their own, and the
-// heading tells how many have none for lack of room (SUB-15).
-func TestSymbolsStandBesideTheirFiles(t *testing.T) {
+// A list of files has a limit, and names how many are missing.
+func TestFilesAreBounded(t *testing.T) {
 	t.Parallel()
-	r := &Map{Files: smallFiles}
+	r := &Map{}
 	for i := range smallFiles {
-		name := fmt.Sprintf("%s/%03d.go", strings.Repeat("d", 100), i)
-		r.entries = append(r.entries, gitops.Entry{Path: name, Size: 10})
-		if i%50 == 0 {
-			r.central = append(
-				r.central,
-				centralFile{path: name, symbols: []usedSymbol{{Symbol: Symbol{Kind: "func", Name: fmt.Sprintf("F%d", i)}}}})
-		}
+		r.entries = append(r.entries, gitops.Entry{Path: fmt.Sprintf("%s/%03d.go", strings.Repeat("d", 100), i), Size: 10})
 	}
 	text := r.String()
-	for _, want := range []string{"000.go (10 B) | func F0\n", "050.go (10 B) | func F50\n",
-		" more\n\nSymbols (in brackets: files that mention them):\n- ", "100.go: func F100\n"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("%q is missing in\n%s", want, text)
-		}
-	}
-	if strings.Contains(text, ": func F0\n") || strings.Contains(text, ": func F50\n") {
-		t.Errorf("symbols stand twice in\n%s", text)
-	}
-	for i := range r.central {
-		r.central[i].symbols[0].Name = strings.Repeat("x", mostCentral/2)
-	}
-	if text := r.String(); !strings.Contains(text, "\nFiles, and symbols of those that others use most, 1 of 3 (") {
-		t.Errorf("%.400s", text)
+	if !strings.Contains(text, "000.go (10 B)\n") || !strings.HasSuffix(text, "- and 80 more\n") || len(text) > mostListing+200 {
+		t.Errorf("%d bytes:\n%s", len(text), text)
 	}
 }
 
@@ -102,19 +68,17 @@ func TestLargeMapIsBounded(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{
 		"README.md": strings.Repeat("größer ", 4000), "README": strings.Repeat("x", 2<<20),
-		"odd\x1b[31m\u202e/x.go": "package x\n\nfunc Odd() {}\n", "new\nline.go": "package x\n",
+		"odd\x1b[31m\u202e/x.go": "package x\n", "new\nline/x.go": "package x\n",
 		"bad\xff.py": "def bad(): pass\n", "wide.go": strings.Repeat("x", 1<<20),
-		"deep/" + strings.Repeat("d/", 30) + "x.go": "// Package x is deep. \x1b[31m\n" + "package x\n",
+		"deep/" + strings.Repeat("d/", 30) + "x.go": "package x\n",
 	}
 	for i := range 400 {
-		files[fmt.Sprintf("pkg%03d/sub/x.go", i)] = fmt.Sprintf(
-			"// Package p%d does one part of many, which is told here at length and then some.\npackage x\n\nfunc Part%d() { "+
-				"Odd(); Part%d() }\n", i, i, i/2)
+		files[fmt.Sprintf("pkg%03d%s/sub/x.go", i, strings.Repeat("p", 100))] = "package x\n"
 	}
 	p := gitopstest.New(t, files)
 	for range 3 {
 		p.Commit(
-			"main", map[string]string{"odd\x1b[31m\u202e/x.go": "package x\n\nfunc Odd() {}\n\n" +
+			"main", map[string]string{"odd\x1b[31m\u202e/x.go": "package x\n\n" +
 				strings.Repeat("// \n", len(p.Git("rev-list", "HEAD")))})
 	}
 	r, err := Read(t.Context(), p.Mirror, p.Fetch("main"))
@@ -122,11 +86,11 @@ func TestLargeMapIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := r.String()
-	if len(text) > 16<<10 || len(text) < 4<<10 {
+	if len(text) > 12<<10 || len(text) < 4<<10 {
 		t.Errorf("%d bytes", len(text))
 	}
-	for _, want := range []string{"407 files", "Folders (files in them, size)", "pkg000/** (1, ", " more\n",
-		"Symbols of the ", "func Odd (400)", `odd\x1b[31m\u202e/x.go: func Odd`, `odd\x1b[31m\u202e/x.go: 3 times`} {
+	for _, want := range []string{"407 files", "Folders (files in them, size)", "pkg000ppp", "p/** (1, ", " more\n",
+		`odd\x1b[31m\u202e/x.go: 3 times`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is missing in\n%s", want, text)
 		}
@@ -191,22 +155,54 @@ func TestAdviceIsShortened(t *testing.T) {
 	}
 }
 
-// The ranking leaves names out that many files define, and counts a file once.
-func TestRanking(t *testing.T) {
+// A folder that holds most files is opened below the depth of the others.
+func TestLargeFolderIsOpened(t *testing.T) {
 	t.Parallel()
-	r := newRanking()
-	for i := range 6 {
-		r.countFile(fmt.Sprintf("m%d.go", i), outlineOf("m.go", []byte("package m\n\nfunc Main() { Use(); Use() }\n")))
+	files := map[string]string{}
+	for i := range 200 {
+		files[fmt.Sprintf("internal/p%02d/x%d.txt", i%40, i)] = "x\n"
+		files[fmt.Sprintf("docs/a/%d/x.txt", i)] = "x\n"
 	}
-	r.countFile("use.go", outlineOf("use.go", []byte("package m\n\nfunc Use() {}\nfunc Main() {}\n")))
-	r.countFile("x/gen.go", outlineOf("gen.go", []byte("// Code generated. DO NOT EDIT.\npackage m\n\nfunc Gen() { "+
-		"Use() }\n")))
-	files := r.listCentral()
-	if files[0].path != "use.go" || files[0].score != 7 || files[0].symbols[0].Name != "Use" ||
-		files[0].symbols[1].users != 0 || len(files) != 7 {
-		t.Errorf("%+v", files[0])
+	for i := range 10 {
+		files[fmt.Sprintf("docs/b%d/%d/x.txt", i, i)] = "x\n"
 	}
-	if slices.ContainsFunc(files, func(f centralFile) bool { return f.path == "x/gen.go" }) {
-		t.Error("a generated file is central")
+	p := gitopstest.New(t, files)
+	r, err := Read(t.Context(), p.Mirror, p.Base)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := r.String()
+	for _, want := range []string{"- internal/p00 (5, 10 B)\n", "- docs/a/** (200, 400 B)\n"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is missing in\n%s", want, text)
+		}
+	}
+	if n := len(r.listFolders()); n > mostFolders {
+		t.Errorf("%d folders", n)
+	}
+}
+
+// Of a large repository's README the first paragraph is kept.
+func TestAdviceOfLargeRepositoryIsBrief(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{"README.md": "# x\n\n[![ci](a)](b)\n\nIt keeps crews of ships.\nIt is small.\n\n## Use\n\n" +
+		strings.Repeat("Much more of it.\n", 100)}
+	readAdvice := func() string {
+		p := gitopstest.New(t, files)
+		r, err := Read(t.Context(), p.Mirror, p.Base)
+		if err != nil || len(r.Advice) != 1 {
+			t.Fatal(err, len(r.Advice))
+		}
+		return r.Advice[0].Text
+	}
+	if text := readAdvice(); len(text) < 1500 {
+		t.Errorf("%q", text)
+	}
+	for i := range smallFiles {
+		files[fmt.Sprintf("part%03d/x.go", i)] = "package x\n"
+	}
+	if text := readAdvice(); text != "# x\n\n\nIt keeps crews of ships.\nIt is small.\n(104 lines more: read_file README.md "+
+		"with offset=7)\n" {
+		t.Errorf("%q", text)
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"company/internal/company"
 	"company/internal/container/image/toolboxbin"
 	"company/internal/gitops/gitlogin"
-	"company/internal/ledger/marks"
+	"company/internal/ledger/crashes"
 	"company/internal/lib/healthcheck"
 	"company/internal/lib/safetext"
 	"company/internal/office"
@@ -163,13 +163,13 @@ func (d *Checker) checkOffice(ctx context.Context, subject Subject, deep bool) [
 		return nil
 	}
 	if lock == nil {
-		aside := checkSetAside(off)
+		deadly := checkCrashes(off)
 		if err := off.Close(); err != nil {
 			return singleResult("office", ErrorResult(err))
 		}
-		return append(d.checkHolder(ctx, paths, held, deep), aside...)
+		return append(d.checkHolder(ctx, paths, held, deep), deadly...)
 	}
-	aside := checkSetAside(off)
+	deadly := checkCrashes(off)
 	free := healthcheck.Result{OK: true, Found: "free: " + paths.Root}
 	app, err := d.Opener.OpenOffice(ctx, off, lock, loaded)
 	if err != nil {
@@ -180,7 +180,7 @@ func (d *Checker) checkOffice(ctx context.Context, subject Subject, deep bool) [
 		if result.Fix == "" {
 			result.Fix = "see " + filepath.Join(paths.Logs, "company.log")
 		}
-		return append(append(singleResult("office", free), healthcheck.Finding{Name: "ledger", Result: result}), aside...)
+		return append(append(singleResult("office", free), healthcheck.Finding{Name: "ledger", Result: result}), deadly...)
 	}
 	state := app.View()
 	var stored []healthcheck.Finding
@@ -194,18 +194,18 @@ func (d *Checker) checkOffice(ctx context.Context, subject Subject, deep bool) [
 			Result: healthcheck.Result{OK: true,
 				Found: company.Count(int(state.Seq), "event") + ", " + company.Count(len(state.Tasks)+len(state.Past), "task")}}},
 		stored,
-		slow, aside)
+		slow, deadly)
 }
 
-// checkSetAside lists the records that repeatedly crashed company.
-func checkSetAside(off *office.Office) []healthcheck.Finding {
+// checkCrashes lists the work during which company died again and again.
+func checkCrashes(off *office.Office) []healthcheck.Finding {
 	var out []healthcheck.Finding
-	for _, death := range marks.ReadSetAside(off.StateFolder, slog.New(slog.DiscardHandler)) {
-		out = append(out, healthcheck.Finding{Name: "set aside", Result: healthcheck.Result{Warn: true,
-			Found: fmt.Sprintf("%s: company died %s in a row while %s", safetext.EscapeLine(death.Owner, 64),
-				company.Count(death.Count, "time"), safetext.EscapeLine(death.String(), 100)),
-			Needed: "a company that survives the record",
-			Fix:    "report it, and answer the question that company status shows; after an update, try once more",
+	for _, work := range crashes.ListDeadly(off.StateFolder, slog.New(slog.DiscardHandler)) {
+		out = append(out, healthcheck.Finding{Name: "crashes", Result: healthcheck.Result{Warn: true,
+			Found:  safetext.EscapeLine(work.String(), 200),
+			Needed: "a company that survives it",
+			Fix: "see " + filepath.Join(off.Logs, "company.log") + "; answer the question that company status shows, or " +
+				"report it",
 		}})
 	}
 	return out

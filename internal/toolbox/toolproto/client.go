@@ -14,7 +14,6 @@ import (
 	"sync"
 	"time"
 
-	"company/internal/ledger/marks/away"
 	"company/internal/toolbox/mux"
 )
 
@@ -252,7 +251,6 @@ func (c *Client) Recall(ctx context.Context, known map[string]string) error {
 
 // Log copies the log of a process to w, at most MaxLog bytes.
 func (c *Client) Log(ctx context.Context, processID string, w io.Writer) (int64, error) {
-	defer away.Begin(ctx)()
 	resp, err := c.post(ctx, "log?process_id="+url.QueryEscape(processID), nil)
 	if err != nil {
 		return 0, err
@@ -308,9 +306,7 @@ func (c *Client) post(ctx context.Context, tool string, body []byte) (*http.Resp
 // sendRequest sends a request and returns the response. Any status but 200 becomes a *Refusal or a *Broken.
 func (c *Client) sendRequest(req *http.Request, tool string) (*http.Response, error) {
 	ctx := req.Context()
-	back := away.Begin(ctx)
 	resp, err := c.http.Do(req)
-	back()
 	if err != nil {
 		return nil, &Broken{tool, err}
 	}
