@@ -102,12 +102,11 @@ func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 			company.EffectDeliver:   deliveries.Do,
 		},
 		others: map[company.EffectKind]company.EffectHandler{
-			company.EffectEnqueue:   pool.KeepQueued,
-			company.EffectWork:      pool.Work,
-			company.EffectManage:    managers.Do,
-			company.EffectReview:    reviewers.Do,
-			company.EffectResolve:   merge.Resolve,
-			company.EffectTestAhead: merge.LookAhead,
+			company.EffectEnqueue: pool.KeepQueued,
+			company.EffectWork:    pool.Work,
+			company.EffectManage:  managers.Do,
+			company.EffectReview:  reviewers.Do,
+			company.EffectResolve: merge.Resolve,
 		},
 	}), nil
 }

@@ -56,11 +56,10 @@ type world struct {
 	merges   map[SubtaskID]map[OID]bool
 	pushes   int // so often others push to the branch before the next follow-up is delivered
 	forge    map[int]TaskID
-	takeUp   func(*Task) []*Subtask // what the test of a merge under way is of; nil: the next stack
-	gather   bool                   // each test of a merge waits for the others of its wave
-	mostHeld int                    // so many runs were held at a time
-	spoil    int                    // so many stacks of three and more are red, also when all goes well
-	hopeless map[TaskID]bool        // given up, since what they wait for cannot be tried again
+	gather   bool            // each test of a merge waits for the others of its wave
+	mostHeld int             // so many runs were held at a time
+	spoil    int             // so many stacks of three and more are red, also when all goes well
+	hopeless map[TaskID]bool // given up, since what they wait for cannot be tried again
 }
 
 type sent struct {

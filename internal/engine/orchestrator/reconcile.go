@@ -16,7 +16,6 @@ type job struct {
 	effect  company.Effect
 	began   time.Time // by the office's clock
 	cancel  context.CancelCauseFunc
-	resting bool // a test ahead with a verdict: it holds no slot
 	suspect bool // an earlier process died while it was running
 }
 
@@ -68,9 +67,6 @@ func (o *Orchestrator) Run(ctx context.Context) error {
 		case key := <-o.done:
 			delete(o.jobs, key)
 			o.takeEnded()
-		case key := <-o.rested:
-			o.jobs[key].resting = true
-			o.cfg.Logger.DebugContext(ctx, msgAheadJudged, "key", key)
 		case o.snapSeq = <-saving:
 			saving = nil
 		}
@@ -100,18 +96,17 @@ func (o *Orchestrator) waitJobs() {
 	}
 }
 
-// look is one pass of the loop over the state. Values that several parts need are computed once. Its lists use
-// buffers that the next pass reuses.
+// look is one pass of the loop over the state. Values that several parts need are computed once. The list of
+// waiting effects uses a buffer that the next pass reuses.
 type look struct {
 	state   *company.State
 	now     time.Time        // by the office's clock
 	due     []company.Effect // effects that must be running
 	waiting []company.Effect // the due effects that were not running when the pass began
-	merging []company.Effect // running merges and their tests, by key
 }
 
 func (o *Orchestrator) newLook(s *company.State, now time.Time, due []company.Effect) *look {
-	l := &look{state: s, now: now, due: due, waiting: o.waiting[:0], merging: o.mergeJobs()}
+	l := &look{state: s, now: now, due: due, waiting: o.waiting[:0]}
 	for _, effect := range due {
 		if o.jobs[effect.Key] == nil {
 			l.waiting = append(l.waiting, effect)
@@ -135,7 +130,6 @@ func (o *Orchestrator) reconcileEffects(ctx context.Context) time.Time {
 	for _, e := range o.startableEffects(look) {
 		o.start(ctx, e)
 	}
-	o.reconcileAhead(ctx, look)
 	o.cancelOthers(look.due)
 	next := o.agenda.Next()
 	if end := o.trialEnd(); now.Before(end) && (next.IsZero() || end.Before(next)) {
@@ -154,7 +148,7 @@ func (o *Orchestrator) cancelOthers(due []company.Effect) {
 		called[due[i].Key] = true
 	}
 	for key, job := range o.jobs {
-		if job.effect.Kind == company.EffectTestAhead || called[key] {
+		if called[key] {
 			continue
 		}
 		_, offers := job.effect.Command.(company.Offer)
@@ -177,10 +171,6 @@ func (o *Orchestrator) start(ctx context.Context, effect company.Effect) {
 		defer cancel(nil)
 		defer o.watchEnd(ectx, effect)()
 		pprof.Do(ectx, pprof.Labels(effectLabel, effect.Key), func(ctx context.Context) {
-			if effect.Kind == company.EffectTestAhead {
-				o.testAhead(ctx, effect)
-				return
-			}
 			o.carryOut(ctx, effect)
 		})
 	}()
