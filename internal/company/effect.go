@@ -226,11 +226,11 @@ func (s *State) dueTask(out []Effect, task *Task, now time.Time, hold func(Hold)
 				s.dueSubtask(add, task, sub)
 			}
 		}
-		if e, ok := s.dueMerge(task); ok && s.mayJudge(task) {
+		if e, ok := s.dueMerge(task); ok {
 			add(e)
 		}
 	}
-	if task.Status == StatusReviewing && s.mayJudge(task) {
+	if task.Status == StatusReviewing {
 		switch {
 		case s.gateDue(task):
 			add(Effect{Key: "gate " + id + " " + string(task.Head), Kind: EffectGate, Fail: "gate"})
@@ -277,7 +277,7 @@ func (s *State) dueSubtask(add func(Effect), task *Task, sub *Subtask) {
 			add(Effect{Key: "work " + string(r.ID), Kind: EffectWork, Subtask: sub.ID, Run: r.ID, Fail: "run " + id})
 		}
 	case SubtaskInGate:
-		if s.mayJudge(task) && !s.awaitsUnreadVerdict(task, sub.headGateResult()) && !task.awaitsRedGreen(sub) {
+		if !s.awaitsUnreadVerdict(task, sub.headGateResult()) && !task.awaitsRedGreen(sub) {
 			add(Effect{Key: "gate " + id + " " + string(sub.Head), Kind: EffectGate, Subtask: sub.ID, Fail: "gate " + id})
 		}
 	case SubtaskReviewing:

@@ -31,7 +31,6 @@ type knobs struct {
 	Reopen                             int // more often than any president would
 	Deps, Refused, Unwritten           int
 	RedBase, Absent, Services          int // of the checks of the base
-	Early                              int // of slow images and bases
 	Archive                            int // tasks that are over leave the state at any moment
 	Crowd                              int // of tests of merges that wait for the others of their wave
 	Wide                               int // so many more subtasks in a wave

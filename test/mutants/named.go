@@ -105,7 +105,7 @@ var names = []named{
 		"TestGranularityOfATask"},
 	{"work before there is an image", "Offer.decide", drop, []trait{mentions("mayWork"), lacks("IsReady")},
 		"TestWorkWaitsForTheImage"},
-	{"work before the base is judged", "State.mayJudge", drop, []trait{mentions("baselineKnown"), lacks("IsPrepared")},
+	{"work before the base is judged", "State.mayWork", drop, []trait{mentions("baselineKnown"), lacks("IsPrepared")},
 		"TestWorkWaitsForTheBaseline"},
 	{"take a plan of an old base", "EndRun.managerSays", remove, []trait{under("plansOnOldBase")},
 		"TestPlanOfAnOldBaseIsDropped"},
