@@ -41,7 +41,9 @@ func (a *App) noteImagesAtWork() {
 	var atWork []string
 	state := a.View()
 	for _, id := range state.Open {
-		atWork = append(atWork, state.Tasks[id].ListImages()...)
+		if task := state.Tasks[id]; task.IsPrepared() {
+			atWork = append(atWork, task.Prepared.Image)
+		}
 	}
 	if !slices.Equal(atWork, a.imagesAtWork) {
 		a.imagesAtWork = atWork
