@@ -418,13 +418,14 @@ func TestDamagedOffice(t *testing.T) {
 			off := mustOpenDir(t, dir)
 			c := config.Default()
 			c.Bus.Driver = driver
-			_, openErr := openBus(t.Context(), off, c, slog.New(slog.DiscardHandler))
-			_, convertErr := ConvertBus(
-				t.Context(), off, map[string]string{"file": "nats", "nats": "file"}[driver], slog.New(slog.DiscardHandler),
-				func(string) {})
+			other := map[string]string{"file": "nats", "nats": "file"}[driver]
+			log := slog.New(slog.DiscardHandler)
+			_, openErr := openBus(t.Context(), off, c, log)
+			_, convertErr := ConvertBus(t.Context(), off, other, log, func(string) {})
 			for what, err := range map[string]error{"open": addDamageHint(off.Paths, openErr), "convert": convertErr} {
 				var fault *company.Error
-				if !errors.As(err, &fault) || fault.Code != company.ELedger || !strings.Contains(fault.Why, name+", byte ") ||
+				if !errors.As(err, &fault) || fault.Code != company.ELedger ||
+					!strings.Contains(fault.Why, name+", byte ") ||
 					!strings.HasPrefix(fault.Hint, "put a copy of "+state+" back") {
 					t.Errorf("%s of damaged %s: %v", what, name, err)
 				}

@@ -169,7 +169,8 @@ func TestRoomOnAFullDisk(t *testing.T) {
 		for {
 			raw := bytes.Repeat([]byte{byte(1 + rng.IntN(255))}, 1+rng.IntN(400))
 			err := grown.appendBytes(disk, raw, int64(len(used)), int64(rng.IntN(6000)))
-			if fits := len(used)+len(raw) <= disk.has; fits != (err == nil) || err != nil && !errors.Is(err, syscall.ENOSPC) {
+			fits := len(used)+len(raw) <= disk.has
+			if fits != (err == nil) || err != nil && !errors.Is(err, syscall.ENOSPC) {
 				t.Fatalf("%d bytes behind %d of %d: %v", len(raw), len(used), disk.has, err)
 			}
 			if err != nil {
@@ -177,9 +178,10 @@ func TestRoomOnAFullDisk(t *testing.T) {
 			}
 			used = append(used, raw...)
 			at, err := findZeros(bytes.NewReader(disk.data), 0, int64(len(disk.data)))
-			if err != nil || at != int64(len(used)) || !bytes.HasPrefix(disk.data, used) || grown.bytes != int64(len(disk.data)) {
-				t.Fatalf("%d bytes are used, the zeros begin at %d (%v), the file has %d, the room says %d", len(used), at, err,
-					len(disk.data), grown.bytes)
+			if err != nil || at != int64(len(used)) || !bytes.HasPrefix(disk.data, used) ||
+				grown.bytes != int64(len(disk.data)) {
+				t.Fatalf("%d bytes are used, the zeros begin at %d (%v), the file has %d, the room says %d",
+					len(used), at, err, len(disk.data), grown.bytes)
 			}
 		}
 	}

@@ -192,8 +192,8 @@ func checkStreams(ctx context.Context, own *safedir.Folder, aside func(d damage)
 		case stream == queueStream:
 			err = aside(*found)
 		default:
-			err = company.E(company.ELedger, "the records of the bus are damaged").
-				Because(fmt.Sprintf("%s, byte %d: a record does not match its checksum", found.file, found.offset)).NeedsPerson()
+			why := fmt.Sprintf("%s, byte %d: a record does not match its checksum", found.file, found.offset)
+			err = company.E(company.ELedger, "the records of the bus are damaged").Because(why).NeedsPerson()
 		}
 		if err != nil {
 			return err
