@@ -183,8 +183,6 @@ type RunResult struct {
 	DurationMS int64  `json:"duration_ms"`
 	LogBytes   int64  `json:"log_bytes"` // of the whole log that Client.Log fetches
 	Note       string `json:"note,omitempty"`
-	// Pipes are the exit codes of each pipeline that had a failed part which the command's exit code does not show.
-	Pipes [][]int `json:"pipes,omitempty"`
 }
 
 // Output is the head and the tail of what a command wrote.

@@ -82,7 +82,6 @@ func (s *Server) prepareWorkspace(
 	if err != nil {
 		return none, asRefusal(err, "")
 	}
-	s.spare.wantAt(s.placeIn(s.dir))
 	return result, nil
 }
 
