@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
 	"strings"
 
@@ -64,10 +63,6 @@ func (s *Server) prepareWorkspace(
 		s.repo.last.OID, s.repo.lastOf = request.Resume, request.Resume
 	}
 	s.repo.head, s.repo.lastHead = result.Head, result.Head
-	s.repo.origin, s.repo.pushed = request.CloneURL, map[string]string{}
-	if request.Seeded != nil {
-		maps.Copy(s.repo.pushed, request.Seeded.Refs)
-	}
 	s.processes.setHolder(request.Holder)
 	if request.Signoff {
 		s.repo.signoff = fmt.Sprintf("Signed-off-by: %s <%s>", request.AuthorName, request.AuthorEmail)
