@@ -28,25 +28,6 @@ type PrepareRequest struct {
 	// Holder counts the earlier holders of the run. It is part of process ids, so that the ids of an earlier container
 	// are not used again.
 	Holder int `json:"holder,omitempty"`
-	// Seeded is the part of the clone that was already sent. If it is nil, everything is fetched.
-	Seeded *Seeded `json:"seeded,omitempty"`
-}
-
-// BakedRequest asks for the history that the image contains.
-type BakedRequest struct {
-	Path string `json:"path"` // a bare repository
-}
-
-// BakedResult names the newest commit of that history. Commit is empty if the image has no history.
-type BakedResult struct {
-	Commit string `json:"commit,omitempty"`
-}
-
-// Seeded describes the part of the clone that Client.Seed sent as packs before Prepare.
-type Seeded struct {
-	Refs map[string]string `json:"refs"` // the refs at CloneURL: full name to object id
-	// Fetch is set if neither the packs nor the baked repository contain all of Refs.
-	Fetch bool `json:"fetch,omitempty"`
 }
 
 // PrepareResult describes the prepared workspace.

@@ -139,9 +139,6 @@ func (s *Server) Handler() http.Handler {
 		time.AfterFunc(50*time.Millisecond, s.shutdown)
 		return toolproto.Empty{}, nil
 	})
-	handleTool(mux, s, "baked", s.nameBaked)
-	handleTool(mux, s, "lay_out", s.layBakedTree)
-	mux.HandleFunc("POST /v1/seed", s.handleSeed)
 	mux.HandleFunc("POST /v1/attach", s.handleAttach)
 	handleTool(mux, s, "prepare", s.prepareWorkspace)
 	handleTool(mux, s, "read_file", s.readFile)
