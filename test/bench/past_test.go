@@ -87,7 +87,7 @@ func startBrowser(b *testing.B) (context.Context, func()) {
 	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(program), chromedp.NoSandbox,
 		chromedp.UserDataDir(b.TempDir()))
-	all, endAll := chromedp.NewExecAllocator(context.Background(), options...)
+	all, endAll := chromedp.NewExecAllocator(b.Context(), options...)
 	ctx, end := chromedp.NewContext(all)
 	if err := chromedp.Do(ctx); err != nil {
 		b.Fatal(err)
