@@ -1,190 +1,147 @@
 package company
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 )
 
-// An instruction is split into parts only if it has at least two and at most this many. More parts would not help a
-// reader.
+// Limits of the criteria that an instruction lists. Beyond them it is judged as a whole.
 const (
-	maxParts     = 20
-	maxPartsText = 32 << 10 // bytes of an instruction that may be split
+	maxCriteria     = 20
+	maxCriteriaText = 32 << 10 // bytes of an instruction that is searched for criteria
 )
 
-// maxCriteria limits the criteria that an instruction lists itself. With more it is judged as one.
-const maxCriteria = 20
+// quotesStrangers reports whether the instruction quotes a forge's comments or an issue.
+func (t *Task) quotesStrangers() bool { return t.Follows != "" || t.Issue != nil }
 
-// InstructionPart is a paragraph of an instruction, or an item of its outermost lists with what is indented below it.
-// Code belongs to the text before it.
-type InstructionPart struct {
-	Text string // on one line
-	At   int    // byte offset of the text, after a bullet and a check box
+// Criteria returns what the instruction lists as its acceptance criteria: the items below such a heading, and items
+// with an empty check box. It returns nil for the words of strangers, and if there are too many. Any other text is
+// judged as a whole.
+func (t *Task) Criteria() []string {
+	if t.quotesStrangers() || len(t.Instruction) > maxCriteriaText {
+		return nil
+	}
+	if criteria := listCriteria(t.Instruction); len(criteria) <= maxCriteria {
+		return criteria
+	}
+	return nil
 }
 
-// textBlock is a part of an instruction, or a heading with the code below it.
-type textBlock struct {
-	from, to int  // byte offsets of its lines
-	at       int  // byte offset of its text
-	level    int  // of a heading; 0 for a part
-	isItem   bool // of a list
-	isOpen   bool // with an empty check box
-}
-
-// blocksOf splits a text into blocks, in order.
-func blocksOf(text string) (blocks []textBlock) {
-	var open codeFence
-	blank, indent, at := true, 0, 0 // indent: of the item that the lines belong to
-	for line := range strings.Lines(text) {
-		bare := strings.TrimRight(line, "\r\n")
-		inset := strings.TrimSpace(bare)
-		own := len(bare) - len(strings.TrimLeft(bare, " \t"))
-		block := textBlock{from: at, at: at + own}
-		inItem := len(blocks) > 0 && blocks[len(blocks)-1].isItem
-		begins := len(blocks) == 0
-		fence, item := readFence(inset), findItem(bare)
+func listCriteria(text string) (criteria []string) {
+	level := 0 // of the heading of a list of criteria; a heading of this level ends the list, and 0 means none
+	least := 0 // least indentation of the list's items
+	open := -1 // indentation of the criterion that following lines continue, or -1
+	blank := false
+	for _, line := range proseLines(text) {
 		switch {
-		case open.length > 0:
-			if fence.closesFence(open) {
-				open = codeFence{}
+		case line.text == "":
+		case line.heading > 0:
+			open = -1
+			if namesCriteria(line.text) {
+				level, least = line.heading, 0
+			} else if line.heading <= level {
+				level = 0
 			}
-		case fence.length > 0:
-			open = fence
-			block.level = maxHeading + 1 // code without a text before it
-		case inset == "":
-			begins = false
-		case headingLevel(inset) > 0:
-			block.level, begins = headingLevel(inset), true
-		case item > 0 && !(inItem && own > indent):
-			block.at, block.isItem, begins, indent = at+item, true, true, own
-			block.isOpen = strings.HasSuffix(strings.TrimRight(bare[:item], " \t"), "[ ]")
-		case item == 0 && (blank || inItem && strings.HasSuffix(strings.Trim(inset, "*_"), ":")): // other lines follow
-			begins = begins || !inItem || own <= indent
+		case open >= 0 && (line.indent > open || line.item == 0 && !blank && !line.announcesList()):
+			criteria[len(criteria)-1] += " " + line.text
+		case namesCriteria(line.text[line.item:]):
+			level, least, open = maxHeading, line.indent, -1
+			if line.item > 0 {
+				least++
+			}
+		case line.item > 0 && (line.isOpen || level > 0 && line.indent >= least):
+			criteria, open = append(criteria, line.text[line.item:]), line.indent
+		case line.item > 0, open >= 0: // the list has ended
+			level, open = 0, -1
 		}
-		if begins {
-			blocks = append(blocks, block)
-		}
-		at += len(line)
-		if len(blocks) > 0 {
-			blocks[len(blocks)-1].to = at
-		}
-		blank = inset == "" || len(blocks) > 0 && blocks[len(blocks)-1].level > 0
+		blank = line.text == ""
 	}
-	return blocks
-}
-
-// countPieces counts the pieces of work that an instruction lists: sections, and items of its outermost lists.
-func countPieces(text string) (n int) {
-	for _, block := range blocksOf(text) {
-		if block.isItem || block.level > 0 && block.level <= maxHeading {
-			n++
-		}
-	}
-	return n
-}
-
-// PartsOf returns the parts of an instruction. It returns nil if there is one part, or more than a reader can check one
-// by one.
-func PartsOf(instruction string) (parts []InstructionPart) {
-	if len(instruction) > maxPartsText {
-		return nil
-	}
-	for _, block := range blocksOf(instruction) {
-		if block.level == 0 {
-			text := strings.Join(strings.Fields(instruction[block.at:block.to]), " ")
-			parts = append(parts, InstructionPart{text, block.at})
-		}
-	}
-	if len(parts) < 2 || len(parts) > maxParts {
-		return nil
-	}
-	return parts
+	return criteria
 }
 
 // criteriaNames are the headings of a list of criteria, in lower case.
 var criteriaNames = []string{"acceptance criteria", "acceptance criterion", "definition of done"}
 
-// namesCriteria reports whether the last line of a text is the heading of a list of criteria. The line may be
-// underlined, and end with words in brackets.
-func namesCriteria(text string) bool {
-	const marks = "#*_:=- \t\r\n"
-	text = strings.Trim(text, marks)
-	name := text[strings.LastIndex(text, "\n")+1:]
+// namesCriteria reports whether a line is the heading of a list of criteria. It may end with words in brackets.
+func namesCriteria(line string) bool {
+	const marks = "#*_: \t"
+	name := strings.Trim(line, marks)
 	if i := strings.Index(name, "("); i > 0 && strings.HasSuffix(name, ")") {
 		name = name[:i]
 	}
 	return slices.Contains(criteriaNames, strings.ToLower(strings.Trim(name, marks)))
 }
 
-// Criteria returns what the instruction lists as its acceptance criteria: the items below such a heading, and items
-// with an empty check box. It returns nil for the words of strangers, and if there are too many. Any other text is
-// judged as a whole.
-func (t *Task) Criteria() (criteria []string) {
-	if t.quotesStrangers() || len(t.Instruction) > maxPartsText {
-		return nil
-	}
-	if criteria = listCriteria(t.Instruction, 0); len(criteria) > maxCriteria {
-		return nil
-	}
-	return criteria
-}
-
-// listCriteria returns the criteria in a text. level is that of a heading of criteria above the text: a heading of this
-// level ends their list, and one below it does not. It is maxHeading for a line that is no heading, and 0 without one.
-func listCriteria(text string, level int) (criteria []string) {
-	afterItem := false
-	for _, block := range blocksOf(text) {
-		own := text[block.at:block.to]
+// countPieces counts the pieces of work that an instruction lists: headings, and items of its outermost lists.
+func countPieces(text string) (n int) {
+	item := -1 // indentation of the last counted item, or -1
+	for _, line := range proseLines(text) {
 		switch {
-		case block.isItem && (level > 0 || block.isOpen):
-			criteria = append(criteria, strings.Join(strings.Fields(own), " "))
-		case block.isItem: // what is indented below it may be criteria
-			head, below, _ := strings.Cut(own, "\n")
-			inner := 0
-			if namesCriteria(head) {
-				inner = maxHeading
-			}
-			criteria = append(criteria, listCriteria(below, inner)...)
-		case namesCriteria(own):
-			level = cmp.Or(block.level, maxHeading)
-		case block.level > 0 && block.level <= level, block.level == 0 && afterItem: // the list has ended
-			level = 0
+		case line.heading > 0:
+			n++
+			item = -1
+		case line.item > 0 && (item < 0 || line.indent <= item):
+			n++
+			item = line.indent
+		case line.item == 0 && line.text != "" && line.indent == 0:
+			item = -1
 		}
-		afterItem = block.isItem
 	}
-	return criteria
+	return n
 }
 
-// codeFence is a fence line around code: its sign and length. bare means that no text follows the sign.
-type codeFence struct {
-	sign   string
-	length int
-	bare   bool
+// proseLine is a line of Markdown outside of code.
+type proseLine struct {
+	text    string // without indentation
+	indent  int    // bytes
+	heading int    // level; 0 for a line that is no heading
+	item    int    // offset of the text of a list's item, after its bullet and check box; 0 for other lines
+	isOpen  bool   // an item with an empty check box
 }
 
-// readFence parses a line without surrounding spaces. It returns the zero value if the line is no fence (CommonMark
-// 4.5).
-func readFence(line string) codeFence {
+// announcesList reports whether a line ends with a colon.
+func (l proseLine) announcesList() bool { return strings.HasSuffix(strings.Trim(l.text, "*_"), ":") }
+
+// proseLines returns the lines of a text that are not in code between fences.
+func proseLines(text string) (lines []proseLine) {
+	fence := ""
+	for raw := range strings.Lines(text) {
+		bare := strings.TrimSpace(raw)
+		sign := fenceOf(bare)
+		switch {
+		case fence != "":
+			if strings.HasPrefix(sign, fence) && sign == bare {
+				fence = ""
+			}
+			continue
+		case sign != "":
+			fence = sign
+			continue
+		}
+		line := proseLine{text: bare, indent: len(raw) - len(strings.TrimLeft(raw, " \t")), heading: headingLevel(bare)}
+		line.item = findItem(bare)
+		line.isOpen = strings.HasSuffix(strings.TrimRight(bare[:line.item], " \t"), "[ ]")
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// fenceOf returns the fence with which a line begins or ends code, or "" (CommonMark 4.5).
+func fenceOf(line string) string {
 	for _, sign := range []string{"`", "~"} {
 		rest := strings.TrimLeft(line, sign)
 		if n := len(line) - len(rest); n >= 3 && (sign == "~" || !strings.Contains(rest, "`")) {
-			return codeFence{sign, n, rest == ""}
+			return line[:n]
 		}
 	}
-	return codeFence{}
-}
-
-func (f codeFence) closesFence(open codeFence) bool {
-	return f.bare && f.sign == open.sign && f.length >= open.length
+	return ""
 }
 
 // findItem returns the offset of an item's text in a line, after its bullet and check box. It returns 0 if the line
 // does not begin an item.
 func findItem(line string) int {
-	rest := strings.TrimLeft(line, " \t")
-	sign := strings.TrimLeft(rest, "0123456789")
-	switch digits := len(rest) - len(sign); {
+	sign := strings.TrimLeft(line, "0123456789")
+	switch digits := len(line) - len(sign); {
 	case digits == 0 && strings.IndexAny(sign, "-*+") == 0,
 		digits >= 1 && digits <= 3 && strings.IndexAny(sign, ".)") == 0:
 	default:
@@ -213,55 +170,4 @@ func headingLevel(line string) int {
 		return signs
 	}
 	return 0
-}
-
-// quotesStrangers reports whether the instruction quotes a forge's comments or an issue. Those words stay where they
-// are quoted.
-func (t *Task) quotesStrangers() bool { return t.Follows != "" || t.Issue != nil }
-
-// Parts returns the parts of a task's instruction, which a plan assigns to tickets.
-func (t *Task) Parts() []InstructionPart {
-	if t.quotesStrangers() {
-		return nil
-	}
-	return PartsOf(t.Instruction)
-}
-
-// NumberParts returns the instruction with the number of each part before its text, from 1. It returns the instruction
-// unchanged if it has no parts.
-func (t *Task) NumberParts() (text string, parts int) {
-	var b strings.Builder
-	index := 0
-	list := t.Parts()
-	for i, part := range list {
-		b.WriteString(t.Instruction[index:part.At] + "[" + itoa(i+1) + "] ")
-		index = part.At
-	}
-	return b.String() + t.Instruction[index:], len(list)
-}
-
-// OwnPart returns the text of the instruction that a ticket carries out, with the headings above it. It is empty if the
-// plan does not tell, or if there is no other ticket.
-func (t *Task) OwnPart(sub *Subtask) string {
-	if len(t.Subtasks) < 2 || len(t.Parts()) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	var headings []textBlock // above the present block, and not written yet
-	number := 0
-	for _, block := range blocksOf(t.Instruction) {
-		if block.level > 0 {
-			headings = append(slices.DeleteFunc(headings, func(other textBlock) bool { return other.level >= block.level }),
-				block)
-			continue
-		}
-		if number++; !slices.Contains(sub.Planned.Does, number) {
-			continue
-		}
-		for _, own := range append(headings, block) {
-			b.WriteString(strings.TrimRight(t.Instruction[own.from:own.to], " \t\r\n") + "\n")
-		}
-		headings = nil
-	}
-	return b.String()
 }

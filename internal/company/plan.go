@@ -62,9 +62,6 @@ type PlannedSubtask struct {
 	// After lists the subtasks that must be merged before this one begins. A manager gives names, titles or numbers. A
 	// recorded plan has ids of subtasks.
 	After []string `json:"after,omitempty"`
-	// Does lists the parts of the instruction that it carries out, by their numbers (Task.Parts) from 1. Empty means that
-	// the plan does not tell.
-	Does []int `json:"does,omitempty"`
 }
 
 // Subtasks returns the number of subtasks in all waves.
@@ -90,8 +87,6 @@ type PlanRules struct {
 	// Files lists the paths of the planned commit, at least the ones that the plan names. Nil means that they are unknown.
 	// With Files, Check finds a subtask that reads a file that only another subtask of its wave creates.
 	Files []string
-	// Parts is the number of parts of the instruction. Zero means that it has only one.
-	Parts int
 }
 
 const (
@@ -153,7 +148,6 @@ const subtasksSchema = `    "subtasks": {
           "write_set": {"type": "array", "minItems": 1, "items": {"type": "string"}, "description": "internal/api/**, docs/*.md"},
           "effort": {"type": "string", "enum": ["small", "medium", "large"]},
           "after": {"type": "array", "items": {"type": "string"}, "description": "names"},
-          "does": {"type": "array", "items": {"type": "integer"}},
           "context": {"type": "array", "items": {"type": "string"}, "description": "files, notes"}
         }
       }
@@ -189,7 +183,6 @@ const planSchema = `{
                 "write_set": {"type": "array", "minItems": 1, "items": {"type": "string"}},
                 "effort": {"type": "string", "enum": ["small", "medium", "large"]},
                 "after": {"type": "array", "items": {"type": "string"}},
-                "does": {"type": "array", "items": {"type": "integer"}},
                 "context": {"type": "array", "items": {"type": "string"}}
               }
             }

@@ -51,7 +51,6 @@ func (p Plan) Check(rules PlanRules) []PlanProblem {
 			at := p.labelOf(first + i)
 			c.checkSubtaskText(at, subtask)
 			c.checkGranularity(at, subtask)
-			c.checkParts(at, subtask)
 			if key := titleKey(subtask.Title); key != "" {
 				if first, dup := titles[key]; dup {
 					c.add(at, "has the title of "+first, "give each subtask a title of its own")

@@ -63,8 +63,7 @@ func (t *Task) plansOnOldBase(r *Run) bool {
 }
 
 func (t *Task) planRules() PlanRules {
-	return PlanRules{Granularity: t.Settings.Granularity, Protected: t.Settings.Protected, Paths: t.Settings.Paths,
-		Parts: len(t.Parts())}
+	return PlanRules{Granularity: t.Settings.Granularity, Protected: t.Settings.Protected, Paths: t.Settings.Paths}
 }
 
 // IsLastPlanningRun reports whether a failure of the manager's current run is final unless the president decides

@@ -15,15 +15,13 @@ var asksForTests = regexp.MustCompile(
 //
 //   - consecutive subtasks that write the same file
 //   - requested tests that the write set does not allow
-//   - parts of the instruction that no subtask does
 //
 // It returns at most 20 problems. They do not make the plan invalid.
-func (p Plan) Warnings(parts []InstructionPart) []PlanProblem {
+func (p Plan) Warnings() []PlanProblem {
 	c := planCheck{order: planOrderOf(p, func(int, string, string) {})}
 	if c.order.findCycle() != nil {
 		return nil
 	}
-	c.problems = append(c.problems, p.warnOfParts(parts)...)
 	var subs []PlannedSubtask
 	for _, wave := range p.Waves {
 		subs = append(subs, wave.Subtasks...)

@@ -37,7 +37,7 @@ func TestPlanWarnings(t *testing.T) {
 		{"no tests", flat(writes(part("a"), "Mend it; the tests pass.", "parse.go")), ""},
 		{"a circle is refused elsewhere", flat(part("a", "b"), part("b", "a"), part("c")), ""},
 	} {
-		got := c.plan.Warnings(nil)
+		got := c.plan.Warnings()
 		switch {
 		case c.want == "" && len(got) == 0:
 		case c.want == "" || len(got) != 1 || !strings.Contains(got[0].String(), c.want) || got[0].Fix == "":

@@ -90,7 +90,7 @@ func (t *Task) Replan(id SubtaskID, parts []PlannedSubtask, reason string) ([]Pl
 func (s PlannedSubtask) isSameWork(other PlannedSubtask) bool {
 	return s.Title == other.Title && s.Description == other.Description &&
 		slices.Equal(s.AcceptanceCriteria, other.AcceptanceCriteria) &&
-		slices.Equal(s.WriteSet, other.WriteSet) && slices.Equal(s.After, other.After) && slices.Equal(s.Does, other.Does)
+		slices.Equal(s.WriteSet, other.WriteSet) && slices.Equal(s.After, other.After)
 }
 
 // keepToLeave reports parts that would write more than the subtask may, if the president has read the plan: that

@@ -35,7 +35,7 @@ func (t *Task) AwaitsSecondReview(sub *Subtask) bool {
 
 // isWholeApproved reports whether the review of the whole allows the task to be delivered.
 func (t *Task) isWholeApproved() bool {
-	return t.Review.Allows(t.Head) && !t.AwaitsSecondReview(nil) || t.IsReviewedInParts()
+	return t.Review.Allows(t.Head) && !t.AwaitsSecondReview(nil)
 }
 
 // ConfirmReview returns the second reviewer's verdict combined with the previous review. Confirmed findings come first,

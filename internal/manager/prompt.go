@@ -25,7 +25,7 @@ var decideSystem string
 
 func planBrief(task *company.Task, answers []*company.Approval, repo string) string {
 	var b strings.Builder
-	b.WriteString("# The president's instruction\n" + numberParts(task))
+	b.WriteString("# The president's instruction\n" + task.Instruction + "\n")
 	for _, a := range answers {
 		fmt.Fprintf(&b, "\nYou asked: %s\nThe president answered: %s\n", agent.EscapeHeadings(a.Question), a.Text)
 	}
@@ -45,16 +45,6 @@ func planBrief(task *company.Task, answers []*company.Approval, repo string) str
 	b.WriteString(describeLimits(task))
 	fmt.Fprintf(&b, "\n## The repository at %s\n%s", task.Prepared.Base.OID.Short(), repo)
 	return b.String()
-}
-
-// numberParts returns the instruction with the part numbers that a plan uses in does.
-func numberParts(t *company.Task) string {
-	text, parts := t.NumberParts()
-	if parts == 0 {
-		return text + "\n"
-	}
-	return text + "\n\nOf several subtasks each names in does the numbers of its parts; what holds for all stands in " +
-		"each.\n"
 }
 
 // describeFolders lists the folders that a task is restricted to, if any.

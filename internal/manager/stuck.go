@@ -78,7 +78,7 @@ func decideBrief(task *company.Task, sub *company.Subtask, diff gitops.Diff, rep
 	b.WriteString(agent.QuoteNotes(task.Notes()))
 	b.WriteString(describeFolders(task))
 	b.WriteString(describeLimits(task))
-	fmt.Fprintf(&b, "\n## The task\n%s\n## The repository\n%s", numberParts(task), repo)
+	fmt.Fprintf(&b, "\n## The task\n%s\n\n## The repository\n%s", task.Instruction, repo)
 	return b.String()
 }
 

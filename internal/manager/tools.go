@@ -299,7 +299,7 @@ func submitPlanTool(
 			if err != nil {
 				return agent.Result{}, err
 			}
-			if warnings = append(warnings, plan.Warnings(task.Parts())...); len(refused) == 0 &&
+			if warnings = append(warnings, plan.Warnings()...); len(refused) == 0 &&
 				len(warnings) > 0 && !warned {
 				warned = true
 				return refusalResult("The plan would stand, but look at this once more:\n" + listProblems(warnings) +

@@ -11,22 +11,16 @@ import (
 // maxCriterion limits a criterion that the instruction lists, in bytes.
 const maxCriterion = 400
 
-// The last criterion of each review that also judges the instruction, or a part of it.
-const (
-	wholeCriterion = "the instruction is carried out"
-	partCriterion  = "its part of the instruction is carried out"
-)
+// wholeCriterion is the last criterion of each review that also judges the instruction.
+const wholeCriterion = "the instruction is carried out"
 
-// reviewCriteria returns the criteria that need evidence: the ticket's own, those that the instruction lists itself,
-// and one for all that the instruction says.
+// reviewCriteria returns the criteria that need evidence: the ticket's own and, in a review that also judges the
+// instruction, those that it lists itself and one for all that it says.
 func reviewCriteria(task *company.Task, sub *company.Subtask) []string {
 	var out []string
 	if sub != nil {
 		out = slices.Clone(sub.Planned.AcceptanceCriteria)
 		if !task.JudgesWhole() && !sub.Planned.IsInstruction() {
-			if task.OwnPart(sub) != "" {
-				out = append(out, partCriterion)
-			}
 			return out
 		}
 	}

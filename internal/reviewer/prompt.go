@@ -60,8 +60,6 @@ func reviewBrief(task *company.Task, sub *company.Subtask, x subject) string {
 		}
 		if x.whole || sub.Planned.IsInstruction() {
 			w.WriteString("\n## Instruction\n" + task.Instruction + "\n" + formatAnswers(x.answers))
-		} else if own := task.OwnPart(sub); own != "" {
-			w.WriteString("\n## Its part of the president's instruction\n" + own + formatAnswers(x.answers))
 		}
 		w.WriteString(x.round.writeRound(x.head, x.diff))
 	}

@@ -501,21 +501,6 @@ func TestOneOfSeveralTicketsIsJudgedAlone(t *testing.T) {
 	}
 }
 
-// A ticket's reviewer judges the part of the instruction that is the ticket's.
-func TestTicketsPartIsACriterion(t *testing.T) {
-	b := setup(t, map[string]string{"a.go": "package a\n"})
-	b.task.Instruction = "Two parts:\n- make it better\n- tell of it"
-	b.task.Subtasks = append(b.task.Subtasks, &company.Subtask{ID: "t1-02"})
-	b.sub.Planned.Does = []int{3}
-	if got := reviewCriteria(b.task, b.sub); len(got) != 3 || got[2] != partCriterion {
-		t.Errorf("%q", got)
-	}
-	if got := reviewBrief(b.task, b.sub, subject{}); !strings.Contains(
-		got, "part of the president's instruction\n- tell of it\n\n## Acceptance") {
-		t.Error(got)
-	}
-}
-
 // No sentence, heading or step of an instruction is a criterion: it is judged as a whole, beside the manager's criteria
 // and those that it lists as such. The words of a follow-up and of an issue, which strangers wrote, are none.
 func TestCriteriaAreTheManagersOrListed(t *testing.T) {

@@ -88,11 +88,7 @@ func ticketBrief(task *company.Task, sub *company.Subtask, c circumstances) stri
 			"without the change and pass with it: the tests are run on the base without the rest of your change.\n")
 	}
 	if !sub.Planned.IsInstruction() {
-		if own := task.OwnPart(sub); own != "" {
-			w.WriteString("\n## Your part of the president's instruction\n" + own)
-		} else {
-			fmt.Fprintf(&w, "\n## The whole task\n%s\n", task.Instruction)
-		}
+		fmt.Fprintf(&w, "\n## The whole task\n%s\n", task.Instruction)
 		writeAnswers(&w, c.answers)
 		w.WriteString(describeSiblings(task, sub))
 	}

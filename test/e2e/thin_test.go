@@ -354,7 +354,7 @@ func checkRecords(t *testing.T, h *testenv.House, sum summary) {
 }
 
 // checkModel: as many calls as the script has turns, with the instruction's words in
-// the worker's and the reviewer's, who reads it in parts.
+// the worker's and the reviewer's.
 func checkModel(t *testing.T, h *testenv.House) {
 	t.Helper()
 	calls := h.Model.Calls()

@@ -26,7 +26,6 @@ type Part struct {
 	Key      string    `json:"key"`
 	Title    string    `json:"title"`
 	Asks     string    `json:"asks"`  // the demand
-	Says     []string  `json:"says"`  // sentences and items of the instruction that are about this part
 	Did      string    `json:"did"`   // the summary of the work
 	Reads    []string  `json:"reads"` // files that are read whole before the part is written
 	Files    []string  `json:"files"` // whose changes in the solution are of this part; a file with #n: the change n of it

@@ -3,9 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -107,8 +105,7 @@ func (w work) split() (groups [][]Part) {
 
 // ticketsOf plans a ticket for each group of parts.
 func (w work) ticketsOf(groups [][]Part) (tickets []any) {
-	does := w.numbersOf(groups)
-	for i, group := range groups {
+	for _, group := range groups {
 		ticket := map[string]any{"title": cmp.Or(w.titleOf(group), w.c.Title), "effort": effortOf(group)}
 		var text, criteria, files []string
 		for _, p := range group {
@@ -122,50 +119,9 @@ func (w work) ticketsOf(groups [][]Part) (tickets []any) {
 		}
 		ticket["description"], ticket["acceptance_criteria"], ticket["write_set"],
 			ticket["context"] = strings.Join(text, "\n"), criteria, files, w.contextOf(group)
-		if len(groups) > 1 && does != nil {
-			ticket["does"] = does[i]
-		}
 		tickets = append(tickets, ticket)
 	}
 	return tickets
-}
-
-// partNumber stands before each part of the instruction in a request that numbers them.
-var partNumber = regexp.MustCompile(`\[(\d+)\] `)
-
-// partWords is how many words tell a part of the instruction.
-const partWords = 5
-
-// numbersOf are the numbers of the instruction that each group of parts carries out, where the
-// request shows numbers and asks for them. What is about no part holds for all.
-func (w work) numbersOf(groups [][]Part) (does [][]int) {
-	if !w.shows("in does the numbers of its parts") {
-		return nil
-	}
-	does = make([][]int, len(groups))
-	marks := partNumber.FindAllStringSubmatchIndex(w.all, -1)
-	for i, at := range marks {
-		n, _ := strconv.Atoi(w.all[at[2]:at[3]]) // digits
-		end := len(w.all)
-		if i+1 < len(marks) {
-			end = marks[i+1][0]
-		}
-		paragraph, _, _ := strings.Cut(w.all[at[1]:end], "\n\n")
-		begins := strings.Fields(strings.TrimRight(paragraph, "-* \n"))
-		text := strings.Join(begins[:min(partWords, len(begins))], " ")
-		about := func(group []Part) bool {
-			return slices.ContainsFunc(group, func(p Part) bool {
-				return slices.ContainsFunc(p.Says, func(said string) bool { return strings.Contains(flatten(said), text) })
-			})
-		}
-		all := !slices.ContainsFunc(groups, about)
-		for i, group := range groups {
-			if all || about(group) {
-				does[i] = append(does[i], n)
-			}
-		}
-	}
-	return does
 }
 
 func (w work) titleOf(group []Part) string {

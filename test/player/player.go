@@ -136,7 +136,7 @@ func (s Skill) Answer(q Request, cases []Case) Reply {
 type talk struct {
 	Request
 	all   string // of all messages, without the marks before their lines
-	plain string // all, with single spaces, and without the numbers before parts of an instruction
+	plain string // all, with single spaces
 	after string // plain, without the lines that a diff takes out
 }
 
@@ -153,7 +153,7 @@ func newTalk(q Request) talk {
 		b.WriteString(lineMark.ReplaceAllString(m.Content, "") + "\n")
 	}
 	t.all = b.String()
-	t.plain = flatten(partNumber.ReplaceAllString(t.all, ""))
+	t.plain = flatten(t.all)
 	t.after = flatten(removedLine.ReplaceAllString(t.all, ""))
 	return t
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -208,24 +207,20 @@ func freeCase(lines int) []Case {
 	for _, key := range []string{"one", "two"} {
 		c.Parts = append(c.Parts, Part{
 			Key: key, Title: "Repair " + key, Asks: key + " is right.", Did: key + " is right.",
-			Says:  []string{"Repair " + key + ", please."},
 			Edits: []Edit{{File: key + ".go", New: "package " + key + "\n" + strings.Repeat("// more\n", lines)}},
 		})
 	}
 	return []Case{c}
 }
 
-// A planner has a ticket for each large part, with its numbers of the instruction, and one for all where they
-// are small. Parts that change the same file are one ticket.
+// A planner has a ticket for each large part, and one for all where they are small. Parts that change the same file are one ticket.
 func TestPlan(t *testing.T) {
-	const numbered = "[1] Two repairs, please. [2] Repair one,\nplease.\n- [3] Repair two, please.\n\nOf several " +
-		"subtasks each names in does the numbers of its parts.\n"
+	const instruction = "Two repairs, please. Repair one,\nplease.\n- Repair two, please.\n"
 	tickets := func(calls []Call) []any { return calls[0].Args["subtasks"].([]any) }
-	q := Request{Messages: []Message{{Role: "user", Content: numbered + shown}}, Tools: []Tool{{Name: "submit_plan"}}}
+	q := Request{Messages: []Message{{Role: "user", Content: instruction + shown}}, Tools: []Tool{{Name: "submit_plan"}}}
 	first := Skill{}.Answer(q, freeCase(4000)).Calls
 	got := tickets(first)
-	if len(got) != 2 || !slices.Equal(got[0].(map[string]any)["does"].([]int), []int{1, 2}) ||
-		!slices.Equal(got[1].(map[string]any)["does"].([]int), []int{1, 3}) {
+	if len(got) != 2 {
 		t.Fatalf("%v", first)
 	}
 	if got := tickets(Skill{}.Answer(q, testCase(t)).Calls); len(got) != 1 {

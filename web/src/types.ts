@@ -267,7 +267,6 @@ export interface TaskDetail extends Task {
   gate: Gate | null;
   review: Review | null;
   review_of?: string;
-  reviewed_in_parts?: boolean;
   findings?: JudgedFinding[];
   failures: Record<string, { attempt: number; code?: string; error: string; hint?: string }>;
   dependencies: { ecosystem?: string; name?: string; version?: string }[];

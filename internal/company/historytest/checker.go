@@ -46,8 +46,6 @@ type observedTask struct {
 	planned   company.RunID         // run of the accepted plan; empty if one worker has the whole instruction
 	waves     []int                 // by subtask: its wave
 	after     [][]company.SubtaskID // by subtask: the subtasks named in its after
-	does      [][]int               // by subtask: the parts of the instruction that it carries out
-	parts     int                   // of the instruction
 	head      company.OID
 	trees     map[company.OID]company.OID        // by integration head: its tree
 	green     map[company.OID]bool               // trees with a good verdict
@@ -91,7 +89,7 @@ type observedTask struct {
 func newObservedTask(submitted *company.TaskSubmitted, follows company.TaskID) *observedTask {
 	return &observedTask{
 		settings: submitted.Settings, dryRun: submitted.DryRun, follows: follows, begins: submitted.After,
-		cap: submitted.Settings.Cap, parts: partsOf(submitted),
+		cap:   submitted.Settings.Cap,
 		trees: map[company.OID]company.OID{}, green: map[company.OID]bool{}, whole: map[company.OID]company.OID{},
 		reviewing: map[company.OID]bool{},
 		approved:  map[string]bool{}, judged: map[string]*company.ReviewRecorded{}, unshown: map[company.SubtaskID]bool{},

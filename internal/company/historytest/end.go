@@ -20,7 +20,7 @@ func (c *Checker) observeEnd(t *observedTask, d company.Data, event company.Even
 			return errors.New("a pull request of another head")
 		case t.whole[d.Head] == "" || t.whole[d.Head] != t.trees[d.Head]:
 			return errors.New("a pull request of a tree on which no gates passed")
-		case !t.approved[" "+string(d.Head)] && !waived && !t.isReviewedInParts(event.Task):
+		case !t.approved[" "+string(d.Head)] && !waived:
 			return errors.New("a pull request that nobody reviewed")
 		case t.settings.PR == company.Ask && !c.yes["pr "+string(event.Task)+" "+string(d.Head)]:
 			return errors.New("a pull request without the president's leave")

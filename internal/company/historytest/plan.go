@@ -26,7 +26,7 @@ func (c *Checker) observePlan(t *observedTask, d company.Data, event company.Eve
 		if event.Run == "" && (!t.mayGoAlone() || !d.Plan.IsAlone()) {
 			return errors.New("a plan that no manager made")
 		}
-		t.hasPlan, t.planned, t.waves, t.after, t.does = true, event.Run, nil, nil, nil
+		t.hasPlan, t.planned, t.waves, t.after = true, event.Run, nil, nil
 		if t.alone = ""; event.Run == "" {
 			t.alone = company.NewSubtaskID(event.Task, 1)
 		}
@@ -35,7 +35,7 @@ func (c *Checker) observePlan(t *observedTask, d company.Data, event company.Eve
 				return fmt.Errorf("wave %d: %w", i+1, err)
 			}
 			for _, s := range wave.Subtasks {
-				t.waves, t.after, t.does = append(t.waves, i+1), append(t.after, idsOf(s.After)), append(t.does, s.Does)
+				t.waves, t.after = append(t.waves, i+1), append(t.after, idsOf(s.After))
 			}
 		}
 		if err := t.checkCount(); err != nil {
@@ -74,7 +74,7 @@ func (t *observedTask) observeReplan(replanned *company.SubtaskReplanned, event 
 	}
 	for i, id := range append([]company.SubtaskID{event.Subtask}, replanned.Added...) {
 		place := t.makePlace(event.Task, id)
-		t.waves[place], t.after[place], t.does[place] = wave, idsOf(replanned.Parts[i].After), replanned.Parts[i].Does
+		t.waves[place], t.after[place] = wave, idsOf(replanned.Parts[i].After)
 	}
 	if err := t.checkSizes(replanned.Parts); err != nil {
 		return fmt.Errorf("the parts of %s: %w", event.Subtask, err)
@@ -89,7 +89,7 @@ func (t *observedTask) observeReplan(replanned *company.SubtaskReplanned, event 
 // planned subtasks.
 func (t *observedTask) makePlace(task company.TaskID, id company.SubtaskID) int {
 	for t.placeOf(task, id) < 0 {
-		t.waves, t.after, t.does = append(t.waves, len(t.waves)+1), append(t.after, nil), append(t.does, nil)
+		t.waves, t.after = append(t.waves, len(t.waves)+1), append(t.after, nil)
 	}
 	return t.placeOf(task, id)
 }
@@ -160,7 +160,7 @@ func (t *observedTask) observeBase(taskBased *company.TaskBased, event company.E
 		return fmt.Errorf("work would be merged to %s", taskBased.Integration)
 	}
 	if t.head != taskBased.Base.OID {
-		t.hasPlan, t.planned, t.alone, t.waves, t.after, t.does = false, "", "", nil, nil, nil
+		t.hasPlan, t.planned, t.alone, t.waves, t.after = false, "", "", nil, nil
 	}
 	t.prepared, t.head = &company.TaskPrepared{Base: taskBased.Base, Gates: taskBased.Gates, GateHash: taskBased.GateHash,
 		Integration: taskBased.Integration}, taskBased.Base.OID

@@ -138,7 +138,7 @@ func checkTask(task *company.Task) error {
 	case task.Gate == nil || task.Gate.Head != task.Head || !task.Gate.Result.AllowsMerge() ||
 		task.Gate.Result.Tree != task.Tree:
 		return fmt.Errorf("%s is completed without gates on its tree", task.ID)
-	case !task.Review.Allows(task.Head) && !task.IsReviewedInParts():
+	case !task.Review.Allows(task.Head):
 		return fmt.Errorf("%s is completed without a review of its head", task.ID)
 	case task.PR == nil && !slices.ContainsFunc(task.Subtasks, func(s *company.Subtask) bool { return !s.Unchanged }):
 	case task.PR == nil || task.PR.Head != task.Head:

@@ -204,9 +204,6 @@ func tellNotGreen(task *company.Task, limit int) []string {
 // risks of the merge.
 func tellReview(task *company.Task, limit int) string {
 	recorded := task.Review.Last
-	if recorded == nil && task.IsReviewedInParts() {
-		return tellReviewInParts(task, limit)
-	}
 	if recorded == nil {
 		return "The whole was not reviewed."
 	}
@@ -221,12 +218,6 @@ func tellReview(task *company.Task, limit int) string {
 		return text + tellMinor(task, recorded.Findings, limit)
 	}
 	return text + tellMinor(task, nil, limit)
-}
-
-// tellReviewInParts returns the verdict of the tickets' reviewers, which stands for the whole.
-func tellReviewInParts(task *company.Task, limit int) string {
-	return fmt.Sprintf("A reviewer approved each of the %d tickets; they have all parts of the instruction and do not "+
-		"touch", len(task.Subtasks)) + tellMinor(task, nil, limit)
 }
 
 // maxNamedFinding is the length up to which a minor finding is named above the fold, in characters.

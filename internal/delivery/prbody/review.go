@@ -21,9 +21,6 @@ func prReview(task *company.Task, prOptions PROptions) string {
 		if task.Review.Waived == task.Head {
 			b.WriteString("Waived by the president.\n")
 		}
-	} else if task.IsReviewedInParts() {
-		b.WriteString("Each ticket was approved by its parts of the instruction. They have all parts between them and do " +
-			"not touch each other, so that no review of the whole followed.\n")
 	} else {
 		b.WriteString("The whole was not reviewed.\n")
 	}

@@ -125,11 +125,6 @@ func describeEvent(event company.Event, task *company.Task) Item {
 		item.describeEnd(event, d, task)
 	case *company.GateFinished:
 		item.describeGate(d)
-		if event.Subtask == "" && task != nil && d.Head == task.Head && d.Result.AllowsMerge() && task.IsReviewedInParts() {
-			item.Lines = append(item.Lines,
-				"the reviews of the tickets are that of the whole: each part of the instruction was "+
-					"judged, and no ticket touches another")
-		}
 	case *company.MergeGated:
 		item.describeGate(&d.GateFinished)
 		item.Quiet = d.Result.Passed

@@ -25,12 +25,10 @@ type PlanEntry struct {
 	Effort      string   `yaml:"effort"`
 	After       []string `yaml:"after,omitempty"`
 	Context     []string `yaml:"context,omitempty"`
-	Does        []int    `yaml:"does,omitempty,flow"`
 }
 
 const planFileHead = `# The plan of %s. Change, add, remove and reorder subtasks, then save.
 # after: names of subtasks that are merged before this one begins.
-# does: the parts of the instruction that it carries out, by number.
 # write_set: globs of the files that it creates, changes or deletes.
 # effort: small, medium or large. Save without a change to leave the plan as it is.
 `
@@ -42,7 +40,7 @@ func (v *TaskDetail) PlanFile() PlanFile {
 	for _, sub := range v.Plan {
 		planEntry := PlanEntry{
 			Name: string(sub.ID), Title: sub.Title, Description: sub.Description, Criteria: sub.AcceptanceCriteria,
-			WriteSet: sub.WriteSet, Effort: sub.Effort, Context: sub.Context, Does: sub.Does,
+			WriteSet: sub.WriteSet, Effort: sub.Effort, Context: sub.Context,
 		}
 		for _, id := range sub.After {
 			planEntry.After = append(planEntry.After, string(id))
@@ -90,7 +88,6 @@ func (f PlanFile) Plan() company.Plan {
 			Description:        strings.TrimSpace(planEntry.Description),
 			AcceptanceCriteria: planEntry.Criteria,
 			WriteSet:           planEntry.WriteSet, Effort: planEntry.Effort, After: planEntry.After, Context: planEntry.Context,
-			Does: planEntry.Does,
 		})
 	}
 	return plan
@@ -103,6 +100,6 @@ func (f PlanFile) Equal(other PlanFile) bool {
 			planEntry.Effort == b.Effort &&
 			slices.Equal(planEntry.Criteria, b.Criteria) && slices.Equal(planEntry.WriteSet, b.WriteSet) &&
 			slices.Equal(planEntry.After, b.After) &&
-			slices.Equal(planEntry.Context, b.Context) && slices.Equal(planEntry.Does, b.Does)
+			slices.Equal(planEntry.Context, b.Context)
 	})
 }

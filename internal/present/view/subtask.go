@@ -31,8 +31,6 @@ type Subtask struct {
 	WriteSet           []string              `json:"write_set"`
 	Effort             string                `json:"effort"`
 	Context            []string              `json:"context,omitempty"` // files and notes for its workers to start with
-	// parts of the instruction that it implements, by number
-	Does []int `json:"does,omitempty"`
 	// model profile set by the manager; absent if its workers use their own
 	Model string `json:"model,omitempty"`
 	// model replies that the manager added to the config's limit for each run
@@ -73,7 +71,7 @@ func (src Source) viewSubtask(task *company.Task, sub *company.Subtask, budget *
 		ID: sub.ID, Task: task.ID, Wave: task.StepOf(sub), After: sub.After(), Status: sub.Status, Paused: sub.Paused,
 		Title: sub.Planned.Title, Description: task.DescriptionOf(sub),
 		AcceptanceCriteria: sub.Planned.AcceptanceCriteria, WriteSet: sub.Planned.WriteSet, Effort: sub.Planned.Effort,
-		Context: sub.Planned.Context, Does: sub.Planned.Does, Model: sub.Model, MoreTurns: sub.MoreTurns,
+		Context: sub.Planned.Context, Model: sub.Model, MoreTurns: sub.MoreTurns,
 		SplitFrom: sub.SplitFrom, Replanned: sub.Replanned, TakenIn: sub.TakenIn,
 		Branch: sub.Branch, Head: sub.Head, Merged: sub.Merged, Changes: append([]company.Change{}, sub.Changes...),
 		Gate: viewGate(sub.Gate), FirstSteps: sub.FirstSteps, Review: sub.Review.Last,

@@ -35,10 +35,7 @@ type TaskDetail struct {
 	// findings of all reviews of the whole task, each with its status; newest last
 	Findings []company.JudgedFinding `json:"findings"`
 	// ReviewOf is the only ticket of the task, if its review counts for the whole.
-	ReviewOf company.SubtaskID `json:"review_of,omitempty"`
-	// InParts reports whether the reviews of the tickets count as the review of the whole. The tickets then cover all
-	// parts of the instruction, and do not overlap.
-	InParts   bool                       `json:"reviewed_in_parts,omitempty"`
+	ReviewOf  company.SubtaskID          `json:"review_of,omitempty"`
 	Failures  map[string]company.Failure `json:"failures"`
 	Added     []company.Dependency       `json:"dependencies"` // beyond the base's lock files
 	LookedUp  []company.Dependency       `json:"looked_up"`    // names that were sent to registries
@@ -65,7 +62,6 @@ func (src Source) TaskDetail(task *company.Task) TaskDetail {
 	maps.Copy(taskDetail.Failures, task.Failures)
 	taskDetail.Cache = viewCache(task.CacheUse())
 	taskDetail.Holds = newCap(task.Held())
-	taskDetail.InParts = taskDetail.Review == nil && task.IsReviewedInParts()
 	if sub := task.CarriedFrom(); sub != nil {
 		taskDetail.ReviewOf = sub.ID
 	}
@@ -135,10 +131,6 @@ func (v TaskDetail) Render(style Style) string {
 		}
 		writeWrapped(&b, style, "\n"+style.Heading("REVIEW")+"  ", of)
 		writeReview(&b, style, v.Review)
-	}
-	if v.InParts {
-		writeWrapped(&b, style, "\n"+style.Heading("REVIEW")+"  ",
-			"of the whole: by its tickets, which have all parts of the instruction and do not touch each other")
 	}
 	writeJudged(&b, style, v.Findings)
 	v.writeRuns(&b, style)

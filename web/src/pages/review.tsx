@@ -28,7 +28,6 @@ interface Subject {
   gate: Gate | null;
   review: Review | null;
   of?: string;
-  inParts?: boolean;
   findings?: JudgedFinding[];
 }
 
@@ -47,7 +46,7 @@ export function ReviewPage({ id }: { id: string }) {
 function subjectFrom(shown: Shown, task: TaskDetail | undefined): Subject {
   const s = shown.subtask ?? (shown.run?.subtask ? task?.plan.find((p) => p.id === shown.run?.subtask) : undefined);
   if (s) return { task, gate: s.gate, review: s.review, findings: s.findings };
-  return { task, gate: task?.gate ?? null, review: task?.review ?? null, of: task?.review_of, inParts: task?.reviewed_in_parts, findings: task?.findings };
+  return { task, gate: task?.gate ?? null, review: task?.review ?? null, of: task?.review_of, findings: task?.findings };
 }
 
 function ChangeView({ id, shown, task }: { id: string; shown: Shown; task: TaskDetail | undefined }) {
@@ -95,7 +94,7 @@ function ChangeView({ id, shown, task }: { id: string; shown: Shown; task: TaskD
       {/* A diff that comes after the buttons would move them away from under the hand. */}
       {diff.data || diff.problem ? <Decide key={questionOf(questions)?.id} id={id} questions={questions} task={task} written={written} clear={() => setDraft("")} /> : null}
       <Panel title="Review">
-        <ReviewView review={sub.review} of={sub.of} inParts={sub.inParts} all={sub.findings} atLines />
+        <ReviewView review={sub.review} of={sub.of} all={sub.findings} atLines />
       </Panel>
       <Panel title="Gates">
         <GateView gate={sub.gate} />

@@ -168,7 +168,7 @@ function TaskSide({ t }: { t: TaskDetail }) {
         </Panel>
       ) : null}
       <Panel title="Review of the whole">
-        <ReviewView review={t.review} of={t.review_of} inParts={t.reviewed_in_parts} all={t.findings} />
+        <ReviewView review={t.review} of={t.review_of} all={t.findings} />
       </Panel>
     </div>
   );

@@ -168,17 +168,14 @@ function EarlierFindings({ findings }: { findings: JudgedFinding[] }) {
 export function ReviewView({
   review,
   of,
-  inParts,
   atLines,
   all,
 }: {
   review: Review | null;
   of?: string;
-  inParts?: boolean;
   atLines?: boolean;
   all?: JudgedFinding[];
 }) {
-  if (!review && inParts) return <Empty>By its subtasks: they have all parts of the instruction and do not touch each other.</Empty>;
   if (!review) return <Empty>No review yet.</Empty>;
   const good = review.verdict === "approve";
   return (
