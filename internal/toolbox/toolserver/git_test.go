@@ -270,7 +270,7 @@ func TestBakedObjectsAreBorrowed(t *testing.T) {
 	baked := filepath.Join(t.TempDir(), "baked.git")
 	gitexectest.Git(t, filepath.Dir(baked), "clone", "-q", "--bare", origin, baked)
 	b := newBench(t)
-	b.prepare(t, "file://"+origin, "", func(r *toolproto.PrepareRequest) { r.BaseRef, r.Baked = "main", baked })
+	b.prepare(t, "file://"+origin, base, func(r *toolproto.PrepareRequest) { r.Baked = baked })
 	if head := must[toolproto.GitStatusResult](t)(b.GitStatus(t.Context())).Head; head != base {
 		t.Fatal(head)
 	}

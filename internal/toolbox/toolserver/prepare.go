@@ -29,9 +29,7 @@ func (s *Server) prepareWorkspace(
 		return none, toolproto.Refuse(toolproto.KindArgument, "the workspace is prepared already, for %s", s.repo.branch)
 	case request.CloneURL == "" || strings.HasPrefix(request.CloneURL, "-"):
 		return none, toolproto.Refuse(toolproto.KindArgument, "clone_url is missing")
-	case request.BaseOID == "" && request.BaseRef == "":
-		return none, toolproto.Refuse(toolproto.KindArgument, "base_oid or base_ref is needed")
-	case request.BaseOID != "" && !oidRE.MatchString(request.BaseOID):
+	case !oidRE.MatchString(request.BaseOID):
 		return none, toolproto.Refuse(toolproto.KindArgument, "base_oid is not a full object id")
 	case request.Resume != "" && !oidRE.MatchString(request.Resume):
 		return none, toolproto.Refuse(toolproto.KindArgument, "resume is not a full object id")
@@ -115,18 +113,9 @@ func (s *Server) checkoutBranch(
 	ctx context.Context, request toolproto.PrepareRequest,
 ) (toolproto.PrepareResult, error) {
 	var none toolproto.PrepareResult
-	base := string(request.BaseOID)
-	if base == "" {
-		base = request.BaseRef
-		if name, ok := strings.CutPrefix(request.BaseRef, "refs/heads/"); ok {
-			base = "refs/remotes/origin/" + name
-		} else if !strings.HasPrefix(request.BaseRef, "refs/") {
-			base = "refs/remotes/origin/" + request.BaseRef
-		}
-	}
-	start, err := s.commitOf(ctx, base)
+	start, err := s.commitOf(ctx, request.BaseOID)
 	if err != nil {
-		return none, notServedError(err, "the base", base)
+		return none, notServedError(err, "the base", request.BaseOID)
 	}
 	result := toolproto.PrepareResult{Branch: request.Branch}
 	if len(request.Paths) > 0 {
