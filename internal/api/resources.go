@@ -72,8 +72,6 @@ var resources = []Route{
 		"ticket; at most 2000 requests", view.TaskCosts{}, sumTaskCosts,
 		Parameter{Name: "requests", Type: "boolean", Doc: "with the requests to models, the newest 2000 in order"},
 		Parameter{Name: "dearest", Type: "boolean", Doc: "with the ten dearest requests, each with the parts of its input"}),
-	newResource("planning", "planned write sets beside the files that were changed", view.Planning{},
-		func(src view.Source, _ *http.Request) (any, error) { return src.Planning() }),
 	newResource("prs", "the pull requests", []view.PullRequest{},
 		func(src view.Source, _ *http.Request) (any, error) { return src.PullRequests(), nil }),
 	newResource("prs/{id}", "one by its number or task, with the tasks that made it, as the ledger has them",

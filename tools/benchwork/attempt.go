@@ -47,25 +47,6 @@ type Attempt struct {
 	WriteSet *Fit `json:"write_set,omitempty"`
 }
 
-// Fit is a company.Fit with its precision and recall.
-type Fit struct {
-	company.Fit
-	Precision *float64 `json:"precision"` // null if no paths were planned
-	Recall    *float64 `json:"recall"`    // null if no paths were changed
-}
-
-// newFit adds precision and recall to a fit.
-func newFit(fit company.Fit) *Fit {
-	out := &Fit{Fit: fit}
-	if share, ok := fit.Precision(); ok {
-		out.Precision = &share
-	}
-	if share, ok := fit.Recall(); ok {
-		out.Recall = &share
-	}
-	return out
-}
-
 // attempt is an attempt in progress.
 type attempt struct {
 	b      *bencher
@@ -249,7 +230,7 @@ func (a *attempt) readOffice(ctx context.Context, sum view.Summary) (out Attempt
 		return out, nil, err
 	}
 	task := shown.Task
-	out = a.countTask(costs, task.WriteSetFit)
+	out = a.countTask(costs, task.Plan)
 	if task.Status != company.StatusCompleted || task.PR == nil {
 		out.Why = sum.Why
 		return out, nil, nil
@@ -268,7 +249,7 @@ func (a *attempt) readOffice(ctx context.Context, sum view.Summary) (out Attempt
 }
 
 // countTask counts the usage of a task. In a solo attempt, scripted runs do not count.
-func (a *attempt) countTask(costs view.TaskCosts, fit *company.Fit) (out Attempt) {
+func (a *attempt) countTask(costs view.TaskCosts, plan []view.Subtask) (out Attempt) {
 	counted := slices.DeleteFunc(costs.Requests, func(r view.Request) bool {
 		return a.solo && (r.Role == company.Manager || r.Role == company.Reviewer)
 	})
@@ -290,8 +271,8 @@ func (a *attempt) countTask(costs view.TaskCosts, fit *company.Fit) (out Attempt
 		share := float64(whole.Cached) / float64(whole.Input)
 		out.CachedShare = &share
 	}
-	if !a.solo && fit != nil && fit.Changed > 0 {
-		out.WriteSet = newFit(*fit)
+	if !a.solo {
+		out.WriteSet = fitOf(plan)
 	}
 	return out
 }

@@ -8,6 +8,7 @@ import (
 
 	"company/internal/adapters/scripted"
 	"company/internal/company"
+	"company/internal/present/view"
 )
 
 // judged is a run of hidden tests with these names.
@@ -131,7 +132,7 @@ func attempts(resolved, wrong int) (out []Attempt) {
 		cost, cached := int64(1000*(i+1)), 0.1*float64(i)
 		a := Attempt{Verdict: Resolved, CostMicroUSD: &cost, CachedShare: &cached, Tokens: 10, WallMS: int64(100 * (i + 1)),
 			Requests: i + 1, CriticalTurns: 1, Roles: map[company.Role]RoleCount{company.Worker: {Requests: i + 1}},
-			Red: []string{}, WriteSet: newFit(company.Fit{Planned: 2, Used: 1, Changed: 1, Covered: 1})}
+			Red: []string{}, WriteSet: fitOf([]view.Subtask{subtaskOf([]string{"a", "b"}, "a")})}
 		if i >= resolved {
 			a.Verdict, a.Why, a.Red = Wrong, "1 test of 1 did not pass", []string{"pkg TestX"}
 		}

@@ -183,11 +183,6 @@ func (o *Office) TaskCosts(ctx context.Context, id string, detail view.CostDetai
 		fmt.Sprintf("requests=%t&dearest=%t", detail.Requests, detail.Dearest))
 }
 
-// Planning returns how well write sets were planned, for the newest tasks.
-func (o *Office) Planning(ctx context.Context) (view.Planning, error) {
-	return api.Get[view.Planning](ctx, o.Client, "planning")
-}
-
 // Agents returns the agents and their current work.
 func (o *Office) Agents(ctx context.Context) (view.Agents, error) {
 	return api.Get[view.Agents](ctx, o.Client, "agents")

@@ -117,9 +117,6 @@ func everythingPrinted(t *testing.T, src Source, ids []string) map[string]string
 	}
 	work, err := src.Work()
 	put("work", work, err)
-	plans, err := src.Planning()
-	put("status --planning", plans, err)
-	put("status --planning, text", plans.RenderText(), err)
 	for _, id := range ids {
 		shown, err := src.Show(id)
 		put("show "+id, shown, err)

@@ -218,11 +218,6 @@ func printedAt(t *testing.T, events []company.Event, n int) []byte {
 		t.Fatal(err)
 	}
 	b.put("costs", costs)
-	planning, err := src.Planning()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b.put("status --planning", planning)
 	b.putJSON("budgets of the office", src.OfficeBudgets())
 	b.putJSON("projects", src.Projects())
 	b.putJSON("images", src.Images())

@@ -43,8 +43,6 @@ type Subtask struct {
 	Head    company.OID           `json:"head,omitempty"`
 	Merged  company.OID           `json:"merged,omitempty"`
 	Changes []company.Change      `json:"changes"`
-	// null if there are no changes yet, it is a repair, or its globs take too long to compare
-	WriteSetFit *company.Fit `json:"write_set_fit"`
 	// OutsideWriteSet are changed files that the write set does not cover.
 	OutsideWriteSet []company.OutsideFile `json:"outside_write_set,omitempty"`
 	Reason          string                `json:"reason,omitempty"`
@@ -75,7 +73,7 @@ func (src Source) viewSubtask(task *company.Task, sub *company.Subtask, budget *
 		SplitFrom: sub.SplitFrom, Replanned: sub.Replanned, TakenIn: sub.TakenIn,
 		Branch: sub.Branch, Head: sub.Head, Merged: sub.Merged, Changes: append([]company.Change{}, sub.Changes...),
 		Gate: viewGate(sub.Gate), FirstSteps: sub.FirstSteps, Review: sub.Review.Last,
-		Findings: append([]company.JudgedFinding{}, sub.Review.Findings()...), WriteSetFit: fitOf(sub, budget),
+		Findings:        append([]company.JudgedFinding{}, sub.Review.Findings()...),
 		OutsideWriteSet: task.OutsideWriteSet(sub, budget), Attempts: sub.Attempts(), Runs: src.runsOf(task, sub.ID),
 	}
 	for _, hold := range src.listHolds(task) {
@@ -226,9 +224,6 @@ func (v Subtask) Render(style Style) string {
 		writeWrapped(&b, style, "  must:   ", safetext.EscapeLine(c, 300))
 	}
 	writeWrapped(&b, style, "  writes: ", v.writesText())
-	if v.WriteSetFit != nil {
-		writeWrapped(&b, style, "  fit:    ", fitText(*v.WriteSetFit))
-	}
 	if len(v.OutsideWriteSet) > 0 {
 		writeWrapped(&b, style, "  beyond: ", v.outsideText())
 	}

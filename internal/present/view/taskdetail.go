@@ -19,14 +19,11 @@ type TaskDetail struct {
 	Why       string     `json:"plan_why,omitempty"`
 	Plan      []Subtask  `json:"plan"`
 	// Decisions are decisions and assumptions of agents where the instruction is open.
-	Decisions []Decision `json:"decisions"`
-	// WriteSetFit compares the planned write sets of all subtasks with the changes. It is null if there are no changes
-	// yet.
-	WriteSetFit *company.Fit          `json:"write_set_fit"`
-	Runs        []Run                 `json:"runs"` // runs that belong to no subtask
-	Gates       []company.GateCommand `json:"gates"`
-	Baseline    []Check               `json:"baseline"`  // results of the gates on the base
-	KnownRed    []string              `json:"known_red"` // failed checks of the base
+	Decisions []Decision            `json:"decisions"`
+	Runs      []Run                 `json:"runs"` // runs that belong to no subtask
+	Gates     []company.GateCommand `json:"gates"`
+	Baseline  []Check               `json:"baseline"`  // results of the gates on the base
+	KnownRed  []string              `json:"known_red"` // failed checks of the base
 	// Unrun are checks of the repository that no gate runs, and gates that cannot run here.
 	Unrun []company.UnrunCheck `json:"unrun,omitempty"`
 	company.Needs
@@ -77,7 +74,6 @@ func (src Source) TaskDetail(task *company.Task) TaskDetail {
 	for _, sub := range task.Subtasks {
 		taskDetail.Plan = append(taskDetail.Plan, src.viewSubtask(task, sub, budget))
 	}
-	taskDetail.WriteSetFit = sumFits(taskDetail.Plan)
 	for _, run := range task.Runs {
 		if run.Subtask == "" { // the plan has those of subtasks
 			taskDetail.Runs = append(taskDetail.Runs, src.Run(task, run))
@@ -227,9 +223,6 @@ func (v TaskDetail) writePlan(b *strings.Builder, style Style) {
 		}
 	}
 	b.WriteString(table.Render(style))
-	if v.WriteSetFit != nil {
-		writeWrapped(b, style, "  write sets: ", fitText(*v.WriteSetFit))
-	}
 }
 
 // isOrdered reports whether any subtask of the plan depends on another by after.

@@ -45,7 +45,7 @@ var printed = []struct {
 	command *regexp.Regexp
 	name    string
 }{
-	{regexp.MustCompile(`^status --planning`), "planning"}, {regexp.MustCompile(`^status`), "overview"},
+	{regexp.MustCompile(`^status`), "overview"},
 	{regexp.MustCompile(`^agents`), "agents"},
 	{regexp.MustCompile(`^pr \d`), "view.PullRequest"},
 	{regexp.MustCompile(`^show a\d+$`), "view.Approval"},

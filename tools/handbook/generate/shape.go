@@ -294,7 +294,6 @@ func Shapes() []Shape {
 		{"task_list", []string{"list"}, "tasks, the newest first", view.TaskList{}},
 		{"spending", []string{"costs"}, "what ended runs cost", view.Spending{}},
 		{"task_costs", []string{"costs <task>"}, "what a task, a ticket or a run cost", view.TaskCosts{}},
-		{"planning", []string{"status --planning"}, "planned write sets beside the files that were changed", view.Planning{}},
 		{"patch", []string{"diff", "pr diff"}, "a change", shapePatch{}},
 		{"pull_requests", []string{"pr list"}, "the pull requests", shapePulls{}},
 		{"pull_request", []string{"pr show", "pr merge", "pr close"}, "one pull request", shapePull{}},

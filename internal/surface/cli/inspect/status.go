@@ -9,11 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"company/internal/api/client"
 	"company/internal/company"
 	"company/internal/present/view"
 	"company/internal/surface/cli/command"
-	"company/internal/surface/officeaccess"
 	"company/internal/upkeep"
 )
 
@@ -29,7 +27,7 @@ const (
 
 // NewStatus returns the "company status" command.
 func NewStatus(env *command.Environment) *cobra.Command {
-	watch, planning := false, false
+	watch := false
 	cmd := &cobra.Command{
 		Use: "status [task]", Short: "What needs you, what runs, what it cost, what shows it",
 		Example: "  company status\n  company status t12\n  company status --watch\n  company status -o json",
@@ -37,13 +35,7 @@ func NewStatus(env *command.Environment) *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			style := env.Style(env.Out) // style of the terminal, also while the text goes to a buffer first
 			show := func(ctx context.Context) (bool, error) { return runStatus(ctx, env, style) }
-			switch {
-			case len(args) == 1 && planning:
-				return company.E(company.EUsage, "--planning is about the tasks of the office").
-					Fix("company show " + args[0] + " has the fit of that task")
-			case planning:
-				show = func(ctx context.Context) (bool, error) { return true, runPlanning(ctx, env) }
-			case len(args) == 1:
+			if len(args) == 1 {
 				show = func(ctx context.Context) (bool, error) { return true, runShow(ctx, env, args[0]) }
 			}
 			if watch {
@@ -59,22 +51,7 @@ func NewStatus(env *command.Environment) *cobra.Command {
 		},
 	}
 	cmd.Flags().BoolVar(&watch, "watch", false, "show it again and again, in place, until an interrupt")
-	cmd.Flags().BoolVar(&planning, "planning", false,
-		"how well write sets were planned: what of them was needed, and what was changed beside them, of the newest 50 tasks")
 	return cmd
-}
-
-// runPlanning prints the planned write sets next to the files that were changed.
-func runPlanning(ctx context.Context, env *command.Environment) error {
-	planning, conn, err := officeaccess.Read(ctx, env.Entrance, (*client.Office).Planning)
-	if err != nil {
-		return err
-	}
-	conn.Close()
-	if env.Output == "json" {
-		return env.PrintJSON(env.Out, planning)
-	}
-	return env.PrintLong(planning.RenderText())
 }
 
 // runStatus prints the state of the office and reports whether a company is running there.
