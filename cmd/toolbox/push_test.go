@@ -103,6 +103,19 @@ func TestGitThroughThePipe(t *testing.T) {
 		t.Fatal(cp2, err)
 	}
 	at(second.Commit, cp2.OID)
+	// The work is saved, whatever became of the remote.
+	c.run(t, "git remote remove origin; echo zz > z")
+	if second, err = c.GitCommit(t.Context(), toolproto.GitCommitRequest{Message: "without a remote"}); err != nil {
+		t.Fatal(err)
+	}
+	if s, err := c.GitStatus(t.Context()); err != nil || s.Unpushed != 0 {
+		t.Fatal(s, err)
+	}
+	c.run(t, "echo zzz > z")
+	if cp2, err = c.Checkpoint(t.Context(), "t1-01.1"); err != nil {
+		t.Fatal(err)
+	}
+	at(second.Commit, cp2.OID)
 	// A commit that leaves out what is at the origin does not replace it.
 	c.run(t, "git commit -q --amend -m other")
 	if _, err := c.Push(t.Context()); !errors.As(err, &refusal) ||

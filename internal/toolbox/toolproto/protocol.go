@@ -4,7 +4,7 @@ package toolproto
 type PrepareRequest struct {
 	CloneURL string `json:"clone_url"` // http://127.0.0.1:<gateway port>/…
 	// bare repository in the image that lends its objects; without one, all objects are fetched
-	Baked string `json:"baked,omitempty"`
+	Baked   string `json:"baked,omitempty"`
 	BaseOID string `json:"base_oid"` // the commit where the branch starts
 	// Branch is the run's branch. If it exists at CloneURL and contains the start commit, work continues at its head.
 	Branch      string `json:"branch"`

@@ -152,6 +152,7 @@ func (s *Server) saveCommit(ctx context.Context, run, tree, text string, parents
 		return "", asRefusal(err, "")
 	}
 	oid = strings.TrimSpace(out)
-	_, err = s.runGit(ctx, nil, "push", "--quiet", "--no-verify", "origin", "+"+oid+":refs/company/checkpoint/"+run)
+	_, err = s.runGit(ctx, nil, "push", "--quiet", "--no-verify", s.repo.origin,
+		"+"+oid+":refs/company/checkpoint/"+run)
 	return oid, asRefusal(err, "the work tree was not saved")
 }

@@ -26,6 +26,7 @@ type repo struct {
 	signoff  string                     // the trailer of each commit, if any
 	identity atomic.Pointer[[]string]   // GIT_AUTHOR_NAME=… and the like
 	head     string                     // the commit that the work started from
+	origin   string                     // the URL of the clone; the agent may change the remote of this name
 	last     toolproto.CheckpointResult // the latest checkpoint, or the state that Prepare made
 	lastOf   string                     // the commit whose tree is in last, as long as last names no checkpoint
 	lastText string                     // the commit message of last
@@ -262,7 +263,7 @@ func (s *Server) gitCommit(ctx context.Context, request toolproto.GitCommitReque
 		changed, asked = s.runGit(ctx, nil, "diff-tree", "-r", "-z", "--root", "--no-commit-id", "--name-status",
 			"--no-renames", "--no-ext-diff", "--no-textconv", "-m", "--first-parent", head)
 	})
-	err = s.pushBranch(ctx)
+	err = s.pushBranch(ctx, head)
 	asking.Wait()
 	if err = cmp.Or(err, asRefusal(asked, ""), notListed); err != nil {
 		return none, err
@@ -379,15 +380,18 @@ func (s *Server) handlePush(ctx context.Context, _ toolproto.Empty) (toolproto.P
 	if err != nil {
 		return toolproto.PushResult{}, asRefusal(err, "HEAD names no commit")
 	}
-	if err := s.pushBranch(ctx); err != nil {
+	if err := s.pushBranch(ctx, head); err != nil {
 		return toolproto.PushResult{}, err
 	}
 	return toolproto.PushResult{Commit: head, Branch: s.repo.branch}, nil
 }
 
-// pushBranch pushes HEAD as the branch.
-func (s *Server) pushBranch(ctx context.Context) error {
-	_, err := s.runGit(ctx, nil, "push", "--quiet", "--no-verify", "origin", "HEAD:refs/heads/"+s.repo.branch)
+// pushBranch pushes a commit as the branch, and records that origin has it.
+func (s *Server) pushBranch(ctx context.Context, head string) error {
+	_, err := s.runGit(ctx, nil, "push", "--quiet", "--no-verify", s.repo.origin, head+":refs/heads/"+s.repo.branch)
+	if err == nil {
+		_, err = s.runGit(ctx, nil, "update-ref", "refs/remotes/origin/"+s.repo.branch, head)
+	}
 	return asRefusal(err, "the commit is there but not pushed; after an amend or a rebase: git reset --soft origin/"+
 		s.repo.branch+" and commit again; to undo the commit: git reset --soft HEAD~1")
 }
