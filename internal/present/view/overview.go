@@ -31,7 +31,7 @@ type Overview struct {
 	Tasks         []Task        `json:"tasks"`
 	OpenPRs       []PullRequest `json:"open_prs"`
 	Disk          Disk          `json:"disk"`
-	// how far the office's time is ahead of the wall clock; shrinks by 1 s per minute
+	// how far the office's time is ahead of the wall clock
 	AheadMS int64 `json:"clock_ahead_ms"`
 	// Unwritten are files of the office itself that are missing or out of date.
 	Unwritten []company.UnwrittenFile `json:"unwritten"`
@@ -303,11 +303,11 @@ func writeChangedBranches(b *strings.Builder, open []PullRequest) {
 func ClockText(ahead time.Duration) string {
 	switch {
 	case ahead >= time.Minute:
-		return fmt.Sprintf("the office's clock is %s ahead of this machine's, which was set back; it goes slower until "+
-			"they meet\n", FormatAge(ahead))
+		return fmt.Sprintf("the office's clock is %s ahead of this machine's, which was set back; they meet while the "+
+			"company rests\n", FormatAge(ahead))
 	case ahead <= -time.Minute:
-		return fmt.Sprintf("the office's clock is %s behind this machine's, which was set forward; it goes faster until "+
-			"they meet, or until the company is started again\n", FormatAge(-ahead))
+		return fmt.Sprintf("the office's clock is %s behind this machine's, which was set forward; they meet when the "+
+			"company is started again\n", FormatAge(-ahead))
 	}
 	return ""
 }
