@@ -38,7 +38,6 @@ var looks = map[string]struct {
 		"waits for the holder of the office, and says what the wall clock says"},
 	"internal/api/client/connect.go":         {1, "an office that is not there has no time"},
 	"internal/surface/cli/image/image.go":    {3, "measures a build"},
-	"internal/engine/orchestrator/commit.go": {4, "measures an append, and waits for a part of that"},
 	"internal/gates/canary.go":               {2, "measures a gate"},
 	"internal/gates/container.go":            {2, "measures a gate"},
 	"internal/gates/redgreenbase.go":         {3, "bounds the runs of a gate"},
