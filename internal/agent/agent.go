@@ -111,7 +111,8 @@ type Escalation struct {
 // Journal is the run's own log. When Append returns, its record and all earlier ones are durable.
 type Journal interface {
 	JournalReader
-	JournalAppender
+	// Append stores a record after the last one and returns its number.
+	Append(ctx context.Context, kind string, data any) (int, error)
 	// AppendLater adds a record that is stored with the next one, by Flush, or at the end of the journal. It is
 	// lost if the process dies before that.
 	AppendLater(ctx context.Context, kind string, data any) error
@@ -122,11 +123,6 @@ type Journal interface {
 // them.
 type JournalReader interface {
 	Read(ctx context.Context, fn func(n int, kind string, data json.RawMessage) error) error
-}
-
-// JournalAppender stores a record after the last one and returns its number.
-type JournalAppender interface {
-	Append(ctx context.Context, kind string, data any) (int, error)
 }
 
 // Blobs keeps values that are too large for a journal record.

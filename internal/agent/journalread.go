@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"time"
 
 	"company/internal/adapters"
 	"company/internal/company"
@@ -68,12 +67,6 @@ func LookBack(ctx context.Context, journal JournalReader) (Past, error) {
 			if counts {
 				past.Turns++
 			}
-		case kindLost:
-			var r lostRecord
-			if err := json.Unmarshal(data, &r); err != nil {
-				return err
-			}
-			c.foldLost(r)
 		case kindNote:
 			var r noteRecord
 			if err := json.Unmarshal(data, &r); err != nil {
@@ -115,11 +108,4 @@ func (r replyRecord) isTurn() (bool, error) {
 // isEmptyReply reports whether a reply has neither text nor a call.
 func isEmptyReply(m adapters.Message) bool {
 	return len(m.ToolCalls) == 0 && strings.TrimSpace(m.Content) == ""
-}
-
-// RecordLoss records at the end of a journal that later records are lost. The run then counts as having spent at
-// least its grant, which is the most that it can have spent.
-func RecordLoss(ctx context.Context, journal JournalAppender, granted company.Amount, now time.Time) error {
-	_, err := journal.Append(ctx, kindLost, lostRecord{At: now.UTC(), Granted: granted})
-	return err
 }

@@ -23,7 +23,6 @@ const (
 	kindDigest = "digest" // old turns leave the context, and a digest replaces them
 	kindSaved  = "saved"  // the state after all earlier results was saved
 	kindRedone = "redone" // calls were repeated after an interruption
-	kindLost   = "lost"   // later records were damaged and are lost
 )
 
 // inlineLimit is the largest payload in bytes that is stored in its record.
@@ -131,13 +130,6 @@ type redoneRecord struct {
 	Saved  *Saved       `json:"saved,omitempty"`
 }
 
-// lostRecord replaces later records that are lost. Their cost is unknown, so the run's whole grant counts as
-// spent.
-type lostRecord struct {
-	At      time.Time      `json:"at"`
-	Granted company.Amount `json:"granted"`
-}
-
 type difference struct {
 	CallID string `json:"call_id"`
 	Text   string `json:"text"`
@@ -233,11 +225,6 @@ func (c *conversation) foldRecord(ctx context.Context, blobs Blobs, kind string,
 		var r redoneRecord
 		if err = json.Unmarshal(data, &r); err == nil {
 			c.foldRedone(r)
-		}
-	case kindLost:
-		var r lostRecord
-		if err = json.Unmarshal(data, &r); err == nil {
-			c.foldLost(r)
 		}
 	case kindMask:
 		var r maskRecord

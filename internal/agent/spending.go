@@ -51,16 +51,6 @@ func (c *conversation) foldUsage(r replyRecord) {
 	}
 }
 
-// foldLost counts at least the whole grant as spent, because records were lost.
-func (c *conversation) foldLost(r lostRecord) {
-	spent := c.totalSpent()
-	for n, call := range c.open {
-		c.settled = append(c.settled, settledCall{n, call.Worst})
-	}
-	clear(c.open)
-	c.spent = spent.Add(r.Granted.Sub(spent))
-}
-
 // addCounts adds the tokens that a model's server counted. It also records the name that the server gave its
 // model.
 func addCounts(modelSpent *company.ModelSpent, r replyRecord) {

@@ -68,7 +68,7 @@ func (s *Session) workInSandbox(ctx context.Context, role Role, spec sandbox.Spe
 	if spec.Attached, err = s.loadAttached(ctx); err != nil {
 		return company.EndRun{}, err
 	}
-	image := gates.ImageByID(s.Task.WorkImage())
+	image := gates.ImageByID(s.Task.Prepared.Image)
 	spec.Need.Memory, spec.Need.Disk = s.Task.Baseline.Needs()
 	if spec.Log, err = sandbox.OpenLog(s.service.Runs, s.Run, s.service.Watcher.WatchFile); err != nil {
 		return company.EndRun{}, err

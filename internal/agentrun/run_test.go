@@ -318,7 +318,8 @@ func TestDeathBetweenSealAndEnd(t *testing.T) {
 func TestCannotBeCarried(t *testing.T) {
 	b := setup(t, company.Settings{})
 	// The sealed journal cannot be kept: there is a file in place of a folder.
-	if err := os.WriteFile(filepath.Join(b.dir, "bus", "blobs", "packs"), []byte("x"), 0o600); err != nil {
+	unfinished := filepath.Join(b.dir, "bus", "blobs", "tmp")
+	if err := errors.Join(os.Remove(unfinished), os.WriteFile(unfinished, []byte("x"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.carry(t.Context(), t, nil); err != nil {

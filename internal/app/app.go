@@ -191,7 +191,7 @@ func addDamageHint(paths office.Paths, err error) error {
 	if !errors.As(err, &fault) || fault.Code != company.ELedger || fault.Hint != "" {
 		return err
 	}
-	return fault.Fix("company bus repair; where it refuses, " + restoreHint(paths))
+	return fault.Fix(restoreHint(paths))
 }
 
 // addCrashHint adds a fix to the error for a ledger that is not opened because it crashed the
@@ -205,7 +205,7 @@ func addCrashHint(paths office.Paths, err error) error {
 		filepath.Join(paths.Logs, companyLog), restoreHint(paths)))
 }
 
-// restoreHint returns the remaining option if the records of an office cannot be repaired.
+// restoreHint returns the ways out if the records of an office cannot be read.
 func restoreHint(paths office.Paths) string {
 	return fmt.Sprintf("%s, or begin anew: mv %s %s.damaged (the branches and pull requests of the repository stay, and "+
 		"so does what was not merged yet, in %s.damaged/git)",

@@ -6,9 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"maps"
-	"math"
-	"slices"
 	"strings"
 	"time"
 
@@ -57,13 +54,10 @@ func (c BusConversion) RenderText() string {
 func ConvertBus(
 	ctx context.Context, off *office.Office, to string, log *slog.Logger, report func(step string),
 ) (out BusConversion, err error) {
-	target, ok := busDrivers[to]
-	if !ok {
+	target, err := findBusDriver(to)
+	if err != nil {
 		return out, company.E(company.EUsage, "there is no bus driver "+to).
-			Fix("company bus convert --to " + strings.Join(slices.Sorted(maps.Keys(busDrivers)), ", or --to "))
-	}
-	if err := finishRepair(off); err != nil {
-		return out, err
+			Fix("company bus convert --to " + strings.Join(BusDriverNames(), ", or --to "))
 	}
 	from, err := off.BusDriver(busRecords())
 	if err != nil {
@@ -81,13 +75,17 @@ func ConvertBus(
 	if err := off.SettleBusDriver(from, busRecords()); err != nil {
 		return out, err
 	}
+	source, err := findBusDriver(from)
+	if err != nil {
+		return out, err
+	}
 	report("copy")
-	if err := copyBus(ctx, off, busDrivers[from], target, log, report, &out); err != nil {
+	if err := copyBus(ctx, off, source, target, log, report, &out); err != nil {
 		return out, addDamageHint(off.Paths, err)
 	}
 	report("place")
-	err = errors.Join(off.BusFolder.RemoveAll(target.records),
-		off.BusFolder.Rename(convertDir+"/"+target.records, target.records), off.BusFolder.Sync("."))
+	err = errors.Join(off.BusFolder.RemoveAll(target.Records),
+		off.BusFolder.Rename(convertDir+"/"+target.Records, target.Records), off.BusFolder.Sync("."))
 	if err == nil {
 		if err = off.StateFolder.Remove(snapshotFile); errors.Is(err, fs.ErrNotExist) {
 			err = nil
@@ -106,12 +104,22 @@ func ConvertBus(
 	return out, removeOtherRecords(off, to)
 }
 
+// HeldForRewriting returns the error of a conversion that finds the office held.
+func HeldForRewriting(held *office.Holder) error {
+	fault := company.E(company.EHeld, "the office is held by another process").
+		Because("records that are added meanwhile would be lost")
+	if held == nil || held.PID == 0 {
+		return fault.Fix("wait for it to end, and try again")
+	}
+	return fault.Fix("end it, and try again: " + held.Command)
+}
+
 // removeOtherRecords removes the records of all drivers except the office's own.
 func removeOtherRecords(off *office.Office, own string) error {
 	err := off.BusFolder.RemoveAll(convertDir)
-	for name, busDriver := range busDrivers {
-		if name != own {
-			err = errors.Join(err, off.BusFolder.RemoveAll(busDriver.records))
+	for _, driver := range BusDrivers {
+		if driver.Name != own {
+			err = errors.Join(err, off.BusFolder.RemoveAll(driver.Records))
 		}
 	}
 	return err
@@ -119,7 +127,8 @@ func removeOtherRecords(off *office.Office, own string) error {
 
 // copyBus copies all records of an office's bus to a new one, reopens it, and compares the two.
 func copyBus(
-	ctx context.Context, off *office.Office, from, to busDriver, log *slog.Logger, report func(string), out *BusConversion,
+	ctx context.Context, off *office.Office, from, to bus.Driver, log *slog.Logger, report func(string),
+	out *BusConversion,
 ) (err error) {
 	if err := errors.Join(off.BusFolder.RemoveAll(convertDir), off.BusFolder.Mkdir(convertDir)); err != nil {
 		return err
@@ -129,7 +138,7 @@ func copyBus(
 		return err
 	}
 	defer func() { err = errors.Join(err, beside.Close()) }()
-	src, err := from.open(ctx, off.BusFolder, log)
+	src, err := from.Open(ctx, off.BusFolder, log)
 	if err != nil {
 		return err
 	}
@@ -146,12 +155,12 @@ func copyBus(
 	out.Journals = len(subjects)
 	subjects = append([]string{bus.Ledger}, subjects...)
 
-	dst, err := to.open(ctx, beside, log)
+	dst, err := to.Open(ctx, beside, log)
 	if err != nil {
 		return err
 	}
 	for _, subject := range subjects {
-		n, err := copySubject(ctx, dst, src, subject, math.MaxUint64)
+		n, err := copySubject(ctx, dst, src, subject)
 		if err != nil {
 			return errors.Join(err, dst.Close())
 		}
@@ -165,7 +174,7 @@ func copyBus(
 	}
 
 	report("verify")
-	if dst, err = to.open(ctx, beside, log); err != nil {
+	if dst, err = to.Open(ctx, beside, log); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, dst.Close()) }()
@@ -191,24 +200,15 @@ func verifyLedger(ctx context.Context, b bus.Bus, o ledger.Options) (ledger.Head
 	return l.Head(), l.Verify(ctx)
 }
 
-// errCopied stops a Read after the last record to copy.
-var errCopied = errors.New("copied")
-
-// copySubject appends the records of a subject to another bus, up to the sequence end.
-func copySubject(ctx context.Context, dst, src bus.Bus, subject string, end uint64) (n int, err error) {
+// copySubject appends the records of a subject to another bus.
+func copySubject(ctx context.Context, dst, src bus.Bus, subject string) (n int, err error) {
 	var last uint64
 	err = src.Log().Read(ctx, subject, 0, func(message bus.Message) error {
-		if message.Seq > end {
-			return errCopied
-		}
 		seq, err := dst.Log().Append(ctx, subject, message.Data, last, message.ID)
 		last = seq
 		n++
 		return err
 	})
-	if errors.Is(err, errCopied) {
-		err = nil
-	}
 	return n, err
 }
 

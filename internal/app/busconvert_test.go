@@ -23,24 +23,15 @@ import (
 	"company/internal/office/config"
 )
 
-// The conversion, or the repair, that a test kills runs in a child, which tells each step and
-// waits before it.
+// The conversion that a test kills runs in a child, which tells each step and waits before it.
 const (
 	convertChildOffice = "CONVERT_CHILD_OFFICE"
 	convertChildTo     = "CONVERT_CHILD_TO"
-	repairChildOffice  = "REPAIR_CHILD_OFFICE"
 )
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(convertChildOffice); dir != "" {
 		if err := convertSlowly(dir, os.Getenv(convertChildTo)); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	if dir := os.Getenv(repairChildOffice); dir != "" {
-		if err := repairSlowly(dir); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -62,6 +53,41 @@ func convertSlowly(dir, to string) error {
 		_, _ = in.ReadString('\n')
 	})
 	return err
+}
+
+// killChild runs this test's program with variables that make it a child, and kills it before a step.
+func killChild(t *testing.T, step string, vars ...string) {
+	t.Helper()
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(exe)
+	cmd.Env = append(os.Environ(), vars...)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := bufio.NewScanner(out)
+	for lines.Scan() && lines.Text() != step {
+		if _, err := io.WriteString(in, "\n"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); lines.Text() != step || err == nil {
+		t.Fatalf("it ended before %s: %v", step, err)
+	}
 }
 
 func openDir(ctx context.Context, dir string) (*office.Office, error) {
@@ -198,7 +224,7 @@ func TestConvertBus(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, e := range left {
-			if !slices.Contains([]string{"blobs", "lock", busDrivers[to].records}, e.Name()) {
+			if !slices.Contains([]string{"blobs", "lock", busRecords()[to]}, e.Name()) {
 				t.Errorf("after --to %s there is %s", to, e.Name())
 			}
 		}
@@ -293,7 +319,7 @@ func TestConvertBusKilled(t *testing.T) {
 		if _, err := ConvertBus(t.Context(), off, to, slog.New(slog.DiscardHandler), func(string) {}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := off.BusFolder.Lstat(busDrivers[from].records); err == nil {
+		if _, err := off.BusFolder.Lstat(busRecords()[from]); err == nil {
 			t.Errorf("the records of %s are still there", from)
 		}
 		_ = off.Close()
@@ -322,7 +348,7 @@ func TestBusDriverOfAnOffice(t *testing.T) {
 			if company.CodeOf(err) != company.EConfig || !strings.Contains(err.Error(), why) {
 				t.Errorf("%s with %s: %v", has, driver, err)
 			}
-			if _, err := off.BusFolder.Lstat(busDrivers[other].records); err == nil && why != "is gone" {
+			if _, err := off.BusFolder.Lstat(busRecords()[other]); err == nil && why != "is gone" {
 				t.Errorf("records of %s were begun", other)
 			}
 		}
@@ -367,54 +393,52 @@ func forgetDriver(t *testing.T, off *office.Office) {
 	}
 }
 
-// TestCatBus: what the bus holds is read from the files, beside the process that has
-// them open; and where they are damaged, the rest is.
-func TestCatBus(t *testing.T) {
-	dir, want := filledOffice(t, "file")
-	off := mustOpenDir(t, dir)
-	defer off.Close()
-	read := func() (records int, skipped []string) {
-		t.Helper()
-		err := CatBus(t.Context(), off, slog.New(slog.DiscardHandler), func(r BusRecord) error {
-			if r.Kind == BusUnreadable {
-				skipped = append(skipped, r.RenderText(false))
-			}
-			if r.Kind == "record" && !strings.HasPrefix(r.Subject, "queue.") {
-				if got := r.Subject + " " + r.ID + " " + string(r.JSON); !slices.Contains(want, got) {
-					t.Errorf("%s is no record", got)
-				}
-				records++
-			}
-			return nil
-		})
-		if err != nil {
+// TestDamagedOffice: an office of which a record has changed is neither opened nor converted, by the file and the
+// byte of it, with what to do. It is left as it is, and a copy that is put back works.
+func TestDamagedOffice(t *testing.T) {
+	for driver, files := range map[string][]string{"file": {"wal/00000001.wal"},
+		"nats": {"jetstream/$G/streams/LEDGER/msgs/1.blk", "jetstream/$G/streams/JOURNALS/msgs/1.blk"}} {
+		dir, want := filledOffice(t, driver)
+		off := mustOpenDir(t, dir)
+		state := off.State
+		copied := filepath.Join(t.TempDir(), "copy")
+		if err := errors.Join(off.Close(), os.CopyFS(copied, os.DirFS(state))); err != nil {
 			t.Fatal(err)
 		}
-		return records, skipped
-	}
-	b := mustOpenBus(t, off, "file")
-	if n, skipped := read(); n != len(want)-1 || len(skipped) > 0 { // the dead letter is of the queue
-		t.Errorf("%d records, want %d; skipped %v", n, len(want)-1, skipped)
-	}
-	if err := b.Close(); err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(off.Bus, "wal", "00000001.wal")
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text[len(text)/2] ^= 1
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if n, skipped := read(); n == 0 || n >= len(want)-1 || len(skipped) != 1 {
-		t.Errorf("of a damaged log %d records, skipped %v", n, skipped)
-	}
-	c := config.Default()
-	c.Bus.Driver = "file"
-	if _, err := openBus(t.Context(), off, c, slog.New(slog.DiscardHandler)); company.CodeOf(err) != company.ELedger ||
-		!strings.Contains(err.Error(), "wal/00000001.wal, byte ") {
-		t.Errorf("a damaged log: %v", err)
+		for _, name := range files {
+			file := filepath.Join(state, "bus", name)
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			text[len(text)/2] ^= 1
+			if err := os.WriteFile(file, text, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			off := mustOpenDir(t, dir)
+			c := config.Default()
+			c.Bus.Driver = driver
+			other := map[string]string{"file": "nats", "nats": "file"}[driver]
+			log := slog.New(slog.DiscardHandler)
+			_, openErr := openBus(t.Context(), off, c, log)
+			_, convertErr := ConvertBus(t.Context(), off, other, log, func(string) {})
+			for what, err := range map[string]error{"open": addDamageHint(off.Paths, openErr), "convert": convertErr} {
+				var fault *company.Error
+				if !errors.As(err, &fault) || fault.Code != company.ELedger ||
+					!strings.Contains(fault.Why, name+", byte ") ||
+					!strings.HasPrefix(fault.Hint, "put a copy of "+state+" back") {
+					t.Errorf("%s of damaged %s: %v", what, name, err)
+				}
+			}
+			if now, err := os.ReadFile(file); err != nil || !slices.Equal(now, text) {
+				t.Errorf("%s was changed: %v", name, err)
+			}
+			if err := errors.Join(off.Close(), os.RemoveAll(state), os.CopyFS(state, os.DirFS(copied))); err != nil {
+				t.Fatal(err)
+			}
+			if got := recordsOf(t, dir, driver); !slices.Equal(got, want) {
+				t.Errorf("with the copy of %s put back: %d records, want %d", name, len(got), len(want))
+			}
+		}
 	}
 }

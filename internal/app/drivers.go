@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"company/internal/adapters"
@@ -30,6 +32,16 @@ import (
 
 // This file is the only place that knows the drivers. A new driver is one line here.
 
+func init() {
+	var forges []string
+	for _, driver := range ForgeDrivers {
+		forges = append(forges, driver.Kind)
+	}
+	config.NameDrivers("forge", forges)
+	config.NameDrivers("bus", BusDriverNames())
+	config.NameDrivers("adapter", slices.Sorted(maps.Keys(ModelDrivers)))
+}
+
 // ModelDrivers holds the model adapters by name.
 var ModelDrivers = adapters.Registry{
 	"anthropic": anthropic.Factory,
@@ -53,86 +65,47 @@ func DefaultModel(ctx context.Context, getenv func(string) string) (string, erro
 	return ollama.Default(ctx, getenv("OLLAMA_HOST"))
 }
 
-// busDriver is a bus implementation.
-type busDriver struct {
-	open    func(ctx context.Context, own *safedir.Folder, log *slog.Logger) (bus.Bus, error)
-	records string // folder of its records, in the folder of the bus
-	// salvage opens a damaged bus to read as much of it as possible.
-	salvage func(ctx context.Context, own *safedir.Folder, log *slog.Logger) (bus.Bus, []BusDamage, error)
+// BusDrivers lists the drivers of the bus, the default first.
+var BusDrivers = []bus.Driver{nats.Driver, file.Driver}
+
+// findBusDriver returns the driver of a name.
+func findBusDriver(name string) (bus.Driver, error) {
+	for _, driver := range BusDrivers {
+		if driver.Name == name {
+			return driver, nil
+		}
+	}
+	return bus.Driver{}, company.E(company.EConfig, "there is no bus driver "+name).
+		Fix("choose one of " + strings.Join(BusDriverNames(), ", "))
 }
 
-var busDrivers = map[string]busDriver{
-	"nats": {func(ctx context.Context, own *safedir.Folder, log *slog.Logger) (bus.Bus, error) {
-		return nats.Open(ctx, nats.Options{Folder: own, Logger: log})
-	}, "jetstream", salvageNATS},
-	"file": {func(ctx context.Context, own *safedir.Folder, log *slog.Logger) (bus.Bus, error) {
-		return file.Open(ctx, file.Options{Folder: own, Logger: log})
-	}, "wal", salvageFile},
+// BusDriverNames lists the names of the drivers of the bus, the default first.
+func BusDriverNames() (names []string) {
+	for _, driver := range BusDrivers {
+		names = append(names, driver.Name)
+	}
+	return names
 }
 
 // busRecords returns the records folder of each driver.
 func busRecords() map[string]string {
 	out := map[string]string{}
-	for name, d := range busDrivers {
-		out[name] = d.records
+	for _, driver := range BusDrivers {
+		out[driver.Name] = driver.Records
 	}
 	return out
 }
 
-func salvageNATS(ctx context.Context, own *safedir.Folder, log *slog.Logger) (bus.Bus, []BusDamage, error) {
-	b, found, err := nats.Salvage(ctx, nats.Options{Folder: own, Logger: log})
-	damage := make([]BusDamage, len(found))
-	for i, d := range found {
-		damage[i] = BusDamage{File: d.File, Offset: d.Offset, Bytes: d.Bytes, Why: "a record does not match its checksum",
-			Mended: d.Mended, Known: true, after: d.After}
-		switch {
-		case d.Mended:
-			damage[i].Why = "one bit of a record had changed"
-		case d.Stream == nats.LedgerStream:
-			damage[i].Lost = []string{bus.Ledger}
-		default:
-			damage[i].Lost = []string{bus.JournalPrefix + "*"}
-		}
-	}
-	return b, damage, err
-}
-
-func salvageFile(ctx context.Context, own *safedir.Folder, log *slog.Logger) (bus.Bus, []BusDamage, error) {
-	b, found, err := file.Salvage(ctx, file.Options{Folder: own, Logger: log})
-	damage := make([]BusDamage, len(found))
-	for i, d := range found {
-		damage[i] = BusDamage{File: d.File, Offset: d.Offset, Bytes: d.Bytes, Why: d.Why, Mended: d.Mended, Lost: d.Lost,
-			Known: d.Known, after: d.After}
-	}
-	return b, damage, err
-}
-
-// scanFileBus calls fn for each entry of the file driver's log, without taking its lock.
-func scanFileBus(own *safedir.Folder, fn func(BusRecord) error) error {
-	return file.Scan(own, func(entry file.Entry) error {
-		busRecord := BusRecord{SchemaVersion: 1, Kind: entry.Kind, File: entry.File, Offset: entry.Offset, Seq: entry.Seq,
-			Time:    entry.Time,
-			Subject: entry.Subject, ID: entry.ID}
-		busRecord.setData(entry.Data)
-		return fn(busRecord)
-	}, func(name string, offset, bytes int64) error {
-		return fn(BusRecord{SchemaVersion: 1, Kind: BusUnreadable, File: name, Offset: offset, Bytes: bytes})
-	})
-}
-
 // openBus opens the bus of an office with the configured driver, if the office uses that driver.
 func openBus(ctx context.Context, off *office.Office, cfg config.Config, log *slog.Logger) (bus.Bus, error) {
-	busDriver, ok := busDrivers[cfg.Bus.Driver]
-	if !ok {
-		return nil, company.E(company.EConfig, "there is no bus driver "+cfg.Bus.Driver)
-	}
-	if err := finishRepair(off); err != nil {
+	driver, err := findBusDriver(cfg.Bus.Driver)
+	if err != nil {
 		return nil, err
 	}
 	if err := off.SettleBusDriver(cfg.Bus.Driver, busRecords()); err != nil {
 		return nil, err
 	}
-	return busDriver.open(ctx, off.BusFolder, log)
+	return driver.Open(ctx, off.BusFolder, log)
 }
 
 // Daemon holds the settings of the Docker daemon for containers and images.
@@ -171,10 +144,22 @@ func (d Daemon) ListContainers(ctx context.Context) (list []container.Info, err 
 	return rt.ListAll(ctx)
 }
 
+// ForgeDrivers lists the forges on the network, the most common one first.
+var ForgeDrivers = []forge.Driver{github.Driver, gitea.Driver}
+
 // tokenNames returns the environment variables in which the forges' own tools store tokens.
-func tokenNames() []string {
-	return slices.Concat(github.Driver.TokenEnvs, github.Driver.OtherTokenEnvs, gitea.Driver.TokenEnvs,
-		gitea.Driver.OtherTokenEnvs)
+func tokenNames() (names []string) {
+	for _, driver := range ForgeDrivers {
+		names = append(append(names, driver.TokenEnvs...), driver.OtherTokenEnvs...)
+	}
+	return names
+}
+
+func webhookKinds() (kinds []forge.Webhook) {
+	for _, driver := range ForgeDrivers {
+		kinds = append(kinds, driver.Webhook)
+	}
+	return kinds
 }
 
 // OpenForges returns a selector that picks a forge for a remote. Pages are stored in pulls/ of the
@@ -187,7 +172,7 @@ func OpenForges(
 		Settings: forge.Settings{Kind: cfg.Forge.Kind, URL: cfg.Forge.URL, TokenEnv: cfg.Forge.TokenEnv,
 			App: forge.App{ID: int64(cfg.Forge.AppID), Installation: int64(cfg.Forge.InstallationID),
 				KeyEnv: cfg.Forge.PrivateKeyEnv}},
-		Drivers: map[string]forge.Driver{"github": github.Driver, "gitea": gitea.Driver},
+		Drivers: ForgeDrivers,
 		Local:   &local.Forge{Office: state, Dir: PullsDir}, Log: log,
 		Env: func(name string) string {
 			v, _ := env(name)

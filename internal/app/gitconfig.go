@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/url"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"company/internal/company"
@@ -81,16 +82,15 @@ func ForgeLogin(forges *forge.Selector, cfg config.Config, otherwise gitops.Cred
 }
 
 // TokenCredential returns the token of forge.token_env, but only for the hosts that it is for.
-// With forge.url that is the forge's host. Otherwise GITHUB_TOKEN is for github.com and *.ghe.com,
+// With forge.url that is the forge's host. Otherwise a variable of a kind's own tools is for its public forge,
 // and a variable chosen by the president is for any host.
 func TokenCredential(cfg config.Config, env func(string) (string, bool)) gitops.Credential {
 	return func(_ context.Context, host string) (string, string, error) {
 		name := cfg.Forge.TokenEnv
-		name0 := strings.ToLower(host)
 		address, err := url.Parse(cfg.Forge.URL)
 		switch {
 		case err == nil && cfg.Forge.URL != "" && !strings.EqualFold(address.Host, host),
-			cfg.Forge.URL == "" && name == "GITHUB_TOKEN" && name0 != "github.com" && !strings.HasSuffix(name0, ".ghe.com"):
+			cfg.Forge.URL == "" && isForeignToken(name, strings.ToLower(host)):
 			return "", "", gitops.NoToken(
 				company.E(company.EAuth, "there is no token for "+host).Because(name + " is for another host").
 					Fix("set forge.url to https://" + host + " or forge.token_env to a variable with a token for it" +
@@ -104,6 +104,13 @@ func TokenCredential(cfg config.Config, env func(string) (string, bool)) gitops.
 		}
 		return "", secret, nil
 	}
+}
+
+// isForeignToken reports whether a variable belongs to a public forge that does not serve a host.
+func isForeignToken(name, host string) bool {
+	return slices.ContainsFunc(ForgeDrivers, func(d forge.Driver) bool {
+		return slices.Contains(d.TokenEnvs, name) && !d.ServesHost(host)
+	})
 }
 
 // gpgHome returns the folder of the operator's gpg keys.

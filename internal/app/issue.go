@@ -37,7 +37,7 @@ func FindIssue(
 		return nil, noForge(choice)
 	}
 	if elsewhere != "" {
-		if repo, _ := forge.ParseRemote(elsewhere); repo.Host != choice.Repo.Host {
+		if repo, _ := forges.ParseRemote(elsewhere); repo.Host != choice.Repo.Host {
 			return nil, company.E(company.EInvalid,
 				fmt.Sprintf("the issue is on %s, and the project on %s", safetext.EscapeLine(repo.Host, 100), choice.Repo.Host)).
 				Because("a login goes to its own forge alone").Fix("say what is to be done: company submit \"…\"").NeedsPerson()

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 
-	"company/internal/agentrun/sandbox"
 	"company/internal/company"
 	"company/internal/engine/dispatch"
 	"company/internal/present/feed"
@@ -78,10 +77,9 @@ func (a *App) syncWarmPool() {
 
 // planWarm returns how many containers of each image to keep ready. Four limits apply: a maximum
 // per image, the expected runs of its tasks, the number of workers, and the room in memory. Newer
-// tasks come first. The containers include the work tree, unless a task of the image needs only
-// part of it.
-func planWarm(state *company.State, each, room int) map[string]sandbox.Warmth {
-	out, parts := map[string]sandbox.Warmth{}, map[string]bool{}
+// tasks come first.
+func planWarm(state *company.State, each, room int) map[string]int {
+	out := map[string]int{}
 	left := min(state.Office.WorkerCount(), room)
 	for _, id := range slices.Backward(state.Open) {
 		task := state.Tasks[id]
@@ -89,17 +87,10 @@ func planWarm(state *company.State, each, room int) map[string]sandbox.Warmth {
 			continue
 		}
 		image, runs := task.Prepared.Image, countRunsToCome(task)
-		if runs > 0 && len(task.Settings.Paths) > 0 {
-			parts[image] = true
-		}
-		if n := min(each-out[image].Containers, runs, left); n > 0 {
-			out[image] = sandbox.Warmth{Containers: out[image].Containers + n}
+		if n := min(each-out[image], runs, left); n > 0 {
+			out[image] += n
 			left -= n
 		}
-	}
-	for image, warmth := range out {
-		warmth.LayOut = !parts[image]
-		out[image] = warmth
 	}
 	return out
 }

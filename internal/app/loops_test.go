@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"company/internal/agentrun/sandbox"
 	"company/internal/bus"
 	"company/internal/company"
 )
@@ -27,42 +26,31 @@ func TestPlanWarm(t *testing.T) {
 		company.SubtaskBlocked
 	paused := task("a", pending)
 	paused.Paused = true
-	part := task("a", pending)
-	part.Settings.Paths = []string{"web"}
 	for name, c := range map[string]struct {
 		tasks []*company.Task
 		each  int
 		room  int
-		want  map[string]sandbox.Warmth
+		want  map[string]int
 	}{
 		"being planned": {[]*company.Task{task("a")}, 2, 9,
-			map[string]sandbox.Warmth{"a": {Containers: 1, LayOut: true}}},
+			map[string]int{"a": 1}},
 		"two images": {[]*company.Task{task("a", pending, running), task("b", pending)}, 2, 9,
-			map[string]sandbox.Warmth{"a": {Containers: 2, LayOut: true}, "b": {Containers: 1, LayOut: true}}},
+			map[string]int{"a": 2, "b": 1}},
 		"two tasks of one image": {[]*company.Task{task("a", pending), task("a", pending, pending)}, 2, 9,
-			map[string]sandbox.Warmth{"a": {Containers: 2, LayOut: true}}},
+			map[string]int{"a": 2}},
 		"as many as workers": {[]*company.Task{task("a", pending, pending), task("b", pending, pending)}, 2, 9,
-			map[string]sandbox.Warmth{"b": {Containers: 2, LayOut: true}, "a": {Containers: 1, LayOut: true}}},
+			map[string]int{"b": 2, "a": 1}},
 		"being reviewed": {[]*company.Task{task("a", company.SubtaskReviewing)}, 1, 9,
-			map[string]sandbox.Warmth{"a": {Containers: 1, LayOut: true}}},
-		"nothing to come": {[]*company.Task{task("a", merged, blocked)}, 2, 9, map[string]sandbox.Warmth{}},
-		"paused":          {[]*company.Task{paused}, 2, 9, map[string]sandbox.Warmth{}},
-		"none are wanted": {[]*company.Task{task("a", pending)}, 0, 9, map[string]sandbox.Warmth{}},
+			map[string]int{"a": 1}},
+		"nothing to come": {[]*company.Task{task("a", merged, blocked)}, 2, 9, map[string]int{}},
+		"paused":          {[]*company.Task{paused}, 2, 9, map[string]int{}},
+		"none are wanted": {[]*company.Task{task("a", pending)}, 0, 9, map[string]int{}},
 		"memory for one more": {[]*company.Task{task("a", pending, pending), task("b", pending, pending)}, 2, 1,
-			map[string]sandbox.Warmth{"b": {Containers: 1, LayOut: true}}},
+			map[string]int{"b": 1}},
 		"memory for two more": {[]*company.Task{task("a", pending), task("b", pending)}, 1, 2,
-			map[string]sandbox.Warmth{"a": {Containers: 1, LayOut: true}, "b": {Containers: 1, LayOut: true}}},
-		"no memory left":     {[]*company.Task{task("a", pending)}, 1, 0, map[string]sandbox.Warmth{}},
-		"a part of the tree": {[]*company.Task{part}, 1, 9, map[string]sandbox.Warmth{"a": {Containers: 1}}},
-		"a part in one task": {[]*company.Task{task("a", pending), part, task("a", pending)}, 3, 9,
-			map[string]sandbox.Warmth{"a": {Containers: 3}}},
-		"a part in an older one": {[]*company.Task{part, task("a", pending)}, 1, 9,
-			map[string]sandbox.Warmth{"a": {Containers: 1}}},
-		"a part in a newer one": {[]*company.Task{task("a", pending), part}, 1, 9,
-			map[string]sandbox.Warmth{"a": {Containers: 1}}},
-		"a part of another's": {[]*company.Task{task("b", pending), part}, 1, 9,
-			map[string]sandbox.Warmth{"a": {Containers: 1}, "b": {Containers: 1, LayOut: true}}},
-		"no image yet": {[]*company.Task{{Status: company.StatusDecomposing}}, 1, 9, map[string]sandbox.Warmth{}},
+			map[string]int{"a": 1, "b": 1}},
+		"no memory left": {[]*company.Task{task("a", pending)}, 1, 0, map[string]int{}},
+		"no image yet":   {[]*company.Task{{Status: company.StatusDecomposing}}, 1, 9, map[string]int{}},
 	} {
 		s := company.NewState()
 		s.Office.Workers = 3

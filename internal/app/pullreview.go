@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
-	"net/url"
 	"path/filepath"
 	"slices"
 
@@ -194,34 +193,34 @@ func (r PullReview) Close(ctx context.Context, t *company.Task, reason string) e
 	return f.Close(ctx, ref)
 }
 
-// OpenCommand returns the command to open a pull request by hand. It is for a branch on GitHub if
-// there was no login to open the pull request. Otherwise it returns "".
+// OpenCommand returns the command to open a pull request by hand, for a branch that was pushed to a forge without a
+// login to open it. It returns "" if no command is known.
 func (r PullReview) OpenCommand(ctx context.Context, task *company.Task) string {
 	mirror, remote, err := r.openMirror(ctx, task)
 	if err != nil || task.PR.Unpushed {
 		return ""
 	}
-	pr := *task.PR
-	pushed, err := mirror.PushTarget(ctx, task.Project.Path, pr.Branch)
+	byHand := forge.ByHand{Base: task.PR.Base, Branch: task.PR.Branch, Title: forge.CleanTitle(task.PR.Title),
+		BodyFile: pullPagePath(r.Paths, task.PR)}
+	pushed, err := mirror.PushTarget(ctx, task.Project.Path, task.PR.Branch)
 	if main := pushed.Main(remote); err == nil && main != remote {
 		fork, ok := forge.ParseRemote(main)
-		if !ok || fork.Host != "github.com" {
+		if !ok {
 			return ""
 		}
-		pr.Branch = fork.Owner + ":" + pr.Branch
+		byHand.Branch = fork.Owner + ":" + byHand.Branch
 	}
-	return openCommand(remote, pullPagePath(r.Paths, task.PR), &pr)
+	return openCommand(remote, byHand)
 }
 
-func openCommand(remote, body string, pr *company.PullRequest) string {
+func openCommand(remote string, byHand forge.ByHand) string {
 	repo, ok := forge.ParseRemote(remote)
-	if !ok || repo.Host != "github.com" {
-		return ""
+	for _, driver := range ForgeDrivers {
+		if ok && driver.OpenByHand != nil && driver.ServesHost(repo.Host) {
+			return driver.OpenByHand(repo, byHand)
+		}
 	}
-	return fmt.Sprintf("gh pr create --repo %s --base %s --head %s --title %s --body-file %s\n      or "+
-		"https://github.com/%s/compare/%s...%s?expand=1",
-		repo, shellquote.Quote(pr.Base), shellquote.Quote(pr.Branch), shellquote.Quote(forge.CleanTitle(pr.Title)),
-		shellquote.Quote(body), repo, url.PathEscape(pr.Base), url.PathEscape(pr.Branch))
+	return ""
 }
 
 // PlainPullText renders the text of a pull request for people at a terminal.

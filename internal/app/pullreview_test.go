@@ -6,22 +6,23 @@ import (
 	"testing"
 
 	"company/internal/company"
+	"company/internal/forge"
 	"company/internal/gitops"
 	"company/internal/office/config"
 )
 
 // What opens a pull request by hand is a command that a shell takes as it is.
 func TestOpenCommand(t *testing.T) {
-	pr := &company.PullRequest{Title: "it's $(here)", Branch: "develop-t1-abcd", Base: "main"}
-	got := openCommand("git@github.com:acme/app.git", "/x y/7.md", pr)
+	pr := forge.ByHand{Title: "it's $(here)", Branch: "develop-t1-abcd", Base: "main", BodyFile: "/x y/7.md"}
+	got := openCommand("git@github.com:acme/app.git", pr)
 	for _, want := range []string{"gh pr create --repo acme/app --base main --head develop-t1-abcd",
 		`--body-file '/x y/7.md'`, "https://github.com/acme/app/compare/main...develop-t1-abcd?expand=1"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in %s", want, got)
 		}
 	}
-	if strings.Contains(got, "title it's") || openCommand("/srv/app.git", "x", pr) != "" ||
-		openCommand("git@example.com:a/b", "x", pr) != "" {
+	if strings.Contains(got, "title it's") || openCommand("/srv/app.git", pr) != "" ||
+		openCommand("git@example.com:a/b", pr) != "" {
 		t.Error(got)
 	}
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"maps"
-	"math"
-	"time"
 
 	"company/internal/agentrun"
 	"company/internal/company"
@@ -63,15 +61,6 @@ func (s *stage) gatesAtOnce(ordinary int) int {
 		return ordinary
 	}
 	return max(ordinary, s.record.Subtasks()+1)
-}
-
-// earlyAfter returns the delay after which workers start without the image or the verdict on the
-// base. Zero means the default. In a replay they start early only as recorded.
-func (s *stage) earlyAfter() time.Duration {
-	if s == nil {
-		return 0
-	}
-	return math.MaxInt64
 }
 
 // containersAtOnce returns the limit of containers for workers and inspecting agents. Zero means

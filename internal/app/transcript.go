@@ -102,7 +102,7 @@ func (a *App) readJournal(
 	}
 	if run.Journal != "" {
 		err := a.ledger.ReadSealed(ctx, run.Journal, each)
-		if errors.Is(err, bus.ErrNotFound) { // also if other damage may be the cause
+		if errors.Is(err, bus.ErrNotFound) {
 			err = a.explainRemoval(ctx, id, err)
 		}
 		return err

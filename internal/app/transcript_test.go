@@ -1,13 +1,9 @@
 package app_test
 
 import (
-	"bytes"
 	"context"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -119,9 +115,8 @@ func TestFollowTranscriptEnds(t *testing.T) {
 	}
 }
 
-// The conversation of a task that a cleanup let go of is said to be removed, and not damaged,
-// also where another blob of the store cannot be found any more.
-func TestRemovedTranscriptBesideDamage(t *testing.T) {
+// The conversation of a task that a cleanup let go of is said to be removed, and not damaged.
+func TestRemovedTranscript(t *testing.T) {
 	o := heldoffice.Open(t)
 	id := o.Executing("clean me", 1)
 	run := company.NewRunID(id, company.NewSubtaskID(id, 1), company.Worker, 1)
@@ -130,26 +125,10 @@ func TestRemovedTranscriptBesideDamage(t *testing.T) {
 	o.Must(company.EndRun{Run: run, Fence: o.Claim(run, ""),
 		Outcome: company.RunEnded{Status: company.RunError, Error: "enough", Journal: journal}})
 	o.Must(company.Cancel{Task: id})
-	lost, err := hex.DecodeString(o.PutBlob("lost in a gap"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Close()
-	pack := filepath.Join(o.Paths.Bus, "blobs/packs/00000001.pack")
-	text, err := os.ReadFile(pack)
-	if err != nil {
-		t.Fatal(err)
-	}
-	at := bytes.Index(text, lost) - 32
-	clear(text[at : at+64])
-	if err := os.WriteFile(pack, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	o.Reopen()
 	read := func() error {
 		return o.App.StreamTranscript(t.Context(), run, false, func(agent.TranscriptEntry) error { return nil })
 	}
-	if err := read(); company.CodeOf(err) != company.ELedger || !errors.Is(err, bus.ErrNotFound) {
+	if err := read(); !errors.Is(err, bus.ErrNotFound) || strings.Contains(err.Error(), "was removed") {
 		t.Errorf("before the cleanup: %v", err)
 	}
 	o.Must(company.RecordCleanup{Before: o.App.Now()})

@@ -32,7 +32,7 @@ func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 	intake, err := prepare.New(prepare.Config{
 		Decider: a.orch, Mirrors: o.git, Images: o.images, Projects: projects,
 		Prefix: cfg.Git.IntegrationBranch, Log: o.gitLog, Watcher: a, Branches: branchLocator{a.office.ID, o.forges},
-		Lines: a, EarlyAfter: a.stage.earlyAfter(),
+		Lines: a,
 	})
 	if err != nil {
 		return effectHandlers{}, err
@@ -85,8 +85,7 @@ func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 		return effectHandlers{}, err
 	}
 	judge, err := gates.NewHandler(
-		gates.Handler{Decider: a.orch, Runner: runner, Mirrors: o.git, Watcher: a, RedGreen: cfg.Gates.RedGreen != "off",
-			EarlyAfter: a.stage.earlyAfter()})
+		gates.Handler{Decider: a.orch, Runner: runner, Mirrors: o.git, Watcher: a, RedGreen: cfg.Gates.RedGreen != "off"})
 	if err != nil {
 		return effectHandlers{}, err
 	}
@@ -102,12 +101,11 @@ func (a *App) wireRoles(cfg config.Config, o outside, runner *gates.Runner) (eff
 			company.EffectDeliver:   deliveries.Do,
 		},
 		others: map[company.EffectKind]company.EffectHandler{
-			company.EffectEnqueue:   pool.KeepQueued,
-			company.EffectWork:      pool.Work,
-			company.EffectManage:    managers.Do,
-			company.EffectReview:    reviewers.Do,
-			company.EffectResolve:   merge.Resolve,
-			company.EffectTestAhead: merge.LookAhead,
+			company.EffectEnqueue: pool.KeepQueued,
+			company.EffectWork:    pool.Work,
+			company.EffectManage:  managers.Do,
+			company.EffectReview:  reviewers.Do,
+			company.EffectResolve: merge.Resolve,
 		},
 	}), nil
 }

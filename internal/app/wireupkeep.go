@@ -15,7 +15,7 @@ func (a *App) wireUpkeep(cfg config.Config, o outside) error {
 	a.repackJob, a.archiveJob = a.keeper.RepackJob(o.git), a.keeper.ArchiveJob()
 	called := make(chan struct{}, 1)
 	a.webhooks = upkeep.Webhooks{Listen: cfg.Forge.WebhookListen, Secret: secret.New(a.envValue(cfg.Forge.WebhookEnv)),
-		Env: cfg.Forge.WebhookEnv, Trigger: called}
+		Env: cfg.Forge.WebhookEnv, Kinds: webhookKinds(), Trigger: called}
 	feedback, err := a.feedbackJob(called, o.forges)
 	if err == nil {
 		err = a.wireNotices(cfg.Notify)
@@ -41,7 +41,9 @@ func (a *App) noteImagesAtWork() {
 	var atWork []string
 	state := a.View()
 	for _, id := range state.Open {
-		atWork = append(atWork, state.Tasks[id].ListImages()...)
+		if task := state.Tasks[id]; task.IsPrepared() {
+			atWork = append(atWork, task.Prepared.Image)
+		}
 	}
 	if !slices.Equal(atWork, a.imagesAtWork) {
 		a.imagesAtWork = atWork

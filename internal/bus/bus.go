@@ -103,19 +103,13 @@ type Blobs interface {
 	// Put streams r into the store, synced, and returns its hash and size.
 	// Putting the same bytes again is cheap and changes nothing.
 	Put(ctx context.Context, r io.Reader) (hash string, size int64, err error)
-	// Get opens a blob. The reader fails at its end if the bytes do not match the hash. Get returns
-	// ErrNotFound if the blob does not exist, and ErrDamaged if damage has destroyed it. It returns
-	// both if the blob does not exist and damage may be the cause.
+	// Get opens a blob. The reader fails with ErrDamaged at its end if the bytes do not match the hash. Get returns
+	// ErrNotFound if the blob does not exist.
 	Get(ctx context.Context, hash string) (io.ReadCloser, error)
 	// List calls fn for each blob whose hash sorts after the given hash (all if empty), in the order
 	// of the hashes. It does not read the blobs. Blobs that are put or removed meanwhile may be
 	// listed. An error of fn ends it.
 	List(ctx context.Context, after string, fn func(BlobInfo) error) error
-	// Check verifies the store's own data about blobs, but not the bytes of blobs. Each call checks
-	// one part: the first one whose name sorts after the given name (the first of all if empty). Check
-	// calls fn for each damage and returns the name of the part, or "" if there are no more parts. An
-	// error of fn ends it.
-	Check(ctx context.Context, after string, fn func(BlobDamage) error) (part string, err error)
 	// Remove deletes a blob that was last put before a time, and reports whether it did. A blob that
 	// is put meanwhile remains: Put takes effect entirely before or entirely after Remove.
 	Remove(ctx context.Context, hash string, before time.Time) (removed bool, err error)
@@ -126,13 +120,6 @@ type BlobInfo struct {
 	Hash string
 	Size int64
 	Time time.Time // when it was last put
-}
-
-// BlobDamage describes damage of a blob store outside the bytes of a blob.
-type BlobDamage struct {
-	Hash  string // hash of the affected blob; "" if the damage makes it unreadable
-	Where string // file in the bus's folder, and the byte offset in it
-	Why   string
 }
 
 // Bus combines the three primitives of one driver. Close waits for all goroutines that the driver

@@ -86,9 +86,6 @@ func TestWorkerAlone(t *testing.T) {
 		t.Fatal("nobody begins")
 	}
 	s.mustIgnore(BeginAlone{s.id})
-	if s.task().WaitForBase() >= EarlyAfter {
-		t.Error("the worker waits for the base as if a manager planned meanwhile")
-	}
 	if !s.task().AwaitsSplit(s.sub(1)) {
 		t.Error("what is large could not be split")
 	}

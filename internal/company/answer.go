@@ -243,7 +243,7 @@ func (d *ApprovalAnswered) apply(state *State, event Event) {
 				if approval.Key == task.troubleKey(key, failure) || slices.Contains(d.Also, key) {
 					state.withdrawOpenKey(task.troubleKey(key, failure), "its cause was answered with "+string(approval.ID), event)
 					delete(task.Failures, key)
-					task.BaseMayHaveMoved = task.BaseMayHaveMoved || key == "prepare" && task.imageDue() && task.baseMayMove()
+					task.BaseMayHaveMoved = task.BaseMayHaveMoved || key == "prepare" && task.imageDue()
 					if key == deliverFailure {
 						task.TakeIns = 0
 					}

@@ -20,18 +20,16 @@ const (
 	EffectGate      EffectKind = "gate"       // run the gates on a head
 	EffectReview    EffectKind = "review"     // the reviewer
 	EffectTestMerge EffectKind = "test_merge" // check that it merges and that the gates are green on the merged tree
-	// EffectTestAhead tests the next stack in the queue on the predicted tree. It is speculative and never due.
-	EffectTestAhead EffectKind = "test_ahead"
-	EffectResolve   EffectKind = "resolve" // the merger agent
-	EffectMerge     EffectKind = "merge"   // commit and move the integration branch
-	EffectDeliver   EffectKind = "deliver" // push, pull request
+	EffectResolve   EffectKind = "resolve"    // the merger agent
+	EffectMerge     EffectKind = "merge"      // commit and move the integration branch
+	EffectDeliver   EffectKind = "deliver"    // push, pull request
 )
 
 // EffectKinds returns all kinds of effects.
 func EffectKinds() []EffectKind {
 	return []EffectKind{
 		EffectCommand, EffectPrepare, EffectImage, EffectBaseline, EffectManage, EffectEnqueue, EffectWork,
-		EffectGate, EffectReview, EffectTestMerge, EffectTestAhead, EffectResolve, EffectMerge, EffectDeliver,
+		EffectGate, EffectReview, EffectTestMerge, EffectResolve, EffectMerge, EffectDeliver,
 	}
 }
 
@@ -44,16 +42,12 @@ type Effect struct {
 	Task    TaskID
 	Subtask SubtaskID
 	Run     RunID
-	Fail    string  // the key that its failures are counted under, never empty
-	Command Command // of EffectCommand
-	Offer   OfferID // of EffectEnqueue
-	Fence   uint64  // of the claim that holds Run; 0 means that Run is not held
-	Claim   Claim   // of EffectManage, EffectReview and EffectResolve: the claim of their agent
-	// Stack lists the heads that EffectTestMerge and EffectTestAhead test, in order. Onto is the head of the integration
-	// branch. Assumes lists the heads that EffectTestAhead assumes to be merged before.
-	Stack   []QueuedHead
-	Onto    OID
-	Assumes []QueuedHead
+	Fail    string      // the key that its failures are counted under, never empty
+	Command Command     // of EffectCommand
+	Offer   OfferID     // of EffectEnqueue
+	Fence   uint64      // of the claim that holds Run; 0 means that Run is not held
+	Claim   Claim       // of EffectManage, EffectReview and EffectResolve: the claim of their agent
+	Stack   []SubtaskID // of EffectTestMerge: the subtasks to test, in order
 	// Drain means that the task or the subtask is paused: the held run finishes its turn and is then released.
 	Drain bool
 }
@@ -232,11 +226,11 @@ func (s *State) dueTask(out []Effect, task *Task, now time.Time, hold func(Hold)
 				s.dueSubtask(add, task, sub)
 			}
 		}
-		if e, ok := s.dueMerge(task); ok && s.mayJudge(task) {
+		if e, ok := s.dueMerge(task); ok {
 			add(e)
 		}
 	}
-	if task.Status == StatusReviewing && s.mayJudge(task) {
+	if task.Status == StatusReviewing {
 		switch {
 		case s.gateDue(task):
 			add(Effect{Key: "gate " + id + " " + string(task.Head), Kind: EffectGate, Fail: "gate"})
@@ -283,7 +277,7 @@ func (s *State) dueSubtask(add func(Effect), task *Task, sub *Subtask) {
 			add(Effect{Key: "work " + string(r.ID), Kind: EffectWork, Subtask: sub.ID, Run: r.ID, Fail: "run " + id})
 		}
 	case SubtaskInGate:
-		if s.mayJudge(task) && !s.awaitsUnreadVerdict(task, sub.headGateResult()) && !task.awaitsRedGreen(sub) {
+		if !s.awaitsUnreadVerdict(task, sub.headGateResult()) && !task.awaitsRedGreen(sub) {
 			add(Effect{Key: "gate " + id + " " + string(sub.Head), Kind: EffectGate, Subtask: sub.ID, Fail: "gate " + id})
 		}
 	case SubtaskReviewing:

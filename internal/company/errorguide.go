@@ -75,8 +75,8 @@ func ErrorGuides() []ErrorGuide {
 		{EBus, Fatal, "The store of the ledger and the queue cannot be opened or written.",
 			"See that the disk has room and that the office's folder is yours, then company resume.", failed},
 		{ELedger, Fatal, "A record of the ledger, a journal or a blob is damaged, is missing or cannot be read.",
-			"Copy .company/ as it is, then company bus repair; where it refuses, put an earlier copy of .company/ back " +
-				"(docs/troubleshooting.md). Do not remove single files. company doctor --deep reads all and names each damage.",
+			"Copy .company/ as it is, then put an earlier copy of .company/ back (docs/troubleshooting.md). Do not remove " +
+				"single files. company doctor --deep reads all and names each damage.",
 			failed},
 		{ETimeout, Recoverable, "A step took longer than its limit and was ended.",
 			"Make the step smaller, or raise the limit for later tasks (workers.run_timeout, workers.command_timeout).",

@@ -221,9 +221,6 @@ func (c RecordGateResult) decide(state *State, meta Meta) ([]Event, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !state.mayJudge(task) {
-		return nil, nil // the verdict is for an image or a base that is being checked again
-	}
 	check := state.checkVerdict
 	if c.Subtask == "" {
 		check = state.checkWholeVerdict

@@ -316,7 +316,6 @@ func goldenHistory(t *testing.T, seed uint64) []Event {
 	w.kind = false
 	w.splitStuck()
 	w.missServices()
-	w.startEarly()
 	for range 60 {
 		w.step()
 	}
@@ -344,12 +343,6 @@ func (w *world) addProjects() {
 func (w *world) splitStuck() {
 	w.t.Helper()
 	w.submitUntil("do two things", "subtask.replanned", func(k *knobs) { k.Replan, k.GiveUp, k.Escalate = 100, 0, 60 })
-}
-
-// startEarly has the workers of a new task begin before its base is judged.
-func (w *world) startEarly() {
-	w.t.Helper()
-	w.submitUntil("do a fourth thing", "task.early_start", func(k *knobs) { k.Early = 100 })
 }
 
 // missServices has a check of a new task's base look for a server in vain.

@@ -130,7 +130,7 @@ func TestPartsOfAPlan(t *testing.T) {
 	}
 	parts := PartsOf(ofTwo)
 	told := func() (n int) {
-		for _, w := range p.Warnings(0, parts) {
+		for _, w := range p.Warnings(parts) {
 			if strings.Contains(w.What, "of the instruction to no subtask") {
 				n++
 			}

@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 )
 
 // asksForTests matches a request for tests in a ticket.
@@ -14,20 +13,15 @@ var asksForTests = regexp.MustCompile(
 
 // Warnings returns possible faults of a valid plan, for the manager to check again. It reports:
 //
-//   - subtasks that gain little
 //   - consecutive subtasks that write the same file
 //   - requested tests that the write set does not allow
 //   - parts of the instruction that no subtask does
 //
-// checks is the duration of a run of the checks; 0 means unknown. It returns at most 20 problems. They do not make the
-// plan invalid.
-func (p Plan) Warnings(checks time.Duration, parts []InstructionPart) []PlanProblem {
+// It returns at most 20 problems. They do not make the plan invalid.
+func (p Plan) Warnings(parts []InstructionPart) []PlanProblem {
 	c := planCheck{order: planOrderOf(p, func(int, string, string) {})}
 	if c.order.findCycle() != nil {
 		return nil
-	}
-	if problem, is := p.warnOfGain(checks); is {
-		c.problems = append(c.problems, problem)
 	}
 	c.problems = append(c.problems, p.warnOfParts(parts)...)
 	var subs []PlannedSubtask

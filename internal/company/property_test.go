@@ -44,7 +44,7 @@ func drawKnobs(t *rapid.T, steps int) knobs {
 		Reject: pct("reject", 30), Restart: pct("restart", 60), Stop: pct("stop", 50), Pause: pct("pause", 40),
 		Deps: pct("dependencies", 30), Refused: pct("refused", 30), Unwritten: pct("unwritten", 90),
 		Cancel: pct("cancel", 10), Hostile: pct("hostile", 30), Fails: pct("fails", 20), Sleep: pct("sleep", 60),
-		RedBase: pct("red base", 60), Absent: pct("absent", 60), Services: pct("services", 80), Early: pct("early", 80),
+		RedBase: pct("red base", 60), Absent: pct("absent", 60), Services: pct("services", 80),
 		Archive: pct("archive", 80), Crowd: pct("crowd", 95), After: pct("after", 60), Pushed: pct("pushed", 60),
 	}
 }

@@ -174,7 +174,7 @@ func (d *TaskReopened) apply(state *State, event Event) {
 	if !task.Review.Allows(task.Head) {
 		task.Review.withdrawLast()
 	}
-	task.BaseMayHaveMoved = !d.Plan && task.baseMayMove() // as for a new task
+	task.BaseMayHaveMoved = !d.Plan && task.Prepared != nil && !task.IsPrepared() // as for a new task
 	switch {
 	case task.Prepared == nil:
 		task.Status = StatusPending

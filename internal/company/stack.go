@@ -71,10 +71,26 @@ func (s *State) dueMerge(task *Task) (e Effect, ok bool) {
 	if n := len(task.Suspects); n > 0 { // each step of the search is a separate test
 		key += " of " + itoa(n)
 	}
-	return Effect{
-		Key: key, Kind: EffectTestMerge, Subtask: front.ID, Onto: task.Head, Stack: headsOf(s.MergeStack(task)),
-		Fail: "merge " + string(front.ID),
-	}, true
+	return Effect{Key: key, Kind: EffectTestMerge, Subtask: front.ID, Stack: idsOf(s.MergeStack(task)),
+		Fail: "merge " + string(front.ID)}, true
+}
+
+// ListTakenUp returns the subtasks of a test that may still be merged, in order. It returns nil if the first of them is
+// no longer next.
+func (s *State) ListTakenUp(task *Task, stack []SubtaskID) []*Subtask {
+	may := s.listStackable(task)
+	if len(may) == 0 || len(stack) == 0 || may[0].ID != stack[0] {
+		return nil
+	}
+	return slices.DeleteFunc(may, func(sub *Subtask) bool { return !slices.Contains(stack, sub.ID) })
+}
+
+func idsOf(subs []*Subtask) []SubtaskID {
+	out := make([]SubtaskID, len(subs))
+	for i, sub := range subs {
+		out[i] = sub.ID
+	}
+	return out
 }
 
 // isMerging reports whether a merge of a subtask is intended but not done.

@@ -275,3 +275,37 @@ func TestStackIsMergedAtOnce(t *testing.T) {
 	s.must(Company, s.delivered())
 	s.checkStatus(StatusCompleted)
 }
+
+// A test takes up those that are there when it is started, and tests those of them that
+// may still be merged.
+func TestTakenUp(t *testing.T) {
+	t.Parallel()
+	s := newStory(t, Settings{}).plan(4).queue(3)
+	var stack []SubtaskID
+	for _, e := range s.due(9) {
+		if e.Kind == EffectTestMerge {
+			stack = e.Stack
+		}
+	}
+	s.queued(4)
+	names := func() (out []SubtaskID) {
+		for _, sub := range s.s.ListTakenUp(s.task(), stack) {
+			out = append(out, sub.ID)
+		}
+		return out
+	}
+	if got := names(); !slices.Equal(got, []SubtaskID{"t1-01", "t1-02", "t1-03"}) {
+		t.Errorf("%v", got)
+	}
+	s.pause(2)
+	if got := names(); !slices.Equal(got, []SubtaskID{"t1-01", "t1-03"}) {
+		t.Errorf("%v", got)
+	}
+	s.pause(1)
+	if got := names(); got != nil {
+		t.Errorf("%v, and the first is not next", got)
+	}
+	if got := s.s.ListTakenUp(s.task(), nil); got != nil {
+		t.Errorf("%v", got)
+	}
+}

@@ -92,7 +92,6 @@ type Task struct {
 	// again first.
 	BaseMayHaveMoved bool           `json:"base_may_have_moved,omitempty"`
 	Baseline         *GateResult    `json:"baseline,omitempty"` // result of the gates on the base
-	Early            *EarlyStart    `json:"early,omitempty"`    // nil means that workers wait for the baseline
 	Plan             Planning       `json:"plan"`
 	Subtasks         []*Subtask     `json:"subtasks,omitempty"`
 	Runs             map[RunID]*Run `json:"runs,omitempty"`

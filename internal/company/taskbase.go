@@ -57,14 +57,15 @@ func (s *State) decideBase(meta Meta, task *Task, taskBased TaskBased) ([]Event,
 // looksForBase reports whether the task's base must be looked up, for the first time or again.
 func (t *Task) looksForBase() bool { return t.Status == StatusPending || t.BaseMayHaveMoved }
 
-// baseMayMove reports whether another base may replace the task's: its image is not built, and no worker could have
-// begun.
-func (t *Task) baseMayMove() bool {
-	return t.Prepared != nil && t.Prepared.Image == "" && t.Early == nil
-}
-
 // IsPrepared reports whether the image of the task exists, with everything that its containers need.
 func (t *Task) IsPrepared() bool { return t.Prepared != nil && t.Prepared.Image != "" }
+
+// dropImage discards the image of the task, so that it is rebuilt.
+func (t *Task) dropImage() {
+	taskPrepared := *t.Prepared
+	taskPrepared.Image, taskPrepared.ImageLayers = "", nil
+	t.Prepared = &taskPrepared
+}
 
 // startsFrom reports whether a preparation is for this base.
 func (d *TaskPrepared) startsFrom(b TaskBased) bool {
@@ -149,6 +150,12 @@ func (t *Task) baselineDue() bool {
 // baselineKnown reports whether the result of the gates on the base is known.
 func (t *Task) baselineKnown() bool {
 	return t.Prepared != nil && (len(t.Prepared.Gates) == 0 || t.Baseline != nil)
+}
+
+// mayWork reports whether workers may begin: the image exists, the baseline is known, and the task has gates or may go
+// without. Once true for a task, it stays true.
+func (s *State) mayWork(t *Task) bool {
+	return t.IsPrepared() && t.baselineKnown() && (t.hasGates() || s.untestedAllowed(t))
 }
 
 // untestedAllowed reports whether the task may continue without any check.

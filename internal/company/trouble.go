@@ -93,14 +93,13 @@ func (t *Task) failuresLike(approval *Approval) []string {
 }
 
 // prepareAnew restarts the preparation after the config got a new line: the image is rebuilt and the baseline taken
-// again. It does so only while no work may be checked yet. If workers have begun, the base stays; otherwise it is
-// looked up again.
+// again, and the base is looked up again. It does so only while no worker may begin yet.
 func (s *State) prepareAnew(task *Task) {
-	if task.Prepared == nil || s.mayJudge(task) {
+	if task.Prepared == nil || s.mayWork(task) {
 		return
 	}
 	task.dropImage()
-	task.Baseline, task.BaseMayHaveMoved = nil, task.Early == nil
+	task.Baseline, task.BaseMayHaveMoved = nil, true
 	for _, key := range []string{"prepare", "baseline"} {
 		delete(task.Failures, key)
 	}

@@ -31,7 +31,6 @@ type knobs struct {
 	Reopen                             int // more often than any president would
 	Deps, Refused, Unwritten           int
 	RedBase, Absent, Services          int // of the checks of the base
-	Early                              int // of slow images and bases
 	Archive                            int // tasks that are over leave the state at any moment
 	Crowd                              int // of tests of merges that wait for the others of their wave
 	Wide                               int // so many more subtasks in a wave
@@ -56,11 +55,10 @@ type world struct {
 	merges   map[SubtaskID]map[OID]bool
 	pushes   int // so often others push to the branch before the next follow-up is delivered
 	forge    map[int]TaskID
-	takeUp   func(*Task) []*Subtask // what the test of a merge under way is of; nil: the next stack
-	gather   bool                   // each test of a merge waits for the others of its wave
-	mostHeld int                    // so many runs were held at a time
-	spoil    int                    // so many stacks of three and more are red, also when all goes well
-	hopeless map[TaskID]bool        // given up, since what they wait for cannot be tried again
+	gather   bool            // each test of a merge waits for the others of its wave
+	mostHeld int             // so many runs were held at a time
+	spoil    int             // so many stacks of three and more are red, also when all goes well
+	hopeless map[TaskID]bool // given up, since what they wait for cannot be tried again
 }
 
 type sent struct {

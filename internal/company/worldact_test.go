@@ -27,18 +27,10 @@ func (w *world) act(e Effect) {
 	case EffectPrepare:
 		w.send(Company, w.based(t))
 	case EffectImage:
-		if t.Early == nil && w.k.Early > 0 && w.chance(w.k.Early) {
-			w.send(Company, StartEarly{Task: t.ID, EarlyStart: EarlyStart{Base: t.Prepared.Base.OID, Image: "draft"}})
-			return
-		}
 		p := *t.Prepared
 		p.Image = "img"
 		w.send(Company, RecordPreparation{Task: t.ID, TaskPrepared: p})
 	case EffectBaseline:
-		if t.Early == nil && w.k.Early > 0 && w.chance(w.k.Early) {
-			w.send(Company, StartEarly{Task: t.ID, EarlyStart: EarlyStart{Base: t.Prepared.Base.OID}})
-			return
-		}
 		if w.k.Services > 0 && w.chance(w.k.Services) {
 			w.send(Company,
 				AddNeeds{Task: t.ID,

@@ -56,11 +56,8 @@ func othersComeToQueue(t *Task) bool {
 // with those before it, or changes what they do, is left out.
 func (w *world) stackMembers(t *Task) []StackMember {
 	var out []StackMember
-	onto, stack := t.Head, w.s.MergeStack(t)
-	if w.takeUp != nil {
-		stack = w.takeUp(t)
-	}
-	for i, sub := range stack {
+	onto := t.Head
+	for i, sub := range w.s.MergeStack(t) {
 		if i > 0 && (w.chance(w.k.Conflict) || w.chance(w.k.Overlap)) {
 			continue
 		}

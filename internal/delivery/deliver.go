@@ -80,7 +80,7 @@ func (c *Delivery) Do(ctx context.Context, effect company.Effect) (company.Comma
 	}
 	template := ""
 	if lead == task { // later on, that part belongs to people
-		if template, err = readTemplate(ctx, mirror, task.Prepared.Base.OID, f.Kind()); err != nil {
+		if template, err = readTemplate(ctx, mirror, task.Prepared.Base.OID, f.Templates()); err != nil {
 			return nil, err
 		}
 	}

@@ -6,26 +6,12 @@ import (
 	"strings"
 
 	"company/internal/company"
-	"company/internal/forge"
 	"company/internal/gitops"
 )
 
-// templatePlaces lists the places where a kind of forge looks for the template of a pull request, the first one first,
-// without case and ending. A page of the office is for any forge.
-var templatePlaces = map[string][]string{
-	"github": {".github/" + templateName, templateName, "docs/" + templateName},
-	"gitea": {templateName, ".forgejo/" + templateName, ".gitea/" + templateName, ".github/" + templateName,
-		"docs/" + templateName},
-	forge.LocalKind: {".github/" + templateName, templateName, "docs/" + templateName,
-		".gitlab/merge_request_templates/default", ".azuredevops/" + templateName, ".forgejo/" + templateName,
-		".gitea/" + templateName},
-}
-
-const templateName = "pull_request_template"
-
-// readTemplate returns the text of the template for pull requests in a commit, or "" if there is none. Of a folder of
-// templates, which people choose from, it takes the one named default, or the only one.
-func readTemplate(ctx context.Context, mirror *gitops.Mirror, at company.OID, kind string) (string, error) {
+// readTemplate returns the text of the template for pull requests in a commit, or "" if there is none. places are those
+// of forge.Forge. Of a folder of templates, which people choose from, it takes the one named default, or the only one.
+func readTemplate(ctx context.Context, mirror *gitops.Mirror, at company.OID, places []string) (string, error) {
 	entries, err := mirror.List(ctx, at)
 	if err != nil {
 		return "", err
@@ -40,7 +26,7 @@ func readTemplate(ctx context.Context, mirror *gitops.Mirror, at company.OID, ki
 			folders[path.Dir(place)] = append(folders[path.Dir(place)], entry.Path)
 		}
 	}
-	for _, place := range templatePlaces[kind] {
+	for _, place := range places {
 		found := files[place]
 		if found == "" {
 			found = files[place+"/default"]

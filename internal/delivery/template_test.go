@@ -1,14 +1,15 @@
 package delivery
 
 import (
-	"maps"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
 	"company/internal/company"
 	"company/internal/forge"
+	"company/internal/forge/gitea"
+	"company/internal/forge/github"
+	"company/internal/forge/local"
 	"company/internal/gitops/gitopstest"
 	"company/internal/merger/mergertest"
 )
@@ -77,12 +78,13 @@ func TestWhereTemplatesAre(t *testing.T) {
 			files[file] = "text of " + file
 		}
 		p := gitopstest.New(t, files)
-		for _, kind := range slices.Sorted(maps.Keys(templatePlaces)) {
+		for kind, places := range map[string][]string{"github": (*github.Client)(nil).Templates(),
+			"gitea": (*gitea.Client)(nil).Templates(), forge.LocalKind: (*local.Forge)(nil).Templates()} {
 			want := ""
 			if c.want[kind] != "" {
 				want = "text of " + c.want[kind]
 			}
-			if got, err := readTemplate(t.Context(), p.Mirror, p.Base, kind); err != nil || got != want {
+			if got, err := readTemplate(t.Context(), p.Mirror, p.Base, places); err != nil || got != want {
 				t.Errorf("%s, %s: %q, %v, want %q", name, kind, got, err, want)
 			}
 		}

@@ -8,9 +8,6 @@ import (
 	"company/internal/lib/lazyregexp"
 )
 
-// CodeOwnerFiles lists the possible paths of a CODEOWNERS file. The first existing one counts.
-var CodeOwnerFiles = []string{".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitea/CODEOWNERS"}
-
 // MaxCodeOwners limits the requested reviews.
 const MaxCodeOwners = 15
 

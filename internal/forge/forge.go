@@ -94,8 +94,10 @@ const LocalKind = "local"
 // call takes longer than a few minutes, including waits for a rate limit. Errors that a person must fix (login,
 // permission, a foreign pull request) are marked as needing a person.
 type Forge interface {
-	// Kind returns the value of forge.kind: github, gitea, LocalKind.
+	// Kind returns the value of forge.kind.
 	Kind() string
+	// Templates lists the places of a template for pull requests, the first one first, in lower case and without ending.
+	Templates() []string
 	// Target returns the repository to push branches to. If the login may not push to the repository, this is its fork,
 	// which is created if it is missing.
 	Target(ctx context.Context) (Target, error)

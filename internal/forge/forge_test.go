@@ -86,7 +86,7 @@ func TestParseRemote(t *testing.T) {
 		"git@github.com:acme/app.git":                 {SSH: true, Host: "github.com", Owner: "acme", Name: "app"},
 		"github.com:acme/app":                         {SSH: true, Host: "github.com", Owner: "acme", Name: "app"},
 		"ssh://git@github.com/acme/app.git":           {SSH: true, Host: "github.com", Owner: "acme", Name: "app"},
-		"ssh://git@ssh.github.com:443/acme/app.git":   {SSH: true, Host: "github.com", Owner: "acme", Name: "app"},
+		"ssh://git@ssh.github.com:443/acme/app.git":   {SSH: true, Host: "ssh.github.com", Owner: "acme", Name: "app"},
 		"ssh://git@ghe.example.com:2222/acme/app.git": {SSH: true, Host: "ghe.example.com", Owner: "acme", Name: "app"},
 		"https://ghe.example.com:8443/acme/my.app.git": {Host: "ghe.example.com", Port: "8443", Owner: "acme",
 			Name: "my.app"},
@@ -178,11 +178,11 @@ func newSet(t *testing.T, s Settings, env map[string]string) *Selector {
 		Settings: s, Local: &fakeForge{kind: "local"}, Env: func(n string) string {
 			return env[n]
 		}, Log: slog.New(slog.DiscardHandler),
-		Drivers: map[string]Driver{
-			"github": {Open: open("github"), Home: "https://github.com", User: "x-access-token",
+		Drivers: []Driver{
+			{Kind: "github", Open: open("github"), Home: "https://github.com", OtherHosts: []string{"ssh.github.com"},
+				APIPath: "/api/v3", HasApps: true, User: "x-access-token",
 				TokenEnvs: []string{"GITHUB_TOKEN", "GH_TOKEN"}, OtherTokenEnvs: []string{"GH_ENTERPRISE_TOKEN"}},
-			"gitea": {Open: open("gitea"), User: "token", TokenEnvs: []string{"GITEA_TOKEN"},
-				OtherTokenEnvs: []string{"GITEA_TOKEN"}},
+			{Kind: "gitea", Open: open("gitea"), User: "token", OtherTokenEnvs: []string{"GITEA_TOKEN"}},
 		},
 	}
 }
@@ -205,6 +205,9 @@ func TestForgeSelection(t *testing.T) {
 			hub, "github", "", ""},
 		"auto, no token": {Settings{Kind: "auto", TokenEnv: "GITHUB_TOKEN"}, map[string]string{}, hub, "local", "",
 			"no login for github.com"},
+		"auto, another name of the host": {Settings{Kind: "auto", TokenEnv: "GITHUB_TOKEN"},
+			map[string]string{"GITHUB_TOKEN": "x"}, "ssh://git@ssh.github.com:443/acme/app.git", "github", "", ""},
+		"an unknown kind": {Settings{Kind: "gitlub"}, map[string]string{}, hub, "", company.EConfig, ""},
 		"auto, no remote": {Settings{Kind: "auto"}, map[string]string{"GITHUB_TOKEN": "x"}, "", "local", "", ""},
 		"auto, a path": {Settings{Kind: "auto"}, map[string]string{"GITHUB_TOKEN": "x"}, "/srv/app.git",
 			"local", "", ""},
@@ -273,73 +276,6 @@ func TestForPullRequestLocalPage(t *testing.T) {
 	if _, err := s.ForPullRequest(
 		t.Context(), Ref{URL: "https://github.com/a/b/pull/7"}, "git@github.com:a/b"); company.CodeOf(err) != company.EForge {
 		t.Errorf("%v", err)
-	}
-}
-
-// GIT-12, FRG-2: the operator's gh and tea logins are used; each for its host.
-func TestLoginsOfOtherTools(t *testing.T) {
-	home := t.TempDir()
-	write := func(name, text string, mode os.FileMode) {
-		t.Helper()
-		p := filepath.Join(home, name)
-		if err := os.MkdirAll(filepath.Dir(p), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(p, []byte(text), mode); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(".config/gh/hosts.yml",
-		"github.com:\n    oauth_token: gho_file\n    user: ann\nghe.example.com:\n    user: bob\n    users:\n        "+
-			"bob:\n            oauth_token: gho_bob\n", 0o600)
-	write(".config/tea/config.yml", "logins:\n- name: x\n  url: https://git.example.com\n  token: teatoken\n", 0o600)
-	ask := func(s Settings, host string, env map[string]string) (string, string) {
-		t.Helper()
-		env["HOME"] = home
-		user, secret, err := newSet(t, s, env).Credential(t.Context(), host, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return user, secret
-	}
-	if u, s := ask(Settings{Kind: "auto"}, "github.com", map[string]string{}); u != "x-access-token" || s != "gho_file" {
-		t.Errorf("%s %s", u, s)
-	}
-	if _, s := ask(Settings{Kind: "auto", URL: "https://ghe.example.com"}, "GHE.example.com",
-		map[string]string{}); s != "gho_bob" {
-		t.Errorf("%s", s)
-	}
-	if _, s := ask(Settings{Kind: "gitea", URL: "https://git.example.com"}, "git.example.com",
-		map[string]string{}); s != "teatoken" {
-		t.Errorf("%s", s)
-	}
-	if u, s := ask(Settings{Kind: "auto"}, "evil.example.com", map[string]string{"GITHUB_TOKEN": "x"}); u != "" ||
-		s != "" {
-		t.Errorf("a token for %s %s", u, s)
-	}
-	if u, s := ask(Settings{Kind: "auto"}, "github.com:8443", map[string]string{"GITHUB_TOKEN": "x"}); u != "" || s != "" {
-		t.Errorf("a token for another port: %s %s", u, s)
-	}
-	// gh keeps the token in a key store: it is asked, with nothing of ours in
-	// its environment.
-	write("bin/gh", "#!/bin/sh\n[ \"$1 $2 $3 $4\" = 'auth token --hostname github.com' ] && [ -z \"$SECRET\" ] && echo "+
-		"gho_asked\n", 0o700)
-	write(".config/gh/hosts.yml", "github.com:\n    user: ann\n", 0o600)
-	t.Setenv("SECRET", "canary")
-	if _, s := ask(Settings{Kind: "auto"}, "github.com",
-		map[string]string{"PATH": filepath.Join(home, "bin")}); s != "gho_asked" {
-		t.Errorf("%q", s)
-	}
-	// One that hangs is given up.
-	write("bin/gh", "#!/bin/sh\nexec sleep 3600\n", 0o700)
-	if _, s := ask(Settings{Kind: "auto"}, "github.com",
-		map[string]string{"PATH": filepath.Join(home, "bin") + ":/bin:/usr/bin"}); s != "" {
-		t.Errorf("%q", s)
-	}
-	// Garbage is no login.
-	write(".config/gh/hosts.yml", ":\n\t- [", 0o600)
-	if _, s := ask(Settings{Kind: "auto"}, "github.com", map[string]string{}); s != "" {
-		t.Errorf("%q", s)
 	}
 }
 

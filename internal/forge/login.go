@@ -1,25 +1,22 @@
 package forge
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"company/internal/company"
-	"company/internal/gitops/gitexec"
 	"company/internal/lib/boundedparse/yaml"
 	"company/internal/lib/secret"
 )
 
 // The operator's own logins are used and never stored (GIT-12, FRG-2): the variable that the config names, the
-// variables of the kind's own tools, and the stored logins of gh and tea.
+// variables of the kind's own tools, and what those tools have stored.
 
 type cachedLogin struct {
 	at   time.Time
@@ -31,8 +28,8 @@ type cachedLogin struct {
 const loginTTL = 2 * time.Minute
 
 // lookupLogin returns the operator's login, or ErrNoLogin if there is none. It caches the result for loginTTL.
-func (s *Selector) lookupLogin(ctx context.Context, kind string, address *url.URL) (Credential, error) {
-	key := kind + " " + address.Host + address.Path
+func (s *Selector) lookupLogin(ctx context.Context, driver Driver, address *url.URL) (Credential, error) {
+	key := driver.Kind + " " + address.Host + address.Path
 	s.mu.Lock()
 	c, ok := s.login[key]
 	s.mu.Unlock()
@@ -40,7 +37,7 @@ func (s *Selector) lookupLogin(ctx context.Context, kind string, address *url.UR
 		return c.cred, c.err
 	}
 	c = cachedLogin{at: time.Now()}
-	c.cred, c.err = s.findLogin(ctx, kind, address)
+	c.cred, c.err = s.findLogin(ctx, driver, address)
 	if ctx.Err() != nil {
 		return Credential{}, context.Cause(ctx)
 	}
@@ -54,16 +51,17 @@ func (s *Selector) lookupLogin(ctx context.Context, kind string, address *url.UR
 }
 
 // tokenEnvNames returns the variables to read for a token, the config's first.
-func (s *Selector) tokenEnvNames(kind string, address *url.URL) []string {
-	driver := s.Drivers[kind]
+func (s *Selector) tokenEnvNames(driver Driver, address *url.URL) []string {
 	more := driver.OtherTokenEnvs
-	if home, err := url.Parse(driver.Home); err == nil && home.Hostname() == address.Hostname() {
+	if driver.homeHost() == address.Hostname() {
 		more = driver.TokenEnvs
 	}
 	var names []string
-	// The default name is GitHub's. Its token is not sent to other forges unless configured.
-	if own := s.Settings.TokenEnv; own != "" &&
-		(kind == "github" || !slices.Contains(s.Drivers["github"].TokenEnvs, own)) {
+	// The token of one kind's public forge is not sent to forges of other kinds.
+	ofAnother := func(d Driver) bool {
+		return d.Kind != driver.Kind && slices.Contains(d.TokenEnvs, s.Settings.TokenEnv)
+	}
+	if own := s.Settings.TokenEnv; own != "" && !slices.ContainsFunc(s.Drivers, ofAnother) {
 		names = append(names, own)
 	}
 	for _, n := range more {
@@ -74,7 +72,7 @@ func (s *Selector) tokenEnvNames(kind string, address *url.URL) []string {
 	return names
 }
 
-func (s *Selector) findLogin(ctx context.Context, kind string, address *url.URL) (Credential, error) {
+func (s *Selector) findLogin(ctx context.Context, driver Driver, address *url.URL) (Credential, error) {
 	host := address.Hostname()
 	found := func(token, source string) (Credential, error) {
 		if err := validateToken(token); err != nil {
@@ -82,24 +80,16 @@ func (s *Selector) findLogin(ctx context.Context, kind string, address *url.URL)
 				company.EAuth, fmt.Sprintf("the token of %s cannot be used", source)).NeedsPerson().Wrap(err).
 				Fix("set it anew, without spaces or line ends")
 		}
-		return Credential{Host: host, User: s.Drivers[kind].User, Secret: secret.New(token), Source: source}, nil
+		return Credential{Host: host, User: driver.User, Secret: secret.New(token), Source: source}, nil
 	}
-	for _, name := range s.tokenEnvNames(kind, address) {
+	for _, name := range s.tokenEnvNames(driver, address) {
 		if v := strings.TrimSpace(s.Env(name)); v != "" {
 			return found(v, name)
 		}
 	}
-	switch kind {
-	case "github":
-		if t := readGHToken(s.toolConfigDir("GH_CONFIG_DIR", "gh"), host); t != "" {
-			return found(t, "gh")
-		}
-		if t := s.tokenFromGH(ctx, host); t != "" {
-			return found(t, "gh")
-		}
-	case "gitea":
-		if t := readTeaToken(s.toolConfigDir("", "tea"), address); t != "" {
-			return found(t, "tea")
+	if driver.StoredToken != nil {
+		if token := driver.StoredToken(ctx, Tool{Env: s.Env, Address: address}); token != "" {
+			return found(token, driver.StoredBy)
 		}
 	}
 	return Credential{}, ErrNoLogin
@@ -118,16 +108,11 @@ func validateToken(token string) error {
 	return nil
 }
 
-// toolConfigDir returns the folder of a program's settings, or "" if unknown.
-func (s *Selector) toolConfigDir(own, program string) string {
-	if own != "" {
-		if d := s.Env(own); d != "" {
-			return d
-		}
-	}
-	base := s.Env("XDG_CONFIG_HOME")
+// ConfigDir returns the folder of a program's settings, or "" if unknown.
+func (t Tool) ConfigDir(program string) string {
+	base := t.Env("XDG_CONFIG_HOME")
 	if base == "" {
-		home := s.Env("HOME")
+		home := t.Env("HOME")
 		if home == "" {
 			return ""
 		}
@@ -139,88 +124,14 @@ func (s *Selector) toolConfigDir(own, program string) string {
 // maxLoginFile limits the size of other programs' settings files.
 const maxLoginFile = 1 << 20
 
-func readLoginFile(file string, into any) bool {
+// ReadLoginFile decodes a YAML file with logins, and reports whether it could.
+func ReadLoginFile(file string, into any) bool {
 	info, err := os.Stat(file)
 	if err != nil || !info.Mode().IsRegular() || info.Size() > maxLoginFile {
 		return false
 	}
 	text, err := os.ReadFile(file)
 	return err == nil && yaml.Decode(text, into, false) == nil
-}
-
-// readGHToken returns the token in gh's hosts.yml. gh writes no token there if the system's key store holds it.
-func readGHToken(dir, host string) string {
-	var hosts map[string]struct {
-		Token string `yaml:"oauth_token"`
-		User  string `yaml:"user"`
-		Users map[string]struct {
-			Token string `yaml:"oauth_token"`
-		} `yaml:"users"`
-	}
-	if dir == "" || !readLoginFile(filepath.Join(dir, "hosts.yml"), &hosts) {
-		return ""
-	}
-	h := hosts[host]
-	if h.Token != "" {
-		return h.Token
-	}
-	return h.Users[h.User].Token
-}
-
-// tokenFromGH asks gh itself. gh gets only the variables that it needs to find its settings and the key store.
-func (s *Selector) tokenFromGH(ctx context.Context, host string) string {
-	path := s.Env("PATH")
-	gh := ""
-	for _, dir := range filepath.SplitList(path) {
-		if p := filepath.Join(dir, "gh"); filepath.IsAbs(p) {
-			if info, err := os.Stat(p); err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0 {
-				gh = p
-				break
-			}
-		}
-	}
-	if gh == "" {
-		return ""
-	}
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, gh, "auth", "token", "--hostname", host)
-	gitexec.SeparateGroup(cmd)
-	cmd.Dir = "/"
-	cmd.WaitDelay = time.Second
-	for _, name := range []string{"PATH", "HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR", "GH_CONFIG_DIR",
-		"DBUS_SESSION_BUS_ADDRESS", "LANG"} {
-		if v := s.Env(name); v != "" {
-			cmd.Env = append(cmd.Env, name+"="+v)
-		}
-	}
-	cmd.Env = append(cmd.Env, "GH_PROMPT_DISABLED=1", "GH_NO_UPDATE_NOTIFIER=1")
-	out, err := cmd.Output()
-	if err != nil {
-		return ""
-	}
-	return string(bytes.TrimSpace(out))
-}
-
-// readTeaToken returns the token in the settings of tea, Gitea's own tool.
-func readTeaToken(dir string, address *url.URL) string {
-	var conf struct {
-		Logins []struct {
-			URL   string `yaml:"url"`
-			Token string `yaml:"token"`
-		} `yaml:"logins"`
-	}
-	if dir == "" || !readLoginFile(filepath.Join(dir, "config.yml"), &conf) {
-		return ""
-	}
-	for _, l := range conf.Logins {
-		u, err := url.Parse(l.URL)
-		if err == nil && strings.EqualFold(u.Host, address.Host) &&
-			strings.Trim(u.Path, "/") == strings.Trim(address.Path, "/") {
-			return l.Token
-		}
-	}
-	return ""
 }
 
 // readAppKey reads the private key of a GitHub App from its variable, which contains the key or the path of its file.

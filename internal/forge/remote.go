@@ -64,10 +64,6 @@ func ParseRemote(remote string) (repo Repo, ok bool) {
 			return Repo{}, false
 		}
 	}
-	switch repo.Host {
-	case "www.github.com", "ssh.github.com":
-		repo.Host = "github.com"
-	}
 	return repo, true
 }
 

@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"path"
+	"slices"
 	"strings"
 	"sync"
 
@@ -18,7 +20,7 @@ import (
 
 // Settings holds the forge.* settings of the config.
 type Settings struct {
-	Kind     string // auto | github | gitea | local
+	Kind     string // auto, local, or the kind of a driver
 	URL      string // of an Enterprise or self-hosted forge; empty means the kind's public forge
 	TokenEnv string // variable with the token
 	App      App    // GitHub App; used instead of a token when its ID is set
@@ -43,24 +45,10 @@ type Options struct {
 	Transport http.RoundTripper
 }
 
-// Driver opens forges of one kind.
-type Driver struct {
-	Open func(Options) (Forge, error)
-	// Home is the address of the kind's public forge. It is empty if there is none.
-	Home string
-	// User is the user name that git sends with a token.
-	User string
-	// TokenPermissions names the required permissions of a token, as on the forge's own page for creating one.
-	TokenPermissions string
-	// TokenEnvs are the variables that the kind's own tools read for its public forge. OtherTokenEnvs are those for
-	// other forges.
-	TokenEnvs, OtherTokenEnvs []string
-}
-
 // Selector picks the forge of a remote. It is safe for concurrent use.
 type Selector struct {
 	Settings Settings
-	Drivers  map[string]Driver
+	Drivers  []Driver
 	Local    Forge
 	Env      func(name string) string // os.Getenv
 	Log      *slog.Logger
@@ -96,14 +84,18 @@ func (s *Selector) ForRemote(ctx context.Context, remote string) (Forge, Choice,
 	if f := s.open[key]; f != nil {
 		return f, choice, nil
 	}
+	driver, err := s.driverOf(choice.Kind)
+	if err != nil {
+		return nil, choice, err
+	}
 	options := Options{Repo: choice.Repo, URL: address, Log: s.Log, App: s.Settings.App, Transport: s.Transport,
-		Login: func(ctx context.Context) (Credential, error) { return s.lookupLogin(ctx, choice.Kind, address) }}
+		Login: func(ctx context.Context) (Credential, error) { return s.lookupLogin(ctx, driver, address) }}
 	if options.App.ID != 0 {
 		if options.AppKey, err = readAppKey(s.Env, s.Settings.App); err != nil {
 			return nil, choice, err
 		}
 	}
-	forge, err := s.Drivers[choice.Kind].Open(options)
+	forge, err := driver.Open(options)
 	if err != nil {
 		return nil, choice, err
 	}
@@ -179,9 +171,13 @@ func (s *Selector) Credential(ctx context.Context, host, remote string) (user, s
 	if err != nil {
 		name, port = host, ""
 	}
-	repo, known := ParseRemote(remote)
-	for _, kind := range s.allowedKinds() {
-		address, err := s.forgeAddress(kind)
+	repo, known := s.ParseRemote(remote)
+	drivers, err := s.listAllowed()
+	if err != nil {
+		return "", "", err
+	}
+	for _, driver := range drivers {
+		address, err := s.forgeAddress(driver)
 		if err != nil || address == nil || !strings.EqualFold(address.Hostname(), name) || address.Port() != port {
 			continue
 		}
@@ -189,14 +185,14 @@ func (s *Selector) Credential(ctx context.Context, host, remote string) (user, s
 			continue // it belongs to another program on the same host
 		}
 		var credential Credential
-		if s.Settings.App.ID != 0 && kind == "github" {
+		if s.Settings.App.ID != 0 && driver.HasApps {
 			// An App's token is issued for the repository's installation.
 			var forge Forge
 			if forge, _, err = s.ForRemote(ctx, remote); err == nil {
 				credential, err = forge.Credential(ctx)
 			}
 		} else {
-			credential, err = s.lookupLogin(ctx, kind, address)
+			credential, err = s.lookupLogin(ctx, driver, address)
 		}
 		if errors.Is(err, ErrNoLogin) {
 			return "", "", nil
@@ -206,22 +202,59 @@ func (s *Selector) Credential(ctx context.Context, host, remote string) (user, s
 	return "", "", nil
 }
 
-// allowedKinds returns the kinds that the settings allow, most likely first.
-func (s *Selector) allowedKinds() []string {
-	switch s.Settings.Kind {
-	case "github", "gitea":
-		return []string{s.Settings.Kind}
-	case LocalKind:
-		return nil
+// driverOf returns the driver of a kind.
+func (s *Selector) driverOf(kind string) (Driver, error) {
+	for _, driver := range s.Drivers {
+		if driver.Kind == kind {
+			return driver, nil
+		}
 	}
-	return []string{"github"}
+	return Driver{}, company.E(company.EConfig, "unknown kind of forge "+kind).NeedsPerson().
+		Fix("set forge.kind to auto, " + LocalKind + " or " + s.listKinds())
+}
+
+// listKinds names the kinds of the drivers, for people.
+func (s *Selector) listKinds() string {
+	var kinds []string
+	for _, driver := range s.Drivers {
+		kinds = append(kinds, driver.Kind)
+	}
+	return strings.Join(kinds, " or ")
+}
+
+// listAllowed returns the drivers that the settings allow, most likely first. Without a configured kind, these are the
+// ones with a public forge.
+func (s *Selector) listAllowed() ([]Driver, error) {
+	switch kind := s.Settings.Kind; kind {
+	case LocalKind:
+		return nil, nil
+	case "", autoKind:
+		return slices.DeleteFunc(slices.Clone(s.Drivers), func(d Driver) bool { return d.Home == "" }), nil
+	default:
+		driver, err := s.driverOf(kind)
+		return []Driver{driver}, err
+	}
+}
+
+// autoKind is the value of forge.kind with which the remote's host decides.
+const autoKind = "auto"
+
+// ParseRemote is like the function, with the main host name of a public forge that has several.
+func (s *Selector) ParseRemote(remote string) (Repo, bool) {
+	repo, ok := ParseRemote(remote)
+	for _, driver := range s.Drivers {
+		if slices.Contains(driver.OtherHosts, repo.Host) {
+			repo.Host = driver.homeHost()
+		}
+	}
+	return repo, ok
 }
 
 // forgeAddress returns the address of a kind's forge, or nil if forge.url would be needed. A token is sent only to
 // this address.
-func (s *Selector) forgeAddress(kind string) (*url.URL, error) {
+func (s *Selector) forgeAddress(driver Driver) (*url.URL, error) {
 	at := s.Settings.URL
-	at = cmp.Or(at, s.Drivers[kind].Home)
+	at = cmp.Or(at, driver.Home)
 	if at == "" {
 		return nil, nil
 	}
@@ -232,8 +265,8 @@ func (s *Selector) forgeAddress(kind string) (*url.URL, error) {
 			Fix("write it as https://github.example.com")
 	}
 	address.Host = strings.ToLower(address.Host)
-	if kind == "github" { // people also enter the address of its API
-		address.Path = strings.TrimSuffix(strings.TrimSuffix(address.Path, "/v3"), "/api")
+	for end := driver.APIPath; len(end) > 1; end = path.Dir(end) { // people also enter the address of the API
+		address.Path = strings.TrimSuffix(address.Path, end)
 	}
 	if address.Scheme == "http" && !isLoopback(address.Hostname()) {
 		return nil, company.E(company.EConfig, "forge.url is http").NeedsPerson().
@@ -251,9 +284,9 @@ func (s *Selector) chooseForge(ctx context.Context, remote string) (Choice, *url
 	if s.Resolve != nil && remote != "" {
 		remote = s.Resolve(ctx, remote)
 	}
-	repo, ok := ParseRemote(remote)
+	repo, ok := s.ParseRemote(remote)
 	if !ok || s.Settings.Kind == LocalKind {
-		if kind := s.Settings.Kind; !ok && (kind == "github" || kind == "gitea") {
+		if kind := s.Settings.Kind; !ok && kind != LocalKind && kind != autoKind && kind != "" {
 			return local, nil, company.E(company.EConfig,
 				"the project has no remote on a forge, and forge.kind is "+kind).NeedsPerson().
 				Fix("add the remote (git remote add origin <url>), or set forge.kind: auto")
@@ -261,8 +294,13 @@ func (s *Selector) chooseForge(ctx context.Context, remote string) (Choice, *url
 		return local, nil, nil
 	}
 	local.Repo = repo
-	for _, kind := range s.allowedKinds() {
-		address, err := s.forgeAddress(kind)
+	drivers, err := s.listAllowed()
+	if err != nil {
+		return local, nil, err
+	}
+	for _, driver := range drivers {
+		kind := driver.Kind
+		address, err := s.forgeAddress(driver)
 		if err != nil {
 			return local, nil, err
 		}
@@ -271,7 +309,7 @@ func (s *Selector) chooseForge(ctx context.Context, remote string) (Choice, *url
 			if address != nil {
 				known = "forge.kind " + kind + " is at " + address.Hostname()
 			}
-			fix := "set forge.kind to github or gitea and forge.url: https://" + repo.Host
+			fix := "set forge.kind to " + s.listKinds() + " and forge.url: https://" + repo.Host
 			if s.Settings.Kind == kind {
 				return local, nil, company.E(company.EConfig,
 					"the remote is on "+repo.Host+", which is not the forge of the config").NeedsPerson().Because(known).Fix(fix)
@@ -290,30 +328,30 @@ func (s *Selector) chooseForge(ctx context.Context, remote string) (Choice, *url
 			continue
 		}
 		choice := Choice{Kind: kind, Repo: below}
-		if s.Settings.App.ID != 0 && kind == "github" {
+		if s.Settings.App.ID != 0 && driver.HasApps {
 			return choice, address, nil
 		}
-		_, err = s.lookupLogin(ctx, kind, address)
+		_, err = s.lookupLogin(ctx, driver, address)
 		switch {
 		case err == nil:
 			return choice, address, nil
 		case !errors.Is(err, ErrNoLogin):
 			return local, nil, err
 		}
-		fix := s.howToLogIn(kind, address)
+		fix := s.howToLogIn(driver, address)
 		if s.Settings.Kind == kind {
 			return local, nil, company.E(company.EAuth, "there is no login for "+address.Hostname()).NeedsPerson().
-				Because(strings.Join(s.tokenEnvNames(kind, address), ", ") + " are not set").Fix(fix)
+				Because(strings.Join(s.tokenEnvNames(driver, address), ", ") + " are not set").Fix(fix)
 		}
 		local.Why, local.Fix = "there is no login for "+address.Hostname(), fix
 	}
 	return local, nil, nil
 }
 
-func (s *Selector) howToLogIn(kind string, address *url.URL) string {
-	fix := "export " + s.tokenEnvNames(kind, address)[0] + "=<a token with " + s.Drivers[kind].TokenPermissions + ">"
-	if kind == "github" {
-		return "gh auth login --hostname " + address.Hostname() + ", or " + fix
+func (s *Selector) howToLogIn(driver Driver, address *url.URL) string {
+	fix := "export " + s.tokenEnvNames(driver, address)[0] + "=<a token with " + driver.TokenPermissions + ">"
+	if driver.LoginCommand != "" {
+		return driver.LoginCommand + " " + address.Hostname() + ", or " + fix
 	}
 	return fix
 }
@@ -321,17 +359,18 @@ func (s *Selector) howToLogIn(kind string, address *url.URL) string {
 // HowToLogIn explains how a person can set up a login for a remote's forge: the variable to set and the permissions
 // that its token needs. It returns "" if the remote's host is not a configured forge.
 func (s *Selector) HowToLogIn(remote string) string {
-	repo, ok := ParseRemote(remote)
-	if !ok {
+	repo, ok := s.ParseRemote(remote)
+	drivers, err := s.listAllowed()
+	if !ok || err != nil {
 		return ""
 	}
-	for _, kind := range s.allowedKinds() {
-		address, err := s.forgeAddress(kind)
+	for _, driver := range drivers {
+		address, err := s.forgeAddress(driver)
 		if err != nil || address == nil || address.Hostname() != repo.Host {
 			continue
 		}
 		if _, inside := repo.relativeTo(address); inside {
-			return s.howToLogIn(kind, address)
+			return s.howToLogIn(driver, address)
 		}
 	}
 	return ""

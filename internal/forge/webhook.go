@@ -36,6 +36,7 @@ const MaxWebhookBytes = 1 << 20
 // Webhooks validates a forge's webhook calls. It is safe for concurrent use.
 type Webhooks struct {
 	secret secret.Value
+	kinds  []Webhook
 
 	mu   sync.Mutex
 	seen map[string]bool
@@ -46,9 +47,19 @@ type Webhooks struct {
 // maxSeen limits how many keys of deliveries are remembered.
 const maxSeen = 10_000
 
-// NewWebhooks returns a Webhooks that accepts calls signed with secret. Without a secret, it accepts none.
-func NewWebhooks(secret secret.Value) *Webhooks {
-	return &Webhooks{secret: secret, seen: map[string]bool{}}
+// NewWebhooks returns a Webhooks that accepts calls of some kinds of forges that are signed with secret. Without a
+// secret, it accepts none.
+func NewWebhooks(secret secret.Value, kinds []Webhook) *Webhooks {
+	return &Webhooks{secret: secret, kinds: kinds, seen: map[string]bool{}}
+}
+
+// CutSignature returns the digest in a header's value, or "" if it is of another form.
+func CutSignature(value string) string {
+	digest, ok := strings.CutPrefix(value, "sha256=")
+	if !ok {
+		return ""
+	}
+	return digest
 }
 
 // ParseWebhook validates and parses a call. It checks the signature over the raw body before it parses any of it
@@ -68,8 +79,11 @@ func (w *Webhooks) ParseWebhook(r *http.Request) (WebhookEvent, error) {
 	if err != nil {
 		return WebhookEvent{}, err
 	}
-	webhookEvent := WebhookEvent{Event: firstHeader(r, "X-GitHub-Event", "X-Gitea-Event", "X-Forgejo-Event"),
-		Delivery: firstHeader(r, "X-GitHub-Delivery", "X-Gitea-Delivery", "X-Forgejo-Delivery")}
+	var webhookEvent WebhookEvent
+	for _, kind := range w.kinds {
+		webhookEvent.Event = cmp.Or(webhookEvent.Event, firstHeader(r, kind.Event...))
+		webhookEvent.Delivery = cmp.Or(webhookEvent.Delivery, firstHeader(r, kind.Delivery...))
+	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return WebhookEvent{}, company.E(company.EInvalid, "the webhook is not JSON").
 			Fix("set the webhook's content type to application/json")
@@ -97,15 +111,15 @@ func firstHeader(r *http.Request, names ...string) string {
 	return ""
 }
 
-// verifySignature checks the signature: GitHub's, which Gitea sends as well, or Gitea's own.
+// verifySignature checks the signature that the call carries.
 func (w *Webhooks) verifySignature(h http.Header, body []byte) (string, error) {
 	if !w.secret.Set() {
 		return "", company.E(company.EAuth, "webhooks are not taken").Because("there is no secret to check them with").
 			Fix("set forge.webhook_secret_env")
 	}
-	given, ok := strings.CutPrefix(h.Get("X-Hub-Signature-256"), "sha256=")
-	if !ok {
-		given = h.Get("X-Gitea-Signature")
+	given := ""
+	for _, kind := range w.kinds {
+		given = cmp.Or(given, kind.Sign(h))
 	}
 	want := hmac.New(sha256.New, []byte(w.secret.Reveal()))
 	want.Write(body)

@@ -19,6 +19,16 @@ import (
 	"company/internal/lib/secret"
 )
 
+// webhookKinds are like those of the drivers.
+var webhookKinds = []Webhook{
+	{[]string{"X-GitHub-Event"}, []string{"X-GitHub-Delivery"}, func(h http.Header) string {
+		return CutSignature(h.Get("X-Hub-Signature-256"))
+	}},
+	{[]string{"X-Gitea-Event"}, []string{"X-Gitea-Delivery"}, func(h http.Header) string {
+		return h.Get("X-Gitea-Signature")
+	}},
+}
+
 type webhookExample struct {
 	Event, Action string
 	Payload       json.RawMessage
@@ -55,7 +65,7 @@ func newSignedRequest(secret, event, delivery string, body []byte) *http.Request
 
 // Payloads as GitHub sends them say where to look.
 func TestParseRecordedWebhooks(t *testing.T) {
-	w := NewWebhooks(secret.New("s3cret"))
+	w := NewWebhooks(secret.New("s3cret"), webhookKinds)
 	want := map[string]string{
 		"ping ": "[] []", "pull_request opened": "[2] [changes]", "pull_request closed": "[2] [changes]",
 		"pull_request synchronize":      "[2] [changes]",
@@ -121,7 +131,7 @@ func TestWebhooksRefused(t *testing.T) {
 			return r
 		}, company.EInvalid},
 	} {
-		w := NewWebhooks(secret.New("s3cret"))
+		w := NewWebhooks(secret.New("s3cret"), webhookKinds)
 		_, err := w.ParseWebhook(c.change(newSignedRequest("s3cret", "pull_request", "d1", body)))
 		if company.CodeOf(err) != c.code {
 			t.Errorf("%s: %v", name, err)
@@ -139,7 +149,7 @@ func TestWebhooksRefused(t *testing.T) {
 			t.Errorf("%s: replayed under another id: %v", name, err)
 		}
 	}
-	if _, err := NewWebhooks(secret.New("")).ParseWebhook(newSignedRequest("", "push", "d", body)); company.CodeOf(
+	if _, err := NewWebhooks(secret.New(""), webhookKinds).ParseWebhook(newSignedRequest("", "push", "d", body)); company.CodeOf(
 		err) != company.EAuth {
 		t.Errorf("without a secret: %v", err)
 	}
@@ -152,7 +162,7 @@ func withBody(r *http.Request, body []byte) *http.Request {
 }
 
 func TestWebhookHandler(t *testing.T) {
-	w := NewWebhooks(secret.New("s3cret"))
+	w := NewWebhooks(secret.New("s3cret"), webhookKinds)
 	var mu sync.Mutex
 	heard := 0
 	h := w.Handler(func(WebhookEvent) { mu.Lock(); heard++; mu.Unlock() })
@@ -202,7 +212,7 @@ func FuzzWebhook(f *testing.F) {
 		f.Add([]byte(x.Payload), x.Event)
 	}
 	f.Fuzz(func(t *testing.T, body []byte, event string) {
-		h, err := NewWebhooks(secret.New("k")).ParseWebhook(newSignedRequest("k", event, "d", body))
+		h, err := NewWebhooks(secret.New("k"), webhookKinds).ParseWebhook(newSignedRequest("k", event, "d", body))
 		if err == nil && (len(h.Numbers) > 100 || len(h.Branches) > 100) {
 			t.Errorf("%+v", h)
 		}

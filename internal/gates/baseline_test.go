@@ -1,7 +1,6 @@
 package gates_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -10,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"company/internal/company"
 	"company/internal/ecosystem/testreport"
@@ -275,43 +273,6 @@ func TestBaselineEffect(t *testing.T) {
 	s.GateResults[company.GateKey(first.Tree, first.GateHash, first.Image)] = first
 	if again := take(); !again.Cached || again.Checks[0].ExitCode != 1 || len(b.rt.ids) != 2 {
 		t.Errorf("%+v, %d containers", again, len(b.rt.ids))
-	}
-}
-
-// earlyDecider keeps what workers begin with before their base is judged.
-type earlyDecider struct {
-	fakeDecider
-	early chan company.StartEarly
-}
-
-func (d earlyDecider) Do(_ context.Context, _ string, c company.Command) ([]company.Event, error) {
-	d.early <- c.(company.StartEarly)
-	return nil, nil
-}
-
-// Workers begin while checks that take long still run on the base, and wait for checks that do not.
-func TestSlowBaseHoldsNoWorker(t *testing.T) {
-	b := setup(t, nil).withDocker()
-	base := b.commit("main")
-	for command, want := range map[string]int{"sleep 3": 1, "true": 0} {
-		s := b.state(base, commands("", command))
-		d := earlyDecider{fakeDecider{s}, make(chan company.StartEarly, 2)}
-		e := &gates.Handler{Decider: d, Runner: b.runner, Mirrors: oneMirror{b.mirror}, Watcher: unwatched{},
-			EarlyAfter: time.Hour}
-		if want > 0 {
-			e.EarlyAfter = time.Millisecond
-		}
-		if _, err := e.RunBaseline(b.ctx, company.Effect{Task: "t1"}); err != nil {
-			t.Fatal(err)
-		}
-		if len(d.early) != want {
-			t.Fatalf("%q: workers began %d times", command, len(d.early))
-		}
-		if want > 0 {
-			if c := <-d.early; c.Task != "t1" || c.Base != base || c.Image != "" {
-				t.Errorf("%+v", c)
-			}
-		}
 	}
 }
 

@@ -1,12 +1,9 @@
 package gates
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
-	"sync"
-	"time"
 
 	"company/internal/company"
 	"company/internal/container"
@@ -30,8 +27,6 @@ type Handler struct {
 	// RedGreen runs the new tests of a change without the change, for a subtask and for a whole task. The task's own
 	// settings take precedence.
 	RedGreen bool
-	// EarlyAfter is how long the checks on a base may take before workers begin. 0 means the task's own value.
-	EarlyAfter time.Duration
 }
 
 // NewHandler returns a handler. It fails if a required part is missing.
@@ -161,7 +156,6 @@ func (g *Handler) RunBaseline(ctx context.Context, effect company.Effect) (compa
 	if err := g.Runner.fitTree(ctx, mirror, tree); err != nil {
 		return nil, err
 	}
-	defer g.startEarly(ctx, task)()
 	res, err := g.Runner.evaluateCached(
 		ctx, state, task,
 		Job{Mirror: mirror, Tree: tree, Image: image, Label: string(task.ID), Baseline: true,
@@ -182,28 +176,6 @@ func (g *Handler) RunBaseline(ctx context.Context, effect company.Effect) (compa
 		return nil, err
 	}
 	return company.RecordBaseline{Task: task.ID, Result: res}, nil
-}
-
-// startEarly lets the workers of a task begin if judging its base takes long. stop ends this and waits for it.
-func (g *Handler) startEarly(ctx context.Context, task *company.Task) (stop func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	var beside sync.WaitGroup
-	beside.Go(func() {
-		select {
-		case <-ctx.Done():
-		case <-time.After(cmp.Or(g.EarlyAfter, task.WaitForBase())):
-			// A failure here does not end the checks: workers then wait for the verdict.
-			_ = company.Guard("having workers begin", func() error {
-				_, err := g.Decider.Do(ctx, company.Company,
-					company.StartEarly{Task: task.ID, EarlyStart: company.EarlyStart{Base: task.Prepared.Base.OID}})
-				return err
-			})
-		}
-	})
-	return func() {
-		cancel()
-		beside.Wait()
-	}
 }
 
 // findMissingNeeds finds servers and Debian packages that the image lacks and that a red or unstartable check of the

@@ -94,11 +94,9 @@ func (q *Quarantine) judgeObjects(ctx context.Context, b *batch, env []string, t
 			return company.E(company.EObjects, fmt.Sprintf("%s is not a commit", tip.Short()))
 		}
 	}
-	commits, ok := q.walkNewCommits(b, tips)
-	if !ok {
-		if commits, err = q.listNewCommits(ctx, b, env, tips); err != nil {
-			return err
-		}
+	commits, err := q.listNewCommits(ctx, b, env, tips)
+	if err != nil {
+		return err
 	}
 	root, err := b.readCommit(q.base)
 	if err != nil {

@@ -311,3 +311,23 @@ func TestEveryOperationIsLogged(t *testing.T) {
 		t.Error(masked)
 	}
 }
+
+// A long history is not read to its end to count the newest of it: here it cannot be.
+func TestCountUpTo(t *testing.T) {
+	t.Parallel()
+	b := setup(t, nil)
+	tree := gitexectest.Git(t, b.mirror.Dir(), "--git-dir=.", "mktree")
+	head := strings.Repeat("1", 40) // a commit that is not there
+	for range 5 {
+		text := "tree " + tree + "\nparent " + head + "\nauthor a <a@b> 1 +0000\ncommitter a <a@b> 1 +0000\n\nx\n"
+		head = gitexectest.GitWith(t, b.mirror.Dir(), text, "--git-dir=.", "hash-object", "-t", "commit", "-w", "--stdin")
+	}
+	if n, err := b.mirror.CountUpTo(b.ctx, company.OID(head), 2); err != nil || n != 2 {
+		t.Errorf("%d, %v", n, err)
+	}
+	if n, err := b.mirror.CountUpTo(b.ctx, b.base.OID, 5); err != nil || n != 1 {
+		t.Errorf("of one commit: %d, %v", n, err)
+	}
+	_, err := b.mirror.CountUpTo(b.ctx, "main", 2)
+	requireCode(t, err, company.EInvalid)
+}

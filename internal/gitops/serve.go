@@ -349,7 +349,7 @@ func (q *Quarantine) checkPush(ctx context.Context, objects string, updates []Re
 		if refUpdate.Deletes() || strings.Trim(string(refUpdate.Old), "0") == "" || refUpdate.Ref == CheckpointRef(q.run) {
 			continue // a deleted, new or checkpoint reference is not checked for rewriting
 		}
-		if updates[i].Rewrites, err = q.isRewritten(ctx, batch, env, refUpdate); err != nil {
+		if updates[i].Rewrites, err = q.isRewritten(ctx, env, refUpdate); err != nil {
 			return err
 		}
 	}

@@ -20,8 +20,8 @@ const (
 	kindSealed    = "sealed" // a holder's last record; never shown to readers
 )
 
-// repairHint is the advice if a journal cannot be read but the bus itself is intact.
-const repairHint = "company stop, then company bus repair: the run goes on from the records before the damage"
+// restoreHint is the advice if a journal cannot be read but the bus itself is intact.
+var restoreHint = "company stop, then " + company.PutCopyBack("the office's state")
 
 // Record is one entry of a run's journal.
 type Record struct {
@@ -148,7 +148,7 @@ func (l *Ledger) readWithSeals(ctx context.Context, run company.RunID, fn func(R
 		for _, rec := range group {
 			if n++; rec.N != n {
 				return company.E(company.ELedger, fmt.Sprintf("the journal of run %s is damaged at record %d", run, n)).
-					Because(fmt.Sprintf("record %d stands in its place", rec.N)).Fix(repairHint)
+					Because(fmt.Sprintf("record %d stands in its place", rec.N)).Fix(restoreHint)
 			}
 			if refused = fn(rec); refused != nil {
 				return refused

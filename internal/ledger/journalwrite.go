@@ -216,7 +216,7 @@ func decodeRecords(message bus.Message) (group []Record, err error) {
 		err = json.Unmarshal(message.Data, &group[0])
 	}
 	if err != nil {
-		return nil, company.E(company.ELedger, "a record of "+message.Subject+" cannot be read").Fix(repairHint).Wrap(err)
+		return nil, company.E(company.ELedger, "a record of "+message.Subject+" cannot be read").Fix(restoreHint).Wrap(err)
 	}
 	return group, nil
 }

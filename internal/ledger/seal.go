@@ -157,8 +157,7 @@ func (l *Ledger) PutBlob(ctx context.Context, r io.Reader) (company.Hash, int64,
 }
 
 // OpenBlob opens a blob for streaming. The reader fails at the end if the bytes do not match the hash.
-// If the blob does not exist, OpenBlob returns ENotFound, or ELedger wrapping bus.ErrNotFound if
-// damage elsewhere may be the cause.
+// If the blob does not exist, OpenBlob returns ENotFound.
 func (l *Ledger) OpenBlob(ctx context.Context, hash company.Hash) (io.ReadCloser, error) {
 	r, err := l.bus.Blobs().Get(ctx, string(hash))
 	if err != nil {
@@ -192,11 +191,6 @@ func (l *Ledger) GetBlob(ctx context.Context, hash company.Hash, limit int64) ([
 
 func blobError(hash company.Hash, err error) error {
 	switch {
-	case errors.Is(err, bus.ErrNotFound) && errors.Is(err, bus.ErrDamaged):
-		return company.E(company.ELedger, fmt.Sprintf("blob %.80s is not found", hash)).
-			Because("a part of the store cannot be read, and may have held it").
-			Fix("company doctor --deep names the damage; where it holds what is needed, " +
-				company.PutCopyBack("the office's state")).Wrap(err)
 	case errors.Is(err, bus.ErrNotFound):
 		return company.E(company.ENotFound, fmt.Sprintf("there is no blob %.80s", hash)).Wrap(err)
 	case errors.Is(err, bus.ErrClosed), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

@@ -49,21 +49,6 @@ func (l *Ledger) Blobs(ctx context.Context, after company.Hash, fn func(bus.Blob
 	return busError("list the blobs", err)
 }
 
-// CheckBlobs checks the store's own data about blobs, not their bytes. It checks the first part of the
-// store whose name sorts after the given name and calls fn for each damage. It returns the name of
-// that part, or "" if there are no more parts. An error of fn ends it and is returned unchanged.
-func (l *Ledger) CheckBlobs(ctx context.Context, after string, fn func(bus.BlobDamage) error) (part string, err error) {
-	var refused error
-	part, err = l.bus.Blobs().Check(ctx, after, func(d bus.BlobDamage) error {
-		refused = fn(d)
-		return refused
-	})
-	if refused != nil {
-		return part, refused
-	}
-	return part, busError("check the store of the blobs", err)
-}
-
 // VerifyBlob reads a blob to its end and checks it against its hash. It returns ELedger if the blob is
 // damaged and ENotFound if it does not exist.
 func (l *Ledger) VerifyBlob(ctx context.Context, hash company.Hash) error {
@@ -85,8 +70,7 @@ func (l *Ledger) RemoveBlob(ctx context.Context, hash company.Hash, before time.
 	return removed, busError("remove a blob", err)
 }
 
-// HasBlob reports whether a blob with this name exists. It does not check the content. It returns
-// ELedger if the blob is missing and damage may be the cause.
+// HasBlob reports whether a blob with this name exists. It does not check the content.
 func (l *Ledger) HasBlob(ctx context.Context, hash company.Hash) (bool, error) {
 	r, err := l.OpenBlob(ctx, hash)
 	switch {

@@ -81,13 +81,8 @@ func describeLimits(t *company.Task) string {
 // during planning, so the results may not be known yet.
 func describeBaseline(task *company.Task) string {
 	if task.Baseline == nil && len(task.Prepared.Gates) > 0 {
-		text := "\nWhat these checks say of the base is not known yet. What is red there already need not be mended unless " +
+		return "\nWhat these checks say of the base is not known yet. What is red there already need not be mended unless " +
 			"the instruction says so.\n"
-		if task.Early != nil && !task.IsPrepared() {
-			text += "The base is still being compiled for the checks. Nothing is compiled in your container, so a first build " +
-				"or test run takes long: read and edit before it, and build only what you need.\n"
-		}
-		return text
 	}
 	red := task.KnownRed()
 	if len(red) == 0 {

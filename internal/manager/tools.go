@@ -299,7 +299,7 @@ func submitPlanTool(
 			if err != nil {
 				return agent.Result{}, err
 			}
-			if warnings = append(warnings, plan.Warnings(task.CheckTime(), task.Parts())...); len(refused) == 0 &&
+			if warnings = append(warnings, plan.Warnings(task.Parts())...); len(refused) == 0 &&
 				len(warnings) > 0 && !warned {
 				warned = true
 				return refusalResult("The plan would stand, but look at this once more:\n" + listProblems(warnings) +
@@ -392,7 +392,6 @@ func replanTool(task *company.Task, sub *company.Subtask) agent.Tool {
 		Subtasks  []company.PlannedSubtask
 		Decisions []string
 	}
-	warned := false
 	return newTool("replan_ticket",
 		"Plan the ticket anew: one subtask in its place where the ticket itself is wrong or needs another one first (name "+
 			"that one's id in after), several where it is too large. They begin without its work. What comes after the ticket "+
@@ -403,11 +402,6 @@ func replanTool(task *company.Task, sub *company.Subtask) agent.Tool {
 			}
 			if _, problems := task.Replan(sub.ID, a.Subtasks, a.Reason); len(problems) > 0 {
 				return refusalResult("The plan is refused:\n" + listProblems(problems) + "Mend it and submit it again."), nil
-			}
-			if little := task.WarnOfSplit(sub, a.Subtasks); len(little) > 0 && !warned {
-				warned = true
-				return refusalResult("The parts would stand, but look at this once more:\n" + listProblems(little) +
-					"Decide again."), nil
 			}
 			return agent.Result{Text: "accepted",
 					Final: decision{Guide: &company.Guide{Subtask: sub.ID, Text: a.Reason, Parts: a.Subtasks,

@@ -414,33 +414,6 @@ func TestReplanTicket(t *testing.T) {
 	}
 }
 
-// SUB-16: small parts of a ticket that its worker gave away go back once, with what they gain.
-func TestSplitThatGainsLittleGoesBackOnce(t *testing.T) {
-	task := goldenTask()
-	task.Subtasks[0].Wave, task.Plan.Waves = 1, 1
-	parts := plan("one", "two").Waves[0].Subtasks
-	for i := range parts {
-		parts[i].Effort = company.EffortSmall
-	}
-	split := args{"reason": "two things", "subtasks": parts}
-	if res := use(t, decideTools(task, task.Subtasks[0]), "replan_ticket", split); res.Final == nil {
-		t.Errorf("a ticket of a plan: %+v", res)
-	}
-	task.Subtasks[0].Planned.Description, task.Subtasks[0].Head = "", ""
-	tools := decideTools(task, task.Subtasks[0])
-	if res := use(t, tools, "replan_ticket", split); res.Final != nil ||
-		!strings.Contains(res.Text, "gains little by its 2 subtasks") || !strings.Contains(res.Text, "guide_worker") {
-		t.Errorf("an instruction: %+v", res)
-	}
-	if res := use(t, tools, "replan_ticket", split); res.Final == nil {
-		t.Errorf("the second time: %+v", res)
-	}
-	task.Subtasks[0].Head = "abc"
-	if res := use(t, decideTools(task, task.Subtasks[0]), "replan_ticket", split); res.Final == nil {
-		t.Errorf("where work is there: %+v", res)
-	}
-}
-
 // A plan does not go back over a title that no forge may be given: the pull request's is made
 // without it.
 func TestPlanHasATitle(t *testing.T) {

@@ -30,14 +30,13 @@ type Config struct {
 	Watcher  gates.CheckWatcher // for the feed
 }
 
-// Merger executes test_merge, test_ahead, merge and resolve effects.
+// Merger executes test_merge, merge and resolve effects.
 type Merger struct {
 	Config
-	foresight foresight
 }
 
 // New returns an error if a required part of the config is missing.
-func New(c Config) (*Merger, error) { return &Merger{Config: c}, company.CheckParts(c) }
+func New(c Config) (*Merger, error) { return &Merger{c}, company.CheckParts(c) }
 
 // Test merges the effect's subtasks, each onto those before it, and judges the resulting tree.
 func (g *Merger) Test(ctx context.Context, effect company.Effect) (company.Command, error) {
@@ -46,7 +45,7 @@ func (g *Merger) Test(ctx context.Context, effect company.Effect) (company.Comma
 	if err != nil {
 		return nil, err
 	}
-	stack := state.ListTakenUp(task, effect)
+	stack := state.ListTakenUp(task, effect.Stack)
 	if len(stack) == 0 {
 		return nil, company.E(company.EStale, string(effect.Subtask)+" is not the next to be merged any more")
 	}
@@ -63,7 +62,7 @@ func (g *Merger) Test(ctx context.Context, effect company.Effect) (company.Comma
 			Head: stack[0].Head, Onto: task.Head, Paths: pile.conflict.Files, Why: pile.conflict.Why, Moved: pile.conflict.Moved,
 		}}, nil
 	}
-	j := judgment{s: state, t: task, m: mirror, ahead: g.foresight.findVerdict(ctx, effect, pile.lastTree())}
+	j := judgment{s: state, t: task, m: mirror}
 	if err := writeMessages(ctx, mirror, task, task.Head, pile.members); err != nil {
 		return nil, err
 	}
@@ -75,26 +74,18 @@ func (g *Merger) Test(ctx context.Context, effect company.Effect) (company.Comma
 
 // judgment holds the inputs of a verdict on a tree of a task.
 type judgment struct {
-	s     *company.State
-	t     *company.Task
-	m     *gitops.Mirror
-	ahead *company.GateResult // verdict of a test ahead on this tree, or nil
+	s *company.State
+	t *company.Task
+	m *gitops.Mirror
 }
 
-// judgeTree judges a tree, or reuses a test ahead's verdict that is still valid. watched is the subtask whose
-// check the feed shows.
+// judgeTree judges a tree. watched is the subtask whose check the feed shows.
 func (g *Merger) judgeTree(
 	ctx context.Context, j judgment, tree company.OID, label, watched company.SubtaskID,
 ) (company.GateResult, error) {
-	if j.ahead != nil {
-		j.s = j.s.WithVerdict(*j.ahead)
-	}
 	result, err := g.Runner.Evaluate(ctx, j.s, j.t, j.m, tree, string(label), func(check string) {
 		g.Watcher.WatchCheck(j.t.ID, watched, check)
 	})
-	if j.ahead != nil && result.Cached {
-		result.Cached = j.ahead.Cached // the gates were run for this test
-	}
 	result.RedGreen = nil // a cached one may belong to another ticket
 	return result, err
 }

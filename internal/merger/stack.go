@@ -18,9 +18,6 @@ type pile struct {
 
 func (p pile) lastTree() company.OID { return p.members[len(p.members)-1].Tree }
 
-// isTestable reports whether only the gates can prevent a merge of the pile.
-func (p pile) isTestable() bool { return len(p.members) > 0 && !p.overlap }
-
 // pileUp merges subtasks one onto the other, starting at a commit.
 func (g *Merger) pileUp(
 	ctx context.Context, task *company.Task, mirror *gitops.Mirror, onto company.OID, subs []*company.Subtask,

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"strings"
-	"time"
 
 	"company/internal/company"
 	"company/internal/container/image"
@@ -25,9 +24,6 @@ type Config struct {
 	Log      *gitops.OpLog
 	Watcher  Watcher       `part:"optional"`
 	Branches BranchLocator `part:"optional"` // nil means at the project's remote
-	// EarlyAfter is how long an image may take before workers get one without the layers that compile the base. 0 means
-	// company.EarlyAfter.
-	EarlyAfter time.Duration
 	// Lines finds the file for a config line that adds a check to a base without one. If nil, no line is offered.
 	Lines LinePlacer `part:"optional"`
 }
@@ -50,9 +46,6 @@ type ImageMaker interface {
 	FindLocal(ctx context.Context, key string) (id string, err error)
 	// Ensure makes an image if it does not exist.
 	Ensure(ctx context.Context, req image.Request) (image.Image, error)
-	// EnsureUncompiled makes an image without the layers that compile its base. If the image has no such layer, it makes
-	// no image and ok is false.
-	EnsureUncompiled(ctx context.Context, req image.Request) (img image.Image, ok bool, err error)
 	// Explain describes what an image is made from.
 	Explain(ctx context.Context, req image.Request) (image.Explanation, error)
 	// Resolve makes the lock files that the tree of a request lacks.
@@ -163,7 +156,6 @@ func (in *Intake) MakeImage(ctx context.Context, e company.Effect) (company.Comm
 	if err != nil {
 		return nil, err
 	}
-	stop := in.startEarly(ctx, task, mirror)
 	taskPrepared := *task.Prepared
 	img, locks, err := in.ensureImage(ctx, task, mirror)
 	if err != nil && len(taskPrepared.Packages) > 0 && ctx.Err() == nil {
@@ -177,7 +169,6 @@ func (in *Intake) MakeImage(ctx context.Context, e company.Effect) (company.Comm
 			img, locks, err = again, made, nil
 		}
 	}
-	stop()
 	if err != nil {
 		return nil, err
 	}
@@ -191,35 +182,26 @@ func (in *Intake) MakeImage(ctx context.Context, e company.Effect) (company.Comm
 func (in *Intake) ensureImage(
 	ctx context.Context, task *company.Task, mirror *gitops.Mirror,
 ) (img image.Image, locks company.OID, err error) {
-	req, notes, err := in.resolveImage(ctx, task, mirror)
+	req, err := in.requestImage(ctx, task, mirror)
 	if err != nil {
 		return img, "", err
-	}
-	img, err = in.Images.Ensure(ctx, req)
-	if err != nil {
-		return img, "", err
-	}
-	for _, n := range append(notes, img.Notes...) {
-		in.Watcher.WatchImage(task.ID, n)
-	}
-	return img, req.Repo.Locks, nil
-}
-
-// resolveImage returns the request for a task's image, including lock files that are made if its project has none.
-func (in *Intake) resolveImage(
-	ctx context.Context, task *company.Task, mirror *gitops.Mirror,
-) (req image.Request, notes []string, err error) {
-	if req, err = in.requestImage(ctx, task, mirror); err != nil {
-		return req, nil, err
 	}
 	resolved, err := in.Images.Resolve(ctx, req)
 	if err != nil {
-		return req, nil, err
+		return img, "", err
 	}
 	if len(resolved.Locks) > 0 {
-		req.Repo.Locks, err = mirror.AddFiles(ctx, req.Repo.Commit, resolved.Locks)
+		if req.Repo.Locks, err = mirror.AddFiles(ctx, req.Repo.Commit, resolved.Locks); err != nil {
+			return img, "", err
+		}
 	}
-	return req, resolved.Notes, err
+	if img, err = in.Images.Ensure(ctx, req); err != nil {
+		return img, "", err
+	}
+	for _, n := range append(resolved.Notes, img.Notes...) {
+		in.Watcher.WatchImage(task.ID, n)
+	}
+	return img, req.Repo.Locks, nil
 }
 
 // maxNotes and maxNote limit an image's notes in the ledger, because they contain text of the repository.

@@ -66,9 +66,6 @@ func (noImages) Explain(context.Context, image.Request) (image.Explanation, erro
 func (noImages) Ensure(context.Context, image.Request) (image.Image, error) {
 	return image.Image{}, errors.New("no image is made here")
 }
-func (noImages) EnsureUncompiled(context.Context, image.Request) (image.Image, bool, error) {
-	return image.Image{}, false, errors.New("no image is made here")
-}
 func (noImages) KeepMade(
 	ctx context.Context, _ string, _ []string, make func(context.Context) ([]byte, error),
 ) ([]byte, error) {

@@ -32,10 +32,9 @@ func imageHere(img image.Image) gates.Image {
 	return gates.Image{Key: string(img.Key), ID: img.ID}
 }
 
-// taskImage returns the task's image on this daemon. Until that is ready, it returns the image that workers start in.
-// It rebuilds a removed image from the same inputs.
+// taskImage returns the task's image on this daemon. It rebuilds a removed image from the same inputs.
 func (st *TreeImages) taskImage(ctx context.Context, task *company.Task, mirror *gitops.Mirror) (gates.Image, error) {
-	key := task.WorkImage()
+	key := task.Prepared.Image
 	if again, ok := st.made.Load(key); ok {
 		key = again.(string)
 	}
@@ -48,7 +47,6 @@ func (st *TreeImages) taskImage(ctx context.Context, task *company.Task, mirror 
 		return gates.Image{}, nameRemaking(task, err)
 	}
 	st.intake.Watcher.WatchImage(task.ID, "the worker image was removed; it is made again")
-	req.Uncompiled = !task.IsPrepared()
 	img, err := st.intake.Images.Ensure(ctx, req)
 	if err == nil {
 		err = st.intake.compareImage(ctx, task, req, img)
@@ -56,14 +54,14 @@ func (st *TreeImages) taskImage(ctx context.Context, task *company.Task, mirror 
 	if err != nil {
 		return gates.Image{}, nameRemaking(task, err)
 	}
-	st.made.Store(task.WorkImage(), string(img.Key))
+	st.made.Store(task.Prepared.Image, string(img.Key))
 	return imageHere(img), nil
 }
 
 // compareImage returns an error if an image differs from the one that the task was prepared with, because its
 // verdicts could not be compared with the baseline. A different toolbox is ignored.
 func (in *Intake) compareImage(ctx context.Context, task *company.Task, req image.Request, img image.Image) error {
-	if string(img.Key) == task.WorkImage() {
+	if string(img.Key) == task.Prepared.Image {
 		return nil
 	}
 	kind := firstDifference(task.Prepared.ImageLayers, shortLayers(img.Layers))

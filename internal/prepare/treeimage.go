@@ -43,7 +43,7 @@ func (st *TreeImages) ImageForTree(
 ) (_ gates.Image, refused string, err error) {
 	own, err := st.taskImage(ctx, task, mirror)
 	store := st.stores.ForCheckout(ctx, task.Project.Path)
-	if err != nil || store == nil || !task.IsPrepared() {
+	if err != nil || store == nil {
 		return own, "", err
 	}
 	base := task.Prepared.Base.OID

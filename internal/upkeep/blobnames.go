@@ -9,7 +9,6 @@ import (
 	"maps"
 	"slices"
 
-	"company/internal/bus"
 	"company/internal/company"
 	"company/internal/ledger"
 	"company/internal/lib/lazyregexp"
@@ -73,9 +72,8 @@ func mayReopen(t *company.Task) bool { return t.Status != company.StatusComplete
 
 // blobNames collects the names of blobs in the data of an office. Any text that looks like a blob's name counts.
 type blobNames struct {
-	ledger  *ledger.Ledger
-	named   map[company.Hash]bool
-	removed removedRuns
+	ledger *ledger.Ledger
+	named  map[company.Hash]bool
 }
 
 // blobNameRE finds the names of blobs in JSON.
@@ -89,18 +87,13 @@ func (n *blobNames) addText(text []byte) {
 	}
 }
 
-// addDocument adds a blob that a run left, and the blobs that it refers to. A missing blob refers to none. If the blob
-// may be damaged it returns an error, unless a cleanup removed it.
-func (n *blobNames) addDocument(ctx context.Context, run *company.Run, hash company.Hash) error {
+// addDocument adds a blob that a run left, and the blobs that it refers to. A missing blob refers to none. A
+// damaged blob is an error.
+func (n *blobNames) addDocument(ctx context.Context, hash company.Hash) error {
 	n.named[hash] = true
 	r, err := n.ledger.OpenBlob(ctx, hash)
 	if company.CodeOf(err) == company.ENotFound {
 		return nil
-	}
-	if errors.Is(err, bus.ErrNotFound) {
-		if removed, findErr := n.removed.isRemoved(ctx, run); removed || findErr != nil {
-			return findErr
-		}
 	}
 	if err != nil {
 		return err
@@ -134,7 +127,7 @@ func (n *blobNames) addTask(ctx context.Context, policy retentionPolicy, task *c
 			if hash == "" {
 				continue
 			}
-			if err := n.addDocument(ctx, run, hash); err != nil {
+			if err := n.addDocument(ctx, hash); err != nil {
 				return err
 			}
 		}
@@ -165,7 +158,7 @@ func (n *blobNames) addVerdicts(s *company.State) {
 
 // findNames collects all names. Add any further source of names here.
 func (k retentionPolicy) findNames(ctx context.Context) (*blobNames, error) {
-	n := &blobNames{k.keeper.Ledger, map[company.Hash]bool{}, removedRuns{ledger: k.keeper.Ledger, state: k.state}}
+	n := &blobNames{k.keeper.Ledger, map[company.Hash]bool{}}
 	n.addVerdicts(k.state)
 	if err := n.addJournals(ctx); err != nil {
 		return nil, err

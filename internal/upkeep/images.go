@@ -83,13 +83,12 @@ func (u *Keeper) listImageProjects() (projects []image.Project, needed []string,
 	}
 	for _, task := range s.SortedTasks() {
 		project, atWork := of[task.Project.ID], !task.Status.Ended() || task.HeldRun()
-		for _, key := range task.ListImages() {
-			add(task.Project.ID, key)
+		if task.IsPrepared() {
+			add(task.Project.ID, task.Prepared.Image)
 			if atWork {
-				needed = append(needed, key)
+				needed = append(needed, task.Prepared.Image)
 			}
-		}
-		if !task.IsPrepared() && project != nil && atWork {
+		} else if project != nil && atWork {
 			// Its image may exist already and not be recorded yet.
 			project.Recent = max(project.Recent, u.State.Now().Sub(task.Submitted)+time.Minute)
 		}

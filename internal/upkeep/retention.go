@@ -246,10 +246,12 @@ func (k retentionPolicy) listContainers(ctx context.Context, rt container.Runtim
 func (k retentionPolicy) listImages(ctx context.Context, builder *image.Builder) ([]Garbage, error) {
 	o := officeImages{mirrors: k.office.Git}
 	for _, task := range k.state.SortedTasks() {
-		if k.isFinished(task) {
-			o.gone = append(o.gone, task.ListImages()...)
-		} else {
-			o.keep = append(o.keep, task.ListImages()...)
+		switch {
+		case !task.IsPrepared():
+		case k.isFinished(task):
+			o.gone = append(o.gone, task.Prepared.Image)
+		default:
+			o.keep = append(o.keep, task.Prepared.Image)
 		}
 	}
 	for id, pastTask := range k.state.Past {

@@ -148,7 +148,7 @@ func TestAttacksCanBeRepeated(t *testing.T) {
 	}
 }
 
-// endLargeRun has a run end whose journal names a blob that has a file of its own.
+// endLargeRun has a run whose journal names a large blob.
 func (a *attackedStore) endLargeRun() {
 	a.t.Helper()
 	large := strings.Repeat("large ", 30_000)

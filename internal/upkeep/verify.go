@@ -37,7 +37,7 @@ type verification struct {
 // Run verifies everything and returns the damage.
 func (v *Verifier) Run(ctx context.Context) (view.Verification, error) {
 	p := &verification{Verifier: v, result: view.Verification{SchemaVersion: 1, Damage: []view.Damage{}}}
-	for _, step := range []func(context.Context) error{p.readLedger, p.readBlobs, p.checkParts, p.findMissing} {
+	for _, step := range []func(context.Context) error{p.readLedger, p.readBlobs, p.findMissing} {
 		if err := step(ctx); err != nil {
 			return view.Verification{}, err
 		}
@@ -79,21 +79,6 @@ func (p *verification) readBlobs(ctx context.Context) error {
 	})
 }
 
-// checkParts checks the store's data besides the bytes of blobs.
-func (p *verification) checkParts(ctx context.Context) (err error) {
-	for part, first := "", true; first || part != "" && err == nil; first = false {
-		part, err = p.Ledger.CheckBlobs(ctx, part, func(blobDamage bus.BlobDamage) error {
-			if blobDamage.Hash != "" {
-				p.add(p.newHeadDamage(p.describeBlob(company.Hash(blobDamage.Hash))+" in "+blobDamage.Where, blobDamage.Why))
-			} else {
-				p.add(p.newDamage("blob", blobDamage.Where, company.E(company.ELedger, "").Because(blobDamage.Why)))
-			}
-			return nil
-		})
-	}
-	return err
-}
-
 // newPolicy returns the policy with the cleanups so far.
 func (v *Verifier) newPolicy() retentionPolicy {
 	return retentionPolicy{state: v.State.View(), office: v.Office}
@@ -129,36 +114,12 @@ func (v *Verifier) newDamage(what, where string, err error) view.Damage {
 	state := v.Office.State
 	damage.Fix = fmt.Sprintf("copy %s as it is, end the company, and %s", state, company.PutCopyBack(state))
 	if what == "ledger" {
-		damage.Fix = fmt.Sprintf(
-			"copy %s as it is, end the company, and run company bus repair; where it refuses, %s; without "+
-				"a copy the work goes on only while %s/snapshot is there, so leave it",
-			state, company.PutCopyBack(state), state)
+		damage.Fix += "; without a copy the work goes on only while " + state + "/snapshot is there, so leave it"
 		return damage
 	}
-	if file := v.findOwnFile(where); file != "" {
-		damage.Fix += ", or of " + file + " alone"
+	if hash, _, _ := strings.Cut(where, " "); len(hash) == 2*sha256.Size {
+		damage.Fix += ", or of " + v.Office.BusFolder.Join("blobs/"+hash[:2]+"/"+hash[2:]) + " alone"
 	}
 	damage.Fix += "; the work goes on without it, and what it holds cannot be shown"
 	return damage
-}
-
-// findOwnFile returns the file of the blob whose hash begins a place. It returns "" if the blob has no file of its
-// own. A file of its own can be restored alone, but an older copy of a pack would lack newer blobs.
-func (v *Verifier) findOwnFile(where string) string {
-	hash, _, _ := strings.Cut(where, " ")
-	if len(hash) != 2*sha256.Size {
-		return ""
-	}
-	file := "blobs/" + hash[:2] + "/" + hash[2:]
-	if _, err := v.Office.BusFolder.Lstat(file); err != nil {
-		return ""
-	}
-	return v.Office.BusFolder.Join(file)
-}
-
-// newHeadDamage describes a damaged head of a blob that can still be found.
-func (v *Verifier) newHeadDamage(where, reason string) view.Damage {
-	return view.Damage{Code: company.ELedger, What: "blob", Where: where, Why: reason,
-		Fix: "leave it as it is, and put no copy back for it alone: nothing is lost. The disk or the memory changed a bit, " +
-			"so check both"}
 }

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"slices"
 
-	"company/internal/bus"
 	"company/internal/company"
 	"company/internal/ledger"
 )
@@ -48,7 +47,7 @@ func (p *verification) findMissing(ctx context.Context) error {
 func (p *verification) findBlob(ctx context.Context, n namedBlob) error {
 	has, err := p.Ledger.HasBlob(ctx, n.hash)
 	where := fmt.Sprintf("%s (%s)", n.hash, n.what)
-	if err == nil && !has || errors.Is(err, bus.ErrNotFound) {
+	if err == nil && !has {
 		if removed, findErr := p.removed.isRemoved(ctx, n.run); removed || findErr != nil {
 			return findErr
 		}

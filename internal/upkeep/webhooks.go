@@ -24,6 +24,7 @@ type Webhooks struct {
 	Listen  string // empty means no server
 	Secret  secret.Value
 	Env     string // name of the variable with the secret
+	Kinds   []forge.Webhook
 	Trigger chan<- struct{}
 }
 
@@ -43,7 +44,7 @@ func (w Webhooks) StartServer(ctx context.Context, wg *sync.WaitGroup, tell func
 			Fix("name another port")
 	}
 	mux := http.NewServeMux()
-	mux.Handle(webhookPath, forge.NewWebhooks(w.Secret).Handler(func(forge.WebhookEvent) {
+	mux.Handle(webhookPath, forge.NewWebhooks(w.Secret, w.Kinds).Handler(func(forge.WebhookEvent) {
 		select {
 		case w.Trigger <- struct{}{}:
 		default: // a round is already requested

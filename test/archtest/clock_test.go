@@ -52,7 +52,6 @@ var looks = map[string]struct {
 	// Of the wall clock, for people and for what else is on this machine.
 	"internal/agentrun/depaccess/fetched.go": {1, "the time of a line in a log"},
 	"internal/surface/background/detach.go":  {1, "the name of a log"},
-	"internal/app/busrepair.go":              {1, "the name of a folder"},
 	"internal/upkeep/leftovers.go":           {1, "the age of a blob"},
 	"internal/upkeep/retention.go":           {1, "the age of a file"},
 	"internal/surface/cli/setup/orphans.go":  {1, "the age of a container, which Docker tells"},

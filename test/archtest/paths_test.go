@@ -71,6 +71,7 @@ var elsewhere = []exemption{
 		"looks whether the operator named a folder, and makes one of the system's temporary files, for one look"},
 	{"internal/gitops/credential.go", "os.Stat", "looks at the operator's key and agent"},
 	{"internal/forge/login.go", "os.ReadFile os.Stat", "reads the logins of the operator's own tools"},
+	{"internal/forge/github/login.go", "os.Stat", "looks for the operator's gh"},
 	{"internal/gitops/access.go", "filepath.EvalSymlinks", "follows the links in the address of a remote that is a path"},
 	{"internal/adapters/ollama/chat.go", "os.Stat", "looks for the key that Ollama itself keeps in the operator's home"},
 	{"internal/adapters/scripted/", "", "reads a script that the config names"},

@@ -20,9 +20,12 @@ import (
 	"testing"
 )
 
-// drivers are known to the wiring file, to driverUsers and to tests.
-var drivers = []string{"bus/file", "bus/nats", "container/docker", "forge/local", "forge/github", "forge/gitea",
-	"adapters/anthropic", "adapters/ollama", "adapters/openai", "adapters/scripted"}
+// families are the rooms whose parts are drivers. What their drivers share is in shared.
+var (
+	families = []string{"adapters", "bus", "container", "forge"}
+	shared   = strings.Fields(`adapters/exchange bus/casqueue bus/localfiles
+		container/dockerapi container/dockerfile container/image container/image/toolboxbin container/service`)
+)
 
 // driverUsers are the other packages that import drivers: which, and why.
 var driverUsers = map[string]struct {
@@ -239,31 +242,18 @@ func TestOnlyTheWiringKnowsDrivers(t *testing.T) {
 	}
 }
 
-// driverOf is the driver that a package is, or is a part of.
+// driverOf is the driver that a package is, or is a part of: a folder of a family that is not shared.
 func driverOf(path string) string {
-	for _, d := range drivers {
-		if path == "company/internal/"+d || strings.HasPrefix(path, "company/internal/"+d+"/") {
-			return d
-		}
+	name := strings.TrimPrefix(path, "company/internal/")
+	family, rest, ok := strings.Cut(name, "/")
+	if !ok || name == path || !slices.Contains(families, family) || isForTests(name) || slices.Contains(shared, name) {
+		return ""
 	}
-	return ""
-}
-
-// TestDriversAreListed: a new driver of a family comes into the list, so that the rule
-// above holds for it.
-func TestDriversAreListed(t *testing.T) {
-	shared := strings.Fields(`adapters/exchange bus/casqueue bus/localfiles
-		container/dockerapi container/dockerfile container/image container/image/toolboxbin container/service`)
-	for _, p := range packages(t) {
-		name := strings.TrimPrefix(p.ImportPath, "company/internal/")
-		family, rest, ok := strings.Cut(name, "/")
-		if !ok || !slices.ContainsFunc(drivers, func(d string) bool { return strings.HasPrefix(d, family+"/") }) {
-			continue
-		}
-		if driverOf(p.ImportPath) == "" && !isForTests(name) && !slices.Contains(shared, name) {
-			t.Errorf("%s: is %s a driver? drivers does not name it", name, rest)
-		}
+	first, _, _ := strings.Cut(rest, "/")
+	if slices.Contains(shared, family+"/"+first) {
+		return ""
 	}
+	return family + "/" + first
 }
 
 func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
@@ -341,3 +331,29 @@ func TestTextIsOfNoMachine(t *testing.T) {
 		}
 	}
 }
+
+// TestKindsOfForgesAreNamedByTheirDrivers: outside of its folder no product code has the kind of a forge as a text, so
+// that a new forge is a folder and a line of the wiring.
+func TestKindsOfForgesAreNamedByTheirDrivers(t *testing.T) {
+	var kinds []string
+	for name, text := range trackedFiles(t, ".go") {
+		if kind := forgeKindRE.FindStringSubmatch(text); kind != nil && strings.HasPrefix(name, "internal/forge/") {
+			kinds = append(kinds, kind[1])
+		}
+	}
+	if len(kinds) < 2 {
+		t.Fatalf("only the kinds %v were found", kinds)
+	}
+	for name, text := range trackedFiles(t, ".go") {
+		if !strings.HasPrefix(name, "internal/") || strings.HasSuffix(name, "_test.go") || isForTests(filepath.Dir(name)) {
+			continue
+		}
+		for _, kind := range kinds {
+			if strings.Contains(text, `"`+kind+`"`) && !strings.HasPrefix(name, "internal/forge/"+kind+"/") {
+				t.Errorf("%s names the forge %q", name, kind)
+			}
+		}
+	}
+}
+
+var forgeKindRE = regexp.MustCompile(`(?m)^const kind = "([a-z]+)"$`)

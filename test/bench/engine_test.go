@@ -223,7 +223,6 @@ func (e *engine) register(pool *dispatch.Pool) {
 	} {
 		e.orch.Register(kind, company.ReportOutcome(e.orch, find))
 	}
-	e.orch.Register(company.EffectTestAhead, func(context.Context, company.Effect) error { return nil })
 	e.orch.Register(company.EffectEnqueue, pool.KeepQueued)
 	e.orch.Register(company.EffectWork, pool.Work)
 	for kind, role := range map[company.EffectKind]nullRole{company.EffectManage: {endPlanning},
@@ -298,7 +297,7 @@ func (e *engine) testMerge(_ context.Context, due company.Effect) (company.Comma
 	if err != nil {
 		return nil, err
 	}
-	stack := state.ListTakenUp(t, due)
+	stack := state.ListTakenUp(t, due.Stack)
 	if len(stack) == 0 || stack[0].ID != due.Subtask {
 		return nil, company.E(company.EStale, string(due.Subtask)+" is not the next one")
 	}

@@ -217,7 +217,7 @@ func (p *past) liveTask(merged int) error {
 			return p.endTask(id)
 		}
 		due := company.Due(p.state, p.now, 100)
-		at := slices.IndexFunc(due, func(e company.Effect) bool { return e.Task == id && e.Kind != company.EffectTestAhead })
+		at := slices.IndexFunc(due, func(e company.Effect) bool { return e.Task == id })
 		if at < 0 {
 			return fmt.Errorf("the task %s waits for nothing", id)
 		}

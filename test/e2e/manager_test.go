@@ -51,7 +51,7 @@ func TestSubtaskComesAfter(t *testing.T) {
 	t.Parallel()
 	slow := stopAt("t1-02.1", 0)
 	one, two, three := ticket("Count", "Add one.sh, which prints 1 and nothing besides, for the sum.", "one.sh"),
-		ticket("Wait", "Add two.sh, which prints 2 and needs nothing of the others.", "two.sh"),
+		ticket("Wait", "Add two.sh, which prints 2 and needs nothing of the others, and add a test.", "two.sh"),
 		ticket("Sum up", "Add three.sh, which calls one.sh and prints what that one prints.", "three.sh")
 	one["name"], three["after"] = "count", []string{"count"}
 	plan := call("submit_plan", m{"subtasks": []m{three, two, one}, "why": "the last needs the first"})
@@ -95,7 +95,7 @@ func TestSubtaskComesAfter(t *testing.T) {
 		t.Errorf("a worker is told of a ticket that its branch does not have, or does not know that others do it:\n%s", said)
 	}
 	if said := requestText(t, h, "t1-plan.1", 2); !strings.Contains(said, "look at this once more") ||
-		!strings.Contains(said, "gains little by its 3 subtasks") {
+		!strings.Contains(said, "subtask 2 (Wait): asks for tests, and its write set has no file of tests") {
 		t.Errorf("the manager was not asked to look again:\n%s", said)
 	}
 	runAndExpect(t, h, []string{"3 subtasks in 2 steps, 3 merged", "AFTER"}, "show", "t1")

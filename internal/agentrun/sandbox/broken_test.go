@@ -37,10 +37,7 @@ func TestContainerCannotBeStarted(t *testing.T) {
 	if b, err := s.Open(t.Context(), o); company.CodeOf(err) != company.EImage || b != nil {
 		t.Errorf("a bench: %v, %v", b, err)
 	}
-	if end, err := s.StartContainer(t.Context(), o); company.CodeOf(err) != company.EImage || end != nil {
-		t.Errorf("a ready container: %v", err)
-	}
-	s.Warm(1, map[string]Warmth{o.Image: {Containers: 2}})
+	s.Warm(1, map[string]int{o.Image: 2})
 	if b := s.takeWarm(t.Context(), o.Image, 1); b != nil {
 		t.Errorf("a warm container: %+v", b)
 	}
@@ -52,7 +49,7 @@ func TestWarmPoolBreaks(t *testing.T) {
 	log := &safebuffer.Buffer{}
 	s := &Factory{Config: Config{Runtime: noStart{start: func() error { panic("nil map") }}, Office: "abcd",
 		Logger: slog.New(slog.NewTextHandler(log, nil))}}
-	s.Warm(1, map[string]Warmth{"sha256:any": {Containers: 1}})
+	s.Warm(1, map[string]int{"sha256:any": 1})
 	if b := s.takeWarm(t.Context(), "sha256:any", 1); b != nil {
 		t.Errorf("a warm container: %+v", b)
 	}
@@ -87,7 +84,7 @@ func TestWarmImagesAreFoundByKey(t *testing.T) {
 	s := &Factory{Config: Config{Runtime: started, Office: "abcd", Images: imagesByKey{"key": "sha256:here"},
 		Logger: slog.New(slog.NewTextHandler(log, nil))}}
 	for _, key := range []string{"key", "gone"} {
-		s.Warm(1, map[string]Warmth{key: {Containers: 1}})
+		s.Warm(1, map[string]int{key: 1})
 		if b := s.takeWarm(t.Context(), key, 1); b != nil {
 			t.Errorf("a warm container: %+v", b)
 		}
@@ -110,7 +107,7 @@ func TestWarmImagesAreFoundByKey(t *testing.T) {
 func TestRackOfEachImage(t *testing.T) {
 	started := startedImages{ids: make(chan string, 16)}
 	s := &Factory{Config: Config{Runtime: started, Office: "abcd", Logger: slog.New(slog.DiscardHandler)}}
-	s.Warm(1, map[string]Warmth{"a": {Containers: 1}, "b": {Containers: 2}})
+	s.Warm(1, map[string]int{"a": 1, "b": 2})
 	s.pool.mu.Lock()
 	for image, want := range map[string]int{"a": 1, "b": 2} {
 		if got := len(s.pool.racks[image].ready); got != want {
@@ -118,7 +115,7 @@ func TestRackOfEachImage(t *testing.T) {
 		}
 	}
 	s.pool.mu.Unlock()
-	s.Warm(1, map[string]Warmth{"b": {Containers: 1}})
+	s.Warm(1, map[string]int{"b": 1})
 	s.pool.mu.Lock()
 	if got := len(s.pool.racks["b"].ready); len(s.pool.racks) != 1 || got < 1 || got > 2 {
 		t.Errorf("%d racks, %d of b", len(s.pool.racks), got)
@@ -182,16 +179,16 @@ func TestWarmOnesMakeRoom(t *testing.T) {
 			Logger: slog.New(slog.DiscardHandler)}}
 		stays := make(chan struct{}) // until then the ready ones are being started
 		ready := func(n, want int) *rack {
-			k := &rack{want: Warmth{Containers: want}}
+			k := &rack{want: want}
 			for range n {
-				k.ready = append(k.ready, &pendingInstance{done: stays, stop: func() {}})
+				k.ready = append(k.ready, &pendingInstance{done: stays})
 			}
 			return k
 		}
 		s.pool.racks, s.pool.used = map[string]*rack{"a": ready(c.a, 2), "b": ready(c.b, 1)}, c.used
 		switch c.do {
 		case "warm":
-			s.Warm(0, map[string]Warmth{"a": {Containers: 2}, "b": {Containers: 1}})
+			s.Warm(0, map[string]int{"a": 2, "b": 1})
 		case "take":
 			if s.popWarm("a", 0) == nil {
 				t.Errorf("%s: none was there", name)
@@ -230,7 +227,7 @@ func TestContainersOfRunsAreCounted(t *testing.T) {
 	}
 	over := make(chan struct{})
 	close(over)
-	s.pool.racks = map[string]*rack{"a": {ready: []*pendingInstance{{done: over, stop: func() {}, box: &instance{}}}}}
+	s.pool.racks = map[string]*rack{"a": {ready: []*pendingInstance{{done: over, box: &instance{}}}}}
 	c := s.popWarm("a", 0)
 	s.returnWarm(c)
 	if room := s.RoomForWarm(); room != 2 {

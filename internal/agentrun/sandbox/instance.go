@@ -84,20 +84,6 @@ func (s *Factory) acquireInstance(ctx context.Context, spec Spec) (b *instance, 
 	return s.start(ctx, spec.Image, labels.Name(fmt.Sprint(spec.Fence)), labels, limits)
 }
 
-// StartContainer does only the first part of Open, so that it can be measured. It gets a container for a run and
-// waits until its toolbox answers. The caller must call end.
-func (s *Factory) StartContainer(ctx context.Context, o Spec) (end func(context.Context), err error) {
-	instance, err := s.acquireInstance(ctx, o)
-	if err != nil {
-		return nil, err
-	}
-	if err := instance.tools.Heartbeat(ctx); err != nil {
-		instance.close(ctx, s)
-		return nil, err
-	}
-	return func(ctx context.Context) { instance.close(ctx, s) }, nil
-}
-
 // isDisconnected reports whether the link is gone.
 func (b *instance) isDisconnected() bool {
 	select {

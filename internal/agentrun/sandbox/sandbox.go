@@ -3,13 +3,11 @@
 // repository into it.
 //
 // It promises that a sandbox has no data of another run. Taking the result first closes the gateway and kills
-// the container. Close leaves no container, process or goroutine behind. Containers that wait for runs may have
-// the tree of their image's commit, which is not a run's work. The package does not know the agent's work in the
-// sandbox.
+// the container. Close leaves no container, process or goroutine behind. The package does not know the agent's
+// work in the sandbox.
 package sandbox
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,7 +72,6 @@ type Factory struct {
 	pool    warmPool
 	benches atomic.Uint64 // number of sandboxes set up so far
 	port    int           // port of the gateway inside, 0 for gatewayPort
-	baked   string        // path of the history in images, empty for bakedRepo
 }
 
 // NewFactory returns an error if a required part of the config is missing.
@@ -143,8 +140,6 @@ func (s *Factory) gatewayPort() int {
 	return gatewayPort
 }
 
-func (s *Factory) bakedPath() string { return cmp.Or(s.baked, bakedRepo) }
-
 // Sandbox is one set-up container.
 type Sandbox struct {
 	Tools    *toolproto.Client
@@ -207,16 +202,16 @@ func (s *Factory) Open(ctx context.Context, spec Spec) (_ *Sandbox, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := sandbox.Tools.Attach(ctx, attachedFiles(spec.Attached)); err != nil {
+	attached := make([]toolproto.AttachedFile, len(spec.Attached))
+	for i, file := range spec.Attached {
+		attached[i] = toolproto.AttachedFile{Name: file.Name, Content: file.Content}
+	}
+	if err := sandbox.Tools.Attach(ctx, attached); err != nil {
 		return nil, sandbox.withStderr(fmt.Errorf("send the files of the instruction of %s: %w", spec.Run, err))
 	}
-	seeded, err := SendClone(gitops.WithLog(ctx, spec.Log), sandbox.Tools, sandbox.quarantine, s.bakedPath())
-	if err != nil {
-		return nil, sandbox.withStderr(fmt.Errorf("send the history of %s: %w", spec.Run, err))
-	}
 	sandbox.Prepared, err = sandbox.Tools.Prepare(ctx, toolproto.PrepareRequest{
-		Seeded: seeded, Exact: spec.Past.Exact, Holder: max(0, spec.Past.Holders-1),
-		CloneURL: fmt.Sprintf("http://127.0.0.1:%d%s", s.gatewayPort(), sandbox.gateway.Path()), Baked: s.bakedPath(),
+		Exact: spec.Past.Exact, Holder: max(0, spec.Past.Holders-1),
+		CloneURL: fmt.Sprintf("http://127.0.0.1:%d%s", s.gatewayPort(), sandbox.gateway.Path()), Baked: bakedRepo,
 		BaseOID: string(spec.Start), Branch: spec.Branch, AuthorName: s.Author.Name, AuthorEmail: s.Author.Email,
 		Signoff: s.Signoff, Paths: spec.Paths, Resume: string(resume),
 	})

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -12,7 +11,6 @@ import (
 
 	"company/internal/company"
 	"company/internal/container"
-	"company/internal/toolbox/toolproto"
 )
 
 // warmPool keeps started containers ready for later runs, in a rack for each requested image. A ready container
@@ -27,25 +25,16 @@ type warmPool struct {
 	jobs   sync.WaitGroup
 }
 
-// Warmth is the number of containers of an image that wait for runs, and how they are prepared.
-type Warmth struct {
-	Containers int
-	// LayOut prepares the work tree of the image's commit in them. A run then changes only the files that differ in
-	// its own commit.
-	LayOut bool
-}
-
 // rack holds the ready containers of one image.
 type rack struct {
-	want  Warmth
+	want  int
 	ready []*pendingInstance
 }
 
 // pendingInstance is a container that is starting or has started.
 type pendingInstance struct {
-	done chan struct{}      // closed when the start succeeded or failed
-	stop context.CancelFunc // cancels the preparation of its tree
-	box  *instance          // nil if it did not start
+	done chan struct{} // closed when the start succeeded or failed
+	box  *instance     // nil if it did not start
 }
 
 // hasFailed reports whether the container is known to have failed to start.
@@ -61,7 +50,7 @@ func (c *pendingInstance) hasFailed() bool {
 // Warm requests ready containers of each image, by its key, in the given epoch. It ends containers of other
 // images or of another epoch, so an empty map ends all. It starts no more than Config.Containers allows beside
 // those in use. It returns at once.
-func (s *Factory) Warm(epoch uint64, want map[string]Warmth) {
+func (s *Factory) Warm(epoch uint64, want map[string]int) {
 	warmPool := &s.pool
 	warmPool.mu.Lock()
 	defer warmPool.mu.Unlock()
@@ -71,16 +60,16 @@ func (s *Factory) Warm(epoch uint64, want map[string]Warmth) {
 	for image, k := range warmPool.racks {
 		keep := 0
 		if warmPool.epoch == epoch {
-			keep = min(want[image].Containers, len(k.ready))
+			keep = min(want[image], len(k.ready))
 		}
 		s.discardInstances(k.ready[keep:])
-		if k.ready = k.ready[:keep]; warmPool.epoch != epoch || want[image].Containers == 0 {
-			k.want.Containers = 0 // its containers may still be starting
+		if k.ready = k.ready[:keep]; warmPool.epoch != epoch || want[image] == 0 {
+			k.want = 0 // its containers may still be starting
 			delete(warmPool.racks, image)
 		}
 	}
 	warmPool.epoch = epoch
-	for image, warmth := range want {
+	for image, containers := range want {
 		k := warmPool.racks[image]
 		if k == nil {
 			k = &rack{}
@@ -89,7 +78,7 @@ func (s *Factory) Warm(epoch uint64, want map[string]Warmth) {
 			}
 			warmPool.racks[image] = k
 		}
-		k.want = warmth
+		k.want = containers
 		s.refillRack(image, k)
 	}
 }
@@ -97,17 +86,14 @@ func (s *Factory) Warm(epoch uint64, want map[string]Warmth) {
 // refillRack starts missing containers. The pool is locked.
 func (s *Factory) refillRack(image string, k *rack) {
 	warmPool := &s.pool
-	for !warmPool.closed && len(k.ready) < k.want.Containers && s.countRoom() > 0 {
+	for !warmPool.closed && len(k.ready) < k.want && s.countRoom() > 0 {
 		warmPool.made++
-		laying, stop := context.WithCancel(context.Background())
-		instance := &pendingInstance{done: make(chan struct{}), stop: stop}
+		instance := &pendingInstance{done: make(chan struct{})}
 		k.ready = append(k.ready, instance)
 		labels := container.Labels{Office: s.Office, Run: fmt.Sprintf("pool-%d", warmPool.made), Epoch: warmPool.epoch,
 			Role: "pool"}
-		layOut := k.want.LayOut
 		warmPool.jobs.Go(func() {
 			defer close(instance.done)
-			defer stop()
 			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
 			err := company.Guard("starting a warm container", func() (err error) {
@@ -115,38 +101,17 @@ func (s *Factory) refillRack(image string, k *rack) {
 				if err == nil {
 					instance.box, err = s.start(ctx, id, labels.Name(), labels, s.Limits)
 				}
-				if err == nil && layOut {
-					instance.box, err = s.layTree(laying, instance.box)
-				}
 				return err
 			})
 			if err != nil {
 				// Runs then start cold and report the fault. An immediate retry would spin.
 				s.Logger.Warn("no warm container", "err", err, "details", company.DetailsOf(err))
 				warmPool.mu.Lock()
-				k.want.Containers = 0
+				k.want = 0
 				warmPool.mu.Unlock()
 			}
 		})
 	}
-}
-
-// layTree prepares the work tree of the image's commit. If git fails, the instance stays usable. A broken
-// instance is closed. If ctx is cancelled, the canceller closes it.
-func (s *Factory) layTree(ctx context.Context, b *instance) (*instance, error) {
-	ctx, cancel := context.WithTimeout(ctx, toolproto.LayOutTimeout+time.Minute)
-	defer cancel()
-	_, err := b.tools.LayOut(ctx, s.bakedPath())
-	refusal := (*toolproto.Refusal)(nil)
-	switch {
-	case err == nil || errors.Is(ctx.Err(), context.Canceled):
-		return b, nil
-	case errors.As(err, &refusal):
-		s.Logger.Info("no work tree in a warm container", "err", err)
-		return b, nil
-	}
-	b.close(context.WithoutCancel(ctx), s)
-	return nil, err
 }
 
 // findImage returns the id of the image with a key.
@@ -164,7 +129,6 @@ func (s *Factory) findImage(ctx context.Context, key string) (id string, err err
 // discardInstances ends instances in the background. The pool is locked.
 func (s *Factory) discardInstances(all []*pendingInstance) {
 	for _, instance := range all {
-		instance.stop()
 		s.pool.jobs.Go(func() {
 			<-instance.done
 			if instance.box != nil {
@@ -183,8 +147,7 @@ func (s *Factory) closeInstance(b *instance) {
 }
 
 // takeWarm returns a ready container of the image and starts a replacement. It waits for a container that is
-// still starting, because that is faster than a cold start. If git hangs in its tree, this lasts until the
-// timeout of that step. It returns nil if no container is available.
+// still starting, because that is faster than a cold start. It returns nil if no container is available.
 func (s *Factory) takeWarm(ctx context.Context, image string, epoch uint64) *instance {
 	for {
 		c := s.popWarm(image, epoch) //nolint:contextcheck // the one that replaces it outlives this run
@@ -270,7 +233,7 @@ func (s *Factory) takeRoom() {
 	if most != nil {
 		last := len(most.ready) - 1
 		s.discardInstances(most.ready[last:])
-		most.ready, most.want.Containers = most.ready[:last], last
+		most.ready, most.want = most.ready[:last], last
 	}
 }
 
@@ -287,26 +250,6 @@ func (s *Factory) returnWarm(instance *pendingInstance) {
 	defer s.pool.mu.Unlock()
 	s.pool.used--
 	s.discardInstances([]*pendingInstance{instance})
-}
-
-// Warmed counts the containers that are ready.
-func (s *Factory) Warmed() int {
-	warmPool := &s.pool
-	warmPool.mu.Lock()
-	defer warmPool.mu.Unlock()
-	n := 0
-	for _, k := range warmPool.racks {
-		for _, instance := range k.ready {
-			select {
-			case <-instance.done:
-				if instance.box != nil {
-					n++
-				}
-			default:
-			}
-		}
-	}
-	return n
 }
 
 // Close ends the ready containers and waits for that. Open sandboxes are closed by their holders.

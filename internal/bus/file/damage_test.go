@@ -57,6 +57,55 @@ func TestFlippedBit(t *testing.T) {
 	}
 }
 
+// TestLargerDamage: a log of which more than a bit has changed is refused, or its newest records are missing as after
+// a power cut. No record is read that was not written.
+func TestLargerDamage(t *testing.T) {
+	hosttest.NotRaced(t, "one goroutine opens a store for each damage")
+	d, state := makeLog(t)
+	names := slices.Sorted(maps.Keys(d.names))
+	rng := rand.New(rand.NewPCG(7, 7))
+	tries, refused := 3000, 0
+	if testing.Short() {
+		tries = 500
+	}
+	for n := range tries {
+		damaged := d.crash(false)
+		file := damaged.names[names[rng.IntN(len(names))]]
+		at := rng.IntN(len(file.now))
+		how := []string{"bytes changed", "zeroed", "cut", "two bits"}[n%4]
+		switch how {
+		case "bytes changed":
+			for i := at; i < min(at+2+rng.IntN(40), len(file.now)); i++ {
+				file.now[i] = byte(rng.Uint32())
+			}
+		case "zeroed":
+			clear(file.now[at:min(at+1+rng.IntN(300), len(file.now))])
+		case "cut":
+			file.now = file.now[:at]
+		case "two bits":
+			file.now[at] ^= 1 << rng.IntN(8)
+			file.now[rng.IntN(len(file.now))] ^= 1 << rng.IntN(8)
+		}
+		b, err := openWithin(t, damaged, Options{})
+		if err != nil {
+			if company.CodeOf(err) != company.ELedger {
+				t.Fatalf("%d: %s at %d: %v", n, how, at, err)
+			}
+			refused++
+			continue
+		}
+		for subject, all := range snapshotOf(b) {
+			if len(all) > len(state[subject]) || !slices.Equal(all, state[subject][:len(all)]) {
+				t.Fatalf("%d: %s at %d: %s has %v, want a beginning of %v", n, how, at, subject, all, state[subject])
+			}
+		}
+		_ = b.closeSegments()
+	}
+	if refused < tries/2 {
+		t.Errorf("%d of %d were refused", refused, tries)
+	}
+}
+
 // TestMissingSegment: a log without one of its files is not opened as a shorter one.
 func TestMissingSegment(t *testing.T) {
 	d, _ := makeLog(t)

@@ -5,7 +5,6 @@ import (
 	"io"
 	"os"
 
-	"company/internal/bus/localfiles"
 	"company/internal/lib/safedir"
 )
 
@@ -78,7 +77,7 @@ func (f plainFile) Size() (int64, error) {
 }
 
 // Sync syncs the bytes and the size of the file.
-func (f plainFile) Sync() error { return localfiles.SyncData(f.File) }
+func (f plainFile) Sync() error { return syncData(f.File) }
 
 // readAll fills buf from an offset. It returns io.ErrUnexpectedEOF if the file is shorter.
 func readAll(file io.ReaderAt, buf []byte, offset int64) error {

@@ -30,7 +30,7 @@
 // truncated by hand. The ledger's chain and snapshot detect those.
 //
 // The newest segment has room: zeros after its last frame, 64 KiB at first and up to a MiB
-// later. So most syncs concern bytes that the file already has (localfiles.Room). Close
+// later. So most syncs concern bytes that the file already has (room). Close
 // truncates the room. After a kill it is not a torn tail, and remains as room.
 //
 // Each start rewrites and syncs the bytes after the newest mark. After a kill or a failed

@@ -22,6 +22,12 @@ const (
 	itemMemory = 10 * time.Minute // how long Put remembers a finished item
 )
 
+// Driver is all that is known of the driver on files.
+var Driver = bus.Driver{Name: "file", Records: walName,
+	Open: func(ctx context.Context, folder *safedir.Folder, log *slog.Logger) (bus.Bus, error) {
+		return Open(ctx, Options{Folder: folder, Logger: log})
+	}}
+
 // Options configures the location of the store and the reporting of problems.
 type Options struct {
 	Dir    string          // created with mode 0700 if it does not exist
@@ -29,7 +35,7 @@ type Options struct {
 	Logger *slog.Logger    // receives reports of truncated bytes at a start; nil drops them
 
 	rollAt     int64         // defaults to the constant
-	mostRoom   int64         // limit of the room of the newest segment; defaults to localfiles.MostRoom
+	mostRoom   int64         // limit of the room of the newest segment; defaults to the constant
 	itemMemory time.Duration // defaults to the constant
 }
 
@@ -42,11 +48,9 @@ type Bus struct {
 	blobs  *localfiles.Blobs
 	lock   *localfiles.Lock
 	rollAt int64
-	// salvaged means that the bus is read-only: see Salvage.
-	salvaged bool
 
 	inbox  inbox
-	room   localfiles.Room // of the newest segment; only the writer uses it
+	room   room            // of the newest segment; only the writer uses it
 	broken error           // why writing is no longer possible; only the writer uses it
 	failed context.Context // done once broken is set
 	fail   context.CancelCauseFunc
@@ -117,23 +121,17 @@ func openDisk(ctx context.Context, d disk, opts Options) (*Bus, error) {
 	return b, nil
 }
 
-// newBus returns a Bus without records.
-func newBus(d disk, opts Options) *Bus {
+// loadDisk reads the log on a disk.
+func loadDisk(ctx context.Context, d disk, opts Options) (*Bus, error) {
 	b := &Bus{
 		disk: d, logger: cmp.Or(opts.Logger, slog.New(slog.DiscardHandler)), rollAt: cmp.Or(opts.rollAt, rollAt),
-		room:  localfiles.Room{Most: opts.mostRoom},
+		room:  room{most: opts.mostRoom},
 		inbox: inbox{wake: make(chan struct{}, 1)}, ended: make(chan struct{}), wake: make(chan struct{}, 1),
 		index: newIndex(), changed: make(chan struct{}),
 	}
 	b.closing, b.close = context.WithCancelCause(context.Background())
 	b.failed, b.fail = context.WithCancelCause(context.Background())
 	b.queue = casqueue.New(b, cmp.Or(opts.itemMemory, itemMemory))
-	return b
-}
-
-// loadDisk reads the log on a disk.
-func loadDisk(ctx context.Context, d disk, opts Options) (*Bus, error) {
-	b := newBus(d, opts)
 	err := b.recoverSegments(ctx)
 	if err == nil {
 		err = b.loadItems()
@@ -192,7 +190,7 @@ func (b *Bus) Close() error {
 	b.once.Do(func() {
 		b.close(bus.ErrClosed)
 		b.workers.Wait()
-		if b.broken == nil && !b.salvaged {
+		if b.broken == nil {
 			err = errors.Join(b.cutRoom(), b.active.file.Sync())
 		}
 		if b.blobs != nil {

@@ -41,6 +41,9 @@ type frame struct {
 	data    []byte
 }
 
+// holdsRecord reports whether a frame has its own sequence.
+func (f frame) holdsRecord() bool { return f.kind == recordFrame || f.kind == purgeFrame }
+
 func (f frame) encodedSize() int { return frameHead + len(f.subject) + len(f.id) + len(f.data) }
 
 // toMessage returns a record as readers of the bus get it.

@@ -7,8 +7,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-
-	"company/internal/bus/localfiles"
 )
 
 // found is a file of the log that was found at a start.
@@ -23,7 +21,7 @@ type found struct {
 // recoverSegments opens the segments, verifies each frame and builds the index. It truncates frames
 // that were never acknowledged. All other faults are ELedger.
 func (b *Bus) recoverSegments(ctx context.Context) (err error) {
-	files, err := b.listSegments(true)
+	files, err := b.listSegments()
 	defer func() {
 		for _, f := range files { // files in use are not in the list any more
 			err = errors.Join(err, f.file.Close())
@@ -83,20 +81,13 @@ func (b *Bus) recoverSegments(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	b.room.Bytes = segmentHead
+	b.room.bytes = segmentHead
 	b.active, err = createSegment(b.disk, segmentName(1), head{first: 1, last: 1})
 	return err
 }
 
-// listSegments opens the files of the log, oldest first. With tidy it removes the files of a killed
-// compaction; otherwise it skips them.
-func (b *Bus) listSegments(tidy bool) (files []found, err error) {
-	remove := func(name string) error {
-		if !tidy {
-			return nil
-		}
-		return b.disk.Remove(name)
-	}
+// listSegments opens the files of the log, oldest first. It removes the files of a killed compaction.
+func (b *Bus) listSegments() (files []found, err error) {
 	names, err := b.disk.List()
 	if err != nil {
 		return nil, err
@@ -108,7 +99,7 @@ func (b *Bus) listSegments(tidy bool) (files []found, err error) {
 	covered := ""
 	for _, name := range names {
 		if name == compactName {
-			if err := remove(name); err != nil {
+			if err := b.disk.Remove(name); err != nil {
 				return files, err
 			}
 			continue
@@ -117,7 +108,7 @@ func (b *Bus) listSegments(tidy bool) (files []found, err error) {
 			continue
 		}
 		if name <= covered { // merged into the previous segment
-			if err := remove(name); err != nil {
+			if err := b.disk.Remove(name); err != nil {
 				return files, err
 			}
 			continue
@@ -202,7 +193,7 @@ func cutZeros(s *segment, size int64) error {
 	if s.size == size {
 		return nil
 	}
-	used, err := localfiles.FindZeros(s.file, s.size, size)
+	used, err := findZeros(s.file, s.size, size)
 	if err != nil {
 		return err
 	}
@@ -217,11 +208,11 @@ func cutZeros(s *segment, size int64) error {
 // because the process may have been killed before their sync.
 func (b *Bus) prepareTail(size int64, newest kind, unsure int64) error {
 	segment := b.active
-	used, err := localfiles.FindZeros(segment.file, segment.size, size)
+	used, err := findZeros(segment.file, segment.size, size)
 	if err != nil {
 		return err
 	}
-	b.room.Bytes = size
+	b.room.bytes = size
 	if used > segment.size {
 		if err := b.cutTail(segment, used, size); err != nil {
 			return err
@@ -239,7 +230,7 @@ func (b *Bus) prepareTail(size int64, newest kind, unsure int64) error {
 // cutTail truncates the bytes after the last good frame of the newest segment. It returns ELedger if
 // they were acknowledged.
 func (b *Bus) cutTail(s *segment, used, size int64) error {
-	mark, _, found, err := findFrame(s.file, s.head, s.size+1, size, markFrame)
+	mark, found, err := findMark(s.file, s.head, s.size+1, size)
 	if err != nil {
 		return err
 	}
@@ -250,6 +241,28 @@ func (b *Bus) cutTail(s *segment, used, size int64) error {
 	b.logger.Warn("the log of the bus ended in what was never acknowledged, and was cut", "file", s.fileName(), "offset",
 		s.size, "bytes", used-s.size)
 	return b.cutRoom()
+}
+
+// findMark searches byte by byte for a mark from an offset on.
+func findMark(file io.ReaderAt, h head, from, size int64) (at int64, found bool, err error) {
+	const window = 1 << 20
+	buf := make([]byte, window+frameHead-1)
+	for ; from+frameHead <= size; from += window {
+		chunk := buf[:min(int64(len(buf)), size-from)]
+		if err := readAll(file, chunk, from); err != nil {
+			return 0, false, err
+		}
+		for i := 0; i+frameHead <= len(chunk); i++ {
+			raw := chunk[i : i+frameHead]
+			if kind(raw[8]) != markFrame {
+				continue // saves the checksum
+			}
+			if _, ok := parseFrame(raw, h.salt, from+int64(i)); ok {
+				return from + int64(i), true, nil
+			}
+		}
+	}
+	return 0, false, nil
 }
 
 // rewriteTail writes and syncs the bytes after the last known sync again. After a failed sync the

@@ -85,9 +85,6 @@ func (b *Bus) submitRequest(ctx context.Context, r *request) (uint64, error) {
 	if err := b.CheckAlive(ctx); err != nil {
 		return 0, err
 	}
-	if b.salvaged {
-		return 0, bus.ErrNotAllowed
-	}
 	ctx, cancel := context.WithTimeoutCause(ctx, ackTimeout, errors.New("the disk does not answer"))
 	defer cancel()
 	r.done = make(chan answer, 1)
@@ -150,7 +147,7 @@ func (b *Bus) storeBatch(p *plan) error {
 		return nil
 	}
 	segment := b.active
-	if err := b.room.Append(segment.file, p.raw, segment.size, b.rollAt); err != nil {
+	if err := b.room.appendBytes(segment.file, p.raw, segment.size, b.rollAt); err != nil {
 		return b.takeBack(err)
 	}
 	if err := segment.file.Sync(); err != nil {
@@ -182,7 +179,7 @@ func (b *Bus) storeBatch(p *plan) error {
 }
 
 // cutRoom truncates the file of the newest segment after its last frame.
-func (b *Bus) cutRoom() error { return b.room.Cut(b.active.file, b.active.size) }
+func (b *Bus) cutRoom() error { return b.room.cutAt(b.active.file, b.active.size) }
 
 // takeBack removes the partial write of a batch that did not fit on the disk.
 func (b *Bus) takeBack(cause error) error {
@@ -215,7 +212,7 @@ func (b *Bus) writeMark() {
 		return
 	}
 	segment.size += int64(len(raw))
-	b.room.Bytes = max(b.room.Bytes, segment.size)
+	b.room.bytes = max(b.room.bytes, segment.size)
 }
 
 // rollSegment starts a new segment. The old one ends with a frame that says that the new one exists.
@@ -244,6 +241,6 @@ func (b *Bus) rollSegment() {
 	b.sealed = append(b.sealed, old)
 	b.active = next
 	b.mu.Unlock()
-	b.room.Bytes = segmentHead
+	b.room.bytes = segmentHead
 	b.wakeCompactor()
 }

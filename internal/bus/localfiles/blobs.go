@@ -1,8 +1,6 @@
 package localfiles
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,8 +11,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -22,9 +18,7 @@ import (
 	"company/internal/lib/safedir"
 )
 
-// Blobs stores blobs of up to 128 KiB in packs, and each larger one in a file named by the SHA-256 of
-// its bytes. It implements bus.Blobs. Older versions stored every blob in a file. Such files are read
-// and removed like those of large blobs.
+// Blobs stores each blob in a file named by the SHA-256 of its bytes. It implements bus.Blobs.
 //
 // Files are used instead of a JetStream object store, because a blob is written once, as a stream, and
 // can be examined with ls and sha256sum. An object store would split it into synced chunks under a
@@ -36,8 +30,7 @@ type Blobs struct {
 	folders map[string]bool // folders that are known to be on disk
 
 	placing sync.Mutex // held while a blob's file is moved into place or removed
-
-	packs packs
+	closed  bool       // guarded by placing
 }
 
 var _ bus.Blobs = (*Blobs)(nil)
@@ -55,7 +48,7 @@ func OpenBlobs(own *safedir.Folder) (*Blobs, error) {
 	if err := own.Sync("."); err != nil {
 		return nil, err
 	}
-	return &Blobs{own: own, folders: map[string]bool{}, packs: packs{own: own, packSize: packSize}}, nil
+	return &Blobs{own: own, folders: map[string]bool{}}, nil
 }
 
 const (
@@ -85,40 +78,17 @@ func (b *Blobs) ensureFolder(name string) error {
 // blobPath returns the path of a blob in the folder of the bus.
 func (b *Blobs) blobPath(name string) string { return blobsName + "/" + name[:2] + "/" + name[2:] }
 
-// Close waits for blobs that are being put, and closes the packs.
-func (b *Blobs) Close() error { return b.packs.close() }
+// Close refuses further blobs. It may be called again.
+func (b *Blobs) Close() error {
+	b.placing.Lock()
+	defer b.placing.Unlock()
+	b.closed = true
+	return nil
+}
 
-// Put implements bus.Blobs.
+// Put implements bus.Blobs. It opens each of the two folders only once, because reopening them for
+// every step took most of the processor time.
 func (b *Blobs) Put(ctx context.Context, r io.Reader) (name string, size int64, err error) {
-	// If the source ends within maxPacked bytes, the blob is small.
-	head, err := readHead(contextReader{ctx, r}, r)
-	if err != nil {
-		return "", 0, fmt.Errorf("put blob: %w", err)
-	}
-	if len(head) > maxPacked {
-		return b.putFile(ctx, io.MultiReader(bytes.NewReader(head), r))
-	}
-	sum := sha256.Sum256(head)
-	if err := b.packs.putPacked(ctx, sum, head); err != nil {
-		return "", 0, fmt.Errorf("put blob: %w", err)
-	}
-	return hex.EncodeToString(sum[:]), int64(len(head)), nil
-}
-
-// readHead reads at most one byte more than a pack can store. If the source knows its length, the
-// buffer is allocated once.
-func readHead(r, source io.Reader) ([]byte, error) {
-	var head bytes.Buffer
-	if known, ok := source.(interface{ Len() int }); ok {
-		head.Grow(min(known.Len(), maxPacked+1) + bytes.MinRead)
-	}
-	_, err := head.ReadFrom(io.LimitReader(r, maxPacked+1))
-	return head.Bytes(), err
-}
-
-// putFile stores a large blob as a file. It opens each of the two folders only once, because reopening
-// them for every step took most of the processor time.
-func (b *Blobs) putFile(ctx context.Context, r io.Reader) (name string, size int64, err error) {
 	unfinished, err := b.own.Sub(tmpName)
 	if err != nil {
 		return "", 0, fmt.Errorf("put blob: %w", err)
@@ -186,6 +156,9 @@ func (b *Blobs) placeFile(p placement) (placed bool, err error) {
 	}
 	b.placing.Lock()
 	defer b.placing.Unlock()
+	if b.closed {
+		return false, bus.ErrClosed
+	}
 	if p.isThere() {
 		return false, p.to.Touch(p.name, time.Now())
 	}
@@ -201,12 +174,6 @@ func (b *Blobs) placeFile(p placement) (placed bool, err error) {
 	return err == nil, err
 }
 
-// sumOf decodes the SHA-256 in a blob's name.
-func sumOf(name string) (sum [sha256.Size]byte) {
-	_, _ = hex.Decode(sum[:], []byte(name)) // cannot fail: callers have checked isBlobName
-	return sum
-}
-
 // isBlobName reports whether a string is a SHA-256 in lower-case hexadecimal.
 func isBlobName(name string) bool {
 	raw, err := hex.DecodeString(name)
@@ -218,26 +185,14 @@ func (b *Blobs) Get(ctx context.Context, name string) (io.ReadCloser, error) {
 	if !isBlobName(name) {
 		return nil, fmt.Errorf("blob %.80q: %w", name, bus.ErrNotFound) // the name may be a path, so do not use it
 	}
-	packed, packErr := b.packs.getPacked(ctx, sumOf(name))
-	if packErr == nil {
-		return packed, nil
-	}
-	if !errors.Is(packErr, bus.ErrNotFound) && !errors.Is(packErr, bus.ErrDamaged) {
-		return nil, fmt.Errorf("get blob: %w", packErr)
-	}
 	file, err := b.own.Open(b.blobPath(name))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("blob %s: %w", name, packErr)
+		return nil, fmt.Errorf("blob %s: %w", name, bus.ErrNotFound)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("get blob: %w", err)
 	}
 	return &blobReader{ctx: ctx, file: file, name: name, path: b.own.Join(b.blobPath(name)), sum: sha256.New()}, nil
-}
-
-// Check implements bus.Blobs.
-func (b *Blobs) Check(ctx context.Context, after string, fn func(bus.BlobDamage) error) (part string, err error) {
-	return b.packs.checkNext(ctx, after, fn)
 }
 
 // List implements bus.Blobs.
@@ -247,7 +202,7 @@ func (b *Blobs) List(ctx context.Context, after string, fn func(bus.BlobInfo) er
 		if dir < after[:min(2, len(after))] {
 			continue
 		}
-		list, err := b.listFirst(dir, byte(first))
+		list, err := b.listFolder(dir)
 		if err != nil {
 			return fmt.Errorf("list blobs: %w", err)
 		}
@@ -266,13 +221,8 @@ func (b *Blobs) List(ctx context.Context, after string, fn func(bus.BlobInfo) er
 	return nil
 }
 
-// listFirst lists the blobs whose names start with a byte, in order. A blob that is both in a pack and
-// in a file is listed once.
-func (b *Blobs) listFirst(dir string, first byte) ([]bus.BlobInfo, error) {
-	list, err := b.packs.listByte(first)
-	if err != nil {
-		return nil, err
-	}
+// listFolder lists the blobs in a folder, in order.
+func (b *Blobs) listFolder(dir string) (list []bus.BlobInfo, err error) {
 	files, err := b.own.List(blobsName + "/" + dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -291,10 +241,7 @@ func (b *Blobs) listFirst(dir string, first byte) ([]bus.BlobInfo, error) {
 		}
 		list = append(list, bus.BlobInfo{Hash: name, Size: info.Size(), Time: info.ModTime()})
 	}
-	slices.SortFunc(list, func(x, y bus.BlobInfo) int {
-		return cmp.Or(strings.Compare(x.Hash, y.Hash), y.Time.Compare(x.Time))
-	})
-	return slices.CompactFunc(list, func(x, y bus.BlobInfo) bool { return x.Hash == y.Hash }), nil
+	return list, nil
 }
 
 // Remove implements bus.Blobs.
@@ -307,21 +254,14 @@ func (b *Blobs) Remove(ctx context.Context, name string, before time.Time) (remo
 	}
 	b.placing.Lock()
 	defer b.placing.Unlock()
+	if b.closed {
+		return false, bus.ErrClosed
+	}
 	info, err := b.own.Lstat(b.blobPath(name))
-	if err == nil && !info.ModTime().Before(before) {
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !info.ModTime().Before(before) {
 		return false, nil
 	}
-	spared, removed, packErr := b.packs.removePacked(sumOf(name), before)
-	if spared || packErr != nil {
-		if packErr != nil {
-			packErr = fmt.Errorf("remove blob: %w", packErr)
-		}
-		return false, packErr
-	}
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return removed, nil
-	case err == nil:
+	if err == nil {
 		err = b.own.Remove(b.blobPath(name))
 	}
 	if err != nil {

@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"company/internal/bus"
 	"company/internal/bus/casqueue"
@@ -40,37 +39,16 @@ const (
 	withHeaders = 1 << 31
 	mostRecord  = 32 << 20
 	deletedBits = 1<<63 | 1<<62 // bits of a sequence: the record is deleted, or records the deletion of another one
-
-	// mostMended limits the size of a record in which a changed bit is searched, because each bit
-	// costs a checksum.
-	mostMended = 32 << 10
 )
 
-// blockRecord is a record in a file. Header and data share the file's memory.
-type blockRecord struct {
-	seq     uint64
-	deleted bool
-	time    time.Time
-	subject string
-	header  []byte
-	data    []byte
-	size    int
+// damage is a place of a stream that differs from the written bytes.
+type damage struct {
+	file   string // path in the folder of the bus
+	offset int
+	torn   bool // an incomplete record at the end of the newest file, which was never acknowledged
 }
 
-// Damage is a part of a stream that differs from the written bytes.
-type Damage struct {
-	Stream string
-	File   string // path in the folder of the bus
-	Offset int64
-	Bytes  int64
-	Mended bool // a single bit had changed, and is corrected while reading
-	// After is the sequence of the newest record of the stream before the damage.
-	After uint64
-
-	torn bool // an incomplete record at the end of the newest file
-}
-
-// blockReader reads a file of a stream.
+// blockReader checks a file of a stream.
 type blockReader struct{ sum hash.Hash }
 
 // newBlockReader returns the reader for a file. The checksums of its records are keyed by its name.
@@ -80,88 +58,59 @@ func newBlockReader(stream, name string) (blockReader, error) {
 	return blockReader{sum}, err
 }
 
-// parseRecord parses the record at the start of raw. It returns false if the checksum does not match.
-func (r blockReader) parseRecord(raw []byte) (rec blockRecord, ok bool) {
+// checkRecord returns the size of the record at the start of raw. It returns false if the checksum
+// does not match.
+func (r blockReader) checkRecord(raw []byte) (size int, ok bool) {
 	if len(raw) < recordHead+recordSum {
-		return rec, false
+		return 0, false
 	}
 	length := binary.LittleEndian.Uint32(raw)
-	size, subject := int(length&^withHeaders), int(binary.LittleEndian.Uint16(raw[20:]))
+	size = int(length &^ withHeaders)
+	subject := int(binary.LittleEndian.Uint16(raw[20:]))
 	if size > min(len(raw), mostRecord) || recordHead+subject+recordSum > size {
-		return rec, false
+		return 0, false
 	}
-	rest := raw[recordHead : size-recordSum]
-	rec = blockRecord{size: size, subject: string(rest[:subject]), data: rest[subject:],
-		seq: binary.LittleEndian.Uint64(raw[4:]), time: time.Unix(0, int64(binary.LittleEndian.Uint64(raw[12:]))).UTC()}
-	rec.deleted = rec.seq&deletedBits != 0 || rec.seq == 0
-	rec.seq &^= deletedBits
-	r.sum.Reset()
-	_, _ = r.sum.Write(raw[4:20])
-	_, _ = r.sum.Write(rest[:subject])
+	name, data := raw[recordHead:recordHead+subject], raw[recordHead+subject:size-recordSum]
+	headers := 0
 	if length&withHeaders != 0 {
-		if len(rec.data) < 4 {
-			return rec, false
+		if len(data) < 4 {
+			return 0, false
 		}
-		headers := int(binary.LittleEndian.Uint32(rec.data))
-		rec.data = rec.data[4:]
-		if headers > len(rec.data) {
-			return rec, false
-		}
-		rec.header = rec.data[:headers]
-		_, _ = r.sum.Write(rec.data)
-		rec.data = rec.data[headers:]
-	} else {
-		_, _ = r.sum.Write(rec.data)
+		headers, data = int(binary.LittleEndian.Uint32(data)), data[4:]
 	}
-	return rec, bytes.Equal(r.sum.Sum(nil), raw[size-recordSum:size]) && rec.isWellFormed()
+	if headers > len(data) {
+		return 0, false
+	}
+	r.sum.Reset()
+	for _, part := range [][]byte{raw[4:20], name, data} {
+		_, _ = r.sum.Write(part)
+	}
+	seq := binary.LittleEndian.Uint64(raw[4:])
+	deleted := seq&deletedBits != 0 || seq == 0
+	return size, bytes.Equal(r.sum.Sum(nil), raw[size-recordSum:size]) &&
+		isWellFormed(string(name), data[:headers], data[headers:], deleted)
 }
 
 // isWellFormed reports whether the parts of a record have the form that this package and the server
 // write. The check is needed because the checksum does not cover the lengths of the parts.
-func (rec blockRecord) isWellFormed() bool {
+func isWellFormed(subject string, header, data []byte, deleted bool) bool {
 	switch {
-	case len(rec.header) > 0 &&
-		!(bytes.HasPrefix(rec.header, []byte("NATS/1.0\r\n")) && bytes.HasSuffix(rec.header, []byte("\r\n\r\n"))):
+	case len(header) > 0 &&
+		!(bytes.HasPrefix(header, []byte("NATS/1.0\r\n")) && bytes.HasSuffix(header, []byte("\r\n\r\n"))):
 		return false
-	case rec.subject == "":
-		return rec.deleted
-	case strings.HasPrefix(rec.subject, casqueue.SubjectPrefix):
-		return json.Valid(rec.data) || len(rec.data) == 0
+	case subject == "":
+		return deleted
+	case strings.HasPrefix(subject, casqueue.SubjectPrefix):
+		return json.Valid(data) || len(data) == 0
 	}
-	return bus.CheckSubject(rec.subject) == nil
+	return bus.CheckSubject(subject) == nil
 }
 
-// findRecord finds the next record after a bad one. It tries the length of the bad record first, and
-// then searches byte by byte.
-func (r blockReader) findRecord(raw []byte, bad int) (index int, found bool) {
-	if len(raw)-bad >= 4 {
-		index = bad + int(binary.LittleEndian.Uint32(raw[bad:])&^withHeaders)
-		if index > bad && index < len(raw) {
-			if _, ok := r.parseRecord(raw[index:]); ok {
-				return index, true
-			}
-		}
-	}
-	for index = bad + 1; index+recordHead+recordSum <= len(raw); index++ {
-		if _, ok := r.parseRecord(raw[index:]); ok {
-			return index, true
-		}
-	}
-	return len(raw), false
-}
-
-// mendRecord searches for a single changed bit in a record, and corrects it in raw.
-func (r blockReader) mendRecord(raw []byte) bool {
-	if len(raw) > mostMended {
-		return false
-	}
-	for index := range raw {
-		for bit := range 8 {
-			raw[index] ^= 1 << bit
-			if rec, ok := r.parseRecord(raw); ok && rec.size == len(raw) {
-				return true
-			}
-			raw[index] ^= 1 << bit
+// hasRecord reports whether a record starts anywhere behind the first byte of raw.
+func (r blockReader) hasRecord(raw []byte) bool {
+	for index := 1; index+recordHead+recordSum <= len(raw); index++ {
+		if _, ok := r.checkRecord(raw[index:]); ok {
+			return true
 		}
 	}
 	return false
@@ -188,17 +137,12 @@ func listBlocks(own *safedir.Folder, stream string) ([]string, error) {
 	return names, err
 }
 
-// readStream calls fn for each record of a stream with its location, and returns the damage. An
-// incomplete record at the end of the newest file was never acknowledged; it is returned with torn
-// set.
-func readStream(
-	ctx context.Context, own *safedir.Folder, stream string, fn func(file string, offset int64, r blockRecord) error,
-) (damage []Damage, err error) {
+// findDamage returns the first damage of a stream, or nil.
+func findDamage(ctx context.Context, own *safedir.Folder, stream string) (*damage, error) {
 	names, err := listBlocks(own, stream)
 	if err != nil {
 		return nil, err
 	}
-	var last uint64
 	for i, name := range names {
 		blockReader, err := newBlockReader(stream, name)
 		if err != nil {
@@ -212,29 +156,16 @@ func readStream(
 			if err := context.Cause(ctx); err != nil {
 				return nil, err
 			}
-			rec, ok := blockReader.parseRecord(raw[index:])
-			if ok {
-				if err := fn(name, int64(index), rec); err != nil {
-					return nil, err
-				}
-				if !rec.deleted {
-					last = rec.seq
-				}
-				index += rec.size
-				continue
+			size, ok := blockReader.checkRecord(raw[index:])
+			if !ok {
+				rest := raw[index:]
+				torn := i == len(names)-1 && !isWhole(rest) && !blockReader.hasRecord(rest)
+				return &damage{name, index, torn}, nil
 			}
-			next, found := blockReader.findRecord(raw, index)
-			d := Damage{Stream: stream, File: name, Offset: int64(index), Bytes: int64(next - index), After: last}
-			if d.Mended = blockReader.mendRecord(raw[index:next]); d.Mended {
-				damage = append(damage, d)
-				continue
-			}
-			d.torn = !found && i == len(names)-1 && !isWhole(raw[index:])
-			damage = append(damage, d)
-			index = next
+			index += size
 		}
 	}
-	return damage, nil
+	return nil, nil
 }
 
 // isWhole reports whether the last record of a file ends at the end of the file. Such a record was
@@ -243,40 +174,29 @@ func isWhole(raw []byte) bool {
 	return len(raw) >= recordHead+recordSum && int(binary.LittleEndian.Uint32(raw)&^withHeaders) == len(raw)
 }
 
-// readDamage does the same as readStream, but omits an incomplete record at the end, which was never
-// acknowledged. torn reports whether there was one.
-func readDamage(
-	ctx context.Context, own *safedir.Folder, stream string, fn func(file string, offset int64, r blockRecord) error,
-) (damage []Damage, torn bool, err error) {
-	damage, err = readStream(ctx, own, stream, fn)
-	damage = slices.DeleteFunc(damage, func(d Damage) bool { torn = torn || d.torn; return d.torn })
-	return damage, torn, err
-}
-
 // checkStreams checks all streams before a start of the server, which would truncate damaged ones. It
 // calls aside for a damaged queue, which is filled again from the ledger. Damage of another stream is
 // ELedger.
-func checkStreams(ctx context.Context, own *safedir.Folder, aside func(d Damage) error) error {
-	for _, stream := range []string{LedgerStream, journalsStream, queueStream} {
-		damage, torn, err := readDamage(ctx, own, stream, func(string, int64, blockRecord) error { return nil })
-		if err == nil && torn {
+func checkStreams(ctx context.Context, own *safedir.Folder, aside func(d damage) error) error {
+	for _, stream := range []string{ledgerStream, journalsStream, queueStream} {
+		found, err := findDamage(ctx, own, stream)
+		switch {
+		case err != nil || found == nil:
+		case found.torn:
 			// With the index the server would treat the end as complete, and lose the subject of the
 			// incomplete record: a ledger would silently be empty.
 			err = own.Remove(path.Join(streamsDir, stream, "msgs", "index.db"))
-		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		switch {
-		case len(damage) == 0:
-		case stream == queueStream:
-			if err := aside(damage[0]); err != nil {
-				return err
+			if errors.Is(err, fs.ErrNotExist) {
+				err = nil
 			}
+		case stream == queueStream:
+			err = aside(*found)
 		default:
-			d := damage[0]
-			return company.E(company.ELedger, "the records of the bus are damaged").
-				Because(fmt.Sprintf("%s, byte %d: a record does not match its checksum", d.File, d.Offset)).NeedsPerson()
+			why := fmt.Sprintf("%s, byte %d: a record does not match its checksum", found.file, found.offset)
+			err = company.E(company.ELedger, "the records of the bus are damaged").Because(why).NeedsPerson()
+		}
+		if err != nil {
+			return err
 		}
 	}
 	return nil

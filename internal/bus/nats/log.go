@@ -20,7 +20,7 @@ import (
 
 // Names of the streams.
 const (
-	LedgerStream   = "LEDGER"
+	ledgerStream   = "LEDGER"
 	journalsStream = "JOURNALS"
 	queueStream    = "QUEUE"
 )
@@ -49,7 +49,7 @@ var _ bus.Log = (*Log)(nil)
 
 func openLog(ctx context.Context, b *Bus) (*Log, error) {
 	ledger, err := b.ensureStream(ctx, jetstream.StreamConfig{
-		Name: LedgerStream, Subjects: []string{bus.Ledger},
+		Name: ledgerStream, Subjects: []string{bus.Ledger},
 		DenyDelete: true, DenyPurge: true,
 	})
 	if err != nil {

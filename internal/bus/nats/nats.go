@@ -47,6 +47,12 @@ const (
 	itemMemory     = 10 * time.Minute // how long Put remembers a finished item
 )
 
+// Driver is all that is known of the embedded NATS.
+var Driver = bus.Driver{Name: "nats", Records: "jetstream",
+	Open: func(ctx context.Context, folder *safedir.Folder, log *slog.Logger) (bus.Bus, error) {
+		return Open(ctx, Options{Folder: folder, Logger: log})
+	}}
+
 // Options configures the location of the store and the reporting of problems.
 type Options struct {
 	Dir        string          // created with mode 0700 if it does not exist
@@ -112,9 +118,9 @@ func (b *Bus) start(ctx context.Context, own *safedir.Folder, opts Options) erro
 	if err := errors.Join(own.Still(), own.Plain()); err != nil {
 		return err
 	}
-	err := checkStreams(ctx, own, func(damage Damage) error {
+	err := checkStreams(ctx, own, func(d damage) error {
 		opts.Logger.Warn("the queue of the bus is damaged: it was put aside, and is filled again from the ledger", "file",
-			damage.File, "offset", damage.Offset, "kept", own.Join(damagedQueue))
+			d.file, "offset", d.offset, "kept", own.Join(damagedQueue))
 		return errors.Join(own.RemoveAll(damagedQueue), own.Rename(path.Join(streamsDir, queueStream), damagedQueue),
 			own.Sync(streamsDir))
 	})

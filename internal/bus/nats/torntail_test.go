@@ -42,7 +42,7 @@ func TestEndOfTheLedger(t *testing.T) {
 		if err := b.Close(); err != nil {
 			t.Fatal(err)
 		}
-		file := filepath.Join(dir, streamsDir, LedgerStream, "msgs", "1.blk")
+		file := filepath.Join(dir, streamsDir, ledgerStream, "msgs", "1.blk")
 		raw, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -36,30 +36,26 @@ func (c *Checker) observeNumber(submitted *company.TaskSubmitted, id company.Tas
 
 // observedTask is the checker's own record of one task.
 type observedTask struct {
-	settings company.Settings
-	prepared *company.TaskPrepared
-	base     *company.GateResult // the baseline
-	// early means that workers may begin before the baseline. earlyImage is the image that they use until the task's own
-	// is built.
-	early      bool
-	earlyImage string
-	dryRun     bool
-	ended      bool
-	completed  bool
-	hasPlan    bool
-	planned    company.RunID         // run of the accepted plan; empty if one worker has the whole instruction
-	waves      []int                 // by subtask: its wave
-	after      [][]company.SubtaskID // by subtask: the subtasks named in its after
-	does       [][]int               // by subtask: the parts of the instruction that it carries out
-	parts      int                   // of the instruction
-	head       company.OID
-	trees      map[company.OID]company.OID        // by integration head: its tree
-	green      map[company.OID]bool               // trees with a good verdict
-	whole      map[company.OID]company.OID        // by integration head: the tree of its good verdict
-	reviewing  map[company.OID]bool               // integration heads that were reviewed as a whole
-	approved   map[string]bool                    // by (subtask, head): approved or waived
-	judged     map[string]*company.ReviewRecorded // approvals of tickets by (subtask, head)
-	unshown    map[company.SubtaskID]bool         // its green verdict lacks a required test that shows the change
+	settings  company.Settings
+	prepared  *company.TaskPrepared
+	base      *company.GateResult // the baseline
+	dryRun    bool
+	ended     bool
+	completed bool
+	hasPlan   bool
+	planned   company.RunID         // run of the accepted plan; empty if one worker has the whole instruction
+	waves     []int                 // by subtask: its wave
+	after     [][]company.SubtaskID // by subtask: the subtasks named in its after
+	does      [][]int               // by subtask: the parts of the instruction that it carries out
+	parts     int                   // of the instruction
+	head      company.OID
+	trees     map[company.OID]company.OID        // by integration head: its tree
+	green     map[company.OID]bool               // trees with a good verdict
+	whole     map[company.OID]company.OID        // by integration head: the tree of its good verdict
+	reviewing map[company.OID]bool               // integration heads that were reviewed as a whole
+	approved  map[string]bool                    // by (subtask, head): approved or waived
+	judged    map[string]*company.ReviewRecorded // approvals of tickets by (subtask, head)
+	unshown   map[company.SubtaskID]bool         // its green verdict lacks a required test that shows the change
 	// carried is the integration head that the approval of the only ticket must be applied to next.
 	carried   company.OID
 	merged    map[company.SubtaskID]company.OID
@@ -223,7 +219,7 @@ func isEffect(d company.Data) bool {
 		*company.StackRed, *company.ConflictReported,
 		*company.GateFinished, *company.DependencyAdded, *company.DependencyLookedUp, *company.DeliveryIntended,
 		*company.DeliveryHeld, *company.PROpened, *company.PushTakenIn, *company.TaskBased, *company.TaskPrepared,
-		*company.NeedsAdded, *company.EarlyStart, *company.BaselineRecorded, *company.TaskSubmitted, *company.EffectFailed,
+		*company.NeedsAdded, *company.BaselineRecorded, *company.TaskSubmitted, *company.EffectFailed,
 		*company.ReviewVoided:
 		return true
 	}

@@ -122,7 +122,7 @@ func TestStop(t *testing.T) {
 		&RunOffered{}, &RunClaimed{}, &BudgetReserved{}, &BudgetWaiting{}, &BudgetExhausted{}, &MergeIntentRecorded{},
 		&MergeGated{}, &StackIntended{}, &StackRed{}, &ConflictReported{}, &PushTakenIn{}, &NeedsAdded{},
 		&GateFinished{}, &DependencyAdded{}, &DependencyLookedUp{}, &DeliveryIntended{}, &DeliveryHeld{}, &PROpened{},
-		&TaskBased{}, &EarlyStart{}, &TaskPrepared{}, &BaselineRecorded{},
+		&TaskBased{}, &TaskPrepared{}, &BaselineRecorded{},
 		&TaskSubmitted{}, &EffectFailed{}, &ReviewVoided{},
 	} {
 		_, _, err := reviewed().office(&OfficeStopped{}).ticket(1, what).watch()

@@ -15,8 +15,6 @@ func (c *Checker) observePlan(t *observedTask, d company.Data, event company.Eve
 		return t.observeBase(d, event)
 	case *company.TaskPrepared:
 		return t.observePreparation(d, event)
-	case *company.EarlyStart:
-		return t.observeEarlyStart(d, event)
 	case *company.NeedsAdded:
 		return t.observeNeeds(d, event)
 	case *company.BaselineRecorded:
@@ -155,7 +153,7 @@ func (t *observedTask) comesBefore(task company.TaskID, first, second company.Su
 
 // observeBase checks that a base moves only until the image is built. It drops a plan for another base.
 func (t *observedTask) observeBase(taskBased *company.TaskBased, event company.Event) error {
-	if t.prepared != nil && (t.prepared.Image != "" || t.early) {
+	if t.prepared != nil && t.prepared.Image != "" {
 		return fmt.Errorf("%s gets another base after its image", event.Task)
 	}
 	if isMainBranch(taskBased.Integration) {
@@ -196,31 +194,19 @@ func (t *observedTask) mayGoAlone() bool {
 		set.Way == company.WayAuto && set.Plan != company.Ask && t.follows == "")
 }
 
-// observeOffer checks that a worker begins only with a plan and an image. Without an early start, the baseline must be
-// known too. Then there must also be a gate, or permission to work without checks.
+// observeOffer checks that a worker begins only with a plan, an image and a known baseline. There must also be a gate,
+// or permission to work without checks.
 func (c *Checker) observeOffer(t *observedTask, event company.Event) error {
 	switch {
-	case t.prepared == nil || t.prepared.Image == "" && t.earlyImage == "":
+	case t.prepared == nil || t.prepared.Image == "":
 		return fmt.Errorf("%s is offered before there is an image", event.Run)
 	case !t.hasPlan:
 		return fmt.Errorf("%s is offered before there is a plan", event.Run)
-	case t.early:
 	case len(t.prepared.Gates) > 0 && t.base == nil:
 		return fmt.Errorf("%s is offered before its base is judged", event.Run)
 	case !t.hasGates() && !c.untestedAllowed(t, event.Task):
 		return fmt.Errorf("%s is offered before it is known that there is a gate", event.Run)
 	}
-	return nil
-}
-
-// observeEarlyStart checks that workers begin early only before the baseline, from the task's own base and with an
-// image.
-func (t *observedTask) observeEarlyStart(earlyStart *company.EarlyStart, event company.Event) error {
-	if t.prepared == nil || t.base != nil || earlyStart.Base != t.prepared.Base.OID ||
-		t.prepared.Image == "" && earlyStart.Image == "" {
-		return fmt.Errorf("workers of %s begin early without a base or an image, or too late", event.Task)
-	}
-	t.early, t.earlyImage = true, earlyStart.Image
 	return nil
 }
 
@@ -233,18 +219,15 @@ func (t *observedTask) observeNeeds(d *company.NeedsAdded, event company.Event) 
 	return nil
 }
 
-// dropImage records that the image is rebuilt. Workers that have begun keep the image that they began in.
+// dropImage records that the image is rebuilt.
 func (t *observedTask) dropImage() {
 	taskPrepared := *t.prepared
-	if t.early && t.earlyImage == "" {
-		t.earlyImage = taskPrepared.Image
-	}
 	taskPrepared.Image = ""
 	t.prepared = &taskPrepared
 }
 
 // prepareAnew records that a new config line restarts the preparation: the image is rebuilt and the baseline taken
-// again. It has no effect once work may be checked.
+// again. It has no effect once workers may begin.
 func (c *Checker) prepareAnew(t *observedTask, id company.TaskID) {
 	if t.prepared == nil {
 		return

@@ -144,11 +144,6 @@ func TestWorkComesAfterThePreparation(t *testing.T) {
 				Untested: true}}).offer(worker(1))
 	}, settings(func(s *Settings) { s.NoGates = "allow" }))
 	unjudged := "t1-01.1 is offered before its base is judged"
-	early := func() *story {
-		return planBased().task(&EarlyStart{Base: the[TaskBased](based(), 0).Base.OID, Image: "draft"}).work(
-			1).image().baseline().gate(1, base)
-	}
-	requireKept(t, map[string]func() *story{"work begins early": early})
 	checkBroken(t, []broken{
 		{"the image", offered, func(s *story) { drop[TaskPrepared](s, 0); drop[BaselineRecorded](s, 0) },
 			"t1-01.1 is offered before there is an image"},
@@ -157,35 +152,17 @@ func TestWorkComesAfterThePreparation(t *testing.T) {
 		{"the baseline in spite of leave", with(offered, settings(func(s *Settings) { s.NoGates = "allow" })),
 			func(s *story) { drop[BaselineRecorded](s, 0) }, unjudged},
 		{"the baseline is no later", offered, func(s *story) { moveBefore[RunOffered, BaselineRecorded](s) }, unjudged},
-		{"the image of an early start", early, func(s *story) { the[EarlyStart](s, 0).Image = "" },
-			"workers of t1 begin early without a base or an image, or too late"},
-		{"the base of an early start", early, func(s *story) { the[EarlyStart](s, 0).Base = oid("other") },
-			"workers of t1 begin early without a base or an image, or too late"},
-		{"an early start after the baseline", offered, func(s *story) { s.task(&EarlyStart{Base: base}) },
-			"workers of t1 begin early without a base or an image, or too late"},
-		{"an early start without a base", submitted, func(s *story) { s.task(&EarlyStart{Image: "draft"}) },
-			"workers of t1 begin early without a base or an image, or too late"},
-		{"the base of those who began early", func() *story {
-			return planBased().task(&EarlyStart{Base: base, Image: "draft"})
-		}, func(s *story) { s.task(the[TaskBased](s, 0)) }, "t1 gets another base after its image"},
-		{"an early start", early, func(s *story) { drop[EarlyStart](s, 0) }, "t1-01.1 is offered before there is an image"},
-		{"a verdict after an early start", early, func(s *story) { drop[BaselineRecorded](s, 0) },
-			"a verdict before the base is judged"},
 		{"absent gates are none", absent, settings(func(s *Settings) { s.NoGates = "ask" }),
 			"t1-01.1 is offered before it is known that there is a gate"},
 	})
 }
 
-// Before the baseline an image may get what its checks lack. It is then made anew, also under workers that have begun.
+// Before the baseline an image may get what its checks lack. It is then made anew.
 func TestNeeds(t *testing.T) {
 	t.Parallel()
 	redis := func(s *story) { s.task(&NeedsAdded{Needs: Needs{Services: []string{"redis"}}, Check: "test"}) }
 	added := with(planBased, func(s *story) { s.image() }, redis, func(s *story) { s.image().baseline().offer(worker(1)) })
-	early := with(planBased, func(s *story) {
-		s.image().task(&EarlyStart{Base: base})
-	}, redis, func(s *story) { s.offer(worker(1)) })
 	none := "t1 gets what no check of its base can have looked for"
-	requireKept(t, map[string]func() *story{"under workers that have begun": early})
 	checkBroken(t, []broken{
 		{"with an image", planBased, redis, none},
 		{"with a base", submitted, redis, none},
@@ -193,7 +170,7 @@ func TestNeeds(t *testing.T) {
 		{"of something", added, func(s *story) { the[NeedsAdded](s, 0).Services = nil }, none},
 		{"the image is made anew", added, func(s *story) { drop[TaskPrepared](s, 1) }, "a baseline of t1 that is none"},
 		{"the image was there", added, func(s *story) { drop[NeedsAdded](s, 0) }, "t1 is prepared twice"},
-		{"workers wait for it", early, func(s *story) { drop[EarlyStart](s, 0) },
+		{"workers wait for it", added, func(s *story) { drop[TaskPrepared](s, 1); drop[BaselineRecorded](s, 0) },
 			"t1-01.1 is offered before there is an image"},
 	})
 }

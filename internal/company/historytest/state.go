@@ -107,7 +107,7 @@ func checkTask(task *company.Task) error {
 	} else if task.Status != company.StatusPending && !task.Status.Ended() {
 		return fmt.Errorf("%s is %s and was not prepared", task.ID, task.Status)
 	}
-	if task.WorkImage() == "" && slices.ContainsFunc(
+	if !task.IsPrepared() && slices.ContainsFunc(
 		task.Subtasks, func(sub *company.Subtask) bool { return sub.Started > 0 }) {
 		return fmt.Errorf("%s is worked on without an image", task.ID)
 	}

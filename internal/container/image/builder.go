@@ -78,8 +78,6 @@ type Request struct {
 	// Repo does not describe the image. The caller must ensure that the Dockerfile may be executed.
 	Dockerfile *dockerfile.Source
 	Offline    bool // fetch no dependencies from registries (container.deps: off)
-	// Uncompiled omits the layers that compile the base ahead.
-	Uncompiled bool
 	// Without lists kinds of registries from which no packages are fetched (deps.without).
 	Without []string
 	// Packages lists Debian packages that earlier checks were missing.
@@ -224,29 +222,6 @@ func (b *Builder) Ensure(ctx context.Context, req Request) (Image, error) {
 		b.log.WarnContext(ctx, "base image fell back to a build", "base", req.Base, "err", err)
 		base = newBuiltBase()
 	}
-}
-
-// EnsureUncompiled does the same as Ensure without the layers that compile the base ahead. If the plan
-// has no such layers, ok is false and no image is built.
-func (b *Builder) EnsureUncompiled(ctx context.Context, req Request) (img Image, ok bool, err error) {
-	if err := req.validateRequest(); err != nil {
-		return img, false, err
-	}
-	base, err := b.findBase(ctx, req)
-	if err != nil {
-		return img, false, err
-	}
-	with, _, err := b.planLayers(ctx, req, base)
-	if err != nil {
-		return img, false, err
-	}
-	req.Uncompiled = true
-	without, _, err := b.planLayers(ctx, req, base)
-	if err != nil || with[len(with)-1].key == without[len(without)-1].key {
-		return img, false, err
-	}
-	img, err = b.Ensure(ctx, req)
-	return img, err == nil, err
 }
 
 // findBase decides how the lowest layers of a request are made. It does not contact the daemon.

@@ -35,9 +35,6 @@ func (p *layerPlan) addInstalls(req Request, s *sources, set toolSet) error {
 		}
 		missing := false // true once a layer was left out, on which later ones depend
 		for _, install := range installs {
-			if install.Resume != nil && req.Uncompiled {
-				continue
-			}
 			if install.Fetch != nil && req.Offline {
 				return company.E(company.EInternal, "packages of "+installer.Name()+" would be fetched, and container.deps is off")
 			}

@@ -8,37 +8,6 @@ import (
 	"company/internal/ecosystem/depproxy"
 )
 
-// What is compiled of the base is left out of an image that workers begin in, and nothing else is.
-func TestUncompiledPlan(t *testing.T) {
-	b, err := New(Config{CacheDir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.Close)
-	repo := newProject(t).commit(map[string]string{"go.mod": "module example.com/p\n\ngo 1.24\n", "p.go": "package p\n"})
-	for _, tools := range [][]string{{"go"}, {"go", "cgo"}} { // C is compiled ahead
-		plan := func(uncompiled bool) (kinds []string) {
-			steps, _, err := b.planLayers(
-				newContext(t), Request{Toolchains: tools, Repo: repo, Uncompiled: uncompiled}, newBuiltBase())
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, s := range steps {
-				kinds = append(kinds, s.kind)
-			}
-			return kinds
-		}
-		whole := plan(false)
-		if slices.Contains(whole, "godeps") != (len(tools) > 1) {
-			t.Fatalf("%q has the layers %q", tools, whole)
-		}
-		if got, want := plan(true), slices.DeleteFunc(
-			slices.Clone(whole), func(k string) bool { return k == "godeps" }); !slices.Equal(got, want) {
-			t.Errorf("%q has the layers %q, want %q", tools, got, want)
-		}
-	}
-}
-
 // Packages that no check needs, and those of a registry that deps.without names, are not
 // asked for: their layer is not planned, and a note says so. The layers below keep their keys.
 func TestPackagesLeftOut(t *testing.T) {

@@ -39,7 +39,6 @@ var limits = map[company.EffectKind]limit{
 	company.EffectGate:      {class: checks, rank: 2},
 	company.EffectReview:    {class: heads, rank: 2, reads: true},
 	company.EffectTestMerge: {class: checks, rank: 1},
-	company.EffectTestAhead: {class: checks},
 	company.EffectResolve:   {class: heads, rank: 1},
 	company.EffectMerge:     {class: unlimited},
 	company.EffectDeliver:   {class: unlimited},
@@ -55,8 +54,7 @@ func checkLimits(kinds ...company.EffectKind) error {
 	return nil
 }
 
-// freeSlots returns how many more effects of each class, and how many more readers, may start. A confirmed test ahead
-// leaves its slot to the test that continues it. That test needs no slot if the verdict is already available.
+// freeSlots returns how many more effects of each class, and how many more readers, may start.
 func (o *Orchestrator) freeSlots(l *look) (free map[class]int, readers int) {
 	// There may be as many agents as workers, since each agent reads the work of one worker.
 	team := max(1, l.state.Office.WorkerCount())
@@ -67,17 +65,9 @@ func (o *Orchestrator) freeSlots(l *look) (free map[class]int, readers int) {
 	if o.cfg.Checks <= 0 {
 		free[checks] = team
 	}
-	for _, e := range l.waiting {
-		if o.jobs[e.Key] == nil && l.findConfirming(e) != nil {
-			free[checks]++
-		}
-	}
 	for _, job := range o.jobs {
 		if t := l.state.Tasks[job.effect.Task]; t != nil && t.Runs[job.effect.Run] != nil && t.Runs[job.effect.Run].Waiting {
 			continue // for a person: other effects need not wait for that
-		}
-		if job.resting || l.findConfirming(job.effect) != nil {
-			continue // no container, or the slot of a test ahead, even if its task has lost its turn
 		}
 		kind := limits[job.effect.Kind]
 		free[kind.class]--
@@ -113,16 +103,6 @@ func (o *Orchestrator) startableEffects(l *look) []company.Effect {
 	free, readers := o.freeSlots(l)
 	waiting := slices.Clone(l.waiting)
 	slices.SortStableFunc(waiting, func(a, b company.Effect) int { return limits[a.Kind].rank - limits[b.Kind].rank })
-	var confirmed []company.Effect // their containers already run
-	waiting = slices.DeleteFunc(waiting, func(effect company.Effect) bool {
-		ahead := l.findConfirming(effect)
-		if ahead != nil {
-			effect.Stack = ahead.Stack
-			confirmed = append(confirmed, effect)
-		}
-		return ahead != nil
-	})
-	waiting = slices.Concat(confirmed, waiting)
 	return slices.DeleteFunc(waiting, func(effect company.Effect) bool {
 		kind := limits[effect.Kind]
 		if kind.class != unlimited && free[kind.class] <= 0 || kind.reads && readers <= 0 {

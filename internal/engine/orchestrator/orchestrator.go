@@ -143,11 +143,10 @@ type Orchestrator struct {
 	wake     chan struct{} // of capacity 1: signals a change
 	jobs     map[string]*job
 	done     chan string // keys of jobs that have ended
-	rested   chan string // keys of tests ahead whose verdict is available
 	ending   sync.Map    // a LateEffect by key for each effect that has not returned although its context has ended
 
-	waiting, merging []company.Effect // buffers for the lists of one pass
-	called           map[string]bool  // the keys that are due in one pass
+	waiting []company.Effect // buffer for a list of one pass
+	called  map[string]bool  // the keys that are due in one pass
 }
 
 // Open folds the ledger into the state. From then on, commands of people may be decided. No effect runs before Start
@@ -181,7 +180,7 @@ func Open(ctx context.Context, cfg Config) (*Orchestrator, error) {
 	orchestrator := &Orchestrator{
 		cfg: cfg, token: hex.EncodeToString(tok[:]), ahead: company.NewState(), changed: map[company.TaskID]bool{},
 		wake: make(chan struct{}, 1), jobs: map[string]*job{}, handlers: map[company.EffectKind]company.EffectHandler{},
-		done: make(chan string), rested: make(chan string), called: map[string]bool{},
+		done: make(chan string), called: map[string]bool{},
 	}
 	if err := orchestrator.load(ctx); err != nil {
 		return nil, err

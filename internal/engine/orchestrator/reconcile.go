@@ -12,10 +12,9 @@ import (
 
 // job is a running effect.
 type job struct {
-	effect  company.Effect
-	began   time.Time // by the office's clock
-	cancel  context.CancelCauseFunc
-	resting bool // a test ahead with a verdict: it holds no slot
+	effect company.Effect
+	began  time.Time // by the office's clock
+	cancel context.CancelCauseFunc
 }
 
 // staleWait is how long an effect waits before it ends if another holder seems to have it.
@@ -66,9 +65,6 @@ func (o *Orchestrator) Run(ctx context.Context) error {
 		case key := <-o.done:
 			delete(o.jobs, key)
 			o.takeEnded()
-		case key := <-o.rested:
-			o.jobs[key].resting = true
-			o.cfg.Logger.DebugContext(ctx, msgAheadJudged, "key", key)
 		case o.snapSeq = <-saving:
 			saving = nil
 		}
@@ -98,18 +94,17 @@ func (o *Orchestrator) waitJobs() {
 	}
 }
 
-// look is one pass of the loop over the state. Values that several parts need are computed once. Its lists use
-// buffers that the next pass reuses.
+// look is one pass of the loop over the state. Values that several parts need are computed once. The list of
+// waiting effects uses a buffer that the next pass reuses.
 type look struct {
 	state   *company.State
 	now     time.Time        // by the office's clock
 	due     []company.Effect // effects that must be running
 	waiting []company.Effect // the due effects that were not running when the pass began
-	merging []company.Effect // running merges and their tests, by key
 }
 
 func (o *Orchestrator) newLook(s *company.State, now time.Time, due []company.Effect) *look {
-	l := &look{state: s, now: now, due: due, waiting: o.waiting[:0], merging: o.mergeJobs()}
+	l := &look{state: s, now: now, due: due, waiting: o.waiting[:0]}
 	for _, effect := range due {
 		if o.jobs[effect.Key] == nil {
 			l.waiting = append(l.waiting, effect)
@@ -133,7 +128,6 @@ func (o *Orchestrator) reconcileEffects(ctx context.Context) time.Time {
 	for _, e := range o.startableEffects(look) {
 		o.start(ctx, e)
 	}
-	o.reconcileAhead(ctx, look)
 	o.cancelOthers(look.due)
 	return o.agenda.Next()
 }
@@ -148,7 +142,7 @@ func (o *Orchestrator) cancelOthers(due []company.Effect) {
 		called[due[i].Key] = true
 	}
 	for key, job := range o.jobs {
-		if job.effect.Kind == company.EffectTestAhead || called[key] {
+		if called[key] {
 			continue
 		}
 		_, offers := job.effect.Command.(company.Offer)
@@ -170,10 +164,6 @@ func (o *Orchestrator) start(ctx context.Context, effect company.Effect) {
 		defer cancel(nil)
 		defer o.watchEnd(ectx, effect)()
 		pprof.Do(ectx, pprof.Labels(effectLabel, effect.Key), func(ctx context.Context) {
-			if effect.Kind == company.EffectTestAhead {
-				o.testAhead(ctx, effect)
-				return
-			}
 			o.carryOut(ctx, effect)
 		})
 	}()

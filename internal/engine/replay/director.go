@@ -336,7 +336,7 @@ func (d *Director) noteRequest(run company.RunID) {
 	d.moved = time.Now()
 }
 
-// SpeakForPresident sends the president's commands, and those caused by slow images and checks, each at its place in
+// SpeakForPresident sends the president's commands, each at its place in
 // the record, until the replay is over.
 func (d *Director) SpeakForPresident(ctx context.Context, office company.Decider) error {
 	for sent := -1; ; {
@@ -370,12 +370,9 @@ func (d *Director) SpeakForPresident(ctx context.Context, office company.Decider
 }
 
 // sentCommand returns the command that led to a step and that no effect of a replay sends: a command of the
-// president, or one that only the duration of the recorded work caused. It returns nil if an effect sends the
-// command.
+// president. It returns nil if an effect sends the command.
 func (d *Director) sentCommand(s step, now *company.State) company.Command {
 	switch was := s.data.(type) {
-	case *company.EarlyStart:
-		return company.StartEarly{Task: d.record.Task, EarlyStart: *was}
 	case *company.RunTold:
 		return company.Tell{Subtask: s.subtask, Text: was.Text}
 	case *company.ApprovalAnswered:

@@ -207,7 +207,7 @@ func isFirstAlone(kind string) bool { return kind == "run.offered" || kind == "r
 // orderedKinds lists the kinds of events that affect the result. Money, external failures and their retries, files
 // and pauses do not.
 var orderedKinds = []string{
-	"task.based", "task.prepared", "task.early_start", "task.baseline", "plan.accepted", "plan.refused", "subtask.guided",
+	"task.based", "task.prepared", "task.baseline", "plan.accepted", "plan.refused", "subtask.guided",
 	"subtask.replanned", "dependency.added",
 	"run.offered", "run.claimed", "run.ended", "run.told", "gate.finished", "review.finished", "review.carried",
 	"review.voided",

@@ -81,7 +81,7 @@ func (d *Director) DirectTests(office company.Decider, test company.OutcomeFinde
 // findStack returns the subtasks of the next recorded test. If wait is not nil, some of them cannot be merged yet.
 func (d *Director) findStack(
 	office company.Decider, effect company.Effect,
-) (stack []company.QueuedHead, wait <-chan struct{}) {
+) (stack []company.SubtaskID, wait <-chan struct{}) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := office.View()
@@ -90,17 +90,10 @@ func (d *Director) findStack(
 	if task == nil || len(members) == 0 {
 		return effect.Stack, nil
 	}
-	for _, id := range members {
-		sub := task.Subtask(id)
-		if sub == nil {
-			return nil, d.changed
-		}
-		stack = append(stack, company.QueuedHead{Subtask: id, Head: sub.Head})
-	}
-	if len(now.ListTakenUp(task, company.Effect{Stack: stack})) < len(stack) {
+	if len(now.ListTakenUp(task, members)) < len(members) {
 		return nil, d.changed
 	}
-	return stack, nil
+	return members, nil
 }
 
 // nextTested returns the subtasks of the next recorded test of merges. The caller holds mu.

@@ -82,7 +82,7 @@ func testSubpath(b *forgetest.Fixture) {
 	remote := b.Host.CloneURL(b.Repo)
 	set := &forge.Selector{
 		Settings: forge.Settings{Kind: "gitea", URL: b.Host.BaseURL(), TokenEnv: "TOKEN"},
-		Drivers:  map[string]forge.Driver{"gitea": Driver},
+		Drivers:  []forge.Driver{Driver},
 		Env:      func(string) string { return b.Host.Secret("owner-token") }, Transport: b.Host.Client().Transport,
 	}
 	f, choice, err := set.ForRemote(t.Context(), remote)

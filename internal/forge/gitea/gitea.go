@@ -24,11 +24,25 @@ import (
 	"company/internal/lib/retry"
 )
 
-// Driver opens Gitea forges. It has no home address, so forge.url must be set. If a login's password is a token,
-// Gitea ignores the user name.
+const kind = "gitea"
+
+// Driver is all that is known of Gitea and Forgejo. It has no home address, so forge.url must be set. If a login's
+// password is a token, Gitea ignores the user name.
 var Driver = forge.Driver{
-	Open:             func(o forge.Options) (forge.Forge, error) { return New(o), nil },
-	User:             "x-access-token",
+	Kind:        kind,
+	Name:        "Gitea or Forgejo",
+	Open:        func(o forge.Options) (forge.Forge, error) { return New(o), nil },
+	User:        "x-access-token",
+	StoredToken: readStoredToken,
+	StoredBy:    "tea",
+	Webhook: forge.Webhook{
+		Event:    []string{"X-Gitea-Event", "X-Forgejo-Event"},
+		Delivery: []string{"X-Gitea-Delivery", "X-Forgejo-Delivery"},
+		// Gitea sends GitHub's header as well.
+		Sign: func(h http.Header) string {
+			return cmp.Or(forge.CutSignature(h.Get("X-Hub-Signature-256")), h.Get("X-Gitea-Signature"))
+		},
+	},
 	OtherTokenEnvs:   []string{"GITEA_TOKEN", "GITEA_SERVER_TOKEN"},
 	TokenPermissions: "read:user, read:organization, write:repository and write:issue",
 }
@@ -60,8 +74,14 @@ func New(options forge.Options) *Client {
 	return client
 }
 
-// Kind returns "gitea".
-func (*Client) Kind() string { return "gitea" }
+// Kind returns the kind of Driver.
+func (*Client) Kind() string { return kind }
+
+// Templates lists where Gitea and Forgejo look for the template of a pull request.
+func (*Client) Templates() []string {
+	const name = "pull_request_template"
+	return []string{name, ".forgejo/" + name, ".gitea/" + name, ".github/" + name, "docs/" + name}
+}
 
 // Credential returns the operator's token.
 func (c *Client) Credential(ctx context.Context) (forge.Credential, error) { return c.login(ctx) }

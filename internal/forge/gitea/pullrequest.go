@@ -247,13 +247,16 @@ func (c *Client) addLabels(ctx context.Context, pr forge.PR, p *gitea.PullReques
 	return err
 }
 
+// codeOwnerFiles lists the paths of a CODEOWNERS file, the first one first.
+var codeOwnerFiles = []string{".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS", ".gitea/CODEOWNERS"}
+
 // requestReviews requests reviews from the code owners that the base names.
 func (c *Client) requestReviews(ctx context.Context, pr forge.PR, p *gitea.PullRequest) error {
 	if !pr.CodeOwners || p.Draft || len(pr.Paths) == 0 || p.Base == nil {
 		return nil
 	}
 	var text []byte
-	for _, file := range forge.CodeOwnerFiles {
+	for _, file := range codeOwnerFiles {
 		var err error
 		text, err = repeat(ctx, c, "reading "+file, func(api *gitea.Client) ([]byte, *gitea.Response, error) {
 			return api.GetFile(c.repo.Owner, c.repo.Name, p.Base.Ref, file)

@@ -408,7 +408,7 @@ func TestEnterpriseURLs(t *testing.T) {
 			"https://ghe.example.com:8443/api/graphql"},
 	} {
 		s := forge.Selector{Settings: forge.Settings{Kind: "github", URL: site},
-			Drivers: map[string]forge.Driver{"github": Driver}, Env: func(string) string { return "x" }}
+			Drivers: []forge.Driver{Driver}, Env: func(string) string { return "x" }}
 		host := strings.Split(strings.Split(site, "//")[1], "/")[0]
 		f, _, err := s.ForRemote(t.Context(), "https://"+host+"/acme/app")
 		if err != nil {

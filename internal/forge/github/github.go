@@ -24,11 +24,27 @@ import (
 	"company/internal/lib/retry"
 )
 
-// Driver opens GitHub forges.
+const kind = "github"
+
+// Driver is all that is known of GitHub.
 var Driver = forge.Driver{
-	Open: func(o forge.Options) (forge.Forge, error) { return New(o) },
-	Home: "https://github.com",
-	User: "x-access-token",
+	Kind:         kind,
+	Name:         "GitHub",
+	Open:         func(o forge.Options) (forge.Forge, error) { return New(o) },
+	Home:         "https://github.com",
+	OtherHosts:   []string{"www.github.com", "ssh.github.com"},
+	TenantSuffix: ".ghe.com",
+	APIPath:      "/api/v3",
+	User:         "x-access-token",
+	StoredToken:  readStoredToken,
+	StoredBy:     "gh",
+	LoginCommand: "gh auth login --hostname",
+	HasApps:      true,
+	Webhook: forge.Webhook{
+		Event: []string{"X-GitHub-Event"}, Delivery: []string{"X-GitHub-Delivery"},
+		Sign: func(h http.Header) string { return forge.CutSignature(h.Get("X-Hub-Signature-256")) },
+	},
+	OpenByHand: openByHand,
 	// The variables that gh reads, for github.com and for an Enterprise.
 	TokenEnvs:      []string{"GITHUB_TOKEN", "GH_TOKEN"},
 	OtherTokenEnvs: []string{"GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"},
@@ -87,8 +103,14 @@ func New(options forge.Options) (*Client, error) {
 	return client, nil
 }
 
-// Kind returns "github".
-func (*Client) Kind() string { return "github" }
+// Kind returns the kind of Driver.
+func (*Client) Kind() string { return kind }
+
+// Templates lists where GitHub looks for the template of a pull request.
+func (*Client) Templates() []string {
+	const name = "pull_request_template"
+	return []string{".github/" + name, name, "docs/" + name}
+}
 
 // Credential returns the operator's token, or a token of the App's installation.
 func (c *Client) Credential(ctx context.Context) (forge.Credential, error) {

@@ -197,7 +197,7 @@ func (c *Client) requestReviews(ctx context.Context, pr forge.PR, p *github.Pull
 }
 
 func (c *Client) readCodeOwners(ctx context.Context, base string) (string, error) {
-	for _, file := range forge.CodeOwnerFiles[:3] {
+	for _, file := range []string{".github/CODEOWNERS", "CODEOWNERS", "docs/CODEOWNERS"} {
 		f, err := repeat(ctx, c, "reading "+file, func() (*github.RepositoryContent, *github.Response, error) {
 			f, _, resp, err := c.api.Repositories.GetContents(
 				ctx, c.repo.Owner, c.repo.Name, file, &github.RepositoryContentGetOptions{Ref: base})

@@ -31,6 +31,13 @@ var _ forge.Forge = (*Forge)(nil)
 // Kind returns LocalKind.
 func (*Forge) Kind() string { return forge.LocalKind }
 
+// Templates lists where any forge looks for the template of a pull request: a page may be for each of them.
+func (*Forge) Templates() []string {
+	const name = "pull_request_template"
+	return []string{".github/" + name, name, "docs/" + name, ".gitlab/merge_request_templates/default",
+		".azuredevops/" + name, ".forgejo/" + name, ".gitea/" + name}
+}
+
 // Record is the file of one pull request.
 type Record struct {
 	SchemaVersion int            `json:"schema_version"`

@@ -21,33 +21,6 @@ func (f *Folder) Open(name string) (*os.File, error) {
 	return f.open(name, os.O_RDONLY, 0)
 }
 
-// OpenLinked opens a file for reading that may have other hard links, such as git packs that repositories share. The
-// caller must check the content: another link may be outside of the folder.
-func (f *Folder) OpenLinked(name string) (file *os.File, err error) {
-	err = f.withParent(name, func(dir *os.Root, base string) error {
-		there, err := dir.Lstat(base)
-		if err != nil {
-			return err
-		}
-		if !there.Mode().IsRegular() {
-			return refusalError(f.Join(name), "it is no plain file", nil)
-		}
-		if file, err = dir.OpenFile(base, os.O_RDONLY|syscall.O_NONBLOCK, 0); err != nil {
-			return err
-		}
-		here, err := file.Stat()
-		if err == nil && !os.SameFile(here, there) {
-			err = refusalError(f.Join(name), "it was replaced while it was opened", nil)
-		}
-		if err != nil {
-			_ = file.Close()
-			file = nil
-		}
-		return err
-	})
-	return file, err
-}
-
 // OpenFile opens a file like os.OpenFile. os.O_TRUNC takes effect only after the checks that the file is plain and has
 // no other hard link.
 func (f *Folder) OpenFile(name string, flag int, perm fs.FileMode) (*os.File, error) {

@@ -125,9 +125,9 @@ func (b *Bundle) Effect(sub company.SubtaskID) company.Effect {
 	b.T.Helper()
 	state := b.View()
 	task := b.Task(Task)
-	effect := company.Effect{Kind: company.EffectTestMerge, Task: Task, Subtask: sub, Onto: task.Head}
+	effect := company.Effect{Kind: company.EffectTestMerge, Task: Task, Subtask: sub}
 	for _, next := range state.MergeStack(task) {
-		effect.Stack = append(effect.Stack, company.QueuedHead{Subtask: next.ID, Head: next.Head})
+		effect.Stack = append(effect.Stack, next.ID)
 	}
 	return effect
 }

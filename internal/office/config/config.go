@@ -9,8 +9,9 @@ import (
 // Config is the complete config: values that no source sets have their default. It is loaded once and never changed.
 // Do not write into its lists and maps.
 //
-// The tags are the schema. yaml is the key, enum the allowed values, min and max the bounds. doc is the one-line
-// description for people and the JSON Schema. check names a further check of a text.
+// The tags are the schema. yaml is the key, enum the allowed values, min and max the bounds. drivers is a kind of
+// drivers, whose names are allowed as well. doc is the one-line description for people and the JSON Schema. check names
+// a further check of a text.
 type Config struct {
 	Version       int              `yaml:"version" min:"1" max:"1" doc:"version of this file's format"`
 	Models        map[string]Model `yaml:"models" doc:"named model profiles"`
@@ -38,7 +39,7 @@ type Config struct {
 // Model is a model profile. A profile replaces the profile of the same name in a lower source as a whole, so that an
 // API key is never sent to another profile's URL.
 type Model struct {
-	Adapter       string   `yaml:"adapter" enum:"openai ollama anthropic scripted" doc:"wire protocol"`
+	Adapter       string   `yaml:"adapter" drivers:"adapter" doc:"wire protocol"`
 	Model         string   `yaml:"model" doc:"the model's name, as its server calls it"`
 	BaseURL       string   `yaml:"base_url" check:"http_url" unset:"the adapter's own service" doc:"the API's address; not set: the adapter's own"`
 	APIKeyEnv     string   `yaml:"api_key_env" check:"env_name" unset:"the usual variable of the adapter's own service" doc:"environment variable that holds the key"`
@@ -123,7 +124,7 @@ type Deps struct {
 
 // Bus sets the storage of messages and the ledger.
 type Bus struct {
-	Driver string `yaml:"driver" enum:"nats file" doc:"keeper of the ledger, the journals and the queue: nats is an embedded server, file one log of plain files; an office keeps the one that it was made with, or is converted by company bus convert"`
+	Driver string `yaml:"driver" drivers:"bus" doc:"keeper of the ledger, the journals and the queue: nats is an embedded server, file one log of plain files; an office keeps the one that it was made with, or is converted by company bus convert"`
 }
 
 // Git configures branches and credentials.
@@ -145,7 +146,7 @@ type Git struct {
 
 // Forge configures the forge where pull requests are opened.
 type Forge struct {
-	Kind     string `yaml:"kind" enum:"auto github gitea local" doc:"kind of forge"`
+	Kind     string `yaml:"kind" enum:"auto local" drivers:"forge" doc:"kind of forge"`
 	URL      string `yaml:"url" check:"http_url" unset:"the kind's own service" doc:"address of the forge; not set: the kind's own"`
 	TokenEnv string `yaml:"token_env" check:"env_name" unset:"the usual variables of the kind's own tools" doc:"environment variable that holds the token"`
 	// Poll applies to company serve. Other commands ask on demand.

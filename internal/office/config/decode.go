@@ -221,8 +221,8 @@ func setLeaf(v reflect.Value, n node, tag reflect.StructTag) error {
 		if !text {
 			return notAllowed(describeAllowed(tag))
 		}
-		if enum := tag.Get("enum"); enum != "" {
-			if words := strings.Fields(enum); !slices.Contains(words, word) {
+		if words := allowedWords(tag); words != nil {
+			if !slices.Contains(words, word) {
 				w := &valueError{"is not one of the words allowed", strings.Join(words, ", ")}
 				if near := nearestKey(word, words); near != "" {
 					w.allowed += " (did you mean " + near + "?)"

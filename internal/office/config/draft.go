@@ -146,8 +146,8 @@ func writeKey(b *strings.Builder, mark string, depth int, key, value, doc string
 // keyHint returns the description of a key with its allowed values.
 func keyHint(tag reflect.StructTag) string {
 	doc := tag.Get("doc")
-	if enum := tag.Get("enum"); enum != "" {
-		doc += ": " + strings.Join(strings.Fields(enum), " | ")
+	if words := allowedWords(tag); words != nil {
+		doc += ": " + strings.Join(words, " | ")
 	}
 	return doc
 }

@@ -83,7 +83,7 @@ func newKey(name string, f reflect.StructField, values map[string]string) Key {
 	}
 	low, high := f.Tag.Get("min"), f.Tag.Get("max")
 	switch {
-	case f.Tag.Get("enum") != "" || f.Tag.Get("check") != "":
+	case allowedWords(f.Tag) != nil || f.Tag.Get("check") != "":
 		key.Allowed = describeAllowed(f.Tag)
 	case low != "" && low == high:
 		key.Allowed = low

@@ -24,8 +24,7 @@ func leafChoices(t *testing.T, key string, typ reflect.Type, tag reflect.StructT
 	if key == "git.credential" { // deploy_key needs a file beside it
 		return []string{"token", "ssh_agent", "token", "ssh_agent"}
 	}
-	if enum := tag.Get("enum"); enum != "" {
-		words := strings.Fields(enum)
+	if words := allowedWords(tag); words != nil {
 		return []string{words[0], words[1], words[0], words[1]}
 	}
 	switch key {

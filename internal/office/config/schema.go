@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"reflect"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -85,8 +84,8 @@ func schemaOf(t reflect.Type, tag reflect.StructTag) jsonObject {
 		return number("number")
 	}
 	s := jsonObject{"type": "string"}
-	if enum := tag.Get("enum"); enum != "" {
-		s["enum"] = strings.Fields(enum)
+	if words := allowedWords(tag); words != nil {
+		s["enum"] = words
 	}
 	if tag.Get("unset") != "" {
 		s["minLength"] = 1

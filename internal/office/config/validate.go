@@ -33,8 +33,8 @@ var (
 
 // describeAllowed describes the allowed values of a text key.
 func describeAllowed(tag reflect.StructTag) string {
-	if enum := tag.Get("enum"); enum != "" {
-		return strings.Join(strings.Fields(enum), ", ")
+	if words := allowedWords(tag); words != nil {
+		return strings.Join(words, ", ")
 	}
 	if a := textRules[tag.Get("check")].allowed; a != "" {
 		return a

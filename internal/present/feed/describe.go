@@ -82,11 +82,6 @@ func describeEvent(event company.Event, task *company.Task) Item {
 	case *company.NeedsAdded:
 		item.Text = safetext.EscapeLine(d.Check, 100) + " on the base looks in vain for what is in " +
 			safetext.EscapeLine(strings.Join(slices.Concat(d.Services, d.Packages), ", "), 200) + ": it is run again with that"
-	case *company.EarlyStart:
-		if item.Text = "the checks still run on the base: workers begin meanwhile, and their work waits for that " +
-			"verdict"; d.Image != "" {
-			item.Text = "the base is still being compiled: workers begin meanwhile, in an image that has nothing compiled"
-		}
 	case *company.TaskPrepared:
 		if item.Text = "the image is ready"; !d.Based {
 			item.Text = baseText(d.Base, d.Gates)

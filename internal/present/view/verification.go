@@ -18,12 +18,11 @@ type Verification struct {
 
 // Damage is a missing record or blob, or one that differs from the data that was written. Only a person can repair it.
 type Damage struct {
-	Code company.Code `json:"code"`
-	What string       `json:"what"` // ledger or blob
-	// the first damaged event, or the blob with its use, or its place in a pack
-	Where string `json:"where"`
-	Why   string `json:"why"`
-	Fix   string `json:"fix"`
+	Code  company.Code `json:"code"`
+	What  string       `json:"what"`  // ledger or blob
+	Where string       `json:"where"` // the first damaged event, or the blob with its use
+	Why   string       `json:"why"`
+	Fix   string       `json:"fix"`
 }
 
 // Text describes the damage in a sentence, without advice.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/bus/bustest"
+	"company/internal/present/view"
 	"company/test/heldoffice"
 )
 
@@ -68,30 +68,6 @@ func TestDoctorDeep(t *testing.T) {
 			if !strings.Contains(got, want) {
 				t.Errorf("served %v: a damaged blob: %s\nwant %s", served, got, want)
 			}
-		}
-	}
-}
-
-// A flipped bit of the state of a small blob, which made it look removed once, is named with
-// the blob and its place in the pack.
-func TestDoctorDeepOfASmallBlob(t *testing.T) {
-	o := heldoffice.Open(t)
-	h := o.PutBlob("stored")
-	const stateBit = 8*4 + 3 // 'L' to 'D'
-	if _, err := bustest.FlipHead(o.Paths.Bus, h, stateBit); err != nil {
-		t.Fatal(err)
-	}
-	for _, served := range []bool{true, false} {
-		if served {
-			o.Serve()
-		} else {
-			o.Close()
-		}
-		r := o.Run(t.Context(), execute, "doctor", "--deep")
-		if !strings.Contains(r.Out, "1 thing damaged or missing") ||
-			!strings.Contains(r.Out, "E_LEDGER: the blob is damaged: "+h+" in blobs/packs/00000001.pack at byte 0") ||
-			r.Code == 0 {
-			t.Errorf("served %v: exit %d\n%s%s", served, r.Code, r.Out, r.Err)
 		}
 	}
 }

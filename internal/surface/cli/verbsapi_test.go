@@ -21,7 +21,7 @@ var requestOf = map[string]string{
 	"stop": "stop", "submit": "POST submissions",
 	"tell": "tell", "version": "GET hello", "wait": "GET summaries/{id}",
 
-	"bus cat": "", "bus convert": "", "bus repair": "", "cleanup": "GET leftovers",
+	"bus convert": "", "cleanup": "GET leftovers",
 	"completion": "", "config check": "", "config get": "GET config", "config schema": "", "config set": "POST config",
 	"config unset": "POST config", "git trust-host": "", "help": "", "image build": "", "image explain": "",
 	"image list": "", "image prune": "", "init": "", "mcp": "",

@@ -86,21 +86,6 @@ func (c *Client) Prepare(ctx context.Context, r PrepareRequest) (PrepareResult, 
 	return callTool[PrepareResult](ctx, c, "prepare", r)
 }
 
-// Baked returns the commit of the history in the image.
-func (c *Client) Baked(ctx context.Context, path string) (BakedResult, error) {
-	return callTool[BakedResult](ctx, c, "baked", BakedRequest{path})
-}
-
-// LayOutTimeout is the timeout for preparing a work tree before a run asks for its own.
-const LayOutTimeout = 2 * time.Minute
-
-// LayOut checks out the work tree of the history in the image, and returns its commit. It is for a container that
-// waits for a run. Prepare is still necessary afterwards. A Refusal means that git failed and that the workspace is
-// empty.
-func (c *Client) LayOut(ctx context.Context, path string) (BakedResult, error) {
-	return callTool[BakedResult](ctx, c, "lay_out", BakedRequest{path})
-}
-
 // ReadFile returns lines of a file, and records that it was read.
 func (c *Client) ReadFile(ctx context.Context, r ReadFileRequest) (ReadFileResult, error) {
 	return callTool[ReadFileResult](ctx, c, "read_file", r)

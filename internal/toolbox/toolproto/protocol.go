@@ -28,25 +28,6 @@ type PrepareRequest struct {
 	// Holder counts the earlier holders of the run. It is part of process ids, so that the ids of an earlier container
 	// are not used again.
 	Holder int `json:"holder,omitempty"`
-	// Seeded is the part of the clone that was already sent. If it is nil, everything is fetched.
-	Seeded *Seeded `json:"seeded,omitempty"`
-}
-
-// BakedRequest asks for the history that the image contains.
-type BakedRequest struct {
-	Path string `json:"path"` // a bare repository
-}
-
-// BakedResult names the newest commit of that history. Commit is empty if the image has no history.
-type BakedResult struct {
-	Commit string `json:"commit,omitempty"`
-}
-
-// Seeded describes the part of the clone that Client.Seed sent as packs before Prepare.
-type Seeded struct {
-	Refs map[string]string `json:"refs"` // the refs at CloneURL: full name to object id
-	// Fetch is set if neither the packs nor the baked repository contain all of Refs.
-	Fetch bool `json:"fetch,omitempty"`
 }
 
 // PrepareResult describes the prepared workspace.
@@ -183,8 +164,6 @@ type RunResult struct {
 	DurationMS int64  `json:"duration_ms"`
 	LogBytes   int64  `json:"log_bytes"` // of the whole log that Client.Log fetches
 	Note       string `json:"note,omitempty"`
-	// Pipes are the exit codes of each pipeline that had a failed part which the command's exit code does not show.
-	Pipes [][]int `json:"pipes,omitempty"`
 }
 
 // Output is the head and the tail of what a command wrote.

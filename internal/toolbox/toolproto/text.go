@@ -81,13 +81,10 @@ func (r RunResult) Text() string {
 	default:
 		fmt.Fprintf(&b, "exit code %d after %s\n", r.ExitCode, took)
 	}
-	for _, codes := range r.Pipes {
-		fmt.Fprintf(&b, "a part of a pipeline failed: exit codes %s\n", joinExitCodes(codes))
-	}
 	if r.Note != "" {
 		fmt.Fprintf(&b, "note: %s\n", r.Note)
 	}
-	if r.Stderr.isEmpty() && r.Note == "" && len(r.Pipes) == 0 { // only stdout, without a heading
+	if r.Stderr.isEmpty() && r.Note == "" { // only stdout, without a heading
 		r.Stdout.write(&b, "")
 	} else {
 		r.Stdout.write(&b, "stdout")
@@ -108,19 +105,8 @@ func (r RunResult) Failure() string {
 		return "timed out after " + (time.Duration(r.DurationMS) * time.Millisecond).Round(time.Second).String()
 	case r.ExitCode != 0:
 		return fmt.Sprintf("exit code %d", r.ExitCode)
-	case len(r.Pipes) > 0:
-		return "exit codes " + joinExitCodes(r.Pipes[len(r.Pipes)-1]) + " along a pipeline"
 	}
 	return ""
-}
-
-// joinExitCodes formats the exit codes of a pipeline.
-func joinExitCodes(codes []int) string {
-	words := make([]string, len(codes))
-	for i, c := range codes {
-		words[i] = strconv.Itoa(c)
-	}
-	return strings.Join(words, " | ")
 }
 
 func (o Output) isEmpty() bool { return o.Head == "" && o.Tail == "" && o.Omitted == 0 }

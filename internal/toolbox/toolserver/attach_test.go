@@ -15,7 +15,8 @@ func TestAttach(t *testing.T) {
 	folder := filepath.Join(filepath.Dir(b.dir), "attached")
 	t.Cleanup(func() { _ = os.Chmod(folder, 0o700) }) // to be removed with the rest
 	if err := b.Attach(t.Context(),
-		[]toolproto.SeedFile{bytesOf("spec.md", []byte("blue")), bytesOf("screen.png", []byte("\x89PNG"))}); err != nil {
+		[]toolproto.AttachedFile{{Name: "spec.md", Content: []byte("blue")},
+			{Name: "screen.png", Content: []byte("\x89PNG")}}); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{"spec.md": "blue", "screen.png": "\x89PNG"} {
@@ -31,7 +32,7 @@ func TestAttach(t *testing.T) {
 		if err := os.RemoveAll(folder); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Attach(t.Context(), []toolproto.SeedFile{bytesOf(name, []byte("x"))}); err == nil {
+		if err := b.Attach(t.Context(), []toolproto.AttachedFile{{Name: name, Content: []byte("x")}}); err == nil {
 			t.Errorf("%q was stored", name)
 		}
 	}

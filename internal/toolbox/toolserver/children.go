@@ -15,8 +15,6 @@ import (
 	"unsafe"
 
 	"company/internal/toolbox/toolproto"
-
-	"golang.org/x/sys/unix"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -213,17 +211,6 @@ func listProcs() []proc {
 		out = append(out, proc{pid: pid, parent: parent, state: fields[0][0]})
 	}
 	return out
-}
-
-// isRunnable reports whether a child exists, and has neither ended nor stopped. It does not reap the child.
-func isRunnable(pid int) bool {
-	for {
-		var info unix.Siginfo
-		err := unix.Waitid(unix.P_PID, pid, &info, unix.WEXITED|unix.WSTOPPED|unix.WNOHANG|unix.WNOWAIT, nil)
-		if !errors.Is(err, unix.EINTR) {
-			return err == nil && info.Signo == 0
-		}
-	}
 }
 
 // listDescendants returns all descendants of pid.

@@ -20,7 +20,7 @@ func TestDeepCommandGoesToBash(t *testing.T) {
 	if v := classifyCommand(strings.Repeat("(", 1<<20)); v != (verdict{}) {
 		t.Errorf("%+v", v)
 	}
-	if callsSleep(strings.Repeat("$(", 1<<19)) || hasPipelines(strings.Repeat("{ ", 1<<19)) {
+	if callsSleep(strings.Repeat("$(", 1<<19)) || callsSleep(strings.Repeat("{ ", 1<<19)) {
 		t.Error("a deep script was looked into")
 	}
 	if r := b.run(t, toolproto.RunRequest{Command: "echo alive"}); r.Stdout.String() != "alive\n" {

@@ -45,7 +45,7 @@ func Gate(settings Settings, argv []string, stdin io.Reader, log *slog.Logger) i
 	if err := seedCache(settings.GoCache, lookupVar(env, "GOCACHE")); err != nil {
 		log.Warn("seed the build cache", "err", err)
 	}
-	if _, err := makeReady(context.Background(), started, settings.Ready, settings.Workspace, env); err != nil {
+	if err := makeReady(context.Background(), started, settings.Ready, settings.Workspace, env); err != nil {
 		log.Error("link the image's dependencies", "err", err)
 		return ExitTree
 	}

@@ -26,13 +26,10 @@ type repo struct {
 	signoff  string                     // the trailer of each commit, if any
 	identity atomic.Pointer[[]string]   // GIT_AUTHOR_NAME=… and the like
 	head     string                     // the commit that the work started from
-	origin   string                     // the URL of the clone
-	pushed   map[string]string          // references that origin is known to have
 	last     toolproto.CheckpointResult // the latest checkpoint, or the state that Prepare made
 	lastOf   string                     // the commit whose tree is in last, as long as last names no checkpoint
 	lastText string                     // the commit message of last
 	lastHead string                     // the commit that last was made on
-	staged   staged                     // where the index differed from HEAD when that was last checked
 }
 
 // gitLimit is the timeout of a git command. The slowest is the clone of a large repository.
@@ -138,28 +135,11 @@ func (s *Server) findCommit(ctx context.Context, rev string) (string, error) {
 
 // headRef returns the ref that HEAD points to, or "" if HEAD is detached.
 func (s *Server) headRef(ctx context.Context) (string, error) {
-	if text, err := s.root.ReadFile(".git/HEAD"); err == nil {
-		line := strings.TrimSuffix(string(text), "\n")
-		if ref, ok := strings.CutPrefix(line, "ref: refs/"); ok && !strings.ContainsAny(ref, " \t\n") {
-			return "refs/" + ref, nil
-		}
-		if oidRE.MatchString(line) {
-			return "", nil
-		}
-	}
 	ref, err := s.gitLine(ctx, "symbolic-ref", "--quiet", "HEAD")
 	if gitRefused(err) {
 		return "", nil
 	}
 	return ref, err
-}
-
-// headCommit returns the commit of HEAD.
-func (s *Server) headCommit(ctx context.Context) (string, error) {
-	if oid, ok := s.readHead(); ok {
-		return oid, nil
-	}
-	return s.commitOf(ctx, "HEAD")
 }
 
 // isAncestor reports whether commit a is an ancestor of b, or b itself.
@@ -268,9 +248,9 @@ func (s *Server) gitCommit(ctx context.Context, request toolproto.GitCommitReque
 	if err := s.commitStaged(ctx, message, request.When); err != nil {
 		return none, err
 	}
-	head, parents, err := s.headAndParents(ctx)
+	head, err := s.commitOf(ctx, "HEAD")
 	if err != nil {
-		return none, err
+		return none, asRefusal(err, "HEAD names no commit")
 	}
 	// List the changed files while the commit is pushed.
 	var changed string
@@ -282,7 +262,7 @@ func (s *Server) gitCommit(ctx context.Context, request toolproto.GitCommitReque
 		changed, asked = s.runGit(ctx, nil, "diff-tree", "-r", "-z", "--root", "--no-commit-id", "--name-status",
 			"--no-renames", "--no-ext-diff", "--no-textconv", "-m", "--first-parent", head)
 	})
-	err = s.pushBranch(ctx, head, parents)
+	err = s.pushBranch(ctx)
 	asking.Wait()
 	if err = cmp.Or(err, asRefusal(asked, ""), notListed); err != nil {
 		return none, err
@@ -326,21 +306,6 @@ func (s *Server) commitStaged(ctx context.Context, message string, when int64) e
 			cmp.Or(s.adviseIgnored(ctx, ". "), " (ignored files are never committed)"))
 	}
 	return nil
-}
-
-// headAndParents returns the commit of HEAD and its parents.
-func (s *Server) headAndParents(ctx context.Context) (head string, parents []string, err error) {
-	if head, ok := s.readHead(); ok {
-		if parents, ok := s.readLooseParents(head); ok {
-			return head, parents, nil
-		}
-	}
-	out, err := s.gitLine(ctx, "rev-list", "--max-count=1", "--parents", "HEAD")
-	ids := strings.Fields(out)
-	if err != nil || len(ids) == 0 {
-		return "", nil, asRefusal(err, "HEAD names no commit")
-	}
-	return ids[0], ids[1:], nil
 }
 
 // dateEnv returns the variables that set the date of a commit, in seconds since 1970. 0 means now.
@@ -410,14 +375,21 @@ func (s *Server) handlePush(ctx context.Context, _ toolproto.Empty) (toolproto.P
 	if err := s.onBranch(ctx); err != nil {
 		return toolproto.PushResult{}, err
 	}
-	head, parents, err := s.headAndParents(ctx)
-	if err == nil {
-		err = s.pushBranch(ctx, head, parents)
-	}
+	head, err := s.commitOf(ctx, "HEAD")
 	if err != nil {
+		return toolproto.PushResult{}, asRefusal(err, "HEAD names no commit")
+	}
+	if err := s.pushBranch(ctx); err != nil {
 		return toolproto.PushResult{}, err
 	}
 	return toolproto.PushResult{Commit: head, Branch: s.repo.branch}, nil
+}
+
+// pushBranch pushes HEAD as the branch.
+func (s *Server) pushBranch(ctx context.Context) error {
+	_, err := s.runGit(ctx, nil, "push", "--quiet", "--no-verify", "origin", "HEAD:refs/heads/"+s.repo.branch)
+	return asRefusal(err, "the commit is there but not pushed; after an amend or a rebase: git reset --soft origin/"+
+		s.repo.branch+" and commit again; to undo the commit: git reset --soft HEAD~1")
 }
 
 // asRefusal turns a failure of git into a refusal with its message for the model. It returns other errors unchanged.

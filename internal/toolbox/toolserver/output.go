@@ -16,35 +16,20 @@ import (
 // log.
 type capture struct {
 	mu     sync.Mutex
-	log    *logFile // nil until writeTo
-	early  []byte   // output before writeTo
+	log    *logFile
 	screen *safetext.Screen
 }
 
-func newCapture() *capture {
-	return &capture{screen: safetext.NewScreen(toolproto.OutputHead, toolproto.OutputTail)}
+func newCapture(log *logFile) *capture {
+	return &capture{log: log, screen: safetext.NewScreen(toolproto.OutputHead, toolproto.OutputTail)}
 }
 
 // Write never fails: a full disk must not look like a failure of the command.
 func (c *capture) Write(p []byte) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.log != nil {
-		c.log.write(p)
-	} else {
-		c.early = append(c.early, p[:min(len(p), toolproto.OutputHead-len(c.early))]...)
-	}
+	c.log.write(p)
 	return c.screen.Write(p)
-}
-
-// writeTo sets the log of the output. Earlier output is written to it first.
-func (c *capture) writeTo(log *logFile) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.log = log
-	if len(c.early) > 0 {
-		log.write(c.early)
-	}
 }
 
 func (c *capture) toOutput() toolproto.Output {

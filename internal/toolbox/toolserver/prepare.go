@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
 	"strings"
 
@@ -39,11 +38,9 @@ func (s *Server) prepareWorkspace(
 	case request.AuthorName == "" || request.AuthorEmail == "":
 		return none, toolproto.Refuse(toolproto.KindArgument, "author_name and author_email are needed")
 	}
-	if !isPlainBranch(request.Branch) {
-		if _, err := s.runGit(ctx, nil, "check-ref-format", "--branch", request.Branch); err != nil ||
-			strings.HasPrefix(request.Branch, "-") {
-			return none, toolproto.Refuse(toolproto.KindArgument, "%q is not a branch name", request.Branch)
-		}
+	if _, err := s.runGit(ctx, nil, "check-ref-format", "--branch", request.Branch); err != nil ||
+		strings.HasPrefix(request.Branch, "-") {
+		return none, toolproto.Refuse(toolproto.KindArgument, "%q is not a branch name", request.Branch)
 	}
 	if err := s.services.ensureRunning(ctx); err != nil {
 		return none, err
@@ -55,8 +52,7 @@ func (s *Server) prepareWorkspace(
 	if err != nil {
 		return none, asRefusal(err, "")
 	}
-	touched, err := makeReady(ctx, s.children, s.readyAt, s.dir, s.env)
-	if err != nil {
+	if err := makeReady(ctx, s.children, s.readyAt, s.dir, s.env); err != nil {
 		return none, fmt.Errorf("link the image's dependencies: %w", err)
 	}
 	s.repo.last, s.repo.lastOf = toolproto.CheckpointResult{Exact: true}, result.Head
@@ -64,43 +60,52 @@ func (s *Server) prepareWorkspace(
 		s.repo.last.OID, s.repo.lastOf = request.Resume, request.Resume
 	}
 	s.repo.head, s.repo.lastHead = result.Head, result.Head
-	s.repo.origin, s.repo.pushed = request.CloneURL, map[string]string{}
-	if request.Seeded != nil {
-		maps.Copy(s.repo.pushed, request.Seeded.Refs)
-	}
 	s.processes.setHolder(request.Holder)
 	if request.Signoff {
 		s.repo.signoff = fmt.Sprintf("Signed-off-by: %s <%s>", request.AuthorName, request.AuthorEmail)
 	}
 	s.repo.branch = request.Branch
-	fresh := standing{Branch: "refs/heads/" + request.Branch}
-	if request.Resume != "" || touched || len(request.Paths) > 0 {
-		s.repo.lastText, _, err = s.describeWorkspace(ctx)
-	} else { // a plain checkout has no other state
-		s.repo.lastText, err = fresh.encodeText()
-	}
-	if err != nil {
+	if s.repo.lastText, _, err = s.describeWorkspace(ctx); err != nil {
 		return none, asRefusal(err, "")
 	}
-	s.spare.wantAt(s.placeIn(s.dir))
 	return result, nil
 }
 
-// cloneRepo creates the repository, and fetches objects that neither the image nor the host supplied.
+// attributes keep files identical to their blobs: line ends are not converted, no filter runs, and LFS pointers stay
+// pointers. They override .gitattributes.
+const attributes = "* -text -ident -filter -working-tree-encoding\n"
+
+// cloneRepo clones the repository, without files. It gets the host's own references, too.
 func (s *Server) cloneRepo(ctx context.Context, request toolproto.PrepareRequest) error {
-	if err := s.makeRepo(request); err != nil {
+	args := []string{"clone", "--quiet", "--no-checkout", "--no-tags", "--template="}
+	if request.Baked != "" {
+		args = append(args, "--reference-if-able", request.Baked)
+	}
+	for _, setting := range []string{
+		"core.autocrlf=false", "submodule.recurse=false", "fetch.recurseSubmodules=false", "push.default=current",
+		"user.name=" + request.AuthorName, "user.email=" + request.AuthorEmail, "user.useConfigOnly=true",
+		"remote.origin.fetch=+refs/company/*:refs/company/*",
+	} {
+		args = append(args, "--config", setting)
+	}
+	if _, err := s.runGit(ctx, nil, append(args, request.CloneURL, ".")...); err != nil {
 		return err
+	}
+	// A clone begins with a branch of its own, which the work tree does not use.
+	if _, err := s.runGit(ctx, nil, "update-ref", "-d", "HEAD"); err != nil {
+		return err
+	}
+	if err := s.root.MkdirAll(".git/info", 0o755); err != nil {
+		return fmt.Errorf("set up the repository: %w", err)
+	}
+	if err := s.root.WriteFile(".git/info/attributes", []byte(attributes), 0o644); err != nil {
+		return fmt.Errorf("set up the repository: %w", err)
 	}
 	s.repo.identity.Store(&[]string{
 		"GIT_AUTHOR_NAME=" + request.AuthorName, "GIT_AUTHOR_EMAIL=" + request.AuthorEmail,
 		"GIT_COMMITTER_NAME=" + request.AuthorName, "GIT_COMMITTER_EMAIL=" + request.AuthorEmail,
 	})
-	if request.Seeded != nil && !request.Seeded.Fetch {
-		return nil
-	}
-	_, err := s.runGit(ctx, nil, "fetch", "--quiet", "--no-tags", "origin",
-		"+refs/heads/*:refs/remotes/origin/*", "+refs/company/*:refs/company/*")
-	return err
+	return nil
 }
 
 // checkoutBranch checks out the branch where work continues. With a checkpoint, that is its parent, and the
@@ -119,32 +124,21 @@ func (s *Server) checkoutBranch(
 			base = "refs/remotes/origin/" + request.BaseRef
 		}
 	}
-	start := request.BaseOID
-	if !s.isSeededOnly(request) {
-		var err error
-		if start, err = s.commitOf(ctx, base); err != nil {
-			return none, notServedError(err, "the base", base)
-		}
+	start, err := s.commitOf(ctx, base)
+	if err != nil {
+		return none, notServedError(err, "the base", base)
 	}
 	result := toolproto.PrepareResult{Branch: request.Branch}
 	if len(request.Paths) > 0 {
-		if err := s.forgetLaidTree(); err != nil {
-			return none, err
-		}
 		if _, err := s.runGit(ctx, nil,
 			append([]string{"sparse-checkout", "set", "--cone", "--end-of-options"}, request.Paths...)...); err != nil {
 			return none, err
 		}
 	}
 	switch {
-	case request.Resume == "" && (request.Exact || s.isSeededOnly(request)):
+	case request.Resume == "" && request.Exact:
 		result.Head = start
 		_, err := s.runGit(ctx, nil, "checkout", "--quiet", "--force", "--no-track", "-B", request.Branch, start)
-		if gitRefused(err) {
-			if _, missing := s.commitOf(ctx, start); gitRefused(missing) {
-				err = notServedError(missing, "the base", base)
-			}
-		}
 		return result, err
 	case request.Exact:
 		return s.restoreCheckpoint(ctx, request)
@@ -184,13 +178,6 @@ func (s *Server) checkoutBranch(
 	}
 	result.Head = start
 	return result, nil
-}
-
-// isSeededOnly reports whether the host sent the whole clone and origin has no push of the branch. Then no search for
-// commits is needed.
-func (s *Server) isSeededOnly(request toolproto.PrepareRequest) bool {
-	return request.Seeded != nil && !request.Seeded.Fetch && request.Resume == "" && request.BaseOID != "" &&
-		request.Seeded.Refs["refs/heads/"+request.Branch] == ""
 }
 
 // pushedOn returns the head of origin's branch if it descends from start, or "".

@@ -44,9 +44,8 @@ type process struct {
 	// Set before done is closed.
 	took     time.Duration
 	exitCode int
-	pipes    [][]int // exit codes of pipelines that the command's exit code hides
-	left     bool    // processes that outlived the command were killed
-	starved  string  // note for the agent if the container ran out of memory meanwhile
+	left     bool   // processes that outlived the command were killed
+	starved  string // note for the agent if the container ran out of memory meanwhile
 
 	timedOut atomic.Bool // set by the goroutine that stops it
 	swept    atomic.Bool // all processes in the container were killed with it
@@ -118,11 +117,7 @@ func (ps *processes) add(p *process) {
 	ps.next++
 	p.id = fmt.Sprintf("%s%d", ps.prefix, ps.next)
 	p.log = &logFile{path: filepath.Join(ps.temp, p.id+".log")}
-	if p.stdout == nil {
-		p.stdout, p.stderr = newCapture(), newCapture()
-	}
-	p.stdout.writeTo(p.log)
-	p.stderr.writeTo(p.log)
+	p.stdout, p.stderr = newCapture(p.log), newCapture(p.log)
 	ps.all = append(ps.all, p)
 }
 
@@ -148,14 +143,11 @@ func (s *Server) stop(p *process) {
 	case <-time.After(s.grace):
 	}
 	p.sendSignal(syscall.SIGKILL)
-	known := s.services.listPIDs()
-	known[s.spare.shellPID()] = true
-	if p.hasSurvivors() || hasTooManyProcesses(s.processes.listRunning(), known) {
+	if p.hasSurvivors() || hasTooManyProcesses(s.processes.listRunning(), s.services.listPIDs()) {
 		// They multiply faster than they are found, or hide their origin.
 		p.swept.Store(s.children.endEverything())
 	}
 	<-p.done // WaitDelay limits this wait once the process is dead
-	s.spare.dropShell()
 }
 
 // hasSurvivors reports whether processes of a killed command still exist after being killed repeatedly for a second.
@@ -197,8 +189,7 @@ func (p *process) toResult() toolproto.RunResult {
 		runResult.DurationMS = time.Since(p.started).Milliseconds()
 		return runResult
 	}
-	runResult.DurationMS, runResult.ExitCode, runResult.TimedOut, runResult.Pipes = p.took.Milliseconds(), p.exitCode,
-		p.timedOut.Load(), p.pipes
+	runResult.DurationMS, runResult.ExitCode, runResult.TimedOut = p.took.Milliseconds(), p.exitCode, p.timedOut.Load()
 	var notes []string
 	if p.told != "" {
 		notes = append(notes, p.told)
@@ -219,7 +210,7 @@ func (p *process) toResult() toolproto.RunResult {
 	case strings.Contains(output, toolproto.ModuleNotThere):
 		notes = append(notes, "a Go module that is named there is not in the image, and nothing can be fetched into its "+
 			"cache: ask for it with add_dependency, or do without")
-	case runResult.ExitCode != 0 || len(runResult.Pipes) > 0:
+	case runResult.ExitCode != 0:
 		if note := noNetworkNote(output); note != "" {
 			notes = append(notes, note)
 		}

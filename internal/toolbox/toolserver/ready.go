@@ -20,14 +20,13 @@ const readyScript = "/opt/company/ready"
 // readyTimeout is the timeout of the script, which only links and copies small files.
 const readyTimeout = time.Minute
 
-// makeReady runs the image's script in the root of a fresh tree. touched is false if there is no script, and the tree
-// is unchanged.
-func makeReady(ctx context.Context, c *children, script, dir string, env []string) (touched bool, err error) {
+// makeReady runs the image's script, if there is one, in the root of a fresh tree.
+func makeReady(ctx context.Context, c *children, script, dir string, env []string) error {
 	if script == "" {
-		return false, nil
+		return nil
 	}
 	if _, err := os.Stat(script); errors.Is(err, fs.ErrNotExist) {
-		return false, nil
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
@@ -39,11 +38,12 @@ func makeReady(ctx context.Context, c *children, script, dir string, env []strin
 	cmd.WaitDelay = time.Second
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
-	if err = c.start(cmd); err == nil {
+	err := c.start(cmd)
+	if err == nil {
 		err = c.wait(cmd)
 	}
 	if err == nil {
-		return true, nil
+		return nil
 	}
 	const most = 2048
 	text := strings.TrimSpace(out.String())
@@ -51,7 +51,7 @@ func makeReady(ctx context.Context, c *children, script, dir string, env []strin
 		text = text[len(text)-most:]
 	}
 	if ctx.Err() != nil {
-		return true, fmt.Errorf("%s ran out of time: %s", script, text)
+		return fmt.Errorf("%s ran out of time: %s", script, text)
 	}
-	return true, fmt.Errorf("%s: %w: %s", script, err, text)
+	return fmt.Errorf("%s: %w: %s", script, err, text)
 }

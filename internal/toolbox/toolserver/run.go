@@ -86,9 +86,6 @@ func (s *Server) run(ctx context.Context, runRequest toolproto.RunRequest) (tool
 	if err := s.launchProcess(p, place, script); err != nil {
 		return none, err
 	}
-	if dir == s.dir {
-		s.spare.wantAt(place)
-	}
 	if p.background {
 		// Wait a moment, to include the first lines or an early exit.
 		select {

@@ -53,7 +53,6 @@ type Server struct {
 	children  *children
 	services  *services
 	processes *processes
-	spare     spareShells
 	repo      repo
 
 	seenMu sync.Mutex
@@ -107,7 +106,6 @@ func New(config Config) (*Server, error) {
 	}
 	server.env = server.services.addEnv(server.env)
 	server.processes = newProcesses(server.temp)
-	server.spare.children = server.children
 	server.noteCall()
 	return server, nil
 }
@@ -115,7 +113,6 @@ func New(config Config) (*Server, error) {
 // Close kills all processes and removes the temporary folder.
 func (s *Server) Close() error {
 	s.killAll()
-	s.spare.close()
 	s.services.stopServices()
 	s.memory.close()
 	return errors.Join(s.root.Close(), os.RemoveAll(s.temp))
@@ -142,9 +139,6 @@ func (s *Server) Handler() http.Handler {
 		time.AfterFunc(50*time.Millisecond, s.shutdown)
 		return toolproto.Empty{}, nil
 	})
-	handleTool(mux, s, "baked", s.nameBaked)
-	handleTool(mux, s, "lay_out", s.layBakedTree)
-	mux.HandleFunc("POST /v1/seed", s.handleSeed)
 	mux.HandleFunc("POST /v1/attach", s.handleAttach)
 	handleTool(mux, s, "prepare", s.prepareWorkspace)
 	handleTool(mux, s, "read_file", s.readFile)
@@ -171,10 +165,6 @@ func (s *Server) Handler() http.Handler {
 		s.noteCall()
 		mux.ServeHTTP(w, r)
 		s.noteCall()
-		if s.spare.isMissing() {
-			_ = http.NewResponseController(w).Flush() // send the answer first
-			s.spare.startNext()
-		}
 	})
 }
 

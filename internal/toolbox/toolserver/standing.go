@@ -3,7 +3,6 @@ package toolserver
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -102,15 +101,9 @@ func (st *standing) encodeText() (string, error) {
 }
 
 func (s *Server) describeRefs(ctx context.Context, at *described) error {
-	data, err := os.ReadFile(filepath.Join(s.dir, ".git", "HEAD"))
-	if err != nil {
+	var err error
+	if at.Branch, err = s.headRef(ctx); err != nil {
 		return err
-	}
-	if ref, ok := strings.CutPrefix(strings.TrimSpace(string(data)), "ref: "); ok {
-		at.Branch = ref
-	}
-	if s.hasNoRefBeside(at.Branch) {
-		return nil
 	}
 	out, err := s.runGit(ctx, nil, "for-each-ref", "--format=%(objectname) %(*objectname) %(refname)", "refs/heads/",
 		"refs/tags/", "refs/stash")
@@ -152,45 +145,8 @@ func (s *Server) listStashes(ctx context.Context) (out []stashed, err error) {
 	return out, err
 }
 
-// staged caches how an index differs from the tree of a commit. It depends only on the bytes of the index and the
-// commit.
-type staged struct {
-	index   [sha256.Size]byte
-	head    string // "" if not known
-	entries []string
-	why     string
-}
-
-// describeIndex lists the entries of the index that differ from HEAD. It uses the cached result if the index and HEAD
-// are unchanged.
+// describeIndex lists the entries of the index that differ from HEAD.
 func (s *Server) describeIndex(ctx context.Context, at *described) error {
-	now := s.nameIndex()
-	if was := s.repo.staged; now.head != "" && was.head == now.head && was.index == now.index {
-		at.Index, at.why = slices.Clone(was.entries), was.why
-		return nil
-	}
-	s.repo.staged = staged{}
-	if err := s.compareIndex(ctx, at); err != nil {
-		return err
-	}
-	if again := s.nameIndex(); again.head == now.head && again.index == now.index { // else it is being changed
-		now.entries, now.why = slices.Clone(at.Index), at.why
-		s.repo.staged = now
-	}
-	return nil
-}
-
-// nameIndex returns the hash of the index and HEAD's commit. head is empty if only git could tell it.
-func (s *Server) nameIndex() (at staged) {
-	if data, err := s.root.ReadFile(".git/index"); err == nil {
-		at.index = sha256.Sum256(data)
-		at.head, _ = s.readHead()
-	}
-	return at
-}
-
-// compareIndex compares the index with HEAD, using git.
-func (s *Server) compareIndex(ctx context.Context, at *described) error {
 	out, err := s.runGit(ctx, nil, "diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-ext-diff",
 		"--no-abbrev", "HEAD")
 	if err != nil {
@@ -259,9 +215,6 @@ func (s *Server) describeMerge(ctx context.Context, at *described) error {
 // describeEmpty lists empty folders, which git does not track. They are untracked folders, or folders whose files were
 // deleted.
 func (s *Server) describeEmpty(ctx context.Context, at *described) error {
-	if s.hasNoEmptyFolder() {
-		return nil
-	}
 	out, err := s.runGit(ctx, nil, "ls-files", "--others", "--deleted", "--directory", "--exclude-standard", "-z")
 	if err != nil {
 		return err

@@ -319,9 +319,7 @@ func Shapes() []Shape {
 		{"config_check", []string{"config check"}, "what is wrong with the config", shapeConfigCheck{}},
 		{"config_change", []string{"config set", "config unset"}, "what a key was and is, and from when on",
 			shapeConfigChange{}},
-		{"bus_record", []string{"bus cat"}, "what the bus holds, an object to a line", app.BusRecord{}},
 		{"bus_conversion", []string{"bus convert"}, "what went to another driver", app.BusConversion{}},
-		{"bus_repair", []string{"bus repair"}, "the damage, and its consequences", app.BusRepair{}},
 		{"version", []string{"version"}, "the version", shapeVersion{}},
 		{"error", []string{"every command that fails, on stderr"}, "an error", shapeError{}},
 	}
