@@ -24,9 +24,6 @@ func (n announcer) MarkChanged(event company.Event, task *company.Task) {
 	n.app.hub.MarkChanged(event, task)
 }
 
-// PublishItem publishes a feed item that is no event.
-func (n announcer) PublishItem(item feed.Item) { n.app.publishItem(item) }
-
 // publishItem publishes a feed item that is no event.
 func (a *App) publishItem(item feed.Item) {
 	item.Time, item.After = a.Now(), a.View().Seq

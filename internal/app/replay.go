@@ -170,8 +170,8 @@ func (a *App) checkReplay(ctx context.Context, director *replay.Director) error 
 // clockFrom returns clocks that start at a moment in the past.
 func clockFrom(start time.Time) clock.Sources {
 	sources := clock.Machine()
-	began := sources.Monotonic()
-	sources.Wall = func() time.Time { return start.Add(sources.Monotonic() - began) }
+	began := sources.Boot()
+	sources.Wall = func() time.Time { return start.Add(sources.Boot() - began) }
 	return sources
 }
 

@@ -16,7 +16,7 @@ func (a *App) Source() view.Source {
 		State: state, Now: a.Now(), AtWork: a.atWork.Load(), Active: a.loaded.Config.Limits.ConcurrentTasks,
 		Activities: activities, Begun: a.listInterrupted(state, activities),
 		Folders: a.viewFolders(),
-		Models:  configModels{a.loaded.Config}, Archives: a, Contents: a.ledger, Journals: a, Damage: a.verifier.Damage(),
+		Models:  configModels{a.loaded.Config}, Archives: a, Contents: a.ledger, Journals: a,
 	}
 }
 

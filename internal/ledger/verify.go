@@ -2,10 +2,8 @@ package ledger
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"math"
 	"time"
 
 	"company/internal/bus"
@@ -15,64 +13,27 @@ import (
 // Verify reads the whole ledger and checks every link. It also checks that the ledger contains the
 // head that this handle knows.
 func (l *Ledger) Verify(ctx context.Context) error {
-	_, _, err := l.VerifySome(ctx, Head{}, math.MaxInt)
+	_, err := l.FindLastIntact(ctx)
 	return err
 }
 
-// errNoPoint means that the ledger does not hold the point from which a verification was to continue.
-var errNoPoint = errors.New("ledger: no such point")
-
-// VerifySome verifies at most limit records after the point from, and returns the point that it has
-// reached. Pass the point of an earlier call, or the zero point for the beginning. If the ledger does
-// not hold the point any more, VerifySome starts from the beginning. done means that the ledger ends
-// there and contains the head that this handle knows. ELedger means that the ledger is damaged after
-// the returned point.
-func (l *Ledger) VerifySome(ctx context.Context, from Head, limit int) (at Head, done bool, err error) {
-	at, done, err = l.verifyFrom(ctx, from, limit)
-	if errors.Is(err, errNoPoint) {
-		at, done, err = l.verifyFrom(ctx, Head{}, limit)
-	}
-	return at, done, busError("verify the ledger", err)
-}
-
-func (l *Ledger) verifyFrom(ctx context.Context, from Head, limit int) (Head, bool, error) {
-	head := l.Head().asLink()
-	link := from.asLink()
-	if link.Log > head.Log || link.Log == head.Log && link != head {
-		return Head{}, false, errNoPoint
-	}
-	known, checked, n := link == head, link.Log == 0, 0
-	err := l.bus.Log().Read(ctx, subject, link.Log, func(message bus.Message) error {
-		if !checked {
-			_, end, err := open(nil, message)
-			if err != nil || end != link {
-				return errNoPoint
-			}
-			checked = true
-			return nil
+// FindLastIntact verifies the ledger like Verify, and returns the last event before any damage.
+func (l *Ledger) FindLastIntact(ctx context.Context) (Head, error) {
+	head := l.Head()
+	var at link
+	found := head == at.asHead()
+	err := l.bus.Log().Read(ctx, subject, 0, func(message bus.Message) error {
+		_, next, err := open(&at, message)
+		if err == nil {
+			at, found = next, found || next.asHead() == head
 		}
-		if n == limit {
-			return errDone
-		}
-		_, next, err := open(&link, message)
-		if err != nil {
-			return err
-		}
-		link, n, known = next, n+1, known || next == head
-		return nil
+		return err
 	})
-	switch {
-	case errors.Is(err, errDone):
-		return link.asHead(), false, nil
-	case err == nil && !checked:
-		err = errNoPoint
-	case err == nil && !known:
-		err = damagedError(link.Seq+1, fmt.Sprintf("the ledger was known to hold event %d with another past", head.Seq))
+	if err == nil && !found {
+		err = damagedError(at.Seq+1, fmt.Sprintf("the ledger was known to hold event %d with another past", head.Seq))
 	}
-	return link.asHead(), err == nil, err
+	return at.asHead(), busError("verify the ledger", err)
 }
-
-func (h Head) asLink() link { return link{Seq: h.Seq, Hash: h.Hash, Log: h.LogSeq} }
 
 // Blobs calls fn in order for every blob whose name sorts after the given one. An error of fn ends it
 // and is returned unchanged.

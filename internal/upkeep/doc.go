@@ -1,5 +1,5 @@
 // Package upkeep keeps an office small and up to date. It has the regular jobs of a serving company: archiving,
-// cleanup, repacking, verifying stored data and asking forges. It also sweeps at the start, and removes leftovers. No
+// cleanup, repacking and asking forges. It also sweeps at the start, removes leftovers, and verifies stored data. No
 // event waits for these jobs, and the next round makes up for a missed one. It removes no data that the ledger or an
 // open task needs.
 package upkeep

@@ -9,11 +9,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"company/internal/bus"
@@ -26,7 +24,6 @@ import (
 	"company/internal/lib/clock"
 	"company/internal/office"
 	"company/internal/office/officetest"
-	"company/internal/present/feed"
 )
 
 // store is an office with its ledger on a real bus.
@@ -40,8 +37,6 @@ type store struct {
 	orch   *orchestrator.Orchestrator
 	clock  *clock.Clock // nil: this machine's
 
-	mu   sync.Mutex
-	told []feed.Item
 }
 
 func newStore(t *testing.T, driver string) *store {
@@ -159,24 +154,8 @@ func (s *store) flipByte(text string, before int) {
 	}
 }
 
-// verifier is a verifier of the store, which notes the lines of its feed.
 func (s *store) verifier() *Verifier {
-	return &Verifier{Ledger: s.ledger, State: s.orch, Office: s.office, Logger: slog.New(slog.DiscardHandler), Feed: s}
-}
-
-func (s *store) PublishItem(it feed.Item) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.told = append(s.told, it)
-}
-
-// takeTold gives the lines of the feed since the last call.
-func (s *store) takeTold() []feed.Item {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	told := s.told
-	s.told = nil
-	return told
+	return &Verifier{Ledger: s.ledger, State: s.orch, Office: s.office}
 }
 
 // hashOfText is the name of the blob of a text.

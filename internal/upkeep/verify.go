@@ -5,18 +5,13 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 
 	"company/internal/bus"
 	"company/internal/company"
 	"company/internal/ledger"
-	"company/internal/lib/retry"
 	"company/internal/office"
-	"company/internal/present/feed"
 	"company/internal/present/view"
 )
 
@@ -26,172 +21,62 @@ type Verifier struct {
 	Ledger *ledger.Ledger
 	State  State
 	Office *office.Office
-	Feed   Feed // receives each new damage once
-	Logger *slog.Logger
-
-	mu     sync.Mutex
-	damage []view.Damage // known damage; nil before its file is read
-	loaded bool
 }
 
-// Feed publishes items for people.
-type Feed interface{ PublishItem(feed.Item) }
+// maxFound limits the damage that is listed. A failing disk damages thousands of files, and the first ones show it.
+const maxFound = 100
 
-// Settings of a round. It pauses between steps, so that other work goes first.
-const (
-	verifyEvery    = 24 * time.Hour         // between the end of a round and the start of the next
-	recordsPerStep = 512                    // records of the ledger
-	bytesPerStep   = 8 << 20                // bytes of blobs, exceeded if one blob is larger
-	stepRest       = 200 * time.Millisecond // pause between two steps
-	saveEvery      = 10 * time.Second       // limits the work that is repeated after a kill
-)
+// verification collects the results of one verification.
+type verification struct {
+	*Verifier
+	result  view.Verification
+	policy  retentionPolicy // with the cleanups before findMissing
+	removed removedRuns
+}
 
-// Run verifies everything at once and returns the damage. It is for a person at a terminal.
+// Run verifies everything and returns the damage.
 func (v *Verifier) Run(ctx context.Context) (view.Verification, error) {
-	var p verification
-	for done := false; !done; {
-		var err error
-		if done, err = v.takeStep(ctx, &p); err != nil {
+	p := &verification{Verifier: v, result: view.Verification{SchemaVersion: 1, Damage: []view.Damage{}}}
+	for _, step := range []func(context.Context) error{p.readLedger, p.readBlobs, p.findMissing} {
+		if err := step(ctx); err != nil {
 			return view.Verification{}, err
 		}
 	}
-	return view.Verification{SchemaVersion: 1, Events: p.Ledger.Seq, Blobs: p.Blobs, Bytes: p.Bytes,
-		Damage: append([]view.Damage{}, p.Found...)}, nil
+	return p.result, nil
 }
 
-// Job returns the job of a serving company, which makes one round a day in small steps. It continues the round of an
-// earlier process.
-func (v *Verifier) Job() Job {
-	return Job{Name: "verification", Interval: 15 * time.Minute, Limit: 24 * time.Hour,
-		Run: func(ctx context.Context) error { return v.runRound(ctx, stepRest) }}
+// add records damage, without duplicates.
+func (p *verification) add(damage view.Damage) {
+	if len(p.result.Damage) < maxFound && !slices.ContainsFunc(p.result.Damage, damage.IsSame) {
+		p.result.Damage = append(p.result.Damage, damage)
+	}
 }
 
-// Damage returns the damage that earlier rounds found and no later round found repaired.
-func (v *Verifier) Damage() []view.Damage {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if !v.loaded {
-		v.damage, v.loaded = v.load().Damage, true
-	}
-	return slices.Clone(v.damage)
-}
-
-func (v *Verifier) setDamage(all []view.Damage) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.damage, v.loaded = slices.Clone(all), true
-}
-
-// runRound continues an unfinished round, or starts a new one if it is due.
-func (v *Verifier) runRound(ctx context.Context, rest time.Duration) error {
-	p := v.load()
-	if !p.Ended.IsZero() {
-		if v.State.Now().Before(p.Ended.Add(verifyEvery)) && !p.Ended.After(v.State.Now()) {
-			return nil
-		}
-		p = verification{Damage: p.Damage}
-	}
-	if p.Begun.IsZero() {
-		p.Begun = v.State.Now()
-	}
-	saved := v.State.Now()
-	for done := false; !done; {
-		before := len(p.Found)
-		var err error
-		done, err = v.takeStep(ctx, &p)
-		if ctx.Err() != nil {
-			return v.saveProgress(p) // the next round continues here
-		}
-		if err != nil {
-			return errors.Join(err, v.saveProgress(p))
-		}
-		v.reportDamage(&p, p.Found[before:])
-		if now := v.State.Now(); len(p.Found) > before || now.Sub(saved) >= saveEvery {
-			saved = now
-			if err := v.saveProgress(p); err != nil {
-				return err
-			}
-		}
-		if !done && retry.Sleep(ctx, rest) != nil {
-			return v.saveProgress(p)
-		}
-	}
-	if mended := len(p.Damage) - len(p.Found); mended > 0 {
-		v.Feed.PublishItem(
-			feed.Item{Kind: "verification", Mark: feed.Done, Text: company.Count(mended, "damage") + " of before is mended"})
-	}
-	p.Ended, p.Damage = v.State.Now(), p.Found
-	v.setDamage(p.Damage)
-	v.Logger.Info("verified", "events", p.Ledger.Seq, "blobs", p.Blobs, "bytes", p.Bytes, "damage", len(p.Found))
-	return v.saveProgress(p)
-}
-
-// reportDamage logs and publishes damage that was not known before.
-func (v *Verifier) reportDamage(p *verification, found []view.Damage) {
-	for _, damage := range found {
-		if slices.ContainsFunc(p.Damage, damage.IsSame) {
-			continue
-		}
-		p.Damage = append(p.Damage, damage)
-		v.Logger.Error("stored data is damaged", "code", damage.Code, "what", damage.What, "where", damage.Where, "why",
-			damage.Why, "fix", damage.Fix)
-		v.Feed.PublishItem(
-			feed.Item{Kind: "verification", Mark: feed.Needs, Text: damage.Text(), Lines: []string{damage.Fix}})
-	}
-	v.setDamage(p.Damage)
-}
-
-// takeStep verifies the next part. done reports that the round is complete.
-func (v *Verifier) takeStep(ctx context.Context, p *verification) (done bool, err error) {
-	switch {
-	case !p.LedgerDone:
-		return false, v.readLedger(ctx, p)
-	case !p.BlobsDone:
-		return false, v.readBlobs(ctx, p)
-	}
-	return v.findMissing(ctx, p)
-}
-
-func (v *Verifier) readLedger(ctx context.Context, p *verification) error {
-	at, done, err := v.Ledger.VerifySome(ctx, p.Ledger, recordsPerStep)
+func (p *verification) readLedger(ctx context.Context) error {
+	at, err := p.Ledger.FindLastIntact(ctx)
+	p.result.Events = at.Seq
 	if company.CodeOf(err) == company.ELedger {
-		p.Ledger, p.LedgerDone = at, true
-		p.add(v.newDamage("ledger", fmt.Sprintf("event %d, and perhaps later ones", at.Seq+1), err))
+		p.add(p.newDamage("ledger", fmt.Sprintf("event %d, and perhaps later ones", at.Seq+1), err))
 		return nil
-	}
-	if err == nil {
-		p.Ledger, p.LedgerDone = at, done
 	}
 	return err
 }
 
-// errStep stops a listing at the end of a step.
-var errStep = errors.New("upkeep: enough for one step")
-
-func (v *Verifier) readBlobs(ctx context.Context, p *verification) error {
-	read := int64(0)
-	err := v.Ledger.Blobs(ctx, p.Blob, func(blobInfo bus.BlobInfo) error {
-		if read >= bytesPerStep {
-			return errStep
-		}
+func (p *verification) readBlobs(ctx context.Context) error {
+	return p.Ledger.Blobs(ctx, "", func(blobInfo bus.BlobInfo) error {
 		hash := company.Hash(blobInfo.Hash)
-		err := v.Ledger.VerifyBlob(ctx, hash)
+		err := p.Ledger.VerifyBlob(ctx, hash)
 		switch code := company.CodeOf(err); {
 		case err == nil, errors.Is(err, bus.ErrNotFound): // removed meanwhile
 		case code == company.ELedger:
-			p.add(v.newDamage("blob", v.describeBlob(hash), err))
+			p.add(p.newDamage("blob", p.describeBlob(hash), err))
 		default:
 			return err
 		}
-		read += max(blobInfo.Size, 4<<10)
-		p.Blob, p.Blobs, p.Bytes = hash, p.Blobs+1, p.Bytes+blobInfo.Size
+		p.result.Blobs++
+		p.result.Bytes += blobInfo.Size
 		return nil
 	})
-	if errors.Is(err, errStep) {
-		return nil
-	}
-	p.BlobsDone = err == nil
-	return err
 }
 
 // newPolicy returns the policy with the cleanups so far.

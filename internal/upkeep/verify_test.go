@@ -1,22 +1,16 @@
 package upkeep
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	"company/internal/bus/bustest"
 	"company/internal/company"
-	"company/internal/present/feed"
 	"company/internal/present/view"
 )
 
 // A byte that is flipped in a record of before the snapshot is found by a start with nats, which
-// reads its files. A start with the file driver does not read it: the round finds it and tells of
-// it once; so does a person's look at all of it.
+// reads its files. A start with the file driver does not read it, and a verification finds it.
 func TestDamageBeforeTheSnapshotIsFound(t *testing.T) {
 	for _, driver := range []string{"nats", "file"} {
 		t.Run(driver, func(t *testing.T) {
@@ -38,22 +32,9 @@ func TestDamageBeforeTheSnapshotIsFound(t *testing.T) {
 			if n := len(s.orch.View().Tasks); n != 301 {
 				t.Fatalf("the office opens with %d tasks", n)
 			}
-			v := s.verifier()
-			all, err := v.Run(t.Context())
+			all, err := s.verifier().Run(t.Context())
 			must(t, err)
 			requireDamage(t, all.Damage, "ledger", "event 2,")
-			for range 2 { // what is known is not told again
-				p := v.load()
-				p.Ended = time.Time{}
-				must(t, v.saveProgress(verification{Damage: p.Damage}))
-				must(t, v.runRound(t.Context(), 0))
-			}
-			told := s.takeTold()
-			if len(told) != 1 || told[0].Mark != feed.Needs || !strings.HasPrefix(told[0].Text, "E_LEDGER: ") ||
-				len(told[0].Lines) != 1 {
-				t.Fatalf("told: %+v", told)
-			}
-			requireDamage(t, s.verifier().Damage(), "ledger", "event 2,") // of the next process
 
 			s.close()
 			if err := s.open(); company.CodeOf(err) != company.ELedger {
@@ -87,7 +68,7 @@ func TestDamagedLengthIsFound(t *testing.T) {
 
 // A blob whose bytes are not those of its name, and one that is gone though the state
 // names it, are found and named; one that nothing names is read as well. A blob
-// that is put back counts as whole, and has no second line in the feed.
+// that is put back counts as whole.
 func TestDamagedBlobsAreFound(t *testing.T) {
 	for _, driver := range []string{"nats", "file"} {
 		t.Run(driver, func(t *testing.T) {
@@ -121,91 +102,11 @@ func TestDamagedBlobsAreFound(t *testing.T) {
 				}
 			}
 
-			must(t, v.runRound(t.Context(), 0))
-			if told := s.takeTold(); len(told) != 3 {
-				t.Fatalf("told: %+v", told)
-			}
 			must(t, restore())
-			must(t, v.saveProgress(verification{Damage: v.load().Damage}))
-			must(t, v.runRound(t.Context(), 0))
-			if told := s.takeTold(); len(told) != 1 || told[0].Mark != feed.Done || len(v.Damage()) != 2 {
-				t.Fatalf("told: %+v, damaged %+v", told, v.Damage())
+			if all, err = v.Run(t.Context()); err != nil || len(all.Damage) != 2 {
+				t.Fatalf("%v, damaged %+v", err, all.Damage)
 			}
 		})
-	}
-}
-
-// A round that ends with its process goes on where it stood, comes to its end, and is
-// not begun again before a day has passed.
-func TestRoundGoesOn(t *testing.T) {
-	s := newStore(t, "file")
-	for range recordsPerStep + 100 {
-		s.Submit("x", "/p")
-	}
-	head := s.ledger.Head()
-	ctx, cancel := context.WithCancelCause(t.Context())
-	v := s.verifier()
-	v.State = endsAfter{s.orch, 3, cancel}.asState()
-	must(t, v.runRound(ctx, time.Hour)) // rests until the end
-	stood := v.load()
-	if stood.Ledger.Seq == 0 || stood.Ledger.Seq >= head.Seq || stood.LedgerDone || !stood.Ended.IsZero() {
-		t.Fatalf("it stands at %+v of %d", stood, head.Seq)
-	}
-	next := s.verifier()
-	must(t, next.runRound(t.Context(), 0))
-	if end := next.load(); end.Ledger != head || end.Ended.IsZero() || !end.Begun.Equal(stood.Begun) {
-		t.Fatalf("it ends at %+v, want %+v", end, head)
-	}
-	s.Submit("after the round", "/p")
-	must(t, next.runRound(t.Context(), 0))
-	if end := next.load(); end.Ledger != head {
-		t.Fatalf("a second round on the same day: %+v", end)
-	}
-	// A point that the ledger does not hold is of another one: the round begins anew.
-	stood.Ledger.Hash = head.Hash
-	must(t, next.saveProgress(stood))
-	must(t, next.runRound(t.Context(), 0))
-	if end := next.load(); end.Ledger != s.ledger.Head() || len(end.Damage) > 0 {
-		t.Fatalf("from a point of another ledger: %+v", end)
-	}
-}
-
-// A round of which each process does one step reads every blob and looks for every name once:
-// it is cut among the events, among the blobs and among the tasks.
-func TestRoundGoesOnFromAnyStep(t *testing.T) {
-	s := newStore(t, "file")
-	for n := range 12 {
-		run, _ := s.endRun(fmt.Sprint(n))
-		must(t, s.orch.ArchiveTask(t.Context(), run.Task()))
-	}
-	for n := range 4 {
-		s.putBlob(strings.Repeat(fmt.Sprint(n), bytesPerStep/2))
-	}
-	whole, err := s.verifier().Run(t.Context())
-	must(t, err)
-	var among struct{ blobs, tasks int }
-	var p verification
-	for processes := 0; p.Ended.IsZero(); processes++ {
-		if processes > 100 {
-			t.Fatalf("the round does not end: %+v", p)
-		}
-		ctx, cancel := context.WithCancelCause(t.Context())
-		v := s.verifier()
-		v.State = endsAfter{s.orch, map[bool]int{true: 3, false: 2}[p.Begun.IsZero()], cancel}.asState()
-		must(t, v.runRound(ctx, time.Hour))
-		p = v.load()
-		switch {
-		case p.Blob != "" && !p.BlobsDone:
-			among.blobs++
-		case p.Task != "" && p.Ended.IsZero():
-			among.tasks++
-		}
-	}
-	if among.blobs < 2 || among.tasks < 1 {
-		t.Errorf("it was cut %+v", among)
-	}
-	if p.Blobs != whole.Blobs || p.Bytes != whole.Bytes || len(p.Damage) > 0 {
-		t.Errorf("%d blobs and %d bytes, want %d and %d; damage %+v", p.Blobs, p.Bytes, whole.Blobs, whole.Bytes, p.Damage)
 	}
 }
 
@@ -243,20 +144,4 @@ func TestMissingBlobsOfJournalsAreFound(t *testing.T) {
 			}
 		})
 	}
-}
-
-// endsAfter is a state whose process ends when its time was asked for so many times.
-type endsAfter struct {
-	State
-	left int
-	end  context.CancelCauseFunc
-}
-
-func (e endsAfter) asState() State { return &e }
-
-func (e *endsAfter) Now() time.Time {
-	if e.left--; e.left == 0 {
-		e.end(errors.New("the process ends"))
-	}
-	return e.State.Now()
 }

@@ -24,7 +24,7 @@ var environmentReaders = map[string]int{
 	"internal/container/image/base.go":              3, // proxies and certificates of mmdebstrap, and of apt
 	"internal/container/image/hostfetch.go":         1, // the same of the go command
 	"internal/container/image/hosttree.go":          1, // programs that say where a toolchain lies
-	"internal/app/startup/startup.go":               2, // the pace of the runtime, before main
+	"internal/app/startup/startup.go":               1, // the pace of the runtime, before main
 	"internal/container/dockerapi/client.go":        1, // where Docker's own client finds its daemon
 	"internal/lib/killpoint/killpoint.go":           1, // where a test stops the process
 	"internal/toolbox/toolserver/gate.go":           1, // in a container: what the gate was given

@@ -300,7 +300,6 @@ export interface Overview {
   tokens: number;
   tasks: Task[];
   open_prs: PullRequest[];
-  damaged: unknown[] | null;
   unwritten: { file?: string; why?: string }[] | null;
   hidden_tasks?: number;
   steps: Step[];

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"slices"
 	"time"
 
@@ -178,40 +177,15 @@ func (o *Orchestrator) commitQueued() {
 			continue
 		}
 		commit := o.decideRequests(taken)
-		began := time.Now()
 		if err := o.storeCommit(commit); err != nil {
 			for i := range commit.answers {
 				commit.answers[i] = answer{err: err}
 			}
 		}
-		took := time.Since(began)
 		for i, r := range commit.decided {
 			r.answer <- commit.answers[i]
 		}
-		o.gatherRequests(len(commit.decided), took/gatherShare)
 	}
-}
-
-// gatherShare divides the duration of the last append: the next batch waits up to 1/16 of it for more commands.
-const gatherShare = 16
-
-// gatherRequests waits, at most for patience, for the next commands of the callers that were just answered. Without
-// it, callers that send one command after the other split into two groups, and each group waits for the other's
-// append.
-func (o *Orchestrator) gatherRequests(answered int, patience time.Duration) {
-	if answered < 2 {
-		return
-	}
-	all := min(o.countQueued()+answered, maxCommit)
-	for until := time.Now().Add(patience); o.countQueued() < all && time.Now().Before(until); {
-		runtime.Gosched()
-	}
-}
-
-func (o *Orchestrator) countQueued() int {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return len(o.queue)
 }
 
 // decideRequests decides requests in order, each on the state that its predecessors leave. Requests that do not fit

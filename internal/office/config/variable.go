@@ -27,9 +27,6 @@ func Variables() []Variable {
 		{"COMPANY_OFFICE", areaCompany, "Folder of the office, as --office names it."},
 		{"GOGC", areaCompany,
 			"Pace of Go's garbage collector. Default: 400 while a command starts, 100 once a company is at work."},
-		{"GOMAXPROCS", areaCompany,
-			"How many goroutines run at once. Default: as many as there are processors, and two more once a company is at " +
-				"work, for those that wait for the disk."},
 
 		{"HOME", areaPlaces, "Your home: ~/.config, ~/.cache, ~/.local/state, ~/.netrc, ~/.gitconfig, ~/.npmrc, ~/.cargo " +
 			"and ~/.gnupg are looked for below it."},

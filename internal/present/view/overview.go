@@ -31,12 +31,10 @@ type Overview struct {
 	Tasks         []Task        `json:"tasks"`
 	OpenPRs       []PullRequest `json:"open_prs"`
 	Disk          Disk          `json:"disk"`
-	// how far the office's time is ahead of the wall clock; shrinks by 1 s per minute
+	// how far the office's time is ahead of the wall clock
 	AheadMS int64 `json:"clock_ahead_ms"`
 	// Unwritten are files of the office itself that are missing or out of date.
 	Unwritten []company.UnwrittenFile `json:"unwritten"`
-	// Damaged lists the damage that the newest verification found.
-	Damaged []Damage `json:"damaged"`
 
 	HiddenTasks int    `json:"hidden_tasks,omitempty"` // ended tasks older than those in Tasks
 	Steps       []Step `json:"steps"`                  // steps outside of runs: the base, the image, gates
@@ -106,7 +104,7 @@ func (src Source) Overview(all bool) (Overview, error) {
 		SchemaVersion: 1, Office: state.Office.ID, Path: src.Folders.Root, Open: src.AtWork, Stopped: state.Office.Stopped,
 		NeedsYou: src.approvals(state.OpenApprovals("")), Resting: src.resting(), Running: []Run{}, Steps: []Step{},
 		Tasks: []Task{}, OpenPRs: []PullRequest{},
-		Unwritten: append([]company.UnwrittenFile{}, state.Office.Unwritten...), Damaged: append([]Damage{}, src.Damage...),
+		Unwritten: append([]company.UnwrittenFile{}, state.Office.Unwritten...),
 	}
 	overview.OpenPRs = append(overview.OpenPRs, src.pullRequests(company.PROpen)...)
 	slices.Reverse(overview.OpenPRs) // newest first, like the tasks
@@ -170,7 +168,6 @@ func (v Overview) Render(style Style) string {
 	b.WriteString(head + style.Fit(v.Path, termtext.Cells(head)) + "\n")
 	b.WriteString(ClockText(time.Duration(v.AheadMS) * time.Millisecond))
 	b.WriteString("\n" + style.Heading("NEEDS YOU") + "\n")
-	writeDamage(&b, style, v.Damaged)
 	for _, approval := range v.NeedsYou {
 		head := fmt.Sprintf("  ! %-4s %-7s ", approval.ID, SubjectOf(approval))
 		text := strings.Repeat(" ", len(head)) +
@@ -186,7 +183,7 @@ func (v Overview) Render(style Style) string {
 			strings.TrimSpace(cmp.Or(string(resting.Subtask), string(resting.Task))+" "+resting.Why), resting.Next)
 	}
 	writeReviews(&b, style, v.OpenPRs)
-	if len(v.NeedsYou)+len(v.Resting)+len(v.Damaged)+len(v.OpenPRs) == 0 {
+	if len(v.NeedsYou)+len(v.Resting)+len(v.OpenPRs) == 0 {
 		b.WriteString("  nothing\n")
 	}
 	b.WriteString("\n" + style.Heading("RUNNING") + "\n")
@@ -306,11 +303,11 @@ func writeChangedBranches(b *strings.Builder, open []PullRequest) {
 func ClockText(ahead time.Duration) string {
 	switch {
 	case ahead >= time.Minute:
-		return fmt.Sprintf("the office's clock is %s ahead of this machine's, which was set back; it goes slower until "+
-			"they meet\n", FormatAge(ahead))
+		return fmt.Sprintf("the office's clock is %s ahead of this machine's, which was set back; they meet while the "+
+			"company rests\n", FormatAge(ahead))
 	case ahead <= -time.Minute:
-		return fmt.Sprintf("the office's clock is %s behind this machine's, which was set forward; it goes faster until "+
-			"they meet, or until the company is started again\n", FormatAge(-ahead))
+		return fmt.Sprintf("the office's clock is %s behind this machine's, which was set forward; they meet when the "+
+			"company is started again\n", FormatAge(-ahead))
 	}
 	return ""
 }

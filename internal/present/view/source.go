@@ -24,7 +24,6 @@ type Source struct {
 	Archives   Archives // nil if there are no archives
 	Contents   Contents // nil if no contents can be read
 	Journals   Journals // nil if there are no journals
-	Damage     []Damage
 
 	schedule *schedule // set by WithSchedule
 }

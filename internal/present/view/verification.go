@@ -2,11 +2,9 @@ package view
 
 import (
 	"fmt"
-	"strings"
 
 	"company/internal/company"
 	"company/internal/lib/safetext"
-	"company/internal/present/termtext"
 )
 
 // Verification is the result of reading the whole ledger and every blob.
@@ -34,11 +32,3 @@ func (d Damage) Text() string {
 
 // IsSame reports whether two findings are about the same damage.
 func (d Damage) IsSame(o Damage) bool { return d.What == o.What && d.Where == o.Where }
-
-// writeDamage lists each damage with its remedy.
-func writeDamage(b *strings.Builder, style Style, all []Damage) {
-	for _, damage := range all {
-		fmt.Fprintf(b, "  %s %s\n", style.Paint(termtext.Red, "!"), style.Wrap(damage.Text(), "    "))
-		fmt.Fprintf(b, "    %s\n", style.Wrap(safetext.EscapeLine(damage.Fix, 600), "    "))
-	}
-}

@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/company"
-	"company/internal/present/view"
 	"company/test/heldoffice"
 )
 
@@ -70,28 +68,5 @@ func TestDoctorDeep(t *testing.T) {
 				t.Errorf("served %v: a damaged blob: %s\nwant %s", served, got, want)
 			}
 		}
-	}
-}
-
-// What the daily round found stands in status until a later round finds it whole.
-func TestStatusShowsDamage(t *testing.T) {
-	o := heldoffice.Open(t)
-	text, err := json.Marshal(
-		map[string]any{"schema_version": 1,
-			"damage": []view.Damage{{Code: company.ELedger, What: "ledger", Where: "event 7",
-				Why: "it does not follow the event before it", Fix: "put a backup back"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.Close()
-	if err := os.WriteFile(filepath.Join(o.Paths.State, "verification.json"), text, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	r := o.Run(t.Context(), execute, "status")
-	_, needs, _ := strings.Cut(r.Out, "NEEDS YOU\n")
-	if !strings.HasPrefix(
-		needs, "  ! E_LEDGER: the ledger is damaged: event 7: it does not follow the event before it\n    put a backup "+
-			"back\n") {
-		t.Errorf("status says:\n%s%s", r.Out, r.Err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"company/internal/company"
 	"company/internal/lib/safetext"
 	"company/internal/present/termtext"
 	"company/internal/present/view"
@@ -111,11 +110,6 @@ func (m *model) needLines(width int) []string {
 				strings.TrimSpace(cmp.Or(string(resting.Subtask), string(resting.Task))+" "+safetext.EscapeLine(resting.Why, 200))+
 				": "+
 				resting.Next, width))
-	}
-	if n := len(m.snap.overview.Damaged); n > 0 {
-		out = append(
-			out, m.style.Paint(termtext.Red,
-				cutLine("x "+company.Count(n, "part")+" of the office's records damaged: company status", width)))
 	}
 	return out
 }

@@ -35,8 +35,7 @@ const mostPulls = 5; // that stand on the overview
 const mostQuestions = 10;
 
 function NeedsStrip({ o }: { o: Overview }) {
-  const damaged = o.damaged?.length ?? 0;
-  if (countWaiting(o) + o.resting.length + damaged === 0) {
+  if (countWaiting(o) + o.resting.length === 0) {
     return (
       <div className="calm-strip" data-testid="needs-you">
         <span className="ink-good" aria-hidden="true">
@@ -101,14 +100,6 @@ function NeedsStrip({ o }: { o: Overview }) {
         {o.open_prs.length > mostPulls ? (
           <li>
             <A to="/prs">and {o.open_prs.length - mostPulls} more pull requests</A>
-          </li>
-        ) : null}
-        {damaged > 0 ? (
-          <li>
-            <span className="ink-bad">✗</span>
-            <span className="text">
-              {formatCount(damaged, "part")} of the office's records damaged: <code>company status</code>
-            </span>
           </li>
         ) : null}
       </ul>

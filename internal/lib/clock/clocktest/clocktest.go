@@ -11,33 +11,30 @@ import (
 
 // Machine has clocks that a test controls. Its methods are safe for concurrent use.
 type Machine struct {
-	mu              sync.Mutex
-	wall            time.Time
-	monotonic, boot time.Duration
-	running         bool // the clocks also follow the real monotonic clock
-	origin          clock.Sources
-	real            time.Duration // the real monotonic clock at the last reading
+	mu      sync.Mutex
+	wall    time.Time
+	boot    time.Duration
+	running bool      // the clocks also follow the real monotonic clock
+	real    time.Time // at the last reading
 }
 
 // At returns a machine whose wall clock stands at a time.
 func At(wall time.Time) *Machine {
-	return &Machine{wall: wall, monotonic: time.Hour, boot: 2 * time.Hour}
+	return &Machine{wall: wall, boot: 2 * time.Hour}
 }
 
 // Running returns a machine whose clocks also advance with real time.
 func Running(wall time.Time) *Machine {
 	machine := At(wall)
-	machine.running, machine.origin = true, clock.Machine()
-	machine.real = machine.origin.Monotonic()
+	machine.running, machine.real = true, time.Now()
 	return machine
 }
 
 // Sources returns the machine's clocks.
 func (m *Machine) Sources() clock.Sources {
 	return clock.Sources{
-		Wall:      func() time.Time { defer m.look()(); return m.wall },
-		Monotonic: func() time.Duration { defer m.look()(); return m.monotonic },
-		Boot:      func() time.Duration { defer m.look()(); return m.boot },
+		Wall: func() time.Time { defer m.look()(); return m.wall },
+		Boot: func() time.Duration { defer m.look()(); return m.boot },
 	}
 }
 
@@ -45,8 +42,8 @@ func (m *Machine) Sources() clock.Sources {
 func (m *Machine) look() (unlock func()) {
 	m.mu.Lock()
 	if m.running {
-		at := m.origin.Monotonic()
-		m.pass(at - m.real)
+		at := time.Now()
+		m.pass(at.Sub(m.real))
 		m.real = at
 	}
 	return m.mu.Unlock
@@ -54,7 +51,6 @@ func (m *Machine) look() (unlock func()) {
 
 func (m *Machine) pass(d time.Duration) {
 	m.wall = m.wall.Add(d)
-	m.monotonic += d
 	m.boot += d
 }
 
