@@ -78,7 +78,7 @@ func (g management) Brief(ctx context.Context, session *agentrun.Session) (agent
 		brief.Tools = append(brief.Tools, decideTools(session.Task, stuck)...)
 	} else {
 		brief.Text = planBrief(session.Task, session.Clarifications, repo)
-		brief.Tools = append(brief.Tools, submitPlanTool(g.coordinator, session.Run, session.Fence, look, session.Task),
+		brief.Tools = append(brief.Tools, submitPlanTool(g.coordinator, session.Run, session.Fence, look),
 			agenttools.AskPresident())
 	}
 	if guide != "" {

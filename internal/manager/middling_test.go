@@ -69,7 +69,7 @@ func TestEncodedPlansAreRead(t *testing.T) {
 		run := company.NewRunID(id, "", company.Manager, 1)
 		tools := []agent.Tool{submitPlanTool(
 			company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head),
-			readingOf(t, map[string]string{"there.go": "package x\n"}), d.Task(id))}
+			readingOf(t, map[string]string{"there.go": "package x\n"}))}
 		out := driveCall(t, tools, "submit_plan", arguments)
 		var got decision
 		if out.End != agent.EndFinal || out.Decode(&got) != nil || got.Plan == nil || len(got.Plan.Waves) != 1 ||

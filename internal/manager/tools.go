@@ -280,9 +280,7 @@ const mostPathProblems = 10
 
 // submitPlanTool returns the tool that ends planning. Code checks the plan. A refused plan is recorded and
 // returned with the reasons. A valid plan with warnings is returned once.
-func submitPlanTool(
-	coordinator company.Coordinator, run company.RunID, fence uint64, look *readTools, task *company.Task,
-) agent.Tool {
+func submitPlanTool(coordinator company.Coordinator, run company.RunID, fence uint64, look *readTools) agent.Tool {
 	warned := false
 	tool := newTool("submit_plan", "Submit the plan.",
 		string(company.PlanSchema()), false, func(ctx context.Context, plan company.Plan) (agent.Result, error) {

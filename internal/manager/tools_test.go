@@ -209,7 +209,7 @@ func TestSubmitPlan(t *testing.T) {
 	run := company.NewRunID(id, "", company.Manager, 1)
 	tools := []agent.Tool{submitPlanTool(
 		company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head),
-		readingOf(t, map[string]string{"there.go": "package x\n"}), d.Task(id)), agenttools.AskPresident()}
+		readingOf(t, map[string]string{"there.go": "package x\n"})), agenttools.AskPresident()}
 
 	bad := plan("one", "two")
 	bad.Waves[0].Subtasks[1].WriteSet = []string{"one.go"}
@@ -273,7 +273,7 @@ func TestPlanKeepsToLimitsOfTheConfig(t *testing.T) {
 	run := company.NewRunID(id, "", company.Manager, 1)
 	tools := []agent.Tool{submitPlanTool(
 		company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head),
-		readingOf(t, map[string]string{"there.go": "package x\n"}), d.Task(id))}
+		readingOf(t, map[string]string{"there.go": "package x\n"}))}
 	whole := plan("the whole")
 	whole.Waves[0].Subtasks[0].Effort = company.EffortLarge
 	res := use(t, tools, "submit_plan", whole)
@@ -300,7 +300,7 @@ func TestSubmitPlanWarnsOnce(t *testing.T) {
 	run := company.NewRunID(id, "", company.Manager, 1)
 	tools := []agent.Tool{submitPlanTool(
 		company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head),
-		readingOf(t, map[string]string{"there.go": "package x\n"}), d.Task(id))}
+		readingOf(t, map[string]string{"there.go": "package x\n"}))}
 	p := plan("one", "two")
 	p.Waves[0].Subtasks[1].After = []string{"one"}
 	p.Waves[0].Subtasks[1].WriteSet = []string{"one.go"}
@@ -423,7 +423,7 @@ func TestPlanHasATitle(t *testing.T) {
 	run := company.NewRunID(id, "", company.Manager, 1)
 	tools := []agent.Tool{submitPlanTool(
 		company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head),
-		readingOf(t, map[string]string{"there.go": "package x\n"}), d.Task(id))}
+		readingOf(t, map[string]string{"there.go": "package x\n"}))}
 	p := plan("one")
 	p.Title, p.Decisions = strings.Repeat("Add it ", 12), []string{"nothing else moves"}
 	res := use(t, tools, "submit_plan", p)
@@ -442,7 +442,7 @@ func TestPlanNamesMissingFiles(t *testing.T) {
 	d.Prepare(id, company.OID(strings.Repeat("a", 40)), company.GateCommand{Name: "test", Command: "true"})
 	run := company.NewRunID(id, "", company.Manager, 1)
 	look := readingOf(t, map[string]string{"encode.go": "package x\n", "decode.go": "package x\n"})
-	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), look, d.Task(id))}
+	tools := []agent.Tool{submitPlanTool(company.CoordinatorOf(d), run, d.Claim(run, d.Task(id).Head), look)}
 	p := plan("one")
 	sub := &p.Waves[0].Subtasks[0]
 	sub.WriteSet, sub.Context = []string{"encoder.go", "entirely_new_thing.go", "docs/**"},

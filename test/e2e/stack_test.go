@@ -1,7 +1,6 @@
 package e2e
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -20,9 +19,8 @@ func addPart(name, more string) func(scripted.Exchange) scripted.Reply {
 }
 
 // queueParts brings three tickets of one wave into the merge queue, the second one last,
-// where each has the president's leave: the next company finds them there together. config
-// is added to that of the project.
-func queueParts(t *testing.T, second func(scripted.Exchange) scripted.Reply, config ...string) *testenv.House {
+// where each has the president's leave: the next company finds them there together.
+func queueParts(t *testing.T, second func(scripted.Exchange) scripted.Reply) *testenv.House {
 	t.Helper()
 	plan := []m{}
 	for _, name := range []string{"one", "two", "three"} {
@@ -38,7 +36,7 @@ func queueParts(t *testing.T, second func(scripted.Exchange) scripted.Reply, con
 				"t1-01": addPart("one", ""), "t1-02": second, "t1-03": addPart("three", ""),
 			})})
 	h.LetManagerPlan()
-	h.Config(tinyGates + strings.Join(config, ""))
+	h.Config(tinyGates)
 	p := h.Start("submit", "--no-input", "--approve", "merge", "add three parts")
 	hold.wait(t, p)
 	p.Event(patience, "review.finished", "t1-01")
@@ -118,40 +116,6 @@ func blameOne(t *testing.T) *testenv.House {
 		t.Errorf("a good one was sent back: %v", calls)
 	}
 	return h
-}
-
-// TestNextStackIsTestedMeanwhile: of three tickets two are tested together, and the third
-// on the tree that these will make, before there is a verdict on them. Killed then, the
-// next company begins both again; the third's verdict is there when its turn comes.
-func TestNextStackIsTestedMeanwhile(t *testing.T) {
-	hosttest.Long(t, "TestStackOutlivesAKill has a stack, TestVerdictAheadIsUsed the order of gates")
-	t.Parallel()
-	h := queueParts(t, addPart("two", ""), "limits: {merge_stack: 2}\n")
-	isAhead := func(it feed.Item) bool {
-		return it.Kind == "gate" && strings.HasSuffix(it.Text, " ahead of the merges under test")
-	}
-	p := h.Start("resume")
-	p.Until(patience, "gates ahead", isAhead)
-	p.Kill()
-	again := h.Start("resume")
-	waitForSummary(t, again, 0)
-	checkDelivered(t, h, 1, 1, 3)
-	var order []string
-	for _, it := range again.Items() {
-		switch {
-		case isAhead(it):
-			order = append(order, "ahead")
-		case it.Kind == "gate":
-			order = append(order, "gate")
-		case it.Kind == "stack.intended", it.Kind == "merge.gated":
-			order = append(order, it.Kind)
-		}
-	}
-	if count(p, "stack.intended")+count(p, "merge.gated") > 0 || len(order) < 4 || order[2] != "stack.intended" ||
-		order[3] != "merge.gated" || !slices.Contains(order[:2], "ahead") {
-		t.Errorf("the third was not tested while the others were: %q\n%s", order, again.Tell())
-	}
-	changesNothing(t, h)
 }
 
 // Two tickets that write one go.sum, in spite of their write sets, are merged without a
