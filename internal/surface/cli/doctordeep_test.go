@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"company/internal/present/view"
 	"company/test/heldoffice"
 )
 
