@@ -9,7 +9,7 @@ import (
 )
 
 // exampleTexts is the page that shows what pull requests look like.
-const exampleTexts = "testdata/example.md"
+const exampleTexts = "testdata/examples/texts.md"
 
 // smallRepair is a repair of one ticket, as of a library: what failed before is named by its test.
 func smallRepair() *company.Task {
