@@ -16,7 +16,8 @@ type Driver struct {
 
 	// Home is the address of the kind's public forge. It is empty if there is none.
 	Home string
-	// OtherHosts are further host names of Home in remotes. TenantSuffix ends the host names of its tenants.
+	// OtherHosts are other names of the public forge's host, such as ssh.github.com. TenantSuffix is the end of the
+	// host names that its tenants have, such as .ghe.com.
 	OtherHosts   []string
 	TenantSuffix string
 	// APIPath is the path of the API's address, which people enter in place of the forge's own.

@@ -242,7 +242,7 @@ func TestOnlyTheWiringKnowsDrivers(t *testing.T) {
 	}
 }
 
-// driverOf is the driver that a package is, or is a part of: a folder of a family that is not shared.
+// driverOf returns the driver that a package belongs to, such as forge/github. It returns "" for other packages.
 func driverOf(path string) string {
 	name := strings.TrimPrefix(path, "company/internal/")
 	family, rest, ok := strings.Cut(name, "/")

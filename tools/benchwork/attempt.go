@@ -167,7 +167,7 @@ func (a *attempt) submitTask(ctx context.Context, set []string) (sum view.Summar
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, a.l.c.WorkTime, errOutOfTime)
 	defer cancel()
-	cmd, said := a.b.command(ctx, a.repo, args...)
+	cmd, said := a.b.newCommand(ctx, a.repo, args...)
 	var out bytes.Buffer
 	cmd.Stdout = &out
 	began := time.Now()
@@ -186,9 +186,9 @@ func (a *attempt) submitTask(ctx context.Context, set []string) (sum view.Summar
 		Because(safetext.Escape(said.lastError())).Wrap(ran).Fix("company doctor, in a checkout of yours")
 }
 
-// command returns a command of the company, and the end of its stderr. It has its own process group, so that an
+// newCommand returns a command of the company, and the end of its stderr. It has its own process group, so that an
 // interrupt at the terminal arrives only once, by Cancel, and the containers are removed.
-func (b *bencher) command(ctx context.Context, dir string, args ...string) (*exec.Cmd, *tail) {
+func (b *bencher) newCommand(ctx context.Context, dir string, args ...string) (*exec.Cmd, *tail) {
 	cmd, said := exec.CommandContext(ctx, b.Program, args...), &tail{}
 	cmd.Dir, cmd.Env, cmd.Stderr = dir, b.listEnviron(), said
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

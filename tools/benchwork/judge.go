@@ -89,7 +89,7 @@ func (b *bencher) runJSON(ctx context.Context, dir string, into any, args ...str
 	for _, setting := range b.listSettings() {
 		args = append(args, "--set", setting)
 	}
-	cmd, said := b.command(ctx, dir, append(args, "-o", "json")...)
+	cmd, said := b.newCommand(ctx, dir, append(args, "-o", "json")...)
 	out, err := cmd.Output()
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

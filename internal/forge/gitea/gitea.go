@@ -74,7 +74,7 @@ func New(options forge.Options) *Client {
 	return client
 }
 
-// Kind returns the kind of Driver.
+// Kind returns the value of forge.kind.
 func (*Client) Kind() string { return kind }
 
 // Templates lists where Gitea and Forgejo look for the template of a pull request.

@@ -103,7 +103,7 @@ func New(options forge.Options) (*Client, error) {
 	return client, nil
 }
 
-// Kind returns the kind of Driver.
+// Kind returns the value of forge.kind.
 func (*Client) Kind() string { return kind }
 
 // Templates lists where GitHub looks for the template of a pull request.

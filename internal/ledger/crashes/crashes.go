@@ -86,7 +86,7 @@ func Open(folder *safedir.Folder, log *slog.Logger) *Tally {
 	if t.file, err = folder.OpenFile(busyFile, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
 		log.Warn("work that is under way is not noted", "err", err)
 	}
-	t.save()
+	t.writeBusy()
 	return t
 }
 
@@ -145,7 +145,7 @@ func (t *Tally) Enter(key string, task company.TaskID) (leave func(), err error)
 	work := t.work[key]
 	if work.Crashes >= Limit || work.Deaths >= KillLimit {
 		delete(t.work, key)
-		t.save()
+		t.writeBusy()
 		return nil, company.E(company.ECrash, key+" is set aside").Because(work.String()).
 			Fix("yes tries once more, as after an update of company or with more memory; no gives the task up. The log of " +
 				"the office says how company died").
@@ -153,7 +153,7 @@ func (t *Tally) Enter(key string, task company.TaskID) (leave func(), err error)
 	}
 	work.Key, work.Task, work.Busy = key, task, true
 	t.work[key] = work
-	t.save()
+	t.writeBusy()
 	return func() { t.forgetWork(func(w Work) bool { return w.Key == key }) }, nil
 }
 
@@ -170,12 +170,12 @@ func (t *Tally) forgetWork(is func(Work) bool) {
 	defer t.mu.Unlock()
 	before := len(t.work)
 	if maps.DeleteFunc(t.work, func(_ string, w Work) bool { return is(w) }); len(t.work) != before {
-		t.save()
+		t.writeBusy()
 	}
 }
 
-// save writes the file. The caller holds mu, or has not shared t yet.
-func (t *Tally) save() {
+// writeBusy writes the file. The caller holds mu, or has not shared t yet.
+func (t *Tally) writeBusy() {
 	if t.file == nil {
 		return
 	}
@@ -201,7 +201,7 @@ func (t *Tally) Close() error {
 		return nil
 	}
 	maps.DeleteFunc(t.work, func(_ string, w Work) bool { return w.Busy }) // it survived what is cut off now
-	if t.save(); t.file == nil {
+	if t.writeBusy(); t.file == nil {
 		return nil
 	}
 	err := errors.Join(debug.SetCrashOutput(nil, debug.CrashOptions{}), t.file.Close())

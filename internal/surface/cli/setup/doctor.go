@@ -30,7 +30,7 @@ passed are one number; --all shows them. JSON has all of them, without --quiet.
 
 --deep reads the whole ledger and every blob and holds them to their hashes, of an
 office at rest and of one that is at work. That takes as long as the disk needs for
-all of it. company serve does the same by itself once a day, a little at a time.
+all of it. Nothing else reads all that is stored: ask for it before you rely on a copy.
 
 --fix writes the lines of the config that the checks propose: each is shown as a change
 of its file and written after your yes, with --yes at once. The file is your own for this
