@@ -213,7 +213,10 @@ func (c *conversation) foldReply(r replyRecord, message adapters.Message) {
 	if r.Textual != "" && !slices.Contains(c.textual, r.Textual) {
 		c.textual = append(c.textual, r.Textual)
 	}
-	c.tooLong, c.dropped, c.cut, c.asked = 0, 0, false, r.At
+	c.tooLong = 0
+	c.dropped = 0
+	c.cut = false
+	c.asked = r.At
 	c.written += replyBytes(message)
 	c.inText = r.Textual != ""
 	switch {
@@ -231,8 +234,9 @@ func (c *conversation) foldReply(r replyRecord, message adapters.Message) {
 	c.turns++
 	c.cut = r.Finish == adapters.FinishLength
 	whole := message.Content
-	message.Role, message.Content, message.CallBytes = adapters.Assistant,
-		safetext.HeadTail(message.TextBeforeCall(), maxContent), 0
+	message.Role = adapters.Assistant
+	message.Content = safetext.HeadTail(message.TextBeforeCall(), maxContent)
+	message.CallBytes = 0
 	c.pending = nil
 	if over := len(message.ToolCalls) - MaxCalls; over > 0 {
 		c.dropped = over
@@ -339,7 +343,9 @@ func (c *conversation) foldResult(r toolRecord, text, answer string) error {
 		}
 	}
 	if r.Final != nil && c.final == nil {
-		c.final, c.finalTool, c.escalated = r.Final, pendingCall.Name, r.Escalated
+		c.final = r.Final
+		c.finalTool = pendingCall.Name
+		c.escalated = r.Escalated
 	}
 	if r.Changed || r.Seen != nil {
 		c.since = append(c.since, again{pendingCall: pendingCall, at: c.asked, text: text, changed: r.Changed, seen: r.Seen})

@@ -86,7 +86,9 @@ func StreamTranscript(
 func (t *Transcript) Add(entry TranscriptEntry) {
 	switch {
 	case entry.Run != nil:
-		t.RunID, t.AgentID, t.TotalTokens = entry.Run.RunID, entry.Run.AgentID, entry.Run.TotalTokens
+		t.RunID = entry.Run.RunID
+		t.AgentID = entry.Run.AgentID
+		t.TotalTokens = entry.Run.TotalTokens
 	case entry.Message != nil:
 		t.Messages = append(t.Messages, *entry.Message)
 	case entry.ToolCall != nil:

@@ -53,7 +53,9 @@ func ReadRecording(
 				return fmt.Errorf("journal record %q: %w", kind, err)
 			}
 			if rec.Began.IsZero() {
-				rec.Began, rec.Window, rec.MaxOutput = p.At, p.Window, p.MaxOutput
+				rec.Began = p.At
+				rec.Window = p.Window
+				rec.MaxOutput = p.MaxOutput
 			}
 		case kindNote:
 			var n noteRecord
@@ -112,8 +114,13 @@ func (rec *Recording) addReply(ctx context.Context, blobs Blobs, open map[int]Ex
 			return err
 		}
 	}
-	exchange.At, exchange.Failure, exchange.Detail, exchange.Textual = r.At, r.Error, r.Detail, r.Textual
-	exchange.Answer.Finish, exchange.Answer.Usage, exchange.Answer.Model = r.Finish, r.Usage, r.Model
+	exchange.At = r.At
+	exchange.Failure = r.Error
+	exchange.Detail = r.Detail
+	exchange.Textual = r.Textual
+	exchange.Answer.Finish = r.Finish
+	exchange.Answer.Usage = r.Usage
+	exchange.Answer.Model = r.Model
 	rec.Exchanges = append(rec.Exchanges, exchange)
 	return nil
 }

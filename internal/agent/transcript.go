@@ -112,7 +112,9 @@ func DecodeTranscript(data []byte) (Transcript, error) {
 			return bad(n, "is not where the run's header belongs")
 		case entry.Run != nil:
 			head = entry.Run
-			transcript.RunID, transcript.AgentID, transcript.TotalTokens = head.RunID, head.AgentID, head.TotalTokens
+			transcript.RunID = head.RunID
+			transcript.AgentID = head.AgentID
+			transcript.TotalTokens = head.TotalTokens
 		case entry.Message != nil:
 			transcript.Messages = append(transcript.Messages, *entry.Message)
 		case entry.ToolCall != nil:

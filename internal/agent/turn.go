@@ -110,7 +110,9 @@ func (t *turnReader) passRecord(ctx context.Context, blobs Blobs, kind string, d
 			return nil
 		}
 		turn := &t.turns[i]
-		turn.Answered, turn.Usage, turn.Error = r.At, r.Usage, r.Error
+		turn.Answered = r.At
+		turn.Usage = r.Usage
+		turn.Error = r.Error
 		for _, m := range t.conv.msgs[messages:] {
 			for _, call := range m.ToolCalls {
 				turn.Calls = append(turn.Calls,

@@ -23,7 +23,10 @@ func (s *Session) keepTranscript(text []byte) {
 // as blobs. The ledger refers to the blobs. Without them the run does not end, and continues later from its
 // journal. The transcript is stored concurrently.
 func (s *Session) sealJournal(ctx context.Context, out *company.RunEnded) error {
-	out.Spent, out.Turns, out.Heard, out.Models = s.allowance.Balance().Spent, s.turns, s.heard, s.byModel
+	out.Spent = s.allowance.Balance().Spent
+	out.Turns = s.turns
+	out.Heard = s.heard
+	out.Models = s.byModel
 	var stored sync.WaitGroup
 	var lost error
 	if len(s.said) > 0 {

@@ -63,7 +63,11 @@ func (s *Session) runRole(ctx context.Context, role Role) (company.EndRun, error
 // workInSandbox opens the sandbox that a role asks for, with its log and dependencies, while the agent works.
 func (s *Session) workInSandbox(ctx context.Context, role Role, spec sandbox.Spec) (company.EndRun, error) {
 	var err error
-	spec.Mirror, spec.Run, spec.Role, spec.Fence, spec.Past = s.Mirror, s.Run, s.Role, s.Fence, s.past
+	spec.Mirror = s.Mirror
+	spec.Run = s.Run
+	spec.Role = s.Role
+	spec.Fence = s.Fence
+	spec.Past = s.past
 	spec.Epoch, spec.Paths = s.Epoch, s.Task.Settings.Paths
 	if spec.Attached, err = s.loadAttached(ctx); err != nil {
 		return company.EndRun{}, err
@@ -143,7 +147,9 @@ func (s *Session) holdConversation(ctx context.Context, role Role) (company.EndR
 		return role.Finish(ctx, s, agent.Outcome{}, err)
 	}
 	out, err := driver.Drive(ctx, job)
-	s.turns, s.heard, s.byModel = out.Turns, out.Heard, out.ByModel
+	s.turns = out.Turns
+	s.heard = out.Heard
+	s.byModel = out.ByModel
 	if len(out.Messages) > 0 {
 		s.keepTranscript(out.Transcript.Encode())
 	}

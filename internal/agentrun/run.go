@@ -269,7 +269,9 @@ func failedOutcome(err error) company.RunEnded {
 	var link *toolproto.Broken
 	switch {
 	case errors.As(err, &ce):
-		out.Error, out.Hint, out.Human = ce.Error(), ce.Hint, company.NeedsPerson(ce)
+		out.Error = ce.Error()
+		out.Hint = ce.Hint
+		out.Human = company.NeedsPerson(ce)
 	case errors.As(err, &link):
 		out.Code, out.Hint = company.EDocker, "the work goes on in a new container from what was pushed"
 	}

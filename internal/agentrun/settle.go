@@ -44,8 +44,10 @@ func (s Settler) Settle(ctx context.Context, task *company.Task, run *company.Ru
 	default:
 		return end, err
 	}
-	end.Outcome.Spent, end.Outcome.Turns, end.Outcome.Models, end.Outcome.Heard = past.Spent, past.Turns,
-		past.ByModel, past.Heard
+	end.Outcome.Spent = past.Spent
+	end.Outcome.Turns = past.Turns
+	end.Outcome.Models = past.ByModel
+	end.Outcome.Heard = past.Heard
 	return end, salvageWork(ctx, s.Work, s.Logger, task, run, &end.Outcome)
 }
 
@@ -63,7 +65,9 @@ func salvageWork(
 	})
 	switch {
 	case err == nil:
-		out.Head, out.Branch, out.Changes = work.Head, work.Branch, work.Changes
+		out.Head = work.Head
+		out.Branch = work.Branch
+		out.Changes = work.Changes
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):

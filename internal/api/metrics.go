@@ -73,7 +73,9 @@ func renderMetrics(src view.Source, version string) []byte {
 	m.addSingle("company_office_stopped", "gauge", "1 while the office is stopped.",
 		float64(map[bool]int{true: 1}[state.Office.Stopped]))
 
-	tasks, subtasks, runs := map[string]int{}, map[string]int{}, map[string]int{}
+	tasks := map[string]int{}
+	subtasks := map[string]int{}
+	runs := map[string]int{}
 	for _, id := range state.Open {
 		task := state.Tasks[id]
 		tasks[string(src.ShownStatus(task))]++

@@ -191,8 +191,9 @@ func (a *App) WatchAgent(run company.RunID, event agent.Event) {
 	}
 	switch event.Kind {
 	case agent.ToolStarted:
-		item.Mark, item.Text, item.Quiet = feed.Started,
-			strings.TrimSpace(event.Tool+" "+safetext.EscapeLine(event.Args, 80)), true
+		item.Mark = feed.Started
+		item.Text = strings.TrimSpace(event.Tool + " " + safetext.EscapeLine(event.Args, 80))
+		item.Quiet = true
 	case agent.ToolDone:
 		item.Mark, item.Text = feed.Done, strings.TrimSpace(event.Tool+" "+safetext.EscapeLine(event.Args, 80))
 		switch {
@@ -208,7 +209,9 @@ func (a *App) WatchAgent(run company.RunID, event agent.Event) {
 		item.Text = strings.TrimSpace(
 			"again after the interruption: " + event.Tool + " " + safetext.EscapeLine(event.Args, 80))
 	case agent.Waiting:
-		item.Mark, item.Text, item.Quiet = feed.Stalled, waitText(event), waitsOn
+		item.Mark = feed.Stalled
+		item.Text = waitText(event)
+		item.Quiet = waitsOn
 	case agent.Switched, agent.CutOff:
 		item.Text = safetext.EscapeLine(event.Text, 200)
 	default:

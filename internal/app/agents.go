@@ -115,11 +115,16 @@ func bindProfiles(
 		p := have[index]
 		if p.Model != modelBinding.Model {
 			same = false
-			p.Model, p.Price, p.Unchosen = modelBinding.Model, adapters.Price{}, false // the price was for another model
+			p.Model = modelBinding.Model
+			p.Price = adapters.Price{}
+			p.Unchosen = false // the price was for another model
 		}
-		p.Fallback, p.ContextTokens, p.MaxOutput = modelBinding.Fallback, modelBinding.ContextTokens, modelBinding.MaxOutput
-		p.Temperature, p.Tools, p.Images = modelBinding.Temperature, adapters.ToolUse(modelBinding.Tools),
-			adapters.ImageUse(modelBinding.Images)
+		p.Fallback = modelBinding.Fallback
+		p.ContextTokens = modelBinding.ContextTokens
+		p.MaxOutput = modelBinding.MaxOutput
+		p.Temperature = modelBinding.Temperature
+		p.Tools = adapters.ToolUse(modelBinding.Tools)
+		p.Images = adapters.ImageUse(modelBinding.Images)
 		out = append(out, p)
 	}
 	return out, same, nil

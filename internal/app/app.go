@@ -117,7 +117,9 @@ type Options struct {
 // Open opens the ledger and computes the state. It starts no work, and needs neither Docker nor a
 // model.
 func Open(ctx context.Context, options Options) (_ *App, err error) {
-	off, loaded, log := options.Office, options.Config, options.Logger
+	off := options.Office
+	loaded := options.Config
+	log := options.Logger
 	app := &App{office: off, desk: options.Desk, bell: options.Bell, loaded: loaded, lock: options.Lock, env: options.Env,
 		version: options.Version,
 		configs: options.Configs, lines: options.Lines, stage: options.stage, log: log}
@@ -155,7 +157,9 @@ func Open(ctx context.Context, options Options) (_ *App, err error) {
 	if err := app.stage.seedLedger(ctx, app.ledger); err != nil {
 		return nil, err
 	}
-	host, memory, cpus := loaded.ForHost(config.HostResources{Memory: HostMemory()}), HostMemory(), runtime.NumCPU()
+	host := loaded.ForHost(config.HostResources{Memory: HostMemory()})
+	memory := HostMemory()
+	cpus := runtime.NumCPU()
 	app.containers = containersBesideGates(host, memory, cpus)
 	app.orch, err = orchestrator.Open(ctx, orchestrator.Config{
 		Ledger: app.ledger, Clock: officeTime, Office: app.ledgerID(), Pacer: app.stage.orderCommands(),

@@ -43,7 +43,8 @@ func (l logLines) WithGroup(name string) slog.Handler { return logLines{l.json.W
 func (l logLines) Handle(ctx context.Context, r slog.Record) error {
 	line := slog.NewRecord(r.Time, r.Level, r.Message, r.PC)
 	line.AddAttrs(slog.String("module", moduleOf(r.PC)))
-	task, run, hasRole := "", "", false
+	var task, run string
+	var hasRole bool
 	r.Attrs(func(a slog.Attr) bool {
 		switch a.Key {
 		case "task_id":

@@ -81,7 +81,9 @@ func (g PersonGit) isTrue(ctx context.Context, args ...string) (bool, error) {
 func (g PersonGit) runVisibly(ctx context.Context, args ...string) error {
 	cmd := g.newCommand(ctx, args...)
 	var errs bytes.Buffer
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = g.In, g.Err, &errs
+	cmd.Stdin = g.In
+	cmd.Stdout = g.Err
+	cmd.Stderr = &errs
 	if g.Err != nil {
 		cmd.Stderr = io.MultiWriter(&errs, g.Err)
 	}

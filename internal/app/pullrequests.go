@@ -33,7 +33,9 @@ func (l branchLocator) BranchURL(
 ) (string, error) {
 	ref := forge.Ref{Office: l.office, Task: lead.ID, Branch: lead.IntegrationBranch()}
 	if lead.PR != nil {
-		ref.Number, ref.URL, ref.Branch = lead.PR.Number, lead.PR.URL, lead.PR.Branch
+		ref.Number = lead.PR.Number
+		ref.URL = lead.PR.URL
+		ref.Branch = lead.PR.Branch
 	}
 	ref, _, err := delivery.FindPushed(ctx, mirror, ref, lead.Project.Path, remote)
 	if err != nil || ref.Unpushed {

@@ -159,7 +159,9 @@ func (r PullReview) checkBase(ctx context.Context, task *company.Task) error {
 		Because(fmt.Sprintf("%s is at %s; what goes to it is yours to decide", task.PR.Base, base.OID.Short()))
 	// The mirror has the delivered commit, even if no branch has it any more.
 	name := r.Config.Git.Remote
-	from, what, push, instead := shellquote.Quote(mirror.Dir()), string(task.PR.Head), "", ""
+	from := shellquote.Quote(mirror.Dir())
+	what := string(task.PR.Head)
+	var push, instead string
 	if remote != "" && !task.PR.Unpushed {
 		push = fmt.Sprintf(" && git push %s %s", shellquote.Quote(name), shellquote.Quote(task.PR.Base))
 		if task.BranchChange.LosesDelivery() {

@@ -130,8 +130,13 @@ func replayConfig(loaded config.Loaded, record *replay.Record) config.Loaded {
 	cfg := &loaded.Config
 	cfg.Bus = config.Bus{Driver: "file"}
 	cfg.Forge = config.Forge{Kind: "local"}
-	cfg.Budget.DayUSD, cfg.Budget.DayTokens, cfg.Budget.OfficeUSD, cfg.Budget.OfficeTokens = -1, -1, -1, -1
+	cfg.Budget.DayUSD = -1
+	cfg.Budget.DayTokens = -1
+	cfg.Budget.OfficeUSD = -1
+	cfg.Budget.OfficeTokens = -1
 	cfg.Workers.Max = max(1, record.Workers())
-	cfg.Limits.ConcurrentTasks, cfg.Limits.Readers, cfg.Limits.Writers = 1, max(cfg.Limits.Readers, record.Subtasks()+1), 0
+	cfg.Limits.ConcurrentTasks = 1
+	cfg.Limits.Readers = max(cfg.Limits.Readers, record.Subtasks()+1)
+	cfg.Limits.Writers = 0
 	return loaded
 }

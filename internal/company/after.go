@@ -26,7 +26,10 @@ type Awaited struct {
 func (s *State) findAwaited(id TaskID) Awaited {
 	awaited := Awaited{Task: id}
 	if t := s.Tasks[id]; t != nil {
-		awaited.Status, awaited.DryRun, awaited.Reason, awaited.PR = t.Status, t.DryRun, t.Reason, s.LeadOf(t).PR
+		awaited.Status = t.Status
+		awaited.DryRun = t.DryRun
+		awaited.Reason = t.Reason
+		awaited.PR = s.LeadOf(t).PR
 	} else if p := s.Past[id]; p != nil {
 		awaited.Status, awaited.DryRun = p.Status, p.DryRun
 		if lead := s.Past[s.leadIDOf(id)]; lead != nil {
@@ -144,7 +147,9 @@ func (s *State) askAfterAnew(earlier TaskID, event Event) {
 		func(a *Approval) bool { return a.Kind == AskAfter && a.Key == afterKey(a.Task, earlier) }) {
 		c := *approval
 		if c.Open() {
-			c.Answered, c.Option, c.By = event.Time, withdrawn, string(earlier)+" goes on"
+			c.Answered = event.Time
+			c.Option = withdrawn
+			c.By = string(earlier) + " goes on"
 		}
 		s.retireKey(c, event)
 	}

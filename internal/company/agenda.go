@@ -80,7 +80,11 @@ func (a *Agenda) Update(state *State, now time.Time, changed ...TaskID) {
 		changed = state.Open
 	}
 	a.refreshed = a.refreshed[:0]
-	a.state, a.seq, a.newest, a.now, a.short = state, state.Seq, state.Time, now, short
+	a.state = state
+	a.seq = state.Seq
+	a.newest = state.Time
+	a.now = now
+	a.short = short
 	for _, id := range changed {
 		a.refreshTask(id)
 	}

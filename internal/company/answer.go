@@ -167,8 +167,11 @@ var _ = registerKind[ApprovalAnswered]()
 func (*ApprovalAnswered) Kind() string { return "approval.answered" }
 func (d *ApprovalAnswered) apply(state *State, event Event) {
 	approval := *state.Approvals[d.ID]
-	approval.Answered, approval.Option, approval.Text, approval.By, approval.Token = event.Time, d.Option, d.Text, d.By,
-		event.Cause
+	approval.Answered = event.Time
+	approval.Option = d.Option
+	approval.Text = d.Text
+	approval.By = d.By
+	approval.Token = event.Cause
 	state.ownApprovals()
 	state.Approvals[d.ID] = &approval
 	if state.Spending.Question == d.ID {
@@ -184,7 +187,9 @@ func (d *ApprovalAnswered) apply(state *State, event Event) {
 	switch approval.Kind {
 	case AskPlan:
 		if reject {
-			task.Status, task.Subtasks, task.Plan.Accepted = StatusDecomposing, nil, ""
+			task.Status = StatusDecomposing
+			task.Subtasks = nil
+			task.Plan.Accepted = ""
 		}
 	case AskAfter:
 		if d.Option == OptApprove {

@@ -385,7 +385,9 @@ func (c ReportEffectFailure) decide(s *State, meta Meta) ([]Event, error) {
 const maxFailureText = 16 << 10
 
 func (d EffectFailed) truncated() *EffectFailed {
-	d.Error, d.Hint, d.Line = cutText(d.Error, maxFailureText), cutText(d.Hint, maxFailureText), placedLine(d.Line)
+	d.Error = cutText(d.Error, maxFailureText)
+	d.Hint = cutText(d.Hint, maxFailureText)
+	d.Line = placedLine(d.Line)
 	return &d
 }
 
@@ -408,8 +410,11 @@ func (t *Task) countFailure(key string, now time.Time, effectFailed EffectFailed
 	failure.Attempt++
 	wait := time.Second << min(2*(failure.Attempt-1), 10)
 	failure.NotBefore = now.Add(min(wait, 5*time.Minute))
-	failure.Code, failure.Error, failure.Hint, failure.NeedsPerson, failure.Line = effectFailed.Code, effectFailed.Error,
-		effectFailed.Hint, effectFailed.Human, effectFailed.Line
+	failure.Code = effectFailed.Code
+	failure.Error = effectFailed.Error
+	failure.Hint = effectFailed.Hint
+	failure.NeedsPerson = effectFailed.Human
+	failure.Line = effectFailed.Line
 	t.Failures[key] = failure
 }
 

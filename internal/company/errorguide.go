@@ -18,7 +18,11 @@ type ErrorGuide struct {
 // ErrorGuides returns the guides of all codes, in the order of their constants. It is the source of company help errors
 // and of docs/errors.md.
 func ErrorGuides() []ErrorGuide {
-	const failed, held, usage = 1, 3, 64
+	const (
+		failed = 1
+		held   = 3
+		usage  = 64
+	)
 	return []ErrorGuide{
 		{EInternal, Fatal, "A fault of company itself, or an error of the machine that no other code covers.",
 			"Run the command again with -v; it shows the details. The ledger is intact: what was decided stays.", failed},

@@ -67,7 +67,9 @@ func (s *State) Pulls() []Pull {
 			continue
 		}
 		p := &out[at[lead.ID]]
-		p.Head, p.Body, p.Tasks = task.PR.Head, task.PR.Body, append(p.Tasks, task)
+		p.Head = task.PR.Head
+		p.Body = task.PR.Body
+		p.Tasks = append(p.Tasks, task)
 	}
 	return out
 }

@@ -94,7 +94,9 @@ func (t *Task) holdAfter(effect Effect, failure Failure, now time.Time) *Hold {
 		case effect.Fail == askTroubleFailure:
 			held.Attempts = 0
 		case sub != nil && effect.Fail == "run "+string(sub.ID) && sub.RunErrors > 0 && !t.isBeyondManager(failure.Code):
-			held.Attempt, held.Attempts, held.Manager = sub.RunErrors+1, t.Settings.RunRetries+1, true
+			held.Attempt = sub.RunErrors + 1
+			held.Attempts = t.Settings.RunRetries + 1
+			held.Manager = true
 		}
 		return held
 	}

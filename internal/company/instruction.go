@@ -45,7 +45,9 @@ func listCriteria(text string) (criteria []string) {
 		case open >= 0 && (line.indent > open || line.item == 0 && !blank && !line.announcesList()):
 			criteria[len(criteria)-1] += " " + line.text
 		case namesCriteria(line.text[line.item:]):
-			level, least, open = maxHeading, line.indent, -1
+			level = maxHeading
+			least = line.indent
+			open = -1
 			if line.item > 0 {
 				least++
 			}

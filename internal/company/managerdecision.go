@@ -29,8 +29,9 @@ func (t *Task) noteDecision(run RunID, sub *Subtask, decision ManagerDecision) {
 	if old == nil {
 		return
 	}
-	decision.Why, decision.Text, decision.Behind = cutText(sub.Escalation, mostStuckWhy),
-		cutText(decision.Text, mostAdvice), sub.Started
+	decision.Why = cutText(sub.Escalation, mostStuckWhy)
+	decision.Text = cutText(decision.Text, mostAdvice)
+	decision.Behind = sub.Started
 	r := *old
 	r.Decided = &decision
 	t.setRun(&r)

@@ -189,7 +189,10 @@ func (sub *Subtask) mergerEnded(task *Task, event Event, runEnded *RunEnded) {
 		sub.Unresolved = conflict
 		return
 	}
-	sub.Head, sub.Changes, sub.Gate, sub.Unchanged = runEnded.Head, runEnded.Changes, nil, false
+	sub.Head = runEnded.Head
+	sub.Changes = runEnded.Changes
+	sub.Gate = nil
+	sub.Unchanged = false
 	delete(task.Failures, "resolve "+string(sub.ID))
 	sub.Conflict, sub.Merger = nil, ""
 	sub.Review.withdrawLast()

@@ -122,7 +122,9 @@ func (o OfficeSpending) exceededBy(grant Amount, day string) BudgetScope {
 // startDay resets the daily amounts if the day is later than the present one.
 func (o *OfficeSpending) startDay(day string) {
 	if day > o.Day {
-		o.Day, o.Today, o.RaisedToday = day, Amount{}, Amount{}
+		o.Day = day
+		o.Today = Amount{}
+		o.RaisedToday = Amount{}
 	}
 }
 

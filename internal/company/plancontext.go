@@ -24,14 +24,20 @@ func ParseContext(entry string) (ContextFile, bool) {
 	contextFile := ContextFile{Path: name}
 	if index := strings.LastIndexAny(name, ":#"); index > 0 {
 		if first, last, ok := parseLines(name[index+1:]); ok {
-			contextFile.Path, contextFile.First, contextFile.Last, clear = name[:index], first, last, true
+			contextFile.Path = name[:index]
+			contextFile.First = first
+			contextFile.Last = last
+			clear = true
 		}
 	}
 	if word, lines := cutWord(strings.TrimPrefix(rest, "(")); contextFile.First == 0 &&
 		(word == "line" || word == "lines") {
 		lines, text := cutWord(lines)
 		if first, last, ok := parseLines(strings.TrimRight(lines, "),;:.")); ok {
-			contextFile.First, contextFile.Last, clear, rest = first, last, true, text
+			contextFile.First = first
+			contextFile.Last = last
+			clear = true
+			rest = text
 		}
 	}
 	contextFile.Noted = rest != ""

@@ -156,7 +156,10 @@ func (d *PlanAccepted) apply(state *State, event Event) {
 	if event.Actor == President {
 		state.withdrawOpen(task.ID, AskPlan, "you changed the plan", event)
 	}
-	task.Plan.Accepted, task.Plan.Why, task.Plan.Waves, task.Plan.Problems = event.Run, d.Plan.Why, 0, nil
+	task.Plan.Accepted = event.Run
+	task.Plan.Why = d.Plan.Why
+	task.Plan.Waves = 0
+	task.Plan.Problems = nil
 	task.Plan.Title, task.Plan.Decisions = d.Plan.Title, d.Plan.Decisions
 	task.Plan.Refused = 0 // a plan that the president sends back does not count as refused by Check
 	task.Subtasks = nil
@@ -178,13 +181,19 @@ func (t *Task) addWave(subs []PlannedSubtask) {
 
 // blockForPresident blocks the subtask until the president decides.
 func (sub *Subtask) blockForPresident(reason string) {
-	sub.Status, sub.Reason, sub.Escalation, sub.Current = SubtaskBlocked, reason, "", ""
+	sub.Status = SubtaskBlocked
+	sub.Reason = reason
+	sub.Escalation = ""
+	sub.Current = ""
 	sub.Blocks++
 }
 
 // resetAndRequeue resets the subtask's counters and sends it back to a worker.
 func (sub *Subtask) resetAndRequeue(input string) {
-	sub.GateReds, sub.RunErrors, sub.Continued, sub.Conflicts = 0, 0, 0, 0
+	sub.GateReds = 0
+	sub.RunErrors = 0
+	sub.Continued = 0
+	sub.Conflicts = 0
 	sub.Review.Rounds = 0
 	sub.Escalation, sub.Reason = "", ""
 	sub.requeue(input)

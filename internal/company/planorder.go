@@ -107,7 +107,11 @@ func listNames(subs []PlannedSubtask, but int) string {
 // findCycle returns the places of a cycle, in which each comes after the next one and the last after the first. It
 // returns nil if there is no cycle.
 func (o planOrder) findCycle() []int {
-	const unseen, open, done = 0, 1, 2
+	const (
+		unseen = iota
+		open
+		done
+	)
 	state := make([]int, len(o.after))
 	var path []int
 	var visit func(i int) []int
@@ -160,7 +164,7 @@ func (o planOrder) listEarlier(place int) []bool {
 // the subtasks that come before it. If no subtask uses after, a step is a wave. The order must have no cycle.
 func (o planOrder) stepOfEach() []int {
 	steps := make([]int, len(o.waves))
-	last, within, wave := 0, 0, 0 // the last step of the earlier waves, and of all waves up to this one
+	var last, within, wave int // the last step of the earlier waves, and of all waves up to this one
 	var visit func(i int) int
 	visit = func(i int) int {
 		if steps[i] == 0 {

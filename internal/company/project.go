@@ -46,13 +46,19 @@ func (u *ProjectUse) addTask(task *Task) {
 	n := task.ID.Number()
 	u.Tasks++
 	if u.First == 0 || n < u.First {
-		u.First, u.FirstPath, u.Created = n, task.Project.Path, task.Submitted
+		u.First = n
+		u.FirstPath = task.Project.Path
+		u.Created = task.Submitted
 	}
 	if n >= u.Newest {
-		u.Newest, u.Path, u.Remote = n, task.Project.Path, task.Project.Remote
+		u.Newest = n
+		u.Path = task.Project.Path
+		u.Remote = task.Project.Remote
 	}
 	if task.Prepared != nil && n >= u.Prepared {
-		u.Prepared, u.DefaultBranch, u.Integration = n, task.Prepared.Base.PRBranch, task.Prepared.Integration
+		u.Prepared = n
+		u.DefaultBranch = task.Prepared.Base.PRBranch
+		u.Integration = task.Prepared.Integration
 		u.Base, u.Head = task.Prepared.Base.OID, task.Head
 	}
 	if task.Updated.After(u.LastUsed) {
@@ -85,7 +91,9 @@ func (s *State) Projects() []ProjectRecord {
 				Created: projectUse.Created}
 			byID[id] = record
 		}
-		record.Tasks, record.WorkDir, record.Remote = projectUse.Tasks, projectUse.Path, projectUse.Remote
+		record.Tasks = projectUse.Tasks
+		record.WorkDir = projectUse.Path
+		record.Remote = projectUse.Remote
 		record.DefaultBranch, record.IntegrationBranch = projectUse.DefaultBranch, projectUse.Integration
 		if projectUse.LastUsed.After(record.LastUsed) {
 			record.LastUsed = projectUse.LastUsed

@@ -151,14 +151,18 @@ func (d *TaskReopened) apply(state *State, event Event) {
 	if !d.LastWorked.IsZero() {
 		task.addIdle(d.LastWorked, event.Time)
 	}
-	task.Reason, task.Ended, task.Paused = "", time.Time{}, false
+	task.Reason = ""
+	task.Ended = time.Time{}
+	task.Paused = false
 	task.DryRun = task.DryRun && !d.Plan
 	clear(task.Failures)
 	task.rebindAgents(d.Rebind)
 	if d.Chosen {
 		task.Plan.Chosen = task.Plan.Accepted
 	}
-	task.Plan.Refused, task.Plan.Problems, task.Plan.Current = 0, nil, ""
+	task.Plan.Refused = 0
+	task.Plan.Problems = nil
+	task.Plan.Current = ""
 	task.Review.Rounds, task.Review.Current = 0, ""
 	task.TakeIns = 0
 	anew := false
@@ -195,11 +199,21 @@ func (d *TaskReopened) apply(state *State, event Event) {
 // work goes to a worker. Commits of other people are always kept: the ticket that takes them in continues from its
 // head.
 func (sub *Subtask) reopenWork(anew bool) {
-	sub.Guided, sub.Merger, sub.Review.Current = 0, "", ""
+	sub.Guided = 0
+	sub.Merger = ""
+	sub.Review.Current = ""
 	sub.Unresolved = nil
 	if anew && sub.TakenIn == nil {
-		sub.Head, sub.From, sub.Base, sub.Branch, sub.Changes, sub.Gate = "", "", "", "", nil, nil
-		sub.Review.Last, sub.Review.Past, sub.Model, sub.MoreTurns = nil, nil, "", 0
+		sub.Head = ""
+		sub.From = ""
+		sub.Base = ""
+		sub.Branch = ""
+		sub.Changes = nil
+		sub.Gate = nil
+		sub.Review.Last = nil
+		sub.Review.Past = nil
+		sub.Model = ""
+		sub.MoreTurns = 0
 		sub.resetAndRequeue("")
 		return
 	}
@@ -231,7 +245,9 @@ func (s *State) withdrawAnswers(id TaskID, event Event) {
 	}) {
 		c := *approval
 		if c.Open() {
-			c.Answered, c.Option, c.By = event.Time, withdrawn, "the task was reopened"
+			c.Answered = event.Time
+			c.Option = withdrawn
+			c.By = "the task was reopened"
 		}
 		s.ownApprovals()
 		delete(s.ByKey, c.Key)

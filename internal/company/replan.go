@@ -31,7 +31,9 @@ func (d *SubtaskReplanned) apply(s *State, event Event) {
 	}
 	guided := sub.Guided + 1
 	sub.reopenWork(true)
-	sub.Planned, sub.Guided, sub.Unshown = d.Parts[0], guided, 0
+	sub.Planned = d.Parts[0]
+	sub.Guided = guided
+	sub.Unshown = 0
 	sub.Decisions = append(slices.Clone(sub.Decisions), d.Decisions...)
 	sub.Replanned = d.Text
 	sub.Input = "Your manager planned this ticket anew: " + d.Text

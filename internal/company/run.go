@@ -286,7 +286,11 @@ func (d *RunClaimed) apply(s *State, event Event) {
 		}
 	}
 	run.Waiting = false
-	run.Held, run.Fence, run.Worker, run.Claimed, run.Deadline = true, d.Fence, d.Worker, event.Time, d.Deadline
+	run.Held = true
+	run.Fence = d.Fence
+	run.Worker = d.Worker
+	run.Claimed = event.Time
+	run.Deadline = d.Deadline
 	task.setRun(&run)
 	switch {
 	case d.Role == Worker:
@@ -361,7 +365,9 @@ func (*RunReleased) Kind() string { return "run.released" }
 func (d *RunReleased) apply(s *State, event Event) {
 	task := s.editTask(event.Task)
 	run := *task.Runs[event.Run]
-	run.Held, run.Worker, run.Offered = false, "", 0
+	run.Held = false
+	run.Worker = ""
+	run.Offered = 0
 	run.Earlier += d.Held
 	task.setRun(&run)
 	if sub := task.Subtask(run.Subtask); sub != nil && sub.Current == run.ID && sub.Status == SubtaskRunning {

@@ -238,10 +238,22 @@ func (d *RunEnded) apply(state *State, event Event) {
 	task := state.editTask(event.Task)
 	run := *task.Runs[event.Run]
 	state.settleSpending(&run, d.Spent)
-	run.Held, run.Waiting, run.Ended, run.EndedAt, run.EndedFree = false, false, true, event.Time, d.Free
-	run.Status, run.Head, run.Spent, run.Turns = d.Status, d.Head, d.Spent, d.Turns
-	run.Journal, run.Result, run.Summary, run.Error = d.Journal, d.Result, d.Summary, d.Error
-	run.Models, run.Decisions, run.Notes = d.Models, d.Decisions, d.Notes
+	run.Held = false
+	run.Waiting = false
+	run.Ended = true
+	run.EndedAt = event.Time
+	run.EndedFree = d.Free
+	run.Status = d.Status
+	run.Head = d.Head
+	run.Spent = d.Spent
+	run.Turns = d.Turns
+	run.Journal = d.Journal
+	run.Result = d.Result
+	run.Summary = d.Summary
+	run.Error = d.Error
+	run.Models = d.Models
+	run.Decisions = d.Decisions
+	run.Notes = d.Notes
 	run.Problem, run.Risks = d.Problem, d.Risks
 	run.Reserved, run.Heard = Amount{}, min(max(0, d.Heard), len(run.Words))
 	task.setRun(&run)
@@ -287,7 +299,9 @@ func (sub *Subtask) takeHead(runEnded *RunEnded) {
 	if runEnded.Head == "" {
 		return
 	}
-	sub.Head, sub.Changes, sub.Unchanged = runEnded.Head, runEnded.Changes, runEnded.Unchanged
+	sub.Head = runEnded.Head
+	sub.Changes = runEnded.Changes
+	sub.Unchanged = runEnded.Unchanged
 	if runEnded.Branch != "" {
 		sub.Branch = runEnded.Branch
 	}
@@ -306,7 +320,9 @@ func (sub *Subtask) workerEnded(task *Task, event Event, runEnded *RunEnded) {
 			sub.requeue(sub.Input)
 			return
 		}
-		sub.Status, sub.Current, sub.Input = SubtaskInGate, "", ""
+		sub.Status = SubtaskInGate
+		sub.Current = ""
+		sub.Input = ""
 		sub.Unresolved = nil
 	case RunPartial:
 		delete(task.Failures, key)
@@ -397,7 +413,11 @@ func (r *Run) deadlineOutcome() *RunEnded {
 
 // BreakTimeLimit makes the outcome that of a run which broke its time limit, or its hard deadline if limit is 0.
 func (d *RunEnded) BreakTimeLimit(limit time.Duration) {
-	d.Status, d.Code, d.Error, d.TimedOut, d.Progress = RunError, ETimeout, "the run passed its deadline", true, false
+	d.Status = RunError
+	d.Code = ETimeout
+	d.Error = "the run passed its deadline"
+	d.TimedOut = true
+	d.Progress = false
 	if limit > 0 {
 		d.Error = "the run took longer than " + limit.String()
 	}

@@ -104,9 +104,13 @@ func (d *RunEnded) EndsSecondLook() bool {
 // reviewerEnded handles the end of a reviewer's run. A second reviewer has one run. If it ends without a verdict, the
 // first review takes effect.
 func (t *Task) reviewerEnded(sub *Subtask, event Event, runEnded *RunEnded) {
-	key, review, reviewing := "review", &t.Review, t.Status == StatusReviewing
+	key := "review"
+	review := &t.Review
+	reviewing := t.Status == StatusReviewing
 	if sub != nil {
-		key, review, reviewing = key+" "+string(sub.ID), &sub.Review, sub.Status == SubtaskReviewing
+		key += " " + string(sub.ID)
+		review = &sub.Review
+		reviewing = sub.Status == SubtaskReviewing
 	}
 	review.Current = ""
 	if runEnded.EndsSecondLook() && reviewing && t.AwaitsSecondReview(sub) {

@@ -80,8 +80,9 @@ func (s *State) View() *State {
 	}
 	state := *s
 	// These slices are never changed in place.
-	state.Open, state.GateResultOrder, state.CommandOrder = slices.Clip(s.Open), slices.Clip(s.GateResultOrder),
-		slices.Clip(s.CommandOrder)
+	state.Open = slices.Clip(s.Open)
+	state.GateResultOrder = slices.Clip(s.GateResultOrder)
+	state.CommandOrder = slices.Clip(s.CommandOrder)
 	return &state
 }
 
@@ -114,14 +115,18 @@ func (s *State) setApproval(approval *Approval) {
 
 func (s *State) ownApprovals() {
 	if s.shared.approvals {
-		s.Approvals, s.ByKey, s.shared.approvals = maps.Clone(s.Approvals), maps.Clone(s.ByKey), false
+		s.Approvals = maps.Clone(s.Approvals)
+		s.ByKey = maps.Clone(s.ByKey)
+		s.shared.approvals = false
 	}
 }
 
 // ownPast clones the maps of archived tasks if they are shared.
 func (s *State) ownPast() {
 	if s.shared.past {
-		s.Past, s.PastProjects, s.shared.past = maps.Clone(s.Past), maps.Clone(s.PastProjects), false
+		s.Past = maps.Clone(s.Past)
+		s.PastProjects = maps.Clone(s.PastProjects)
+		s.shared.past = false
 	}
 }
 
@@ -259,7 +264,9 @@ var _ = registerKind[OfficeStarted]()
 func (*OfficeStarted) Kind() string { return "office.started" }
 func (d *OfficeStarted) apply(state *State, event Event) {
 	state.addIdle(d.LastWorked, event.Time)
-	state.Office.ID, state.Office.Epoch, state.Office.Version = d.Office, d.Epoch, d.Version
+	state.Office.ID = d.Office
+	state.Office.Epoch = d.Epoch
+	state.Office.Version = d.Version
 	state.Office.Opened = event.Time
 	state.voidClaims(event.Time, d.Held)
 	if d.Workers > 0 {

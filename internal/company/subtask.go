@@ -134,8 +134,12 @@ func (sub *Subtask) phaseName() string {
 
 // requeue sends the subtask back to a worker. Its next run starts from the newest commit that the host took.
 func (sub *Subtask) requeue(input string) {
-	sub.Status, sub.Current, sub.Input = SubtaskPending, "", input
-	sub.Conflict, sub.Merger, sub.Doubt = nil, "", nil
+	sub.Status = SubtaskPending
+	sub.Current = ""
+	sub.Input = input
+	sub.Conflict = nil
+	sub.Merger = ""
+	sub.Doubt = nil
 	if sub.Head != "" {
 		sub.From = sub.Head
 	}

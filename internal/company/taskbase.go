@@ -92,7 +92,11 @@ func (d *TaskBased) apply(state *State, event Event) {
 	case moved: // a plan for another commit is void, so plan again
 		task.Status = StatusDecomposing
 		task.Subtasks = nil
-		task.Plan.Accepted, task.Plan.Why, task.Plan.Waves, task.Plan.Refused, task.Plan.Problems = "", "", 0, 0, nil
+		task.Plan.Accepted = ""
+		task.Plan.Why = ""
+		task.Plan.Waves = 0
+		task.Plan.Refused = 0
+		task.Plan.Problems = nil
 		state.withdrawOpen(task.ID, AskPlan, baseMoved, event)
 	case task.Status == StatusPending:
 		task.Status = StatusDecomposing
@@ -106,7 +110,9 @@ const baseMoved = "the base has moved"
 func (s *State) withdrawOpen(id TaskID, kind ApprovalKind, reason string, event Event) {
 	for _, a := range s.selectApprovals(func(a *Approval) bool { return a.Task == id && a.Kind == kind && a.Open() }) {
 		approval := *a
-		approval.Answered, approval.Option, approval.By = event.Time, withdrawn, reason
+		approval.Answered = event.Time
+		approval.Option = withdrawn
+		approval.By = reason
 		s.retireKey(approval, event)
 	}
 }
@@ -115,7 +121,9 @@ func (s *State) withdrawOpen(id TaskID, kind ApprovalKind, reason string, event 
 func (s *State) withdrawOpenKey(key, reason string, event Event) {
 	if a := s.Approvals[s.ByKey[key]]; a != nil && a.Open() {
 		approval := *a
-		approval.Answered, approval.Option, approval.By = event.Time, withdrawn, reason
+		approval.Answered = event.Time
+		approval.Option = withdrawn
+		approval.By = reason
 		s.retireKey(approval, event)
 	}
 }

@@ -74,8 +74,12 @@ func (s *State) endTask(event Event, st TaskStatus, reason string) {
 			task.editSubtask(sub.ID).Status = SubtaskCancelled
 		}
 	}
-	task.Status, task.Reason, task.Ended = st, reason, event.Time
-	task.Queue, task.MergeIntent, task.BudgetShortfall = nil, nil, nil
+	task.Status = st
+	task.Reason = reason
+	task.Ended = event.Time
+	task.Queue = nil
+	task.MergeIntent = nil
+	task.BudgetShortfall = nil
 	task.StackIntent, task.Suspects = nil, nil
 	s.askOfAnother(task.ID)
 	s.Open = slices.DeleteFunc(slices.Clone(s.Open), func(id TaskID) bool { return id == task.ID })

@@ -28,7 +28,7 @@ func (t *Task) ExplainUntested() string {
 // ExplainUntested returns why a verdict includes no test. It returns "" if it may include one, since the output of a
 // check is not always understood. Tests that were all skipped do not count.
 func (r GateResult) ExplainUntested() string {
-	ran, tests, empty := 0, 0, 0
+	var ran, tests, empty int
 	for _, gateCheck := range r.Checks {
 		if gateCheck.Absent {
 			continue

@@ -77,7 +77,9 @@ func (l *FeedbackPoller) Poll(
 		if in, err := mirror.IsAncestor(ctx, pull.Head, base); err != nil {
 			return prFeedback, 0, err
 		} else if in {
-			prFeedback.State, prFeedback.Why, prFeedback.Head = company.PRMerged, pull.Base+" holds its head", pull.Head
+			prFeedback.State = company.PRMerged
+			prFeedback.Why = pull.Base + " holds its head"
+			prFeedback.Head = pull.Head
 			return prFeedback, 0, nil
 		}
 	}

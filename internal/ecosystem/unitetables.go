@@ -31,7 +31,9 @@ func (t Tables) Unite(base, ours, theirs []byte) (united []byte, ok bool) {
 			return nil, false
 		}
 	}
-	b, o, th := sides[0], sides[1], sides[2]
+	b := sides[0]
+	o := sides[1]
+	th := sides[2]
 	rest := o.rest
 	switch {
 	case slices.Equal(o.rest, th.rest), slices.Equal(th.rest, b.rest):
@@ -119,7 +121,9 @@ func (t Tables) uniteEntries(base, ours, theirs []string) (lines []string, ok bo
 		slices.Sort(order)
 	}
 	order = slices.DeleteFunc(order, func(name string) bool {
-		b, o, th := texts[0][name], texts[1][name], texts[2][name]
+		b := texts[0][name]
+		o := texts[1][name]
+		th := texts[2][name]
 		switch {
 		case o == th, th == b:
 			result[name] = o

@@ -83,7 +83,9 @@ func (r Repo) ReadIssue(number int, questions IssueQuestions) (Issue, error) {
 		return issue, company.E(company.EConflict, fmt.Sprintf("issue %s is closed", issue.IssueRef)).
 			Fix("reopen it at " + issue.URL + ", or say what is still to be done: company submit \"…\"").NeedsPerson()
 	}
-	issue.Title, issue.Body, issue.Author = got.Title, got.Body, got.Author
+	issue.Title = got.Title
+	issue.Body = got.Body
+	issue.Author = got.Author
 	if got.Comments == 0 {
 		return issue, nil
 	}

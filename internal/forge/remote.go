@@ -50,7 +50,9 @@ func ParseRemote(remote string) (repo Repo, ok bool) {
 		if i := strings.LastIndexByte(host, '@'); i >= 0 {
 			host = host[i+1:]
 		}
-		repo.Host, path, repo.SSH = host, rest, true
+		repo.Host = host
+		path = rest
+		repo.SSH = true
 	}
 	repo.Host = strings.ToLower(strings.TrimSuffix(repo.Host, "."))
 	path = strings.TrimSuffix(strings.Trim(path, "/"), ".git")

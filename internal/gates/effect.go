@@ -59,7 +59,9 @@ func (g *Handler) RunGates(ctx context.Context, effect company.Effect) (company.
 		}
 		// A branch that does not merge is judged alone. The merge step resolves the conflict and has the result judged
 		// again.
-		tree, fin.Conflict, fin.Remade = merged.Tree, !merged.Clean, merged.Remade
+		tree = merged.Tree
+		fin.Conflict = !merged.Clean
+		fin.Remade = merged.Remade
 	}
 	if tree == "" || fin.Conflict {
 		if tree, err = mirror.Tree(ctx, fin.Head); err != nil {

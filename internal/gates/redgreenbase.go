@@ -111,7 +111,10 @@ func (b *baseRun) hasTest(test string) bool { return b.passes[test] || b.fails[t
 
 // countShown adds the results of the runs to out. The cases of a test count as one test.
 func countShown(show map[string]bool, seen baseRun, out *company.RedGreen) {
-	old, fresh, shown, unseen := map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string]bool{}
+	old := map[string]bool{}
+	fresh := map[string]bool{}
+	shown := map[string]bool{}
+	unseen := map[string]bool{}
 	for n, isNew := range show {
 		test := testreport.ParentOf(n, show)
 		if !isNew {
@@ -159,7 +162,9 @@ func (r *Runner) runRest(ctx context.Context, job Job, i int, c candidates, seen
 	if !ok {
 		return nil
 	}
-	deadline, canary, left := time.Now().Add(r.Timeout), job.Gates[i].Canary, -1
+	deadline := time.Now().Add(r.Timeout)
+	canary := job.Gates[i].Canary
+	left := -1
 	packages := packagesOf(restTester, seen.died)
 	for n := range maxRestRuns {
 		unseen := slices.ContainsFunc(

@@ -218,7 +218,9 @@ func (r *Runner) imageFor(
 func (r *Runner) evaluateCached(
 	ctx context.Context, state *company.State, task *company.Task, job Job,
 ) (company.GateResult, error) {
-	job.Gates, job.Hash, job.Epoch = task.Prepared.Gates, task.Prepared.GateHash, state.Office.Epoch
+	job.Gates = task.Prepared.Gates
+	job.Hash = task.Prepared.GateHash
+	job.Epoch = state.Office.Epoch
 	if hit, ok := state.GateResults[company.GateKey(job.Tree, job.Hash, job.Image.Key)]; ok {
 		if hit, ok = state.Reuse(task, hit, job.BaselineResult); ok {
 			return r.proveCached(ctx, state, task, job, hit)

@@ -114,7 +114,9 @@ func parseRemote(raw string) (remoteAddress, error) {
 			strings.HasPrefix(address.User.Username(), "-"):
 			return at, bad
 		case address.Scheme == "https" || address.Scheme == "http" && isLoopback(address.Hostname()):
-			at.protocols, at.host, at.user = address.Scheme, address.Host, address.User.Username()
+			at.protocols = address.Scheme
+			at.host = address.Host
+			at.user = address.User.Username()
 			at.secret, _ = address.User.Password()
 			address.User = nil // it would be visible in the process list
 			at.url = address.String()
@@ -189,7 +191,10 @@ func (a *remoteEndpoint) overSSH(ctx context.Context, raw string) error {
 	if err != nil {
 		return company.E(company.EInvalid, fmt.Sprintf("%q cannot be used as a remote", Mask(raw)))
 	}
-	a.url, a.protocols, a.host, a.user = https, address.Scheme, address.Host, ""
+	a.url = https
+	a.protocols = address.Scheme
+	a.host = address.Host
+	a.user = ""
 	return nil
 }
 

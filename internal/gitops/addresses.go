@@ -163,7 +163,9 @@ func (c *checkout) pushTarget(branch string) PushTarget {
 	remote, target := c.s.cfg.Remote, PushTarget{}
 	for _, key := range []string{"remote.pushdefault", "branch." + branch + ".pushremote"} {
 		if name := c.settings.lastValue(key); name != "" {
-			remote, target.Setting, target.Value = name, key, name
+			remote = name
+			target.Setting = key
+			target.Value = name
 		}
 	}
 	if remote == c.s.cfg.Remote {
@@ -202,7 +204,9 @@ func (c *checkout) pushURLs(remote string) (urls []string, setting, value string
 	}
 	for _, from := range at {
 		if to, key := gitlogin.Rewrite(c.settings, from, "pushinsteadof"); key != "" {
-			urls, setting, value = append(urls, to), "url.<base>.pushInsteadOf", to
+			urls = append(urls, to)
+			setting = "url.<base>.pushInsteadOf"
+			value = to
 		}
 	}
 	if setting != "" {

@@ -95,7 +95,9 @@ func WithoutLogin(remote string) string {
 		if err != nil {
 			return ""
 		}
-		address.User, address.RawQuery, address.Fragment = nil, "", ""
+		address.User = nil
+		address.RawQuery = ""
+		address.Fragment = ""
 		return address.String()
 	case scpLike(remote):
 		host, path, _ := strings.Cut(remote, ":")
@@ -195,7 +197,9 @@ func openPassingStore(cfg Config) (*Store, func(), error) {
 	}
 	done := func() { _ = os.RemoveAll(dir) }
 	known := KnownHosts(cfg.Root)
-	cfg.Root, cfg.Folder, cfg.Log = filepath.Join(dir, "git"), nil, nil
+	cfg.Root = filepath.Join(dir, "git")
+	cfg.Folder = nil
+	cfg.Log = nil
 	store, err := Open(cfg)
 	if err != nil {
 		done()

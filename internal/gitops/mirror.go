@@ -386,14 +386,18 @@ func (b *batch) tarEntry(tw *tar.Writer, entry Entry) error {
 	header := &tar.Header{Name: entry.Path, Mode: 0o644, ModTime: time.Unix(0, 0), Format: tar.FormatPAX}
 	switch entry.Mode {
 	case ModeGitlink:
-		header.Typeflag, header.Mode, header.Name = tar.TypeDir, 0o755, entry.Path+"/"
+		header.Typeflag = tar.TypeDir
+		header.Mode = 0o755
+		header.Name = entry.Path + "/"
 		return tw.WriteHeader(header)
 	case ModeSymlink:
 		target, err := b.read(entry.OID, "blob", 1<<16)
 		if err != nil {
 			return err
 		}
-		header.Typeflag, header.Linkname, header.Mode = tar.TypeSymlink, string(target), 0o777
+		header.Typeflag = tar.TypeSymlink
+		header.Linkname = string(target)
+		header.Mode = 0o777
 		return tw.WriteHeader(header)
 	case ModeExec:
 		header.Mode = 0o755

@@ -65,7 +65,9 @@ func (s *Store) startBatch(ctx context.Context, dir string, env []string, limite
 func (b *batch) close() {
 	isAlive := b.detach()
 	b.stop()
-	took, exit, complaint := time.Since(b.start), 0, ""
+	took := time.Since(b.start)
+	var exit int
+	var complaint string
 	if !isAlive || b.isBroken || b.asked > 0 || !b.s.readers.keepIdle(b.reader) {
 		exit = max(0, b.endProcess())
 		complaint = b.err.String()

@@ -63,14 +63,18 @@ func (b *Batch) Add(c Command, now time.Time, drafts []company.Event) ([]company
 	end, size := b.end, b.size+len(head)+1
 	events, texts := make([]company.Event, len(drafts)), make([][]byte, len(drafts))
 	for i, event := range drafts {
-		event.Seq, event.Prev, event.Time = end.Seq+1, end.Hash, now.UTC().Round(0)
+		event.Seq = end.Seq + 1
+		event.Prev = end.Hash
+		event.Time = now.UTC().Round(0)
 		text, stored, err := encodeEvent(event)
 		if err != nil {
 			return nil, invalidError(c.ID, err)
 		}
 		events[i] = stored
 		sum := sha256.Sum256(text)
-		texts[i], end.Seq, end.Hash = text, event.Seq, company.Hash(hex.EncodeToString(sum[:]))
+		texts[i] = text
+		end.Seq = event.Seq
+		end.Hash = company.Hash(hex.EncodeToString(sum[:]))
 		size += len(text) + 1
 	}
 	switch {

@@ -167,7 +167,9 @@ func (j *Journal) closeSelf(ctx context.Context) error {
 	if err != nil {
 		return busError("seal "+j.subject, err)
 	}
-	j.closed, j.stale, j.waiting = true, j.staleBy(rec), nil
+	j.closed = true
+	j.stale = j.staleBy(rec)
+	j.waiting = nil
 	return nil
 }
 

@@ -248,7 +248,10 @@ func (l *Ledger) resumeSnapshot(ctx context.Context) error {
 	if err != nil {
 		return ignore(err.Error())
 	}
-	l.head, l.index, l.start, l.startState = header.At, index, header, state
+	l.head = header.At
+	l.index = index
+	l.start = header
+	l.startState = state
 	l.start.Commands, l.start.Marks = nil, nil // the index holds them
 	return nil
 }

@@ -110,7 +110,9 @@ func (management) Finish(
 	end := company.EndRun{Outcome: company.RunEnded{Status: company.RunSuccess}, Plan: d.Plan, Question: d.Question,
 		Guide: d.Guide}
 	if d.Over {
-		end.Outcome.Status, end.Outcome.Error, end.Outcome.Code = company.RunError, "its plans were refused", company.EPlan
+		end.Outcome.Status = company.RunError
+		end.Outcome.Error = "its plans were refused"
+		end.Outcome.Code = company.EPlan
 	}
 	return end, nil
 }

@@ -145,7 +145,9 @@ func (g *Merger) Merge(ctx context.Context, e company.Effect) (company.Command, 
 		onto, when = one.Onto, one.At
 		members = []company.StackMember{{Subtask: one.Subtask, Head: one.Head, Tree: one.Tree, Message: one.Message}}
 	case stack != nil:
-		onto, when, members = stack.Onto, stack.At, stack.Members
+		onto = stack.Onto
+		when = stack.At
+		members = stack.Members
 	default:
 		return nil, nil
 	}

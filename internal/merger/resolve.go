@@ -97,7 +97,9 @@ func mergeCommand(onto company.OID, dirty bool) string {
 // resolution is recorded in out.
 func checkResolution(ctx context.Context, mirror *gitops.Mirror, sub *company.Subtask, out *company.RunEnded) error {
 	refuse := func(reason string) {
-		out.Status, out.Error, out.Code = company.RunError, "the resolution is refused: "+reason, company.EConflict
+		out.Status = company.RunError
+		out.Error = "the resolution is refused: " + reason
+		out.Code = company.EConflict
 		out.Head = ""
 	}
 	for _, side := range []company.OID{sub.Head, sub.Conflict.Onto} {

@@ -48,7 +48,9 @@ func detectStyle(subjects []string) subjectStyle {
 	if len(subjects) < enoughSubjects {
 		return subjectStyle{}
 	}
-	lower, forms, areas := 0, map[string]int{}, map[string]bool{}
+	var lower int
+	forms := map[string]int{}
+	areas := map[string]bool{}
 	for _, line := range subjects {
 		form, prefix, text := splitSubject(line)
 		forms[form]++

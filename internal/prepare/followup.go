@@ -58,7 +58,9 @@ func (in *Intake) findFollowUpBase(
 		}
 	}
 	base := lead.Prepared.Base
-	base.OID, base.Dirty, base.Ahead = head, false, 0
+	base.OID = head
+	base.Dirty = false
+	base.Ahead = 0
 	taskBased := company.TaskBased{Base: base, Gates: lead.Prepared.Gates, GateHash: lead.Prepared.GateHash,
 		Integration: branch}
 	// The base may have moved since, or no longer exist. Then there is no target to merge.

@@ -166,14 +166,18 @@ func (in *Intake) MakeImage(ctx context.Context, e company.Effect) (company.Comm
 		if again, made, other := in.ensureImage(ctx, &without, mirror); other == nil {
 			in.Watcher.WatchImage(task.ID, "Debian's "+strings.Join(task.Prepared.Packages, ", ")+
 				" cannot be installed, and checks look for them in vain: "+err.Error())
-			img, locks, err = again, made, nil
+			img = again
+			locks = made
+			err = nil
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	taskPrepared.Image, taskPrepared.ImageLayers, taskPrepared.Locks, taskPrepared.Notes = string(img.Key),
-		shortLayers(img.Layers), locks, imageNotes(img)
+	taskPrepared.Image = string(img.Key)
+	taskPrepared.ImageLayers = shortLayers(img.Layers)
+	taskPrepared.Locks = locks
+	taskPrepared.Notes = imageNotes(img)
 	return company.RecordPreparation{Task: task.ID, TaskPrepared: taskPrepared}, nil
 }
 

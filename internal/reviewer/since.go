@@ -44,7 +44,9 @@ func withoutShown(since, whole string) string {
 				strings.Join(added, ", "))
 		}
 		hunk.Reset()
-		added, last, keep = nil, 0, false
+		added = nil
+		last = 0
+		keep = false
 	}
 	endFile := func() {
 		isBare := hunk.Len() == 0 // a binary file, or a new mode alone

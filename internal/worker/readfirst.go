@@ -97,10 +97,12 @@ func describeRead(request toolproto.ReadFileRequest, fileResult toolproto.ReadFi
 
 // shortenFile keeps whole lines up to limit bytes as shown, but at least one line.
 func shortenFile(fileResult toolproto.ReadFileResult, limit int) toolproto.ReadFileResult {
-	end, lines, shown := 0, 0, 0
+	var end, lines, shown int
 	for line := range bytes.Lines(fileResult.Content) {
 		if shown += min(len(line), toolproto.ReadLine); shown > limit && lines > 0 {
-			fileResult.Content, fileResult.Lines, fileResult.Truncated = fileResult.Content[:end], lines, true
+			fileResult.Content = fileResult.Content[:end]
+			fileResult.Lines = lines
+			fileResult.Truncated = true
 			break
 		}
 		end, lines = end+len(line), lines+1

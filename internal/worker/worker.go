@@ -69,7 +69,9 @@ func (w ticketWork) Brief(ctx context.Context, session *agentrun.Session) (agent
 		ctx, session.Mirror, session.Task, session.Subtask, session.Claimed.From); err != nil {
 		return brief, err
 	}
-	brief.Text, brief.Seen, brief.Shown = ticketBrief(session.Task, session.Subtask, c), c.brought.seen, c.brought.shown
+	brief.Text = ticketBrief(session.Task, session.Subtask, c)
+	brief.Seen = c.brought.seen
+	brief.Shown = c.brought.shown
 	return brief, nil
 }
 

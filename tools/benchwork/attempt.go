@@ -143,7 +143,9 @@ func (a *attempt) run(ctx context.Context, judge *judge) (out Attempt, err error
 	}
 	verdict := a.l.c.holdAgainst(got)
 	if out.Verdict = Resolved; !verdict.isGreen() {
-		out.Verdict, out.Why, out.Red = Wrong, verdict.describeRed(got), verdict.listRed()
+		out.Verdict = Wrong
+		out.Why = verdict.describeRed(got)
+		out.Red = verdict.listRed()
 	}
 	return out, nil
 }
@@ -190,7 +192,9 @@ func (a *attempt) submitTask(ctx context.Context, set []string) (sum view.Summar
 // interrupt at the terminal arrives only once, by Cancel, and the containers are removed.
 func (b *bencher) newCommand(ctx context.Context, dir string, args ...string) (*exec.Cmd, *tail) {
 	cmd, said := exec.CommandContext(ctx, b.Program, args...), &tail{}
-	cmd.Dir, cmd.Env, cmd.Stderr = dir, b.listEnviron(), said
+	cmd.Dir = dir
+	cmd.Env = b.listEnviron()
+	cmd.Stderr = said
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 90 * time.Second
@@ -263,7 +267,9 @@ func (a *attempt) countTask(costs view.TaskCosts, plan []view.Subtask) (out Atte
 		whole = whole.add(one)
 		out.Tokens += request.Tokens
 	}
-	out.Runs, out.Requests, out.CriticalTurns = len(runs), len(counted), countChain(counted)
+	out.Runs = len(runs)
+	out.Requests = len(counted)
+	out.CriticalTurns = countChain(counted)
 	if whole.CostMicroUSD > 0 {
 		out.CostMicroUSD = &whole.CostMicroUSD
 	}

@@ -147,7 +147,9 @@ func (m *countingModel) takeCounts() map[company.Role]Count {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	out := m.counts
-	m.counts, m.begun, m.cached = map[company.Role]Count{}, map[company.RunID]bool{}, nil
+	m.counts = map[company.Role]Count{}
+	m.begun = map[company.RunID]bool{}
+	m.cached = nil
 	return out
 }
 

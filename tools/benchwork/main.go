@@ -83,13 +83,19 @@ func run(ctx context.Context, args []string, out, progress io.Writer) error {
 	switch {
 	case *check:
 		r, failed := Check(ctx, f.Arg(0), o)
-		report, cases, err = r, len(r.Cases), failed
+		report = r
+		cases = len(r.Cases)
+		err = failed
 	case *recorded:
 		r, failed := Tokens(ctx, f.Arg(0), o)
-		report, cases, err = r, len(r.Cases), failed
+		report = r
+		cases = len(r.Cases)
+		err = failed
 	default:
 		r, failed := Run(ctx, f.Arg(0), o)
-		report, cases, err = r, len(r.Cases), failed
+		report = r
+		cases = len(r.Cases)
+		err = failed
 	}
 	switch {
 	case cases == 0:

@@ -126,8 +126,9 @@ func summarizeCases(cases []CaseResult, of func(CaseResult) *Result) Summary {
 	var resolved, wrong []float64
 	for _, c := range cases {
 		if r := of(c); r != nil && len(r.Attempts) > 0 {
-			attempts, resolved, wrong = append(attempts, r.Attempts...), append(resolved, r.Share.Share),
-				append(wrong, r.WrongShare.Share)
+			attempts = append(attempts, r.Attempts...)
+			resolved = append(resolved, r.Share.Share)
+			wrong = append(wrong, r.WrongShare.Share)
 		}
 	}
 	summary := summarizeAttempts(attempts)
@@ -155,8 +156,10 @@ func summarizeAttempts(attempts []Attempt) (summary Summary) {
 		for role, n := range attempt.Roles {
 			summary.Roles[role] = summary.Roles[role].add(n)
 		}
-		tokens, walls, requests, chains = append(tokens, float64(attempt.Tokens)), append(walls, float64(attempt.WallMS)),
-			append(requests, float64(attempt.Requests)), append(chains, float64(attempt.CriticalTurns))
+		tokens = append(tokens, float64(attempt.Tokens))
+		walls = append(walls, float64(attempt.WallMS))
+		requests = append(requests, float64(attempt.Requests))
+		chains = append(chains, float64(attempt.CriticalTurns))
 		cached = appendKnown(cached, attempt.CachedShare)
 		if attempt.WriteSet != nil {
 			precision, recall = appendKnown(precision, attempt.WriteSet.Precision), appendKnown(recall, attempt.WriteSet.Recall)
@@ -176,7 +179,9 @@ func summarizeAttempts(attempts []Attempt) (summary Summary) {
 			summary.CostMicroUSD = &cost
 		}
 	}
-	summary.CachedShare, summary.Precision, summary.Recall = medianOf(cached), meanOf(precision), meanOf(recall)
+	summary.CachedShare = medianOf(cached)
+	summary.Precision = meanOf(precision)
+	summary.Recall = meanOf(recall)
 	return summary
 }
 

@@ -116,7 +116,9 @@ func (r *reply) readEvent(data []byte, whole bool) string {
 		}
 		text.WriteString(r.addEvent(event{Type: "content_block_start", Index: i, ContentBlock: b}))
 	}
-	e.Type, e.Delta.StopReason, e.Usage = "message_delta", cmp.Or(document.StopReason, "end_turn"), usage{}
+	e.Type = "message_delta"
+	e.Delta.StopReason = cmp.Or(document.StopReason, "end_turn")
+	e.Usage = usage{}
 	r.addEvent(e)
 	r.over = true
 	return text.String()
@@ -193,7 +195,9 @@ func (r *reply) addCounts(u usage) {
 // reply: a paused turn continues with the next request, which carries its part so far.
 func (r *reply) asReply(model string) exchange.Reply {
 	out := exchange.Reply{Size: r.byteSize(), Broken: r.broken}
-	out.Finish, out.Model, out.Usage = adapters.FinishStop, r.model, r.usage
+	out.Finish = adapters.FinishStop
+	out.Model = r.model
+	out.Usage = r.usage
 	switch r.stop {
 	case "max_tokens":
 		out.Finish = adapters.FinishLength

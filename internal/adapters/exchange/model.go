@@ -31,8 +31,10 @@ func Open(profile *adapters.Profile, deps adapters.Deps, standard, like string, 
 		return nil, company.E(company.EModelAuth, "the key holds characters that no key has").
 			Fix("export " + cmp.Or(profile.KeyEnv, "the variable that api_key_env names") + " anew")
 	}
-	cfg.Key, cfg.FirstToken, cfg.Idle, cfg.Whole = profile.Key, cmp.Or(deps.FirstToken, cfg.FirstToken),
-		cmp.Or(deps.Idle, cfg.Idle), cmp.Or(deps.Whole, cfg.Whole)
+	cfg.Key = profile.Key
+	cfg.FirstToken = cmp.Or(deps.FirstToken, cfg.FirstToken)
+	cfg.Idle = cmp.Or(deps.Idle, cfg.Idle)
+	cfg.Whole = cmp.Or(deps.Whole, cfg.Whole)
 	cfg.Store = deps.Store
 	client := NewClient(cfg)
 	if deps.Log != nil {

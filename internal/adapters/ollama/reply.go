@@ -41,7 +41,9 @@ func (r *reply) addPiece(piece exchange.Members) string {
 		r.bytes += len(one.ID) + len(one.Name) + len(one.Arguments)
 		r.calls = append(r.calls, one)
 	}
-	r.model, r.reason, r.done = piece.Word("model"), piece.Word("done_reason"), piece.Word("done") == "true"
+	r.model = piece.Word("model")
+	r.reason = piece.Word("done_reason")
+	r.done = piece.Word("done") == "true"
 	read := func(name string) int {
 		if n, ok := piece.Count(name); ok {
 			return n
@@ -61,7 +63,9 @@ func (r *reply) currentSize() exchange.Size {
 func (r *reply) asReply() exchange.Reply {
 	out := exchange.Reply{Size: r.bytes}
 	out.Message.Content, out.Message.ToolCalls = r.text.String(), r.calls
-	out.Finish, out.Model, out.Usage = adapters.FinishStop, r.model, r.usage
+	out.Finish = adapters.FinishStop
+	out.Model = r.model
+	out.Usage = r.usage
 	if r.reason == "length" {
 		out.Finish = adapters.FinishLength
 	}

@@ -208,7 +208,10 @@ var unfit = map[sdk.FinishReason]bool{
 // asReply returns what came.
 func (r *reply) asReply(client *Client) exchange.Reply {
 	out := exchange.Reply{Size: r.byteSize(), Broken: r.broken, Opaque: r.keepOpaque(client.cfg.Model)}
-	out.Message.Content, out.Finish, out.Model, out.Usage = r.text.String(), adapters.FinishStop, r.model, r.countTokens()
+	out.Message.Content = r.text.String()
+	out.Finish = adapters.FinishStop
+	out.Model = r.model
+	out.Usage = r.countTokens()
 	switch {
 	case r.finish == sdk.FinishReasonContentFilter || r.refusal.Len() > 0:
 		out.Finish = adapters.FinishFilter

@@ -115,8 +115,10 @@ func toOllama(a scripted.Answer, text string, calls []adapters.ToolCall, done bo
 	message := ollamaMessage{Role: adapters.Assistant, Content: text}
 	for i, toolCall := range calls {
 		var oc ollamaCall
-		oc.ID, oc.Function.Index, oc.Function.Name, oc.Function.Arguments = toolCall.ID, i, toolCall.Name,
-			json.RawMessage(toolCall.Arguments)
+		oc.ID = toolCall.ID
+		oc.Function.Index = i
+		oc.Function.Name = toolCall.Name
+		oc.Function.Arguments = json.RawMessage(toolCall.Arguments)
 		if !json.Valid(oc.Function.Arguments) { // arguments that a real server could not parse
 			oc.Function.Arguments = json.RawMessage(scripted.EncodeJSON(toolCall.Arguments))
 		}

@@ -90,7 +90,9 @@ func (w *Writer) enqueueFile(f runFile) {
 		w.mu.Lock()
 	}
 	defer w.mu.Unlock()
-	w.waiting, w.bytes, w.put = append(w.waiting, f), w.bytes+len(f.text), w.put+1
+	w.waiting = append(w.waiting, f)
+	w.bytes += len(f.text)
+	w.put++
 	if !w.writing {
 		w.writing = true
 		go w.writeWaiting()

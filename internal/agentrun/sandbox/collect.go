@@ -52,8 +52,12 @@ func (s *Sandbox) Finish(ctx context.Context, out agent.Outcome, onto company.OI
 		if err := out.Decode(&fin); err != nil {
 			return company.EndRun{}, fmt.Errorf("read the end of the conversation: %w", err)
 		}
-		end.Status, end.Summary, end.Decisions = company.RunSuccess, fin.Summary, fin.Decisions
-		end.Problem, end.Risks, end.Unchanged = fin.Problem, fin.Risks, fin.Unchanged
+		end.Status = company.RunSuccess
+		end.Summary = fin.Summary
+		end.Decisions = fin.Decisions
+		end.Problem = fin.Problem
+		end.Risks = fin.Risks
+		end.Unchanged = fin.Unchanged
 	case agent.EndEscalated:
 		var esc agent.Escalation
 		if err := out.Decode(&esc); err != nil {
@@ -92,7 +96,9 @@ func (s *Sandbox) Finish(ctx context.Context, out agent.Outcome, onto company.OI
 	case errors.As(err, &ce) && ce.Code == company.EObjects:
 		if end.Status != company.RunError {
 			// The agent caused it: its error goes to the next run.
-			end.Status, end.Error, end.Code = company.RunError, ce.Error(), ce.Code
+			end.Status = company.RunError
+			end.Error = ce.Error()
+			end.Code = ce.Code
 		}
 	case err != nil:
 		return company.EndRun{}, err
@@ -113,7 +119,10 @@ func (s *Sandbox) Finish(ctx context.Context, out agent.Outcome, onto company.OI
 			}
 		}
 		if n := company.SizeOfChanges(end.Changes); n > company.MaxChanges {
-			end.Status, end.Code, end.Head, end.Escalate = company.RunError, company.EObjects, "", false
+			end.Status = company.RunError
+			end.Code = company.EObjects
+			end.Head = ""
+			end.Escalate = false
 			end.Error = fmt.Sprintf(
 				"the branch changes %d files; their list alone has %d bytes and one subtask may have %d: leave out what is "+
 					"generated, or change less at a time", len(end.Changes), n, company.MaxChanges)

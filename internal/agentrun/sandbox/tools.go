@@ -20,9 +20,13 @@ func (s *Sandbox) AgentTools() []agent.Tool {
 	if s.spec.ReadOnly {
 		return agenttools.ReadOnlyTools(config)
 	}
-	config.Ticket, config.Start, config.Unfinished, config.Branch = s.ticket, s.spec.Start, s.spec.Unfinished,
-		s.spec.Branch
-	config.Base, config.AskTests, config.MayAsk = s.spec.Base, s.spec.AskTests, s.spec.MayAsk
+	config.Ticket = s.ticket
+	config.Start = s.spec.Start
+	config.Unfinished = s.spec.Unfinished
+	config.Branch = s.spec.Branch
+	config.Base = s.spec.Base
+	config.AskTests = s.spec.AskTests
+	config.MayAsk = s.spec.MayAsk
 	config.Merges = s.spec.Role == company.Merger
 	config.Bypassed = func(ctx context.Context, head company.OID) ([]gitops.BypassedFile, error) {
 		return s.quarantine.FindBypassed(gitops.WithLog(ctx, s.spec.Log), s.spec.Mirror, head)

@@ -32,8 +32,12 @@ func New(ent *officeaccess.Entrance, prepare Prepare) Desk { return Desk{ent, pr
 // NewCall returns the Entrance of one call. Notes go to stderr only with --verbose.
 func (d Desk) NewCall() *officeaccess.Entrance {
 	console := *d.entrance.Console
-	console.In, console.Out, console.Output, console.NoInput, console.Quiet, console.Yes = strings.NewReader(""),
-		io.Discard, "text", true, !console.Verbose, false
+	console.In = strings.NewReader("")
+	console.Out = io.Discard
+	console.Output = "text"
+	console.NoInput = true
+	console.Quiet = !console.Verbose
+	console.Yes = false
 	return d.entrance.ForCall(&console)
 }
 

@@ -267,7 +267,9 @@ func blobsList(t *testing.T, s *store) {
 	}
 	slices.Sort(want)
 	for after := -1; after < len(want); after += 7 {
-		name, got, began := "", []string(nil), time.Now().Add(-Patience)
+		var name string
+		var got []string
+		began := time.Now().Add(-Patience)
 		if after >= 0 {
 			name = want[after]
 		}

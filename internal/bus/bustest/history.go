@@ -53,7 +53,9 @@ func (s logState) lastSeq() uint64 {
 var logModel = porcupine.Model{
 	Init: func() any { return logState{} },
 	Step: func(state, input, output any) (bool, any) {
-		s, in, out := state.(logState), input.(logCall), output.(logReply)
+		s := state.(logState)
+		in := input.(logCall)
+		out := output.(logReply)
 		switch in.op {
 		case "append":
 			at := slices.Index(s.ids, in.id)
@@ -124,7 +126,9 @@ func itemModel(expires bool) porcupine.Model {
 		},
 		Init: func() any { return itemState{} },
 		Step: func(state, input, output any) (bool, any) {
-			s, in, out := state.(itemState), input.(queueCall), output.(queueReply)
+			s := state.(itemState)
+			in := input.(queueCall)
+			out := output.(queueReply)
 			switch in.op {
 			case "put":
 				if s.state == "" {

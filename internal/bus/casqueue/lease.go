@@ -113,7 +113,10 @@ func (q *Queue) writeLease(ctx context.Context, item *entry, ttl time.Duration) 
 	q.mu.Lock()
 	rec, rev := item.record, item.rev
 	q.mu.Unlock()
-	rec.State, rec.TTL, rec.Until, rec.NotBefore = leased, ttl, start.Add(ttl).UTC(), time.Time{}
+	rec.State = leased
+	rec.TTL = ttl
+	rec.Until = start.Add(ttl).UTC()
+	rec.NotBefore = time.Time{}
 	rec.Deliveries++
 	seq, err := q.write(ctx, rec, rev)
 	if err != nil {
@@ -155,7 +158,10 @@ func (l *Lease) Ack(ctx context.Context) error {
 func (l *Lease) Nack(ctx context.Context, delay time.Duration) error {
 	return l.writeNext(ctx, func(now time.Time, rec *record) {
 		delay = max(0, delay)
-		rec.State, rec.TTL, rec.Until, rec.NotBefore = waiting, delay, time.Time{}, now.Add(delay).UTC()
+		rec.State = waiting
+		rec.TTL = delay
+		rec.Until = time.Time{}
+		rec.NotBefore = now.Add(delay).UTC()
 	})
 }
 

@@ -120,7 +120,9 @@ func (q *Queue) set(rec record, rev uint64) {
 	if rec.State == done {
 		delete(q.items, rec.ID)
 	}
-	item.record, item.rev, item.free = rec, rev, now
+	item.record = rec
+	item.rev = rev
+	item.free = now
 	switch rec.State {
 	case waiting:
 		// Delays start when this process sees them and are never longer than

@@ -56,7 +56,9 @@ func (b *Bus) decide(p *plan, r *request) (uint64, error) {
 		}
 		p.purges = true
 		seq := p.add(frame{kind: purgeFrame, subject: r.subject})
-		at.last, at.ids, at.purged = 0, map[string]uint64{}, true
+		at.last = 0
+		at.ids = map[string]uint64{}
+		at.purged = true
 		return seq, nil
 	}
 	if first, ok := at.ids[r.id]; ok && r.id != "" {

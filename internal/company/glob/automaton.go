@@ -102,8 +102,11 @@ func (n *automaton) index() {
 		all = all[words:]
 		return set
 	}
-	bitmaps.start, bitmaps.accept, bitmaps.many, bitmaps.loops, bitmaps.loopsAtSlash = take(), take(), take(),
-		take(), take()
+	bitmaps.start = take()
+	bitmaps.accept = take()
+	bitmaps.many = take()
+	bitmaps.loops = take()
+	bitmaps.loopsAtSlash = take()
 	bitmaps.reads = all
 	for _, i := range n.starts {
 		for bitmaps.start[i/64] |= 1 << (i % 64); n.positions[i].maySkip(pathStart); {
@@ -151,7 +154,9 @@ func (n *automaton) match(path string, budget *int) bool {
 		if pathState = pathState.next(runeKindOf(r)); pathState == pathDead || r == 0 {
 			return false
 		}
-		reads, stays, skips := beyond[:words], bitmaps.loops, bitmaps.many
+		reads := beyond[:words]
+		stays := bitmaps.loops
+		skips := bitmaps.many
 		if r < 128 {
 			reads = bitmaps.reads[int(r)*words:]
 		} else {
@@ -177,7 +182,9 @@ func (n *automaton) match(path string, budget *int) bool {
 // ones that stay, and the ones reached from them without reading. At most two skippable positions follow each other, as
 // in **/*. It reports whether the new set is not empty.
 func move(set, reads, stays, skips []uint64) bool {
-	reads, stays, skips = reads[:len(set)], stays[:len(set)], skips[:len(set)]
+	reads = reads[:len(set)]
+	stays = stays[:len(set)]
+	skips = skips[:len(set)]
 	var wentOver, skippedOver, againOver, any uint64 // bits that carry into the next 64
 	for w, s := range set {
 		went := s & reads[w]
@@ -186,7 +193,9 @@ func move(set, reads, stays, skips []uint64) bool {
 		s |= skipped<<1 | skippedOver
 		again := s & skips[w]
 		s |= again<<1 | againOver
-		wentOver, skippedOver, againOver = went>>63, skipped>>63, again>>63
+		wentOver = went >> 63
+		skippedOver = skipped >> 63
+		againOver = again >> 63
 		set[w] = s
 		any |= s
 	}

@@ -30,7 +30,8 @@ func expandBraces(s string) ([]string, error) {
 	size := 0
 	var expand func(s string, from int) error
 	expand = func(s string, from int) error {
-		open, depth, start := -1, 0, 0
+		open := -1
+		var depth, start int
 		var alts []string
 		for i := from; i < len(s); i++ {
 			switch s[i] {

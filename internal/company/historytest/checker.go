@@ -148,8 +148,9 @@ func (c *Checker) Observe(before *company.State, event company.Event, after *com
 		return err
 	}
 	if c.tasks == nil {
-		c.tasks, c.asked, c.yes = map[company.TaskID]*observedTask{}, map[company.ApprovalID]company.ApprovalOpened{},
-			map[string]bool{}
+		c.tasks = map[company.TaskID]*observedTask{}
+		c.asked = map[company.ApprovalID]company.ApprovalOpened{}
+		c.yes = map[string]bool{}
 		c.lacks = map[company.TaskID]map[string]bool{}
 	}
 	if err := c.observe(before, data, event, after); err != nil {

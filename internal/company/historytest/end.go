@@ -38,7 +38,10 @@ func (c *Checker) observeEnd(t *observedTask, d company.Data, event company.Even
 	case *company.BranchChangeSeen:
 		return t.observeBranch(d, event)
 	case *company.TaskCompleted:
-		t.ended, t.completed, t.intent, t.stack = true, true, nil, nil
+		t.ended = true
+		t.completed = true
+		t.intent = nil
+		t.stack = nil
 		switch {
 		case d.DryRun && t.dryRun && t.hasPlan:
 		case d.DryRun || t.prs != 1 && !d.Unchanged || t.prs != 0 && d.Unchanged:
@@ -51,7 +54,10 @@ func (c *Checker) observeEnd(t *observedTask, d company.Data, event company.Even
 			}
 		}
 	case *company.TaskFailed, *company.TaskCancelled:
-		t.ended, t.completed, t.intent, t.stack = true, false, nil, nil
+		t.ended = true
+		t.completed = false
+		t.intent = nil
+		t.stack = nil
 	case *company.TaskReopened:
 		if !t.ended || t.completed != d.Plan || d.Plan && !t.dryRun || t.prs > 0 {
 			return fmt.Errorf("%s is reopened, and goes on or is done", event.Task)
@@ -61,7 +67,9 @@ func (c *Checker) observeEnd(t *observedTask, d company.Data, event company.Even
 				return fmt.Errorf("%s is reopened while %s is open", event.Task, id)
 			}
 		}
-		t.ended, t.completed, t.dryRun = false, false, t.dryRun && !d.Plan
+		t.ended = false
+		t.completed = false
+		t.dryRun = t.dryRun && !d.Plan
 	case *company.RunEnded, *company.RunReleased, *company.BudgetRaised, *company.ApprovalOpened,
 		*company.ApprovalAnswered, *company.TaskPaused, *company.PRFeedbackReceived, *company.AccessRefused,
 		*company.FileWriteFailed, *company.FileWriteRecovered:

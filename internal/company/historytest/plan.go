@@ -26,7 +26,10 @@ func (c *Checker) observePlan(t *observedTask, d company.Data, event company.Eve
 		if event.Run == "" && (!t.mayGoAlone() || !d.Plan.IsAlone()) {
 			return errors.New("a plan that no manager made")
 		}
-		t.hasPlan, t.planned, t.waves, t.after = true, event.Run, nil, nil
+		t.hasPlan = true
+		t.planned = event.Run
+		t.waves = nil
+		t.after = nil
 		if t.alone = ""; event.Run == "" {
 			t.alone = company.NewSubtaskID(event.Task, 1)
 		}
@@ -160,7 +163,11 @@ func (t *observedTask) observeBase(taskBased *company.TaskBased, event company.E
 		return fmt.Errorf("work would be merged to %s", taskBased.Integration)
 	}
 	if t.head != taskBased.Base.OID {
-		t.hasPlan, t.planned, t.alone, t.waves, t.after = false, "", "", nil, nil
+		t.hasPlan = false
+		t.planned = ""
+		t.alone = ""
+		t.waves = nil
+		t.after = nil
 	}
 	t.prepared, t.head = &company.TaskPrepared{Base: taskBased.Base, Gates: taskBased.Gates, GateHash: taskBased.GateHash,
 		Integration: taskBased.Integration}, taskBased.Base.OID

@@ -48,7 +48,9 @@ func (c *Checker) observeRun(t *observedTask, data company.Data, event company.E
 		if err := t.checkWave(event); err != nil {
 			return err
 		}
-		observedRun.held, observedRun.offered, observedRun.fence = true, 0, d.Fence
+		observedRun.held = true
+		observedRun.offered = 0
+		observedRun.fence = d.Fence
 	case *company.RunReleased:
 		if !observedRun.isHeld() {
 			return fmt.Errorf("%s is let go by nobody", event.Run)
@@ -64,7 +66,9 @@ func (c *Checker) observeRun(t *observedTask, data company.Data, event company.E
 		}
 		t.overdrawn = t.overdrawn || d.Spent.MicroUSD > observedRun.reserved.MicroUSD ||
 			d.Spent.Tokens > observedRun.reserved.Tokens
-		observedRun.held, observedRun.ended, observedRun.reserved = false, true, company.Amount{}
+		observedRun.held = false
+		observedRun.ended = true
+		observedRun.reserved = company.Amount{}
 		t.spent = t.spent.Add(d.Spent)
 		t.observeEndOfReviewer(d, event)
 		role := roleOf(event.Run)

@@ -271,10 +271,14 @@ func checkIntents(task *company.Task) error {
 		if task.MergeIntent != nil || len(intended.Members) == 0 {
 			return fmt.Errorf("%s is about to do two merges, or none", task.ID)
 		}
-		merges, onto, at = intended.Members, intended.Onto, intended.At
+		merges = intended.Members
+		onto = intended.Onto
+		at = intended.At
 	}
 	if recorded := task.MergeIntent; recorded != nil {
-		merges, onto, at = []company.StackMember{{Subtask: recorded.Subtask, Head: recorded.Head}}, recorded.Onto, recorded.At
+		merges = []company.StackMember{{Subtask: recorded.Subtask, Head: recorded.Head}}
+		onto = recorded.Onto
+		at = recorded.At
 	}
 	for _, stackMember := range merges {
 		sub := task.Subtask(stackMember.Subtask)

@@ -80,7 +80,9 @@ func workspaceFact(info system.Info, sized bool) container.Fact {
 	ws, err := container.PlanWorkspace(container.Limits{}, sized)
 	switch {
 	case err != nil:
-		fact.Level, fact.Value, fact.Hint = container.Fail, "none", err.Error()
+		fact.Level = container.Fail
+		fact.Value = "none"
+		fact.Hint = err.Error()
 	case ws.Mode == container.ModeStorageOpt:
 		fact.Value = fmt.Sprintf("%s, %d GiB by default", ws.Mode, ws.Layer/container.GiB)
 	default:

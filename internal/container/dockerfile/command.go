@@ -69,7 +69,10 @@ func joinDir(dir, to string) string {
 
 // newStep sets the fields that all steps have.
 func (t *translation) newStep(line int, text string, step Step) Step {
-	step.Line, step.Text, step.User, step.Dir = line, safetext.EscapeLine(text, 200), t.user, t.dir
+	step.Line = line
+	step.Text = safetext.EscapeLine(text, 200)
+	step.User = t.user
+	step.Dir = t.dir
 	env := t.stepEnv()
 	for name, value := range env {
 		if envNameRE.MatchString(name) {

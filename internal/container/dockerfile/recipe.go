@@ -185,7 +185,10 @@ func platformArgs() map[string]string {
 	platform := "linux/" + runtime.GOARCH
 	out := map[string]string{}
 	for _, side := range []string{"TARGET", "BUILD"} {
-		out[side+"PLATFORM"], out[side+"OS"], out[side+"ARCH"], out[side+"VARIANT"] = platform, "linux", runtime.GOARCH, ""
+		out[side+"PLATFORM"] = platform
+		out[side+"OS"] = "linux"
+		out[side+"ARCH"] = runtime.GOARCH
+		out[side+"VARIANT"] = ""
 	}
 	return out
 }

@@ -60,8 +60,11 @@ func ReadSource(file string, read ReadFunc) (Source, error) {
 	if err != nil {
 		return Source{}, err
 	}
-	source.context, source.args, source.target, source.env, source.notes = devcontainer.context, devcontainer.args,
-		devcontainer.target, devcontainer.env, devcontainer.notes
+	source.context = devcontainer.context
+	source.args = devcontainer.args
+	source.target = devcontainer.target
+	source.env = devcontainer.env
+	source.notes = devcontainer.notes
 	if devcontainer.image != "" {
 		source.file, source.line = Text{Path: file, Data: []byte("FROM " + devcontainer.image + "\n")}, devcontainer.imageLine
 		return source, nil

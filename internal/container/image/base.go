@@ -346,7 +346,9 @@ func (b *Builder) pullBase(
 	if info.Config == nil {
 		return out, nil
 	}
-	out.user, out.dir, out.shell = info.Config.User, info.Config.WorkingDir, info.Config.Shell
+	out.user = info.Config.User
+	out.dir = info.Config.WorkingDir
+	out.shell = info.Config.Shell
 	for _, e := range info.Config.Env {
 		switch name, _, _ := strings.Cut(e, "="); {
 		case !plainEnvRE.MatchString(e) || name == "HOME" || name == "LANG":

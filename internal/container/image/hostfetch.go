@@ -290,7 +290,9 @@ func serveHost(fetch *registryAccess) (address string, stop func(), err error) {
 // The error contains the end of the program's messages.
 func runTool(ctx context.Context, dir string, env []string, stdout io.Writer, argv ...string) error {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env, cmd.Stdout = dir, env, stdout
+	cmd.Dir = dir
+	cmd.Env = env
+	cmd.Stdout = stdout
 	var messages bytes.Buffer
 	cmd.Stderr = &messages
 	killGroup(cmd)

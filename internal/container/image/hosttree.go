@@ -118,7 +118,9 @@ func lookForTree(ctx context.Context, toolchain ecosystem.Toolchain) (hostTree, 
 // working directory is /, so that files of a project cannot influence the program.
 func askHost(ctx context.Context, env []string, argv ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = "/", append(os.Environ(), env...), 5*time.Second
+	cmd.Dir = "/"
+	cmd.Env = append(os.Environ(), env...)
+	cmd.WaitDelay = 5 * time.Second
 	gitexec.SeparateGroup(cmd)
 	out, err := cmd.Output()
 	return string(out), err

@@ -98,9 +98,10 @@ func checkRelocked(lockConflict ecosystem.LockConflict, resolution ecosystem.Res
 func checkReplaced(
 	lockConflict ecosystem.LockConflict, resolution ecosystem.Resolution, made []company.Dependency,
 ) error {
-	base, ours, theirs, now := versionsIn(lockConflict.Path, lockConflict.Base),
-		versionsIn(lockConflict.Path, lockConflict.Ours), versionsIn(lockConflict.Path, lockConflict.Theirs),
-		versionsOf(made)
+	base := versionsIn(lockConflict.Path, lockConflict.Base)
+	ours := versionsIn(lockConflict.Path, lockConflict.Ours)
+	theirs := versionsIn(lockConflict.Path, lockConflict.Theirs)
+	now := versionsOf(made)
 	for name := range theirs {
 		gone, fresh := subtractTexts(base[name], theirs[name]), subtractTexts(theirs[name], base[name])
 		if len(gone) == 0 || len(subtractTexts(fresh, now[name])) < len(fresh) {

@@ -145,8 +145,12 @@ func (b *Builder) findImage(ctx context.Context, s layerStep) (*existingImage, e
 func readImage(info dockerimage.InspectResponse) *existingImage {
 	image := &existingImage{id: info.ID, diffIDs: info.RootFS.Layers, size: info.Size}
 	if c := info.Config; c != nil {
-		image.env, image.layers, image.notes = c.Env, c.Labels[labelLayers], parseNotes(c.Labels[labelNotes])
-		image.hosts, image.toolbox, image.from = c.Labels[labelHosts], c.Labels[labelToolbox], c.Labels[labelFrom]
+		image.env = c.Env
+		image.layers = c.Labels[labelLayers]
+		image.notes = parseNotes(c.Labels[labelNotes])
+		image.hosts = c.Labels[labelHosts]
+		image.toolbox = c.Labels[labelToolbox]
+		image.from = c.Labels[labelFrom]
 	}
 	return image
 }

@@ -109,7 +109,7 @@ func nameTest(name string) string {
 // tellGreen names the checks that passed on exactly this tree.
 func tellGreen(task *company.Task, limit int) []string {
 	var names, mended []string
-	tests, skipped, flaky := 0, 0, 0
+	var tests, skipped, flaky int
 	for i, gateCheck := range task.Gate.Result.Checks {
 		if !gateCheck.Passed || gateCheck.Skipped || gateCheck.Absent || gateCheck.Excused != "" {
 			continue

@@ -17,7 +17,9 @@ func prCost(task *company.Task, _ PROptions) string {
 	by := map[company.Role]share{}
 	for _, run := range task.Runs {
 		s := by[run.Role]
-		s.spent, s.runs, s.turns = s.spent.Add(run.Spent), s.runs+1, s.turns+run.Turns
+		s.spent = s.spent.Add(run.Spent)
+		s.runs++
+		s.turns += run.Turns
 		by[run.Role] = s
 		whole.runs, whole.turns = whole.runs+1, whole.turns+run.Turns
 	}

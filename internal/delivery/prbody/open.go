@@ -103,7 +103,9 @@ func (o PROptions) writeSized(task *company.Task, size openSize) string {
 		blocks = append(blocks, tellRisks(task)...)
 	}
 	add(warnOfRisks(task, size.warnings, size.warning))
-	checked, order, judge := listChecked(task, size.names), readInOrder(task, size.files), listToJudge(task, size)
+	checked := listChecked(task, size.names)
+	order := readInOrder(task, size.files)
+	judge := listToJudge(task, size)
 	if o.placed[testSlot] {
 		checked = nil
 	}

@@ -76,7 +76,9 @@ var shapes = sync.OnceValue(func() *ruleSet {
 			n, ok := numbers[k]
 			if !ok {
 				n = len(words)
-				numbers[k], words, s.marks = n, append(words, k), append(s.marks, nil)
+				numbers[k] = n
+				words = append(words, k)
+				s.marks = append(s.marks, nil)
 			}
 			s.marks[n] = append(s.marks[n], newMark(r, k))
 		}

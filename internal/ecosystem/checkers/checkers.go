@@ -44,12 +44,16 @@ func (Programs) Toolchains() []ecosystem.Toolchain {
 // Needs returns the programs that commands call.
 func (Programs) Needs(_ *ecosystem.Tree, _ func(string) bool, commands []string) (out []string) {
 	for _, command := range commands {
-		first, listed, before := true, false, "" // at the start of a simple command; after xargs; the previous token
+		first := true     // at the start of a simple command
+		var listed bool   // after xargs
+		var before string // the previous token
 		for word := range strings.FieldsSeq(command) {
 			name := strings.TrimLeft(word, "\"$(`")
 			switch {
 			case strings.Contains("&& || ; |", word):
-				first, listed, before = true, false, ""
+				first = true
+				listed = false
+				before = ""
 				continue
 			case first && strings.Contains(word, "="): // a variable
 				continue

@@ -26,7 +26,9 @@ func (c *collector) testsBuild(one call, dir string, elsewhere bool) bool {
 	if len(words) == 0 || len(keepChoosing(one.assigns)) > 0 {
 		return false
 	}
-	program, at, builds := path.Base(words[0]), path.Join(dir, one.dir), false
+	program := path.Base(words[0])
+	at := path.Join(dir, one.dir)
+	var builds bool
 	var targets []string
 	for i := 1; i < len(words); i++ {
 		name, value, hasValue := strings.Cut(words[i], "=")

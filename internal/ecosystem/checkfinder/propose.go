@@ -271,7 +271,9 @@ func (c *collector) addScript(text string, from source, state shellState) shellS
 			at = path.Join(from.dir, call.dir)
 		}
 		kind := call.checkKind()
-		text, open, behind := flattenLines(call.text), call.open, ""
+		text := flattenLines(call.text)
+		open := call.open
+		var behind string
 		if from.ofCI && kind == Test {
 			behind = c.joinBuilds(at)
 		}

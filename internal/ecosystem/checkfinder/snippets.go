@@ -58,12 +58,17 @@ var (
 func findFences(text, file string) []snippet {
 	var out []snippet
 	var block []string
-	fence, begin, keep := "", 0, false
+	var fence string
+	var begin int
+	var keep bool
 	for i, line := range strings.Split(text, "\n") {
 		m := fenceRE.FindStringSubmatch(line)
 		switch {
 		case fence == "" && m != nil:
-			fence, begin, block, keep = m[1], i+2, nil, slices.Contains(shells, strings.ToLower(m[2]))
+			fence = m[1]
+			begin = i + 2
+			block = nil
+			keep = slices.Contains(shells, strings.ToLower(m[2]))
 		case fence != "" && m != nil && strings.HasPrefix(m[1], fence) && m[2] == "":
 			if keep {
 				out = append(out, newSnippet(block, file, begin))

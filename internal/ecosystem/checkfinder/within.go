@@ -81,7 +81,9 @@ func (r *scriptReader) addAsked(node syntax.Node, whole call) bool {
 		}
 		for _, c := range inner.calls {
 			if c.asked = true; c.checkKind() == Lint {
-				c.text, c.line, c.dir = whole.text, whole.line, whole.dir
+				c.text = whole.text
+				c.line = whole.line
+				c.dir = whole.dir
 				c.open = c.open || whole.open
 				r.calls, found = append(r.calls, c), true
 				break

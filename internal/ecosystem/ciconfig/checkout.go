@@ -50,7 +50,9 @@ func (c checkouts) place(dir string) (folder string, elsewhere, foreign bool) {
 	}
 	for _, at := range c.foreign {
 		if isBelow(dir, at) && (!isOwn || len(at) > len(best)) {
-			best, isOwn, foreign = at, false, true
+			best = at
+			isOwn = false
+			foreign = true
 		}
 	}
 	switch {

@@ -101,7 +101,9 @@ func (m matrix) expandStep(step Step) []Step {
 			})
 		}
 		one := step
-		one.Script, one.Dir, one.Env = put(step.Script), put(step.Dir), make(map[string]string, len(step.Env))
+		one.Script = put(step.Script)
+		one.Dir = put(step.Dir)
+		one.Env = make(map[string]string, len(step.Env))
 		for name, text := range step.Env {
 			one.Env[name] = put(text)
 		}

@@ -162,7 +162,9 @@ func parseSourcesList(text []byte) (out []aptSource) {
 		if len(f) < 3 {
 			continue
 		}
-		s.uris, s.suites, s.components = f[:1], f[1:2], f[2:]
+		s.uris = f[:1]
+		s.suites = f[1:2]
+		s.components = f[2:]
 		out = append(out, s)
 	}
 	return out

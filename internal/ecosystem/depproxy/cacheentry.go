@@ -238,7 +238,9 @@ func (s *Store) downloadFile(k string, w order, old *cacheEntry) (*cacheEntry, e
 	}
 	if endsUnsure(resp) && w.Digest.NewHash() == nil {
 		// A truncated file is requested without its tag, because the registry would report it as current.
-		f.Unsure, f.ETag, f.Modified = true, "", ""
+		f.Unsure = true
+		f.ETag = ""
+		f.Modified = ""
 	}
 	began, body := time.Now(), newPatientBody(resp.Body, s.upstreams.patience(), end)
 	defer body.timer.Stop()

@@ -108,7 +108,9 @@ func (r *settingsReader) Run(ctx context.Context, env []string, program string, 
 		program = p
 	}
 	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = r.RootDir, append(os.Environ(), env...), 5*time.Second
+	cmd.Dir = r.RootDir
+	cmd.Env = append(os.Environ(), env...)
+	cmd.WaitDelay = 5 * time.Second
 	gitexec.SeparateGroup(cmd)
 	out, err := cmd.Output()
 	if errors.Is(err, exec.ErrNotFound) {

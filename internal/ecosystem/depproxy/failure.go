@@ -73,8 +73,9 @@ func describeFailure(kind string, err error, patience time.Duration) Failure {
 		failure := Failure{Why: fmt.Sprintf("the registry %s answers with status %d", h.host, h.status), Fix: reach,
 			Without: kind}
 		if h.status == http.StatusUnauthorized || h.status == http.StatusForbidden {
-			failure.Fix, failure.Lasts, failure.Without = "give the client on this machine a login that the registry accepts",
-				true, ""
+			failure.Fix = "give the client on this machine a login that the registry accepts"
+			failure.Lasts = true
+			failure.Without = ""
 		}
 		return failure
 	}

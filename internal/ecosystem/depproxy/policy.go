@@ -140,8 +140,10 @@ func (p *Policy) Clone() *Policy {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	policy := NewPolicy()
-	policy.parts, policy.openEcosystem, policy.digests, policy.versions = slices.Clone(p.parts), p.openEcosystem,
-		maps.Clone(p.digests), p.versions
+	policy.parts = slices.Clone(p.parts)
+	policy.openEcosystem = p.openEcosystem
+	policy.digests = maps.Clone(p.digests)
+	policy.versions = p.versions
 	policy.asked = slices.Clone(p.asked)
 	for packageKey, g := range p.names {
 		n := &grant{anyVersion: g.anyVersion, withNeeds: make(map[string]bool, len(g.withNeeds))}

@@ -52,8 +52,12 @@ var releases = func() (tags []string) {
 func (b goBuild) takes(name string, text []byte) bool {
 	for _, cgo := range []bool{true, false} {
 		c := build.Default
-		c.GOOS, c.GOARCH, c.Compiler, c.CgoEnabled, c.BuildTags, c.ReleaseTags = "linux", runtime.GOARCH, "gc", cgo,
-			b.tags, releases
+		c.GOOS = "linux"
+		c.GOARCH = runtime.GOARCH
+		c.Compiler = "gc"
+		c.CgoEnabled = cgo
+		c.BuildTags = b.tags
+		c.ReleaseTags = releases
 		c.OpenFile = func(string) (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }
 		// The compiler reports unreadable files.
 		if taken, err := c.MatchFile("", name); taken || err != nil {

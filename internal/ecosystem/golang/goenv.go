@@ -60,7 +60,9 @@ func parseProxies(host ecosystem.Host, list string) (out []ecosystem.Endpoint) {
 		i := strings.IndexAny(list, ",|")
 		one, orElse := list, false
 		if i >= 0 {
-			one, orElse, list = list[:i], list[i] == '|', list[i+1:]
+			one = list[:i]
+			orElse = list[i] == '|'
+			list = list[i+1:]
 		} else {
 			list = ""
 		}

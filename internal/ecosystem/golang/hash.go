@@ -46,7 +46,9 @@ func hashZip(
 		if err != nil {
 			return err
 		}
-		files, names, left := map[string]*zip.File{}, []string(nil), uint64(modzip.MaxZipFile)
+		files := map[string]*zip.File{}
+		var names []string
+		left := uint64(modzip.MaxZipFile)
 		for _, entry := range reader.File {
 			if entry.UncompressedSize64 > left { // the go command refuses such a file, too
 				return fmt.Errorf("the files of %s have more than %d bytes", dependency, int64(modzip.MaxZipFile))

@@ -79,7 +79,9 @@ func (d *dependencies) addEmbeds(dir, text string) {
 }
 
 func readDependencies(output string) (d dependencies, root string, ok bool) {
-	d.imports, d.dirs, d.budget = map[string][]string{}, map[string]string{}, embedSteps
+	d.imports = map[string][]string{}
+	d.dirs = map[string]string{}
+	d.budget = embedSteps
 	head, tail, ok := strings.Cut(output, "\n\n")
 	if !ok {
 		return d, "", false

@@ -60,7 +60,9 @@ func (g *goPlain) ReadLine(s string) {
 	if m[1] == "ok  " && !g.named && !strings.HasSuffix(reason, "[no tests to run]") {
 		g.res.Uncounted = true
 	}
-	g.failed, g.ended, g.named = nil, false, false
+	g.failed = nil
+	g.ended = false
+	g.named = false
 }
 
 func (g *goPlain) Finish() *testreport.Results {

@@ -79,11 +79,15 @@ func uniteModules(base, ours, theirs []byte) ([]byte, bool) {
 		}
 		files[i] = f
 	}
-	was, out, other := files[0], files[1], files[2]
+	was := files[0]
+	out := files[1]
+	other := files[2]
 	if formatRest(out) != formatRest(other) || hasRemarks(other) {
 		return nil, false
 	}
-	had, mine, yours := requirementsOf(was), requirementsOf(out), requirementsOf(other)
+	had := requirementsOf(was)
+	mine := requirementsOf(out)
+	yours := requirementsOf(other)
 	remarked := map[string]bool{} // modules with a comment in ours, which may not apply to another version
 	for _, r := range out.Require {
 		remarked[r.Mod.Path] = len(remarksOf(r.Syntax)) > 0

@@ -28,7 +28,9 @@ func (Ecosystem) Installs(sources ecosystem.Sources) ([]ecosystem.Install, error
 	if err != nil {
 		return nil, err
 	}
-	manifests, locks, shown := projects.manifests, projects.locks, projects.shown
+	manifests := projects.manifests
+	locks := projects.locks
+	shown := projects.shown
 	dirs := ecosystem.LimitProjects(sources, projects.locked, "npm lock files are installed")
 	install := ecosystem.Install{
 		Layer: "npm", Registry: ecosystem.NPM, Locks: map[string][]byte{}, Says: Says,

@@ -78,7 +78,9 @@ func (n *nativeParts) addFile(file string) {
 		return
 	}
 	if n.all == nil {
-		n.sources, n.built, n.all = map[string]bool{}, map[string]bool{}, map[string]bool{}
+		n.sources = map[string]bool{}
+		n.built = map[string]bool{}
+		n.all = map[string]bool{}
 	}
 	n.all[m[1]] = true
 	switch {

@@ -107,8 +107,9 @@ func readPackages(text []byte) map[string]lockedPackage {
 	out := make(map[string]lockedPackage, len(packages))
 	for where, f := range packages {
 		pkg := readFields(f)
-		pkg.Name, pkg.Link, pkg.InBundle = ecosystem.TextOf(f["name"]), string(f["link"]) == "true",
-			string(f["inBundle"]) == "true"
+		pkg.Name = ecosystem.TextOf(f["name"])
+		pkg.Link = string(f["link"]) == "true"
+		pkg.InBundle = string(f["inBundle"]) == "true"
 		_ = json.Unmarshal(f["bin"], &pkg.Bin) // CheckForm reports the error
 		for _, field := range needFields {
 			pkg.Needs = appendNeeds(pkg.Needs, f[field])

@@ -77,7 +77,9 @@ func (l Locked) Resolutions(
 			return nil, err
 		}
 		resolution := NewResolution(sources, dir, l.LockFile, manifests, texts, files)
-		resolution.Clients, resolution.Says, resolution.ToKeep = []ecosystem.Install{client}, l.Says, l.ToLock
+		resolution.Clients = []ecosystem.Install{client}
+		resolution.Says = l.Says
+		resolution.ToKeep = l.ToLock
 		resolution.Step = ResolveStep(resolution, dir, l.LockCommand, l.Env)
 		out = append(out, resolution)
 	}
@@ -103,8 +105,10 @@ func (l Locked) Relock(
 		return resolution, false, err
 	}
 	resolution = NewResolution(sources, dir, l.LockFile, manifests, texts, files)
-	resolution.Clients, resolution.Says, resolution.ToKeep, resolution.Restore = []ecosystem.Install{client}, l.Says,
-		l.ToLock, restoreAddresses(sources.Places())
+	resolution.Clients = []ecosystem.Install{client}
+	resolution.Says = l.Says
+	resolution.ToKeep = l.ToLock
+	resolution.Restore = restoreAddresses(sources.Places())
 	resolution.Step = RelockStep(resolution, dir, l.LockCommand, l.Env)
 	return resolution, true, nil
 }

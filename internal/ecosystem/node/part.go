@@ -49,7 +49,9 @@ func splitRunner(gate company.GateCommand, format, runner string) (l runnerLine,
 		return l, nil, false
 	}
 	if head, script, pinned := strings.Cut(run, "; export PATH; ( "); pinned {
-		l.before, run, l.after = head+"; export PATH; ( ", script, " )"
+		l.before = head + "; export PATH; ( "
+		run = script
+		l.after = " )"
 	}
 	words = strings.Fields(run)
 	index := slices.IndexFunc(words, func(w string) bool { return path.Base(w) == runner })
@@ -140,7 +142,8 @@ func (Ecosystem) FindPart(
 			return part, false
 		}
 	}
-	all, related, named, ok := []string(nil), []string(nil), top, false
+	var all, related []string
+	named := top
 	if gate.Parse == formatJestJSON {
 		all, related, ok = jestReach(lines[1:], top, scripts)
 	} else {

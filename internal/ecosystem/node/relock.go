@@ -33,7 +33,9 @@ func (Ecosystem) Relock(sources ecosystem.Sources, lock string) (resolution ecos
 	shown := map[string][]byte{lock: texts[lock]}
 	maps.Copy(shown, files)
 	resolution = NewResolution(sources, dir, path.Base(lock), projects.manifests, texts, shown)
-	resolution.Says, resolution.ToKeep, resolution.Restore = Says, toLock, restoreAddresses(sources.Places())
+	resolution.Says = Says
+	resolution.ToKeep = toLock
+	resolution.Restore = restoreAddresses(sources.Places())
 	resolution.Step = RelockStep(resolution, dir, toLock+" --ignore-scripts", ClientEnv(sources.Places()))
 	return resolution, true, nil
 }

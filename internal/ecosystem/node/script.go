@@ -115,9 +115,13 @@ func (m Manager) runnerGate(runner string) *company.GateCommand {
 	gate := &company.GateCommand{Command: m.Exec + "vitest run", Parse: testreport.FormatJUnit}
 	args := vitestArguments
 	if runner == "jest" {
-		gate.Command, gate.Parse, args = m.Exec+"jest --ci", formatJestJSON, strings.TrimPrefix(jestArguments, " --ci")
+		gate.Command = m.Exec + "jest --ci"
+		gate.Parse = formatJestJSON
+		args = strings.TrimPrefix(jestArguments, " --ci")
 	}
-	gate.Probe, gate.Report, gate.Plant = m.Probe(runner), gate.Command+args, plantScript
+	gate.Probe = m.Probe(runner)
+	gate.Report = gate.Command + args
+	gate.Plant = plantScript
 	gate.Canary = gate.Report + " " + ecosystem.CanaryPlaceholder
 	return gate
 }

@@ -299,7 +299,9 @@ func (m Manager) reportOf(one step) runnerReport {
 	only := ""
 	switch program {
 	case "vitest":
-		out.format, out.tool, out.args = testreport.FormatJUnit, "vitest", vitestArguments
+		out.format = testreport.FormatJUnit
+		out.tool = "vitest"
+		out.args = vitestArguments
 		if !slices.Contains(words, "--run") {
 			out.args = " --run" + out.args
 		}
@@ -308,15 +310,23 @@ func (m Manager) reportOf(one step) runnerReport {
 			only = " -t " + ecosystem.CanaryPlaceholder
 		}
 	case "jest":
-		out.format, out.tool, out.args = formatJestJSON, "jest", jestArguments
+		out.format = formatJestJSON
+		out.tool = "jest"
+		out.args = jestArguments
 		only = " " + ecosystem.CanaryPlaceholder
 		if choosesFiles(words) {
 			only = " -t " + ecosystem.CanaryPlaceholder
 		}
 	case "mocha":
-		out.format, out.tool, out.args, only = formatTAP, "mocha", " --reporter tap", " --grep "+ecosystem.CanaryPlaceholder
+		out.format = formatTAP
+		out.tool = "mocha"
+		out.args = " --reporter tap"
+		only = " --grep " + ecosystem.CanaryPlaceholder
 	case "ava":
-		out.format, out.tool, out.args, only = formatTAP, "ava", " --tap", " '--match=*"+ecosystem.CanaryPlaceholder+"*'"
+		out.format = formatTAP
+		out.tool = "ava"
+		out.args = " --tap"
+		only = " '--match=*" + ecosystem.CanaryPlaceholder + "*'"
 	case "tape", "tap":
 		out.format = formatTAP
 	case "node --test":

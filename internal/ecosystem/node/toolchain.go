@@ -84,6 +84,8 @@ func readHost(answers []string, realPath func(string) (string, error)) (ecosyste
 func readHostHeaders(answers []string, realPath func(string) (string, error)) (ecosystem.FoundTree, error) {
 	found, err := readHost(answers, realPath)
 	const version = "include/node/node_version.h"
-	found.Program, found.OwnFiles, found.Identity = "", []string{version, "include/node/common.gypi"}, []string{version}
+	found.Program = ""
+	found.OwnFiles = []string{version, "include/node/common.gypi"}
+	found.Identity = []string{version}
 	return found, err
 }

@@ -137,7 +137,9 @@ func newLocked(sources ecosystem.Sources) node.Locked {
 // readProject reads the files that pnpm gets in addition to manifests: the lock file, filtered settings,
 // and the patches that the lock file names.
 func readProject(sources ecosystem.Sources, dir string) (map[string][]byte, []byte, error) {
-	lock, workspace, rc := path.Join(dir, lockFile), path.Join(dir, workspaceFile), path.Join(dir, ".npmrc")
+	lock := path.Join(dir, lockFile)
+	workspace := path.Join(dir, workspaceFile)
+	rc := path.Join(dir, ".npmrc")
 	var wanted []string
 	for _, f := range []string{lock, workspace, rc} {
 		if sources.HasFile(f) {

@@ -15,7 +15,8 @@ type iniFile map[string]map[string]string
 // differ, and tox up to version 3 has its own parser.
 func readINI(text string) (file iniFile, odd string) {
 	sections := map[string]map[string][]byte{}
-	section, key, level := "", "", 0
+	var section, key string
+	var level int
 	note := func(format string, args ...any) {
 		if odd == "" {
 			odd = fmt.Sprintf(format, args...)

@@ -133,7 +133,8 @@ func (e environment) compareTexts(left, op, right string) (value, ok bool) {
 	}
 	if slices.Contains(versionVariables, strings.ReplaceAll(variable, ".", "_")) {
 		if isQuoted(left) { // '3.8' <= python_version
-			a, b, op = b, a, mirrorOperator(op)
+			a, b = b, a
+			op = mirrorOperator(op)
 		}
 		fits, ok := versionFits(a, op+b)
 		return fits, ok

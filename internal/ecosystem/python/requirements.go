@@ -74,7 +74,9 @@ func readRequirements(sources ecosystem.Sources) (*requirements, error) {
 		sources.AddNote("%s is not installed: only packages of the registry are", left)
 	}
 	r.leaveOutPinned()
-	r.lines, r.constraints, r.sources = uniqueStrings(r.lines), uniqueStrings(r.constraints), uniqueStrings(r.sources)
+	r.lines = uniqueStrings(r.lines)
+	r.constraints = uniqueStrings(r.constraints)
+	r.sources = uniqueStrings(r.sources)
 	return r, nil
 }
 

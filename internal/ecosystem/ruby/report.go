@@ -116,7 +116,7 @@ func (o *testOutput) ReadLine(s string) {
 	case miniFailed.MatchString(s):
 		o.named = true
 	case testsSummed.MatchString(s):
-		ran, failed, skipped := 0, 0, 0
+		var ran, failed, skipped int
 		for i, count := range testsSummed.FindStringSubmatch(s)[1:] {
 			n, _ := strconv.Atoi(count)
 			if n = min(n, testreport.MaxTests); i == 0 {

@@ -34,7 +34,11 @@ func readJUnit(text []byte) *Results {
 				any = true
 			case "testcase":
 				class, test = xmlAttr(t, "classname"), xmlAttr(t, "name")
-				name, failed, unrun, skipped, in = strings.TrimSpace(class+" "+test), false, false, false, true
+				name = strings.TrimSpace(class + " " + test)
+				failed = false
+				unrun = false
+				skipped = false
+				in = true
 				message.Reset()
 			case "failure", "error":
 				failed = failed || in

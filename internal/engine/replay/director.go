@@ -135,7 +135,9 @@ func (d *Director) tryCommand(ctx context.Context, actor string, command company
 	}
 	places := d.placesOf(state, drafts)
 	d.mu.Lock()
-	over, wait, at := d.over, d.changed, time.Time{}
+	over := d.over
+	wait = d.changed
+	at := time.Time{}
 	turn := turnNow
 	if len(places) > 0 {
 		turn, at = d.turnOf(places[0])
@@ -341,7 +343,9 @@ func (d *Director) noteRequest(run company.RunID) {
 func (d *Director) SpeakForPresident(ctx context.Context, office company.Decider) error {
 	for sent := -1; ; {
 		d.mu.Lock()
-		index, over, wait := d.next, d.over, d.changed
+		index := d.next
+		over := d.over
+		wait := d.changed
 		var s step
 		if index < len(d.record.steps) {
 			s = d.record.steps[index]

@@ -30,7 +30,9 @@ func (r recordedDriver) Drive(ctx context.Context, job agent.Job) (agent.Outcome
 			Divergence{Run: job.Run, What: "the record has no conversation of this run"})
 	}
 	p := &player{director: r.director, run: job.Run, rec: rec, now: rec.Began}
-	job.Now, job.Words, job.Clearing = p.recordedTime, p.heardWords, p.recordedClearing
+	job.Now = p.recordedTime
+	job.Words = p.heardWords
+	job.Clearing = p.recordedClearing
 	out, err := agent.Loop{Models: p}.Drive(ctx, job)
 	if err == nil {
 		err = p.checkEnd()

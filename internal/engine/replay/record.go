@@ -288,7 +288,9 @@ func (r *Record) Seed(checkout string, agents company.Bindings) (company.Event, 
 	if submitted.Settings.Agents.IsZero() {
 		submitted.Settings.Agents = agents
 	}
-	submitted.Project.Path, submitted.Base, submitted.After = checkout, "", nil // a replay's ledger has no other task
+	submitted.Project.Path = checkout
+	submitted.Base = ""
+	submitted.After = nil // a replay's ledger has no other task
 	submitted.Settings.Cap = company.Amount{MicroUSD: company.NoCap, Tokens: company.NoCap}
 	data, err := json.Marshal(submitted)
 	if err != nil {

@@ -79,7 +79,9 @@ func (c *Contract) Handler(prefix string, next http.Handler, broken func(error))
 		seen := r.Clone(r.Context())
 		seen.URL.Path = strings.TrimPrefix(r.URL.Path, prefix)
 		seen.URL.RawPath = strings.TrimPrefix(r.URL.RawPath, prefix)
-		seen.URL.Host, seen.URL.Scheme, seen.Host = "", "", ""
+		seen.URL.Host = ""
+		seen.URL.Scheme = ""
+		seen.Host = ""
 		seen.Body = io.NopCloser(bytes.NewReader(body))
 		in, err := c.validateRequest(seen)
 		if err != nil {

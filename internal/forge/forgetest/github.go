@@ -189,8 +189,10 @@ func (h *githubAPI) serveUser(w http.ResponseWriter, r *http.Request) {
 		"owned_private_repos", "private_gists", "total_private_repos"} {
 		o[k] = 0
 	}
-	o["two_factor_authentication"], o["created_at"], o["updated_at"], o["user_view_type"] = true, "2026-01-01T00:00:00Z",
-		"2026-01-01T00:00:00Z", "private"
+	o["two_factor_authentication"] = true
+	o["created_at"] = "2026-01-01T00:00:00Z"
+	o["updated_at"] = "2026-01-01T00:00:00Z"
+	o["user_view_type"] = "private"
 	sendJSON(w, r, http.StatusOK, o)
 }
 

@@ -123,7 +123,9 @@ func (s *Server) pullJSON(r *Repo, pull *Pull, full bool) jsonObject {
 	if !full {
 		return o
 	}
-	o["merged"], o["merged_by"], o["maintainer_can_modify"] = pull.Merged, nil, true
+	o["merged"] = pull.Merged
+	o["merged_by"] = nil
+	o["maintainer_can_modify"] = true
 	o["comments"], o["review_comments"] = len(pull.comments), len(pull.lines)
 	o["commits"], o["additions"], o["deletions"], o["changed_files"] = s.countChanges(r, pull)
 	o["mergeable"], o["mergeable_state"] = nil, "unknown"
@@ -153,7 +155,9 @@ func (s *Server) countChanges(repo *Repo, pull *Pull) (commits, added, deleted, 
 	for line := range strings.SplitSeq(out, "\n") {
 		var a, d int
 		_, _ = fmt.Sscan(line, &a, &d) // the numbers of a binary file are dashes
-		added, deleted, files = added+a, deleted+d, files+1
+		added += a
+		deleted += d
+		files++
 	}
 	return
 }

@@ -24,8 +24,10 @@ type Issue struct {
 func (s *Server) AddIssue(repo *Repo, issue Issue) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	issue.Number, issue.ID, issue.Created, issue.State = s.nextNumber(repo), s.nextID(), s.nextTime(),
-		cmp.Or(issue.State, "open")
+	issue.Number = s.nextNumber(repo)
+	issue.ID = s.nextID()
+	issue.Created = s.nextTime()
+	issue.State = cmp.Or(issue.State, "open")
 	repo.issues = append(repo.issues, &issue)
 	return issue.Number
 }

@@ -218,7 +218,9 @@ func (s *Server) Pulls(repo *Repo) []Pull {
 	for _, pull := range repo.pulls {
 		s.refreshHead(repo, pull)
 		c := *pull
-		c.Labels, c.Reviewers, c.Teams = slices.Clone(pull.Labels), slices.Clone(pull.Reviewers), slices.Clone(pull.Teams)
+		c.Labels = slices.Clone(pull.Labels)
+		c.Reviewers = slices.Clone(pull.Reviewers)
+		c.Teams = slices.Clone(pull.Teams)
 		out = append(out, c)
 	}
 	return out
@@ -363,7 +365,9 @@ func (r *Repo) firstPull(is func(*Pull) bool) *Pull {
 
 // newPull returns a numbered open pull request that is not in the list yet.
 func (s *Server) newPull(repo *Repo, pull Pull) *Pull {
-	pull.Number, pull.ID, pull.State = s.nextNumber(repo), s.nextID(), "open"
+	pull.Number = s.nextNumber(repo)
+	pull.ID = s.nextID()
+	pull.State = "open"
 	s.refreshHead(repo, &pull)
 	pull.Created = s.nextTime()
 	pull.Updated = pull.Created

@@ -150,7 +150,9 @@ func (c *Client) readDiscussion(ctx context.Context, ref forge.Ref) ([]forge.Ite
 		for _, m := range lines[:min(len(lines), maxLineComments-len(threads))] {
 			threads.add(m)
 			it := item(forge.ItemLine, m.ID, m.Reviewer, m.Body, m.HTMLURL, m.Created)
-			it.Path, it.Line, it.Head = m.Path, int(min(m.LineNum, 1<<30)), company.OID(m.CommitID)
+			it.Path = m.Path
+			it.Line = int(min(m.LineNum, 1<<30))
+			it.Head = company.OID(m.CommitID)
 			out = append(out, it)
 		}
 	}

@@ -21,7 +21,9 @@ func (c *Client) Access(ctx context.Context) (forge.Access, error) {
 		return forge.Access{Push: err == nil}, err
 	}
 	_, err = once(ctx, c, "asking what the token may", func() (*github.PullRequest, *github.Response, error) {
-		title, head, base := "-", "no..branch", r.GetDefaultBranch()
+		title := "-"
+		head := "no..branch"
+		base := r.GetDefaultBranch()
 		return c.api.PullRequests.Create(
 			ctx, c.repo.Owner, c.repo.Name, &github.NewPullRequest{Title: &title, Head: &head, Base: &base})
 	})

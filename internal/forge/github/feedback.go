@@ -132,8 +132,10 @@ func (c *Client) readDiscussion(ctx context.Context, ref forge.Ref, node string)
 	for _, m := range lines {
 		item := newItem(forge.ItemLine, m.GetID(), m.GetUser(), m.GetBody(), m.GetHTMLURL())
 		may.noteAssociation(m.GetUser().GetLogin(), m.GetAuthorAssociation())
-		item.Path, item.Line, item.Head, item.Time = m.GetPath(), m.GetLine(), company.OID(m.GetCommitID()),
-			m.GetCreatedAt().Time
+		item.Path = m.GetPath()
+		item.Line = m.GetLine()
+		item.Head = company.OID(m.GetCommitID())
+		item.Time = m.GetCreatedAt().Time
 		if id := m.GetInReplyTo(); id != 0 {
 			item.Reply = fmt.Sprintf("%s:%d", forge.ItemLine, id)
 		}
@@ -150,8 +152,9 @@ func (c *Client) readDiscussion(ctx context.Context, ref forge.Ref, node string)
 	for _, m := range reviews {
 		item := newItem(forge.ItemReview, m.GetID(), m.GetUser(), m.GetBody(), m.GetHTMLURL())
 		may.noteAssociation(m.GetUser().GetLogin(), m.GetAuthorAssociation())
-		item.Verdict, item.Head, item.Time = strings.ToLower(m.GetState()), company.OID(m.GetCommitID()),
-			m.GetSubmittedAt().Time
+		item.Verdict = strings.ToLower(m.GetState())
+		item.Head = company.OID(m.GetCommitID())
+		item.Time = m.GetSubmittedAt().Time
 		// A review that only contains line comments has no text of its own. A pending one is visible only to its author.
 		if item.Verdict == "pending" || item.Body == "" && item.Verdict == "commented" {
 			continue

@@ -62,7 +62,9 @@ func (c *Client) findExisting(ctx context.Context, pr forge.PR) (*github.PullReq
 var errExists = errors.New("there is one already")
 
 func (c *Client) createPull(ctx context.Context, pr forge.PR) (*github.PullRequest, error) {
-	title, body, draft := forge.CleanTitle(pr.Title), pr.MarkedBody(), pr.Draft
+	title := forge.CleanTitle(pr.Title)
+	body := pr.MarkedBody()
+	draft := pr.Draft
 	head, fork := pr.HeadIn(c.repo)
 	for {
 		p, err := once(ctx, c, "opening the pull request", func() (*github.PullRequest, *github.Response, error) {

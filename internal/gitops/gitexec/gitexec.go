@@ -149,7 +149,9 @@ func (c Command) Run(ctx context.Context) (Result, error) {
 	cmd := c.Process(ctx)
 	var out bytes.Buffer
 	errOut := NewHead(MaxStderr)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = c.Stdin, c.Stdout, errOut
+	cmd.Stdin = c.Stdin
+	cmd.Stdout = c.Stdout
+	cmd.Stderr = errOut
 	if c.Stdout == nil {
 		cmd.Stdout = &capped{w: &out, left: maxOutput}
 	}

@@ -25,7 +25,9 @@ func Rewrite(settings []gitexec.Setting, address, name string) (to, key string) 
 	for _, kv := range settings {
 		section, sub, variable := splitKey(kv[0])
 		if section == "url" && variable == name && strings.HasPrefix(address, kv[1]) && len(kv[1]) > len(longest) {
-			base, longest, key = sub, kv[1], kv[0]
+			base = sub
+			longest = kv[1]
+			key = kv[0]
 		}
 	}
 	if longest == "" {

@@ -90,7 +90,9 @@ func (l *Logins) ReadPersonal(cmd *gitexec.Command) {
 	if l == nil {
 		return
 	}
-	cmd.Home, cmd.Env, cmd.PersonalConfig = l.home, slices.Concat(cmd.Env, l.env, l.places), true
+	cmd.Home = l.home
+	cmd.Env = slices.Concat(cmd.Env, l.env, l.places)
+	cmd.PersonalConfig = true
 }
 
 // newUnreadable returns the error for a configuration that git cannot read.

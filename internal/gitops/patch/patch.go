@@ -149,7 +149,9 @@ func (r *reader) startFile(text string) bool {
 			continue
 		}
 		r.file = &File{}
-		r.parents, r.left, r.at = 0, nil, nil
+		r.parents = 0
+		r.left = nil
+		r.at = nil
 		if begin == "diff --git " {
 			r.file.Old, r.file.New = splitNames(names)
 		} else {
@@ -190,8 +192,13 @@ func (r *reader) startHunk(line *Line) bool {
 			return false
 		}
 	}
-	r.parents, r.at, r.left = marks-1, at, left
-	line.Old, line.New, line.OldCount, line.NewCount = at[0], at[marks-1], left[0], left[marks-1]
+	r.parents = marks - 1
+	r.at = at
+	r.left = left
+	line.Old = at[0]
+	line.New = at[marks-1]
+	line.OldCount = left[0]
+	line.NewCount = left[marks-1]
 	return true
 }
 

@@ -151,7 +151,9 @@ func (t *Tally) Enter(key string, task company.TaskID) (leave func(), err error)
 				"the office says how company died").
 			NeedsPerson()
 	}
-	work.Key, work.Task, work.Busy = key, task, true
+	work.Key = key
+	work.Task = task
+	work.Busy = true
 	t.work[key] = work
 	t.writeBusy()
 	return func() { t.forgetWork(func(w Work) bool { return w.Key == key }) }, nil

@@ -95,7 +95,9 @@ func (s *Screen) Write(p []byte) (int, error) {
 // HeadTail returns the first and the last bytes of what the screen shows, and the number of bytes between them.
 func (s *Screen) HeadTail() (head, tail string, omitted int64) {
 	end := *s
-	end.head, end.tail, end.above = slices.Clone(s.head), slices.Clone(s.tail), slices.Clone(s.above)
+	end.head = slices.Clone(s.head)
+	end.tail = slices.Clone(s.tail)
+	end.above = slices.Clone(s.above)
 	last := len(s.rows) - 1
 	for last > s.row && len(s.rows[last]) == 0 {
 		last--
@@ -192,7 +194,9 @@ func (s *Screen) keepStart() {
 	s.above = append(s.above[:0], '\n')
 	s.rows = slices.Delete(s.rows, 0, s.row)
 	s.saved[0] -= s.row
-	s.rows[0], s.row, s.col = s.rows[0][:0], 0, 0
+	s.rows[0] = s.rows[0][:0]
+	s.row = 0
+	s.col = 0
 }
 
 // cursorColumn returns the cursor's column in cells.

@@ -64,7 +64,7 @@ func shortenAdvice(path, text string, limit int) string { return cutAdvice(path,
 func cutAdvice(path, text string, limit int, brief bool) string {
 	text = strings.ReplaceAll(strings.ToValidUTF8(text, ""), "\r\n", "\n")
 	var kept []string // lines
-	size, line, next := 0, 0, 0
+	var size, line, next int
 	end, endLine := 0, 0 // number of lines kept up to the last whole paragraph, and its end in the file
 	lines := strings.Split(text, "\n")
 	told := false // a paragraph of prose is kept

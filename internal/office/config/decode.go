@@ -27,7 +27,9 @@ var profileRE = lazyregexp.New(`^[a-z0-9][a-z0-9_-]{0,31}$`)
 func (d *decoder) addProblem(n node, key, what, allowed string) {
 	p := problem{at: n.at, key: key, what: what, found: n.describeValue(), fix: "allowed: " + allowed}
 	if n.kind == nodeNull {
-		p.what, p.found, p.fix = "has no value", "", "give it one or remove the key; allowed: "+allowed
+		p.what = "has no value"
+		p.found = ""
+		p.fix = "give it one or remove the key; allowed: " + allowed
 	}
 	d.problems = append(d.problems, p)
 }

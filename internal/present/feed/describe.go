@@ -303,7 +303,9 @@ func (it *Item) describeEnd(event company.Event, runEnded *company.RunEnded, tas
 	}
 	if task != nil && task.Status.Ended() && !event.Time.Before(task.Ended) && runEnded.Status == company.RunError {
 		// The end of its task interrupted it, and has its own line.
-		it.Mark, it.Text, it.Quiet = Info, safetext.EscapeLine(runEnded.Error, 300), runEnded.Head == ""
+		it.Mark = Info
+		it.Text = safetext.EscapeLine(runEnded.Error, 300)
+		it.Quiet = runEnded.Head == ""
 		if runEnded.Head != "" {
 			it.Text = fmt.Sprintf("cut off; its work is kept at %s, %s", runEnded.Head.Short(),
 				company.Count(len(runEnded.Changes), "file"))

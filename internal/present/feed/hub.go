@@ -65,7 +65,9 @@ func (h *Hub) MarkChanged(event company.Event, task *company.Task) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if event.Seq != h.last+1 { // a gap: listeners read the events between in the ledger
-		h.first, h.ring, h.described = h.first+uint64(len(h.ring)), nil, 0
+		h.first += uint64(len(h.ring))
+		h.ring = nil
+		h.described = 0
 	}
 	h.last = event.Seq
 	h.add(&entry{seq: event.Seq, of: event.Task, event: &event, task: task})
@@ -103,7 +105,9 @@ func (h *Hub) add(e *entry) {
 	}
 	if over := len(h.ring) - room; over > 0 {
 		clear(h.ring[:over])
-		h.first, h.ring, h.described = h.first+uint64(over), h.ring[over:], max(0, h.described-over)
+		h.first += uint64(over)
+		h.ring = h.ring[over:]
+		h.described = max(0, h.described-over)
 	}
 	for ; len(h.ring)-h.described > idleSize; h.described++ {
 		h.ring[h.described].describeOnce()

@@ -83,7 +83,9 @@ func (u *underway) begin(key string, item Item, doing string) {
 		s = &step{}
 		u.steps[key] = s
 	}
-	s.task, s.doing, s.since = item.Task, doing, item.Time
+	s.task = item.Task
+	s.doing = doing
+	s.since = item.Time
 	if s.id = string(item.Subtask); s.id == "" {
 		s.id = string(item.Task)
 	}

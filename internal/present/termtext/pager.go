@@ -19,7 +19,9 @@ func PageText(
 		return err
 	}
 	cmd := exec.Command("sh", "-c", pager) // it ends when the user quits
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(text), terminal, os.Stderr
+	cmd.Stdin = strings.NewReader(text)
+	cmd.Stdout = terminal
+	cmd.Stderr = os.Stderr
 	cmd.Env = slices.Clone(environ)
 	if _, ok := lookup("LESS"); !ok {
 		cmd.Env = append(cmd.Env, "LESS=FRX") // colours, and exit at once if the text fits one screen

@@ -128,7 +128,10 @@ func (v Agents) Render(style Style) string {
 		{Title: "MODEL", Rank: 3}, {Title: "RUN"}, {Title: "TURN", Rank: 1}, {Title: "FOR"}, {Title: "MAY COST", Rank: 2},
 		{Title: "DOING"}}}
 	for _, ag := range v.Agents {
-		run, turn, age, may := "-", "-", "-", "-"
+		run := "-"
+		turn := "-"
+		age := "-"
+		may := "-"
 		if ag.Run != "" {
 			run, age = string(ag.Run), FormatAge(time.Duration(ag.DurationMS)*time.Millisecond)
 			may = FormatCost(ag.ReservedMicroUSD, ag.ReservedTokens)

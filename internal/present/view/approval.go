@@ -171,10 +171,12 @@ func (v Approval) answers() []answer {
 
 // writeAnswers writes the meaning and the command of each answer. It never cuts a command.
 func (v Approval) writeAnswers(b *strings.Builder, style Style, indent string) {
-	all, word, means, command := v.answers(), 0, 0, 0
+	all := v.answers()
+	var word, means, command int
 	for _, answer := range all {
-		word, means, command = max(word, len(answer.word)), max(means, termtext.Cells(answer.means)),
-			max(command, termtext.Cells(answer.command))
+		word = max(word, len(answer.word))
+		means = max(means, termtext.Cells(answer.means))
+		command = max(command, termtext.Cells(answer.command))
 	}
 	for _, answer := range all {
 		head := indent + termtext.Pad(answer.word, word+2)

@@ -99,7 +99,9 @@ func viewCheck(gateCheck company.GateCheck) Check {
 	case gateCheck.Passed:
 		check.Verdict = "passed"
 	case gateCheck.Excused != "":
-		check.Verdict, check.Output, check.Beside = string(gateCheck.Excused), gateCheck.Output, gateCheck.Beside
+		check.Verdict = string(gateCheck.Excused)
+		check.Output = gateCheck.Output
+		check.Beside = gateCheck.Beside
 	default:
 		check.Output = gateCheck.Output
 	}

@@ -33,7 +33,9 @@ func NewHold(hold company.Hold, state *company.State, active int, now time.Time)
 		v.Text = fmt.Sprintf("waits for a slot: %s; limits.concurrent_tasks is %d", describeUnderWay(hold.Tasks), active)
 	case company.HoldRetry:
 		until := hold.Failure.NotBefore.UTC()
-		v.Until, v.Text, v.Error = &until, retryText(hold, now), safetext.EscapeLine(hold.Failure.Error, 200)
+		v.Until = &until
+		v.Text = retryText(hold, now)
+		v.Error = safetext.EscapeLine(hold.Failure.Error, 200)
 	case company.HoldAnswer:
 		v.Text = "waits for your answer"
 	case company.HoldMoney:

@@ -69,7 +69,10 @@ func (src Source) Spending(since time.Time) (Spending, error) {
 		at := since.UTC()
 		spending.Since = &at
 	}
-	total, days, models, tasks := spendingSum{}, spendingSum{}, spendingSum{}, spendingSum{}
+	total := spendingSum{}
+	days := spendingSum{}
+	models := spendingSum{}
+	tasks := spendingSum{}
 	for _, t := range src.allTasks() {
 		id, costs, err := src.costsSince(t, since)
 		if err != nil {

@@ -47,7 +47,9 @@ func (src Source) steps(task *company.Task) []Step {
 		for _, activity := range src.Activities {
 			isOwn := activity.Task == task.ID || activity.Task == "" && effect.Kind == company.EffectImage
 			if activity.Run == "" && isOwn && activity.Subtask == effect.Subtask && !activity.Time.Before(step.Since) {
-				step.Doing, step.Since, seen = activity.Text, activity.Time, true
+				step.Doing = activity.Text
+				step.Since = activity.Time
+				seen = true
 			}
 		}
 		if seen {

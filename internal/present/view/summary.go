@@ -56,8 +56,9 @@ func (src Source) Summary(task *company.Task) Summary {
 	}
 	switch {
 	case task.Status == company.StatusCompleted && task.DryRun:
-		sum.Result, sum.Next, sum.DryRun = "COMPLETE",
-			fmt.Sprintf("company show %s; then company submit --plan %s", task.ID, task.ID), true
+		sum.Result = "COMPLETE"
+		sum.Next = fmt.Sprintf("company show %s; then company submit --plan %s", task.ID, task.ID)
+		sum.DryRun = true
 		sum.Why = "the plan has " + company.Count(len(task.Subtasks), "subtask") + " in " + task.NameSteps()
 		for _, sub := range task.Subtasks {
 			line := string(sub.ID) + "  " + sub.Planned.Title
@@ -82,16 +83,22 @@ func (src Source) Summary(task *company.Task) Summary {
 				"; company doctor says which line has it run"
 		}
 		sum.Next = fmt.Sprintf("review the pull request: company pr show %d", task.PR.Number)
-		sum.PR, sum.PRState, sum.URL = &task.PR.Number, task.PR.State, task.PR.URL
+		sum.PR = &task.PR.Number
+		sum.PRState = task.PR.State
+		sum.URL = task.PR.URL
 		sum.Why = fmt.Sprintf("%d of %s merged, %s on %s (%s)", done, company.Count(len(task.Subtasks), "subtask"),
 			gatesLabel(task), task.IntegrationBranch(), task.Head.Short()) + unseenLabel(task)
 		if task.PR.Note != "" {
 			sum.Why += "; " + safetext.EscapeLine(task.PR.Note, 300)
 		}
 	case task.Status == company.StatusFailed:
-		sum.Result, sum.Why, sum.Next = "ERROR", safetext.EscapeLine(task.Reason, 200), "company retry "+string(task.ID)
+		sum.Result = "ERROR"
+		sum.Why = safetext.EscapeLine(task.Reason, 200)
+		sum.Next = "company retry " + string(task.ID)
 	case task.Status == company.StatusCancelled:
-		sum.Result, sum.Why, sum.Next = "INCOMPLETE", cancelledWhy(task), "company retry "+string(task.ID)
+		sum.Result = "INCOMPLETE"
+		sum.Why = cancelledWhy(task)
+		sum.Next = "company retry " + string(task.ID)
 	default:
 		sum.Result = "INCOMPLETE"
 		if len(task.Subtasks) > 0 {
@@ -207,7 +214,9 @@ func (s Summary) Render(style Style) string {
 	}
 	var b strings.Builder
 	cost := ageOf(s.DurationMS) + ", " + FormatCost(s.CostMicroUSD, s.Tokens)
-	state, color, next := "waits", termtext.Bright, s.Next
+	state := "waits"
+	color := termtext.Bright
+	next := s.Next
 	switch {
 	case s.Result == "ERROR":
 		state, color = "failed", termtext.Red

@@ -106,7 +106,9 @@ func (src Source) Task(task *company.Task) Task {
 		pr.State, pr.BranchChange = lead.PR.State, lead.BranchChange
 		v.PR = &pr
 	}
-	v.Evidence, v.UntestedWhy, v.Unverified = evidenceOf(task), task.ExplainUntested(), task.ExplainUnverified()
+	v.Evidence = evidenceOf(task)
+	v.UntestedWhy = task.ExplainUntested()
+	v.Unverified = task.ExplainUnverified()
 	return v
 }
 

@@ -193,7 +193,9 @@ func (s *costSums) addRun(run *company.Run, requests []Request) {
 	sum := CostLine{}
 	for i := range requests {
 		one := &requests[i]
-		one.Run, one.Role, one.Ticket = run.ID, run.Role, cmp.Or(run.Subtask, run.About)
+		one.Run = run.ID
+		one.Role = run.Role
+		one.Ticket = cmp.Or(run.Subtask, run.About)
 		if one.Answered == nil {
 			s.view.Unanswered.addRequest(*one)
 		}
@@ -230,8 +232,10 @@ func findLine(lines map[string]*CostLine, of string) *CostLine {
 
 func (l *CostLine) addRequest(request Request) {
 	l.Requests++
-	l.InputTokens, l.CachedTokens, l.OutputTokens = l.InputTokens+request.InputTokens, l.CachedTokens+
-		request.CachedTokens, l.OutputTokens+request.OutputTokens
+	l.InputTokens += request.InputTokens
+	l.CachedTokens +=
+		request.CachedTokens
+	l.OutputTokens += request.OutputTokens
 	l.CostMicroUSD, l.Tokens = l.CostMicroUSD+request.CostMicroUSD, l.Tokens+request.Tokens
 }
 

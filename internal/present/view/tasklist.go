@@ -146,9 +146,11 @@ func (v TaskList) Render(style Style) string {
 	if len(v.Tasks) == 0 {
 		return "no task\n"
 	}
-	urgent, due, tagged := false, false, false // columns that are left out unless a task needs them
+	var urgent, due, tagged bool // columns that are left out unless a task needs them
 	for _, task := range v.Tasks {
-		urgent, due, tagged = urgent || task.Priority != company.PriorityMedium, due || task.Deadline != nil, tagged ||
+		urgent = urgent || task.Priority != company.PriorityMedium
+		due = due || task.Deadline != nil
+		tagged = tagged ||
 			len(task.Tags) > 0
 	}
 	table := termtext.Table{Columns: []termtext.Column{{Title: "TASK"}, {Title: "STATE"}, {Title: "MERGED", Rank: 5},

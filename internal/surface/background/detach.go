@@ -177,7 +177,9 @@ func startDetached(off *office.Office, submission Submission) (*detachedProcess,
 		return nil, fail(err)
 	}
 	cmd := exec.Command(self, submission.Args...)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = file, log, log
+	cmd.Stdin = file
+	cmd.Stdout = log
+	cmd.Stderr = log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := cmd.Start(); err != nil {
 		return nil, fail(err)

@@ -98,7 +98,9 @@ func Run(ctx context.Context, checks []Check) []healthcheck.Finding {
 		}
 		for _, finding := range results[i] {
 			if finding.Status = finding.Label(); finding.OK {
-				finding.Warn, finding.Fix, finding.Lines = false, "", nil // no fix is needed
+				finding.Warn = false
+				finding.Fix = ""
+				finding.Lines = nil // no fix is needed
 			}
 			findings = append(findings, finding)
 		}

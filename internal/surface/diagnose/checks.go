@@ -46,7 +46,9 @@ func (o Options) Timeout() time.Duration {
 
 // Checks returns the checks of doctor in display order.
 func (d *Checker) Checks(subject Subject, options Options) []Check {
-	paths, loaded, online := subject.Paths, subject.Config, options.Online
+	paths := subject.Paths
+	loaded := subject.Config
+	online := options.Online
 	checks := []Check{
 		{"company", func(context.Context) []healthcheck.Finding { return d.checkSelf() }},
 		{"git", checkGit},
@@ -174,9 +176,9 @@ func checkImages(ctx context.Context, daemon officeapp.Daemon) []healthcheck.Fin
 		if st.Name == "base" && !st.OK {
 			result.Fix = "nothing: the first task takes a minute longer"
 			if _, err := exec.LookPath("mmdebstrap"); err != nil {
-				result.Warn, result.Needed, result.Fix = false,
-					"mmdebstrap to build it, or container.image: name@sha256:… to pull one",
-					"apt-get install mmdebstrap"
+				result.Warn = false
+				result.Needed = "mmdebstrap to build it, or container.image: name@sha256:… to pull one"
+				result.Fix = "apt-get install mmdebstrap"
 			}
 		}
 		out = append(out, healthcheck.Finding{Name: st.Name + " image", Result: result})

@@ -63,7 +63,9 @@ func checkSystem(system string) []healthcheck.Finding {
 // checkProject checks the current repository like a submission would: its base, its checks, their
 // dependencies, and its forge.
 func (d *Checker) checkProject(ctx context.Context, subject Subject, online bool) []healthcheck.Finding {
-	cfg, repo, err := subject.Config.Config, subject.Checkout, subject.CheckoutErr
+	cfg := subject.Config.Config
+	repo := subject.Checkout
+	err := subject.CheckoutErr
 	if err != nil {
 		if subject.PathsErr != nil {
 			return singleResult("project", ErrorResult(err))

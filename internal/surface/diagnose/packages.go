@@ -45,7 +45,9 @@ func (d *Checker) checkPackages(
 		result.Lines = installLines(missing)
 	}
 	if len(wanting) > 0 {
-		result.OK, result.Warn, result.Found = false, true, safetext.EscapeLine(strings.Join(wanting, "; "), 600)
+		result.OK = false
+		result.Warn = true
+		result.Found = safetext.EscapeLine(strings.Join(wanting, "; "), 600)
 		if result.Fix == "" {
 			result.Fix = "make it part of the project, or have it installed with container.setup"
 			if strings.Contains(result.Found, "(") { // the note has its fix in brackets

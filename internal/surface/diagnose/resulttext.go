@@ -23,7 +23,10 @@ func RenderResults(findings []healthcheck.Finding, whole bool, style termtext.St
 			continue
 		}
 		if name := first[finding.Found]; name != "" && !finding.OK {
-			finding.Found, finding.Needed, finding.Fix, finding.Lines = "for the same reason as "+name, "", "", nil
+			finding.Found = "for the same reason as " + name
+			finding.Needed = ""
+			finding.Fix = ""
+			finding.Lines = nil
 		} else if !finding.OK {
 			first[finding.Found] = finding.Name
 		}

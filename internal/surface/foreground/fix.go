@@ -63,7 +63,9 @@ func fixLine(
 	switch {
 	case company.CodeOf(err) == company.EConflict:
 		result := diagnose.ErrorResult(err)
-		one.ConfigLine, one.State, one.Note = configLine, "kept", result.Found
+		one.ConfigLine = configLine
+		one.State = "kept"
+		one.Note = result.Found
 		show("%s: %s\n", configLine.Key, safetext.EscapeLine(result.Found+"; "+result.Fix, 600))
 		return one, nil
 	case err != nil || plan.Holds:

@@ -56,7 +56,9 @@ func (ent *Entrance) replay(
 	ctx context.Context, options officeapp.ReplayOptions, how ReplayChoice,
 ) (*replay.Report, error) {
 	options.OtherPrompts, options.Progress = how.OtherPrompts, how.Progress
-	options.Env, options.Version, options.Logger = ent.Console.LookupEnv, ent.Version, ent.Console.Log
+	options.Env = ent.Console.LookupEnv
+	options.Version = ent.Version
+	options.Logger = ent.Console.Log
 	return officeapp.Replay(ctx, options)
 }
 

@@ -104,7 +104,9 @@ func readInstruction(name string) (string, error) {
 // runEditor runs the editor on a file. again is the alternative command, without the file name.
 func (con *Console) runEditor(ctx context.Context, editor, name, again string) error {
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", editor+` "$1"`, "sh", name)
-	cmd.Stdin, cmd.Stdout, cmd.Stderr = con.In, FileOf(con.Err), FileOf(con.Err)
+	cmd.Stdin = con.In
+	cmd.Stdout = FileOf(con.Err)
+	cmd.Stderr = FileOf(con.Err)
 	err := cmd.Run()
 	if err == nil {
 		return nil

@@ -64,7 +64,8 @@ func wrapLine(line string, cells int) []string {
 	text := line[len(indent):] // the indent is added to each piece; adding it to the rest would copy the rest each time
 	var out []string
 	for left > cells {
-		end, blank, used := 0, 0, len(indent)
+		var end, blank int
+		used := len(indent)
 		for end < len(text) {
 			_, n := utf8.DecodeRuneInString(text[end:])
 			if used += termtext.Cells(text[end : end+n]); used > cells {

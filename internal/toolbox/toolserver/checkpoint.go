@@ -67,7 +67,9 @@ func (s *Server) saveCheckpoint(
 	if result.OID, err = s.saveCommit(ctx, request.Run, tree, text, parents); err != nil {
 		return none, err
 	}
-	s.repo.last, s.repo.lastHead, s.repo.lastText = result, head, text
+	s.repo.last = result
+	s.repo.lastHead = head
+	s.repo.lastText = text
 	return result, nil
 }
 

@@ -153,7 +153,9 @@ func editLines(path, content, old, repl string) (edited, error) {
 		block = toCRLF(block)
 	}
 	if repl == "" {
-		ending, block, next = "", "", nil // deletes whole lines with their line ends
+		ending = ""
+		block = ""
+		next = nil // deletes whole lines with their line ends
 	}
 	return edited{
 		content: strings.Join(lines[:index], "") + block + ending + strings.Join(lines[index+len(want):], ""),

@@ -47,7 +47,7 @@ func (s *Server) readFile(_ context.Context, fileRequest toolproto.ReadFileReque
 			result.TotalLines)
 	}
 	result.FirstLine = first
-	n, end, start := 0, 0, 0
+	var n, end, start int
 	for line := range bytes.Lines(text) {
 		n++
 		if n < first {

@@ -82,7 +82,9 @@ func (s *Server) runGit(ctx context.Context, r *gitRun, args ...string) (string,
 	}
 	var stdout, stderr bytes.Buffer
 	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = s.dir, &stdout, &stderr
+	cmd.Dir = s.dir
+	cmd.Stdout = &stdout
+	cmd.Stderr = &stderr
 	cmd.Env = append(append([]string(nil), s.env...), r.env...)
 	if identity := s.repo.identity.Load(); identity != nil {
 		cmd.Env = append(cmd.Env, *identity...)

@@ -57,7 +57,9 @@ func (s *Server) prepareWorkspace(
 	if result.Dirty || result.Exact {
 		s.repo.last.OID, s.repo.lastOf = request.Resume, request.Resume
 	}
-	s.repo.head, s.repo.lastHead, s.repo.origin = result.Head, result.Head, request.CloneURL
+	s.repo.head = result.Head
+	s.repo.lastHead = result.Head
+	s.repo.origin = request.CloneURL
 	s.processes.setHolder(request.Holder)
 	if request.Signoff {
 		s.repo.signoff = fmt.Sprintf("Signed-off-by: %s <%s>", request.AuthorName, request.AuthorEmail)

@@ -189,7 +189,9 @@ func (p *process) toResult() toolproto.RunResult {
 		runResult.DurationMS = time.Since(p.started).Milliseconds()
 		return runResult
 	}
-	runResult.DurationMS, runResult.ExitCode, runResult.TimedOut = p.took.Milliseconds(), p.exitCode, p.timedOut.Load()
+	runResult.DurationMS = p.took.Milliseconds()
+	runResult.ExitCode = p.exitCode
+	runResult.TimedOut = p.timedOut.Load()
 	var notes []string
 	if p.told != "" {
 		notes = append(notes, p.told)

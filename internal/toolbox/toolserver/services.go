@@ -228,7 +228,9 @@ func (s *services) isReady(ctx context.Context, one toolproto.Service) bool {
 	ctx, cancel := context.WithTimeout(ctx, readyCommand)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, program, one.Ready[1:]...)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = one.Dir, s.env, time.Second
+	cmd.Dir = one.Dir
+	cmd.Env = s.env
+	cmd.WaitDelay = time.Second
 	return s.children.start(cmd) == nil && s.children.wait(cmd) == nil
 }
 

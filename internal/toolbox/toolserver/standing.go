@@ -83,7 +83,10 @@ func (s *Server) describeWorkspace(ctx context.Context) (text string, at describ
 	if err := cmp.Or(errs...); err != nil {
 		return "", at, err
 	}
-	refs, index, merge, empty := parts[0], parts[1], parts[2], parts[3]
+	refs := parts[0]
+	index := parts[1]
+	merge := parts[2]
+	empty := parts[3]
 	at.standing = standing{Branch: refs.Branch, Refs: refs.Refs, Stash: refs.Stash, Index: index.Index, Merge: merge.Merge,
 		Empty: empty.Empty}
 	if text, err = at.encodeText(); err == nil && len(text) > maxStanding {

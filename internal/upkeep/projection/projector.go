@@ -47,7 +47,10 @@ func New(off *office.Office) *Projector {
 // Connect sets the state, the ledger that receives reports, and the record from which missing files of runs are
 // restored.
 func (p *Projector) Connect(d company.Decider, record Record, log *slog.Logger) {
-	p.decider, p.record, p.log, p.begun = d, record, log, d.View()
+	p.decider = d
+	p.record = record
+	p.log = log
+	p.begun = d.View()
 }
 
 // RunFiles returns the writer for files of runs.

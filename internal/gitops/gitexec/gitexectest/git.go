@@ -23,7 +23,9 @@ func Env(home string) []string {
 // TryGit runs that git in dir and returns its output.
 func TryGit(dir, stdin string, args ...string) (string, error) {
 	cmd := exec.Command("git", args...)
-	cmd.Dir, cmd.Env, cmd.Stdin = dir, Env(dir), strings.NewReader(stdin)
+	cmd.Dir = dir
+	cmd.Env = Env(dir)
+	cmd.Stdin = strings.NewReader(stdin)
 	out, err := cmd.CombinedOutput()
 	return strings.TrimSuffix(string(out), "\n"), err
 }

@@ -10,7 +10,8 @@ const maxLookAhead = 32 << 20
 // both.
 func checkLines(text []byte, limit int) error {
 	refuse := func(line int, message, fix string) error { return &Error{line, 1, message, fix} }
-	line, begin, seen, signs := 1, 0, 0, 0
+	line := 1
+	var begin, seen, signs int
 	blank, wasBlank := true, false
 	for i, c := range text {
 		switch c {
@@ -34,7 +35,8 @@ func checkLines(text []byte, limit int) error {
 			if line++; line > limit+1 {
 				return refuse(line-1, "the file goes on", fmt.Sprintf("%d lines are allowed", limit))
 			}
-			begin, signs, blank, wasBlank = i+1, 0, true, blank
+			begin, signs = i+1, 0
+			wasBlank, blank = blank, true
 		default:
 			blank = false
 		}

@@ -38,7 +38,9 @@ func TaskOf(change func(*company.State, *company.Task)) (*company.State, *compan
 // WithQuestion opens a question of a task, which then waits for the answer.
 func WithQuestion(kind company.ApprovalKind, question string) func(*company.State, *company.Task) {
 	return func(state *company.State, task *company.Task) {
-		task.Status, task.Ended, task.PR = company.StatusExecuting, time.Time{}, nil
+		task.Status = company.StatusExecuting
+		task.Ended = time.Time{}
+		task.PR = nil
 		task.Subtasks[1].Status = company.SubtaskRunning
 		state.Open = []company.TaskID{task.ID}
 		state.Approvals["a3"] = &company.Approval{ID: "a3", Kind: kind, Task: task.ID, Question: question, Asked: Time}

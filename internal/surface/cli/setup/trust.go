@@ -92,7 +92,9 @@ func runTrust(ctx context.Context, env *command.Environment, base string) error 
 	if env.Output == "json" {
 		out := map[string]any{"schema_version": 1}
 		if missing == nil {
-			out["file"], out["hash"], out["was_trusted"] = review.File, review.Hash, review.Trusted
+			out["file"] = review.File
+			out["hash"] = review.Hash
+			out["was_trusted"] = review.Trusted
 			out["asks"] = append([]config.TrustRequest{}, review.Requests...)
 		}
 		if file != "" {
