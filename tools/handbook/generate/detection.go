@@ -15,8 +15,6 @@ type exampleTree struct {
 
 // exampleTrees has a repository for each toolchain, and some with more than lint and tests.
 var exampleTrees = []exampleTree{
-	{"a Go module",
-		map[string]string{"go.mod": "module example.com/a\n\ngo 1.24\n", "a.go": "package a\n", "a_test.go": "package a\n"}},
 	{"a Go module with a program",
 		map[string]string{"go.mod": "module example.com/a\n\ngo 1.24\n", "cmd/a/main.go": "package main\n\nfunc main() {}\n",
 			"a_test.go": "package a\n"}},
@@ -47,11 +45,6 @@ var exampleTrees = []exampleTree{
 			"b/src/lib.rs": ""}},
 	{"C with CMake", map[string]string{"CMakeLists.txt": "project(a C)\nenable_testing()\nadd_executable(t " +
 		"t.c)\nadd_test(t t)\n", "t.c": ""}},
-	{"C with Meson",
-		map[string]string{"meson.build": "project('a', 'c')\ntest('t', executable('t', 't.c'))\n", "t.c": ""}},
-	{"C with autotools",
-		map[string]string{"configure.ac": "AC_INIT([a], [1])\nAM_INIT_AUTOMAKE([foreign])\nAC_CONFIG_FILES([Makefile])\n",
-			"Makefile.am": "TESTS = t\ncheck_PROGRAMS = t\n", "t.c": ""}},
 	{"PHP with PHPUnit",
 		map[string]string{"composer.json": `{"require-dev":{"phpunit/phpunit":"^9"}}`, "phpunit.xml": "<phpunit/>",
 			"phpcs.xml": "<ruleset/>", "tests/ATest.php": ""}},
