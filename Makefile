@@ -128,11 +128,12 @@ strangers/pinned: setup build #- the company on the fixed list of repositories; 
 	$(GO) test -C test/strangers . -run TestStrangers -count=1 -timeout 3h -args -all -table bin/strangers-pinned.md $(if $(RESUME),-resume)
 
 .PHONY: strangers/gitea
-strangers/gitea: #- the Gitea driver against a real Gitea, built from its module; writes docs/gitea.md
-	dir=$$(scripts/build-gitea.sh) && $(GO) test ./internal/forge/gitea -run TestForge -count=1 -timeout 30m -args -gitea "$$dir" -table "$(CURDIR)/docs/gitea.md"
+strangers/gitea: #- the Gitea driver against a real Gitea, built from its module; writes bin/strangers-gitea.md
+	@mkdir -p bin
+	dir=$$(scripts/build-gitea.sh) && $(GO) test ./internal/forge/gitea -run TestForge -count=1 -timeout 30m -args -gitea "$$dir" -table "$(CURDIR)/bin/strangers-gitea.md"
 
 .PHONY: strangers/ollama
-strangers/ollama: setup build #- the company against a real Ollama server, built from its module; writes docs/ollama.md
+strangers/ollama: setup build #- the company against a real Ollama server, built from its module; writes bin/strangers-ollama.md
 	@scripts/strangers-ollama.sh
 
 .PHONY: fuzz

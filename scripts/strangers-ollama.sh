@@ -41,4 +41,4 @@ if [ ! -x "$server" ]; then
 fi
 
 exec go test -C test/strangers -tags strangers ./ollama -run TestOllama -count=1 -v -timeout 3h \
-	-args -server "$server" -version "$version" -table "$root/docs/ollama.md"
+	-args -server "$server" -version "$version" -table "$root/bin/strangers-ollama.md"

@@ -17,7 +17,7 @@ import (
 	"company/internal/adapters/openai"
 )
 
-// What vendors hang on the wire, each shape in miniature. docs/compatibility.md says whose it is.
+// These tests send the forms of vendors, each in miniature.
 
 // serveReply returns a client of model m whose server sends these events, or this one document, to each request, and
 // the requests.

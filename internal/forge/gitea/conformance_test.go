@@ -166,7 +166,7 @@ func testTokenScopes(b *forgetest.Fixture) {
 	b.OnObserve("a token with " + Driver.TokenPermissions + " does all of this; each one that is missing is named")
 }
 
-// report is what was seen, for docs/gitea.md.
+// report holds the results of the cases, for bin/strangers-gitea.md.
 type report struct{ rows []*row }
 
 type row struct {

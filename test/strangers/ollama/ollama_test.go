@@ -170,7 +170,7 @@ func findMessage(l look, stdout, stderr string) string {
 	return ""
 }
 
-// page is docs/ollama.md.
+// page returns bin/strangers-ollama.md.
 func page(rows []row) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Ollama

@@ -1,11 +1,8 @@
 package generate
 
 import (
-	"path"
-	"slices"
 	"strings"
 
-	"company/internal/company"
 	"company/internal/ecosystem"
 	"company/internal/gates"
 )
@@ -16,31 +13,20 @@ type exampleTree struct {
 	files map[string]string
 }
 
-// exampleTrees are one for each kind of repository that docs/repositories.md names.
+// exampleTrees has a repository for each toolchain, and some with more than lint and tests.
 var exampleTrees = []exampleTree{
-	{"a Go module",
-		map[string]string{"go.mod": "module example.com/a\n\ngo 1.24\n", "a.go": "package a\n", "a_test.go": "package a\n"}},
 	{"a Go module with a program",
 		map[string]string{"go.mod": "module example.com/a\n\ngo 1.24\n", "cmd/a/main.go": "package main\n\nfunc main() {}\n",
 			"a_test.go": "package a\n"}},
-	{"Go files without a module", map[string]string{"a.go": "package a\n", "a_test.go": "package a\n"}},
-	{"two Go modules",
-		map[string]string{"go.mod": "module example.com/a\n\ngo 1.24\n", "a_test.go": "package a\n",
-			"tools/go.mod": "module example.com/a/tools\n\ngo 1.24\n", "tools/b_test.go": "package tools\n"}},
 	{"TypeScript with vitest and eslint", map[string]string{
 		"package.json":  `{"scripts":{"lint":"eslint .","build":"tsc && vite build","test":"vitest run"},"devDependencies":{"eslint":"9","typescript":"5","vite":"7","vitest":"4"}}`,
 		"tsconfig.json": "{}", "src/a.test.ts": "",
 	}},
-	{"a script of unit tests and tests in a browser", map[string]string{
+	{"unit tests and Playwright in one script", map[string]string{
 		"package.json":         `{"scripts":{"test":"npm run test:unit && npm run test:e2e","test:unit":"vitest run","test:e2e":"playwright test"},"devDependencies":{"@playwright/test":"1","vitest":"4"}}`,
 		"playwright.config.ts": "", "src/a.test.js": "",
 	}},
-	{"jest for the packages of a workspace", map[string]string{
-		"package.json":   `{"workspaces":["packages/*"],"scripts":{"test":"jest"},"devDependencies":{"jest":"30"}}`,
-		"jest.config.js": "module.exports = {projects: ['packages/*']}", "packages/a/package.json": `{"name":"a"}`,
-		"packages/a/a.test.js": "",
-	}},
-	{"Nest with a database in its CI", map[string]string{
+	{"Nest with Postgres in its CI", map[string]string{
 		"package.json": `{"scripts":{"build":"nest build","lint":"eslint src","test":"jest","test:e2e":"jest --config ./test/jest-e2e.json"},"devDependencies":{"@nestjs/cli":"11","eslint":"9","jest":"30"},"jest":{}}`,
 		".github/workflows/ci.yml": "jobs:\n  test:\n    runs-on: ubuntu-latest\n    services:\n      db:\n        image: " +
 			"postgres:16\n    steps:\n      - run: npm test\n      - run: npm run test:e2e\n",
@@ -53,19 +39,12 @@ var exampleTrees = []exampleTree{
 	{"Python with tox",
 		map[string]string{"tox.ini": "[testenv]\ndeps = pytest\ncommands = pytest tests\n", "setup.py": "",
 			"tests/test_a.py": ""}},
-	{"a workspace of crates",
+	{"a Cargo workspace",
 		map[string]string{"Cargo.toml": "[workspace]\nmembers = [\"a\", \"b\"]\n",
 			"a/Cargo.toml": "[package]\nname = \"a\"\n", "b/Cargo.toml": "[package]\nname = \"b\"\n", "a/src/lib.rs": "",
 			"b/src/lib.rs": ""}},
 	{"C with CMake", map[string]string{"CMakeLists.txt": "project(a C)\nenable_testing()\nadd_executable(t " +
 		"t.c)\nadd_test(t t)\n", "t.c": ""}},
-	{"C with Meson",
-		map[string]string{"meson.build": "project('a', 'c')\ntest('t', executable('t', 't.c'))\n", "t.c": ""}},
-	{"C with autotools",
-		map[string]string{"configure.ac": "AC_INIT([a], [1])\nAM_INIT_AUTOMAKE([foreign])\nAC_CONFIG_FILES([Makefile])\n",
-			"Makefile.am": "TESTS = t\ncheck_PROGRAMS = t\n", "t.c": ""}},
-	{"Python with mypy's own settings",
-		map[string]string{"setup.py": "", "mypy.ini": "[mypy]\nfiles = a\n", "a/__init__.py": "", "tests/test_a.py": ""}},
 	{"PHP with PHPUnit",
 		map[string]string{"composer.json": `{"require-dev":{"phpunit/phpunit":"^9"}}`, "phpunit.xml": "<phpunit/>",
 			"phpcs.xml": "<ruleset/>", "tests/ATest.php": ""}},
@@ -73,7 +52,7 @@ var exampleTrees = []exampleTree{
 		map[string]string{"Gemfile": "gem 'rspec'\n", ".rspec": "", ".rubocop.yml": "", "spec/a_spec.rb": ""}},
 	{"Java with Maven", map[string]string{"pom.xml": "<project/>", "src/test/java/ATest.java": ""}},
 	{"a Makefile alone", map[string]string{"Makefile": "lint:\n\tshellcheck a.sh\ntest:\n\tsh a.sh\n", "a.sh": ""}},
-	{"further checks in the CI", map[string]string{
+	{"Go with further checks in its CI", map[string]string{
 		"go.mod": "module example.com/a\n\ngo 1.24\n", "a_test.go": "package a\n",
 		".github/workflows/ci.yml": "jobs:\n  test:\n    runs-on: ubuntu-latest\n    services:\n      redis:\n        " +
 			"image: redis:7\n    steps:\n      - run: go vet ./...\n      - run: go test -race ./...\n      - run: go test " +
@@ -81,34 +60,28 @@ var exampleTrees = []exampleTree{
 	}},
 }
 
-// renderDetection is the table of the checks that are found in the example trees, without any setting.
+// renderDetection returns the table of the checks that are found in the example trees without any setting.
 func renderDetection() (string, error) {
 	var b strings.Builder
-	writeHead(&b, "a repository", "found by", "checks", "beside them")
+	writeHead(&b, "repository", "checks")
 	for _, e := range exampleTrees {
 		p, err := gates.DetectTree(ecosystem.TreeOfTexts(e.files), gates.Options{Proposals: true, Services: []string{"auto"}})
 		if err != nil {
 			return "", err
 		}
-		var found, checks, beside []string
-		for name := range e.files {
-			if ext := path.Ext(name); !company.IsTest(name) && ext != ".c" && ext != ".sh" && ext != ".rs" &&
-				name != "a/__init__.py" {
-				found = append(found, name)
-			}
-		}
-		slices.Sort(found)
+		var checks []string
 		for _, g := range p.Gates {
-			line := g.Name + ": " + quoteCode(g.Command)
+			line := quoteCode(g.Command)
 			if g.Provisional {
-				line += " (where the base is green by it)"
+				line += "*"
 			}
 			checks = append(checks, line)
 		}
+		name := e.what
 		for _, s := range p.Services {
-			beside = append(beside, s.Name)
+			name += " (starts " + s.Name + ")"
 		}
-		writeRow(&b, e.what, strings.Join(found, ", "), strings.Join(checks, "<br>"), strings.Join(beside, ", "))
+		writeRow(&b, name, strings.Join(checks, "<br>"))
 	}
 	return b.String(), nil
 }
