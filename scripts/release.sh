@@ -27,7 +27,7 @@ for arch in $archs; do
 	name=company-$version-linux-$arch
 	mkdir -p "$temp/$name"
 	cp -R "$temp/pages/." "$temp/$name/"
-	cp LICENSE README.md CHANGELOG.md SECURITY.md "$temp/$name/"
+	cp LICENSE README.md SECURITY.md "$temp/$name/"
 	CGO_ENABLED=0 GOOS=linux GOARCH=$arch GOFLAGS= GOAMD64=v1 GOARM64=v8.0 \
 		go build -trimpath -buildvcs=false -ldflags "-s -w -buildid= -X company/internal/surface/cli/command.Commit=$commit" \
 		-o "$temp/$name/company" ./cmd/company

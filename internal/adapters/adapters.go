@@ -209,7 +209,7 @@ type Error struct {
 }
 
 // Unfinished describes a call that ended without an answer, and its progress, from which the possible cost is
-// estimated (decision 0233). Cause is the reason for the end.
+// estimated (docs/decisions/money.md). Cause is the reason for the end.
 type Unfinished struct {
 	Cause error
 	// Unsent means that no byte of the request left this machine.

@@ -11,8 +11,8 @@ import (
 	"company/internal/company"
 )
 
-// Driver runs an agent's job to its end. It separates a run from the program of the agent. Loop, the only Driver
-// so far, is this program's own conversation with a model. A driver of another program (a command-line agent in
+// Driver runs an agent's job to its end. It separates a run from the program of the agent. Loop is this
+// program's own conversation with a model. A driver of another program (a command-line agent in
 // the run's sandbox) gives the same guarantees. Every request is drawn from the allowance and journaled with its
 // worst case before it is sent. A job with a started journal continues there. No request is made after ctx
 // ended.

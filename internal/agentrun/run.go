@@ -114,7 +114,7 @@ func (s *Session) carryRun(ctx context.Context, role Role) error {
 		case company.CodeOf(werr) == company.EStale, company.CodeOf(werr) == company.EStopped:
 			return werr
 		case errors.As(werr, new(*agent.NotKept)), errors.Is(werr, syscall.ENOSPC), errors.Is(werr, syscall.EDQUOT):
-			// A full disk is not a failure of the work (decision 0009).
+			// A full disk is not a failure of the work (docs/decisions/the-loop.md).
 			return werr // the run continues from its journal when that is writable again
 		case errors.Is(werr, errPaused):
 			return errPaused

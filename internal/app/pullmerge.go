@@ -19,7 +19,7 @@ const undoTimeout = 30 * time.Second
 const mergeLockPatience = 2 * time.Second
 
 // PullMerge is a merge of a pull request for a person to confirm. Only commands at a terminal
-// create one (decision 0112). Automatic work and requests over the socket cannot reach it.
+// create one (docs/decisions/pull-requests.md). Automatic work and requests over the socket cannot reach it.
 type PullMerge struct {
 	Question string // for the person
 	Do       func(ctx context.Context) error

@@ -7,7 +7,8 @@ import (
 )
 
 // A task may be submitted after others. It waits until each of them has succeeded and its pull request is merged. It
-// then starts from the base as of that time. The state of those tasks decides how long it waits (decision 0219).
+// then starts from the base as of that time. The state of those tasks decides how long it waits
+// (docs/decisions/plans.md).
 
 // MaxAfter limits the number of tasks that one task can be submitted after.
 const MaxAfter = 20

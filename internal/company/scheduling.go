@@ -7,11 +7,13 @@ import (
 	"time"
 )
 
-// Several projects share the office's workers and its limit on concurrent tasks. Neither the oldest project nor the one
-// with the most subtasks may use all of them (decision 0027). The project with the least work under way comes next.
+// Several projects share the office's workers and its limit on concurrent tasks. Neither the oldest project nor the
+// one with the most subtasks may use all of them (docs/decisions/the-office.md). The project with the least work
+// under way comes next.
 
 // roundRobinTasks orders the open tasks so that projects alternate. Each project gets a first place, in the order of
-// their oldest tasks, then a second place, and so on. A project's places go to its most urgent tasks (decision 0115).
+// their oldest tasks, then a second place, and so on. A project's places go to its most urgent tasks
+// (docs/decisions/plans.md).
 func (s *State) roundRobinTasks() []TaskID {
 	nth, of := map[TaskID]int{}, map[string][]*Task{}
 	for _, id := range s.Open {

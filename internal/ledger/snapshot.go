@@ -25,8 +25,8 @@ const snapshotName = "snapshot"
 // header is the part of a snapshot besides the caller's state. The file consists of the header in
 // JSON, the state, and the hash of both in hexadecimal on a line of its own.
 //
-// It is one file that is replaced as a whole. It is not a blob, because blobs are never deleted and a
-// state of some megabytes every few minutes would fill the disk.
+// It is one file that is replaced as a whole. It is not a blob, because a new blob of
+// some megabytes every few minutes would fill the disk until the old ones are removed.
 type header struct {
 	Version  int    `json:"version"`
 	At       link   `json:"at"`    // the last event that the state holds

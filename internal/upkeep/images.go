@@ -27,9 +27,9 @@ func (u *Keeper) ImagesJob(images *image.Builder, due <-chan struct{}) Job {
 }
 
 // TrimImages removes all but the newest worker images of each project, and the layers that only they use. It keeps
-// images of unfinished tasks. It also keeps images that were made since a task without an image began. If a task needs
-// a removed image it is built again (decision 0140). While an image is being built its layers are kept until the next
-// round.
+// images of unfinished tasks. It also keeps images that were made since a task without an image began. If a task
+// needs a removed image it is built again (docs/decisions/images.md). While an image is being built its layers are
+// kept until the next round.
 func (u *Keeper) TrimImages(ctx context.Context, builder *image.Builder) error {
 	entries, err := builder.List(ctx)
 	if err != nil {

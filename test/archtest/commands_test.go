@@ -9,7 +9,7 @@ import (
 // isBelow reports whether a package is a room or lies below it.
 func isBelow(name, room string) bool { return name == room || strings.HasPrefix(name, room+"/") }
 
-// belowCommands are the rooms that left the command line (decision 0142).
+// belowCommands are the rooms that left the command line (docs/decisions/command-line.md).
 var belowCommands = []string{"surface/terminalio", "present/jqtemplate", "surface/officeaccess", "surface/foreground",
 	"surface/background"}
 

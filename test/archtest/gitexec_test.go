@@ -10,7 +10,7 @@ import (
 )
 
 // personsGit are the files that run the git of the person at the terminal, and why. All
-// other git processes are gitexec's (decision 0068).
+// other git processes are gitexec's (docs/decisions/git.md).
 var personsGit = map[string]string{
 	"internal/app/persongit.go":           "pr checkout and pr merge act as the person",
 	"internal/surface/diagnose/checks.go": "doctor asks for the version of the git on the person's PATH",

@@ -11,7 +11,7 @@ import (
 
 // mergeCallers are the packages that call what merges a pull request into a base branch:
 // app has the forge or the person's git do it, and the command asks the person first
-// (decision 0112).
+// (docs/decisions/pull-requests.md).
 var mergeCallers = map[string][]string{
 	"MergePull":    {"company/internal/app"},
 	"PrepareMerge": {"company/internal/surface/cli/pr"},

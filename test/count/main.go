@@ -1,5 +1,5 @@
 // Command count prints numbers of trees of Go code, side by side: how much code there is and
-// of which kind, and how it is divided (decision 0071).
+// of which kind, and how it is divided (docs/decisions/structure.md).
 //
 //	go run ./test/count                        this tree
 //	go run ./test/count . @9975f587            beside a commit of it

@@ -42,8 +42,8 @@ where the words are not there. Flags that only look closer (-race, coverage) are
 other check. The verdict is true where their own command, run on a copy outside of
 our containers, ends as ours did and, where both are red, prints the names that ours
 has: Go and npm on the host, offline, without privileges; Debian's packages in a
-container of Debian alone with their compilers (decision 0107). Where they come from,
-and what cannot be had: decision 0108.
+container of Debian alone with their compilers (docs/decisions/gates.md). Where they come from,
+and what cannot be had: docs/decisions/strangers.md.
 
 %s
 
@@ -183,7 +183,7 @@ func shortCommit(commit string) string {
 
 // describeNotHad says which kinds of repositories are missing since no archive gives them.
 func describeNotHad() string {
-	out := "The archive of Debian that the list is fetched from (decision 0108) names these source packages\nin its " +
+	out := "The archive of Debian that the list is fetched from (docs/decisions/strangers.md) names these source\npackages in its " +
 		"signed lists, gives their description, and answers 404 for their files, or for one of them:\n\n"
 	for _, n := range notHad {
 		out += fmt.Sprintf("- %s: %s. %s\n", n.language, strings.Join(n.packages, ", "), n.instead)

@@ -4,7 +4,7 @@
 //
 // It promises that a conversation is never cut silently. The size of the context is sent with every request, and
 // a request that does not fit is an error. A reply counts only if the server marked it as done. Ollama's own
-// module has the types of the requests (decision 0049).
+// module has the types of the requests (docs/decisions/models.md).
 package ollama
 
 import (

@@ -44,9 +44,9 @@ func ActualCost(usage adapters.Usage, price adapters.Price, worst company.Amount
 	return amount.Countable(worst)
 }
 
-// FailureCost returns the cost of a failed call. It is zero if the server refused the call, and the server's
-// count if there is one. It is an estimate if the progress of the call is known (decision 0233), and the worst
-// case otherwise.
+// FailureCost returns the cost of a failed call. It is zero if the server refused the call, and the server's count if
+// there is one. It is an estimate if the progress of the call is known (docs/decisions/money.md), and the worst case
+// otherwise.
 func FailureCost(err error, req adapters.Request, price adapters.Price, worst company.Amount) company.Amount {
 	fault, ok := asModelError(err)
 	var end *adapters.Unfinished

@@ -34,7 +34,7 @@
 // truncates the room. After a kill it is not a torn tail, and remains as room.
 //
 // Each start rewrites and syncs the bytes after the newest mark. After a kill or a failed
-// sync the kernel may show bytes that are not on disk (decision 0198).
+// sync the kernel may show bytes that are not on disk (docs/decisions/starts-and-snapshots.md).
 //
 // # Space
 //

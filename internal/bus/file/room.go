@@ -16,7 +16,7 @@ const (
 
 // room manages preallocated zeros after the data of a file that is written at its end. Syncing bytes
 // within the file's size takes one write of the disk. Syncing a file that has grown also writes the
-// new size and the journal of the file system (decision 0197). The zero room is that of an empty file.
+// new size and the journal of the file system (docs/decisions/bus.md). The zero room is that of an empty file.
 // A room must not be used by several goroutines.
 type room struct {
 	bytes int64 // size of the file, including the zeros

@@ -77,7 +77,7 @@ func pathPattern(p string) *lazyregexp.Regexp {
 }
 
 // endpoints lists all requests that may ever be sent to the daemon. These are left out on purpose:
-// build, volumes, networks, prune, push, pull by tag, and exec except for bench.
+// build, volumes, networks, prune, push, pull by tag, and exec.
 var endpoints = []endpoint{
 	{uses: everyUse, word: WordInspect, methods: probe, path: pathPattern("/_ping")},
 	{uses: everyUse, word: WordInspect, methods: get, path: pathPattern("/version")},

@@ -3,7 +3,7 @@
 //
 // It translates the description into a Recipe: the base image, and steps that a build
 // container can run one after another. BuildKit's own parser reads the grammar of
-// Dockerfiles (decision 0104). This package defines how instructions are executed here.
+// Dockerfiles (docs/decisions/images.md). This package defines how instructions are executed here.
 //
 // It guarantees:
 //

@@ -46,7 +46,7 @@
 //   - No code of the project runs during preparation, on the host or elsewhere. The
 //     exception is a build that is a program of the project (configure, CMakeLists.txt,
 //     meson.build). It runs as in a check, in a container without network or registry,
-//     and only results of the compiler are kept (decision 0101).
+//     and only results of the compiler are kept (docs/decisions/ecosystems.md).
 //   - Go modules are downloaded on the host, using only the text of go.mod and go.sum
 //     (Install.Fetch). npm, pnpm, pip and cargo fetch only from lists and run no package
 //     scripts. They run in a container whose only connection is its stdio, through which
@@ -58,12 +58,12 @@
 //     apt sources, and checks their signatures with Debian's keys. The list of sources,
 //     the indices and the caches are not in the layer.
 //   - The steps of a repository's Dockerfile run like set-up commands, with files of the
-//     base commit. The caller must ensure that its text may be executed (decision 0104).
+//     base commit. The caller must ensure that its text may be executed (docs/decisions/images.md).
 //   - Programs run only in containers of a container.Runtime. Before the start, it
 //     compares the daemon's container with the request.
 //   - Packages of npm, pnpm, yarn and cargo are kept in the memory of their container, if
 //     the host can spare it, and sent through the container's stdio. If they do not fit,
-//     they are written to disk. The layer is the same (decision 0145).
+//     they are written to disk. The layer is the same (docs/decisions/images.md).
 //   - The memory, disk space and time of a build depend on the size of the base's tree. A
 //     build that runs out of memory or space is tried once more with twice as much, if the
 //     host has it. If that fails, the error needs a person. The error of a failed client

@@ -42,7 +42,7 @@ func personAt(t *testing.T, o *heldoffice.Office, answer string, args ...string)
 }
 
 // Without a terminal nothing is merged, whatever flags there are; at one, a person's yes
-// merges, and no yes does not (REV-1, decision 0112).
+// merges, and no yes does not (REV-1, docs/decisions/pull-requests.md).
 func TestMergeNeedsATerminal(t *testing.T) {
 	o := heldoffice.Open(t)
 	o.Delivered("add c", "c.txt")

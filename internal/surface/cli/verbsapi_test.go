@@ -7,7 +7,7 @@ import (
 )
 
 // requestOf has the request of the API that does the same as a command, by the command: a
-// route, or a kind of command. Those without one have the reason in decision 0182.
+// route, or a kind of command. Those without one have the reason in docs/decisions/api.md.
 var requestOf = map[string]string{
 	"agents": "GET agents", "answer": "answer", "approve": "answer", "budget add": "raise_budget",
 	"budget show": "GET costs/{id}", "cancel": "cancel", "config show": "GET config",
@@ -45,7 +45,7 @@ func TestVerbsHaveARequest(t *testing.T) {
 	for _, path := range leafCommands(Tree()) {
 		request, known := requestOf[path]
 		if !known || !requests[request] {
-			t.Errorf("company %s: request %q, known %v: give it one, or a reason in decision 0182", path, request, known)
+			t.Errorf("company %s: request %q, known %v: give it one, or a reason in docs/decisions/api.md", path, request, known)
 		}
 		delete(left, path)
 	}

@@ -39,7 +39,7 @@ type submitArguments struct {
 }
 
 // attachedArgument is a file with its content. It has no path, because any client that may submit
-// could then read all files of the user (decision 0220).
+// could then read all files of the user (docs/decisions/instructions.md).
 type attachedArgument struct {
 	Name   string  `json:"name" jsonschema:"its file name, such as spec.md"`
 	Text   *string `json:"text,omitempty" jsonschema:"content of a text"`
