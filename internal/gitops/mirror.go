@@ -211,7 +211,14 @@ func (m *Mirror) List(ctx context.Context, treeish company.OID) ([]Entry, error)
 	if !treeish.Valid() {
 		return nil, company.E(company.EInvalid, "a full object id is needed")
 	}
-	return m.s.listTree(ctx, m.dir, string(treeish))
+	if known, ok := m.s.lists.findList(m.dir, string(treeish)); ok {
+		return known, nil
+	}
+	entries, err := m.s.listTree(ctx, m.dir, string(treeish))
+	if err == nil {
+		m.s.lists.keepList(m.dir, string(treeish), entries)
+	}
+	return entries, err
 }
 
 // HasFolders returns E_NOT_FOUND if one of the paths is not a folder of the commit.

@@ -72,6 +72,7 @@ type Store struct {
 	// known is the path of the file with accepted ssh host keys.
 	known string
 
+	lists   treeLists
 	readers readers
 
 	mu    sync.Mutex
