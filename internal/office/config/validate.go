@@ -85,7 +85,8 @@ func init() { // avoids an initialization cycle
 		return func(s string) bool { return s == "" || good(s) }
 	}
 	textRules = map[string]textRule{
-		"http_url": {form: "URL", allowed: "an address such as https://api.example.com/v1, without user or password", check: checkURL},
+		"http_url": {form: "URL",
+			allowed: "an address such as https://api.example.com/v1, without user or password", check: checkURL},
 		"docker_host": {form: "unix:// or tcp:// address", allowed: "an address such as unix:///run/user/1000/docker.sock or tcp://127.0.0.1:2376",
 			wrong: "is not the address of a Docker daemon", good: orEmpty(isDockerHost)},
 		"env_name": {form: "variable", allowed: "the name of an environment variable, such as OPENAI_API_KEY (never the key itself)",
@@ -126,10 +127,12 @@ func init() { // avoids an initialization cycle
 			wrong: "is not the name of a package", good: packageRE.MatchString},
 		"branch": {form: "auto, branch", allowed: "a branch name", wrong: "is not a branch name",
 			good: func(s string) bool { return s == Auto || isBranchName(s) }},
-		"target": {form: "branch", allowed: "a branch name such as develop or feature/company, but not main or master", check: checkTarget},
+		"target": {form: "branch",
+			allowed: "a branch name such as develop or feature/company, but not main or master", check: checkTarget},
 		"remote": {form: "name", allowed: "the name of a remote, such as origin", wrong: "is not the name of a remote",
 			good: remoteRE.MatchString},
-		"author": {form: "Name <mail>", allowed: "Name <mail@example.com>", wrong: "is not an author", good: orEmpty(authorRE.MatchString)},
+		"author": {form: "Name <mail>",
+			allowed: "Name <mail@example.com>", wrong: "is not an author", good: orEmpty(authorRE.MatchString)},
 		"file": {form: "absolute path", allowed: "the absolute path of a file", wrong: "is not the path of a file",
 			good: orEmpty(func(s string) bool { return filepath.IsAbs(s) && filepath.Clean(s) == s })},
 		"folder": {form: "folder", allowed: "a folder of the repository such as services/api: no / in front, no .., no wildcard",

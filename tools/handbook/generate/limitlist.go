@@ -32,10 +32,12 @@ var limits = []limit{
 	{"Changes and clones", "gitops", "maxCloneBytes", bytesUnit, "files of a clone by --repo", "E_INVALID"},
 
 	{"Checks", "gates", "defaultTimeout", duration, "check on the base", "stopped; fails"},
-	{"Checks", "gates", "leastTimeout", duration, "check of a change; or ten times its time on the base", "stopped; fails"},
+	{"Checks", "gates", "leastTimeout", duration, "check of a change; or ten times its time on the base",
+		"stopped; fails"},
 	{"Checks", "gates", "maxReruns", count, "reruns of a failed test", "fails"},
 	{"Checks", "gates", "maxLogBytes", bytesUnit, "log of a check", "the middle is dropped"},
-	{"Checks", "gates", "generateTimeout", duration, "gates.generate commands of a merge", "the merger gets the conflict"},
+	{"Checks", "gates", "generateTimeout", duration, "gates.generate commands of a merge",
+		"the merger gets the conflict"},
 	{"Checks", "ecosystem", "MaxManifest", bytesUnit, "manifest, Makefile or CI file", "ignored, with a note"},
 
 	{"Images and packages", "container/image", "defaultTimeout", duration, "build of an image", "E_TIMEOUT"},
