@@ -58,7 +58,7 @@ type Price struct {
 	Input  USD `yaml:"input" doc:"USD per million input tokens"`
 	Output USD `yaml:"output" doc:"USD per million output tokens"`
 	Cached USD `yaml:"cached" doc:"USD per million cached input tokens"`
-	Write  USD `yaml:"cache_write" doc:"USD per million tokens written to a cache; 0: same as input"`
+	Write  USD `yaml:"cache_write" doc:"USD per million tokens written to a cache; 0: as input"`
 }
 
 // Agents has one entry per role.
@@ -164,7 +164,7 @@ type Forge struct {
 
 // Notify configures how the president is notified of questions.
 type Notify struct {
-	By         []string `yaml:"by" check:"notify_way" doc:"how to report questions, failures and pull requests; empty: no notifications"`
+	By         []string `yaml:"by" check:"notify_way" doc:"how to report questions, failures and pull requests"`
 	WebhookURL string   `yaml:"webhook_url" check:"http_url" doc:"address for JSON posts; https, or http on this machine"`
 	WebhookEnv string   `yaml:"webhook_secret_env" check:"env_name" doc:"variable with the secret that signs the posts"`
 }
@@ -198,10 +198,10 @@ type Budget struct {
 
 // Approvals sets which decisions need the president's approval.
 type Approvals struct {
-	Plan  string `yaml:"plan" enum:"auto ask" doc:"approve the plan"`
-	Merge string `yaml:"merge" enum:"auto ask" doc:"approve each merge"`
-	PR    string `yaml:"pr" enum:"auto ask" doc:"approve the pull request"`
-	Deps  string `yaml:"deps" enum:"auto ask" doc:"approve new dependencies"`
+	Plan  string `yaml:"plan" enum:"auto ask" doc:"ask: you approve the plan"`
+	Merge string `yaml:"merge" enum:"auto ask" doc:"ask: you approve each merge"`
+	PR    string `yaml:"pr" enum:"auto ask" doc:"ask: you approve the pull request"`
+	Deps  string `yaml:"deps" enum:"auto ask" doc:"ask: you approve new dependencies"`
 }
 
 // Limits holds retry limits, timeouts and concurrency limits.
@@ -217,7 +217,7 @@ type Limits struct {
 	ConcurrentTasks int           `yaml:"concurrent_tasks" min:"1" max:"256" doc:"maximum concurrent tasks"`
 	MergeStack      int           `yaml:"merge_stack" min:"1" max:"16" doc:"subtasks merged and tested together; 1: one by one"`
 	Readers         int           `yaml:"readers" min:"1" max:"256" doc:"maximum concurrent managers and reviewers"`
-	Exclusive       bool          `yaml:"exclusive" doc:"allow one unfinished task per base branch"`
+	Exclusive       bool          `yaml:"exclusive" doc:"allow only one unfinished task per base branch"`
 	Writers         int           `yaml:"writers" min:"0" max:"256" doc:"maximum concurrent workers and mergers of a project; 0: workers.max"`
 }
 

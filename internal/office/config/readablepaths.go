@@ -10,7 +10,7 @@ import (
 // folder that contains .company/.
 type ReadablePaths struct {
 	Runtime string `yaml:"runtime" check:"place" doc:"folder for runs/ and state/"`
-	Backlog string `yaml:"backlog" check:"place" doc:"folder for tickets, one file for each subtask"`
+	Backlog string `yaml:"backlog" check:"place" doc:"folder for tickets"`
 }
 
 const (
