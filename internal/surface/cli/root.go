@@ -124,9 +124,6 @@ func newRoot(env *command.Environment) *cobra.Command {
 		"git checkout to work on (default: the one you stand in); for submit, or the URL of a repository")
 	f.StringVarP(&env.Output, "output", "o", "text", "text or json")
 	f.BoolVar(&env.JSON, "json", false, "the same as -o json")
-	f.StringVar(&env.Template, "template", "",
-		"print the JSON of the result through a template of Go: --template '{{.task}}'")
-	f.StringVar(&env.Query, "jq", "", "print what an expression of jq makes of the JSON of the result: --jq .task")
 	f.BoolVarP(&env.Quiet, "quiet", "q", false, "no progress")
 	f.BoolVarP(&env.Verbose, "verbose", "v", false, "more: details of errors, the log on stderr")
 	f.BoolVar(&env.NoColor, "no-color", false, "no colour")
