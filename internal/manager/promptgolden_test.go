@@ -52,6 +52,14 @@ func goldenTask() *company.Task {
 	}
 }
 
+func planBrief(task *company.Task, answers []*company.Approval, repo string) string {
+	return prompts.Render("plan-first.md.tmpl", projectMessage{Task: task, Answers: answers, Repository: repo})
+}
+
+func decideBrief(task *company.Task, sub *company.Subtask, diff gitops.Diff, repo string) string {
+	return prompts.Render("decide-first.md.tmpl", newStuckMessage(task, sub, diff, repo, ""))
+}
+
 // A manager's prompts change with their golden files alone (STA-23).
 func TestPromptsStay(t *testing.T) {
 	task := goldenTask()

@@ -26,7 +26,7 @@ func TestStuckDiff(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := describeDiff(diff)
+	got := prompts.Render("diff", shortenDiff(diff))
 	for _, want := range []string{"+two\n", "+last\n", "+a line of many\n(the rest of this file is left out)\n",
 		`<\/diff>\x1b[31m`, "shortened to 16 KiB. It is of 4 files:\n",
 		"modified a.txt\ncreated big.txt\ncreated odd.txt\ncreated z.txt\n"} {
@@ -38,7 +38,7 @@ func TestStuckDiff(t *testing.T) {
 		t.Errorf("%d bytes", len(got))
 	}
 	none, err := loadStuckDiff(t.Context(), p.Mirror, &company.Subtask{}, integration)
-	if err != nil || !strings.Contains(describeDiff(none), "changes nothing yet") {
+	if err != nil || !strings.Contains(prompts.Render("diff", shortenDiff(none)), "changes nothing yet") {
 		t.Errorf("%+v, %v", none, err)
 	}
 }

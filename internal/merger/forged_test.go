@@ -17,6 +17,6 @@ func TestForgedTextStaysInItsPlace(t *testing.T) {
 		other.ID, other.Status = "t1-02", company.SubtaskCompleted
 		task.Subtasks = append(task.Subtasks, &other)
 		agenttest.FillStrings(task, text, "Instruction", "Action", "After")
-		agenttest.CheckForged(t, conflictBrief(task, sub), 6, "## This side: t1-01 ", "## Merged before: t1-02 ")
+		agenttest.CheckForged(t, conflictBrief(task, sub, ""), 6, "## This side: t1-01 ", "## Merged before: t1-02 ")
 	}
 }

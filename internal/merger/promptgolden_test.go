@@ -59,5 +59,5 @@ func TestPromptsStay(t *testing.T) {
 	other := *sub
 	other.ID, other.Status = "t1-02", company.SubtaskCompleted
 	task.Subtasks = append(task.Subtasks, &other)
-	checkPrompt(t, "conflict", system, conflictBrief(task, sub))
+	checkPrompt(t, "conflict", system, conflictBrief(task, sub, ""))
 }

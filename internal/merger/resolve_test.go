@@ -79,7 +79,7 @@ func TestMergerGetsAdvice(t *testing.T) {
 		strings.Contains(text, "Drop the other side.") || !strings.Contains(text, "data of the repository") {
 		t.Errorf("the brief is\n%s", text)
 	}
-	if !strings.HasPrefix(text, conflictBrief(task, sub)) {
+	if !strings.HasPrefix(text, conflictBrief(task, sub, "")) {
 		t.Error("the tickets do not come first")
 	}
 	task.Prepared.Base.OID = company.OID(strings.Repeat("1", 40))
@@ -97,11 +97,11 @@ func TestBriefOfAMovedFile(t *testing.T) {
 	sub.Conflict = &company.ConflictReported{Head: sub.Head, Onto: task.Head,
 		Paths: []string{".github/workflows/build.yml"}}
 	const want = "These have no markers"
-	if text := conflictBrief(task, sub); strings.Contains(text, want) {
+	if text := conflictBrief(task, sub, ""); strings.Contains(text, want) {
 		t.Errorf("a conflict with markers:\n%s", text)
 	}
 	sub.Conflict.Moved = true
-	if text := conflictBrief(task, sub); !strings.Contains(text, want) {
+	if text := conflictBrief(task, sub, ""); !strings.Contains(text, want) {
 		t.Errorf("the merger is not told:\n%s", text)
 	}
 }

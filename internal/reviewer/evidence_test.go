@@ -243,8 +243,8 @@ func TestFindingsHaveLevelsAndCategories(t *testing.T) {
 			t.Errorf("%s: %+v", severity, res)
 		}
 	}
-	if got := findingLine(
-		company.Finding{Severity: company.Minor, Category: "style", What: "x"}); got != "- minor (style) x\n" {
+	if got := prompts.Render("finding",
+		company.Finding{Severity: company.Minor, Category: "style", What: "x"}); got != "minor (style) x\n" {
 		t.Errorf("%q", got)
 	}
 }
@@ -362,7 +362,7 @@ func TestBaseTreeInBrief(t *testing.T) {
 	if got := reviewBrief(b.task, b.sub, b.x); strings.Contains(got, baseTreeDir) {
 		t.Error("a tree is promised that is not there")
 	}
-	b.x.baseTree = true
+	b.x.BaseTree = true
 	if got := reviewBrief(b.task, b.sub, b.x); !strings.Contains(got, "lies in /work/base: run a command in both") ||
 		!strings.Contains(got, b.p.Base.Short()) {
 		t.Errorf("%s", got)

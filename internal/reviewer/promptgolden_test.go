@@ -59,7 +59,7 @@ func TestPromptsStay(t *testing.T) {
 	sub.Gate = &company.GateFinished{
 		Result: company.GateResult{Passed: true,
 			Checks: []company.GateCheck{{Name: "test", Command: "go test ./...", Passed: true}}}}
-	x := subject{from: task.Prepared.Base.OID, head: sub.Head, whole: true, advice: "Advice of the repository.\n",
+	x := subject{From: task.Prepared.Base.OID, Head: sub.Head, Whole: true, Advice: "Advice of the repository.\n",
 		diff: gitops.Diff{
 			Changes: []gitops.FileChange{{Change: company.Change{Path: "api/limit.go", Action: "created"}}},
 			Patch:   []byte("+package api\n"),
@@ -72,24 +72,25 @@ func TestPromptsStay(t *testing.T) {
 		Status: company.RunSuccess, Head: sub.Head, Problem: "Nothing limits a client.",
 		Summary: "A client has 100 requests a minute.\n- The 101st gets 429.\n- A name is shorter.", Risks: "none seen",
 		Decisions: []string{"A minute begins with the first request."}}}
-	x.round = &lastRound{head: task.Head, findings: []company.Finding{{Severity: company.Minor, What: "a name is long"}},
-		since: gitops.Diff{Patch: []byte("+const limit = 100\n")}}
+	x.Round = &lastRound{Head: task.Head, Findings: []company.Finding{{Severity: company.Minor, What: "a name is long"}},
+		Since: gitops.Diff{Patch: []byte("+const limit = 100\n")}}
 	checkPrompt(t, "again", system, reviewBrief(task, sub, x))
-	*task, x.round = plain, nil
+	*task, x.Round = plain, nil
 	sub.Changes = []company.Change{{Path: "api/limit.go", Action: "created"}, {Path: "README.md", Action: "modified"},
 		{Path: "go.mod", Action: "modified"}}
 	task.Subtasks = append(task.Subtasks,
 		&company.Subtask{ID: "t1-02", Planned: company.PlannedSubtask{Title: "Tell of it", WriteSet: []string{"*.md"}}})
-	x.whole = false
+	x.Whole = false
 	checkPrompt(t, "outside", system, reviewBrief(task, sub, x))
-	x.round = &lastRound{head: sub.Head,
-		findings: []company.Finding{{Severity: company.Minor, Category: company.CategoryStyle, File: "api/limit.go", Line: 3,
-			What: "a name", Why: "it counts"}}, second: secondReviewerText(company.Approve, company.ConfirmAll)}
+	x.Round = &lastRound{Head: sub.Head,
+		Findings: []company.Finding{{Severity: company.Minor, Category: company.CategoryStyle, File: "api/limit.go", Line: 3,
+			What: "a name", Why: "it counts"}}, Second: company.Approve}
 	checkPrompt(t, "second-approval", system, reviewBrief(task, sub, x))
-	x.round.second = secondReviewerText(company.RequestChanges, company.ConfirmAll)
+	x.Round.Second = company.RequestChanges
+	task.Settings.ConfirmReview = company.ConfirmAll
 	checkPrompt(t, "second-all", system, reviewBrief(task, sub, x))
-	x.round = nil
-	task.Subtasks, x.whole = task.Subtasks[:1], true
+	x.Round, task.Settings.ConfirmReview = nil, ""
+	task.Subtasks, x.Whole = task.Subtasks[:1], true
 	checkPrompt(t, "whole", system, reviewBrief(task, nil, x))
 	sub.Status = company.SubtaskCompleted
 	task.Subtasks = append(task.Subtasks,

@@ -56,18 +56,18 @@ func goldenTask() *company.Task {
 // A worker's prompts change with their golden files alone (STA-23).
 func TestPromptsStay(t *testing.T) {
 	task := goldenTask()
-	c := circumstances{project: "The project.",
-		branch: toolproto.PrepareResult{Branch: "agent/t1-01-limit-requests", Head: strings.Repeat("b", 40)}}
+	c := circumstances{Project: "The project.",
+		Branch: toolproto.PrepareResult{Branch: "agent/t1-01-limit-requests", Head: strings.Repeat("b", 40)}}
 	var err error
 	files := shelf{"api/server.go": "package api\n\nfunc Serve() {}\n"}
-	if c.brought, err = bringFiles(t.Context(), task.Subtasks[0].Planned.Context, files.readLines); err != nil {
+	if c.Brought, err = bringFiles(t.Context(), task.Subtasks[0].Planned.Context, files.readLines); err != nil {
 		t.Fatal(err)
 	}
 	checkPrompt(t, "first", system, ticketBrief(task, task.Subtasks[0], c))
 	again := task.Subtasks[0]
 	again.Input = "The reviewer requests changes:\n- there is no test"
-	c.earlier = &earlierWork{
-		from: task.Prepared.Base.OID, head: again.Head, run: "t1-01.1", summary: "A limit of 100 requests.",
+	c.Earlier = &earlierWork{
+		From: task.Prepared.Base.OID, Head: again.Head, Run: "t1-01.1", Summary: "A limit of 100 requests.",
 		diff: gitops.Diff{Patch: []byte(
 			"diff --git a/api/limit.go b/api/limit.go\nindex 7c678473..5f38ba61 100644\n--- a/api/limit.go\n+++ " +
 				"b/api/limit.go\n@@ -1 +1,2 @@\n package api\n+const limit = 100\n")},
