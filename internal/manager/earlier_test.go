@@ -4,13 +4,14 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/agent/agenttest"
 	"company/internal/company"
 	"company/internal/gitops"
 )
 
 // Earlier decisions stand in a brief in bounds: the newest three, each shortened (SUB-16).
 func TestEarlierDecisionsAreBounded(t *testing.T) {
-	task := goldenTask()
+	task := agenttest.NewTask()
 	sub := task.Subtasks[0]
 	if got := prompts.Render("earlier", newStuckMessage(task, sub, gitops.Diff{}, "", "")); got != "" {
 		t.Errorf("a first decision reads %q", got)

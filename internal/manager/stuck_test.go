@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"company/internal/agent"
+	"company/internal/agent/agenttest"
 	"company/internal/agentrun"
 	"company/internal/company"
 	"company/internal/gitops"
@@ -90,7 +91,7 @@ func TestShortenPatch(t *testing.T) {
 
 // The last words of a worker that asked for help are in the heading, and stand there once.
 func TestLastWordsStandOnce(t *testing.T) {
-	task := goldenTask()
+	task := agenttest.NewTask()
 	sub := task.Subtasks[0]
 	run := company.NewRunID(task.ID, sub.ID, company.Worker, 1)
 	task.Runs = map[company.RunID]*company.Run{run: {ID: run, Summary: strings.Repeat("word ", 2000)}}

@@ -10,7 +10,7 @@ import (
 // What a repository or a model wrote begins no part of a merger's brief (T22).
 func TestForgedTextStaysInItsPlace(t *testing.T) {
 	for _, text := range agenttest.Forged {
-		task := goldenTask()
+		task := agenttest.NewTask()
 		sub := task.Subtasks[0]
 		sub.Conflict = &company.ConflictReported{Head: sub.Head, Onto: task.Head, Paths: []string{"x"}, Why: "x"}
 		other := *sub

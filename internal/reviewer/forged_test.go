@@ -13,7 +13,7 @@ import (
 // What a repository or a model wrote begins no part of a reviewer's brief (T22).
 func TestForgedTextStaysInItsPlace(t *testing.T) {
 	for _, text := range agenttest.Forged {
-		task := goldenTask()
+		task := agenttest.NewTask()
 		sub := task.Subtasks[0]
 		sub.Changes = []company.Change{{Path: "x", Action: "created"}}
 		check := company.GateCheck{Name: "x", Command: "x", Passed: true, Flaky: []string{"x"}, Gone: []string{"x"},

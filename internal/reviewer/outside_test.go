@@ -5,13 +5,14 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/agent/agenttest"
 	"company/internal/company"
 )
 
 // The reviewer of a whole task reads what its merged tickets changed beyond their write sets, in
 // bounds of a ticket and of all (SUB-18).
 func TestOutsideOfTicketsIsBounded(t *testing.T) {
-	task := goldenTask()
+	task := agenttest.NewTask()
 	for n := range 5 {
 		s := &company.Subtask{ID: company.NewSubtaskID(task.ID, n+2), Status: company.SubtaskCompleted,
 			Planned: company.PlannedSubtask{WriteSet: []string{"docs/**"}}}
@@ -36,7 +37,7 @@ func TestOutsideOfTicketsIsBounded(t *testing.T) {
 
 // A vendored tree may have thousands of files of gates: a brief has room for some.
 func TestBriefListsSomeGateFiles(t *testing.T) {
-	task := goldenTask()
+	task := agenttest.NewTask()
 	sub := &company.Subtask{ID: company.NewSubtaskID(task.ID, 2), Status: company.SubtaskCompleted}
 	for i := range 15_000 {
 		sub.Changes = append(sub.Changes, company.Change{Path: fmt.Sprintf("vendor/%05d/Makefile", i), Action: "created"})

@@ -15,7 +15,7 @@ import (
 // What a repository or a model wrote begins no part of a worker's ticket (T22).
 func TestForgedTextStaysInItsPlace(t *testing.T) {
 	for _, text := range agenttest.Forged {
-		task := goldenTask()
+		task := agenttest.NewTask()
 		sub := task.Subtasks[0]
 		sub.Input = "x"
 		sub.Gate = &company.GateFinished{

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"company/internal/agent/agenttest"
 	"company/internal/company"
 )
 
@@ -76,7 +77,7 @@ func TestWorkerKnowsItsSiblings(t *testing.T) {
 // and on a manager's ticket, it is not (SUB-14).
 func TestWorkerIsToldWhenToAsk(t *testing.T) {
 	const askFirst = "call ask_president before you change anything"
-	task := goldenTask()
+	task := agenttest.NewTask()
 	sub := task.Subtasks[0]
 	answered := circumstances{Answers: []*company.Approval{{Question: "Per user?", Text: "per address"}}}
 	if text := ticketBrief(task, sub, answered); strings.Contains(text, askFirst) {
