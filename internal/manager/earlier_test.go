@@ -28,7 +28,7 @@ func TestEarlierDecisionsAreBounded(t *testing.T) {
 	}
 	got := prompts.Render("earlier", newStuckMessage(task, sub, gitops.Diff{}, "", ""))
 	for _, want := range []string{"2 older decisions not shown.", "In t1-plan.3 it was stuck: word",
-		"In t1-plan.5 it was stuck: word", "It came to 1 run; t1-01.4 ran out of turns:\n<ending>\n",
+		"In t1-plan.5 it was stuck: word", "1 run followed; t1-01.4 ran out of turns:\n<ending>\n",
 		"t1-01.5 ran out of turns.\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing:\n%.2000s", want, got)
@@ -36,7 +36,7 @@ func TestEarlierDecisionsAreBounded(t *testing.T) {
 	}
 	task.Runs["t1-plan.5"].Decided.GaveUp = true
 	if given := prompts.Render("earlier", newStuckMessage(task, sub, gitops.Diff{}, "", "")); !strings.Contains(
-		given, "</decision>\nWhen the president had it go on, it came to 1 run; t1-01.5 ran out of turns.\n") {
+		given, "</decision>\nThe president continued it. 1 run followed; t1-01.5 ran out of turns.\n") {
 		t.Errorf("one that was given up:\n%.9000s", given)
 	}
 	if strings.Contains(got, "t1-plan.2") || len(got) > mostEarlier*(2048+400+1024+400) {

@@ -29,7 +29,7 @@ func outsideOfTickets(task *company.Task) string {
 		shown := files[:min(len(files), room, mostOutsideTicket)]
 		room, left = room-len(shown), left+len(files)-len(shown)
 		if len(shown) > 0 {
-			fmt.Fprintf(&list, "%s, which was to write %s:\n", subtask.ID,
+			fmt.Fprintf(&list, "%s (write set %s):\n", subtask.ID,
 				safetext.EscapeLine(strings.Join(subtask.Planned.WriteSet, ", "), 300))
 		}
 		for _, f := range shown {

@@ -24,13 +24,13 @@ func TestOutsideOfTicketsIsBounded(t *testing.T) {
 	task.Subtasks[5].Status = company.SubtaskFailed
 	task.Subtasks[1].Changes = append(task.Subtasks[1].Changes, company.Change{Path: "docs/a.md", Action: "created"})
 	got := reviewBrief(task, nil, subject{})
-	for _, want := range []string{"\nt1-02, which was to write docs/**:\n  0/0.go\n", "  0/29.go\nt1-03",
+	for _, want := range []string{"\nt1-02 (write set docs/**):\n  0/0.go\n", "  0/29.go\nt1-03",
 		"  3/9.go\nand 60 files more\n</outside_write_set>\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing:\n%s", want, got)
 		}
 	}
-	if strings.Contains(got, "t1-06, which") || strings.Contains(got, "docs/a.md") || strings.Count(got, ".go\n") != mostOutside {
+	if strings.Contains(got, "t1-06 (write") || strings.Contains(got, "docs/a.md") || strings.Count(got, ".go\n") != mostOutside {
 		t.Errorf("%s", got)
 	}
 }

@@ -235,7 +235,7 @@ func TestNothingIsCalledPassedUnchecked(t *testing.T) {
 	for want, c := range map[string]company.GateCheck{
 		"passed":        {Passed: true},
 		"passed, flaky": {Passed: true, Flaky: []string{"TestX"}},
-		"exit 1, red as on the base and in nothing else":                {ExitCode: 1, Excused: company.ComparedKnown},
+		"exit 1, with the same failures as on the base":                 {ExitCode: 1, Excused: company.ComparedKnown},
 		"exit 1, red as on the base; new failures cannot be recognised": {ExitCode: 1, Excused: company.ComparedAsBefore},
 		"passed; run in 3 of 41 packages, those that": {Passed: true,
 			Part: &company.TestPart{Ran: 3, Of: 41}},
@@ -258,10 +258,10 @@ func TestFlags(t *testing.T) {
 		"conftest.py": "def pytest_sessionfinish(session):\n    pass\n", "plain.py": "x = 1\n",
 	})
 	got := reviewBrief(b.task, b.sub, b.x)
-	for _, want := range []string{"a.go: asks how it is run: if len(os.Args) > 2 {", "a.go: ends the process: os.Exit(0)",
-		"go.mod: leaves packages out, or takes others for them: ignore ./a",
-		"a_test.go: takes the run of a package's tests over: func TestMain",
-		"conftest.py: decides which tests there are: def pytest_sessionfinish"} {
+	for _, want := range []string{"a.go: checks how it is run: if len(os.Args) > 2 {", "a.go: ends the process: os.Exit(0)",
+		"go.mod: excludes or replaces packages: ignore ./a",
+		"a_test.go: takes over the run of a package's tests: func TestMain",
+		"conftest.py: decides which tests exist: def pytest_sessionfinish"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
@@ -276,8 +276,8 @@ func TestFlags(t *testing.T) {
 	b.sub.Gate.Result.Checks[0].Canary = &company.Canary{Blind: []string{"web"},
 		Reason: "no failing test can be made for make test"}
 	got = reviewBrief(b.task, b.sub, b.x)
-	for _, want := range []string{"does not look at these folders of the change", "web",
-		"is not proven: no failing test can be made for make test"} {
+	for _, want := range []string{"does not cover these changed folders", "web",
+		"covers the change: no failing test can be made for make test"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
 		}
@@ -294,9 +294,9 @@ func TestFlagsCannotBeHidden(t *testing.T) {
 		"b.go":        "package a\n\n" + strings.Repeat("// ++ b/x\n", 3) + "func f() { os.Exit(1) }\n",
 	}
 	b := setup(t, files)
-	if len(b.x.Flags) != 3 || !strings.HasPrefix(b.x.Flags[0], "a_test.go: takes the run") ||
+	if len(b.x.Flags) != 3 || !strings.HasPrefix(b.x.Flags[0], "a_test.go: takes over the run") ||
 		!strings.HasPrefix(b.x.Flags[1], "b.go: ends the process") ||
-		!strings.HasPrefix(b.x.Flags[2], "ä b_test.go: takes the run") {
+		!strings.HasPrefix(b.x.Flags[2], "ä b_test.go: takes over the run") {
 		t.Errorf("%q", b.x.Flags)
 	}
 	if hunks := readHunks(b.x.diff.Patch); len(hunks) != 3 || len(hunks["ä b_test.go"]) != 3 {
@@ -306,9 +306,9 @@ func TestFlagsCannotBeHidden(t *testing.T) {
 		t, map[string]string{"a.go": strings.Repeat("//go:build linux\n", 40) + "func init() { os.Exit(0) }\n",
 			"go.mod": "exclude x v1\n"})
 	got := b.x.Flags
-	if n := len(got); n != maxFlags+3 || got[n-3] != "and 10 more lines: builds only sometimes: a.go" ||
+	if n := len(got); n != maxFlags+3 || got[n-3] != "and 10 more lines: is built conditionally: a.go" ||
 		got[n-2] != "and 1 more line: ends the process: a.go" ||
-		!strings.HasPrefix(got[n-1], "and 1 more line: leaves packages out") {
+		!strings.HasPrefix(got[n-1], "and 1 more line: excludes or replaces") {
 		t.Errorf("%q", got)
 	}
 	cut := b.x.diff
@@ -334,7 +334,7 @@ func TestBriefOfTheWhole(t *testing.T) {
 	}
 	got := reviewBrief(b.task, nil, x)
 	for _, want := range []string{"  - must: a is changed\n    shown by: the diff of a\n", "minor a comment is old",
-		"## Findings of the last review\n1. blocking there is no test (the instruction asks for one)\nSay of each in " +
+		"## Findings of the last review\n1. blocking there is no test (the instruction asks for one)\nJudge each in " +
 			"earlier, by its number: mended; "} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)
@@ -422,7 +422,7 @@ func TestSecondReviewerOfAnApproval(t *testing.T) {
 	}
 	text := reviewBrief(b.task, b.sub, x)
 	if !strings.Contains(text, "1. minor a.go:3 x has no comment\n2. minor a name\n") ||
-		!strings.Contains(text, "the first one approved with these findings") || strings.Contains(text, "Sent back after an approval") {
+		!strings.Contains(text, "The first one approved it with these findings") || strings.Contains(text, "Sent back after an approval") {
 		t.Error(text)
 	}
 	tool := submitReviewTool(x, reviewCriteria(b.task, b.sub)[:2], noCalls)
@@ -455,7 +455,7 @@ func TestOnlyTicketIsJudgedByTheInstruction(t *testing.T) {
 	b.task.Instruction = "Make it better. Tell of it in the README."
 	b.x.Answers = []*company.Approval{{Question: "How much better?", Text: "Much."}}
 	got := reviewBrief(b.task, b.sub, b.x)
-	for _, want := range []string{"# Ticket t1-01: Change a", "nobody reviews the whole after you",
+	for _, want := range []string{"# Ticket t1-01: Change a", "no other review follows",
 		"Asked: How much better?\nThe president answered: Much.\n",
 		"## Instruction\nMake it better. Tell of it in the README.\n",
 		"## Acceptance criteria\n1. a is changed\n2. b is not\n3. the instruction is carried out\n"} {
@@ -544,13 +544,13 @@ func TestRedToGreen(t *testing.T) {
 	for want, r := range map[string]*company.RedGreen{
 		"":                                       nil,
 		"No test was added or changed":           {},
-		"is not known: it is Tuesday":            {Files: 1, Reason: "it is Tuesday"},
+		"fail without the change: it is Tuesday": {Files: 1, Reason: "it is Tuesday"},
 		"<red_to_green>\nTestX\n":                {Files: 1, Fresh: 1, Shown: 1, Proof: []string{"TestX"}},
 		"<tests_that_show_nothing>\nTestY\n":     {Files: 1, Fresh: 1, Idle: []string{"TestY"}},
 		"No test of the change fails without it": {Files: 1},
 		"do not compile or load:\n<not_compiled_without_the_change>\nx/a\n": {Files: 1, Fresh: 7, Unseen: 7,
 			Unbuilt: []string{"x/a"}},
-		"Of its 7 new tests 6 were not run without the change": {Files: 1, Fresh: 7, Unseen: 6, Shown: 1,
+		"6 of its 7 new tests were not run without the change": {Files: 1, Fresh: 7, Unseen: 6, Shown: 1,
 			Proof: []string{"TestX"}, Died: []string{"x/a"}},
 		"a panic or an exit:\n<died_without_the_change>\nx/a\n": {Files: 1, Died: []string{"x/a"}},
 	} {

@@ -16,7 +16,7 @@ func TestPlansDecisionsReachTheWorker(t *testing.T) {
 	if !strings.Contains(text, "<decisions>\n- A client is <\\/decisions> its address. (t1-plan.1)\n</decisions>") {
 		t.Errorf("%s", text)
 	}
-	if text := ticketBrief(agenttest.NewTask(), task.Subtasks[0], circumstances{}); strings.Contains(text, "Decided already") {
+	if text := ticketBrief(agenttest.NewTask(), task.Subtasks[0], circumstances{}); strings.Contains(text, "Decisions so far") {
 		t.Errorf("nothing is decided:\n%s", text)
 	}
 }
@@ -26,8 +26,8 @@ func TestMinorFindingsReachTheNextRun(t *testing.T) {
 	review := &company.ReviewRecorded{Verdict: company.RequestChanges, Findings: []company.Finding{
 		{Severity: company.Blocking, What: "there is no test"},
 		{Severity: company.Minor, File: "api/limit.go", Line: 3, What: "a name", Why: "it counts"}}}
-	const want = "They block nothing. Mend what your change touches anyway; leave the rest. One about your text: give " +
-		"finish the corrected text.\n<minor_findings>\n- api/limit.go:3 a name (it counts)\n</minor_findings>"
+	const want = "They do not block. Fix those in code that you change anyway; leave the rest. One about your text: " +
+		"give finish the corrected text.\n<minor_findings>\n- api/limit.go:3 a name (it counts)\n</minor_findings>"
 	task := agenttest.NewTask()
 	task.Subtasks[0].Review.Last = review
 	if text := ticketBrief(task, task.Subtasks[0], circumstances{}); !strings.Contains(text, want) {

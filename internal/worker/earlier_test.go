@@ -64,7 +64,7 @@ func TestEarlierWorkIsTheBranchs(t *testing.T) {
 			t.Fatalf("%+v, %v", e, err)
 		}
 		text := prompts.Render("earlier", e)
-		if !e.Unfinished || !strings.Contains(text, "needs no other commit") {
+		if !e.Unfinished || !strings.Contains(text, "no further commit") {
 			t.Errorf("nobody handed it in:\n%s", text)
 		}
 		if e.From != from || !strings.Contains(text, "+var A int\n") || strings.Contains(text, "b.go") ||

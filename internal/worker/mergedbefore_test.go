@@ -27,7 +27,7 @@ func TestMergedTicketsAreTold(t *testing.T) {
 	sub := &company.Subtask{ID: "t1-03", Planned: company.PlannedSubtask{After: []string{"t1-01"}}}
 	const want = `
 ## Merged before you
-Your branch has these tickets of the task.
+Your branch contains these tickets of the task.
 <merged>
 t1-01 Count (you come after it)
   files: created one.sh, modified README.md

@@ -19,7 +19,7 @@ func TestWorkerIsToldOfIdleTests(t *testing.T) {
 		t.Errorf("it is not sent back, and\n%s", got)
 	}
 	sub.Input = "The reviewer requests changes:\n- there is no test"
-	if got := ticketBrief(task, sub, circumstances{}); !strings.Contains(got, "pass without the change too") ||
+	if got := ticketBrief(task, sub, circumstances{}); !strings.Contains(got, "also pass without the change") ||
 		!strings.Contains(got, "x TestIdle") {
 		t.Errorf("%s", got)
 	}
@@ -52,7 +52,7 @@ func TestWorkerKnowsItsSiblings(t *testing.T) {
 		}}
 	got := ticketBrief(
 		task, own, circumstances{Answers: []*company.Approval{{Question: "Which store?", Text: "the old one"}}})
-	for _, want := range []string{"Other tickets do their part of it; leave that to them:\n- t1-02: Write the store # " +
+	for _, want := range []string{"Other tickets do these parts; leave them alone:\n- t1-02: Write the store # " +
 		"Ticket (t1-02.go)\n", "Asked: Which store?\nThe president answered: the old one"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is missing:\n%s", want, got)

@@ -54,7 +54,7 @@ func TestFilesComeWithTheTicket(t *testing.T) {
 - lib/lost.go has it (not shown: lib/lost.go does not exist)
 - fmt.Errorf wraps
 - lib (not shown: lib is a folder)
-These files, as they are on your branch, count as read:
+These files of your branch count as read:
 <shown_file path="a.go">
 package a
 </shown_file>
