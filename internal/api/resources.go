@@ -72,6 +72,10 @@ var resources = []Route{
 		"ticket; at most 2000 requests", view.TaskCosts{}, sumTaskCosts,
 		Parameter{Name: "requests", Type: "boolean", Doc: "with the requests to models, the newest 2000 in order"},
 		Parameter{Name: "dearest", Type: "boolean", Doc: "with the ten dearest requests, each with the parts of its input"}),
+	newResource("prompts/{id}", "the system prompt and the first message that an agent would be sent now for a task or a "+
+		"subtask", view.Prompt{}, func(src view.Source, r *http.Request) (any, error) {
+		return src.Prompt(r.Context(), company.Role(r.URL.Query().Get("role")), r.PathValue("id"))
+	}, Parameter{Name: "role", Type: "string", Doc: "manager, worker, reviewer or merger"}),
 	newResource("prs", "the pull requests", []view.PullRequest{},
 		func(src view.Source, _ *http.Request) (any, error) { return src.PullRequests(), nil }),
 	newResource("prs/{id}", "one by its number or task, with the tasks that made it, as the ledger has them",

@@ -287,6 +287,7 @@ func Shapes() []Shape {
 		{"staff", []string{"hire", "fire"}, "how many workers there are now", shapeStaff{}},
 		{"budgets", []string{"budget show", "budget add --day"}, "caps and spending", shapeBudgets{}},
 		{"transcript", []string{"logs"}, "the conversation of a run", shapeTranscript{}},
+		{"prompt", []string{"prompt"}, "what an agent would be sent", view.Prompt{}},
 		{"transcript_entry", []string{"logs --follow"}, "one message or tool call, an object to a line", shapeEntry{}},
 		{"replay", []string{"replay"}, "what came of doing a task again", replay.Report{}},
 		{"saved_record", []string{"replay --save"}, "the file that has the record of a task", replay.Saved{}},
