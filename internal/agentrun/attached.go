@@ -78,7 +78,7 @@ func (s *Session) showAttached(ctx context.Context) (text string, tools []agent.
 		fmt.Fprintf(&list, "- %s (%s, sha256 %.12s): %s\n", attachment.Name, attachment.Describe(), attachment.Blob, note)
 	}
 	where := ""
-	if s.Sandbox != nil {
+	if s.Role != company.Manager {
 		where = " They are in " + toolproto.AttachedFolder +
 			", outside the repository and read-only: copy into it what belongs there."
 	}

@@ -13,6 +13,7 @@ import (
 	"company/internal/agentrun/sandbox"
 	"company/internal/company"
 	"company/internal/gates"
+	"company/internal/gitops"
 	"company/internal/ledger"
 )
 
@@ -104,29 +105,12 @@ func (s *Session) workInSandbox(ctx context.Context, role Role, spec sandbox.Spe
 
 // holdConversation runs the agent's job.
 func (s *Session) holdConversation(ctx context.Context, role Role) (company.EndRun, error) {
-	brief, err := role.Brief(ctx, s)
+	brief, rules, err := s.completeBrief(ctx, role)
 	if err != nil {
 		return company.EndRun{}, err
-	}
-	s.agent = s.Task.AgentOf(s.Claimed)
-	if brief.Second && s.HasSecond() {
-		s.agent = s.bindings.SecondReviewer
-	}
-	attached, more, err := s.showAttached(ctx)
-	if err != nil {
-		return company.EndRun{}, err
-	}
-	brief.Text, brief.Tools = brief.Text+attached, append(brief.Tools, more...)
-	rules := brief.System
-	if s.agent.Persona != "" {
-		brief.System += "\n\n" + s.agent.Persona
-	}
-	header := adapters.Header{Role: s.Role, Task: s.Task.ID, Run: s.Run, Title: brief.Title}
-	if s.Subtask != nil {
-		header.Subtask = s.Subtask.ID
 	}
 	job := agent.Job{
-		Tools: brief.Tools, System: brief.System, First: header.String() + "\n" + brief.Text, Seen: brief.Seen,
+		Tools: brief.Tools, System: brief.System, First: brief.Text, Seen: brief.Seen,
 		Shown:    brief.Shown,
 		MaxTurns: s.limitTurns(brief.MaxTurns),
 		Run:      s.Run, Agent: s.Worker, Journal: journalAdapter{s.journal},
@@ -154,6 +138,48 @@ func (s *Session) holdConversation(ctx context.Context, role Role) (company.EndR
 		s.keepTranscript(out.Transcript.Encode())
 	}
 	return role.Finish(ctx, s, out, err)
+}
+
+// completeBrief returns the whole prompts of the role: with the agent's persona, the header and the attached files. It
+// selects the agent. rules is the role's system prompt without the persona.
+func (s *Session) completeBrief(ctx context.Context, role Role) (brief Brief, rules string, err error) {
+	if brief, err = role.Brief(ctx, s); err != nil {
+		return brief, "", err
+	}
+	s.agent = s.Task.AgentOf(s.Claimed)
+	if brief.Second && s.HasSecond() {
+		s.agent = s.bindings.SecondReviewer
+	}
+	attached, more, err := s.showAttached(ctx)
+	if err != nil {
+		return brief, "", err
+	}
+	rules = brief.System
+	if s.agent.Persona != "" {
+		brief.System += "\n\n" + s.agent.Persona
+	}
+	header := adapters.Header{Role: s.Role, Task: s.Task.ID, Run: s.Run, Title: brief.Title}
+	if s.Subtask != nil {
+		header.Subtask = s.Subtask.ID
+	}
+	brief.Text = header.String() + "\n" + brief.Text + attached
+	brief.Tools = append(brief.Tools, more...)
+	return brief, rules, nil
+}
+
+// Preview returns the system prompt and the first message that an agent of an assignment would be sent. It starts
+// nothing: Session.Sandbox is nil, and the role leaves out what only its container has.
+func Preview(
+	ctx context.Context, role Role, assignment company.Assignment, mirror *gitops.Mirror, ledger *ledger.Ledger,
+) (system, first string, err error) {
+	run := assignment.Claimed
+	s := &Session{service: &Service{Config: Config{Ledger: ledger}}, Assignment: assignment, Run: run.ID, Role: run.Role,
+		Mirror: mirror, bindings: assignment.Task.BindingsOf(run)}
+	if _, err = role.Prepare(ctx, s); err != nil {
+		return "", "", err
+	}
+	brief, _, err := s.completeBrief(ctx, role)
+	return brief.System, brief.Text, err
 }
 
 // checkTools returns an error if an agent that only reads has a tool that writes (WRK-9).

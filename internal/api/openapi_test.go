@@ -292,6 +292,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		"shown/{id}": {"t1", "t1-01", "t1-01.1", asked}, "approvals/{id}": {asked}, "summaries/{id}": {"t1", "t2", "t4"},
 		"ranges/{id}": {"t1", "t1-01"},
 		"costs/{id}":  {"t1", "t2"}, "spending/{id}": {"t1", "t1-01", "t1-01.1"}, "prs/{id}": {"t1"},
+		"prompts/{id}":         {"t2-01"},
 		"runs/{id}/transcript": {string(fakeActivity.Run)}, "tasks/{id}/record": {"t1"}, "tasks/{id}/attachment": {"t3"},
 		"diffs/{id}": {"t1", "t1-01"}, "prs/{id}/page": {"t1"},
 	}
@@ -299,7 +300,7 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		"overview": "?all=true", "work": "?task=t1&task=t2", "tasks": "?limit=2&cursor=t4&state=open&priority=medium",
 		"spending": "?since=2026-03-01T00:00:00Z", "spending/{id}": "?requests=true&dearest=true",
 		"events": "?from=1&until=" + strconv.FormatUint(seq-1, 10), "runs/{id}/transcript": "?follow=false",
-		"doctor": "?online=true", "config": "?project=app", "tasks/{id}/attachment": "?name=shot.png",
+		"doctor": "?online=true", "prompts/{id}": "?role=worker", "config": "?project=app", "tasks/{id}/attachment": "?name=shot.png",
 	}
 	for _, r := range Routes() {
 		if r.Method != http.MethodGet {
@@ -317,8 +318,8 @@ func TestAnswersAreAsDescribed(t *testing.T) {
 		}
 		for _, at := range paths {
 			for _, query := range []string{"", queries[r.Path]} {
-				if query == "" && (r.Path == "events" || r.Media != nil) {
-					continue // it does not end, or a name is needed
+				if query == "" && (r.Path == "events" || r.Path == "prompts/{id}" || r.Media != nil) {
+					continue // it does not end, or a role or a name is needed
 				}
 				req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://office/api/v1/"+at+query, nil)
 				if err != nil {

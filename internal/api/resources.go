@@ -71,6 +71,10 @@ var resources = []Route{
 	newResource("spending/{id}", "cost of a task, subtask or run", view.TaskCosts{}, sumTaskCosts,
 		Parameter{Name: "requests", Type: "boolean", Doc: "include the newest 2,000 model requests"},
 		Parameter{Name: "dearest", Type: "boolean", Doc: "include the ten most expensive ones"}),
+	newResource("prompts/{id}", "prompt that an agent would be sent now", view.Prompt{},
+		func(src view.Source, r *http.Request) (any, error) {
+			return src.Prompt(r.Context(), company.Role(r.URL.Query().Get("role")), r.PathValue("id"))
+		}, Parameter{Name: "role", Type: "string", Doc: "manager, worker, reviewer or merger"}),
 	newResource("prs", "pull requests", []view.PullRequest{},
 		func(src view.Source, _ *http.Request) (any, error) { return src.PullRequests(), nil }),
 	newResource("prs/{id}", "pull request, by its number or task",

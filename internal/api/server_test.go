@@ -94,11 +94,18 @@ var fakeActivity = view.Activity{Run: "t1-plan.1", Turn: 2, Text: "read_file a.g
 
 func (d *fakeOffice) Source() view.Source {
 	return view.Source{State: d.View(), Now: d.clock(), Activities: []view.Activity{fakeActivity}, Contents: fakeBlobs,
-		Journals: fakeJournals{}}
+		Journals: fakeJournals{}, Prompts: fakePrompts{}}
 }
 
 // fakeJournals tell of the same requests for each run.
 type fakeJournals struct{}
+
+// fakePrompts has one prompt for all runs.
+type fakePrompts struct{}
+
+func (fakePrompts) PreviewPrompt(_ context.Context, a company.Assignment) (system, first string, err error) {
+	return "You work.", "run=" + string(a.Claimed.ID), nil
+}
 
 func (fakeJournals) ReadRequests(_ context.Context, _ company.RunID, dearest int) ([]view.Request, error) {
 	asked := time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)

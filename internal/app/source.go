@@ -17,6 +17,7 @@ func (a *App) Source() view.Source {
 		Activities: activities, Begun: a.listInterrupted(state, activities),
 		Folders: a.viewFolders(),
 		Models:  configModels{a.loaded.Config}, Archives: a, Contents: a.ledger, Journals: a,
+		Prompts: a,
 	}
 }
 

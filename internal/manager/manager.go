@@ -49,6 +49,9 @@ type management struct {
 	coordinator company.Coordinator
 }
 
+// NewRole returns the role of a manager for a preview of its prompt.
+func NewRole() agentrun.Role { return management{} }
+
 // Prepare requests no sandbox, because a manager reads git objects and runs no code.
 func (management) Prepare(context.Context, *agentrun.Session) (*sandbox.Spec, error) { return nil, nil }
 

@@ -31,6 +31,9 @@ func (g *Merger) Resolve(ctx context.Context, e company.Effect) error {
 // resolution is the agentrun.Role of the merger agent. The subtask of its assignment has the conflict.
 type resolution struct{}
 
+// NewRole returns the role of a merger for a preview of its prompt.
+func NewRole() agentrun.Role { return resolution{} }
+
 func (resolution) Prepare(_ context.Context, session *agentrun.Session) (*sandbox.Spec, error) {
 	if session.Subtask.Conflict == nil {
 		return nil, company.E(company.EStale, string(session.Subtask.ID)+" has no conflict any more")
@@ -69,9 +72,10 @@ func (resolution) Finish(
 
 // beginMerge starts the merge in the container, and leaves its conflicts for the agent. An exact checkpoint
 // already contains the started merge. Otherwise a resolution that an earlier holder committed is kept. If the
-// earlier holder left uncommitted files, they are kept and only git's merge state is restored.
+// earlier holder left uncommitted files, they are kept and only git's merge state is restored. A preview of the prompt
+// has no container.
 func beginMerge(ctx context.Context, b *sandbox.Sandbox, sub *company.Subtask) error {
-	if b.Prepared.Exact || company.OID(b.Prepared.Head) != sub.Head {
+	if b == nil || b.Prepared.Exact || company.OID(b.Prepared.Head) != sub.Head {
 		return nil
 	}
 	res, err := b.Tools.Run(

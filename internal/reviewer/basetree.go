@@ -22,7 +22,7 @@ const baseTreeTimeout = 120
 // out, and the review works without it. It is a detached git work tree, so changes in it do not affect the head.
 func layBaseTree(ctx context.Context, session *agentrun.Session, base company.OID) (bool, error) {
 	if session.Sandbox == nil {
-		return false, nil
+		return true, nil // a preview
 	}
 	files, err := session.Mirror.List(ctx, base)
 	if err != nil {

@@ -131,6 +131,9 @@ type review struct {
 	another bool // there is a second model, and this run does not use it
 }
 
+// NewRole returns the role of a reviewer for a preview of its prompt.
+func NewRole() agentrun.Role { return &review{} }
+
 func (r *review) Prepare(ctx context.Context, session *agentrun.Session) (*sandbox.Spec, error) {
 	onto := session.Claimed.From
 	var err error

@@ -24,6 +24,11 @@ const (
 // readLines reads lines of a file with the worker's own tool, so that the file counts as read.
 type readLines func(context.Context, toolproto.ReadFileRequest) (toolproto.ReadFileResult, error)
 
+// readLater is the readLines of a preview, which has no container.
+func readLater(context.Context, toolproto.ReadFileRequest) (toolproto.ReadFileResult, error) {
+	return toolproto.ReadFileResult{}, toolproto.Refuse(toolproto.KindArgument, "the run reads it in its container")
+}
+
 // broughtFiles holds the context entries of a ticket: files from its branch, and notes.
 type broughtFiles struct {
 	Notes []string

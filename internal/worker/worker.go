@@ -15,6 +15,7 @@ import (
 	"company/internal/agentrun/sandbox"
 	"company/internal/company"
 	"company/internal/gitops"
+	"company/internal/toolbox/toolproto"
 )
 
 // Config holds the dependencies of a worker.
@@ -43,6 +44,9 @@ func (w *Worker) Do(ctx context.Context, a company.Assignment) error {
 // ticketWork is the agentrun.Role of a worker.
 type ticketWork struct{ projects ProjectGuide }
 
+// NewRole returns the role of a worker for a preview of its prompt.
+func NewRole(projects ProjectGuide) agentrun.Role { return ticketWork{projects} }
+
 func (ticketWork) Prepare(_ context.Context, s *agentrun.Session) (*sandbox.Spec, error) {
 	spec := sandbox.WorkerSpec(s.Task, s.Subtask, s.Claimed)
 	return &spec, nil
@@ -53,7 +57,12 @@ func (w ticketWork) Brief(ctx context.Context, session *agentrun.Session) (agent
 	if session.Begun() {
 		return brief, nil // the journal has its first message
 	}
-	c := circumstances{Branch: session.Sandbox.Prepared, Answers: session.Clarifications}
+	c := circumstances{Answers: session.Clarifications,
+		Branch: toolproto.PrepareResult{Branch: sandbox.Branch(session.Subtask), Head: string(session.Claimed.From)}}
+	read := readLater
+	if session.Sandbox != nil {
+		c.Branch, read = session.Sandbox.Prepared, session.Sandbox.Tools.ReadFile
+	}
 	var err error
 	if c.Project, err = w.projects.Advise(
 		ctx, session.Mirror, session.Task, session.Subtask.Planned.WriteSet); err != nil {
@@ -62,7 +71,7 @@ func (w ticketWork) Brief(ctx context.Context, session *agentrun.Session) (agent
 	if c.merged, err = listMergedBefore(ctx, session.Mirror, session.Task, session.Claimed.From); err != nil {
 		return brief, err
 	}
-	if c.Brought, err = bringFiles(ctx, session.Subtask.Planned.Context, session.Sandbox.Tools.ReadFile); err != nil {
+	if c.Brought, err = bringFiles(ctx, session.Subtask.Planned.Context, read); err != nil {
 		return brief, err
 	}
 	if c.Earlier, err = loadEarlierWork(

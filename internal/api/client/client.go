@@ -209,6 +209,11 @@ func (o *Office) Projects(ctx context.Context) (view.Projects, error) {
 	return api.Get[view.Projects](ctx, o.Client, "projects")
 }
 
+// Prompt returns what an agent of a role would be sent now for a task or a subtask.
+func (o *Office) Prompt(ctx context.Context, role company.Role, id string) (view.Prompt, error) {
+	return getByID[view.Prompt](ctx, o, "prompts", id, url.Values{"role": {string(role)}}.Encode())
+}
+
 // getByID reads one resource of a kind, by its id.
 func getByID[T any](ctx context.Context, office *Office, kind, id string, query ...string) (v T, err error) {
 	if id == "" || id == "." || id == ".." {

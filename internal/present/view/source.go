@@ -24,6 +24,7 @@ type Source struct {
 	Archives   Archives // nil if there are no archives
 	Contents   Contents // nil if no contents can be read
 	Journals   Journals // nil if there are no journals
+	Prompts    Prompts  // nil if there are no tasks
 
 	schedule *schedule // set by WithSchedule
 }

@@ -47,7 +47,7 @@ usage, 130 interrupted, 141 nobody read the output to its end{{if eq .Name "doct
 // commandGroups lists the commands in the order in which a user needs them.
 var commandGroups = []struct{ title, names string }{
 	{"Give work", "submit wait resume retry pause cancel stop"},
-	{"Look", "status watch open list show feed logs diff agents costs"},
+	{"Look", "status watch open list show feed logs prompt diff agents costs"},
 	{"Decide", "answer approve reject tell budget plan pr"},
 	{"The office and its repositories", "init config trust doctor project serve hire fire cleanup"},
 	{"For programs and experts", "mcp git image bus replay completion version help"},

@@ -134,7 +134,7 @@ func newRoot(env *command.Environment) *cobra.Command {
 	root.AddCommand(
 		task.NewSubmit(env), task.NewWait(env), serve.New(env), serve.NewOpen(env), inspect.NewStatus(env),
 		inspect.NewList(env), inspect.NewCosts(env), inspect.NewFeed(env), inspect.NewWatch(env, task.NewBackground(env)),
-		inspect.NewShow(env), inspect.NewLogs(env), inspect.NewDiff(env),
+		inspect.NewShow(env), inspect.NewLogs(env), inspect.NewDiff(env), inspect.NewPrompt(env),
 		task.NewAnswer(env), task.NewApprove(env), task.NewReject(env), task.NewStop(env), task.NewTell(env),
 		task.NewRetry(env), task.NewReplay(env), task.NewPause(env), task.NewResume(env), task.NewCancel(env),
 		agents.NewAgents(env), agents.NewHire(env), agents.NewFire(env), task.NewBudget(env), task.NewPlan(env), pr.New(env),

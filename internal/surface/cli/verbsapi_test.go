@@ -16,7 +16,7 @@ var requestOf = map[string]string{
 	"logs": "GET runs/{id}/transcript", "open": "POST tickets", "pause": "pause", "plan edit": "edit_plan",
 	"plan show": "GET shown/{id}", "pr close": "POST prs/{id}/close", "pr diff": "GET diffs/{id}", "pr list": "GET prs",
 	"pr show": "GET prs/{id}/page", "pr sync": "POST prs/sync", "project add": "add_project",
-	"project list": "GET projects", "project remove": "remove_project",
+	"project list": "GET projects", "prompt": "GET prompts/{id}", "project remove": "remove_project",
 	"reject": "answer", "resume": "resume", "retry": "retry", "show": "GET shown/{id}", "status": "GET overview",
 	"stop": "stop", "submit": "POST submissions",
 	"tell": "tell", "version": "GET hello", "wait": "GET summaries/{id}",

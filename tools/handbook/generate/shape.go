@@ -287,6 +287,7 @@ func Shapes() []Shape {
 		{"staff", []string{"hire", "fire"}, "number of workers", shapeStaff{}},
 		{"budgets", []string{"budget show", "budget add --day"}, "caps and spending", shapeBudgets{}},
 		{"transcript", []string{"logs"}, "conversation of a run", shapeTranscript{}},
+		{"prompt", []string{"prompt"}, "prompt that an agent would be sent", view.Prompt{}},
 		{"transcript_entry", []string{"logs --follow"}, "message or tool call", shapeEntry{}},
 		{"replay", []string{"replay"}, "result of a replay", replay.Report{}},
 		{"saved_record", []string{"replay --save"}, "file with a task's record", replay.Saved{}},
