@@ -20,7 +20,7 @@ type ConfigChange struct {
 var configRoutes = []Route{
 	{Method: http.MethodPost, Path: "config",
 		Summary: "changes one key of the office's company.yaml, as `company config set` and `unset`, where the file is the " +
-			"one that `digest` names; with a token, keys about bounds, checks and questions alone, and nothing is loosened",
+			"one that `digest` names; with a token, only limits, checks and questions may be changed, and not loosened",
 		Body: ConfigChange{}, Answer: config.ChangeReport{}, serve: (*Server).serveConfigChange},
 }
 

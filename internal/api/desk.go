@@ -45,7 +45,7 @@ func (s *Server) SetDesk(d Desk) { s.desk = d }
 
 // deskRoutes lists the routes that the desk answers.
 var deskRoutes = []Route{
-	newDeskRoute("diffs/{id}", "what an id changed, as a unified diff of at most 8 MiB: see ranges", view.Patch{},
+	newDeskRoute("diffs/{id}", "the changes of an id, as a unified diff of at most 8 MiB: see ranges", view.Patch{},
 		func(ctx context.Context, s *Server, r *http.Request) (any, error) {
 			of, err := s.source().Range(r.PathValue("id"))
 			if err != nil {
@@ -56,7 +56,7 @@ var deskRoutes = []Route{
 			}
 			return s.desk.Patch(ctx, of)
 		}, Parameter{Name: "context", Type: "integer",
-			Doc: "unchanged lines around each change, 1 to 100000; without it, 3"}),
+			Doc: "unchanged lines around each change, 1 to 100000 (default 3)"}),
 	newDeskRoute("prs/{id}/page", "a pull request with its evidence, as text", view.PullText{},
 		func(ctx context.Context, s *Server, r *http.Request) (any, error) {
 			record, err := s.source().PullRecord(r.PathValue("id"))
@@ -69,17 +69,17 @@ var deskRoutes = []Route{
 		func(ctx context.Context, s *Server, r *http.Request) (any, error) {
 			return s.desk.Diagnose(ctx, r.URL.Query().Get("online") == "true")
 		}, Parameter{Name: "online", Type: "boolean",
-			Doc: "also ask the models' servers, each model for a short reply, the git remote, the forge and the registries"}),
-	newDeskRoute("config", "every key of the config, its value and where it comes from", view.ConfigList{},
+			Doc: "also contact the models (each for a short reply), the git remote, the forge and the registries"}),
+	newDeskRoute("config", "every key of the config, its value and its source", view.ConfigList{},
 		func(ctx context.Context, s *Server, r *http.Request) (any, error) {
 			project, err := s.limitProject(ctx, r.URL.Query().Get("project"))
 			if err != nil {
 				return nil, err
 			}
 			return s.desk.Config(ctx, project)
-		}, Parameter{Name: "project", Type: "string", Doc: "of this project; without it, of the office"}),
+		}, Parameter{Name: "project", Type: "string", Doc: "for this project (default: for the office)"}),
 	{Method: http.MethodPost, Path: "submissions",
-		Summary: "gives the company an instruction, checked as `company submit` does; the answer names the task",
+		Summary: "submits an instruction, checked as by `company submit`; the answer names the task",
 		Body:    view.Submission{}, Answer: CommandResult{}, serve: (*Server).serveSubmission},
 }
 
@@ -94,7 +94,7 @@ func parseContext(text string) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > maxContext {
-		return 0, company.E(company.EInvalid, "context is a number of lines from 1 to "+strconv.Itoa(maxContext)).
+		return 0, company.E(company.EInvalid, "context must be a number of lines from 1 to "+strconv.Itoa(maxContext)).
 			Fix("leave it out for 3 lines")
 	}
 	return n, nil
@@ -125,11 +125,11 @@ func newDeskRoute(
 func (s *Server) askDesk(ctx context.Context) (context.Context, context.CancelFunc, error) {
 	if s.desk == nil {
 		return ctx, func() {}, company.E(company.EConflict, "this process has no access to checkouts and configs").
-			Fix("ask the company at work: company serve")
+			Fix("ask a running company: company serve")
 	}
 	ctx, cancel := context.WithTimeoutCause(
 		ctx, deskTime, company.E(company.EHeld, "the machine did not answer in time").
-			Because(deskTime.String()+" have passed").Fix("do it again; company doctor looks for what is slow"))
+			Because(deskTime.String()+" have passed").Fix("try again; company doctor finds what is slow"))
 	return ctx, cancel, nil
 }
 
@@ -150,7 +150,7 @@ func (s *Server) submitTask(r *http.Request) (CommandResult, error) {
 		if large := new(http.MaxBytesError); errors.As(err, &large) {
 			return CommandResult{}, tooLarge(large.Limit)
 		}
-		return CommandResult{}, company.E(company.EInvalid, "the submission is not what was expected").Wrap(err).
+		return CommandResult{}, company.E(company.EInvalid, "invalid submission").Wrap(err).
 			Fix(s.sameVersion())
 	}
 	id, err := commandID("", r.Header.Values("Idempotency-Key"))
@@ -164,7 +164,7 @@ func (s *Server) submitTask(r *http.Request) (CommandResult, error) {
 	if task := st.SubmittedBy(company.President, id); task != "" {
 		if t := st.Tasks[task]; t != nil && t.Instruction != submission.Instruction {
 			return CommandResult{}, company.E(company.EConflict, "another instruction was submitted under this id").
-				Fix("send each submission with an id of its own")
+				Fix("send each submission with its own id")
 		}
 		return CommandResult{Events: []company.Event{}, Task: task}, nil
 	}

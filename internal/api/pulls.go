@@ -44,7 +44,7 @@ func servePost[In any](
 		if large := new(http.MaxBytesError); errors.As(err, &large) {
 			err = tooLarge(large.Limit)
 		} else {
-			err = company.E(company.EInvalid, "the request is not what was expected").Wrap(err).Fix(server.sameVersion())
+			err = company.E(company.EInvalid, "invalid request").Wrap(err).Fix(server.sameVersion())
 		}
 		writeError(w, err)
 		return

@@ -31,7 +31,7 @@ var resources = []Route{
 	newResource("overview", "the office at a glance, as `status -o json`. What lies outside the state (disk, the wall "+
 		"clock) is null", view.Overview{}, func(src view.Source, r *http.Request) (any, error) {
 		return src.Overview(r.URL.Query().Get("all") == "true")
-	}, Parameter{Name: "all", Type: "boolean", Doc: "every task that ever ended, too"}),
+	}, Parameter{Name: "all", Type: "boolean", Doc: "include all finished tasks"}),
 	newResource("work", "number of the newest event, open tasks, runs that are held; how far open tasks are, and what "+
 		"they ask", view.Work{}, func(src view.Source, r *http.Request) (any, error) {
 		var ids []company.TaskID
@@ -39,35 +39,35 @@ var resources = []Route{
 			ids = append(ids, company.TaskID(id))
 		}
 		return src.Work(ids...)
-	}, Parameter{Name: "task", Type: "string", Many: true, Doc: "this task, in place of the open ones"}),
-	newResource("tasks", "tasks, the newest first", view.TaskList{}, listTasks,
-		Parameter{Name: "state", Type: "string", Many: true, Doc: "in one of these states"},
-		Parameter{Name: "priority", Type: "string", Many: true, Doc: "of one of these priorities"},
-		Parameter{Name: "tag", Type: "string", Many: true, Doc: "with every tag named"},
-		Parameter{Name: "limit", Type: "integer", Doc: "so many; 0: all"},
-		Parameter{Name: "cursor", Type: "string", Doc: "next of an earlier answer: the list goes on there"}),
-	newResource("tasks/{id}", "a task, whole, as `show -o json`", view.Shown{},
+	}, Parameter{Name: "task", Type: "string", Many: true, Doc: "this task instead of the open ones"}),
+	newResource("tasks", "tasks, newest first", view.TaskList{}, listTasks,
+		Parameter{Name: "state", Type: "string", Many: true, Doc: "in any of these states"},
+		Parameter{Name: "priority", Type: "string", Many: true, Doc: "of any of these priorities"},
+		Parameter{Name: "tag", Type: "string", Many: true, Doc: "with all of these tags"},
+		Parameter{Name: "limit", Type: "integer", Doc: "maximum number (0 for all)"},
+		Parameter{Name: "cursor", Type: "string", Doc: "the value of next from an earlier answer"}),
+	newResource("tasks/{id}", "all details of a task, as `show -o json`", view.Shown{},
 		showAs(func(v view.Shown) bool { return v.Task != nil }, "task")),
-	newResource("subtasks/{id}", "a subtask, whole", view.Shown{},
+	newResource("subtasks/{id}", "all details of a subtask", view.Shown{},
 		showAs(func(v view.Shown) bool { return v.Subtask != nil }, "subtask")),
-	newResource("runs/{id}", "a run, whole", view.Shown{}, showAs(func(v view.Shown) bool { return v.Run != nil }, "run")),
-	newResource("shown/{id}", "the same for any id, questions too", view.Shown{},
+	newResource("runs/{id}", "all details of a run", view.Shown{}, showAs(func(v view.Shown) bool { return v.Run != nil }, "run")),
+	newResource("shown/{id}", "the same for any id, including questions", view.Shown{},
 		showAs(func(view.Shown) bool { return true }, "id")),
-	newResource("approvals/{id}", "a question, by its id or by its task where one is open", view.Approval{},
+	newResource("approvals/{id}", "a question, by its id or by a task with one open question", view.Approval{},
 		func(src view.Source, r *http.Request) (any, error) { return src.Question(r.PathValue("id")) }),
-	newResource("summaries/{id}", "what a submission ends with", view.Summary{}, findSummary),
-	newResource("ranges/{id}", "the two commits between which an id changed something", view.Range{},
+	newResource("summaries/{id}", "the summary at the end of a submission", view.Summary{}, findSummary),
+	newResource("ranges/{id}", "the two commits between which an id made changes", view.Range{},
 		func(src view.Source, r *http.Request) (any, error) { return src.Range(r.PathValue("id")) }),
-	newResource("agents", "who works, at what; idle workers", view.Agents{},
+	newResource("agents", "agents and their current work; idle workers", view.Agents{},
 		func(src view.Source, _ *http.Request) (any, error) { return src.Agents(), nil }),
-	newResource("costs", "caps, spend and reservations of open tasks", []view.Budget{},
+	newResource("costs", "caps, spending and reservations of open tasks", []view.Budget{},
 		func(src view.Source, _ *http.Request) (any, error) { return src.Budgets(), nil }),
-	newResource("costs/{id}", "those of one task", view.Budget{},
+	newResource("costs/{id}", "the same for one task", view.Budget{},
 		func(src view.Source, r *http.Request) (any, error) { return src.Budget(r.PathValue("id")) }),
-	newResource("budgets", "the caps of the day and of the office, and how much of them is used", []view.OfficeBudget{},
+	newResource("budgets", "the caps of the day and of the office, and their use", []view.OfficeBudget{},
 		func(src view.Source, _ *http.Request) (any, error) { return src.OfficeBudgets(), nil }),
-	newResource("spending", "what runs cost that have ended, by day, model and task", view.Spending{}, sumSpending,
-		Parameter{Name: "since", Type: "time", Doc: "of runs that ended since then"}),
+	newResource("spending", "costs of finished runs, by day, model and task", view.Spending{}, sumSpending,
+		Parameter{Name: "since", Type: "time", Doc: "only runs that ended since then"}),
 	newResource("spending/{id}", "what a task, a ticket or a run cost, from the journals of its runs: by role and by "+
 		"ticket; at most 2000 requests", view.TaskCosts{}, sumTaskCosts,
 		Parameter{Name: "requests", Type: "boolean", Doc: "with the requests to models, the newest 2000 in order"},
@@ -76,7 +76,7 @@ var resources = []Route{
 		func(src view.Source, _ *http.Request) (any, error) { return src.PullRequests(), nil }),
 	newResource("prs/{id}", "one by its number or task, with the tasks that made it, as the ledger has them",
 		view.PullRecord{}, func(src view.Source, r *http.Request) (any, error) { return src.PullRecord(r.PathValue("id")) }),
-	newResource("projects", "the repositories that the office works on, the one used last first", view.Projects{},
+	newResource("projects", "the repositories of the office, most recently used first", view.Projects{},
 		func(src view.Source, _ *http.Request) (any, error) { return src.Projects(), nil }),
 	newResource("images", "the images that tasks use", []view.TaskImage{},
 		func(src view.Source, _ *http.Request) (any, error) { return src.Images(), nil }),
@@ -88,7 +88,7 @@ func listTasks(src view.Source, r *http.Request) (any, error) {
 	q := r.URL.Query()
 	limit, err := strconv.Atoi(cmp.Or(q.Get("limit"), "0"))
 	if err != nil || limit < 0 {
-		return nil, company.E(company.EInvalid, "limit is a number of tasks")
+		return nil, company.E(company.EInvalid, "limit must be a number of tasks")
 	}
 	taskFilter := view.TaskFilter{States: q["state"], Priorities: q["priority"], Tags: q["tag"], Limit: limit}
 	if q.Has("cursor") {
@@ -103,8 +103,8 @@ func listTasks(src view.Source, r *http.Request) (any, error) {
 func parseCursor(state *company.State, text string) (company.TaskID, error) {
 	id := company.TaskID(text)
 	if !id.Valid() || state.Tasks[id] == nil && state.Past[id] == nil {
-		return "", company.E(company.EInvalid, "there is no place in the list that this cursor names").
-			Fix("begin without a cursor; next of each answer is the cursor of the one behind it")
+		return "", company.E(company.EInvalid, "invalid cursor").
+			Fix("start without a cursor; next of each answer is the cursor of the following one")
 	}
 	return id, nil
 }
@@ -114,7 +114,7 @@ func sumSpending(src view.Source, r *http.Request) (any, error) {
 	if at := r.URL.Query().Get("since"); at != "" {
 		var err error
 		if since, err = time.Parse(time.RFC3339, at); err != nil {
-			return nil, company.E(company.EInvalid, "since is a time such as 2026-03-01T00:00:00Z")
+			return nil, company.E(company.EInvalid, "since must be a time such as 2026-03-01T00:00:00Z")
 		}
 	}
 	return src.Spending(since)

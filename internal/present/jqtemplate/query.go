@@ -26,7 +26,7 @@ type query struct{ code *gojq.Code }
 // is the result. The error is EUsage.
 func ParseQuery(text string) (Shape, error) {
 	refuse := func(reason string) error {
-		return company.E(company.EUsage, "--jq is no expression of jq").Because(reason).
+		return company.E(company.EUsage, "invalid --jq expression").Because(reason).
 			Fix("--jq '.tasks[] | select(.status == \"failed\") | .id'")
 	}
 	code, err := jq.Compile(text)
@@ -54,7 +54,7 @@ func (q query) Print(ctx context.Context, w io.Writer, onTerminal bool, v any) e
 	ctx, cancel := context.WithTimeoutCause(ctx, queryPatience, fmt.Errorf("it took longer than %s", queryPatience))
 	defer cancel()
 	fail := func(err error) error {
-		return company.E(company.EUsage, "--jq does not fit this command's JSON").Because(err.Error()).
+		return company.E(company.EUsage, "--jq failed on this command's JSON").Because(err.Error()).
 			Fix("-o json shows the fields")
 	}
 	for values := q.code.RunWithContext(ctx, fields); ; {

@@ -35,7 +35,7 @@ type goTemplate struct{ parsed *template.Template }
 func ParseTemplate(text string) (Shape, error) {
 	t, err := template.New("--template").Option("missingkey=zero").Funcs(templateFunctions).Parse(text)
 	if err != nil {
-		return nil, company.E(company.EUsage, "--template is no template of Go").Because(err.Error()).
+		return nil, company.E(company.EUsage, "invalid --template").Because(err.Error()).
 			Fix("--template '{{range .tasks}}{{.id}}{{\"\\n\"}}{{end}}'")
 	}
 	return goTemplate{t}, nil
@@ -49,7 +49,7 @@ func (t goTemplate) Print(_ context.Context, w io.Writer, onTerminal bool, v any
 	}
 	var out bytes.Buffer
 	if err := t.parsed.Execute(&out, fields); err != nil {
-		return company.E(company.EUsage, "--template does not fit this command's JSON").Because(err.Error()).
+		return company.E(company.EUsage, "--template failed on this command's JSON").Because(err.Error()).
 			Fix("-o json shows the fields")
 	}
 	_, err = w.Write(out.Bytes())

@@ -46,10 +46,10 @@ func TestList(t *testing.T) {
 			" executing null\n" {
 			t.Errorf("served %v: %+v", served, r)
 		}
-		if r := run("--state", "paused"); r.Code != 0 || r.Out != "no task\n" {
+		if r := run("--state", "paused"); r.Code != 0 || r.Out != "no tasks\n" {
 			t.Errorf("served %v: %+v", served, r)
 		}
-		if r := run("--priority", "high,low"); r.Code != 0 || r.Out != "no task\n" {
+		if r := run("--priority", "high,low"); r.Code != 0 || r.Out != "no tasks\n" {
 			t.Errorf("served %v: %+v", served, r)
 		}
 		if r := run("--priority", "medium", "--tag", "api", "--template",
@@ -57,16 +57,16 @@ func TestList(t *testing.T) {
 			tagged)+" medium [\"api\",\"ui\"] \""+deadline.Format(time.RFC3339)+"\"\n" {
 			t.Errorf("served %v: %+v", served, r)
 		}
-		requireRefusal(t, run("--priority", "urgent"), company.EUsage, "there is no priority")
+		requireRefusal(t, run("--priority", "urgent"), company.EUsage, "unknown priority")
 		requireRefusal(t, run("--state", "lost"), company.EUsage, "unknown task state")
 		requireRefusal(t, run("-n", "-1"), company.EUsage, "-n 20")
-		requireRefusal(t, run("--template", "{{range"), company.EUsage, "no template of Go")
+		requireRefusal(t, run("--template", "{{range"), company.EUsage, "invalid --template")
 		if r := run("--state", "open,failed", "--jq", `.tasks[] | .id, .status, {n: .number}`); r.Out != string(open)+
 			"\nexecuting\n{\"n\":null}\n" || r.Code != 0 {
 			t.Errorf("served %v: %+v", served, r)
 		}
-		requireRefusal(t, run("--jq", ".tasks["), company.EUsage, "no expression of jq")
-		for args, says := range map[string]string{"--jq=. --template={{.}}": "leave one of them out",
+		requireRefusal(t, run("--jq", ".tasks["), company.EUsage, "invalid --jq expression")
+		for args, says := range map[string]string{"--jq=. --template={{.}}": "use one of them",
 			"--jq=.tasks.id": "-o json shows the fields"} {
 			if r := run(strings.Fields(args)...); r.Code != command.ExitUsage || r.Out != "" || !strings.Contains(r.Err, says) {
 				t.Errorf("%s: %+v", args, r)
@@ -118,7 +118,7 @@ func TestCosts(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	if r := o.Run(t.Context(), execute, "costs", "--days", "1"); r.Code != 0 || !strings.Contains(r.Out, "dear") ||
-		!strings.Contains(r.Out, "in 2 runs that ended") {
+		!strings.Contains(r.Out, "in 2 finished runs") {
 		t.Errorf("%+v", r)
 	}
 	requireRefusal(t, o.Run(t.Context(), execute, "costs", "--days", "-1"), company.EUsage, "--days 7")
@@ -127,7 +127,7 @@ func TestCosts(t *testing.T) {
 // A status that redraws is for a terminal.
 func TestStatusWatch(t *testing.T) {
 	o := heldoffice.Open(t)
-	requireRefusal(t, o.Run(t.Context(), execute, "status", "--watch"), company.EUsage, "for a terminal")
+	requireRefusal(t, o.Run(t.Context(), execute, "status", "--watch"), company.EUsage, "needs a terminal")
 }
 
 // An instruction is written in the person's editor where none is given, and nothing is

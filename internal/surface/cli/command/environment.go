@@ -52,7 +52,7 @@ func (env *Environment) ApplyFlags() (err error) {
 			return err
 		}
 		env.JSON = true
-		return company.E(company.EUsage, "--jq and --template both shape the result").Fix("leave one of them out")
+		return company.E(company.EUsage, "--jq and --template cannot be used together").Fix("use one of them")
 	case env.Template != "":
 		env.Shape, err = jqtemplate.ParseTemplate(env.Template)
 	case env.Query != "":
@@ -65,7 +65,7 @@ func (env *Environment) ApplyFlags() (err error) {
 		env.Output = "json"
 	}
 	if env.Output != "text" && env.Output != "json" {
-		return company.E(company.EUsage, fmt.Sprintf("there is no output %q", env.Output)).Fix("-o text or -o json")
+		return company.E(company.EUsage, fmt.Sprintf("invalid output format %q", env.Output)).Fix("-o text or -o json")
 	}
 	env.OpenLog()
 	return nil
