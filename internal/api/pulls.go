@@ -27,7 +27,7 @@ type PullClosing struct {
 // pullRoutes lists the routes that sync pull requests with the forge and close them there.
 var pullRoutes = []Route{
 	{Method: http.MethodPost, Path: "prs/sync",
-		Summary: "asks the forge what became of open pull requests, as `company pr sync`: what asks for work becomes a " +
+		Summary: "asks the forge about open pull requests, as `company pr sync`: feedback that asks for work becomes a " +
 			"follow-up task", Body: PullSyncing{}, Answer: PullsSynced{}, serve: (*Server).servePullSync},
 	{Method: http.MethodPost, Path: "prs/{id}/close",
 		Summary: "closes a pull request without merging it, on its forge too, as `company pr close`", Body: PullClosing{},

@@ -50,9 +50,10 @@ func Routes() []Route {
 	}, resources, []Route{
 		{Method: http.MethodGet, Path: "runs/{id}/transcript",
 			Summary: "the conversation of a run: an event for each message and tool call, and the run with its totals at the " +
-				"beginning and at the end; followed, what calls under way print", Stream: true, Answer: agent.TranscriptEntry{},
-			serve: (*Server).serveTranscript,
-			Query: []Parameter{{Name: "follow", Type: "boolean", Doc: "keep streaming until the run ends"}}},
+				"beginning and at the end; with follow, also the output of running calls", Stream: true,
+			Answer: agent.TranscriptEntry{},
+			serve:  (*Server).serveTranscript,
+			Query:  []Parameter{{Name: "follow", Type: "boolean", Doc: "keep streaming until the run ends"}}},
 		{Method: http.MethodGet, Path: "tasks/{id}/record", Summary: "the record from which a finished task is replayed, piece by piece",
 			Stream: true, Answer: replay.Entry{}, serve: (*Server).serveRecord},
 		{Method: http.MethodGet, Path: "tasks/{id}/attachment",
@@ -86,10 +87,10 @@ func Routes() []Route {
 			Summary: "makes a link by which a browser gets in once, within ten minutes; company open", Answer: Link{},
 			serve: (*Server).serveTicket,
 			Query: []Parameter{{Name: "own", Type: "boolean",
-				Doc: "only a program of the office's user on this machine, or of root, may use it: for a link that others may " +
-					"read in the list of processes"}}},
+				Doc: "only programs of the office's user on this machine, or of root, may use it: for links that others may " +
+					"see in the process list"}}},
 		{Method: http.MethodPost, Path: "session",
-			Summary: "takes the ticket of a link, and gives a token for Authorization: Bearer; over TCP it is the one request " +
+			Summary: "exchanges the ticket of a link for a token (Authorization: Bearer); over TCP, this is the only request " +
 				"without a token", Body: TicketExchange{}, Answer: Session{}, serve: (*Server).serveSession},
 	}, deskRoutes, configRoutes, pullRoutes)
 }
