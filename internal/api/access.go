@@ -106,7 +106,7 @@ func (a *accessList) exchangeTicket(ticket string, isOwner func() bool) (Session
 	a.mu.Unlock()
 	if g.own && !isOwner() {
 		return Session{}, company.E(company.EAccess, "this link is for programs of the user who made it").
-			Because("another user's program sent it, or one that this machine does not show").
+			Because("the request comes from another user's program, or from one that this machine does not show").
 			Fix("open the link that company open prints")
 	}
 	a.mu.Lock()
@@ -115,7 +115,7 @@ func (a *accessList) exchangeTicket(ticket string, isOwner func() bool) (Session
 	delete(a.tickets, hash)
 	if !ok || !now.Before(g.end) {
 		return Session{}, company.E(company.EAccess, "this link has been used, or is older than ten minutes").
-			Fix("company open gives a fresh one")
+			Fix("company open prints a new one")
 	}
 	session := grant{end: now.Add(sessionLife), last: g.last}
 	if session.last.IsZero() {
@@ -193,15 +193,15 @@ func (s *Server) NewLink() (Link, error) { return s.makeLink(false, time.Time{})
 func (s *Server) makeLink(own bool, last time.Time) (Link, error) {
 	switch {
 	case !s.atWork:
-		return Link{}, company.E(company.ENotFound, "no company is at work in this office").
-			Because("a browser is answered by one that serves it").Fix("company serve")
+		return Link{}, company.E(company.ENotFound, "no company is running in this office").
+			Because("a browser needs company serve").Fix("company serve")
 	case s.tcp == nil && !s.info.Serving:
-		return Link{}, company.E(company.EConflict, "the company at work here has no address for a browser").
-			Because("it ends with its own task").Fix("company serve, when that task has ended")
+		return Link{}, company.E(company.EConflict, "the running company has no address for browsers").
+			Because("it exits with its task").Fix("company serve, once that task has ended")
 	case s.tcp == nil:
-		return Link{}, company.E(company.EConflict, "the company at work here has no address for a browser").
+		return Link{}, company.E(company.EConflict, "the running company has no address for browsers").
 			Because("serve.listen is empty").
-			Fix("company config set serve.listen 127.0.0.1:7777, then start company serve anew")
+			Fix("company config set serve.listen 127.0.0.1:7777, then restart company serve")
 	}
 	ticket, end := s.tcp.access.issueTicket(own, last)
 	return Link{URL: s.tcp.url + "/#t=" + ticket, Expires: end}, nil
@@ -224,7 +224,7 @@ func (s *Server) serveSession(w http.ResponseWriter, r *http.Request) {
 	}
 	var exchange TicketExchange
 	if err := decodeReader(r.Body, &exchange); err != nil {
-		writeError(w, company.E(company.EInvalid, "the request is not what was expected").Wrap(err).Fix(s.sameVersion()))
+		writeError(w, company.E(company.EInvalid, "invalid request").Wrap(err).Fix(s.sameVersion()))
 		return
 	}
 	session, err := s.tcp.access.exchangeTicket(exchange.Ticket, func() bool { return isOwnPeer(r) })

@@ -21,7 +21,7 @@ import (
 func (s *Server) serveEvents(w http.ResponseWriter, r *http.Request) {
 	of, err := rangeOf(r)
 	if err != nil {
-		writeError(w, company.E(company.EInvalid, "from, until and Last-Event-ID are numbers of events"))
+		writeError(w, company.E(company.EInvalid, "from, until and Last-Event-ID must be event numbers"))
 		return
 	}
 	stream := s.newStream(w)

@@ -75,8 +75,8 @@ func readError(resp *http.Response) error {
 	case err == nil && problem.Code != "":
 		return problem.asError()
 	case resp.StatusCode == http.StatusNotFound:
-		return company.E(company.EConflict, "the company at work here is an older version, which this one cannot talk to").
-			Fix("end it when its work is done, and start the company anew")
+		return company.E(company.EConflict, "the running company is an older version, which this one cannot talk to").
+			Fix("stop it when its work is done, then start company again")
 	}
 	return company.E(company.EHeld, "the process that holds the office answered "+resp.Status)
 }

@@ -24,7 +24,7 @@ func (s *Server) serveRecord(w http.ResponseWriter, r *http.Request) {
 			return err
 		}
 		if len(text) >= maxEvent-len("data: \n") {
-			return company.E(company.EInvalid, fmt.Sprintf("the record has a piece of more than %d MiB", maxEvent>>20)).
+			return company.E(company.EInvalid, fmt.Sprintf("a piece of the record is larger than %d MiB", maxEvent>>20)).
 				Fix("replay another task")
 		}
 		return stream.sendText("data: %s\n\n", text)
@@ -45,7 +45,7 @@ func (c *Client) StreamRecord(ctx context.Context, id company.TaskID, fn func(re
 	err := readEntries(ctx, c, "/api/v1/tasks/"+url.PathEscape(string(id))+"/record", fn)
 	if errors.Is(err, io.EOF) && ctx.Err() == nil {
 		return company.E(company.EHeld, "the record was cut off").Because("the process that holds the office has ended").
-			Fix("do it again")
+			Fix("try again")
 	}
 	return err
 }

@@ -42,12 +42,12 @@ func limitCommand(ctx context.Context, command company.Command) error {
 	}
 	switch command.(type) {
 	case company.Submit:
-		return company.E(company.EAccess, "a token cannot send a submission as a command").
-			Because("such a command names any checkout and remote of this machine").
-			Fix("POST /api/v1/submissions checks it and names a known project")
+		return company.E(company.EAccess, "a token cannot submit with this command").
+			Because("it could name any checkout and remote of this machine").
+			Fix("use POST /api/v1/submissions with a known project")
 	case company.AddProject:
-		return company.E(company.EAccess, "a token cannot make a checkout known to the office").
-			Because("any folder of this machine could be named").Fix("on the machine of the office: company project add PATH")
+		return company.E(company.EAccess, "a token cannot add a project").
+			Because("it could name any folder of this machine").Fix("on the machine of the office: company project add PATH")
 	}
 	return nil
 }
@@ -70,12 +70,12 @@ func (s *Server) limitProject(ctx context.Context, arg string) (string, error) {
 	}
 	switch len(named) {
 	case 0:
-		return "", company.E(company.ENotFound, "the office knows no project "+safetext.EscapeLine(arg, 80)).
-			Because("a token reaches the projects of the office alone").
+		return "", company.E(company.ENotFound, "unknown project "+safetext.EscapeLine(arg, 80)).
+			Because("a token can only use the projects of the office").
 			Fix("GET /api/v1/projects lists them; on the machine of the office: company project add PATH")
 	case 1:
 		return named[0].WorkDir, nil
 	}
-	return "", company.E(company.EConflict, "several projects have the name "+safetext.EscapeLine(arg, 80)).
+	return "", company.E(company.EConflict, "several projects are called "+safetext.EscapeLine(arg, 80)).
 		Fix("name it by its id: GET /api/v1/projects")
 }

@@ -74,7 +74,7 @@ func commandKind(command company.Command) (string, error) {
 			return commandCodec.kind, nil
 		}
 	}
-	return "", company.E(company.EInternal, fmt.Sprintf("%T is no command of people", command))
+	return "", company.E(company.EInternal, fmt.Sprintf("%T is not a command of people", command))
 }
 
 // timeHeader has the office's time in every answer. The wall clock may differ, and ages use the
@@ -112,7 +112,7 @@ func bodyBound(kind string) int {
 // tooLarge returns the error for a command that exceeds its size limit.
 func tooLarge(bound int64) *company.Error {
 	return company.E(company.EInvalid,
-		fmt.Sprintf("the command is larger than the %d MiB that fit into a request", bound>>20)).
+		fmt.Sprintf("the command is larger than the limit of %d MiB", bound>>20)).
 		Because("another process holds the office").Fix("shorten its text")
 }
 
@@ -220,7 +220,7 @@ func (s *Server) Start(listener net.Listener) {
 }
 
 // errEnding is the error of a read request that is cancelled when the server stops.
-var errEnding = company.E(company.EHeld, "the company that was at work has ended").Fix("do it again")
+var errEnding = company.E(company.EHeld, "the company that was at work has ended").Fix("try again")
 
 // orEnding returns err, or errEnding if the server's stop cancelled the request.
 func orEnding(r *http.Request, err error) error {
@@ -271,7 +271,7 @@ func (s *Server) compareVersions(r *http.Request) error {
 	}
 	return company.E(company.EConflict,
 		"this page is of company "+safetext.EscapeLine(version, 40)+", and the office is served by company "+s.info.Version).
-		Fix("load the page again; where that is no help, end the company and start the newer one")
+		Fix("reload the page; if that does not help, stop company and start the newer version")
 }
 
 func (s *Server) serveInfo(w http.ResponseWriter, _ *http.Request) {
@@ -293,7 +293,7 @@ func (s *Server) source() view.Source {
 
 // sameVersion returns a hint for a process that requests an unknown operation.
 func (s *Server) sameVersion() string {
-	return fmt.Sprintf("the office is served by company %s (process %d): use that version, or end it and start yours",
+	return fmt.Sprintf("the office is served by company %s (process %d): use that version, or stop it and start yours",
 		s.info.Version, s.info.PID)
 }
 
@@ -310,14 +310,14 @@ func (s *Server) readCommand(r *http.Request) (id string, command company.Comman
 		if large := new(http.MaxBytesError); errors.As(err, &large) {
 			return "", nil, tooLarge(large.Limit)
 		}
-		return "", nil, company.E(company.EInvalid, "the request is not what was expected").Wrap(err).Fix(s.sameVersion())
+		return "", nil, company.E(company.EInvalid, "invalid request").Wrap(err).Fix(s.sameVersion())
 	}
 	i := slices.IndexFunc(commandCodecs, func(w commandCodec) bool { return w.kind == envelope.Kind })
 	if i < 0 {
-		return "", nil, company.E(company.EInvalid, fmt.Sprintf("there is no command %q", envelope.Kind)).Fix(s.sameVersion())
+		return "", nil, company.E(company.EInvalid, fmt.Sprintf("unknown command %q", envelope.Kind)).Fix(s.sameVersion())
 	}
 	if command, err = commandCodecs[i].decode(envelope.Command); err != nil {
-		return "", nil, company.E(company.EInvalid, "the command's fields are not what was expected").Wrap(err).
+		return "", nil, company.E(company.EInvalid, "invalid fields of the command").Wrap(err).
 			Fix(s.sameVersion())
 	}
 	if id, err = commandID(envelope.ID, r.Header.Values("Idempotency-Key")); err != nil {
@@ -401,7 +401,7 @@ func decodeStrict(b []byte, v any) error {
 		return err
 	}
 	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("something follows the value")
+		return errors.New("unexpected data after the value")
 	}
 	return nil
 }

@@ -323,7 +323,7 @@ func TestLargeCommand(t *testing.T) {
 	d, c, _ := serveFakeOffice(t)
 	large := company.Stop{Why: strings.Repeat("x", maxBody)}
 	if _, err := c.Do(t.Context(), "", large); company.CodeOf(err) != company.EInvalid ||
-		!strings.Contains(err.Error(), "larger than the 1 MiB") {
+		!strings.Contains(err.Error(), "larger than the limit of 1 MiB") {
 		t.Errorf("over the socket: %v", err)
 	}
 	if d.View().Office.Stopped {
@@ -376,18 +376,18 @@ func TestBadRequests(t *testing.T) {
 		"method":   {"PUT", "/api/v1/commands", "{}", 405, ""},
 		"path":     {"GET", "/api/v1/nothing", "", 404, ""},
 		"not JSON": {"POST", "/api/v1/commands", "submit it", 400, "E_INVALID"},
-		"empty":    {"POST", "/api/v1/commands", "", 400, "there is no command"},
+		"empty":    {"POST", "/api/v1/commands", "", 400, "unknown command"},
 		"trailing": {"POST", "/api/v1/commands", `{"id":"x","kind":"stop","command":{}} {}`, 400,
-			"something follows"},
+			"unexpected data after"},
 		"unknown field": {"POST", "/api/v1/commands", `{"id":"x","kind":"stop","colour":1}`, 400, "colour"},
 		"unknown command": {"POST", "/api/v1/commands", `{"id":"x","kind":"prepare","command":{}}`, 400,
-			`no command \"prepare\"`},
+			`unknown command \"prepare\"`},
 		"field of another": {"POST", "/api/v1/commands", `{"id":"x","kind":"cancel","command":{"Fence":1}}`, 400, "Fence"},
 		"deep": {"POST", "/api/v1/commands",
 			`{"id":"x","kind":"stop","command":` + strings.Repeat("[", 20000) + strings.Repeat("]", 20000) + `}`, 400,
 			"E_INVALID"},
-		"24 MiB": {"POST", "/api/v1/commands", `{"id":"` + strings.Repeat("x", 24<<20) + `"}`, 400, "larger than the 23 MiB"},
-		"cursor": {"GET", "/api/v1/events?from=-1", "", 400, "numbers of events"},
+		"24 MiB": {"POST", "/api/v1/commands", `{"id":"` + strings.Repeat("x", 24<<20) + `"}`, 400, "larger than the limit of 23 MiB"},
+		"cursor": {"GET", "/api/v1/events?from=-1", "", 400, "event numbers"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			status, text := ask(r.method, r.path, r.body)

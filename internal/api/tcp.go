@@ -63,11 +63,11 @@ type tcpServer struct {
 func (s *Server) ListenTCP(tcpOptions TCPOptions) (url string, err error) {
 	at, err := netip.ParseAddrPort(tcpOptions.Listen)
 	if err != nil {
-		return "", company.E(company.EConfig, "serve.listen is no address and port").Wrap(err).
-			Fix("name one such as 127.0.0.1:7777")
+		return "", company.E(company.EConfig, "invalid serve.listen: must be an address and port").Wrap(err).
+			Fix("use one such as 127.0.0.1:7777")
 	}
 	if !at.Addr().IsLoopback() && tcpOptions.TLS == nil {
-		return "", company.E(company.EConfig, "serve.listen can be reached from other machines, and there is no TLS").
+		return "", company.E(company.EConfig, "serve.listen is reachable from other machines without TLS").
 			Fix("set serve.tls_cert and serve.tls_key, or listen on 127.0.0.1")
 	}
 	listener, err := net.Listen("tcp", tcpOptions.Listen)
@@ -119,10 +119,10 @@ func listenError(at netip.AddrPort, err error) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
 		fault = fault.Because("another program uses the port")
 	} else if !errors.Is(err, syscall.EACCES) {
-		return fault.Fix("name an address of this machine: company serve --set serve.listen=127.0.0.1:0")
+		return fault.Fix("use an address of this machine: company serve --set serve.listen=127.0.0.1:0")
 	}
 	return fault.Fix(fmt.Sprintf(
-		"take a free port: company serve --set serve.listen=%s", netip.AddrPortFrom(at.Addr(), 0)))
+		"use a free port: company serve --set serve.listen=%s", netip.AddrPortFrom(at.Addr(), 0)))
 }
 
 // nameServer returns the host name for links to a server with TLS: the first of serve.hosts, else
@@ -142,8 +142,8 @@ func nameServer(tcpOptions TCPOptions, at netip.Addr) (string, error) {
 		}
 	}
 	if at.IsUnspecified() {
-		return "", company.E(company.EConfig, "nothing names this machine to a browser").
-			Because("serve.listen is every address, and the certificate has no name").
+		return "", company.E(company.EConfig, "this machine has no host name for browsers").
+			Because("serve.listen is set to all addresses, and the certificate has no name").
 			Fix("set serve.hosts")
 	}
 	return hostOf(at), nil
@@ -217,8 +217,9 @@ func (t *tcpServer) guardRequests(server *Server, next http.Handler) http.Handle
 			t.page.ServeHTTP(w, r)
 		default:
 			w.Header().Set("WWW-Authenticate", `Bearer realm="company"`)
-			writeError(w, company.E(company.EAccess, "the request carries no token that is good now").
-				Fix("company open gives a link for a browser; programs send the token of serve.token_env as Authorization: Bearer"))
+			writeError(w, company.E(company.EAccess, "missing or invalid token").
+				Fix("company open prints a link for a browser; programs send the token of serve.token_env as "+
+					"Authorization: Bearer"))
 		}
 	}), maxBody)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -231,10 +232,10 @@ func (t *tcpServer) guardRequests(server *Server, next http.Handler) http.Handle
 		switch {
 		case !t.knowsHost(r.Host):
 			writeForbidden(w, company.E(company.EAccess, "the request is for another host").
-				Fix("use the address that company open gives; further names of this office stand in serve.hosts"))
+				Fix("use the address that company open prints; serve.hosts adds other names"))
 		case !t.isSameOrigin(r):
 			writeForbidden(w, company.E(company.EAccess, "the request comes from another site").
-				Fix("open the page by the link that company open gives"))
+				Fix("open the page with the link that company open prints"))
 		default:
 			who, last := t.access.admitRequest(r.Header)
 			markConn(r, who != nobody)

@@ -732,7 +732,7 @@ func TestAddresses(t *testing.T) {
 	}
 	_, c, _ := serveFakeOffice(t)
 	if _, err := c.NewLink(t.Context()); company.CodeOf(err) != company.EConflict ||
-		!strings.Contains(err.Error(), "ends with its own task") {
+		!strings.Contains(err.Error(), "exits with its task") {
 		t.Errorf("a link into a company that ends with its task: %v", err)
 	}
 }

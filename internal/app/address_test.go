@@ -127,7 +127,7 @@ func TestTakenPort(t *testing.T) {
 	var fault *company.Error
 	if !errors.As(err, &fault) || fault.Code != company.EConfig ||
 		fault.Message != "cannot listen on "+at+" (serve.listen)" ||
-		fault.Hint != "take a free port: company serve --set serve.listen=127.0.0.1:0" || a.Address() != "" {
+		fault.Hint != "use a free port: company serve --set serve.listen=127.0.0.1:0" || a.Address() != "" {
 		t.Errorf("with a token for programs: %s %v", a.Address(), err)
 	}
 	if a, err = openTestAddress(t, config.Serve{Listen: at}, nil); err != nil || a.Address() == "" ||

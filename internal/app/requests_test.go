@@ -66,7 +66,7 @@ func TestTaskCostsAreWhatWasBooked(t *testing.T) {
 			t.Errorf("%s: requests and differences are %s, booked %s: %+v", when, sum, booked, v)
 		}
 		if text := v.Render(view.CostQuery{}, view.Style{}); !strings.Contains(
-			text, string(run)+" was booked with $0.000025 more than its requests: enough") {
+			text, string(run)+" was charged $0.000025 more than its requests: enough") {
 			t.Errorf("%s: %s", when, text)
 		}
 	}

@@ -46,8 +46,8 @@ func TestTaskAfterAnother(t *testing.T) {
 	p.Until(patience, "the submission", func(it feed.Item) bool { return it.Kind == "task.submitted" && it.Task == "t2" })
 	runAndExpect(t, h, []string{"t2    waits for t1 "}, "status")
 	p.Kill()
-	runAndExpect(t, h, []string{"t2 is resting: it waits for t1, and no company is at work: company resume t2"}, "status")
-	runAndExpect(t, h, []string{"waits for: t1 (#1 is to be merged); it begins when all are merged"}, "show", "t2")
+	runAndExpect(t, h, []string{"t2 is resting: it waits for t1, and no company is running: company resume t2"}, "status")
+	runAndExpect(t, h, []string{"waits for: t1 (#1 is to be merged); it starts when all are merged"}, "show", "t2")
 	var list struct {
 		Tasks []struct {
 			ID       string
@@ -84,7 +84,7 @@ func TestTaskAfterAnother(t *testing.T) {
 	if h.Git(h.Repo, "rev-parse", "main") != started {
 		t.Error("the checkout was changed")
 	}
-	if text := h.MustRun(patience, "feed", "t2").Stdout; !strings.Contains(text, "it begins when t1 is merged") {
+	if text := h.MustRun(patience, "feed", "t2").Stdout; !strings.Contains(text, "it starts when t1 is merged") {
 		t.Errorf("the feed:\n%s", text)
 	}
 }

@@ -57,7 +57,7 @@ func TestLargeInstructionIsGivenUp(t *testing.T) {
 	checkDelivered(t, h, 1, 1, 2)
 	checkBriefHolds(t, h, "t1-plan.1", "two large parts: farewell.sh, night.sh", "say goodbye and good night")
 	r := h.Run(patience, "submit", "--one", "--split", "x")
-	if r.Code != 64 || !strings.Contains(r.Stderr, "exclude each other") {
+	if r.Code != 64 || !strings.Contains(r.Stderr, "cannot be combined") {
 		t.Errorf("%d: %s", r.Code, r.Stderr)
 	}
 }

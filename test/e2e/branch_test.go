@@ -80,7 +80,7 @@ func TestBranchThatPeopleChange(t *testing.T) {
 	h.Git(side, "push", "-q", "origin", branch)
 	theirs := h.Git(side, "rev-parse", "HEAD")
 	shows("ahead", theirs, "has 1 commit on top of "+head[:7], `Bo\x1b[2Jb`)
-	if next := h.MustRun(patience, "pr", "show", "1").Stdout; !strings.Contains(next, "went through no gate") {
+	if next := h.MustRun(patience, "pr", "show", "1").Stdout; !strings.Contains(next, "passed no gate") {
 		t.Errorf("pr show:\n%s", next)
 	}
 
@@ -92,7 +92,7 @@ func TestBranchThatPeopleChange(t *testing.T) {
 	h.Git(side, "push", "-q", "origin", ":"+branch)
 	shows("gone", "", "is not at the remote")
 	if next := h.MustRun(patience, "pr", "show", "1").Stdout; !strings.Contains(next, "company submit --follows t1") ||
-		!strings.Contains(next, "makes the branch anew") {
+		!strings.Contains(next, "restores the branch") {
 		t.Errorf("pr show:\n%s", next)
 	}
 	if got := h.Git(h.Origin, "for-each-ref", "--format=%(refname:short)", "refs/heads"); got != "main" {

@@ -56,11 +56,11 @@ func checkCostSoFar(t *testing.T, h *testenv.House) {
 func TestStopAndResume(t *testing.T) {
 	t.Parallel()
 	h, p, held := atWork(t)
-	runAndExpect(t, h, []string{"RUNNING\n  > t1-01.1", ": thinks\n", "at work (pid "}, "status")
+	runAndExpect(t, h, []string{"RUNNING\n  > t1-01.1", ": thinks\n", "running (pid "}, "status")
 	runAndExpect(t, h, []string{"t1-01.1  worker  working, ", " 3 turns, ", "  now:    thinks\n"}, "show", "t1-01.1")
 	checkCostSoFar(t, h)
 	calls := h.Model.Calls().Total
-	runAndExpect(t, h, []string{"stopped: 1 run cut"}, "stop", "lunch")
+	runAndExpect(t, h, []string{"stopped 1 run"}, "stop", "lunch")
 	sum := waitForSummary(t, p, 2)
 	if sum.Result != "INCOMPLETE" || sum.Why != "the office is stopped" || sum.Next != "company resume" {
 		t.Errorf("summary: %+v", sum)
@@ -106,7 +106,7 @@ func TestInterrupt(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := p.Wait(patience)
-	if r.Code != 130 || !strings.Contains(p.Tell(), "interrupted; go on with: company resume t1") {
+	if r.Code != 130 || !strings.Contains(p.Tell(), "interrupted; continue with: company resume t1") {
 		t.Fatalf("exit %d\n%s", r.Code, p.Tell())
 	}
 	if left := h.Containers(); len(left) > 0 {
@@ -168,7 +168,7 @@ func twoTasks(t *testing.T) (h *testenv.House, first, second *testenv.Process, o
 	one.wait(t, first)
 	second = h.Start("submit", "add two")
 	two.wait(t, second)
-	if !strings.Contains(second.Tell(), "t2 is queued with the company at work here") {
+	if !strings.Contains(second.Tell(), "t2 is queued with the running company") {
 		t.Errorf("the second submission was not queued with the first:\n%s", second.Tell())
 	}
 	return h, first, second, one, two

@@ -118,13 +118,13 @@ func TestStuckTicketIsPlannedAnew(t *testing.T) {
 	checkBriefHolds(t, h, "t1-plan.3", "t1-02 is stuck", "the check wants night.sh", "t1-01 Add a farewell: completed")
 	checkBriefHolds(t, h, "t1-02.2", "Add night.sh", "Your manager planned this ticket anew: it is written night")
 	for _, text := range []string{"split into 2 subtasks; manager: these are two things",
-		"planned anew; manager: it is written night"} {
+		"replanned; manager: it is written night"} {
 		p.Until(patience, text, func(it feed.Item) bool { return it.Kind == "subtask.replanned" && it.Text == text })
 	}
 	runAndExpect(
-		t, h, []string{"planned anew by the manager: these are two things", "split from t1-01", "The farewell comes first."},
+		t, h, []string{"replanned by the manager: these are two things", "split from t1-01", "The farewell comes first."},
 		"show", "t1")
-	runAndExpect(t, h, []string{"split from t1-01", "planned anew by the manager: it is written night"}, "show", "t1-02")
+	runAndExpect(t, h, []string{"split from t1-01", "replanned by the manager: it is written night"}, "show", "t1-02")
 	runAndExpect(t, h, []string{"Add night.sh, which prints good night. (split from t1-01) (planned anew: it is written " +
 		"night)"}, "pr", "show", "1")
 	killAroundSplit(t, outcomeOf(h))

@@ -124,7 +124,7 @@ func TestBaseThatDoesNotCompile(t *testing.T) {
 	}
 	gate := p.Event(patience, "gate.finished", "t1-01")
 	if gate.Mark != feed.Stalled ||
-		!strings.Contains(gate.Text, "gate test is red as on the base, exit 1, and new failures in it cannot be recognised") {
+		!strings.Contains(gate.Text, "gate test is red as on the base, exit 1, and new failures cannot be told apart") {
 		t.Errorf("%+v", gate)
 	}
 	asks := p.Event(patience, "approval.opened", "")

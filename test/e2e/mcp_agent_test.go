@@ -146,7 +146,7 @@ func TestMCPAgent(t *testing.T) {
 		"resume", "show", "status", "stop", "submit", "tell", "wait")
 	for tool, want := range map[string]string{
 		"company_list": "no task", "company_submit": "t1 is submitted", "company_wait": "[RESULT] COMPLETE",
-		"company_answer": "A company goes on with t1",
+		"company_answer": "A company continues t1",
 		"company_show":   "Shall it say goodbye or farewell?", "company_diff": "+echo goodbye",
 		"read_mcp_resource": `"tasks"`,
 	} {

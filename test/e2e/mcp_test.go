@@ -115,7 +115,7 @@ func TestMCP(t *testing.T) {
 	expect("submit", again, "t2 is submitted")
 	expect("show", m{"id": "t2"}, "spec.md")
 	finish("t2")
-	expect("status", m{}, "at work (pid ")
+	expect("status", m{}, "running (pid ")
 	endServing(t, p)
 	expect("status", m{"all": true}, "say goodbye again")
 	r, err := s.ReadResource(t.Context(), &mcp.ReadResourceParams{URI: "company://tasks/t2"})

@@ -59,7 +59,7 @@ func TestDoctorFixesAProject(t *testing.T) {
 		!strings.HasPrefix(text, "# "+h.Repo) {
 		t.Errorf("the own file is %q", text)
 	}
-	runAndExpect(t, h, []string{"nothing is to do"}, "doctor", "--fix")
+	runAndExpect(t, h, []string{"nothing to fix"}, "doctor", "--fix")
 	if sum := waitForSummary(t, h.Start("submit", "note two"), 0); sum.Result != "COMPLETE" ||
 		!strings.Contains(sum.Why, "test passed") {
 		t.Fatalf("%+v", sum)

@@ -28,7 +28,7 @@ func TestQueuedTask(t *testing.T) {
 	runAndExpect(t, h, []string{"t2  queued", "next:   " + why}, "show", "t2")
 	runAndExpect(t, h, []string{"t2    queued"}, "list", "--state", "queued")
 	runAndExpect(t, h, []string{"1 task queued"}, "agents")
-	if text := h.MustRun(patience, "status").Stdout; strings.Contains(text, "looks for its base") {
+	if text := h.MustRun(patience, "status").Stdout; strings.Contains(text, "detects its base") {
 		t.Errorf("a task that waits is at work:\n%s", text)
 	}
 	h.MustRun(patience, "cancel", "t1")

@@ -54,14 +54,14 @@ func TestServe(t *testing.T) {
 	held.wait(t, follower)
 	follower.Signal(syscall.SIGINT)
 	if r := follower.Wait(patience); r.Code != 130 ||
-		!strings.Contains(follower.Tell(), "no longer followed; the company that is open goes on: company feed --follow t2") {
+		!strings.Contains(follower.Tell(), "no longer followed; the running company continues: company feed --follow t2") {
 		t.Fatalf("exit %d\n%s", r.Code, follower.Tell())
 	}
 	held.release()
 	p.Until(patience, "the end of t2", func(it feed.Item) bool { return it.Kind == "task.completed" && it.Task == "t2" })
 	checkDelivered(t, h, 1, 1, 1)
 	checkDelivered(t, h, 2, 2, 1)
-	runAndExpect(t, h, []string{"at work (pid "}, "status")
+	runAndExpect(t, h, []string{"running (pid "}, "status")
 	runRefused(t, h, 1, "E_CONFLICT", "serve")
 	at, token := enterByLink(t, h.MustRun(patience, "open").Stdout)
 	for _, c := range [][3]string{
@@ -90,7 +90,7 @@ func TestServe(t *testing.T) {
 		out.Office != h.OfficeID() {
 		t.Errorf("%v: %s", err, p.Wait(patience).Stdout)
 	}
-	runAndExpect(t, h, []string{"nobody works here now"}, "agents")
+	runAndExpect(t, h, []string{"no company is running here"}, "agents")
 }
 
 // TestServeGoesOn: SIGTERM in the middle of a run puts it away and tells what
@@ -156,7 +156,7 @@ func TestPauseOneWorker(t *testing.T) {
 	h.MustRun(patience, "submit", "--detach", "Say goodbye. Greet in English too.")
 	one.wait(t, p)
 	two.wait(t, p)
-	runAndExpect(t, h, []string{"t1-01 paused; go on with: company resume t1-01\n"}, "pause", "t1-01")
+	runAndExpect(t, h, []string{"t1-01 paused; continue with: company resume t1-01\n"}, "pause", "t1-01")
 	one.release() // a pause lets the turn end
 	waitFor(t, func() bool { return len(h.Containers()) == 1 }, func() string { return "the paused run is not put away" })
 	two.release()
@@ -430,7 +430,7 @@ func TestTwoProjects(t *testing.T) {
 		t.Errorf("%+v", list.Projects)
 	}
 	runAndExpect(t, h, []string{"#1", "#2"}, "pr", "list")
-	runAndExpect(t, h, []string{"web is not listed any more"}, "project", "remove", "web")
+	runAndExpect(t, h, []string{"removed web from the list"}, "project", "remove", "web")
 	runAndExpect(t, h, []string{"repo"}, "project", "list")
 }
 
@@ -478,7 +478,7 @@ func TestServeTwice(t *testing.T) {
 	follower.Until(patience, "its own epoch", func(it feed.Item) bool { return it.Kind == "office.started" })
 	p = h.Start("serve")
 	p.Until(patience, "that it waits", func(it feed.Item) bool {
-		return it.Kind == "note" && strings.Contains(it.Text, "waiting for that")
+		return it.Kind == "note" && strings.Contains(it.Text, "waiting for process")
 	})
 	held.release()
 	if sum := waitForSummary(t, follower, 0); sum.Task != "t1" || sum.Result != "COMPLETE" {
@@ -505,7 +505,7 @@ func TestRecoveryAsks(t *testing.T) {
 	hold.release()
 	p = h.Start("serve")
 	p.Until(patience, "its words", func(it feed.Item) bool {
-		return it.Kind == "note" && strings.Contains(it.Text, "t1 is unfinished and paused; go on with: company resume")
+		return it.Kind == "note" && strings.Contains(it.Text, "t1 is unfinished and paused; continue with: company resume")
 	})
 	p.Until(patience, "its office", func(it feed.Item) bool {
 		return it.Kind == "note" && strings.Contains(it.Text, "serves the office")

@@ -35,7 +35,7 @@ func TestQuestionAtTheTerminal(t *testing.T) {
 		}
 	}
 	p.Type("perhaps\n")
-	if again := p.See(patience, "a1> "); !strings.Contains(again, `"perhaps" says neither y nor n`) ||
+	if again := p.See(patience, "a1> "); !strings.Contains(again, `answer y or n, not "perhaps"`) ||
 		!strings.Contains(again, " t1-01 is blocked") {
 		t.Errorf("what is no answer:\n%s", again)
 	}
@@ -53,7 +53,7 @@ func TestQuestionAtTheTerminal(t *testing.T) {
 	p = h.AtTerminal("reject", "a1")
 	p.See(patience, "this ends all of t1 (0 of 1 subtask merged). End it? [y/N] ")
 	p.Type("\n")
-	endsTerminal(t, p, 1, "a1 is not answered")
+	endsTerminal(t, p, 1, "a1 was not answered")
 	p = h.AtTerminal("resume", "t1")
 	p.See(patience, "a1> ")
 	p.Type("n\n")

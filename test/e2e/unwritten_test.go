@@ -59,7 +59,7 @@ func TestFilesThatCannotBeWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		if it.Kind == "file.unwritten" {
-			told[strings.Split(it.Text, " is not written: ")[0]]++
+			told[strings.Split(it.Text, " could not be written: ")[0]]++
 		}
 	}
 	shown := h.MustRun(patience, "show", "t1").Stdout

@@ -38,7 +38,7 @@ func TestBackupPutBack(t *testing.T) {
 	if s := waitForSummary(t, p, 0); s.Task != "t3" || s.Result != "COMPLETE" {
 		t.Fatalf("%+v\n%s", s, p.Tell())
 	}
-	const why = "number t2 is used at the remote by work that this ledger does not know"
+	const why = "number t2 is used on the remote by work that is not in this ledger"
 	if said := h.MustRun(patience, "feed", "t3").Stdout; strings.Count(strings.Join(strings.Fields(said), " "), why) != 1 {
 		t.Errorf("the feed does not say once why it is t3:\n%s", said)
 	}
@@ -63,7 +63,7 @@ func TestBackupPutBack(t *testing.T) {
 	if s := waitForSummary(t, p, 0); s.Task != "t4" {
 		t.Errorf("%+v", s)
 	}
-	if said := p.Tell(); strings.Count(said, "cannot see which task numbers the remote has: ") != 1 {
+	if said := p.Tell(); strings.Count(said, "cannot read the remote's task numbers: ") != 1 {
 		t.Errorf("a remote that is away is not told once:\n%s", said)
 	}
 }

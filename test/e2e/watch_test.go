@@ -93,7 +93,7 @@ func TestWatchInATerminal(t *testing.T) {
 	w.see("yes to a1")
 	w.press("-l", "lower case, please")
 	w.press("Enter")
-	w.see("a1: yes", "nothing waits for you")
+	w.see("a1: yes", "nothing needs you")
 	w.press("Escape")
 	w.see("TASKS 1")
 	w.press("Enter")
@@ -125,7 +125,7 @@ func TestSubmitWatch(t *testing.T) {
 	t.Parallel()
 	h := askedForHelp(t)
 	if said := runRefused(t, h, 64, "E_USAGE", "submit", "--watch", "say goodbye"); !strings.Contains(
-		said, "--watch is for a terminal") || !strings.Contains(said, "leave --watch out") {
+		said, "--watch needs a terminal") || !strings.Contains(said, "leave --watch out") {
 		t.Errorf("without a terminal: %s", said)
 	}
 	w := openWatch(t, h, "submit", "--watch", "say goodbye")

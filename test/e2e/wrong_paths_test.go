@@ -36,7 +36,7 @@ func TestWrongPathsInOneReply(t *testing.T) {
 			t.Errorf("a wrong path is no mistake: %s", answer)
 		}
 	}
-	if text := h.MustRun(patience, "pr", "show", "1").Stdout; strings.Contains(text, "reached for") ||
+	if text := h.MustRun(patience, "pr", "show", "1").Stdout; strings.Contains(text, "access that agents were refused") ||
 		strings.Contains(text, "Refused accesses") {
 		t.Errorf("the pull request tells of a wrong path:\n%s", text)
 	}

@@ -217,7 +217,7 @@ func (o *Office) Prompt(ctx context.Context, role company.Role, id string) (view
 // getByID reads one resource of a kind, by its id.
 func getByID[T any](ctx context.Context, office *Office, kind, id string, query ...string) (v T, err error) {
 	if id == "" || id == "." || id == ".." {
-		return v, company.E(company.EUsage, fmt.Sprintf("%q is no id", id)).Fix("company status lists what there is")
+		return v, company.E(company.EUsage, fmt.Sprintf("invalid id %q", id)).Fix("company status lists the ids")
 	}
 	return api.Get[T](ctx, office.Client, strings.Join(append([]string{kind + "/" + url.PathEscape(id)}, query...), "?"))
 }

@@ -48,7 +48,7 @@ func Dial(ctx context.Context, held *office.Holder) (*Office, error) {
 		client.Close()
 		if e := new(company.Error); errors.As(err, &e) && e.Code == company.EConflict {
 			return nil, e.Because(fmt.Sprintf("process %d on %s: %s", held.PID, held.Host, held.Command)).
-				Fix(fmt.Sprintf("end it with kill %d when its work is done, and start the company anew", held.PID))
+				Fix(fmt.Sprintf("stop it with kill %d when its work is done, then start company again", held.PID))
 		}
 		return nil, nil
 	}
@@ -64,7 +64,7 @@ func Connect(ctx context.Context, dir string) (*Office, error) {
 	}
 	o, err := Dial(ctx, office.FindHolder(paths))
 	if o == nil && err == nil {
-		err = company.E(company.ENotFound, "no company is at work in "+paths.Root).Fix("company serve")
+		err = company.E(company.ENotFound, "company serve is not running in "+paths.Root).Fix("company serve")
 	}
 	return o, err
 }
@@ -86,7 +86,7 @@ func (n unopened) Source() view.Source {
 }
 
 func (unopened) DoID(context.Context, string, string, company.Command) ([]company.Event, error) {
-	return nil, company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" opens one`)
+	return nil, company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" creates one`)
 }
 
 func (unopened) Follow(context.Context, feed.Range, func(feed.Item) error) error { return io.EOF }

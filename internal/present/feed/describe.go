@@ -46,26 +46,26 @@ func describeEvent(event company.Event, task *company.Task) Item {
 		item.Text, item.Quiet = fmt.Sprintf("office %s open, epoch %d", d.Office, d.Epoch), true
 		if !d.Wall.IsZero() && event.Time.Sub(d.Wall).Abs() >= time.Minute {
 			item.Quiet = false
-			item.Text += fmt.Sprintf("; its clock goes on from its last event, this machine's says %s",
+			item.Text += fmt.Sprintf("; its clock continues from its last event, this machine's says %s",
 				d.Wall.Format(time.DateTime+" MST"))
 		}
 	case *company.OfficeCopied:
 		item.Text, item.Mark = fmt.Sprintf(
-			"this office is a copy of %s, and %s from now on: the original goes on with what was under way", d.From, d.Office),
+			"this office is a copy of %s and is now %s: the original continues the unfinished work", d.From, d.Office),
 			Needs
 	case *company.OfficeCleaned:
-		item.Text, item.Quiet = "what tasks left that ended before "+d.Before.Format(time.DateTime)+" UTC is removed", true
+		item.Text, item.Quiet = "removing leftovers of tasks that ended before "+d.Before.Format(time.DateTime)+" UTC", true
 	case *company.OfficeStopped:
 		item.Text, item.Mark = "stopped: nothing runs until company resume", Needs
 	case *company.WorkersScaled:
 		item.Text = company.Count(d.Team, "worker") + " from now on"
 		if d.Worker != "" {
-			item.Text = d.Worker + " is let go: " + item.Text
+			item.Text = d.Worker + " was removed: " + item.Text
 		}
 	case *company.ProjectAdded:
 		item.Text = fmt.Sprintf("project %s at %s", d.Name, safetext.EscapeLine(d.Project.Path, 200))
 	case *company.ProjectRemoved:
-		item.Text = "project " + d.ID + " is not listed any more"
+		item.Text = "project " + d.ID + " was removed from the list"
 	case *company.OfficeResumed:
 		item.Text = "resumed"
 	case *company.TaskSubmitted:
@@ -80,8 +80,8 @@ func describeEvent(event company.Event, task *company.Task) Item {
 			item.Text += "; beside them: " + safetext.EscapeLine(strings.Join(d.Services, ", "), 100)
 		}
 	case *company.NeedsAdded:
-		item.Text = safetext.EscapeLine(d.Check, 100) + " on the base looks in vain for what is in " +
-			safetext.EscapeLine(strings.Join(slices.Concat(d.Services, d.Packages), ", "), 200) + ": it is run again with that"
+		item.Text = safetext.EscapeLine(d.Check, 100) + " on the base misses what is in " +
+			safetext.EscapeLine(strings.Join(slices.Concat(d.Services, d.Packages), ", "), 200) + ": running it again with that"
 	case *company.TaskPrepared:
 		if item.Text = "the image is ready"; !d.Based {
 			item.Text = baseText(d.Base, d.Gates)
@@ -107,7 +107,7 @@ func describeEvent(event company.Event, task *company.Task) Item {
 			item.Text = fmt.Sprintf("%s more for each run; %s", company.Count(d.MoreTurns, "turn"), item.Text)
 		}
 	case *company.SubtaskReplanned:
-		item.Text = "planned anew; manager: " + safetext.EscapeLine(d.Text, 160)
+		item.Text = "replanned; manager: " + safetext.EscapeLine(d.Text, 160)
 		if n := len(d.Parts); n > 1 {
 			item.Text = "split into " + company.Count(n, "subtask") + "; manager: " + safetext.EscapeLine(d.Text, 160)
 		}
@@ -120,7 +120,7 @@ func describeEvent(event company.Event, task *company.Task) Item {
 		item.Worker, item.Mark = d.Worker, Started
 		item.Text = runText(d.Role, event, task)
 	case *company.RunReleased:
-		item.Text, item.Quiet = "let go: "+d.Why, true
+		item.Text, item.Quiet = "released: "+d.Why, true
 	case *company.RunEnded:
 		item.describeEnd(event, d, task)
 	case *company.GateFinished:
@@ -130,7 +130,7 @@ func describeEvent(event company.Event, task *company.Task) Item {
 		item.Quiet = d.Result.Passed
 	case *company.StackRed:
 		item.describeGate(&company.GateFinished{Result: d.Result})
-		item.Text = joinMembers(d.Members) + " together: " + item.Text + "; fewer of them are tested next, to find the one"
+		item.Text = joinMembers(d.Members) + " together: " + item.Text + "; testing fewer of them next, to find the cause"
 	case *company.StackIntended:
 		item.describeGate(&company.GateFinished{Result: d.Result})
 		item.Text, item.Quiet = joinMembers(d.Members)+" together: "+item.Text, d.Result.Passed
@@ -138,16 +138,16 @@ func describeEvent(event company.Event, task *company.Task) Item {
 		item.describeReview(d)
 	case *company.ReviewCarried:
 		item.Text, item.Mark = "the review of "+string(event.Subtask)+
-			" holds for the whole: it is the only ticket, and merged the same tree", Done
+			" covers the whole: it is the only ticket and merged the same tree", Done
 		item.Quiet = true
 	case *company.ReviewVoided:
-		item.Text = "the base moved in a file of the diff: reviewed again"
+		item.Text = "the base changed a file of the diff: reviewing again"
 	case *company.MergeIntentRecorded:
 		item.Text, item.Quiet = "merging onto "+d.Onto.Short(), true
 	case *company.ConflictReported:
 		item.Text, item.Mark = "conflict in "+safetext.EscapeLine(strings.Join(d.Paths, ", "), 120), Failed
 		if d.Why != "" {
-			item.Lines = append(item.Lines, "nothing is made anew by its own program: "+safetext.EscapeLine(d.Why, 300))
+			item.Lines = append(item.Lines, "nothing was regenerated by its own program: "+safetext.EscapeLine(d.Why, 300))
 		}
 	case *company.MergeRecorded:
 		item.describeMerge(event, d, task)
@@ -181,11 +181,12 @@ func describeEvent(event company.Event, task *company.Task) Item {
 			item.Text += fmt.Sprintf(" (and %d more)", n)
 		}
 	case *company.FileWriteFailed:
-		item.Text, item.Mark = safetext.EscapeLine(d.File, 200)+" is not written: "+safetext.EscapeLine(d.Why, 200), Failed
+		item.Mark = Failed
+		item.Text = safetext.EscapeLine(d.File, 200) + " could not be written: " + safetext.EscapeLine(d.Why, 200)
 	case *company.FileWriteRecovered:
-		item.Text = safetext.EscapeLine(d.File, 200) + " is written again"
+		item.Text = safetext.EscapeLine(d.File, 200) + " can be written again"
 	case *company.DependencyLookedUp:
-		item.Text = "a registry is asked for " + safetext.EscapeLine(d.Ecosystem+" "+d.Name, 200)
+		item.Text = "asking a registry for " + safetext.EscapeLine(d.Ecosystem+" "+d.Name, 200)
 	case *company.DependencyAdded:
 		item.Text, item.Mark = "dependency added: "+safetext.EscapeLine(d.Dependency.String(), 200), Info
 	case *company.ApprovalOpened:
@@ -196,7 +197,7 @@ func describeEvent(event company.Event, task *company.Task) Item {
 		case company.OptAnswer:
 			word += ":"
 		case company.OptWithdrawn:
-			word = "not needed any more"
+			word = "no longer needed"
 		}
 		item.Text = strings.TrimSpace(fmt.Sprintf("%s: %s %s", d.ID, word, safetext.EscapeLine(d.Text, 100))) +
 			describeRebinding(d.Rebind)
@@ -207,7 +208,7 @@ func describeEvent(event company.Event, task *company.Task) Item {
 	case *company.BudgetExhausted:
 		item.Text, item.Mark = "the budget is used up", Needs
 		if d.Scope != "" {
-			item.Text = "the budget of the " + string(d.Scope) + " is used up; runs rest until there is some"
+			item.Text = "the budget of the " + string(d.Scope) + " is used up; runs wait until it is raised"
 		}
 	case *company.BudgetRaised:
 		item.Text = "budget raised by " + d.By.String()
@@ -223,20 +224,20 @@ func describeEvent(event company.Event, task *company.Task) Item {
 			item.Text += " (fix: " + safetext.EscapeLine(d.Hint, 200) + ")"
 		}
 	case *company.TaskPaused:
-		item.Text = map[bool]string{true: "paused; turns under way come to their end", false: "goes on"}[d.Paused]
+		item.Text = map[bool]string{true: "paused; current turns finish first", false: "goes on"}[d.Paused]
 	case *company.SubtaskPaused:
-		item.Text = map[bool]string{true: "paused; a turn under way comes to its end", false: "goes on"}[d.Paused]
+		item.Text = map[bool]string{true: "paused; the current turn finishes first", false: "goes on"}[d.Paused]
 	case *company.TaskArchived:
-		item.Text, item.Quiet = "archived: its details are read when they are asked for", true
+		item.Text, item.Quiet = "archived: its details are loaded on demand", true
 	case *company.TaskRestored:
-		item.Text, item.Quiet = "taken out of the archive", true
+		item.Text, item.Quiet = "restored from the archive", true
 	case *company.TaskReopened:
 		item.Text, item.Mark = "reopened; what is merged stays merged", Started
 		if d.From != "" {
-			item.Text += "; from " + string(d.From) + " on it begins anew"
+			item.Text += "; from " + string(d.From) + " on it restarts"
 		}
 		if d.Plan {
-			item.Text = "the plan of the dry run is worked on"
+			item.Text = "working on the plan of the dry run"
 		}
 		item.Text += describeRebinding(d.Rebind)
 	case *company.TaskCancelled:
@@ -307,7 +308,7 @@ func (it *Item) describeEnd(event company.Event, runEnded *company.RunEnded, tas
 		it.Text = safetext.EscapeLine(runEnded.Error, 300)
 		it.Quiet = runEnded.Head == ""
 		if runEnded.Head != "" {
-			it.Text = fmt.Sprintf("cut off; its work is kept at %s, %s", runEnded.Head.Short(),
+			it.Text = fmt.Sprintf("interrupted; its work is kept at %s, %s", runEnded.Head.Short(),
 				company.Count(len(runEnded.Changes), "file"))
 		}
 		return
@@ -334,10 +335,10 @@ func (it *Item) describeEnd(event company.Event, runEnded *company.RunEnded, tas
 func baseText(base company.Base, gates []company.GateCommand) string {
 	text := fmt.Sprintf("base %s@%s, %s", base.Branch, base.OID.Short(), gatesText(gates))
 	if base.Dirty {
-		text += "; uncommitted changes of the checkout are not part of it"
+		text += "; without the checkout's uncommitted changes"
 	}
 	if base.Ahead > 0 {
-		text += "; with " + company.Count(base.Ahead, "commit") + " that the remote lacks"
+		text += "; with " + company.Count(base.Ahead, "commit") + " not on the remote"
 	}
 	return text
 }
@@ -382,7 +383,7 @@ func describeRebinding(rebinding *company.Rebinding) string {
 	if rebinding == nil {
 		return ""
 	}
-	return "; from now on with the agents of the config: " + safetext.EscapeLine(rebinding.Agents.NameModels(), 300)
+	return "; now with the agents of the config: " + safetext.EscapeLine(rebinding.Agents.NameModels(), 300)
 }
 
 // describeAgents lists the agents whose models changed in the config.

@@ -116,7 +116,7 @@ func TestReplanIsTold(t *testing.T) {
 	}{
 		{company.SubtaskReplanned{Text: "two\nthings", Parts: parts, Added: []company.SubtaskID{"t1-05"}},
 			"split into 2 subtasks; manager: two things", []string{"t1-01  Read it", "t1-05  Write it  (after t1-01)"}},
-		{company.SubtaskReplanned{Text: "another file", Parts: parts[:1]}, "planned anew; manager: another file",
+		{company.SubtaskReplanned{Text: "another file", Parts: parts[:1]}, "replanned; manager: another file",
 			[]string{"t1-01  Read it"}},
 	} {
 		raw, err := json.Marshal(c.data)
@@ -174,7 +174,7 @@ func TestFirstStepIsTold(t *testing.T) {
 	checks := []company.GateCheck{{Name: "lint", Passed: true},
 		{Name: "test", Passed: true, Part: &company.TestPart{Ran: 3, Of: 41}}}
 	it := describeRecorded(t, &company.GateFinished{Result: company.GateResult{Passed: true, Checks: checks}}, nil)
-	if it.Mark != Done || it.Text != "gates passed; of test 3 of 41 packages, all when it is merged" {
+	if it.Mark != Done || it.Text != "gates passed; of test 3 of 41 packages, all on the merge" {
 		t.Errorf("%+v", it)
 	}
 }
@@ -187,8 +187,8 @@ func TestSkippedNumbersAreTold(t *testing.T) {
 		want string
 	}{
 		{0, "t5", ""},
-		{2, "t5", "numbers t2 to t4 are used at the remote by work that this ledger does not know"},
-		{4, "t5", "number t4 is used at the remote by work that this ledger does not know"},
+		{2, "t5", "numbers t2 to t4 are used on the remote by work that is not in this ledger"},
+		{4, "t5", "number t4 is used on the remote by work that is not in this ledger"},
 	} {
 		raw, err := json.Marshal(&company.TaskSubmitted{Instruction: "do it", SkippedFrom: c.from})
 		if err != nil {

@@ -20,15 +20,15 @@ func (it *Item) describeGate(gateFinished *company.GateFinished) {
 	for _, gateCheck := range gateFinished.Result.Checks {
 		took += gateCheck.Took
 		if gateCheck.Part != nil {
-			it.Text += "; of " + gateCheck.Name + " " + gateCheck.Part.String() + ", all when it is merged"
+			it.Text += "; of " + gateCheck.Name + " " + gateCheck.Part.String() + ", all on the merge"
 		}
 		if blind := gateFinished.Result.Overlooked(gateCheck); !gateCheck.Hollow() && len(blind) > 0 {
-			it.Text += "; " + gateCheck.Name + " does not look at " + joinFirst(blind)
+			it.Text += "; " + gateCheck.Name + " does not cover " + joinFirst(blind)
 		}
 		switch {
 		case gateCheck.Hollow():
 			it.Mark, it.Text = Failed, fmt.Sprintf(
-				"gate %s does not look at %s any more: a test that must fail did not turn it red", gateCheck.Name,
+				"gate %s no longer covers %s: it passed with a test that must fail", gateCheck.Name,
 				joinFirst(gateCheck.Canary.Hollow))
 		case gateCheck.Passed && len(gateCheck.Flaky) > 0:
 			it.Text += "; flaky: " + joinFirst(gateCheck.Flaky)
@@ -37,10 +37,10 @@ func (it *Item) describeGate(gateFinished *company.GateFinished) {
 			it.Text += "; " + gateCheck.Name + " absent"
 		case gateCheck.Excused == company.ComparedUnreadable:
 			it.Mark, it.Text = Stalled, fmt.Sprintf(
-				"gate %s is red as on the base, exit %d, and new failures in it cannot be recognised", gateCheck.Name,
+				"gate %s is red as on the base, exit %d, and new failures cannot be told apart", gateCheck.Name,
 				gateCheck.ExitCode)
 		case gateCheck.Excused == company.ComparedAsBefore:
-			it.Text += "; " + gateCheck.Name + " red as on the base, unverified by the president's leave"
+			it.Text += "; " + gateCheck.Name + " red as on the base, unverified, accepted by the president"
 		case gateCheck.Excused != "":
 			it.Text += "; " + gateCheck.Name + " red as on the base"
 		default:
@@ -70,7 +70,7 @@ func (it *Item) describeGate(gateFinished *company.GateFinished) {
 func (it *Item) describeBaseline(recorded *company.BaselineRecorded, task *company.Task) {
 	it.Mark, it.Text = Done, "the base is green"
 	if recorded.Result.Untested {
-		it.Mark, it.Text = Stalled, "no check judges the base"
+		it.Mark, it.Text = Stalled, "no check applies to the base"
 	}
 	var took time.Duration
 	for _, gateCheck := range recorded.Result.Checks {

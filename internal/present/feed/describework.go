@@ -30,7 +30,7 @@ func skippedNumbers(from int, id company.TaskID) []string {
 	if from == id.Number()-1 {
 		numbers = "number " + string(company.NewTaskID(from)) + " is"
 	}
-	return []string{numbers + " used at the remote by work that this ledger does not know"}
+	return []string{numbers + " used on the remote by work that is not in this ledger"}
 }
 
 // beginLine names the tasks that must be merged before a task starts.
@@ -40,9 +40,9 @@ func beginLine(after []company.TaskID) string {
 		names[i] = string(id)
 	}
 	if last := len(names) - 1; last > 0 {
-		return "it begins when " + strings.Join(names[:last], ", ") + " and " + names[last] + " are merged"
+		return "it starts when " + strings.Join(names[:last], ", ") + " and " + names[last] + " are merged"
 	}
-	return "it begins when " + names[0] + " is merged"
+	return "it starts when " + names[0] + " is merged"
 }
 
 // planLines lists the subtasks of a plan.
@@ -126,9 +126,9 @@ func joinMembers(members []company.StackMember) string {
 func joinRemade(all []company.RemadeFile) string {
 	var out []string
 	for _, remadeFile := range all {
-		what := "made anew"
+		what := "regenerated"
 		if remadeFile.Command == company.KeptByRule {
-			what = "kept as the branch had it"
+			what = "kept as on the branch"
 		}
 		out = append(
 			out, fmt.Sprintf("%s %s by `%s`", safetext.EscapeLine(remadeFile.Path, 120), what,

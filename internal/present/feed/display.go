@@ -85,7 +85,7 @@ func (d *Display) Clear() {
 // Heartbeat returns an item that shows, on a stream without redrawn lines, that work continues.
 func (d *Display) Heartbeat(now time.Time, task company.TaskID, head string) Item {
 	item := Item{SchemaVersion: 1, Time: now, Task: task, Kind: kindHeartbeat, Mark: Info,
-		Text: strings.TrimSpace("still at work: " + head)}
+		Text: strings.TrimSpace("still running: " + head)}
 	if doing := d.now.renderText(now); doing != "" {
 		item.Text += ": " + doing
 	}

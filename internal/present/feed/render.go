@@ -22,16 +22,16 @@ type Style = termtext.Style
 
 // Legend explains the lines of the feed.
 const Legend = `A line is: time, id of the task or the subtask, a sign, what happened, how long
-it took, and what it cost where a price is known. Lines below are its details.
+it took, and what it cost if the price is known. Details follow on the next lines.
 
   +  done, or passed         x  failed, or refused
-  >  begun                   !  it needs you
-  -  for your information    ~  look at it: untested, waiting, or not as planned
+  >  started                 !  needs you
+  -  for your information    ~  check it: untested, waiting, or not as planned
 
-A subtask that goes well is one line, its merge. Where one fails, that line and
-all that follow until its merge are shown. With -v each step of each run is a
-line, the tools of agents included, and each line has the run, the agent (w1 is
-a worker) and the kind of the event, too.`
+A subtask that goes well is one line, its merge. If it fails, that line and all
+lines until its merge are shown. With -v, each step of each run is a line,
+including tool calls, and each line also names the run, the agent (w1 is a worker)
+and the kind of event.`
 
 // Render renders an item as lines for people, without a final line break: time, id, a sign, text and duration, with
 // details below. With Verbose it adds the run, the agent and the kind. The id comes before the text, so that grep

@@ -140,9 +140,9 @@ func (u *underway) renderText(now time.Time) string {
 var toolVerbs = map[string]string{
 	"run_command": "runs", "read_file": "reads", "write_file": "writes", "edit_file": "edits", "search": "searches for",
 	"list_files": "lists files",
-	"git_commit": "commits", "git_status": "looks at its changes", "check_process": "looks at a process",
-	"list_processes": "looks at its processes",
-	"finish":         "finishes", "submit_plan": "hands in the plan", "submit_review": "hands in the review",
+	"git_commit": "commits", "git_status": "checks its changes", "check_process": "checks a process",
+	"list_processes": "checks its processes",
+	"finish":         "finishes", "submit_plan": "submits the plan", "submit_review": "submits the review",
 }
 
 // DoingText describes a tool call with a verb and its arguments.

@@ -10,7 +10,7 @@ import (
 // lastWrite is how long a write may take after its context ended.
 const lastWrite = time.Second
 
-var errUnread = errors.New("nobody reads what is written here")
+var errUnread = errors.New("the reader of this output is gone")
 
 // WriteUntil writes text. If the reader does not accept it within a second after ended is closed, it returns an error.
 // The write then continues in the background until the process exits.

@@ -107,7 +107,7 @@ func (v Agents) Render(style Style) string {
 	case v.Stopped:
 		b.WriteString("STOPPED: company resume lifts it\n")
 	case !v.Open:
-		b.WriteString("nobody works here now: company serve, company submit or company resume opens the office\n")
+		b.WriteString("no company is running here: start one with company serve, submit or resume\n")
 		return b.String()
 	}
 	hired := ""

@@ -15,7 +15,7 @@ var amountRE = lazyregexp.New(`^(\$?)([0-9]{1,12}(?:\.[0-9]{1,6})?) ?(usd|[km]?t
 
 // ParseAmount parses an amount: 5usd, $2.50, 100ktokens, 2Mtokens, 200k. The error is EUsage.
 func ParseAmount(text string) (company.Amount, error) {
-	bad := company.E(company.EUsage, fmt.Sprintf("%q is no amount", safetext.EscapeLine(text, 40))).
+	bad := company.E(company.EUsage, fmt.Sprintf("invalid amount %q", safetext.EscapeLine(text, 40))).
 		Fix("amounts look like 5usd, 2.50usd, 100ktokens or 2Mtokens")
 	m := amountRE.FindStringSubmatch(strings.ToLower(text))
 	if m == nil || (m[1] == "$") == (m[3] != "") {

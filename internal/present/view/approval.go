@@ -203,7 +203,7 @@ func (src Source) Question(id string) (Approval, error) {
 		return src.foundApproval(th), nil
 	}
 	if th.Run != nil || th.Subtask != nil {
-		return Approval{}, company.E(company.EUsage, id+" is neither a question nor a task").
+		return Approval{}, company.E(company.EUsage, id+" is not a question or a task").
 			Fix("company status lists what waits for you")
 	}
 	open := src.State.OpenApprovals(th.Task.ID)

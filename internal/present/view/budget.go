@@ -63,7 +63,7 @@ func BudgetsText(views []Budget, office []OfficeBudget) string {
 		}
 	}
 	if len(views) == 0 {
-		return b.String() + "nothing is under way\n"
+		return b.String() + "no unfinished tasks\n"
 	}
 	table := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "TASK\tSPENT\tRESERVED\tCAP\t")

@@ -28,7 +28,7 @@ func (q CostQuery) Check() error {
 		return company.E(company.EUsage, fmt.Sprintf("unknown value for --by: %.40q", q.By)).
 			Fix("--by role, --by ticket or --by turn")
 	case q.Days < 0:
-		return company.E(company.EUsage, fmt.Sprintf("--days %d", q.Days)).Fix("--days 7, or 0 for all")
+		return company.E(company.EUsage, fmt.Sprintf("invalid --days %d", q.Days)).Fix("--days 7, or 0 for all")
 	case q.By != "" && q.Why:
 		return company.E(company.EUsage, "--by and --why cannot be used together").Fix("run company costs once with each")
 	case q.ID == "" && q.By != "":
@@ -185,7 +185,7 @@ func (p RequestPart) describePart() string {
 	case "note":
 		text = "notes"
 	case "digest":
-		text = "digest of earlier turns"
+		text = "summary of earlier turns"
 	case "cleared":
 		text = "cleared results"
 	case "rest":
@@ -203,11 +203,11 @@ func (v TaskCosts) writeNotes(b *strings.Builder) {
 	var notes []string
 	if costLine := v.Unanswered; costLine.Requests > 0 {
 		notes = append(
-			notes, fmt.Sprintf("%s gave no answer: %s, counted at the worst case", company.Count(costLine.Requests, "request"),
+			notes, fmt.Sprintf("%s got no answer: %s, counted at the worst case", company.Count(costLine.Requests, "request"),
 				formatSigned(costLine.CostMicroUSD, costLine.Tokens)))
 	}
 	for _, difference := range v.Differences {
-		note := fmt.Sprintf("%s was booked with %s more than its requests", difference.Run,
+		note := fmt.Sprintf("%s was charged %s more than its requests", difference.Run,
 			formatSigned(difference.CostMicroUSD, difference.Tokens))
 		if difference.Why != "" {
 			note += ": " + termtext.Cut(difference.Why, 60)
@@ -215,7 +215,7 @@ func (v TaskCosts) writeNotes(b *strings.Builder) {
 		notes = append(notes, note)
 	}
 	if n := len(v.UnderWay); n > 0 {
-		notes = append(notes, company.Count(n, "run")+" not booked yet: what its requests cost so far counts")
+		notes = append(notes, company.Count(n, "run")+" not charged yet: counted by its requests so far")
 	}
 	if len(notes) > 0 {
 		b.WriteString("\n" + strings.Join(notes, "\n") + "\n")

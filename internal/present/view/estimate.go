@@ -58,12 +58,12 @@ func estimateTask(state *company.State, task *company.Task) Estimate {
 }
 
 func (e Estimate) RenderText(cap company.Amount) string {
-	most := "never more than " + cap.String()
+	most := "at most " + cap.String()
 	if cap == NoLimit {
-		most = "there is no cap"
+		most = "no cap"
 	}
 	if e.From == 0 {
-		return "estimate: none, nothing was done in this office yet; " + most
+		return "estimate: none, this office has no finished work yet; " + most
 	}
 	return fmt.Sprintf("estimate: %s to %s, %s to %s, from %s; %s", FormatCost(e.LowCostMicroUSD, e.LowTokens),
 		FormatCost(e.HighCostMicroUSD, e.HighTokens),

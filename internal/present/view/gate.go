@@ -153,7 +153,7 @@ func (v *Gate) Render(style Style) string {
 		}
 		switch {
 		case check.Beside != "":
-			b.WriteString("      the base does not print:\n" + lastLines(check.Beside, 40))
+			b.WriteString("      not printed on the base:\n" + lastLines(check.Beside, 40))
 		case check.Output != "" && check.Verdict != string(company.ComparedKnown):
 			b.WriteString(lastLines(check.Output, 30))
 		}
@@ -162,12 +162,12 @@ func (v *Gate) Render(style Style) string {
 		fmt.Fprintf(&b, "  new tests: %d; red to green: %d; test files changed: %d\n", redGreen.Fresh, redGreen.Shown,
 			redGreen.Files)
 		if redGreen.Unseen > 0 {
-			fmt.Fprintf(&b, "  new tests that were not run without the change: %d\n", redGreen.Unseen)
+			fmt.Fprintf(&b, "  new tests that could not run without the change: %d\n", redGreen.Unseen)
 		}
 		for _, l := range []struct {
 			what  string
 			names []string
-		}{{"does not compile or load", redGreen.Unbuilt}, {"ends before its tests are through", redGreen.Died}} {
+		}{{"does not compile or load", redGreen.Unbuilt}, {"exits before its tests finish", redGreen.Died}} {
 			if len(l.names) > 0 {
 				writeWrapped(&b, style, "  "+l.what+" without the change: ", safetext.EscapeLine(strings.Join(l.names, ", "), 300))
 			}
@@ -226,13 +226,13 @@ func (p canaryProof) reasonList() []string {
 func (c Check) verdictNote() string {
 	out := map[string]string{
 		"known":     ", red as on the base",
-		"as_before": ", UNVERIFIED: red as on the base, and what is new cannot be told; let pass by the president",
-		"hollow":    ", HOLLOW: a test that must fail did not turn it red",
-		"unread":    ", red as on the base, and what is new cannot be told",
+		"as_before": ", UNVERIFIED: red as on the base, and new failures cannot be told apart; accepted by the president",
+		"hollow":    ", HOLLOW: it passed with a test that must fail",
+		"unread":    ", red as on the base, and new failures cannot be told apart",
 		"absent":    ", " + c.Absence, "skipped": ", skipped",
 	}[c.Verdict]
 	if c.Part != nil {
-		out += ", " + c.Part.String() + "; all are run on the merged tree"
+		out += ", " + c.Part.String() + "; all run on the merged tree"
 	}
 	if n := c.Counts; n != nil && *n != (company.TestCounts{}) {
 		out += fmt.Sprintf(", %d passed, %d failed, %d skipped", n.Passed, n.Failed, n.Skipped)

@@ -28,7 +28,7 @@ func NewHold(hold company.Hold, state *company.State, active int, now time.Time)
 	case company.HoldTasks:
 		v.Text = "waits for " + JoinIDs(hold.Tasks)
 	case company.HoldBranch:
-		v.Text = "waits for " + JoinIDs(hold.Tasks) + ", which works on the same branch"
+		v.Text = "waits for " + JoinIDs(hold.Tasks) + ", which uses the same branch"
 	case company.HoldSlot:
 		v.Text = fmt.Sprintf("waits for a slot: %s; limits.concurrent_tasks is %d", describeUnderWay(hold.Tasks), active)
 	case company.HoldRetry:
@@ -39,7 +39,7 @@ func NewHold(hold company.Hold, state *company.State, active int, now time.Time)
 	case company.HoldAnswer:
 		v.Text = "waits for your answer"
 	case company.HoldMoney:
-		v.Text = "waits for money: a cap of the office is used up"
+		v.Text = "waits for budget: a cap of the office is used up"
 	case company.HoldWorker:
 		v.Text = fmt.Sprintf("waits for a free worker (%s in all)", company.Count(state.Office.WorkerCount(), "worker"))
 	case company.HoldWriters:
@@ -75,7 +75,7 @@ func joinFirst[ID ~string](ids []ID, most int) string {
 // retryText says when a failed step is tried again, and what happens if that fails, too.
 func retryText(hold company.Hold, now time.Time) string {
 	wait := max(0, hold.Failure.NotBefore.Sub(now)+time.Second-1) // a part of a second counts as one
-	text := "tries again in " + FormatAge(wait)
+	text := "retries in " + FormatAge(wait)
 	if hold.Attempts > 0 {
 		text += fmt.Sprintf(" (attempt %d of %d)", hold.Attempt, hold.Attempts)
 	}

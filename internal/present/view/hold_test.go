@@ -88,7 +88,7 @@ func TestFailedStepIsTriedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const next = "tries again in 48s (attempt 5 of 5), then asks you: pypi.org is away"
+	const next = "retries in 48s (attempt 5 of 5), then asks you: pypi.org is away"
 	if text := overview.RenderText(); len(overview.Steps) != 1 || overview.Steps[0].Task != "t13" ||
 		!strings.Contains(text, next) {
 		t.Errorf("status:\n%s", text)
@@ -114,15 +114,15 @@ func TestHoldTexts(t *testing.T) {
 		want string
 	}{
 		{company.Hold{Kind: company.HoldTasks, Tasks: ids[:2]}, "waits for t1, t2"},
-		{company.Hold{Kind: company.HoldBranch, Tasks: ids[:1]}, "waits for t1, which works on the same branch"},
+		{company.Hold{Kind: company.HoldBranch, Tasks: ids[:1]}, "waits for t1, which uses the same branch"},
 		{company.Hold{Kind: company.HoldSlot, Tasks: ids}, "waits for a slot: 6 tasks are under way (t1, t2, t3, t4, t5 and 1 " +
 			"more); limits.concurrent_tasks is 6"},
-		{retry(2, 5, false), `tries again in 4s (attempt 2 of 5): no way`},
-		{retry(5, 5, false), `tries again in 4s (attempt 5 of 5), then asks you: no way`},
-		{retry(2, 2, true), `tries again in 4s (attempt 2 of 2), then the manager decides: no way`},
-		{retry(9, 0, false), `tries again in 4s: no way`},
+		{retry(2, 5, false), `retries in 4s (attempt 2 of 5): no way`},
+		{retry(5, 5, false), `retries in 4s (attempt 5 of 5), then asks you: no way`},
+		{retry(2, 2, true), `retries in 4s (attempt 2 of 2), then the manager decides: no way`},
+		{retry(9, 0, false), `retries in 4s: no way`},
 		{company.Hold{Kind: company.HoldAnswer}, "waits for your answer"},
-		{company.Hold{Kind: company.HoldMoney}, "waits for money: a cap of the office is used up"},
+		{company.Hold{Kind: company.HoldMoney}, "waits for budget: a cap of the office is used up"},
 		{company.Hold{Kind: company.HoldWorker}, "waits for a free worker (2 workers in all)"},
 		{company.Hold{Kind: company.HoldWriters}, "waits for its turn in the project: limits.writers is 1"},
 	} {

@@ -60,7 +60,7 @@ func FindTarget(state *company.State, id string) (Target, error) {
 		}
 		return Target{Task: task, Subtask: task.Subtask(run.Subtask), Run: run}, nil
 	}
-	return Target{}, company.E(company.EUsage, fmt.Sprintf("%q is no id", safetext.EscapeLine(id, 80))).
+	return Target{}, company.E(company.EUsage, fmt.Sprintf("invalid id %q", safetext.EscapeLine(id, 80))).
 		Fix("ids look like t12 (task), t12-03 (subtask), t12-03.2 (run), a7 (question)")
 }
 
@@ -68,7 +68,7 @@ func FindTarget(state *company.State, id string) (Target, error) {
 func TaskNotFound(state *company.State, id string) error {
 	fault := company.E(company.ENotFound, "there is no task "+safetext.EscapeLine(id, 40))
 	if len(state.Tasks)+len(state.Past) == 0 {
-		return fault.Because("this office has no tasks yet").Fix(`company submit "…" gives it the first`)
+		return fault.Because("this office has no tasks yet").Fix(`submit the first: company submit "…"`)
 	}
 	return fault.Because(fmt.Sprintf("the newest is t%d", state.LastTask)).
 		Fix("company status lists the tasks of this office")
@@ -88,8 +88,8 @@ func describeSubtasks(task *company.Task) string {
 // FindTask is like FindTarget, but accepts only the id of a task.
 func FindTask(state *company.State, id string) (*company.Task, error) {
 	if !company.TaskID(id).Valid() {
-		return nil, company.E(company.EUsage, fmt.Sprintf("%q is no task", safetext.EscapeLine(id, 80))).
-			Fix("tasks look like t12; company status lists them")
+		return nil, company.E(company.EUsage, fmt.Sprintf("invalid task id %q", safetext.EscapeLine(id, 80))).
+			Fix("task ids look like t12; company status lists them")
 	}
 	th, err := FindTarget(state, id)
 	return th.Task, err

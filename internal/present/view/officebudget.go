@@ -66,7 +66,7 @@ func (src Source) restingForMoney() *Resting {
 	if short == nil || src.State.Spending.Question != "" {
 		return nil
 	}
-	reason := fmt.Sprintf("the budget of the %s is used up, %s: no run begins", short.Scope,
+	reason := fmt.Sprintf("the budget of the %s is used up, %s: no run starts", short.Scope,
 		src.State.Spending.UsedText(short.Scope))
 	if !short.Until.IsZero() {
 		reason += " before " + short.Until.Local().Format("15:04")

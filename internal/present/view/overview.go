@@ -68,9 +68,9 @@ func (src Source) resting() []Resting {
 		case task.Paused:
 			resting.Why = "is paused"
 		case src.isResting(task) && state.Shown(task) == company.StatusWaiting:
-			resting.Why = "is resting: it " + src.Task(task).WaitsText() + ", and no company is at work"
+			resting.Why = "is resting: it " + src.Task(task).WaitsText() + ", and no company is running"
 		case src.isResting(task):
-			resting.Why = "is resting: no company is at work"
+			resting.Why = "is resting: no company is running"
 		}
 		if resting.Why != "" {
 			out = append(out, resting)
@@ -152,17 +152,17 @@ func (v Overview) RenderText() string { return v.Render(Style{}) }
 // Render renders the open questions, the runs, the tasks and the total cost.
 func (v Overview) Render(style Style) string {
 	var b strings.Builder
-	state := "nobody works here now"
+	state := "no company is running"
 	switch {
 	case v.Office == "":
-		fmt.Fprintf(&b, "no office here yet (it would be %s)\nopen it: company submit \"…\"\n", v.Path)
+		fmt.Fprintf(&b, "no office here yet (it would be %s)\ncreate it: company submit \"…\"\n", v.Path)
 		return b.String()
 	case v.Stopped:
 		state = "STOPPED: company resume lifts it"
 	case v.Open && v.PID > 0:
-		state = fmt.Sprintf("at work (pid %d)", v.PID)
+		state = fmt.Sprintf("running (pid %d)", v.PID)
 	case v.Open:
-		state = "at work"
+		state = "running"
 	}
 	head := fmt.Sprintf("office %s  %s  ", v.Office, state)
 	b.WriteString(head + style.Fit(v.Path, termtext.Cells(head)) + "\n")
@@ -287,7 +287,7 @@ func writeReviews(b *strings.Builder, style Style, open []PullRequest) {
 
 // writeChangedBranches lists branches that people changed after delivery, regardless of the age of their tasks.
 func writeChangedBranches(b *strings.Builder, open []PullRequest) {
-	title := "\nBRANCHES  not as they were delivered\n"
+	title := "\nBRANCHES  changed since delivery\n"
 	for _, pullRequest := range open {
 		if pullRequest.BranchChange != nil {
 			fmt.Fprintf(b, "%s  #%d  %s  %s %s: company pr show %s\n", title, pullRequest.Number, pullRequest.Task,
@@ -303,11 +303,11 @@ func writeChangedBranches(b *strings.Builder, open []PullRequest) {
 func ClockText(ahead time.Duration) string {
 	switch {
 	case ahead >= time.Minute:
-		return fmt.Sprintf("the office's clock is %s ahead of this machine's, which was set back; they meet while the "+
-			"company rests\n", FormatAge(ahead))
+		return fmt.Sprintf("the office's clock is %s ahead of this machine's, which was set back; it catches up while "+
+			"no company is running\n", FormatAge(ahead))
 	case ahead <= -time.Minute:
-		return fmt.Sprintf("the office's clock is %s behind this machine's, which was set forward; they meet when the "+
-			"company is started again\n", FormatAge(-ahead))
+		return fmt.Sprintf("the office's clock is %s behind this machine's, which was set forward; it catches up at the "+
+			"next start of company\n", FormatAge(-ahead))
 	}
 	return ""
 }

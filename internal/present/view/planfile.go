@@ -70,11 +70,11 @@ func (f PlanFile) RenderFor(id company.TaskID) (string, error) {
 func ParsePlanFile(text string) (PlanFile, error) {
 	var planFile PlanFile
 	if err := yaml.Decode([]byte(text), &planFile, true); err != nil {
-		return planFile, company.E(company.EInvalid, "the plan cannot be read").Because(err.Error()).Fix("mend that line")
+		return planFile, company.E(company.EInvalid, "the plan cannot be read").Because(err.Error()).Fix("correct that line")
 	}
 	if len(planFile.Subtasks) == 0 {
 		return planFile, company.E(company.EInvalid, "the plan has no subtasks").
-			Fix("leave one in it; company cancel ends the task")
+			Fix("keep at least one; company cancel ends the task")
 	}
 	return planFile, nil
 }

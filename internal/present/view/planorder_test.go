@@ -53,7 +53,7 @@ func TestReplannedSubtaskIsShown(t *testing.T) {
 	})
 	src := Source{State: s, Now: viewtest.Time}
 	text := src.TaskDetail(task).Render(Style{Width: 120})
-	for _, want := range []string{"planned anew by the manager: two", "the manager gave each run 5 turns more",
+	for _, want := range []string{"replanned by the manager: two", "the manager gave each run 5 turns more",
 		"split from t12-01"} {
 		if !strings.Contains(text, want) || strings.Contains(text, "\x1b") {
 			t.Errorf("%q is missing in\n%s", want, text)
@@ -61,7 +61,7 @@ func TestReplannedSubtaskIsShown(t *testing.T) {
 	}
 	first, second := src.Subtask(task, task.Subtasks[0]), src.Subtask(task, task.Subtasks[1])
 	if text := first.Render(Style{}); first.SplitFrom != "" ||
-		!strings.Contains(text, "  plan:   planned anew by the manager: two") {
+		!strings.Contains(text, "  plan:   replanned by the manager: two") {
 		t.Errorf("%s", text)
 	}
 	if text := second.Render(Style{}); second.SplitFrom != "t12-01" ||

@@ -23,7 +23,7 @@ func (v Approval) RenderPrompt(style Style) string {
 		style.Wrap(about+safetext.Escape(v.Question), indent) + "\n")
 	v.writeDetails(&b, style, indent)
 	if v.AsksForWords() {
-		b.WriteString("  your words are the answer\n")
+		b.WriteString("  Type your answer.\n")
 	} else {
 		for i, o := range v.Options {
 			writeWrapped(&b, style, fmt.Sprintf("  %-10s  ", v.OptionKey(i)+argumentHint(o)), v.optionMeaning(i))
@@ -120,7 +120,7 @@ func AnsweredText(approval Approval, progress Progress) string {
 		}
 		return fmt.Sprintf("%s: %s. %s is %s; %s.", approval.ID, text, progress.ID, progress.endText(), merged)
 	case approval.Option == company.OptWrite && approval.Line != nil:
-		text = approval.Line.String() + " is written into " + approval.Line.File + ", and it is tried again"
+		text = approval.Line.String() + " is written into " + approval.Line.File + ", and it is retried"
 	case approval.Option == company.OptApprove && (given.Input == company.InputAmount || approval.Text != ""):
 	case approval.Option == company.OptReject && approval.Text == "":
 	case given.Input == company.InputNeedsWords && approval.AsksForWords():

@@ -70,8 +70,9 @@ func findPull(state *company.State, arg string) (company.Pull, error) {
 	}
 	n, err := strconv.Atoi(strings.TrimPrefix(arg, "#"))
 	if err != nil || n < 1 {
-		return company.Pull{}, company.E(company.EUsage, fmt.Sprintf("%q is no pull request", safetext.EscapeLine(arg, 80))).
-			Fix("name its number or its task; company pr list shows them")
+		fault := company.E(company.EUsage, fmt.Sprintf("invalid pull request %q", safetext.EscapeLine(arg, 80)))
+		return company.Pull{}, fault.
+			Fix("give its number or its task; company pr list shows them")
 	}
 	var found []company.Pull
 	for _, pull := range state.Pulls() {
@@ -91,8 +92,8 @@ func findPull(state *company.State, arg string) (company.Pull, error) {
 		tasks = append(tasks, string(p.Lead.ID))
 	}
 	return company.Pull{}, company.E(
-		company.EUsage, fmt.Sprintf("there are %d pull requests of the number %d", len(found), n)).
-		Because("each project numbers its own").Fix("name its task: " + strings.Join(tasks, " or "))
+		company.EUsage, fmt.Sprintf("there are %d pull requests with the number %d", len(found), n)).
+		Because("each project has its own numbers").Fix("name its task: " + strings.Join(tasks, " or "))
 }
 
 // PullRequests returns all pull requests of an office, each after all follow-ups. Open ones come first, then the
@@ -152,7 +153,7 @@ func (v PullRequest) RenderNeed(style Style) string {
 	}
 	b.WriteString("\n" + style.Heading("COMMANDS") + "\n")
 	for _, c := range [][2]string{{"show", "its text with the evidence"}, {"diff", "its changes"},
-		{"checkout", "its branch in your clone"}, {"merge", "merge it, or note that it is merged"},
+		{"checkout", "its branch in your clone"}, {"merge", "merge it, or record that it is merged"},
 		{"close", "close it without a merge"}} {
 		fmt.Fprintf(&b, "  company pr %-11s %s\n", fmt.Sprintf("%s %d", c[0], v.Number), c[1])
 	}

@@ -15,21 +15,21 @@ func NextPullStep(task *company.Task, openCommand func() string) string {
 	case company.PRMerged:
 		return "nothing: it is merged"
 	case company.PRClosed:
-		next := fmt.Sprintf("nothing: it is closed; its branch stays. See the work with company pr diff %d; company submit "+
-			"\"…\" begins anew", n)
+		next := fmt.Sprintf("nothing: it is closed; its branch is kept. See the work with company pr diff %d; company "+
+			"submit \"…\" starts over", n)
 		return next + task.PR.ReopenedHint()
 	}
 	if task.PR.IsOnForge() {
-		return fmt.Sprintf("review it at %s; then company pr merge %d, or merge it there: company pr sync %d hears what "+
-			"came of it", safetext.Escape(task.PR.URL), n, n) + uncheckedBranchHint(task)
+		return fmt.Sprintf("review it at %s; then company pr merge %d, or merge it there: company pr sync %d records the "+
+			"result", safetext.Escape(task.PR.URL), n, n) + uncheckedBranchHint(task)
 	}
 	if task.BranchChange.LosesDelivery() {
-		on := "goes on from what is there"
+		on := "continues from the branch"
 		if task.BranchChange.Kind == company.BranchGone {
-			on = "makes the branch anew, with what was delivered"
+			on = "restores the branch as it was delivered"
 		}
-		return fmt.Sprintf("company pr diff %d; how to merge what was delivered: company pr merge %d; where people did "+
-			"that in another form, company pr close %d --why \"…\"; company submit --follows %s \"…\" %s",
+		return fmt.Sprintf("company pr diff %d; how to merge the delivered work: company pr merge %d; if people merged it "+
+			"in another form, company pr close %d --why \"…\"; company submit --follows %s \"…\" %s",
 			n, n, n, task.ID, on)
 	}
 	next := fmt.Sprintf("company pr diff %d or company pr checkout %d; then company pr merge %d", n, n, n) +
@@ -45,6 +45,6 @@ func uncheckedBranchHint(task *company.Task) string {
 	if task.BranchChange == nil || task.BranchChange.Now == "" {
 		return ""
 	}
-	return fmt.Sprintf("; what people put on the branch went through no gate and no review here: company submit "+
-		"--follows %s \"…\" goes on from it", task.ID)
+	return fmt.Sprintf("; commits that people added to the branch passed no gate and no review here: company submit "+
+		"--follows %s \"…\" continues from it", task.ID)
 }

@@ -14,7 +14,7 @@ func TestRecoveryNote(t *testing.T) {
 	if said := view.RecoveryNotes(nil); len(said) > 0 {
 		t.Fatalf("of nothing: %s", said)
 	}
-	want := []string{"recovery: ask: t1, t4 is unfinished and paused; go on with: company resume"}
+	want := []string{"recovery: ask: t1, t4 is unfinished and paused; continue with: company resume"}
 	if said := view.RecoveryNotes([]company.TaskID{"t1", "t4"}); !slices.Equal(said, want) {
 		t.Fatal(said)
 	}

@@ -22,7 +22,7 @@ func TestRestingHasOneWord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := overview.RenderText(); !strings.Contains(text, "t12 is resting: no company is at work: company resume t12") ||
+	if text := overview.RenderText(); !strings.Contains(text, "t12 is resting: no company is running: company resume t12") ||
 		!strings.Contains(text, "\n  t12   resting ") || !strings.Contains(text, "\n  t13   paused ") {
 		t.Errorf("status:\n%s", text)
 	}
@@ -34,16 +34,16 @@ func TestRestingHasOneWord(t *testing.T) {
 	}
 	task := src.State.Tasks["t12"]
 	if text := src.Summary(task).Render(Style{Width: 100}); !strings.Contains(text, "t12 waits after 20s") ||
-		!strings.Contains(text, "\n  no company is at work\n") {
+		!strings.Contains(text, "\n  no company is running\n") {
 		t.Errorf("summary:\n%s", text)
 	}
 	src.State.Approvals["a1"] = &company.Approval{ID: "a1", Task: task.ID, Kind: company.AskClarification, Text: "both",
 		Answered: task.Updated}
-	if why := src.Summary(task).Why; why != "your answer is in; no company is at work" {
+	if why := src.Summary(task).Why; why != "your answer is in; no company is running" {
 		t.Errorf("after an answer: %q", why)
 	}
 	src.State.Approvals["a1"].Option = company.OptWithdrawn
-	if why := src.Summary(task).Why; why != "no company is at work" {
+	if why := src.Summary(task).Why; why != "no company is running" {
 		t.Errorf("after a question that was withdrawn: %q", why)
 	}
 	src.State.Approvals["a2"] = &company.Approval{ID: "a2", Task: task.ID, Kind: company.AskPlan, Question: "?"}

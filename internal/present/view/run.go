@@ -262,7 +262,7 @@ func writeRefused(b *strings.Builder, style Style, runs []Run) {
 	for _, run := range runs {
 		for _, refused := range run.Refused {
 			if n++; n == 1 {
-				b.WriteString("\n" + style.Heading("REFUSED") + "  what agents reached for and did not get\n")
+				b.WriteString("\n" + style.Heading("REFUSED") + "  access that agents were refused\n")
 			}
 			if n <= limit {
 				head := fmt.Sprintf("  %-16s ", run.ID)

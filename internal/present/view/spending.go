@@ -151,7 +151,7 @@ func (v Spending) RenderText() string {
 	section("MODEL", v.ByModel)
 	section("TASK", v.ByTask)
 	_ = table.Flush() // into memory
-	fmt.Fprintf(&b, "total  %s in %s that ended\n", FormatCost(v.Total.CostMicroUSD, v.Total.Tokens),
-		company.Count(v.Total.Runs, "run"))
+	fmt.Fprintf(&b, "total  %s in %s\n", FormatCost(v.Total.CostMicroUSD, v.Total.Tokens),
+		company.Count(v.Total.Runs, "finished run"))
 	return b.String()
 }

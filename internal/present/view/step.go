@@ -17,7 +17,7 @@ type Step struct {
 
 // Texts of the first steps of a task.
 const (
-	FindsBase    = "looks for its base and its gates"
+	FindsBase    = "detects its base and gates"
 	PreparesBase = "prepares the image"
 )
 

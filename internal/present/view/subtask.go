@@ -152,7 +152,7 @@ func (v Subtask) originNotes() []string {
 		notes = append(notes, safetext.EscapeLine(company.DescribeTakenIn(*v.TakenIn), 300))
 	}
 	if v.Replanned != "" {
-		notes = append(notes, "planned anew by the manager: "+safetext.EscapeLine(v.Replanned, 300))
+		notes = append(notes, "replanned by the manager: "+safetext.EscapeLine(v.Replanned, 300))
 	}
 	return notes
 }
@@ -163,7 +163,7 @@ func (v Subtask) keptNote() string {
 	if v.Status != company.SubtaskCancelled || v.Head == "" {
 		return ""
 	}
-	return fmt.Sprintf("its work is kept at %s: company diff %s shows it, company retry %s goes on from it",
+	return fmt.Sprintf("its work is kept at %s: company diff %s shows it, company retry %s continues it",
 		v.Head.Short(), v.ID, v.Task)
 }
 

@@ -76,11 +76,11 @@ func (src Source) Summary(task *company.Task) Summary {
 	case task.Status == company.StatusCompleted:
 		sum.Result, sum.UntestedWhy = "COMPLETE", task.ExplainUntested()
 		if sum.UntestedWhy != "" {
-			sum.Hint = "to have a test: " + untestedRemedy
+			sum.Hint = "to add a test: " + untestedRemedy
 		}
 		if sum.Unverified = task.ExplainUnverified(); len(sum.Unverified) > 0 && sum.UntestedWhy == "" {
-			sum.Hint = "what was not verified, and why: company pr show " + fmt.Sprint(task.PR.Number) +
-				"; company doctor says which line has it run"
+			sum.Hint = "what was not verified and why: company pr show " + fmt.Sprint(task.PR.Number) +
+				"; company doctor shows the line that runs it"
 		}
 		sum.Next = fmt.Sprintf("review the pull request: company pr show %d", task.PR.Number)
 		sum.PR = &task.PR.Number
@@ -130,7 +130,7 @@ func (src Source) Summary(task *company.Task) Summary {
 		} else if holds := v.HoldTexts(); len(holds) > 0 {
 			sum.Why, sum.Next = safetext.EscapeLine(holds[0], 200)+sum.Why, "company show "+string(task.ID)
 		} else {
-			sum.Why = "it is under way" + sum.Why
+			sum.Why = "it is in progress" + sum.Why
 		}
 	}
 	return sum
@@ -138,7 +138,7 @@ func (src Source) Summary(task *company.Task) Summary {
 
 // explainRest returns why a task rests. An answer may have come since the last company.
 func (src Source) explainRest(task *company.Task) string {
-	const why = "no company is at work"
+	const why = "no company is running"
 	for _, approval := range src.State.AnsweredApprovals(task.ID) {
 		if approval.Option != company.OptWithdrawn && !approval.Answered.Before(task.Updated) { // nothing happened since
 			return "your answer is in; " + why
@@ -159,7 +159,7 @@ func explainUnchanged(task *company.Task) string {
 			return run.Summary
 		}
 	}
-	return "Nothing to change: the repository already does what is asked."
+	return "Nothing to change: the repository already does what you asked."
 }
 
 // cancelledWhy returns why a task was cancelled. A cancellation may have no reason.
@@ -257,7 +257,7 @@ func (s Summary) Render(style Style) string {
 		fmt.Fprintf(&b, "  %s\n", safetext.EscapeLine(s.URL, 400))
 	}
 	if s.PRState == company.PROpen && !strings.Contains(s.URL, "://") { // no forge has a button to merge it
-		fmt.Fprintf(&b, "  To take it: company pr merge %d; to try it first: company pr checkout %[1]d\n", *s.PR)
+		fmt.Fprintf(&b, "  To merge it: company pr merge %d; to try it first: company pr checkout %[1]d\n", *s.PR)
 	}
 	if s.Result == "COMPLETE" && s.Hint != "" && (s.DryRun || s.UntestedWhy != "" || len(s.Unverified) > 0) {
 		writeWrapped(&b, style, "  ", s.Hint)

@@ -47,7 +47,7 @@ func TestSummaryBlock(t *testing.T) {
 [NEXT]   review the pull request: company pr show 7
 [WHY]    2 of 2 subtasks merged, UNTESTED (checks were run, and none of them is a test), lint passed on develop-t12-k3fq (3f9c2ab)
 [COST]   $0.41, 212k tokens, 3m12s
-[HINT]   to have a test: gates.test in company.yaml (company init --dry-run proposes commands), or the first test of the repository
+[HINT]   to add a test: gates.test in company.yaml (company init --dry-run proposes commands), or the first test of the repository
 ====================
 `},
 		"complete, and without a test to run": {func(_ *company.State, t *company.Task) {
@@ -58,7 +58,7 @@ func TestSummaryBlock(t *testing.T) {
 [NEXT]   review the pull request: company pr show 7
 [WHY]    2 of 2 subtasks merged, UNTESTED (the tests' command ran, and ran no test), lint and test passed on develop-t12-k3fq (3f9c2ab)
 [COST]   $0.41, 212k tokens, 3m12s
-[HINT]   to have a test: gates.test in company.yaml (company init --dry-run proposes commands), or the first test of the repository
+[HINT]   to add a test: gates.test in company.yaml (company init --dry-run proposes commands), or the first test of the repository
 ====================
 `},
 		"complete, and the tests look at one of five folders": {func(_ *company.State, t *company.Task) {
@@ -68,7 +68,7 @@ func TestSummaryBlock(t *testing.T) {
 [RESULT] COMPLETE
 [TASK]   t12 add rate limiting
 [NEXT]   review the pull request: company pr show 7
-[WHY]    2 of 2 subtasks merged, lint and test passed on develop-t12-k3fq (3f9c2ab); test does not look at 4 of 5 changed folders (internal/cli, internal/client, internal/view, …)
+[WHY]    2 of 2 subtasks merged, lint and test passed on develop-t12-k3fq (3f9c2ab); test does not cover 4 of 5 changed folders (internal/cli, internal/client, internal/view, …)
 [COST]   $0.41, 212k tokens, 3m12s
 [HINT]   company show t12: its plan, runs and gates
 ====================
@@ -121,7 +121,7 @@ func TestSummaryBlock(t *testing.T) {
 [NEXT]   company show t12; then company submit --plan t12
 [WHY]    the plan has 2 subtasks in 2 waves
 [COST]   $0.41, 212k tokens, 3m12s
-[HINT]   estimate: none, nothing was done in this office yet; never more than $5.00
+[HINT]   estimate: none, this office has no finished work yet; at most $5.00
 ====================
 `},
 		"a dry run with a past": {func(s *company.State, t *company.Task) {
@@ -143,7 +143,7 @@ func TestSummaryBlock(t *testing.T) {
 [NEXT]   company show t12; then company submit --plan t12
 [WHY]    the plan has 2 subtasks in 2 waves
 [COST]   $0.41, 212k tokens, 3m12s
-[HINT]   estimate: $0.40, 40k tokens to $1.00, 100k tokens, 6m00s to 10m00s, from 4 earlier subtasks; never more than $5.00
+[HINT]   estimate: $0.40, 40k tokens to $1.00, 100k tokens, 6m00s to 10m00s, from 4 earlier subtasks; at most $5.00
 ====================
 `},
 	} {

@@ -195,9 +195,9 @@ func unseenLabel(task *company.Task) string {
 	if len(shown) > most {
 		shown, more = shown[:most], ", …"
 	}
-	do := " does not look at "
+	do := " does not cover "
 	if len(cov.Checks) > 1 {
-		do = " do not look at "
+		do = " do not cover "
 	}
 	folders := fmt.Sprintf("%d of %s", len(cov.Unseen), company.Count(cov.Folders, "changed folder"))
 	return "; " + safetext.EscapeLine(strings.Join(cov.Checks, " and "), 240) + do + folders + " (" +

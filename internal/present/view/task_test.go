@@ -117,7 +117,7 @@ func TestFirstStepsAreShown(t *testing.T) {
 		t.Errorf("%s", text)
 	}
 	if text := first.Render(Style{}); !strings.Contains(
-		text, "go test ./..., exit 0, 0.0s, 3 of 41 packages; all are run on the merged tree") ||
+		text, "go test ./..., exit 0, 0.0s, 3 of 41 packages; all run on the merged tree") ||
 		*first.Gate.Checks[0].Part != part {
 		t.Errorf("%s", text)
 	}

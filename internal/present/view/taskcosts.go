@@ -144,11 +144,11 @@ func (src Source) TaskCosts(ctx context.Context, id string, detail CostDetail) (
 		return taskCosts, err
 	}
 	if target.Approval != nil {
-		return taskCosts, company.E(company.EUsage, id+" is a question").Because("tasks, tickets and runs cost").
+		return taskCosts, company.E(company.EUsage, id+" is a question").Because("only tasks, tickets and runs have costs").
 			Fix("company costs " + string(target.Approval.Task))
 	}
 	if src.Journals == nil {
-		return taskCosts, company.E(company.ENotFound, "there are no journals here").Fix("company costs")
+		return taskCosts, company.E(company.ENotFound, "no journals here").Fix("company costs")
 	}
 	sums := costSums{view: &taskCosts, roles: map[string]*CostLine{}, tickets: map[string]*CostLine{}, detail: detail}
 	taskCosts.Total.Of = "total"

@@ -123,7 +123,7 @@ func (v TaskDetail) Render(style Style) string {
 	if v.Review != nil {
 		of := "of the whole"
 		if v.ReviewOf != "" {
-			of = "of " + string(v.ReviewOf) + ", which holds for the whole: it is the only ticket, and merged the same tree"
+			of = "of " + string(v.ReviewOf) + ", which covers the whole: it is the only ticket and merged the same tree"
 		}
 		writeWrapped(&b, style, "\n"+style.Heading("REVIEW")+"  ", of)
 		writeReview(&b, style, v.Review)
@@ -148,7 +148,7 @@ func (v TaskDetail) writeResult(b *strings.Builder, style Style) {
 		writeWrapped(b, style, "  why:    ", safetext.EscapeLine(v.Reason, 300))
 	}
 	if len(v.WaitsFor) > 0 {
-		writeWrapped(b, style, "  waits for: ", v.AwaitedText()+"; it begins when all are merged")
+		writeWrapped(b, style, "  waits for: ", v.AwaitedText()+"; it starts when all are merged")
 	} else if len(v.After) > 0 {
 		writeWrapped(b, style, "  after:  ", JoinIDs(v.After))
 	}
@@ -294,7 +294,7 @@ func (v TaskDetail) writeBase(b *strings.Builder, style Style) {
 	if len(v.Packages) > 0 {
 		writeWrapped(b, style, "  image:  ",
 			"has Debian's "+safetext.EscapeLine(strings.Join(v.Packages, ", "), 300)+
-				", for which checks of the base looked and which no file asks for")
+				", which checks of the base looked for and no file requires")
 	}
 	if len(v.KnownRed) == 0 && slices.ContainsFunc(v.Baseline, func(c Check) bool { return c.Verdict == "passed" }) {
 		b.WriteString("  before: green\n")

@@ -57,7 +57,7 @@ func (f TaskFilter) validate() error {
 	}
 	for _, word := range f.Priorities {
 		if !slices.Contains(company.Priorities, company.Priority(word)) {
-			return company.E(company.EUsage, fmt.Sprintf("there is no priority %q", safetext.EscapeLine(word, 40))).
+			return company.E(company.EUsage, fmt.Sprintf("unknown priority %q", safetext.EscapeLine(word, 40))).
 				Fix("--priority low, medium or high")
 		}
 	}
@@ -144,7 +144,7 @@ func (v Task) costText() string {
 // Render renders a table of the tasks.
 func (v TaskList) Render(style Style) string {
 	if len(v.Tasks) == 0 {
-		return "no task\n"
+		return "no tasks\n"
 	}
 	var urgent, due, tagged bool // columns that are left out unless a task needs them
 	for _, task := range v.Tasks {

@@ -284,5 +284,5 @@ func RecoveryNotes(paused []company.TaskID) []string {
 	if len(paused) == 0 {
 		return nil
 	}
-	return []string{"recovery: ask: " + JoinIDs(paused) + " is unfinished and paused; go on with: company resume"}
+	return []string{"recovery: ask: " + JoinIDs(paused) + " is unfinished and paused; continue with: company resume"}
 }

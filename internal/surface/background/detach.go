@@ -62,7 +62,7 @@ type Taken struct {
 // returns once the task has an id, or EHeld if no company accepted the task in time.
 func Submit(ctx context.Context, ent *officeaccess.Entrance, paths office.Paths, submission Submission) (Taken, error) {
 	var taken Taken
-	bg, err := reachCompany(ctx, ent, paths, submission, "no company took the task in time",
+	bg, err := reachCompany(ctx, ent, paths, submission, "the background process did not take the task in time",
 		func(ctx context.Context, conn *client.Office) (bool, error) {
 			done, err := conn.Do(ctx, submission.ID, submission.Command)
 			if company.CodeOf(err) == company.EHeld {
@@ -148,7 +148,7 @@ func orLate(ctx, limit context.Context, late string, bg *detachedProcess, err er
 // from an unlinked file: an argument is limited to 128 KiB, and every user could read it.
 func startDetached(off *office.Office, submission Submission) (*detachedProcess, error) {
 	fail := func(err error) error {
-		return company.E(company.EInternal, "the company could not be started again").Wrap(err).
+		return company.E(company.EInternal, "the company could not be restarted").Wrap(err).
 			Fix("submit it without --detach")
 	}
 	self, err := os.Executable()
@@ -194,7 +194,7 @@ func startDetached(off *office.Office, submission Submission) (*detachedProcess,
 // startError returns the error for a company that ended before it accepted the task. It includes
 // the error in the company's log, if any.
 func (b *detachedProcess) startError() error {
-	fault := company.E(company.EInternal, "the detached company ended at once").Fix("see " + b.logPath())
+	fault := company.E(company.EInternal, "the background process exited immediately").Fix("see " + b.logPath())
 	if printed := b.printedError(); printed != "" {
 		return fault.Because(printed)
 	}

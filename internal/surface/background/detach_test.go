@@ -48,7 +48,7 @@ func TestSubmitBesideAReader(t *testing.T) {
 	_, err := Submit(t.Context(), ent, paths,
 		Submission{Args: []string{"-test.run=^$"}, Instruction: "say goodbye",
 			Command: company.Submit{Instruction: "say goodbye"}, ID: "c-1"})
-	if company.CodeOf(err) != company.EInternal || !strings.Contains(err.Error(), "ended at once") {
+	if company.CodeOf(err) != company.EInternal || !strings.Contains(err.Error(), "exited immediately") {
 		t.Errorf("no company was started: %v", err)
 	}
 	if err := <-released; err != nil {

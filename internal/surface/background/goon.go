@@ -13,7 +13,7 @@ import (
 // an error. If no company holds the office in time, it returns EHeld.
 func GoOn(ctx context.Context, ent *officeaccess.Entrance, paths office.Paths, args []string) error {
 	reached := false
-	bg, err := reachCompany(ctx, ent, paths, Submission{Args: args}, "no company went on with the task in time",
+	bg, err := reachCompany(ctx, ent, paths, Submission{Args: args}, "no company continued the task in time",
 		func(context.Context, *client.Office) (bool, error) {
 			reached = true
 			return true, nil

@@ -26,7 +26,7 @@ func ParseIssue(text string) (*company.IssueRef, error) {
 	}
 	ref := new(company.IssueRef)
 	if err := json.Unmarshal([]byte(text), ref); err != nil {
-		return nil, company.E(company.EUsage, "--confirmed-issue names no issue").Wrap(err).Fix("company submit --issue 12")
+		return nil, company.E(company.EUsage, "invalid --confirmed-issue").Wrap(err).Fix("company submit --issue 12")
 	}
 	return ref, nil
 }

@@ -29,7 +29,7 @@ func (s Submission) writeInstruction(w io.Writer) error {
 func ReadParcel(r io.Reader) (instruction string, files []company.AttachedFile, err error) {
 	var p parcel
 	if err := json.NewDecoder(io.LimitReader(r, maxParcel)).Decode(&p); err != nil {
-		return "", nil, company.E(company.EUsage, "stdin has no instruction with files").Wrap(err).
+		return "", nil, company.E(company.EUsage, "invalid instruction with files on stdin").Wrap(err).
 			Fix(`company submit --attach FILE "…"`)
 	}
 	return p.Instruction, p.Files, nil

@@ -28,7 +28,7 @@ func TestSubmitAfter(t *testing.T) {
 	run := func(args ...string) heldoffice.Result { return o.Run(t.Context(), execute, args...) }
 	r := run("submit", "--detach", "--after", string(first)+","+string(delivered), "--after", string(first), "use both")
 	id := company.NewTaskID(o.View().LastTask)
-	if r.Code != 0 || !strings.HasPrefix(r.Out, string(id)+" begins once merged: "+string(first)+", "+string(delivered)) ||
+	if r.Code != 0 || !strings.HasPrefix(r.Out, string(id)+" starts when merged: "+string(first)+", "+string(delivered)) ||
 		!strings.HasSuffix(r.Out, "\nwatch it: company watch "+string(id)+"\n") || id == cancelled {
 		t.Fatalf("%+v", r)
 	}
@@ -41,7 +41,7 @@ func TestSubmitAfter(t *testing.T) {
 		{"list", both},
 		{"list --state waiting", both},
 		{"show " + string(id), "waits for: " + string(first) + " (working), " + string(delivered) + " (#1 is to be merged)"},
-		{"feed " + string(id), "it begins when " + string(first) + " and " + string(delivered) + " are merged"},
+		{"feed " + string(id), "it starts when " + string(first) + " and " + string(delivered) + " are merged"},
 		{"show -o json " + string(id),
 			`"waits_for":[{"task":"` + string(first) + `","status":"executing"},{"task":"` + string(delivered) +
 				`","status":"completed","pr":1,"pr_state":"open"}]`},
@@ -101,7 +101,7 @@ func TestSubmitAfter(t *testing.T) {
 	}
 	o.Close()
 	if r := run("status"); !strings.Contains(
-		r.Out, string(id)+" is resting: it "+both+", and no company is at work: company resume "+string(id)) {
+		r.Out, string(id)+" is resting: it "+both+", and no company is running: company resume "+string(id)) {
 		t.Errorf("without a company: %+v", r)
 	}
 }

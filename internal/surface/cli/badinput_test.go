@@ -94,13 +94,13 @@ var wrongInputs = []wrongInput{
 
 	// CLI.
 	{line: "cli: a number in letters", args: []string{"submit", "--budget-usd", "five", "x"}, exit: 64,
-		code: company.EUsage, says: `--budget-usd takes a number such as 2.50, found "five"`, fix: "company submit --help"},
+		code: company.EUsage, says: `invalid value "five" for --budget-usd: must be a number such as 2.50`, fix: "company submit --help"},
 	{line: "cli: two ways", args: []string{"submit", "--one", "--split", "x"}, exit: 64, code: company.EUsage,
-		says: "--one, --split and --set plan.way exclude each other", fix: "use one of them"},
+		says: "--one, --split and --set plan.way cannot be combined", fix: "use one of them"},
 	{line: "cli: an unknown shell", args: []string{"completion", "nosh"}, exit: 64, code: company.EUsage,
 		says: `unknown argument "nosh" for company completion`, fix: "company completion --help"},
 	{line: "cli: an answer without words", args: []string{"answer", "a1"}, exit: 64, code: company.EUsage,
-		says: "company answer lacks an argument", fix: "company answer --help"},
+		says: "missing argument for company answer", fix: "company answer --help"},
 	{line: "cli: a folder that is not there", args: []string{"status", "--repo", "/nowhere"}, exit: 1,
 		code: company.ENotFound, says: "there is no folder /nowhere", fix: "name one that exists with --repo"},
 	{line: "cli: unknown flag", args: []string{"submit", "--dry-rn", "x"}, exit: 64, code: company.EUsage,
@@ -108,11 +108,11 @@ var wrongInputs = []wrongInput{
 	{line: "cli: unknown flag, its first word is wrong", args: []string{"submit", "--budgt", "5"}, exit: 64,
 		code: company.EUsage, says: "unknown flag: --budgt", fix: "did you mean --budget"},
 	{line: "cli: an argument is missing", args: []string{"pr", "show"}, exit: 64, code: company.EUsage,
-		says: "company pr show lacks an argument", fix: "company pr show --help"},
+		says: "missing argument for company pr show", fix: "company pr show --help"},
 	{line: "cli: a key of config show", args: []string{"config", "show", "workers.max"}, exit: 64, code: company.EUsage,
-		says: `company config show takes no argument, and "workers.max" is one`, fix: "company config get workers.max"},
+		says: `unexpected argument "workers.max" for company config show`, fix: "company config get workers.max"},
 	{line: "cli: no such key", args: []string{"config", "get", "worker.max"}, exit: 1, code: company.ENotFound,
-		says: "there is no key worker.max", fix: "did you mean workers.max?"},
+		says: "unknown key worker.max", fix: "did you mean workers.max?"},
 	{line: "cli: unknown flag, one letter", args: []string{"status", "-z"}, exit: 64, code: company.EUsage,
 		says: "unknown shorthand flag: 'z'", fix: "company status --help"},
 	{line: "cli: unknown command", args: []string{"sumbit", "x"}, exit: 64, code: company.EUsage,
@@ -122,17 +122,17 @@ var wrongInputs = []wrongInput{
 	{line: "cli: an argument of mcp", args: []string{"mcp", "here"}, exit: 64, code: company.EUsage, says: `"here"`,
 		fix: "company mcp --help"},
 	{line: "cli: empty goal", args: []string{"submit", " \n\t"}, exit: 64, code: company.EUsage,
-		says: "the instruction is empty", fix: "say what is to be done"},
+		says: "the instruction is empty", fix: "say what to do"},
 	{line: "cli: 1 MiB goal", stdin: strings.Repeat("x", 1<<20), args: []string{"submit", "-f", "-"}, exit: 1,
 		code: company.EInvalid, says: "the instruction is longer than 256 KiB", fix: "a file of the repository"},
 	{line: "cli: binary goal", stdin: "\x7fELF\x00\xff\xfe", args: []string{"submit", "-f", "-"}, exit: 1,
 		code: company.EInvalid, says: "the instruction is not text", fix: "iconv -f ENCODING -t UTF-8 FILE | company submit -"},
 	{line: "cli: unknown run", args: []string{"logs", "t9-01.1"}, exit: 1, code: company.ENotFound,
 		says: "there is no task t9", fix: "company submit"},
-	{line: "cli: what is no id", args: []string{"show", "t1-"}, exit: 64, code: company.EUsage, says: `"t1-" is no id`,
+	{line: "cli: what is no id", args: []string{"show", "t1-"}, exit: 64, code: company.EUsage, says: `invalid id "t1-"`,
 		fix: "ids look like t12"},
-	{line: "cli: ambiguous id", args: []string{"cancel", "1"}, exit: 64, code: company.EUsage, says: `"1" is no task`,
-		fix: "tasks look like t12"},
+	{line: "cli: ambiguous id", args: []string{"cancel", "1"}, exit: 64, code: company.EUsage, says: `invalid task id "1"`,
+		fix: "task ids look like t12"},
 
 	// Repositories.
 	{line: "repos: empty/unborn", prep: shellPrep("rm -rf .git && git init -q -b main ."), args: submitX, exit: 1,
@@ -215,7 +215,7 @@ func TestWrongInput(t *testing.T) {
 					continue
 				}
 				if head, rest, ok := strings.Cut(said, "\n"); ok &&
-					strings.HasPrefix(head, "company "+command.Version+"  looking at ") {
+					strings.HasPrefix(head, "company "+command.Version+"  checking ") {
 					said = rest // a slow machine is told so
 				}
 				if !strings.HasPrefix(said, "error["+string(x.code)+"]: ") || !strings.Contains(said, x.says) {

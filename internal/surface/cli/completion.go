@@ -34,13 +34,12 @@ fi
 
 func newCompletion() *cobra.Command {
 	return &cobra.Command{
-		Use: "completion bash|zsh|fish", Short: "Print what makes a shell complete commands, flags and ids",
+		Use: "completion bash|zsh|fish", Short: "Generate shell completion scripts",
 		Example: "  source <(company completion bash)\n  company completion fish | source",
-		Long: `Prints a script for the shell. Put "source <(company completion bash)" into
-~/.bashrc to have it in every shell. Ids of tasks, runs, questions, projects and
-pull requests are those of the office that one stands in, asked of the company
-at work where there is one; when that does not answer within a second, nothing
-is completed.`,
+		Long: `Prints a completion script for bash, zsh or fish. To load it in every bash, add
+"source <(company completion bash)" to ~/.bashrc. Ids of tasks, runs, questions,
+projects and pull requests come from the office of the current directory. If a
+running company does not answer within a second, no ids are offered.`,
 		Args:      cobra.MatchAll(cobra.ExactArgs(1), cobra.OnlyValidArgs),
 		ValidArgs: []string{"bash", "zsh", "fish"},
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -50,7 +50,7 @@ func TestDoctorDeep(t *testing.T) {
 			t.Errorf("served %v: without --deep all is read: %s", served, got)
 		}
 		if got := look("--deep")["stored data"]; !strings.HasPrefix(got, "pass: ") ||
-			!strings.Contains(got, "1 blob (1 KiB) read, all as it was written") {
+			!strings.Contains(got, "1 blob (1 KiB) verified, all intact") {
 			t.Errorf("served %v: a store in order: %s", served, got)
 		}
 	}

@@ -100,7 +100,7 @@ func TestNoEscapeSequences(t *testing.T) {
 			continue // it may move the cursor
 		}
 		if text := runOn(t, o, s, "status", "--watch"); strings.Contains(text, "\x1b") ||
-			!strings.Contains(text, "--watch is for a terminal") {
+			!strings.Contains(text, "--watch needs a terminal") {
 			t.Errorf("status --watch, %s: %q", name, text)
 		}
 	}

@@ -37,20 +37,20 @@ Commands:{{range .Commands}}{{if .IsAvailableCommand}}
 Flags:
 {{.LocalFlags.FlagUsages | trimTrailingWhitespaces}}
 {{end}}{{if .HasAvailableInheritedFlags}}
-Flags of every command, such as -o json, --yes and --set: {{.Root.Name}} --help
+Global flags, such as -o json, --yes and --set: {{.Root.Name}} --help
 {{end}}
-Exit codes: 0 complete, 1 error, 2 incomplete (it waits for you, or was
-cancelled), 3 the office is held by a process that does not answer, 64 wrong
-usage, 130 interrupted, 141 nobody read the output to its end{{if eq .Name "doctor"}}; of doctor: 0 green, 1 red, 2 could not check{{end}}.
+Exit codes: 0 complete, 1 error, 2 incomplete (waiting for you, or cancelled),
+3 the process that holds the office does not answer, 64 usage error,
+130 interrupted, 141 output closed early (SIGPIPE){{if eq .Name "doctor"}}; doctor: 0 green, 1 red, 2 could not check{{end}}.
 `
 
 // commandGroups lists the commands in the order in which a user needs them.
 var commandGroups = []struct{ title, names string }{
-	{"Give work", "submit wait resume retry pause cancel stop"},
-	{"Look", "status watch open list show feed logs prompt diff agents costs"},
-	{"Decide", "answer approve reject tell budget plan pr"},
-	{"The office and its repositories", "init config trust doctor project serve hire fire cleanup"},
-	{"For programs and experts", "mcp git image bus replay completion version help"},
+	{"Submit and control tasks", "submit wait resume retry pause cancel stop"},
+	{"Inspect", "status watch open list show feed logs prompt diff agents costs"},
+	{"Answer and review", "answer approve reject tell budget plan pr"},
+	{"Set up and run the office", "init config trust doctor project serve hire fire cleanup"},
+	{"Advanced", "mcp git image bus replay completion version help"},
 }
 
 // groupCommands puts the commands of the root into groups.
@@ -70,7 +70,7 @@ func groupCommands(root *cobra.Command) {
 // parent command.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
-		Use: "help [command|errors|code]", Short: "Help about a command, or an error code", Args: cobra.ArbitraryArgs,
+		Use: "help [command|errors|code]", Short: "Show help for a command or an error code", Args: cobra.ArbitraryArgs,
 		Example: "  company help submit\n  company help pr merge\n  company help errors\n  company help E_MODEL",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if text, ok := company.ExplainErrors(strings.Join(args, " ")); ok {
@@ -131,7 +131,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		}
 		if form := numberForms[wrong.GetFlag().Value.Type()]; form != "" {
 			fault = company.E(company.EUsage, fmt.Sprintf(
-				"--%s takes %s, found %q", wrong.GetFlag().Name, form, safetext.EscapeLine(wrong.GetValue(), 80)))
+				"invalid value %q for --%s: must be %s", safetext.EscapeLine(wrong.GetValue(), 80), wrong.GetFlag().Name, form))
 		}
 	}
 	typed, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
@@ -176,7 +176,7 @@ func flagsOfFirstWord(typed string, flags []string) (begun []string) {
 func describeArguments(cmd *cobra.Command, check cobra.PositionalArgs, args []string) string {
 	name := cmd.CommandPath()
 	if len(args) == 0 {
-		return name + " lacks an argument"
+		return "missing argument for " + name
 	}
 	if len(args) == 1 && len(cmd.ValidArgs) > 0 {
 		return fmt.Sprintf("unknown argument %q for %s", safetext.EscapeLine(args[0], 80), name)
@@ -184,12 +184,12 @@ func describeArguments(cmd *cobra.Command, check cobra.PositionalArgs, args []st
 	for limit := len(args) - 1; limit >= 0; limit-- {
 		if check(cmd, args[:limit]) == nil {
 			if limit == 0 {
-				return fmt.Sprintf("%s takes no argument, and %q is one", name, safetext.EscapeLine(args[0], 80))
+				return fmt.Sprintf("unexpected argument %q for %s", safetext.EscapeLine(args[0], 80), name)
 			}
-			return fmt.Sprintf("%s takes %s, and there are %d", name, company.Count(limit, "argument"), len(args))
+			return fmt.Sprintf("%s takes %s, got %d", name, company.Count(limit, "argument"), len(args))
 		}
 	}
-	return name + " lacks an argument"
+	return "missing argument for " + name
 }
 
 // usageErrors makes invalid arguments fail with EUsage, in cmd and all its subcommands.
@@ -203,7 +203,7 @@ func usageErrors(cmd *cobra.Command) {
 		if err == nil || company.CodeOf(err) == company.EUsage {
 			return err
 		}
-		fault := company.E(company.EUsage, describeArguments(c, check, args)).Because("it is " + c.UseLine()).
+		fault := company.E(company.EUsage, describeArguments(c, check, args)).Because("usage: " + c.UseLine()).
 			Fix(c.CommandPath() + " --help")
 		if c.CommandPath() == "company config show" {
 			fault = fault.Fix("company config get " + safetext.EscapeLine(args[0], 80))

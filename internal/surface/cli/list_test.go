@@ -44,10 +44,10 @@ func TestList(t *testing.T) {
 			`{{range .tasks}}{{.id}} {{.status}} {{.cost_micro_usd | json}}{{end}}`); got != string(open)+" executing null" {
 			t.Errorf("served %v: %s", served, got)
 		}
-		if r := run("--state", "paused"); r.Code != 0 || r.Out != "no task\n" {
+		if r := run("--state", "paused"); r.Code != 0 || r.Out != "no tasks\n" {
 			t.Errorf("served %v: %+v", served, r)
 		}
-		if r := run("--priority", "high,low"); r.Code != 0 || r.Out != "no task\n" {
+		if r := run("--priority", "high,low"); r.Code != 0 || r.Out != "no tasks\n" {
 			t.Errorf("served %v: %+v", served, r)
 		}
 		if got := renderJSON(t, run("--priority", "medium", "--tag", "api", "-o", "json"),
@@ -55,7 +55,7 @@ func TestList(t *testing.T) {
 			` medium ["api","ui"] `+deadline.Format(time.RFC3339) {
 			t.Errorf("served %v: %s", served, got)
 		}
-		requireRefusal(t, run("--priority", "urgent"), company.EUsage, "there is no priority")
+		requireRefusal(t, run("--priority", "urgent"), company.EUsage, "unknown priority")
 		requireRefusal(t, run("--state", "lost"), company.EUsage, "unknown task state")
 		requireRefusal(t, run("-n", "-1"), company.EUsage, "-n 20")
 	}
@@ -105,7 +105,7 @@ func TestCosts(t *testing.T) {
 		t.Error(got)
 	}
 	if r := o.Run(t.Context(), execute, "costs", "--days", "1"); r.Code != 0 || !strings.Contains(r.Out, "dear") ||
-		!strings.Contains(r.Out, "in 2 runs that ended") {
+		!strings.Contains(r.Out, "in 2 finished runs") {
 		t.Errorf("%+v", r)
 	}
 	requireRefusal(t, o.Run(t.Context(), execute, "costs", "--days", "-1"), company.EUsage, "--days 7")
@@ -114,7 +114,7 @@ func TestCosts(t *testing.T) {
 // A status that redraws is for a terminal.
 func TestStatusWatch(t *testing.T) {
 	o := heldoffice.Open(t)
-	requireRefusal(t, o.Run(t.Context(), execute, "status", "--watch"), company.EUsage, "for a terminal")
+	requireRefusal(t, o.Run(t.Context(), execute, "status", "--watch"), company.EUsage, "needs a terminal")
 }
 
 // An instruction is written in the person's editor where none is given, and nothing is

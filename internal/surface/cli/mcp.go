@@ -21,24 +21,24 @@ import (
 func newMCP(env *command.Environment) *cobra.Command {
 	var grants mcpserver.Grants
 	cmd := &cobra.Command{
-		Use: "mcp", Short: "Serve the office to an agent, over the Model Context Protocol",
+		Use: "mcp", Short: "Serve the office over the Model Context Protocol",
 		Example: "  company mcp\n  company mcp --allow-write\n  company mcp --repo ~/app --allow-write --allow-approve\n  " +
 			"claude mcp add company -- company mcp --allow-write",
-		Long: `Speaks the Model Context Protocol on stdin and stdout, for the agent of an editor
-that starts it. It ends when stdin is closed.
+		Long: `Speaks the Model Context Protocol on stdin and stdout, for an agent or editor that
+starts it as a server. It ends when stdin is closed.
 
-Tools that read are always there: status, list, show, feed, wait, diff, logs, costs,
-pr_list and pr_show. --allow-write adds submit, answer, tell, pause, resume, stop and
-cancel. --allow-approve adds approve and reject: whatever may use the tools then
-decides in your place. A tool without its flag is not listed.
+The read-only tools are always available: status, list, show, feed, wait, diff, logs,
+costs, pr_list and pr_show. --allow-write adds submit, answer, tell, pause, resume,
+stop and cancel. --allow-approve adds approve and reject, which lets the client
+decide in your place. Tools without their flag are not listed.
 
-Each call goes to the company at work on the office, else the office is opened for it,
-as by the commands of the same names. What stderr has is for people.`,
+Each call goes to the running company, or opens the office as the command of the same
+name does. Log messages go to stderr.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runMCP(c.Context(), env, grants) },
 	}
-	cmd.Flags().BoolVar(&grants.Write, "allow-write", false, "also tools that submit work, answer, pause, stop and cancel")
-	cmd.Flags().BoolVar(&grants.Approve, "allow-approve", false, "also tools that approve and reject in your place")
+	cmd.Flags().BoolVar(&grants.Write, "allow-write", false, "offer tools that submit, answer, pause, stop and cancel")
+	cmd.Flags().BoolVar(&grants.Approve, "allow-approve", false, "offer tools that approve and reject in your place")
 	return cmd
 }
 

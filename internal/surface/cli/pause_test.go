@@ -23,7 +23,7 @@ func TestPauseOfASubtask(t *testing.T) {
 	if paused := o.View().Tasks[id].PausedSubtasks(); len(paused) > 0 {
 		t.Fatalf("%v", paused)
 	}
-	if r := command("pause", "t1-02"); r.Code != 0 || r.Out != "t1-02 paused; go on with: company resume t1-02\n" {
+	if r := command("pause", "t1-02"); r.Code != 0 || r.Out != "t1-02 paused; continue with: company resume t1-02\n" {
 		t.Errorf("%+v", r)
 	}
 	if r := command("status"); !strings.Contains(r.Out, "  ~ t1-02 is paused: company resume t1-02\n") ||

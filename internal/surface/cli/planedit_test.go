@@ -34,23 +34,23 @@ func TestPlanEdit(t *testing.T) {
 			}
 			return o.Run(t.Context(), execute, "plan", "edit", string(id), "-f", file)
 		}
-		if r := edit(shown.Out); r.Code != 0 || r.Out != "the plan of t1 is as it was\n" {
+		if r := edit(shown.Out); r.Code != 0 || r.Out != "the plan of t1 is unchanged\n" {
 			t.Errorf("served %v: %+v", served, r)
 		}
 		requireRefusal(t, edit(strings.ReplaceAll(shown.Out, "b/**", "a/x.go")), company.EPlan,
 			"the plan is refused, and the one before stays")
-		requireRefusal(t, edit(strings.ReplaceAll(shown.Out, "effort:", "efort:")), company.EInvalid, "mend "+file)
+		requireRefusal(t, edit(strings.ReplaceAll(shown.Out, "effort:", "efort:")), company.EInvalid, "correct "+file)
 		requireRefusal(t, edit("subtasks: []\n"), company.EInvalid, "the plan has no subtasks")
 		requireRefusal(t, o.Run(t.Context(), execute, "plan", "edit", string(id)), company.EUsage,
-			"there is no editor to open")
+			"no editor to open")
 		requireRefusal(t, o.Run(t.Context(), execute, "plan", "edit", string(other), "-f", file), company.EConflict,
 			"the plan of t2 does not wait for your approval")
-		requireRefusal(t, o.Run(t.Context(), execute, "plan", "edit", "t1-01"), company.EUsage, "is no task")
+		requireRefusal(t, o.Run(t.Context(), execute, "plan", "edit", "t1-01"), company.EUsage, "invalid task id")
 		requireRefusal(t, o.Run(t.Context(), execute, "plan", "show", "t9"), company.ENotFound, "there is no task t9")
 
 		title := map[bool]string{true: "write the first", false: "write the very first"}[served]
 		changed := strings.Replace(shown.Out, "title: write ", "title: "+title+" of ", 1)
-		if r := edit(changed); r.Code != 0 || !strings.HasPrefix(r.Out, "the plan of t1 is yours now: 2 subtasks\n") ||
+		if r := edit(changed); r.Code != 0 || !strings.HasPrefix(r.Out, "the plan of t1 was replaced by yours: 2 subtasks\n") ||
 			!strings.Contains(r.Err, "company approve t1") {
 			t.Errorf("served %v: %+v", served, r)
 		}

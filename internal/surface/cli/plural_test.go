@@ -18,10 +18,9 @@ var pluralFormatRE = regexp.MustCompile(`%d (?:[a-z]+ )?[a-z]+s\b`)
 var pluralExceptions = []string{
 	"%s has %d open questions",  // one is answered by the task's id
 	"%d projects are called %s", // one is the project
-	"there are %d pull requests of the number %d",
-	"%d things are missing here, so nothing was started",
+	"there are %d pull requests with the number %d",
 	"%d passed, %d failed, %d skipped",
-	"company pr sync %d hears", "%d is read", "served already", "by process %d", "process %d works",
+	"company pr sync %d records", "%d is read", "already being served", "by process %d", "process %d works",
 	"process %d when its work", "kill %d when its work", "pull request %d is", "#%d is",
 }
 

@@ -17,7 +17,7 @@ func TestReplayRefuses(t *testing.T) {
 	o := heldoffice.Open(t)
 	id := o.Executing("the first", 1)
 	o.Serve()
-	requireRefusal(t, o.Run(t.Context(), execute, "replay", "t1-01"), company.EUsage, "is no task")
+	requireRefusal(t, o.Run(t.Context(), execute, "replay", "t1-01"), company.EUsage, "invalid task id")
 	for range 2 {
 		requireRefusal(t, o.Run(t.Context(), execute, "replay", string(id)), company.EInvalid, "has not come to its end")
 		requireRefusal(t, o.Run(t.Context(), execute, "replay", "t9"), company.ENotFound, "there is no task t9")
@@ -31,9 +31,9 @@ func TestReplayOfAFileRefuses(t *testing.T) {
 	id := o.Executing("the first", 1)
 	o.Close()
 	file := filepath.Join(t.TempDir(), "t1.record")
-	requireRefusal(t, o.Run(t.Context(), execute, "replay"), company.EUsage, "no task is named")
+	requireRefusal(t, o.Run(t.Context(), execute, "replay"), company.EUsage, "missing task")
 	requireRefusal(t, o.Run(t.Context(), execute, "replay", string(id), "--record", file), company.EUsage,
-		"--record stands alone")
+		"--record takes no task and no --save")
 	requireRefusal(t, o.Run(t.Context(), execute, "replay", "--record", file), company.EUsage, "cannot be opened")
 	requireRefusal(t, o.Run(t.Context(), execute, "replay", string(id), "--save", file), company.EInvalid,
 		"has not come to its end")

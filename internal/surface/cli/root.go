@@ -88,7 +88,7 @@ func execute(ctx context.Context, env *command.Environment, args []string) int {
 		return command.ExitPipe // the reader closed early
 	default:
 		err = company.E(company.EOutput, "the result could not be written to stdout").Wrap(out.Err).
-			Fix("see what became of the program that reads it")
+			Fix("check the program that reads it")
 	}
 	return env.ReportError(ctx, err)
 }
@@ -119,18 +119,18 @@ func newRoot(env *command.Environment) *cobra.Command {
 	}
 	f := root.PersistentFlags()
 	f.StringVar(&env.OfficeDir, "office", "",
-		"folder of the office (default: the nearest company.yaml, else .company in this repository)")
+		"office `folder` (default: the nearest company.yaml, else .company in this repository)")
 	f.StringVarP(&env.RepoDir, "repo", "R", "",
-		"git checkout to work on (default: the one you stand in); for submit, or the URL of a repository")
-	f.StringVarP(&env.Output, "output", "o", "text", "text or json")
-	f.BoolVar(&env.JSON, "json", false, "the same as -o json")
-	f.BoolVarP(&env.Quiet, "quiet", "q", false, "no progress")
-	f.BoolVarP(&env.Verbose, "verbose", "v", false, "more: details of errors, the log on stderr")
-	f.BoolVar(&env.NoColor, "no-color", false, "no colour")
-	f.BoolVar(&env.NoInput, "no-input", false, "never ask on the terminal")
+		"git `checkout` to work on (default: the current one); submit also takes a repository URL")
+	f.StringVarP(&env.Output, "output", "o", "text", "output `format`: text or json")
+	f.BoolVar(&env.JSON, "json", false, "same as -o json")
+	f.BoolVarP(&env.Quiet, "quiet", "q", false, "print no progress")
+	f.BoolVarP(&env.Verbose, "verbose", "v", false, "print error details, and the log on stderr")
+	f.BoolVar(&env.NoColor, "no-color", false, "disable colour")
+	f.BoolVar(&env.NoInput, "no-input", false, "never prompt")
 	f.BoolVar(&env.Yes, "yes", false,
-		"yes to what is asked before work begins (the plan, work without gates), and to what trust, reject and pr merge ask")
-	f.StringArrayVar(&env.ConfigFlags, "set", nil, "set a key of the config: --set workers.max=5")
+		"answer yes to prompts before work begins (the plan, no gates) and those of trust, reject and pr merge")
+	f.StringArrayVar(&env.ConfigFlags, "set", nil, "set a config `key=value`, such as workers.max=5")
 	root.AddCommand(
 		task.NewSubmit(env), task.NewWait(env), serve.New(env), serve.NewOpen(env), inspect.NewStatus(env),
 		inspect.NewList(env), inspect.NewCosts(env), inspect.NewFeed(env), inspect.NewWatch(env, task.NewBackground(env)),

@@ -36,8 +36,8 @@ func TestSubmitToAddress(t *testing.T) {
 	requireRefusal(t, run("https://ann:pw@example.com/a/b", "submit", "--detach", "add c"), company.EUsage,
 		"holds a login")
 	requireRefusal(t, run(address, "submit", "--project", o.Repo, "--detach", "add c"), company.EUsage,
-		"--project and --repo at once")
-	requireRefusal(t, run(address, "status"), company.EUsage, "--repo takes an address with company submit alone")
+		"--project and --repo cannot be used together")
+	requireRefusal(t, run(address, "status"), company.EUsage, "only company submit takes an address with --repo")
 	requireRefusal(t, run(address+"-that-is-not-there", "submit", "--detach", "add c"), company.ENotFound,
 		"cannot be opened")
 	if found, err := filepath.Glob(clones + "/*/*"); err != nil || len(found) != 0 {

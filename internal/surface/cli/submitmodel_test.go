@@ -23,7 +23,7 @@ models:
 	o.Serve()
 	for args, says := range map[string]string{
 		"--model=lagre x": `unknown model profile "lagre"`, "--model= x": "--model is empty",
-		"--plan=t1 --model=large": "--plan and --model at once",
+		"--plan=t1 --model=large": "--plan and --model cannot be used together",
 	} {
 		requireRefusal(t, o.Run(t.Context(), execute, append([]string{"submit", "--detach"}, strings.Fields(args)...)...),
 			company.EUsage, says)

@@ -55,8 +55,8 @@ func TestCostsOfATask(t *testing.T) {
 			o.Close()
 		}
 		for args, says := range map[string][]string{
-			"t1": {"ROLE", "worker", "total", "$0.0340", "1 request gave no answer: $0.0300",
-				"1 run not booked yet"},
+			"t1": {"ROLE", "worker", "total", "$0.0340", "1 request got no answer: $0.0300",
+				"1 run not charged yet"},
 			"t1 --by ticket":  {"TICKET", "t1-01", "plan"},
 			"t1-01 --by role": {"worker", "$0.0340"},
 			"t1 --by turn": {"t1-01.1     1  worker     100       0      20   $0.0015  read_file api/limit.go",
@@ -98,7 +98,7 @@ func TestCostsOfATask(t *testing.T) {
 		"t9 --by turn":       {company.ENotFound, "there is no task t9"},
 		"t1-07":              {company.ENotFound, "there is no subtask t1-07"},
 		"t1-01.8":            {company.ENotFound, "there is no run t1-01.8"},
-		"../t1":              {company.EUsage, "is no id"},
+		"../t1":              {company.EUsage, "invalid id"},
 	} {
 		requireRefusal(t, o.Run(t.Context(), execute, append([]string{"costs"}, strings.Fields(args)...)...),
 			want.code, want.says)

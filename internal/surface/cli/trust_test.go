@@ -67,7 +67,7 @@ func TestTrustPrompt(t *testing.T) {
 			if exit != want.exit {
 				t.Errorf("exit %d, want %d", exit, want.exit)
 			}
-			for _, words := range []string{"budget.usd", "500", "(now: 5)", "agents.worker.persona", "let this count? [y/N]>"} {
+			for _, words := range []string{"budget.usd", "500", "(now: 5)", "agents.worker.persona", "trust this? [y/N]>"} {
 				if !strings.Contains(screen.String(), words) {
 					t.Errorf("the screen lacks %q:\n%s", words, screen.String())
 				}

@@ -39,7 +39,7 @@ func TestTell(t *testing.T) {
 			o.Close()
 		}
 		if r := o.Run(t.Context(), execute, "tell", "t1-01", "keep the old flag"); r.Code != 0 ||
-			!strings.HasPrefix(r.Out, "t1-01.1 reads it at its next turn") ||
+			!strings.HasPrefix(r.Out, "t1-01.1 will read it at its next turn") ||
 			strings.Contains(r.Err, "company resume t1") == served {
 			t.Errorf("served %v: %+v", served, r)
 		}
@@ -50,7 +50,7 @@ func TestTell(t *testing.T) {
 		requireRefusal(t, o.Run(t.Context(), execute, "tell", "t1-02", "x"), company.EConflict, "no worker is at t1-02 now")
 		requireRefusal(t, o.Run(t.Context(), execute, "tell", "t1-09", "x"), company.ENotFound, "there is no subtask t1-09")
 		requireRefusal(t, o.Run(t.Context(), execute, "tell", "t9-01", "x"), company.ENotFound, "there is no task t9")
-		requireRefusal(t, o.Run(t.Context(), execute, "tell", "t1", "x"), company.EUsage, "is no subtask")
+		requireRefusal(t, o.Run(t.Context(), execute, "tell", "t1", "x"), company.EUsage, "invalid subtask id")
 		requireRefusal(t, o.Run(t.Context(), execute, "tell", "t1-01.1", "x"), company.EUsage, "company tell t1-01 reaches")
 		requireRefusal(t, o.Run(t.Context(), execute, "tell", "t1-01", " "), company.EInvalid, "nothing to tell")
 	}
@@ -103,7 +103,7 @@ func TestLogsOfARunningRun(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	requireRefusal(t, o.Run(t.Context(), execute, "logs", "-f", "t1-02"), company.ENotFound, "there is no subtask t1-02")
-	requireRefusal(t, o.Run(t.Context(), execute, "logs", "-f", "run"), company.EUsage, "\"run\" is no id")
+	requireRefusal(t, o.Run(t.Context(), execute, "logs", "-f", "run"), company.EUsage, "invalid id \"run\"")
 	requireRefusal(t, o.Run(t.Context(), execute, "logs", "t9-01.1"), company.ENotFound, "there is no task t9")
 }
 
@@ -115,9 +115,9 @@ func TestRetry(t *testing.T) {
 	o.Serve()
 	requireRefusal(t, o.Run(t.Context(), execute, "retry", "t1"), company.EConflict, "company resume t1")
 	requireRefusal(t, o.Run(t.Context(), execute, "retry", "t9"), company.ENotFound, "there is no task t9")
-	requireRefusal(t, o.Run(t.Context(), execute, "retry", "t1-01"), company.EUsage, "is no task")
+	requireRefusal(t, o.Run(t.Context(), execute, "retry", "t1-01"), company.EUsage, "invalid task id")
 	o.Must(company.Cancel{Task: id, Why: "a slip"})
-	requireRefusal(t, o.Run(t.Context(), execute, "retry", "t1", "--from", "t2-01"), company.EUsage, "no subtask of t1")
+	requireRefusal(t, o.Run(t.Context(), execute, "retry", "t1", "--from", "t2-01"), company.EUsage, "not a subtask of t1")
 	requireRefusal(t, o.Run(t.Context(), execute, "retry", "t1", "--from", "t1-09"), company.ENotFound,
 		"there is no subtask t1-09")
 	requireRefusal(t, o.Run(t.Context(), execute, "retry", "t1", "--model", "nosuch"), company.EUsage,
@@ -134,7 +134,7 @@ func TestRetry(t *testing.T) {
 	})
 	o.Must(company.Cancel{Task: id, Why: "again"})
 	if r := <-ended; r.Code != 2 || !strings.Contains(r.Out, "cancelled: again") ||
-		!strings.Contains(r.Err, "reopened; what is merged stays merged; from t1-02 on it begins anew") {
+		!strings.Contains(r.Err, "reopened; what is merged stays merged; from t1-02 on it restarts") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -144,8 +144,8 @@ func TestSubmitPlan(t *testing.T) {
 	o := heldoffice.Open(t)
 	id := o.Planned("only a plan", 2)
 	o.Serve()
-	for args, says := range map[string]string{"--plan t1 again": "an instruction at once",
-		"--plan t1 --base main": "--base at once", "--plan x": "is no task"} {
+	for args, says := range map[string]string{"--plan t1 again": "an instruction cannot be used together",
+		"--plan t1 --base main": "--base cannot be used together", "--plan x": "invalid task id"} {
 		requireRefusal(t, o.Run(t.Context(), execute, append([]string{"submit"}, strings.Fields(args)...)...),
 			company.EUsage, says)
 	}

@@ -51,7 +51,7 @@ func TestWaitOnTasksThatRest(t *testing.T) {
 	id := o.Executing("the first", 1)
 	o.Serve()
 	if r := o.Run(t.Context(), execute, "wait", string(id), "--timeout", "300ms"); r.Code != 2 ||
-		!strings.Contains(r.Err, "waited for 300ms") || !strings.Contains(r.Out, "[RESULT] INCOMPLETE") {
+		!strings.Contains(r.Err, "timed out after 300ms") || !strings.Contains(r.Out, "[RESULT] INCOMPLETE") {
 		t.Errorf("a timeout: %+v", r)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

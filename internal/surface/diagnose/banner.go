@@ -62,9 +62,9 @@ func CheckUSDCap(loaded config.Loaded) error {
 	if loaded.Origin["budget.tokens"] != config.OriginDefault && cfg.Budget.Tokens >= 0 {
 		return nil
 	}
-	return company.E(company.EUsage, "a cap of "+company.USDText(int64(cfg.Budget.USD))+" cannot be held").
+	return company.E(company.EUsage, "a cap of "+company.USDText(int64(cfg.Budget.USD))+" cannot be enforced").
 		Because("no price is known for " + safetext.EscapeLine(strings.Join(models, ", "), 200)).
-		Fix("cap its tokens: --budget-tokens 200k; or set models.<name>.price in company.yaml")
+		Fix("cap the tokens: --budget-tokens 200k; or set models.<name>.price in company.yaml")
 }
 
 // BudgetLine describes the limits of a task. Without a known price for a model it adds that the

@@ -54,13 +54,13 @@ func TestBaseState(t *testing.T) {
 		want string
 	}{
 		{gitops.BaseInfo{}, "clean"},
-		{gitops.BaseInfo{Dirty: true}, "uncommitted changes are not part of it"},
+		{gitops.BaseInfo{Dirty: true}, "without the uncommitted changes"},
 		{gitops.BaseInfo{AheadOfRemote: 3}, "clean"},
-		{gitops.BaseInfo{Detached: true, DefaultBranch: "trunk"}, "clean; detached, the pull request goes into trunk"},
-		{gitops.BaseInfo{Shallow: true}, "clean; a shallow clone, its history is completed from origin"},
-		{gitops.BaseInfo{AheadOfRemote: 1, RemoteURL: "x"}, "clean; with 1 commit that origin lacks"},
+		{gitops.BaseInfo{Detached: true, DefaultBranch: "trunk"}, "clean; detached HEAD, the pull request targets trunk"},
+		{gitops.BaseInfo{Shallow: true}, "clean; shallow clone, its history is fetched from origin"},
+		{gitops.BaseInfo{AheadOfRemote: 1, RemoteURL: "x"}, "clean; with 1 commit not on origin"},
 		{gitops.BaseInfo{AheadOfRemote: 3, RemoteURL: "x", Dirty: true},
-			"uncommitted changes are not part of it; with 3 commits that origin lacks"},
+			"without the uncommitted changes; with 3 commits not on origin"},
 	} {
 		if got := BaseState(c, x.base); got != x.want {
 			t.Errorf("%+v: %q, want %q", x.base, got, x.want)
@@ -85,7 +85,7 @@ func TestGateLines(t *testing.T) {
 		t.Errorf("%q", got)
 	}
 	if got := GateLines(RepoCheck{GatesError: errors.New("interrupted")}); len(got) != 1 ||
-		got[0] != "not seen yet: interrupted" {
+		got[0] != "not detected yet: interrupted" {
 		t.Errorf("%q", got)
 	}
 }

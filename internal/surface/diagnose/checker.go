@@ -94,7 +94,7 @@ func Run(ctx context.Context, checks []Check) []healthcheck.Finding {
 		if results[i] == nil {
 			results[i] = []healthcheck.Finding{
 				{Name: check.name, Unknown: true,
-					Result: healthcheck.Result{Found: "no answer in time", Fix: "try again, or look at it yourself"}}}
+					Result: healthcheck.Result{Found: "no answer in time", Fix: "try again, or check it yourself"}}}
 		}
 		for _, finding := range results[i] {
 			if finding.Status = finding.Label(); finding.OK {

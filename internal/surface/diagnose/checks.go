@@ -67,9 +67,9 @@ func (d *Checker) Checks(subject Subject, options Options) []Check {
 		{"models", func(ctx context.Context) []healthcheck.Finding {
 			switch {
 			case subject.isNowhere():
-				return singleResult("models", healthcheck.Result{Warn: true, Found: "not looked at: no repository"})
+				return singleResult("models", healthcheck.Result{Warn: true, Found: "not checked: no repository"})
 			case subject.ConfigErr != nil:
-				return singleResult("models", healthcheck.Result{Warn: true, Found: "not looked at: the config does not load"})
+				return singleResult("models", healthcheck.Result{Warn: true, Found: "not checked: the config does not load"})
 			}
 			return d.checkModels(ctx, paths, loaded, online)
 		}},
@@ -168,7 +168,7 @@ func checkImages(ctx context.Context, daemon officeapp.Daemon) []healthcheck.Fin
 		if st.Name == "docker" {
 			if !st.OK {
 				return []healthcheck.Finding{{Name: "base image", Unknown: true,
-					Result: healthcheck.Result{Found: "not looked at without Docker", Fix: "put Docker right first"}}}
+					Result: healthcheck.Result{Found: "not checked: it needs Docker", Fix: "fix Docker first"}}}
 			}
 			continue
 		}
@@ -198,7 +198,7 @@ func checkConfig(loaded config.Loaded, err error) healthcheck.Result {
 	if err := loaded.CheckKeyFiles(); err != nil {
 		return ErrorResult(err)
 	}
-	where := "defaults alone"
+	where := "defaults only"
 	if list := loaded.Sources(); len(list) > 0 {
 		where = strings.Join(list, ", ")
 	}
@@ -215,17 +215,17 @@ func checkDisk(p office.Paths, err error) healthcheck.Result {
 	dir = nearestExisting(dir)
 	var st unix.Statfs_t
 	if err := unix.Statfs(dir, &st); err != nil {
-		return healthcheck.Result{Found: err.Error(), Fix: "see that " + dir + " can be read"}
+		return healthcheck.Result{Found: err.Error(), Fix: "make " + dir + " readable"}
 	}
 	return judgeDisk(st.Bavail*uint64(st.Bsize), st.Blocks*uint64(st.Bsize), dir)
 }
 
 // judgeDisk returns the result for the number of free bytes on the disk that holds dir.
 func judgeDisk(free, total uint64, dir string) healthcheck.Result {
-	result := healthcheck.Result{OK: free >= enoughFree, Warn: free >= leastFree, Needed: "10 GiB, and never less than 2",
+	result := healthcheck.Result{OK: free >= enoughFree, Warn: free >= leastFree, Needed: "10 GiB free, at the very least 2 GiB",
 		Found: fmt.Sprintf("%.1f GiB of %d GiB free at %s", float64(free)/(1<<30), total>>30, dir)}
 	if !result.OK {
-		result.Fix = "make room there; company cleanup --dry-run lists what company itself could give back"
+		result.Fix = "free some space; company cleanup --dry-run lists what company itself can remove"
 	}
 	return result
 }

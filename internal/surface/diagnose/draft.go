@@ -71,9 +71,9 @@ func (d *Checker) DraftConfig(ctx context.Context, dir string) (config.ConfigDra
 	}
 	if serr != nil { // the error can be fixed later; the file does not depend on it
 		result := ErrorResult(serr)
-		found.Checks = []string{"not looked for: " + result.Found}
+		found.Checks = []string{"not checked: " + result.Found}
 		if result.Fix != "" {
-			found.Checks = append(found.Checks, "to have them: "+result.Fix)
+			found.Checks = append(found.Checks, "fix: "+result.Fix)
 		}
 	}
 	models, how := d.pickModels(ctx, loaded)
@@ -100,13 +100,12 @@ func (d *Checker) DraftConfig(ctx context.Context, dir string) (config.ConfigDra
 			"company.yaml: this folder is an office of company.",
 			"",
 			"A line that begins with # and no space is a key with its default; remove the #",
-			"to set it. company config check looks at this file, company config show tells",
-			"what holds and where it comes from. There are more keys than these: company init",
-			"--all --dry-run prints all of them.",
+			"to set it. company config check checks this file, company config show prints all",
+			"values and their sources. company init --all --dry-run prints all keys.",
 			"",
-			"company init wrote this file, so it counts. After a change by hand, what it asks",
-			"for beyond the defaults counts after company trust. Keys never stand here: a key",
-			"names the variable that holds it.",
+			"This file is trusted because company init wrote it. If you edit it by hand, run",
+			"company trust afterwards. Never put API keys here: name the environment variable",
+			"that holds the key.",
 		},
 		Models: models,
 		Notes: map[string][]string{
@@ -126,7 +125,7 @@ func imageNotes(ctx context.Context, dir string) (notes []string) {
 		return nil // the check of the repository reports it
 	}
 	for _, f := range found {
-		notes = append(notes, "Found: "+f.Path+"; to have the image built from it: dockerfile: "+f.Path)
+		notes = append(notes, "Found: "+f.Path+"; to build the image from it: dockerfile: "+f.Path)
 	}
 	return notes
 }
@@ -151,14 +150,14 @@ func (d *Checker) pickModels(ctx context.Context, loaded config.Loaded) (map[str
 	if at := officeapp.StandardAddress("ollama", d.envValue); DialServer(lctx, at) == nil {
 		model, err := officeapp.DefaultModel(lctx, d.envValue)
 		if err != nil {
-			return nil, "Found: Ollama at " + at + ", which is the default, and no model on it: ollama pull llama3"
+			return nil, "Found: Ollama at " + at + " (the default), but it has no model: ollama pull llama3"
 		}
-		return nil, "Found: Ollama at " + at + " with " + model + ", which is the default"
+		return nil, "Found: Ollama at " + at + " with " + model + " (the default)"
 	}
 	for _, v := range modelVendors {
 		if _, ok := officeapp.ModelDrivers[v.adapter]; ok && d.isSet(v.key) == set {
 			return map[string]config.Model{"default": {Adapter: v.adapter, Model: v.model, APIKeyEnv: v.key}}, "Found: " +
-				v.key + "; name the model that you want"
+				v.key + "; set the model that you want"
 		}
 	}
 	return nil, noModelFound
@@ -190,7 +189,7 @@ func (d *Checker) keyNames(cfg config.Config, models map[string]config.Model) []
 }
 
 // noModelFound is Findings.Model if there is no model to ask.
-const noModelFound = "Found: none. Start Ollama, or set a key, or name a server with base_url."
+const noModelFound = "Found: none. Start Ollama, set an API key, or set base_url of a server."
 
 // DescribeNextStep returns what a person does after company init.
 func (f Findings) DescribeNextStep() string {
@@ -216,7 +215,7 @@ func (f Findings) RenderLines() []string {
 		out = append(out, "maintainers "+line)
 	}
 	if f.Untested != "" {
-		out = append(out, "! no test was found, so what is complete will say UNTESTED; to have one: "+f.Untested)
+		out = append(out, "! no test was found, so results will be marked UNTESTED; to add one: "+f.Untested)
 	}
 	return out
 }
@@ -236,7 +235,7 @@ func (f *Findings) addProposals(cfg config.Config, seen RepoCheck) {
 func (f Findings) proposalLines() []string {
 	out := proposalLines(f.Proposals)
 	for _, n := range f.Narrower {
-		out = append(out, "where that takes too long, "+n)
+		out = append(out, "if that takes too long, "+n)
 	}
 	return append(out, f.Problems...)
 }

@@ -15,7 +15,7 @@ func TestAccessResult(t *testing.T) {
 		ok   bool
 		want string
 	}{
-		{forge.Access{Push: true}, true, "may push"},
+		{forge.Access{Push: true}, true, "can push"},
 		{forge.Access{MissingPermissions: []string{"write:repository"}}, false, "lacks write:repository"},
 		{forge.Access{Push: true, MissingPermissions: []string{"write:issue"}}, false, "lacks write:issue"},
 		{forge.Access{Fork: "https://git.example.com/ann/app.git"}, true, "ann/app.git is used"},

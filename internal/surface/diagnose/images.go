@@ -39,13 +39,13 @@ func (d *Checker) CheckImages(
 	if len(blind) == 0 {
 		return nil
 	}
-	fix := "choose a model that takes images"
+	fix := "choose a model that accepts images"
 	if other := d.seeingProfile(ctx, paths, loaded); other != "" {
 		fix += ": company submit --model " + other
 	}
-	return company.E(company.EUsage, "the models cannot be shown "+strings.Join(images, ", ")).
-		Because("no images are taken by " + strings.Join(blind, ", ")).
-		Fix(fix + "; or leave the image out; where the model does take images: models." + first + ".images: yes")
+	return company.E(company.EUsage, "the models do not accept "+strings.Join(images, ", ")).
+		Because("no image input: " + strings.Join(blind, ", ")).
+		Fix(fix + "; or leave the image out; if the model does accept images, set models." + first + ".images: yes")
 }
 
 // seeingProfile returns a profile whose whole fallback chain accepts images, or "".

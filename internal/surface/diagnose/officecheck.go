@@ -38,7 +38,7 @@ func (d *Checker) checkSelf() []healthcheck.Finding {
 	box := healthcheck.Result{OK: true}
 	if hash, err := toolboxbin.Hash(runtime.GOARCH); err != nil {
 		box = ErrorResult(err)
-		box.Needed = "a program that was built with make"
+		box.Needed = "a program built with make"
 	} else {
 		box.Found = fmt.Sprintf("for %s, %.12s", runtime.GOARCH, hash)
 	}
@@ -53,10 +53,10 @@ func checkSystem(system string) []healthcheck.Finding {
 		return nil
 	}
 	return singleResult("system", healthcheck.Result{Warn: true,
-		Found: system + ": the program compiles there and was never tried; worker images cannot be made, since Debian's " +
-			"mmdebstrap makes them",
-		Needed: "Linux, for work; commands that look (status, show, feed, config) need it not",
-		Fix:    "run company on a Linux machine, or in a virtual one",
+		Found: system + ": company compiles there but is untested; worker images cannot be built, because they need " +
+			"Debian's mmdebstrap",
+		Needed: "Linux for work; read-only commands (status, show, feed, config) run anywhere",
+		Fix:    "run company on a Linux machine or in a virtual machine",
 	})
 }
 
@@ -71,7 +71,7 @@ func (d *Checker) checkProject(ctx context.Context, subject Subject, online bool
 			return singleResult("project", ErrorResult(err))
 		}
 		return singleResult("project",
-			healthcheck.Result{Warn: true, Found: "no git repository here", Needed: "one to work on",
+			healthcheck.Result{Warn: true, Found: "no git repository here", Needed: "a repository to work on",
 				Fix: "go into a git checkout, or name one with --repo"})
 	}
 	seen, err := checkRepoAs(ctx, gitlogin.New(d.Env), cfg, repo, "")
@@ -91,11 +91,11 @@ func (d *Checker) checkProject(ctx context.Context, subject Subject, online bool
 		checks = ErrorResult(seen.GatesError)
 	case len(seen.Project.Gates) == 0:
 		checks.OK, checks.Warn = false, true
-		checks.Needed = "a lint or test command, or nothing is checked before a merge"
+		checks.Needed = "a lint or test command; without one, merges are not checked"
 		checks.Fix, checks.Lines = untestedRemedy(seen.Project), testLines(seen.Project)
 	case !hasTestGate(seen.Project) && cfg.Gates.Test.Mode == config.Auto:
 		checks.OK, checks.Warn = false, true
-		checks.Needed = "a test command: without one, what is complete says UNTESTED"
+		checks.Needed = "a test command; without one, results are marked UNTESTED"
 		checks.Fix, checks.Lines = untestedRemedy(seen.Project), testLines(seen.Project)
 	}
 	out = append(out, healthcheck.Finding{Name: "checks", Result: checks})
@@ -124,10 +124,10 @@ func checkToolchain(ctx context.Context, name string) (result healthcheck.Result
 	case err == nil:
 		return healthcheck.Result{OK: true, Found: strings.TrimSpace(string(out)) + " of this host"}, true
 	case name == "go":
-		return healthcheck.Result{Found: "missing", Needed: "Go on this host: the project's image takes it from here",
+		return healthcheck.Result{Found: "missing", Needed: "Go on this host, which the project's image copies",
 			Fix: "https://go.dev/dl"}, true
 	}
-	return healthcheck.Result{OK: true, Found: "not on this host: the image takes Debian's"}, true
+	return healthcheck.Result{OK: true, Found: "not on this host: the image uses Debian's"}, true
 }
 
 // lookPatience is how long doctor waits for a command that holds the office only briefly. It is
@@ -144,14 +144,14 @@ func (d *Checker) checkOffice(ctx context.Context, subject Subject, deep bool) [
 	if dir := nearestExisting(paths.State); unix.Access(dir, unix.W_OK|unix.X_OK) != nil {
 		return singleResult(
 			"office",
-			healthcheck.Result{Found: dir + " cannot be written", Needed: "a folder of yours",
-				Fix: "take it over with chown, or use another office with --office"})
+			healthcheck.Result{Found: dir + " is not writable", Needed: "a writable folder",
+				Fix: "change its owner with chown, or use another office with --office"})
 	}
 	if err := office.CheckFolders(ctx, paths); err != nil {
 		return singleResult("office", ErrorResult(err))
 	}
 	if !paths.Exists() {
-		return singleResult("office", healthcheck.Result{OK: true, Found: "not opened yet: " + paths.Root})
+		return singleResult("office", healthcheck.Result{OK: true, Found: "not created yet: " + paths.Root})
 	}
 	off, err := d.Opener.OpenFolders(ctx, paths) // rejects folders that came with a repository, before it locks them
 	if err != nil {
@@ -205,7 +205,7 @@ func checkCrashes(off *office.Office) []healthcheck.Finding {
 	for _, work := range crashes.ListDeadly(off.StateFolder, slog.New(slog.DiscardHandler)) {
 		out = append(out, healthcheck.Finding{Name: "crashes", Result: healthcheck.Result{Warn: true,
 			Found:  safetext.EscapeLine(work.String(), 200),
-			Needed: "a company that survives it",
+			Needed: "a company process that does not crash",
 			Fix: "see " + filepath.Join(off.Logs, "company.log") + "; answer the question that company status shows, or " +
 				"report it",
 		}})
@@ -221,27 +221,27 @@ func verifyStore(ctx context.Context, o interface {
 	switch {
 	case ctx.Err() != nil:
 		return []healthcheck.Finding{{Name: "stored data", Unknown: true,
-			Result: healthcheck.Result{Found: "not read to its end in time", Fix: "try again while the office is not at work"}}}
+			Result: healthcheck.Result{Found: "not verified in time", Fix: "try again while the office is idle"}}}
 	case err != nil:
 		return singleResult("stored data", ErrorResult(err))
 	}
 	out := singleResult("stored data", healthcheck.Result{OK: len(verification.Damage) == 0,
-		Found: fmt.Sprintf("%s and %s (%s) read, %s", company.Count(int(verification.Events), "event"),
+		Found: fmt.Sprintf("%s and %s (%s) verified, %s", company.Count(int(verification.Events), "event"),
 			company.Count(verification.Blobs, "blob"),
 			view.FormatBytes(verification.Bytes), damageCount(verification.Damage))})
 	for _, damage := range verification.Damage {
 		out = append(
 			out, healthcheck.Finding{Name: "damaged " + damage.What,
-				Result: healthcheck.Result{Found: damage.Text(), Needed: "what was written", Fix: damage.Fix}})
+				Result: healthcheck.Result{Found: damage.Text(), Needed: "the data as it was written", Fix: damage.Fix}})
 	}
 	return out
 }
 
 func damageCount(all []view.Damage) string {
 	if len(all) == 0 {
-		return "all as it was written"
+		return "all intact"
 	}
-	return company.Count(len(all), "thing") + " damaged or missing"
+	return company.Count(len(all), "item") + " damaged or missing"
 }
 
 // checkSlowness reports the slow checks of the newest base that has a baseline.
@@ -275,16 +275,16 @@ func (d *Checker) checkHolder(
 	}
 	if conn == nil {
 		result := ErrorResult(office.HeldError(held))
-		result.Needed = "a holder that answers"
+		result.Needed = "a process that answers"
 		return singleResult("office", result)
 	}
 	defer conn.Close()
-	r := healthcheck.Result{OK: true, Found: fmt.Sprintf("%s, at work in process %d", paths.Root, held.PID)}
+	r := healthcheck.Result{OK: true, Found: fmt.Sprintf("%s, in use by process %d", paths.Root, held.PID)}
 	if server, ok := conn.Server(); ok && server.Version != d.Version {
 		r.OK, r.Warn = false, true
 		r.Found += ", which is version " + safetext.EscapeLine(server.Version, 40)
 		r.Needed = "the same version as this program, " + d.Version
-		r.Fix = fmt.Sprintf("end process %d when its work is done, and start the company anew", held.PID)
+		r.Fix = fmt.Sprintf("stop process %d when its work is done, then start company again", held.PID)
 	}
 	out := singleResult("office", r)
 	if deep {
@@ -308,7 +308,7 @@ func nearestExisting(dir string) string {
 // automatically.
 func checkMemory(loaded config.Loaded, host config.Size) healthcheck.Result {
 	if host == 0 {
-		return healthcheck.Result{OK: true, Found: "not known on this system"}
+		return healthcheck.Result{OK: true, Found: "unknown on this system"}
 	}
 	workers := loaded.ForHost(config.HostResources{Memory: host}).Workers
 	limit := max(1, int(host/workers.Memory))

@@ -40,7 +40,7 @@ func TestCheckMemory(t *testing.T) {
 		{nil, 9 << 30, "pass", "2 workers of 4g"},
 		{nil, 2 << 30, "warn", "1 worker of 4g"},
 		{map[string]string{"workers.max": "5"}, 9 << 30, "warn", "5 workers of 4g"},
-		{nil, 0, "pass", "not known"},
+		{nil, 0, "pass", "unknown"},
 	} {
 		r := checkMemory(load(x.flags), x.host)
 		if got := (healthcheck.Finding{Result: r}).Label(); got != x.status || !strings.Contains(r.Found, x.says) ||

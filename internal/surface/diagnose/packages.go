@@ -30,7 +30,7 @@ func (d *Checker) checkPackages(
 	if !d.needsPackages(cfg, project) {
 		return nil
 	}
-	result := healthcheck.Result{OK: true, Found: "the image has what the project's lock files name"}
+	result := healthcheck.Result{OK: true, Found: "the image has everything in the project's lock files"}
 	seen, err := d.previewImage(ctx, cfg, repo, project)
 	wanting := seen.Notes
 	if ctx.Err() != nil {
@@ -40,7 +40,7 @@ func (d *Checker) checkPackages(
 		return singleResult("packages", ErrorResult(err))
 	}
 	if missing := unknownPrograms(project.Gates, cfg.Container.Setup); len(missing) > 0 {
-		wanting = append(wanting, "gates run "+strings.Join(missing, ", ")+", which no image has by itself")
+		wanting = append(wanting, "gates run "+strings.Join(missing, ", ")+", which images do not include")
 		result.Fix = `install it with container.setup: ["apt-get update && apt-get install -y …"], or name another command with gates.lint and gates.test`
 		result.Lines = installLines(missing)
 	}
@@ -49,9 +49,9 @@ func (d *Checker) checkPackages(
 		result.Warn = true
 		result.Found = safetext.EscapeLine(strings.Join(wanting, "; "), 600)
 		if result.Fix == "" {
-			result.Fix = "make it part of the project, or have it installed with container.setup"
+			result.Fix = "add it to the project, or install it with container.setup"
 			if strings.Contains(result.Found, "(") { // the note has its fix in brackets
-				result.Fix = "do what stands in brackets, or have what is missing installed with container.setup"
+				result.Fix = "follow the hints in brackets, or install what is missing with container.setup"
 			}
 		}
 	}

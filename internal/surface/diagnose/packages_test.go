@@ -32,7 +32,7 @@ func TestDoctorImageNotes(t *testing.T) {
 			nil, "package.json has no lock file: each task resolves it anew (make one", "brackets"},
 		"a foreign program": {map[string]string{"check.txt": "x"},
 			func(c *config.Config) { c.Gates.Test = config.Command{Line: "shellspec -q"} },
-			"gates run shellspec, which no image has by itself", "container.setup"},
+			"gates run shellspec, which images do not include", "container.setup"},
 		"one that set-up installs": {map[string]string{"check.txt": "x"}, func(c *config.Config) {
 			c.Gates.Test, c.Container.Setup = config.Command{Line: "shellcheck x"},
 				[]string{"apt-get update && apt-get install -y shellcheck"}

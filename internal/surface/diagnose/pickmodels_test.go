@@ -35,8 +35,8 @@ func TestPickModels(t *testing.T) {
 		found string
 	}{
 		{map[string]string{"OLLAMA_HOST": full, "OPENAI_API_KEY": "k"}, "",
-			"Found: Ollama at " + full + " with qwen3:8b, which is the default"},
-		{map[string]string{"OLLAMA_HOST": bare}, "", "no model on it: ollama pull llama3"},
+			"Found: Ollama at " + full + " with qwen3:8b (the default)"},
+		{map[string]string{"OLLAMA_HOST": bare}, "", "it has no model: ollama pull llama3"},
 		{map[string]string{"OLLAMA_HOST": "127.0.0.1:9", "ANTHROPIC_API_KEY": "k", "OPENAI_API_KEY": "k"},
 			"claude-sonnet-4-6", "ANTHROPIC_API_KEY"},
 		{map[string]string{"OLLAMA_HOST": "127.0.0.1:9"}, "", "Found: none. Start Ollama"},

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"net"
 	"net/netip"
@@ -43,7 +42,7 @@ func (s missingRequirements) asError() error {
 	case 1:
 		return s[0]
 	}
-	lines := []string{fmt.Sprintf("%d things are missing here, so nothing was started", len(s))}
+	lines := []string{"nothing was started: " + company.Count(len(s), "problem") + " must be fixed first"}
 	for _, fault := range s {
 		line := fault.Message
 		if reason := causeText(fault); reason != "" {
@@ -52,7 +51,7 @@ func (s missingRequirements) asError() error {
 		lines = append(lines, "  x "+line, "    fix: "+fault.Hint)
 	}
 	return company.E(s[0].Code, strings.Join(lines, "\n")).
-		Fix("put these right, and see all of it with: company doctor").NeedsPerson()
+		Fix("fix these; company doctor shows all checks").NeedsPerson()
 }
 
 // causeText returns the cause of an error in one line.
@@ -99,7 +98,7 @@ func (d *Checker) Preflight(
 	if err == nil && seen.GatesError != nil && ctx.Err() == nil {
 		// Git cannot read the repository's files, and a retry would fail, too.
 		err = company.E(company.EGit, "the repository cannot be read").Because(ErrorResult(seen.GatesError).Found).
-			Fix("git fsck lists the missing objects; mend it, or clone it anew")
+			Fix("git fsck lists the missing objects; repair the repository or clone it again")
 	}
 	if err == nil {
 		return seen, missing.asError()
@@ -206,7 +205,7 @@ func missingModel(ctx context.Context, profile adapters.Profile) *company.Error 
 		return company.E(company.EModelAuth, who+" has no key: "+profile.KeyEnv+" is NOT SET").
 			Fix("export " + profile.KeyEnv + "=… , or " + anotherModel)
 	case profile.Script != "" && !isRegularFile(profile.Script):
-		return company.E(company.EModel, "the model "+profile.Name+" has no script: "+profile.Script+" is not there").
+		return company.E(company.EModel, "the model "+profile.Name+" has no script: "+profile.Script+" does not exist").
 			Fix("correct models." + profile.Name + ".script")
 	case profile.Script != "" || profile.BaseURL == "" || !isLocal(profile.BaseURL):
 		return nil
@@ -220,7 +219,7 @@ func missingModel(ctx context.Context, profile adapters.Profile) *company.Error 
 	fault := company.E(company.EModel, who+" has no server at "+profile.BaseURL).Wrap(err)
 	if profile.Adapter == "ollama" {
 		return fault.Fix("ollama serve, then ollama pull " + profile.Model + "; or " + anotherModel +
-			" (make demo, in company's source, shows it at work without any)")
+			" (make demo, in company's source, runs without a model)")
 	}
 	place := cmp.Or(profile.SetIn, "company config show")
 	return fault.Fix("start it, or correct the address of models." + profile.Name + ": " + place)

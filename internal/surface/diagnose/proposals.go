@@ -50,9 +50,9 @@ func (p Proposed) describeCommand() string {
 	text = safetext.EscapeLine(text, 160) + " (" + safetext.EscapeLine(at, 120) + ")"
 	switch {
 	case p.Agrees:
-		return text + ": what was found runs the same"
+		return text + ": the detected checks already run it"
 	case p.Gate != "":
-		return text + ": a check of its own, where it is green on the base"
+		return text + ": a separate check, if it passes on the base"
 	case p.Why != "":
 		return text + ": not run, " + p.Why
 	}
@@ -154,13 +154,13 @@ func checkProposals(cfg config.Config, seen RepoCheck) []healthcheck.Finding {
 	case len(found.Problems) > 0:
 		result.OK, result.Warn = false, true
 		result.Found = strings.TrimPrefix(result.Found+"; "+safetext.EscapeLine(found.Problems[0], 200), "; ")
-		result.Needed, result.Fix = "files that can be read, and checks that ask nobody",
-			"mend that; or name another command with gates.test in company.yaml"
+		result.Needed, result.Fix = "readable files, and checks that do not prompt",
+			"fix that, or set another command with gates.test in company.yaml"
 	case len(tests) > 0 && !agrees && cfg.Gates.Test.Mode == config.Auto:
 		result.OK, result.Warn = false, true
 		result.Needed = "the tests that its maintainers run"
-		if result.Fix = "see whether what was found runs the same tests"; firstSetting(all) != "" {
-			result.Fix, result.Lines = "where they are others: "+untestedRemedy(seen.Project), testLines(seen.Project)
+		if result.Fix = "check whether the detected command runs the same tests"; firstSetting(all) != "" {
+			result.Fix, result.Lines = "if they differ: "+untestedRemedy(seen.Project), testLines(seen.Project)
 		}
 	}
 	return []healthcheck.Finding{{Name: "maintainers", Result: result}}
@@ -181,5 +181,5 @@ func untestedLine(c config.Config, seen RepoCheck) string {
 	if seen.GatesError != nil || hasTestGate(seen.Project) || c.Gates.Test.Mode != config.Auto {
 		return ""
 	}
-	return "no test was found, so what is complete will say UNTESTED; to have one: " + untestedRemedy(seen.Project)
+	return "no test was found, so results will be marked UNTESTED; to add one: " + untestedRemedy(seen.Project)
 }

@@ -39,17 +39,17 @@ func checkRegistries(ctx context.Context, cfg config.Config, online bool) []heal
 	if up.Serves(ecosystem.Debian) { // a host other than Debian has none, which is fine
 		found = append(found, ecosystem.Debian+" (for container.setup)")
 	}
-	result := healthcheck.Result{OK: true, Found: strings.Join(found, ", ") + ", as this host's own clients are set"}
+	result := healthcheck.Result{OK: true, Found: strings.Join(found, ", ") + ", as configured on this host"}
 	if !online {
-		result.Found += "; none was asked: --online asks those that the project needs"
+		result.Found += "; not contacted: --online checks those that the project needs"
 	}
 	if logins := up.LoginHosts(); len(logins) > 0 {
-		result.Found += "; with your login, for repositories of company trust --logins: " + strings.Join(logins, ", ")
+		result.Found += "; with your login, for repositories trusted with company trust --logins: " + strings.Join(logins, ", ")
 	}
 	if !all {
 		result = healthcheck.Result{Warn: true,
 			Found: "only " + strings.Join(found, ", ") + ": " + strings.Join(up.Notes, "; "),
-			Fix:   "set the client's registry, or nothing: projects of other kinds need it"}
+			Fix:   "set the client's registry if a project needs it"}
 	}
 	return singleResult("registries", result)
 }
@@ -84,13 +84,13 @@ func (d *Checker) askRegistries(
 			hosts = append(hosts, answer.Host)
 			continue
 		}
-		fix := "check the network, the name server and the proxy (HTTPS_PROXY) of this machine"
+		fix := "check this machine's network, DNS and proxy (HTTPS_PROXY)"
 		if answer.WantsLogin {
 			fix = "give the " + answer.Kind + " client of this machine a login for " + answer.Host +
 				"; company trust --logins lets this repository use it"
 		}
 		if answer.Kind != ecosystem.Debian {
-			fix += "; or go on without its packages: company config set --own deps.without '[" + answer.Kind + "]'"
+			fix += "; or work without its packages: company config set --own deps.without '[" + answer.Kind + "]'"
 		}
 		out = append(out, healthcheck.Finding{Name: name,
 			Result: healthcheck.Result{Found: fmt.Sprintf("%s (%s): %s", answer.Host, answer.Kind, answer.Why), Fix: fix}})
@@ -101,8 +101,8 @@ func (d *Checker) askRegistries(
 	case len(kinds) == 0:
 		return singleResult(name, healthcheck.Result{OK: true, Found: "the project needs none"})
 	case len(hosts) == 0:
-		return singleResult(name, healthcheck.Result{OK: true, Found: "none was asked: the registries of " +
-			strings.Join(kinds, ", ") + " are folders of this machine, or need a login (company trust --logins)"})
+		return singleResult(name, healthcheck.Result{OK: true, Found: "none contacted: the registries of " +
+			strings.Join(kinds, ", ") + " are local folders, or need a login (company trust --logins)"})
 	}
 	slices.Sort(hosts)
 	found := strings.Join(slices.Compact(hosts), ", ") + ": answered"

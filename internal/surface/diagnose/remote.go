@@ -40,7 +40,7 @@ func (d *Checker) CheckForge(ctx context.Context, cfg config.Config, remote stri
 		return ErrorResult(err)
 	case choice.Why != "":
 		return healthcheck.Result{Warn: true, Found: choice.Kind + ": " + choice.Why,
-			Needed: "nothing: the branch is pushed, the pull request is kept as a page", Fix: choice.Fix}
+			Needed: "nothing: the branch is pushed, and the pull request is kept as a page", Fix: choice.Fix}
 	case choice.Kind == "local":
 		return healthcheck.Result{OK: true, Found: "local: pull requests are kept as pages"}
 	case cfg.Forge.AppID != 0:
@@ -68,7 +68,7 @@ func (d *Checker) checkForgeAccess(ctx context.Context, paths office.Paths, c co
 		return ErrorResult(err)
 	}
 	if choice.Kind == "local" {
-		return healthcheck.Result{OK: true, Found: "none is used"}
+		return healthcheck.Result{OK: true, Found: "not used"}
 	}
 	access, err := f.Access(ctx)
 	if err != nil {
@@ -83,13 +83,13 @@ func AccessResult(repo forge.Repo, may forge.Access, fix string) healthcheck.Res
 	switch {
 	case lacks != "":
 		return healthcheck.Result{Found: "the token lacks " + lacks + " on " + repo.String(),
-			Needed: "a token that may push and open pull requests", Fix: fix}
+			Needed: "a token with permission to push and to open pull requests", Fix: fix}
 	case may.Push:
-		return healthcheck.Result{OK: true, Found: "the login may push to " + repo.String()}
+		return healthcheck.Result{OK: true, Found: "the login can push to " + repo.String()}
 	case may.Fork != "":
 		return healthcheck.Result{OK: true,
-			Found: "the login may not push to " + repo.String() + ": its fork " + gitops.Mask(may.Fork) + " is used"}
+			Found: "the login cannot push to " + repo.String() + ": its fork " + gitops.Mask(may.Fork) + " is used"}
 	}
 	return healthcheck.Result{OK: true,
-		Found: "the login may not push to " + repo.String() + ": the first delivery forks it"}
+		Found: "the login cannot push to " + repo.String() + ": the first delivery forks it"}
 }

@@ -55,23 +55,23 @@ func addGitHint(err error) error {
 	if !errors.As(err, &fault) || fault.Code != company.EGit || fault.Hint != "" {
 		return err
 	}
-	return fault.Fix("git status and git fsck name the fault; mend it, or clone it anew").NeedsPerson()
+	return fault.Fix("git status and git fsck show the problem; repair the repository or clone it again").NeedsPerson()
 }
 
 // BaseState describes changes that are not part of the base, and commits that are pushed with it.
 func BaseState(cfg config.Config, base gitops.BaseInfo) string {
 	state := "clean"
 	if base.Dirty {
-		state = "uncommitted changes are not part of it"
+		state = "without the uncommitted changes"
 	}
 	if base.Detached {
-		state += "; detached, the pull request goes into " + base.DefaultBranch
+		state += "; detached HEAD, the pull request targets " + base.DefaultBranch
 	}
 	if base.Shallow {
-		state += "; a shallow clone, its history is completed from " + cfg.Git.Remote
+		state += "; shallow clone, its history is fetched from " + cfg.Git.Remote
 	}
 	if base.RemoteURL != "" && base.AheadOfRemote > 0 {
-		state += "; with " + company.Count(base.AheadOfRemote, "commit") + " that " + cfg.Git.Remote + " lacks"
+		state += "; with " + company.Count(base.AheadOfRemote, "commit") + " not on " + cfg.Git.Remote
 	}
 	return state
 }
@@ -91,7 +91,7 @@ const MaxNotes = 4
 // GateLines lists the checks that must pass and how they were detected.
 func GateLines(seen RepoCheck) []string {
 	if seen.GatesError != nil {
-		return []string{"not seen yet: " + safetext.EscapeLine(seen.GatesError.Error(), 200)}
+		return []string{"not detected yet: " + safetext.EscapeLine(seen.GatesError.Error(), 200)}
 	}
 	var lines []string
 	for i, note := range seen.Project.Notes {

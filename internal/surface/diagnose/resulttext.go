@@ -23,7 +23,7 @@ func RenderResults(findings []healthcheck.Finding, whole bool, style termtext.St
 			continue
 		}
 		if name := first[finding.Found]; name != "" && !finding.OK {
-			finding.Found = "for the same reason as " + name
+			finding.Found = "same cause as " + name
 			finding.Needed = ""
 			finding.Fix = ""
 			finding.Lines = nil
@@ -68,13 +68,13 @@ func sumUpText(findings []healthcheck.Finding) string {
 	}
 	var parts []string
 	if fail := names["fail"]; len(fail) > 0 {
-		parts = append(parts, company.Count(len(fail), "thing")+" to mend: "+strings.Join(fail, ", "))
+		parts = append(parts, company.Count(len(fail), "problem")+" to fix: "+strings.Join(fail, ", "))
 	}
 	if unknown := names["unknown"]; len(unknown) > 0 {
 		parts = append(parts, "not checked: "+strings.Join(unknown, ", "))
 	}
 	if len(parts) == 0 {
-		parts = append(parts, "all in order")
+		parts = append(parts, "no problems found")
 	}
 	if warn := names["warn"]; len(warn) > 0 {
 		parts = append(parts, company.Count(len(warn), "warning")+": "+strings.Join(warn, ", "))

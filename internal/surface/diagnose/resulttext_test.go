@@ -20,17 +20,17 @@ func TestResultsForPeople(t *testing.T) {
 		width int
 		want  string
 	}{
-		"all well": {[]healthcheck.Finding{ok}, 0, "+ git              2.39\nall in order\n"},
+		"all well": {[]healthcheck.Finding{ok}, 0, "+ git              2.39\nno problems found\n"},
 		"a warning": {[]healthcheck.Finding{warn, ok}, 0,
-			"+ git              2.39\n! runc             1.1.5\n    fix:    apt-get install runc\nall in order; 1 warning: " +
+			"+ git              2.39\n! runc             1.1.5\n    fix:    apt-get install runc\nno problems found; 1 warning: " +
 				"runc\n"},
 		"not asked": {[]healthcheck.Finding{
 			{Name: "docker", Unknown: true, Result: healthcheck.Result{Found: "no answer in time"}}, ok}, 0,
 			"+ git              2.39\n? docker           no answer in time\nnot checked: docker\n"},
 		"one reason": {[]healthcheck.Finding{{Name: "config", Result: bare}, {Name: "office", Result: bare}, ok}, 60,
 			"+ git              2.39\nx config           there is no office here, and no git\n                   repository " +
-				"to make one in\n    fix:    go into a git checkout\nx office           for the same reason as config\n2 things " +
-				"to mend: config, office\n"},
+				"to make one in\n    fix:    go into a git checkout\nx office           same cause as config\n2 problems " +
+				"to fix: config, office\n"},
 	} {
 		if got := RenderResults(c.all, true, termtext.Style{Width: c.width}); got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", name, got, c.want)

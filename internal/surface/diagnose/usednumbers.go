@@ -66,7 +66,7 @@ func (u *UsedNumbers) Choose(ctx context.Context, submit *company.Submit, note f
 	if company.NeedsPerson(u.err) && !submit.DryRun && !u.held {
 		return u.err
 	}
-	note("cannot see which task numbers the remote has: %s; work goes on, its branch is pushed at the end",
+	note("cannot read the remote's task numbers: %s; work continues and is pushed at the end",
 		ErrorResult(u.err).Found)
 	return nil
 }

@@ -44,7 +44,7 @@ func TestUsedNumbers(t *testing.T) {
 	if err := os.Rename(origin, origin+".away"); err != nil {
 		t.Fatal(err)
 	}
-	const note = "cannot see which task numbers the remote has: the remote "
+	const note = "cannot read the remote's task numbers: the remote "
 	dry = true
 	ask(p, 0, note)
 	dry, held = false, true

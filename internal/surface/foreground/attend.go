@@ -119,7 +119,7 @@ func (f *follower) pauseInterrupted(ctx context.Context, conn *client.Office, id
 	defer cancel()
 	work, err := conn.Work(ctx, ids...)
 	if err != nil {
-		f.console.Log.Warn("the interrupted tasks are not paused", "err", err)
+		f.console.Log.Warn("could not pause the interrupted tasks", "err", err)
 		return
 	}
 	for _, id := range ids {
@@ -128,7 +128,7 @@ func (f *follower) pauseInterrupted(ctx context.Context, conn *client.Office, id
 			continue
 		}
 		if _, err := conn.Do(ctx, "", company.Pause{Task: id}); err != nil {
-			f.console.Log.Warn("an interrupted task is not paused", "task_id", id, "err", err)
+			f.console.Log.Warn("could not pause an interrupted task", "task_id", id, "err", err)
 		}
 	}
 }
@@ -156,9 +156,9 @@ func interruptedText(ids []company.TaskID, elsewhere bool) string {
 	case len(ids) == 0:
 		return "interrupted"
 	case elsewhere:
-		return "no longer followed; the company that is open goes on: company feed --follow" + id
+		return "no longer following; the running company continues: company feed --follow" + id
 	}
-	return "interrupted; go on with: company resume" + id
+	return "interrupted; continue with: company resume" + id
 }
 
 // isToDo asks the job whether there is anything to do. Events from then on are shown.
@@ -193,7 +193,7 @@ func (f *follower) runLocally(ctx context.Context, access *officeaccess.Access, 
 	if err == nil {
 		if work, err = conn.Work(late); err == nil {
 			if others := otherTasks(&work, ids); len(others) > 0 {
-				f.console.PrintNote("unfinished from before, and worked on as well: %s (company pause %s pauses one)",
+				f.console.PrintNote("also continuing unfinished tasks: %s (company pause %s pauses one)",
 					view.JoinIDs(others), others[0])
 			}
 			f.tasks = ids
@@ -202,7 +202,7 @@ func (f *follower) runLocally(ctx context.Context, access *officeaccess.Access, 
 	}
 	if ctx.Err() != nil {
 		f.pauseInterrupted(ctx, conn, ids)
-		f.console.PrintNote("interrupted: ending what is under way (once more ends at once)")
+		f.console.PrintNote("interrupted: saving current work (Ctrl-C again exits at once)")
 	}
 	err = errors.Join(err, access.App.Stop())
 	end, readErr := readEnd(late, conn, ids)
@@ -263,5 +263,5 @@ func queuedText(conn *client.Office, ids []company.TaskID) string {
 	if info, ok := conn.Server(); ok {
 		pid = fmt.Sprintf(" (pid %d)", info.PID)
 	}
-	return fmt.Sprintf("%s is queued with the company at work here%s; following it", view.JoinIDs(ids), pid)
+	return fmt.Sprintf("%s is queued with the running company%s; following it", view.JoinIDs(ids), pid)
 }

@@ -33,7 +33,7 @@ func Feed(ctx context.Context, ent *officeaccess.Entrance, feedOptions FeedOptio
 			conn.Close()
 			if conn.IsMissing() && err == nil {
 				if feedOptions.Follow {
-					return company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" opens one`)
+					return company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" creates one`)
 				}
 				ent.Console.PrintNote(`nothing has happened here yet: company submit "…" begins`)
 			}

@@ -81,8 +81,8 @@ func fixLine(
 			again = "company doctor --fix --project --yes"
 		}
 		if !con.CanPrompt() {
-			return one, company.E(company.EWaiting, configLine.Key+" is not written").
-				Because("nobody is there who could say yes").Fix(again)
+			return one, company.E(company.EWaiting, configLine.Key+" was not written").
+				Because("there is no terminal to ask on").Fix(again)
 		}
 		yes, err := con.Confirm(ctx, "write it? [y/N] ")
 		if err != nil {
@@ -104,10 +104,10 @@ func fixLine(
 		for _, r := range requests {
 			keys = append(keys, r.Key)
 		}
-		one.Note = "the file asks for what needs your trust (" + strings.Join(keys, ", ") + "): it counts after company trust"
+		one.Note = "it needs your trust (" + strings.Join(keys, ", ") + "): run company trust"
 		show("written; %s\n", one.Note)
 		return one, nil
 	}
-	show("written: it counts for tasks that begin from now on\n")
+	show("written: it applies to new tasks\n")
 	return one, nil
 }

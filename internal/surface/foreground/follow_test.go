@@ -203,7 +203,7 @@ func TestInterruptAfterTheEnd(t *testing.T) {
 				t.Errorf("summaries: %+v", end.Summaries)
 			}
 			if told := strings.Contains(errs.String(),
-				"interrupted; go on with: company resume "+string(task.ID)); told != end.Interrupted {
+				"interrupted; continue with: company resume "+string(task.ID)); told != end.Interrupted {
 				t.Errorf("shown:\n%s", errs.String())
 			}
 			if n := len(p.done); n != tc.paused || n > 0 && p.done[0] != (company.Pause{Task: task.ID}) {
@@ -225,7 +225,7 @@ func TestHeartbeat(t *testing.T) {
 	var errs bytes.Buffer
 	f := &follower{console: &terminalio.Console{Err: &errs, Output: "text"}, tasks: []company.TaskID{task.ID}}
 	f.printHeartbeat(&w, time.Now())
-	if want := "t12     - still at work: needs you, 1 of 2 subtasks merged, $0.41, "; !strings.Contains(
+	if want := "t12     - still running: needs you, 1 of 2 subtasks merged, $0.41, "; !strings.Contains(
 		errs.String(), want) {
 		t.Errorf("got %q", errs.String())
 	}

@@ -40,7 +40,7 @@ func findRun(ctx context.Context, conn *client.Office, id string) (*view.Run, er
 		run = th.Task.NewestRun()
 	}
 	if run == nil {
-		return nil, company.E(company.ENotFound, "no run of "+id+" has begun yet").Fix("company show " + id)
+		return nil, company.E(company.ENotFound, "no run of "+id+" has started yet").Fix("company show " + id)
 	}
 	return run, nil
 }
@@ -90,7 +90,7 @@ func FollowLog(ctx context.Context, ent *officeaccess.Entrance, id string) error
 		case err != nil && !client.IsFeedCut(err) && company.CodeOf(err) != company.EHeld:
 			return err
 		case err == nil:
-			ent.Console.PrintNote("no company is at work on %s; it goes on with: company resume %s", l.run, l.run.Task())
+			ent.Console.PrintNote("no company is working on %s; continue with: company resume %s", l.run, l.run.Task())
 		}
 		if err := office.AwaitHolder(ctx, paths); err != nil {
 			return err

@@ -51,7 +51,7 @@ func (f *follower) askQuestion(ctx context.Context, conn *client.Office, approva
 
 var (
 	errAnsweredElsewhere = errors.New("attend: the question was answered elsewhere")
-	errTerminalGone      = errors.New("attend: nobody is at the terminal any more")
+	errTerminalGone      = errors.New("attend: the terminal is gone")
 )
 
 // endDialog handles an error that ended the dialog. It returns errors other than an answer from
@@ -114,7 +114,7 @@ func (d questionDialog) parseAnswer(ctx context.Context, typed string) (company.
 func (d questionDialog) answerWords(ctx context.Context, typed string) (company.Answer, error) {
 	key, option, ok := d.question.WordsGoWith()
 	if !ok || !strings.Contains(typed, " ") {
-		d.printLine("%q says neither y nor n", safetext.EscapeLine(typed, 60))
+		d.printLine("answer y or n, not %q", safetext.EscapeLine(typed, 60))
 		return company.Answer{}, nil
 	}
 	word, err := d.read(ctx, fmt.Sprintf("%s with these words (%s)? [y/n]> ", key, option.Means))
@@ -132,12 +132,12 @@ func (d questionDialog) answerOption(
 	cmd := company.Answer{Approval: d.question.ID, By: "terminal", Option: option.Name, Text: rest}
 	switch {
 	case option.Input == company.InputNeedsWords && rest == "":
-		d.printLine("%s asks for your words: %s and a text", d.question.ID, key)
+		d.printLine("%s needs a text: %s and your text", d.question.ID, key)
 		return company.Answer{}, nil
 	case option.Input == company.InputAmount && rest != "":
 		by, err := view.ParseAmount(rest)
 		if err != nil {
-			d.printLine("%q is no amount: y 5usd, y 100ktokens, or y alone", safetext.EscapeLine(rest, 60))
+			d.printLine("invalid amount %q: y 5usd, y 100ktokens, or y alone", safetext.EscapeLine(rest, 60))
 			return company.Answer{}, nil
 		}
 		cmd.Raise, cmd.Text = by, ""
@@ -145,9 +145,9 @@ func (d questionDialog) answerOption(
 		// A plain yes would drop the text typed after it.
 		hint := ""
 		if other, _, ok := d.question.WordsGoWith(); ok {
-			hint = "; " + other + " with words hands them on"
+			hint = "; " + other + " with words passes them on"
 		}
-		d.printLine("your words beside this y would reach no one%s", hint)
+		d.printLine("the text after this y would reach no one%s", hint)
 		return company.Answer{}, nil
 	}
 	if !option.Confirm {

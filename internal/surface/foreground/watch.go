@@ -133,7 +133,7 @@ func (w watchedOffice) ReadPull(ctx context.Context, number int, style view.Styl
 func (w watchedOffice) Program(args ...string) (*exec.Cmd, error) {
 	self, err := os.Executable()
 	if err != nil {
-		return nil, company.E(company.EInternal, "this program does not find itself").Wrap(err)
+		return nil, company.E(company.EInternal, "cannot find the program's own executable").Wrap(err)
 	}
 	cmd := exec.Command(self, args...)
 	cmd.Env = w.entrance.Console.Environ

@@ -16,8 +16,8 @@ import (
 func CheckWatchable(con *terminalio.Console) error {
 	_, _, err := con.FullScreen()
 	if e := new(company.Error); errors.As(err, &e) {
-		return company.E(company.EUsage, "--watch is for a terminal").Because(e.Why).
-			Fix("leave --watch out: company submit tells what happens line by line, and with --detach it returns at once")
+		return company.E(company.EUsage, "--watch needs a terminal").Because(e.Why).
+			Fix("leave --watch out: company submit prints progress line by line, and with --detach it returns at once")
 	}
 	return err
 }

@@ -83,12 +83,12 @@ func TestSubmitAttachedIsChecked(t *testing.T) {
 	}{
 		"no content":    {m{"name": "a.md"}, company.EUsage, "a.md is not attached"},
 		"two contents":  {m{"name": "a.md", "text": "a", "base64": "YQ=="}, company.EUsage, "give one of the two"},
-		"broken base64": {m{"name": "a\x1b[2J.png", "base64": "%%%"}, company.EUsage, "cannot be decoded"},
+		"broken base64": {m{"name": "a\x1b[2J.png", "base64": "%%%"}, company.EUsage, "invalid base64"},
 		"no name":       {m{"text": "a"}, company.EInvalid, "name"},
 		"an empty name": {m{"name": "", "text": "a"}, company.EInvalid, "name"},
 		"a path":        {m{"name": "id_rsa", "path": "/root/.ssh/id_rsa"}, company.EInvalid, "path"},
 		"another type":  {m{"name": "a.md", "text": 7}, company.EInvalid, "submit takes instruction"},
-		"far too much":  {m{"name": "a.md", "text": strings.Repeat("x", maxSubmission)}, company.EInvalid, "at most"},
+		"far too much":  {m{"name": "a.md", "text": strings.Repeat("x", maxSubmission)}, company.EInvalid, "the limit is"},
 		"null":          {m{"name": "a.md", "text": nil}, company.EUsage, "give one of the two"},
 	} {
 		text, code := call(t, s, "submit", m{"instruction": "open it", "attach": []m{x.file}})
@@ -99,7 +99,7 @@ func TestSubmitAttachedIsChecked(t *testing.T) {
 	// Other tools keep their bound.
 	if text, code := call(t, s, "tell",
 		m{"subtask": "t1-01", "text": strings.Repeat("x", 2*maxArguments)}); code != company.EInvalid ||
-		!strings.Contains(text, "at most 1024 fit") {
+		!strings.Contains(text, "the limit is 1024 KiB") {
 		t.Errorf("tell: %s\n%.2000s", code, text)
 	}
 }

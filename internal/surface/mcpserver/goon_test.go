@@ -21,11 +21,11 @@ func TestAnsweredWorkGoesOn(t *testing.T) {
 			t.Errorf("%s: %s, onward %v, want %v\n%s", tool, code, h.onward, onward, text)
 		}
 	}
-	step("pause", m{"id": "t1"}, "No company is at work: the president goes on with company resume t1")
-	step("approve", m{"question": "a1"}, "No company is at work") // it is paused still
-	step("resume", m{"id": "t1"}, "A company goes on with t1", "t1")
-	step("resume", m{"id": "t1"}, "A company goes on with t1", "t1", "t1") // it was not paused
-	h.goOn = company.E(company.EHeld, "no company went on with the task in time")
+	step("pause", m{"id": "t1"}, "No company is running: the president continues with company resume t1")
+	step("approve", m{"question": "a1"}, "No company is running") // it is paused still
+	step("resume", m{"id": "t1"}, "A company continues t1", "t1")
+	step("resume", m{"id": "t1"}, "A company continues t1", "t1", "t1") // it was not paused
+	h.goOn = company.E(company.EHeld, "no company continued the task in time")
 	step("resume", m{"id": "t1"}, "No company could be started: error[E_HELD]", "t1", "t1", "t1")
 	step("cancel", m{"task": "t1"}, "t1 is cancelled", "t1", "t1", "t1")
 }

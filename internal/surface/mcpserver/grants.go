@@ -38,11 +38,11 @@ Ids: t12 is a task, t12-03 a subtask, t12-03.2 a run, a7 a question to the presi
 	if g.Approve {
 		text += "approve and reject decide in the president's place: ask your user first.\n"
 	} else {
-		text += "A question that asks for a yes or a no is answered by your user, in a terminal: company approve or " +
+		text += "Your user answers yes-or-no questions in a terminal: company approve or " +
 			"company reject.\n"
 	}
-	return text + "Where an answer advises a command such as company show t1, call the tool of that name. If there is " +
-		"none, the command is for your user.\n" + dataNotice
+	return text + "If a result suggests a command such as company show t1, call the tool of that name. If there is " +
+		"no such tool, the command is for your user.\n" + dataNotice
 }
 
 // refuseWithheld answers a call of a tool without its grant with the name of the missing flag.
@@ -50,9 +50,9 @@ Ids: t12 is a task, t12-03 a subtask, t12-03.2 a run, a7 a question to the presi
 func (s *Server) refuseWithheld(next mcp.MethodHandler) mcp.MethodHandler {
 	return func(ctx context.Context, method string, req mcp.Request) (mcp.Result, error) {
 		if p, ok := req.GetParams().(*mcp.CallToolParamsRaw); ok && s.withheld[p.Name] != "" {
-			return toolError(company.E(company.EUsage, p.Name+" is not allowed here").
+			return toolError(company.E(company.EUsage, p.Name+" is not allowed").
 				Because("company mcp was started without " + s.withheld[p.Name]).
-				Fix("leave it to your user: the flag stands in the configuration of the client, behind company mcp")), nil
+				Fix("leave it to your user: the flag belongs after company mcp in the client's configuration")), nil
 		}
 		return next(ctx, method, req)
 	}

@@ -33,9 +33,9 @@ func (s *Server) reportProgress(ctx context.Context, req *mcp.CallToolRequest) (
 			}
 			waited := time.Duration(n) * s.beat
 			note := mcp.ProgressNotificationParams{ProgressToken: token, Progress: waited.Seconds(),
-				Message: req.Params.Name + " goes on since " + waited.String()}
+				Message: req.Params.Name + " has been running for " + waited.String()}
 			if err := req.Session.NotifyProgress(ctx, &note); err != nil && ctx.Err() == nil {
-				s.log.Debug("a note of progress was not sent", "tool", req.Params.Name, "error", err)
+				s.log.Debug("could not send a progress notification", "tool", req.Params.Name, "error", err)
 				return
 			}
 		}

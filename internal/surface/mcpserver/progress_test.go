@@ -55,7 +55,7 @@ func TestProgressOfLongCalls(t *testing.T) {
 	was := 0.0
 	for range 3 {
 		n := <-notes
-		if n.ProgressToken != "mine" || n.Progress <= was || !strings.HasPrefix(n.Message, "wait goes on") {
+		if n.ProgressToken != "mine" || n.Progress <= was || !strings.HasPrefix(n.Message, "wait has been running") {
 			t.Errorf("after %v: %+v", was, n)
 		}
 		was = n.Progress

@@ -43,36 +43,36 @@ type listArguments struct {
 	States     []string `json:"states,omitempty" jsonschema:"only tasks in one of these states"`
 	Priorities []string `json:"priorities,omitempty" jsonschema:"only tasks of one of these priorities"`
 	Tags       []string `json:"tags,omitempty" jsonschema:"only tasks with all of these tags"`
-	Limit      int      `json:"limit,omitempty" jsonschema:"how many at most (default 30)"`
+	Limit      int      `json:"limit,omitempty" jsonschema:"maximum number (default 30)"`
 	JSON       bool     `json:"json,omitempty" jsonschema:"answer in JSON instead of text"`
 }
 
 type feedArguments struct {
 	Task  string `json:"task,omitempty" jsonschema:"only of this task"`
-	From  uint64 `json:"from,omitempty" jsonschema:"number of the first event; left out: the newest ones"`
-	Limit int    `json:"limit,omitempty" jsonschema:"how many at most (default 40)"`
+	From  uint64 `json:"from,omitempty" jsonschema:"number of the first event (default: the newest ones)"`
+	Limit int    `json:"limit,omitempty" jsonschema:"maximum number (default 40)"`
 }
 
 type waitArguments struct {
 	Tasks   []string `json:"tasks" jsonschema:"ids of the tasks"`
-	Seconds int      `json:"timeout_seconds,omitempty" jsonschema:"how long at most (default 45); the work goes on either way"`
+	Seconds int      `json:"timeout_seconds,omitempty" jsonschema:"how long to wait (default 45); the work continues either way"`
 }
 
 type diffArguments struct {
 	ID     string `json:"id" jsonschema:"id of a task, a subtask or a run, or #7 for a pull request"`
-	Cursor string `json:"cursor,omitempty" jsonschema:"of the next page, from the answer before"`
+	Cursor string `json:"cursor,omitempty" jsonschema:"cursor of the next page, from the previous answer"`
 }
 
 type logArguments struct {
 	ID     string `json:"id" jsonschema:"id of a task, a subtask or a run"`
-	Cursor string `json:"cursor,omitempty" jsonschema:"of the next page, from the answer before"`
+	Cursor string `json:"cursor,omitempty" jsonschema:"cursor of the next page, from the previous answer"`
 }
 
 type costArguments struct {
-	ID   string `json:"id,omitempty" jsonschema:"id of a task, a ticket or a run; left out: all of the office"`
-	By   string `json:"by,omitempty" jsonschema:"of one id: the rows; left out: role"`
-	Why  bool   `json:"why,omitempty" jsonschema:"of one id: what its ten dearest requests read"`
-	Days int    `json:"days,omitempty" jsonschema:"without an id: only of the last so many days, today included; left out: all"`
+	ID   string `json:"id,omitempty" jsonschema:"id of a task, a ticket or a run (default: the whole office)"`
+	By   string `json:"by,omitempty" jsonschema:"for one id: grouping (default: role)"`
+	Why  bool   `json:"why,omitempty" jsonschema:"for one id: explain its ten most expensive requests"`
+	Days int    `json:"days,omitempty" jsonschema:"without an id: only the last n days, including today (default: all)"`
 	JSON bool   `json:"json,omitempty" jsonschema:"answer in JSON instead of text"`
 }
 
@@ -116,28 +116,28 @@ func limitText(low, high int) func(*jsonschema.Schema) {
 }
 
 func (s toolset) addReadingTools() {
-	addTool(s, reads, "status", "What needs the president, what runs, what it cost, and which tasks there are.", nil,
+	addTool(s, reads, "status", "Show what needs the president, what is running, costs and tasks.", nil,
 		s.readStatus)
-	addTool(s, reads, "list", "List the tasks of the office, the newest first.",
+	addTool(s, reads, "list", "List tasks, newest first.",
 		bounds{"states": limitList(0, 20, 40, view.TaskStates...), "priorities": limitList(0, 3, 10, "low", "medium", "high"),
 			"tags": limitList(0, 20, 100), "limit": limitNumber(1, listMost)}, s.readList)
 	addTool(s, reads, "show",
-		"Show all that is known of a task, a subtask, a run or a question: plan, gates, findings, evidence, what comes next.",
+		"Show details of a task, subtask, run or question: plan, gates, findings, evidence, next step.",
 		bounds{"id": limitID}, s.readShown)
-	addTool(s, reads, "feed", "What happened in the office or in a task, one line an event.",
+	addTool(s, reads, "feed", "Show the events of the office or of a task, one line each.",
 		bounds{"task": limitID, "limit": limitNumber(1, feedMost)}, s.readFeed)
 	addTool(s, reads, "wait",
-		"Wait until tasks have ended or wait for the president, and say what became of them. It starts and answers nothing.",
+		"Wait until tasks end or need the president, and return their results. It starts and answers nothing.",
 		bounds{"tasks": limitList(1, 20, 80), "timeout_seconds": limitNumber(1, waitMost.Seconds())}, s.readEnd)
-	addTool(s, reads, "diff", "What a task, a subtask, a run or a pull request changed, as a unified diff in pages.",
+	addTool(s, reads, "diff", "Show the changes of a task, subtask, run or pull request as a unified diff, in pages.",
 		bounds{"id": limitID, "cursor": limitText(0, 200)}, s.readDiff)
 	addTool(s, reads, "logs",
-		"The conversation of a run, in pages: of a subtask its newest run, of a task the newest of all.",
+		"Show the conversation of a run, in pages. For a task or subtask, this is its newest run.",
 		bounds{"id": limitID, "cursor": limitText(0, 200)}, s.readLog)
-	addTool(s, reads, "costs", "What the work cost, by day, model and task; of one task by role, ticket or turn.",
+	addTool(s, reads, "costs", "Show costs by day, model and task, or by role, ticket or turn of one task.",
 		bounds{"id": limitText(0, 80), "by": limitValues(view.CostsBy), "days": limitNumber(0, 3650)}, s.readCosts)
-	addTool(s, reads, "pr_list", "List the pull requests of the office.", nil, s.listPulls)
-	addTool(s, reads, "pr_show", "Show a pull request with its evidence, and what comes next.",
+	addTool(s, reads, "pr_list", "List pull requests.", nil, s.listPulls)
+	addTool(s, reads, "pr_show", "Show a pull request with its evidence and the next step.",
 		bounds{"pull_request": limitID}, s.readPull)
 }
 
@@ -236,17 +236,17 @@ func (s *Server) readFeed(ctx context.Context, arguments feedArguments) (r *mcp.
 			return err
 		}
 		if len(lines) == 0 {
-			lines = []string{"nothing has happened since"}
+			lines = []string{"no new events"}
 		}
 		r = textAnswer(strings.Join(lines, "\n"), "a lower limit is shorter")
-		r.Content = append(r.Content, &mcp.TextContent{Text: fmt.Sprintf("What comes next: from %d.", next)})
+		r.Content = append(r.Content, &mcp.TextContent{Text: fmt.Sprintf("Next events: from %d.", next)})
 		return nil
 	})
 	return r, err
 }
 
 // errWaitedLong is the cause of a wait that timed out.
-var errWaitedLong = errors.New("the time of the wait is up")
+var errWaitedLong = errors.New("wait timed out")
 
 func (s *Server) readEnd(ctx context.Context, arguments waitArguments) (r *mcp.CallToolResult, err error) {
 	var ids []company.TaskID
@@ -281,7 +281,7 @@ func (s *Server) readEnd(ctx context.Context, arguments waitArguments) (r *mcp.C
 			text = append(text, sum.RenderText())
 		}
 		if over {
-			text = append(text, "The time of the wait is up, and the work goes on: call wait again.")
+			text = append(text, "The wait timed out and the work continues: call wait again.")
 		}
 		r = textAnswer(strings.Join(text, "\n"), "wait for fewer tasks at once")
 		return nil

@@ -98,7 +98,7 @@ func addTool[In any](
 			stop()
 			if err != nil {
 				if ctx.Err() != nil || errors.Is(err, errClientGone) { // the call was cancelled; the office did not fail
-					err = company.E(company.ETimeout, name+" was broken off").Wrap(err).
+					err = company.E(company.ETimeout, name+" was interrupted").Wrap(err).
 						Fix("call it again; with the same request_id nothing is done twice")
 				}
 				return toolError(err), nil
@@ -126,7 +126,7 @@ func readArguments[In any](name string, resolved *jsonschema.Resolved, raw json.
 	bad := company.E(company.EInvalid, "the arguments of "+name+" do not fit its schema").
 		Fix(fmt.Sprintf("%s takes %s; tools/list has its schema", name, describeArguments(resolved.Schema())))
 	if limit := boundArguments(name); len(raw) > limit {
-		return in, bad.Because(fmt.Sprintf("they have %d KiB, and at most %d fit", len(raw)>>10, limit>>10))
+		return in, bad.Because(fmt.Sprintf("they have %d KiB, the limit is %d KiB", len(raw)>>10, limit>>10))
 	}
 	given := map[string]any{}
 	if len(raw) > 0 && !bytes.Equal(bytes.TrimSpace(raw), []byte("null")) {

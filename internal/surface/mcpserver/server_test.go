@@ -448,7 +448,7 @@ func TestCommands(t *testing.T) {
 		return Submitted{Task: "t3"}, nil
 	}
 	if text, code := call(t, s, "submit", m{"instruction": "and paint it", "after": []string{"t1"}}); code != "" ||
-		!strings.Contains(text, "t3 begins once merged: t1") {
+		!strings.Contains(text, "t3 starts when merged: t1") {
 		t.Errorf("%s\n%s", code, text)
 	}
 	h.submit = before
@@ -461,7 +461,7 @@ func TestCommands(t *testing.T) {
 		{"pause", "t1 is paused", m{"id": "t1"}}, {"resume", "t1 is no longer paused", m{"id": "t1"}},
 		{"stop", "the office is stopped", m{"why": "enough"}},
 		{"cancel", "t1 is cancelled", m{"task": "t1", "why": "no longer needed"}},
-		{"wait", "INCOMPLETE", m{"tasks": []string{"t1"}}}, {"costs", "0 tokens in 0 runs", nil},
+		{"wait", "INCOMPLETE", m{"tasks": []string{"t1"}}}, {"costs", "0 tokens in 0 finished runs", nil},
 		{"pr_list", "no pull requests yet", nil},
 	} {
 		if text, code := call(t, s, c.tool, c.args); code != "" || !strings.Contains(text, c.want) {

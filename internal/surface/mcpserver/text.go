@@ -83,7 +83,7 @@ func encodeClean(v any, hint string) (clean any, text string, err error) {
 	}
 	if out.Len() > maxJSON {
 		return nil, "", company.E(company.EInvalid,
-			fmt.Sprintf("the answer has %d KiB, and at most %d fit", out.Len()>>10, maxJSON>>10)).Fix(hint)
+			fmt.Sprintf("the answer has %d KiB, the limit is %d KiB", out.Len()>>10, maxJSON>>10)).Fix(hint)
 	}
 	return clean, strings.TrimSpace(out.String()), nil
 }
@@ -145,10 +145,10 @@ func cutPage(text, of, cursor string) (page, next string, err error) {
 		n, err := strconv.Atoi(at)
 		switch {
 		case err != nil || n < 0 || name == "":
-			return "", "", company.E(company.EInvalid, "the cursor is none of ours").Fix("leave cursor out to begin anew")
+			return "", "", company.E(company.EInvalid, "invalid cursor").Fix("leave cursor out to start over")
 		case name != of || n > len(text):
 			return "", "", company.E(company.EConflict, "the text has changed since that cursor was given").
-				Fix("leave cursor out to begin anew")
+				Fix("leave cursor out to start over")
 		}
 		start = n
 	}

@@ -21,73 +21,73 @@ import (
 const maxWords = 64 << 10
 
 type submitArguments struct {
-	Instruction  string   `json:"instruction" jsonschema:"what is to be done, in your words"`
+	Instruction  string   `json:"instruction" jsonschema:"what to do, in your words"`
 	Project      string   `json:"project,omitempty" jsonschema:"project of the office by name, or the path of a git checkout (default: that of the server)"`
 	Base         string   `json:"base,omitempty" jsonschema:"branch to start from"`
-	Follows      string   `json:"follows,omitempty" jsonschema:"go on with the open pull request of this task"`
-	After        []string `json:"after,omitempty" jsonschema:"begin when the pull requests of these tasks are merged"`
-	Priority     string   `json:"priority,omitempty" jsonschema:"what goes first"`
-	Deadline     string   `json:"deadline,omitempty" jsonschema:"when it should be done: 2026-12-01, 2026-12-01T17:00, or from now 36h, 3d"`
+	Follows      string   `json:"follows,omitempty" jsonschema:"continue the open pull request of this task"`
+	After        []string `json:"after,omitempty" jsonschema:"start when the pull requests of these tasks are merged"`
+	Priority     string   `json:"priority,omitempty" jsonschema:"priority among the tasks of a project"`
+	Deadline     string   `json:"deadline,omitempty" jsonschema:"when it should be done: 2026-12-01, 2026-12-01T17:00, or in 36h or 3d"`
 	Tags         []string `json:"tags,omitempty" jsonschema:"tags of the task"`
 	BudgetUSD    float64  `json:"budget_usd,omitempty" jsonschema:"cap of this task in USD"`
-	BudgetTokens string   `json:"budget_tokens,omitempty" jsonschema:"cap of this task in tokens: 200k, 5M"`
+	BudgetTokens string   `json:"budget_tokens,omitempty" jsonschema:"cap of this task in tokens, such as 200k or 5M"`
 	DryRun       bool     `json:"dry_run,omitempty" jsonschema:"stop after the plan"`
 
-	Attach []attachedArgument `json:"attach,omitempty" jsonschema:"texts and images that belong to the instruction, with their contents"`
+	Attach []attachedArgument `json:"attach,omitempty" jsonschema:"texts and images to attach to the instruction"`
 
-	RequestID string `json:"request_id,omitempty" jsonschema:"an id of yours: a repeat with the same id and the same arguments is done once"`
+	RequestID string `json:"request_id,omitempty" jsonschema:"your own id: a repeat with the same id and arguments is done only once"`
 }
 
 // attachedArgument is a file with its content. It has no path, because any client that may submit
 // could then read all files of the user (docs/decisions/instructions.md).
 type attachedArgument struct {
-	Name   string  `json:"name" jsonschema:"its file name, such as spec.md"`
-	Text   *string `json:"text,omitempty" jsonschema:"content of a text"`
-	Base64 *string `json:"base64,omitempty" jsonschema:"content of a PNG, JPEG, GIF or WebP image, or of a text, in base64"`
+	Name   string  `json:"name" jsonschema:"file name, such as spec.md"`
+	Text   *string `json:"text,omitempty" jsonschema:"content as text"`
+	Base64 *string `json:"base64,omitempty" jsonschema:"PNG, JPEG, GIF or WebP image, or text, in base64"`
 }
 
 type answerArguments struct {
 	Question  string `json:"question" jsonschema:"id of the question, such as a7"`
 	Text      string `json:"text" jsonschema:"the answer"`
-	RequestID string `json:"request_id,omitempty" jsonschema:"an id of yours, which makes a repeat harmless"`
+	RequestID string `json:"request_id,omitempty" jsonschema:"your own id, which makes a repeat harmless"`
 }
 
 type tellArguments struct {
 	Subtask   string `json:"subtask" jsonschema:"id of the subtask, such as t12-03"`
-	Text      string `json:"text" jsonschema:"what its worker reads at its next turn"`
-	RequestID string `json:"request_id,omitempty" jsonschema:"an id of yours, which makes a repeat harmless"`
+	Text      string `json:"text" jsonschema:"message for its worker"`
+	RequestID string `json:"request_id,omitempty" jsonschema:"your own id, which makes a repeat harmless"`
 }
 
 type restArguments struct {
 	ID        string `json:"id" jsonschema:"id of a task or of a subtask"`
-	RequestID string `json:"request_id,omitempty" jsonschema:"an id of yours, which makes a repeat harmless"`
+	RequestID string `json:"request_id,omitempty" jsonschema:"your own id, which makes a repeat harmless"`
 }
 
 type stopArguments struct {
-	Why       string `json:"why,omitempty" jsonschema:"why"`
-	RequestID string `json:"request_id,omitempty" jsonschema:"an id of yours, which makes a repeat harmless"`
+	Why       string `json:"why,omitempty" jsonschema:"reason"`
+	RequestID string `json:"request_id,omitempty" jsonschema:"your own id, which makes a repeat harmless"`
 }
 
 type cancelArguments struct {
 	Task      string `json:"task" jsonschema:"id of the task"`
-	Why       string `json:"why,omitempty" jsonschema:"why"`
-	RequestID string `json:"request_id,omitempty" jsonschema:"an id of yours, which makes a repeat harmless"`
+	Why       string `json:"why,omitempty" jsonschema:"reason"`
+	RequestID string `json:"request_id,omitempty" jsonschema:"your own id, which makes a repeat harmless"`
 }
 
 type approveArguments struct {
-	Question  string `json:"question" jsonschema:"id of the question, or of the task whose one question is open"`
-	Option    string `json:"option,omitempty" jsonschema:"another of the question's options, by its name; without it: approve"`
-	Text      string `json:"text,omitempty" jsonschema:"what the agent that asked is to know"`
-	Add       string `json:"add,omitempty" jsonschema:"of a budget: how much the cap grows, such as 5usd or 100ktokens"`
-	EndTask   bool   `json:"end_task,omitempty" jsonschema:"needed where the option ends the whole task"`
-	RequestID string `json:"request_id,omitempty" jsonschema:"an id of yours, which makes a repeat harmless"`
+	Question  string `json:"question" jsonschema:"id of the question, or of a task with one open question"`
+	Option    string `json:"option,omitempty" jsonschema:"name of another option of the question (default: approve)"`
+	Text      string `json:"text,omitempty" jsonschema:"text for the agent that asked"`
+	Add       string `json:"add,omitempty" jsonschema:"for a budget question: amount to add, such as 5usd or 100ktokens"`
+	EndTask   bool   `json:"end_task,omitempty" jsonschema:"required if the option ends the whole task"`
+	RequestID string `json:"request_id,omitempty" jsonschema:"your own id, which makes a repeat harmless"`
 }
 
 type rejectArguments struct {
-	Question  string `json:"question" jsonschema:"id of the question, or of the task whose one question is open"`
-	Text      string `json:"text,omitempty" jsonschema:"how it is to be done instead"`
-	EndTask   bool   `json:"end_task,omitempty" jsonschema:"needed where this no ends the whole task"`
-	RequestID string `json:"request_id,omitempty" jsonschema:"an id of yours, which makes a repeat harmless"`
+	Question  string `json:"question" jsonschema:"id of the question, or of a task with one open question"`
+	Text      string `json:"text,omitempty" jsonschema:"how to do it instead"`
+	EndTask   bool   `json:"end_task,omitempty" jsonschema:"required if this no ends the whole task"`
+	RequestID string `json:"request_id,omitempty" jsonschema:"your own id, which makes a repeat harmless"`
 }
 
 // limitRequest restricts the format of a request id.
@@ -105,7 +105,7 @@ func nameCommand(tool, request string) string {
 func (s toolset) addWritingTools() {
 	words, request := limitText(1, maxWords), func(p *jsonschema.Schema) { limitRequest(p) }
 	addTool(s, writes, "submit",
-		"Give the company an instruction for a git repository. It returns when the task has its id; the work goes on in "+
+		"Submit an instruction for a git repository. It returns the task's id at once; the work continues in "+
 			"the background.",
 		bounds{
 			"instruction": limitText(1, company.MaxInstruction), "project": limitText(1, 4096), "base": limitText(1, 250),
@@ -117,34 +117,34 @@ func (s toolset) addWritingTools() {
 		}, s.submitTask)
 	addTool(s, writes, "answer", "Answer a question that asks for words. It approves nothing. The task goes on.",
 		bounds{"question": limitID, "text": words, "request_id": request}, s.answerQuestion)
-	addTool(s, writes, "tell", "Say something to the worker that is at a subtask.",
+	addTool(s, writes, "tell", "Send a message to the worker of a subtask.",
 		bounds{"subtask": limitID, "text": words, "request_id": request}, s.tellWorker)
-	addTool(s, writes, "pause", "Let a task or a subtask rest. What its runs had done is kept.",
+	addTool(s, writes, "pause", "Pause a task or a subtask. The work of its runs is kept.",
 		bounds{"id": limitID, "request_id": request}, s.pauseWork)
 	addTool(s, writes, "resume",
-		"Lift the pause of a task or a subtask, and have a company go on with it where none is at work.",
+		"Resume a paused task or subtask, and start a company process if none is running.",
 		bounds{"id": limitID, "request_id": request}, s.resumeWork)
 	addTool(s, writes, "stop",
-		"Stop everything in the office at once: model calls are cut, containers end, and nothing begins until the "+
+		"Stop all work in the office immediately: model calls and containers end, and nothing starts until the "+
 			"president's company resume.", bounds{"why": limitText(0, 1000), "request_id": request}, s.stop)
-	addTool(s, destroys, "cancel", "End a task for good; its merged work stays on its branch.",
+	addTool(s, destroys, "cancel", "Cancel a task; its merged work stays on its branch.",
 		bounds{"task": limitID, "why": limitText(0, 1000), "request_id": request}, s.cancelTask)
 }
 
 func (s toolset) addApprovingTools() {
 	addTool(s, destroys, "approve",
-		"Say yes to a question, as the president: a plan, a merge, a pull request, a budget. Or choose another of its "+
+		"Approve a question as the president: a plan, a merge, a pull request, a budget. Or choose another of its "+
 			"options by name.",
 		bounds{"question": limitID, "option": limitText(1, 64), "text": limitText(0, maxWords), "add": limitText(1, 40),
 			"request_id": limitRequest}, s.approveQuestion)
 	addTool(s, destroys, "reject",
-		"Say no to a question, as the president. With words the work is done anew where that is possible.",
+		"Reject a question as the president. With a text, the work is redone accordingly where possible.",
 		bounds{"question": limitID, "text": limitText(0, maxWords), "request_id": limitRequest}, s.rejectQuestion)
 }
 
 func (s *Server) submitTask(ctx context.Context, arguments submitArguments) (*mcp.CallToolResult, error) {
 	if strings.TrimSpace(arguments.Instruction) == "" {
-		return nil, company.E(company.EUsage, "the instruction is empty").Fix("say what is to be done")
+		return nil, company.E(company.EUsage, "the instruction is empty").Fix("say what to do")
 	}
 	files, err := readAttached(arguments.Attach)
 	if err != nil {
@@ -162,7 +162,7 @@ func (s *Server) submitTask(ctx context.Context, arguments submitArguments) (*mc
 	}
 	state := "is submitted"
 	if len(arguments.After) > 0 {
-		state = "begins once merged: " + strings.Join(arguments.After, ", ")
+		state = "starts when merged: " + strings.Join(arguments.After, ", ")
 	}
 	r := newResult(fmt.Sprintf("%s %s. Next: wait for it, or show %s.", done.Task, state, done.Task))
 	r.StructuredContent = done
@@ -177,14 +177,14 @@ func readAttached(given []attachedArgument) ([]view.AttachedFile, error) {
 		var content []byte
 		switch {
 		case (argument.Text == nil) == (argument.Base64 == nil):
-			return nil, refused.Because("a file has its content in text or in base64").Fix("give one of the two")
+			return nil, refused.Because("a file has its content either in text or in base64").Fix("give one of the two")
 		case argument.Text != nil:
 			content = []byte(*argument.Text)
 		default:
 			var err error
 			if content, err = base64.StdEncoding.DecodeString(*argument.Base64); err != nil {
-				return nil, refused.Because("base64 cannot be decoded").Wrap(err).
-					Fix("encode the content by RFC 4648, with padding; give a text in text")
+				return nil, refused.Because("invalid base64").Wrap(err).
+					Fix("use RFC 4648 with padding, or pass text in the field text")
 			}
 		}
 		out = append(out, view.AttachedFile{Name: argument.Name, Content: content})
@@ -251,12 +251,12 @@ func (s *Server) doFound(
 			code, message, reason, _ := describeError(err)
 			text += fmt.Sprintf("\nNo company could be started: error[%s]: %s %s", code, message, reason)
 		} else {
-			text += fmt.Sprintf("\nA company goes on with %s: wait for it.", a.task)
+			text += fmt.Sprintf("\nA company continues %s: wait for it.", a.task)
 			out.AtWork = true
 		}
 	}
 	if a.task != "" && !over && !out.AtWork {
-		text += fmt.Sprintf("\nNo company is at work: the president goes on with company resume %s", a.task)
+		text += fmt.Sprintf("\nNo company is running: the president continues with company resume %s", a.task)
 	}
 	r := newResult(text)
 	r.StructuredContent = out
@@ -289,8 +289,8 @@ func (s *Server) answerQuestion(ctx context.Context, arguments answerArguments) 
 		company.Answer{Option: company.OptAnswer, Text: arguments.Text},
 		func(_ *client.Office, approval view.Approval, _ company.Answer) error {
 			if !approval.AsksForWords() { // the core rejects it, too, but suggests commands
-				return company.E(company.EInvalid, fmt.Sprintf("%s asks for a yes or a no", approval.ID)).
-					Because("answer takes words alone").
+				return company.E(company.EInvalid, fmt.Sprintf("%s needs a yes or a no", approval.ID)).
+					Because("answer takes only words").
 					Fix("the president's company approve or company reject; a server with --allow-approve has the tools")
 			}
 			return nil
@@ -308,7 +308,7 @@ func (s *Server) approveQuestion(ctx context.Context, arguments approveArguments
 	return s.decideQuestion(ctx, nameCommand("approve", arguments.RequestID), arguments.Question, ans,
 		func(office *client.Office, approval view.Approval, ans company.Answer) error {
 			if o, _ := approval.FindOption(ans.Option); ans.Raise != (company.Amount{}) && o.Input != company.InputAmount {
-				return company.E(company.EUsage, "add is for a question about the budget").
+				return company.E(company.EUsage, "add needs a question about the budget").
 					Because(fmt.Sprintf("%s is about: %s", approval.ID, approval.Kind)).Fix("leave add out")
 			}
 			return checkEnd(ctx, office, approval, ans, arguments.EndTask)
@@ -334,8 +334,8 @@ func checkEnd(
 	all, err := office.EndedBy(ctx, approval.Task, ans)
 	if err == nil && all != "" {
 		err = company.E(company.EWaiting,
-			fmt.Sprintf("%s is not answered: this %s ends all of %s", approval.ID, option.Label(), all)).
-			Fix("give words that have it done anew, or end_task")
+			fmt.Sprintf("%s was not answered: this %s ends all of %s", approval.ID, option.Label(), all)).
+			Fix("add a text to have it redone, or set end_task")
 	}
 	return err
 }
@@ -343,13 +343,13 @@ func checkEnd(
 func (s *Server) tellWorker(ctx context.Context, arguments tellArguments) (*mcp.CallToolResult, error) {
 	sub := company.SubtaskID(arguments.Subtask)
 	if !sub.Valid() {
-		return nil, company.E(company.EUsage, fmt.Sprintf("%q is no subtask", arguments.Subtask)).
-			Fix("subtasks look like t12-03: show the task")
+		return nil, company.E(company.EUsage, fmt.Sprintf("invalid subtask id %q", arguments.Subtask)).
+			Fix("subtask ids look like t12-03: show the task")
 	}
 	return s.do(
 		ctx, act{id: nameCommand("tell", arguments.RequestID), task: sub.Task(),
 			cmd:  company.Tell{Subtask: sub, Text: arguments.Text},
-			what: arguments.Subtask + " reads it at its next turn"})
+			what: arguments.Subtask + " will read it at its next turn"})
 }
 
 // setPause pauses the task or subtask with an id, or resumes it if off is set.
@@ -384,9 +384,9 @@ func (s *Server) stop(ctx context.Context, arguments stopArguments) (r *mcp.Call
 		if err != nil {
 			return err
 		}
-		what := "nothing has ever run here"
+		what := "nothing has run here yet"
 		if at.Epoch > 0 { // without an epoch no work ever started
-			what = "the office is stopped; nothing begins until the president's company resume"
+			what = "the office is stopped; nothing starts until the president runs company resume"
 			if _, err := office.Do(ctx, nameCommand("stop", arguments.RequestID), company.Stop{Why: arguments.Why}); err != nil {
 				return err
 			}

@@ -30,7 +30,7 @@ func CheckoutAt(dir string) (string, error) {
 		dir, err = filepath.EvalSymlinks(dir)
 	}
 	if err != nil {
-		return "", company.E(company.ENotFound, "there is no such folder").Wrap(err).Fix("name a git checkout")
+		return "", company.E(company.ENotFound, "no such folder").Wrap(err).Fix("name a git checkout")
 	}
 	for top := dir; ; top = filepath.Dir(top) {
 		if _, err := os.Lstat(filepath.Join(top, ".git")); err == nil && !safedir.IsMarked(top) {

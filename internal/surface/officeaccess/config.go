@@ -134,7 +134,7 @@ func (ent *Entrance) readFlags() (map[string]string, error) {
 	for _, kv := range ent.ConfigFlags {
 		k, v, ok := strings.Cut(kv, "=")
 		if !ok {
-			return nil, company.E(company.EUsage, fmt.Sprintf("--set %q is not key=value", kv)).Fix("--set workers.max=5")
+			return nil, company.E(company.EUsage, fmt.Sprintf("invalid --set %q: must be key=value", kv)).Fix("--set workers.max=5")
 		}
 		flags[k] = v
 	}
@@ -197,7 +197,7 @@ func (ent *Entrance) ChangeOfficeConfig(ctx context.Context, change config.Chang
 	}
 	if _, err := os.Lstat(paths.Config); errors.Is(err, fs.ErrNotExist) {
 		return config.ChangeReport{}, company.E(company.EUsage, "there is no "+config.ConfigName+" here").
-			Fix("change your own file with --user, or write one for the project: company init")
+			Fix("change your own file with --user, or create one for the project: company init")
 	}
 	change.File = paths.Config
 	return ent.ChangeConfig(ctx, paths, change)
@@ -252,12 +252,12 @@ func (ent *Entrance) ListConfig(ctx context.Context, project string) (view.Confi
 func trackedFile(paths office.Paths, checkout string) (string, error) {
 	switch _, missing := os.Lstat(paths.Config); {
 	case checkout != paths.Repo:
-		return "", company.E(company.EUsage, "this checkout is not the office's own").
+		return "", company.E(company.EUsage, "this checkout does not belong to the office").
 			Because("the office is at " + paths.Root).
-			Fix("run it in the office's folder, or leave --project out: your own file for this repository")
+			Fix("run this in the office's folder, or leave --project out to change your own file for this repository")
 	case errors.Is(missing, fs.ErrNotExist):
 		return "", company.E(company.EUsage, "there is no "+config.ConfigName+" here").
-			Fix("company init writes one; or leave --project out: your own file for this repository")
+			Fix("company init creates one; or leave --project out to change your own file for this repository")
 	}
 	return paths.Config, nil
 }
@@ -271,10 +271,10 @@ func (ent *Entrance) ChangeTargetConfig(
 ) (config.ChangeReport, error) {
 	switch {
 	case configTarget.User && configTarget.Project:
-		return config.ChangeReport{}, company.E(company.EUsage, "--user and --project name two files").
+		return config.ChangeReport{}, company.E(company.EUsage, "--user and --project cannot be used together").
 			Fix("leave one of them out")
 	case configTarget.Own && (configTarget.User || configTarget.Project):
-		return config.ChangeReport{}, company.E(company.EUsage, "--own names another file than --user and --project").
+		return config.ChangeReport{}, company.E(company.EUsage, "--own cannot be used with --user or --project").
 			Fix("leave one of them out")
 	case configTarget.Own:
 		return ent.ChangeOwnConfig(ctx, change)

@@ -77,8 +77,8 @@ const (
 // FindOffice finds the office without creating it.
 func (ent *Entrance) FindOffice() (office.Paths, error) {
 	if officeapp.IsAddress(ent.RepoDir) {
-		return office.Paths{}, company.E(company.EUsage, "--repo takes an address with company submit alone").
-			Because("other commands are about the office you stand in").
+		return office.Paths{}, company.E(company.EUsage, "only company submit takes an address with --repo").
+			Because("other commands use the current office").
 			Fix("leave --repo out; company project list shows where the clone is")
 	}
 	return office.Find(office.FindOptions{Dir: ent.RepoDir, Office: ent.OfficeDir, Env: ent.Console.LookupEnv})
@@ -121,7 +121,7 @@ func (ent *Entrance) Enter(ctx context.Context, paths office.Paths, patience tim
 			}
 			if fault != nil {
 				ent.Console.PrintNote(
-					"the config does not load, so this command only reads the office; see company config check")
+					"the config does not load, so the office is read-only; see company config check")
 			}
 			return &Access{Office: client.Local(app), App: app}, nil
 		}
@@ -202,12 +202,12 @@ func (ent *Entrance) TakeOver(ctx context.Context, paths office.Paths) (*officea
 		access.Close()
 		serverInfo, _ := access.Server()
 		if serverInfo.Serving {
-			return nil, company.E(company.EConflict, "this office is served already").
+			return nil, company.E(company.EConflict, "this office is already being served").
 				Because(fmt.Sprintf("by process %d, company %s", serverInfo.PID, serverInfo.Version)).
-				Fix(fmt.Sprintf("use it as it is, or end it first: kill %d", serverInfo.PID))
+				Fix(fmt.Sprintf("use that process, or stop it first: kill %d", serverInfo.PID))
 		}
 		if !waits {
-			ent.Console.PrintNote("process %d works in this office until its task ends; waiting for that", serverInfo.PID)
+			ent.Console.PrintNote("waiting for process %d, which uses this office until its task ends", serverInfo.PID)
 			waits = true
 		}
 		if err := retry.Sleep(ctx, 250*time.Millisecond); err != nil {

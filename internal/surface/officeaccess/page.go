@@ -15,7 +15,7 @@ func (ent *Entrance) AnnouncePage(app *officeapp.App) error {
 	case app.Address() == "":
 		return nil
 	case con.Output == "json":
-		con.PrintNote("the page is at %s; company open gives a link", app.Address())
+		con.PrintNote("the page is at %s; company open prints a link", app.Address())
 		return nil
 	}
 	link, err := app.NewLink()
@@ -23,7 +23,7 @@ func (ent *Entrance) AnnouncePage(app *officeapp.App) error {
 		return err
 	}
 	_, err = fmt.Fprintln(ent.Console.Out, link.URL)
-	ent.Console.PrintNote("the link above opens the page once, within ten minutes; company open gives another")
+	ent.Console.PrintNote("the link above works once, within ten minutes; company open prints another")
 	return err
 }
 

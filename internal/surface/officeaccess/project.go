@@ -20,7 +20,7 @@ func (ent *Entrance) resolveProject(ctx context.Context, paths office.Paths, pro
 	case project == "":
 		return ent.FindCheckout(paths)
 	case ent.RepoDir != "":
-		return "", company.E(company.EUsage, "--project and --repo at once").Because("--repo also says where the office is").
+		return "", company.E(company.EUsage, "--project and --repo cannot be used together").Because("--repo also says where the office is").
 			Fix("use one of them")
 	}
 	return ent.projectPath(ctx, project)
@@ -96,13 +96,13 @@ func (ent *Entrance) projectPath(ctx context.Context, arg string) (string, error
 	if info, err := os.Stat(arg); err == nil && info.IsDir() {
 		return CheckoutAt(arg)
 	}
-	fault := company.E(company.ENotFound, "there is no project "+safetext.EscapeLine(arg, 80))
+	fault := company.E(company.ENotFound, "unknown project "+safetext.EscapeLine(arg, 80))
 	var names []string
 	for _, p := range known.Projects {
 		names = append(names, p.Name)
 	}
 	if len(names) > 0 {
-		fault = fault.Because("there are: " + strings.Join(names, ", "))
+		fault = fault.Because("known projects: " + strings.Join(names, ", "))
 	}
-	return "", fault.Fix("company project list shows them; --project takes a path, too")
+	return "", fault.Fix("company project list shows all projects; --project also takes a path")
 }

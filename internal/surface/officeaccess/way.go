@@ -12,7 +12,7 @@ func (ent *Entrance) ChooseWay(way string) func(string) error {
 	const key = "plan.way="
 	return func(string) error {
 		if slices.ContainsFunc(ent.ConfigFlags, func(kv string) bool { return strings.HasPrefix(kv, key) }) {
-			return company.E(company.EUsage, "--one, --split and --set plan.way exclude each other").
+			return company.E(company.EUsage, "--one, --split and --set plan.way cannot be combined").
 				Fix("use one of them, once")
 		}
 		ent.ConfigFlags = append(ent.ConfigFlags, key+way)

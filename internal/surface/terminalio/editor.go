@@ -15,7 +15,7 @@ import (
 )
 
 // editorMark is the line that an editor shows below the instruction.
-const editorMark = "<!-- company: the instruction is what stands above this line. Leave it empty to submit nothing. -->"
+const editorMark = "<!-- company: write the instruction above this line. Leave it empty to submit nothing. -->"
 
 // FindEditor returns the user's editor from VISUAL or EDITOR, or "" if neither is set.
 func (con *Console) FindEditor() string {
@@ -51,10 +51,10 @@ func (con *Console) EditInstruction(ctx context.Context, editor string) (string,
 	before, _, _ := strings.Cut(text, editorMark)
 	if before = strings.TrimSpace(before); before == "" {
 		_ = os.Remove(name) // the file has no instruction
-		return "", company.E(company.EUsage, "the instruction is empty, so nothing is submitted").
-			Fix("write what is to be done, and save it")
+		return "", company.E(company.EUsage, "empty instruction: nothing was submitted").
+			Fix("write what to do, and save the file")
 	}
-	con.PrintNote("your instruction is kept in %s", name)
+	con.PrintNote("your instruction is saved in %s", name)
 	return before, nil
 }
 
@@ -80,8 +80,8 @@ func (con *Console) EditText(text string) (editor *exec.Cmd, read func(error) (s
 	editor.Env = con.Environ
 	return editor, func(err error) (string, error) {
 		if err != nil {
-			return "", company.E(company.EUsage, "the editor did not end well: "+safetext.EscapeLine(program, 80)).Wrap(err).
-				Fix("what you wrote is in " + name)
+			return "", company.E(company.EUsage, "the editor failed: "+safetext.EscapeLine(program, 80)).Wrap(err).
+				Fix("your text is in " + name)
 		}
 		written, err := readInstruction(name)
 		if err != nil {
@@ -111,11 +111,11 @@ func (con *Console) runEditor(ctx context.Context, editor, name, again string) e
 	if err == nil {
 		return nil
 	}
-	fault := company.E(company.EUsage, "the editor did not end well: "+safetext.EscapeLine(editor, 80)).Wrap(err)
+	fault := company.E(company.EUsage, "the editor failed: "+safetext.EscapeLine(editor, 80)).Wrap(err)
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) && exit.ExitCode() == 127 { // the shell found no such program
-		return fault.Fix("set VISUAL or EDITOR to an editor that is there, or: " + again + "FILE")
+		return fault.Fix("set VISUAL or EDITOR to an installed editor, or: " + again + "FILE")
 	}
-	return fault.Fix("what you wrote is in " + name + ": " + again + name)
+	return fault.Fix("your text is in " + name + ": " + again + name)
 }
 
 // readBounded reads at most limit bytes of a file.
@@ -158,10 +158,10 @@ func (con *Console) EditFile(ctx context.Context, file, text, again string, limi
 		return edited, company.E(company.ENotFound, "the file cannot be read").Wrap(err).Fix("name a file that exists")
 	case err != nil:
 		return edited, company.E(company.EInvalid, "the file cannot be read").Wrap(err).
-			Fix("see that it is yours and no folder")
+			Fix("check that it is a regular file and readable")
 	case int64(len(read)) > limit:
-		return edited, company.E(company.EInvalid, fmt.Sprintf("the file has more than %d KiB", limit>>10)).
-			Fix("shorten its text")
+		return edited, company.E(company.EInvalid, fmt.Sprintf("the file is larger than %d KiB", limit>>10)).
+			Fix("shorten it")
 	}
 	edited.Text = charset.DecodeUnicode(read)
 	return edited, nil
@@ -171,8 +171,8 @@ func (con *Console) EditFile(ctx context.Context, file, text, again string, limi
 func (con *Console) editInNewFile(ctx context.Context, text, again string) (string, error) {
 	editor := con.FindEditor()
 	if editor == "" || !con.CanPrompt() {
-		return "", company.E(company.EUsage, "there is no editor to open").
-			Because("VISUAL and EDITOR are not set, or this is no terminal").Fix(again + "FILE")
+		return "", company.E(company.EUsage, "no editor to open").
+			Because("VISUAL and EDITOR are not set, or this is not a terminal").Fix(again + "FILE")
 	}
 	file, err := os.CreateTemp("", "company-*.yaml")
 	if err != nil {

@@ -52,7 +52,7 @@ func TestEditorThatIsNotThere(t *testing.T) {
 	con := &Console{In: strings.NewReader(""), Err: io.Discard}
 	_, err := con.EditInstruction(t.Context(), filepath.Join(t.TempDir(), "absent"))
 	if hint := hintOf(err); company.CodeOf(err) != company.EUsage || !strings.Contains(hint, "set VISUAL or EDITOR") ||
-		strings.Contains(hint, "what you wrote") {
+		strings.Contains(hint, "your text") {
 		t.Errorf("%v, %q", err, hint)
 	}
 }

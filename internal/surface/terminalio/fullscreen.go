@@ -14,18 +14,18 @@ func (con *Console) FullScreen() (file, out *os.File, err error) {
 	reason := ""
 	switch {
 	case con.Output != "text":
-		reason = "-o json is for programs, and it shows screens to people"
+		reason = "-o json is for programs, company watch is for people"
 	case con.NoInput:
-		reason = "--no-input leaves it no keys"
+		reason = "--no-input disables its keys"
 	case out == nil || !IsTerminal(out):
 		reason = "stdout is not a terminal"
 	case file == nil || !IsTerminal(file):
-		reason = "stdin is not a terminal, so that it gets no keys"
+		reason = "stdin is not a terminal, so it gets no keys"
 	case !con.MovesCursor(out):
-		reason = "TERM is dumb or not set: this terminal does not move its cursor"
+		reason = "TERM is dumb or not set: this terminal cannot move its cursor"
 	default:
 		return file, out, nil
 	}
-	return nil, nil, company.E(company.EUsage, "company watch is for a terminal").Because(reason).
-		Fix("company status shows the office once, company feed --follow what happens")
+	return nil, nil, company.E(company.EUsage, "company watch needs a terminal").Because(reason).
+		Fix("company status shows the office once, company feed --follow streams its events")
 }

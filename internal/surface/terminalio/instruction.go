@@ -25,9 +25,9 @@ func (con *Console) ReadInstruction(ctx context.Context, file string, args []str
 	text, err := con.instructionText(file, args)
 	if err == nil && strings.TrimSpace(text) == "" {
 		err = company.E(company.EUsage, "the instruction is empty").
-			Fix(`say what is to be done: company submit "add rate limiting to the API"`)
+			Fix(`say what to do: company submit "add rate limiting to the API"`)
 		if file == "-" {
-			err = company.E(company.EUsage, "there is no instruction: stdin is empty").
+			err = company.E(company.EUsage, "missing instruction: stdin is empty").
 				Fix(`company submit "add rate limiting to the API"`)
 		}
 	}
@@ -39,10 +39,10 @@ func (con *Console) ReadInstruction(ctx context.Context, file string, args []str
 func (con *Console) instructionText(file string, args []string) (string, error) {
 	switch {
 	case file != "" && len(args) > 0:
-		return "", company.E(company.EUsage, "an instruction and a file at once").
+		return "", company.E(company.EUsage, "an instruction and a file cannot be used together").
 			Fix(`company submit "…" or company submit -f FILE`)
 	case file == "" && len(args) == 0:
-		return "", company.E(company.EUsage, "there is no instruction").Fix(`company submit "add rate limiting to the API"`)
+		return "", company.E(company.EUsage, "missing instruction").Fix(`company submit "add rate limiting to the API"`)
 	case file == "":
 		return args[0], nil
 	}
@@ -57,7 +57,7 @@ func (con *Console) instructionText(file string, args []string) (string, error) 
 	}
 	text, err := io.ReadAll(io.LimitReader(r, maxStored))
 	if err != nil {
-		return "", company.E(company.EInvalid, "the instruction cannot be read").Wrap(err).Fix("name a file with text in it")
+		return "", company.E(company.EInvalid, "the instruction cannot be read").Wrap(err).Fix("name a text file")
 	}
 	if file == "-" {
 		con.AnswerFromTerminal()

@@ -119,7 +119,7 @@ func (e *Stderr) passOn() {
 		e.mu.Lock()
 		text := e.unread
 		if e.unread = nil; e.left > 0 && len(text) == 0 {
-			text, e.left = fmt.Appendf(nil, "[%d bytes are not shown: nobody read them in time]\n", e.left), 0
+			text, e.left = fmt.Appendf(nil, "[%d bytes are not shown: they were not read in time]\n", e.left), 0
 		}
 		if len(text) == 0 {
 			e.stalled = false

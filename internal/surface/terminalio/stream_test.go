@@ -24,7 +24,7 @@ func TestHeldTerminalHoldsUpNobody(t *testing.T) {
 	shown := make(chan int)
 	go func() {
 		n, buf, tail := 0, make([]byte, 1<<16), ""
-		for !strings.Contains(tail, "bytes are not shown: nobody read them in time]") {
+		for !strings.Contains(tail, "bytes are not shown: they were not read in time]") {
 			got, err := person.Read(buf)
 			if err != nil {
 				break

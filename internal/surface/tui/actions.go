@@ -57,7 +57,7 @@ func (m *model) pressTaskAction(key string, task *view.Task, id string) (cmd tea
 // on the terminal.
 func (m *model) pressPullKey(key string, pr view.PullRequest) tea.Cmd {
 	if key == "o" {
-		m.note = resultMsg{text: fmt.Sprintf("#%d is read ...", pr.Number), busy: true}
+		m.note = resultMsg{text: fmt.Sprintf("loading #%d ...", pr.Number), busy: true}
 		return m.office.readPull(pr.Number)
 	}
 	if pr.State != company.PROpen {
@@ -84,13 +84,13 @@ func (m *model) askRetry(task *view.Task) {
 	}
 	id := task.ID
 	if task.Ended == nil || task.Status == company.StatusCompleted {
-		m.note = resultMsg{text: fmt.Sprintf("%s is %s: there is nothing to retry", id, task.StateText())}
+		m.note = resultMsg{text: fmt.Sprintf("%s is %s: nothing to retry", id, task.StateText())}
 		return
 	}
 	m.prompt = newPrompt(
-		fmt.Sprintf("retry %s? It goes on from what is merged, with the models of the config. Enter, or Esc", id),
+		fmt.Sprintf("retry %s? It continues from the merged work, with the models of the config. Enter, or Esc", id),
 		func(string) tea.Cmd {
-			m.note = resultMsg{text: fmt.Sprintf("%s is reopened ...", id), busy: true}
+			m.note = resultMsg{text: fmt.Sprintf("reopening %s ...", id), busy: true}
 			return m.office.retryTask(id)
 		})
 }
@@ -109,7 +109,7 @@ func (m *model) askBudget(task *view.Task) {
 		return
 	}
 	id := task.ID
-	m.prompt = newPrompt(fmt.Sprintf("raise the cap of %s by: an amount such as 5usd or 100ktokens. Enter, or Esc", id),
+	m.prompt = newPrompt(fmt.Sprintf("raise the cap of %s by how much, such as 5usd or 100ktokens? Enter, or Esc", id),
 		func(text string) tea.Cmd {
 			by, err := view.ParseAmount(strings.TrimSpace(text))
 			if err != nil {
@@ -117,7 +117,7 @@ func (m *model) askBudget(task *view.Task) {
 				return nil
 			}
 			return m.office.sendCommand(company.RaiseBudget{Task: id, By: by},
-				fmt.Sprintf("the cap of %s is raised by %s", id, by))
+				fmt.Sprintf("raised the cap of %s by %s", id, by))
 		})
 	m.prompt.least = 1
 }

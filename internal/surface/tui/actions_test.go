@@ -16,7 +16,7 @@ func TestTaskKeys(t *testing.T) {
 	d := openDesktop(t, 100, 40, snapshotOf(t, src))
 	d.expect("p pause  X cancel  b cap")
 	d.press("r")
-	d.expect("t12 is working: there is nothing to retry")
+	d.expect("t12 is working: nothing to retry")
 	d.press("o")
 	d.expect("t12 has no pull request yet")
 	d.press("b", "esc", "b")
@@ -30,14 +30,14 @@ func TestTaskKeys(t *testing.T) {
 		d.office.commands[0] != want {
 		t.Fatalf("sent: %+v", d.office.commands)
 	}
-	d.expect("the cap of t12 is raised by")
+	d.expect("raised the cap of t12 by")
 
 	d.press("j")
 	d.expect("o its PR  M merge")
 	d.press("b")
 	d.expect("t3 has ended")
 	d.press("r")
-	d.expect("there is nothing to retry")
+	d.expect("nothing to retry")
 	src.State.Tasks["t3"].Status = company.StatusFailed
 	d.tell(snapshotMsg(snapshotOf(t, src)))
 	d.press("r", "esc", "r", "enter", "M", "o")

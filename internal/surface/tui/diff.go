@@ -20,7 +20,7 @@ func (m *model) diffLines(row *taskRow, width int) []string {
 	patchText := m.snap.diff
 	switch {
 	case patchText.of != row.id:
-		return []string{"reading ..."}
+		return []string{"loading ..."}
 	case patchText.why != "":
 		return wrapLine("- "+patchText.why, width)
 	}
@@ -74,7 +74,7 @@ func annotatePatch(text string, findings []company.Finding, style view.Style) []
 		}
 	}
 	if len(out) > 0 {
-		out = append(append([]string{style.Heading("FINDINGS") + "  beside the lines below"}, out...), "")
+		out = append(append([]string{style.Heading("FINDINGS") + "  not in the lines below"}, out...), "")
 	}
 	return append(out, body...)
 }

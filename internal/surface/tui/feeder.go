@@ -144,7 +144,7 @@ func (f *feeder) reportLoss(err error) {
 
 func explainLoss(err error) string {
 	if client.IsFeedCut(err) {
-		return "the company there ended"
+		return "the company process there ended"
 	}
 	return err.Error()
 }

@@ -10,59 +10,59 @@ import (
 const helpText = `EVERYWHERE
   ?             these keys
   i             questions and pull requests that wait for you
-  S             stop the office at once (type stop to confirm)
+  S             stop the office immediately (type stop to confirm)
   R             lift the stop
-  q, Ctrl-C     quit: the company goes on
-  Ctrl-Z        suspend: the shell's fg comes back
+  q, Ctrl-C     quit; the company keeps working
+  Ctrl-Z        suspend; fg in the shell returns
 
 OVERVIEW
-  tab, h/l      the next pane, the one before
+  tab, h/l      next and previous pane
   j/k, arrows   move
   enter         open the task, or the conversation of the run
-  n             a new task: its instruction, for the project where you are
-  /             only tasks with a text in id, state, title, tag or project;
+  n             submit a new task for the current project
+  /             filter tasks by id, state, title, tag or project;
                 in the feed, search
-  a             all tasks, or only those open and the newest that ended
-  esc           show all tasks again
+  a             show all tasks, or only open and recently ended ones
+  esc           clear the filter
 
 A TASK, ON THE OVERVIEW AND ON ITS SCREEN
-  p             pause it, or go on with it
+  p             pause or resume it
   X             cancel it (type its id to confirm)
-  r             retry it, where it failed or was cancelled
+  r             retry it after it failed or was cancelled
   b             raise its cap
-  o, M          its pull request: read it, merge it (company pr merge asks)
+  o, M          read or merge its pull request (company pr merge asks)
   c             copy the selected id
 
 TASK
-  j/k           move over its subtasks and runs
-  1 2 3 4       details, transcript, diff with findings, gates (h/l the next)
+  j/k           move through its subtasks and runs
+  1 2 3 4       details, transcript, diff with findings, gates (h/l: next)
   t, d          transcript, diff
-  tab, enter    read the text: keys go there, and it gets the screen
-  j/k, PgUp/Dn  scroll; g and G to its ends, where a transcript is followed
-  /, n, N       search the text; the next match, the one before
-  m             a message to the worker of the subtask
+  tab, enter    focus the text and show it full screen
+  j/k, PgUp/Dn  scroll; g and G: start and end (a transcript is followed)
+  /, n, N       search the text; next and previous match
+  m             send a message to the worker of the subtask
   esc           back
 
 QUESTIONS AND PULL REQUESTS
   j/k           move
-  y, n          yes, no; then Enter (an amount or words can go with it)
-  3 to 9        a further answer, as the question lists it
-  w, e          answer in your words, in your editor
-  o, M          read a pull request, merge it
+  y, n          yes or no; then Enter (you may add an amount or a text)
+  3 to 9        another answer that the question lists
+  w, e          answer in your own words, here or in your editor
+  o, M          read or merge a pull request
   c             copy the id, or the address of the pull request
-  d, enter      the diff, the task that it is about
+  d, enter      show the diff, open the task
   esc           back
 
 TYPING
-  enter, esc    send it, take it back
-  Ctrl-G        write the words in your editor ($VISUAL, else $EDITOR)
+  enter, esc    send, cancel
+  Ctrl-G        continue in your editor ($VISUAL or $EDITOR)
 
 SIGNS
   +  done, or passed         x  failed, or refused
-  >  begun                   !  it needs you
-  -  for your information    ~  look at it: untested, waiting, or not as planned
+  >  started                 !  needs you
+  -  for your information    ~  check it: untested, waiting, or not as planned
 
-A cost of ≤ is what a run may cost at most, until a first reply has a cost.`
+A cost with ≤ is the most a run may cost, until its first reply.`
 
 // helpLines returns the help text as lines.
 func helpLines(style view.Style) []string {

@@ -150,7 +150,7 @@ func (m *model) openNeed(r inboxRow) {
 // openQuestion shows the task or subtask of a question. A question about the office has neither.
 func (m *model) openQuestion(approval view.Approval) {
 	if approval.Task == "" {
-		m.note = resultMsg{text: fmt.Sprintf("%s is about the office: y or n", approval.ID)}
+		m.note = resultMsg{text: fmt.Sprintf("%s is about the office: answer y or n", approval.ID)}
 		return
 	}
 	m.openTask(approval.Task, "")
@@ -166,9 +166,9 @@ func (m *model) pressOptionKey(approval view.Approval, key string) {
 	case ok:
 		m.askAnswer(approval, option)
 	case approval.AsksForWords():
-		m.note = resultMsg{text: fmt.Sprintf("%s asks for your words: w", approval.ID)}
+		m.note = resultMsg{text: fmt.Sprintf("%s needs an answer in words: w", approval.ID)}
 	default:
-		m.note = resultMsg{text: fmt.Sprintf("%s cannot be answered so", approval.ID)}
+		m.note = resultMsg{text: fmt.Sprintf("%s cannot be answered that way", approval.ID)}
 	}
 }
 
@@ -262,7 +262,7 @@ func (m *model) drawInbox(width, height int) []string {
 	all := m.inboxRows()
 	out := []string{titleLine(m.style, m.inboxTitle(), width, true)}
 	if len(all) == 0 {
-		return fitLines(append(out, "", "  nothing waits for you"), height)
+		return fitLines(append(out, "", "  nothing needs you"), height)
 	}
 	var lines []string
 	for _, r := range all {

@@ -108,12 +108,12 @@ func TestNewTask(t *testing.T) {
 	d := openDesktop(t, 80, 24, before)
 	d.press("n", "enter", "esc", "n")
 	d.typeText("   ")
-	d.expect("the instruction is empty")
+	d.expect("empty instruction")
 	if len(d.office.submits) != 0 {
 		t.Fatalf("submitted: %q", d.office.submits)
 	}
 	d.press("n")
-	d.expect("a new task: what is to be done?")
+	d.expect("new task: what should be done?")
 	d.typeText(" say goodbye ")
 	if len(d.office.submits) != 1 || d.office.submits[0] != "say goodbye" {
 		t.Fatalf("submitted: %q", d.office.submits)
@@ -215,12 +215,12 @@ func TestTranscriptIsFollowed(t *testing.T) {
 func TestStatesOfTheConnection(t *testing.T) {
 	d := openDesktop(t, 80, 24, snapshotOf(t, sourceOf(0, nil)))
 	snap := d.snap
-	snap.link = link{state: linkLost, since: now, why: "the company there ended"}
+	snap.link = link{state: linkLost, since: now, why: "the company process there ended"}
 	d.tell(snapshotMsg(snap))
 	d.expect("CONNECTION LOST", "as of 12:05:00", "add rate limiting")
 	snap.link = link{state: linkIdle}
 	d.tell(snapshotMsg(snap))
-	d.expect("nobody works here now")
+	d.expect("no company is running")
 	snap.overview.Stopped = true
 	d.tell(snapshotMsg(snap))
 	d.expect("STOPPED: R lifts it")
@@ -424,7 +424,7 @@ func TestRefusedWordsComeBack(t *testing.T) {
 		d.press("n")
 		d.tell(tea.PasteMsg{Content: text})
 		d.press("enter")
-		d.expect("not taken: the disk is full", "mend the login")
+		d.expect("rejected: the disk is full", "mend the login")
 		d.press("enter")
 		if len(d.office.submits) != 2 || d.office.submits[1] != text {
 			t.Errorf("sent %q", d.office.submits)

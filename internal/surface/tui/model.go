@@ -109,7 +109,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		m.note = msg
 		if msg.refused != nil && m.prompt == nil {
 			m.prompt = msg.refused
-			m.prompt.label = "not taken: " + msg.text + ". Enter tries again, Ctrl-G: editor, or Esc"
+			m.prompt.label = "rejected: " + msg.text + ". Enter tries again, Ctrl-G: editor, or Esc"
 		}
 	case submittedMsg:
 		m.overview.next = msg.task
@@ -187,7 +187,7 @@ func (m *model) takeInput(msg tea.Msg) tea.Cmd {
 		return m.askStop()
 	case "R":
 		if m.snap.overview.Stopped {
-			m.prompt = newPrompt("lift the stop? Work goes on. Enter, or Esc", func(string) tea.Cmd {
+			m.prompt = newPrompt("lift the stop? Work continues. Enter, or Esc", func(string) tea.Cmd {
 				return m.office.sendCommand(company.Resume{}, "the stop is lifted")
 			})
 			return nil
@@ -236,10 +236,10 @@ func (m *model) keepSelections() {
 // askStop prompts before it stops the office.
 func (m *model) askStop() tea.Cmd {
 	if m.snap.overview.Stopped {
-		m.note = resultMsg{text: "the office is stopped already: R lifts that"}
+		m.note = resultMsg{text: "the office is already stopped: R lifts the stop"}
 		return nil
 	}
-	m.prompt = confirmWith("stop the office: cuts all runs, and nothing begins until R. Type stop and Enter, or Esc",
+	m.prompt = confirmWith("stop the office: ends all runs, and nothing starts until R. Type stop and Enter, or Esc",
 		"stop", func() tea.Cmd {
 			return m.office.sendCommand(company.Stop{Why: "from company watch"}, "stopped: R lifts it")
 		})
@@ -248,13 +248,13 @@ func (m *model) askStop() tea.Cmd {
 
 // askSubmit prompts for the instruction of a new task.
 func (m *model) askSubmit() {
-	m.prompt = newPrompt("a new task: what is to be done? Enter submits it, Ctrl-G: editor, or Esc",
+	m.prompt = newPrompt("new task: what should be done? Enter submits it, Ctrl-G: editor, or Esc",
 		func(text string) tea.Cmd {
 			if text = strings.TrimSpace(text); text == "" {
-				m.note = resultMsg{text: "nothing was submitted: the instruction is empty", bad: true}
+				m.note = resultMsg{text: "empty instruction: nothing was submitted", bad: true}
 				return nil
 			}
-			m.note = resultMsg{text: "the submission is checked ...", busy: true}
+			m.note = resultMsg{text: "checking the submission ...", busy: true}
 			return m.office.submitTask(text)
 		})
 	m.prompt.least, m.prompt.words = 1, true
@@ -282,16 +282,16 @@ func (m *model) askPause(task *view.Task) {
 	case task.Ended != nil:
 		m.note = resultMsg{text: fmt.Sprintf("%s has ended: %s", id, task.StateText())}
 	case task.Paused:
-		m.prompt = newPrompt(fmt.Sprintf("go on with %s? Enter, or Esc", id), func(string) tea.Cmd {
-			done := fmt.Sprintf("the pause of %s is lifted", id)
+		m.prompt = newPrompt(fmt.Sprintf("resume %s? Enter, or Esc", id), func(string) tea.Cmd {
+			done := fmt.Sprintf("%s is resumed", id)
 			if m.snap.link.state != linkLive {
-				done += "; nobody works here now: company resume " + string(id)
+				done += "; no company is running here: company resume " + string(id)
 			}
 			return m.office.sendCommand(company.Pause{Task: id, Off: true}, done)
 		})
 	default:
-		m.prompt = newPrompt(fmt.Sprintf("pause %s? Its runs are put away. Enter, or Esc", id), func(string) tea.Cmd {
-			return m.office.sendCommand(company.Pause{Task: id}, fmt.Sprintf("%s is paused: p goes on with it", id))
+		m.prompt = newPrompt(fmt.Sprintf("pause %s? Its runs are saved. Enter, or Esc", id), func(string) tea.Cmd {
+			return m.office.sendCommand(company.Pause{Task: id}, fmt.Sprintf("%s is paused: p resumes it", id))
 		})
 	}
 }
@@ -303,7 +303,7 @@ func (m *model) askCancel(task *view.Task) {
 	}
 	id := task.ID
 	m.prompt = confirmWith(
-		fmt.Sprintf("cancel %s (%d of %s merged, which stays on its branch): type %s and Enter, or Esc", id, task.Merged,
+		fmt.Sprintf("cancel %s (%d of %s merged and kept on its branch): type %s and Enter, or Esc", id, task.Merged,
 			company.Count(task.Subtasks, "subtask"), id), string(id), func() tea.Cmd {
 			return m.office.sendCommand(company.Cancel{Task: id, Why: "from company watch"}, fmt.Sprintf("%s is cancelled", id))
 		})
@@ -410,16 +410,16 @@ func (m *model) headLine() string {
 	case m.snap.link.state == linkConnecting:
 		text += "  connecting ..."
 	case m.snap.link.state == linkLost && overview.Office == "":
-		text, color = text+"  NO CONNECTION, trying again: "+m.snap.link.why, termtext.Red
+		text, color = text+"  NO CONNECTION, retrying: "+m.snap.link.why, termtext.Red
 	case m.snap.link.state == linkLost:
-		text, color = fmt.Sprintf("%s  CONNECTION LOST, this is as of %s; trying again: %s", text,
+		text, color = fmt.Sprintf("%s  CONNECTION LOST, as of %s; retrying: %s", text,
 			m.snap.link.since.Local().Format("15:04:05"), m.snap.link.why), termtext.Red
 	case overview.Office == "":
 		text += "  no office here yet"
 	case overview.Stopped:
 		text, color = text+"  STOPPED: R lifts it", termtext.Bright
 	case m.snap.link.state == linkIdle:
-		text += "  nobody works here now"
+		text += "  no company is running"
 	default:
 		text += "  " + overview.WorkText()
 	}

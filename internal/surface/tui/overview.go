@@ -201,9 +201,9 @@ func (m *model) idleText() string {
 		return ""
 	case !m.snap.agents.Open && m.snap.link.state == linkIdle:
 		if slices.ContainsFunc(m.snap.overview.Tasks, func(t view.Task) bool { return t.Ended == nil }) {
-			return "nobody works here now: company resume goes on with unfinished work"
+			return "no company is running: company resume continues unfinished work"
 		}
-		return "nobody works here now"
+		return "no company is running"
 	case len(idle) > 6:
 		text = fmt.Sprintf("%d workers idle", len(idle))
 	case len(idle) > 0:
@@ -251,7 +251,7 @@ func (m *model) pressOverviewKey(key string) tea.Cmd {
 		overview.pane = taskPane
 		set := func(text string) { overview.filter = strings.ToLower(text) }
 		m.prompt = searchPrompt(
-			"show the tasks whose id, state, title, tag or project has this. Enter keeps it, Esc shows all",
+			"filter tasks by id, state, title, tag or project. Enter keeps the filter, Esc shows all",
 			overview.filter, set,
 			func(text string) tea.Cmd {
 				set(text)
@@ -318,7 +318,7 @@ func moveSelection(key string, index, n int) int {
 
 // searchIn prompts for a text to search for in a pager.
 func (m *model) searchIn(p *pager, height int) {
-	m.prompt = searchPrompt("search this text; then n and N for the next and the one before", "",
+	m.prompt = searchPrompt("search this text; then n and N for the next and previous match", "",
 		func(text string) { p.searchFor(text, height) }, func(text string) tea.Cmd {
 			p.searchFor(text, height)
 			return nil

@@ -118,9 +118,9 @@ func (m *model) needLines(width int) []string {
 func (m *model) drawTasks(width, height int) []string {
 	tasks := m.listedTasks()
 	if len(tasks) == 0 {
-		text := `none yet: company submit "…" gives the company one`
+		text := `none yet: company submit "…" submits one`
 		if m.overview.filter != "" {
-			text = "no task has this; esc shows all"
+			text = "no task matches; esc shows all"
 		}
 		return fitLines([]string{cutLine("  "+text, width)}, height)
 	}
@@ -187,7 +187,7 @@ func (m *model) drawWork(width, height int) []string {
 		out = append(out, m.style.Paint(termtext.Dim, cutLine("  "+idle, width)))
 	}
 	if len(out) == 0 {
-		out = append(out, "  nothing runs")
+		out = append(out, "  nothing is running")
 	}
 	return fitLines(out, height)
 }

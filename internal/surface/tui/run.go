@@ -189,7 +189,7 @@ func (d *desk) runCommand(args ...string) tea.Cmd {
 	return tea.Exec(&pausingProgram{Cmd: cmd}, func(err error) tea.Msg {
 		d.wakeReader()
 		if err != nil {
-			return resultMsg{text: "company " + strings.Join(args, " ") + " did not do it", bad: true}
+			return resultMsg{text: "company " + strings.Join(args, " ") + " failed", bad: true}
 		}
 		return resultMsg{text: "company " + strings.Join(args, " ") + " is done"}
 	})

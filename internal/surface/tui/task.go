@@ -184,7 +184,7 @@ func (m *model) taskText(width int) []string {
 		if m.snap.taskWhy != "" {
 			return wrapLine("x "+m.snap.taskWhy, width)
 		}
-		return []string{"reading ..."}
+		return []string{"loading ..."}
 	}
 	style := m.style
 	style.Width = width
@@ -224,9 +224,9 @@ func (m *model) transcriptLines(width int) []string {
 	run, log := m.logRun(), m.snap.log
 	switch {
 	case run == "":
-		return []string{"no run of it has begun yet"}
+		return []string{"no run has started yet"}
 	case log.run != run:
-		return []string{"reading ..."}
+		return []string{"loading ..."}
 	}
 	out := []string{m.style.Paint(termtext.Dim, fmt.Sprintf("conversation of %s", run))}
 	if log.dropped > 0 {
@@ -261,9 +261,9 @@ func (m *model) transcriptLines(width int) []string {
 	case log.why != "":
 		out = append(out, "", m.style.Paint(termtext.Red, "x "+log.why))
 	case len(log.entries) == 0:
-		out = append(out, "", "nothing was said yet")
+		out = append(out, "", "no messages yet")
 	case log.ended:
-		out = append(out, "", m.style.Paint(termtext.Dim, "end of what there is"))
+		out = append(out, "", m.style.Paint(termtext.Dim, "end of the conversation so far"))
 	}
 	return out
 }
@@ -370,15 +370,15 @@ func (m *model) pressTaskKey(key string) tea.Cmd {
 func (m *model) askTell() {
 	row := m.selectedRow()
 	if row == nil || row.sub == nil {
-		m.note = resultMsg{text: "select a subtask: its worker reads the message before its next turn"}
+		m.note = resultMsg{text: "select a subtask first: the message goes to its worker"}
 		return
 	}
 	id := row.sub.ID
 	m.prompt = newPrompt(
-		fmt.Sprintf("message to the worker of %s, which it reads before its next turn. Enter, Ctrl-G: editor, or Esc", id),
+		fmt.Sprintf("message to the worker of %s, read before its next turn. Enter, Ctrl-G: editor, or Esc", id),
 		func(text string) tea.Cmd {
 			return m.office.sendCommand(company.Tell{Subtask: id, Text: text},
-				fmt.Sprintf("the worker of %s gets the message", id))
+				fmt.Sprintf("the message is sent to the worker of %s", id))
 		})
 	m.prompt.least, m.prompt.words = 1, true
 }

@@ -21,10 +21,10 @@ import (
 // NewAgents returns the "company agents" command.
 func NewAgents(env *command.Environment) *cobra.Command {
 	return &cobra.Command{
-		Use: "agents", Short: "Who does what now",
+		Use: "agents", Short: "List agents and their current work",
 		Example: "  company agents\n  company agents -o json",
-		Long: `Shows the agents that work for the company at this moment: role, model profile,
-run, turn, for how long, and what the run may cost; and the workers that wait.`,
+		Long: `Lists the agents at work (role, model profile, run, turn, elapsed time and the
+most that the run may cost) and the idle workers.`,
 		RunE: func(c *cobra.Command, _ []string) error { return runAgents(c.Context(), env) },
 	}
 }
@@ -44,17 +44,17 @@ func runAgents(ctx context.Context, env *command.Environment) error {
 // NewHire returns the "company hire" command.
 func NewHire(env *command.Environment) *cobra.Command {
 	return &cobra.Command{
-		Use: "hire [number]", Short: "Have more workers at a time, from now on",
+		Use: "hire [number]", Short: "Raise the number of workers",
 		Example: "  company hire\n  company hire 2",
-		Long: `Adds workers to those of workers.max in the config. A company at work takes them
-at once; they stay until company fire lets them go, over restarts too.`,
+		Long: `Adds workers to the number that workers.max sets. A running company uses them at
+once. They stay, across restarts, until company fire removes them.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			n := 1
 			if len(args) == 1 {
 				var err error
 				if n, err = strconv.Atoi(args[0]); err != nil || n < 1 {
-					return company.E(company.EUsage, fmt.Sprintf("%q is no number of workers", safetext.EscapeLine(args[0], 40))).
+					return company.E(company.EUsage, fmt.Sprintf("invalid number of workers %q", safetext.EscapeLine(args[0], 40))).
 						Fix("company hire 2")
 				}
 			}
@@ -66,12 +66,12 @@ at once; they stay until company fire lets them go, over restarts too.`,
 // NewFire returns the "company fire" command.
 func NewFire(env *command.Environment) *cobra.Command {
 	return &cobra.Command{
-		Use: "fire [number|worker]", Short: "Have fewer workers at a time, from now on",
+		Use: "fire [number|worker]", Short: "Lower the number of workers",
 		Example: "  company fire\n  company fire 2\n  company fire w2",
-		Long: `With a number, workers end the run in hand and take no other. With a name, that
-worker hands its run back at once: the run goes on in another's hands, from its
-last turn, and no attempt is counted. At least one worker stays; to keep
-all of them from working there is company pause.`,
+		Long: `With a number, that many workers finish their current run and leave. With a name,
+that worker hands back its run at once. Another worker continues the run from its
+last turn, and it does not count as a new attempt. One worker always stays. To
+stop all work, use company pause.`,
 		Args: cobra.MaximumNArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Workers }),
 		RunE: func(c *cobra.Command, args []string) error {
 			cmd := company.ScaleWorkers{By: -1}
@@ -84,8 +84,8 @@ all of them from working there is company pause.`,
 					cmd.Worker = args[0]
 				default:
 					return company.E(company.EUsage,
-						fmt.Sprintf("%q is neither a number nor a worker", safetext.EscapeLine(args[0], 40))).
-						Fix("company fire 1, or company fire w2; company agents shows them")
+						fmt.Sprintf("invalid number or worker %q", safetext.EscapeLine(args[0], 40))).
+						Fix("company fire 1, or company fire w2; company agents lists the workers")
 				}
 			}
 			return scaleWorkers(c.Context(), env, cmd)
@@ -116,7 +116,7 @@ func scaleWorkers(ctx context.Context, env *command.Environment, cmd company.Sca
 	if loaded, err := env.LoadConfig(ctx, paths); err == nil && cmd.By > 0 {
 		if need, have := int64(loaded.Config.Workers.Memory)*int64(work.Workers), int64(officeapp.HostMemory()); have > 0 &&
 			need > have {
-			env.PrintNote("%s may use %d GiB of memory, and this machine has %d", company.Count(work.Workers, "worker"),
+			env.PrintNote("%s may use %d GiB of memory; this machine has %d GiB", company.Count(work.Workers, "worker"),
 				need>>30, have>>30)
 		}
 	}
@@ -126,7 +126,7 @@ func scaleWorkers(ctx context.Context, env *command.Environment, cmd company.Sca
 	}
 	text := company.Count(work.Workers, "worker") + " from now on"
 	if len(handed) > 0 {
-		text += fmt.Sprintf("; %s goes on in another's hands", handed[0])
+		text += fmt.Sprintf("; another worker continues %s", handed[0])
 	}
 	_, err = fmt.Fprintln(env.Out, text)
 	return err

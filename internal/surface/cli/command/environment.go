@@ -46,7 +46,7 @@ func (env *Environment) ApplyFlags() error {
 		env.Output = "json"
 	}
 	if env.Output != "text" && env.Output != "json" {
-		return company.E(company.EUsage, fmt.Sprintf("there is no output %q", env.Output)).Fix("-o text or -o json")
+		return company.E(company.EUsage, fmt.Sprintf("invalid output format %q", env.Output)).Fix("-o text or -o json")
 	}
 	env.OpenLog()
 	return nil

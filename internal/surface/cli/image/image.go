@@ -19,7 +19,7 @@ import (
 
 // New returns the "company image" command.
 func New(env *command.Environment) *cobra.Command {
-	cmd := command.NewGroup("image", "The images that workers' containers are made from", `  company image list
+	cmd := command.NewGroup("image", "Manage the images of workers' containers", `  company image list
   company image explain
   company image prune --dry-run`)
 	var all, dryRun bool
@@ -27,15 +27,16 @@ func New(env *command.Environment) *cobra.Command {
 	prune := &cobra.Command{
 		Use: "prune", Short: "Remove images that no task needs",
 		Example: "  company image prune --dry-run\n  company image prune\n  company image prune --all",
-		Long: `Removes the images that ended tasks of this office were worked on with, when no
-task needs them any more and no other office has, with the layers that only they were stacked on, and
-toolboxes of other versions of company that no image has. --all removes every image of company on this machine
-that no open task of this office is based on, layers that are shared included:
-the next task builds what it needs, which takes minutes. An open task of another
-office has its image made again when it needs it. What a container uses stays.`,
+		Long: `Removes images of this office's finished tasks that no other task or office needs,
+the layers that only they use, and unused toolboxes of other versions of company.
+Images that a container uses are kept.
+
+--all removes every image of company on this machine that no open task of this
+office needs, shared layers included. The next task rebuilds what it needs, which
+takes minutes. So does an open task of another office.`,
 		RunE: func(c *cobra.Command, _ []string) error { return pruneImages(c.Context(), env, all, dryRun) },
 	}
-	prune.Flags().BoolVar(&all, "all", false, "every image that this office does not need now")
+	prune.Flags().BoolVar(&all, "all", false, "remove every image that this office does not need now")
 	prune.Flags().BoolVar(&dryRun, "dry-run", false, "only list what would be removed")
 	of := func(use, short, long, example string,
 		run func(context.Context, *command.Environment, *officeapp.TaskImage) error) *cobra.Command {
@@ -44,22 +45,22 @@ office has its image made again when it needs it. What a container uses stays.`,
 			RunE: func(c *cobra.Command, _ []string) error { return withTaskImage(c.Context(), env, project, base, run) },
 		}
 		c.Flags().StringVar(&project, "project", "",
-			"project of this office, by name, or a git checkout (default: the one you stand in)")
-		c.Flags().StringVar(&base, "base", "", "branch to start from (default: the checkout's)")
+			"project name or path of a git checkout (default: the current one)")
+		c.Flags().StringVar(&base, "base", "", "branch to start from (default: the current branch)")
 		_ = c.RegisterFlagCompletionFunc("project", env.CompleteIDs(func(v view.IDs) []string { return v.Projects }))
 		return c
 	}
 	cmd.AddCommand(
 		&cobra.Command{
-			Use: "list", Short: "List the images, the largest first",
+			Use: "list", Short: "List images, largest first",
 			Example: "  company image list\n  company image list -o json",
 			RunE:    func(c *cobra.Command, _ []string) error { return listImages(c.Context(), env) },
 		},
-		of("build", "Make the image that a task would need now",
-			"Makes what is missing, so that the next task need not wait for it.",
+		of("build", "Build the image that a task would use now",
+			"Builds the missing layers, so that the next task does not have to wait for them.",
 			"  company image build\n  company image build --project api", buildImage),
 		prune,
-		of("explain", "Tell what the image of a task is made from, and what of it is there", "",
+		of("explain", "Show the layers of a task's image and which of them exist", "",
 			"  company image explain\n  company image explain --base release", explainImage),
 	)
 	return cmd
@@ -87,7 +88,7 @@ func listImages(ctx context.Context, env *command.Environment) error {
 		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "images": views})
 	}
 	if len(views) == 0 {
-		_, err := fmt.Fprintln(env.Out, "no images yet: the first task builds one, or company image build")
+		_, err := fmt.Fprintln(env.Out, "no images yet: the first task or company image build builds one")
 		return err
 	}
 	table := termtext.Table{Columns: []termtext.Column{{Title: "IMAGE"}, {Title: "KIND"}, {Title: "SIZE"},
@@ -165,7 +166,7 @@ func buildImage(ctx context.Context, env *command.Environment, task *officeapp.T
 			env.Out, map[string]any{"schema_version": 1, "id": img.ID, "tag": img.Tag, "notes": img.Notes,
 				"took_ms": time.Since(began).Milliseconds()})
 	}
-	_, err = fmt.Fprintf(env.Out, "%s is there (%s)\n", img.Tag, time.Since(began).Round(100*time.Millisecond))
+	_, err = fmt.Fprintf(env.Out, "built %s (%s)\n", img.Tag, time.Since(began).Round(100*time.Millisecond))
 	return err
 }
 
@@ -186,7 +187,7 @@ func explainImage(ctx context.Context, env *command.Environment, task *officeapp
 	}
 	table := termtext.Table{Columns: []termtext.Column{{}, {}, {}}}
 	for _, layerInfo := range explanation.Layers {
-		state := "to be made"
+		state := "missing"
 		if layerInfo.Cached {
 			state = view.FormatBytes(layerInfo.Size)
 		}
@@ -197,9 +198,9 @@ func explainImage(ctx context.Context, env *command.Environment, task *officeapp
 		fmt.Fprintf(env.Out, "note: %s\n", safetext.EscapeLine(n, 300))
 	}
 	if explanation.Image == "" {
-		_, err = fmt.Fprintln(env.Out, "the image is not there yet: company image build, or the next task, makes it")
+		_, err = fmt.Fprintln(env.Out, "not built yet: the next task or company image build builds it")
 		return err
 	}
-	_, err = fmt.Fprintf(env.Out, "the image is there: %s\n", officeapp.ShortImageID(explanation.Image))
+	_, err = fmt.Fprintf(env.Out, "image: %s\n", officeapp.ShortImageID(explanation.Image))
 	return err
 }

@@ -16,13 +16,15 @@ func NewCosts(env *command.Environment) *cobra.Command {
 	var costQuery view.CostQuery
 	cmd := &cobra.Command{
 		Use:   "costs [task|ticket|run]",
-		Short: "What the work cost, by day, model and task; by role, ticket and turn of one task",
+		Short: "Show costs by day, model and task, or by role, ticket and turn of one task",
 		Args:  cobra.MaximumNArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.All }),
 		Example: "  company costs --days 7\n  company costs t12 --by turn\n  company costs t12-01 --why",
-		Long: `Sums what runs cost that have ended: tokens, and USD where the models' prices are
-known. A day is that of a run's end, in this machine's time zone. Of a task, a ticket or
-a run it reads the journals, also while runs are under way: --why takes the input of the
-ten dearest requests apart. What runs under way hold is shown by company budget.`,
+		Long: `Sums the tokens of finished runs, and their cost in USD where the models' prices
+are known. A run counts on the day it ended, in this machine's time zone. For
+reservations of unfinished runs, see company budget.
+
+For a task, a ticket or a run, the journals are read, so unfinished runs are
+included. --why breaks down the input of the ten most expensive requests.`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				costQuery.ID = args[0]
@@ -41,9 +43,9 @@ ten dearest requests apart. What runs under way hold is shown by company budget.
 				func(v view.TaskCosts) string { return v.Render(costQuery, env.Style(env.Out)) })
 		},
 	}
-	cmd.Flags().IntVar(&costQuery.Days, "days", 0, "only of the last so many days, today included; 0: all")
-	cmd.Flags().StringVar(&costQuery.By, "by", "", "of a task: by role, ticket or turn")
-	cmd.Flags().BoolVar(&costQuery.Why, "why", false, "of a task: what made its ten dearest requests dear")
+	cmd.Flags().IntVar(&costQuery.Days, "days", 0, "only the last `n` days, including today (0 for all)")
+	cmd.Flags().StringVar(&costQuery.By, "by", "", "group a task's costs by role, ticket or turn")
+	cmd.Flags().BoolVar(&costQuery.Why, "why", false, "explain a task's ten most expensive requests")
 	_ = cmd.RegisterFlagCompletionFunc("by", cobra.FixedCompletions(view.CostsBy, cobra.ShellCompDirectiveNoFileComp))
 	return cmd
 }

@@ -16,12 +16,11 @@ func NewFeed(env *command.Environment) *cobra.Command {
 	var feedOptions foreground.FeedOptions
 	var since string
 	cmd := &cobra.Command{
-		Use: "feed [task]", Short: "Show what happened, and what happens",
+		Use: "feed [task]", Short: "Show the event feed",
 		Example: "  company feed\n  company feed t12 --follow\n  company feed -n 20\n  company feed --since 2h -v\n  " +
 			"company feed --from 120 -o json",
-		Long: `Shows the events of the office, or of one task, from the first on (with -o json,
-one object each). --follow goes on with what happens until an interrupt, over
-the ends of companies and the starts of others.
+		Long: `Shows the events of the office or of one task, oldest first. With -o json, each
+event is one object. --follow keeps streaming, across restarts, until Ctrl-C.
 
 ` + feed.Legend,
 		Args: cobra.MaximumNArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Tasks }),
@@ -34,7 +33,7 @@ the ends of companies and the starts of others.
 				}
 			}
 			if feedOptions.Last < 0 {
-				return company.E(company.EUsage, "-n needs a number from 1 on").Fix("-n 20")
+				return company.E(company.EUsage, "invalid -n: must be 1 or more").Fix("-n 20")
 			}
 			var err error
 			if feedOptions.Since, err = clock.ParseSince(since, env.WallTime()); err != nil {
@@ -44,10 +43,10 @@ the ends of companies and the starts of others.
 			return foreground.Feed(c.Context(), env.Entrance, feedOptions)
 		},
 	}
-	cmd.Flags().BoolVar(&feedOptions.Follow, "follow", false, "go on with what happens")
+	cmd.Flags().BoolVar(&feedOptions.Follow, "follow", false, "keep streaming new events")
 	cmd.Flags().Uint64Var(&feedOptions.From, "from", 1, "number of the first event")
-	cmd.Flags().IntVarP(&feedOptions.Last, "last", "n", 0, "only the last so many of what has happened (default: all)")
+	cmd.Flags().IntVarP(&feedOptions.Last, "last", "n", 0, "only the last `n` past events (default: all)")
 	cmd.Flags().StringVar(&since, "since", "",
-		"only what happened since: 30m, 2h, 3d, 14:30, 2026-03-01, or an RFC 3339 time")
+		"only events since a time: 30m, 2h, 3d, 14:30, 2026-03-01 or RFC 3339")
 	return cmd
 }

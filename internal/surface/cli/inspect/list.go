@@ -16,28 +16,27 @@ import (
 func NewList(env *command.Environment) *cobra.Command {
 	var filter view.TaskFilter
 	cmd := &cobra.Command{
-		Use: "list", Short: "List the tasks of the office, the newest first",
+		Use: "list", Short: "List tasks, newest first",
 		Example: "  company list\n  company list --tag api --priority high\n  company list --state failed -n 20\n  company " +
 			"list --state open,paused -o json\n  company list --template '{{range .tasks}}{{.id}} " +
 			"{{.status}}{{\"\\n\"}}{{end}}'",
-		Long: `Lists tasks. --state narrows them to those in one of the states named: a state as
-company status shows it (done, "needs you"), a status as -o json has it, or open,
-ended, paused. --priority narrows them to those
-of one of the priorities named, --tag to those with every tag named.`,
+		Long: `Lists the tasks of the office. --state takes states as company status shows them
+(done, "needs you"), statuses as in -o json, or open, ended, paused. A task matches
+if it has any of the given states, any of the given priorities and all given tags.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if filter.Limit < 0 {
-				return company.E(company.EUsage, fmt.Sprintf("-n %d", filter.Limit)).Fix("-n 20, or -n 0 for all")
+				return company.E(company.EUsage, fmt.Sprintf("invalid -n %d", filter.Limit)).Fix("-n 20, or -n 0 for all")
 			}
 			return showView(c.Context(), env,
 				func(o *client.Office, ctx context.Context) (view.TaskList, error) { return o.TaskList(ctx, filter) },
 				func(v view.TaskList) string { return v.Render(env.Style(env.Out)) })
 		},
 	}
-	cmd.Flags().StringSliceVar(&filter.States, "state", nil, "only those in one of these states")
+	cmd.Flags().StringSliceVar(&filter.States, "state", nil, "only tasks in any of these states")
 	cmd.Flags().StringSliceVar(&filter.Priorities, "priority", nil,
-		"only those of one of these priorities: low, medium, high")
-	cmd.Flags().StringSliceVar(&filter.Tags, "tag", nil, "only those with all of these tags")
-	cmd.Flags().IntVarP(&filter.Limit, "limit", "n", 30, "how many at most; 0: all")
+		"only tasks of any of these priorities: low, medium, high")
+	cmd.Flags().StringSliceVar(&filter.Tags, "tag", nil, "only tasks with all of these tags")
+	cmd.Flags().IntVarP(&filter.Limit, "limit", "n", 30, "maximum number of tasks (0 for all)")
 	_ = cmd.RegisterFlagCompletionFunc(
 		"state", cobra.FixedCompletions(view.TaskStateTexts(), cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc(

@@ -17,15 +17,14 @@ func NewLogs(env *command.Environment) *cobra.Command {
 		Use: "logs <run|subtask|task>", Short: "Show the conversation of a run",
 		Example: "  company logs t12-03\n  company logs t12-03.2 -v\n  company logs -f t12-03\n  company logs t12-plan.1 " +
 			"-o json",
-		Long: `Shows the messages and tool calls of a run: the transcript that is kept when it
-ends, else those that its journal holds so far, whichever process is at work on it. Of
-a subtask, its newest run of a worker; of a task, the newest of all. Long
-messages and results are shortened; -v shows them whole.
+		Long: `Shows the messages and tool calls of a run, finished or not. For a subtask this is
+the newest run of its worker, for a task the newest run of all. Long messages and
+results are shortened unless -v is given.
 
---follow goes on with those that come, until the run ends; when no company
-is at work any more, it waits for the next. On a terminal the newest lines of a
-command that runs stand below them, until its result does. With -o json it
-prints one object for each message, tool call, and newer output of a command.`,
+--follow keeps streaming until the run ends. If company ends first, it waits for
+the next one. On a terminal, the last lines of a running command are shown below
+the messages. With -o json, each message, tool call and piece of new command output
+is one object.`,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.All }),
 		RunE: func(c *cobra.Command, args []string) error {
 			if follow {
@@ -34,7 +33,7 @@ prints one object for each message, tool call, and newer output of a command.`,
 			return runLogs(c.Context(), env, args[0])
 		},
 	}
-	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "go on until the run ends")
+	cmd.Flags().BoolVarP(&follow, "follow", "f", false, "keep streaming until the run ends")
 	return cmd
 }
 

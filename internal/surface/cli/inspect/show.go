@@ -13,7 +13,7 @@ import (
 // NewShow returns the "company show" command.
 func NewShow(env *command.Environment) *cobra.Command {
 	return &cobra.Command{
-		Use: "show <task|subtask|run|question>", Short: "Show all that is known of a task, a subtask, a run or a question",
+		Use: "show <task|subtask|run|question>", Short: "Show details of a task, subtask, run or question",
 		Example: "  company show t12\n  company show t12-03\n  company show t12-03.2\n  company show a7",
 		Args:    cobra.ExactArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.All }),
 		RunE: func(c *cobra.Command, args []string) error { return runShow(c.Context(), env, args[0]) },

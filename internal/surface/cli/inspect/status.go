@@ -29,7 +29,7 @@ const (
 func NewStatus(env *command.Environment) *cobra.Command {
 	watch := false
 	cmd := &cobra.Command{
-		Use: "status [task]", Short: "What needs you, what runs, what it cost, what shows it",
+		Use: "status [task]", Short: "Show what needs you, what is running, costs and evidence",
 		Example: "  company status\n  company status t12\n  company status --watch\n  company status -o json",
 		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Tasks }),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -40,9 +40,9 @@ func NewStatus(env *command.Environment) *cobra.Command {
 			}
 			if watch {
 				if !env.MovesCursor(env.Out) || env.Output == "json" {
-					return company.E(company.EUsage, "--watch is for a terminal").
-						Because("it redraws in place, which a pipe cannot do, nor a terminal whose TERM is dumb or not set").
-						Fix("company feed --follow -o json tells what happens")
+					return company.E(company.EUsage, "--watch needs a terminal").
+						Because("it redraws in place, which a pipe, or a terminal with TERM unset or dumb, cannot do").
+						Fix("company feed --follow -o json streams the events")
 				}
 				return env.Watch(c.Context(), show)
 			}
@@ -50,7 +50,7 @@ func NewStatus(env *command.Environment) *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().BoolVar(&watch, "watch", false, "show it again and again, in place, until an interrupt")
+	cmd.Flags().BoolVar(&watch, "watch", false, "refresh in place until Ctrl-C")
 	return cmd
 }
 

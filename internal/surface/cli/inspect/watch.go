@@ -11,15 +11,15 @@ import (
 // NewWatch returns the "company watch" command. Tasks submitted there run in background.
 func NewWatch(env *command.Environment, background foreground.Background) *cobra.Command {
 	return &cobra.Command{
-		Use: "watch [task]", Short: "Watch the company at work, and answer it, on the whole terminal",
+		Use: "watch [task]", Short: "Open the full-screen terminal UI",
 		Example: "  company watch\n  company watch t12",
-		Long: `Shows tasks, who works on them, what waits for you and what happens, live: a
-task with its subtasks and runs, the conversation of a run, a diff with the
-reviewer's findings, the output of gates. Tasks are submitted there, paused and
-cancelled, and questions answered. ? lists the keys; q quits, and the company goes on.
+		Long: `Shows tasks, workers, questions for you and events live. Open a task to see its
+subtasks and runs, the conversation of a run, the diff with the reviewer's findings
+and the output of gates. You can submit, pause and cancel tasks and answer
+questions. ? lists the keys. q quits; company keeps working.
 
-It needs a terminal of 60x16 or more, and works over ssh. Elsewhere company status
-and company feed tell the same.`,
+It needs a terminal of at least 60x16 and works over ssh. Without one, use company
+status and company feed.`,
 		Args: cobra.MaximumNArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Tasks }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			task := ""

@@ -11,14 +11,14 @@ import (
 	"company/internal/surface/terminalio"
 )
 
-const mergeHelp = `Merges a pull request when you confirm it at a terminal: on its forge, which holds
-the merge against the commit that was reviewed; else with your own git, hooks and
-signature in the project's checkout, which must be clean and on the base branch,
-and is pushed where there is a remote. --yes spares the question, not the terminal.
+const mergeHelp = `Merges a pull request after you confirm it at a terminal. On a forge, the merge is
+refused if the branch is no longer at the reviewed commit. Without a forge, your own
+git merges it in the project's checkout, with your hooks and signature, and pushes
+it if there is a remote. The checkout must be clean and on the base branch.
 
-What is merged already, in whichever way, is noted as merged. Without a terminal
-nothing is merged: the commands that do it are printed. The company itself never
-moves a base branch.`
+--yes skips the question but still needs a terminal. Without a terminal, the commands
+to merge are printed instead. A pull request that is already merged is recorded as
+merged. Without your confirmation, company never moves a base branch.`
 
 // openPull reads a pull request and releases the office, because a person may need time for the
 // next step.
@@ -101,7 +101,7 @@ func confirmMerge(
 	case err != nil:
 		return err
 	case !yes:
-		return company.E(company.EWaiting, fmt.Sprintf("#%d is not merged", task.PR.Number)).
+		return company.E(company.EWaiting, fmt.Sprintf("#%d not merged", task.PR.Number)).
 			Fix(fmt.Sprintf("see company pr diff %d", task.PR.Number))
 	}
 	return pullMerge.Do(ctx)

@@ -18,7 +18,7 @@ import (
 
 // New returns the "company pr" command.
 func New(env *command.Environment) *cobra.Command {
-	cmd := command.NewGroup("pr", "The pull requests that wait for your review",
+	cmd := command.NewGroup("pr", "Review and merge pull requests",
 		"  company pr list\n  company pr show 7\n  company pr checkout 7\n  company pr merge 7")
 	one := func(use, short, long, example string,
 		run func(ctx context.Context, env *command.Environment, number string) error) *cobra.Command {
@@ -35,25 +35,26 @@ func New(env *command.Environment) *cobra.Command {
 			return closePR(ctx, env, n, reason)
 		})
 	closing.ValidArgsFunction = env.CompleteIDs(func(v view.IDs) []string { return v.OpenPulls })
-	closing.Flags().StringVar(&reason, "why", "", "why, for the record")
+	closing.Flags().StringVar(&reason, "why", "", "reason, for the record")
 	cmd.AddCommand(
 		&cobra.Command{
-			Use: "list", Short: "List the pull requests", Example: "  company pr list\n  company pr list -o json",
+			Use: "list", Short: "List pull requests", Example: "  company pr list\n  company pr list -o json",
 			RunE: func(c *cobra.Command, _ []string) error { return listPRs(c.Context(), env) },
 		},
 		one("show <number>", "Show a pull request with its evidence", "", "  company pr show 7", showPR),
-		one("diff <number>", "Show what a pull request changes", "", "  company pr diff 7 | less",
+		one("diff <number>", "Show the changes of a pull request", "", "  company pr diff 7 | less",
 			func(ctx context.Context, env *command.Environment, n string) error {
 				return env.PrintDiff(ctx, func(ctx context.Context, conn *client.Office) (view.Range, error) {
 					return prRange(ctx, conn, n)
 				})
 			}),
-		one("checkout <number>", "Switch to the branch of a pull request in your clone",
-			"Puts what a pull request asks to merge on its branch in the clone that you stand\nin, and switches to it; no "+
-				"hook runs. It never forces: a branch with commits of\nyours, and a file with uncommitted changes, stay as they "+
-				"are, and the command is\nrefused.", "  company pr checkout 7\n  company pr checkout 7 --repo ../other-clone",
+		one("checkout <number>", "Check out the branch of a pull request",
+			"Fetches the branch of a pull request into the current clone and switches to it.\nNo hook runs. The command "+
+				"is refused if the branch has commits of yours or if\nuncommitted changes are in the way.",
+			"  company pr checkout 7\n  company pr checkout 7 --repo ../other-clone",
 			checkoutPR),
-		one("merge <number>", "Merge a pull request, or note that it is merged", mergeHelp, "  company pr merge 7", mergePR),
+		one("merge <number>", "Merge a pull request, or record that it is merged", mergeHelp, "  company pr merge 7",
+			mergePR),
 		closing, newPRSync(env),
 	)
 	return cmd

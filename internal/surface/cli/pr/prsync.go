@@ -19,15 +19,14 @@ import (
 func newPRSync(env *command.Environment) *cobra.Command {
 	return &cobra.Command{
 		Use:   "sync [number...]",
-		Short: "Fetch the feedback on open pull requests",
-		Long: `Ask the forge about the open pull requests, or those named: whether they are
-merged, closed or open again, whether people changed or deleted the branch, what reviews and
-line comments of people who may push ask for, which checks fail, and whether the
-base has moved on and conflicts. What asks for work becomes one follow-up task on
-the same branch.
+		Short: "Fetch feedback on open pull requests",
+		Long: `Asks the forge about all open pull requests, or the given ones: their state, changes
+to the branch, reviews and line comments of people with push access, failed checks,
+and conflicts with the base. Feedback that asks for work becomes one follow-up task
+on the same branch.
 
-A comment on no line counts when it begins with /company. A remark is acted on
-once. While company serve runs it does this by itself.`,
+A general comment counts only if it begins with /company. Each comment is acted on
+once. company serve does this automatically.`,
 		Example: "  company pr sync\n  company pr sync 7",
 		Args:    cobra.ArbitraryArgs, ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.PullRequests }),
 		RunE: func(c *cobra.Command, args []string) error { return syncPRs(c.Context(), env, args) },

@@ -21,29 +21,29 @@ import (
 
 // New returns the "company project" command.
 func New(env *command.Environment) *cobra.Command {
-	cmd := command.NewGroup("project", "The repositories that this office works on", `  company project list
+	cmd := command.NewGroup("project", "Manage the repositories of this office", `  company project list
   company project add ~/src/api --name api
   company submit --project api "add rate limiting"`)
 	var name string
 	add := &cobra.Command{
-		Use: "add <path>", Short: "Make a git checkout known by a name",
+		Use: "add <path>", Short: "Add a git checkout to the office under a name",
 		Example: "  company project add ~/src/api\n  company project add . --name api",
-		Long: "A project is known from its first task on, by its folder's name; this gives it a\nname before that, or " +
-			"another one. Nothing of the repository is touched.",
+		Long: "The first task of a project adds it under the name of its folder. This command adds\nit earlier, or " +
+			"renames it. The repository itself is not changed.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error { return addProject(c.Context(), env, args[0], name) },
 	}
-	add.Flags().StringVar(&name, "name", "", "what it is called (default: the folder's name)")
+	add.Flags().StringVar(&name, "name", "", "name of the project (default: the folder's name)")
 	cmd.AddCommand(
 		&cobra.Command{
-			Use: "list", Short: "List the projects, the one used last first",
+			Use: "list", Short: "List projects, most recently used first",
 			Example: "  company project list\n  company project list -o json",
 			RunE:    func(c *cobra.Command, _ []string) error { return listProjects(c.Context(), env) },
 		},
 		add,
 		&cobra.Command{
-			Use: "remove <project>", Short: "Take a project from the list", Example: "  company project remove api",
-			Long: "Its tasks and their evidence stay, and a new task puts it back. Nothing of the\nrepository is touched.",
+			Use: "remove <project>", Short: "Remove a project from the list", Example: "  company project remove api",
+			Long: "Its tasks and their evidence are kept, and a new task adds it again. The repository\nitself is not changed.",
 			Args: cobra.ExactArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Projects }),
 			RunE: func(c *cobra.Command, args []string) error { return removeProject(c.Context(), env, args[0]) },
 		},
@@ -63,7 +63,7 @@ func listProjects(ctx context.Context, env *command.Environment) error {
 	}
 	if len(records) == 0 && known.Epoch == 0 { // project add would be rejected
 		_, err := fmt.Fprintln(env.Out,
-			"no projects yet, and nobody works in this office yet: company serve, or company submit --project PATH \"…\"")
+			"no projects yet, and this office has not been started: company serve, or company submit --project PATH \"…\"")
 		return err
 	}
 	if len(records) == 0 {
@@ -110,7 +110,7 @@ func addProject(ctx context.Context, env *command.Environment, path, name string
 	}
 	defer conn.Close()
 	if known.Epoch == 0 {
-		return company.E(company.ENotFound, "nobody works in this office yet").
+		return company.E(company.ENotFound, "this office has not been started yet").
 			Fix("company serve, or company submit --project " + shellquote.Quote(top) + ` "…"`)
 	}
 	if _, err := conn.Do(ctx, "", company.AddProject{Project: officeapp.ProjectOf(top), Name: name}); err != nil {
@@ -119,7 +119,7 @@ func addProject(ctx context.Context, env *command.Environment, path, name string
 	if known, err = conn.Projects(ctx); err != nil {
 		return err
 	}
-	return printProject(env, known.Projects, officeapp.ProjectOf(top).ID, "is known")
+	return printProject(env, known.Projects, officeapp.ProjectOf(top).ID, "added")
 }
 
 func removeProject(ctx context.Context, env *command.Environment, arg string) error {
@@ -133,7 +133,7 @@ func removeProject(ctx context.Context, env *command.Environment, arg string) er
 		return err
 	}
 	if record.ID == "" {
-		return company.E(company.ENotFound, "there is no project "+safetext.EscapeLine(arg, 80)).Fix("company project list")
+		return company.E(company.ENotFound, "unknown project "+safetext.EscapeLine(arg, 80)).Fix("company project list")
 	}
 	if _, err := conn.Do(ctx, "", company.RemoveProject{ID: record.ID}); err != nil {
 		return err
@@ -141,14 +141,14 @@ func removeProject(ctx context.Context, env *command.Environment, arg string) er
 	if env.Output == "json" {
 		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "removed": record})
 	}
-	_, err = fmt.Fprintf(env.Out, "%s is not listed any more\n", record.Name)
+	_, err = fmt.Fprintf(env.Out, "removed %s from the list\n", record.Name)
 	return err
 }
 
 func printProject(env *command.Environment, records []company.ProjectRecord, id, what string) error {
 	i := slices.IndexFunc(records, func(p company.ProjectRecord) bool { return p.ID == id })
 	if i < 0 {
-		return company.E(company.EConflict, "the project was removed meanwhile").Fix("company project list")
+		return company.E(company.EConflict, "the project was removed in the meantime").Fix("company project list")
 	}
 	if env.Output == "json" {
 		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "project": records[i]})

@@ -16,20 +16,20 @@ import (
 
 // NewBus returns the "company bus" command.
 func NewBus(env *command.Environment) *cobra.Command {
-	cmd := command.NewGroup("bus", "How this office keeps its records", "  company bus convert --to file")
+	cmd := command.NewGroup("bus", "Convert the office's storage", "  company bus convert --to file")
 	var to string
 	convert := &cobra.Command{
-		Use: "convert --to <driver>", Short: "Take the records of this office to another driver of the bus",
+		Use: "convert --to <driver>", Short: "Convert the office's records to another bus driver",
 		Example: "  company bus convert --to file\n  company bus convert --to nats",
-		Long: `Writes all records anew with another driver, beside the old ones, reads them again
-and compares each, and the chain of the ledger. Then the office changes over at
-once, and the old records go. Ended in the middle, by a power cut too, the office is
-as it was before or as it is afterwards; the same command finishes it. No company
-may work here meanwhile. The disk needs room for the records twice.`,
+		Long: `Copies all records to another driver, verifies each copy and the ledger's chain, then
+switches the office over and removes the old records. The switch is atomic, even
+across a power failure. If the command is interrupted, run it again to finish.
+
+No company may be running in the office. The disk needs space for a second copy.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return runBusConvert(c.Context(), env, to) },
 	}
-	convert.Flags().StringVar(&to, "to", "", "the driver: "+strings.Join(officeapp.BusDriverNames(), " or "))
+	convert.Flags().StringVar(&to, "to", "", "driver: "+strings.Join(officeapp.BusDriverNames(), " or "))
 	_ = convert.RegisterFlagCompletionFunc(
 		"to", cobra.FixedCompletions(officeapp.BusDriverNames(), cobra.ShellCompDirectiveNoFileComp))
 	cmd.AddCommand(convert)
@@ -47,7 +47,7 @@ func openLockedOffice(
 	}
 	if !paths.Exists() {
 		return nil, nil, company.E(company.ENotFound, "there is no office here yet: "+paths.Root).
-			Fix("name one with --office, or begin one: company submit \"…\"")
+			Fix("name one with --office, or create one: company submit \"…\"")
 	}
 	if off, err = env.OpenOffice(ctx, paths); err != nil {
 		return nil, nil, err
@@ -64,7 +64,7 @@ func openLockedOffice(
 
 func runBusConvert(ctx context.Context, env *command.Environment, to string) (err error) {
 	if to == "" {
-		return company.E(company.EUsage, "company bus convert needs the driver").Fix("company bus convert --to file")
+		return company.E(company.EUsage, "missing --to").Fix("company bus convert --to file")
 	}
 	off, closeAll, err := openLockedOffice(ctx, env)
 	if err != nil {
@@ -74,9 +74,9 @@ func runBusConvert(ctx context.Context, env *command.Environment, to string) (er
 	done, err := officeapp.ConvertBus(ctx, off, to, env.Log, func(step string) {
 		switch step {
 		case "copy":
-			env.PrintNote("the records are written anew, beside")
+			env.PrintNote("copying the records")
 		case "verify":
-			env.PrintNote("each is read again and compared")
+			env.PrintNote("verifying the copy")
 		}
 	})
 	if err != nil {
@@ -89,7 +89,7 @@ func runBusConvert(ctx context.Context, env *command.Environment, to string) (er
 	}
 	loaded, loadErr := env.LoadConfig(ctx, off.Paths)
 	if loadErr == nil && loaded.Config.Bus.Driver != to {
-		env.PrintNote("bus.driver is %s in the config: company config set bus.driver %s before the next company works here",
+		env.PrintNote("the config still sets bus.driver to %s: run company config set bus.driver %s before you start company again",
 			loaded.Config.Bus.Driver, to)
 	}
 	return err

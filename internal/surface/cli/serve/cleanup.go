@@ -18,26 +18,25 @@ type cleanupOptions struct{ dryRun, all, unmerged bool }
 func NewCleanup(env *command.Environment) *cobra.Command {
 	var options cleanupOptions
 	cmd := &cobra.Command{
-		Use: "cleanup", Short: "Remove what ended tasks of this office have left",
+		Use: "cleanup", Short: "Remove leftovers of finished tasks",
 		Example: "  company cleanup --dry-run\n  company cleanup\n  company cleanup --all --dry-run",
-		Long: `Removes what is not needed again of tasks that ended more than
-retention_days ago: files, journals and repositories of their runs, what the mirror
-keeps of them, their images, stored outputs that nothing names any more, logs of
-companies in the background, and containers of a company that died. --all does not
-wait for retention_days. company logs has nothing to show of such a run.
+		Long: `Removes what is no longer needed of tasks that ended more than retention_days ago:
+files, journals and repositories of their runs, their refs in the mirror, their
+images and unreferenced outputs. It also removes old logs of background processes
+and containers of crashed ones. --all ignores retention_days. company logs cannot
+show these runs afterwards.
 
-Work that was never merged, of tasks that failed or were cancelled, stays
-however old it is: nothing else has it. --unmerged removes that, too.
+Unmerged work of failed or cancelled tasks is kept, whatever its age, because there
+is no other copy. --unmerged removes it, too. The ledger, merged work and open pull
+requests are always kept.
 
-The ledger, what was merged, open pull requests and all that belongs to them
-stay, and so does everything that is not this office's. While a company works
-here, --dry-run lists all but its containers; without it the command is refused.
-company serve does the same by itself, every hour.`,
+While company is running in this office, only --dry-run is allowed, and it does not
+list containers. company serve cleans up every hour.`,
 		RunE: func(c *cobra.Command, _ []string) error { return runCleanup(c.Context(), env, options) },
 	}
 	cmd.Flags().BoolVar(&options.dryRun, "dry-run", false, "only list what would be removed")
-	cmd.Flags().BoolVar(&options.unmerged, "unmerged", false, "also work that was never merged; it is then gone")
-	cmd.Flags().BoolVar(&options.all, "all", false, "of all tasks that have ended, however recently")
+	cmd.Flags().BoolVar(&options.unmerged, "unmerged", false, "also remove unmerged work, permanently")
+	cmd.Flags().BoolVar(&options.all, "all", false, "include tasks that ended recently")
 	return cmd
 }
 
@@ -58,9 +57,9 @@ func runCleanup(ctx context.Context, env *command.Environment, options cleanupOp
 	}
 	defer access.Close()
 	if access.App == nil {
-		return company.E(company.EConflict, "a company works in this office").Because("it may need what would be removed").
-			Fix("company cleanup --dry-run lists it; to remove it, wait for the company to end, or end it; company serve puts " +
-				"old things away by itself")
+		return company.E(company.EConflict, "company is running in this office").Because("it may need what would be removed").
+			Fix("company cleanup --dry-run lists it; to remove it, wait for that company to end or stop it; company serve " +
+				"cleans up every hour")
 	}
 	out, failed, err := access.App.Cleanup(ctx, options.all, options.unmerged)
 	if err != nil {
@@ -89,15 +88,15 @@ func listLeftovers(ctx context.Context, env *command.Environment, options cleanu
 
 func printCleanup(env *command.Environment, out upkeep.Report) error {
 	if !out.Docker {
-		env.PrintNote("containers and images are not looked at: %s", out.DockerError)
+		env.PrintNote("containers and images were not checked: %s", out.DockerError)
 	}
 	if env.Output == "json" {
 		return env.PrintJSON(env.Out, out)
 	}
 	_, err := fmt.Fprint(env.Out, out.RenderText())
 	if err == nil && out.Kept > 0 {
-		env.PrintNote("%s of work that was never merged: kept (company cleanup --unmerged removes it)",
-			company.Count(out.Kept, "thing"))
+		env.PrintNote("kept %s of unmerged work (company cleanup --unmerged removes them)",
+			company.Count(out.Kept, "item"))
 	}
 	return err
 }

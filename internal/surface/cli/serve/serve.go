@@ -21,15 +21,15 @@ import (
 // New returns the "company serve" command.
 func New(env *command.Environment) *cobra.Command {
 	return &cobra.Command{
-		Use: "serve", Short: "Keep the office working until you end it",
+		Use: "serve", Short: "Run the office until you stop it",
 		Example: "  company serve\n  company serve -o json 2>feed.ndjson\n  company --office ~/office serve",
-		Long: `Keeps the office open: every submission, answer and resume of any project goes
-to this process, which works on unfinished tasks and waits for more. The feed
-is on stderr. The link on stdout opens the page of the office in a browser, once
-and within ten minutes; company open gives another. serve.listen is its address.
+		Long: `Continues unfinished tasks and waits for more. While it runs, all submissions,
+answers and resumes of any project go to this process. The feed is printed to
+stderr. The link on stdout opens the page of the office in a browser, once and
+within ten minutes. company open prints another. serve.listen sets the address.
 
-An interrupt or SIGTERM puts away what is under way and ends; a second one ends
-at once. Either way nothing is lost: the next company goes on with it.`,
+Ctrl-C or SIGTERM saves the current work and exits. A second one exits at once.
+Nothing is lost either way: the next company process continues the work.`,
 		RunE: func(c *cobra.Command, _ []string) error { return runServe(c.Context(), env) },
 	}
 }
@@ -68,14 +68,14 @@ func runServe(ctx context.Context, env *command.Environment) (err error) {
 		return err
 	}
 	env.PrintNotes(view.RecoveryNotes(paused))
-	env.PrintNote("company %s serves the office %s (%s); end it with Ctrl-C", command.Version, app.ID(), paths.Root)
+	env.PrintNote("company %s serves the office %s (%s); Ctrl-C stops it", command.Version, app.ID(), paths.Root)
 	if err := env.AnnouncePage(app); err != nil {
 		return errors.Join(err, app.Stop())
 	}
 	if work.Stopped {
-		env.PrintNote("the office is stopped: nothing begins until company resume")
+		env.PrintNote("the office is stopped: nothing starts until company resume")
 	} else if rest := work.PausedIDs(); len(rest) > 0 {
-		env.PrintNote("paused: %s; go on with: company resume %s", strings.Join(rest, ", "), rest[0])
+		env.PrintNote("paused: %s; continue with: company resume %s", strings.Join(rest, ", "), rest[0])
 	}
 	err = app.Follow(ctx, feed.Range{From: before.Seq + 1}, func(item feed.Item) error {
 		env.PrintProgress(item)
@@ -83,7 +83,7 @@ func runServe(ctx context.Context, env *command.Environment) (err error) {
 	})
 	if ctx.Err() != nil {
 		err = nil // an interrupt is the normal end
-		env.PrintNote("ending what is under way (once more ends at once)")
+		env.PrintNote("saving current work (Ctrl-C again exits at once)")
 	}
 	if err := errors.Join(err, app.Stop()); err != nil {
 		return err
@@ -105,9 +105,9 @@ func printServeReport(env *command.Environment, out serveReport) error {
 	if env.Output == "json" {
 		return env.PrintJSON(env.Out, out)
 	}
-	left := "nothing is unfinished"
+	left := "no unfinished tasks"
 	if out.Open > 0 {
-		left = company.Count(out.Open, "unfinished task") + " left: go on with company serve, or company resume"
+		left = company.Count(out.Open, "unfinished task") + " left: continue with company serve or company resume"
 	}
 	_, err := fmt.Fprintf(env.Out, "office %s is closed; %s\n", out.Office, left)
 	return err

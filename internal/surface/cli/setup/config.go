@@ -17,7 +17,7 @@ import (
 
 // NewConfig returns the "company config" command.
 func NewConfig(env *command.Environment) *cobra.Command {
-	c := command.NewGroup("config", "The config: what holds, and where it comes from",
+	c := command.NewGroup("config", "Show, check and change the config",
 		"  company config check\n  company config show\n  company config get workers.max\n  company config set workers.max "+
 			"5\n  company config schema > company.schema.json")
 	c.AddCommand(
@@ -25,21 +25,21 @@ func NewConfig(env *command.Environment) *cobra.Command {
 		&cobra.Command{
 			Use: "get <key>", Short: "Print the value of one key, or the keys of a section",
 			Example: "  company config get workers.max\n  company config get gates\n  company config get git.remote -o json",
-			Long: "Prints the value of a key bare, a text without its quotes, so that a script can use it. A\nlist stands " +
-				"as in company.yaml, and so do the keys of a section.",
+			Long: "Prints the value of a key without quotes, for use in scripts. Lists and sections are\nprinted " +
+				"as in company.yaml.",
 			Args: cobra.ExactArgs(1), ValidArgsFunction: completeKeys,
 			RunE: func(cmd *cobra.Command, args []string) error { return runConfigGet(cmd.Context(), env, args[0]) },
 		},
 		&cobra.Command{
-			Use: "show", Short: "Show every key, its value and where it comes from",
+			Use: "show", Short: "Show all keys, their values and their sources",
 			Example: "  company config show\n  company config show --set workers.max=5 -o json",
 			RunE:    func(cmd *cobra.Command, _ []string) error { return runConfigShow(cmd.Context(), env) },
 		},
 		&cobra.Command{
-			Use: "check", Short: "Check the config: every file, variable and flag that sets something",
+			Use: "check", Short: "Check the config for errors",
 			Example: "  company config check\n  company config check -o json",
-			Long: `Reads the config as every command does and tells all that is wrong with it: the
-place, what was found, what is allowed. It starts and makes nothing.`,
+			Long: `Reads the config files, environment variables and flags, and reports every error with
+its place, the value found and the values allowed. It changes nothing.`,
 			RunE: func(cmd *cobra.Command, _ []string) error { return runConfigCheck(cmd.Context(), env) },
 		},
 		&cobra.Command{
@@ -79,13 +79,13 @@ func runConfigCheck(ctx context.Context, env *command.Environment) error {
 		}
 		return nil
 	}
-	from := "defaults alone"
+	from := "defaults only"
 	if list := loaded.Sources(); len(list) > 0 {
 		from = strings.Join(list, ", ")
 	}
-	_, err = fmt.Fprintf(env.Out, "the config is in order: %s\n", safetext.Escape(from))
+	_, err = fmt.Fprintf(env.Out, "the config is valid: %s\n", safetext.Escape(from))
 	for _, name := range loaded.Unused {
-		env.PrintNote("%s sets nothing", name)
+		env.PrintNote("%s has no effect", name)
 	}
 	return err
 }
@@ -106,8 +106,8 @@ func runConfigGet(ctx context.Context, env *command.Environment, key string) err
 		}
 	}
 	if len(found) == 0 {
-		fault := company.E(company.ENotFound, "there is no key "+safetext.EscapeLine(key, 80)).
-			Fix("company config show lists them")
+		fault := company.E(company.ENotFound, "unknown key "+safetext.EscapeLine(key, 80)).
+			Fix("company config show lists all keys")
 		if near := command.NearestName(key, names); near != "" {
 			fault = fault.Fix("did you mean " + near + "?")
 		}

@@ -16,17 +16,17 @@ import (
 func newConfigSet(env *command.Environment) *cobra.Command {
 	var target officeaccess.ConfigTarget
 	cmd := &cobra.Command{
-		Use: "set <key> <value>", Short: "Give a key another value in company.yaml, or in your own file",
+		Use: "set <key> <value>", Short: "Set a key in company.yaml or in your own config file",
 		Example: `  company config set workers.max 5
   company config set --user models.default '{adapter: openai, model: gpt-5, api_key_env: OPENAI_API_KEY}'
   company config set gates.protected '[".github/**", "deploy/**"]'`,
-		Long: `Changes one key of a config file and leaves its comments, its order and all
-other lines as they are. The file is the project's company.yaml, with --own yours for this
-repository (container, deps and gates alone), or with --user yours for all.
+		Long: `Sets one key of a config file and keeps its comments, order and other lines. The file
+is the project's company.yaml, your own file for this repository with --own
+(container, deps and gates only), or your own file for all projects with --user.
 
-A list, a section or a profile of a model is written as YAML; a list may be
-separated by commas, too. The whole config is read with the change first: a fault
-in it is shown, and nothing is written. Then the file is replaced at once.`,
+Write lists, sections and model profiles as YAML. Lists may also be separated by
+commas. The changed config is checked first, and nothing is written if it has an
+error. The file is replaced atomically.`,
 		Args: cobra.ExactArgs(2), ValidArgsFunction: completeKeys,
 		RunE: func(c *cobra.Command, args []string) error {
 			return runConfigChange(c.Context(), env, target, config.Change{Key: args[0], Value: args[1]})
@@ -39,12 +39,11 @@ in it is shown, and nothing is written. Then the file is replaced at once.`,
 func newConfigUnset(env *command.Environment) *cobra.Command {
 	var target officeaccess.ConfigTarget
 	cmd := &cobra.Command{
-		Use: "unset <key>", Short: "Take a key out of company.yaml, or of your own file",
+		Use: "unset <key>", Short: "Remove a key from company.yaml or from your own config file",
 		Example: "  company config unset workers.max\n  company config unset --user models.strong",
-		Long: `Takes one key, section or profile out of a config file. The value that counts
-then is shown: that of a source below, or the default. A key with a comment behind it
-becomes a comment as a whole. A key that there is not in company.yaml's format can
-be taken out, too.`,
+		Long: `Removes one key, section or profile from a config file and prints the value that now
+applies, from another source or the default. A key followed by a comment is commented
+out instead. Unknown keys can be removed, too.`,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: completeKeys,
 		RunE: func(c *cobra.Command, args []string) error {
 			return runConfigChange(c.Context(), env, target, config.Change{Key: args[0], Unset: true})
@@ -55,11 +54,11 @@ be taken out, too.`,
 }
 
 func addTargetFlags(cmd *cobra.Command, configTarget *officeaccess.ConfigTarget) {
-	cmd.Flags().BoolVar(&configTarget.User, "user", false, "change your own file, which counts in every project")
+	cmd.Flags().BoolVar(&configTarget.User, "user", false, "change your own config file for all projects")
 	cmd.Flags().BoolVar(&configTarget.Own, "own", false,
-		"change your own file for this repository, which counts above its company.yaml")
+		"change your own config file for this repository, which overrides its company.yaml")
 	cmd.Flags().BoolVar(&configTarget.Project, "project", false,
-		"change the project's company.yaml (the default, where there is one)")
+		"change the project's company.yaml (default, if it exists)")
 }
 
 // completeKeys completes the first argument with the keys of the config.

@@ -19,31 +19,32 @@ func NewDoctor(env *command.Environment) *cobra.Command {
 	var orphans, whole bool
 	var fix, project bool
 	cmd := &cobra.Command{
-		Use: "doctor", Short: "Check that this machine and this office can work",
+		Use: "doctor", Short: "Check this machine and this office for problems",
 		Example: "  company doctor\n  company doctor --all\n  company doctor --online -o json\n  company doctor --deep\n  " +
 			"company doctor --fix",
-		Long: `Each check tells what it found, what is needed, and how to put it right; the last
-line lists the faults to mend. ! is a warning: work goes on, but look at it;
-? could not be checked. Nothing outside of
-this machine is asked without --online, which costs some tokens of each model. The checks that
-passed are one number; --all shows them. JSON has all of them, without --quiet.
+		Long: `Each failed check shows what it found, what is needed and how to fix it. The last
+line lists what to fix. ! is a warning that does not stop work. ? means that the
+check could not be made. Checks that passed are only counted unless --all is given.
+JSON lists all checks unless --quiet is given. Only --online contacts other machines,
+which costs a few tokens for each model.
 
---deep reads the whole ledger and every blob and holds them to their hashes, of an
-office at rest and of one that is at work. That takes as long as the disk needs for
-all of it. Nothing else reads all that is stored: ask for it before you rely on a copy.
+--deep verifies the hashes of the whole ledger and of every blob, whether or not
+company is running. It reads everything on disk, so it can take long. Run it before
+you rely on a copy of the office.
 
---fix writes the lines of the config that the checks propose: each is shown as a change
-of its file and written after your yes, with --yes at once. The file is your own for this
-repository, or with --project its company.yaml. A key that is set keeps its value.
+--fix writes the config lines that the checks propose. Each change is shown first and
+written after you confirm it, or at once with --yes. The lines go to your own config
+file for this repository, or to its company.yaml with --project. Keys that are already
+set are not changed.
 
---list-orphans lists containers of ours that no company looks after any more.
-It removes none: those of this office go with its next start.`,
+--list-orphans lists containers whose company process is gone, and removes none. The
+next start of this office removes its own.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if orphans {
 				return listOrphans(c.Context(), env)
 			}
 			if project && !fix {
-				return company.E(company.EUsage, "--project is for --fix alone").Fix("company doctor --fix --project")
+				return company.E(company.EUsage, "--project needs --fix").Fix("company doctor --fix --project")
 			}
 			if fix {
 				return runFix(c.Context(), env, options, project)
@@ -52,13 +53,13 @@ It removes none: those of this office go with its next start.`,
 		},
 	}
 	cmd.Flags().BoolVar(&options.Deep, "deep", false,
-		"also read the whole ledger and every blob, and hold them to their hashes")
+		"also verify the hashes of the whole ledger and every blob")
 	cmd.Flags().BoolVar(&options.Online, "online", false,
-		"also ask the models' servers, each model for a short reply, the git remote, the forge and the project's registries")
-	cmd.Flags().BoolVar(&fix, "fix", false, "write the lines of the config that the checks propose, each shown before")
-	cmd.Flags().BoolVar(&project, "project", false, "with --fix: write them into the project's company.yaml")
+		"also contact the models (each for a short reply), the git remote, the forge and the project's registries")
+	cmd.Flags().BoolVar(&fix, "fix", false, "write the config lines that the checks propose, after showing each")
+	cmd.Flags().BoolVar(&project, "project", false, "with --fix: write to the project's company.yaml")
 	cmd.Flags().BoolVar(&whole, "all", false, "also show the checks that passed")
-	cmd.Flags().BoolVar(&orphans, "list-orphans", false, "list containers without a company, and check nothing")
+	cmd.Flags().BoolVar(&orphans, "list-orphans", false, "only list containers whose company process is gone")
 	return cmd
 }
 
@@ -68,7 +69,7 @@ func runFix(ctx context.Context, env *command.Environment, o diagnose.Options, p
 		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "lines": lines})
 	}
 	if err == nil && len(lines) == 0 {
-		fmt.Fprintln(env.Out, "nothing is to do: no check proposes a line that is not there")
+		fmt.Fprintln(env.Out, "nothing to fix: no check proposes a new config line")
 	}
 	return err
 }

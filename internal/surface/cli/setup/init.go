@@ -34,23 +34,21 @@ type initOptions struct {
 func NewInit(env *command.Environment) *cobra.Command {
 	var o initOptions
 	cmd := &cobra.Command{
-		Use: "init", Short: "Write a company.yaml with what was found here",
+		Use: "init", Short: "Create a company.yaml for this repository",
 		Example: "  company init\n  company init --all --dry-run\n  company init --force",
-		Long: `Looks at the repository you stand in and at this machine (checks, base branch,
-remote, models, keys), and writes a company.yaml that says what was found, and
-the keys that most people set first with their defaults; --all writes every key
-there is. Nothing needs it: without one the defaults hold. It also hides the office's own folders from git status, by the list of
-.git/info/exclude, and makes nothing else. git clean -fdx spares .company/; a
-second -f (-ffdx) removes it, with all work that was not merged.
+		Long: `Inspects the current repository and this machine (checks, base branch, remote, models,
+keys) and writes a company.yaml with what it found and the most common keys at their
+defaults. --all writes every key. The file is optional: without it, the defaults
+apply. An existing company.yaml is kept unless --force is given.
 
-A company.yaml that is there is kept; --force writes a new one and keeps the
-old one beside it.`,
+The office's folders are added to .git/info/exclude, which hides them from git status.
+git clean -fdx keeps .company/, but git clean -ffdx deletes it with all unmerged work.`,
 		RunE: func(c *cobra.Command, _ []string) error { return runInit(c.Context(), env, o) },
 	}
 	cmd.Flags().BoolVar(&o.force, "force", false,
-		"write a new file where there is one; the old one is kept as company.yaml.bak")
-	cmd.Flags().BoolVar(&o.all, "all", false, "write every key there is, with its default")
-	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the file and write nothing")
+		"replace an existing file; the old one is kept as company.yaml.bak")
+	cmd.Flags().BoolVar(&o.all, "all", false, "write every key with its default")
+	cmd.Flags().BoolVar(&o.dryRun, "dry-run", false, "print the file instead of writing it")
 	return cmd
 }
 
@@ -98,9 +96,9 @@ func runInit(ctx context.Context, env *command.Environment, o initOptions) error
 			env.Out, map[string]any{"schema_version": 1, "file": path, "backup": backup, "found": found, "exclude_file": exclude,
 				"excluded": append([]string{}, hidden...)})
 	}
-	fmt.Fprintf(env.Out, "written: %s\n", safetext.EscapeLine(path, 400))
+	fmt.Fprintf(env.Out, "wrote %s\n", safetext.EscapeLine(path, 400))
 	if backup != "" {
-		fmt.Fprintf(env.Out, "the old one: %s\n", safetext.EscapeLine(backup, 400))
+		fmt.Fprintf(env.Out, "old file: %s\n", safetext.EscapeLine(backup, 400))
 	}
 	if exclude != "" {
 		fmt.Fprintf(env.Out, "hidden from git: %s (in %s)\n", safetext.EscapeLine(strings.Join(hidden, " "), 400),
@@ -126,12 +124,12 @@ func initDir(env *command.Environment) (string, error) {
 	if err == nil {
 		var info os.FileInfo
 		if info, err = os.Stat(dir); err == nil && !info.IsDir() {
-			err = errors.New("it is not a folder")
+			err = errors.New("not a folder")
 		}
 	}
 	if err != nil {
-		return "", company.E(company.EUsage, "there is no folder "+env.OfficeDir).Wrap(err).
-			Fix("name a folder that exists with --office")
+		return "", company.E(company.EUsage, "no such folder: "+env.OfficeDir).Wrap(err).
+			Fix("name an existing folder with --office")
 	}
 	return dir, nil
 }

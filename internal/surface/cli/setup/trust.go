@@ -18,27 +18,25 @@ import (
 func NewTrust(env *command.Environment) *cobra.Command {
 	logins, base := false, ""
 	cmd := &cobra.Command{
-		Use: "trust", Short: "Let a company.yaml count in full",
+		Use: "trust", Short: "Trust this repository's company.yaml",
 		Example: "  company trust\n  less company.yaml && company trust --yes\n  company trust --logins",
-		Long: `What a company.yaml asks for (models, addresses, set-up commands, larger
-budgets) is refused until you have seen it and trust the file: it may have come
-with a clone or an archive. This command shows all of that, beside what holds
-without the file, and asks; --yes answers. A file that company init or company
-config set has written counts at once, as your own config file does.
+		Long: `A company.yaml may have come with a clone or an archive. Its models, addresses, setup
+commands and larger budgets are therefore refused until you trust the file. This
+command shows these settings beside the current ones and asks; --yes answers. Files
+written by company init or company config set, and your own config file, are trusted.
 
-Where container.dockerfile is set, the same goes for the Dockerfile, or the
-devcontainer.json, of the commit that a task would start from now: workers'
-images are built from it once you have let its text count.
+With container.dockerfile set, you are also asked to trust the Dockerfile or
+devcontainer.json of the commit that a task would start from now. Workers' images
+are built from it only after that.
 
-The trust is in the bytes that were shown: a change needs it anew. It is noted
-outside of the repository.
+Trust covers the exact content that was shown. A changed file must be trusted again.
+It is recorded outside the repository.
 
-With --logins it is about the repository's dependencies instead: they may then be
-fetched from package registries with your own logins (.netrc, .npmrc, pip.conf
-and the like), and Go modules that GOPRIVATE names may be fetched at all. What
-the repository's files name then comes into its containers, and can be pushed
-from there. This holds for the checkout you stand in, as long as its origin
-stays the same.`,
+--logins lets the repository's dependencies be fetched from package registries with
+your own logins (.netrc, .npmrc, pip.conf and others), and lets Go modules that match
+GOPRIVATE be fetched. Whatever the repository's files name then reaches its
+containers and can be pushed from there. This applies to the current checkout, as
+long as its origin does not change.`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			if logins {
 				return trustLogins(c.Context(), env)
@@ -47,8 +45,8 @@ stays the same.`,
 		},
 	}
 	cmd.Flags().BoolVar(&logins, "logins", false,
-		"let this repository's dependencies be fetched with your logins to registries")
-	cmd.Flags().StringVar(&base, "base", "", "branch whose Dockerfile it is about, where container.dockerfile is set")
+		"fetch this repository's dependencies with your registry logins")
+	cmd.Flags().StringVar(&base, "base", "", "branch whose Dockerfile to trust, with container.dockerfile set")
 	return cmd
 }
 
@@ -74,13 +72,13 @@ func runTrust(ctx context.Context, env *command.Environment, base string) error 
 	loaded, err := env.LoadConfig(ctx, paths)
 	if err != nil {
 		if needsTrust {
-			env.PrintNote("trusted, but it does not load:")
+			env.PrintNote("trusted, but the config does not load:")
 		}
 		return err
 	}
 	file := loaded.Config.Container.Dockerfile
 	if file == "" && !needsTrust && env.Output == "text" {
-		_, err := fmt.Fprintln(env.Out, "nothing needs your trust here")
+		_, err := fmt.Fprintln(env.Out, "nothing here needs your trust")
 		return err
 	}
 	var texts officeapp.DockerfileReview
@@ -148,10 +146,10 @@ func confirmYes(ctx context.Context, env *command.Environment, what, unasked, re
 		return nil
 	}
 	if !env.CanPrompt() {
-		return company.E(company.EUsage, "you have to say whether you trust "+what).Because("nobody can be asked here").
+		return company.E(company.EUsage, "confirm that you trust "+what).Because("there is no terminal to ask on").
 			Fix(unasked)
 	}
-	yes, err := env.Confirm(ctx, "let this count? [y/N]> ")
+	yes, err := env.Confirm(ctx, "trust this? [y/N]> ")
 	if err == nil && !yes {
 		return company.E(company.EWaiting, "not trusted: "+what).Fix(refused)
 	}

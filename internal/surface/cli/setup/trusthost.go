@@ -14,7 +14,7 @@ import (
 
 // NewGit returns the "company git" command.
 func NewGit(env *command.Environment) *cobra.Command {
-	cmd := command.NewGroup("git", "How the office reaches its git remote", "  company git trust-host github.com")
+	cmd := command.NewGroup("git", "Manage access to the git remote", "  company git trust-host github.com")
 	cmd.AddCommand(newTrustHost(env))
 	return cmd
 }
@@ -23,19 +23,19 @@ func newTrustHost(env *command.Environment) *cobra.Command {
 	var fingerprint string
 	var replace bool
 	cmd := &cobra.Command{
-		Use: "trust-host HOST[:PORT]", Short: "Accept the ssh host key of a server",
+		Use: "trust-host HOST[:PORT]", Short: "Trust the SSH host key of a server",
 		Example: "  company git trust-host git.example.com:2222\n  company git trust-host github.com --fingerprint SHA256:…",
-		Long: `Work over ssh goes on only with a server whose key you have accepted. This
-command asks the server for its keys and shows their fingerprints. Compare them
-with what the server's operator publishes: a machine in between would show
-others. Without a terminal, name the one that you expect with --fingerprint.`,
+		Long: `company connects over SSH only to servers whose key you have accepted. This command
+asks the server for its keys and shows their fingerprints. Compare them with those
+that the server's operator publishes, to rule out a machine in between. Without a
+terminal, pass the expected fingerprint with --fingerprint.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(c *cobra.Command, args []string) error {
 			return runTrustHost(c.Context(), env, args[0], fingerprint, replace)
 		},
 	}
-	cmd.Flags().StringVar(&fingerprint, "fingerprint", "", "accept the key with this fingerprint, and ask nothing")
-	cmd.Flags().BoolVar(&replace, "replace", false, "accept a key in place of another that was accepted before")
+	cmd.Flags().StringVar(&fingerprint, "fingerprint", "", "accept the key with this fingerprint without asking")
+	cmd.Flags().BoolVar(&replace, "replace", false, "replace a key that was accepted before")
 	return cmd
 }
 
@@ -74,15 +74,15 @@ func runTrustHost(ctx context.Context, env *command.Environment, host, fingerpri
 // confirmFingerprints asks the president to compare the fingerprints.
 func confirmFingerprints(ctx context.Context, env *command.Environment, keys *officeapp.HostKeys) error {
 	if !env.CanPrompt() {
-		return company.E(company.EHostKey, "nobody is here to compare the fingerprints of "+keys.Host).
+		return company.E(company.EHostKey, "the host key of "+keys.Host+" needs your confirmation").
 			Because("it shows " + keys.RenderText()).
-			Fix("company git trust-host " + keys.Host + " --fingerprint <the one that its operator publishes>")
+			Fix("company git trust-host " + keys.Host + " --fingerprint <as published by its operator>")
 	}
 	yes, err := env.Confirm(
-		ctx, fmt.Sprintf("%s shows %s\nIs one of them what its operator publishes? [y/n]> ", safetext.Escape(keys.Host),
+		ctx, fmt.Sprintf("%s shows %s\nDoes its operator publish one of them? [y/n]> ", safetext.Escape(keys.Host),
 			keys.RenderText()))
 	if err == nil && !yes {
-		return company.E(company.EHostKey, keys.Host+" is not accepted")
+		return company.E(company.EHostKey, "the host key of "+keys.Host+" was not accepted")
 	}
 	return err
 }

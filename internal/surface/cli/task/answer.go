@@ -19,12 +19,12 @@ func NewAnswer(env *command.Environment) *cobra.Command {
 	var option string
 	var cancel bool
 	cmd := &cobra.Command{
-		Use: "answer <question> <text>", Short: "Answer a question in your words",
+		Use: "answer <question> <text>", Short: "Answer a question",
 		Example: `  company answer a1 "limit by API key, not by address"
   company answer a7 --option reject "split it by package"`,
-		Long: "Answers a question in your words, or with the option that --option names; company\n" +
-			"show lists the options of a question. Only with --option the text may be left out.\n" +
-			"One that ends the task is asked about once more at a terminal; elsewhere it needs\n--cancel.",
+		Long: "Answers a question in your own words, or with one of its options. company show lists\n" +
+			"the options. With --option, the text is optional. An answer that ends the task must\n" +
+			"be confirmed at a terminal, or with --cancel.",
 		Args: func(c *cobra.Command, args []string) error {
 			return cobra.RangeArgs(map[bool]int{true: 2, false: 1}[option == company.OptAnswer], 2)(c, args)
 		},
@@ -34,8 +34,8 @@ func NewAnswer(env *command.Environment) *cobra.Command {
 				company.Answer{Option: option, Text: strings.Join(args[1:], " ")}, cancel)
 		},
 	}
-	cmd.Flags().StringVar(&option, "option", company.OptAnswer, "which of the question's options is the answer")
-	cmd.Flags().BoolVar(&cancel, "cancel", false, "end the task, where that is what the answer means")
+	cmd.Flags().StringVar(&option, "option", company.OptAnswer, "answer with this option of the question")
+	cmd.Flags().BoolVar(&cancel, "cancel", false, "confirm an answer that ends the task")
 	return cmd
 }
 
@@ -43,12 +43,11 @@ func NewAnswer(env *command.Environment) *cobra.Command {
 func NewApprove(env *command.Environment) *cobra.Command {
 	var add string
 	cmd := &cobra.Command{
-		Use: "approve <question|task> [text]", Short: "Say yes to a question",
+		Use: "approve <question|task> [text]", Short: "Approve a question",
 		Example: `  company approve a7
   company approve t12
   company approve a9 --add 5usd`,
-		Long: "Says yes to a question, or to the one question of a task that is open. Your text\nreaches the agent that " +
-			"asked.",
+		Long: "Answers yes to a question, or to the only open question of a task. The agent that\nasked gets your text.",
 		Args: cobra.RangeArgs(1, 2), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Questions }),
 		RunE: func(c *cobra.Command, args []string) error {
 			ans := company.Answer{Option: company.OptApprove, Text: strings.Join(args[1:], " ")}
@@ -62,7 +61,7 @@ func NewApprove(env *command.Environment) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&add, "add", "",
-		"of a budget: how much the cap grows, such as 5usd or 100ktokens (default: by the cap that the task began with)")
+		"for a budget question: the `amount` to add, such as 5usd or 100ktokens (default: the original cap)")
 	return cmd
 }
 
@@ -70,19 +69,18 @@ func NewApprove(env *command.Environment) *cobra.Command {
 func NewReject(env *command.Environment) *cobra.Command {
 	var cancel bool
 	cmd := &cobra.Command{
-		Use: "reject <question|task> [text]", Short: "Say no to a question",
+		Use: "reject <question|task> [text]", Short: "Reject a question",
 		Example: `  company reject a7 "split it by package"
   company reject t12 --cancel`,
-		Long: "Says no to a question, or to the one question of a task that is open. With\nwords of yours the work is done " +
-			"anew where that is possible. A no that ends the\ntask is asked about once more at a terminal; elsewhere it needs " +
-			"--cancel.",
+		Long: "Answers no to a question, or to the only open question of a task. With a text, the\nwork is redone " +
+			"accordingly where possible. A no that ends the task must be confirmed\nat a terminal, or with --cancel.",
 		Args: cobra.RangeArgs(1, 2), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Questions }),
 		RunE: func(c *cobra.Command, args []string) error {
 			return runAnswer(c.Context(), env, args[0],
 				company.Answer{Option: company.OptReject, Text: strings.Join(args[1:], " ")}, cancel)
 		},
 	}
-	cmd.Flags().BoolVar(&cancel, "cancel", false, "end the task, where that is what the no means")
+	cmd.Flags().BoolVar(&cancel, "cancel", false, "confirm a no that ends the task")
 	return cmd
 }
 
@@ -96,7 +94,7 @@ func runAnswer(ctx context.Context, env *command.Environment, id string, ans com
 	option, _ := approval.FindOption(ans.Option)
 	if ans.Raise != (company.Amount{}) && option.Input != company.InputAmount {
 		conn.Close()
-		return company.E(company.EUsage, "--add is for a question about the budget").
+		return company.E(company.EUsage, "--add needs a question about the budget").
 			Because(fmt.Sprintf("%s is about: %s", approval.ID, approval.Kind)).Fix("company approve " + string(approval.ID))
 	}
 	ans.Approval, ans.By = approval.ID, "command"
@@ -134,16 +132,16 @@ func confirmEnd(
 		again := approval.CommandOf(option)
 		fix := again + " --cancel"
 		if option.AcceptsWords() {
-			fix += ", or " + again + ` "…" with words that have it done anew`
+			fix += ", or " + again + ` "…" to have it redone`
 		}
 		return company.E(company.EWaiting,
-			fmt.Sprintf("%s is not answered: this %s ends all of %s", approval.ID, option.Label(), all)).
+			fmt.Sprintf("%s was not answered: this %s ends all of %s", approval.ID, option.Label(), all)).
 			Fix(fix)
 	}
 	yes, err := env.Confirm(ctx, "this ends all of "+all+". End it? [y/N] ")
 	if err == nil && !yes {
-		return company.E(company.EWaiting, string(approval.ID)+" is not answered").
-			Fix("company show " + string(approval.ID) + " says what there is to answer")
+		return company.E(company.EWaiting, string(approval.ID)+" was not answered").
+			Fix("company show " + string(approval.ID) + " lists the possible answers")
 	}
 	return err
 }
@@ -163,9 +161,9 @@ func printOutcome(
 	switch {
 	case progress.Over || progress.ID == "":
 	case works && !progress.Paused:
-		env.PrintNote("the company that is open goes on")
+		env.PrintNote("the running company continues")
 	default:
-		env.PrintNote("go on with: company resume %s", progress.ID)
+		env.PrintNote("continue with: company resume %s", progress.ID)
 	}
 	return nil
 }

@@ -19,19 +19,19 @@ import (
 
 // NewBudget returns the "company budget" command.
 func NewBudget(env *command.Environment) *cobra.Command {
-	cmd := command.NewGroup("budget", "Show the caps, and raise one",
+	cmd := command.NewGroup("budget", "Show and raise budget caps",
 		"  company budget show\n  company budget add t12 5usd\n  company budget add t12 100ktokens")
 	run := func(c *cobra.Command, args []string) error { return runBudget(c.Context(), env, args) }
 	cmd.RunE = run
 	show := &cobra.Command{
-		Use: "show [task]", Short: "Show what a task, or every task that has not ended, may cost and has cost",
+		Use: "show [task]", Short: "Show the budget of one task or of all unfinished tasks",
 		Example: "  company budget show\n  company budget show t12",
 		Args:    cobra.MaximumNArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Tasks }),
 		RunE: run,
 	}
 	var day, office bool
 	add := &cobra.Command{
-		Use: "add [<task>] <amount>", Short: "Raise the cap of a task, of this day, or of the office",
+		Use: "add [<task>] <amount>", Short: "Raise the cap of a task, of today or of the office",
 		Example: "  company budget add t12 5usd\n  company budget add t12 100ktokens\n  company budget add --day 2.50usd",
 		Args:    cobra.RangeArgs(1, 2), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Open }),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -41,12 +41,12 @@ func NewBudget(env *command.Environment) *cobra.Command {
 			case day != office && len(args) == 1:
 				return addOfficeBudget(c.Context(), env, of, args[0])
 			}
-			return company.E(company.EUsage, "a raise is for one task, for the day, or for the office").
+			return company.E(company.EUsage, "name one task, --day or --office").
 				Fix("company budget add t12 5usd, or company budget add --day 5usd")
 		},
 	}
-	add.Flags().BoolVar(&day, "day", false, "raise the cap of this day: budget.day_usd and budget.day_tokens")
-	add.Flags().BoolVar(&office, "office", false, "raise the cap of all days: budget.office_usd and budget.office_tokens")
+	add.Flags().BoolVar(&day, "day", false, "raise today's cap (budget.day_usd, budget.day_tokens)")
+	add.Flags().BoolVar(&office, "office", false, "raise the cap of all days (budget.office_usd, budget.office_tokens)")
 	cmd.AddCommand(show, add)
 	return cmd
 }
@@ -75,7 +75,7 @@ func runBudget(ctx context.Context, env *command.Environment, args []string) err
 func printNewCaps(ctx context.Context, env *command.Environment) error {
 	_, loaded, err := env.LoadReady(ctx)
 	if err != nil {
-		env.PrintNote("the caps of the next task are not known, because the config does not load; see company config check")
+		env.PrintNote("the caps of the next task are unknown: the config does not load; see company config check")
 		return nil
 	}
 	caps, task := loaded.Config.OfficeCaps(), loaded.Config.BudgetCap(len(officeapp.UnpricedModels(loaded.Config)) == 0)
@@ -117,7 +117,7 @@ func addBudget(ctx context.Context, env *command.Environment, id, amount string)
 		return err
 	}
 	return printOutcome(env, conn, progress, map[string]any{"budget": budget.Printed()},
-		fmt.Sprintf("the cap of %s is %s now", progress.ID, budget.CapText()))
+		fmt.Sprintf("the cap of %s is now %s", progress.ID, budget.CapText()))
 }
 
 func addOfficeBudget(ctx context.Context, env *command.Environment, scope company.BudgetScope, amount string) error {
@@ -148,8 +148,8 @@ func parseTokens(text string) (int64, error) {
 		by, err = view.ParseAmount(plain + "tokens")
 	}
 	if err != nil || by.Tokens == 0 || by.Tokens > maxTokenCap {
-		return 0, company.E(company.EUsage, fmt.Sprintf("%q is no cap in tokens", safetext.EscapeLine(text, 40))).
-			Fix("--budget-tokens 200k, or 5M")
+		return 0, company.E(company.EUsage, fmt.Sprintf("invalid cap %q", safetext.EscapeLine(text, 40))).
+			Fix("--budget-tokens 200k or 5M")
 	}
 	return by.Tokens, nil
 }

@@ -26,9 +26,9 @@ func TestParseTokens(t *testing.T) {
 
 func TestBudgetFlags(t *testing.T) {
 	for args, want := range map[string]string{
-		"--budget-usd 0": "is none", "--budget-usd -1": "is none", "--budget-usd NaN": "is none",
-		"--budget-usd Inf": "is none", "--budget-usd 1e-9": "is none",
-		"--budget-tokens 0": "no cap in tokens", "--budget-tokens lots": "no cap in tokens",
+		"--budget-usd 0": "must be greater than 0", "--budget-usd -1": "must be greater than 0", "--budget-usd NaN": "must be greater than 0",
+		"--budget-usd Inf": "must be greater than 0", "--budget-usd 1e-9": "must be greater than 0",
+		"--budget-tokens 0": "invalid cap", "--budget-tokens lots": "invalid cap",
 	} {
 		env := command.NewEnvironment(
 			terminalio.Console{Output: "text", LookupEnv: func(string) (string, bool) { return "", false },

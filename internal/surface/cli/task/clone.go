@@ -19,7 +19,7 @@ func cloneProject(
 	text string,
 ) (path string, err error) {
 	if options.project != "" {
-		return "", company.E(company.EUsage, "--project and --repo at once").Because("--repo names the project already").
+		return "", company.E(company.EUsage, "--project and --repo cannot be used together").Because("--repo already names the project").
 			Fix("use one of them")
 	}
 	if options.issue == "" {

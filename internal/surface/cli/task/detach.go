@@ -111,7 +111,7 @@ func PrepareSubmission(
 ) (company.Submit, error) {
 	env := &command.Environment{Console: ent.Console, Entrance: ent}
 	if strings.TrimSpace(submission.Instruction) == "" {
-		return company.Submit{}, company.E(company.EUsage, "the instruction is empty").Fix("say what is to be done")
+		return company.Submit{}, company.E(company.EUsage, "the instruction is empty").Fix("say what to do")
 	}
 	options, err := chooseOptions(env, submission)
 	if err != nil {
@@ -196,7 +196,7 @@ func printDetached(env *command.Environment, taken background.Taken, cmd company
 	}
 	state := "is submitted"
 	if s, ok := cmd.(company.Submit); ok && len(s.After) > 0 {
-		state = "begins once merged: " + view.JoinIDs(s.After)
+		state = "starts when merged: " + view.JoinIDs(s.After)
 	}
 	_, err := fmt.Fprintf(env.Out, "%s %s%s\nwatch it: company watch %s\n", taken.Task, state, where, taken.Task)
 	return err

@@ -22,7 +22,7 @@ func issueInstruction(
 		return "", nil, err
 	}
 	if !env.Yes && !env.CanPrompt() {
-		return "", nil, company.E(company.EUsage, "an issue is confirmed at a terminal").
+		return "", nil, company.E(company.EUsage, "an issue must be confirmed at a terminal").
 			Because("anyone may have written it").
 			Fix("read it, then: company submit --issue " + safetext.EscapeLine(options.issue, 200) + " --yes")
 	}
@@ -39,13 +39,13 @@ func issueInstruction(
 	}
 	fmt.Fprintf(env.Err, "%s\n", safetext.Escape(text))
 	if strings.Contains(issue.Body, "<!--") {
-		env.PrintNote("! its page does not show the comments in <!-- -->; agents are shown them")
+		env.PrintNote("! it has comments in <!-- -->, which its page hides and agents see")
 	}
 	switch yes, err := env.Confirm(ctx, "submit this? [y/N] "); {
 	case err != nil:
 		return "", nil, err
 	case !yes:
-		return "", nil, company.E(company.EWaiting, fmt.Sprintf("issue #%d is not submitted", issue.Number)).
+		return "", nil, company.E(company.EWaiting, fmt.Sprintf("issue #%d not submitted", issue.Number)).
 			Fix("company submit \"…\" with your own words")
 	}
 	return text, &issue.IssueRef, nil

@@ -15,7 +15,7 @@ import (
 // addSummaryFlag adds --summary to a command that prints summaries of tasks at its end (X35).
 func addSummaryFlag(env *command.Environment, c *cobra.Command) {
 	c.Flags().BoolVar(&env.SummaryBlock, "summary", false,
-		"end with the block that scripts get: [RESULT], [TASK], [NEXT], [WHY], [COST], [HINT]")
+		"end with the block for scripts: [RESULT], [TASK], [NEXT], [WHY], [COST], [HINT]")
 }
 
 // runJob follows a job until its tasks rest, prints the results, and returns an error with the

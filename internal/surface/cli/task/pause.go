@@ -18,12 +18,12 @@ import (
 // NewPause returns the "company pause" command.
 func NewPause(env *command.Environment) *cobra.Command {
 	return &cobra.Command{
-		Use: "pause [task|subtask]...", Short: "Pause tasks or subtasks; their runs are put away",
+		Use: "pause [task|subtask]...", Short: "Pause tasks or subtasks",
 		Example: "  company pause t12\n  company pause t12-02\n  company pause",
-		Long: `Pauses the named tasks and subtasks, or all tasks that have not ended. What their
-runs had done is kept, and no model is asked for more. The others go on: of a paused
-subtask its siblings, too, until they wait for it. What is paused stays so until
-company resume t12 or company resume t12-02, or company resume for all of it.`,
+		Long: `Pauses the given tasks and subtasks, or all unfinished tasks. The work of their runs is
+kept, and no more model calls are made. Everything else continues, including the
+other subtasks of a task until they depend on a paused one. To continue, use company
+resume t12, company resume t12-02, or company resume for everything.`,
 		ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return slices.Concat(v.Open, v.Unfinished) }),
 		Args:              cobra.ArbitraryArgs,
 		RunE:              func(c *cobra.Command, args []string) error { return pauseNamed(c.Context(), env, args) },
@@ -102,13 +102,13 @@ func printPaused(env *command.Environment, ids []company.TaskID, subs []company.
 		names = append(names, string(id))
 	}
 	if len(names) == 0 {
-		_, err := fmt.Fprintln(env.Out, "nothing is under way")
+		_, err := fmt.Fprintln(env.Out, "nothing to pause")
 		return err
 	}
 	one := ""
 	if len(names) == 1 {
 		one = " " + names[0]
 	}
-	_, err := fmt.Fprintf(env.Out, "%s paused; go on with: company resume%s\n", strings.Join(names, ", "), one)
+	_, err := fmt.Fprintf(env.Out, "%s paused; continue with: company resume%s\n", strings.Join(names, ", "), one)
 	return err
 }

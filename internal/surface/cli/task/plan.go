@@ -31,8 +31,8 @@ func submitPlan(c *cobra.Command, env *command.Environment, options submitOption
 		other = "an instruction"
 	}
 	if other != "" {
-		return company.E(company.EUsage, "--plan and "+other+" at once").
-			Because("the plan has its instruction and its settings").Fix("company submit --plan " + options.plan)
+		return company.E(company.EUsage, "--plan and "+other+" cannot be used together").
+			Because("the plan already has its instruction and settings").Fix("company submit --plan " + options.plan)
 	}
 	ctx, cmd := c.Context(), company.WorkOnPlan{Task: id}
 	if options.commandID == "" {

@@ -17,7 +17,7 @@ import (
 
 // NewPlan returns the "company plan" command.
 func NewPlan(env *command.Environment) *cobra.Command {
-	cmd := command.NewGroup("plan", "Show a task's plan, or change it before you approve it",
+	cmd := command.NewGroup("plan", "Show or edit the plan of a task",
 		"  company plan show t12\n  company plan edit t12")
 	cmd.AddCommand(newPlanShow(env), newPlanEdit(env))
 	return cmd
@@ -25,7 +25,7 @@ func NewPlan(env *command.Environment) *cobra.Command {
 
 func newPlanShow(env *command.Environment) *cobra.Command {
 	return &cobra.Command{
-		Use: "show <task>", Short: "Print the plan of a task as a file to edit",
+		Use: "show <task>", Short: "Print the plan of a task as an editable file",
 		Example: "  company plan show t12 > plan.yaml",
 		Args:    cobra.ExactArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Open }),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -50,13 +50,13 @@ func newPlanShow(env *command.Environment) *cobra.Command {
 func newPlanEdit(env *command.Environment) *cobra.Command {
 	var file string
 	cmd := &cobra.Command{
-		Use: "edit <task>", Short: "Change the plan of a task before you approve it",
+		Use: "edit <task>", Short: "Edit the plan of a task before you approve it",
 		Example: `  company plan edit t12
   company plan edit t12 -f plan.yaml`,
-		Long: `Opens the plan that waits for your approval in your editor. Your plan follows the
-same rules as the manager's; what is refused is kept in its file. The ledger records
-your plan, and you are asked about it once more: company approve begins the work.
---set approvals.plan=ask at company submit has you asked.`,
+		Long: `Opens the plan that waits for your approval in your editor. Your plan must follow the
+same rules as the manager's. If it is refused, your file is kept. The edited plan
+still needs your approval: company approve starts the work. To be asked about a plan,
+use company submit --approve plan.`,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Open }),
 		RunE: func(c *cobra.Command, args []string) error {
 			return runPlanEdit(c.Context(), env, args[0], file)
@@ -69,8 +69,8 @@ your plan, and you are asked about it once more: company approve begins the work
 // readPlan reads a task and its plan. The caller closes the office.
 func readPlan(ctx context.Context, env *command.Environment, id string) (*view.TaskDetail, *client.Office, error) {
 	if !company.TaskID(id).Valid() {
-		return nil, nil, company.E(company.EUsage, fmt.Sprintf("%q is no task", id)).
-			Fix("tasks look like t12: company status")
+		return nil, nil, company.E(company.EUsage, fmt.Sprintf("invalid task id %q", id)).
+			Fix("task ids look like t12: company status lists them")
 	}
 	shown, conn, err := officeaccess.Read(
 		ctx, env.Entrance, func(o *client.Office, ctx context.Context) (view.Shown, error) { return o.Shown(ctx, id) })
@@ -133,7 +133,7 @@ func keepFile(err error, file, again string) error {
 	if file == "" || !errors.As(err, &fault) || fault.Code != company.EPlan && fault.Code != company.EInvalid {
 		return err
 	}
-	return fault.Fix("mend " + file + ", then: " + again + file)
+	return fault.Fix("correct " + file + ", then: " + again + file)
 }
 
 // printPlanEdit prints the result of an edit of the plan.
@@ -143,10 +143,10 @@ func printPlanEdit(env *command.Environment, taskDetail *view.TaskDetail, subtas
 			env.Out, map[string]any{"schema_version": 1, "task": taskDetail.ID, "changed": changed, "subtasks": subtasks})
 	}
 	if !changed {
-		fmt.Fprintf(env.Out, "the plan of %s is as it was\n", taskDetail.ID)
+		fmt.Fprintf(env.Out, "the plan of %s is unchanged\n", taskDetail.ID)
 		return nil
 	}
-	fmt.Fprintf(env.Out, "the plan of %s is yours now: %s\n", taskDetail.ID, company.Count(subtasks, "subtask"))
-	env.PrintNote("work on it with: company approve %s", taskDetail.ID)
+	fmt.Fprintf(env.Out, "the plan of %s was replaced by yours: %s\n", taskDetail.ID, company.Count(subtasks, "subtask"))
+	env.PrintNote("start the work with: company approve %s", taskDetail.ID)
 	return nil
 }

@@ -18,38 +18,39 @@ func NewReplay(env *command.Environment) *cobra.Command {
 	var save, record string
 	var how officeaccess.ReplayChoice
 	cmd := &cobra.Command{
-		Use: "replay <task> | --record FILE", Short: "Do a finished task again from its record, without a model",
+		Use: "replay <task> | --record FILE", Short: "Replay a finished task from its record, without a model",
 		Example: "  company replay t12\n  company replay t12 -o json | jq .divergence\n  company replay t12 --save " +
 			"t12.record\n  company replay --record t12.record",
-		Long: `Does a finished task again, up to its pull request, and compares what comes of it with
-the record: the tree of each run's commit and of each merge, the verdicts of the gates,
-and the tree of the integration branch. The office's ledger and the journals of the runs
-are the record. No model is asked: each request gets its recorded reply, provided that its
-messages are the recorded ones. Tools, gates and merges are done for real, in containers
-of the task's image. Your answers and messages are given again at their places.
+		Long: `Repeats a finished task up to its pull request and compares the results with the
+record: the tree of each run's commit and of each merge, the verdicts of the gates,
+and the tree of the integration branch. The record consists of the office's ledger and
+the journals of the runs.
 
-It happens in a temporary folder, on the recorded base. Your checkout, your office, the
-remote and the forge are not touched. A company may be at work in the office: it gives
-the record, and goes on.
+No model is called. Each request gets its recorded reply if its messages match the
+record. Tools, gates and merges run for real, in containers of the task's image. Your
+answers and messages are replayed where you gave them.
 
---save writes the record into a file; --record replays it on any machine, without the office.
+The replay uses a temporary folder and the recorded base. Your checkout, the office, the
+remote and the forge are not changed, and a running company is not interrupted.
 
-The first difference ends it: E_DIVERGED, exit code 1, with the run, the number of the
-request and the message, or with the verdict that is another. Results of tools that differ
-are warnings. Not replayed are tasks that have not ended, follow-ups, and runs that a time
-limit, or the loss of their container, has ended after they had changed something.`,
+--save writes the record to a file. --record replays it on any machine, without the office.
+
+The replay stops at the first difference with E_DIVERGED (exit code 1) and names the run,
+the request and the message, or the verdict. Tool results that differ are warnings.
+Unfinished tasks and follow-ups cannot be replayed, nor can runs that had changed
+something when a time limit or the loss of their container ended them.`,
 		Args: cobra.MaximumNArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Tasks }),
 		RunE: func(c *cobra.Command, args []string) error {
 			switch {
 			case record != "" && len(args)+len(save) > 0:
-				return company.E(company.EUsage, "--record stands alone").Because("its file says which task it is").
+				return company.E(company.EUsage, "--record takes no task and no --save").Because("the file names its task").
 					Fix("company replay --record FILE")
 			case record != "":
 				return printReplay(env, how, func(how officeaccess.ReplayChoice) (*replay.Report, error) {
 					return env.ReplayRecord(c.Context(), record, how)
 				})
 			case len(args) == 0:
-				return company.E(company.EUsage, "no task is named").Fix("company replay <task>, or company replay --record FILE")
+				return company.E(company.EUsage, "missing task").Fix("company replay <task>, or company replay --record FILE")
 			}
 			id := company.TaskID(args[0])
 			if !id.Valid() {
@@ -68,10 +69,10 @@ limit, or the loss of their container, has ended after they had changed somethin
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&save, "save", "", "write the record into this new file, and replay nothing")
-	cmd.Flags().StringVar(&record, "record", "", "replay the record in this file, not one of the office")
+	cmd.Flags().StringVar(&save, "save", "", "write the record to a new `file` instead of replaying it")
+	cmd.Flags().StringVar(&record, "record", "", "replay the record in a `file` instead of a task of the office")
 	cmd.Flags().BoolVar(&how.OtherPrompts, "other-prompts", false,
-		"let messages that company itself writes differ with a warning; replies stay the recorded ones")
+		"only warn about differences in messages that company itself writes")
 	return cmd
 }
 

@@ -16,13 +16,12 @@ import (
 // NewResume returns the "company resume" command.
 func NewResume(env *command.Environment) *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "resume [task|subtask]", Short: "Go on with unfinished, paused or stopped work",
+		Use: "resume [task|subtask]", Short: "Continue unfinished, paused or stopped work",
 		Example: "  company resume\n  company resume t12\n  company resume t12-02",
-		Long: `Goes on with the task that is named, or with all that have not ended, and
-follows them as submit does. A stop of the office is lifted first, and what
-made those tasks rest: a pause of theirs or of their subtasks, or an interrupt. Of a
-subtask that is named its pause alone is lifted. After a crash this is all there
-is to do; with recovery: ask, it is what an unfinished task waits for.`,
+		Long: `Continues the given task, or all unfinished tasks, and follows them as submit does.
+First lifts any office-wide stop, pause or interrupt that applies to these tasks.
+For a subtask, only its own pause is lifted. After a crash, this is all you need to
+do. With recovery: ask, unfinished tasks wait for this command.`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return slices.Concat(v.Open, v.Paused) }),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -47,7 +46,7 @@ func runResume(ctx context.Context, env *command.Environment, id string) error {
 		return err
 	}
 	if !paths.Exists() {
-		return company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" opens one`)
+		return company.E(company.ENotFound, "there is no office here yet").Fix(`company submit "…" creates one`)
 	}
 	job := &foreground.Resumption{Task: company.TaskID(id)}
 	if sub := company.SubtaskID(id); sub.Valid() {
@@ -69,6 +68,6 @@ func printNothingToDo(env *command.Environment) error {
 	if env.Output == "json" {
 		return env.PrintJSON(env.Out, map[string]any{"schema_version": 1, "tasks": []view.Summary{}})
 	}
-	fmt.Fprintln(env.Out, "nothing is unfinished")
+	fmt.Fprintln(env.Out, "no unfinished tasks")
 	return nil
 }

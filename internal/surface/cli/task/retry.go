@@ -21,14 +21,14 @@ func NewRetry(env *command.Environment) *cobra.Command {
 		Example: `  company retry t3
   company retry t3 --from t3-02
   company retry t3 --model strong`,
-		Long: `Reopens a task that failed, was cancelled, or was ended by your no to a question,
-and follows it as submit does. What is merged stays merged. Every other subtask
-goes on from its last kept commit; --from has that one, and those after it
-that are not merged, begin anew. A question that was answered with no is asked
-again. The cap of the task and what it has spent stay: company budget raises it.
+		Long: `Reopens a task that failed, was cancelled or was ended by your no to a question, and
+follows it as submit does. Merged subtasks stay merged. Other subtasks continue from
+their last saved commit. --from restarts the given subtask and any later ones that
+are not merged. A question that you answered with no is asked again. The task keeps
+its cap and its spending; company budget raises the cap.
 
-The task takes the agents and models that the config has now. --model names the
-model profile of all roles for this task.`,
+The task uses the agents and models of the current config. --model sets the model
+profile of all roles for this task.`,
 		Args: cobra.ExactArgs(1), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Ended }),
 		RunE: func(c *cobra.Command, args []string) error {
 			if !company.TaskID(args[0]).Valid() {
@@ -37,7 +37,7 @@ model profile of all roles for this task.`,
 			}
 			cmd := company.Retry{Task: company.TaskID(args[0]), From: company.SubtaskID(from)}
 			if from != "" && (!cmd.From.Valid() || cmd.From.Task() != cmd.Task) {
-				return company.E(company.EUsage, "--from names no subtask of "+args[0]).
+				return company.E(company.EUsage, "--from is not a subtask of "+args[0]).
 					Fix("company show " + args[0] + " lists them")
 			}
 			err := checkModelFlag(c)
@@ -51,8 +51,8 @@ model profile of all roles for this task.`,
 		},
 	}
 	addSummaryFlag(env, c)
-	c.Flags().StringVar(&from, "from", "", "subtask that begins anew, with those after it that are not merged")
-	c.Flags().StringVar(&model, "model", "", "model profile of the config for all roles")
+	c.Flags().StringVar(&from, "from", "", "restart this `subtask` and any later ones that are not merged")
+	c.Flags().StringVar(&model, "model", "", "model `profile` for all roles of this task")
 	_ = c.RegisterFlagCompletionFunc("model", env.CompleteModels())
 	return c
 }

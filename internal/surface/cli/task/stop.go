@@ -21,10 +21,10 @@ const stopTimeout = 10 * time.Second
 // NewStop returns the "company stop" command.
 func NewStop(env *command.Environment) *cobra.Command {
 	return &cobra.Command{
-		Use: "stop [why]", Short: "Stop everything at once",
+		Use: "stop [why]", Short: "Stop all work immediately",
 		Example: "  company stop\n  company stop \"wrong repository\"",
-		Long: `Cuts every model call, kills every container, and lets nothing begin until
-company resume. What the runs had done is kept.`,
+		Long: `Aborts all model calls and kills all containers. Nothing starts until company resume.
+The work of the runs is kept.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			reason := ""
@@ -62,11 +62,11 @@ func runStop(ctx context.Context, env *command.Environment, reason string) error
 	}
 	switch {
 	case at.Epoch == 0:
-		fmt.Fprintln(env.Out, "nothing has ever run here")
+		fmt.Fprintln(env.Out, "nothing has run here yet")
 	case at.Stopped:
-		fmt.Fprintln(env.Out, "stopped already")
+		fmt.Fprintln(env.Out, "already stopped")
 	default:
-		fmt.Fprintf(env.Out, "stopped: %s cut; nothing begins until company resume\n", company.Count(len(at.Held), "run"))
+		fmt.Fprintf(env.Out, "stopped %s; nothing starts until company resume\n", company.Count(len(at.Held), "run"))
 	}
 	return nil
 }
@@ -75,7 +75,7 @@ func runStop(ctx context.Context, env *command.Environment, reason string) error
 // ended, too.
 func watchStop(ctx context.Context, conn *client.Office) error {
 	ctx, cancel := context.WithTimeoutCause(
-		ctx, stopTimeout, company.E(company.ETimeout, "the office is stopped, but its runs have not let go in time").
+		ctx, stopTimeout, company.E(company.ETimeout, "the office is stopped, but some runs did not end in time").
 			Fix("company status shows them"))
 	defer cancel()
 	return retry.Until(ctx, retry.Every(20*time.Millisecond), func() (bool, error) {
@@ -90,7 +90,7 @@ func watchStop(ctx context.Context, conn *client.Office) error {
 // NewCancel returns the "company cancel" command.
 func NewCancel(env *command.Environment) *cobra.Command {
 	return &cobra.Command{
-		Use: "cancel <task> [why]", Short: "End a task; its commits stay for company diff and company retry",
+		Use: "cancel <task> [why]", Short: "Cancel a task but keep its commits",
 		Example: "  company cancel t12\n  company cancel t12 \"no longer needed\"",
 		Args:    cobra.RangeArgs(1, 2), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Open }),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -61,55 +61,51 @@ func NewSubmit(env *command.Environment) *cobra.Command {
 	var options submitOptions
 	cmd := &cobra.Command{
 		Use:   "submit [instruction|-]",
-		Short: "Give the company an instruction",
-		Long: `Give the company an instruction for the git repository you stand in.
+		Short: "Submit an instruction",
+		Long: `Submits an instruction for the current git repository.
 
-Without an instruction it is read from stdin where that is a pipe, and written in
-your editor ($VISUAL, else $EDITOR) at a terminal.
+Without an instruction, it is read from stdin if that is a pipe. At a terminal, your
+editor opens ($VISUAL or $EDITOR).
 
-The command follows the work until the task ends or waits for you, and ends
-with a summary. When the office is open in another process, the task queues
-there; when that process ends first, this one takes over.
+The command follows the task until it ends or waits for you, and prints a summary.
+If another company process is running here, it does the task. If it exits first,
+this command continues.
 
---issue takes an issue of the project's forge as the instruction, by its number or
-its URL; what you write beside it comes first. Anyone may have written an issue, so
-it is shown, and submitted when you confirm it at a terminal or give --yes. Agents
-get it quoted, with the comments of people who may push; images are not fetched.
-The pull request closes it.
+--issue takes an issue of the project's forge, by number or URL, as the instruction.
+Your own text comes first. Because anyone may have written the issue, it is shown, and
+you must confirm it at a terminal or with --yes. Agents get it as a quotation, with
+the comments of people with push access and without images. The pull request closes
+the issue.
 
---attach gives agents files with the instruction: texts up to 256 KiB, and PNG, JPEG,
-GIF and WebP images, for models that take images. The content of a file
-tells its type, not its name. Agents find the files beside the repository, too, and
-the pull request names them.
+--attach gives files to the agents: text up to 256 KiB, and PNG, JPEG, GIF and WebP
+images for models that accept images. The type is detected from the content. Agents
+also find the files beside the repository, and the pull request lists them.
 
---repo takes the address of a repository, too: it is cloned once into the office that
-you stand in, and fetched for each task. It starts from the remote's default branch,
-or from --base.
+--repo also takes the URL of a repository. It is cloned once into the current office
+and fetched for each task. The task starts from the remote's default branch or from
+--base.
 
-Of the tasks of a project, those with a higher --priority go first, then those with
-the nearer --deadline, then the older ones; a task that has been open for three days
-goes before all of them. A deadline that passes is shown, and ends nothing. A
-follow-up has the priority, the tags and the deadline of what it follows.
+Tasks of a project are ordered by --priority, then by --deadline, then by age. A task
+that has been open for three days goes first. A missed deadline is shown but does not
+end the task. A follow-up inherits priority, tags and deadline.
 
---after has the task wait, at no cost, until the pull requests of other tasks are
-merged: it then begins by itself, from the base as it is by then. Where one of them
-fails, is cancelled, or has its pull request closed, you are asked: begin without it,
-wait on, or cancel. The command stays until the task has ended; with --detach the
-company in the background does.
+--after delays the task, at no cost, until the pull requests of other tasks are merged.
+It then starts from the base of that time. If one of them fails, is cancelled or has
+its pull request closed, you are asked whether to start without it, keep waiting or
+cancel. The command waits until the task ends; with --detach, a background process
+does.
 
---model names the model profile of all roles for this task; a role that
---set agents.ROLE.model names keeps that one. The task keeps its models until
-company retry.
+--model sets the model profile of all roles for this task, except roles set with
+--set agents.ROLE.model. The task keeps its models until company retry.
 
---watch opens company watch on the task, on the whole terminal. The work goes on in
-the background, also when you quit there.
+--watch opens company watch on the task. The work continues in the background, even
+after you quit.
 
---dry-run ends with the plan; --plan works on it as it stands, from the commit
-that it was made on, under the settings of the dry run.
+--dry-run stops after the plan. --plan works on that plan unchanged, from the commit
+that it was made for, with the settings of the dry run.
 
-An interrupt (Ctrl-C) puts away what is under way and pauses the task until company
-resume, unless it waits for your answer or for another task. A second one ends at
-once.`,
+Ctrl-C saves the current work and pauses the task until company resume, unless it waits
+for your answer or for another task. A second Ctrl-C exits at once.`,
 		Example: `  company submit "add rate limiting to the API"
   company submit -f ticket.md --detach
   company submit --watch "add rate limiting to the API"
@@ -127,8 +123,8 @@ once.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 {
 				return company.E(company.EUsage, "the instruction is in "+company.Count(len(args), "part")).
-					Because("the shell cuts it at blanks").
-					Fix("put it into quotes: company submit " + safetext.EscapeLine(shellquote.Quote(strings.Join(args, " ")), 300))
+					Because("the shell splits it at spaces").
+					Fix("quote it: company submit " + safetext.EscapeLine(shellquote.Quote(strings.Join(args, " ")), 300))
 			}
 			return nil
 		},
@@ -157,7 +153,7 @@ once.`,
 				}
 			}
 			if c.Flags().Changed("workers") && options.workers == 0 {
-				return company.E(company.EUsage, "--workers 0: nobody would work on it").Fix("--workers 1, or more")
+				return company.E(company.EUsage, "invalid --workers 0: must be 1 or more").Fix("--workers 1")
 			}
 			if err := checkModelFlag(c); err != nil {
 				return err
@@ -172,31 +168,31 @@ once.`,
 	addSummaryFlag(env, cmd)
 	f := cmd.Flags()
 	f.StringVarP(&options.file, "file", "f", "",
-		"read the instruction from a file (- for stdin, which is also read when it is a pipe and there is no instruction)")
-	f.StringArrayVar(&options.attach, "attach", nil, "text or image that belongs to the instruction (again and again)")
-	f.StringVar(&options.issue, "issue", "", "take an issue of the project's forge as the instruction: its number or URL")
+		"read the instruction from a `file` (- for stdin)")
+	f.StringArrayVar(&options.attach, "attach", nil, "attach a text or image `file` to the instruction (repeatable)")
+	f.StringVar(&options.issue, "issue", "", "use an issue of the project's forge as the instruction: `number` or URL")
 	f.StringVar(&options.project, "project", "",
-		"project of this office, by name, or a git checkout (default: the one you stand in)")
-	f.StringVar(&options.base, "base", "", "branch to start from (default: the checkout's)")
-	f.StringVar(&options.follows, "follows", "", "go on with the open pull request of this task, on its branch")
-	f.StringSliceVar(&options.after, "after", nil, "begin when the pull requests of these tasks are merged")
+		"project name or path of a git checkout (default: the current one)")
+	f.StringVar(&options.base, "base", "", "branch to start from (default: the current branch)")
+	f.StringVar(&options.follows, "follows", "", "continue the open pull request of this `task`, on its branch")
+	f.StringSliceVar(&options.after, "after", nil, "start when the pull requests of these `tasks` are merged")
 	f.BoolVar(&options.dryRun, "dry-run", false, "stop after the plan")
-	f.BoolFunc("one", "one worker does it, without a plan (default: where the instruction lists few pieces of work)",
+	f.BoolFunc("one", "use one worker and no plan (default if the instruction lists little work)",
 		env.ChooseWay(company.WayOne))
-	f.BoolFunc("split", "the manager plans it, and may split it", env.ChooseWay(company.WaySplit))
-	f.StringVar(&options.plan, "plan", "", "work on the plan of this dry run, instead of an instruction")
-	f.BoolVar(&options.detach, "detach", false, "return when the task is taken; the work goes on in the background")
-	f.BoolVar(&options.watch, "watch", false, "watch the task on the whole terminal; the work goes on in the background")
-	f.StringSliceVar(&options.approve, "approve", nil, "ask you about: plan, merge, pr")
-	f.Float64Var(&options.budgetUSD, "budget-usd", 0, "cap of this task in USD, where the models' prices are known")
-	f.StringVar(&options.tokens, "budget-tokens", "", "cap of this task in tokens: 200k, 5M")
-	f.IntVar(&options.workers, "workers", 0, "workers at a time")
-	f.StringVar(&options.model, "model", "", "model profile of the config for all roles of this task")
+	f.BoolFunc("split", "have the manager plan the task and split it if useful", env.ChooseWay(company.WaySplit))
+	f.StringVar(&options.plan, "plan", "", "work on the plan of this dry run (a `task`) instead of an instruction")
+	f.BoolVar(&options.detach, "detach", false, "return once the task is accepted; the work continues in the background")
+	f.BoolVar(&options.watch, "watch", false, "open company watch on the task; the work continues in the background")
+	f.StringSliceVar(&options.approve, "approve", nil, "ask for your approval of: plan, merge, pr")
+	f.Float64Var(&options.budgetUSD, "budget-usd", 0, "cap of this task in USD, if the models' prices are known")
+	f.StringVar(&options.tokens, "budget-tokens", "", "cap of this task in tokens, such as 200k or 5M")
+	f.IntVar(&options.workers, "workers", 0, "maximum number of workers")
+	f.StringVar(&options.model, "model", "", "model `profile` for all roles of this task")
 	f.StringVar(&options.priority, "priority", "",
-		"what goes first: low, medium, high (default: medium, or that of the task it follows)")
-	f.StringSliceVar(&options.tags, "tag", nil, "tag of the task, for company list --tag (again and again)")
+		"low, medium or high (default: medium, or that of the task it follows)")
+	f.StringSliceVar(&options.tags, "tag", nil, "tag of the task, for company list --tag (repeatable)")
 	f.StringVar(&options.deadline, "deadline", "",
-		"when it should be done: 2026-12-01, 2026-12-01T17:00, or from now 36h, 3d")
+		"when it should be done: 2026-12-01, 2026-12-01T17:00, or in 36h or 3d")
 	_ = cmd.RegisterFlagCompletionFunc("project", env.CompleteFlagIDs(func(v view.IDs) []string { return v.Projects }))
 	_ = cmd.RegisterFlagCompletionFunc("follows", env.CompleteFlagIDs(func(v view.IDs) []string { return v.Followed }))
 	_ = cmd.RegisterFlagCompletionFunc("after", env.CompleteFlagIDs(func(v view.IDs) []string { return v.Awaitable }))
@@ -226,16 +222,17 @@ func addConfigFlags(env *command.Environment, options submitOptions, inUSD, inTo
 		case "plan", "merge", "pr":
 			env.ConfigFlags = append(env.ConfigFlags, "approvals."+k+"=ask")
 		default:
-			return company.E(company.EUsage, fmt.Sprintf("there is no approval %q", k)).Fix("--approve plan,merge,pr")
+			return company.E(company.EUsage, fmt.Sprintf("unknown approval %q", k)).Fix("--approve plan,merge,pr")
 		}
 	}
 	if options.workers < 0 {
-		return company.E(company.EUsage, "a negative limit").Fix("company submit --help")
+		return company.E(company.EUsage, "invalid --workers: must be 1 or more").Fix("--workers 1")
 	}
 	if inUSD {
 		if !(options.budgetUSD >= 1e-6 && options.budgetUSD <= 1e6) { // This also rejects NaN.
-			return company.E(company.EUsage, fmt.Sprintf("a cap of %g USD is none", options.budgetUSD)).
-				Fix("--budget-usd 0.50, or more")
+			return company.E(company.EUsage, fmt.Sprintf("invalid --budget-usd %g: must be greater than 0 and at most 1000000",
+				options.budgetUSD)).
+				Fix("--budget-usd 0.50")
 		}
 		env.ConfigFlags = append(env.ConfigFlags, fmt.Sprintf("budget.usd=%.6f", options.budgetUSD))
 	}
@@ -314,8 +311,8 @@ func checkSubmission(
 		cmd.Base = loaded.Config.Git.Base
 	}
 	if options.follows != "" && !cmd.Follows.Valid() {
-		return a, company.E(company.EUsage, fmt.Sprintf("%q is no task", safetext.EscapeLine(options.follows, 80))).
-			Fix("tasks look like t12; company pr list names those with a pull request")
+		return a, company.E(company.EUsage, fmt.Sprintf("invalid task id %q", safetext.EscapeLine(options.follows, 80))).
+			Fix("task ids look like t12; company pr list shows tasks with a pull request")
 	}
 	if err := cmd.Validate(env.WallTime()); err != nil {
 		return a, err
@@ -323,7 +320,7 @@ func checkSubmission(
 	if err := env.Checker().CheckImages(ctx, paths, loaded, options.files); err != nil {
 		return a, err
 	}
-	looked := env.NameSlowStep("looking at " + filepath.Base(repo))
+	looked := env.NameSlowStep("checking " + filepath.Base(repo))
 	seen, err := env.Checker().Preflight(ctx, paths, loaded, repo, cmd.Base)
 	looked()
 	if err != nil {

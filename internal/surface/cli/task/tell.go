@@ -16,12 +16,12 @@ import (
 // NewTell returns the "company tell" command.
 func NewTell(env *command.Environment) *cobra.Command {
 	return &cobra.Command{
-		Use: "tell <subtask> <text>", Short: "Say something to the worker of a subtask",
+		Use: "tell <subtask> <text>", Short: "Send a message to the worker of a subtask",
 		Example: `  company tell t12-03 "keep the old flag, only deprecate it"`,
-		Long: `Gives a message to the worker that is at a subtask. It reads it at its next
-turn, as the president's word; company show and company feed have it, too. It is
-in the ledger before the command ends, so that no crash loses it: where the run
-ends before its next turn, the subtask's next run begins with it.`,
+		Long: `Sends a message to the worker of a subtask. The worker reads it at its next turn, as
+an instruction from the president. If the run ends before that, the subtask's next
+run starts with it. The message is stored in the ledger before the command returns,
+and company show and company feed show it.`,
 		Args: cobra.ExactArgs(2), ValidArgsFunction: env.CompleteIDs(func(v view.IDs) []string { return v.Running }),
 		RunE: func(c *cobra.Command, args []string) error { return runTell(c.Context(), env, args[0], args[1]) },
 	}
@@ -30,12 +30,12 @@ ends before its next turn, the subtask's next run begins with it.`,
 func runTell(ctx context.Context, env *command.Environment, id, text string) error {
 	sub := company.SubtaskID(id)
 	if !sub.Valid() {
-		fault := company.E(company.EUsage, fmt.Sprintf("%q is no subtask", id)).
-			Fix("subtasks look like t12-03: company status")
+		fault := company.E(company.EUsage, fmt.Sprintf("invalid subtask id %q", id)).
+			Fix("subtask ids look like t12-03: company status lists them")
 		if run := company.RunID(id); run.Valid() {
 			_, of, _, _, err := run.Split()
 			if err == nil && of != "" {
-				fault = fault.Fix("company tell " + string(of) + " reaches the run that is at it now")
+				fault = fault.Fix("company tell " + string(of) + " reaches its current run")
 			}
 		}
 		return fault
@@ -58,9 +58,9 @@ func runTell(ctx context.Context, env *command.Environment, id, text string) err
 		return env.PrintJSON(
 			env.Out, map[string]any{"schema_version": 1, "subtask": shown.Subtask.ID, "run": run, "at_work": conn.IsServed()})
 	}
-	fmt.Fprintf(env.Out, "%s reads it at its next turn\n", run)
+	fmt.Fprintf(env.Out, "%s will read it at its next turn\n", run)
 	if !conn.IsServed() {
-		env.PrintNote("go on with: company resume %s", sub.Task())
+		env.PrintNote("continue with: company resume %s", sub.Task())
 	}
 	return nil
 }

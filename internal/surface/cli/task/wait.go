@@ -18,27 +18,28 @@ import (
 )
 
 // errWaitedLong is the cause of a wait that timed out.
-var errWaitedLong = errors.New("the time of the wait is up")
+var errWaitedLong = errors.New("wait timed out")
 
 // NewWait returns the "company wait" command.
 func NewWait(env *command.Environment) *cobra.Command {
 	var timeout time.Duration
 	cmd := &cobra.Command{
-		Use: "wait <task>...", Short: "Wait until tasks have ended, or wait for you",
+		Use: "wait <task>...", Short: "Wait until tasks end or need you",
 		Example: `  company wait t12
   company wait t12 t13 --timeout 30m
   id=$(company submit --detach --template '{{.task}}' "…") && company wait "$id"`,
-		Long: `Waits until each task has ended or rests: it waits for your answer, it is
-paused, the office is stopped, or no company is at work on it. It shows no feed,
-answers nothing, and ends with the summary of each task. It never starts work.
+		Long: `Waits until each task has ended or cannot continue by itself: it waits for your
+answer, it is paused, the office is stopped, or no company is running. Prints a summary
+of each task, but no feed. It never starts work or answers questions.
 
-Exit codes, as those of submit, of the task that fared worst: 0 all complete;
-1 one failed; 2 one is incomplete (it rests, it was cancelled, or --timeout is
-over, while the work goes on: status in -o json tells which); 130 interrupted.`,
+Exit codes: 0 all tasks are complete; 1 a task failed; 2 a task is incomplete (it
+cannot continue, was cancelled, or is still running after --timeout; status in -o json
+tells which); 130 interrupted.`,
 		Args: cobra.MinimumNArgs(1), ValidArgsFunction: env.CompleteEachID(func(v view.IDs) []string { return v.Open }),
 		RunE: func(c *cobra.Command, args []string) error {
 			if c.Flags().Changed("timeout") && timeout <= 0 {
-				return company.E(company.EUsage, fmt.Sprintf("--timeout %s is no time to wait", timeout)).Fix("--timeout 30m")
+				return company.E(company.EUsage, fmt.Sprintf("invalid --timeout %s: must be positive", timeout)).
+					Fix("--timeout 30m")
 			}
 			ids, err := parseTasks(args)
 			if err != nil {
@@ -48,7 +49,7 @@ over, while the work goes on: status in -o json tells which); 130 interrupted.`,
 		},
 	}
 	addSummaryFlag(env, cmd)
-	cmd.Flags().DurationVar(&timeout, "timeout", 0, "how long to wait at most, such as 90s or 2h (default: without end)")
+	cmd.Flags().DurationVar(&timeout, "timeout", 0, "how long to wait, such as 90s or 2h (default: no limit)")
 	return cmd
 }
 
@@ -80,7 +81,7 @@ func runWait(ctx context.Context, env *command.Environment, ids []company.TaskID
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, errWaitedLong):
-		env.PrintNote("waited for %s; the work goes on", timeout)
+		env.PrintNote("timed out after %s; the work continues", timeout)
 	case err != nil:
 		return err
 	}
