@@ -594,7 +594,7 @@ func TestReadersHaveNoWritingTools(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := b.end(t); r.Status != company.RunError ||
-		!strings.Contains(r.Error, "a manager was given the tool done, which writes") {
+		!strings.Contains(r.Error, "a manager was given the writing tool done") {
 		t.Fatalf("%+v", r)
 	}
 	if b.model.asked != 0 {

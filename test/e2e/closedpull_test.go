@@ -21,7 +21,7 @@ func TestClosedPullIsNotMerged(t *testing.T) {
 	p.Kill()
 	h.MustRun(patience, "pr", "close", "1")
 	if said := runRefused(t, h, 1, string(company.EConflict), "pr", "merge", "1"); !strings.Contains(
-		said, "#1 is closed, and not merged") {
+		said, "#1 is closed and not merged") {
 		t.Errorf("%s", said)
 	}
 	runAndExpect(t, h, []string{"#1  closed"}, "pr", "list")

@@ -34,7 +34,7 @@ func TestReplayOfAFileRefuses(t *testing.T) {
 	requireRefusal(t, o.Run(t.Context(), execute, "replay"), company.EUsage, "no task is named")
 	requireRefusal(t, o.Run(t.Context(), execute, "replay", string(id), "--record", file), company.EUsage,
 		"--record stands alone")
-	requireRefusal(t, o.Run(t.Context(), execute, "replay", "--record", file), company.EUsage, "cannot be opened")
+	requireRefusal(t, o.Run(t.Context(), execute, "replay", "--record", file), company.EUsage, "cannot open the record")
 	requireRefusal(t, o.Run(t.Context(), execute, "replay", string(id), "--save", file), company.EInvalid,
 		"has not come to its end")
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
