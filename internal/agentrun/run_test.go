@@ -686,7 +686,7 @@ func TestPauseLetsTheTurnEnd(t *testing.T) {
 func TestNotKeptIsNoEnd(t *testing.T) {
 	for _, failed := range []error{
 		&agent.NotKept{Err: errors.New("no space left on device")},
-		company.E(company.EGit, "no repository can be made").Wrap(syscall.ENOSPC),
+		company.E(company.EGit, "a repository cannot be created").Wrap(syscall.ENOSPC),
 		fmt.Errorf("clone: %w", company.E(company.EGit, "git init failed").Wrap(syscall.EDQUOT)),
 	} {
 		b := setup(t, company.Settings{})

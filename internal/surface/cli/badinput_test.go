@@ -164,7 +164,7 @@ var wrongInputs = []wrongInput{
 	{line: "repos: no such branch", args: []string{"submit", "--base", "nowhere", "x"}, exit: 1, code: company.ENotFound,
 		says: `there is no branch "nowhere"`, fix: "git branch", docker: true},
 	{line: "repos: a branch that is an option", args: []string{"submit", "--base", "--upload-pack=x", "x"}, exit: 1,
-		code: company.EInvalid, says: "cannot be a branch", fix: "git branch", docker: true},
+		code: company.EInvalid, says: "invalid branch name", fix: "git branch", docker: true},
 }
 
 // TestWrongInput: bad input is one error with a field or cause and a fix, an

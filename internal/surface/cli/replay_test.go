@@ -19,7 +19,7 @@ func TestReplayRefuses(t *testing.T) {
 	o.Serve()
 	requireRefusal(t, o.Run(t.Context(), execute, "replay", "t1-01"), company.EUsage, "is no task")
 	for range 2 {
-		requireRefusal(t, o.Run(t.Context(), execute, "replay", string(id)), company.EInvalid, "has not come to its end")
+		requireRefusal(t, o.Run(t.Context(), execute, "replay", string(id)), company.EInvalid, "has not ended")
 		requireRefusal(t, o.Run(t.Context(), execute, "replay", "t9"), company.ENotFound, "there is no task t9")
 		o.Close()
 	}
@@ -36,7 +36,7 @@ func TestReplayOfAFileRefuses(t *testing.T) {
 		"--record stands alone")
 	requireRefusal(t, o.Run(t.Context(), execute, "replay", "--record", file), company.EUsage, "cannot open the record")
 	requireRefusal(t, o.Run(t.Context(), execute, "replay", string(id), "--save", file), company.EInvalid,
-		"has not come to its end")
+		"has not ended")
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}
