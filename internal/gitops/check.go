@@ -161,7 +161,7 @@ func pathError(path, reason string) error {
 func (c *checker) gitlinkError(path string) error {
 	folder := shellquote.QuoteArgument(path)
 	return company.E(company.EObjects,
-		fmt.Sprintf("folder %q is a git repository, and not a submodule of the base", path)).
+		fmt.Sprintf("folder %q has a git repository and is not a submodule of the base", path)).
 		Because("its files are not in the commit").
 		Fix(fmt.Sprintf("undo the commit and remove that repository: git reset --soft %s~1 && git reset -q -- %s && "+
 			"rm -rf %s/.git; then commit again", c.now.Short(), folder, folder))

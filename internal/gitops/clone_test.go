@@ -101,7 +101,7 @@ func TestOpenClone(t *testing.T) {
 	requireCode(t, err, company.EConflict, "the clone cannot be updated")
 	mine := commitFiles(t, path, "mine", nil)
 	_, err = OpenClone(t.Context(), cfg, in, mustParse(t, url), "")
-	requireCode(t, err, company.EConflict, "commits of its own on main")
+	requireCode(t, err, company.EConflict, "its own commits on main")
 	if head, _ := headOf(t, path, ""); head != mine {
 		t.Errorf("a person's commit is gone: %s", head)
 	}

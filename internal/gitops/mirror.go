@@ -92,7 +92,7 @@ func (m *Mirror) UpdateRef(ctx context.Context, ref string, new, old company.OID
 		return err
 	}
 	if now != old {
-		return company.E(company.EConflict, ref+" has moved").
+		return company.E(company.EConflict, ref+" has moved on").
 			Because(fmt.Sprintf("it is at %q, expected %q", now.Short(), old.Short()))
 	}
 	failed := m.s.explainFailure("update-ref", result)

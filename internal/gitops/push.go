@@ -94,10 +94,10 @@ func (a *remoteEndpoint) pushRefused(ctx context.Context, r result, branch strin
 		return company.E(company.EConflict, "the remote already has a branch "+branch).
 			Because("it is at " + at.Short() + ", which is not the work of this task")
 	case strings.Contains(said, "(stale info)"):
-		return company.E(company.EConflict, "the remote's "+branch+" has moved").
+		return company.E(company.EConflict, "the remote's "+branch+" has moved on").
 			Because(fmt.Sprintf("it is at %q, expected %q: another push came first", at.Short(), expected.Short()))
 	case strings.HasPrefix(said, "[rejected]"): // fetch first, non-fast-forward
-		return company.E(company.EConflict, "the remote's "+branch+" has moved").
+		return company.E(company.EConflict, "the remote's "+branch+" has moved on").
 			Because("another push came just now: " + said)
 	case strings.Contains(said, "directory file conflict") ||
 		strings.Contains(r.stderr, "cannot lock ref") && strings.Contains(r.stderr, "exists"):

@@ -239,8 +239,8 @@ func TestSourcesRefused(t *testing.T) {
 		{"partial", company.EGit, "partial", "full clone"},
 		{"sha256", company.EGit, "SHA-256", "sha1"},
 		{"detached", company.EInvalid, "not on a branch", "--base"},
-		{"pipe", company.EGit, "no regular file of at most 16 MiB", ""},
-		{"linked", company.EGit, "no regular file of at most 16 MiB", ""},
+		{"pipe", company.EGit, "not a regular file of at most 16 MiB", ""},
+		{"linked", company.EGit, "not a regular file of at most 16 MiB", ""},
 		{"corrupt", company.EGit, "", ""},
 	} {
 		info, err := b.mirror.FetchBase(b.ctx, nil, Source{Path: at(c.name)}, "")

@@ -40,13 +40,13 @@ func (f field) isSet() bool {
 // refusedKeys lists the keys that ask for more than the policy of containers allows, with the reason
 // and the fix.
 var refusedKeys = []struct{ key, why, fix string }{
-	{"privileged", "no container of the company has more rights than its work needs", "take it out"},
-	{"capAdd", "no container of the company has more rights than its work needs", "take it out"},
-	{"securityOpt", "no container of the company has more rights than its work needs", "take it out"},
+	{"privileged", "containers only have the rights that the work needs", "remove it"},
+	{"capAdd", "containers only have the rights that the work needs", "remove it"},
+	{"securityOpt", "containers only have the rights that the work needs", "remove it"},
 	{"runArgs", "they are options of docker run, and the company alone decides those", "remove them"},
-	{"mounts", "no container of the company sees a folder of the host", "remove them"},
-	{"workspaceMount", "no container of the company sees a folder of the host", "take it out"},
-	{"initializeCommand", "it would run on the host", "take it out, or do the same with RUN in a Dockerfile"},
+	{"mounts", "containers see no folder of the host", "remove them"},
+	{"workspaceMount", "containers see no folder of the host", "remove it"},
+	{"initializeCommand", "it would run on the host", "remove it, or do the same with RUN in a Dockerfile"},
 	{"dockerComposeFile", "several containers are not started for one task",
 		"name the Dockerfile of the service itself, and its databases with gates.services"},
 }
